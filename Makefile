@@ -1,0 +1,111 @@
+# TabletFS: make, make check, make demo. See README.md.
+#
+# SAN=address,undefined or SAN=thread builds the same things with sanitizers,
+# under a directory of their own.
+
+SAN ?=
+comma := ,
+B := build$(if $(SAN),/san-$(firstword $(subst $(comma), ,$(SAN))))
+PREFIX ?= /usr/local
+
+CC ?= gcc
+LIBS := fuse3 liblz4 libisal yajl libpcre2-8
+LIB_CFLAGS = $(shell pkg-config --cflags $(LIBS))
+LIB_LDFLAGS = $(shell pkg-config --libs $(LIBS)) -pthread -lm
+WARN := -Wall -Wextra -Wpedantic -Werror -Wshadow -Wconversion \
+	-Wno-sign-conversion -Wdeclaration-after-statement \
+	-Wmissing-prototypes -Wold-style-definition -Wpointer-arith \
+	-Wstrict-prototypes -Wvla -Wwrite-strings
+CFLAGS ?= -O2 -g
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
+	-DFUSE_USE_VERSION=314 -I. $(WARN) -fno-common -pthread $(CFLAGS) \
+	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer \
+	-fno-sanitize-recover=all) $(LIB_CFLAGS)
+ALL_LDFLAGS = $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
+
+STORE := $(wildcard store/*/*.c)
+FS := $(wildcard fs/*.c)
+TOOLS := $(wildcard tools/*.c)
+SIM := $(filter-out $(wildcard tests/sim/main_*.c),$(wildcard tests/sim/*.c))
+UNIT := $(wildcard tests/unit/test_*.c)
+MAINS := $(wildcard tests/sim/main_*.c tests/fault/main_*.c \
+	tests/bench/*.c tests/fuzz/*.c)
+CONFORMANCE := $(wildcard tests/conformance/*.c)
+
+obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
+UNIT_BIN := $(patsubst %.c,$(B)/%,$(UNIT))
+MAIN_BIN := $(patsubst %.c,$(B)/%,$(MAINS))
+PROGRAMS := $(B)/tabletfs $(if $(CONFORMANCE),$(B)/tests/conformance)
+
+.PHONY: all build deps check check-built demo lint bench install clean
+.SECONDARY:
+
+all: deps
+	@$(MAKE) --no-print-directory build
+
+# Libraries and tools from Debian, only what is missing.
+deps:
+	@tools/install-packages tools/packages
+
+build: $(PROGRAMS)
+
+check: deps
+	@tools/install-packages tests/packages
+	@$(MAKE) --no-print-directory check-built
+
+check-built: build $(UNIT_BIN) $(MAIN_BIN)
+	@B=$(B) SAN=$(SAN) tests/run
+
+demo: deps
+	@$(MAKE) --no-print-directory build
+	@tools/demo $(B)/tabletfs
+
+lint:
+	@tools/install-packages tests/packages-lint
+	@tests/lint
+
+bench: deps
+	@$(MAKE) --no-print-directory build $(MAIN_BIN)
+	@B=$(B) tests/bench/run
+
+install: all
+	install -D $(B)/tabletfs $(DESTDIR)$(PREFIX)/bin/tabletfs
+
+clean:
+	rm -rf build
+
+$(B)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(B)/libstore.a: $(call obj,$(STORE))
+	@rm -f $@
+	ar rcs $@ $^
+
+$(B)/libfs.a: $(call obj,$(FS) $(filter-out tools/main.c,$(TOOLS)))
+	@rm -f $@
+	ar rcs $@ $^
+
+$(B)/libsim.a: $(call obj,$(SIM))
+	@rm -f $@
+	ar rcs $@ $^
+
+$(B)/tabletfs: $(call obj,tools/main.c) $(B)/libfs.a $(B)/libstore.a
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LDFLAGS)
+
+$(B)/tests/conformance: $(call obj,$(CONFORMANCE)) $(B)/libsim.a \
+		$(B)/libstore.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LDFLAGS)
+
+$(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(B)/libsim.a $(B)/libfs.a \
+		$(B)/libstore.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LDFLAGS) \
+		$(shell pkg-config --libs check)
+
+$(MAIN_BIN): $(B)/%: $(B)/obj/%.o $(B)/libsim.a $(B)/libfs.a $(B)/libstore.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LDFLAGS)
+
+-include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

@@ -1,0 +1,87 @@
+#include "store/base/buf.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void buf_release(struct buf *b)
+{
+	free(b->data);
+	*b = (struct buf)BUF_INIT;
+}
+
+int buf_reserve(struct buf *b, size_t extra)
+{
+	size_t need, capacity;
+	uint8_t *data;
+
+	if (extra <= b->capacity - b->size)
+		return 0;
+	if (extra > SIZE_MAX / 2 - b->size)
+		return -ENOMEM;
+	need = b->size + extra;
+	capacity = b->capacity ? b->capacity : 64;
+	while (capacity < need)
+		capacity += capacity / 2 + 32;
+	data = realloc(b->data, capacity);
+	if (!data)
+		return -ENOMEM;
+	b->data = data;
+	b->capacity = capacity;
+	return 0;
+}
+
+int buf_add(struct buf *b, const void *data, size_t size)
+{
+	int err;
+
+	if (size == 0)
+		return 0;
+	err = buf_reserve(b, size);
+	if (err < 0)
+		return err;
+	memcpy(b->data + b->size, data, size);
+	b->size += size;
+	return 0;
+}
+
+int buf_add_byte(struct buf *b, uint8_t byte)
+{
+	return buf_add(b, &byte, 1);
+}
+
+int buf_add_string(struct buf *b, const char *s)
+{
+	return buf_add(b, s, strlen(s));
+}
+
+int buf_printf(struct buf *b, const char *fmt, ...)
+{
+	va_list args;
+	int size, err;
+
+	va_start(args, fmt);
+	size = vsnprintf(NULL, 0, fmt, args);
+	va_end(args);
+	if (size < 0)
+		return -EINVAL;
+	err = buf_reserve(b, (size_t)size + 1);
+	if (err < 0)
+		return err;
+	va_start(args, fmt);
+	vsnprintf((char *)b->data + b->size, (size_t)size + 1, fmt, args);
+	va_end(args);
+	b->size += (size_t)size;
+	return 0;
+}
+
+int buf_terminate(struct buf *b)
+{
+	int err = buf_reserve(b, 1);
+
+	if (err < 0)
+		return err;
+	b->data[b->size] = 0;
+	return 0;
+}

@@ -1,0 +1,20 @@
+#include "store/base/bytes.h"
+
+size_t bytes_shared(struct bytes a, struct bytes b)
+{
+	size_t limit = a.size < b.size ? a.size : b.size;
+	size_t n = 0;
+
+	while (n + 8 <= limit) {
+		uint64_t x, y;
+
+		memcpy(&x, a.data + n, 8);
+		memcpy(&y, b.data + n, 8);
+		if (x != y)
+			return n + (size_t)(__builtin_ctzll(x ^ y) / 8);
+		n += 8;
+	}
+	while (n < limit && a.data[n] == b.data[n])
+		n++;
+	return n;
+}

@@ -1,0 +1,55 @@
+#ifndef STORE_CACHE_H
+#define STORE_CACHE_H
+
+#include "store/base/bytes.h"
+
+/*
+ * Block cache: decoded blocks by (file, offset), shared by all threads, bound
+ * by bytes. Filters and indexes live in it like data blocks, so the budget
+ * bounds them too. Eviction is S3-FIFO (Yang et al., SOSP 2023): a small queue
+ * of newcomers, a main queue of those asked for again, a ghost queue of names
+ * lately seen, so that one long scan does not push out what is in use.
+ *
+ * A block is handed out with a reference that pins its bytes until put. A
+ * pinned block outlives its eviction.
+ */
+struct cache;
+
+struct cache_block {
+	struct bytes bytes; /* valid while referenced */
+			    /* The rest belongs to the cache. */
+};
+
+struct cache_stats {
+	uint64_t hit_count;
+	uint64_t miss_count;
+	uint64_t used_size;
+};
+
+int cache_new(size_t capacity, struct cache **out);
+/* Every block must have been put. */
+void cache_free(struct cache *c);
+
+/* A referenced block, or NULL on a miss. */
+struct cache_block *cache_get(struct cache *c, uint64_t file, uint64_t offset);
+
+/*
+ * Memory for a block of size bytes, referenced, not yet in the cache; NULL when
+ * there is no memory. The caller fills block->bytes.data and then inserts it,
+ * or only puts it.
+ */
+struct cache_block *cache_new_block(struct cache *c, size_t size);
+
+/* Makes it known under its name. If another thread was first, that one's
+ * block stays and this one merely is not in the cache. */
+void cache_insert(struct cache *c, uint64_t file, uint64_t offset,
+		  struct cache_block *block);
+
+void cache_put(struct cache *c, struct cache_block *block);
+
+/* Forgets all blocks of a file that was removed. May be slow. */
+void cache_forget(struct cache *c, uint64_t file);
+
+struct cache_stats cache_stats(struct cache *c);
+
+#endif

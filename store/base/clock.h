@@ -1,0 +1,23 @@
+#ifndef STORE_CLOCK_H
+#define STORE_CLOCK_H
+
+#include <stdint.h>
+
+/*
+ * Where the store takes the time from, so that tests can set it. now returns
+ * microseconds since 1970 and may be called by any thread.
+ */
+struct clock {
+	uint64_t (*now)(void *context);
+	void *context;
+};
+
+/* The machine's real time. */
+extern const struct clock clock_real;
+
+static inline uint64_t clock_now(const struct clock *c)
+{
+	return c->now(c->context);
+}
+
+#endif

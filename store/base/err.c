@@ -1,0 +1,60 @@
+#include "store/base/err.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static _Thread_local char detail[1024];
+
+int err_errno(int err)
+{
+	int code = err < 0 ? -err : err;
+
+	switch (code) {
+#define x(name, nr, errno_, text) \
+	case ERR_##name:          \
+		return errno_;
+		ERR_LIST(x)
+#undef x
+	default:
+		return code > 0 && code < ERR_BASE ? code : EIO;
+	}
+}
+
+const char *err_text(int err)
+{
+	int code = err < 0 ? -err : err;
+
+	switch (code) {
+#define x(name, nr, errno_, text) \
+	case ERR_##name:          \
+		return text;
+		ERR_LIST(x)
+#undef x
+	default:
+		return strerror(code);
+	}
+}
+
+const char *err_detail(void)
+{
+	return detail;
+}
+
+void err_clear(void)
+{
+	detail[0] = 0;
+}
+
+int fail(int code, const char *fmt, ...)
+{
+	char text[sizeof(detail)];
+	va_list args;
+
+	/* Formatted aside, because an argument may be err_detail() itself. */
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	memcpy(detail, text, sizeof(text));
+	return -code;
+}

@@ -1,0 +1,72 @@
+#ifndef STORE_ERR_H
+#define STORE_ERR_H
+
+#include <errno.h>
+
+/*
+ * Errors are negative ints. Plain errno values travel as -EIO, -ENOMEM, ...;
+ * errors of our own start at ERR_BASE and each names one cause, with the errno
+ * that a file operation should report. Numbers are written to logs: append,
+ * never renumber.
+ */
+#define ERR_BASE 2048
+/* clang-format off */
+#define ERR_LIST(x) \
+	x(block_checksum, 0, EIO, "block checksum does not match") \
+	x(block_malformed, 1, EIO, "block is malformed") \
+	x(sst_malformed, 2, EIO, "file is not a readable sst") \
+	x(wal_damaged, 3, EIO, "log is damaged before its synced end") \
+	x(store_readonly, 4, EROFS, "store is read-only after an error") \
+	x(key_malformed, 5, EIO, "encoded key is malformed") \
+	x(manifest_damaged, 6, EIO, "manifest is damaged") \
+	x(format_newer, 7, EPROTONOSUPPORT, "store was written by a newer version") \
+	x(store_in_use, 8, EBUSY, "store is in use") \
+	x(not_a_store, 9, EINVAL, "directory is not a TabletFS store") \
+	x(no_table, 10, ENOENT, "table not found") \
+	x(no_family, 11, ENOENT, "unknown family") \
+	x(table_exists, 12, EEXIST, "table already exists") \
+	x(family_exists, 13, EEXIST, "family already exists") \
+	x(bad_name, 14, EINVAL, "name is not allowed") \
+	x(row_key_empty, 15, EINVAL, "Row keys must be non-empty") \
+	x(row_key_too_long, 16, ENAMETOOLONG, "row key is too long") \
+	x(qualifier_too_long, 17, ENAMETOOLONG, "qualifier is too long") \
+	x(value_too_large, 18, EFBIG, "value is too large") \
+	x(batch_too_large, 19, EFBIG, "request is too large") \
+	x(bad_timestamp, 20, EINVAL, "invalid timestamp") \
+	x(too_many_tables, 21, ENOSPC, "instance has its 1000 tables") \
+	x(too_many_families, 22, ENOSPC, "table has its 1000 families") \
+	x(bad_gc_policy, 23, EINVAL, "invalid GC policy") \
+	x(type_mismatch, 24, EINVAL, "Column family type mismatch") \
+	x(type_immutable, 25, EINVAL, "aggregate type cannot be changed") \
+	x(schema_malformed, 26, EIO, "schema record is malformed") \
+	x(volume_conflict, 27, EIO, "another process changed the manifest") \
+	x(check_failed, 28, EIO, "store has damage") \
+	x(bad_line, 29, EINVAL, "line is malformed") \
+	x(no_such_type, 30, EINVAL, "unknown type") \
+	x(wal_malformed, 31, EIO, "log record is malformed") \
+	x(mount_point, 32, EINVAL, "mount point cannot be used") \
+	x(table_not_empty, 33, ENOTEMPTY, "table is not empty") \
+	x(bad_argument, 34, EINVAL, "bad argument")
+/* clang-format on */
+
+enum {
+#define x(name, nr, errno_, text) ERR_##name = ERR_BASE + (nr),
+	ERR_LIST(x)
+#undef x
+};
+
+/* For fuse_reply_err() and exit messages: always > 0. */
+int err_errno(int err);
+
+/* "block checksum does not match"; for an errno its strerror text. */
+const char *err_text(int err);
+
+/* The last message recorded by fail() in this thread; "" when there is none.
+ * Valid until the thread's next fail() or err_clear(). */
+const char *err_detail(void);
+void err_clear(void);
+
+/* Records where and why in this thread's message, and returns -code. */
+__attribute__((format(printf, 2, 3))) int fail(int code, const char *fmt, ...);
+
+#endif

@@ -1,0 +1,70 @@
+#ifndef STORE_COMPACT_H
+#define STORE_COMPACT_H
+
+#include "store/engine/gc.h"
+#include "store/engine/manifest.h"
+#include "store/engine/memtable.h"
+
+/*
+ * Flush and compaction: each is a merge of sorted inputs into new ssts and an
+ * edit that puts them in the inputs' place. Neither takes a lock nor changes
+ * shared state; the caller applies the edit.
+ *
+ * What a merge may drop, with oldest = the oldest live snapshot:
+ *   - a version overwritten by one with the same version key and seq <= oldest
+ *   - an entry covered by a range tombstone with seq <= oldest
+ *   - a put with seq <= oldest that its family's GC rule hides, its rank
+ *     counted among the entries with seq <= oldest
+ *   - everything of a dropped table or family (seq < its birth, or unknown)
+ *   - tombstones, point or range, with seq <= oldest, when no older file below
+ *     the output level overlaps them
+ * Where a live snapshot lies between two writes of one version, both stay.
+ */
+struct merge_context {
+	struct volume *volume;
+	struct gc_rules *rules;    /* NULL: not known yet, keep all */
+	const uint64_t *snapshots; /* live, ascending; the visible seq is
+					   the last */
+	size_t snapshot_count;     /* at least 1 */
+	uint64_t now_us;           /* GC time */
+	uint64_t file_size;        /* target of an output */
+	uint64_t (*new_id)(void *context);
+	void *new_id_context;
+};
+
+/* Writes m as ssts of level 0 (none if nothing is left); fills edit->added. */
+int compact_flush(const struct merge_context *c, struct memtable *m,
+		  struct edit *edit);
+
+struct compaction {
+	unsigned int level; /* of the first inputs */
+	unsigned int output_level;
+	struct sst_file **inputs[2]; /* of level and of output_level */
+	size_t input_count[2];
+	bool trivial; /* the one input just moves down */
+};
+
+struct compaction_options {
+	unsigned int level0_trigger; /* files; 4 */
+	uint64_t base_size;          /* least target of the first level used */
+	unsigned int fan_out;        /* 10 */
+};
+
+/*
+ * The most urgent compaction of v, or 0 if none is due; 1 if *out is filled. A
+ * pure function of v. start is where the last compaction of a level ended and
+ * is used to take turns; may be NULL.
+ */
+int compact_pick(const struct version *v, const struct compaction_options *o,
+		 struct compaction *out);
+/* Everything overlapping [start, end) down to the lowest level, one step at a
+ * time; 0 when it is all there. */
+int compact_pick_range(const struct version *v, struct bytes start,
+		       struct bytes end, struct compaction *out);
+void compaction_release(struct compaction *c);
+
+/* Runs c on v and fills edit. On failure no new file remains. */
+int compact_run(const struct merge_context *c, struct version *v,
+		const struct compaction *compaction, struct edit *edit);
+
+#endif

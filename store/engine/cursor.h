@@ -1,0 +1,53 @@
+#ifndef STORE_CURSOR_H
+#define STORE_CURSOR_H
+
+#include "store/engine/engine.h"
+
+/*
+ * A cursor over the visible cells of a key range, as of a snapshot: newest
+ * write of each version, not deleted, not hidden by birth or GC rule. It holds
+ * its own reference on memtables and files, and on the rules.
+ */
+struct cell {
+	struct bytes row, family, qualifier;
+	uint64_t timestamp_us;
+	uint64_t seq;
+	struct bytes value;
+};
+
+enum cursor_step {
+	CURSOR_ROW,     /* first cell of the next row */
+	CURSOR_FAMILY,  /* first cell of the next family or row */
+	CURSOR_COLUMN,  /* newest version of the next column */
+	CURSOR_VERSION, /* the next version */
+};
+
+/*
+ * Over [start, end) of encoded keys; an empty end is unbounded. With a prefix
+ * (a row, family or column prefix that starts every key of the range, else
+ * empty) files are first asked through their filters. snapshot NULL takes
+ * the present one.
+ */
+int cursor_open(struct engine *e, const struct engine_snapshot *snapshot,
+		struct bytes start, struct bytes end, struct bytes prefix,
+		struct cursor **out);
+void cursor_close(struct cursor *c);
+
+/*
+ * Each returns 1 with *cell filled, 0 at the end, negative on error (then only
+ * close is allowed). The cell's bytes stay valid until the next call. The first
+ * cursor_next, whatever the step, gives the first cell.
+ */
+int cursor_next(struct cursor *c, enum cursor_step step, struct cell *cell);
+/* The first cell at or after the encoded key, which need not be in range. */
+int cursor_seek(struct cursor *c, struct bytes key, struct cell *cell);
+/* The first cell of the last live row before the encoded key, or before the
+ * range's end if key is empty. */
+int cursor_row_before(struct cursor *c, struct bytes key, struct cell *cell);
+
+/* The encoded table and row prefix of the present cell. */
+struct bytes cursor_row_prefix(const struct cursor *c);
+/* The present cell's encoded column prefix. */
+struct bytes cursor_column_prefix(const struct cursor *c);
+
+#endif

@@ -1,0 +1,88 @@
+#ifndef STORE_MANIFEST_H
+#define STORE_MANIFEST_H
+
+#include "store/engine/version.h"
+
+/*
+ * The manifest: which files make up the store. The volume's root names an epoch
+ * and the edit log of that epoch; the edit log (wal.h framing) holds edits, the
+ * first of which is the whole state. Opening takes the next epoch, writes a new
+ * edit log and swaps the root, so a former owner can no longer change anything
+ * and names, which start with the epoch, are never used twice.
+ */
+struct manifest_file {
+	uint32_t level;
+	uint64_t id;
+	uint64_t size;
+};
+
+struct manifest_log {
+	uint64_t id;
+	uint64_t final_size; /* 0 while it is written */
+};
+
+struct edit {
+	struct manifest_file *added;
+	size_t added_count;
+	struct manifest_file *removed; /* size is not used */
+	size_t removed_count;
+	struct manifest_log *logs; /* begun, or finished with a size */
+	size_t log_count;
+	uint64_t oldest_log; /* logs before it are obsolete; 0: as is */
+	uint64_t last_seq;   /* highest seq in any sst; 0: as is */
+	uint64_t gc_time_us; /* never goes back; 0: as is */
+};
+
+#define EDIT_INIT \
+	{         \
+		0 \
+	}
+
+int edit_add_file(struct edit *e, uint32_t level, uint64_t id, uint64_t size);
+int edit_remove_file(struct edit *e, uint32_t level, uint64_t id);
+int edit_add_log(struct edit *e, uint64_t id, uint64_t final_size);
+void edit_release(struct edit *e);
+int edit_encode(const struct edit *e, struct buf *out);
+int edit_decode(struct bytes in, struct edit *e);
+
+struct manifest {
+	struct volume *volume;
+	struct cache *cache;
+	struct file_owner *owner;
+	uint32_t epoch;
+	uint32_t next_number; /* of files of this epoch */
+	struct wal *edits;
+	struct version *current;   /* referenced */
+	struct manifest_log *logs; /* live, oldest first */
+	size_t log_count;
+	uint64_t last_seq;
+	uint64_t gc_time_us;
+};
+
+/*
+ * Reads the root and replays the edits, opening every sst; with create, a
+ * volume without a root becomes an empty store, else it is -ERR_not_a_store.
+ * Then takes the next epoch. With read_only it takes none and writes nothing:
+ * the manifest cannot be applied to. The caller serialises all calls.
+ */
+int manifest_open(struct volume *v, struct cache *cache,
+		  struct file_owner *owner, bool create, bool read_only,
+		  struct manifest **out);
+void manifest_close(struct manifest *m);
+
+/* A fresh id for an sst or a log. */
+uint64_t manifest_new_id(struct manifest *m);
+
+/*
+ * Logs e durably, then makes it current: new ssts are opened, removed ones
+ * marked obsolete. After a failure to log, nothing may be applied any more.
+ */
+int manifest_apply(struct manifest *m, const struct edit *e);
+
+/* File names: "<epoch>-<number>.sst", eight hex digits each; also ".log",
+ * ".edits". name has VOLUME_NAME_MAX + 1 bytes. */
+void manifest_name(uint64_t id, const char *suffix, char *name);
+/* The reverse; false if it is no such name. */
+bool manifest_parse_name(const char *name, uint64_t *id, const char **suffix);
+
+#endif

@@ -1,0 +1,58 @@
+#ifndef STORE_MEMTABLE_H
+#define STORE_MEMTABLE_H
+
+#include <stdatomic.h>
+
+#include "store/base/arena.h"
+#include "store/engine/batch.h"
+#include "store/format/iter.h"
+#include "store/format/tombstone.h"
+
+/*
+ * Memtable: two skiplists on one fixed arena, of cells and of tombstone
+ * fragments. Places are 32-bit offsets. One thread writes at a time; any number
+ * read without locks, because a node is linked with release when it is whole
+ * and every reader ignores what is newer than its snapshot.
+ *
+ * The fragment list holds the boundaries of all range tombstones; each node
+ * carries the tombstones that cover from it to the next, newest first. A new
+ * tombstone copies the list of what covers its bounds and is then pushed on
+ * every node between them.
+ */
+struct memtable {
+	struct arena arena;
+	uint32_t cells;     /* head node */
+	uint32_t fragments; /* head node */
+	_Atomic uint32_t tombstone_count;
+	_Atomic uint32_t cell_count;
+	uint64_t first_seq, last_seq; /* 0 while empty; of the writer */
+	uint64_t log_id;              /* of the log that holds it */
+	_Atomic uint64_t max_timestamp;
+	uint32_t random;
+	atomic_uint references;
+};
+
+int memtable_new(size_t arena_size, struct memtable **out);
+struct memtable *memtable_get(struct memtable *m);
+void memtable_put(struct memtable *m);
+
+/* Whether batch fits for certain: then memtable_apply cannot fail. */
+bool memtable_fits(const struct memtable *m, const struct batch *batch);
+/* Applies all records; the first has sequence seq, the next seq + 1, ... */
+void memtable_apply(struct memtable *m, const struct batch *batch,
+		    uint64_t seq);
+/* How large an arena an empty memtable needs for this batch alone. */
+size_t memtable_need(const struct batch *batch);
+
+/* Over the cells, whatever their sequence; m must stay referenced. */
+int memtable_iter_new(struct memtable *m, struct iter **out);
+
+/* The largest seq <= visible_seq of a range tombstone covering key, or 0. */
+uint64_t memtable_cover(const struct memtable *m, struct bytes key,
+			uint64_t visible_seq, struct tombstone *span);
+
+/* All range tombstones, fragmented; see tombstone_fragment. */
+int memtable_tombstones(const struct memtable *m, const uint64_t *snapshots,
+			size_t snapshot_count, struct tombstone_list *out);
+
+#endif

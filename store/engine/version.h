@@ -1,0 +1,62 @@
+#ifndef STORE_VERSION_H
+#define STORE_VERSION_H
+
+#include <stdatomic.h>
+
+#include "store/format/sst.h"
+
+/*
+ * A version: the set of ssts that together hold what is not in a memtable.
+ * Level 0 files may overlap and come newest first; on levels 1 to 6 files are
+ * disjoint and sorted. Versions are immutable and counted by references; a
+ * file's object is shared by all versions that hold it, and when the last one
+ * lets go of an obsolete file, the file is handed to its owner for removal.
+ */
+#define LEVEL_COUNT 7
+
+struct sst_file {
+	uint64_t id; /* epoch << 32 | number */
+	uint64_t size;
+	struct sst *sst;       /* open as long as the file lives */
+	struct bytes smallest; /* see sst_properties; owned */
+	struct bytes largest;
+	bool largest_exclusive;
+	uint64_t smallest_seq, largest_seq;
+	uint64_t max_timestamp;
+	atomic_uint references;
+	atomic_bool obsolete; /* remove with the last reference */
+	struct file_owner *owner;
+};
+
+/* Told of an obsolete file that nobody uses any more; the sst is closed. May be
+ * called by any thread, so it only notes the id for later. */
+struct file_owner {
+	void (*unused)(struct file_owner *owner, uint64_t id);
+};
+
+struct level {
+	struct sst_file **files;
+	size_t count;
+	uint64_t size; /* bytes of all files */
+};
+
+struct version {
+	struct level levels[LEVEL_COUNT];
+	atomic_uint references;
+};
+
+struct version *version_get(struct version *v);
+void version_put(struct version *v);
+
+/* Whether f may hold something in [start, end); an empty end is unbounded. */
+bool sst_file_overlaps(const struct sst_file *f, struct bytes start,
+		       struct bytes end);
+/* Index of the first file of a sorted level whose largest is not before key;
+ * level->count if there is none. */
+size_t level_find(const struct level *level, struct bytes key);
+
+/* One iterator over all files of a sorted level. v must stay referenced. */
+int level_iter_new(struct version *v, unsigned int level, bool fill_cache,
+		   struct iter **out);
+
+#endif

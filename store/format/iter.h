@@ -1,0 +1,58 @@
+#ifndef STORE_ITER_H
+#define STORE_ITER_H
+
+#include "store/base/bytes.h"
+
+/*
+ * An iterator over encoded keys in memcmp order. seek, next, skip and before
+ * return 1 at an entry, 0 at the end, negative on error; after an error only
+ * close is allowed. key and value stay valid until the next call on the same
+ * iterator. After before, only seek, before and close are allowed. One thread
+ * uses an iterator at a time.
+ */
+struct iter;
+
+struct iter_ops {
+	int (*seek)(struct iter *it, struct bytes key); /* first >= key */
+	int (*next)(struct iter *it);
+	/* First entry >= key, where key lies past the current row and the
+	 * iterator is at an entry. Optional: NULL means seek. */
+	int (*skip)(struct iter *it, struct bytes key);
+	int (*before)(struct iter *it, struct bytes key); /* last < key */
+	void (*close)(struct iter *it);
+};
+
+/* Embed as the first member of the real iterator. */
+struct iter {
+	const struct iter_ops *ops;
+	struct bytes key;
+	struct bytes value;
+};
+
+static inline int iter_seek(struct iter *it, struct bytes key)
+{
+	return it->ops->seek(it, key);
+}
+
+static inline int iter_next(struct iter *it)
+{
+	return it->ops->next(it);
+}
+
+static inline int iter_skip(struct iter *it, struct bytes key)
+{
+	return it->ops->skip ? it->ops->skip(it, key) : it->ops->seek(it, key);
+}
+
+static inline int iter_before(struct iter *it, struct bytes key)
+{
+	return it->ops->before(it, key);
+}
+
+static inline void iter_close(struct iter *it)
+{
+	if (it)
+		it->ops->close(it);
+}
+
+#endif

@@ -1,0 +1,91 @@
+#ifndef STORE_KEY_H
+#define STORE_KEY_H
+
+#include "store/base/buf.h"
+
+/*
+ * The encoded key of a cell version:
+ *
+ *   u32be table | row esc 00 01 | family esc 00 01 | qualifier esc 00 01 |
+ *   u64be ~timestamp_us | u64be ~(seq << 8 | kind)
+ *
+ * esc writes 00 as 00 FF (the escape of FoundationDB's tuple layer), so that
+ * memcmp on encoded keys orders them by table, row, family, qualifier, newest
+ * timestamp first, newest write first, and a row that goes on (00 FF) sorts
+ * after the one that ends (00 01). There is no other comparator.
+ *
+ * A *prefix* ends after a terminator: row prefix, family prefix, column prefix.
+ * A *version key* is a column prefix and the timestamp, without the last eight
+ * bytes. The successor of a prefix, the first key after everything that it
+ * starts, is the prefix with its final 01 changed to 02.
+ */
+enum key_kind {
+	KEY_DELETE = 0, /* this version is deleted */
+	KEY_PUT = 1,    /* the value follows */
+	KEY_KIND_MAX = 1,
+};
+
+#define KEY_TABLE_SIZE 4
+#define KEY_TIMESTAMP_SIZE 8
+#define KEY_TRAILER_SIZE 8
+#define KEY_SEQ_MAX ((UINT64_C(1) << 56) - 1)
+
+/* Longest: a 4096-byte row key, a 64-byte family and a 16384-byte qualifier,
+ * every byte escaped, with terminators, table, timestamp and trailer. */
+#define KEY_SIZE_MAX (2 * (4096 + 64 + 16384) + 6 + 4 + 16)
+
+/* Where the parts of an encoded key end, counted from its start. */
+struct key_parts {
+	size_t row_end;    /* size of the row prefix */
+	size_t family_end; /* size of the family prefix */
+	size_t column_end; /* size of the column prefix */
+};
+
+/* Each appends to b. 0 or -ENOMEM. */
+int key_add_table(struct buf *b, uint32_t table);
+/* A row key, family or qualifier: escaped, with its terminator. */
+int key_add_part(struct buf *b, struct bytes part);
+/* Escaped, without the terminator: the start of all parts with this prefix. */
+int key_add_open_part(struct buf *b, struct bytes part);
+int key_add_timestamp(struct buf *b, uint64_t timestamp_us);
+int key_add_trailer(struct buf *b, uint64_t seq, enum key_kind kind);
+
+/* Splits a full key; -ERR_key_malformed if it is not one. */
+int key_split(struct bytes key, struct key_parts *parts);
+
+/* The size of the row prefix alone; 0 if key holds no terminated row. */
+size_t key_row_end(struct bytes key);
+
+/*
+ * The part that starts at offset, decoded. With no escape in it, the result
+ * points into key; else it is decoded into scratch, replacing its content.
+ * *end is set past the terminator. Malformed: -ERR_key_malformed.
+ */
+int key_part(struct bytes key, size_t offset, struct buf *scratch,
+	     struct bytes *part, size_t *end);
+
+static inline uint32_t key_table(struct bytes key)
+{
+	return (uint32_t)key.data[0] << 24 | (uint32_t)key.data[1] << 16 |
+	       (uint32_t)key.data[2] << 8 | key.data[3];
+}
+
+/* These need a full key that key_split accepted. */
+uint64_t key_timestamp(struct bytes key);
+uint64_t key_seq(struct bytes key);
+enum key_kind key_kind(struct bytes key);
+
+/* The key up to its trailer: equal for all writes of one version. */
+static inline struct bytes key_version(struct bytes key)
+{
+	return bytes_of(key.data, key.size - KEY_TRAILER_SIZE);
+}
+
+/*
+ * Replaces b by the successor of prefix: the least byte string greater than
+ * every string that starts with prefix. Trailing FF bytes are stripped first;
+ * an empty result stands for no upper bound. 0 or -ENOMEM.
+ */
+int key_successor(struct bytes prefix, struct buf *b);
+
+#endif

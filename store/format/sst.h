@@ -1,0 +1,93 @@
+#ifndef STORE_SST_H
+#define STORE_SST_H
+
+#include "store/base/cache.h"
+#include "store/base/volume.h"
+#include "store/format/iter.h"
+#include "store/format/tombstone.h"
+
+/*
+ * SSTable: an immutable sorted file of encoded keys and values. The byte
+ * format is described in store/README.md:
+ *
+ *   data block* tombstones? filter index properties footer
+ *
+ * Blocks are read through the cache and their CRC32C is checked on every read
+ * from the volume. index and filter are blocks of the cache like any other.
+ * An open sst may be used by any number of threads.
+ */
+struct sst;
+
+/* What a file says of itself; enough to rebuild a manifest from files. The
+ * bounds cover point entries and range tombstones. */
+struct sst_properties {
+	struct bytes smallest;  /* first key or tombstone start */
+	struct bytes largest;   /* last key, or the end of the last
+					   tombstone if that is greater */
+	bool largest_exclusive; /* largest is a tombstone's end */
+	uint64_t smallest_seq;
+	uint64_t largest_seq;
+	uint64_t min_timestamp; /* of puts and point deletes */
+	uint64_t max_timestamp;
+	uint64_t put_count;
+	uint64_t delete_count;    /* point tombstones */
+	uint64_t tombstone_count; /* range tombstones */
+	uint64_t row_count;       /* distinct row prefixes */
+	uint64_t data_size;       /* bytes of data blocks as stored */
+	uint32_t level;           /* at birth */
+};
+
+/*
+ * Opens the file that reader reads; on success the sst owns reader, on failure
+ * the caller still does. file_id names its blocks in cache.
+ */
+int sst_open(struct reader *reader, struct cache *cache, uint64_t file_id,
+	     struct sst **out);
+void sst_close(struct sst *t);
+
+/* Valid while t is open. */
+const struct sst_properties *sst_properties(const struct sst *t);
+/* Decoded at open and pinned; count 0 if there are none. */
+const struct tombstone_list *sst_tombstones(const struct sst *t);
+
+/*
+ * Whether the file may hold a key that starts with prefix, which must be a row,
+ * family or column prefix: 0 no, 1 perhaps, negative on error.
+ */
+int sst_may_contain(struct sst *t, struct bytes prefix);
+
+/*
+ * An iterator over the point entries. t must stay open. With fill_cache false,
+ * blocks read from the volume are not kept (compaction).
+ */
+int sst_iter_new(struct sst *t, bool fill_cache, struct iter **out);
+
+/* Re-reads every block, checks checksums, order, filter (each key must hit)
+ * and properties. 0 or the first error, with file and offset. */
+int sst_verify(struct sst *t);
+
+/*
+ * Building. Keys come in strictly ascending order; tombstones in any order,
+ * before or between keys. The writer passes to the builder, which finishes or
+ * abandons it.
+ */
+struct sst_builder;
+
+struct sst_options {
+	uint32_t level;       /* recorded; 0 is written raw */
+	uint32_t filter_bits; /* per filter entry; 10 or 20 */
+	bool compress;        /* LZ4 where it saves an eighth */
+};
+
+int sst_build_new(struct segment_writer *writer,
+		  const struct sst_options *options, struct sst_builder **out);
+int sst_build_add(struct sst_builder *b, struct bytes key, struct bytes value);
+/* Fragments, in order; copied. */
+int sst_build_tombstone(struct sst_builder *b, const struct tombstone *t);
+/* Bytes written and buffered so far: when to cut the output. */
+uint64_t sst_build_size(const struct sst_builder *b);
+/* Ends b in every case; on success the file is durable. */
+int sst_build_finish(struct sst_builder *b);
+void sst_build_abandon(struct sst_builder *b);
+
+#endif

@@ -1,0 +1,57 @@
+#ifndef STORE_TOMBSTONE_H
+#define STORE_TOMBSTONE_H
+
+#include "store/base/buf.h"
+
+/*
+ * Range tombstones: [start, end) @ seq over encoded keys hides every entry in
+ * the range whose seq is smaller. Order is by seq, never by timestamp, so a
+ * write after a delete is seen whatever its timestamp.
+ *
+ * A tombstone list is immutable and fragmented: fragments do not overlap
+ * unless they have equal bounds, and come by start, then newest seq first.
+ * (Fragmenting is RocksDB's and Pebble's way to make lookup a binary search.)
+ */
+struct tombstone {
+	struct bytes start;
+	struct bytes end;
+	uint64_t seq;
+};
+
+struct tombstone_list {
+	struct tombstone *items;
+	size_t count;
+	struct buf memory; /* the bounds that items point at */
+};
+
+#define TOMBSTONE_LIST_INIT       \
+	{                         \
+		NULL, 0, BUF_INIT \
+	}
+
+void tombstone_list_release(struct tombstone_list *list);
+
+/*
+ * Fragments any tombstones, in any order and overlap, into out, which must be
+ * empty and copies the bounds. Of fragments with equal bounds, those are kept
+ * that some reader needs: the newest, and for each seq in snapshots (ascending,
+ * may be empty) the newest not after it. 0 or -ENOMEM.
+ */
+int tombstone_fragment(const struct tombstone *items, size_t count,
+		       const uint64_t *snapshots, size_t snapshot_count,
+		       struct tombstone_list *out);
+
+/*
+ * The largest seq <= visible_seq of a tombstone that covers key, or 0. With
+ * span, also tells the widest range around key for which the answer is the
+ * same; its bounds are borrowed from the list, and an empty end means none.
+ */
+uint64_t tombstone_cover(const struct tombstone_list *list, struct bytes key,
+			 uint64_t visible_seq, struct tombstone *span);
+
+/* The block of an sst that holds a list: appends it to b; parses it. A decoded
+ * list owns copies. -ERR_block_malformed names the entry. */
+int tombstone_encode(const struct tombstone_list *list, struct buf *b);
+int tombstone_decode(struct bytes block, struct tombstone_list *out);
+
+#endif

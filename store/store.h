@@ -1,0 +1,249 @@
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
+
+#include "store/base/buf.h"
+#include "store/base/clock.h"
+#include "store/base/err.h"
+#include "store/base/volume.h"
+#include "store/engine/cursor.h"
+#include "store/engine/gc.h"
+
+/*
+ * The store: instances, tables, families, rows and cells with Bigtable's
+ * meaning. This is the whole contract for fs/ and tools/; nothing else of
+ * store/ is theirs to include, but base/ and text.h.
+ *
+ * Names and keys are raw bytes. Timestamps are microseconds since 1970, from 0
+ * to INT64_MAX. Calls return 0 (or a documented count) or a negative error
+ * with err_detail() set, and may come from any thread, except that one scan or
+ * one write belongs to one thread at a time.
+ */
+#define STORE_TABLE_NAME_MAX 50
+#define STORE_FAMILY_NAME_MAX 64
+#define STORE_ROW_KEY_MAX 4096
+#define STORE_QUALIFIER_MAX 16384
+#define STORE_VALUE_MAX (UINT32_C(100) << 20)
+#define STORE_TABLES_MAX 1000
+#define STORE_FAMILIES_MAX 1000
+#define STORE_MUTATIONS_MAX 100000
+/* Stands for the time of the commit. */
+#define STORE_NOW UINT64_MAX
+
+struct store;
+
+struct store_options {
+	bool create; /* make the store if there is none */
+	bool read_only;
+	bool background; /* run flushes and compactions by a thread */
+	unsigned int sync_interval_ms; /* log is synced at least so often when
+					   background; 0: only on request */
+	size_t memtable_size; /* bytes; there are at most two and a half */
+	size_t cache_size;
+	uint64_t file_size;
+	const char *holder; /* line for whoever finds the store in use */
+	const struct clock *clock;
+};
+
+void store_options_init(struct store_options *o);
+
+/* The store in a local directory, or on any volume, which then is the store's
+ * to close, also on failure. */
+int store_open(const char *directory, const struct store_options *o,
+	       struct store **out);
+int store_open_volume(struct volume *v, const struct store_options *o,
+		      struct store **out);
+/* Everything committed is durable when it returns 0. Ends s in every case. All
+ * scans, snapshots and schemas must have been given back. */
+int store_close(struct store *s);
+/* What opening found worth telling (a torn log tail was cut); "" mostly. */
+const char *store_recovery_text(const struct store *s);
+/* A new line for whoever finds the store in use. */
+int store_describe(struct store *s, const char *holder);
+struct engine *store_engine(struct store *s);
+struct volume *store_volume(struct store *s);
+
+/*
+ * Schema. A struct schema is an immutable picture of all tables at one moment;
+ * get one, look things up in it, put it back. Its pointers live as long as the
+ * reference does.
+ */
+enum family_type {
+	FAMILY_BYTES = 0,  /* no type */
+	FAMILY_STRING = 1, /* stringutf8bytes */
+	FAMILY_INTSUM = 2,
+	FAMILY_INTMIN = 3,
+	FAMILY_INTMAX = 4,
+	FAMILY_INTHLL = 5,
+};
+
+struct family {
+	struct bytes name;
+	enum family_type type;
+	uint64_t birth_seq;
+	struct gc_era eras[GC_ERAS_MAX]; /* the last is in force */
+	size_t era_count;
+};
+
+struct table {
+	struct bytes name;
+	uint32_t id; /* never used again */
+	uint64_t birth_seq;
+	bool millis;             /* timestamps are multiples of 1000 */
+	struct family *families; /* by name */
+	size_t family_count;
+};
+
+struct schema {
+	struct table *tables; /* by name */
+	size_t table_count;
+	uint64_t seq; /* grows with each change */
+	_Atomic unsigned int references;
+};
+
+struct schema *store_schema(struct store *s);
+void schema_put(struct schema *schema);
+/* NULL if there is none. */
+const struct table *schema_table(const struct schema *schema,
+				 struct bytes name);
+const struct family *table_family(const struct table *table, struct bytes name);
+/* The policy in force; NULL keeps all. */
+const struct gc_policy *family_gc(const struct family *family);
+static inline bool family_is_aggregate(const struct family *f)
+{
+	return f->type >= FAMILY_INTSUM;
+}
+
+/* For createtable: a family to start with. */
+struct family_spec {
+	struct bytes name;
+	const struct gc_policy *gc; /* borrowed */
+	enum family_type type;
+};
+
+/* Each is durable when it returns 0. Errors: no_table, table_exists, bad_name,
+ * too_many_tables, no_family, family_exists, too_many_families,
+ * type_immutable, table_not_empty. */
+int store_create_table(struct store *s, struct bytes name, bool millis,
+		       const struct family_spec *families, size_t count);
+/* With only_empty, -ERR_table_not_empty if a row has a cell. */
+int store_drop_table(struct store *s, struct bytes name, bool only_empty);
+int store_rename_table(struct store *s, struct bytes from, struct bytes to);
+int store_set_granularity(struct store *s, struct bytes table, bool millis);
+int store_create_family(struct store *s, struct bytes table,
+			const struct family_spec *family);
+int store_drop_family(struct store *s, struct bytes table, struct bytes family);
+int store_set_gc(struct store *s, struct bytes table, struct bytes family,
+		 const struct gc_policy *gc);
+int store_set_type(struct store *s, struct bytes table, struct bytes family,
+		   enum family_type type);
+
+/*
+ * Writes. A write collects mutations of one or many rows, which commit
+ * together, all or nothing, in the order they were added. Each call below
+ * checks its arguments and, on an error, adds nothing.
+ */
+struct write;
+
+int write_new(struct store *s, struct write **out);
+void write_free(struct write *w);
+/* Forgets what was collected. */
+void write_reset(struct write *w);
+size_t write_count(const struct write *w); /* mutations so far */
+size_t write_size(const struct write *w);  /* bytes so far */
+/* A mark to return to, so that a row that turns out wrong leaves nothing. */
+size_t write_mark(const struct write *w);
+void write_rewind(struct write *w, size_t mark);
+
+/* The mutations that follow are of this row. -ERR_no_table, row_key_*. */
+int write_row(struct write *w, struct bytes table, struct bytes row);
+/* timestamp may be STORE_NOW: the time of the commit, the same for all.
+ * -ERR_no_family, bad_timestamp, qualifier_too_long, value_too_large,
+ * type_mismatch for an aggregate family. */
+int write_set(struct write *w, struct bytes family, struct bytes qualifier,
+	      uint64_t timestamp_us, struct bytes value);
+/* Versions with from <= timestamp < to; to 0 is unbounded. -ERR_bad_timestamp
+ * if from >= to. A missing column is no error, an unknown family is. */
+int write_delete_cells(struct write *w, struct bytes family,
+		       struct bytes qualifier, uint64_t from_us,
+		       uint64_t to_us);
+int write_delete_column(struct write *w, struct bytes family,
+			struct bytes qualifier);
+int write_delete_family(struct write *w, struct bytes family);
+int write_delete_row(struct write *w);
+/* All rows with the prefix (all, if empty), whatever write_row said. */
+int write_delete_prefix(struct write *w, struct bytes table,
+			struct bytes prefix);
+
+/* Commits w and empties it. With sync, durable on return. A table or family
+ * dropped meanwhile: -ERR_no_table, -ERR_no_family, and nothing is written. */
+int store_commit(struct store *s, struct write *w, bool sync);
+/* Durable: everything committed before. */
+int store_sync(struct store *s);
+
+/*
+ * A read-modify-write: calls decide with no other commit under way; it reads
+ * what it needs through scans or store_get with no snapshot, fills w, and
+ * returns 0 to commit w or a negative error, which is returned and commits
+ * nothing. decide must not commit by itself.
+ */
+int store_update(struct store *s, int (*decide)(void *context, struct write *w),
+		 void *context, bool sync);
+
+/*
+ * Reads. A snapshot sees the store as it is when taken; without one, a scan
+ * takes its own. It pins files, so hold it for minutes, not days.
+ */
+struct snapshot;
+
+int store_snapshot(struct store *s, struct snapshot **out);
+void store_snapshot_release(struct store *s, struct snapshot *snapshot);
+
+/*
+ * What to scan: the rows start <= key < end (empty: open), or, if row is not
+ * empty, only that row, of it only one family if has_family, and of that only
+ * one column if has_qualifier.
+ */
+struct scan_range {
+	struct bytes table;
+	struct bytes start, end;
+	struct bytes row;
+	bool has_family, has_qualifier;
+	struct bytes family, qualifier;
+	bool reverse; /* rows descend; cells inside a row do not */
+};
+
+struct scan;
+
+/* -ERR_no_table; an unknown family is an empty scan. */
+int scan_open(struct store *s, const struct snapshot *snapshot,
+	      const struct scan_range *range, struct scan **out);
+void scan_close(struct scan *scan);
+/* As cursor_next: 1 with *cell, 0 at the end, negative on error. In a reverse
+ * scan only CURSOR_ROW moves to another row; the other steps end (0) with the
+ * row, and scan_next(CURSOR_ROW) goes on. */
+int scan_next(struct scan *scan, enum cursor_step step, struct cell *cell);
+/* Continues with the first row at or after (reverse: at or before) row. */
+int scan_seek(struct scan *scan, struct bytes row, struct cell *cell);
+
+/* The newest version of a column: 1 with *cell, whose bytes live in memory,
+ * which the caller releases; 0 if there is none. */
+int store_get(struct store *s, const struct snapshot *snapshot,
+	      struct bytes table, struct bytes row, struct bytes family,
+	      struct bytes qualifier, struct cell *cell, struct buf *memory);
+
+/* Whether the row has any cell: 1, 0 or an error. */
+int store_row_exists(struct store *s, struct bytes table, struct bytes row);
+
+/* Everything on disk: reads and checks all of it. 0, or -ERR_check_failed after
+ * each problem was told to report. */
+int store_check(struct store *s,
+		void (*report)(void *context, const char *problem),
+		void *context);
+/* All of it to the lowest level, garbage collected; "" is every table. */
+int store_compact(struct store *s, struct bytes table);
+
+/* Rules for names: 0 or -ERR_bad_name with the reason. */
+int store_check_table_name(struct bytes name);
+int store_check_family_name(struct bytes name);
+
+#endif

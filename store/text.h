@@ -1,0 +1,117 @@
+#ifndef STORE_TEXT_H
+#define STORE_TEXT_H
+
+#include "store/store.h"
+
+/*
+ * Cells, mutations and policies as text, for control files and commands alike.
+ * Parsers are pure over bytes: they keep no reference to their input, never
+ * abort on it, and say in err_detail() what is wrong and where.
+ */
+
+/* "30d", "1h", "500ms": one unit of us ms s m h d; -ERR_bad_gc_policy, with
+ * cbt's words. Result in microseconds. */
+int duration_parse(struct bytes text, uint64_t *us);
+/* As Go prints a time.Duration that cbt shows: "10d", "1h30m", "500ms". */
+int duration_print(uint64_t us, struct buf *out);
+
+/* cbt's grammar: maxage=30d || maxversions=2 && (...), or the word never; and,
+ * or have no precedence, strictly left to right. *out NULL is never. */
+int gc_policy_parse(struct bytes text, struct gc_policy **out);
+/* As cbt ls prints it: "(age() > 10d || versions() > 1)"; empty for NULL. */
+int gc_policy_print(const struct gc_policy *p, struct buf *out);
+/* As setgcpolicy takes it: "maxage=10d||maxversions=1"; "never" for NULL. */
+int gc_policy_print_words(const struct gc_policy *p, struct buf *out);
+
+/* intsum intmin intmax inthll stringutf8bytes, and bytes for none. */
+int family_type_parse(struct bytes text, enum family_type *out);
+const char *family_type_word(enum family_type type);
+/* The JSON that cbt ls prints. */
+const char *family_type_json(enum family_type type);
+
+/* A family as createtable takes it: F[:GC[:TYPE]]. spec->gc is the caller's to
+ * free; spec->name points into text. */
+int family_spec_parse(struct bytes text, struct family_spec *spec);
+
+/* Go's %q: a double-quoted string with escapes. */
+int quote_go(struct bytes value, struct buf *out);
+/* Go's strconv.ParseInt(text, 0, 64): 0x3e8, 0777, 1_000_000, -1. */
+bool int_parse_go(struct bytes text, int64_t *out);
+
+/* "2023-09-10T15:21:48.000001Z" or microseconds; -ERR_bad_timestamp. */
+int time_parse(struct bytes text, uint64_t *us);
+
+/*
+ * Printers: each turns a stream of cells, in scan order, into text appended to
+ * out. Feed every cell, then finish; the caller drains out between calls, so
+ * memory does not grow with the stream.
+ */
+enum text_format {
+	TEXT_CSV,
+	TEXT_TSV,
+	TEXT_JSONL,
+	TEXT_CBT, /* as cbt read prints */
+};
+
+struct printer;
+
+int printer_new(enum text_format format, struct printer **out);
+void printer_free(struct printer *p);
+int printer_cell(struct printer *p, const struct cell *cell, struct buf *out);
+int printer_finish(struct printer *p, struct buf *out);
+
+/*
+ * Importers: bytes in, rows committed. Feed any pieces; complete lines (for
+ * CSV records, which may span lines) are taken as they come, in batches, within
+ * bounded memory. A line that is wrong is refused with its number and reason
+ * and the rest goes on; a line is one row mutation and is whole or absent.
+ *
+ * TEXT_CSV and TEXT_TSV: cbt import's layout. Two header records, families
+ * (a family covers the empty fields to its right) and qualifiers, both with an
+ * empty first field; with options.family only the second. A data record is a
+ * row key and values; an empty field is no cell. TSV escapes: \t \n \\.
+ * TEXT_JSONL: one object a line, see fs/README.md.
+ */
+struct importer;
+
+struct import_options {
+	struct bytes table;
+	struct bytes family;   /* CSV, TSV: the one family; or empty */
+	bool value_timestamps; /* "@<us>" ends a value */
+	bool strict;           /* stop at the first wrong line */
+};
+
+struct import_result {
+	uint64_t line_count; /* lines read */
+	uint64_t row_count;  /* row mutations committed */
+	uint64_t cell_count; /* mutations in them */
+	uint64_t byte_count;
+	uint64_t committed_line; /* all good lines up to it are in */
+	uint64_t refused_count;
+	struct buf refused; /* the first 1,000: "line N: reason\n" */
+};
+
+int importer_new(struct store *s, enum text_format format,
+		 const struct import_options *options, struct importer **out);
+/* 0, or an error that ends the import (a bad header, a full disk, a read-only
+ * store); lines committed stay, and the result says how far. */
+int importer_feed(struct importer *im, struct bytes data);
+/* Commits what is whole and pending; with sync, durably. */
+int importer_flush(struct importer *im, bool sync);
+/* The end of input: takes a last line without newline, then flushes. A refused
+ * line is no error here; look at the result. */
+int importer_finish(struct importer *im, bool sync);
+/* Valid until the next call. */
+const struct import_result *importer_result(const struct importer *im);
+void importer_free(struct importer *im);
+
+/* One JSON row mutation (the body of .row.jsonl, a line of .mutate): adds it to
+ * w. row, if not empty, is the row it is about: the key "row" may then be
+ * absent or must match. -ERR_bad_line says what is wrong. */
+int mutation_parse_json(struct bytes line, struct bytes table, struct bytes row,
+			struct write *w);
+
+/* A whole row as one JSON line, newest versions only or all of them. */
+int row_print_json(struct scan *scan, bool all_versions, struct buf *out);
+
+#endif
