@@ -1,6 +1,8 @@
 #ifndef STORE_GC_H
 #define STORE_GC_H
 
+#include <stdatomic.h>
+
 #include "store/base/buf.h"
 
 /*
@@ -89,7 +91,7 @@ struct gc_table {
 struct gc_rules {
 	struct gc_table *tables; /* by id */
 	size_t table_count;
-	_Atomic unsigned int references;
+	atomic_uint references;
 };
 
 struct gc_rules *gc_rules_get(struct gc_rules *r);

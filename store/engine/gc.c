@@ -1,0 +1,295 @@
+#include "store/engine/gc.h"
+
+#include <stdlib.h>
+
+#include "store/base/coding.h"
+#include "store/base/err.h"
+
+struct gc_policy *gc_policy_leaf(enum gc_type type, uint64_t limit)
+{
+	struct gc_policy *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->type = type;
+	p->limit = limit;
+	return p;
+}
+
+struct gc_policy *gc_policy_pair(enum gc_type type, struct gc_policy *left,
+				 struct gc_policy *right)
+{
+	struct gc_policy *p = gc_policy_leaf(type, 0);
+
+	if (!p) {
+		gc_policy_free(left);
+		gc_policy_free(right);
+		return NULL;
+	}
+	p->left = left;
+	p->right = right;
+	return p;
+}
+
+void gc_policy_free(struct gc_policy *p)
+{
+	if (!p)
+		return;
+	gc_policy_free(p->left);
+	gc_policy_free(p->right);
+	free(p);
+}
+
+int gc_policy_copy(const struct gc_policy *p, struct gc_policy **out)
+{
+	struct gc_policy *copy;
+	int err;
+
+	*out = NULL;
+	if (!p)
+		return 0;
+	copy = gc_policy_leaf(p->type, p->limit);
+	if (!copy)
+		return -ENOMEM;
+	err = gc_policy_copy(p->left, &copy->left);
+	if (err == 0)
+		err = gc_policy_copy(p->right, &copy->right);
+	if (err < 0) {
+		gc_policy_free(copy);
+		return err;
+	}
+	*out = copy;
+	return 0;
+}
+
+bool gc_policy_equal(const struct gc_policy *a, const struct gc_policy *b)
+{
+	if (!a || !b)
+		return a == b;
+	return a->type == b->type && a->limit == b->limit &&
+	       gc_policy_equal(a->left, b->left) &&
+	       gc_policy_equal(a->right, b->right);
+}
+
+static bool is_leaf(enum gc_type type)
+{
+	return type == GC_MAX_VERSIONS || type == GC_MAX_AGE;
+}
+
+int gc_policy_encode(const struct gc_policy *p, struct buf *out)
+{
+	int err;
+
+	if (!p)
+		return buf_add_byte(out, 0);
+	err = buf_add_byte(out, (uint8_t)p->type);
+	if (err < 0)
+		return err;
+	if (is_leaf(p->type))
+		return buf_add_varint(out, p->limit);
+	err = gc_policy_encode(p->left, out);
+	if (err < 0)
+		return err;
+	return gc_policy_encode(p->right, out);
+}
+
+static int decode(struct bytes *in, unsigned int depth, struct gc_policy **out)
+{
+	struct gc_policy *left, *right;
+	struct bytes type;
+	uint64_t limit;
+	int err;
+
+	*out = NULL;
+	if (depth > GC_DEPTH_MAX || !take_bytes(in, 1, &type) ||
+	    type.data[0] > GC_INTERSECTION)
+		return fail(ERR_schema_malformed, "GC policy is malformed");
+	if (type.data[0] == 0)
+		return 0;
+	if (is_leaf(type.data[0])) {
+		if (!take_varint(in, &limit))
+			return fail(ERR_schema_malformed,
+				    "GC policy ends within a limit");
+		*out = gc_policy_leaf(type.data[0], limit);
+		return *out ? 0 : -ENOMEM;
+	}
+	err = decode(in, depth + 1, &left);
+	if (err < 0)
+		return err;
+	err = decode(in, depth + 1, &right);
+	if (err < 0 || !left || !right) {
+		gc_policy_free(left);
+		gc_policy_free(right);
+		return err < 0 ? err
+			       : fail(ERR_schema_malformed,
+				      "GC policy lacks a branch");
+	}
+	*out = gc_policy_pair(type.data[0], left, right);
+	return *out ? 0 : -ENOMEM;
+}
+
+int gc_policy_decode(struct bytes *in, struct gc_policy **out)
+{
+	return decode(in, 0, out);
+}
+
+bool gc_keep(const struct gc_policy *p, uint64_t rank, uint64_t timestamp_us,
+	     uint64_t now_us)
+{
+	if (!p)
+		return true;
+	switch (p->type) {
+	case GC_MAX_VERSIONS:
+		return rank < p->limit;
+	case GC_MAX_AGE:
+		return now_us <= p->limit || timestamp_us >= now_us - p->limit;
+	case GC_UNION:
+		return gc_keep(p->left, rank, timestamp_us, now_us) &&
+		       gc_keep(p->right, rank, timestamp_us, now_us);
+	case GC_INTERSECTION:
+		return gc_keep(p->left, rank, timestamp_us, now_us) ||
+		       gc_keep(p->right, rank, timestamp_us, now_us);
+	}
+	return true;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+uint64_t gc_rank_limit(const struct gc_policy *p)
+{
+	if (!p)
+		return UINT64_MAX;
+	switch (p->type) {
+	case GC_MAX_VERSIONS:
+		return p->limit;
+	case GC_MAX_AGE:
+		return UINT64_MAX;
+	case GC_UNION:
+	case GC_INTERSECTION:
+		return least(gc_rank_limit(p->left), gc_rank_limit(p->right));
+	}
+	return UINT64_MAX;
+}
+
+uint64_t gc_expiry(const struct gc_policy *p, uint64_t rank,
+		   uint64_t timestamp_us)
+{
+	uint64_t left, right;
+
+	if (!p)
+		return UINT64_MAX;
+	switch (p->type) {
+	case GC_MAX_VERSIONS:
+		return rank < p->limit ? UINT64_MAX : 0;
+	case GC_MAX_AGE:
+		return p->limit > UINT64_MAX - timestamp_us
+			       ? UINT64_MAX
+			       : timestamp_us + p->limit;
+	case GC_UNION:
+	case GC_INTERSECTION:
+		left = gc_expiry(p->left, rank, timestamp_us);
+		right = gc_expiry(p->right, rank, timestamp_us);
+		if (p->type == GC_UNION)
+			return least(left, right);
+		return left > right ? left : right;
+	}
+	return UINT64_MAX;
+}
+
+struct gc_rules *gc_rules_get(struct gc_rules *r)
+{
+	if (r)
+		atomic_fetch_add(&r->references, 1);
+	return r;
+}
+
+static void family_release(struct gc_family *f)
+{
+	size_t i;
+
+	for (i = 0; i < f->era_count; i++)
+		gc_policy_free(f->eras[i].policy);
+	free((void *)(uintptr_t)f->name.data);
+}
+
+void gc_rules_put(struct gc_rules *r)
+{
+	size_t i, j;
+
+	if (!r || atomic_fetch_sub(&r->references, 1) > 1)
+		return;
+	for (i = 0; i < r->table_count; i++) {
+		for (j = 0; j < r->tables[i].family_count; j++)
+			family_release(&r->tables[i].families[j]);
+		free(r->tables[i].families);
+	}
+	free(r->tables);
+	free(r);
+}
+
+const struct gc_table *gc_rules_table(const struct gc_rules *r, uint32_t id)
+{
+	size_t low = 0, high = r->table_count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (r->tables[middle].id == id)
+			return &r->tables[middle];
+		if (r->tables[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+const struct gc_family *gc_table_family(const struct gc_table *t,
+					struct bytes name)
+{
+	size_t low = 0, high = t->family_count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		int order = bytes_compare(t->families[middle].name, name);
+
+		if (order == 0)
+			return &t->families[middle];
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+void gc_column_start(struct gc_column *c, const struct gc_family *family,
+		     uint64_t now_us)
+{
+	size_t i;
+
+	c->family = family;
+	c->now_us = now_us;
+	for (i = 0; i < family->era_count; i++)
+		c->ranks[i] = 0;
+}
+
+bool gc_column_keep(struct gc_column *c, uint64_t timestamp_us, uint64_t seq)
+{
+	const struct gc_family *f = c->family;
+	bool keep = true;
+	size_t i;
+
+	for (i = 0; i < f->era_count; i++) {
+		if (seq > f->eras[i].until_seq)
+			continue;
+		if (!gc_keep(f->eras[i].policy, c->ranks[i], timestamp_us,
+			     c->now_us))
+			keep = false;
+		c->ranks[i]++;
+	}
+	return keep;
+}

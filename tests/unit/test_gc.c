@@ -1,0 +1,105 @@
+#include <check.h>
+#include <stdlib.h>
+
+#include "store/engine/gc.h"
+
+static struct gc_policy *leaf(enum gc_type type, uint64_t limit)
+{
+	struct gc_policy *p = gc_policy_leaf(type, limit);
+
+	ck_assert_ptr_nonnull(p);
+	return p;
+}
+
+START_TEST(versions_and_age)
+{
+	struct gc_policy *two = leaf(GC_MAX_VERSIONS, 2);
+	struct gc_policy *age = leaf(GC_MAX_AGE, 100);
+
+	ck_assert(gc_keep(NULL, 1000, 0, 1000));
+	ck_assert(gc_keep(two, 1, 0, 1000));
+	ck_assert(!gc_keep(two, 2, 999, 1000));
+	ck_assert(gc_keep(age, 9, 900, 1000));
+	ck_assert(!gc_keep(age, 0, 899, 1000));
+	ck_assert(gc_keep(age, 0, 5000, 1000)); /* the future stays */
+	ck_assert(gc_keep(age, 0, 0, 50));
+	ck_assert_uint_eq(gc_expiry(age, 0, 900), 1000);
+	ck_assert_uint_eq(gc_expiry(two, 0, 900), UINT64_MAX);
+	ck_assert_uint_eq(gc_rank_limit(two), 2);
+	ck_assert_uint_eq(gc_rank_limit(age), UINT64_MAX);
+	gc_policy_free(two);
+	gc_policy_free(age);
+}
+END_TEST
+
+START_TEST(pairs)
+{
+	struct gc_policy *any = gc_policy_pair(
+		GC_UNION, leaf(GC_MAX_VERSIONS, 2), leaf(GC_MAX_AGE, 100));
+	struct gc_policy *all =
+		gc_policy_pair(GC_INTERSECTION, leaf(GC_MAX_VERSIONS, 2),
+			       leaf(GC_MAX_AGE, 100));
+	struct gc_policy *copy;
+	struct buf raw = BUF_INIT;
+	struct bytes in;
+
+	ck_assert(!gc_keep(any, 0, 0, 1000));
+	ck_assert(!gc_keep(any, 2, 1000, 1000));
+	ck_assert(gc_keep(any, 1, 950, 1000));
+	ck_assert(gc_keep(all, 0, 0, 1000));
+	ck_assert(gc_keep(all, 2, 1000, 1000));
+	ck_assert(!gc_keep(all, 2, 0, 1000));
+
+	ck_assert_int_eq(gc_policy_encode(all, &raw), 0);
+	in = buf_bytes(&raw);
+	ck_assert_int_eq(gc_policy_decode(&in, &copy), 0);
+	ck_assert_uint_eq(in.size, 0);
+	ck_assert(gc_policy_equal(all, copy));
+	ck_assert(!gc_policy_equal(any, copy));
+	gc_policy_free(copy);
+	while (raw.size-- > 1) {
+		in = buf_bytes(&raw);
+		ck_assert_int_lt(gc_policy_decode(&in, &copy), 0);
+		ck_assert_ptr_null(copy);
+	}
+	buf_release(&raw);
+	gc_policy_free(any);
+	gc_policy_free(all);
+}
+END_TEST
+
+/* A relaxed rule restores nothing: the old one goes on judging what was
+ * written while it was in force. */
+START_TEST(eras)
+{
+	struct gc_family family = { .era_count = 2 };
+	struct gc_column column;
+
+	family.eras[0].policy = leaf(GC_MAX_VERSIONS, 1);
+	family.eras[0].until_seq = 10;
+	family.eras[1].until_seq = UINT64_MAX;
+	gc_column_start(&column, &family, 0);
+	ck_assert(gc_column_keep(&column, 50, 11));
+	ck_assert(gc_column_keep(&column, 40, 10));
+	ck_assert(!gc_column_keep(&column, 30, 9));
+	ck_assert(gc_column_keep(&column, 20, 12));
+	gc_policy_free(family.eras[0].policy);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("gc");
+	TCase *tests = tcase_create("gc");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_test(tests, versions_and_age);
+	tcase_add_test(tests, pairs);
+	tcase_add_test(tests, eras);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
