@@ -1,0 +1,186 @@
+#include "store/format/key.h"
+
+#include "store/base/coding.h"
+#include "store/base/err.h"
+
+enum {
+	ESCAPE = 0xff,
+	TERMINATOR = 0x01,
+};
+
+int key_add_table(struct buf *b, uint32_t table)
+{
+	uint8_t raw[KEY_TABLE_SIZE];
+
+	put_u32be(raw, table);
+	return buf_add(b, raw, sizeof(raw));
+}
+
+int key_add_open_part(struct buf *b, struct bytes part)
+{
+	static const uint8_t escaped[2] = { 0, ESCAPE };
+	size_t size = b->size;
+	int err;
+
+	while (part.size > 0) {
+		const uint8_t *zero = memchr(part.data, 0, part.size);
+		size_t run = zero ? (size_t)(zero - part.data) : part.size;
+
+		err = buf_add(b, part.data, run);
+		if (!err && zero)
+			err = buf_add(b, escaped, sizeof(escaped));
+		if (err < 0) {
+			b->size = size;
+			return err;
+		}
+		part = bytes_after(part, run + (zero ? 1 : 0));
+	}
+	return 0;
+}
+
+int key_add_part(struct buf *b, struct bytes part)
+{
+	static const uint8_t terminator[2] = { 0, TERMINATOR };
+	size_t size = b->size;
+	int err;
+
+	err = buf_reserve(b, part.size + sizeof(terminator));
+	if (!err)
+		err = key_add_open_part(b, part);
+	if (!err)
+		err = buf_add(b, terminator, sizeof(terminator));
+	if (err < 0)
+		b->size = size;
+	return err;
+}
+
+int key_add_timestamp(struct buf *b, uint64_t timestamp_us)
+{
+	uint8_t raw[KEY_TIMESTAMP_SIZE];
+
+	put_u64be(raw, ~timestamp_us);
+	return buf_add(b, raw, sizeof(raw));
+}
+
+int key_add_trailer(struct buf *b, uint64_t seq, enum key_kind kind)
+{
+	uint8_t raw[KEY_TRAILER_SIZE];
+
+	put_u64be(raw, ~(seq << 8 | kind));
+	return buf_add(b, raw, sizeof(raw));
+}
+
+/* The offset past the terminator of the part that starts at offset, or 0 if
+ * the part is not terminated or holds a zero that is not escaped. */
+static size_t part_end(struct bytes key, size_t offset)
+{
+	while (offset < key.size) {
+		const uint8_t *zero =
+			memchr(key.data + offset, 0, key.size - offset);
+
+		if (!zero || zero + 1 == key.data + key.size)
+			return 0;
+		offset = (size_t)(zero - key.data) + 2;
+		if (zero[1] == TERMINATOR)
+			return offset;
+		if (zero[1] != ESCAPE)
+			return 0;
+	}
+	return 0;
+}
+
+int key_split(struct bytes key, struct key_parts *parts)
+{
+	parts->row_end = part_end(key, KEY_TABLE_SIZE);
+	parts->family_end = parts->row_end ? part_end(key, parts->row_end) : 0;
+	parts->column_end =
+		parts->family_end ? part_end(key, parts->family_end) : 0;
+	if (!parts->column_end)
+		return fail(ERR_key_malformed,
+			    "key of %zu bytes lacks row, family or qualifier",
+			    key.size);
+	if (key.size !=
+	    parts->column_end + KEY_TIMESTAMP_SIZE + KEY_TRAILER_SIZE)
+		return fail(ERR_key_malformed,
+			    "key has %zu bytes after its column, not %d",
+			    key.size - parts->column_end,
+			    KEY_TIMESTAMP_SIZE + KEY_TRAILER_SIZE);
+	if (key_kind(key) > KEY_KIND_MAX)
+		return fail(ERR_key_malformed, "key has unknown kind %d",
+			    (int)key_kind(key));
+	return 0;
+}
+
+size_t key_row_end(struct bytes key)
+{
+	return part_end(key, KEY_TABLE_SIZE);
+}
+
+int key_part(struct bytes key, size_t offset, struct buf *scratch,
+	     struct bytes *part, size_t *end)
+{
+	size_t stop = part_end(key, offset);
+	const uint8_t *zero;
+	struct bytes rest;
+	size_t run;
+	int err;
+
+	if (!stop)
+		return fail(ERR_key_malformed,
+			    "key part at offset %zu of %zu is not terminated",
+			    offset, key.size);
+	*end = stop;
+	*part = bytes_of(key.data + offset, stop - offset - 2);
+	zero = part->size ? memchr(part->data, 0, part->size) : NULL;
+	if (!zero)
+		return 0;
+
+	buf_reset(scratch);
+	err = buf_reserve(scratch, part->size);
+	if (err < 0)
+		return err;
+	rest = *part;
+	while (zero) {
+		/* The zero stays, its escape goes. */
+		run = (size_t)(zero - rest.data) + 1;
+		buf_add(scratch, rest.data, run);
+		rest = bytes_after(rest, run + 1);
+		zero = rest.size ? memchr(rest.data, 0, rest.size) : NULL;
+	}
+	buf_add_bytes(scratch, rest);
+	*part = buf_bytes(scratch);
+	return 0;
+}
+
+uint64_t key_timestamp(struct bytes key)
+{
+	return ~get_u64be(key.data + key.size - KEY_TRAILER_SIZE -
+			  KEY_TIMESTAMP_SIZE);
+}
+
+static uint64_t key_trailer(struct bytes key)
+{
+	return ~get_u64be(key.data + key.size - KEY_TRAILER_SIZE);
+}
+
+uint64_t key_seq(struct bytes key)
+{
+	return key_trailer(key) >> 8;
+}
+
+enum key_kind key_kind(struct bytes key)
+{
+	return (enum key_kind)(key_trailer(key) & 0xff);
+}
+
+int key_successor(struct bytes prefix, struct buf *b)
+{
+	int err;
+
+	while (prefix.size > 0 && prefix.data[prefix.size - 1] == 0xff)
+		prefix.size--;
+	err = buf_set(b, prefix);
+	if (!err && b->size > 0)
+		b->data[b->size - 1]++;
+	return err;
+}
