@@ -33,9 +33,10 @@ void tombstone_list_release(struct tombstone_list *list);
 
 /*
  * Fragments any tombstones, in any order and overlap, into out, which must be
- * empty and copies the bounds. Of fragments with equal bounds, those are kept
- * that some reader needs: the newest, and for each seq in snapshots (ascending,
- * may be empty) the newest not after it. 0 or -ENOMEM.
+ * empty and copies the bounds. One whose end is not after its start covers
+ * nothing. Neighbours that end up alike become one. Of fragments with equal
+ * bounds, those are kept that some reader needs: the newest, and for each seq
+ * in snapshots (ascending, may be empty) the newest not after it. 0 or -ENOMEM.
  */
 int tombstone_fragment(const struct tombstone *items, size_t count,
 		       const uint64_t *snapshots, size_t snapshot_count,
@@ -43,8 +44,9 @@ int tombstone_fragment(const struct tombstone *items, size_t count,
 
 /*
  * The largest seq <= visible_seq of a tombstone that covers key, or 0. With
- * span, also tells the widest range around key for which the answer is the
- * same; its bounds are borrowed from the list, and an empty end means none.
+ * span, also tells a range around key for which the answer is the same: the
+ * fragment or the gap that key is in. Its bounds are borrowed from the list;
+ * an empty end means none.
  */
 uint64_t tombstone_cover(const struct tombstone_list *list, struct bytes key,
 			 uint64_t visible_seq, struct tombstone *span);

@@ -1,0 +1,329 @@
+#include "store/format/tombstone.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "store/base/coding.h"
+#include "store/base/err.h"
+#include "store/format/key.h"
+
+void tombstone_list_release(struct tombstone_list *list)
+{
+	free(list->items);
+	buf_release(&list->memory);
+	*list = (struct tombstone_list)TOMBSTONE_LIST_INIT;
+}
+
+static int compare_start(const void *a, const void *b)
+{
+	return bytes_compare(((const struct tombstone *)a)->start,
+			     ((const struct tombstone *)b)->start);
+}
+
+static int compare_bytes(const void *a, const void *b)
+{
+	return bytes_compare(*(const struct bytes *)a,
+			     *(const struct bytes *)b);
+}
+
+/*
+ * The sweep goes from bound to bound; between two bounds the same tombstones
+ * cover. active holds them, newest first.
+ */
+struct sweep {
+	struct tombstone *items; /* by start */
+	struct tombstone *active;
+	struct bytes *bounds; /* ascending, distinct */
+	size_t count, active_count, bound_count;
+	const uint64_t *snapshots;
+	size_t snapshot_count;
+	struct tombstone_list *out;
+	size_t capacity; /* of out->items */
+	size_t group;    /* first of out's last fragments */
+};
+
+static int sweep_init(struct sweep *s, const struct tombstone *items,
+		      size_t count)
+{
+	size_t i, size = 0;
+
+	s->items = malloc((count + 1) * sizeof(*s->items));
+	s->active = malloc((count + 1) * sizeof(*s->active));
+	s->bounds = malloc((2 * count + 1) * sizeof(*s->bounds));
+	if (!s->items || !s->active || !s->bounds)
+		return -ENOMEM;
+	for (i = 0; i < count; i++) {
+		if (bytes_compare(items[i].start, items[i].end) >= 0)
+			continue;
+		s->items[s->count++] = items[i];
+		s->bounds[s->bound_count++] = items[i].start;
+		s->bounds[s->bound_count++] = items[i].end;
+	}
+	if (s->count == 0)
+		return 0;
+	qsort(s->items, s->count, sizeof(*s->items), compare_start);
+	qsort(s->bounds, s->bound_count, sizeof(*s->bounds), compare_bytes);
+	count = s->bound_count;
+	s->bound_count = 0;
+	for (i = 0; i < count; i++) {
+		if (i > 0 && bytes_equal(s->bounds[i], s->bounds[i - 1]))
+			continue;
+		size += s->bounds[i].size;
+		s->bounds[s->bound_count++] = s->bounds[i];
+	}
+	/* Room for every bound at once, so that none of them moves. */
+	return buf_reserve(&s->out->memory, size);
+}
+
+static void sweep_release(struct sweep *s)
+{
+	free(s->items);
+	free(s->active);
+	free(s->bounds);
+}
+
+/* Whether some reader needs seq where newer is the next newer one: a snapshot
+ * that sees seq but not newer. */
+static bool is_needed(const struct sweep *s, uint64_t seq, uint64_t newer)
+{
+	size_t low = 0, high = s->snapshot_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (s->snapshots[middle] < seq)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < s->snapshot_count && s->snapshots[low] < newer;
+}
+
+static int add_fragment(struct sweep *s, struct bytes start, struct bytes end,
+			uint64_t seq)
+{
+	struct tombstone_list *out = s->out;
+
+	if (out->count == s->capacity) {
+		size_t capacity = s->capacity * 2 + 16;
+		struct tombstone *items =
+			realloc(out->items, capacity * sizeof(*items));
+
+		if (!items)
+			return -ENOMEM;
+		out->items = items;
+		s->capacity = capacity;
+	}
+	out->items[out->count++] = (struct tombstone){ start, end, seq };
+	return 0;
+}
+
+/* If the fragments from first on only continue those before them, lengthens
+ * those and forgets the new ones. */
+static void join_fragments(struct sweep *s, size_t first)
+{
+	struct tombstone *items = s->out->items;
+	size_t n = s->out->count - first, i;
+
+	if (n == 0)
+		return;
+	if (first - s->group != n ||
+	    !bytes_equal(items[s->group].end, items[first].start)) {
+		s->group = first;
+		return;
+	}
+	for (i = 0; i < n; i++) {
+		if (items[s->group + i].seq != items[first + i].seq) {
+			s->group = first;
+			return;
+		}
+	}
+	for (i = 0; i < n; i++)
+		items[s->group + i].end = items[first].end;
+	s->out->count = first;
+}
+
+static int sweep_interval(struct sweep *s, struct bytes start, struct bytes end)
+{
+	uint64_t newer = UINT64_MAX;
+	size_t first = s->out->count, i, kept = 0;
+	int err;
+
+	for (i = 0; i < s->active_count; i++) {
+		if (bytes_compare(s->active[i].end, start) > 0)
+			s->active[kept++] = s->active[i];
+	}
+	s->active_count = kept;
+	for (i = 0; i < s->active_count; i++) {
+		uint64_t seq = s->active[i].seq;
+
+		if (seq == newer)
+			continue;
+		if (i == 0 || is_needed(s, seq, newer)) {
+			err = add_fragment(s, start, end, seq);
+			if (err < 0)
+				return err;
+		}
+		newer = seq;
+	}
+	join_fragments(s, first);
+	return 0;
+}
+
+static void activate(struct sweep *s, const struct tombstone *t)
+{
+	size_t i = s->active_count++;
+
+	for (; i > 0 && s->active[i - 1].seq < t->seq; i--)
+		s->active[i] = s->active[i - 1];
+	s->active[i] = *t;
+}
+
+/* The bound's copy in out's memory, which has room. */
+static struct bytes keep_bound(struct sweep *s, struct bytes bound)
+{
+	size_t at = s->out->memory.size;
+
+	buf_add_bytes(&s->out->memory, bound);
+	return bytes_of(s->out->memory.data + at, bound.size);
+}
+
+int tombstone_fragment(const struct tombstone *items, size_t count,
+		       const uint64_t *snapshots, size_t snapshot_count,
+		       struct tombstone_list *out)
+{
+	struct sweep s = { .snapshots = snapshots,
+			   .snapshot_count = snapshot_count,
+			   .out = out };
+	struct bytes start, end = BYTES_NONE;
+	size_t i, next = 0;
+	int err = sweep_init(&s, items, count);
+
+	for (i = 0; !err && i < s.bound_count; i++) {
+		start = end;
+		end = keep_bound(&s, s.bounds[i]);
+		if (i > 0)
+			err = sweep_interval(&s, start, end);
+		while (next < s.count && bytes_equal(s.items[next].start, end))
+			activate(&s, &s.items[next++]);
+	}
+	if (err < 0)
+		tombstone_list_release(out);
+	sweep_release(&s);
+	return err;
+}
+
+uint64_t tombstone_cover(const struct tombstone_list *list, struct bytes key,
+			 uint64_t visible_seq, struct tombstone *span)
+{
+	struct tombstone range = { BYTES_NONE, BYTES_NONE, 0 };
+	size_t low = 0, high = list->count, i;
+
+	/* The first fragment that starts after key. */
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (bytes_compare(list->items[middle].start, key) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < list->count)
+		range.end = list->items[low].start;
+	if (low > 0) {
+		const struct tombstone *last = &list->items[low - 1];
+
+		range.start = last->end;
+		if (bytes_compare(key, last->end) < 0) {
+			range.start = last->start;
+			range.end = last->end;
+			for (i = low; i > 0; i--) {
+				const struct tombstone *t = &list->items[i - 1];
+
+				if (!bytes_equal(t->start, last->start))
+					break;
+				if (t->seq <= visible_seq)
+					range.seq = t->seq;
+			}
+		}
+	}
+	if (span)
+		*span = range;
+	return range.seq;
+}
+
+int tombstone_encode(const struct tombstone_list *list, struct buf *b)
+{
+	int err = buf_add_varint(b, list->count);
+	size_t i;
+
+	for (i = 0; !err && i < list->count; i++) {
+		err = buf_add_sized(b, list->items[i].start);
+		if (!err)
+			err = buf_add_sized(b, list->items[i].end);
+		if (!err)
+			err = buf_add_varint(b, list->items[i].seq);
+	}
+	return err;
+}
+
+/* Whether t may come after before in a list. */
+static bool is_in_order(const struct tombstone *before,
+			const struct tombstone *t)
+{
+	if (bytes_equal(before->start, t->start))
+		return bytes_equal(before->end, t->end) && before->seq > t->seq;
+	return bytes_compare(before->end, t->start) <= 0;
+}
+
+static bool decode_item(struct bytes *in, struct tombstone *t)
+{
+	return take_sized(in, &t->start) && take_sized(in, &t->end) &&
+	       take_varint(in, &t->seq) && t->seq <= KEY_SEQ_MAX &&
+	       bytes_compare(t->start, t->end) < 0;
+}
+
+int tombstone_decode(struct bytes block, struct tombstone_list *out)
+{
+	struct tombstone_list list = TOMBSTONE_LIST_INIT;
+	uint64_t count, i;
+	struct bytes in;
+	int err;
+
+	*out = list;
+	err = buf_add_bytes(&list.memory, block);
+	if (err < 0)
+		return err;
+	in = buf_bytes(&list.memory);
+	/* An entry takes at least four bytes; a count beyond is no count. */
+	if (!take_varint(&in, &count) || count > in.size / 4) {
+		err = fail(ERR_block_malformed, "bad count of tombstones");
+		goto release;
+	}
+	list.items = malloc((count + 1) * sizeof(*list.items));
+	if (!list.items) {
+		err = -ENOMEM;
+		goto release;
+	}
+	for (i = 0; i < count; i++) {
+		struct tombstone *t = &list.items[i];
+
+		if (!decode_item(&in, t) || (i > 0 && !is_in_order(t - 1, t))) {
+			err = fail(ERR_block_malformed, "bad tombstone %llu",
+				   (unsigned long long)i);
+			goto release;
+		}
+		list.count++;
+	}
+	if (in.size > 0) {
+		err = fail(ERR_block_malformed, "%zu bytes after tombstones",
+			   in.size);
+		goto release;
+	}
+	*out = list;
+	return 0;
+
+release:
+	tombstone_list_release(&list);
+	return err;
+}
