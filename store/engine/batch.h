@@ -34,7 +34,8 @@ struct batch {
 void batch_release(struct batch *b);
 void batch_reset(struct batch *b);
 
-/* Each adds one record: 0, -ENOMEM or -ERR_batch_too_large. */
+/* Each adds one record: 0, -ENOMEM or -ERR_batch_too_large. A range must not be
+ * empty: -ERR_bad_argument. */
 int batch_put(struct batch *b, struct bytes version_key, struct bytes value);
 int batch_delete(struct batch *b, struct bytes version_key);
 int batch_delete_range(struct batch *b, struct bytes start, struct bytes end);

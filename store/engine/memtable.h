@@ -19,10 +19,19 @@
  * tombstone copies the list of what covers its bounds and is then pushed on
  * every node between them.
  */
+#define MEMTABLE_HEIGHT_MAX 12
+
+struct skiplist {
+	uint32_t head; /* a node without key, before all others */
+	/* The nodes before the last one added, by height: where the writer
+	 * starts to look for the next place. */
+	uint32_t before[MEMTABLE_HEIGHT_MAX];
+};
+
 struct memtable {
 	struct arena arena;
-	uint32_t cells;     /* head node */
-	uint32_t fragments; /* head node */
+	struct skiplist cells;
+	struct skiplist fragments;
 	_Atomic uint32_t tombstone_count;
 	_Atomic uint32_t cell_count;
 	uint64_t first_seq, last_seq; /* 0 while empty; of the writer */
@@ -41,13 +50,18 @@ bool memtable_fits(const struct memtable *m, const struct batch *batch);
 /* Applies all records; the first has sequence seq, the next seq + 1, ... */
 void memtable_apply(struct memtable *m, const struct batch *batch,
 		    uint64_t seq);
-/* How large an arena an empty memtable needs for this batch alone. */
+/* How large an arena an empty memtable needs for this batch alone. May be more
+ * than an arena can have (UINT32_MAX) when many ranges overlap. */
 size_t memtable_need(const struct batch *batch);
 
 /* Over the cells, whatever their sequence; m must stay referenced. */
 int memtable_iter_new(struct memtable *m, struct iter **out);
 
-/* The largest seq <= visible_seq of a range tombstone covering key, or 0. */
+/*
+ * The largest seq <= visible_seq of a range tombstone covering key, or 0. With
+ * span, also tells a range around key for which the answer is the same; its
+ * bounds live as long as m, and an empty end means none.
+ */
 uint64_t memtable_cover(const struct memtable *m, struct bytes key,
 			uint64_t visible_seq, struct tombstone *span);
 
