@@ -16,8 +16,7 @@
 struct cache;
 
 struct cache_block {
-	struct bytes bytes; /* valid while referenced */
-			    /* The rest belongs to the cache. */
+	struct bytes bytes; /* valid while referenced; starts on a cache line */
 };
 
 struct cache_stats {
@@ -35,13 +34,14 @@ struct cache_block *cache_get(struct cache *c, uint64_t file, uint64_t offset);
 
 /*
  * Memory for a block of size bytes, referenced, not yet in the cache; NULL when
- * there is no memory. The caller fills block->bytes.data and then inserts it,
- * or only puts it.
+ * there is no memory. The caller fills block->bytes.data, may shorten
+ * block->bytes, and then inserts it or only puts it.
  */
 struct cache_block *cache_new_block(struct cache *c, size_t size);
 
 /* Makes it known under its name. If another thread was first, that one's
- * block stays and this one merely is not in the cache. */
+ * block stays and this one merely is not in the cache; nor is one that is
+ * larger than a shard of the cache. */
 void cache_insert(struct cache *c, uint64_t file, uint64_t offset,
 		  struct cache_block *block);
 
