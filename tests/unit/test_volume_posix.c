@@ -1,0 +1,358 @@
+#include "store/base/err.h"
+#include "store/base/volume.h"
+
+#include <check.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char top[64];
+static char directory[96];
+
+static void set_up(void)
+{
+	snprintf(top, sizeof(top), "/tmp/test-volume-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(top));
+	snprintf(directory, sizeof(directory), "%s/store", top);
+}
+
+static void tear_down(void)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -rf %s", top);
+	ck_assert_int_eq(system(command), 0);
+}
+
+static struct volume *open_volume(void)
+{
+	struct volume *v;
+
+	ck_assert_int_eq(volume_posix_open(directory, true, &v), 0);
+	return v;
+}
+
+static void make_file(const char *name, const char *content)
+{
+	char path[160];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	f = fopen(path, "w");
+	ck_assert_ptr_nonnull(f);
+	fputs(content, f);
+	fclose(f);
+}
+
+static bool exists(const char *name)
+{
+	char path[160];
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	return access(path, F_OK) == 0;
+}
+
+static void write_segment(struct volume *v, const char *name, const char *text)
+{
+	struct segment_writer *w;
+
+	ck_assert_int_eq(v->ops->segment_create(v, name, &w), 0);
+	ck_assert_int_eq(v->ops->segment_append(w, bytes_string(text)), 0);
+	ck_assert_uint_eq(w->size, strlen(text));
+	ck_assert_int_eq(v->ops->segment_finish(w), 0);
+}
+
+static int append_name(void *context, const char *name)
+{
+	return buf_printf(context, "%s ", name);
+}
+
+static void check_list(struct volume *v, const char *want)
+{
+	struct buf names = BUF_INIT;
+
+	ck_assert_int_eq(v->ops->list(v, append_name, &names), 0);
+	ck_assert_int_eq(buf_terminate(&names), 0);
+	ck_assert_str_eq((char *)names.data, want);
+	buf_release(&names);
+}
+
+START_TEST(segments)
+{
+	struct volume *v = open_volume();
+	struct segment_writer *w;
+	struct reader *r;
+	char text[8] = "";
+	struct stat st;
+
+	ck_assert_int_eq(stat(directory, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 0777, 0700);
+	ck_assert_int_eq(v->ops->open(v, "1.sst", &r), -ENOENT);
+	ck_assert_ptr_nonnull(strstr(err_detail(), "1.sst"));
+	write_segment(v, "1.sst", "hello");
+	ck_assert_int_eq(v->ops->segment_create(v, "1.sst", &w), -EEXIST);
+	ck_assert_int_eq(v->ops->log_create(v, "1.sst", &(struct log *){ 0 }),
+			 -EEXIST);
+	check_list(v, "1.sst ");
+
+	ck_assert_int_eq(v->ops->segment_create(v, "2.sst", &w), 0);
+	check_list(v, "1.sst ");
+	ck_assert_int_eq(v->ops->open(v, "2.sst", &r), -ENOENT);
+	v->ops->segment_abandon(w);
+	ck_assert(!exists("2.sst.tmp"));
+
+	ck_assert_int_eq(v->ops->open(v, "1.sst", &r), 0);
+	ck_assert_uint_eq(r->size, 5);
+	ck_assert_int_eq(v->ops->remove(v, "1.sst"), 0);
+	ck_assert_int_eq(v->ops->remove(v, "1.sst"), -ENOENT);
+	check_list(v, "");
+	ck_assert_int_eq(v->ops->pread(r, 1, text, 4), 0);
+	ck_assert_str_eq(text, "ello");
+	ck_assert_int_eq(v->ops->pread(r, 1, text, 5), -EIO);
+	ck_assert_int_eq(v->ops->pread(r, 100, text, 1), -EIO);
+	v->ops->reader_close(r);
+	v->ops->close(v);
+}
+END_TEST
+
+START_TEST(segment_that_meets_its_name_is_refused)
+{
+	struct volume *v = open_volume();
+	struct segment_writer *w;
+
+	ck_assert_int_eq(v->ops->segment_create(v, "1.sst", &w), 0);
+	make_file("1.sst", "other");
+	ck_assert_int_eq(v->ops->segment_finish(w), -EEXIST);
+	ck_assert(exists("1.sst"));
+	ck_assert(!exists("1.sst.tmp"));
+	v->ops->close(v);
+}
+END_TEST
+
+START_TEST(names)
+{
+	static const char *const wrong[] = {
+		"",
+		"root",
+		"lock",
+		"tabletfs",
+		"a.tmp",
+		"../x",
+		".dot",
+		"A",
+		"a b",
+		"a/b",
+		"\xff",
+		"0123456789012345678901234567890123456789012345678901234567890"
+		"1234",
+	};
+	struct volume *v = open_volume();
+	struct segment_writer *w;
+	struct reader *r;
+	struct log *l;
+	size_t i;
+
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		ck_assert_int_eq(v->ops->segment_create(v, wrong[i], &w),
+				 -EINVAL);
+		ck_assert_int_eq(v->ops->log_create(v, wrong[i], &l), -EINVAL);
+		ck_assert_int_eq(v->ops->open(v, wrong[i], &r), -EINVAL);
+		ck_assert_int_eq(v->ops->remove(v, wrong[i]), -EINVAL);
+	}
+	v->ops->close(v);
+}
+END_TEST
+
+START_TEST(logs)
+{
+	struct volume *v = open_volume();
+	struct reader *r;
+	struct log *l;
+	char text[8] = "";
+
+	ck_assert_int_eq(v->ops->log_create(v, "1.log", &l), 0);
+	ck_assert_int_eq(v->ops->log_append(l, BYTES_LITERAL("abc")), 0);
+	ck_assert_int_eq(v->ops->log_sync(l), 0);
+	ck_assert_int_eq(v->ops->log_append(l, BYTES_LITERAL("def")), 0);
+	ck_assert_uint_eq(l->size, 6);
+	ck_assert_int_eq(v->ops->open(v, "1.log", &r), 0);
+	ck_assert_uint_eq(r->size, 6);
+	ck_assert_int_eq(v->ops->log_append(l, BYTES_LITERAL("g")), 0);
+	ck_assert_int_eq(v->ops->pread(r, 0, text, 6), 0);
+	ck_assert_str_eq(text, "abcdef");
+	v->ops->reader_close(r);
+	ck_assert_int_eq(v->ops->log_sync(l), 0);
+	v->ops->log_close(l);
+	check_list(v, "1.log ");
+	ck_assert_int_eq(v->ops->log_create(v, "1.log", &l), -EEXIST);
+	v->ops->close(v);
+}
+END_TEST
+
+START_TEST(root)
+{
+	struct volume *v = open_volume(), *other = open_volume();
+	struct buf content = BUF_INIT;
+	uint64_t version = 9;
+
+	ck_assert_int_eq(v->ops->root_get(v, &version, &content), -ENOENT);
+	ck_assert_int_eq(v->ops->root_swap(v, 1, BYTES_LITERAL("x")),
+			 -ERR_volume_conflict);
+	ck_assert_int_eq(v->ops->root_swap(v, 0, BYTES_LITERAL("one")), 0);
+	ck_assert_int_eq(other->ops->root_swap(other, 0, BYTES_LITERAL("x")),
+			 -ERR_volume_conflict);
+	ck_assert_int_eq(other->ops->root_swap(other, 1, BYTES_LITERAL("two")),
+			 0);
+	ck_assert_int_eq(v->ops->root_get(v, &version, &content), 0);
+	ck_assert_uint_eq(version, 2);
+	ck_assert(bytes_equal(buf_bytes(&content), BYTES_LITERAL("two")));
+	check_list(v, "");
+	buf_release(&content);
+	v->ops->close(v);
+	other->ops->close(other);
+}
+END_TEST
+
+/* No cut and no flipped bit of the root passes for a root. */
+START_TEST(damaged_root)
+{
+	struct volume *v = open_volume();
+	struct buf content = BUF_INIT;
+	uint8_t raw[64];
+	char path[160];
+	uint64_t version;
+	ssize_t size;
+	long i;
+	int fd;
+
+	ck_assert_int_eq(v->ops->root_swap(v, 0, BYTES_LITERAL("content")), 0);
+	snprintf(path, sizeof(path), "%s/root", directory);
+	fd = open(path, O_RDWR);
+	size = pread(fd, raw, sizeof(raw), 0);
+	ck_assert_int_eq(size, 27);
+	for (i = 0; i < size * 8; i++) {
+		raw[i / 8] ^= (uint8_t)(1 << i % 8);
+		ck_assert_int_eq(pwrite(fd, raw, (size_t)size, 0), size);
+		ck_assert_int_eq(v->ops->root_get(v, &version, &content),
+				 -ERR_manifest_damaged);
+		raw[i / 8] ^= (uint8_t)(1 << i % 8);
+	}
+	for (i = 0; i < size; i++) {
+		ck_assert_int_eq(pwrite(fd, raw, (size_t)size, 0), size);
+		ck_assert_int_eq(ftruncate(fd, i), 0);
+		ck_assert_int_eq(v->ops->root_get(v, &version, &content),
+				 -ERR_manifest_damaged);
+	}
+	close(fd);
+	buf_release(&content);
+	v->ops->close(v);
+}
+END_TEST
+
+static void check_holder(const char *want)
+{
+	struct buf line = BUF_INIT;
+	int err = volume_posix_holder(directory, &line);
+
+	ck_assert_int_eq(err, want ? 0 : -ENOENT);
+	ck_assert_int_eq(buf_terminate(&line), 0);
+	ck_assert_str_eq((char *)line.data, want ? want : "");
+	buf_release(&line);
+}
+
+START_TEST(lease)
+{
+	struct volume *v = open_volume(), *other = open_volume();
+	struct segment_writer *w;
+
+	check_holder(NULL);
+	ck_assert_int_eq(v->ops->lease_take(v, "first, a long line"), 0);
+	ck_assert_int_eq(other->ops->lease_take(other, "second"),
+			 -ERR_store_in_use);
+	ck_assert_ptr_nonnull(strstr(err_detail(), "first, a long line"));
+	check_holder("first, a long line");
+	ck_assert_int_eq(v->ops->lease_describe(v, "short\nline"), 0);
+	check_holder("short");
+	ck_assert_int_lt(other->ops->lease_describe(other, "x"), 0);
+	/* What a writer that died left behind goes with the next one. */
+	ck_assert_int_eq(v->ops->segment_create(v, "1.sst", &w), 0);
+	v->ops->lease_release(v);
+	check_holder(NULL);
+	ck_assert(exists("1.sst.tmp"));
+	ck_assert_int_eq(other->ops->lease_take(other, "second"), 0);
+	ck_assert(!exists("1.sst.tmp"));
+	v->ops->segment_abandon(w);
+	v->ops->close(v);
+	other->ops->close(other);
+}
+END_TEST
+
+START_TEST(foreign_directories_are_refused)
+{
+	struct volume *v;
+
+	ck_assert_int_eq(volume_posix_open(directory, false, &v), -ENOENT);
+	ck_assert_int_eq(mkdir(directory, 0755), 0);
+	ck_assert_int_eq(volume_posix_open(directory, false, &v),
+			 -ERR_not_a_store);
+	make_file("letter.txt", "dear");
+	ck_assert_int_eq(volume_posix_open(directory, true, &v),
+			 -ERR_not_a_store);
+	ck_assert_ptr_nonnull(strstr(err_detail(), "letter.txt"));
+	ck_assert(!exists("tabletfs"));
+	make_file("tabletfs", "#!/bin/sh\n");
+	ck_assert_int_eq(volume_posix_open(directory, true, &v),
+			 -ERR_not_a_store);
+	make_file("tabletfs", "TabletFS store, format 7\n");
+	ck_assert_int_eq(volume_posix_open(directory, true, &v),
+			 -ERR_format_newer);
+}
+END_TEST
+
+START_TEST(an_empty_directory_becomes_a_store)
+{
+	struct volume_space space;
+	struct volume *v;
+	char path[160];
+
+	ck_assert_int_eq(mkdir(directory, 0700), 0);
+	snprintf(path, sizeof(path), "%s/lost+found", directory);
+	ck_assert_int_eq(mkdir(path, 0700), 0);
+	v = open_volume();
+	check_list(v, "");
+	ck_assert_int_eq(v->ops->space(v, &space), 0);
+	ck_assert_uint_ge(space.total_size, space.free_size);
+	v->ops->close(v);
+	ck_assert_int_eq(volume_posix_open(directory, false, &v), 0);
+	v->ops->close(v);
+	snprintf(path, sizeof(path), "%s/no/such", directory);
+	ck_assert_int_eq(volume_posix_open(path, true, &v), -ENOENT);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("volume_posix");
+	TCase *tests = tcase_create("volume_posix");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tests, set_up, tear_down);
+	tcase_add_test(tests, segments);
+	tcase_add_test(tests, segment_that_meets_its_name_is_refused);
+	tcase_add_test(tests, names);
+	tcase_add_test(tests, logs);
+	tcase_add_test(tests, root);
+	tcase_add_test(tests, damaged_root);
+	tcase_add_test(tests, lease);
+	tcase_add_test(tests, foreign_directories_are_refused);
+	tcase_add_test(tests, an_empty_directory_becomes_a_store);
+	suite_add_tcase(suite, tests);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
