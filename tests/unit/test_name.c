@@ -1,0 +1,259 @@
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "fs/name.h"
+
+/* Each key must have exactly this name, and the name this key. */
+static void check_pair(enum name_level level, struct bytes key,
+		       const char *name)
+{
+	struct buf out = BUF_INIT, back = BUF_INIT;
+	uint64_t hash;
+
+	ck_assert_int_eq(name_encode(level, key, &out), 0);
+	ck_assert_int_eq(buf_terminate(&out), 0);
+	ck_assert_str_eq((char *)out.data, name);
+	ck_assert_int_eq(name_decode(level, bytes_string(name), &back, &hash),
+			 NAME_WHOLE);
+	ck_assert(bytes_equal(buf_bytes(&back), key));
+	buf_release(&out);
+	buf_release(&back);
+}
+
+static void check_refused(enum name_level level, const char *name, int err)
+{
+	struct buf back = BUF_INIT;
+	uint64_t hash;
+
+	ck_assert_int_eq(name_decode(level, bytes_string(name), &back, &hash),
+			 err);
+	ck_assert_uint_eq(back.size, 0);
+	buf_release(&back);
+}
+
+#define KEY(s) BYTES_LITERAL(s)
+
+START_TEST(plain_keys_look_as_they_are)
+{
+	check_pair(NAME_ROW, KEY("alice@example.com"), "alice@example.com");
+	check_pair(NAME_ROW, KEY("phone#4c410523#20200501"),
+		   "phone#4c410523#20200501");
+	check_pair(NAME_ROW, KEY("Jos\xc3\xa9#1"), "Jos\xc3\xa9#1");
+	check_pair(NAME_ROW, KEY("\xff\xff\x80"), "\xff\xff\x80");
+	check_pair(NAME_ROW, KEY("%CPU"), "%CPU");
+	check_pair(NAME_ROW, KEY("%2f"), "%2f");
+	check_pair(NAME_ROW, KEY("100%"), "100%");
+	check_pair(NAME_ROW, KEY("a b\\\"'"), "a b\\\"'");
+}
+END_TEST
+
+START_TEST(odd_bytes_are_escaped)
+{
+	check_pair(NAME_ROW, KEY("\0"), "%00");
+	check_pair(NAME_ROW, KEY("a/b"), "a%2Fb");
+	check_pair(NAME_ROW, KEY("\x01\n\x1f\x7f"), "%01%0A%1F%7F");
+	check_pair(NAME_ROW, KEY("%2F"), "%252F");
+	check_pair(NAME_ROW, KEY("%~x"), "%25~x");
+	check_pair(NAME_ROW, KEY("%/"), "%%2F");
+	check_pair(NAME_ROW, KEY("%%41"), "%%2541");
+	check_pair(NAME_QUALIFIER, KEY(""), "%~");
+}
+END_TEST
+
+START_TEST(dots_are_reserved_by_level)
+{
+	check_pair(NAME_ROW, KEY(".x"), "%2Ex");
+	check_pair(NAME_FAMILY, KEY(".x"), "%2Ex");
+	check_pair(NAME_QUALIFIER, KEY(".x"), ".x");
+	check_pair(NAME_QUALIFIER, KEY("."), "%2E");
+	check_pair(NAME_QUALIFIER, KEY(".."), "%2E.");
+	check_pair(NAME_QUALIFIER, KEY("..."), "...");
+	check_pair(NAME_QUALIFIER, KEY(".versions"), "%2Eversions");
+	check_pair(NAME_QUALIFIER, KEY(".versions2"), ".versions2");
+	check_pair(NAME_VALUE, KEY(".versions"), ".versions");
+	check_pair(NAME_ROW, KEY("a.b"), "a.b");
+}
+END_TEST
+
+START_TEST(other_spellings_are_refused)
+{
+	static const char *const names[] = {
+		"%41",
+		"%20",
+		".x",
+		"%2Fa%62",
+		"%7E",
+		"a\x01",
+		"%~a",
+		"a%~",
+		"a/b",
+		"%2525%41",
+		"\x7f",
+		"%25CPU",
+		".",
+		"..",
+		"a%~0123456789abcde",
+		"%~0123456789abcdef",
+		"a%~0123456789ABCDEF",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
+		check_refused(NAME_ROW, names[i], -EINVAL);
+	check_refused(NAME_QUALIFIER, "%2Ex", -EINVAL);
+	check_refused(NAME_QUALIFIER, ".versions", -EINVAL);
+}
+END_TEST
+
+/* A long key's name must show the key's beginning and its hash. */
+static void check_cut(struct bytes key, size_t head_min)
+{
+	struct buf name = BUF_INIT, head = BUF_INIT;
+	uint64_t hash = 0;
+
+	ck_assert_int_eq(name_encode(NAME_ROW, key, &name), 0);
+	ck_assert_uint_le(name.size, NAME_HEAD_MAX + 18);
+	ck_assert_uint_ge(name.size, head_min + 18);
+	ck_assert_int_eq(name_decode(NAME_ROW, buf_bytes(&name), &head, &hash),
+			 NAME_CUT);
+	ck_assert(bytes_starts_with(key, buf_bytes(&head)));
+	ck_assert(hash == name_hash(key));
+	buf_release(&name);
+	buf_release(&head);
+}
+
+START_TEST(long_keys_are_cut_at_a_character)
+{
+	uint8_t key[4096];
+	struct buf name = BUF_INIT;
+	size_t shift;
+
+	memset(key, 'k', sizeof(key));
+	check_cut(bytes_of(key, 256), NAME_HEAD_MAX);
+	check_cut(bytes_of(key, sizeof(key)), NAME_HEAD_MAX);
+	ck_assert_int_eq(
+		name_encode(NAME_ROW, bytes_of(key, NAME_SIZE_MAX), &name), 0);
+	ck_assert_uint_eq(name.size, NAME_SIZE_MAX);
+	for (shift = 0; shift < 5; shift++) {
+		size_t i;
+
+		for (i = shift; i + 4 <= sizeof(key); i += 4)
+			memcpy(key + i, "\xf0\x9f\x98\x80", 4);
+		check_cut(bytes_of(key, sizeof(key)), NAME_HEAD_MAX - 3);
+		for (i = shift; i < sizeof(key); i++)
+			key[i] = '/';
+		check_cut(bytes_of(key, 400), NAME_HEAD_MAX - 2);
+		memset(key + shift, 0x80, sizeof(key) - shift);
+		check_cut(bytes_of(key, sizeof(key)), NAME_HEAD_MAX - 3);
+		memset(key, 'k', sizeof(key));
+	}
+	buf_reset(&name);
+	ck_assert_int_eq(buf_add(&name, key, 256), 0);
+	ck_assert_int_eq(buf_terminate(&name), 0);
+	check_refused(NAME_ROW, (char *)name.data, -ENAMETOOLONG);
+	buf_release(&name);
+}
+END_TEST
+
+static uint32_t next_random(uint32_t *state)
+{
+	*state = *state * 1664525u + 1013904223u;
+	return *state >> 8;
+}
+
+/* Bytes that matter to the codec are drawn more often than others. */
+static size_t random_key(uint32_t *state, uint8_t *key, size_t max)
+{
+	static const char odd[] = "%%%~../24AFaf\x01\x7f\xc3\xa9\x80\xff";
+	size_t size = 1 + next_random(state) % max, i;
+
+	for (i = 0; i < size; i++)
+		key[i] =
+			next_random(state) % 4
+				? (uint8_t)odd[next_random(state) % sizeof(odd)]
+				: (uint8_t)next_random(state);
+	return size;
+}
+
+START_TEST(every_key_has_one_name)
+{
+	uint32_t state = 7;
+	int round;
+
+	for (round = 0; round < 200000; round++) {
+		enum name_level level = round % 5;
+		struct buf name = BUF_INIT, back = BUF_INIT;
+		uint8_t bytes[400];
+		size_t size = random_key(&state, bytes, round % 50 ? 9 : 400);
+		struct bytes key = bytes_of(bytes, size);
+		uint64_t hash = 0;
+		int form;
+
+		ck_assert_int_eq(name_encode(level, key, &name), 0);
+		ck_assert_uint_le(name.size, NAME_SIZE_MAX);
+		ck_assert(!memchr(name.data, 0, name.size));
+		ck_assert(!memchr(name.data, '/', name.size));
+		form = name_decode(level, buf_bytes(&name), &back, &hash);
+		ck_assert_int_ge(form, 0);
+		if (form == NAME_CUT) {
+			ck_assert(bytes_starts_with(key, buf_bytes(&back)));
+			ck_assert(hash == name_hash(key));
+		} else {
+			ck_assert(bytes_equal(key, buf_bytes(&back)));
+		}
+		buf_release(&name);
+		buf_release(&back);
+	}
+}
+END_TEST
+
+START_TEST(every_accepted_name_is_the_one_of_its_key)
+{
+	uint32_t state = 11;
+	int round, accepted = 0;
+
+	for (round = 0; round < 200000; round++) {
+		enum name_level level = round % 5;
+		struct buf key = BUF_INIT, again = BUF_INIT;
+		uint8_t bytes[9];
+		size_t size = random_key(&state, bytes, sizeof(bytes));
+		struct bytes name = bytes_of(bytes, size);
+		uint64_t hash;
+
+		if (name_decode(level, name, &key, &hash) == NAME_WHOLE) {
+			accepted++;
+			ck_assert_int_eq(
+				name_encode(level, buf_bytes(&key), &again), 0);
+			ck_assert(bytes_equal(name, buf_bytes(&again)));
+		} else {
+			ck_assert_uint_eq(key.size, 0);
+		}
+		buf_release(&key);
+		buf_release(&again);
+	}
+	ck_assert_int_gt(accepted, 1000);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("name");
+	TCase *cases = tcase_create("name");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_test(cases, plain_keys_look_as_they_are);
+	tcase_add_test(cases, odd_bytes_are_escaped);
+	tcase_add_test(cases, dots_are_reserved_by_level);
+	tcase_add_test(cases, other_spellings_are_refused);
+	tcase_add_test(cases, long_keys_are_cut_at_a_character);
+	tcase_add_test(cases, every_key_has_one_name);
+	tcase_add_test(cases, every_accepted_name_is_the_one_of_its_key);
+	tcase_set_timeout(cases, 60);
+	suite_add_tcase(suite, cases);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
