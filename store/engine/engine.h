@@ -26,6 +26,7 @@ struct engine_options {
 	unsigned int level0_slow;
 	unsigned int level0_stop;
 	const struct clock *clock;
+	const char *holder; /* of the lease, for people; may be NULL */
 	bool create;
 	bool read_only; /* no lease, no change; check uses it */
 };

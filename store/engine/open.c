@@ -1,0 +1,330 @@
+#include <stdlib.h>
+
+#include "store/base/err.h"
+#include "store/engine/state.h"
+
+/*
+ * Opening: take the lease, read the manifest, replay the logs into a memtable,
+ * begin a new log. What was replayed stays in the memtable with its logs kept,
+ * so that opening costs little, unless a log was not closed cleanly or there
+ * are many: then it is flushed, because only an sst is known to be durable.
+ */
+
+void engine_options_init(struct engine_options *o)
+{
+	*o = (struct engine_options){
+		.memtable_size = 32 << 20,
+		.cache_size = 64 << 20,
+		.file_size = 32 << 20,
+		.level0_trigger = 4,
+		.level0_slow = 8,
+		.level0_stop = 12,
+		.clock = &clock_real,
+	};
+}
+
+/* An sst that no version holds any more: noted, removed by engine_step. */
+static void file_unused(struct file_owner *owner, uint64_t id)
+{
+	struct engine *e = (struct engine *)owner;
+	uint64_t *grown;
+	size_t capacity;
+
+	pthread_mutex_lock(&e->lock);
+	if (e->unused_count == e->unused_capacity) {
+		capacity = e->unused_capacity * 2 + 16;
+		grown = realloc(e->unused, capacity * sizeof(*grown));
+		if (grown) {
+			e->unused = grown;
+			e->unused_capacity = capacity;
+		}
+	}
+	/* Without memory the file stays until the next open removes it. */
+	if (e->unused_count < e->unused_capacity)
+		e->unused[e->unused_count++] = id;
+	pthread_mutex_unlock(&e->lock);
+}
+
+struct recovery {
+	struct engine *e;
+	uint64_t records;
+	bool torn;
+};
+
+static int replay_record(void *context, struct bytes record)
+{
+	struct recovery *r = context;
+	struct engine *e = r->e;
+	struct memtable *fresh;
+	struct batch batch;
+	uint64_t seq;
+	size_t size;
+	int err;
+
+	err = batch_parse(record, &batch, &seq);
+	if (err < 0)
+		return err;
+	if (seq != e->written_seq + 1)
+		return fail(ERR_wal_damaged,
+			    "%s: log record has sequence %llu after %llu; "
+			    "records are missing, see tabletfs check",
+			    e->volume->path, (unsigned long long)seq,
+			    (unsigned long long)e->written_seq);
+	if (!memtable_fits(e->memtable, &batch)) {
+		if (e->immutable_count == IMMUTABLES_MAX)
+			return fail(ERR_wal_damaged,
+				    "%s: too much log to replay",
+				    e->volume->path);
+		size = e->options.memtable_size;
+		if (memtable_need(&batch) > size)
+			size = memtable_need(&batch);
+		if (size > UINT32_MAX)
+			return fail(ERR_wal_malformed,
+				    "%s: log record of %zu bytes",
+				    e->volume->path, record.size);
+		err = memtable_new(size, &fresh);
+		if (err < 0)
+			return err;
+		fresh->log_id = e->log_id;
+		e->immutables[e->immutable_count++] = e->memtable;
+		e->memtable = fresh;
+	}
+	memtable_apply(e->memtable, &batch, seq);
+	e->written_seq = seq + batch.count - 1;
+	r->records++;
+	return 0;
+}
+
+static int replay_log(struct recovery *r, const struct manifest_log *log)
+{
+	char name[VOLUME_NAME_MAX + 1];
+	struct wal_replay result = { 0 };
+	int err;
+
+	manifest_name(log->id, "log", name);
+	r->e->log_id = log->id;
+	if (r->e->memtable->log_id == 0)
+		r->e->memtable->log_id = log->id;
+	err = wal_replay(r->e->volume, name, log->id, log->final_size,
+			 replay_record, r, &result);
+	if (err == -ENOENT && log->final_size == 0) {
+		/* Named by the manifest before anything in it was promised. */
+		err_clear();
+		r->torn = true;
+		return 0;
+	}
+	if (err < 0)
+		return err;
+	if (result.cut_size > 0)
+		err = buf_printf(&r->e->recovery_text,
+				 "%s/%s: cut %llu bytes of an unfinished write "
+				 "at offset %llu\n",
+				 r->e->volume->path, name,
+				 (unsigned long long)result.cut_size,
+				 (unsigned long long)result.good_size);
+	if (log->final_size == 0 && !result.finished)
+		r->torn = true;
+	return err;
+}
+
+/* Begins this process's log. The memtable of replayed records keeps the id of
+ * the oldest log that it needs. */
+static int begin_log(struct engine *e)
+{
+	char name[VOLUME_NAME_MAX + 1];
+	struct edit edit = EDIT_INIT;
+	int err;
+
+	e->log_id = engine_new_id(e);
+	if (e->memtable->log_id == 0)
+		e->memtable->log_id = e->log_id;
+	manifest_name(e->log_id, "log", name);
+	err = wal_create(e->volume, name, e->log_id, &e->wal);
+	if (err < 0)
+		return err;
+	err = edit_add_log(&edit, e->log_id, 0);
+	if (err == 0)
+		err = engine_apply(e, &edit);
+	edit_release(&edit);
+	return err;
+}
+
+static int is_live(const struct manifest *m, uint64_t id)
+{
+	const struct level *level;
+	size_t i, j;
+
+	for (i = 0; i < m->log_count; i++)
+		if (m->logs[i].id == id)
+			return 1;
+	for (i = 0; i < LEVEL_COUNT; i++) {
+		level = &m->current->levels[i];
+		for (j = 0; j < level->count; j++)
+			if (level->files[j]->id == id)
+				return 1;
+	}
+	return 0;
+}
+
+/* Files of former lives that the manifest does not name. */
+static int remove_orphan(void *context, const char *name)
+{
+	struct engine *e = context;
+	const char *suffix;
+	uint64_t id;
+
+	if (!manifest_parse_name(name, &id, &suffix) ||
+	    id >> 32 >= e->manifest->epoch || is_live(e->manifest, id))
+		return 0;
+	if (e->volume->ops->remove(e->volume, name) < 0)
+		err_clear();
+	return 0;
+}
+
+/* With nothing replayed the old logs are not needed. */
+static int drop_empty_logs(struct engine *e)
+{
+	struct edit edit = EDIT_INIT;
+	int err;
+
+	e->memtable->log_id = e->log_id;
+	err = engine_drop_logs(e, &edit, e->log_id);
+	edit_release(&edit);
+	return err;
+}
+
+static int recover(struct engine *e)
+{
+	struct recovery r = { .e = e };
+	struct manifest_log *logs;
+	size_t count = e->manifest->log_count, i;
+	int err;
+
+	logs = malloc((count + 1) * sizeof(*logs));
+	if (!logs)
+		return -ENOMEM;
+	for (i = 0; i < count; i++)
+		logs[i] = e->manifest->logs[i];
+	e->written_seq = e->manifest->last_seq;
+	e->gc_time_us = e->manifest->gc_time_us;
+	e->version = version_get(e->manifest->current);
+	err = memtable_new(e->options.memtable_size, &e->memtable);
+	for (i = 0; i < count && err == 0; i++)
+		err = replay_log(&r, &logs[i]);
+	atomic_store(&e->visible_seq, e->written_seq);
+	atomic_store(&e->synced_seq, e->written_seq);
+	if (err < 0 || e->options.read_only)
+		goto free_logs;
+
+	err = begin_log(e);
+	if (err == 0 &&
+	    (r.torn || count >= LOGS_KEPT_MAX || e->immutable_count > 0))
+		err = engine_flush(e);
+	if (err == 0 && e->memtable->last_seq == 0 && count > 0)
+		err = drop_empty_logs(e);
+	if (err == 0)
+		err = e->volume->ops->list(e->volume, remove_orphan, e);
+free_logs:
+	free(logs);
+	return err;
+}
+
+int engine_open(struct volume *v, const struct engine_options *o,
+		struct engine **out)
+{
+	struct engine *e = calloc(1, sizeof(*e));
+	int err;
+
+	*out = NULL;
+	if (!e)
+		return -ENOMEM;
+	e->owner.unused = file_unused;
+	e->volume = v;
+	e->options = *o;
+	pthread_mutex_init(&e->commit, NULL);
+	pthread_mutex_init(&e->work, NULL);
+	pthread_mutex_init(&e->sync, NULL);
+	pthread_mutex_init(&e->edits, NULL);
+	pthread_mutex_init(&e->lock, NULL);
+	pthread_cond_init(&e->progress, NULL);
+	err = cache_new(o->cache_size, &e->cache);
+	if (err < 0)
+		goto abandon;
+	if (!o->read_only) {
+		err = v->ops->lease_take(v, o->holder ? o->holder : "");
+		if (err < 0)
+			goto abandon;
+		e->lease = true;
+	}
+	err = manifest_open(v, e->cache, &e->owner, o->create, o->read_only,
+			    &e->manifest);
+	if (err < 0)
+		goto abandon;
+	err = recover(e);
+	if (err < 0)
+		goto abandon;
+	*out = e;
+	return 0;
+
+abandon:
+	engine_abandon(e);
+	return err;
+}
+
+const char *engine_recovery_text(const struct engine *e)
+{
+	return e->recovery_text.data ? (const char *)e->recovery_text.data : "";
+}
+
+int engine_close(struct engine *e)
+{
+	struct edit edit = EDIT_INIT;
+	uint64_t size;
+	int err = 0;
+
+	if (!e->options.read_only) {
+		err = engine_writable(e);
+		if (err == 0) {
+			err = wal_finish(e->wal, &size);
+			e->wal = NULL;
+		}
+		if (err == 0)
+			err = edit_add_log(&edit, e->log_id, size);
+		if (err == 0)
+			err = engine_apply(e, &edit);
+		edit_release(&edit);
+		while (err == 0 && engine_remove_unused(e) > 0)
+			;
+	}
+	engine_abandon(e);
+	return err;
+}
+
+void engine_abandon(struct engine *e)
+{
+	size_t i;
+
+	if (e->wal)
+		wal_abandon(e->wal);
+	if (e->memtable)
+		memtable_put(e->memtable);
+	for (i = 0; i < e->immutable_count; i++)
+		memtable_put(e->immutables[i]);
+	version_put(e->version);
+	if (e->manifest)
+		manifest_close(e->manifest);
+	gc_rules_put(e->rules);
+	if (e->cache)
+		cache_free(e->cache);
+	if (e->lease)
+		e->volume->ops->lease_release(e->volume);
+	pthread_mutex_destroy(&e->commit);
+	pthread_mutex_destroy(&e->work);
+	pthread_mutex_destroy(&e->sync);
+	pthread_mutex_destroy(&e->edits);
+	pthread_mutex_destroy(&e->lock);
+	pthread_cond_destroy(&e->progress);
+	buf_release(&e->recovery_text);
+	free(e->unused);
+	free(e);
+}

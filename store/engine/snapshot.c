@@ -1,0 +1,164 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "store/base/err.h"
+#include "store/engine/state.h"
+
+/* Snapshots, rules, figures: what others ask of a running engine. */
+
+int engine_snapshot(struct engine *e, struct engine_snapshot **out)
+{
+	struct engine_snapshot *s = calloc(1, sizeof(*s));
+
+	*out = s;
+	if (!s)
+		return -ENOMEM;
+	pthread_mutex_lock(&e->lock);
+	s->seq = atomic_load(&e->visible_seq);
+	s->gc_time_us = engine_gc_time(e);
+	s->older = e->newest;
+	if (e->newest)
+		e->newest->newer = s;
+	else
+		e->oldest = s;
+	e->newest = s;
+	pthread_mutex_unlock(&e->lock);
+	return 0;
+}
+
+void engine_snapshot_release(struct engine *e, struct engine_snapshot *s)
+{
+	if (!s)
+		return;
+	pthread_mutex_lock(&e->lock);
+	if (s->older)
+		s->older->newer = s->newer;
+	else
+		e->oldest = s->newer;
+	if (s->newer)
+		s->newer->older = s->older;
+	else
+		e->newest = s->older;
+	pthread_mutex_unlock(&e->lock);
+	free(s);
+}
+
+uint64_t engine_snapshot_seq(const struct engine_snapshot *s)
+{
+	return s->seq;
+}
+
+void engine_set_rules(struct engine *e, struct gc_rules *rules)
+{
+	struct gc_rules *old;
+
+	pthread_mutex_lock(&e->lock);
+	old = e->rules;
+	e->rules = gc_rules_get(rules);
+	pthread_mutex_unlock(&e->lock);
+	gc_rules_put(old);
+}
+
+void engine_on_work(struct engine *e, void (*wake)(void *context),
+		    void *context)
+{
+	e->wake_context = context;
+	e->wake = wake;
+}
+
+void engine_stats(struct engine *e, struct engine_stats *out)
+{
+	struct cache_stats cache = cache_stats(e->cache);
+	size_t i;
+
+	*out = (struct engine_stats){ 0 };
+	pthread_mutex_lock(&e->lock);
+	for (i = 0; i < LEVEL_COUNT; i++) {
+		out->sst_count[i] = e->version->levels[i].count;
+		out->sst_size[i] = e->version->levels[i].size;
+	}
+	out->memtable_count = 1 + e->immutable_count;
+	out->memtable_used = e->memtable->arena.used;
+	for (i = 0; i < e->immutable_count; i++)
+		out->memtable_used += e->immutables[i]->arena.used;
+	pthread_mutex_unlock(&e->lock);
+	out->cache_used = cache.used_size;
+	out->cache_hits = cache.hit_count;
+	out->cache_misses = cache.miss_count;
+	out->flush_count = atomic_load(&e->counters.flushes);
+	out->compaction_count = atomic_load(&e->counters.compactions);
+	out->trivial_move_count = atomic_load(&e->counters.trivial_moves);
+	out->written_size = atomic_load(&e->counters.written_size);
+	out->compacted_size = atomic_load(&e->counters.compacted_size);
+	out->write_count = atomic_load(&e->counters.writes);
+	out->sync_count = atomic_load(&e->counters.syncs);
+	out->visible_seq = atomic_load(&e->visible_seq);
+}
+
+struct verification {
+	void (*report)(void *context, const char *problem);
+	void *context;
+	size_t problem_count;
+};
+
+static void tell(struct verification *v, int err)
+{
+	char problem[1200];
+
+	v->problem_count++;
+	snprintf(problem, sizeof(problem), "%s: %s", err_detail(),
+		 err_text(err));
+	v->report(v->context, problem);
+}
+
+static void verify_file(struct verification *v, const struct sst_file *f)
+{
+	int err = sst_verify(f->sst);
+
+	if (err < 0)
+		tell(v, err);
+}
+
+/* On a sorted level the next file begins after the one before it ends. */
+static void verify_order(struct verification *v, const struct volume *volume,
+			 unsigned int level, const struct sst_file *left,
+			 const struct sst_file *right)
+{
+	int order = bytes_compare(left->largest, right->smallest);
+
+	if (order > 0 || (order == 0 && !left->largest_exclusive))
+		tell(v, fail(ERR_manifest_damaged,
+			     "%s: level %u: sst %016llx overlaps %016llx",
+			     volume->path, level, (unsigned long long)left->id,
+			     (unsigned long long)right->id));
+}
+
+int engine_verify(struct engine *e,
+		  void (*report)(void *context, const char *problem),
+		  void *context)
+{
+	struct verification v = { report, context, 0 };
+	struct version *version;
+	unsigned int i;
+	size_t j;
+
+	pthread_mutex_lock(&e->lock);
+	version = version_get(e->version);
+	pthread_mutex_unlock(&e->lock);
+	for (i = 0; i < LEVEL_COUNT; i++) {
+		const struct level *level = &version->levels[i];
+
+		for (j = 0; j < level->count; j++) {
+			verify_file(&v, level->files[j]);
+			if (i > 0 && j > 0)
+				verify_order(&v, e->volume, i,
+					     level->files[j - 1],
+					     level->files[j]);
+		}
+	}
+	version_put(version);
+	if (v.problem_count > 0)
+		return fail(ERR_check_failed, "%s: %zu problems",
+			    e->volume->path, v.problem_count);
+	return 0;
+}

@@ -1,0 +1,209 @@
+#include "store/engine/sources.h"
+
+#include <stdlib.h>
+
+#include "store/base/err.h"
+#include "store/engine/merge.h"
+
+/* Iterators while they are collected. */
+struct collector {
+	struct iter **iters;
+	size_t count;
+	size_t capacity;
+};
+
+static void take_references(struct engine *e,
+			    const struct engine_snapshot *snapshot,
+			    struct sources *s)
+{
+	size_t i;
+
+	/* The visible sequence is read under the same lock as the pointers, so
+	 * no compaction that was told a later one has replaced a file here. */
+	pthread_mutex_lock(&e->lock);
+	s->memtables[s->memtable_count++] = memtable_get(e->memtable);
+	for (i = e->immutable_count; i > 0; i--)
+		s->memtables[s->memtable_count++] =
+			memtable_get(e->immutables[i - 1]);
+	s->version = version_get(e->version);
+	s->rules = gc_rules_get(e->rules);
+	if (snapshot) {
+		s->seq = snapshot->seq;
+		s->gc_time_us = snapshot->gc_time_us;
+	} else {
+		s->seq = atomic_load(&e->visible_seq);
+		s->gc_time_us = engine_gc_time(e);
+	}
+	pthread_mutex_unlock(&e->lock);
+}
+
+static int add_cover(struct sources *s, const struct memtable *memtable,
+		     const struct tombstone_list *list)
+{
+	struct cover *grown =
+		realloc(s->covers, (s->cover_count + 1) * sizeof(*s->covers));
+
+	if (!grown)
+		return -ENOMEM;
+	s->covers = grown;
+	s->covers[s->cover_count++] =
+		(struct cover){ .memtable = memtable, .list = list };
+	return 0;
+}
+
+static int add_iter(struct collector *c, struct iter *it)
+{
+	struct iter **grown;
+	size_t capacity;
+
+	if (c->count == c->capacity) {
+		capacity = c->capacity * 2 + 8;
+		grown = realloc(c->iters, capacity * sizeof(*grown));
+		if (!grown) {
+			iter_close(it);
+			return -ENOMEM;
+		}
+		c->iters = grown;
+		c->capacity = capacity;
+	}
+	c->iters[c->count++] = it;
+	return 0;
+}
+
+static int add_memtable(struct sources *s, struct collector *c,
+			struct memtable *m)
+{
+	struct iter *it;
+	int err = 0;
+
+	if (atomic_load(&m->tombstone_count) > 0)
+		err = add_cover(s, m, NULL);
+	if (err < 0 || atomic_load(&m->cell_count) == 0)
+		return err;
+	err = memtable_iter_new(m, &it);
+	return err < 0 ? err : add_iter(c, it);
+}
+
+static int add_file(struct collector *c, const struct sst_file *f,
+		    struct bytes prefix)
+{
+	struct iter *it;
+	int err;
+
+	if (prefix.size > 0) {
+		err = sst_may_contain(f->sst, prefix);
+		if (err <= 0)
+			return err;
+	}
+	err = sst_iter_new(f->sst, true, &it);
+	return err < 0 ? err : add_iter(c, it);
+}
+
+/* Files of a sorted level are one iterator, unless a prefix lets the filters
+ * exclude them one by one. */
+static int add_level(struct sources *s, struct collector *c,
+		     unsigned int number, struct bytes start, struct bytes end,
+		     struct bytes prefix)
+{
+	const struct level *level = &s->version->levels[number];
+	size_t first = number > 0 ? level_find(level, start) : 0;
+	size_t overlapping = 0, i;
+	struct iter *it;
+	int err;
+
+	for (i = first; i < level->count; i++) {
+		struct sst_file *f = level->files[i];
+
+		if (!sst_file_overlaps(f, start, end)) {
+			if (number > 0)
+				break;
+			continue;
+		}
+		overlapping++;
+		if (sst_tombstones(f->sst)->count > 0) {
+			err = add_cover(s, NULL, sst_tombstones(f->sst));
+			if (err < 0)
+				return err;
+		}
+		if (number == 0 || prefix.size > 0) {
+			err = add_file(c, f, prefix);
+			if (err < 0)
+				return err;
+		}
+	}
+	if (number == 0 || prefix.size > 0 || overlapping == 0)
+		return 0;
+	if (overlapping == 1)
+		return add_file(c, level->files[first], prefix);
+	err = level_iter_new(s->version, number, true, &it);
+	return err < 0 ? err : add_iter(c, it);
+}
+
+int sources_open(struct engine *e, const struct engine_snapshot *snapshot,
+		 struct bytes start, struct bytes end, struct bytes prefix,
+		 struct sources *s)
+{
+	struct collector c = { NULL, 0, 0 };
+	unsigned int level;
+	size_t i;
+	int err = 0;
+
+	*s = (struct sources){ 0 };
+	take_references(e, snapshot, s);
+	for (i = 0; i < s->memtable_count && err == 0; i++)
+		err = add_memtable(s, &c, s->memtables[i]);
+	for (level = 0; level < LEVEL_COUNT && err == 0; level++)
+		err = add_level(s, &c, level, start, end, prefix);
+	if (err < 0) {
+		for (i = 0; i < c.count; i++)
+			iter_close(c.iters[i]);
+	} else if (c.count == 1) {
+		s->iter = c.iters[0];
+	} else if (c.count > 1) {
+		err = merge_iter_new(c.iters, c.count, &s->iter);
+	}
+	free(c.iters);
+	if (err < 0)
+		sources_close(s);
+	return err;
+}
+
+void sources_close(struct sources *s)
+{
+	size_t i;
+
+	iter_close(s->iter);
+	for (i = 0; i < s->memtable_count; i++)
+		memtable_put(s->memtables[i]);
+	version_put(s->version);
+	gc_rules_put(s->rules);
+	free(s->covers);
+	*s = (struct sources){ 0 };
+}
+
+static bool in_span(const struct tombstone *span, struct bytes key)
+{
+	return bytes_compare(key, span->start) >= 0 &&
+	       (span->end.size == 0 || bytes_compare(key, span->end) < 0);
+}
+
+bool sources_covered(struct sources *s, struct bytes key, uint64_t seq)
+{
+	size_t i;
+
+	for (i = 0; i < s->cover_count; i++) {
+		struct cover *c = &s->covers[i];
+
+		if (!c->valid || !in_span(&c->span, key)) {
+			c->span.seq =
+				c->memtable ? memtable_cover(c->memtable, key,
+							     s->seq, &c->span)
+					    : tombstone_cover(c->list, key,
+							      s->seq, &c->span);
+			c->valid = true;
+		}
+		if (c->span.seq > seq)
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,326 @@
+#include <stdlib.h>
+
+#include "store/base/err.h"
+#include "store/engine/state.h"
+
+/*
+ * Background work, one unit at a call: first flush the oldest waiting memtable,
+ * then the most urgent compaction, then remove files that nobody reads.
+ */
+
+uint64_t engine_new_id(void *context)
+{
+	struct engine *e = context;
+	uint64_t id;
+
+	pthread_mutex_lock(&e->edits);
+	id = manifest_new_id(e->manifest);
+	pthread_mutex_unlock(&e->edits);
+	return id;
+}
+
+int engine_apply(struct engine *e, struct edit *edit)
+{
+	struct version *old;
+	int err;
+
+	pthread_mutex_lock(&e->edits);
+	err = manifest_apply(e->manifest, edit);
+	if (err < 0) {
+		pthread_mutex_unlock(&e->edits);
+		return err;
+	}
+	pthread_mutex_lock(&e->lock);
+	old = e->version;
+	e->version = version_get(e->manifest->current);
+	pthread_mutex_unlock(&e->lock);
+	pthread_mutex_unlock(&e->edits);
+	version_put(old);
+	return 0;
+}
+
+void engine_remove(struct engine *e, uint64_t id, const char *suffix)
+{
+	char name[VOLUME_NAME_MAX + 1];
+
+	manifest_name(id, suffix, name);
+	if (e->volume->ops->remove(e->volume, name) < 0)
+		err_clear();
+}
+
+uint64_t engine_gc_time(struct engine *e)
+{
+	uint64_t now = clock_now(e->options.clock);
+
+	if (now > e->gc_time_us)
+		e->gc_time_us = now;
+	return e->gc_time_us;
+}
+
+/* What a merge may go by, as of this moment. snapshots is the caller's to
+ * free. */
+static int merge_context(struct engine *e, struct merge_context *c,
+			 uint64_t **snapshots)
+{
+	struct engine_snapshot *s;
+	size_t count = 1;
+
+	*c = (struct merge_context){
+		.volume = e->volume,
+		.file_size = e->options.file_size,
+		.new_id = engine_new_id,
+		.new_id_context = e,
+	};
+	pthread_mutex_lock(&e->lock);
+	for (s = e->oldest; s; s = s->newer)
+		count++;
+	*snapshots = malloc(count * sizeof(**snapshots));
+	if (!*snapshots) {
+		pthread_mutex_unlock(&e->lock);
+		return -ENOMEM;
+	}
+	c->now_us = engine_gc_time(e);
+	for (s = e->oldest; s; s = s->newer) {
+		(*snapshots)[c->snapshot_count++] = s->seq;
+		if (s->gc_time_us < c->now_us)
+			c->now_us = s->gc_time_us;
+	}
+	(*snapshots)[c->snapshot_count++] = atomic_load(&e->visible_seq);
+	c->snapshots = *snapshots;
+	c->rules = gc_rules_get(e->rules);
+	pthread_mutex_unlock(&e->lock);
+	return 0;
+}
+
+int engine_drop_logs(struct engine *e, struct edit *edit, uint64_t oldest_log)
+{
+	uint64_t *ids;
+	size_t count = 0, i;
+	int err;
+
+	pthread_mutex_lock(&e->edits);
+	ids = malloc((e->manifest->log_count + 1) * sizeof(*ids));
+	for (i = 0; ids && i < e->manifest->log_count; i++)
+		if (e->manifest->logs[i].id < oldest_log)
+			ids[count++] = e->manifest->logs[i].id;
+	pthread_mutex_unlock(&e->edits);
+	if (!ids)
+		return -ENOMEM;
+	edit->oldest_log = oldest_log;
+	err = engine_apply(e, edit);
+	for (i = 0; err == 0 && i < count; i++)
+		engine_remove(e, ids[i], "log");
+	free(ids);
+	return err;
+}
+
+/* Flushes the oldest waiting memtable m, which stays in place for readers until
+ * the ssts are. */
+static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
+{
+	struct edit edit = EDIT_INIT;
+	struct merge_context context;
+	uint64_t *snapshots;
+	size_t i;
+	int err;
+
+	err = merge_context(e, &context, &snapshots);
+	if (err < 0)
+		return err;
+	err = compact_flush(&context, m, &edit);
+	if (err < 0)
+		goto release;
+	edit.last_seq = m->last_seq;
+	edit.gc_time_us = context.now_us;
+	err = engine_drop_logs(e, &edit, oldest_log);
+	if (err < 0)
+		goto release;
+
+	pthread_mutex_lock(&e->lock);
+	e->immutable_count--;
+	for (i = 0; i < e->immutable_count; i++)
+		e->immutables[i] = e->immutables[i + 1];
+	pthread_cond_broadcast(&e->progress);
+	pthread_mutex_unlock(&e->lock);
+	memtable_put(m);
+	atomic_fetch_add(&e->counters.flushes, 1);
+release:
+	edit_release(&edit);
+	free(snapshots);
+	gc_rules_put(context.rules);
+	return err;
+}
+
+static int flush_oldest(struct engine *e)
+{
+	struct memtable *m = NULL;
+	uint64_t oldest_log = 0;
+	int err;
+
+	pthread_mutex_lock(&e->lock);
+	if (e->immutable_count > 0) {
+		m = e->immutables[0];
+		oldest_log = e->immutable_count > 1 ? e->immutables[1]->log_id
+						    : e->memtable->log_id;
+	}
+	pthread_mutex_unlock(&e->lock);
+	if (!m)
+		return 0;
+	err = flush(e, m, oldest_log);
+	return err < 0 ? err : 1;
+}
+
+static int run(struct engine *e, struct version *v, const struct compaction *c)
+{
+	struct edit edit = EDIT_INIT;
+	struct merge_context context;
+	uint64_t *snapshots;
+	unsigned int side;
+	size_t i;
+	int err;
+
+	err = merge_context(e, &context, &snapshots);
+	if (err < 0)
+		return err;
+	err = compact_run(&context, v, c, &edit);
+	if (err == 0) {
+		edit.gc_time_us = context.now_us;
+		err = engine_apply(e, &edit);
+	}
+	edit_release(&edit);
+	free(snapshots);
+	gc_rules_put(context.rules);
+	if (err < 0)
+		return err;
+
+	if (c->trivial) {
+		atomic_fetch_add(&e->counters.trivial_moves, 1);
+	} else {
+		atomic_fetch_add(&e->counters.compactions, 1);
+		for (side = 0; side < 2; side++)
+			for (i = 0; i < c->input_count[side]; i++)
+				atomic_fetch_add(&e->counters.compacted_size,
+						 c->inputs[side][i]->size);
+	}
+	pthread_mutex_lock(&e->lock);
+	pthread_cond_broadcast(&e->progress);
+	pthread_mutex_unlock(&e->lock);
+	return 0;
+}
+
+static struct version *current(struct engine *e)
+{
+	struct version *v;
+
+	pthread_mutex_lock(&e->lock);
+	v = version_get(e->version);
+	pthread_mutex_unlock(&e->lock);
+	return v;
+}
+
+static int compact_most_urgent(struct engine *e)
+{
+	struct compaction_options options = {
+		.level0_trigger = e->options.level0_trigger,
+		.base_size = 4 * e->options.file_size,
+		.fan_out = 10,
+	};
+	struct version *v = current(e);
+	struct compaction c;
+	int err;
+
+	err = compact_pick(v, &options, &c);
+	if (err == 1) {
+		err = run(e, v, &c);
+		compaction_release(&c);
+		if (err == 0)
+			err = 1;
+	}
+	version_put(v);
+	return err;
+}
+
+int engine_remove_unused(struct engine *e)
+{
+	uint64_t id = 0;
+
+	pthread_mutex_lock(&e->lock);
+	if (e->unused_count > 0)
+		id = e->unused[--e->unused_count];
+	pthread_mutex_unlock(&e->lock);
+	if (id == 0)
+		return 0;
+	cache_forget(e->cache, id);
+	engine_remove(e, id, "sst");
+	return 1;
+}
+
+int engine_step(struct engine *e)
+{
+	int err;
+
+	if (e->options.read_only)
+		return 0;
+	pthread_mutex_lock(&e->work);
+	err = atomic_load(&e->error);
+	if (err == 0)
+		err = flush_oldest(e);
+	if (err == 0)
+		err = compact_most_urgent(e);
+	if (err == 0)
+		err = engine_remove_unused(e);
+	pthread_mutex_unlock(&e->work);
+	if (err < 0)
+		engine_poison(e, err);
+	return err;
+}
+
+int engine_flush(struct engine *e)
+{
+	size_t waiting;
+	int err;
+
+	pthread_mutex_lock(&e->commit);
+	err = engine_writable(e);
+	if (err == 0 && e->memtable->last_seq > 0)
+		err = engine_rotate(e, e->options.memtable_size);
+	pthread_mutex_unlock(&e->commit);
+	while (err >= 0) {
+		pthread_mutex_lock(&e->lock);
+		waiting = e->immutable_count;
+		pthread_mutex_unlock(&e->lock);
+		if (waiting == 0)
+			return 0;
+		err = engine_step(e);
+	}
+	return err;
+}
+
+int engine_compact_range(struct engine *e, struct bytes start, struct bytes end)
+{
+	struct compaction c;
+	struct version *v;
+	int err;
+
+	err = engine_flush(e);
+	while (err >= 0) {
+		pthread_mutex_lock(&e->work);
+		v = current(e);
+		err = compact_pick_range(v, start, end, &c);
+		if (err == 1) {
+			err = run(e, v, &c);
+			compaction_release(&c);
+			if (err == 0)
+				err = 1;
+		}
+		version_put(v);
+		pthread_mutex_unlock(&e->work);
+		if (err == 0)
+			break;
+	}
+	if (err < 0)
+		return engine_poison(e, err);
+	while (engine_remove_unused(e) > 0)
+		;
+	return 0;
+}

@@ -1,0 +1,230 @@
+#include <stdlib.h>
+#include <time.h>
+
+#include "store/base/err.h"
+#include "store/engine/state.h"
+
+/*
+ * The write path: reserve, log, apply, publish. Under the commit lock there is
+ * first made room in the memtable, so that nothing can fail between the log and
+ * the memtable. If the log fails it may hold a part of the batch, so the store
+ * goes read-only.
+ */
+
+int engine_poison(struct engine *e, int err)
+{
+	int none = 0;
+
+	if (atomic_compare_exchange_strong(&e->error, &none, err)) {
+		pthread_mutex_lock(&e->lock);
+		pthread_cond_broadcast(&e->progress);
+		pthread_mutex_unlock(&e->lock);
+	}
+	return err;
+}
+
+int engine_writable(struct engine *e)
+{
+	int err = atomic_load(&e->error);
+
+	if (e->options.read_only)
+		return fail(ERR_store_readonly, "%s: opened for reading only",
+			    e->volume->path);
+	if (err < 0)
+		return fail(ERR_store_readonly,
+			    "%s: an earlier write failed: %s; what was read "
+			    "stays readable, restart to write again",
+			    e->volume->path, err_text(err));
+	return 0;
+}
+
+int engine_rotate(struct engine *e, size_t arena_size)
+{
+	char name[VOLUME_NAME_MAX + 1];
+	struct edit edit = EDIT_INIT;
+	struct memtable *fresh;
+	struct wal *wal;
+	uint64_t id, size;
+	int err;
+
+	err = memtable_new(arena_size, &fresh);
+	if (err < 0)
+		return err;
+	id = engine_new_id(e);
+	fresh->log_id = id;
+	manifest_name(id, "log", name);
+	err = wal_create(e->volume, name, id, &wal);
+	if (err < 0)
+		goto put_fresh;
+
+	pthread_mutex_lock(&e->sync);
+	err = edit_add_log(&edit, id, 0);
+	if (err == 0)
+		err = wal_finish(e->wal, &size);
+	e->wal = wal;
+	if (err == 0)
+		err = edit_add_log(&edit, e->log_id, size);
+	if (err == 0)
+		err = engine_apply(e, &edit);
+	if (err == 0) {
+		e->log_id = id;
+		atomic_store(&e->synced_seq, e->written_seq);
+	}
+	pthread_mutex_unlock(&e->sync);
+	edit_release(&edit);
+	if (err < 0) {
+		engine_poison(e, err);
+		goto put_fresh;
+	}
+
+	pthread_mutex_lock(&e->lock);
+	e->immutables[e->immutable_count++] = e->memtable;
+	e->memtable = fresh;
+	pthread_mutex_unlock(&e->lock);
+	return 0;
+
+put_fresh:
+	memtable_put(fresh);
+	return err;
+}
+
+static void wake(struct engine *e)
+{
+	if (e->wake)
+		e->wake(e->wake_context);
+}
+
+/* How far the background is behind: 0 not, 1 writers go slowly, 2 they wait. */
+static int pressure(struct engine *e)
+{
+	size_t files = e->version->levels[0].count;
+
+	if (e->immutable_count > IMMUTABLES_WAITING ||
+	    files >= e->options.level0_stop)
+		return 2;
+	return files >= e->options.level0_slow;
+}
+
+/* Waits until there is room for one more memtable, or does the work itself
+ * when there is no background thread. Needs commit. */
+static int relieve(struct engine *e)
+{
+	struct timespec pause = { 0, 1000000 };
+	int level, err = 0;
+
+	for (;;) {
+		pthread_mutex_lock(&e->lock);
+		level = pressure(e);
+		if (level == 2 && e->wake && atomic_load(&e->error) == 0) {
+			pthread_mutex_unlock(&e->lock);
+			wake(e);
+			pthread_mutex_lock(&e->lock);
+			if (pressure(e) == 2 && atomic_load(&e->error) == 0)
+				pthread_cond_wait(&e->progress, &e->lock);
+			pthread_mutex_unlock(&e->lock);
+			continue;
+		}
+		pthread_mutex_unlock(&e->lock);
+		err = engine_writable(e);
+		if (err < 0 || level == 0)
+			return err;
+		if (e->wake) {
+			nanosleep(&pause, NULL);
+			return 0;
+		}
+		err = engine_step(e);
+		if (err <= 0)
+			return err;
+	}
+}
+
+static int reserve(struct engine *e, const struct batch *batch)
+{
+	size_t size = e->options.memtable_size;
+	int err;
+
+	if (memtable_fits(e->memtable, batch))
+		return 0;
+	err = relieve(e);
+	if (err < 0)
+		return err;
+	if (memtable_need(batch) > size)
+		size = memtable_need(batch);
+	if (size > UINT32_MAX)
+		return fail(ERR_batch_too_large,
+			    "request needs %zu bytes of memory; split it",
+			    size);
+	err = engine_rotate(e, size);
+	if (err < 0)
+		return err;
+	wake(e);
+	return 0;
+}
+
+int engine_write(struct engine *e, struct batch *batch, bool sync,
+		 uint64_t *seq)
+{
+	uint64_t first, last = 0;
+	int err;
+
+	if (batch->count == 0)
+		return sync ? engine_sync(e) : 0;
+	pthread_mutex_lock(&e->commit);
+	err = engine_writable(e);
+	if (err == 0)
+		err = reserve(e, batch);
+	if (err < 0)
+		goto unlock;
+	first = e->written_seq + 1;
+	last = e->written_seq + batch->count;
+	batch_seal(batch, first);
+	err = wal_append(e->wal, buf_bytes(&batch->data));
+	if (err < 0) {
+		engine_poison(e, err);
+		goto unlock;
+	}
+	e->written_seq = last;
+	memtable_apply(e->memtable, batch, first);
+	atomic_store_explicit(&e->visible_seq, last, memory_order_release);
+	atomic_fetch_add(&e->counters.writes, 1);
+	atomic_fetch_add(&e->counters.written_size, batch->data.size);
+	if (seq)
+		*seq = last;
+unlock:
+	pthread_mutex_unlock(&e->commit);
+	if (err == 0 && sync)
+		err = engine_sync(e);
+	return err;
+}
+
+/* Those who wait for the mutex while one syncs are all served by the next
+ * sync: group commit. */
+int engine_sync(struct engine *e)
+{
+	uint64_t want = atomic_load(&e->visible_seq);
+	uint64_t covered;
+	int err = 0;
+
+	if (e->options.read_only)
+		return 0;
+	pthread_mutex_lock(&e->sync);
+	if (atomic_load(&e->synced_seq) < want) {
+		err = engine_writable(e);
+		covered = atomic_load(&e->visible_seq);
+		if (err == 0) {
+			err = wal_sync(e->wal);
+			if (err < 0)
+				engine_poison(e, err);
+			else
+				atomic_store(&e->synced_seq, covered);
+			atomic_fetch_add(&e->counters.syncs, 1);
+		}
+	}
+	pthread_mutex_unlock(&e->sync);
+	return err;
+}
+
+uint64_t engine_visible_seq(struct engine *e)
+{
+	return atomic_load_explicit(&e->visible_seq, memory_order_acquire);
+}
