@@ -1,6 +1,8 @@
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
 
+#include <stdatomic.h>
+
 #include "store/base/buf.h"
 #include "store/base/clock.h"
 #include "store/base/err.h"
@@ -97,7 +99,7 @@ struct schema {
 	struct table *tables; /* by name */
 	size_t table_count;
 	uint64_t seq; /* grows with each change */
-	_Atomic unsigned int references;
+	atomic_uint references;
 };
 
 struct schema *store_schema(struct store *s);
@@ -151,8 +153,13 @@ void write_reset(struct write *w);
 size_t write_count(const struct write *w); /* mutations so far */
 size_t write_size(const struct write *w);  /* bytes so far */
 /* A mark to return to, so that a row that turns out wrong leaves nothing. */
-size_t write_mark(const struct write *w);
-void write_rewind(struct write *w, size_t mark);
+struct write_mark {
+	size_t data_size, now_size;
+	uint32_t count, range_count, hidden_count;
+};
+
+struct write_mark write_mark(const struct write *w);
+void write_rewind(struct write *w, struct write_mark mark);
 
 /* The mutations that follow are of this row. -ERR_no_table, row_key_*. */
 int write_row(struct write *w, struct bytes table, struct bytes row);

@@ -72,6 +72,12 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 
 #define VARINT_MAX_SIZE 10
 
+/* How many bytes put_varint writes. */
+static inline size_t varint_size(uint64_t v)
+{
+	return (size_t)(63 - __builtin_clzll(v | 1)) / 7 + 1;
+}
+
 /* Writes v at p, which has room for VARINT_MAX_SIZE; returns the end. */
 static inline uint8_t *put_varint(uint8_t *p, uint64_t v)
 {

@@ -67,6 +67,17 @@ int batch_delete_range(struct batch *b, struct bytes start, struct bytes end)
 	return add(b, BATCH_RANGE, start, end);
 }
 
+int batch_append(struct batch *b, const struct batch *other)
+{
+	struct batch_record record;
+	size_t position = 0;
+	int err = 0;
+
+	while (err == 0 && batch_next(other, &position, &record))
+		err = add(b, record.kind, record.key, record.value);
+	return err;
+}
+
 void batch_seal(struct batch *b, uint64_t seq)
 {
 	assert(b->data.size >= BATCH_HEADER_SIZE);

@@ -40,6 +40,9 @@ int batch_put(struct batch *b, struct bytes version_key, struct bytes value);
 int batch_delete(struct batch *b, struct bytes version_key);
 int batch_delete_range(struct batch *b, struct bytes start, struct bytes end);
 
+/* Adds all records of other. */
+int batch_append(struct batch *b, const struct batch *other);
+
 /* Writes count and seq into the header, so that data can be logged. */
 void batch_seal(struct batch *b, uint64_t seq);
 /* A log record as a batch that borrows it, and its first seq. Checks every

@@ -30,7 +30,8 @@ struct cursor {
 	bool hidden;                  /* the column's family is dropped */
 	bool version_seen;            /* last_timestamp is of this column */
 	uint64_t last_timestamp;
-	int at; /* what the iterator returned last */
+	struct bytes limit; /* settle goes no further; empty: no limit */
+	int at;		    /* what the iterator returned last */
 	bool started;
 };
 
@@ -86,7 +87,7 @@ static void find_rule(struct cursor *c)
 	const struct gc_family *family = &keep_all;
 
 	c->hidden = false;
-	if (c->sources.rules && key_table(buf_bytes(&c->column)) != 0) {
+	if (c->sources.rules) {
 		family = c->table ? gc_table_family(c->table, c->family_part)
 				  : NULL;
 		c->hidden = !family;
@@ -167,6 +168,11 @@ static int visible(struct cursor *c)
 	return gc_column_keep(&c->gc, timestamp, seq);
 }
 
+static bool is_past(struct bytes key, struct bytes end)
+{
+	return end.size > 0 && bytes_compare(key, end) >= 0;
+}
+
 /* Goes on from where the iterator is to the first visible cell. */
 static int settle(struct cursor *c, struct cell *cell)
 {
@@ -175,8 +181,8 @@ static int settle(struct cursor *c, struct cell *cell)
 	for (;;) {
 		if (c->at <= 0)
 			return c->at;
-		if (c->end.size > 0 && bytes_compare(c->sources.iter->key,
-						     buf_bytes(&c->end)) >= 0) {
+		if (is_past(c->sources.iter->key, buf_bytes(&c->end)) ||
+		    is_past(c->sources.iter->key, c->limit)) {
 			c->at = 0;
 			return 0;
 		}
@@ -263,52 +269,57 @@ int cursor_seek(struct cursor *c, struct bytes key, struct cell *cell)
 	return settle(c, cell);
 }
 
-int cursor_row_before(struct cursor *c, struct bytes key, struct cell *cell)
+/* The row prefix of the last entry before target, visible or not, replaces
+ * target: 1, 0 if there is none in range, or an error. */
+static int row_before(struct cursor *c, struct buf *target)
 {
-	struct buf target = BUF_INIT;
+	struct bytes found;
 	size_t row_end;
 	int err;
 
-	if (key.size == 0 ||
-	    (c->end.size > 0 && bytes_compare(key, buf_bytes(&c->end)) > 0))
+	if (!c->sources.iter)
+		return 0;
+	err = iter_before(c->sources.iter, buf_bytes(target));
+	if (err <= 0)
+		return err;
+	found = c->sources.iter->key;
+	if (bytes_compare(found, buf_bytes(&c->start)) < 0)
+		return 0;
+	row_end = key_row_end(found);
+	if (row_end == 0)
+		return fail(ERR_key_malformed, "key without a row");
+	err = buf_set(target, bytes_of(found.data, row_end));
+	return err < 0 ? err : 1;
+}
+
+int cursor_row_before(struct cursor *c, struct bytes key, struct cell *cell)
+{
+	struct buf target = BUF_INIT, limit = BUF_INIT;
+	int err;
+
+	if (key.size == 0 || is_past(key, buf_bytes(&c->end)))
 		key = buf_bytes(&c->end);
 	err = buf_add_bytes(&target, key);
 	c->started = true;
 	while (err == 0) {
-		struct bytes found;
-
-		if (!c->sources.iter) {
-			c->at = 0;
+		err = row_before(c, &target);
+		if (err <= 0)
 			break;
-		}
-		err = iter_before(c->sources.iter, buf_bytes(&target));
-		if (err <= 0) {
-			c->at = 0;
-			break;
-		}
-		found = c->sources.iter->key;
-		if (bytes_compare(found, buf_bytes(&c->start)) < 0) {
-			err = c->at = 0;
-			break;
-		}
-		row_end = key_row_end(found);
-		if (row_end == 0) {
-			err = fail(ERR_key_malformed, "key without a row");
-			break;
-		}
-		err = buf_set(&target, bytes_of(found.data, row_end));
+		/* Look at that row alone: a row without a visible cell must
+		 * not lead into a walk over what comes after it. */
+		err = key_successor(buf_bytes(&target), &limit);
 		if (err < 0)
 			break;
+		c->limit = buf_bytes(&limit);
 		err = cursor_seek(c, buf_bytes(&target), cell);
-		if (err < 0)
+		c->limit = BYTES_NONE;
+		if (err != 0)
 			break;
-		/* A row with no visible cell: look before it. */
-		if (err == 1 && c->parts.row_end == target.size &&
-		    memcmp(c->column.data, target.data, target.size) == 0)
-			break;
-		err = 0;
 	}
+	if (err <= 0)
+		c->at = err;
 	buf_release(&target);
+	buf_release(&limit);
 	return err;
 }
 

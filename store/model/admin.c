@@ -1,0 +1,518 @@
+#include <stdlib.h>
+
+#include "store/base/coding.h"
+#include "store/model/model.h"
+
+/*
+ * Schema changes: copy the schema, change the copy, write the changed record,
+ * install the copy. All under the writing lock, so that data and schema change
+ * in one order.
+ */
+
+static bool is_name_byte(uint8_t c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+	       (c >= 'A' && c <= 'Z') || c == '_' || c == '-' || c == '.';
+}
+
+static int check_name(struct bytes name, const char *what, size_t size_max)
+{
+	size_t i;
+
+	if (name.size == 0 || name.size > size_max)
+		return fail(ERR_bad_name,
+			    "%s name has %zu bytes, must have 1 to %zu", what,
+			    name.size, size_max);
+	for (i = 0; i < name.size && is_name_byte(name.data[i]); i++)
+		;
+	if (i < name.size || name.data[0] == '-' || name.data[0] == '.')
+		return fail(ERR_bad_name,
+			    "%s name \"%.*s\" must match "
+			    "[_a-zA-Z0-9][-_.a-zA-Z0-9]*",
+			    what, (int)name.size, (const char *)name.data);
+	return 0;
+}
+
+int store_check_table_name(struct bytes name)
+{
+	return check_name(name, "table", STORE_TABLE_NAME_MAX);
+}
+
+int store_check_family_name(struct bytes name)
+{
+	return check_name(name, "family", STORE_FAMILY_NAME_MAX);
+}
+
+static int no_table(struct bytes name)
+{
+	return fail(ERR_no_table, "table \"%.*s\" not found", (int)name.size,
+		    (const char *)name.data);
+}
+
+static int no_family(struct bytes name)
+{
+	return fail(ERR_no_family, "unknown family \"%.*s\"", (int)name.size,
+		    (const char *)name.data);
+}
+
+static int record_key(struct bytes row, struct bytes family, struct buf *key)
+{
+	int err;
+
+	buf_reset(key);
+	err = key_add_table(key, SCHEMA_TABLE_ID);
+	if (err == 0)
+		err = key_add_part(key, row);
+	if (err == 0)
+		err = key_add_part(key, family);
+	if (err == 0)
+		err = key_add_part(key, BYTES_NONE);
+	if (err == 0)
+		err = key_add_timestamp(key, 0);
+	return err;
+}
+
+/* One schema change on its way. */
+struct change {
+	struct store *s;
+	struct schema *schema; /* the copy */
+	struct batch batch;
+	struct buf key, record;
+	uint32_t next_table_id;
+};
+
+static int change_begin(struct store *s, struct change *c)
+{
+	int err;
+
+	*c = (struct change){ .s = s };
+	pthread_mutex_lock(&s->writing);
+	c->next_table_id = s->next_table_id;
+	err = schema_copy(s->schema, &c->schema);
+	return err;
+}
+
+static int change_put(struct change *c, const struct table *table)
+{
+	int err = record_key(table->name, SCHEMA_FAMILY, &c->key);
+
+	buf_reset(&c->record);
+	if (err == 0)
+		err = table_encode(table, &c->record);
+	if (err == 0)
+		err = batch_put(&c->batch, buf_bytes(&c->key),
+				buf_bytes(&c->record));
+	return err;
+}
+
+static int change_delete(struct change *c, struct bytes name)
+{
+	int err = record_key(name, SCHEMA_FAMILY, &c->key);
+
+	if (err == 0)
+		err = batch_delete(&c->batch, buf_bytes(&c->key));
+	return err;
+}
+
+static int change_put_next_id(struct change *c)
+{
+	uint8_t raw[4];
+	int err = record_key(BYTES_NONE, SCHEMA_IDS_FAMILY, &c->key);
+
+	put_u32le(raw, c->next_table_id);
+	if (err == 0)
+		err = batch_put(&c->batch, buf_bytes(&c->key),
+				bytes_of(raw, sizeof(raw)));
+	return err;
+}
+
+/* Births that are still 0 become the sequence of the first record, which is
+ * what a reader of the records concludes too: the record that changed is always
+ * the batch's first. */
+static void set_births(struct schema *schema, uint64_t seq)
+{
+	size_t i, j;
+
+	for (i = 0; i < schema->table_count; i++) {
+		struct table *t = &schema->tables[i];
+
+		if (t->birth_seq == 0)
+			t->birth_seq = seq;
+		for (j = 0; j < t->family_count; j++)
+			if (t->families[j].birth_seq == 0)
+				t->families[j].birth_seq = seq;
+	}
+}
+
+static int install(struct store *s, struct schema *schema)
+{
+	struct gc_rules *rules;
+	struct schema *old;
+	int err = schema_rules(schema, &rules);
+
+	if (err < 0)
+		return err;
+	engine_set_rules(s->engine, rules);
+	gc_rules_put(rules);
+	pthread_mutex_lock(&s->schema_lock);
+	old = s->schema;
+	s->schema = schema;
+	pthread_mutex_unlock(&s->schema_lock);
+	schema_put(old);
+	return 0;
+}
+
+/* Ends c in every case; with err 0 writes and installs it first. */
+static int change_end(struct change *c, int err)
+{
+	struct store *s = c->s;
+	uint32_t count = c->batch.count;
+	uint64_t last = 0;
+
+	if (err == 0)
+		err = engine_write(s->engine, &c->batch, false, &last);
+	if (err == 0) {
+		set_births(c->schema, last - count + 1);
+		c->schema->seq = last;
+		err = install(s, c->schema);
+	}
+	if (err == 0) {
+		c->schema = NULL;
+		s->next_table_id = c->next_table_id;
+	}
+	pthread_mutex_unlock(&s->writing);
+	schema_put(c->schema);
+	batch_release(&c->batch);
+	buf_release(&c->key);
+	buf_release(&c->record);
+	return err == 0 ? engine_sync(s->engine) : err;
+}
+
+static int add_family(struct table *t, const struct family_spec *spec)
+{
+	struct family *f;
+	int err;
+
+	err = store_check_family_name(spec->name);
+	if (err < 0)
+		return err;
+	if (table_find_family(t, spec->name))
+		return fail(ERR_family_exists, "family \"%.*s\" already exists",
+			    (int)spec->name.size,
+			    (const char *)spec->name.data);
+	if (t->family_count >= STORE_FAMILIES_MAX)
+		return fail(ERR_too_many_families,
+			    "table \"%.*s\" has its %d families",
+			    (int)t->name.size, (const char *)t->name.data,
+			    STORE_FAMILIES_MAX);
+	return table_add_family(t, spec, &f);
+}
+
+int store_create_table(struct store *s, struct bytes name, bool millis,
+		       const struct family_spec *families, size_t count)
+{
+	struct change c;
+	struct table *t;
+	size_t i;
+	int err;
+
+	err = store_check_table_name(name);
+	if (err < 0)
+		return err;
+	err = change_begin(s, &c);
+	if (err < 0)
+		return change_end(&c, err);
+	if (schema_find(c.schema, name))
+		err = fail(ERR_table_exists, "table \"%.*s\" already exists",
+			   (int)name.size, (const char *)name.data);
+	else if (c.schema->table_count >= STORE_TABLES_MAX)
+		err = fail(ERR_too_many_tables, "%d tables are the most",
+			   STORE_TABLES_MAX);
+	else
+		err = schema_add_table(c.schema, name, &t);
+	if (err == 0) {
+		t->id = c.next_table_id++;
+		t->millis = millis;
+	}
+	for (i = 0; i < count && err == 0; i++)
+		err = add_family(t, &families[i]);
+	if (err == 0)
+		err = change_put(&c, t);
+	if (err == 0)
+		err = change_put_next_id(&c);
+	return change_end(&c, err);
+}
+
+/* 0, or -ERR_table_not_empty if a row of the table has a cell. */
+static int must_be_empty(struct store *s, struct bytes table)
+{
+	struct scan_range range = { .table = table };
+	struct scan *scan;
+	struct cell cell;
+	int err;
+
+	err = scan_open(s, NULL, &range, &scan);
+	if (err < 0)
+		return err;
+	err = scan_next(scan, CURSOR_ROW, &cell);
+	scan_close(scan);
+	if (err == 1)
+		return fail(ERR_table_not_empty, "table \"%.*s\" has rows",
+			    (int)table.size, (const char *)table.data);
+	return err;
+}
+
+int store_drop_table(struct store *s, struct bytes name, bool only_empty)
+{
+	struct change c;
+	struct table *t;
+	int err;
+
+	err = change_begin(s, &c);
+	if (err < 0)
+		return change_end(&c, err);
+	t = schema_find(c.schema, name);
+	if (!t)
+		return change_end(&c, no_table(name));
+	if (only_empty)
+		err = must_be_empty(s, name);
+	if (err == 0)
+		err = change_delete(&c, name);
+	if (err == 0)
+		schema_remove_table(c.schema, t);
+	return change_end(&c, err);
+}
+
+int store_rename_table(struct store *s, struct bytes from, struct bytes to)
+{
+	struct change c;
+	struct table *t, *fresh;
+	struct table moved;
+	int err;
+
+	err = store_check_table_name(to);
+	if (err < 0)
+		return err;
+	err = change_begin(s, &c);
+	if (err < 0)
+		return change_end(&c, err);
+	if (!schema_find(c.schema, from))
+		return change_end(&c, no_table(from));
+	if (schema_find(c.schema, to))
+		return change_end(&c,
+				  fail(ERR_table_exists,
+				       "table \"%.*s\" already exists",
+				       (int)to.size, (const char *)to.data));
+	err = schema_add_table(c.schema, to, &fresh);
+	if (err < 0)
+		return change_end(&c, err);
+	/* The content changes places with the new, empty table. */
+	t = schema_find(c.schema, from);
+	moved = *t;
+	*t = *fresh;
+	*fresh = moved;
+	moved.name = t->name;
+	t->name = fresh->name;
+	fresh->name = moved.name;
+	err = change_put(&c, fresh);
+	if (err == 0)
+		err = change_delete(&c, from);
+	if (err == 0)
+		schema_remove_table(c.schema, t);
+	return change_end(&c, err);
+}
+
+/* The common frame of changes to one table: fn changes it. */
+static int change_table(struct store *s, struct bytes name,
+			int (*fn)(struct store *s, struct table *t, void *arg),
+			void *arg)
+{
+	struct change c;
+	struct table *t;
+	int err;
+
+	err = change_begin(s, &c);
+	if (err < 0)
+		return change_end(&c, err);
+	t = schema_find(c.schema, name);
+	if (!t)
+		return change_end(&c, no_table(name));
+	err = fn(s, t, arg);
+	if (err == 0)
+		err = change_put(&c, t);
+	return change_end(&c, err);
+}
+
+static int do_set_granularity(struct store *s, struct table *t, void *arg)
+{
+	(void)s;
+	t->millis = *(bool *)arg;
+	return 0;
+}
+
+int store_set_granularity(struct store *s, struct bytes table, bool millis)
+{
+	return change_table(s, table, do_set_granularity, &millis);
+}
+
+static int do_create_family(struct store *s, struct table *t, void *arg)
+{
+	(void)s;
+	return add_family(t, arg);
+}
+
+int store_create_family(struct store *s, struct bytes table,
+			const struct family_spec *family)
+{
+	struct family_spec spec = *family;
+
+	return change_table(s, table, do_create_family, &spec);
+}
+
+static int do_drop_family(struct store *s, struct table *t, void *arg)
+{
+	struct bytes *name = arg;
+	struct family *f = table_find_family(t, *name);
+
+	(void)s;
+	if (!f)
+		return no_family(*name);
+	table_remove_family(t, f);
+	return 0;
+}
+
+int store_drop_family(struct store *s, struct bytes table, struct bytes family)
+{
+	return change_table(s, table, do_drop_family, &family);
+}
+
+struct gc_change {
+	struct bytes family;
+	const struct gc_policy *gc;
+};
+
+/* The policy in force ends with what is written by now, and goes on judging
+ * that, unless it never hid anything. */
+static int do_set_gc(struct store *s, struct table *t, void *arg)
+{
+	struct gc_change *change = arg;
+	struct family *f = table_find_family(t, change->family);
+	struct gc_policy *policy;
+	struct gc_era *last;
+	int err;
+
+	if (!f)
+		return no_family(change->family);
+	if (gc_policy_equal(family_gc(f), change->gc))
+		return 0;
+	last = f->era_count > 0 ? &f->eras[f->era_count - 1] : NULL;
+	if (last && last->policy && f->era_count == GC_ERAS_MAX)
+		return fail(ERR_bad_gc_policy,
+			    "family \"%.*s\" had its rule changed %d times "
+			    "since it was made; copy it to a new one",
+			    (int)f->name.size, (const char *)f->name.data,
+			    GC_ERAS_MAX);
+	err = gc_policy_copy(change->gc, &policy);
+	if (err < 0)
+		return err;
+	if (last && !last->policy) {
+		last->policy = policy;
+		return 0;
+	}
+	if (last)
+		last->until_seq = engine_visible_seq(s->engine);
+	f->eras[f->era_count].policy = policy;
+	f->eras[f->era_count++].until_seq = UINT64_MAX;
+	return 0;
+}
+
+int store_set_gc(struct store *s, struct bytes table, struct bytes family,
+		 const struct gc_policy *gc)
+{
+	struct gc_change change = { family, gc };
+
+	return change_table(s, table, do_set_gc, &change);
+}
+
+struct type_change {
+	struct bytes family;
+	enum family_type type;
+};
+
+static int do_set_type(struct store *s, struct table *t, void *arg)
+{
+	struct type_change *change = arg;
+	struct family *f = table_find_family(t, change->family);
+
+	(void)s;
+	if (!f)
+		return no_family(change->family);
+	if (f->type == change->type)
+		return 0;
+	if (family_is_aggregate(f))
+		return fail(ERR_type_immutable,
+			    "family \"%.*s\" keeps its aggregate type",
+			    (int)f->name.size, (const char *)f->name.data);
+	f->type = change->type;
+	return 0;
+}
+
+int store_set_type(struct store *s, struct bytes table, struct bytes family,
+		   enum family_type type)
+{
+	struct type_change change = { family, type };
+
+	return change_table(s, table, do_set_type, &change);
+}
+
+/* Reads the records of table 0 into schema. */
+static int load(struct store *s, struct schema *schema)
+{
+	uint8_t start[KEY_TABLE_SIZE], end[KEY_TABLE_SIZE];
+	struct cursor *cursor;
+	struct cell cell;
+	int err;
+
+	put_u32be(start, SCHEMA_TABLE_ID);
+	put_u32be(end, SCHEMA_TABLE_ID + 1);
+	err = cursor_open(s->engine, NULL, bytes_of(start, sizeof(start)),
+			  bytes_of(end, sizeof(end)), BYTES_NONE, &cursor);
+	if (err < 0)
+		return err;
+	while ((err = cursor_next(cursor, CURSOR_COLUMN, &cell)) == 1) {
+		if (bytes_equal(cell.family, SCHEMA_IDS_FAMILY)) {
+			if (cell.value.size != 4) {
+				err = fail(ERR_schema_malformed,
+					   "next table id has %zu bytes",
+					   cell.value.size);
+				break;
+			}
+			s->next_table_id = get_u32le(cell.value.data);
+			continue;
+		}
+		err = table_decode(schema, cell.row, cell.seq, cell.value);
+		if (err < 0)
+			break;
+		if (cell.seq > schema->seq)
+			schema->seq = cell.seq;
+	}
+	cursor_close(cursor);
+	return err;
+}
+
+int schema_load(struct store *s)
+{
+	struct schema *schema;
+	int err;
+
+	s->next_table_id = SCHEMA_TABLE_ID + 1;
+	err = schema_new(&schema);
+	if (err < 0)
+		return err;
+	err = load(s, schema);
+	if (err == 0)
+		err = install(s, schema);
+	if (err < 0)
+		schema_put(schema);
+	return err;
+}

@@ -1,0 +1,349 @@
+#include <stdlib.h>
+
+#include "store/model/model.h"
+
+/* Schemas as data structures: sorted arrays, copied to change. */
+
+static int copy_bytes(struct bytes from, struct bytes *out)
+{
+	uint8_t *data = malloc(from.size + 1);
+
+	if (!data)
+		return -ENOMEM;
+	if (from.size > 0)
+		memcpy(data, from.data, from.size);
+	*out = bytes_of(data, from.size);
+	return 0;
+}
+
+static void free_bytes(struct bytes b)
+{
+	free((void *)(uintptr_t)b.data);
+}
+
+static void family_release(struct family *f)
+{
+	size_t i;
+
+	for (i = 0; i < f->era_count; i++)
+		gc_policy_free(f->eras[i].policy);
+	free_bytes(f->name);
+}
+
+static void table_release(struct table *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->family_count; i++)
+		family_release(&t->families[i]);
+	free(t->families);
+	free_bytes(t->name);
+}
+
+int schema_new(struct schema **out)
+{
+	struct schema *schema = calloc(1, sizeof(*schema));
+
+	*out = schema;
+	if (!schema)
+		return -ENOMEM;
+	atomic_init(&schema->references, 1);
+	return 0;
+}
+
+void schema_put(struct schema *schema)
+{
+	size_t i;
+
+	if (!schema || atomic_fetch_sub(&schema->references, 1) > 1)
+		return;
+	for (i = 0; i < schema->table_count; i++)
+		table_release(&schema->tables[i]);
+	free(schema->tables);
+	free(schema);
+}
+
+/* The place of name among count names, each at the start of an element of the
+ * given size; *found says whether it is there. */
+static size_t place(const void *elements, size_t count, size_t size,
+		    struct bytes name, bool *found)
+{
+	size_t low = 0, high = count;
+
+	*found = false;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		const uint8_t *element = elements;
+		struct bytes there;
+		int order;
+
+		memcpy(&there, element + middle * size, sizeof(there));
+		order = bytes_compare(there, name);
+		if (order == 0) {
+			*found = true;
+			return middle;
+		}
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+_Static_assert(offsetof(struct table, name) == 0, "place() reads it there");
+_Static_assert(offsetof(struct family, name) == 0, "place() reads it there");
+
+struct table *schema_find(struct schema *schema, struct bytes name)
+{
+	bool found;
+	size_t i = place(schema->tables, schema->table_count,
+			 sizeof(*schema->tables), name, &found);
+
+	return found ? &schema->tables[i] : NULL;
+}
+
+const struct table *schema_table(const struct schema *schema, struct bytes name)
+{
+	bool found;
+	size_t i = place(schema->tables, schema->table_count,
+			 sizeof(*schema->tables), name, &found);
+
+	return found ? &schema->tables[i] : NULL;
+}
+
+struct family *table_find_family(struct table *table, struct bytes name)
+{
+	bool found;
+	size_t i = place(table->families, table->family_count,
+			 sizeof(*table->families), name, &found);
+
+	return found ? &table->families[i] : NULL;
+}
+
+const struct family *table_family(const struct table *table, struct bytes name)
+{
+	bool found;
+	size_t i = place(table->families, table->family_count,
+			 sizeof(*table->families), name, &found);
+
+	return found ? &table->families[i] : NULL;
+}
+
+const struct gc_policy *family_gc(const struct family *family)
+{
+	return family->era_count > 0
+		       ? family->eras[family->era_count - 1].policy
+		       : NULL;
+}
+
+int schema_add_table(struct schema *schema, struct bytes name,
+		     struct table **out)
+{
+	struct table *grown;
+	struct bytes copy;
+	bool found;
+	size_t i;
+	int err;
+
+	grown = realloc(schema->tables,
+			(schema->table_count + 1) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	schema->tables = grown;
+	err = copy_bytes(name, &copy);
+	if (err < 0)
+		return err;
+	i = place(grown, schema->table_count, sizeof(*grown), name, &found);
+	memmove(&grown[i + 1], &grown[i],
+		(schema->table_count - i) * sizeof(*grown));
+	schema->table_count++;
+	grown[i] = (struct table){ .name = copy };
+	*out = &grown[i];
+	return 0;
+}
+
+void schema_remove_table(struct schema *schema, struct table *table)
+{
+	size_t i = (size_t)(table - schema->tables);
+
+	table_release(table);
+	schema->table_count--;
+	memmove(table, table + 1, (schema->table_count - i) * sizeof(*table));
+}
+
+int table_add_family(struct table *table, const struct family_spec *spec,
+		     struct family **out)
+{
+	struct family *grown;
+	struct family family = { .type = spec->type, .era_count = 1 };
+	bool found;
+	size_t i;
+	int err;
+
+	grown = realloc(table->families,
+			(table->family_count + 1) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	table->families = grown;
+	family.eras[0].until_seq = UINT64_MAX;
+	err = gc_policy_copy(spec->gc, &family.eras[0].policy);
+	if (err < 0)
+		return err;
+	err = copy_bytes(spec->name, &family.name);
+	if (err < 0) {
+		gc_policy_free(family.eras[0].policy);
+		return err;
+	}
+	i = place(grown, table->family_count, sizeof(*grown), spec->name,
+		  &found);
+	memmove(&grown[i + 1], &grown[i],
+		(table->family_count - i) * sizeof(*grown));
+	table->family_count++;
+	grown[i] = family;
+	*out = &grown[i];
+	return 0;
+}
+
+void table_remove_family(struct table *table, struct family *family)
+{
+	size_t i = (size_t)(family - table->families);
+
+	family_release(family);
+	table->family_count--;
+	memmove(family, family + 1,
+		(table->family_count - i) * sizeof(*family));
+}
+
+static int copy_family(const struct family *from, struct table *table)
+{
+	struct family_spec spec = { .name = from->name, .type = from->type };
+	struct family *to;
+	size_t i;
+	int err;
+
+	err = table_add_family(table, &spec, &to);
+	if (err < 0)
+		return err;
+	to->birth_seq = from->birth_seq;
+	for (i = 0; i < from->era_count; i++) {
+		to->eras[i].until_seq = from->eras[i].until_seq;
+		err = gc_policy_copy(from->eras[i].policy, &to->eras[i].policy);
+		if (err < 0)
+			return err;
+		to->era_count = i + 1;
+	}
+	return 0;
+}
+
+int schema_copy(const struct schema *from, struct schema **out)
+{
+	struct schema *copy;
+	struct table *table;
+	size_t i, j;
+	int err;
+
+	*out = NULL;
+	err = schema_new(&copy);
+	if (err < 0)
+		return err;
+	copy->seq = from->seq;
+	for (i = 0; i < from->table_count && err == 0; i++) {
+		const struct table *old = &from->tables[i];
+
+		err = schema_add_table(copy, old->name, &table);
+		if (err < 0)
+			break;
+		table->id = old->id;
+		table->birth_seq = old->birth_seq;
+		table->millis = old->millis;
+		for (j = 0; j < old->family_count && err == 0; j++)
+			err = copy_family(&old->families[j], table);
+	}
+	if (err < 0) {
+		schema_put(copy);
+		return err;
+	}
+	*out = copy;
+	return 0;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	const struct gc_table *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static int family_rules(const struct family *from, struct gc_family *to)
+{
+	size_t i;
+	int err = copy_bytes(from->name, &to->name);
+
+	to->birth_seq = from->birth_seq;
+	for (i = 0; i < from->era_count && err == 0; i++) {
+		to->eras[i].until_seq = from->eras[i].until_seq;
+		err = gc_policy_copy(from->eras[i].policy, &to->eras[i].policy);
+		to->era_count = i + 1;
+	}
+	return err;
+}
+
+/* The schema's own table keeps all of what it holds. */
+static int schema_table_rules(struct gc_table *t)
+{
+	int err;
+
+	t->id = SCHEMA_TABLE_ID;
+	t->families = calloc(2, sizeof(*t->families));
+	if (!t->families)
+		return -ENOMEM;
+	t->family_count = 2;
+	err = copy_bytes(SCHEMA_IDS_FAMILY, &t->families[0].name);
+	if (err < 0)
+		return err;
+	return copy_bytes(SCHEMA_FAMILY, &t->families[1].name);
+}
+
+int schema_rules(const struct schema *schema, struct gc_rules **out)
+{
+	struct gc_rules *rules = calloc(1, sizeof(*rules));
+	size_t i, j;
+	int err;
+
+	*out = NULL;
+	if (!rules)
+		return -ENOMEM;
+	atomic_init(&rules->references, 1);
+	rules->tables = calloc(schema->table_count + 1, sizeof(*rules->tables));
+	if (!rules->tables) {
+		gc_rules_put(rules);
+		return -ENOMEM;
+	}
+	rules->table_count = schema->table_count + 1;
+	err = schema_table_rules(&rules->tables[0]);
+	for (i = 0; i < schema->table_count && err == 0; i++) {
+		const struct table *from = &schema->tables[i];
+		struct gc_table *to = &rules->tables[i + 1];
+
+		to->id = from->id;
+		to->birth_seq = from->birth_seq;
+		to->families =
+			calloc(from->family_count + 1, sizeof(*to->families));
+		if (!to->families)
+			err = -ENOMEM;
+		for (j = 0; j < from->family_count && err == 0; j++) {
+			to->family_count = j + 1;
+			err = family_rules(&from->families[j],
+					   &to->families[j]);
+		}
+	}
+	if (err < 0) {
+		gc_rules_put(rules);
+		return err;
+	}
+	qsort(rules->tables, rules->table_count, sizeof(*rules->tables),
+	      compare_ids);
+	*out = rules;
+	return 0;
+}

@@ -1,0 +1,141 @@
+#include <stdlib.h>
+
+#include "store/base/coding.h"
+#include "store/model/model.h"
+
+/*
+ * A table's record:
+ *
+ *   u8 version (1) | varint id | varint birth | u8 millis |
+ *   varint family count | family*
+ *   family = sized name | u8 type | varint birth | varint era count | era*
+ *   era    = varint until | policy (gc.c)
+ *
+ * until of the era in force is 2^64 - 1; a birth of 0 is the record's own
+ * sequence.
+ */
+#define RECORD_VERSION 1
+
+static int encode_family(const struct family *f, struct buf *out)
+{
+	size_t i;
+	int err;
+
+	err = buf_add_sized(out, f->name);
+	if (err == 0)
+		err = buf_add_byte(out, (uint8_t)f->type);
+	if (err == 0)
+		err = buf_add_varint(out, f->birth_seq);
+	if (err == 0)
+		err = buf_add_varint(out, f->era_count);
+	for (i = 0; i < f->era_count && err == 0; i++) {
+		err = buf_add_varint(out, f->eras[i].until_seq);
+		if (err == 0)
+			err = gc_policy_encode(f->eras[i].policy, out);
+	}
+	return err;
+}
+
+int table_encode(const struct table *table, struct buf *out)
+{
+	size_t i;
+	int err;
+
+	err = buf_add_byte(out, RECORD_VERSION);
+	if (err == 0)
+		err = buf_add_varint(out, table->id);
+	if (err == 0)
+		err = buf_add_varint(out, table->birth_seq);
+	if (err == 0)
+		err = buf_add_byte(out, table->millis);
+	if (err == 0)
+		err = buf_add_varint(out, table->family_count);
+	for (i = 0; i < table->family_count && err == 0; i++)
+		err = encode_family(&table->families[i], out);
+	return err;
+}
+
+static int malformed(struct bytes table, const char *what)
+{
+	return fail(ERR_schema_malformed, "table \"%.*s\": %s", (int)table.size,
+		    (const char *)table.data, what);
+}
+
+static int decode_eras(struct family *f, struct bytes table, struct bytes *in)
+{
+	uint64_t count, i;
+	int err;
+
+	gc_policy_free(f->eras[0].policy);
+	f->eras[0].policy = NULL;
+	f->era_count = 0;
+	if (!take_varint(in, &count) || count > GC_ERAS_MAX)
+		return malformed(table, "bad count of GC eras");
+	for (i = 0; i < count; i++) {
+		if (!take_varint(in, &f->eras[i].until_seq))
+			return malformed(table, "GC era is cut off");
+		err = gc_policy_decode(in, &f->eras[i].policy);
+		if (err < 0)
+			return err;
+		f->era_count = i + 1;
+	}
+	return 0;
+}
+
+static int decode_family(struct table *t, uint64_t seq, struct bytes *in)
+{
+	struct family_spec spec = { .gc = NULL };
+	struct bytes type;
+	struct family *f;
+	uint64_t birth;
+	int err;
+
+	if (!take_sized(in, &spec.name) || !take_bytes(in, 1, &type) ||
+	    !take_varint(in, &birth))
+		return malformed(t->name, "family is cut off");
+	if (type.data[0] > FAMILY_INTHLL)
+		return fail(ERR_format_newer, "table \"%.*s\": family type %u",
+			    (int)t->name.size, (const char *)t->name.data,
+			    type.data[0]);
+	spec.type = type.data[0];
+	if (table_find_family(t, spec.name))
+		return malformed(t->name, "family occurs twice");
+	err = table_add_family(t, &spec, &f);
+	if (err < 0)
+		return err;
+	f->birth_seq = birth ? birth : seq;
+	return decode_eras(f, t->name, in);
+}
+
+int table_decode(struct schema *schema, struct bytes name, uint64_t seq,
+		 struct bytes in)
+{
+	struct bytes version, millis;
+	uint64_t id, birth, count, i;
+	struct table *t;
+	int err;
+
+	if (!take_bytes(&in, 1, &version))
+		return malformed(name, "record is empty");
+	if (version.data[0] != RECORD_VERSION)
+		return fail(ERR_format_newer,
+			    "table \"%.*s\": schema record version %u",
+			    (int)name.size, (const char *)name.data,
+			    version.data[0]);
+	if (!take_varint(&in, &id) || id == 0 || id > UINT32_MAX ||
+	    !take_varint(&in, &birth) || !take_bytes(&in, 1, &millis) ||
+	    !take_varint(&in, &count) || count > STORE_FAMILIES_MAX)
+		return malformed(name, "record is cut off");
+	err = schema_add_table(schema, name, &t);
+	if (err < 0)
+		return err;
+	t->id = (uint32_t)id;
+	t->birth_seq = birth ? birth : seq;
+	t->millis = millis.data[0] != 0;
+	for (i = 0; i < count; i++) {
+		err = decode_family(t, seq, &in);
+		if (err < 0)
+			return err;
+	}
+	return in.size == 0 ? 0 : malformed(name, "bytes after the record");
+}

@@ -1,0 +1,202 @@
+#include <stdlib.h>
+
+#include "store/base/coding.h"
+#include "store/model/model.h"
+
+/* Opening and closing, and the calls that only pass on to the engine. */
+
+void store_options_init(struct store_options *o)
+{
+	*o = (struct store_options){
+		.background = true,
+		.sync_interval_ms = 1000,
+		.memtable_size = 32 << 20,
+		.cache_size = 64 << 20,
+		.file_size = 32 << 20,
+		.clock = &clock_real,
+	};
+}
+
+static int background_step(void *context)
+{
+	struct store *s = context;
+
+	return engine_step(s->engine);
+}
+
+static void background_tick(void *context)
+{
+	struct store *s = context;
+
+	/* A failure makes the store read-only, which the next write tells. */
+	if (engine_sync(s->engine) < 0)
+		err_clear();
+}
+
+static void background_wake(void *context)
+{
+	struct store *s = context;
+
+	bg_wake(s->bg);
+}
+
+static int open_engine(struct store *s, const struct store_options *o)
+{
+	struct engine_options options;
+	int err;
+
+	engine_options_init(&options);
+	options.memtable_size = o->memtable_size;
+	options.cache_size = o->cache_size;
+	options.file_size = o->file_size;
+	options.clock = &s->clock;
+	options.holder = o->holder;
+	options.create = o->create;
+	options.read_only = o->read_only;
+	err = engine_open(s->volume, &options, &s->engine);
+	if (err < 0)
+		return err;
+	err = schema_load(s);
+	if (err < 0 || !o->background || o->read_only)
+		return err;
+	err = bg_start(background_step, background_tick, o->sync_interval_ms, s,
+		       &s->bg);
+	if (err == 0)
+		engine_on_work(s->engine, background_wake, s);
+	return err;
+}
+
+int store_open_volume(struct volume *v, const struct store_options *o,
+		      struct store **out)
+{
+	struct store *s = calloc(1, sizeof(*s));
+	int err;
+
+	*out = NULL;
+	if (!s) {
+		v->ops->close(v);
+		return -ENOMEM;
+	}
+	s->volume = v;
+	s->clock = *o->clock;
+	pthread_mutex_init(&s->writing, NULL);
+	pthread_mutex_init(&s->schema_lock, NULL);
+	err = open_engine(s, o);
+	if (err < 0) {
+		if (s->engine)
+			engine_abandon(s->engine);
+		s->engine = NULL;
+		store_close(s);
+		return err;
+	}
+	*out = s;
+	return 0;
+}
+
+int store_open(const char *directory, const struct store_options *o,
+	       struct store **out)
+{
+	struct volume *v;
+	int err;
+
+	*out = NULL;
+	err = volume_posix_open(directory, o->create, &v);
+	if (err < 0)
+		return err;
+	return store_open_volume(v, o, out);
+}
+
+int store_close(struct store *s)
+{
+	int err = 0;
+
+	bg_stop(s->bg);
+	if (s->engine)
+		err = engine_close(s->engine);
+	schema_put(s->schema);
+	pthread_mutex_destroy(&s->writing);
+	pthread_mutex_destroy(&s->schema_lock);
+	s->volume->ops->close(s->volume);
+	free(s);
+	return err;
+}
+
+const char *store_recovery_text(const struct store *s)
+{
+	return engine_recovery_text(s->engine);
+}
+
+int store_describe(struct store *s, const char *holder)
+{
+	return s->volume->ops->lease_describe(s->volume, holder);
+}
+
+struct engine *store_engine(struct store *s)
+{
+	return s->engine;
+}
+
+struct volume *store_volume(struct store *s)
+{
+	return s->volume;
+}
+
+struct schema *store_schema(struct store *s)
+{
+	struct schema *schema;
+
+	pthread_mutex_lock(&s->schema_lock);
+	schema = s->schema;
+	atomic_fetch_add(&schema->references, 1);
+	pthread_mutex_unlock(&s->schema_lock);
+	return schema;
+}
+
+int store_sync(struct store *s)
+{
+	return engine_sync(s->engine);
+}
+
+/* Snapshots of the store are the engine's. */
+int store_snapshot(struct store *s, struct snapshot **out)
+{
+	struct engine_snapshot *snapshot;
+	int err = engine_snapshot(s->engine, &snapshot);
+
+	*out = (struct snapshot *)snapshot;
+	return err;
+}
+
+void store_snapshot_release(struct store *s, struct snapshot *snapshot)
+{
+	engine_snapshot_release(s->engine, (struct engine_snapshot *)snapshot);
+}
+
+int store_check(struct store *s,
+		void (*report)(void *context, const char *problem),
+		void *context)
+{
+	return engine_verify(s->engine, report, context);
+}
+
+int store_compact(struct store *s, struct bytes name)
+{
+	struct schema *schema;
+	const struct table *table;
+	uint8_t start[KEY_TABLE_SIZE], end[KEY_TABLE_SIZE];
+	uint32_t id;
+
+	if (name.size == 0)
+		return engine_compact_range(s->engine, BYTES_NONE, BYTES_NONE);
+	schema = store_schema(s);
+	table = schema_table(schema, name);
+	id = table ? table->id : 0;
+	schema_put(schema);
+	if (id == 0)
+		return fail(ERR_no_table, "table \"%.*s\" not found",
+			    (int)name.size, (const char *)name.data);
+	put_u32be(start, id);
+	put_u32be(end, id + 1);
+	return engine_compact_range(s->engine, bytes_of(start, sizeof(start)),
+				    bytes_of(end, sizeof(end)));
+}

@@ -1,0 +1,546 @@
+#include <stdlib.h>
+
+#include "store/base/coding.h"
+#include "store/model/model.h"
+
+/*
+ * Writes are encoded as they are collected: a write is a batch, what has to be
+ * patched into it at commit, and the schema it was checked against. If that
+ * has changed by then, the records are checked once more.
+ */
+struct hidden_column {
+	size_t start, size; /* of its column prefix in prefixes */
+};
+
+struct write {
+	struct store *s;
+	struct schema *schema; /* referenced; what the adds were checked with */
+	bool stale;            /* an earlier add was checked with another */
+	struct batch batch;
+	struct buf key; /* table and row prefix, then what the add needs */
+	size_t row_end; /* 0: no row yet */
+	uint32_t table_id;
+	const struct table *table;    /* of schema */
+	const struct family *family;  /* last used; of schema */
+	struct buf now_places;        /* u64: offset << 1 | millis */
+	struct buf prefixes;          /* of columns that lose versions */
+	struct hidden_column *hidden; /* see commit_hidden */
+	size_t hidden_count, hidden_room;
+};
+
+int write_new(struct store *s, struct write **out)
+{
+	struct write *w = calloc(1, sizeof(*w));
+
+	*out = w;
+	if (!w)
+		return -ENOMEM;
+	w->s = s;
+	w->schema = store_schema(s);
+	return 0;
+}
+
+void write_free(struct write *w)
+{
+	if (!w)
+		return;
+	schema_put(w->schema);
+	batch_release(&w->batch);
+	buf_release(&w->key);
+	buf_release(&w->now_places);
+	buf_release(&w->prefixes);
+	free(w->hidden);
+	free(w);
+}
+
+void write_reset(struct write *w)
+{
+	batch_reset(&w->batch);
+	buf_reset(&w->now_places);
+	buf_reset(&w->prefixes);
+	w->hidden_count = 0;
+	w->row_end = 0;
+	w->stale = false;
+}
+
+size_t write_count(const struct write *w)
+{
+	return w->batch.count;
+}
+
+size_t write_size(const struct write *w)
+{
+	return w->batch.data.size;
+}
+
+struct write_mark write_mark(const struct write *w)
+{
+	return (struct write_mark){
+		.data_size = w->batch.data.size,
+		.now_size = w->now_places.size,
+		.count = w->batch.count,
+		.range_count = w->batch.range_count,
+		.hidden_count = (uint32_t)w->hidden_count,
+	};
+}
+
+void write_rewind(struct write *w, struct write_mark mark)
+{
+	w->batch.data.size = mark.data_size;
+	w->batch.count = mark.count;
+	w->batch.range_count = mark.range_count;
+	w->now_places.size = mark.now_size;
+	w->hidden_count = mark.hidden_count;
+	w->prefixes.size = 0;
+	if (w->hidden_count > 0)
+		w->prefixes.size = w->hidden[w->hidden_count - 1].start +
+				   w->hidden[w->hidden_count - 1].size;
+	w->row_end = 0;
+}
+
+static int unknown_table(struct bytes name)
+{
+	return fail(ERR_no_table, "table \"%.*s\" not found", (int)name.size,
+		    (const char *)name.data);
+}
+
+static int unknown_family(struct bytes name)
+{
+	return fail(ERR_no_family, "unknown family \"%.*s\"", (int)name.size,
+		    (const char *)name.data);
+}
+
+/* The newest schema; what was added so far has to be checked again if it is
+ * another than before. */
+static void refresh(struct write *w)
+{
+	struct schema *schema = store_schema(w->s);
+
+	if (schema == w->schema) {
+		schema_put(schema);
+		return;
+	}
+	schema_put(w->schema);
+	w->schema = schema;
+	w->table = NULL;
+	w->family = NULL;
+	if (w->batch.count > 0)
+		w->stale = true;
+}
+
+static int find_table(struct write *w, struct bytes name)
+{
+	const struct table *table = w->table;
+
+	if (!table || !bytes_equal(table->name, name)) {
+		table = schema_table(w->schema, name);
+		if (!table)
+			return unknown_table(name);
+		w->family = NULL;
+	}
+	w->table = table;
+	w->table_id = table->id;
+	return 0;
+}
+
+int write_row(struct write *w, struct bytes table, struct bytes row)
+{
+	int err;
+
+	w->row_end = 0;
+	if (row.size == 0)
+		return fail(ERR_row_key_empty, "table \"%.*s\"",
+			    (int)table.size, (const char *)table.data);
+	if (row.size > STORE_ROW_KEY_MAX)
+		return fail(ERR_row_key_too_long,
+			    "row key has %zu bytes, at most %d are allowed",
+			    row.size, STORE_ROW_KEY_MAX);
+	refresh(w);
+	err = find_table(w, table);
+	if (err < 0)
+		return err;
+	buf_reset(&w->key);
+	err = key_add_table(&w->key, w->table_id);
+	if (err == 0)
+		err = key_add_part(&w->key, row);
+	if (err == 0)
+		w->row_end = w->key.size;
+	return err;
+}
+
+/* Puts the family's prefix behind the row's in w->key. */
+static int begin_family(struct write *w, struct bytes name)
+{
+	const struct family *family = w->family;
+
+	if (w->row_end == 0)
+		return fail(ERR_bad_argument, "no row was named");
+	if (!family || !bytes_equal(family->name, name)) {
+		family = table_family(w->table, name);
+		if (!family)
+			return unknown_family(name);
+		w->family = family;
+	}
+	w->key.size = w->row_end;
+	return key_add_part(&w->key, name);
+}
+
+static int begin_column(struct write *w, struct bytes family,
+			struct bytes qualifier)
+{
+	int err;
+
+	if (qualifier.size > STORE_QUALIFIER_MAX)
+		return fail(ERR_qualifier_too_long,
+			    "qualifier has %zu bytes, at most %d are allowed",
+			    qualifier.size, STORE_QUALIFIER_MAX);
+	err = begin_family(w, family);
+	if (err == 0)
+		err = key_add_part(&w->key, qualifier);
+	return err;
+}
+
+static int check_timestamp(const struct table *table, uint64_t timestamp_us)
+{
+	if (timestamp_us > INT64_MAX)
+		return fail(ERR_bad_timestamp, "invalid timestamp %lld",
+			    (long long)timestamp_us);
+	if (table->millis && timestamp_us % 1000 != 0)
+		return fail(ERR_bad_timestamp,
+			    "Timestamp granularity mismatch. Expected a "
+			    "multiple of 1000 (millisecond granularity), got "
+			    "%llu",
+			    (unsigned long long)timestamp_us);
+	return 0;
+}
+
+int write_set(struct write *w, struct bytes family, struct bytes qualifier,
+	      uint64_t timestamp_us, struct bytes value)
+{
+	bool now = timestamp_us == STORE_NOW;
+	int err;
+
+	if (value.size > STORE_VALUE_MAX)
+		return fail(ERR_value_too_large,
+			    "value has %zu bytes, at most %u are allowed",
+			    value.size, STORE_VALUE_MAX);
+	err = begin_column(w, family, qualifier);
+	if (err < 0)
+		return err;
+	if (family_is_aggregate(w->family))
+		return fail(ERR_type_mismatch,
+			    "family \"%.*s\" holds aggregates, which are added "
+			    "to, not set",
+			    (int)family.size, (const char *)family.data);
+	if (!now)
+		err = check_timestamp(w->table, timestamp_us);
+	if (err == 0)
+		err = key_add_timestamp(&w->key, now ? 0 : timestamp_us);
+	if (err == 0)
+		err = batch_put(&w->batch, buf_bytes(&w->key), value);
+	if (err == 0 && now) {
+		/* The timestamp ends the key, which lies before the value. */
+		size_t value_size = varint_size(value.size) + value.size;
+		size_t place =
+			w->batch.data.size - value_size - KEY_TIMESTAMP_SIZE;
+
+		err = buf_add_u64le(&w->now_places,
+				    (uint64_t)place << 1 | w->table->millis);
+	}
+	return err;
+}
+
+/* Notes that the column loses single versions, if a rule hides some by rank. */
+static int note_hidden(struct write *w)
+{
+	struct hidden_column *grown;
+	bool ranked = false;
+	size_t i, room;
+	int err;
+
+	for (i = 0; i < w->family->era_count; i++)
+		if (gc_rank_limit(w->family->eras[i].policy) != UINT64_MAX)
+			ranked = true;
+	if (!ranked)
+		return 0;
+	if (w->hidden_count == w->hidden_room) {
+		room = w->hidden_room * 2 + 8;
+		grown = realloc(w->hidden, room * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		w->hidden = grown;
+		w->hidden_room = room;
+	}
+	w->hidden[w->hidden_count].start = w->prefixes.size;
+	w->hidden[w->hidden_count].size = w->key.size;
+	err = buf_add_bytes(&w->prefixes, buf_bytes(&w->key));
+	if (err == 0)
+		w->hidden_count++;
+	return err;
+}
+
+/* A range of the present column's versions: newest first, so that it starts at
+ * to - 1 and ends before from - 1. */
+static int delete_versions(struct write *w, uint64_t from_us, uint64_t to_us)
+{
+	size_t column_end = w->key.size;
+	struct buf end = BUF_INIT;
+	int err;
+
+	if (from_us > 0)
+		err = buf_add_bytes(&end, buf_bytes(&w->key));
+	else
+		err = key_successor(buf_bytes(&w->key), &end);
+	if (err == 0 && from_us > 0)
+		err = key_add_timestamp(&end, from_us - 1);
+	if (err == 0 && to_us > 0)
+		err = key_add_timestamp(&w->key, to_us - 1);
+	if (err == 0)
+		err = batch_delete_range(&w->batch, buf_bytes(&w->key),
+					 buf_bytes(&end));
+	w->key.size = column_end;
+	buf_release(&end);
+	return err;
+}
+
+int write_delete_cells(struct write *w, struct bytes family,
+		       struct bytes qualifier, uint64_t from_us, uint64_t to_us)
+{
+	int err;
+
+	if (to_us > 0 && from_us >= to_us)
+		return fail(
+			ERR_bad_timestamp, "range from %llu to %llu is empty",
+			(unsigned long long)from_us, (unsigned long long)to_us);
+	err = begin_column(w, family, qualifier);
+	if (err == 0)
+		err = check_timestamp(w->table, from_us);
+	if (err == 0 && to_us > 0 && to_us != from_us + 1)
+		err = check_timestamp(w->table, to_us);
+	if (err == 0 && (from_us > 0 || to_us > 0))
+		err = note_hidden(w);
+	if (err < 0)
+		return err;
+	if (to_us != from_us + 1)
+		return delete_versions(w, from_us, to_us);
+	err = key_add_timestamp(&w->key, from_us);
+	if (err == 0)
+		err = batch_delete(&w->batch, buf_bytes(&w->key));
+	return err;
+}
+
+int write_delete_column(struct write *w, struct bytes family,
+			struct bytes qualifier)
+{
+	return write_delete_cells(w, family, qualifier, 0, 0);
+}
+
+static int delete_prefixed(struct write *w)
+{
+	struct buf end = BUF_INIT;
+	int err = key_successor(buf_bytes(&w->key), &end);
+
+	if (err == 0)
+		err = batch_delete_range(&w->batch, buf_bytes(&w->key),
+					 buf_bytes(&end));
+	buf_release(&end);
+	return err;
+}
+
+int write_delete_family(struct write *w, struct bytes family)
+{
+	int err = begin_family(w, family);
+
+	return err < 0 ? err : delete_prefixed(w);
+}
+
+int write_delete_row(struct write *w)
+{
+	if (w->row_end == 0)
+		return fail(ERR_bad_argument, "no row was named");
+	w->key.size = w->row_end;
+	return delete_prefixed(w);
+}
+
+int write_delete_prefix(struct write *w, struct bytes table,
+			struct bytes prefix)
+{
+	int err;
+
+	w->row_end = 0;
+	refresh(w);
+	err = find_table(w, table);
+	if (err < 0)
+		return err;
+	buf_reset(&w->key);
+	err = key_add_table(&w->key, w->table_id);
+	if (err == 0)
+		err = key_add_open_part(&w->key, prefix);
+	return err < 0 ? err : delete_prefixed(w);
+}
+
+static const struct table *table_by_id(const struct schema *schema, uint32_t id)
+{
+	size_t i;
+
+	for (i = 0; i < schema->table_count; i++)
+		if (schema->tables[i].id == id)
+			return &schema->tables[i];
+	return NULL;
+}
+
+/* Checks every record against the schema of now: its table, and of what it puts
+ * the family, must still be there. */
+static int revalidate(struct write *w)
+{
+	const struct schema *schema = w->s->schema;
+	struct buf scratch = BUF_INIT;
+	struct batch_record record;
+	const struct table *table;
+	size_t position = 0, end;
+	struct bytes family;
+	int err = 0;
+
+	while (err == 0 && batch_next(&w->batch, &position, &record)) {
+		table = table_by_id(schema, key_table(record.key));
+		if (!table) {
+			err = fail(ERR_no_table, "the table was dropped");
+			break;
+		}
+		if (record.kind != KEY_PUT)
+			continue;
+		err = key_part(record.key, key_row_end(record.key), &scratch,
+			       &family, &end);
+		if (err == 0 && !table_family(table, family))
+			err = unknown_family(family);
+	}
+	buf_release(&scratch);
+	return err;
+}
+
+static void patch_now(struct write *w)
+{
+	uint64_t now = clock_now(&w->s->clock), place;
+	struct bytes places = buf_bytes(&w->now_places);
+
+	while (take_u64le(&places, &place)) {
+		uint64_t timestamp = place & 1 ? now - now % 1000 : now;
+
+		put_u64be(w->batch.data.data + (place >> 1), ~timestamp);
+	}
+}
+
+/* Adds to before a tombstone over what the GC rule hides of one column. */
+static int hide_for_good(struct store *s, struct bytes column,
+			 struct batch *before)
+{
+	struct buf start = BUF_INIT, end = BUF_INIT;
+	struct cursor *cursor = NULL;
+	uint64_t oldest = 0;
+	struct cell cell;
+	bool any = false;
+	int err;
+
+	err = key_successor(column, &end);
+	if (err == 0)
+		err = cursor_open(s->engine, NULL, column, buf_bytes(&end),
+				  column, &cursor);
+	if (err < 0)
+		goto release;
+	while ((err = cursor_next(cursor, CURSOR_VERSION, &cell)) == 1) {
+		oldest = cell.timestamp_us;
+		any = true;
+	}
+	if (err < 0 || (any && oldest == 0))
+		goto release;
+	err = buf_add_bytes(&start, column);
+	if (err == 0 && any)
+		err = key_add_timestamp(&start, oldest - 1);
+	if (err == 0)
+		err = batch_delete_range(before, buf_bytes(&start),
+					 buf_bytes(&end));
+release:
+	cursor_close(cursor);
+	buf_release(&start);
+	buf_release(&end);
+	return err;
+}
+
+/*
+ * Deleting a version would bring back one that max versions hides, if
+ * compaction had not dropped that yet. So that answers do not depend on
+ * compaction, what is hidden now is deleted in the same batch, before all else.
+ */
+static int commit_hidden(struct write *w)
+{
+	struct batch before = BATCH_INIT;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < w->hidden_count && err == 0; i++)
+		err = hide_for_good(
+			w->s,
+			bytes_of(w->prefixes.data + w->hidden[i].start,
+				 w->hidden[i].size),
+			&before);
+	if (err == 0 && before.count > 0)
+		err = batch_append(&before, &w->batch);
+	if (err == 0 && before.count > 0) {
+		batch_release(&w->batch);
+		w->batch = before;
+		return 0;
+	}
+	batch_release(&before);
+	return err;
+}
+
+int commit_locked(struct store *s, struct write *w)
+{
+	int err = 0;
+
+	if (w->batch.count == 0)
+		return 0;
+	if (w->stale || w->schema != s->schema)
+		err = revalidate(w);
+	if (err < 0)
+		return err;
+	patch_now(w);
+	if (w->hidden_count > 0)
+		err = commit_hidden(w);
+	if (err == 0)
+		err = engine_write(s->engine, &w->batch, false, NULL);
+	return err;
+}
+
+int store_commit(struct store *s, struct write *w, bool sync)
+{
+	int err;
+
+	pthread_mutex_lock(&s->writing);
+	err = commit_locked(s, w);
+	pthread_mutex_unlock(&s->writing);
+	write_reset(w);
+	if (err == 0 && sync)
+		err = engine_sync(s->engine);
+	return err;
+}
+
+int store_update(struct store *s, int (*decide)(void *context, struct write *w),
+		 void *context, bool sync)
+{
+	struct write *w;
+	int err;
+
+	err = write_new(s, &w);
+	if (err < 0)
+		return err;
+	pthread_mutex_lock(&s->writing);
+	err = decide(context, w);
+	if (err >= 0)
+		err = commit_locked(s, w);
+	pthread_mutex_unlock(&s->writing);
+	write_free(w);
+	if (err == 0 && sync)
+		err = engine_sync(s->engine);
+	return err;
+}
