@@ -48,7 +48,8 @@ struct wal_replay {
  * finished log, or 0 for the last log, whose tail may be torn. Anything wrong
  * in a finished log, or before the furthest promise, is -ERR_wal_damaged with
  * file and offset; after it, a torn tail, which is reported in *result and
- * ends the replay with success.
+ * ends the replay with success. Of a finished log, bytes after final_size are
+ * not looked at.
  */
 int wal_replay(struct volume *v, const char *name, uint64_t log_id,
 	       uint64_t final_size,

@@ -1,0 +1,299 @@
+#include "store/base/err.h"
+#include "store/engine/wal.h"
+
+#include <check.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define LOG_ID 0x100000007
+#define BLOCK 32768
+
+static char directory[64];
+static struct volume *v;
+
+static void set_up(void)
+{
+	snprintf(directory, sizeof(directory), "/tmp/test-wal-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	ck_assert_int_eq(volume_posix_open(directory, true, &v), 0);
+}
+
+static void tear_down(void)
+{
+	char command[96];
+
+	v->ops->close(v);
+	snprintf(command, sizeof(command), "rm -rf %s", directory);
+	ck_assert_int_eq(system(command), 0);
+}
+
+/* Record n has this many bytes: some fill a block but for a few bytes, some
+ * span blocks, one is empty. */
+static const size_t sizes[] = {
+	1, BLOCK - 23 * 2 - 1 - 22, 500, 70000, 0, 10, 300, BLOCK - 23, 7, 4000
+};
+#define RECORD_COUNT (sizeof(sizes) / sizeof(sizes[0]))
+
+static void fill(struct buf *b, size_t n)
+{
+	size_t i;
+
+	buf_reset(b);
+	ck_assert_int_eq(buf_reserve(b, sizes[n]), 0);
+	for (i = 0; i < sizes[n]; i++)
+		b->data[i] = (uint8_t)(i * 31 + n * 7 + 1);
+	b->size = sizes[n];
+}
+
+/* Expects the records in order; context counts them. */
+static int check_record(void *context, struct bytes record)
+{
+	struct buf want = BUF_INIT;
+	size_t *n = context;
+
+	ck_assert_uint_lt(*n, RECORD_COUNT);
+	fill(&want, *n);
+	ck_assert(bytes_equal(record, buf_bytes(&want)));
+	buf_release(&want);
+	++*n;
+	return 0;
+}
+
+/* Writes all records, with a sync after the first synced of them; ends tells
+ * where each ends. */
+static struct wal *write_log(size_t synced, uint64_t *ends)
+{
+	struct buf record = BUF_INIT;
+	struct wal *w;
+	size_t n;
+
+	ck_assert_int_eq(wal_create(v, "1.log", LOG_ID, &w), 0);
+	for (n = 0; n < RECORD_COUNT; n++) {
+		fill(&record, n);
+		ck_assert_int_eq(wal_append(w, buf_bytes(&record)), 0);
+		ends[n] = wal_size(w);
+		if (n + 1 == synced)
+			ck_assert_int_eq(wal_sync(w), 0);
+	}
+	buf_release(&record);
+	return w;
+}
+
+static int replay(uint64_t final_size, struct wal_replay *result)
+{
+	size_t count = 0;
+	int err = wal_replay(v, "1.log", LOG_ID, final_size, check_record,
+			     &count, result);
+
+	ck_assert_uint_eq(count, result->record_count);
+	return err;
+}
+
+static int open_file(void)
+{
+	char path[96];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/1.log", directory);
+	fd = open(path, O_RDWR);
+	ck_assert_int_ge(fd, 0);
+	return fd;
+}
+
+START_TEST(finished_log)
+{
+	uint64_t ends[RECORD_COUNT], size;
+	struct wal_replay result;
+
+	ck_assert_int_eq(wal_finish(write_log(3, ends), &size), 0);
+	ck_assert_int_eq(replay(size, &result), 0);
+	ck_assert_uint_eq(result.record_count, RECORD_COUNT);
+	ck_assert_uint_eq(result.good_size, size);
+	ck_assert_uint_eq(result.cut_size, 0);
+	ck_assert(result.finished);
+	ck_assert_int_eq(replay(0, &result), 0);
+	ck_assert(result.finished);
+	/* A log whose torn tail was cut is finished where it was cut. */
+	ck_assert_int_eq(replay(ends[4], &result), 0);
+	ck_assert_uint_eq(result.record_count, 5);
+	ck_assert(!result.finished);
+	ck_assert_int_eq(replay(ends[4] - 1, &result), -ERR_wal_damaged);
+	ck_assert_int_eq(replay(size + 1, &result), -ERR_wal_damaged);
+}
+END_TEST
+
+START_TEST(empty_log)
+{
+	struct wal_replay result;
+	struct wal *w;
+
+	ck_assert_int_eq(wal_create(v, "1.log", LOG_ID, &w), 0);
+	wal_abandon(w);
+	ck_assert_int_eq(replay(0, &result), 0);
+	ck_assert_uint_eq(result.record_count, 0);
+	ck_assert_int_eq(
+		wal_replay(v, "2.log", 1, 0, check_record, NULL, &result),
+		-ENOENT);
+}
+END_TEST
+
+static int stop(void *context, struct bytes record)
+{
+	(void)record;
+	return --*(int *)context ? 0 : -ECANCELED;
+}
+
+START_TEST(the_callers_error_ends_it)
+{
+	uint64_t ends[RECORD_COUNT];
+	struct wal_replay result;
+	int left = 3;
+
+	wal_abandon(write_log(3, ends));
+	ck_assert_int_eq(
+		wal_replay(v, "1.log", LOG_ID, 0, stop, &left, &result),
+		-ECANCELED);
+	ck_assert_int_eq(left, 0);
+}
+END_TEST
+
+/* Cut anywhere, the whole records before the cut are there. */
+START_TEST(torn_tail)
+{
+	uint64_t ends[RECORD_COUNT], size, cut;
+	struct wal_replay result;
+	size_t whole;
+	int fd;
+
+	wal_abandon(write_log(0, ends));
+	fd = open_file();
+	size = ends[RECORD_COUNT - 1];
+	for (cut = size; cut-- > 0; cut -= cut > 200 ? 97 : 0) {
+		ck_assert_int_eq(ftruncate(fd, (off_t)cut), 0);
+		ck_assert_int_eq(replay(0, &result), 0);
+		for (whole = 0; ends[whole] <= cut;)
+			whole++;
+		ck_assert_uint_eq(result.record_count, whole);
+		ck_assert_uint_eq(result.good_size,
+				  whole ? ends[whole - 1] : 0);
+		ck_assert_uint_eq(result.cut_size, cut - result.good_size);
+	}
+	close(fd);
+}
+END_TEST
+
+/* A tail of zeros or of another log's bytes is cut. */
+START_TEST(tail_that_is_no_log)
+{
+	uint64_t ends[RECORD_COUNT], size;
+	struct wal_replay result;
+	uint8_t other[1000];
+	int fd;
+
+	wal_abandon(write_log(RECORD_COUNT, ends));
+	size = ends[RECORD_COUNT - 1];
+	fd = open_file();
+	ck_assert_int_eq(ftruncate(fd, (off_t)size + 100000), 0);
+	ck_assert_int_eq(replay(0, &result), 0);
+	ck_assert_uint_eq(result.record_count, RECORD_COUNT);
+	ck_assert_uint_eq(result.cut_size, 100000);
+	memset(other, 0x5a, sizeof(other));
+	ck_assert_int_eq(pwrite(fd, other, sizeof(other), (off_t)size), 1000);
+	ck_assert_int_eq(replay(0, &result), 0);
+	ck_assert_uint_eq(result.record_count, RECORD_COUNT);
+	/* The same bytes under another id are not this log. */
+	ck_assert_int_eq(wal_replay(v, "1.log", LOG_ID + 1, 0, check_record,
+				    NULL, &result),
+			 0);
+	ck_assert_uint_eq(result.record_count, 0);
+	close(fd);
+}
+END_TEST
+
+/*
+ * A flipped bit before what a later chunk promised durable is refused, or lies
+ * in padding and loses nothing. After it, a prefix remains.
+ */
+START_TEST(flipped_bits)
+{
+	uint64_t ends[RECORD_COUNT], size, at;
+	const size_t synced = 4;
+	struct wal_replay result;
+	uint8_t byte, flipped;
+	int fd, err;
+
+	wal_abandon(write_log(synced, ends));
+	size = ends[RECORD_COUNT - 1];
+	fd = open_file();
+	for (at = 0; at < size; at += at % 300 < 60 ? 1 : 331) {
+		ck_assert_int_eq(pread(fd, &byte, 1, (off_t)at), 1);
+		flipped = (uint8_t)(byte ^ 1 << at % 8);
+		ck_assert_int_eq(pwrite(fd, &flipped, 1, (off_t)at), 1);
+		err = replay(0, &result);
+		if (at < ends[synced - 1]) {
+			ck_assert(
+				err == -ERR_wal_damaged ||
+				(!err && result.record_count == RECORD_COUNT));
+		} else {
+			ck_assert_int_eq(err, 0);
+			ck_assert_uint_ge(result.record_count, synced);
+		}
+		ck_assert_int_eq(pwrite(fd, &byte, 1, (off_t)at), 1);
+	}
+	close(fd);
+}
+END_TEST
+
+START_TEST(damage_in_a_finished_log)
+{
+	uint64_t ends[RECORD_COUNT], size, at;
+	struct wal_replay result;
+	uint8_t byte, flipped;
+	int fd, err;
+
+	ck_assert_int_eq(wal_finish(write_log(0, ends), &size), 0);
+	fd = open_file();
+	for (at = size; at-- > 0; at -= at > 1000 ? 501 : 0) {
+		ck_assert_int_eq(pread(fd, &byte, 1, (off_t)at), 1);
+		flipped = (uint8_t)~byte;
+		ck_assert_int_eq(pwrite(fd, &flipped, 1, (off_t)at), 1);
+		err = replay(size, &result);
+		ck_assert(err == -ERR_wal_damaged ||
+			  (!err && result.record_count == RECORD_COUNT));
+		if (err)
+			ck_assert_ptr_nonnull(strstr(err_detail(), "1.log"));
+		/* Its promise covers it even if the manifest does not. */
+		err = replay(0, &result);
+		ck_assert(err == -ERR_wal_damaged ||
+			  (!err && result.record_count == RECORD_COUNT));
+		ck_assert_int_eq(pwrite(fd, &byte, 1, (off_t)at), 1);
+	}
+	close(fd);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("wal");
+	TCase *tests = tcase_create("wal");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tests, set_up, tear_down);
+	tcase_set_timeout(tests, 60);
+	tcase_add_test(tests, finished_log);
+	tcase_add_test(tests, empty_log);
+	tcase_add_test(tests, the_callers_error_ends_it);
+	tcase_add_test(tests, torn_tail);
+	tcase_add_test(tests, tail_that_is_no_log);
+	tcase_add_test(tests, flipped_bits);
+	tcase_add_test(tests, damage_in_a_finished_log);
+	suite_add_tcase(suite, tests);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
