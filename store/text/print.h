@@ -1,0 +1,33 @@
+#ifndef STORE_TEXT_PRINT_H
+#define STORE_TEXT_PRINT_H
+
+#include "store/text.h"
+
+/* How far the cell before the present one agrees with it. */
+enum print_same {
+	SAME_NOTHING, /* also for the first cell */
+	SAME_ROW,
+	SAME_FAMILY,
+	SAME_COLUMN,
+};
+
+struct printer {
+	enum text_format format;
+	bool started;
+	struct buf row, family, qualifier; /* of the cell before */
+	/* JSON: a column's first version waits here, for a second one turns
+	 * it into a list. */
+	struct buf version;
+	bool listed;
+	/* cbt: the present second as local time, in text. */
+	uint64_t second;
+	char second_text[64];
+};
+
+int print_json_cell(struct printer *p, const struct cell *cell,
+		    enum print_same same, struct buf *out);
+int print_json_finish(struct printer *p, struct buf *out);
+int print_cbt_cell(struct printer *p, const struct cell *cell,
+		   enum print_same same, struct buf *out);
+
+#endif

@@ -1,0 +1,152 @@
+#include "store/text/base64.h"
+#include "store/text/print.h"
+#include "store/text/utf8.h"
+
+/* A JSON string of valid UTF-8. */
+static int print_string(struct bytes s, struct buf *out)
+{
+	int err = buf_add_byte(out, '"');
+
+	while (!err && s.size > 0) {
+		static const char special[] = "\b\f\n\r\t\"\\";
+		static const char letters[] = "bfnrt\"\\";
+		const char *found;
+		size_t n = 0;
+
+		while (n < s.size && s.data[n] >= 0x20 && s.data[n] != '"' &&
+		       s.data[n] != '\\')
+			n++;
+		err = buf_add(out, s.data, n);
+		s = bytes_after(s, n);
+		if (err < 0 || s.size == 0)
+			break;
+		found = memchr(special, s.data[0], sizeof(special) - 1);
+		err = found ? buf_printf(out, "\\%c", letters[found - special])
+			    : buf_printf(out, "\\u%04x", s.data[0]);
+		s = bytes_after(s, 1);
+	}
+	return err < 0 ? err : buf_add_byte(out, '"');
+}
+
+static int print_base64(struct bytes s, struct buf *out)
+{
+	int err = buf_add_string(out, "\"base64\": \"");
+
+	if (!err)
+		err = base64_encode(s, out);
+	return err < 0 ? err : buf_add_byte(out, '"');
+}
+
+static int print_row_key(struct bytes row, struct buf *out)
+{
+	int err;
+
+	if (utf8_valid(row))
+		return print_string(row, out);
+	err = buf_add_byte(out, '{');
+	if (!err)
+		err = print_base64(row, out);
+	return err < 0 ? err : buf_add_byte(out, '}');
+}
+
+/* A qualifier as an object's key. What is not UTF-8, and what would read as
+ * such an escape, goes in base64. */
+static int print_qualifier(struct bytes q, struct buf *out)
+{
+	int err;
+
+	if (utf8_valid(q) && !bytes_starts_with(q, BYTES_LITERAL("base64:")))
+		return print_string(q, out);
+	err = buf_add_string(out, "\"base64:");
+	if (!err)
+		err = base64_encode(q, out);
+	return err < 0 ? err : buf_add_byte(out, '"');
+}
+
+static int print_version(const struct cell *c, struct buf *out)
+{
+	int err = buf_add_byte(out, '{');
+
+	if (!err && utf8_valid(c->value)) {
+		err = buf_add_string(out, "\"value\": ");
+		if (!err)
+			err = print_string(c->value, out);
+	} else if (!err) {
+		err = print_base64(c->value, out);
+	}
+	if (!err)
+		err = buf_printf(out, ", \"timestamp\": %llu}",
+				 (unsigned long long)c->timestamp_us);
+	return err;
+}
+
+/* What ends the column before. */
+static int close_column(struct printer *p, struct buf *out)
+{
+	int err = p->listed ? buf_add_byte(out, ']')
+			    : buf_add_bytes(out, buf_bytes(&p->version));
+
+	p->listed = false;
+	buf_reset(&p->version);
+	return err;
+}
+
+static int open_row(const struct cell *c, struct buf *out)
+{
+	int err = buf_add_string(out, "{\"row\": ");
+
+	if (!err)
+		err = print_row_key(c->row, out);
+	return err < 0 ? err : buf_add_string(out, ", \"set\": {");
+}
+
+static int another_version(struct printer *p, const struct cell *cell,
+			   struct buf *out)
+{
+	int err = 0;
+
+	if (!p->listed) {
+		err = buf_add_byte(out, '[');
+		if (!err)
+			err = buf_add_bytes(out, buf_bytes(&p->version));
+		p->listed = true;
+	}
+	if (!err)
+		err = buf_add_string(out, ", ");
+	return err < 0 ? err : print_version(cell, out);
+}
+
+int print_json_cell(struct printer *p, const struct cell *cell,
+		    enum print_same same, struct buf *out)
+{
+	/* Indexed by enum print_same. */
+	static const char *const between[] = { "}}}\n", "}, ", ", " };
+	int err = 0;
+
+	if (same == SAME_COLUMN)
+		return another_version(p, cell, out);
+	if (p->started) {
+		err = close_column(p, out);
+		if (!err)
+			err = buf_add_string(out, between[same]);
+	}
+	if (!err && same == SAME_NOTHING)
+		err = open_row(cell, out);
+	if (!err && same != SAME_FAMILY) {
+		err = print_string(cell->family, out);
+		if (!err)
+			err = buf_add_string(out, ": {");
+	}
+	if (!err)
+		err = print_qualifier(cell->qualifier, out);
+	if (!err)
+		err = buf_add_string(out, ": ");
+	return err < 0 ? err : print_version(cell, &p->version);
+}
+
+int print_json_finish(struct printer *p, struct buf *out)
+{
+	int err = close_column(p, out);
+
+	return err < 0 ? err : buf_add_string(out, "}}}\n");
+}
