@@ -149,8 +149,8 @@ int write_row(struct write *w, struct bytes table, struct bytes row)
 
 	w->row_end = 0;
 	if (row.size == 0)
-		return fail(ERR_row_key_empty, "table \"%.*s\"",
-			    (int)table.size, (const char *)table.data);
+		return fail(ERR_row_key_empty, "%s",
+			    err_text(ERR_row_key_empty));
 	if (row.size > STORE_ROW_KEY_MAX)
 		return fail(ERR_row_key_too_long,
 			    "row key has %zu bytes, at most %d are allowed",
