@@ -9,6 +9,7 @@
 #include "store/base/volume.h"
 #include "store/engine/cursor.h"
 #include "store/engine/gc.h"
+#include "store/model/regex.h"
 
 /*
  * The store: instances, tables, families, rows and cells with Bigtable's

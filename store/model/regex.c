@@ -1,0 +1,465 @@
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include "store/model/regex.h"
+
+#include <ctype.h>
+#include <pcre2.h>
+#include <stdlib.h>
+
+#include "store/base/err.h"
+
+#define REPEAT_MAX 1000 /* as RE2's */
+#define WORKSPACE_MIN 256
+#define WORKSPACE_MAX (1 << 22)
+
+struct regex {
+	pcre2_code *code;
+	pcre2_match_data *match;
+	int *workspace;
+	size_t workspace_count;
+	struct buf head;
+};
+
+/*
+ * Before PCRE2 sees a pattern, it is rewritten: what only PCRE2 knows is
+ * refused, and what both know with different meanings is spelled out.
+ */
+struct rewrite {
+	const uint8_t *p, *end;
+	struct buf out;
+	struct buf head;
+	bool head_open;  /* only literals so far */
+	bool repeatable; /* something that a repetition may follow */
+	unsigned int depth;
+};
+
+static int bad(const struct rewrite *r, const uint8_t *from, const char *why)
+{
+	int size = (int)(r->end - from < 20 ? r->end - from : 20);
+
+	return fail(ERR_bad_argument, "error parsing regexp: %s: `%.*s`", why,
+		    size, from);
+}
+
+static int emit(struct rewrite *r, size_t size)
+{
+	int err = buf_add(&r->out, r->p, size);
+
+	r->p += size;
+	return err;
+}
+
+/* A byte that stands for itself, however it was written. */
+static int literal(struct rewrite *r, uint8_t byte)
+{
+	r->repeatable = true;
+	if (r->head_open && r->depth == 0) {
+		int err = buf_add_byte(&r->head, byte);
+
+		if (err < 0)
+			return err;
+	}
+	return buf_printf(&r->out, "\\x%02x", byte);
+}
+
+static bool is_octal(const uint8_t *p, const uint8_t *end)
+{
+	return p < end && *p >= '0' && *p <= '7';
+}
+
+/* \0, \12, \123; a single digit but 0 would be a backreference. */
+static int octal(struct rewrite *r)
+{
+	const uint8_t *start = r->p;
+	unsigned int value = 0, count = 0;
+
+	r->p++;
+	if (*r->p != '0' && !is_octal(r->p + 1, r->end))
+		return bad(r, start, "invalid escape sequence");
+	while (count < 3 && is_octal(r->p, r->end)) {
+		value = value * 8 + (unsigned int)(*r->p++ - '0');
+		count++;
+	}
+	if (value > 0xff)
+		return bad(r, start, "invalid escape sequence");
+	return literal(r, (uint8_t)value);
+}
+
+/* \Q...\E: what is between stands for itself. */
+static int quoted(struct rewrite *r)
+{
+	int err = 0;
+
+	r->p += 2;
+	while (!err && r->p < r->end) {
+		if (r->p + 1 < r->end && r->p[0] == '\\' && r->p[1] == 'E') {
+			r->p += 2;
+			return 0;
+		}
+		err = literal(r, *r->p++);
+	}
+	return err;
+}
+
+/* 0 to 15; 16 for what is no hexadecimal digit. */
+static unsigned int hex_digit(uint8_t c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10u : 16;
+}
+
+/* \x7F or \x{7F}. */
+static int hexadecimal(struct rewrite *r)
+{
+	const uint8_t *start = r->p, *p = r->p + 2;
+	bool braced = p < r->end && *p == '{';
+	unsigned int value = 0, count = 0;
+
+	p += braced;
+	while (p < r->end && hex_digit(*p) < 16 && value < 0x100 &&
+	       (braced || count < 2)) {
+		value = value * 16 + hex_digit(*p++);
+		count++;
+	}
+	if (braced && (p == r->end || *p != '}'))
+		count = 0;
+	if (value > 0xff || count == 0 || (!braced && count != 2))
+		return bad(r, start, "invalid escape sequence");
+	r->p = p + braced;
+	return literal(r, (uint8_t)value);
+}
+
+/* \pL, \p{Greek} and the same with P. */
+static int property(struct rewrite *r)
+{
+	const uint8_t *start = r->p;
+	const uint8_t *close = NULL;
+
+	if (r->end - r->p < 3)
+		return bad(r, start, "invalid character class range");
+	if (r->p[2] != '{')
+		return emit(r, 3);
+	close = memchr(r->p, '}', (size_t)(r->end - r->p));
+	if (!close)
+		return bad(r, start, "invalid character class range");
+	return emit(r, (size_t)(close - r->p) + 1);
+}
+
+/* RE2's \s has no vertical tab; PCRE2's has. */
+static int space(struct rewrite *r, bool in_class)
+{
+	bool negated = r->p[1] == 'S';
+
+	if (in_class && negated)
+		return emit(r, 2);
+	r->p += 2;
+	if (in_class)
+		return buf_add_string(&r->out, "\\t\\n\\f\\r ");
+	return buf_printf(&r->out, "[%s\\t\\n\\f\\r ]", negated ? "^" : "");
+}
+
+/* At a backslash. */
+static int escape(struct rewrite *r, bool in_class)
+{
+	static const char named[] = "afnrtv", bytes[] = "\a\f\n\r\t\v";
+	const uint8_t *start = r->p;
+	const char *found;
+	uint8_t c;
+
+	if (r->end - r->p < 2)
+		return bad(r, start, "trailing backslash at end of expression");
+	c = r->p[1];
+	if (c >= '0' && c <= '7')
+		return octal(r);
+	found = memchr(named, c, sizeof(named) - 1);
+	if (found || c >= 0x80 || !isalnum(c)) {
+		r->p += 2;
+		return literal(r, found ? (uint8_t)bytes[found - named] : c);
+	}
+	if (c == 'x')
+		return hexadecimal(r);
+	r->repeatable = true;
+	if (c == 'Q' && !in_class)
+		return quoted(r);
+	r->head_open = false;
+	if (c == 'C' && !in_class) {
+		r->p += 2;
+		return buf_add_string(&r->out, "[\\x00-\\xff]");
+	}
+	if (c == 's' || c == 'S')
+		return space(r, in_class);
+	if (c == 'p' || c == 'P')
+		return property(r);
+	if (!strchr(in_class ? "dDwW" : "dDwWbBAz", c))
+		return bad(r, start, "invalid escape sequence");
+	return emit(r, 2);
+}
+
+/* [...], whose inside is copied but for escapes. */
+static int class(struct rewrite *r)
+{
+	const uint8_t *start = r->p;
+	int err = emit(r, 1);
+
+	r->head_open = false;
+	if (!err && r->p < r->end && *r->p == '^')
+		err = emit(r, 1);
+	if (!err && r->p < r->end && *r->p == ']')
+		err = literal(r, *r->p++);
+	while (!err && r->p < r->end && *r->p != ']') {
+		const uint8_t *close;
+
+		if (*r->p == '\\') {
+			err = escape(r, true);
+			continue;
+		}
+		if (*r->p != '[' || r->p + 1 == r->end || r->p[1] != ':') {
+			err = *r->p == '-' ? emit(r, 1) : literal(r, *r->p++);
+			continue;
+		}
+		close = memmem(r->p + 2, (size_t)(r->end - r->p) - 2, ":]", 2);
+		err = close ? emit(r, (size_t)(close - r->p) + 2)
+			    : literal(r, *r->p++);
+	}
+	if (err < 0)
+		return err;
+	if (r->p == r->end)
+		return bad(r, start, "missing closing ]");
+	r->repeatable = true;
+	return emit(r, 1);
+}
+
+/* At "(": a plain group, (?:, (?P<name>, (?<name>, or flags of i, m, s, U. */
+static int group(struct rewrite *r)
+{
+	const uint8_t *p = r->p + 1;
+
+	r->head_open = false;
+	r->repeatable = false;
+	r->depth++;
+	if (p == r->end || (*p != '?' && *p != '*'))
+		return emit(r, 1);
+	if (*p == '*')
+		return bad(r, p, "missing argument to repetition operator");
+	p++;
+	if (p < r->end && *p == 'P')
+		p++;
+	if (p < r->end && *p == '<') {
+		const uint8_t *close = memchr(p, '>', (size_t)(r->end - p));
+		const uint8_t *name = p + 1;
+
+		while (name < r->end && (*name == '_' || isalnum(*name)))
+			name++;
+		if (close && name == close)
+			return emit(r, (size_t)(close - r->p) + 1);
+		return bad(r, r->p, "invalid named capture");
+	}
+	p = r->p + 2;
+	while (p < r->end && strchr("imsU-", *p) && *p)
+		p++;
+	if (p == r->end || (*p != ':' && *p != ')'))
+		return bad(r, r->p, "invalid or unsupported Perl syntax");
+	if (*p == ':')
+		return emit(r, (size_t)(p - r->p) + 1);
+	return emit(r, (size_t)(p - r->p));
+}
+
+/* The size of {n}, {n,} or {n,m} at p; 0 if the brace is a literal; negative if
+ * a number is too large. */
+static int braces(const struct rewrite *r)
+{
+	const uint8_t *p = r->p + 1;
+	unsigned int numbers = 0;
+
+	for (;;) {
+		unsigned int value = 0, digits = 0;
+
+		while (p < r->end && *p >= '0' && *p <= '9') {
+			value = value > REPEAT_MAX
+					? value
+					: value * 10 + (unsigned int)(*p - '0');
+			p++;
+			digits++;
+		}
+		if (value > REPEAT_MAX)
+			return bad(r, r->p, "invalid repeat count");
+		if (p == r->end || (digits == 0 && numbers == 0))
+			return 0;
+		if (*p == '}')
+			return (int)(p + 1 - r->p);
+		if (*p != ',' || numbers++ > 0)
+			return 0;
+		p++;
+	}
+}
+
+/* A repetition of size bytes. One "?" behind it makes it lazy, which changes
+ * nothing here; anything more is refused. */
+static int repetition(struct rewrite *r, size_t size)
+{
+	const uint8_t *start = r->p;
+	int err;
+
+	if (!r->repeatable)
+		return bad(r, start, "missing argument to repetition operator");
+	if (r->head_open && r->depth == 0 && r->head.size > 0)
+		r->head.size--;
+	r->head_open = false;
+	r->repeatable = false;
+	err = emit(r, size);
+	if (!err && r->p < r->end && *r->p == '?')
+		err = emit(r, 1);
+	if (!err && r->p < r->end &&
+	    (memchr("*+?", *r->p, 3) || (*r->p == '{' && braces(r) > 0)))
+		err = bad(r, start, "invalid nested repetition operator");
+	return err;
+}
+
+static int token(struct rewrite *r)
+{
+	int size;
+
+	switch (*r->p) {
+	case '\\':
+		return escape(r, false);
+	case '[':
+		return class(r);
+	case '(':
+		return group(r);
+	case ')':
+		if (r->depth == 0)
+			return bad(r, r->p, "unexpected )");
+		r->depth--;
+		r->repeatable = true;
+		return emit(r, 1);
+	case '|':
+		if (r->depth == 0)
+			buf_reset(&r->head);
+		r->head_open = false;
+		r->repeatable = false;
+		return emit(r, 1);
+	case '*':
+	case '+':
+	case '?':
+		return repetition(r, 1);
+	case '{':
+		size = braces(r);
+		if (size < 0)
+			return size;
+		return size > 0 ? repetition(r, (size_t)size)
+				: literal(r, *r->p++);
+	case '.':
+		r->head_open = false;
+		r->repeatable = true;
+		return emit(r, 1);
+	case '^':
+	case '$':
+		r->repeatable = true;
+		r->head_open = r->head_open && *r->p == '^' && r->out.size == 0;
+		return emit(r, 1);
+	default:
+		return literal(r, *r->p++);
+	}
+}
+
+static int compile(struct regex *re, const struct rewrite *r)
+{
+	pcre2_compile_context *context = pcre2_compile_context_create(NULL);
+	unsigned char text[128];
+	PCRE2_SIZE offset;
+	int code;
+
+	if (!context)
+		return -ENOMEM;
+	pcre2_set_newline(context, PCRE2_NEWLINE_LF);
+	re->code = pcre2_compile(
+		r->out.data ? r->out.data : (const uint8_t *)"", r->out.size,
+		PCRE2_ANCHORED | PCRE2_DOLLAR_ENDONLY, &code, &offset, context);
+	pcre2_compile_context_free(context);
+	if (re->code)
+		return 0;
+	pcre2_get_error_message(code, text, sizeof(text));
+	return fail(ERR_bad_argument, "error parsing regexp: %s", text);
+}
+
+int regex_new(struct bytes pattern, struct regex **out)
+{
+	struct rewrite r = { .p = pattern.data,
+			     .end = pattern.data + pattern.size,
+			     .head_open = true };
+	struct regex *re = calloc(1, sizeof(*re));
+	int err = re ? 0 : -ENOMEM;
+
+	*out = NULL;
+	while (!err && r.p < r.end)
+		err = token(&r);
+	if (!err && r.depth > 0)
+		err = fail(ERR_bad_argument,
+			   "error parsing regexp: missing closing ): `%.*s`",
+			   (int)(pattern.size < 100 ? pattern.size : 100),
+			   pattern.data);
+	if (!err)
+		err = compile(re, &r);
+	if (!err) {
+		re->workspace_count = WORKSPACE_MIN;
+		re->workspace = malloc(WORKSPACE_MIN * sizeof(int));
+		re->match = pcre2_match_data_create(1, NULL);
+		if (!re->workspace || !re->match)
+			err = -ENOMEM;
+	}
+	buf_release(&r.out);
+	if (err < 0) {
+		buf_release(&r.head);
+		regex_free(re);
+		return err;
+	}
+	re->head = r.head;
+	*out = re;
+	return 0;
+}
+
+void regex_free(struct regex *r)
+{
+	if (!r)
+		return;
+	pcre2_code_free(r->code);
+	pcre2_match_data_free(r->match);
+	free(r->workspace);
+	buf_release(&r->head);
+	free(r);
+}
+
+int regex_match(struct regex *r, struct bytes subject)
+{
+	for (;;) {
+		int found = pcre2_dfa_match(r->code,
+					    subject.data ? subject.data
+							 : (const uint8_t *)"",
+					    subject.size, 0, 0, r->match, NULL,
+					    r->workspace, r->workspace_count);
+		int *grown;
+
+		/* The longest match comes first: is it the whole? */
+		if (found >= 0)
+			return pcre2_get_ovector_pointer(r->match)[1] ==
+			       subject.size;
+		if (found == PCRE2_ERROR_NOMATCH)
+			return 0;
+		if (found != PCRE2_ERROR_DFA_WSSIZE ||
+		    r->workspace_count > WORKSPACE_MAX)
+			return fail(ERR_bad_argument,
+				    "regexp is too large to match (%d)", found);
+		grown = realloc(r->workspace,
+				r->workspace_count * 4 * sizeof(int));
+		if (!grown)
+			return -ENOMEM;
+		r->workspace = grown;
+		r->workspace_count *= 4;
+	}
+}
+
+struct bytes regex_head(const struct regex *r)
+{
+	return buf_bytes(&r->head);
+}
