@@ -1,0 +1,352 @@
+#include "store/store.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* The contract of store.h on a real directory; the model test goes deeper. */
+static char directory[64];
+static struct store *s;
+static uint64_t now_us = 1000000000;
+
+static uint64_t test_now(void *context)
+{
+	(void)context;
+	return now_us;
+}
+
+static const struct clock test_clock = { test_now, NULL };
+
+static struct bytes str(const char *text)
+{
+	return bytes_string(text);
+}
+
+static void open_store(void)
+{
+	struct store_options options;
+	int err;
+
+	store_options_init(&options);
+	options.create = true;
+	options.background = false;
+	options.clock = &test_clock;
+	options.memtable_size = 1 << 20;
+	err = store_open(directory, &options, &s);
+	ck_assert_msg(err == 0, "%s: %s", err_text(err), err_detail());
+}
+
+static void setup(void)
+{
+	struct family_spec families[] = { { .name = str("f") },
+					  { .name = str("g") } };
+
+	strcpy(directory, "/tmp/test_store.XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	open_store();
+	ck_assert_int_eq(store_create_table(s, str("t"), false, families, 2),
+			 0);
+}
+
+static void teardown(void)
+{
+	char command[96];
+
+	if (s)
+		ck_assert_int_eq(store_close(s), 0);
+	snprintf(command, sizeof(command), "rm -rf %s", directory);
+	ck_assert_int_eq(system(command), 0);
+}
+
+static void reopen(void)
+{
+	ck_assert_int_eq(store_close(s), 0);
+	open_store();
+}
+
+static void set(const char *row, const char *family, const char *qualifier,
+		uint64_t timestamp, const char *value)
+{
+	struct write *w;
+
+	ck_assert_int_eq(write_new(s, &w), 0);
+	ck_assert_int_eq(write_row(w, str("t"), str(row)), 0);
+	ck_assert_int_eq(write_set(w, str(family), str(qualifier), timestamp,
+				   str(value)),
+			 0);
+	ck_assert_int_eq(store_commit(s, w, false), 0);
+	write_free(w);
+}
+
+/* All visible cells of a range as "row/family:qualifier@ts=value ". */
+static const char *dump(struct scan_range range, enum cursor_step step)
+{
+	static struct buf out;
+	struct scan *scan;
+	struct cell c;
+	int err;
+
+	range.table = str("t");
+	buf_reset(&out);
+	ck_assert_int_eq(scan_open(s, NULL, &range, &scan), 0);
+	while ((err = scan_next(scan, step, &c)) == 1)
+		ck_assert_int_eq(
+			buf_printf(
+				&out, "%.*s/%.*s:%.*s@%llu=%.*s ",
+				(int)c.row.size, (const char *)c.row.data,
+				(int)c.family.size, (const char *)c.family.data,
+				(int)c.qualifier.size,
+				(const char *)c.qualifier.data,
+				(unsigned long long)c.timestamp_us,
+				(int)c.value.size, (const char *)c.value.data),
+			0);
+	ck_assert_msg(err == 0, "%s: %s", err_text(err), err_detail());
+	scan_close(scan);
+	ck_assert_int_eq(buf_terminate(&out), 0);
+	return (const char *)out.data;
+}
+
+static const char *all(void)
+{
+	return dump((struct scan_range){ 0 }, CURSOR_VERSION);
+}
+
+START_TEST(versions_and_steps)
+{
+	set("a", "f", "q", 10, "1");
+	set("a", "f", "q", 30, "3");
+	set("a", "f", "q", 20, "2");
+	set("a", "f", "p", 5, "x");
+	set("a", "g", "", 1, "");
+	set("b", "f", "q", STORE_NOW, "now");
+	ck_assert_str_eq(all(), "a/f:p@5=x a/f:q@30=3 a/f:q@20=2 a/f:q@10=1 "
+				"a/g:@1= b/f:q@1000000000=now ");
+	ck_assert_str_eq(dump((struct scan_range){ 0 }, CURSOR_ROW),
+			 "a/f:p@5=x b/f:q@1000000000=now ");
+	ck_assert_str_eq(dump((struct scan_range){ 0 }, CURSOR_COLUMN),
+			 "a/f:p@5=x a/f:q@30=3 a/g:@1= b/f:q@1000000000=now ");
+	ck_assert_str_eq(dump((struct scan_range){ 0 }, CURSOR_FAMILY),
+			 "a/f:p@5=x a/g:@1= b/f:q@1000000000=now ");
+	ck_assert_str_eq(
+		dump((struct scan_range){ .reverse = true }, CURSOR_ROW),
+		"b/f:q@1000000000=now a/f:p@5=x ");
+	ck_assert_str_eq(
+		dump((struct scan_range){ .start = str("aa") }, CURSOR_ROW),
+		"b/f:q@1000000000=now ");
+	ck_assert_str_eq(
+		dump((struct scan_range){ .end = str("b") }, CURSOR_ROW),
+		"a/f:p@5=x ");
+	set("a", "f", "q", 30, "three");
+	reopen();
+	ck_assert_str_eq(dump((struct scan_range){ .row = str("a"),
+						   .has_family = true,
+						   .family = str("f"),
+						   .has_qualifier = true,
+						   .qualifier = str("q") },
+			      CURSOR_VERSION),
+			 "a/f:q@30=three a/f:q@20=2 a/f:q@10=1 ");
+}
+END_TEST
+
+START_TEST(deletes)
+{
+	struct write *w;
+
+	ck_assert_int_eq(write_new(s, &w), 0);
+	set("a", "f", "q", 10, "1");
+	set("a", "f", "q", 20, "2");
+	set("a", "f", "q", 30, "3");
+	set("a", "g", "q", 30, "3");
+	set("ab", "g", "q", 30, "3");
+	ck_assert_int_eq(write_row(w, str("t"), str("a")), 0);
+	ck_assert_int_eq(write_delete_cells(w, str("f"), str("q"), 20, 21), 0);
+	ck_assert_int_eq(store_commit(s, w, false), 0);
+	ck_assert_str_eq(all(), "a/f:q@30=3 a/f:q@10=1 a/g:q@30=3 "
+				"ab/g:q@30=3 ");
+	ck_assert_int_eq(write_row(w, str("t"), str("a")), 0);
+	ck_assert_int_eq(write_delete_cells(w, str("f"), str("q"), 11, 0), 0);
+	ck_assert_int_eq(store_commit(s, w, false), 0);
+	ck_assert_str_eq(all(), "a/f:q@10=1 a/g:q@30=3 ab/g:q@30=3 ");
+	ck_assert_int_eq(write_row(w, str("t"), str("a")), 0);
+	ck_assert_int_eq(write_delete_family(w, str("g")), 0);
+	ck_assert_int_eq(store_commit(s, w, false), 0);
+	ck_assert_str_eq(all(), "a/f:q@10=1 ab/g:q@30=3 ");
+	/* An older timestamp written after the delete is seen. */
+	ck_assert_int_eq(write_row(w, str("t"), str("a")), 0);
+	ck_assert_int_eq(write_delete_row(w), 0);
+	ck_assert_int_eq(write_set(w, str("f"), str("q"), 1, str("new")), 0);
+	ck_assert_int_eq(store_commit(s, w, false), 0);
+	ck_assert_str_eq(all(), "a/f:q@1=new ab/g:q@30=3 ");
+	ck_assert_int_eq(write_delete_prefix(w, str("t"), str("a")), 0);
+	ck_assert_int_eq(store_commit(s, w, false), 0);
+	ck_assert_str_eq(all(), "");
+	reopen();
+	ck_assert_str_eq(all(), "");
+	write_free(w);
+}
+END_TEST
+
+START_TEST(policies)
+{
+	struct gc_policy *two = gc_policy_leaf(GC_MAX_VERSIONS, 2);
+	struct write *w;
+	int i;
+
+	ck_assert_int_eq(store_set_gc(s, str("t"), str("f"), two), 0);
+	for (i = 1; i <= 4; i++)
+		set("a", "f", "q", 10 * i, "v");
+	ck_assert_str_eq(all(), "a/f:q@40=v a/f:q@30=v ");
+	/* Neither a deleted version nor a relaxed rule brings one back. */
+	ck_assert_int_eq(write_new(s, &w), 0);
+	ck_assert_int_eq(write_row(w, str("t"), str("a")), 0);
+	ck_assert_int_eq(write_delete_cells(w, str("f"), str("q"), 40, 41), 0);
+	ck_assert_int_eq(store_commit(s, w, false), 0);
+	ck_assert_str_eq(all(), "a/f:q@30=v ");
+	set("a", "f", "q", 50, "v");
+	set("a", "f", "q", 60, "v");
+	ck_assert_int_eq(store_set_gc(s, str("t"), str("f"), NULL), 0);
+	ck_assert_str_eq(all(), "a/f:q@60=v a/f:q@50=v ");
+	set("a", "f", "q", 70, "v");
+	set("a", "f", "q", 1, "v");
+	ck_assert_str_eq(all(), "a/f:q@70=v a/f:q@60=v a/f:q@50=v a/f:q@1=v ");
+	reopen();
+	ck_assert_str_eq(all(), "a/f:q@70=v a/f:q@60=v a/f:q@50=v a/f:q@1=v ");
+	ck_assert_int_eq(store_compact(s, BYTES_NONE), 0);
+	ck_assert_str_eq(all(), "a/f:q@70=v a/f:q@60=v a/f:q@50=v a/f:q@1=v ");
+	write_free(w);
+	gc_policy_free(two);
+}
+END_TEST
+
+START_TEST(dropped_and_made_again)
+{
+	struct family_spec f = { .name = str("f") };
+
+	set("a", "f", "q", 10, "old");
+	set("a", "g", "q", 10, "kept");
+	ck_assert_int_eq(store_drop_family(s, str("t"), str("f")), 0);
+	ck_assert_str_eq(all(), "a/g:q@10=kept ");
+	ck_assert_int_eq(store_create_family(s, str("t"), &f), 0);
+	ck_assert_str_eq(all(), "a/g:q@10=kept ");
+	set("a", "f", "q", 5, "new");
+	reopen();
+	ck_assert_str_eq(all(), "a/f:q@5=new a/g:q@10=kept ");
+	ck_assert_int_eq(store_drop_table(s, str("t"), true),
+			 -ERR_table_not_empty);
+	ck_assert_int_eq(store_rename_table(s, str("t"), str("u")), 0);
+	ck_assert_int_eq(store_rename_table(s, str("u"), str("t")), 0);
+	ck_assert_str_eq(all(), "a/f:q@5=new a/g:q@10=kept ");
+	ck_assert_int_eq(store_drop_table(s, str("t"), false), 0);
+	ck_assert_int_eq(store_create_table(s, str("t"), false, &f, 1), 0);
+	ck_assert_str_eq(all(), "");
+	reopen();
+	ck_assert_str_eq(all(), "");
+}
+END_TEST
+
+START_TEST(refusals)
+{
+	static char big[STORE_ROW_KEY_MAX + 2];
+	struct write *w;
+
+	memset(big, 'x', sizeof(big) - 1);
+	ck_assert_int_eq(write_new(s, &w), 0);
+	ck_assert_int_eq(write_row(w, str("nope"), str("a")), -ERR_no_table);
+	ck_assert_int_eq(write_row(w, str("t"), str("")), -ERR_row_key_empty);
+	ck_assert_int_eq(write_row(w, str("t"), str(big)),
+			 -ERR_row_key_too_long);
+	ck_assert_int_eq(write_row(w, str("t"), str("a")), 0);
+	ck_assert_int_eq(write_set(w, str("h"), str("q"), 1, str("")),
+			 -ERR_no_family);
+	ck_assert_int_eq(write_set(w, str("f"), str("q"),
+				   (uint64_t)INT64_MAX + 1, str("")),
+			 -ERR_bad_timestamp);
+	ck_assert_int_eq(write_delete_cells(w, str("f"), str("q"), 5, 5),
+			 -ERR_bad_timestamp);
+	ck_assert_uint_eq(write_count(w), 0);
+	ck_assert_int_eq(store_create_table(s, str("-x"), false, NULL, 0),
+			 -ERR_bad_name);
+	ck_assert_int_eq(store_create_table(s, str("a/b"), false, NULL, 0),
+			 -ERR_bad_name);
+	ck_assert_int_eq(store_create_table(s, str("t"), false, NULL, 0),
+			 -ERR_table_exists);
+	ck_assert_int_eq(store_set_granularity(s, str("t"), true), 0);
+	ck_assert_int_eq(write_row(w, str("t"), str("a")), 0);
+	ck_assert_int_eq(write_set(w, str("f"), str("q"), 1001, str("")),
+			 -ERR_bad_timestamp);
+	/* A family that goes away between adding and committing. */
+	ck_assert_int_eq(write_set(w, str("f"), str("q"), 1000, str("")), 0);
+	ck_assert_int_eq(store_drop_family(s, str("t"), str("f")), 0);
+	ck_assert_int_eq(store_commit(s, w, false), -ERR_no_family);
+	ck_assert_str_eq(all(), "");
+	write_free(w);
+}
+END_TEST
+
+/* More than a memtable holds, so that flushes and compactions happen. */
+START_TEST(many_rows)
+{
+	struct scan_range range = { .table = str("t") };
+	struct write *w;
+	struct scan *scan;
+	struct cell c;
+	char row[32], value[128];
+	int i, err, rows = 60000;
+
+	memset(value, 'v', sizeof(value) - 1);
+	value[sizeof(value) - 1] = 0;
+	ck_assert_int_eq(write_new(s, &w), 0);
+	for (i = 0; i < rows; i++) {
+		snprintf(row, sizeof(row), "row%08d", (i * 7919) % rows);
+		ck_assert_int_eq(write_row(w, str("t"), str(row)), 0);
+		ck_assert_int_eq(
+			write_set(w, str("f"), str("q"), 1, str(value)), 0);
+		if (i % 100 == 99) {
+			err = store_commit(s, w, false);
+			ck_assert_msg(err == 0, "%s: %s", err_text(err),
+				      err_detail());
+		}
+	}
+	reopen();
+	ck_assert_int_eq(scan_open(s, NULL, &range, &scan), 0);
+	for (i = 0; (err = scan_next(scan, CURSOR_ROW, &c)) == 1; i++) {
+		snprintf(row, sizeof(row), "row%08d", i);
+		ck_assert(bytes_equal(c.row, str(row)));
+	}
+	ck_assert_msg(err == 0, "%s: %s", err_text(err), err_detail());
+	ck_assert_int_eq(i, rows);
+	scan_close(scan);
+	range.reverse = true;
+	ck_assert_int_eq(scan_open(s, NULL, &range, &scan), 0);
+	for (i = rows - 1; (err = scan_next(scan, CURSOR_ROW, &c)) == 1; i--) {
+		snprintf(row, sizeof(row), "row%08d", i);
+		ck_assert(bytes_equal(c.row, str(row)));
+	}
+	ck_assert_int_eq(i, -1);
+	scan_close(scan);
+	write_free(w);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("store");
+	TCase *tests = tcase_create("store");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_checked_fixture(tests, setup, teardown);
+	tcase_set_timeout(tests, 60);
+	tcase_add_test(tests, versions_and_steps);
+	tcase_add_test(tests, deletes);
+	tcase_add_test(tests, policies);
+	tcase_add_test(tests, dropped_and_made_again);
+	tcase_add_test(tests, refusals);
+	tcase_add_test(tests, many_rows);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
