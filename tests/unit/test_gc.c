@@ -1,7 +1,6 @@
-#include <check.h>
-#include <stdlib.h>
-
 #include "store/engine/gc.h"
+
+#include "tests/unit/suite.h"
 
 static struct gc_policy *leaf(enum gc_type type, uint64_t limit)
 {
@@ -89,17 +88,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("gc");
-	TCase *tests = tcase_create("gc");
-	SRunner *runner = srunner_create(suite);
-	int failed;
+	const TTest *tests[] = { versions_and_age, pairs, eras };
 
-	tcase_add_test(tests, versions_and_age);
-	tcase_add_test(tests, pairs);
-	tcase_add_test(tests, eras);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite("gc", NULL, NULL, tests, 3);
 }

@@ -1,9 +1,10 @@
 #include "store/store.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "tests/unit/suite.h"
 
 /* The contract of store.h on a real directory; the model test goes deeper. */
 static char directory[64];
@@ -331,22 +332,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("store");
-	TCase *tests = tcase_create("store");
-	SRunner *runner = srunner_create(suite);
-	int failed;
+	const TTest *tests[] = { versions_and_steps,     deletes,  policies,
+				 dropped_and_made_again, refusals, many_rows };
 
-	tcase_add_checked_fixture(tests, setup, teardown);
-	tcase_set_timeout(tests, 60);
-	tcase_add_test(tests, versions_and_steps);
-	tcase_add_test(tests, deletes);
-	tcase_add_test(tests, policies);
-	tcase_add_test(tests, dropped_and_made_again);
-	tcase_add_test(tests, refusals);
-	tcase_add_test(tests, many_rows);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite("store", setup, teardown, tests, 6);
 }

@@ -1,0 +1,55 @@
+#include "store/engine/bg.h"
+
+#include <stdatomic.h>
+#include <semaphore.h>
+
+#include "tests/unit/suite.h"
+
+static atomic_int work, steps;
+static sem_t idle, ticked;
+
+static int step(void *context)
+{
+	(void)context;
+	if (atomic_load(&work) == 0) {
+		sem_post(&idle);
+		return 0;
+	}
+	atomic_fetch_sub(&work, 1);
+	atomic_fetch_add(&steps, 1);
+	return 1;
+}
+
+static void tick(void *context)
+{
+	(void)context;
+	sem_post(&ticked);
+}
+
+START_TEST(works_until_idle_and_again_when_woken)
+{
+	struct bg *bg;
+
+	sem_init(&idle, 0, 0);
+	sem_init(&ticked, 0, 0);
+	atomic_store(&work, 5);
+	ck_assert_int_eq(bg_start(step, tick, 1, NULL, &bg), 0);
+	sem_wait(&idle);
+	ck_assert_int_eq(atomic_load(&steps), 5);
+	atomic_store(&work, 3);
+	bg_wake(bg);
+	sem_wait(&idle);
+	ck_assert_int_eq(atomic_load(&steps), 8);
+	sem_wait(&ticked);
+	sem_wait(&ticked);
+	bg_stop(bg);
+	bg_stop(NULL);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *tests[] = { works_until_idle_and_again_when_woken };
+
+	return run_suite("bg", NULL, NULL, tests, 1);
+}
