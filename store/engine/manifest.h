@@ -51,6 +51,8 @@ struct manifest {
 	struct file_owner *owner;
 	uint32_t epoch;
 	uint32_t next_number; /* of files of this epoch */
+	uint64_t root_version;
+	uint64_t edits_id;
 	struct wal *edits;
 	struct version *current;   /* referenced */
 	struct manifest_log *logs; /* live, oldest first */

@@ -18,8 +18,9 @@ struct sst_file {
 	uint64_t id; /* epoch << 32 | number */
 	uint64_t size;
 	struct sst *sst;       /* open as long as the file lives */
-	struct bytes smallest; /* see sst_properties; owned */
+	struct bytes smallest; /* see sst_properties; in bounds */
 	struct bytes largest;
+	uint8_t *bounds;
 	bool largest_exclusive;
 	uint64_t smallest_seq, largest_seq;
 	uint64_t max_timestamp;
@@ -47,6 +48,19 @@ struct version {
 
 struct version *version_get(struct version *v);
 void version_put(struct version *v);
+
+/* A file object with one reference, which takes sst over; on failure the caller
+ * still has it. */
+int sst_file_open(struct sst *sst, uint64_t id, uint64_t size,
+		  struct file_owner *owner, struct sst_file **out);
+struct sst_file *sst_file_get(struct sst_file *f);
+void sst_file_put(struct sst_file *f);
+
+/* While a version is made, not yet shared: an empty one, adding a file (takes a
+ * reference), and at the end putting all levels in order. */
+int version_new(struct version **out);
+int version_add(struct version *v, unsigned int level, struct sst_file *f);
+void version_sort(struct version *v);
 
 /* Whether f may hold something in [start, end); an empty end is unbounded. */
 bool sst_file_overlaps(const struct sst_file *f, struct bytes start,
