@@ -10,7 +10,7 @@
  * SSTable: an immutable sorted file of encoded keys and values. The byte
  * format is described in store/README.md:
  *
- *   data block* tombstones? filter index properties footer
+ *   data block* row directory? tombstones? filter index properties footer
  *
  * Blocks are read through the cache and their CRC32C is checked on every read
  * from the volume. index and filter are blocks of the cache like any other.
@@ -62,14 +62,16 @@ int sst_may_contain(struct sst *t, struct bytes prefix);
  */
 int sst_iter_new(struct sst *t, bool fill_cache, struct iter **out);
 
-/* Re-reads every block, checks checksums, order, filter (each key must hit)
- * and properties. 0 or the first error, with file and offset. */
+/* Re-reads every block from the volume, past the cache (which may be NULL if
+ * nothing but this is called), checks checksums, order,
+ * filter (each key must hit) and properties. 0 or the first error, with file
+ * and offset. */
 int sst_verify(struct sst *t);
 
 /*
- * Building. Keys come in strictly ascending order; tombstones in any order,
- * before or between keys. The writer passes to the builder, which finishes or
- * abandons it.
+ * Building. Keys come in strictly ascending order, and so do tombstones, but
+ * the two may be mixed. The writer passes to the builder, which finishes or
+ * abandons it, also when sst_build_new fails.
  */
 struct sst_builder;
 
@@ -81,6 +83,8 @@ struct sst_options {
 
 int sst_build_new(struct segment_writer *writer,
 		  const struct sst_options *options, struct sst_builder **out);
+/* After an error only abandon is allowed. -ERR_key_malformed, also for a key out
+ * of order; -ENOMEM and the volume's errors. */
 int sst_build_add(struct sst_builder *b, struct bytes key, struct bytes value);
 /* Fragments, in order; copied. */
 int sst_build_tombstone(struct sst_builder *b, const struct tombstone *t);

@@ -99,21 +99,30 @@ static bool is_needed(const struct sweep *s, uint64_t seq, uint64_t newer)
 	return low < s->snapshot_count && s->snapshots[low] < newer;
 }
 
+/* Room for one more item. */
+static int reserve_item(struct tombstone_list *list, size_t *capacity)
+{
+	size_t wanted = *capacity * 2 + 16;
+	struct tombstone *items;
+
+	if (list->count < *capacity)
+		return 0;
+	items = realloc(list->items, wanted * sizeof(*items));
+	if (!items)
+		return -ENOMEM;
+	list->items = items;
+	*capacity = wanted;
+	return 0;
+}
+
 static int add_fragment(struct sweep *s, struct bytes start, struct bytes end,
 			uint64_t seq)
 {
 	struct tombstone_list *out = s->out;
+	int err = reserve_item(out, &s->capacity);
 
-	if (out->count == s->capacity) {
-		size_t capacity = s->capacity * 2 + 16;
-		struct tombstone *items =
-			realloc(out->items, capacity * sizeof(*items));
-
-		if (!items)
-			return -ENOMEM;
-		out->items = items;
-		s->capacity = capacity;
-	}
+	if (err < 0)
+		return err;
 	out->items[out->count++] = (struct tombstone){ start, end, seq };
 	return 0;
 }
@@ -252,18 +261,14 @@ uint64_t tombstone_cover(const struct tombstone_list *list, struct bytes key,
 	return range.seq;
 }
 
-int tombstone_encode(const struct tombstone_list *list, struct buf *b)
+int tombstone_encode(const struct tombstone *t, struct buf *b)
 {
-	int err = buf_add_varint(b, list->count);
-	size_t i;
+	int err = buf_add_sized(b, t->start);
 
-	for (i = 0; !err && i < list->count; i++) {
-		err = buf_add_sized(b, list->items[i].start);
-		if (!err)
-			err = buf_add_sized(b, list->items[i].end);
-		if (!err)
-			err = buf_add_varint(b, list->items[i].seq);
-	}
+	if (!err)
+		err = buf_add_sized(b, t->end);
+	if (!err)
+		err = buf_add_varint(b, t->seq);
 	return err;
 }
 
@@ -286,44 +291,30 @@ static bool decode_item(struct bytes *in, struct tombstone *t)
 int tombstone_decode(struct bytes block, struct tombstone_list *out)
 {
 	struct tombstone_list list = TOMBSTONE_LIST_INIT;
-	uint64_t count, i;
+	size_t capacity = 0;
 	struct bytes in;
 	int err;
 
 	*out = list;
 	err = buf_add_bytes(&list.memory, block);
-	if (err < 0)
-		return err;
 	in = buf_bytes(&list.memory);
-	/* An entry takes at least four bytes; a count beyond is no count. */
-	if (!take_varint(&in, &count) || count > in.size / 4) {
-		err = fail(ERR_block_malformed, "bad count of tombstones");
-		goto release;
-	}
-	list.items = malloc((count + 1) * sizeof(*list.items));
-	if (!list.items) {
-		err = -ENOMEM;
-		goto release;
-	}
-	for (i = 0; i < count; i++) {
-		struct tombstone *t = &list.items[i];
+	while (!err && in.size > 0) {
+		struct tombstone *t;
 
-		if (!decode_item(&in, t) || (i > 0 && !is_in_order(t - 1, t))) {
-			err = fail(ERR_block_malformed, "bad tombstone %llu",
-				   (unsigned long long)i);
-			goto release;
-		}
+		err = reserve_item(&list, &capacity);
+		if (err < 0)
+			break;
+		t = &list.items[list.count];
+		if (!decode_item(&in, t) ||
+		    (list.count > 0 && !is_in_order(t - 1, t)))
+			err = fail(ERR_block_malformed, "bad tombstone %zu",
+				   list.count);
 		list.count++;
 	}
-	if (in.size > 0) {
-		err = fail(ERR_block_malformed, "%zu bytes after tombstones",
-			   in.size);
-		goto release;
+	if (err < 0) {
+		tombstone_list_release(&list);
+		return err;
 	}
 	*out = list;
 	return 0;
-
-release:
-	tombstone_list_release(&list);
-	return err;
 }

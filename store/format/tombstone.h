@@ -51,9 +51,11 @@ int tombstone_fragment(const struct tombstone *items, size_t count,
 uint64_t tombstone_cover(const struct tombstone_list *list, struct bytes key,
 			 uint64_t visible_seq, struct tombstone *span);
 
-/* The block of an sst that holds a list: appends it to b; parses it. A decoded
- * list owns copies. -ERR_block_malformed names the entry. */
-int tombstone_encode(const struct tombstone_list *list, struct buf *b);
+/* The block of an sst that holds a list is the list's items one after another:
+ * this appends one to b. */
+int tombstone_encode(const struct tombstone *t, struct buf *b);
+/* Parses such a block into a list that owns copies. -ERR_block_malformed names
+ * the item. */
 int tombstone_decode(struct bytes block, struct tombstone_list *out);
 
 #endif

@@ -1,0 +1,347 @@
+#include "store/format/block.h"
+
+#include <lz4.h>
+
+#include "store/base/crc32c.h"
+#include "store/base/err.h"
+
+/* Steps over so many entries by their flags before it asks the restarts. */
+#define STEPS_MAX 16
+/* What LZ4 can make of one byte, at most. */
+#define LZ4_RATIO_MAX 255
+
+struct entry {
+	uint64_t shared, unshared, value_size;
+	uint8_t flags;
+	const uint8_t *key; /* the unshared bytes; the value follows */
+};
+
+/* Parses the entry at p; returns where the next one starts, or NULL. */
+static const uint8_t *parse(const uint8_t *p, const uint8_t *end,
+			    struct entry *e)
+{
+	uint32_t head;
+
+	if (end - p < 4)
+		return NULL;
+	head = get_u32le(p);
+	if ((head & 0x80808080) == 0) {
+		e->shared = head & 0xff;
+		e->unshared = head >> 8 & 0xff;
+		e->value_size = head >> 16 & 0xff;
+		e->flags = (uint8_t)(head >> 24);
+		p += 4;
+	} else {
+		p = get_varint(p, end, &e->shared);
+		if (p)
+			p = get_varint(p, end, &e->unshared);
+		if (p)
+			p = get_varint(p, end, &e->value_size);
+		if (!p || p == end)
+			return NULL;
+		e->flags = *p++;
+	}
+	if ((e->flags & ~BLOCK_SAME_ROW) != 0)
+		return NULL;
+	if (e->unshared > (uint64_t)(end - p) ||
+	    e->value_size > (uint64_t)(end - p) - e->unshared)
+		return NULL;
+	e->key = p;
+	return p + e->unshared + e->value_size;
+}
+
+static int malformed(const struct block_iter *it, uint32_t position)
+{
+	return fail(ERR_block_malformed, "bad entry at %u of %u", position,
+		    it->end);
+}
+
+int block_iter_init(struct block_iter *it, struct bytes block, uint8_t *buffer)
+{
+	uint32_t count;
+
+	memset(it, 0, sizeof(*it));
+	it->buffer = buffer;
+	if (block.size < 4 || block.size > BLOCK_SIZE_MAX)
+		return fail(ERR_block_malformed, "block of %zu bytes",
+			    block.size);
+	count = get_u32le(block.data + block.size - 4);
+	if (count > (block.size - 4) / 4)
+		return fail(ERR_block_malformed,
+			    "%u restarts in a block of %zu bytes", count,
+			    block.size);
+	it->data = block.data;
+	it->end = (uint32_t)(block.size - 4 - 4 * (size_t)count);
+	it->next = it->end;
+	it->restart_count = count;
+	if ((it->end == 0) != (count == 0))
+		return fail(ERR_block_malformed,
+			    "%u restarts for %u bytes of entries", count,
+			    it->end);
+	return 0;
+}
+
+static uint32_t restart_at(const struct block_iter *it, uint32_t i)
+{
+	return get_u32le(it->data + it->end + 4 * (size_t)i);
+}
+
+static uint32_t restart_offset(const struct block_iter *it, uint32_t i)
+{
+	return restart_at(it, i) & ~BLOCK_RESTART_SAME_ROW;
+}
+
+/* Makes e, which is at position and ends at next, the present entry. */
+static int show(struct block_iter *it, uint32_t position, const uint8_t *next,
+		const struct entry *e)
+{
+	if (e->shared > 0) {
+		if (e->shared > it->key.size || !it->buffer ||
+		    e->shared + e->unshared > KEY_SIZE_MAX)
+			return malformed(it, position);
+		if (it->key.data != it->buffer)
+			memcpy(it->buffer, it->key.data, e->shared);
+		memcpy(it->buffer + e->shared, e->key, e->unshared);
+		it->key = bytes_of(it->buffer, e->shared + e->unshared);
+	} else {
+		it->key = bytes_of(e->key, e->unshared);
+	}
+	it->value = bytes_of(e->key + e->unshared, e->value_size);
+	it->flags = e->flags;
+	it->position = position;
+	it->next = (uint32_t)(next - it->data);
+	return 1;
+}
+
+int block_iter_read(struct block_iter *it)
+{
+	const uint8_t *next;
+	struct entry e;
+
+	next = parse(it->data + it->next, it->data + it->end, &e);
+	if (!next)
+		return malformed(it, it->next);
+	return show(it, it->next, next, &e);
+}
+
+/* The next entry read will be that at restart i. */
+static int go_to_restart(struct block_iter *it, uint32_t i)
+{
+	uint32_t offset = restart_offset(it, i);
+
+	if (offset >= it->end)
+		return fail(ERR_block_malformed, "restart %u at %u of %u", i,
+			    offset, it->end);
+	it->next = offset;
+	it->key = BYTES_NONE;
+	return 0;
+}
+
+int block_iter_first(struct block_iter *it)
+{
+	it->key = BYTES_NONE;
+	it->next = 0;
+	return block_iter_next(it);
+}
+
+/* Reads on from it->next to the last entry that is before key, or in the block
+ * if key is NULL. There is one, at it->next. */
+static int last_before(struct block_iter *it, const struct bytes *key)
+{
+	uint32_t start = it->next, last = start;
+	int result = block_iter_read(it);
+
+	while (result > 0 && (!key || bytes_compare(it->key, *key) < 0)) {
+		last = it->position;
+		result = block_iter_next(it);
+	}
+	if (result < 0)
+		return result;
+	if (it->position == last)
+		return 1;
+	it->key = BYTES_NONE;
+	it->next = start;
+	do {
+		result = block_iter_read(it);
+	} while (result > 0 && it->position < last);
+	return result;
+}
+
+int block_iter_last(struct block_iter *it)
+{
+	int err;
+
+	if (it->restart_count == 0)
+		return 0;
+	err = go_to_restart(it, it->restart_count - 1);
+	return err < 0 ? err : last_before(it, NULL);
+}
+
+/*
+ * Goes to the last restart whose entry is before key: 1, or 0 if there is none.
+ * Keys at restarts are compared where they are.
+ */
+static int find_restart(struct block_iter *it, struct bytes key)
+{
+	uint32_t low = 0, high = it->restart_count;
+	int err;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		struct entry e;
+
+		err = go_to_restart(it, middle);
+		if (err < 0)
+			return err;
+		if (!parse(it->data + it->next, it->data + it->end, &e) ||
+		    e.shared > 0)
+			return malformed(it, it->next);
+		if (bytes_compare(bytes_of(e.key, e.unshared), key) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0)
+		return 0;
+	err = go_to_restart(it, low - 1);
+	return err < 0 ? err : 1;
+}
+
+int block_iter_seek(struct block_iter *it, struct bytes key)
+{
+	int result = find_restart(it, key);
+
+	if (result < 0)
+		return result;
+	if (result == 0)
+		return block_iter_first(it);
+	do {
+		result = block_iter_next(it);
+	} while (result > 0 && bytes_compare(it->key, key) < 0);
+	return result;
+}
+
+int block_iter_before(struct block_iter *it, struct bytes key)
+{
+	int result = find_restart(it, key);
+
+	return result <= 0 ? result : last_before(it, &key);
+}
+
+/* The last restart after position in an unbroken run of same-row restarts; 0 if
+ * the next restart begins or follows a new row, or there is none. */
+static uint32_t far_restart(const struct block_iter *it, uint32_t position)
+{
+	uint32_t low = 0, high = it->restart_count, first;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (restart_offset(it, middle) <= position)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (first = low; low < it->restart_count; low++) {
+		if (!(restart_at(it, low) & BLOCK_RESTART_SAME_ROW))
+			break;
+	}
+	return low > first ? low - 1 : 0;
+}
+
+int block_iter_next_row(struct block_iter *it)
+{
+	const uint8_t *end = it->data + it->end, *next;
+	struct entry e;
+	int steps;
+
+	for (steps = 0; it->next < it->end; steps++) {
+		next = parse(it->data + it->next, end, &e);
+		if (!next)
+			return malformed(it, it->next);
+		if (!(e.flags & BLOCK_SAME_ROW))
+			return show(it, it->next, next, &e);
+		if (steps == STEPS_MAX) {
+			uint32_t far = far_restart(it, it->next);
+			uint32_t offset = far ? restart_offset(it, far) : 0;
+
+			/* Only ever forward, whatever the block says. */
+			if (offset > it->next && offset < it->end) {
+				it->next = offset;
+				continue;
+			}
+		}
+		it->next = (uint32_t)(next - it->data);
+	}
+	return 0;
+}
+
+int block_iter_verify(struct block_iter *it)
+{
+	uint32_t count = 0, wanted;
+	bool same_row = false;
+	int result = block_iter_first(it);
+
+	while (result > 0) {
+		same_row = same_row && (it->flags & BLOCK_SAME_ROW);
+		if (count < it->restart_count &&
+		    restart_offset(it, count) == it->position) {
+			wanted = it->position |
+				 (same_row ? BLOCK_RESTART_SAME_ROW : 0);
+			if (restart_at(it, count) != wanted)
+				return fail(ERR_block_malformed,
+					    "restart %u says %x, not %x", count,
+					    restart_at(it, count), wanted);
+			count++;
+			same_row = true;
+		}
+		result = block_iter_next(it);
+	}
+	if (result == 0 && count < it->restart_count)
+		return fail(ERR_block_malformed, "restart %u is at no entry",
+			    count);
+	return result;
+}
+
+int block_check(struct bytes stored, enum block_compression *compression,
+		size_t *size)
+{
+	uint32_t wanted, found;
+
+	if (stored.size < BLOCK_TRAILER_SIZE)
+		return fail(ERR_block_malformed, "stored block of %zu bytes",
+			    stored.size);
+	stored.size -= 4;
+	wanted = get_u32le(stored.data + stored.size);
+	found = crc32c(0, stored);
+	if (wanted != found)
+		return fail(ERR_block_checksum, "checksum is %08x, not %08x",
+			    found, wanted);
+	stored.size--;
+	*compression = (enum block_compression)stored.data[stored.size];
+	*size = stored.size;
+	if (*compression == BLOCK_RAW)
+		return 0;
+	if (*compression != BLOCK_LZ4)
+		return fail(ERR_block_malformed, "unknown compression %d",
+			    (int)*compression);
+	if (stored.size < 4)
+		return fail(ERR_block_malformed, "stored block is cut off");
+	*size = get_u32le(stored.data);
+	if (*size > BLOCK_SIZE_MAX || *size / LZ4_RATIO_MAX > stored.size)
+		return fail(ERR_block_malformed, "%zu bytes from %zu", *size,
+			    stored.size);
+	return 0;
+}
+
+int block_expand(struct bytes stored, uint8_t *out, size_t size)
+{
+	size_t rest = stored.size - BLOCK_TRAILER_SIZE - 4;
+	int n = LZ4_decompress_safe((const char *)stored.data + 4, (char *)out,
+				    (int)rest, (int)size);
+
+	if (n < 0 || (size_t)n != size)
+		return fail(ERR_block_malformed, "LZ4 gives %d bytes, not %zu",
+			    n, size);
+	return 0;
+}

@@ -1,0 +1,29 @@
+#ifndef STORE_FILTER_H
+#define STORE_FILTER_H
+
+#include "store/base/buf.h"
+#include "store/base/hash.h"
+
+/*
+ * Filter of a whole sst: a Bloom filter in which all bits of an entry lie in
+ * one cache line, so that a probe costs one miss. The entries are the hashes
+ * of the distinct row, family and column prefixes.
+ *
+ *   (line of 64 bytes)* | kind u8 = 1 | probes u8
+ *
+ * Of the hash64 h of a prefix, the line is (h >> 32) * lines >> 32, and the
+ * n-th probe (from 0) tests bit h * 0x9e3779b97f4a7c15 >> (55 - 9 n) & 511 of
+ * the line: bit b is bit b % 8 of byte b / 8.
+ */
+
+/* Appends the filter of count hashes with so many bits for each. 0 or -ENOMEM.
+ */
+int filter_build(const uint64_t *hashes, size_t count, uint32_t bits,
+		 struct buf *out);
+/* What filter_build would append, in bytes. */
+size_t filter_size(size_t count, uint32_t bits);
+
+/* Whether a prefix of this hash may be there: 1, 0 or -ERR_block_malformed. */
+int filter_may_contain(struct bytes filter, uint64_t hash);
+
+#endif

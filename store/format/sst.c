@@ -1,0 +1,208 @@
+#include "store/format/sst.h"
+
+#include <stdlib.h>
+
+#include "store/base/err.h"
+#include "store/format/filter.h"
+#include "store/format/sst_format.h"
+
+int sst_fail(const struct sst *t, uint64_t offset, int err)
+{
+	if (err == -ENOMEM)
+		return err;
+	return fail(-err, "%s: block at offset %llu: %s", t->reader->path,
+		    (unsigned long long)offset, err_detail());
+}
+
+/* The stored block in a cache block of its size, as it is on the volume. */
+static int read_stored(const struct sst *t, struct sst_handle handle,
+		       struct cache_block **out)
+{
+	uint64_t limit = t->reader->size - SST_FOOTER_SIZE;
+	struct cache_block *block;
+	int err;
+
+	if (handle.size > limit || handle.offset > limit - handle.size)
+		return fail(ERR_sst_malformed,
+			    "%s: block of %llu bytes at offset %llu of %llu",
+			    t->reader->path, (unsigned long long)handle.size,
+			    (unsigned long long)handle.offset,
+			    (unsigned long long)t->reader->size);
+	block = cache_new_block(t->cache, (size_t)handle.size);
+	if (!block)
+		return -ENOMEM;
+	err = t->reader->ops->pread(t->reader, handle.offset,
+				    (uint8_t *)(uintptr_t)block->bytes.data,
+				    (size_t)handle.size);
+	if (err < 0) {
+		cache_put(t->cache, block);
+		return err;
+	}
+	*out = block;
+	return 0;
+}
+
+/* Replaces a stored LZ4 block by one of size bytes that holds its content. */
+static int expand(const struct sst *t, struct cache_block **block, size_t size)
+{
+	struct cache_block *stored = *block;
+	int err;
+
+	*block = cache_new_block(t->cache, size);
+	if (!*block) {
+		*block = stored;
+		return -ENOMEM;
+	}
+	err = block_expand(stored->bytes,
+			   (uint8_t *)(uintptr_t)(*block)->bytes.data, size);
+	cache_put(t->cache, stored);
+	return err;
+}
+
+int sst_read_block(const struct sst *t, struct sst_handle handle,
+		   enum sst_read how, struct cache_block **out)
+{
+	enum block_compression compression;
+	struct cache_block *block = NULL;
+	size_t size;
+	int err;
+
+	*out = NULL;
+	if (how != SST_READ_VOLUME) {
+		*out = cache_get(t->cache, t->file_id, handle.offset);
+		if (*out)
+			return 0;
+	}
+	err = read_stored(t, handle, &block);
+	if (err < 0)
+		return err;
+	err = block_check(block->bytes, &compression, &size);
+	if (!err && compression == BLOCK_LZ4)
+		err = expand(t, &block, size);
+	if (err < 0) {
+		cache_put(t->cache, block);
+		return sst_fail(t, handle.offset, err);
+	}
+	block->bytes.size = size;
+	if (how == SST_READ_FILL)
+		cache_insert(t->cache, t->file_id, handle.offset, block);
+	*out = block;
+	return 0;
+}
+
+static int load_properties(struct sst *t)
+{
+	struct sst_handle handle = sst_footer_part(&t->footer, SST_PROPERTIES);
+	struct cache_block *block;
+	int err = sst_read_block(t, handle, SST_READ_VOLUME, &block);
+
+	if (err < 0)
+		return err;
+	err = buf_add_bytes(&t->property_memory, block->bytes);
+	cache_put(t->cache, block);
+	if (!err)
+		err = sst_properties_decode(buf_bytes(&t->property_memory),
+					    &t->properties);
+	if (err < 0)
+		return sst_fail(t, handle.offset, err);
+	if (t->properties.data_size != t->footer.data_size)
+		return fail(ERR_sst_malformed,
+			    "%s: %llu bytes of data, not %llu", t->reader->path,
+			    (unsigned long long)t->footer.data_size,
+			    (unsigned long long)t->properties.data_size);
+	return 0;
+}
+
+static int load_tombstones(struct sst *t)
+{
+	struct sst_handle handle = sst_footer_part(&t->footer, SST_TOMBSTONES);
+	struct cache_block *block;
+	int err;
+
+	if (handle.size > 0) {
+		err = sst_read_block(t, handle, SST_READ_VOLUME, &block);
+		if (err < 0)
+			return err;
+		err = tombstone_decode(block->bytes, &t->tombstones);
+		cache_put(t->cache, block);
+		if (err < 0)
+			return sst_fail(t, handle.offset, err);
+	}
+	if (t->tombstones.count != t->properties.tombstone_count)
+		return fail(ERR_sst_malformed, "%s: %zu tombstones, not %llu",
+			    t->reader->path, t->tombstones.count,
+			    (unsigned long long)t->properties.tombstone_count);
+	return 0;
+}
+
+int sst_open(struct reader *reader, struct cache *cache, uint64_t file_id,
+	     struct sst **out)
+{
+	uint8_t footer[SST_FOOTER_SIZE];
+	struct sst *t;
+	int err;
+
+	*out = NULL;
+	if (reader->size < SST_FOOTER_SIZE)
+		return fail(ERR_sst_malformed, "%s: %llu bytes are no sst",
+			    reader->path, (unsigned long long)reader->size);
+	err = reader->ops->pread(reader, reader->size - SST_FOOTER_SIZE, footer,
+				 SST_FOOTER_SIZE);
+	if (err < 0)
+		return err;
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return -ENOMEM;
+	t->reader = reader;
+	t->cache = cache;
+	t->file_id = file_id;
+	err = sst_footer_decode(footer, reader->size, reader->path, &t->footer);
+	if (!err)
+		err = load_properties(t);
+	if (!err)
+		err = load_tombstones(t);
+	if (err < 0) {
+		t->reader = NULL;
+		sst_close(t);
+		return err;
+	}
+	*out = t;
+	return 0;
+}
+
+void sst_close(struct sst *t)
+{
+	if (!t)
+		return;
+	if (t->reader)
+		t->reader->ops->reader_close(t->reader);
+	tombstone_list_release(&t->tombstones);
+	buf_release(&t->property_memory);
+	free(t);
+}
+
+const struct sst_properties *sst_properties(const struct sst *t)
+{
+	return &t->properties;
+}
+
+const struct tombstone_list *sst_tombstones(const struct sst *t)
+{
+	return &t->tombstones;
+}
+
+int sst_may_contain(struct sst *t, struct bytes prefix)
+{
+	struct sst_handle handle = sst_footer_part(&t->footer, SST_FILTER);
+	struct cache_block *block;
+	int result;
+
+	if (handle.size == 0)
+		return 1;
+	result = sst_read_block(t, handle, SST_READ_FILL, &block);
+	if (result < 0)
+		return result;
+	result = filter_may_contain(block->bytes, hash64(prefix));
+	cache_put(t->cache, block);
+	return result < 0 ? sst_fail(t, handle.offset, result) : result;
+}

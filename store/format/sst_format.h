@@ -1,0 +1,99 @@
+#ifndef STORE_SST_FORMAT_H
+#define STORE_SST_FORMAT_H
+
+#include "store/format/block.h"
+#include "store/format/sst.h"
+
+/*
+ * What the parts of sst share, and nobody else includes: the file is
+ *
+ *   data block*  row directory?  tombstones?  filter  index  properties
+ *   footer (64 bytes)
+ *
+ * with nothing in between, so the sizes of the parts tell their places and
+ * every byte of a file belongs to something that has a checksum.
+ *
+ *   footer = magic "tfs-sst\n" | version u32 | features u32 |
+ *            data size u64 | sizes u32 * 5 | zero * 16 | CRC-32C u32
+ *
+ * Sizes are of stored blocks with their trailers, 0 for a part that is absent.
+ * Version and features come after a magic and before a checksum that stay where
+ * they are, so that an older program can tell a newer file from damage.
+ */
+#define SST_FOOTER_SIZE 64
+#define SST_MAGIC "tfs-sst\n"
+#define SST_VERSION 1
+/* Feature bit 0 is kept for the row directory. No bit is known yet. */
+#define SST_FEATURES_KNOWN 0
+
+enum sst_part {
+	SST_ROW_DIRECTORY,
+	SST_TOMBSTONES,
+	SST_FILTER,
+	SST_INDEX,
+	SST_PROPERTIES,
+	SST_PARTS,
+};
+
+struct sst_handle {
+	uint64_t offset;
+	uint64_t size; /* stored, with the trailer */
+};
+
+struct sst_footer {
+	uint64_t data_size; /* all data blocks */
+	uint32_t part_size[SST_PARTS];
+};
+
+void sst_footer_encode(const struct sst_footer *f, uint8_t *raw);
+/* Also checks that the parts fill a file of file_size. path is for messages.
+ * -ERR_sst_malformed, -ERR_format_newer. */
+int sst_footer_decode(const uint8_t *raw, uint64_t file_size, const char *path,
+		      struct sst_footer *f);
+/* Where a part lies. */
+struct sst_handle sst_footer_part(const struct sst_footer *f,
+				  enum sst_part part);
+
+int sst_properties_encode(const struct sst_properties *p, struct buf *b);
+/* The bounds point into block. -ERR_block_malformed. */
+int sst_properties_decode(struct bytes block, struct sst_properties *p);
+
+/* The value of an index entry, whose key is not before the block's last key,
+ * before the next block's first, and begins with the last key's row prefix. */
+struct sst_index_entry {
+	struct sst_handle block;
+	uint64_t min_timestamp, max_timestamp;
+};
+
+#define SST_INDEX_VALUE_MAX (4 * VARINT_MAX_SIZE)
+
+/* Returns the end of what it wrote at p. */
+uint8_t *sst_index_encode(const struct sst_index_entry *e, uint8_t *p);
+/* -ERR_block_malformed */
+int sst_index_decode(struct bytes value, struct sst_index_entry *e);
+
+struct sst {
+	struct reader *reader;
+	struct cache *cache;
+	uint64_t file_id;
+	struct sst_footer footer;
+	struct sst_properties properties;
+	struct buf property_memory; /* what the bounds point at */
+	struct tombstone_list tombstones;
+};
+
+enum sst_read {
+	SST_READ_FILL,   /* from the cache, else from the volume into it */
+	SST_READ_NOFILL, /* from the cache, else from the volume */
+	SST_READ_VOLUME, /* from the volume, whatever the cache holds */
+};
+
+/* A block, checked and expanded; give it back to the cache. */
+int sst_read_block(const struct sst *t, struct sst_handle handle,
+		   enum sst_read how, struct cache_block **out);
+/* Passes on the error of a block with file and offset before its reason. */
+int sst_fail(const struct sst *t, uint64_t offset, int err);
+
+int sst_iter_open(struct sst *t, enum sst_read how, struct iter **out);
+
+#endif

@@ -1,0 +1,228 @@
+#include <stdlib.h>
+
+#include "store/base/err.h"
+#include "store/format/sst_format.h"
+
+/*
+ * The index entry that the index iterator is at always names the block that
+ * the data iterator is in; index and data block stay referenced, so that keys
+ * and values may point into them.
+ */
+struct sst_iter {
+	struct iter iter;
+	struct sst *sst;
+	enum sst_read how;
+	bool valid; /* at an entry, by anything but before */
+	struct cache_block *index_block;
+	struct cache_block *data_block; /* NULL: none yet */
+	uint64_t data_offset;
+	struct block_iter index;
+	struct block_iter data;
+	uint8_t buffer[KEY_SIZE_MAX]; /* of data; the index shares nothing */
+};
+
+/* Ends every step: what the data iterator said. */
+static int show(struct sst_iter *si, int result)
+{
+	si->valid = result > 0;
+	if (result < 0)
+		return sst_fail(si->sst, si->data_offset, result);
+	si->iter.key = si->data.key;
+	si->iter.value = si->data.value;
+	return result;
+}
+
+static int fail_index(struct sst_iter *si, int err)
+{
+	si->valid = false;
+	return sst_fail(si->sst,
+			sst_footer_part(&si->sst->footer, SST_INDEX).offset,
+			err);
+}
+
+/* Loads the block of the present index entry, unless it is there already. */
+static int load_block(struct sst_iter *si)
+{
+	struct sst_index_entry entry;
+	int err = sst_index_decode(si->index.value, &entry);
+
+	if (err < 0)
+		return fail_index(si, err);
+	if (si->data_block) {
+		if (si->data_offset == entry.block.offset)
+			return 0;
+		cache_put(si->sst->cache, si->data_block);
+		si->data_block = NULL;
+	}
+	err = sst_read_block(si->sst, entry.block, si->how, &si->data_block);
+	if (err < 0)
+		return err;
+	si->data_offset = entry.block.offset;
+	err = block_iter_init(&si->data, si->data_block->bytes, si->buffer);
+	return err < 0 ? show(si, err) : 0;
+}
+
+/* The first entry of the blocks after the present one. */
+static int next_block(struct sst_iter *si)
+{
+	int result;
+
+	do {
+		result = block_iter_next(&si->index);
+		if (result == 0)
+			return show(si, 0);
+		if (result < 0)
+			return fail_index(si, result);
+		result = load_block(si);
+		if (result < 0)
+			return result;
+		result = block_iter_first(&si->data);
+	} while (result == 0);
+	return show(si, result);
+}
+
+/* The first entry >= key of the present index entry's block or later ones. */
+static int seek_block(struct sst_iter *si, struct bytes key)
+{
+	int result = load_block(si);
+
+	if (result < 0)
+		return result;
+	result = block_iter_seek(&si->data, key);
+	return result == 0 ? next_block(si) : show(si, result);
+}
+
+static int sst_seek(struct iter *it, struct bytes key)
+{
+	struct sst_iter *si = (struct sst_iter *)it;
+	int result;
+
+	/* Short steps forward are frequent and stay in the block. */
+	if (si->valid && bytes_compare(it->key, key) <= 0 &&
+	    bytes_compare(key, si->index.key) <= 0)
+		return seek_block(si, key);
+	result = block_iter_seek(&si->index, key);
+	if (result < 0)
+		return fail_index(si, result);
+	if (result == 0)
+		return show(si, 0);
+	return seek_block(si, key);
+}
+
+static int sst_next(struct iter *it)
+{
+	struct sst_iter *si = (struct sst_iter *)it;
+	int result = block_iter_next(&si->data);
+
+	return result == 0 ? next_block(si) : show(si, result);
+}
+
+/* By same-row flags to the next row, then by the next index entry if the row
+ * fills the block, then by search. */
+static int sst_skip(struct iter *it, struct bytes key)
+{
+	struct sst_iter *si = (struct sst_iter *)it;
+	int result = block_iter_next_row(&si->data);
+
+	if (result != 0) {
+		result = show(si, result);
+		if (result < 0 || bytes_compare(it->key, key) >= 0)
+			return result;
+		return sst_seek(it, key);
+	}
+	si->valid = false;
+	result = block_iter_next(&si->index);
+	if (result < 0)
+		return fail_index(si, result);
+	if (result == 0)
+		return show(si, 0);
+	if (bytes_compare(si->index.key, key) >= 0)
+		return seek_block(si, key);
+	return sst_seek(it, key);
+}
+
+static int sst_before(struct iter *it, struct bytes key)
+{
+	struct sst_iter *si = (struct sst_iter *)it;
+	int result = block_iter_seek(&si->index, key);
+
+	if (result < 0)
+		return fail_index(si, result);
+	if (result > 0) {
+		result = load_block(si);
+		if (result < 0)
+			return result;
+		result = block_iter_before(&si->data, key);
+	}
+	if (result == 0) {
+		/* All of the block before is before key. */
+		result = block_iter_before(&si->index, key);
+		if (result < 0)
+			return fail_index(si, result);
+		if (result > 0) {
+			result = load_block(si);
+			if (result < 0)
+				return result;
+			result = block_iter_last(&si->data);
+		}
+	}
+	result = show(si, result);
+	si->valid = false;
+	return result;
+}
+
+static void sst_iter_close(struct iter *it)
+{
+	struct sst_iter *si = (struct sst_iter *)it;
+
+	if (si->data_block)
+		cache_put(si->sst->cache, si->data_block);
+	if (si->index_block)
+		cache_put(si->sst->cache, si->index_block);
+	free(si);
+}
+
+static const struct iter_ops sst_iter_ops = {
+	.seek = sst_seek,
+	.next = sst_next,
+	.skip = sst_skip,
+	.before = sst_before,
+	.close = sst_iter_close,
+};
+
+int sst_iter_open(struct sst *t, enum sst_read how, struct iter **out)
+{
+	struct sst_handle handle = sst_footer_part(&t->footer, SST_INDEX);
+	struct sst_iter *si = malloc(sizeof(*si));
+	int err;
+
+	*out = NULL;
+	if (!si)
+		return -ENOMEM;
+	/* Not the buffer, which is large and needs no value. */
+	memset(si, 0, offsetof(struct sst_iter, buffer));
+	si->iter.ops = &sst_iter_ops;
+	si->sst = t;
+	si->how = how;
+	/* Indexes are worth their place even when blocks are read but once. */
+	err = sst_read_block(t, handle,
+			     how == SST_READ_VOLUME ? how : SST_READ_FILL,
+			     &si->index_block);
+	if (!err) {
+		err = block_iter_init(&si->index, si->index_block->bytes, NULL);
+		if (err < 0)
+			err = fail_index(si, err);
+	}
+	if (err < 0) {
+		sst_iter_close(&si->iter);
+		return err;
+	}
+	*out = &si->iter;
+	return 0;
+}
+
+int sst_iter_new(struct sst *t, bool fill_cache, struct iter **out)
+{
+	return sst_iter_open(t, fill_cache ? SST_READ_FILL : SST_READ_NOFILL,
+			     out);
+}
