@@ -83,8 +83,8 @@ struct sst_options {
 
 int sst_build_new(struct segment_writer *writer,
 		  const struct sst_options *options, struct sst_builder **out);
-/* After an error only abandon is allowed. -ERR_key_malformed, also for a key out
- * of order; -ENOMEM and the volume's errors. */
+/* After an error only abandon is allowed. -ERR_key_malformed, also for a key
+ * out of order; -ENOMEM and the volume's errors. */
 int sst_build_add(struct sst_builder *b, struct bytes key, struct bytes value);
 /* Fragments, in order; copied. */
 int sst_build_tombstone(struct sst_builder *b, const struct tombstone *t);

@@ -61,9 +61,9 @@ static int append_block(struct sst_builder *b, struct bytes block,
 }
 
 /*
- * The key of the index entry for a block that ends with last_key, as sst_format.h
- * demands of it, and short. shared is what last_key shares with next, the first
- * key after the block.
+ * The key of the index entry for a block that ends with last_key, as
+ * sst_format.h demands of it, and short. shared is what last_key shares with
+ * next, the first key after the block.
  */
 static int make_separator(struct sst_builder *b, struct bytes next,
 			  size_t shared)

@@ -221,7 +221,7 @@ static bool properties_equal(const struct sst_properties *a,
 	       a->row_count == b->row_count && a->data_size == b->data_size;
 }
 
-/* The footer, and the parts that are decoded at open, are there as they were. */
+/* The footer, and the parts that were decoded at open, are still there. */
 static int verify_small_parts(struct sst *t)
 {
 	static const enum sst_part parts[] = { SST_TOMBSTONES, SST_PROPERTIES };
