@@ -1,0 +1,186 @@
+#include "store/engine/manifest.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "store/base/err.h"
+#include "tests/unit/suite.h"
+
+static char directory[64];
+static struct volume *volume;
+static struct cache *cache;
+
+static void unused(struct file_owner *owner, uint64_t id)
+{
+	(void)owner;
+	(void)id;
+}
+
+static struct file_owner owner = { unused };
+
+static void setup(void)
+{
+	strcpy(directory, "/tmp/test_manifest.XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	ck_assert_int_eq(volume_posix_open(directory, true, &volume), 0);
+	ck_assert_int_eq(cache_new(1 << 20, &cache), 0);
+}
+
+static void teardown(void)
+{
+	char command[96];
+
+	cache_free(cache);
+	volume->ops->close(volume);
+	snprintf(command, sizeof(command), "rm -rf %s", directory);
+	ck_assert_int_eq(system(command), 0);
+}
+
+static struct manifest *reopen(struct manifest *m)
+{
+	int err;
+
+	manifest_close(m);
+	err = manifest_open(volume, cache, &owner, true, false, &m);
+	ck_assert_msg(err == 0, "%s: %s", err_text(err), err_detail());
+	return m;
+}
+
+START_TEST(edits_round_trip)
+{
+	struct edit e = EDIT_INIT, again;
+	struct buf raw = BUF_INIT;
+	size_t size;
+
+	ck_assert_int_eq(edit_add_file(&e, 3, 77, 1000), 0);
+	ck_assert_int_eq(edit_add_file(&e, 0, UINT64_MAX, 1), 0);
+	ck_assert_int_eq(edit_remove_file(&e, 2, 5), 0);
+	ck_assert_int_eq(edit_add_log(&e, 9, 0), 0);
+	e.oldest_log = 8;
+	e.last_seq = 1 << 20;
+	e.gc_time_us = 123;
+	ck_assert_int_eq(edit_encode(&e, &raw), 0);
+	ck_assert_int_eq(edit_decode(buf_bytes(&raw), &again), 0);
+	ck_assert_uint_eq(again.added_count, 2);
+	ck_assert_uint_eq(again.added[1].id, UINT64_MAX);
+	ck_assert_uint_eq(again.removed[0].level, 2);
+	ck_assert_uint_eq(again.logs[0].id, 9);
+	ck_assert_uint_eq(again.oldest_log, 8);
+	ck_assert_uint_eq(again.last_seq, 1 << 20);
+	ck_assert_uint_eq(again.gc_time_us, 123);
+	edit_release(&again);
+	/* Cut anywhere, it is refused or a shorter list of whole fields. */
+	for (size = 0; size < raw.size; size++)
+		if (edit_decode(bytes_of(raw.data, size), &again) == 0)
+			edit_release(&again);
+	raw.data[0] = 99;
+	ck_assert_int_eq(edit_decode(buf_bytes(&raw), &again),
+			 -ERR_format_newer);
+	raw.data[0] = 1;
+	raw.data[1] = LEVEL_COUNT;
+	ck_assert_int_eq(edit_decode(buf_bytes(&raw), &again),
+			 -ERR_manifest_damaged);
+	buf_release(&raw);
+	edit_release(&e);
+}
+END_TEST
+
+START_TEST(names_say_epoch_and_number)
+{
+	char name[VOLUME_NAME_MAX + 1];
+	const char *suffix;
+	uint64_t id;
+
+	manifest_name(UINT64_C(0x1200000034), "sst", name);
+	ck_assert_str_eq(name, "00000012-00000034.sst");
+	ck_assert(manifest_parse_name(name, &id, &suffix));
+	ck_assert_uint_eq(id, UINT64_C(0x1200000034));
+	ck_assert_str_eq(suffix, "sst");
+	ck_assert(!manifest_parse_name("root", &id, &suffix));
+	ck_assert(!manifest_parse_name("12-34.sst", &id, &suffix));
+	ck_assert(!manifest_parse_name("0000001g-00000034.sst", &id, &suffix));
+}
+END_TEST
+
+START_TEST(state_survives_and_epochs_rise)
+{
+	struct edit e = EDIT_INIT;
+	struct manifest *m;
+	uint64_t first, second;
+
+	ck_assert_int_eq(manifest_open(volume, cache, &owner, false, false, &m),
+			 -ERR_not_a_store);
+	m = reopen(NULL);
+	first = manifest_new_id(m);
+	ck_assert_int_eq(edit_add_log(&e, first, 0), 0);
+	ck_assert_int_eq(edit_add_log(&e, first + 1, 0), 0);
+	ck_assert_int_eq(manifest_apply(m, &e), 0);
+	edit_release(&e);
+	ck_assert_int_eq(edit_add_log(&e, first, 4096), 0);
+	e.last_seq = 50;
+	e.gc_time_us = 60;
+	ck_assert_int_eq(manifest_apply(m, &e), 0);
+	edit_release(&e);
+	m = reopen(m);
+	ck_assert_uint_eq(m->log_count, 2);
+	ck_assert_uint_eq(m->logs[0].final_size, 4096);
+	ck_assert_uint_eq(m->last_seq, 50);
+	ck_assert_uint_eq(m->gc_time_us, 60);
+	second = manifest_new_id(m);
+	ck_assert_uint_gt(second >> 32, first >> 32);
+	e.oldest_log = first + 1;
+	e.last_seq = 40; /* never goes back */
+	ck_assert_int_eq(manifest_apply(m, &e), 0);
+	edit_release(&e);
+	m = reopen(m);
+	ck_assert_uint_eq(m->log_count, 1);
+	ck_assert_uint_eq(m->last_seq, 50);
+	/* Removing what is not there is damage, and changes nothing. */
+	ck_assert_int_eq(edit_remove_file(&e, 1, 12345), 0);
+	ck_assert_int_eq(manifest_apply(m, &e), -ERR_manifest_damaged);
+	edit_release(&e);
+	manifest_close(m);
+}
+END_TEST
+
+/* A former owner that did not notice can change nothing any more. */
+START_TEST(root_is_swapped_by_one)
+{
+	struct edit e = EDIT_INIT;
+	struct manifest *old = reopen(NULL), *m = reopen(NULL);
+	uint64_t version = 0;
+	struct buf raw = BUF_INIT;
+
+	ck_assert_int_eq(volume->ops->root_swap(volume, old->root_version,
+						BYTES_LITERAL("x")),
+			 -ERR_volume_conflict);
+	manifest_close(old);
+	manifest_close(m);
+	ck_assert_int_eq(volume->ops->root_get(volume, &version, &raw), 0);
+	raw.data[20] ^= 1;
+	ck_assert_int_eq(
+		volume->ops->root_swap(volume, version, buf_bytes(&raw)), 0);
+	ck_assert_int_eq(manifest_open(volume, cache, &owner, true, false, &m),
+			 -ERR_manifest_damaged);
+	raw.data[8] = 2;
+	ck_assert_int_eq(
+		volume->ops->root_swap(volume, version + 1, buf_bytes(&raw)),
+		0);
+	ck_assert_int_eq(manifest_open(volume, cache, &owner, true, false, &m),
+			 -ERR_format_newer);
+	buf_release(&raw);
+	edit_release(&e);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *tests[] = {
+		edits_round_trip,
+		names_say_epoch_and_number,
+		state_survives_and_epochs_rise,
+		root_is_swapped_by_one,
+	};
+
+	return run_suite("manifest", setup, teardown, tests, 4);
+}
