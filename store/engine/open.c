@@ -64,6 +64,9 @@ static int replay_record(void *context, struct bytes record)
 	err = batch_parse(record, &batch, &seq);
 	if (err < 0)
 		return err;
+	/* A log may serve two memtables of which one was flushed. */
+	if (seq + batch.count - 1 <= e->manifest->last_seq)
+		return 0;
 	if (seq != e->written_seq + 1)
 		return fail(ERR_wal_damaged,
 			    "%s: log record has sequence %llu after %llu; "
