@@ -19,7 +19,7 @@
 	x(store_readonly, 4, EROFS, "store is read-only after an error") \
 	x(key_malformed, 5, EIO, "encoded key is malformed") \
 	x(manifest_damaged, 6, EIO, "manifest is damaged") \
-	x(format_newer, 7, EPROTONOSUPPORT, "store was written by a newer version") \
+	x(format_newer, 7, EPROTONOSUPPORT, "written by a newer version") \
 	x(store_in_use, 8, EBUSY, "store is in use") \
 	x(not_a_store, 9, EINVAL, "directory is not a TabletFS store") \
 	x(no_table, 10, ENOENT, "table not found") \

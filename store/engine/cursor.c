@@ -31,7 +31,7 @@ struct cursor {
 	bool version_seen;            /* last_timestamp is of this column */
 	uint64_t last_timestamp;
 	struct bytes limit; /* settle goes no further; empty: no limit */
-	int at;		    /* what the iterator returned last */
+	int at;             /* what the iterator returned last */
 	bool started;
 };
 

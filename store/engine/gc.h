@@ -85,8 +85,9 @@ struct gc_table {
 
 /*
  * The rules of all tables at one moment, the schema's own (id 0) among them:
- * immutable once shared, counted by references. A key of a table or family that is not here belongs to a dropped
- * one: readers never see it and compaction drops it.
+ * immutable once shared, counted by references. A key of a table or family that
+ * is not here belongs to a dropped one: readers never see it and compaction
+ * drops it.
  */
 struct gc_rules {
 	struct gc_table *tables; /* by id */

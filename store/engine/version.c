@@ -191,9 +191,9 @@ static int level_result(struct level_iter *l, int result)
 	return result;
 }
 
-/* Takes the first entry >= key of the file at index, or of those after it, which
- * hold only greater ones. A file may have no entry left: a tombstone alone may
- * reach that far. */
+/* Takes the first entry >= key of the file at index, or of those after it,
+ * which hold only greater ones. A file may have no entry left: a tombstone
+ * alone may reach that far. */
 static int level_seek_from(struct level_iter *l, size_t index, struct bytes key)
 {
 	int result = 0;
