@@ -283,13 +283,14 @@ bool gc_column_keep(struct gc_column *c, uint64_t timestamp_us, uint64_t seq)
 	bool keep = true;
 	size_t i;
 
-	for (i = 0; i < f->era_count; i++) {
-		if (seq > f->eras[i].until_seq)
-			continue;
-		if (!gc_keep(f->eras[i].policy, c->ranks[i], timestamp_us,
+	for (i = 0; i < f->era_count; i++)
+		if (seq <= f->eras[i].until_seq &&
+		    !gc_keep(f->eras[i].policy, c->ranks[i], timestamp_us,
 			     c->now_us))
 			keep = false;
-		c->ranks[i]++;
-	}
+	/* What is hidden does not count: compaction may have dropped it. */
+	for (i = 0; i < f->era_count && keep; i++)
+		if (seq <= f->eras[i].until_seq)
+			c->ranks[i]++;
 	return keep;
 }
