@@ -370,6 +370,8 @@ release:
 	return err;
 }
 
+#define EPOCHS_TRIED 1000
+
 static int open_root(struct manifest *m, bool create, bool read_only)
 {
 	struct buf raw = BUF_INIT;
@@ -390,8 +392,14 @@ static int open_root(struct manifest *m, bool create, bool read_only)
 	buf_release(&raw);
 	if (err < 0 || read_only)
 		return err;
-	m->epoch = root.epoch + 1;
-	return begin_edits(m);
+	/* Who died between making an edit log and naming it in the root has
+	 * used up an epoch. */
+	m->epoch = root.epoch;
+	do {
+		m->epoch++;
+		err = begin_edits(m);
+	} while (err == -EEXIST && m->epoch - root.epoch < EPOCHS_TRIED);
+	return err;
 }
 
 int manifest_open(struct volume *v, struct cache *cache,

@@ -144,6 +144,25 @@ START_TEST(state_survives_and_epochs_rise)
 END_TEST
 
 /* A former owner that did not notice can change nothing any more. */
+/* Who dies between making an edit log and naming it in the root leaves a name
+ * that nobody may use again. */
+START_TEST(a_used_up_epoch_is_passed_over)
+{
+	struct manifest *m = reopen(NULL);
+	char name[VOLUME_NAME_MAX + 1];
+	struct log *log;
+
+	manifest_name((uint64_t)(m->epoch + 1) << 32 | 1, "edits", name);
+	ck_assert_int_eq(volume->ops->log_create(volume, name, &log), 0);
+	volume->ops->log_close(log);
+	m = reopen(m);
+	ck_assert_uint_eq(m->epoch, 3);
+	m = reopen(m);
+	ck_assert_uint_eq(m->epoch, 4);
+	manifest_close(m);
+}
+END_TEST
+
 START_TEST(root_is_swapped_by_one)
 {
 	struct edit e = EDIT_INIT;
@@ -179,8 +198,9 @@ int main(void)
 		edits_round_trip,
 		names_say_epoch_and_number,
 		state_survives_and_epochs_rise,
+		a_used_up_epoch_is_passed_over,
 		root_is_swapped_by_one,
 	};
 
-	return run_suite("manifest", setup, teardown, tests, 4);
+	return run_suite("manifest", setup, teardown, tests, 5);
 }
