@@ -1,10 +1,6 @@
-#include <stdlib.h>
-
 #include "store/base/err.h"
 #include "store/engine/batch.h"
-
-/* After err.h, because it defines a macro named fail. */
-#include <check.h>
+#include "tests/unit/suite.h"
 
 static struct bytes lit(const char *s)
 {
@@ -134,19 +130,12 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("batch");
-	TCase *tests = tcase_create("batch");
-	SRunner *runner;
-	int failed;
+	const TTest *tests[] = {
+		round_trip,
+		empty_range_is_refused,
+		limit_on_count_adds_nothing,
+		damaged_records,
+	};
 
-	tcase_add_test(tests, round_trip);
-	tcase_add_test(tests, empty_range_is_refused);
-	tcase_add_test(tests, limit_on_count_adds_nothing);
-	tcase_add_test(tests, damaged_records);
-	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite("batch", NULL, NULL, tests, 4);
 }

@@ -1,10 +1,9 @@
 #include "store/base/err.h"
 #include "store/base/volume.h"
+#include "tests/unit/suite.h"
 
-#include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -334,25 +333,17 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("volume_posix");
-	TCase *tests = tcase_create("volume_posix");
-	SRunner *runner;
-	int failed;
+	const TTest *tests[] = {
+		segments,
+		segment_that_meets_its_name_is_refused,
+		names,
+		logs,
+		root,
+		damaged_root,
+		lease,
+		foreign_directories_are_refused,
+		an_empty_directory_becomes_a_store,
+	};
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_test(tests, segments);
-	tcase_add_test(tests, segment_that_meets_its_name_is_refused);
-	tcase_add_test(tests, names);
-	tcase_add_test(tests, logs);
-	tcase_add_test(tests, root);
-	tcase_add_test(tests, damaged_root);
-	tcase_add_test(tests, lease);
-	tcase_add_test(tests, foreign_directories_are_refused);
-	tcase_add_test(tests, an_empty_directory_becomes_a_store);
-	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite("volume_posix", set_up, tear_down, tests, 9);
 }

@@ -1,10 +1,9 @@
 #include "store/base/err.h"
 #include "store/engine/wal.h"
+#include "tests/unit/suite.h"
 
-#include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #define LOG_ID 0x100000007
@@ -276,24 +275,15 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("wal");
-	TCase *tests = tcase_create("wal");
-	SRunner *runner;
-	int failed;
+	const TTest *tests[] = {
+		finished_log,
+		empty_log,
+		the_callers_error_ends_it,
+		torn_tail,
+		tail_that_is_no_log,
+		flipped_bits,
+		damage_in_a_finished_log,
+	};
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_set_timeout(tests, 60);
-	tcase_add_test(tests, finished_log);
-	tcase_add_test(tests, empty_log);
-	tcase_add_test(tests, the_callers_error_ends_it);
-	tcase_add_test(tests, torn_tail);
-	tcase_add_test(tests, tail_that_is_no_log);
-	tcase_add_test(tests, flipped_bits);
-	tcase_add_test(tests, damage_in_a_finished_log);
-	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite("wal", set_up, tear_down, tests, 7);
 }
