@@ -1,0 +1,109 @@
+#ifndef SIM_NAIVE_H
+#define SIM_NAIVE_H
+
+#include "store/engine/gc.h"
+#include "store/store.h"
+
+/*
+ * The naive model of the store: an array of all writes that ever were, each
+ * with the sequence at which it came and the one at which it went. What a
+ * reader sees is found by looking at all of them. Slow and simple, so that it
+ * can be believed; the store has to give the same answers.
+ *
+ * Sequences are the model's own. Names point to memory that outlives the model.
+ */
+#define NAIVE_TABLES_MAX 4
+#define NAIVE_FAMILIES_MAX 8
+
+struct naive_family {
+	struct bytes name;
+	uint32_t id; /* another one after drop and create */
+	struct gc_era eras[GC_ERAS_MAX];
+	size_t era_count;
+};
+
+struct naive_table {
+	struct bytes name;
+	uint32_t id;
+	bool millis;
+	struct naive_family families[NAIVE_FAMILIES_MAX];
+	size_t family_count;
+};
+
+struct naive_schema {
+	struct naive_table tables[NAIVE_TABLES_MAX];
+	size_t table_count;
+	uint32_t last_id;
+};
+
+struct naive_cell {
+	uint32_t table, family_id;
+	struct bytes row, family, qualifier;
+	uint64_t timestamp_us;
+	uint64_t seq;
+	/* Of the first write of this version that later ones overwrote with
+	 * no delete between. */
+	uint64_t first_seq;
+	uint64_t dead_seq; /* deleted or overwritten; UINT64_MAX: alive */
+	uint32_t value_id; /* see naive_value */
+	uint32_t value_size;
+};
+
+struct naive {
+	struct naive_schema schema;
+	struct naive_cell *cells;
+	size_t count, capacity;
+	uint64_t seq;
+};
+
+void naive_release(struct naive *n);
+int naive_schema_copy(const struct naive_schema *from, struct naive_schema *to);
+void naive_schema_release(struct naive_schema *s);
+
+struct naive_table *naive_table(struct naive *n, struct bytes name);
+struct naive_family *naive_family(struct naive_table *t, struct bytes name);
+
+/* Schema: 0 or the error that the store has to give. */
+int naive_create_table(struct naive *n, struct bytes name, bool millis);
+int naive_drop_table(struct naive *n, struct bytes name);
+int naive_rename_table(struct naive *n, struct bytes from, struct bytes to);
+int naive_create_family(struct naive *n, struct bytes table, struct bytes name,
+			const struct gc_policy *gc);
+int naive_drop_family(struct naive *n, struct bytes table, struct bytes name);
+int naive_set_gc(struct naive *n, struct bytes table, struct bytes family,
+		 const struct gc_policy *gc);
+
+/* Which cells a deletion means; empty members stand for all. */
+struct naive_match {
+	uint32_t table;
+	struct bytes prefix; /* of rows */
+	struct bytes row;
+	bool has_row, has_family, has_qualifier;
+	struct bytes family, qualifier;
+	uint64_t from_us, to_us; /* to 0: unbounded */
+};
+
+int naive_put(struct naive *n, const struct naive_cell *cell);
+void naive_delete(struct naive *n, const struct naive_match *match);
+/* What a rule hides of the column now is gone for good. */
+int naive_bury(struct naive *n, const struct naive_match *column,
+	       uint64_t now_us);
+
+/* Cells that a reader sees, in scan order; free items. */
+struct naive_view {
+	const struct naive_cell **items;
+	size_t count;
+};
+
+int naive_view(const struct naive *n, const struct naive_table *t, uint64_t seq,
+	       uint64_t now_us, struct naive_view *out);
+
+/* As if nothing after seq had been written. */
+void naive_rewind(struct naive *n, uint64_t seq);
+/* Forgets what nobody sees who looks at seq or later. */
+void naive_purge(struct naive *n, uint64_t seq);
+
+/* The bytes of a value: a function of its number and size. */
+int naive_value(uint32_t id, uint32_t size, struct buf *out);
+
+#endif

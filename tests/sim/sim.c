@@ -1,0 +1,360 @@
+#include "tests/sim/sim.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "store/engine/engine.h"
+
+void sim_fail(struct sim *s, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(s->problem, sizeof(s->problem), fmt, args);
+	va_end(args);
+	longjmp(s->failed, 1);
+}
+
+void sim_log(const struct sim *s, const char *fmt, ...)
+{
+	va_list args;
+
+	if (!s->verbose)
+		return;
+	printf("%u: ", s->op);
+	va_start(args, fmt);
+	vprintf(fmt, args);
+	va_end(args);
+	putchar('\n');
+}
+
+void sim_want(struct sim *s, const char *what, int err, int want)
+{
+	if (err != want)
+		sim_fail(s, "%s: got %d (%s: %s), wanted %d (%s)", what, err,
+			 err_detail(), err_text(err), want,
+			 want < 0 ? err_text(want) : "success");
+}
+
+static uint64_t sim_now(void *context)
+{
+	return ((struct sim *)context)->now_us;
+}
+
+static void add_state(struct sim *s, struct sim_states *states)
+{
+	struct sim_state state = { engine_visible_seq(store_engine(s->store)),
+				   s->naive.seq };
+
+	if (states->count > 0 &&
+	    states->items[states->count - 1].engine_seq == state.engine_seq) {
+		states->items[states->count - 1] = state;
+		return;
+	}
+	if (states->count == states->capacity) {
+		states->capacity = states->capacity * 2 + 64;
+		states->items =
+			realloc(states->items,
+				states->capacity * sizeof(*states->items));
+		if (!states->items)
+			abort();
+	}
+	states->items[states->count++] = state;
+}
+
+/* What is there now is durable. */
+static void mark_durable(struct sim *s)
+{
+	s->states.count = 0;
+	add_state(s, &s->states);
+}
+
+static void open_store(struct sim *s, struct volume *v)
+{
+	static struct clock clock;
+	int err;
+
+	clock = (struct clock){ sim_now, s };
+	s->options.clock = &clock;
+	s->volume = v;
+	err = store_open_volume(v, &s->options, &s->store);
+	if (err < 0)
+		s->volume = NULL;
+	sim_want(s, "open", err, 0);
+}
+
+/* Returns the volume, as the store left it. */
+static struct volume *close_store(struct sim *s)
+{
+	struct store *store = s->store;
+	struct volume *v = s->volume;
+
+	sim_close_scans(s);
+	sim_release_snapshots(s);
+	volume_mem_keep(v);
+	s->store = NULL;
+	sim_want(s, "close", store_close(store), 0);
+	if (volume_mem_open_count(v) > 0)
+		sim_fail(s, "%zu objects of the volume were not closed",
+			 volume_mem_open_count(v));
+	return v;
+}
+
+/* The volume calls this before and after each change. */
+static void maybe_clone(void *context, struct volume *v)
+{
+	struct sim *s = context;
+	size_t i;
+	int err;
+
+	if (s->clone || s->crash_in == 0 || --s->crash_in > 0)
+		return;
+	err = s->crash_is_kill ? volume_mem_kill_clone(v, &s->clone)
+			       : volume_mem_crash_clone(v, &s->rng, &s->clone);
+	if (err < 0)
+		abort();
+	s->clone_states.count = 0;
+	for (i = 0; i < s->states.count; i++) {
+		if (s->clone_states.count == s->clone_states.capacity) {
+			s->clone_states.capacity += 64;
+			s->clone_states.items =
+				realloc(s->clone_states.items,
+					s->clone_states.capacity *
+						sizeof(*s->clone_states.items));
+			if (!s->clone_states.items)
+				abort();
+		}
+		s->clone_states.items[s->clone_states.count++] =
+			s->states.items[i];
+	}
+}
+
+static void arm_crash(struct sim *s)
+{
+	s->crash_is_kill = rng_one_in(&s->rng, 4);
+	s->crash_in = 1 + rng_below(&s->rng, 1 << rng_below(&s->rng, 6));
+	volume_mem_hook(s->volume, maybe_clone, s);
+	sim_log(s, "%s in %u changes", s->crash_is_kill ? "kill" : "power cut",
+		s->crash_in);
+}
+
+static void drop_clone_schema(struct sim *s)
+{
+	if (s->have_clone_schema)
+		naive_schema_release(&s->clone_schema);
+	s->have_clone_schema = false;
+}
+
+/*
+ * Goes on with the clone. It must be in one of the states since the last sync
+ * before it was taken, the last of which is the one that the operation under
+ * way led to.
+ */
+static void crash(struct sim *s)
+{
+	struct volume *clone = s->clone, *old;
+	struct sim_state *state = NULL;
+	uint64_t seq;
+	size_t i;
+
+	add_state(s, &s->clone_states);
+	old = close_store(s);
+	old->ops->close(old);
+	s->volume = NULL;
+	s->clone = NULL;
+	open_store(s, clone);
+	seq = engine_visible_seq(store_engine(s->store));
+	for (i = 0; i < s->clone_states.count; i++)
+		if (s->clone_states.items[i].engine_seq == seq)
+			state = &s->clone_states.items[i];
+	if (!state)
+		sim_fail(
+			s,
+			"recovered sequence %llu is no state between %llu, "
+			"which was durable, and %llu",
+			(unsigned long long)seq,
+			(unsigned long long)s->clone_states.items[0].engine_seq,
+			(unsigned long long)s->clone_states
+				.items[s->clone_states.count - 1]
+				.engine_seq);
+	sim_log(s, "recovered sequence %llu of %llu: %s",
+		(unsigned long long)seq,
+		(unsigned long long)s->clone_states
+			.items[s->clone_states.count - 1]
+			.engine_seq,
+		store_recovery_text(s->store));
+	if (state->naive_seq < s->naive.seq)
+		s->counts.lost++;
+	if (state != &s->clone_states.items[s->clone_states.count - 1] &&
+	    s->have_clone_schema) {
+		naive_schema_release(&s->naive.schema);
+		s->naive.schema = s->clone_schema;
+		s->have_clone_schema = false;
+	}
+	drop_clone_schema(s);
+	naive_rewind(&s->naive, state->naive_seq);
+	mark_durable(s);
+	if (s->crash_is_kill)
+		s->counts.kills++;
+	else
+		s->counts.crashes++;
+	sim_compare_all(s);
+}
+
+static void reopen(struct sim *s)
+{
+	uint64_t want = engine_visible_seq(store_engine(s->store)), seq;
+
+	sim_log(s, "reopen");
+	open_store(s, close_store(s));
+	seq = engine_visible_seq(store_engine(s->store));
+	if (seq != want)
+		sim_fail(s, "reopened with sequence %llu, closed with %llu",
+			 (unsigned long long)seq, (unsigned long long)want);
+	mark_durable(s);
+	s->counts.reopens++;
+	sim_compare_all(s);
+}
+
+static void report(void *context, const char *problem)
+{
+	sim_fail(context, "check: %s", problem);
+}
+
+void sim_compare_all(struct sim *s)
+{
+	static const char *const names[] = { "t1", "t2", "t3" };
+	struct scan_range range = { 0 };
+	struct scan *scan;
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		range.table = bytes_string(names[i]);
+		if (naive_table(&s->naive, range.table))
+			sim_compare_table(s,
+					  naive_table(&s->naive, range.table));
+		else
+			sim_want(s, "scan of no table",
+				 scan_open(s->store, NULL, &range, &scan),
+				 -ERR_no_table);
+	}
+	sim_want(s, "check", store_check(s->store, report, s), 0);
+}
+
+void sim_start(struct sim *s, uint64_t seed)
+{
+	struct volume *v;
+
+	s->seed = seed;
+	s->rng.state = seed;
+	s->now_us = UINT64_C(1000000000);
+	store_options_init(&s->options);
+	s->options.create = true;
+	s->options.background = false;
+	s->options.memtable_size = 4096 << rng_below(&s->rng, 6);
+	s->options.file_size = 2048 << rng_below(&s->rng, 6);
+	s->options.cache_size = 16384 << rng_below(&s->rng, 7);
+	sim_log(s, "memtable %zu, files %llu, cache %zu",
+		s->options.memtable_size,
+		(unsigned long long)s->options.file_size,
+		s->options.cache_size);
+	sim_want(s, "volume", volume_mem_new(&v), 0);
+	open_store(s, v);
+	mark_durable(s);
+}
+
+void sim_end(struct sim *s)
+{
+	sim_close_scans(s);
+	sim_release_snapshots(s);
+	if (s->store)
+		store_close(s->store);
+	else if (s->volume)
+		s->volume->ops->close(s->volume);
+	if (s->clone)
+		s->clone->ops->close(s->clone);
+	drop_clone_schema(s);
+	naive_release(&s->naive);
+	free(s->states.items);
+	free(s->clone_states.items);
+}
+
+static void background_op(struct sim *s)
+{
+	struct engine *e = store_engine(s->store);
+	uint32_t kind = rng_below(&s->rng, 12);
+	int err;
+
+	if (kind < 8) {
+		err = engine_step(e);
+		sim_log(s, "step: %d", err);
+		sim_want(s, "step", err > 0 ? 0 : err, 0);
+	} else if (kind < 11) {
+		sim_log(s, "flush");
+		sim_want(s, "flush", engine_flush(e), 0);
+	} else {
+		struct bytes table = BYTES_NONE;
+		bool one = rng_one_in(&s->rng, 2);
+
+		if (one)
+			table = sim_draw_table(s);
+		sim_log(s, "compact %s", one ? "one table" : "all");
+		sim_want(s, "compact", store_compact(s->store, table),
+			 one && !naive_table(&s->naive, table) ? -ERR_no_table
+							       : 0);
+	}
+}
+
+static void purge(struct sim *s)
+{
+	uint64_t seq = s->states.items[0].naive_seq;
+	size_t i;
+
+	for (i = 0; i < SIM_SNAPSHOTS; i++)
+		if (s->snapshots[i].snapshot && s->snapshots[i].seq < seq)
+			seq = s->snapshots[i].seq;
+	if (!s->clone)
+		naive_purge(&s->naive, seq);
+}
+
+void sim_step(struct sim *s)
+{
+	uint32_t kind = rng_below(&s->rng, 1000);
+
+	s->op++;
+	if (s->op % 32 == 0)
+		purge(s);
+	drop_clone_schema(s);
+	if (s->crash_in > 0) {
+		s->have_clone_schema = true;
+		if (naive_schema_copy(&s->naive.schema, &s->clone_schema) < 0)
+			abort();
+	}
+	if (kind < 450)
+		sim_write_op(s);
+	else if (kind < 490)
+		sim_schema_op(s);
+	else if (kind < 720)
+		sim_read_op(s);
+	else if (kind < 770)
+		sim_snapshot_op(s);
+	else if (kind < 870)
+		background_op(s);
+	else if (kind < 930)
+		s->now_us += (uint64_t)rng_below(&s->rng, 60) * 1000000 +
+			     rng_below(&s->rng, 1000000);
+	else if (kind < 960)
+		sim_want(s, "sync", store_sync(s->store), 0);
+	else if (kind < 967)
+		reopen(s);
+	else if (s->crash_in == 0 && !s->clone)
+		arm_crash(s);
+	if (kind >= 930 && kind < 960)
+		mark_durable(s);
+	add_state(s, &s->states);
+	if (s->clone) {
+		s->crash_in = 0;
+		crash(s);
+	}
+}

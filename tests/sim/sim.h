@@ -1,0 +1,105 @@
+#ifndef SIM_SIM_H
+#define SIM_SIM_H
+
+#include <setjmp.h>
+
+#include "tests/sim/naive.h"
+#include "tests/sim/volume_mem.h"
+
+/*
+ * One run of the simulator: a store on a crashable volume beside the naive
+ * model, both driven by one seed. Whatever differs ends the run: sim_fail does
+ * not return.
+ */
+#define SIM_SNAPSHOTS 3
+#define SIM_SCANS 3
+
+/* A state of the store that a crash may leave. */
+struct sim_state {
+	uint64_t engine_seq, naive_seq;
+};
+
+struct sim_states {
+	struct sim_state *items; /* oldest first: what is durable */
+	size_t count, capacity;
+};
+
+struct sim_snapshot {
+	struct snapshot *snapshot;
+	uint64_t seq, now_us;
+};
+
+/* An open scan and the cells that it has to give, in order. */
+struct sim_scan {
+	struct scan *scan;
+	struct scan_range range;
+	struct naive_cell *cells;
+	size_t count, at;
+	bool started, row_ended;
+};
+
+struct sim {
+	uint64_t seed;
+	unsigned int op; /* number of the operation under way */
+	bool verbose;
+	jmp_buf failed;
+	char problem[2000];
+
+	struct rng rng;
+	uint64_t now_us;
+	struct store_options options;
+	struct volume *volume; /* the store's */
+	struct store *store;
+	struct naive naive;
+	struct sim_states states;
+	struct sim_snapshot snapshots[SIM_SNAPSHOTS];
+	struct sim_scan scans[SIM_SCANS];
+	uint32_t last_value;
+
+	/* A crash on its way: after so many changes to the volume a clone is
+	 * taken, and after that operation the run goes on with the clone. */
+	uint32_t crash_in;
+	bool crash_is_kill;
+	struct volume *clone;
+	struct sim_states clone_states;
+	struct naive_schema clone_schema; /* as of before the operation */
+	bool have_clone_schema;
+
+	struct {
+		uint64_t writes, reads, crashes, kills, reopens, lost;
+	} counts;
+};
+
+__attribute__((noreturn, format(printf, 2, 3))) void sim_fail(struct sim *s,
+							      const char *fmt,
+							      ...);
+__attribute__((format(printf, 2, 3))) void sim_log(const struct sim *s,
+						   const char *fmt, ...);
+/* Fails unless err is what is wanted. */
+void sim_want(struct sim *s, const char *what, int err, int want);
+
+/* Opens an empty store with options drawn from the seed. */
+void sim_start(struct sim *s, uint64_t seed);
+/* Releases everything, after a failure too. */
+void sim_end(struct sim *s);
+/* One random operation, compared with the model. */
+void sim_step(struct sim *s);
+/* Every table, compared cell by cell, and the files checked. */
+void sim_compare_all(struct sim *s);
+
+/* sim_write.c */
+void sim_write_op(struct sim *s);
+void sim_schema_op(struct sim *s);
+struct bytes sim_draw_row(struct sim *s);
+struct bytes sim_draw_family(struct sim *s);
+struct bytes sim_draw_qualifier(struct sim *s);
+struct bytes sim_draw_table(struct sim *s);
+
+/* sim_read.c */
+void sim_read_op(struct sim *s);
+void sim_snapshot_op(struct sim *s);
+void sim_close_scans(struct sim *s);
+void sim_release_snapshots(struct sim *s);
+void sim_compare_table(struct sim *s, const struct naive_table *t);
+
+#endif

@@ -1,0 +1,692 @@
+#include "tests/sim/volume_mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "store/base/err.h"
+
+#define PAGE_SIZE 4096
+
+enum file_state {
+	FILE_LIVE,
+	FILE_REMOVED, /* but may be back after a power cut */
+};
+
+/* The content of a file, shared by the volume and its readers. */
+struct content {
+	struct buf data;
+	unsigned int references;
+};
+
+struct mem_file {
+	char name[VOLUME_NAME_MAX + 1];
+	struct content *content;
+	size_t synced; /* bytes of it that are durable */
+	bool name_synced;
+	bool grows; /* a log */
+	enum file_state state;
+	struct mem_file *next;
+};
+
+struct mem_volume {
+	struct volume volume;
+	struct mem_file *files;
+	struct buf root;
+	uint64_t root_version;
+	bool leased;
+	char holder[200];
+	size_t open_count;
+	unsigned int kept;
+
+	uint64_t calls;
+	uint64_t fail_at; /* of calls; 0: never */
+	int fail_error;
+	bool fail_forever;
+	bool failed;
+	struct rng rng;
+	void (*hook)(void *context, struct volume *v);
+	void *hook_context;
+};
+
+struct mem_writer {
+	struct segment_writer writer;
+	struct mem_volume *volume;
+	struct content *content;
+	char name[VOLUME_NAME_MAX + 1];
+};
+
+struct mem_log {
+	struct log log;
+	struct mem_volume *volume;
+	struct mem_file *file;
+	bool broken;
+};
+
+struct mem_reader {
+	struct reader reader;
+	struct mem_volume *volume;
+	struct content *content;
+	char name[VOLUME_NAME_MAX + 1];
+};
+
+static const struct volume_ops mem_ops;
+
+static struct mem_volume *mem(struct volume *v)
+{
+	return (struct mem_volume *)v;
+}
+
+static struct content *content_new(void)
+{
+	struct content *c = calloc(1, sizeof(*c));
+
+	if (c)
+		c->references = 1;
+	return c;
+}
+
+static struct content *content_get(struct content *c)
+{
+	c->references++;
+	return c;
+}
+
+static void content_put(struct content *c)
+{
+	if (!c || --c->references > 0)
+		return;
+	buf_release(&c->data);
+	free(c);
+}
+
+static void call_hook(struct mem_volume *v)
+{
+	if (v->hook)
+		v->hook(v->hook_context, &v->volume);
+}
+
+/* Counts a call that can fail; 0 or the error that was asked for. */
+static int count_call(struct mem_volume *v, const char *what, const char *name)
+{
+	v->calls++;
+	if (v->fail_at == 0 || v->calls < v->fail_at ||
+	    (v->calls > v->fail_at && !v->fail_forever))
+		return 0;
+	v->failed = true;
+	return fail(v->fail_error, "memory/%s: cannot %s", name, what);
+}
+
+static struct mem_file *find(struct mem_volume *v, const char *name)
+{
+	struct mem_file *f;
+
+	for (f = v->files; f; f = f->next)
+		if (f->state == FILE_LIVE && strcmp(f->name, name) == 0)
+			return f;
+	return NULL;
+}
+
+/* Names are never used twice, not even after a removal. */
+static int check_free(struct mem_volume *v, const char *name)
+{
+	struct mem_file *f;
+
+	for (f = v->files; f; f = f->next)
+		if (strcmp(f->name, name) == 0)
+			return fail(EEXIST, "memory/%s: cannot create", name);
+	if (strlen(name) > VOLUME_NAME_MAX)
+		return fail(EINVAL, "memory/%s: name is too long", name);
+	return 0;
+}
+
+static struct mem_file *add_file(struct mem_volume *v, const char *name,
+				 struct content *content)
+{
+	struct mem_file *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	snprintf(f->name, sizeof(f->name), "%s", name);
+	f->content = content;
+	f->next = v->files;
+	v->files = f;
+	return f;
+}
+
+static int mem_segment_create(struct volume *volume, const char *name,
+			      struct segment_writer **out)
+{
+	struct mem_volume *v = mem(volume);
+	struct mem_writer *w;
+	int err = count_call(v, "create", name);
+
+	*out = NULL;
+	if (!err)
+		err = check_free(v, name);
+	if (err < 0)
+		return err;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return -ENOMEM;
+	w->content = content_new();
+	if (!w->content) {
+		free(w);
+		return -ENOMEM;
+	}
+	w->volume = v;
+	snprintf(w->name, sizeof(w->name), "%s", name);
+	w->writer.ops = &mem_ops;
+	w->writer.path = w->name;
+	v->open_count++;
+	*out = &w->writer;
+	return 0;
+}
+
+static int mem_segment_append(struct segment_writer *writer, struct bytes data)
+{
+	struct mem_writer *w = (struct mem_writer *)writer;
+	int err = count_call(w->volume, "write", w->name);
+
+	if (!err)
+		err = buf_add_bytes(&w->content->data, data);
+	if (!err)
+		writer->size += data.size;
+	return err;
+}
+
+static void mem_segment_abandon(struct segment_writer *writer)
+{
+	struct mem_writer *w = (struct mem_writer *)writer;
+
+	w->volume->open_count--;
+	content_put(w->content);
+	free(w);
+}
+
+static int mem_segment_finish(struct segment_writer *writer)
+{
+	struct mem_writer *w = (struct mem_writer *)writer;
+	struct mem_volume *v = w->volume;
+	int failed = count_call(v, "finish", w->name);
+	struct mem_file *f;
+	int err = 0;
+
+	call_hook(v);
+	/* A name that was made and taken back may come back. */
+	if (!failed || rng_one_in(&v->rng, 2)) {
+		err = check_free(v, w->name);
+		f = err ? NULL : add_file(v, w->name, w->content);
+		if (f) {
+			content_get(w->content);
+			f->synced = w->content->data.size;
+			f->name_synced = !failed;
+			f->state = failed ? FILE_REMOVED : FILE_LIVE;
+		} else if (!err) {
+			err = -ENOMEM;
+		}
+	}
+	call_hook(v);
+	mem_segment_abandon(writer);
+	return failed ? failed : err;
+}
+
+static int mem_log_create(struct volume *volume, const char *name,
+			  struct log **out)
+{
+	struct mem_volume *v = mem(volume);
+	struct content *content;
+	struct mem_file *f;
+	struct mem_log *l;
+	int err = count_call(v, "create", name);
+
+	*out = NULL;
+	if (!err)
+		err = check_free(v, name);
+	if (err < 0)
+		return err;
+	l = calloc(1, sizeof(*l));
+	content = content_new();
+	call_hook(v);
+	f = l && content ? add_file(v, name, content) : NULL;
+	if (!f) {
+		content_put(content);
+		free(l);
+		return -ENOMEM;
+	}
+	f->grows = true;
+	l->file = f;
+	l->volume = v;
+	l->log.ops = &mem_ops;
+	l->log.path = l->file->name;
+	v->open_count++;
+	*out = &l->log;
+	return 0;
+}
+
+static int mem_log_append(struct log *log, struct bytes data)
+{
+	struct mem_log *l = (struct mem_log *)log;
+	int failed = count_call(l->volume, "write", l->file->name);
+	int err;
+
+	call_hook(l->volume);
+	if (failed)
+		data.size = rng_below(&l->volume->rng, (uint32_t)data.size + 1);
+	err = buf_add_bytes(&l->file->content->data, data);
+	if (!err && !failed)
+		log->size += data.size;
+	call_hook(l->volume);
+	return failed ? failed : err;
+}
+
+static int mem_log_sync(struct log *log)
+{
+	struct mem_log *l = (struct mem_log *)log;
+	int err = count_call(l->volume, "sync", l->file->name);
+
+	if (l->broken)
+		return fail(EIO, "memory/%s: an earlier sync failed",
+			    l->file->name);
+	l->broken = err < 0;
+	if (err < 0)
+		return err;
+	call_hook(l->volume);
+	l->file->synced = l->file->content->data.size;
+	l->file->name_synced = true;
+	call_hook(l->volume);
+	return 0;
+}
+
+static void mem_log_close(struct log *log)
+{
+	struct mem_log *l = (struct mem_log *)log;
+
+	l->volume->open_count--;
+	free(l);
+}
+
+static int mem_open(struct volume *volume, const char *name,
+		    struct reader **out)
+{
+	struct mem_volume *v = mem(volume);
+	struct mem_file *f = find(v, name);
+	struct mem_reader *r;
+	int err = count_call(v, "open", name);
+
+	*out = NULL;
+	if (err < 0)
+		return err;
+	if (!f)
+		return fail(ENOENT, "memory/%s: cannot open", name);
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return -ENOMEM;
+	r->volume = v;
+	r->content = content_get(f->content);
+	snprintf(r->name, sizeof(r->name), "%s", name);
+	r->reader.ops = &mem_ops;
+	r->reader.size = f->content->data.size;
+	r->reader.path = r->name;
+	v->open_count++;
+	*out = &r->reader;
+	return 0;
+}
+
+static int mem_pread(struct reader *reader, uint64_t offset, void *data,
+		     size_t size)
+{
+	struct mem_reader *r = (struct mem_reader *)reader;
+	const struct buf *b = &r->content->data;
+	int err = count_call(r->volume, "read", r->name);
+
+	if (err < 0)
+		return err;
+	if (offset > b->size || size > b->size - offset)
+		return fail(EIO, "memory/%s: wanted %zu bytes at %llu of %zu",
+			    r->name, size, (unsigned long long)offset, b->size);
+	if (size > 0)
+		memcpy(data, b->data + offset, size);
+	return 0;
+}
+
+static void mem_reader_close(struct reader *reader)
+{
+	struct mem_reader *r = (struct mem_reader *)reader;
+
+	r->volume->open_count--;
+	content_put(r->content);
+	free(r);
+}
+
+static int mem_remove(struct volume *volume, const char *name)
+{
+	struct mem_volume *v = mem(volume);
+	struct mem_file *f = find(v, name);
+	int err = count_call(v, "remove", name);
+
+	if (err < 0)
+		return err;
+	if (!f)
+		return fail(ENOENT, "memory/%s: cannot remove", name);
+	call_hook(v);
+	f->state = FILE_REMOVED;
+	return 0;
+}
+
+static int mem_list(struct volume *volume,
+		    int (*each)(void *context, const char *name), void *context)
+{
+	struct mem_volume *v = mem(volume);
+	struct mem_file *f, *next;
+	int err = count_call(v, "list", "");
+
+	for (f = v->files; f && err >= 0; f = next) {
+		next = f->next;
+		if (f->state == FILE_LIVE)
+			err = each(context, f->name);
+	}
+	return err < 0 ? err : 0;
+}
+
+static int mem_root_get(struct volume *volume, uint64_t *version,
+			struct buf *out)
+{
+	struct mem_volume *v = mem(volume);
+	int err = count_call(v, "read", "root");
+
+	if (err < 0)
+		return err;
+	if (v->root_version == 0)
+		return fail(ENOENT, "memory/root: cannot open");
+	*version = v->root_version;
+	return buf_set(out, buf_bytes(&v->root));
+}
+
+static int mem_root_swap(struct volume *volume, uint64_t expected,
+			 struct bytes content)
+{
+	struct mem_volume *v = mem(volume);
+	int failed = count_call(v, "write", "root");
+	int err;
+
+	if (v->root_version != expected)
+		return fail(ERR_volume_conflict, "memory/root: version %llu",
+			    (unsigned long long)v->root_version);
+	call_hook(v);
+	if (failed && rng_one_in(&v->rng, 2))
+		return failed;
+	err = buf_set(&v->root, content);
+	if (err < 0)
+		return err;
+	v->root_version++;
+	call_hook(v);
+	return failed;
+}
+
+static int mem_lease_take(struct volume *volume, const char *holder)
+{
+	struct mem_volume *v = mem(volume);
+	int err = count_call(v, "lock", "lock");
+
+	if (err < 0)
+		return err;
+	if (v->leased)
+		return fail(ERR_store_in_use, "memory: in use by %s",
+			    v->holder);
+	v->leased = true;
+	snprintf(v->holder, sizeof(v->holder), "%s", holder);
+	return 0;
+}
+
+static int mem_lease_describe(struct volume *volume, const char *holder)
+{
+	struct mem_volume *v = mem(volume);
+
+	snprintf(v->holder, sizeof(v->holder), "%s", holder);
+	return 0;
+}
+
+static void mem_lease_release(struct volume *volume)
+{
+	mem(volume)->leased = false;
+}
+
+static int mem_space(struct volume *volume, struct volume_space *out)
+{
+	(void)volume;
+	*out = (struct volume_space){ 1 << 30, 1 << 29, 1 << 29 };
+	return 0;
+}
+
+static void mem_close(struct volume *volume)
+{
+	struct mem_volume *v = mem(volume);
+	struct mem_file *f, *next;
+
+	v->leased = false;
+	if (v->kept > 0) {
+		v->kept--;
+		return;
+	}
+	for (f = v->files; f; f = next) {
+		next = f->next;
+		content_put(f->content);
+		free(f);
+	}
+	buf_release(&v->root);
+	free(v);
+}
+
+static const struct volume_ops mem_ops = {
+	.segment_create = mem_segment_create,
+	.segment_append = mem_segment_append,
+	.segment_finish = mem_segment_finish,
+	.segment_abandon = mem_segment_abandon,
+	.log_create = mem_log_create,
+	.log_append = mem_log_append,
+	.log_sync = mem_log_sync,
+	.log_close = mem_log_close,
+	.open = mem_open,
+	.pread = mem_pread,
+	.reader_close = mem_reader_close,
+	.remove = mem_remove,
+	.list = mem_list,
+	.root_get = mem_root_get,
+	.root_swap = mem_root_swap,
+	.lease_take = mem_lease_take,
+	.lease_describe = mem_lease_describe,
+	.lease_release = mem_lease_release,
+	.space = mem_space,
+	.close = mem_close,
+};
+
+int volume_mem_new(struct volume **out)
+{
+	struct mem_volume *v = calloc(1, sizeof(*v));
+
+	*out = NULL;
+	if (!v)
+		return -ENOMEM;
+	v->volume.ops = &mem_ops;
+	v->volume.path = "memory";
+	*out = &v->volume;
+	return 0;
+}
+
+void volume_mem_keep(struct volume *v)
+{
+	mem(v)->kept++;
+}
+
+/* Copies a log; segments never change and are shared. */
+static int clone_file(struct mem_volume *to, const struct mem_file *from)
+{
+	struct content *c =
+		from->grows ? content_new() : content_get(from->content);
+	struct mem_file *f;
+
+	if (!c)
+		return -ENOMEM;
+	if (from->grows &&
+	    buf_add_bytes(&c->data, buf_bytes(&from->content->data)) < 0) {
+		content_put(c);
+		return -ENOMEM;
+	}
+	f = add_file(to, from->name, c);
+	if (!f) {
+		content_put(c);
+		return -ENOMEM;
+	}
+	f->synced = from->synced;
+	f->name_synced = from->name_synced;
+	f->grows = from->grows;
+	f->state = from->state;
+	return 0;
+}
+
+int volume_mem_kill_clone(struct volume *volume, struct volume **out)
+{
+	struct mem_volume *v = mem(volume);
+	struct mem_volume *to;
+	struct mem_file *f;
+	int err;
+
+	err = volume_mem_new(out);
+	if (err < 0)
+		return err;
+	to = mem(*out);
+	to->root_version = v->root_version;
+	err = buf_set(&to->root, buf_bytes(&v->root));
+	for (f = v->files; f && !err; f = f->next)
+		err = clone_file(to, f);
+	if (err < 0) {
+		mem_close(*out);
+		*out = NULL;
+	}
+	return err;
+}
+
+/* What a power cut leaves of the tail that was not synced. */
+static void tear(struct mem_file *f, struct rng *rng)
+{
+	struct buf *b = &f->content->data;
+	uint32_t tail = (uint32_t)(b->size - f->synced);
+	size_t at, page_end;
+	uint32_t kind;
+
+	if (tail == 0)
+		return;
+	switch (rng_below(rng, 5)) {
+	case 0: /* nothing */
+		b->size = f->synced;
+		return;
+	case 1: /* all */
+		return;
+	case 2: /* cut anywhere */
+		b->size = f->synced + rng_below(rng, tail + 1);
+		return;
+	case 3: /* cut at a page */
+		b->size = f->synced + rng_below(rng, tail + 1);
+		b->size -= b->size % PAGE_SIZE;
+		if (b->size < f->synced)
+			b->size = f->synced;
+		return;
+	default: /* pages written in any order, or never */
+		for (at = f->synced; at < b->size; at = page_end) {
+			page_end = at - at % PAGE_SIZE + PAGE_SIZE;
+			if (page_end > b->size)
+				page_end = b->size;
+			kind = rng_below(rng, 4);
+			if (kind == 0)
+				memset(b->data + at, 0, page_end - at);
+			else if (kind == 1)
+				memset(b->data + at, (int)rng_next(rng),
+				       page_end - at);
+		}
+	}
+}
+
+int volume_mem_crash_clone(struct volume *volume, struct rng *rng,
+			   struct volume **out)
+{
+	struct mem_file **place, *f;
+	int err = volume_mem_kill_clone(volume, out);
+
+	if (err < 0)
+		return err;
+	place = &mem(*out)->files;
+	while ((f = *place)) {
+		/* A name that is not durable stays or goes; a removal that is
+		 * not durable holds mostly. Of a file that was removed, the
+		 * name remains used. */
+		if (f->state == FILE_REMOVED) {
+			if (f->content->data.size > 0 && rng_one_in(rng, 4))
+				f->state = FILE_LIVE;
+		} else if (!f->name_synced && rng_one_in(rng, 2)) {
+			*place = f->next;
+			content_put(f->content);
+			free(f);
+			continue;
+		}
+		tear(f, rng);
+		f->synced = f->content->data.size;
+		f->name_synced = true;
+		place = &f->next;
+	}
+	return 0;
+}
+
+void volume_mem_fail(struct volume *volume, uint64_t n, int error, bool forever,
+		     uint64_t seed)
+{
+	struct mem_volume *v = mem(volume);
+
+	v->fail_at = n ? v->calls + n : 0;
+	v->fail_error = error;
+	v->fail_forever = forever;
+	v->failed = false;
+	v->rng.state = seed;
+}
+
+bool volume_mem_failed(const struct volume *v)
+{
+	return ((const struct mem_volume *)v)->failed;
+}
+
+uint64_t volume_mem_calls(const struct volume *v)
+{
+	return ((const struct mem_volume *)v)->calls;
+}
+
+void volume_mem_hook(struct volume *volume,
+		     void (*hook)(void *context, struct volume *v),
+		     void *context)
+{
+	mem(volume)->hook = hook;
+	mem(volume)->hook_context = context;
+}
+
+struct bytes volume_mem_file(struct volume *volume, const char *name)
+{
+	struct mem_volume *v = mem(volume);
+	struct mem_file *f = find(v, name);
+
+	if (strcmp(name, "root") == 0)
+		return buf_bytes(&v->root);
+	return f ? buf_bytes(&f->content->data) : BYTES_NONE;
+}
+
+void volume_mem_truncate(struct volume *volume, const char *name, size_t size)
+{
+	struct mem_file *f = find(mem(volume), name);
+
+	if (f && size < f->content->data.size) {
+		f->content->data.size = size;
+		f->synced = size < f->synced ? size : f->synced;
+	}
+}
+
+size_t volume_mem_open_count(const struct volume *v)
+{
+	return ((const struct mem_volume *)v)->open_count;
+}

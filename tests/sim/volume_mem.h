@@ -1,0 +1,56 @@
+#ifndef SIM_VOLUME_MEM_H
+#define SIM_VOLUME_MEM_H
+
+#include "store/base/volume.h"
+#include "tests/sim/rng.h"
+
+/*
+ * A volume in memory that knows which of its bytes would survive a power cut,
+ * and that fails on request. For tests; one thread at a time.
+ *
+ * What is durable: finished segments and their names, the root, and of a log
+ * what was there at its last sync. A log that was never synced may lose its
+ * name, and a removed file may come back, because nobody syncs a removal.
+ */
+int volume_mem_new(struct volume **out);
+/* One more call of close is needed to end v, so that it outlives a store. */
+void volume_mem_keep(struct volume *v);
+
+/*
+ * A second volume as a power cut at this moment would leave the first: nobody
+ * holds its lease, and of every log's unsynced tail some random part survives:
+ * none, all, cut anywhere or at a page, with pages of zeros or garbage.
+ */
+int volume_mem_crash_clone(struct volume *v, struct rng *rng,
+			   struct volume **out);
+/* The same as a kill of the process would leave it: every byte is there, and
+ * what was not durable still is not. */
+int volume_mem_kill_clone(struct volume *v, struct volume **out);
+
+/*
+ * The n-th call from now on that can fail (1: the next) fails with error, and
+ * with forever all after it too. What a failed call did is random, within what
+ * volume.h allows: part of an append, a root swapped or not. n 0 ends it.
+ */
+void volume_mem_fail(struct volume *v, uint64_t n, int error, bool forever,
+		     uint64_t seed);
+/* Whether the failure that was asked for has happened. */
+bool volume_mem_failed(const struct volume *v);
+/* Calls so far that can fail. */
+uint64_t volume_mem_calls(const struct volume *v);
+
+/* Calls hook before and after each change, so that a test can take a crash
+ * clone there. NULL ends it. */
+void volume_mem_hook(struct volume *v,
+		     void (*hook)(void *context, struct volume *v),
+		     void *context);
+
+/* Direct access for tests that damage files: a file's bytes, which they may
+ * change, or size 0 if there is none; "root" is the root. */
+struct bytes volume_mem_file(struct volume *v, const char *name);
+/* Shortens a file. */
+void volume_mem_truncate(struct volume *v, const char *name, size_t size);
+/* Objects (readers, writers, logs) that were opened and not closed. */
+size_t volume_mem_open_count(const struct volume *v);
+
+#endif
