@@ -51,9 +51,9 @@ struct compaction_options {
 };
 
 /*
- * The most urgent compaction of v, or 0 if none is due; 1 if *out is filled. A
- * pure function of v. start is where the last compaction of a level ended and
- * is used to take turns; may be NULL.
+ * The most urgent compaction of v: 1 if *out is filled, 0 if none is due. A
+ * pure function of v. Level 0 goes into the first level whose target is at most
+ * base_size, or that holds files; targets follow the size of the lowest level.
  */
 int compact_pick(const struct version *v, const struct compaction_options *o,
 		 struct compaction *out);
@@ -61,6 +61,11 @@ int compact_pick(const struct version *v, const struct compaction_options *o,
  * time; 0 when it is all there. */
 int compact_pick_range(const struct version *v, struct bytes start,
 		       struct bytes end, struct compaction *out);
+/* Then one file of the lowest level that has an id before before_id, to be
+ * written anew without its garbage; 0 when there is none. */
+int compact_pick_bottom(const struct version *v, struct bytes start,
+			struct bytes end, uint64_t before_id,
+			struct compaction *out);
 void compaction_release(struct compaction *c);
 
 /* Runs c on v and fills edit. On failure no new file remains. */

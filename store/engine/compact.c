@@ -1,0 +1,371 @@
+#include "store/engine/compact.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "store/base/err.h"
+#include "store/engine/merge.h"
+#include "store/engine/sieve.h"
+
+/*
+ * Outputs are cut at the start of a row, or of a version where one row alone is
+ * larger than two files: never between the writes of one version, or a
+ * tombstone that goes down alone could vanish above what it hides. The range
+ * tombstones of the inputs are cut at the same keys, each piece into the file
+ * that covers its range, so that the files of a level never overlap and none
+ * holds a cell without the tombstones over it.
+ */
+enum {
+	FILTER_BITS = 20,
+	FILTER_BITS_BOTTOM = 10, /* most files are there */
+	ROW_FILES_MAX = 2,       /* a row larger than so many files is cut */
+};
+
+struct merge_job {
+	const struct merge_context *context;
+	struct edit *edit;
+	unsigned int output_level;
+	uint64_t file_size;         /* UINT64_MAX: one output */
+	const struct level *beyond; /* the level below the output, or NULL */
+	struct tombstone_list tombstones;
+	struct sieve sieve;
+
+	struct sst_builder *builder; /* NULL: none begun */
+	uint64_t id;                 /* of the output under way */
+	uint64_t row_start;          /* its size when the row began */
+	size_t crossed; /* files of beyond that begin before the present key */
+	bool crossed_one; /* since the output began */
+	struct buf start; /* of the output's range; empty: unbounded */
+	size_t tombstone; /* the first not wholly before start */
+	struct buf last_key;
+	size_t last_row_end;
+};
+
+static int begin_output(struct merge_job *j)
+{
+	bool bottom = j->output_level == LEVEL_COUNT - 1;
+	struct sst_options options = {
+		.level = j->output_level,
+		.filter_bits = bottom ? FILTER_BITS_BOTTOM : FILTER_BITS,
+		.compress = j->output_level > 0,
+	};
+	struct volume *v = j->context->volume;
+	struct segment_writer *writer;
+	char name[VOLUME_NAME_MAX + 1];
+	int err;
+
+	j->id = j->context->new_id(j->context->new_id_context);
+	manifest_name(j->id, "sst", name);
+	err = v->ops->segment_create(v, name, &writer);
+	if (err < 0)
+		return err;
+	j->row_start = 0;
+	j->crossed_one = false;
+	return sst_build_new(writer, &options, &j->builder);
+}
+
+/* Adds the pieces of range tombstones that lie in [start, end) of the output.
+ * An empty end is unbounded. */
+static int add_tombstones(struct merge_job *j, struct bytes end)
+{
+	struct bytes start = buf_bytes(&j->start);
+	size_t i;
+	int err = 0;
+
+	for (i = j->tombstone; !err && i < j->tombstones.count; i++) {
+		struct tombstone t = j->tombstones.items[i];
+
+		if (end.size > 0 && bytes_compare(t.start, end) >= 0)
+			break;
+		if (bytes_compare(t.start, start) < 0)
+			t.start = start;
+		if (end.size > 0 && bytes_compare(t.end, end) > 0)
+			t.end = end;
+		if (bytes_compare(t.start, t.end) >= 0 ||
+		    !sieve_tombstone(&j->sieve, &t))
+			continue;
+		if (!j->builder)
+			err = begin_output(j);
+		if (!err)
+			err = sst_build_tombstone(j->builder, &t);
+	}
+	/* Those that reach beyond end are met again. */
+	while (end.size > 0 && j->tombstone < j->tombstones.count &&
+	       bytes_compare(j->tombstones.items[j->tombstone].end, end) <= 0)
+		j->tombstone++;
+	return err;
+}
+
+/* Reads the finished output again, all of it: what cannot be read must not
+ * take the place of what can. */
+static int verify_output(struct merge_job *j, uint64_t *size)
+{
+	struct volume *v = j->context->volume;
+	char name[VOLUME_NAME_MAX + 1];
+	struct reader *reader;
+	struct sst *sst;
+	int err;
+
+	manifest_name(j->id, "sst", name);
+	err = v->ops->open(v, name, &reader);
+	if (err < 0)
+		return err;
+	*size = reader->size;
+	err = sst_open(reader, NULL, j->id, &sst);
+	if (err < 0) {
+		v->ops->reader_close(reader);
+		return err;
+	}
+	err = sst_verify(sst);
+	sst_close(sst);
+	return err;
+}
+
+/* Ends the output, whose range ends before end. */
+static int end_output(struct merge_job *j, struct bytes end)
+{
+	struct sst_builder *builder;
+	uint64_t size = 0;
+	int err = add_tombstones(j, end);
+
+	if (err < 0 || !j->builder)
+		return err;
+	builder = j->builder;
+	j->builder = NULL;
+	err = sst_build_finish(builder);
+	if (err < 0)
+		return err;
+	/* From here on it is the edit's, which a failure undoes. */
+	err = edit_add_file(j->edit, j->output_level, j->id, 0);
+	if (err < 0) {
+		char name[VOLUME_NAME_MAX + 1];
+
+		manifest_name(j->id, "sst", name);
+		j->context->volume->ops->remove(j->context->volume, name);
+		return err;
+	}
+	err = verify_output(j, &size);
+	j->edit->added[j->edit->added_count - 1].size = size;
+	return err < 0 ? err : buf_set(&j->start, end);
+}
+
+/* Counts the files of the level below that begin before key. A cut there lets a
+ * later compaction leave a whole file alone. */
+static void cross_files(struct merge_job *j, struct bytes key)
+{
+	while (j->beyond && j->crossed < j->beyond->count &&
+	       bytes_compare(j->beyond->files[j->crossed]->smallest, key) < 0) {
+		j->crossed++;
+		j->crossed_one = true;
+	}
+}
+
+/* Where the output ends before key: the size of the prefix of key at which to
+ * cut, or 0. */
+static size_t cut_before(struct merge_job *j, struct bytes key, size_t row_end)
+{
+	uint64_t size = sst_build_size(j->builder);
+	size_t shared = bytes_shared(key, buf_bytes(&j->last_key));
+
+	if (shared < row_end) {
+		j->row_start = size;
+		cross_files(j, key);
+		if (size >= j->file_size ||
+		    (j->crossed_one && size >= j->file_size / 2))
+			return row_end;
+		return 0;
+	}
+	if (size - j->row_start >= ROW_FILES_MAX * j->file_size &&
+	    shared < key.size - KEY_TRAILER_SIZE)
+		return key.size - KEY_TRAILER_SIZE;
+	return 0;
+}
+
+static int add_entry(struct merge_job *j, const struct iter *it)
+{
+	size_t row_end = j->last_row_end, cut;
+	int err = 0;
+
+	if (j->file_size != UINT64_MAX) {
+		if (row_end == 0 || it->key.size < row_end ||
+		    memcmp(it->key.data, j->last_key.data, row_end) != 0)
+			row_end = key_row_end(it->key);
+		cut = j->builder ? cut_before(j, it->key, row_end) : 0;
+		if (cut > 0)
+			err = end_output(j, bytes_of(it->key.data, cut));
+		if (!err)
+			err = buf_set(&j->last_key, it->key);
+		j->last_row_end = row_end;
+	}
+	if (!err && !j->builder) {
+		cross_files(j, it->key);
+		err = begin_output(j);
+	}
+	return err < 0 ? err : sst_build_add(j->builder, it->key, it->value);
+}
+
+static int merge_entries(struct merge_job *j, struct iter *it)
+{
+	int result = iter_seek(it, BYTES_NONE);
+
+	while (result > 0) {
+		result = sieve_entry(&j->sieve, it->key);
+		if (result > 0)
+			result = add_entry(j, it);
+		if (result < 0)
+			return result;
+		result = iter_next(it);
+	}
+	return result < 0 ? result : end_output(j, BYTES_NONE);
+}
+
+static void remove_outputs(const struct merge_context *c, struct edit *edit)
+{
+	char name[VOLUME_NAME_MAX + 1];
+
+	while (edit->added_count > 0) {
+		manifest_name(edit->added[--edit->added_count].id, "sst", name);
+		c->volume->ops->remove(c->volume, name);
+	}
+}
+
+/* Runs the job over it, which it closes. */
+static int run_job(struct merge_job *j, struct iter *it,
+		   const struct version *version)
+{
+	char reason[512];
+	int err;
+
+	sieve_init(&j->sieve, j->context, &j->tombstones, version,
+		   j->output_level);
+	err = merge_entries(j, it);
+	iter_close(it);
+	if (err < 0) {
+		/* Cleaning up may fail in its turn and say so. */
+		snprintf(reason, sizeof(reason), "%s", err_detail());
+		sst_build_abandon(j->builder);
+		remove_outputs(j->context, j->edit);
+		if (err != -ENOMEM)
+			fail(-err, "%s", reason);
+	}
+	sieve_release(&j->sieve);
+	buf_release(&j->start);
+	buf_release(&j->last_key);
+	tombstone_list_release(&j->tombstones);
+	return err;
+}
+
+int compact_flush(const struct merge_context *c, struct memtable *m,
+		  struct edit *edit)
+{
+	struct merge_job job = { .context = c,
+				 .edit = edit,
+				 .file_size = UINT64_MAX };
+	struct iter *it;
+	int err = memtable_tombstones(m, c->snapshots, c->snapshot_count,
+				      &job.tombstones);
+
+	if (!err)
+		err = memtable_iter_new(m, &it);
+	if (err < 0) {
+		tombstone_list_release(&job.tombstones);
+		return err;
+	}
+	return run_job(&job, it, NULL);
+}
+
+static int open_inputs(const struct compaction *c, struct iter **out)
+{
+	size_t count = c->input_count[0] + c->input_count[1], opened = 0, i;
+	struct iter **iters = malloc((count + 1) * sizeof(struct iter *));
+	int side, err = 0;
+
+	if (!iters)
+		return -ENOMEM;
+	for (side = 0; side < 2; side++) {
+		for (i = 0; !err && i < c->input_count[side]; i++) {
+			err = sst_iter_new(c->inputs[side][i]->sst, false,
+					   &iters[opened]);
+			if (!err)
+				opened++;
+		}
+	}
+	if (!err) {
+		err = merge_iter_new(iters, opened, out);
+	} else {
+		while (opened > 0)
+			iter_close(iters[--opened]);
+	}
+	free(iters);
+	return err;
+}
+
+/* All range tombstones of the inputs, fragmented anew. */
+static int gather_tombstones(const struct merge_context *c,
+			     const struct compaction *compaction,
+			     struct tombstone_list *out)
+{
+	struct buf all = BUF_INIT;
+	size_t i;
+	int side, err = 0;
+
+	for (side = 0; side < 2; side++) {
+		for (i = 0; !err && i < compaction->input_count[side]; i++) {
+			const struct tombstone_list *list = sst_tombstones(
+				compaction->inputs[side][i]->sst);
+
+			err = buf_add(&all, list->items,
+				      list->count * sizeof(*list->items));
+		}
+	}
+	if (!err)
+		err = tombstone_fragment(
+			(const struct tombstone *)(const void *)all.data,
+			all.size / sizeof(struct tombstone), c->snapshots,
+			c->snapshot_count, out);
+	buf_release(&all);
+	return err;
+}
+
+static int remove_inputs(const struct compaction *c, struct edit *edit)
+{
+	const unsigned int levels[2] = { c->level, c->output_level };
+	size_t i;
+	int side, err = 0;
+
+	for (side = 0; side < 2; side++)
+		for (i = 0; !err && i < c->input_count[side]; i++)
+			err = edit_remove_file(edit, levels[side],
+					       c->inputs[side][i]->id);
+	return err;
+}
+
+int compact_run(const struct merge_context *c, struct version *v,
+		const struct compaction *compaction, struct edit *edit)
+{
+	struct merge_job job = { .context = c,
+				 .edit = edit,
+				 .output_level = compaction->output_level,
+				 .file_size = c->file_size };
+	struct iter *it;
+	int err = remove_inputs(compaction, edit);
+
+	if (err < 0)
+		return err;
+	if (compaction->trivial) {
+		const struct sst_file *f = compaction->inputs[0][0];
+
+		return edit_add_file(edit, compaction->output_level, f->id,
+				     f->size);
+	}
+	if (job.output_level + 1 < LEVEL_COUNT)
+		job.beyond = &v->levels[job.output_level + 1];
+	err = gather_tombstones(c, compaction, &job.tombstones);
+	if (!err)
+		err = open_inputs(compaction, &it);
+	if (err < 0) {
+		tombstone_list_release(&job.tombstones);
+		return err;
+	}
+	return run_job(&job, it, v);
+}

@@ -1,0 +1,43 @@
+#ifndef STORE_SIEVE_H
+#define STORE_SIEVE_H
+
+#include "store/engine/compact.h"
+
+/*
+ * Sieve: which of the entries that a merge yields must go on into its output,
+ * by the rules of compact.h. It is shown every entry in key order and keeps
+ * what it needs to know of those before.
+ *
+ * Let x be the oldest snapshot that sees an entry, if it is not overwritten or
+ * deleted. If it is at x, it is so for all later ones, so one look is enough.
+ */
+struct sieve {
+	const struct merge_context *context;
+	/* All range tombstones of the inputs. */
+	const struct tombstone_list *tombstones;
+	const struct version *version; /* NULL: older data may be anywhere */
+	unsigned int output_level;
+
+	struct buf column; /* prefix of the column under way */
+	struct key_parts parts;
+	struct buf scratch;             /* a decoded family name */
+	const struct gc_family *family; /* NULL: none is to be asked */
+	uint64_t birth_seq;             /* what is older is dropped */
+	struct gc_column gc;
+	uint64_t last_timestamp, last_seq; /* of the entry before */
+	bool version_seen;                 /* they are of this column */
+	struct tombstone span;             /* cover at span_seq */
+	uint64_t span_seq;
+	bool span_known;
+};
+
+void sieve_init(struct sieve *s, const struct merge_context *context,
+		const struct tombstone_list *tombstones,
+		const struct version *version, unsigned int output_level);
+void sieve_release(struct sieve *s);
+/* 1 keep, 0 drop, negative error: key is malformed, or no memory. */
+int sieve_entry(struct sieve *s, struct bytes key);
+/* Whether a range tombstone is still needed. */
+bool sieve_tombstone(const struct sieve *s, const struct tombstone *t);
+
+#endif
