@@ -170,7 +170,7 @@ static int apply_set(struct mutation *m, const struct json_node *set)
 	return 0;
 }
 
-/* {"qualifier": ..., "from": µs, "to": µs}, of which from and to may be absent;
+/* {"qualifier": ..., "from": us, "to": us}; from and to may be absent,
  * to is exclusive. */
 static int delete_range(struct mutation *m, struct bytes family,
 			const struct json_node *n)
@@ -225,8 +225,8 @@ static int delete_family(struct mutation *m, const struct json_node *family)
 	if (family->type == JSON_OBJECT)
 		return delete_range(m, family->key, family);
 	if (family->type != JSON_ARRAY)
-		return wrong("\"delete\" of a family must be true, a list of "
-			     "qualifiers or an object",
+		return wrong("\"delete\" of a family must be true, a list "
+			     "of qualifiers or an object",
 			     family->key);
 	n = json_first(m->json, family);
 	for (; !err && n; n = json_next(m->json, n))
