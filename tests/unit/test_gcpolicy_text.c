@@ -1,9 +1,7 @@
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "store/text.h"
-
-#include <check.h>
+#include "tests/unit/suite.h"
 
 static void check_print(int (*print)(const struct gc_policy *, struct buf *),
 			const struct gc_policy *p, const char *want)
@@ -161,18 +159,9 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("gc policy text");
-	TCase *tc = tcase_create("all");
-	SRunner *runner = srunner_create(suite);
-	int failed;
+	const TTest *tests[] = { policies_parse_and_print, errors_are_cbts,
+				 deep_policies_are_refused,
+				 family_specs_parse };
 
-	tcase_add_test(tc, policies_parse_and_print);
-	tcase_add_test(tc, errors_are_cbts);
-	tcase_add_test(tc, deep_policies_are_refused);
-	tcase_add_test(tc, family_specs_parse);
-	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite("gc policy text", NULL, NULL, tests, 4);
 }

@@ -2,8 +2,7 @@
 #include <time.h>
 
 #include "store/text.h"
-
-#include <check.h>
+#include "tests/unit/suite.h"
 
 #define B(s)                                        \
 	{                                           \
@@ -117,20 +116,9 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("printer");
-	TCase *tc = tcase_create("all");
-	SRunner *runner = srunner_create(suite);
-	int failed;
+	const TTest *tests[] = { cbt_layout, cbt_time_is_local, csv_layout,
+				 tsv_layout, jsonl_layout };
 
 	setenv("TZ", "UTC", 1);
-	tcase_add_test(tc, cbt_layout);
-	tcase_add_test(tc, cbt_time_is_local);
-	tcase_add_test(tc, csv_layout);
-	tcase_add_test(tc, tsv_layout);
-	tcase_add_test(tc, jsonl_layout);
-	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite("printer", NULL, NULL, tests, 5);
 }

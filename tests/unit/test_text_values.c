@@ -1,8 +1,5 @@
-#include <stdlib.h>
-
 #include "store/text.h"
-
-#include <check.h>
+#include "tests/unit/suite.h"
 
 /* Durations, times, integers, types, and Go's quoting. */
 
@@ -223,20 +220,11 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("text values");
-	TCase *tc = tcase_create("all");
-	SRunner *runner = srunner_create(suite);
-	int failed;
+	const TTest *tests[] = {
+		durations_parse,         durations_print_as_they_parse,
+		integers_parse_as_in_go, times_parse,
+		quotes_as_in_go,         types_have_words
+	};
 
-	tcase_add_test(tc, durations_parse);
-	tcase_add_test(tc, durations_print_as_they_parse);
-	tcase_add_test(tc, integers_parse_as_in_go);
-	tcase_add_test(tc, times_parse);
-	tcase_add_test(tc, quotes_as_in_go);
-	tcase_add_test(tc, types_have_words);
-	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite("text values", NULL, NULL, tests, 6);
 }
