@@ -1,0 +1,63 @@
+#include "tools/verb.h"
+
+static bool only_app_profile(const struct verb_call *c, int i)
+{
+	return i == c->argc ||
+	       (i + 1 == c->argc && !strncmp(c->argv[i], "app-profile=", 12));
+}
+
+int verb_deleterow(struct verb_call *c)
+{
+	struct write *w;
+	int err;
+
+	if (c->argc < 3 || !only_app_profile(c, 3))
+		return verb_usage(c);
+	err = write_new(c->store, &w);
+	if (err < 0)
+		return verb_failed(c, "Deleting row", err);
+	err = write_row(w, bytes_string(c->argv[1]), bytes_string(c->argv[2]));
+	if (!err)
+		err = write_delete_row(w);
+	if (!err)
+		err = store_commit(c->store, w, true);
+	write_free(w);
+	return err < 0 ? verb_failed(c, "Deleting row", err) : 0;
+}
+
+int verb_deletecolumn(struct verb_call *c)
+{
+	struct write *w;
+	int err;
+
+	if (c->argc < 5 || !only_app_profile(c, 5))
+		return verb_usage(c);
+	err = write_new(c->store, &w);
+	if (err < 0)
+		return verb_failed(c, "Deleting cells in column", err);
+	err = write_row(w, bytes_string(c->argv[1]), bytes_string(c->argv[2]));
+	if (!err)
+		err = write_delete_column(w, bytes_string(c->argv[3]),
+					  bytes_string(c->argv[4]));
+	if (!err)
+		err = store_commit(c->store, w, true);
+	write_free(w);
+	return err < 0 ? verb_failed(c, "Deleting cells in column", err) : 0;
+}
+
+int verb_deleteallrows(struct verb_call *c)
+{
+	struct write *w;
+	int err;
+
+	if (c->argc != 2)
+		return verb_usage(c);
+	err = write_new(c->store, &w);
+	if (err < 0)
+		return verb_failed(c, "Deleting all rows", err);
+	err = write_delete_prefix(w, bytes_string(c->argv[1]), BYTES_NONE);
+	if (!err)
+		err = store_commit(c->store, w, true);
+	write_free(w);
+	return err < 0 ? verb_failed(c, "Deleting all rows", err) : 0;
+}

@@ -1,0 +1,33 @@
+#include "tools/verb.h"
+
+#define VERSION "0.1"
+
+int verb_version(struct verb_call *c)
+{
+	fputs("tabletfs " VERSION "\n", c->out);
+	return 0;
+}
+
+int verb_help(struct verb_call *c)
+{
+	const struct verb *v;
+
+	if (c->argc > 1) {
+		v = verb_find(c->argv[1]);
+		if (!v)
+			return verb_wrong(c, "Don't know command \"%s\"",
+					  c->argv[1]);
+		fprintf(c->out, "tabletfs %s\n%s%s", v->usage,
+			v->help[0] ? "\n" : "", v->help);
+		return 0;
+	}
+	fputs("Usage: tabletfs [-store <dir>] <command> ...\n"
+	      "  -store <dir>\n"
+	      "    \tThe store; TABLETFS_STORE if not given. A store that is\n"
+	      "    \tmounted is reached through its mount.\n\n",
+	      c->out);
+	for (v = verbs; v->name; v++)
+		fprintf(c->out, "tabletfs %-15s\t%s\n", v->name, v->summary);
+	fputs("\ntabletfs help <command> tells more.\n", c->out);
+	return 0;
+}

@@ -1,0 +1,79 @@
+#include "tools/verb.h"
+
+static void report(void *context, const char *problem)
+{
+	struct verb_call *c = context;
+
+	fprintf(c->out, "%s\n", problem);
+}
+
+int verb_check(struct verb_call *c)
+{
+	int err;
+
+	if (c->argc != 1)
+		return verb_usage(c);
+	err = store_check(c->store, report, c);
+	if (err < 0)
+		return verb_failed(c, "Checking", err);
+	fputs("no problem found\n", c->out);
+	return 0;
+}
+
+int verb_compact(struct verb_call *c)
+{
+	int err;
+
+	if (c->argc > 2)
+		return verb_usage(c);
+	err = store_compact(c->store,
+			    bytes_string(c->argc > 1 ? c->argv[1] : ""));
+	return err < 0 ? verb_failed(c, "Compacting", err) : 0;
+}
+
+int verb_sync(struct verb_call *c)
+{
+	int err;
+
+	if (c->argc != 1)
+		return verb_usage(c);
+	err = store_sync(c->store);
+	return err < 0 ? verb_failed(c, "Syncing", err) : 0;
+}
+
+int verb_stats(struct verb_call *c)
+{
+	struct engine_stats s;
+	struct schema *schema;
+	size_t i;
+
+	if (c->argc != 1)
+		return verb_usage(c);
+	engine_stats(store_engine(c->store), &s);
+	schema = store_schema(c->store);
+	fprintf(c->out, "tables %zu\n", schema->table_count);
+	schema_put(schema);
+	for (i = 0; i < sizeof(s.sst_count) / sizeof(s.sst_count[0]); i++)
+		fprintf(c->out,
+			"level%zu_files %llu\n"
+			"level%zu_bytes %llu\n",
+			i, (unsigned long long)s.sst_count[i], i,
+			(unsigned long long)s.sst_size[i]);
+#define PUT(name, value) \
+	fprintf(c->out, name " %llu\n", (unsigned long long)(value))
+	PUT("memtables", s.memtable_count);
+	PUT("memtable_bytes", s.memtable_used);
+	PUT("log_bytes", s.log_size);
+	PUT("cache_bytes", s.cache_used);
+	PUT("cache_hits", s.cache_hits);
+	PUT("cache_misses", s.cache_misses);
+	PUT("flushes", s.flush_count);
+	PUT("compactions", s.compaction_count);
+	PUT("compacted_bytes", s.compacted_size);
+	PUT("written_bytes", s.written_size);
+	PUT("writes", s.write_count);
+	PUT("syncs", s.sync_count);
+	PUT("sequence", s.visible_seq);
+#undef PUT
+	return 0;
+}

@@ -1,0 +1,127 @@
+#include "tools/verb.h"
+
+const struct verb verbs[] = {
+	{ "check", VERB_READS, "check", "Read the whole store and check it",
+	  "Reads every file of the store and checks sums, order and sizes.\n"
+	  "Prints each problem; the exit status is 1 if there is one.\n",
+	  verb_check },
+	{ "compact", 0, "compact [<table>]",
+	  "Rewrite all data into the fewest files",
+	  "Merges all files of a table, or of all, and drops what was deleted\n"
+	  "or is hidden by garbage-collection policies.\n",
+	  verb_compact },
+	{ "count", VERB_READS, "count <table> [prefix=<row-key-prefix>]",
+	  "Count rows in a table", "", verb_count },
+	{ "createfamily", 0, "createfamily <table> <family>",
+	  "Create a column family",
+	  "The family may be given as <family>:<gcpolicy>:<type>, as in\n"
+	  "createtable.\n",
+	  verb_createfamily },
+	{ "createtable", VERB_CREATES,
+	  "createtable <table> [families=family[:gcpolicy[:type]],...] "
+	  "[splits=split,...] [granularity=micros|millis]",
+	  "Create a table",
+	  "  families     Column families with their garbage-collection\n"
+	  "               policies (see setgcpolicy) and types: intsum,\n"
+	  "               intmin, intmax, inthll, stringutf8bytes.\n"
+	  "               Quote policies with && or || for the shell.\n"
+	  "  splits       Taken and ignored: a table has no tablets here.\n"
+	  "  granularity  Of timestamps; micros, if not given. millis, as\n"
+	  "               Bigtable's, refuses others.\n"
+	  "\n"
+	  "    Example: tabletfs createtable mobile-time-series \\\n"
+	  "      \"families=stats_summary:maxage=10d||maxversions=1,detail\"\n",
+	  verb_createtable },
+	{ "deleteallrows", 0, "deleteallrows <table>", "Delete all rows", "",
+	  verb_deleteallrows },
+	{ "deletecolumn", 0,
+	  "deletecolumn <table> <row> <family> <column> "
+	  "[app-profile=<app profile id>]",
+	  "Delete all cells in a column", "", verb_deletecolumn },
+	{ "deletefamily", 0, "deletefamily <table> <family>",
+	  "Delete a column family",
+	  "Removes the family and its cells from all rows, for good.\n",
+	  verb_deletefamily },
+	{ "deleterow", 0,
+	  "deleterow <table> <row> [app-profile=<app profile id>]",
+	  "Delete a row", "", verb_deleterow },
+	{ "deletetable", 0, "deletetable <table>", "Delete a table",
+	  "Removes the table with all its rows, for good.\n",
+	  verb_deletetable },
+	{ "help", VERB_NO_STORE, "help [<command>]", "Print help text", "",
+	  verb_help },
+	{ "import", VERB_STREAMS,
+	  "import <table> <input-file>|- [format=csv|tsv|jsonl] "
+	  "[column-family=<family-name>] [timestamp=now|value-encoded]",
+	  "Batch write many rows based on the input file",
+	  "  format         By the file's suffix if not given, else csv.\n"
+	  "  column-family  The one family; the file then has no row of\n"
+	  "                 families.\n"
+	  "  timestamp      now gives all cells one time. With value-encoded\n"
+	  "                 a value may end with @<microseconds>.\n"
+	  "\n"
+	  "A CSV file begins with a row of families (each covers the empty\n"
+	  "fields to its right) and a row of qualifiers, both with an empty\n"
+	  "first field. A row of data is a row key and values; an empty field\n"
+	  "is no cell. JSON lines are row mutations, one a line.\n"
+	  "\n"
+	  "A line that is wrong is refused and told with its number; the rest\n"
+	  "goes on. The exit status is 1 if any line was refused.\n",
+	  verb_import },
+	{ "lookup", VERB_READS,
+	  "lookup <table> <row> [columns=<family:qualifier>...] "
+	  "[cells-per-column=<n>] [app-profile=<app profile id>]",
+	  "Read from a single row",
+	  "  columns           Only these, comma-separated\n"
+	  "  cells-per-column  Only so many versions of each column\n"
+	  "  keys-only         true leaves values out\n"
+	  "  include-stats     full adds a summary\n",
+	  verb_lookup },
+	{ "ls", VERB_READS, "ls [<table>]", "List tables and column families",
+	  "", verb_ls },
+	{ "read", VERB_READS, "read <table> [args ...]", "Read rows",
+	  "  start=<row-key>        Start reading at this row\n"
+	  "  end=<row-key>          Stop reading before this row\n"
+	  "  prefix=<prefix>        Read rows with this prefix\n"
+	  "  regex=<regex>          Read rows with keys matching this regex\n"
+	  "  reversed=<true|false>  Read rows in reverse order\n"
+	  "  columns=<family>:<qualifier>,...  Only these; regexes both\n"
+	  "  count=<n>              Read only this many rows\n"
+	  "  cells-per-column=<n>   Only so many versions of each column\n"
+	  "  keys-only=<true|false> Leave values out\n"
+	  "  include-stats=full     Add a summary\n"
+	  "\n"
+	  "    Example: tabletfs read mobile-time-series prefix=phone count=10\n",
+	  verb_read },
+	{ "set", 0,
+	  "set <table> <row> [app-profile=<app profile id>] "
+	  "family:[column]=val[@ts] ...",
+	  "Set value of a cell (write)",
+	  "  <family>:<column>=<val>[@<timestamp>] may be repeated; all are\n"
+	  "  written at once or not at all. The timestamp is an integer of\n"
+	  "  microseconds since 1970; if what follows the last @ is none, it is\n"
+	  "  part of the value.\n"
+	  "\n"
+	  "    Example: tabletfs set mobile-time-series phone#4c410523 \\\n"
+	  "      stats_summary:os_name=android stats_summary:cell=1@12345\n",
+	  verb_set },
+	{ "setgcpolicy", 0,
+	  "setgcpolicy <table> <family> ((maxage=<d> | maxversions=<n>) "
+	  "[(and|or) (maxage=<d> | maxversions=<n>),...] | never) [force]",
+	  "Set the garbage-collection policy (age, versions) for a column "
+	  "family",
+	  "  maxage=<d>       Greatest age to keep; units: us ms s m h d\n"
+	  "  maxversions=<n>  Most versions to keep\n"
+	  "  force            Taken and ignored\n"
+	  "\n"
+	  "and, or have no precedence: they go from left to right.\n",
+	  verb_setgcpolicy },
+	{ "stats", VERB_READS, "stats", "Print figures of the store", "",
+	  verb_stats },
+	{ "sync", 0, "sync", "Make durable what was written", "", verb_sync },
+	{ "umount", VERB_NO_STORE, "umount <dir>", "End a mount cleanly", "",
+	  verb_umount },
+	{ "version", VERB_NO_STORE, "version", "Print the version", "",
+	  verb_version },
+	{ NULL, 0, NULL, NULL, NULL, NULL },
+};
