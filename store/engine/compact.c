@@ -175,7 +175,8 @@ static size_t cut_before(struct merge_job *j, struct bytes key, size_t row_end)
 			return row_end;
 		return 0;
 	}
-	if (size - j->row_start >= ROW_FILES_MAX * j->file_size &&
+	/* Not a difference: the size shrinks when a block is compressed. */
+	if (size >= j->row_start + ROW_FILES_MAX * j->file_size &&
 	    shared < key.size - KEY_TRAILER_SIZE)
 		return key.size - KEY_TRAILER_SIZE;
 	return 0;
