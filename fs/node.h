@@ -1,0 +1,165 @@
+#ifndef FS_NODE_H
+#define FS_NODE_H
+
+#include <pthread.h>
+
+#include "store/base/buf.h"
+
+/*
+ * Nodes: what the kernel holds a node id of, and what lives in memory only
+ * (directories made by mkdir, files created and not yet committed). A node's
+ * id is its address, except that the root's is 1. It is found by its parent,
+ * kind and name (key bytes, not the escaped form) until it is detached, and
+ * freed with its last reference: each lookup that the kernel remembers, each
+ * open handle, each child counts, and so does being local.
+ *
+ * One lock guards all nodes; no other lock is taken under it, and no call of
+ * the store is made. Calls may come from any thread.
+ */
+
+/* The first five make st_ino, which is the same for good: never renumber. */
+enum node_kind {
+	NODE_ROOT = 0,
+	NODE_TABLE = 1,
+	NODE_ROW = 2,
+	NODE_FAMILY = 3,
+	NODE_CELL = 4,
+	NODE_VERSIONS,      /* family/.versions */
+	NODE_COLUMN,        /* .versions/<qualifier> */
+	NODE_VERSION,       /* .versions/<qualifier>/<timestamp> */
+	NODE_ROW_JSON,      /* row/.row.jsonl */
+	NODE_SCHEMA,        /* table/.schema */
+	NODE_SCHEMA_FAMILY, /* .schema/<family> */
+	NODE_GC,
+	NODE_TYPE,
+	NODE_GRANULARITY,
+	NODE_IMPORT,      /* table/.import */
+	NODE_IMPORT_FILE, /* .import/csv, tsv, jsonl */
+	NODE_IMPORT_LAST,
+	NODE_MUTATE,
+	NODE_TABLE_STATS,
+	NODE_SCAN,      /* table/.scan, and each step with its value */
+	NODE_SCAN_STEP, /* a step's name, before its value */
+	NODE_SCAN_TEXT, /* a terminal that is a file */
+	NODE_SCAN_ROWS, /* the terminal that is a directory of links */
+	NODE_SCAN_LINK,
+	NODE_INSTANCE, /* .tabletfs */
+	NODE_HELP,
+	NODE_PROGRAM_VERSION,
+	NODE_STATS,
+	NODE_ERRORS,
+	NODE_CTL,
+};
+
+struct draft;
+
+struct node {
+	enum node_kind kind;
+	bool found; /* by its name, that is, not detached */
+	bool local; /* exists although the store does not know it */
+	bool gone;  /* unlinked or renamed over: never committed again */
+	uint32_t references;
+	uint64_t lookups;     /* by the kernel; one reference for all */
+	struct node *parent;  /* referenced; NULL for the root */
+	struct node *next;    /* with the same hash */
+	struct node *locals;  /* first local child */
+	struct node *sibling; /* next local child of parent */
+	struct draft *draft;  /* while a handle is open; see draft.h */
+	/* A cell: its newest version as last seen, seq 0 if not known. A
+	 * directory: its newest change, as far as the mount knows. */
+	uint64_t timestamp_us;
+	uint64_t seq;
+	/* A directory: fs->outside when the kernel began to cache its list. */
+	uint64_t listed;
+	struct bytes renamed_from; /* qualifier its history came by; owned */
+	uint8_t *name;             /* owned */
+	size_t name_size;
+};
+
+struct nodes {
+	pthread_mutex_t lock;
+	struct node *root;
+	struct node **buckets;
+	size_t bucket_count; /* a power of two */
+	size_t count;
+};
+
+int nodes_init(struct nodes *nodes);
+/* Frees all nodes, whoever refers to them. */
+void nodes_release(struct nodes *nodes);
+
+static inline struct bytes node_name(const struct node *node)
+{
+	return bytes_of(node->name, node->name_size);
+}
+
+static inline bool node_is_data(const struct node *node)
+{
+	return node->kind <= NODE_CELL;
+}
+
+struct node *node_of(struct nodes *nodes, uint64_t id);
+uint64_t node_id(struct nodes *nodes, const struct node *node);
+
+/* The child with this name, or NULL; referenced. */
+struct node *node_find(struct nodes *nodes, struct node *parent,
+		       enum node_kind kind, struct bytes name);
+/* The same, made if there is none. 0 or -ENOMEM. */
+int node_enter(struct nodes *nodes, struct node *parent, enum node_kind kind,
+	       struct bytes name, struct node **out);
+void node_get(struct nodes *nodes, struct node *node);
+void node_put(struct nodes *nodes, struct node *node);
+/* The kernel was told of node once more; has forgotten count of those. */
+void node_remember(struct nodes *nodes, struct node *node);
+void node_forget(struct nodes *nodes, struct node *node, uint64_t count);
+
+void node_set_local(struct nodes *nodes, struct node *node, bool local);
+/* What a lookup has just seen; a directory's newest change never goes back. */
+void node_know(struct nodes *nodes, struct node *node, uint64_t timestamp_us,
+	       uint64_t seq);
+/* cell has a version with this timestamp in the store: it and its directories
+ * are no longer only local. */
+void node_committed(struct nodes *nodes, struct node *cell,
+		    uint64_t timestamp_us);
+/* Its name no longer finds it, and its local children end. */
+void node_detach(struct nodes *nodes, struct node *node);
+/* Gives node another name in its parent; what had it is detached. */
+int node_rename(struct nodes *nodes, struct node *node, struct bytes name);
+/* Exchanges the names of two nodes of one parent. */
+void node_exchange(struct nodes *nodes, struct node *a, struct node *b);
+
+/* The names of a directory's local children, sorted. */
+struct node_names {
+	struct bytes *names; /* into memory */
+	size_t count;
+	struct buf memory;
+};
+
+int node_locals(struct nodes *nodes, struct node *parent,
+		struct node_names *out);
+void node_names_release(struct node_names *names);
+bool node_has_locals(struct nodes *nodes, struct node *parent);
+
+/*
+ * Where a node is, in key bytes; what does not apply is empty. It points into
+ * itself: do not copy.
+ */
+struct path {
+	struct bytes table, row, family, qualifier;
+	struct bytes leaf; /* the node's own name */
+	uint8_t room[256];
+	uint8_t *memory; /* if room was too small */
+};
+
+int node_path(struct nodes *nodes, struct node *node, struct path *out);
+void path_release(struct path *path);
+
+/* st_ino of a child, from its directory's. Never 0 or 1. */
+uint64_t ino_of_child(uint64_t parent_ino, enum node_kind kind,
+		      struct bytes name);
+uint64_t node_ino(struct nodes *nodes, struct node *node);
+
+/* Appends the path as seen from the mount point, for messages. */
+int node_print_path(struct nodes *nodes, struct node *node, struct buf *out);
+
+#endif
