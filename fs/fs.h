@@ -1,0 +1,78 @@
+#ifndef FS_FS_H
+#define FS_FS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <fuse_lowlevel.h>
+
+#include "fs/errors.h"
+#include "fs/mount.h"
+#include "fs/node.h"
+#include "store/store.h"
+
+/*
+ * One mounted filesystem. Requests run on several threads.
+ *
+ * Locks, in the order they may be taken: tree, a draft's, the store's own,
+ * nodes.lock. Whoever reads a node's path in order to write under it holds
+ * tree for reading until the write is done; renames hold it for writing.
+ */
+struct imports;
+
+struct fs {
+	const struct mount_options *options;
+	struct store *store;
+	struct fuse_session *session;
+	struct gc_policy *gc; /* of families that mkdir makes */
+	struct nodes nodes;
+	struct errors errors;
+	struct draft *drafts; /* all, guarded by nodes.lock */
+	struct imports *imports;
+	pthread_rwlock_t tree;
+	/* Grows with every change: what was read before may be old. */
+	_Atomic uint64_t changes;
+	/* Grows with changes that the kernel does not know of by itself. */
+	_Atomic uint64_t outside;
+	_Atomic uint64_t requests;
+	_Atomic bool has_epochs; /* kernel >= 6.16 */
+	uint64_t start_us;
+	uid_t uid;
+	gid_t gid;
+	int ready_fd; /* told when served; -1 in the foreground */
+};
+
+int fs_init(struct fs *fs, const struct mount_options *o, struct store *s);
+void fs_release(struct fs *fs);
+/* Registers the request handlers; see ops.c. */
+extern const struct fuse_lowlevel_ops fs_ops;
+
+uint64_t fs_now(void);
+/* A change through a path that the kernel follows by itself. */
+void fs_changed(struct fs *fs);
+/* Any other: names, attributes and lists that the kernel caches end. When it
+ * returns, the kernel asks again. Never blocks on a request. */
+void fs_changed_outside(struct fs *fs);
+
+/* Commits all uncommitted drafts; the first error. */
+int fs_commit_all(struct fs *fs, bool sync);
+
+/* What statfs tells; with a quota, as if that were the disk's size. */
+int fs_space(struct fs *fs, struct statvfs *st);
+/* -ENOSPC if a quota is used up. */
+int fs_check_space(struct fs *fs);
+
+/* Answers a request with err and, if somebody told why, keeps a line about
+ * node (or name in it) in .tabletfs/errors. */
+void fs_reply_error(struct fs *fs, fuse_req_t req, struct node *node,
+		    const char *name, int err);
+/* Only the line. */
+void fs_log_error(struct fs *fs, struct node *node, const char *name, int err);
+
+static inline struct fs *fs_of(fuse_req_t req)
+{
+	return fuse_req_userdata(req);
+}
+
+#endif
