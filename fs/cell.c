@@ -1,0 +1,111 @@
+#include "fs/cell.h"
+
+static void describe(const struct cell *cell, struct cell_info *info)
+{
+	info->timestamp_us = cell->timestamp_us;
+	info->seq = cell->seq;
+	info->size = cell->value.size;
+}
+
+int cell_newest(struct fs *fs, const struct path *path, struct cell_info *info,
+		size_t max)
+{
+	struct scan_range range = {
+		.table = path->table,
+		.row = path->row,
+		.has_family = true,
+		.has_qualifier = true,
+		.family = path->family,
+		.qualifier = path->qualifier,
+	};
+	struct scan *scan;
+	struct cell cell;
+	size_t count = 0;
+	int err = scan_open(fs->store, NULL, &range, &scan);
+
+	if (err)
+		return err;
+	while (count < max) {
+		err = scan_next(scan, CURSOR_VERSION, &cell);
+		if (err <= 0)
+			break;
+		describe(&cell, &info[count++]);
+	}
+	scan_close(scan);
+	return err < 0 ? err : (int)count;
+}
+
+int cell_first(struct fs *fs, const struct path *path, bool in_family,
+	       struct cell_info *info)
+{
+	struct scan_range range = {
+		.table = path->table,
+		.row = path->row,
+		.has_family = in_family,
+		.family = path->family,
+	};
+	struct scan *scan;
+	struct cell cell;
+	int err = scan_open(fs->store, NULL, &range, &scan);
+
+	if (err)
+		return err;
+	err = scan_next(scan, CURSOR_COLUMN, &cell);
+	if (err == 1)
+		describe(&cell, info);
+	scan_close(scan);
+	return err;
+}
+
+static bool has_age(const struct gc_policy *policy)
+{
+	if (!policy)
+		return false;
+	return policy->type == GC_MAX_AGE || has_age(policy->left) ||
+	       has_age(policy->right);
+}
+
+int cell_rules(struct fs *fs, const struct path *path, struct cell_rules *rules)
+{
+	struct schema *schema = store_schema(fs->store);
+	const struct table *table = schema_table(schema, path->table);
+	const struct family *family;
+	size_t i, j;
+	int err = 0;
+
+	memset(rules, 0, sizeof(*rules));
+	if (!table) {
+		err = fail(ERR_no_table, "%.*s", (int)path->table.size,
+			   (const char *)path->table.data);
+		goto put_schema;
+	}
+	rules->millis = table->millis;
+	for (i = 0; i < table->family_count && !rules->expires; i++)
+		for (j = 0; j < table->families[i].era_count; j++)
+			if (has_age(table->families[i].eras[j].policy))
+				rules->expires = true;
+	family = path->family.size ? table_family(table, path->family) : NULL;
+	rules->has_family = family != NULL;
+	rules->aggregate = family && family_is_aggregate(family);
+put_schema:
+	schema_put(schema);
+	return err;
+}
+
+uint64_t cell_expiry(struct fs *fs, const struct path *path,
+		     uint64_t timestamp_us)
+{
+	struct schema *schema = store_schema(fs->store);
+	const struct table *table = schema_table(schema, path->table);
+	const struct family *family =
+		table ? table_family(table, path->family) : NULL;
+	uint64_t expiry = UINT64_MAX, e;
+	size_t i;
+
+	for (i = 0; family && i < family->era_count; i++) {
+		e = gc_expiry(family->eras[i].policy, 0, timestamp_us);
+		expiry = e < expiry ? e : expiry;
+	}
+	schema_put(schema);
+	return expiry;
+}

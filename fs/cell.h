@@ -1,0 +1,43 @@
+#ifndef FS_CELL_H
+#define FS_CELL_H
+
+#include "fs/fs.h"
+
+/*
+ * Questions about cells that files ask: what is there, and how long may the
+ * kernel believe it.
+ */
+
+/* Of one version, or of the first cell of a directory. */
+struct cell_info {
+	uint64_t timestamp_us;
+	uint64_t seq;
+	uint64_t size; /* of the value */
+};
+
+/* The newest versions of path's column, at most max: how many, or an error. */
+int cell_newest(struct fs *fs, const struct path *path, struct cell_info *info,
+		size_t max);
+
+/* The first cell of path's row, or of its family: 1, 0 or an error. */
+int cell_first(struct fs *fs, const struct path *path, bool in_family,
+	       struct cell_info *info);
+
+/* What of a table's schema decides about files. */
+struct cell_rules {
+	bool millis;     /* timestamps are multiples of 1000 */
+	bool expires;    /* some family of the table has an age rule */
+	bool has_family; /* the path's family is known */
+	bool aggregate;
+};
+
+/* -ERR_no_table. */
+int cell_rules(struct fs *fs, const struct path *path,
+	       struct cell_rules *rules);
+
+/* When the family's rule will hide a newest version with this timestamp;
+ * UINT64_MAX: never. */
+uint64_t cell_expiry(struct fs *fs, const struct path *path,
+		     uint64_t timestamp_us);
+
+#endif

@@ -1,0 +1,84 @@
+#ifndef FS_DRAFT_H
+#define FS_DRAFT_H
+
+#include "fs/cell.h"
+#include "fs/fs.h"
+
+/*
+ * The content of an open cell, shared by all its handles: what they read and
+ * write. It lives from the first open to the last close.
+ *
+ * It starts as the newest version's value, unless that is to be truncated. The
+ * first change makes it a buffer of its own, in memory up to 1 MiB, in an
+ * unlinked file beyond. A session lasts as long as somebody has it open for
+ * writing; its commits replace the version that the session wrote last, as long
+ * as that is the column's newest, else they add one.
+ */
+#define DRAFT_MEMORY_MAX (UINT64_C(1) << 20)
+
+struct draft {
+	struct node *node;   /* referenced */
+	uint32_t references; /* guarded by nodes.lock */
+	struct draft *next;  /* of all drafts, guarded by nodes.lock */
+	struct draft *previous;
+	pthread_mutex_t lock; /* guards all that follows */
+	uint32_t writers;
+	bool loaded; /* content is valid */
+	bool dirty;  /* differs from what was committed */
+	bool millis;
+	bool has_pending; /* a time set by utimensat is to be committed */
+	bool has_written; /* the session has committed, as session_us */
+	uint64_t pending_us;
+	uint64_t modified_us; /* time of the last change */
+	uint64_t session_us;
+	uint64_t base_us; /* timestamp of the committed version */
+	uint64_t size;
+	struct buf memory;  /* what value points into */
+	struct bytes value; /* content while not changed */
+	bool owned;         /* content is in data or fd instead */
+	struct buf data;
+	int fd; /* -1: in data */
+};
+
+enum draft_mode {
+	DRAFT_READ,
+	DRAFT_WRITE,
+	DRAFT_TRUNCATE, /* write, from nothing */
+	DRAFT_CREATE,   /* the same, of a new cell */
+	DRAFT_STAMP,    /* only its lock and times are needed */
+};
+
+/* -ENOENT if there is no version to start from. Close with the same mode. */
+int draft_open(struct fs *fs, struct node *node, enum draft_mode mode,
+	       struct draft **out);
+/* Ends the session with its last writer; a failure to commit is logged. */
+void draft_close(struct fs *fs, struct draft *draft, enum draft_mode mode);
+
+/* The draft that node has, or NULL; give it back with draft_put. */
+struct draft *draft_get(struct fs *fs, struct node *node);
+void draft_put(struct fs *fs, struct draft *draft);
+
+/* Answers a read request. */
+void draft_reply(struct fs *fs, struct draft *draft, fuse_req_t req,
+		 uint64_t offset, size_t size);
+/* -ERR_value_too_large past Bigtable's limit, before anything is changed. */
+int draft_write(struct draft *draft, struct bytes data, uint64_t offset,
+		bool append);
+int draft_truncate(struct draft *draft, uint64_t size);
+/* Commits what is uncommitted; with sync, durably, that and all before. */
+int draft_flush(struct fs *fs, struct draft *draft, bool sync);
+/* What utimensat does to a cell: see commit.c. */
+int draft_stamp(struct fs *fs, struct draft *draft, uint64_t timestamp_us);
+
+/* The following need draft->lock. */
+int draft_commit_locked(struct fs *fs, struct draft *draft, bool sync);
+/* The content, mapped if it is in a file; give it back. */
+int draft_map(struct draft *draft, struct bytes *value);
+void draft_unmap(struct draft *draft, struct bytes value);
+/* The mtime to show. */
+uint64_t draft_time(const struct draft *draft);
+
+/* At the end of the filesystem: frees drafts whose handles never closed. */
+void drafts_release(struct fs *fs);
+
+#endif
