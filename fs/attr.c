@@ -1,0 +1,139 @@
+#include <errno.h>
+
+#include "fs/attr.h"
+#include "fs/ctl.h"
+#include "fs/draft.h"
+
+/* A directory whose table has an age rule may end at any time. */
+#define EXPIRING_TIMEOUT_S 1.0
+/* Where the kernel cannot be told of a change (before 6.16). */
+#define DEAF_TIMEOUT_S 1.0
+
+static void attr_common(struct fs *fs, uint64_t ino, mode_t mode,
+			uint64_t timestamp_us, struct stat *st)
+{
+	memset(st, 0, sizeof(*st));
+	st->st_ino = ino;
+	st->st_mode = mode;
+	st->st_nlink = 1;
+	st->st_uid = fs->uid;
+	st->st_gid = fs->gid;
+	st->st_blksize = 4096;
+	st->st_mtim.tv_sec = (time_t)(timestamp_us / 1000000);
+	st->st_mtim.tv_nsec = (long)(timestamp_us % 1000000) * 1000;
+	st->st_atim = st->st_mtim;
+	st->st_ctim = st->st_mtim;
+}
+
+void attr_directory(struct fs *fs, uint64_t ino, uint64_t timestamp_us,
+		    struct stat *st)
+{
+	attr_common(fs, ino, S_IFDIR | 0755, timestamp_us, st);
+}
+
+void attr_cell(struct fs *fs, uint64_t ino, const struct cell_info *info,
+	       struct stat *st)
+{
+	attr_common(fs, ino, S_IFREG | 0644, info->timestamp_us, st);
+	st->st_size = (off_t)info->size;
+	st->st_blocks = (blkcnt_t)((info->size + 511) / 512);
+}
+
+double attr_timeout(struct fs *fs, const struct cell_rules *rules)
+{
+	if (!fs->has_epochs)
+		return DEAF_TIMEOUT_S;
+	return rules->expires ? EXPIRING_TIMEOUT_S : ATTR_TIMEOUT_S;
+}
+
+double attr_cell_timeout(struct fs *fs, const struct path *path,
+			 const struct cell_rules *rules, uint64_t timestamp_us)
+{
+	double timeout = fs->has_epochs ? ATTR_TIMEOUT_S : DEAF_TIMEOUT_S;
+	uint64_t expiry, now;
+	double left;
+
+	if (!rules->expires)
+		return timeout;
+	expiry = cell_expiry(fs, path, timestamp_us);
+	now = fs_now();
+	left = expiry > now ? (double)(expiry - now) / 1e6 : 0;
+	return left < timeout ? left : timeout;
+}
+
+/* From the node's draft: false if it has none, or one without content. */
+static bool attr_of_draft(struct fs *fs, struct node *node, uint64_t ino,
+			  struct stat *st, double *timeout)
+{
+	struct draft *draft = draft_get(fs, node);
+	struct cell_info info;
+	bool loaded;
+
+	if (!draft)
+		return false;
+	pthread_mutex_lock(&draft->lock);
+	loaded = draft->loaded;
+	info.size = draft->size;
+	info.timestamp_us = draft_time(draft);
+	pthread_mutex_unlock(&draft->lock);
+	draft_put(fs, draft);
+	if (!loaded)
+		return false;
+	attr_cell(fs, ino, &info, st);
+	*timeout = fs->has_epochs ? ATTR_TIMEOUT_S : DEAF_TIMEOUT_S;
+	if (node->gone) {
+		st->st_nlink = 0;
+		*timeout = 0;
+	}
+	return true;
+}
+
+static int attr_of_cell(struct fs *fs, struct node *node,
+			const struct path *path, const struct cell_info *info,
+			struct stat *st, double *timeout)
+{
+	uint64_t ino = node_ino(&fs->nodes, node);
+	struct cell_rules rules = { 0 };
+	struct cell_info newest;
+	int n;
+
+	if (attr_of_draft(fs, node, ino, st, timeout))
+		return 0;
+	n = cell_rules(fs, path, &rules);
+	if (!n && !info) {
+		info = &newest;
+		n = cell_newest(fs, path, &newest, 1);
+		n = n == 0 ? -ENOENT : n;
+	}
+	if (n < 0)
+		return n;
+	attr_cell(fs, ino, info, st);
+	*timeout = attr_cell_timeout(fs, path, &rules, info->timestamp_us);
+	return 0;
+}
+
+int attr_node(struct fs *fs, struct node *node, const struct cell_info *info,
+	      struct stat *st, double *timeout)
+{
+	struct cell_rules rules = { 0 };
+	struct path path;
+	int err = 0;
+
+	*timeout = 0;
+	if (!node_is_data(node))
+		return ctl_attr(fs, node, st, timeout);
+	err = node_path(&fs->nodes, node, &path);
+	if (err)
+		return err;
+	if (node->kind == NODE_CELL) {
+		err = attr_of_cell(fs, node, &path, info, st, timeout);
+	} else {
+		if (node->kind != NODE_ROOT)
+			err = cell_rules(fs, &path, &rules);
+		attr_directory(fs, node_ino(&fs->nodes, node),
+			       node->timestamp_us, st);
+		*timeout = attr_timeout(fs, &rules);
+	}
+	path_release(&path);
+	return err;
+}

@@ -1,0 +1,30 @@
+#ifndef FS_ATTR_H
+#define FS_ATTR_H
+
+#include "fs/cell.h"
+#include "fs/fs.h"
+
+/*
+ * Attributes, and how long the kernel may keep them: an hour, because every
+ * change that it does not see itself is announced; less where a rule of age
+ * will hide a cell; not at all in control directories that mirror data.
+ */
+#define ATTR_TIMEOUT_S 3600.0
+
+void attr_directory(struct fs *fs, uint64_t ino, uint64_t timestamp_us,
+		    struct stat *st);
+void attr_cell(struct fs *fs, uint64_t ino, const struct cell_info *info,
+	       struct stat *st);
+
+/* How long a directory of data, or a missing name in one, may be believed. */
+double attr_timeout(struct fs *fs, const struct cell_rules *rules);
+/* The same of a cell whose newest version has this timestamp. */
+double attr_cell_timeout(struct fs *fs, const struct path *path,
+			 const struct cell_rules *rules, uint64_t timestamp_us);
+
+/* Those of any node; info, if not NULL, is what a lookup of a cell has just
+ * seen. -ENOENT if it has gone. */
+int attr_node(struct fs *fs, struct node *node, const struct cell_info *info,
+	      struct stat *st, double *timeout);
+
+#endif

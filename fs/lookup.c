@@ -1,0 +1,277 @@
+#include <errno.h>
+
+#include "fs/attr.h"
+#include "fs/ctl.h"
+#include "fs/draft.h"
+#include "fs/lookup.h"
+
+enum name_level lookup_level(const struct node *directory)
+{
+	switch (directory->kind) {
+	case NODE_ROOT:
+		return NAME_TABLE;
+	case NODE_TABLE:
+	case NODE_SCAN_ROWS:
+		return NAME_ROW;
+	case NODE_ROW:
+	case NODE_SCHEMA:
+		return NAME_FAMILY;
+	case NODE_FAMILY:
+	case NODE_VERSIONS:
+		return NAME_QUALIFIER;
+	default:
+		return NAME_VALUE;
+	}
+}
+
+enum node_kind lookup_kind(const struct node *directory)
+{
+	return directory->kind + 1;
+}
+
+/* The key that begins with head and has this hash. */
+static int find_cut_key(struct fs *fs, struct node *directory,
+			struct bytes head, uint64_t hash, struct buf *key)
+{
+	bool rows = directory->kind == NODE_TABLE ||
+		    directory->kind == NODE_SCAN_ROWS;
+	struct scan_range range;
+	struct scan *scan;
+	struct path path;
+	struct cell cell;
+	int err = node_path(&fs->nodes, directory, &path);
+
+	if (err)
+		return err;
+	memset(&range, 0, sizeof(range));
+	range.table = path.table;
+	if (rows) {
+		range.start = head;
+	} else {
+		range.row = path.row;
+		range.has_family = true;
+		range.family = path.family;
+	}
+	err = scan_open(fs->store, NULL, &range, &scan);
+	if (err)
+		goto release_path;
+	while ((err = scan_next(scan, rows ? CURSOR_ROW : CURSOR_COLUMN,
+				&cell)) == 1) {
+		struct bytes found = rows ? cell.row : cell.qualifier;
+
+		if (bytes_starts_with(found, head)) {
+			if (name_hash(found) != hash)
+				continue;
+			err = buf_add_bytes(key, found);
+			err = err ? err : 1;
+			break;
+		}
+		if (bytes_compare(found, head) > 0) {
+			err = 0;
+			break;
+		}
+	}
+	scan_close(scan);
+release_path:
+	path_release(&path);
+	return err;
+}
+
+int lookup_key(struct fs *fs, struct node *directory, enum name_level level,
+	       struct bytes name, struct buf *key)
+{
+	struct buf head = BUF_INIT, again = BUF_INIT;
+	uint64_t hash;
+	int err = name_decode(level, name, key, &hash);
+
+	if (err == NAME_WHOLE)
+		return 1;
+	if (err != NAME_CUT)
+		return err == -EINVAL ? 0 : err;
+	err = buf_set(&head, buf_bytes(key));
+	buf_reset(key);
+	if (!err)
+		err = find_cut_key(fs, directory, buf_bytes(&head), hash, key);
+	/* The spelling must be the one that a listing shows. */
+	if (err == 1)
+		err = name_encode(level, buf_bytes(key), &again);
+	else
+		goto release;
+	if (!err)
+		err = bytes_equal(name, buf_bytes(&again));
+release:
+	buf_release(&head);
+	buf_release(&again);
+	return err;
+}
+
+int lookup_reply(struct fs *fs, struct node *node, const struct cell_info *info,
+		 struct fuse_entry_param *e)
+{
+	int err;
+
+	memset(e, 0, sizeof(*e));
+	err = attr_node(fs, node, info, &e->attr, &e->attr_timeout);
+	if (!err) {
+		e->entry_timeout = e->attr_timeout;
+		e->ino = node_id(&fs->nodes, node);
+		node_remember(&fs->nodes, node);
+	}
+	node_put(&fs->nodes, node);
+	return err;
+}
+
+/* Whether node, a cell's, is older than the version in info: somebody else
+ * wrote since. A draft with changes of its own is always kept. */
+static bool is_outdated(struct fs *fs, struct node *node,
+			const struct cell_info *info)
+{
+	struct draft *draft = draft_get(fs, node);
+	bool outdated;
+
+	if (!draft)
+		return (node->seq && node->seq != info->seq) ||
+		       (node->timestamp_us &&
+			node->timestamp_us != info->timestamp_us);
+	pthread_mutex_lock(&draft->lock);
+	outdated = draft->loaded && !draft->dirty &&
+		   draft->base_us != info->timestamp_us;
+	pthread_mutex_unlock(&draft->lock);
+	draft_put(fs, draft);
+	return outdated;
+}
+
+int lookup_enter(struct fs *fs, struct node *directory, struct bytes key,
+		 const struct cell_info *info, struct node **out)
+{
+	enum node_kind kind = lookup_kind(directory);
+	struct node *node;
+	int err = node_enter(&fs->nodes, directory, kind, key, &node);
+
+	if (err)
+		return err;
+	if (kind == NODE_CELL && is_outdated(fs, node, info)) {
+		node_detach(&fs->nodes, node);
+		node_put(&fs->nodes, node);
+		err = node_enter(&fs->nodes, directory, kind, key, &node);
+		if (err)
+			return err;
+	}
+	node_know(&fs->nodes, node, info->timestamp_us, info->seq);
+	*out = node;
+	return 0;
+}
+
+static void missing(struct fs *fs, struct fuse_entry_param *e)
+{
+	memset(e, 0, sizeof(*e));
+	e->entry_timeout = fs->has_epochs ? ATTR_TIMEOUT_S : 1.0;
+}
+
+/* What the store says of a child: 1, 0 or an error. */
+static int ask_store(struct fs *fs, struct node *directory, struct bytes key,
+		     struct cell_info *info)
+{
+	struct schema *schema;
+	struct path path;
+	int err;
+
+	memset(info, 0, sizeof(*info));
+	if (directory->kind == NODE_ROOT) {
+		schema = store_schema(fs->store);
+		err = schema_table(schema, key) != NULL;
+		info->timestamp_us = fs->start_us;
+		schema_put(schema);
+		return err;
+	}
+	if (directory->kind == NODE_TABLE &&
+	    (key.size == 0 || key.size > STORE_ROW_KEY_MAX))
+		return 0;
+	err = node_path(&fs->nodes, directory, &path);
+	if (err)
+		return err;
+	if (directory->kind == NODE_TABLE) {
+		path.row = key;
+		err = cell_first(fs, &path, false, info);
+	} else if (directory->kind == NODE_ROW) {
+		path.family = key;
+		err = cell_first(fs, &path, true, info);
+	} else {
+		path.qualifier = key;
+		err = cell_newest(fs, &path, info, 1);
+	}
+	path_release(&path);
+	/* A dropped table has no rows. */
+	return err == -ERR_no_table ? 0 : err;
+}
+
+/* Whether node exists although the store knows nothing of it. */
+static bool is_here(struct fs *fs, struct node *node)
+{
+	struct draft *draft;
+	bool dirty;
+
+	if (node->local || node->kind != NODE_CELL)
+		return node->local;
+	draft = draft_get(fs, node);
+	if (!draft)
+		return false;
+	pthread_mutex_lock(&draft->lock);
+	dirty = draft->dirty;
+	pthread_mutex_unlock(&draft->lock);
+	draft_put(fs, draft);
+	return dirty;
+}
+
+int lookup_child(struct fs *fs, struct node *directory, struct bytes key,
+		 struct fuse_entry_param *e)
+{
+	enum node_kind kind = lookup_kind(directory);
+	struct node *node;
+	struct cell_info info;
+	int found = ask_store(fs, directory, key, &info);
+
+	missing(fs, e);
+	if (found < 0)
+		return found;
+	if (found) {
+		found = lookup_enter(fs, directory, key, &info, &node);
+		if (!found)
+			found = lookup_reply(fs, node, &info, e);
+		if (found == -ENOENT)
+			missing(fs, e);
+		return found == 0 ? 1 : found == -ENOENT ? 0 : found;
+	}
+	node = node_find(&fs->nodes, directory, kind, key);
+	if (!node)
+		return 0;
+	if (is_here(fs, node)) {
+		found = lookup_reply(fs, node, NULL, e);
+		return found ? found : 1;
+	}
+	node_detach(&fs->nodes, node);
+	node_put(&fs->nodes, node);
+	return 0;
+}
+
+int lookup_name(struct fs *fs, struct node *directory, struct bytes name,
+		struct fuse_entry_param *e)
+{
+	struct buf key = BUF_INIT;
+	int found;
+
+	missing(fs, e);
+	if (!node_is_data(directory))
+		return ctl_lookup(fs, directory, name, e);
+	if (name.data[0] == '.') {
+		found = ctl_lookup(fs, directory, name, e);
+		/* Only cells may have names with a dot. */
+		if (found || directory->kind != NODE_FAMILY)
+			return found;
+	}
+	found = lookup_key(fs, directory, lookup_level(directory), name, &key);
+	if (found == 1)
+		found = lookup_child(fs, directory, buf_bytes(&key), e);
+	buf_release(&key);
+	return found;
+}

@@ -1,0 +1,48 @@
+#ifndef FS_LOOKUP_H
+#define FS_LOOKUP_H
+
+#include "fs/cell.h"
+#include "fs/fs.h"
+#include "fs/name.h"
+
+/*
+ * From a name in a directory to a node. What is found is either in the store,
+ * or local: made here and not yet in it.
+ */
+
+/*
+ * The key that a name stands for, looked up in the store if the name is cut: 1
+ * with the key appended, 0 if there is none, or an error.
+ */
+int lookup_key(struct fs *fs, struct node *directory, enum name_level level,
+	       struct bytes name, struct buf *key);
+
+/* The level of the names in a directory of data. */
+enum name_level lookup_level(const struct node *directory);
+/* The kind of a data directory's children. */
+enum node_kind lookup_kind(const struct node *directory);
+
+/*
+ * Answers a lookup: 1 with *e filled and remembered for the kernel, 0 if there
+ * is no such name, with *e saying how long that holds.
+ */
+int lookup_name(struct fs *fs, struct node *directory, struct bytes name,
+		struct fuse_entry_param *e);
+/* The same for a child of a data directory, by key. */
+int lookup_child(struct fs *fs, struct node *directory, struct bytes key,
+		 struct fuse_entry_param *e);
+
+/*
+ * A child that exists, as info says. If a node of that name knows another
+ * version, the cell was changed by others, and the name gets a new node.
+ * Referenced.
+ */
+int lookup_enter(struct fs *fs, struct node *directory, struct bytes key,
+		 const struct cell_info *info, struct node **out);
+
+/* Fills *e for node and remembers it. Ends the caller's reference. info as for
+ * attr_node. */
+int lookup_reply(struct fs *fs, struct node *node, const struct cell_info *info,
+		 struct fuse_entry_param *e);
+
+#endif
