@@ -1,0 +1,416 @@
+#include <errno.h>
+#include <linux/fs.h>
+#include <stdlib.h>
+
+#include "fs/lookup.h"
+#include "fs/tree.h"
+
+/*
+ * rename inside a family is one atomic mutation. A target that exists keeps its
+ * history and gets the moved value as its newest version; else the whole
+ * history moves. Renaming a row copies its cells in one batch up to
+ * ROW_MOVE_MAX; beyond it is EXDEV, and mv copies. Everything else that would
+ * cross a row or a family is EXDEV as well.
+ *
+ * fs->tree is held for writing: no commit is under way.
+ */
+#define ROW_MOVE_MAX ((size_t)32 << 20)
+
+struct move {
+	struct fs *fs;
+	struct path from;
+	struct bytes to; /* qualifier, or row */
+	bool must_not_exist;
+	bool exchange;
+	struct draft *draft;   /* of the source, locked; NULL if it has none */
+	uint64_t timestamp_us; /* result: of the target's newest version */
+	bool had_target;       /* result */
+};
+
+static int open_column(struct move *m, struct bytes qualifier,
+		       struct scan **scan)
+{
+	struct scan_range range = {
+		.table = m->from.table,
+		.row = m->from.row,
+		.has_family = true,
+		.has_qualifier = true,
+		.family = m->from.family,
+		.qualifier = qualifier,
+	};
+
+	return scan_open(m->fs->store, NULL, &range, scan);
+}
+
+/* Adds all versions of one column to another; their number or an error. */
+static int copy_column(struct move *m, struct write *w, struct bytes source,
+		       struct bytes target)
+{
+	struct scan *scan;
+	struct cell cell;
+	int err = open_column(m, source, &scan), count = 0;
+
+	if (err)
+		return err;
+	while ((err = scan_next(scan, CURSOR_VERSION, &cell)) == 1) {
+		err = write_set(w, m->from.family, target, cell.timestamp_us,
+				cell.value);
+		if (err)
+			break;
+		if (count++ == 0)
+			m->timestamp_us = cell.timestamp_us;
+	}
+	scan_close(scan);
+	return err < 0 ? err : count;
+}
+
+/* The source's content, not yet committed, becomes the target's newest. */
+static int move_draft(struct move *m, struct write *w, uint64_t floor)
+{
+	struct draft *d = m->draft;
+	uint64_t t = draft_time(d);
+	struct bytes value;
+	int err = draft_map(d, &value);
+
+	if (err)
+		return err;
+	if (d->millis)
+		floor = (floor + 999) / 1000 * 1000;
+	m->timestamp_us = t > floor ? t : floor;
+	err = write_set(w, m->from.family, m->to, m->timestamp_us, value);
+	draft_unmap(d, value);
+	return err;
+}
+
+/* The source's newest version becomes the target's. */
+static int move_newest(struct move *m, struct write *w, uint64_t floor)
+{
+	struct cell_rules rules;
+	struct scan *scan;
+	struct cell cell;
+	int err = cell_rules(m->fs, &m->from, &rules);
+
+	if (!err)
+		err = open_column(m, m->from.qualifier, &scan);
+	if (err)
+		return err;
+	err = scan_next(scan, CURSOR_COLUMN, &cell);
+	if (err == 1) {
+		if (rules.millis)
+			floor = (floor + 999) / 1000 * 1000;
+		m->timestamp_us =
+			cell.timestamp_us > floor ? cell.timestamp_us : floor;
+		err = write_set(w, m->from.family, m->to, m->timestamp_us,
+				cell.value);
+	}
+	scan_close(scan);
+	return err;
+}
+
+static int exchange(struct move *m, struct write *w)
+{
+	const struct path *p = &m->from;
+	int n, err;
+
+	err = write_delete_column(w, p->family, p->qualifier);
+	if (!err)
+		err = write_delete_column(w, p->family, m->to);
+	if (err)
+		return err;
+	n = copy_column(m, w, m->to, p->qualifier);
+	if (n > 0)
+		n = copy_column(m, w, p->qualifier, m->to);
+	return n > 0 ? 0 : n < 0 ? n : -ENOENT;
+}
+
+/* Whether the session's last version, if there is one, is the newest of the
+ * source: then the uncommitted content stands in for it. */
+static bool draft_replaces(struct move *m, const struct cell_info *newest)
+{
+	return m->draft->has_written &&
+	       m->draft->session_us == newest->timestamp_us;
+}
+
+static int decide_move(void *context, struct write *w)
+{
+	struct move *m = context;
+	struct path target = m->from;
+	struct cell_info old, source[2];
+	bool dirty = m->draft && m->draft->dirty;
+	int has_source, has_target, n, err;
+	uint64_t floor = 0;
+
+	target.qualifier = m->to;
+	has_source = cell_newest(m->fs, &m->from, source, 2);
+	has_target = cell_newest(m->fs, &target, &old, 1);
+	if (has_source < 0 || has_target < 0)
+		return has_source < 0 ? has_source : has_target;
+	if (has_source == 0 && !dirty)
+		return -ENOENT;
+	m->had_target = has_target > 0;
+	err = write_row(w, m->from.table, m->from.row);
+	if (err)
+		return err;
+	if (m->exchange)
+		return exchange(m, w);
+	if (has_target) {
+		floor = old.timestamp_us + 1;
+		err = dirty ? move_draft(m, w, floor)
+			    : move_newest(m, w, floor);
+	} else {
+		n = copy_column(m, w, m->from.qualifier, m->to);
+		err = n < 0 ? n : 0;
+		if (!err && dirty && has_source &&
+		    draft_replaces(m, &source[0]))
+			err = write_delete_cells(w, m->from.family, m->to,
+						 source[0].timestamp_us,
+						 source[0].timestamp_us + 1);
+		if (!err && dirty)
+			err = move_draft(m, w,
+					 has_source ? source[0].timestamp_us + 1
+						    : 0);
+	}
+	return err < 0 ? err
+		       : write_delete_column(w, m->from.family,
+					     m->from.qualifier);
+}
+
+/* The child's node if it exists, referenced; NULL if not, or an error. */
+static int existing(struct fs *fs, struct node *directory, struct bytes name,
+		    struct buf *key, struct node **out)
+{
+	struct fuse_entry_param e;
+	int err = lookup_key(fs, directory, lookup_level(directory), name, key);
+
+	*out = NULL;
+	if (err == 1)
+		err = lookup_child(fs, directory, buf_bytes(key), &e);
+	if (err == 1) {
+		*out = node_of(&fs->nodes, e.ino);
+		node_get(&fs->nodes, *out);
+		node_forget(&fs->nodes, *out, 1);
+	}
+	return err < 0 ? err : 0;
+}
+
+/* What the nodes are to know after a column has moved. */
+static int settle(struct move *m, struct node *node, struct node *target)
+{
+	struct fs *fs = m->fs;
+	struct draft *d = m->draft, *gone;
+	uint8_t *old;
+
+	if (d) {
+		d->dirty = false;
+		d->has_pending = false;
+		d->base_us = m->timestamp_us;
+		if (d->writers > 0) {
+			d->has_written = true;
+			d->session_us = m->timestamp_us;
+		}
+	}
+	if (target) {
+		/* Its lock: a commit must not come after. */
+		gone = draft_get(fs, target);
+		if (gone)
+			pthread_mutex_lock(&gone->lock);
+		target->gone = true;
+		if (gone) {
+			pthread_mutex_unlock(&gone->lock);
+			draft_put(fs, gone);
+		}
+	}
+	if (!m->had_target && !node->renamed_from.data) {
+		old = malloc(m->from.qualifier.size + 1);
+		if (old) {
+			memcpy(old, m->from.qualifier.data,
+			       m->from.qualifier.size);
+			node->renamed_from =
+				bytes_of(old, m->from.qualifier.size);
+		}
+	} else if (m->had_target && node->renamed_from.data) {
+		free((void *)(uintptr_t)node->renamed_from.data);
+		node->renamed_from = BYTES_NONE;
+	}
+	if (node_rename(&fs->nodes, node, m->to))
+		return -ENOMEM;
+	node_committed(&fs->nodes, node, m->timestamp_us);
+	return 0;
+}
+
+static int settle_exchange(struct move *m, struct node *node,
+			   struct node *target)
+{
+	struct fs *fs = m->fs;
+
+	/* Both names get new nodes; handles keep what they have. */
+	node_detach(&fs->nodes, node);
+	node_detach(&fs->nodes, target);
+	fs_changed_outside(fs);
+	return 0;
+}
+
+static int rename_cell(struct fs *fs, struct node *node, struct node *target,
+		       struct bytes to, unsigned int flags)
+{
+	struct move m = {
+		.fs = fs,
+		.to = to,
+		.exchange = flags & RENAME_EXCHANGE,
+	};
+	int err = node_path(&fs->nodes, node, &m.from);
+
+	if (err)
+		return err;
+	m.draft = draft_get(fs, node);
+	if (m.draft)
+		pthread_mutex_lock(&m.draft->lock);
+	if (m.exchange && m.draft)
+		err = draft_commit_locked(fs, m.draft, false);
+	if (!err)
+		err = store_update(fs->store, decide_move, &m,
+				   fs->options->sync);
+	if (!err)
+		err = m.exchange ? settle_exchange(&m, node, target)
+				 : settle(&m, node, target);
+	if (m.draft) {
+		pthread_mutex_unlock(&m.draft->lock);
+		draft_put(fs, m.draft);
+	}
+	path_release(&m.from);
+	return err;
+}
+
+/* All cells of a row to another, and the row deleted. */
+static int decide_row(void *context, struct write *w)
+{
+	struct move *m = context;
+	struct scan_range range = {
+		.table = m->from.table,
+		.row = m->from.row,
+	};
+	struct scan *scan;
+	struct cell cell;
+	int err = store_row_exists(m->fs->store, m->from.table, m->to);
+
+	if (err)
+		return err < 0 ? err : -ENOTEMPTY;
+	err = write_row(w, m->from.table, m->to);
+	if (!err)
+		err = scan_open(m->fs->store, NULL, &range, &scan);
+	if (err)
+		return err;
+	while ((err = scan_next(scan, CURSOR_VERSION, &cell)) == 1) {
+		if (write_size(w) + cell.value.size > ROW_MOVE_MAX ||
+		    write_count(w) + 2 > STORE_MUTATIONS_MAX) {
+			err = -EXDEV;
+			break;
+		}
+		err = write_set(w, cell.family, cell.qualifier,
+				cell.timestamp_us, cell.value);
+		if (err)
+			break;
+	}
+	scan_close(scan);
+	if (err || write_count(w) == 0)
+		return err;
+	err = write_row(w, m->from.table, m->from.row);
+	return err ? err : write_delete_row(w);
+}
+
+static int rename_row(struct fs *fs, struct node *node, struct node *target,
+		      struct bytes to, unsigned int flags)
+{
+	struct move m = { .fs = fs, .to = to };
+	int err;
+
+	if (flags & RENAME_EXCHANGE)
+		return -EINVAL;
+	if (target && node_has_locals(&fs->nodes, target))
+		return -ENOTEMPTY;
+	err = node_path(&fs->nodes, node, &m.from);
+	if (err)
+		return err;
+	err = store_update(fs->store, decide_row, &m, fs->options->sync);
+	path_release(&m.from);
+	if (!err)
+		err = node_rename(&fs->nodes, node, to);
+	return err;
+}
+
+static int rename_table(struct fs *fs, struct node *node, struct node *target,
+			struct bytes to, unsigned int flags)
+{
+	struct path path;
+	int err;
+
+	if (flags & RENAME_EXCHANGE)
+		return -EINVAL;
+	if (target)
+		return -ENOTEMPTY;
+	err = node_path(&fs->nodes, node, &path);
+	if (err)
+		return err;
+	err = store_rename_table(fs->store, path.table, to);
+	path_release(&path);
+	if (!err)
+		err = node_rename(&fs->nodes, node, to);
+	return err;
+}
+
+static int rename_known(struct fs *fs, struct node *directory,
+			struct node *node, struct node *target, struct bytes to,
+			unsigned int flags)
+{
+	if (flags & ~(unsigned int)(RENAME_NOREPLACE | RENAME_EXCHANGE))
+		return -EINVAL;
+	if (!node || ((flags & RENAME_EXCHANGE) && !target))
+		return -ENOENT;
+	if ((flags & RENAME_NOREPLACE) && target)
+		return -EEXIST;
+	if (node == target)
+		return 0;
+	switch (directory->kind) {
+	case NODE_ROOT:
+		return rename_table(fs, node, target, to, flags);
+	case NODE_TABLE:
+		return rename_row(fs, node, target, to, flags);
+	case NODE_FAMILY:
+		return rename_cell(fs, node, target, to, flags);
+	default:
+		return -EXDEV;
+	}
+}
+
+int tree_rename(struct fs *fs, struct node *directory, struct bytes name,
+		struct node *to, struct bytes to_name, unsigned int flags)
+{
+	struct buf key = BUF_INIT, to_key = BUF_INIT, again = BUF_INIT;
+	struct node *node = NULL, *target = NULL;
+	int err;
+
+	if (!node_is_data(directory) || !node_is_data(to))
+		return -EPERM;
+	if (directory != to)
+		return -EXDEV;
+	err = tree_key(directory, to_name, &to_key);
+	if (err == -ENAMETOOLONG)
+		return err;
+	pthread_rwlock_wrlock(&fs->tree);
+	if (!err)
+		err = existing(fs, directory, name, &key, &node);
+	if (!err)
+		err = existing(fs, directory, to_name, &again, &target);
+	if (!err)
+		err = rename_known(fs, directory, node, target,
+				   buf_bytes(&to_key), flags);
+	pthread_rwlock_unlock(&fs->tree);
+	if (!err)
+		fs_changed(fs);
+	node_put(&fs->nodes, node);
+	node_put(&fs->nodes, target);
+	buf_release(&key);
+	buf_release(&to_key);
+	buf_release(&again);
+	return err;
+}
