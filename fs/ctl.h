@@ -1,0 +1,85 @@
+#ifndef FS_CTL_H
+#define FS_CTL_H
+
+#include "fs/cell.h"
+#include "fs/fs.h"
+
+/*
+ * Control directories and files: names with a leading dot that are not data.
+ * Listings of data do not show them.
+ */
+struct ctl_entry {
+	enum node_kind parent;
+	const char *name;
+	enum node_kind kind;
+	mode_t mode;
+};
+
+/* The entries with a fixed name of a directory of this kind: index, from 0,
+ * counts over all kinds; returns the next one at or after it, or NULL. */
+const struct ctl_entry *ctl_entry_at(enum node_kind parent, size_t *index);
+/* Whether a fixed name can be used in this very directory. */
+bool ctl_is_offered(struct fs *fs, struct node *directory,
+		    const struct ctl_entry *entry);
+
+/* As lookup_name, in a control directory, or a dotted name in one of data. */
+int ctl_lookup(struct fs *fs, struct node *directory, struct bytes name,
+	       struct fuse_entry_param *e);
+int ctl_attr(struct fs *fs, struct node *node, struct stat *st,
+	     double *timeout);
+
+struct ctl_file;
+
+/* What an open control file does; each may be NULL. lock is held. */
+struct ctl_ops {
+	int (*open)(struct fs *fs, struct ctl_file *f);
+	/* Appends what stands at offset, at most size bytes, to out. */
+	int (*read)(struct fs *fs, struct ctl_file *f, uint64_t offset,
+		    size_t size, struct buf *out);
+	/* How many bytes were taken, or an error. */
+	ssize_t (*write)(struct fs *fs, struct ctl_file *f, struct bytes data,
+			 uint64_t offset);
+	int (*flush)(struct fs *fs, struct ctl_file *f);
+	int (*sync)(struct fs *fs, struct ctl_file *f);
+	void (*release)(struct fs *fs, struct ctl_file *f);
+};
+
+struct ctl_file {
+	const struct ctl_ops *ops;
+	pthread_mutex_t lock;
+	struct node *node; /* referenced */
+	struct path path;
+	int flags;      /* of open */
+	struct buf in;  /* text files: written, not yet taken */
+	struct buf out; /* text files: to be read */
+	void *state;
+};
+
+/* -EACCES if it is not to be read or written. */
+int ctl_open(struct fs *fs, struct node *node, int flags,
+	     struct ctl_file **out);
+void ctl_close(struct fs *fs, struct ctl_file *f);
+
+extern const struct ctl_ops ctl_text_ops;
+extern const struct ctl_ops ctl_import_ops;
+extern const struct ctl_ops ctl_mutate_ops;
+extern const struct ctl_ops ctl_scan_ops;
+extern const struct ctl_ops ctl_verb_ops;
+extern const struct ctl_ops ctl_version_ops;
+
+/* The last import into each table, for .import/last. */
+struct imports;
+int imports_new(struct imports **out);
+void imports_free(struct imports *imports);
+/* Appends the text of .import/last. */
+int imports_print(struct fs *fs, struct bytes table, struct buf *out);
+
+/* Figures of the filesystem, for .tabletfs/stats. */
+int ctl_print_stats(struct fs *fs, struct buf *out);
+
+/* The version of path's column with the timestamp that is path's leaf: 1, 0 or
+ * an error; value, if not NULL, gets its bytes appended. */
+int ctl_find_version(struct fs *fs, const struct path *path,
+		     struct cell_info *info, struct buf *value);
+
+#endif

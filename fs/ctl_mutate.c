@@ -1,0 +1,126 @@
+#include <errno.h>
+#include <stdlib.h>
+
+#include "fs/ctl.h"
+#include "store/text.h"
+
+/*
+ * .mutate: JSON lines, each one atomic row mutation, run inside the write that
+ * completes it. The first wrong line stops: the write takes the bytes before
+ * it, and the next one fails. A last line without newline runs at close, if it
+ * parses; nothing may follow it.
+ */
+#define LINE_SIZE_MAX ((size_t)256 << 20)
+
+struct mutate_file {
+	struct write *write;
+	bool ended;
+};
+
+static int mutate_open(struct fs *fs, struct ctl_file *f)
+{
+	struct mutate_file *m = calloc(1, sizeof(*m));
+	int err;
+
+	if (!m)
+		return -ENOMEM;
+	err = write_new(fs->store, &m->write);
+	if (err)
+		free(m);
+	else
+		f->state = m;
+	return err;
+}
+
+static int run_line(struct fs *fs, struct ctl_file *f, struct bytes line)
+{
+	struct mutate_file *m = f->state;
+	int err;
+
+	if (line.size > 0 && line.data[line.size - 1] == '\r')
+		line.size--;
+	if (line.size == 0)
+		return 0;
+	write_reset(m->write);
+	err = mutation_parse_json(line, f->path.table, BYTES_NONE, m->write);
+	if (!err)
+		err = store_commit(fs->store, m->write, fs->options->sync);
+	return err;
+}
+
+static ssize_t mutate_write(struct fs *fs, struct ctl_file *f,
+			    struct bytes data, uint64_t offset)
+{
+	struct mutate_file *m = f->state;
+	size_t taken = 0;
+	int err = 0;
+
+	(void)offset;
+	if (m->ended)
+		return fail(EINVAL,
+			    "the last line was taken without a newline");
+	while (taken < data.size) {
+		struct bytes rest = bytes_after(data, taken);
+		const uint8_t *end = memchr(rest.data, '\n', rest.size);
+		size_t before = f->in.size;
+
+		rest.size = end ? (size_t)(end - rest.data) : rest.size;
+		if (rest.size > LINE_SIZE_MAX - before)
+			err = fail(EFBIG, "a line of more than %zu bytes",
+				   LINE_SIZE_MAX);
+		else
+			err = buf_add_bytes(&f->in, rest);
+		if (!err && end)
+			err = run_line(fs, f, buf_bytes(&f->in));
+		if (err) {
+			/* The next try meets the same line again. */
+			f->in.size = before;
+			break;
+		}
+		if (end)
+			buf_reset(&f->in);
+		taken += rest.size + (end != NULL);
+	}
+	if (taken > 0)
+		fs_changed_outside(fs);
+	if (err && taken > 0)
+		fs_log_error(fs, f->node, NULL, err);
+	return taken > 0 ? (ssize_t)taken : err;
+}
+
+static int mutate_flush(struct fs *fs, struct ctl_file *f)
+{
+	struct mutate_file *m = f->state;
+	int err;
+
+	if (f->in.size == 0)
+		return 0;
+	m->ended = true;
+	err = run_line(fs, f, buf_bytes(&f->in));
+	buf_reset(&f->in);
+	fs_changed_outside(fs);
+	return err;
+}
+
+static int mutate_sync(struct fs *fs, struct ctl_file *f)
+{
+	(void)f;
+	return store_sync(fs->store);
+}
+
+static void mutate_release(struct fs *fs, struct ctl_file *f)
+{
+	struct mutate_file *m = f->state;
+
+	(void)fs;
+	write_free(m->write);
+	free(m);
+}
+
+const struct ctl_ops ctl_mutate_ops = {
+	.open = mutate_open,
+	.write = mutate_write,
+	.flush = mutate_flush,
+	.sync = mutate_sync,
+	.release = mutate_release,
+};

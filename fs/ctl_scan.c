@@ -1,0 +1,160 @@
+#include <errno.h>
+#include <stdlib.h>
+
+#include "fs/ctl.h"
+#include "fs/name.h"
+#include "fs/query.h"
+#include "store/text.h"
+
+/*
+ * Terminals of .scan that are files. Text is made as it is read: f->out holds a
+ * piece of it, which begins at base. Reading backwards starts over.
+ */
+#define PIECE_SIZE ((size_t)64 << 10)
+
+enum scan_form { SCAN_KEYS, SCAN_COUNT, SCAN_CELLS };
+
+struct scan_text {
+	enum scan_form form;
+	enum text_format format;
+	struct query *query;
+	struct printer *printer; /* for SCAN_CELLS */
+	uint64_t base;
+	uint64_t count;
+	bool ended;
+};
+
+static void read_form(struct bytes name, struct scan_text *t)
+{
+	t->form = SCAN_CELLS;
+	if (bytes_equal(name, BYTES_LITERAL("keys")))
+		t->form = SCAN_KEYS;
+	else if (bytes_equal(name, BYTES_LITERAL("count")))
+		t->form = SCAN_COUNT;
+	else if (bytes_equal(name, BYTES_LITERAL("csv")))
+		t->format = TEXT_CSV;
+	else if (bytes_equal(name, BYTES_LITERAL("tsv")))
+		t->format = TEXT_TSV;
+	else if (bytes_equal(name, BYTES_LITERAL("jsonl")))
+		t->format = TEXT_JSONL;
+	else
+		t->format = TEXT_CBT;
+}
+
+static void free_text(struct fs *fs, struct scan_text *t)
+{
+	if (t->printer)
+		printer_free(t->printer);
+	if (t->query)
+		query_close(fs, t->query);
+	free(t);
+}
+
+static int scan_text_open(struct fs *fs, struct ctl_file *f)
+{
+	struct scan_text *t = calloc(1, sizeof(*t));
+	int err;
+
+	if (!t)
+		return -ENOMEM;
+	read_form(f->path.leaf, t);
+	err = query_open(fs, f->node, &t->query);
+	if (!err && t->form == SCAN_CELLS)
+		err = printer_new(t->format, &t->printer);
+	if (err) {
+		free_text(fs, t);
+		return err;
+	}
+	f->state = t;
+	return 0;
+}
+
+static int start_over(struct fs *fs, struct ctl_file *f, struct scan_text *t)
+{
+	t->base = 0;
+	t->count = 0;
+	t->ended = false;
+	buf_reset(&f->out);
+	if (t->printer) {
+		printer_free(t->printer);
+		t->printer = NULL;
+	}
+	if (t->form == SCAN_CELLS) {
+		int err = printer_new(t->format, &t->printer);
+
+		if (err)
+			return err;
+	}
+	return query_rewind(fs, t->query);
+}
+
+static int finish(struct scan_text *t, struct buf *out)
+{
+	t->ended = true;
+	if (t->form == SCAN_COUNT)
+		return buf_printf(out, "%llu\n", (unsigned long long)t->count);
+	return t->form == SCAN_CELLS ? printer_finish(t->printer, out) : 0;
+}
+
+/* Appends what one cell or row makes. */
+static int produce(struct scan_text *t, struct buf *out)
+{
+	struct cell cell;
+	int err;
+
+	if (t->form == SCAN_CELLS)
+		err = query_next(t->query, &cell);
+	else
+		err = query_next_row(t->query, &cell);
+	if (err == 0)
+		return finish(t, out);
+	if (err < 0)
+		return err;
+	if (t->form == SCAN_CELLS)
+		return printer_cell(t->printer, &cell, out);
+	t->count++;
+	if (t->form == SCAN_COUNT)
+		return 0;
+	err = name_encode(NAME_ROW, cell.row, out);
+	return err ? err : buf_add_byte(out, '\n');
+}
+
+static int scan_text_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
+			  size_t size, struct buf *out)
+{
+	struct scan_text *t = f->state;
+	uint64_t wanted = offset + size;
+	int err = 0;
+	size_t n;
+
+	if (offset < t->base)
+		err = start_over(fs, f, t);
+	while (!err && !t->ended && t->base + f->out.size < wanted) {
+		/* Drop what lies before the wanted part. */
+		n = f->out.size;
+		if (t->base + n > offset)
+			n = (size_t)(offset - t->base);
+		if (n == f->out.size || n >= PIECE_SIZE) {
+			memmove(f->out.data, f->out.data + n, f->out.size - n);
+			f->out.size -= n;
+			t->base += n;
+		}
+		err = produce(t, &f->out);
+	}
+	if (err || offset >= t->base + f->out.size)
+		return err;
+	n = (size_t)(t->base + f->out.size - offset);
+	return buf_add(out, f->out.data + (offset - t->base),
+		       n < size ? n : size);
+}
+
+static void scan_text_release(struct fs *fs, struct ctl_file *f)
+{
+	free_text(fs, f->state);
+}
+
+const struct ctl_ops ctl_scan_ops = {
+	.open = scan_text_open,
+	.read = scan_text_read,
+	.release = scan_text_release,
+};

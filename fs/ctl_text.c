@@ -1,0 +1,268 @@
+#include <errno.h>
+#include <fcntl.h>
+
+#include "fs/ctl.h"
+#include "store/text.h"
+
+/*
+ * Control files whose whole text is made when they are opened, and whose whole
+ * text is taken when they are closed.
+ */
+#define SMALL_SIZE_MAX ((size_t)64 << 10)
+#define ROW_SIZE_MAX ((size_t)256 << 20)
+
+static const char help_text[] =
+	"TabletFS: a wide-column store as files.\n"
+	"\n"
+	"TABLE/ROW/FAMILY/QUALIFIER   a cell's newest version\n"
+	"  mkdir TABLE                a new table; rmdir drops an empty one\n"
+	"  mkdir -p TABLE/ROW/FAMILY  then write files in it\n"
+	"\n"
+	"Names with a leading dot are not listed, but can be used:\n"
+	"  TABLE/ROW/FAMILY/.versions/QUALIFIER/TIMESTAMP   one version\n"
+	"  TABLE/ROW/.row.jsonl       the row as JSON; write: one mutation\n"
+	"  TABLE/.schema/FAMILY/gc    maxversions=2||maxage=30d; and type\n"
+	"  TABLE/.granularity         micros or millis\n"
+	"  TABLE/.import/csv          tsv, jsonl: rows in; last: how it went\n"
+	"  TABLE/.mutate              JSON lines, each one row mutation\n"
+	"  TABLE/.scan/STEP/VALUE/.../TERMINAL\n"
+	"     steps      prefix range limit reverse\n"
+	"                family versions since until\n"
+	"     terminals  keys count csv tsv jsonl cbt rows\n"
+	"  TABLE/.stats               figures of the table\n"
+	"  .tabletfs/                 help version stats errors ctl\n";
+
+static const char version_text[] = "tabletfs 0.1\n";
+
+static int show_row(struct fs *fs, const struct path *p, struct buf *out)
+{
+	struct scan_range range = { .table = p->table, .row = p->row };
+	struct scan *scan;
+	int err = scan_open(fs->store, NULL, &range, &scan);
+
+	if (err)
+		return err;
+	err = row_print_json(scan, true, out);
+	scan_close(scan);
+	return err < 0 ? err : 0;
+}
+
+static int show_table(const struct table *t, const struct node *node,
+		      const struct path *p, struct buf *out)
+{
+	const struct family *family = NULL;
+	int err = 0;
+
+	if (p->family.size > 0) {
+		family = table_family(t, p->family);
+		if (!family)
+			return -ENOENT;
+	}
+	switch (node->kind) {
+	case NODE_GRANULARITY:
+		err = buf_add_string(out, t->millis ? "millis" : "micros");
+		break;
+	case NODE_GC:
+		err = gc_policy_print_words(family_gc(family), out);
+		break;
+	case NODE_TYPE:
+		err = buf_add_string(out, family_type_word(family->type));
+		break;
+	default:
+		err = buf_printf(out, "id %u\nfamilies %zu\ngranularity %s",
+				 t->id, t->family_count,
+				 t->millis ? "millis" : "micros");
+		break;
+	}
+	return err ? err : buf_add_byte(out, '\n');
+}
+
+static int show_of_table(struct fs *fs, const struct node *node,
+			 const struct path *p, struct buf *out)
+{
+	struct schema *schema = store_schema(fs->store);
+	const struct table *t = schema_table(schema, p->table);
+	int err = t ? show_table(t, node, p, out) : -ENOENT;
+
+	schema_put(schema);
+	return err;
+}
+
+static int text_show(struct fs *fs, struct ctl_file *f)
+{
+	switch (f->node->kind) {
+	case NODE_HELP:
+		return buf_add_string(&f->out, help_text);
+	case NODE_PROGRAM_VERSION:
+		return buf_add_string(&f->out, version_text);
+	case NODE_STATS:
+		return ctl_print_stats(fs, &f->out);
+	case NODE_ERRORS:
+		return errors_print(&fs->errors, &f->out);
+	case NODE_IMPORT_LAST:
+		return imports_print(fs, f->path.table, &f->out);
+	case NODE_ROW_JSON:
+		return show_row(fs, &f->path, &f->out);
+	default:
+		return show_of_table(fs, f->node, &f->path, &f->out);
+	}
+}
+
+static int text_open(struct fs *fs, struct ctl_file *f)
+{
+	return (f->flags & O_ACCMODE) == O_WRONLY ? 0 : text_show(fs, f);
+}
+
+static int text_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
+		     size_t size, struct buf *out)
+{
+	(void)fs;
+	if (offset >= f->out.size)
+		return 0;
+	if (size > f->out.size - offset)
+		size = f->out.size - (size_t)offset;
+	return buf_add(out, f->out.data + offset, size);
+}
+
+static ssize_t text_write(struct fs *fs, struct ctl_file *f, struct bytes data,
+			  uint64_t offset)
+{
+	size_t max =
+		f->node->kind == NODE_ROW_JSON ? ROW_SIZE_MAX : SMALL_SIZE_MAX;
+	int err;
+
+	(void)fs;
+	(void)offset;
+	if (data.size > max - f->in.size)
+		return fail(EFBIG, "more than %zu bytes", max);
+	err = buf_add_bytes(&f->in, data);
+	return err ? err : (ssize_t)data.size;
+}
+
+static struct bytes without_space(struct bytes text)
+{
+	while (text.size > 0 && strchr(" \t\r\n", text.data[text.size - 1]))
+		text.size--;
+	while (text.size > 0 && strchr(" \t\r\n", text.data[0]))
+		text = bytes_after(text, 1);
+	return text;
+}
+
+static int take_row(struct fs *fs, const struct path *p, struct bytes text)
+{
+	struct write *w;
+	int err = write_new(fs->store, &w);
+
+	if (err)
+		return err;
+	err = mutation_parse_json(text, p->table, p->row, w);
+	if (!err)
+		err = store_commit(fs->store, w, fs->options->sync);
+	write_free(w);
+	return err;
+}
+
+static int take_gc(struct fs *fs, const struct path *p, struct bytes text)
+{
+	struct gc_policy *policy = NULL;
+	int err = gc_policy_parse(text, &policy);
+
+	if (!err)
+		err = store_set_gc(fs->store, p->table, p->family, policy);
+	gc_policy_free(policy);
+	return err;
+}
+
+static int take_type(struct fs *fs, const struct path *p, struct bytes text)
+{
+	enum family_type type;
+	int err = family_type_parse(text, &type);
+
+	return err ? err : store_set_type(fs->store, p->table, p->family, type);
+}
+
+static int take_granularity(struct fs *fs, const struct path *p,
+			    struct bytes text)
+{
+	bool millis = bytes_equal(text, BYTES_LITERAL("millis"));
+
+	if (!millis && !bytes_equal(text, BYTES_LITERAL("micros")))
+		return fail(EINVAL, "the words are micros and millis");
+	return store_set_granularity(fs->store, p->table, millis);
+}
+
+static int take(struct fs *fs, const struct ctl_file *f, struct bytes text)
+{
+	switch (f->node->kind) {
+	case NODE_ROW_JSON:
+		return take_row(fs, &f->path, text);
+	case NODE_GC:
+		return take_gc(fs, &f->path, text);
+	case NODE_TYPE:
+		return take_type(fs, &f->path, text);
+	case NODE_GRANULARITY:
+		return take_granularity(fs, &f->path, text);
+	default:
+		return -EACCES;
+	}
+}
+
+static int text_flush(struct fs *fs, struct ctl_file *f)
+{
+	struct bytes text = without_space(buf_bytes(&f->in));
+	int err;
+
+	if (text.size == 0)
+		return 0;
+	err = take(fs, f, text);
+	buf_reset(&f->in);
+	if (!err)
+		fs_changed_outside(fs);
+	return err;
+}
+
+static int text_sync(struct fs *fs, struct ctl_file *f)
+{
+	int err = text_flush(fs, f);
+
+	return err ? err : store_sync(fs->store);
+}
+
+const struct ctl_ops ctl_text_ops = {
+	.open = text_open,
+	.read = text_read,
+	.write = text_write,
+	.flush = text_flush,
+	.sync = text_sync,
+};
+
+static int version_open(struct fs *fs, struct ctl_file *f)
+{
+	struct cell_info info;
+	int err = ctl_find_version(fs, &f->path, &info, &f->out);
+
+	return err < 0 ? err : err == 0 ? -ENOENT : 0;
+}
+
+const struct ctl_ops ctl_version_ops = {
+	.open = version_open,
+	.read = text_read,
+};
+
+int ctl_print_stats(struct fs *fs, struct buf *out)
+{
+	size_t nodes;
+	int err;
+
+	pthread_mutex_lock(&fs->nodes.lock);
+	nodes = fs->nodes.count;
+	pthread_mutex_unlock(&fs->nodes.lock);
+	err = buf_printf(
+		out, "uptime_seconds %llu\nnodes %zu\n",
+		(unsigned long long)(fs_now() - fs->start_us) / 1000000, nodes);
+	if (!err)
+		err = buf_printf(out, "changes %llu\nerrors %llu\n",
+				 (unsigned long long)fs->changes,
+				 (unsigned long long)errors_count(&fs->errors));
+	return err;
+}
