@@ -1,0 +1,430 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "fs/attr.h"
+#include "fs/ctl.h"
+#include "fs/dir.h"
+#include "fs/file.h"
+#include "fs/lookup.h"
+#include "fs/query.h"
+#include "fs/tree.h"
+
+/*
+ * The request handlers: decode, call, reply exactly once. Those of open files
+ * are in file.c.
+ */
+#define WRITE_SIZE_MAX (1u << 20)
+/* The first kernel interface with epochs, of Linux 6.16. */
+#define EPOCH_MINOR 44
+
+/* Begins a request: whatever went wrong before is not about it. */
+static struct fs *enter(fuse_req_t req)
+{
+	struct fs *fs = fs_of(req);
+
+	err_clear();
+	atomic_fetch_add_explicit(&fs->requests, 1, memory_order_relaxed);
+	return fs;
+}
+
+/* Tells whoever started the daemon, whose standard error then is let go. */
+static void tell_ready(struct fs *fs)
+{
+	int status = 0, null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	(void)!write(fs->ready_fd, &status, sizeof(status));
+	close(fs->ready_fd);
+	fs->ready_fd = -1;
+	if (null >= 0) {
+		dup2(null, STDERR_FILENO);
+		close(null);
+	}
+}
+
+static void on_init(void *userdata, struct fuse_conn_info *conn)
+{
+	struct fs *fs = userdata;
+
+	conn->max_write = WRITE_SIZE_MAX;
+	conn->time_gran = 1000;
+	fs->has_epochs = conn->proto_minor >= EPOCH_MINOR;
+	if (fs->ready_fd >= 0) {
+		tell_ready(fs);
+		return;
+	}
+	printf("tabletfs: %s is served at %s\n", fs->options->store,
+	       fs->options->mount_point);
+	fflush(stdout);
+}
+
+static void on_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	struct fs *fs = enter(req);
+	struct node *directory = node_of(&fs->nodes, parent);
+	struct fuse_entry_param e;
+	int err = lookup_name(fs, directory, bytes_string(name), &e);
+
+	if (err < 0)
+		fs_reply_error(fs, req, directory, name, err);
+	else if (fuse_reply_entry(req, &e) < 0 && e.ino)
+		node_forget(&fs->nodes, node_of(&fs->nodes, e.ino), 1);
+}
+
+static void on_forget(fuse_req_t req, fuse_ino_t ino, uint64_t count)
+{
+	struct fs *fs = fs_of(req);
+
+	node_forget(&fs->nodes, node_of(&fs->nodes, ino), count);
+	fuse_reply_none(req);
+}
+
+static void on_forget_multi(fuse_req_t req, size_t count,
+			    struct fuse_forget_data *forgets)
+{
+	struct fs *fs = fs_of(req);
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		node_forget(&fs->nodes, node_of(&fs->nodes, forgets[i].ino),
+			    forgets[i].nlookup);
+	fuse_reply_none(req);
+}
+
+static void reply_attr(struct fs *fs, fuse_req_t req, struct node *node)
+{
+	struct stat st;
+	double timeout;
+	int err = attr_node(fs, node, NULL, &st, &timeout);
+
+	if (err)
+		fs_reply_error(fs, req, node, NULL, err);
+	else
+		fuse_reply_attr(req, &st, timeout);
+}
+
+static void on_getattr(fuse_req_t req, fuse_ino_t ino,
+		       struct fuse_file_info *fi)
+{
+	struct fs *fs = enter(req);
+
+	(void)fi;
+	reply_attr(fs, req, node_of(&fs->nodes, ino));
+}
+
+/* Owner and mode are the mount's: what would change them is refused. */
+static int check_owner_and_mode(struct fs *fs, struct node *node,
+				const struct stat *attr, int to_set)
+{
+	struct stat st;
+	double timeout;
+	int err;
+
+	if (fs->options->quiet ||
+	    !(to_set &
+	      (FUSE_SET_ATTR_MODE | FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID)))
+		return 0;
+	err = attr_node(fs, node, NULL, &st, &timeout);
+	if (err)
+		return err;
+	if ((to_set & FUSE_SET_ATTR_MODE &&
+	     (attr->st_mode & 07777) != (st.st_mode & 07777)) ||
+	    (to_set & FUSE_SET_ATTR_UID && attr->st_uid != st.st_uid) ||
+	    (to_set & FUSE_SET_ATTR_GID && attr->st_gid != st.st_gid))
+		return -EPERM;
+	return 0;
+}
+
+static int set_size(struct fs *fs, struct node *node, uint64_t size,
+		    struct fuse_file_info *fi)
+{
+	struct draft *draft;
+	int err;
+
+	if (fi)
+		return file_truncate(fi, size);
+	err = draft_open(fs, node, DRAFT_WRITE, &draft);
+	if (err)
+		return err;
+	err = draft_truncate(draft, size);
+	if (!err)
+		err = draft_flush(fs, draft, false);
+	draft_close(fs, draft, DRAFT_WRITE);
+	return err;
+}
+
+static int set_time(struct fs *fs, struct node *node, const struct stat *attr,
+		    int to_set)
+{
+	struct draft *draft;
+	uint64_t us = fs_now();
+	int err;
+
+	if (!(to_set & FUSE_SET_ATTR_MTIME_NOW)) {
+		if (attr->st_mtim.tv_sec < 0 ||
+		    attr->st_mtim.tv_sec > INT64_MAX / 1000000 - 1)
+			return fail(EINVAL, "a timestamp is from 1970 on");
+		us = (uint64_t)attr->st_mtim.tv_sec * 1000000 +
+		     (uint64_t)attr->st_mtim.tv_nsec / 1000;
+	}
+	err = draft_open(fs, node, DRAFT_STAMP, &draft);
+	if (err)
+		return err;
+	err = draft_stamp(fs, draft, us);
+	draft_close(fs, draft, DRAFT_STAMP);
+	return err;
+}
+
+static void on_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr,
+		       int to_set, struct fuse_file_info *fi)
+{
+	struct fs *fs = enter(req);
+	struct node *node = node_of(&fs->nodes, ino);
+	int err = check_owner_and_mode(fs, node, attr, to_set);
+
+	if (!err && node->kind == NODE_CELL && to_set & FUSE_SET_ATTR_SIZE)
+		err = set_size(fs, node, (uint64_t)attr->st_size, fi);
+	if (!err && node->kind == NODE_CELL && to_set & FUSE_SET_ATTR_MTIME)
+		err = set_time(fs, node, attr, to_set);
+	if (err)
+		fs_reply_error(fs, req, node, NULL, err);
+	else
+		reply_attr(fs, req, node);
+}
+
+/* Ends a request that made name. */
+static void reply_made(struct fs *fs, fuse_req_t req, struct node *directory,
+		       const char *name, int err)
+{
+	struct fuse_entry_param e;
+
+	if (!err) {
+		err = lookup_name(fs, directory, bytes_string(name), &e);
+		err = err == 1 ? 0 : err ? err : -ENOENT;
+	}
+	if (err)
+		fs_reply_error(fs, req, directory, name, err);
+	else if (fuse_reply_entry(req, &e) < 0)
+		node_forget(&fs->nodes, node_of(&fs->nodes, e.ino), 1);
+}
+
+static void on_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name,
+		     mode_t mode)
+{
+	struct fs *fs = enter(req);
+	struct node *directory = node_of(&fs->nodes, parent);
+
+	(void)mode;
+	reply_made(fs, req, directory, name,
+		   tree_mkdir(fs, directory, bytes_string(name)));
+}
+
+static void on_mknod(fuse_req_t req, fuse_ino_t parent, const char *name,
+		     mode_t mode, dev_t device)
+{
+	struct fs *fs = enter(req);
+	struct node *directory = node_of(&fs->nodes, parent), *node;
+	struct draft *draft;
+	int err = S_ISREG(mode) ? 0 : -EPERM;
+
+	(void)device;
+	if (!err)
+		err = tree_create(fs, directory, bytes_string(name), &node,
+				  &draft);
+	if (!err) {
+		err = draft_flush(fs, draft, false);
+		draft_close(fs, draft, DRAFT_CREATE);
+		node_put(&fs->nodes, node);
+	}
+	reply_made(fs, req, directory, name, err);
+}
+
+static void on_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	struct fs *fs = enter(req);
+	struct node *directory = node_of(&fs->nodes, parent);
+
+	fs_reply_error(fs, req, directory, name,
+		       tree_unlink(fs, directory, bytes_string(name)));
+}
+
+static void on_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	struct fs *fs = enter(req);
+	struct node *directory = node_of(&fs->nodes, parent);
+
+	fs_reply_error(fs, req, directory, name,
+		       tree_rmdir(fs, directory, bytes_string(name)));
+}
+
+static void on_rename(fuse_req_t req, fuse_ino_t parent, const char *name,
+		      fuse_ino_t to_parent, const char *to_name,
+		      unsigned int flags)
+{
+	struct fs *fs = enter(req);
+	struct node *directory = node_of(&fs->nodes, parent);
+	struct node *to = node_of(&fs->nodes, to_parent);
+
+	fs_reply_error(fs, req, directory, name,
+		       tree_rename(fs, directory, bytes_string(name), to,
+				   bytes_string(to_name), flags));
+}
+
+static void on_symlink(fuse_req_t req, const char *target, fuse_ino_t parent,
+		       const char *name)
+{
+	(void)target;
+	(void)parent;
+	(void)name;
+	fuse_reply_err(req, EPERM);
+}
+
+static void on_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent,
+		    const char *name)
+{
+	(void)ino;
+	(void)parent;
+	(void)name;
+	fuse_reply_err(req, EPERM);
+}
+
+static void on_readlink(fuse_req_t req, fuse_ino_t ino)
+{
+	struct fs *fs = enter(req);
+	struct node *node = node_of(&fs->nodes, ino);
+	struct buf target = BUF_INIT;
+	size_t depth = query_depth(fs, node->parent);
+	int err = 0;
+
+	while (!err && depth-- > 0)
+		err = buf_add_string(&target, "../");
+	if (!err)
+		err = name_encode(NAME_ROW, node_name(node), &target);
+	if (!err)
+		err = buf_terminate(&target);
+	if (err)
+		fs_reply_error(fs, req, node, NULL, err);
+	else
+		fuse_reply_readlink(req, (char *)target.data);
+	buf_release(&target);
+}
+
+/* Whether the kernel may cache the directory's list. */
+static bool can_cache_list(struct fs *fs, struct node *node)
+{
+	struct cell_rules rules = { 0 };
+	struct path path;
+	bool can;
+
+	if (!node_is_data(node) || !fs->has_epochs)
+		return false;
+	if (node->kind == NODE_ROOT)
+		return true;
+	if (node_path(&fs->nodes, node, &path))
+		return false;
+	can = cell_rules(fs, &path, &rules) == 0 && !rules.expires;
+	path_release(&path);
+	return can;
+}
+
+static void on_opendir(fuse_req_t req, fuse_ino_t ino,
+		       struct fuse_file_info *fi)
+{
+	struct fs *fs = enter(req);
+	struct node *node = node_of(&fs->nodes, ino);
+	uint64_t outside = fs->outside;
+	struct dir *d;
+	int err = dir_open(fs, node, &d);
+
+	if (err) {
+		fs_reply_error(fs, req, node, NULL, err);
+		return;
+	}
+	fi->fh = (uint64_t)(uintptr_t)d;
+	if (can_cache_list(fs, node)) {
+		/* What was cached holds if nothing changed unseen since. */
+		fi->cache_readdir = 1;
+		fi->keep_cache = node->listed == outside;
+		node->listed = outside;
+	}
+	if (fuse_reply_open(req, fi) < 0)
+		dir_close(fs, d);
+}
+
+static void on_readdir(fuse_req_t req, fuse_ino_t ino, size_t size,
+		       off_t offset, struct fuse_file_info *fi)
+{
+	(void)ino;
+	dir_reply(enter(req), (struct dir *)(uintptr_t)fi->fh, req,
+		  (uint64_t)offset, size, false);
+}
+
+static void on_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size,
+			   off_t offset, struct fuse_file_info *fi)
+{
+	(void)ino;
+	dir_reply(enter(req), (struct dir *)(uintptr_t)fi->fh, req,
+		  (uint64_t)offset, size, true);
+}
+
+static void on_releasedir(fuse_req_t req, fuse_ino_t ino,
+			  struct fuse_file_info *fi)
+{
+	(void)ino;
+	dir_close(fs_of(req), (struct dir *)(uintptr_t)fi->fh);
+	fuse_reply_err(req, 0);
+}
+
+static void on_fsyncdir(fuse_req_t req, fuse_ino_t ino, int datasync,
+			struct fuse_file_info *fi)
+{
+	struct fs *fs = enter(req);
+
+	(void)datasync;
+	(void)fi;
+	fs_reply_error(fs, req, node_of(&fs->nodes, ino), NULL,
+		       fs_commit_all(fs, true));
+}
+
+static void on_statfs(fuse_req_t req, fuse_ino_t ino)
+{
+	struct fs *fs = enter(req);
+	struct statvfs st;
+	int err = fs_space(fs, &st);
+
+	if (err)
+		fs_reply_error(fs, req, node_of(&fs->nodes, ino), NULL, err);
+	else
+		fuse_reply_statfs(req, &st);
+}
+
+const struct fuse_lowlevel_ops fs_ops = {
+	.init = on_init,
+	.lookup = on_lookup,
+	.forget = on_forget,
+	.forget_multi = on_forget_multi,
+	.getattr = on_getattr,
+	.setattr = on_setattr,
+	.mkdir = on_mkdir,
+	.mknod = on_mknod,
+	.unlink = on_unlink,
+	.rmdir = on_rmdir,
+	.rename = on_rename,
+	.symlink = on_symlink,
+	.link = on_link,
+	.readlink = on_readlink,
+	.create = file_on_create,
+	.open = file_on_open,
+	.read = file_on_read,
+	.write = file_on_write,
+	.flush = file_on_flush,
+	.fsync = file_on_fsync,
+	.release = file_on_release,
+	.opendir = on_opendir,
+	.readdir = on_readdir,
+	.readdirplus = on_readdirplus,
+	.releasedir = on_releasedir,
+	.fsyncdir = on_fsyncdir,
+	.statfs = on_statfs,
+};
