@@ -29,15 +29,17 @@ TOOLS := $(wildcard tools/*.c)
 SIM := $(filter-out $(wildcard tests/sim/main_*.c),$(wildcard tests/sim/*.c))
 UNIT := $(wildcard tests/unit/test_*.c)
 MAINS := $(wildcard tests/sim/main_*.c tests/fault/main_*.c \
-	tests/bench/*.c tests/fuzz/*.c)
+	tests/bench/*.c)
+FUZZ := $(wildcard tests/fuzz/fuzz_*.c)
 CONFORMANCE := $(wildcard tests/conformance/*.c)
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 UNIT_BIN := $(patsubst %.c,$(B)/%,$(UNIT))
 MAIN_BIN := $(patsubst %.c,$(B)/%,$(MAINS))
+FUZZ_BIN := $(patsubst %.c,$(B)/%,$(FUZZ))
 PROGRAMS := $(B)/tabletfs $(if $(CONFORMANCE),$(B)/tests/conformance)
 
-.PHONY: all build deps check check-built demo lint bench install clean
+.PHONY: all build deps check check-built demo fuzz lint bench install clean
 .SECONDARY:
 
 all: deps
@@ -53,7 +55,7 @@ check: deps
 	@tools/install-packages tests/packages
 	@$(MAKE) --no-print-directory check-built
 
-check-built: build $(UNIT_BIN) $(MAIN_BIN)
+check-built: build $(UNIT_BIN) $(MAIN_BIN) $(FUZZ_BIN)
 	@B=$(B) SAN=$(SAN) tests/run
 
 demo: deps
@@ -107,5 +109,15 @@ $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(B)/libsim.a $(B)/libfs.a \
 $(MAIN_BIN): $(B)/%: $(B)/obj/%.o $(B)/libsim.a $(B)/libfs.a $(B)/libstore.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LDFLAGS)
+
+$(FUZZ_BIN): $(B)/%: $(B)/obj/%.o $(B)/obj/tests/fuzz/replay.o $(B)/libfs.a \
+		$(B)/libstore.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LDFLAGS)
+
+# With libFuzzer, for FUZZ_SECONDS each; finds go to the corpus by hand.
+fuzz: deps
+	@tools/install-packages tests/packages-fuzz
+	@tests/fuzz/run
 
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

@@ -8,9 +8,10 @@
 #include "store/engine/sieve.h"
 
 /*
- * Outputs are cut at the start of a row, or of a version where one row alone is
- * larger than two files: never between the writes of one version, or a
- * tombstone that goes down alone could vanish above what it hides. The range
+ * Outputs are cut at the start of a row, or of a column where one row alone is
+ * larger than two files, or even of a version: never between the writes of one
+ * version, or a tombstone that goes down alone could vanish above what it
+ * hides. The range
  * tombstones of the inputs are cut at the same keys, each piece into the file
  * that covers its range, so that the files of a level never overlap and none
  * holds a cell without the tombstones over it.
@@ -19,6 +20,7 @@ enum {
 	FILTER_BITS = 20,
 	FILTER_BITS_BOTTOM = 10, /* most files are there */
 	ROW_FILES_MAX = 2,       /* a row larger than so many files is cut */
+	COLUMN_FILES_MAX = 4,    /* and so is a column */
 };
 
 struct merge_job {
@@ -166,6 +168,8 @@ static size_t cut_before(struct merge_job *j, struct bytes key, size_t row_end)
 {
 	uint64_t size = sst_build_size(j->builder);
 	size_t shared = bytes_shared(key, buf_bytes(&j->last_key));
+	size_t version_end = key.size - KEY_TRAILER_SIZE;
+	size_t column_end = version_end - KEY_TIMESTAMP_SIZE;
 
 	if (shared < row_end) {
 		j->row_start = size;
@@ -175,9 +179,13 @@ static size_t cut_before(struct merge_job *j, struct bytes key, size_t row_end)
 			return row_end;
 		return 0;
 	}
-	if (size - j->row_start >= ROW_FILES_MAX * j->file_size &&
-	    shared < key.size - KEY_TRAILER_SIZE)
-		return key.size - KEY_TRAILER_SIZE;
+	/* Sums, since the size shrinks when a block is compressed. */
+	if (size >= j->row_start + ROW_FILES_MAX * j->file_size &&
+	    shared < column_end)
+		return column_end;
+	if (size >= j->row_start + COLUMN_FILES_MAX * j->file_size &&
+	    shared < version_end)
+		return version_end;
 	return 0;
 }
 

@@ -60,9 +60,11 @@ uint64_t gc_expiry(const struct gc_policy *p, uint64_t rank,
 /*
  * What the engine has to know of a family. Versions with seq < birth_seq are
  * never seen. A policy that was replaced goes on judging the versions written
- * while it was in force: those with seq <= until_seq of its era.
+ * while it was in force: those with seq <= until_seq of its era. An era whose
+ * policy comes into force again is forgotten, since the new one judges all that
+ * it did, with ranks no smaller.
  */
-#define GC_ERAS_MAX 8
+#define GC_ERAS_MAX 32
 
 struct gc_era {
 	struct gc_policy *policy; /* owned */

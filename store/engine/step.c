@@ -300,13 +300,19 @@ int engine_compact_range(struct engine *e, struct bytes start, struct bytes end)
 {
 	struct compaction c;
 	struct version *v;
+	uint64_t before;
 	int err;
 
 	err = engine_flush(e);
+	/* What is in the lowest level already is written anew, too, and loses
+	 * its garbage; files made from here on have lost theirs. */
+	before = engine_new_id(e);
 	while (err >= 0) {
 		pthread_mutex_lock(&e->work);
 		v = current(e);
 		err = compact_pick_range(v, start, end, &c);
+		if (err == 0)
+			err = compact_pick_bottom(v, start, end, before, &c);
 		if (err == 1) {
 			err = run(e, v, &c);
 			compaction_release(&c);

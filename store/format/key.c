@@ -116,6 +116,14 @@ size_t key_row_end(struct bytes key)
 	return part_end(key, KEY_TABLE_SIZE);
 }
 
+size_t key_column_end(struct bytes key)
+{
+	size_t end = part_end(key, KEY_TABLE_SIZE);
+
+	end = end ? part_end(key, end) : 0;
+	return end ? part_end(key, end) : 0;
+}
+
 int key_part(struct bytes key, size_t offset, struct buf *scratch,
 	     struct bytes *part, size_t *end)
 {

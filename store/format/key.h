@@ -55,6 +55,8 @@ int key_split(struct bytes key, struct key_parts *parts);
 
 /* The size of the row prefix alone; 0 if key holds no terminated row. */
 size_t key_row_end(struct bytes key);
+/* The size of the column prefix; 0 if key does not hold all of one. */
+size_t key_column_end(struct bytes key);
 
 /*
  * The part that starts at offset, decoded. With no escape in it, the result

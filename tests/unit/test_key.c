@@ -135,6 +135,7 @@ START_TEST(round_trip)
 		ck_assert_uint_eq(ends[0], key_row_end(key));
 		ck_assert_uint_eq(ends[1], parts.family_end);
 		ck_assert_uint_eq(ends[2], parts.column_end);
+		ck_assert_uint_eq(ends[2], key_column_end(key));
 		ck_assert_uint_eq(key_table(key), a.table);
 		ck_assert_uint_eq(key_timestamp(key), a.timestamp);
 		ck_assert_uint_eq(key_seq(key), a.seq);
@@ -238,6 +239,8 @@ START_TEST(malformed_is_refused)
 		ck_assert_ptr_nonnull(copy);
 		memcpy(copy, b.data, i);
 		ck_assert_int_eq(key_split(key, &parts), -ERR_key_malformed);
+		ck_assert_uint_eq(key_column_end(key),
+				  i < b.size - 16 ? 0 : b.size - 16);
 		if (i < 4 + 6) {
 			ck_assert_uint_eq(key_row_end(key), 0);
 			ck_assert_int_eq(
