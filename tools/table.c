@@ -91,7 +91,7 @@ const struct verb verbs[] = {
 	  "  keys-only=<true|false> Leave values out\n"
 	  "  include-stats=full     Add a summary\n"
 	  "\n"
-	  "    Example: tabletfs read mobile-time-series prefix=phone count=10\n",
+	  "    Example: tabletfs read mobile-time-series prefix=phone\n",
 	  verb_read },
 	{ "set", 0,
 	  "set <table> <row> [app-profile=<app profile id>] "
@@ -99,8 +99,8 @@ const struct verb verbs[] = {
 	  "Set value of a cell (write)",
 	  "  <family>:<column>=<val>[@<timestamp>] may be repeated; all are\n"
 	  "  written at once or not at all. The timestamp is an integer of\n"
-	  "  microseconds since 1970; if what follows the last @ is none, it is\n"
-	  "  part of the value.\n"
+	  "  microseconds since 1970; if what follows the last @ is none, it\n"
+	  "  is part of the value.\n"
 	  "\n"
 	  "    Example: tabletfs set mobile-time-series phone#4c410523 \\\n"
 	  "      stats_summary:os_name=android stats_summary:cell=1@12345\n",

@@ -1,0 +1,70 @@
+#ifndef CONFORMANCE_RUN_H
+#define CONFORMANCE_RUN_H
+
+#include "store/text.h"
+#include "tests/conformance/case.h"
+
+/*
+ * One case being run on a store of its own in memory, with a clock that stands
+ * still during an operation and then goes on by a millisecond.
+ */
+struct symbol {
+	const char *text; /* "now-2h" */
+	uint64_t us;
+};
+
+struct run {
+	struct store *store;
+	struct write *w;
+	struct clock clock;
+	uint64_t base_us; /* what "now" stands for */
+	uint64_t now_us;
+	struct symbol symbols[64]; /* symbolic times used so far */
+	size_t symbol_count;
+	struct buf out;   /* result lines of the present operation */
+	const char *skip; /* why it cannot be run */
+};
+
+/*
+ * An operation returns 0 with its result in r->out, a negative error of the
+ * store, RUN_SKIP with r->skip set, RUN_MALFORMED if the case is wrong, or
+ * RUN_AGREES if the result is what the documents demand although the case,
+ * which has no "=" lines there, says otherwise.
+ */
+enum {
+	RUN_SKIP = 1,
+	RUN_MALFORMED = 2,
+	RUN_AGREES = 3,
+};
+
+typedef int operation_run(struct run *r, const struct operation *o);
+
+/* By the operation's name; NULL if there is none. New operations are added to
+ * the table in operations.c. */
+operation_run *operation_find(const char *name);
+
+operation_run run_scan, run_keys, run_hash, run_lookup, run_count;
+operation_run run_set, run_delcol, run_delfam, run_delrow, run_mutate;
+operation_run run_bulk, run_dropprefix, run_dropall, run_import;
+
+int run_skip(struct run *r, const char *why);
+
+/* The word at index i; "" if there are fewer. */
+const char *word(const struct operation *o, size_t i);
+/* The value of a word "key=value" from index first on; NULL if absent. */
+const char *option(const struct operation *o, size_t first, const char *key);
+
+/* Tokens; false if they are malformed. Bytes and names are appended to out. */
+bool parse_bytes(const char *text, struct buf *out);
+bool parse_name(const char *text, struct buf *out);
+/* May be negative; -1 is the time of the commit. */
+bool parse_time(struct run *r, const char *text, int64_t *us);
+/* *out is the caller's. */
+bool parse_gc(const char *text, struct gc_policy **out);
+bool parse_type(const char *text, enum family_type *out);
+
+int put_bytes(struct buf *out, struct bytes b);
+int put_name(struct buf *out, struct bytes name);
+int put_time(const struct run *r, struct buf *out, uint64_t us);
+
+#endif

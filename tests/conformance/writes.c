@@ -1,0 +1,237 @@
+#include <stdlib.h>
+
+#include "tests/conformance/run.h"
+
+/* Operations that change rows. */
+
+/* A mutation in words: set F QUAL TS V | delcol F QUAL [from=] [to=] | delfam F
+ * | delrow, added to r->w. */
+static int add_set(struct run *r, const struct operation *m)
+{
+	struct buf family = BUF_INIT, qualifier = BUF_INIT, value = BUF_INIT;
+	int64_t us;
+	int err = RUN_MALFORMED;
+
+	if (m->words.count == 5 && parse_name(word(m, 1), &family) &&
+	    parse_bytes(word(m, 2), &qualifier) &&
+	    parse_time(r, word(m, 3), &us) && parse_bytes(word(m, 4), &value))
+		err = us < -1 ? -ERR_bad_timestamp
+			      : write_set(r->w, buf_bytes(&family),
+					  buf_bytes(&qualifier),
+					  us < 0 ? STORE_NOW : (uint64_t)us,
+					  buf_bytes(&value));
+	buf_release(&family);
+	buf_release(&qualifier);
+	buf_release(&value);
+	return err;
+}
+
+static int add_delcol(struct run *r, const struct operation *m)
+{
+	const char *from_text = option(m, 3, "from");
+	const char *to_text = option(m, 3, "to");
+	struct buf family = BUF_INIT, qualifier = BUF_INIT;
+	int64_t from = 0, to = 0;
+	int err = RUN_MALFORMED;
+
+	if (parse_name(word(m, 1), &family) &&
+	    parse_bytes(word(m, 2), &qualifier) &&
+	    (!from_text || parse_time(r, from_text, &from)) &&
+	    (!to_text || parse_time(r, to_text, &to)))
+		err = write_delete_cells(r->w, buf_bytes(&family),
+					 buf_bytes(&qualifier), (uint64_t)from,
+					 (uint64_t)to);
+	buf_release(&family);
+	buf_release(&qualifier);
+	return err;
+}
+
+static int add_mutation(struct run *r, const struct operation *m)
+{
+	struct buf family = BUF_INIT;
+	int err = RUN_MALFORMED;
+
+	if (!strcmp(word(m, 0), "set"))
+		return add_set(r, m);
+	if (!strcmp(word(m, 0), "delcol"))
+		return add_delcol(r, m);
+	if (!strcmp(word(m, 0), "delrow"))
+		return write_delete_row(r->w);
+	if (!strcmp(word(m, 0), "add") || !strcmp(word(m, 0), "merge"))
+		return run_skip(r, "aggregate cells are not there yet");
+	if (!strcmp(word(m, 0), "delfam") && parse_name(word(m, 1), &family))
+		err = write_delete_family(r->w, buf_bytes(&family));
+	buf_release(&family);
+	return err;
+}
+
+/* Names the row of what follows: T ROW. */
+static int begin_row(struct run *r, const char *table_text,
+		     const char *row_text)
+{
+	struct buf table = BUF_INIT, row = BUF_INIT;
+	int err = RUN_MALFORMED;
+
+	if (parse_name(table_text, &table) && parse_bytes(row_text, &row))
+		err = write_row(r->w, buf_bytes(&table), buf_bytes(&row));
+	buf_release(&table);
+	buf_release(&row);
+	return err;
+}
+
+static int commit_ok(struct run *r, int err)
+{
+	if (!err)
+		err = store_commit(r->store, r->w, false);
+	write_reset(r->w);
+	return err ? err : buf_add_string(&r->out, "ok\n");
+}
+
+/* NAME T ROW REST...: the mutation is NAME REST.... */
+static int run_single(struct run *r, const struct operation *o)
+{
+	struct operation m = { .line = o->line };
+	size_t i;
+	int err = list_add(&m.words, o->words.items[0]);
+
+	for (i = 3; !err && i < o->words.count; i++)
+		err = list_add(&m.words, o->words.items[i]);
+	if (!err)
+		err = begin_row(r, word(o, 1), word(o, 2));
+	if (!err)
+		err = add_mutation(r, &m);
+	free(m.words.items);
+	return commit_ok(r, err);
+}
+
+int run_set(struct run *r, const struct operation *o)
+{
+	return run_single(r, o);
+}
+
+int run_delcol(struct run *r, const struct operation *o)
+{
+	return run_single(r, o);
+}
+
+int run_delfam(struct run *r, const struct operation *o)
+{
+	return run_single(r, o);
+}
+
+int run_delrow(struct run *r, const struct operation *o)
+{
+	return run_single(r, o);
+}
+
+/* Adds one line of a block, whose mutation begins at the first-th word. */
+static int add_line(struct run *r, char *line, const char *table)
+{
+	struct operation m = { .line = 0 };
+	char *text = strdup(line);
+	int err = text ? list_split(&m.words, text) : -ENOMEM;
+
+	if (!err && table) {
+		err = begin_row(r, table, word(&m, 0));
+		m.words.items++;
+		m.words.count--;
+	}
+	if (!err)
+		err = add_mutation(r, &m);
+	free(table && m.words.items ? m.words.items - 1 : m.words.items);
+	free(text);
+	return err;
+}
+
+int run_mutate(struct run *r, const struct operation *o)
+{
+	size_t i;
+	int err = begin_row(r, word(o, 1), word(o, 2));
+
+	for (i = 0; !err && i < o->block.count; i++)
+		err = add_line(r, o->block.items[i], NULL);
+	return commit_ok(r, err);
+}
+
+/* Each line is an entry of its own: ROW MUTATION. */
+int run_bulk(struct run *r, const struct operation *o)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; !err && i < o->block.count; i++) {
+		int failed = add_line(r, o->block.items[i], word(o, 1));
+
+		if (failed > 0)
+			return failed;
+		if (!failed)
+			failed = store_commit(r->store, r->w, false);
+		write_reset(r->w);
+		err = buf_printf(&r->out, "e %zu %s\n", i,
+				 failed ? "failed" : "OK");
+	}
+	return err;
+}
+
+static int drop(struct run *r, const struct operation *o, const char *prefix)
+{
+	struct buf table = BUF_INIT, start = BUF_INIT;
+	int err = RUN_MALFORMED;
+
+	if (parse_name(word(o, 1), &table) && parse_bytes(prefix, &start))
+		err = write_delete_prefix(r->w, buf_bytes(&table),
+					  buf_bytes(&start));
+	buf_release(&table);
+	buf_release(&start);
+	return commit_ok(r, err);
+}
+
+int run_dropprefix(struct run *r, const struct operation *o)
+{
+	if (!strcmp(word(o, 2), "x"))
+		return run_skip(r, "the empty prefix means all rows here");
+	return drop(r, o, word(o, 2));
+}
+
+int run_dropall(struct run *r, const struct operation *o)
+{
+	return drop(r, o, "x");
+}
+
+int run_import(struct run *r, const struct operation *o)
+{
+	struct buf table = BUF_INIT, family = BUF_INIT, csv = BUF_INIT;
+	const char *family_text = option(o, 2, "family");
+	const char *csv_text = option(o, 2, "csv");
+	const char *ts = option(o, 2, "ts");
+	struct import_options options = { .strict = true };
+	struct importer *im = NULL;
+	size_t at;
+	int err = RUN_MALFORMED;
+
+	if (!csv_text || !parse_bytes(csv_text, &csv) ||
+	    !parse_name(word(o, 1), &table) ||
+	    (family_text && !parse_name(family_text, &family)))
+		goto release;
+	options.table = buf_bytes(&table);
+	options.family = buf_bytes(&family);
+	options.value_timestamps = ts && !strcmp(ts, "value");
+	err = importer_new(r->store, TEXT_CSV, &options, &im);
+	/* In pieces of three bytes, because pieces must not matter. */
+	for (at = 0; !err && at < csv.size; at += 3)
+		err = importer_feed(
+			im, bytes_of(csv.data + at,
+				     csv.size - at < 3 ? csv.size - at : 3));
+	if (!err)
+		err = importer_finish(im, false);
+	if (!err)
+		err = buf_printf(
+			&r->out, "imported %llu\n",
+			(unsigned long long)importer_result(im)->row_count);
+release:
+	importer_free(im);
+	buf_release(&table);
+	buf_release(&family);
+	buf_release(&csv);
+	return err;
+}
