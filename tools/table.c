@@ -79,6 +79,20 @@ const struct verb verbs[] = {
 	  verb_lookup },
 	{ "ls", VERB_READS, "ls [<table>]", "List tables and column families",
 	  "", verb_ls },
+	{ "mount", VERB_NO_STORE, "mount [-f] [-o <options>] [<store>] <dir>",
+	  "Show the store as files",
+	  "  -f                Serve in the foreground\n"
+	  "  -o commit=<s>     Durable at least so often, in seconds (1)\n"
+	  "  -o sync           Every close is durable\n"
+	  "  -o gc=<policy>    Of families that mkdir makes (maxversions=10)\n"
+	  "  -o strictschema   mkdir makes no families\n"
+	  "  -o quiet          Ignore chmod and chown\n"
+	  "  -o showctl        List the control files\n"
+	  "  -o quota=<bytes>  Refuse to grow beyond\n"
+	  "  -o allow_other    Not only for who mounts it\n"
+	  "\n"
+	  "    Example: tabletfs mount /var/lib/mystore /mnt/tables\n",
+	  verb_mount },
 	{ "read", VERB_READS, "read <table> [args ...]", "Read rows",
 	  "  start=<row-key>        Start reading at this row\n"
 	  "  end=<row-key>          Stop reading before this row\n"

@@ -85,6 +85,7 @@ int verb_stats(struct verb_call *c);
 int verb_sync(struct verb_call *c);
 int verb_help(struct verb_call *c);
 int verb_version(struct verb_call *c);
+int verb_mount(struct verb_call *c);
 int verb_umount(struct verb_call *c);
 
 #endif
