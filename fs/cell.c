@@ -70,7 +70,7 @@ int cell_rules(struct fs *fs, const struct path *path, struct cell_rules *rules)
 	struct schema *schema = store_schema(fs->store);
 	const struct table *table = schema_table(schema, path->table);
 	const struct family *family;
-	size_t i, j;
+	size_t i;
 	int err = 0;
 
 	memset(rules, 0, sizeof(*rules));
@@ -81,9 +81,7 @@ int cell_rules(struct fs *fs, const struct path *path, struct cell_rules *rules)
 	}
 	rules->millis = table->millis;
 	for (i = 0; i < table->family_count && !rules->expires; i++)
-		for (j = 0; j < table->families[i].era_count; j++)
-			if (has_age(table->families[i].eras[j].policy))
-				rules->expires = true;
+		rules->expires = has_age(family_gc(&table->families[i]));
 	family = path->family.size ? table_family(table, path->family) : NULL;
 	rules->has_family = family != NULL;
 	rules->aggregate = family && family_is_aggregate(family);
@@ -99,13 +97,10 @@ uint64_t cell_expiry(struct fs *fs, const struct path *path,
 	const struct table *table = schema_table(schema, path->table);
 	const struct family *family =
 		table ? table_family(table, path->family) : NULL;
-	uint64_t expiry = UINT64_MAX, e;
-	size_t i;
+	uint64_t expiry = UINT64_MAX;
 
-	for (i = 0; family && i < family->era_count; i++) {
-		e = gc_expiry(family->eras[i].policy, 0, timestamp_us);
-		expiry = e < expiry ? e : expiry;
-	}
+	if (family)
+		expiry = gc_expiry(family_gc(family), 0, timestamp_us);
 	schema_put(schema);
 	return expiry;
 }

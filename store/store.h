@@ -83,8 +83,7 @@ struct family {
 	struct bytes name;
 	enum family_type type;
 	uint64_t birth_seq;
-	struct gc_era eras[GC_ERAS_MAX]; /* the last is in force */
-	size_t era_count;
+	struct gc_policy *gc; /* owned; NULL keeps all */
 };
 
 struct table {

@@ -33,6 +33,7 @@ struct cursor {
 	struct bytes limit; /* settle goes no further; empty: no limit */
 	int at;             /* what the iterator returned last */
 	bool started;
+	bool show_hidden;
 };
 
 int cursor_open(struct engine *e, const struct engine_snapshot *snapshot,
@@ -59,6 +60,11 @@ int cursor_open(struct engine *e, const struct engine_snapshot *snapshot,
 	return 0;
 }
 
+void cursor_show_hidden(struct cursor *c)
+{
+	c->show_hidden = true;
+}
+
 void cursor_close(struct cursor *c)
 {
 	if (!c)
@@ -83,7 +89,7 @@ static int decode_part(struct cursor *c, size_t offset, struct buf *scratch,
 /* Finds the family's rule; without rules nothing is hidden. */
 static void find_rule(struct cursor *c)
 {
-	static const struct gc_family keep_all = { .era_count = 0 };
+	static const struct gc_family keep_all = { .policy = NULL };
 	const struct gc_family *family = &keep_all;
 
 	c->hidden = false;
@@ -165,7 +171,7 @@ static int visible(struct cursor *c)
 	if (c->sources.cover_count > 0 &&
 	    sources_covered(&c->sources, key, seq))
 		return 0;
-	return gc_column_keep(&c->gc, timestamp, seq);
+	return gc_column_keep(&c->gc, timestamp) != c->show_hidden;
 }
 
 static bool is_past(struct bytes key, struct bytes end)

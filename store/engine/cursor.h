@@ -32,6 +32,9 @@ int cursor_open(struct engine *e, const struct engine_snapshot *snapshot,
 		struct bytes start, struct bytes end, struct bytes prefix,
 		struct cursor **out);
 void cursor_close(struct cursor *c);
+/* Before the first step: gives the cells that a GC rule hides and nothing else,
+ * instead of those that it lets be seen. */
+void cursor_show_hidden(struct cursor *c);
 
 /*
  * Each returns 1 with *cell filled, 0 at the end, negative on error (then only

@@ -208,10 +208,7 @@ struct gc_rules *gc_rules_get(struct gc_rules *r)
 
 static void family_release(struct gc_family *f)
 {
-	size_t i;
-
-	for (i = 0; i < f->era_count; i++)
-		gc_policy_free(f->eras[i].policy);
+	gc_policy_free(f->policy);
 	free((void *)(uintptr_t)f->name.data);
 }
 
@@ -269,28 +266,15 @@ const struct gc_family *gc_table_family(const struct gc_table *t,
 void gc_column_start(struct gc_column *c, const struct gc_family *family,
 		     uint64_t now_us)
 {
-	size_t i;
-
 	c->family = family;
 	c->now_us = now_us;
-	for (i = 0; i < family->era_count; i++)
-		c->ranks[i] = 0;
+	c->rank = 0;
 }
 
-bool gc_column_keep(struct gc_column *c, uint64_t timestamp_us, uint64_t seq)
+bool gc_column_keep(struct gc_column *c, uint64_t timestamp_us)
 {
-	const struct gc_family *f = c->family;
-	bool keep = true;
-	size_t i;
-
-	for (i = 0; i < f->era_count; i++)
-		if (seq <= f->eras[i].until_seq &&
-		    !gc_keep(f->eras[i].policy, c->ranks[i], timestamp_us,
-			     c->now_us))
-			keep = false;
-	/* What is hidden does not count: compaction may have dropped it. */
-	for (i = 0; i < f->era_count && keep; i++)
-		if (seq <= f->eras[i].until_seq)
-			c->ranks[i]++;
-	return keep;
+	if (!gc_keep(c->family->policy, c->rank, timestamp_us, c->now_us))
+		return false;
+	c->rank++;
+	return true;
 }

@@ -59,23 +59,16 @@ uint64_t gc_expiry(const struct gc_policy *p, uint64_t rank,
 
 /*
  * What the engine has to know of a family. Versions with seq < birth_seq are
- * never seen. A policy that was replaced goes on judging the versions written
- * while it was in force: those with seq <= until_seq of its era. An era whose
- * policy comes into force again is forgotten, since the new one judges all that
- * it did, with ranks no smaller.
+ * never seen. Of one policy, what it hides are always a column's oldest
+ * versions, and time only adds to them; so it makes no difference which of them
+ * compaction has dropped already. That is why whoever replaces a policy, or
+ * deletes single versions, first deletes what is hidden (see
+ * cursor_show_hidden): under another policy some of it might be seen again.
  */
-#define GC_ERAS_MAX 32
-
-struct gc_era {
-	struct gc_policy *policy; /* owned */
-	uint64_t until_seq;       /* UINT64_MAX for the one in force */
-};
-
 struct gc_family {
 	struct bytes name; /* owned by the rules */
 	uint64_t birth_seq;
-	struct gc_era eras[GC_ERAS_MAX]; /* oldest first */
-	size_t era_count;
+	struct gc_policy *policy; /* owned; NULL keeps all */
 };
 
 struct gc_table {
@@ -112,11 +105,11 @@ const struct gc_family *gc_table_family(const struct gc_table *t,
 struct gc_column {
 	const struct gc_family *family;
 	uint64_t now_us;
-	uint64_t ranks[GC_ERAS_MAX];
+	uint64_t rank;
 };
 
 void gc_column_start(struct gc_column *c, const struct gc_family *family,
 		     uint64_t now_us);
-bool gc_column_keep(struct gc_column *c, uint64_t timestamp_us, uint64_t seq);
+bool gc_column_keep(struct gc_column *c, uint64_t timestamp_us);
 
 #endif

@@ -147,7 +147,7 @@ int sieve_entry(struct sieve *s, struct bytes key)
 	if (reader != s->context->snapshots[0])
 		return 1;
 	if (key_kind(key) == KEY_PUT)
-		return !s->family || gc_column_keep(&s->gc, timestamp, seq);
+		return !s->family || gc_column_keep(&s->gc, timestamp);
 	return !s->version || is_below(s, key);
 }
 

@@ -391,23 +391,8 @@ struct gc_change {
 	const struct gc_policy *gc;
 };
 
-/* Forgets the eras that policy, once in force, makes superfluous. */
-static void forget_eras(struct family *f, const struct gc_policy *policy)
-{
-	size_t i, kept = 0;
-
-	for (i = 0; i < f->era_count; i++) {
-		if (!f->eras[i].policy ||
-		    gc_policy_equal(f->eras[i].policy, policy))
-			gc_policy_free(f->eras[i].policy);
-		else
-			f->eras[kept++] = f->eras[i];
-	}
-	f->era_count = kept;
-}
-
-/* The policy in force ends with what is written by now, and goes on judging
- * that. */
+/* What the old policy hides now goes for good, and all else is the new one's to
+ * judge. */
 static int do_set_gc(struct store *s, struct table *t, void *arg)
 {
 	struct gc_change *change = arg;
@@ -417,25 +402,18 @@ static int do_set_gc(struct store *s, struct table *t, void *arg)
 
 	if (!f)
 		return no_family(change->family);
-	if (gc_policy_equal(family_gc(f), change->gc))
+	if (gc_policy_equal(f->gc, change->gc))
 		return 0;
+	if (f->gc) {
+		err = bury_family(s, t->id, f->name);
+		if (err < 0)
+			return err;
+	}
 	err = gc_policy_copy(change->gc, &policy);
 	if (err < 0)
 		return err;
-	if (f->era_count > 0)
-		f->eras[f->era_count - 1].until_seq =
-			engine_visible_seq(s->engine);
-	forget_eras(f, policy);
-	if (f->era_count == GC_ERAS_MAX) {
-		gc_policy_free(policy);
-		return fail(ERR_bad_gc_policy,
-			    "family \"%.*s\" has had %d different rules; copy "
-			    "it to a new one",
-			    (int)f->name.size, (const char *)f->name.data,
-			    GC_ERAS_MAX);
-	}
-	f->eras[f->era_count].policy = policy;
-	f->eras[f->era_count++].until_seq = UINT64_MAX;
+	gc_policy_free(f->gc);
+	f->gc = policy;
 	return 0;
 }
 

@@ -64,6 +64,12 @@ int schema_rules(const struct schema *schema, struct gc_rules **out);
 /* Reads the schema from table 0 and installs it. */
 int schema_load(struct store *s);
 
+/* Deletions of what the GC rule hides now of the column with this encoded
+ * prefix: adds them to out. Of a whole family: writes them. Both need
+ * s->writing. */
+int bury_column(struct store *s, struct bytes column, struct batch *out);
+int bury_family(struct store *s, uint32_t table, struct bytes family);
+
 /* Commits with s->writing held, without syncing. */
 int commit_locked(struct store *s, struct write *w);
 

@@ -23,10 +23,7 @@ static void free_bytes(struct bytes b)
 
 static void family_release(struct family *f)
 {
-	size_t i;
-
-	for (i = 0; i < f->era_count; i++)
-		gc_policy_free(f->eras[i].policy);
+	gc_policy_free(f->gc);
 	free_bytes(f->name);
 }
 
@@ -132,9 +129,7 @@ const struct family *table_family(const struct table *table, struct bytes name)
 
 const struct gc_policy *family_gc(const struct family *family)
 {
-	return family->era_count > 0
-		       ? family->eras[family->era_count - 1].policy
-		       : NULL;
+	return family->gc;
 }
 
 int schema_add_table(struct schema *schema, struct bytes name,
@@ -176,7 +171,7 @@ int table_add_family(struct table *table, const struct family_spec *spec,
 		     struct family **out)
 {
 	struct family *grown;
-	struct family family = { .type = spec->type, .era_count = 1 };
+	struct family family = { .type = spec->type };
 	bool found;
 	size_t i;
 	int err;
@@ -186,13 +181,12 @@ int table_add_family(struct table *table, const struct family_spec *spec,
 	if (!grown)
 		return -ENOMEM;
 	table->families = grown;
-	family.eras[0].until_seq = UINT64_MAX;
-	err = gc_policy_copy(spec->gc, &family.eras[0].policy);
+	err = gc_policy_copy(spec->gc, &family.gc);
 	if (err < 0)
 		return err;
 	err = copy_bytes(spec->name, &family.name);
 	if (err < 0) {
-		gc_policy_free(family.eras[0].policy);
+		gc_policy_free(family.gc);
 		return err;
 	}
 	i = place(grown, table->family_count, sizeof(*grown), spec->name,
@@ -217,23 +211,18 @@ void table_remove_family(struct table *table, struct family *family)
 
 static int copy_family(const struct family *from, struct table *table)
 {
-	struct family_spec spec = { .name = from->name, .type = from->type };
+	struct family_spec spec = {
+		.name = from->name,
+		.type = from->type,
+		.gc = from->gc,
+	};
 	struct family *to;
-	size_t i;
 	int err;
 
 	err = table_add_family(table, &spec, &to);
-	if (err < 0)
-		return err;
-	to->birth_seq = from->birth_seq;
-	for (i = 0; i < from->era_count; i++) {
-		to->eras[i].until_seq = from->eras[i].until_seq;
-		err = gc_policy_copy(from->eras[i].policy, &to->eras[i].policy);
-		if (err < 0)
-			return err;
-		to->era_count = i + 1;
-	}
-	return 0;
+	if (err == 0)
+		to->birth_seq = from->birth_seq;
+	return err;
 }
 
 int schema_copy(const struct schema *from, struct schema **out)
@@ -277,16 +266,10 @@ static int compare_ids(const void *a, const void *b)
 
 static int family_rules(const struct family *from, struct gc_family *to)
 {
-	size_t i;
 	int err = copy_bytes(from->name, &to->name);
 
 	to->birth_seq = from->birth_seq;
-	for (i = 0; i < from->era_count && err == 0; i++) {
-		to->eras[i].until_seq = from->eras[i].until_seq;
-		err = gc_policy_copy(from->eras[i].policy, &to->eras[i].policy);
-		to->era_count = i + 1;
-	}
-	return err;
+	return err < 0 ? err : gc_policy_copy(from->gc, &to->policy);
 }
 
 /* The schema's own table keeps all of what it holds. */

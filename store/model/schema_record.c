@@ -8,17 +8,14 @@
  *
  *   u8 version (1) | varint id | varint birth | u8 millis |
  *   varint family count | family*
- *   family = sized name | u8 type | varint birth | varint era count | era*
- *   era    = varint until | policy (gc.c)
+ *   family = sized name | u8 type | varint birth | policy (gc.c)
  *
- * until of the era in force is 2^64 - 1; a birth of 0 is the record's own
- * sequence.
+ * A birth of 0 is the record's own sequence.
  */
 #define RECORD_VERSION 1
 
 static int encode_family(const struct family *f, struct buf *out)
 {
-	size_t i;
 	int err;
 
 	err = buf_add_sized(out, f->name);
@@ -26,14 +23,7 @@ static int encode_family(const struct family *f, struct buf *out)
 		err = buf_add_byte(out, (uint8_t)f->type);
 	if (err == 0)
 		err = buf_add_varint(out, f->birth_seq);
-	if (err == 0)
-		err = buf_add_varint(out, f->era_count);
-	for (i = 0; i < f->era_count && err == 0; i++) {
-		err = buf_add_varint(out, f->eras[i].until_seq);
-		if (err == 0)
-			err = gc_policy_encode(f->eras[i].policy, out);
-	}
-	return err;
+	return err < 0 ? err : gc_policy_encode(f->gc, out);
 }
 
 int table_encode(const struct table *table, struct buf *out)
@@ -61,27 +51,6 @@ static int malformed(struct bytes table, const char *what)
 		    (const char *)table.data, what);
 }
 
-static int decode_eras(struct family *f, struct bytes table, struct bytes *in)
-{
-	uint64_t count, i;
-	int err;
-
-	gc_policy_free(f->eras[0].policy);
-	f->eras[0].policy = NULL;
-	f->era_count = 0;
-	if (!take_varint(in, &count) || count > GC_ERAS_MAX)
-		return malformed(table, "bad count of GC eras");
-	for (i = 0; i < count; i++) {
-		if (!take_varint(in, &f->eras[i].until_seq))
-			return malformed(table, "GC era is cut off");
-		err = gc_policy_decode(in, &f->eras[i].policy);
-		if (err < 0)
-			return err;
-		f->era_count = i + 1;
-	}
-	return 0;
-}
-
 static int decode_family(struct table *t, uint64_t seq, struct bytes *in)
 {
 	struct family_spec spec = { .gc = NULL };
@@ -104,7 +73,7 @@ static int decode_family(struct table *t, uint64_t seq, struct bytes *in)
 	if (err < 0)
 		return err;
 	f->birth_seq = birth ? birth : seq;
-	return decode_eras(f, t->name, in);
+	return gc_policy_decode(in, &f->gc);
 }
 
 int table_decode(struct schema *schema, struct bytes name, uint64_t seq,

@@ -10,6 +10,7 @@
  */
 struct hidden_column {
 	size_t start, size; /* of its column prefix in prefixes */
+	bool ranked;        /* a rule hides versions by their rank */
 };
 
 struct write {
@@ -250,19 +251,13 @@ int write_set(struct write *w, struct bytes family, struct bytes qualifier,
 	return err;
 }
 
-/* Notes that the column loses single versions, if a rule hides some by rank. */
+/* Notes that the column loses single versions; see commit_hidden. */
 static int note_hidden(struct write *w)
 {
 	struct hidden_column *grown;
-	bool ranked = false;
-	size_t i, room;
+	size_t room;
 	int err;
 
-	for (i = 0; i < w->family->era_count; i++)
-		if (gc_rank_limit(w->family->eras[i].policy) != UINT64_MAX)
-			ranked = true;
-	if (!ranked)
-		return 0;
 	if (w->hidden_count == w->hidden_room) {
 		room = w->hidden_room * 2 + 8;
 		grown = realloc(w->hidden, room * sizeof(*grown));
@@ -273,6 +268,8 @@ static int note_hidden(struct write *w)
 	}
 	w->hidden[w->hidden_count].start = w->prefixes.size;
 	w->hidden[w->hidden_count].size = w->key.size;
+	w->hidden[w->hidden_count].ranked =
+		gc_rank_limit(w->family->gc) != UINT64_MAX;
 	err = buf_add_bytes(&w->prefixes, buf_bytes(&w->key));
 	if (err == 0)
 		w->hidden_count++;
@@ -430,42 +427,6 @@ static void patch_now(struct write *w)
 	}
 }
 
-/* Adds to before a tombstone over what the GC rule hides of one column. */
-static int hide_for_good(struct store *s, struct bytes column,
-			 struct batch *before)
-{
-	struct buf start = BUF_INIT, end = BUF_INIT;
-	struct cursor *cursor = NULL;
-	uint64_t oldest = 0;
-	struct cell cell;
-	bool any = false;
-	int err;
-
-	err = key_successor(column, &end);
-	if (err == 0)
-		err = cursor_open(s->engine, NULL, column, buf_bytes(&end),
-				  column, &cursor);
-	if (err < 0)
-		goto release;
-	while ((err = cursor_next(cursor, CURSOR_VERSION, &cell)) == 1) {
-		oldest = cell.timestamp_us;
-		any = true;
-	}
-	if (err < 0 || (any && oldest == 0))
-		goto release;
-	err = buf_add_bytes(&start, column);
-	if (err == 0 && any)
-		err = key_add_timestamp(&start, oldest - 1);
-	if (err == 0)
-		err = batch_delete_range(before, buf_bytes(&start),
-					 buf_bytes(&end));
-release:
-	cursor_close(cursor);
-	buf_release(&start);
-	buf_release(&end);
-	return err;
-}
-
 /*
  * Deleting a version would bring back one that max versions hides, if
  * compaction had not dropped that yet. So that answers do not depend on
@@ -473,16 +434,18 @@ release:
  */
 static int commit_hidden(struct write *w)
 {
+	bool changed = w->stale || w->schema != w->s->schema;
 	struct batch before = BATCH_INIT;
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < w->hidden_count && err == 0; i++)
-		err = hide_for_good(
-			w->s,
-			bytes_of(w->prefixes.data + w->hidden[i].start,
-				 w->hidden[i].size),
-			&before);
+		if (w->hidden[i].ranked || changed)
+			err = bury_column(
+				w->s,
+				bytes_of(w->prefixes.data + w->hidden[i].start,
+					 w->hidden[i].size),
+				&before);
 	if (err == 0 && before.count > 0)
 		err = batch_append(&before, &w->batch);
 	if (err == 0 && before.count > 0) {

@@ -124,7 +124,7 @@ size_t history_visible(const struct history *h, const struct gc_rules *rules,
 		last = r->key;
 		if (key_kind(r->key) == KEY_DELETE || is_covered(h, r, seq))
 			continue;
-		if (gc_column_keep(&column, key_timestamp(r->key), r->seq) &&
+		if (gc_column_keep(&column, key_timestamp(r->key)) &&
 		    found < max)
 			out[found++] = r->key;
 	}

@@ -6,10 +6,7 @@
 
 static void family_release(struct naive_family *f)
 {
-	size_t i;
-
-	for (i = 0; i < f->era_count; i++)
-		gc_policy_free(f->eras[i].policy);
+	gc_policy_free(f->gc);
 }
 
 static void table_release(struct naive_table *t)
@@ -38,7 +35,7 @@ void naive_release(struct naive *n)
 
 int naive_schema_copy(const struct naive_schema *from, struct naive_schema *to)
 {
-	size_t i, j, k;
+	size_t i, j;
 	int err = 0;
 
 	*to = *from;
@@ -46,13 +43,8 @@ int naive_schema_copy(const struct naive_schema *from, struct naive_schema *to)
 		for (j = 0; j < to->tables[i].family_count; j++) {
 			struct naive_family *f = &to->tables[i].families[j];
 
-			for (k = 0; k < f->era_count; k++) {
-				const struct gc_policy *p = f->eras[k].policy;
-
-				f->eras[k].policy = NULL;
-				if (gc_policy_copy(p, &f->eras[k].policy) < 0)
-					err = -ENOMEM;
-			}
+			if (gc_policy_copy(f->gc, &f->gc) < 0)
+				err = -ENOMEM;
 		}
 	return err;
 }
@@ -123,10 +115,9 @@ int naive_create_family(struct naive *n, struct bytes table, struct bytes name,
 	if (naive_family(t, name))
 		return -ERR_family_exists;
 	f = &t->families[t->family_count++];
-	*f = (struct naive_family){ .name = name, .era_count = 1 };
+	*f = (struct naive_family){ .name = name };
 	f->id = ++n->schema.last_id;
-	f->eras[0].until_seq = UINT64_MAX;
-	return gc_policy_copy(gc, &f->eras[0].policy);
+	return gc_policy_copy(gc, &f->gc);
 }
 
 int naive_drop_family(struct naive *n, struct bytes table, struct bytes name)
@@ -145,29 +136,26 @@ int naive_drop_family(struct naive *n, struct bytes table, struct bytes name)
 }
 
 int naive_set_gc(struct naive *n, struct bytes table, struct bytes family,
-		 const struct gc_policy *gc)
+		 const struct gc_policy *gc, uint64_t now_us)
 {
 	struct naive_table *t = naive_table(n, table);
+	struct naive_match match = { .has_family = true, .family = family };
 	struct naive_family *f;
-	struct gc_era *last;
+	int err;
 
 	if (!t)
 		return -ERR_no_table;
 	f = naive_family(t, family);
 	if (!f)
 		return -ERR_no_family;
-	last = &f->eras[f->era_count - 1];
-	if (gc_policy_equal(last->policy, gc))
+	if (gc_policy_equal(f->gc, gc))
 		return 0;
-	/* A policy that kept all needs no era of its own. */
-	if (last->policy) {
-		if (f->era_count == GC_ERAS_MAX)
-			return -ERR_bad_gc_policy;
-		last->until_seq = n->seq;
-		last = &f->eras[f->era_count++];
-		last->until_seq = UINT64_MAX;
-	}
-	return gc_policy_copy(gc, &last->policy);
+	match.table = t->id;
+	err = naive_bury(n, &match, now_us);
+	if (err < 0)
+		return err;
+	gc_policy_free(f->gc);
+	return gc_policy_copy(gc, &f->gc);
 }
 
 static bool same_version(const struct naive_cell *a, const struct naive_cell *b)
@@ -195,15 +183,12 @@ int naive_put(struct naive *n, const struct naive_cell *cell)
 	fresh = &n->cells[n->count];
 	*fresh = *cell;
 	fresh->seq = ++n->seq;
-	fresh->first_seq = fresh->seq;
 	fresh->dead_seq = UINT64_MAX;
 	for (i = 0; i < n->count; i++) {
 		struct naive_cell *c = &n->cells[i];
 
-		if (c->dead_seq == UINT64_MAX && same_version(c, fresh)) {
+		if (c->dead_seq == UINT64_MAX && same_version(c, fresh))
 			c->dead_seq = fresh->seq;
-			fresh->first_seq = c->first_seq;
-		}
 	}
 	n->count++;
 	return 0;
@@ -265,33 +250,15 @@ static bool is_live(const struct naive_table *t, const struct naive_cell *c,
 	return false;
 }
 
-/* Judges a version after all newer ones of its column, and counts it: one that
- * is not kept is as if it were not there. */
-static bool judge(const struct naive_family *f, const struct naive_cell *c,
-		  uint64_t *ranks, uint64_t now_us)
-{
-	bool keep = true;
-	size_t i;
-
-	for (i = 0; i < f->era_count; i++)
-		if (c->seq <= f->eras[i].until_seq &&
-		    !gc_keep(f->eras[i].policy, ranks[i], c->timestamp_us,
-			     now_us))
-			keep = false;
-	for (i = 0; i < f->era_count && keep; i++)
-		if (c->first_seq <= f->eras[i].until_seq)
-			ranks[i]++;
-	return keep;
-}
-
 /* With kept, the cells that are seen; else those that a rule hides. */
 static int select_cells(const struct naive *n, const struct naive_table *t,
 			uint64_t seq, uint64_t now_us, bool kept,
 			struct naive_view *out)
 {
-	uint64_t ranks[GC_ERAS_MAX];
 	const struct naive_cell *last = NULL;
 	size_t i, live = 0;
+	uint64_t rank = 0;
+	bool keep;
 
 	out->count = 0;
 	out->items = malloc((n->count + 1) * sizeof(*out->items));
@@ -307,9 +274,10 @@ static int select_cells(const struct naive *n, const struct naive_table *t,
 			(struct naive_table *)(uintptr_t)t, c->family);
 
 		if (!last || !same_column(last, c))
-			memset(ranks, 0, sizeof(ranks));
+			rank = 0;
 		last = c;
-		if (judge(f, c, ranks, now_us) == kept)
+		keep = gc_keep(f->gc, rank++, c->timestamp_us, now_us);
+		if (keep == kept)
 			out->items[out->count++] = c;
 	}
 	return 0;
@@ -321,7 +289,7 @@ int naive_view(const struct naive *n, const struct naive_table *t, uint64_t seq,
 	return select_cells(n, t, seq, now_us, true, out);
 }
 
-int naive_bury(struct naive *n, const struct naive_match *column,
+int naive_bury(struct naive *n, const struct naive_match *match,
 	       uint64_t now_us)
 {
 	struct naive_view hidden;
@@ -332,13 +300,13 @@ int naive_bury(struct naive *n, const struct naive_match *column,
 	for (i = 0; i < n->schema.table_count; i++) {
 		const struct naive_table *t = &n->schema.tables[i];
 
-		if (t->id != column->table)
+		if (t->id != match->table)
 			continue;
 		err = select_cells(n, t, n->seq, now_us, false, &hidden);
 		if (err < 0)
 			return err;
 		for (j = 0; j < hidden.count; j++)
-			if (matches(column, hidden.items[j]))
+			if (matches(match, hidden.items[j]))
 				n->cells[hidden.items[j] - n->cells].dead_seq =
 					n->seq;
 		free(hidden.items);

@@ -18,8 +18,7 @@
 struct naive_family {
 	struct bytes name;
 	uint32_t id; /* another one after drop and create */
-	struct gc_era eras[GC_ERAS_MAX];
-	size_t era_count;
+	struct gc_policy *gc;
 };
 
 struct naive_table {
@@ -41,9 +40,6 @@ struct naive_cell {
 	struct bytes row, family, qualifier;
 	uint64_t timestamp_us;
 	uint64_t seq;
-	/* Of the first write of this version that later ones overwrote with
-	 * no delete between. */
-	uint64_t first_seq;
 	uint64_t dead_seq; /* deleted or overwritten; UINT64_MAX: alive */
 	uint32_t value_id; /* see naive_value */
 	uint32_t value_size;
@@ -70,8 +66,9 @@ int naive_rename_table(struct naive *n, struct bytes from, struct bytes to);
 int naive_create_family(struct naive *n, struct bytes table, struct bytes name,
 			const struct gc_policy *gc);
 int naive_drop_family(struct naive *n, struct bytes table, struct bytes name);
+/* What the old rule hides at now_us is gone. */
 int naive_set_gc(struct naive *n, struct bytes table, struct bytes family,
-		 const struct gc_policy *gc);
+		 const struct gc_policy *gc, uint64_t now_us);
 
 /* Which cells a deletion means; empty members stand for all. */
 struct naive_match {
@@ -85,8 +82,8 @@ struct naive_match {
 
 int naive_put(struct naive *n, const struct naive_cell *cell);
 void naive_delete(struct naive *n, const struct naive_match *match);
-/* What a rule hides of the column now is gone for good. */
-int naive_bury(struct naive *n, const struct naive_match *column,
+/* What a rule hides now of the cells that match is gone for good. */
+int naive_bury(struct naive *n, const struct naive_match *match,
 	       uint64_t now_us);
 
 /* Cells that a reader sees, in scan order; free items. */

@@ -147,16 +147,39 @@ static void drop_clone_schema(struct sim *s)
 }
 
 /*
- * Goes on with the clone. It must be in one of the states since the last sync
- * before it was taken, the last of which is the one that the operation under
- * way led to.
+ * The state in which the clone must be: one since the last sync before it was
+ * taken, the last of which is the one that the operation under way led to.
+ * *whole tells whether that operation is in it.
  */
+static const struct sim_state *recovered_state(struct sim *s, bool *whole)
+{
+	const struct sim_states *states = &s->clone_states;
+	const struct sim_state *last = &states->items[states->count - 1];
+	uint64_t seq = engine_visible_seq(store_engine(s->store));
+	size_t i;
+
+	*whole = seq == last->engine_seq;
+	for (i = 0; i < states->count; i++)
+		if (states->items[i].engine_seq == seq)
+			return &states->items[i];
+	/* A changed rule first buries what the old one hides. */
+	if (s->buries && states->count > 1 && seq > last[-1].engine_seq &&
+	    seq < last->engine_seq)
+		return last;
+	sim_fail(s,
+		 "recovered sequence %llu is no state between %llu, which was "
+		 "durable, and %llu",
+		 (unsigned long long)seq,
+		 (unsigned long long)states->items[0].engine_seq,
+		 (unsigned long long)last->engine_seq);
+}
+
+/* Goes on with the clone. */
 static void crash(struct sim *s)
 {
 	struct volume *clone = s->clone, *old;
-	struct sim_state *state = NULL;
-	uint64_t seq;
-	size_t i;
+	const struct sim_state *state;
+	bool whole;
 
 	add_state(s, &s->clone_states);
 	old = close_store(s);
@@ -164,30 +187,13 @@ static void crash(struct sim *s)
 	s->volume = NULL;
 	s->clone = NULL;
 	open_store(s, clone);
-	seq = engine_visible_seq(store_engine(s->store));
-	for (i = 0; i < s->clone_states.count; i++)
-		if (s->clone_states.items[i].engine_seq == seq)
-			state = &s->clone_states.items[i];
-	if (!state)
-		sim_fail(
-			s,
-			"recovered sequence %llu is no state between %llu, "
-			"which was durable, and %llu",
-			(unsigned long long)seq,
-			(unsigned long long)s->clone_states.items[0].engine_seq,
-			(unsigned long long)s->clone_states
-				.items[s->clone_states.count - 1]
-				.engine_seq);
-	sim_log(s, "recovered sequence %llu of %llu: %s",
-		(unsigned long long)seq,
-		(unsigned long long)s->clone_states
-			.items[s->clone_states.count - 1]
-			.engine_seq,
+	state = recovered_state(s, &whole);
+	sim_log(s, "recovered sequence %llu: %s",
+		(unsigned long long)state->engine_seq,
 		store_recovery_text(s->store));
 	if (state->naive_seq < s->naive.seq)
 		s->counts.lost++;
-	if (state != &s->clone_states.items[s->clone_states.count - 1] &&
-	    s->have_clone_schema) {
+	if (!whole && s->have_clone_schema) {
 		naive_schema_release(&s->naive.schema);
 		s->naive.schema = s->clone_schema;
 		s->have_clone_schema = false;
@@ -325,6 +331,7 @@ void sim_step(struct sim *s)
 	s->op++;
 	if (s->op % 32 == 0)
 		purge(s);
+	s->buries = false;
 	drop_clone_schema(s);
 	if (s->crash_in > 0) {
 		s->have_clone_schema = true;

@@ -64,6 +64,7 @@ struct sim {
 	struct sim_states clone_states;
 	struct naive_schema clone_schema; /* as of before the operation */
 	bool have_clone_schema;
+	bool buries; /* the operation under way makes two steps */
 
 	struct {
 		uint64_t writes, reads, crashes, kills, reopens, lost;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/text.h"
 #include "tests/sim/sim.h"
 
 /* Names that meet the edges of the key encoding: zeros, 01, FF, prefixes of one
@@ -11,7 +12,7 @@
 struct bytes sim_draw_row(struct sim *s)
 {
 	static char long_row[4][310];
-	static char numbered[40][8];
+	static char numbered[40][16];
 	static const char *const raw[] = { "a",     "aa",  "ab",    "b",
 					   "\xff",  "z",   "zz",    "\x01",
 					   "a\xff", "m/n", "m/n/o", "m" };
@@ -42,7 +43,7 @@ struct bytes sim_draw_row(struct sim *s)
 		snprintf(long_row[n - 20] + 300, 10, "%u", n);
 		return bytes_string(long_row[n - 20]);
 	}
-	snprintf(numbered[n - 24], 8, "row%02u", n);
+	snprintf(numbered[n - 24], 16, "row%02u", n);
 	return bytes_string(numbered[n - 24]);
 }
 
@@ -336,6 +337,16 @@ void sim_write_op(struct sim *s)
 	}
 }
 
+static void log_policy(const struct sim *s, const struct gc_policy *p)
+{
+	struct buf words = BUF_INIT;
+
+	if (s->verbose && gc_policy_print_words(p, &words) == 0)
+		sim_log(s, " at %llu: %.*s", (unsigned long long)s->now_us,
+			(int)words.size, words.data);
+	buf_release(&words);
+}
+
 static struct gc_policy *draw_policy(struct sim *s, unsigned int depth)
 {
 	uint32_t n = rng_below(&s->rng, depth > 1 ? 4 : 6);
@@ -364,6 +375,7 @@ static int create_table(struct sim *s, struct bytes name)
 	for (i = 0; i < count; i++) {
 		if (rng_one_in(&s->rng, 2))
 			policies[i] = draw_policy(s, 0);
+		log_policy(s, policies[i]);
 		specs[i].name = bytes_string(names[i]);
 		specs[i].gc = policies[i];
 		if (!want)
@@ -409,9 +421,14 @@ static int create_family(struct sim *s, struct bytes table, struct bytes name,
 	struct family_spec spec = { .name = name, .gc = gc };
 	int err, want;
 
+	log_policy(s, gc);
 	if (set) {
+		s->buries = true;
 		err = store_set_gc(s->store, table, name, gc);
-		want = naive_set_gc(&s->naive, table, name, gc);
+		want = naive_set_gc(&s->naive, table, name, gc, s->now_us);
+		/* A reader goes by the rules of when it begins, so what an
+		 * old snapshot shows under a new rule is not told. */
+		sim_release_snapshots(s);
 	} else {
 		err = store_create_family(s->store, table, &spec);
 		want = naive_create_family(&s->naive, table, name, gc);

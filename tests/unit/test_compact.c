@@ -78,12 +78,10 @@ static void make_rules(void)
 			continue;
 		r->tables[0].family_count++;
 		f->name = bytes_string(strdup(families[i]));
-		f->era_count = 1;
-		f->eras[0].until_seq = UINT64_MAX;
 		if (i == 0)
-			f->eras[0].policy = gc_policy_leaf(GC_MAX_AGE, 30);
+			f->policy = gc_policy_leaf(GC_MAX_AGE, 30);
 		if (i == 4)
-			f->eras[0].policy = gc_policy_leaf(GC_MAX_VERSIONS, 2);
+			f->policy = gc_policy_leaf(GC_MAX_VERSIONS, 2);
 		if (i == 3)
 			f->birth_seq = birth_seq;
 	}
