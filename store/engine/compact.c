@@ -8,19 +8,19 @@
 #include "store/engine/sieve.h"
 
 /*
- * Outputs are cut at the start of a row, or of a column where one row alone is
- * larger than two files, or even of a version: never between the writes of one
- * version, or a tombstone that goes down alone could vanish above what it
- * hides. The range
- * tombstones of the inputs are cut at the same keys, each piece into the file
- * that covers its range, so that the files of a level never overlap and none
- * holds a cell without the tombstones over it.
+ * Outputs are cut at the start of a row; where one row alone is larger than two
+ * files, of a column; where that is larger than four, of a version. Never
+ * between the writes of one version, or a tombstone that goes down alone could
+ * vanish above what it hides. The range tombstones of the inputs are cut at the
+ * same keys, each piece into the file that covers its range, so that the files
+ * of a level never overlap and none holds a cell without the tombstones over
+ * it.
  */
 enum {
 	FILTER_BITS = 20,
 	FILTER_BITS_BOTTOM = 10, /* most files are there */
 	ROW_FILES_MAX = 2,       /* a row larger than so many files is cut */
-	COLUMN_FILES_MAX = 4,    /* and so is a column */
+	COLUMN_FILES_MAX = 4,    /* and a column larger than these */
 };
 
 struct merge_job {
