@@ -105,7 +105,7 @@ int import_report(struct verb_call *c, uint64_t rows, uint64_t refused,
 		verb_wrong(c, "and %llu more lines",
 			   (unsigned long long)(refused - shown));
 	if (refused > 0)
-		verb_wrong(c, "%llu lines were refused",
+		verb_wrong(c, "refused lines: %llu",
 			   (unsigned long long)refused);
 	fprintf(c->err, "Done importing %llu rows.\n",
 		(unsigned long long)rows);

@@ -1,6 +1,12 @@
 #include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "tools/remote.h"
+
+/* How long to wait for another command to end. */
+#define WAIT_MAX_MS 10000
+#define POLL_MS 5
 
 /* Taken off the front: -store DIR, -store=DIR, --store. */
 static const char *take_store(int *argc, char ***argv)
@@ -25,19 +31,11 @@ static const char *take_store(int *argc, char ***argv)
 	return store;
 }
 
-static int through_mount(struct verb_call *c, const char *store)
+static int through_mount(struct verb_call *c, const char *mount_point)
 {
-	struct buf mount_point = BUF_INIT;
-	int err = remote_find(store, &mount_point), status;
-
-	if (err < 0)
-		status = verb_wrong(c, "%s", verb_error_text(err));
-	else if (verb_find(c->argv[0])->flags & VERB_STREAMS)
-		status = remote_import(c, (char *)mount_point.data);
-	else
-		status = remote_run(c, (char *)mount_point.data);
-	buf_release(&mount_point);
-	return status;
+	if (verb_find(c->argv[0])->flags & VERB_STREAMS)
+		return remote_import(c, mount_point);
+	return remote_run(c, mount_point);
 }
 
 static int cannot_open(struct verb_call *c, const char *store, int err)
@@ -47,26 +45,57 @@ static int cannot_open(struct verb_call *c, const char *store, int err)
 				  "no store at %s; createtable or mount makes "
 				  "one",
 				  store);
+	if (err == -ERR_not_a_store)
+		return verb_wrong(c,
+				  "%s; createtable or mount makes a store in a "
+				  "new or empty directory",
+				  verb_error_text(err));
 	return verb_failed(c, "Opening the store", err);
 }
 
-/* Runs a verb on the store in a directory, in this process if it is free. */
-static int run_on_store(struct verb_call *c, const char *store,
-			unsigned int flags)
+/* Opens the store, waiting while another command has it; 1 with the place if
+ * it is mounted. */
+static int open_store(const char *directory, unsigned int flags,
+		      struct store **out, struct buf *mount_point)
 {
+	const struct timespec pause = { 0, POLL_MS * 1000000L };
 	struct store_options options;
-	struct store *s;
-	int err, status;
+	char holder[64];
+	unsigned int ms;
+	int err = 0;
 
+	snprintf(holder, sizeof(holder), "a tabletfs command, pid %d",
+		 (int)getpid());
 	store_options_init(&options);
 	options.create = flags & VERB_CREATES;
 	options.background = false;
-	options.holder = "the command tabletfs";
-	err = store_open(store, &options, &s);
-	if (err == -ERR_store_in_use)
-		return through_mount(c, store);
-	if (err < 0)
-		return cannot_open(c, store, err);
+	options.holder = holder;
+	for (ms = 0; ms < WAIT_MAX_MS; ms += POLL_MS) {
+		err = store_open(directory, &options, out);
+		if (err != -ERR_store_in_use)
+			return err;
+		err = remote_find(directory, mount_point);
+		if (err != -ENOENT)
+			return err < 0 ? err : 1;
+		nanosleep(&pause, NULL);
+	}
+	return fail(ERR_store_in_use, "%s", err_detail());
+}
+
+/* Runs a verb on the store in a directory, in this process if it is free. */
+static int run_on_store(struct verb_call *c, const char *directory,
+			unsigned int flags)
+{
+	struct buf mount_point = BUF_INIT;
+	struct store *s;
+	int err = open_store(directory, flags, &s, &mount_point), status;
+
+	if (err != 0) {
+		status = err < 0 ? cannot_open(c, directory, err)
+				 : through_mount(c, (char *)mount_point.data);
+		buf_release(&mount_point);
+		return status;
+	}
 	if (store_recovery_text(s)[0])
 		verb_wrong(c, "%s", store_recovery_text(s));
 	status = verb_run(s, c->argc, c->argv, c->out, c->err);

@@ -91,6 +91,8 @@ const struct verb verbs[] = {
 	  "  -o quota=<bytes>  Refuse to grow beyond\n"
 	  "  -o allow_other    Not only for who mounts it\n"
 	  "\n"
+	  "  The store directory is made if it is missing.\n"
+	  "\n"
 	  "    Example: tabletfs mount /var/lib/mystore /mnt/tables\n",
 	  verb_mount },
 	{ "read", VERB_READS, "read <table> [args ...]", "Read rows",
