@@ -86,6 +86,14 @@ static int decode_part(struct cursor *c, size_t offset, struct buf *scratch,
 	return key_part(buf_bytes(&c->column), offset, scratch, part, end);
 }
 
+/* A part that is as before; only the column's memory may have moved. */
+static void keep_part(struct cursor *c, size_t offset,
+		      const struct buf *scratch, struct bytes *part)
+{
+	if (part->data != scratch->data)
+		part->data = c->column.data + offset;
+}
+
 /* Finds the family's rule; without rules nothing is hidden. */
 static void find_rule(struct cursor *c)
 {
@@ -113,7 +121,6 @@ static int begin_column(struct cursor *c, struct bytes key)
 		c->column.size > 0 ? key_table(buf_bytes(&c->column)) : 0;
 	int err;
 
-	/* The parts point into the buffer, whose memory may move. */
 	err = buf_set(&c->column, column);
 	if (err < 0)
 		return err;
@@ -121,9 +128,14 @@ static int begin_column(struct cursor *c, struct bytes key)
 		c->table = NULL;
 	else if (!c->table || table != key_table(column))
 		c->table = gc_rules_table(c->sources.rules, key_table(column));
-	err = decode_part(c, KEY_TABLE_SIZE, &c->row, &c->row_part,
-			  &c->parts.row_end);
-	if (err == 0)
+	if (same_row)
+		keep_part(c, KEY_TABLE_SIZE, &c->row, &c->row_part);
+	else
+		err = decode_part(c, KEY_TABLE_SIZE, &c->row, &c->row_part,
+				  &c->parts.row_end);
+	if (same_family)
+		keep_part(c, c->parts.row_end, &c->family, &c->family_part);
+	else if (err == 0)
 		err = decode_part(c, c->parts.row_end, &c->family,
 				  &c->family_part, &c->parts.family_end);
 	if (err == 0)
