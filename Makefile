@@ -33,6 +33,9 @@ MAINS := $(wildcard tests/sim/main_*.c tests/fault/main_*.c \
 FUZZ := $(wildcard tests/fuzz/fuzz_*.c)
 CONFORMANCE := $(wildcard tests/conformance/*.c)
 
+# Short lines; V=1 shows the commands.
+say = $(if $(V),,@echo '  $(1) $@';)
+
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 UNIT_BIN := $(patsubst %.c,$(B)/%,$(UNIT))
 MAIN_BIN := $(patsubst %.c,$(B)/%,$(MAINS))
@@ -78,42 +81,42 @@ clean:
 
 $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC  )$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(B)/libstore.a: $(call obj,$(STORE))
 	@rm -f $@
-	ar rcs $@ $^
+	$(call say,AR  )ar rcs $@ $^
 
 $(B)/libfs.a: $(call obj,$(FS) $(filter-out tools/main.c,$(TOOLS)))
 	@rm -f $@
-	ar rcs $@ $^
+	$(call say,AR  )ar rcs $@ $^
 
 $(B)/libsim.a: $(call obj,$(SIM))
 	@rm -f $@
-	ar rcs $@ $^
+	$(call say,AR  )ar rcs $@ $^
 
 $(B)/tabletfs: $(call obj,tools/main.c) $(B)/libfs.a $(B)/libstore.a
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LDFLAGS)
+	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LDFLAGS)
 
 $(B)/tests/conformance: $(call obj,$(CONFORMANCE)) $(B)/libsim.a \
 		$(B)/libstore.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LDFLAGS)
+	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LDFLAGS)
 
 $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(B)/libsim.a $(B)/libfs.a \
 		$(B)/libstore.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LDFLAGS) \
+	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LDFLAGS) \
 		$(shell pkg-config --libs check)
 
 $(MAIN_BIN): $(B)/%: $(B)/obj/%.o $(B)/libsim.a $(B)/libfs.a $(B)/libstore.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LDFLAGS)
+	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LDFLAGS)
 
 $(FUZZ_BIN): $(B)/%: $(B)/obj/%.o $(B)/obj/tests/fuzz/replay.o $(B)/libfs.a \
 		$(B)/libstore.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LDFLAGS)
+	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LDFLAGS)
 
 # With libFuzzer, for FUZZ_SECONDS each; finds go to the corpus by hand.
 fuzz: deps
