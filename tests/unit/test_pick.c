@@ -1,0 +1,202 @@
+#include "store/engine/compact.h"
+
+#include "store/base/err.h"
+#include "tests/sim/memory_file.h"
+#include "tests/unit/suite.h"
+
+#define MIB (UINT64_C(1) << 20)
+#define FILES_MAX 32
+
+static const struct compaction_options options = { 4, 128 * MIB, 10 };
+static struct cache *cache;
+static struct version *version;
+static struct buf contents[FILES_MAX];
+static size_t file_count;
+static struct compaction picked;
+
+static void unused(struct file_owner *owner, uint64_t id)
+{
+	(void)owner;
+	(void)id;
+}
+
+static struct file_owner owner = { unused };
+
+static void setup(void)
+{
+	ck_assert_int_eq(cache_new(1 << 20, &cache), 0);
+	ck_assert_int_eq(version_new(&version), 0);
+	file_count = 0;
+}
+
+static void teardown(void)
+{
+	compaction_release(&picked);
+	version_put(version);
+	cache_free(cache);
+	while (file_count > 0)
+		buf_release(&contents[--file_count]);
+}
+
+static void add_key(struct sst_builder *b, const char *row, uint64_t timestamp,
+		    uint64_t seq, enum key_kind kind)
+{
+	struct buf key = BUF_INIT;
+
+	key_add_table(&key, 1);
+	key_add_part(&key, bytes_string(row));
+	key_add_part(&key, BYTES_LITERAL("f"));
+	key_add_part(&key, BYTES_LITERAL("q"));
+	key_add_timestamp(&key, timestamp);
+	ck_assert_int_eq(key_add_trailer(&key, seq, kind), 0);
+	ck_assert_int_eq(sst_build_add(b, buf_bytes(&key), BYTES_NONE), 0);
+	buf_release(&key);
+}
+
+/* A file with the first and the last key given, said to have this size. Its id
+ * is its number, from 1. */
+static void add_file(unsigned int level, const char *first,
+		     uint64_t first_timestamp, const char *last,
+		     uint64_t last_timestamp, enum key_kind kind, uint64_t size)
+{
+	struct sst_options build = { 1, 10, true };
+	struct buf *content = &contents[file_count++];
+	struct segment_writer *writer;
+	struct sst_builder *b;
+	struct reader *reader;
+	struct sst_file *f;
+	struct sst *sst;
+
+	ck_assert_int_eq(memory_file_writer(content, &writer), 0);
+	ck_assert_int_eq(sst_build_new(writer, &build, &b), 0);
+	add_key(b, first, first_timestamp, 2, kind);
+	add_key(b, last, last_timestamp, 1, KEY_PUT);
+	ck_assert_int_eq(sst_build_finish(b), 0);
+	ck_assert_int_eq(memory_file_reader(content, &reader), 0);
+	ck_assert_int_eq(sst_open(reader, cache, file_count, &sst), 0);
+	ck_assert_int_eq(sst_file_open(sst, file_count, size, &owner, &f), 0);
+	ck_assert_int_eq(version_add(version, level, f), 0);
+	sst_file_put(f);
+}
+
+static void add_plain(unsigned int level, const char *first, const char *last,
+		      uint64_t size)
+{
+	add_file(level, first, 9, last, 1, KEY_PUT, size);
+}
+
+static int pick(void)
+{
+	version_sort(version);
+	compaction_release(&picked);
+	return compact_pick(version, &options, &picked);
+}
+
+START_TEST(level0_goes_to_the_first_level_in_use)
+{
+	int i;
+
+	for (i = 0; i < 3; i++)
+		add_plain(0, "c", "d", 32 * MIB);
+	ck_assert_int_eq(pick(), 0);
+	add_plain(0, "m", "n", 32 * MIB);
+	add_plain(6, "a", "b", 32 * MIB);
+	add_plain(6, "k", "l", 32 * MIB);
+	add_plain(6, "x", "y", 16 * MIB);
+	ck_assert_int_eq(pick(), 1);
+	ck_assert_uint_eq(picked.level, 0);
+	ck_assert_uint_eq(picked.output_level, 6);
+	ck_assert_uint_eq(picked.input_count[0], 4);
+	ck_assert_uint_eq(picked.input_count[1], 1);
+	ck_assert_uint_eq(picked.inputs[1][0]->id, 6);
+	ck_assert(!picked.trivial);
+
+	/* The lowest level has outgrown the base size: one more is used. */
+	add_plain(6, "p", "q", 1000 * MIB);
+	ck_assert_int_eq(pick(), 1);
+	ck_assert_uint_eq(picked.output_level, 5);
+	ck_assert_uint_eq(picked.input_count[1], 0);
+
+	/* Nothing may pass older data above that. */
+	add_plain(3, "s", "t", 1);
+	ck_assert_int_eq(pick(), 1);
+	ck_assert_uint_eq(picked.output_level, 3);
+}
+END_TEST
+
+START_TEST(the_cheapest_file_moves_down)
+{
+	add_plain(6, "a", "z", 1500 * MIB);
+	add_plain(5, "b", "c", 100 * MIB);
+	ck_assert_int_eq(pick(), 0);
+	add_plain(5, "zz", "zzz", 90 * MIB);
+	ck_assert_int_eq(pick(), 1);
+	ck_assert_uint_eq(picked.level, 5);
+	ck_assert_uint_eq(picked.output_level, 6);
+	ck_assert_uint_eq(picked.input_count[0], 1);
+	ck_assert_uint_eq(picked.inputs[0][0]->id, 3);
+	ck_assert(picked.trivial);
+
+	/* One full of deletes goes first, and is not merely moved. */
+	add_file(5, "zzzz", 9, "zzzzz", 1, KEY_DELETE, 10 * MIB);
+	ck_assert_int_eq(pick(), 1);
+	ck_assert_uint_eq(picked.inputs[0][0]->id, 4);
+	ck_assert_uint_eq(picked.input_count[1], 0);
+	ck_assert(!picked.trivial);
+}
+END_TEST
+
+/* A delete may not go down beside the older write of the same version. */
+START_TEST(files_that_share_a_column_are_merged)
+{
+	add_plain(6, "c", "d", 1500 * MIB);
+	add_file(5, "a", 9, "c", 10, KEY_PUT, 200 * MIB);
+	ck_assert_int_eq(pick(), 1);
+	ck_assert_uint_eq(picked.input_count[1], 1);
+	ck_assert(!picked.trivial);
+}
+END_TEST
+
+START_TEST(a_range_goes_down_to_the_end)
+{
+	struct bytes start = BYTES_LITERAL("\0\0\0\1b");
+	struct bytes end = BYTES_LITERAL("\0\0\0\1e");
+
+	add_plain(5, "a", "az", 1);
+	add_plain(4, "f", "g", 1);
+	add_plain(6, "c", "d", 1);
+	version_sort(version);
+	ck_assert_int_eq(compact_pick_range(version, start, end, &picked), 0);
+	ck_assert_int_eq(compact_pick_bottom(version, start, end, 3, &picked),
+			 0);
+	ck_assert_int_eq(compact_pick_bottom(version, start, end, 4, &picked),
+			 1);
+	ck_assert_uint_eq(picked.inputs[0][0]->id, 3);
+	ck_assert_uint_eq(picked.level, 6);
+	ck_assert_uint_eq(picked.output_level, 6);
+	compaction_release(&picked);
+
+	add_plain(0, "d", "h", 1);
+	version_sort(version);
+	ck_assert_int_eq(compact_pick_range(version, start, end, &picked), 1);
+	ck_assert_uint_eq(picked.level, 0);
+	ck_assert_uint_eq(picked.output_level, 4);
+	ck_assert_uint_eq(picked.input_count[1], 1);
+	compaction_release(&picked);
+	ck_assert_int_eq(compact_pick_range(version, BYTES_NONE,
+					    BYTES_LITERAL("\0\0\0\1c"),
+					    &picked),
+			 1);
+	ck_assert_uint_eq(picked.level, 5);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *tests[] = { level0_goes_to_the_first_level_in_use,
+				 the_cheapest_file_moves_down,
+				 files_that_share_a_column_are_merged,
+				 a_range_goes_down_to_the_end };
+
+	return run_suite("pick", setup, teardown, tests, 4);
+}
