@@ -31,6 +31,34 @@ static bool run_seed(uint64_t seed, unsigned int ops, bool verbose,
 	return true;
 }
 
+static void add_counts(struct sim_counts *sum, const struct sim_counts *c)
+{
+	sum->writes += c->writes;
+	sum->reads += c->reads;
+	sum->cells += c->cells;
+	sum->crashes += c->crashes;
+	sum->kills += c->kills;
+	sum->reopens += c->reopens;
+	sum->lost += c->lost;
+	sum->flushes += c->flushes;
+	sum->compactions += c->compactions;
+	sum->moves += c->moves;
+}
+
+static void print_counts(const struct sim_counts *c)
+{
+	printf("%llu writes, %llu reads, %llu cells compared\n"
+	       "%llu power cuts, %llu kills (%llu lost unsynced writes), %llu "
+	       "reopenings\n"
+	       "%llu flushes, %llu compactions, %llu trivial moves\n",
+	       (unsigned long long)c->writes, (unsigned long long)c->reads,
+	       (unsigned long long)c->cells, (unsigned long long)c->crashes,
+	       (unsigned long long)c->kills, (unsigned long long)c->lost,
+	       (unsigned long long)c->reopens, (unsigned long long)c->flushes,
+	       (unsigned long long)c->compactions,
+	       (unsigned long long)c->moves);
+}
+
 static unsigned long long number(int argc, char **argv, int *i)
 {
 	char *end = NULL;
@@ -50,8 +78,7 @@ int main(int argc, char **argv)
 {
 	static struct sim s;
 	unsigned long long seeds = 200, first = 1, seed;
-	unsigned long long writes = 0, reads = 0, crashes = 0, kills = 0;
-	unsigned long long reopens = 0, lost = 0;
+	struct sim_counts sum = { 0 };
 	unsigned int ops = 1000, failed = 0;
 	bool verbose = false;
 	int i;
@@ -71,16 +98,9 @@ int main(int argc, char **argv)
 	for (seed = first; seed < first + seeds; seed++) {
 		if (!run_seed(seed, ops, verbose, &s))
 			failed++;
-		writes += s.counts.writes;
-		reads += s.counts.reads;
-		crashes += s.counts.crashes;
-		kills += s.counts.kills;
-		reopens += s.counts.reopens;
-		lost += s.counts.lost;
+		add_counts(&sum, &s.counts);
 	}
-	printf("%llu writes, %llu reads, %llu power cuts, %llu kills (%llu "
-	       "lost unsynced writes), %llu reopenings\n",
-	       writes, reads, crashes, kills, lost, reopens);
+	print_counts(&sum);
 	printf("%llu passed, %u failed, 0 skipped\n", seeds - failed, failed);
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

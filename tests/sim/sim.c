@@ -84,6 +84,16 @@ static void open_store(struct sim *s, struct volume *v)
 	sim_want(s, "open", err, 0);
 }
 
+static void count_work(struct sim *s)
+{
+	struct engine_stats stats;
+
+	engine_stats(store_engine(s->store), &stats);
+	s->counts.flushes += stats.flush_count;
+	s->counts.compactions += stats.compaction_count;
+	s->counts.moves += stats.trivial_move_count;
+}
+
 /* Returns the volume, as the store left it. */
 static struct volume *close_store(struct sim *s)
 {
@@ -92,6 +102,7 @@ static struct volume *close_store(struct sim *s)
 
 	sim_close_scans(s);
 	sim_release_snapshots(s);
+	count_work(s);
 	volume_mem_keep(v);
 	s->store = NULL;
 	sim_want(s, "close", store_close(store), 0);

@@ -66,8 +66,11 @@ struct sim {
 	bool have_clone_schema;
 	bool buries; /* the operation under way makes two steps */
 
-	struct {
-		uint64_t writes, reads, crashes, kills, reopens, lost;
+	struct sim_counts {
+		uint64_t writes, reads, cells; /* cells that were compared */
+		uint64_t crashes, kills, reopens;
+		uint64_t lost; /* crashes that lost what was not synced */
+		uint64_t flushes, compactions, moves;
 	} counts;
 };
 

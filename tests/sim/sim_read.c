@@ -135,6 +135,7 @@ static void check_at(struct sim *s, struct sim_scan *c, const char *what,
 			 text(cell->row), text(cell->family),
 			 text(cell->qualifier),
 			 (unsigned long long)cell->timestamp_us);
+	s->counts.cells += got == 1;
 	if (got == 1)
 		check_cell(s, what, cell, &c->cells[c->at]);
 }
