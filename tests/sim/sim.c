@@ -269,10 +269,15 @@ void sim_start(struct sim *s, uint64_t seed)
 	store_options_init(&s->options);
 	s->options.create = true;
 	s->options.background = false;
+	/* Few rows make long histories, many make deep trees. */
+	s->row_count =
+		(const uint32_t[]){ 2, 5, 12, 30, 800 }[rng_below(&s->rng, 5)];
+	s->first_row = rng_below(&s->rng, 64);
+	s->set_percent = 50 + rng_below(&s->rng, 50);
 	s->options.memtable_size = 4096 << rng_below(&s->rng, 6);
 	s->options.file_size = 2048 << rng_below(&s->rng, 6);
 	s->options.cache_size = 16384 << rng_below(&s->rng, 7);
-	sim_log(s, "memtable %zu, files %llu, cache %zu",
+	sim_log(s, "%u rows, memtable %zu, files %llu, cache %zu", s->row_count,
 		s->options.memtable_size,
 		(unsigned long long)s->options.file_size,
 		s->options.cache_size);

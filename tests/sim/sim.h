@@ -47,6 +47,8 @@ struct sim {
 
 	struct rng rng;
 	uint64_t now_us;
+	uint32_t row_count, first_row; /* which rows this run uses */
+	uint32_t set_percent;          /* of mutations; others delete */
 	struct store_options options;
 	struct volume *volume; /* the store's */
 	struct store *store;

@@ -12,12 +12,14 @@
 struct bytes sim_draw_row(struct sim *s)
 {
 	static char long_row[4][310];
-	static char numbered[40][16];
+	static char numbered[1000][16];
 	static const char *const raw[] = { "a",     "aa",  "ab",    "b",
 					   "\xff",  "z",   "zz",    "\x01",
 					   "a\xff", "m/n", "m/n/o", "m" };
-	uint32_t n = rng_below(&s->rng, 64);
+	uint32_t n = s->first_row + rng_below(&s->rng, s->row_count);
 
+	if (s->row_count < 100)
+		n = n * 7 % 64; /* of all kinds */
 	switch (n) {
 	case 0:
 		return NAME("\0");
@@ -115,13 +117,15 @@ static uint64_t draw_timestamp(struct sim *s, bool millis)
 
 static enum mutation_kind draw_kind(struct sim *s)
 {
-	uint32_t n = rng_below(&s->rng, 100);
+	uint32_t n;
 
-	return n < 72   ? SET
-	       : n < 85 ? DELETE_CELLS
-	       : n < 90 ? DELETE_COLUMN
-	       : n < 94 ? DELETE_FAMILY
-	       : n < 98 ? DELETE_ROW
+	if (rng_below(&s->rng, 100) < s->set_percent)
+		return SET;
+	n = rng_below(&s->rng, 28);
+	return n < 14   ? DELETE_CELLS
+	       : n < 19 ? DELETE_COLUMN
+	       : n < 23 ? DELETE_FAMILY
+	       : n < 27 ? DELETE_ROW
 			: DELETE_PREFIX;
 }
 
@@ -131,7 +135,7 @@ static void draw_match(struct sim *s, const struct naive_table *t,
 	struct naive_match *d = &m->match;
 
 	if (m->kind == DELETE_PREFIX) {
-		if (!rng_one_in(&s->rng, 4))
+		if (!rng_one_in(&s->rng, 10))
 			d->prefix = sim_draw_row(s);
 		if (d->prefix.size > 1 && rng_one_in(&s->rng, 2))
 			d->prefix.size--;
