@@ -34,7 +34,7 @@ void attr_directory(struct fs *fs, uint64_t ino, uint64_t timestamp_us,
 void attr_cell(struct fs *fs, uint64_t ino, const struct cell_info *info,
 	       struct stat *st)
 {
-	attr_common(fs, ino, S_IFREG | 0644, info->timestamp_us, st);
+	attr_common(fs, ino, S_IFREG | ATTR_CELL_MODE, info->timestamp_us, st);
 	st->st_size = (off_t)info->size;
 	st->st_blocks = (blkcnt_t)((info->size + 511) / 512);
 }
@@ -68,11 +68,13 @@ static bool attr_of_draft(struct fs *fs, struct node *node, uint64_t ino,
 	struct draft *draft = draft_get(fs, node);
 	struct cell_info info;
 	bool loaded;
+	mode_t mode;
 
 	if (!draft)
 		return false;
 	pthread_mutex_lock(&draft->lock);
 	loaded = draft->loaded;
+	mode = draft->mode;
 	info.size = draft->size;
 	info.timestamp_us = draft_time(draft);
 	pthread_mutex_unlock(&draft->lock);
@@ -81,10 +83,12 @@ static bool attr_of_draft(struct fs *fs, struct node *node, uint64_t ino,
 		return false;
 	attr_cell(fs, ino, &info, st);
 	*timeout = fs->has_epochs ? ATTR_TIMEOUT_S : DEAF_TIMEOUT_S;
-	if (node->gone) {
+	if (node->gone)
 		st->st_nlink = 0;
+	if (mode)
+		st->st_mode = S_IFREG | mode;
+	if (node->gone || mode)
 		*timeout = 0;
-	}
 	return true;
 }
 

@@ -10,6 +10,7 @@
  * will hide a cell; not at all in control directories that mirror data.
  */
 #define ATTR_TIMEOUT_S 3600.0
+#define ATTR_CELL_MODE 0644
 
 void attr_directory(struct fs *fs, uint64_t ino, uint64_t timestamp_us,
 		    struct stat *st);

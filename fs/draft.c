@@ -235,6 +235,7 @@ void draft_close(struct fs *fs, struct draft *d, enum draft_mode mode)
 		if (--d->writers == 0) {
 			err = draft_commit_locked(fs, d, false);
 			d->has_written = false;
+			d->mode = 0;
 		}
 		pthread_mutex_unlock(&d->lock);
 		pthread_rwlock_unlock(&fs->tree);

@@ -87,8 +87,8 @@ void file_on_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
 /* The file that another request made meanwhile, or a new one. */
 static int create_or_open(struct fs *fs, struct node *directory,
-			  const char *name, struct fuse_file_info *fi,
-			  struct fuse_entry_param *e)
+			  const char *name, mode_t mode,
+			  struct fuse_file_info *fi, struct fuse_entry_param *e)
 {
 	struct handle *h;
 	struct node *node;
@@ -98,7 +98,8 @@ static int create_or_open(struct fs *fs, struct node *directory,
 	if (!h)
 		return -ENOMEM;
 	h->mode = DRAFT_CREATE;
-	err = tree_create(fs, directory, bytes_string(name), &node, &h->draft);
+	err = tree_create(fs, directory, bytes_string(name), mode, &node,
+			  &h->draft);
 	if (!err) {
 		err = lookup_reply(fs, node, NULL, e);
 		if (err) {
@@ -128,9 +129,8 @@ void file_on_create(fuse_req_t req, fuse_ino_t parent, const char *name,
 	struct fs *fs = enter(req);
 	struct node *directory = node_of(&fs->nodes, parent);
 	struct fuse_entry_param e;
-	int err = create_or_open(fs, directory, name, fi, &e);
+	int err = create_or_open(fs, directory, name, mode, fi, &e);
 
-	(void)mode;
 	if (err) {
 		fs_reply_error(fs, req, directory, name, err);
 	} else if (fuse_reply_create(req, &e, fi) < 0) {

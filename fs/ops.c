@@ -113,6 +113,25 @@ static void on_getattr(fuse_req_t req, fuse_ino_t ino,
 	reply_attr(fs, req, node_of(&fs->nodes, ino));
 }
 
+/* The mode of a cell that is being created: it may become the usual one. */
+static bool set_draft_mode(struct fs *fs, struct node *node, mode_t mode)
+{
+	struct draft *draft =
+		node->kind == NODE_CELL ? draft_get(fs, node) : NULL;
+	bool is_set = false;
+
+	if (!draft)
+		return false;
+	pthread_mutex_lock(&draft->lock);
+	if (draft->mode && mode == ATTR_CELL_MODE) {
+		draft->mode = 0;
+		is_set = true;
+	}
+	pthread_mutex_unlock(&draft->lock);
+	draft_put(fs, draft);
+	return is_set;
+}
+
 /* Owner and mode are the mount's: what would change them is refused. */
 static int check_owner_and_mode(struct fs *fs, struct node *node,
 				const struct stat *attr, int to_set)
@@ -129,7 +148,8 @@ static int check_owner_and_mode(struct fs *fs, struct node *node,
 	if (err)
 		return err;
 	if ((to_set & FUSE_SET_ATTR_MODE &&
-	     (attr->st_mode & 07777) != (st.st_mode & 07777)) ||
+	     (attr->st_mode & 07777) != (st.st_mode & 07777) &&
+	     !set_draft_mode(fs, node, attr->st_mode & 07777)) ||
 	    (to_set & FUSE_SET_ATTR_UID && attr->st_uid != st.st_uid) ||
 	    (to_set & FUSE_SET_ATTR_GID && attr->st_gid != st.st_gid))
 		return -EPERM;
@@ -230,8 +250,8 @@ static void on_mknod(fuse_req_t req, fuse_ino_t parent, const char *name,
 
 	(void)device;
 	if (!err)
-		err = tree_create(fs, directory, bytes_string(name), &node,
-				  &draft);
+		err = tree_create(fs, directory, bytes_string(name), mode,
+				  &node, &draft);
 	if (!err) {
 		err = draft_flush(fs, draft, false);
 		draft_close(fs, draft, DRAFT_CREATE);

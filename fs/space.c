@@ -11,7 +11,7 @@ static uint64_t used_size(struct fs *fs)
 	size_t i;
 
 	engine_stats(store_engine(fs->store), &stats);
-	used = stats.log_size;
+	used = stats.memtable_used; /* what the log holds */
 	for (i = 0; i < sizeof(stats.sst_size) / sizeof(*stats.sst_size); i++)
 		used += stats.sst_size[i];
 	return used;

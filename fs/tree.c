@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "fs/attr.h"
 #include "fs/ctl.h"
 #include "fs/lookup.h"
 #include "fs/tree.h"
@@ -441,7 +442,7 @@ release_key:
 }
 
 int tree_create(struct fs *fs, struct node *directory, struct bytes name,
-		struct node **out, struct draft **draft)
+		mode_t mode, struct node **out, struct draft **draft)
 {
 	struct buf key = BUF_INIT;
 	struct node *node;
@@ -466,6 +467,10 @@ int tree_create(struct fs *fs, struct node *directory, struct bytes name,
 		node_put(&fs->nodes, node);
 		goto release_key;
 	}
+	/* Programs that make a private file and open it up later meet the
+	 * mode they asked for, as long as they have it open. */
+	if ((mode & 07777) != ATTR_CELL_MODE)
+		(*draft)->mode = mode & 07777;
 	fs_changed(fs);
 	*out = node;
 release_key:

@@ -21,7 +21,7 @@ int tree_unlink(struct fs *fs, struct node *directory, struct bytes name);
 /* A new, empty file in a family: its node, referenced, and open draft, which
  * commits with its first flush. -EEXIST. */
 int tree_create(struct fs *fs, struct node *directory, struct bytes name,
-		struct node **node, struct draft **draft);
+		mode_t mode, struct node **node, struct draft **draft);
 /* flags are renameat2's. */
 int tree_rename(struct fs *fs, struct node *directory, struct bytes name,
 		struct node *to, struct bytes to_name, unsigned int flags);
