@@ -52,7 +52,12 @@ stop_mount() {
 
 # Waits until the daemon is no more.
 await_end() {
-	[ -z "$daemon" ] || tail --pid="$daemon" -f /dev/null
+	[ -z "$daemon" ] || python3 -c 'import os, select, sys
+try:
+    fd = os.pidfd_open(int(sys.argv[1]))
+except ProcessLookupError:
+    sys.exit()
+select.select([fd], [], [])' "$daemon"
 	daemon=
 }
 

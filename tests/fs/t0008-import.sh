@@ -1,0 +1,78 @@
+#!/bin/bash
+# Streams of rows into .import: what is taken, what is refused, and a kill.
+. "$(dirname "$0")/lib.sh"
+start_mount || exit 1
+mkdir -p "$m/t/.schema/f" 2>/dev/null || { mkdir "$m/t"; mkdir "$m/t/.schema/f"; }
+i=$m/t/.import
+
+figure() {
+	sed -n "s/^$1 //p" "$i/last"
+}
+
+printf ',f,\n,a,b\nr1,1,2\nr2,3,\n' >in.csv
+check "CSV" cp in.csv "$i/csv"
+same "its cells" "1 2 3" "$(cat "$m"/t/r[12]/f/* | sed 's/./& /g' | xargs)"
+same "last: rows" 2 "$(figure rows)"
+same "last: cells" 3 "$(figure cells)"
+same "last: refused" 0 "$(figure refused)"
+same "last: state" "csv done" "$(figure format) $(figure state)"
+printf '\tf\n\ta\nr3\tx\\ty\n' >"$i/tsv" && pass || fail "TSV"
+same "its cell" "$(printf 'x\ty')" "$(cat "$m/t/r3/f/a")"
+
+printf '%s\n' '{"row":"j1","set":{"f":{"q":"1"}}}' 'nonsense' \
+	'{"row":"j2","set":{"nofamily":{"q":"1"}}}' \
+	'{"row":"j3","set":{"f":{"q":"3"}}}' >in.jsonl
+refuse "close fails when lines were refused" cp in.jsonl "$i/jsonl"
+same "the rest is taken" "1 3" "$(cat "$m"/t/j*/f/q | sed 's/./& /g' | xargs)"
+same "and the refused are counted" 2 "$(figure refused)"
+check "with number" grep -q '^line 2: ' "$i/last"
+check "and reason" grep -q '^line 3: .*nofamily' "$i/last"
+check "in errors, too" grep -q 'refused' "$m/.tabletfs/errors"
+refuse "a bad header" sh -c "printf 'x,f\n,a\n' >'$i/csv'"
+(cat in.csv; printf 'r9,9,9\n') >"$i/csv" && pass || fail "two writers"
+same "one stream of two programs" 9 "$(cat "$m/t/r9/f/a")"
+printf '{"row":"last","set":{"f":{"q":"no newline"}}}' >"$i/jsonl" &&
+	pass || fail "no newline"
+same "a last line without newline" "no newline" "$(cat "$m/t/last/f/q")"
+exec 3>"$i/jsonl"
+echo '{"row":"live","set":{"f":{"q":"1"}}}' >&3
+same "a complete line is there at once" 1 "$(cat "$m/t/live/f/q")"
+check "fsync" python3 -c 'import os; os.fsync(3)' 3>&3
+exec 3>&-
+refuse "import is not read" cat "$i/csv"
+
+# A daemon killed in the middle of an import: every line that a write took is
+# there, none by half.
+cat >feed.py <<'PYTHON'
+import os, sys
+fd = os.open(sys.argv[1], os.O_WRONLY)
+acknowledged = os.open(sys.argv[2], os.O_WRONLY | os.O_CREAT)
+n = 0
+while True:
+    lines = b"".join(
+        b'{"row":"k%07d","set":{"f":{"a":"%d","b":"%d"}}}\n' % (i, i, i)
+        for i in range(n, n + 100))
+    try:
+        if os.write(fd, lines) != len(lines):
+            break
+    except OSError:
+        break
+    n += 100
+    os.pwrite(acknowledged, b"%d\n" % n, 0)
+PYTHON
+python3 feed.py "$i/jsonl" acknowledged &
+feeder=$!
+until [ "$(cat acknowledged 2>/dev/null || echo 0)" -gt 20000 ]; do
+	read -rt 0.01 <> <(:)
+done
+kill -KILL "$daemon"
+await_end
+wait "$feeder"
+check "remount after kill -9" start_mount
+count=$(cat "$m/t/.scan/prefix/k/count")
+n=$(cat acknowledged)
+check "every acknowledged line ($n) is there ($count)" [ "$count" -ge "$n" ]
+cat "$m/t/.scan/prefix/k/jsonl" >rows
+same "no row by half" "$count" "$(grep -c '"a".*"b"' rows)"
+stop_mount
+check "the store is whole" "$TABLETFS" -store "$store" check

@@ -1,0 +1,91 @@
+#!/bin/bash
+# Mount points that cannot be, stores that are in use, and the end of a mount.
+. "$(dirname "$0")/lib.sh"
+
+# says TEXT COMMAND...: it must fail with one line that contains TEXT.
+says() {
+	local text=$1 out
+	shift
+	if out=$("$@" 2>&1); then
+		fail "$* succeeded"
+	else
+		case $out in
+		*$'\n'*) fail "$*: more than a line: $out" ;;
+		*"$text"*) pass ;;
+		*) fail "$*: '$out' does not say '$text'" ;;
+		esac
+	fi
+}
+
+mount="$TABLETFS mount"
+says "No such file" $mount "$store" "$work/none"
+: >file
+says "Not a directory" $mount "$store" "$work/file"
+mkdir -p other "$work/in"
+echo x >other/file
+says "not a TabletFS store" $mount "$work/other" "$m"
+same "nothing was changed" file "$(ls -A other)"
+says "No such file" $mount "$work/none/store" "$m"
+says "bad option" $mount -o nonsense "$store" "$m"
+says "bad option" $mount -o commit=x "$store" "$m"
+says "lies inside it" $mount "$m/store" "$m"
+says "GC" $mount -o gc=nonsense "$store" "$m"
+
+start_mount || exit 1
+same "the store is private" 700 "$(stat -c %a "$store")"
+says "mounted there" $mount "$work/store2" "$m"
+mkdir "$work/mnt2"
+says "pid $daemon, mounted at $m" $mount "$store" "$work/mnt2"
+mkdir "$store/x" 2>/dev/null
+says "inside the store" $mount "$store" "$store/x"
+rmdir "$store/x"
+check "verbs reach the store through the mount" \
+	"$TABLETFS" -store "$store" createtable t families=f
+check "and the mount shows it" [ -d "$m/t" ]
+"$TABLETFS" -store "$store" set t r f:q=1
+same "a cell set by a verb" 1 "$(cat "$m/t/r/f/q")"
+"$TABLETFS" -store "$store" set t r f:q=22
+same "and changed by one" 22 "$(cat "$m/t/r/f/q")"
+check "missing so far" [ ! -e "$m/t/r2" ]
+"$TABLETFS" -store "$store" set t r2 f:q=x
+check "and then there" [ -e "$m/t/r2/f/q" ]
+same "listed, too" "r r2" "$(ls "$m/t" | xargs)"
+"$TABLETFS" -store "$store" deleterow t r2
+check "and gone" [ ! -e "$m/t/r2" ]
+same "not listed" "r" "$(ls "$m/t" | xargs)"
+exec 3<"$m/t/r/f/q"
+"$TABLETFS" -store "$store" set t r f:q=333
+same "an open file keeps its value" 22 "$(cat <&3)"
+same "a new one has the new" 333 "$(cat "$m/t/r/f/q")"
+exec 3<&-
+check "sync" "$TABLETFS" -store "$store" sync
+refuse "a request needs words" sh -c "printf x 1<>'$m/.tabletfs/ctl' >&1"
+
+kill -INT "$daemon"
+await_end
+refuse "SIGINT ends it" mountpoint -q "$m"
+start_mount
+stop_mount
+check "fusermount3 -u ends it" start_mount
+stop_mount
+"$TABLETFS" mount -f "$store" "$m" >served &
+daemon=$!
+until grep -q served served 2>/dev/null; do read -rt 0.01 <> <(:); done
+same "in the foreground it says so" "tabletfs: $store is served at $m" \
+	"$(cat served)"
+kill -TERM "$daemon"
+check "and ends with 0" wait "$daemon"
+daemon=
+
+# A quota makes a full disk.
+start_mount -o quota=4M
+mkdir -p "$m/q/r/f"
+head -c 1000000 /dev/urandom >noise
+full=no
+for i in $(seq 20); do
+	cp noise "$m/q/r/f/n$i" 2>/dev/null || { full=yes; break; }
+done
+same "a quota fills up" yes "$full"
+errno ENOSPC cp noise "$m/q/r/f/more"
+check "what was there before is read" cmp noise "$m/q/r/f/n1"
+same "and told by statfs" 0 "$(stat -f -c %a "$m")"

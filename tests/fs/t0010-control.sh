@@ -1,0 +1,75 @@
+#!/bin/bash
+# Control files: schema, whole rows, mutations, scans.
+. "$(dirname "$0")/lib.sh"
+start_mount || exit 1
+mkdir "$m/t" "$m/t/.schema/f" "$m/t/.schema/g"
+s=$m/t/.schema
+
+same "families are listed" "f g" "$(ls "$s" | xargs)"
+same "a new one keeps all" never "$(cat "$s/f/gc")"
+echo 'maxversions=2||maxage=30d' >"$s/f/gc"
+same "a policy in cbt's words" 'maxversions=2||maxage=30d' \
+	"$(cat "$s/f/gc" | tr -d ' ()')"
+echo nonsense >nonsense
+refuse "a wrong one is refused" cp nonsense "$s/f/gc"
+same "type" bytes "$(cat "$s/g/type")"
+check "a type is set" sh -c "echo stringutf8bytes >'$s/g/type'"
+same "and read" stringutf8bytes "$(cat "$s/g/type")"
+same "granularity" micros "$(cat "$m/t/.granularity")"
+errno EEXIST mkdir "$s/f"
+errno EINVAL mkdir "$s/a b"
+mkdir "$s/h" && check "an empty family is dropped" rmdir "$s/h"
+echo maxversions=2 >"$s/f/gc"
+mkdir -p "$m/t/r/f"
+for i in 1 2 3 4; do echo $i >"$m/t/r/f/q"; done
+same "the policy hides old versions" 2 "$(versions t/r/f q)"
+errno ENOTEMPTY rmdir "$s/f"
+
+echo '{"set":{"g":{"a":"1","b":"2"}},"delete":{"f":true}}' \
+	>"$m/t/r/.row.jsonl" && pass || fail "write .row.jsonl"
+same "a row mutation" "g" "$(ls "$m/t/r")"
+check "a row is read as JSON" grep -q '"a"' "$m/t/r/.row.jsonl"
+echo '{"row":"x","set":{"g":{"a":"1"}}}' >in
+refuse "another row's key" cp in "$m/t/r/.row.jsonl"
+
+printf '%s\n' '{"row":"a","set":{"g":{"q":"1"}}}' '{"row":"b","set":{"x":{"y":"z"}}}' \
+	'{"row":"c","set":{"g":{"q":"3"}}}' >in
+refuse ".mutate stops at a wrong line" cp in "$m/t/.mutate"
+same "the lines before it ran" "a r" "$(ls "$m/t" | xargs)"
+
+for i in $(seq 10 29); do
+	echo "{\"row\":\"k$i\",\"set\":{\"g\":{\"q\":\"v$i\",\"r\":\"w\"}}}"
+done >"$m/t/.mutate"
+echo '{"row":"k10","set":{"f":{"x":"y"}}}' >"$m/t/.mutate"
+q=$m/t/.scan
+same "keys" 22 "$(wc -l <"$q/keys")"
+same "count" 22 "$(cat "$q/count")"
+same "prefix" 10 "$(cat "$q/prefix/k1/count")"
+same "range" "k12 k13" "$(xargs <"$q/range/k12..k14/keys")"
+same "open range" 4 "$(cat "$q/range/k28../count" | head -1 | xargs -I{} expr {} + 1)"
+same "limit" "a k10" "$(xargs <"$q/limit/2/keys")"
+same "reverse" "k29 k28" "$(xargs <"$q/prefix/k/reverse/limit/2/keys")"
+same "in any order" "k29 k28" "$(xargs <"$q/limit/2/reverse/prefix/k/keys")"
+same "family" k10 "$(cat "$q/family/f/keys")"
+same "csv" 41 "$(grep -c ^k "$q/prefix/k/csv")"
+same "tsv" 41 "$(grep -c ^k "$q/prefix/k/tsv")"
+same "jsonl" 20 "$(grep -c '"row"' "$q/prefix/k/jsonl")"
+same "cbt" 20 "$(grep -c '^k' "$q/prefix/k/cbt")"
+same "rows are links" "k10 k11" "$(ls "$q/prefix/k/limit/2/rows" | xargs)"
+same "to the rows" v11 "$(cat "$q/prefix/k/limit/2/rows/k11/g/q")"
+errno ENOENT ls "$q/prefix/k/rows/r"
+errno ENOENT cat "$q/limit/x/keys"
+check "with the reason" grep -q 'limit/x' "$m/.tabletfs/errors"
+errno ENOENT cat "$q/limit/1/limit/2/keys"
+check "a walk through .scan ends" timeout 60 sh -c "find '$q' >/dev/null"
+now=$(date +%s)000000
+same "since" 0 "$(cat "$q/since/$((now + 3600000000))/count")"
+same "until" 22 "$(cat "$q/until/$((now + 3600000000))/count")"
+same "versions" 2 "$(for i in 1 2; do echo $i >"$m/t/a/g/q"; done
+	cat "$q/prefix/a/versions/2/cbt" | grep -c g:q)"
+same "what jsonl writes, import takes" "$(cat "$q/versions/all/jsonl" | md5sum)" \
+	"$(mkdir "$m/u" "$m/u/.schema/f" "$m/u/.schema/g"
+	cat "$q/versions/all/jsonl" >"$m/u/.import/jsonl"
+	cat "$m/u/.scan/versions/all/jsonl" | md5sum)"
+check "rows of a scan are not walked into" \
+	[ -z "$(find "$q/prefix/k/rows" -type f)" ]

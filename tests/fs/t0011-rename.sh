@@ -1,0 +1,78 @@
+#!/bin/bash
+# Renames: what they keep, what they replace, what they refuse.
+. "$(dirname "$0")/lib.sh"
+start_mount || exit 1
+mkdir -p "$m/t/r/f" "$m/t/r/g" "$m/t/s/f"
+f=$m/t/r/f
+
+# rename FROM TO FLAGS: renameat2(2) and the name of its error.
+rename() {
+	python3 - "$@" <<'PYTHON'
+import ctypes, errno, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+r = libc.renameat2(-100, os.fsencode(sys.argv[1]), -100,
+                   os.fsencode(sys.argv[2]), int(sys.argv[3]))
+print("ok" if r == 0 else errno.errorcode[ctypes.get_errno()])
+PYTHON
+}
+
+echo 1 >"$f/a"; echo 2 >"$f/a"; echo 3 >"$f/a"
+same "to a new name" ok "$(rename "$f/a" "$f/b" 0)"
+same "moves the history" 3 "$(versions t/r/f b)"
+check "and leaves nothing" [ ! -e "$f/a" ]
+check "nor a version" [ ! -e "$f/.versions/a" ]
+echo x >"$f/tmp"
+time=$(stat -c %.6Y "$f/tmp")
+same "over a name" ok "$(rename "$f/tmp" "$f/b" 0)"
+same "adds a version" 4 "$(versions t/r/f b)"
+same "with the content" x "$(cat "$f/b")"
+same "and its time" "$time" "$(stat -c %.6Y "$f/b")"
+echo old >"$f/tmp" && touch -d '2001-01-01 UTC' "$f/tmp"
+newest=$(ls -U "$f/.versions/b" | head -1)
+same "an older value over a newer one" ok "$(rename "$f/tmp" "$f/b" 0)"
+same "is newer than that" $((newest + 1)) "$(ls -U "$f/.versions/b" | head -1)"
+same "and seen" old "$(cat "$f/b")"
+
+echo c >"$f/c"
+same "NOREPLACE" EEXIST "$(rename "$f/c" "$f/b" 1)"
+same "NOREPLACE to a new name" ok "$(rename "$f/c" "$f/d" 1)"
+same "EXCHANGE" ok "$(rename "$f/b" "$f/d" 2)"
+same "swaps contents" "c old" "$(cat "$f/b" "$f/d" | xargs)"
+same "and histories" "1 5" "$(echo $(versions t/r/f b) $(versions t/r/f d))"
+same "EXCHANGE with none" ENOENT "$(rename "$f/b" "$f/none" 2)"
+same "of a missing one" ENOENT "$(rename "$f/none" "$f/x" 0)"
+same "to itself" ok "$(rename "$f/b" "$f/b" 0)"
+same "across families" EXDEV "$(rename "$f/b" "$m/t/r/g/b" 0)"
+same "across rows" EXDEV "$(rename "$f/b" "$m/t/s/f/b" 0)"
+same "of a family" EXDEV "$(rename "$m/t/r/f" "$m/t/r/h" 0)"
+
+exec 3>"$f/open"
+echo begin >&3
+same "of a file being written" ok "$(rename "$f/open" "$f/moved" 0)"
+same "commits it" begin "$(cat "$f/moved")"
+echo end >&3
+exec 3>&-
+same "and goes on with it" "begin end" "$(xargs <"$f/moved")"
+same "in one version" 1 "$(versions t/r/f moved)"
+echo other >"$f/victim"
+exec 3>>"$f/victim"
+echo lost >&3
+same "over an open file" ok "$(rename "$f/moved" "$f/victim" 0)"
+exec 3>&-
+same "whose bytes go nowhere" "begin end" "$(xargs <"$f/victim")"
+
+echo v1 >"$f/e"; echo v2 >"$f/e"
+mv "$f/e" "$f/e~"
+echo v3 >"$f/e"
+rm "$f/e~"
+same "history comes back when a backup is removed" 3 "$(versions t/r/f e)"
+same "beneath what was written" v3 "$(cat "$f/e")"
+
+same "of a row" ok "$(rename "$m/t/r" "$m/t/r2" 0)"
+same "moves its cells" v3 "$(cat "$m/t/r2/f/e")"
+same "with their versions" 3 "$(versions t/r2/f e)"
+same "and leaves none" "r2 s" "$(ls "$m/t" | xargs)"
+same "over a directory" ENOTEMPTY "$(rename "$m/t/r2" "$m/t/s" 0)"
+rmdir "$m/t/s/f"
+same "over an empty one" ok "$(rename "$m/t/r2" "$m/t/s" 0)"
+same "keys" s "$(cat "$m/t/.scan/keys")"
