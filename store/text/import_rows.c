@@ -39,8 +39,6 @@ static int header_failed(const char *why)
 
 static int check_header(const struct importer *im)
 {
-	if (im->field_count > im->field_max)
-		return header_failed("more than 100000 columns");
 	if (field(im, 0).size > 0)
 		return header_failed("the first column must be empty for "
 				     "column-family and column name rows");
@@ -64,6 +62,8 @@ static int keep_header(struct importer *im)
 
 static int columns_new(struct importer *im)
 {
+	if (im->field_count > im->field_max)
+		return header_failed("more than 100000 columns");
 	im->columns = calloc(im->field_count, sizeof(*im->columns));
 	if (!im->columns)
 		return -ENOMEM;
