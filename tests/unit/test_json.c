@@ -1,0 +1,230 @@
+#include <stdio.h>
+
+#include "store/text.h"
+#include "tests/sim/volume_mem.h"
+#include "tests/unit/suite.h"
+
+/* Row mutations as JSON: what they do and what is refused. */
+static struct store *store;
+
+static void setup(void)
+{
+	const struct family_spec families[] = {
+		{ BYTES_LITERAL("f"), NULL, FAMILY_BYTES },
+		{ BYTES_LITERAL("g"), NULL, FAMILY_BYTES },
+	};
+	struct store_options options;
+	struct volume *volume;
+
+	store_options_init(&options);
+	options.create = true;
+	options.background = false;
+	ck_assert_int_eq(volume_mem_new(&volume), 0);
+	ck_assert_int_eq(store_open_volume(volume, &options, &store), 0);
+	ck_assert_int_eq(store_create_table(store, BYTES_LITERAL("t"), false,
+					    families, 2),
+			 0);
+}
+
+static void teardown(void)
+{
+	ck_assert_int_eq(store_close(store), 0);
+}
+
+/* Parses and commits a line about row r: 0 or the error. */
+static int apply(const char *line)
+{
+	struct write *w;
+	int err;
+
+	ck_assert_int_eq(write_new(store, &w), 0);
+	err = mutation_parse_json(bytes_string(line), BYTES_LITERAL("t"),
+				  BYTES_LITERAL("r"), w);
+	if (err < 0)
+		ck_assert_uint_eq(write_count(w), 0);
+	else
+		ck_assert_int_eq(store_commit(store, w, false), 0);
+	write_free(w);
+	return err;
+}
+
+static void check_row(bool all_versions, const char *want)
+{
+	const struct scan_range range = { .table = BYTES_LITERAL("t"),
+					  .row = BYTES_LITERAL("r") };
+	struct buf out = BUF_INIT;
+	struct scan *scan;
+
+	ck_assert_int_eq(scan_open(store, NULL, &range, &scan), 0);
+	ck_assert_int_eq(row_print_json(scan, all_versions, &out), 0);
+	scan_close(scan);
+	ck_assert_int_eq(buf_terminate(&out), 0);
+	ck_assert_str_eq((char *)out.data, want);
+	buf_release(&out);
+}
+
+#define AT(us) ", \"timestamp\": " #us "}"
+#define FIRST                                                          \
+	"{\"set\": {\"f\": {\"a\": [{\"value\": \"1\"" AT(             \
+		1) ", "                                                \
+		   "{\"value\": \"2\"" AT(2) ", {\"value\": \"3\"" AT( \
+			   3) "], "                                    \
+			      "\"b\": {\"value\": \"4\"" AT(           \
+				      4) "}, \"g\": {\"c\": "          \
+					 "{\"value\": \"5\"" AT(5) "}}}"
+
+START_TEST(sets_and_prints)
+{
+	check_row(true, "");
+	ck_assert_int_eq(apply(FIRST), 0);
+	check_row(
+		true,
+		"{\"row\": \"r\", \"set\": {\"f\": {\"a\": "
+		"[{\"value\": \"3\"" AT(3) ", {\"value\": \"2\"" AT(2) ", {\"value\": \"1\"" AT(
+			1) "], "
+			   "\"b\": {\"value\": \"4\"" AT(
+				   4) "}, \"g\": {\"c\": "
+				      "{\"value\": \"5\"" AT(5) "}}}\n");
+	check_row(false,
+		  "{\"row\": \"r\", \"set\": {\"f\": {\"a\": "
+		  "{\"value\": \"3\"" AT(3) ", "
+					    "\"b\": {\"value\": \"4\"" AT(
+						    4) "}, \"g\": {\"c\": "
+						       "{\"value\": \"5\"" AT(
+							       5) "}}}\n");
+}
+END_TEST
+
+START_TEST(deletes)
+{
+	ck_assert_int_eq(apply(FIRST), 0);
+	ck_assert_int_eq(apply("{\"delete\": {\"f\": {\"qualifier\": \"a\", "
+			       "\"from\": 2, \"to\": 3}, \"g\": true}}"),
+			 0);
+	check_row(true, "{\"row\": \"r\", \"set\": {\"f\": {\"a\": "
+			"[{\"value\": \"3\"" AT(3) ", {\"value\": \"1\"" AT(
+				1) "], "
+				   "\"b\": {\"value\": \"4\"" AT(4) "}}}\n");
+	ck_assert_int_eq(apply("{\"delete\": {\"f\": [{\"base64\": \"YQ==\"}, "
+			       "\"none\"]}}"),
+			 0);
+	check_row(true, "{\"row\": \"r\", \"set\": {\"f\": "
+			"{\"b\": {\"value\": \"4\"" AT(4) "}}}\n");
+	ck_assert_int_eq(apply("{\"set\": {\"f\": {\"b\": null}}}"), 0);
+	check_row(true, "");
+}
+END_TEST
+
+START_TEST(order)
+{
+	ck_assert_int_eq(apply(FIRST), 0);
+	/* Inside an object deletes go first, however it is written. */
+	ck_assert_int_eq(apply("{\"set\": {\"f\": {\"z\": {\"value\": \"6\"" AT(
+				 0) "}}, \"delete\": true, \"row\": \"r\"}"),
+			 0);
+	check_row(true, "{\"row\": \"r\", \"set\": {\"f\": {\"z\": "
+			"{\"value\": \"6\"" AT(0) "}}}\n");
+	ck_assert_int_eq(
+		apply("{\"mutations\": [{\"set\": {\"f\": {\"y\": "
+		      "\"7\"}}}, {\"delete\": {\"f\": true}}, "
+		      "{\"set\": {\"f\": {\"x\": {\"value\": 8" AT(0) "}}}]}"),
+		0);
+	check_row(true, "{\"row\": \"r\", \"set\": {\"f\": {\"x\": "
+			"{\"value\": \"8\"" AT(0) "}}}\n");
+}
+END_TEST
+
+START_TEST(refuses)
+{
+	static const char *const lines[] = {
+		"",
+		"{",
+		"[]",
+		"null",
+		"{\"row\": \"other\"}",
+		"{\"row\": 5}",
+		"{\"row\": \"r\", \"row\": \"r\"}",
+		"{\"set\": []}",
+		"{\"set\": {\"f\": 1}}",
+		"{\"set\": {\"f\": {\"a\": {}}}}",
+		"{\"set\": {\"f\": {\"a\": [[\"x\"]]}}}",
+		"{\"set\": {\"f\": {\"a\": [null]}}}",
+		"{\"set\": {\"f\": {\"a\": 1, \"a\": 2}}}",
+		"{\"set\": {\"f\": {\"a\": {\"value\": null}}}}",
+		"{\"set\": {\"f\": {\"a\": {\"value\": 1, \"x\": 2}}}}",
+		"{\"set\": {\"f\": {\"a\": {\"value\": 1, \"base64\": \"\"}}}}",
+		"{\"set\": {\"f\": {\"a\": {\"base64\": \"A\"}}}}",
+		"{\"set\": {\"f\": {\"a\": {\"base64\": \"====\"}}}}",
+		"{\"set\": {\"f\": {\"a\": {\"base64\": \"A=AA\"}}}}",
+		"{\"set\": {\"f\": {\"a\": {\"base64\": 1}}}}",
+		"{\"set\": {\"f\": {\"base64:*\": 1}}}",
+		"{\"set\": {\"f\": {\"a\": {\"value\": 1" AT(-1) "}}}",
+		"{\"set\": {\"f\": {\"a\": {\"value\": 1" AT(1.5) "}}}",
+		"{\"set\": {\"f\": {\"a\": {\"value\": 1" AT(true) "}}}",
+		"{\"set\": {\"f\": {\"a\": \"\\ud800x\"}}}",
+		"{\"set\": {\"f\": {\"a\": \"\\udc00\"}}}",
+		"{\"set\": {\"f\": {\"a\": \"\xff\"}}}",
+		"{\"set\": {\"nofam\": {\"a\": 1}}}",
+		"{\"delete\": false}",
+		"{\"delete\": {\"f\": false}}",
+		"{\"delete\": {\"f\": [1]}}",
+		"{\"delete\": {\"f\": {\"from\": 1}}}",
+		"{\"delete\": {\"f\": {\"qualifier\": \"a\", \"to\": 0}}}",
+		"{\"delete\": {\"f\": {\"qualifier\": \"a\", \"from\": 2, "
+		"\"to\": 2}}}",
+		"{\"mutations\": {}}",
+		"{\"mutations\": [1]}",
+		"{\"mutations\": [{\"row\": \"r\"}]}",
+		"{\"mutations\": [{\"mutations\": []}]}",
+		"{\"mutations\": [], \"set\": {}}",
+		"{\"increment\": {\"f\": {\"a\": 1}}}",
+		"{\"if\": {}, \"set\": {\"f\": {\"a\": 1}}}",
+		"{\"sett\": {}}",
+		"{} {}",
+		/* the last mutation is wrong: nothing of it stays */
+		"{\"set\": {\"f\": {\"a\": 1}, \"nofam\": {\"a\": 1}}}",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		err_clear();
+		ck_assert_msg(apply(lines[i]) < 0, "taken: %s", lines[i]);
+		ck_assert_msg(err_detail()[0], "no reason: %s", lines[i]);
+	}
+	check_row(true, "");
+}
+END_TEST
+
+/* Nesting and wide objects stay within bounds. */
+START_TEST(bounds)
+{
+	struct buf line = BUF_INIT;
+	int i;
+
+	for (i = 0; i < 100000; i++)
+		ck_assert_int_eq(buf_add_string(&line, "{\"set\":"), 0);
+	ck_assert_int_eq(buf_terminate(&line), 0);
+	ck_assert_int_eq(apply((char *)line.data), -ERR_bad_line);
+	buf_reset(&line);
+	ck_assert_int_eq(buf_add_string(&line, "{\"set\":{\"f\":{\"q\":0"), 0);
+	for (i = 0; i < 50000; i++)
+		ck_assert_int_eq(buf_printf(&line, ",\"q%d\":%d", i, i), 0);
+	ck_assert_int_eq(buf_add_string(&line, ",\"q7\":1}}}"), 0);
+	ck_assert_int_eq(buf_terminate(&line), 0);
+	ck_assert_int_eq(apply((char *)line.data), -ERR_bad_line);
+	ck_assert_str_eq(err_detail(), "key \"q7\" is given twice");
+	line.size -= strlen(",\"q7\":1}}}");
+	ck_assert_int_eq(buf_add_string(&line, "}}}"), 0);
+	ck_assert_int_eq(buf_terminate(&line), 0);
+	ck_assert_int_eq(apply((char *)line.data), 0);
+	buf_release(&line);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *tests[] = { sets_and_prints, deletes, order, refuses,
+				 bounds };
+
+	return run_suite("json", setup, teardown, tests, 5);
+}
