@@ -1,4 +1,4 @@
-#include <stdio.h>
+#include <stdlib.h>
 
 #include "store/text.h"
 #include "tests/sim/volume_mem.h"
@@ -31,9 +31,22 @@ static void teardown(void)
 	ck_assert_int_eq(store_close(store), 0);
 }
 
-/* Parses and commits a line about row r: 0 or the error. */
-static int apply(const char *line)
+/* Texts are written with ' for ", to be read without backslashes. */
+static char *quoted(const char *text)
 {
+	char *copy = strdup(text), *p;
+
+	ck_assert_ptr_nonnull(copy);
+	for (p = copy; *p; p++)
+		if (*p == '\'')
+			*p = '"';
+	return copy;
+}
+
+/* Parses and commits a line about row r: 0 or the error. */
+static int apply(const char *text)
+{
+	char *line = quoted(text);
 	struct write *w;
 	int err;
 
@@ -45,13 +58,15 @@ static int apply(const char *line)
 	else
 		ck_assert_int_eq(store_commit(store, w, false), 0);
 	write_free(w);
+	free(line);
 	return err;
 }
 
-static void check_row(bool all_versions, const char *want)
+static void check_row(bool all_versions, const char *text)
 {
 	const struct scan_range range = { .table = BYTES_LITERAL("t"),
 					  .row = BYTES_LITERAL("r") };
+	char *want = quoted(text);
 	struct buf out = BUF_INIT;
 	struct scan *scan;
 
@@ -61,76 +76,68 @@ static void check_row(bool all_versions, const char *want)
 	ck_assert_int_eq(buf_terminate(&out), 0);
 	ck_assert_str_eq((char *)out.data, want);
 	buf_release(&out);
+	free(want);
 }
 
-#define AT(us) ", \"timestamp\": " #us "}"
-#define FIRST                                                          \
-	"{\"set\": {\"f\": {\"a\": [{\"value\": \"1\"" AT(             \
-		1) ", "                                                \
-		   "{\"value\": \"2\"" AT(2) ", {\"value\": \"3\"" AT( \
-			   3) "], "                                    \
-			      "\"b\": {\"value\": \"4\"" AT(           \
-				      4) "}, \"g\": {\"c\": "          \
-					 "{\"value\": \"5\"" AT(5) "}}}"
+static const char first[] =
+	"{'set': {'f': {'a': [{'value': '1', 'timestamp': 1}, "
+	"{'value': '2', 'timestamp': 2}, {'value': '3', 'timestamp': 3}], "
+	"'b': {'value': '4', 'timestamp': 4}}, "
+	"'g': {'c': {'value': '5', 'timestamp': 5}}}}";
 
 START_TEST(sets_and_prints)
 {
 	check_row(true, "");
-	ck_assert_int_eq(apply(FIRST), 0);
-	check_row(
-		true,
-		"{\"row\": \"r\", \"set\": {\"f\": {\"a\": "
-		"[{\"value\": \"3\"" AT(3) ", {\"value\": \"2\"" AT(2) ", {\"value\": \"1\"" AT(
-			1) "], "
-			   "\"b\": {\"value\": \"4\"" AT(
-				   4) "}, \"g\": {\"c\": "
-				      "{\"value\": \"5\"" AT(5) "}}}\n");
-	check_row(false,
-		  "{\"row\": \"r\", \"set\": {\"f\": {\"a\": "
-		  "{\"value\": \"3\"" AT(3) ", "
-					    "\"b\": {\"value\": \"4\"" AT(
-						    4) "}, \"g\": {\"c\": "
-						       "{\"value\": \"5\"" AT(
-							       5) "}}}\n");
+	ck_assert_int_eq(apply(first), 0);
+	check_row(true, "{'row': 'r', 'set': {'f': {'a': "
+			"[{'value': '3', 'timestamp': 3}, "
+			"{'value': '2', 'timestamp': 2}, "
+			"{'value': '1', 'timestamp': 1}], "
+			"'b': {'value': '4', 'timestamp': 4}}, "
+			"'g': {'c': {'value': '5', 'timestamp': 5}}}}\n");
+	check_row(false, "{'row': 'r', 'set': {'f': {'a': "
+			 "{'value': '3', 'timestamp': 3}, "
+			 "'b': {'value': '4', 'timestamp': 4}}, "
+			 "'g': {'c': {'value': '5', 'timestamp': 5}}}}\n");
 }
 END_TEST
 
 START_TEST(deletes)
 {
-	ck_assert_int_eq(apply(FIRST), 0);
-	ck_assert_int_eq(apply("{\"delete\": {\"f\": {\"qualifier\": \"a\", "
-			       "\"from\": 2, \"to\": 3}, \"g\": true}}"),
+	ck_assert_int_eq(apply(first), 0);
+	ck_assert_int_eq(apply("{'delete': {'f': {'qualifier': 'a', "
+			       "'from': 2, 'to': 3}, 'g': true}}"),
 			 0);
-	check_row(true, "{\"row\": \"r\", \"set\": {\"f\": {\"a\": "
-			"[{\"value\": \"3\"" AT(3) ", {\"value\": \"1\"" AT(
-				1) "], "
-				   "\"b\": {\"value\": \"4\"" AT(4) "}}}\n");
-	ck_assert_int_eq(apply("{\"delete\": {\"f\": [{\"base64\": \"YQ==\"}, "
-			       "\"none\"]}}"),
+	check_row(true, "{'row': 'r', 'set': {'f': {'a': "
+			"[{'value': '3', 'timestamp': 3}, "
+			"{'value': '1', 'timestamp': 1}], "
+			"'b': {'value': '4', 'timestamp': 4}}}}\n");
+	ck_assert_int_eq(apply("{'delete': {'f': [{'base64': 'YQ=='}, "
+			       "'none']}}"),
 			 0);
-	check_row(true, "{\"row\": \"r\", \"set\": {\"f\": "
-			"{\"b\": {\"value\": \"4\"" AT(4) "}}}\n");
-	ck_assert_int_eq(apply("{\"set\": {\"f\": {\"b\": null}}}"), 0);
+	check_row(true, "{'row': 'r', 'set': {'f': "
+			"{'b': {'value': '4', 'timestamp': 4}}}}\n");
+	ck_assert_int_eq(apply("{'set': {'f': {'b': null}}}"), 0);
 	check_row(true, "");
 }
 END_TEST
 
 START_TEST(order)
 {
-	ck_assert_int_eq(apply(FIRST), 0);
+	ck_assert_int_eq(apply(first), 0);
 	/* Inside an object deletes go first, however it is written. */
-	ck_assert_int_eq(apply("{\"set\": {\"f\": {\"z\": {\"value\": \"6\"" AT(
-				 0) "}}, \"delete\": true, \"row\": \"r\"}"),
+	ck_assert_int_eq(apply("{'set': {'f': {'z': {'value': 6, "
+			       "'timestamp': 0}}}, 'delete': true, "
+			       "'row': 'r'}"),
 			 0);
-	check_row(true, "{\"row\": \"r\", \"set\": {\"f\": {\"z\": "
-			"{\"value\": \"6\"" AT(0) "}}}\n");
-	ck_assert_int_eq(
-		apply("{\"mutations\": [{\"set\": {\"f\": {\"y\": "
-		      "\"7\"}}}, {\"delete\": {\"f\": true}}, "
-		      "{\"set\": {\"f\": {\"x\": {\"value\": 8" AT(0) "}}}]}"),
-		0);
-	check_row(true, "{\"row\": \"r\", \"set\": {\"f\": {\"x\": "
-			"{\"value\": \"8\"" AT(0) "}}}\n");
+	check_row(true, "{'row': 'r', 'set': {'f': {'z': "
+			"{'value': '6', 'timestamp': 0}}}}\n");
+	ck_assert_int_eq(apply("{'mutations': [{'set': {'f': {'y': '7'}}}, "
+			       "{'delete': {'f': true}}, {'set': {'f': {'x': "
+			       "{'value': 8, 'timestamp': 0}}}}]}"),
+			 0);
+	check_row(true, "{'row': 'r', 'set': {'f': {'x': "
+			"{'value': '8', 'timestamp': 0}}}}\n");
 }
 END_TEST
 
@@ -141,48 +148,48 @@ START_TEST(refuses)
 		"{",
 		"[]",
 		"null",
-		"{\"row\": \"other\"}",
-		"{\"row\": 5}",
-		"{\"row\": \"r\", \"row\": \"r\"}",
-		"{\"set\": []}",
-		"{\"set\": {\"f\": 1}}",
-		"{\"set\": {\"f\": {\"a\": {}}}}",
-		"{\"set\": {\"f\": {\"a\": [[\"x\"]]}}}",
-		"{\"set\": {\"f\": {\"a\": [null]}}}",
-		"{\"set\": {\"f\": {\"a\": 1, \"a\": 2}}}",
-		"{\"set\": {\"f\": {\"a\": {\"value\": null}}}}",
-		"{\"set\": {\"f\": {\"a\": {\"value\": 1, \"x\": 2}}}}",
-		"{\"set\": {\"f\": {\"a\": {\"value\": 1, \"base64\": \"\"}}}}",
-		"{\"set\": {\"f\": {\"a\": {\"base64\": \"A\"}}}}",
-		"{\"set\": {\"f\": {\"a\": {\"base64\": \"====\"}}}}",
-		"{\"set\": {\"f\": {\"a\": {\"base64\": \"A=AA\"}}}}",
-		"{\"set\": {\"f\": {\"a\": {\"base64\": 1}}}}",
-		"{\"set\": {\"f\": {\"base64:*\": 1}}}",
-		"{\"set\": {\"f\": {\"a\": {\"value\": 1" AT(-1) "}}}",
-		"{\"set\": {\"f\": {\"a\": {\"value\": 1" AT(1.5) "}}}",
-		"{\"set\": {\"f\": {\"a\": {\"value\": 1" AT(true) "}}}",
-		"{\"set\": {\"f\": {\"a\": \"\\ud800x\"}}}",
-		"{\"set\": {\"f\": {\"a\": \"\\udc00\"}}}",
-		"{\"set\": {\"f\": {\"a\": \"\xff\"}}}",
-		"{\"set\": {\"nofam\": {\"a\": 1}}}",
-		"{\"delete\": false}",
-		"{\"delete\": {\"f\": false}}",
-		"{\"delete\": {\"f\": [1]}}",
-		"{\"delete\": {\"f\": {\"from\": 1}}}",
-		"{\"delete\": {\"f\": {\"qualifier\": \"a\", \"to\": 0}}}",
-		"{\"delete\": {\"f\": {\"qualifier\": \"a\", \"from\": 2, "
-		"\"to\": 2}}}",
-		"{\"mutations\": {}}",
-		"{\"mutations\": [1]}",
-		"{\"mutations\": [{\"row\": \"r\"}]}",
-		"{\"mutations\": [{\"mutations\": []}]}",
-		"{\"mutations\": [], \"set\": {}}",
-		"{\"increment\": {\"f\": {\"a\": 1}}}",
-		"{\"if\": {}, \"set\": {\"f\": {\"a\": 1}}}",
-		"{\"sett\": {}}",
+		"{'row': 'other'}",
+		"{'row': 5}",
+		"{'row': 'r', 'row': 'r'}",
+		"{'set': []}",
+		"{'set': {'f': 1}}",
+		"{'set': {'f': {'a': {}}}}",
+		"{'set': {'f': {'a': [['x']]}}}",
+		"{'set': {'f': {'a': [null]}}}",
+		"{'set': {'f': {'a': 1, 'a': 2}}}",
+		"{'set': {'f': {'a': {'value': null}}}}",
+		"{'set': {'f': {'a': {'value': 1, 'x': 2}}}}",
+		"{'set': {'f': {'a': {'value': 1, 'base64': ''}}}}",
+		"{'set': {'f': {'a': {'base64': 'A'}}}}",
+		"{'set': {'f': {'a': {'base64': '===='}}}}",
+		"{'set': {'f': {'a': {'base64': 'A=AA'}}}}",
+		"{'set': {'f': {'a': {'base64': 1}}}}",
+		"{'set': {'f': {'base64:*': 1}}}",
+		"{'set': {'f': {'a': {'value': 1, 'timestamp': -1}}}}",
+		"{'set': {'f': {'a': {'value': 1, 'timestamp': 1.5}}}}",
+		"{'set': {'f': {'a': {'value': 1, 'timestamp': true}}}}",
+		"{'set': {'f': {'a': '\\ud800x'}}}",
+		"{'set': {'f': {'a': '\\udc00'}}}",
+		"{'set': {'f': {'a': '\xff'}}}",
+		"{'set': {'nofam': {'a': 1}}}",
+		"{'delete': false}",
+		"{'delete': {'f': false}}",
+		"{'delete': {'f': [1]}}",
+		"{'delete': {'f': {'from': 1}}}",
+		"{'delete': {'f': {'qualifier': 'a', 'to': 0}}}",
+		"{'delete': {'f': {'qualifier': 'a', 'from': 2, "
+		"'to': 2}}}",
+		"{'mutations': {}}",
+		"{'mutations': [1]}",
+		"{'mutations': [{'row': 'r'}]}",
+		"{'mutations': [{'mutations': []}]}",
+		"{'mutations': [], 'set': {}}",
+		"{'increment': {'f': {'a': 1}}}",
+		"{'if': {}, 'set': {'f': {'a': 1}}}",
+		"{'sett': {}}",
 		"{} {}",
 		/* the last mutation is wrong: nothing of it stays */
-		"{\"set\": {\"f\": {\"a\": 1}, \"nofam\": {\"a\": 1}}}",
+		"{'set': {'f': {'a': 1}, 'nofam': {'a': 1}}}",
 	};
 	size_t i;
 
