@@ -464,9 +464,122 @@ START_TEST(no_reader_sees_a_difference)
 }
 END_TEST
 
+/* The volume, with every call counted and one of them failing. */
+static struct volume_ops failing;
+static const struct volume_ops *posix;
+static int calls_left;
+
+static bool fails(void)
+{
+	return calls_left > 0 && --calls_left == 0;
+}
+
+static int failing_create(struct volume *v, const char *name,
+			  struct segment_writer **out)
+{
+	int err = fails() ? -EIO : posix->segment_create(v, name, out);
+
+	if (!err)
+		(*out)->ops = &failing;
+	return err;
+}
+
+static int failing_append(struct segment_writer *w, struct bytes data)
+{
+	return fails() ? -ENOSPC : posix->segment_append(w, data);
+}
+
+static int failing_finish(struct segment_writer *w)
+{
+	if (!fails())
+		return posix->segment_finish(w);
+	posix->segment_abandon(w);
+	return -EIO;
+}
+
+static int failing_open(struct volume *v, const char *name, struct reader **out)
+{
+	int err = fails() ? -EMFILE : posix->open(v, name, out);
+
+	if (!err)
+		(*out)->ops = &failing;
+	return err;
+}
+
+static int failing_pread(struct reader *r, uint64_t offset, void *data,
+			 size_t size)
+{
+	return fails() ? -EIO : posix->pread(r, offset, data, size);
+}
+
+static int count_name(void *context, const char *name)
+{
+	(void)name;
+	++*(size_t *)context;
+	return 0;
+}
+
+static size_t count_names(void)
+{
+	size_t n = 0;
+
+	check(volume->ops->list(volume, count_name, &n));
+	return n;
+}
+
+START_TEST(failures_leave_nothing_behind)
+{
+	struct compaction_options options = { 2, 3000, 2 };
+	struct merge_context context;
+	struct compaction c;
+	uint64_t seqs[SNAPSHOTS_MAX + 1];
+	size_t names;
+	int n, i, err = -1;
+
+	state = 99;
+	setup();
+	for (i = 0; i < 60; i++) {
+		write_some();
+		if (i % 20 == 19)
+			flush();
+	}
+	posix = volume->ops;
+	failing = *posix;
+	failing.segment_create = failing_create;
+	failing.segment_append = failing_append;
+	failing.segment_finish = failing_finish;
+	failing.open = failing_open;
+	failing.pread = failing_pread;
+	volume->ops = &failing;
+	check(compact_pick(manifest->current, &options, &c));
+	ck_assert_uint_gt(c.input_count[0], 1);
+	names = count_names();
+	make_context(&context, seqs);
+	for (n = 1; err < 0; n++) {
+		struct edit edit = EDIT_INIT;
+
+		calls_left = n;
+		err = compact_run(&context, manifest->current, &c, &edit);
+		if (err < 0)
+			ck_assert_uint_eq(count_names(), names);
+		else
+			ck_assert_uint_eq(count_names(),
+					  names + edit.added_count);
+		edit_release(&edit);
+	}
+	ck_assert_int_gt(n, 50);
+	compaction_release(&c);
+	volume->ops = posix;
+	calls_left = 0;
+	check_store();
+	teardown();
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *tests[] = { no_reader_sees_a_difference };
+	const TTest *tests[] = { no_reader_sees_a_difference,
+				 failures_leave_nothing_behind };
 
-	return run_suite("compact", NULL, NULL, tests, 1);
+	return run_suite("compact", NULL, NULL, tests, 2);
 }
