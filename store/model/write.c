@@ -439,7 +439,7 @@ static int commit_hidden(struct write *w)
 	size_t i;
 	int err = 0;
 
-	for (i = 0; 0 && i < w->hidden_count && err == 0; i++)
+	for (i = 0; i < w->hidden_count && err == 0; i++)
 		if (w->hidden[i].ranked || changed)
 			err = bury_column(
 				w->s,
