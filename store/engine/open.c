@@ -110,12 +110,6 @@ static int replay_log(struct recovery *r, const struct manifest_log *log)
 		r->e->memtable->log_id = log->id;
 	err = wal_replay(r->e->volume, name, log->id, log->final_size,
 			 replay_record, r, &result);
-	if (err == -ENOENT && log->final_size == 0) {
-		/* Named by the manifest before anything in it was promised. */
-		err_clear();
-		r->torn = true;
-		return 0;
-	}
 	if (err < 0)
 		return err;
 	if (result.cut_size > 0)
@@ -145,7 +139,11 @@ static int begin_log(struct engine *e)
 	err = wal_create(e->volume, name, e->log_id, &e->wal);
 	if (err < 0)
 		return err;
-	err = edit_add_log(&edit, e->log_id, 0);
+	/* Its name is durable before the manifest says so: a log that is named
+	 * there and missing is damage. */
+	err = wal_sync(e->wal);
+	if (err == 0)
+		err = edit_add_log(&edit, e->log_id, 0);
 	if (err == 0)
 		err = engine_apply(e, &edit);
 	edit_release(&edit);

@@ -54,13 +54,17 @@ int engine_rotate(struct engine *e, size_t arena_size)
 	fresh->log_id = id;
 	manifest_name(id, "log", name);
 	err = wal_create(e->volume, name, id, &wal);
-	if (err < 0)
+	if (err == 0)
+		err = wal_sync(wal); /* see begin_log */
+	if (err == 0)
+		err = edit_add_log(&edit, id, 0);
+	if (err < 0) {
+		wal_abandon(wal);
 		goto put_fresh;
+	}
 
 	pthread_mutex_lock(&e->sync);
-	err = edit_add_log(&edit, id, 0);
-	if (err == 0)
-		err = wal_finish(e->wal, &size);
+	err = wal_finish(e->wal, &size);
 	e->wal = wal;
 	if (err == 0)
 		err = edit_add_log(&edit, e->log_id, size);
@@ -71,11 +75,11 @@ int engine_rotate(struct engine *e, size_t arena_size)
 		atomic_store(&e->synced_seq, e->written_seq);
 	}
 	pthread_mutex_unlock(&e->sync);
-	edit_release(&edit);
 	if (err < 0) {
 		engine_poison(e, err);
 		goto put_fresh;
 	}
+	edit_release(&edit);
 
 	pthread_mutex_lock(&e->lock);
 	e->immutables[e->immutable_count++] = e->memtable;
@@ -84,6 +88,7 @@ int engine_rotate(struct engine *e, size_t arena_size)
 	return 0;
 
 put_fresh:
+	edit_release(&edit);
 	memtable_put(fresh);
 	return err;
 }

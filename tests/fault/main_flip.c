@@ -10,7 +10,7 @@
  * The sweep of flipped bits: every n-th bit of every file of a small store is
  * flipped; then the store is opened and everything is read, by scans and by
  * lookups. Each flip has to be told as an error or be harmless: no wrong byte,
- * nothing missing, nothing that was not there.
+ * nothing missing, nothing that was not there. A missing file has to be told.
  *
  * Three stores: one closed cleanly, with files on several levels and a finished
  * log; one that was killed, whose log is synced up to the middle: of that one
@@ -248,6 +248,23 @@ static int look(struct target *t)
 	return err;
 }
 
+/* Counts what came of one damage. */
+static void judge(struct target *t, const char *file, const char *what,
+		  size_t where, int err)
+{
+	if (err < 0 && err != -ENOMEM && !err_detail()[0])
+		t->problem = "an error says nothing";
+	if (t->problem) {
+		t->wrong++;
+		printf("%s store: %s: %s %zu: %s\n", t->name, file, what, where,
+		       t->problem);
+	} else if (err < 0) {
+		t->told++;
+	} else {
+		t->harmless++;
+	}
+}
+
 static void flip(struct target *t, const char *file, struct bytes content,
 		 size_t bit)
 {
@@ -258,17 +275,24 @@ static void flip(struct target *t, const char *file, struct bytes content,
 	err_clear();
 	err = look(t);
 	*byte ^= (uint8_t)(1 << bit % 8);
-	if (err < 0 && err != -ENOMEM && !err_detail()[0])
-		t->problem = "an error says nothing";
-	if (t->problem) {
-		t->wrong++;
-		printf("%s store: %s: bit %zu of %zu: %s\n", t->name, file, bit,
-		       content.size * 8, t->problem);
-	} else if (err < 0) {
-		t->told++;
-	} else {
-		t->harmless++;
-	}
+	judge(t, file, "bit", bit, err);
+}
+
+/* A file that is missing has to be told, whatever it is. */
+static void lose(struct target *t, const char *file)
+{
+	struct volume *whole = t->volume;
+	int err;
+
+	must(volume_mem_kill_clone(whole, &t->volume), "clone");
+	must(t->volume->ops->remove(t->volume, file), "remove");
+	err_clear();
+	err = look(t);
+	t->volume->ops->close(t->volume);
+	t->volume = whole;
+	if (!err)
+		t->problem = "that a file is missing was not told";
+	judge(t, file, "file", 0, err);
 }
 
 struct names {
@@ -300,6 +324,8 @@ static void sweep(struct target *t, size_t every)
 		return;
 	}
 	must(t->volume->ops->list(t->volume, add_name, &names), "list");
+	for (i = 0; i < names.count; i++)
+		lose(t, names.names[i]);
 	add_name(&names, "root");
 	for (i = 0; i < names.count; i++) {
 		content = volume_mem_file(t->volume, names.names[i]);
