@@ -1,8 +1,7 @@
-#include "store/base/cache.h"
-
-#include <check.h>
 #include <pthread.h>
-#include <stdlib.h>
+
+#include "store/base/cache.h"
+#include "tests/unit/suite.h"
 
 static void fill(struct cache_block *block, uint64_t file, uint64_t offset)
 {
@@ -160,19 +159,9 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("cache");
-	TCase *tcase = tcase_create("cache");
-	SRunner *runner = srunner_create(suite);
-	int failed;
+	const TTest *tests[] = { finds_what_was_inserted, size_is_bound,
+				 pinned_outlives_eviction,
+				 a_scan_leaves_what_is_in_use, threads };
 
-	suite_add_tcase(suite, tcase);
-	tcase_add_test(tcase, finds_what_was_inserted);
-	tcase_add_test(tcase, size_is_bound);
-	tcase_add_test(tcase, pinned_outlives_eviction);
-	tcase_add_test(tcase, a_scan_leaves_what_is_in_use);
-	tcase_add_test(tcase, threads);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite("cache", NULL, NULL, tests, 5);
 }

@@ -1,8 +1,6 @@
 #include "store/base/err.h"
 #include "store/format/key.h"
-
-#include <check.h>
-#include <stdlib.h>
+#include "tests/unit/suite.h"
 
 struct cell_name {
 	uint32_t table;
@@ -82,7 +80,7 @@ START_TEST(order_is_that_of_the_tuples)
 	int i;
 
 	state = 1;
-	for (i = 0; i < 50000; i++) {
+	for (i = 0; i < 5000; i++) {
 		random_cell(&a, memory[0]);
 		b = a;
 		if (draw(4) == 0) {
@@ -115,7 +113,7 @@ START_TEST(round_trip)
 	int i;
 
 	state = 2;
-	for (i = 0; i < 50000; i++) {
+	for (i = 0; i < 5000; i++) {
 		size_t offset = KEY_TABLE_SIZE, end, ends[3], j;
 		struct key_parts parts;
 		struct bytes part, key;
@@ -157,7 +155,7 @@ START_TEST(successor_ends_the_prefix)
 	int i;
 
 	state = 3;
-	for (i = 0; i < 50000; i++) {
+	for (i = 0; i < 5000; i++) {
 		struct bytes prefix, key;
 		size_t sizes[3];
 		bool inside;
@@ -263,19 +261,9 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("key");
-	TCase *tcase = tcase_create("key");
-	SRunner *runner = srunner_create(suite);
-	int failed;
+	const TTest *tests[] = { order_is_that_of_the_tuples, round_trip,
+				 successor_ends_the_prefix,
+				 open_part_is_a_prefix, malformed_is_refused };
 
-	suite_add_tcase(suite, tcase);
-	tcase_add_test(tcase, order_is_that_of_the_tuples);
-	tcase_add_test(tcase, round_trip);
-	tcase_add_test(tcase, successor_ends_the_prefix);
-	tcase_add_test(tcase, open_part_is_a_prefix);
-	tcase_add_test(tcase, malformed_is_refused);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite("key", NULL, NULL, tests, 5);
 }

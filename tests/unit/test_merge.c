@@ -1,9 +1,8 @@
+#include <errno.h>
+
 #include "store/engine/merge.h"
 #include "store/format/key.h"
-
-#include <check.h>
-#include <errno.h>
-#include <stdlib.h>
+#include "tests/unit/suite.h"
 
 /* A source over a sorted array; skip refuses what its contract excludes. */
 struct array {
@@ -281,16 +280,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("merge");
-	TCase *tcase = tcase_create("merge");
-	SRunner *runner = srunner_create(suite);
-	int failed;
+	const TTest *tests[] = { merges_like_a_sorted_array,
+				 errors_are_not_ends };
 
-	suite_add_tcase(suite, tcase);
-	tcase_add_test(tcase, merges_like_a_sorted_array);
-	tcase_add_test(tcase, errors_are_not_ends);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite("merge", NULL, NULL, tests, 2);
 }

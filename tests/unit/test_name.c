@@ -1,8 +1,7 @@
-#include <check.h>
 #include <errno.h>
-#include <stdlib.h>
 
 #include "fs/name.h"
+#include "tests/unit/suite.h"
 
 /* Each key must have exactly this name, and the name this key. */
 static void check_pair(enum name_level level, struct bytes key,
@@ -238,22 +237,13 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("name");
-	TCase *cases = tcase_create("name");
-	SRunner *runner = srunner_create(suite);
-	int failed;
+	const TTest *tests[] = { plain_keys_look_as_they_are,
+				 odd_bytes_are_escaped,
+				 dots_are_reserved_by_level,
+				 other_spellings_are_refused,
+				 long_keys_are_cut_at_a_character,
+				 every_key_has_one_name,
+				 every_accepted_name_is_the_one_of_its_key };
 
-	tcase_add_test(cases, plain_keys_look_as_they_are);
-	tcase_add_test(cases, odd_bytes_are_escaped);
-	tcase_add_test(cases, dots_are_reserved_by_level);
-	tcase_add_test(cases, other_spellings_are_refused);
-	tcase_add_test(cases, long_keys_are_cut_at_a_character);
-	tcase_add_test(cases, every_key_has_one_name);
-	tcase_add_test(cases, every_accepted_name_is_the_one_of_its_key);
-	tcase_set_timeout(cases, 60);
-	suite_add_tcase(suite, cases);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite("name", NULL, NULL, tests, 7);
 }

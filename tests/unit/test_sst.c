@@ -1,11 +1,10 @@
+#include <stdio.h>
+
 #include "store/base/err.h"
 #include "store/format/key.h"
 #include "store/format/sst.h"
 #include "tests/sim/memory_file.h"
-
-#include <check.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "tests/unit/suite.h"
 
 #define ENTRIES_MAX 4000
 
@@ -471,18 +470,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("sst");
-	TCase *tcase = tcase_create("sst");
-	SRunner *runner = srunner_create(suite);
-	int failed;
+	const TTest *tests[] = { reads_like_a_sorted_array, every_flip_is_found,
+				 order_is_held };
 
-	suite_add_tcase(suite, tcase);
-	tcase_set_timeout(tcase, 60);
-	tcase_add_test(tcase, reads_like_a_sorted_array);
-	tcase_add_test(tcase, every_flip_is_found);
-	tcase_add_test(tcase, order_is_held);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite("sst", NULL, NULL, tests, 3);
 }

@@ -1,8 +1,6 @@
 #include "store/base/err.h"
 #include "store/format/tombstone.h"
-
-#include <check.h>
-#include <stdlib.h>
+#include "tests/unit/suite.h"
 
 #define ITEMS_MAX 12
 #define LETTERS 12 /* keys are one letter */
@@ -223,17 +221,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("tombstone");
-	TCase *tcase = tcase_create("tombstone");
-	SRunner *runner = srunner_create(suite);
-	int failed;
+	const TTest *tests[] = { covers_like_the_items, older_under_newer_goes,
+				 encoding };
 
-	suite_add_tcase(suite, tcase);
-	tcase_add_test(tcase, covers_like_the_items);
-	tcase_add_test(tcase, older_under_newer_goes);
-	tcase_add_test(tcase, encoding);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite("tombstone", NULL, NULL, tests, 3);
 }
