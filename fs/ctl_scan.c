@@ -134,7 +134,7 @@ static int scan_text_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
 		n = f->out.size;
 		if (t->base + n > offset)
 			n = (size_t)(offset - t->base);
-		if (n == f->out.size || n >= PIECE_SIZE) {
+		if (n > 0 && (n == f->out.size || n >= PIECE_SIZE)) {
 			memmove(f->out.data, f->out.data + n, f->out.size - n);
 			f->out.size -= n;
 			t->base += n;
