@@ -257,9 +257,10 @@ int ctl_print_stats(struct fs *fs, struct buf *out)
 	pthread_mutex_lock(&fs->nodes.lock);
 	nodes = fs->nodes.count;
 	pthread_mutex_unlock(&fs->nodes.lock);
-	err = buf_printf(
-		out, "uptime_seconds %llu\nnodes %zu\n",
-		(unsigned long long)(fs_now() - fs->start_us) / 1000000, nodes);
+	err = buf_printf(out, "uptime_seconds %llu\nnodes %zu\nrequests %llu\n",
+			 (unsigned long long)(fs_now() - fs->start_us) /
+				 1000000,
+			 nodes, (unsigned long long)fs->requests);
 	if (!err)
 		err = buf_printf(out, "changes %llu\nerrors %llu\n",
 				 (unsigned long long)fs->changes,

@@ -10,6 +10,7 @@
 #include "fs/lookup.h"
 #include "fs/query.h"
 #include "fs/tree.h"
+#include "fs/xattr.h"
 
 /*
  * The request handlers: decode, call, reply exactly once. Those of open files
@@ -447,4 +448,6 @@ const struct fuse_lowlevel_ops fs_ops = {
 	.releasedir = on_releasedir,
 	.fsyncdir = on_fsyncdir,
 	.statfs = on_statfs,
+	.getxattr = xattr_on_get,
+	.listxattr = xattr_on_list,
 };

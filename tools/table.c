@@ -88,6 +88,7 @@ const struct verb verbs[] = {
 	  "  -o strictschema   mkdir makes no families\n"
 	  "  -o quiet          Ignore chmod and chown\n"
 	  "  -o showctl        List the control files\n"
+	  "  -o xattr          Answer for user.tabletfs.* attributes\n"
 	  "  -o quota=<bytes>  Refuse to grow beyond\n"
 	  "  -o allow_other    Not only for who mounts it\n"
 	  "\n"

@@ -73,3 +73,19 @@ same "what jsonl writes, import takes" "$(cat "$q/versions/all/jsonl" | md5sum)"
 	cat "$m/u/.scan/versions/all/jsonl" | md5sum)"
 check "rows of a scan are not walked into" \
 	[ -z "$(find "$q/prefix/k/rows" -type f)" ]
+
+if command -v getfattr >/dev/null; then
+	remount -o xattr
+	x() {
+		getfattr --only-values -n "user.tabletfs.$1" "$2" 2>/dev/null
+	}
+	same "xattr: versions" 3 "$(x versions "$m/t/a/g/q")"
+	same "xattr: timestamp" "$(ls -U "$m/t/a/g/.versions/q" | head -1)" \
+		"$(x timestamp "$m/t/a/g/q")"
+	same "xattr: key" k11 "$(x key "$m/t/k11")"
+	same "xattr: family_gc" never "$(x family_gc "$m/t/a/g")"
+	same "they are not listed" "" "$(getfattr -m - "$m/t/a/g/q")"
+	refuse "there is no other" x nonsense "$m/t/a/g/q"
+else
+	skipped=$((skipped + 1))
+fi
