@@ -1,0 +1,36 @@
+#ifndef SIM_SCRIPT_H
+#define SIM_SCRIPT_H
+
+#include "store/store.h"
+#include "tests/sim/volume_mem.h"
+
+/*
+ * A short script that uses what a store has: rows that are written, some
+ * synced, flushes, compactions, scans. It goes on whatever fails and keeps
+ * account of what was acknowledged, so that a store that was opened again after
+ * a failure or a crash can be held against it.
+ */
+#define SCRIPT_ROWS 60
+
+struct script {
+	unsigned int begun;             /* rows whose commit was called */
+	bool acknowledged[SCRIPT_ROWS]; /* the commit returned 0 */
+	bool durable[SCRIPT_ROWS];      /* so did a sync after it */
+	bool table;                     /* create table returned 0 */
+	char problem[600];              /* the first that was found; or "" */
+};
+
+void script_run(struct volume *v, struct script *r);
+
+/*
+ * Opens what a run left behind, looks whether what must be there is, whole and
+ * without holes, writes and closes. After a power cut only what was durable has
+ * to be there. Ends v.
+ */
+void script_look(struct volume *v, struct script *r, bool power_cut);
+/* Only opens, reads what can be read, and closes; everything may fail. */
+void script_try(struct volume *v, struct script *r);
+
+void script_complain(struct script *r, const char *what);
+
+#endif
