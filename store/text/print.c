@@ -23,6 +23,20 @@ void printer_free(struct printer *p)
 	free(p);
 }
 
+int print_u64(uint64_t v, unsigned int digits, struct buf *out)
+{
+	char text[20];
+	unsigned int at = sizeof(text);
+
+	do {
+		text[--at] = (char)('0' + v % 10);
+		v /= 10;
+	} while (v > 0);
+	while (at > 0 && sizeof(text) - at < digits)
+		text[--at] = '0';
+	return buf_add(out, text + at, sizeof(text) - at);
+}
+
 /* As RFC 4180 quotes; a leading blank too, as Go's writer does. */
 static int csv_field(struct bytes s, struct buf *out)
 {
@@ -90,8 +104,11 @@ static int delimited_cell(struct printer *p, const struct cell *c,
 	if (!err)
 		err = field(c->qualifier, out);
 	if (!err)
-		err = buf_printf(out, "%c%llu%c", comma,
-				 (unsigned long long)c->timestamp_us, comma);
+		err = buf_add_byte(out, comma);
+	if (!err)
+		err = print_u64(c->timestamp_us, 1, out);
+	if (!err)
+		err = buf_add_byte(out, comma);
 	if (!err)
 		err = field(c->value, out);
 	return err < 0 ? err : buf_add_byte(out, '\n');

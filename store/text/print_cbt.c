@@ -13,6 +13,7 @@ static int print_time(struct printer *p, uint64_t us, struct buf *out)
 	uint64_t second = us / 1000000;
 	time_t t = (time_t)second;
 	struct tm tm;
+	int err;
 
 	if (second != p->second) {
 		if (!localtime_r(&t, &tm))
@@ -25,13 +26,19 @@ static int print_time(struct printer *p, uint64_t us, struct buf *out)
 			 tm.tm_sec);
 		p->second = second;
 	}
-	return buf_printf(out, "%s.%06u\n", p->second_text,
-			  (unsigned int)(us % 1000000));
+	err = buf_add_string(out, p->second_text);
+	if (!err)
+		err = buf_add_byte(out, '.');
+	if (!err)
+		err = print_u64(us % 1000000, 6, out);
+	return err < 0 ? err : buf_add_byte(out, '\n');
 }
 
 /* "  family:qualifier", filled up to NAME_WIDTH code points. */
 static int print_name(const struct cell *c, struct buf *out)
 {
+	static const char blanks[] = "                                        ";
+	_Static_assert(sizeof(blanks) > NAME_WIDTH, "enough to fill");
 	size_t width = utf8_count(c->family) + 1 + utf8_count(c->qualifier);
 	int err = buf_add(out, "  ", 2);
 
@@ -42,7 +49,7 @@ static int print_name(const struct cell *c, struct buf *out)
 	if (!err)
 		err = buf_add_bytes(out, c->qualifier);
 	if (!err && width < NAME_WIDTH)
-		err = buf_printf(out, "%*s", (int)(NAME_WIDTH - width), "");
+		err = buf_add(out, blanks, NAME_WIDTH - width);
 	return err < 0 ? err : buf_add(out, " @ ", 3);
 }
 

@@ -75,9 +75,10 @@ static int print_version(const struct cell *c, struct buf *out)
 		err = print_base64(c->value, out);
 	}
 	if (!err)
-		err = buf_printf(out, ", \"timestamp\": %llu}",
-				 (unsigned long long)c->timestamp_us);
-	return err;
+		err = buf_add_string(out, ", \"timestamp\": ");
+	if (!err)
+		err = print_u64(c->timestamp_us, 1, out);
+	return err < 0 ? err : buf_add_byte(out, '}');
 }
 
 /* What ends the column before. */
