@@ -88,19 +88,20 @@ int remote_import(struct verb_call *c, const char *mount_point)
 
 	if (import_arguments(c, &a))
 		return 1;
-	/* The control file takes no options: then the daemon reads the file. */
-	if (a.family || a.value_timestamps) {
-		if (strcmp(a.path, "-"))
-			return remote_run(c, mount_point);
-		return verb_wrong(c, "a mounted store takes column-family and "
-				     "timestamp only with a file, not with -");
-	}
 	if (store_check_table_name(bytes_string(a.table)) < 0)
 		return verb_wrong(c, "Importing: table \"%s\" not found",
 				  a.table);
 	in = import_open(c, &a);
 	if (in < 0)
 		return 1;
+	/* The control file takes no options: then the daemon reads the file. */
+	if (a.family || a.value_timestamps) {
+		close(in);
+		if (strcmp(a.path, "-"))
+			return remote_run(c, mount_point);
+		return verb_wrong(c, "a mounted store takes column-family and "
+				     "timestamp only with a file, not with -");
+	}
 	if (asprintf(&path, "%s/%s/.import/%s", mount_point, a.table,
 		     a.format_word) < 0)
 		path = NULL;
