@@ -24,8 +24,8 @@ struct printer {
 	char second_text[64];
 };
 
-/* v in decimal, with zeros in front up to digits. Most of what printers print is
- * timestamps, and printf would take half of their time. */
+/* v in decimal, with zeros in front up to digits; printf would take half of the
+ * printers' time. */
 int print_u64(uint64_t v, unsigned int digits, struct buf *out);
 
 int print_json_cell(struct printer *p, const struct cell *cell,

@@ -369,6 +369,107 @@ START_TEST(json_round_trip)
 }
 END_TEST
 
+/* Imports text into an empty table in pieces; what came of it as text. */
+static void import_pieces(enum text_format format, struct bytes text,
+			  size_t piece, bool strict, struct buf *out)
+{
+	struct import_options o = plain;
+	const struct import_result *result;
+	struct store *s = open_store();
+	struct importer *im;
+	size_t at;
+	int err;
+
+	o.strict = strict;
+	ck_assert_int_eq(importer_new(s, format, &o, &im), 0);
+	err = 0;
+	for (at = 0; !err && at < text.size; at += piece)
+		err = importer_feed(
+			im, bytes_of(text.data + at, text.size - at < piece
+							     ? text.size - at
+							     : piece));
+	if (!err)
+		err = importer_finish(im, false);
+	result = importer_result(im);
+	buf_reset(out);
+	ck_assert_int_eq(buf_printf(out, "%d %s\n%llu refused of %llu\n", err,
+				    err ? err_detail() : "",
+				    (unsigned long long)result->refused_count,
+				    (unsigned long long)result->line_count),
+			 0);
+	ck_assert_int_eq(buf_add_bytes(out, buf_bytes(&result->refused)), 0);
+	importer_free(im);
+	dump(s, out);
+	ck_assert_int_eq(buf_terminate(out), 0);
+	ck_assert_int_eq(store_close(s), 0);
+}
+
+/* Random input, most of it nearly right: nothing crashes, and no cut between
+ * pieces shows. */
+START_TEST(random_input)
+{
+	static const char *const tokens[] = {
+		",",
+		"\n",
+		"\r\n",
+		"\"",
+		"\"\"",
+		"a",
+		"b@1",
+		"@",
+		"\r",
+		"x y",
+		"\\",
+		"\t",
+		"\\t",
+		"\xff",
+		"1@0x10",
+		"@-5",
+		"1,2\n",
+		"r,v\n",
+		"\"q\n\"",
+		"r\tv\n",
+		",f\n,c\n",
+		"\tf\n\tc\n",
+		"{\"row\":\"r\",\"set\":{\"f\":{\"q\":1}}}\n",
+		"{\"row\":",
+		"\"set\"",
+		"}",
+		"[",
+		":",
+		"null",
+	};
+	const size_t count = sizeof(tokens) / sizeof(tokens[0]);
+	static const char *const heads[] = { ",f,\n,c,d\n", "\tf\n\tc\n", "" };
+	struct buf text = BUF_INIT, whole = BUF_INIT, cut = BUF_INIT;
+	uint64_t random = 20261121;
+	int i, j;
+
+	for (i = 0; i < 300; i++) {
+		enum text_format format = (enum text_format)(i % 3);
+		bool strict = i % 5 == 0;
+
+		buf_reset(&text);
+		ck_assert_int_eq(buf_add_string(&text, heads[format]), 0);
+		for (j = 0; j < 30; j++) {
+			random = random * UINT64_C(6364136223846793005) + 1;
+			ck_assert_int_eq(
+				buf_add_string(&text,
+					       tokens[(random >> 33) % count]),
+				0);
+		}
+		import_pieces(format, buf_bytes(&text), SIZE_MAX / 2, strict,
+			      &whole);
+		import_pieces(format, buf_bytes(&text),
+			      (size_t)(random >> 40) % 5 + 1, strict, &cut);
+		ck_assert_str_eq((char *)cut.data, (char *)whole.data);
+	}
+	buf_release(&text);
+	buf_release(&whole);
+	buf_release(&cut);
+}
+END_TEST
+
 /* More rows than a batch, a row as large as one, and a field over many pieces:
  * all of it comes in. */
 START_TEST(batches)
@@ -423,12 +524,17 @@ END_TEST
 
 int main(void)
 {
-	const TTest *tests[] = {
-		csv_fields,   csv_refuses_lines,       csv_strict_stops,
-		csv_headers,  values_keep_their_signs, tsv_fields,
-		json_lines,   json_round_trip,         batches,
-		unknown_table
-	};
+	const TTest *tests[] = { csv_fields,
+				 csv_refuses_lines,
+				 csv_strict_stops,
+				 csv_headers,
+				 values_keep_their_signs,
+				 tsv_fields,
+				 json_lines,
+				 json_round_trip,
+				 random_input,
+				 batches,
+				 unknown_table };
 
-	return run_suite("import", NULL, NULL, tests, 10);
+	return run_suite("import", NULL, NULL, tests, 11);
 }
