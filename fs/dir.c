@@ -357,8 +357,12 @@ static int fill(struct fs *fs, struct dir *d, struct reply *r, uint64_t offset)
 			break;
 		err = add_entry(fs, d, r, &entry, key, offset++) == 1 ? 0 : 1;
 	}
-	/* An error after some entries is told by the next call. */
-	return err < 0 && r->used == 0 ? err : 0;
+	if (err >= 0 || r->used == 0)
+		return err < 0 ? err : 0;
+	/* An error after some entries is answered to the next call, when the
+	 * reason is no longer known. */
+	fs_log_error(fs, d->node, NULL, err);
+	return 0;
 }
 
 void dir_reply(struct fs *fs, struct dir *d, fuse_req_t req, uint64_t offset,

@@ -3,11 +3,19 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+/* Where something of the system or of the files is at fault, the detail says
+ * where and the number's text what; else the detail says all, in cbt's words. */
 const char *verb_error_text(int err)
 {
+	static _Thread_local char text[1280];
 	const char *detail = err_detail();
 
-	return err == -ENOMEM || !detail[0] ? err_text(err) : detail;
+	if (err == -ENOMEM || !detail[0])
+		return err_text(err);
+	if (-err >= ERR_BASE && err_errno(err) != EIO)
+		return detail;
+	snprintf(text, sizeof(text), "%s: %s", detail, err_text(err));
+	return text;
 }
 
 int verb_wrong(struct verb_call *c, const char *fmt, ...)

@@ -45,11 +45,12 @@ static int root_decode(const struct volume *v, struct bytes raw,
 			    v->path, raw.size);
 	if (get_u32le(raw.data + 8) != ROOT_FORMAT ||
 	    get_u32le(raw.data + 12) != 0)
-		return fail(ERR_format_newer,
-			    "%s: root: format %u with features %x; this "
-			    "program reads format %u",
-			    v->path, get_u32le(raw.data + 8),
-			    get_u32le(raw.data + 12), ROOT_FORMAT);
+		return fail(
+			ERR_format_newer,
+			"%s: root: format %u with features %x is newer than this "
+			"program, which reads %u",
+			v->path, get_u32le(raw.data + 8),
+			get_u32le(raw.data + 12), ROOT_FORMAT);
 	if (raw.size != ROOT_SIZE ||
 	    get_u32le(raw.data + 28) != crc32c(0, bytes_of(raw.data, 28)))
 		return fail(ERR_manifest_damaged,
@@ -114,6 +115,9 @@ static int open_file(struct manifest *m, const struct manifest_file *f,
 	}
 	manifest_name(f->id, "sst", name);
 	err = m->volume->ops->open(m->volume, name, &reader);
+	if (err == -ENOENT)
+		return fail(ERR_manifest_damaged, "%s/%s: is missing",
+			    m->volume->path, name);
 	if (err < 0)
 		return err;
 	if (reader->size != f->size) {
@@ -279,6 +283,9 @@ static int replay(struct manifest *m, const struct root *root)
 	manifest_name(root->edits_id, "edits", name);
 	err = wal_replay(m->volume, name, root->edits_id, 0, replay_edit, &r,
 			 &result);
+	if (err == -ENOENT)
+		err = fail(ERR_manifest_damaged, "%s/%s: is missing",
+			   m->volume->path, name);
 	if (err == 0 && !r.any)
 		err = fail(ERR_manifest_damaged, "%s/%s: holds no edit",
 			   m->volume->path, name);

@@ -110,6 +110,9 @@ static int replay_log(struct recovery *r, const struct manifest_log *log)
 		r->e->memtable->log_id = log->id;
 	err = wal_replay(r->e->volume, name, log->id, log->final_size,
 			 replay_record, r, &result);
+	if (err == -ENOENT)
+		return fail(ERR_wal_damaged, "%s/%s: is missing",
+			    r->e->volume->path, name);
 	if (err < 0)
 		return err;
 	if (result.cut_size > 0)
