@@ -3,8 +3,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-/* Where something of the system or of the files is at fault, the detail says
- * where and the number's text what; else the detail says all, in cbt's words. */
+/* Where the system or a file is at fault, the detail says where and the
+ * number's text what; else the detail says all, in cbt's words. */
 const char *verb_error_text(int err)
 {
 	static _Thread_local char text[1280];

@@ -47,8 +47,8 @@ static int root_decode(const struct volume *v, struct bytes raw,
 	    get_u32le(raw.data + 12) != 0)
 		return fail(
 			ERR_format_newer,
-			"%s: root: format %u with features %x is newer than this "
-			"program, which reads %u",
+			"%s: root: format %u with features %x is newer than "
+			"this program, which reads %u",
 			v->path, get_u32le(raw.data + 8),
 			get_u32le(raw.data + 12), ROOT_FORMAT);
 	if (raw.size != ROOT_SIZE ||
