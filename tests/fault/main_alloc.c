@@ -7,7 +7,8 @@
 #include "tests/sim/script.h"
 
 /*
- * The sweep of failing allocations: the n-th call of malloc or its like that a short script makes fails, once or with all after it, for every n of a
+ * The sweep of failing allocations: the n-th call of malloc or its like that a
+ * short script makes fails, once or with all after it, for every n of a
  * stride. Nothing may crash or leak, answers are right or errors, and a store
  * that is opened again holds what was acknowledged.
  *

@@ -77,6 +77,9 @@ static void open_store(struct sim *s, struct volume *v)
 
 	clock = (struct clock){ sim_now, s };
 	s->options.clock = &clock;
+	/* GC time is kept from flush to flush only. */
+	if (s->now_us < s->gc_us)
+		s->now_us = s->gc_us;
 	s->volume = v;
 	err = store_open_volume(v, &s->options, &s->store);
 	if (err < 0)
@@ -102,6 +105,7 @@ static struct volume *close_store(struct sim *s)
 
 	sim_close_scans(s);
 	sim_release_snapshots(s);
+	sim_drop_pending(s);
 	count_work(s);
 	volume_mem_keep(v);
 	s->store = NULL;
@@ -265,7 +269,7 @@ void sim_start(struct sim *s, uint64_t seed)
 
 	s->seed = seed;
 	s->rng.state = seed;
-	s->now_us = UINT64_C(1000000000);
+	s->now_us = s->gc_us = UINT64_C(1000000000);
 	store_options_init(&s->options);
 	s->options.create = true;
 	s->options.background = false;
@@ -290,6 +294,7 @@ void sim_end(struct sim *s)
 {
 	sim_close_scans(s);
 	sim_release_snapshots(s);
+	sim_drop_pending(s);
 	if (s->store)
 		store_close(s->store);
 	else if (s->volume)
@@ -326,6 +331,31 @@ static void background_op(struct sim *s)
 			 one && !naive_table(&s->naive, table) ? -ERR_no_table
 							       : 0);
 	}
+}
+
+static void set_clock(struct sim *s, uint64_t now_us)
+{
+	struct snapshot *snapshot;
+
+	s->now_us = now_us;
+	if (now_us <= s->gc_us)
+		return;
+	/* What the store has not seen it cannot go by. */
+	s->gc_us = now_us;
+	sim_want(s, "snapshot", store_snapshot(s->store, &snapshot), 0);
+	store_snapshot_release(s->store, snapshot);
+}
+
+static void clock_op(struct sim *s)
+{
+	if (rng_one_in(&s->rng, 20))
+		set_clock(s, s->now_us - rng_below(&s->rng, 200) *
+						 UINT64_C(1000000));
+	else
+		set_clock(s,
+			  s->now_us +
+				  rng_below(&s->rng, 60) * UINT64_C(1000000) +
+				  rng_below(&s->rng, 1000000));
 }
 
 static void purge(struct sim *s)
@@ -365,8 +395,7 @@ void sim_step(struct sim *s)
 	else if (kind < 870)
 		background_op(s);
 	else if (kind < 930)
-		s->now_us += (uint64_t)rng_below(&s->rng, 60) * 1000000 +
-			     rng_below(&s->rng, 1000000);
+		clock_op(s);
 	else if (kind < 960)
 		sim_want(s, "sync", store_sync(s->store), 0);
 	else if (kind < 967)

@@ -13,6 +13,8 @@
  */
 #define SIM_SNAPSHOTS 3
 #define SIM_SCANS 3
+#define SIM_PENDING 2
+#define SIM_MUTATIONS 12
 
 /* A state of the store that a crash may leave. */
 struct sim_state {
@@ -38,6 +40,30 @@ struct sim_scan {
 	bool started, row_ended;
 };
 
+enum sim_mutation_kind {
+	SET,
+	DELETE_CELLS,
+	DELETE_COLUMN,
+	DELETE_FAMILY,
+	DELETE_ROW,
+	DELETE_PREFIX,
+};
+
+struct sim_mutation {
+	enum sim_mutation_kind kind;
+	struct naive_match match;
+	struct naive_cell cell;
+	bool is_now, millis; /* the timestamp is the time of the commit */
+};
+
+/* A write that was collected, and what it means. */
+struct sim_write {
+	struct write *w; /* NULL: there is none */
+	uint32_t table;
+	struct sim_mutation mutations[SIM_MUTATIONS];
+	size_t count;
+};
+
 struct sim {
 	uint64_t seed;
 	unsigned int op; /* number of the operation under way */
@@ -47,6 +73,7 @@ struct sim {
 
 	struct rng rng;
 	uint64_t now_us;
+	uint64_t gc_us;                /* never goes back */
 	uint32_t row_count, first_row; /* which rows this run uses */
 	uint32_t set_percent;          /* of mutations; others delete */
 	struct store_options options;
@@ -56,6 +83,7 @@ struct sim {
 	struct sim_states states;
 	struct sim_snapshot snapshots[SIM_SNAPSHOTS];
 	struct sim_scan scans[SIM_SCANS];
+	struct sim_write pending[SIM_PENDING], update;
 	uint32_t last_value;
 
 	/* A crash on its way: after so many changes to the volume a clone is
@@ -93,9 +121,12 @@ void sim_step(struct sim *s);
 /* Every table, compared cell by cell, and the files checked. */
 void sim_compare_all(struct sim *s);
 
+/* sim_schema.c */
+void sim_schema_op(struct sim *s);
+
 /* sim_write.c */
 void sim_write_op(struct sim *s);
-void sim_schema_op(struct sim *s);
+void sim_drop_pending(struct sim *s);
 struct bytes sim_draw_row(struct sim *s);
 struct bytes sim_draw_family(struct sim *s);
 struct bytes sim_draw_qualifier(struct sim *s);
@@ -103,6 +134,7 @@ struct bytes sim_draw_table(struct sim *s);
 
 /* sim_read.c */
 void sim_read_op(struct sim *s);
+void sim_get(struct sim *s);
 void sim_snapshot_op(struct sim *s);
 void sim_close_scans(struct sim *s);
 void sim_release_snapshots(struct sim *s);

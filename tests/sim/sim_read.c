@@ -49,7 +49,7 @@ static void open_scan(struct sim *s, const struct naive_table *t,
 	sim_want(s, "view",
 		 naive_view(&s->naive, t,
 			    snapshot ? snapshot->seq : s->naive.seq,
-			    snapshot ? snapshot->now_us : s->now_us, &view),
+			    snapshot ? snapshot->now_us : s->gc_us, &view),
 		 0);
 	c->cells = malloc((view.count + 1) * sizeof(*c->cells));
 	if (!c->cells)
@@ -286,7 +286,7 @@ static void scan_op(struct sim *s)
 		close_scan(c);
 }
 
-static void get_op(struct sim *s)
+void sim_get(struct sim *s)
 {
 	struct bytes name = sim_draw_table(s);
 	const struct naive_table *t = naive_table(&s->naive, name);
@@ -310,7 +310,7 @@ static void get_op(struct sim *s)
 	sim_want(s, "view",
 		 naive_view(&s->naive, t,
 			    snapshot ? snapshot->seq : s->naive.seq,
-			    snapshot ? snapshot->now_us : s->now_us, &view),
+			    snapshot ? snapshot->now_us : s->gc_us, &view),
 		 0);
 	for (i = 0; i < view.count && !want; i++)
 		if (in_range(&range, view.items[i]))
@@ -336,7 +336,7 @@ static void exists_op(struct sim *s)
 	if (!t)
 		return;
 	sim_want(s, "view",
-		 naive_view(&s->naive, t, s->naive.seq, s->now_us, &view), 0);
+		 naive_view(&s->naive, t, s->naive.seq, s->gc_us, &view), 0);
 	for (i = 0; i < view.count; i++)
 		if (bytes_equal(view.items[i]->row, row))
 			want = 1;
@@ -352,7 +352,7 @@ void sim_read_op(struct sim *s)
 	if (kind < 6)
 		scan_op(s);
 	else if (kind < 9)
-		get_op(s);
+		sim_get(s);
 	else
 		exists_op(s);
 }
@@ -371,7 +371,7 @@ void sim_snapshot_op(struct sim *s)
 	sim_log(s, "snapshot");
 	sim_want(s, "snapshot", store_snapshot(s->store, &n->snapshot), 0);
 	n->seq = s->naive.seq;
-	n->now_us = s->now_us;
+	n->now_us = s->gc_us;
 }
 
 void sim_close_scans(struct sim *s)

@@ -1,8 +1,6 @@
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "store/base/err.h"
-#include "store/text.h"
 #include "tests/sim/sim.h"
 
 /* Names that meet the edges of the key encoding: zeros, 01, FF, prefixes of one
@@ -81,21 +79,6 @@ struct bytes sim_draw_table(struct sim *s)
 	return bytes_string(names[rng_below(&s->rng, 5)]);
 }
 
-enum mutation_kind {
-	SET,
-	DELETE_CELLS,
-	DELETE_COLUMN,
-	DELETE_FAMILY,
-	DELETE_ROW,
-	DELETE_PREFIX,
-};
-
-struct mutation {
-	enum mutation_kind kind;
-	struct naive_match match;
-	struct naive_cell cell;
-};
-
 static uint64_t draw_timestamp(struct sim *s, bool millis)
 {
 	uint64_t t;
@@ -115,7 +98,7 @@ static uint64_t draw_timestamp(struct sim *s, bool millis)
 	return millis ? t - t % 1000 : t;
 }
 
-static enum mutation_kind draw_kind(struct sim *s)
+static enum sim_mutation_kind draw_kind(struct sim *s)
 {
 	uint32_t n;
 
@@ -130,7 +113,7 @@ static enum mutation_kind draw_kind(struct sim *s)
 }
 
 static void draw_match(struct sim *s, const struct naive_table *t,
-		       struct mutation *m)
+		       struct sim_mutation *m)
 {
 	struct naive_match *d = &m->match;
 
@@ -162,7 +145,7 @@ static void draw_match(struct sim *s, const struct naive_table *t,
 }
 
 static void draw_cell(struct sim *s, const struct naive_table *t,
-		      struct mutation *m, uint64_t *timestamp)
+		      struct sim_mutation *m, uint64_t *timestamp)
 {
 	struct naive_cell *c = &m->cell;
 
@@ -174,9 +157,8 @@ static void draw_cell(struct sim *s, const struct naive_table *t,
 	c->timestamp_us = *timestamp;
 	if (rng_one_in(&s->rng, 4)) {
 		*timestamp = STORE_NOW;
-		c->timestamp_us = s->now_us;
-		if (t && t->millis)
-			c->timestamp_us -= s->now_us % 1000;
+		m->is_now = true;
+		m->millis = t && t->millis;
 	}
 	c->row = m->match.row;
 	c->family = m->match.family;
@@ -184,7 +166,7 @@ static void draw_cell(struct sim *s, const struct naive_table *t,
 }
 
 static int add_to_write(struct sim *s, struct write *w, struct bytes table,
-			const struct mutation *m, uint64_t timestamp)
+			const struct sim_mutation *m, uint64_t timestamp)
 {
 	const struct naive_match *d = &m->match;
 	struct buf value = BUF_INIT;
@@ -215,7 +197,7 @@ static int add_to_write(struct sim *s, struct write *w, struct bytes table,
 }
 
 /* What adding m has to return. */
-static int expected(struct naive_table *t, const struct mutation *m,
+static int expected(struct naive_table *t, const struct sim_mutation *m,
 		    struct naive_family **family)
 {
 	const struct naive_match *d = &m->match;
@@ -228,13 +210,13 @@ static int expected(struct naive_table *t, const struct mutation *m,
 
 /* Draws one mutation, adds it to w, and keeps it in m if it was taken: 1. */
 static int draw_mutation(struct sim *s, struct write *w, struct naive_table *t,
-			 struct bytes row, struct mutation *m)
+			 struct bytes row, struct sim_mutation *m)
 {
 	struct naive_family *family = NULL;
 	uint64_t timestamp = 0;
 	int want;
 
-	*m = (struct mutation){ .kind = draw_kind(s) };
+	*m = (struct sim_mutation){ .kind = draw_kind(s) };
 	m->match.table = t->id;
 	draw_match(s, t, m);
 	if (m->match.has_row)
@@ -262,210 +244,182 @@ static int draw_mutation(struct sim *s, struct write *w, struct naive_table *t,
 	if (want < 0)
 		return 0;
 	m->cell.table = t->id;
-	m->cell.family_id = family ? family->id : 0;
 	/* The prefix deletion ended the row. */
 	if (m->kind == DELETE_PREFIX)
 		sim_want(s, "row again", write_row(w, t->name, row), 0);
 	return 1;
 }
 
-static void apply(struct sim *s, const struct mutation *mutations, size_t count)
+/* Draws mutations into p->w, which is of table t. */
+static void collect(struct sim *s, struct sim_write *p, struct naive_table *t)
 {
-	size_t i;
-	int err = 0;
-
-	for (i = 0; i < count && !err; i++)
-		if (mutations[i].kind == DELETE_CELLS &&
-		    (mutations[i].match.from_us || mutations[i].match.to_us)) {
-			struct naive_match column = mutations[i].match;
-
-			column.from_us = column.to_us = 0;
-			err = naive_bury(&s->naive, &column, s->now_us);
-		}
-	for (i = 0; i < count && !err; i++) {
-		if (mutations[i].kind == SET)
-			err = naive_put(&s->naive, &mutations[i].cell);
-		else
-			naive_delete(&s->naive, &mutations[i].match);
-	}
-	sim_want(s, "model", err, 0);
-}
-
-void sim_write_op(struct sim *s)
-{
-	struct bytes name = sim_draw_table(s), row = sim_draw_row(s);
-	struct naive_table *t = naive_table(&s->naive, name);
-	struct mutation mutations[12];
-	uint32_t count = 1 + rng_below(&s->rng, 10), i;
-	bool sync = rng_one_in(&s->rng, 12);
+	uint32_t count = 1 + rng_below(&s->rng, SIM_MUTATIONS - 2), i;
+	struct bytes row = sim_draw_row(s);
 	struct write_mark mark;
-	struct write *w;
-	size_t taken = 0;
-	int err;
 
-	s->counts.writes++;
-	sim_want(s, "write_new", write_new(s->store, &w), 0);
-	err = write_row(w, name, row);
-	if (!t) {
-		write_free(w);
-		sim_want(s, "row of no table", err, -ERR_no_table);
-		return;
-	}
-	sim_want(s, "write_row", err, 0);
+	p->count = 0;
+	p->table = t->id;
+	sim_want(s, "write_row", write_row(p->w, t->name, row), 0);
 	for (i = 0; i < count; i++) {
 		bool undo = rng_one_in(&s->rng, 15);
 
 		if (i > 0 && rng_one_in(&s->rng, 4)) {
 			row = sim_draw_row(s);
-			sim_want(s, "write_row", write_row(w, name, row), 0);
+			sim_want(s, "write_row", write_row(p->w, t->name, row),
+				 0);
 		}
-		mark = write_mark(w);
-		taken += draw_mutation(s, w, t, row, &mutations[taken]);
-		if (undo && write_count(w) > 0) {
-			if (write_mark(w).count > mark.count)
-				taken--;
-			write_rewind(w, mark);
-			sim_want(s, "write_row", write_row(w, name, row), 0);
+		mark = write_mark(p->w);
+		p->count +=
+			draw_mutation(s, p->w, t, row, &p->mutations[p->count]);
+		if (undo && write_count(p->w) > 0) {
+			if (write_mark(p->w).count > mark.count)
+				p->count--;
+			write_rewind(p->w, mark);
+			sim_want(s, "write_row", write_row(p->w, t->name, row),
+				 0);
 		}
 	}
-	if (write_count(w) != taken)
-		sim_fail(s, "write holds %zu, %zu were added", write_count(w),
-			 taken);
+	if (write_count(p->w) != p->count)
+		sim_fail(s, "write holds %zu, %zu were added",
+			 write_count(p->w), p->count);
+}
+
+/* What the commit has to return now: tables and families may have gone since
+ * the mutations were collected, or be others of the same name. */
+static int resolve(struct sim *s, struct sim_write *p)
+{
+	struct naive_table *t = NULL;
+	struct naive_family *f;
+	size_t i;
+
+	for (i = 0; i < s->naive.schema.table_count; i++)
+		if (s->naive.schema.tables[i].id == p->table)
+			t = &s->naive.schema.tables[i];
+	if (!t)
+		return p->count ? -ERR_no_table : 0;
+	for (i = 0; i < p->count; i++) {
+		struct sim_mutation *m = &p->mutations[i];
+
+		if (m->kind != SET)
+			continue;
+		f = naive_family(t, m->cell.family);
+		if (!f)
+			return -ERR_no_family;
+		m->cell.family_id = f->id;
+		if (m->is_now)
+			m->cell.timestamp_us =
+				s->now_us - (m->millis ? s->now_us % 1000 : 0);
+	}
+	return 0;
+}
+
+static void apply(struct sim *s, const struct sim_write *p)
+{
+	const struct sim_mutation *m;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < p->count && !err; i++) {
+		struct naive_match column = p->mutations[i].match;
+
+		if (p->mutations[i].kind != DELETE_CELLS ||
+		    (column.from_us == 0 && column.to_us == 0))
+			continue;
+		column.from_us = column.to_us = 0;
+		err = naive_bury(&s->naive, &column, s->gc_us);
+	}
+	for (i = 0; i < p->count && !err; i++) {
+		m = &p->mutations[i];
+		if (m->kind == SET)
+			err = naive_put(&s->naive, &m->cell);
+		else
+			naive_delete(&s->naive, &m->match);
+	}
+	sim_want(s, "model", err, 0);
+}
+
+/* Commits p->w and ends it. */
+static void commit(struct sim *s, struct sim_write *p)
+{
+	bool sync = rng_one_in(&s->rng, 12);
+	int want = resolve(s, p), err;
+
 	sim_log(s, "commit%s", sync ? ", sync" : "");
-	err = store_commit(s->store, w, sync);
-	write_free(w);
-	sim_want(s, "commit", err, 0);
-	apply(s, mutations, taken);
-	if (sync) {
+	err = store_commit(s->store, p->w, sync);
+	write_free(p->w);
+	p->w = NULL;
+	sim_want(s, "commit", err, want);
+	if (err < 0)
+		return;
+	apply(s, p);
+	if (sync)
 		s->states.count = 0; /* sim_step adds what is there now */
+}
+
+static int decide(void *context, struct write *w)
+{
+	struct sim *s = context;
+	struct sim_write *p = &s->update;
+	struct naive_table *t = naive_table(&s->naive, sim_draw_table(s));
+
+	sim_get(s);
+	p->w = w;
+	p->count = 0;
+	if (t)
+		collect(s, p, t);
+	return rng_one_in(&s->rng, 4) ? -ECANCELED : 0;
+}
+
+static void update_op(struct sim *s)
+{
+	int err;
+
+	sim_log(s, "read, modify, write");
+	err = store_update(s->store, decide, s, false);
+	s->update.w = NULL;
+	if (err == -ECANCELED)
+		return;
+	sim_want(s, "update", err, resolve(s, &s->update));
+	apply(s, &s->update);
+}
+
+/* A write that is committed at once, or left for later operations. */
+void sim_write_op(struct sim *s)
+{
+	struct bytes name = sim_draw_table(s);
+	struct naive_table *t = naive_table(&s->naive, name);
+	struct sim_write *p = &s->pending[rng_below(&s->rng, SIM_PENDING)];
+
+	s->counts.writes++;
+	if (rng_one_in(&s->rng, 10)) {
+		update_op(s);
+		return;
 	}
-}
-
-static void log_policy(const struct sim *s, const struct gc_policy *p)
-{
-	struct buf words = BUF_INIT;
-
-	if (s->verbose && gc_policy_print_words(p, &words) == 0)
-		sim_log(s, " at %llu: %.*s", (unsigned long long)s->now_us,
-			(int)words.size, words.data);
-	buf_release(&words);
-}
-
-static struct gc_policy *draw_policy(struct sim *s, unsigned int depth)
-{
-	uint32_t n = rng_below(&s->rng, depth > 1 ? 4 : 6);
-
-	if (n < 2)
-		return gc_policy_leaf(GC_MAX_VERSIONS,
-				      1 + rng_below(&s->rng, 3));
-	if (n < 4)
-		return gc_policy_leaf(GC_MAX_AGE,
-				      (uint64_t)(1 + rng_below(&s->rng, 10)) *
-					      40000000);
-	return gc_policy_pair(n == 4 ? GC_UNION : GC_INTERSECTION,
-			      draw_policy(s, depth + 1),
-			      draw_policy(s, depth + 1));
-}
-
-static int create_table(struct sim *s, struct bytes name)
-{
-	static const char *const names[] = { "f", "f2", "g" };
-	struct family_spec specs[3] = { { .name = BYTES_NONE } };
-	struct gc_policy *policies[3] = { NULL };
-	uint32_t count = rng_below(&s->rng, 4), i;
-	bool millis = rng_one_in(&s->rng, 2);
-	int want = naive_create_table(&s->naive, name, millis), err;
-
-	for (i = 0; i < count; i++) {
-		if (rng_one_in(&s->rng, 2))
-			policies[i] = draw_policy(s, 0);
-		log_policy(s, policies[i]);
-		specs[i].name = bytes_string(names[i]);
-		specs[i].gc = policies[i];
-		if (!want)
-			naive_create_family(&s->naive, name, specs[i].name,
-					    policies[i]);
+	if (p->w && rng_one_in(&s->rng, 3)) {
+		commit(s, p);
+		return;
 	}
-	err = store_create_table(s->store, name, millis, specs, count);
-	for (i = 0; i < count; i++)
-		gc_policy_free(policies[i]);
-	sim_want(s, "create table", err, want);
-	return err;
+	if (p->w)
+		p = &s->update;
+	sim_want(s, "write_new", write_new(s->store, &p->w), 0);
+	if (!t) {
+		sim_want(s, "row of no table",
+			 write_row(p->w, name, sim_draw_row(s)), -ERR_no_table);
+		write_free(p->w);
+		p->w = NULL;
+		return;
+	}
+	collect(s, p, t);
+	if (p == &s->update || !rng_one_in(&s->rng, 10))
+		commit(s, p);
 }
 
-static int drop_table(struct sim *s, struct bytes name)
+void sim_drop_pending(struct sim *s)
 {
-	const struct naive_table *t = naive_table(&s->naive, name);
-	bool only_empty = rng_one_in(&s->rng, 2);
-	struct naive_view view;
-	int want = -ERR_no_table;
-	int err = store_drop_table(s->store, name, only_empty);
+	size_t i;
 
-	if (t && only_empty) {
-		sim_want(s, "view",
-			 naive_view(&s->naive, t, s->naive.seq, s->now_us,
-				    &view),
-			 0);
-		want = view.count > 0 ? -ERR_table_not_empty : 0;
-		free(view.items);
-	} else if (t) {
-		want = 0;
+	for (i = 0; i < SIM_PENDING; i++) {
+		write_free(s->pending[i].w);
+		s->pending[i].w = NULL;
 	}
-	sim_want(s, "drop table", err, want);
-	if (!err)
-		naive_drop_table(&s->naive, name);
-	return err;
-}
-
-static int create_family(struct sim *s, struct bytes table, struct bytes name,
-			 bool set)
-{
-	struct gc_policy *gc =
-		rng_one_in(&s->rng, 4) ? NULL : draw_policy(s, 0);
-	struct family_spec spec = { .name = name, .gc = gc };
-	int err, want;
-
-	log_policy(s, gc);
-	if (set) {
-		s->buries = true;
-		err = store_set_gc(s->store, table, name, gc);
-		want = naive_set_gc(&s->naive, table, name, gc, s->now_us);
-		/* A reader goes by the rules of when it begins, so what an
-		 * old snapshot shows under a new rule is not told. */
-		sim_release_snapshots(s);
-	} else {
-		err = store_create_family(s->store, table, &spec);
-		want = naive_create_family(&s->naive, table, name, gc);
-	}
-	gc_policy_free(gc);
-	sim_want(s, set ? "set gc" : "create family", err, want);
-	return err;
-}
-
-void sim_schema_op(struct sim *s)
-{
-	uint32_t kind = rng_below(&s->rng, 20);
-	struct bytes table = sim_draw_table(s), name = sim_draw_family(s);
-	struct bytes to = sim_draw_table(s);
-	int err, want;
-
-	sim_log(s, "schema %u of table %.*s, family %.*s", kind,
-		(int)table.size, table.data, (int)name.size, name.data);
-	if (kind < 7) {
-		err = create_table(s, table);
-	} else if (kind < 8) {
-		err = drop_table(s, table);
-	} else if (kind < 9) {
-		err = store_rename_table(s->store, table, to);
-		want = naive_rename_table(&s->naive, table, to);
-		sim_want(s, "rename table", err, want);
-	} else if (kind < 11) {
-		err = store_drop_family(s->store, table, name);
-		want = naive_drop_family(&s->naive, table, name);
-		sim_want(s, "drop family", err, want);
-	} else {
-		err = create_family(s, table, name, kind >= 16);
-	}
-	if (!err)
-		s->states.count = 0; /* a schema change is durable */
 }

@@ -1,0 +1,142 @@
+#include <stdlib.h>
+
+#include "store/base/err.h"
+#include "store/text.h"
+#include "tests/sim/sim.h"
+
+static void log_policy(const struct sim *s, const struct gc_policy *p)
+{
+	struct buf words = BUF_INIT;
+
+	if (s->verbose && gc_policy_print_words(p, &words) == 0)
+		sim_log(s, " at %llu: %.*s", (unsigned long long)s->now_us,
+			(int)words.size, words.data);
+	buf_release(&words);
+}
+
+static struct gc_policy *draw_policy(struct sim *s, unsigned int depth)
+{
+	uint32_t n = rng_below(&s->rng, depth > 1 ? 4 : 6);
+
+	if (n < 2)
+		return gc_policy_leaf(GC_MAX_VERSIONS,
+				      1 + rng_below(&s->rng, 3));
+	if (n < 4)
+		return gc_policy_leaf(GC_MAX_AGE,
+				      (uint64_t)(1 + rng_below(&s->rng, 10)) *
+					      40000000);
+	return gc_policy_pair(n == 4 ? GC_UNION : GC_INTERSECTION,
+			      draw_policy(s, depth + 1),
+			      draw_policy(s, depth + 1));
+}
+
+static int create_table(struct sim *s, struct bytes name)
+{
+	static const char *const names[] = { "f", "f2", "g" };
+	struct family_spec specs[3] = { { .name = BYTES_NONE } };
+	struct gc_policy *policies[3] = { NULL };
+	uint32_t count = rng_below(&s->rng, 4), i;
+	bool millis = rng_one_in(&s->rng, 2);
+	int want = naive_create_table(&s->naive, name, millis), err;
+
+	for (i = 0; i < count; i++) {
+		if (rng_one_in(&s->rng, 2))
+			policies[i] = draw_policy(s, 0);
+		log_policy(s, policies[i]);
+		specs[i].name = bytes_string(names[i]);
+		specs[i].gc = policies[i];
+		if (!want)
+			naive_create_family(&s->naive, name, specs[i].name,
+					    policies[i]);
+	}
+	err = store_create_table(s->store, name, millis, specs, count);
+	for (i = 0; i < count; i++)
+		gc_policy_free(policies[i]);
+	sim_want(s, "create table", err, want);
+	return err;
+}
+
+static int drop_table(struct sim *s, struct bytes name)
+{
+	const struct naive_table *t = naive_table(&s->naive, name);
+	bool only_empty = rng_one_in(&s->rng, 2);
+	struct naive_view view;
+	int want = -ERR_no_table;
+	int err = store_drop_table(s->store, name, only_empty);
+
+	if (t && only_empty) {
+		sim_want(
+			s, "view",
+			naive_view(&s->naive, t, s->naive.seq, s->gc_us, &view),
+			0);
+		want = view.count > 0 ? -ERR_table_not_empty : 0;
+		free(view.items);
+	} else if (t) {
+		want = 0;
+	}
+	sim_want(s, "drop table", err, want);
+	if (!err)
+		naive_drop_table(&s->naive, name);
+	return err;
+}
+
+static int create_family(struct sim *s, struct bytes table, struct bytes name,
+			 bool set)
+{
+	struct gc_policy *gc =
+		rng_one_in(&s->rng, 4) ? NULL : draw_policy(s, 0);
+	struct family_spec spec = { .name = name, .gc = gc };
+	int err, want;
+
+	log_policy(s, gc);
+	if (set) {
+		s->buries = true;
+		err = store_set_gc(s->store, table, name, gc);
+		want = naive_set_gc(&s->naive, table, name, gc, s->gc_us);
+		/* A reader goes by the rules of when it begins, so what an
+		 * old snapshot shows under a new rule is not told. */
+		sim_release_snapshots(s);
+	} else {
+		err = store_create_family(s->store, table, &spec);
+		want = naive_create_family(&s->naive, table, name, gc);
+	}
+	gc_policy_free(gc);
+	sim_want(s, set ? "set gc" : "create family", err, want);
+	return err;
+}
+
+void sim_schema_op(struct sim *s)
+{
+	uint32_t kind = rng_below(&s->rng, 21);
+	struct bytes table = sim_draw_table(s), name = sim_draw_family(s);
+	struct bytes to = sim_draw_table(s);
+	int err, want;
+
+	sim_log(s, "schema %u of table %.*s, family %.*s", kind,
+		(int)table.size, table.data, (int)name.size, name.data);
+	if (kind < 7) {
+		err = create_table(s, table);
+	} else if (kind < 8) {
+		err = drop_table(s, table);
+	} else if (kind < 9) {
+		bool millis = rng_one_in(&s->rng, 2);
+
+		err = store_set_granularity(s->store, table, millis);
+		want = naive_table(&s->naive, table) ? 0 : -ERR_no_table;
+		sim_want(s, "set granularity", err, want);
+		if (!err)
+			naive_table(&s->naive, table)->millis = millis;
+	} else if (kind < 10) {
+		err = store_rename_table(s->store, table, to);
+		want = naive_rename_table(&s->naive, table, to);
+		sim_want(s, "rename table", err, want);
+	} else if (kind < 12) {
+		err = store_drop_family(s->store, table, name);
+		want = naive_drop_family(&s->naive, table, name);
+		sim_want(s, "drop family", err, want);
+	} else {
+		err = create_family(s, table, name, kind >= 17);
+	}
+	if (!err)
+		s->states.count = 0; /* a schema change is durable */
+}
