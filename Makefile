@@ -32,6 +32,7 @@ MAINS := $(wildcard tests/sim/main_*.c tests/fault/main_*.c \
 	tests/bench/*.c)
 FUZZ := $(wildcard tests/fuzz/fuzz_*.c)
 CONFORMANCE := $(wildcard tests/conformance/*.c)
+BENCH_ENGINE := $(wildcard tests/bench/engine/*.c)
 
 # Short lines; V=1 shows the commands.
 say = $(if $(V),,@echo '  $(1) $@';)
@@ -42,7 +43,8 @@ MAIN_BIN := $(patsubst %.c,$(B)/%,$(MAINS))
 FUZZ_BIN := $(patsubst %.c,$(B)/%,$(FUZZ))
 PROGRAMS := $(B)/tabletfs $(if $(CONFORMANCE),$(B)/tests/conformance)
 
-.PHONY: all build deps check check-built demo fuzz lint bench install clean
+.PHONY: all build deps check check-built demo fuzz lint bench \
+	bench-engine install clean
 .SECONDARY:
 
 all: deps
@@ -72,6 +74,12 @@ lint:
 bench: deps
 	@$(MAKE) --no-print-directory build $(MAIN_BIN)
 	@B=$(B) tests/bench/run
+
+# Beside other engines, whose libraries nothing else needs.
+bench-engine: deps
+	@tools/install-packages tests/packages-bench
+	@$(MAKE) --no-print-directory $(B)/tests/bench-engine
+	@B=$(B) tests/bench/run-engine
 
 install: all
 	install -D $(B)/tabletfs $(DESTDIR)$(PREFIX)/bin/tabletfs
@@ -117,6 +125,11 @@ $(FUZZ_BIN): $(B)/%: $(B)/obj/%.o $(B)/obj/tests/fuzz/replay.o $(B)/libfs.a \
 		$(B)/libstore.a
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LDFLAGS)
+
+$(B)/tests/bench-engine: $(call obj,$(BENCH_ENGINE)) $(B)/libstore.a
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LDFLAGS) \
+		-lrocksdb -lleveldb -llmdb -lsqlite3
 
 # With libFuzzer, for FUZZ_SECONDS each; finds go to the corpus by hand.
 fuzz: deps

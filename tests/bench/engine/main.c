@@ -1,0 +1,521 @@
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/bench/engine/peer.h"
+
+/*
+ * This store and others as engines: the same work for each in turn, in rounds,
+ * each in a process and a directory of its own.
+ *
+ *   bench-engine DIRECTORY     with CELLS=, ROUNDS=, ENGINES= and ONLY=
+ *
+ * Prints thousands per second: min, median and max of the rounds, and the ratio
+ * of our median to each of the others'. After loading and before reading, an
+ * engine is given the time to finish its background work.
+ */
+enum work {
+	LOAD_SORTED,
+	LOAD_RANDOM,
+	GET,
+	NEWEST,
+	MISSING,
+	SCAN,
+	ROWS,
+	RANGES,
+	SYNC_WRITES,
+	MIXED_1,
+	MIXED_2,
+	DISK,
+	WORK_COUNT,
+};
+
+static const char *const titles[WORK_COUNT] = {
+	"load, sorted",
+	"load, random rows",
+	"get, existing",
+	"get newest version",
+	"get, missing",
+	"full scan, cells",
+	"rows only",
+	"ranges of 1,000 rows",
+	"fsync'd single writes",
+	"50/50 read-write, 1 thread",
+	"50/50 read-write, 2 threads",
+	"megabytes on disk",
+};
+
+enum {
+	ROW_CELLS = 8,
+	BATCH = 100,
+	VALUE_SIZE = 100,
+	ROUNDS_MAX = 20,
+};
+
+static uint64_t cells = 1000000;
+static unsigned int rounds = 3;
+
+void bench_die(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vfprintf(stderr, fmt, args);
+	va_end(args);
+	fputc('\n', stderr);
+	exit(EXIT_FAILURE);
+}
+
+void bench_touch(const void *value, size_t size)
+{
+	__asm__ volatile("" ::"r"(((const uint8_t *)value)[size - 1]));
+}
+
+size_t bench_column(const struct cell_name *c, uint8_t *key)
+{
+	const char *parts[] = { c->row, c->family, c->qualifier };
+	uint8_t *p = key;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		size_t size = strlen(parts[i]) + 1;
+
+		memcpy(p, parts[i], size);
+		p += size;
+	}
+	return (size_t)(p - key);
+}
+
+size_t bench_key(const struct cell_name *c, uint8_t *key)
+{
+	size_t size = bench_column(c, key);
+	uint64_t timestamp = __builtin_bswap64(~c->timestamp);
+
+	memcpy(key + size, &timestamp, sizeof(timestamp));
+	return size + sizeof(timestamp);
+}
+
+size_t bench_row_size(const void *key, size_t size)
+{
+	const char *zero = memchr(key, 0, size);
+
+	if (!zero)
+		bench_die("key without a row");
+	return (size_t)(zero - (const char *)key) + 1;
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static uint64_t mix(uint64_t x)
+{
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
+static uint64_t row_count(void)
+{
+	return cells / ROW_CELLS;
+}
+
+/* Cell n of all; shuffled, rows come in another order. */
+static void name_cell(uint64_t n, bool shuffled, struct cell_name *c)
+{
+	static const char *const qualifiers[ROW_CELLS] = {
+		"address", "birthday", "city", "email",
+		"first",   "last",     "seen", "visits",
+	};
+	uint64_t row = n / ROW_CELLS;
+
+	/* 7,919 is a prime, so no row comes twice unless it divides them. */
+	if (shuffled)
+		row = row * UINT64_C(7919) % row_count();
+	snprintf(c->row, sizeof(c->row), "user%020llu",
+		 (unsigned long long)row);
+	c->family = n % ROW_CELLS < ROW_CELLS / 2 ? "activity" : "profile";
+	c->qualifier = qualifiers[n % ROW_CELLS];
+	c->timestamp = UINT64_C(1700000000000000) + n;
+}
+
+/* Half of it compresses. */
+static void make_value(uint64_t n, uint8_t *value)
+{
+	size_t i;
+
+	memset(value, 'x', VALUE_SIZE);
+	for (i = 0; i + 8 <= VALUE_SIZE / 2; i += 8) {
+		uint64_t x = mix(n * 8 + i + 1);
+
+		memcpy(value + i, &x, 8);
+	}
+}
+
+static void put_cell(const struct peer *peer, void *session, uint64_t n,
+		     bool shuffled)
+{
+	uint8_t value[VALUE_SIZE];
+	struct cell_name c;
+
+	name_cell(n, shuffled, &c);
+	make_value(n, value);
+	peer->put(session, &c, value, sizeof(value));
+}
+
+static double load(const struct peer *peer, void *db, bool shuffled)
+{
+	void *session = peer->session(db);
+	double began = now(), took;
+	uint64_t n;
+
+	for (n = 0; n < cells; n++) {
+		put_cell(peer, session, n, shuffled);
+		if (n % BATCH == BATCH - 1 || n + 1 == cells)
+			peer->commit(session, false);
+	}
+	took = now() - began;
+	peer->end_session(session);
+	return (double)cells / took;
+}
+
+static double gets(const struct peer *peer, void *db, enum work work)
+{
+	void *session = peer->session(db);
+	uint64_t count = cells / 5, n;
+	double began = now(), took;
+
+	for (n = 0; n < count; n++) {
+		struct cell_name c;
+		long size;
+
+		name_cell(mix(n + 1) % cells, true, &c);
+		if (work == MISSING)
+			c.row[4 + n % 8] = 'm';
+		size = work == NEWEST ? peer->newest(session, &c)
+				      : peer->get(session, &c);
+		if (size != (work == MISSING ? -1 : VALUE_SIZE))
+			bench_die("%s: %s: cell %s/%s:%s gives %ld", peer->name,
+				  titles[work], c.row, c.family, c.qualifier,
+				  size);
+	}
+	took = now() - began;
+	peer->end_session(session);
+	return (double)count / took;
+}
+
+static double scans(const struct peer *peer, void *db, enum work work)
+{
+	void *session = peer->session(db);
+	uint64_t count = 0, expected = 0, range = 1000, n;
+	double began = now(), took;
+	struct cell_name c;
+
+	if (work != RANGES) {
+		expected = work == SCAN ? row_count() * ROW_CELLS : row_count();
+		count = peer->scan(session, "", UINT64_MAX, work == ROWS);
+	} else {
+		if (range > row_count() / 2)
+			range = row_count() / 2;
+		for (n = 0; n < 100 && expected < cells; n++) {
+			uint64_t row = mix(n + 1) % (row_count() - range);
+
+			name_cell(row * ROW_CELLS, false, &c);
+			count += peer->scan(session, c.row, range, false);
+			expected += range * ROW_CELLS;
+		}
+	}
+	took = now() - began;
+	peer->end_session(session);
+	if (count != expected)
+		bench_die("%s: %s: %llu instead of %llu", peer->name,
+			  titles[work], (unsigned long long)count,
+			  (unsigned long long)expected);
+	return (double)count / took;
+}
+
+static double sync_writes(const struct peer *peer, void *db)
+{
+	void *session = peer->session(db);
+	uint64_t count = 500, n;
+	double began;
+
+	put_cell(peer, session, 0, true);
+	peer->commit(session, true);
+	began = now();
+	for (n = 0; n < count; n++) {
+		put_cell(peer, session, n, true);
+		peer->commit(session, true);
+	}
+	began = now() - began;
+	peer->end_session(session);
+	return (double)count / began;
+}
+
+struct mixed {
+	const struct peer *peer;
+	void *db;
+	uint64_t first, count;
+};
+
+static void *mixed_thread(void *context)
+{
+	struct mixed *m = context;
+	void *session = m->peer->session(m->db);
+	struct cell_name c;
+	uint64_t n;
+
+	for (n = m->first; n < m->first + m->count; n++) {
+		uint64_t at = mix(n + 1) % cells;
+
+		if (n % 2) {
+			put_cell(m->peer, session, at, true);
+			m->peer->commit(session, false);
+			continue;
+		}
+		name_cell(at, true, &c);
+		if (m->peer->newest(session, &c) != VALUE_SIZE)
+			bench_die("%s: no %s", m->peer->name, c.row);
+	}
+	m->peer->end_session(session);
+	return NULL;
+}
+
+static double mixed(const struct peer *peer, void *db, unsigned int threads)
+{
+	uint64_t count = cells / 5;
+	struct mixed m[2];
+	pthread_t ids[2];
+	double began = now();
+	unsigned int i;
+
+	for (i = 0; i < threads; i++) {
+		m[i] = (struct mixed){ peer, db, i * count, count / threads };
+		if (pthread_create(&ids[i], NULL, mixed_thread, &m[i]))
+			bench_die("no thread");
+	}
+	for (i = 0; i < threads; i++)
+		pthread_join(ids[i], NULL);
+	return (double)count / (now() - began);
+}
+
+static double cpu_time(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+}
+
+/* Until background work has ended: no CPU used for a while. */
+static void settle(void)
+{
+	struct timespec pause = { 0, 100000000 };
+	double before, quiet = 0;
+
+	while (quiet < 3) {
+		before = cpu_time();
+		nanosleep(&pause, NULL);
+		quiet = cpu_time() - before < 0.002 ? quiet + 1 : 0;
+	}
+}
+
+static double disk(const char *directory)
+{
+	DIR *d = opendir(directory);
+	struct dirent *e;
+	struct stat st;
+	double size = 0;
+
+	if (!d)
+		bench_die("cannot list %s", directory);
+	while ((e = readdir(d)))
+		if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) ==
+			    0 &&
+		    S_ISREG(st.st_mode))
+			size += (double)st.st_blocks * 512;
+	closedir(d);
+	return size;
+}
+
+static bool wanted(enum work work)
+{
+	const char *only = getenv("ONLY");
+
+	return !only || !*only || strstr(titles[work], only);
+}
+
+static void work_all(const struct peer *peer, const char *directory,
+		     double *result)
+{
+	char path[PATH_MAX + 16];
+	void *db;
+
+	if (wanted(LOAD_SORTED)) {
+		snprintf(path, sizeof(path), "%s/sorted", directory);
+		mkdir(path, 0755);
+		db = peer->open(path);
+		result[LOAD_SORTED] = load(peer, db, false);
+		peer->close(db);
+	}
+	snprintf(path, sizeof(path), "%s/random", directory);
+	mkdir(path, 0755);
+	db = peer->open(path);
+	result[LOAD_RANDOM] = load(peer, db, true);
+	settle();
+	peer->close(db);
+	db = peer->open(path);
+	settle();
+	result[DISK] = disk(path) * 1000 / 1e6;
+	if (wanted(GET))
+		gets(peer, db, GET); /* warms the cache */
+	if (wanted(GET))
+		result[GET] = gets(peer, db, GET);
+	if (wanted(NEWEST))
+		result[NEWEST] = gets(peer, db, NEWEST);
+	if (wanted(MISSING))
+		result[MISSING] = gets(peer, db, MISSING);
+	if (wanted(SCAN))
+		result[SCAN] = scans(peer, db, SCAN);
+	if (wanted(ROWS))
+		result[ROWS] = scans(peer, db, ROWS);
+	if (wanted(RANGES))
+		result[RANGES] = scans(peer, db, RANGES);
+	if (wanted(SYNC_WRITES))
+		result[SYNC_WRITES] = sync_writes(peer, db);
+	if (wanted(MIXED_1))
+		result[MIXED_1] = mixed(peer, db, 1);
+	if (wanted(MIXED_2))
+		result[MIXED_2] = mixed(peer, db, 2);
+	peer->close(db);
+}
+
+/* All work in a child, so that no engine finds another's memory. */
+static void run(const struct peer *peer, const char *directory, double *result)
+{
+	int ends[2], status;
+	pid_t child;
+
+	if (mkdir(directory, 0755) < 0 || pipe(ends) < 0)
+		bench_die("%s: cannot begin", directory);
+	child = fork();
+	if (child < 0)
+		bench_die("no process");
+	if (child == 0) {
+		double results[WORK_COUNT] = { 0 };
+
+		work_all(peer, directory, results);
+		if (write(ends[1], results, sizeof(results)) !=
+		    (ssize_t)sizeof(results))
+			bench_die("no result");
+		_exit(EXIT_SUCCESS);
+	}
+	close(ends[1]);
+	if (read(ends[0], result, WORK_COUNT * sizeof(*result)) !=
+		    (ssize_t)(WORK_COUNT * sizeof(*result)) ||
+	    waitpid(child, &status, 0) < 0 || status != 0)
+		bench_die("%s: failed", peer->name);
+	close(ends[0]);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void print(const struct peer **peers, size_t count,
+		  double results[][ROUNDS_MAX][WORK_COUNT])
+{
+	unsigned int work, r;
+	size_t i;
+
+	printf("\nthousands per second: min / median / max of %u rounds "
+	       "(tabletfs' median / its own)\n%-28s",
+	       rounds, "");
+	for (i = 0; i < count; i++)
+		printf(" %28s", peers[i]->name);
+	putchar('\n');
+	for (work = 0; work < WORK_COUNT; work++) {
+		double ours = 0;
+
+		printf("%-28s", titles[work]);
+		for (i = 0; i < count; i++) {
+			double v[ROUNDS_MAX], median;
+			char text[64];
+			int n;
+
+			for (r = 0; r < rounds; r++)
+				v[r] = results[i][r][work] / 1000;
+			qsort(v, rounds, sizeof(*v), by_value);
+			median = v[rounds / 2];
+			n = snprintf(text, sizeof(text), "%.4g / %.4g / %.4g",
+				     v[0], median, v[rounds - 1]);
+			if (i == 0)
+				ours = median;
+			else if (median > 0)
+				snprintf(text + n, sizeof(text) - (size_t)n,
+					 " (%.2f)", ours / median);
+			printf(" %28s", median > 0 ? text : "-");
+		}
+		putchar('\n');
+	}
+}
+
+static uint64_t number(const char *name, uint64_t otherwise)
+{
+	const char *text = getenv(name);
+
+	return text && *text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct peer *const all[] = { &peer_tabletfs, &peer_rocksdb,
+						  &peer_leveldb, &peer_lmdb,
+						  &peer_sqlite };
+	static double results[5][ROUNDS_MAX][WORK_COUNT];
+	const char *engines = getenv("ENGINES");
+	const struct peer *peers[5];
+	size_t count = 0, i;
+	unsigned int r;
+	char path[PATH_MAX];
+
+	if (argc != 2)
+		bench_die("usage: bench-engine DIRECTORY");
+	cells = number("CELLS", cells);
+	rounds = (unsigned int)number("ROUNDS", rounds);
+	if (rounds < 1 || rounds > ROUNDS_MAX || cells < 1000)
+		bench_die("ROUNDS is 1 to %d, CELLS at least 1000", ROUNDS_MAX);
+	for (i = 0; i < 5; i++)
+		if (!engines || !*engines || strstr(engines, all[i]->name))
+			peers[count++] = all[i];
+	for (r = 0; r < rounds; r++) {
+		for (i = 0; i < count; i++) {
+			snprintf(path, sizeof(path), "%s/%u-%s", argv[1], r,
+				 peers[i]->name);
+			fprintf(stderr, "round %u: %s\n", r + 1,
+				peers[i]->name);
+			run(peers[i], path, results[i][r]);
+		}
+	}
+	print(peers, count, results);
+	return EXIT_SUCCESS;
+}
