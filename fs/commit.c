@@ -57,9 +57,18 @@ static int decide_commit(void *context, struct write *w)
 	return err;
 }
 
-static void note_commit(struct fs *fs, struct node *cell, uint64_t timestamp_us)
+void note_commit(struct fs *fs, struct node *cell, const struct path *path,
+		 uint64_t timestamp_us)
 {
-	node_committed(&fs->nodes, cell, timestamp_us);
+	struct cell_info newest;
+	uint64_t seq = 1;
+
+	/* Another's version on top of it makes the node look older than that,
+	 * which it is. */
+	if (cell_newest(fs, path, &newest, 1) == 1 &&
+	    newest.timestamp_us == timestamp_us)
+		seq = newest.seq;
+	node_committed(&fs->nodes, cell, timestamp_us, seq);
 	fs_changed(fs);
 }
 
@@ -91,7 +100,7 @@ static int commit(struct fs *fs, struct draft *d, bool sync)
 	d->has_written = true;
 	d->session_us = c.timestamp_us;
 	d->base_us = c.timestamp_us;
-	note_commit(fs, d->node, c.timestamp_us);
+	note_commit(fs, d->node, &path, c.timestamp_us);
 release_path:
 	path_release(&path);
 	return err;
@@ -193,7 +202,7 @@ static int stamp(struct fs *fs, struct draft *d, const struct path *path,
 	if (d->has_written && d->session_us == d->base_us)
 		d->session_us = s.timestamp_us;
 	d->base_us = s.timestamp_us;
-	note_commit(fs, d->node, s.timestamp_us);
+	note_commit(fs, d->node, path, s.timestamp_us);
 	return 0;
 }
 

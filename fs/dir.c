@@ -290,13 +290,15 @@ static void enter(struct fs *fs, struct dir *d,
 
 	if (!node_is_data(d->node))
 		return;
-	if (d->changes != fs->changes) {
-		if (lookup_child(fs, d->node, key, e) != 1)
-			e->ino = 0;
-		return;
+	if (d->changes == fs->changes) {
+		int err = lookup_enter(fs, d->node, key, &entry->info, &node);
+
+		if (!err)
+			err = lookup_reply(fs, node, &entry->info, e);
+		if (!err)
+			return;
 	}
-	if (lookup_enter(fs, d->node, key, &entry->info, &node) ||
-	    lookup_reply(fs, node, &entry->info, e))
+	if (lookup_child(fs, d->node, key, e) != 1)
 		e->ino = 0;
 }
 

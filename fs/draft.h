@@ -71,6 +71,11 @@ int draft_flush(struct fs *fs, struct draft *draft, bool sync);
 /* What utimensat does to a cell: see commit.c. */
 int draft_stamp(struct fs *fs, struct draft *draft, uint64_t timestamp_us);
 
+/* Notes in the nodes that cell, at path, was committed with this timestamp.
+ * Needs the lock of its draft. */
+void note_commit(struct fs *fs, struct node *cell, const struct path *path,
+		 uint64_t timestamp_us);
+
 /* The following need draft->lock. */
 int draft_commit_locked(struct fs *fs, struct draft *draft, bool sync);
 /* The content, mapped if it is in a file; give it back. */

@@ -121,24 +121,32 @@ int lookup_reply(struct fs *fs, struct node *node, const struct cell_info *info,
 	return err;
 }
 
-/* Whether node, a cell's, is older than the version in info: somebody else
- * wrote since. A draft with changes of its own is always kept. */
-static bool is_outdated(struct fs *fs, struct node *node,
+/*
+ * How what was read of a cell relates to what its node knows: < 0 if it is
+ * older, > 0 if somebody else wrote since, 0 if it is the same. Commits are
+ * noted with the draft's lock held; a draft with changes of its own is kept.
+ */
+static int compare_info(struct fs *fs, struct node *node,
 			const struct cell_info *info)
 {
 	struct draft *draft = draft_get(fs, node);
-	bool outdated;
+	uint64_t known;
+	int order;
 
-	if (!draft)
-		return (node->seq && node->seq != info->seq) ||
-		       (node->timestamp_us &&
-			node->timestamp_us != info->timestamp_us);
-	pthread_mutex_lock(&draft->lock);
-	outdated = draft->loaded && !draft->dirty &&
-		   draft->base_us != info->timestamp_us;
-	pthread_mutex_unlock(&draft->lock);
-	draft_put(fs, draft);
-	return outdated;
+	if (draft)
+		pthread_mutex_lock(&draft->lock);
+	known = node_seq(&fs->nodes, node);
+	order = known == 0 ? 0 : (info->seq > known) - (info->seq < known);
+	/* Renaming the row wrote its cells anew, with their values. */
+	if (order > 0 && info->seq <= node->parent->parent->moved_seq)
+		order = 0;
+	if (draft) {
+		if (draft->dirty && order > 0)
+			order = 0;
+		pthread_mutex_unlock(&draft->lock);
+		draft_put(fs, draft);
+	}
+	return order;
 }
 
 int lookup_enter(struct fs *fs, struct node *directory, struct bytes key,
@@ -146,17 +154,21 @@ int lookup_enter(struct fs *fs, struct node *directory, struct bytes key,
 {
 	enum node_kind kind = lookup_kind(directory);
 	struct node *node;
-	int err = node_enter(&fs->nodes, directory, kind, key, &node);
+	int err = node_enter(&fs->nodes, directory, kind, key, &node), order;
 
 	if (err)
 		return err;
-	if (kind == NODE_CELL && is_outdated(fs, node, info)) {
+	order = kind == NODE_CELL ? compare_info(fs, node, info) : 0;
+	if (order > 0)
 		node_detach(&fs->nodes, node);
+	if (order)
 		node_put(&fs->nodes, node);
+	if (order < 0)
+		return -EAGAIN;
+	if (order > 0)
 		err = node_enter(&fs->nodes, directory, kind, key, &node);
-		if (err)
-			return err;
-	}
+	if (err)
+		return err;
 	node_know(&fs->nodes, node, info->timestamp_us, info->seq);
 	*out = node;
 	return 0;
@@ -223,35 +235,53 @@ static bool is_here(struct fs *fs, struct node *node)
 	return dirty;
 }
 
-int lookup_child(struct fs *fs, struct node *directory, struct bytes key,
-		 struct fuse_entry_param *e)
+/* One attempt of lookup_child; -EAGAIN if the store changed meanwhile. */
+static int try_child(struct fs *fs, struct node *directory, struct bytes key,
+		     struct fuse_entry_param *e)
 {
-	enum node_kind kind = lookup_kind(directory);
+	uint64_t seq = engine_visible_seq(store_engine(fs->store));
 	struct node *node;
 	struct cell_info info;
-	int found = ask_store(fs, directory, key, &info);
+	int found = ask_store(fs, directory, key, &info), err;
 
-	missing(fs, e);
 	if (found < 0)
 		return found;
 	if (found) {
-		found = lookup_enter(fs, directory, key, &info, &node);
-		if (!found)
-			found = lookup_reply(fs, node, &info, e);
-		if (found == -ENOENT)
-			missing(fs, e);
-		return found == 0 ? 1 : found == -ENOENT ? 0 : found;
+		err = lookup_enter(fs, directory, key, &info, &node);
+		if (!err)
+			err = lookup_reply(fs, node, &info, e);
+		return err ? err : 1;
 	}
-	node = node_find(&fs->nodes, directory, kind, key);
+	node = node_find(&fs->nodes, directory, lookup_kind(directory), key);
 	if (!node)
 		return 0;
 	if (is_here(fs, node)) {
-		found = lookup_reply(fs, node, NULL, e);
-		return found ? found : 1;
+		err = lookup_reply(fs, node, NULL, e);
+		return err ? err : 1;
 	}
-	node_detach(&fs->nodes, node);
+	if (node_seq(&fs->nodes, node) > seq)
+		found = -EAGAIN;
+	else
+		node_detach(&fs->nodes, node);
 	node_put(&fs->nodes, node);
-	return 0;
+	return found;
+}
+
+/* Each needs another commit to the same cell in between. */
+#define TRIES_MAX 1000
+
+int lookup_child(struct fs *fs, struct node *directory, struct bytes key,
+		 struct fuse_entry_param *e)
+{
+	int found = -EAGAIN, tries;
+
+	for (tries = 0; found == -EAGAIN && tries < TRIES_MAX; tries++)
+		found = try_child(fs, directory, key, e);
+	if (found == -ENOENT)
+		found = 0;
+	if (found == 0)
+		missing(fs, e);
+	return found;
 }
 
 int lookup_name(struct fs *fs, struct node *directory, struct bytes name,

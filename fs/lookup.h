@@ -33,9 +33,9 @@ int lookup_child(struct fs *fs, struct node *directory, struct bytes key,
 		 struct fuse_entry_param *e);
 
 /*
- * A child that exists, as info says. If a node of that name knows another
- * version, the cell was changed by others, and the name gets a new node.
- * Referenced.
+ * A child that exists, as info says. If a node of that name knows an older
+ * version, the cell was changed by others, and the name gets a new node; if it
+ * knows a newer one, info is old: -EAGAIN. Referenced.
  */
 int lookup_enter(struct fs *fs, struct node *directory, struct bytes key,
 		 const struct cell_info *info, struct node **out);

@@ -283,23 +283,36 @@ void node_know(struct nodes *nodes, struct node *node, uint64_t timestamp_us,
 	       uint64_t seq)
 {
 	pthread_mutex_lock(&nodes->lock);
-	if (node->kind == NODE_CELL || node->timestamp_us < timestamp_us)
+	if (seq >= node->seq &&
+	    (node->kind == NODE_CELL || node->timestamp_us < timestamp_us))
 		node->timestamp_us = timestamp_us;
-	node->seq = seq;
+	if (node->seq < seq)
+		node->seq = seq;
 	pthread_mutex_unlock(&nodes->lock);
 }
 
+uint64_t node_seq(struct nodes *nodes, const struct node *node)
+{
+	uint64_t seq;
+
+	pthread_mutex_lock(&nodes->lock);
+	seq = node->seq;
+	pthread_mutex_unlock(&nodes->lock);
+	return seq;
+}
+
 void node_committed(struct nodes *nodes, struct node *cell,
-		    uint64_t timestamp_us)
+		    uint64_t timestamp_us, uint64_t seq)
 {
 	struct node *n;
 
 	pthread_mutex_lock(&nodes->lock);
-	cell->seq = 0;
 	cell->timestamp_us = timestamp_us;
 	for (n = cell; n; n = n->parent) {
 		if (n->timestamp_us < timestamp_us)
 			n->timestamp_us = timestamp_us;
+		if (n->seq < seq)
+			n->seq = seq;
 		/* n stays: who commits it refers to it. */
 		set_local_locked(nodes, n, false);
 	}

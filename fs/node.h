@@ -66,9 +66,12 @@ struct node {
 	struct node *sibling; /* next local child of parent */
 	struct draft *draft;  /* while a handle is open; see draft.h */
 	/* A cell: its newest version as last seen, seq 0 if not known. A
-	 * directory: its newest change, as far as the mount knows. */
+	 * directory: its newest change, as far as the mount knows. seq never
+	 * goes back: what was read of the store before it is old. */
 	uint64_t timestamp_us;
 	uint64_t seq;
+	/* A row: cells up to this sequence came with its last rename. */
+	uint64_t moved_seq;
 	/* A directory: fs->outside when the kernel began to cache its list. */
 	uint64_t listed;
 	struct bytes renamed_from; /* qualifier its history came by; owned */
@@ -117,10 +120,11 @@ void node_set_local(struct nodes *nodes, struct node *node, bool local);
 /* What a lookup has just seen; a directory's newest change never goes back. */
 void node_know(struct nodes *nodes, struct node *node, uint64_t timestamp_us,
 	       uint64_t seq);
-/* cell has a version with this timestamp in the store: it and its directories
- * are no longer only local. */
+/* cell has a version with this timestamp and sequence in the store: it and its
+ * directories are no longer only local. */
 void node_committed(struct nodes *nodes, struct node *cell,
-		    uint64_t timestamp_us);
+		    uint64_t timestamp_us, uint64_t seq);
+uint64_t node_seq(struct nodes *nodes, const struct node *node);
 /* Its name no longer finds it, and its local children end. */
 void node_detach(struct nodes *nodes, struct node *node);
 /* Gives node another name in its parent; what had it is detached. */

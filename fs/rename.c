@@ -234,7 +234,8 @@ static int settle(struct move *m, struct node *node, struct node *target)
 	}
 	if (node_rename(&fs->nodes, node, m->to))
 		return -ENOMEM;
-	node_committed(&fs->nodes, node, m->timestamp_us);
+	m->from.qualifier = m->to;
+	note_commit(fs, node, &m->from, m->timestamp_us);
 	return 0;
 }
 
@@ -333,8 +334,10 @@ static int rename_row(struct fs *fs, struct node *node, struct node *target,
 		return err;
 	err = store_update(fs->store, decide_row, &m, fs->options->sync);
 	path_release(&m.from);
-	if (!err)
-		err = node_rename(&fs->nodes, node, to);
+	if (err)
+		return err;
+	node->moved_seq = engine_visible_seq(store_engine(fs->store));
+	err = node_rename(&fs->nodes, node, to);
 	return err;
 }
 

@@ -194,9 +194,12 @@ static int rmdir_local(struct fs *fs, struct node *directory, struct bytes key)
 	err = node_path(&fs->nodes, node, &path);
 	if (err)
 		goto put_node;
-	err = cell_first(fs, &path, node->kind == NODE_FAMILY, &info);
+	/* In this order: a commit makes what is local known to the store. */
+	err = node_has_locals(&fs->nodes, node);
+	if (!err)
+		err = cell_first(fs, &path, node->kind == NODE_FAMILY, &info);
 	path_release(&path);
-	if (err == 1 || (!err && node_has_locals(&fs->nodes, node)))
+	if (err == 1)
 		err = -ENOTEMPTY;
 	else if (!err && !node->local)
 		err = -ENOENT;

@@ -68,7 +68,13 @@ rm "$f/e~"
 same "history comes back when a backup is removed" 3 "$(versions t/r/f e)"
 same "beneath what was written" v3 "$(cat "$f/e")"
 
+exec 3>"$f/writing"
+echo before >&3
 same "of a row" ok "$(rename "$m/t/r" "$m/t/r2" 0)"
+echo after >&3
+same "goes on with open files" "before after" "$(xargs <"$m/t/r2/f/writing")"
+exec 3>&-
+same "in one version" 1 "$(versions t/r2/f writing)"
 same "moves its cells" v3 "$(cat "$m/t/r2/f/e")"
 same "with their versions" 3 "$(versions t/r2/f e)"
 same "and leaves none" "r2 s" "$(ls "$m/t" | xargs)"
