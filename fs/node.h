@@ -2,6 +2,7 @@
 #define FS_NODE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "store/base/buf.h"
 
@@ -55,9 +56,9 @@ struct draft;
 
 struct node {
 	enum node_kind kind;
-	bool found; /* by its name, that is, not detached */
-	bool local; /* exists although the store does not know it */
-	bool gone;  /* unlinked or renamed over: never committed again */
+	_Atomic bool found; /* by its name, that is, not detached */
+	_Atomic bool local; /* exists although the store does not know it */
+	_Atomic bool gone; /* unlinked or renamed over: never committed again */
 	uint32_t references;
 	uint64_t lookups;     /* by the kernel; one reference for all */
 	struct node *parent;  /* referenced; NULL for the root */
@@ -68,12 +69,12 @@ struct node {
 	/* A cell: its newest version as last seen, seq 0 if not known. A
 	 * directory: its newest change, as far as the mount knows. seq never
 	 * goes back: what was read of the store before it is old. */
-	uint64_t timestamp_us;
+	_Atomic uint64_t timestamp_us;
 	uint64_t seq;
 	/* A row: cells up to this sequence came with its last rename. */
-	uint64_t moved_seq;
+	_Atomic uint64_t moved_seq;
 	/* A directory: fs->outside when the kernel began to cache its list. */
-	uint64_t listed;
+	_Atomic uint64_t listed;
 	struct bytes renamed_from; /* qualifier its history came by; owned */
 	uint8_t *name;             /* owned */
 	size_t name_size;
