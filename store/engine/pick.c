@@ -73,6 +73,27 @@ static bool is_apart(const struct sst_file *a, const struct sst_file *b)
 				  bytes_of(b->smallest.data, column_end));
 }
 
+/* Adds a file of a sorted level and the neighbours that share a column with it,
+ * or with the next one. */
+static int add_with_neighbours(struct compaction *c, const struct level *level,
+			       size_t i)
+{
+	size_t first = i, end = i + 1;
+	int err = 0;
+
+	while (first > 0 &&
+	       !is_apart(level->files[first - 1], level->files[first]))
+		first--;
+	while (end < level->count &&
+	       !is_apart(level->files[end - 1], level->files[end]))
+		end++;
+	for (i = first; !err && i < end; i++)
+		err = add_input(c, 0, level->files[i]);
+	if (err < 0)
+		compaction_release(c);
+	return err;
+}
+
 /* Adds the files of the output level that overlap the range of all inputs so
  * far. */
 static int add_overlapped(struct compaction *c, const struct version *v)
@@ -160,13 +181,12 @@ static bool is_dense(const struct sst_file *f)
 }
 
 /* The file of the level that costs least to merge into the next one. */
-static struct sst_file *cheapest(const struct version *v, unsigned int number)
+static size_t cheapest(const struct version *v, unsigned int number)
 {
 	const struct level *level = &v->levels[number];
-	struct sst_file *best = NULL;
 	uint64_t best_cost = UINT64_MAX;
 	bool best_dense = false;
-	size_t i;
+	size_t best = 0, i;
 
 	for (i = 0; i < level->count; i++) {
 		struct sst_file *f = level->files[i];
@@ -174,9 +194,9 @@ static struct sst_file *cheapest(const struct version *v, unsigned int number)
 		uint64_t cost = size * 1024 / (f->size + 1);
 		bool dense = is_dense(f);
 
-		if (!best || (dense && !best_dense) ||
+		if (i == 0 || (dense && !best_dense) ||
 		    (dense == best_dense && cost < best_cost)) {
-			best = f;
+			best = i;
 			best_cost = cost;
 			best_dense = dense;
 		}
@@ -208,7 +228,8 @@ int compact_pick(const struct version *v, const struct compaction_options *o,
 	out->level = best;
 	out->output_level = best == 0 ? base : best + 1;
 	err = best == 0 ? take_level0(out, v)
-			: add_input(out, 0, cheapest(v, best));
+			: add_with_neighbours(out, &v->levels[best],
+					      cheapest(v, best));
 	return err < 0 ? err : complete(out, v);
 }
 
@@ -255,7 +276,7 @@ int compact_pick_range(const struct version *v, struct bytes start,
 		if (sst_file_overlaps(level->files[j], start, end))
 			break;
 	}
-	err = add_input(out, 0, level->files[j]);
+	err = add_with_neighbours(out, level, j);
 	return err < 0 ? err : complete(out, v);
 }
 

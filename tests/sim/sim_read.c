@@ -103,7 +103,7 @@ static void check_cell(struct sim *s, const char *what, const struct cell *got,
 			 text(got->row), text(got->family),
 			 text(got->qualifier),
 			 (unsigned long long)got->timestamp_us, text(want->row),
-			 "", text(want->qualifier),
+			 text(want->family), text(want->qualifier),
 			 (unsigned long long)want->timestamp_us);
 	if (naive_value(want->value_id, want->value_size, &value) < 0)
 		abort();

@@ -151,7 +151,8 @@ static void draw_cell(struct sim *s, const struct naive_table *t,
 
 	c->value_id = ++s->last_value;
 	c->value_size = rng_below(&s->rng, 1 << rng_below(&s->rng, 9));
-	if (rng_one_in(&s->rng, 60))
+	/* In few rows, large enough that files are cut within columns. */
+	if (rng_one_in(&s->rng, s->row_count < 10 ? 10 : 60))
 		c->value_size = rng_below(&s->rng, 100000);
 	*timestamp = draw_timestamp(s, t && t->millis);
 	c->timestamp_us = *timestamp;
