@@ -11,13 +11,11 @@ void buf_release(struct buf *b)
 	*b = (struct buf)BUF_INIT;
 }
 
-int buf_reserve(struct buf *b, size_t extra)
+int buf_grow(struct buf *b, size_t extra)
 {
 	size_t need, capacity;
 	uint8_t *data;
 
-	if (extra <= b->capacity - b->size)
-		return 0;
 	if (extra > SIZE_MAX / 2 - b->size)
 		return -ENOMEM;
 	need = b->size + extra;
@@ -30,25 +28,6 @@ int buf_reserve(struct buf *b, size_t extra)
 	b->data = data;
 	b->capacity = capacity;
 	return 0;
-}
-
-int buf_add(struct buf *b, const void *data, size_t size)
-{
-	int err;
-
-	if (size == 0)
-		return 0;
-	err = buf_reserve(b, size);
-	if (err < 0)
-		return err;
-	memcpy(b->data + b->size, data, size);
-	b->size += size;
-	return 0;
-}
-
-int buf_add_byte(struct buf *b, uint8_t byte)
-{
-	return buf_add(b, &byte, 1);
 }
 
 int buf_add_string(struct buf *b, const char *s)

@@ -22,12 +22,35 @@ struct buf {
 
 void buf_release(struct buf *b);
 
+/* Makes room where there is not enough; see buf_reserve. */
+int buf_grow(struct buf *b, size_t extra);
+
 /* Room for at least extra more bytes. 0 or -ENOMEM. */
-int buf_reserve(struct buf *b, size_t extra);
+static inline int buf_reserve(struct buf *b, size_t extra)
+{
+	return extra <= b->capacity - b->size ? 0 : buf_grow(b, extra);
+}
 
 /* Each appends and returns 0 or -ENOMEM. data may be NULL when size is 0. */
-int buf_add(struct buf *b, const void *data, size_t size);
-int buf_add_byte(struct buf *b, uint8_t byte);
+static inline int buf_add(struct buf *b, const void *data, size_t size)
+{
+	int err;
+
+	if (size == 0)
+		return 0;
+	err = buf_reserve(b, size);
+	if (err < 0)
+		return err;
+	memcpy(b->data + b->size, data, size);
+	b->size += size;
+	return 0;
+}
+
+static inline int buf_add_byte(struct buf *b, uint8_t byte)
+{
+	return buf_add(b, &byte, 1);
+}
+
 int buf_add_string(struct buf *b, const char *s);
 __attribute__((format(printf, 2, 3))) int buf_printf(struct buf *b,
 						     const char *fmt, ...);

@@ -61,29 +61,3 @@ bool take_u64le(struct bytes *in, uint64_t *v)
 	*v = get_u64le(raw.data);
 	return true;
 }
-
-bool take_varint(struct bytes *in, uint64_t *v)
-{
-	const uint8_t *end = in->data + in->size;
-	const uint8_t *p;
-
-	if (in->size == 0)
-		return false;
-	p = get_varint(in->data, end, v);
-	if (!p)
-		return false;
-	*in = bytes_of(p, (size_t)(end - p));
-	return true;
-}
-
-bool take_sized(struct bytes *in, struct bytes *out)
-{
-	struct bytes rest = *in;
-	uint64_t size;
-
-	if (!take_varint(&rest, &size) || size > rest.size)
-		return false;
-	take_bytes(&rest, (size_t)size, out);
-	*in = rest;
-	return true;
-}

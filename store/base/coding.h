@@ -120,8 +120,32 @@ int buf_add_sized(struct buf *b, struct bytes s);
 /* Each takes its item from the front of *in; false if it is cut off. */
 bool take_u32le(struct bytes *in, uint32_t *v);
 bool take_u64le(struct bytes *in, uint64_t *v);
-bool take_varint(struct bytes *in, uint64_t *v);
 bool take_bytes(struct bytes *in, size_t size, struct bytes *out);
-bool take_sized(struct bytes *in, struct bytes *out);
+
+static inline bool take_varint(struct bytes *in, uint64_t *v)
+{
+	const uint8_t *end, *p;
+
+	if (in->size == 0)
+		return false;
+	end = in->data + in->size;
+	p = get_varint(in->data, end, v);
+	if (!p)
+		return false;
+	*in = bytes_of(p, (size_t)(end - p));
+	return true;
+}
+
+static inline bool take_sized(struct bytes *in, struct bytes *out)
+{
+	struct bytes rest = *in;
+	uint64_t size;
+
+	if (!take_varint(&rest, &size) || size > rest.size)
+		return false;
+	*out = bytes_of(rest.data, (size_t)size);
+	*in = bytes_after(rest, (size_t)size);
+	return true;
+}
 
 #endif

@@ -23,6 +23,7 @@ static int add(struct batch *b, uint8_t kind, struct bytes key,
 {
 	static const uint8_t header[BATCH_HEADER_SIZE];
 	size_t need = sizeof(header) + 1 + 2 * VARINT_MAX_SIZE;
+	uint8_t *p;
 	int err;
 
 	if (b->count == BATCH_RECORDS_MAX)
@@ -36,14 +37,17 @@ static int add(struct batch *b, uint8_t kind, struct bytes key,
 	if (err < 0)
 		return err;
 
-	/* There is room, so none of these can fail. */
 	if (b->data.size == 0)
 		buf_add(&b->data, header, sizeof(header));
-	buf_add_byte(&b->data, kind);
-	buf_add_varint(&b->data, key.size);
-	buf_add_bytes(&b->data, key);
-	buf_add_varint(&b->data, value.size);
-	buf_add_bytes(&b->data, value);
+	p = b->data.data + b->data.size;
+	*p++ = kind;
+	p = put_varint(p, key.size);
+	if (key.size > 0)
+		memcpy(p, key.data, key.size);
+	p = put_varint(p + key.size, value.size);
+	if (value.size > 0)
+		memcpy(p, value.data, value.size);
+	b->data.size = (size_t)(p + value.size - b->data.data);
 	b->count++;
 	if (kind == BATCH_RANGE)
 		b->range_count++;

@@ -234,15 +234,17 @@ static int seek(struct cursor *c, struct bytes key)
 	return c->at;
 }
 
-/* Leaves the present prefix, of which the column's first size bytes are: steps
- * first, then seeks its successor. */
+/* Leaves the present prefix, of which the column's first size bytes are: by the
+ * same-row flags if it is a row, else with steps first, then by seeking its
+ * successor. */
 static void leave(struct cursor *c, size_t size, bool row)
 {
 	struct iter *it = c->sources.iter;
 	struct bytes target;
 	unsigned int steps;
 
-	for (steps = 0; steps < STEPS_BEFORE_SEEK; steps++) {
+	for (steps = row ? STEPS_BEFORE_SEEK : 0; steps < STEPS_BEFORE_SEEK;
+	     steps++) {
 		c->at = iter_next(it);
 		if (c->at <= 0 || it->key.size < size ||
 		    memcmp(it->key.data, c->column.data, size) != 0)

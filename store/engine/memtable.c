@@ -408,13 +408,13 @@ static int cells_next(struct iter *iter)
 	return iter_at(it, it->place ? node_next(it->m, it->place, 0) : 0);
 }
 
-/* A few steps first: a search costs about a dozen of them. */
+/* A few steps first: a search costs more than a dozen of them. */
 static int cells_skip(struct iter *iter, struct bytes key)
 {
 	struct memtable_iter *it = (struct memtable_iter *)iter;
 	unsigned int step;
 
-	for (step = 0; step < 6 && it->place; step++) {
+	for (step = 0; step < 12 && it->place; step++) {
 		if (!is_before(it->m, it->place, key))
 			return iter_at(it, it->place);
 		it->place = node_next(it->m, it->place, 0);

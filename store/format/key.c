@@ -40,18 +40,26 @@ int key_add_open_part(struct buf *b, struct bytes part)
 
 int key_add_part(struct buf *b, struct bytes part)
 {
-	static const uint8_t terminator[2] = { 0, TERMINATOR };
 	size_t size = b->size;
+	uint8_t *p;
 	int err;
 
-	err = buf_reserve(b, part.size + sizeof(terminator));
-	if (!err)
+	err = buf_reserve(b, part.size + 2);
+	if (!err && part.size > 0 && memchr(part.data, 0, part.size))
 		err = key_add_open_part(b, part);
+	else if (!err)
+		err = buf_add_bytes(b, part);
 	if (!err)
-		err = buf_add(b, terminator, sizeof(terminator));
-	if (err < 0)
+		err = buf_reserve(b, 2);
+	if (err < 0) {
 		b->size = size;
-	return err;
+		return err;
+	}
+	p = b->data + b->size;
+	p[0] = 0;
+	p[1] = TERMINATOR;
+	b->size += 2;
+	return 0;
 }
 
 int key_add_timestamp(struct buf *b, uint64_t timestamp_us)
@@ -72,8 +80,9 @@ int key_add_trailer(struct buf *b, uint64_t seq, enum key_kind kind)
 
 /* The offset past the terminator of the part that starts at offset, or 0 if
  * the part is not terminated or holds a zero that is not escaped. */
-static size_t part_end(struct bytes key, size_t offset)
+static inline size_t find_end(struct bytes key, size_t offset, bool *escaped)
 {
+	*escaped = false;
 	while (offset < key.size) {
 		const uint8_t *zero =
 			memchr(key.data + offset, 0, key.size - offset);
@@ -85,8 +94,16 @@ static size_t part_end(struct bytes key, size_t offset)
 			return offset;
 		if (zero[1] != ESCAPE)
 			return 0;
+		*escaped = true;
 	}
 	return 0;
+}
+
+static size_t part_end(struct bytes key, size_t offset)
+{
+	bool escaped;
+
+	return find_end(key, offset, &escaped);
 }
 
 int key_split(struct bytes key, struct key_parts *parts)
@@ -127,7 +144,8 @@ size_t key_column_end(struct bytes key)
 int key_part(struct bytes key, size_t offset, struct buf *scratch,
 	     struct bytes *part, size_t *end)
 {
-	size_t stop = part_end(key, offset);
+	bool escaped;
+	size_t stop = find_end(key, offset, &escaped);
 	const uint8_t *zero;
 	struct bytes rest;
 	size_t run;
@@ -139,10 +157,10 @@ int key_part(struct bytes key, size_t offset, struct buf *scratch,
 			    offset, key.size);
 	*end = stop;
 	*part = bytes_of(key.data + offset, stop - offset - 2);
-	zero = part->size ? memchr(part->data, 0, part->size) : NULL;
-	if (!zero)
+	if (!escaped)
 		return 0;
 
+	zero = memchr(part->data, 0, part->size);
 	buf_reset(scratch);
 	err = buf_reserve(scratch, part->size);
 	if (err < 0)

@@ -42,7 +42,7 @@ extern const struct peer peer_tabletfs, peer_rocksdb, peer_leveldb, peer_lmdb,
 
 #define BENCH_KEY_MAX 128
 #define BENCH_CACHE (256 << 20)
-#define BENCH_MEMTABLE (64 << 20)
+extern size_t bench_memtable;
 
 /* row 00 family 00 qualifier 00 ~timestamp; returns the size. */
 size_t bench_key(const struct cell_name *c, uint8_t *key);

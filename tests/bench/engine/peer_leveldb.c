@@ -26,7 +26,7 @@ static void *open_db(const char *directory)
 	leveldb_t *db;
 
 	leveldb_options_set_create_if_missing(o, 1);
-	leveldb_options_set_write_buffer_size(o, BENCH_MEMTABLE);
+	leveldb_options_set_write_buffer_size(o, bench_memtable);
 	leveldb_options_set_cache(o, leveldb_cache_create_lru(BENCH_CACHE));
 	leveldb_options_set_filter_policy(
 		o, leveldb_filterpolicy_create_bloom(10));

@@ -27,7 +27,7 @@ static void *open_db(const char *directory)
 	rocksdb_t *db;
 
 	rocksdb_options_set_create_if_missing(o, 1);
-	rocksdb_options_set_write_buffer_size(o, BENCH_MEMTABLE);
+	rocksdb_options_set_write_buffer_size(o, bench_memtable);
 	rocksdb_options_set_compression(o, rocksdb_lz4_compression);
 	rocksdb_options_increase_parallelism(o, 2);
 	rocksdb_block_based_options_set_block_cache(

@@ -30,7 +30,7 @@ static void *open_store(const char *directory)
 	store_options_init(&o);
 	o.create = true;
 	o.sync_interval_ms = 0;
-	o.memtable_size = BENCH_MEMTABLE;
+	o.memtable_size = bench_memtable;
 	o.cache_size = BENCH_CACHE;
 	check(store_open(directory, &o, &s), "open");
 	schema = store_schema(s);
