@@ -59,7 +59,8 @@ struct shard {
 
 struct cache {
 	size_t shard_capacity;
-	size_t shard_count; /* a power of two */
+	_Atomic size_t reserved; /* of all shards together */
+	size_t shard_count;      /* a power of two */
 	struct shard shards[SHARDS_MAX];
 };
 
@@ -342,14 +343,18 @@ void cache_insert(struct cache *c, uint64_t file, uint64_t offset,
 	struct shard *s = shard_of(c, hash);
 	struct entry *e = (struct entry *)block;
 	struct entry **place;
+	size_t capacity;
 
-	if (e->size > c->shard_capacity)
+	capacity = c->shard_capacity -
+		   atomic_load_explicit(&c->reserved, memory_order_relaxed) /
+			   c->shard_count;
+	if (e->size > capacity)
 		return;
 	e->file = file;
 	e->offset = offset;
 	pthread_mutex_lock(&s->lock);
 	if (!*find(s, hash, file, offset)) {
-		make_room(s, c->shard_capacity, e->size);
+		make_room(s, capacity, e->size);
 		if (s->entry_count >= s->bucket_count)
 			grow(s);
 		e->in_main = ghost_take(s, hash);
@@ -391,11 +396,30 @@ void cache_forget(struct cache *c, uint64_t file)
 	}
 }
 
+bool cache_reserve(struct cache *c, size_t size)
+{
+	size_t limit = c->shard_capacity * c->shard_count / 2;
+	size_t reserved = atomic_load(&c->reserved);
+
+	do {
+		if (size > limit || reserved > limit - size)
+			return false;
+	} while (!atomic_compare_exchange_weak(&c->reserved, &reserved,
+					       reserved + size));
+	return true;
+}
+
+void cache_unreserve(struct cache *c, size_t size)
+{
+	atomic_fetch_sub(&c->reserved, size);
+}
+
 struct cache_stats cache_stats(struct cache *c)
 {
 	struct cache_stats stats = { 0 };
 	size_t i;
 
+	stats.used_size = atomic_load(&c->reserved);
 	for (i = 0; i < c->shard_count; i++) {
 		struct shard *s = &c->shards[i];
 

@@ -50,6 +50,14 @@ void cache_put(struct cache *c, struct cache_block *block);
 /* Forgets all blocks of a file that was removed. May be slow. */
 void cache_forget(struct cache *c, uint64_t file);
 
+/*
+ * Takes size bytes of the capacity for a block that its caller holds on to for
+ * long, so that it need not be looked up: at most half of all; false if that is
+ * used up. Give them back.
+ */
+bool cache_reserve(struct cache *c, size_t size);
+void cache_unreserve(struct cache *c, size_t size);
+
 struct cache_stats cache_stats(struct cache *c);
 
 #endif

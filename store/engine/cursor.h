@@ -48,6 +48,15 @@ int cursor_seek(struct cursor *c, struct bytes key, struct cell *cell);
  * range's end if key is empty. */
 int cursor_row_before(struct cursor *c, struct bytes key, struct cell *cell);
 
+/*
+ * The newest visible version of the column with this encoded prefix: 1 with
+ * timestamp, seq and value of *cell set and the value's bytes added to memory,
+ * which may move; 0 if there is none. As a cursor would find it, with less
+ * work. column must not point into memory.
+ */
+int cursor_get(struct engine *e, const struct engine_snapshot *snapshot,
+	       struct bytes column, struct cell *cell, struct buf *memory);
+
 /* The encoded table and row prefix of the present cell. */
 struct bytes cursor_row_prefix(const struct cursor *c);
 /* The present cell's encoded column prefix. */

@@ -5,6 +5,7 @@
 
 #include "store/base/coding.h"
 #include "store/base/err.h"
+#include "store/base/hash.h"
 
 /*
  * A node of a skiplist: this, height next offsets, the key, and in the list of
@@ -31,6 +32,9 @@ struct cover {
 	(sizeof(struct node) + MEMTABLE_HEIGHT_MAX * sizeof(uint32_t) + \
 	 KEY_TRAILER_SIZE + 8)
 #define COVER_SIZE sizeof(struct cover)
+/* One word of the filter for so many bytes of cells: with values of 100 bytes,
+ * some 17 bits for each prefix. */
+#define FILTER_SHARE 512
 
 static struct node *node_at(const struct memtable *m, uint32_t place)
 {
@@ -196,7 +200,9 @@ int memtable_new(size_t arena_size, struct memtable **out)
 		return -ENOMEM;
 	atomic_init(&m->references, 1);
 	m->random = 2463534242;
-	err = arena_init(&m->arena, arena_size);
+	m->filter_words = arena_size / FILTER_SHARE + 1;
+	m->filter = calloc(m->filter_words, sizeof(*m->filter));
+	err = m->filter ? arena_init(&m->arena, arena_size) : -ENOMEM;
 	if (!err)
 		err = skiplist_init(m, &m->cells);
 	if (!err)
@@ -221,7 +227,59 @@ void memtable_put(struct memtable *m)
 					    memory_order_acq_rel) != 1)
 		return;
 	arena_release(&m->arena);
+	free(m->filter);
 	free(m);
+}
+
+static uint64_t filter_bits(uint64_t hash)
+{
+	return UINT64_C(1) << (hash & 63) | UINT64_C(1) << (hash >> 6 & 63) |
+	       UINT64_C(1) << (hash >> 12 & 63) |
+	       UINT64_C(1) << (hash >> 18 & 63);
+}
+
+static _Atomic uint64_t *filter_word(const struct memtable *m, uint64_t hash)
+{
+	return &m->filter[((hash >> 32) * m->filter_words) >> 32];
+}
+
+static void filter_add(struct memtable *m, struct bytes prefix)
+{
+	uint64_t hash = hash64(prefix);
+	_Atomic uint64_t *word = filter_word(m, hash);
+	uint64_t old = atomic_load_explicit(word, memory_order_relaxed);
+
+	/* There is one writer; who may see the cell sees this before. */
+	atomic_store_explicit(word, old | filter_bits(hash),
+			      memory_order_relaxed);
+}
+
+bool memtable_may_contain(const struct memtable *m, uint64_t hash)
+{
+	uint64_t bits = filter_bits(hash);
+
+	return (atomic_load_explicit(filter_word(m, hash),
+				     memory_order_relaxed) &
+		bits) == bits;
+}
+
+/* Adds those prefixes of the key that the cell added before does not share. */
+static void add_prefixes(struct memtable *m, struct bytes key)
+{
+	size_t column_end = key.size - KEY_TIMESTAMP_SIZE - KEY_TRAILER_SIZE;
+	size_t shared = 0, row_end, family_end;
+
+	if (m->last_cell)
+		shared = bytes_shared(node_key(m, m->last_cell), key);
+	if (shared >= column_end)
+		return;
+	filter_add(m, bytes_of(key.data, column_end));
+	row_end = key_row_end(key);
+	family_end = key_family_end(key, row_end);
+	if (shared < family_end)
+		filter_add(m, bytes_of(key.data, family_end));
+	if (shared < row_end)
+		filter_add(m, bytes_of(key.data, row_end));
 }
 
 static void add_cell(struct memtable *m, const struct batch_record *r,
@@ -239,6 +297,8 @@ static void add_cell(struct memtable *m, const struct batch_record *r,
 	if (r->value.size)
 		memcpy(key + key_size, r->value.data, r->value.size);
 
+	add_prefixes(m, bytes_of(key, key_size));
+	m->last_cell = place;
 	find_place(m, &m->cells, bytes_of(key, key_size));
 	link_node(m, &m->cells, place);
 	atomic_fetch_add_explicit(&m->cell_count, 1, memory_order_relaxed);
@@ -377,12 +437,6 @@ size_t memtable_need(const struct batch *batch)
 	return (size_t)batch_need(NULL, batch) + 4 * NODE_SIZE_MAX;
 }
 
-struct memtable_iter {
-	struct iter iter;
-	struct memtable *m;
-	uint32_t place;
-};
-
 static int iter_at(struct memtable_iter *it, uint32_t place)
 {
 	it->place = place;
@@ -443,15 +497,19 @@ static const struct iter_ops cells_ops = {
 	.close = cells_close,
 };
 
+void memtable_iter_init(struct memtable_iter *it, const struct memtable *m)
+{
+	*it = (struct memtable_iter){ .iter.ops = &cells_ops, .m = m };
+}
+
 int memtable_iter_new(struct memtable *m, struct iter **out)
 {
-	struct memtable_iter *it = calloc(1, sizeof(*it));
+	struct memtable_iter *it = malloc(sizeof(*it));
 
 	*out = NULL;
 	if (!it)
 		return -ENOMEM;
-	it->iter.ops = &cells_ops;
-	it->m = m;
+	memtable_iter_init(it, m);
 	*out = &it->iter;
 	return 0;
 }

@@ -37,6 +37,11 @@ struct memtable {
 	uint64_t first_seq, last_seq; /* 0 while empty; of the writer */
 	uint64_t log_id;              /* of the log that holds it */
 	_Atomic uint64_t max_timestamp;
+	/* A Bloom filter of the cells' row, family and column prefixes: of each
+	 * some bits of one word. */
+	_Atomic uint64_t *filter;
+	size_t filter_words;
+	uint32_t last_cell; /* whose prefixes were added last; 0: none */
 	uint32_t random;
 	atomic_uint references;
 };
@@ -54,8 +59,20 @@ void memtable_apply(struct memtable *m, const struct batch *batch,
  * than an arena can have (UINT32_MAX) when many ranges overlap. */
 size_t memtable_need(const struct batch *batch);
 
+/* Whether a cell's key may start with the row, family or column prefix of this
+ * hash64. */
+bool memtable_may_contain(const struct memtable *m, uint64_t prefix_hash);
+
 /* Over the cells, whatever their sequence; m must stay referenced. */
 int memtable_iter_new(struct memtable *m, struct iter **out);
+/* The same in the caller's memory; it is not closed. */
+struct memtable_iter {
+	struct iter iter;
+	const struct memtable *m;
+	uint32_t place;
+};
+
+void memtable_iter_init(struct memtable_iter *it, const struct memtable *m);
 
 /*
  * The largest seq <= visible_seq of a range tombstone covering key, or 0. With

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/base/hash.h"
 #include "store/engine/merge.h"
 
 /* Iterators while they are collected. */
@@ -12,12 +13,14 @@ struct collector {
 	size_t capacity;
 };
 
-static void take_references(struct engine *e,
-			    const struct engine_snapshot *snapshot,
-			    struct sources *s)
+void sources_take(struct engine *e, const struct engine_snapshot *snapshot,
+		  struct sources *s)
 {
 	size_t i;
 
+	s->iter = NULL;
+	s->covers = NULL;
+	s->memtable_count = s->cover_count = 0;
 	/* The visible sequence is read under the same lock as the pointers, so
 	 * no compaction that was told a later one has replaced a file here. */
 	pthread_mutex_lock(&e->lock);
@@ -27,14 +30,20 @@ static void take_references(struct engine *e,
 			memtable_get(e->immutables[i - 1]);
 	s->version = version_get(e->version);
 	s->rules = gc_rules_get(e->rules);
-	if (snapshot) {
-		s->seq = snapshot->seq;
-		s->gc_time_us = snapshot->gc_time_us;
-	} else {
-		s->seq = atomic_load(&e->visible_seq);
-		s->gc_time_us = engine_gc_time(e);
-	}
+	s->seq = snapshot ? snapshot->seq : atomic_load(&e->visible_seq);
 	pthread_mutex_unlock(&e->lock);
+}
+
+uint64_t sources_time(struct engine *e, const struct engine_snapshot *snapshot)
+{
+	uint64_t now;
+
+	if (snapshot)
+		return snapshot->gc_time_us;
+	pthread_mutex_lock(&e->lock);
+	now = engine_gc_time(e);
+	pthread_mutex_unlock(&e->lock);
+	return now;
 }
 
 static int add_cover(struct sources *s, const struct memtable *memtable,
@@ -71,14 +80,15 @@ static int add_iter(struct collector *c, struct iter *it)
 }
 
 static int add_memtable(struct sources *s, struct collector *c,
-			struct memtable *m)
+			struct memtable *m, struct bytes prefix)
 {
 	struct iter *it;
 	int err = 0;
 
 	if (atomic_load(&m->tombstone_count) > 0)
 		err = add_cover(s, m, NULL);
-	if (err < 0 || atomic_load(&m->cell_count) == 0)
+	if (err < 0 || atomic_load(&m->cell_count) == 0 ||
+	    (prefix.size > 0 && !memtable_may_contain(m, hash64(prefix))))
 		return err;
 	err = memtable_iter_new(m, &it);
 	return err < 0 ? err : add_iter(c, it);
@@ -91,7 +101,7 @@ static int add_file(struct collector *c, const struct sst_file *f,
 	int err;
 
 	if (prefix.size > 0) {
-		err = sst_may_contain(f->sst, prefix);
+		err = sst_may_contain(f->sst, hash64(prefix));
 		if (err <= 0)
 			return err;
 	}
@@ -148,10 +158,10 @@ int sources_open(struct engine *e, const struct engine_snapshot *snapshot,
 	size_t i;
 	int err = 0;
 
-	*s = (struct sources){ 0 };
-	take_references(e, snapshot, s);
+	sources_take(e, snapshot, s);
+	s->gc_time_us = sources_time(e, snapshot);
 	for (i = 0; i < s->memtable_count && err == 0; i++)
-		err = add_memtable(s, &c, s->memtables[i]);
+		err = add_memtable(s, &c, s->memtables[i], prefix);
 	for (level = 0; level < LEVEL_COUNT && err == 0; level++)
 		err = add_level(s, &c, level, start, end, prefix);
 	if (err < 0) {
@@ -178,7 +188,11 @@ void sources_close(struct sources *s)
 	version_put(s->version);
 	gc_rules_put(s->rules);
 	free(s->covers);
-	*s = (struct sources){ 0 };
+	s->iter = NULL;
+	s->version = NULL;
+	s->rules = NULL;
+	s->covers = NULL;
+	s->memtable_count = s->cover_count = 0;
 }
 
 static bool in_span(const struct tombstone *span, struct bytes key)

@@ -34,6 +34,11 @@ struct sources {
 int sources_open(struct engine *e, const struct engine_snapshot *snapshot,
 		 struct bytes start, struct bytes end, struct bytes prefix,
 		 struct sources *s);
+/* The references and seq alone, without GC time and iterator. */
+void sources_take(struct engine *e, const struct engine_snapshot *snapshot,
+		  struct sources *s);
+/* The snapshot's GC time, or that of now if it is NULL. */
+uint64_t sources_time(struct engine *e, const struct engine_snapshot *snapshot);
 void sources_close(struct sources *s);
 
 /* Whether a range tombstone hides the entry with this key and seq. */

@@ -43,6 +43,7 @@ struct level {
 
 struct version {
 	struct level levels[LEVEL_COUNT];
+	size_t tombstone_count; /* range tombstones of all files */
 	atomic_uint references;
 };
 

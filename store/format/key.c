@@ -133,6 +133,11 @@ size_t key_row_end(struct bytes key)
 	return part_end(key, KEY_TABLE_SIZE);
 }
 
+size_t key_family_end(struct bytes key, size_t row_end)
+{
+	return row_end ? part_end(key, row_end) : 0;
+}
+
 size_t key_column_end(struct bytes key)
 {
 	size_t end = part_end(key, KEY_TABLE_SIZE);

@@ -55,6 +55,9 @@ int key_split(struct bytes key, struct key_parts *parts);
 
 /* The size of the row prefix alone; 0 if key holds no terminated row. */
 size_t key_row_end(struct bytes key);
+/* The size of the family prefix of a key whose row prefix has row_end bytes; 0
+ * if key holds none. */
+size_t key_family_end(struct bytes key, size_t row_end);
 /* The size of the column prefix; 0 if key does not hold all of one. */
 size_t key_column_end(struct bytes key);
 
@@ -81,6 +84,22 @@ enum key_kind key_kind(struct bytes key);
 static inline struct bytes key_version(struct bytes key)
 {
 	return bytes_of(key.data, key.size - KEY_TRAILER_SIZE);
+}
+
+/* Room for any key on the stack: a buf that need not be released. It takes no
+ * more than KEY_SIZE_MAX bytes, so the parts' sizes have to be checked before.
+ */
+struct key_room {
+	struct buf buf;
+	uint8_t bytes[KEY_SIZE_MAX];
+};
+
+static inline struct buf *key_room_init(struct key_room *r)
+{
+	r->buf.data = r->bytes;
+	r->buf.size = 0;
+	r->buf.capacity = sizeof(r->bytes);
+	return &r->buf;
 }
 
 /*

@@ -172,10 +172,20 @@ int sst_open(struct reader *reader, struct cache *cache, uint64_t file_id,
 
 void sst_close(struct sst *t)
 {
+	int part;
+
 	if (!t)
 		return;
 	if (t->reader)
 		t->reader->ops->reader_close(t->reader);
+	for (part = 0; part < SST_PARTS; part++) {
+		struct cache_block *block = atomic_load(&t->pinned[part]);
+
+		if (!block)
+			continue;
+		cache_unreserve(t->cache, block->bytes.size);
+		cache_put(t->cache, block);
+	}
 	tombstone_list_release(&t->tombstones);
 	buf_release(&t->property_memory);
 	free(t);
@@ -191,7 +201,42 @@ const struct tombstone_list *sst_tombstones(const struct sst *t)
 	return &t->tombstones;
 }
 
-int sst_may_contain(struct sst *t, struct bytes prefix)
+int sst_get_part(struct sst *t, enum sst_part part, enum sst_read how,
+		 struct cache_block **out)
+{
+	struct sst_handle handle;
+	struct cache_block *none = NULL;
+	int err;
+
+	*out = atomic_load_explicit(&t->pinned[part], memory_order_acquire);
+	if (*out && how != SST_READ_VOLUME)
+		return 0;
+	handle = sst_footer_part(&t->footer, part);
+	if (how == SST_READ_VOLUME)
+		return sst_read_block(t, handle, how, out);
+	err = sst_read_block(t, handle, SST_READ_NOFILL, out);
+	if (err < 0)
+		return err;
+	if (!cache_reserve(t->cache, (*out)->bytes.size)) {
+		cache_insert(t->cache, t->file_id, handle.offset, *out);
+		return 0;
+	}
+	if (!atomic_compare_exchange_strong(&t->pinned[part], &none, *out)) {
+		cache_unreserve(t->cache, (*out)->bytes.size);
+		cache_put(t->cache, *out);
+		*out = none; /* another thread was first */
+	}
+	return 0;
+}
+
+void sst_put_part(struct sst *t, enum sst_part part, struct cache_block *block)
+{
+	if (block && block != atomic_load_explicit(&t->pinned[part],
+						   memory_order_relaxed))
+		cache_put(t->cache, block);
+}
+
+int sst_may_contain(struct sst *t, uint64_t prefix_hash)
 {
 	struct sst_handle handle = sst_footer_part(&t->footer, SST_FILTER);
 	struct cache_block *block;
@@ -199,10 +244,10 @@ int sst_may_contain(struct sst *t, struct bytes prefix)
 
 	if (handle.size == 0)
 		return 1;
-	result = sst_read_block(t, handle, SST_READ_FILL, &block);
+	result = sst_get_part(t, SST_FILTER, SST_READ_FILL, &block);
 	if (result < 0)
 		return result;
-	result = filter_may_contain(block->bytes, hash64(prefix));
-	cache_put(t->cache, block);
+	result = filter_may_contain(block->bytes, prefix_hash);
+	sst_put_part(t, SST_FILTER, block);
 	return result < 0 ? sst_fail(t, handle.offset, result) : result;
 }

@@ -3,6 +3,7 @@
 
 #include "store/base/cache.h"
 #include "store/base/volume.h"
+#include "store/format/block.h"
 #include "store/format/iter.h"
 #include "store/format/tombstone.h"
 
@@ -51,16 +52,36 @@ const struct sst_properties *sst_properties(const struct sst *t);
 const struct tombstone_list *sst_tombstones(const struct sst *t);
 
 /*
- * Whether the file may hold a key that starts with prefix, which must be a row,
- * family or column prefix: 0 no, 1 perhaps, negative on error.
+ * Whether the file may hold a key that starts with the prefix of this hash64, a
+ * row, family or column prefix: 0 no, 1 perhaps, negative on error.
  */
-int sst_may_contain(struct sst *t, struct bytes prefix);
+int sst_may_contain(struct sst *t, uint64_t prefix_hash);
 
 /*
  * An iterator over the point entries. t must stay open. With fill_cache false,
  * blocks read from the volume are not kept (compaction).
  */
 int sst_iter_new(struct sst *t, bool fill_cache, struct iter **out);
+
+/*
+ * The same in the caller's memory, with a buffer of KEY_SIZE_MAX bytes, for a
+ * lookup: released, not closed, and only after success.
+ */
+struct sst_iter {
+	struct iter iter;
+	struct sst *sst;
+	bool fill_cache;
+	bool valid; /* at an entry, by anything but before */
+	struct cache_block *index_block;
+	struct cache_block *data_block; /* NULL: none yet */
+	uint64_t data_offset;
+	struct block_iter index; /* shares nothing */
+	struct block_iter data;
+};
+
+int sst_iter_init(struct sst_iter *it, struct sst *t, bool fill_cache,
+		  uint8_t *buffer);
+void sst_iter_release(struct sst_iter *it);
 
 /* Re-reads every block from the volume, past the cache (which may be NULL if
  * nothing but this is called), checks checksums, order,

@@ -1,6 +1,8 @@
 #ifndef STORE_SST_FORMAT_H
 #define STORE_SST_FORMAT_H
 
+#include <stdatomic.h>
+
 #include "store/format/block.h"
 #include "store/format/sst.h"
 
@@ -80,6 +82,9 @@ struct sst {
 	struct sst_properties properties;
 	struct buf property_memory; /* what the bounds point at */
 	struct tombstone_list tombstones;
+	/* The filter and the index, once read, while the cache lets them be
+	 * held: they are asked at every lookup. */
+	_Atomic(struct cache_block *) pinned[SST_PARTS];
 };
 
 enum sst_read {
@@ -94,6 +99,9 @@ int sst_read_block(const struct sst *t, struct sst_handle handle,
 /* Passes on the error of a block with file and offset before its reason. */
 int sst_fail(const struct sst *t, uint64_t offset, int err);
 
-int sst_iter_open(struct sst *t, enum sst_read how, struct iter **out);
+/* The filter or the index, valid until sst_put_part or until t is closed. */
+int sst_get_part(struct sst *t, enum sst_part part, enum sst_read how,
+		 struct cache_block **out);
+void sst_put_part(struct sst *t, enum sst_part part, struct cache_block *block);
 
 #endif

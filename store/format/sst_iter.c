@@ -8,18 +8,6 @@
  * the data iterator is in; index and data block stay referenced, so that keys
  * and values may point into them.
  */
-struct sst_iter {
-	struct iter iter;
-	struct sst *sst;
-	enum sst_read how;
-	bool valid; /* at an entry, by anything but before */
-	struct cache_block *index_block;
-	struct cache_block *data_block; /* NULL: none yet */
-	uint64_t data_offset;
-	struct block_iter index;
-	struct block_iter data;
-	uint8_t buffer[KEY_SIZE_MAX]; /* of data; the index shares nothing */
-};
 
 /* Ends every step: what the data iterator said. */
 static int show(struct sst_iter *si, int result)
@@ -54,11 +42,14 @@ static int load_block(struct sst_iter *si)
 		cache_put(si->sst->cache, si->data_block);
 		si->data_block = NULL;
 	}
-	err = sst_read_block(si->sst, entry.block, si->how, &si->data_block);
+	err = sst_read_block(si->sst, entry.block,
+			     si->fill_cache ? SST_READ_FILL : SST_READ_NOFILL,
+			     &si->data_block);
 	if (err < 0)
 		return err;
 	si->data_offset = entry.block.offset;
-	err = block_iter_init(&si->data, si->data_block->bytes, si->buffer);
+	err = block_iter_init(&si->data, si->data_block->bytes,
+			      si->data.buffer);
 	return err < 0 ? show(si, err) : 0;
 }
 
@@ -171,15 +162,17 @@ static int sst_before(struct iter *it, struct bytes key)
 	return result;
 }
 
-static void sst_iter_close(struct iter *it)
+void sst_iter_release(struct sst_iter *si)
 {
-	struct sst_iter *si = (struct sst_iter *)it;
-
 	if (si->data_block)
 		cache_put(si->sst->cache, si->data_block);
-	if (si->index_block)
-		cache_put(si->sst->cache, si->index_block);
-	free(si);
+	sst_put_part(si->sst, SST_INDEX, si->index_block);
+}
+
+static void sst_iter_close(struct iter *it)
+{
+	sst_iter_release((struct sst_iter *)it);
+	free(it);
 }
 
 static const struct iter_ops sst_iter_ops = {
@@ -190,39 +183,41 @@ static const struct iter_ops sst_iter_ops = {
 	.close = sst_iter_close,
 };
 
-int sst_iter_open(struct sst *t, enum sst_read how, struct iter **out)
+int sst_iter_init(struct sst_iter *si, struct sst *t, bool fill_cache,
+		  uint8_t *buffer)
 {
-	struct sst_handle handle = sst_footer_part(&t->footer, SST_INDEX);
-	struct sst_iter *si = malloc(sizeof(*si));
+	int err;
+
+	memset(si, 0, sizeof(*si));
+	si->iter.ops = &sst_iter_ops;
+	si->sst = t;
+	si->fill_cache = fill_cache;
+	si->data.buffer = buffer;
+	/* Indexes are worth their place even when blocks are read but once. */
+	err = sst_get_part(t, SST_INDEX, SST_READ_FILL, &si->index_block);
+	if (err < 0)
+		return err;
+	err = block_iter_init(&si->index, si->index_block->bytes, NULL);
+	if (err < 0) {
+		err = fail_index(si, err);
+		sst_iter_release(si);
+	}
+	return err;
+}
+
+int sst_iter_new(struct sst *t, bool fill_cache, struct iter **out)
+{
+	struct sst_iter *si = malloc(sizeof(*si) + KEY_SIZE_MAX);
 	int err;
 
 	*out = NULL;
 	if (!si)
 		return -ENOMEM;
-	/* Not the buffer, which is large and needs no value. */
-	memset(si, 0, offsetof(struct sst_iter, buffer));
-	si->iter.ops = &sst_iter_ops;
-	si->sst = t;
-	si->how = how;
-	/* Indexes are worth their place even when blocks are read but once. */
-	err = sst_read_block(t, handle,
-			     how == SST_READ_VOLUME ? how : SST_READ_FILL,
-			     &si->index_block);
-	if (!err) {
-		err = block_iter_init(&si->index, si->index_block->bytes, NULL);
-		if (err < 0)
-			err = fail_index(si, err);
-	}
+	err = sst_iter_init(si, t, fill_cache, (uint8_t *)(si + 1));
 	if (err < 0) {
-		sst_iter_close(&si->iter);
+		free(si);
 		return err;
 	}
 	*out = &si->iter;
 	return 0;
-}
-
-int sst_iter_new(struct sst *t, bool fill_cache, struct iter **out)
-{
-	return sst_iter_open(t, fill_cache ? SST_READ_FILL : SST_READ_NOFILL,
-			     out);
 }

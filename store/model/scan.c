@@ -45,6 +45,12 @@ static int encode_range(const struct scan_range *r, uint32_t table,
 	return err;
 }
 
+static int no_table(struct bytes name)
+{
+	return fail(ERR_no_table, "table \"%.*s\" not found", (int)name.size,
+		    (const char *)name.data);
+}
+
 int scan_open(struct store *s, const struct snapshot *snapshot,
 	      const struct scan_range *range, struct scan **out)
 {
@@ -57,9 +63,7 @@ int scan_open(struct store *s, const struct snapshot *snapshot,
 	*out = NULL;
 	if (!table) {
 		schema_put(schema);
-		return fail(ERR_no_table, "table \"%.*s\" not found",
-			    (int)range->table.size,
-			    (const char *)range->table.data);
+		return no_table(range->table);
 	}
 	scan = calloc(1, sizeof(*scan));
 	if (!scan) {
@@ -145,50 +149,43 @@ int scan_seek(struct scan *scan, struct bytes row, struct cell *cell)
 	return err;
 }
 
-/* Copies the cell's bytes into memory and points it there. */
-static int keep_cell(struct cell *cell, struct buf *memory)
-{
-	struct bytes *parts[] = { &cell->row, &cell->family, &cell->qualifier,
-				  &cell->value };
-	size_t i, offset = 0;
-	int err = 0;
-
-	buf_reset(memory);
-	for (i = 0; i < 4 && err == 0; i++)
-		err = buf_add_bytes(memory, *parts[i]);
-	if (err < 0)
-		return err;
-	for (i = 0; i < 4; i++) {
-		parts[i]->data = memory->data + offset;
-		offset += parts[i]->size;
-	}
-	return 0;
-}
-
 int store_get(struct store *s, const struct snapshot *snapshot,
-	      struct bytes table, struct bytes row, struct bytes family,
+	      struct bytes table_name, struct bytes row, struct bytes family,
 	      struct bytes qualifier, struct cell *cell, struct buf *memory)
 {
-	struct scan_range range = {
-		.table = table,
-		.row = row,
-		.family = family,
-		.qualifier = qualifier,
-		.has_family = true,
-		.has_qualifier = true,
-	};
-	struct scan *scan;
+	const struct bytes parts[] = { row, family, qualifier };
+	struct bytes *const places[] = { &cell->row, &cell->family,
+					 &cell->qualifier };
+	struct schema *schema = store_schema(s);
+	const struct table *table = schema_table(schema, table_name);
+	uint32_t id = table ? table->id : 0;
+	size_t i, offset = 0;
+	struct key_room room;
+	struct buf *column = key_room_init(&room);
 	int err;
 
-	if (row.size == 0)
+	schema_put(schema);
+	if (!table)
+		return no_table(table_name);
+	if (row.size == 0 || row.size > STORE_ROW_KEY_MAX ||
+	    family.size > STORE_FAMILY_NAME_MAX ||
+	    qualifier.size > STORE_QUALIFIER_MAX)
 		return 0;
-	err = scan_open(s, snapshot, &range, &scan);
+	buf_reset(memory);
+	err = key_add_table(column, id);
+	for (i = 0; i < 3 && err == 0; i++) {
+		err = key_add_part(column, parts[i]);
+		if (err == 0)
+			err = buf_add_bytes(memory, parts[i]);
+	}
 	if (err < 0)
 		return err;
-	err = scan_next(scan, CURSOR_VERSION, cell);
-	if (err == 1 && keep_cell(cell, memory) < 0)
-		err = -ENOMEM;
-	scan_close(scan);
+	err = cursor_get(s->engine, (const struct engine_snapshot *)snapshot,
+			 buf_bytes(column), cell, memory);
+	for (i = 0; i < 3 && err == 1; i++) {
+		*places[i] = bytes_of(memory->data + offset, parts[i].size);
+		offset += parts[i].size;
+	}
 	return err;
 }
 

@@ -1,0 +1,260 @@
+#include <stdlib.h>
+
+#include "store/base/coding.h"
+#include "store/base/err.h"
+#include "store/base/hash.h"
+#include "store/engine/cursor.h"
+#include "store/engine/sources.h"
+
+/*
+ * The newest version of one column, without merging: the sources are asked one
+ * after the other, newest writes first, and each shows its newest version that
+ * nothing hides. Of two writes of a version the later one is in the source that
+ * is asked before, so a version that is not newer than the best so far cannot
+ * win, and sources that hold no newer timestamp need not be asked. Range
+ * tombstones of all sources count, whichever is asked.
+ *
+ * A point delete may hide what a later source holds: where one is met, and
+ * where a column is long and all hidden, a cursor answers instead.
+ */
+#define STEPS_MAX 16
+/* What look returns when it takes a cursor to tell. */
+#define TAKES_CURSOR 2
+
+struct get {
+	struct engine *e;
+	struct sources sources;
+	struct bytes column;
+	struct bytes after; /* first key after all of the column's */
+	uint64_t hash;
+	const struct gc_family *family; /* NULL: keeps all */
+	bool family_known;
+	bool hidden;   /* the family or table was dropped */
+	bool has_best; /* cell and value are set */
+	struct cell *cell;
+	struct buf *memory;
+	size_t value_start; /* in memory */
+};
+
+static int find_family(struct get *g)
+{
+	const struct gc_rules *rules = g->sources.rules;
+	struct buf scratch = BUF_INIT;
+	const struct gc_table *table;
+	struct bytes name;
+	size_t end;
+	int err;
+
+	g->family_known = true;
+	if (!rules)
+		return 0;
+	g->hidden = true;
+	table = gc_rules_table(rules, key_table(g->column));
+	if (!table)
+		return 0;
+	err = key_part(g->column, key_row_end(g->column), &scratch, &name,
+		       &end);
+	if (!err)
+		g->family = gc_table_family(table, name);
+	buf_release(&scratch);
+	g->hidden = !g->family;
+	return err;
+}
+
+/* Of a sorted level, the files that may overlap the column, from *i on. */
+static struct sst_file *next_file(const struct get *g, unsigned int number,
+				  size_t *i)
+{
+	const struct level *level = &g->sources.version->levels[number];
+
+	if (number > 0 && *i == 0)
+		*i = level_find(level, g->column);
+	for (; *i < level->count; ++*i) {
+		struct sst_file *f = level->files[*i];
+
+		if (sst_file_overlaps(f, g->column, g->after)) {
+			++*i;
+			return f;
+		}
+		if (number > 0)
+			break;
+	}
+	return NULL;
+}
+
+static bool is_covered(const struct get *g, struct bytes key, uint64_t seq)
+{
+	const struct sources *s = &g->sources;
+	struct sst_file *f;
+	unsigned int level;
+	size_t i;
+
+	for (i = 0; i < s->memtable_count; i++)
+		if (atomic_load(&s->memtables[i]->tombstone_count) > 0 &&
+		    memtable_cover(s->memtables[i], key, s->seq, NULL) > seq)
+			return true;
+	if (s->version->tombstone_count == 0)
+		return false;
+	for (level = 0; level < LEVEL_COUNT; level++)
+		for (i = 0; (f = next_file(g, level, &i));)
+			if (tombstone_cover(sst_tombstones(f->sst), key, s->seq,
+					    NULL) > seq)
+				return true;
+	return false;
+}
+
+/* The entry is newer than the best: 1 if it is the best now, 0 if hidden. */
+static int take(struct get *g, const struct iter *it, uint64_t timestamp)
+{
+	uint64_t seq = key_seq(it->key);
+	int err = 0;
+
+	if (!g->family_known)
+		err = find_family(g);
+	if (err < 0 || g->hidden || (g->family && seq < g->family->birth_seq) ||
+	    is_covered(g, it->key, seq))
+		return err;
+	g->memory->size = g->value_start;
+	err = buf_add_bytes(g->memory, it->value);
+	if (err < 0)
+		return err;
+	g->cell->timestamp_us = timestamp;
+	g->cell->seq = seq;
+	g->has_best = true;
+	return 1;
+}
+
+/* Asks one source: 0, TAKES_CURSOR or an error. */
+static int look(struct get *g, struct iter *it)
+{
+	size_t size = g->column.size + KEY_TIMESTAMP_SIZE + KEY_TRAILER_SIZE;
+	int result = iter_seek(it, g->column), steps, taken;
+
+	for (steps = 0; result > 0; steps++) {
+		uint64_t timestamp;
+
+		if (!bytes_starts_with(it->key, g->column))
+			return 0;
+		if (steps == STEPS_MAX || it->key.size != size)
+			return TAKES_CURSOR;
+		timestamp = key_timestamp(it->key);
+		if (g->has_best && timestamp <= g->cell->timestamp_us)
+			return 0;
+		if (key_seq(it->key) <= g->sources.seq) {
+			if (key_kind(it->key) != KEY_PUT)
+				return TAKES_CURSOR;
+			taken = take(g, it, timestamp);
+			if (taken != 0)
+				return taken < 0 ? taken : 0;
+			if (g->hidden)
+				return 0;
+		}
+		result = iter_next(it);
+	}
+	return result;
+}
+
+static bool may_win(const struct get *g, uint64_t max_timestamp)
+{
+	return !g->has_best || max_timestamp > g->cell->timestamp_us;
+}
+
+static int look_in_memtable(struct get *g, const struct memtable *m)
+{
+	struct memtable_iter it;
+
+	if (!memtable_may_contain(m, g->hash) ||
+	    !may_win(g, atomic_load_explicit(&m->max_timestamp,
+					     memory_order_acquire)))
+		return 0;
+	memtable_iter_init(&it, m);
+	return look(g, &it.iter);
+}
+
+static int look_in_file(struct get *g, const struct sst_file *f)
+{
+	uint8_t buffer[KEY_SIZE_MAX];
+	struct sst_iter it;
+	int result;
+
+	if (!may_win(g, f->max_timestamp))
+		return 0;
+	result = sst_may_contain(f->sst, g->hash);
+	if (result <= 0)
+		return result;
+	result = sst_iter_init(&it, f->sst, true, buffer);
+	if (result < 0)
+		return result;
+	result = look(g, &it.iter);
+	sst_iter_release(&it);
+	return result;
+}
+
+static int look_everywhere(struct get *g)
+{
+	struct sources *s = &g->sources;
+	struct sst_file *f;
+	unsigned int level;
+	int result = 0;
+	size_t i;
+
+	for (i = 0; i < s->memtable_count && result == 0; i++)
+		result = look_in_memtable(g, s->memtables[i]);
+	for (level = 0; level < LEVEL_COUNT && !g->hidden; level++)
+		for (i = 0; result == 0 && (f = next_file(g, level, &i));)
+			result = look_in_file(g, f);
+	return result;
+}
+
+static int by_cursor(struct get *g, const struct engine_snapshot *snapshot)
+{
+	struct cursor *c;
+	int err;
+
+	g->memory->size = g->value_start;
+	err = cursor_open(g->e, snapshot, g->column, g->after, g->column, &c);
+	if (err < 0)
+		return err;
+	err = cursor_next(c, CURSOR_VERSION, g->cell);
+	if (err == 1 && buf_add_bytes(g->memory, g->cell->value) < 0)
+		err = -ENOMEM;
+	cursor_close(c);
+	return err;
+}
+
+int cursor_get(struct engine *e, const struct engine_snapshot *snapshot,
+	       struct bytes column, struct cell *cell, struct buf *memory)
+{
+	struct get g = { .e = e,
+			 .column = column,
+			 .hash = hash64(column),
+			 .cell = cell,
+			 .memory = memory,
+			 .value_start = memory->size };
+	uint8_t after[KEY_SIZE_MAX];
+	int result;
+
+	/* The successor of a prefix has its final 01 changed to 02. */
+	memcpy(after, column.data, column.size);
+	after[column.size - 1]++;
+	g.after = bytes_of(after, column.size);
+	sources_take(e, snapshot, &g.sources);
+	result = look_everywhere(&g);
+	if (result == 0 && g.has_best) {
+		struct gc_column gc;
+
+		result = 1;
+		if (g.family && g.family->policy) {
+			/* Rules hide the oldest versions first. */
+			gc_column_start(&gc, g.family,
+					sources_time(e, snapshot));
+			result = gc_column_keep(&gc, cell->timestamp_us);
+		}
+	}
+	sources_close(&g.sources);
+	if (result == TAKES_CURSOR)
+		result = by_cursor(&g, snapshot);
+	if (result == 1)
+		cell->value = bytes_after(buf_bytes(memory), g.value_start);
+	return result;
+}
