@@ -1,0 +1,56 @@
+#!/bin/bash
+# Rules of a schema as files show them: age, granularity; and who may enter.
+. "$(dirname "$0")/lib.sh"
+start_mount || exit 1
+mkdir "$m/t" "$m/t/.schema/age" "$m/t/.schema/f"
+
+# until_gone PATH: waits for at most ten seconds.
+until_gone() {
+	local end=$((SECONDS + 10))
+	while [ -e "$1" ]; do
+		[ $SECONDS -lt $end ] || return 1
+	done
+}
+
+echo 'maxage=300ms' >"$m/t/.schema/age/gc"
+mkdir -p "$m/t/r/age"
+echo x >"$m/t/r/age/q"
+same "a cell is there" x "$(cat "$m/t/r/age/q")"
+check "until its age hides it" until_gone "$m/t/r/age/q"
+same "then it is not listed" "" "$(ls "$m/t/r/age" 2>/dev/null)"
+check "and its row ends" until_gone "$m/t/r"
+same "nor is that listed" "" "$(ls "$m/t")"
+echo 'maxage=1h' >"$m/t/.schema/age/gc"
+mkdir -p "$m/t/r/age"
+echo y >"$m/t/r/age/q"
+time=$(stat -c %.6Y "$m/t/r/age/q")
+errno EINVAL touch -d '2001-01-01 UTC' "$m/t/r/age/q"
+same "which keeps the time" "$time" "$(stat -c %.6Y "$m/t/r/age/q")"
+
+check "millis" sh -c "echo millis >'$m/t/.granularity'"
+mkdir -p "$m/t/m/f"
+for i in 1 2 3; do echo $i >"$m/t/m/f/q"; done
+same "three versions" 3 "$(versions t/m/f q)"
+same "at whole milliseconds" "" \
+	"$(ls "$m/t/m/f/.versions/q" | grep -v '000$')"
+touch -d '2030-01-01 00:00:00.123456 UTC' "$m/t/m/f/q"
+same "touch rounds" 1893456000.123000 "$(stat -c %.6Y "$m/t/m/f/q")"
+
+head -c 104857600 /dev/zero >big
+check "the largest value" cp big "$m/t/m/f/big"
+check "comes back" cmp big "$m/t/m/f/big"
+errno EFBIG dd if=/dev/zero of="$m/t/m/f/big" bs=1 count=1 \
+	oflag=append conv=notrunc
+rm big
+
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	other="setpriv --reuid 65534 --regid 65534 --clear-groups"
+	chmod 755 "$work"
+	errno EACCES $other ls "$m"
+	remount -o allow_other
+	check "allow_other lets others read" $other cat "$m/t/m/f/q" >/dev/null
+	errno EACCES $other sh -c "echo >'$m/t/m/f/q'"
+	errno EACCES $other mkdir "$m/x"
+else
+	skipped=$((skipped + 1))
+fi
