@@ -7,6 +7,7 @@
 #include "fs/dir.h"
 #include "fs/listing.h"
 #include "fs/lookup.h"
+#include "fs/loop.h"
 
 /* Beyond this many, readdirplus gives names only: their lookups would cost more
  * than they save, in time and in the kernel's memory. */
@@ -378,6 +379,9 @@ void dir_reply(struct fs *fs, struct dir *d, fuse_req_t req, uint64_t offset,
 	};
 	int err = r.data ? 0 : -ENOMEM;
 
+	/* What a query's next row is may take long to find. */
+	if (d->node->kind == NODE_SCAN_ROWS)
+		loop_hand_over();
 	pthread_mutex_lock(&d->lock);
 	if (!err)
 		err = fill(fs, d, &r, offset);

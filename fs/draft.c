@@ -148,6 +148,8 @@ static void touch(struct draft *d)
 		now = d->base_us + 1;
 	if (d->millis)
 		now = now / 1000 * 1000;
+	if (now <= d->base_us)
+		now += d->millis ? 1000 : 1;
 	d->modified_us = now;
 	d->has_pending = false;
 	d->dirty = true;

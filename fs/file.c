@@ -5,6 +5,7 @@
 #include "fs/ctl.h"
 #include "fs/draft.h"
 #include "fs/file.h"
+#include "fs/loop.h"
 #include "fs/lookup.h"
 #include "fs/tree.h"
 
@@ -145,6 +146,7 @@ static void read_ctl(struct fs *fs, fuse_req_t req, struct ctl_file *f,
 	struct buf out = BUF_INIT;
 	int err = -EBADF;
 
+	loop_hand_over();
 	pthread_mutex_lock(&f->lock);
 	if (f->ops->read)
 		err = f->ops->read(fs, f, offset, size, &out);
@@ -181,6 +183,7 @@ void file_on_write(fuse_req_t req, fuse_ino_t ino, const char *data,
 	ssize_t taken = -EBADF;
 
 	if (f && f->ops->write) {
+		loop_hand_over();
 		pthread_mutex_lock(&f->lock);
 		taken = f->ops->write(fs, f, bytes, (uint64_t)offset);
 		pthread_mutex_unlock(&f->lock);
@@ -211,6 +214,7 @@ static int flush_ctl(struct fs *fs, struct ctl_file *f,
 {
 	int err = 0;
 
+	loop_hand_over();
 	pthread_mutex_lock(&f->lock);
 	if (flush)
 		err = flush(fs, f);
@@ -224,6 +228,8 @@ void file_on_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	struct handle *h = handle_of(fi);
 	int err = 0;
 
+	if (fs->options->sync)
+		loop_hand_over();
 	if (h->ctl)
 		err = flush_ctl(fs, h->ctl, h->ctl->ops->flush);
 	else if (h->mode != DRAFT_READ)
@@ -239,6 +245,7 @@ void file_on_fsync(fuse_req_t req, fuse_ino_t ino, int datasync,
 	int err;
 
 	(void)datasync;
+	loop_hand_over();
 	if (h->ctl)
 		err = flush_ctl(fs, h->ctl, h->ctl->ops->sync);
 	else

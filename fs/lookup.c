@@ -4,6 +4,7 @@
 #include "fs/ctl.h"
 #include "fs/draft.h"
 #include "fs/lookup.h"
+#include "fs/loop.h"
 
 enum name_level lookup_level(const struct node *directory)
 {
@@ -43,6 +44,7 @@ static int find_cut_key(struct fs *fs, struct node *directory,
 
 	if (err)
 		return err;
+	loop_hand_over();
 	memset(&range, 0, sizeof(range));
 	range.table = path.table;
 	if (rows) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "fs/fs.h"
+#include "fs/loop.h"
 
 extern char **environ;
 
@@ -176,31 +177,16 @@ static int open_session(struct fs *fs, const char *store)
 static int serve_session(struct fs *fs, const sigset_t *ending,
 			 const char *mount_point)
 {
-	struct fuse_loop_config *config;
-	int err = 0;
+	int err;
 
-	if (fuse_set_signal_handlers(fs->session))
-		return fail(EIO, "no signal handlers");
-	if (fuse_session_mount(fs->session, mount_point)) {
-		err = fail(EIO, "the kernel refuses the mount");
-		goto remove_handlers;
-	}
-	config = fuse_loop_cfg_create();
-	if (!config) {
-		err = -ENOMEM;
-		goto unmount;
-	}
-	pthread_sigmask(SIG_UNBLOCK, ending, NULL);
-	/* A signal's number is no failure. */
-	if (fuse_session_loop_mt(fs->session, config) < 0)
-		err = fail(EIO, "the session broke");
-	fuse_loop_cfg_destroy(config);
+	if (fuse_session_mount(fs->session, mount_point))
+		return fail(EIO, "the kernel refuses the mount");
+	err = loop_serve(fs->session, ending);
+	if (err)
+		err = fail(-err, "the session broke");
 	if (fs_commit_all(fs, true) && !err)
 		err = fail(EIO, "some files could not be committed");
-unmount:
 	fuse_session_unmount(fs->session);
-remove_handlers:
-	fuse_remove_signal_handlers(fs->session);
 	return err;
 }
 

@@ -130,8 +130,6 @@ uint64_t node_seq(struct nodes *nodes, const struct node *node);
 void node_detach(struct nodes *nodes, struct node *node);
 /* Gives node another name in its parent; what had it is detached. */
 int node_rename(struct nodes *nodes, struct node *node, struct bytes name);
-/* Exchanges the names of two nodes of one parent. */
-void node_exchange(struct nodes *nodes, struct node *a, struct node *b);
 
 /* The names of a directory's local children, sorted. */
 struct node_names {

@@ -8,6 +8,7 @@
 #include "fs/dir.h"
 #include "fs/file.h"
 #include "fs/lookup.h"
+#include "fs/loop.h"
 #include "fs/query.h"
 #include "fs/tree.h"
 #include "fs/xattr.h"
@@ -404,6 +405,7 @@ static void on_fsyncdir(fuse_req_t req, fuse_ino_t ino, int datasync,
 
 	(void)datasync;
 	(void)fi;
+	loop_hand_over();
 	fs_reply_error(fs, req, node_of(&fs->nodes, ino), NULL,
 		       fs_commit_all(fs, true));
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "fs/lookup.h"
+#include "fs/loop.h"
 #include "fs/tree.h"
 
 /*
@@ -396,6 +397,8 @@ int tree_rename(struct fs *fs, struct node *directory, struct bytes name,
 		return -EPERM;
 	if (directory != to)
 		return -EXDEV;
+	if (directory->kind != NODE_FAMILY)
+		loop_hand_over();
 	err = tree_key(directory, to_name, &to_key);
 	if (err == -ENAMETOOLONG)
 		return err;

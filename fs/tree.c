@@ -4,6 +4,7 @@
 #include "fs/attr.h"
 #include "fs/ctl.h"
 #include "fs/lookup.h"
+#include "fs/loop.h"
 #include "fs/tree.h"
 
 int tree_key(struct node *directory, struct bytes name, struct buf *key)
@@ -64,7 +65,10 @@ static int make_family(struct fs *fs, const struct path *path,
 		       struct bytes family, const struct gc_policy *gc)
 {
 	struct family_spec spec = { .name = family, .gc = gc };
-	int err = store_create_family(fs->store, path->table, &spec);
+	int err;
+
+	loop_hand_over();
+	err = store_create_family(fs->store, path->table, &spec);
 
 	if (!err)
 		fs_changed_outside(fs);
@@ -117,6 +121,7 @@ static int mkdir_data(struct fs *fs, struct node *directory, struct bytes key)
 		return err < 0 ? err : -EEXIST;
 	switch (directory->kind) {
 	case NODE_ROOT:
+		loop_hand_over();
 		return store_create_table(fs->store, key, false, NULL, 0);
 	case NODE_TABLE:
 		return make_local(fs, directory, key);
@@ -155,6 +160,7 @@ static int rmdir_schema(struct fs *fs, struct node *directory,
 
 	if (err)
 		return err;
+	loop_hand_over();
 	range.table = path.table;
 	err = scan_open(fs->store, NULL, &range, &scan);
 	if (err)
@@ -216,6 +222,7 @@ static int rmdir_table(struct fs *fs, struct bytes key)
 		node_find(&fs->nodes, fs->nodes.root, NODE_TABLE, key);
 	int err;
 
+	loop_hand_over();
 	if (node && node_has_locals(&fs->nodes, node))
 		err = -ENOTEMPTY;
 	else

@@ -7,6 +7,7 @@
 #include "store/base/clock.h"
 #include "store/base/err.h"
 #include "store/base/volume.h"
+#include "store/engine/bg.h"
 #include "store/engine/cursor.h"
 #include "store/engine/gc.h"
 #include "store/model/regex.h"
@@ -14,7 +15,8 @@
 /*
  * The store: instances, tables, families, rows and cells with Bigtable's
  * meaning. This is the whole contract for fs/ and tools/; nothing else of
- * store/ is theirs to include, but base/ and text.h.
+ * store/ is theirs to include, but base/ and text.h. Threads of theirs start
+ * through bg.h, which it includes.
  *
  * Names and keys are raw bytes. Timestamps are microseconds since 1970, from 0
  * to INT64_MAX. Calls return 0 (or a documented count) or a negative error

@@ -1,0 +1,24 @@
+#ifndef FS_LOOP_H
+#define FS_LOOP_H
+
+#include <fuse_lowlevel.h>
+#include <signal.h>
+
+/*
+ * Serving requests. One thread at a time, the leader, receives a request,
+ * answers it and receives the next: no other thread need wake, and what it uses
+ * stays in its CPU's cache. Others stand by. A handler that may take long hands
+ * the lead over first; from one that takes long unexpectedly it is taken, so
+ * that no request waits for another's disk or scan.
+ */
+#define LOOP_THREADS 8
+
+/* Serves until the filesystem is unmounted or one of the ending signals, which
+ * the caller has blocked, arrives. Returns when all requests are answered: 0 or
+ * an error. */
+int loop_serve(struct fuse_session *session, const sigset_t *ending);
+
+/* Lets another thread receive requests from now on, if this one was to. */
+void loop_hand_over(void);
+
+#endif
