@@ -22,7 +22,9 @@ struct mark {
 
 struct dir {
 	pthread_mutex_t lock;
-	struct node *node; /* referenced */
+	struct node *node;     /* referenced */
+	struct dir *following; /* of all open ones, guarded by nodes.lock */
+	struct dir *preceding;
 	uint64_t ino, parent_ino;
 	enum name_level level;
 	struct listing *listing; /* NULL before the first readdir */
@@ -55,8 +57,31 @@ int dir_open(struct fs *fs, struct node *node, struct dir **out)
 	node_get(&fs->nodes, node);
 	d->node = node;
 	d->level = lookup_level(node);
+	pthread_mutex_lock(&fs->nodes.lock);
+	d->following = fs->dirs;
+	if (d->following)
+		d->following->preceding = d;
+	fs->dirs = d;
+	pthread_mutex_unlock(&fs->nodes.lock);
 	*out = d;
 	return 0;
+}
+
+size_t dir_open_ids(struct fs *fs, uint64_t *ids, size_t max)
+{
+	struct dir *d;
+	size_t count = 0;
+
+	pthread_mutex_lock(&fs->nodes.lock);
+	for (d = fs->dirs; d; d = d->following) {
+		if (!node_is_data(d->node))
+			continue;
+		if (count < max)
+			ids[count] = node_id(&fs->nodes, d->node);
+		count++;
+	}
+	pthread_mutex_unlock(&fs->nodes.lock);
+	return count;
 }
 
 static void forget_marks(struct dir *d)
@@ -71,6 +96,14 @@ static void forget_marks(struct dir *d)
 
 void dir_close(struct fs *fs, struct dir *d)
 {
+	pthread_mutex_lock(&fs->nodes.lock);
+	if (d->preceding)
+		d->preceding->following = d->following;
+	else
+		fs->dirs = d->following;
+	if (d->following)
+		d->following->preceding = d->preceding;
+	pthread_mutex_unlock(&fs->nodes.lock);
 	if (d->listing)
 		listing_close(fs, d->listing);
 	forget_marks(d);
@@ -80,11 +113,6 @@ void dir_close(struct fs *fs, struct dir *d)
 	node_put(&fs->nodes, d->node);
 	pthread_mutex_destroy(&d->lock);
 	free(d);
-}
-
-struct node *dir_node(struct dir *d)
-{
-	return d->node;
 }
 
 static int begin(struct fs *fs, struct dir *d)

@@ -29,6 +29,7 @@ struct fs {
 	struct nodes nodes;
 	struct errors errors;
 	struct draft *drafts; /* all, guarded by nodes.lock */
+	struct dir *dirs;     /* open ones, guarded by nodes.lock */
 	struct imports *imports;
 	pthread_rwlock_t tree;
 	/* Grows with every change: what was read before may be old. */

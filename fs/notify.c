@@ -1,11 +1,37 @@
 #include <errno.h>
 #include <linux/fuse.h>
+#include <stdlib.h>
 #include <unistd.h>
 
+#include "fs/dir.h"
 #include "fs/fs.h"
 
 /* In the kernel since 6.16, not yet in the headers here. */
 #define NOTIFY_INC_EPOCH 8
+
+/*
+ * Lists of directories that are open are cached with their pages, which no
+ * epoch ends. Dropping those waits for no request: a list's pages are locked
+ * only while a reply is copied into them, never while one is awaited.
+ */
+static void drop_lists(struct fs *fs)
+{
+	uint64_t few[16], *ids = few;
+	size_t max = 16, count, i;
+
+	count = dir_open_ids(fs, ids, max);
+	if (count > max) {
+		max = count * 2;
+		ids = calloc(max, sizeof(*ids));
+		if (!ids)
+			return;
+		count = dir_open_ids(fs, ids, max);
+	}
+	for (i = 0; i < count && i < max; i++)
+		fuse_lowlevel_notify_inval_inode(fs->session, ids[i], 0, 0);
+	if (ids != few)
+		free(ids);
+}
 
 /*
  * The kernel counts epochs: an entry from an older one is looked up again, with
@@ -27,4 +53,5 @@ void fs_changed_outside(struct fs *fs)
 	if (fd >= 0 && write(fd, &message, sizeof(message)) < 0 &&
 	    errno == EINVAL)
 		fs->has_epochs = false;
+	drop_lists(fs);
 }

@@ -40,3 +40,16 @@ same "with their sizes" 10000 \
 	"$(find "$m/t/wide/f" -type f -size 1c | wc -l)"
 python3 "$here/getdents.py" "$m/t/wide/f" 2048 rewind >out
 check "resumable as well" cmp <(seq -f 'c%05.0f' 0 9999) out
+
+# Who has a directory open and starts over sees what came meanwhile by ways that
+# the kernel does not follow.
+check "rewinddir shows an outside change" python3 - "$m/t" <<'PYTHON'
+import os, sys
+fd = os.open(sys.argv[1], os.O_RDONLY)
+for i in range(3):
+    before = set(os.listdir(fd))
+    assert before == set(os.listdir(fd))
+    with open(sys.argv[1] + "/.mutate", "w") as f:
+        f.write('{"row":"zz%d","set":{"f":{"q":"1"}}}\n' % i)
+    assert set(os.listdir(fd)) - before == {"zz%d" % i}
+PYTHON
