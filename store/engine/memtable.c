@@ -380,39 +380,72 @@ static uint64_t count_fragments(const struct memtable *m, struct bytes start,
 	return count;
 }
 
+static int compare_bounds(const void *a, const void *b)
+{
+	return bytes_compare(*(const struct bytes *)a,
+			     *(const struct bytes *)b);
+}
+
+/* The bounds of all ranges of a batch, sorted; NULL without memory. */
+static struct bytes *sorted_bounds(const struct batch *batch)
+{
+	struct bytes *bounds = malloc(2 * batch->range_count * sizeof(*bounds));
+	struct batch_record r;
+	size_t position = 0, count = 0;
+	bool sorted = true;
+
+	while (bounds && batch_next(batch, &position, &r)) {
+		if (r.kind != BATCH_RANGE)
+			continue;
+		if (count > 0 && bytes_compare(bounds[count - 1], r.key) > 0)
+			sorted = false;
+		bounds[count++] = r.key;
+		bounds[count++] = r.value;
+	}
+	if (!sorted)
+		qsort(bounds, count, sizeof(*bounds), compare_bounds);
+	return bounds;
+}
+
+/* How many of the sorted bounds are less than key. */
+static size_t bounds_before(const struct bytes *bounds, size_t count,
+			    struct bytes key)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (bytes_compare(bounds[middle], key) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /*
  * Bytes that the covers of a batch's ranges may take: one for each fragment
- * that a range spans when it is applied. Ranges that follow one another on
- * either side of all before them, as sorted work does, span none of those; for
- * any other the bounds of all before it are counted. m may be NULL.
+ * that a range spans when it is applied, made by m's ranges or by the batch's
+ * own. m may be NULL.
  */
 static uint64_t cover_size(const struct memtable *m, const struct batch *batch)
 {
-	struct bytes least = BYTES_NONE, greatest = BYTES_NONE;
-	uint64_t count = 0, ranges = 0;
+	struct bytes *bounds = sorted_bounds(batch);
+	size_t all = 2 * (size_t)batch->range_count, position = 0;
 	struct batch_record r;
-	size_t position = 0;
+	uint64_t count = 0;
 
 	while (batch_next(batch, &position, &r)) {
 		if (r.kind != BATCH_RANGE)
 			continue;
-		count += 1;
 		if (m)
 			count += count_fragments(m, r.key, r.value);
-		if (!ranges || bytes_compare(r.value, least) <= 0) {
-			least = r.key;
-			greatest = ranges ? greatest : r.value;
-		} else if (bytes_compare(r.key, greatest) >= 0) {
-			greatest = r.value;
-		} else {
-			count += 2 * ranges;
-			if (bytes_compare(r.key, least) < 0)
-				least = r.key;
-			if (bytes_compare(r.value, greatest) > 0)
-				greatest = r.value;
-		}
-		ranges++;
+		count += bounds ? bounds_before(bounds, all, r.value) -
+					  bounds_before(bounds, all, r.key)
+				: all;
 	}
+	free(bounds);
 	return count * COVER_SIZE;
 }
 
