@@ -106,7 +106,7 @@ static int attr_of_cell(struct fs *fs, struct node *node,
 	n = cell_rules(fs, path, &rules);
 	if (!n && !info) {
 		info = &newest;
-		n = cell_newest(fs, path, &newest, 1);
+		n = cell_stat(fs, path, node->size, &newest);
 		n = n == 0 ? -ENOENT : n;
 	}
 	if (n < 0)

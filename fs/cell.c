@@ -35,6 +35,24 @@ int cell_newest(struct fs *fs, const struct path *path, struct cell_info *info,
 	return err < 0 ? err : (int)count;
 }
 
+int cell_stat(struct fs *fs, const struct path *path, uint64_t size,
+	      struct cell_info *info)
+{
+	struct buf memory = BUF_INIT;
+	struct cell cell;
+	int err;
+
+	/* store_get copies the value; a cursor does not, but costs more. */
+	if (size > CELL_SIZE_SMALL)
+		return cell_newest(fs, path, info, 1);
+	err = store_get(fs->store, NULL, path->table, path->row, path->family,
+			path->qualifier, &cell, &memory);
+	if (err == 1)
+		describe(&cell, info);
+	buf_release(&memory);
+	return err;
+}
+
 int cell_first(struct fs *fs, const struct path *path, bool in_family,
 	       struct cell_info *info)
 {

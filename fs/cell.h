@@ -19,6 +19,12 @@ struct cell_info {
 int cell_newest(struct fs *fs, const struct path *path, struct cell_info *info,
 		size_t max);
 
+/* The newest version of path's column: 1, 0 or an error. Quicker than
+ * cell_newest unless the value is large: size is what is known of that. */
+#define CELL_SIZE_SMALL ((uint64_t)64 << 10)
+int cell_stat(struct fs *fs, const struct path *path, uint64_t size,
+	      struct cell_info *info);
+
 /* The first cell of path's row, or of its family: 1, 0 or an error. */
 int cell_first(struct fs *fs, const struct path *path, bool in_family,
 	       struct cell_info *info);

@@ -31,8 +31,13 @@ static int decide_commit(void *context, struct write *w)
 	struct cell_info newest[2];
 	uint64_t floor = 0, t = c->time_us;
 	bool replaces;
-	int n = cell_newest(c->fs, c->path, newest, 2), err;
+	int n, err;
 
+	/* What lies beneath matters only if the newest is to go. */
+	if (c->has_session && c->exact)
+		n = cell_newest(c->fs, c->path, newest, 2);
+	else
+		n = cell_stat(c->fs, c->path, c->value.size, newest);
 	if (n < 0)
 		return n;
 	replaces = n > 0 && c->has_session &&
@@ -65,7 +70,7 @@ void note_commit(struct fs *fs, struct node *cell, const struct path *path,
 
 	/* Another's version on top of it makes the node look older than that,
 	 * which it is. */
-	if (cell_newest(fs, path, &newest, 1) == 1 &&
+	if (cell_stat(fs, path, cell->size, &newest) == 1 &&
 	    newest.timestamp_us == timestamp_us)
 		seq = newest.seq;
 	node_committed(&fs->nodes, cell, timestamp_us, seq);
@@ -95,6 +100,7 @@ static int commit(struct fs *fs, struct draft *d, bool sync)
 	draft_unmap(d, c.value);
 	if (err)
 		goto release_path;
+	d->node->size = d->size;
 	d->dirty = false;
 	d->has_pending = false;
 	d->has_written = true;

@@ -172,6 +172,7 @@ int lookup_enter(struct fs *fs, struct node *directory, struct bytes key,
 	if (err)
 		return err;
 	node_know(&fs->nodes, node, info->timestamp_us, info->seq);
+	node->size = info->size;
 	*out = node;
 	return 0;
 }
@@ -187,6 +188,7 @@ static int ask_store(struct fs *fs, struct node *directory, struct bytes key,
 		     struct cell_info *info)
 {
 	struct schema *schema;
+	struct node *node;
 	struct path path;
 	int err;
 
@@ -211,8 +213,10 @@ static int ask_store(struct fs *fs, struct node *directory, struct bytes key,
 		path.family = key;
 		err = cell_first(fs, &path, true, info);
 	} else {
+		node = node_find(&fs->nodes, directory, NODE_CELL, key);
 		path.qualifier = key;
-		err = cell_newest(fs, &path, info, 1);
+		err = cell_stat(fs, &path, node ? node->size : 0, info);
+		node_put(&fs->nodes, node);
 	}
 	path_release(&path);
 	/* A dropped table has no rows. */

@@ -71,6 +71,8 @@ struct node {
 	 * goes back: what was read of the store before it is old. */
 	_Atomic uint64_t timestamp_us;
 	uint64_t seq;
+	/* A cell: its size as last seen, to choose how to look at it. */
+	_Atomic uint64_t size;
 	/* A row: cells up to this sequence came with its last rename. */
 	_Atomic uint64_t moved_seq;
 	/* A directory: fs->outside when the kernel began to cache its list. */

@@ -325,6 +325,7 @@ struct removal {
 	struct fs *fs;
 	const struct path *path;
 	bool local;       /* may be missing in the store */
+	uint64_t size;    /* as far as known */
 	struct bytes old; /* where its history came from; see tree.h */
 	bool has_old;
 };
@@ -378,7 +379,7 @@ static int decide_unlink(void *context, struct write *w)
 	struct removal *r = context;
 	const struct path *p = r->path;
 	struct cell_info info;
-	int err = cell_newest(r->fs, p, &info, 1);
+	int err = cell_stat(r->fs, p, r->size, &info);
 
 	if (err <= 0)
 		return err < 0 ? err : r->local ? 0 : -ENOENT;
@@ -390,7 +391,11 @@ static int decide_unlink(void *context, struct write *w)
 
 static int unlink_cell(struct fs *fs, struct node *family, struct node *node)
 {
-	struct removal r = { .fs = fs, .local = node->local };
+	struct removal r = {
+		.fs = fs,
+		.local = node->local,
+		.size = node->size,
+	};
 	struct draft *draft = draft_get(fs, node);
 	struct path path;
 	int err = node_path(&fs->nodes, node, &path);
