@@ -1,0 +1,229 @@
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "fs/node.h"
+
+static struct nodes nodes;
+
+static void setup(void)
+{
+	ck_assert_int_eq(nodes_init(&nodes), 0);
+}
+
+static void teardown(void)
+{
+	nodes_release(&nodes);
+}
+
+static struct node *enter(struct node *parent, enum node_kind kind,
+			  const char *name)
+{
+	struct node *node;
+
+	ck_assert_int_eq(
+		node_enter(&nodes, parent, kind, bytes_string(name), &node), 0);
+	return node;
+}
+
+/* Whether the name is found, without keeping it. */
+static struct node *find(struct node *parent, enum node_kind kind,
+			 const char *name)
+{
+	struct node *node = node_find(&nodes, parent, kind, bytes_string(name));
+
+	node_put(&nodes, node);
+	return node;
+}
+
+START_TEST(a_node_lives_as_long_as_it_is_referred_to)
+{
+	struct node *table = enter(nodes.root, NODE_TABLE, "t");
+	struct node *row = enter(table, NODE_ROW, "r");
+
+	ck_assert_ptr_eq(enter(nodes.root, NODE_TABLE, "t"), table);
+	node_put(&nodes, table);
+	node_put(&nodes, table);
+	ck_assert_ptr_eq(find(nodes.root, NODE_TABLE, "t"), table);
+	node_remember(&nodes, row);
+	node_remember(&nodes, row);
+	node_put(&nodes, row);
+	node_forget(&nodes, row, 1);
+	ck_assert_ptr_eq(find(table, NODE_ROW, "r"), row);
+	ck_assert_uint_eq(nodes.count, 2);
+	node_forget(&nodes, row, 1);
+	ck_assert_uint_eq(nodes.count, 0);
+}
+END_TEST
+
+START_TEST(kind_parent_and_name_tell_nodes_apart)
+{
+	struct node *t = enter(nodes.root, NODE_TABLE, "t");
+	struct node *row = enter(t, NODE_ROW, ".schema");
+	struct node *schema = enter(t, NODE_SCHEMA, ".schema");
+
+	ck_assert_ptr_ne(row, schema);
+	ck_assert_ptr_null(find(nodes.root, NODE_ROW, ".schema"));
+	ck_assert_ptr_null(find(t, NODE_ROW, ".schem"));
+	ck_assert(node_ino(&nodes, row) != node_ino(&nodes, schema));
+	node_put(&nodes, t);
+	node_put(&nodes, row);
+	node_put(&nodes, schema);
+}
+END_TEST
+
+START_TEST(many_nodes_are_all_found)
+{
+	enum { COUNT = 20000 };
+	static struct node *all[COUNT];
+	char name[16];
+	int i;
+
+	for (i = 0; i < COUNT; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		all[i] = enter(nodes.root, NODE_TABLE, name);
+	}
+	for (i = 0; i < COUNT; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		ck_assert_ptr_eq(find(nodes.root, NODE_TABLE, name), all[i]);
+		node_put(&nodes, all[i]);
+	}
+	ck_assert_uint_eq(nodes.count, 0);
+}
+END_TEST
+
+START_TEST(a_path_follows_renames)
+{
+	struct node *t = enter(nodes.root, NODE_TABLE, "t");
+	struct node *r = enter(t, NODE_ROW, "r");
+	struct node *f = enter(r, NODE_FAMILY, "f");
+	struct node *q = enter(f, NODE_CELL, "q");
+	struct node *other = enter(t, NODE_ROW, "s");
+	uint64_t ino = node_ino(&nodes, q);
+	struct buf text = BUF_INIT;
+	struct path path;
+
+	ck_assert_int_eq(node_rename(&nodes, r, bytes_string("s")), 0);
+	ck_assert_int_eq(node_path(&nodes, q, &path), 0);
+	ck_assert(bytes_equal(path.table, bytes_string("t")));
+	ck_assert(bytes_equal(path.row, bytes_string("s")));
+	ck_assert(bytes_equal(path.family, bytes_string("f")));
+	ck_assert(bytes_equal(path.qualifier, bytes_string("q")));
+	ck_assert(bytes_equal(path.leaf, bytes_string("q")));
+	path_release(&path);
+	ck_assert(node_ino(&nodes, q) != ino);
+	ck_assert_ptr_null(find(t, NODE_ROW, "r"));
+	ck_assert_ptr_eq(find(t, NODE_ROW, "s"), r);
+	ck_assert(!other->found);
+	ck_assert_int_eq(node_print_path(&nodes, q, &text), 0);
+	ck_assert(bytes_equal(buf_bytes(&text), bytes_string("/t/s/f/q")));
+	buf_release(&text);
+	node_put(&nodes, other);
+	node_put(&nodes, q);
+	node_put(&nodes, f);
+	node_put(&nodes, r);
+	node_put(&nodes, t);
+	ck_assert_uint_eq(nodes.count, 0);
+}
+END_TEST
+
+START_TEST(a_long_path_is_whole)
+{
+	static char key[4097];
+	struct node *t = enter(nodes.root, NODE_TABLE, "t"), *r;
+	struct path path;
+
+	memset(key, 'k', 4096);
+	r = enter(t, NODE_ROW, key);
+	ck_assert_int_eq(node_path(&nodes, r, &path), 0);
+	ck_assert_uint_eq(path.row.size, 4096);
+	ck_assert(bytes_equal(path.row, bytes_string(key)));
+	path_release(&path);
+	node_put(&nodes, r);
+	node_put(&nodes, t);
+}
+END_TEST
+
+START_TEST(local_nodes_are_listed_in_order_until_they_end)
+{
+	static const char *const names[] = { "m", "a", "z", "ab" };
+	struct node *t = enter(nodes.root, NODE_TABLE, "t");
+	struct node_names locals;
+	size_t i;
+
+	for (i = 0; i < 4; i++) {
+		struct node *n = enter(t, NODE_ROW, names[i]);
+
+		node_set_local(&nodes, n, true);
+		node_set_local(&nodes, n, true);
+		node_put(&nodes, n);
+	}
+	ck_assert_int_eq(node_locals(&nodes, t, &locals), 0);
+	ck_assert_uint_eq(locals.count, 4);
+	ck_assert(bytes_equal(locals.names[0], bytes_string("a")));
+	ck_assert(bytes_equal(locals.names[1], bytes_string("ab")));
+	ck_assert(bytes_equal(locals.names[3], bytes_string("z")));
+	node_names_release(&locals);
+	node_detach(&nodes, find(t, NODE_ROW, "m"));
+	ck_assert_ptr_null(find(t, NODE_ROW, "m"));
+	ck_assert(node_has_locals(&nodes, t));
+	/* Detaching the table ends what is only local in it. */
+	node_detach(&nodes, t);
+	ck_assert(!node_has_locals(&nodes, t));
+	node_put(&nodes, t);
+	ck_assert_uint_eq(nodes.count, 0);
+}
+END_TEST
+
+START_TEST(a_commit_makes_the_cell_and_its_directories_real)
+{
+	struct node *t = enter(nodes.root, NODE_TABLE, "t");
+	struct node *r = enter(t, NODE_ROW, "r");
+	struct node *f = enter(r, NODE_FAMILY, "f");
+	struct node *q = enter(f, NODE_CELL, "q");
+
+	node_set_local(&nodes, r, true);
+	node_set_local(&nodes, f, true);
+	node_set_local(&nodes, q, true);
+	node_committed(&nodes, q, 1000, 7);
+	ck_assert(!r->local && !f->local && !q->local);
+	ck_assert_uint_eq(r->timestamp_us, 1000);
+	ck_assert_uint_eq(node_seq(&nodes, f), 7);
+	/* What was read before the commit is old. */
+	node_know(&nodes, q, 500, 6);
+	ck_assert_uint_eq(q->timestamp_us, 1000);
+	ck_assert_uint_eq(node_seq(&nodes, q), 7);
+	node_know(&nodes, q, 500, 8);
+	ck_assert_uint_eq(q->timestamp_us, 500);
+	node_know(&nodes, r, 500, 8);
+	ck_assert_uint_eq(r->timestamp_us, 1000);
+	node_put(&nodes, q);
+	node_put(&nodes, f);
+	node_put(&nodes, r);
+	node_put(&nodes, t);
+	ck_assert_uint_eq(nodes.count, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("node");
+	TCase *cases = tcase_create("node");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_checked_fixture(cases, setup, teardown);
+	tcase_add_test(cases, a_node_lives_as_long_as_it_is_referred_to);
+	tcase_add_test(cases, kind_parent_and_name_tell_nodes_apart);
+	tcase_add_test(cases, many_nodes_are_all_found);
+	tcase_add_test(cases, a_path_follows_renames);
+	tcase_add_test(cases, a_long_path_is_whole);
+	tcase_add_test(cases, local_nodes_are_listed_in_order_until_they_end);
+	tcase_add_test(cases, a_commit_makes_the_cell_and_its_directories_real);
+	suite_add_tcase(suite, cases);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
