@@ -301,9 +301,10 @@ uint64_t node_seq(struct nodes *nodes, const struct node *node)
 	return seq;
 }
 
-void node_committed(struct nodes *nodes, struct node *cell,
+bool node_committed(struct nodes *nodes, struct node *cell,
 		    uint64_t timestamp_us, uint64_t seq)
 {
+	bool is_reached = true;
 	struct node *n;
 
 	pthread_mutex_lock(&nodes->lock);
@@ -313,10 +314,13 @@ void node_committed(struct nodes *nodes, struct node *cell,
 			n->timestamp_us = timestamp_us;
 		if (n->seq < seq)
 			n->seq = seq;
+		if (n->parent && !n->found)
+			is_reached = false;
 		/* n stays: who commits it refers to it. */
 		set_local_locked(nodes, n, false);
 	}
 	pthread_mutex_unlock(&nodes->lock);
+	return is_reached;
 }
 
 void node_detach(struct nodes *nodes, struct node *node)

@@ -124,8 +124,9 @@ void node_set_local(struct nodes *nodes, struct node *node, bool local);
 void node_know(struct nodes *nodes, struct node *node, uint64_t timestamp_us,
 	       uint64_t seq);
 /* cell has a version with this timestamp and sequence in the store: it and its
- * directories are no longer only local. */
-void node_committed(struct nodes *nodes, struct node *cell,
+ * directories are no longer only local. Whether its path leads to it; if not,
+ * another node has its name, or the kernel believes that there is none. */
+bool node_committed(struct nodes *nodes, struct node *cell,
 		    uint64_t timestamp_us, uint64_t seq);
 uint64_t node_seq(struct nodes *nodes, const struct node *node);
 /* Its name no longer finds it, and its local children end. */
