@@ -352,3 +352,22 @@ int node_rename(struct nodes *nodes, struct node *node, struct bytes name)
 	pthread_mutex_unlock(&nodes->lock);
 	return 0;
 }
+
+void node_exchange(struct nodes *nodes, struct node *a, struct node *b)
+{
+	uint8_t *name;
+	size_t size;
+
+	pthread_mutex_lock(&nodes->lock);
+	take_out(nodes, a);
+	take_out(nodes, b);
+	name = a->name;
+	size = a->name_size;
+	a->name = b->name;
+	a->name_size = b->name_size;
+	b->name = name;
+	b->name_size = size;
+	insert(nodes, a);
+	insert(nodes, b);
+	pthread_mutex_unlock(&nodes->lock);
+}

@@ -134,6 +134,9 @@ void node_detach(struct nodes *nodes, struct node *node);
 /* Gives node another name in its parent; what had it is detached. */
 int node_rename(struct nodes *nodes, struct node *node, struct bytes name);
 
+/* Exchanges the names of two nodes of one parent and kind. */
+void node_exchange(struct nodes *nodes, struct node *a, struct node *b);
+
 /* The names of a directory's local children, sorted. */
 struct node_names {
 	struct bytes *names; /* into memory */

@@ -240,16 +240,54 @@ static int settle(struct move *m, struct node *node, struct node *target)
 	return 0;
 }
 
-static int settle_exchange(struct move *m, struct node *node,
-			   struct node *target)
+/* After an exchange: what node's draft, if it has one, starts from. */
+static int settle_exchanged(struct fs *fs, struct node *node, struct draft *d)
 {
-	struct fs *fs = m->fs;
+	struct cell_info info;
+	struct path path;
+	int err = node_path(&fs->nodes, node, &path);
 
-	/* Both names get new nodes; handles keep what they have. */
-	node_detach(&fs->nodes, node);
-	node_detach(&fs->nodes, target);
-	fs_changed_outside(fs);
+	if (err)
+		return err;
+	if (cell_stat(fs, &path, node->size, &info) == 1) {
+		if (d) {
+			d->base_us = info.timestamp_us;
+			d->has_written = false;
+		}
+		node_committed(&fs->nodes, node, info.timestamp_us, info.seq);
+	}
+	path_release(&path);
 	return 0;
+}
+
+/* Both are first committed, so that all there is to exchange is in the store.
+ * Two drafts are locked at once only here, with the tree to itself. */
+static int exchange_cells(struct fs *fs, struct move *m, struct node *node,
+			  struct node *target)
+{
+	struct draft *other = draft_get(fs, target);
+	int err = 0;
+
+	if (other)
+		pthread_mutex_lock(&other->lock);
+	if (m->draft)
+		err = draft_commit_locked(fs, m->draft, false);
+	if (!err && other)
+		err = draft_commit_locked(fs, other, false);
+	if (!err)
+		err = store_update(fs->store, decide_move, m,
+				   fs->options->sync);
+	if (!err) {
+		node_exchange(&fs->nodes, node, target);
+		err = settle_exchanged(fs, node, m->draft);
+	}
+	if (!err)
+		err = settle_exchanged(fs, target, other);
+	if (other) {
+		pthread_mutex_unlock(&other->lock);
+		draft_put(fs, other);
+	}
+	return err;
 }
 
 static int rename_cell(struct fs *fs, struct node *node, struct node *target,
@@ -267,14 +305,14 @@ static int rename_cell(struct fs *fs, struct node *node, struct node *target,
 	m.draft = draft_get(fs, node);
 	if (m.draft)
 		pthread_mutex_lock(&m.draft->lock);
-	if (m.exchange && m.draft)
-		err = draft_commit_locked(fs, m.draft, false);
-	if (!err)
+	if (m.exchange) {
+		err = exchange_cells(fs, &m, node, target);
+	} else {
 		err = store_update(fs->store, decide_move, &m,
 				   fs->options->sync);
-	if (!err)
-		err = m.exchange ? settle_exchange(&m, node, target)
-				 : settle(&m, node, target);
+		if (!err)
+			err = settle(&m, node, target);
+	}
 	if (m.draft) {
 		pthread_mutex_unlock(&m.draft->lock);
 		draft_put(fs, m.draft);

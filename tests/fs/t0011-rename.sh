@@ -39,6 +39,14 @@ same "NOREPLACE to a new name" ok "$(rename "$f/c" "$f/d" 1)"
 same "EXCHANGE" ok "$(rename "$f/b" "$f/d" 2)"
 same "swaps contents" "c old" "$(cat "$f/b" "$f/d" | xargs)"
 same "and histories" "1 5" "$(echo $(versions t/r/f b) $(versions t/r/f d))"
+echo x >"$f/x1"
+exec 3>"$f/x2"
+echo y >&3
+same "EXCHANGE of an open file" ok "$(rename "$f/x1" "$f/x2" 2)"
+same "swaps" "y x" "$(cat "$f/x1" "$f/x2" | xargs)"
+echo z >&3
+exec 3>&-
+same "and it goes on with its file" "y z x" "$(cat "$f/x1" "$f/x2" | xargs)"
 same "EXCHANGE with none" ENOENT "$(rename "$f/b" "$f/none" 2)"
 same "of a missing one" ENOENT "$(rename "$f/none" "$f/x" 0)"
 same "to itself" ok "$(rename "$f/b" "$f/b" 0)"
