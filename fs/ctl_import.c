@@ -239,7 +239,7 @@ static ssize_t import_write(struct fs *fs, struct ctl_file *f,
 		return err;
 	err = importer_feed(im->importer, data);
 	if (!err)
-		err = importer_flush(im->importer, false);
+		err = importer_settle(im->importer);
 	im->at_line_start = data.data[data.size - 1] == '\n';
 	settle(fs, f, err, false);
 	return err ? err : (ssize_t)data.size;

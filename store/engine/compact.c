@@ -98,22 +98,19 @@ static int add_tombstones(struct merge_job *j, struct bytes end)
 	return err;
 }
 
-/* Reads the finished output again, all of it: what cannot be read must not
- * take the place of what can. */
-static int verify_output(struct merge_job *j, uint64_t *size)
+int compact_verify(struct volume *v, uint64_t id, uint64_t *size)
 {
-	struct volume *v = j->context->volume;
 	char name[VOLUME_NAME_MAX + 1];
 	struct reader *reader;
 	struct sst *sst;
 	int err;
 
-	manifest_name(j->id, "sst", name);
+	manifest_name(id, "sst", name);
 	err = v->ops->open(v, name, &reader);
 	if (err < 0)
 		return err;
 	*size = reader->size;
-	err = sst_open(reader, NULL, j->id, &sst);
+	err = sst_open(reader, NULL, id, &sst);
 	if (err < 0) {
 		v->ops->reader_close(reader);
 		return err;
@@ -146,7 +143,7 @@ static int end_output(struct merge_job *j, struct bytes end)
 		j->context->volume->ops->remove(j->context->volume, name);
 		return err;
 	}
-	err = verify_output(j, &size);
+	err = compact_verify(j->context->volume, j->id, &size);
 	j->edit->added[j->edit->added_count - 1].size = size;
 	return err < 0 ? err : buf_set(&j->start, end);
 }
@@ -363,8 +360,8 @@ int compact_run(const struct merge_context *c, struct version *v,
 	if (compaction->trivial) {
 		const struct sst_file *f = compaction->inputs[0][0];
 
-		return edit_add_file(edit, compaction->output_level, f->id,
-				     f->size);
+		return edit_add_loaded(edit, compaction->output_level, f->id,
+				       f->size, f->seq);
 	}
 	if (job.output_level + 1 < LEVEL_COUNT)
 		job.beyond = &v->levels[job.output_level + 1];

@@ -72,4 +72,10 @@ void compaction_release(struct compaction *c);
 int compact_run(const struct merge_context *c, struct version *v,
 		const struct compaction *compaction, struct edit *edit);
 
+/*
+ * Reads a finished sst again, all of it: what cannot be read must not take the
+ * place of what can. Tells its size.
+ */
+int compact_verify(struct volume *v, uint64_t id, uint64_t *size);
+
 #endif

@@ -3,8 +3,11 @@
 #include "store/base/coding.h"
 #include "store/base/err.h"
 #include "store/engine/manifest.h"
+#include "store/format/key.h"
 
 /* An edit is a sequence of fields: varint tag, then varints. */
+#define NUMBERS_MAX 4
+
 enum edit_tag {
 	TAG_ADDED = 1,      /* level, id, size */
 	TAG_REMOVED = 2,    /* level, id */
@@ -12,6 +15,7 @@ enum edit_tag {
 	TAG_OLDEST_LOG = 4, /* id */
 	TAG_LAST_SEQ = 5,   /* seq */
 	TAG_GC_TIME = 6,    /* microseconds */
+	TAG_LOADED = 7,     /* level, id, size, seq */
 };
 
 static int add_file(struct manifest_file **files, size_t *count,
@@ -29,14 +33,20 @@ static int add_file(struct manifest_file **files, size_t *count,
 
 int edit_add_file(struct edit *e, uint32_t level, uint64_t id, uint64_t size)
 {
+	return edit_add_loaded(e, level, id, size, 0);
+}
+
+int edit_add_loaded(struct edit *e, uint32_t level, uint64_t id, uint64_t size,
+		    uint64_t seq)
+{
 	return add_file(&e->added, &e->added_count,
-			(struct manifest_file){ level, id, size });
+			(struct manifest_file){ level, id, size, seq });
 }
 
 int edit_remove_file(struct edit *e, uint32_t level, uint64_t id)
 {
 	return add_file(&e->removed, &e->removed_count,
-			(struct manifest_file){ level, id, 0 });
+			(struct manifest_file){ level, id, 0, 0 });
 }
 
 int edit_add_log(struct edit *e, uint64_t id, uint64_t final_size)
@@ -59,7 +69,7 @@ void edit_release(struct edit *e)
 	*e = (struct edit)EDIT_INIT;
 }
 
-/* A tag and up to three numbers. */
+/* A tag and its numbers. */
 static int add_field(struct buf *out, enum edit_tag tag, unsigned int count,
 		     const uint64_t *values)
 {
@@ -83,9 +93,10 @@ int edit_encode(const struct edit *e, struct buf *out)
 
 	for (i = 0; i < e->added_count && err == 0; i++) {
 		const struct manifest_file *f = &e->added[i];
-		uint64_t values[] = { f->level, f->id, f->size };
+		uint64_t values[] = { f->level, f->id, f->size, f->seq };
 
-		err = add_field(out, TAG_ADDED, 3, values);
+		err = f->seq ? add_field(out, TAG_LOADED, 4, values)
+			     : add_field(out, TAG_ADDED, 3, values);
 	}
 	for (i = 0; i < e->removed_count && err == 0; i++) {
 		const struct manifest_file *f = &e->removed[i];
@@ -119,21 +130,28 @@ static bool take_numbers(struct bytes *in, unsigned int count, uint64_t *values)
 
 static int decode_field(struct bytes *in, uint64_t tag, struct edit *e)
 {
-	static const unsigned int counts[] = { 0, 3, 2, 2, 1, 1, 1 };
-	uint64_t v[3];
+	static const unsigned int counts[] = { 0, 3, 2, 2, 1, 1, 1, 4 };
+	uint64_t v[NUMBERS_MAX];
 
 	if (tag == 0 || tag >= sizeof(counts) / sizeof(counts[0]))
 		return fail(ERR_format_newer, "manifest edit has field %llu",
 			    (unsigned long long)tag);
 	if (!take_numbers(in, counts[tag], v))
 		return fail(ERR_manifest_damaged, "manifest edit is cut off");
-	if ((tag == TAG_ADDED || tag == TAG_REMOVED) && v[0] >= LEVEL_COUNT)
+	if ((tag == TAG_ADDED || tag == TAG_REMOVED || tag == TAG_LOADED) &&
+	    v[0] >= LEVEL_COUNT)
 		return fail(ERR_manifest_damaged,
 			    "manifest edit names level %llu",
 			    (unsigned long long)v[0]);
 	switch ((enum edit_tag)tag) {
 	case TAG_ADDED:
 		return edit_add_file(e, (uint32_t)v[0], v[1], v[2]);
+	case TAG_LOADED:
+		if (v[3] == 0 || v[3] > KEY_SEQ_MAX)
+			return fail(ERR_manifest_damaged,
+				    "manifest edit names sequence %llu",
+				    (unsigned long long)v[3]);
+		return edit_add_loaded(e, (uint32_t)v[0], v[1], v[2], v[3]);
 	case TAG_REMOVED:
 		return edit_remove_file(e, (uint32_t)v[0], v[1]);
 	case TAG_LOG:

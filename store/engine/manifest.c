@@ -130,7 +130,7 @@ static int open_file(struct manifest *m, const struct manifest_file *f,
 	err = sst_open(reader, m->cache, f->id, &sst);
 	if (err < 0)
 		goto close_reader;
-	err = sst_file_open(sst, f->id, f->size, m->owner, out);
+	err = sst_file_open(sst, f->id, f->size, f->seq, m->owner, out);
 	if (err < 0)
 		sst_close(sst);
 	return err;
@@ -263,8 +263,9 @@ static int replay_edit(void *context, struct bytes record)
 			   "%s: an edit removes %zu ssts, %zu are there",
 			   r->m->volume->path, e.removed_count, gone);
 	for (j = 0; j < e.added_count && err == 0; j++)
-		err = edit_add_file(&r->files, e.added[j].level, e.added[j].id,
-				    e.added[j].size);
+		err = edit_add_loaded(&r->files, e.added[j].level,
+				      e.added[j].id, e.added[j].size,
+				      e.added[j].seq);
 	if (err == 0)
 		err = apply_numbers(r->m, &e);
 	r->any = true;
@@ -313,8 +314,9 @@ static int whole_state(const struct manifest *m, struct edit *e)
 		const struct level *l = &m->current->levels[level];
 
 		for (i = 0; i < l->count && err == 0; i++)
-			err = edit_add_file(e, level, l->files[i]->id,
-					    l->files[i]->size);
+			err = edit_add_loaded(e, level, l->files[i]->id,
+					      l->files[i]->size,
+					      l->files[i]->seq);
 	}
 	for (i = 0; i < m->log_count && err == 0; i++)
 		err = edit_add_log(e, m->logs[i].id, m->logs[i].final_size);

@@ -14,6 +14,7 @@ struct manifest_file {
 	uint32_t level;
 	uint64_t id;
 	uint64_t size;
+	uint64_t seq; /* of a bulk-loaded file; 0: each key has its own */
 };
 
 struct manifest_log {
@@ -39,6 +40,9 @@ struct edit {
 	}
 
 int edit_add_file(struct edit *e, uint32_t level, uint64_t id, uint64_t size);
+/* The same, of a file whose entries all have this sequence, if it is not 0. */
+int edit_add_loaded(struct edit *e, uint32_t level, uint64_t id, uint64_t size,
+		    uint64_t seq);
 int edit_remove_file(struct edit *e, uint32_t level, uint64_t id);
 int edit_add_log(struct edit *e, uint64_t id, uint64_t final_size);
 void edit_release(struct edit *e);

@@ -96,6 +96,9 @@ int engine_drop_logs(struct engine *e, struct edit *edit, uint64_t oldest_log);
 /* Removes one sst that no version holds any more: 1, or 0 if there is none. */
 int engine_remove_unused(struct engine *e);
 
+/* Tells the background, if there is one, that there may be work. */
+void engine_wake(struct engine *e);
+
 /* Removes a file that nothing refers to; a failure is left for the next open.
  */
 void engine_remove(struct engine *e, uint64_t id, const char *suffix);

@@ -43,7 +43,7 @@ void version_put(struct version *v)
 	free(v);
 }
 
-int sst_file_open(struct sst *sst, uint64_t id, uint64_t size,
+int sst_file_open(struct sst *sst, uint64_t id, uint64_t size, uint64_t seq,
 		  struct file_owner *owner, struct sst_file **out)
 {
 	const struct sst_properties *p = sst_properties(sst);
@@ -62,12 +62,15 @@ int sst_file_open(struct sst *sst, uint64_t id, uint64_t size,
 	f->smallest = bytes_of(f->bounds, p->smallest.size);
 	f->largest = bytes_of(f->bounds + p->smallest.size, p->largest.size);
 	f->largest_exclusive = p->largest_exclusive;
-	f->smallest_seq = p->smallest_seq;
-	f->largest_seq = p->largest_seq;
+	f->seq = seq;
+	f->smallest_seq = seq ? seq : p->smallest_seq;
+	f->largest_seq = seq ? seq : p->largest_seq;
 	f->max_timestamp = p->max_timestamp;
 	f->id = id;
 	f->size = size;
 	f->sst = sst;
+	if (seq)
+		sst_set_seq(sst, seq);
 	f->owner = owner;
 	atomic_init(&f->references, 1);
 	*out = f;

@@ -17,6 +17,7 @@
 struct sst_file {
 	uint64_t id; /* epoch << 32 | number */
 	uint64_t size;
+	uint64_t seq;          /* of all entries, if bulk-loaded; else 0 */
 	struct sst *sst;       /* open as long as the file lives */
 	struct bytes smallest; /* see sst_properties; in bounds */
 	struct bytes largest;
@@ -51,8 +52,8 @@ struct version *version_get(struct version *v);
 void version_put(struct version *v);
 
 /* A file object with one reference, which takes sst over; on failure the caller
- * still has it. */
-int sst_file_open(struct sst *sst, uint64_t id, uint64_t size,
+ * still has it. seq is that of a bulk-loaded file, or 0. */
+int sst_file_open(struct sst *sst, uint64_t id, uint64_t size, uint64_t seq,
 		  struct file_owner *owner, struct sst_file **out);
 struct sst_file *sst_file_get(struct sst_file *f);
 void sst_file_put(struct sst_file *f);

@@ -93,7 +93,7 @@ put_fresh:
 	return err;
 }
 
-static void wake(struct engine *e)
+void engine_wake(struct engine *e)
 {
 	if (e->wake)
 		e->wake(e->wake_context);
@@ -122,7 +122,7 @@ static int relieve(struct engine *e)
 		level = pressure(e);
 		if (level == 2 && e->wake && atomic_load(&e->error) == 0) {
 			pthread_mutex_unlock(&e->lock);
-			wake(e);
+			engine_wake(e);
 			pthread_mutex_lock(&e->lock);
 			if (pressure(e) == 2 && atomic_load(&e->error) == 0)
 				pthread_cond_wait(&e->progress, &e->lock);
@@ -162,7 +162,7 @@ static int reserve(struct engine *e, const struct batch *batch)
 	err = engine_rotate(e, size);
 	if (err < 0)
 		return err;
-	wake(e);
+	engine_wake(e);
 	return 0;
 }
 

@@ -201,6 +201,11 @@ const struct tombstone_list *sst_tombstones(const struct sst *t)
 	return &t->tombstones;
 }
 
+void sst_set_seq(struct sst *t, uint64_t seq)
+{
+	t->seq = seq;
+}
+
 int sst_get_part(struct sst *t, enum sst_part part, enum sst_read how,
 		 struct cache_block **out)
 {

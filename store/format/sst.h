@@ -52,6 +52,14 @@ const struct sst_properties *sst_properties(const struct sst *t);
 const struct tombstone_list *sst_tombstones(const struct sst *t);
 
 /*
+ * Of a bulk-loaded file, whose keys are stored as puts of sequence 0: iterators
+ * show them as puts of this sequence, and it holds one put of a version key at
+ * most. Call it before anything is read. Do not seek a key with a sequence in
+ * such a file, only prefixes and version keys.
+ */
+void sst_set_seq(struct sst *t, uint64_t seq);
+
+/*
  * Whether the file may hold a key that starts with the prefix of this hash64, a
  * row, family or column prefix: 0 no, 1 perhaps, negative on error.
  */
@@ -98,7 +106,7 @@ struct sst_builder;
 
 struct sst_options {
 	uint32_t level;       /* recorded; 0 is written raw */
-	uint32_t filter_bits; /* per filter entry; 10 or 20 */
+	uint32_t filter_bits; /* per filter entry; 10 or 20; 0: no filter */
 	bool compress;        /* LZ4 where it saves an eighth */
 };
 

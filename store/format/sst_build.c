@@ -112,8 +112,11 @@ static int end_block(struct sst_builder *b, struct bytes next, size_t shared)
 
 static int add_hash(struct sst_builder *b, struct bytes key, size_t end)
 {
-	uint64_t hash = hash64(bytes_of(key.data, end));
+	uint64_t hash;
 
+	if (b->options.filter_bits == 0)
+		return 0;
+	hash = hash64(bytes_of(key.data, end));
 	return buf_add(&b->hashes, &hash, sizeof(hash));
 }
 
@@ -291,7 +294,7 @@ static int append_parts(struct sst_builder *b, struct sst_footer *footer)
 	if (b->tombstones.size > 0)
 		err = append_part(b, buf_bytes(&b->tombstones),
 				  &footer->part_size[SST_TOMBSTONES]);
-	if (!err)
+	if (!err && b->options.filter_bits > 0)
 		err = append_filter(b, &footer->part_size[SST_FILTER]);
 	if (!err)
 		err = block_builder_finish(&b->index, &index);

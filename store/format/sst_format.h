@@ -85,6 +85,7 @@ struct sst {
 	/* The filter and the index, once read, while the cache lets them be
 	 * held: they are asked at every lookup. */
 	_Atomic(struct cache_block *) pinned[SST_PARTS];
+	uint64_t seq; /* of all keys, if not 0 */
 };
 
 enum sst_read {

@@ -9,9 +9,27 @@
  * and values may point into them.
  */
 
+/* Shows the key with the sequence that the whole file has. The data iterator
+ * goes on from the changed key; what entries share ends before the trailer. */
+static int set_seq(struct sst_iter *si)
+{
+	struct bytes key = si->data.key;
+
+	if (key.size < KEY_TRAILER_SIZE || key.size > KEY_SIZE_MAX)
+		return fail(ERR_block_malformed, "key of %zu bytes", key.size);
+	if (key.data != si->buffer)
+		memcpy(si->buffer, key.data, key.size);
+	put_u64be(si->buffer + key.size - KEY_TRAILER_SIZE,
+		  ~(si->sst->seq << 8 | KEY_PUT));
+	si->data.key = bytes_of(si->buffer, key.size);
+	return 1;
+}
+
 /* Ends every step: what the data iterator said. */
 static int show(struct sst_iter *si, int result)
 {
+	if (result > 0 && si->sst->seq)
+		result = set_seq(si);
 	si->valid = result > 0;
 	if (result < 0)
 		return sst_fail(si->sst, si->data_offset, result);

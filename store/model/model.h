@@ -30,6 +30,7 @@ struct store {
 	struct volume *volume;
 	struct engine *engine;
 	struct clock clock;
+	size_t memtable_size;
 	struct bg *bg;
 	/* One change at a time; held over what it reads and its log write, not
 	 * over a sync. Before the engine's locks. */
@@ -44,6 +45,7 @@ int schema_new(struct schema **out);
 /* A deep copy with one reference. */
 int schema_copy(const struct schema *from, struct schema **out);
 struct table *schema_find(struct schema *schema, struct bytes name);
+const struct table *table_by_id(const struct schema *schema, uint32_t id);
 /* Adds an empty table in its place; name is copied. */
 int schema_add_table(struct schema *schema, struct bytes name,
 		     struct table **out);
@@ -72,5 +74,9 @@ int bury_family(struct store *s, uint32_t table, struct bytes family);
 
 /* Commits with s->writing held, without syncing. */
 int commit_locked(struct store *s, struct write *w);
+
+/* With s->writing held: checks w against the schema of now and gives it its
+ * time. The batch is w's. */
+int write_settle(struct write *w, const struct batch **batch);
 
 #endif

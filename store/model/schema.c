@@ -109,6 +109,16 @@ const struct table *schema_table(const struct schema *schema, struct bytes name)
 	return found ? &schema->tables[i] : NULL;
 }
 
+const struct table *table_by_id(const struct schema *schema, uint32_t id)
+{
+	size_t i;
+
+	for (i = 0; i < schema->table_count; i++)
+		if (schema->tables[i].id == id)
+			return &schema->tables[i];
+	return NULL;
+}
+
 struct family *table_find_family(struct table *table, struct bytes name)
 {
 	bool found;

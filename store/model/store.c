@@ -79,6 +79,7 @@ int store_open_volume(struct volume *v, const struct store_options *o,
 	}
 	s->volume = v;
 	s->clock = *o->clock;
+	s->memtable_size = o->memtable_size;
 	pthread_mutex_init(&s->writing, NULL);
 	pthread_mutex_init(&s->schema_lock, NULL);
 	err = open_engine(s, o);

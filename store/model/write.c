@@ -376,16 +376,6 @@ int write_delete_prefix(struct write *w, struct bytes table,
 	return err < 0 ? err : delete_prefixed(w);
 }
 
-static const struct table *table_by_id(const struct schema *schema, uint32_t id)
-{
-	size_t i;
-
-	for (i = 0; i < schema->table_count; i++)
-		if (schema->tables[i].id == id)
-			return &schema->tables[i];
-	return NULL;
-}
-
 /* Checks every record against the schema of now: its table, and of what it puts
  * the family, must still be there. */
 static int revalidate(struct write *w)
@@ -457,17 +447,29 @@ static int commit_hidden(struct write *w)
 	return err;
 }
 
-int commit_locked(struct store *s, struct write *w)
+int write_settle(struct write *w, const struct batch **batch)
 {
 	int err = 0;
 
-	if (w->batch.count == 0)
-		return 0;
-	if (w->stale || w->schema != s->schema)
+	if (w->stale || w->schema != w->s->schema)
 		err = revalidate(w);
 	if (err < 0)
 		return err;
 	patch_now(w);
+	*batch = &w->batch;
+	return 0;
+}
+
+int commit_locked(struct store *s, struct write *w)
+{
+	const struct batch *batch;
+	int err;
+
+	if (w->batch.count == 0)
+		return 0;
+	err = write_settle(w, &batch);
+	if (err < 0)
+		return err;
 	if (w->hidden_count > 0)
 		err = commit_hidden(w);
 	if (err == 0)

@@ -23,7 +23,7 @@ static int importer_init(struct importer *im, struct store *s,
 	im->field_max = STORE_MUTATIONS_MAX + 1;
 	/* One time for the whole import: of two values for one cell the later
 	 * replaces the earlier, wherever the batches end. */
-	im->now_us = clock_now(&clock_real);
+	im->now_us = im->window_us = clock_now(&clock_real);
 	if (millis)
 		im->now_us -= im->now_us % 1000;
 	if (options->family.size > 0)
@@ -62,6 +62,7 @@ void importer_free(struct importer *im)
 	if (!im)
 		return;
 	write_free(im->w);
+	store_bulk_free(im->load);
 	buf_release(&im->table);
 	buf_release(&im->family);
 	buf_release(&im->result.refused);
@@ -78,14 +79,71 @@ const struct import_result *importer_result(const struct importer *im)
 	return &im->result;
 }
 
-int import_commit(struct importer *im, bool sync)
+/* What was loaded in bulk becomes visible, durably. */
+static int publish(struct importer *im)
 {
+	int err = store_bulk_publish(im->load);
+
+	if (err < 0)
+		return err;
+	im->result.row_count += im->loaded_rows;
+	im->result.cell_count += im->loaded_cells;
+	im->result.committed_line = im->loaded_line;
+	im->loaded_rows = im->loaded_cells = 0;
+	return 0;
+}
+
+static int end_load(struct importer *im)
+{
+	int err = publish(im);
+
+	store_bulk_free(im->load);
+	im->load = NULL;
+	return err;
+}
+
+/* Begins a bulk load, or ends one whose input has become slow. */
+static int choose_way(struct importer *im)
+{
+	uint64_t now = clock_now(&clock_real);
+	uint64_t bytes = im->result.byte_count - im->window_bytes;
 	int err = 0;
 
-	if (write_count(im->w) > 0)
-		err = store_commit(im->store, im->w, sync);
-	else if (sync)
-		err = store_sync(im->store);
+	if (!im->load && !im->log_only && bytes >= IMPORT_LOAD_AFTER)
+		err = store_bulk_begin(im->store, &im->load);
+	else if (now - im->window_us < IMPORT_LOAD_WINDOW_US)
+		return 0;
+	else if (im->load && bytes < IMPORT_LOAD_AFTER)
+		err = end_load(im);
+	im->window_us = now;
+	im->window_bytes = im->result.byte_count;
+	return err;
+}
+
+/* Hands on the mutations collected so far, to the load or to the log. */
+static int hand_on(struct importer *im)
+{
+	int err = choose_way(im);
+
+	if (err < 0 || write_count(im->w) == 0)
+		return err;
+	if (im->load) {
+		err = store_bulk_add(im->load, im->w);
+		if (err < 0)
+			return err;
+		if (err == 1) {
+			im->loaded_rows += im->pending_rows;
+			im->loaded_cells += im->pending_cells;
+			im->loaded_line = im->result.line_count;
+			im->pending_rows = im->pending_cells = 0;
+			return 0;
+		}
+		/* Not only sets: the rest goes by the log. */
+		err = end_load(im);
+		im->log_only = true;
+	}
+	if (err == 0)
+		err = store_commit(im->store, im->w, false);
 	if (err < 0)
 		return err;
 	im->result.row_count += im->pending_rows;
@@ -93,6 +151,19 @@ int import_commit(struct importer *im, bool sync)
 	im->result.committed_line = im->result.line_count;
 	im->pending_rows = im->pending_cells = 0;
 	return 0;
+}
+
+int import_commit(struct importer *im, bool sync)
+{
+	int err = hand_on(im);
+
+	if (err == 0 && im->load)
+		err = end_load(im);
+	if (err == 0)
+		im->result.committed_line = im->result.line_count;
+	if (err == 0 && sync)
+		err = store_sync(im->store);
+	return err;
 }
 
 /* Whether the text of the line is to blame, so that others can go on. */
@@ -135,7 +206,7 @@ int import_add_row(struct importer *im, int (*add)(struct importer *im))
 
 	if (err == -ERR_batch_too_large && before > 0) {
 		write_rewind(im->w, mark);
-		err = import_commit(im, false);
+		err = hand_on(im);
 		if (err < 0)
 			return err;
 		mark = write_mark(im->w);
@@ -203,7 +274,7 @@ static int consume(struct importer *im, bool final)
 		if (write_count(im->w) < IMPORT_BATCH_MUTATIONS &&
 		    write_size(im->w) < IMPORT_BATCH_SIZE)
 			continue;
-		err = import_commit(im, false);
+		err = hand_on(im);
 		if (err < 0)
 			return err;
 	}
@@ -254,6 +325,13 @@ int importer_feed(struct importer *im, struct bytes data)
 	if (!err && data.size > 0)
 		err = consume(im, false);
 	return finish_failed(im, err);
+}
+
+int importer_settle(struct importer *im)
+{
+	if (im->failed < 0)
+		return im->failed;
+	return finish_failed(im, hand_on(im));
 }
 
 int importer_flush(struct importer *im, bool sync)

@@ -12,6 +12,10 @@
 #define IMPORT_BATCH_MUTATIONS 10000
 #define IMPORT_BATCH_SIZE (1 << 20)
 #define IMPORT_REFUSED_MAX 1000
+/* A long import goes by bulk load, after so many bytes, as long as it comes at
+ * this rate: what a slow writer sends is to be seen soon. */
+#define IMPORT_LOAD_AFTER (UINT64_C(4) << 20)
+#define IMPORT_LOAD_WINDOW_US 2000000
 
 enum import_header {
 	HEADER_FAMILIES,
@@ -47,7 +51,12 @@ struct importer {
 	struct write *w;
 	struct import_result result;
 	uint64_t pending_rows, pending_cells; /* in w */
-	int failed; /* the error that ended the import */
+	struct bulk_load *load;               /* NULL: by the log */
+	uint64_t loaded_rows, loaded_cells;   /* in load, not published */
+	uint64_t loaded_line;
+	bool log_only;                    /* a line did more than set cells */
+	uint64_t window_us, window_bytes; /* where the rate is counted from */
+	int failed;                       /* the error that ended the import */
 
 	struct buf input;
 	size_t start;       /* of the present record */

@@ -1,0 +1,490 @@
+#include "store/engine/bulk.h"
+
+#include <stdlib.h>
+
+#include "store/base/coding.h"
+#include "store/base/err.h"
+#include "store/engine/merge.h"
+#include "store/engine/state.h"
+
+/*
+ * An entry in memory: its key's first bytes after the table, for quick
+ * comparison, and where the rest lies. Equal version keys are told apart by
+ * place, which grows with time.
+ */
+struct entry {
+	uint64_t head;
+	size_t place; /* in data: u32 key size, u32 value size, key, value */
+};
+
+/* A sorted file that is not published. Its bounds are version keys. */
+struct run {
+	uint64_t id, size;
+	struct buf smallest, largest;
+};
+
+struct bulk {
+	struct engine *e;
+	size_t memory_size;
+	struct buf data;
+	struct entry *entries;
+	size_t count, capacity;
+	bool sorted;     /* entries ascend strictly */
+	struct buf last; /* version key of the newest entry */
+	struct run *runs;
+	size_t run_count;
+	bool disordered; /* runs overlap, so they will be merged */
+};
+
+int bulk_new(struct engine *e, size_t memory_size, struct bulk **out)
+{
+	struct bulk *b = calloc(1, sizeof(*b));
+
+	*out = b;
+	if (!b)
+		return -ENOMEM;
+	b->e = e;
+	b->memory_size = memory_size;
+	b->sorted = true;
+	return 0;
+}
+
+static void forget_runs(struct bulk *b, bool remove)
+{
+	size_t i;
+
+	for (i = 0; i < b->run_count; i++) {
+		if (remove)
+			engine_remove(b->e, b->runs[i].id, "sst");
+		buf_release(&b->runs[i].smallest);
+		buf_release(&b->runs[i].largest);
+	}
+	free(b->runs);
+	b->runs = NULL;
+	b->run_count = 0;
+}
+
+void bulk_free(struct bulk *b)
+{
+	if (!b)
+		return;
+	forget_runs(b, true);
+	buf_release(&b->data);
+	buf_release(&b->last);
+	free(b->entries);
+	free(b);
+}
+
+static struct bytes entry_key(const struct bulk *b, const struct entry *e)
+{
+	const uint8_t *p = b->data.data + e->place;
+
+	return bytes_of(p + 8, get_u32le(p));
+}
+
+static struct bytes entry_value(const struct bulk *b, const struct entry *e)
+{
+	const uint8_t *p = b->data.data + e->place;
+
+	return bytes_of(p + 8 + get_u32le(p), get_u32le(p + 4));
+}
+
+/* By key; of equal ones the last added first. */
+static int compare(const void *x, const void *y, void *context)
+{
+	const struct entry *a = x, *c = y;
+	const struct bulk *b = context;
+	int order;
+
+	if (a->head != c->head)
+		return a->head < c->head ? -1 : 1;
+	order = bytes_compare(entry_key(b, a), entry_key(b, c));
+	if (order)
+		return order;
+	return a->place < c->place ? 1 : -1;
+}
+
+static uint64_t key_head(struct bytes key)
+{
+	uint8_t raw[8] = { 0 };
+	size_t size = key.size - KEY_TABLE_SIZE;
+
+	memcpy(raw, key.data + KEY_TABLE_SIZE, size < 8 ? size : 8);
+	return get_u64be(raw);
+}
+
+/* The sorted file being written. */
+struct output {
+	struct bulk *b;
+	bool passing; /* it will be merged: raw, and not read again here */
+	struct sst_builder *builder;
+	struct run run;
+	struct buf key; /* with its trailer */
+};
+
+static int output_begin(struct output *o, struct bytes version_key)
+{
+	struct sst_options options = {
+		.level = LEVEL_COUNT - 1,
+		.filter_bits = o->passing ? 0 : 10,
+		.compress = !o->passing,
+	};
+	struct volume *v = o->b->e->volume;
+	char name[VOLUME_NAME_MAX + 1];
+	struct segment_writer *writer;
+	int err;
+
+	o->run = (struct run){ .id = engine_new_id(o->b->e) };
+	manifest_name(o->run.id, "sst", name);
+	err = buf_set(&o->run.smallest, version_key);
+	if (err == 0)
+		err = v->ops->segment_create(v, name, &writer);
+	if (err < 0)
+		return err;
+	return sst_build_new(writer, &options, &o->builder);
+}
+
+static int output_add(struct output *o, struct bytes version_key,
+		      struct bytes value)
+{
+	int err = 0;
+
+	if (!o->builder)
+		err = output_begin(o, version_key);
+	if (err == 0)
+		err = buf_set(&o->key, version_key);
+	/* Its sequence is known when it is published; see sst_set_seq. */
+	if (err == 0)
+		err = key_add_trailer(&o->key, 0, KEY_PUT);
+	if (err == 0)
+		err = sst_build_add(o->builder, buf_bytes(&o->key), value);
+	return err;
+}
+
+static struct bytes output_last(const struct output *o)
+{
+	return bytes_of(o->key.data, o->key.size - KEY_TRAILER_SIZE);
+}
+
+/* Ends the file, if one was begun, and appends it to runs. */
+static int output_end(struct output *o, struct run **runs, size_t *count)
+{
+	struct run *grown;
+	int err;
+
+	if (!o->builder)
+		return 0;
+	err = buf_set(&o->run.largest, output_last(o));
+	if (err < 0)
+		return err;
+	grown = realloc(*runs, (*count + 1) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	*runs = grown;
+	err = sst_build_finish(o->builder);
+	o->builder = NULL;
+	if (err < 0)
+		return err;
+	grown[(*count)++] = o->run;
+	o->run = (struct run){ 0 };
+	if (o->passing)
+		return 0;
+	return compact_verify(o->b->e->volume, grown[*count - 1].id,
+			      &grown[*count - 1].size);
+}
+
+static void output_release(struct output *o)
+{
+	if (o->builder)
+		sst_build_abandon(o->builder);
+	buf_release(&o->run.smallest);
+	buf_release(&o->run.largest);
+	buf_release(&o->key);
+}
+
+/* What is in memory becomes a run. */
+static int spill(struct bulk *b)
+{
+	struct output o = { .b = b };
+	size_t i;
+	int err = 0;
+
+	if (!b->sorted)
+		qsort_r(b->entries, b->count, sizeof(*b->entries), compare, b);
+	if (b->run_count > 0 &&
+	    bytes_compare(buf_bytes(&b->runs[b->run_count - 1].largest),
+			  entry_key(b, &b->entries[0])) >= 0)
+		b->disordered = true;
+	o.passing = b->disordered;
+	for (i = 0; i < b->count && err == 0; i++) {
+		struct bytes key = entry_key(b, &b->entries[i]);
+
+		if (i > 0 && !b->sorted &&
+		    bytes_equal(key, entry_key(b, &b->entries[i - 1])))
+			continue;
+		err = output_add(&o, key, entry_value(b, &b->entries[i]));
+	}
+	if (err == 0)
+		err = output_end(&o, &b->runs, &b->run_count);
+	output_release(&o);
+	b->count = 0;
+	b->sorted = true;
+	buf_reset(&b->data);
+	return err;
+}
+
+static bool same_row(struct bytes a, struct bytes b)
+{
+	size_t row_end = key_row_end(a);
+
+	return b.size >= row_end && memcmp(a.data, b.data, row_end) == 0;
+}
+
+int bulk_add(struct bulk *b, struct bytes version_key, struct bytes value)
+{
+	size_t size = 8 + version_key.size + value.size, capacity;
+	struct bytes last = buf_bytes(&b->last);
+	struct entry *grown;
+	uint8_t sizes[8];
+	int err;
+
+	/* Between rows, so that sorted input makes files of whole rows. */
+	if (b->count > 0 && b->data.size + size > b->memory_size &&
+	    (!same_row(version_key, last) || !b->sorted)) {
+		err = spill(b);
+		if (err < 0)
+			return err;
+	}
+	if (b->count == b->capacity) {
+		capacity = b->capacity * 2 + 1024;
+		grown = realloc(b->entries, capacity * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		b->entries = grown;
+		b->capacity = capacity;
+	}
+	err = buf_reserve(&b->data, size);
+	if (err < 0)
+		return err;
+	if (b->count > 0 && bytes_compare(last, version_key) >= 0)
+		b->sorted = false;
+	b->entries[b->count].head = key_head(version_key);
+	b->entries[b->count++].place = b->data.size;
+	put_u32le(sizes, (uint32_t)version_key.size);
+	put_u32le(sizes + 4, (uint32_t)value.size);
+	buf_add(&b->data, sizes, sizeof(sizes));
+	buf_add_bytes(&b->data, version_key);
+	buf_add_bytes(&b->data, value);
+	return buf_set(&b->last, version_key);
+}
+
+/* The runs, opened. A later run has the greater sequence, as the last put of a
+ * version key is to stay. */
+static int open_runs(struct bulk *b, struct sst **ssts, struct iter **out)
+{
+	struct volume *v = b->e->volume;
+	struct iter **iters = calloc(b->run_count, sizeof(*iters));
+	char name[VOLUME_NAME_MAX + 1];
+	struct reader *reader;
+	size_t i, count = 0;
+	int err = 0;
+
+	*out = NULL;
+	if (!iters)
+		return -ENOMEM;
+	for (i = 0; i < b->run_count && err == 0; i++) {
+		manifest_name(b->runs[i].id, "sst", name);
+		err = v->ops->open(v, name, &reader);
+		if (err < 0)
+			break;
+		err = sst_open(reader, b->e->cache, b->runs[i].id, &ssts[i]);
+		if (err < 0) {
+			v->ops->reader_close(reader);
+			break;
+		}
+		sst_set_seq(ssts[i], i + 1);
+		err = sst_iter_new(ssts[i], false, &iters[i]);
+		if (err == 0)
+			count++;
+	}
+	if (err == 0) {
+		err = merge_iter_new(iters, count, out);
+	} else {
+		for (i = 0; i < count; i++)
+			iter_close(iters[i]);
+	}
+	free(iters);
+	return err;
+}
+
+/* Writes the newest of each version key as files of whole rows. */
+static int write_merged(struct bulk *b, struct iter *it, struct run **runs,
+			size_t *count)
+{
+	uint64_t file_size = b->e->options.file_size;
+	struct output o = { .b = b };
+	struct bytes key;
+	int at = iter_seek(it, BYTES_NONE), err = 0;
+
+	for (; at > 0 && err == 0; at = iter_next(it)) {
+		key = key_version(it->key);
+		if (o.builder && bytes_equal(key, output_last(&o)))
+			continue;
+		if (o.builder && sst_build_size(o.builder) >= file_size &&
+		    !same_row(key, output_last(&o)))
+			err = output_end(&o, runs, count);
+		if (err == 0)
+			err = output_add(&o, key, it->value);
+	}
+	if (err == 0)
+		err = at < 0 ? at : output_end(&o, runs, count);
+	output_release(&o);
+	return err;
+}
+
+/* Replaces runs that overlap by files that do not. */
+static int merge_runs(struct bulk *b)
+{
+	struct sst **ssts = calloc(b->run_count, sizeof(*ssts));
+	struct run *merged = NULL;
+	struct iter *it = NULL;
+	size_t count = 0, i;
+	int err;
+
+	if (!ssts)
+		return -ENOMEM;
+	err = open_runs(b, ssts, &it);
+	if (err == 0)
+		err = write_merged(b, it, &merged, &count);
+	iter_close(it);
+	for (i = 0; i < b->run_count; i++)
+		sst_close(ssts[i]);
+	free(ssts);
+	forget_runs(b, true);
+	b->runs = merged;
+	b->run_count = count;
+	b->disordered = false;
+	return err;
+}
+
+/*
+ * The lowest level of which no file overlaps run. What lies above it may be
+ * older, which the order of sequences puts right as it does for everything: no
+ * reader and no compaction takes a file for newer because of its level. So
+ * nothing has to be flushed or rewritten first.
+ */
+static unsigned int find_level(const struct version *v, const struct run *run)
+{
+	struct bytes largest = buf_bytes(&run->largest);
+	unsigned int level = LEVEL_COUNT;
+
+	while (--level > 0) {
+		const struct level *l = &v->levels[level];
+		size_t i = level_find(l, buf_bytes(&run->smallest));
+
+		/* largest lacks the trailer: what begins with it is after it */
+		if (i == l->count ||
+		    (bytes_compare(l->files[i]->smallest, largest) > 0 &&
+		     !bytes_starts_with(l->files[i]->smallest, largest)))
+			break;
+	}
+	return level;
+}
+
+/* The record by which the log remembers the sequence of a load, so that none is
+ * missing when it is replayed: the deletion of a version that never is. */
+static int make_mark(struct batch *mark)
+{
+	struct buf key = BUF_INIT;
+	int err = key_add_table(&key, 0), i;
+
+	for (i = 0; i < 3 && err == 0; i++)
+		err = key_add_part(&key, BYTES_NONE);
+	if (err == 0)
+		err = key_add_timestamp(&key, 0);
+	if (err == 0)
+		err = batch_delete(mark, buf_bytes(&key));
+	buf_release(&key);
+	return err;
+}
+
+/*
+ * Takes the next sequence and names the files. The log is synced first: what
+ * has a smaller sequence must not be lost while the load stays. Needs commit
+ * and work.
+ */
+static int name_files(struct bulk *b, struct batch *mark)
+{
+	struct engine *e = b->e;
+	uint64_t seq = e->written_seq + 1;
+	struct edit edit = EDIT_INIT;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < b->run_count && err == 0; i++)
+		err = edit_add_loaded(&edit,
+				      find_level(e->version, &b->runs[i]),
+				      b->runs[i].id, b->runs[i].size, seq);
+	if (err < 0)
+		goto release;
+	batch_seal(mark, seq);
+	err = wal_append(e->wal, buf_bytes(&mark->data));
+	if (err < 0)
+		goto poison;
+	e->written_seq = seq;
+	memtable_apply(e->memtable, mark, seq);
+	pthread_mutex_lock(&e->sync);
+	err = wal_sync(e->wal);
+	pthread_mutex_unlock(&e->sync);
+	if (err == 0)
+		err = engine_apply(e, &edit);
+	if (err == 0)
+		atomic_store_explicit(&e->visible_seq, seq,
+				      memory_order_release);
+poison:
+	if (err < 0)
+		engine_poison(e, err);
+release:
+	edit_release(&edit);
+	return err;
+}
+
+int bulk_prepare(struct bulk *b)
+{
+	int err = b->count > 0 ? spill(b) : 0;
+
+	if (err == 0 && b->disordered)
+		err = merge_runs(b);
+	return err;
+}
+
+int bulk_publish(struct bulk *b)
+{
+	struct engine *e = b->e;
+	struct batch mark = BATCH_INIT;
+	int err;
+
+	err = bulk_prepare(b);
+	if (err == 0)
+		err = make_mark(&mark);
+	if (err < 0 || b->run_count == 0)
+		goto release;
+
+	pthread_mutex_lock(&e->commit);
+	err = engine_writable(e);
+	if (err == 0 && !memtable_fits(e->memtable, &mark))
+		err = engine_rotate(e, e->options.memtable_size);
+	if (err == 0) {
+		pthread_mutex_lock(&e->work);
+		err = name_files(b, &mark);
+		pthread_mutex_unlock(&e->work);
+	}
+	pthread_mutex_unlock(&e->commit);
+	if (err == 0) {
+		forget_runs(b, false);
+		engine_wake(e);
+	}
+release:
+	batch_release(&mark);
+	return err;
+}

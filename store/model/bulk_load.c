@@ -1,0 +1,130 @@
+#include <stdlib.h>
+
+#include "store/engine/bulk.h"
+#include "store/model/model.h"
+
+/*
+ * A bulk load in the model's terms. A family that is dropped while it runs must
+ * not come back with its cells, so the load remembers the schema of its
+ * beginning: if that has changed, every table and family that it had must still
+ * be the same when the load is published.
+ */
+struct bulk_load {
+	struct store *s;
+	struct bulk *bulk;
+	struct schema *schema; /* of the first add; NULL: nothing added */
+};
+
+int store_bulk_begin(struct store *s, struct bulk_load **out)
+{
+	struct bulk_load *load = calloc(1, sizeof(*load));
+	int err;
+
+	*out = NULL;
+	if (!load)
+		return -ENOMEM;
+	load->s = s;
+	err = bulk_new(s->engine, s->memtable_size, &load->bulk);
+	if (err < 0) {
+		free(load);
+		return err;
+	}
+	*out = load;
+	return 0;
+}
+
+void store_bulk_free(struct bulk_load *load)
+{
+	if (!load)
+		return;
+	bulk_free(load->bulk);
+	schema_put(load->schema);
+	free(load);
+}
+
+static bool only_sets(const struct batch *batch)
+{
+	struct batch_record r;
+	size_t position = 0;
+
+	while (batch_next(batch, &position, &r))
+		if (r.kind != KEY_PUT)
+			return false;
+	return true;
+}
+
+int store_bulk_add(struct bulk_load *load, struct write *w)
+{
+	struct store *s = load->s;
+	const struct batch *batch;
+	struct batch_record r;
+	size_t position = 0;
+	int err;
+
+	pthread_mutex_lock(&s->writing);
+	err = write_settle(w, &batch);
+	if (err == 0 && !load->schema)
+		load->schema = store_schema(s);
+	pthread_mutex_unlock(&s->writing);
+	if (err < 0)
+		return err;
+	if (!only_sets(batch))
+		return 0;
+	while (err == 0 && batch_next(batch, &position, &r))
+		err = bulk_add(load->bulk, r.key, r.value);
+	write_reset(w);
+	return err < 0 ? err : 1;
+}
+
+/* Whether all that was there is there still. */
+static int check_schema(const struct schema *then, const struct schema *now)
+{
+	size_t i, j;
+
+	for (i = 0; then != now && i < then->table_count; i++) {
+		const struct table *a = &then->tables[i];
+		const struct table *b = table_by_id(now, a->id);
+
+		if (!b)
+			return fail(ERR_no_table,
+				    "table \"%.*s\" was dropped while a bulk "
+				    "load was under way; nothing was loaded",
+				    (int)a->name.size,
+				    (const char *)a->name.data);
+		for (j = 0; j < a->family_count; j++) {
+			const struct family *f = &a->families[j];
+			const struct family *g = table_family(b, f->name);
+
+			if (!g || g->birth_seq != f->birth_seq)
+				return fail(ERR_no_family,
+					    "family \"%.*s\" was dropped while "
+					    "a bulk load was under way; "
+					    "nothing was loaded",
+					    (int)f->name.size,
+					    (const char *)f->name.data);
+		}
+	}
+	return 0;
+}
+
+int store_bulk_publish(struct bulk_load *load)
+{
+	struct store *s = load->s;
+	int err;
+
+	if (!load->schema)
+		return 0;
+	err = bulk_prepare(load->bulk);
+	if (err < 0)
+		return err;
+	pthread_mutex_lock(&s->writing);
+	err = check_schema(load->schema, s->schema);
+	if (err == 0)
+		err = bulk_publish(load->bulk);
+	pthread_mutex_unlock(&s->writing);
+	if (err == 0) {
+		schema_put(load->schema);
+		load->schema = NULL;
+	}
+	return err;
+}
