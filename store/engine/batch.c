@@ -71,6 +71,21 @@ int batch_delete_range(struct batch *b, struct bytes start, struct bytes end)
 	return add(b, BATCH_RANGE, start, end);
 }
 
+int batch_mark(struct batch *b)
+{
+	struct buf key = BUF_INIT;
+	int err = key_add_table(&key, 0), i;
+
+	for (i = 0; i < 3 && err == 0; i++)
+		err = key_add_part(&key, BYTES_NONE);
+	if (err == 0)
+		err = key_add_timestamp(&key, 0);
+	if (err == 0)
+		err = batch_delete(b, buf_bytes(&key));
+	buf_release(&key);
+	return err;
+}
+
 int batch_append(struct batch *b, const struct batch *other)
 {
 	struct batch_record record;

@@ -7,6 +7,9 @@
 #include "store/engine/merge.h"
 #include "store/engine/state.h"
 
+/* Up to this part of its memory a load goes through the log after all. */
+#define SMALL_PART 32
+
 /*
  * An entry in memory: its key's first bytes after the table, for quick
  * comparison, and where the rest lies. Equal version keys are told apart by
@@ -202,6 +205,13 @@ static void output_release(struct output *o)
 	buf_release(&o->key);
 }
 
+static void forget_entries(struct bulk *b)
+{
+	b->count = 0;
+	b->sorted = true;
+	buf_reset(&b->data);
+}
+
 /* What is in memory becomes a run. */
 static int spill(struct bulk *b)
 {
@@ -227,9 +237,7 @@ static int spill(struct bulk *b)
 	if (err == 0)
 		err = output_end(&o, &b->runs, &b->run_count);
 	output_release(&o);
-	b->count = 0;
-	b->sorted = true;
-	buf_reset(&b->data);
+	forget_entries(b);
 	return err;
 }
 
@@ -367,51 +375,99 @@ static int merge_runs(struct bulk *b)
 	return err;
 }
 
+/* Whether a memtable holds anything that the load would lie under. */
+static bool memtable_overlaps(const struct bulk *b, struct memtable *m)
+{
+	struct bytes start = buf_bytes(&b->runs[0].smallest);
+	struct bytes last = buf_bytes(&b->runs[b->run_count - 1].largest);
+	struct iter *it;
+	bool overlaps;
+	int at;
+
+	if (atomic_load(&m->tombstone_count) > 0)
+		return true;
+	if (atomic_load(&m->cell_count) == 0)
+		return false;
+	if (memtable_iter_new(m, &it) < 0)
+		return true;
+	at = iter_seek(it, start);
+	overlaps = at > 0 && bytes_compare(key_version(it->key), last) <= 0;
+	iter_close(it);
+	return overlaps;
+}
+
+/* Flushes what is older than the load and may overlap it, or if mark has no
+ * room. Needs commit. */
+static int flush_overlap(struct bulk *b, const struct batch *mark)
+{
+	struct engine *e = b->e;
+	size_t waiting;
+	int err = 0;
+
+	if (memtable_overlaps(b, e->memtable) ||
+	    !memtable_fits(e->memtable, mark))
+		err = engine_rotate(e, e->options.memtable_size);
+	while (err >= 0) {
+		pthread_mutex_lock(&e->lock);
+		waiting = e->immutable_count;
+		pthread_mutex_unlock(&e->lock);
+		if (waiting == 0)
+			return 0;
+		err = engine_step(e);
+	}
+	return err;
+}
+
+static bool overlaps_run(const struct sst_file *f, const struct run *run)
+{
+	struct bytes largest = buf_bytes(&run->largest);
+
+	/* largest lacks the trailer: what begins with it is not after it. */
+	return sst_file_overlaps(f, buf_bytes(&run->smallest), BYTES_NONE) &&
+	       (bytes_compare(f->smallest, largest) <= 0 ||
+		bytes_starts_with(f->smallest, largest));
+}
+
 /*
- * The lowest level of which no file overlaps run. What lies above it may be
- * older, which the order of sequences puts right as it does for everything: no
- * reader and no compaction takes a file for newer because of its level. So
- * nothing has to be flushed or rewritten first.
+ * The lowest level such that no file in it or above overlaps run. Of what
+ * overlaps, the upper must be the newer, because a compaction that counts
+ * versions takes it for granted that a deletion above its inputs is newer than
+ * all of them.
  */
 static unsigned int find_level(const struct version *v, const struct run *run)
 {
-	struct bytes largest = buf_bytes(&run->largest);
-	unsigned int level = LEVEL_COUNT;
+	unsigned int level;
+	size_t i;
 
-	while (--level > 0) {
+	for (level = 0; level < LEVEL_COUNT; level++) {
 		const struct level *l = &v->levels[level];
-		size_t i = level_find(l, buf_bytes(&run->smallest));
 
-		/* largest lacks the trailer: what begins with it is after it */
-		if (i == l->count ||
-		    (bytes_compare(l->files[i]->smallest, largest) > 0 &&
-		     !bytes_starts_with(l->files[i]->smallest, largest)))
-			break;
+		i = level > 0 ? level_find(l, buf_bytes(&run->smallest)) : 0;
+		for (; i < l->count; i++) {
+			if (overlaps_run(l->files[i], run))
+				return level > 0 ? level - 1 : 0;
+			if (level > 0)
+				break;
+		}
 	}
-	return level;
+	return LEVEL_COUNT - 1;
 }
 
-/* The record by which the log remembers the sequence of a load, so that none is
- * missing when it is replayed: the deletion of a version that never is. */
-static int make_mark(struct batch *mark)
+static int sync_log(struct engine *e)
 {
-	struct buf key = BUF_INIT;
-	int err = key_add_table(&key, 0), i;
+	int err;
 
-	for (i = 0; i < 3 && err == 0; i++)
-		err = key_add_part(&key, BYTES_NONE);
-	if (err == 0)
-		err = key_add_timestamp(&key, 0);
-	if (err == 0)
-		err = batch_delete(mark, buf_bytes(&key));
-	buf_release(&key);
+	pthread_mutex_lock(&e->sync);
+	err = wal_sync(e->wal);
+	pthread_mutex_unlock(&e->sync);
 	return err;
 }
 
 /*
- * Takes the next sequence and names the files. The log is synced first: what
- * has a smaller sequence must not be lost while the load stays. Needs commit
- * and work.
+ * Takes the next sequence and names the files. The log is synced before that,
+ * because what has a smaller sequence must not be lost while the load stays,
+ * and after it, because a compaction may drop all that has the load's. If the
+ * power fails in between, the files tell it. Needs commit and work.
  */
 static int name_files(struct bulk *b, struct batch *mark)
 {
@@ -427,31 +483,53 @@ static int name_files(struct bulk *b, struct batch *mark)
 				      b->runs[i].id, b->runs[i].size, seq);
 	if (err < 0)
 		goto release;
-	batch_seal(mark, seq);
-	err = wal_append(e->wal, buf_bytes(&mark->data));
-	if (err < 0)
-		goto poison;
-	e->written_seq = seq;
-	memtable_apply(e->memtable, mark, seq);
-	pthread_mutex_lock(&e->sync);
-	err = wal_sync(e->wal);
-	pthread_mutex_unlock(&e->sync);
+	err = sync_log(e);
 	if (err == 0)
 		err = engine_apply(e, &edit);
+	batch_seal(mark, seq);
 	if (err == 0)
-		atomic_store_explicit(&e->visible_seq, seq,
-				      memory_order_release);
-poison:
-	if (err < 0)
+		err = wal_append(e->wal, buf_bytes(&mark->data));
+	if (err == 0)
+		err = sync_log(e);
+	if (err < 0) {
 		engine_poison(e, err);
+		goto release;
+	}
+	e->written_seq = seq;
+	memtable_apply(e->memtable, mark, seq);
+	atomic_store_explicit(&e->visible_seq, seq, memory_order_release);
 release:
 	edit_release(&edit);
 	return err;
 }
 
+/* A small load costs less as one record of the log. */
+static bool is_small(const struct bulk *b)
+{
+	return b->run_count == 0 && b->count <= BATCH_RECORDS_MAX &&
+	       b->data.size <= b->memory_size / SMALL_PART;
+}
+
+static int publish_small(struct bulk *b)
+{
+	struct batch batch = BATCH_INIT;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < b->count && err == 0; i++)
+		err = batch_put(&batch, entry_key(b, &b->entries[i]),
+				entry_value(b, &b->entries[i]));
+	if (err == 0)
+		err = engine_write(b->e, &batch, true, NULL);
+	batch_release(&batch);
+	if (err == 0)
+		forget_entries(b);
+	return err;
+}
+
 int bulk_prepare(struct bulk *b)
 {
-	int err = b->count > 0 ? spill(b) : 0;
+	int err = b->count > 0 && !is_small(b) ? spill(b) : 0;
 
 	if (err == 0 && b->disordered)
 		err = merge_runs(b);
@@ -464,16 +542,18 @@ int bulk_publish(struct bulk *b)
 	struct batch mark = BATCH_INIT;
 	int err;
 
+	if (is_small(b))
+		return publish_small(b);
 	err = bulk_prepare(b);
 	if (err == 0)
-		err = make_mark(&mark);
+		err = batch_mark(&mark);
 	if (err < 0 || b->run_count == 0)
 		goto release;
 
 	pthread_mutex_lock(&e->commit);
 	err = engine_writable(e);
-	if (err == 0 && !memtable_fits(e->memtable, &mark))
-		err = engine_rotate(e, e->options.memtable_size);
+	if (err == 0)
+		err = flush_overlap(b, &mark);
 	if (err == 0) {
 		pthread_mutex_lock(&e->work);
 		err = name_files(b, &mark);

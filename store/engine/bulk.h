@@ -7,9 +7,9 @@
  * Bulk load: puts become ssts without passing the log and the memtable. They
  * are sorted in memory and spilled as runs; runs that overlap are merged once.
  * Publishing gives all of them one sequence, the next one at that moment, and
- * names them in the manifest by one edit, each at the lowest level where it
- * overlaps nothing; all become visible and durable together, or none. (The idea
- * is RocksDB's ingestion of external files with a global sequence.)
+ * names them in the manifest by one edit, each at the lowest level above which
+ * it overlaps nothing; all become visible and durable together, or none. (The
+ * idea is RocksDB's ingestion of external files with a global sequence.)
  *
  * Of puts with one version key the last one added stays. A load belongs to one
  * thread at a time; other writers and readers go on beside it.

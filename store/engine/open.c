@@ -197,11 +197,45 @@ static int drop_empty_logs(struct engine *e)
 	return err;
 }
 
+/* The highest sequence in any sst. */
+static uint64_t largest_seq(const struct version *v)
+{
+	uint64_t seq = 0;
+	unsigned int level;
+	size_t i;
+
+	for (level = 0; level < LEVEL_COUNT; level++)
+		for (i = 0; i < v->levels[level].count; i++)
+			if (v->levels[level].files[i]->largest_seq > seq)
+				seq = v->levels[level].files[i]->largest_seq;
+	return seq;
+}
+
+/* The last bulk load is there, but its mark in the log was lost: the new log
+ * gets it, before anything with a later sequence. */
+static int mark_load(struct engine *e, uint64_t seq)
+{
+	struct batch mark = BATCH_INIT;
+	int err = batch_mark(&mark);
+
+	if (err == 0 && !memtable_fits(e->memtable, &mark))
+		err = engine_flush(e);
+	batch_seal(&mark, seq);
+	if (err == 0)
+		err = wal_append(e->wal, buf_bytes(&mark.data));
+	if (err == 0)
+		memtable_apply(e->memtable, &mark, seq);
+	batch_release(&mark);
+	return err;
+}
+
 static int recover(struct engine *e)
 {
 	struct recovery r = { .e = e };
 	struct manifest_log *logs;
 	size_t count = e->manifest->log_count, i;
+	uint64_t loaded;
+	bool lost_mark;
 	int err;
 
 	logs = malloc((count + 1) * sizeof(*logs));
@@ -215,12 +249,18 @@ static int recover(struct engine *e)
 	err = memtable_new(e->options.memtable_size, &e->memtable);
 	for (i = 0; i < count && err == 0; i++)
 		err = replay_log(&r, &logs[i]);
+	loaded = largest_seq(e->version);
+	lost_mark = loaded > e->written_seq;
+	if (lost_mark)
+		e->written_seq = loaded;
 	atomic_store(&e->visible_seq, e->written_seq);
 	atomic_store(&e->synced_seq, e->written_seq);
 	if (err < 0 || e->options.read_only)
 		goto free_logs;
 
 	err = begin_log(e);
+	if (err == 0 && lost_mark)
+		err = mark_load(e, loaded);
 	if (err == 0 &&
 	    (r.torn || count >= LOGS_KEPT_MAX || e->immutable_count > 0))
 		err = engine_flush(e);

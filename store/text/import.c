@@ -102,18 +102,22 @@ static int end_load(struct importer *im)
 	return err;
 }
 
-/* Begins a bulk load, or ends one whose input has become slow. */
+/*
+ * Begins a bulk load, or ends one whose input has become slow: what a slow
+ * writer sends is to be seen soon. Who hands over much at once has more.
+ */
 static int choose_way(struct importer *im)
 {
 	uint64_t now = clock_now(&clock_real);
 	uint64_t bytes = im->result.byte_count - im->window_bytes;
 	int err = 0;
 
-	if (!im->load && !im->log_only && bytes >= IMPORT_LOAD_AFTER)
+	if (!im->load && !im->log_only &&
+	    (im->feed_size >= IMPORT_LOAD_FEED || bytes >= IMPORT_LOAD_RATE))
 		err = store_bulk_begin(im->store, &im->load);
 	else if (now - im->window_us < IMPORT_LOAD_WINDOW_US)
 		return 0;
-	else if (im->load && bytes < IMPORT_LOAD_AFTER)
+	else if (im->load && bytes < IMPORT_LOAD_RATE)
 		err = end_load(im);
 	im->window_us = now;
 	im->window_bytes = im->result.byte_count;
@@ -321,6 +325,7 @@ int importer_feed(struct importer *im, struct bytes data)
 	if (im->failed < 0)
 		return im->failed;
 	im->result.byte_count += data.size;
+	im->feed_size = data.size;
 	err = buf_add_bytes(&im->input, data);
 	if (!err && data.size > 0)
 		err = consume(im, false);

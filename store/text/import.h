@@ -12,9 +12,10 @@
 #define IMPORT_BATCH_MUTATIONS 10000
 #define IMPORT_BATCH_SIZE (1 << 20)
 #define IMPORT_REFUSED_MAX 1000
-/* A long import goes by bulk load, after so many bytes, as long as it comes at
- * this rate: what a slow writer sends is to be seen soon. */
-#define IMPORT_LOAD_AFTER (UINT64_C(4) << 20)
+/* An import goes by bulk load if it comes in large pieces, or at such a rate in
+ * bytes for each window of time. */
+#define IMPORT_LOAD_FEED (64 << 10)
+#define IMPORT_LOAD_RATE (UINT64_C(4) << 20)
 #define IMPORT_LOAD_WINDOW_US 2000000
 
 enum import_header {
@@ -55,6 +56,7 @@ struct importer {
 	uint64_t loaded_rows, loaded_cells;   /* in load, not published */
 	uint64_t loaded_line;
 	bool log_only;                    /* a line did more than set cells */
+	size_t feed_size;                 /* of the piece fed last */
 	uint64_t window_us, window_bytes; /* where the rate is counted from */
 	int failed;                       /* the error that ended the import */
 

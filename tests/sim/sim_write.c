@@ -339,14 +339,39 @@ static void apply(struct sim *s, const struct sim_write *p)
 	sim_want(s, "model", err, 0);
 }
 
+/* Puts w into the store by a bulk load of its own, which is durable: 1, or what
+ * store_bulk_add or store_bulk_publish return. */
+static int bulk_load(struct sim *s, struct write *w)
+{
+	struct bulk_load *load;
+	int err;
+
+	sim_want(s, "bulk load", store_bulk_begin(s->store, &load), 0);
+	err = store_bulk_add(load, w);
+	if (err == 1 && store_bulk_publish(load) < 0)
+		sim_fail(s, "publish: %s: %s", err_text(err), err_detail());
+	store_bulk_free(load);
+	return err;
+}
+
 /* Commits p->w and ends it. */
 static void commit(struct sim *s, struct sim_write *p)
 {
 	bool sync = rng_one_in(&s->rng, 12);
-	int want = resolve(s, p), err;
+	int want = resolve(s, p), err = 0;
 
-	sim_log(s, "commit%s", sync ? ", sync" : "");
-	err = store_commit(s->store, p->w, sync);
+	if (p->count > 0 && rng_one_in(&s->rng, 8)) {
+		sim_log(s, "bulk load");
+		err = bulk_load(s, p->w);
+		if (err == 1)
+			sync = true;
+	}
+	if (err == 0) {
+		sim_log(s, "commit%s", sync ? ", sync" : "");
+		err = store_commit(s->store, p->w, sync);
+	}
+	if (err == 1)
+		err = 0;
 	write_free(p->w);
 	p->w = NULL;
 	sim_want(s, "commit", err, want);
