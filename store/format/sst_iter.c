@@ -17,11 +17,11 @@ static int set_seq(struct sst_iter *si)
 
 	if (key.size < KEY_TRAILER_SIZE || key.size > KEY_SIZE_MAX)
 		return fail(ERR_block_malformed, "key of %zu bytes", key.size);
-	if (key.data != si->buffer)
-		memcpy(si->buffer, key.data, key.size);
-	put_u64be(si->buffer + key.size - KEY_TRAILER_SIZE,
+	if (key.data != si->data.buffer)
+		memcpy(si->data.buffer, key.data, key.size);
+	put_u64be(si->data.buffer + key.size - KEY_TRAILER_SIZE,
 		  ~(si->sst->seq << 8 | KEY_PUT));
-	si->data.key = bytes_of(si->buffer, key.size);
+	si->data.key = bytes_of(si->data.buffer, key.size);
 	return 1;
 }
 

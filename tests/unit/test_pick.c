@@ -74,7 +74,8 @@ static void add_file(unsigned int level, const char *first,
 	ck_assert_int_eq(sst_build_finish(b), 0);
 	ck_assert_int_eq(memory_file_reader(content, &reader), 0);
 	ck_assert_int_eq(sst_open(reader, cache, file_count, &sst), 0);
-	ck_assert_int_eq(sst_file_open(sst, file_count, size, &owner, &f), 0);
+	ck_assert_int_eq(sst_file_open(sst, file_count, size, 0, &owner, &f),
+			 0);
 	ck_assert_int_eq(version_add(version, level, f), 0);
 	sst_file_put(f);
 }
