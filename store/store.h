@@ -191,9 +191,9 @@ int store_sync(struct store *s);
 
 /*
  * A bulk load: writes that only set cells, of any rows, built into ssts beside
- * the log. Nothing of it is seen before it is published, then all of it, durably
- * and as if written at that moment. For much data: it costs a few syncs, and
- * half as much memory again as a memtable.
+ * the log. Nothing of it is seen before it is published, then all of it,
+ * durably and as if written at that moment. For much data: it costs a few
+ * syncs, and as much memory as a memtable and half.
  */
 struct bulk_load;
 

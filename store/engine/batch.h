@@ -40,8 +40,9 @@ int batch_put(struct batch *b, struct bytes version_key, struct bytes value);
 int batch_delete(struct batch *b, struct bytes version_key);
 int batch_delete_range(struct batch *b, struct bytes start, struct bytes end);
 
-/* The record that fills the place of a bulk load in the log, so that no sequence
- * is missing when it is replayed: the deletion of a version that never is. */
+/* The record that fills the place of a bulk load in the log, so that no
+ * sequence is missing when it is replayed: the deletion of a version that never
+ * is. */
 int batch_mark(struct batch *b);
 /* Adds all records of other. */
 int batch_append(struct batch *b, const struct batch *other);
