@@ -467,7 +467,9 @@ static int sync_log(struct engine *e)
  * Takes the next sequence and names the files. The log is synced before that,
  * because what has a smaller sequence must not be lost while the load stays,
  * and after it, because a compaction may drop all that has the load's. If the
- * power fails in between, the files tell it. Needs commit and work.
+ * power fails in between, the files tell it. From the edit on the files are the
+ * manifest's, even if it failed: it may be durable all the same. Needs commit
+ * and work.
  */
 static int name_files(struct bulk *b, struct batch *mark)
 {
@@ -484,8 +486,10 @@ static int name_files(struct bulk *b, struct batch *mark)
 	if (err < 0)
 		goto release;
 	err = sync_log(e);
-	if (err == 0)
+	if (err == 0) {
 		err = engine_apply(e, &edit);
+		forget_runs(b, false);
+	}
 	batch_seal(mark, seq);
 	if (err == 0)
 		err = wal_append(e->wal, buf_bytes(&mark->data));
@@ -560,10 +564,8 @@ int bulk_publish(struct bulk *b)
 		pthread_mutex_unlock(&e->work);
 	}
 	pthread_mutex_unlock(&e->commit);
-	if (err == 0) {
-		forget_runs(b, false);
+	if (err == 0)
 		engine_wake(e);
-	}
 release:
 	batch_release(&mark);
 	return err;

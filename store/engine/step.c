@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "store/base/err.h"
@@ -41,11 +42,13 @@ int engine_apply(struct engine *e, struct edit *edit)
 
 void engine_remove(struct engine *e, uint64_t id, const char *suffix)
 {
-	char name[VOLUME_NAME_MAX + 1];
+	char name[VOLUME_NAME_MAX + 1], detail[1024];
 
+	/* What the caller may be failing of is what is to be told. */
+	snprintf(detail, sizeof(detail), "%s", err_detail());
 	manifest_name(id, suffix, name);
 	if (e->volume->ops->remove(e->volume, name) < 0)
-		err_clear();
+		fail(EIO, "%s", detail);
 }
 
 uint64_t engine_gc_time(struct engine *e)

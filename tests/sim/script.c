@@ -51,6 +51,26 @@ static struct bytes cell_value(unsigned int row, unsigned int column,
 	return bytes_of(text, 100);
 }
 
+/* Some rows, of those that only set cells, go by bulk load. */
+static bool is_loaded(unsigned int row)
+{
+	return row % 12 == 7 && row % 5 != 0;
+}
+
+static int load(struct store *s, struct write *w)
+{
+	struct bulk_load *bulk;
+	int err = store_bulk_begin(s, &bulk);
+
+	if (err < 0)
+		return err;
+	err = store_bulk_add(bulk, w);
+	if (err == 1)
+		err = store_bulk_publish(bulk);
+	store_bulk_free(bulk);
+	return err;
+}
+
 static int write_one(struct store *s, struct script *r, unsigned int row,
 		     bool sync)
 {
@@ -73,7 +93,7 @@ static int write_one(struct store *s, struct script *r, unsigned int row,
 		err = write_delete_column(w, bytes_string("f"),
 					  bytes_string("x"));
 	if (err == 0)
-		err = store_commit(s, w, sync);
+		err = is_loaded(row) ? load(s, w) : store_commit(s, w, sync);
 	write_free(w);
 	return told(r, "commit", err);
 }
@@ -131,7 +151,7 @@ void script_run(struct volume *v, struct script *r)
 	err = store_create_table(s, bytes_string("t"), false, &family, 1);
 	r->table = told(r, "create table", err) == 0;
 	for (row = 0; row < SCRIPT_ROWS; row++) {
-		bool sync = row % 6 == 5;
+		bool sync = row % 6 == 5 || is_loaded(row);
 
 		r->begun = row + 1;
 		err = write_one(s, r, row, sync);
