@@ -10,6 +10,7 @@
 #include "store/engine/bg.h"
 #include "store/engine/cursor.h"
 #include "store/engine/gc.h"
+#include "store/model/filter.h"
 #include "store/model/regex.h"
 
 /*
@@ -237,6 +238,10 @@ struct scan_range {
 	bool has_family, has_qualifier;
 	struct bytes family, qualifier;
 	bool reverse; /* rows descend; cells inside a row do not */
+	/* If not NULL, the scan gives what this lets pass; a row of which that
+	 * is nothing is absent. It lives as long as the scan and is no other's.
+	 * All steps are about what comes out of it, which may hold copies. */
+	struct filter *filter;
 };
 
 struct scan;
@@ -249,6 +254,8 @@ void scan_close(struct scan *scan);
  * scan only CURSOR_ROW moves to another row; the other steps end (0) with the
  * row, and scan_next(CURSOR_ROW) goes on. */
 int scan_next(struct scan *scan, enum cursor_step step, struct cell *cell);
+/* What a filter labelled the cell given last; mostly empty. */
+struct bytes scan_label(const struct scan *scan);
 /* Continues with the first row at or after (reverse: at or before) row. */
 int scan_seek(struct scan *scan, struct bytes row, struct cell *cell);
 

@@ -17,6 +17,7 @@ struct regex {
 	int *workspace;
 	size_t workspace_count;
 	struct buf head;
+	bool is_literal; /* the head is all that matches */
 };
 
 /*
@@ -415,6 +416,7 @@ int regex_new(struct bytes pattern, struct regex **out)
 		return err;
 	}
 	re->head = r.head;
+	re->is_literal = r.head_open;
 	*out = re;
 	return 0;
 }
@@ -432,6 +434,8 @@ void regex_free(struct regex *r)
 
 int regex_match(struct regex *r, struct bytes subject)
 {
+	if (r->is_literal)
+		return bytes_equal(subject, buf_bytes(&r->head));
 	for (;;) {
 		int found = pcre2_dfa_match(r->code,
 					    subject.data ? subject.data
@@ -462,4 +466,9 @@ int regex_match(struct regex *r, struct bytes subject)
 struct bytes regex_head(const struct regex *r)
 {
 	return buf_bytes(&r->head);
+}
+
+bool regex_is_literal(const struct regex *r)
+{
+	return r->is_literal;
 }

@@ -21,5 +21,7 @@ void regex_free(struct regex *r);
 int regex_match(struct regex *r, struct bytes subject);
 /* The bytes that every match begins with; often empty. Lives as long as r. */
 struct bytes regex_head(const struct regex *r);
+/* Nothing but the head matches. */
+bool regex_is_literal(const struct regex *r);
 
 #endif

@@ -1,19 +1,78 @@
 #include <stdlib.h>
 
 #include "store/base/coding.h"
+#include "store/model/filter_run.h"
 #include "store/model/model.h"
 
-/* Reads: a range in user's terms becomes a range of encoded keys. */
+/*
+ * Reads: a range in user's terms becomes a range of encoded keys, and what
+ * comes from it goes through the filter, if there is one.
+ */
 struct scan {
 	struct cursor *cursor;
 	struct buf start, end; /* encoded; end is never empty */
 	struct buf row;        /* of a reverse scan: the present row's prefix */
 	bool reverse;
 	bool in_row; /* row is set */
+
+	struct filter_run *run;  /* NULL: no filter */
+	struct filter_need need; /* its */
+	int at;                  /* what the last raw step returned */
+	struct cell raw;         /* the cell it gave: the present one */
+	bool started;
+	bool shown; /* the filter has seen the present cell */
+	uint64_t given_family, given_column; /* epochs of the cell given last */
+	struct bytes label;
 };
 
+/* Narrows the encoded bounds to the rows that the filter needs. */
+static int narrow_rows(const struct filter_need *need, uint32_t table,
+		       struct scan *scan)
+{
+	struct buf start = BUF_INIT, end = BUF_INIT;
+	int err = key_add_table(&start, table);
+
+	if (err == 0)
+		err = need->row_is_head
+			      ? key_add_part(&start, need->row_head)
+			      : key_add_open_part(&start, need->row_head);
+	if (err == 0)
+		err = key_successor(buf_bytes(&start), &end);
+	if (err == 0 &&
+	    bytes_compare(buf_bytes(&start), buf_bytes(&scan->start)) > 0)
+		err = buf_set(&scan->start, buf_bytes(&start));
+	if (err == 0 &&
+	    bytes_compare(buf_bytes(&end), buf_bytes(&scan->end)) < 0)
+		err = buf_set(&scan->end, buf_bytes(&end));
+	buf_release(&start);
+	buf_release(&end);
+	return err;
+}
+
+/* The encoded start of one row, or of what of it is asked for or needed; all of
+ * it is what filters of files know. */
+static int encode_row(const struct scan_range *r, const struct filter_need *n,
+		      struct buf *start)
+{
+	bool has_family = r->has_family || n->has_family;
+	bool has_qualifier = r->has_family && r->has_qualifier;
+	struct bytes family = r->has_family ? r->family : n->family;
+	struct bytes qualifier = r->qualifier;
+	int err = key_add_part(start, r->row);
+
+	if (!has_qualifier && n->has_qualifier) {
+		has_qualifier = true;
+		qualifier = n->qualifier;
+	}
+	if (err == 0 && has_family)
+		err = key_add_part(start, family);
+	if (err == 0 && has_family && has_qualifier)
+		err = key_add_part(start, qualifier);
+	return err;
+}
+
 /* Builds the encoded bounds; *prefix is the size of the leading part of start
- * that filters know, or 0. */
+ * that filters of files know, or 0. */
 static int encode_range(const struct scan_range *r, uint32_t table,
 			struct scan *scan, size_t *prefix)
 {
@@ -25,11 +84,7 @@ static int encode_range(const struct scan_range *r, uint32_t table,
 	if (err < 0)
 		return err;
 	if (r->row.size > 0) {
-		err = key_add_part(start, r->row);
-		if (err == 0 && r->has_family)
-			err = key_add_part(start, r->family);
-		if (err == 0 && r->has_family && r->has_qualifier)
-			err = key_add_part(start, r->qualifier);
+		err = encode_row(r, &scan->need, start);
 		*prefix = start->size;
 		return err < 0 ? err : key_successor(buf_bytes(start), end);
 	}
@@ -42,7 +97,19 @@ static int encode_range(const struct scan_range *r, uint32_t table,
 	}
 	if (err == 0 && r->start.size > 0)
 		err = key_add_part(start, r->start);
+	if (err == 0 && scan->need.row_head.size > 0)
+		err = narrow_rows(&scan->need, table, scan);
 	return err;
+}
+
+static int start_filter(struct scan *scan, struct filter *filter)
+{
+	scan->run = malloc(sizeof(*scan->run));
+	if (!scan->run)
+		return -ENOMEM;
+	filter_run_start(scan->run, filter);
+	scan->need = filter_need(filter);
+	return 0;
 }
 
 static int no_table(struct bytes name)
@@ -56,23 +123,23 @@ int scan_open(struct store *s, const struct snapshot *snapshot,
 {
 	struct schema *schema = store_schema(s);
 	const struct table *table = schema_table(schema, range->table);
+	uint32_t id = table ? table->id : 0;
 	struct scan *scan;
 	size_t prefix;
-	int err;
+	int err = 0;
 
 	*out = NULL;
-	if (!table) {
-		schema_put(schema);
-		return no_table(range->table);
-	}
-	scan = calloc(1, sizeof(*scan));
-	if (!scan) {
-		schema_put(schema);
-		return -ENOMEM;
-	}
-	scan->reverse = range->reverse;
-	err = encode_range(range, table->id, scan, &prefix);
 	schema_put(schema);
+	if (id == 0)
+		return no_table(range->table);
+	scan = calloc(1, sizeof(*scan));
+	if (!scan)
+		return -ENOMEM;
+	scan->reverse = range->reverse;
+	if (range->filter)
+		err = start_filter(scan, range->filter);
+	if (err == 0)
+		err = encode_range(range, id, scan, &prefix);
 	if (err == 0)
 		err = cursor_open(
 			s->engine, (const struct engine_snapshot *)snapshot,
@@ -91,6 +158,9 @@ void scan_close(struct scan *scan)
 	if (!scan)
 		return;
 	cursor_close(scan->cursor);
+	if (scan->run)
+		filter_run_release(scan->run);
+	free(scan->run);
 	buf_release(&scan->start);
 	buf_release(&scan->end);
 	buf_release(&scan->row);
@@ -109,10 +179,19 @@ static int enter_row_before(struct scan *scan, struct bytes key,
 	return err;
 }
 
-int scan_next(struct scan *scan, enum cursor_step step, struct cell *cell)
+/* What a step inside the row of a reverse scan has led to. */
+static int stay_in_row(struct scan *scan, int err)
 {
-	int err;
+	if (err == 1 &&
+	    bytes_equal(cursor_row_prefix(scan->cursor), buf_bytes(&scan->row)))
+		return 1;
+	scan->in_row = false;
+	return err < 0 ? err : 0;
+}
 
+/* A step as if there were no filter. */
+static int raw_next(struct scan *scan, enum cursor_step step, struct cell *cell)
+{
 	if (!scan->reverse)
 		return cursor_next(scan->cursor, step, cell);
 	if (!scan->in_row && scan->row.size == 0)
@@ -121,15 +200,10 @@ int scan_next(struct scan *scan, enum cursor_step step, struct cell *cell)
 		return enter_row_before(scan, buf_bytes(&scan->row), cell);
 	if (!scan->in_row)
 		return 0;
-	err = cursor_next(scan->cursor, step, cell);
-	if (err == 1 &&
-	    bytes_equal(cursor_row_prefix(scan->cursor), buf_bytes(&scan->row)))
-		return 1;
-	scan->in_row = false;
-	return err < 0 ? err : 0;
+	return stay_in_row(scan, cursor_next(scan->cursor, step, cell));
 }
 
-int scan_seek(struct scan *scan, struct bytes row, struct cell *cell)
+static int raw_seek(struct scan *scan, struct bytes row, struct cell *cell)
 {
 	struct buf key = BUF_INIT, past = BUF_INIT;
 	int err;
@@ -149,6 +223,174 @@ int scan_seek(struct scan *scan, struct bytes row, struct cell *cell)
 	return err;
 }
 
+/* From the present cell, which lies before what the filter needs of its row, to
+ * that. */
+static int seek_needed(struct scan *scan)
+{
+	struct buf key = BUF_INIT;
+	int err = buf_add_bytes(&key, cursor_row_prefix(scan->cursor));
+
+	if (err == 0)
+		err = key_add_part(&key, scan->need.family);
+	if (err == 0 && scan->need.has_qualifier)
+		err = key_add_part(&key, scan->need.qualifier);
+	if (err == 0)
+		err = cursor_seek(scan->cursor, buf_bytes(&key), &scan->raw);
+	buf_release(&key);
+	return scan->reverse ? stay_in_row(scan, err) : err;
+}
+
+/* Where the present cell lies from the columns that the filter needs: -1 before
+ * them, 0 among them, 1 behind them. */
+static int needed(const struct scan *scan)
+{
+	int order = 0;
+
+	if (scan->need.has_family)
+		order = bytes_compare(scan->raw.family, scan->need.family);
+	if (order == 0 && scan->need.has_family && scan->need.has_qualifier)
+		order = bytes_compare(scan->raw.qualifier,
+				      scan->need.qualifier);
+	return order;
+}
+
+/* Shows the present cell to the filter. */
+static int show(struct scan *scan)
+{
+	scan->shown = true;
+	return needed(scan) ? 0 : filter_run_cell(scan->run, &scan->raw);
+}
+
+/* From the present cell to the next that the filter has to see, skipping at
+ * least what step does. */
+static void advance(struct scan *scan, enum cursor_step step)
+{
+	enum cursor_step wanted = CURSOR_ROW;
+	int order = needed(scan);
+
+	scan->shown = false;
+	if (order < 0 && step != CURSOR_ROW) {
+		scan->at = seek_needed(scan);
+		return;
+	}
+	if (order == 0)
+		wanted = filter_run_step(scan->run);
+	scan->at = raw_next(scan, wanted < step ? wanted : step, &scan->raw);
+}
+
+static bool in_filtered_row(const struct scan *scan)
+{
+	return scan->at == 1 &&
+	       bytes_equal(scan->raw.row, buf_bytes(&scan->run->row));
+}
+
+/* Lets the filter decide about the row that begins with the present cell, which
+ * is the present one again afterwards. */
+static int decide_row(struct scan *scan)
+{
+	struct filter_run *run = scan->run;
+	int err = filter_run_row(run, scan->raw.row);
+
+	while (err == 0 && filter_run_decides(run)) {
+		while (err == 0 && in_filtered_row(scan)) {
+			err = show(scan);
+			if (err == 0)
+				advance(scan, CURSOR_VERSION);
+		}
+		if (err == 0 && scan->at >= 0)
+			scan->at = raw_seek(scan, buf_bytes(&run->row),
+					    &scan->raw);
+		if (err < 0 || scan->at < 0)
+			break;
+		filter_run_again(run);
+	}
+	return err < 0 ? err : scan->at;
+}
+
+/* To the next cell that passes, skipping at least what step does from the
+ * present one. Unless it may leave, a reverse scan ends with the row. */
+static int settle(struct scan *scan, enum cursor_step step, bool may_leave,
+		  struct cell *cell)
+{
+	struct filter_run *run = scan->run;
+	const struct filter_cell *c;
+	int err;
+
+	for (;;) {
+		c = filter_run_take(run);
+		if (c)
+			break;
+		if (scan->shown)
+			advance(scan, step);
+		step = CURSOR_VERSION;
+		if (scan->at == 0 && scan->reverse && may_leave)
+			scan->at = raw_next(scan, CURSOR_ROW, &scan->raw);
+		if (scan->at <= 0)
+			return scan->at;
+		err = in_filtered_row(scan) ? 1 : decide_row(scan);
+		if (err == 1)
+			err = show(scan);
+		if (err < 0)
+			return err;
+	}
+	*cell = c->cell;
+	scan->label = c->label;
+	scan->given_family = run->family_epoch;
+	scan->given_column = run->column_epoch;
+	return 1;
+}
+
+static int filtered_next(struct scan *scan, enum cursor_step step,
+			 struct cell *cell)
+{
+	bool first = !scan->started;
+	bool may_leave = first || step == CURSOR_ROW || !scan->reverse;
+	bool counts = scan->run->root->counts;
+	uint64_t family = scan->given_family, column = scan->given_column;
+	int err;
+
+	if (first)
+		scan->at = raw_next(scan, step, &scan->raw);
+	scan->started = true;
+	/* Copies are of the column that is left. */
+	if (step != CURSOR_VERSION)
+		while (filter_run_take(scan->run))
+			;
+	do {
+		err = settle(scan,
+			     counts && step != CURSOR_ROW ? CURSOR_VERSION
+							  : step,
+			     may_leave, cell);
+	} while (err == 1 && !first &&
+		 ((step == CURSOR_FAMILY && scan->given_family == family) ||
+		  (step == CURSOR_COLUMN && scan->given_column == column)));
+	return err;
+}
+
+int scan_next(struct scan *scan, enum cursor_step step, struct cell *cell)
+{
+	return scan->run ? filtered_next(scan, step, cell)
+			 : raw_next(scan, step, cell);
+}
+
+int scan_seek(struct scan *scan, struct bytes row, struct cell *cell)
+{
+	if (!scan->run)
+		return raw_seek(scan, row, cell);
+	scan->started = true;
+	scan->shown = false;
+	while (filter_run_take(scan->run))
+		;
+	/* No row has this key, so that whichever comes is a new one. */
+	scan->run->row.size = 0;
+	scan->at = raw_seek(scan, row, &scan->raw);
+	return settle(scan, CURSOR_VERSION, true, cell);
+}
+
+struct bytes scan_label(const struct scan *scan)
+{
+	return scan->label;
+}
 int store_get(struct store *s, const struct snapshot *snapshot,
 	      struct bytes table_name, struct bytes row, struct bytes family,
 	      struct bytes qualifier, struct cell *cell, struct buf *memory)

@@ -44,6 +44,11 @@ static int run_begin(struct run *r)
 
 static int run_end(struct run *r)
 {
+	size_t i;
+
+	for (i = 0; i < r->texts.count; i++)
+		free(r->texts.items[i]);
+	free(r->texts.items);
 	write_free(r->w);
 	buf_release(&r->out);
 	return r->store ? store_close(r->store) : 0;

@@ -21,8 +21,9 @@ struct run {
 	uint64_t now_us;
 	struct symbol symbols[64]; /* symbolic times used so far */
 	size_t symbol_count;
-	struct buf out;   /* result lines of the present operation */
-	const char *skip; /* why it cannot be run */
+	struct list texts; /* owned; symbols may point there */
+	struct buf out;    /* result lines of the present operation */
+	const char *skip;  /* why it cannot be run */
 };
 
 /*
