@@ -133,12 +133,14 @@ static int output(struct filter_run *r, const struct filter_cell *c)
 	return 0;
 }
 
-/* A cell has come through all of a predicate. */
+/* A cell has come through all of a predicate, which in the pass of its level is
+ * the answer. */
 static void decide(struct filter_run *r, struct filter *condition)
 {
-	if (!condition->matched)
-		r->undecided--;
+	if (condition->level != r->level || condition->matched)
+		return;
 	condition->matched = true;
+	r->undecided--;
 }
 
 static bool in_range(const struct filter_range *range, struct bytes b)
@@ -235,12 +237,11 @@ static int passes(struct filter_run *r, struct filter *f, struct filter_cell *c)
 	}
 }
 
-/* Where a condition sends its cells in this pass; NULL: nowhere. */
+/* Where a condition sends its cells in this pass; NULL: nowhere. The predicate
+ * gets them also while only conditions inside it are decided. */
 static struct filter *branch(const struct filter_run *r, const struct filter *f)
 {
-	if (f->level > r->level)
-		return NULL;
-	if (f->level == r->level && filter_run_decides(r))
+	if (f->level >= r->level && filter_run_decides(r))
 		return f->parts[0];
 	return f->matched ? f->parts[1] : f->parts[2];
 }
