@@ -49,7 +49,7 @@ static int begin_output(struct merge_job *j)
 	struct sst_options options = {
 		.level = j->output_level,
 		.filter_bits = bottom ? FILTER_BITS_BOTTOM : FILTER_BITS,
-		.compress = j->output_level > 0,
+		.compress = true,
 	};
 	struct volume *v = j->context->volume;
 	struct segment_writer *writer;

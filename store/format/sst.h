@@ -105,7 +105,7 @@ int sst_verify(struct sst *t);
 struct sst_builder;
 
 struct sst_options {
-	uint32_t level;       /* recorded; 0 is written raw */
+	uint32_t level;       /* recorded */
 	uint32_t filter_bits; /* per filter entry; 10 or 20; 0: no filter */
 	bool compress;        /* LZ4 where it saves an eighth */
 };

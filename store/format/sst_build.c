@@ -51,8 +51,7 @@ int sst_build_new(struct segment_writer *writer,
 static int append_block(struct sst_builder *b, struct bytes block,
 			uint64_t *size)
 {
-	bool compress = b->options.compress && b->options.level > 0;
-	int err = block_store(block, compress, &b->stored);
+	int err = block_store(block, b->options.compress, &b->stored);
 
 	*size = b->stored.size;
 	if (err < 0)
