@@ -46,6 +46,7 @@ struct store_options {
 	size_t memtable_size; /* bytes; there are at most two and a half */
 	size_t cache_size;
 	uint64_t file_size;
+	enum row_directory_rule rows; /* for tests; leave it 0 */
 	const char *holder; /* line for whoever finds the store in use */
 	const struct clock *clock;
 };
@@ -242,6 +243,9 @@ struct scan_range {
 	 * is nothing is absent. It lives as long as the scan and is no other's.
 	 * All steps are about what comes out of it, which may hold copies. */
 	struct filter *filter;
+	/* Rows are all that is wanted: every step is CURSOR_ROW, and of a cell
+	 * only row is good for anything. */
+	bool rows_only;
 };
 
 struct scan;

@@ -131,6 +131,8 @@ static int output_begin(struct output *o, struct bytes version_key)
 		.level = LEVEL_COUNT - 1,
 		.filter_bits = o->passing ? 0 : 10,
 		.compress = !o->passing,
+		.rows = o->passing ? ROW_DIRECTORY_NEVER
+				   : o->b->e->options.rows,
 	};
 	struct volume *v = o->b->e->volume;
 	char name[VOLUME_NAME_MAX + 1];

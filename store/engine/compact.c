@@ -50,6 +50,7 @@ static int begin_output(struct merge_job *j)
 		.level = j->output_level,
 		.filter_bits = bottom ? FILTER_BITS_BOTTOM : FILTER_BITS,
 		.compress = true,
+		.rows = j->context->rows,
 	};
 	struct volume *v = j->context->volume;
 	struct segment_writer *writer;

@@ -28,6 +28,7 @@ struct merge_context {
 	size_t snapshot_count;     /* at least 1 */
 	uint64_t now_us;           /* GC time */
 	uint64_t file_size;        /* target of an output */
+	enum row_directory_rule rows;
 	uint64_t (*new_id)(void *context);
 	void *new_id_context;
 };

@@ -36,9 +36,7 @@ struct cursor {
 	bool show_hidden;
 };
 
-int cursor_open(struct engine *e, const struct engine_snapshot *snapshot,
-		struct bytes start, struct bytes end, struct bytes prefix,
-		struct cursor **out)
+static int cursor_new(struct bytes start, struct bytes end, struct cursor **out)
 {
 	struct cursor *c = calloc(1, sizeof(*c));
 	int err;
@@ -49,15 +47,43 @@ int cursor_open(struct engine *e, const struct engine_snapshot *snapshot,
 	err = buf_add_bytes(&c->start, start);
 	if (err == 0)
 		err = buf_add_bytes(&c->end, end);
-	if (err == 0)
-		err = sources_open(e, snapshot, start, end, prefix,
-				   &c->sources);
 	if (err < 0) {
 		cursor_close(c);
 		return err;
 	}
 	*out = c;
 	return 0;
+}
+
+int cursor_open(struct engine *e, const struct engine_snapshot *snapshot,
+		struct bytes start, struct bytes end, struct bytes prefix,
+		struct cursor **out)
+{
+	int err = cursor_new(start, end, out);
+
+	if (err < 0)
+		return err;
+	err = sources_open(e, snapshot, start, end, prefix, &(*out)->sources);
+	if (err < 0) {
+		cursor_close(*out);
+		*out = NULL;
+	}
+	return err;
+}
+
+int cursor_over(const struct sources *of, struct bytes start, struct bytes end,
+		struct cursor **out)
+{
+	int err = cursor_new(start, end, out);
+
+	if (err < 0)
+		return err;
+	err = sources_open_again(of, start, end, &(*out)->sources);
+	if (err < 0) {
+		cursor_close(*out);
+		*out = NULL;
+	}
+	return err;
 }
 
 void cursor_show_hidden(struct cursor *c)
@@ -312,9 +338,25 @@ static int row_before(struct cursor *c, struct buf *target)
 	return err < 0 ? err : 1;
 }
 
+int cursor_row_at(struct cursor *c, struct bytes row, struct cell *cell)
+{
+	struct buf limit = BUF_INIT;
+	int err = key_successor(row, &limit);
+
+	if (err == 0) {
+		/* A row without a visible cell must not lead into a walk over
+		 * what comes after it. */
+		c->limit = buf_bytes(&limit);
+		err = cursor_seek(c, row, cell);
+		c->limit = BYTES_NONE;
+	}
+	buf_release(&limit);
+	return err;
+}
+
 int cursor_row_before(struct cursor *c, struct bytes key, struct cell *cell)
 {
-	struct buf target = BUF_INIT, limit = BUF_INIT;
+	struct buf target = BUF_INIT;
 	int err;
 
 	if (key.size == 0 || is_past(key, buf_bytes(&c->end)))
@@ -325,21 +367,13 @@ int cursor_row_before(struct cursor *c, struct bytes key, struct cell *cell)
 		err = row_before(c, &target);
 		if (err <= 0)
 			break;
-		/* Look at that row alone: a row without a visible cell must
-		 * not lead into a walk over what comes after it. */
-		err = key_successor(buf_bytes(&target), &limit);
-		if (err < 0)
-			break;
-		c->limit = buf_bytes(&limit);
-		err = cursor_seek(c, buf_bytes(&target), cell);
-		c->limit = BYTES_NONE;
+		err = cursor_row_at(c, buf_bytes(&target), cell);
 		if (err != 0)
 			break;
 	}
 	if (err <= 0)
 		c->at = err;
 	buf_release(&target);
-	buf_release(&limit);
 	return err;
 }
 

@@ -57,6 +57,13 @@ int cursor_row_before(struct cursor *c, struct bytes key, struct cell *cell);
 int cursor_get(struct engine *e, const struct engine_snapshot *snapshot,
 	       struct bytes column, struct cell *cell, struct buf *memory);
 
+/* Over [start, end) of the same sources as of's, at the same moment. */
+struct sources;
+int cursor_over(const struct sources *of, struct bytes start, struct bytes end,
+		struct cursor **out);
+/* The first cell of the row with this prefix: 1, or 0 if it has none. */
+int cursor_row_at(struct cursor *c, struct bytes row, struct cell *cell);
+
 /* The encoded table and row prefix of the present cell. */
 struct bytes cursor_row_prefix(const struct cursor *c);
 /* The present cell's encoded column prefix. */

@@ -5,6 +5,7 @@
 #include "store/base/volume.h"
 #include "store/engine/batch.h"
 #include "store/engine/gc.h"
+#include "store/format/sst.h"
 
 /*
  * The engine: an ordered, versioned map of encoded keys on a volume. It knows
@@ -25,6 +26,7 @@ struct engine_options {
 	unsigned int level0_trigger; /* compact, slow, stop: 4, 8, 12 */
 	unsigned int level0_slow;
 	unsigned int level0_stop;
+	enum row_directory_rule rows; /* for tests */
 	const struct clock *clock;
 	const char *holder; /* of the lease, for people; may be NULL */
 	bool create;

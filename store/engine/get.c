@@ -182,7 +182,7 @@ static int look_in_file(struct get *g, const struct sst_file *f)
 	result = sst_may_contain(f->sst, g->hash);
 	if (result <= 0)
 		return result;
-	result = sst_iter_init(&it, f->sst, true, buffer);
+	result = sst_iter_init(&it, f->sst, buffer);
 	if (result < 0)
 		return result;
 	result = look(g, &it.iter);

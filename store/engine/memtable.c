@@ -301,6 +301,9 @@ static void add_cell(struct memtable *m, const struct batch_record *r,
 	m->last_cell = place;
 	find_place(m, &m->cells, bytes_of(key, key_size));
 	link_node(m, &m->cells, place);
+	if (r->kind == KEY_DELETE)
+		atomic_fetch_add_explicit(&m->delete_count, 1,
+					  memory_order_relaxed);
 	atomic_fetch_add_explicit(&m->cell_count, 1, memory_order_relaxed);
 	timestamp = key_timestamp(bytes_of(key, key_size));
 	if (timestamp >

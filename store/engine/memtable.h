@@ -34,8 +34,9 @@ struct memtable {
 	struct skiplist fragments;
 	_Atomic uint32_t tombstone_count;
 	_Atomic uint32_t cell_count;
-	uint64_t first_seq, last_seq; /* 0 while empty; of the writer */
-	uint64_t log_id;              /* of the log that holds it */
+	_Atomic uint32_t delete_count; /* of cells: point deletes */
+	uint64_t first_seq, last_seq;  /* 0 while empty; of the writer */
+	uint64_t log_id;               /* of the log that holds it */
 	_Atomic uint64_t max_timestamp;
 	/* A Bloom filter of the cells' row, family and column prefixes: of each
 	 * some bits of one word. */

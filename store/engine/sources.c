@@ -5,9 +5,11 @@
 #include "store/base/err.h"
 #include "store/base/hash.h"
 #include "store/engine/merge.h"
+#include "store/engine/row_view.h"
 
 /* Iterators while they are collected. */
 struct collector {
+	bool rows; /* over rows */
 	struct iter **iters;
 	size_t count;
 	size_t capacity;
@@ -91,7 +93,14 @@ static int add_memtable(struct sources *s, struct collector *c,
 	    (prefix.size > 0 && !memtable_may_contain(m, hash64(prefix))))
 		return err;
 	err = memtable_iter_new(m, &it);
+	if (err == 0 && c->rows)
+		err = row_view_new(it, atomic_load(&m->delete_count) > 0, &it);
 	return err < 0 ? err : add_iter(c, it);
+}
+
+static int open_cells(struct sst *t, struct iter **out)
+{
+	return sst_iter_new(t, true, out);
 }
 
 static int add_file(struct collector *c, const struct sst_file *f,
@@ -105,7 +114,7 @@ static int add_file(struct collector *c, const struct sst_file *f,
 		if (err <= 0)
 			return err;
 	}
-	err = sst_iter_new(f->sst, true, &it);
+	err = c->rows ? row_view_of_sst(f->sst, &it) : open_cells(f->sst, &it);
 	return err < 0 ? err : add_iter(c, it);
 }
 
@@ -145,21 +154,20 @@ static int add_level(struct sources *s, struct collector *c,
 		return 0;
 	if (overlapping == 1)
 		return add_file(c, level->files[first], prefix);
-	err = level_iter_new(s->version, number, true, &it);
+	err = level_iter_new(s->version, number,
+			     c->rows ? row_view_of_sst : open_cells, &it);
 	return err < 0 ? err : add_iter(c, it);
 }
 
-int sources_open(struct engine *e, const struct engine_snapshot *snapshot,
-		 struct bytes start, struct bytes end, struct bytes prefix,
-		 struct sources *s)
+/* Opens s->iter over what s refers to; on failure nothing is held. */
+static int open_iter(struct sources *s, bool rows, struct bytes start,
+		     struct bytes end, struct bytes prefix)
 {
-	struct collector c = { NULL, 0, 0 };
+	struct collector c = { .rows = rows };
 	unsigned int level;
 	size_t i;
 	int err = 0;
 
-	sources_take(e, snapshot, s);
-	s->gc_time_us = sources_time(e, snapshot);
 	for (i = 0; i < s->memtable_count && err == 0; i++)
 		err = add_memtable(s, &c, s->memtables[i], prefix);
 	for (level = 0; level < LEVEL_COUNT && err == 0; level++)
@@ -176,6 +184,39 @@ int sources_open(struct engine *e, const struct engine_snapshot *snapshot,
 	if (err < 0)
 		sources_close(s);
 	return err;
+}
+
+int sources_open(struct engine *e, const struct engine_snapshot *snapshot,
+		 struct bytes start, struct bytes end, struct bytes prefix,
+		 struct sources *s)
+{
+	sources_take(e, snapshot, s);
+	s->gc_time_us = sources_time(e, snapshot);
+	return open_iter(s, false, start, end, prefix);
+}
+
+int sources_open_rows(struct engine *e, const struct engine_snapshot *snapshot,
+		      struct bytes start, struct bytes end, struct sources *s)
+{
+	sources_take(e, snapshot, s);
+	s->gc_time_us = sources_time(e, snapshot);
+	return open_iter(s, true, start, end, BYTES_NONE);
+}
+
+int sources_open_again(const struct sources *of, struct bytes start,
+		       struct bytes end, struct sources *s)
+{
+	size_t i;
+
+	*s = *of;
+	s->iter = NULL;
+	s->covers = NULL;
+	s->cover_count = 0;
+	for (i = 0; i < s->memtable_count; i++)
+		memtable_get(s->memtables[i]);
+	version_get(s->version);
+	gc_rules_get(s->rules);
+	return open_iter(s, false, start, end, BYTES_NONE);
 }
 
 void sources_close(struct sources *s)
@@ -201,22 +242,45 @@ static bool in_span(const struct tombstone *span, struct bytes key)
 	       (span->end.size == 0 || bytes_compare(key, span->end) < 0);
 }
 
+/* The span of the cover that key is in. */
+static const struct tombstone *span_at(const struct sources *s, struct cover *c,
+				       struct bytes key)
+{
+	if (!c->valid || !in_span(&c->span, key)) {
+		c->span.seq = c->memtable ? memtable_cover(c->memtable, key,
+							   s->seq, &c->span)
+					  : tombstone_cover(c->list, key,
+							    s->seq, &c->span);
+		c->valid = true;
+	}
+	return &c->span;
+}
+
 bool sources_covered(struct sources *s, struct bytes key, uint64_t seq)
 {
 	size_t i;
 
-	for (i = 0; i < s->cover_count; i++) {
-		struct cover *c = &s->covers[i];
+	for (i = 0; i < s->cover_count; i++)
+		if (span_at(s, &s->covers[i], key)->seq > seq)
+			return true;
+	return false;
+}
 
-		if (!c->valid || !in_span(&c->span, key)) {
-			c->span.seq =
-				c->memtable ? memtable_cover(c->memtable, key,
-							     s->seq, &c->span)
-					    : tombstone_cover(c->list, key,
-							      s->seq, &c->span);
-			c->valid = true;
-		}
-		if (c->span.seq > seq)
+bool sources_may_cover(struct sources *s, struct buf *row)
+{
+	size_t i;
+
+	for (i = 0; i < s->cover_count; i++) {
+		const struct tombstone *span =
+			span_at(s, &s->covers[i], buf_bytes(row));
+		bool ends;
+
+		/* The successor of a prefix has its final 01 changed to 02. */
+		row->data[row->size - 1]++;
+		ends = span->end.size > 0 &&
+		       bytes_compare(span->end, buf_bytes(row)) < 0;
+		row->data[row->size - 1]--;
+		if (span->seq > 0 || ends)
 			return true;
 	}
 	return false;

@@ -34,6 +34,12 @@ struct sources {
 int sources_open(struct engine *e, const struct engine_snapshot *snapshot,
 		 struct bytes start, struct bytes end, struct bytes prefix,
 		 struct sources *s);
+/* The same over rows instead of entries, as row_view.h shows them. */
+int sources_open_rows(struct engine *e, const struct engine_snapshot *snapshot,
+		      struct bytes start, struct bytes end, struct sources *s);
+/* The same sources, seq and time as of's, over entries of [start, end). */
+int sources_open_again(const struct sources *of, struct bytes start,
+		       struct bytes end, struct sources *s);
 /* The references and seq alone, without GC time and iterator. */
 void sources_take(struct engine *e, const struct engine_snapshot *snapshot,
 		  struct sources *s);
@@ -43,5 +49,9 @@ void sources_close(struct sources *s);
 
 /* Whether a range tombstone hides the entry with this key and seq. */
 bool sources_covered(struct sources *s, struct bytes key, uint64_t seq);
+
+/* Whether a range tombstone may hide something of the row with this prefix,
+ * which is the same again on return. */
+bool sources_may_cover(struct sources *s, struct buf *row);
 
 #endif

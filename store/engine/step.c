@@ -71,6 +71,7 @@ static int merge_context(struct engine *e, struct merge_context *c,
 	*c = (struct merge_context){
 		.volume = e->volume,
 		.file_size = e->options.file_size,
+		.rows = e->options.rows,
 		.new_id = engine_new_id,
 		.new_id_context = e,
 	};

@@ -168,7 +168,7 @@ struct level_iter {
 	const struct level *level;
 	size_t index; /* of the file that it reads */
 	struct iter *it;
-	bool fill_cache;
+	int (*open)(struct sst *t, struct iter **out);
 };
 
 static int level_open(struct level_iter *l, size_t index)
@@ -179,7 +179,7 @@ static int level_open(struct level_iter *l, size_t index)
 		return 0;
 	iter_close(l->it);
 	l->it = NULL;
-	err = sst_iter_new(l->level->files[index]->sst, l->fill_cache, &l->it);
+	err = l->open(l->level->files[index]->sst, &l->it);
 	if (err < 0)
 		return err;
 	l->index = index;
@@ -272,7 +272,8 @@ static const struct iter_ops level_iter_ops = {
 	.close = level_close,
 };
 
-int level_iter_new(struct version *v, unsigned int level, bool fill_cache,
+int level_iter_new(struct version *v, unsigned int level,
+		   int (*open)(struct sst *t, struct iter **out),
 		   struct iter **out)
 {
 	struct level_iter *l = calloc(1, sizeof(*l));
@@ -282,7 +283,7 @@ int level_iter_new(struct version *v, unsigned int level, bool fill_cache,
 		return -ENOMEM;
 	l->base.ops = &level_iter_ops;
 	l->level = &v->levels[level];
-	l->fill_cache = fill_cache;
+	l->open = open;
 	*out = &l->base;
 	return 0;
 }

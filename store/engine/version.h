@@ -71,8 +71,10 @@ bool sst_file_overlaps(const struct sst_file *f, struct bytes start,
  * level->count if there is none. */
 size_t level_find(const struct level *level, struct bytes key);
 
-/* One iterator over all files of a sorted level. v must stay referenced. */
-int level_iter_new(struct version *v, unsigned int level, bool fill_cache,
+/* One iterator over all files of a sorted level, each opened by open when it is
+ * its turn. v must stay referenced. */
+int level_iter_new(struct version *v, unsigned int level,
+		   int (*open)(struct sst *t, struct iter **out),
 		   struct iter **out);
 
 #endif

@@ -206,6 +206,11 @@ void sst_set_seq(struct sst *t, uint64_t seq)
 	t->seq = seq;
 }
 
+uint64_t sst_seq(const struct sst *t)
+{
+	return t->seq;
+}
+
 int sst_get_part(struct sst *t, enum sst_part part, enum sst_read how,
 		 struct cache_block **out)
 {
@@ -216,7 +221,8 @@ int sst_get_part(struct sst *t, enum sst_part part, enum sst_read how,
 	*out = atomic_load_explicit(&t->pinned[part], memory_order_acquire);
 	if (*out && how != SST_READ_VOLUME)
 		return 0;
-	handle = sst_footer_part(&t->footer, part);
+	handle = part == SST_ROW_DIRECTORY ? sst_footer_row_index(&t->footer)
+					   : sst_footer_part(&t->footer, part);
 	if (how == SST_READ_VOLUME)
 		return sst_read_block(t, handle, how, out);
 	err = sst_read_block(t, handle, SST_READ_NOFILL, out);
@@ -239,6 +245,11 @@ void sst_put_part(struct sst *t, enum sst_part part, struct cache_block *block)
 	if (block && block != atomic_load_explicit(&t->pinned[part],
 						   memory_order_relaxed))
 		cache_put(t->cache, block);
+}
+
+bool sst_has_rows(const struct sst *t)
+{
+	return t->footer.row_index_size > 0;
 }
 
 int sst_may_contain(struct sst *t, uint64_t prefix_hash)

@@ -58,6 +58,8 @@ const struct tombstone_list *sst_tombstones(const struct sst *t);
  * such a file, only prefixes and version keys.
  */
 void sst_set_seq(struct sst *t, uint64_t seq);
+/* 0 if each key has its own. */
+uint64_t sst_seq(const struct sst *t);
 
 /*
  * Whether the file may hold a key that starts with the prefix of this hash64, a
@@ -71,6 +73,18 @@ int sst_may_contain(struct sst *t, uint64_t prefix_hash);
  */
 int sst_iter_new(struct sst *t, bool fill_cache, struct iter **out);
 
+/* The same over the row directory, which the file must have: keys are row
+ * prefixes, values are summaries as in rowdir.h, those of a bulk-loaded file
+ * with sequence 0. */
+bool sst_has_rows(const struct sst *t);
+int sst_rows_new(struct sst *t, struct iter **out);
+
+enum sst_read {
+	SST_READ_FILL,   /* from the cache, else from the volume into it */
+	SST_READ_NOFILL, /* from the cache, else from the volume */
+	SST_READ_VOLUME, /* from the volume, whatever the cache holds */
+};
+
 /*
  * The same in the caller's memory, with a buffer of KEY_SIZE_MAX bytes, for a
  * lookup: released, not closed, and only after success.
@@ -78,8 +92,10 @@ int sst_iter_new(struct sst *t, bool fill_cache, struct iter **out);
 struct sst_iter {
 	struct iter iter;
 	struct sst *sst;
-	bool fill_cache;
-	bool valid; /* at an entry, by anything but before */
+	enum sst_read how;
+	bool rows;     /* over the row directory */
+	uint64_t base; /* added to offsets in index */
+	bool valid;    /* at an entry, by anything but before */
 	struct cache_block *index_block;
 	struct cache_block *data_block; /* NULL: none yet */
 	uint64_t data_offset;
@@ -87,8 +103,7 @@ struct sst_iter {
 	struct block_iter data;
 };
 
-int sst_iter_init(struct sst_iter *it, struct sst *t, bool fill_cache,
-		  uint8_t *buffer);
+int sst_iter_init(struct sst_iter *it, struct sst *t, uint8_t *buffer);
 void sst_iter_release(struct sst_iter *it);
 
 /* Re-reads every block from the volume, past the cache (which may be NULL if
@@ -104,10 +119,19 @@ int sst_verify(struct sst *t);
  */
 struct sst_builder;
 
+/* Whether a file gets a row directory. The latter two are for tests: answers
+ * must be the same. */
+enum row_directory_rule {
+	ROW_DIRECTORY_SMALL, /* if it is a quarter of the data, or less */
+	ROW_DIRECTORY_ALWAYS,
+	ROW_DIRECTORY_NEVER,
+};
+
 struct sst_options {
 	uint32_t level;       /* recorded */
 	uint32_t filter_bits; /* per filter entry; 10 or 20; 0: no filter */
 	bool compress;        /* LZ4 where it saves an eighth */
+	enum row_directory_rule rows;
 };
 
 int sst_build_new(struct segment_writer *writer,

@@ -3,11 +3,16 @@
 #include "store/base/err.h"
 #include "store/format/block_build.h"
 #include "store/format/filter.h"
+#include "store/format/rowdir.h"
 #include "store/format/sst_format.h"
 
 enum {
 	BLOCK_SIZE = 16 << 10, /* before compression */
 	RESTART_INTERVAL = 16,
+	/* What a row directory may be of the data: where it is more, listing
+	 * rows by it saves little over stepping through the data. */
+	ROWS_SHARE = 4,
+	ROWS_SIZE_UNJUDGED = 1 << 20, /* before it is dropped on the way */
 };
 
 struct sst_builder {
@@ -20,6 +25,7 @@ struct sst_builder {
 	struct key_parts last;
 	struct buf separator, stored;
 	struct buf hashes; /* u64 each, as the machine has them */
+	struct row_directory rows;
 	struct buf tombstones;
 	struct buf first_key, first_start, last_end;
 	struct sst_properties properties;
@@ -39,6 +45,8 @@ int sst_build_new(struct segment_writer *writer,
 	b->options = *options;
 	b->data.restart_interval = RESTART_INTERVAL;
 	b->index.restart_interval = 1;
+	row_directory_init(&b->rows);
+	b->rows.dropped = options->rows == ROW_DIRECTORY_NEVER;
 	b->block.min_timestamp = UINT64_MAX;
 	b->properties.smallest_seq = UINT64_MAX;
 	b->properties.min_timestamp = UINT64_MAX;
@@ -184,6 +192,13 @@ static int split_key(struct sst_builder *b, struct bytes key, size_t shared,
 	return key_split(key, parts);
 }
 
+/* Whether the row directory so far is worth its place. */
+static bool rows_pay(const struct sst_builder *b)
+{
+	return b->options.rows == ROW_DIRECTORY_ALWAYS ||
+	       b->rows.stored.size <= b->writer->size / ROWS_SHARE;
+}
+
 int sst_build_add(struct sst_builder *b, struct bytes key, struct bytes value)
 {
 	size_t shared = bytes_shared(buf_bytes(&b->last_key), key);
@@ -204,8 +219,12 @@ int sst_build_add(struct sst_builder *b, struct bytes key, struct bytes value)
 		err = buf_set(&b->first_key, key);
 	if (!err)
 		err = block_builder_add(&b->data, key, shared, same_row, value);
+	if (!err)
+		err = row_directory_add(&b->rows, key, &parts, !same_row);
 	if (err < 0)
 		return err;
+	if (b->rows.stored.size > ROWS_SIZE_UNJUDGED && !rows_pay(b))
+		row_directory_drop(&b->rows);
 	count_key(b, key);
 	b->last = parts;
 	/* Only what differs is copied. */
@@ -235,8 +254,9 @@ uint64_t sst_build_size(const struct sst_builder *b)
 {
 	size_t hash_count = b->hashes.size / sizeof(uint64_t);
 
-	return b->writer->size + block_builder_size(&b->data) +
-	       block_builder_size(&b->index) + b->tombstones.size +
+	return b->writer->size + b->rows.stored.size +
+	       block_builder_size(&b->data) + block_builder_size(&b->index) +
+	       b->tombstones.size +
 	       filter_size(hash_count, b->options.filter_bits);
 }
 
@@ -284,13 +304,29 @@ static int append_filter(struct sst_builder *b, uint32_t *size)
 	return err;
 }
 
+static int append_rows(struct sst_builder *b, struct sst_footer *footer)
+{
+	uint32_t index_size;
+	int err;
+
+	if (b->rows.dropped || b->properties.row_count == 0)
+		return 0;
+	err = row_directory_finish(&b->rows, &index_size);
+	if (err < 0 || !rows_pay(b) || b->rows.stored.size > UINT32_MAX)
+		return err;
+	footer->part_size[SST_ROW_DIRECTORY] = (uint32_t)b->rows.stored.size;
+	footer->row_index_size = index_size;
+	return b->writer->ops->segment_append(b->writer,
+					      buf_bytes(&b->rows.stored));
+}
+
 static int append_parts(struct sst_builder *b, struct sst_footer *footer)
 {
 	struct buf properties = BUF_INIT;
 	struct bytes index;
-	int err = 0;
+	int err = append_rows(b, footer);
 
-	if (b->tombstones.size > 0)
+	if (!err && b->tombstones.size > 0)
 		err = append_part(b, buf_bytes(&b->tombstones),
 				  &footer->part_size[SST_TOMBSTONES]);
 	if (!err && b->options.filter_bits > 0)
@@ -319,6 +355,7 @@ static void builder_free(struct sst_builder *b)
 	buf_release(&b->separator);
 	buf_release(&b->stored);
 	buf_release(&b->hashes);
+	row_directory_release(&b->rows);
 	buf_release(&b->tombstones);
 	buf_release(&b->first_key);
 	buf_release(&b->first_start);

@@ -8,12 +8,13 @@ enum {
 	FEATURES_AT = 12,
 	DATA_SIZE_AT = 16,
 	SIZES_AT = 24,
-	ZERO_AT = SIZES_AT + 4 * SST_PARTS,
+	ROW_INDEX_AT = SIZES_AT + 4 * SST_PARTS,
+	ZERO_AT = ROW_INDEX_AT + 4,
 	CRC_AT = SST_FOOTER_SIZE - 4,
 };
 
 _Static_assert(sizeof(SST_MAGIC) - 1 == VERSION_AT, "magic is 8 bytes");
-_Static_assert(ZERO_AT + 16 == CRC_AT, "footer is 64 bytes");
+_Static_assert(ZERO_AT + 12 == CRC_AT, "footer is 64 bytes");
 
 void sst_footer_encode(const struct sst_footer *f, uint8_t *raw)
 {
@@ -22,7 +23,8 @@ void sst_footer_encode(const struct sst_footer *f, uint8_t *raw)
 	memset(raw, 0, SST_FOOTER_SIZE);
 	memcpy(raw, SST_MAGIC, VERSION_AT);
 	put_u32le(raw + VERSION_AT, SST_VERSION);
-	put_u32le(raw + FEATURES_AT, 0);
+	put_u32le(raw + FEATURES_AT, f->row_index_size ? SST_FEATURE_ROWS : 0);
+	put_u32le(raw + ROW_INDEX_AT, f->row_index_size);
 	put_u64le(raw + DATA_SIZE_AT, f->data_size);
 	for (i = 0; i < SST_PARTS; i++)
 		put_u32le(raw + SIZES_AT + 4 * i, f->part_size[i]);
@@ -55,6 +57,13 @@ int sst_footer_decode(const uint8_t *raw, uint64_t file_size, const char *path,
 		f->part_size[i] = get_u32le(raw + SIZES_AT + 4 * i);
 		total += f->part_size[i];
 	}
+	f->row_index_size = get_u32le(raw + ROW_INDEX_AT);
+	if (f->row_index_size > f->part_size[SST_ROW_DIRECTORY] ||
+	    (f->row_index_size > 0) != ((features & SST_FEATURE_ROWS) != 0) ||
+	    (f->row_index_size > 0) != (f->part_size[SST_ROW_DIRECTORY] > 0))
+		return fail(ERR_sst_malformed,
+			    "%s: row directory of %u bytes, its index %u", path,
+			    f->part_size[SST_ROW_DIRECTORY], f->row_index_size);
 	if (total > file_size || f->data_size != file_size - total)
 		return fail(ERR_sst_malformed,
 			    "%s: the parts do not fill %llu bytes", path,
@@ -70,6 +79,15 @@ struct sst_handle sst_footer_part(const struct sst_footer *f,
 
 	for (i = 0; i < (int)part; i++)
 		handle.offset += f->part_size[i];
+	return handle;
+}
+
+struct sst_handle sst_footer_row_index(const struct sst_footer *f)
+{
+	struct sst_handle handle = sst_footer_part(f, SST_ROW_DIRECTORY);
+
+	handle.offset += handle.size - f->row_index_size;
+	handle.size = f->row_index_size;
 	return handle;
 }
 

@@ -16,7 +16,8 @@
  * every byte of a file belongs to something that has a checksum.
  *
  *   footer = magic "tfs-sst\n" | version u32 | features u32 |
- *            data size u64 | sizes u32 * 5 | zero * 16 | CRC-32C u32
+ *            data size u64 | sizes u32 * 5 | row index size u32 |
+ *            zero * 12 | CRC-32C u32
  *
  * Sizes are of stored blocks with their trailers, 0 for a part that is absent.
  * Version and features come after a magic and before a checksum that stay where
@@ -25,8 +26,9 @@
 #define SST_FOOTER_SIZE 64
 #define SST_MAGIC "tfs-sst\n"
 #define SST_VERSION 1
-/* Feature bit 0 is kept for the row directory. No bit is known yet. */
-#define SST_FEATURES_KNOWN 0
+/* The file has a row directory. */
+#define SST_FEATURE_ROWS 1
+#define SST_FEATURES_KNOWN SST_FEATURE_ROWS
 
 enum sst_part {
 	SST_ROW_DIRECTORY,
@@ -45,6 +47,7 @@ struct sst_handle {
 struct sst_footer {
 	uint64_t data_size; /* all data blocks */
 	uint32_t part_size[SST_PARTS];
+	uint32_t row_index_size; /* the last part of the row directory */
 };
 
 void sst_footer_encode(const struct sst_footer *f, uint8_t *raw);
@@ -55,6 +58,8 @@ int sst_footer_decode(const uint8_t *raw, uint64_t file_size, const char *path,
 /* Where a part lies. */
 struct sst_handle sst_footer_part(const struct sst_footer *f,
 				  enum sst_part part);
+/* Where the row directory's own index lies, which ends it. */
+struct sst_handle sst_footer_row_index(const struct sst_footer *f);
 
 int sst_properties_encode(const struct sst_properties *p, struct buf *b);
 /* The bounds point into block. -ERR_block_malformed. */
@@ -82,16 +87,10 @@ struct sst {
 	struct sst_properties properties;
 	struct buf property_memory; /* what the bounds point at */
 	struct tombstone_list tombstones;
-	/* The filter and the index, once read, while the cache lets them be
-	 * held: they are asked at every lookup. */
+	/* The filter, the index and the row directory's index, once read, while
+	 * the cache lets them be held: they are asked at every lookup. */
 	_Atomic(struct cache_block *) pinned[SST_PARTS];
 	uint64_t seq; /* of all keys, if not 0 */
-};
-
-enum sst_read {
-	SST_READ_FILL,   /* from the cache, else from the volume into it */
-	SST_READ_NOFILL, /* from the cache, else from the volume */
-	SST_READ_VOLUME, /* from the volume, whatever the cache holds */
 };
 
 /* A block, checked and expanded; give it back to the cache. */
@@ -100,9 +99,14 @@ int sst_read_block(const struct sst *t, struct sst_handle handle,
 /* Passes on the error of a block with file and offset before its reason. */
 int sst_fail(const struct sst *t, uint64_t offset, int err);
 
-/* The filter or the index, valid until sst_put_part or until t is closed. */
+/* The filter, the index, or as SST_ROW_DIRECTORY its index, valid until
+ * sst_put_part or until t is closed. */
 int sst_get_part(struct sst *t, enum sst_part part, enum sst_read how,
 		 struct cache_block **out);
 void sst_put_part(struct sst *t, enum sst_part part, struct cache_block *block);
+
+/* Of the row directory instead of the entries, if rows. */
+int sst_iter_start(struct sst_iter *it, struct sst *t, bool rows,
+		   enum sst_read how, uint8_t *buffer);
 
 #endif

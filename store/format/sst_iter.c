@@ -28,7 +28,7 @@ static int set_seq(struct sst_iter *si)
 /* Ends every step: what the data iterator said. */
 static int show(struct sst_iter *si, int result)
 {
-	if (result > 0 && si->sst->seq)
+	if (result > 0 && si->sst->seq && !si->rows)
 		result = set_seq(si);
 	si->valid = result > 0;
 	if (result < 0)
@@ -41,9 +41,11 @@ static int show(struct sst_iter *si, int result)
 static int fail_index(struct sst_iter *si, int err)
 {
 	si->valid = false;
-	return sst_fail(si->sst,
-			sst_footer_part(&si->sst->footer, SST_INDEX).offset,
-			err);
+	return sst_fail(
+		si->sst,
+		si->rows ? sst_footer_row_index(&si->sst->footer).offset
+			 : sst_footer_part(&si->sst->footer, SST_INDEX).offset,
+		err);
 }
 
 /* Loads the block of the present index entry, unless it is there already. */
@@ -54,15 +56,14 @@ static int load_block(struct sst_iter *si)
 
 	if (err < 0)
 		return fail_index(si, err);
+	entry.block.offset += si->base;
 	if (si->data_block) {
 		if (si->data_offset == entry.block.offset)
 			return 0;
 		cache_put(si->sst->cache, si->data_block);
 		si->data_block = NULL;
 	}
-	err = sst_read_block(si->sst, entry.block,
-			     si->fill_cache ? SST_READ_FILL : SST_READ_NOFILL,
-			     &si->data_block);
+	err = sst_read_block(si->sst, entry.block, si->how, &si->data_block);
 	if (err < 0)
 		return err;
 	si->data_offset = entry.block.offset;
@@ -184,7 +185,8 @@ void sst_iter_release(struct sst_iter *si)
 {
 	if (si->data_block)
 		cache_put(si->sst->cache, si->data_block);
-	sst_put_part(si->sst, SST_INDEX, si->index_block);
+	sst_put_part(si->sst, si->rows ? SST_ROW_DIRECTORY : SST_INDEX,
+		     si->index_block);
 }
 
 static void sst_iter_close(struct iter *it)
@@ -201,18 +203,24 @@ static const struct iter_ops sst_iter_ops = {
 	.close = sst_iter_close,
 };
 
-int sst_iter_init(struct sst_iter *si, struct sst *t, bool fill_cache,
-		  uint8_t *buffer)
+int sst_iter_start(struct sst_iter *si, struct sst *t, bool rows,
+		   enum sst_read how, uint8_t *buffer)
 {
 	int err;
 
 	memset(si, 0, sizeof(*si));
 	si->iter.ops = &sst_iter_ops;
 	si->sst = t;
-	si->fill_cache = fill_cache;
+	si->how = how;
+	si->rows = rows;
+	if (rows)
+		si->base =
+			sst_footer_part(&t->footer, SST_ROW_DIRECTORY).offset;
 	si->data.buffer = buffer;
 	/* Indexes are worth their place even when blocks are read but once. */
-	err = sst_get_part(t, SST_INDEX, SST_READ_FILL, &si->index_block);
+	err = sst_get_part(t, rows ? SST_ROW_DIRECTORY : SST_INDEX,
+			   how == SST_READ_VOLUME ? how : SST_READ_FILL,
+			   &si->index_block);
 	if (err < 0)
 		return err;
 	err = block_iter_init(&si->index, si->index_block->bytes, NULL);
@@ -223,7 +231,13 @@ int sst_iter_init(struct sst_iter *si, struct sst *t, bool fill_cache,
 	return err;
 }
 
-int sst_iter_new(struct sst *t, bool fill_cache, struct iter **out)
+int sst_iter_init(struct sst_iter *si, struct sst *t, uint8_t *buffer)
+{
+	return sst_iter_start(si, t, false, SST_READ_FILL, buffer);
+}
+
+static int iter_new(struct sst *t, bool rows, enum sst_read how,
+		    struct iter **out)
 {
 	struct sst_iter *si = malloc(sizeof(*si) + KEY_SIZE_MAX);
 	int err;
@@ -231,11 +245,22 @@ int sst_iter_new(struct sst *t, bool fill_cache, struct iter **out)
 	*out = NULL;
 	if (!si)
 		return -ENOMEM;
-	err = sst_iter_init(si, t, fill_cache, (uint8_t *)(si + 1));
+	err = sst_iter_start(si, t, rows, how, (uint8_t *)(si + 1));
 	if (err < 0) {
 		free(si);
 		return err;
 	}
 	*out = &si->iter;
 	return 0;
+}
+
+int sst_iter_new(struct sst *t, bool fill_cache, struct iter **out)
+{
+	return iter_new(t, false, fill_cache ? SST_READ_FILL : SST_READ_NOFILL,
+			out);
+}
+
+int sst_rows_new(struct sst *t, struct iter **out)
+{
+	return iter_new(t, true, SST_READ_FILL, out);
 }

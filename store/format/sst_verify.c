@@ -2,6 +2,7 @@
 
 #include "store/base/err.h"
 #include "store/format/filter.h"
+#include "store/format/rowdir.h"
 #include "store/format/sst_format.h"
 
 /* What the entries say, to be held against what the file says of itself. */
@@ -13,6 +14,10 @@ struct verify {
 	struct buf first_key, last_key, separator;
 	struct key_parts last;
 	struct sst_properties found;
+	struct row_tally tally; /* of the row under way */
+	struct buf summary;
+	struct sst_iter rows; /* the directory, if there is one */
+	uint8_t row_buffer[KEY_SIZE_MAX];
 	uint8_t buffer[KEY_SIZE_MAX];
 };
 
@@ -69,6 +74,65 @@ static void count(struct verify *v, struct bytes key)
 		v->max_timestamp = timestamp;
 }
 
+static int complain_rows(const struct verify *v, const char *what)
+{
+	return fail(ERR_sst_malformed, "%s: row directory at offset %llu: %s",
+		    v->sst->reader->path,
+		    (unsigned long long)v->rows.data_offset, what);
+}
+
+/* The row under way has ended: the directory must go on with it. */
+static int verify_row(struct verify *v)
+{
+	struct iter *it = &v->rows.iter;
+	int result;
+
+	if (!sst_has_rows(v->sst) || v->tally.row.size == 0)
+		return 0;
+	result = v->rows.data_block ? iter_next(it) : iter_seek(it, BYTES_NONE);
+	if (result < 0)
+		return result;
+	buf_reset(&v->summary);
+	if (row_summary_encode(&v->tally.summary, &v->summary) < 0)
+		return -ENOMEM;
+	if (result == 0 || !bytes_equal(it->key, buf_bytes(&v->tally.row)))
+		return complain_rows(v, "a row is missing");
+	if (!bytes_equal(it->value, buf_bytes(&v->summary)))
+		return complain_rows(v, "a row's summary is wrong");
+	return 0;
+}
+
+/* After the last row. Every block was met: they follow one another. */
+static int verify_rows_end(struct verify *v)
+{
+	struct sst_handle part =
+		sst_footer_part(&v->sst->footer, SST_ROW_DIRECTORY);
+	struct sst_index_entry entry;
+	uint64_t size = 0;
+	int result = verify_row(v);
+
+	if (result < 0 || !sst_has_rows(v->sst))
+		return result;
+	result = v->rows.data_block ? iter_next(&v->rows.iter) : 0;
+	if (result != 0)
+		return result < 0
+			       ? result
+			       : complain_rows(v, "a row is not in the data");
+	result = block_iter_first(&v->rows.index);
+	while (result > 0) {
+		result = sst_index_decode(v->rows.index.value, &entry);
+		if (result < 0)
+			break;
+		if (entry.block.offset != size)
+			return complain_rows(v, "a block is out of place");
+		size += entry.block.size;
+		result = block_iter_next(&v->rows.index);
+	}
+	if (result == 0 && size + v->sst->footer.row_index_size != part.size)
+		return complain_rows(v, "its blocks do not fill it");
+	return result;
+}
+
 static int verify_entry(struct verify *v, const struct block_iter *it)
 {
 	struct bytes last = buf_bytes(&v->last_key);
@@ -87,8 +151,18 @@ static int verify_entry(struct verify *v, const struct block_iter *it)
 	same_row = last.size > 0 && shared >= v->last.row_end;
 	if (same_row != ((it->flags & BLOCK_SAME_ROW) != 0))
 		return complain(v, "a same-row flag is wrong");
-	if (!same_row)
+	if (!same_row) {
 		v->found.row_count++;
+		err = verify_row(v);
+		if (!err)
+			err = row_tally_begin(
+				&v->tally,
+				bytes_of(it->key.data, parts.row_end));
+	}
+	if (!err)
+		err = row_tally_add(&v->tally, it->key, &parts);
+	if (err < 0)
+		return err;
 	count(v, it->key);
 	if (last.size == 0)
 		err = buf_set(&v->first_key, it->key);
@@ -255,6 +329,7 @@ static int verify_small_parts(struct sst *t)
 int sst_verify(struct sst *t)
 {
 	struct verify *v;
+	bool has_rows = false;
 	int err = verify_small_parts(t);
 
 	if (err < 0)
@@ -267,8 +342,17 @@ int sst_verify(struct sst *t)
 	v->found.min_timestamp = UINT64_MAX;
 	err = sst_read_block(t, sst_footer_part(&t->footer, SST_FILTER),
 			     SST_READ_VOLUME, &v->filter);
+	if (!err && sst_has_rows(t)) {
+		err = sst_iter_start(&v->rows, t, true, SST_READ_VOLUME,
+				     v->row_buffer);
+		has_rows = !err;
+	}
 	if (!err)
 		err = verify_index(v);
+	if (!err)
+		err = verify_rows_end(v);
+	if (has_rows)
+		sst_iter_release(&v->rows);
 	if (!err) {
 		add_tombstones(v);
 		if (!properties_equal(&v->found, &t->properties))
@@ -278,6 +362,8 @@ int sst_verify(struct sst *t)
 	}
 	if (v->filter)
 		cache_put(t->cache, v->filter);
+	row_tally_release(&v->tally);
+	buf_release(&v->summary);
 	buf_release(&v->first_key);
 	buf_release(&v->last_key);
 	buf_release(&v->separator);

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "store/base/coding.h"
+#include "store/engine/rows.h"
 #include "store/model/filter_run.h"
 #include "store/model/model.h"
 
@@ -9,7 +10,9 @@
  * comes from it goes through the filter, if there is one.
  */
 struct scan {
-	struct cursor *cursor;
+	struct cursor *cursor; /* or */
+	struct rows *rows;
+	struct buf decoded;    /* row of rows, if escaped */
 	struct buf start, end; /* encoded; end is never empty */
 	struct buf row;        /* of a reverse scan: the present row's prefix */
 	bool reverse;
@@ -140,7 +143,13 @@ int scan_open(struct store *s, const struct snapshot *snapshot,
 		err = start_filter(scan, range->filter);
 	if (err == 0)
 		err = encode_range(range, id, scan, &prefix);
-	if (err == 0)
+	if (err == 0 && range->rows_only && !range->reverse && prefix == 0 &&
+	    !range->filter)
+		err = rows_open(s->engine,
+				(const struct engine_snapshot *)snapshot,
+				buf_bytes(&scan->start), buf_bytes(&scan->end),
+				&scan->rows);
+	else if (err == 0)
 		err = cursor_open(
 			s->engine, (const struct engine_snapshot *)snapshot,
 			buf_bytes(&scan->start), buf_bytes(&scan->end),
@@ -161,6 +170,8 @@ void scan_close(struct scan *scan)
 	if (scan->run)
 		filter_run_release(scan->run);
 	free(scan->run);
+	rows_close(scan->rows);
+	buf_release(&scan->decoded);
 	buf_release(&scan->start);
 	buf_release(&scan->end);
 	buf_release(&scan->row);
@@ -179,6 +190,20 @@ static int enter_row_before(struct scan *scan, struct bytes key,
 	return err;
 }
 
+/* Ends a step of rows with this result. */
+static int show_row(struct scan *scan, int result, struct bytes row,
+		    struct cell *cell)
+{
+	size_t end;
+	int err;
+
+	if (result != 1)
+		return result;
+	*cell = (struct cell){ 0 };
+	err = key_part(row, KEY_TABLE_SIZE, &scan->decoded, &cell->row, &end);
+	return err < 0 ? err : 1;
+}
+
 /* What a step inside the row of a reverse scan has led to. */
 static int stay_in_row(struct scan *scan, int err)
 {
@@ -192,6 +217,13 @@ static int stay_in_row(struct scan *scan, int err)
 /* A step as if there were no filter. */
 static int raw_next(struct scan *scan, enum cursor_step step, struct cell *cell)
 {
+	struct bytes row;
+	int err;
+
+	if (scan->rows) {
+		err = rows_next(scan->rows, &row);
+		return show_row(scan, err, row, cell);
+	}
 	if (!scan->reverse)
 		return cursor_next(scan->cursor, step, cell);
 	if (!scan->in_row && scan->row.size == 0)
@@ -206,6 +238,7 @@ static int raw_next(struct scan *scan, enum cursor_step step, struct cell *cell)
 static int raw_seek(struct scan *scan, struct bytes row, struct cell *cell)
 {
 	struct buf key = BUF_INIT, past = BUF_INIT;
+	struct bytes found;
 	int err;
 
 	err = buf_add(&key, scan->start.data, KEY_TABLE_SIZE);
@@ -213,11 +246,15 @@ static int raw_seek(struct scan *scan, struct bytes row, struct cell *cell)
 		err = key_add_part(&key, row);
 	if (err == 0 && scan->reverse)
 		err = key_successor(buf_bytes(&key), &past);
-	if (err == 0)
+	if (err == 0 && scan->rows) {
+		err = rows_seek(scan->rows, buf_bytes(&key), &found);
+		err = show_row(scan, err, found, cell);
+	} else if (err == 0) {
 		err = scan->reverse
 			      ? enter_row_before(scan, buf_bytes(&past), cell)
 			      : cursor_seek(scan->cursor, buf_bytes(&key),
 					    cell);
+	}
 	buf_release(&key);
 	buf_release(&past);
 	return err;
@@ -391,6 +428,7 @@ struct bytes scan_label(const struct scan *scan)
 {
 	return scan->label;
 }
+
 int store_get(struct store *s, const struct snapshot *snapshot,
 	      struct bytes table_name, struct bytes row, struct bytes family,
 	      struct bytes qualifier, struct cell *cell, struct buf *memory)

@@ -49,6 +49,7 @@ static int open_engine(struct store *s, const struct store_options *o)
 	options.memtable_size = o->memtable_size;
 	options.cache_size = o->cache_size;
 	options.file_size = o->file_size;
+	options.rows = o->rows;
 	options.clock = &s->clock;
 	options.holder = o->holder;
 	options.create = o->create;

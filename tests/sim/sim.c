@@ -279,6 +279,7 @@ void sim_start(struct sim *s, uint64_t seed)
 	s->first_row = rng_below(&s->rng, 64);
 	s->set_percent = 50 + rng_below(&s->rng, 50);
 	s->options.memtable_size = 4096 << rng_below(&s->rng, 6);
+	s->options.rows = rng_below(&s->rng, 3);
 	s->options.file_size = 128 << rng_below(&s->rng, 10);
 	s->options.cache_size = 16384 << rng_below(&s->rng, 7);
 	sim_log(s, "%u rows, memtable %zu, files %llu, cache %zu", s->row_count,

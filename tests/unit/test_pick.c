@@ -59,7 +59,7 @@ static void add_file(unsigned int level, const char *first,
 		     uint64_t first_timestamp, const char *last,
 		     uint64_t last_timestamp, enum key_kind kind, uint64_t size)
 {
-	struct sst_options build = { 1, 10, true };
+	struct sst_options build = { 1, 10, true, 0 };
 	struct buf *content = &contents[file_count++];
 	struct segment_writer *writer;
 	struct sst_builder *b;

@@ -3,6 +3,7 @@
 #include "store/base/err.h"
 #include "store/base/hash.h"
 #include "store/format/key.h"
+#include "store/format/rowdir.h"
 #include "store/format/sst.h"
 #include "tests/sim/memory_file.h"
 #include "tests/unit/suite.h"
@@ -106,9 +107,10 @@ static void draw_tombstones(struct model *m)
 	}
 }
 
-static void build(struct model *m, uint32_t level, uint32_t bits)
+static void build(struct model *m, uint32_t level, uint32_t bits,
+		  enum row_directory_rule rows)
 {
-	struct sst_options options = { level, bits, true };
+	struct sst_options options = { level, bits, true, rows };
 	struct segment_writer *writer;
 	struct sst_builder *builder;
 	struct reader *reader;
@@ -350,6 +352,71 @@ static void check_filter(const struct model *m, uint32_t bits)
 	buf_release(&b);
 }
 
+/* What the directory has to say of the row that starts at entry i; returns the
+ * entry after it. */
+static size_t sum_up(const struct model *m, size_t i, struct row_summary *s,
+		     struct bytes *row)
+{
+	struct key_parts parts;
+
+	*s = (struct row_summary){ 0 };
+	*row = BYTES_NONE;
+	for (; i < m->count; i++) {
+		struct bytes key = buf_bytes(&m->keys[i]);
+
+		ck_assert_int_eq(key_split(key, &parts), 0);
+		if (row->size > 0 && !bytes_starts_with(key, *row))
+			break;
+		*row = bytes_of(key.data, parts.row_end);
+		if (key_kind(key) == KEY_DELETE) {
+			s->flags |= ROW_HAS_DELETE;
+		} else if (!(s->flags & ROW_HAS_PUT) ||
+			   key_timestamp(key) > s->timestamp) {
+			s->flags |= ROW_HAS_PUT;
+			s->timestamp = key_timestamp(key);
+			s->seq = key_seq(key);
+			s->family =
+				bytes_of(key.data + parts.row_end,
+					 parts.family_end - parts.row_end - 2);
+		}
+	}
+	return i;
+}
+
+/* The directory, from its start and from a row in the middle. */
+static void check_rows(const struct model *m)
+{
+	struct row_summary wanted, found;
+	struct bytes row;
+	struct iter *it;
+	size_t i = 0;
+	int result;
+
+	if (!sst_has_rows(m->sst))
+		return;
+	ck_assert_int_eq(sst_rows_new(m->sst, &it), 0);
+	result = iter_seek(it, BYTES_NONE);
+	while (i < m->count) {
+		i = sum_up(m, i, &wanted, &row);
+		ck_assert_int_eq(result, 1);
+		ck_assert(bytes_equal(it->key, row));
+		ck_assert_int_eq(row_summary_decode(it->value, &found), 0);
+		ck_assert_uint_eq(found.flags, wanted.flags);
+		if (found.flags & ROW_HAS_PUT) {
+			ck_assert_uint_eq(found.seq, wanted.seq);
+			ck_assert_uint_eq(found.timestamp, wanted.timestamp);
+			ck_assert(bytes_equal(found.family, wanted.family));
+		}
+		/* A row is found by its own prefix as well. */
+		result = draw(4) ? 1 : iter_seek(it, row);
+		ck_assert_int_eq(result, 1);
+		ck_assert(bytes_equal(it->key, row));
+		result = iter_next(it);
+	}
+	ck_assert_int_eq(result, 0);
+	iter_close(it);
+}
+
 START_TEST(reads_like_a_sorted_array)
 {
 	uint32_t bits;
@@ -362,11 +429,12 @@ START_TEST(reads_like_a_sorted_array)
 			     round < 4 ? (size_t)round : draw(ENTRIES_MAX));
 		if (draw(3) == 0)
 			draw_tombstones(&model);
-		build(&model, draw(2), bits);
+		build(&model, draw(2), bits, draw(3));
 		ck_assert_int_eq(sst_verify(model.sst), 0);
 		scan(&model);
 		check_properties(&model);
 		check_filter(&model, bits);
+		check_rows(&model);
 		if (model.count > 0) {
 			walk(&model, true, 3000);
 			walk(&model, false, 1000);
@@ -426,7 +494,8 @@ START_TEST(every_flip_is_found)
 	large_value = 100;
 	draw_entries(&model, 40);
 	draw_tombstones(&model);
-	build(&model, 1, 10);
+	build(&model, 1, 10, ROW_DIRECTORY_ALWAYS);
+	ck_assert(sst_has_rows(model.sst));
 	ck_assert_int_eq(open_and_verify(&model), 0);
 	for (i = 0; i < model.file.size; i++) {
 		uint8_t flip = (uint8_t)(1 << draw(8));
@@ -446,7 +515,7 @@ END_TEST
 
 START_TEST(order_is_held)
 {
-	struct sst_options options = { 1, 10, true };
+	struct sst_options options = { 1, 10, true, 0 };
 	struct segment_writer *writer;
 	struct sst_builder *b;
 	struct bytes keys[2];

@@ -111,7 +111,8 @@ static uint64_t scan(void *session, const char *row, uint64_t rows,
 {
 	struct session *s = session;
 	struct scan_range range = { .table = TABLE,
-				    .start = bytes_string(row) };
+				    .start = bytes_string(row),
+				    .rows_only = rows_only };
 	enum cursor_step step = rows_only ? CURSOR_ROW : CURSOR_VERSION;
 	const uint8_t *last = NULL;
 	char last_row[32] = "";
