@@ -104,6 +104,7 @@ static int open_scan(struct listing *l)
 	switch (l->node->kind) {
 	case NODE_TABLE:
 		l->step = CURSOR_ROW;
+		range.rows_only = true;
 		break;
 	case NODE_COLUMN:
 		range.has_qualifier = true;

@@ -49,6 +49,7 @@ static int find_cut_key(struct fs *fs, struct node *directory,
 	range.table = path.table;
 	if (rows) {
 		range.start = head;
+		range.rows_only = true;
 	} else {
 		range.row = path.row;
 		range.has_family = true;

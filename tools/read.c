@@ -103,6 +103,7 @@ int verb_count(struct verb_call *c)
 		return 1;
 	range.table = bytes_string(c->argv[1]);
 	range.start = bytes_string(prefix ? prefix : "");
+	range.rows_only = true;
 	err = prefix_end(range.start, &end);
 	range.end = buf_bytes(&end);
 	if (!err)
