@@ -83,7 +83,7 @@ static int take_families(struct importer *im)
 		err = keep_header(im);
 	if (err < 0)
 		return err;
-	/* Only sizes for now: header_text may still move. */
+	/* Sizes first: header_text may still move. */
 	for (i = 0; i < im->column_count; i++)
 		im->columns[i].family.size = field(im, i + 1).size;
 	im->header = HEADER_COLUMNS;
