@@ -3,11 +3,22 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+
+#define HUGE_PAGE ((size_t)2 << 20)
 
 int arena_init(struct arena *a, size_t size)
 {
 	assert(size > 8 && size <= UINT32_MAX);
-	a->base = malloc(size);
+	if (size < HUGE_PAGE) {
+		a->base = malloc(size);
+	} else {
+		size_t whole = (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+
+		a->base = aligned_alloc(HUGE_PAGE, whole);
+		if (a->base)
+			madvise(a->base, whole, MADV_HUGEPAGE);
+	}
 	if (!a->base)
 		return -ENOMEM;
 	a->used = 8;

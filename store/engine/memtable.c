@@ -35,6 +35,8 @@ struct cover {
 /* One word of the filter for so many bytes of cells: with values of 100 bytes,
  * some 17 bits for each prefix. */
 #define FILTER_SHARE 512
+/* Of a key: row, family and column. */
+#define PREFIXES 3
 
 static struct node *node_at(const struct memtable *m, uint32_t place)
 {
@@ -109,6 +111,28 @@ static unsigned int random_height(struct memtable *m)
 	return height;
 }
 
+/*
+ * The last node at height h that is before key, from place on, which is. Below,
+ * the search goes on from there or from the one after it: that one's memory is
+ * asked for while the keys are compared.
+ */
+static uint32_t walk(const struct memtable *m, uint32_t place, unsigned int h,
+		     struct bytes key)
+{
+	uint32_t next = node_next(m, place, h);
+
+	while (next) {
+		if (h > 0)
+			__builtin_prefetch(
+				node_at(m, node_next(m, place, h - 1)));
+		if (!is_before(m, next, key))
+			break;
+		place = next;
+		next = node_next(m, place, h);
+	}
+	return place;
+}
+
 /* The last node before key, which may be the head. */
 static uint32_t find_before(const struct memtable *m, const struct skiplist *s,
 			    struct bytes key)
@@ -116,14 +140,8 @@ static uint32_t find_before(const struct memtable *m, const struct skiplist *s,
 	uint32_t place = s->head;
 	unsigned int h = MEMTABLE_HEIGHT_MAX;
 
-	while (h-- > 0) {
-		uint32_t next = node_next(m, place, h);
-
-		while (is_before(m, next, key)) {
-			place = next;
-			next = node_next(m, place, h);
-		}
-	}
+	while (h-- > 0)
+		place = walk(m, place, h, key);
 	return place;
 }
 
@@ -148,12 +166,7 @@ static void find_place(struct memtable *m, struct skiplist *s, struct bytes key)
 		}
 	}
 	while (h-- > 0) {
-		uint32_t next = node_next(m, place, h);
-
-		while (is_before(m, next, key)) {
-			place = next;
-			next = node_next(m, place, h);
-		}
+		place = walk(m, place, h, key);
 		s->before[h] = place;
 	}
 }
@@ -243,15 +256,45 @@ static _Atomic uint64_t *filter_word(const struct memtable *m, uint64_t hash)
 	return &m->filter[((hash >> 32) * m->filter_words) >> 32];
 }
 
-static void filter_add(struct memtable *m, struct bytes prefix)
+/*
+ * Bits that are still to be set in the filter. Its words are seldom in the
+ * processor's cache, so they are asked for first, and the bits set when the
+ * next cell has been added.
+ */
+struct pending {
+	struct {
+		_Atomic uint64_t *word;
+		uint64_t bits;
+	} add[2 * PREFIXES];
+	unsigned int count;
+};
+
+static void pending_add(struct memtable *m, struct pending *p,
+			struct bytes prefix)
 {
 	uint64_t hash = hash64(prefix);
-	_Atomic uint64_t *word = filter_word(m, hash);
-	uint64_t old = atomic_load_explicit(word, memory_order_relaxed);
 
-	/* There is one writer; who may see the cell sees this before. */
-	atomic_store_explicit(word, old | filter_bits(hash),
-			      memory_order_relaxed);
+	p->add[p->count].word = filter_word(m, hash);
+	p->add[p->count].bits = filter_bits(hash);
+	__builtin_prefetch((const void *)p->add[p->count].word, 1);
+	p->count++;
+}
+
+/* Sets the first n. There is one writer; who may see the cells sees this
+ * before. */
+static void pending_set(struct pending *p, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		_Atomic uint64_t *word = p->add[i].word;
+		uint64_t old = atomic_load_explicit(word, memory_order_relaxed);
+
+		atomic_store_explicit(word, old | p->add[i].bits,
+				      memory_order_relaxed);
+	}
+	p->count -= n;
+	memmove(p->add, p->add + n, p->count * sizeof(p->add[0]));
 }
 
 bool memtable_may_contain(const struct memtable *m, uint64_t hash)
@@ -264,7 +307,8 @@ bool memtable_may_contain(const struct memtable *m, uint64_t hash)
 }
 
 /* Adds those prefixes of the key that the cell added before does not share. */
-static void add_prefixes(struct memtable *m, struct bytes key)
+static void add_prefixes(struct memtable *m, struct bytes key,
+			 struct pending *p)
 {
 	size_t column_end = key.size - KEY_TIMESTAMP_SIZE - KEY_TRAILER_SIZE;
 	size_t shared = 0, row_end, family_end;
@@ -273,20 +317,21 @@ static void add_prefixes(struct memtable *m, struct bytes key)
 		shared = bytes_shared(node_key(m, m->last_cell), key);
 	if (shared >= column_end)
 		return;
-	filter_add(m, bytes_of(key.data, column_end));
+	pending_add(m, p, bytes_of(key.data, column_end));
 	row_end = key_row_end(key);
 	family_end = key_family_end(key, row_end);
 	if (shared < family_end)
-		filter_add(m, bytes_of(key.data, family_end));
+		pending_add(m, p, bytes_of(key.data, family_end));
 	if (shared < row_end)
-		filter_add(m, bytes_of(key.data, row_end));
+		pending_add(m, p, bytes_of(key.data, row_end));
 }
 
 static void add_cell(struct memtable *m, const struct batch_record *r,
-		     uint64_t seq)
+		     uint64_t seq, struct pending *p)
 {
 	size_t key_size = r->key.size + KEY_TRAILER_SIZE;
 	uint32_t place = node_new(m, random_height(m), key_size, r->value.size);
+	unsigned int earlier = p->count;
 	uint64_t timestamp;
 	uint8_t *key;
 
@@ -297,9 +342,10 @@ static void add_cell(struct memtable *m, const struct batch_record *r,
 	if (r->value.size)
 		memcpy(key + key_size, r->value.data, r->value.size);
 
-	add_prefixes(m, bytes_of(key, key_size));
+	add_prefixes(m, bytes_of(key, key_size), p);
 	m->last_cell = place;
 	find_place(m, &m->cells, bytes_of(key, key_size));
+	pending_set(p, earlier);
 	link_node(m, &m->cells, place);
 	if (r->kind == KEY_DELETE)
 		atomic_fetch_add_explicit(&m->delete_count, 1,
@@ -356,6 +402,7 @@ static void add_range(struct memtable *m, const struct batch_record *r,
 
 void memtable_apply(struct memtable *m, const struct batch *batch, uint64_t seq)
 {
+	struct pending pending = { .count = 0 };
 	struct batch_record r;
 	size_t position = 0;
 
@@ -365,9 +412,10 @@ void memtable_apply(struct memtable *m, const struct batch *batch, uint64_t seq)
 		if (r.kind == BATCH_RANGE)
 			add_range(m, &r, seq);
 		else
-			add_cell(m, &r, seq);
+			add_cell(m, &r, seq, &pending);
 		m->last_seq = seq;
 	}
+	pending_set(&pending, pending.count);
 }
 
 /* How many fragments of m start in (start, end). */

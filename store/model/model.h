@@ -35,9 +35,10 @@ struct store {
 	/* One change at a time; held over what it reads and its log write, not
 	 * over a sync. Before the engine's locks. */
 	pthread_mutex_t writing;
-	pthread_mutex_t schema_lock; /* the pointer below */
-	struct schema *schema;       /* changed under both locks */
-	uint32_t next_table_id;      /* protected by writing */
+	/* To take a reference, or with writing to change the pointer. */
+	pthread_mutex_t schema_lock;
+	_Atomic(struct schema *) schema;
+	uint32_t next_table_id; /* protected by writing */
 };
 
 /* Schemas while they are made; not yet shared. */

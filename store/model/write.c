@@ -115,14 +115,11 @@ static int unknown_family(struct bytes name)
  * another than before. */
 static void refresh(struct write *w)
 {
-	struct schema *schema = store_schema(w->s);
-
-	if (schema == w->schema) {
-		schema_put(schema);
+	if (atomic_load_explicit(&w->s->schema, memory_order_acquire) ==
+	    w->schema)
 		return;
-	}
 	schema_put(w->schema);
-	w->schema = schema;
+	w->schema = store_schema(w->s);
 	w->table = NULL;
 	w->family = NULL;
 	if (w->batch.count > 0)
