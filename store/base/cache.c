@@ -28,12 +28,13 @@ enum {
 struct entry {
 	struct cache_block block; /* first: callers hold a pointer to it */
 	uint64_t file, offset;
-	size_t size; /* of the memory */
 	struct entry *chain;
-	struct entry *newer, *older; /* in its queue */
+	/* So far one cache line: all that a search touches. */
 	_Atomic uint32_t references; /* the cache's own is one */
 	uint8_t frequency;
 	bool in_main;
+	size_t size;                 /* of the memory */
+	struct entry *newer, *older; /* in its queue */
 };
 
 struct queue {
@@ -85,8 +86,10 @@ static struct shard *shard_of(struct cache *c, uint64_t hash)
 static void release(struct entry *e)
 {
 	if (atomic_fetch_sub_explicit(&e->references, 1,
-				      memory_order_acq_rel) == 1)
+				      memory_order_acq_rel) == 1) {
+		free(e->block.side);
 		free(e);
+	}
 }
 
 static void enqueue(struct queue *q, struct entry *e)
@@ -306,6 +309,8 @@ struct cache_block *cache_get(struct cache *c, uint64_t file, uint64_t offset)
 	pthread_mutex_lock(&s->lock);
 	e = *find(s, hash, file, offset);
 	if (e) {
+		__builtin_prefetch(e->block.side);
+		__builtin_prefetch((const char *)e->block.side + LINE);
 		s->hit_count++;
 		if (e->frequency < FREQUENCY_MAX)
 			e->frequency++;
@@ -345,6 +350,7 @@ void cache_insert(struct cache *c, uint64_t file, uint64_t offset,
 	struct entry **place;
 	size_t capacity;
 
+	e->size += block->side_size;
 	capacity = c->shard_capacity -
 		   atomic_load_explicit(&c->reserved, memory_order_relaxed) /
 			   c->shard_count;
@@ -355,7 +361,7 @@ void cache_insert(struct cache *c, uint64_t file, uint64_t offset,
 	pthread_mutex_lock(&s->lock);
 	if (!*find(s, hash, file, offset)) {
 		make_room(s, capacity, e->size);
-		if (s->entry_count >= s->bucket_count)
+		if (s->entry_count * 2 >= s->bucket_count)
 			grow(s);
 		e->in_main = ghost_take(s, hash);
 		place = find(s, hash, file, offset);

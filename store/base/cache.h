@@ -17,6 +17,8 @@ struct cache;
 
 struct cache_block {
 	struct bytes bytes; /* valid while referenced; starts on a cache line */
+	void *side;         /* from malloc, freed with the block; or NULL */
+	size_t side_size;   /* counts as the block's */
 };
 
 struct cache_stats {
@@ -35,7 +37,7 @@ struct cache_block *cache_get(struct cache *c, uint64_t file, uint64_t offset);
 /*
  * Memory for a block of size bytes, referenced, not yet in the cache; NULL when
  * there is no memory. The caller fills block->bytes.data, may shorten
- * block->bytes, and then inserts it or only puts it.
+ * block->bytes, may set the side, and then inserts it or only puts it.
  */
 struct cache_block *cache_new_block(struct cache *c, size_t size);
 

@@ -18,6 +18,7 @@
  * where a column is long and all hidden, a cursor answers instead.
  */
 #define STEPS_MAX 16
+#define FILES_AHEAD 8
 /* What look returns when it takes a cursor to tell. */
 #define TAKES_CURSOR 2
 
@@ -61,23 +62,28 @@ static int find_family(struct get *g)
 	return err;
 }
 
-/* Of a sorted level, the files that may overlap the column, from *i on. */
-static struct sst_file *next_file(const struct get *g, unsigned int number,
-				  size_t *i)
+/* A way through the files that may overlap the column, newest writes first. */
+struct path {
+	unsigned int level;
+	size_t next;
+};
+
+static struct sst_file *next_file(const struct get *g, struct path *p)
 {
-	const struct level *level = &g->sources.version->levels[number];
+	for (; p->level < LEVEL_COUNT; p->level++, p->next = 0) {
+		const struct level *level =
+			&g->sources.version->levels[p->level];
 
-	if (number > 0 && *i == 0)
-		*i = level_find(level, g->column);
-	for (; *i < level->count; ++*i) {
-		struct sst_file *f = level->files[*i];
+		if (p->level > 0 && p->next == 0)
+			p->next = level_find(level, g->column);
+		while (p->next < level->count) {
+			struct sst_file *f = level->files[p->next++];
 
-		if (sst_file_overlaps(f, g->column, g->after)) {
-			++*i;
-			return f;
+			if (sst_file_overlaps(f, g->column, g->after))
+				return f;
+			if (p->level > 0)
+				break;
 		}
-		if (number > 0)
-			break;
 	}
 	return NULL;
 }
@@ -85,8 +91,8 @@ static struct sst_file *next_file(const struct get *g, unsigned int number,
 static bool is_covered(const struct get *g, struct bytes key, uint64_t seq)
 {
 	const struct sources *s = &g->sources;
+	struct path path = { 0 };
 	struct sst_file *f;
-	unsigned int level;
 	size_t i;
 
 	for (i = 0; i < s->memtable_count; i++)
@@ -95,11 +101,10 @@ static bool is_covered(const struct get *g, struct bytes key, uint64_t seq)
 			return true;
 	if (s->version->tombstone_count == 0)
 		return false;
-	for (level = 0; level < LEVEL_COUNT; level++)
-		for (i = 0; (f = next_file(g, level, &i));)
-			if (tombstone_cover(sst_tombstones(f->sst), key, s->seq,
-					    NULL) > seq)
-				return true;
+	while ((f = next_file(g, &path)))
+		if (tombstone_cover(sst_tombstones(f->sst), key, s->seq, NULL) >
+		    seq)
+			return true;
 	return false;
 }
 
@@ -163,7 +168,8 @@ static int look_in_memtable(struct get *g, const struct memtable *m)
 {
 	struct memtable_iter it;
 
-	if (!memtable_may_contain(m, g->hash) ||
+	if (atomic_load_explicit(&m->cell_count, memory_order_acquire) == 0 ||
+	    !memtable_may_contain(m, g->hash) ||
 	    !may_win(g, atomic_load_explicit(&m->max_timestamp,
 					     memory_order_acquire)))
 		return 0;
@@ -192,17 +198,26 @@ static int look_in_file(struct get *g, const struct sst_file *f)
 
 static int look_everywhere(struct get *g)
 {
+	struct sst_file *files[FILES_AHEAD];
 	struct sources *s = &g->sources;
-	struct sst_file *f;
-	unsigned int level;
+	struct path path = { 0 };
+	size_t count = 0, i;
 	int result = 0;
-	size_t i;
 
 	for (i = 0; i < s->memtable_count && result == 0; i++)
 		result = look_in_memtable(g, s->memtables[i]);
-	for (level = 0; level < LEVEL_COUNT && !g->hidden; level++)
-		for (i = 0; result == 0 && (f = next_file(g, level, &i));)
-			result = look_in_file(g, f);
+	/* A few files ahead, so that their filters come into the processor's
+	 * cache together. */
+	do {
+		for (count = 0; count < FILES_AHEAD; count++) {
+			files[count] = next_file(g, &path);
+			if (!files[count])
+				break;
+			sst_prefetch_filter(files[count]->sst, g->hash);
+		}
+		for (i = 0; i < count && result == 0 && !g->hidden; i++)
+			result = look_in_file(g, files[i]);
+	} while (result == 0 && count == FILES_AHEAD);
 	return result;
 }
 

@@ -4,51 +4,14 @@
 
 #include "store/base/crc32c.h"
 #include "store/base/err.h"
+#include "store/format/block_entry.h"
 
 /* Steps over so many entries by their flags before it asks the restarts. */
 #define STEPS_MAX 16
+/* Bytes that a search of entries will likely read. */
+#define SCAN_AHEAD 512
 /* What LZ4 can make of one byte, at most. */
 #define LZ4_RATIO_MAX 255
-
-struct entry {
-	uint64_t shared, unshared, value_size;
-	uint8_t flags;
-	const uint8_t *key; /* the unshared bytes; the value follows */
-};
-
-/* Parses the entry at p; returns where the next one starts, or NULL. */
-static const uint8_t *parse(const uint8_t *p, const uint8_t *end,
-			    struct entry *e)
-{
-	uint32_t head;
-
-	if (end - p < 4)
-		return NULL;
-	head = get_u32le(p);
-	if ((head & 0x80808080) == 0) {
-		e->shared = head & 0xff;
-		e->unshared = head >> 8 & 0xff;
-		e->value_size = head >> 16 & 0xff;
-		e->flags = (uint8_t)(head >> 24);
-		p += 4;
-	} else {
-		p = get_varint(p, end, &e->shared);
-		if (p)
-			p = get_varint(p, end, &e->unshared);
-		if (p)
-			p = get_varint(p, end, &e->value_size);
-		if (!p || p == end)
-			return NULL;
-		e->flags = *p++;
-	}
-	if ((e->flags & ~BLOCK_SAME_ROW) != 0)
-		return NULL;
-	if (e->unshared > (uint64_t)(end - p) ||
-	    e->value_size > (uint64_t)(end - p) - e->unshared)
-		return NULL;
-	e->key = p;
-	return p + e->unshared + e->value_size;
-}
 
 static int malformed(const struct block_iter *it, uint32_t position)
 {
@@ -56,24 +19,33 @@ static int malformed(const struct block_iter *it, uint32_t position)
 		    it->end);
 }
 
-int block_iter_init(struct block_iter *it, struct bytes block, uint8_t *buffer)
+int block_iter_init(struct block_iter *it, struct bytes block,
+		    const struct block_heads *heads, uint8_t *buffer)
 {
 	uint32_t count;
 
 	memset(it, 0, sizeof(*it));
 	it->buffer = buffer;
-	if (block.size < 4 || block.size > BLOCK_SIZE_MAX)
-		return fail(ERR_block_malformed, "block of %zu bytes",
-			    block.size);
-	count = get_u32le(block.data + block.size - 4);
-	if (count > (block.size - 4) / 4)
-		return fail(ERR_block_malformed,
-			    "%u restarts in a block of %zu bytes", count,
-			    block.size);
 	it->data = block.data;
+	it->heads = heads;
+	if (heads) {
+		/* The block was looked at when they were made. */
+		count = heads->count;
+	} else {
+		if (block.size < 4 || block.size > BLOCK_SIZE_MAX)
+			return fail(ERR_block_malformed, "block of %zu bytes",
+				    block.size);
+		count = get_u32le(block.data + block.size - 4);
+		if (count > (block.size - 4) / 4)
+			return fail(ERR_block_malformed,
+				    "%u restarts in a block of %zu bytes",
+				    count, block.size);
+	}
 	it->end = (uint32_t)(block.size - 4 - 4 * (size_t)count);
 	it->next = it->end;
 	it->restart_count = count;
+	it->restarts = heads ? (const uint8_t *)&heads->heads[count]
+			     : it->data + it->end;
 	if ((it->end == 0) != (count == 0))
 		return fail(ERR_block_malformed,
 			    "%u restarts for %u bytes of entries", count,
@@ -83,7 +55,7 @@ int block_iter_init(struct block_iter *it, struct bytes block, uint8_t *buffer)
 
 static uint32_t restart_at(const struct block_iter *it, uint32_t i)
 {
-	return get_u32le(it->data + it->end + 4 * (size_t)i);
+	return get_u32le(it->restarts + 4 * (size_t)i);
 }
 
 static uint32_t restart_offset(const struct block_iter *it, uint32_t i)
@@ -93,7 +65,7 @@ static uint32_t restart_offset(const struct block_iter *it, uint32_t i)
 
 /* Makes e, which is at position and ends at next, the present entry. */
 static int show(struct block_iter *it, uint32_t position, const uint8_t *next,
-		const struct entry *e)
+		const struct block_entry *e)
 {
 	if (e->shared > 0) {
 		if (e->shared > it->key.size || !it->buffer ||
@@ -116,9 +88,9 @@ static int show(struct block_iter *it, uint32_t position, const uint8_t *next,
 int block_iter_read(struct block_iter *it)
 {
 	const uint8_t *next;
-	struct entry e;
+	struct block_entry e;
 
-	next = parse(it->data + it->next, it->data + it->end, &e);
+	next = block_entry_parse(it->data + it->next, it->data + it->end, &e);
 	if (!next)
 		return malformed(it, it->next);
 	return show(it, it->next, next, &e);
@@ -186,14 +158,17 @@ static int find_restart(struct block_iter *it, struct bytes key)
 	uint32_t low = 0, high = it->restart_count;
 	int err;
 
+	if (it->heads)
+		block_heads_find(it->heads, key, &low, &high);
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		struct entry e;
+		struct block_entry e;
 
 		err = go_to_restart(it, middle);
 		if (err < 0)
 			return err;
-		if (!parse(it->data + it->next, it->data + it->end, &e) ||
+		if (!block_entry_parse(it->data + it->next, it->data + it->end,
+				       &e) ||
 		    e.shared > 0)
 			return malformed(it, it->next);
 		if (bytes_compare(bytes_of(e.key, e.unshared), key) < 0)
@@ -207,6 +182,50 @@ static int find_restart(struct block_iter *it, struct bytes key)
 	return err < 0 ? err : 1;
 }
 
+/*
+ * Reads on from the restart at it->next to the first entry that is not before
+ * key. Keys are not put together on the way: an entry that shares more with the
+ * one before it than that one does with key comes before key as that one did;
+ * any other begins with bytes of key, so that its own tell.
+ */
+static int scan_to(struct block_iter *it, struct bytes key)
+{
+	const uint8_t *p = it->data + it->next, *end = it->data + it->end;
+	const uint8_t *next;
+	struct block_entry e;
+	size_t match = 0; /* bytes that key and the last entry share */
+	size_t ahead, same;
+
+	/* Entries are read one by one, but wait for memory together. */
+	for (ahead = 64; ahead <= SCAN_AHEAD; ahead += 64)
+		__builtin_prefetch(p + ahead);
+	for (; p < end; p = next) {
+		struct bytes own, rest;
+
+		next = block_entry_parse(p, end, &e);
+		if (!next)
+			return malformed(it, (uint32_t)(p - it->data));
+		if (e.shared > match)
+			continue;
+		own = bytes_of(e.key, e.unshared);
+		rest = bytes_after(key, e.shared);
+		same = bytes_shared(own, rest);
+		if (same == rest.size ||
+		    (same < own.size && own.data[same] > rest.data[same]))
+			break;
+		match = e.shared + same;
+	}
+	if (p >= end) {
+		it->next = it->end;
+		return 0;
+	}
+	if (e.shared > 0 && it->buffer) {
+		memcpy(it->buffer, key.data, e.shared);
+		it->key = bytes_of(it->buffer, e.shared);
+	}
+	return show(it, (uint32_t)(p - it->data), next, &e);
+}
+
 int block_iter_seek(struct block_iter *it, struct bytes key)
 {
 	int result = find_restart(it, key);
@@ -214,11 +233,8 @@ int block_iter_seek(struct block_iter *it, struct bytes key)
 	if (result < 0)
 		return result;
 	if (result == 0)
-		return block_iter_first(it);
-	do {
-		result = block_iter_next(it);
-	} while (result > 0 && bytes_compare(it->key, key) < 0);
-	return result;
+		it->next = 0;
+	return scan_to(it, key);
 }
 
 int block_iter_before(struct block_iter *it, struct bytes key)
@@ -252,11 +268,11 @@ static uint32_t far_restart(const struct block_iter *it, uint32_t position)
 int block_iter_next_row(struct block_iter *it)
 {
 	const uint8_t *end = it->data + it->end, *next;
-	struct entry e;
+	struct block_entry e;
 	int steps;
 
 	for (steps = 0; it->next < it->end; steps++) {
-		next = parse(it->data + it->next, end, &e);
+		next = block_entry_parse(it->data + it->next, end, &e);
 		if (!next)
 			return malformed(it, it->next);
 		if (!(e.flags & BLOCK_SAME_ROW))

@@ -38,13 +38,40 @@ enum block_compression {
 };
 
 /*
+ * Heads: of the key at each restart the eight bytes after those that all of
+ * them share, so that a search of the block reads one array instead of entries
+ * all over it. They are made when a block comes into memory to be searched, and
+ * never stored.
+ */
+struct block_heads {
+	uint32_t count;       /* of restarts */
+	uint32_t prefix_size; /* what they share, which comes last */
+	uint64_t heads[];     /* then the restarts, u32 each */
+};
+
+/* One allocation; NULL if there is no memory, or nothing in the block that
+ * heads can be made of. A search does without, more slowly. */
+struct block_heads *block_heads_new(struct bytes block);
+size_t block_heads_size(const struct block_heads *h);
+/*
+ * Which restart to read on from to find key: after the last one that is before
+ * it there are no more than *last of them, numbers ascending from *first, whose
+ * heads do not tell. All before *first are before key, all from *last on are
+ * not.
+ */
+void block_heads_find(const struct block_heads *h, struct bytes key,
+		      uint32_t *first, uint32_t *last);
+
+/*
  * Steps through a block. All functions return 1 at an entry, 0 at the end, or
  * -ERR_block_malformed. The fields key, value and flags are for reading, and
  * valid until the next call.
  */
 struct block_iter {
 	const uint8_t *data;
-	uint32_t end; /* of the entries */
+	const uint8_t *restarts;
+	const struct block_heads *heads; /* of this block, or NULL */
+	uint32_t end;                    /* of the entries */
 	uint32_t restart_count;
 	uint32_t position; /* of the present entry */
 	uint32_t next;     /* of the entry after it */
@@ -54,11 +81,13 @@ struct block_iter {
 	uint8_t flags;
 };
 
-/* block must outlive it; buffer is the caller's. */
-int block_iter_init(struct block_iter *it, struct bytes block, uint8_t *buffer);
+/* block and heads, which may be NULL, must outlive it; buffer is the caller's.
+ */
+int block_iter_init(struct block_iter *it, struct bytes block,
+		    const struct block_heads *heads, uint8_t *buffer);
 int block_iter_first(struct block_iter *it);
 int block_iter_last(struct block_iter *it);
-/* First entry >= key. */
+/* First entry >= key, which must not lie in the buffer. */
 int block_iter_seek(struct block_iter *it, struct bytes key);
 /* Last entry < key. */
 int block_iter_before(struct block_iter *it, struct bytes key);

@@ -87,3 +87,10 @@ int filter_may_contain(struct bytes filter, uint64_t hash)
 	}
 	return 1;
 }
+
+void filter_prefetch(struct bytes filter, uint64_t hash)
+{
+	size_t lines = filter.size / LINE_SIZE;
+
+	__builtin_prefetch(filter.data + line_of(hash, lines) * LINE_SIZE);
+}

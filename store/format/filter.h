@@ -25,5 +25,7 @@ size_t filter_size(size_t count, uint32_t bits);
 
 /* Whether a prefix of this hash may be there: 1, 0 or -ERR_block_malformed. */
 int filter_may_contain(struct bytes filter, uint64_t hash);
+/* A hint to the processor that it will be asked soon. */
+void filter_prefetch(struct bytes filter, uint64_t hash);
 
 #endif

@@ -59,20 +59,14 @@ static int expand(const struct sst *t, struct cache_block **block, size_t size)
 	return err;
 }
 
-int sst_read_block(const struct sst *t, struct sst_handle handle,
-		   enum sst_read how, struct cache_block **out)
+static int read_block(const struct sst *t, struct sst_handle handle,
+		      struct cache_block **out)
 {
 	enum block_compression compression;
 	struct cache_block *block = NULL;
 	size_t size;
 	int err;
 
-	*out = NULL;
-	if (how != SST_READ_VOLUME) {
-		*out = cache_get(t->cache, t->file_id, handle.offset);
-		if (*out)
-			return 0;
-	}
 	err = read_stored(t, handle, &block);
 	if (err < 0)
 		return err;
@@ -84,10 +78,36 @@ int sst_read_block(const struct sst *t, struct sst_handle handle,
 		return sst_fail(t, handle.offset, err);
 	}
 	block->bytes.size = size;
-	if (how == SST_READ_FILL)
-		cache_insert(t->cache, t->file_id, handle.offset, block);
 	*out = block;
 	return 0;
+}
+
+/* To a block of entries that will be searched. */
+static void add_heads(struct cache_block *block)
+{
+	struct block_heads *heads = block_heads_new(block->bytes);
+
+	block->side = heads;
+	block->side_size = heads ? block_heads_size(heads) : 0;
+}
+
+int sst_read_block(const struct sst *t, struct sst_handle handle,
+		   enum sst_read how, struct cache_block **out)
+{
+	int err;
+
+	*out = NULL;
+	if (how != SST_READ_VOLUME) {
+		*out = cache_get(t->cache, t->file_id, handle.offset);
+		if (*out)
+			return 0;
+	}
+	err = read_block(t, handle, out);
+	if (err == 0 && how == SST_READ_FILL) {
+		add_heads(*out);
+		cache_insert(t->cache, t->file_id, handle.offset, *out);
+	}
+	return err;
 }
 
 static int load_properties(struct sst *t)
@@ -170,6 +190,11 @@ int sst_open(struct reader *reader, struct cache *cache, uint64_t file_id,
 	return 0;
 }
 
+static size_t pinned_size(const struct cache_block *block)
+{
+	return block->bytes.size + block->side_size;
+}
+
 void sst_close(struct sst *t)
 {
 	int part;
@@ -183,7 +208,7 @@ void sst_close(struct sst *t)
 
 		if (!block)
 			continue;
-		cache_unreserve(t->cache, block->bytes.size);
+		cache_unreserve(t->cache, pinned_size(block));
 		cache_put(t->cache, block);
 	}
 	tombstone_list_release(&t->tombstones);
@@ -225,15 +250,20 @@ int sst_get_part(struct sst *t, enum sst_part part, enum sst_read how,
 					   : sst_footer_part(&t->footer, part);
 	if (how == SST_READ_VOLUME)
 		return sst_read_block(t, handle, how, out);
-	err = sst_read_block(t, handle, SST_READ_NOFILL, out);
+	*out = cache_get(t->cache, t->file_id, handle.offset);
+	if (*out)
+		return 0;
+	err = read_block(t, handle, out);
 	if (err < 0)
 		return err;
-	if (!cache_reserve(t->cache, (*out)->bytes.size)) {
+	if (part != SST_FILTER)
+		add_heads(*out);
+	if (!cache_reserve(t->cache, pinned_size(*out))) {
 		cache_insert(t->cache, t->file_id, handle.offset, *out);
 		return 0;
 	}
 	if (!atomic_compare_exchange_strong(&t->pinned[part], &none, *out)) {
-		cache_unreserve(t->cache, (*out)->bytes.size);
+		cache_unreserve(t->cache, pinned_size(*out));
 		cache_put(t->cache, *out);
 		*out = none; /* another thread was first */
 	}
@@ -266,4 +296,13 @@ int sst_may_contain(struct sst *t, uint64_t prefix_hash)
 	result = filter_may_contain(block->bytes, prefix_hash);
 	sst_put_part(t, SST_FILTER, block);
 	return result < 0 ? sst_fail(t, handle.offset, result) : result;
+}
+
+void sst_prefetch_filter(const struct sst *t, uint64_t prefix_hash)
+{
+	struct cache_block *block = atomic_load_explicit(&t->pinned[SST_FILTER],
+							 memory_order_acquire);
+
+	if (block)
+		filter_prefetch(block->bytes, prefix_hash);
 }

@@ -66,6 +66,8 @@ uint64_t sst_seq(const struct sst *t);
  * row, family or column prefix: 0 no, 1 perhaps, negative on error.
  */
 int sst_may_contain(struct sst *t, uint64_t prefix_hash);
+/* A hint that it will be asked soon. */
+void sst_prefetch_filter(const struct sst *t, uint64_t prefix_hash);
 
 /*
  * An iterator over the point entries. t must stay open. With fill_cache false,

@@ -8,7 +8,7 @@
 
 enum {
 	BLOCK_SIZE = 16 << 10, /* before compression */
-	RESTART_INTERVAL = 16,
+	RESTART_INTERVAL = 8,
 	/* What a row directory may be of the data: where it is more, listing
 	 * rows by it saves little over stepping through the data. */
 	ROWS_SHARE = 4,

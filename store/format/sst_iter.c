@@ -68,7 +68,7 @@ static int load_block(struct sst_iter *si)
 		return err;
 	si->data_offset = entry.block.offset;
 	err = block_iter_init(&si->data, si->data_block->bytes,
-			      si->data.buffer);
+			      si->data_block->side, si->data.buffer);
 	return err < 0 ? show(si, err) : 0;
 }
 
@@ -223,7 +223,8 @@ int sst_iter_start(struct sst_iter *si, struct sst *t, bool rows,
 			   &si->index_block);
 	if (err < 0)
 		return err;
-	err = block_iter_init(&si->index, si->index_block->bytes, NULL);
+	err = block_iter_init(&si->index, si->index_block->bytes,
+			      si->index_block->side, NULL);
 	if (err < 0) {
 		err = fail_index(si, err);
 		sst_iter_release(si);

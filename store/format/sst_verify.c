@@ -175,7 +175,7 @@ static int verify_entry(struct verify *v, const struct block_iter *it)
 static int verify_entries(struct verify *v, struct bytes block)
 {
 	struct block_iter it;
-	int result = block_iter_init(&it, block, v->buffer);
+	int result = block_iter_init(&it, block, NULL, v->buffer);
 
 	if (!result)
 		result = block_iter_verify(&it);
@@ -235,7 +235,7 @@ static int verify_index(struct verify *v)
 
 	if (result < 0)
 		return result;
-	result = block_iter_init(&it, block->bytes, NULL);
+	result = block_iter_init(&it, block->bytes, NULL, NULL);
 	if (!result)
 		result = block_iter_first(&it);
 	while (result > 0) {
