@@ -263,8 +263,9 @@ struct bytes scan_label(const struct scan *scan);
 /* Continues with the first row at or after (reverse: at or before) row. */
 int scan_seek(struct scan *scan, struct bytes row, struct cell *cell);
 
-/* The newest version of a column: 1 with *cell, whose bytes live in memory,
- * which the caller releases; 0 if there is none. */
+/* The newest version of a column: 1 with *cell, whose value lives in memory,
+ * which the caller releases, and whose names are the arguments; 0 if there is
+ * none. */
 int store_get(struct store *s, const struct snapshot *snapshot,
 	      struct bytes table, struct bytes row, struct bytes family,
 	      struct bytes qualifier, struct cell *cell, struct buf *memory);

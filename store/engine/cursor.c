@@ -135,12 +135,10 @@ static void find_rule(struct cursor *c)
 	c->gc.family = family ? family : &keep_all;
 }
 
-/* The entry's key begins another column: decode what differs. */
-static int begin_column(struct cursor *c, struct bytes key)
+/* The entry's key begins another column, which shares so many bytes with the
+ * one before: decode what differs. */
+static int begin_column(struct cursor *c, struct bytes column, size_t shared)
 {
-	struct bytes column = bytes_of(key.data, key.size - KEY_TIMESTAMP_SIZE -
-							 KEY_TRAILER_SIZE);
-	size_t shared = bytes_shared(column, buf_bytes(&c->column));
 	bool same_row = c->column.size > 0 && shared >= c->parts.row_end;
 	bool same_family = same_row && shared >= c->parts.family_end;
 	uint32_t table =
@@ -171,8 +169,8 @@ static int begin_column(struct cursor *c, struct bytes key)
 		return err;
 	if (c->parts.column_end != column.size)
 		return fail(ERR_key_malformed,
-			    "key of %zu bytes has its column end at %zu",
-			    key.size, c->parts.column_end);
+			    "column prefix of %zu bytes ends at %zu",
+			    column.size, c->parts.column_end);
 	if (!same_family)
 		find_rule(c);
 	gc_column_start(&c->gc, c->gc.family, c->sources.gc_time_us);
@@ -184,15 +182,17 @@ static int begin_column(struct cursor *c, struct bytes key)
 static int visible(struct cursor *c)
 {
 	struct bytes key = c->sources.iter->key;
-	size_t tail = KEY_TIMESTAMP_SIZE + KEY_TRAILER_SIZE;
+	size_t tail = KEY_TIMESTAMP_SIZE + KEY_TRAILER_SIZE, shared;
+	struct bytes column;
 	uint64_t seq, timestamp;
 	int err;
 
 	if (key.size <= tail)
 		return fail(ERR_key_malformed, "key of %zu bytes", key.size);
-	if (key.size - tail != c->column.size ||
-	    memcmp(key.data, c->column.data, c->column.size) != 0) {
-		err = begin_column(c, key);
+	column = bytes_of(key.data, key.size - tail);
+	shared = bytes_shared(column, buf_bytes(&c->column));
+	if (shared < column.size || column.size != c->column.size) {
+		err = begin_column(c, column, shared);
 		if (err < 0)
 			return err;
 	}

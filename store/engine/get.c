@@ -74,7 +74,7 @@ static struct sst_file *next_file(const struct get *g, struct path *p)
 		const struct level *level =
 			&g->sources.version->levels[p->level];
 
-		if (p->level > 0 && p->next == 0)
+		if (p->level > 0 && p->next == 0 && level->count > 0)
 			p->next = level_find(level, g->column);
 		while (p->next < level->count) {
 			struct sst_file *f = level->files[p->next++];

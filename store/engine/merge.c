@@ -11,7 +11,8 @@
  */
 struct merge {
 	struct iter iter;
-	size_t count; /* in heap */
+	size_t count;  /* in heap */
+	size_t second; /* see second; 0: not known */
 	size_t source_count;
 	struct iter **heap;
 	struct iter *sources[];
@@ -50,15 +51,29 @@ static int show_top(struct merge *m)
 	return 1;
 }
 
-/* The top has moved, with this result, or is at its end. */
+/* The one with the smallest key but for the top; the heap has two or more. */
+static size_t second(struct merge *m)
+{
+	if (!m->second)
+		m->second =
+			m->count > 2 && is_less(m->heap[2], m->heap[1]) ? 2 : 1;
+	return m->second;
+}
+
+/* The top has moved, with this result, or is at its end. Mostly it stays the
+ * top: sources hold runs of rows. */
 static int settle_top(struct merge *m, int result)
 {
 	if (result < 0)
 		return result;
-	if (result == 0)
+	if (result == 0) {
 		m->heap[0] = m->heap[--m->count];
-	if (m->count > 1)
+		m->second = 0;
+	}
+	if (m->count > 1 && is_less(m->heap[second(m)], m->heap[0])) {
 		sift_down(m, 0);
+		m->second = 0;
+	}
 	return show_top(m);
 }
 
@@ -67,7 +82,7 @@ static int merge_seek(struct iter *it, struct bytes key)
 	struct merge *m = (struct merge *)it;
 	size_t i;
 
-	m->count = 0;
+	m->count = m->second = 0;
 	for (i = 0; i < m->source_count; i++) {
 		int result = iter_seek(m->sources[i], key);
 

@@ -145,6 +145,14 @@ uint8_t *sst_index_encode(const struct sst_index_entry *e, uint8_t *p)
 	return put_varint(p, e->max_timestamp - e->min_timestamp);
 }
 
+int sst_index_block(struct bytes value, struct sst_handle *block)
+{
+	if (!take_varint(&value, &block->offset) ||
+	    !take_varint(&value, &block->size))
+		return fail(ERR_block_malformed, "bad index entry");
+	return 0;
+}
+
 int sst_index_decode(struct bytes value, struct sst_index_entry *e)
 {
 	uint64_t range;

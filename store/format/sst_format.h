@@ -78,6 +78,8 @@ struct sst_index_entry {
 uint8_t *sst_index_encode(const struct sst_index_entry *e, uint8_t *p);
 /* -ERR_block_malformed */
 int sst_index_decode(struct bytes value, struct sst_index_entry *e);
+/* Only where the block is. */
+int sst_index_block(struct bytes value, struct sst_handle *block);
 
 struct sst {
 	struct reader *reader;

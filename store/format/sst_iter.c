@@ -51,22 +51,22 @@ static int fail_index(struct sst_iter *si, int err)
 /* Loads the block of the present index entry, unless it is there already. */
 static int load_block(struct sst_iter *si)
 {
-	struct sst_index_entry entry;
-	int err = sst_index_decode(si->index.value, &entry);
+	struct sst_handle block;
+	int err = sst_index_block(si->index.value, &block);
 
 	if (err < 0)
 		return fail_index(si, err);
-	entry.block.offset += si->base;
+	block.offset += si->base;
 	if (si->data_block) {
-		if (si->data_offset == entry.block.offset)
+		if (si->data_offset == block.offset)
 			return 0;
 		cache_put(si->sst->cache, si->data_block);
 		si->data_block = NULL;
 	}
-	err = sst_read_block(si->sst, entry.block, si->how, &si->data_block);
+	err = sst_read_block(si->sst, block, si->how, &si->data_block);
 	if (err < 0)
 		return err;
-	si->data_offset = entry.block.offset;
+	si->data_offset = block.offset;
 	err = block_iter_init(&si->data, si->data_block->bytes,
 			      si->data_block->side, si->data.buffer);
 	return err < 0 ? show(si, err) : 0;

@@ -433,13 +433,9 @@ int store_get(struct store *s, const struct snapshot *snapshot,
 	      struct bytes table_name, struct bytes row, struct bytes family,
 	      struct bytes qualifier, struct cell *cell, struct buf *memory)
 {
-	const struct bytes parts[] = { row, family, qualifier };
-	struct bytes *const places[] = { &cell->row, &cell->family,
-					 &cell->qualifier };
 	struct schema *schema = store_schema(s);
 	const struct table *table = schema_table(schema, table_name);
 	uint32_t id = table ? table->id : 0;
-	size_t i, offset = 0;
 	struct key_room room;
 	struct buf *column = key_room_init(&room);
 	int err;
@@ -453,19 +449,19 @@ int store_get(struct store *s, const struct snapshot *snapshot,
 		return 0;
 	buf_reset(memory);
 	err = key_add_table(column, id);
-	for (i = 0; i < 3 && err == 0; i++) {
-		err = key_add_part(column, parts[i]);
-		if (err == 0)
-			err = buf_add_bytes(memory, parts[i]);
-	}
+	if (err == 0)
+		err = key_add_part(column, row);
+	if (err == 0)
+		err = key_add_part(column, family);
+	if (err == 0)
+		err = key_add_part(column, qualifier);
 	if (err < 0)
 		return err;
 	err = cursor_get(s->engine, (const struct engine_snapshot *)snapshot,
 			 buf_bytes(column), cell, memory);
-	for (i = 0; i < 3 && err == 1; i++) {
-		*places[i] = bytes_of(memory->data + offset, parts[i].size);
-		offset += parts[i].size;
-	}
+	cell->row = row;
+	cell->family = family;
+	cell->qualifier = qualifier;
 	return err;
 }
 
