@@ -5,6 +5,7 @@
 #include "fs/attr.h"
 #include "fs/ctl.h"
 #include "fs/lookup.h"
+#include "fs/loop.h"
 #include "fs/query.h"
 
 #define DIR_R (S_IFDIR | 0555)
@@ -36,19 +37,24 @@ static const struct ctl_entry entries[] = {
 	{ NODE_IMPORT, "last", NODE_IMPORT_LAST, FILE_R },
 	{ NODE_SCAN, "prefix", NODE_SCAN_STEP, DIR_R },
 	{ NODE_SCAN, "range", NODE_SCAN_STEP, DIR_R },
+	{ NODE_SCAN, "regex", NODE_SCAN_STEP, DIR_R },
 	{ NODE_SCAN, "limit", NODE_SCAN_STEP, DIR_R },
 	{ NODE_SCAN, "reverse", NODE_SCAN, DIR_R },
 	{ NODE_SCAN, "family", NODE_SCAN_STEP, DIR_R },
+	{ NODE_SCAN, "column", NODE_SCAN_STEP, DIR_R },
+	{ NODE_SCAN, "value", NODE_SCAN_STEP, DIR_R },
 	{ NODE_SCAN, "versions", NODE_SCAN_STEP, DIR_R },
 	{ NODE_SCAN, "since", NODE_SCAN_STEP, DIR_R },
 	{ NODE_SCAN, "until", NODE_SCAN_STEP, DIR_R },
 	{ NODE_SCAN, "keys", NODE_SCAN_TEXT, FILE_R },
 	{ NODE_SCAN, "count", NODE_SCAN_TEXT, FILE_R },
+	{ NODE_SCAN, "estimate", NODE_SCAN_TEXT, FILE_R },
 	{ NODE_SCAN, "csv", NODE_SCAN_TEXT, FILE_R },
 	{ NODE_SCAN, "tsv", NODE_SCAN_TEXT, FILE_R },
 	{ NODE_SCAN, "jsonl", NODE_SCAN_TEXT, FILE_R },
 	{ NODE_SCAN, "cbt", NODE_SCAN_TEXT, FILE_R },
 	{ NODE_SCAN, "rows", NODE_SCAN_ROWS, DIR_R },
+	{ NODE_SCAN, "segments", NODE_SCAN_SEGMENTS, DIR_R },
 };
 #define ENTRY_COUNT (sizeof(entries) / sizeof(*entries))
 
@@ -221,6 +227,52 @@ static int lookup_link(struct fs *fs, struct node *rows, struct bytes name,
 	return err;
 }
 
+/* The segment with a cut name, by listing; as lookup_key. */
+static int find_cut_segment(struct fs *fs, struct node *segments,
+			    struct bytes name, struct buf *key)
+{
+	struct buf again = BUF_INIT;
+	struct bytes segment;
+	struct query *q;
+	struct cell cell;
+	int err = query_open(fs, segments, QUERY_SEGMENTS, &q);
+
+	if (err)
+		return err;
+	loop_hand_over();
+	while ((err = query_next_segment(q, &cell, &segment)) == 1) {
+		buf_reset(&again);
+		err = name_encode(NAME_VALUE, segment, &again);
+		if (!err && bytes_equal(buf_bytes(&again), name))
+			err = buf_set(key, segment) ? -ENOMEM : 1;
+		if (err)
+			break;
+	}
+	query_close(fs, q);
+	buf_release(&again);
+	return err;
+}
+
+static int lookup_segment(struct fs *fs, struct node *segments,
+			  struct bytes name, struct fuse_entry_param *e)
+{
+	struct buf key = BUF_INIT;
+	uint64_t hash;
+	int err = name_decode(NAME_VALUE, name, &key, &hash);
+
+	if (err == NAME_WHOLE)
+		err = query_has_segment(fs, segments, buf_bytes(&key));
+	else if (err == NAME_CUT)
+		err = find_cut_segment(fs, segments, name, &key);
+	else if (err == -EINVAL)
+		err = 0;
+	if (err == 1)
+		err = found(fs, segments, NODE_SCAN_SEGMENT, buf_bytes(&key),
+			    e);
+	buf_release(&key);
+	return err;
+}
+
 int ctl_lookup(struct fs *fs, struct node *directory, struct bytes name,
 	       struct fuse_entry_param *e)
 {
@@ -246,6 +298,8 @@ int ctl_lookup(struct fs *fs, struct node *directory, struct bytes name,
 		return lookup_step_value(fs, directory, name, e);
 	case NODE_SCAN_ROWS:
 		return lookup_link(fs, directory, name, e);
+	case NODE_SCAN_SEGMENTS:
+		return lookup_segment(fs, directory, name, e);
 	default:
 		return 0;
 	}
@@ -262,6 +316,7 @@ static mode_t mode_of(const struct node *node)
 	case NODE_VERSION:
 		return FILE_R;
 	case NODE_SCAN_LINK:
+	case NODE_SCAN_SEGMENT:
 		return S_IFLNK | 0777;
 	default:
 		break;
@@ -276,7 +331,8 @@ static mode_t mode_of(const struct node *node)
 static bool is_fixed(enum node_kind kind)
 {
 	return kind != NODE_COLUMN && kind != NODE_VERSION &&
-	       kind != NODE_SCHEMA_FAMILY && kind != NODE_SCAN_LINK;
+	       kind != NODE_SCHEMA_FAMILY && kind != NODE_SCAN_LINK &&
+	       kind != NODE_SCAN_SEGMENT;
 }
 
 int ctl_attr(struct fs *fs, struct node *node, struct stat *st, double *timeout)

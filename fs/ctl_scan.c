@@ -12,7 +12,7 @@
  */
 #define PIECE_SIZE ((size_t)64 << 10)
 
-enum scan_form { SCAN_KEYS, SCAN_COUNT, SCAN_CELLS };
+enum scan_form { SCAN_KEYS, SCAN_COUNT, SCAN_ESTIMATE, SCAN_CELLS };
 
 struct scan_text {
 	enum scan_form form;
@@ -31,6 +31,8 @@ static void read_form(struct bytes name, struct scan_text *t)
 		t->form = SCAN_KEYS;
 	else if (bytes_equal(name, BYTES_LITERAL("count")))
 		t->form = SCAN_COUNT;
+	else if (bytes_equal(name, BYTES_LITERAL("estimate")))
+		t->form = SCAN_ESTIMATE;
 	else if (bytes_equal(name, BYTES_LITERAL("csv")))
 		t->format = TEXT_CSV;
 	else if (bytes_equal(name, BYTES_LITERAL("tsv")))
@@ -58,7 +60,9 @@ static int scan_text_open(struct fs *fs, struct ctl_file *f)
 	if (!t)
 		return -ENOMEM;
 	read_form(f->path.leaf, t);
-	err = query_open(fs, f->node, &t->query);
+	err = query_open(fs, f->node,
+			 t->form == SCAN_CELLS ? QUERY_CELLS : QUERY_ROWS,
+			 &t->query);
 	if (!err && t->form == SCAN_CELLS)
 		err = printer_new(t->format, &t->printer);
 	if (err) {
@@ -96,12 +100,29 @@ static int finish(struct scan_text *t, struct buf *out)
 	return t->form == SCAN_CELLS ? printer_finish(t->printer, out) : 0;
 }
 
+static int estimate(struct fs *fs, struct scan_text *t, struct buf *out)
+{
+	const struct query *q = t->query;
+	uint64_t n = 0;
+	int err = 0;
+
+	if (!q->ended)
+		err = store_estimate_rows(fs->store, buf_bytes(&q->table_name),
+					  q->start, q->end, &n);
+	if (n > q->row_limit)
+		n = q->row_limit;
+	t->ended = true;
+	return err ? err : buf_printf(out, "~%llu\n", (unsigned long long)n);
+}
+
 /* Appends what one cell or row makes. */
-static int produce(struct scan_text *t, struct buf *out)
+static int produce(struct fs *fs, struct scan_text *t, struct buf *out)
 {
 	struct cell cell;
 	int err;
 
+	if (t->form == SCAN_ESTIMATE)
+		return estimate(fs, t, out);
 	if (t->form == SCAN_CELLS)
 		err = query_next(t->query, &cell);
 	else
@@ -139,7 +160,7 @@ static int scan_text_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
 			f->out.size -= n;
 			t->base += n;
 		}
-		err = produce(t, &f->out);
+		err = produce(fs, t, &f->out);
 	}
 	if (err || offset >= t->base + f->out.size)
 		return err;

@@ -26,9 +26,9 @@ static const char help_text[] =
 	"  TABLE/.import/csv          tsv, jsonl: rows in; last: how it went\n"
 	"  TABLE/.mutate              JSON lines, each one row mutation\n"
 	"  TABLE/.scan/STEP/VALUE/.../TERMINAL\n"
-	"     steps      prefix range limit reverse\n"
-	"                family versions since until\n"
-	"     terminals  keys count csv tsv jsonl cbt rows\n"
+	"     steps      prefix range regex limit reverse\n"
+	"                family column value versions since until\n"
+	"     terminals  keys count estimate csv tsv jsonl cbt rows segments\n"
 	"  TABLE/.stats               figures of the table\n"
 	"  .tabletfs/                 help version stats errors ctl\n";
 

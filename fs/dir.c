@@ -265,6 +265,7 @@ static mode_t type_of(enum node_kind kind)
 	case NODE_SCHEMA_FAMILY:
 		return S_IFDIR;
 	case NODE_SCAN_LINK:
+	case NODE_SCAN_SEGMENT:
 		return S_IFLNK;
 	default:
 		return S_IFREG;
@@ -408,7 +409,8 @@ void dir_reply(struct fs *fs, struct dir *d, fuse_req_t req, uint64_t offset,
 	int err = r.data ? 0 : -ENOMEM;
 
 	/* What a query's next row is may take long to find. */
-	if (d->node->kind == NODE_SCAN_ROWS)
+	if (d->node->kind == NODE_SCAN_ROWS ||
+	    d->node->kind == NODE_SCAN_SEGMENTS)
 		loop_hand_over();
 	pthread_mutex_lock(&d->lock);
 	if (!err)

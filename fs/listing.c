@@ -26,13 +26,14 @@ struct listing {
 	struct cell cell;
 	struct cell_info info;
 	char timestamp[24];
+	struct bytes segment; /* of cell, in query */
 };
 
 bool listing_is_fixed(enum node_kind kind)
 {
 	return kind > NODE_CELL && kind != NODE_COLUMN &&
 	       kind != NODE_SCHEMA_FAMILY && kind != NODE_SCAN_LINK &&
-	       kind != NODE_VERSION;
+	       kind != NODE_SCAN_SEGMENT && kind != NODE_VERSION;
 }
 
 mode_t listing_fixed_type(enum node_kind kind, struct bytes name)
@@ -141,7 +142,10 @@ static int prepare(struct listing *l)
 		return read_schema(l);
 	case NODE_SCAN_ROWS:
 		l->kind = NODE_SCAN_LINK;
-		return query_open(l->fs, node, &l->query);
+		return query_open(l->fs, node, QUERY_ROWS, &l->query);
+	case NODE_SCAN_SEGMENTS:
+		l->kind = NODE_SCAN_SEGMENT;
+		return query_open(l->fs, node, QUERY_SEGMENTS, &l->query);
 	case NODE_TABLE:
 	case NODE_ROW:
 	case NODE_FAMILY:
@@ -230,6 +234,8 @@ static struct bytes key_of_cell(struct listing *l)
 		n = snprintf(l->timestamp, sizeof(l->timestamp), "%llu",
 			     (unsigned long long)l->cell.timestamp_us);
 		return bytes_of(l->timestamp, (size_t)n);
+	case NODE_SCAN_SEGMENT:
+		return l->segment;
 	default:
 		return l->cell.qualifier;
 	}
@@ -242,7 +248,9 @@ static int look_ahead(struct listing *l)
 
 	if (l->has_cell || l->ended)
 		return 0;
-	if (l->query)
+	if (l->kind == NODE_SCAN_SEGMENT)
+		err = query_next_segment(l->query, &l->cell, &l->segment);
+	else if (l->query)
 		err = query_next_row(l->query, &l->cell);
 	else if (l->scan)
 		err = scan_next(l->scan, l->step, &l->cell);

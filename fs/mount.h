@@ -30,6 +30,7 @@ struct mount_options {
 	bool allow_other;
 	unsigned int commit_seconds; /* log is synced at least so often */
 	const char *gc;              /* policy of families made by mkdir */
+	const char *delimiter;       /* of segments of row keys */
 	uint64_t quota_size;         /* 0: none */
 	/*
 	 * Runs a command in the daemon: its exit status, its text to out and

@@ -44,6 +44,8 @@ enum node_kind {
 	NODE_SCAN_TEXT, /* a terminal that is a file */
 	NODE_SCAN_ROWS, /* the terminal that is a directory of links */
 	NODE_SCAN_LINK,
+	NODE_SCAN_SEGMENTS, /* the same, links by segment */
+	NODE_SCAN_SEGMENT,
 	NODE_INSTANCE, /* .tabletfs */
 	NODE_HELP,
 	NODE_PROGRAM_VERSION,

@@ -319,9 +319,13 @@ static void on_readlink(fuse_req_t req, fuse_ino_t ino)
 	size_t depth = query_depth(fs, node->parent);
 	int err = 0;
 
+	if (node->kind == NODE_SCAN_SEGMENT) {
+		depth = 0;
+		err = query_link(fs, node->parent, node_name(node), &target);
+	}
 	while (!err && depth-- > 0)
 		err = buf_add_string(&target, "../");
-	if (!err)
+	if (!err && node->kind == NODE_SCAN_LINK)
 		err = name_encode(NAME_ROW, node_name(node), &target);
 	if (!err)
 		err = buf_terminate(&target);

@@ -8,6 +8,7 @@ void mount_options_init(struct mount_options *o)
 	memset(o, 0, sizeof(*o));
 	o->commit_seconds = 1;
 	o->gc = "maxversions=10";
+	o->delimiter = "#";
 }
 
 struct flag {
@@ -60,6 +61,11 @@ static int parse_value(struct mount_options *o, const char *word,
 	if (!strcmp(word, "gc")) {
 		o->gc = value;
 		return 0;
+	}
+	if (!strcmp(word, "delimiter")) {
+		o->delimiter = value;
+		return *value ? 0
+			      : fail(ERR_bad_argument, "delimiter= is empty");
 	}
 	if (!strcmp(word, "quota"))
 		return parse_number(word, value, &o->quota_size);

@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "fs/name.h"
 #include "fs/query.h"
 #include "store/text.h"
 
@@ -50,6 +51,87 @@ size_t query_depth(struct fs *fs, struct node *node)
 	return depth;
 }
 
+/* More than there are steps. */
+#define STEPS_MAX 16
+
+/* Appends "name/value/", with extra behind the value. */
+static int print_step(const struct step *step, struct bytes extra,
+		      struct buf *out)
+{
+	struct buf value = BUF_INIT;
+	int err = buf_add_bytes(out, step->name);
+
+	if (!err)
+		err = buf_add_byte(out, '/');
+	if (err || bytes_equal(step->name, BYTES_LITERAL("reverse")))
+		return err;
+	err = buf_set(&value, step->value);
+	if (!err)
+		err = buf_add_bytes(&value, extra);
+	if (!err)
+		err = name_encode(NAME_VALUE, buf_bytes(&value), out);
+	buf_release(&value);
+	return err ? err : buf_add_byte(out, '/');
+}
+
+/* The path from .scan on of the same steps, the prefix longer by segment. */
+static int print_steps(struct node *node, struct bytes segment, struct buf *out)
+{
+	const struct step none = { BYTES_LITERAL("prefix"), BYTES_NONE };
+	struct step steps[STEPS_MAX];
+	bool has_prefix = false;
+	size_t count = 0;
+	int err = 0;
+
+	while (count < STEPS_MAX && next_step(&node, &steps[count]))
+		count++;
+	while (count > 0 && !err) {
+		const struct step *step = &steps[--count];
+		bool is_prefix = bytes_equal(step->name, none.name);
+
+		has_prefix = has_prefix || is_prefix;
+		err = print_step(step, is_prefix ? segment : BYTES_NONE, out);
+	}
+	if (!err && !has_prefix)
+		err = print_step(&none, segment, out);
+	return err;
+}
+
+static struct bytes prefix_of(struct node *node)
+{
+	struct step step;
+
+	while (next_step(&node, &step))
+		if (bytes_equal(step.name, BYTES_LITERAL("prefix")))
+			return step.value;
+	return BYTES_NONE;
+}
+
+int query_link(struct fs *fs, struct node *segments, struct bytes segment,
+	       struct buf *out)
+{
+	const struct query q = {
+		.delimiter = bytes_string(fs->options->delimiter),
+	};
+	bool is_row = query_is_row(&q, segment);
+	size_t depth = query_depth(fs, segments) - !is_row;
+	struct buf row = BUF_INIT;
+	int err = 0;
+
+	while (!err && depth-- > 0)
+		err = buf_add_string(out, "../");
+	if (!err && !is_row)
+		return print_steps(segments->parent, segment, out);
+	if (!err)
+		err = buf_set(&row, prefix_of(segments->parent));
+	if (!err)
+		err = buf_add_bytes(&row, segment);
+	if (!err)
+		err = name_encode(NAME_ROW, buf_bytes(&row), out);
+	buf_release(&row);
+	return err;
+}
+
 static bool parse_count(struct bytes text, uint64_t *count)
 {
 	size_t i;
@@ -95,22 +177,58 @@ static void lower_end(struct query *q, struct bytes end)
 		q->end = end;
 }
 
-/* The rows with a prefix end before the first key that is larger than all of
- * them; none is if it is all FF. */
+bool query_pass_prefix(struct buf *prefix)
+{
+	while (prefix->size > 0 && prefix->data[prefix->size - 1] == 0xff)
+		prefix->size--;
+	if (prefix->size > 0)
+		prefix->data[prefix->size - 1]++;
+	return prefix->size > 0;
+}
+
 static int limit_to_prefix(struct query *q, struct bytes prefix)
 {
 	int err = buf_set(&q->prefix_end, prefix);
 
 	if (err)
 		return err;
-	while (q->prefix_end.size > 0 &&
-	       q->prefix_end.data[q->prefix_end.size - 1] == 0xff)
-		q->prefix_end.size--;
-	if (q->prefix_end.size > 0)
-		q->prefix_end.data[q->prefix_end.size - 1]++;
+	query_pass_prefix(&q->prefix_end);
+	q->prefix = prefix;
 	raise_start(q, prefix);
 	lower_end(q, buf_bytes(&q->prefix_end));
 	return 0;
+}
+
+/* Tries the pattern; filters say what is wrong with it. */
+static int check_pattern(int (*make)(struct bytes pattern, struct filter **out),
+			 struct bytes pattern)
+{
+	struct filter *f;
+	int err = make(pattern, &f);
+
+	filter_free(f);
+	return err;
+}
+
+/* Steps with a regular expression. As apply_step. */
+static int apply_pattern(struct query *q, struct bytes name, struct bytes value)
+{
+	if (bytes_equal(name, BYTES_LITERAL("regex"))) {
+		q->has_regex = true;
+		q->regex = value;
+		return check_pattern(filter_new_row, value);
+	}
+	if (bytes_equal(name, BYTES_LITERAL("column"))) {
+		q->has_column = true;
+		q->column_regex = value;
+		return check_pattern(filter_new_qualifier, value);
+	}
+	if (bytes_equal(name, BYTES_LITERAL("value"))) {
+		q->has_value = true;
+		q->value = value;
+		return check_pattern(filter_new_value, value);
+	}
+	return 1;
 }
 
 /* 0, 1 if the value does not parse, or an error. */
@@ -150,7 +268,7 @@ static int apply_step(struct query *q, struct bytes name, struct bytes value)
 		return time_parse(value, &q->since_us) ? 1 : 0;
 	if (bytes_equal(name, BYTES_LITERAL("until")))
 		return time_parse(value, &q->until_us) ? 1 : 0;
-	return 1;
+	return apply_pattern(q, name, value);
 }
 
 int query_check_step(struct bytes name, struct bytes value)
@@ -165,7 +283,11 @@ int query_check_step(struct bytes name, struct bytes value)
 		return fail(ENOENT, "%.*s/%.*s: the value does not parse",
 			    (int)name.size, (const char *)name.data,
 			    (int)value.size, (const char *)value.data);
-	return err;
+	/* No such name, whatever is wrong with it. */
+	return err == -ERR_bad_argument
+		       ? fail(ENOENT, "%.*s: %s", (int)name.size,
+			      (const char *)name.data, err_detail())
+		       : err;
 }
 
 /* Copies the steps into q->memory, whose place must not move afterwards. */
@@ -198,6 +320,7 @@ static int prepare(struct fs *fs, struct node *terminal, struct query *q)
 
 	if (err)
 		return err;
+	q->delimiter = bytes_string(fs->options->delimiter);
 	q->row_limit = UINT64_MAX;
 	q->version_limit = 1;
 	q->until_us = UINT64_MAX;
@@ -208,13 +331,15 @@ static int prepare(struct fs *fs, struct node *terminal, struct query *q)
 	return read_steps(q, terminal);
 }
 
-int query_open(struct fs *fs, struct node *node, struct query **out)
+int query_open(struct fs *fs, struct node *node, enum query_form form,
+	       struct query **out)
 {
 	struct query *q = calloc(1, sizeof(*q));
 	int err;
 
 	if (!q)
 		return -ENOMEM;
+	q->form = form;
 	err = prepare(fs, node, q);
 	if (!err)
 		err = store_snapshot(fs->store, &q->snapshot);
@@ -227,10 +352,11 @@ int query_open(struct fs *fs, struct node *node, struct query **out)
 	return err;
 }
 
-void query_close(struct fs *fs, struct query *q)
+static void release(struct fs *fs, struct query *q)
 {
 	if (q->scan)
 		scan_close(q->scan);
+	filter_free(q->filter);
 	if (q->snapshot)
 		store_snapshot_release(fs->store, q->snapshot);
 	buf_release(&q->memory);
@@ -238,128 +364,70 @@ void query_close(struct fs *fs, struct query *q)
 	buf_release(&q->prefix_end);
 	buf_release(&q->row);
 	buf_release(&q->column);
+}
+
+void query_close(struct fs *fs, struct query *q)
+{
+	release(fs, q);
 	free(q);
 }
 
-int query_rewind(struct fs *fs, struct query *q)
+/* Whether a row with start <= key < end (which must not be empty) passes. */
+static int has_row(struct fs *fs, struct query *q, struct bytes start,
+		   struct bytes end)
 {
-	struct scan_range range = {
-		.table = buf_bytes(&q->table_name),
-		.start = q->start,
-		.end = q->end,
-		.reverse = q->reverse,
-	};
-
-	if (q->scan)
-		scan_close(q->scan);
-	q->scan = NULL;
-	q->row_count = 0;
-	q->is_in_row = false;
-	q->step = CURSOR_ROW;
-	/* A range that ends before it starts is empty. */
-	q->ended = q->row_limit == 0 ||
-		   (q->end.size > 0 && bytes_compare(q->start, q->end) >= 0);
-	return q->ended ? 0
-			: scan_open(fs->store, q->snapshot, &range, &q->scan);
-}
-
-/* Notes where cell stands. 0 or -ENOMEM. */
-static int enter_cell(struct query *q, const struct cell *cell)
-{
+	struct cell cell;
 	int err;
 
-	if (!q->is_in_row || !bytes_equal(cell->row, buf_bytes(&q->row))) {
-		err = buf_set(&q->row, cell->row);
-		if (err)
-			return err;
-		q->is_in_row = true;
-		q->row_passed = false;
-		q->family_size = SIZE_MAX;
-	}
-	if (q->family_size == cell->family.size &&
-	    q->column.size == cell->family.size + cell->qualifier.size &&
-	    bytes_starts_with(buf_bytes(&q->column), cell->family) &&
-	    bytes_equal(bytes_after(buf_bytes(&q->column), q->family_size),
-			cell->qualifier))
-		return 0;
-	q->version_count = 0;
-	q->family_size = cell->family.size;
-	err = buf_set(&q->column, cell->family);
-	return err ? err : buf_add_bytes(&q->column, cell->qualifier);
-}
-
-/* Whether cell passes; if not, q->step leads on. */
-static bool passes(struct query *q, const struct cell *cell)
-{
-	int order = q->has_family ? bytes_compare(cell->family, q->family) : 0;
-
-	if (order) {
-		q->step = order < 0 ? CURSOR_FAMILY : CURSOR_ROW;
-		return false;
-	}
-	if (cell->timestamp_us >= q->until_us) {
-		q->step = CURSOR_VERSION;
-		return false;
-	}
-	if (cell->timestamp_us < q->since_us) {
-		q->step = CURSOR_COLUMN;
-		return false;
-	}
-	return true;
-}
-
-int query_next(struct query *q, struct cell *cell)
-{
-	int err;
-
-	while (!q->ended) {
-		err = scan_next(q->scan, q->step, cell);
-		if (err == 0 && q->reverse && q->step != CURSOR_ROW) {
-			q->step = CURSOR_ROW;
-			continue;
-		}
-		if (err == 1)
-			err = enter_cell(q, cell) ? -ENOMEM : 1;
-		if (err <= 0) {
-			q->ended = true;
-			return err;
-		}
-		if (!passes(q, cell))
-			continue;
-		if (!q->row_passed && q->row_count++ == q->row_limit)
-			break;
-		q->row_passed = true;
-		q->step = ++q->version_count >= q->version_limit
-				  ? CURSOR_COLUMN
-				  : CURSOR_VERSION;
-		return 1;
-	}
-	q->ended = true;
-	return 0;
-}
-
-int query_next_row(struct query *q, struct cell *cell)
-{
-	if (q->is_in_row)
-		q->step = CURSOR_ROW;
-	return query_next(q, cell);
+	raise_start(q, start);
+	lower_end(q, end);
+	q->row_limit = 1;
+	q->reverse = false;
+	err = query_rewind(fs, q);
+	return err ? err : query_next_row(q, &cell);
 }
 
 int query_has_row(struct fs *fs, struct node *rows, struct bytes row)
 {
-	struct query q;
-	int err;
+	struct buf end = BUF_INIT;
+	struct query q = { .form = QUERY_ROWS };
+	int err = prepare(fs, rows, &q);
 
-	if (row.size == 0 || row.size > STORE_ROW_KEY_MAX)
-		return 0;
-	memset(&q, 0, sizeof(q));
-	err = prepare(fs, rows, &q);
-	if (!err && bytes_compare(row, q.start) >= 0 &&
-	    (q.end.size == 0 || bytes_compare(row, q.end) < 0))
-		err = store_row_exists(fs->store, buf_bytes(&q.table_name),
-				       row);
-	buf_release(&q.memory);
-	buf_release(&q.table_name);
-	buf_release(&q.prefix_end);
+	/* The first key after it. */
+	if (!err)
+		err = buf_set(&end, row);
+	if (!err)
+		err = buf_add_byte(&end, 0);
+	if (!err)
+		err = has_row(fs, &q, row, buf_bytes(&end));
+	buf_release(&end);
+	release(fs, &q);
+	return err;
+}
+
+int query_has_segment(struct fs *fs, struct node *segments,
+		      struct bytes segment)
+{
+	struct buf start = BUF_INIT, end = BUF_INIT;
+	struct query q = { .form = QUERY_SEGMENTS };
+	bool bounded = true;
+	int err = prepare(fs, segments, &q);
+
+	if (!err)
+		err = buf_set(&start, q.prefix);
+	if (!err)
+		err = buf_add_bytes(&start, segment);
+	if (!err)
+		err = buf_set(&end, buf_bytes(&start));
+	if (!err && query_is_row(&q, segment))
+		err = buf_add_byte(&end, 0);
+	else if (!err)
+		bounded = query_pass_prefix(&end);
+	if (!err)
+		err = has_row(fs, &q, buf_bytes(&start),
+			      bounded ? buf_bytes(&end) : BYTES_NONE);
+	buf_release(&start);
+	buf_release(&end);
+	release(fs, &q);
 	return err;
 }

@@ -7,19 +7,30 @@
  * A query is a path under .scan: steps in any order, each at most once. It
  * visits the cells of a row range in order, filtered.
  */
+enum query_form {
+	QUERY_CELLS,
+	QUERY_ROWS,     /* only query_next_row is called */
+	QUERY_SEGMENTS, /* only query_next_segment is called */
+};
+
 struct query {
+	enum query_form form;
 	struct buf memory; /* names and values */
 	struct buf table_name;
 	struct bytes start, end; /* of rows, end exclusive; empty: open */
+	struct bytes prefix;     /* of the step prefix */
 	struct buf prefix_end;
+	struct bytes delimiter; /* of segments */
 	bool reverse;
-	bool has_family;
-	struct bytes family;
+	bool has_family, has_regex, has_column, has_value;
+	struct bytes family, regex, column_regex, value;
 	uint64_t row_limit, version_limit; /* UINT64_MAX: none */
 	uint64_t since_us, until_us;
 
 	struct snapshot *snapshot;
+	struct filter *filter; /* NULL if the steps need none */
 	struct scan *scan;
+	bool rows_only;        /* the scan gives no cells */
 	enum cursor_step step; /* to the next candidate */
 	bool ended;
 	bool is_in_row;
@@ -29,6 +40,7 @@ struct query {
 	struct buf row;         /* the present row */
 	struct buf column;      /* the present family and qualifier */
 	size_t family_size;     /* of column */
+	bool has_segment;       /* row is prefix and segment */
 };
 
 /* Whether a path up to node has this step already. */
@@ -37,7 +49,8 @@ bool query_has_step(struct fs *fs, struct node *node, const char *name);
 int query_check_step(struct bytes name, struct bytes value);
 
 /* Reads the steps above node, a terminal, and takes a snapshot. */
-int query_open(struct fs *fs, struct node *node, struct query **out);
+int query_open(struct fs *fs, struct node *node, enum query_form form,
+	       struct query **out);
 void query_close(struct fs *fs, struct query *q);
 /* From the beginning again, on the same snapshot. */
 int query_rewind(struct fs *fs, struct query *q);
@@ -45,10 +58,26 @@ int query_rewind(struct fs *fs, struct query *q);
 int query_next(struct query *q, struct cell *cell);
 /* The first cell that passes of the next row. */
 int query_next_row(struct query *q, struct cell *cell);
+/*
+ * The next segment: what follows the prefix in a row's key, up to and with the
+ * delimiter; all of it if there is none. limit counts segments.
+ */
+int query_next_segment(struct query *q, struct cell *cell,
+		       struct bytes *segment);
+/* Whether a segment ends its key. */
+bool query_is_row(const struct query *q, struct bytes segment);
 
-/* Whether a row of this key exists in the terminal's range, whatever its
+/* Whether a row of this key passes, or one with this segment, whatever the
  * limit: 1, 0 or an error. */
 int query_has_row(struct fs *fs, struct node *rows, struct bytes row);
+int query_has_segment(struct fs *fs, struct node *segments,
+		      struct bytes segment);
+/* Appends where a segment's link leads, from its directory. */
+int query_link(struct fs *fs, struct node *segments, struct bytes segment,
+	       struct buf *out);
+/* Makes a prefix the first key after all that begin with it; false if there is
+ * none. */
+bool query_pass_prefix(struct buf *prefix);
 /* How many directories a terminal is below its table. */
 size_t query_depth(struct fs *fs, struct node *node);
 

@@ -184,6 +184,9 @@ int write_delete_row(struct write *w);
 /* All rows with the prefix (all, if empty), whatever write_row said. */
 int write_delete_prefix(struct write *w, struct bytes table,
 			struct bytes prefix);
+/* All rows with start <= key < end; each may be empty: open. */
+int write_delete_range(struct write *w, struct bytes table, struct bytes start,
+		       struct bytes end);
 
 /* Commits w and empties it. With sync, durable on return. A table or family
  * dropped meanwhile: -ERR_no_table, -ERR_no_family, and nothing is written. */
@@ -272,6 +275,11 @@ int store_get(struct store *s, const struct snapshot *snapshot,
 
 /* Whether the row has any cell: 1, 0 or an error. */
 int store_row_exists(struct store *s, struct bytes table, struct bytes row);
+/* About how many rows there are with start <= key < end (empty: open), without
+ * reading them. Deleted ones may count, and those changed since the last
+ * compaction more than once. */
+int store_estimate_rows(struct store *s, struct bytes table, struct bytes start,
+			struct bytes end, uint64_t *rows);
 
 /* Everything on disk: reads and checks all of it. 0, or -ERR_check_failed after
  * each problem was told to report. */

@@ -215,3 +215,22 @@ int key_successor(struct bytes prefix, struct buf *b)
 		b->data[b->size - 1]++;
 	return err;
 }
+
+int key_row_range(uint32_t table, struct bytes start, struct bytes end,
+		  struct buf *from, struct buf *to)
+{
+	int err;
+
+	buf_reset(from);
+	buf_reset(to);
+	err = key_add_table(from, table);
+	if (!err && end.size == 0)
+		err = key_successor(buf_bytes(from), to);
+	else if (!err)
+		err = key_add_table(to, table);
+	if (!err && end.size > 0)
+		err = key_add_part(to, end);
+	if (!err && start.size > 0)
+		err = key_add_part(from, start);
+	return err;
+}

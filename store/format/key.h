@@ -50,6 +50,11 @@ int key_add_open_part(struct buf *b, struct bytes part);
 int key_add_timestamp(struct buf *b, uint64_t timestamp_us);
 int key_add_trailer(struct buf *b, uint64_t seq, enum key_kind kind);
 
+/* Replaces from and to by the bounds of a table's rows with start <= key < end,
+ * which may be empty: open. */
+int key_row_range(uint32_t table, struct bytes start, struct bytes end,
+		  struct buf *from, struct buf *to);
+
 /* Splits a full key; -ERR_key_malformed if it is not one. */
 int key_split(struct bytes key, struct key_parts *parts);
 

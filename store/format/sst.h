@@ -108,6 +108,11 @@ struct sst_iter {
 int sst_iter_init(struct sst_iter *it, struct sst *t, uint8_t *buffer);
 void sst_iter_release(struct sst_iter *it);
 
+/* About how many of its rows have entries in [start, end), whose end may be
+ * empty: their part of the data, to a block. */
+int sst_estimate_rows(struct sst *t, struct bytes start, struct bytes end,
+		      uint64_t *rows);
+
 /* Re-reads every block from the volume, past the cache (which may be NULL if
  * nothing but this is called), checks checksums, order,
  * filter (each key must hit) and properties. 0 or the first error, with file

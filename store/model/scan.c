@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "store/base/coding.h"
+#include "store/engine/estimate.h"
 #include "store/engine/rows.h"
 #include "store/model/filter_run.h"
 #include "store/model/model.h"
@@ -83,23 +84,14 @@ static int encode_range(const struct scan_range *r, uint32_t table,
 	int err;
 
 	*prefix = 0;
-	err = key_add_table(start, table);
-	if (err < 0)
-		return err;
 	if (r->row.size > 0) {
-		err = encode_row(r, &scan->need, start);
+		err = key_add_table(start, table);
+		if (err == 0)
+			err = encode_row(r, &scan->need, start);
 		*prefix = start->size;
 		return err < 0 ? err : key_successor(buf_bytes(start), end);
 	}
-	if (r->end.size > 0) {
-		err = key_add_table(end, table);
-		if (err == 0)
-			err = key_add_part(end, r->end);
-	} else {
-		err = key_successor(buf_bytes(start), end);
-	}
-	if (err == 0 && r->start.size > 0)
-		err = key_add_part(start, r->start);
+	err = key_row_range(table, r->start, r->end, start, end);
 	if (err == 0 && scan->need.row_head.size > 0)
 		err = narrow_rows(&scan->need, table, scan);
 	return err;
@@ -462,6 +454,27 @@ int store_get(struct store *s, const struct snapshot *snapshot,
 	cell->row = row;
 	cell->family = family;
 	cell->qualifier = qualifier;
+	return err;
+}
+
+int store_estimate_rows(struct store *s, struct bytes table, struct bytes start,
+			struct bytes end, uint64_t *rows)
+{
+	struct schema *schema = store_schema(s);
+	const struct table *t = schema_table(schema, table);
+	uint32_t id = t ? t->id : 0;
+	struct buf from = BUF_INIT, to = BUF_INIT;
+	int err;
+
+	schema_put(schema);
+	if (id == 0)
+		return no_table(table);
+	err = key_row_range(id, start, end, &from, &to);
+	if (err == 0)
+		err = engine_estimate_rows(s->engine, buf_bytes(&from),
+					   buf_bytes(&to), rows);
+	buf_release(&from);
+	buf_release(&to);
 	return err;
 }
 

@@ -373,6 +373,26 @@ int write_delete_prefix(struct write *w, struct bytes table,
 	return err < 0 ? err : delete_prefixed(w);
 }
 
+int write_delete_range(struct write *w, struct bytes table, struct bytes start,
+		       struct bytes end)
+{
+	struct buf end_key = BUF_INIT;
+	int err;
+
+	w->row_end = 0;
+	refresh(w);
+	err = find_table(w, table);
+	if (err < 0)
+		return err;
+	err = key_row_range(w->table_id, start, end, &w->key, &end_key);
+	if (err == 0 &&
+	    bytes_compare(buf_bytes(&w->key), buf_bytes(&end_key)) < 0)
+		err = batch_delete_range(&w->batch, buf_bytes(&w->key),
+					 buf_bytes(&end_key));
+	buf_release(&end_key);
+	return err;
+}
+
 /* Checks every record against the schema of now: its table, and of what it puts
  * the family, must still be there. */
 static int revalidate(struct write *w)

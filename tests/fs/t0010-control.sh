@@ -51,6 +51,20 @@ same "limit" "a k10" "$(xargs <"$q/limit/2/keys")"
 same "reverse" "k29 k28" "$(xargs <"$q/prefix/k/reverse/limit/2/keys")"
 same "in any order" "k29 k28" "$(xargs <"$q/limit/2/reverse/prefix/k/keys")"
 same "family" k10 "$(cat "$q/family/f/keys")"
+same "regex" "k10 k20" "$(xargs <"$q/regex/k.0/keys")"
+same "of the whole key" 0 "$(cat "$q/regex/k1/count")"
+same "column" "a b k10" "$(mkdir -p "$m/t/b/g"; echo 5 >"$m/t/b/g/r2"
+	xargs <"$q/range/..k11/column/q|r2/keys"; rm -r "$m/t/b")"
+same "and not others" "" "$(grep ,r, "$q/prefix/k/column/q/csv")"
+same "value" k11 "$(xargs <"$q/value/v11/keys")"
+same "of the versions asked for" "0 1" "$(mkdir -p "$m/t/z/g"
+	echo old >"$m/t/z/g/q"; echo new >"$m/t/z/g/q"
+	cd "$q/prefix/z" && cat value/old%0A/count versions/2/value/old%0A/count |
+	xargs; rm -r "$m/t/z")"
+errno ENOENT cat "$q/regex/(/keys"
+check "with the reason" grep -q 'regex: ' "$m/.tabletfs/errors"
+errno ENOENT cat "$q/column/(?=x)/keys"
+same "estimate" "~2" "$(cat "$q/range/k10..k12/estimate")"
 same "csv" 41 "$(grep -c ^k "$q/prefix/k/csv")"
 same "tsv" 41 "$(grep -c ^k "$q/prefix/k/tsv")"
 same "jsonl" 20 "$(grep -c '"row"' "$q/prefix/k/jsonl")"
@@ -58,6 +72,30 @@ same "cbt" 20 "$(grep -c '^k' "$q/prefix/k/cbt")"
 same "rows are links" "k10 k11" "$(ls "$q/prefix/k/limit/2/rows" | xargs)"
 same "to the rows" v11 "$(cat "$q/prefix/k/limit/2/rows/k11/g/q")"
 errno ENOENT ls "$q/prefix/k/rows/r"
+errno ENOENT ls "$q/regex/k.0/rows/k11"
+
+mkdir "$m/p" "$m/p/.schema/f"
+for i in $(seq 10 99); do
+	for j in 1 2; do
+		echo "{\"row\":\"a$((i % 3))#$i#$j\",\"set\":{\"f\":{\"q\":\"$i\"}}}"
+	done
+done >"$m/p/.mutate"
+printf '{"row":"%s","set":{"f":{"q":"1"}}}\n' a1 a1#10# a1# z >"$m/p/.mutate"
+p=$m/p/.scan
+same "segments" "a0# a1 a1# a2# z" "$(ls "$p/segments" | xargs)"
+same "in reverse" "z a2# a1# a1 a0#" "$(ls -U "$p/reverse/segments" | xargs)"
+same "after a prefix" 30 "$(ls "$p/prefix/a0#/segments" | wc -l)"
+same "which is a row itself" "%~ 10# 13#" \
+	"$(ls "$p/prefix/a1#/segments" | head -3 | xargs)"
+same "and deeper" "%~ 1 2" "$(ls "$p/prefix/a1#10#/segments" | xargs)"
+same "one leads to its own" "1 2" "$(ls "$p/segments/a2#/segments/11#/segments" |
+	xargs)"
+same "or to its row" 11 "$(cat "$p/segments/a2#/segments/11#/segments/1/f/q")"
+same "other steps stay" "16#" "$(ls "$p/value/16/segments/a1#/segments/" | xargs)"
+same "with a limit" "a0# a1" "$(ls "$p/limit/2/segments" | xargs)"
+errno ENOENT ls "$p/segments/a3#"
+errno ENOENT ls "$p/segments/a"
+same "a link's target" "../prefix/a0#/" "$(readlink "$p/segments/a0#")"
 errno ENOENT cat "$q/limit/x/keys"
 check "with the reason" grep -q 'limit/x' "$m/.tabletfs/errors"
 errno ENOENT cat "$q/limit/1/limit/2/keys"
@@ -73,6 +111,13 @@ same "what jsonl writes, import takes" "$(cat "$q/versions/all/jsonl" | md5sum)"
 	cat "$m/u/.scan/versions/all/jsonl" | md5sum)"
 check "rows of a scan are not walked into" \
 	[ -z "$(find "$q/prefix/k/rows" -type f)" ]
+
+remount -o delimiter=:
+mkdir -p "$m/t/x:y/g" "$m/t/x:z/g"
+for i in y z; do echo 1 >"$m/t/x:$i/g/q"; done
+same "another delimiter" "x:" "$(ls "$q/prefix/x/segments" | sed s/^/x/ | xargs)"
+same "that separates" "y z" "$(ls "$q/prefix/x:/segments" | xargs)"
+rm -r "$m/t/x:y" "$m/t/x:z"
 
 if command -v getfattr >/dev/null; then
 	remount -o xattr
