@@ -124,6 +124,8 @@ static int open_store(const struct mount_options *o, const char *store,
 	so.create = true;
 	so.background = true;
 	so.sync_interval_ms = o->commit_seconds * 1000;
+	if (o->memory_size > 0)
+		store_options_memory(&so, o->memory_size);
 	err = buf_printf(&holder, "pid %d, mounted at %s", (int)getpid(),
 			 mount_point);
 	if (!err)

@@ -32,6 +32,7 @@ struct mount_options {
 	const char *gc;              /* policy of families made by mkdir */
 	const char *delimiter;       /* of segments of row keys */
 	uint64_t quota_size;         /* 0: none */
+	uint64_t memory_size;        /* of the store; 0: its default */
 	/*
 	 * Runs a command in the daemon: its exit status, its text to out and
 	 * err. argv[0] is the verb. Any thread may be the caller.

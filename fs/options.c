@@ -69,6 +69,13 @@ static int parse_value(struct mount_options *o, const char *word,
 	}
 	if (!strcmp(word, "quota"))
 		return parse_number(word, value, &o->quota_size);
+	if (!strcmp(word, "memory")) {
+		err = parse_number(word, value, &o->memory_size);
+		if (!err && o->memory_size < STORE_MEMORY_MIN)
+			err = fail(ERR_bad_argument, "memory=%s: at least 16M",
+				   value);
+		return err;
+	}
 	if (!strcmp(word, "commit")) {
 		err = parse_number(word, value, &n);
 		if (!err && (n == 0 || n > 3600))

@@ -52,6 +52,11 @@ struct store_options {
 };
 
 void store_options_init(struct store_options *o);
+/* Sets both sizes so that memtables and cache take no more than size together;
+ * the defaults are those of 144 MiB. What else a store needs grows with its
+ * files, some 1 KiB each, and with open scans. */
+#define STORE_MEMORY_MIN (UINT64_C(16) << 20)
+void store_options_memory(struct store_options *o, uint64_t size);
 
 /* The store in a local directory, or on any volume, which then is the store's
  * to close, also on failure. */

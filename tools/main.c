@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -105,6 +106,18 @@ static int run_on_store(struct verb_call *c, const char *directory,
 	return status;
 }
 
+/* Every sst of a store is kept open, 32 MiB each: as many as the system lets
+ * one have. */
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int main(int argc, char **argv)
 {
 	static char help[] = "help";
@@ -114,6 +127,7 @@ int main(int argc, char **argv)
 	const struct verb *v;
 	int status;
 
+	raise_file_limit();
 	if (c.argc == 0) {
 		c.argc = 1;
 		c.argv = no_verb;

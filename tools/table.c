@@ -90,6 +90,7 @@ const struct verb verbs[] = {
 	  "  -o showctl        List the control files\n"
 	  "  -o xattr          Answer for user.tabletfs.* attributes\n"
 	  "  -o quota=<bytes>  Refuse to grow beyond\n"
+	  "  -o memory=<bytes> For memtables and cache together (144M)\n"
 	  "  -o allow_other    Not only for who mounts it\n"
 	  "\n"
 	  "  The store directory is made if it is missing.\n"

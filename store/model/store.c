@@ -5,6 +5,9 @@
 
 /* Opening and closing, and the calls that only pass on to the engine. */
 
+/* A larger one takes long to flush, and to replay. */
+#define STORE_MEMTABLE_MAX ((size_t)256 << 20)
+
 void store_options_init(struct store_options *o)
 {
 	*o = (struct store_options){
@@ -15,6 +18,16 @@ void store_options_init(struct store_options *o)
 		.file_size = 32 << 20,
 		.clock = &clock_real,
 	};
+}
+
+void store_options_memory(struct store_options *o, uint64_t size)
+{
+	/* Two and a half memtables, and twice the size of one for the cache;
+	 * a place in a memtable has 32 bits. */
+	o->memtable_size = size / 9 * 2;
+	if (o->memtable_size > STORE_MEMTABLE_MAX)
+		o->memtable_size = STORE_MEMTABLE_MAX;
+	o->cache_size = size - o->memtable_size / 2 * 5;
 }
 
 static int background_step(void *context)
