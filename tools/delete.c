@@ -55,7 +55,8 @@ int verb_deleteallrows(struct verb_call *c)
 	err = write_new(c->store, &w);
 	if (err < 0)
 		return verb_failed(c, "Deleting all rows", err);
-	err = write_delete_prefix(w, bytes_string(c->argv[1]), BYTES_NONE);
+	err = write_delete_range(w, bytes_string(c->argv[1]), BYTES_NONE,
+				 BYTES_NONE);
 	if (!err)
 		err = store_commit(c->store, w, true);
 	write_free(w);

@@ -46,7 +46,8 @@
 	x(wal_malformed, 31, EIO, "log record is malformed") \
 	x(mount_point, 32, EINVAL, "mount point cannot be used") \
 	x(table_not_empty, 33, ENOTEMPTY, "table is not empty") \
-	x(bad_argument, 34, EINVAL, "bad argument")
+	x(bad_argument, 34, EINVAL, "bad argument") \
+	x(not_a_number, 35, EINVAL, "increment on non-64-bit value")
 /* clang-format on */
 
 enum {

@@ -23,6 +23,9 @@ void sources_take(struct engine *e, const struct engine_snapshot *snapshot,
 	s->iter = NULL;
 	s->covers = NULL;
 	s->memtable_count = s->cover_count = 0;
+	if (snapshot && snapshot->pending)
+		s->memtables[s->memtable_count++] =
+			memtable_get(snapshot->pending);
 	/* The visible sequence is read under the same lock as the pointers, so
 	 * no compaction that was told a later one has replaced a file here. */
 	pthread_mutex_lock(&e->lock);

@@ -16,7 +16,7 @@ struct cover {
 };
 
 struct sources {
-	struct memtable *memtables[IMMUTABLES_MAX + 1];
+	struct memtable *memtables[IMMUTABLES_MAX + 2];
 	size_t memtable_count;
 	struct version *version;
 	struct gc_rules *rules;

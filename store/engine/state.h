@@ -29,6 +29,7 @@
 struct engine_snapshot {
 	uint64_t seq;
 	uint64_t gc_time_us;
+	struct memtable *pending; /* on top of what is written; or NULL */
 	struct engine_snapshot *older, *newer; /* protected by lock */
 };
 

@@ -1,33 +1,7 @@
 #include <stdlib.h>
 
 #include "store/base/coding.h"
-#include "store/model/model.h"
-
-/*
- * Writes are encoded as they are collected: a write is a batch, what has to be
- * patched into it at commit, and the schema it was checked against. If that
- * has changed by then, the records are checked once more.
- */
-struct hidden_column {
-	size_t start, size; /* of its column prefix in prefixes */
-	bool ranked;        /* a rule hides versions by their rank */
-};
-
-struct write {
-	struct store *s;
-	struct schema *schema; /* referenced; what the adds were checked with */
-	bool stale;            /* an earlier add was checked with another */
-	struct batch batch;
-	struct buf key; /* table and row prefix, then what the add needs */
-	size_t row_end; /* 0: no row yet */
-	uint32_t table_id;
-	const struct table *table;    /* of schema */
-	const struct family *family;  /* last used; of schema */
-	struct buf now_places;        /* u64: offset << 1 | millis */
-	struct buf prefixes;          /* of columns that lose versions */
-	struct hidden_column *hidden; /* see commit_hidden */
-	size_t hidden_count, hidden_room;
-};
+#include "store/model/write.h"
 
 int write_new(struct store *s, struct write **out)
 {
@@ -38,6 +12,7 @@ int write_new(struct store *s, struct write **out)
 		return -ENOMEM;
 	w->s = s;
 	w->schema = store_schema(s);
+	w->now_us = STORE_NOW;
 	return 0;
 }
 
@@ -50,6 +25,8 @@ void write_free(struct write *w)
 	buf_release(&w->key);
 	buf_release(&w->now_places);
 	buf_release(&w->prefixes);
+	buf_release(&w->memory);
+	pending_release(&w->pending);
 	free(w->hidden);
 	free(w);
 }
@@ -59,6 +36,7 @@ void write_reset(struct write *w)
 	batch_reset(&w->batch);
 	buf_reset(&w->now_places);
 	buf_reset(&w->prefixes);
+	pending_release(&w->pending);
 	w->hidden_count = 0;
 	w->row_end = 0;
 	w->stale = false;
@@ -97,6 +75,7 @@ void write_rewind(struct write *w, struct write_mark mark)
 		w->prefixes.size = w->hidden[w->hidden_count - 1].start +
 				   w->hidden[w->hidden_count - 1].size;
 	w->row_end = 0;
+	pending_release(&w->pending);
 }
 
 static int unknown_table(struct bytes name)
@@ -183,8 +162,7 @@ static int begin_family(struct write *w, struct bytes name)
 	return key_add_part(&w->key, name);
 }
 
-static int begin_column(struct write *w, struct bytes family,
-			struct bytes qualifier)
+int write_column(struct write *w, struct bytes family, struct bytes qualifier)
 {
 	int err;
 
@@ -196,6 +174,24 @@ static int begin_column(struct write *w, struct bytes family,
 	if (err == 0)
 		err = key_add_part(&w->key, qualifier);
 	return err;
+}
+
+int write_plain_column(struct write *w, struct bytes family,
+		       struct bytes qualifier)
+{
+	int err = write_column(w, family, qualifier);
+
+	if (err < 0 || !family_is_aggregate(w->family))
+		return err;
+	return fail(ERR_type_mismatch,
+		    "family \"%.*s\" holds aggregates, which are added to, not "
+		    "set",
+		    (int)family.size, (const char *)family.data);
+}
+
+uint64_t write_now(const struct write *w)
+{
+	return w->table->millis ? w->now_us - w->now_us % 1000 : w->now_us;
 }
 
 static int check_timestamp(const struct table *table, uint64_t timestamp_us)
@@ -215,21 +211,18 @@ static int check_timestamp(const struct table *table, uint64_t timestamp_us)
 int write_set(struct write *w, struct bytes family, struct bytes qualifier,
 	      uint64_t timestamp_us, struct bytes value)
 {
-	bool now = timestamp_us == STORE_NOW;
+	bool now = timestamp_us == STORE_NOW && w->now_us == STORE_NOW;
 	int err;
 
 	if (value.size > STORE_VALUE_MAX)
 		return fail(ERR_value_too_large,
 			    "value has %zu bytes, at most %u are allowed",
 			    value.size, STORE_VALUE_MAX);
-	err = begin_column(w, family, qualifier);
+	err = write_plain_column(w, family, qualifier);
 	if (err < 0)
 		return err;
-	if (family_is_aggregate(w->family))
-		return fail(ERR_type_mismatch,
-			    "family \"%.*s\" holds aggregates, which are added "
-			    "to, not set",
-			    (int)family.size, (const char *)family.data);
+	if (timestamp_us == STORE_NOW && !now)
+		timestamp_us = write_now(w);
 	if (!now)
 		err = check_timestamp(w->table, timestamp_us);
 	if (err == 0)
@@ -248,7 +241,7 @@ int write_set(struct write *w, struct bytes family, struct bytes qualifier,
 	return err;
 }
 
-/* Notes that the column loses single versions; see commit_hidden. */
+/* Notes that the column loses single versions; see write_hidden. */
 static int note_hidden(struct write *w)
 {
 	struct hidden_column *grown;
@@ -306,7 +299,7 @@ int write_delete_cells(struct write *w, struct bytes family,
 		return fail(
 			ERR_bad_timestamp, "range from %llu to %llu is empty",
 			(unsigned long long)from_us, (unsigned long long)to_us);
-	err = begin_column(w, family, qualifier);
+	err = write_column(w, family, qualifier);
 	if (err == 0)
 		err = check_timestamp(w->table, from_us);
 	if (err == 0 && to_us > 0 && to_us != from_us + 1)
@@ -361,6 +354,9 @@ int write_delete_prefix(struct write *w, struct bytes table,
 {
 	int err;
 
+	if (prefix.size == 0)
+		return fail(ERR_bad_argument,
+			    "the prefix is empty; to delete all rows, say so");
 	w->row_end = 0;
 	refresh(w);
 	err = find_table(w, table);
@@ -434,12 +430,7 @@ static void patch_now(struct write *w)
 	}
 }
 
-/*
- * Deleting a version would bring back one that max versions hides, if
- * compaction had not dropped that yet. So that answers do not depend on
- * compaction, what is hidden now is deleted in the same batch, before all else.
- */
-static int commit_hidden(struct write *w)
+int write_hidden(struct write *w)
 {
 	bool changed = w->stale || w->schema != w->s->schema;
 	struct batch before = BATCH_INIT;
@@ -455,6 +446,8 @@ static int commit_hidden(struct write *w)
 				&before);
 	if (err == 0 && before.count > 0)
 		err = batch_append(&before, &w->batch);
+	if (err == 0)
+		w->hidden_count = w->prefixes.size = 0;
 	if (err == 0 && before.count > 0) {
 		batch_release(&w->batch);
 		w->batch = before;
@@ -488,7 +481,7 @@ int commit_locked(struct store *s, struct write *w)
 	if (err < 0)
 		return err;
 	if (w->hidden_count > 0)
-		err = commit_hidden(w);
+		err = write_hidden(w);
 	if (err == 0)
 		err = engine_write(s->engine, &w->batch, false, NULL);
 	return err;
@@ -502,26 +495,6 @@ int store_commit(struct store *s, struct write *w, bool sync)
 	err = commit_locked(s, w);
 	pthread_mutex_unlock(&s->writing);
 	write_reset(w);
-	if (err == 0 && sync)
-		err = engine_sync(s->engine);
-	return err;
-}
-
-int store_update(struct store *s, int (*decide)(void *context, struct write *w),
-		 void *context, bool sync)
-{
-	struct write *w;
-	int err;
-
-	err = write_new(s, &w);
-	if (err < 0)
-		return err;
-	pthread_mutex_lock(&s->writing);
-	err = decide(context, w);
-	if (err >= 0)
-		err = commit_locked(s, w);
-	pthread_mutex_unlock(&s->writing);
-	write_free(w);
 	if (err == 0 && sync)
 		err = engine_sync(s->engine);
 	return err;

@@ -190,18 +190,6 @@ static int run_sleep(struct run *r, const struct operation *o)
 	return 0;
 }
 
-static int run_conditional(struct run *r, const struct operation *o)
-{
-	(void)o;
-	return run_skip(r, "conditional writes are not there yet");
-}
-
-static int run_modify(struct run *r, const struct operation *o)
-{
-	(void)o;
-	return run_skip(r, "increment and append are not there yet");
-}
-
 static int run_aggregate(struct run *r, const struct operation *o)
 {
 	(void)o;
@@ -230,10 +218,10 @@ operation_run *operation_find(const char *name)
 		{ "delrow", run_delrow },
 		{ "mutate", run_mutate },
 		{ "bulk", run_bulk },
-		{ "check", run_conditional },
-		{ "incr", run_modify },
-		{ "append", run_modify },
-		{ "rmw", run_modify },
+		{ "check", run_check },
+		{ "incr", run_incr },
+		{ "append", run_append },
+		{ "rmw", run_rmw },
 		{ "dropprefix", run_dropprefix },
 		{ "dropall", run_dropall },
 		{ "scan", run_scan },

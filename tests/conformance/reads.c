@@ -232,7 +232,8 @@ static int put_row(struct rows *rows, const struct cell *cell)
 	return err ? err : buf_add_byte(&rows->lines, '\n');
 }
 
-static int put_place(struct run *r, struct buf *out, const struct cell *cell)
+static int put_place(const struct run *r, struct buf *out,
+		     const struct cell *cell)
 {
 	int err = buf_add_string(out, "c ");
 
@@ -247,6 +248,13 @@ static int put_place(struct run *r, struct buf *out, const struct cell *cell)
 	if (!err)
 		err = put_time(r, out, cell->timestamp_us);
 	return err ? err : buf_add_byte(out, ' ');
+}
+
+int put_cell(const struct run *r, struct buf *out, const struct cell *cell)
+{
+	int err = put_place(r, out, cell);
+
+	return err ? err : put_bytes(out, cell->value);
 }
 
 static int compare_copies(const void *a, const void *b)

@@ -46,6 +46,7 @@ operation_run *operation_find(const char *name);
 
 operation_run run_scan, run_keys, run_hash, run_lookup, run_count;
 operation_run run_set, run_delcol, run_delfam, run_delrow, run_mutate;
+operation_run run_check, run_incr, run_append, run_rmw;
 operation_run run_bulk, run_dropprefix, run_dropall, run_import;
 
 int run_skip(struct run *r, const char *why);
@@ -54,6 +55,12 @@ int run_skip(struct run *r, const char *why);
 const char *word(const struct operation *o, size_t i);
 /* The value of a word "key=value" from index first on; NULL if absent. */
 const char *option(const struct operation *o, size_t first, const char *key);
+
+/* A mutation in words: set F QUAL TS V | delcol F QUAL [from=] [to=] | delfam F
+ * | delrow, added to w. */
+int add_mutation(struct run *r, const struct operation *m, struct write *w);
+/* The same of a line, whose mutation begins at its first-th word. */
+int add_line(struct run *r, const char *line, size_t first, struct write *w);
 
 /* Tokens; false if they are malformed. Bytes and names are appended to out. */
 bool parse_bytes(const char *text, struct buf *out);
@@ -64,6 +71,8 @@ bool parse_time(struct run *r, const char *text, int64_t *us);
 bool parse_gc(const char *text, struct gc_policy **out);
 bool parse_type(const char *text, enum family_type *out);
 
+/* "c FAMILY QUALIFIER TIME VALUE", without newline. */
+int put_cell(const struct run *r, struct buf *out, const struct cell *cell);
 int put_bytes(struct buf *out, struct bytes b);
 int put_name(struct buf *out, struct bytes name);
 int put_time(const struct run *r, struct buf *out, uint64_t us);

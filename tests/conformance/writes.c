@@ -4,9 +4,7 @@
 
 /* Operations that change rows. */
 
-/* A mutation in words: set F QUAL TS V | delcol F QUAL [from=] [to=] | delfam F
- * | delrow, added to r->w. */
-static int add_set(struct run *r, const struct operation *m)
+static int add_set(struct run *r, const struct operation *m, struct write *w)
 {
 	struct buf family = BUF_INIT, qualifier = BUF_INIT, value = BUF_INIT;
 	int64_t us;
@@ -16,7 +14,7 @@ static int add_set(struct run *r, const struct operation *m)
 	    parse_bytes(word(m, 2), &qualifier) &&
 	    parse_time(r, word(m, 3), &us) && parse_bytes(word(m, 4), &value))
 		err = us < -1 ? -ERR_bad_timestamp
-			      : write_set(r->w, buf_bytes(&family),
+			      : write_set(w, buf_bytes(&family),
 					  buf_bytes(&qualifier),
 					  us < 0 ? STORE_NOW : (uint64_t)us,
 					  buf_bytes(&value));
@@ -26,7 +24,7 @@ static int add_set(struct run *r, const struct operation *m)
 	return err;
 }
 
-static int add_delcol(struct run *r, const struct operation *m)
+static int add_delcol(struct run *r, const struct operation *m, struct write *w)
 {
 	const char *from_text = option(m, 3, "from");
 	const char *to_text = option(m, 3, "to");
@@ -38,7 +36,7 @@ static int add_delcol(struct run *r, const struct operation *m)
 	    parse_bytes(word(m, 2), &qualifier) &&
 	    (!from_text || parse_time(r, from_text, &from)) &&
 	    (!to_text || parse_time(r, to_text, &to)))
-		err = write_delete_cells(r->w, buf_bytes(&family),
+		err = write_delete_cells(w, buf_bytes(&family),
 					 buf_bytes(&qualifier), (uint64_t)from,
 					 (uint64_t)to);
 	buf_release(&family);
@@ -46,21 +44,21 @@ static int add_delcol(struct run *r, const struct operation *m)
 	return err;
 }
 
-static int add_mutation(struct run *r, const struct operation *m)
+int add_mutation(struct run *r, const struct operation *m, struct write *w)
 {
 	struct buf family = BUF_INIT;
 	int err = RUN_MALFORMED;
 
 	if (!strcmp(word(m, 0), "set"))
-		return add_set(r, m);
+		return add_set(r, m, w);
 	if (!strcmp(word(m, 0), "delcol"))
-		return add_delcol(r, m);
+		return add_delcol(r, m, w);
 	if (!strcmp(word(m, 0), "delrow"))
-		return write_delete_row(r->w);
+		return write_delete_row(w);
 	if (!strcmp(word(m, 0), "add") || !strcmp(word(m, 0), "merge"))
 		return run_skip(r, "aggregate cells are not there yet");
 	if (!strcmp(word(m, 0), "delfam") && parse_name(word(m, 1), &family))
-		err = write_delete_family(r->w, buf_bytes(&family));
+		err = write_delete_family(w, buf_bytes(&family));
 	buf_release(&family);
 	return err;
 }
@@ -99,7 +97,7 @@ static int run_single(struct run *r, const struct operation *o)
 	if (!err)
 		err = begin_row(r, word(o, 1), word(o, 2));
 	if (!err)
-		err = add_mutation(r, &m);
+		err = add_mutation(r, &m, r->w);
 	free(m.words.items);
 	return commit_ok(r, err);
 }
@@ -124,21 +122,21 @@ int run_delrow(struct run *r, const struct operation *o)
 	return run_single(r, o);
 }
 
-/* Adds one line of a block, whose mutation begins at the first-th word. */
-static int add_line(struct run *r, char *line, const char *table)
+int add_line(struct run *r, const char *line, size_t first, struct write *w)
 {
 	struct operation m = { .line = 0 };
 	char *text = strdup(line);
 	int err = text ? list_split(&m.words, text) : -ENOMEM;
 
-	if (!err && table) {
-		err = begin_row(r, table, word(&m, 0));
-		m.words.items++;
-		m.words.count--;
+	if (!err && m.words.count < first)
+		err = RUN_MALFORMED;
+	if (!err) {
+		m.words.items += first;
+		m.words.count -= first;
+		err = add_mutation(r, &m, w);
+		m.words.items -= first;
 	}
-	if (!err)
-		err = add_mutation(r, &m);
-	free(table && m.words.items ? m.words.items - 1 : m.words.items);
+	free(m.words.items);
 	free(text);
 	return err;
 }
@@ -149,8 +147,18 @@ int run_mutate(struct run *r, const struct operation *o)
 	int err = begin_row(r, word(o, 1), word(o, 2));
 
 	for (i = 0; !err && i < o->block.count; i++)
-		err = add_line(r, o->block.items[i], NULL);
+		err = add_line(r, o->block.items[i], 0, r->w);
 	return commit_ok(r, err);
+}
+
+/* Names the row of a line that begins with it. */
+static int begin_line_row(struct run *r, const char *table, const char *line)
+{
+	char *row = strndup(line, strcspn(line, " "));
+	int err = row ? begin_row(r, table, row) : -ENOMEM;
+
+	free(row);
+	return err;
 }
 
 /* Each line is an entry of its own: ROW MUTATION. */
@@ -160,8 +168,10 @@ int run_bulk(struct run *r, const struct operation *o)
 	int err = 0;
 
 	for (i = 0; !err && i < o->block.count; i++) {
-		int failed = add_line(r, o->block.items[i], word(o, 1));
+		int failed = begin_line_row(r, word(o, 1), o->block.items[i]);
 
+		if (!failed)
+			failed = add_line(r, o->block.items[i], 1, r->w);
 		if (failed > 0)
 			return failed;
 		if (!failed)
@@ -173,29 +183,29 @@ int run_bulk(struct run *r, const struct operation *o)
 	return err;
 }
 
-static int drop(struct run *r, const struct operation *o, const char *prefix)
-{
-	struct buf table = BUF_INIT, start = BUF_INIT;
-	int err = RUN_MALFORMED;
-
-	if (parse_name(word(o, 1), &table) && parse_bytes(prefix, &start))
-		err = write_delete_prefix(r->w, buf_bytes(&table),
-					  buf_bytes(&start));
-	buf_release(&table);
-	buf_release(&start);
-	return commit_ok(r, err);
-}
-
 int run_dropprefix(struct run *r, const struct operation *o)
 {
-	if (!strcmp(word(o, 2), "x"))
-		return run_skip(r, "the empty prefix means all rows here");
-	return drop(r, o, word(o, 2));
+	struct buf table = BUF_INIT, prefix = BUF_INIT;
+	int err = RUN_MALFORMED;
+
+	if (parse_name(word(o, 1), &table) && parse_bytes(word(o, 2), &prefix))
+		err = write_delete_prefix(r->w, buf_bytes(&table),
+					  buf_bytes(&prefix));
+	buf_release(&table);
+	buf_release(&prefix);
+	return commit_ok(r, err);
 }
 
 int run_dropall(struct run *r, const struct operation *o)
 {
-	return drop(r, o, "x");
+	struct buf table = BUF_INIT;
+	int err = RUN_MALFORMED;
+
+	if (parse_name(word(o, 1), &table))
+		err = write_delete_range(r->w, buf_bytes(&table), BYTES_NONE,
+					 BYTES_NONE);
+	buf_release(&table);
+	return commit_ok(r, err);
 }
 
 int run_import(struct run *r, const struct operation *o)

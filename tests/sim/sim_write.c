@@ -191,7 +191,10 @@ static int add_to_write(struct sim *s, struct write *w, struct bytes table,
 	case DELETE_ROW:
 		return write_delete_row(w);
 	case DELETE_PREFIX:
-		return write_delete_prefix(w, table, d->prefix);
+		return d->prefix.size > 0
+			       ? write_delete_prefix(w, table, d->prefix)
+			       : write_delete_range(w, table, BYTES_NONE,
+						    BYTES_NONE);
 	}
 	(void)s;
 	return -EINVAL;

@@ -154,7 +154,8 @@ START_TEST(takes_effect_when_published)
 	ck_assert_int_eq(store_bulk_publish(load), 0);
 	store_bulk_free(load);
 	expect(ROWS, 1000000);
-	ck_assert_int_eq(write_delete_prefix(w, BYTES_LITERAL("t"), BYTES_NONE),
+	ck_assert_int_eq(write_delete_range(w, BYTES_LITERAL("t"), BYTES_NONE,
+					    BYTES_NONE),
 			 0);
 	ck_assert_int_eq(store_commit(s, w, false), 0);
 	expect(0, 0);

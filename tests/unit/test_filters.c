@@ -69,7 +69,8 @@ static void fill(void)
 	size_t i, j;
 
 	ck_assert_int_eq(write_new(s, &w), 0);
-	ck_assert_int_eq(write_delete_prefix(w, str("t"), BYTES_NONE), 0);
+	ck_assert_int_eq(
+		write_delete_range(w, str("t"), BYTES_NONE, BYTES_NONE), 0);
 	for (i = 0; i < ROWS; i++) {
 		uint32_t count = 1 + rng_below(&rng, 25);
 

@@ -1,0 +1,279 @@
+#include <stdlib.h>
+
+#include "store/base/coding.h"
+#include "store/model/write.h"
+
+/*
+ * Updates: reading and writing under the lock that every commit takes. What the
+ * update has collected so far is seen through an overlay, see pending.h.
+ */
+int store_update(struct store *s, int (*decide)(void *context, struct write *w),
+		 void *context, bool sync)
+{
+	struct write *w;
+	int err;
+
+	err = write_new(s, &w);
+	if (err < 0)
+		return err;
+	pthread_mutex_lock(&s->writing);
+	w->now_us = clock_now(&s->clock);
+	err = decide(context, w);
+	if (err >= 0)
+		err = commit_locked(s, w);
+	pthread_mutex_unlock(&s->writing);
+	write_free(w);
+	if (err == 0 && sync)
+		err = engine_sync(s->engine);
+	return err;
+}
+
+int write_view(struct write *w, const struct snapshot **out)
+{
+	const struct engine_snapshot *snapshot;
+	int err = 0;
+
+	*out = NULL;
+	if (w->now_us == STORE_NOW)
+		return fail(ERR_bad_argument, "not inside an update");
+	if (w->hidden_count > 0) {
+		/* It goes before all that is in the view already. */
+		pending_release(&w->pending);
+		err = write_hidden(w);
+	}
+	if (err == 0)
+		err = pending_view(&w->pending, w->s->engine, &w->batch,
+				   &snapshot);
+	if (err == 0)
+		*out = (const struct snapshot *)snapshot;
+	return err;
+}
+
+/* The newest version of the column in w->key: 1 with its time and value, which
+ * is all of w->memory, 0 if there is none. */
+static int newest(struct write *w, struct cell *cell)
+{
+	const struct snapshot *view;
+	int err = write_view(w, &view);
+
+	buf_reset(&w->memory);
+	if (err < 0)
+		return err;
+	return cursor_get(w->s->engine, (const struct engine_snapshot *)view,
+			  buf_bytes(&w->key), cell, &w->memory);
+}
+
+/* Puts w->memory as the new version of the column in w->key. */
+static int put(struct write *w, struct cell *cell)
+{
+	int err;
+
+	if (w->memory.size > STORE_VALUE_MAX)
+		return fail(ERR_value_too_large,
+			    "value has %zu bytes, at most %u are allowed",
+			    w->memory.size, STORE_VALUE_MAX);
+	cell->value = buf_bytes(&w->memory);
+	err = key_add_timestamp(&w->key, cell->timestamp_us);
+	return err < 0 ? err
+		       : batch_put(&w->batch, buf_bytes(&w->key), cell->value);
+}
+
+/* Begins the new version of a column: its value so far is in w->memory. 1, or
+ * 0 if there is none. */
+static int begin(struct write *w, struct bytes family, struct bytes qualifier,
+		 struct cell *cell)
+{
+	int err = write_plain_column(w, family, qualifier);
+	uint64_t now;
+
+	if (err == 0)
+		err = newest(w, cell);
+	if (err < 0)
+		return err;
+	now = write_now(w);
+	if (err == 0 || cell->timestamp_us < now)
+		cell->timestamp_us = now;
+	cell->row = BYTES_NONE;
+	cell->family = family;
+	cell->qualifier = qualifier;
+	return err;
+}
+
+int write_append(struct write *w, struct bytes family, struct bytes qualifier,
+		 struct bytes value, struct cell *cell)
+{
+	struct cell made;
+	int err = begin(w, family, qualifier, &made);
+
+	if (err >= 0)
+		err = buf_add_bytes(&w->memory, value);
+	if (err == 0)
+		err = put(w, &made);
+	if (err == 0 && cell)
+		*cell = made;
+	return err;
+}
+
+int write_increment(struct write *w, struct bytes family,
+		    struct bytes qualifier, int64_t amount, struct cell *cell)
+{
+	struct cell made;
+	uint64_t number = 0;
+	uint8_t bytes[8];
+	int err = begin(w, family, qualifier, &made);
+
+	if (err < 0)
+		return err;
+	if (err == 1 && w->memory.size != 8)
+		return fail(ERR_not_a_number,
+			    "increment on non-64-bit value: it has %zu bytes",
+			    w->memory.size);
+	if (err == 1)
+		number = get_u64be(w->memory.data);
+	buf_reset(&w->memory);
+	put_u64be(bytes, number + (uint64_t)amount);
+	err = buf_add(&w->memory, bytes, sizeof(bytes));
+	if (err == 0)
+		err = put(w, &made);
+	if (err == 0 && cell)
+		*cell = made;
+	return err;
+}
+
+struct modify {
+	struct bytes table, row;
+	const struct modify_rule *rules;
+	size_t count;
+	struct cell *cells;
+	size_t cell_count;
+	struct buf *memory; /* values, one after another */
+};
+
+/* Takes the cell as a result. Until all are there its value is an offset, in
+ * seq, because memory may move. */
+static int take_result(struct modify *m, const struct cell *cell)
+{
+	struct cell *result = &m->cells[m->cell_count++];
+
+	*result = *cell;
+	result->row = m->row;
+	result->seq = m->memory->size;
+	return buf_add_bytes(m->memory, cell->value);
+}
+
+static int compare_columns(const struct cell *a, const struct cell *b)
+{
+	int order = bytes_compare(a->family, b->family);
+
+	return order ? order : bytes_compare(a->qualifier, b->qualifier);
+}
+
+/* By column, and of one column in the order of the rules. */
+static int compare_results(const void *a, const void *b)
+{
+	const struct cell *left = a, *right = b;
+	int order = compare_columns(left, right);
+
+	if (order)
+		return order;
+	if (left->seq != right->seq)
+		return left->seq < right->seq ? -1 : 1;
+	return (left->value.size > right->value.size) -
+	       (left->value.size < right->value.size);
+}
+
+/* Sorts the results and keeps the last of each column: a later rule replaced
+ * what an earlier one wrote. Returns how many. */
+static int settle_results(struct modify *m)
+{
+	struct cell *cells = m->cells;
+	size_t i, count = 0;
+
+	qsort(cells, m->cell_count, sizeof(*cells), compare_results);
+	for (i = 0; i < m->cell_count; i++) {
+		cells[i].value.data = m->memory->data + cells[i].seq;
+		cells[i].seq = 0;
+		if (count > 0 &&
+		    compare_columns(&cells[count - 1], &cells[i]) == 0)
+			count--;
+		cells[count++] = cells[i];
+	}
+	return (int)count;
+}
+
+static int decide_modify(void *context, struct write *w)
+{
+	struct modify *m = context;
+	struct cell cell;
+	size_t i;
+	int err = write_row(w, m->table, m->row);
+
+	for (i = 0; i < m->count && err == 0; i++) {
+		const struct modify_rule *r = &m->rules[i];
+
+		err = r->is_increment
+			      ? write_increment(w, r->family, r->qualifier,
+						r->amount, &cell)
+			      : write_append(w, r->family, r->qualifier,
+					     r->value, &cell);
+		if (err == 0)
+			err = take_result(m, &cell);
+	}
+	return err;
+}
+
+int store_modify(struct store *s, struct bytes table, struct bytes row,
+		 const struct modify_rule *rules, size_t count, bool sync,
+		 struct cell *cells, struct buf *memory)
+{
+	struct modify m = { table, row, rules, count, cells, 0, memory };
+	int err;
+
+	if (count == 0)
+		return fail(ERR_bad_argument, "no rules were given");
+	buf_reset(memory);
+	err = store_update(s, decide_modify, &m, sync);
+	return err < 0 ? err : settle_results(&m);
+}
+
+struct check {
+	struct store *s;
+	const struct row_check *check;
+	bool *matched;
+};
+
+static int decide_check(void *context, struct write *w)
+{
+	struct check *c = context;
+	const struct row_check *check = c->check;
+	struct scan_range range = { .table = check->table,
+				    .row = check->row,
+				    .filter = check->filter };
+	struct scan *scan;
+	struct cell cell;
+	int (*branch)(void *context, struct write *w);
+	int err = write_row(w, check->table, check->row);
+
+	if (err == 0)
+		err = scan_open(c->s, NULL, &range, &scan);
+	if (err < 0)
+		return err;
+	err = scan_next(scan, CURSOR_ROW, &cell);
+	scan_close(scan);
+	if (err < 0)
+		return err;
+	*c->matched = err == 1;
+	branch = err == 1 ? check->if_true : check->if_false;
+	return branch ? branch(check->context, w) : 0;
+}
+
+int store_check_and_mutate(struct store *s, const struct row_check *check,
+			   bool sync, bool *matched)
+{
+	struct check c = { s, check, matched };
+
+	*matched = false;
+	if (!check->if_true && !check->if_false)
+		return fail(ERR_bad_argument, "no mutation was given");
+	return store_update(s, decide_check, &c, sync);
+}

@@ -1,0 +1,265 @@
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "store/base/coding.h"
+#include "store/store.h"
+#include "tests/sim/volume_mem.h"
+#include "tests/unit/suite.h"
+
+/* Updates: what they read, what they write, and that they do it at once. */
+static struct store *s;
+static _Atomic uint64_t now_us;
+
+static uint64_t test_now(void *context)
+{
+	(void)context;
+	return now_us++;
+}
+
+static const struct clock test_clock = { test_now, NULL };
+
+static struct bytes str(const char *text)
+{
+	return bytes_string(text);
+}
+
+static void setup(void)
+{
+	struct gc_policy *one = gc_policy_leaf(GC_MAX_VERSIONS, 1);
+	struct family_spec families[] = { { .name = str("f") },
+					  { .name = str("one"), .gc = one } };
+	struct store_options options;
+	struct volume *volume;
+
+	now_us = 1000000000;
+	store_options_init(&options);
+	options.create = true;
+	options.background = false;
+	options.clock = &test_clock;
+	ck_assert_int_eq(volume_mem_new(&volume), 0);
+	ck_assert_int_eq(store_open_volume(volume, &options, &s), 0);
+	ck_assert_int_eq(store_create_table(s, str("t"), false, families, 2),
+			 0);
+	gc_policy_free(one);
+}
+
+static void teardown(void)
+{
+	ck_assert_int_eq(store_close(s), 0);
+}
+
+/* Runs what an update decides, as a list of steps. */
+struct step {
+	char what; /* s set, a append, d delete column, v delete version, r row,
+		      f fail */
+	const char *qualifier;
+	uint64_t timestamp;
+	const char *value;
+	const char *result; /* of an append */
+};
+
+static const struct step *script;
+static const char *script_family;
+
+static int play(void *context, struct write *w)
+{
+	const struct step *step;
+	struct bytes family = str(script_family);
+	struct cell cell;
+	int err = write_row(w, str("t"), str("r"));
+
+	(void)context;
+	for (step = script; step->what && err == 0; step++) {
+		struct bytes qualifier = str(step->qualifier);
+
+		switch (step->what) {
+		case 's':
+			err = write_set(w, family, qualifier, step->timestamp,
+					str(step->value));
+			break;
+		case 'a':
+			err = write_append(w, family, qualifier,
+					   str(step->value), &cell);
+			if (err == 0)
+				ck_assert(bytes_equal(cell.value,
+						      str(step->result)));
+			break;
+		case 'd':
+			err = write_delete_column(w, family, qualifier);
+			break;
+		case 'v':
+			err = write_delete_cells(w, family, qualifier,
+						 step->timestamp,
+						 step->timestamp + 1);
+			break;
+		case 'r':
+			err = write_delete_row(w);
+			break;
+		default:
+			return fail(ERR_bad_argument, "wanted");
+		}
+	}
+	return err;
+}
+
+static int update(const char *family, const struct step *steps)
+{
+	script = steps;
+	script_family = family;
+	return store_update(s, play, NULL, false);
+}
+
+static void expect(const char *family, const char *qualifier, const char *value)
+{
+	struct buf memory = BUF_INIT;
+	struct cell cell;
+	int err = store_get(s, NULL, str("t"), str("r"), str(family),
+			    str(qualifier), &cell, &memory);
+
+	ck_assert_int_eq(err, value != NULL);
+	if (value)
+		ck_assert(bytes_equal(cell.value, str(value)));
+	buf_release(&memory);
+}
+
+START_TEST(sees_what_it_wrote)
+{
+	static const struct step steps[] = {
+		{ 'a', "q", 0, "a", "a" },
+		{ 's', "q", 50, "old", NULL },
+		{ 'a', "q", 0, "b", "ab" },
+		{ 'd', "q", 0, NULL, NULL },
+		{ 'a', "q", 0, "c", "c" },
+		{ 'r', "q", 0, NULL, NULL },
+		{ 's', "p", 5, "five", NULL },
+		{ 'a', "p", 0, "!", "five!" },
+		{ 0 },
+	};
+	static const struct step more[] = { { 'a', "p", 0, "?", "five!?" },
+					    { 0 } };
+
+	ck_assert_int_eq(update("f", steps), 0);
+	expect("f", "q", NULL);
+	expect("f", "p", "five!");
+	ck_assert_int_eq(engine_flush(store_engine(s)), 0);
+	ck_assert_int_eq(update("f", more), 0);
+	expect("f", "p", "five!?");
+}
+END_TEST
+
+START_TEST(failure_leaves_nothing)
+{
+	static const struct step steps[] = { { 'a', "q", 0, "a", "a" },
+					     { 'f', "q", 0, NULL, NULL },
+					     { 0 } };
+	static const struct step unknown[] = { { 'a', "q", 0, "a", "a" },
+					       { 0 } };
+
+	ck_assert_int_eq(update("f", steps), -ERR_bad_argument);
+	ck_assert_int_eq(update("nofam", unknown), -ERR_no_family);
+	ck_assert_int_eq(store_row_exists(s, str("t"), str("r")), 0);
+}
+END_TEST
+
+/* A version that max versions hides is not read, even if the one before it goes
+ * within the same update. */
+START_TEST(hidden_stays_hidden)
+{
+	static const struct step first[] = { { 's', "q", 100, "hidden", NULL },
+					     { 0 } };
+	static const struct step second[] = { { 's', "q", 200, "seen", NULL },
+					      { 0 } };
+	static const struct step third[] = {
+		{ 's', "p", 7, "x", NULL },    { 'a', "p", 0, "y", "xy" },
+		{ 'v', "q", 200, NULL, NULL }, { 'a', "q", 0, "new", "new" },
+		{ 'a', "p", 0, "z", "xyz" },   { 0 }
+	};
+
+	ck_assert_int_eq(update("one", first), 0);
+	ck_assert_int_eq(update("one", second), 0);
+	ck_assert_int_eq(update("one", third), 0);
+	expect("one", "q", "new");
+	expect("one", "p", "xyz");
+}
+END_TEST
+
+static int many(void *context, struct write *w)
+{
+	struct cell cell;
+	int i, err = write_row(w, str("t"), str("r"));
+
+	for (i = 0; i < 20000 && err == 0; i++)
+		err = write_increment(w, str("f"), str("n"), i, &cell);
+	*(uint64_t *)context = get_u64be(cell.value.data);
+	return err;
+}
+
+/* More than one overlay holds, so that it is made anew now and then. */
+START_TEST(many_increments)
+{
+	uint64_t sum = 0;
+
+	ck_assert_int_eq(store_update(s, many, &sum, false), 0);
+	ck_assert_uint_eq(sum, 20000 * 19999 / 2);
+}
+END_TEST
+
+static void *increments(void *context)
+{
+	struct modify_rule rule = { .family = str("f"),
+				    .qualifier = str("n"),
+				    .is_increment = true,
+				    .amount = 1 };
+	struct buf memory = BUF_INIT;
+	struct cell cell;
+	int i;
+
+	for (i = 0; i < 500; i++)
+		ck_assert_int_eq(store_modify(s, str("t"), str("r"), &rule, 1,
+					      false, &cell, &memory),
+				 1);
+	buf_release(&memory);
+	return context;
+}
+
+START_TEST(threads_lose_nothing)
+{
+	struct buf memory = BUF_INIT;
+	struct cell cell;
+	pthread_t threads[4];
+	size_t i;
+
+	for (i = 0; i < 4; i++)
+		ck_assert_int_eq(
+			pthread_create(&threads[i], NULL, increments, NULL), 0);
+	for (i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	ck_assert_int_eq(store_get(s, NULL, str("t"), str("r"), str("f"),
+				   str("n"), &cell, &memory),
+			 1);
+	ck_assert_uint_eq(get_u64be(cell.value.data), 2000);
+	buf_release(&memory);
+}
+END_TEST
+
+/* Outside of an update there is nothing to modify by. */
+START_TEST(refused_outside)
+{
+	struct write *w;
+
+	ck_assert_int_eq(write_new(s, &w), 0);
+	ck_assert_int_eq(write_row(w, str("t"), str("r")), 0);
+	ck_assert_int_eq(write_append(w, str("f"), str("q"), str("a"), NULL),
+			 -ERR_bad_argument);
+	write_free(w);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *tests[] = { sees_what_it_wrote,   failure_leaves_nothing,
+				 hidden_stays_hidden,  many_increments,
+				 threads_lose_nothing, refused_outside };
+
+	return run_suite("update", setup, teardown, tests, 6);
+}
