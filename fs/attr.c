@@ -8,6 +8,8 @@
 #define EXPIRING_TIMEOUT_S 1.0
 /* Where the kernel cannot be told of a change (before 6.16). */
 #define DEAF_TIMEOUT_S 1.0
+/* Of a directory's attributes where fs_committed does not end them. */
+#define SHORT_TIMEOUT_S 1.0
 
 static void attr_common(struct fs *fs, uint64_t ino, mode_t mode,
 			uint64_t timestamp_us, struct stat *st)
@@ -39,6 +41,29 @@ void attr_cell(struct fs *fs, uint64_t ino, const struct cell_info *info,
 	st->st_blocks = (blkcnt_t)((info->size + 511) / 512);
 }
 
+void attr_access(const struct table_access *access, struct stat *st)
+{
+	mode_t able = st->st_mode >> 6 & 7, mode;
+
+	if (access->uid != TABLE_ACCESS_UNSET)
+		st->st_uid = access->uid;
+	if (access->gid != TABLE_ACCESS_UNSET)
+		st->st_gid = access->gid;
+	if (access->mode == TABLE_ACCESS_UNSET)
+		return;
+	mode = S_ISDIR(st->st_mode) ? access->mode & 07000 : 0;
+	mode |= access->mode & (able << 6 | able << 3 | able);
+	st->st_mode = (st->st_mode & S_IFMT) | mode;
+}
+
+mode_t attr_usual_mode(const struct cell_rules *rules)
+{
+	struct stat st = { .st_mode = S_IFREG | ATTR_CELL_MODE };
+
+	attr_access(&rules->access, &st);
+	return st.st_mode & 07777;
+}
+
 double attr_timeout(struct fs *fs, const struct cell_rules *rules)
 {
 	if (!fs->has_epochs)
@@ -61,8 +86,21 @@ double attr_cell_timeout(struct fs *fs, const struct path *path,
 	return left < timeout ? left : timeout;
 }
 
+double attr_keep(struct fs *fs, struct node *node, double timeout)
+{
+	if (!node_is_data(node) || node->kind == NODE_CELL)
+		return timeout;
+	/* Such a mount lets the kernel check permissions, for which it would
+	 * ask again for each directory that was made to forget. */
+	if (fs->options->allow_other)
+		return timeout < SHORT_TIMEOUT_S ? timeout : SHORT_TIMEOUT_S;
+	node->shown = true;
+	return timeout;
+}
+
 /* From the node's draft: false if it has none, or one without content. */
-static bool attr_of_draft(struct fs *fs, struct node *node, uint64_t ino,
+static bool attr_of_draft(struct fs *fs, struct node *node,
+			  const struct cell_rules *rules, uint64_t ino,
 			  struct stat *st, double *timeout)
 {
 	struct draft *draft = draft_get(fs, node);
@@ -82,12 +120,15 @@ static bool attr_of_draft(struct fs *fs, struct node *node, uint64_t ino,
 	if (!loaded)
 		return false;
 	attr_cell(fs, ino, &info, st);
+	attr_access(&rules->access, st);
 	*timeout = fs->has_epochs ? ATTR_TIMEOUT_S : DEAF_TIMEOUT_S;
 	if (node->gone)
 		st->st_nlink = 0;
+	if (mode && mode != (st->st_mode & 07777))
+		*timeout = 0;
 	if (mode)
 		st->st_mode = S_IFREG | mode;
-	if (node->gone || mode)
+	if (node->gone)
 		*timeout = 0;
 	return true;
 }
@@ -101,9 +142,9 @@ static int attr_of_cell(struct fs *fs, struct node *node,
 	struct cell_info newest;
 	int n;
 
-	if (attr_of_draft(fs, node, ino, st, timeout))
-		return 0;
 	n = cell_rules(fs, path, &rules);
+	if (attr_of_draft(fs, node, &rules, ino, st, timeout))
+		return 0;
 	if (!n && !info) {
 		info = &newest;
 		n = cell_stat(fs, path, node->size, &newest);
@@ -112,6 +153,7 @@ static int attr_of_cell(struct fs *fs, struct node *node,
 	if (n < 0)
 		return n;
 	attr_cell(fs, ino, info, st);
+	attr_access(&rules.access, st);
 	*timeout = attr_cell_timeout(fs, path, &rules, info->timestamp_us);
 	return 0;
 }
@@ -136,6 +178,8 @@ int attr_node(struct fs *fs, struct node *node, const struct cell_info *info,
 			err = cell_rules(fs, &path, &rules);
 		attr_directory(fs, node_ino(&fs->nodes, node),
 			       node->timestamp_us, st);
+		if (node->kind != NODE_ROOT)
+			attr_access(&rules.access, st);
 		*timeout = attr_timeout(fs, &rules);
 	}
 	path_release(&path);

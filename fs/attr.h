@@ -16,12 +16,22 @@ void attr_directory(struct fs *fs, uint64_t ino, uint64_t timestamp_us,
 		    struct stat *st);
 void attr_cell(struct fs *fs, uint64_t ino, const struct cell_info *info,
 	       struct stat *st);
+/* What is in a table is its owner's and as open as the table is: there each may
+ * do what the owner of this can do by its mode, if the table's mode lets them
+ * do it. */
+void attr_access(const struct table_access *access, struct stat *st);
+/* The permissions of a cell that nobody asked for others. */
+mode_t attr_usual_mode(const struct cell_rules *rules);
 
 /* How long a directory of data, or a missing name in one, may be believed. */
 double attr_timeout(struct fs *fs, const struct cell_rules *rules);
 /* The same of a cell whose newest version has this timestamp. */
 double attr_cell_timeout(struct fs *fs, const struct path *path,
 			 const struct cell_rules *rules, uint64_t timestamp_us);
+
+/* How long the kernel is told to keep what it is told now of node, which is
+ * timeout at most. */
+double attr_keep(struct fs *fs, struct node *node, double timeout);
 
 /* Those of any node; info, if not NULL, is what a lookup of a cell has just
  * seen. -ENOENT if it has gone. */

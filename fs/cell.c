@@ -54,7 +54,7 @@ int cell_stat(struct fs *fs, const struct path *path, uint64_t size,
 }
 
 int cell_first(struct fs *fs, const struct path *path, bool in_family,
-	       struct cell_info *info)
+	       unsigned int columns, struct cell_info *info)
 {
 	struct scan_range range = {
 		.table = path->table,
@@ -64,15 +64,20 @@ int cell_first(struct fs *fs, const struct path *path, bool in_family,
 	};
 	struct scan *scan;
 	struct cell cell;
-	int err = scan_open(fs->store, NULL, &range, &scan);
+	int err = scan_open(fs->store, NULL, &range, &scan), found;
 
 	if (err)
 		return err;
-	err = scan_next(scan, CURSOR_COLUMN, &cell);
-	if (err == 1)
+	found = err = scan_next(scan, CURSOR_COLUMN, &cell);
+	if (found == 1)
 		describe(&cell, info);
+	while (err == 1 && --columns > 0) {
+		err = scan_next(scan, CURSOR_COLUMN, &cell);
+		if (err == 1 && cell.timestamp_us > info->timestamp_us)
+			info->timestamp_us = cell.timestamp_us;
+	}
 	scan_close(scan);
-	return err;
+	return err < 0 ? err : found;
 }
 
 static bool has_age(const struct gc_policy *policy)
@@ -92,12 +97,15 @@ int cell_rules(struct fs *fs, const struct path *path, struct cell_rules *rules)
 	int err = 0;
 
 	memset(rules, 0, sizeof(*rules));
+	rules->access.mode = rules->access.uid = rules->access.gid =
+		TABLE_ACCESS_UNSET;
 	if (!table) {
 		err = fail(ERR_no_table, "%.*s", (int)path->table.size,
 			   (const char *)path->table.data);
 		goto put_schema;
 	}
 	rules->millis = table->millis;
+	rules->access = table->access;
 	for (i = 0; i < table->family_count && !rules->expires; i++)
 		rules->expires = has_age(family_gc(&table->families[i]));
 	family = path->family.size ? table_family(table, path->family) : NULL;

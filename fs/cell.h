@@ -25,9 +25,10 @@ int cell_newest(struct fs *fs, const struct path *path, struct cell_info *info,
 int cell_stat(struct fs *fs, const struct path *path, uint64_t size,
 	      struct cell_info *info);
 
-/* The first cell of path's row, or of its family: 1, 0 or an error. */
+/* The first cell of path's row, or of its family, but with the newest timestamp
+ * of this many columns there: 1, 0 or an error. */
 int cell_first(struct fs *fs, const struct path *path, bool in_family,
-	       struct cell_info *info);
+	       unsigned int columns, struct cell_info *info);
 
 /* What of a table's schema decides about files. */
 struct cell_rules {
@@ -35,6 +36,7 @@ struct cell_rules {
 	bool expires;    /* some family of the table has an age rule */
 	bool has_family; /* the path's family is known */
 	bool aggregate;
+	struct table_access access;
 };
 
 /* -ERR_no_table. */

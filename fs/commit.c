@@ -73,10 +73,7 @@ void note_commit(struct fs *fs, struct node *cell, const struct path *path,
 	if (cell_stat(fs, path, cell->size, &newest) == 1 &&
 	    newest.timestamp_us == timestamp_us)
 		seq = newest.seq;
-	if (node_committed(&fs->nodes, cell, timestamp_us, seq))
-		fs_changed(fs);
-	else
-		fs_changed_outside(fs);
+	fs_committed(fs, cell, timestamp_us, seq);
 }
 
 static int commit(struct fs *fs, struct draft *d, bool sync)

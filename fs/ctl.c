@@ -19,6 +19,7 @@ static const struct ctl_entry entries[] = {
 	{ NODE_INSTANCE, "help", NODE_HELP, FILE_R },
 	{ NODE_INSTANCE, "version", NODE_PROGRAM_VERSION, FILE_R },
 	{ NODE_INSTANCE, "stats", NODE_STATS, FILE_R },
+	{ NODE_INSTANCE, "metrics", NODE_METRICS, FILE_R },
 	{ NODE_INSTANCE, "errors", NODE_ERRORS, FILE_R },
 	{ NODE_INSTANCE, "ctl", NODE_CTL, S_IFREG | 0600 },
 	{ NODE_TABLE, ".schema", NODE_SCHEMA, DIR_RW },
@@ -335,28 +336,44 @@ static bool is_fixed(enum node_kind kind)
 	       kind != NODE_SCAN_SEGMENT;
 }
 
+static int version_attr(struct fs *fs, const struct path *path, uint64_t ino,
+			struct stat *st)
+{
+	struct cell_info info;
+	int err = ctl_find_version(fs, path, &info, NULL);
+
+	if (err <= 0)
+		return err ? err : -ENOENT;
+	attr_cell(fs, ino, &info, st);
+	st->st_mode = S_IFREG | 0444;
+	return 0;
+}
+
 int ctl_attr(struct fs *fs, struct node *node, struct stat *st, double *timeout)
 {
 	uint64_t ino = node_ino(&fs->nodes, node);
-	struct cell_info info;
+	struct cell_rules rules;
 	struct path path;
 	int err;
 
 	attr_directory(fs, ino, fs->start_us, st);
 	st->st_mode = mode_of(node);
 	*timeout = is_fixed(node->kind) ? ATTR_TIMEOUT_S : 0;
-	if (node->kind != NODE_VERSION)
-		return 0;
 	err = node_path(&fs->nodes, node, &path);
 	if (err)
 		return err;
-	err = ctl_find_version(fs, &path, &info, NULL);
+	if (node->kind == NODE_VERSION)
+		err = version_attr(fs, &path, ino, st);
+	if (!err && path.table.size > 0) {
+		err = cell_rules(fs, &path, &rules);
+		/* A link's mode is always the same, a dropped table nobody's.
+		 */
+		if (!err && !S_ISLNK(st->st_mode))
+			attr_access(&rules.access, st);
+		err = err == -ERR_no_table ? 0 : err;
+	}
 	path_release(&path);
-	if (err <= 0)
-		return err ? err : -ENOENT;
-	attr_cell(fs, ino, &info, st);
-	st->st_mode = mode_of(node);
-	return 0;
+	return err;
 }
 
 static const struct ctl_ops *ops_of(enum node_kind kind)

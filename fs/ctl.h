@@ -74,8 +74,10 @@ void imports_free(struct imports *imports);
 /* Appends the text of .import/last. */
 int imports_print(struct fs *fs, struct bytes table, struct buf *out);
 
-/* Figures of the filesystem, for .tabletfs/stats. */
+/* Figures of the filesystem, for .tabletfs/stats; with the store's, for
+ * .tabletfs/metrics. */
 int ctl_print_stats(struct fs *fs, struct buf *out);
+int ctl_print_metrics(struct fs *fs, struct buf *out);
 
 /* The version of path's column with the timestamp that is path's leaf: 1, 0 or
  * an error; value, if not NULL, gets its bytes appended. */

@@ -216,6 +216,7 @@ static int settle(struct fs *fs, struct ctl_file *f, int err, bool done)
 	if (rows != im->told_rows) {
 		im->told_rows = rows;
 		fs_changed_outside(fs);
+		fs_changed_in(fs, f->node);
 	}
 	return err;
 }

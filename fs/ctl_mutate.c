@@ -48,6 +48,12 @@ static int run_line(struct fs *fs, struct ctl_file *f, struct bytes line)
 	return err;
 }
 
+static void changed(struct fs *fs, struct ctl_file *f)
+{
+	fs_changed_outside(fs);
+	fs_changed_in(fs, f->node);
+}
+
 static ssize_t mutate_write(struct fs *fs, struct ctl_file *f,
 			    struct bytes data, uint64_t offset)
 {
@@ -82,7 +88,7 @@ static ssize_t mutate_write(struct fs *fs, struct ctl_file *f,
 		taken += rest.size + (end != NULL);
 	}
 	if (taken > 0)
-		fs_changed_outside(fs);
+		changed(fs, f);
 	if (err && taken > 0)
 		fs_log_error(fs, f->node, NULL, err);
 	return taken > 0 ? (ssize_t)taken : err;
@@ -98,7 +104,7 @@ static int mutate_flush(struct fs *fs, struct ctl_file *f)
 	m->ended = true;
 	err = run_line(fs, f, buf_bytes(&f->in));
 	buf_reset(&f->in);
-	fs_changed_outside(fs);
+	changed(fs, f);
 	return err;
 }
 

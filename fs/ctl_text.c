@@ -30,7 +30,8 @@ static const char help_text[] =
 	"                family column value versions since until\n"
 	"     terminals  keys count estimate csv tsv jsonl cbt rows segments\n"
 	"  TABLE/.stats               figures of the table\n"
-	"  .tabletfs/                 help version stats errors ctl\n";
+	"  .tabletfs/                 help version stats metrics\n"
+	"                             errors ctl\n";
 
 static const char version_text[] = "tabletfs 0.1\n";
 
@@ -97,6 +98,8 @@ static int text_show(struct fs *fs, struct ctl_file *f)
 		return buf_add_string(&f->out, version_text);
 	case NODE_STATS:
 		return ctl_print_stats(fs, &f->out);
+	case NODE_METRICS:
+		return ctl_print_metrics(fs, &f->out);
 	case NODE_ERRORS:
 		return errors_print(&fs->errors, &f->out);
 	case NODE_IMPORT_LAST:
@@ -216,8 +219,10 @@ static int text_flush(struct fs *fs, struct ctl_file *f)
 		return 0;
 	err = take(fs, f, text);
 	buf_reset(&f->in);
-	if (!err)
+	if (!err) {
 		fs_changed_outside(fs);
+		fs_changed_in(fs, f->node);
+	}
 	return err;
 }
 
@@ -248,22 +253,3 @@ const struct ctl_ops ctl_version_ops = {
 	.open = version_open,
 	.read = text_read,
 };
-
-int ctl_print_stats(struct fs *fs, struct buf *out)
-{
-	size_t nodes;
-	int err;
-
-	pthread_mutex_lock(&fs->nodes.lock);
-	nodes = fs->nodes.count;
-	pthread_mutex_unlock(&fs->nodes.lock);
-	err = buf_printf(out, "uptime_seconds %llu\nnodes %zu\nrequests %llu\n",
-			 (unsigned long long)(fs_now() - fs->start_us) /
-				 1000000,
-			 nodes, (unsigned long long)fs->requests);
-	if (!err)
-		err = buf_printf(out, "changes %llu\nerrors %llu\n",
-				 (unsigned long long)fs->changes,
-				 (unsigned long long)errors_count(&fs->errors));
-	return err;
-}

@@ -320,7 +320,9 @@ static void enter(struct fs *fs, struct dir *d,
 
 	if (!node_is_data(d->node))
 		return;
-	if (d->changes == fs->changes) {
+	/* Of rows and families the scan has not seen the newest change. */
+	if (d->node->kind != NODE_TABLE && d->node->kind != NODE_ROW &&
+	    d->changes == fs->changes) {
 		int err = lookup_enter(fs, d->node, key, &entry->info, &node);
 
 		if (!err)

@@ -8,6 +8,7 @@
 #include <fuse_lowlevel.h>
 
 #include "fs/errors.h"
+#include "fs/metrics.h"
 #include "fs/mount.h"
 #include "fs/node.h"
 #include "store/store.h"
@@ -28,6 +29,7 @@ struct fs {
 	struct gc_policy *gc; /* of families that mkdir makes */
 	struct nodes nodes;
 	struct errors errors;
+	struct metrics metrics;
 	struct draft *drafts; /* all, guarded by nodes.lock */
 	struct dir *dirs;     /* open ones, guarded by nodes.lock */
 	struct imports *imports;
@@ -55,6 +57,13 @@ void fs_changed(struct fs *fs);
 /* Any other: names, attributes and lists that the kernel caches end. When it
  * returns, the kernel asks again. Never blocks on a request. */
 void fs_changed_outside(struct fs *fs);
+
+/* A change through a path in directory, just now, which then is as new as
+ * that, and so are those above. */
+void fs_changed_in(struct fs *fs, struct node *directory);
+/* cell has this version in the store; see node_committed. */
+void fs_committed(struct fs *fs, struct node *cell, uint64_t timestamp_us,
+		  uint64_t seq);
 
 /* Commits all uncommitted drafts; the first error. */
 int fs_commit_all(struct fs *fs, bool sync);

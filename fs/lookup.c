@@ -117,6 +117,7 @@ int lookup_reply(struct fs *fs, struct node *node, const struct cell_info *info,
 	err = attr_node(fs, node, info, &e->attr, &e->attr_timeout);
 	if (!err) {
 		e->entry_timeout = e->attr_timeout;
+		e->attr_timeout = attr_keep(fs, node, e->attr_timeout);
 		e->ino = node_id(&fs->nodes, node);
 		node_remember(&fs->nodes, node);
 	}
@@ -184,6 +185,9 @@ static void missing(struct fs *fs, struct fuse_entry_param *e)
 	e->entry_timeout = fs->has_epochs ? ATTR_TIMEOUT_S : 1.0;
 }
 
+/* Of a row or family, to find its newest change: it is exact up to here. */
+#define COLUMNS_SEEN 1000
+
 /* What the store says of a child: 1, 0 or an error. */
 static int ask_store(struct fs *fs, struct node *directory, struct bytes key,
 		     struct cell_info *info)
@@ -209,10 +213,10 @@ static int ask_store(struct fs *fs, struct node *directory, struct bytes key,
 		return err;
 	if (directory->kind == NODE_TABLE) {
 		path.row = key;
-		err = cell_first(fs, &path, false, info);
+		err = cell_first(fs, &path, false, COLUMNS_SEEN, info);
 	} else if (directory->kind == NODE_ROW) {
 		path.family = key;
-		err = cell_first(fs, &path, true, info);
+		err = cell_first(fs, &path, true, COLUMNS_SEEN, info);
 	} else {
 		node = node_find(&fs->nodes, directory, NODE_CELL, key);
 		path.qualifier = key;

@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <linux/fuse.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 
 struct loop {
 	struct fuse_session *session;
+	struct metrics *metrics;
 	pthread_t main; /* who is told of the end, by SIGUSR1 */
 	pthread_mutex_t lock;
 	pthread_cond_t change; /* of what follows, which lock guards */
@@ -53,6 +55,16 @@ static void end(struct loop *l, int error)
 	pthread_cond_broadcast(&l->change);
 }
 
+static void answer(struct loop *l, struct fuse_buf *buf)
+{
+	const struct fuse_in_header *request = buf->mem;
+	uint64_t start = metrics_now_ns();
+	unsigned int kind = request->opcode;
+
+	fuse_session_process_buf(l->session, buf);
+	metrics_count(l->metrics, kind, start);
+}
+
 /* Receives and answers as long as this thread leads. l->lock is held, but not
  * meanwhile. */
 static void lead(struct loop *l, struct fuse_buf *buf)
@@ -73,7 +85,7 @@ static void lead(struct loop *l, struct fuse_buf *buf)
 			l->busy = true;
 			l->turns++;
 			pthread_mutex_unlock(&l->lock);
-			fuse_session_process_buf(l->session, buf);
+			answer(l, buf);
 			pthread_mutex_lock(&l->lock);
 		} else if (n != -EINTR && n != -EAGAIN) {
 			end(l, n);
@@ -141,9 +153,14 @@ static void ignore(int signal)
 	(void)signal;
 }
 
-int loop_serve(struct fuse_session *session, const sigset_t *ending)
+int loop_serve(struct fuse_session *session, const sigset_t *ending,
+	       struct metrics *metrics)
 {
-	struct loop l = { .session = session, .main = pthread_self() };
+	struct loop l = {
+		.session = session,
+		.metrics = metrics,
+		.main = pthread_self(),
+	};
 	struct sigaction kick = { .sa_handler = ignore }; /* no restart */
 	struct bg *threads[LOOP_THREADS] = { NULL };
 	sigset_t signals = *ending, before;

@@ -4,6 +4,8 @@
 #include <fuse_lowlevel.h>
 #include <signal.h>
 
+#include "fs/metrics.h"
+
 /*
  * Serving requests. One thread at a time, the leader, receives a request,
  * answers it and receives the next: no other thread need wake, and what it uses
@@ -15,8 +17,9 @@
 
 /* Serves until the filesystem is unmounted or one of the ending signals, which
  * the caller has blocked, arrives. Returns when all requests are answered: 0 or
- * an error. */
-int loop_serve(struct fuse_session *session, const sigset_t *ending);
+ * an error. Their times are counted in metrics. */
+int loop_serve(struct fuse_session *session, const sigset_t *ending,
+	       struct metrics *metrics);
 
 /* Lets another thread receive requests from now on, if this one was to. */
 void loop_hand_over(void);

@@ -183,7 +183,7 @@ static int serve_session(struct fs *fs, const sigset_t *ending,
 
 	if (fuse_session_mount(fs->session, mount_point))
 		return fail(EIO, "the kernel refuses the mount");
-	err = loop_serve(fs->session, ending);
+	err = loop_serve(fs->session, ending, &fs->metrics);
 	if (err)
 		err = fail(-err, "the session broke");
 	if (fs_commit_all(fs, true) && !err)

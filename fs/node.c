@@ -283,8 +283,8 @@ void node_know(struct nodes *nodes, struct node *node, uint64_t timestamp_us,
 	       uint64_t seq)
 {
 	pthread_mutex_lock(&nodes->lock);
-	if (seq >= node->seq &&
-	    (node->kind == NODE_CELL || node->timestamp_us < timestamp_us))
+	if (node->kind == NODE_CELL ? seq >= node->seq
+				    : node->timestamp_us < timestamp_us)
 		node->timestamp_us = timestamp_us;
 	if (node->seq < seq)
 		node->seq = seq;

@@ -50,6 +50,7 @@ enum node_kind {
 	NODE_HELP,
 	NODE_PROGRAM_VERSION,
 	NODE_STATS,
+	NODE_METRICS,
 	NODE_ERRORS,
 	NODE_CTL,
 };
@@ -77,6 +78,8 @@ struct node {
 	_Atomic uint64_t size;
 	/* A row: cells up to this sequence came with its last rename. */
 	_Atomic uint64_t moved_seq;
+	/* A directory: the kernel keeps its attributes. */
+	_Atomic bool shown;
 	/* A directory: fs->outside when the kernel began to cache its list. */
 	_Atomic uint64_t listed;
 	struct bytes renamed_from; /* qualifier its history came by; owned */

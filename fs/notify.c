@@ -55,3 +55,39 @@ void fs_changed_outside(struct fs *fs)
 		fs->has_epochs = false;
 	drop_lists(fs);
 }
+
+/*
+ * The kernel drops what it keeps of a directory's attributes, which takes none
+ * of its locks. With allow_other nothing is shown, see attr_keep.
+ */
+static void forget_attributes(struct fs *fs, struct node *directory)
+{
+	for (; directory; directory = directory->parent)
+		if (atomic_load_explicit(&directory->shown,
+					 memory_order_relaxed) &&
+		    atomic_exchange(&directory->shown, false) && fs->session)
+			fuse_lowlevel_notify_inval_inode(
+				fs->session, node_id(&fs->nodes, directory), -1,
+				0);
+}
+
+void fs_changed_in(struct fs *fs, struct node *directory)
+{
+	uint64_t now = fs_now();
+	struct node *n;
+
+	fs_changed(fs);
+	for (n = directory; n; n = n->parent)
+		node_know(&fs->nodes, n, now, 0);
+	forget_attributes(fs, directory);
+}
+
+void fs_committed(struct fs *fs, struct node *cell, uint64_t timestamp_us,
+		  uint64_t seq)
+{
+	if (node_committed(&fs->nodes, cell, timestamp_us, seq))
+		fs_changed(fs);
+	else
+		fs_changed_outside(fs);
+	forget_attributes(fs, cell->parent);
+}

@@ -103,7 +103,7 @@ static void reply_attr(struct fs *fs, fuse_req_t req, struct node *node)
 	if (err)
 		fs_reply_error(fs, req, node, NULL, err);
 	else
-		fuse_reply_attr(req, &st, timeout);
+		fuse_reply_attr(req, &st, attr_keep(fs, node, timeout));
 }
 
 static void on_getattr(fuse_req_t req, fuse_ino_t ino,
@@ -116,7 +116,8 @@ static void on_getattr(fuse_req_t req, fuse_ino_t ino,
 }
 
 /* The mode of a cell that is being created: it may become the usual one. */
-static bool set_draft_mode(struct fs *fs, struct node *node, mode_t mode)
+static bool set_draft_mode(struct fs *fs, struct node *node,
+			   const struct cell_rules *rules, mode_t mode)
 {
 	struct draft *draft =
 		node->kind == NODE_CELL ? draft_get(fs, node) : NULL;
@@ -125,7 +126,7 @@ static bool set_draft_mode(struct fs *fs, struct node *node, mode_t mode)
 	if (!draft)
 		return false;
 	pthread_mutex_lock(&draft->lock);
-	if (draft->mode && mode == ATTR_CELL_MODE) {
+	if (draft->mode && mode == attr_usual_mode(rules)) {
 		draft->mode = 0;
 		is_set = true;
 	}
@@ -134,28 +135,63 @@ static bool set_draft_mode(struct fs *fs, struct node *node, mode_t mode)
 	return is_set;
 }
 
-/* Owner and mode are the mount's: what would change them is refused. */
-static int check_owner_and_mode(struct fs *fs, struct node *node,
-				const struct stat *attr, int to_set)
+/* Of a table they are kept with it. */
+static int set_table_access(struct fs *fs, struct node *node,
+			    const struct stat *attr, int to_set)
 {
+	struct table_access access = { TABLE_ACCESS_UNSET, TABLE_ACCESS_UNSET,
+				       TABLE_ACCESS_UNSET };
+	int err;
+
+	if (to_set & FUSE_SET_ATTR_MODE)
+		access.mode = attr->st_mode & 07777;
+	if (to_set & FUSE_SET_ATTR_UID)
+		access.uid = attr->st_uid;
+	if (to_set & FUSE_SET_ATTR_GID)
+		access.gid = attr->st_gid;
+	loop_hand_over();
+	err = store_set_access(fs->store, node_name(node), &access);
+	if (!err)
+		fs_changed_outside(fs);
+	return err;
+}
+
+/* Elsewhere owner and mode are the table's, or the mount's: what would change
+ * them is refused. */
+static int set_owner_and_mode(struct fs *fs, struct node *node,
+			      const struct stat *attr, int to_set)
+{
+	struct cell_rules rules = { 0 };
+	struct path path;
 	struct stat st;
 	double timeout;
 	int err;
 
-	if (fs->options->quiet ||
-	    !(to_set &
+	if (!(to_set &
 	      (FUSE_SET_ATTR_MODE | FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID)))
 		return 0;
 	err = attr_node(fs, node, NULL, &st, &timeout);
 	if (err)
 		return err;
-	if ((to_set & FUSE_SET_ATTR_MODE &&
-	     (attr->st_mode & 07777) != (st.st_mode & 07777) &&
-	     !set_draft_mode(fs, node, attr->st_mode & 07777)) ||
-	    (to_set & FUSE_SET_ATTR_UID && attr->st_uid != st.st_uid) ||
-	    (to_set & FUSE_SET_ATTR_GID && attr->st_gid != st.st_gid))
-		return -EPERM;
-	return 0;
+	if ((!(to_set & FUSE_SET_ATTR_MODE) ||
+	     (attr->st_mode & 07777) == (st.st_mode & 07777)) &&
+	    (!(to_set & FUSE_SET_ATTR_UID) || attr->st_uid == st.st_uid) &&
+	    (!(to_set & FUSE_SET_ATTR_GID) || attr->st_gid == st.st_gid))
+		return 0;
+	if (node->kind == NODE_TABLE)
+		return set_table_access(fs, node, attr, to_set);
+	if (node->kind == NODE_CELL && to_set & FUSE_SET_ATTR_MODE &&
+	    !(to_set & (FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID))) {
+		err = node_path(&fs->nodes, node, &path);
+		if (err)
+			return err;
+		err = cell_rules(fs, &path, &rules);
+		path_release(&path);
+		if (err ||
+		    set_draft_mode(fs, node, &rules, attr->st_mode & 07777))
+			return err;
+	}
+	return fs->options->quiet ? 0 : -EPERM;
 }
 
 static int set_size(struct fs *fs, struct node *node, uint64_t size,
@@ -203,7 +239,7 @@ static void on_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr,
 {
 	struct fs *fs = enter(req);
 	struct node *node = node_of(&fs->nodes, ino);
-	int err = check_owner_and_mode(fs, node, attr, to_set);
+	int err = set_owner_and_mode(fs, node, attr, to_set);
 
 	if (!err && node->kind == NODE_CELL && to_set & FUSE_SET_ATTR_SIZE)
 		err = set_size(fs, node, (uint64_t)attr->st_size, fi);

@@ -450,7 +450,7 @@ int tree_rename(struct fs *fs, struct node *directory, struct bytes name,
 				   buf_bytes(&to_key), flags);
 	pthread_rwlock_unlock(&fs->tree);
 	if (!err)
-		fs_changed(fs);
+		fs_changed_in(fs, directory);
 	node_put(&fs->nodes, node);
 	node_put(&fs->nodes, target);
 	buf_release(&key);

@@ -143,7 +143,7 @@ int tree_mkdir(struct fs *fs, struct node *directory, struct bytes name)
 	if (!err)
 		err = mkdir_data(fs, directory, buf_bytes(&key));
 	if (!err)
-		fs_changed(fs);
+		fs_changed_in(fs, directory);
 	buf_release(&key);
 	return err;
 }
@@ -203,7 +203,8 @@ static int rmdir_local(struct fs *fs, struct node *directory, struct bytes key)
 	/* In this order: a commit makes what is local known to the store. */
 	err = node_has_locals(&fs->nodes, node);
 	if (!err)
-		err = cell_first(fs, &path, node->kind == NODE_FAMILY, &info);
+		err = cell_first(fs, &path, node->kind == NODE_FAMILY, 1,
+				 &info);
 	path_release(&path);
 	if (err == 1)
 		err = -ENOTEMPTY;
@@ -256,7 +257,7 @@ int tree_rmdir(struct fs *fs, struct node *directory, struct bytes name)
 		err = rmdir_local(fs, directory, buf_bytes(&key));
 	pthread_rwlock_unlock(&fs->tree);
 	if (!err)
-		fs_changed(fs);
+		fs_changed_in(fs, directory);
 release_key:
 	buf_release(&key);
 	return err;
@@ -271,7 +272,7 @@ static int keep_directory(struct fs *fs, struct node *node)
 
 	if (err)
 		return err;
-	err = cell_first(fs, &path, node->kind == NODE_FAMILY, &info);
+	err = cell_first(fs, &path, node->kind == NODE_FAMILY, 1, &info);
 	path_release(&path);
 	if (err == 0)
 		node_set_local(&fs->nodes, node, true);
@@ -450,10 +451,25 @@ int tree_unlink(struct fs *fs, struct node *directory, struct bytes name)
 	err = unlink_cell(fs, directory, node);
 	pthread_rwlock_unlock(&fs->tree);
 	node_put(&fs->nodes, node);
-	fs_changed(fs);
+	fs_changed_in(fs, directory);
 release_key:
 	buf_release(&key);
 	return err;
+}
+
+/* The mode that a new cell shows while it is open; 0: the usual one. */
+static mode_t mode_to_show(struct fs *fs, struct node *family, mode_t mode)
+{
+	struct cell_rules rules;
+	struct path path;
+	bool is_usual = true;
+
+	if (node_path(&fs->nodes, family, &path))
+		return 0;
+	if (!cell_rules(fs, &path, &rules))
+		is_usual = mode == attr_usual_mode(&rules);
+	path_release(&path);
+	return is_usual ? 0 : mode;
 }
 
 int tree_create(struct fs *fs, struct node *directory, struct bytes name,
@@ -484,9 +500,8 @@ int tree_create(struct fs *fs, struct node *directory, struct bytes name,
 	}
 	/* Programs that make a private file and open it up later meet the
 	 * mode they asked for, as long as they have it open. */
-	if ((mode & 07777) != ATTR_CELL_MODE)
-		(*draft)->mode = mode & 07777;
-	fs_changed(fs);
+	(*draft)->mode = mode_to_show(fs, directory, mode & 07777);
+	fs_changed_in(fs, directory);
 	*out = node;
 release_key:
 	buf_release(&key);

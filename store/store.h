@@ -95,11 +95,18 @@ struct family {
 	struct gc_policy *gc; /* owned; NULL keeps all */
 };
 
+/* Whose a table is, for a filesystem that shows it; each may be unset. */
+#define TABLE_ACCESS_UNSET UINT32_MAX
+struct table_access {
+	uint32_t mode, uid, gid;
+};
+
 struct table {
 	struct bytes name;
 	uint32_t id; /* never used again */
 	uint64_t birth_seq;
-	bool millis;             /* timestamps are multiples of 1000 */
+	bool millis; /* timestamps are multiples of 1000 */
+	struct table_access access;
 	struct family *families; /* by name */
 	size_t family_count;
 };
@@ -140,6 +147,9 @@ int store_create_table(struct store *s, struct bytes name, bool millis,
 int store_drop_table(struct store *s, struct bytes name, bool only_empty);
 int store_rename_table(struct store *s, struct bytes from, struct bytes to);
 int store_set_granularity(struct store *s, struct bytes table, bool millis);
+/* What is unset in access stays as it is. */
+int store_set_access(struct store *s, struct bytes table,
+		     const struct table_access *access);
 int store_create_family(struct store *s, struct bytes table,
 			const struct family_spec *family);
 int store_drop_family(struct store *s, struct bytes table, struct bytes family);

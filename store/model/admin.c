@@ -355,6 +355,31 @@ int store_set_granularity(struct store *s, struct bytes table, bool millis)
 	return change_table(s, table, do_set_granularity, &millis);
 }
 
+static void set_if_given(uint32_t *to, uint32_t from)
+{
+	if (from != TABLE_ACCESS_UNSET)
+		*to = from;
+}
+
+static int do_set_access(struct store *s, struct table *t, void *arg)
+{
+	const struct table_access *access = arg;
+
+	(void)s;
+	set_if_given(&t->access.mode, access->mode);
+	set_if_given(&t->access.uid, access->uid);
+	set_if_given(&t->access.gid, access->gid);
+	return 0;
+}
+
+int store_set_access(struct store *s, struct bytes table,
+		     const struct table_access *access)
+{
+	struct table_access copy = *access;
+
+	return change_table(s, table, do_set_access, &copy);
+}
+
 static int do_create_family(struct store *s, struct table *t, void *arg)
 {
 	(void)s;

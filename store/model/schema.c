@@ -163,7 +163,11 @@ int schema_add_table(struct schema *schema, struct bytes name,
 	memmove(&grown[i + 1], &grown[i],
 		(schema->table_count - i) * sizeof(*grown));
 	schema->table_count++;
-	grown[i] = (struct table){ .name = copy };
+	grown[i] = (struct table){
+		.name = copy,
+		.access = { TABLE_ACCESS_UNSET, TABLE_ACCESS_UNSET,
+			    TABLE_ACCESS_UNSET },
+	};
 	*out = &grown[i];
 	return 0;
 }
@@ -256,6 +260,7 @@ int schema_copy(const struct schema *from, struct schema **out)
 		table->id = old->id;
 		table->birth_seq = old->birth_seq;
 		table->millis = old->millis;
+		table->access = old->access;
 		for (j = 0; j < old->family_count && err == 0; j++)
 			err = copy_family(&old->families[j], table);
 	}

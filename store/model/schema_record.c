@@ -10,9 +10,31 @@
  *   varint family count | family*
  *   family = sized name | u8 type | varint birth | policy (gc.c)
  *
- * A birth of 0 is the record's own sequence.
+ * A birth of 0 is the record's own sequence. Version 2 has more at its end, and
+ * is written only where that says something:
+ *
+ *   varint mode + 1 | varint uid + 1 | varint gid + 1; 0 is unset
  */
 #define RECORD_VERSION 1
+#define RECORD_VERSION_ACCESS 2
+
+static bool has_access(const struct table_access *a)
+{
+	return a->mode != TABLE_ACCESS_UNSET || a->uid != TABLE_ACCESS_UNSET ||
+	       a->gid != TABLE_ACCESS_UNSET;
+}
+
+/* Unset is the greatest, and becomes 0. */
+static int encode_access(const struct table_access *a, struct buf *out)
+{
+	int err = buf_add_varint(out, (uint32_t)(a->mode + 1));
+
+	if (err == 0)
+		err = buf_add_varint(out, (uint32_t)(a->uid + 1));
+	if (err == 0)
+		err = buf_add_varint(out, (uint32_t)(a->gid + 1));
+	return err;
+}
 
 static int encode_family(const struct family *f, struct buf *out)
 {
@@ -31,7 +53,9 @@ int table_encode(const struct table *table, struct buf *out)
 	size_t i;
 	int err;
 
-	err = buf_add_byte(out, RECORD_VERSION);
+	err = buf_add_byte(out, has_access(&table->access)
+					? RECORD_VERSION_ACCESS
+					: RECORD_VERSION);
 	if (err == 0)
 		err = buf_add_varint(out, table->id);
 	if (err == 0)
@@ -42,6 +66,8 @@ int table_encode(const struct table *table, struct buf *out)
 		err = buf_add_varint(out, table->family_count);
 	for (i = 0; i < table->family_count && err == 0; i++)
 		err = encode_family(&table->families[i], out);
+	if (err == 0 && has_access(&table->access))
+		err = encode_access(&table->access, out);
 	return err;
 }
 
@@ -76,6 +102,16 @@ static int decode_family(struct table *t, uint64_t seq, struct bytes *in)
 	return gc_policy_decode(in, &f->gc);
 }
 
+static bool take_access(struct bytes *in, uint32_t *value)
+{
+	uint64_t n;
+
+	if (!take_varint(in, &n) || n > UINT32_MAX)
+		return false;
+	*value = (uint32_t)n - 1;
+	return true;
+}
+
 int table_decode(struct schema *schema, struct bytes name, uint64_t seq,
 		 struct bytes in)
 {
@@ -86,7 +122,8 @@ int table_decode(struct schema *schema, struct bytes name, uint64_t seq,
 
 	if (!take_bytes(&in, 1, &version))
 		return malformed(name, "record is empty");
-	if (version.data[0] != RECORD_VERSION)
+	if (version.data[0] != RECORD_VERSION &&
+	    version.data[0] != RECORD_VERSION_ACCESS)
 		return fail(ERR_format_newer,
 			    "table \"%.*s\": schema record version %u",
 			    (int)name.size, (const char *)name.data,
@@ -106,5 +143,10 @@ int table_decode(struct schema *schema, struct bytes name, uint64_t seq,
 		if (err < 0)
 			return err;
 	}
+	if (version.data[0] == RECORD_VERSION_ACCESS &&
+	    (!take_access(&in, &t->access.mode) ||
+	     !take_access(&in, &t->access.uid) ||
+	     !take_access(&in, &t->access.gid)))
+		return malformed(name, "record is cut off");
 	return in.size == 0 ? 0 : malformed(name, "bytes after the record");
 }

@@ -112,6 +112,17 @@ same "what jsonl writes, import takes" "$(cat "$q/versions/all/jsonl" | md5sum)"
 check "rows of a scan are not walked into" \
 	[ -z "$(find "$q/prefix/k/rows" -type f)" ]
 
+i=$m/.tabletfs
+check "metrics: histograms by operation" sh -c \
+	"grep -q 'duration_seconds_bucket{operation=\"lookup\",le=\"+Inf\"}' '$i/metrics'"
+same "that do not fall" "" "$(awk -F'[ {]' '/_bucket/ {
+	if ($0 ~ /1e-06/) last = 0
+	if ($NF < last) print
+	last = $NF }' "$i/metrics")"
+same "as Prometheus reads them" "" "$(grep -vE \
+	'^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{[a-z]+="[^"]*"(,le="[^"]*")?\})? [0-9.e+-]+)$' \
+	"$i/metrics")"
+check "and the store's figures" grep -q '^tabletfs_writes_total [1-9]' "$i/metrics"
 remount -o delimiter=:
 mkdir -p "$m/t/x:y/g" "$m/t/x:z/g"
 for i in y z; do echo 1 >"$m/t/x:$i/g/q"; done
