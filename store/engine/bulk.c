@@ -175,6 +175,7 @@ static struct bytes output_last(const struct output *o)
 static int output_end(struct output *o, struct run **runs, size_t *count)
 {
 	struct run *grown;
+	uint64_t digest;
 	int err;
 
 	if (!o->builder)
@@ -186,7 +187,7 @@ static int output_end(struct output *o, struct run **runs, size_t *count)
 	if (!grown)
 		return -ENOMEM;
 	*runs = grown;
-	err = sst_build_finish(o->builder);
+	err = sst_build_finish(o->builder, &digest);
 	o->builder = NULL;
 	if (err < 0)
 		return err;
@@ -194,8 +195,8 @@ static int output_end(struct output *o, struct run **runs, size_t *count)
 	o->run = (struct run){ 0 };
 	if (o->passing)
 		return 0;
-	return compact_verify(o->b->e->volume, grown[*count - 1].id,
-			      &grown[*count - 1].size);
+	return compact_read_back(o->b->e->volume, grown[*count - 1].id, digest,
+				 &grown[*count - 1].size);
 }
 
 static void output_release(struct output *o)

@@ -99,7 +99,8 @@ static int add_tombstones(struct merge_job *j, struct bytes end)
 	return err;
 }
 
-int compact_verify(struct volume *v, uint64_t id, uint64_t *size)
+int compact_read_back(struct volume *v, uint64_t id, uint64_t digest,
+		      uint64_t *size)
 {
 	char name[VOLUME_NAME_MAX + 1];
 	struct reader *reader;
@@ -116,7 +117,7 @@ int compact_verify(struct volume *v, uint64_t id, uint64_t *size)
 		v->ops->reader_close(reader);
 		return err;
 	}
-	err = sst_verify(sst);
+	err = sst_read_back(sst, digest);
 	sst_close(sst);
 	return err;
 }
@@ -125,14 +126,14 @@ int compact_verify(struct volume *v, uint64_t id, uint64_t *size)
 static int end_output(struct merge_job *j, struct bytes end)
 {
 	struct sst_builder *builder;
-	uint64_t size = 0;
+	uint64_t size = 0, digest;
 	int err = add_tombstones(j, end);
 
 	if (err < 0 || !j->builder)
 		return err;
 	builder = j->builder;
 	j->builder = NULL;
-	err = sst_build_finish(builder);
+	err = sst_build_finish(builder, &digest);
 	if (err < 0)
 		return err;
 	/* From here on it is the edit's, which a failure undoes. */
@@ -144,7 +145,7 @@ static int end_output(struct merge_job *j, struct bytes end)
 		j->context->volume->ops->remove(j->context->volume, name);
 		return err;
 	}
-	err = compact_verify(j->context->volume, j->id, &size);
+	err = compact_read_back(j->context->volume, j->id, digest, &size);
 	j->edit->added[j->edit->added_count - 1].size = size;
 	return err < 0 ? err : buf_set(&j->start, end);
 }
@@ -346,6 +347,20 @@ static int remove_inputs(const struct compaction *c, struct edit *edit)
 	return err;
 }
 
+static int move_inputs(const struct compaction *c, struct edit *edit)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; !err && i < c->input_count[0]; i++) {
+		const struct sst_file *f = c->inputs[0][i];
+
+		err = edit_add_loaded(edit, c->output_level, f->id, f->size,
+				      f->seq);
+	}
+	return err;
+}
+
 int compact_run(const struct merge_context *c, struct version *v,
 		const struct compaction *compaction, struct edit *edit)
 {
@@ -358,12 +373,8 @@ int compact_run(const struct merge_context *c, struct version *v,
 
 	if (err < 0)
 		return err;
-	if (compaction->trivial) {
-		const struct sst_file *f = compaction->inputs[0][0];
-
-		return edit_add_loaded(edit, compaction->output_level, f->id,
-				       f->size, f->seq);
-	}
+	if (compaction->trivial)
+		return move_inputs(compaction, edit);
 	if (job.output_level + 1 < LEVEL_COUNT)
 		job.beyond = &v->levels[job.output_level + 1];
 	err = gather_tombstones(c, compaction, &job.tombstones);

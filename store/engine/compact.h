@@ -42,7 +42,7 @@ struct compaction {
 	unsigned int output_level;
 	struct sst_file **inputs[2]; /* of level and of output_level */
 	size_t input_count[2];
-	bool trivial; /* the one input just moves down */
+	bool trivial; /* the inputs just move down */
 };
 
 struct compaction_options {
@@ -77,6 +77,7 @@ int compact_run(const struct merge_context *c, struct version *v,
  * Reads a finished sst again, all of it: what cannot be read must not take the
  * place of what can. Tells its size.
  */
-int compact_verify(struct volume *v, uint64_t id, uint64_t *size);
+int compact_read_back(struct volume *v, uint64_t id, uint64_t digest,
+		      uint64_t *size);
 
 #endif

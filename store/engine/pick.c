@@ -10,6 +10,9 @@
  * at most a ninth of the data, however little there is.
  */
 #define BOTTOM (LEVEL_COUNT - 1)
+/* A small file has less than this part of the base size, which is that of some
+ * files. */
+#define SMALL_SHARE 32
 
 /* Targets of the levels; returns the level that level 0 is merged into. */
 static unsigned int level_targets(const struct version *v,
@@ -120,19 +123,38 @@ static int add_overlapped(struct compaction *c, const struct version *v)
 	return err;
 }
 
-/* A file that has nothing to lose moves down as it is. Files of level 0 are
- * written again, compressed. */
-static bool is_trivial(const struct compaction *c)
+static int by_smallest(const void *a, const void *b)
 {
-	const struct sst_properties *p;
+	const struct sst_file *x = *(struct sst_file *const *)a;
+	const struct sst_file *y = *(struct sst_file *const *)b;
 
-	if (c->level == 0 || c->input_count[0] != 1 || c->input_count[1] > 0)
-		return false;
-	p = sst_properties(c->inputs[0][0]->sst);
-	return p->delete_count == 0 && p->tombstone_count == 0;
+	return bytes_compare(x->smallest, y->smallest);
 }
 
-static int complete(struct compaction *c, const struct version *v)
+/* Files that have nothing to lose and do not overlap move down as they are,
+ * unless they are so small that one large file is better. */
+static bool is_trivial(struct compaction *c, uint64_t small_size)
+{
+	struct sst_file **inputs = c->inputs[0];
+	size_t count = c->input_count[0], i;
+	uint64_t size = 0;
+
+	if (c->input_count[1] > 0)
+		return false;
+	qsort(inputs, count, sizeof(*inputs), by_smallest);
+	for (i = 0; i < count; i++) {
+		const struct sst_properties *p = sst_properties(inputs[i]->sst);
+
+		if (p->delete_count > 0 || p->tombstone_count > 0 ||
+		    (i > 0 && !is_apart(inputs[i - 1], inputs[i])))
+			return false;
+		size += inputs[i]->size;
+	}
+	return count == 1 || size / count >= small_size;
+}
+
+static int complete(struct compaction *c, const struct version *v,
+		    uint64_t small_size)
 {
 	int err = add_overlapped(c, v);
 
@@ -140,7 +162,7 @@ static int complete(struct compaction *c, const struct version *v)
 		compaction_release(c);
 		return err;
 	}
-	c->trivial = is_trivial(c);
+	c->trivial = is_trivial(c, small_size);
 	return 1;
 }
 
@@ -230,7 +252,7 @@ int compact_pick(const struct version *v, const struct compaction_options *o,
 	err = best == 0 ? take_level0(out, v)
 			: add_with_neighbours(out, &v->levels[best],
 					      cheapest(v, best));
-	return err < 0 ? err : complete(out, v);
+	return err < 0 ? err : complete(out, v, o->base_size / SMALL_SHARE);
 }
 
 /* Whether a file of the level overlaps [start, end). */
@@ -269,7 +291,7 @@ int compact_pick_range(const struct version *v, struct bytes start,
 		       v->levels[out->output_level].count == 0)
 			out->output_level++;
 		err = take_level0(out, v);
-		return err < 0 ? err : complete(out, v);
+		return err < 0 ? err : complete(out, v, UINT64_MAX);
 	}
 	level = &v->levels[i];
 	for (j = 0; j < level->count; j++) {
@@ -277,7 +299,7 @@ int compact_pick_range(const struct version *v, struct bytes start,
 			break;
 	}
 	err = add_with_neighbours(out, level, j);
-	return err < 0 ? err : complete(out, v);
+	return err < 0 ? err : complete(out, v, UINT64_MAX);
 }
 
 int compact_pick_bottom(const struct version *v, struct bytes start,

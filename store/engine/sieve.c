@@ -50,7 +50,7 @@ static int begin_column(struct sieve *s, struct bytes key)
 {
 	size_t shared = bytes_shared(key, buf_bytes(&s->column));
 	bool same_family = s->column.size > 0 && shared >= s->parts.family_end;
-	int err = key_split(key, &s->parts);
+	int err = key_split_after(key, shared, &s->parts);
 
 	if (!err)
 		err = buf_set(&s->column,

@@ -108,10 +108,25 @@ static size_t part_end(struct bytes key, size_t offset)
 
 int key_split(struct bytes key, struct key_parts *parts)
 {
-	parts->row_end = part_end(key, KEY_TABLE_SIZE);
-	parts->family_end = parts->row_end ? part_end(key, parts->row_end) : 0;
-	parts->column_end =
-		parts->family_end ? part_end(key, parts->family_end) : 0;
+	*parts = (struct key_parts){ 0 };
+	return key_split_after(key, 0, parts);
+}
+
+int key_split_after(struct bytes key, size_t shared, struct key_parts *parts)
+{
+	if (!parts->row_end || shared < parts->row_end) {
+		parts->row_end = part_end(key, KEY_TABLE_SIZE);
+		parts->family_end = 0;
+	}
+	if (!parts->family_end || shared < parts->family_end) {
+		parts->family_end =
+			parts->row_end ? part_end(key, parts->row_end) : 0;
+		parts->column_end = 0;
+	}
+	if (!parts->column_end || shared < parts->column_end)
+		parts->column_end = parts->family_end
+					    ? part_end(key, parts->family_end)
+					    : 0;
 	if (!parts->column_end)
 		return fail(ERR_key_malformed,
 			    "key of %zu bytes lacks row, family or qualifier",

@@ -57,6 +57,9 @@ int key_row_range(uint32_t table, struct bytes start, struct bytes end,
 
 /* Splits a full key; -ERR_key_malformed if it is not one. */
 int key_split(struct bytes key, struct key_parts *parts);
+/* The same where parts are those of a valid key with which key shares its first
+ * bytes, as many as shared; all 0 if there is no such key. */
+int key_split_after(struct bytes key, size_t shared, struct key_parts *parts);
 
 /* The size of the row prefix alone; 0 if key holds no terminated row. */
 size_t key_row_end(struct bytes key);

@@ -14,9 +14,8 @@ int sst_fail(const struct sst *t, uint64_t offset, int err)
 		    (unsigned long long)offset, err_detail());
 }
 
-/* The stored block in a cache block of its size, as it is on the volume. */
-static int read_stored(const struct sst *t, struct sst_handle handle,
-		       struct cache_block **out)
+int sst_read_stored(const struct sst *t, struct sst_handle handle,
+		    struct cache_block **out)
 {
 	uint64_t limit = t->reader->size - SST_FOOTER_SIZE;
 	struct cache_block *block;
@@ -67,7 +66,7 @@ static int read_block(const struct sst *t, struct sst_handle handle,
 	size_t size;
 	int err;
 
-	err = read_stored(t, handle, &block);
+	err = sst_read_stored(t, handle, &block);
 	if (err < 0)
 		return err;
 	err = block_check(block->bytes, &compression, &size);

@@ -118,6 +118,10 @@ int sst_estimate_rows(struct sst *t, struct bytes start, struct bytes end,
  * filter (each key must hit) and properties. 0 or the first error, with file
  * and offset. */
 int sst_verify(struct sst *t);
+/* Reads all of a file that was just written from the volume and compares it
+ * with what its builder meant to write. For less than sst_verify costs it finds
+ * all that can go wrong after that: -ERR_sst_malformed and others. */
+int sst_read_back(struct sst *t, uint64_t digest);
 
 /*
  * Building. Keys come in strictly ascending order, and so do tombstones, but
@@ -150,8 +154,9 @@ int sst_build_add(struct sst_builder *b, struct bytes key, struct bytes value);
 int sst_build_tombstone(struct sst_builder *b, const struct tombstone *t);
 /* Bytes written and buffered so far: when to cut the output. */
 uint64_t sst_build_size(const struct sst_builder *b);
-/* Ends b in every case; on success the file is durable. */
-int sst_build_finish(struct sst_builder *b);
+/* Ends b in every case; on success the file is durable. digest, if not NULL, is
+ * for sst_read_back. */
+int sst_build_finish(struct sst_builder *b, uint64_t *digest);
 void sst_build_abandon(struct sst_builder *b);
 
 #endif

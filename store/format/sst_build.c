@@ -29,6 +29,7 @@ struct sst_builder {
 	struct buf tombstones;
 	struct buf first_key, first_start, last_end;
 	struct sst_properties properties;
+	uint64_t digest;
 };
 
 int sst_build_new(struct segment_writer *writer,
@@ -64,6 +65,7 @@ static int append_block(struct sst_builder *b, struct bytes block,
 	*size = b->stored.size;
 	if (err < 0)
 		return err;
+	b->digest = sst_digest_add(b->digest, block);
 	return b->writer->ops->segment_append(b->writer, buf_bytes(&b->stored));
 }
 
@@ -189,7 +191,7 @@ static int split_key(struct sst_builder *b, struct bytes key, size_t shared,
 	if (b->last.column_end > 0 && shared >= b->last.column_end &&
 	    key.size == last.size)
 		return 0;
-	return key_split(key, parts);
+	return key_split_after(key, shared, parts);
 }
 
 /* Whether the row directory so far is worth its place. */
@@ -316,6 +318,7 @@ static int append_rows(struct sst_builder *b, struct sst_footer *footer)
 		return err;
 	footer->part_size[SST_ROW_DIRECTORY] = (uint32_t)b->rows.stored.size;
 	footer->row_index_size = index_size;
+	b->digest = sst_digest_add(b->digest, buf_bytes(&b->rows.stored));
 	return b->writer->ops->segment_append(b->writer,
 					      buf_bytes(&b->rows.stored));
 }
@@ -363,7 +366,7 @@ static void builder_free(struct sst_builder *b)
 	free(b);
 }
 
-int sst_build_finish(struct sst_builder *b)
+int sst_build_finish(struct sst_builder *b, uint64_t *digest)
 {
 	struct sst_footer footer = { 0 };
 	uint8_t raw[SST_FOOTER_SIZE];
@@ -384,6 +387,8 @@ int sst_build_finish(struct sst_builder *b)
 		return err;
 	}
 	err = b->writer->ops->segment_finish(b->writer);
+	if (digest)
+		*digest = b->digest;
 	builder_free(b);
 	return err;
 }

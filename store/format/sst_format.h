@@ -95,6 +95,14 @@ struct sst {
 	uint64_t seq; /* of all keys, if not 0 */
 };
 
+/* What a file holds, as its parts are added in their order: of blocks the
+ * content before compression, of the row directory what is stored. It starts
+ * with 0. */
+uint64_t sst_digest_add(uint64_t digest, struct bytes content);
+
+/* Bytes of the volume as they are; give them back to the cache. */
+int sst_read_stored(const struct sst *t, struct sst_handle handle,
+		    struct cache_block **out);
 /* A block, checked and expanded; give it back to the cache. */
 int sst_read_block(const struct sst *t, struct sst_handle handle,
 		   enum sst_read how, struct cache_block **out);

@@ -139,8 +139,10 @@ static int verify_entry(struct verify *v, const struct block_iter *it)
 	size_t shared = bytes_shared(last, it->key);
 	struct key_parts parts;
 	bool same_row;
-	int err = key_split(it->key, &parts);
+	int err;
 
+	parts = v->last;
+	err = key_split_after(it->key, shared, &parts);
 	if (err < 0)
 		return complain(v, err_detail());
 	if (last.size > 0 && bytes_compare(last, it->key) >= 0)

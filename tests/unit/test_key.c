@@ -150,8 +150,8 @@ START_TEST(successor_ends_the_prefix)
 {
 	struct buf x = BUF_INIT, y = BUF_INIT, end = BUF_INIT;
 	uint8_t memory[2][3][8];
+	struct key_parts parts, whole;
 	struct cell_name a, b;
-	struct key_parts parts;
 	int i;
 
 	state = 3;
@@ -173,6 +173,12 @@ START_TEST(successor_ends_the_prefix)
 		prefix = bytes_of(x.data, sizes[draw(3)]);
 		ck_assert_int_eq(key_successor(prefix, &end), 0);
 		ck_assert_int_eq(end.data[end.size - 1], 2);
+		ck_assert_int_eq(
+			key_split_after(key, bytes_shared(key, buf_bytes(&x)),
+					&parts),
+			0);
+		ck_assert_int_eq(key_split(key, &whole), 0);
+		ck_assert(!memcmp(&parts, &whole, sizeof(parts)));
 		inside = bytes_compare(prefix, key) <= 0 &&
 			 bytes_compare(key, buf_bytes(&end)) < 0;
 		ck_assert_int_eq(inside, bytes_starts_with(key, prefix));

@@ -71,7 +71,7 @@ static void add_file(unsigned int level, const char *first,
 	ck_assert_int_eq(sst_build_new(writer, &build, &b), 0);
 	add_key(b, first, first_timestamp, 2, kind);
 	add_key(b, last, last_timestamp, 1, KEY_PUT);
-	ck_assert_int_eq(sst_build_finish(b), 0);
+	ck_assert_int_eq(sst_build_finish(b, NULL), 0);
 	ck_assert_int_eq(memory_file_reader(content, &reader), 0);
 	ck_assert_int_eq(sst_open(reader, cache, file_count, &sst), 0);
 	ck_assert_int_eq(sst_file_open(sst, file_count, size, 0, &owner, &f),
@@ -122,6 +122,35 @@ START_TEST(level0_goes_to_the_first_level_in_use)
 	add_plain(3, "s", "t", 1);
 	ck_assert_int_eq(pick(), 1);
 	ck_assert_uint_eq(picked.output_level, 3);
+}
+END_TEST
+
+/* What was written in order is not written again. */
+START_TEST(level0_moves_down_as_it_is)
+{
+	add_plain(0, "g", "h", 10 * MIB);
+	add_plain(0, "c", "d", 10 * MIB);
+	add_plain(0, "e", "f", 10 * MIB);
+	add_plain(0, "a", "b", 10 * MIB);
+	ck_assert_int_eq(pick(), 1);
+	ck_assert_uint_eq(picked.input_count[0], 4);
+	ck_assert(picked.trivial);
+
+	/* Small files become a large one. */
+	compaction_release(&picked);
+	version->levels[0].files[0]->size = 100;
+	version->levels[0].files[1]->size = 100;
+	version->levels[0].files[2]->size = 100;
+	ck_assert_int_eq(pick(), 1);
+	ck_assert(!picked.trivial);
+
+	/* So do those of which one begins in a column of another. */
+	version->levels[0].files[0]->size = 100 * MIB;
+	ck_assert_int_eq(pick(), 1);
+	ck_assert(picked.trivial);
+	add_file(0, "h", 1, "i", 1, KEY_PUT, 10 * MIB);
+	ck_assert_int_eq(pick(), 1);
+	ck_assert(!picked.trivial);
 }
 END_TEST
 
@@ -195,9 +224,10 @@ END_TEST
 int main(void)
 {
 	const TTest *tests[] = { level0_goes_to_the_first_level_in_use,
+				 level0_moves_down_as_it_is,
 				 the_cheapest_file_moves_down,
 				 files_that_share_a_column_are_merged,
 				 a_range_goes_down_to_the_end };
 
-	return run_suite("pick", setup, teardown, tests, 4);
+	return run_suite("pick", setup, teardown, tests, 5);
 }

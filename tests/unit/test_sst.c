@@ -11,6 +11,7 @@
 #define ENTRIES_MAX 4000
 
 static uint32_t state;
+static uint64_t digest; /* of what was built last */
 
 static uint32_t draw(uint32_t n)
 {
@@ -128,7 +129,7 @@ static void build(struct model *m, uint32_t level, uint32_t bits,
 	for (i = 0; i < m->tombstone_count; i++)
 		ck_assert_int_eq(
 			sst_build_tombstone(builder, &m->tombstones[i]), 0);
-	ck_assert_int_eq(sst_build_finish(builder), 0);
+	ck_assert_int_eq(sst_build_finish(builder, &digest), 0);
 	ck_assert_int_eq(cache_new(draw(2) ? 1 << 20 : 30000, &m->cache), 0);
 	ck_assert_int_eq(memory_file_reader(&m->file, &reader), 0);
 	ck_assert_int_eq(sst_open(reader, m->cache, 1, &m->sst), 0);
@@ -431,6 +432,9 @@ START_TEST(reads_like_a_sorted_array)
 			draw_tombstones(&model);
 		build(&model, draw(2), bits, draw(3));
 		ck_assert_int_eq(sst_verify(model.sst), 0);
+		ck_assert_int_eq(sst_read_back(model.sst, digest), 0);
+		ck_assert_int_eq(sst_read_back(model.sst, digest + 1),
+				 -ERR_sst_malformed);
 		scan(&model);
 		check_properties(&model);
 		check_filter(&model, bits);
@@ -476,6 +480,7 @@ static int open_and_verify(const struct model *m)
 	err = read_all(t);
 	verified = sst_verify(t);
 	ck_assert(!err || verified < 0);
+	ck_assert_int_eq(sst_read_back(t, digest) < 0, verified < 0);
 	sst_close(t);
 	return verified;
 }
