@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include "fs/at.h"
 #include "fs/attr.h"
 #include "fs/ctl.h"
 #include "fs/lookup.h"
@@ -16,6 +17,13 @@
 
 static const struct ctl_entry entries[] = {
 	{ NODE_ROOT, ".tabletfs", NODE_INSTANCE, DIR_R },
+	{ NODE_TABLE, ".at", NODE_AT, DIR_R },
+	{ NODE_AT, "now", NODE_AT_TIME, DIR_R },
+	{ NODE_TABLE, ".drop", NODE_DROP, DIR_R },
+	{ NODE_DROP, "prefix", NODE_DROP_STEP, DIR_R },
+	{ NODE_DROP, "range", NODE_DROP_STEP, DIR_R },
+	{ NODE_DROP_RANGE, "preview", NODE_DROP_PREVIEW, FILE_R },
+	{ NODE_DROP_RANGE, "apply", NODE_DROP_APPLY, FILE_W },
 	{ NODE_INSTANCE, "help", NODE_HELP, FILE_R },
 	{ NODE_INSTANCE, "version", NODE_PROGRAM_VERSION, FILE_R },
 	{ NODE_INSTANCE, "stats", NODE_STATS, FILE_R },
@@ -197,7 +205,8 @@ static int lookup_family(struct fs *fs, struct node *directory,
 }
 
 static int lookup_step_value(struct fs *fs, struct node *step,
-			     struct bytes name, struct fuse_entry_param *e)
+			     enum node_kind kind, struct bytes name,
+			     struct fuse_entry_param *e)
 {
 	struct buf key = BUF_INIT;
 	uint64_t hash;
@@ -209,7 +218,7 @@ static int lookup_step_value(struct fs *fs, struct node *step,
 	else
 		err = query_check_step(node_name(step), buf_bytes(&key));
 	if (!err)
-		err = found(fs, step, NODE_SCAN, buf_bytes(&key), e);
+		err = found(fs, step, kind, buf_bytes(&key), e);
 	buf_release(&key);
 	return err;
 }
@@ -282,6 +291,8 @@ int ctl_lookup(struct fs *fs, struct node *directory, struct bytes name,
 
 	if (!node_is_data(directory))
 		e->entry_timeout = 0;
+	if (node_is_past(directory))
+		return at_lookup(fs, directory, name, e);
 	for (i = 0; (entry = ctl_entry_at(directory->kind, &i)); i++)
 		if (bytes_equal(name, bytes_string(entry->name)))
 			return ctl_is_offered(fs, directory, entry)
@@ -296,7 +307,10 @@ int ctl_lookup(struct fs *fs, struct node *directory, struct bytes name,
 	case NODE_SCHEMA:
 		return lookup_family(fs, directory, name, e);
 	case NODE_SCAN_STEP:
-		return lookup_step_value(fs, directory, name, e);
+		return lookup_step_value(fs, directory, NODE_SCAN, name, e);
+	case NODE_DROP_STEP:
+		return lookup_step_value(fs, directory, NODE_DROP_RANGE, name,
+					 e);
 	case NODE_SCAN_ROWS:
 		return lookup_link(fs, directory, name, e);
 	case NODE_SCAN_SEGMENTS:
@@ -315,6 +329,7 @@ static mode_t mode_of(const struct node *node)
 	case NODE_SCHEMA_FAMILY:
 		return DIR_RW;
 	case NODE_VERSION:
+	case NODE_AT_CELL:
 		return FILE_R;
 	case NODE_SCAN_LINK:
 	case NODE_SCAN_SEGMENT:
@@ -364,6 +379,8 @@ int ctl_attr(struct fs *fs, struct node *node, struct stat *st, double *timeout)
 		return err;
 	if (node->kind == NODE_VERSION)
 		err = version_attr(fs, &path, ino, st);
+	if (node_is_past(node))
+		err = at_attr(fs, node, &path, ino, st, timeout);
 	if (!err && path.table.size > 0) {
 		err = cell_rules(fs, &path, &rules);
 		/* A link's mode is always the same, a dropped table nobody's.
@@ -387,7 +404,10 @@ static const struct ctl_ops *ops_of(enum node_kind kind)
 		return &ctl_scan_ops;
 	case NODE_CTL:
 		return &ctl_verb_ops;
+	case NODE_DROP_APPLY:
+		return &ctl_drop_ops;
 	case NODE_VERSION:
+	case NODE_AT_CELL:
 		return &ctl_version_ops;
 	default:
 		return &ctl_text_ops;
@@ -400,6 +420,8 @@ int ctl_open(struct fs *fs, struct node *node, int flags, struct ctl_file **out)
 	mode_t mode = mode_of(node);
 	struct ctl_file *f;
 
+	if (access != O_RDONLY && node_is_past(node))
+		return -EROFS;
 	/* Root passes the kernel's check of modes; a file that cannot be
 	 * read or written is still none. */
 	if ((access != O_WRONLY && !(mode & 0400)) ||

@@ -63,6 +63,7 @@ void ctl_close(struct fs *fs, struct ctl_file *f);
 extern const struct ctl_ops ctl_text_ops;
 extern const struct ctl_ops ctl_import_ops;
 extern const struct ctl_ops ctl_mutate_ops;
+extern const struct ctl_ops ctl_drop_ops;
 extern const struct ctl_ops ctl_scan_ops;
 extern const struct ctl_ops ctl_verb_ops;
 extern const struct ctl_ops ctl_version_ops;
@@ -73,6 +74,10 @@ int imports_new(struct imports **out);
 void imports_free(struct imports *imports);
 /* Appends the text of .import/last. */
 int imports_print(struct fs *fs, struct bytes table, struct buf *out);
+
+/* Appends what .drop/.../preview says of the range that path's node is in. */
+int drop_preview(struct fs *fs, struct node *node, struct bytes table,
+		 struct buf *out);
 
 /* Figures of the filesystem, for .tabletfs/stats; with the store's, for
  * .tabletfs/metrics. */

@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
+#include "fs/at.h"
 #include "fs/ctl.h"
 #include "store/text.h"
 
@@ -29,6 +30,8 @@ static const char help_text[] =
 	"     steps      prefix range regex limit reverse\n"
 	"                family column value versions since until\n"
 	"     terminals  keys count estimate csv tsv jsonl cbt rows segments\n"
+	"  TABLE/.at/TIME/ROW/...     as it was; .at/now pins a snapshot\n"
+	"  TABLE/.drop/prefix/P/      preview, apply: delete a range of rows\n"
 	"  TABLE/.stats               figures of the table\n"
 	"  .tabletfs/                 help version stats metrics\n"
 	"                             errors ctl\n";
@@ -102,6 +105,8 @@ static int text_show(struct fs *fs, struct ctl_file *f)
 		return ctl_print_metrics(fs, &f->out);
 	case NODE_ERRORS:
 		return errors_print(&fs->errors, &f->out);
+	case NODE_DROP_PREVIEW:
+		return drop_preview(fs, f->node, f->path.table, &f->out);
 	case NODE_IMPORT_LAST:
 		return imports_print(fs, f->path.table, &f->out);
 	case NODE_ROW_JSON:
@@ -244,7 +249,11 @@ const struct ctl_ops ctl_text_ops = {
 static int version_open(struct fs *fs, struct ctl_file *f)
 {
 	struct cell_info info;
-	int err = ctl_find_version(fs, &f->path, &info, &f->out);
+	int err;
+
+	if (f->node->kind == NODE_AT_CELL)
+		return at_read(fs, f->node, &f->path, &f->out);
+	err = ctl_find_version(fs, &f->path, &info, &f->out);
 
 	return err < 0 ? err : err == 0 ? -ENOENT : 0;
 }

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "fs/at.h"
 #include "fs/attr.h"
 #include "fs/ctl.h"
 #include "fs/dir.h"
@@ -171,7 +172,7 @@ static int produce(struct dir *d, struct listing_entry *entry)
 	int err = listing_next(d->listing, entry);
 
 	if (err == 1) {
-		if (entry->kind == NODE_ROW)
+		if (entry->kind == NODE_ROW || entry->kind == NODE_AT_ROW)
 			save_mark(d, entry->key);
 		d->next++;
 	}
@@ -263,6 +264,8 @@ static mode_t type_of(enum node_kind kind)
 	case NODE_FAMILY:
 	case NODE_COLUMN:
 	case NODE_SCHEMA_FAMILY:
+	case NODE_AT_ROW:
+	case NODE_AT_FAMILY:
 		return S_IFDIR;
 	case NODE_SCAN_LINK:
 	case NODE_SCAN_SEGMENT:
@@ -412,7 +415,7 @@ void dir_reply(struct fs *fs, struct dir *d, fuse_req_t req, uint64_t offset,
 
 	/* What a query's next row is may take long to find. */
 	if (d->node->kind == NODE_SCAN_ROWS ||
-	    d->node->kind == NODE_SCAN_SEGMENTS)
+	    d->node->kind == NODE_SCAN_SEGMENTS || node_is_past(d->node))
 		loop_hand_over();
 	pthread_mutex_lock(&d->lock);
 	if (!err)

@@ -65,7 +65,8 @@ static int open_node(struct fs *fs, struct node *node,
 		fi->noflush = h->mode == DRAFT_READ;
 	} else {
 		err = ctl_open(fs, node, fi->flags, &h->ctl);
-		fi->direct_io = node->kind != NODE_VERSION;
+		fi->direct_io = node->kind != NODE_VERSION &&
+				node->kind != NODE_AT_CELL;
 	}
 	if (err)
 		free(h);

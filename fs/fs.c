@@ -3,6 +3,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fs/at.h"
 #include "fs/ctl.h"
 #include "fs/draft.h"
 #include "fs/fs.h"
@@ -31,6 +32,7 @@ int fs_init(struct fs *fs, const struct mount_options *o, struct store *s)
 		goto free_nodes;
 	fs->nodes.root->timestamp_us = fs->start_us;
 	errors_init(&fs->errors);
+	pins_init(&fs->pins);
 	pthread_rwlock_init(&fs->tree, NULL);
 	return 0;
 
@@ -44,6 +46,7 @@ free_policy:
 void fs_release(struct fs *fs)
 {
 	drafts_release(fs);
+	pins_release(fs);
 	nodes_release(&fs->nodes);
 	imports_free(fs->imports);
 	errors_release(&fs->errors);

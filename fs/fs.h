@@ -22,6 +22,12 @@
  */
 struct imports;
 
+/* Snapshots that are shown, see at.h. */
+struct pins {
+	pthread_mutex_t lock; /* before nodes.lock and the store's */
+	struct pin *first;
+};
+
 struct fs {
 	const struct mount_options *options;
 	struct store *store;
@@ -30,6 +36,7 @@ struct fs {
 	struct nodes nodes;
 	struct errors errors;
 	struct metrics metrics;
+	struct pins pins;
 	struct draft *drafts; /* all, guarded by nodes.lock */
 	struct dir *dirs;     /* open ones, guarded by nodes.lock */
 	struct imports *imports;

@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "fs/at.h"
 #include "fs/ctl.h"
 #include "fs/listing.h"
 #include "fs/lookup.h"
@@ -17,7 +18,9 @@ struct listing {
 	struct node_names names;
 	size_t name_index;
 	/* The scan; one of the two, or none. */
-	struct snapshot *snapshot;
+	struct snapshot *snapshot; /* its own, unless the view has one */
+	struct at_view view;       /* of the past */
+	struct filter *filter;     /* what that sees, or NULL */
 	struct scan *scan;
 	struct query *query;
 	enum cursor_step step;
@@ -33,14 +36,17 @@ bool listing_is_fixed(enum node_kind kind)
 {
 	return kind > NODE_CELL && kind != NODE_COLUMN &&
 	       kind != NODE_SCHEMA_FAMILY && kind != NODE_SCAN_LINK &&
-	       kind != NODE_SCAN_SEGMENT && kind != NODE_VERSION;
+	       kind != NODE_SCAN_SEGMENT && kind != NODE_VERSION &&
+	       kind != NODE_AT_ROW && kind != NODE_AT_FAMILY &&
+	       kind != NODE_AT_CELL;
 }
 
 mode_t listing_fixed_type(enum node_kind kind, struct bytes name)
 {
 	static const enum node_kind parents[] = {
-		NODE_ROOT,   NODE_INSTANCE,      NODE_TABLE,  NODE_ROW,
-		NODE_FAMILY, NODE_SCHEMA_FAMILY, NODE_IMPORT, NODE_SCAN,
+		NODE_ROOT,   NODE_INSTANCE,      NODE_TABLE,      NODE_ROW,
+		NODE_FAMILY, NODE_SCHEMA_FAMILY, NODE_IMPORT,     NODE_SCAN,
+		NODE_AT,     NODE_DROP,          NODE_DROP_RANGE,
 	};
 	const struct ctl_entry *entry;
 	size_t i, at;
@@ -96,7 +102,10 @@ static int read_schema(struct listing *l)
 /* (Re)opens the scan that this directory lists. */
 static int open_scan(struct listing *l)
 {
-	struct scan_range range = { .table = l->path.table };
+	struct scan_range range = {
+		.table = l->path.table,
+		.filter = l->filter,
+	};
 
 	if (l->scan)
 		scan_close(l->scan);
@@ -104,6 +113,7 @@ static int open_scan(struct listing *l)
 	l->has_cell = l->ended = false;
 	switch (l->node->kind) {
 	case NODE_TABLE:
+	case NODE_AT_TIME:
 		l->step = CURSOR_ROW;
 		range.rows_only = true;
 		break;
@@ -112,6 +122,7 @@ static int open_scan(struct listing *l)
 		range.qualifier = l->path.qualifier;
 		/* fallthrough */
 	case NODE_FAMILY:
+	case NODE_AT_FAMILY:
 	case NODE_VERSIONS:
 		range.has_family = true;
 		range.family = l->path.family;
@@ -121,11 +132,13 @@ static int open_scan(struct listing *l)
 		l->step = CURSOR_COLUMN;
 		break;
 	}
-	if (l->node->kind == NODE_ROW)
+	if (l->node->kind == NODE_ROW || l->node->kind == NODE_AT_ROW)
 		l->step = CURSOR_FAMILY;
 	if (l->node->kind == NODE_COLUMN)
 		l->step = CURSOR_VERSION;
-	return scan_open(l->fs->store, l->snapshot, &range, &l->scan);
+	return scan_open(l->fs->store,
+			 l->view.snapshot ? l->view.snapshot : l->snapshot,
+			 &range, &l->scan);
 }
 
 static int prepare(struct listing *l)
@@ -154,6 +167,14 @@ static int prepare(struct listing *l)
 		 * seen twice, and merged, not missed. */
 		err = node_locals(&l->fs->nodes, node, &l->names);
 		break;
+	case NODE_AT_TIME:
+	case NODE_AT_ROW:
+	case NODE_AT_FAMILY:
+		l->kind = lookup_kind(node);
+		err = at_open(l->fs, node, &l->view);
+		if (!err)
+			err = at_filter(&l->view, &l->filter);
+		break;
 	case NODE_VERSIONS:
 		l->kind = NODE_COLUMN;
 		break;
@@ -164,7 +185,7 @@ static int prepare(struct listing *l)
 		l->ended = true;
 		return 0;
 	}
-	if (!err)
+	if (!err && !l->view.snapshot)
 		err = store_snapshot(l->fs->store, &l->snapshot);
 	return err ? err : open_scan(l);
 }
@@ -198,6 +219,8 @@ void listing_close(struct fs *fs, struct listing *l)
 		scan_close(l->scan);
 	if (l->snapshot)
 		store_snapshot_release(fs->store, l->snapshot);
+	filter_free(l->filter);
+	at_close(fs, &l->view);
 	if (l->query)
 		query_close(fs, l->query);
 	node_names_release(&l->names);
@@ -227,8 +250,10 @@ static struct bytes key_of_cell(struct listing *l)
 	switch (l->kind) {
 	case NODE_ROW:
 	case NODE_SCAN_LINK:
+	case NODE_AT_ROW:
 		return l->cell.row;
 	case NODE_FAMILY:
+	case NODE_AT_FAMILY:
 		return l->cell.family;
 	case NODE_VERSION:
 		n = snprintf(l->timestamp, sizeof(l->timestamp), "%llu",

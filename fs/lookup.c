@@ -1,5 +1,6 @@
 #include <errno.h>
 
+#include "fs/at.h"
 #include "fs/attr.h"
 #include "fs/ctl.h"
 #include "fs/draft.h"
@@ -13,12 +14,15 @@ enum name_level lookup_level(const struct node *directory)
 		return NAME_TABLE;
 	case NODE_TABLE:
 	case NODE_SCAN_ROWS:
+	case NODE_AT_TIME:
 		return NAME_ROW;
 	case NODE_ROW:
+	case NODE_AT_ROW:
 	case NODE_SCHEMA:
 		return NAME_FAMILY;
 	case NODE_FAMILY:
 	case NODE_VERSIONS:
+	case NODE_AT_FAMILY:
 		return NAME_QUALIFIER;
 	default:
 		return NAME_VALUE;
@@ -34,8 +38,8 @@ enum node_kind lookup_kind(const struct node *directory)
 static int find_cut_key(struct fs *fs, struct node *directory,
 			struct bytes head, uint64_t hash, struct buf *key)
 {
-	bool rows = directory->kind == NODE_TABLE ||
-		    directory->kind == NODE_SCAN_ROWS;
+	bool rows = lookup_level(directory) == NAME_ROW;
+	struct at_view view = { .pin = NULL };
 	struct scan_range range;
 	struct scan *scan;
 	struct path path;
@@ -44,6 +48,10 @@ static int find_cut_key(struct fs *fs, struct node *directory,
 
 	if (err)
 		return err;
+	if (node_is_past(directory))
+		err = at_open(fs, directory, &view);
+	if (err)
+		goto release_path;
 	loop_hand_over();
 	memset(&range, 0, sizeof(range));
 	range.table = path.table;
@@ -55,9 +63,9 @@ static int find_cut_key(struct fs *fs, struct node *directory,
 		range.has_family = true;
 		range.family = path.family;
 	}
-	err = scan_open(fs->store, NULL, &range, &scan);
+	err = scan_open(fs->store, view.snapshot, &range, &scan);
 	if (err)
-		goto release_path;
+		goto close_view;
 	while ((err = scan_next(scan, rows ? CURSOR_ROW : CURSOR_COLUMN,
 				&cell)) == 1) {
 		struct bytes found = rows ? cell.row : cell.qualifier;
@@ -75,6 +83,8 @@ static int find_cut_key(struct fs *fs, struct node *directory,
 		}
 	}
 	scan_close(scan);
+close_view:
+	at_close(fs, &view);
 release_path:
 	path_release(&path);
 	return err;

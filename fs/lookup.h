@@ -19,7 +19,7 @@ int lookup_key(struct fs *fs, struct node *directory, enum name_level level,
 
 /* The level of the names in a directory of data. */
 enum name_level lookup_level(const struct node *directory);
-/* The kind of a data directory's children. */
+/* The kind of the children of a directory of data, or of its past. */
 enum node_kind lookup_kind(const struct node *directory);
 
 /*

@@ -11,10 +11,13 @@
  * there are none. */
 #define WATCH_BUSY_NS 10000000
 #define WATCH_IDLE_S 1
+#define TICK_NS UINT64_C(1000000000)
 
 struct loop {
 	struct fuse_session *session;
 	struct metrics *metrics;
+	void (*tick)(void *context);
+	void *context;
 	pthread_t main; /* who is told of the end, by SIGUSR1 */
 	pthread_mutex_t lock;
 	pthread_cond_t change; /* of what follows, which lock guards */
@@ -123,13 +126,17 @@ static void watch(struct loop *l, const sigset_t *signals)
 	const struct timespec soon = { 0, WATCH_BUSY_NS };
 	const struct timespec late = { WATCH_IDLE_S, 0 };
 	bool active = true, exiting = false;
-	uint64_t seen = 0;
+	uint64_t seen = 0, ticked = metrics_now_ns();
 	int signal;
 
 	pthread_mutex_lock(&l->lock);
 	while (!l->ended) {
 		pthread_mutex_unlock(&l->lock);
 		signal = sigtimedwait(signals, NULL, active ? &soon : &late);
+		if (metrics_now_ns() - ticked >= TICK_NS) {
+			l->tick(l->context);
+			ticked = metrics_now_ns();
+		}
 		pthread_mutex_lock(&l->lock);
 		if (signal > 0 && signal != SIGUSR1 && !exiting) {
 			exiting = true;
@@ -154,11 +161,14 @@ static void ignore(int signal)
 }
 
 int loop_serve(struct fuse_session *session, const sigset_t *ending,
-	       struct metrics *metrics)
+	       struct metrics *metrics, void (*tick)(void *context),
+	       void *context)
 {
 	struct loop l = {
 		.session = session,
 		.metrics = metrics,
+		.tick = tick,
+		.context = context,
 		.main = pthread_self(),
 	};
 	struct sigaction kick = { .sa_handler = ignore }; /* no restart */

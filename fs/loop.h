@@ -17,9 +17,11 @@
 
 /* Serves until the filesystem is unmounted or one of the ending signals, which
  * the caller has blocked, arrives. Returns when all requests are answered: 0 or
- * an error. Their times are counted in metrics. */
+ * an error. Their times are counted in metrics; tick is called about once a
+ * second. */
 int loop_serve(struct fuse_session *session, const sigset_t *ending,
-	       struct metrics *metrics);
+	       struct metrics *metrics, void (*tick)(void *context),
+	       void *context);
 
 /* Lets another thread receive requests from now on, if this one was to. */
 void loop_hand_over(void);

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fs/at.h"
 #include "fs/fs.h"
 #include "fs/loop.h"
 
@@ -176,6 +177,13 @@ static int open_session(struct fs *fs, const char *store)
 	return err;
 }
 
+static void tick(void *context)
+{
+	struct fs *fs = context;
+
+	pins_sweep(fs, fs_now());
+}
+
 static int serve_session(struct fs *fs, const sigset_t *ending,
 			 const char *mount_point)
 {
@@ -183,7 +191,7 @@ static int serve_session(struct fs *fs, const sigset_t *ending,
 
 	if (fuse_session_mount(fs->session, mount_point))
 		return fail(EIO, "the kernel refuses the mount");
-	err = loop_serve(fs->session, ending, &fs->metrics);
+	err = loop_serve(fs->session, ending, &fs->metrics, tick, fs);
 	if (err)
 		err = fail(-err, "the session broke");
 	if (fs_commit_all(fs, true) && !err)

@@ -271,6 +271,16 @@ void node_forget(struct nodes *nodes, struct node *node, uint64_t count)
 	pthread_mutex_unlock(&nodes->lock);
 }
 
+bool node_is_remembered(struct nodes *nodes, const struct node *node)
+{
+	bool is;
+
+	pthread_mutex_lock(&nodes->lock);
+	is = node->lookups > 0;
+	pthread_mutex_unlock(&nodes->lock);
+	return is;
+}
+
 void node_set_local(struct nodes *nodes, struct node *node, bool local)
 {
 	pthread_mutex_lock(&nodes->lock);

@@ -46,6 +46,16 @@ enum node_kind {
 	NODE_SCAN_LINK,
 	NODE_SCAN_SEGMENTS, /* the same, links by segment */
 	NODE_SCAN_SEGMENT,
+	NODE_AT,      /* table/.at */
+	NODE_AT_TIME, /* .at/<time>, and the table under it as it was */
+	NODE_AT_ROW,
+	NODE_AT_FAMILY,
+	NODE_AT_CELL,
+	NODE_DROP,       /* table/.drop */
+	NODE_DROP_STEP,  /* .drop/prefix, range */
+	NODE_DROP_RANGE, /* its value */
+	NODE_DROP_PREVIEW,
+	NODE_DROP_APPLY,
 	NODE_INSTANCE, /* .tabletfs */
 	NODE_HELP,
 	NODE_PROGRAM_VERSION,
@@ -109,6 +119,12 @@ static inline bool node_is_data(const struct node *node)
 	return node->kind <= NODE_CELL;
 }
 
+/* In .at. */
+static inline bool node_is_past(const struct node *node)
+{
+	return node->kind >= NODE_AT && node->kind <= NODE_AT_CELL;
+}
+
 struct node *node_of(struct nodes *nodes, uint64_t id);
 uint64_t node_id(struct nodes *nodes, const struct node *node);
 
@@ -123,6 +139,8 @@ void node_put(struct nodes *nodes, struct node *node);
 /* The kernel was told of node once more; has forgotten count of those. */
 void node_remember(struct nodes *nodes, struct node *node);
 void node_forget(struct nodes *nodes, struct node *node, uint64_t count);
+
+bool node_is_remembered(struct nodes *nodes, const struct node *node);
 
 void node_set_local(struct nodes *nodes, struct node *node, bool local);
 /* What a lookup has just seen; a directory's newest change never goes back. */
@@ -167,6 +185,8 @@ struct path {
 
 int node_path(struct nodes *nodes, struct node *node, struct path *out);
 void path_release(struct path *path);
+/* Where a node of this kind puts its name; NULL: nowhere. */
+struct bytes *path_part(struct path *path, enum node_kind kind);
 
 /* st_ino of a child, from its directory's. Never 0 or 1. */
 uint64_t ino_of_child(uint64_t parent_ino, enum node_kind kind,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "fs/at.h"
 #include "fs/attr.h"
 #include "fs/ctl.h"
 #include "fs/dir.h"
@@ -170,6 +171,8 @@ static int set_owner_and_mode(struct fs *fs, struct node *node,
 	if (!(to_set &
 	      (FUSE_SET_ATTR_MODE | FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID)))
 		return 0;
+	if (node_is_past(node))
+		return -EROFS;
 	err = attr_node(fs, node, NULL, &st, &timeout);
 	if (err)
 		return err;

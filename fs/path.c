@@ -5,19 +5,21 @@
 #include "fs/node.h"
 #include "store/base/hash.h"
 
-/* What node adds to the path of its descendants; NULL if nothing. */
-static struct bytes *part_of(struct path *path, enum node_kind kind)
+struct bytes *path_part(struct path *path, enum node_kind kind)
 {
 	switch (kind) {
 	case NODE_TABLE:
 		return &path->table;
 	case NODE_ROW:
+	case NODE_AT_ROW:
 		return &path->row;
 	case NODE_FAMILY:
+	case NODE_AT_FAMILY:
 	case NODE_SCHEMA_FAMILY:
 		return &path->family;
 	case NODE_CELL:
 	case NODE_COLUMN:
+	case NODE_AT_CELL:
 		return &path->qualifier;
 	default:
 		return NULL;
@@ -46,7 +48,7 @@ int node_path(struct nodes *nodes, struct node *node, struct path *out)
 	pthread_mutex_lock(&nodes->lock);
 	size = node->name_size;
 	for (n = node; n; n = n->parent)
-		if (part_of(out, n->kind))
+		if (path_part(out, n->kind))
 			size += n->name_size;
 	if (size > sizeof(out->room)) {
 		room = out->memory = malloc(size);
@@ -56,7 +58,7 @@ int node_path(struct nodes *nodes, struct node *node, struct path *out)
 		}
 	}
 	for (n = node; n; n = n->parent) {
-		struct bytes *part = part_of(out, n->kind);
+		struct bytes *part = path_part(out, n->kind);
 
 		if (part)
 			*part = copy_name(&room, n);
@@ -107,12 +109,15 @@ static enum name_level level_of(enum node_kind kind)
 		return NAME_TABLE;
 	case NODE_ROW:
 	case NODE_SCAN_LINK:
+	case NODE_AT_ROW:
 		return NAME_ROW;
 	case NODE_FAMILY:
+	case NODE_AT_FAMILY:
 	case NODE_SCHEMA_FAMILY:
 		return NAME_FAMILY;
 	case NODE_CELL:
 	case NODE_COLUMN:
+	case NODE_AT_CELL:
 		return NAME_QUALIFIER;
 	default:
 		return NAME_VALUE;

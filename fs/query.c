@@ -290,6 +290,19 @@ int query_check_step(struct bytes name, struct bytes value)
 		       : err;
 }
 
+int query_step_rows(struct bytes name, struct bytes value, struct bytes *start,
+		    struct buf *end)
+{
+	struct query q = { .form = QUERY_ROWS };
+	int err = apply_step(&q, name, value);
+
+	*start = q.start;
+	if (!err)
+		err = buf_set(end, q.end);
+	buf_release(&q.prefix_end);
+	return err == 1 ? -ENOENT : err;
+}
+
 /* Copies the steps into q->memory, whose place must not move afterwards. */
 static int read_steps(struct query *q, struct node *terminal)
 {

@@ -48,6 +48,11 @@ bool query_has_step(struct fs *fs, struct node *node, const char *name);
 /* 0, or -ENOENT with the reason. */
 int query_check_step(struct bytes name, struct bytes value);
 
+/* The rows of a step prefix or range, as STEP/value says: start points into
+ * value, end is set. -ENOENT with the reason. */
+int query_step_rows(struct bytes name, struct bytes value, struct bytes *start,
+		    struct buf *end);
+
 /* Reads the steps above node, a terminal, and takes a snapshot. */
 int query_open(struct fs *fs, struct node *node, enum query_form form,
 	       struct query **out);

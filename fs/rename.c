@@ -432,7 +432,8 @@ int tree_rename(struct fs *fs, struct node *directory, struct bytes name,
 	int err;
 
 	if (!node_is_data(directory) || !node_is_data(to))
-		return -EPERM;
+		return node_is_past(directory) || node_is_past(to) ? -EROFS
+								   : -EPERM;
 	if (directory != to)
 		return -EXDEV;
 	if (directory->kind != NODE_FAMILY)

@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "fs/at.h"
 #include "fs/attr.h"
 #include "fs/ctl.h"
 #include "fs/lookup.h"
@@ -14,7 +15,7 @@ int tree_key(struct node *directory, struct bytes name, struct buf *key)
 	int err;
 
 	if (!node_is_data(directory) || directory->kind == NODE_CELL)
-		return -EPERM;
+		return node_is_past(directory) ? -EROFS : -EPERM;
 	if (name.data[0] == '.' && level != NAME_QUALIFIER)
 		return fail(EPERM, "names with a leading dot are reserved; "
 				   "write %%2E for the dot of a key");
@@ -138,7 +139,7 @@ int tree_mkdir(struct fs *fs, struct node *directory, struct bytes name)
 	if (directory->kind == NODE_SCHEMA)
 		return mkdir_schema(fs, directory, name);
 	if (!node_is_data(directory) || directory->kind == NODE_FAMILY)
-		return -EPERM;
+		return node_is_past(directory) ? -EROFS : -EPERM;
 	err = tree_key(directory, name, &key);
 	if (!err)
 		err = mkdir_data(fs, directory, buf_bytes(&key));
@@ -242,7 +243,7 @@ int tree_rmdir(struct fs *fs, struct node *directory, struct bytes name)
 	if (directory->kind == NODE_SCHEMA)
 		return rmdir_schema(fs, directory, name);
 	if (!node_is_data(directory) || name.data[0] == '.')
-		return -EPERM;
+		return node_is_past(directory) ? -EROFS : -EPERM;
 	if (directory->kind == NODE_FAMILY)
 		return -ENOTDIR;
 	err = lookup_key(fs, directory, lookup_level(directory), name, &key);
@@ -436,7 +437,9 @@ int tree_unlink(struct fs *fs, struct node *directory, struct bytes name)
 	if (directory->kind == NODE_COLUMN)
 		return unlink_version(fs, directory, name);
 	if (directory->kind != NODE_FAMILY)
-		return node_is_data(directory) ? -EISDIR : -EPERM;
+		return node_is_data(directory)   ? -EISDIR
+		       : node_is_past(directory) ? -EROFS
+						 : -EPERM;
 	if (bytes_equal(name, BYTES_LITERAL(".versions")))
 		return -EISDIR;
 	err = lookup_key(fs, directory, NAME_QUALIFIER, name, &key);
@@ -479,6 +482,8 @@ int tree_create(struct fs *fs, struct node *directory, struct bytes name,
 	struct node *node;
 	int err;
 
+	if (node_is_past(directory))
+		return -EROFS;
 	if (directory->kind != NODE_FAMILY)
 		return fail(EPERM, "only a family's directory holds files");
 	err = tree_key(directory, name, &key);

@@ -236,6 +236,8 @@ void store_bulk_free(struct bulk_load *load);
 struct snapshot;
 
 int store_snapshot(struct store *s, struct snapshot **out);
+/* The sequence of the last write that it sees. */
+uint64_t store_snapshot_seq(const struct snapshot *snapshot);
 void store_snapshot_release(struct store *s, struct snapshot *snapshot);
 
 /*

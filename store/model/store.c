@@ -182,6 +182,11 @@ int store_snapshot(struct store *s, struct snapshot **out)
 	return err;
 }
 
+uint64_t store_snapshot_seq(const struct snapshot *snapshot)
+{
+	return engine_snapshot_seq((const struct engine_snapshot *)snapshot);
+}
+
 void store_snapshot_release(struct store *s, struct snapshot *snapshot)
 {
 	engine_snapshot_release(s->engine, (struct engine_snapshot *)snapshot);

@@ -1,0 +1,48 @@
+#ifndef FS_AT_H
+#define FS_AT_H
+
+#include "fs/cell.h"
+#include "fs/fs.h"
+
+/*
+ * The past of a table, .at/<time>: of what the store still keeps, each column's
+ * newest version not after that time. .at/now is a snapshot, pinned when it is
+ * first looked up. Lookups share it until it was unused for a minute; then the
+ * next one pins another, under a new node, and who is still in the old one
+ * stays there. After an hour it ends, and what is under it is ESTALE.
+ */
+#define AT_SHARED_US UINT64_C(60000000)
+#define AT_KEPT_US UINT64_C(3600000000)
+
+void pins_init(struct pins *pins);
+void pins_release(struct fs *fs);
+/* Ends those that nobody can or may use any more. Call it now and then. */
+void pins_sweep(struct fs *fs, uint64_t now_us);
+
+/* The node that the name now in a directory .at leads to; referenced. */
+int pin_now(struct fs *fs, struct node *directory, struct node **out);
+
+/* What a node at or below .at/<time> sees. */
+struct at_view {
+	struct pin *pin; /* of now, in use by this view; else NULL */
+	const struct snapshot *snapshot; /* the pin's */
+	uint64_t time_us;                /* INT64_MAX for now */
+};
+
+/* -ESTALE if it has ended. */
+int at_open(struct fs *fs, struct node *node, struct at_view *view);
+void at_close(struct fs *fs, struct at_view *view);
+/* A filter that passes what view sees, or NULL if that is all. */
+int at_filter(const struct at_view *view, struct filter **out);
+
+/* As lookup_name, in .at and below. */
+int at_lookup(struct fs *fs, struct node *directory, struct bytes name,
+	      struct fuse_entry_param *e);
+/* Attributes but owner and mode. */
+int at_attr(struct fs *fs, struct node *node, const struct path *path,
+	    uint64_t ino, struct stat *st, double *timeout);
+/* Appends the content of a cell. */
+int at_read(struct fs *fs, struct node *node, const struct path *path,
+	    struct buf *out);
+
+#endif
