@@ -13,39 +13,24 @@
 #define LINE_SIZE_MAX ((size_t)256 << 20)
 
 struct mutate_file {
-	struct write *write;
 	bool ended;
 };
 
 static int mutate_open(struct fs *fs, struct ctl_file *f)
 {
-	struct mutate_file *m = calloc(1, sizeof(*m));
-	int err;
-
-	if (!m)
-		return -ENOMEM;
-	err = write_new(fs->store, &m->write);
-	if (err)
-		free(m);
-	else
-		f->state = m;
-	return err;
+	(void)fs;
+	f->state = calloc(1, sizeof(struct mutate_file));
+	return f->state ? 0 : -ENOMEM;
 }
 
 static int run_line(struct fs *fs, struct ctl_file *f, struct bytes line)
 {
-	struct mutate_file *m = f->state;
-	int err;
-
 	if (line.size > 0 && line.data[line.size - 1] == '\r')
 		line.size--;
 	if (line.size == 0)
 		return 0;
-	write_reset(m->write);
-	err = mutation_parse_json(line, f->path.table, BYTES_NONE, m->write);
-	if (!err)
-		err = store_commit(fs->store, m->write, fs->options->sync);
-	return err;
+	return mutation_run_json(fs->store, f->path.table, BYTES_NONE, line,
+				 fs->options->sync);
 }
 
 static void changed(struct fs *fs, struct ctl_file *f)
@@ -116,11 +101,8 @@ static int mutate_sync(struct fs *fs, struct ctl_file *f)
 
 static void mutate_release(struct fs *fs, struct ctl_file *f)
 {
-	struct mutate_file *m = f->state;
-
 	(void)fs;
-	write_free(m->write);
-	free(m);
+	free(f->state);
 }
 
 const struct ctl_ops ctl_mutate_ops = {

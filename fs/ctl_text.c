@@ -158,16 +158,8 @@ static struct bytes without_space(struct bytes text)
 
 static int take_row(struct fs *fs, const struct path *p, struct bytes text)
 {
-	struct write *w;
-	int err = write_new(fs->store, &w);
-
-	if (err)
-		return err;
-	err = mutation_parse_json(text, p->table, p->row, w);
-	if (!err)
-		err = store_commit(fs->store, w, fs->options->sync);
-	write_free(w);
-	return err;
+	return mutation_run_json(fs->store, p->table, p->row, text,
+				 fs->options->sync);
 }
 
 static int take_gc(struct fs *fs, const struct path *p, struct bytes text)

@@ -109,11 +109,12 @@ int importer_finish(struct importer *im, bool sync);
 const struct import_result *importer_result(const struct importer *im);
 void importer_free(struct importer *im);
 
-/* One JSON row mutation (the body of .row.jsonl, a line of .mutate): adds it to
- * w. row, if not empty, is the row it is about: the key "row" may then be
- * absent or must match. -ERR_bad_line says what is wrong. */
-int mutation_parse_json(struct bytes line, struct bytes table, struct bytes row,
-			struct write *w);
+/* Runs one JSON row mutation (the body of .row.jsonl, a line of .mutate) as one
+ * atomic change. row, if not empty, is the row it is about: the key "row" may
+ * then be absent or must match. -ERR_bad_line says what is wrong, and
+ * -ERR_condition_failed that its "if" does not hold and there is no "else". */
+int mutation_run_json(struct store *s, struct bytes table, struct bytes row,
+		      struct bytes text, bool sync);
 
 /* A whole row as one JSON line, newest versions only or all of them. */
 int row_print_json(struct scan *scan, bool all_versions, struct buf *out);

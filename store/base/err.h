@@ -47,7 +47,8 @@
 	x(mount_point, 32, EINVAL, "mount point cannot be used") \
 	x(table_not_empty, 33, ENOTEMPTY, "table is not empty") \
 	x(bad_argument, 34, EINVAL, "bad argument") \
-	x(not_a_number, 35, EINVAL, "increment on non-64-bit value")
+	x(not_a_number, 35, EINVAL, "increment on non-64-bit value") \
+	x(condition_failed, 36, EINVAL, "condition does not hold")
 /* clang-format on */
 
 enum {

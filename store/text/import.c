@@ -183,6 +183,9 @@ static bool line_to_blame(int err)
 	case ERR_value_too_large:
 	case ERR_batch_too_large:
 	case ERR_type_mismatch:
+	case ERR_not_a_number:
+	case ERR_condition_failed:
+	case ERR_bad_argument:
 		return true;
 	}
 	return false;

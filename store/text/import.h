@@ -81,6 +81,7 @@ struct importer {
 	uint64_t csv_lines; /* line ends seen inside the record */
 
 	struct json json;
+	const struct json_node *body; /* of the present line */
 };
 
 /*

@@ -10,12 +10,49 @@ static bool blank(struct bytes line)
 	return true;
 }
 
-/* im->at is the size of the line with its end. */
-static int add_line(struct importer *im)
+static struct json_context context_of(struct importer *im)
 {
-	return json_mutation(
+	return (struct json_context){ im->store, &im->json,
+				      buf_bytes(&im->table), BYTES_NONE,
+				      im->now_us };
+}
+
+static int add_body(struct importer *im)
+{
+	struct json_context c = context_of(im);
+
+	return json_mutation_add(&c, im->body, im->w);
+}
+
+/* A line that depends on what is there, so on the lines before it as well. */
+static int update(struct importer *im)
+{
+	struct json_context c = context_of(im);
+	size_t count;
+	int err = import_commit(im, false);
+
+	if (err < 0)
+		return err;
+	im->log_only = true;
+	err = json_mutation_update(&c, im->body, false, &count);
+	if (err < 0)
+		return import_refuse(im, err);
+	im->result.row_count++;
+	im->result.cell_count += count;
+	return 1;
+}
+
+/* im->at is the size of the line with its end. */
+static int take_line(struct importer *im)
+{
+	bool reads;
+	int err = json_mutation_parse(
 		&im->json, bytes_of(im->input.data + im->start, im->at),
-		buf_bytes(&im->table), BYTES_NONE, im->now_us, im->w);
+		&im->body, &reads);
+
+	if (err < 0)
+		return import_refuse(im, err);
+	return reads ? update(im) : import_add_row(im, add_body);
 }
 
 int import_take_json(struct importer *im, bool final)
@@ -26,7 +63,7 @@ int import_take_json(struct importer *im, bool final)
 	if (err <= 0)
 		return err;
 	if (!blank(line))
-		err = import_add_row(im, add_line);
+		err = take_line(im);
 	if (err > 0)
 		import_advance(im, im->at);
 	return err;

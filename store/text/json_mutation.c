@@ -3,29 +3,22 @@
 
 /*
  * A row mutation as JSON; the forms are in fs/README.md. Everything is added to
- * one struct write, in the order: delete, set; or in that of "mutations".
+ * one struct write, in the order of kinds[], or in that of "mutations".
  */
-struct mutation {
-	struct json *json;
-	struct write *w;
-	uint64_t now_us;
-	struct buf row, key, value; /* decoded base64 */
-};
-
 static struct bytes shown(struct bytes s)
 {
 	return bytes_of(s.data, s.size < 100 ? s.size : 100);
 }
 
 /* Texts that may be long are cut where they are quoted. */
-static int wrong(const char *what, struct bytes name)
+int json_wrong(const char *what, struct bytes name)
 {
 	name = shown(name);
 	return fail(ERR_bad_line, "%s: \"%.*s\"", what, (int)name.size,
 		    name.data);
 }
 
-static bool is_text(const struct json_node *n)
+bool json_is_text(const struct json_node *n)
 {
 	return n->type == JSON_STRING || n->type == JSON_NUMBER ||
 	       n->type == JSON_TRUE || n->type == JSON_FALSE;
@@ -46,13 +39,12 @@ static int base64_member(const struct json_node *n, struct buf *memory,
 }
 
 /* A string, or an object with the one key base64. */
-static int bytes_value(struct mutation *m, const struct json_node *n,
-		       struct buf *memory, struct bytes *out)
+int json_bytes(struct mutation *m, const struct json_node *n,
+	       struct buf *memory, struct bytes *out)
 {
-	if (n->type == JSON_STRING) {
-		*out = n->text;
+	*out = n->text;
+	if (n->type == JSON_STRING)
 		return 0;
-	}
 	if (n->type == JSON_OBJECT && n->count == 1) {
 		n = json_first(m->json, n);
 		if (bytes_equal(n->key, BYTES_LITERAL("base64")))
@@ -101,12 +93,12 @@ static int version_object(struct mutation *m, const struct json_node *n,
 			err = base64_member(child, &m->value, value);
 			values++;
 		} else if (bytes_equal(child->key, BYTES_LITERAL("value")) &&
-			   is_text(child)) {
+			   json_is_text(child)) {
 			*value = child->text;
 			values++;
 		} else {
-			err = wrong("wrong key or value in a version",
-				    child->key);
+			err = json_wrong("wrong key or value in a version",
+					 child->key);
 		}
 	}
 	if (!err && values != 1)
@@ -124,21 +116,18 @@ static int set_version(struct mutation *m, struct bytes family,
 
 	if (n->type == JSON_OBJECT)
 		err = version_object(m, n, &timestamp, &value);
-	else if (!is_text(n))
-		err = wrong("a version is neither text nor an object",
-			    qualifier);
+	else if (!json_is_text(n))
+		err = json_wrong("a version is neither text nor an object",
+				 qualifier);
 	return err < 0 ? err
 		       : write_set(m->w, family, qualifier, timestamp, value);
 }
 
 static int set_column(struct mutation *m, struct bytes family,
-		      const struct json_node *n)
+		      struct bytes qualifier, const struct json_node *n)
 {
-	struct bytes qualifier;
-	int err = qualifier_key(m, n->key, &qualifier);
+	int err = 0;
 
-	if (err < 0)
-		return err;
 	if (n->type == JSON_NULL)
 		return write_delete_column(m->w, family, qualifier);
 	if (n->type != JSON_ARRAY)
@@ -147,27 +136,6 @@ static int set_column(struct mutation *m, struct bytes family,
 	for (; !err && n; n = json_next(m->json, n))
 		err = set_version(m, family, qualifier, n);
 	return err;
-}
-
-static int apply_set(struct mutation *m, const struct json_node *set)
-{
-	const struct json_node *family, *column;
-	int err = 0;
-
-	if (set->type != JSON_OBJECT)
-		return fail(ERR_bad_line, "\"set\" must be an object");
-	family = json_first(m->json, set);
-	for (; family; family = json_next(m->json, family)) {
-		if (family->type != JSON_OBJECT)
-			return wrong("\"set\" of a family must be an object",
-				     family->key);
-		column = json_first(m->json, family);
-		for (; !err && column; column = json_next(m->json, column))
-			err = set_column(m, family->key, column);
-		if (err < 0)
-			return err;
-	}
-	return 0;
 }
 
 /* {"qualifier": ..., "from": us, "to": us}; from and to may be absent,
@@ -183,7 +151,7 @@ static int delete_range(struct mutation *m, struct bytes family,
 
 	for (; !err && child; child = json_next(m->json, child)) {
 		if (bytes_equal(child->key, BYTES_LITERAL("qualifier"))) {
-			err = bytes_value(m, child, &m->key, &qualifier);
+			err = json_bytes(m, child, &m->key, &qualifier);
 			named = true;
 		} else if (bytes_equal(child->key, BYTES_LITERAL("from"))) {
 			err = timestamp_value(child, &from);
@@ -193,7 +161,8 @@ static int delete_range(struct mutation *m, struct bytes family,
 				err = fail(ERR_bad_timestamp,
 					   "\"to\" must be more than 0");
 		} else {
-			err = wrong("unknown key in \"delete\"", child->key);
+			err = json_wrong("unknown key in \"delete\"",
+					 child->key);
 		}
 	}
 	if (!err && !named)
@@ -211,7 +180,7 @@ static int delete_column(struct mutation *m, struct bytes family,
 
 	if (n->type == JSON_OBJECT && json_find(m->json, n, "qualifier"))
 		return delete_range(m, family, n);
-	err = bytes_value(m, n, &m->key, &qualifier);
+	err = json_bytes(m, n, &m->key, &qualifier);
 	return err < 0 ? err : write_delete_column(m->w, family, qualifier);
 }
 
@@ -225,9 +194,9 @@ static int delete_family(struct mutation *m, const struct json_node *family)
 	if (family->type == JSON_OBJECT)
 		return delete_range(m, family->key, family);
 	if (family->type != JSON_ARRAY)
-		return wrong("\"delete\" of a family must be true, a list "
-			     "of qualifiers or an object",
-			     family->key);
+		return json_wrong("\"delete\" of a family must be true, a list "
+				  "of qualifiers or an object",
+				  family->key);
 	n = json_first(m->json, family);
 	for (; !err && n; n = json_next(m->json, n))
 		err = delete_column(m, family->key, n);
@@ -249,43 +218,111 @@ static int apply_delete(struct mutation *m, const struct json_node *n)
 	return err;
 }
 
-static int apply_list(struct mutation *m, const struct json_node *list);
-
-/* The body of a line, or, nested, one of its "mutations". */
-static int apply(struct mutation *m, const struct json_node *body, bool nested)
+/* One value of append: text or {"base64": ...}. */
+static int append_value(struct mutation *m, struct bytes family,
+			struct bytes qualifier, const struct json_node *n)
 {
-	const struct json_node *del = NULL, *set = NULL, *list = NULL;
-	const struct json_node *n = json_first(m->json, body);
+	struct bytes value = n->text;
 	int err = 0;
 
-	for (; n; n = json_next(m->json, n)) {
-		struct bytes key = n->key;
+	if (!json_is_text(n))
+		err = json_bytes(m, n, &m->value, &value);
+	return err < 0 ? err
+		       : write_append(m->w, family, qualifier, value, NULL);
+}
 
-		if (bytes_equal(key, BYTES_LITERAL("delete")))
-			del = n;
-		else if (bytes_equal(key, BYTES_LITERAL("set")))
-			set = n;
-		else if (bytes_equal(key, BYTES_LITERAL("mutations")) &&
-			 !nested)
-			list = n;
-		else if (bytes_equal(key, BYTES_LITERAL("if")) ||
-			 bytes_equal(key, BYTES_LITERAL("else")) ||
-			 bytes_equal(key, BYTES_LITERAL("add")) ||
-			 bytes_equal(key, BYTES_LITERAL("append")) ||
-			 bytes_equal(key, BYTES_LITERAL("increment")))
-			return wrong("not supported yet", key);
-		else if (nested || !bytes_equal(key, BYTES_LITERAL("row")))
-			return wrong("unknown key", key);
+static int increment_value(struct mutation *m, struct bytes family,
+			   struct bytes qualifier, const struct json_node *n)
+{
+	int64_t amount;
+
+	if (n->type != JSON_NUMBER || !int_parse_go(n->text, &amount))
+		return json_wrong("an increment must be a 64-bit integer",
+				  n->text);
+	return write_increment(m->w, family, qualifier, amount, NULL);
+}
+
+/* {family: {qualifier: value}}: does what for each value. */
+static int apply_columns(struct mutation *m, const struct json_node *families,
+			 int (*what)(struct mutation *m, struct bytes family,
+				     struct bytes qualifier,
+				     const struct json_node *n))
+{
+	const struct json_node *family, *column;
+	struct bytes qualifier;
+	int err = 0;
+
+	if (families->type != JSON_OBJECT)
+		return json_wrong("must be an object of families",
+				  families->key);
+	family = json_first(m->json, families);
+	for (; family; family = json_next(m->json, family)) {
+		if (family->type != JSON_OBJECT)
+			return json_wrong("must be an object of qualifiers",
+					  family->key);
+		column = json_first(m->json, family);
+		for (; !err && column; column = json_next(m->json, column)) {
+			err = qualifier_key(m, column->key, &qualifier);
+			if (!err)
+				err = what(m, family->key, qualifier, column);
+		}
+		if (err < 0)
+			return err;
 	}
-	if (list && (del || set))
-		return fail(ERR_bad_line,
-			    "\"mutations\" beside \"set\" or \"delete\"");
-	if (del)
-		err = apply_delete(m, del);
-	if (!err && set)
-		err = apply_set(m, set);
-	if (!err && list)
-		err = apply_list(m, list);
+	return 0;
+}
+
+static int apply_set(struct mutation *m, const struct json_node *n)
+{
+	return apply_columns(m, n, set_column);
+}
+
+static int apply_append(struct mutation *m, const struct json_node *n)
+{
+	return apply_columns(m, n, append_value);
+}
+
+static int apply_increment(struct mutation *m, const struct json_node *n)
+{
+	return apply_columns(m, n, increment_value);
+}
+
+/* What an object may ask for, in the order in which it is done. */
+static const struct kind {
+	const char *name;
+	int (*apply)(struct mutation *m, const struct json_node *n);
+	bool reads; /* what it does depends on what is there */
+} kinds[] = {
+	{ "delete", apply_delete, false },
+	{ "set", apply_set, false },
+	{ "append", apply_append, true },
+	{ "increment", apply_increment, true },
+};
+
+#define KIND_COUNT (sizeof(kinds) / sizeof(kinds[0]))
+
+static const struct kind *find_kind(struct bytes key)
+{
+	size_t i;
+
+	for (i = 0; i < KIND_COUNT; i++)
+		if (bytes_equal(key, bytes_string(kinds[i].name)))
+			return &kinds[i];
+	return NULL;
+}
+
+/* Does what an object asks for by the keys of kinds[]. */
+static int apply_kinds(struct mutation *m, const struct json_node *body)
+{
+	const struct json_node *n;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; !err && i < KIND_COUNT; i++) {
+		n = json_find(m->json, body, kinds[i].name);
+		if (n)
+			err = kinds[i].apply(m, n);
+	}
 	return err;
 }
 
@@ -296,12 +333,76 @@ static int apply_list(struct mutation *m, const struct json_node *list)
 
 	if (list->type != JSON_ARRAY)
 		return fail(ERR_bad_line, "\"mutations\" must be a list");
-	for (; !err && n; n = json_next(m->json, n)) {
-		if (n->type != JSON_OBJECT)
-			return fail(ERR_bad_line,
-				    "one of \"mutations\" is no object");
-		err = apply(m, n, true);
+	for (; !err && n; n = json_next(m->json, n))
+		err = apply_kinds(m, n);
+	return err;
+}
+
+/* The body of a line, or of its "else". */
+static int apply(struct mutation *m, const struct json_node *body)
+{
+	const struct json_node *list = json_find(m->json, body, "mutations");
+
+	return list ? apply_list(m, list) : apply_kinds(m, body);
+}
+
+/* Whether all keys of one of "mutations" are known; and whether it reads. */
+static int check_item(const struct json *j, const struct json_node *item,
+		      bool *reads)
+{
+	const struct json_node *n = json_first(j, item);
+
+	if (item->type != JSON_OBJECT)
+		return fail(ERR_bad_line, "one of \"mutations\" is no object");
+	for (; n; n = json_next(j, n)) {
+		const struct kind *kind = find_kind(n->key);
+
+		if (!kind)
+			return json_wrong("unknown key", n->key);
+		*reads |= kind->reads;
 	}
+	return 0;
+}
+
+static int check_body(const struct json *j, const struct json_node *body,
+		      bool is_else, bool *reads)
+{
+	const struct json_node *n, *item, *list = NULL;
+	bool beside = false, has_if = false, has_else = false;
+	int err = 0;
+
+	if (body->type != JSON_OBJECT)
+		return fail(ERR_bad_line, "%s must be a JSON object",
+			    is_else ? "\"else\"" : "a mutation");
+	for (n = json_first(j, body); !err && n; n = json_next(j, n)) {
+		const struct kind *kind = find_kind(n->key);
+
+		if (kind) {
+			beside = true;
+			*reads |= kind->reads;
+		} else if (bytes_equal(n->key, BYTES_LITERAL("mutations"))) {
+			list = n;
+		} else if (is_else) {
+			err = json_wrong("unknown key", n->key);
+		} else if (bytes_equal(n->key, BYTES_LITERAL("if"))) {
+			has_if = *reads = true;
+		} else if (bytes_equal(n->key, BYTES_LITERAL("else"))) {
+			has_else = true;
+			err = check_body(j, n, true, reads);
+		} else if (!bytes_equal(n->key, BYTES_LITERAL("row"))) {
+			err = json_wrong("unknown key", n->key);
+		}
+	}
+	if (!err && has_else && !has_if)
+		err = fail(ERR_bad_line, "\"else\" without \"if\"");
+	if (!err && list && beside)
+		err = fail(ERR_bad_line,
+			   "\"mutations\" beside what belongs into it");
+	if (err || !list || list->type != JSON_ARRAY)
+		return err;
+	item = json_first(j, list);
+	for (; !err && item; item = json_next(j, item))
+		err = check_item(j, item, reads);
 	return err;
 }
 
@@ -318,29 +419,46 @@ static int find_row(struct mutation *m, const struct json_node *body,
 		return expected.size > 0
 			       ? 0
 			       : fail(ERR_bad_line, "no \"row\" is given");
-	err = bytes_value(m, n, &m->row, row);
+	err = json_bytes(m, n, &m->row, row);
 	if (!err && expected.size > 0 && !bytes_equal(*row, expected))
-		err = wrong("the line is about another row", *row);
+		err = json_wrong("the line is about another row", *row);
 	return err;
 }
 
-int json_mutation(struct json *j, struct bytes line, struct bytes table,
-		  struct bytes row, uint64_t now_us, struct write *w)
+int json_mutation_parse(struct json *j, struct bytes line,
+			const struct json_node **body, bool *reads)
 {
-	struct mutation m = { .json = j, .w = w, .now_us = now_us };
-	struct write_mark mark = write_mark(w);
-	const struct json_node *body;
 	int err;
 
-	body = json_parse(j, line, &err);
-	if (body && body->type != JSON_OBJECT)
-		err = fail(ERR_bad_line, "a mutation must be a JSON object");
+	*reads = false;
+	*body = json_parse(j, line, &err);
+	return *body ? check_body(j, *body, false, reads) : err;
+}
+
+int json_mutation_add(const struct json_context *c,
+		      const struct json_node *body, struct write *w)
+{
+	struct mutation m = { .json = c->json, .w = w, .now_us = c->now_us };
+	const struct json_node *condition = json_find(c->json, body, "if");
+	struct write_mark mark = write_mark(w);
+	struct bytes row;
+	int err, holds = 1;
+
+	err = find_row(&m, body, c->row, &row);
 	if (!err)
-		err = find_row(&m, body, row, &row);
+		err = write_row(w, c->table, row);
+	if (!err && condition) {
+		holds = json_condition(c->store, &m, condition, c->table, row);
+		err = holds < 0 ? holds : 0;
+	}
+	if (!err && !holds) {
+		body = json_find(c->json, body, "else");
+		if (!body)
+			err = fail(ERR_condition_failed,
+				   "the condition does not hold");
+	}
 	if (!err)
-		err = write_row(w, table, row);
-	if (!err)
-		err = apply(&m, body, false);
+		err = apply(&m, body);
 	if (err < 0)
 		write_rewind(w, mark);
 	buf_release(&m.row);
@@ -349,12 +467,43 @@ int json_mutation(struct json *j, struct bytes line, struct bytes table,
 	return err;
 }
 
-int mutation_parse_json(struct bytes line, struct bytes table, struct bytes row,
-			struct write *w)
+struct line {
+	struct json_context context;
+	const struct json_node *body;
+	size_t count;
+};
+
+static int decide(void *context, struct write *w)
+{
+	struct line *line = context;
+	int err = json_mutation_add(&line->context, line->body, w);
+
+	line->count = write_count(w);
+	return err;
+}
+
+int json_mutation_update(const struct json_context *c,
+			 const struct json_node *body, bool sync, size_t *count)
+{
+	struct line line = { *c, body, 0 };
+	int err = store_update(c->store, decide, &line, sync);
+
+	if (count)
+		*count = line.count;
+	return err;
+}
+
+int mutation_run_json(struct store *s, struct bytes table, struct bytes row,
+		      struct bytes text, bool sync)
 {
 	struct json j = { 0 };
-	int err = json_mutation(&j, line, table, row, STORE_NOW, w);
+	struct json_context c = { s, &j, table, row, STORE_NOW };
+	const struct json_node *body;
+	bool reads;
+	int err = json_mutation_parse(&j, text, &body, &reads);
 
+	if (!err)
+		err = json_mutation_update(&c, body, sync, NULL);
 	json_release(&j);
 	return err;
 }

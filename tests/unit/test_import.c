@@ -323,6 +323,30 @@ START_TEST(json_lines)
 }
 END_TEST
 
+/* Lines that depend on those before them, also on ones not yet committed. */
+START_TEST(json_updates)
+{
+	check_import(
+		TEXT_JSONL, &plain,
+		BYTES_LITERAL(
+			"{\"row\":\"a\",\"set\":{\"f\":{\"q\":{\"value\":\"x\","
+			"\"timestamp\":9000000000000000}}}}\n"
+			"{\"row\":\"a\",\"append\":{\"f\":{\"q\":\"y\"}}}\n"
+			"{\"row\":\"a\",\"if\":{\"absent\":true},"
+			"\"delete\":true}\n"
+			"{\"row\":\"a\",\"increment\":{\"f\":{\"q\":1}}}\n"
+			"{\"row\":\"b\",\"if\":{\"absent\":true},"
+			"\"set\":{\"f\":{\"q\":{\"value\":\"new\",\"timestamp\":1}}}}"),
+		&(struct expected){
+			"\"a\" f \"q\" now \"xy\"\n"
+			"\"b\" f \"q\" 1 \"new\"\n",
+			"line 3: the condition does not hold\n"
+			"line 4: increment on non-64-bit value: it has 2 "
+			"bytes\n",
+			5, 3, 3, NULL });
+}
+END_TEST
+
 /* What a printer writes as JSON lines, import takes back unchanged. */
 START_TEST(json_round_trip)
 {
@@ -531,10 +555,11 @@ int main(void)
 				 values_keep_their_signs,
 				 tsv_fields,
 				 json_lines,
+				 json_updates,
 				 json_round_trip,
 				 random_input,
 				 batches,
 				 unknown_table };
 
-	return run_suite("import", NULL, NULL, tests, 11);
+	return run_suite("import", NULL, NULL, tests, 12);
 }

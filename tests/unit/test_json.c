@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "store/text.h"
@@ -47,17 +48,14 @@ static char *quoted(const char *text)
 static int apply(const char *text)
 {
 	char *line = quoted(text);
-	struct write *w;
-	int err;
+	uint64_t before = engine_visible_seq(store_engine(store));
+	int err =
+		mutation_run_json(store, BYTES_LITERAL("t"), BYTES_LITERAL("r"),
+				  bytes_string(line), false);
 
-	ck_assert_int_eq(write_new(store, &w), 0);
-	err = mutation_parse_json(bytes_string(line), BYTES_LITERAL("t"),
-				  BYTES_LITERAL("r"), w);
 	if (err < 0)
-		ck_assert_uint_eq(write_count(w), 0);
-	else
-		ck_assert_int_eq(store_commit(store, w, false), 0);
-	write_free(w);
+		ck_assert_uint_eq(engine_visible_seq(store_engine(store)),
+				  before);
 	free(line);
 	return err;
 }
@@ -184,8 +182,32 @@ START_TEST(refuses)
 		"{'mutations': [{'row': 'r'}]}",
 		"{'mutations': [{'mutations': []}]}",
 		"{'mutations': [], 'set': {}}",
-		"{'increment': {'f': {'a': 1}}}",
+		"{'increment': {'f': {'a': 1.5}}}",
+		"{'increment': {'f': {'a': '1'}}}",
+		"{'increment': {'f': {'a': 9223372036854775808}}}",
+		"{'increment': {'f': 1}}",
+		"{'append': {'f': {'a': null}}}",
+		"{'append': [], 'set': {'f': {'a': 1}}}",
+		"{'append': {'nofam': {'a': 1}}}",
+		"{'else': {'set': {'f': {'a': 1}}}}",
+		"{'if': {'present': true}, 'else': 1}",
+		"{'if': {'present': true}, 'else': {'row': 'r'}}",
+		"{'if': {'present': true}, 'else': {'if': []}}",
 		"{'if': {}, 'set': {'f': {'a': 1}}}",
+		"{'if': 1, 'set': {'f': {'a': 1}}}",
+		"{'if': {'absent': false}, 'set': {'f': {'a': 1}}}",
+		"{'if': {'family': 'f', 'qualifier': 'a'}, 'set': {}}",
+		"{'if': {'qualifier': 'a', 'absent': true}, 'set': {}}",
+		"{'if': {'family': 'f', 'equals': 'a'}, 'set': {}}",
+		"{'if': {'family': 'nofam', 'absent': true}, 'set': {}}",
+		"{'if': {'absent': true, 'present': true}, 'set': {}}",
+		"{'if': {'absent': true, 'sett': true}, 'set': {}}",
+		"{'if': {'family': 'f', 'qualifier': 'a', 'matches': '('}}",
+		"{'if': {'absent': true, 'any_version': 1}, 'set': {}}",
+		/* a condition that does not hold */
+		"{'if': {'present': true}, 'set': {'f': {'a': 1}}}",
+		"{'if': [{'absent': true}, {'family': 'f', 'present': true}], "
+		"'set': {'f': {'a': 1}}}",
 		"{'sett': {}}",
 		"{} {}",
 		/* the last mutation is wrong: nothing of it stays */
@@ -199,6 +221,91 @@ START_TEST(refuses)
 		ck_assert_msg(err_detail()[0], "no reason: %s", lines[i]);
 	}
 	check_row(true, "");
+}
+END_TEST
+
+START_TEST(appends_and_increments)
+{
+	ck_assert_int_eq(apply("{'set': {'f': {'a': {'value': 'x', "
+			       "'timestamp': 9000000000000000}}}, "
+			       "'append': {'f': {'a': 'y'}}}"),
+			 0);
+	check_row(true, "{'row': 'r', 'set': {'f': {'a': {'value': 'xy', "
+			"'timestamp': 9000000000000000}}}}\n");
+	ck_assert_int_eq(apply("{'mutations': [{'append': {'f': {'a': "
+			       "{'base64': '/w=='}}}}, {'delete': true}, "
+			       "{'set': {'f': {'a': {'value': '1', "
+			       "'timestamp': 9000000000000000}}}}, "
+			       "{'append': {'f': {'a': 2}}}]}"),
+			 0);
+	check_row(true, "{'row': 'r', 'set': {'f': {'a': {'value': '12', "
+			"'timestamp': 9000000000000000}}}}\n");
+	ck_assert_int_eq(apply("{'increment': {'f': {'a': 1}}}"),
+			 -ERR_not_a_number);
+	ck_assert_int_eq(apply("{'set': {'f': {'a': {'base64': "
+			       "'AAAAAAAAAAE=', 'timestamp': "
+			       "9000000000000000}}}, "
+			       "'increment': {'f': {'a': -2}}}"),
+			 0);
+	check_row(false, "{'row': 'r', 'set': {'f': {'a': {'base64': "
+			 "'//////////8=', 'timestamp': 9000000000000000}}}}\n");
+}
+END_TEST
+
+/* Whether the condition holds for the row that first made. */
+static bool holds(const char *condition)
+{
+	char line[512];
+	int err;
+
+	snprintf(line, sizeof(line), "{'if': %s, 'set': {'f': {}}}", condition);
+	err = apply(line);
+	ck_assert_msg(err == 0 || err == -ERR_condition_failed, "%s: %s", line,
+		      err_detail());
+	return err == 0;
+}
+
+START_TEST(conditions)
+{
+	ck_assert(holds("{'absent': true}"));
+	ck_assert(holds("[]"));
+	ck_assert_int_eq(apply(first), 0);
+	ck_assert(holds("{'present': true}"));
+	ck_assert(holds("{'family': 'g', 'present': true}"));
+	ck_assert(!holds("{'family': 'g', 'absent': true}"));
+	ck_assert(holds("{'family': 'g', 'qualifier': 'a', 'absent': true}"));
+	ck_assert(holds("{'family': 'f', 'qualifier': {'base64': 'YQ=='}, "
+			"'equals': 3}"));
+	ck_assert(!holds("{'family': 'f', 'qualifier': 'a', 'equals': '1'}"));
+	ck_assert(holds("{'family': 'f', 'qualifier': 'a', 'equals': '1', "
+			"'any_version': true}"));
+	ck_assert(holds("{'family': 'f', 'qualifier': 'a', "
+			"'matches': '[1-3]'}"));
+	ck_assert(!holds("{'family': 'f', 'qualifier': 'a', "
+			 "'matches': '[12]'}"));
+	ck_assert(holds("{'family': 'f', 'qualifier': 'a', "
+			"'matches': '[12]', 'any_version': true}"));
+	ck_assert(!holds("{'family': 'f', 'qualifier': 'z', "
+			 "'matches': '.*'}"));
+	ck_assert(!holds("[{'present': true}, {'family': 'f', "
+			 "'qualifier': 'a', 'equals': 4}]"));
+}
+END_TEST
+
+START_TEST(otherwise)
+{
+	const char *line = "{'if': {'absent': true}, "
+			   "'set': {'f': {'a': {'value': 1, 'timestamp': 0}}}, "
+			   "'else': {'mutations': [{'delete': true}, "
+			   "{'set': {'g': {'a': {'value': 2, "
+			   "'timestamp': 0}}}}]}}";
+
+	ck_assert_int_eq(apply(line), 0);
+	check_row(true, "{'row': 'r', 'set': {'f': {'a': {'value': '1', "
+			"'timestamp': 0}}}}\n");
+	ck_assert_int_eq(apply(line), 0);
+	check_row(true, "{'row': 'r', 'set': {'g': {'a': {'value': '2', "
+			"'timestamp': 0}}}}\n");
 }
 END_TEST
 
@@ -230,8 +337,10 @@ END_TEST
 
 int main(void)
 {
-	const TTest *tests[] = { sets_and_prints, deletes, order, refuses,
-				 bounds };
+	const TTest *tests[] = { sets_and_prints, deletes,
+				 order,           refuses,
+				 bounds,          appends_and_increments,
+				 conditions,      otherwise };
 
-	return run_suite("json", setup, teardown, tests, 5);
+	return run_suite("json", setup, teardown, tests, 8);
 }
