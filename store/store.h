@@ -105,7 +105,8 @@ struct table {
 	struct bytes name;
 	uint32_t id; /* never used again */
 	uint64_t birth_seq;
-	bool millis; /* timestamps are multiples of 1000 */
+	uint64_t record_seq; /* of the last change to all this */
+	bool millis;         /* timestamps are multiples of 1000 */
 	struct table_access access;
 	struct family *families; /* by name */
 	size_t family_count;

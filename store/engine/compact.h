@@ -14,7 +14,8 @@
  *   - a version overwritten by one with the same version key and seq <= oldest
  *   - an entry covered by a range tombstone with seq <= oldest
  *   - a put with seq <= oldest that its family's GC rule hides, its rank
- *     counted among the entries with seq <= oldest
+ *     counted among the entries with seq <= oldest; not while a deletion that
+ *     is older than the rule may lie above the inputs (above_seq)
  *   - everything of a dropped table or family (seq < its birth, or unknown)
  *   - tombstones, point or range, with seq <= oldest, when no older file below
  *     the output level overlaps them
@@ -27,6 +28,8 @@ struct merge_context {
 					   the last */
 	size_t snapshot_count;     /* at least 1 */
 	uint64_t now_us;           /* GC time */
+	uint64_t above_seq;        /* not above that of any deletion elsewhere
+				      that is newer than the inputs */
 	uint64_t file_size;        /* target of an output */
 	enum row_directory_rule rows;
 	uint64_t (*new_id)(void *context);
@@ -68,6 +71,9 @@ int compact_pick_bottom(const struct version *v, struct bytes start,
 			struct bytes end, uint64_t before_id,
 			struct compaction *out);
 void compaction_release(struct compaction *c);
+/* The least sequence of the files above c's inputs that overlap them and delete
+ * something; UINT64_MAX if there are none. */
+uint64_t compact_above(const struct version *v, const struct compaction *c);
 
 /* Runs c on v and fills edit. On failure no new file remains. */
 int compact_run(const struct merge_context *c, struct version *v,

@@ -64,6 +64,9 @@ uint64_t gc_expiry(const struct gc_policy *p, uint64_t rank,
  * compaction has dropped already. That is why whoever replaces a policy, or
  * deletes single versions, first deletes what is hidden (see
  * cursor_show_hidden): under another policy some of it might be seen again.
+ * A deletion from before the policy gave no such care to what the policy hides.
+ * So a merge that may not see all of those must not go by the policy, because
+ * it would count versions that are deleted.
  */
 struct gc_family {
 	struct bytes name; /* owned by the rules */
@@ -74,6 +77,7 @@ struct gc_family {
 struct gc_table {
 	uint32_t id;
 	uint64_t birth_seq;
+	uint64_t rules_seq;         /* policies are not older than this */
 	struct gc_family *families; /* by name */
 	size_t family_count;
 };

@@ -320,3 +320,48 @@ int compact_pick_bottom(const struct version *v, struct bytes start,
 	}
 	return 0;
 }
+
+static bool is_input(const struct compaction *c, const struct sst_file *f)
+{
+	size_t i;
+
+	for (i = 0; i < c->input_count[0]; i++)
+		if (c->inputs[0][i] == f)
+			return true;
+	return false;
+}
+
+static bool overlaps_input(const struct compaction *c, const struct sst_file *f)
+{
+	const struct sst_file *in;
+	size_t i;
+	int side;
+
+	for (side = 0; side < 2; side++)
+		for (i = 0; i < c->input_count[side]; i++) {
+			in = c->inputs[side][i];
+			if (sst_file_overlaps(f, in->smallest, BYTES_NONE) &&
+			    bytes_compare(f->smallest, in->largest) <= 0)
+				return true;
+		}
+	return false;
+}
+
+uint64_t compact_above(const struct version *v, const struct compaction *c)
+{
+	uint64_t seq = UINT64_MAX;
+	unsigned int level;
+	size_t i;
+
+	for (level = 0; level == 0 || level < c->level; level++)
+		for (i = 0; i < v->levels[level].count; i++) {
+			const struct sst_file *f = v->levels[level].files[i];
+			const struct sst_properties *p = sst_properties(f->sst);
+
+			if (f->smallest_seq < seq &&
+			    p->delete_count + p->tombstone_count > 0 &&
+			    !is_input(c, f) && overlaps_input(c, f))
+				seq = f->smallest_seq;
+		}
+	return seq;
+}

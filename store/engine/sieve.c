@@ -43,6 +43,8 @@ static int find_family(struct sieve *s)
 		s->birth_seq = table->birth_seq > s->family->birth_seq
 				       ? table->birth_seq
 				       : s->family->birth_seq;
+	if (table && table->rules_seq > s->context->above_seq)
+		s->family = NULL;
 	return 0;
 }
 

@@ -131,6 +131,7 @@ static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
 	err = merge_context(e, &context, &snapshots);
 	if (err < 0)
 		return err;
+	context.above_seq = m->last_seq + 1;
 	err = compact_flush(&context, m, &edit);
 	if (err < 0)
 		goto release;
@@ -186,6 +187,12 @@ static int run(struct engine *e, struct version *v, const struct compaction *c)
 	err = merge_context(e, &context, &snapshots);
 	if (err < 0)
 		return err;
+	context.above_seq = compact_above(v, c);
+	pthread_mutex_lock(&e->edits);
+	/* What is in no sst is in memtables. */
+	if (e->manifest->last_seq < context.above_seq)
+		context.above_seq = e->manifest->last_seq + 1;
+	pthread_mutex_unlock(&e->edits);
 	err = compact_run(&context, v, c, &edit);
 	if (err == 0) {
 		edit.gc_time_us = context.now_us;

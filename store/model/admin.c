@@ -92,9 +92,11 @@ static int change_begin(struct store *s, struct change *c)
 	return err;
 }
 
-static int change_put(struct change *c, const struct table *table)
+static int change_put(struct change *c, struct table *table)
 {
 	int err = record_key(table->name, SCHEMA_FAMILY, &c->key);
+
+	table->record_seq = 0; /* see set_births */
 
 	buf_reset(&c->record);
 	if (err == 0)
@@ -126,9 +128,9 @@ static int change_put_next_id(struct change *c)
 	return err;
 }
 
-/* Births that are still 0 become the sequence of the first record, which is
- * what a reader of the records concludes too: the record that changed is always
- * the batch's first. */
+/* Births and sequences of records that are still 0 become the sequence of the
+ * first record, which is what a reader of the records concludes too: the record
+ * that changed is always the batch's first. */
 static void set_births(struct schema *schema, uint64_t seq)
 {
 	size_t i, j;
@@ -138,6 +140,8 @@ static void set_births(struct schema *schema, uint64_t seq)
 
 		if (t->birth_seq == 0)
 			t->birth_seq = seq;
+		if (t->record_seq == 0)
+			t->record_seq = seq;
 		for (j = 0; j < t->family_count; j++)
 			if (t->families[j].birth_seq == 0)
 				t->families[j].birth_seq = seq;

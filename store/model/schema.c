@@ -259,6 +259,7 @@ int schema_copy(const struct schema *from, struct schema **out)
 			break;
 		table->id = old->id;
 		table->birth_seq = old->birth_seq;
+		table->record_seq = old->record_seq;
 		table->millis = old->millis;
 		table->access = old->access;
 		for (j = 0; j < old->family_count && err == 0; j++)
@@ -326,6 +327,7 @@ int schema_rules(const struct schema *schema, struct gc_rules **out)
 
 		to->id = from->id;
 		to->birth_seq = from->birth_seq;
+		to->rules_seq = from->record_seq;
 		to->families =
 			calloc(from->family_count + 1, sizeof(*to->families));
 		if (!to->families)

@@ -137,6 +137,7 @@ int table_decode(struct schema *schema, struct bytes name, uint64_t seq,
 		return err;
 	t->id = (uint32_t)id;
 	t->birth_seq = birth ? birth : seq;
+	t->record_seq = seq;
 	t->millis = millis.data[0] != 0;
 	for (i = 0; i < count; i++) {
 		err = decode_family(t, seq, &in);

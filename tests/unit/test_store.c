@@ -330,10 +330,52 @@ START_TEST(many_rows)
 }
 END_TEST
 
+/* A version was deleted before there was a policy that counts versions. A merge
+ * that sees the version, but not its deletion, must not count it. */
+START_TEST(deletions_older_than_the_policy)
+{
+	struct gc_policy *newest = gc_policy_leaf(GC_MAX_VERSIONS, 1);
+	struct scan_range all = { 0 };
+	struct engine_stats stats;
+	struct write *w;
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		set("r", "f", "q", 1000, "old");
+		set("r", "f", "q", 2000, "new");
+		ck_assert_int_eq(engine_flush(store_engine(s)), 0);
+	}
+	ck_assert_int_eq(write_new(s, &w), 0);
+	ck_assert_int_eq(write_row(w, str("t"), str("r")), 0);
+	ck_assert_int_eq(write_delete_cells(w, str("f"), str("q"), 2000, 2001),
+			 0);
+	ck_assert_int_eq(store_commit(s, w, false), 0);
+	write_free(w);
+	ck_assert_int_eq(store_set_gc(s, str("t"), str("f"), newest), 0);
+	ck_assert_str_eq(dump(all, CURSOR_VERSION), "r/f:q@1000=old ");
+	ck_assert_int_eq(engine_step(store_engine(s)), 1);
+	engine_stats(store_engine(s), &stats);
+	ck_assert_uint_eq(stats.compaction_count, 1);
+	ck_assert_str_eq(dump(all, CURSOR_VERSION), "r/f:q@1000=old ");
+	/* Once all is in one place, the policy is gone by again. */
+	set("r", "f", "q", 3000, "newest");
+	ck_assert_int_eq(store_compact(s, BYTES_NONE), 0);
+	ck_assert_str_eq(dump(all, CURSOR_VERSION), "r/f:q@3000=newest ");
+	ck_assert_int_eq(store_set_gc(s, str("t"), str("f"), NULL), 0);
+	ck_assert_str_eq(dump(all, CURSOR_VERSION), "r/f:q@3000=newest ");
+	gc_policy_free(newest);
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *tests[] = { versions_and_steps,     deletes,  policies,
-				 dropped_and_made_again, refusals, many_rows };
+	const TTest *tests[] = { versions_and_steps,
+				 deletes,
+				 policies,
+				 dropped_and_made_again,
+				 refusals,
+				 many_rows,
+				 deletions_older_than_the_policy };
 
-	return run_suite("store", setup, teardown, tests, 6);
+	return run_suite("store", setup, teardown, tests, 7);
 }
