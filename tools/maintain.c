@@ -46,6 +46,7 @@ int verb_stats(struct verb_call *c)
 	struct engine_stats s;
 	struct schema *schema;
 	size_t i;
+	int err;
 
 	if (c->argc != 1)
 		return verb_usage(c);
@@ -75,5 +76,9 @@ int verb_stats(struct verb_call *c)
 	PUT("syncs", s.sync_count);
 	PUT("sequence", s.visible_seq);
 #undef PUT
+	err = engine_health(store_engine(c->store));
+	if (err < 0)
+		fprintf(c->out, "trouble %s: %s\n", err_detail(),
+			err_text(err));
 	return 0;
 }

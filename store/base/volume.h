@@ -48,7 +48,9 @@ struct volume_ops {
 
 	/* -EEXIST if the name is taken. */
 	int (*log_create)(struct volume *v, const char *name, struct log **out);
-	/* All of data or an error; after an error the end is undefined. */
+	/* All of data or an error. After -ENOSPC, which stands for a quota too,
+	 * nothing of it is there and it may be tried again; after any other
+	 * error the end is undefined. */
 	int (*log_append)(struct log *l, struct bytes data);
 	int (*log_sync)(struct log *l);
 	/* Ends l without syncing. */
@@ -73,7 +75,8 @@ struct volume_ops {
 	int (*root_get)(struct volume *v, uint64_t *version, struct buf *out);
 	/* Replaces the root if its version is expected (0: there is none);
 	 * it then has version expected + 1, durably. Else
-	 * -ERR_volume_conflict. */
+	 * -ERR_volume_conflict. After that and after -ENOSPC nothing has
+	 * changed; after any other error it may have, or not. */
 	int (*root_swap)(struct volume *v, uint64_t expected,
 			 struct bytes content);
 

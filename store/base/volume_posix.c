@@ -134,7 +134,8 @@ int posix_publish(struct posix_volume *v, const char *name, bool replace)
 	err = posix_sync_directory(v);
 	if (err < 0 && !replace)
 		unlinkat(v->directory, name, 0);
-	return err;
+	/* That stands for nothing having changed. */
+	return err == -ENOSPC ? -EIO : err;
 }
 
 static int posix_segment_create(struct volume *volume, const char *name,
@@ -271,7 +272,12 @@ static int posix_log_append(struct log *log, struct bytes data)
 
 	if (!err)
 		log->size += data.size;
-	return err;
+	if (err != -ENOSPC && err != -EDQUOT)
+		return err;
+	if (ftruncate(l->fd, (off_t)log->size) < 0)
+		return fail(EIO, "%s: cannot cut off what a full disk left",
+			    l->path);
+	return -ENOSPC;
 }
 
 static int posix_log_sync(struct log *log)

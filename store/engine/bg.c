@@ -6,6 +6,10 @@
 #include <stdlib.h>
 #include <time.h>
 
+/* Before work that failed is tried again; doubled each time. */
+#define PAUSE_MIN_MS 100
+#define PAUSE_MAX_MS 6400
+
 struct bg {
 	pthread_t worker, ticker;
 	pthread_mutex_t lock;
@@ -17,9 +21,34 @@ struct bg {
 	void *context;
 };
 
+/* The moment so many milliseconds from now. */
+static struct timespec moment(unsigned int ms)
+{
+	struct timespec at;
+
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	at.tv_sec += ms / 1000;
+	at.tv_nsec += (long)(ms % 1000) * 1000000;
+	if (at.tv_nsec >= 1000000000) {
+		at.tv_sec++;
+		at.tv_nsec -= 1000000000;
+	}
+	return at;
+}
+
+/* Waits until stop or that moment. Needs lock. */
+static void wait_until(struct bg *bg, pthread_cond_t *signal,
+		       struct timespec at)
+{
+	while (!bg->stop &&
+	       pthread_cond_timedwait(signal, &bg->lock, &at) != ETIMEDOUT)
+		;
+}
+
 static void *worker_main(void *argument)
 {
 	struct bg *bg = argument;
+	unsigned int pause = 0; /* ms, after a failure */
 	int did;
 
 	pthread_mutex_lock(&bg->lock);
@@ -32,8 +61,16 @@ static void *worker_main(void *argument)
 		pthread_mutex_unlock(&bg->lock);
 		did = bg->step(bg->context);
 		pthread_mutex_lock(&bg->lock);
-		if (did > 0)
+		if (did != 0)
 			bg->work = true;
+		if (did >= 0) {
+			pause = 0;
+			continue;
+		}
+		pause = pause ? pause * 2 : PAUSE_MIN_MS;
+		if (pause > PAUSE_MAX_MS)
+			pause = PAUSE_MAX_MS;
+		wait_until(bg, &bg->wake_worker, moment(pause));
 	}
 	pthread_mutex_unlock(&bg->lock);
 	return NULL;
@@ -42,20 +79,12 @@ static void *worker_main(void *argument)
 static void *ticker_main(void *argument)
 {
 	struct bg *bg = argument;
-	struct timespec until;
 
 	pthread_mutex_lock(&bg->lock);
 	while (!bg->stop) {
-		clock_gettime(CLOCK_MONOTONIC, &until);
-		until.tv_sec += bg->interval_ms / 1000;
-		until.tv_nsec += (long)(bg->interval_ms % 1000) * 1000000;
-		if (until.tv_nsec >= 1000000000) {
-			until.tv_sec++;
-			until.tv_nsec -= 1000000000;
-		}
-		if (pthread_cond_timedwait(&bg->wake_ticker, &bg->lock,
-					   &until) != ETIMEDOUT)
-			continue;
+		wait_until(bg, &bg->wake_ticker, moment(bg->interval_ms));
+		if (bg->stop)
+			break;
 		pthread_mutex_unlock(&bg->lock);
 		bg->tick(bg->context);
 		pthread_mutex_lock(&bg->lock);
@@ -75,9 +104,9 @@ int bg_start(int (*step)(void *context), void (*tick)(void *context),
 	if (!bg)
 		return -ENOMEM;
 	pthread_mutex_init(&bg->lock, NULL);
-	pthread_cond_init(&bg->wake_worker, NULL);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&bg->wake_worker, &monotonic);
 	pthread_cond_init(&bg->wake_ticker, &monotonic);
 	pthread_condattr_destroy(&monotonic);
 	bg->step = step;

@@ -7,7 +7,8 @@
  */
 struct bg;
 
-/* step: 1 did something, 0 idle, negative stop. tick may be NULL. */
+/* step: 1 did something, 0 idle, negative: failed, and is called again after a
+ * pause, which grows from 0.1 to 6.4 seconds. tick may be NULL. */
 int bg_start(int (*step)(void *context), void (*tick)(void *context),
 	     unsigned int interval_ms, void *context, struct bg **out);
 /* From any thread, any number of times. */

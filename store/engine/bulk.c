@@ -404,21 +404,13 @@ static bool memtable_overlaps(const struct bulk *b, struct memtable *m)
 static int flush_overlap(struct bulk *b, const struct batch *mark)
 {
 	struct engine *e = b->e;
-	size_t waiting;
-	int err = 0;
+	int err = engine_flush_waiting(e);
 
-	if (memtable_overlaps(b, e->memtable) ||
-	    !memtable_fits(e->memtable, mark))
-		err = engine_rotate(e, e->options.memtable_size);
-	while (err >= 0) {
-		pthread_mutex_lock(&e->lock);
-		waiting = e->immutable_count;
-		pthread_mutex_unlock(&e->lock);
-		if (waiting == 0)
-			return 0;
-		err = engine_step(e);
-	}
-	return err;
+	if (err < 0 || (!memtable_overlaps(b, e->memtable) &&
+			memtable_fits(e->memtable, mark)))
+		return err;
+	err = engine_rotate(e, e->options.memtable_size);
+	return err < 0 ? err : engine_flush_waiting(e);
 }
 
 static bool overlaps_run(const struct sst_file *f, const struct run *run)
@@ -463,7 +455,23 @@ static int sync_log(struct engine *e)
 	pthread_mutex_lock(&e->sync);
 	err = wal_sync(e->wal);
 	pthread_mutex_unlock(&e->sync);
-	return err;
+	return err < 0 ? engine_poison(e, err) : 0;
+}
+
+/* The log gets the load's sequence. A full disk is no failure: the mark waits
+ * for the next write, and until then the files tell it. */
+static int log_mark(struct engine *e, struct batch *mark, uint64_t seq)
+{
+	int err;
+
+	batch_seal(mark, seq);
+	err = engine_log(e, mark);
+	if (err == -ENOSPC) {
+		e->unmarked_seq = seq;
+		err_clear();
+		return 0;
+	}
+	return err < 0 ? engine_poison(e, err) : sync_log(e);
 }
 
 /*
@@ -471,8 +479,8 @@ static int sync_log(struct engine *e)
  * because what has a smaller sequence must not be lost while the load stays,
  * and after it, because a compaction may drop all that has the load's. If the
  * power fails in between, the files tell it. From the edit on the files are the
- * manifest's, even if it failed: it may be durable all the same. Needs commit
- * and work.
+ * manifest's, even if it failed, unless it says that nothing happened. Needs
+ * commit and work.
  */
 static int name_files(struct bulk *b, struct batch *mark)
 {
@@ -486,22 +494,17 @@ static int name_files(struct bulk *b, struct batch *mark)
 		err = edit_add_loaded(&edit,
 				      find_level(e->version, &b->runs[i]),
 				      b->runs[i].id, b->runs[i].size, seq);
-	if (err < 0)
-		goto release;
-	err = sync_log(e);
-	if (err == 0) {
-		err = engine_apply(e, &edit);
-		forget_runs(b, false);
-	}
-	batch_seal(mark, seq);
-	if (err == 0)
-		err = wal_append(e->wal, buf_bytes(&mark->data));
 	if (err == 0)
 		err = sync_log(e);
-	if (err < 0) {
-		engine_poison(e, err);
+	if (err < 0)
 		goto release;
-	}
+	err = engine_apply(e, &edit);
+	if (err == 0 || atomic_load(&e->error) != 0)
+		forget_runs(b, false);
+	if (err == 0)
+		err = log_mark(e, mark, seq);
+	if (err < 0)
+		goto release;
 	e->written_seq = seq;
 	memtable_apply(e->memtable, mark, seq);
 	atomic_store_explicit(&e->visible_seq, seq, memory_order_release);

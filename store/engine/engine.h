@@ -40,8 +40,9 @@ void engine_options_init(struct engine_options *o);
 int engine_open(struct volume *v, const struct engine_options *o,
 		struct engine **out);
 const char *engine_recovery_text(const struct engine *e);
-/* Syncs and ends the log cleanly. Ends e in every case; the volume stays the
- * caller's. */
+/* Flushes, if there is much to, and syncs and ends the log cleanly. Everything
+ * written is durable when it returns 0, whether or not there was room to flush.
+ * Ends e in every case; the volume stays the caller's. */
 int engine_close(struct engine *e);
 /* Ends e as if the process had died: nothing is synced. For tests. */
 void engine_abandon(struct engine *e);
@@ -49,8 +50,10 @@ void engine_abandon(struct engine *e);
 /*
  * Commits batch, whose records become visible together. On return 0 it is in
  * the log as far as the operating system; with sync it is durable. *seq, if not
- * NULL, is the sequence of its last record. -ERR_store_readonly after an
- * earlier failure to log.
+ * NULL, is the sequence of its last record. -ENOSPC when the log cannot grow,
+ * or the trouble that flushes have when the memory for what waits for them is
+ * used up: nothing was written, and it may be tried again. -ERR_store_readonly
+ * after an earlier failure to log.
  */
 int engine_write(struct engine *e, struct batch *batch, bool sync,
 		 uint64_t *seq);
@@ -62,8 +65,9 @@ uint64_t engine_visible_seq(struct engine *e);
  * Until the first call nothing is hidden and nothing dropped. */
 void engine_set_rules(struct engine *e, struct gc_rules *rules);
 
-/* One unit of background work: 1 if there was some, 0 if idle, negative error
- * (the store is then read-only). */
+/* One unit of background work: 1 if there was some, 0 if idle, or a negative
+ * error. After -ENOSPC and the like nothing has changed and the next call tries
+ * it again; after others, such as damage, the store is read-only. */
 int engine_step(struct engine *e);
 /* Flushes all memtables. */
 int engine_flush(struct engine *e);
@@ -96,5 +100,8 @@ struct engine_stats {
 };
 
 void engine_stats(struct engine *e, struct engine_stats *out);
+/* 0, or why it cannot take writes for ever, if nothing changes: an error that
+ * made it read-only, or the trouble that background work has. */
+int engine_health(struct engine *e);
 
 #endif

@@ -325,6 +325,8 @@ static int whole_state(const struct manifest *m, struct edit *e)
 	return err;
 }
 
+/* What fails after the append leaves the log with an edit that is not known to
+ * be durable: it is broken then. */
 static int log_edit(struct wal *wal, const struct edit *e)
 {
 	struct buf record = BUF_INIT;
@@ -336,6 +338,18 @@ static int log_edit(struct wal *wal, const struct edit *e)
 		err = wal_sync(wal);
 	buf_release(&record);
 	return err;
+}
+
+/* Of an edit log that the root does not name; a failure is left for the next
+ * open. What the caller may be failing of is what is to be told. */
+static void remove_edits(const struct manifest *m, uint64_t id)
+{
+	char name[VOLUME_NAME_MAX + 1], detail[1024];
+
+	snprintf(detail, sizeof(detail), "%s", err_detail());
+	manifest_name(id, "edits", name);
+	if (m->volume->ops->remove(m->volume, name) < 0)
+		fail(EIO, "%s", detail);
 }
 
 /* Begins an edit log with the whole state and makes the root name it. */
@@ -360,16 +374,17 @@ static int begin_edits(struct manifest *m)
 		root_encode(&root, raw);
 		err = m->volume->ops->root_swap(m->volume, m->root_version,
 						bytes_of(raw, sizeof(raw)));
+		m->broken = err < 0 && err != -ENOSPC;
 	}
 	if (err < 0) {
 		wal_abandon(wal);
+		if (!m->broken)
+			remove_edits(m, root.edits_id);
 		goto release;
 	}
 	if (m->edits) {
 		wal_abandon(m->edits);
-		manifest_name(m->edits_id, "edits", name);
-		if (m->volume->ops->remove(m->volume, name) < 0)
-			err_clear();
+		remove_edits(m, m->edits_id);
 	}
 	m->root_version++;
 	m->edits = wal;
@@ -457,8 +472,11 @@ int manifest_apply(struct manifest *m, const struct edit *e)
 	if (err < 0)
 		return err;
 	err = log_edit(m->edits, e);
-	if (err == 0)
+	m->broken = wal_broken(m->edits);
+	if (err == 0) {
 		err = apply_numbers(m, e);
+		m->broken |= err < 0;
+	}
 	if (err < 0) {
 		version_put(v);
 		return err;
@@ -470,5 +488,7 @@ int manifest_apply(struct manifest *m, const struct edit *e)
 				     true);
 	version_put(m->current);
 	m->current = v;
-	return wal_size(m->edits) > EDITS_SIZE_MAX ? begin_edits(m) : 0;
+	err = wal_size(m->edits) > EDITS_SIZE_MAX ? begin_edits(m) : 0;
+	/* A new edit log that cannot be begun can wait for the next edit. */
+	return m->broken ? err : 0;
 }

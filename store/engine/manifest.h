@@ -63,6 +63,7 @@ struct manifest {
 	size_t log_count;
 	uint64_t last_seq;
 	uint64_t gc_time_us;
+	bool broken; /* an edit may be durable or not: apply no more */
 };
 
 /*
@@ -81,7 +82,8 @@ uint64_t manifest_new_id(struct manifest *m);
 
 /*
  * Logs e durably, then makes it current: new ssts are opened, removed ones
- * marked obsolete. After a failure to log, nothing may be applied any more.
+ * marked obsolete. After a failure nothing of e has happened and it may be
+ * tried again, unless m is broken.
  */
 int manifest_apply(struct manifest *m, const struct edit *e);
 

@@ -320,23 +320,50 @@ const char *engine_recovery_text(const struct engine *e)
 	return e->recovery_text.data ? (const char *)e->recovery_text.data : "";
 }
 
-int engine_close(struct engine *e)
+/* So that the next opening has nothing to replay, unless that is little: not
+ * every closing is to make an sst. What cannot be flushed is in the log. */
+static void flush_for_close(struct engine *e)
+{
+	struct memtable *m = e->memtable;
+
+	if ((e->immutable_count > 0 || m->arena.used > m->arena.size / 8) &&
+	    engine_flush(e) < 0)
+		err_clear();
+}
+
+/* Ends the log as finished. For lack of space it stays as a kill would leave
+ * it: durable, which the next opening finds out by itself. */
+static int finish_log(struct engine *e)
 {
 	struct edit edit = EDIT_INIT;
 	uint64_t size;
+	int err;
+
+	err = wal_finish(e->wal, &size);
+	if (err == 0)
+		err = edit_add_log(&edit, e->log_id, size);
+	if (err == 0)
+		err = engine_apply(e, &edit);
+	edit_release(&edit);
+	if (err == -ENOSPC && !wal_broken(e->wal) && !e->manifest->broken) {
+		err_clear();
+		err = 0;
+	}
+	return err;
+}
+
+int engine_close(struct engine *e)
+{
 	int err = 0;
 
 	if (!e->options.read_only) {
 		err = engine_writable(e);
 		if (err == 0) {
-			err = wal_finish(e->wal, &size);
-			e->wal = NULL;
+			flush_for_close(e);
+			err = engine_writable(e);
 		}
 		if (err == 0)
-			err = edit_add_log(&edit, e->log_id, size);
-		if (err == 0)
-			err = engine_apply(e, &edit);
-		edit_release(&edit);
+			err = finish_log(e);
 		while (err == 0 && engine_remove_unused(e) > 0)
 			;
 	}

@@ -72,6 +72,13 @@ void engine_stats(struct engine *e, struct engine_stats *out)
 	size_t i;
 
 	*out = (struct engine_stats){ 0 };
+	pthread_mutex_lock(&e->sync);
+	out->log_size = e->wal ? wal_size(e->wal) : 0;
+	pthread_mutex_lock(&e->edits);
+	for (i = 0; i < e->manifest->log_count; i++)
+		out->log_size += e->manifest->logs[i].final_size;
+	pthread_mutex_unlock(&e->edits);
+	pthread_mutex_unlock(&e->sync);
 	pthread_mutex_lock(&e->lock);
 	for (i = 0; i < LEVEL_COUNT; i++) {
 		out->sst_count[i] = e->version->levels[i].count;

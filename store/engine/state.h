@@ -51,7 +51,11 @@ struct engine {
 
 	struct wal *wal; /* protected by commit and sync */
 	uint64_t log_id;
-	uint64_t written_seq;        /* in the log; protected by commit */
+	uint64_t written_seq; /* in the log; protected by commit */
+	uint64_t log_room; /* the log's size up to which there is space on the
+			      volume; so too */
+	uint64_t unmarked_seq;       /* of a bulk load that the log does not
+					know of yet; 0; so too */
 	_Atomic uint64_t synced_seq; /* durable; set under sync */
 	_Atomic uint64_t visible_seq;
 
@@ -67,6 +71,8 @@ struct engine {
 	size_t unused_count, unused_capacity;
 	void (*wake)(void *context);
 	void *wake_context;
+	int trouble;            /* that background work has; 0 */
+	char trouble_text[600]; /* of it or of error */
 
 	_Atomic int error; /* the first that made it read-only; 0 */
 	struct engine_counters {
@@ -78,14 +84,29 @@ struct engine {
 
 /* Makes the store read-only because of err, once; returns err. */
 int engine_poison(struct engine *e, int err);
+/* Background work failed and has published nothing: it will be tried again, or
+ * the store is read-only if err cannot pass. Returns err. */
+int engine_work_failed(struct engine *e, int err);
+void engine_work_done(struct engine *e);
 /* 0, or -ERR_store_readonly with the reason. */
 int engine_writable(struct engine *e);
+/* 0, or the trouble that background work has. */
+int engine_no_room(struct engine *e);
 
-/* Applies edit and publishes the new version. Takes edits and lock. */
+/* Applies edit and publishes the new version. Takes edits and lock. After a
+ * failure nothing of it has happened, unless the store is read-only now. */
 int engine_apply(struct engine *e, struct edit *edit);
 uint64_t engine_new_id(void *engine);
 /* The time that GC goes by now; needs lock. */
 uint64_t engine_gc_time(struct engine *e);
+
+/* 0 if the volume has room for batch in the log, or -ENOSPC. Needs commit. */
+int engine_log_room(struct engine *e, const struct batch *batch);
+/* Flushes the memtables that wait for it. */
+int engine_flush_waiting(struct engine *e);
+/* Appends a sealed batch to the log, after the mark that it may lack. Needs
+ * commit. */
+int engine_log(struct engine *e, const struct batch *batch);
 
 /* Starts a new log and memtable with an arena of at least arena_size; the
  * present one waits for its flush. Needs commit. */

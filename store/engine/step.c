@@ -5,8 +5,8 @@
 #include "store/engine/state.h"
 
 /*
- * Background work, one unit at a call: first flush the oldest waiting memtable,
- * then the most urgent compaction, then remove files that nobody reads.
+ * Background work, one unit at a call: flush the oldest waiting memtable, or
+ * else run the most urgent compaction, and remove files that nobody reads.
  */
 
 uint64_t engine_new_id(void *context)
@@ -28,6 +28,8 @@ int engine_apply(struct engine *e, struct edit *edit)
 	pthread_mutex_lock(&e->edits);
 	err = manifest_apply(e->manifest, edit);
 	if (err < 0) {
+		if (e->manifest->broken)
+			engine_poison(e, err);
 		pthread_mutex_unlock(&e->edits);
 		return err;
 	}
@@ -118,6 +120,16 @@ int engine_drop_logs(struct engine *e, struct edit *edit, uint64_t oldest_log)
 	return err;
 }
 
+/* Of an edit that was not applied; not if it may be durable all the same. */
+static void remove_outputs(struct engine *e, const struct edit *edit)
+{
+	size_t i;
+
+	if (atomic_load(&e->error) == 0)
+		for (i = 0; i < edit->added_count; i++)
+			engine_remove(e, edit->added[i].id, "sst");
+}
+
 /* Flushes the oldest waiting memtable m, which stays in place for readers until
  * the ssts are. */
 static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
@@ -138,15 +150,17 @@ static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
 	edit.last_seq = m->last_seq;
 	edit.gc_time_us = context.now_us;
 	err = engine_drop_logs(e, &edit, oldest_log);
-	if (err < 0)
+	if (err < 0) {
+		remove_outputs(e, &edit);
 		goto release;
+	}
 
 	pthread_mutex_lock(&e->lock);
 	e->immutable_count--;
 	for (i = 0; i < e->immutable_count; i++)
 		e->immutables[i] = e->immutables[i + 1];
-	pthread_cond_broadcast(&e->progress);
 	pthread_mutex_unlock(&e->lock);
+	engine_work_done(e);
 	memtable_put(m);
 	atomic_fetch_add(&e->counters.flushes, 1);
 release:
@@ -197,12 +211,15 @@ static int run(struct engine *e, struct version *v, const struct compaction *c)
 	if (err == 0) {
 		edit.gc_time_us = context.now_us;
 		err = engine_apply(e, &edit);
+		if (err < 0 && !c->trivial)
+			remove_outputs(e, &edit);
 	}
 	edit_release(&edit);
 	free(snapshots);
 	gc_rules_put(context.rules);
 	if (err < 0)
 		return err;
+	engine_work_done(e);
 
 	if (c->trivial) {
 		atomic_fetch_add(&e->counters.trivial_moves, 1);
@@ -213,9 +230,6 @@ static int run(struct engine *e, struct version *v, const struct compaction *c)
 				atomic_fetch_add(&e->counters.compacted_size,
 						 c->inputs[side][i]->size);
 	}
-	pthread_mutex_lock(&e->lock);
-	pthread_cond_broadcast(&e->progress);
-	pthread_mutex_unlock(&e->lock);
 	return 0;
 }
 
@@ -278,33 +292,43 @@ int engine_step(struct engine *e)
 		err = flush_oldest(e);
 	if (err == 0)
 		err = compact_most_urgent(e);
-	if (err == 0)
-		err = engine_remove_unused(e);
+	/* Of a failure the reason may be that they are still there. */
+	while (engine_remove_unused(e) > 0 && err == 0)
+		err = 1;
 	pthread_mutex_unlock(&e->work);
-	if (err < 0)
-		engine_poison(e, err);
-	return err;
+	return err < 0 ? engine_work_failed(e, err) : err;
 }
 
-int engine_flush(struct engine *e)
+int engine_flush_waiting(struct engine *e)
 {
 	size_t waiting;
 	int err;
 
-	pthread_mutex_lock(&e->commit);
-	err = engine_writable(e);
-	if (err == 0 && e->memtable->last_seq > 0)
-		err = engine_rotate(e, e->options.memtable_size);
-	pthread_mutex_unlock(&e->commit);
-	while (err >= 0) {
+	for (;;) {
 		pthread_mutex_lock(&e->lock);
 		waiting = e->immutable_count;
 		pthread_mutex_unlock(&e->lock);
 		if (waiting == 0)
 			return 0;
 		err = engine_step(e);
+		if (err < 0)
+			return err;
 	}
-	return err;
+}
+
+int engine_flush(struct engine *e)
+{
+	/* First those, so that failures do not make them more. */
+	int err = engine_flush_waiting(e);
+
+	if (err < 0)
+		return err;
+	pthread_mutex_lock(&e->commit);
+	err = engine_writable(e);
+	if (err == 0 && e->memtable->last_seq > 0)
+		err = engine_rotate(e, e->options.memtable_size);
+	pthread_mutex_unlock(&e->commit);
+	return err < 0 ? err : engine_flush_waiting(e);
 }
 
 int engine_compact_range(struct engine *e, struct bytes start, struct bytes end)
@@ -336,7 +360,7 @@ int engine_compact_range(struct engine *e, struct bytes start, struct bytes end)
 			break;
 	}
 	if (err < 0)
-		return engine_poison(e, err);
+		return engine_work_failed(e, err);
 	while (engine_remove_unused(e) > 0)
 		;
 	return 0;

@@ -128,7 +128,9 @@ static int append(struct wal *w, struct bytes record, bool promise)
 		return err; /* nothing was written */
 	err = w->log->ops->log_append(w->log, buf_bytes(&w->chunks));
 	if (err < 0) {
-		atomic_store(&w->broken, true);
+		/* For lack of space nothing was written. */
+		if (err != -ENOSPC)
+			atomic_store(&w->broken, true);
 		return err;
 	}
 	atomic_store_explicit(&w->size, wal_size(w) + w->chunks.size,
@@ -158,6 +160,11 @@ int wal_sync(struct wal *w)
 	return err;
 }
 
+bool wal_broken(const struct wal *w)
+{
+	return atomic_load(&w->broken);
+}
+
 uint64_t wal_size(const struct wal *w)
 {
 	return atomic_load_explicit(&w->size, memory_order_acquire);
@@ -172,7 +179,6 @@ int wal_finish(struct wal *w, uint64_t *size)
 	if (!err)
 		err = wal_sync(w);
 	*size = err ? 0 : wal_size(w);
-	wal_abandon(w);
 	return err;
 }
 

@@ -23,14 +23,19 @@ struct wal;
 int wal_create(struct volume *v, const char *name, uint64_t log_id,
 	       struct wal **out);
 /* One record, handed to the operating system before this returns. After an
- * error the log must not be written again. */
+ * error nothing of it counts, and it may be tried again unless the log is
+ * broken. */
 int wal_append(struct wal *w, struct bytes record);
 /* All records appended before the call are durable when it returns 0. */
 int wal_sync(struct wal *w);
+/* Whether an append or sync has failed in a way after which the end of the log
+ * is not known. It must not be written again. */
+bool wal_broken(const struct wal *w);
 /* Bytes written so far. */
 uint64_t wal_size(const struct wal *w);
-/* Syncs, appends a promise for the whole log, syncs, closes. Ends w in every
- * case. *size is the log's final length, for the manifest. */
+/* Syncs, appends a promise for the whole log, syncs. *size is the log's final
+ * length, for the manifest. w stays open, and may go on to be written unless
+ * the manifest was told. */
 int wal_finish(struct wal *w, uint64_t *size);
 /* Ends w without syncing. */
 void wal_abandon(struct wal *w);

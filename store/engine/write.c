@@ -8,43 +8,45 @@
  * The write path: reserve, log, apply, publish. Under the commit lock there is
  * first made room in the memtable, so that nothing can fail between the log and
  * the memtable. If the log fails it may hold a part of the batch, so the store
- * goes read-only.
+ * goes read-only; but not for lack of space, when it holds nothing of it.
  */
 
-int engine_poison(struct engine *e, int err)
+/* Finishes the log and goes on with wal. After a failure that does not make the
+ * store read-only, the old one goes on. */
+static int switch_log(struct engine *e, struct wal *wal, uint64_t id)
 {
-	int none = 0;
+	struct edit edit = EDIT_INIT;
+	uint64_t size;
+	int err;
 
-	if (atomic_compare_exchange_strong(&e->error, &none, err)) {
-		pthread_mutex_lock(&e->lock);
-		pthread_cond_broadcast(&e->progress);
-		pthread_mutex_unlock(&e->lock);
+	pthread_mutex_lock(&e->sync);
+	err = wal_finish(e->wal, &size);
+	if (wal_broken(e->wal))
+		engine_poison(e, err);
+	if (err == 0)
+		err = edit_add_log(&edit, id, 0);
+	if (err == 0)
+		err = edit_add_log(&edit, e->log_id, size);
+	if (err == 0)
+		err = engine_apply(e, &edit);
+	if (err == 0) {
+		wal_abandon(e->wal);
+		e->wal = wal;
+		e->log_id = id;
+		e->log_room = 0;
+		atomic_store(&e->synced_seq, e->written_seq);
 	}
+	pthread_mutex_unlock(&e->sync);
+	edit_release(&edit);
 	return err;
-}
-
-int engine_writable(struct engine *e)
-{
-	int err = atomic_load(&e->error);
-
-	if (e->options.read_only)
-		return fail(ERR_store_readonly, "%s: opened for reading only",
-			    e->volume->path);
-	if (err < 0)
-		return fail(ERR_store_readonly,
-			    "%s: an earlier write failed: %s; what was read "
-			    "stays readable, restart to write again",
-			    e->volume->path, err_text(err));
-	return 0;
 }
 
 int engine_rotate(struct engine *e, size_t arena_size)
 {
 	char name[VOLUME_NAME_MAX + 1];
-	struct edit edit = EDIT_INIT;
 	struct memtable *fresh;
 	struct wal *wal;
-	uint64_t id, size;
+	uint64_t id;
 	int err;
 
 	err = memtable_new(arena_size, &fresh);
@@ -54,33 +56,18 @@ int engine_rotate(struct engine *e, size_t arena_size)
 	fresh->log_id = id;
 	manifest_name(id, "log", name);
 	err = wal_create(e->volume, name, id, &wal);
+	if (err < 0)
+		goto put_fresh;
+	err = wal_sync(wal); /* see begin_log */
 	if (err == 0)
-		err = wal_sync(wal); /* see begin_log */
-	if (err == 0)
-		err = edit_add_log(&edit, id, 0);
+		err = switch_log(e, wal, id);
 	if (err < 0) {
 		wal_abandon(wal);
+		/* What the manifest may name stays. */
+		if (atomic_load(&e->error) == 0)
+			engine_remove(e, id, "log");
 		goto put_fresh;
 	}
-
-	pthread_mutex_lock(&e->sync);
-	err = wal_finish(e->wal, &size);
-	e->wal = wal;
-	if (err == 0)
-		err = edit_add_log(&edit, e->log_id, size);
-	if (err == 0)
-		err = engine_apply(e, &edit);
-	if (err == 0) {
-		e->log_id = id;
-		atomic_store(&e->synced_seq, e->written_seq);
-	}
-	pthread_mutex_unlock(&e->sync);
-	if (err < 0) {
-		engine_poison(e, err);
-		goto put_fresh;
-	}
-	edit_release(&edit);
-
 	pthread_mutex_lock(&e->lock);
 	e->immutables[e->immutable_count++] = e->memtable;
 	e->memtable = fresh;
@@ -88,7 +75,6 @@ int engine_rotate(struct engine *e, size_t arena_size)
 	return 0;
 
 put_fresh:
-	edit_release(&edit);
 	memtable_put(fresh);
 	return err;
 }
@@ -110,6 +96,13 @@ static int pressure(struct engine *e)
 	return files >= e->options.level0_slow;
 }
 
+/* Whether waiting for the background makes sense. */
+static bool must_wait(struct engine *e)
+{
+	return pressure(e) == 2 && e->wake && atomic_load(&e->error) == 0 &&
+	       e->trouble == 0;
+}
+
 /* Waits until there is room for one more memtable, or does the work itself
  * when there is no background thread. Needs commit. */
 static int relieve(struct engine *e)
@@ -120,17 +113,19 @@ static int relieve(struct engine *e)
 	for (;;) {
 		pthread_mutex_lock(&e->lock);
 		level = pressure(e);
-		if (level == 2 && e->wake && atomic_load(&e->error) == 0) {
+		if (must_wait(e)) {
 			pthread_mutex_unlock(&e->lock);
 			engine_wake(e);
 			pthread_mutex_lock(&e->lock);
-			if (pressure(e) == 2 && atomic_load(&e->error) == 0)
+			if (must_wait(e))
 				pthread_cond_wait(&e->progress, &e->lock);
 			pthread_mutex_unlock(&e->lock);
 			continue;
 		}
 		pthread_mutex_unlock(&e->lock);
 		err = engine_writable(e);
+		if (err == 0 && level == 2 && e->wake)
+			err = engine_no_room(e);
 		if (err < 0 || level == 0)
 			return err;
 		if (e->wake) {
@@ -166,6 +161,32 @@ static int reserve(struct engine *e, const struct batch *batch)
 	return 0;
 }
 
+static int log_mark(struct engine *e)
+{
+	struct batch mark = BATCH_INIT;
+	int err = batch_mark(&mark);
+
+	if (err == 0) {
+		batch_seal(&mark, e->unmarked_seq);
+		err = wal_append(e->wal, buf_bytes(&mark.data));
+	}
+	if (err == 0)
+		e->unmarked_seq = 0;
+	batch_release(&mark);
+	return err;
+}
+
+int engine_log(struct engine *e, const struct batch *batch)
+{
+	int err = e->unmarked_seq ? log_mark(e) : 0;
+
+	if (err == 0)
+		err = wal_append(e->wal, buf_bytes(&batch->data));
+	if (err < 0 && wal_broken(e->wal))
+		engine_poison(e, err);
+	return err;
+}
+
 int engine_write(struct engine *e, struct batch *batch, bool sync,
 		 uint64_t *seq)
 {
@@ -177,17 +198,17 @@ int engine_write(struct engine *e, struct batch *batch, bool sync,
 	pthread_mutex_lock(&e->commit);
 	err = engine_writable(e);
 	if (err == 0)
+		err = engine_log_room(e, batch);
+	if (err == 0)
 		err = reserve(e, batch);
 	if (err < 0)
 		goto unlock;
 	first = e->written_seq + 1;
 	last = e->written_seq + batch->count;
 	batch_seal(batch, first);
-	err = wal_append(e->wal, buf_bytes(&batch->data));
-	if (err < 0) {
-		engine_poison(e, err);
+	err = engine_log(e, batch);
+	if (err < 0)
 		goto unlock;
-	}
 	e->written_seq = last;
 	memtable_apply(e->memtable, batch, first);
 	atomic_store_explicit(&e->visible_seq, last, memory_order_release);

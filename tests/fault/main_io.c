@@ -10,6 +10,12 @@
  * every failure is told, nothing is leaked, answers are right or errors; and a
  * store that is opened again afterwards, after a kill or a power cut, and with
  * one more failure in that opening, holds what was acknowledged.
+ *
+ * And the sweep of the full disk: from the n-th call on that needs space there
+ * is none, until the script has ended. Then the same store has to go on,
+ * without being opened again.
+ *
+ *   main_io [n [full]]
  */
 static unsigned int passed, failed;
 static unsigned long faults;
@@ -66,6 +72,47 @@ static bool run(uint64_t n, int error, bool forever)
 	return happened;
 }
 
+static struct volume *filled;
+
+static void empty_disk(struct script *r, struct store *s)
+{
+	volume_mem_fill(filled, 0, 0);
+	script_must_go_on(r, s);
+}
+
+/* One run on a disk that is full from the n-th call on that needs space. */
+static bool run_full(uint64_t n)
+{
+	struct script r = { .before_close = empty_disk };
+	struct rng rng = { n };
+	struct volume *cut;
+	bool happened;
+
+	if (volume_mem_new(&filled) < 0)
+		abort();
+	volume_mem_keep(filled);
+	volume_mem_fill(filled, n, n);
+	script_run(filled, &r);
+	happened = volume_mem_calls(filled) >= n;
+	volume_mem_fill(filled, 0, 0);
+	if (volume_mem_open_count(filled) > 0)
+		script_complain(&r, "something of the volume was not closed");
+	if (volume_mem_crash_clone(filled, &rng, &cut) < 0)
+		abort();
+	script_look(filled, &r, false);
+	script_look(cut, &r, true);
+	if (r.problem[0]) {
+		printf("disk is full from call %llu on: %s\n"
+		       "replay: build/tests/fault/main_io %llu full\n",
+		       (unsigned long long)n, r.problem, (unsigned long long)n);
+		failed++;
+	} else {
+		passed++;
+	}
+	faults += happened;
+	return happened;
+}
+
 static void sweep(uint64_t n)
 {
 	static const int errors[] = { EIO, ENOSPC };
@@ -84,7 +131,14 @@ static void sweep(uint64_t n)
 
 int main(int argc, char **argv)
 {
-	sweep(argc > 1 ? strtoull(argv[1], NULL, 0) : 0);
+	uint64_t n = argc > 1 ? strtoull(argv[1], NULL, 0) : 0;
+
+	if (argc < 3)
+		sweep(n);
+	if (argc > 2)
+		run_full(n);
+	for (n = n ? UINT64_MAX : 1; n != UINT64_MAX && run_full(n); n++)
+		;
 	printf("%lu failures injected\n", faults);
 	printf("%u passed, %u failed, 0 skipped\n", passed, failed);
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -167,9 +167,36 @@ void script_run(struct volume *v, struct script *r)
 		if (row % 10 == 7 && r->table)
 			read_all(s, r, NULL);
 	}
+	if (r->before_close)
+		r->before_close(r, s);
 	if (told(r, "close", store_close(s)) == 0)
 		for (row = 0; row < SCRIPT_ROWS; row++)
 			r->durable[row] |= r->acknowledged[row];
+}
+
+void script_must_go_on(struct script *r, struct store *s)
+{
+	struct family_spec family = { .name = BYTES_LITERAL("f") };
+	char text[500];
+	int err = 0;
+
+	if (!r->table)
+		err = store_create_table(s, bytes_string("t"), false, &family,
+					 1);
+	r->table = r->table || err == 0;
+	if (err == 0)
+		err = write_one(s, r, 0, true);
+	if (err == 0)
+		err = store_compact(s, BYTES_NONE);
+	if (err == 0)
+		err = read_all(s, r, NULL);
+	if (err < 0) {
+		snprintf(text, sizeof(text), "does not go on: %s: %s",
+			 err_detail(), err_text(err));
+		script_complain(r, text);
+	}
+	r->acknowledged[0] = r->durable[0] = err == 0;
+	r->begun = r->begun > 1 ? r->begun : 1;
 }
 
 /* Opens what a run left behind and looks whether what must be there is. */

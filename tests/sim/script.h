@@ -18,6 +18,8 @@ struct script {
 	bool durable[SCRIPT_ROWS];      /* so did a sync after it */
 	bool table;                     /* create table returned 0 */
 	char problem[600];              /* the first that was found; or "" */
+	/* Called before the store is closed; may be NULL. */
+	void (*before_close)(struct script *r, struct store *s);
 };
 
 void script_run(struct volume *v, struct script *r);
@@ -30,6 +32,10 @@ void script_run(struct volume *v, struct script *r);
 void script_look(struct volume *v, struct script *r, bool power_cut);
 /* Only opens, reads what can be read, and closes; everything may fail. */
 void script_try(struct volume *v, struct script *r);
+
+/* For before_close: nothing fails any more, so s must take writes and be able
+ * to store what it could not, without being opened again. */
+void script_must_go_on(struct script *r, struct store *s);
 
 void script_complain(struct script *r, const char *what);
 

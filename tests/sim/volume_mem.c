@@ -42,6 +42,7 @@ struct mem_volume {
 	uint64_t fail_at; /* of calls; 0: never */
 	int fail_error;
 	bool fail_forever;
+	bool fail_space_only; /* only what takes space fails, and counts */
 	bool failed;
 	struct rng rng;
 	void (*hook)(void *context, struct volume *v);
@@ -105,9 +106,17 @@ static void call_hook(struct mem_volume *v)
 		v->hook(v->hook_context, &v->volume);
 }
 
+static bool takes_space(const char *what)
+{
+	return strcmp(what, "create") == 0 || strcmp(what, "write") == 0 ||
+	       strcmp(what, "finish") == 0;
+}
+
 /* Counts a call that can fail; 0 or the error that was asked for. */
 static int count_call(struct mem_volume *v, const char *what, const char *name)
 {
+	if (v->fail_space_only && !takes_space(what))
+		return 0;
 	v->calls++;
 	if (v->fail_at == 0 || v->calls < v->fail_at ||
 	    (v->calls > v->fail_at && !v->fail_forever))
@@ -276,6 +285,10 @@ static int mem_log_append(struct log *log, struct bytes data)
 	if (!err && !failed)
 		log->size += data.size;
 	call_hook(l->volume);
+	if (failed == -ENOSPC) {
+		l->file->content->data.size = log->size;
+		call_hook(l->volume);
+	}
 	return failed ? failed : err;
 }
 
@@ -413,7 +426,7 @@ static int mem_root_swap(struct volume *volume, uint64_t expected,
 		return fail(ERR_volume_conflict, "memory/root: version %llu",
 			    (unsigned long long)v->root_version);
 	call_hook(v);
-	if (failed && rng_one_in(&v->rng, 2))
+	if (failed && (failed == -ENOSPC || rng_one_in(&v->rng, 2)))
 		return failed;
 	err = buf_set(&v->root, content);
 	if (err < 0)
@@ -644,8 +657,15 @@ void volume_mem_fail(struct volume *volume, uint64_t n, int error, bool forever,
 	v->fail_at = n ? v->calls + n : 0;
 	v->fail_error = error;
 	v->fail_forever = forever;
+	v->fail_space_only = false;
 	v->failed = false;
 	v->rng.state = seed;
+}
+
+void volume_mem_fill(struct volume *volume, uint64_t n, uint64_t seed)
+{
+	volume_mem_fail(volume, n, ENOSPC, true, seed);
+	mem(volume)->fail_space_only = n > 0;
 }
 
 bool volume_mem_failed(const struct volume *v)

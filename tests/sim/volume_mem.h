@@ -34,6 +34,9 @@ int volume_mem_kill_clone(struct volume *v, struct volume **out);
  */
 void volume_mem_fail(struct volume *v, uint64_t n, int error, bool forever,
 		     uint64_t seed);
+/* The same as a full disk: the n-th call that needs space and all such after it
+ * fail with ENOSPC, while all others succeed. */
+void volume_mem_fill(struct volume *v, uint64_t n, uint64_t seed);
 /* Whether the failure that was asked for has happened. */
 bool volume_mem_failed(const struct volume *v);
 /* Calls so far that can fail. */

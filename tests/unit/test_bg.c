@@ -47,9 +47,34 @@ START_TEST(works_until_idle_and_again_when_woken)
 }
 END_TEST
 
+static int fail_twice(void *context)
+{
+	(void)context;
+	if (atomic_fetch_add(&steps, 1) < 2)
+		return -1;
+	sem_post(&idle);
+	return 0;
+}
+
+START_TEST(tries_again_what_failed)
+{
+	struct bg *bg;
+
+	sem_init(&idle, 0, 0);
+	atomic_store(&steps, 0);
+	ck_assert_int_eq(bg_start(fail_twice, NULL, 0, NULL, &bg), 0);
+	sem_wait(&idle);
+	ck_assert_int_eq(atomic_load(&steps), 3);
+	bg_stop(bg);
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *tests[] = { works_until_idle_and_again_when_woken };
+	const TTest *tests[] = {
+		works_until_idle_and_again_when_woken,
+		tries_again_what_failed,
+	};
 
-	return run_suite("bg", NULL, NULL, tests, 1);
+	return run_suite("bg", NULL, NULL, tests, 2);
 }
