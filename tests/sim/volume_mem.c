@@ -4,50 +4,7 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
-
-#define PAGE_SIZE 4096
-
-enum file_state {
-	FILE_LIVE,
-	FILE_REMOVED, /* but may be back after a power cut */
-};
-
-/* The content of a file, shared by the volume and its readers. */
-struct content {
-	struct buf data;
-	unsigned int references;
-};
-
-struct mem_file {
-	char name[VOLUME_NAME_MAX + 1];
-	struct content *content;
-	size_t synced; /* bytes of it that are durable */
-	bool name_synced;
-	bool grows; /* a log */
-	enum file_state state;
-	struct mem_file *next;
-};
-
-struct mem_volume {
-	struct volume volume;
-	struct mem_file *files;
-	struct buf root;
-	uint64_t root_version;
-	bool leased;
-	char holder[200];
-	size_t open_count;
-	unsigned int kept;
-
-	uint64_t calls;
-	uint64_t fail_at; /* of calls; 0: never */
-	int fail_error;
-	bool fail_forever;
-	bool fail_space_only; /* only what takes space fails, and counts */
-	bool failed;
-	struct rng rng;
-	void (*hook)(void *context, struct volume *v);
-	void *hook_context;
-};
+#include "tests/sim/volume_mem_state.h"
 
 struct mem_writer {
 	struct segment_writer writer;
@@ -72,12 +29,7 @@ struct mem_reader {
 
 static const struct volume_ops mem_ops;
 
-static struct mem_volume *mem(struct volume *v)
-{
-	return (struct mem_volume *)v;
-}
-
-static struct content *content_new(void)
+struct content *mem_content_new(void)
 {
 	struct content *c = calloc(1, sizeof(*c));
 
@@ -86,13 +38,13 @@ static struct content *content_new(void)
 	return c;
 }
 
-static struct content *content_get(struct content *c)
+struct content *mem_content_get(struct content *c)
 {
 	c->references++;
 	return c;
 }
 
-static void content_put(struct content *c)
+void mem_content_put(struct content *c)
 {
 	if (!c || --c->references > 0)
 		return;
@@ -148,8 +100,8 @@ static int check_free(struct mem_volume *v, const char *name)
 	return 0;
 }
 
-static struct mem_file *add_file(struct mem_volume *v, const char *name,
-				 struct content *content)
+struct mem_file *mem_add_file(struct mem_volume *v, const char *name,
+			      struct content *content)
 {
 	struct mem_file *f = calloc(1, sizeof(*f));
 
@@ -177,7 +129,7 @@ static int mem_segment_create(struct volume *volume, const char *name,
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return -ENOMEM;
-	w->content = content_new();
+	w->content = mem_content_new();
 	if (!w->content) {
 		free(w);
 		return -ENOMEM;
@@ -208,7 +160,7 @@ static void mem_segment_abandon(struct segment_writer *writer)
 	struct mem_writer *w = (struct mem_writer *)writer;
 
 	w->volume->open_count--;
-	content_put(w->content);
+	mem_content_put(w->content);
 	free(w);
 }
 
@@ -224,9 +176,9 @@ static int mem_segment_finish(struct segment_writer *writer)
 	/* A name that was made and taken back may come back. */
 	if (!failed || rng_one_in(&v->rng, 2)) {
 		err = check_free(v, w->name);
-		f = err ? NULL : add_file(v, w->name, w->content);
+		f = err ? NULL : mem_add_file(v, w->name, w->content);
 		if (f) {
-			content_get(w->content);
+			mem_content_get(w->content);
 			f->synced = w->content->data.size;
 			f->name_synced = !failed;
 			f->state = failed ? FILE_REMOVED : FILE_LIVE;
@@ -254,11 +206,11 @@ static int mem_log_create(struct volume *volume, const char *name,
 	if (err < 0)
 		return err;
 	l = calloc(1, sizeof(*l));
-	content = content_new();
+	content = mem_content_new();
 	call_hook(v);
-	f = l && content ? add_file(v, name, content) : NULL;
+	f = l && content ? mem_add_file(v, name, content) : NULL;
 	if (!f) {
-		content_put(content);
+		mem_content_put(content);
 		free(l);
 		return -ENOMEM;
 	}
@@ -335,7 +287,7 @@ static int mem_open(struct volume *volume, const char *name,
 	if (!r)
 		return -ENOMEM;
 	r->volume = v;
-	r->content = content_get(f->content);
+	r->content = mem_content_get(f->content);
 	snprintf(r->name, sizeof(r->name), "%s", name);
 	r->reader.ops = &mem_ops;
 	r->reader.size = f->content->data.size;
@@ -367,7 +319,7 @@ static void mem_reader_close(struct reader *reader)
 	struct mem_reader *r = (struct mem_reader *)reader;
 
 	r->volume->open_count--;
-	content_put(r->content);
+	mem_content_put(r->content);
 	free(r);
 }
 
@@ -483,7 +435,7 @@ static void mem_close(struct volume *volume)
 	}
 	for (f = v->files; f; f = next) {
 		next = f->next;
-		content_put(f->content);
+		mem_content_put(f->content);
 		free(f);
 	}
 	buf_release(&v->root);
@@ -529,124 +481,6 @@ int volume_mem_new(struct volume **out)
 void volume_mem_keep(struct volume *v)
 {
 	mem(v)->kept++;
-}
-
-/* Copies a log; segments never change and are shared. */
-static int clone_file(struct mem_volume *to, const struct mem_file *from)
-{
-	struct content *c =
-		from->grows ? content_new() : content_get(from->content);
-	struct mem_file *f;
-
-	if (!c)
-		return -ENOMEM;
-	if (from->grows &&
-	    buf_add_bytes(&c->data, buf_bytes(&from->content->data)) < 0) {
-		content_put(c);
-		return -ENOMEM;
-	}
-	f = add_file(to, from->name, c);
-	if (!f) {
-		content_put(c);
-		return -ENOMEM;
-	}
-	f->synced = from->synced;
-	f->name_synced = from->name_synced;
-	f->grows = from->grows;
-	f->state = from->state;
-	return 0;
-}
-
-int volume_mem_kill_clone(struct volume *volume, struct volume **out)
-{
-	struct mem_volume *v = mem(volume);
-	struct mem_volume *to;
-	struct mem_file *f;
-	int err;
-
-	err = volume_mem_new(out);
-	if (err < 0)
-		return err;
-	to = mem(*out);
-	to->root_version = v->root_version;
-	err = buf_set(&to->root, buf_bytes(&v->root));
-	for (f = v->files; f && !err; f = f->next)
-		err = clone_file(to, f);
-	if (err < 0) {
-		mem_close(*out);
-		*out = NULL;
-	}
-	return err;
-}
-
-/* What a power cut leaves of the tail that was not synced. */
-static void tear(struct mem_file *f, struct rng *rng)
-{
-	struct buf *b = &f->content->data;
-	uint32_t tail = (uint32_t)(b->size - f->synced);
-	size_t at, page_end;
-	uint32_t kind;
-
-	if (tail == 0)
-		return;
-	switch (rng_below(rng, 5)) {
-	case 0: /* nothing */
-		b->size = f->synced;
-		return;
-	case 1: /* all */
-		return;
-	case 2: /* cut anywhere */
-		b->size = f->synced + rng_below(rng, tail + 1);
-		return;
-	case 3: /* cut at a page */
-		b->size = f->synced + rng_below(rng, tail + 1);
-		b->size -= b->size % PAGE_SIZE;
-		if (b->size < f->synced)
-			b->size = f->synced;
-		return;
-	default: /* pages written in any order, or never */
-		for (at = f->synced; at < b->size; at = page_end) {
-			page_end = at - at % PAGE_SIZE + PAGE_SIZE;
-			if (page_end > b->size)
-				page_end = b->size;
-			kind = rng_below(rng, 4);
-			if (kind == 0)
-				memset(b->data + at, 0, page_end - at);
-			else if (kind == 1)
-				memset(b->data + at, (int)rng_next(rng),
-				       page_end - at);
-		}
-	}
-}
-
-int volume_mem_crash_clone(struct volume *volume, struct rng *rng,
-			   struct volume **out)
-{
-	struct mem_file **place, *f;
-	int err = volume_mem_kill_clone(volume, out);
-
-	if (err < 0)
-		return err;
-	place = &mem(*out)->files;
-	while ((f = *place)) {
-		/* A name that is not durable stays or goes; a removal that is
-		 * not durable holds mostly. Of a file that was removed, the
-		 * name remains used. */
-		if (f->state == FILE_REMOVED) {
-			if (f->content->data.size > 0 && rng_one_in(rng, 4))
-				f->state = FILE_LIVE;
-		} else if (!f->name_synced && rng_one_in(rng, 2)) {
-			*place = f->next;
-			content_put(f->content);
-			free(f);
-			continue;
-		}
-		tear(f, rng);
-		f->synced = f->content->data.size;
-		f->name_synced = true;
-		place = &f->next;
-	}
-	return 0;
 }
 
 void volume_mem_fail(struct volume *volume, uint64_t n, int error, bool forever,

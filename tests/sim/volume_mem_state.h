@@ -1,0 +1,61 @@
+#ifndef SIM_VOLUME_MEM_STATE_H
+#define SIM_VOLUME_MEM_STATE_H
+
+#include "tests/sim/volume_mem.h"
+
+/* The insides of a volume in memory, for volume_mem.c and what clones it. */
+enum file_state {
+	FILE_LIVE,
+	FILE_REMOVED, /* but may be back after a power cut */
+};
+
+/* The content of a file, shared by the volume and its readers. */
+struct content {
+	struct buf data;
+	unsigned int references;
+};
+
+struct mem_file {
+	char name[VOLUME_NAME_MAX + 1];
+	struct content *content;
+	size_t synced; /* bytes of it that are durable */
+	bool name_synced;
+	bool grows; /* a log */
+	enum file_state state;
+	struct mem_file *next;
+};
+
+struct mem_volume {
+	struct volume volume;
+	struct mem_file *files;
+	struct buf root;
+	uint64_t root_version;
+	bool leased;
+	char holder[200];
+	size_t open_count;
+	unsigned int kept;
+
+	uint64_t calls;
+	uint64_t fail_at; /* of calls; 0: never */
+	int fail_error;
+	bool fail_forever;
+	bool fail_space_only; /* only what takes space fails, and counts */
+	bool failed;
+	struct rng rng;
+	void (*hook)(void *context, struct volume *v);
+	void *hook_context;
+};
+
+static inline struct mem_volume *mem(struct volume *v)
+{
+	return (struct mem_volume *)v;
+}
+
+struct content *mem_content_new(void);
+struct content *mem_content_get(struct content *c);
+void mem_content_put(struct content *c);
+/* Takes the reference to content; NULL when there is no memory. */
+struct mem_file *mem_add_file(struct mem_volume *v, const char *name,
+			      struct content *content);
+
+#endif
