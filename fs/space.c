@@ -12,6 +12,7 @@ static uint64_t used_size(struct fs *fs)
 
 	engine_stats(store_engine(fs->store), &stats);
 	used = stats.memtable_used; /* what the log holds */
+	used += stats.blob_size;
 	for (i = 0; i < sizeof(stats.sst_size) / sizeof(*stats.sst_size); i++)
 		used += stats.sst_size[i];
 	return used;

@@ -10,6 +10,7 @@
 #include "store/engine/bg.h"
 #include "store/engine/cursor.h"
 #include "store/engine/gc.h"
+#include "store/engine/large.h"
 #include "store/model/filter.h"
 #include "store/model/regex.h"
 
@@ -46,6 +47,10 @@ struct store_options {
 	size_t memtable_size; /* bytes; there are at most two and a half */
 	size_t cache_size;
 	uint64_t file_size;
+	/* For tests; leave them 0: sizes as in engine.h. */
+	size_t blob_threshold;
+	uint32_t blob_chunk_size;
+	uint64_t blob_file_size;
 	enum row_directory_rule rows; /* for tests; leave it 0 */
 	const char *holder; /* line for whoever finds the store in use */
 	const struct clock *clock;
@@ -175,7 +180,7 @@ size_t write_size(const struct write *w);  /* bytes so far */
 /* A mark to return to, so that a row that turns out wrong leaves nothing. */
 struct write_mark {
 	size_t data_size, now_size;
-	uint32_t count, range_count, hidden_count;
+	uint32_t count, range_count, blob_count, hidden_count;
 };
 
 struct write_mark write_mark(const struct write *w);
@@ -188,6 +193,16 @@ int write_row(struct write *w, struct bytes table, struct bytes row);
  * type_mismatch for an aggregate family. */
 int write_set(struct write *w, struct bytes family, struct bytes qualifier,
 	      uint64_t timestamp_us, struct bytes value);
+/* The same with a large value, of which nothing is copied. */
+int write_set_large(struct write *w, struct bytes family,
+		    struct bytes qualifier, uint64_t timestamp_us,
+		    struct large *value);
+/* The same with the value of a cell that a scan has given last. */
+struct scan;
+struct cell;
+int write_set_cell(struct write *w, struct bytes family, struct bytes qualifier,
+		   uint64_t timestamp_us, struct scan *scan,
+		   const struct cell *cell);
 /* Versions with from <= timestamp < to; to 0 is unbounded. -ERR_bad_timestamp
  * if from >= to. A missing column is no error, an unknown family is. */
 int write_delete_cells(struct write *w, struct bytes family,
@@ -260,6 +275,9 @@ struct scan_range {
 	/* Rows are all that is wanted: every step is CURSOR_ROW, and of a cell
 	 * only row is good for anything. */
 	bool rows_only;
+	/* Large values are not read: of such a cell value is empty, and
+	 * cell_size and scan_open_large tell of it. */
+	bool keep_large;
 };
 
 struct scan;
@@ -283,6 +301,19 @@ int scan_seek(struct scan *scan, struct bytes row, struct cell *cell);
 int store_get(struct store *s, const struct snapshot *snapshot,
 	      struct bytes table, struct bytes row, struct bytes family,
 	      struct bytes qualifier, struct cell *cell, struct buf *memory);
+
+/* As store_get, but a large value is not read: *large is it, to be put, and
+ * cell->value empty. Else *large is NULL. */
+int store_get_large(struct store *s, const struct snapshot *snapshot,
+		    struct bytes table, struct bytes row, struct bytes family,
+		    struct bytes qualifier, struct cell *cell,
+		    struct buf *memory, struct large **large);
+/* The value of the cell given last, which has a blob. -ESTALE: it has been
+ * collected since the scan began. */
+int scan_open_large(struct scan *scan, const struct cell *cell,
+		    struct large **out);
+/* Values from this size on are large. */
+size_t store_large_size(const struct store *s);
 
 /* Whether the row has any cell: 1, 0 or an error. */
 int store_row_exists(struct store *s, struct bytes table, struct bytes row);

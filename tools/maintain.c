@@ -62,6 +62,9 @@ int verb_stats(struct verb_call *c)
 			(unsigned long long)s.sst_size[i]);
 #define PUT(name, value) \
 	fprintf(c->out, name " %llu\n", (unsigned long long)(value))
+	PUT("blob_files", s.blob_count);
+	PUT("blob_bytes", s.blob_size);
+	PUT("blob_garbage_bytes", s.blob_garbage);
 	PUT("memtables", s.memtable_count);
 	PUT("memtable_bytes", s.memtable_used);
 	PUT("log_bytes", s.log_size);

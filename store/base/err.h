@@ -48,7 +48,8 @@
 	x(table_not_empty, 33, ENOTEMPTY, "table is not empty") \
 	x(bad_argument, 34, EINVAL, "bad argument") \
 	x(not_a_number, 35, EINVAL, "increment on non-64-bit value") \
-	x(condition_failed, 36, EINVAL, "condition does not hold")
+	x(condition_failed, 36, EINVAL, "condition does not hold") \
+	x(blob_damaged, 37, EIO, "large value is damaged")
 /* clang-format on */
 
 enum {

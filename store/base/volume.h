@@ -55,10 +55,14 @@ struct volume_ops {
 	int (*log_sync)(struct log *l);
 	/* Ends l without syncing. */
 	void (*log_close)(struct log *l);
+	/* Makes durable what a log of an earlier life holds, its name
+	 * included. -ENOENT. */
+	int (*log_keep)(struct volume *v, const char *name);
 
 	/* A finished segment, or a log as long as it is now; -ENOENT. */
 	int (*open)(struct volume *v, const char *name, struct reader **out);
-	/* Exactly size bytes, or an error: past the end is -EIO. */
+	/* Exactly size bytes, or an error: past the end is -EIO. Of a log,
+	 * what was appended since it was opened can be read, too. */
 	int (*pread)(struct reader *r, uint64_t offset, void *data,
 		     size_t size);
 	void (*reader_close)(struct reader *r);

@@ -309,6 +309,21 @@ static void posix_log_close(struct log *log)
 	free(l);
 }
 
+static int posix_log_keep(struct volume *volume, const char *name)
+{
+	struct posix_volume *v = posix(volume);
+	int err = check_name(v, name), fd;
+
+	if (err < 0)
+		return err;
+	fd = openat(v->directory, name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return fail(errno, "%s/%s: cannot open", v->path, name);
+	err = posix_sync_file(fd, v->path);
+	close(fd);
+	return err < 0 ? err : posix_sync_directory(v);
+}
+
 static int posix_open(struct volume *volume, const char *name,
 		      struct reader **out)
 {
@@ -487,6 +502,7 @@ static const struct volume_ops posix_ops = {
 	.log_append = posix_log_append,
 	.log_sync = posix_log_sync,
 	.log_close = posix_log_close,
+	.log_keep = posix_log_keep,
 	.open = posix_open,
 	.pread = posix_pread,
 	.reader_close = posix_reader_close,

@@ -4,6 +4,7 @@
 
 #include "store/base/coding.h"
 #include "store/base/err.h"
+#include "store/format/blob.h"
 
 void batch_release(struct batch *b)
 {
@@ -16,6 +17,7 @@ void batch_reset(struct batch *b)
 	buf_reset(&b->data);
 	b->count = 0;
 	b->range_count = 0;
+	b->blob_count = 0;
 }
 
 static int add(struct batch *b, uint8_t kind, struct bytes key,
@@ -49,14 +51,19 @@ static int add(struct batch *b, uint8_t kind, struct bytes key,
 		memcpy(p, value.data, value.size);
 	b->data.size = (size_t)(p + value.size - b->data.data);
 	b->count++;
-	if (kind == BATCH_RANGE)
-		b->range_count++;
+	b->range_count += kind == BATCH_RANGE;
+	b->blob_count += kind == KEY_BLOB;
 	return 0;
 }
 
 int batch_put(struct batch *b, struct bytes version_key, struct bytes value)
 {
 	return add(b, KEY_PUT, version_key, value);
+}
+
+int batch_put_blob(struct batch *b, struct bytes version_key, struct bytes list)
+{
+	return add(b, KEY_BLOB, version_key, list);
 }
 
 int batch_delete(struct batch *b, struct bytes version_key)
@@ -136,6 +143,9 @@ static bool is_sound(const struct batch_record *r)
 	switch (r->kind) {
 	case KEY_PUT:
 		return is_version_key(r->key);
+	case KEY_BLOB:
+		return is_version_key(r->key) &&
+		       blob_list_value_size(r->value) > 0;
 	case KEY_DELETE:
 		return is_version_key(r->key) && r->value.size == 0;
 	case BATCH_RANGE:
@@ -169,8 +179,8 @@ int batch_parse(struct bytes record, struct batch *b, uint64_t *seq)
 				    "batch at sequence %llu: change %u of %u, "
 				    "offset %zu, is malformed",
 				    (unsigned long long)*seq, i, count, offset);
-		if (r.kind == BATCH_RANGE)
-			b->range_count++;
+		b->range_count += r.kind == BATCH_RANGE;
+		b->blob_count += r.kind == KEY_BLOB;
 	}
 	if (rest.size > 0)
 		return fail(ERR_wal_malformed,

@@ -11,9 +11,9 @@
  *   u64 first seq | u32 record count | record*
  *   record = u8 kind | varint size, key | varint size, value
  *
- * For KEY_PUT and KEY_DELETE the key is a version key (key.h), and the delete's
- * value is empty. For BATCH_RANGE the key is the start and the value the end
- * of a range tombstone. The n-th record has sequence first + n.
+ * For KEY_PUT, KEY_BLOB and KEY_DELETE the key is a version key (key.h), and
+ * the delete's value is empty. For BATCH_RANGE the key is the start and the
+ * value the end of a range tombstone. The n-th record has sequence first + n.
  */
 #define BATCH_HEADER_SIZE 12
 #define BATCH_RANGE 2
@@ -24,11 +24,12 @@ struct batch {
 	struct buf data; /* empty, or header and records */
 	uint32_t count;
 	uint32_t range_count;
+	uint32_t blob_count; /* records of KEY_BLOB */
 };
 
-#define BATCH_INIT             \
-	{                      \
-		BUF_INIT, 0, 0 \
+#define BATCH_INIT                \
+	{                         \
+		BUF_INIT, 0, 0, 0 \
 	}
 
 void batch_release(struct batch *b);
@@ -37,6 +38,9 @@ void batch_reset(struct batch *b);
 /* Each adds one record: 0, -ENOMEM or -ERR_batch_too_large. A range must not be
  * empty: -ERR_bad_argument. */
 int batch_put(struct batch *b, struct bytes version_key, struct bytes value);
+/* list: the encoded references of a large value. */
+int batch_put_blob(struct batch *b, struct bytes version_key,
+		   struct bytes list);
 int batch_delete(struct batch *b, struct bytes version_key);
 int batch_delete_range(struct batch *b, struct bytes start, struct bytes end);
 

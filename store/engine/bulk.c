@@ -17,8 +17,11 @@
  */
 struct entry {
 	uint64_t head;
-	size_t place; /* in data: u32 key size, u32 value size, key, value */
+	size_t place; /* in data: u32 key size, u32 value size, u8 kind, key,
+			 value */
 };
+
+#define ENTRY_HEAD_SIZE 9
 
 /* A sorted file that is not published. Its bounds are version keys. */
 struct run {
@@ -36,7 +39,8 @@ struct bulk {
 	struct buf last; /* version key of the newest entry */
 	struct run *runs;
 	size_t run_count;
-	bool disordered; /* runs overlap, so they will be merged */
+	bool disordered;         /* runs overlap, so they will be merged */
+	struct blob_holds holds; /* what its large values refer to */
 };
 
 int bulk_new(struct engine *e, size_t memory_size, struct bulk **out)
@@ -72,6 +76,7 @@ void bulk_free(struct bulk *b)
 	if (!b)
 		return;
 	forget_runs(b, true);
+	blob_release(b->e, &b->holds);
 	buf_release(&b->data);
 	buf_release(&b->last);
 	free(b->entries);
@@ -82,14 +87,19 @@ static struct bytes entry_key(const struct bulk *b, const struct entry *e)
 {
 	const uint8_t *p = b->data.data + e->place;
 
-	return bytes_of(p + 8, get_u32le(p));
+	return bytes_of(p + ENTRY_HEAD_SIZE, get_u32le(p));
+}
+
+static enum key_kind entry_kind(const struct bulk *b, const struct entry *e)
+{
+	return b->data.data[e->place + ENTRY_HEAD_SIZE - 1];
 }
 
 static struct bytes entry_value(const struct bulk *b, const struct entry *e)
 {
 	const uint8_t *p = b->data.data + e->place;
 
-	return bytes_of(p + 8 + get_u32le(p), get_u32le(p + 4));
+	return bytes_of(p + ENTRY_HEAD_SIZE + get_u32le(p), get_u32le(p + 4));
 }
 
 /* By key; of equal ones the last added first. */
@@ -150,7 +160,7 @@ static int output_begin(struct output *o, struct bytes version_key)
 }
 
 static int output_add(struct output *o, struct bytes version_key,
-		      struct bytes value)
+		      enum key_kind kind, struct bytes value)
 {
 	int err = 0;
 
@@ -160,7 +170,7 @@ static int output_add(struct output *o, struct bytes version_key,
 		err = buf_set(&o->key, version_key);
 	/* Its sequence is known when it is published; see sst_set_seq. */
 	if (err == 0)
-		err = key_add_trailer(&o->key, 0, KEY_PUT);
+		err = key_add_trailer(&o->key, 0, kind);
 	if (err == 0)
 		err = sst_build_add(o->builder, buf_bytes(&o->key), value);
 	return err;
@@ -235,7 +245,8 @@ static int spill(struct bulk *b)
 		if (i > 0 && !b->sorted &&
 		    bytes_equal(key, entry_key(b, &b->entries[i - 1])))
 			continue;
-		err = output_add(&o, key, entry_value(b, &b->entries[i]));
+		err = output_add(&o, key, entry_kind(b, &b->entries[i]),
+				 entry_value(b, &b->entries[i]));
 	}
 	if (err == 0)
 		err = output_end(&o, &b->runs, &b->run_count);
@@ -251,14 +262,29 @@ static bool same_row(struct bytes a, struct bytes b)
 	return b.size >= row_end && memcmp(a.data, b.data, row_end) == 0;
 }
 
-int bulk_add(struct bulk *b, struct bytes version_key, struct bytes value)
+/* Keeps what a large value refers to until it is published. */
+static int hold(struct bulk *b, struct bytes references)
 {
-	size_t size = 8 + version_key.size + value.size, capacity;
+	struct blob_list list;
+	int err = blob_list_decode(references, &list);
+
+	if (err == 0)
+		err = blob_hold(b->e, &b->holds, &list);
+	blob_list_release(&list);
+	return err;
+}
+
+int bulk_add(struct bulk *b, struct bytes version_key, enum key_kind kind,
+	     struct bytes value)
+{
+	size_t size = ENTRY_HEAD_SIZE + version_key.size + value.size, capacity;
 	struct bytes last = buf_bytes(&b->last);
 	struct entry *grown;
-	uint8_t sizes[8];
-	int err;
+	uint8_t head[ENTRY_HEAD_SIZE];
+	int err = kind == KEY_BLOB ? hold(b, value) : 0;
 
+	if (err < 0)
+		return err;
 	/* Between rows, so that sorted input makes files of whole rows. */
 	if (b->count > 0 && b->data.size + size > b->memory_size &&
 	    (!same_row(version_key, last) || !b->sorted)) {
@@ -281,9 +307,10 @@ int bulk_add(struct bulk *b, struct bytes version_key, struct bytes value)
 		b->sorted = false;
 	b->entries[b->count].head = key_head(version_key);
 	b->entries[b->count++].place = b->data.size;
-	put_u32le(sizes, (uint32_t)version_key.size);
-	put_u32le(sizes + 4, (uint32_t)value.size);
-	buf_add(&b->data, sizes, sizeof(sizes));
+	put_u32le(head, (uint32_t)version_key.size);
+	put_u32le(head + 4, (uint32_t)value.size);
+	head[8] = (uint8_t)kind;
+	buf_add(&b->data, head, sizeof(head));
 	buf_add_bytes(&b->data, version_key);
 	buf_add_bytes(&b->data, value);
 	return buf_set(&b->last, version_key);
@@ -345,7 +372,7 @@ static int write_merged(struct bulk *b, struct iter *it, struct run **runs,
 		    !same_row(key, output_last(&o)))
 			err = output_end(&o, runs, count);
 		if (err == 0)
-			err = output_add(&o, key, it->value);
+			err = output_add(&o, key, key_kind(it->key), it->value);
 	}
 	if (err == 0)
 		err = at < 0 ? at : output_end(&o, runs, count);
@@ -453,7 +480,7 @@ static int sync_log(struct engine *e)
 	int err;
 
 	pthread_mutex_lock(&e->sync);
-	err = wal_sync(e->wal);
+	err = engine_sync_log(e);
 	pthread_mutex_unlock(&e->sync);
 	return err < 0 ? engine_poison(e, err) : 0;
 }
@@ -526,14 +553,22 @@ static int publish_small(struct bulk *b)
 	size_t i;
 	int err = 0;
 
-	for (i = 0; i < b->count && err == 0; i++)
-		err = batch_put(&batch, entry_key(b, &b->entries[i]),
-				entry_value(b, &b->entries[i]));
+	for (i = 0; i < b->count && err == 0; i++) {
+		const struct entry *entry = &b->entries[i];
+
+		err = entry_kind(b, entry) == KEY_BLOB
+			      ? batch_put_blob(&batch, entry_key(b, entry),
+					       entry_value(b, entry))
+			      : batch_put(&batch, entry_key(b, entry),
+					  entry_value(b, entry));
+	}
 	if (err == 0)
 		err = engine_write(b->e, &batch, true, NULL);
 	batch_release(&batch);
 	if (err == 0)
 		forget_entries(b);
+	if (err == 0)
+		blob_release(b->e, &b->holds);
 	return err;
 }
 
@@ -570,8 +605,10 @@ int bulk_publish(struct bulk *b)
 		pthread_mutex_unlock(&e->work);
 	}
 	pthread_mutex_unlock(&e->commit);
-	if (err == 0)
+	if (err == 0) {
+		blob_release(e, &b->holds);
 		engine_wake(e);
+	}
 release:
 	batch_release(&mark);
 	return err;

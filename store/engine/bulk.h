@@ -18,7 +18,10 @@ struct bulk;
 
 /* A buffer of memory_size bytes at most, and as much again while it spills. */
 int bulk_new(struct engine *e, size_t memory_size, struct bulk **out);
-int bulk_add(struct bulk *b, struct bytes version_key, struct bytes value);
+/* kind: KEY_PUT, or KEY_BLOB, then the value is a list of references; -ESTALE
+ * if what they lead to is no more. */
+int bulk_add(struct bulk *b, struct bytes version_key, enum key_kind kind,
+	     struct bytes value);
 /* The long part of publishing: sorting, writing, merging, with no lock. */
 int bulk_prepare(struct bulk *b);
 /* Everything added so far; then b is empty. On failure nothing is visible. */

@@ -190,7 +190,9 @@ static size_t cut_before(struct merge_job *j, struct bytes key, size_t row_end)
 
 static int add_entry(struct merge_job *j, const struct iter *it)
 {
+	const struct merge_context *c = j->context;
 	size_t row_end = j->last_row_end, cut;
+	struct bytes value = it->value;
 	int err = 0;
 
 	if (j->file_size != UINT64_MAX) {
@@ -208,7 +210,9 @@ static int add_entry(struct merge_job *j, const struct iter *it)
 		cross_files(j, it->key);
 		err = begin_output(j);
 	}
-	return err < 0 ? err : sst_build_add(j->builder, it->key, it->value);
+	if (!err && c->move && key_kind(it->key) == KEY_BLOB)
+		err = c->move(c->move_context, &value);
+	return err < 0 ? err : sst_build_add(j->builder, it->key, value);
 }
 
 static int merge_entries(struct merge_job *j, struct iter *it)

@@ -34,6 +34,10 @@ struct merge_context {
 	enum row_directory_rule rows;
 	uint64_t (*new_id)(void *context);
 	void *new_id_context;
+	/* NULL: not needed. Sees the references of each large value that stays,
+	 * and may replace them by others that are valid until the next call. */
+	int (*move)(void *context, struct bytes *list);
+	void *move_context;
 };
 
 /* Writes m as ssts of level 0 (none if nothing is left); fills edit->added. */
@@ -70,6 +74,11 @@ int compact_pick_range(const struct version *v, struct bytes start,
 int compact_pick_bottom(const struct version *v, struct bytes start,
 			struct bytes end, uint64_t before_id,
 			struct compaction *out);
+/* One that rewrites an sst which refers to this blob file, from the lowest
+ * level on; 0 when there is none. */
+int compact_pick_blob(const struct version *v,
+		      const struct compaction_options *o, uint64_t blob,
+		      struct compaction *out);
 void compaction_release(struct compaction *c);
 /* The least sequence of the files above c's inputs that overlap them and delete
  * something; UINT64_MAX if there are none. */

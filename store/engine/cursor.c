@@ -245,7 +245,18 @@ static int settle(struct cursor *c, struct cell *cell)
 	cell->timestamp_us = c->last_timestamp;
 	cell->seq = key_seq(c->sources.iter->key);
 	cell->value = c->sources.iter->value;
+	cell->blob = BYTES_NONE;
+	if (key_kind(c->sources.iter->key) == KEY_BLOB) {
+		cell->blob = cell->value;
+		cell->value = BYTES_NONE;
+	}
 	return 1;
+}
+
+int cursor_load(const struct cursor *c, const struct cell *cell,
+		struct buf *out)
+{
+	return blob_load(c->sources.version, cell->blob, out);
 }
 
 static int seek(struct cursor *c, struct bytes key)

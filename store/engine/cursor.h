@@ -1,7 +1,10 @@
 #ifndef STORE_CURSOR_H
 #define STORE_CURSOR_H
 
+#include "store/engine/blobs.h"
 #include "store/engine/engine.h"
+#include "store/engine/large.h"
+#include "store/format/blob.h"
 
 /*
  * A cursor over the visible cells of a key range, as of a snapshot: newest
@@ -13,7 +16,14 @@ struct cell {
 	uint64_t timestamp_us;
 	uint64_t seq;
 	struct bytes value;
+	struct bytes blob; /* not empty: value is, and this refers to it */
 };
+
+/* The size of its value, be it large or not. */
+static inline uint64_t cell_size(const struct cell *c)
+{
+	return c->blob.size > 0 ? blob_list_value_size(c->blob) : c->value.size;
+}
 
 enum cursor_step {
 	CURSOR_ROW,     /* first cell of the next row */
@@ -48,14 +58,20 @@ int cursor_seek(struct cursor *c, struct bytes key, struct cell *cell);
  * range's end if key is empty. */
 int cursor_row_before(struct cursor *c, struct bytes key, struct cell *cell);
 
+/* Appends the value of the present cell, which is large, to out. */
+int cursor_load(const struct cursor *c, const struct cell *cell,
+		struct buf *out);
+
 /*
  * The newest visible version of the column with this encoded prefix: 1 with
  * timestamp, seq and value of *cell set and the value's bytes added to memory,
  * which may move; 0 if there is none. As a cursor would find it, with less
- * work. column must not point into memory.
+ * work. column must not point into memory. A large value is not read but given
+ * as *large, to be put; else that is NULL.
  */
 int cursor_get(struct engine *e, const struct engine_snapshot *snapshot,
-	       struct bytes column, struct cell *cell, struct buf *memory);
+	       struct bytes column, struct cell *cell, struct buf *memory,
+	       struct large **large);
 
 /* Over [start, end) of the same sources as of's, at the same moment. */
 struct sources;

@@ -16,6 +16,8 @@ enum edit_tag {
 	TAG_LAST_SEQ = 5,   /* seq */
 	TAG_GC_TIME = 6,    /* microseconds */
 	TAG_LOADED = 7,     /* level, id, size, seq */
+	TAG_BLOB = 8,       /* id, final size */
+	TAG_NO_BLOB = 9,    /* id */
 };
 
 static int add_file(struct manifest_file **files, size_t *count,
@@ -49,15 +51,38 @@ int edit_remove_file(struct edit *e, uint32_t level, uint64_t id)
 			(struct manifest_file){ level, id, 0, 0 });
 }
 
-int edit_add_log(struct edit *e, uint64_t id, uint64_t final_size)
+static int add_log(struct manifest_log **logs, size_t *count, uint64_t id,
+		   uint64_t final_size)
 {
 	struct manifest_log *grown =
-		realloc(e->logs, (e->log_count + 1) * sizeof(*grown));
+		realloc(*logs, (*count + 1) * sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;
-	e->logs = grown;
-	e->logs[e->log_count++] = (struct manifest_log){ id, final_size };
+	*logs = grown;
+	grown[(*count)++] = (struct manifest_log){ id, final_size };
+	return 0;
+}
+
+int edit_add_log(struct edit *e, uint64_t id, uint64_t final_size)
+{
+	return add_log(&e->logs, &e->log_count, id, final_size);
+}
+
+int edit_add_blob(struct edit *e, uint64_t id, uint64_t final_size)
+{
+	return add_log(&e->blobs, &e->blob_count, id, final_size);
+}
+
+int edit_drop_blob(struct edit *e, uint64_t id)
+{
+	uint64_t *grown = realloc(e->dropped_blobs,
+				  (e->dropped_count + 1) * sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	e->dropped_blobs = grown;
+	grown[e->dropped_count++] = id;
 	return 0;
 }
 
@@ -66,6 +91,8 @@ void edit_release(struct edit *e)
 	free(e->added);
 	free(e->removed);
 	free(e->logs);
+	free(e->blobs);
+	free(e->dropped_blobs);
 	*e = (struct edit)EDIT_INIT;
 }
 
@@ -109,6 +136,13 @@ int edit_encode(const struct edit *e, struct buf *out)
 
 		err = add_field(out, TAG_LOG, 2, values);
 	}
+	for (i = 0; i < e->blob_count && err == 0; i++) {
+		uint64_t values[] = { e->blobs[i].id, e->blobs[i].final_size };
+
+		err = add_field(out, TAG_BLOB, 2, values);
+	}
+	for (i = 0; i < e->dropped_count && err == 0; i++)
+		err = add_field(out, TAG_NO_BLOB, 1, &e->dropped_blobs[i]);
 	if (err == 0)
 		err = add_number(out, TAG_OLDEST_LOG, e->oldest_log);
 	if (err == 0)
@@ -130,7 +164,9 @@ static bool take_numbers(struct bytes *in, unsigned int count, uint64_t *values)
 
 static int decode_field(struct bytes *in, uint64_t tag, struct edit *e)
 {
-	static const unsigned int counts[] = { 0, 3, 2, 2, 1, 1, 1, 4 };
+	static const unsigned int counts[] = {
+		0, 3, 2, 2, 1, 1, 1, 4, 2, 1,
+	};
 	uint64_t v[NUMBERS_MAX];
 
 	if (tag == 0 || tag >= sizeof(counts) / sizeof(counts[0]))
@@ -156,6 +192,10 @@ static int decode_field(struct bytes *in, uint64_t tag, struct edit *e)
 		return edit_remove_file(e, (uint32_t)v[0], v[1]);
 	case TAG_LOG:
 		return edit_add_log(e, v[0], v[1]);
+	case TAG_BLOB:
+		return edit_add_blob(e, v[0], v[1]);
+	case TAG_NO_BLOB:
+		return edit_drop_blob(e, v[0]);
 	case TAG_OLDEST_LOG:
 		e->oldest_log = v[0];
 		break;

@@ -23,6 +23,12 @@ struct engine_options {
 	size_t memtable_size;        /* bytes of arena; 32 MiB */
 	size_t cache_size;           /* blocks, filters, indexes; 64 MiB */
 	uint64_t file_size;          /* target of an sst; 32 MiB */
+	size_t blob_threshold;       /* values from this size; 64 KiB */
+	uint32_t blob_chunk_size;    /* are stored in such pieces; 1 MiB */
+	uint64_t blob_file_size;     /* when one is finished; 64 MiB */
+	uint64_t blob_flush_size;    /* of large values, then the memtable is
+					flushed, or their garbage would be met
+					late; 128 MiB */
 	unsigned int level0_trigger; /* compact, slow, stop: 4, 8, 12 */
 	unsigned int level0_slow;
 	unsigned int level0_stop;
@@ -92,6 +98,9 @@ int engine_verify(struct engine *e,
 struct engine_stats {
 	uint64_t sst_count[7];
 	uint64_t sst_size[7];
+	/* Of large values. Garbage: what no sst refers to, of finished
+	 * files; what was written lately counts until it is flushed. */
+	uint64_t blob_count, blob_size, blob_garbage;
 	uint64_t memtable_used, memtable_count;
 	uint64_t cache_used, cache_hits, cache_misses;
 	uint64_t flush_count, compaction_count, trivial_move_count;

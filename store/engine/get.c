@@ -32,6 +32,7 @@ struct get {
 	bool family_known;
 	bool hidden;   /* the family or table was dropped */
 	bool has_best; /* cell and value are set */
+	bool is_large; /* value is a list of references */
 	struct cell *cell;
 	struct buf *memory;
 	size_t value_start; /* in memory */
@@ -126,6 +127,7 @@ static int take(struct get *g, const struct iter *it, uint64_t timestamp)
 	g->cell->timestamp_us = timestamp;
 	g->cell->seq = seq;
 	g->has_best = true;
+	g->is_large = key_kind(it->key) == KEY_BLOB;
 	return 1;
 }
 
@@ -146,7 +148,7 @@ static int look(struct get *g, struct iter *it)
 		if (g->has_best && timestamp <= g->cell->timestamp_us)
 			return 0;
 		if (key_seq(it->key) <= g->sources.seq) {
-			if (key_kind(it->key) != KEY_PUT)
+			if (!key_kind_is_put(key_kind(it->key)))
 				return TAKES_CURSOR;
 			taken = take(g, it, timestamp);
 			if (taken != 0)
@@ -231,13 +233,17 @@ static int by_cursor(struct get *g, const struct engine_snapshot *snapshot)
 	if (err < 0)
 		return err;
 	err = cursor_next(c, CURSOR_VERSION, g->cell);
-	if (err == 1 && buf_add_bytes(g->memory, g->cell->value) < 0)
+	g->is_large = err == 1 && g->cell->blob.size > 0;
+	if (err == 1 &&
+	    buf_add_bytes(g->memory,
+			  g->is_large ? g->cell->blob : g->cell->value) < 0)
 		err = -ENOMEM;
 	cursor_close(c);
 	return err;
 }
 
-int cursor_get(struct engine *e, const struct engine_snapshot *snapshot,
+/* As cursor_get, but a large value is left as its list in memory. */
+static int get(struct engine *e, const struct engine_snapshot *snapshot,
 	       struct bytes column, struct cell *cell, struct buf *memory)
 {
 	struct get g = { .e = e,
@@ -269,7 +275,32 @@ int cursor_get(struct engine *e, const struct engine_snapshot *snapshot,
 	sources_close(&g.sources);
 	if (result == TAKES_CURSOR)
 		result = by_cursor(&g, snapshot);
-	if (result == 1)
+	if (result == 1) {
 		cell->value = bytes_after(buf_bytes(memory), g.value_start);
+		cell->blob = BYTES_NONE;
+		if (g.is_large) {
+			cell->blob = cell->value;
+			cell->value = BYTES_NONE;
+		}
+	}
 	return result;
+}
+
+int cursor_get(struct engine *e, const struct engine_snapshot *snapshot,
+	       struct bytes column, struct cell *cell, struct buf *memory,
+	       struct large **large)
+{
+	size_t start = memory->size;
+	int result, err;
+
+	*large = NULL;
+	do {
+		memory->size = start;
+		result = get(e, snapshot, column, cell, memory);
+		if (result != 1 || cell->blob.size == 0)
+			return result;
+		/* Where that fails, the version has gone meanwhile. */
+		err = large_open(e, cell->blob, large);
+	} while (err == -ESTALE);
+	return err < 0 ? err : 1;
 }

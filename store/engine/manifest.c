@@ -140,6 +140,68 @@ close_reader:
 	return err;
 }
 
+/* The object of a blob file: that of the present version, or a newly opened
+ * one. One reference is the caller's. */
+static int open_blob(struct manifest *m, const struct manifest_log *f,
+		     struct blob_file **out)
+{
+	struct blob_file *known = version_blob(m->current, f->id);
+	char name[VOLUME_NAME_MAX + 1];
+	struct reader *reader;
+	int err;
+
+	*out = NULL;
+	if (known) {
+		*out = blob_file_get(known);
+		return 0;
+	}
+	manifest_name(f->id, "blob", name);
+	err = m->volume->ops->open(m->volume, name, &reader);
+	if (err == -ENOENT)
+		return fail(ERR_manifest_damaged, "%s/%s: is missing",
+			    m->volume->path, name);
+	if (err < 0)
+		return err;
+	err = blob_file_open(reader, f->id, f->final_size, m->owner, out);
+	if (err < 0)
+		m->volume->ops->reader_close(reader);
+	return err;
+}
+
+static bool drops_blob(const struct edit *e, uint64_t id)
+{
+	size_t i;
+
+	for (i = 0; i < e->dropped_count; i++)
+		if (e->dropped_blobs[i] == id)
+			return true;
+	return false;
+}
+
+/* The blob files that e makes of the present ones. */
+static int next_blobs(struct manifest *m, const struct edit *e,
+		      struct version *v)
+{
+	const struct version *old = m->current;
+	struct blob_file *f;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < old->blob_count && err == 0; i++)
+		if (!drops_blob(e, old->blobs[i]->id))
+			err = version_add_blob(v, old->blobs[i]);
+	for (i = 0; i < e->blob_count && err == 0; i++) {
+		if (version_blob(v, e->blobs[i].id))
+			continue; /* it ends */
+		err = open_blob(m, &e->blobs[i], &f);
+		if (err < 0)
+			break;
+		err = version_add_blob(v, f);
+		blob_file_put(f);
+	}
+	return err;
+}
+
 static bool removes(const struct edit *e, unsigned int level, uint64_t id)
 {
 	size_t i;
@@ -186,6 +248,8 @@ static int next_version(struct manifest *m, const struct edit *e,
 		err = version_add(v, e->added[i].level, f);
 		sst_file_put(f);
 	}
+	if (err == 0)
+		err = next_blobs(m, e, v);
 	if (err < 0) {
 		version_put(v);
 		return err;
@@ -239,6 +303,28 @@ struct replay {
 	bool any;
 };
 
+static int replay_blobs(struct edit *files, const struct edit *e)
+{
+	size_t i, j, kept = 0;
+	int err = 0;
+
+	for (i = 0; i < files->blob_count; i++)
+		if (!drops_blob(e, files->blobs[i].id))
+			files->blobs[kept++] = files->blobs[i];
+	files->blob_count = kept;
+	for (i = 0; i < e->blob_count && err == 0; i++) {
+		for (j = 0; j < kept; j++)
+			if (files->blobs[j].id == e->blobs[i].id)
+				break;
+		if (j < kept)
+			files->blobs[j] = e->blobs[i];
+		else
+			err = edit_add_blob(files, e->blobs[i].id,
+					    e->blobs[i].final_size);
+	}
+	return err;
+}
+
 static int replay_edit(void *context, struct bytes record)
 {
 	struct replay *r = context;
@@ -266,6 +352,8 @@ static int replay_edit(void *context, struct bytes record)
 		err = edit_add_loaded(&r->files, e.added[j].level,
 				      e.added[j].id, e.added[j].size,
 				      e.added[j].seq);
+	if (err == 0)
+		err = replay_blobs(&r->files, &e);
 	if (err == 0)
 		err = apply_numbers(r->m, &e);
 	r->any = true;
@@ -320,6 +408,9 @@ static int whole_state(const struct manifest *m, struct edit *e)
 	}
 	for (i = 0; i < m->log_count && err == 0; i++)
 		err = edit_add_log(e, m->logs[i].id, m->logs[i].final_size);
+	for (i = 0; i < m->current->blob_count && err == 0; i++)
+		err = edit_add_blob(e, m->current->blobs[i]->id,
+				    atomic_load(&m->current->blobs[i]->size));
 	if (err < 0)
 		edit_release(e);
 	return err;
@@ -486,6 +577,15 @@ int manifest_apply(struct manifest *m, const struct edit *e)
 			atomic_store(&find_file(m->current, e->removed[i].id)
 					      ->obsolete,
 				     true);
+	for (i = 0; i < e->dropped_count; i++)
+		if (version_blob(m->current, e->dropped_blobs[i]))
+			atomic_store(
+				&version_blob(m->current, e->dropped_blobs[i])
+					 ->obsolete,
+				true);
+	for (i = 0; i < e->blob_count; i++)
+		atomic_store(&version_blob(v, e->blobs[i].id)->size,
+			     e->blobs[i].final_size);
 	version_put(m->current);
 	m->current = v;
 	err = wal_size(m->edits) > EDITS_SIZE_MAX ? begin_edits(m) : 0;

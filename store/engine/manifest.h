@@ -29,6 +29,10 @@ struct edit {
 	size_t removed_count;
 	struct manifest_log *logs; /* begun, or finished with a size */
 	size_t log_count;
+	struct manifest_log *blobs; /* blob files, likewise */
+	size_t blob_count;
+	uint64_t *dropped_blobs; /* ids of blob files that are obsolete */
+	size_t dropped_count;
 	uint64_t oldest_log; /* logs before it are obsolete; 0: as is */
 	uint64_t last_seq;   /* highest seq in any sst; 0: as is */
 	uint64_t gc_time_us; /* never goes back; 0: as is */
@@ -45,6 +49,8 @@ int edit_add_loaded(struct edit *e, uint32_t level, uint64_t id, uint64_t size,
 		    uint64_t seq);
 int edit_remove_file(struct edit *e, uint32_t level, uint64_t id);
 int edit_add_log(struct edit *e, uint64_t id, uint64_t final_size);
+int edit_add_blob(struct edit *e, uint64_t id, uint64_t final_size);
+int edit_drop_blob(struct edit *e, uint64_t id);
 void edit_release(struct edit *e);
 int edit_encode(const struct edit *e, struct buf *out);
 int edit_decode(struct bytes in, struct edit *e);
@@ -81,14 +87,14 @@ void manifest_close(struct manifest *m);
 uint64_t manifest_new_id(struct manifest *m);
 
 /*
- * Logs e durably, then makes it current: new ssts are opened, removed ones
- * marked obsolete. After a failure nothing of e has happened and it may be
- * tried again, unless m is broken.
+ * Logs e durably, then makes it current: new ssts and blob files are opened,
+ * removed ones marked obsolete. After a failure nothing of e has happened and
+ * it may be tried again, unless m is broken.
  */
 int manifest_apply(struct manifest *m, const struct edit *e);
 
 /* File names: "<epoch>-<number>.sst", eight hex digits each; also ".log",
- * ".edits". name has VOLUME_NAME_MAX + 1 bytes. */
+ * ".blob", ".edits". name has VOLUME_NAME_MAX + 1 bytes. */
 void manifest_name(uint64_t id, const char *suffix, char *name);
 /* The reverse; false if it is no such name. */
 bool manifest_parse_name(const char *name, uint64_t *id, const char **suffix);

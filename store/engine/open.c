@@ -16,6 +16,10 @@ void engine_options_init(struct engine_options *o)
 		.memtable_size = 32 << 20,
 		.cache_size = 64 << 20,
 		.file_size = 32 << 20,
+		.blob_threshold = 64 << 10,
+		.blob_chunk_size = 1 << 20,
+		.blob_file_size = 64 << 20,
+		.blob_flush_size = 128 << 20,
 		.level0_trigger = 4,
 		.level0_slow = 8,
 		.level0_stop = 12,
@@ -23,11 +27,10 @@ void engine_options_init(struct engine_options *o)
 	};
 }
 
-/* An sst that no version holds any more: noted, removed by engine_step. */
-static void file_unused(struct file_owner *owner, uint64_t id)
+/* Needs no lock. */
+static void note_unused(struct engine *e, uint64_t id, const char *suffix)
 {
-	struct engine *e = (struct engine *)owner;
-	uint64_t *grown;
+	struct unused_file *grown;
 	size_t capacity;
 
 	pthread_mutex_lock(&e->lock);
@@ -41,15 +44,58 @@ static void file_unused(struct file_owner *owner, uint64_t id)
 	}
 	/* Without memory the file stays until the next open removes it. */
 	if (e->unused_count < e->unused_capacity)
-		e->unused[e->unused_count++] = id;
+		e->unused[e->unused_count++] =
+			(struct unused_file){ id, suffix };
 	pthread_mutex_unlock(&e->lock);
+}
+
+/* A file that no version holds any more: noted, removed by engine_step. */
+static void sst_unused(struct file_owner *owner, uint64_t id)
+{
+	note_unused((struct engine *)owner, id, "sst");
+}
+
+static void blob_unused(struct file_owner *owner, uint64_t id)
+{
+	note_unused((struct engine *)owner, id, "blob");
 }
 
 struct recovery {
 	struct engine *e;
+	const struct manifest_log *log;
+	struct wal_replay result; /* of the log under way */
+	uint64_t promised;        /* how far it was known durable */
+	bool promise_known;
 	uint64_t records;
 	bool torn;
 };
+
+/* Whether the large values of a record are there; see blob_check_record. */
+static int check_blobs(struct recovery *r, const struct batch *batch)
+{
+	char name[VOLUME_NAME_MAX + 1];
+	bool synced;
+	int err;
+
+	manifest_name(r->log->id, "log", name);
+	if (!r->promise_known) {
+		err = wal_promised(r->e->volume, name, r->log->id,
+				   r->log->final_size, &r->promised);
+		if (err < 0)
+			return err;
+		r->promise_known = true;
+	}
+	/* What is durable ends with a record. */
+	synced = r->result.good_size < r->promised;
+	err = blob_check_record(r->e, batch, synced);
+	if (err > 0 && synced)
+		return fail(ERR_wal_damaged,
+			    "%s/%s: the record after offset %llu refers to a "
+			    "large value that is not there",
+			    r->e->volume->path, name,
+			    (unsigned long long)r->result.good_size);
+	return err;
+}
 
 static int replay_record(void *context, struct bytes record)
 {
@@ -73,6 +119,13 @@ static int replay_record(void *context, struct bytes record)
 			    "records are missing, see tabletfs check",
 			    e->volume->path, (unsigned long long)seq,
 			    (unsigned long long)e->written_seq);
+	if (batch.blob_count > 0) {
+		err = check_blobs(r, &batch);
+		if (err == 0)
+			err = blob_name(e, &batch, seq + batch.count - 1);
+		if (err != 0)
+			return err;
+	}
 	if (!memtable_fits(e->memtable, &batch)) {
 		if (e->immutable_count == IMMUTABLES_MAX)
 			return fail(ERR_wal_damaged,
@@ -101,28 +154,29 @@ static int replay_record(void *context, struct bytes record)
 static int replay_log(struct recovery *r, const struct manifest_log *log)
 {
 	char name[VOLUME_NAME_MAX + 1];
-	struct wal_replay result = { 0 };
 	int err;
 
 	manifest_name(log->id, "log", name);
+	r->log = log;
+	r->promise_known = false;
 	r->e->log_id = log->id;
 	if (r->e->memtable->log_id == 0)
 		r->e->memtable->log_id = log->id;
 	err = wal_replay(r->e->volume, name, log->id, log->final_size,
-			 replay_record, r, &result);
+			 replay_record, r, &r->result);
 	if (err == -ENOENT)
 		return fail(ERR_wal_damaged, "%s/%s: is missing",
 			    r->e->volume->path, name);
 	if (err < 0)
 		return err;
-	if (result.cut_size > 0)
+	if (r->result.cut_size > 0)
 		err = buf_printf(&r->e->recovery_text,
 				 "%s/%s: cut %llu bytes of an unfinished write "
 				 "at offset %llu\n",
 				 r->e->volume->path, name,
-				 (unsigned long long)result.cut_size,
-				 (unsigned long long)result.good_size);
-	if (log->final_size == 0 && !result.finished)
+				 (unsigned long long)r->result.cut_size,
+				 (unsigned long long)r->result.good_size);
+	if (log->final_size == 0 && !r->result.finished)
 		r->torn = true;
 	return err;
 }
@@ -167,7 +221,7 @@ static int is_live(const struct manifest *m, uint64_t id)
 			if (level->files[j]->id == id)
 				return 1;
 	}
-	return 0;
+	return version_blob(m->current, id) != NULL;
 }
 
 /* Files of former lives that the manifest does not name. */
@@ -258,7 +312,9 @@ static int recover(struct engine *e)
 	if (err < 0 || e->options.read_only)
 		goto free_logs;
 
-	err = begin_log(e);
+	err = blob_recover(e);
+	if (err == 0)
+		err = begin_log(e);
 	if (err == 0 && lost_mark)
 		err = mark_load(e, loaded);
 	if (err == 0 &&
@@ -282,7 +338,8 @@ int engine_open(struct volume *v, const struct engine_options *o,
 	*out = NULL;
 	if (!e)
 		return -ENOMEM;
-	e->owner.unused = file_unused;
+	e->owner.unused = sst_unused;
+	e->owner.unused_blob = blob_unused;
 	e->volume = v;
 	e->options = *o;
 	pthread_mutex_init(&e->commit, NULL);
@@ -291,6 +348,7 @@ int engine_open(struct volume *v, const struct engine_options *o,
 	pthread_mutex_init(&e->edits, NULL);
 	pthread_mutex_init(&e->lock, NULL);
 	pthread_cond_init(&e->progress, NULL);
+	blobs_init(&e->blobs);
 	err = cache_new(o->cache_size, &e->cache);
 	if (err < 0)
 		goto abandon;
@@ -363,6 +421,8 @@ int engine_close(struct engine *e)
 			err = engine_writable(e);
 		}
 		if (err == 0)
+			err = blob_finish(e);
+		if (err == 0)
 			err = finish_log(e);
 		while (err == 0 && engine_remove_unused(e) > 0)
 			;
@@ -381,6 +441,7 @@ void engine_abandon(struct engine *e)
 		memtable_put(e->memtable);
 	for (i = 0; i < e->immutable_count; i++)
 		memtable_put(e->immutables[i]);
+	blobs_release(&e->blobs);
 	version_put(e->version);
 	if (e->manifest)
 		manifest_close(e->manifest);

@@ -365,3 +365,47 @@ uint64_t compact_above(const struct version *v, const struct compaction *c)
 		}
 	return seq;
 }
+
+static bool refers_to(const struct sst_file *f, uint64_t blob)
+{
+	const struct sst_properties *p = sst_properties(f->sst);
+	size_t i;
+
+	for (i = 0; i < p->blob_count; i++)
+		if (p->blobs[i].file == blob)
+			return true;
+	return false;
+}
+
+int compact_pick_blob(const struct version *v,
+		      const struct compaction_options *o, uint64_t blob,
+		      struct compaction *out)
+{
+	uint64_t targets[LEVEL_COUNT];
+	unsigned int level = LEVEL_COUNT;
+	size_t i;
+	int err;
+
+	*out = (struct compaction){ 0 };
+	while (level-- > 0)
+		for (i = 0; i < v->levels[level].count; i++)
+			if (refers_to(v->levels[level].files[i], blob))
+				goto found;
+	return 0;
+found:
+	out->level = level;
+	out->output_level = level == 0        ? level_targets(v, o, targets)
+			    : level == BOTTOM ? BOTTOM
+					      : level + 1;
+	if (level == BOTTOM) {
+		err = add_input(out, 0, v->levels[level].files[i]);
+		return err < 0 ? err : 1;
+	}
+	err = level == 0 ? take_level0(out, v)
+			 : add_with_neighbours(out, &v->levels[level], i);
+	if (err == 0)
+		err = complete(out, v, UINT64_MAX);
+	/* The file has to be written anew. */
+	out->trivial = false;
+	return err;
+}

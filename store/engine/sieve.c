@@ -148,7 +148,7 @@ int sieve_entry(struct sieve *s, struct bytes key)
 		return 0;
 	if (reader != s->context->snapshots[0])
 		return 1;
-	if (key_kind(key) == KEY_PUT)
+	if (key_kind_is_put(key_kind(key)))
 		return !s->family || gc_column_keep(&s->gc, timestamp);
 	return !s->version || is_below(s, key);
 }

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
-#include "store/engine/state.h"
+#include "store/engine/sources.h"
 
 /* Snapshots, rules, figures: what others ask of a running engine. */
 
@@ -66,9 +66,28 @@ void engine_on_work(struct engine *e, void (*wake)(void *context),
 	e->wake = wake;
 }
 
+static void blob_stats(const struct version *v, struct engine_stats *out)
+{
+	uint64_t *live = malloc((v->blob_count + 1) * sizeof(*live));
+	size_t i;
+
+	if (live)
+		version_blob_live(v, live);
+	for (i = 0; i < v->blob_count; i++) {
+		uint64_t size = atomic_load(&v->blobs[i]->size);
+
+		out->blob_count++;
+		out->blob_size += size;
+		if (live && size > live[i])
+			out->blob_garbage += size - live[i];
+	}
+	free(live);
+}
+
 void engine_stats(struct engine *e, struct engine_stats *out)
 {
 	struct cache_stats cache = cache_stats(e->cache);
+	struct version *v;
 	size_t i;
 
 	*out = (struct engine_stats){ 0 };
@@ -84,11 +103,15 @@ void engine_stats(struct engine *e, struct engine_stats *out)
 		out->sst_count[i] = e->version->levels[i].count;
 		out->sst_size[i] = e->version->levels[i].size;
 	}
+	v = version_get(e->version);
 	out->memtable_count = 1 + e->immutable_count;
 	out->memtable_used = e->memtable->arena.used;
 	for (i = 0; i < e->immutable_count; i++)
 		out->memtable_used += e->immutables[i]->arena.used;
 	pthread_mutex_unlock(&e->lock);
+	blob_stats(v, out);
+	version_put(v);
+	out->blob_size += atomic_load(&e->blobs.size);
 	out->cache_used = cache.used_size;
 	out->cache_hits = cache.hit_count;
 	out->cache_misses = cache.miss_count;
@@ -108,8 +131,9 @@ struct verification {
 	size_t problem_count;
 };
 
-static void tell(struct verification *v, int err)
+static void tell(void *context, int err)
 {
+	struct verification *v = context;
 	char problem[1200];
 
 	v->problem_count++;
@@ -118,12 +142,46 @@ static void tell(struct verification *v, int err)
 	v->report(v->context, problem);
 }
 
-static void verify_file(struct verification *v, const struct sst_file *f)
+/* The large values of the entries of it, which it closes; or err. */
+static void verify_large(struct verification *v, const struct version *version,
+			 int err, struct iter *it)
 {
+	if (err == 0) {
+		err = blob_verify(version, it, tell, v);
+		iter_close(it);
+	}
+	if (err < 0)
+		tell(v, err);
+}
+
+static void verify_file(struct verification *v, const struct version *version,
+			const struct sst_file *f)
+{
+	struct iter *it = NULL;
 	int err = sst_verify(f->sst);
 
 	if (err < 0)
 		tell(v, err);
+	if (err < 0 || sst_properties(f->sst)->blob_count == 0)
+		return;
+	err = sst_iter_new(f->sst, false, &it);
+	verify_large(v, version, err, it);
+}
+
+/* What is not in an sst yet; of that, the log holds a copy. */
+static void verify_memtables(struct verification *v, struct engine *e)
+{
+	struct sources s;
+	struct iter *it = NULL;
+	size_t i;
+	int err;
+
+	sources_take(e, NULL, &s);
+	for (i = 0; i < s.memtable_count; i++) {
+		err = memtable_iter_new(s.memtables[i], &it);
+		verify_large(v, s.version, err, it);
+	}
+	sources_close(&s);
 }
 
 /* On a sorted level the next file begins after the one before it ends. */
@@ -156,7 +214,7 @@ int engine_verify(struct engine *e,
 		const struct level *level = &version->levels[i];
 
 		for (j = 0; j < level->count; j++) {
-			verify_file(&v, level->files[j]);
+			verify_file(&v, version, level->files[j]);
 			if (i > 0 && j > 0)
 				verify_order(&v, e->volume, i,
 					     level->files[j - 1],
@@ -164,6 +222,7 @@ int engine_verify(struct engine *e,
 		}
 	}
 	version_put(version);
+	verify_memtables(&v, e);
 	if (v.problem_count > 0)
 		return fail(ERR_check_failed, "%s: %zu problems",
 			    e->volume->path, v.problem_count);

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "store/engine/blobs.h"
 #include "store/engine/compact.h"
 #include "store/engine/engine.h"
 #include "store/engine/manifest.h"
@@ -17,6 +18,7 @@
  *   commit   one writer at a time: sequence, log, memtable
  *   work     one unit of background work at a time
  *   sync     the log's file: syncing it, replacing it
+ *   blobs.syncing, blobs.lock   see blobs.h
  *   edits    the manifest: applying an edit
  *   lock     the pointers that readers copy; held for a few instructions
  */
@@ -25,6 +27,11 @@
 #define IMMUTABLES_WAITING 1
 /* Finished logs kept at open before their content is flushed. */
 #define LOGS_KEPT_MAX 8
+
+struct unused_file {
+	uint64_t id;
+	const char *suffix;
+};
 
 struct engine_snapshot {
 	uint64_t seq;
@@ -49,6 +56,7 @@ struct engine {
 	pthread_mutex_t lock;
 	pthread_cond_t progress; /* with lock: work was done, or error set */
 
+	struct blobs blobs;
 	struct wal *wal; /* protected by commit and sync */
 	uint64_t log_id;
 	uint64_t written_seq; /* in the log; protected by commit */
@@ -66,8 +74,8 @@ struct engine {
 	struct version *version;
 	struct gc_rules *rules;
 	struct engine_snapshot *oldest, *newest;
-	uint64_t gc_time_us; /* never goes back */
-	uint64_t *unused;    /* ids of ssts to remove from the volume */
+	uint64_t gc_time_us;        /* never goes back */
+	struct unused_file *unused; /* to be removed from the volume */
 	size_t unused_count, unused_capacity;
 	void (*wake)(void *context);
 	void *wake_context;
@@ -112,10 +120,14 @@ int engine_log(struct engine *e, const struct batch *batch);
  * present one waits for its flush. Needs commit. */
 int engine_rotate(struct engine *e, size_t arena_size);
 
+/* Makes durable what is in the log, and before that what it refers to. Needs
+ * sync. */
+int engine_sync_log(struct engine *e);
+
 /* Forgets the logs before the one with this id by applying edit, then removes
  * them. */
 int engine_drop_logs(struct engine *e, struct edit *edit, uint64_t oldest_log);
-/* Removes one sst that no version holds any more: 1, or 0 if there is none. */
+/* Removes one file that no version holds any more: 1, or 0 if there is none. */
 int engine_remove_unused(struct engine *e);
 
 /* Tells the background, if there is one, that there may be work. */

@@ -2,11 +2,12 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
-#include "store/engine/state.h"
+#include "store/engine/blob_gc.h"
 
 /*
  * Background work, one unit at a call: flush the oldest waiting memtable, or
- * else run the most urgent compaction, and remove files that nobody reads.
+ * else run the most urgent compaction, or else drop or empty blob files, and
+ * remove files that nobody reads.
  */
 
 uint64_t engine_new_id(void *context)
@@ -193,6 +194,7 @@ static int run(struct engine *e, struct version *v, const struct compaction *c)
 {
 	struct edit edit = EDIT_INIT;
 	struct merge_context context;
+	struct blob_mover mover;
 	uint64_t *snapshots;
 	unsigned int side;
 	size_t i;
@@ -207,13 +209,26 @@ static int run(struct engine *e, struct version *v, const struct compaction *c)
 	if (e->manifest->last_seq < context.above_seq)
 		context.above_seq = e->manifest->last_seq + 1;
 	pthread_mutex_unlock(&e->edits);
-	err = compact_run(&context, v, c, &edit);
+	err = blob_mover_init(&mover, e, v);
+	if (mover.source_count > 0) {
+		context.move = blob_mover_move;
+		context.move_context = &mover;
+	}
+	if (err == 0)
+		err = compact_run(&context, v, c, &edit);
+	/* Moved chunks are durable before references to them. */
+	if (err == 0 && mover.moved) {
+		err = blob_sync(e);
+		if (err < 0)
+			engine_poison(e, err);
+	}
 	if (err == 0) {
 		edit.gc_time_us = context.now_us;
 		err = engine_apply(e, &edit);
 		if (err < 0 && !c->trivial)
 			remove_outputs(e, &edit);
 	}
+	blob_mover_release(&mover);
 	edit_release(&edit);
 	free(snapshots);
 	gc_rules_put(context.rules);
@@ -243,7 +258,10 @@ static struct version *current(struct engine *e)
 	return v;
 }
 
-static int compact_most_urgent(struct engine *e)
+static int run_picked(struct engine *e,
+		      int (*pick)(struct engine *e, struct version *v,
+				  const struct compaction_options *o,
+				  struct compaction *out))
 {
 	struct compaction_options options = {
 		.level0_trigger = e->options.level0_trigger,
@@ -254,7 +272,7 @@ static int compact_most_urgent(struct engine *e)
 	struct compaction c;
 	int err;
 
-	err = compact_pick(v, &options, &c);
+	err = pick(e, v, &options, &c);
 	if (err == 1) {
 		err = run(e, v, &c);
 		compaction_release(&c);
@@ -265,18 +283,34 @@ static int compact_most_urgent(struct engine *e)
 	return err;
 }
 
+static int most_urgent(struct engine *e, struct version *v,
+		       const struct compaction_options *o,
+		       struct compaction *out)
+{
+	(void)e;
+	return compact_pick(v, o, out);
+}
+
+/* Collects blob files: as engine_step. */
+static int collect_blobs(struct engine *e)
+{
+	int err = blob_drop_unused(e);
+
+	return err == 0 ? run_picked(e, blob_pick) : err;
+}
+
 int engine_remove_unused(struct engine *e)
 {
-	uint64_t id = 0;
+	struct unused_file file = { 0, NULL };
 
 	pthread_mutex_lock(&e->lock);
 	if (e->unused_count > 0)
-		id = e->unused[--e->unused_count];
+		file = e->unused[--e->unused_count];
 	pthread_mutex_unlock(&e->lock);
-	if (id == 0)
+	if (file.id == 0)
 		return 0;
-	cache_forget(e->cache, id);
-	engine_remove(e, id, "sst");
+	cache_forget(e->cache, file.id);
+	engine_remove(e, file.id, file.suffix);
 	return 1;
 }
 
@@ -291,7 +325,9 @@ int engine_step(struct engine *e)
 	if (err == 0)
 		err = flush_oldest(e);
 	if (err == 0)
-		err = compact_most_urgent(e);
+		err = run_picked(e, most_urgent);
+	if (err == 0)
+		err = collect_blobs(e);
 	/* Of a failure the reason may be that they are still there. */
 	while (engine_remove_unused(e) > 0 && err == 0)
 		err = 1;
@@ -339,6 +375,8 @@ int engine_compact_range(struct engine *e, struct bytes start, struct bytes end)
 	int err;
 
 	err = engine_flush(e);
+	if (err == 0)
+		err = blob_finish(e);
 	/* What is in the lowest level already is written anew, too, and loses
 	 * its garbage; files made from here on have lost theirs. */
 	before = engine_new_id(e);
@@ -355,6 +393,8 @@ int engine_compact_range(struct engine *e, struct bytes start, struct bytes end)
 				err = 1;
 		}
 		version_put(v);
+		if (err == 0)
+			err = collect_blobs(e);
 		pthread_mutex_unlock(&e->work);
 		if (err == 0)
 			break;

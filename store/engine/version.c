@@ -40,6 +40,9 @@ void version_put(struct version *v)
 			sst_file_put(v->levels[i].files[j]);
 		free(v->levels[i].files);
 	}
+	for (j = 0; j < v->blob_count; j++)
+		blob_file_put(v->blobs[j]);
+	free(v->blobs);
 	free(v);
 }
 
@@ -73,6 +76,52 @@ int sst_file_open(struct sst *sst, uint64_t id, uint64_t size, uint64_t seq,
 		sst_set_seq(sst, seq);
 	f->owner = owner;
 	atomic_init(&f->references, 1);
+	*out = f;
+	return 0;
+}
+
+struct blob_file *blob_file_get(struct blob_file *f)
+{
+	atomic_fetch_add(&f->references, 1);
+	return f;
+}
+
+void blob_file_put(struct blob_file *f)
+{
+	if (!f || atomic_fetch_sub(&f->references, 1) > 1)
+		return;
+	f->reader->ops->reader_close(f->reader);
+	if (atomic_load(&f->obsolete))
+		f->owner->unused_blob(f->owner, f->id);
+	free(f);
+}
+
+int blob_file_open(struct reader *reader, uint64_t id, uint64_t size,
+		   struct file_owner *owner, struct blob_file **out)
+{
+	uint8_t header[BLOB_HEADER_SIZE];
+	struct blob_file *f;
+	int err;
+
+	*out = NULL;
+	if (reader->size < size || reader->size < sizeof(header))
+		return fail(ERR_blob_damaged,
+			    "%s: has %llu bytes, the manifest says %llu",
+			    reader->path, (unsigned long long)reader->size,
+			    (unsigned long long)size);
+	err = reader->ops->pread(reader, 0, header, sizeof(header));
+	if (!err)
+		err = blob_header_check(header, id, reader->path);
+	if (err < 0)
+		return err;
+	f = calloc(1, sizeof(*f));
+	if (!f)
+		return -ENOMEM;
+	f->id = id;
+	atomic_init(&f->size, size);
+	atomic_init(&f->references, 1);
+	f->reader = reader;
+	f->owner = owner;
 	*out = f;
 	return 0;
 }
@@ -149,6 +198,65 @@ int version_add(struct version *v, unsigned int level, struct sst_file *f)
 	l->size += f->size;
 	v->tombstone_count += sst_tombstones(f->sst)->count;
 	return 0;
+}
+
+int version_add_blob(struct version *v, struct blob_file *f)
+{
+	struct blob_file **grown;
+
+	if (v->blob_count > 0 && v->blobs[v->blob_count - 1]->id >= f->id)
+		return fail(ERR_manifest_damaged,
+			    "blob file %016llx is named after a later one",
+			    (unsigned long long)f->id);
+	grown = realloc(v->blobs, (v->blob_count + 1) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	v->blobs = grown;
+	v->blobs[v->blob_count++] = blob_file_get(f);
+	return 0;
+}
+
+/* The index of the blob file with this id, or blob_count. */
+static size_t find_blob(const struct version *v, uint64_t id)
+{
+	size_t low = 0, high = v->blob_count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (v->blobs[middle]->id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < v->blob_count && v->blobs[low]->id == id ? low
+							      : v->blob_count;
+}
+
+struct blob_file *version_blob(const struct version *v, uint64_t id)
+{
+	size_t i = find_blob(v, id);
+
+	return i < v->blob_count ? v->blobs[i] : NULL;
+}
+
+void version_blob_live(const struct version *v, uint64_t *live)
+{
+	unsigned int level;
+	size_t i, j, at;
+
+	memset(live, 0, v->blob_count * sizeof(*live));
+	for (level = 0; level < LEVEL_COUNT; level++)
+		for (i = 0; i < v->levels[level].count; i++) {
+			const struct sst_properties *p =
+				sst_properties(v->levels[level].files[i]->sst);
+
+			for (j = 0; j < p->blob_count; j++) {
+				at = find_blob(v, p->blobs[j].file);
+				if (at < v->blob_count)
+					live[at] += p->blobs[j].size;
+			}
+		}
 }
 
 void version_sort(struct version *v)

@@ -320,6 +320,10 @@ static int take_chunk(struct replay *r, const struct chunk *chunk,
 	err = each(context, record);
 	if (err < 0)
 		return err;
+	if (err > 0) {
+		*problem = "record refers to a large value that is missing";
+		return 0;
+	}
 	result->record_count++;
 	result->good_size = offset + chunk->size;
 	result->finished = false;
@@ -422,6 +426,28 @@ close_reader:
 	v->ops->reader_close(r.reader);
 	buf_release(&r.parts);
 free_block:
+	free(r.block);
+	return err;
+}
+
+int wal_promised(struct volume *v, const char *name, uint64_t log_id,
+		 uint64_t final_size, uint64_t *promised)
+{
+	struct replay r = { .log_id = log_id };
+	int err;
+
+	*promised = final_size;
+	if (final_size > 0)
+		return 0;
+	r.block = malloc(BLOCK_SIZE);
+	if (!r.block)
+		return -ENOMEM;
+	err = v->ops->open(v, name, &r.reader);
+	if (err == 0) {
+		r.size = r.reader->size;
+		err = find_promise(&r, 0, promised);
+		v->ops->reader_close(r.reader);
+	}
 	free(r.block);
 	return err;
 }

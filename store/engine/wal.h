@@ -49,7 +49,9 @@ struct wal_replay {
 
 /*
  * Calls each with every record in order; a negative result of each ends the
- * replay and is returned. final_size is the length the manifest holds for a
+ * replay and is returned, a positive one says that what the record refers to is
+ * missing, which is judged like a record that is not whole. *result is kept up
+ * to date meanwhile. final_size is the length the manifest holds for a
  * finished log, or 0 for the last log, whose tail may be torn. Anything wrong
  * in a finished log, or before the furthest promise, is -ERR_wal_damaged with
  * file and offset; after it, a torn tail, which is reported in *result and
@@ -60,5 +62,10 @@ int wal_replay(struct volume *v, const char *name, uint64_t log_id,
 	       uint64_t final_size,
 	       int (*each)(void *context, struct bytes record), void *context,
 	       struct wal_replay *result);
+
+/* How far a log is known to be durable by what is said in it; all of it, if it
+ * was finished. */
+int wal_promised(struct volume *v, const char *name, uint64_t log_id,
+		 uint64_t final_size, uint64_t *promised);
 
 #endif

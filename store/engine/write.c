@@ -20,7 +20,11 @@ static int switch_log(struct engine *e, struct wal *wal, uint64_t id)
 	int err;
 
 	pthread_mutex_lock(&e->sync);
-	err = wal_finish(e->wal, &size);
+	err = blob_sync(e);
+	if (err < 0)
+		engine_poison(e, err);
+	else
+		err = wal_finish(e->wal, &size);
 	if (wal_broken(e->wal))
 		engine_poison(e, err);
 	if (err == 0)
@@ -35,6 +39,7 @@ static int switch_log(struct engine *e, struct wal *wal, uint64_t id)
 		e->log_id = id;
 		e->log_room = 0;
 		atomic_store(&e->synced_seq, e->written_seq);
+		atomic_store(&e->blobs.fresh, 0);
 	}
 	pthread_mutex_unlock(&e->sync);
 	edit_release(&edit);
@@ -143,7 +148,9 @@ static int reserve(struct engine *e, const struct batch *batch)
 	size_t size = e->options.memtable_size;
 	int err;
 
-	if (memtable_fits(e->memtable, batch))
+	if (memtable_fits(e->memtable, batch) &&
+	    (atomic_load(&e->blobs.fresh) < e->options.blob_flush_size ||
+	     e->memtable->last_seq == 0))
 		return 0;
 	err = relieve(e);
 	if (err < 0)
@@ -205,6 +212,9 @@ int engine_write(struct engine *e, struct batch *batch, bool sync,
 		goto unlock;
 	first = e->written_seq + 1;
 	last = e->written_seq + batch->count;
+	err = blob_name(e, batch, last);
+	if (err < 0)
+		goto unlock;
 	batch_seal(batch, first);
 	err = engine_log(e, batch);
 	if (err < 0)
@@ -223,6 +233,13 @@ unlock:
 	return err;
 }
 
+int engine_sync_log(struct engine *e)
+{
+	int err = blob_sync(e);
+
+	return err < 0 ? err : wal_sync(e->wal);
+}
+
 /* Those who wait for the mutex while one syncs are all served by the next
  * sync: group commit. */
 int engine_sync(struct engine *e)
@@ -238,7 +255,7 @@ int engine_sync(struct engine *e)
 		err = engine_writable(e);
 		covered = atomic_load(&e->visible_seq);
 		if (err == 0) {
-			err = wal_sync(e->wal);
+			err = engine_sync_log(e);
 			if (err < 0)
 				engine_poison(e, err);
 			else

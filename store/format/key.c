@@ -137,7 +137,7 @@ int key_split_after(struct bytes key, size_t shared, struct key_parts *parts)
 			    "key has %zu bytes after its column, not %d",
 			    key.size - parts->column_end,
 			    KEY_TIMESTAMP_SIZE + KEY_TRAILER_SIZE);
-	if (key_kind(key) > KEY_KIND_MAX)
+	if (key_kind(key) != KEY_DELETE && !key_kind_is_put(key_kind(key)))
 		return fail(ERR_key_malformed, "key has unknown kind %d",
 			    (int)key_kind(key));
 	return 0;

@@ -22,7 +22,8 @@
 enum key_kind {
 	KEY_DELETE = 0, /* this version is deleted */
 	KEY_PUT = 1,    /* the value follows */
-	KEY_KIND_MAX = 1,
+	/* 2 is a range tombstone in a batch, never in a key. */
+	KEY_BLOB = 3, /* a put whose value is a list of references, blob.h */
 };
 
 #define KEY_TABLE_SIZE 4
@@ -87,6 +88,11 @@ static inline uint32_t key_table(struct bytes key)
 uint64_t key_timestamp(struct bytes key);
 uint64_t key_seq(struct bytes key);
 enum key_kind key_kind(struct bytes key);
+/* Kinds that give a version a value. */
+static inline bool key_kind_is_put(enum key_kind kind)
+{
+	return kind == KEY_PUT || kind == KEY_BLOB;
+}
 
 /* The key up to its trailer: equal for all writes of one version. */
 static inline struct bytes key_version(struct bytes key)

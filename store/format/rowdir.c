@@ -55,7 +55,7 @@ int row_tally_add(struct row_tally *t, struct bytes key,
 	uint64_t timestamp = key_timestamp(key);
 	int err;
 
-	if (key_kind(key) != KEY_PUT) {
+	if (!key_kind_is_put(key_kind(key))) {
 		s->flags |= ROW_HAS_DELETE;
 		return 0;
 	}

@@ -121,9 +121,14 @@ static int load_properties(struct sst *t)
 	cache_put(t->cache, block);
 	if (!err)
 		err = sst_properties_decode(buf_bytes(&t->property_memory),
-					    &t->properties);
+					    &t->properties, &t->blobs);
 	if (err < 0)
 		return sst_fail(t, handle.offset, err);
+	if ((t->properties.blob_count > 0) != t->footer.has_blobs)
+		return fail(ERR_sst_malformed,
+			    "%s: refers to %zu blob files, the footer says %s",
+			    t->reader->path, t->properties.blob_count,
+			    t->footer.has_blobs ? "to some" : "to none");
 	if (t->properties.data_size != t->footer.data_size)
 		return fail(ERR_sst_malformed,
 			    "%s: %llu bytes of data, not %llu", t->reader->path,
@@ -212,6 +217,7 @@ void sst_close(struct sst *t)
 	}
 	tombstone_list_release(&t->tombstones);
 	buf_release(&t->property_memory);
+	free(t->blobs);
 	free(t);
 }
 

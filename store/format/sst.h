@@ -3,6 +3,7 @@
 
 #include "store/base/cache.h"
 #include "store/base/volume.h"
+#include "store/format/blob.h"
 #include "store/format/block.h"
 #include "store/format/iter.h"
 #include "store/format/tombstone.h"
@@ -36,6 +37,10 @@ struct sst_properties {
 	uint64_t row_count;       /* distinct row prefixes */
 	uint64_t data_size;       /* bytes of data blocks as stored */
 	uint32_t level;           /* at birth */
+	/* The blob files that its large values refer to, by id; see
+	 * blob_tally. */
+	const struct blob_share *blobs;
+	size_t blob_count;
 };
 
 /*

@@ -28,6 +28,7 @@ struct sst_builder {
 	struct row_directory rows;
 	struct buf tombstones;
 	struct buf first_key, first_start, last_end;
+	struct blob_tally blobs;
 	struct sst_properties properties;
 	uint64_t digest;
 };
@@ -162,7 +163,7 @@ static void count_key(struct sst_builder *b, struct bytes key)
 	uint64_t timestamp = key_timestamp(key);
 	uint64_t seq = key_seq(key);
 
-	if (key_kind(key) == KEY_PUT)
+	if (key_kind_is_put(key_kind(key)))
 		p->put_count++;
 	else
 		p->delete_count++;
@@ -201,6 +202,20 @@ static bool rows_pay(const struct sst_builder *b)
 	       b->rows.stored.size <= b->writer->size / ROWS_SHARE;
 }
 
+/* Notes what a large value refers to. */
+static int add_blob(struct sst_builder *b, size_t shared, struct bytes value)
+{
+	struct blob_list list;
+	int err = blob_list_decode(value, &list);
+
+	if (!err)
+		err = blob_tally_add(&b->blobs, &list,
+				     shared < b->last.column_end ||
+					     b->last.column_end == 0);
+	blob_list_release(&list);
+	return err;
+}
+
 int sst_build_add(struct sst_builder *b, struct bytes key, struct bytes value)
 {
 	size_t shared = bytes_shared(buf_bytes(&b->last_key), key);
@@ -223,6 +238,8 @@ int sst_build_add(struct sst_builder *b, struct bytes key, struct bytes value)
 		err = block_builder_add(&b->data, key, shared, same_row, value);
 	if (!err)
 		err = row_directory_add(&b->rows, key, &parts, !same_row);
+	if (!err && key_kind(key) == KEY_BLOB)
+		err = add_blob(b, shared, value);
 	if (err < 0)
 		return err;
 	if (b->rows.stored.size > ROWS_SIZE_UNJUDGED && !rows_pay(b))
@@ -342,6 +359,9 @@ static int append_parts(struct sst_builder *b, struct sst_footer *footer)
 		return err;
 	set_bounds(b);
 	b->properties.data_size = footer->data_size;
+	b->properties.blobs = b->blobs.shares;
+	b->properties.blob_count = b->blobs.count;
+	footer->has_blobs = b->blobs.count > 0;
 	err = sst_properties_encode(&b->properties, &properties);
 	if (!err)
 		err = append_part(b, buf_bytes(&properties),
@@ -363,6 +383,7 @@ static void builder_free(struct sst_builder *b)
 	buf_release(&b->first_key);
 	buf_release(&b->first_start);
 	buf_release(&b->last_end);
+	blob_tally_release(&b->blobs);
 	free(b);
 }
 

@@ -1,5 +1,7 @@
 #include "store/format/sst_format.h"
 
+#include <stdlib.h>
+
 #include "store/base/crc32c.h"
 #include "store/base/err.h"
 
@@ -23,7 +25,9 @@ void sst_footer_encode(const struct sst_footer *f, uint8_t *raw)
 	memset(raw, 0, SST_FOOTER_SIZE);
 	memcpy(raw, SST_MAGIC, VERSION_AT);
 	put_u32le(raw + VERSION_AT, SST_VERSION);
-	put_u32le(raw + FEATURES_AT, f->row_index_size ? SST_FEATURE_ROWS : 0);
+	put_u32le(raw + FEATURES_AT,
+		  (f->row_index_size ? SST_FEATURE_ROWS : 0) |
+			  (f->has_blobs ? SST_FEATURE_BLOBS : 0));
 	put_u32le(raw + ROW_INDEX_AT, f->row_index_size);
 	put_u64le(raw + DATA_SIZE_AT, f->data_size);
 	for (i = 0; i < SST_PARTS; i++)
@@ -52,6 +56,7 @@ int sst_footer_decode(const uint8_t *raw, uint64_t file_size, const char *path,
 		return fail(ERR_format_newer,
 			    "%s: sst version %u with features %x", path,
 			    version, features);
+	f->has_blobs = features & SST_FEATURE_BLOBS;
 	f->data_size = get_u64le(raw + DATA_SIZE_AT);
 	for (i = 0; i < SST_PARTS; i++) {
 		f->part_size[i] = get_u32le(raw + SIZES_AT + 4 * i);
@@ -108,10 +113,38 @@ int sst_properties_encode(const struct sst_properties *p, struct buf *b)
 		err = buf_add_byte(b, p->largest_exclusive);
 	for (i = 0; !err && i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		err = buf_add_varint(b, numbers[i]);
+	for (i = 0; !err && i < p->blob_count; i++) {
+		err = buf_add_varint(b, p->blobs[i].file);
+		if (!err)
+			err = buf_add_varint(b, p->blobs[i].size);
+	}
 	return err;
 }
 
-int sst_properties_decode(struct bytes block, struct sst_properties *p)
+/* The rest of the properties: files ascend. */
+static int decode_blobs(struct bytes rest, struct sst_properties *p,
+			struct blob_share **out)
+{
+	struct blob_share *blobs = malloc(rest.size * sizeof(*blobs) + 1);
+	size_t count = 0;
+
+	if (!blobs)
+		return -ENOMEM;
+	for (; rest.size > 0; count++)
+		if (!take_varint(&rest, &blobs[count].file) ||
+		    !take_varint(&rest, &blobs[count].size) ||
+		    (count > 0 && blobs[count].file <= blobs[count - 1].file)) {
+			free(blobs);
+			return fail(ERR_block_malformed,
+				    "bad references to blob files");
+		}
+	p->blobs = *out = blobs;
+	p->blob_count = count;
+	return 0;
+}
+
+int sst_properties_decode(struct bytes block, struct sst_properties *p,
+			  struct blob_share **blobs)
 {
 	uint64_t level = 0;
 	uint64_t *const numbers[] = {
@@ -125,16 +158,19 @@ int sst_properties_decode(struct bytes block, struct sst_properties *p)
 	size_t i;
 	bool good;
 
+	*blobs = NULL;
+	p->blobs = NULL;
+	p->blob_count = 0;
 	good = take_sized(&block, &p->smallest) &&
 	       take_sized(&block, &p->largest) &&
 	       take_bytes(&block, 1, &exclusive) && exclusive.data[0] <= 1;
 	for (i = 0; good && i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		good = take_varint(&block, numbers[i]);
-	if (!good || block.size > 0 || level > UINT32_MAX)
+	if (!good || level > UINT32_MAX)
 		return fail(ERR_block_malformed, "bad properties");
 	p->largest_exclusive = exclusive.data[0] != 0;
 	p->level = (uint32_t)level;
-	return 0;
+	return block.size > 0 ? decode_blobs(block, p, blobs) : 0;
 }
 
 uint8_t *sst_index_encode(const struct sst_index_entry *e, uint8_t *p)

@@ -28,7 +28,9 @@
 #define SST_VERSION 1
 /* The file has a row directory. */
 #define SST_FEATURE_ROWS 1
-#define SST_FEATURES_KNOWN SST_FEATURE_ROWS
+/* It refers to blob files. */
+#define SST_FEATURE_BLOBS 2
+#define SST_FEATURES_KNOWN (SST_FEATURE_ROWS | SST_FEATURE_BLOBS)
 
 enum sst_part {
 	SST_ROW_DIRECTORY,
@@ -48,6 +50,7 @@ struct sst_footer {
 	uint64_t data_size; /* all data blocks */
 	uint32_t part_size[SST_PARTS];
 	uint32_t row_index_size; /* the last part of the row directory */
+	bool has_blobs;
 };
 
 void sst_footer_encode(const struct sst_footer *f, uint8_t *raw);
@@ -62,8 +65,10 @@ struct sst_handle sst_footer_part(const struct sst_footer *f,
 struct sst_handle sst_footer_row_index(const struct sst_footer *f);
 
 int sst_properties_encode(const struct sst_properties *p, struct buf *b);
-/* The bounds point into block. -ERR_block_malformed. */
-int sst_properties_decode(struct bytes block, struct sst_properties *p);
+/* The bounds point into block, blobs to memory that is the caller's to free,
+ * NULL on failure. -ERR_block_malformed. */
+int sst_properties_decode(struct bytes block, struct sst_properties *p,
+			  struct blob_share **blobs);
 
 /* The value of an index entry, whose key is not before the block's last key,
  * before the next block's first, and begins with the last key's row prefix. */
@@ -88,6 +93,7 @@ struct sst {
 	struct sst_footer footer;
 	struct sst_properties properties;
 	struct buf property_memory; /* what the bounds point at */
+	struct blob_share *blobs;
 	struct tombstone_list tombstones;
 	/* The filter, the index and the row directory's index, once read, while
 	 * the cache lets them be held: they are asked at every lookup. */

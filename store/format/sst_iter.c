@@ -20,7 +20,7 @@ static int set_seq(struct sst_iter *si)
 	if (key.data != si->data.buffer)
 		memcpy(si->data.buffer, key.data, key.size);
 	put_u64be(si->data.buffer + key.size - KEY_TRAILER_SIZE,
-		  ~(si->sst->seq << 8 | KEY_PUT));
+		  ~(si->sst->seq << 8 | (uint64_t)key_kind(key)));
 	si->data.key = bytes_of(si->data.buffer, key.size);
 	return 1;
 }

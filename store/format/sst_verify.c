@@ -15,6 +15,7 @@ struct verify {
 	struct key_parts last;
 	struct sst_properties found;
 	struct row_tally tally; /* of the row under way */
+	struct blob_tally blobs;
 	struct buf summary;
 	struct sst_iter rows; /* the directory, if there is one */
 	uint8_t row_buffer[KEY_SIZE_MAX];
@@ -60,7 +61,7 @@ static void count(struct verify *v, struct bytes key)
 	struct sst_properties *p = &v->found;
 	uint64_t timestamp = key_timestamp(key), seq = key_seq(key);
 
-	if (key_kind(key) == KEY_PUT)
+	if (key_kind_is_put(key_kind(key)))
 		p->put_count++;
 	else
 		p->delete_count++;
@@ -133,6 +134,20 @@ static int verify_rows_end(struct verify *v)
 	return result;
 }
 
+static int verify_blob(struct verify *v, size_t shared, struct bytes value)
+{
+	struct blob_list list;
+	int err = blob_list_decode(value, &list);
+
+	if (err < 0)
+		return complain(v, err_detail());
+	err = blob_tally_add(&v->blobs, &list,
+			     shared < v->last.column_end ||
+				     v->last.column_end == 0);
+	blob_list_release(&list);
+	return err;
+}
+
 static int verify_entry(struct verify *v, const struct block_iter *it)
 {
 	struct bytes last = buf_bytes(&v->last_key);
@@ -163,6 +178,8 @@ static int verify_entry(struct verify *v, const struct block_iter *it)
 	}
 	if (!err)
 		err = row_tally_add(&v->tally, it->key, &parts);
+	if (!err && key_kind(it->key) == KEY_BLOB)
+		err = verify_blob(v, shared, it->value);
 	if (err < 0)
 		return err;
 	count(v, it->key);
@@ -284,6 +301,20 @@ static void add_tombstones(struct verify *v)
 	}
 }
 
+static bool blobs_equal(const struct sst_properties *a,
+			const struct blob_tally *b)
+{
+	size_t i;
+
+	if (a->blob_count != b->count)
+		return false;
+	for (i = 0; i < b->count; i++)
+		if (a->blobs[i].file != b->shares[i].file ||
+		    a->blobs[i].size != b->shares[i].size)
+			return false;
+	return true;
+}
+
 static bool properties_equal(const struct sst_properties *a,
 			     const struct sst_properties *b)
 {
@@ -357,7 +388,8 @@ int sst_verify(struct sst *t)
 		sst_iter_release(&v->rows);
 	if (!err) {
 		add_tombstones(v);
-		if (!properties_equal(&v->found, &t->properties))
+		if (!properties_equal(&v->found, &t->properties) ||
+		    !blobs_equal(&t->properties, &v->blobs))
 			err = fail(ERR_sst_malformed,
 				   "%s: properties do not match the content",
 				   t->reader->path);
@@ -365,6 +397,7 @@ int sst_verify(struct sst *t)
 	if (v->filter)
 		cache_put(t->cache, v->filter);
 	row_tally_release(&v->tally);
+	blob_tally_release(&v->blobs);
 	buf_release(&v->summary);
 	buf_release(&v->first_key);
 	buf_release(&v->last_key);

@@ -48,7 +48,7 @@ static bool only_sets(const struct batch *batch)
 	size_t position = 0;
 
 	while (batch_next(batch, &position, &r))
-		if (r.kind != KEY_PUT)
+		if (r.kind != KEY_PUT && r.kind != KEY_BLOB)
 			return false;
 	return true;
 }
@@ -71,7 +71,7 @@ int store_bulk_add(struct bulk_load *load, struct write *w)
 	if (!only_sets(batch))
 		return 0;
 	while (err == 0 && batch_next(batch, &position, &r))
-		err = bulk_add(load->bulk, r.key, r.value);
+		err = bulk_add(load->bulk, r.key, r.kind, r.value);
 	write_reset(w);
 	return err < 0 ? err : 1;
 }

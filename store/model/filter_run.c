@@ -199,10 +199,17 @@ static uint64_t count_cell(struct filter *f, uint64_t epoch)
 static int passes(struct filter_run *r, struct filter *f, struct filter_cell *c)
 {
 	const struct cell *cell = &c->cell;
+	int err;
 
+	if ((f->kind == FILTER_VALUE || f->kind == FILTER_VALUES) &&
+	    cell->blob.size > 0) {
+		err = r->load(r->load_context, &c->cell);
+		if (err < 0)
+			return err;
+	}
 	switch (f->kind) {
 	case FILTER_STRIP:
-		c->cell.value = BYTES_NONE;
+		c->cell.value = c->cell.blob = BYTES_NONE;
 		return 1;
 	case FILTER_LABEL:
 		c->label = buf_bytes(&f->name);

@@ -76,6 +76,9 @@ struct filter_run {
 	uint64_t timestamp_us; /* of the cell shown last */
 	struct filter_cell *cells;
 	size_t count, room, taken;
+	/* Makes the value of the cell shown, which is large, one in memory. */
+	int (*load)(void *context, struct cell *cell);
+	void *load_context;
 };
 
 void filter_run_start(struct filter_run *r, struct filter *root);

@@ -31,6 +31,7 @@ struct store {
 	struct engine *engine;
 	struct clock clock;
 	size_t memtable_size;
+	size_t large_size; /* values from this size on are large */
 	struct bg *bg;
 	/* One change at a time; held over what it reads and its log write, not
 	 * over a sync. Before the engine's locks. */
@@ -72,6 +73,10 @@ int schema_load(struct store *s);
  * s->writing. */
 int bury_column(struct store *s, struct bytes column, struct batch *out);
 int bury_family(struct store *s, uint32_t table, struct bytes family);
+
+/* Appends the large value of a scan's present cell. */
+int scan_load_large(struct scan *scan, const struct cell *cell,
+		    struct buf *out);
 
 /* Commits with s->writing held, without syncing. */
 int commit_locked(struct store *s, struct write *w);

@@ -11,6 +11,7 @@
  * comes from it goes through the filter, if there is one.
  */
 struct scan {
+	struct engine *engine;
 	struct cursor *cursor; /* or */
 	struct rows *rows;
 	struct buf decoded;    /* row of rows, if escaped */
@@ -25,6 +26,9 @@ struct scan {
 	struct cell raw;         /* the cell it gave: the present one */
 	bool started;
 	bool shown; /* the filter has seen the present cell */
+	bool keep_large;
+	bool loaded;                         /* value is that of raw */
+	struct buf value;                    /* a large one */
 	uint64_t given_family, given_column; /* epochs of the cell given last */
 	struct bytes label;
 };
@@ -97,12 +101,51 @@ static int encode_range(const struct scan_range *r, uint32_t table,
 	return err;
 }
 
+/* A buffer that has grown larger is not kept for the next value. */
+#define KEEP_SIZE (4 << 20)
+
+/* The present cell is left. */
+static void forget_value(struct scan *scan)
+{
+	scan->loaded = false;
+	if (scan->value.capacity > KEEP_SIZE)
+		buf_release(&scan->value);
+}
+
+/* Brings the large value of the present cell, or of a copy, into memory. */
+static int load_value(void *context, struct cell *cell)
+{
+	struct scan *scan = context;
+	int err = 0;
+
+	if (!scan->loaded) {
+		buf_reset(&scan->value);
+		err = cursor_load(scan->cursor, cell, &scan->value);
+		scan->loaded = err == 0;
+	}
+	cell->value = buf_bytes(&scan->value);
+	cell->blob = BYTES_NONE;
+	return err;
+}
+
+/* Ends each call that gives a cell. */
+static int give(struct scan *scan, int result, struct cell *cell)
+{
+	int err = 0;
+
+	if (result == 1 && cell->blob.size > 0 && !scan->keep_large)
+		err = load_value(scan, cell);
+	return err < 0 ? err : result;
+}
+
 static int start_filter(struct scan *scan, struct filter *filter)
 {
 	scan->run = malloc(sizeof(*scan->run));
 	if (!scan->run)
 		return -ENOMEM;
 	filter_run_start(scan->run, filter);
+	scan->run->load = load_value;
+	scan->run->load_context = scan;
 	scan->need = filter_need(filter);
 	return 0;
 }
@@ -130,7 +173,9 @@ int scan_open(struct store *s, const struct snapshot *snapshot,
 	scan = calloc(1, sizeof(*scan));
 	if (!scan)
 		return -ENOMEM;
+	scan->engine = s->engine;
 	scan->reverse = range->reverse;
+	scan->keep_large = range->keep_large || range->rows_only;
 	if (range->filter)
 		err = start_filter(scan, range->filter);
 	if (err == 0)
@@ -164,6 +209,7 @@ void scan_close(struct scan *scan)
 	free(scan->run);
 	rows_close(scan->rows);
 	buf_release(&scan->decoded);
+	buf_release(&scan->value);
 	buf_release(&scan->start);
 	buf_release(&scan->end);
 	buf_release(&scan->row);
@@ -212,6 +258,7 @@ static int raw_next(struct scan *scan, enum cursor_step step, struct cell *cell)
 	struct bytes row;
 	int err;
 
+	forget_value(scan);
 	if (scan->rows) {
 		err = rows_next(scan->rows, &row);
 		return show_row(scan, err, row, cell);
@@ -233,6 +280,7 @@ static int raw_seek(struct scan *scan, struct bytes row, struct cell *cell)
 	struct bytes found;
 	int err;
 
+	forget_value(scan);
 	err = buf_add(&key, scan->start.data, KEY_TABLE_SIZE);
 	if (err == 0)
 		err = key_add_part(&key, row);
@@ -259,6 +307,7 @@ static int seek_needed(struct scan *scan)
 	struct buf key = BUF_INIT;
 	int err = buf_add_bytes(&key, cursor_row_prefix(scan->cursor));
 
+	forget_value(scan);
 	if (err == 0)
 		err = key_add_part(&key, scan->need.family);
 	if (err == 0 && scan->need.has_qualifier)
@@ -398,14 +447,16 @@ static int filtered_next(struct scan *scan, enum cursor_step step,
 
 int scan_next(struct scan *scan, enum cursor_step step, struct cell *cell)
 {
-	return scan->run ? filtered_next(scan, step, cell)
-			 : raw_next(scan, step, cell);
+	return give(scan,
+		    scan->run ? filtered_next(scan, step, cell)
+			      : raw_next(scan, step, cell),
+		    cell);
 }
 
 int scan_seek(struct scan *scan, struct bytes row, struct cell *cell)
 {
 	if (!scan->run)
-		return raw_seek(scan, row, cell);
+		return give(scan, raw_seek(scan, row, cell), cell);
 	scan->started = true;
 	scan->shown = false;
 	while (filter_run_take(scan->run))
@@ -413,7 +464,18 @@ int scan_seek(struct scan *scan, struct bytes row, struct cell *cell)
 	/* No row has this key, so that whichever comes is a new one. */
 	scan->run->row.size = 0;
 	scan->at = raw_seek(scan, row, &scan->raw);
-	return settle(scan, CURSOR_VERSION, true, cell);
+	return give(scan, settle(scan, CURSOR_VERSION, true, cell), cell);
+}
+
+int scan_load_large(struct scan *scan, const struct cell *cell, struct buf *out)
+{
+	return cursor_load(scan->cursor, cell, out);
+}
+
+int scan_open_large(struct scan *scan, const struct cell *cell,
+		    struct large **out)
+{
+	return large_open(scan->engine, cell->blob, out);
 }
 
 struct bytes scan_label(const struct scan *scan)
@@ -422,8 +484,28 @@ struct bytes scan_label(const struct scan *scan)
 }
 
 int store_get(struct store *s, const struct snapshot *snapshot,
-	      struct bytes table_name, struct bytes row, struct bytes family,
+	      struct bytes table, struct bytes row, struct bytes family,
 	      struct bytes qualifier, struct cell *cell, struct buf *memory)
+{
+	struct large *large;
+	size_t start;
+	int err, result = store_get_large(s, snapshot, table, row, family,
+					  qualifier, cell, memory, &large);
+
+	if (!large)
+		return result;
+	start = memory->size;
+	err = large_load(large, memory);
+	large_put(large);
+	cell->value = bytes_after(buf_bytes(memory), start);
+	cell->blob = BYTES_NONE;
+	return err < 0 ? err : result;
+}
+
+int store_get_large(struct store *s, const struct snapshot *snapshot,
+		    struct bytes table_name, struct bytes row,
+		    struct bytes family, struct bytes qualifier,
+		    struct cell *cell, struct buf *memory, struct large **large)
 {
 	struct schema *schema = store_schema(s);
 	const struct table *table = schema_table(schema, table_name);
@@ -432,6 +514,7 @@ int store_get(struct store *s, const struct snapshot *snapshot,
 	struct buf *column = key_room_init(&room);
 	int err;
 
+	*large = NULL;
 	schema_put(schema);
 	if (!table)
 		return no_table(table_name);
@@ -450,7 +533,7 @@ int store_get(struct store *s, const struct snapshot *snapshot,
 	if (err < 0)
 		return err;
 	err = cursor_get(s->engine, (const struct engine_snapshot *)snapshot,
-			 buf_bytes(column), cell, memory);
+			 buf_bytes(column), cell, memory, large);
 	cell->row = row;
 	cell->family = family;
 	cell->qualifier = qualifier;

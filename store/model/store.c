@@ -63,6 +63,13 @@ static int open_engine(struct store *s, const struct store_options *o)
 	options.cache_size = o->cache_size;
 	options.file_size = o->file_size;
 	options.rows = o->rows;
+	if (o->blob_threshold)
+		options.blob_threshold = o->blob_threshold;
+	if (o->blob_chunk_size)
+		options.blob_chunk_size = o->blob_chunk_size;
+	if (o->blob_file_size)
+		options.blob_file_size = o->blob_file_size;
+	s->large_size = options.blob_threshold;
 	options.clock = &s->clock;
 	options.holder = o->holder;
 	options.create = o->create;
@@ -149,6 +156,11 @@ int store_describe(struct store *s, const char *holder)
 struct engine *store_engine(struct store *s)
 {
 	return s->engine;
+}
+
+size_t store_large_size(const struct store *s)
+{
+	return s->large_size;
 }
 
 struct volume *store_volume(struct store *s)

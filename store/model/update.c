@@ -54,28 +54,29 @@ int write_view(struct write *w, const struct snapshot **out)
 static int newest(struct write *w, struct cell *cell)
 {
 	const struct snapshot *view;
-	int err = write_view(w, &view);
+	struct large *large;
+	int result, err = write_view(w, &view);
 
 	buf_reset(&w->memory);
 	if (err < 0)
 		return err;
-	return cursor_get(w->s->engine, (const struct engine_snapshot *)view,
-			  buf_bytes(&w->key), cell, &w->memory);
+	result = cursor_get(w->s->engine, (const struct engine_snapshot *)view,
+			    buf_bytes(&w->key), cell, &w->memory, &large);
+	if (large) {
+		buf_reset(&w->memory);
+		err = large_load(large, &w->memory);
+		large_put(large);
+	}
+	return err < 0 ? err : result;
 }
 
 /* Puts w->memory as the new version of the column in w->key. */
 static int put(struct write *w, struct cell *cell)
 {
-	int err;
-
-	if (w->memory.size > STORE_VALUE_MAX)
-		return fail(ERR_value_too_large,
-			    "value has %zu bytes, at most %u are allowed",
-			    w->memory.size, STORE_VALUE_MAX);
 	cell->value = buf_bytes(&w->memory);
-	err = key_add_timestamp(&w->key, cell->timestamp_us);
-	return err < 0 ? err
-		       : batch_put(&w->batch, buf_bytes(&w->key), cell->value);
+	cell->blob = BYTES_NONE;
+	return write_set(w, cell->family, cell->qualifier, cell->timestamp_us,
+			 cell->value);
 }
 
 /* Begins the new version of a column: its value so far is in w->memory. 1, or

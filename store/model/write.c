@@ -27,6 +27,8 @@ void write_free(struct write *w)
 	buf_release(&w->prefixes);
 	buf_release(&w->memory);
 	pending_release(&w->pending);
+	buf_release(&w->references);
+	blob_release(w->s->engine, &w->holds);
 	free(w->hidden);
 	free(w);
 }
@@ -37,6 +39,7 @@ void write_reset(struct write *w)
 	buf_reset(&w->now_places);
 	buf_reset(&w->prefixes);
 	pending_release(&w->pending);
+	blob_release(w->s->engine, &w->holds);
 	w->hidden_count = 0;
 	w->row_end = 0;
 	w->stale = false;
@@ -59,6 +62,7 @@ struct write_mark write_mark(const struct write *w)
 		.now_size = w->now_places.size,
 		.count = w->batch.count,
 		.range_count = w->batch.range_count,
+		.blob_count = w->batch.blob_count,
 		.hidden_count = (uint32_t)w->hidden_count,
 	};
 }
@@ -68,6 +72,7 @@ void write_rewind(struct write *w, struct write_mark mark)
 	w->batch.data.size = mark.data_size;
 	w->batch.count = mark.count;
 	w->batch.range_count = mark.range_count;
+	w->batch.blob_count = mark.blob_count;
 	w->now_places.size = mark.now_size;
 	w->hidden_count = mark.hidden_count;
 	w->prefixes.size = 0;
@@ -208,27 +213,41 @@ static int check_timestamp(const struct table *table, uint64_t timestamp_us)
 	return 0;
 }
 
-int write_set(struct write *w, struct bytes family, struct bytes qualifier,
-	      uint64_t timestamp_us, struct bytes value)
+static int check_size(uint64_t size)
+{
+	if (size > STORE_VALUE_MAX)
+		return fail(ERR_value_too_large,
+			    "value has %llu bytes, at most %u are allowed",
+			    (unsigned long long)size, STORE_VALUE_MAX);
+	return 0;
+}
+
+/* Whether a put may be added; begins its column. */
+static int check_put(struct write *w, struct bytes family,
+		     struct bytes qualifier, uint64_t timestamp_us)
+{
+	int err = write_plain_column(w, family, qualifier);
+
+	if (err < 0 || timestamp_us == STORE_NOW)
+		return err;
+	return check_timestamp(w->table, timestamp_us);
+}
+
+/* Adds a put, or with large one of the references in value. */
+static int add_put(struct write *w, struct bytes family, struct bytes qualifier,
+		   uint64_t timestamp_us, struct bytes value, bool large)
 {
 	bool now = timestamp_us == STORE_NOW && w->now_us == STORE_NOW;
-	int err;
+	int err = check_put(w, family, qualifier, timestamp_us);
 
-	if (value.size > STORE_VALUE_MAX)
-		return fail(ERR_value_too_large,
-			    "value has %zu bytes, at most %u are allowed",
-			    value.size, STORE_VALUE_MAX);
-	err = write_plain_column(w, family, qualifier);
-	if (err < 0)
-		return err;
-	if (timestamp_us == STORE_NOW && !now)
+	if (err == 0 && timestamp_us == STORE_NOW && !now)
 		timestamp_us = write_now(w);
-	if (!now)
-		err = check_timestamp(w->table, timestamp_us);
 	if (err == 0)
 		err = key_add_timestamp(&w->key, now ? 0 : timestamp_us);
 	if (err == 0)
-		err = batch_put(&w->batch, buf_bytes(&w->key), value);
+		err = large ? batch_put_blob(&w->batch, buf_bytes(&w->key),
+					     value)
+			    : batch_put(&w->batch, buf_bytes(&w->key), value);
 	if (err == 0 && now) {
 		/* The timestamp ends the key, which lies before the value. */
 		size_t value_size = varint_size(value.size) + value.size;
@@ -237,6 +256,71 @@ int write_set(struct write *w, struct bytes family, struct bytes qualifier,
 
 		err = buf_add_u64le(&w->now_places,
 				    (uint64_t)place << 1 | w->table->millis);
+	}
+	return err;
+}
+
+int write_set_large(struct write *w, struct bytes family,
+		    struct bytes qualifier, uint64_t timestamp_us,
+		    struct large *value)
+{
+	int err = check_size(large_size(value));
+
+	buf_reset(&w->references);
+	if (err == 0)
+		err = blob_list_encode(large_list(value), &w->references);
+	if (err == 0)
+		err = large_hold(value, &w->holds);
+	if (err == 0)
+		err = add_put(w, family, qualifier, timestamp_us,
+			      buf_bytes(&w->references), true);
+	return err;
+}
+
+int write_set(struct write *w, struct bytes family, struct bytes qualifier,
+	      uint64_t timestamp_us, struct bytes value)
+{
+	struct large *large;
+	int err = check_size(value.size);
+
+	if (err < 0 || value.size < w->s->large_size)
+		return err < 0 ? err
+			       : add_put(w, family, qualifier, timestamp_us,
+					 value, false);
+	/* What is wrong is told before anything is written. */
+	err = check_put(w, family, qualifier, timestamp_us);
+	if (err == 0)
+		err = large_make(w->s->engine, value, &large);
+	if (err < 0)
+		return err;
+	err = write_set_large(w, family, qualifier, timestamp_us, large);
+	large_put(large);
+	return err;
+}
+
+int write_set_cell(struct write *w, struct bytes family, struct bytes qualifier,
+		   uint64_t timestamp_us, struct scan *scan,
+		   const struct cell *cell)
+{
+	struct buf value = BUF_INIT;
+	struct large *large;
+	int err;
+
+	if (cell->blob.size == 0)
+		return write_set(w, family, qualifier, timestamp_us,
+				 cell->value);
+	err = scan_open_large(scan, cell, &large);
+	if (err == 0) {
+		err = write_set_large(w, family, qualifier, timestamp_us,
+				      large);
+		large_put(large);
+	} else if (err == -ESTALE) {
+		/* The scan still has what the store is about to lose. */
+		err = scan_load_large(scan, cell, &value);
+		if (err == 0)
+			err = write_set(w, family, qualifier, timestamp_us,
+					buf_bytes(&value));
+		buf_release(&value);
 	}
 	return err;
 }
@@ -407,7 +491,7 @@ static int revalidate(struct write *w)
 			err = fail(ERR_no_table, "the table was dropped");
 			break;
 		}
-		if (record.kind != KEY_PUT)
+		if (record.kind != KEY_PUT && record.kind != KEY_BLOB)
 			continue;
 		err = key_part(record.key, key_row_end(record.key), &scratch,
 			       &family, &end);

@@ -27,6 +27,8 @@ struct write {
 	const struct family *family;  /* last used; of schema */
 	struct buf now_places;        /* u64: offset << 1 | millis */
 	struct buf prefixes;          /* of columns that lose versions */
+	struct blob_holds holds;      /* what its large values refer to */
+	struct buf references;        /* of one, encoded */
 	struct hidden_column *hidden; /* see write_hidden */
 	size_t hidden_count, hidden_room;
 	/* Of an update: its time, else STORE_NOW; what write_view shows; the

@@ -40,6 +40,10 @@ static void options(struct store_options *o)
 	o->memtable_size = 8000;
 	o->file_size = 4000;
 	o->cache_size = 30000;
+	/* Half of the values are large. */
+	o->blob_threshold = 65;
+	o->blob_chunk_size = 50;
+	o->blob_file_size = 3000;
 }
 
 static struct bytes row_key(unsigned int row, char *text)

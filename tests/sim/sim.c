@@ -280,12 +280,19 @@ void sim_start(struct sim *s, uint64_t seed)
 	s->set_percent = 50 + rng_below(&s->rng, 50);
 	s->options.memtable_size = 4096 << rng_below(&s->rng, 6);
 	s->options.rows = rng_below(&s->rng, 3);
+	/* Most values are large in most runs. */
+	s->options.blob_threshold = 1 << rng_below(&s->rng, 9);
+	s->options.blob_chunk_size = 50 << rng_below(&s->rng, 9);
+	s->options.blob_file_size = 2000 << rng_below(&s->rng, 8);
 	s->options.file_size = 128 << rng_below(&s->rng, 10);
 	s->options.cache_size = 16384 << rng_below(&s->rng, 7);
-	sim_log(s, "%u rows, memtable %zu, files %llu, cache %zu", s->row_count,
-		s->options.memtable_size,
-		(unsigned long long)s->options.file_size,
-		s->options.cache_size);
+	sim_log(s,
+		"%u rows, memtable %zu, files %llu, cache %zu, large from %zu "
+		"in %u, blob files %llu",
+		s->row_count, s->options.memtable_size,
+		(unsigned long long)s->options.file_size, s->options.cache_size,
+		s->options.blob_threshold, s->options.blob_chunk_size,
+		(unsigned long long)s->options.blob_file_size);
 	sim_want(s, "volume", volume_mem_new(&v), 0);
 	open_store(s, v);
 	mark_durable(s);

@@ -270,6 +270,23 @@ static void mem_log_close(struct log *log)
 	free(l);
 }
 
+static int mem_log_keep(struct volume *volume, const char *name)
+{
+	struct mem_volume *v = mem(volume);
+	struct mem_file *f = find(v, name);
+	int err = count_call(v, "sync", name);
+
+	if (err < 0)
+		return err;
+	if (!f)
+		return fail(ENOENT, "memory/%s: cannot open", name);
+	call_hook(v);
+	f->synced = f->content->data.size;
+	f->name_synced = true;
+	call_hook(v);
+	return 0;
+}
+
 static int mem_open(struct volume *volume, const char *name,
 		    struct reader **out)
 {
@@ -451,6 +468,7 @@ static const struct volume_ops mem_ops = {
 	.log_append = mem_log_append,
 	.log_sync = mem_log_sync,
 	.log_close = mem_log_close,
+	.log_keep = mem_log_keep,
 	.open = mem_open,
 	.pread = mem_pread,
 	.reader_close = mem_reader_close,

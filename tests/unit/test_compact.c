@@ -52,7 +52,7 @@ static void unused(struct file_owner *owner, uint64_t id)
 	check(volume->ops->remove(volume, name));
 }
 
-static struct file_owner owner = { unused };
+static struct file_owner owner = { .unused = unused };
 
 /* Families: age, keep, rebirth, versions; gone is in no rule. */
 static const char *const families[] = { "age", "gone", "keep", "rebirth",

@@ -16,7 +16,7 @@ static void unused(struct file_owner *owner, uint64_t id)
 	(void)id;
 }
 
-static struct file_owner owner = { unused };
+static struct file_owner owner = { .unused = unused };
 
 static void setup(void)
 {

@@ -10,11 +10,11 @@
 	}
 
 static const struct cell cells[] = {
-	{ B("a"), B("cf"), B("one"), 2000, 0, B("0") },
-	{ B("a"), B("cf"), B("one"), 1000, 0, B("x,\"\n\t\\") },
-	{ B("a"), B("cf"), B("two"), 1000, 0, B("") },
-	{ B("a"), B("st"), B("\xe6\x97\xa5"), 3000, 0, B("\xff") },
-	{ B("b\xff"), B("st"), B("base64:"), 5, 0, B("v") },
+	{ B("a"), B("cf"), B("one"), 2000, 0, B("0"), B("") },
+	{ B("a"), B("cf"), B("one"), 1000, 0, B("x,\"\n\t\\"), B("") },
+	{ B("a"), B("cf"), B("two"), 1000, 0, B(""), B("") },
+	{ B("a"), B("st"), B("\xe6\x97\xa5"), 3000, 0, B("\xff"), B("") },
+	{ B("b\xff"), B("st"), B("base64:"), 5, 0, B("v"), B("") },
 };
 
 static void check_format(enum text_format format, size_t count,
@@ -60,7 +60,8 @@ START_TEST(cbt_time_is_local)
 {
 	static const struct cell late = { B("r"), B("f"),
 					  B("q"), UINT64_C(9223372036854775000),
-					  0,      B("") };
+					  0,      B(""),
+					  B("") };
 	struct buf out = BUF_INIT;
 	struct printer *p;
 
