@@ -44,7 +44,7 @@ FUZZ_BIN := $(patsubst %.c,$(B)/%,$(FUZZ))
 PROGRAMS := $(B)/tabletfs $(if $(CONFORMANCE),$(B)/tests/conformance)
 
 .PHONY: all build deps check check-built demo fuzz lint bench \
-	bench-engine install clean
+	bench-engine bench-fs install clean
 .SECONDARY:
 
 all: deps
@@ -74,6 +74,11 @@ lint:
 bench: deps
 	@$(MAKE) --no-print-directory build $(MAIN_BIN)
 	@B=$(B) tests/bench/run
+
+# Beside what FUSE itself permits, and a local filesystem.
+bench-fs: deps
+	@$(MAKE) --no-print-directory build $(MAIN_BIN)
+	@B=$(B) tests/bench/run-fs
 
 # Beside other engines, whose libraries nothing else needs.
 bench-engine: deps

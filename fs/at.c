@@ -26,6 +26,7 @@ static int find(struct fs *fs, const struct at_view *view,
 		.family = path->family,
 		.has_qualifier = kind == NODE_AT_CELL,
 		.qualifier = path->qualifier,
+		.keep_large = !value,
 	};
 	unsigned int columns = kind == NODE_AT_CELL ? 1 : COLUMNS_SEEN;
 	struct scan *scan = NULL;
@@ -45,7 +46,7 @@ static int find(struct fs *fs, const struct at_view *view,
 		found = 1;
 		if (cell.timestamp_us >= info->timestamp_us)
 			info->timestamp_us = cell.timestamp_us;
-		info->size = cell.value.size;
+		info->size = cell_size(&cell);
 		err = value ? buf_add_bytes(value, cell.value) : 0;
 	}
 	if (scan)

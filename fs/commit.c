@@ -17,6 +17,7 @@ struct commit {
 	uint64_t time_us;
 	bool exact; /* time_us was set by utimensat: keep it if possible */
 	uint64_t timestamp_us; /* result */
+	uint64_t seq;          /* of it, or 0: not known */
 };
 
 /* The first timestamp allowed that is not before us. */
@@ -95,7 +96,7 @@ static int commit(struct fs *fs, struct draft *d, bool sync)
 	err = draft_map(d, &c.value);
 	if (err)
 		goto release_path;
-	err = store_update(fs->store, decide_commit, &c, sync);
+	err = store_update_seq(fs->store, decide_commit, &c, sync, &c.seq);
 	draft_unmap(d, c.value);
 	if (err)
 		goto release_path;
@@ -105,7 +106,11 @@ static int commit(struct fs *fs, struct draft *d, bool sync)
 	d->has_written = true;
 	d->session_us = c.timestamp_us;
 	d->base_us = c.timestamp_us;
-	note_commit(fs, d->node, &path, c.timestamp_us);
+	/* What is put later than all there was is the newest. */
+	if (c.seq && !c.exact)
+		fs_committed(fs, d->node, c.timestamp_us, c.seq);
+	else
+		note_commit(fs, d->node, &path, c.timestamp_us);
 release_path:
 	path_release(&path);
 	return err;

@@ -14,7 +14,7 @@
  */
 #define TOKEN_DIGITS 16
 /* Larger values are told apart by their sequence, not by their bytes. */
-#define VALUE_HASHED_MAX ((size_t)64 << 10)
+#define VALUE_HASHED_MAX ((uint64_t)16 << 10)
 /* How often to look without the writers waiting; then they wait. */
 #define TRIES_MAX 4
 
@@ -37,8 +37,8 @@ static uint64_t hash_more(uint64_t digest, struct bytes part)
 
 static int add_cell(struct drop *d, const struct cell *cell)
 {
-	uint64_t numbers[3] = { cell->timestamp_us, cell->value.size, 0 };
-	bool is_large = cell->value.size > VALUE_HASHED_MAX;
+	uint64_t numbers[3] = { cell->timestamp_us, cell_size(cell), 0 };
+	bool is_large = numbers[1] > VALUE_HASHED_MAX || cell->blob.size > 0;
 	int err = 0;
 
 	if (d->rows == 0 || !bytes_equal(cell->row, buf_bytes(&d->last))) {
@@ -49,7 +49,7 @@ static int add_cell(struct drop *d, const struct cell *cell)
 	}
 	d->cells++;
 	d->size += cell->row.size + cell->family.size + cell->qualifier.size +
-		   cell->value.size;
+		   cell_size(cell);
 	if (is_large)
 		numbers[2] = cell->seq;
 	d->digest = hash_more(d->digest, cell->row);
@@ -75,6 +75,7 @@ static int look(struct drop *d, const struct snapshot *snapshot)
 		.table = d->table,
 		.start = d->start,
 		.end = buf_bytes(&d->end),
+		.keep_large = true,
 	};
 	struct scan *scan;
 	struct cell cell;

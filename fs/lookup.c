@@ -129,9 +129,10 @@ int lookup_reply(struct fs *fs, struct node *node, const struct cell_info *info,
 		e->entry_timeout = e->attr_timeout;
 		e->attr_timeout = attr_keep(fs, node, e->attr_timeout);
 		e->ino = node_id(&fs->nodes, node);
-		node_remember(&fs->nodes, node);
+		node_hand_out(&fs->nodes, node);
+	} else {
+		node_put(&fs->nodes, node);
 	}
-	node_put(&fs->nodes, node);
 	return err;
 }
 

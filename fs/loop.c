@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "fs/loop.h"
 #include "store/store.h"
@@ -21,17 +22,51 @@ struct loop {
 	pthread_t main; /* who is told of the end, by SIGUSR1 */
 	pthread_mutex_t lock;
 	pthread_cond_t change; /* of what follows, which lock guards */
-	uint64_t leader;       /* which term it is; 0: nobody leads */
+	/* Which term it is; 0: nobody leads. Set with the lock, read by the
+	 * leader without it: who has lost the lead may answer one request. */
+	_Atomic uint64_t leader;
 	uint64_t terms;
 	pthread_t thread; /* the leader's */
-	bool busy;        /* the leader is answering */
-	uint64_t turns;   /* requests begun */
-	bool ended;
+	unsigned int standby;
+	struct worker {
+		struct bg *bg;
+		pthread_t thread;
+		bool lives;
+		_Atomic bool receives;
+	} workers[LOOP_THREADS];
+	unsigned int count; /* of workers started */
+	unsigned int alive; /* of them that run */
+	/* Requests begun and ended by leaders; the present one sets them. */
+	_Atomic uint64_t begun, done;
+	_Atomic bool ended;
 	int error;
 };
 
 static _Thread_local struct loop *my_loop;
 static _Thread_local uint64_t my_term;
+
+static int work(void *context);
+
+/* One more, if there may be more. With the lock held. */
+static int start_worker(struct loop *l)
+{
+	int err = -EAGAIN;
+
+	if (l->count < LOOP_THREADS)
+		err = bg_start(work, NULL, 0, l, &l->workers[l->count].bg);
+	if (!err)
+		l->count++;
+	return err;
+}
+
+/* Nobody leads: who stands by, or a new one, is to. With the lock held. */
+static void give_up_lead(struct loop *l)
+{
+	l->leader = 0;
+	if (l->standby == 0)
+		start_worker(l);
+	pthread_cond_signal(&l->change);
+}
 
 void loop_hand_over(void)
 {
@@ -40,10 +75,8 @@ void loop_hand_over(void)
 	if (!l || my_term == 0)
 		return;
 	pthread_mutex_lock(&l->lock);
-	if (l->leader == my_term) {
-		l->leader = 0;
-		pthread_cond_signal(&l->change);
-	}
+	if (l->leader == my_term)
+		give_up_lead(l);
 	pthread_mutex_unlock(&l->lock);
 	my_term = 0;
 }
@@ -68,38 +101,54 @@ static void answer(struct loop *l, struct fuse_buf *buf)
 	metrics_count(l->metrics, kind, start);
 }
 
-/* Receives and answers as long as this thread leads. l->lock is held, but not
- * meanwhile. */
-static void lead(struct loop *l, struct fuse_buf *buf)
+/* Receives and answers as long as this thread leads, without the lock. 1, or
+ * what ends the loop: 0 or an error. */
+static int serve(struct loop *l, struct worker *me, struct fuse_buf *buf,
+		 uint64_t term)
+{
+	uint64_t mine;
+
+	while (!l->ended && l->leader == term) {
+		int n;
+
+		me->receives = true;
+		n = fuse_session_receive_buf(l->session, buf);
+		me->receives = false;
+
+		if (n == 0 || fuse_session_exited(l->session))
+			return 0;
+		if (n == -EINTR || n == -EAGAIN)
+			continue;
+		if (n < 0)
+			return n;
+		mine = ++l->begun;
+		answer(l, buf);
+		l->done = mine;
+	}
+	return 1;
+}
+
+/* Takes the lead. l->lock is held, but not while serving. */
+static void lead(struct loop *l, struct worker *me, struct fuse_buf *buf)
 {
 	uint64_t term = ++l->terms;
 	int n;
 
+	l->done = l->begun;
 	l->leader = my_term = term;
 	l->thread = pthread_self();
-	while (!l->ended && l->leader == term) {
-		l->busy = false;
-		pthread_mutex_unlock(&l->lock);
-		n = fuse_session_receive_buf(l->session, buf);
-		pthread_mutex_lock(&l->lock);
-		if (n == 0 || fuse_session_exited(l->session)) {
-			end(l, 0);
-		} else if (n > 0) {
-			l->busy = true;
-			l->turns++;
-			pthread_mutex_unlock(&l->lock);
-			answer(l, buf);
-			pthread_mutex_lock(&l->lock);
-		} else if (n != -EINTR && n != -EAGAIN) {
-			end(l, n);
-		}
-	}
+	pthread_mutex_unlock(&l->lock);
+	n = serve(l, me, buf, term);
+	pthread_mutex_lock(&l->lock);
+	if (n <= 0)
+		end(l, n);
 }
 
 static int work(void *context)
 {
 	struct loop *l = context;
 	struct fuse_buf buf = { .mem = NULL };
+	struct worker *me;
 	sigset_t kick;
 
 	sigemptyset(&kick);
@@ -107,12 +156,24 @@ static int work(void *context)
 	pthread_sigmask(SIG_UNBLOCK, &kick, NULL);
 	my_loop = l;
 	pthread_mutex_lock(&l->lock);
-	while (!l->ended) {
-		if (l->leader)
-			pthread_cond_wait(&l->change, &l->lock);
-		else
-			lead(l, &buf);
+	/* It is called again after the end. */
+	if (l->ended) {
+		pthread_mutex_unlock(&l->lock);
+		return -1;
 	}
+	me = &l->workers[l->alive++];
+	me->thread = pthread_self();
+	me->lives = true;
+	while (!l->ended) {
+		if (!l->leader) {
+			lead(l, me, &buf);
+			continue;
+		}
+		l->standby++;
+		pthread_cond_wait(&l->change, &l->lock);
+		l->standby--;
+	}
+	me->lives = false;
 	pthread_mutex_unlock(&l->lock);
 	my_loop = NULL;
 	free(buf.mem);
@@ -145,14 +206,38 @@ static void watch(struct loop *l, const sigset_t *signals)
 		/* The leader may just be about to read: so again each time. */
 		if (exiting && l->leader && !l->ended)
 			pthread_kill(l->thread, SIGUSR1);
-		if (l->leader && l->busy && l->turns == seen) {
-			l->leader = 0;
-			pthread_cond_signal(&l->change);
-		}
-		active = exiting || l->turns != seen;
-		seen = l->turns;
+		if (l->leader && l->done != l->begun && l->begun == seen)
+			give_up_lead(l);
+		active = exiting || l->begun != seen;
+		seen = l->begun;
 	}
 	pthread_mutex_unlock(&l->lock);
+}
+
+/* Ends all workers. One that lost the lead just before it received again may
+ * still be at that: so all are told, until none is left. */
+static void end_workers(struct loop *l)
+{
+	struct timespec pause = { 0, 1000000 };
+	bool left = true;
+	unsigned int i;
+
+	while (left) {
+		left = false;
+		pthread_mutex_lock(&l->lock);
+		for (i = 0; i < l->alive; i++) {
+			if (!l->workers[i].lives)
+				continue;
+			left = true;
+			if (l->workers[i].receives)
+				pthread_kill(l->workers[i].thread, SIGUSR1);
+		}
+		pthread_mutex_unlock(&l->lock);
+		if (left)
+			nanosleep(&pause, NULL);
+	}
+	for (i = 0; i < l->count; i++)
+		bg_stop(l->workers[i].bg);
 }
 
 static void ignore(int signal)
@@ -172,9 +257,7 @@ int loop_serve(struct fuse_session *session, const sigset_t *ending,
 		.main = pthread_self(),
 	};
 	struct sigaction kick = { .sa_handler = ignore }; /* no restart */
-	struct bg *threads[LOOP_THREADS] = { NULL };
 	sigset_t signals = *ending, before;
-	int i, err = 0;
 
 	sigaddset(&signals, SIGUSR1);
 	sigaction(SIGUSR1, &kick, NULL);
@@ -182,15 +265,12 @@ int loop_serve(struct fuse_session *session, const sigset_t *ending,
 	pthread_sigmask(SIG_BLOCK, &signals, &before);
 	pthread_mutex_init(&l.lock, NULL);
 	pthread_cond_init(&l.change, NULL);
-	for (i = 0; i < LOOP_THREADS && !err; i++)
-		err = bg_start(work, NULL, 0, &l, &threads[i]);
-	/* One is enough to serve. */
-	if (threads[0])
+	pthread_mutex_lock(&l.lock);
+	l.error = start_worker(&l);
+	pthread_mutex_unlock(&l.lock);
+	if (!l.error)
 		watch(&l, &signals);
-	else
-		l.error = err;
-	for (i = 0; i < LOOP_THREADS; i++)
-		bg_stop(threads[i]);
+	end_workers(&l);
 	pthread_cond_destroy(&l.change);
 	pthread_mutex_destroy(&l.lock);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -8,12 +8,13 @@
 
 /*
  * Serving requests. One thread at a time, the leader, receives a request,
- * answers it and receives the next: no other thread need wake, and what it uses
- * stays in its CPU's cache. Others stand by. A handler that may take long hands
- * the lead over first; from one that takes long unexpectedly it is taken, so
- * that no request waits for another's disk or scan.
+ * answers it and receives the next: no other thread need wake, and what it
+ * uses stays in its CPU's cache. Another stands by. A handler that may take
+ * long hands the lead over first; from one that takes long unexpectedly it is
+ * taken, so that no request waits for another's disk or scan. If nobody stands
+ * by then, one more thread is started, up to LOOP_THREADS.
  */
-#define LOOP_THREADS 8
+#define LOOP_THREADS 128
 
 /* Serves until the filesystem is unmounted or one of the ending signals, which
  * the caller has blocked, arrives. Returns when all requests are answered: 0 or

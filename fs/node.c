@@ -259,6 +259,14 @@ void node_remember(struct nodes *nodes, struct node *node)
 	pthread_mutex_unlock(&nodes->lock);
 }
 
+void node_hand_out(struct nodes *nodes, struct node *node)
+{
+	pthread_mutex_lock(&nodes->lock);
+	if (node->lookups++ > 0)
+		put_locked(nodes, node);
+	pthread_mutex_unlock(&nodes->lock);
+}
+
 void node_forget(struct nodes *nodes, struct node *node, uint64_t count)
 {
 	if (node == nodes->root)

@@ -136,7 +136,10 @@ int node_enter(struct nodes *nodes, struct node *parent, enum node_kind kind,
 	       struct bytes name, struct node **out);
 void node_get(struct nodes *nodes, struct node *node);
 void node_put(struct nodes *nodes, struct node *node);
-/* The kernel was told of node once more; has forgotten count of those. */
+/* The kernel was told of node once more, in place of a reference; has forgotten
+ * count of those. */
+void node_hand_out(struct nodes *nodes, struct node *node);
+/* As that, but the reference stays. */
 void node_remember(struct nodes *nodes, struct node *node);
 void node_forget(struct nodes *nodes, struct node *node, uint64_t count);
 

@@ -328,9 +328,18 @@ int store_estimate_rows(struct store *s, struct bytes table, struct bytes start,
  * with no other commit under way. It reads what it needs, fills w, and returns
  * 0 to commit w or a negative error, which is returned and commits nothing.
  * decide must not commit by itself. STORE_NOW is one moment for all of it.
+ * *seq, if not NULL, is set to the sequence of what was written if that is one
+ * record, else to 0.
  */
-int store_update(struct store *s, int (*decide)(void *context, struct write *w),
-		 void *context, bool sync);
+int store_update_seq(struct store *s,
+		     int (*decide)(void *context, struct write *w),
+		     void *context, bool sync, uint64_t *seq);
+static inline int store_update(struct store *s,
+			       int (*decide)(void *context, struct write *w),
+			       void *context, bool sync)
+{
+	return store_update_seq(s, decide, context, sync, NULL);
+}
 
 /*
  * The rest is for decide. A view shows the store as it will be with what w has

@@ -78,8 +78,8 @@ int bury_family(struct store *s, uint32_t table, struct bytes family);
 int scan_load_large(struct scan *scan, const struct cell *cell,
 		    struct buf *out);
 
-/* Commits with s->writing held, without syncing. */
-int commit_locked(struct store *s, struct write *w);
+/* Commits with s->writing held, without syncing. seq as in store_update_seq. */
+int commit_locked(struct store *s, struct write *w, uint64_t *seq);
 
 /* With s->writing held: checks w against the schema of now and gives it its
  * time. The batch is w's. */

@@ -7,8 +7,9 @@
  * Updates: reading and writing under the lock that every commit takes. What the
  * update has collected so far is seen through an overlay, see pending.h.
  */
-int store_update(struct store *s, int (*decide)(void *context, struct write *w),
-		 void *context, bool sync)
+int store_update_seq(struct store *s,
+		     int (*decide)(void *context, struct write *w),
+		     void *context, bool sync, uint64_t *seq)
 {
 	struct write *w;
 	int err;
@@ -20,7 +21,7 @@ int store_update(struct store *s, int (*decide)(void *context, struct write *w),
 	w->now_us = clock_now(&s->clock);
 	err = decide(context, w);
 	if (err >= 0)
-		err = commit_locked(s, w);
+		err = commit_locked(s, w, seq);
 	pthread_mutex_unlock(&s->writing);
 	write_free(w);
 	if (err == 0 && sync)

@@ -554,11 +554,14 @@ int write_settle(struct write *w, const struct batch **batch)
 	return 0;
 }
 
-int commit_locked(struct store *s, struct write *w)
+int commit_locked(struct store *s, struct write *w, uint64_t *seq)
 {
 	const struct batch *batch;
+	uint64_t last = 0;
 	int err;
 
+	if (seq)
+		*seq = 0;
 	if (w->batch.count == 0)
 		return 0;
 	err = write_settle(w, &batch);
@@ -567,7 +570,9 @@ int commit_locked(struct store *s, struct write *w)
 	if (w->hidden_count > 0)
 		err = write_hidden(w);
 	if (err == 0)
-		err = engine_write(s->engine, &w->batch, false, NULL);
+		err = engine_write(s->engine, &w->batch, false, &last);
+	if (err == 0 && seq && w->batch.count == 1)
+		*seq = last;
 	return err;
 }
 
@@ -576,7 +581,7 @@ int store_commit(struct store *s, struct write *w, bool sync)
 	int err;
 
 	pthread_mutex_lock(&s->writing);
-	err = commit_locked(s, w);
+	err = commit_locked(s, w, NULL);
 	pthread_mutex_unlock(&s->writing);
 	write_reset(w);
 	if (err == 0 && sync)

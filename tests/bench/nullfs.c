@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <fuse_lowlevel.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -11,6 +12,8 @@
  *
  *   nullfs MNT -o rows=N       /t/row00000000/f/q, N rows; q holds 5 bytes
  *
+ * Whatever is made in /t or in /t/w/f is taken and at once forgotten.
+ *
  * Options and replies are those of the real one: long timeouts, negative
  * entries, readdirplus with node ids for the first entries of a listing only.
  * It serves in the foreground with one thread until it is unmounted.
@@ -20,7 +23,9 @@
 #define ROOT FUSE_ROOT_ID
 #define TABLE 2
 #define KIND_SHIFT 32
-enum { KIND_ROW = 1, KIND_FAMILY, KIND_FILE };
+enum { KIND_ROW = 1, KIND_FAMILY, KIND_FILE, KIND_NEW_FILE, KIND_NEW };
+/* The row w is not listed. */
+#define SCRATCH_ROW 0xffffffff
 
 static struct options {
 	unsigned int rows;
@@ -44,7 +49,8 @@ static void fill_attr(fuse_ino_t ino, struct stat *st)
 	st->st_ino = ino;
 	st->st_nlink = 1;
 	st->st_mtime = 1700000000;
-	if (ino >> KIND_SHIFT == KIND_FILE) {
+	if (ino >> KIND_SHIFT == KIND_FILE ||
+	    ino >> KIND_SHIFT == KIND_NEW_FILE) {
 		st->st_mode = S_IFREG | 0644;
 		st->st_size = sizeof(content) - 1;
 	} else {
@@ -60,6 +66,8 @@ static fuse_ino_t find(fuse_ino_t parent, const char *name)
 	if (parent == ROOT)
 		return strcmp(name, "t") == 0 ? TABLE : 0;
 	if (parent == TABLE) {
+		if (strcmp(name, "w") == 0)
+			return node(KIND_ROW, SCRATCH_ROW);
 		if (strncmp(name, "row", 3) != 0)
 			return 0;
 		row = strtoul(name + 3, &end, 10);
@@ -69,7 +77,9 @@ static fuse_ino_t find(fuse_ino_t parent, const char *name)
 	}
 	if (parent >> KIND_SHIFT == KIND_ROW)
 		return strcmp(name, "f") == 0 ? node(KIND_FAMILY, row) : 0;
-	return strcmp(name, "q") == 0 ? node(KIND_FILE, row) : 0;
+	return strcmp(name, "q") == 0 && row != SCRATCH_ROW
+		       ? node(KIND_FILE, row)
+		       : 0;
 }
 
 static void null_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
@@ -95,11 +105,71 @@ static void null_getattr(fuse_req_t req, fuse_ino_t ino,
 	fuse_reply_attr(req, &st, TIMEOUT);
 }
 
+static void made(unsigned int kind, struct fuse_entry_param *e)
+{
+	static unsigned long count;
+
+	memset(e, 0, sizeof(*e));
+	e->attr_timeout = e->entry_timeout = TIMEOUT;
+	e->ino = node(kind, ++count);
+	fill_attr(e->ino, &e->attr);
+}
+
+static void null_create(fuse_req_t req, fuse_ino_t parent, const char *name,
+			mode_t mode, struct fuse_file_info *fi)
+{
+	struct fuse_entry_param e;
+
+	(void)parent;
+	(void)name;
+	(void)mode;
+	made(KIND_NEW_FILE, &e);
+	fi->keep_cache = 1;
+	fuse_reply_create(req, &e, fi);
+}
+
+static void null_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name,
+		       mode_t mode)
+{
+	struct fuse_entry_param e;
+
+	(void)parent;
+	(void)name;
+	(void)mode;
+	made(KIND_NEW, &e);
+	fuse_reply_entry(req, &e);
+}
+
+static void null_remove(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	(void)parent;
+	(void)name;
+	fuse_reply_err(req, 0);
+}
+
+static void null_write(fuse_req_t req, fuse_ino_t ino, const char *data,
+		       size_t size, off_t offset, struct fuse_file_info *fi)
+{
+	(void)ino;
+	(void)data;
+	(void)offset;
+	(void)fi;
+	fuse_reply_write(req, size);
+}
+
+static void null_close(fuse_req_t req, fuse_ino_t ino,
+		       struct fuse_file_info *fi)
+{
+	(void)ino;
+	(void)fi;
+	fuse_reply_err(req, 0);
+}
+
 static void null_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	(void)ino;
 	fi->keep_cache = 1;
-	fi->noflush = 1;
+	fi->noflush = (fi->flags & O_ACCMODE) == O_RDONLY;
 	fuse_reply_open(req, fi);
 }
 
@@ -194,7 +264,14 @@ static void null_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size,
 static const struct fuse_lowlevel_ops operations = {
 	.lookup = null_lookup,
 	.getattr = null_getattr,
+	.mkdir = null_mkdir,
+	.unlink = null_remove,
+	.rmdir = null_remove,
+	.create = null_create,
 	.open = null_open,
+	.write = null_write,
+	.flush = null_close,
+	.release = null_close,
 	.read = null_read,
 	.opendir = null_opendir,
 	.readdir = null_readdir,
