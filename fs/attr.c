@@ -113,7 +113,7 @@ static bool attr_of_draft(struct fs *fs, struct node *node,
 	pthread_mutex_lock(&draft->lock);
 	loaded = draft->loaded;
 	mode = draft->mode;
-	info.size = draft->size;
+	info.size = draft->content.size;
 	info.timestamp_us = draft_time(draft);
 	pthread_mutex_unlock(&draft->lock);
 	draft_put(fs, draft);

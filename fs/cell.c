@@ -4,7 +4,7 @@ static void describe(const struct cell *cell, struct cell_info *info)
 {
 	info->timestamp_us = cell->timestamp_us;
 	info->seq = cell->seq;
-	info->size = cell->value.size;
+	info->size = cell_size(cell);
 }
 
 int cell_newest(struct fs *fs, const struct path *path, struct cell_info *info,
@@ -17,6 +17,7 @@ int cell_newest(struct fs *fs, const struct path *path, struct cell_info *info,
 		.has_qualifier = true,
 		.family = path->family,
 		.qualifier = path->qualifier,
+		.keep_large = true,
 	};
 	struct scan *scan;
 	struct cell cell;
@@ -39,16 +40,20 @@ int cell_stat(struct fs *fs, const struct path *path, uint64_t size,
 	      struct cell_info *info)
 {
 	struct buf memory = BUF_INIT;
+	struct large *large;
 	struct cell cell;
 	int err;
 
-	/* store_get copies the value; a cursor does not, but costs more. */
+	/* This copies a value that is not large; a cursor does not, but costs
+	 * more. */
 	if (size > CELL_SIZE_SMALL)
 		return cell_newest(fs, path, info, 1);
-	err = store_get(fs->store, NULL, path->table, path->row, path->family,
-			path->qualifier, &cell, &memory);
+	err = store_get_large(fs->store, NULL, path->table, path->row,
+			      path->family, path->qualifier, &cell, &memory,
+			      &large);
 	if (err == 1)
 		describe(&cell, info);
+	large_put(large);
 	buf_release(&memory);
 	return err;
 }
@@ -61,6 +66,7 @@ int cell_first(struct fs *fs, const struct path *path, bool in_family,
 		.row = path->row,
 		.has_family = in_family,
 		.family = path->family,
+		.keep_large = true,
 	};
 	struct scan *scan;
 	struct cell cell;

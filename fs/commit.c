@@ -10,7 +10,7 @@
 struct commit {
 	struct fs *fs;
 	const struct path *path;
-	struct bytes value;
+	const struct content_value *value;
 	bool millis;
 	bool has_session; /* session_us may be replaced */
 	uint64_t session_us;
@@ -38,7 +38,7 @@ static int decide_commit(void *context, struct write *w)
 	if (c->has_session && c->exact)
 		n = cell_newest(c->fs, c->path, newest, 2);
 	else
-		n = cell_stat(c->fs, c->path, c->value.size, newest);
+		n = cell_stat(c->fs, c->path, c->value->size, newest);
 	if (n < 0)
 		return n;
 	replaces = n > 0 && c->has_session &&
@@ -57,8 +57,8 @@ static int decide_commit(void *context, struct write *w)
 					 newest[0].timestamp_us,
 					 newest[0].timestamp_us + 1);
 	if (!err)
-		err = write_set(w, c->path->family, c->path->qualifier, t,
-				c->value);
+		err = content_value_set(c->value, w, c->path->family,
+					c->path->qualifier, t);
 	c->timestamp_us = t;
 	return err;
 }
@@ -87,20 +87,24 @@ static int commit(struct fs *fs, struct draft *d, bool sync)
 		.time_us = draft_time(d),
 		.exact = d->has_pending,
 	};
+	struct content_value value;
 	struct path path;
 	int err = node_path(&fs->nodes, d->node, &path);
 
 	if (err)
 		return err;
 	c.path = &path;
-	err = draft_map(d, &c.value);
+	c.value = &value;
+	err = content_value(&d->content, fs->store, &value);
 	if (err)
 		goto release_path;
 	err = store_update_seq(fs->store, decide_commit, &c, sync, &c.seq);
-	draft_unmap(d, c.value);
+	if (!err)
+		content_rebase(&d->content, &value);
+	content_value_release(&value);
 	if (err)
 		goto release_path;
-	d->node->size = d->size;
+	d->node->size = d->content.size;
 	d->dirty = false;
 	d->has_pending = false;
 	d->has_written = true;
@@ -152,6 +156,7 @@ static int decide_stamp(void *context, struct write *w)
 	const struct path *p = s->path;
 	struct cell_info newest[2];
 	struct buf memory = BUF_INIT;
+	struct large *large;
 	struct cell cell;
 	uint64_t floor, old;
 	int n = cell_newest(s->fs, p, newest, 2), err;
@@ -167,17 +172,21 @@ static int decide_stamp(void *context, struct write *w)
 	old = newest[0].timestamp_us;
 	if (s->timestamp_us == old)
 		return 0;
-	err = store_get(s->fs->store, NULL, p->table, p->row, p->family,
-			p->qualifier, &cell, &memory);
+	err = store_get_large(s->fs->store, NULL, p->table, p->row, p->family,
+			      p->qualifier, &cell, &memory, &large);
 	if (err <= 0)
 		goto release;
 	err = write_row(w, p->table, p->row);
 	if (!err)
 		err = write_delete_cells(w, p->family, p->qualifier, old,
 					 old + 1);
-	if (!err)
+	if (!err && large)
+		err = write_set_large(w, p->family, p->qualifier,
+				      s->timestamp_us, large);
+	else if (!err)
 		err = write_set(w, p->family, p->qualifier, s->timestamp_us,
 				cell.value);
+	large_put(large);
 release:
 	buf_release(&memory);
 	return err;

@@ -121,6 +121,7 @@ int ctl_find_version(struct fs *fs, const struct path *path,
 		.has_qualifier = true,
 		.family = path->family,
 		.qualifier = path->qualifier,
+		.keep_large = !value,
 	};
 	struct scan *scan;
 	struct cell cell;
@@ -140,7 +141,7 @@ int ctl_find_version(struct fs *fs, const struct path *path,
 	if (err == 1) {
 		info->timestamp_us = cell.timestamp_us;
 		info->seq = cell.seq;
-		info->size = cell.value.size;
+		info->size = cell_size(&cell);
 		if (value && buf_add_bytes(value, cell.value))
 			err = -ENOMEM;
 	}

@@ -1,9 +1,6 @@
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "fs/draft.h"
 
@@ -14,7 +11,7 @@ static struct draft *make_draft(struct fs *fs, struct node *node)
 	if (!d)
 		return NULL;
 	pthread_mutex_init(&d->lock, NULL);
-	d->fd = -1;
+	content_init(&d->content);
 	d->node = node;
 	node->references++;
 	node->draft = d;
@@ -29,10 +26,7 @@ static struct draft *make_draft(struct fs *fs, struct node *node)
 /* Of a draft that nobody finds any more. */
 static void free_draft(struct draft *d)
 {
-	buf_release(&d->memory);
-	buf_release(&d->data);
-	if (d->fd >= 0)
-		close(d->fd);
+	content_release(&d->content);
 	pthread_mutex_destroy(&d->lock);
 	free(d);
 }
@@ -116,6 +110,8 @@ int fs_commit_all(struct fs *fs, bool sync)
 
 static int load(struct fs *fs, struct draft *d)
 {
+	struct buf memory = BUF_INIT;
+	struct large *large;
 	struct path path;
 	struct cell cell;
 	int err;
@@ -125,15 +121,15 @@ static int load(struct fs *fs, struct draft *d)
 	err = node_path(&fs->nodes, d->node, &path);
 	if (err)
 		return err;
-	err = store_get(fs->store, NULL, path.table, path.row, path.family,
-			path.qualifier, &cell, &d->memory);
+	err = store_get_large(fs->store, NULL, path.table, path.row,
+			      path.family, path.qualifier, &cell, &memory,
+			      &large);
 	path_release(&path);
-	if (err < 0)
-		return err;
-	if (err == 0)
-		return -ENOENT;
-	d->value = cell.value;
-	d->size = cell.value.size;
+	if (err <= 0) {
+		buf_release(&memory);
+		return err < 0 ? err : -ENOENT;
+	}
+	content_load(&d->content, &cell, &memory, large);
 	d->base_us = cell.timestamp_us;
 	d->loaded = true;
 	return 0;
@@ -153,19 +149,6 @@ static void touch(struct draft *d)
 	d->modified_us = now;
 	d->has_pending = false;
 	d->dirty = true;
-}
-
-static void empty(struct draft *d)
-{
-	buf_release(&d->memory);
-	buf_reset(&d->data);
-	if (d->fd >= 0)
-		close(d->fd);
-	d->fd = -1;
-	d->value = BYTES_NONE;
-	d->size = 0;
-	d->owned = true;
-	d->loaded = true;
 }
 
 static int start(struct fs *fs, struct draft *d, enum draft_mode mode)
@@ -195,7 +178,8 @@ static int start(struct fs *fs, struct draft *d, enum draft_mode mode)
 		if (err)
 			return err;
 	} else {
-		empty(d);
+		content_empty(&d->content);
+		d->loaded = true;
 		touch(d);
 	}
 	if (d->writers++ == 0)
@@ -260,118 +244,45 @@ uint64_t draft_time(const struct draft *d)
 	return d->base_us;
 }
 
+/* Reads what is not in memory. */
+static void reply_read(struct draft *d, fuse_req_t req, uint64_t offset,
+		       size_t size)
+{
+	char *copy = malloc(size);
+	int err =
+		copy ? content_read(&d->content, offset, copy, size) : -ENOMEM;
+
+	if (err)
+		fuse_reply_err(req, err_errno(err));
+	else
+		fuse_reply_buf(req, copy, size);
+	free(copy);
+}
+
 void draft_reply(struct fs *fs, struct draft *d, fuse_req_t req,
 		 uint64_t offset, size_t size)
 {
-	char *copy;
-	ssize_t n;
+	const struct content *c = &d->content;
+	struct bytes all;
 
 	/* With the reply the handle may be closed by another thread. */
 	pthread_mutex_lock(&fs->nodes.lock);
 	d->references++;
 	pthread_mutex_unlock(&fs->nodes.lock);
 	pthread_mutex_lock(&d->lock);
-	if (offset >= d->size) {
+	if (offset >= c->size) {
 		fuse_reply_buf(req, NULL, 0);
-	} else if (d->fd >= 0) {
-		copy = malloc(size);
-		n = copy ? pread(d->fd, copy, size, (off_t)offset) : -1;
-		if (n < 0)
-			fuse_reply_err(req, copy ? errno : ENOMEM);
-		else
-			fuse_reply_buf(req, copy, (size_t)n);
-		free(copy);
 	} else {
-		struct bytes all = d->owned ? buf_bytes(&d->data) : d->value;
-
-		if (size > d->size - offset)
-			size = d->size - offset;
-		fuse_reply_buf(req, (const char *)all.data + offset, size);
+		if (size > c->size - offset)
+			size = (size_t)(c->size - offset);
+		if (content_in_memory(c, &all))
+			fuse_reply_buf(req, (const char *)all.data + offset,
+				       size);
+		else
+			reply_read(d, req, offset, size);
 	}
 	pthread_mutex_unlock(&d->lock);
 	draft_put(fs, d);
-}
-
-static int write_file(int fd, struct bytes data, uint64_t offset)
-{
-	while (data.size > 0) {
-		ssize_t n = pwrite(fd, data.data, data.size, (off_t)offset);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return fail(errno, "temporary file: %s",
-				    strerror(errno));
-		data = bytes_after(data, (size_t)n);
-		offset += (uint64_t)n;
-	}
-	return 0;
-}
-
-/* Moves the content to an unlinked file. */
-static int spill(struct draft *d)
-{
-	const char *directory = getenv("TMPDIR");
-	int fd, err;
-
-	fd = open(directory ? directory : "/tmp",
-		  O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return fail(errno, "no temporary file in %s",
-			    directory ? directory : "/tmp");
-	err = write_file(fd, d->owned ? buf_bytes(&d->data) : d->value, 0);
-	if (err) {
-		close(fd);
-		return err;
-	}
-	d->fd = fd;
-	d->owned = true;
-	buf_release(&d->data);
-	buf_release(&d->memory);
-	d->value = BYTES_NONE;
-	return 0;
-}
-
-/* Makes the content a buffer that may grow to size. */
-static int own(struct draft *d, uint64_t size)
-{
-	int err;
-
-	if (d->fd >= 0)
-		return 0;
-	if (size > DRAFT_MEMORY_MAX)
-		return spill(d);
-	if (d->owned)
-		return 0;
-	err = buf_set(&d->data, d->value);
-	if (err)
-		return err;
-	buf_release(&d->memory);
-	d->value = BYTES_NONE;
-	d->owned = true;
-	return 0;
-}
-
-/* Sets the size of an owned content, zeroes where it grows. */
-static int resize(struct draft *d, uint64_t size)
-{
-	int err;
-
-	if (d->fd >= 0) {
-		if (ftruncate(d->fd, (off_t)size))
-			return fail(errno, "temporary file: %s",
-				    strerror(errno));
-	} else if (size > d->data.size) {
-		err = buf_reserve(&d->data, size - d->data.size);
-		if (err)
-			return err;
-		memset(d->data.data + d->data.size, 0, size - d->data.size);
-		d->data.size = size;
-	} else {
-		d->data.size = size;
-	}
-	d->size = size;
-	return 0;
 }
 
 static int check_size(uint64_t size)
@@ -382,32 +293,21 @@ static int check_size(uint64_t size)
 	return 0;
 }
 
-static int write_locked(struct draft *d, struct bytes data, uint64_t offset)
-{
-	uint64_t end = offset + data.size;
-	int err = end < offset ? -EFBIG : check_size(end);
-
-	if (!err)
-		err = own(d, end > d->size ? end : d->size);
-	if (!err && end > d->size)
-		err = resize(d, end);
-	if (err)
-		return err;
-	if (d->fd >= 0)
-		err = write_file(d->fd, data, offset);
-	else if (data.size > 0)
-		memcpy(d->data.data + offset, data.data, data.size);
-	touch(d);
-	return err;
-}
-
 int draft_write(struct draft *d, struct bytes data, uint64_t offset,
 		bool append)
 {
+	uint64_t end;
 	int err;
 
 	pthread_mutex_lock(&d->lock);
-	err = write_locked(d, data, append ? d->size : offset);
+	if (append)
+		offset = d->content.size;
+	end = offset + data.size;
+	err = end < offset ? -EFBIG : check_size(end);
+	if (!err)
+		err = content_write(&d->content, data, offset);
+	if (!err)
+		touch(d);
 	pthread_mutex_unlock(&d->lock);
 	return err;
 }
@@ -419,34 +319,9 @@ int draft_truncate(struct draft *d, uint64_t size)
 	if (err)
 		return err;
 	pthread_mutex_lock(&d->lock);
-	err = own(d, size > d->size ? size : d->size);
-	if (!err)
-		err = resize(d, size);
+	err = content_resize(&d->content, size);
 	if (!err)
 		touch(d);
 	pthread_mutex_unlock(&d->lock);
 	return err;
-}
-
-int draft_map(struct draft *d, struct bytes *value)
-{
-	void *at;
-
-	*value = d->owned ? buf_bytes(&d->data) : d->value;
-	if (d->fd < 0)
-		return 0;
-	*value = BYTES_NONE;
-	if (d->size == 0)
-		return 0;
-	at = mmap(NULL, d->size, PROT_READ, MAP_SHARED, d->fd, 0);
-	if (at == MAP_FAILED)
-		return fail(errno, "temporary file: %s", strerror(errno));
-	*value = bytes_of(at, d->size);
-	return 0;
-}
-
-void draft_unmap(struct draft *d, struct bytes value)
-{
-	if (d->fd >= 0 && value.size > 0)
-		munmap((void *)(uintptr_t)value.data, value.size);
 }

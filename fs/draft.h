@@ -2,19 +2,18 @@
 #define FS_DRAFT_H
 
 #include "fs/cell.h"
+#include "fs/content.h"
 #include "fs/fs.h"
 
 /*
  * The content of an open cell, shared by all its handles: what they read and
  * write. It lives from the first open to the last close.
  *
- * It starts as the newest version's value, unless that is to be truncated. The
- * first change makes it a buffer of its own, in memory up to 1 MiB, in an
- * unlinked file beyond. A session lasts as long as somebody has it open for
+ * It starts as the newest version's value, unless that is to be truncated; see
+ * content.h. A session lasts as long as somebody has it open for
  * writing; its commits replace the version that the session wrote last, as long
  * as that is the column's newest, else they add one.
  */
-#define DRAFT_MEMORY_MAX (UINT64_C(1) << 20)
 
 struct draft {
 	struct node *node;   /* referenced */
@@ -33,12 +32,7 @@ struct draft {
 	uint64_t modified_us; /* time of the last change */
 	uint64_t session_us;
 	uint64_t base_us; /* timestamp of the committed version */
-	uint64_t size;
-	struct buf memory;  /* what value points into */
-	struct bytes value; /* content while not changed */
-	bool owned;         /* content is in data or fd instead */
-	struct buf data;
-	int fd; /* -1: in data */
+	struct content content;
 };
 
 enum draft_mode {
@@ -78,9 +72,6 @@ void note_commit(struct fs *fs, struct node *cell, const struct path *path,
 
 /* The following need draft->lock. */
 int draft_commit_locked(struct fs *fs, struct draft *draft, bool sync);
-/* The content, mapped if it is in a file; give it back. */
-int draft_map(struct draft *draft, struct bytes *value);
-void draft_unmap(struct draft *draft, struct bytes value);
 /* The mtime to show. */
 uint64_t draft_time(const struct draft *draft);
 

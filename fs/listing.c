@@ -105,6 +105,7 @@ static int open_scan(struct listing *l)
 	struct scan_range range = {
 		.table = l->path.table,
 		.filter = l->filter,
+		.keep_large = true,
 	};
 
 	if (l->scan)
@@ -308,7 +309,7 @@ int listing_next(struct listing *l, struct listing_entry *entry)
 		entry->key = key_of_cell(l);
 		entry->info.timestamp_us = l->cell.timestamp_us;
 		entry->info.seq = l->cell.seq;
-		entry->info.size = l->cell.value.size;
+		entry->info.size = cell_size(&l->cell);
 	}
 	order = !l->has_cell ? 1
 		: !has_name  ? -1

@@ -23,9 +23,10 @@ struct move {
 	struct bytes to; /* qualifier, or row */
 	bool must_not_exist;
 	bool exchange;
-	struct draft *draft;   /* of the source, locked; NULL if it has none */
-	uint64_t timestamp_us; /* result: of the target's newest version */
-	bool had_target;       /* result */
+	struct draft *draft; /* of the source, locked; NULL if it has none */
+	struct content_value value; /* its content, if that is not committed */
+	uint64_t timestamp_us;      /* result: of the target's newest version */
+	bool had_target;            /* result */
 };
 
 static int open_column(struct move *m, struct bytes qualifier,
@@ -38,6 +39,7 @@ static int open_column(struct move *m, struct bytes qualifier,
 		.has_qualifier = true,
 		.family = m->from.family,
 		.qualifier = qualifier,
+		.keep_large = true,
 	};
 
 	return scan_open(m->fs->store, NULL, &range, scan);
@@ -54,8 +56,8 @@ static int copy_column(struct move *m, struct write *w, struct bytes source,
 	if (err)
 		return err;
 	while ((err = scan_next(scan, CURSOR_VERSION, &cell)) == 1) {
-		err = write_set(w, m->from.family, target, cell.timestamp_us,
-				cell.value);
+		err = write_set_cell(w, m->from.family, target,
+				     cell.timestamp_us, scan, &cell);
 		if (err)
 			break;
 		if (count++ == 0)
@@ -70,17 +72,12 @@ static int move_draft(struct move *m, struct write *w, uint64_t floor)
 {
 	struct draft *d = m->draft;
 	uint64_t t = draft_time(d);
-	struct bytes value;
-	int err = draft_map(d, &value);
 
-	if (err)
-		return err;
 	if (d->millis)
 		floor = (floor + 999) / 1000 * 1000;
 	m->timestamp_us = t > floor ? t : floor;
-	err = write_set(w, m->from.family, m->to, m->timestamp_us, value);
-	draft_unmap(d, value);
-	return err;
+	return content_value_set(&m->value, w, m->from.family, m->to,
+				 m->timestamp_us);
 }
 
 /* The source's newest version becomes the target's. */
@@ -101,8 +98,8 @@ static int move_newest(struct move *m, struct write *w, uint64_t floor)
 			floor = (floor + 999) / 1000 * 1000;
 		m->timestamp_us =
 			cell.timestamp_us > floor ? cell.timestamp_us : floor;
-		err = write_set(w, m->from.family, m->to, m->timestamp_us,
-				cell.value);
+		err = write_set_cell(w, m->from.family, m->to, m->timestamp_us,
+				     scan, &cell);
 	}
 	scan_close(scan);
 	return err;
@@ -308,8 +305,15 @@ static int rename_cell(struct fs *fs, struct node *node, struct node *target,
 	if (m.exchange) {
 		err = exchange_cells(fs, &m, node, target);
 	} else {
-		err = store_update(fs->store, decide_move, &m,
-				   fs->options->sync);
+		if (m.draft && m.draft->dirty)
+			err = content_value(&m.draft->content, fs->store,
+					    &m.value);
+		if (!err)
+			err = store_update(fs->store, decide_move, &m,
+					   fs->options->sync);
+		if (!err && m.draft)
+			content_rebase(&m.draft->content, &m.value);
+		content_value_release(&m.value);
 		if (!err)
 			err = settle(&m, node, target);
 	}
@@ -328,6 +332,7 @@ static int decide_row(void *context, struct write *w)
 	struct scan_range range = {
 		.table = m->from.table,
 		.row = m->from.row,
+		.keep_large = true,
 	};
 	struct scan *scan;
 	struct cell cell;
@@ -346,8 +351,8 @@ static int decide_row(void *context, struct write *w)
 			err = -EXDEV;
 			break;
 		}
-		err = write_set(w, cell.family, cell.qualifier,
-				cell.timestamp_us, cell.value);
+		err = write_set_cell(w, cell.family, cell.qualifier,
+				     cell.timestamp_us, scan, &cell);
 		if (err)
 			break;
 	}

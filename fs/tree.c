@@ -153,7 +153,7 @@ int tree_mkdir(struct fs *fs, struct node *directory, struct bytes name)
 static int rmdir_schema(struct fs *fs, struct node *directory,
 			struct bytes name)
 {
-	struct scan_range range = { 0 };
+	struct scan_range range = { .keep_large = true };
 	struct scan *scan;
 	struct path path;
 	struct cell cell;
@@ -347,6 +347,7 @@ static int return_history(struct removal *r, struct write *w)
 		.has_qualifier = true,
 		.family = p->family,
 		.qualifier = r->old,
+		.keep_large = true,
 	};
 	uint64_t oldest = 0;
 	struct scan *scan;
@@ -367,8 +368,8 @@ static int return_history(struct removal *r, struct write *w)
 	while ((err = scan_next(scan, CURSOR_VERSION, &cell)) == 1) {
 		if (cell.timestamp_us >= oldest)
 			continue;
-		err = write_set(w, p->family, r->old, cell.timestamp_us,
-				cell.value);
+		err = write_set_cell(w, p->family, r->old, cell.timestamp_us,
+				     scan, &cell);
 		if (err)
 			break;
 	}

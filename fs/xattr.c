@@ -15,6 +15,7 @@ static int count_versions(struct fs *fs, const struct path *p, struct buf *out)
 		.has_qualifier = true,
 		.family = p->family,
 		.qualifier = p->qualifier,
+		.keep_large = true,
 	};
 	unsigned long long count = 0;
 	struct scan *scan;

@@ -116,6 +116,11 @@ uint64_t large_size(const struct large *v)
 	return v->list.size;
 }
 
+uint32_t large_chunk_size(const struct large *v)
+{
+	return v->list.chunk_size;
+}
+
 const struct blob_list *large_list(const struct large *v)
 {
 	return &v->list;

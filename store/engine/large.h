@@ -20,6 +20,7 @@ int large_open(struct engine *e, struct bytes blob, struct large **out);
 struct large *large_get(struct large *l);
 void large_put(struct large *l);
 uint64_t large_size(const struct large *l);
+uint32_t large_chunk_size(const struct large *l);
 /* size bytes at offset, all within it. The chunk read last is kept. */
 int large_read(struct large *l, uint64_t offset, void *data, size_t size);
 /* Appends all of it. */

@@ -1,4 +1,4 @@
-"""fsx.py DIR SEED STEPS FILES: random operations on files against bytes.
+"""fsx.py DIR SEED STEPS FILES [SIZE]: random operations on files against bytes.
 
 After the well-known fsx of NeXT: every operation of a file descriptor, with
 sizes around the place where a draft leaves memory. What the files hold at the
@@ -15,6 +15,8 @@ steps, count = int(sys.argv[3]), int(sys.argv[4])
 rng = random.Random(seed)
 # One run in ten is about large files: they take most of the time.
 LIMIT = rng.choice([5000] * 6 + [30000] * 3 + [3 << 20])
+if len(sys.argv) > 5:
+    LIMIT = int(sys.argv[5])
 log = []
 
 
