@@ -121,7 +121,7 @@ int ctl_find_version(struct fs *fs, const struct path *path,
 		.has_qualifier = true,
 		.family = path->family,
 		.qualifier = path->qualifier,
-		.keep_large = !value,
+		.keep_large = true,
 	};
 	struct scan *scan;
 	struct cell cell;
@@ -142,8 +142,9 @@ int ctl_find_version(struct fs *fs, const struct path *path,
 		info->timestamp_us = cell.timestamp_us;
 		info->seq = cell.seq;
 		info->size = cell_size(&cell);
-		if (value && buf_add_bytes(value, cell.value))
-			err = -ENOMEM;
+		if (value)
+			err = scan_load(scan, &cell, value);
+		err = err < 0 ? err : 1;
 	}
 	scan_close(scan);
 	return err;

@@ -10,9 +10,9 @@
  * write. It lives from the first open to the last close.
  *
  * It starts as the newest version's value, unless that is to be truncated; see
- * content.h. A session lasts as long as somebody has it open for
- * writing; its commits replace the version that the session wrote last, as long
- * as that is the column's newest, else they add one.
+ * content.h. A session lasts as long as somebody has it open for writing; its
+ * commits replace the version that the session wrote last, as long as that is
+ * the column's newest, else they add one.
  */
 
 struct draft {

@@ -308,6 +308,8 @@ int store_get_large(struct store *s, const struct snapshot *snapshot,
 		    struct bytes table, struct bytes row, struct bytes family,
 		    struct bytes qualifier, struct cell *cell,
 		    struct buf *memory, struct large **large);
+/* Appends the value of the cell given last, large or not. */
+int scan_load(struct scan *scan, const struct cell *cell, struct buf *out);
 /* The value of the cell given last, which has a blob. -ESTALE: it has been
  * collected since the scan began. */
 int scan_open_large(struct scan *scan, const struct cell *cell,

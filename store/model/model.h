@@ -74,10 +74,6 @@ int schema_load(struct store *s);
 int bury_column(struct store *s, struct bytes column, struct batch *out);
 int bury_family(struct store *s, uint32_t table, struct bytes family);
 
-/* Appends the large value of a scan's present cell. */
-int scan_load_large(struct scan *scan, const struct cell *cell,
-		    struct buf *out);
-
 /* Commits with s->writing held, without syncing. seq as in store_update_seq. */
 int commit_locked(struct store *s, struct write *w, uint64_t *seq);
 

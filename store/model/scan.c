@@ -467,9 +467,10 @@ int scan_seek(struct scan *scan, struct bytes row, struct cell *cell)
 	return give(scan, settle(scan, CURSOR_VERSION, true, cell), cell);
 }
 
-int scan_load_large(struct scan *scan, const struct cell *cell, struct buf *out)
+int scan_load(struct scan *scan, const struct cell *cell, struct buf *out)
 {
-	return cursor_load(scan->cursor, cell, out);
+	return cell->blob.size > 0 ? cursor_load(scan->cursor, cell, out)
+				   : buf_add_bytes(out, cell->value);
 }
 
 int scan_open_large(struct scan *scan, const struct cell *cell,

@@ -316,7 +316,7 @@ int write_set_cell(struct write *w, struct bytes family, struct bytes qualifier,
 		large_put(large);
 	} else if (err == -ESTALE) {
 		/* The scan still has what the store is about to lose. */
-		err = scan_load_large(scan, cell, &value);
+		err = scan_load(scan, cell, &value);
 		if (err == 0)
 			err = write_set(w, family, qualifier, timestamp_us,
 					buf_bytes(&value));
