@@ -25,26 +25,35 @@ static _Atomic int problems;
 
 static void set_up(void)
 {
+	strcpy(directory, "/tmp/test-concurrent-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	writing = WRITERS;
+	problems = 0;
+}
+
+static void open_store(bool large)
+{
 	struct family_spec families[WRITERS] = {
 		{ .name = BYTES_LITERAL("f0") },
 		{ .name = BYTES_LITERAL("f1") },
 	};
 	struct store_options o;
 
-	strcpy(directory, "/tmp/test-concurrent-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(directory));
 	store_options_init(&o);
 	o.create = true;
 	o.memtable_size = 16 << 10;
 	o.file_size = 8 << 10;
 	o.cache_size = 64 << 10;
 	o.sync_interval_ms = 5;
+	if (large) {
+		o.blob_threshold = 200;
+		o.blob_chunk_size = 128;
+		o.blob_file_size = 8 << 10;
+	}
 	ck_assert_int_eq(store_open(directory, &o, &store), 0);
 	ck_assert_int_eq(store_create_table(store, bytes_string("t"), false,
 					    families, WRITERS),
 			 0);
-	writing = WRITERS;
-	problems = 0;
 }
 
 static void tear_down(void)
@@ -154,13 +163,14 @@ static void *run_reader(void *context)
 	return NULL;
 }
 
-START_TEST(readers_see_whole_commits)
+static void run(bool large)
 {
 	static char families[WRITERS][3] = { "f0", "f1" };
 	pthread_t threads[WRITERS + READERS];
 	uint64_t numbers[WRITERS];
 	size_t i;
 
+	open_store(large);
 	for (i = 0; i < WRITERS; i++)
 		ck_assert_int_eq(pthread_create(&threads[i], NULL, run_writer,
 						families[i]),
@@ -176,11 +186,24 @@ START_TEST(readers_see_whole_commits)
 		ck_assert_uint_eq(numbers[i], COMMITS);
 	ck_assert_int_eq(store_close(store), 0);
 }
+
+START_TEST(readers_see_whole_commits)
+{
+	run(false);
+}
+END_TEST
+
+/* The same beside the collection of blob files. */
+START_TEST(readers_see_whole_commits_of_large_values)
+{
+	run(true);
+}
 END_TEST
 
 int main(void)
 {
-	const TTest *tests[] = { readers_see_whole_commits };
+	const TTest *tests[] = { readers_see_whole_commits,
+				 readers_see_whole_commits_of_large_values };
 
-	return run_suite("concurrent", set_up, tear_down, tests, 1);
+	return run_suite("concurrent", set_up, tear_down, tests, 2);
 }
