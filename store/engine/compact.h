@@ -28,8 +28,9 @@ struct merge_context {
 					   the last */
 	size_t snapshot_count;     /* at least 1 */
 	uint64_t now_us;           /* GC time */
-	uint64_t above_seq;        /* not above that of any deletion elsewhere
-				      that is newer than the inputs */
+	uint64_t above_seq;        /* not above that of any deletion that is
+				      not counted: elsewhere and newer than the
+				      inputs, or after the oldest snapshot */
 	uint64_t file_size;        /* target of an output */
 	enum row_directory_rule rows;
 	uint64_t (*new_id)(void *context);

@@ -94,9 +94,17 @@ static int merge_context(struct engine *e, struct merge_context *c,
 	}
 	(*snapshots)[c->snapshot_count++] = atomic_load(&e->visible_seq);
 	c->snapshots = *snapshots;
+	/* Versions are counted as the oldest snapshot sees them. */
+	c->above_seq = c->snapshots[0] + 1;
 	c->rules = gc_rules_get(e->rules);
 	pthread_mutex_unlock(&e->lock);
 	return 0;
+}
+
+static void not_above(struct merge_context *c, uint64_t seq)
+{
+	if (seq < c->above_seq)
+		c->above_seq = seq;
 }
 
 int engine_drop_logs(struct engine *e, struct edit *edit, uint64_t oldest_log)
@@ -144,7 +152,7 @@ static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
 	err = merge_context(e, &context, &snapshots);
 	if (err < 0)
 		return err;
-	context.above_seq = m->last_seq + 1;
+	not_above(&context, m->last_seq + 1);
 	err = compact_flush(&context, m, &edit);
 	if (err < 0)
 		goto release;
@@ -203,11 +211,10 @@ static int run(struct engine *e, struct version *v, const struct compaction *c)
 	err = merge_context(e, &context, &snapshots);
 	if (err < 0)
 		return err;
-	context.above_seq = compact_above(v, c);
+	not_above(&context, compact_above(v, c));
 	pthread_mutex_lock(&e->edits);
 	/* What is in no sst is in memtables. */
-	if (e->manifest->last_seq < context.above_seq)
-		context.above_seq = e->manifest->last_seq + 1;
+	not_above(&context, e->manifest->last_seq + 1);
 	pthread_mutex_unlock(&e->edits);
 	err = blob_mover_init(&mover, e, v);
 	if (mover.source_count > 0) {
