@@ -43,8 +43,8 @@ MAIN_BIN := $(patsubst %.c,$(B)/%,$(MAINS))
 FUZZ_BIN := $(patsubst %.c,$(B)/%,$(FUZZ))
 PROGRAMS := $(B)/tabletfs $(if $(CONFORMANCE),$(B)/tests/conformance)
 
-.PHONY: all build deps check check-built demo fuzz lint bench \
-	bench-engine bench-fs install clean
+.PHONY: all build deps check check-built check-fault canary demo fuzz lint \
+	bench bench-engine bench-fs install clean
 .SECONDARY:
 
 all: deps
@@ -62,6 +62,15 @@ check: deps
 
 check-built: build $(UNIT_BIN) $(MAIN_BIN) $(FUZZ_BIN)
 	@B=$(B) SAN=$(SAN) tests/run
+
+# The long campaign of faults and crashes; SEED=N gives another one.
+check-fault: build $(MAIN_BIN)
+	@B=$(B) tests/check-fault
+
+# Builds with planted bugs, each of which a test has to catch.
+canary: deps
+	@tools/install-packages tests/packages
+	@tests/canary/run
 
 demo: deps
 	@$(MAKE) --no-print-directory build
@@ -125,6 +134,11 @@ $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(B)/libsim.a $(B)/libfs.a \
 $(MAIN_BIN): $(B)/%: $(B)/obj/%.o $(B)/libsim.a $(B)/libfs.a $(B)/libstore.a
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LDFLAGS)
+
+# Its system calls go through tests/sim/disk.c.
+$(B)/tests/fault/main_posix: ALL_LDFLAGS += $(addprefix -Wl$(comma)--wrap=, \
+	open64 openat64 close closedir read write pread64 pwrite64 fsync fdatasync \
+	ftruncate64 renameat2 linkat unlinkat)
 
 $(FUZZ_BIN): $(B)/%: $(B)/obj/%.o $(B)/obj/tests/fuzz/replay.o $(B)/libfs.a \
 		$(B)/libstore.a

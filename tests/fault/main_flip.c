@@ -344,7 +344,7 @@ static void sweep(struct target *t, size_t every)
 
 int main(int argc, char **argv)
 {
-	size_t every = argc > 1 ? strtoull(argv[1], NULL, 0) : 37;
+	size_t every = argc > 1 ? strtoull(argv[1], NULL, 0) : 31;
 	struct target targets[] = {
 		[CLOSED] = { .name = "closed", .certain = ROWS },
 		[KILLED] = { .name = "killed", .certain = SYNCED_ROWS },

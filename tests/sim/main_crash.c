@@ -8,15 +8,17 @@
  * makes to the volume the power is cut, many times with different damage to
  * what was not synced. Each time the store has to open and hold what was
  * durable, and no more than was written, without holes. In a third of the cases
- * the power is cut a second time, while it opens.
+ * the power is cut a second time, while it opens; in another third, a call
+ * fails while it opens, once or with all after it. A run is a function of the
+ * seed.
  *
- *   main_crash [cuts at each change]
+ *   main_crash [-cuts N] [-seed S]
  */
 struct crash_test {
 	struct script script;
 	struct rng rng;
 	unsigned int cuts;
-	unsigned long point, second, passed, failed;
+	unsigned long point, second, errors, passed, failed;
 };
 
 /* A second power cut, while the store recovers from the first. */
@@ -54,6 +56,23 @@ static struct volume *recover_and_cut(struct crash_test *t, struct script *r,
 	return c.clone;
 }
 
+/* Opens v while one of its calls fails. */
+static void recover_and_fail(struct crash_test *t, struct script *r,
+			     struct volume *v)
+{
+	int error = rng_one_in(&t->rng, 2) ? EIO : ENOSPC;
+	bool forever = rng_one_in(&t->rng, 2);
+
+	volume_mem_keep(v);
+	volume_mem_fail(v, 1 + rng_below(&t->rng, 60), error, forever,
+			rng_next(&t->rng));
+	script_try(v, r);
+	t->errors += volume_mem_failed(v);
+	if (volume_mem_open_count(v) > 0)
+		script_complain(r, "something of the volume was not closed");
+	volume_mem_fail(v, 0, 0, false, 0);
+}
+
 static void cut(void *context, struct volume *v)
 {
 	struct crash_test *t = context;
@@ -69,6 +88,8 @@ static void cut(void *context, struct volume *v)
 			abort();
 		if (i % 3 == 0)
 			clone = recover_and_cut(t, &r, clone);
+		else if (i % 3 == 1)
+			recover_and_fail(t, &r, clone);
 		script_look(clone, &r, true);
 		if (r.problem[0]) {
 			t->failed++;
@@ -84,9 +105,17 @@ int main(int argc, char **argv)
 {
 	struct crash_test t = { .cuts = 140, .rng = { 1 } };
 	struct volume *v;
+	int i;
 
-	if (argc > 1)
-		t.cuts = (unsigned int)strtoul(argv[1], NULL, 0);
+	for (i = 1; i + 1 < argc; i += 2) {
+		uint64_t n = strtoull(argv[i + 1], NULL, 0);
+
+		if (strcmp(argv[i], "-cuts") == 0)
+			t.cuts = (unsigned int)n;
+		else if (strcmp(argv[i], "-seed") == 0)
+			t.rng.state = n;
+	}
+	printf("seed %llu\n", (unsigned long long)t.rng.state);
 	if (volume_mem_new(&v) < 0)
 		abort();
 	volume_mem_hook(v, cut, &t);
@@ -96,8 +125,8 @@ int main(int argc, char **argv)
 		t.failed++;
 	}
 	printf("%lu changes to the volume, %u power cuts at each, %lu more "
-	       "while recovering\n",
-	       t.point, t.cuts, t.second);
+	       "and %lu errors while recovering\n",
+	       t.point, t.cuts, t.second, t.errors);
 	printf("%lu passed, %lu failed, 0 skipped\n", t.passed, t.failed);
 	return t.failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -9,7 +9,7 @@
  * flushes, compactions, reopenings and crashes between them; every answer must
  * be the same. A run is a function of its seed.
  *
- *   main_model [-seeds N] [-ops N] [-seed S] [-v]
+ *   main_model [-seeds N] [-first S] [-ops N] [-seed S] [-v]
  */
 static bool run_seed(uint64_t seed, unsigned int ops, bool verbose,
 		     struct sim *s)
@@ -67,8 +67,8 @@ static unsigned long long number(int argc, char **argv, int *i)
 	if (*i + 1 < argc)
 		n = strtoull(argv[++*i], &end, 0);
 	if (!end || *end || end == argv[*i]) {
-		fprintf(stderr, "usage: main_model [-seeds N] [-ops N] "
-				"[-seed S] [-v]\n");
+		fprintf(stderr, "usage: main_model [-seeds N] [-first S] "
+				"[-ops N] [-seed S] [-v]\n");
 		exit(2);
 	}
 	return n;
@@ -90,6 +90,8 @@ int main(int argc, char **argv)
 			ops = (unsigned int)number(argc, argv, &i);
 		else if (strcmp(argv[i], "-seed") == 0)
 			first = number(argc, argv, &i), seeds = 1;
+		else if (strcmp(argv[i], "-first") == 0)
+			first = number(argc, argv, &i);
 		else if (strcmp(argv[i], "-v") == 0)
 			verbose = true;
 		else
