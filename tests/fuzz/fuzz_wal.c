@@ -1,0 +1,105 @@
+#include "store/base/coding.h"
+#include "store/base/crc32c.h"
+#include "store/base/err.h"
+#include "store/engine/wal.h"
+#include "tests/fuzz/target.h"
+
+/*
+ * A log that holds anything. The first byte tells whether it was finished, and
+ * whether checksums of chunks are put right before it is replayed, without
+ * which nothing but the first chunk would ever be looked into.
+ */
+enum {
+	BLOCK = 32 << 10,
+	HEAD = 23,
+	LOG_ID = 7,
+};
+
+static struct bytes content;
+
+static int memory_open(struct volume *v, const char *name, struct reader **out)
+{
+	static struct reader reader;
+
+	(void)name;
+	reader = (struct reader){ v->ops, content.size, "memory" };
+	*out = &reader;
+	return 0;
+}
+
+static int memory_pread(struct reader *r, uint64_t offset, void *data,
+			size_t size)
+{
+	(void)r;
+	MUST(offset <= content.size && size <= content.size - offset);
+	memcpy(data, content.data + offset, size);
+	return 0;
+}
+
+static void memory_close(struct reader *r)
+{
+	(void)r;
+}
+
+static const struct volume_ops memory_ops = {
+	.open = memory_open,
+	.pread = memory_pread,
+	.reader_close = memory_close,
+};
+
+static void put_right(uint8_t *data, size_t size)
+{
+	size_t at = 0;
+
+	while (at + HEAD <= size) {
+		size_t left = BLOCK - at % BLOCK, payload;
+
+		if (left < HEAD) {
+			at += left;
+			continue;
+		}
+		payload = get_u16le(data + at + 4);
+		if (payload > left - HEAD || payload > size - at - HEAD)
+			return;
+		put_u64le(data + at + 7, LOG_ID);
+		put_u32le(data + at, crc32c(0, bytes_of(data + at + 4,
+							HEAD - 4 + payload)));
+		at += HEAD + payload;
+	}
+}
+
+static int count(void *context, struct bytes record)
+{
+	size_t *total = context;
+
+	*total += record.size;
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct volume volume = { &memory_ops, "memory" };
+	struct wal_replay result = { 0 };
+	uint64_t final_size, promised;
+	size_t total = 0;
+	uint8_t *copy;
+	int err;
+
+	if (size < 1)
+		return 0;
+	copy = malloc(size);
+	MUST(copy);
+	memcpy(copy, data + 1, size - 1);
+	if (*data & 1)
+		put_right(copy, size - 1);
+	content = bytes_of(copy, size - 1);
+	final_size = *data & 2 ? size - 1 : 0;
+	err = wal_replay(&volume, "log", LOG_ID, final_size, count, &total,
+			 &result);
+	MUST(err == 0 || err == -ERR_wal_damaged);
+	MUST(total <= content.size && result.good_size <= content.size);
+	MUST(err < 0 || result.good_size + result.cut_size == content.size);
+	MUST(wal_promised(&volume, "log", LOG_ID, final_size, &promised) == 0);
+	free(copy);
+	return 0;
+}
