@@ -32,6 +32,8 @@ int row_summary_decode(struct bytes value, struct row_summary *s)
 	if ((s->flags & ROW_HAS_PUT) && (!take_varint(&value, &s->seq) ||
 					 !take_varint(&value, &s->timestamp)))
 		return fail(ERR_block_malformed, "row summary is cut off");
+	if (!(s->flags & ROW_HAS_PUT) && value.size > 0)
+		return fail(ERR_block_malformed, "row summary goes on");
 	s->family = value;
 	return 0;
 }

@@ -2,7 +2,7 @@
 #include "store/format/filter.h"
 #include "tests/fuzz/target.h"
 
-/* Any bytes may be asked for anything; and what a filter was built of it has. */
+/* Any bytes may be asked for anything; what a filter was built of it has. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint64_t hashes[64], hash = size >= 8 ? get_u64le(data) : 0;
