@@ -69,13 +69,18 @@ struct block_heads *block_heads_new(struct bytes block)
 		memcpy(restarts_of(h) + 4 * (size_t)count, first.data, prefix);
 	for (i = 0; i < count; i++) {
 		if (!restart_key(block.data, end,
-				 get_u32le(restarts + 4 * (size_t)i), &key)) {
-			free(h);
-			return NULL;
-		}
+				 get_u32le(restarts + 4 * (size_t)i), &key) ||
+		    bytes_shared(first, key) < prefix)
+			goto malformed;
 		h->heads[i] = head_of(key, prefix);
+		if (i > 0 && h->heads[i] < h->heads[i - 1])
+			goto malformed;
 	}
 	return h;
+
+malformed:
+	free(h);
+	return NULL;
 }
 
 size_t block_heads_size(const struct block_heads *h)
