@@ -5,11 +5,11 @@
 #include "store/base/err.h"
 
 /* Whether every commit that refers to f has been flushed and no other may come.
- * Needs edits and lock. */
+ * Needs lock. */
 static bool is_settled(const struct engine *e, const struct blob_file *f)
 {
 	return atomic_load(&f->size) > 0 && f->holders == 0 &&
-	       f->named_seq <= e->manifest->last_seq;
+	       f->named_seq <= atomic_load(&e->flushed_seq);
 }
 
 /* More than half of it is garbage. */
@@ -34,7 +34,6 @@ static int doom(struct engine *e, const struct version *v, const uint64_t *live,
 	size_t i;
 	int err = 0;
 
-	pthread_mutex_lock(&e->edits);
 	pthread_mutex_lock(&e->lock);
 	for (i = 0; i < v->blob_count && err == 0; i++) {
 		struct blob_file *f = v->blobs[i];
@@ -45,7 +44,6 @@ static int doom(struct engine *e, const struct version *v, const uint64_t *live,
 		f->doomed = err == 0;
 	}
 	pthread_mutex_unlock(&e->lock);
-	pthread_mutex_unlock(&e->edits);
 	return err;
 }
 
@@ -90,7 +88,6 @@ static size_t find_sources(struct engine *e, const struct version *v,
 {
 	size_t count = 0, i;
 
-	pthread_mutex_lock(&e->edits);
 	pthread_mutex_lock(&e->lock);
 	for (i = 0; i < v->blob_count; i++) {
 		struct blob_file *f = v->blobs[i];
@@ -100,7 +97,6 @@ static size_t find_sources(struct engine *e, const struct version *v,
 			out[count++] = f;
 	}
 	pthread_mutex_unlock(&e->lock);
-	pthread_mutex_unlock(&e->edits);
 	return count;
 }
 

@@ -98,8 +98,8 @@ int engine_verify(struct engine *e,
 struct engine_stats {
 	uint64_t sst_count[7];
 	uint64_t sst_size[7];
-	/* Of large values. Garbage: what no sst refers to, of finished
-	 * files; what was written lately counts until it is flushed. */
+	/* Of large values. Garbage: what nothing refers to, of files that no
+	 * commit still in a memtable refers to. */
 	uint64_t blob_count, blob_size, blob_garbage;
 	uint64_t memtable_used, memtable_count;
 	uint64_t cache_used, cache_hits, cache_misses;

@@ -298,6 +298,7 @@ static int recover(struct engine *e)
 	for (i = 0; i < count; i++)
 		logs[i] = e->manifest->logs[i];
 	e->written_seq = e->manifest->last_seq;
+	atomic_store(&e->flushed_seq, e->manifest->last_seq);
 	e->gc_time_us = e->manifest->gc_time_us;
 	e->version = version_get(e->manifest->current);
 	err = memtable_new(e->options.memtable_size, &e->memtable);

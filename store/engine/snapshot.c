@@ -66,7 +66,8 @@ void engine_on_work(struct engine *e, void (*wake)(void *context),
 	e->wake = wake;
 }
 
-static void blob_stats(const struct version *v, struct engine_stats *out)
+static void blob_stats(struct engine *e, const struct version *v,
+		       uint64_t flushed_seq, struct engine_stats *out)
 {
 	uint64_t *live = malloc((v->blob_count + 1) * sizeof(*live));
 	size_t i;
@@ -75,10 +76,14 @@ static void blob_stats(const struct version *v, struct engine_stats *out)
 		version_blob_live(v, live);
 	for (i = 0; i < v->blob_count; i++) {
 		uint64_t size = atomic_load(&v->blobs[i]->size);
+		bool settled;
 
+		pthread_mutex_lock(&e->lock);
+		settled = v->blobs[i]->named_seq <= flushed_seq;
+		pthread_mutex_unlock(&e->lock);
 		out->blob_count++;
 		out->blob_size += size;
-		if (live && size > live[i])
+		if (settled && live && size > live[i])
 			out->blob_garbage += size - live[i];
 	}
 	free(live);
@@ -87,6 +92,7 @@ static void blob_stats(const struct version *v, struct engine_stats *out)
 void engine_stats(struct engine *e, struct engine_stats *out)
 {
 	struct cache_stats cache = cache_stats(e->cache);
+	uint64_t flushed_seq = atomic_load(&e->flushed_seq);
 	struct version *v;
 	size_t i;
 
@@ -109,7 +115,7 @@ void engine_stats(struct engine *e, struct engine_stats *out)
 	for (i = 0; i < e->immutable_count; i++)
 		out->memtable_used += e->immutables[i]->arena.used;
 	pthread_mutex_unlock(&e->lock);
-	blob_stats(v, out);
+	blob_stats(e, v, flushed_seq, out);
 	version_put(v);
 	out->blob_size += atomic_load(&e->blobs.size);
 	out->cache_used = cache.used_size;

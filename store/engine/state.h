@@ -65,6 +65,8 @@ struct engine {
 	uint64_t unmarked_seq;       /* of a bulk load that the log does not
 					know of yet; 0; so too */
 	_Atomic uint64_t synced_seq; /* durable; set under sync */
+	_Atomic uint64_t
+		flushed_seq; /* from memtables to ssts; set under work */
 	_Atomic uint64_t visible_seq;
 
 	/* Protected by lock: */

@@ -164,6 +164,7 @@ static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
 		goto release;
 	}
 
+	atomic_store(&e->flushed_seq, m->last_seq);
 	pthread_mutex_lock(&e->lock);
 	e->immutable_count--;
 	for (i = 0; i < e->immutable_count; i++)
