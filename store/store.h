@@ -403,6 +403,13 @@ int store_check(struct store *s,
 /* All of it to the lowest level, garbage collected; "" is every table. */
 int store_compact(struct store *s, struct bytes table);
 
+/* Makes a directory with a store that holds what this one does at some moment
+ * of the call; files are linked where that is possible. -EEXIST. What a failure
+ * leaves is named DIRECTORY.partial. */
+struct engine_backup_result;
+int store_backup(struct store *s, const char *directory,
+		 struct engine_backup_result *result);
+
 /* Rules for names: 0 or -ERR_bad_name with the reason. */
 int store_check_table_name(struct bytes name);
 int store_check_family_name(struct bytes name);

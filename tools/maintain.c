@@ -41,6 +41,22 @@ int verb_sync(struct verb_call *c)
 	return err < 0 ? verb_failed(c, "Syncing", err) : 0;
 }
 
+int verb_backup(struct verb_call *c)
+{
+	struct engine_backup_result r = { 0 };
+	int err;
+
+	if (c->argc != 2)
+		return verb_usage(c);
+	err = store_backup(c->store, c->argv[1], &r);
+	if (err < 0)
+		return verb_failed(c, "Backing up", err);
+	fprintf(c->out, "%llu files linked, %llu copied, %llu bytes\n",
+		(unsigned long long)r.linked_count,
+		(unsigned long long)r.copied_count, (unsigned long long)r.size);
+	return 0;
+}
+
 int verb_stats(struct verb_call *c)
 {
 	struct engine_stats s;

@@ -35,6 +35,19 @@ release:
 	return err;
 }
 
+/* The full path of what need not be there yet, allocated; NULL if there is no
+ * memory. */
+static char *full_path(const char *name)
+{
+	char *here = name[0] == '/' ? NULL : getcwd(NULL, 0), *path = NULL;
+
+	if (asprintf(&path, "%s%s%s", here ? here : "", here ? "/" : "", name) <
+	    0)
+		path = NULL;
+	free(here);
+	return path;
+}
+
 /* The words, each with its NUL. A file that the daemon shall open is named by
  * its full path. */
 static int encode_request(struct verb_call *c, struct buf *request)
@@ -46,6 +59,8 @@ static int encode_request(struct verb_call *c, struct buf *request)
 
 		if (i == 2 && !strcmp(c->argv[0], "import"))
 			path = realpath(c->argv[i], NULL);
+		if (i == 1 && !strcmp(c->argv[0], "backup"))
+			path = full_path(c->argv[i]);
 		err = buf_add_string(request, path ? path : c->argv[i]);
 		if (!err)
 			err = buf_add_byte(request, 0);

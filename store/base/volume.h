@@ -69,6 +69,10 @@ struct volume_ops {
 
 	/* -ENOENT if there is none. Open readers go on reading. */
 	int (*remove)(struct volume *v, const char *name);
+	/* Gives another volume a file under the same name, durably, without
+	 * copying its bytes: a segment, or a log that grows no more. -EXDEV if
+	 * that cannot be done between the two. */
+	int (*link)(struct volume *v, const char *name, struct volume *to);
 	/* Calls each with every segment and log, in no order; a negative
 	 * result of each ends the listing and is returned. */
 	int (*list)(struct volume *v,
@@ -129,6 +133,11 @@ struct segment_writer {
  * (-ERR_not_a_store), and without create so is an empty one. Takes no lease.
  */
 int volume_posix_open(const char *directory, bool create, struct volume **out);
+
+/* 0 if there is nothing of this name yet, or -EEXIST. */
+int volume_posix_free_name(const char *path);
+/* Renames a directory durably, to a name that is free. */
+int volume_posix_rename(const char *from, const char *to);
 
 /* The line that the present holder of the lease wrote, without taking it;
  * -ENOENT when nobody holds it. */

@@ -416,6 +416,22 @@ static int posix_remove(struct volume *volume, const char *name)
 	return 0;
 }
 
+static int posix_link(struct volume *volume, const char *name,
+		      struct volume *to)
+{
+	struct posix_volume *v = posix(volume), *other = posix(to);
+
+	if (to->ops != volume->ops)
+		return fail(EXDEV, "%s/%s: cannot link", v->path, name);
+	if (linkat(v->directory, name, other->directory, name, 0) < 0)
+		return fail(
+			errno == EPERM || errno == EMLINK || errno == EOPNOTSUPP
+				? EXDEV
+				: errno,
+			"%s/%s: cannot link to %s", v->path, name, other->path);
+	return posix_sync_directory(other);
+}
+
 int posix_each_entry(struct posix_volume *v,
 		     int (*each)(void *context, const char *name),
 		     void *context)
@@ -507,6 +523,7 @@ static const struct volume_ops posix_ops = {
 	.pread = posix_pread,
 	.reader_close = posix_reader_close,
 	.remove = posix_remove,
+	.link = posix_link,
 	.list = posix_list,
 	.root_get = posix_root_get,
 	.root_swap = posix_root_swap,

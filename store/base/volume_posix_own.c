@@ -304,6 +304,35 @@ int posix_make_directory(struct posix_volume *v)
 	return err;
 }
 
+int volume_posix_free_name(const char *path)
+{
+	struct stat st;
+
+	if (lstat(path, &st) == 0)
+		return fail(EEXIST, "%s: is there already", path);
+	return errno == ENOENT ? 0 : fail(errno, "%s: cannot look", path);
+}
+
+int volume_posix_rename(const char *from, const char *to)
+{
+	int fd = open(from, O_RDONLY | O_DIRECTORY | O_CLOEXEC), parent, err;
+
+	if (fd < 0)
+		return fail(errno, "%s: cannot open", from);
+	err = renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+	if (err < 0)
+		err = fail(errno, "%s: cannot rename to %s", from, to);
+	parent = openat(fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	close(fd);
+	if (err == 0 && parent < 0)
+		err = fail(errno, "%s: cannot open what holds it", to);
+	if (err == 0)
+		err = posix_sync_file(parent, to);
+	if (parent >= 0)
+		close(parent);
+	return err;
+}
+
 int volume_posix_holder(const char *directory, struct buf *out)
 {
 	struct flock lock = whole_file();

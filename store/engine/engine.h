@@ -95,6 +95,16 @@ int engine_verify(struct engine *e,
 		  void (*report)(void *context, const char *problem),
 		  void *context);
 
+struct engine_backup_result {
+	uint64_t linked_count, copied_count; /* files */
+	uint64_t size;                       /* bytes of them */
+};
+
+/* Makes of an empty volume a store that holds all that was written before, while
+ * others go on to write. After a failure it is no store. */
+int engine_backup(struct engine *e, struct volume *to,
+		  struct engine_backup_result *result);
+
 struct engine_stats {
 	uint64_t sst_count[7];
 	uint64_t sst_size[7];

@@ -388,8 +388,7 @@ static int replay(struct manifest *m, const struct root *root)
 	return err;
 }
 
-/* The whole state as one edit. */
-static int whole_state(const struct manifest *m, struct edit *e)
+int manifest_state(const struct manifest *m, struct edit *e)
 {
 	unsigned int level;
 	size_t i;
@@ -453,7 +452,7 @@ static int begin_edits(struct manifest *m)
 	struct wal *wal;
 	int err;
 
-	err = whole_state(m, &state);
+	err = manifest_state(m, &state);
 	if (err < 0)
 		return err;
 	manifest_name(root.edits_id, "edits", name);
@@ -591,4 +590,25 @@ int manifest_apply(struct manifest *m, const struct edit *e)
 	err = wal_size(m->edits) > EDITS_SIZE_MAX ? begin_edits(m) : 0;
 	/* A new edit log that cannot be begun can wait for the next edit. */
 	return m->broken ? err : 0;
+}
+
+int manifest_write(struct volume *to, uint32_t epoch, uint64_t edits_id,
+		   const struct edit *state)
+{
+	struct root root = { epoch, edits_id };
+	char name[VOLUME_NAME_MAX + 1];
+	uint8_t raw[ROOT_SIZE];
+	struct wal *wal;
+	int err;
+
+	manifest_name(edits_id, "edits", name);
+	err = wal_create(to, name, edits_id, &wal);
+	if (err < 0)
+		return err;
+	err = log_edit(wal, state);
+	wal_abandon(wal);
+	if (err < 0)
+		return err;
+	root_encode(&root, raw);
+	return to->ops->root_swap(to, 0, bytes_of(raw, sizeof(raw)));
 }

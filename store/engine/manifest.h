@@ -93,6 +93,12 @@ uint64_t manifest_new_id(struct manifest *m);
  */
 int manifest_apply(struct manifest *m, const struct edit *e);
 
+/* The whole state as one edit, which is to be released. */
+int manifest_state(const struct manifest *m, struct edit *e);
+/* Makes a store of a volume that has the files of this state and no root. */
+int manifest_write(struct volume *to, uint32_t epoch, uint64_t edits_id,
+		   const struct edit *state);
+
 /* File names: "<epoch>-<number>.sst", eight hex digits each; also ".log",
  * ".blob", ".edits". name has VOLUME_NAME_MAX + 1 bytes. */
 void manifest_name(uint64_t id, const char *suffix, char *name);

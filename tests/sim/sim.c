@@ -238,6 +238,25 @@ static void reopen(struct sim *s)
 	sim_compare_all(s);
 }
 
+/* A backup is a store that answers as this one does. */
+static void backup(struct sim *s)
+{
+	struct engine_backup_result result;
+	struct store *store = s->store, *copy;
+	struct volume *to;
+
+	sim_log(s, "backup");
+	sim_want(s, "volume", volume_mem_new(&to), 0);
+	sim_want(s, "backup", engine_backup(store_engine(store), to, &result),
+		 0);
+	sim_want(s, "open backup", store_open_volume(to, &s->options, &copy),
+		 0);
+	s->store = copy;
+	sim_compare_all(s);
+	s->store = store;
+	sim_want(s, "close backup", store_close(copy), 0);
+}
+
 static void report(void *context, const char *problem)
 {
 	sim_fail(context, "check: %s", problem);
@@ -406,8 +425,10 @@ void sim_step(struct sim *s)
 		clock_op(s);
 	else if (kind < 960)
 		sim_want(s, "sync", store_sync(s->store), 0);
-	else if (kind < 967)
+	else if (kind < 966)
 		reopen(s);
+	else if (kind < 967)
+		backup(s);
 	else if (s->crash_in == 0 && !s->clone)
 		arm_crash(s);
 	if (kind >= 930 && kind < 960)

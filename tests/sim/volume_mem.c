@@ -355,6 +355,26 @@ static int mem_remove(struct volume *volume, const char *name)
 	return 0;
 }
 
+static int mem_link(struct volume *volume, const char *name, struct volume *to)
+{
+	struct mem_volume *v = mem(volume);
+	struct mem_file *f = find(v, name), *link;
+	int err = count_call(v, "create", name);
+
+	if (err == 0)
+		err = f ? check_free(mem(to), name)
+			: fail(ENOENT, "memory/%s: cannot link", name);
+	if (err < 0)
+		return err;
+	link = mem_add_file(mem(to), name, f->content);
+	if (!link)
+		return -ENOMEM;
+	mem_content_get(f->content);
+	link->synced = f->content->data.size;
+	link->name_synced = true;
+	return 0;
+}
+
 static int mem_list(struct volume *volume,
 		    int (*each)(void *context, const char *name), void *context)
 {
@@ -473,6 +493,7 @@ static const struct volume_ops mem_ops = {
 	.pread = mem_pread,
 	.reader_close = mem_reader_close,
 	.remove = mem_remove,
+	.link = mem_link,
 	.list = mem_list,
 	.root_get = mem_root_get,
 	.root_swap = mem_root_swap,
