@@ -3,11 +3,12 @@
 const struct verb verbs[] = {
 	{ "backup", 0, "backup <dir>",
 	  "Make a copy of the store that is a store itself",
-	  "Makes <dir>, which must not be there yet, a store with all that was\n"
-	  "written before; a mount goes on meanwhile. On the same file system\n"
-	  "files are linked, so that it takes little time and space until the\n"
-	  "store changes; for safety from a failing disk use another one.\n"
-	  "To restore, mount <dir>, or back it up to where the store was:\n"
+	  "Makes <dir>, which must not be there yet, a store with all that\n"
+	  "was written before; a mount goes on meanwhile. On the same file\n"
+	  "system files are linked, so that it takes little time and space\n"
+	  "until the store changes; for safety from a failing disk use\n"
+	  "another one. To restore, mount <dir>, or back it up to where the\n"
+	  "store was:\n"
 	  "    tabletfs -store <dir> backup <store>\n",
 	  verb_backup },
 	{ "check", VERB_READS, "check", "Read the whole store and check it",

@@ -100,8 +100,8 @@ struct engine_backup_result {
 	uint64_t size;                       /* bytes of them */
 };
 
-/* Makes of an empty volume a store that holds all that was written before, while
- * others go on to write. After a failure it is no store. */
+/* Makes of an empty volume a store that holds all that was written before,
+ * while others go on to write. After a failure it is no store. */
 int engine_backup(struct engine *e, struct volume *to,
 		  struct engine_backup_result *result);
 

@@ -10,11 +10,12 @@
 
 /*
  * The store on a real directory whose system calls are not to be relied on (see
- * disk.h). Every n-th call is interrupted, does half of what was asked, or fails
- * with EIO or ENOSPC, once or with all after it; and the power is cut before
- * and after each change to the directory or to a file. main_io and main_crash
- * do the same to what is above the volume; this is about volume_posix: its
- * loops, its syncs of files and of the directory, its renames.
+ * disk.h). Every n-th call is interrupted, does half of what was asked, or
+ * fails with EIO or ENOSPC, once or with all after it; and the power is cut
+ * before and after each change to the directory or to a file. main_io and
+ * main_crash do the same to what is above the volume; this is about
+ * volume_posix: its loops, its syncs of files and of the directory, its
+ * renames.
  *
  *   main_posix [-every N] [-cuts N] [-seed S]
  */

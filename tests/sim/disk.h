@@ -28,8 +28,8 @@ void disk_reset(void);
 /* Files that are open. */
 size_t disk_open_count(void);
 
-/* The n-th call from now on that can fail like this (1: the next) does, and with
- * forever all after it. n 0 ends it. */
+/* The n-th call from now on that can fail like this (1: the next) does, and
+ * with forever all after it. n 0 ends it. */
 void disk_fail(uint64_t n, enum disk_fault fault, int error, bool forever);
 /* Whether it has happened. */
 bool disk_failed(void);
