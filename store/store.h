@@ -136,6 +136,13 @@ static inline bool family_is_aggregate(const struct family *f)
 {
 	return f->type >= FAMILY_INTSUM;
 }
+static inline enum aggregate_kind family_aggregate(const struct family *f)
+{
+	return f->type < FAMILY_INTSUM
+		       ? AGGREGATE_NONE
+		       : (enum aggregate_kind)(f->type - FAMILY_INTSUM +
+					       AGGREGATE_SUM);
+}
 
 /* For createtable: a family to start with. */
 struct family_spec {
@@ -203,6 +210,17 @@ struct cell;
 int write_set_cell(struct write *w, struct bytes family, struct bytes qualifier,
 		   uint64_t timestamp_us, struct scan *scan,
 		   const struct cell *cell);
+/*
+ * Of an aggregate family: Bigtable's AddToCell and MergeToCell. A number, or a
+ * state as it is read, is merged into that of the version with this timestamp,
+ * which is as if nothing had been added before if there is none. What a state
+ * is says aggregate.h. Errors as above; -ERR_type_mismatch for a family that is
+ * not of an aggregate type, or bytes that are no state of its.
+ */
+int write_add(struct write *w, struct bytes family, struct bytes qualifier,
+	      uint64_t timestamp_us, int64_t number);
+int write_merge(struct write *w, struct bytes family, struct bytes qualifier,
+		uint64_t timestamp_us, struct bytes state);
 /* Versions with from <= timestamp < to; to 0 is unbounded. -ERR_bad_timestamp
  * if from >= to. A missing column is no error, an unknown family is. */
 int write_delete_cells(struct write *w, struct bytes family,
@@ -362,6 +380,10 @@ int write_append(struct write *w, struct bytes family, struct bytes qualifier,
 		 struct bytes value, struct cell *cell);
 int write_increment(struct write *w, struct bytes family,
 		    struct bytes qualifier, int64_t amount, struct cell *cell);
+/* As write_add, to the newest version, or one at the time of the update if
+ * there is none. */
+int write_add_newest(struct write *w, struct bytes family,
+		     struct bytes qualifier, int64_t number);
 
 /* Bigtable's ReadModifyWriteRow: the rules in order. */
 struct modify_rule {

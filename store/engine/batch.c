@@ -66,6 +66,11 @@ int batch_put_blob(struct batch *b, struct bytes version_key, struct bytes list)
 	return add(b, KEY_BLOB, version_key, list);
 }
 
+int batch_merge(struct batch *b, struct bytes version_key, struct bytes state)
+{
+	return add(b, KEY_MERGE, version_key, state);
+}
+
 int batch_delete(struct batch *b, struct bytes version_key)
 {
 	return add(b, KEY_DELETE, version_key, BYTES_NONE);
@@ -142,6 +147,7 @@ static bool is_sound(const struct batch_record *r)
 {
 	switch (r->kind) {
 	case KEY_PUT:
+	case KEY_MERGE:
 		return is_version_key(r->key);
 	case KEY_BLOB:
 		return is_version_key(r->key) &&

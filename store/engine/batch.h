@@ -11,9 +11,10 @@
  *   u64 first seq | u32 record count | record*
  *   record = u8 kind | varint size, key | varint size, value
  *
- * For KEY_PUT, KEY_BLOB and KEY_DELETE the key is a version key (key.h), and
- * the delete's value is empty. For BATCH_RANGE the key is the start and the
- * value the end of a range tombstone. The n-th record has sequence first + n.
+ * For KEY_PUT, KEY_BLOB, KEY_MERGE and KEY_DELETE the key is a version key
+ * (key.h), and the delete's value is empty. For BATCH_RANGE the key is the
+ * start and the value the end of a range tombstone. The n-th record has
+ * sequence first + n.
  */
 #define BATCH_HEADER_SIZE 12
 #define BATCH_RANGE 2
@@ -41,6 +42,7 @@ int batch_put(struct batch *b, struct bytes version_key, struct bytes value);
 /* list: the encoded references of a large value. */
 int batch_put_blob(struct batch *b, struct bytes version_key,
 		   struct bytes list);
+int batch_merge(struct batch *b, struct bytes version_key, struct bytes state);
 int batch_delete(struct batch *b, struct bytes version_key);
 int batch_delete_range(struct batch *b, struct bytes start, struct bytes end);
 

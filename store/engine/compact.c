@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "store/base/coding.h"
 #include "store/base/err.h"
 #include "store/engine/merge.h"
 #include "store/engine/sieve.h"
@@ -41,6 +42,10 @@ struct merge_job {
 	size_t tombstone; /* the first not wholly before start */
 	struct buf last_key;
 	size_t last_row_end;
+
+	/* An entry held back, because what follows may be merged into it. */
+	struct buf held_key; /* empty: none */
+	struct aggregate held;
 };
 
 static int begin_output(struct merge_job *j)
@@ -215,18 +220,63 @@ static int add_entry(struct merge_job *j, const struct iter *it)
 	return err < 0 ? err : sst_build_add(j->builder, it->key, value);
 }
 
+static int add_held(struct merge_job *j)
+{
+	struct iter held = { .key = buf_bytes(&j->held_key),
+			     .value = buf_bytes(&j->held.state) };
+	int err = held.key.size > 0 ? add_entry(j, &held) : 0;
+
+	j->held_key.size = 0;
+	return err;
+}
+
+/* Merges the entry into the one held back. Under a put nothing counts any more,
+ * so with one it becomes a put. */
+static int join_held(struct merge_job *j, const struct iter *it)
+{
+	struct buf *key = &j->held_key;
+	uint64_t seq = key_seq(buf_bytes(key));
+
+	if (key_kind(it->key) == KEY_PUT)
+		put_u64be(key->data + key->size - KEY_TRAILER_SIZE,
+			  ~(seq << 8 | KEY_PUT));
+	return aggregate_add(&j->held, it->value);
+}
+
+static int hold(struct merge_job *j, const struct iter *it)
+{
+	int err = buf_set(&j->held_key, it->key);
+
+	aggregate_start(&j->held, j->sieve.family->merge);
+	return err < 0 ? err : aggregate_add(&j->held, it->value);
+}
+
+/* Takes an entry of which the sieve said so. */
+static int take_entry(struct merge_job *j, const struct iter *it, int verdict)
+{
+	int err;
+
+	if (verdict == SIEVE_JOIN)
+		return join_held(j, it);
+	err = add_held(j);
+	if (err < 0)
+		return err;
+	return j->sieve.open_reader > 0 ? hold(j, it) : add_entry(j, it);
+}
+
 static int merge_entries(struct merge_job *j, struct iter *it)
 {
-	int result = iter_seek(it, BYTES_NONE);
+	int result = iter_seek(it, BYTES_NONE), verdict;
 
 	while (result > 0) {
-		result = sieve_entry(&j->sieve, it->key);
-		if (result > 0)
-			result = add_entry(j, it);
+		verdict = sieve_entry(&j->sieve, it->key);
+		result = verdict > 0 ? take_entry(j, it, verdict) : verdict;
 		if (result < 0)
 			return result;
 		result = iter_next(it);
 	}
+	if (result == 0)
+		result = add_held(j);
 	return result < 0 ? result : end_output(j, BYTES_NONE);
 }
 
@@ -262,6 +312,8 @@ static int run_job(struct merge_job *j, struct iter *it,
 	sieve_release(&j->sieve);
 	buf_release(&j->start);
 	buf_release(&j->last_key);
+	buf_release(&j->held_key);
+	aggregate_release(&j->held);
 	tombstone_list_release(&j->tombstones);
 	return err;
 }

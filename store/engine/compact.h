@@ -16,6 +16,9 @@
  *   - a put with seq <= oldest that its family's GC rule hides, its rank
  *     counted among the entries with seq <= oldest; not while a deletion that
  *     is older than the rule may lie above the inputs (above_seq)
+ *   - of adjacent KEY_MERGE entries of one version, and a put below them, all
+ *     but the first, which takes their values, if each live snapshot that sees
+ *     one sees the others
  *   - everything of a dropped table or family (seq < its birth, or unknown)
  *   - tombstones, point or range, with seq <= oldest, when no older file below
  *     the output level overlaps them

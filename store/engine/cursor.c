@@ -30,8 +30,10 @@ struct cursor {
 	bool hidden;                  /* the column's family is dropped */
 	bool version_seen;            /* last_timestamp is of this column */
 	uint64_t last_timestamp;
-	struct bytes limit; /* settle goes no further; empty: no limit */
-	int at;             /* what the iterator returned last */
+	struct bytes limit;      /* settle goes no further; empty: no limit */
+	int at;                  /* what the iterator returned last */
+	struct aggregate merged; /* value of the present cell, if merged */
+	bool ahead; /* the iterator has left the present cell's entry */
 	bool started;
 	bool show_hidden;
 };
@@ -102,6 +104,7 @@ void cursor_close(struct cursor *c)
 	buf_release(&c->row);
 	buf_release(&c->family);
 	buf_release(&c->qualifier);
+	aggregate_release(&c->merged);
 	free(c);
 }
 
@@ -217,6 +220,45 @@ static bool is_past(struct bytes key, struct bytes end)
 	return end.size > 0 && bytes_compare(key, end) >= 0;
 }
 
+/* Whether the iterator is at an older write of the present version that what
+ * was written after it is added to. */
+static bool at_older_write(struct cursor *c)
+{
+	struct bytes key = c->sources.iter->key;
+	size_t tail = KEY_TIMESTAMP_SIZE + KEY_TRAILER_SIZE;
+
+	return key.size == c->column.size + tail &&
+	       memcmp(key.data, c->column.data, c->column.size) == 0 &&
+	       key_timestamp(key) == c->last_timestamp &&
+	       key_seq(key) >= c->gc.family->birth_seq &&
+	       (key_kind(key) == KEY_PUT || key_kind(key) == KEY_MERGE) &&
+	       !sources_covered(&c->sources, key, key_seq(key));
+}
+
+/* Merges the visible version that the iterator is at: all writes down to one
+ * that does not add, or to what was deleted. */
+static int merge_version(struct cursor *c, struct cell *cell)
+{
+	struct iter *it = c->sources.iter;
+	int err = 0;
+
+	aggregate_start(&c->merged, c->gc.family->merge);
+	c->ahead = true;
+	do {
+		bool adds = key_kind(it->key) == KEY_MERGE;
+
+		err = aggregate_add(&c->merged, it->value);
+		if (err < 0 || !adds)
+			break;
+		c->at = iter_next(it);
+	} while (c->at > 0 && at_older_write(c));
+	if (err < 0)
+		c->at = err;
+	cell->value = buf_bytes(&c->merged.state);
+	cell->blob = BYTES_NONE;
+	return c->at < 0 ? c->at : 1;
+}
+
 /* Goes on from where the iterator is to the first visible cell. */
 static int settle(struct cursor *c, struct cell *cell)
 {
@@ -244,6 +286,8 @@ static int settle(struct cursor *c, struct cell *cell)
 	cell->qualifier = c->qualifier_part;
 	cell->timestamp_us = c->last_timestamp;
 	cell->seq = key_seq(c->sources.iter->key);
+	if (c->gc.family->merge && key_kind(c->sources.iter->key) == KEY_MERGE)
+		return merge_version(c, cell);
 	cell->value = c->sources.iter->value;
 	cell->blob = BYTES_NONE;
 	if (key_kind(c->sources.iter->key) == KEY_BLOB) {
@@ -262,6 +306,7 @@ int cursor_load(const struct cursor *c, const struct cell *cell,
 static int seek(struct cursor *c, struct bytes key)
 {
 	c->started = true;
+	c->ahead = false;
 	c->column.size = 0;
 	c->table = NULL;
 	if (!c->sources.iter)
@@ -295,11 +340,28 @@ static void leave(struct cursor *c, size_t size, bool row)
 	c->column.data[size - 1]--;
 }
 
+/* Whether merging a version has led beyond what the step is to leave. Writes of
+ * the version itself are never visible once more. */
+static bool has_left(const struct cursor *c, enum cursor_step step)
+{
+	const size_t sizes[] = { [CURSOR_ROW] = c->parts.row_end,
+				 [CURSOR_FAMILY] = c->parts.family_end,
+				 [CURSOR_COLUMN] = c->parts.column_end };
+
+	return c->ahead &&
+	       (step == CURSOR_VERSION ||
+		!bytes_starts_with(c->sources.iter->key,
+				   bytes_of(c->column.data, sizes[step])));
+}
+
 int cursor_next(struct cursor *c, enum cursor_step step, struct cell *cell)
 {
+	bool left = c->at > 0 && has_left(c, step);
+
+	c->ahead = false;
 	if (!c->started) {
 		seek(c, buf_bytes(&c->start));
-	} else if (c->at > 0) {
+	} else if (c->at > 0 && !left) {
 		switch (step) {
 		case CURSOR_ROW:
 			leave(c, c->parts.row_end, true);

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 
 #include "store/base/buf.h"
+#include "store/engine/aggregate.h"
 
 /*
  * Garbage-collection policies and the one pure rule that cursors and compaction
@@ -71,7 +72,8 @@ uint64_t gc_expiry(const struct gc_policy *p, uint64_t rank,
 struct gc_family {
 	struct bytes name; /* owned by the rules */
 	uint64_t birth_seq;
-	struct gc_policy *policy; /* owned; NULL keeps all */
+	struct gc_policy *policy;  /* owned; NULL keeps all */
+	enum aggregate_kind merge; /* how KEY_MERGE entries merge */
 };
 
 struct gc_table {

@@ -148,7 +148,8 @@ static int look(struct get *g, struct iter *it)
 		if (g->has_best && timestamp <= g->cell->timestamp_us)
 			return 0;
 		if (key_seq(it->key) <= g->sources.seq) {
-			if (!key_kind_is_put(key_kind(it->key)))
+			if (key_kind(it->key) == KEY_DELETE ||
+			    key_kind(it->key) == KEY_MERGE)
 				return TAKES_CURSOR;
 			taken = take(g, it, timestamp);
 			if (taken != 0)

@@ -64,6 +64,7 @@ static int begin_column(struct sieve *s, struct bytes key)
 	if (s->family)
 		gc_column_start(&s->gc, s->family, s->context->now_us);
 	s->version_seen = false;
+	s->open_reader = 0;
 	return 0;
 }
 
@@ -119,10 +120,38 @@ static bool is_below(const struct sieve *s, struct bytes key)
 	return false;
 }
 
+/* Whether the family's rule lets the version be; it is asked once. */
+static bool is_kept(struct sieve *s, uint64_t timestamp)
+{
+	if (!s->gc_asked)
+		s->gc_keeps = !s->family || gc_column_keep(&s->gc, timestamp);
+	s->gc_asked = true;
+	return s->gc_keeps;
+}
+
+/* Whether the entry goes on by itself; newer is the seq of the write that hides
+ * it. */
+static bool passes(struct sieve *s, struct bytes key, uint64_t newer,
+		   uint64_t reader)
+{
+	uint64_t seq = key_seq(key);
+
+	if (reader == 0)
+		return true;
+	if (newer <= reader || cover(s, key, reader) > seq)
+		return false;
+	if (reader != s->context->snapshots[0])
+		return true;
+	if (key_kind_is_put(key_kind(key)))
+		return is_kept(s, key_timestamp(key));
+	return !s->version || is_below(s, key);
+}
+
 int sieve_entry(struct sieve *s, struct bytes key)
 {
 	size_t tail = KEY_TIMESTAMP_SIZE + KEY_TRAILER_SIZE;
-	uint64_t seq, timestamp, reader, newer = UINT64_MAX;
+	uint64_t timestamp, reader, newer, open;
+	enum key_kind kind;
 	int err;
 
 	if (key.size < tail || key.size - tail != s->column.size ||
@@ -131,26 +160,35 @@ int sieve_entry(struct sieve *s, struct bytes key)
 		if (err < 0)
 			return err;
 	}
-	seq = key_seq(key);
 	timestamp = key_timestamp(key);
-	if (seq < s->birth_seq)
-		return 0;
-	if (s->version_seen && s->last_timestamp == timestamp)
-		newer = s->last_seq;
-	s->version_seen = true;
-	s->last_timestamp = timestamp;
-	s->last_seq = seq;
-
-	reader = first_reader(s, seq);
-	if (reader == 0)
-		return 1;
-	if (newer <= reader || cover(s, key, reader) > seq)
-		return 0;
-	if (reader != s->context->snapshots[0])
-		return 1;
-	if (key_kind_is_put(key_kind(key)))
-		return !s->family || gc_column_keep(&s->gc, timestamp);
-	return !s->version || is_below(s, key);
+	kind = key_kind(key);
+	if (key_seq(key) < s->birth_seq) {
+		s->open_reader = 0;
+		return SIEVE_DROP;
+	}
+	if (!s->version_seen || s->last_timestamp != timestamp) {
+		s->version_seen = true;
+		s->last_timestamp = timestamp;
+		s->hider_seq = UINT64_MAX;
+		s->gc_asked = false;
+		s->open_reader = 0;
+	}
+	if (kind == KEY_MERGE && s->family && !s->family->merge)
+		kind = KEY_PUT;
+	newer = s->hider_seq;
+	open = s->open_reader;
+	s->open_reader = 0;
+	if (kind != KEY_MERGE)
+		s->hider_seq = key_seq(key);
+	reader = first_reader(s, key_seq(key));
+	if (!passes(s, key, newer, reader))
+		return SIEVE_DROP;
+	if (kind == KEY_MERGE && s->family)
+		s->open_reader = reader;
+	return reader != 0 && open == reader &&
+			       (kind == KEY_MERGE || kind == KEY_PUT)
+		       ? SIEVE_JOIN
+		       : SIEVE_KEEP;
 }
 
 bool sieve_tombstone(const struct sieve *s, const struct tombstone *t)

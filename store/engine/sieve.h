@@ -24,9 +24,16 @@ struct sieve {
 	const struct gc_family *family; /* NULL: none is to be asked */
 	uint64_t birth_seq;             /* what is older is dropped */
 	struct gc_column gc;
-	uint64_t last_timestamp, last_seq; /* of the entry before */
-	bool version_seen;                 /* they are of this column */
-	struct tombstone span;             /* cover at span_seq */
+	uint64_t last_timestamp; /* of the entry before */
+	bool version_seen;       /* it is of this column */
+	/* Of the present version: the last write that hides older ones, and
+	 * whether its GC rule was asked and lets it be. */
+	uint64_t hider_seq;
+	bool gc_asked, gc_keeps;
+	/* The reader of the entry kept last if older writes of its version may
+	 * be merged into it, else 0. */
+	uint64_t open_reader;
+	struct tombstone span; /* cover at span_seq */
 	uint64_t span_seq;
 	bool span_known;
 };
@@ -35,7 +42,19 @@ void sieve_init(struct sieve *s, const struct merge_context *context,
 		const struct tombstone_list *tombstones,
 		const struct version *version, unsigned int output_level);
 void sieve_release(struct sieve *s);
-/* 1 keep, 0 drop, negative error: key is malformed, or no memory. */
+/*
+ * SIEVE_DROP, SIEVE_KEEP, or a negative error: key is malformed, or no memory.
+ * SIEVE_JOIN: no reader sees the entry that was kept last without this one:
+ * they may be merged, by s->family->merge, under the key of the first, as
+ * KEY_MERGE, or as KEY_PUT if this one is; s->open_reader tells whether more
+ * may follow.
+ */
+enum {
+	SIEVE_DROP = 0,
+	SIEVE_KEEP = 1,
+	SIEVE_JOIN = 2,
+};
+
 int sieve_entry(struct sieve *s, struct bytes key);
 /* Whether a range tombstone is still needed. */
 bool sieve_tombstone(const struct sieve *s, const struct tombstone *t);

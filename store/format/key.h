@@ -24,6 +24,9 @@ enum key_kind {
 	KEY_PUT = 1,    /* the value follows */
 	/* 2 is a range tombstone in a batch, never in a key. */
 	KEY_BLOB = 3, /* a put whose value is a list of references, blob.h */
+	/* The value is added to what older writes of the version made, in a
+	 * family of aggregates; in another it is a put. */
+	KEY_MERGE = 4,
 };
 
 #define KEY_TABLE_SIZE 4
@@ -91,7 +94,7 @@ enum key_kind key_kind(struct bytes key);
 /* Kinds that give a version a value. */
 static inline bool key_kind_is_put(enum key_kind kind)
 {
-	return kind == KEY_PUT || kind == KEY_BLOB;
+	return kind == KEY_PUT || kind == KEY_BLOB || kind == KEY_MERGE;
 }
 
 /* The key up to its trailer: equal for all writes of one version. */

@@ -285,6 +285,7 @@ static int family_rules(const struct family *from, struct gc_family *to)
 	int err = copy_bytes(from->name, &to->name);
 
 	to->birth_seq = from->birth_seq;
+	to->merge = family_aggregate(from);
 	return err < 0 ? err : gc_policy_copy(from->gc, &to->policy);
 }
 

@@ -142,6 +142,21 @@ int write_increment(struct write *w, struct bytes family,
 	return err;
 }
 
+int write_add_newest(struct write *w, struct bytes family,
+		     struct bytes qualifier, int64_t number)
+{
+	uint64_t timestamp = STORE_NOW;
+	struct cell cell;
+	int err = write_column(w, family, qualifier);
+
+	if (err == 0)
+		err = newest(w, &cell);
+	if (err == 1)
+		timestamp = cell.timestamp_us;
+	return err < 0 ? err
+		       : write_add(w, family, qualifier, timestamp, number);
+}
+
 struct modify {
 	struct bytes table, row;
 	const struct modify_rule *rules;

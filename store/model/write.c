@@ -222,42 +222,74 @@ static int check_size(uint64_t size)
 	return 0;
 }
 
-/* Whether a put may be added; begins its column. */
-static int check_put(struct write *w, struct bytes family,
-		     struct bytes qualifier, uint64_t timestamp_us)
+/* Adds a version of the column in w->key. */
+static int add_version(struct write *w, uint64_t timestamp_us,
+		       struct bytes value,
+		       int (*add)(struct batch *b, struct bytes version_key,
+				  struct bytes value))
 {
-	int err = write_plain_column(w, family, qualifier);
+	bool later = timestamp_us == STORE_NOW && w->now_us == STORE_NOW;
+	size_t value_size = varint_size(value.size) + value.size;
+	int err = 0;
 
-	if (err < 0 || timestamp_us == STORE_NOW)
-		return err;
-	return check_timestamp(w->table, timestamp_us);
+	if (timestamp_us == STORE_NOW)
+		timestamp_us = later ? 0 : write_now(w);
+	if (!later)
+		err = check_timestamp(w->table, timestamp_us);
+	if (err == 0)
+		err = key_add_timestamp(&w->key, timestamp_us);
+	if (err == 0)
+		err = add(&w->batch, buf_bytes(&w->key), value);
+	/* The timestamp ends the key, which lies before the value. */
+	if (err == 0 && later)
+		err = buf_add_u64le(&w->now_places,
+				    (uint64_t)(w->batch.data.size - value_size -
+					       KEY_TIMESTAMP_SIZE)
+						    << 1 |
+					    w->table->millis);
+	return err;
 }
 
-/* Adds a put, or with large one of the references in value. */
-static int add_put(struct write *w, struct bytes family, struct bytes qualifier,
-		   uint64_t timestamp_us, struct bytes value, bool large)
+/* Begins a column of an aggregate family. */
+static int aggregate_column(struct write *w, struct bytes family,
+			    struct bytes qualifier)
 {
-	bool now = timestamp_us == STORE_NOW && w->now_us == STORE_NOW;
-	int err = check_put(w, family, qualifier, timestamp_us);
+	int err = write_column(w, family, qualifier);
 
-	if (err == 0 && timestamp_us == STORE_NOW && !now)
-		timestamp_us = write_now(w);
-	if (err == 0)
-		err = key_add_timestamp(&w->key, now ? 0 : timestamp_us);
-	if (err == 0)
-		err = large ? batch_put_blob(&w->batch, buf_bytes(&w->key),
-					     value)
-			    : batch_put(&w->batch, buf_bytes(&w->key), value);
-	if (err == 0 && now) {
-		/* The timestamp ends the key, which lies before the value. */
-		size_t value_size = varint_size(value.size) + value.size;
-		size_t place =
-			w->batch.data.size - value_size - KEY_TIMESTAMP_SIZE;
+	if (err < 0 || family_is_aggregate(w->family))
+		return err;
+	return fail(ERR_type_mismatch,
+		    "illegal attempt to use AddToCell on non-aggregate cell: "
+		    "family \"%.*s\" is not of an aggregate type",
+		    (int)family.size, (const char *)family.data);
+}
 
-		err = buf_add_u64le(&w->now_places,
-				    (uint64_t)place << 1 | w->table->millis);
-	}
-	return err;
+int write_add(struct write *w, struct bytes family, struct bytes qualifier,
+	      uint64_t timestamp_us, int64_t number)
+{
+	int err = aggregate_column(w, family, qualifier);
+
+	buf_reset(&w->memory);
+	if (err == 0)
+		err = aggregate_of(family_aggregate(w->family), number,
+				   &w->memory);
+	return err < 0 ? err
+		       : add_version(w, timestamp_us, buf_bytes(&w->memory),
+				     batch_merge);
+}
+
+int write_merge(struct write *w, struct bytes family, struct bytes qualifier,
+		uint64_t timestamp_us, struct bytes state)
+{
+	int err = aggregate_column(w, family, qualifier);
+
+	if (err == 0 && !aggregate_is_state(family_aggregate(w->family), state))
+		err = fail(ERR_type_mismatch,
+			   "%zu bytes are no state of the type of family "
+			   "\"%.*s\"",
+			   state.size, (int)family.size,
+			   (const char *)family.data);
+	return err < 0 ? err : add_version(w, timestamp_us, state, batch_merge);
 }
 
 int write_set_large(struct write *w, struct bytes family,
@@ -272,8 +304,10 @@ int write_set_large(struct write *w, struct bytes family,
 	if (err == 0)
 		err = large_hold(value, &w->holds);
 	if (err == 0)
-		err = add_put(w, family, qualifier, timestamp_us,
-			      buf_bytes(&w->references), true);
+		err = write_plain_column(w, family, qualifier);
+	if (err == 0)
+		err = add_version(w, timestamp_us, buf_bytes(&w->references),
+				  batch_put_blob);
 	return err;
 }
 
@@ -283,12 +317,15 @@ int write_set(struct write *w, struct bytes family, struct bytes qualifier,
 	struct large *large;
 	int err = check_size(value.size);
 
-	if (err < 0 || value.size < w->s->large_size)
-		return err < 0 ? err
-			       : add_put(w, family, qualifier, timestamp_us,
-					 value, false);
 	/* What is wrong is told before anything is written. */
-	err = check_put(w, family, qualifier, timestamp_us);
+	if (err == 0)
+		err = write_plain_column(w, family, qualifier);
+	if (err < 0)
+		return err;
+	if (value.size < w->s->large_size)
+		return add_version(w, timestamp_us, value, batch_put);
+	if (timestamp_us != STORE_NOW)
+		err = check_timestamp(w->table, timestamp_us);
 	if (err == 0)
 		err = large_make(w->s->engine, value, &large);
 	if (err < 0)
@@ -473,6 +510,24 @@ int write_delete_range(struct write *w, struct bytes table, struct bytes start,
 	return err;
 }
 
+static int revalidate_put(const struct table *table, struct bytes name,
+			  const struct batch_record *record)
+{
+	const struct family *family = table_family(table, name);
+	enum aggregate_kind kind;
+
+	if (!family)
+		return unknown_family(name);
+	kind = family_aggregate(family);
+	if (record->kind == KEY_MERGE
+		    ? kind && aggregate_is_state(kind, record->value)
+		    : !kind)
+		return 0;
+	return fail(ERR_type_mismatch,
+		    "family \"%.*s\" was made anew with another type",
+		    (int)name.size, (const char *)name.data);
+}
+
 /* Checks every record against the schema of now: its table, and of what it puts
  * the family, must still be there. */
 static int revalidate(struct write *w)
@@ -491,12 +546,12 @@ static int revalidate(struct write *w)
 			err = fail(ERR_no_table, "the table was dropped");
 			break;
 		}
-		if (record.kind != KEY_PUT && record.kind != KEY_BLOB)
+		if (!key_kind_is_put(record.kind))
 			continue;
 		err = key_part(record.key, key_row_end(record.key), &scratch,
 			       &family, &end);
-		if (err == 0 && !table_family(table, family))
-			err = unknown_family(family);
+		if (err == 0)
+			err = revalidate_put(table, family, &record);
 	}
 	buf_release(&scratch);
 	return err;

@@ -190,12 +190,6 @@ static int run_sleep(struct run *r, const struct operation *o)
 	return 0;
 }
 
-static int run_aggregate(struct run *r, const struct operation *o)
-{
-	(void)o;
-	return run_skip(r, "aggregate cells are not there yet");
-}
-
 operation_run *operation_find(const char *name)
 {
 	static const struct {
@@ -211,8 +205,8 @@ operation_run *operation_find(const char *name)
 		{ "setgc", run_setgc },
 		{ "settype", run_settype },
 		{ "set", run_set },
-		{ "add", run_aggregate },
-		{ "merge", run_aggregate },
+		{ "add", run_set },
+		{ "merge", run_set },
 		{ "delcol", run_delcol },
 		{ "delfam", run_delfam },
 		{ "delrow", run_delrow },

@@ -56,8 +56,9 @@ const char *word(const struct operation *o, size_t i);
 /* The value of a word "key=value" from index first on; NULL if absent. */
 const char *option(const struct operation *o, size_t first, const char *key);
 
-/* A mutation in words: set F QUAL TS V | delcol F QUAL [from=] [to=] | delfam F
- * | delrow, added to w. */
+/* A mutation in words: set F QUAL TS V | add F QUAL TS INT |
+ * merge F QUAL TS V | delcol F QUAL [from=] [to=] | delfam F | delrow, added
+ * to w. */
 int add_mutation(struct run *r, const struct operation *m, struct write *w);
 /* The same of a line, whose mutation begins at its first-th word. */
 int add_line(struct run *r, const char *line, size_t first, struct write *w);

@@ -24,6 +24,38 @@ static int add_set(struct run *r, const struct operation *m, struct write *w)
 	return err;
 }
 
+/* add F QUAL TS INT | merge F QUAL TS STATE; the time must be said. */
+static int add_aggregate(struct run *r, const struct operation *m,
+			 struct write *w)
+{
+	struct buf family = BUF_INIT, qualifier = BUF_INIT, state = BUF_INIT;
+	bool is_add = !strcmp(word(m, 0), "add");
+	int64_t us, number = 0;
+	int err = RUN_MALFORMED;
+
+	if (m->words.count == 5 && parse_name(word(m, 1), &family) &&
+	    parse_bytes(word(m, 2), &qualifier) &&
+	    parse_time(r, word(m, 3), &us) &&
+	    (is_add ? int_parse_go(bytes_string(word(m, 4)), &number)
+		    : parse_bytes(word(m, 4), &state))) {
+		if (us < 0)
+			err = fail(ERR_bad_timestamp,
+				   "AddToCell must set timestamp >= 0");
+		else if (is_add)
+			err = write_add(w, buf_bytes(&family),
+					buf_bytes(&qualifier), (uint64_t)us,
+					number);
+		else
+			err = write_merge(w, buf_bytes(&family),
+					  buf_bytes(&qualifier), (uint64_t)us,
+					  buf_bytes(&state));
+	}
+	buf_release(&family);
+	buf_release(&qualifier);
+	buf_release(&state);
+	return err;
+}
+
 static int add_delcol(struct run *r, const struct operation *m, struct write *w)
 {
 	const char *from_text = option(m, 3, "from");
@@ -56,7 +88,7 @@ int add_mutation(struct run *r, const struct operation *m, struct write *w)
 	if (!strcmp(word(m, 0), "delrow"))
 		return write_delete_row(w);
 	if (!strcmp(word(m, 0), "add") || !strcmp(word(m, 0), "merge"))
-		return run_skip(r, "aggregate cells are not there yet");
+		return add_aggregate(r, m, w);
 	if (!strcmp(word(m, 0), "delfam") && parse_name(word(m, 1), &family))
 		err = write_delete_family(w, buf_bytes(&family));
 	buf_release(&family);

@@ -104,20 +104,20 @@ int naive_rename_table(struct naive *n, struct bytes from, struct bytes to)
 	return 0;
 }
 
-int naive_create_family(struct naive *n, struct bytes table, struct bytes name,
-			const struct gc_policy *gc)
+int naive_create_family(struct naive *n, struct bytes table,
+			const struct family_spec *spec)
 {
 	struct naive_table *t = naive_table(n, table);
 	struct naive_family *f;
 
 	if (!t)
 		return -ERR_no_table;
-	if (naive_family(t, name))
+	if (naive_family(t, spec->name))
 		return -ERR_family_exists;
 	f = &t->families[t->family_count++];
-	*f = (struct naive_family){ .name = name };
+	*f = (struct naive_family){ .name = spec->name, .type = spec->type };
 	f->id = ++n->schema.last_id;
-	return gc_policy_copy(gc, &f->gc);
+	return gc_policy_copy(spec->gc, &f->gc);
 }
 
 int naive_drop_family(struct naive *n, struct bytes table, struct bytes name)
@@ -166,6 +166,20 @@ static bool same_version(const struct naive_cell *a, const struct naive_cell *b)
 	       bytes_equal(a->qualifier, b->qualifier);
 }
 
+static int64_t add_numbers(enum aggregate_kind kind, int64_t a, int64_t b)
+{
+	switch (kind) {
+	case AGGREGATE_MIN:
+		return a < b ? a : b;
+	case AGGREGATE_MAX:
+		return a > b ? a : b;
+	case AGGREGATE_HLL:
+		return a | b;
+	default:
+		return (int64_t)((uint64_t)a + (uint64_t)b);
+	}
+}
+
 int naive_put(struct naive *n, const struct naive_cell *cell)
 {
 	struct naive_cell *grown, *fresh;
@@ -187,8 +201,12 @@ int naive_put(struct naive *n, const struct naive_cell *cell)
 	for (i = 0; i < n->count; i++) {
 		struct naive_cell *c = &n->cells[i];
 
-		if (c->dead_seq == UINT64_MAX && same_version(c, fresh))
-			c->dead_seq = fresh->seq;
+		if (c->dead_seq != UINT64_MAX || !same_version(c, fresh))
+			continue;
+		c->dead_seq = fresh->seq;
+		if (fresh->aggregate)
+			fresh->number = add_numbers(fresh->aggregate,
+						    fresh->number, c->number);
 	}
 	n->count++;
 	return 0;
@@ -341,13 +359,40 @@ void naive_purge(struct naive *n, uint64_t seq)
 	n->count = count;
 }
 
-int naive_value(uint32_t id, uint32_t size, struct buf *out)
+static int aggregate_value(const struct naive_cell *cell, struct buf *out)
 {
-	uint64_t state = id;
-	uint32_t i;
+	struct aggregate sum = { .kind = AGGREGATE_NONE };
+	struct buf one = BUF_INIT;
+	int64_t number;
+	int err = 0;
+
+	if (cell->aggregate != AGGREGATE_HLL)
+		return aggregate_of(cell->aggregate, cell->number, out);
+	aggregate_start(&sum, AGGREGATE_HLL);
+	for (number = 0; number < 64 && !err; number++) {
+		if (!((uint64_t)cell->number >> number & 1))
+			continue;
+		buf_reset(&one);
+		err = aggregate_of(AGGREGATE_HLL, number, &one);
+		if (!err)
+			err = aggregate_add(&sum, buf_bytes(&one));
+	}
+	if (!err)
+		err = buf_add_bytes(out, buf_bytes(&sum.state));
+	buf_release(&one);
+	aggregate_release(&sum);
+	return err;
+}
+
+int naive_value(const struct naive_cell *cell, struct buf *out)
+{
+	uint64_t state = cell->value_id;
+	uint32_t size = cell->value_size, i;
 	int err;
 
 	buf_reset(out);
+	if (cell->aggregate)
+		return aggregate_value(cell, out);
 	err = buf_reserve(out, size + 8);
 	for (i = 0; i < size && !err; i += 8) {
 		/* Half of it compresses. */

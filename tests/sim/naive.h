@@ -18,6 +18,7 @@
 struct naive_family {
 	struct bytes name;
 	uint32_t id; /* another one after drop and create */
+	enum family_type type;
 	struct gc_policy *gc;
 };
 
@@ -43,6 +44,10 @@ struct naive_cell {
 	uint64_t dead_seq; /* deleted or overwritten; UINT64_MAX: alive */
 	uint32_t value_id; /* see naive_value */
 	uint32_t value_size;
+	/* Of an aggregate: its number, or of hll the set of numbers below 64
+	 * that were added. */
+	enum aggregate_kind aggregate;
+	int64_t number;
 };
 
 struct naive {
@@ -63,8 +68,8 @@ struct naive_family *naive_family(struct naive_table *t, struct bytes name);
 int naive_create_table(struct naive *n, struct bytes name, bool millis);
 int naive_drop_table(struct naive *n, struct bytes name);
 int naive_rename_table(struct naive *n, struct bytes from, struct bytes to);
-int naive_create_family(struct naive *n, struct bytes table, struct bytes name,
-			const struct gc_policy *gc);
+int naive_create_family(struct naive *n, struct bytes table,
+			const struct family_spec *spec);
 int naive_drop_family(struct naive *n, struct bytes table, struct bytes name);
 /* What the old rule hides at now_us is gone. */
 int naive_set_gc(struct naive *n, struct bytes table, struct bytes family,
@@ -80,6 +85,7 @@ struct naive_match {
 	uint64_t from_us, to_us; /* to 0: unbounded */
 };
 
+/* Of an aggregate, cell's number is added to what is there. */
 int naive_put(struct naive *n, const struct naive_cell *cell);
 void naive_delete(struct naive *n, const struct naive_match *match);
 /* What a rule hides now of the cells that match is gone for good. */
@@ -100,7 +106,8 @@ void naive_rewind(struct naive *n, uint64_t seq);
 /* Forgets what nobody sees who looks at seq or later. */
 void naive_purge(struct naive *n, uint64_t seq);
 
-/* The bytes of a value: a function of its number and size. */
-int naive_value(uint32_t id, uint32_t size, struct buf *out);
+/* The bytes of the cell's value: a function of its number and size, or the
+ * state of an aggregate. */
+int naive_value(const struct naive_cell *cell, struct buf *out);
 
 #endif

@@ -42,6 +42,7 @@ struct sim_scan {
 
 enum sim_mutation_kind {
 	SET,
+	ADD,
 	DELETE_CELLS,
 	DELETE_COLUMN,
 	DELETE_FAMILY,
@@ -54,6 +55,7 @@ struct sim_mutation {
 	struct naive_match match;
 	struct naive_cell cell;
 	bool is_now, millis; /* the timestamp is the time of the commit */
+	uint32_t number;     /* of what is added, below 64 */
 };
 
 /* A write that was collected, and what it means. */

@@ -105,18 +105,19 @@ static void check_cell(struct sim *s, const char *what, const struct cell *got,
 			 (unsigned long long)got->timestamp_us, text(want->row),
 			 text(want->family), text(want->qualifier),
 			 (unsigned long long)want->timestamp_us);
-	if (naive_value(want->value_id, want->value_size, &value) < 0)
+	if (naive_value(want, &value) < 0)
 		abort();
 	same = bytes_equal(got->value, buf_bytes(&value));
 	buf_release(&value);
 	if (!same)
 		sim_fail(s,
 			 "%s: %s %s:%s@%llu: value of %zu bytes is not number "
-			 "%u of %u bytes",
+			 "%u of %u bytes, or aggregate %lld",
 			 what, text(got->row), text(got->family),
 			 text(got->qualifier),
 			 (unsigned long long)got->timestamp_us, got->value.size,
-			 want->value_id, want->value_size);
+			 want->value_id, want->value_size,
+			 (long long)want->number);
 }
 
 static void check_at(struct sim *s, struct sim_scan *c, const char *what,

@@ -30,6 +30,12 @@ static struct gc_policy *draw_policy(struct sim *s, unsigned int depth)
 			      draw_policy(s, depth + 1));
 }
 
+static enum family_type draw_type(struct sim *s)
+{
+	return rng_below(&s->rng, 3) ? FAMILY_BYTES
+				     : FAMILY_INTSUM + rng_below(&s->rng, 4);
+}
+
 static int create_table(struct sim *s, struct bytes name)
 {
 	static const char *const names[] = { "f", "f2", "g" };
@@ -45,9 +51,9 @@ static int create_table(struct sim *s, struct bytes name)
 		log_policy(s, policies[i]);
 		specs[i].name = bytes_string(names[i]);
 		specs[i].gc = policies[i];
+		specs[i].type = draw_type(s);
 		if (!want)
-			naive_create_family(&s->naive, name, specs[i].name,
-					    policies[i]);
+			naive_create_family(&s->naive, name, &specs[i]);
 	}
 	err = store_create_table(s->store, name, millis, specs, count);
 	for (i = 0; i < count; i++)
@@ -85,7 +91,9 @@ static int create_family(struct sim *s, struct bytes table, struct bytes name,
 {
 	struct gc_policy *gc =
 		rng_one_in(&s->rng, 4) ? NULL : draw_policy(s, 0);
-	struct family_spec spec = { .name = name, .gc = gc };
+	struct family_spec spec = { .name = name,
+				    .gc = gc,
+				    .type = draw_type(s) };
 	int err, want;
 
 	log_policy(s, gc);
@@ -98,7 +106,7 @@ static int create_family(struct sim *s, struct bytes table, struct bytes name,
 		sim_release_snapshots(s);
 	} else {
 		err = store_create_family(s->store, table, &spec);
-		want = naive_create_family(&s->naive, table, name, gc);
+		want = naive_create_family(&s->naive, table, &spec);
 	}
 	gc_policy_free(gc);
 	sim_want(s, set ? "set gc" : "create family", err, want);

@@ -103,7 +103,7 @@ static enum sim_mutation_kind draw_kind(struct sim *s)
 	uint32_t n;
 
 	if (rng_below(&s->rng, 100) < s->set_percent)
-		return SET;
+		return rng_below(&s->rng, 3) ? SET : ADD;
 	n = rng_below(&s->rng, 28);
 	return n < 14   ? DELETE_CELLS
 	       : n < 19 ? DELETE_COLUMN
@@ -126,8 +126,8 @@ static void draw_match(struct sim *s, const struct naive_table *t,
 	}
 	d->has_row = true;
 	d->has_family = m->kind != DELETE_ROW;
-	d->has_qualifier = m->kind == SET || m->kind == DELETE_CELLS ||
-			   m->kind == DELETE_COLUMN;
+	d->has_qualifier = m->kind == SET || m->kind == ADD ||
+			   m->kind == DELETE_CELLS || m->kind == DELETE_COLUMN;
 	if (d->has_family)
 		d->family = sim_draw_family(s);
 	if (d->has_qualifier)
@@ -149,6 +149,7 @@ static void draw_cell(struct sim *s, const struct naive_table *t,
 {
 	struct naive_cell *c = &m->cell;
 
+	m->number = rng_below(&s->rng, 64);
 	c->value_id = ++s->last_value;
 	c->value_size = rng_below(&s->rng, 1 << rng_below(&s->rng, 9));
 	/* In few rows, large enough that files are cut within columns. */
@@ -166,6 +167,13 @@ static void draw_cell(struct sim *s, const struct naive_table *t,
 	c->qualifier = m->match.qualifier;
 }
 
+static int64_t added_number(const struct sim_mutation *m)
+{
+	if (m->cell.aggregate == AGGREGATE_HLL)
+		return m->number;
+	return m->number == 63 ? INT64_MAX : (int64_t)m->number - 31;
+}
+
 static int add_to_write(struct sim *s, struct write *w, struct bytes table,
 			const struct sim_mutation *m, uint64_t timestamp)
 {
@@ -175,12 +183,15 @@ static int add_to_write(struct sim *s, struct write *w, struct bytes table,
 
 	switch (m->kind) {
 	case SET:
-		err = naive_value(m->cell.value_id, m->cell.value_size, &value);
+		err = naive_value(&m->cell, &value);
 		if (!err)
 			err = write_set(w, d->family, d->qualifier, timestamp,
 					buf_bytes(&value));
 		buf_release(&value);
 		return err;
+	case ADD:
+		return write_add(w, d->family, d->qualifier, timestamp,
+				 added_number(m));
 	case DELETE_CELLS:
 		return write_delete_cells(w, d->family, d->qualifier,
 					  d->from_us, d->to_us);
@@ -200,6 +211,22 @@ static int add_to_write(struct sim *s, struct write *w, struct bytes table,
 	return -EINVAL;
 }
 
+static enum aggregate_kind aggregate_kind(const struct naive_family *f)
+{
+	const struct family family = { .type = f->type };
+
+	return family_aggregate(&family);
+}
+
+/* Whether a family of the same name takes what was collected for another. */
+static bool takes(const struct naive_family *f, const struct sim_mutation *m)
+{
+	enum aggregate_kind now = aggregate_kind(f), then = m->cell.aggregate;
+
+	return !now == !then &&
+	       (now == AGGREGATE_HLL) == (then == AGGREGATE_HLL);
+}
+
 /* What adding m has to return. */
 static int expected(struct naive_table *t, const struct sim_mutation *m,
 		    struct naive_family **family)
@@ -209,7 +236,11 @@ static int expected(struct naive_table *t, const struct sim_mutation *m,
 	if (m->kind == DELETE_CELLS && d->to_us > 0 && d->from_us >= d->to_us)
 		return -ERR_bad_timestamp;
 	*family = d->has_family ? naive_family(t, d->family) : NULL;
-	return d->has_family && !*family ? -ERR_no_family : 0;
+	if (d->has_family && !*family)
+		return -ERR_no_family;
+	if (m->kind > ADD || (aggregate_kind(*family) != 0) == (m->kind == ADD))
+		return 0;
+	return -ERR_type_mismatch;
 }
 
 /* Draws one mutation, adds it to w, and keeps it in m if it was taken: 1. */
@@ -225,15 +256,17 @@ static int draw_mutation(struct sim *s, struct write *w, struct naive_table *t,
 	draw_match(s, t, m);
 	if (m->match.has_row)
 		m->match.row = row;
-	if (m->kind == SET)
+	if (m->kind <= ADD)
 		draw_cell(s, t, m, &timestamp);
 	want = expected(t, m, &family);
+	if (m->kind == ADD && family)
+		m->cell.aggregate = aggregate_kind(family);
 	sim_log(s,
 		" %s %.*s row \"%.*s\" %.*s:%.*s ts %llu from %llu to %llu: "
 		"value %u of %u",
-		(const char *const[]){ "set", "delete cells", "delete column",
-				       "delete family", "delete row",
-				       "delete prefix" }[m->kind],
+		(const char *const[]){ "set", "add", "delete cells",
+				       "delete column", "delete family",
+				       "delete row", "delete prefix" }[m->kind],
 		(int)t->name.size, t->name.data,
 		(int)(m->match.has_row ? row : m->match.prefix).size,
 		(m->match.has_row ? row : m->match.prefix).data,
@@ -304,12 +337,18 @@ static int resolve(struct sim *s, struct sim_write *p)
 	for (i = 0; i < p->count; i++) {
 		struct sim_mutation *m = &p->mutations[i];
 
-		if (m->kind != SET)
+		if (m->kind > ADD)
 			continue;
 		f = naive_family(t, m->cell.family);
 		if (!f)
 			return -ERR_no_family;
+		if (!takes(f, m))
+			return -ERR_type_mismatch;
 		m->cell.family_id = f->id;
+		m->cell.aggregate = aggregate_kind(f);
+		m->cell.number = m->cell.aggregate == AGGREGATE_HLL
+					 ? (int64_t)(UINT64_C(1) << m->number)
+					 : added_number(m);
 		if (m->is_now)
 			m->cell.timestamp_us =
 				s->now_us - (m->millis ? s->now_us % 1000 : 0);
@@ -334,7 +373,7 @@ static void apply(struct sim *s, const struct sim_write *p)
 	}
 	for (i = 0; i < p->count && !err; i++) {
 		m = &p->mutations[i];
-		if (m->kind == SET)
+		if (m->kind <= ADD)
 			err = naive_put(&s->naive, &m->cell);
 		else
 			naive_delete(&s->naive, &m->match);

@@ -336,7 +336,8 @@ START_TEST(json_updates)
 			"\"delete\":true}\n"
 			"{\"row\":\"a\",\"increment\":{\"f\":{\"q\":1}}}\n"
 			"{\"row\":\"b\",\"if\":{\"absent\":true},"
-			"\"set\":{\"f\":{\"q\":{\"value\":\"new\",\"timestamp\":1}}}}"),
+			"\"set\":{\"f\":{\"q\":{\"value\":\"new\","
+			"\"timestamp\":1}}}}"),
 		&(struct expected){
 			"\"a\" f \"q\" now \"xy\"\n"
 			"\"b\" f \"q\" 1 \"new\"\n",
