@@ -58,6 +58,10 @@ static int capture(struct backup *b)
 		b->version = version_get(e->manifest->current);
 		b->epoch = e->manifest->epoch;
 		b->edits_id = manifest_new_id(e->manifest);
+		/* What has expired here is not seen there. */
+		pthread_mutex_lock(&e->lock);
+		b->state.gc_time_us = engine_gc_time(e);
+		pthread_mutex_unlock(&e->lock);
 	}
 	pthread_mutex_unlock(&e->edits);
 	pthread_mutex_unlock(&e->commit);

@@ -398,6 +398,10 @@ static int finish_log(struct engine *e)
 	uint64_t size;
 	int err;
 
+	/* Whatever the clock says then, what has expired stays so. */
+	pthread_mutex_lock(&e->lock);
+	edit.gc_time_us = engine_gc_time(e);
+	pthread_mutex_unlock(&e->lock);
 	err = wal_finish(e->wal, &size);
 	if (err == 0)
 		err = edit_add_log(&edit, e->log_id, size);
