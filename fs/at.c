@@ -46,8 +46,8 @@ static int find(struct fs *fs, const struct at_view *view,
 		found = 1;
 		if (cell.timestamp_us >= info->timestamp_us)
 			info->timestamp_us = cell.timestamp_us;
-		info->size = cell_size(&cell);
-		err = value ? buf_add_bytes(value, cell.value) : 0;
+		info->size = cell_shown_size(&cell);
+		err = value ? cell_show(&cell, value) : 0;
 	}
 	if (scan)
 		scan_close(scan);

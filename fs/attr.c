@@ -148,6 +148,10 @@ static int attr_of_cell(struct fs *fs, struct node *node,
 	if (!n && !info) {
 		info = &newest;
 		n = cell_stat(fs, path, node->size, &newest);
+		if (n == 0 && node->local) {
+			newest = (struct cell_info){ .timestamp_us = fs_now() };
+			n = 1;
+		}
 		n = n == 0 ? -ENOENT : n;
 	}
 	if (n < 0)
@@ -155,6 +159,9 @@ static int attr_of_cell(struct fs *fs, struct node *node,
 	attr_cell(fs, ino, info, st);
 	attr_access(&rules.access, st);
 	*timeout = attr_cell_timeout(fs, path, &rules, info->timestamp_us);
+	/* Others add without telling what became of it. */
+	if (rules.aggregate)
+		*timeout = 0;
 	return 0;
 }
 

@@ -4,7 +4,7 @@ static void describe(const struct cell *cell, struct cell_info *info)
 {
 	info->timestamp_us = cell->timestamp_us;
 	info->seq = cell->seq;
-	info->size = cell_size(cell);
+	info->size = cell_shown_size(cell);
 }
 
 int cell_newest(struct fs *fs, const struct path *path, struct cell_info *info,

@@ -15,6 +15,11 @@ struct cell_info {
 	uint64_t size; /* of the value */
 };
 
+/* The bytes that a file shows of a cell whose value is at hand: the value, or
+ * of an aggregate its number as a line; and how many, also of a large one. */
+int cell_show(const struct cell *cell, struct buf *out);
+uint64_t cell_shown_size(const struct cell *cell);
+
 /* The newest versions of path's column, at most max: how many, or an error. */
 int cell_newest(struct fs *fs, const struct path *path, struct cell_info *info,
 		size_t max);

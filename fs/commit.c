@@ -205,6 +205,12 @@ static int stamp(struct fs *fs, struct draft *d, const struct path *path,
 
 	if (err)
 		return err;
+	if (rules.aggregate)
+		return fail(EPERM,
+			    "the versions of family %.*s keep their "
+			    "times: it has an aggregate type",
+			    (int)path->family.size,
+			    (const char *)path->family.data);
 	if (cell_expiry(fs, path, timestamp_us) <= fs_now())
 		return fail(EINVAL, "this time has expired by the rule of %.*s",
 			    (int)path->family.size,

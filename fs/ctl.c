@@ -141,9 +141,10 @@ int ctl_find_version(struct fs *fs, const struct path *path,
 	if (err == 1) {
 		info->timestamp_us = cell.timestamp_us;
 		info->seq = cell.seq;
-		info->size = cell_size(&cell);
+		info->size = cell_shown_size(&cell);
 		if (value)
-			err = scan_load(scan, &cell, value);
+			err = cell.aggregate ? cell_show(&cell, value)
+					     : scan_load(scan, &cell, value);
 		err = err < 0 ? err : 1;
 	}
 	scan_close(scan);
@@ -330,6 +331,8 @@ static mode_t mode_of(const struct node *node)
 	case NODE_COLUMN:
 	case NODE_SCHEMA_FAMILY:
 		return DIR_RW;
+	case NODE_CELL: /* of an aggregate */
+		return FILE_RW;
 	case NODE_VERSION:
 	case NODE_AT_CELL:
 		return FILE_R;
@@ -408,6 +411,8 @@ static const struct ctl_ops *ops_of(enum node_kind kind)
 		return &ctl_verb_ops;
 	case NODE_DROP_APPLY:
 		return &ctl_drop_ops;
+	case NODE_CELL:
+		return &ctl_aggregate_ops;
 	case NODE_VERSION:
 	case NODE_AT_CELL:
 		return &ctl_version_ops;

@@ -55,11 +55,16 @@ struct ctl_file {
 	void *state;
 };
 
+/* The read of files whose text is in out. */
+int ctl_read_text(struct fs *fs, struct ctl_file *f, uint64_t offset,
+		  size_t size, struct buf *out);
+
 /* -EACCES if it is not to be read or written. */
 int ctl_open(struct fs *fs, struct node *node, int flags,
 	     struct ctl_file **out);
 void ctl_close(struct fs *fs, struct ctl_file *f);
 
+extern const struct ctl_ops ctl_aggregate_ops;
 extern const struct ctl_ops ctl_text_ops;
 extern const struct ctl_ops ctl_import_ops;
 extern const struct ctl_ops ctl_mutate_ops;

@@ -121,8 +121,8 @@ static int text_open(struct fs *fs, struct ctl_file *f)
 	return (f->flags & O_ACCMODE) == O_WRONLY ? 0 : text_show(fs, f);
 }
 
-static int text_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
-		     size_t size, struct buf *out)
+int ctl_read_text(struct fs *fs, struct ctl_file *f, uint64_t offset,
+		  size_t size, struct buf *out)
 {
 	(void)fs;
 	if (offset >= f->out.size)
@@ -232,7 +232,7 @@ static int text_sync(struct fs *fs, struct ctl_file *f)
 
 const struct ctl_ops ctl_text_ops = {
 	.open = text_open,
-	.read = text_read,
+	.read = ctl_read_text,
 	.write = text_write,
 	.flush = text_flush,
 	.sync = text_sync,
@@ -252,5 +252,5 @@ static int version_open(struct fs *fs, struct ctl_file *f)
 
 const struct ctl_ops ctl_version_ops = {
 	.open = version_open,
-	.read = text_read,
+	.read = ctl_read_text,
 };

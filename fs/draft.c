@@ -125,9 +125,9 @@ static int load(struct fs *fs, struct draft *d)
 			      path.family, path.qualifier, &cell, &memory,
 			      &large);
 	path_release(&path);
-	if (err <= 0) {
+	if (err <= 0 || cell.aggregate) {
 		buf_release(&memory);
-		return err < 0 ? err : -ENOENT;
+		return err == 0 ? -ENOENT : err;
 	}
 	content_load(&d->content, &cell, &memory, large);
 	d->base_us = cell.timestamp_us;
@@ -166,9 +166,7 @@ static int start(struct fs *fs, struct draft *d, enum draft_mode mode)
 		return err;
 	err = cell_rules(fs, &path, &rules);
 	if (!err && rules.aggregate)
-		err = fail(EPERM, "family %.*s has an aggregate type",
-			   (int)path.family.size,
-			   (const char *)path.family.data);
+		err = 1;
 	path_release(&path);
 	if (err)
 		return err;

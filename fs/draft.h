@@ -43,7 +43,9 @@ enum draft_mode {
 	DRAFT_STAMP,    /* only its lock and times are needed */
 };
 
-/* -ENOENT if there is no version to start from. Close with the same mode. */
+/* 0; 1 if the cell is of an aggregate family, of which there are no drafts, see
+ * aggregate.c; -ENOENT if there is no version to start from. Close with the
+ * same mode. */
 int draft_open(struct fs *fs, struct node *node, enum draft_mode mode,
 	       struct draft **out);
 /* Ends the session with its last writer; a failure to commit is logged. */

@@ -50,13 +50,14 @@ static int open_node(struct fs *fs, struct node *node,
 		     struct fuse_file_info *fi)
 {
 	struct handle *h = calloc(1, sizeof(*h));
-	int err;
+	int err = 0;
 
 	if (!h)
 		return -ENOMEM;
-	if (node->kind == NODE_CELL) {
-		h->mode = mode_of(fi->flags);
+	h->mode = mode_of(fi->flags);
+	if (node->kind == NODE_CELL)
 		err = draft_open(fs, node, h->mode, &h->draft);
+	if (node->kind == NODE_CELL && err <= 0) {
 		if (!err && h->mode == DRAFT_TRUNCATE)
 			fs_changed(fs);
 		/* A change that the kernel does not see makes a new node, so
@@ -103,7 +104,14 @@ static int create_or_open(struct fs *fs, struct node *directory,
 	err = tree_create(fs, directory, bytes_string(name), mode, &node,
 			  &h->draft);
 	if (!err) {
-		err = lookup_reply(fs, node, NULL, e);
+		/* Of an aggregate. */
+		if (!h->draft)
+			err = ctl_open(fs, node, fi->flags, &h->ctl);
+		fi->direct_io = !h->draft;
+		if (err)
+			node_put(&fs->nodes, node);
+		else
+			err = lookup_reply(fs, node, NULL, e);
 		if (err) {
 			close_handle(fs, h);
 			return err;

@@ -309,7 +309,7 @@ int listing_next(struct listing *l, struct listing_entry *entry)
 		entry->key = key_of_cell(l);
 		entry->info.timestamp_us = l->cell.timestamp_us;
 		entry->info.seq = l->cell.seq;
-		entry->info.size = cell_size(&l->cell);
+		entry->info.size = cell_shown_size(&l->cell);
 	}
 	order = !l->has_cell ? 1
 		: !has_name  ? -1

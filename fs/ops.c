@@ -206,8 +206,9 @@ static int set_size(struct fs *fs, struct node *node, uint64_t size,
 	if (fi)
 		return file_truncate(fi, size);
 	err = draft_open(fs, node, DRAFT_WRITE, &draft);
+	/* There is nothing to cut from an aggregate. */
 	if (err)
-		return err;
+		return err < 0 ? err : 0;
 	err = draft_truncate(draft, size);
 	if (!err)
 		err = draft_flush(fs, draft, false);
@@ -293,7 +294,11 @@ static void on_mknod(fuse_req_t req, fuse_ino_t parent, const char *name,
 	if (!err)
 		err = tree_create(fs, directory, bytes_string(name), mode,
 				  &node, &draft);
-	if (!err) {
+	if (!err && !draft) {
+		node_detach(&fs->nodes, node);
+		node_put(&fs->nodes, node);
+		err = fail(EPERM, "an aggregate begins with its first number");
+	} else if (!err) {
 		err = draft_flush(fs, draft, false);
 		draft_close(fs, draft, DRAFT_CREATE);
 		node_put(&fs->nodes, node);

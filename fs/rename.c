@@ -287,6 +287,19 @@ static int exchange_cells(struct fs *fs, struct move *m, struct node *node,
 	return err;
 }
 
+/* What an aggregate holds is added up, not replaced. */
+static int refuse_onto_aggregate(struct move *m, const struct node *target)
+{
+	struct cell_rules rules;
+	int err = cell_rules(m->fs, &m->from, &rules);
+
+	if (!err && rules.aggregate && target)
+		err = fail(EPERM, "family %.*s has an aggregate type",
+			   (int)m->from.family.size,
+			   (const char *)m->from.family.data);
+	return err;
+}
+
 static int rename_cell(struct fs *fs, struct node *node, struct node *target,
 		       struct bytes to, unsigned int flags)
 {
@@ -299,6 +312,9 @@ static int rename_cell(struct fs *fs, struct node *node, struct node *target,
 
 	if (err)
 		return err;
+	err = refuse_onto_aggregate(&m, target);
+	if (err)
+		goto release_path;
 	m.draft = draft_get(fs, node);
 	if (m.draft)
 		pthread_mutex_lock(&m.draft->lock);
@@ -321,6 +337,7 @@ static int rename_cell(struct fs *fs, struct node *node, struct node *target,
 		pthread_mutex_unlock(&m.draft->lock);
 		draft_put(fs, m.draft);
 	}
+release_path:
 	path_release(&m.from);
 	return err;
 }

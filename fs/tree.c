@@ -498,15 +498,18 @@ int tree_create(struct fs *fs, struct node *directory, struct bytes name,
 	if (err)
 		goto release_key;
 	node_set_local(&fs->nodes, node, true);
+	*draft = NULL;
 	err = draft_open(fs, node, DRAFT_CREATE, draft);
-	if (err) {
+	if (err < 0) {
 		node_detach(&fs->nodes, node);
 		node_put(&fs->nodes, node);
 		goto release_key;
 	}
 	/* Programs that make a private file and open it up later meet the
 	 * mode they asked for, as long as they have it open. */
-	(*draft)->mode = mode_to_show(fs, directory, mode & 07777);
+	if (!err)
+		(*draft)->mode = mode_to_show(fs, directory, mode & 07777);
+	err = 0;
 	fs_changed_in(fs, directory);
 	*out = node;
 release_key:

@@ -42,6 +42,9 @@ bool int_parse_go(struct bytes text, int64_t *out);
 /* "2023-09-10T15:21:48.000001Z" or microseconds; -ERR_bad_timestamp. */
 int time_parse(struct bytes text, uint64_t *us);
 
+/* The number that an aggregate cell holds, in decimal; see aggregate.h. */
+int aggregate_print(const struct cell *cell, struct buf *out);
+
 /*
  * Printers: each turns a stream of cells, in scan order, into text appended to
  * out. Feed every cell, then finish; the caller drains out between calls, so

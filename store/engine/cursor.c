@@ -286,6 +286,7 @@ static int settle(struct cursor *c, struct cell *cell)
 	cell->qualifier = c->qualifier_part;
 	cell->timestamp_us = c->last_timestamp;
 	cell->seq = key_seq(c->sources.iter->key);
+	cell->aggregate = c->gc.family->merge;
 	if (c->gc.family->merge && key_kind(c->sources.iter->key) == KEY_MERGE)
 		return merge_version(c, cell);
 	cell->value = c->sources.iter->value;

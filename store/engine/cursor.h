@@ -17,6 +17,7 @@ struct cell {
 	uint64_t seq;
 	struct bytes value;
 	struct bytes blob; /* not empty: value is, and this refers to it */
+	enum aggregate_kind aggregate; /* of the family: value is a state */
 };
 
 /* The size of its value, be it large or not. */

@@ -126,6 +126,7 @@ static int take(struct get *g, const struct iter *it, uint64_t timestamp)
 		return err;
 	g->cell->timestamp_us = timestamp;
 	g->cell->seq = seq;
+	g->cell->aggregate = g->family ? g->family->merge : AGGREGATE_NONE;
 	g->has_best = true;
 	g->is_large = key_kind(it->key) == KEY_BLOB;
 	return 1;

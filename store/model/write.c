@@ -343,6 +343,9 @@ int write_set_cell(struct write *w, struct bytes family, struct bytes qualifier,
 	struct large *large;
 	int err;
 
+	if (cell->aggregate)
+		return write_merge(w, family, qualifier, timestamp_us,
+				   cell->value);
 	if (cell->blob.size == 0)
 		return write_set(w, family, qualifier, timestamp_us,
 				 cell->value);

@@ -97,6 +97,9 @@ struct mutation {
 	struct json *json;
 	struct write *w;
 	uint64_t now_us;
+	/* What a version is put by: write_set or write_merge. */
+	int (*put)(struct write *w, struct bytes family, struct bytes qualifier,
+		   uint64_t timestamp_us, struct bytes value);
 	struct buf row, key, value; /* decoded base64 */
 };
 

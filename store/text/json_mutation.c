@@ -120,7 +120,7 @@ static int set_version(struct mutation *m, struct bytes family,
 		err = json_wrong("a version is neither text nor an object",
 				 qualifier);
 	return err < 0 ? err
-		       : write_set(m->w, family, qualifier, timestamp, value);
+		       : m->put(m->w, family, qualifier, timestamp, value);
 }
 
 static int set_column(struct mutation *m, struct bytes family,
@@ -218,6 +218,43 @@ static int apply_delete(struct mutation *m, const struct json_node *n)
 	return err;
 }
 
+/* One number of add: by itself to the newest version, or {"value": number,
+ * "timestamp": ...}. */
+static int add_number(struct mutation *m, struct bytes family,
+		      struct bytes qualifier, const struct json_node *n)
+{
+	uint64_t timestamp = STORE_NOW;
+	struct bytes text = n->text;
+	int64_t number;
+	int err = 0;
+
+	if (n->type == JSON_OBJECT)
+		err = version_object(m, n, &timestamp, &text);
+	else if (n->type != JSON_NUMBER)
+		text = BYTES_NONE;
+	if (!err && !int_parse_go(text, &number))
+		err = json_wrong("what is added must be a 64-bit integer",
+				 text);
+	if (err < 0)
+		return err;
+	if (timestamp != STORE_NOW)
+		return write_add(m->w, family, qualifier, timestamp, number);
+	return write_add_newest(m->w, family, qualifier, number);
+}
+
+static int add_value(struct mutation *m, struct bytes family,
+		     struct bytes qualifier, const struct json_node *n)
+{
+	int err = 0;
+
+	if (n->type != JSON_ARRAY)
+		return add_number(m, family, qualifier, n);
+	n = json_first(m->json, n);
+	for (; !err && n; n = json_next(m->json, n))
+		err = add_number(m, family, qualifier, n);
+	return err;
+}
+
 /* One value of append: text or {"base64": ...}. */
 static int append_value(struct mutation *m, struct bytes family,
 			struct bytes qualifier, const struct json_node *n)
@@ -277,6 +314,21 @@ static int apply_set(struct mutation *m, const struct json_node *n)
 	return apply_columns(m, n, set_column);
 }
 
+static int apply_merge(struct mutation *m, const struct json_node *n)
+{
+	int err;
+
+	m->put = write_merge;
+	err = apply_columns(m, n, set_column);
+	m->put = write_set;
+	return err;
+}
+
+static int apply_add(struct mutation *m, const struct json_node *n)
+{
+	return apply_columns(m, n, add_value);
+}
+
 static int apply_append(struct mutation *m, const struct json_node *n)
 {
 	return apply_columns(m, n, append_value);
@@ -295,6 +347,8 @@ static const struct kind {
 } kinds[] = {
 	{ "delete", apply_delete, false },
 	{ "set", apply_set, false },
+	{ "merge", apply_merge, false },
+	{ "add", apply_add, true },
 	{ "append", apply_append, true },
 	{ "increment", apply_increment, true },
 };
@@ -438,7 +492,9 @@ int json_mutation_parse(struct json *j, struct bytes line,
 int json_mutation_add(const struct json_context *c,
 		      const struct json_node *body, struct write *w)
 {
-	struct mutation m = { .json = c->json, .w = w, .now_us = c->now_us };
+	struct mutation m = {
+		.json = c->json, .w = w, .now_us = c->now_us, .put = write_set
+	};
 	const struct json_node *condition = json_find(c->json, body, "if");
 	struct write_mark mark = write_mark(w);
 	struct bytes row;

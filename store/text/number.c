@@ -73,3 +73,10 @@ bool int_parse_go(struct bytes text, int64_t *out)
 	*out = negative ? (int64_t)(0 - value) : (int64_t)value;
 	return true;
 }
+
+int aggregate_print(const struct cell *cell, struct buf *out)
+{
+	int64_t number = aggregate_number(cell->aggregate, cell->value);
+
+	return buf_printf(out, "%lld", (long long)number);
+}

@@ -20,6 +20,7 @@ void printer_free(struct printer *p)
 	buf_release(&p->family);
 	buf_release(&p->qualifier);
 	buf_release(&p->version);
+	buf_release(&p->merges);
 	free(p);
 }
 

@@ -19,6 +19,10 @@ struct printer {
 	 * it into a list. */
 	struct buf version;
 	bool listed;
+	/* JSON: "set" of the row is open; the present family is one of
+	 * aggregates; those of the row, which come last. */
+	bool set_open, aggregate;
+	struct buf merges;
 	/* cbt: the present second as local time, in text. */
 	uint64_t second;
 	char second_text[64];

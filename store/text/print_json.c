@@ -92,13 +92,47 @@ static int close_column(struct printer *p, struct buf *out)
 	return err;
 }
 
-static int open_row(const struct cell *c, struct buf *out)
+static int open_row(struct printer *p, const struct cell *c, struct buf *out)
 {
 	int err = buf_add_string(out, "{\"row\": ");
 
+	p->set_open = false;
+	buf_reset(&p->merges);
+	return err < 0 ? err : print_row_key(c->row, out);
+}
+
+/* Ends the row, whose last family has ended. */
+static int close_row(struct printer *p, struct buf *out)
+{
+	int err = p->set_open ? buf_add_byte(out, '}') : 0;
+
+	if (!err && p->merges.size > 0) {
+		err = buf_add_string(out, ", \"merge\": {");
+		if (!err)
+			err = buf_add_bytes(out, buf_bytes(&p->merges));
+		if (!err)
+			err = buf_add_byte(out, '}');
+	}
+	return err < 0 ? err : buf_add_string(out, "}\n");
+}
+
+/* Begins a family: those of aggregates wait for the end of the row. */
+static int open_family(struct printer *p, const struct cell *c, struct buf *out)
+{
+	int err;
+
+	p->aggregate = c->aggregate != AGGREGATE_NONE;
+	if (p->aggregate)
+		out = &p->merges;
+	if (p->aggregate ? out->size > 0 : p->set_open)
+		err = buf_add_string(out, ", ");
+	else
+		err = p->aggregate ? 0 : buf_add_string(out, ", \"set\": {");
+	if (!p->aggregate)
+		p->set_open = true;
 	if (!err)
-		err = print_row_key(c->row, out);
-	return err < 0 ? err : buf_add_string(out, ", \"set\": {");
+		err = print_string(c->family, out);
+	return err < 0 ? err : buf_add_string(out, ": {");
 }
 
 static int another_version(struct printer *p, const struct cell *cell,
@@ -117,37 +151,45 @@ static int another_version(struct printer *p, const struct cell *cell,
 	return err < 0 ? err : print_version(cell, out);
 }
 
+static struct buf *place(struct printer *p, struct buf *out)
+{
+	return p->aggregate ? &p->merges : out;
+}
+
+/* Ends the column, and what else differs. */
+static int leave(struct printer *p, enum print_same same, struct buf *out)
+{
+	int err = close_column(p, place(p, out));
+
+	if (!err)
+		err = buf_add_string(place(p, out),
+				     same == SAME_FAMILY ? ", " : "}");
+	if (!err && same == SAME_NOTHING)
+		err = close_row(p, out);
+	return err;
+}
+
 int print_json_cell(struct printer *p, const struct cell *cell,
 		    enum print_same same, struct buf *out)
 {
-	/* Indexed by enum print_same. */
-	static const char *const between[] = { "}}}\n", "}, ", ", " };
 	int err = 0;
 
 	if (same == SAME_COLUMN)
-		return another_version(p, cell, out);
-	if (p->started) {
-		err = close_column(p, out);
-		if (!err)
-			err = buf_add_string(out, between[same]);
-	}
+		return another_version(p, cell, place(p, out));
+	if (p->started)
+		err = leave(p, same, out);
 	if (!err && same == SAME_NOTHING)
-		err = open_row(cell, out);
-	if (!err && same != SAME_FAMILY) {
-		err = print_string(cell->family, out);
-		if (!err)
-			err = buf_add_string(out, ": {");
-	}
+		err = open_row(p, cell, out);
+	if (!err && same != SAME_FAMILY)
+		err = open_family(p, cell, out);
 	if (!err)
-		err = print_qualifier(cell->qualifier, out);
+		err = print_qualifier(cell->qualifier, place(p, out));
 	if (!err)
-		err = buf_add_string(out, ": ");
+		err = buf_add_string(place(p, out), ": ");
 	return err < 0 ? err : print_version(cell, &p->version);
 }
 
 int print_json_finish(struct printer *p, struct buf *out)
 {
-	int err = close_column(p, out);
-
-	return err < 0 ? err : buf_add_string(out, "}}}\n");
+	return leave(p, SAME_NOTHING, out);
 }

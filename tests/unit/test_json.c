@@ -13,6 +13,8 @@ static void setup(void)
 	const struct family_spec families[] = {
 		{ BYTES_LITERAL("f"), NULL, FAMILY_BYTES },
 		{ BYTES_LITERAL("g"), NULL, FAMILY_BYTES },
+		{ BYTES_LITERAL("max"), NULL, FAMILY_INTMAX },
+		{ BYTES_LITERAL("sum"), NULL, FAMILY_INTSUM },
 	};
 	struct store_options options;
 	struct volume *volume;
@@ -23,7 +25,7 @@ static void setup(void)
 	ck_assert_int_eq(volume_mem_new(&volume), 0);
 	ck_assert_int_eq(store_open_volume(volume, &options, &store), 0);
 	ck_assert_int_eq(store_create_table(store, BYTES_LITERAL("t"), false,
-					    families, 2),
+					    families, 4),
 			 0);
 }
 
@@ -202,6 +204,14 @@ static const char *const wrong_lines[] = {
 	"{'if': {'absent': true, 'sett': true}, 'set': {}}",
 	"{'if': {'family': 'f', 'qualifier': 'a', 'matches': '('}}",
 	"{'if': {'absent': true, 'any_version': 1}, 'set': {}}",
+	"{'add': {'f': {'a': 1}}}",
+	"{'add': {'sum': {'a': '1x'}}}",
+	"{'add': {'sum': {'a': 1.5}}}",
+	"{'add': {'sum': {'a': null}}}",
+	"{'add': {'sum': {'a': {'timestamp': 1}}}}",
+	"{'set': {'sum': {'a': 1}}}",
+	"{'merge': {'sum': {'a': '1234567'}}}",
+	"{'merge': {'f': {'a': '12345678'}}}",
 	/* a condition that does not hold */
 	"{'if': {'present': true}, 'set': {'f': {'a': 1}}}",
 	"{'if': [{'absent': true}, {'family': 'f', 'present': true}], "
@@ -251,6 +261,33 @@ START_TEST(appends_and_increments)
 			 0);
 	check_row(false, "{'row': 'r', 'set': {'f': {'a': {'base64': "
 			 "'//////////8=', 'timestamp': 9000000000000000}}}}\n");
+}
+END_TEST
+
+START_TEST(adds_and_merges)
+{
+	ck_assert_int_eq(apply("{'add': {'sum': {'a': [{'value': 5, "
+			       "'timestamp': 1}, 2, {'value': 1, "
+			       "'timestamp': 2}, 3]}, 'max': {'a': "
+			       "{'value': -1, 'timestamp': 1}}}, "
+			       "'set': {'f': {'a': {'value': 'x', "
+			       "'timestamp': 1}}}}"),
+			 0);
+	check_row(true, "{'row': 'r', 'set': {'f': {'a': {'value': 'x', "
+			"'timestamp': 1}}}, 'merge': {'max': {'a': {'base64': "
+			"'//////////8=', 'timestamp': 1}}, 'sum': {'a': "
+			"[{'value': '\\u0000\\u0000\\u0000\\u0000\\u0000"
+			"\\u0000\\u0000\\u0004', 'timestamp': 2}, {'value': "
+			"'\\u0000\\u0000\\u0000\\u0000\\u0000\\u0000\\u0000"
+			"\\u0007', 'timestamp': 1}]}}}\n");
+	ck_assert_int_eq(
+		apply("{'delete': true, 'merge': {'sum': {'a': "
+		      "[{'base64': 'AAAAAAAAAAE=', 'timestamp': 3}, "
+		      "{'base64': '//////////8=', 'timestamp': 3}]}}}"),
+		0);
+	check_row(true, "{'row': 'r', 'merge': {'sum': {'a': {'value': "
+			"'\\u0000\\u0000\\u0000\\u0000\\u0000\\u0000"
+			"\\u0000\\u0000', 'timestamp': 3}}}}\n");
 }
 END_TEST
 
@@ -342,7 +379,8 @@ int main(void)
 	const TTest *tests[] = { sets_and_prints, deletes,
 				 order,           refuses,
 				 bounds,          appends_and_increments,
-				 conditions,      otherwise };
+				 conditions,      otherwise,
+				 adds_and_merges };
 
-	return run_suite("json", setup, teardown, tests, 8);
+	return run_suite("json", setup, teardown, tests, 9);
 }

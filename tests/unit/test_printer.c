@@ -10,11 +10,14 @@
 	}
 
 static const struct cell cells[] = {
-	{ B("a"), B("cf"), B("one"), 2000, 0, B("0"), B("") },
-	{ B("a"), B("cf"), B("one"), 1000, 0, B("x,\"\n\t\\"), B("") },
-	{ B("a"), B("cf"), B("two"), 1000, 0, B(""), B("") },
-	{ B("a"), B("st"), B("\xe6\x97\xa5"), 3000, 0, B("\xff"), B("") },
-	{ B("b\xff"), B("st"), B("base64:"), 5, 0, B("v"), B("") },
+	{ B("a"), B("cf"), B("one"), 2000, 0, B("0"), B(""), AGGREGATE_NONE },
+	{ B("a"), B("cf"), B("one"), 1000, 0, B("x,\"\n\t\\"), B(""),
+	  AGGREGATE_NONE },
+	{ B("a"), B("cf"), B("two"), 1000, 0, B(""), B(""), AGGREGATE_NONE },
+	{ B("a"), B("st"), B("\xe6\x97\xa5"), 3000, 0, B("\xff"), B(""),
+	  AGGREGATE_NONE },
+	{ B("b\xff"), B("st"), B("base64:"), 5, 0, B("v"), B(""),
+	  AGGREGATE_NONE },
 };
 
 static void check_format(enum text_format format, size_t count,
@@ -61,7 +64,7 @@ START_TEST(cbt_time_is_local)
 	static const struct cell late = { B("r"), B("f"),
 					  B("q"), UINT64_C(9223372036854775000),
 					  0,      B(""),
-					  B("") };
+					  B(""),  AGGREGATE_NONE };
 	struct buf out = BUF_INIT;
 	struct printer *p;
 

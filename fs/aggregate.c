@@ -1,0 +1,189 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "fs/ctl.h"
+#include "store/text.h"
+
+/*
+ * A cell of an aggregate family as a file: it reads as its number in decimal
+ * and a newline. Each complete line that is written is a number to be added to
+ * the newest version, or to one of now if there is none; the lines of one write
+ * are added together. A last line without newline is taken at close. A wrong
+ * line stops: the write takes the bytes before it, and the next one fails.
+ */
+#define LINE_SIZE_MAX 64
+
+int cell_show(const struct cell *cell, struct buf *out)
+{
+	int err;
+
+	if (!cell->aggregate)
+		return buf_add_bytes(out, cell->value);
+	err = aggregate_print(cell, out);
+	return err ? err : buf_add_byte(out, '\n');
+}
+
+uint64_t cell_shown_size(const struct cell *cell)
+{
+	char text[32];
+
+	if (!cell->aggregate)
+		return cell_size(cell);
+	return (uint64_t)snprintf(
+		text, sizeof(text), "%lld\n",
+		(long long)aggregate_number(cell->aggregate, cell->value));
+}
+
+static int file_open(struct fs *fs, struct ctl_file *f)
+{
+	struct buf memory = BUF_INIT;
+	const struct path *p = &f->path;
+	struct cell cell;
+	int err;
+
+	if ((f->flags & O_ACCMODE) == O_WRONLY)
+		return 0;
+	err = store_get(fs->store, NULL, p->table, p->row, p->family,
+			p->qualifier, &cell, &memory);
+	if (err == 1)
+		err = cell_show(&cell, &f->out);
+	buf_release(&memory);
+	return err < 0 ? err : 0;
+}
+
+struct addition {
+	const struct path *path;
+	const int64_t *numbers;
+	size_t count;
+};
+
+static int decide(void *context, struct write *w)
+{
+	const struct addition *a = context;
+	size_t i;
+	int err = write_row(w, a->path->table, a->path->row);
+
+	for (i = 0; i < a->count && !err; i++)
+		err = write_add_newest(w, a->path->family, a->path->qualifier,
+				       a->numbers[i]);
+	return err;
+}
+
+static int add(struct fs *fs, struct ctl_file *f, const struct buf *numbers)
+{
+	struct addition a = { &f->path,
+			      (const int64_t *)(const void *)numbers->data,
+			      numbers->size / sizeof(int64_t) };
+	struct cell_info info;
+	int err;
+
+	if (a.count == 0)
+		return 0;
+	err = store_update(fs->store, decide, &a, fs->options->sync);
+	if (!err)
+		err = cell_newest(fs, &f->path, &info, 1);
+	if (err == 1)
+		fs_committed(fs, f->node, info.timestamp_us, info.seq);
+	return err < 0 ? err : 0;
+}
+
+/* The number of a line, added to numbers; an empty line is none. */
+static int take_line(struct bytes line, struct buf *numbers)
+{
+	int64_t number;
+
+	while (line.size > 0 && strchr(" \t\r", line.data[line.size - 1]))
+		line.size--;
+	while (line.size > 0 && strchr(" \t", line.data[0]))
+		line = bytes_after(line, 1);
+	if (line.size == 0)
+		return 0;
+	if (!int_parse_go(line, &number))
+		return fail(EINVAL,
+			    "\"%.*s\" is no 64-bit integer; what is written "
+			    "here is added, a number a line",
+			    (int)line.size, (const char *)line.data);
+	return buf_add(numbers, &number, sizeof(number));
+}
+
+static ssize_t file_write(struct fs *fs, struct ctl_file *f, struct bytes data,
+			  uint64_t offset)
+{
+	struct buf numbers = BUF_INIT;
+	size_t taken = 0, before = f->in.size;
+	int err = fs_check_space(fs), failed;
+
+	(void)offset;
+	if (!err && f->state)
+		err = fail(EINVAL, "the last line was taken without a newline");
+	while (!err && taken < data.size) {
+		struct bytes rest = bytes_after(data, taken);
+		const uint8_t *end = memchr(rest.data, '\n', rest.size);
+
+		rest.size = end ? (size_t)(end - rest.data) : rest.size;
+		before = f->in.size;
+		if (rest.size > LINE_SIZE_MAX - before)
+			err = fail(EINVAL, "a line of more than %d bytes",
+				   LINE_SIZE_MAX);
+		else
+			err = buf_add_bytes(&f->in, rest);
+		if (!err && end)
+			err = take_line(buf_bytes(&f->in), &numbers);
+		if (err) {
+			/* The next try meets the same line again. */
+			f->in.size = before;
+			break;
+		}
+		if (end)
+			buf_reset(&f->in);
+		taken += rest.size + (end != NULL);
+	}
+	failed = add(fs, f, &numbers);
+	buf_release(&numbers);
+	if (failed)
+		return failed;
+	if (err && taken > 0)
+		fs_log_error(fs, f->node, NULL, err);
+	return taken > 0 ? (ssize_t)taken : err;
+}
+
+static int file_flush(struct fs *fs, struct ctl_file *f)
+{
+	struct buf numbers = BUF_INIT;
+	int err;
+
+	if (f->in.size == 0)
+		return 0;
+	f->state = f; /* nothing may follow */
+	err = take_line(buf_bytes(&f->in), &numbers);
+	buf_reset(&f->in);
+	if (!err)
+		err = add(fs, f, &numbers);
+	buf_release(&numbers);
+	return err;
+}
+
+static int file_sync(struct fs *fs, struct ctl_file *f)
+{
+	(void)f;
+	return store_sync(fs->store);
+}
+
+static void file_release(struct fs *fs, struct ctl_file *f)
+{
+	/* Nothing was added to one that was made. */
+	if (f->node->local) {
+		node_detach(&fs->nodes, f->node);
+		fs_changed_outside(fs);
+	}
+}
+
+const struct ctl_ops ctl_aggregate_ops = {
+	.open = file_open,
+	.read = ctl_read_text,
+	.write = file_write,
+	.flush = file_flush,
+	.sync = file_sync,
+	.release = file_release,
+};
