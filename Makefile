@@ -7,9 +7,11 @@ SAN ?=
 comma := ,
 B := build$(if $(SAN),/san-$(firstword $(subst $(comma), ,$(SAN))))
 PREFIX ?= /usr/local
+SBINDIR ?= /sbin
+UNITDIR ?= $(PREFIX)/lib/systemd/system
 
 CC ?= gcc
-LIBS := fuse3 liblz4 libisal yajl libpcre2-8
+LIBS := fuse3 liblz4 libisal yajl libpcre2-8 libsystemd
 LIB_CFLAGS = $(shell pkg-config --cflags $(LIBS))
 LIB_LDFLAGS = $(shell pkg-config --libs $(LIBS)) -pthread -lm
 WARN := -Wall -Wextra -Wpedantic -Werror -Wshadow -Wconversion \
@@ -44,7 +46,7 @@ FUZZ_BIN := $(patsubst %.c,$(B)/%,$(FUZZ))
 PROGRAMS := $(B)/tabletfs $(if $(CONFORMANCE),$(B)/tests/conformance)
 
 .PHONY: all build deps check check-built check-fault canary demo fuzz lint \
-	bench bench-engine bench-fs install clean
+	bench bench-engine bench-fs install install-files clean
 .SECONDARY:
 
 all: deps
@@ -95,8 +97,23 @@ bench-engine: deps
 	@$(MAKE) --no-print-directory $(B)/tests/bench-engine
 	@B=$(B) tests/bench/run-engine
 
+# mount(8) looks for its helpers in /sbin only.
 install: all
+	@$(MAKE) --no-print-directory install-files
+
+install-files:
 	install -D $(B)/tabletfs $(DESTDIR)$(PREFIX)/bin/tabletfs
+	install -d $(DESTDIR)$(SBINDIR)
+	ln -sf $(PREFIX)/bin/tabletfs $(DESTDIR)$(SBINDIR)/mount.fuse.tabletfs
+	install -D -m 644 tools/tabletfs.1 \
+		$(DESTDIR)$(PREFIX)/share/man/man1/tabletfs.1
+	install -D -m 644 tools/tabletfs.5 \
+		$(DESTDIR)$(PREFIX)/share/man/man5/tabletfs.5
+	install -D -m 644 tools/tabletfs.bash \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/tabletfs
+	install -d $(DESTDIR)$(UNITDIR)
+	sed 's,@PREFIX@,$(PREFIX),' tools/tabletfs@.service.in \
+		>$(DESTDIR)$(UNITDIR)/tabletfs@.service
 
 clean:
 	rm -rf build

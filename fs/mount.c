@@ -5,6 +5,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <systemd/sd-daemon.h>
 #include <unistd.h>
 
 #include "fs/at.h"
@@ -154,6 +155,8 @@ static int session_arguments(const struct mount_options *o, const char *store,
 	}
 	if (!err && o->allow_other)
 		err = buf_add_string(out, ",allow_other,default_permissions");
+	if (!err && o->read_only)
+		err = buf_add_string(out, ",ro");
 	return err ? err : buf_terminate(out);
 }
 
@@ -191,9 +194,12 @@ static int serve_session(struct fs *fs, const sigset_t *ending,
 
 	if (fuse_session_mount(fs->session, mount_point))
 		return fail(EIO, "the kernel refuses the mount");
+	sd_notifyf(0, "STATUS=%s is served at %s", fs->options->store,
+		   mount_point);
 	err = loop_serve(fs->session, ending, &fs->metrics, tick, fs);
 	if (err)
 		err = fail(-err, "the session broke");
+	sd_notify(0, "STOPPING=1");
 	if (fs_commit_all(fs, true) && !err)
 		err = fail(EIO, "some files could not be committed");
 	fuse_session_unmount(fs->session);

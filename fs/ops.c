@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <systemd/sd-daemon.h>
 #include <unistd.h>
 
 #include "fs/at.h"
@@ -57,6 +58,7 @@ static void on_init(void *userdata, struct fuse_conn_info *conn)
 		tell_ready(fs);
 		return;
 	}
+	sd_notify(0, "READY=1");
 	printf("tabletfs: %s is served at %s\n", fs->options->store,
 	       fs->options->mount_point);
 	fflush(stdout);

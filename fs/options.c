@@ -23,6 +23,7 @@ static const struct flag flags[] = {
 	{ "xattr", offsetof(struct mount_options, xattr) },
 	{ "sync", offsetof(struct mount_options, sync) },
 	{ "allow_other", offsetof(struct mount_options, allow_other) },
+	{ "ro", offsetof(struct mount_options, read_only) },
 };
 
 /* Words of mount(8) and fstab that change nothing here. */
@@ -58,6 +59,9 @@ static int parse_value(struct mount_options *o, const char *word,
 	uint64_t n;
 	int err;
 
+	/* As mount(8) notes who may unmount. */
+	if (!strcmp(word, "user") || !strcmp(word, "comment"))
+		return 0;
 	if (!strcmp(word, "gc")) {
 		o->gc = value;
 		return 0;

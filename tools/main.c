@@ -128,6 +128,8 @@ int main(int argc, char **argv)
 	int status;
 
 	raise_file_limit();
+	if (is_mount_helper(argv[0]))
+		return mount_helper(argc, argv);
 	if (c.argc == 0) {
 		c.argc = 1;
 		c.argv = no_verb;

@@ -89,4 +89,8 @@ int verb_version(struct verb_call *c);
 int verb_mount(struct verb_call *c);
 int verb_umount(struct verb_call *c);
 
+/* The program under another name, by which mount(8) calls it: its status. */
+bool is_mount_helper(const char *program);
+int mount_helper(int argc, char **argv);
+
 #endif

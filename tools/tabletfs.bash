@@ -1,0 +1,108 @@
+# Bash completion for tabletfs: verbs, tables and families of the store that
+# -store or TABLETFS_STORE names, and paths. Names that a mount does not list
+# (.scan and its steps, .schema, ...) are completed for the commands that
+# _tabletfs_paths is set for; put into ~/.bashrc, for example:
+#
+#   . /usr/share/bash-completion/completions/tabletfs
+#   complete -o default -o nospace -F _tabletfs_paths cat ls head
+
+_tabletfs_verbs() {
+	tabletfs help 2>/dev/null | sed -n 's/^tabletfs \([a-z]*\) .*/\1/p'
+}
+
+# The store of the command line so far.
+_tabletfs_store() {
+	local i
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		case ${COMP_WORDS[i]} in
+		-store | --store)
+			echo "${COMP_WORDS[i + 1]}"
+			return ;;
+		esac
+	done
+	echo "${TABLETFS_STORE:-}"
+}
+
+_tabletfs() {
+	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
+	local i=1 verb store words=
+	while [ "$i" -lt "$COMP_CWORD" ]; do
+		case ${COMP_WORDS[i]} in
+		-store | --store) i=$((i + 2)) ;;
+		-*) i=$((i + 1)) ;;
+		*) break ;;
+		esac
+	done
+	COMPREPLY=()
+	if [ "$i" -ge "$COMP_CWORD" ]; then
+		case $before in -store | --store)
+			compopt -o dirnames 2>/dev/null
+			return ;;
+		esac
+		COMPREPLY=($(compgen -W "-store $(_tabletfs_verbs)" -- "$word"))
+		return
+	fi
+	verb=${COMP_WORDS[i]}
+	store=$(_tabletfs_store)
+	case $verb:$((COMP_CWORD - i)) in
+	help:1)
+		words=$(_tabletfs_verbs) ;;
+	mount:* | umount:*)
+		if [ "$before" = -o ]; then
+			words="allow_other commit= delimiter= gc= memory= quiet
+				quota= ro showctl strictschema sync xattr"
+			compopt -o nospace 2>/dev/null
+		else
+			compopt -o default 2>/dev/null
+			words="-f -o"
+		fi ;;
+	import:2)
+		compopt -o default 2>/dev/null ;;
+	createtable:* | check:* | stats:* | sync:* | version:*) ;;
+	*:1)
+		words=$(tabletfs -store "$store" ls 2>/dev/null) ;;
+	createfamily:*) ;;
+	deletefamily:2 | setgcpolicy:2)
+		words=$(tabletfs -store "$store" ls "${COMP_WORDS[i + 1]}" \
+			2>/dev/null | awk 'NR > 2 { print $1 }') ;;
+	esac
+	COMPREPLY=($(compgen -W "$words" -- "$word"))
+}
+
+# Paths in a mount, with the names that listings of data leave out. What stands
+# behind .scan/prefix is completed by the next segments of row keys.
+_tabletfs_paths() {
+	local word=${COMP_WORDS[COMP_CWORD]} dir base name
+	COMPREPLY=()
+	case $word in
+	*/*) dir=${word%/*}/ base=${word##*/} ;;
+	*) dir=./ base=$word ;;
+	esac
+	[ "$(stat -f -c %T "$dir" 2>/dev/null)" = fuseblk ] ||
+		[ "$(findmnt -n -o FSTYPE -T "$dir" 2>/dev/null)" = \
+			fuse.tabletfs ] || return 0
+	case $dir in
+	*/.scan/*prefix/)
+		# phone#4c: the segments after phone# that begin with 4c.
+		name=${base%"${base##*#}"}
+		for name in $(ls "$dir${name:+$name/}segments" 2>/dev/null |
+			sed "s/^/$name/"); do
+			case $name in "$base"*)
+				COMPREPLY+=("$dir$name/") ;;
+			esac
+		done
+		return ;;
+	esac
+	for name in .tabletfs .schema .granularity .at .drop .import .mutate \
+		.scan .stats .row.jsonl .versions; do
+		case $name in "$base"*) ;; *) continue ;; esac
+		[ -n "$base" ] || continue
+		if [ -d "$dir$name" ]; then
+			COMPREPLY+=("${word%"$base"}$name/")
+		elif [ -e "$dir$name" ]; then
+			COMPREPLY+=("${word%"$base"}$name ")
+		fi
+	done
+}
+
+complete -F _tabletfs tabletfs
