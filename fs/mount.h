@@ -28,7 +28,7 @@ struct mount_options {
 	bool xattr;
 	bool sync; /* every close is durable */
 	bool allow_other;
-	bool read_only; /* -o ro: the kernel refuses changes */
+	bool read_only;              /* -o ro: the kernel refuses changes */
 	unsigned int commit_seconds; /* log is synced at least so often */
 	const char *gc;              /* policy of families made by mkdir */
 	const char *delimiter;       /* of segments of row keys */
