@@ -46,7 +46,7 @@ FUZZ_BIN := $(patsubst %.c,$(B)/%,$(FUZZ))
 PROGRAMS := $(B)/tabletfs $(if $(CONFORMANCE),$(B)/tests/conformance)
 
 .PHONY: all build deps check check-built check-fault canary demo fuzz lint \
-	bench bench-engine bench-fs install install-files clean
+	bench bench-engine bench-fs bench-large install install-files clean
 .SECONDARY:
 
 all: deps
@@ -90,6 +90,11 @@ bench: deps
 bench-fs: deps
 	@$(MAKE) --no-print-directory build $(MAIN_BIN)
 	@B=$(B) tests/bench/run-fs
+
+# A table of 100 million cells: loaded, listed, read, and the memory for it.
+bench-large: deps
+	@$(MAKE) --no-print-directory build
+	@B=$(B) tests/bench/run-large
 
 # Beside other engines, whose libraries nothing else needs.
 bench-engine: deps
