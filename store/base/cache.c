@@ -402,9 +402,9 @@ void cache_forget(struct cache *c, uint64_t file)
 	}
 }
 
-bool cache_reserve(struct cache *c, size_t size)
+bool cache_reserve(struct cache *c, size_t size, unsigned int eighths)
 {
-	size_t limit = c->shard_capacity * c->shard_count / 2;
+	size_t limit = c->shard_capacity * c->shard_count / 8 * eighths;
 	size_t reserved = atomic_load(&c->reserved);
 
 	do {

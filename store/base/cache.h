@@ -54,10 +54,10 @@ void cache_forget(struct cache *c, uint64_t file);
 
 /*
  * Takes size bytes of the capacity for a block that its caller holds on to for
- * long, so that it need not be looked up: at most half of all; false if that is
- * used up. Give them back.
+ * long, so that it need not be looked up; false if all that is taken would then
+ * be more than so many eighths, 4 at most, of the capacity. Give them back.
  */
-bool cache_reserve(struct cache *c, size_t size);
+bool cache_reserve(struct cache *c, size_t size, unsigned int eighths);
 void cache_unreserve(struct cache *c, size_t size);
 
 struct cache_stats cache_stats(struct cache *c);

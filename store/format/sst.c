@@ -6,6 +6,13 @@
 #include "store/format/filter.h"
 #include "store/format/sst_format.h"
 
+/* How much of the cache's capacity parts that are held on to may take in all
+ * before no further one is: of indexes, which every lookup needs, more. */
+enum {
+	FILTER_EIGHTHS = 3,
+	INDEX_EIGHTHS = 4,
+};
+
 int sst_fail(const struct sst *t, uint64_t offset, int err)
 {
 	if (err == -ENOMEM)
@@ -241,11 +248,24 @@ uint64_t sst_seq(const struct sst *t)
 	return t->seq;
 }
 
+/* Holds on to a part that was read and for which there is room in the cache;
+ * another thread may have been first. */
+static void pin_part(struct sst *t, enum sst_part part,
+		     struct cache_block **block)
+{
+	struct cache_block *none = NULL;
+
+	if (atomic_compare_exchange_strong(&t->pinned[part], &none, *block))
+		return;
+	cache_unreserve(t->cache, pinned_size(*block));
+	cache_put(t->cache, *block);
+	*block = none;
+}
+
 int sst_get_part(struct sst *t, enum sst_part part, enum sst_read how,
 		 struct cache_block **out)
 {
 	struct sst_handle handle;
-	struct cache_block *none = NULL;
 	int err;
 
 	*out = atomic_load_explicit(&t->pinned[part], memory_order_acquire);
@@ -261,17 +281,11 @@ int sst_get_part(struct sst *t, enum sst_part part, enum sst_read how,
 	err = read_block(t, handle, out);
 	if (err < 0)
 		return err;
-	if (part != SST_FILTER)
-		add_heads(*out);
-	if (!cache_reserve(t->cache, pinned_size(*out))) {
+	add_heads(*out);
+	if (cache_reserve(t->cache, pinned_size(*out), INDEX_EIGHTHS))
+		pin_part(t, part, out);
+	else
 		cache_insert(t->cache, t->file_id, handle.offset, *out);
-		return 0;
-	}
-	if (!atomic_compare_exchange_strong(&t->pinned[part], &none, *out)) {
-		cache_unreserve(t->cache, pinned_size(*out));
-		cache_put(t->cache, *out);
-		*out = none; /* another thread was first */
-	}
 	return 0;
 }
 
@@ -287,20 +301,50 @@ bool sst_has_rows(const struct sst *t)
 	return t->footer.row_index_size > 0;
 }
 
-int sst_may_contain(struct sst *t, uint64_t prefix_hash)
+/*
+ * The filter, if it is in memory or may be held there: 1, else 0. It is as
+ * large as hundreds of data blocks, so to read it for one lookup and let it go
+ * again would cost more than the one block that it may save.
+ */
+static int get_filter(struct sst *t, struct cache_block **out)
 {
 	struct sst_handle handle = sst_footer_part(&t->footer, SST_FILTER);
-	struct cache_block *block;
-	int result;
+	int err;
 
-	if (handle.size == 0)
+	*out = atomic_load_explicit(&t->pinned[SST_FILTER],
+				    memory_order_acquire);
+	if (*out)
 		return 1;
-	result = sst_get_part(t, SST_FILTER, SST_READ_FILL, &block);
-	if (result < 0)
-		return result;
+	if (handle.size == 0 ||
+	    !cache_reserve(t->cache, (size_t)handle.size, FILTER_EIGHTHS))
+		return 0;
+	err = read_block(t, handle, out);
+	cache_unreserve(t->cache, (size_t)handle.size);
+	if (err < 0)
+		return err;
+	/* What it takes is known now. */
+	if (!cache_reserve(t->cache, pinned_size(*out), FILTER_EIGHTHS)) {
+		cache_put(t->cache, *out);
+		return 0;
+	}
+	pin_part(t, SST_FILTER, out);
+	return 1;
+}
+
+int sst_may_contain(struct sst *t, uint64_t prefix_hash)
+{
+	struct cache_block *block;
+	int result = get_filter(t, &block);
+
+	if (result <= 0)
+		return result < 0 ? result : 1;
 	result = filter_may_contain(block->bytes, prefix_hash);
-	sst_put_part(t, SST_FILTER, block);
-	return result < 0 ? sst_fail(t, handle.offset, result) : result;
+	return result < 0
+		       ? sst_fail(
+				 t,
+				 sst_footer_part(&t->footer, SST_FILTER).offset,
+				 result)
+		       : result;
 }
 
 void sst_prefetch_filter(const struct sst *t, uint64_t prefix_hash)
