@@ -11,6 +11,7 @@
 #include "store/engine/cursor.h"
 #include "store/engine/gc.h"
 #include "store/engine/large.h"
+#include "store/engine/repair.h"
 #include "store/model/filter.h"
 #include "store/model/regex.h"
 
@@ -431,6 +432,21 @@ int store_compact(struct store *s, struct bytes table);
 struct engine_backup_result;
 int store_backup(struct store *s, const char *directory,
 		 struct engine_backup_result *result);
+
+/*
+ * Makes a new store of all that can be read of a damaged one, which is left as
+ * it is; files are linked where that is possible. tell is given a sentence
+ * about each loss. 0 however little was left; -EEXIST, -ERR_store_in_use,
+ * -ERR_not_a_store if there is nothing of one. What a failure leaves is named
+ * TO.partial.
+ */
+int store_repair(const char *directory, const char *to,
+		 void (*tell)(void *context, const char *text), void *context,
+		 struct repair_result *result);
+/* The same of volumes; to passes to it. */
+int store_repair_volume(struct volume *from, struct volume *to,
+			void (*tell)(void *context, const char *text),
+			void *context, struct repair_result *result);
 
 /* Rules for names: 0 or -ERR_bad_name with the reason. */
 int store_check_table_name(struct bytes name);

@@ -51,7 +51,13 @@ static int cannot_open(struct verb_call *c, const char *store, int err)
 				  "%s; createtable or mount makes a store in a "
 				  "new or empty directory",
 				  verb_error_text(err));
-	return verb_failed(c, "Opening the store", err);
+	verb_failed(c, "Opening the store", err);
+	if (-err >= ERR_BASE && err_errno(err) == EIO)
+		verb_wrong(c,
+			   "tabletfs -store %s repair <dir> makes a new "
+			   "store of what can be read",
+			   store);
+	return 1;
 }
 
 /* Opens the store, waiting while another command has it; 1 with the place if

@@ -1,3 +1,5 @@
+#include <stdlib.h>
+
 #include "tools/verb.h"
 
 static void report(void *context, const char *problem)
@@ -54,6 +56,37 @@ int verb_backup(struct verb_call *c)
 	fprintf(c->out, "%llu files linked, %llu copied, %llu bytes\n",
 		(unsigned long long)r.linked_count,
 		(unsigned long long)r.copied_count, (unsigned long long)r.size);
+	return 0;
+}
+
+static void tell(void *context, const char *text)
+{
+	struct verb_call *c = context;
+
+	fprintf(c->out, "%s\n", text);
+}
+
+int verb_repair(struct verb_call *c)
+{
+	const char *directory = getenv("TABLETFS_STORE");
+	struct repair_result r = { 0 };
+	int err;
+
+	if (c->argc != 2)
+		return verb_usage(c);
+	if (!directory)
+		return verb_wrong(c, "which store? Say tabletfs -store DIR "
+				     "repair <dir>");
+	err = store_repair(directory, c->argv[1], tell, c, &r);
+	if (err < 0)
+		return verb_failed(c, "Repairing", err);
+	fprintf(c->out,
+		"%llu files linked, %llu copied, %llu written anew, %llu "
+		"losses\n",
+		(unsigned long long)r.linked_count,
+		(unsigned long long)r.copied_count,
+		(unsigned long long)r.rewritten_count,
+		(unsigned long long)r.lost_count);
 	return 0;
 }
 

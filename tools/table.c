@@ -121,6 +121,16 @@ const struct verb verbs[] = {
 	  "\n"
 	  "    Example: tabletfs read mobile-time-series prefix=phone\n",
 	  verb_read },
+	{ "repair", VERB_NO_STORE, "repair <dir>",
+	  "Make a new store of what can be read of a damaged one",
+	  "Reads every file of the store, which must not be mounted, and\n"
+	  "makes <dir>, which must not be there yet, a store of all that is\n"
+	  "whole. Prints a line for each thing that is lost: the file, the\n"
+	  "place in it, why, and between which rows. The damaged store stays\n"
+	  "as it is. Files that are whole are linked, where the file system\n"
+	  "can. Then look at <dir>, and put it in the store's place:\n"
+	  "    mv <store> <store>.damaged && mv <dir> <store>\n",
+	  verb_repair },
 	{ "set", 0,
 	  "set <table> <row> [app-profile=<app profile id>] "
 	  "family:[column]=val[@ts] ...",

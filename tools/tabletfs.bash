@@ -56,7 +56,7 @@ _tabletfs() {
 			compopt -o default 2>/dev/null
 			words="-f -o"
 		fi ;;
-	import:2)
+	import:2 | backup:1 | repair:1)
 		compopt -o default 2>/dev/null ;;
 	createtable:* | check:* | stats:* | sync:* | version:*) ;;
 	*:1)

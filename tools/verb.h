@@ -82,6 +82,7 @@ int verb_import(struct verb_call *c);
 int verb_backup(struct verb_call *c);
 int verb_check(struct verb_call *c);
 int verb_compact(struct verb_call *c);
+int verb_repair(struct verb_call *c);
 int verb_stats(struct verb_call *c);
 int verb_sync(struct verb_call *c);
 int verb_help(struct verb_call *c);

@@ -127,12 +127,23 @@ struct segment_writer {
 	const char *path;
 };
 
+/* Appends the bytes [from, to) of what r reads to w. */
+int volume_copy(struct reader *r, uint64_t from, uint64_t to,
+		struct segment_writer *w);
+/* Gives another volume a file of this size under the same name: 1 if it could
+ * be linked, 0 if it was copied. */
+int volume_bring(struct volume *from, const char *name, uint64_t size,
+		 struct volume *to);
+
 /*
  * A directory of the local file system. With create, makes it (mode 0700) if
  * it is missing; a directory that holds other files but no store is refused
  * (-ERR_not_a_store), and without create so is an empty one. Takes no lease.
  */
 int volume_posix_open(const char *directory, bool create, struct volume **out);
+/* The same of a directory that should hold a store, whether or not it says so
+ * itself; for repair. */
+int volume_posix_open_damaged(const char *directory, struct volume **out);
 
 /* 0 if there is nothing of this name yet, or -EEXIST. */
 int volume_posix_free_name(const char *path);

@@ -534,38 +534,58 @@ static const struct volume_ops posix_ops = {
 	.close = posix_close,
 };
 
-int volume_posix_open(const char *directory, bool create, struct volume **out)
+static int open_directory(const char *directory, bool create,
+			  struct posix_volume **out)
 {
 	struct posix_volume *v = calloc(1, sizeof(*v));
 	int err = 0;
 
-	*out = NULL;
+	*out = v;
 	if (!v)
 		return -ENOMEM;
 	v->directory = -1;
 	v->lock = -1;
 	v->volume.ops = &posix_ops;
 	v->path = strdup(directory);
-	if (!v->path) {
-		err = -ENOMEM;
-		goto close_volume;
-	}
+	if (!v->path)
+		return -ENOMEM;
 	v->volume.path = v->path;
 	if (create)
 		err = posix_make_directory(v);
 	if (err < 0)
-		goto close_volume;
+		return err;
 	v->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (v->directory < 0)
-		err = fail(errno, "%s: cannot open", directory);
-	else
-		err = posix_check_marker(v, create);
-	if (err < 0)
-		goto close_volume;
-	*out = &v->volume;
-	return 0;
+	return v->directory < 0 ? fail(errno, "%s: cannot open", directory) : 0;
+}
 
-close_volume:
-	posix_close(&v->volume);
+/* Gives v out, or ends it after an error. */
+static int give_volume(struct posix_volume *v, int err, struct volume **out)
+{
+	*out = err < 0 ? NULL : &v->volume;
+	if (err < 0 && v)
+		posix_close(&v->volume);
 	return err;
+}
+
+int volume_posix_open(const char *directory, bool create, struct volume **out)
+{
+	struct posix_volume *v;
+	int err = open_directory(directory, create, &v);
+
+	if (err == 0)
+		err = posix_check_marker(v, create);
+	return give_volume(v, err, out);
+}
+
+int volume_posix_open_damaged(const char *directory, struct volume **out)
+{
+	struct posix_volume *v;
+	int err = open_directory(directory, false, &v);
+
+	if (err == 0) {
+		err = posix_check_marker(v, false);
+		if (err == -ERR_not_a_store)
+			err = 0;
+	}
+	return give_volume(v, err, out);
 }

@@ -9,8 +9,6 @@
  * with the commit lock held, so that it needs no log. While files are copied
  * the version keeps them, and writers go on.
  */
-#define COPY_SIZE (1 << 20)
-
 struct backup {
 	struct engine *e;
 	struct volume *to;
@@ -70,62 +68,18 @@ static int capture(struct backup *b)
 	return err;
 }
 
-static int copy_bytes_of(struct reader *r, uint64_t size,
-			 struct segment_writer *w)
-{
-	uint8_t *part = malloc(COPY_SIZE);
-	uint64_t at = 0;
-	size_t n;
-	int err = part ? 0 : -ENOMEM;
-
-	for (; err == 0 && at < size; at += n) {
-		n = size - at < COPY_SIZE ? (size_t)(size - at) : COPY_SIZE;
-		err = r->ops->pread(r, at, part, n);
-		if (err == 0)
-			err = w->ops->segment_append(w, bytes_of(part, n));
-	}
-	free(part);
-	return err;
-}
-
-static int copy_file(struct volume *from, const char *name, uint64_t size,
-		     struct volume *to)
-{
-	struct segment_writer *w;
-	struct reader *r;
-	int err = from->ops->open(from, name, &r);
-
-	if (err < 0)
-		return err;
-	err = to->ops->segment_create(to, name, &w);
-	if (err == 0) {
-		err = copy_bytes_of(r, size, w);
-		if (err == 0)
-			err = to->ops->segment_finish(w);
-		else
-			to->ops->segment_abandon(w);
-	}
-	from->ops->reader_close(r);
-	return err;
-}
-
 static int bring(struct backup *b, uint64_t id, const char *suffix,
 		 uint64_t size)
 {
 	char name[VOLUME_NAME_MAX + 1];
-	struct volume *from = b->e->volume;
-	int err;
+	int linked;
 
 	manifest_name(id, suffix, name);
-	err = from->ops->link(from, name, b->to);
-	if (err == 0) {
-		b->result->linked_count++;
-	} else if (err == -EXDEV) {
-		err = copy_file(from, name, size, b->to);
-		b->result->copied_count++;
-	}
+	linked = volume_bring(b->e->volume, name, size, b->to);
+	b->result->linked_count += linked == 1;
+	b->result->copied_count += linked == 0;
 	b->result->size += size;
-	return err;
+	return linked < 0 ? linked : 0;
 }
 
 int engine_backup(struct engine *e, struct volume *to,

@@ -361,23 +361,30 @@ static int replay_edit(void *context, struct bytes record)
 	return err;
 }
 
-static int replay(struct manifest *m, const struct root *root)
+static int replay_edits(struct replay *r, const struct root *root)
 {
-	struct replay r = { .m = m };
+	struct volume *v = r->m->volume;
 	struct wal_replay result = { 0 };
-	struct version *v;
 	char name[VOLUME_NAME_MAX + 1];
 	int err;
 
 	manifest_name(root->edits_id, "edits", name);
-	err = wal_replay(m->volume, name, root->edits_id, 0, replay_edit, &r,
-			 &result);
+	err = wal_replay(v, name, root->edits_id, 0, replay_edit, r, &result);
 	if (err == -ENOENT)
-		err = fail(ERR_manifest_damaged, "%s/%s: is missing",
-			   m->volume->path, name);
-	if (err == 0 && !r.any)
+		err = fail(ERR_manifest_damaged, "%s/%s: is missing", v->path,
+			   name);
+	if (err == 0 && !r->any)
 		err = fail(ERR_manifest_damaged, "%s/%s: holds no edit",
-			   m->volume->path, name);
+			   v->path, name);
+	return err;
+}
+
+static int replay(struct manifest *m, const struct root *root)
+{
+	struct replay r = { .m = m };
+	struct version *v;
+	int err = replay_edits(&r, root);
+
 	if (err == 0)
 		err = next_version(m, &r.files, &v);
 	if (err == 0) {
@@ -385,6 +392,35 @@ static int replay(struct manifest *m, const struct root *root)
 		m->current = v;
 	}
 	edit_release(&r.files);
+	return err;
+}
+
+int manifest_read(struct volume *v, struct edit *state)
+{
+	struct manifest m = { .volume = v };
+	struct replay r = { .m = &m };
+	struct buf raw = BUF_INIT;
+	struct root root;
+	size_t i;
+	int err;
+
+	*state = (struct edit)EDIT_INIT;
+	err = v->ops->root_get(v, &m.root_version, &raw);
+	if (err == 0)
+		err = root_decode(v, buf_bytes(&raw), &root);
+	if (err == 0)
+		err = replay_edits(&r, &root);
+	for (i = 0; i < m.log_count && err == 0; i++)
+		err = edit_add_log(&r.files, m.logs[i].id,
+				   m.logs[i].final_size);
+	r.files.last_seq = m.last_seq;
+	r.files.gc_time_us = m.gc_time_us;
+	if (err == 0)
+		*state = r.files;
+	else
+		edit_release(&r.files);
+	free(m.logs);
+	buf_release(&raw);
 	return err;
 }
 

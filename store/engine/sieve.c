@@ -172,7 +172,10 @@ int sieve_entry(struct sieve *s, struct bytes key)
 		s->hider_seq = UINT64_MAX;
 		s->gc_asked = false;
 		s->open_reader = 0;
+	} else if (s->last_seq == key_seq(key)) {
+		return SIEVE_DROP; /* inputs and output of one merge are here */
 	}
+	s->last_seq = key_seq(key);
 	if (kind == KEY_MERGE && s->family && !s->family->merge)
 		kind = KEY_PUT;
 	newer = s->hider_seq;

@@ -25,6 +25,7 @@ struct sieve {
 	uint64_t birth_seq;             /* what is older is dropped */
 	struct gc_column gc;
 	uint64_t last_timestamp; /* of the entry before */
+	uint64_t last_seq;       /* so too: what repair gathers has doubles */
 	bool version_seen;       /* it is of this column */
 	/* Of the present version: the last write that hides older ones, and
 	 * whether its GC rule was asked and lets it be. */

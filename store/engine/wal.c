@@ -451,3 +451,68 @@ int wal_promised(struct volume *v, const char *name, uint64_t log_id,
 	free(r.block);
 	return err;
 }
+
+/* The next chunk from *offset on that begins a record or is a promise; the end
+ * if there is none. */
+static int find_start(struct replay *r, uint64_t *offset)
+{
+	const char *problem;
+	struct chunk chunk;
+	struct bytes b;
+	int err;
+
+	while (*offset < r->size) {
+		err = read_block(r, *offset, &b);
+		if (err < 0)
+			return err;
+		for (; b.size >= HEADER_SIZE; b = bytes_after(b, 1), ++*offset)
+			if (parse_chunk(r, b, &chunk, &problem) &&
+			    chunk.type != CHUNK_MIDDLE &&
+			    chunk.type != CHUNK_LAST)
+				return 0;
+		*offset += b.size;
+	}
+	return 0;
+}
+
+int wal_salvage(struct volume *v, const char *name, uint64_t log_id,
+		int (*each)(void *context, struct bytes record),
+		int (*lost)(void *context, const char *problem), void *context)
+{
+	struct replay r = { .log_id = log_id, .parts = BUF_INIT };
+	struct wal_replay result = { 0 };
+	uint64_t offset = 0, start;
+	const char *problem;
+	int err;
+
+	r.block = malloc(BLOCK_SIZE);
+	if (!r.block)
+		return -ENOMEM;
+	err = v->ops->open(v, name, &r.reader);
+	if (err < 0)
+		goto free_block;
+	r.size = r.reader->size;
+	while (err == 0 && offset < r.size) {
+		err = read_records(&r, each, context, &result, &offset,
+				   &problem);
+		if (err < 0 || !problem)
+			break;
+		/* What was read of the record is lost with its end. */
+		start = offset;
+		offset += !r.in_record;
+		r.in_record = false;
+		err = find_start(&r, &offset);
+		if (err == 0) {
+			fail(ERR_wal_damaged,
+			     "%s: offset %llu: %s, up to offset %llu",
+			     r.reader->path, (unsigned long long)start, problem,
+			     (unsigned long long)offset);
+			err = lost(context, err_detail());
+		}
+	}
+	v->ops->reader_close(r.reader);
+	buf_release(&r.parts);
+free_block:
+	free(r.block);
+	return err;
+}

@@ -129,6 +129,26 @@ int sst_verify(struct sst *t);
 int sst_read_back(struct sst *t, uint64_t digest);
 
 /*
+ * Reading what is left of a file that is damaged: every entry whose block is
+ * whole and every range tombstone, each in order. A negative result of a call
+ * ends it and is returned.
+ */
+struct salvage {
+	int (*entry)(void *context, struct bytes key, struct bytes value);
+	int (*tombstone)(void *context, const struct tombstone *t);
+	/* What was between these keys cannot be read; an empty one is a bound
+	 * that is not known. */
+	int (*lost)(void *context, const char *problem, struct bytes after,
+		    struct bytes before);
+	/* Tombstones cannot be read, so what they deleted may be back. */
+	int (*undeleted)(void *context, const char *problem);
+	void *context;
+};
+
+/* 0 however little was left; -ENOMEM, -ERR_format_newer. */
+int sst_salvage(struct reader *reader, const struct salvage *to);
+
+/*
  * Building. Keys come in strictly ascending order, and so do tombstones, but
  * the two may be mixed. The writer passes to the builder, which finishes or
  * abandons it, also when sst_build_new fails.

@@ -247,6 +247,41 @@ int store_create_table(struct store *s, struct bytes name, bool millis,
 	return change_end(&c, err);
 }
 
+int schema_adopt(struct store *s, const struct table *found)
+{
+	struct change c;
+	struct table *t = NULL;
+	size_t i;
+	int err;
+
+	err = change_begin(s, &c);
+	if (err == 0 && schema_find(c.schema, found->name))
+		err = fail(ERR_table_exists, "table \"%.*s\" already exists",
+			   (int)found->name.size,
+			   (const char *)found->name.data);
+	if (err == 0)
+		err = schema_add_table(c.schema, found->name, &t);
+	if (err < 0)
+		return change_end(&c, err);
+	t->id = found->id;
+	t->birth_seq = 1;
+	for (i = 0; i < found->family_count && err == 0; i++) {
+		struct family_spec spec = { .name = found->families[i].name };
+		struct family *f;
+
+		err = table_add_family(t, &spec, &f);
+		if (err == 0)
+			f->birth_seq = 1;
+	}
+	if (c.next_table_id <= t->id)
+		c.next_table_id = t->id + 1;
+	if (err == 0)
+		err = change_put(&c, t);
+	if (err == 0)
+		err = change_put_next_id(&c);
+	return change_end(&c, err);
+}
+
 /* 0, or -ERR_table_not_empty if a row of the table has a cell. */
 static int must_be_empty(struct store *s, struct bytes table)
 {
@@ -523,6 +558,7 @@ static int load(struct store *s, struct schema *schema)
 int schema_load(struct store *s)
 {
 	struct schema *schema;
+	size_t i;
 	int err;
 
 	s->next_table_id = SCHEMA_TABLE_ID + 1;
@@ -530,6 +566,10 @@ int schema_load(struct store *s)
 	if (err < 0)
 		return err;
 	err = load(s, schema);
+	/* After a repair the record of it may be missing. */
+	for (i = 0; i < schema->table_count; i++)
+		if (schema->tables[i].id >= s->next_table_id)
+			s->next_table_id = schema->tables[i].id + 1;
 	if (err == 0)
 		err = install(s, schema);
 	if (err < 0)

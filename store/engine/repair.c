@@ -1,0 +1,594 @@
+#include "store/engine/repair.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "store/base/err.h"
+#include "store/engine/state.h"
+
+struct repair {
+	struct volume *from, *to;
+	const struct engine_options *options;
+	const struct repair_report *report;
+	struct repair_result *result;
+	struct cache *cache;
+	struct edit found; /* what there is, or should be */
+	struct edit state; /* what the new store has */
+	uint32_t epoch;    /* of the new store */
+	uint32_t next_number;
+	struct version *blobs; /* of the new store */
+	bool has_manifest;
+	uint64_t load_seq; /* for bulk loads of which it is not known */
+
+	/* The sst under way. */
+	struct sst_builder *builder;
+	uint64_t id;
+	uint32_t level;
+	uint64_t sst_seq;     /* the largest of its entries */
+	uint64_t largest_seq; /* of all ssts of the new store */
+	struct buf raw, scratch;
+
+	struct memtable *memtable; /* of log records */
+};
+
+/* Tells of what the last error, err, took away. */
+static int lose(struct repair *r, int err, struct bytes after,
+		struct bytes before)
+{
+	char text[700];
+
+	r->result->lost_count++;
+	snprintf(text, sizeof(text), "%s%s%s", err_detail(),
+		 -err < ERR_BASE ? ": " : "",
+		 -err < ERR_BASE ? err_text(err) : "");
+	return r->report->lost(r->report->context, text, after, before);
+}
+
+/* Errors that are no damage. */
+static bool is_final(int err)
+{
+	return err == -ENOMEM || err == -EMFILE || err == -ENFILE ||
+	       err == -ERR_format_newer;
+}
+
+static uint64_t new_id(struct repair *r)
+{
+	return (uint64_t)r->epoch << 32 | r->next_number++;
+}
+
+/* Whether each chunk of a large value can be read. */
+static int check_large(struct repair *r, struct bytes encoded)
+{
+	struct blob_list list;
+	struct blob_file *f;
+	uint32_t i, size;
+	int err = blob_list_decode(encoded, &list);
+
+	for (i = 0; i < list.count && err == 0; i++) {
+		f = version_blob(r->blobs, list.chunks[i].file);
+		size = blob_chunk_raw_size(&list, i);
+		if (!f)
+			err = fail(ERR_blob_damaged,
+				   "blob file %016llx is not there",
+				   (unsigned long long)list.chunks[i].file);
+		buf_reset(&r->raw);
+		if (err == 0)
+			err = buf_reserve(&r->raw, size);
+		if (err == 0)
+			err = blob_read(f, &list.chunks[i], size, &r->scratch,
+					r->raw.data);
+	}
+	blob_list_release(&list);
+	return err;
+}
+
+static int begin_sst(struct repair *r)
+{
+	struct sst_options options = {
+		.level = r->level,
+		.filter_bits = r->level == LEVEL_COUNT - 1 ? 10 : 20,
+		.compress = true,
+		.rows = r->options->rows,
+	};
+	struct segment_writer *writer;
+	char name[VOLUME_NAME_MAX + 1];
+	int err;
+
+	r->id = new_id(r);
+	manifest_name(r->id, "sst", name);
+	err = r->to->ops->segment_create(r->to, name, &writer);
+	return err < 0 ? err : sst_build_new(writer, &options, &r->builder);
+}
+
+static int add_entry(void *context, struct bytes key, struct bytes value)
+{
+	struct repair *r = context;
+	int err = key_kind(key) == KEY_BLOB ? check_large(r, value) : 0;
+
+	if (err < 0)
+		return is_final(err) ? err : lose(r, err, key, key);
+	if (!r->builder)
+		err = begin_sst(r);
+	if (key_seq(key) > r->sst_seq)
+		r->sst_seq = key_seq(key);
+	return err < 0 ? err : sst_build_add(r->builder, key, value);
+}
+
+static int add_tombstone(void *context, const struct tombstone *t)
+{
+	struct repair *r = context;
+	int err = r->builder ? 0 : begin_sst(r);
+
+	if (t->seq > r->sst_seq)
+		r->sst_seq = t->seq;
+	return err < 0 ? err : sst_build_tombstone(r->builder, t);
+}
+
+static int lost_entries(void *context, const char *problem, struct bytes after,
+			struct bytes before)
+{
+	(void)problem; /* is in err_detail() */
+	return lose(context, -ERR_sst_malformed, after, before);
+}
+
+static int lost_tombstones(void *context, const char *problem)
+{
+	char text[600];
+
+	snprintf(text, sizeof(text), "%s", problem);
+	fail(ERR_sst_malformed, "%s; what its range deletions hid may be back",
+	     text);
+	return lose(context, -ERR_sst_malformed, BYTES_NONE, BYTES_NONE);
+}
+
+/* Adds an sst that is there to the new store. Entries of a bulk load have no
+ * sequence of their own: seq is theirs. */
+static int add_sst(struct repair *r, uint64_t id, uint64_t size, uint64_t seq)
+{
+	uint64_t largest = seq > r->sst_seq ? seq : r->sst_seq;
+
+	if (largest > r->largest_seq)
+		r->largest_seq = largest;
+	return edit_add_loaded(&r->state, r->level, id, size, seq);
+}
+
+/* Ends the sst under way, if there is one; after an error it is dropped. */
+static int end_sst(struct repair *r, int err, uint64_t seq)
+{
+	struct sst_builder *builder = r->builder;
+	uint64_t digest, size;
+
+	r->builder = NULL;
+	if (!builder)
+		return err;
+	if (err < 0) {
+		sst_build_abandon(builder);
+		return err;
+	}
+	r->result->rewritten_count++;
+	err = sst_build_finish(builder, &digest);
+	if (err == 0)
+		err = compact_read_back(r->to, r->id, digest, &size);
+	return err < 0 ? err : add_sst(r, r->id, size, seq);
+}
+
+/* 0 if all of the sst can be read, with what its large values refer to. */
+static int check_sst(struct repair *r, struct sst *sst)
+{
+	struct iter *it;
+	int err = sst_verify(sst), result;
+
+	if (err < 0 || sst_properties(sst)->blob_count == 0)
+		return err;
+	err = sst_iter_new(sst, false, &it);
+	if (err < 0)
+		return err;
+	for (result = iter_seek(it, BYTES_NONE); result > 0 && err == 0;
+	     result = iter_next(it))
+		if (key_kind(it->key) == KEY_BLOB)
+			err = check_large(r, it->value);
+	iter_close(it);
+	return err < 0 ? err : result;
+}
+
+/* The sequence of a bulk load stands in the manifest only. Without it, one
+ * after all that is in ssts will do: it is seen, if in places too much. */
+static int settle_seq(struct repair *r, const char *path, uint64_t *seq)
+{
+	int err;
+
+	if (r->has_manifest || *seq > 0 || r->sst_seq > 0)
+		return 0;
+	*seq = r->load_seq;
+	err = fail(ERR_sst_malformed,
+		   "%s: when it was loaded is lost with the manifest; what was "
+		   "deleted or overwritten since then may be back",
+		   path);
+	return lose(r, err, BYTES_NONE, BYTES_NONE);
+}
+
+static int salvage_sst(struct repair *r, struct reader *reader, uint64_t seq)
+{
+	const struct salvage to = {
+		.entry = add_entry,
+		.tombstone = add_tombstone,
+		.lost = lost_entries,
+		.undeleted = lost_tombstones,
+		.context = r,
+	};
+	int err = sst_salvage(reader, &to);
+
+	if (err == 0 && r->builder)
+		err = settle_seq(r, reader->path, &seq);
+	return end_sst(r, err, seq);
+}
+
+/* A whole sst stays as it is. */
+static int keep_sst(struct repair *r, const struct sst *sst,
+		    const struct reader *reader, const char *name,
+		    const struct manifest_file *f)
+{
+	uint64_t seq = f->seq;
+	int err, linked;
+
+	r->sst_seq = sst_properties(sst)->largest_seq;
+	err = settle_seq(r, reader->path, &seq);
+	if (err < 0)
+		return err;
+	linked = volume_bring(r->from, name, reader->size, r->to);
+	r->result->linked_count += linked == 1;
+	r->result->copied_count += linked == 0;
+	return linked < 0 ? linked : add_sst(r, f->id, reader->size, seq);
+}
+
+/* Takes over one sst, or what is left of it. */
+static int take_sst(struct repair *r, const struct manifest_file *f)
+{
+	char name[VOLUME_NAME_MAX + 1];
+	struct reader *reader;
+	struct sst *sst;
+	int err;
+
+	manifest_name(f->id, "sst", name);
+	r->level = f->level;
+	r->sst_seq = 0;
+	err = r->from->ops->open(r->from, name, &reader);
+	if (err < 0)
+		return is_final(err) ? err
+				     : lose(r, err, BYTES_NONE, BYTES_NONE);
+	err = sst_open(reader, r->cache, f->id, &sst);
+	if (err == 0) {
+		err = check_sst(r, sst);
+		if (err == 0)
+			err = keep_sst(r, sst, reader, name, f);
+		else if (!is_final(err))
+			err = salvage_sst(r, reader, f->seq);
+		sst_close(sst);
+		return err;
+	}
+	if (!is_final(err))
+		err = salvage_sst(r, reader, f->seq);
+	r->from->ops->reader_close(reader);
+	return err;
+}
+
+/* A blob file whose header is damaged gets a new one. */
+static int copy_blob(struct repair *r, const char *name, uint64_t id,
+		     struct reader *reader)
+{
+	uint8_t header[BLOB_HEADER_SIZE];
+	struct segment_writer *w;
+	int err = r->to->ops->segment_create(r->to, name, &w);
+
+	if (err < 0)
+		return err;
+	blob_header_encode(id, header);
+	err = w->ops->segment_append(w, bytes_of(header, sizeof(header)));
+	if (err == 0)
+		err = volume_copy(reader, sizeof(header), reader->size, w);
+	if (err == 0)
+		return w->ops->segment_finish(w);
+	w->ops->segment_abandon(w);
+	return err;
+}
+
+static int bring_blob(struct repair *r, const char *name, uint64_t id,
+		      struct reader *reader)
+{
+	uint8_t header[BLOB_HEADER_SIZE];
+	int err = reader->ops->pread(reader, 0, header, sizeof(header)), linked;
+
+	if (err == 0)
+		err = blob_header_check(header, id, reader->path);
+	if (err == 0) {
+		linked = volume_bring(r->from, name, reader->size, r->to);
+		r->result->linked_count += linked == 1;
+		r->result->copied_count += linked == 0;
+		return linked < 0 ? linked : 0;
+	}
+	r->result->copied_count++;
+	return is_final(err) ? err : copy_blob(r, name, id, reader);
+}
+
+/* What is wrong in a blob file is told with the values that need it. */
+static int take_blob(struct repair *r, uint64_t id)
+{
+	char name[VOLUME_NAME_MAX + 1];
+	struct reader *reader;
+	struct blob_file *f;
+	uint64_t size = 0;
+	int err;
+
+	manifest_name(id, "blob", name);
+	err = r->from->ops->open(r->from, name, &reader);
+	if (err == 0) {
+		size = reader->size;
+		if (size > BLOB_HEADER_SIZE)
+			err = bring_blob(r, name, id, reader);
+		r->from->ops->reader_close(reader);
+	}
+	if (err == -ENOENT || (err == 0 && size <= BLOB_HEADER_SIZE))
+		return 0;
+	if (err == 0)
+		err = r->to->ops->open(r->to, name, &reader);
+	if (err < 0)
+		return err;
+	err = blob_file_open(reader, id, size, NULL, &f);
+	if (err < 0) {
+		r->to->ops->reader_close(reader);
+		return err;
+	}
+	err = version_add_blob(r->blobs, f);
+	blob_file_put(f);
+	return err < 0 ? err : edit_add_blob(&r->state, id, size);
+}
+
+/* Log records go into ssts of level 0. */
+static int flush_records(struct repair *r)
+{
+	struct tombstone_list list = TOMBSTONE_LIST_INIT;
+	struct memtable *m = r->memtable;
+	struct iter *it = NULL;
+	size_t i;
+	int err, result = 0;
+
+	r->memtable = NULL;
+	if (!m)
+		return 0;
+	r->level = 0;
+	r->sst_seq = 0;
+	err = memtable_tombstones(m, NULL, 0, &list);
+	for (i = 0; i < list.count && err == 0; i++)
+		err = add_tombstone(r, &list.items[i]);
+	if (err == 0)
+		err = memtable_iter_new(m, &it);
+	if (err == 0)
+		result = iter_seek(it, BYTES_NONE);
+	while (result > 0 && err == 0) {
+		err = add_entry(r, it->key, it->value);
+		result = iter_next(it);
+	}
+	iter_close(it);
+	err = end_sst(r, err < 0 ? err : result, 0);
+	tombstone_list_release(&list);
+	memtable_put(m);
+	return err;
+}
+
+static int take_record(void *context, struct bytes record)
+{
+	struct repair *r = context;
+	size_t size = r->options->memtable_size;
+	struct batch batch;
+	uint64_t seq;
+	int err;
+
+	err = batch_parse(record, &batch, &seq);
+	if (err < 0)
+		return is_final(err) ? err
+				     : lose(r, err, BYTES_NONE, BYTES_NONE);
+	/* What is in ssts may have been merged with later deletions there. */
+	if (r->has_manifest && seq + batch.count - 1 <= r->found.last_seq)
+		return 0;
+	if (r->memtable && !memtable_fits(r->memtable, &batch)) {
+		err = flush_records(r);
+		if (err < 0)
+			return err;
+	}
+	if (!r->memtable) {
+		if (memtable_need(&batch) > size)
+			size = memtable_need(&batch);
+		if (size > UINT32_MAX) {
+			err = fail(ERR_wal_malformed,
+				   "%s: log record of %zu bytes", r->from->path,
+				   record.size);
+			return lose(r, err, BYTES_NONE, BYTES_NONE);
+		}
+		err = memtable_new(size, &r->memtable);
+		if (err < 0)
+			return err;
+	}
+	memtable_apply(r->memtable, &batch, seq);
+	return 0;
+}
+
+static int lost_records(void *context, const char *problem)
+{
+	(void)problem; /* is in err_detail() */
+	return lose(context, -ERR_wal_damaged, BYTES_NONE, BYTES_NONE);
+}
+
+static int take_log(struct repair *r, uint64_t id)
+{
+	char name[VOLUME_NAME_MAX + 1];
+	int err;
+
+	manifest_name(id, "log", name);
+	err = wal_salvage(r->from, name, id, take_record, lost_records, r);
+	return err == -ENOENT ? lose(r, err, BYTES_NONE, BYTES_NONE) : err;
+}
+
+static int find_epoch(void *context, const char *name)
+{
+	struct repair *r = context;
+	const char *suffix;
+	uint64_t id;
+
+	if (manifest_parse_name(name, &id, &suffix) && id >> 32 >= r->epoch)
+		r->epoch = (uint32_t)(id >> 32) + 1;
+	return 0;
+}
+
+/* A file that is there, when no manifest says which count. */
+static int find_file(void *context, const char *name)
+{
+	struct repair *r = context;
+	const char *suffix;
+	uint64_t id;
+
+	if (!manifest_parse_name(name, &id, &suffix))
+		return 0;
+	if (strcmp(suffix, "sst") == 0)
+		return edit_add_file(&r->found, 0, id, 0);
+	if (strcmp(suffix, "log") == 0)
+		return edit_add_log(&r->found, id, 0);
+	return strcmp(suffix, "blob") == 0 ? edit_add_blob(&r->found, id, 0)
+					   : 0;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct manifest_log *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+/* Bulk loads come after all that other ssts hold. */
+static int settle_load_seq(struct repair *r)
+{
+	char name[VOLUME_NAME_MAX + 1];
+	struct reader *reader;
+	struct sst *sst;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < r->found.added_count && !is_final(err); i++) {
+		manifest_name(r->found.added[i].id, "sst", name);
+		err = r->from->ops->open(r->from, name, &reader);
+		if (err < 0)
+			continue; /* told later */
+		err = sst_open(reader, NULL, r->found.added[i].id, &sst);
+		if (err < 0) {
+			r->from->ops->reader_close(reader);
+			continue;
+		}
+		if (sst_properties(sst)->largest_seq > r->load_seq)
+			r->load_seq = sst_properties(sst)->largest_seq;
+		sst_close(sst);
+	}
+	r->load_seq++;
+	return is_final(err) ? err : 0;
+}
+
+static int find_all(struct repair *r)
+{
+	int err = r->from->ops->list(r->from, find_epoch, r);
+
+	if (err == 0)
+		err = manifest_read(r->from, &r->found);
+	r->has_manifest = err == 0;
+	if (err == 0 || is_final(err))
+		return err;
+	err = lose(r, err, BYTES_NONE, BYTES_NONE);
+	if (err == 0)
+		err = r->from->ops->list(r->from, find_file, r);
+	if (err == 0 && r->found.added_count == 0 && r->found.log_count == 0)
+		err = fail(ERR_not_a_store, "%s: there is no file of a store",
+			   r->from->path);
+	if (err < 0)
+		return err;
+	if (r->found.log_count > 0)
+		qsort(r->found.logs, r->found.log_count, sizeof(*r->found.logs),
+		      by_id);
+	if (r->found.blob_count > 0)
+		qsort(r->found.blobs, r->found.blob_count,
+		      sizeof(*r->found.blobs), by_id);
+	return settle_load_seq(r);
+}
+
+static int take_all(struct repair *r)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < r->found.blob_count && err == 0; i++)
+		err = take_blob(r, r->found.blobs[i].id);
+	for (i = 0; i < r->found.added_count && err == 0; i++)
+		err = take_sst(r, &r->found.added[i]);
+	for (i = 0; i < r->found.log_count && err == 0; i++)
+		err = take_log(r, r->found.logs[i].id);
+	if (err == 0)
+		err = flush_records(r);
+	if (err < 0)
+		return err;
+	r->state.gc_time_us = r->found.gc_time_us;
+	r->state.last_seq = r->largest_seq > r->found.last_seq
+				    ? r->largest_seq
+				    : r->found.last_seq;
+	return manifest_write(r->to, r->epoch, new_id(r), &r->state);
+}
+
+/* Brings files that came without a manifest, all on level 0, into the order
+ * that levels stand for. */
+static int order_levels(struct repair *r)
+{
+	struct engine *e;
+	int err = engine_open(r->to, r->options, &e), closed;
+
+	if (err < 0)
+		return err;
+	err = engine_compact_range(e, BYTES_NONE, BYTES_NONE);
+	closed = engine_close(e);
+	return err < 0 ? err : closed;
+}
+
+int engine_repair(struct volume *from, struct volume *to,
+		  const struct engine_options *o,
+		  const struct repair_report *report,
+		  struct repair_result *result)
+{
+	struct repair r = {
+		.from = from,
+		.to = to,
+		.options = o,
+		.report = report,
+		.result = result,
+		.next_number = 1,
+	};
+	int err;
+
+	*result = (struct repair_result){ 0 };
+	err = to->ops->lease_take(to, "a repair under way");
+	if (err < 0)
+		return err;
+	err = cache_new(o->cache_size, &r.cache);
+	if (err == 0)
+		err = version_new(&r.blobs);
+	if (err == 0)
+		err = find_all(&r);
+	if (err == 0)
+		err = take_all(&r);
+	version_put(r.blobs);
+	edit_release(&r.found);
+	edit_release(&r.state);
+	buf_release(&r.raw);
+	buf_release(&r.scratch);
+	if (r.memtable)
+		memtable_put(r.memtable);
+	if (r.cache)
+		cache_free(r.cache);
+	to->ops->lease_release(to);
+	if (err == 0 && !r.has_manifest)
+		err = order_levels(&r);
+	return err;
+}

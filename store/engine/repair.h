@@ -1,0 +1,37 @@
+#ifndef STORE_REPAIR_H
+#define STORE_REPAIR_H
+
+#include "store/engine/engine.h"
+
+/*
+ * Repair: makes a new store of all that can be read of a damaged one, which is
+ * left as it is. Whole files are linked; of others what is whole is written
+ * anew, entry by entry with its sequence, and so are logs. What a lost deletion
+ * had hidden is back. With the manifest lost, every file that is there counts,
+ * and the order of sequences alone decides.
+ */
+struct repair_result {
+	uint64_t linked_count, copied_count; /* files */
+	uint64_t rewritten_count;            /* ssts and logs */
+	uint64_t lost_count;                 /* what was told of */
+};
+
+struct repair_report {
+	/* One sentence about what cannot be read, and encoded keys between
+	 * which entries are lost; an empty one is a bound that is not known. */
+	int (*lost)(void *context, const char *problem, struct bytes after,
+		    struct bytes before);
+	void *context;
+};
+
+/*
+ * from, whose lease is held, is only read; to is empty and its lease is held,
+ * too. 0 however little was left; -ENOMEM, -ERR_format_newer, and errors of
+ * to.
+ */
+int engine_repair(struct volume *from, struct volume *to,
+		  const struct engine_options *o,
+		  const struct repair_report *report,
+		  struct repair_result *result);
+
+#endif

@@ -1,0 +1,350 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "store/base/coding.h"
+#include "store/engine/repair.h"
+#include "store/model/model.h"
+
+/*
+ * Repair of a directory into another one. What the engine cannot read it tells
+ * by keys; they are told on by the names of tables, once these are known. A
+ * table whose own record is among what was lost gets another name, as its
+ * families still stand in its keys.
+ */
+#define RECOVERED_NAME "recovered_%u"
+
+struct loss {
+	struct buf problem, after, before;
+};
+
+struct repair {
+	struct loss *losses;
+	size_t loss_count;
+	struct store *s;      /* the new one */
+	struct schema *found; /* tables by their cells */
+	void (*tell)(void *context, const char *text);
+	void *context;
+};
+
+static int note_loss(void *context, const char *problem, struct bytes after,
+		     struct bytes before)
+{
+	struct repair *r = context;
+	struct loss *l, *grown;
+	int err;
+
+	grown = realloc(r->losses, (r->loss_count + 1) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	r->losses = grown;
+	l = &grown[r->loss_count++];
+	*l = (struct loss){ BUF_INIT, BUF_INIT, BUF_INIT };
+	err = buf_add_string(&l->problem, problem);
+	if (err == 0)
+		err = buf_add_bytes(&l->after, after);
+	return err < 0 ? err : buf_add_bytes(&l->before, before);
+}
+
+static int add_printable(struct buf *out, struct bytes b)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < b.size && err == 0; i++)
+		err = b.data[i] >= ' ' && b.data[i] < 0x7f
+			      ? buf_add_byte(out, b.data[i])
+			      : buf_printf(out, "\\x%02x", b.data[i]);
+	return err;
+}
+
+/* "table NAME row KEY", of an encoded key. */
+static int describe_key(const struct schema *schema, struct bytes key,
+			struct buf *out)
+{
+	struct buf scratch = BUF_INIT;
+	const struct table *t;
+	struct bytes row;
+	size_t end;
+	int err;
+
+	if (key.size < KEY_TABLE_SIZE)
+		return buf_printf(out, "an unknown key");
+	t = table_by_id(schema, key_table(key));
+	if (t)
+		err = buf_printf(out, "table %.*s", (int)t->name.size,
+				 (const char *)t->name.data);
+	else
+		err = buf_printf(out, "%s",
+				 key_table(key) ? "a dropped table"
+						: "the schema");
+	if (err == 0 && key_part(key, KEY_TABLE_SIZE, &scratch, &row, &end) < 0)
+		row = BYTES_NONE;
+	if (err == 0 && row.size > 0)
+		err = buf_printf(out, " row \"");
+	if (err == 0)
+		err = add_printable(out, row);
+	if (err == 0 && row.size > 0)
+		err = buf_add_byte(out, '"');
+	buf_release(&scratch);
+	return err;
+}
+
+/* " FAMILY:QUALIFIER" of an entry's key. */
+static int describe_column(struct bytes key, struct buf *out)
+{
+	struct buf scratch = BUF_INIT;
+	struct key_parts parts;
+	struct bytes part;
+	size_t end;
+	int err = key_split(key, &parts);
+
+	if (err == 0)
+		err = key_part(key, parts.row_end, &scratch, &part, &end);
+	if (err == 0)
+		err = buf_printf(out, " %.*s:", (int)part.size, part.data);
+	if (err == 0)
+		err = key_part(key, parts.family_end, &scratch, &part, &end);
+	if (err == 0)
+		err = add_printable(out, part);
+	buf_release(&scratch);
+	return err;
+}
+
+static int describe(const struct schema *schema, const struct loss *l,
+		    struct buf *out)
+{
+	struct bytes after = buf_bytes(&l->after);
+	struct bytes before = buf_bytes(&l->before);
+	int err;
+
+	buf_reset(out);
+	err = buf_add_bytes(out, buf_bytes(&l->problem));
+	if (after.size > 0 && bytes_equal(after, before)) {
+		if (err == 0)
+			err = buf_printf(out, "; lost: ");
+		if (err == 0)
+			err = describe_key(schema, after, out);
+		if (err == 0)
+			err = describe_column(after, out);
+		return err < 0 ? err : buf_terminate(out);
+	}
+	if (err == 0 && after.size > 0)
+		err = buf_printf(out, "; lost from ");
+	if (err == 0 && after.size > 0)
+		err = describe_key(schema, after, out);
+	if (err == 0 && before.size > 0)
+		err = buf_printf(out,
+				 after.size > 0 ? " to " : "; lost up to ");
+	if (err == 0 && before.size > 0)
+		err = describe_key(schema, before, out);
+	return err < 0 ? err : buf_terminate(out);
+}
+
+static int tell_losses(struct repair *r)
+{
+	struct schema *schema = store_schema(r->s);
+	struct buf text = BUF_INIT;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < r->loss_count && err == 0; i++) {
+		err = describe(schema, &r->losses[i], &text);
+		if (err == 0)
+			r->tell(r->context, (const char *)text.data);
+	}
+	buf_release(&text);
+	schema_put(schema);
+	return err;
+}
+
+/* Notes the family of a cell. */
+static int note_family(struct repair *r, uint32_t id, const struct cell *cell)
+{
+	struct family_spec spec = { .name = cell->family };
+	char name[STORE_TABLE_NAME_MAX];
+	struct family *f;
+	struct table *t;
+	int err = 0;
+
+	snprintf(name, sizeof(name), RECOVERED_NAME, id);
+	t = schema_find(r->found, bytes_string(name));
+	if (!t) {
+		err = schema_add_table(r->found, bytes_string(name), &t);
+		if (err < 0)
+			return err;
+		t->id = id;
+	}
+	return table_find_family(t, cell->family)
+		       ? 0
+		       : table_add_family(t, &spec, &f);
+}
+
+/* Which tables and families have cells, as no schema hides any. */
+static int find_tables(struct repair *r, struct engine *e)
+{
+	uint8_t start[KEY_TABLE_SIZE];
+	struct cursor *cursor;
+	struct cell cell;
+	int err;
+
+	put_u32be(start, SCHEMA_TABLE_ID + 1);
+	err = cursor_open(e, NULL, bytes_of(start, sizeof(start)), BYTES_NONE,
+			  BYTES_NONE, &cursor);
+	if (err < 0)
+		return err;
+	while ((err = cursor_next(cursor, CURSOR_FAMILY, &cell)) == 1) {
+		err = note_family(r, key_table(cursor_row_prefix(cursor)),
+				  &cell);
+		if (err < 0)
+			break;
+	}
+	cursor_close(cursor);
+	return err;
+}
+
+/* Gives a table that has cells and no record one. */
+static int adopt_tables(struct repair *r)
+{
+	struct buf text = BUF_INIT;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < r->found->table_count && err == 0; i++) {
+		const struct table *t = &r->found->tables[i];
+
+		if (table_by_id(r->s->schema, t->id))
+			continue;
+		err = schema_adopt(r->s, t);
+		buf_reset(&text);
+		if (err == 0)
+			err = buf_printf(&text,
+					 "what was a table whose record is "
+					 "lost, or one that was dropped, is "
+					 "table %.*s now, without its rules",
+					 (int)t->name.size,
+					 (const char *)t->name.data);
+		if (err == 0)
+			err = buf_terminate(&text);
+		if (err == 0)
+			r->tell(r->context, (const char *)text.data);
+	}
+	buf_release(&text);
+	return err;
+}
+
+static void tell_problem(void *context, const char *problem)
+{
+	struct repair *r = context;
+
+	r->tell(r->context, problem);
+}
+
+static int look_for_tables(struct repair *r, struct volume *to,
+			   const struct engine_options *o)
+{
+	struct engine *e;
+	int err = engine_open(to, o, &e), closed;
+
+	if (err < 0)
+		return err;
+	err = find_tables(r, e);
+	closed = engine_close(e);
+	return err < 0 ? err : closed;
+}
+
+/* Opens what was made, completes its schema and checks it; to is ended. */
+static int complete(struct repair *r, struct volume *to)
+{
+	struct store_options options;
+	int err, closed;
+
+	store_options_init(&options);
+	options.background = false;
+	err = store_open_volume(to, &options, &r->s);
+	if (err < 0)
+		return err;
+	err = adopt_tables(r);
+	if (err == 0)
+		err = tell_losses(r);
+	if (err == 0)
+		err = store_check(r->s, tell_problem, r);
+	closed = store_close(r->s);
+	return err < 0 ? err : closed;
+}
+
+static int repair_volume(struct repair *r, struct volume *from,
+			 struct volume *to, struct repair_result *result)
+{
+	const struct repair_report report = { note_loss, r };
+	struct engine_options options;
+	int err;
+
+	engine_options_init(&options);
+	err = schema_new(&r->found);
+	if (err == 0)
+		err = from->ops->lease_take(from, "tabletfs repair");
+	if (err < 0) {
+		to->ops->close(to);
+		return err;
+	}
+	err = engine_repair(from, to, &options, &report, result);
+	from->ops->lease_release(from);
+	if (err == 0 && result->lost_count > 0)
+		err = look_for_tables(r, to, &options);
+	if (err == 0)
+		return complete(r, to);
+	to->ops->close(to);
+	return err;
+}
+
+static void repair_release(struct repair *r)
+{
+	while (r->loss_count > 0) {
+		struct loss *l = &r->losses[--r->loss_count];
+
+		buf_release(&l->problem);
+		buf_release(&l->after);
+		buf_release(&l->before);
+	}
+	free(r->losses);
+	schema_put(r->found);
+}
+
+int store_repair_volume(struct volume *from, struct volume *to,
+			void (*tell)(void *context, const char *text),
+			void *context, struct repair_result *result)
+{
+	struct repair r = { .tell = tell, .context = context };
+	int err = repair_volume(&r, from, to, result);
+
+	repair_release(&r);
+	return err;
+}
+
+int store_repair(const char *directory, const char *to,
+		 void (*tell)(void *context, const char *text), void *context,
+		 struct repair_result *result)
+{
+	struct buf partial = BUF_INIT;
+	struct volume *from, *volume;
+	int err;
+
+	err = buf_printf(&partial, "%s.partial", to);
+	if (err == 0)
+		err = buf_terminate(&partial);
+	if (err == 0)
+		err = volume_posix_free_name(to);
+	if (err == 0)
+		err = volume_posix_open_damaged(directory, &from);
+	if (err < 0)
+		goto release;
+	err = volume_posix_open((const char *)partial.data, true, &volume);
+	if (err == 0)
+		err = store_repair_volume(from, volume, tell, context, result);
+	from->ops->close(from);
+	if (err == 0)
+		err = volume_posix_rename((const char *)partial.data, to);
+release:
+	buf_release(&partial);
+	return err;
+}

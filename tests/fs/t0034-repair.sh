@@ -1,0 +1,62 @@
+#!/bin/bash
+# Repair: a damaged store is refused with a hint, stays as it is, and what can be
+# read of it comes into a new one, with a line for each loss.
+. "$(dirname "$0")/lib.sh"
+export TABLETFS_STORE=$store
+
+"$TABLETFS" createtable t families=f
+seq -f '{"row": "row%05g", "set": {"f": {"q": "value"}}}' 20000 >lines.jsonl
+"$TABLETFS" import t lines.jsonl >/dev/null
+"$TABLETFS" compact
+head -c 200000 /dev/urandom >large
+start_mount
+mkdir -p "$m/t/large/f"
+cp large "$m/t/large/f/one"
+cp large "$m/t/large/f/two"
+mkdir "$m/t/last" "$m/t/last/f"
+echo last >"$m/t/last/f/q"
+refuse "it must not be mounted" "$TABLETFS" repair mounted
+stop_mount
+
+check "of a store that is whole" "$TABLETFS" repair whole
+same "nothing is lost" "$("$TABLETFS" read t | md5sum)" \
+	"$("$TABLETFS" -store whole read t | md5sum)"
+refuse "its place is taken" "$TABLETFS" repair whole
+
+# A byte of a block in the middle, one of a large value, one of a record.
+flip() { # FILE OFFSET
+	local byte=$(od -An -tu1 -j "$2" -N 1 "$1")
+	printf "\\x$(printf %x $((byte ^ 255)))" |
+		dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+sst=$(ls -S "$store"/*.sst | head -n 1)
+blob=$(ls -S "$store"/*.blob | head -n 1)
+flip "$sst" $(($(stat -c %s "$sst") / 3))
+flip "$blob" 100000
+refuse "check finds it" "$TABLETFS" check
+md5sum "$store"/*-* "$store/root" >sums
+"$TABLETFS" repair new >told
+same "repair" 0 "$?"
+check "leaves the store as it was" md5sum --status -c sums
+check "tells of the block" \
+	grep -q "$(basename "$sst"): block at offset .* to table t row" told
+check "and of the value" grep -q "blob: .*; lost: table t row \"large\" f:" told
+check "nothing is wrong with the new store" "$TABLETFS" -store new check
+"$TABLETFS" -store new read t >after
+count=$(grep -c '^row' after)
+check "most rows are there" [ "$count" -gt 15000 -a "$count" -lt 20000 ]
+check "and what was in the log" grep -q last after
+
+# Without a manifest, marker and lock.
+rm "$store"/root "$store"/*.edits "$store"/tabletfs "$store"/lock
+refuse "it does not open" "$TABLETFS" ls
+"$TABLETFS" repair again >told
+same "repair without a manifest" 0 "$?"
+same "gives the same" "$(md5sum <after)" \
+	"$("$TABLETFS" -store again read t | md5sum)"
+
+# A damaged edit log is refused with a hint.
+flip new/"$(basename new/*.edits)" 10
+"$TABLETFS" -store new ls 2>told
+check "the error says what to do" grep -q "repair <dir>" told
+refuse "there must be a store" "$TABLETFS" -store "$work" repair nothing
