@@ -11,6 +11,7 @@ struct commit {
 	struct fs *fs;
 	const struct path *path;
 	const struct content_value *value;
+	uint64_t size; /* of the newest version, as far as is known */
 	bool millis;
 	bool has_session; /* session_us may be replaced */
 	uint64_t session_us;
@@ -20,25 +21,27 @@ struct commit {
 	uint64_t seq;          /* of it, or 0: not known */
 };
 
+#define NO_TIME UINT64_MAX
+
 /* The first timestamp allowed that is not before us. */
 static uint64_t round_up(uint64_t us, bool millis)
 {
 	return millis ? (us + 999) / 1000 * 1000 : us;
 }
 
-static int decide_commit(void *context, struct write *w)
+/* Which timestamp the commit gets, and the one that it replaces, or NO_TIME. */
+static int choose_time(struct commit *c, uint64_t *replaced_us)
 {
-	struct commit *c = context;
 	struct cell_info newest[2];
 	uint64_t floor = 0, t = c->time_us;
 	bool replaces;
-	int n, err;
+	int n;
 
 	/* What lies beneath matters only if the newest is to go. */
 	if (c->has_session && c->exact)
 		n = cell_newest(c->fs, c->path, newest, 2);
 	else
-		n = cell_stat(c->fs, c->path, c->value->size, newest);
+		n = cell_stat(c->fs, c->path, c->size, newest);
 	if (n < 0)
 		return n;
 	replaces = n > 0 && c->has_session &&
@@ -50,16 +53,27 @@ static int decide_commit(void *context, struct write *w)
 	floor = round_up(floor, c->millis);
 	if (c->millis)
 		t = t / 1000 * 1000;
-	t = t > floor ? t : floor;
+	c->timestamp_us = t > floor ? t : floor;
+	*replaced_us = replaces ? newest[0].timestamp_us : NO_TIME;
+	return 0;
+}
+
+static int decide_commit(void *context, struct write *w)
+{
+	struct commit *c = context;
+	uint64_t replaced_us, t;
+	int err = choose_time(c, &replaced_us);
+
+	if (err)
+		return err;
+	t = c->timestamp_us;
 	err = write_row(w, c->path->table, c->path->row);
-	if (!err && replaces && newest[0].timestamp_us != t)
+	if (!err && replaced_us != NO_TIME && replaced_us != t)
 		err = write_delete_cells(w, c->path->family, c->path->qualifier,
-					 newest[0].timestamp_us,
-					 newest[0].timestamp_us + 1);
+					 replaced_us, replaced_us + 1);
 	if (!err)
 		err = content_value_set(c->value, w, c->path->family,
 					c->path->qualifier, t);
-	c->timestamp_us = t;
 	return err;
 }
 
@@ -77,23 +91,32 @@ void note_commit(struct fs *fs, struct node *cell, const struct path *path,
 	fs_committed(fs, cell, timestamp_us, seq);
 }
 
-static int commit(struct fs *fs, struct draft *d, bool sync)
+/* What there is to decide of a draft at path. */
+static struct commit of_draft(struct fs *fs, const struct draft *d,
+			      const struct path *path)
 {
-	struct commit c = {
+	return (struct commit){
 		.fs = fs,
+		.path = path,
+		.size = d->content.size,
 		.millis = d->millis,
 		.has_session = d->has_written,
 		.session_us = d->session_us,
 		.time_us = draft_time(d),
 		.exact = d->has_pending,
 	};
+}
+
+static int commit(struct fs *fs, struct draft *d, bool sync)
+{
 	struct content_value value;
+	struct commit c;
 	struct path path;
 	int err = node_path(&fs->nodes, d->node, &path);
 
 	if (err)
 		return err;
-	c.path = &path;
+	c = of_draft(fs, d, &path);
 	c.value = &value;
 	err = content_value(&d->content, fs->store, &value);
 	if (err)
@@ -192,6 +215,25 @@ release:
 	return err;
 }
 
+/* The time that a commit is to have: at once the one that it will get, as the
+ * kernel keeps what it is told now. */
+static int set_pending(struct fs *fs, struct draft *d, const struct path *path,
+		       uint64_t timestamp_us)
+{
+	struct commit c = of_draft(fs, d, path);
+	uint64_t replaced_us;
+	int err;
+
+	c.time_us = timestamp_us;
+	c.exact = true;
+	err = choose_time(&c, &replaced_us);
+	if (err)
+		return err;
+	d->has_pending = true;
+	d->pending_us = c.timestamp_us;
+	return 0;
+}
+
 static int stamp(struct fs *fs, struct draft *d, const struct path *path,
 		 uint64_t timestamp_us)
 {
@@ -215,11 +257,8 @@ static int stamp(struct fs *fs, struct draft *d, const struct path *path,
 		return fail(EINVAL, "this time has expired by the rule of %.*s",
 			    (int)path->family.size,
 			    (const char *)path->family.data);
-	if (d->dirty) {
-		d->has_pending = true;
-		d->pending_us = timestamp_us;
-		return 0;
-	}
+	if (d->dirty)
+		return set_pending(fs, d, path, timestamp_us);
 	s.millis = rules.millis;
 	err = store_update(fs->store, decide_stamp, &s, fs->options->sync);
 	if (err)

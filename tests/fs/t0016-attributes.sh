@@ -65,3 +65,18 @@ for i in "$m/t/n/f" "$m/t/n" "$m/t" "$m"; do
 done
 touch -d 2019-01-01 "$m/t/n" && check "a directory's times are not set" \
 	[ "$(stat -c %Y "$m/t/n")" -ge "$now" ]
+
+# A time set before the close is shown as it will be: no earlier than the version
+# beneath, in the table's granularity.
+mkdir "$m/ms" && echo millis >"$m/ms/.granularity"
+for q in "$m/us/r/f/early" "$m/ms/r/f/early"; do
+	mkdir -p "${q%/*}" && echo 1 >"$q" && touch -d 2020-01-01 "$q"
+	for time in '2020-01-01 00:00:00.0004567' 2019-01-01; do
+		touch -d "$time" early
+		cp --preserve=timestamps early "$q"
+		shown=$(stat -c %.9Y "$q")
+		remount
+		same "$time, set before the close" "$(stat -c %.9Y "$q")" \
+			"$shown"
+	done
+done
