@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "store/base/coding.h"
+#include "store/base/mutex.h"
 #include "store/model/write.h"
 
 int write_new(struct store *s, struct write **out)
@@ -638,7 +639,7 @@ int store_commit(struct store *s, struct write *w, bool sync)
 {
 	int err;
 
-	pthread_mutex_lock(&s->writing);
+	mutex_lock_spinning(&s->writing);
 	err = commit_locked(s, w, NULL);
 	pthread_mutex_unlock(&s->writing);
 	write_reset(w);
