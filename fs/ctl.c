@@ -52,6 +52,7 @@ static const struct ctl_entry entries[] = {
 	{ NODE_SCAN, "family", NODE_SCAN_STEP, DIR_R },
 	{ NODE_SCAN, "column", NODE_SCAN_STEP, DIR_R },
 	{ NODE_SCAN, "value", NODE_SCAN_STEP, DIR_R },
+	{ NODE_SCAN, "filter", NODE_SCAN_STEP, DIR_R },
 	{ NODE_SCAN, "versions", NODE_SCAN_STEP, DIR_R },
 	{ NODE_SCAN, "since", NODE_SCAN_STEP, DIR_R },
 	{ NODE_SCAN, "until", NODE_SCAN_STEP, DIR_R },

@@ -28,7 +28,7 @@ static const char help_text[] =
 	"  TABLE/.mutate              JSON lines, each one row mutation\n"
 	"  TABLE/.scan/STEP/VALUE/.../TERMINAL\n"
 	"     steps      prefix range regex limit reverse\n"
-	"                family column value versions since until\n"
+	"                family column value filter versions since until\n"
 	"     terminals  keys count estimate csv tsv jsonl cbt rows segments\n"
 	"  TABLE/.at/TIME/ROW/...     as it was; .at/now pins a snapshot\n"
 	"  TABLE/.drop/prefix/P/      preview, apply: delete a range of rows\n"

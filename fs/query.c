@@ -210,7 +210,7 @@ static int check_pattern(int (*make)(struct bytes pattern, struct filter **out),
 	return err;
 }
 
-/* Steps with a regular expression. As apply_step. */
+/* Steps with an expression. As apply_step. */
 static int apply_pattern(struct query *q, struct bytes name, struct bytes value)
 {
 	if (bytes_equal(name, BYTES_LITERAL("regex"))) {
@@ -227,6 +227,11 @@ static int apply_pattern(struct query *q, struct bytes name, struct bytes value)
 		q->has_value = true;
 		q->value = value;
 		return check_pattern(filter_new_value, value);
+	}
+	if (bytes_equal(name, BYTES_LITERAL("filter"))) {
+		q->has_expression = true;
+		q->expression = value;
+		return check_pattern(filter_parse, value);
 	}
 	return 1;
 }
@@ -257,6 +262,7 @@ static int apply_step(struct query *q, struct bytes name, struct bytes value)
 	if (bytes_equal(name, BYTES_LITERAL("limit")))
 		return !parse_count(value, &q->row_limit);
 	if (bytes_equal(name, BYTES_LITERAL("versions"))) {
+		q->has_versions = true;
 		if (bytes_equal(value, BYTES_LITERAL("all")))
 			q->version_limit = UINT64_MAX;
 		else if (!parse_count(value, &q->version_limit) ||
@@ -341,7 +347,11 @@ static int prepare(struct fs *fs, struct node *terminal, struct query *q)
 	path_release(&path);
 	if (err)
 		return err;
-	return read_steps(q, terminal);
+	err = read_steps(q, terminal);
+	/* A filter chooses versions itself. */
+	if (q->has_expression && !q->has_versions)
+		q->version_limit = UINT64_MAX;
+	return err;
 }
 
 int query_open(struct fs *fs, struct node *node, enum query_form form,

@@ -22,9 +22,10 @@ struct query {
 	struct buf prefix_end;
 	struct bytes delimiter; /* of segments */
 	bool reverse;
-	bool has_family, has_regex, has_column, has_value;
-	struct bytes family, regex, column_regex, value;
+	bool has_family, has_regex, has_column, has_value, has_expression;
+	struct bytes family, regex, column_regex, value, expression;
 	uint64_t row_limit, version_limit; /* UINT64_MAX: none */
+	bool has_versions;                 /* version_limit was said */
 	uint64_t since_us, until_us;
 
 	struct snapshot *snapshot;

@@ -1,6 +1,7 @@
 #include <errno.h>
 
 #include "fs/query.h"
+#include "store/text.h"
 
 /*
  * A query at work. Families and times are looked at here, by steps that skip
@@ -12,12 +13,13 @@
 static bool chooses_cells(const struct query *q)
 {
 	return q->has_family || q->since_us > 0 || q->until_us < UINT64_MAX ||
-	       q->has_column || q->has_value;
+	       q->has_column || q->has_value || q->has_expression;
 }
 
 static bool needs_filter(const struct query *q)
 {
 	return q->has_regex || q->has_column || q->has_value ||
+	       q->has_expression ||
 	       (q->form == QUERY_SEGMENTS && chooses_cells(q));
 }
 
@@ -39,6 +41,8 @@ static int make_parts(const struct query *q, struct filter **parts,
 	if (!err && (q->since_us > 0 || until > 0))
 		err = filter_new_timestamps(q->since_us, until,
 					    &parts[(*count)++]);
+	if (!err && q->has_expression)
+		err = filter_parse(q->expression, &parts[(*count)++]);
 	if (!err && q->version_limit < UINT64_MAX)
 		err = filter_new_column_limit((int64_t)q->version_limit,
 					      &parts[(*count)++]);
@@ -49,7 +53,7 @@ static int make_parts(const struct query *q, struct filter **parts,
 
 static int make_filter(struct query *q)
 {
-	struct filter *parts[6] = { NULL };
+	struct filter *parts[7] = { NULL };
 	size_t count = 0;
 	int err = make_parts(q, parts, &count);
 

@@ -62,3 +62,37 @@ int verb_deleteallrows(struct verb_call *c)
 	write_free(w);
 	return err < 0 ? verb_failed(c, "Deleting all rows", err) : 0;
 }
+
+int verb_deleterows(struct verb_call *c)
+{
+	enum { PREFIX, START, END };
+	static const char *const keys[] = { "prefix", "start", "end", NULL };
+	const char *values[3] = { NULL, NULL, NULL };
+	struct bytes table;
+	struct write *w;
+	int err;
+
+	if (c->argc < 3)
+		return verb_usage(c);
+	if (verb_arguments(c, 2, keys, values))
+		return 1;
+	if (values[PREFIX] && (values[START] || values[END]))
+		return verb_wrong(c, "\"start\"/\"end\" may not be mixed with "
+				     "\"prefix\"");
+	table = bytes_string(c->argv[1]);
+	err = write_new(c->store, &w);
+	if (err < 0)
+		return verb_failed(c, "Deleting rows", err);
+	if (values[PREFIX])
+		err = write_delete_prefix(w, table,
+					  bytes_string(values[PREFIX]));
+	else
+		err = write_delete_range(
+			w, table,
+			bytes_string(values[START] ? values[START] : ""),
+			bytes_string(values[END] ? values[END] : ""));
+	if (!err)
+		err = store_commit(c->store, w, true);
+	write_free(w);
+	return err < 0 ? verb_failed(c, "Deleting rows", err) : 0;
+}

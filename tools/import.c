@@ -168,6 +168,10 @@ int verb_import(struct verb_call *c)
 		return verb_failed(c, "Importing", err);
 	status = err < 0 ? verb_wrong(c, "%s", verb_error_text(err)) : 0;
 	result = importer_result(im);
+	if (err < 0 && result->row_count == 0) {
+		importer_free(im);
+		return 1;
+	}
 	status |= import_report(c, result->row_count, result->refused_count,
 				buf_bytes(&result->refused));
 	importer_free(im);

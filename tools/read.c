@@ -46,6 +46,7 @@ int verb_read(struct verb_call *c)
 		range.start = buf_bytes(&s.start);
 		range.end = s.nothing ? range.start : buf_bytes(&s.end);
 		range.reverse = s.reversed;
+		range.filter = s.filter;
 		err = read_rows(c, &s, &range, &counts);
 		if (err < 0)
 			wrong = verb_failed(c, "Reading rows", err);
@@ -72,6 +73,7 @@ int verb_lookup(struct verb_call *c)
 	if (!wrong) {
 		range.table = bytes_string(c->argv[1]);
 		range.row = bytes_string(c->argv[2]);
+		range.filter = s.filter;
 		/* No row has the empty key, but the table has to exist. */
 		s.nothing = range.row.size == 0;
 		err = read_rows(c, &s, &range, &counts);

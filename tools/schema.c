@@ -173,6 +173,22 @@ int verb_setgcpolicy(struct verb_call *c)
 	return err < 0 ? verb_failed(c, "Setting GC policy", err) : 0;
 }
 
+int verb_setvaluetype(struct verb_call *c)
+{
+	enum family_type type;
+	int err;
+
+	if (c->argc != 4)
+		return verb_usage(c);
+	err = family_type_parse(bytes_string(c->argv[3]), &type);
+	if (err < 0)
+		return verb_failed(c, "Failed to update family value type",
+				   err);
+	err = store_set_type(c->store, bytes_string(c->argv[1]),
+			     bytes_string(c->argv[2]), type);
+	return err < 0 ? verb_failed(c, "Set value type", err) : 0;
+}
+
 #define TAB 8
 #define PADDING 4
 

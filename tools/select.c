@@ -17,16 +17,26 @@ enum {
 	APP_PROFILE,
 	AUTHORIZED_VIEW,
 	FORMAT_FILE,
+	FILTER,
 	KEY_COUNT,
 };
 
-static const char *const read_keys[] = {
-	"start",           "end",           "prefix",
-	"regex",           "reversed",      "count",
-	"limit",           "columns",       "cells-per-column",
-	"keys-only",       "include-stats", "app-profile",
-	"authorized-view", "format-file",   NULL
-};
+static const char *const read_keys[] = { "start",
+					 "end",
+					 "prefix",
+					 "regex",
+					 "reversed",
+					 "count",
+					 "limit",
+					 "columns",
+					 "cells-per-column",
+					 "keys-only",
+					 "include-stats",
+					 "app-profile",
+					 "authorized-view",
+					 "format-file",
+					 "filter",
+					 NULL };
 
 int prefix_end(struct bytes prefix, struct buf *out)
 {
@@ -202,6 +212,13 @@ int select_parse(struct verb_call *c, int first, bool many, struct select *s)
 		return verb_wrong(c, "%s is not supported",
 				  values[FORMAT_FILE] ? "format-file"
 						      : "authorized-view");
+	if (values[FILTER]) {
+		int err =
+			filter_parse(bytes_string(values[FILTER]), &s->filter);
+
+		if (err < 0)
+			return verb_failed(c, "Reading rows", err);
+	}
 	return parse_range(c, values, s) || parse_limits(c, values, s) ||
 	       parse_columns(c, values[COLUMNS], s);
 }
@@ -216,6 +233,7 @@ void select_release(struct select *s)
 	}
 	free(s->columns);
 	regex_free(s->row);
+	filter_free(s->filter);
 	buf_release(&s->start);
 	buf_release(&s->end);
 }

@@ -23,6 +23,7 @@ struct select {
 	bool stats;
 	struct select_column *columns; /* none: all */
 	size_t column_count;
+	struct filter *filter; /* NULL: none; the rest is about what it gives */
 };
 
 /* Takes the arguments from argv[first]; those for ranges only if many. 0, or 1

@@ -43,10 +43,26 @@ static bool is_option(const char *text)
 	return !strncmp(text, "app-profile=", 12);
 }
 
+/* Adds one argument to w: 0 or an error. */
+typedef int add_cell(struct write *w, struct bytes family,
+		     struct bytes qualifier, uint64_t us, struct bytes value);
+
+/* The value was found to be a number. */
+static int add_number(struct write *w, struct bytes family,
+		      struct bytes qualifier, uint64_t us, struct bytes value)
+{
+	int64_t number = 0;
+
+	int_parse_go(value, &number);
+	return write_add(w, family, qualifier, us, number);
+}
+
 /* 0, or 1 after it said what is wrong. */
-static int add_cell(struct verb_call *c, struct write *w, const char *text)
+static int add_argument(struct verb_call *c, struct write *w, const char *text,
+			add_cell *add)
 {
 	struct bytes family, qualifier, value;
+	int64_t number;
 	uint64_t us;
 	int err;
 
@@ -54,12 +70,15 @@ static int add_cell(struct verb_call *c, struct write *w, const char *text)
 	if (err < 0)
 		return verb_wrong(c, "%s", verb_error_text(err));
 	err = take_timestamp(&value, &us);
+	if (!err && add == add_number && !int_parse_go(value, &number))
+		return verb_wrong(c, "Only int values are supported by "
+				     "addtocell.");
 	if (!err)
-		err = write_set(w, family, qualifier, us, value);
+		err = add(w, family, qualifier, us, value);
 	return err < 0 ? verb_failed(c, "Applying mutation", err) : 0;
 }
 
-int verb_set(struct verb_call *c)
+static int write_cells(struct verb_call *c, add_cell *add)
 {
 	struct write *w;
 	int i, wrong = 0, err;
@@ -74,7 +93,7 @@ int verb_set(struct verb_call *c)
 		wrong = verb_failed(c, "Applying mutation", err);
 	for (i = 3; !wrong && i < c->argc; i++)
 		if (!is_option(c->argv[i]))
-			wrong = add_cell(c, w, c->argv[i]);
+			wrong = add_argument(c, w, c->argv[i], add);
 	if (!wrong) {
 		err = store_commit(c->store, w, true);
 		if (err < 0)
@@ -82,4 +101,31 @@ int verb_set(struct verb_call *c)
 	}
 	write_free(w);
 	return wrong;
+}
+
+int verb_set(struct verb_call *c)
+{
+	return write_cells(c, write_set);
+}
+
+int verb_addtocell(struct verb_call *c)
+{
+	return write_cells(c, add_number);
+}
+
+int verb_mutate(struct verb_call *c)
+{
+	struct bytes table;
+	int i, err = 0;
+
+	if (c->argc < 3)
+		return verb_usage(c);
+	table = bytes_string(c->argv[1]);
+	for (i = 2; err == 0 && i < c->argc; i++)
+		err = mutation_run_json(c->store, table, BYTES_NONE,
+					bytes_string(c->argv[i]), true);
+	if (err == 0)
+		return 0;
+	return verb_wrong(c, "Applying mutation %d: %s", i - 2,
+			  verb_error_text(err));
 }

@@ -1,6 +1,16 @@
 #include "tools/verb.h"
 
 const struct verb verbs[] = {
+	{ "addtocell", 0,
+	  "addtocell <table> <row> [app-profile=<app profile id>] "
+	  "family:[column]=val[@ts] ...",
+	  "Add a value to an aggregate cell (write)",
+	  "  <family>:<column>=<val>[@<timestamp>] may be repeated; all are\n"
+	  "  added at once or not at all. The value is an integer. Without a\n"
+	  "  timestamp each call makes a version of its own.\n"
+	  "\n"
+	  "    Example: tabletfs addtocell table1 user1 sum_cf:col1=1@12345\n",
+	  verb_addtocell },
 	{ "backup", 0, "backup <dir>",
 	  "Make a copy of the store that is a store itself",
 	  "Makes <dir>, which must not be there yet, a store with all that\n"
@@ -55,6 +65,15 @@ const struct verb verbs[] = {
 	{ "deleterow", 0,
 	  "deleterow <table> <row> [app-profile=<app profile id>]",
 	  "Delete a row", "", verb_deleterow },
+	{ "deleterows", 0,
+	  "deleterows <table> prefix=<prefix> | [start=<row>] [end=<row>]",
+	  "Delete a range of rows",
+	  "  prefix  Rows whose keys begin so; it must not be empty\n"
+	  "  start   From this row on\n"
+	  "  end     Before this row\n"
+	  "\n"
+	  "One write, however many rows there are.\n",
+	  verb_deleterows },
 	{ "deletetable", 0, "deletetable <table>", "Delete a table",
 	  "Removes the table with all its rows, for good.\n",
 	  verb_deletetable },
@@ -80,10 +99,12 @@ const struct verb verbs[] = {
 	  verb_import },
 	{ "lookup", VERB_READS,
 	  "lookup <table> <row> [columns=<family:qualifier>...] "
-	  "[cells-per-column=<n>] [app-profile=<app profile id>]",
+	  "[cells-per-column=<n>] [filter=<filter>] "
+	  "[app-profile=<app profile id>]",
 	  "Read from a single row",
 	  "  columns           Only these, comma-separated\n"
 	  "  cells-per-column  Only so many versions of each column\n"
+	  "  filter            Only what this lets pass, as in read\n"
 	  "  keys-only         true leaves values out\n"
 	  "  include-stats     full adds a summary\n",
 	  verb_lookup },
@@ -107,6 +128,18 @@ const struct verb verbs[] = {
 	  "\n"
 	  "    Example: tabletfs mount /var/lib/mystore /mnt/tables\n",
 	  verb_mount },
+	{ "mutate", 0, "mutate <table> <json> ...",
+	  "Apply row mutations, with conditions, from JSON",
+	  "Each argument is one atomic row mutation as .mutate takes it:\n"
+	  "set, delete, add, merge, append, increment, if, else. What comes\n"
+	  "before one that is wrong, or whose condition does not hold, stays;\n"
+	  "the exit status is then 1. fs/README.md has all of it.\n"
+	  "\n"
+	  "    Example: tabletfs mutate t '{\"row\": \"r3\",\n"
+	  "      \"if\": {\"family\": \"lock\", \"qualifier\": \"owner\",\n"
+	  "      \"absent\": true},\n"
+	  "      \"set\": {\"lock\": {\"owner\": \"w7\"}}}'\n",
+	  verb_mutate },
 	{ "read", VERB_READS, "read <table> [args ...]", "Read rows",
 	  "  start=<row-key>        Start reading at this row\n"
 	  "  end=<row-key>          Stop reading before this row\n"
@@ -118,6 +151,9 @@ const struct verb verbs[] = {
 	  "  cells-per-column=<n>   Only so many versions of each column\n"
 	  "  keys-only=<true|false> Leave values out\n"
 	  "  include-stats=full     Add a summary\n"
+	  "  filter=<filter>        Only what this lets pass, such as\n"
+	  "      \"chain(family_name_regex('f'), timestamp_range(0, 5000))\";\n"
+	  "      the names are Bigtable's, tools/README.md has them all\n"
 	  "\n"
 	  "    Example: tabletfs read mobile-time-series prefix=phone\n",
 	  verb_read },
@@ -154,6 +190,11 @@ const struct verb verbs[] = {
 	  "\n"
 	  "and, or have no precedence: they go from left to right.\n",
 	  verb_setgcpolicy },
+	{ "setvaluetype", 0, "setvaluetype <table> <family> <type>",
+	  "Update column family's value type",
+	  "  type  stringutf8bytes, or bytes for none. An aggregate type\n"
+	  "        stays what it is.\n",
+	  verb_setvaluetype },
 	{ "stats", VERB_READS, "stats", "Print figures of the store", "",
 	  verb_stats },
 	{ "sync", 0, "sync", "Make durable what was written", "", verb_sync },

@@ -62,7 +62,7 @@ _tabletfs() {
 	*:1)
 		words=$(tabletfs -store "$store" ls 2>/dev/null) ;;
 	createfamily:*) ;;
-	deletefamily:2 | setgcpolicy:2)
+	deletefamily:2 | setgcpolicy:2 | setvaluetype:2)
 		words=$(tabletfs -store "$store" ls "${COMP_WORDS[i + 1]}" \
 			2>/dev/null | awk 'NR > 2 { print $1 }') ;;
 	esac

@@ -49,9 +49,10 @@ static int no_table(struct bytes name)
 		    (const char *)name.data);
 }
 
-static int no_family(struct bytes name)
+/* cbt's words differ. */
+static int no_family(const char *what, struct bytes name)
 {
-	return fail(ERR_no_family, "unknown family \"%.*s\"", (int)name.size,
+	return fail(ERR_no_family, "%s family \"%.*s\"", what, (int)name.size,
 		    (const char *)name.data);
 }
 
@@ -440,7 +441,7 @@ static int do_drop_family(struct store *s, struct table *t, void *arg)
 
 	(void)s;
 	if (!f)
-		return no_family(*name);
+		return no_family("can't delete unknown", *name);
 	table_remove_family(t, f);
 	return 0;
 }
@@ -465,7 +466,7 @@ static int do_set_gc(struct store *s, struct table *t, void *arg)
 	int err;
 
 	if (!f)
-		return no_family(change->family);
+		return no_family("no such", change->family);
 	if (gc_policy_equal(f->gc, change->gc))
 		return 0;
 	if (f->gc) {
@@ -501,7 +502,7 @@ static int do_set_type(struct store *s, struct table *t, void *arg)
 
 	(void)s;
 	if (!f)
-		return no_family(change->family);
+		return no_family("no such", change->family);
 	if (f->type == change->type)
 		return 0;
 	if (family_is_aggregate(f))

@@ -4,7 +4,8 @@
  * The "if" of a JSON mutation: {"family", "qualifier", test} with one test of
  * "absent": true, "present": true, "equals": value, "matches": regex, about the
  * newest version, or all of them with "any_version": true. Without a qualifier,
- * or without a family as well, absent and present are about any cell there.
+ * or without a family as well, absent and present are about any cell there; and
+ * so is "filter": expression, which holds if it lets any version of them pass.
  */
 struct condition {
 	struct bytes family, qualifier;
@@ -13,6 +14,7 @@ struct condition {
 	struct bytes equals;
 	bool has_equals;
 	struct regex *regex;
+	struct filter *filter;
 	unsigned int tests;
 	struct buf memory; /* of equals or the pattern */
 };
@@ -67,6 +69,10 @@ static int take_key(struct condition *c, struct mutation *m,
 		c->has_equals = true;
 		return take_value(c, m, n, &c->equals);
 	}
+	if (bytes_equal(n->key, BYTES_LITERAL("filter"))) {
+		err = take_value(c, m, n, &pattern);
+		return err < 0 ? err : filter_parse(pattern, &c->filter);
+	}
 	if (!bytes_equal(n->key, BYTES_LITERAL("matches")))
 		return json_wrong("unknown key in \"if\"", n->key);
 	err = take_value(c, m, n, &pattern);
@@ -86,7 +92,7 @@ static int take_condition(struct condition *c, struct mutation *m,
 	if (!err && c->tests != 1)
 		err = fail(ERR_bad_line,
 			   "a condition needs one of \"absent\", \"present\", "
-			   "\"equals\", \"matches\"");
+			   "\"equals\", \"matches\", \"filter\"");
 	if (!err && ((c->has_qualifier && !c->has_family) ||
 		     (!c->has_qualifier && (c->has_equals || c->regex))))
 		err = fail(ERR_bad_line, "a condition on a %s needs a %s",
@@ -125,7 +131,8 @@ static int evaluate(struct store *s, const struct condition *c,
 				    .has_family = c->has_family,
 				    .has_qualifier = c->has_qualifier,
 				    .family = c->family,
-				    .qualifier = c->qualifier };
+				    .qualifier = c->qualifier,
+				    .filter = c->filter };
 	struct scan *scan;
 	struct cell cell;
 	int err = c->has_family ? check_family(s, table, c->family) : 0;
@@ -153,6 +160,7 @@ static int holds(struct store *s, struct mutation *m, const struct json_node *n,
 	if (err == 0)
 		err = evaluate(s, &c, table, row);
 	regex_free(c.regex);
+	filter_free(c.filter);
 	buf_release(&c.memory);
 	return err;
 }

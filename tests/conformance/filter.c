@@ -274,7 +274,7 @@ static int take_filter(struct parser *in, struct filter **out)
 	return err;
 }
 
-int filter_parse(struct run *r, const char *text, struct filter **out)
+int case_filter(struct run *r, const char *text, struct filter **out)
 {
 	struct parser in = { r, text };
 	int err = take_filter(&in, out);

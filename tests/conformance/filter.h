@@ -5,6 +5,6 @@
 
 /* A filter as cases write it: 0, a negative error of the store or
  * RUN_MALFORMED. */
-int filter_parse(struct run *r, const char *text, struct filter **out);
+int case_filter(struct run *r, const char *text, struct filter **out);
 
 #endif

@@ -206,7 +206,7 @@ static int parse_rows(struct run *r, const struct operation *o, size_t first,
 		else if (!strncmp(w, "reversed=", 9))
 			rows->reversed = *value == '1';
 		else if (!strncmp(w, "filter=", 7))
-			err = filter_parse(r, value, &rows->filter);
+			err = case_filter(r, value, &rows->filter);
 		else
 			ok = false;
 		if (!ok)

@@ -48,7 +48,7 @@ int run_check(struct run *r, const struct operation *o)
 
 	if (!parse_name(word(o, 1), &table) || !parse_bytes(word(o, 2), &row))
 		goto release;
-	err = filter_text ? filter_parse(r, filter_text, &check.filter) : 0;
+	err = filter_text ? case_filter(r, filter_text, &check.filter) : 0;
 	if (err)
 		goto release;
 	check.table = buf_bytes(&table);

@@ -44,3 +44,31 @@ for job in $jobs; do
 	check "a writer" wait "$job"
 done
 same "all counted" 00000000000000a0 "$(xxd -p "$m/t/c/f/n")"
+
+# Filters as conditions, and in a path.
+check "a filter that holds" mutate '{"row": "q", "set": {"f": {"a": "1"}}}' \
+	'{"row": "q", "if": {"filter": "chain(family_name_regex('"'f'"'), value_regex('"'1'"'))"}, "set": {"f": {"b": "2"}}}'
+same "is done" 2 "$(cat "$m/t/q/f/b")"
+errno EINVAL mutate \
+	'{"row": "q", "if": {"filter": "value_regex('"'no'"')"}, "set": {"f": {"c": "3"}}}'
+errno EINVAL mutate '{"row": "q", "if": {"filter": "nonsense"}, "set": {"f": {"c": "3"}}}'
+refuse "which changed nothing" test -e "$m/t/q/f/c"
+scan=$m/t/.scan/prefix/q/filter
+same "a filter in a path" "2" "$(cat "$scan/column_qualifier_regex('b')/csv" |
+	tail -n +2 | cut -d, -f5)"
+same "and its rows" "q" "$(ls "$scan/value_regex('2')/rows")"
+same "none" "0" "$(cat "$scan/value_regex('3')/count")"
+errno ENOENT cat "$scan/value_regex(/count"
+check "with the reason" grep -q "string in quotes" "$m/.tabletfs/errors"
+
+# The same by verbs, mounted.
+export TABLETFS_STORE=$store
+check "mutate" "$TABLETFS" mutate t '{"row": "v", "set": {"f": {"n": "1"}}}' \
+	'{"row": "v", "append": {"f": {"n": "2"}}}'
+same "both" 12 "$(cat "$m/t/v/f/n")"
+refuse "one whose condition does not hold" "$TABLETFS" mutate t \
+	'{"row": "v", "if": {"absent": true}, "set": {"f": {"n": "3"}}}'
+check "deleterows" "$TABLETFS" deleterows t start=q end=r
+refuse "deletes them" test -e "$m/t/q"
+check "and no others" test -e "$m/t/v"
+refuse "an empty prefix" "$TABLETFS" deleterows t prefix=

@@ -125,13 +125,14 @@ START_TEST(families)
 	check("setgcpolicy t f never", "");
 	check("ls t", HEAD "f\t\t\t\t{}\n");
 	check("setgcpolicy t nofam never",
-	      "tabletfs: Setting GC policy: unknown family \"nofam\"\n");
+	      "tabletfs: Setting GC policy: no such family \"nofam\"\n");
 	check("setgcpolicy t f MAXVERSIONS=1",
 	      "tabletfs: invalid GC policy: unexpected token: "
 	      "\"MAXVERSIONS\"\n");
 	check("deletefamily t f", "");
 	check("deletefamily t f",
-	      "tabletfs: Deleting column family: unknown family \"f\"\n");
+	      "tabletfs: Deleting column family: can't delete unknown family "
+	      "\"f\"\n");
 }
 END_TEST
 
