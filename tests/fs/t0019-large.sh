@@ -1,7 +1,6 @@
 #!/bin/bash
 # Values of many megabytes: written once, read and changed in pieces, collected.
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/lib.sh"
+. "$(dirname "$0")/lib.sh"
 start_mount || exit 1
 mkdir -p "$m/t/r/f"
 f=$m/t/r/f/big
@@ -91,10 +90,12 @@ want = base64.b64encode(open("want", "rb").read()).decode()
 sys.exit(want not in re.findall(r"\"base64\": ?\"([^\"]*)\"", text))' \
 	"$m/t/r/.row.jsonl"
 
-mkdir "$m/t/r/random"
 for seed in 1 2 3; do
-	check "random changes, seed $seed" python3 "$here/fsx.py" \
-		"$m/t/r/random" "$seed" 120 2 9000000
+	mkdir "$m/t/r/random" "random$seed"
+	check "random changes, seed $seed" "${TABLETFS%/*}/tests/fs/fsx" \
+		-seed "$seed" -ops 120 -files 2 -size 9000000 \
+		"$m/t/r/random" "random$seed"
+	rm -r "$m/t/r/random"
 done
 
 # Space comes back.
