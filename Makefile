@@ -31,7 +31,7 @@ TOOLS := $(wildcard tools/*.c)
 SIM := $(filter-out $(wildcard tests/sim/main_*.c),$(wildcard tests/sim/*.c))
 UNIT := $(wildcard tests/unit/test_*.c)
 MAINS := $(wildcard tests/sim/main_*.c tests/fault/main_*.c \
-	tests/bench/*.c)
+	tests/bench/*.c tests/fs/*.c)
 FUZZ := $(wildcard tests/fuzz/fuzz_*.c)
 CONFORMANCE := $(wildcard tests/conformance/*.c)
 BENCH_ENGINE := $(wildcard tests/bench/engine/*.c)
