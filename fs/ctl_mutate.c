@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "fs/ctl.h"
@@ -25,12 +26,20 @@ static int mutate_open(struct fs *fs, struct ctl_file *f)
 
 static int run_line(struct fs *fs, struct ctl_file *f, struct bytes line)
 {
+	char reason[600];
+	int err;
+
 	if (line.size > 0 && line.data[line.size - 1] == '\r')
 		line.size--;
 	if (line.size == 0)
 		return 0;
-	return mutation_run_json(fs->store, f->path.table, BYTES_NONE, line,
-				 fs->options->sync);
+	err = mutation_run_json(fs->store, f->path.table, BYTES_NONE, line,
+				fs->options->sync);
+	if (err != -ERR_no_family)
+		return err;
+	/* The line is wrong; ENOENT would be about the file. */
+	snprintf(reason, sizeof(reason), "%s", err_detail());
+	return fail(EINVAL, "%s", reason);
 }
 
 static void changed(struct fs *fs, struct ctl_file *f)
