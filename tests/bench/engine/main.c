@@ -32,6 +32,7 @@ enum work {
 	GET,
 	NEWEST,
 	MISSING,
+	COLD,
 	SCAN,
 	ROWS,
 	RANGES,
@@ -48,6 +49,7 @@ static const char *const titles[WORK_COUNT] = {
 	"get, existing",
 	"get newest version",
 	"get, missing",
+	"get, nothing cached",
 	"full scan, cells",
 	"rows only",
 	"ranges of 1,000 rows",
@@ -62,6 +64,7 @@ enum {
 	BATCH = 100,
 	VALUE_SIZE = 100,
 	ROUNDS_MAX = 20,
+	COLD_GETS = 2000,
 };
 
 size_t bench_memtable = 64 << 20;
@@ -201,7 +204,7 @@ static double load(const struct peer *peer, void *db, bool shuffled)
 static double gets(const struct peer *peer, void *db, enum work work)
 {
 	void *session = peer->session(db);
-	uint64_t count = cells / 5, n;
+	uint64_t count = work == COLD ? COLD_GETS : cells / 5, n;
 	double began = now(), took;
 
 	for (n = 0; n < count; n++) {
@@ -358,6 +361,19 @@ static double disk(const char *directory)
 	return size;
 }
 
+/* Makes the system forget the pages of files; false if it will not. */
+static bool forget_pages(void)
+{
+	FILE *f;
+
+	sync();
+	f = fopen("/proc/sys/vm/drop_caches", "w");
+	if (!f)
+		return false;
+	fputs("1\n", f);
+	return fclose(f) == 0;
+}
+
 static bool wanted(enum work work)
 {
 	const char *only = getenv("ONLY");
@@ -384,6 +400,11 @@ static void work_all(const struct peer *peer, const char *directory,
 	result[LOAD_RANDOM] = load(peer, db, true);
 	settle();
 	peer->close(db);
+	if (wanted(COLD) && forget_pages()) {
+		db = peer->open(path);
+		result[COLD] = gets(peer, db, COLD);
+		peer->close(db);
+	}
 	db = peer->open(path);
 	settle();
 	result[DISK] = disk(path) * 1000 / 1e6;
