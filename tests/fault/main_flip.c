@@ -20,7 +20,7 @@
  *   main_flip [every-n-th-bit]
  */
 #define ROWS 90
-#define SYNCED_ROWS 60 /* of the store that was killed */
+#define SYNCED_ROWS 86 /* of the store that was killed */
 
 static const char *const families[] = { "deleted", "f", "g" };
 
