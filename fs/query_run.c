@@ -75,6 +75,7 @@ int query_rewind(struct fs *fs, struct query *q)
 		.start = q->start,
 		.end = q->end,
 		.reverse = q->reverse,
+		.since_us = q->since_us,
 	};
 
 	if (q->scan)

@@ -291,6 +291,9 @@ struct scan_range {
 	 * is nothing is absent. It lives as long as the scan and is no other's.
 	 * All steps are about what comes out of it, which may hold copies. */
 	struct filter *filter;
+	/* Versions with a smaller timestamp are not wanted; some may be given.
+	 * With newer data apart from older, this saves reading the latter. */
+	uint64_t since_us;
 	/* Rows are all that is wanted: every step is CURSOR_ROW, and of a cell
 	 * only row is good for anything. */
 	bool rows_only;

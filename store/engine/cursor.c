@@ -93,6 +93,12 @@ void cursor_show_hidden(struct cursor *c)
 	c->show_hidden = true;
 }
 
+void cursor_since(struct cursor *c, uint64_t timestamp_us)
+{
+	if (c->sources.iter)
+		iter_since(c->sources.iter, timestamp_us);
+}
+
 void cursor_close(struct cursor *c)
 {
 	if (!c)

@@ -46,6 +46,9 @@ void cursor_close(struct cursor *c);
 /* Before the first step: gives the cells that a GC rule hides and nothing else,
  * instead of those that it lets be seen. */
 void cursor_show_hidden(struct cursor *c);
+/* So too: versions with a smaller timestamp are not wanted, so that blocks and
+ * files with no others need not be read; some may be given. */
+void cursor_since(struct cursor *c, uint64_t timestamp_us);
 
 /*
  * Each returns 1 with *cell filled, 0 at the end, negative on error (then only

@@ -143,6 +143,15 @@ static int merge_before(struct iter *it, struct bytes key)
 	return 1;
 }
 
+static void merge_since(struct iter *it, uint64_t timestamp_us)
+{
+	struct merge *m = (struct merge *)it;
+	size_t i;
+
+	for (i = 0; i < m->source_count; i++)
+		iter_since(m->sources[i], timestamp_us);
+}
+
 static void merge_close(struct iter *it)
 {
 	struct merge *m = (struct merge *)it;
@@ -159,6 +168,7 @@ static const struct iter_ops merge_ops = {
 	.next = merge_next,
 	.skip = merge_skip,
 	.before = merge_before,
+	.since = merge_since,
 	.close = merge_close,
 };
 

@@ -277,6 +277,7 @@ struct level_iter {
 	size_t index; /* of the file that it reads */
 	struct iter *it;
 	int (*open)(struct sst *t, struct iter **out);
+	uint64_t since_us;
 };
 
 static int level_open(struct level_iter *l, size_t index)
@@ -290,6 +291,7 @@ static int level_open(struct level_iter *l, size_t index)
 	err = l->open(l->level->files[index]->sst, &l->it);
 	if (err < 0)
 		return err;
+	iter_since(l->it, l->since_us);
 	l->index = index;
 	return 0;
 }
@@ -311,6 +313,8 @@ static int level_seek_from(struct level_iter *l, size_t index, struct bytes key)
 	int result = 0;
 
 	for (; index < l->level->count && result == 0; index++) {
+		if (l->level->files[index]->max_timestamp < l->since_us)
+			continue;
 		result = level_open(l, index);
 		if (result == 0)
 			result = iter_seek(l->it, key);
@@ -364,6 +368,11 @@ static int level_before(struct iter *it, struct bytes key)
 	return level_result(l, result);
 }
 
+static void level_since(struct iter *it, uint64_t timestamp_us)
+{
+	((struct level_iter *)it)->since_us = timestamp_us;
+}
+
 static void level_close(struct iter *it)
 {
 	struct level_iter *l = (struct level_iter *)it;
@@ -377,6 +386,7 @@ static const struct iter_ops level_iter_ops = {
 	.next = level_next,
 	.skip = level_skip,
 	.before = level_before,
+	.since = level_since,
 	.close = level_close,
 };
 

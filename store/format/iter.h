@@ -19,6 +19,9 @@ struct iter_ops {
 	 * iterator is at an entry. Optional: NULL means seek. */
 	int (*skip)(struct iter *it, struct bytes key);
 	int (*before)(struct iter *it, struct bytes key); /* last < key */
+	/* Before the first step: entries with a smaller timestamp may be left
+	 * out from now on. Optional. */
+	void (*since)(struct iter *it, uint64_t timestamp_us);
 	void (*close)(struct iter *it);
 };
 
@@ -47,6 +50,12 @@ static inline int iter_skip(struct iter *it, struct bytes key)
 static inline int iter_before(struct iter *it, struct bytes key)
 {
 	return it->ops->before(it, key);
+}
+
+static inline void iter_since(struct iter *it, uint64_t timestamp_us)
+{
+	if (it->ops->since)
+		it->ops->since(it, timestamp_us);
 }
 
 static inline void iter_close(struct iter *it)

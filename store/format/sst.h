@@ -100,9 +100,10 @@ struct sst_iter {
 	struct iter iter;
 	struct sst *sst;
 	enum sst_read how;
-	bool rows;     /* over the row directory */
-	uint64_t base; /* added to offsets in index */
-	bool valid;    /* at an entry, by anything but before */
+	bool rows;         /* over the row directory */
+	uint64_t base;     /* added to offsets in index */
+	uint64_t since_us; /* blocks with only older entries are left out */
+	bool valid;        /* at an entry, by anything but before */
 	struct cache_block *index_block;
 	struct cache_block *data_block; /* NULL: none yet */
 	uint64_t data_offset;

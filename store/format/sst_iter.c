@@ -72,6 +72,16 @@ static int load_block(struct sst_iter *si)
 	return err < 0 ? show(si, err) : 0;
 }
 
+/* Whether nothing in the block of the present index entry is wanted. */
+static bool is_old(const struct sst_iter *si)
+{
+	struct sst_index_entry entry;
+
+	return si->since_us > 0 &&
+	       sst_index_decode(si->index.value, &entry) == 0 &&
+	       entry.max_timestamp < si->since_us;
+}
+
 /* The first entry of the blocks after the present one. */
 static int next_block(struct sst_iter *si)
 {
@@ -83,6 +93,9 @@ static int next_block(struct sst_iter *si)
 			return show(si, 0);
 		if (result < 0)
 			return fail_index(si, result);
+		result = 0;
+		if (is_old(si))
+			continue;
 		result = load_block(si);
 		if (result < 0)
 			return result;
@@ -94,8 +107,11 @@ static int next_block(struct sst_iter *si)
 /* The first entry >= key of the present index entry's block or later ones. */
 static int seek_block(struct sst_iter *si, struct bytes key)
 {
-	int result = load_block(si);
+	int result;
 
+	if (is_old(si))
+		return next_block(si);
+	result = load_block(si);
 	if (result < 0)
 		return result;
 	result = block_iter_seek(&si->data, key);
@@ -189,6 +205,11 @@ void sst_iter_release(struct sst_iter *si)
 		     si->index_block);
 }
 
+static void sst_since(struct iter *it, uint64_t timestamp_us)
+{
+	((struct sst_iter *)it)->since_us = timestamp_us;
+}
+
 static void sst_iter_close(struct iter *it)
 {
 	sst_iter_release((struct sst_iter *)it);
@@ -200,6 +221,7 @@ static const struct iter_ops sst_iter_ops = {
 	.next = sst_next,
 	.skip = sst_skip,
 	.before = sst_before,
+	.since = sst_since,
 	.close = sst_iter_close,
 };
 

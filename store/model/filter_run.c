@@ -423,6 +423,8 @@ static struct filter_need chain_need(const struct filter *f)
 			all.has_qualifier = true;
 			all.qualifier = n.qualifier;
 		}
+		if (!counted && n.since_us > all.since_us)
+			all.since_us = n.since_us;
 		counted |= f->parts[i]->counts;
 		if (f->parts[i]->has_sink)
 			break;
@@ -445,6 +447,8 @@ static struct filter_need interleave_need(const struct filter *f)
 			n.has_family && bytes_equal(all.family, n.family);
 		all.has_qualifier &= n.has_qualifier &&
 				     bytes_equal(all.qualifier, n.qualifier);
+		if (n.since_us < all.since_us)
+			all.since_us = n.since_us;
 	}
 	return all;
 }
@@ -468,6 +472,9 @@ struct filter_need filter_need(const struct filter *f)
 		return n;
 	case FILTER_COLUMNS:
 		need_family(&n, buf_bytes(&f->name));
+		return n;
+	case FILTER_TIMESTAMPS:
+		n.since_us = f->from_us;
 		return n;
 	case FILTER_CHAIN:
 		return chain_need(f);

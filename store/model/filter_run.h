@@ -107,6 +107,7 @@ struct filter_need {
 	bool row_is_head;      /* in the row with that key */
 	bool has_family, has_qualifier;
 	struct bytes family, qualifier;
+	uint64_t since_us; /* with no smaller timestamp */
 };
 
 struct filter_need filter_need(const struct filter *f);

@@ -191,6 +191,11 @@ int scan_open(struct store *s, const struct snapshot *snapshot,
 			s->engine, (const struct engine_snapshot *)snapshot,
 			buf_bytes(&scan->start), buf_bytes(&scan->end),
 			bytes_of(scan->start.data, prefix), &scan->cursor);
+	/* Backwards, rows are found by their last entry, whatever it is. */
+	if (err == 0 && scan->cursor && !range->reverse)
+		cursor_since(scan->cursor, range->since_us > scan->need.since_us
+						   ? range->since_us
+						   : scan->need.since_us);
 	if (err < 0) {
 		scan_close(scan);
 		return err;

@@ -79,8 +79,13 @@ static void array_close(struct iter *it)
 	free(it);
 }
 
-static const struct iter_ops array_ops = { array_seek, array_next, array_skip,
-					   array_before, array_close };
+static const struct iter_ops array_ops = {
+	.seek = array_seek,
+	.next = array_next,
+	.skip = array_skip,
+	.before = array_before,
+	.close = array_close,
+};
 
 static struct array *array_new(const struct bytes *keys, size_t count)
 {

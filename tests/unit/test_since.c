@@ -1,0 +1,151 @@
+#include <stdio.h>
+
+#include "store/engine/engine.h"
+#include "store/store.h"
+#include "tests/sim/volume_mem.h"
+#include "tests/unit/suite.h"
+
+/* Scans of what is not older than some time: they give the same as one that
+ * looks at everything, and leave out the blocks that hold nothing for them. */
+#define ROWS 4000
+#define OLD 1000
+#define NEW 900000 /* rows 1000 to 1099 have a version of this time and later */
+
+static struct store *s;
+
+static void set(struct write *w, unsigned int row, uint64_t us)
+{
+	char key[16], value[200];
+
+	snprintf(key, sizeof(key), "row%05u", row);
+	snprintf(value, sizeof(value), "%0150u", row * 7919);
+	ck_assert_int_eq(write_row(w, bytes_string("t"), bytes_string(key)), 0);
+	ck_assert_int_eq(write_set(w, bytes_string("f"), bytes_string("q"), us,
+				   bytes_string(value)),
+			 0);
+}
+
+static void setup(void)
+{
+	const struct family_spec f = { .name = BYTES_LITERAL("f") };
+	struct store_options options;
+	struct volume *volume;
+	struct write *w;
+	unsigned int row;
+
+	store_options_init(&options);
+	options.create = true;
+	options.background = false;
+	options.file_size = 100000;
+	ck_assert_int_eq(volume_mem_new(&volume), 0);
+	ck_assert_int_eq(store_open_volume(volume, &options, &s), 0);
+	ck_assert_int_eq(store_create_table(s, bytes_string("t"), false, &f, 1),
+			 0);
+	ck_assert_int_eq(write_new(s, &w), 0);
+	for (row = 0; row < ROWS; row++)
+		set(w, row, OLD + row % 10);
+	for (row = 1000; row < 1100; row++)
+		set(w, row, NEW + row);
+	ck_assert_int_eq(store_commit(s, w, false), 0);
+	ck_assert_int_eq(store_compact(s, BYTES_NONE), 0);
+	/* Some in files above, and deletions of new and old ones. */
+	for (row = 1050; row < 1060; row++) {
+		set(w, row + 1000, NEW + row);
+		ck_assert_int_eq(write_row(w, bytes_string("t"),
+					   bytes_string("row01000")),
+				 0);
+		ck_assert_int_eq(write_delete_row(w), 0);
+	}
+	ck_assert_int_eq(store_commit(s, w, false), 0);
+	ck_assert_int_eq(engine_flush(store_engine(s)), 0);
+	set(w, 3000, NEW * 2);
+	ck_assert_int_eq(store_commit(s, w, false), 0);
+	write_free(w);
+}
+
+static void teardown(void)
+{
+	ck_assert_int_eq(store_close(s), 0);
+}
+
+static uint64_t blocks_read(void)
+{
+	struct engine_stats stats;
+
+	engine_stats(store_engine(s), &stats);
+	return stats.cache_hits + stats.cache_misses;
+}
+
+/* How many cells the scan gives that are not older than us. */
+static unsigned int count(const struct scan_range *range, uint64_t us)
+{
+	struct scan *scan;
+	struct cell cell;
+	unsigned int n = 0;
+
+	ck_assert_int_eq(scan_open(s, NULL, range, &scan), 0);
+	while (scan_next(scan, CURSOR_VERSION, &cell) == 1)
+		n += cell.timestamp_us >= us;
+	scan_close(scan);
+	return n;
+}
+
+START_TEST(blocks_are_left_out)
+{
+	static const uint64_t times[] = { 0,          OLD,     OLD + 5, NEW,
+					  NEW + 1050, NEW * 2, NEW * 3 };
+	struct scan_range range = { .table = BYTES_LITERAL("t") };
+	unsigned int all, found;
+	uint64_t before, full = 0, read = 0;
+	size_t i;
+
+	for (i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		range.since_us = 0;
+		before = blocks_read();
+		all = count(&range, times[i]);
+		full = blocks_read() - before;
+		range.since_us = times[i];
+		before = blocks_read();
+		found = count(&range, times[i]);
+		read = blocks_read() - before;
+		ck_assert_uint_eq(found, all);
+		if (times[i] >= NEW)
+			ck_assert_uint_lt(read, full / 4);
+	}
+}
+END_TEST
+
+START_TEST(filters_say_so)
+{
+	struct scan_range range = { .table = BYTES_LITERAL("t") };
+	uint64_t before, full, read;
+	struct filter *parts[2], *f;
+
+	before = blocks_read();
+	ck_assert_uint_eq(count(&range, NEW), 99 + 10 + 1);
+	full = blocks_read() - before;
+	ck_assert_int_eq(filter_new_timestamps(NEW, 0, &parts[0]), 0);
+	ck_assert_int_eq(filter_new_column_limit(1, &parts[1]), 0);
+	ck_assert_int_eq(filter_new_chain(parts, 2, &f), 0);
+	range.filter = f;
+	before = blocks_read();
+	ck_assert_uint_eq(count(&range, 0), 99 + 10 + 1);
+	read = blocks_read() - before;
+	ck_assert_uint_lt(read, full / 4);
+	filter_free(f);
+	/* The other way round the limit counts older ones. */
+	ck_assert_int_eq(filter_new_row_limit(1, &parts[0]), 0);
+	ck_assert_int_eq(filter_new_timestamps(0, NEW, &parts[1]), 0);
+	ck_assert_int_eq(filter_new_chain(parts, 2, &f), 0);
+	range.filter = f;
+	ck_assert_uint_eq(count(&range, 0), ROWS - 1 - (99 + 10 + 1));
+	filter_free(f);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *tests[] = { blocks_are_left_out, filters_say_so };
+
+	return run_suite("since", setup, teardown, tests, 2);
+}
