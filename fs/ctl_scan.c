@@ -12,7 +12,13 @@
  */
 #define PIECE_SIZE ((size_t)64 << 10)
 
-enum scan_form { SCAN_KEYS, SCAN_COUNT, SCAN_ESTIMATE, SCAN_CELLS };
+enum scan_form {
+	SCAN_KEYS,
+	SCAN_COUNT,
+	SCAN_ESTIMATE,
+	SCAN_SAMPLES,
+	SCAN_CELLS,
+};
 
 struct scan_text {
 	enum scan_form form;
@@ -33,6 +39,8 @@ static void read_form(struct bytes name, struct scan_text *t)
 		t->form = SCAN_COUNT;
 	else if (bytes_equal(name, BYTES_LITERAL("estimate")))
 		t->form = SCAN_ESTIMATE;
+	else if (bytes_equal(name, BYTES_LITERAL("samples")))
+		t->form = SCAN_SAMPLES;
 	else if (bytes_equal(name, BYTES_LITERAL("csv")))
 		t->format = TEXT_CSV;
 	else if (bytes_equal(name, BYTES_LITERAL("tsv")))
@@ -115,6 +123,29 @@ static int estimate(struct fs *fs, struct scan_text *t, struct buf *out)
 	return err ? err : buf_printf(out, "~%llu\n", (unsigned long long)n);
 }
 
+static int print_sample(void *context, struct bytes row, uint64_t size)
+{
+	struct buf *out = context;
+	int err = buf_printf(out, "%llu", (unsigned long long)size);
+
+	if (!err && row.size > 0)
+		err = buf_add_byte(out, ' ');
+	if (!err && row.size > 0)
+		err = name_encode(NAME_ROW, row, out);
+	return err ? err : buf_add_byte(out, '\n');
+}
+
+static int samples(struct fs *fs, struct scan_text *t, struct buf *out)
+{
+	const struct query *q = t->query;
+
+	t->ended = true;
+	return q->ended
+		       ? 0
+		       : store_sample_rows(fs->store, buf_bytes(&q->table_name),
+					   q->start, q->end, print_sample, out);
+}
+
 /* Appends what one cell or row makes. */
 static int produce(struct fs *fs, struct scan_text *t, struct buf *out)
 {
@@ -123,6 +154,8 @@ static int produce(struct fs *fs, struct scan_text *t, struct buf *out)
 
 	if (t->form == SCAN_ESTIMATE)
 		return estimate(fs, t, out);
+	if (t->form == SCAN_SAMPLES)
+		return samples(fs, t, out);
 	if (t->form == SCAN_CELLS)
 		err = query_next(t->query, &cell);
 	else

@@ -347,6 +347,16 @@ int store_row_exists(struct store *s, struct bytes table, struct bytes row);
 int store_estimate_rows(struct store *s, struct bytes table, struct bytes start,
 			struct bytes end, uint64_t *rows);
 
+/* Bigtable's SampleRowKeys: rows that part the range into pieces with about as
+ * much data each, for whoever reads them side by side. Calls each with such
+ * rows, in order, and the bytes stored before each; then with an empty row and
+ * the bytes of all. A negative result of each ends it and is returned. */
+int store_sample_rows(struct store *s, struct bytes table, struct bytes start,
+		      struct bytes end,
+		      int (*each)(void *context, struct bytes row,
+				  uint64_t size),
+		      void *context);
+
 /*
  * Updates: what is written depends on what is there. store_update calls decide
  * with no other commit under way. It reads what it needs, fills w, and returns

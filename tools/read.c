@@ -121,3 +121,23 @@ int verb_count(struct verb_call *c)
 	fprintf(c->out, "%llu\n", count);
 	return 0;
 }
+
+static int print_sample(void *context, struct bytes row, uint64_t size)
+{
+	fprintf(context, "%llu", (unsigned long long)size);
+	if (row.size > 0)
+		fprintf(context, " %.*s", (int)row.size, row.data);
+	fputc('\n', context);
+	return 0;
+}
+
+int verb_samplekeys(struct verb_call *c)
+{
+	int err;
+
+	if (c->argc != 2)
+		return verb_usage(c);
+	err = store_sample_rows(c->store, bytes_string(c->argv[1]), BYTES_NONE,
+				BYTES_NONE, print_sample, c->out);
+	return err < 0 ? verb_failed(c, "Sampling rows", err) : 0;
+}

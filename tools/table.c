@@ -167,6 +167,11 @@ const struct verb verbs[] = {
 	  "can. Then look at <dir>, and put it in the store's place:\n"
 	  "    mv <store> <store>.damaged && mv <dir> <store>\n",
 	  verb_repair },
+	{ "samplekeys", VERB_READS, "samplekeys <table>",
+	  "Show rows that part a table into pieces of about one size",
+	  "A line for each: the bytes stored before it, and its key; last the\n"
+	  "bytes of all. Pieces are files, so a small table is one.\n",
+	  verb_samplekeys },
 	{ "set", 0,
 	  "set <table> <row> [app-profile=<app profile id>] "
 	  "family:[column]=val[@ts] ...",

@@ -82,6 +82,7 @@ int verb_deleteallrows(struct verb_call *c);
 int verb_read(struct verb_call *c);
 int verb_lookup(struct verb_call *c);
 int verb_count(struct verb_call *c);
+int verb_samplekeys(struct verb_call *c);
 int verb_import(struct verb_call *c);
 int verb_backup(struct verb_call *c);
 int verb_check(struct verb_call *c);

@@ -1,5 +1,8 @@
 #include "store/engine/estimate.h"
 
+#include <stdlib.h>
+
+#include "store/base/err.h"
 #include "store/engine/sources.h"
 #include "store/format/key.h"
 
@@ -51,6 +54,72 @@ int engine_estimate_rows(struct engine *e, struct bytes start, struct bytes end,
 			*rows += n;
 		}
 	}
+	sources_close(&s);
+	return err;
+}
+
+struct sample {
+	struct bytes key; /* the first of a file */
+	uint64_t size;
+};
+
+static int by_key(const void *a, const void *b)
+{
+	return bytes_compare(((const struct sample *)a)->key,
+			     ((const struct sample *)b)->key);
+}
+
+/* The files of [start, end), by their first keys. */
+static int take_samples(const struct version *v, struct bytes start,
+			struct bytes end, struct sample **out, size_t *count)
+{
+	size_t i, j, capacity = 1;
+
+	*count = 0;
+	for (i = 0; i < LEVEL_COUNT; i++)
+		capacity += v->levels[i].count;
+	*out = malloc(capacity * sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	for (i = 0; i < LEVEL_COUNT; i++)
+		for (j = 0; j < v->levels[i].count; j++) {
+			const struct sst_file *f = v->levels[i].files[j];
+
+			if (sst_file_overlaps(f, start, end))
+				(*out)[(*count)++] =
+					(struct sample){ f->smallest, f->size };
+		}
+	qsort(*out, *count, sizeof(**out), by_key);
+	return 0;
+}
+
+int engine_sample_rows(struct engine *e, struct bytes start, struct bytes end,
+		       int (*each)(void *context, struct bytes row,
+				   uint64_t size),
+		       void *context)
+{
+	struct bytes row, last = start;
+	struct sample *samples;
+	struct sources s;
+	uint64_t size = 0;
+	size_t count, i;
+	int err;
+
+	sources_take(e, NULL, &s);
+	err = take_samples(s.version, start, end, &samples, &count);
+	for (i = 0; i < count && err == 0; i++) {
+		/* A tombstone may begin elsewhere than with a row. */
+		row = bytes_of(samples[i].key.data,
+			       key_row_end(samples[i].key));
+		if (row.size > 0 && bytes_compare(row, last) > 0) {
+			err = each(context, row, size);
+			last = row;
+		}
+		size += samples[i].size;
+	}
+	if (err == 0)
+		err = each(context, BYTES_NONE, size);
+	free(samples);
 	sources_close(&s);
 	return err;
 }

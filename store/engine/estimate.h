@@ -12,4 +12,14 @@
 int engine_estimate_rows(struct engine *e, struct bytes start, struct bytes end,
 			 uint64_t *rows);
 
+/*
+ * Rows that part [start, end) into pieces with about as much data each, that of
+ * a file: calls each with their prefixes, in order, and the bytes stored before
+ * each, then with an empty prefix and the bytes of all. Memtables do not count.
+ */
+int engine_sample_rows(struct engine *e, struct bytes start, struct bytes end,
+		       int (*each)(void *context, struct bytes row,
+				   uint64_t size),
+		       void *context);
+
 #endif

@@ -1,7 +1,6 @@
 #include <stdlib.h>
 
 #include "store/base/coding.h"
-#include "store/engine/estimate.h"
 #include "store/engine/rows.h"
 #include "store/model/filter_run.h"
 #include "store/model/model.h"
@@ -543,27 +542,6 @@ int store_get_large(struct store *s, const struct snapshot *snapshot,
 	cell->row = row;
 	cell->family = family;
 	cell->qualifier = qualifier;
-	return err;
-}
-
-int store_estimate_rows(struct store *s, struct bytes table, struct bytes start,
-			struct bytes end, uint64_t *rows)
-{
-	struct schema *schema = store_schema(s);
-	const struct table *t = schema_table(schema, table);
-	uint32_t id = t ? t->id : 0;
-	struct buf from = BUF_INIT, to = BUF_INIT;
-	int err;
-
-	schema_put(schema);
-	if (id == 0)
-		return no_table(table);
-	err = key_row_range(id, start, end, &from, &to);
-	if (err == 0)
-		err = engine_estimate_rows(s->engine, buf_bytes(&from),
-					   buf_bytes(&to), rows);
-	buf_release(&from);
-	buf_release(&to);
 	return err;
 }
 

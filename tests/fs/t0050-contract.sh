@@ -18,7 +18,8 @@ same "imports are listed" "csv jsonl last tsv" "$(ls "$m/t/.import" | xargs)"
 same "so are ways to drop" "prefix range" "$(ls "$m/t/.drop" | xargs)"
 same "and a family's files" "gc type" "$(ls "$m/t/.schema/f" | xargs)"
 for step in prefix range regex family column versions since until value \
-	filter limit reverse keys rows csv tsv jsonl cbt count estimate segments; do
+	filter limit reverse keys rows csv tsv jsonl cbt count estimate \
+	samples segments; do
 	check "$step is listed" grep -qx "$step" <(ls "$m/t/.scan")
 done
 same "figures of a table are names and values" "" \
@@ -215,6 +216,13 @@ same "a pattern that backtracks elsewhere takes linear time" 1 "$(
 	printf '{"row":"%s","set":{"f":{"q":"1"}}}\n' \
 		"$(printf 'a%.0s' $(seq 3000))" >"$m/t/.mutate"
 	timeout 20 cat "$m/t/.scan/regex/(a*)*(a*)*a/count")"
+
+"$TABLETFS" compact
+same "a small table is one piece" "1 0 $(du -b "$store"/*.sst | cut -f 1 | sort -n |
+	tail -n 1)" "$(wc -l <"$m/t/.scan/samples") 0 $(cat "$m/t/.scan/samples")"
+same "by a verb as well" "$(cat "$m/t/.scan/samples")" \
+	"$("$TABLETFS" samplekeys t)"
+same "of nothing" "" "$(cat "$m/t/.scan/range/b..a/samples")"
 
 # Mounts.
 remount -o gc=maxversions=3

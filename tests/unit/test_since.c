@@ -1,12 +1,14 @@
 #include <stdio.h>
 
+#include "store/base/err.h"
 #include "store/engine/engine.h"
 #include "store/store.h"
 #include "tests/sim/volume_mem.h"
 #include "tests/unit/suite.h"
 
 /* Scans of what is not older than some time: they give the same as one that
- * looks at everything, and leave out the blocks that hold nothing for them. */
+ * looks at everything, and leave out the blocks that hold nothing for them. And
+ * rows that part a table of several files. */
 #define ROWS 4000
 #define OLD 1000
 #define NEW 900000 /* rows 1000 to 1099 have a version of this time and later */
@@ -143,9 +145,56 @@ START_TEST(filters_say_so)
 }
 END_TEST
 
+struct samples {
+	char last[16];
+	uint64_t size;
+	unsigned int count;
+	bool ended;
+};
+
+static int take_sample(void *context, struct bytes row, uint64_t size)
+{
+	struct samples *t = context;
+
+	ck_assert(!t->ended);
+	ck_assert_uint_ge(size, t->size);
+	t->size = size;
+	t->ended = row.size == 0;
+	if (t->ended)
+		return 0;
+	ck_assert_int_lt(bytes_compare(bytes_string(t->last), row), 0);
+	snprintf(t->last, sizeof(t->last), "%.*s", (int)row.size, row.data);
+	t->count++;
+	return 0;
+}
+
+/* Files of 100,000 bytes are what samples lie between. */
+START_TEST(samples_part_the_table)
+{
+	struct samples all = { .count = 0 }, some = { .count = 0 };
+
+	ck_assert_int_eq(store_sample_rows(s, bytes_string("t"), BYTES_NONE,
+					   BYTES_NONE, take_sample, &all),
+			 0);
+	ck_assert(all.ended);
+	ck_assert_uint_ge(all.count, 1);
+	ck_assert_uint_gt(all.size, 0);
+	ck_assert_int_eq(store_sample_rows(s, bytes_string("t"),
+					   bytes_string(all.last), BYTES_NONE,
+					   take_sample, &some),
+			 0);
+	ck_assert(some.ended);
+	ck_assert_uint_lt(some.count, all.count);
+	ck_assert_int_eq(store_sample_rows(s, bytes_string("none"), BYTES_NONE,
+					   BYTES_NONE, take_sample, &some),
+			 -ERR_no_table);
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *tests[] = { blocks_are_left_out, filters_say_so };
+	const TTest *tests[] = { blocks_are_left_out, filters_say_so,
+				 samples_part_the_table };
 
-	return run_suite("since", setup, teardown, tests, 2);
+	return run_suite("since", setup, teardown, tests, 3);
 }

@@ -1,0 +1,69 @@
+#include "store/engine/estimate.h"
+
+#include "store/model/model.h"
+
+/* What is told of a range of rows without reading it. */
+static int encode(struct store *s, struct bytes table, struct bytes start,
+		  struct bytes end, struct buf *from, struct buf *to)
+{
+	struct schema *schema = store_schema(s);
+	const struct table *t = schema_table(schema, table);
+	uint32_t id = t ? t->id : 0;
+
+	schema_put(schema);
+	if (id == 0)
+		return fail(ERR_no_table, "table \"%.*s\" not found",
+			    (int)table.size, (const char *)table.data);
+	return key_row_range(id, start, end, from, to);
+}
+
+int store_estimate_rows(struct store *s, struct bytes table, struct bytes start,
+			struct bytes end, uint64_t *rows)
+{
+	struct buf from = BUF_INIT, to = BUF_INIT;
+	int err = encode(s, table, start, end, &from, &to);
+
+	if (err == 0)
+		err = engine_estimate_rows(s->engine, buf_bytes(&from),
+					   buf_bytes(&to), rows);
+	buf_release(&from);
+	buf_release(&to);
+	return err;
+}
+
+struct sampling {
+	int (*each)(void *context, struct bytes row, uint64_t size);
+	void *context;
+	struct buf scratch;
+};
+
+static int give_sample(void *context, struct bytes prefix, uint64_t size)
+{
+	struct sampling *g = context;
+	struct bytes row = BYTES_NONE;
+	size_t end;
+	int err = 0;
+
+	if (prefix.size > 0)
+		err = key_part(prefix, KEY_TABLE_SIZE, &g->scratch, &row, &end);
+	return err < 0 ? err : g->each(g->context, row, size);
+}
+
+int store_sample_rows(struct store *s, struct bytes table, struct bytes start,
+		      struct bytes end,
+		      int (*each)(void *context, struct bytes row,
+				  uint64_t size),
+		      void *context)
+{
+	struct sampling g = { each, context, BUF_INIT };
+	struct buf from = BUF_INIT, to = BUF_INIT;
+	int err = encode(s, table, start, end, &from, &to);
+
+	if (err == 0)
+		err = engine_sample_rows(s->engine, buf_bytes(&from),
+					 buf_bytes(&to), give_sample, &g);
+	buf_release(&from);
+	buf_release(&to);
+	buf_release(&g.scratch);
+	return err;
+}
