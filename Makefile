@@ -66,7 +66,7 @@ check-built: build $(UNIT_BIN) $(MAIN_BIN) $(FUZZ_BIN)
 	@B=$(B) SAN=$(SAN) tests/run
 
 # The long campaign of faults and crashes; SEED=N gives another one.
-check-fault: build $(MAIN_BIN)
+check-fault: build $(MAIN_BIN) $(B)/tests/unit/test_filters
 	@B=$(B) tests/check-fault
 
 # Builds with planted bugs, each of which a test has to catch.
