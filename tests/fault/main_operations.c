@@ -239,8 +239,8 @@ int main(int argc, char **argv)
 	}
 	buf_release(&t.before);
 	buf_release(&t.after);
-	printf("%zu operations, %lu calls failed, %lu crashes\n", operation_count,
-	       t.errors, t.crashes);
+	printf("%zu operations, %lu calls failed, %lu crashes\n",
+	       operation_count, t.errors, t.crashes);
 	printf("%lu passed, %lu failed, 0 skipped\n", t.passed, t.failed);
 	return t.failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

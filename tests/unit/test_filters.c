@@ -348,7 +348,7 @@ static uint64_t setting(const char *name, uint64_t otherwise)
 	return text ? strtoull(text, NULL, 0) : otherwise;
 }
 
-/* A longer run: FILTER_SEED=7 FILTER_ROUNDS=600 build/tests/unit/test_filters */
+/* More: FILTER_SEED=7 FILTER_ROUNDS=150 build/tests/unit/test_filters */
 START_TEST(filters_agree_with_naive_evaluation)
 {
 	uint64_t rounds = setting("FILTER_ROUNDS", 24);
