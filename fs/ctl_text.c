@@ -82,6 +82,29 @@ static int show_table(const struct table *t, const struct node *node,
 	return err ? err : buf_add_byte(out, '\n');
 }
 
+static int take_last_size(void *context, struct bytes row, uint64_t size)
+{
+	(void)row;
+	*(uint64_t *)context = size;
+	return 0;
+}
+
+/* What files tell of the table's rows, none of which is read. */
+static int show_figures(struct fs *fs, struct bytes table, struct buf *out)
+{
+	uint64_t rows, size = 0;
+	int err = store_estimate_rows(fs->store, table, BYTES_NONE, BYTES_NONE,
+				      &rows);
+
+	if (!err)
+		err = store_sample_rows(fs->store, table, BYTES_NONE,
+					BYTES_NONE, take_last_size, &size);
+	return err ? err
+		   : buf_printf(out, "rows ~%llu\nfile_bytes %llu\n",
+				(unsigned long long)rows,
+				(unsigned long long)size);
+}
+
 static int show_of_table(struct fs *fs, const struct node *node,
 			 const struct path *p, struct buf *out)
 {
@@ -90,6 +113,8 @@ static int show_of_table(struct fs *fs, const struct node *node,
 	int err = t ? show_table(t, node, p, out) : -ENOENT;
 
 	schema_put(schema);
+	if (!err && node->kind == NODE_TABLE_STATS)
+		err = show_figures(fs, p->table, out);
 	return err;
 }
 
