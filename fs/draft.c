@@ -108,6 +108,25 @@ int fs_commit_all(struct fs *fs, bool sync)
 	return err;
 }
 
+/*
+ * What was loaded is not what the node knew, and the kernel from it, if the
+ * name got another value between lookup and open, perhaps by a rename over it,
+ * after which the node is gone. Then the kernel has to ask for its size again,
+ * and to read its pages; none of them waits for us, as nobody has it open.
+ */
+static void note_loaded(struct fs *fs, struct node *node,
+			const struct cell *cell)
+{
+	if (node_seq(&fs->nodes, node) == cell->seq &&
+	    node->size == cell_size(cell))
+		return;
+	node_know(&fs->nodes, node, cell->timestamp_us, cell->seq);
+	node->size = cell_size(cell);
+	if (fs->session)
+		fuse_lowlevel_notify_inval_inode(
+			fs->session, node_id(&fs->nodes, node), 0, 0);
+}
+
 static int load(struct fs *fs, struct draft *d)
 {
 	struct buf memory = BUF_INIT;
@@ -129,6 +148,7 @@ static int load(struct fs *fs, struct draft *d)
 		buf_release(&memory);
 		return err == 0 ? -ENOENT : err;
 	}
+	note_loaded(fs, d->node, &cell);
 	content_load(&d->content, &cell, &memory, large);
 	d->base_us = cell.timestamp_us;
 	d->loaded = true;

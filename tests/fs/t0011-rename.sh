@@ -90,3 +90,35 @@ same "over a directory" ENOTEMPTY "$(rename "$m/t/r2" "$m/t/s" 0)"
 rmdir "$m/t/s/f"
 same "over an empty one" ok "$(rename "$m/t/r2" "$m/t/s" 0)"
 same "keys" s "$(cat "$m/t/.scan/keys")"
+
+# Who reads what is replaced by rename sees one value or the next, whole.
+# A rename that takes its time leaves some for others to come in between.
+remount -o sync
+check "values that are replaced are not torn" python3 - "$m/t/torn/f" <<'PYTHON'
+import os, sys
+d = sys.argv[1]
+os.makedirs(d)
+def replace(n):
+    with open(d + "/new", "wb") as f:
+        f.write(b"%d " % n * (n % 100 + 1))
+    os.rename(d + "/new", d + "/q")
+replace(1)
+readers = []
+for _ in range(6):
+    pid = os.fork()
+    if pid == 0:
+        last = n = 1
+        while n < 1000:
+            with open(d + "/q", "rb", buffering=0) as f:
+                data = f.read()
+            n = int(data.split()[0])
+            if data != b"%d " % n * (n % 100 + 1) or n < last:
+                print("after", last, data, file=sys.stderr)
+                os._exit(1)
+            last = n
+        os._exit(0)
+    readers.append(pid)
+for n in range(2, 1001):
+    replace(n)
+sys.exit(sum(os.waitpid(pid, 0)[1] != 0 for pid in readers))
+PYTHON
