@@ -188,9 +188,9 @@ static int seek(struct dir *d, uint64_t ordinal)
 	int err;
 
 	buf_reset(&d->window);
-	if (ordinal < d->next) {
-		while (i > 0 && d->marks[i - 1].ordinal > ordinal)
-			i--;
+	while (i > 0 && d->marks[i - 1].ordinal > ordinal)
+		i--;
+	if (ordinal < d->next || (i > 0 && d->marks[i - 1].ordinal > d->next)) {
 		err = listing_seek(d->listing,
 				   i ? bytes_of(d->marks[i - 1].key,
 						d->marks[i - 1].key_size)

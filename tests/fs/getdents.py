@@ -1,15 +1,17 @@
-"""getdents.py DIRECTORY SIZE: names in order, read with buffers of SIZE bytes.
+"""getdents.py DIRECTORY SIZE [SEED]: names in order, by buffers of SIZE bytes.
 
-With a third argument REWIND, seeks back to the middle of what it has read every
-so often and must read the same names again.
+With a SEED it goes, every so often, to some offset that it was given before, and
+must read from there on what it read the first time; then it goes on.
 """
 import ctypes
 import os
+import random
 import struct
 import sys
 
 libc = ctypes.CDLL(None, use_errno=True)
 SYS_getdents64 = 217
+entry = struct.Struct("<QqHB")
 
 
 def read(fd, size):
@@ -17,38 +19,46 @@ def read(fd, size):
     n = libc.syscall(SYS_getdents64, fd, buf, size)
     if n < 0:
         raise OSError(ctypes.get_errno(), "getdents64")
+    raw = buf.raw
     at = 0
+    entries = []
     while at < n:
-        ino, offset, length, kind = struct.unpack_from("<QqHB", buf, at)
-        name = buf.raw[at + 19:at + length].split(b"\0", 1)[0]
-        yield ino, offset, name
+        ino, offset, length, kind = entry.unpack_from(raw, at)
+        name = raw[at + 19:raw.index(b"\0", at + 19)]
+        assert ino > 0, name
+        entries.append((name, offset))
         at += length
+    return entries
 
 
 def main():
     path, size = sys.argv[1], int(sys.argv[2])
-    rewind = len(sys.argv) > 3
+    rng = random.Random(sys.argv[3]) if len(sys.argv) > 3 else None
     fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    names, offsets = [], []
-    round_ = 0
+    seen = []
+
+    def visit(back):
+        os.lseek(fd, seen[back][1], os.SEEK_SET)
+        again = read(fd, size)
+        want = seen[back + 1:back + 1 + len(again)]
+        assert again[:len(want)] == want, (back, again[:3], want[:3])
+        assert again or back == len(seen) - 1, back
+
     while True:
-        entries = list(read(fd, size))
+        entries = read(fd, size)
         if not entries:
             break
-        for ino, offset, name in entries:
-            assert ino > 0
-            names.append(name)
-            offsets.append(offset)
-        round_ += 1
-        if rewind and round_ % 50 == 0:
-            back = len(names) // 3 if round_ % 100 else len(names) - 3
-            os.lseek(fd, offsets[back], os.SEEK_SET)
-            again = [name for _, _, name in read(fd, size)]
-            assert again, "nothing after seekdir"
-            want = names[back + 1:back + 1 + len(again)]
-            assert again[:len(want)] == want, (again[:3], want[:3])
-            os.lseek(fd, offsets[-1], os.SEEK_SET)
-    names = [n for n in names if n not in (b".", b"..")]
+        seen += entries
+        if rng and rng.random() < 0.1:
+            for _ in range(rng.randrange(1, 4)):
+                visit(rng.choice([rng.randrange(len(seen)),
+                                  len(seen) - rng.randrange(1, 3)]))
+            os.lseek(fd, entries[-1][1], os.SEEK_SET)
+    if rng:
+        for _ in range(100):
+            visit(rng.randrange(len(seen)))
+        visit(len(seen) - 1)
+    names = [name for name, _ in seen if name not in (b".", b"..")]
     assert len(names) == len(set(names)), "a name was listed twice"
     sys.stdout.buffer.write(b"".join(n + b"\n" for n in names))
 
