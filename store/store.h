@@ -153,7 +153,7 @@ struct family_spec {
 };
 
 /* Each is durable when it returns 0. Errors: no_table, table_exists, bad_name,
- * too_many_tables, no_family, family_exists, too_many_families,
+ * name_too_long, too_many_tables, no_family, family_exists, too_many_families,
  * type_immutable, table_not_empty. */
 int store_create_table(struct store *s, struct bytes name, bool millis,
 		       const struct family_spec *families, size_t count);
@@ -461,7 +461,7 @@ int store_repair_volume(struct volume *from, struct volume *to,
 			void (*tell)(void *context, const char *text),
 			void *context, struct repair_result *result);
 
-/* Rules for names: 0 or -ERR_bad_name with the reason. */
+/* Rules for names: 0, -ERR_bad_name or -ERR_name_too_long, with the reason. */
 int store_check_table_name(struct bytes name);
 int store_check_family_name(struct bytes name);
 

@@ -49,7 +49,8 @@
 	x(bad_argument, 34, EINVAL, "bad argument") \
 	x(not_a_number, 35, EINVAL, "increment on non-64-bit value") \
 	x(condition_failed, 36, EINVAL, "condition does not hold") \
-	x(blob_damaged, 37, EIO, "large value is damaged")
+	x(blob_damaged, 37, EIO, "large value is damaged") \
+	x(name_too_long, 38, ENAMETOOLONG, "name is too long")
 /* clang-format on */
 
 enum {

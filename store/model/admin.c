@@ -20,7 +20,7 @@ static int check_name(struct bytes name, const char *what, size_t size_max)
 	size_t i;
 
 	if (name.size == 0 || name.size > size_max)
-		return fail(ERR_bad_name,
+		return fail(name.size == 0 ? ERR_bad_name : ERR_name_too_long,
 			    "%s name has %zu bytes, must have 1 to %zu", what,
 			    name.size, size_max);
 	for (i = 0; i < name.size && is_name_byte(name.data[i]); i++)

@@ -311,7 +311,7 @@ START_TEST(names)
 	ck_assert_int_eq(store_create_table(s,
 					    long_text(STORE_TABLE_NAME_MAX + 1),
 					    false, NULL, 0),
-			 -ERR_bad_name);
+			 -ERR_name_too_long);
 	ck_assert_int_eq(store_create_table(s, long_text(STORE_TABLE_NAME_MAX),
 					    false, NULL, 0),
 			 0);
@@ -320,7 +320,7 @@ START_TEST(names)
 			 -ERR_bad_name);
 	family.name = long_text(STORE_FAMILY_NAME_MAX + 1);
 	ck_assert_int_eq(store_create_family(s, str("t"), &family),
-			 -ERR_bad_name);
+			 -ERR_name_too_long);
 	family.name = long_text(STORE_FAMILY_NAME_MAX);
 	ck_assert_int_eq(store_create_family(s, str("t"), &family), 0);
 }
