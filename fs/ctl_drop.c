@@ -140,7 +140,7 @@ static int print_row(const char *word, const struct buf *row, struct buf *out)
 	int err = buf_printf(out, "%s ", word);
 
 	if (!err)
-		err = name_encode(NAME_ROW, buf_bytes(row), out);
+		err = name_encode_whole(NAME_ROW, buf_bytes(row), out);
 	return err ? err : buf_add_byte(out, '\n');
 }
 

@@ -169,7 +169,7 @@ static int produce(struct fs *fs, struct scan_text *t, struct buf *out)
 	t->count++;
 	if (t->form == SCAN_COUNT)
 		return 0;
-	err = name_encode(NAME_ROW, cell.row, out);
+	err = name_encode_whole(NAME_ROW, cell.row, out);
 	return err ? err : buf_add_byte(out, '\n');
 }
 

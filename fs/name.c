@@ -65,28 +65,41 @@ static size_t cut_at_character(const uint8_t *name, const size_t *starts,
 	return name[cut - back] >= 0xc0 ? cut - back : cut;
 }
 
-int name_encode(enum name_level level, struct bytes key, struct buf *out)
+/* Appends the key's byte i as it is written. */
+static int encode_byte(enum name_level level, struct bytes key, size_t i,
+		       struct buf *out)
 {
 	static const char digits[] = "0123456789ABCDEF";
+	uint8_t c = key.data[i];
+	uint8_t escape[3] = { '%', digits[c >> 4], digits[c & 15] };
+
+	return must_escape(level, key, i) ? buf_add(out, escape, 3)
+					  : buf_add_byte(out, c);
+}
+
+int name_encode_whole(enum name_level level, struct bytes key, struct buf *out)
+{
+	size_t i;
+	int err = key.size == 0 ? buf_add_string(out, "%~") : 0;
+
+	for (i = 0; i < key.size && !err; i++)
+		err = encode_byte(level, key, i, out);
+	return err;
+}
+
+int name_encode(enum name_level level, struct bytes key, struct buf *out)
+{
 	size_t begin = out->size, starts[2] = { 0, 0 }, i, cut;
 	int err = 0;
 
 	if (key.size == 0)
 		return buf_add_string(out, "%~");
 	for (i = 0; i < key.size && !err; i++) {
-		uint8_t c = key.data[i];
 		size_t at = out->size - begin;
 
 		if (at <= NAME_HEAD_MAX)
 			starts[0] = at;
-		if (must_escape(level, key, i)) {
-			uint8_t escape[3] = { '%', digits[c >> 4],
-					      digits[c & 15] };
-
-			err = buf_add(out, escape, 3);
-		} else {
-			err = buf_add_byte(out, c);
-		}
+		err = encode_byte(level, key, i, out);
 		if (at <= NAME_HEAD_MAX)
 			starts[1] = out->size - begin;
 		if (out->size - begin > NAME_SIZE_MAX)

@@ -36,6 +36,9 @@ enum name_form {
 /* Appends the key's name. 0 or -ENOMEM. */
 int name_encode(enum name_level level, struct bytes key, struct buf *out);
 
+/* As that, but never cut: where it stands in a text, not in a directory. */
+int name_encode_whole(enum name_level level, struct bytes key, struct buf *out);
+
 /*
  * Appends the key, or the part of it that a cut name shows, and then sets
  * *hash; returns which. -EINVAL: no key has this name; -ENAMETOOLONG: longer

@@ -207,6 +207,49 @@ START_TEST(every_key_has_one_name)
 }
 END_TEST
 
+START_TEST(two_keys_never_share_a_name)
+{
+	uint32_t state = 13;
+	int round, same = 0;
+
+	for (round = 0; round < 200000; round++) {
+		enum name_level level = round % 5;
+		struct buf name = BUF_INIT, other = BUF_INIT;
+		uint8_t a[3], b[3];
+		struct bytes key, key2;
+
+		key = bytes_of(a, random_key(&state, a, sizeof(a)));
+		key2 = bytes_of(b, random_key(&state, b, sizeof(b)));
+		ck_assert_int_eq(name_encode(level, key, &name), 0);
+		ck_assert_int_eq(name_encode(level, key2, &other), 0);
+		ck_assert_int_eq(
+			bytes_equal(buf_bytes(&name), buf_bytes(&other)),
+			bytes_equal(key, key2));
+		same += bytes_equal(key, key2);
+		buf_release(&name);
+		buf_release(&other);
+	}
+	ck_assert_int_gt(same, 100);
+}
+END_TEST
+
+START_TEST(a_whole_name_is_not_cut)
+{
+	uint8_t key[400];
+	struct buf name = BUF_INIT;
+
+	memset(key, '\n', sizeof(key));
+	ck_assert_int_eq(name_encode_whole(NAME_ROW, bytes_of(key, 400), &name),
+			 0);
+	ck_assert_uint_eq(name.size, 1200);
+	ck_assert(bytes_starts_with(buf_bytes(&name), KEY("%0A%0A")));
+	buf_reset(&name);
+	ck_assert_int_eq(name_encode_whole(NAME_ROW, BYTES_NONE, &name), 0);
+	ck_assert(bytes_equal(buf_bytes(&name), KEY("%~")));
+	buf_release(&name);
+}
+END_TEST
+
 START_TEST(every_accepted_name_is_the_one_of_its_key)
 {
 	uint32_t state = 11;
@@ -243,7 +286,9 @@ int main(void)
 				 other_spellings_are_refused,
 				 long_keys_are_cut_at_a_character,
 				 every_key_has_one_name,
+				 two_keys_never_share_a_name,
+				 a_whole_name_is_not_cut,
 				 every_accepted_name_is_the_one_of_its_key };
 
-	return run_suite("name", NULL, NULL, tests, 7);
+	return run_suite("name", NULL, NULL, tests, 9);
 }
