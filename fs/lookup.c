@@ -91,6 +91,26 @@ release_path:
 	return err;
 }
 
+/* The same among what is only in memory. */
+static int find_cut_local(struct fs *fs, struct node *directory,
+			  struct bytes head, uint64_t hash, struct buf *key)
+{
+	struct node_names locals;
+	size_t i;
+	int err = node_locals(&fs->nodes, directory, &locals);
+
+	if (err)
+		return err;
+	for (i = 0; i < locals.count && !err; i++) {
+		struct bytes name = locals.names[i];
+
+		if (bytes_starts_with(name, head) && name_hash(name) == hash)
+			err = buf_add_bytes(key, name) ? -ENOMEM : 1;
+	}
+	node_names_release(&locals);
+	return err;
+}
+
 int lookup_key(struct fs *fs, struct node *directory, enum name_level level,
 	       struct bytes name, struct buf *key)
 {
@@ -106,6 +126,10 @@ int lookup_key(struct fs *fs, struct node *directory, enum name_level level,
 	buf_reset(key);
 	if (!err)
 		err = find_cut_key(fs, directory, buf_bytes(&head), hash, key);
+	/* Its last cell was removed. */
+	if (err == 0)
+		err = find_cut_local(fs, directory, buf_bytes(&head), hash,
+				     key);
 	/* The spelling must be the one that a listing shows. */
 	if (err == 1)
 		err = name_encode(level, buf_bytes(key), &again);

@@ -451,6 +451,7 @@ int tree_rename(struct fs *fs, struct node *directory, struct bytes name,
 {
 	struct buf key = BUF_INIT, to_key = BUF_INIT, again = BUF_INIT;
 	struct node *node = NULL, *target = NULL;
+	bool is_cut;
 	int err;
 
 	if (!node_is_data(directory) || !node_is_data(to))
@@ -461,13 +462,18 @@ int tree_rename(struct fs *fs, struct node *directory, struct bytes name,
 	if (directory->kind != NODE_FAMILY)
 		loop_hand_over();
 	err = tree_key(directory, to_name, &to_key);
-	if (err == -ENAMETOOLONG)
-		return err;
+	/* A long name may be written over, but not made. */
+	is_cut = err == -ENAMETOOLONG;
+	if (is_cut)
+		err = 0;
 	pthread_rwlock_wrlock(&fs->tree);
 	if (!err)
 		err = existing(fs, directory, name, &key, &node);
 	if (!err)
 		err = existing(fs, directory, to_name, &again, &target);
+	if (!err && is_cut)
+		err = target ? buf_set(&to_key, buf_bytes(&again))
+			     : -ENAMETOOLONG;
 	if (!err)
 		err = rename_known(fs, directory, node, target,
 				   buf_bytes(&to_key), flags);
