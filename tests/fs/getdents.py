@@ -63,4 +63,5 @@ def main():
     sys.stdout.buffer.write(b"".join(n + b"\n" for n in names))
 
 
-main()
+if __name__ == "__main__":
+    main()
