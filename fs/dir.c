@@ -326,7 +326,8 @@ static void enter(struct fs *fs, struct dir *d,
 	/* Of rows and families the scan has not seen the newest change. */
 	if (d->node->kind != NODE_TABLE && d->node->kind != NODE_ROW &&
 	    d->changes == fs->changes) {
-		int err = lookup_enter(fs, d->node, key, &entry->info, &node);
+		int err =
+			lookup_enter(fs, d->node, key, &entry->info, 0, &node);
 
 		if (!err)
 			err = lookup_reply(fs, node, &entry->info, e);

@@ -163,11 +163,12 @@ int lookup_reply(struct fs *fs, struct node *node, const struct cell_info *info,
 
 /*
  * How what was read of a cell relates to what its node knows: < 0 if it is
- * older, > 0 if somebody else wrote since, 0 if it is the same. Commits are
- * noted with the draft's lock held; a draft with changes of its own is kept.
+ * older, > 0 if somebody else wrote or removed a version since, 0 if it is the
+ * same. Commits are noted with the draft's lock held; a draft with changes of
+ * its own is kept.
  */
 static int compare_info(struct fs *fs, struct node *node,
-			const struct cell_info *info)
+			const struct cell_info *info, uint64_t read_seq)
 {
 	struct draft *draft = draft_get(fs, node);
 	uint64_t known;
@@ -177,6 +178,9 @@ static int compare_info(struct fs *fs, struct node *node,
 		pthread_mutex_lock(&draft->lock);
 	known = node_seq(&fs->nodes, node);
 	order = known == 0 ? 0 : (info->seq > known) - (info->seq < known);
+	/* The reading saw all that is known, and that is no more. */
+	if (order < 0 && known <= read_seq)
+		order = 1;
 	/* Renaming the row wrote its cells anew, with their values. */
 	if (order > 0 && info->seq <= node->parent->parent->moved_seq)
 		order = 0;
@@ -190,7 +194,8 @@ static int compare_info(struct fs *fs, struct node *node,
 }
 
 int lookup_enter(struct fs *fs, struct node *directory, struct bytes key,
-		 const struct cell_info *info, struct node **out)
+		 const struct cell_info *info, uint64_t read_seq,
+		 struct node **out)
 {
 	enum node_kind kind = lookup_kind(directory);
 	struct node *node;
@@ -198,7 +203,7 @@ int lookup_enter(struct fs *fs, struct node *directory, struct bytes key,
 
 	if (err)
 		return err;
-	order = kind == NODE_CELL ? compare_info(fs, node, info) : 0;
+	order = kind == NODE_CELL ? compare_info(fs, node, info, read_seq) : 0;
 	if (order > 0)
 		node_detach(&fs->nodes, node);
 	if (order)
@@ -294,7 +299,7 @@ static int try_child(struct fs *fs, struct node *directory, struct bytes key,
 	if (found < 0)
 		return found;
 	if (found) {
-		err = lookup_enter(fs, directory, key, &info, &node);
+		err = lookup_enter(fs, directory, key, &info, seq, &node);
 		if (!err)
 			err = lookup_reply(fs, node, &info, e);
 		return err ? err : 1;
