@@ -191,12 +191,36 @@ static int existing(struct fs *fs, struct node *directory, struct bytes name,
 	return err < 0 ? err : 0;
 }
 
+/*
+ * The name that node's history came from, for unlink to give it back. It stays
+ * if the target is another backup of the same file, made by an earlier save.
+ */
+static void note_origin(struct move *m, struct node *node, struct node *target)
+{
+	struct bytes from = m->from.qualifier, origin = node->renamed_from;
+	uint8_t *copy;
+
+	if (m->had_target && target && target->renamed_from.data &&
+	    bytes_equal(target->renamed_from, from)) {
+		node->renamed_from = target->renamed_from;
+		target->renamed_from = origin;
+	} else if (m->had_target) {
+		node->renamed_from = BYTES_NONE;
+		free((void *)(uintptr_t)origin.data);
+	} else if (!origin.data) {
+		copy = malloc(from.size + 1);
+		if (copy) {
+			memcpy(copy, from.data, from.size);
+			node->renamed_from = bytes_of(copy, from.size);
+		}
+	}
+}
+
 /* What the nodes are to know after a column has moved. */
 static int settle(struct move *m, struct node *node, struct node *target)
 {
 	struct fs *fs = m->fs;
 	struct draft *d = m->draft, *gone;
-	uint8_t *old;
 
 	if (d) {
 		d->dirty = false;
@@ -218,18 +242,7 @@ static int settle(struct move *m, struct node *node, struct node *target)
 			draft_put(fs, gone);
 		}
 	}
-	if (!m->had_target && !node->renamed_from.data) {
-		old = malloc(m->from.qualifier.size + 1);
-		if (old) {
-			memcpy(old, m->from.qualifier.data,
-			       m->from.qualifier.size);
-			node->renamed_from =
-				bytes_of(old, m->from.qualifier.size);
-		}
-	} else if (m->had_target && node->renamed_from.data) {
-		free((void *)(uintptr_t)node->renamed_from.data);
-		node->renamed_from = BYTES_NONE;
-	}
+	note_origin(m, node, target);
 	if (node_rename(&fs->nodes, node, m->to))
 		return -ENOMEM;
 	m->from.qualifier = m->to;
@@ -457,6 +470,10 @@ int tree_rename(struct fs *fs, struct node *directory, struct bytes name,
 	if (!node_is_data(directory) || !node_is_data(to))
 		return node_is_past(directory) || node_is_past(to) ? -EROFS
 								   : -EPERM;
+	/* Control names stay where they are. */
+	if (bytes_equal(name, BYTES_LITERAL(".versions")) ||
+	    (name.data[0] == '.' && directory->kind != NODE_FAMILY))
+		return -EPERM;
 	if (directory != to)
 		return -EXDEV;
 	if (directory->kind != NODE_FAMILY)
