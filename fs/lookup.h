@@ -34,10 +34,10 @@ int lookup_child(struct fs *fs, struct node *directory, struct bytes key,
 
 /*
  * A child that exists, as info says, read when changes up to read_seq were
- * visible (0: not known). If a node of that name knows an older version, or a
- * newer one that the reading must have seen, the cell was changed by others, and
- * the name gets a new node; if it knows one newer than the reading, info is old:
- * -EAGAIN. Referenced.
+ * visible (0: not known). If a node of that name knows an older version, or
+ * a newer one that the reading must have seen, the cell was changed by
+ * others, and the name gets a new node; if it knows one newer than the
+ * reading, info is old: -EAGAIN. Referenced.
  */
 int lookup_enter(struct fs *fs, struct node *directory, struct bytes key,
 		 const struct cell_info *info, uint64_t read_seq,
