@@ -148,7 +148,7 @@ for name in stay:
 fd = os.open(d, os.O_RDONLY)
 seen, n = [], 0
 while True:
-    part = [name for _, _, name in read(fd, 2048)]
+    part = [name for name, _ in read(fd, 2048)]
     if not part:
         break
     seen += part
@@ -163,7 +163,7 @@ assert seen == sorted(seen)
 os.lseek(fd, 0, os.SEEK_SET)
 again = []
 while True:
-    part = [name for _, _, name in read(fd, 2048)]
+    part = [name for name, _ in read(fd, 2048)]
     if not part:
         break
     again += part
