@@ -40,6 +40,8 @@ static const struct ctl_entry entries[] = {
 	{ NODE_FAMILY, ".versions", NODE_VERSIONS, DIR_RW },
 	{ NODE_SCHEMA_FAMILY, "gc", NODE_GC, FILE_RW },
 	{ NODE_SCHEMA_FAMILY, "type", NODE_TYPE, FILE_RW },
+	{ NODE_IMPORT, "family", NODE_IMPORT_STEP, DIR_R },
+	{ NODE_IMPORT, "timestamp", NODE_IMPORT_STEP, DIR_R },
 	{ NODE_IMPORT, "csv", NODE_IMPORT_FILE, FILE_W },
 	{ NODE_IMPORT, "tsv", NODE_IMPORT_FILE, FILE_W },
 	{ NODE_IMPORT, "jsonl", NODE_IMPORT_FILE, FILE_W },
@@ -79,10 +81,20 @@ const struct ctl_entry *ctl_entry_at(enum node_kind parent, size_t *index)
 bool ctl_is_offered(struct fs *fs, struct node *directory,
 		    const struct ctl_entry *entry)
 {
-	/* Each step once, so that a walk through .scan ends. */
-	return directory->kind != NODE_SCAN ||
-	       (entry->kind != NODE_SCAN && entry->kind != NODE_SCAN_STEP) ||
-	       !query_has_step(fs, directory, entry->name);
+	/* Each step once, so that a walk through them ends. */
+	switch (entry->kind) {
+	case NODE_SCAN:
+	case NODE_SCAN_STEP:
+	case NODE_IMPORT_STEP:
+		return !query_has_step(fs, directory, entry->name);
+	case NODE_IMPORT_LAST:
+		return directory->parent->kind == NODE_TABLE;
+	case NODE_IMPORT_FILE: /* steps are about CSV and TSV */
+		return directory->parent->kind == NODE_TABLE ||
+		       strcmp(entry->name, "jsonl") != 0;
+	default:
+		return true;
+	}
 }
 
 /* A child by kind and key; ends nothing of the caller's. */
@@ -220,6 +232,8 @@ static int lookup_step_value(struct fs *fs, struct node *step,
 	if (err)
 		err = fail(ENOENT, "%.*s: not a value's name", (int)name.size,
 			   (const char *)name.data);
+	else if (step->kind == NODE_IMPORT_STEP)
+		err = imports_check_step(node_name(step), buf_bytes(&key));
 	else
 		err = query_check_step(node_name(step), buf_bytes(&key));
 	if (!err)
@@ -313,6 +327,8 @@ int ctl_lookup(struct fs *fs, struct node *directory, struct bytes name,
 		return lookup_family(fs, directory, name, e);
 	case NODE_SCAN_STEP:
 		return lookup_step_value(fs, directory, NODE_SCAN, name, e);
+	case NODE_IMPORT_STEP:
+		return lookup_step_value(fs, directory, NODE_IMPORT, name, e);
 	case NODE_DROP_STEP:
 		return lookup_step_value(fs, directory, NODE_DROP_RANGE, name,
 					 e);

@@ -73,6 +73,9 @@ extern const struct ctl_ops ctl_scan_ops;
 extern const struct ctl_ops ctl_verb_ops;
 extern const struct ctl_ops ctl_version_ops;
 
+/* Whether a step of .import may have this value: 0, or -ENOENT with the reason.
+ */
+int imports_check_step(struct bytes name, struct bytes value);
 /* The last import into each table, for .import/last. */
 struct imports;
 int imports_new(struct imports **out);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "fs/ctl.h"
+#include "fs/query.h"
 #include "store/text.h"
 
 /*
@@ -132,9 +133,13 @@ static void update_record(struct fs *fs, const struct ctl_file *f,
 		r->result = *now;
 		r->result.refused = refused;
 		r->done = done;
+		/* The store's own errors say all in their detail. */
 		if (im->failed && r->error.size == 0 && *err_detail())
-			(void)!buf_printf(&r->error, "%s: %s",
-					  err_text(im->failed), err_detail());
+			(void)!buf_printf(&r->error, "%s%s%s", err_detail(),
+					  im->failed > -ERR_BASE ? ": " : "",
+					  im->failed > -ERR_BASE
+						  ? err_text(im->failed)
+						  : "");
 	}
 	pthread_mutex_unlock(&fs->imports->lock);
 }
@@ -178,14 +183,37 @@ static enum text_format format_of(struct bytes name)
 	return bytes_equal(name, BYTES_LITERAL("tsv")) ? TEXT_TSV : TEXT_JSONL;
 }
 
+static bool is_value_encoded(struct bytes timestamp)
+{
+	return bytes_equal(timestamp, BYTES_LITERAL("value-encoded"));
+}
+
+int imports_check_step(struct bytes name, struct bytes value)
+{
+	if (bytes_equal(name, BYTES_LITERAL("family")))
+		return value.size > 0 ? 0 : fail(ENOENT, "an empty family");
+	return is_value_encoded(value) ||
+			       bytes_equal(value, BYTES_LITERAL("now"))
+		       ? 0
+		       : fail(ENOENT, "timestamp is now or value-encoded");
+}
+
 static int import_open(struct fs *fs, struct ctl_file *f)
 {
 	struct import_options options = { .table = f->path.table };
 	struct import_file *im = calloc(1, sizeof(*im));
+	struct node *node = f->node->parent;
+	struct query_step step;
 	int err;
 
 	if (!im)
 		return -ENOMEM;
+	while (query_next_step(&node, &step)) {
+		if (bytes_equal(step.name, BYTES_LITERAL("family")))
+			options.family = step.value;
+		else
+			options.value_timestamps = is_value_encoded(step.value);
+	}
 	im->at_line_start = true;
 	err = importer_new(fs->store, format_of(f->path.leaf), &options,
 			   &im->importer);

@@ -25,6 +25,7 @@ static const char help_text[] =
 	"  TABLE/.schema/FAMILY/gc    maxversions=2||maxage=30d; and type\n"
 	"  TABLE/.granularity         micros or millis\n"
 	"  TABLE/.import/csv          tsv, jsonl: rows in; last: how it went\n"
+	"     steps      family timestamp\n"
 	"  TABLE/.mutate              JSON lines, each one row mutation\n"
 	"  TABLE/.scan/STEP/VALUE/.../TERMINAL\n"
 	"     steps      prefix range regex limit reverse\n"

@@ -34,7 +34,8 @@ enum node_kind {
 	NODE_GC,
 	NODE_TYPE,
 	NODE_GRANULARITY,
-	NODE_IMPORT,      /* table/.import */
+	NODE_IMPORT,      /* table/.import, and each step with its value */
+	NODE_IMPORT_STEP, /* a step's name, before its value */
 	NODE_IMPORT_FILE, /* .import/csv, tsv, jsonl */
 	NODE_IMPORT_LAST,
 	NODE_MUTATE,

@@ -5,20 +5,17 @@
 #include "fs/query.h"
 #include "store/text.h"
 
-/* The steps of a path, from its end. Scan nodes are never renamed and hold
- * their parents, so no lock is needed to walk up. */
-struct step {
-	struct bytes name, value;
-};
-
-/* Takes the next step above *node; false when there is none. */
-static bool next_step(struct node **node, struct step *step)
+/* Nodes of steps are never renamed and hold their parents, so no lock is needed
+ * to walk up. */
+bool query_next_step(struct node **node, struct query_step *step)
 {
 	struct node *n = *node;
 
-	if (n->kind != NODE_SCAN || n->parent->kind == NODE_TABLE)
+	if ((n->kind != NODE_SCAN && n->kind != NODE_IMPORT) ||
+	    n->parent->kind == NODE_TABLE)
 		return false;
-	if (n->parent->kind == NODE_SCAN_STEP) {
+	if (n->parent->kind == NODE_SCAN_STEP ||
+	    n->parent->kind == NODE_IMPORT_STEP) {
 		step->name = node_name(n->parent);
 		step->value = node_name(n);
 		*node = n->parent->parent;
@@ -32,10 +29,10 @@ static bool next_step(struct node **node, struct step *step)
 
 bool query_has_step(struct fs *fs, struct node *node, const char *name)
 {
-	struct step step;
+	struct query_step step;
 
 	(void)fs;
-	while (next_step(&node, &step))
+	while (query_next_step(&node, &step))
 		if (bytes_equal(step.name, bytes_string(name)))
 			return true;
 	return false;
@@ -55,7 +52,7 @@ size_t query_depth(struct fs *fs, struct node *node)
 #define STEPS_MAX 16
 
 /* Appends "name/value/", with extra behind the value. */
-static int print_step(const struct step *step, struct bytes extra,
+static int print_step(const struct query_step *step, struct bytes extra,
 		      struct buf *out)
 {
 	struct buf value = BUF_INIT;
@@ -77,16 +74,16 @@ static int print_step(const struct step *step, struct bytes extra,
 /* The path from .scan on of the same steps, the prefix longer by segment. */
 static int print_steps(struct node *node, struct bytes segment, struct buf *out)
 {
-	const struct step none = { BYTES_LITERAL("prefix"), BYTES_NONE };
-	struct step steps[STEPS_MAX];
+	const struct query_step none = { BYTES_LITERAL("prefix"), BYTES_NONE };
+	struct query_step steps[STEPS_MAX];
 	bool has_prefix = false;
 	size_t count = 0;
 	int err = 0;
 
-	while (count < STEPS_MAX && next_step(&node, &steps[count]))
+	while (count < STEPS_MAX && query_next_step(&node, &steps[count]))
 		count++;
 	while (count > 0 && !err) {
-		const struct step *step = &steps[--count];
+		const struct query_step *step = &steps[--count];
 		bool is_prefix = bytes_equal(step->name, none.name);
 
 		has_prefix = has_prefix || is_prefix;
@@ -99,9 +96,9 @@ static int print_steps(struct node *node, struct bytes segment, struct buf *out)
 
 static struct bytes prefix_of(struct node *node)
 {
-	struct step step;
+	struct query_step step;
 
-	while (next_step(&node, &step))
+	while (query_next_step(&node, &step))
 		if (bytes_equal(step.name, BYTES_LITERAL("prefix")))
 			return step.value;
 	return BYTES_NONE;
@@ -313,15 +310,15 @@ int query_step_rows(struct bytes name, struct bytes value, struct bytes *start,
 static int read_steps(struct query *q, struct node *terminal)
 {
 	struct node *node = terminal->parent;
-	struct step step;
+	struct query_step step;
 	size_t size = 0, at;
 	int err;
 
-	while (next_step(&node, &step))
+	while (query_next_step(&node, &step))
 		size += step.value.size;
 	err = buf_reserve(&q->memory, size + 1);
 	node = terminal->parent;
-	while (!err && next_step(&node, &step)) {
+	while (!err && query_next_step(&node, &step)) {
 		at = q->memory.size;
 		err = buf_add_bytes(&q->memory, step.value);
 		if (!err)

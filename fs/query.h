@@ -44,6 +44,15 @@ struct query {
 	bool has_segment;       /* row is prefix and segment */
 };
 
+/* A step of a path under .scan or .import; one without a value has its name
+ * only. */
+struct query_step {
+	struct bytes name, value;
+};
+
+/* Takes the step that *node ends, from the path's end on, and goes above it;
+ * false when there is none. */
+bool query_next_step(struct node **node, struct query_step *step);
 /* Whether a path up to node has this step already. */
 bool query_has_step(struct fs *fs, struct node *node, const char *name);
 /* 0, or -ENOENT with the reason. */

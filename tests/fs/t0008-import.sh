@@ -41,6 +41,29 @@ check "fsync" python3 -c 'import os; os.fsync(3)' 3>&3
 exec 3>&-
 refuse "import is not read" cat "$i/csv"
 
+# Steps: one family for all, times in the values.
+f=$i/family/f
+printf ',a,b\ns1,1@5,2@6\ns2,3@x,\n' >one.csv
+check "one family" cp one.csv "$f/csv"
+same "has times in values" "1@5 2@6 3@x" "$(cat "$m"/t/s[12]/f/* |
+	sed 's/@./& /g' | xargs)"
+check "with its times" cp one.csv "$f/timestamp/value-encoded/csv"
+same "in a family" "5" "$(ls "$m/t/s1/f/.versions/a" | tail -1)"
+check "in the other order" cp one.csv "$i/timestamp/now/family/f/csv"
+printf ',f\n,a\ns3,4@7\n' >in.csv
+check "with its families" cp in.csv "$i/timestamp/value-encoded/csv"
+same "a time" 7 "$(ls "$m/t/s3/f/.versions/a")"
+same "last is of the table" 1 "$(figure rows)"
+errno ENOENT ls "$i/timestamp/then"
+errno ENOENT ls "$i/timestamp/now/timestamp"
+errno ENOENT ls "$f/family"
+errno ENOENT ls "$f/jsonl"
+errno ENOENT ls "$f/last"
+same "each step once" "csv timestamp tsv" "$(ls "$f" | xargs)"
+refuse "an unknown family" cp one.csv "$i/family/nope/csv"
+check "is told" grep -q '^line 2: unknown family "nope"' "$i/last"
+check "a walk through .import ends" sh -c "find '$i' >/dev/null"
+
 # A daemon killed in the middle of an import: every line that a write took is
 # there, none by half.
 cat >feed.py <<'PYTHON'

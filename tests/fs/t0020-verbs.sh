@@ -19,6 +19,8 @@ printf '\tf\n\ta\nr5\tx\\ty\n' >in.tsv
 echo '{"row":"r6","set":{"g":{"c":{"value":"6","timestamp":5}}}}' >in.jsonl
 for i in $(seq 30); do echo "n$i,$i@1"; done | sed '1i ,q' >one.csv
 
+printf 'x,a\nr1,1\n' >bad.csv
+
 # One life of a store; the time of day is cut out.
 session() {
 	say createtable t families=f:maxversions=3,g
@@ -39,6 +41,9 @@ session() {
 	say import t in.jsonl
 	say import t - <in.csv
 	say import t one.csv column-family=h timestamp=value-encoded
+	say import t - column-family=h timestamp=value-encoded <one.csv
+	say import t one.csv column-family=a/b
+	say import t bad.csv column-family=h
 	say import nope in.csv
 	say import t missing.csv
 	say count t
@@ -76,8 +81,8 @@ if cmp -s alone mounted; then
 else
 	fail "a mount makes a difference: $(diff alone mounted | head -20)"
 fi
-same "something was said" 37 "$(grep -c '^\[' alone)"
-same "most of it well" 27 "$(grep -c '^\[0\]' alone)"
+same "something was said" 40 "$(grep -c '^\[' alone)"
+same "most of it well" 28 "$(grep -c '^\[0\]' alone)"
 
 t createtable seen families=f
 same "a table is seen" seen "$(ls "$m")"
