@@ -131,7 +131,7 @@ static int print_sample(void *context, struct bytes row, uint64_t size)
 	if (!err && row.size > 0)
 		err = buf_add_byte(out, ' ');
 	if (!err && row.size > 0)
-		err = name_encode(NAME_ROW, row, out);
+		err = name_encode_whole(NAME_ROW, row, out);
 	return err ? err : buf_add_byte(out, '\n');
 }
 

@@ -24,6 +24,7 @@ struct move {
 	bool must_not_exist;
 	bool exchange;
 	struct draft *draft; /* of the source, locked; NULL if it has none */
+	struct draft *other; /* of the target, so too */
 	struct content_value value; /* its content, if that is not committed */
 	uint64_t timestamp_us;      /* result: of the target's newest version */
 	bool had_target;            /* result */
@@ -220,7 +221,7 @@ static void note_origin(struct move *m, struct node *node, struct node *target)
 static int settle(struct move *m, struct node *node, struct node *target)
 {
 	struct fs *fs = m->fs;
-	struct draft *d = m->draft, *gone;
+	struct draft *d = m->draft;
 
 	if (d) {
 		d->dirty = false;
@@ -231,17 +232,8 @@ static int settle(struct move *m, struct node *node, struct node *target)
 			d->session_us = m->timestamp_us;
 		}
 	}
-	if (target) {
-		/* Its lock: a commit must not come after. */
-		gone = draft_get(fs, target);
-		if (gone)
-			pthread_mutex_lock(&gone->lock);
+	if (target)
 		target->gone = true;
-		if (gone) {
-			pthread_mutex_unlock(&gone->lock);
-			draft_put(fs, gone);
-		}
-	}
 	note_origin(m, node, target);
 	if (node_rename(&fs->nodes, node, m->to))
 		return -ENOMEM;
@@ -271,15 +263,13 @@ static int settle_exchanged(struct fs *fs, struct node *node, struct draft *d)
 }
 
 /* Both are first committed, so that all there is to exchange is in the store.
- * Two drafts are locked at once only here, with the tree to itself. */
+ */
 static int exchange_cells(struct fs *fs, struct move *m, struct node *node,
 			  struct node *target)
 {
-	struct draft *other = draft_get(fs, target);
+	struct draft *other = m->other;
 	int err = 0;
 
-	if (other)
-		pthread_mutex_lock(&other->lock);
 	if (m->draft)
 		err = draft_commit_locked(fs, m->draft, false);
 	if (!err && other)
@@ -293,11 +283,31 @@ static int exchange_cells(struct fs *fs, struct move *m, struct node *node,
 	}
 	if (!err)
 		err = settle_exchanged(fs, target, other);
-	if (other) {
-		pthread_mutex_unlock(&other->lock);
-		draft_put(fs, other);
-	}
 	return err;
+}
+
+/* Both drafts, if there are such, so that no commit comes between or after. Two
+ * are locked at once only here, in the order of their places. */
+static void lock_drafts(struct move *m, struct node *node, struct node *target)
+{
+	struct draft *first, *second;
+
+	m->draft = draft_get(m->fs, node);
+	m->other = target ? draft_get(m->fs, target) : NULL;
+	first = (uintptr_t)m->draft < (uintptr_t)m->other ? m->draft : m->other;
+	second = first == m->draft ? m->other : m->draft;
+	if (first)
+		pthread_mutex_lock(&first->lock);
+	if (second)
+		pthread_mutex_lock(&second->lock);
+}
+
+static void unlock_draft(struct fs *fs, struct draft *d)
+{
+	if (!d)
+		return;
+	pthread_mutex_unlock(&d->lock);
+	draft_put(fs, d);
 }
 
 /* What an aggregate holds is added up, not replaced. */
@@ -328,9 +338,7 @@ static int rename_cell(struct fs *fs, struct node *node, struct node *target,
 	err = refuse_onto_aggregate(&m, target);
 	if (err)
 		goto release_path;
-	m.draft = draft_get(fs, node);
-	if (m.draft)
-		pthread_mutex_lock(&m.draft->lock);
+	lock_drafts(&m, node, target);
 	if (m.exchange) {
 		err = exchange_cells(fs, &m, node, target);
 	} else {
@@ -346,10 +354,8 @@ static int rename_cell(struct fs *fs, struct node *node, struct node *target,
 		if (!err)
 			err = settle(&m, node, target);
 	}
-	if (m.draft) {
-		pthread_mutex_unlock(&m.draft->lock);
-		draft_put(fs, m.draft);
-	}
+	unlock_draft(fs, m.other);
+	unlock_draft(fs, m.draft);
 release_path:
 	path_release(&m.from);
 	return err;
