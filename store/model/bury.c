@@ -6,7 +6,6 @@
  * judged it, or if newer versions that it ranks behind were deleted. Whether
  * that happens must not depend on compaction.
  */
-#define BURIED_AT_ONCE 1000
 
 /* Of one column, everything from the first hidden version on is hidden. */
 static int bury_from(const struct cursor *cursor, const struct cell *cell,
@@ -42,6 +41,16 @@ static int open_hidden(struct store *s, struct bytes prefix, bool is_filtered,
 	if (err == 0)
 		cursor_show_hidden(*out);
 	buf_release(&end);
+	return err;
+}
+
+int bury_now(struct store *s, struct batch *batch)
+{
+	int err = 0;
+
+	if (batch->count > 0)
+		err = engine_write(s->engine, batch, false, NULL);
+	batch_reset(batch);
 	return err;
 }
 
@@ -83,13 +92,11 @@ int bury_family(struct store *s, uint32_t table, struct bytes family)
 			step = CURSOR_COLUMN;
 			err = bury_from(cursor, &cell, &batch);
 		}
-		if (err == 0 && batch.count == BURIED_AT_ONCE) {
-			err = engine_write(s->engine, &batch, false, NULL);
-			batch_reset(&batch);
-		}
+		if (err == 0 && batch.count == BURIED_AT_ONCE)
+			err = bury_now(s, &batch);
 	}
-	if (err == 0 && batch.count > 0)
-		err = engine_write(s->engine, &batch, false, NULL);
+	if (err == 0)
+		err = bury_now(s, &batch);
 	cursor_close(cursor);
 	batch_release(&batch);
 	buf_release(&prefix);

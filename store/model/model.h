@@ -71,9 +71,13 @@ int schema_load(struct store *s);
 int schema_adopt(struct store *s, const struct table *table);
 
 /* Deletions of what the GC rule hides now of the column with this encoded
- * prefix: adds them to out. Of a whole family: writes them. Both need
+ * prefix: adds them to out. Of a whole family: writes them. All need
  * s->writing. */
 int bury_column(struct store *s, struct bytes column, struct batch *out);
+/* Writes what has been added and empties the batch. Readers see no difference,
+ * so this need not be one with what it is done for. */
+#define BURIED_AT_ONCE 1000
+int bury_now(struct store *s, struct batch *batch);
 int bury_family(struct store *s, uint32_t table, struct bytes family);
 
 /* Commits with s->writing held, without syncing. seq as in store_update_seq. */

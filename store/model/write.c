@@ -573,6 +573,13 @@ static void patch_now(struct write *w)
 	}
 }
 
+/* Whether the records of both are no more than one batch takes. */
+static bool fit_together(const struct batch *a, const struct batch *b)
+{
+	return a->count <= BATCH_RECORDS_MAX - b->count &&
+	       a->data.size <= BATCH_SIZE_MAX - b->data.size;
+}
+
 int write_hidden(struct write *w)
 {
 	bool changed = w->stale || w->schema != w->s->schema;
@@ -580,13 +587,18 @@ int write_hidden(struct write *w)
 	size_t i;
 	int err = 0;
 
-	for (i = 0; i < w->hidden_count && err == 0; i++)
+	for (i = 0; i < w->hidden_count && err == 0; i++) {
+		struct bytes column =
+			bytes_of(w->prefixes.data + w->hidden[i].start,
+				 w->hidden[i].size);
+
 		if (w->hidden[i].ranked || changed)
-			err = bury_column(
-				w->s,
-				bytes_of(w->prefixes.data + w->hidden[i].start,
-					 w->hidden[i].size),
-				&before);
+			err = bury_column(w->s, column, &before);
+		if (err == 0 && before.count == BURIED_AT_ONCE)
+			err = bury_now(w->s, &before);
+	}
+	if (err == 0 && !fit_together(&before, &w->batch))
+		err = bury_now(w->s, &before);
 	if (err == 0 && before.count > 0)
 		err = batch_append(&before, &w->batch);
 	if (err == 0)

@@ -210,6 +210,38 @@ START_TEST(mutations_of_a_request)
 }
 END_TEST
 
+/* Deletions that would show what the policy hides are as many, too, although
+ * the store has to delete that besides. */
+START_TEST(mutations_that_bury)
+{
+	struct gc_policy *one = gc_policy_leaf(GC_MAX_VERSIONS, 1);
+	char qualifier[16];
+	unsigned int i;
+
+	ck_assert_int_eq(store_set_gc(s, str("t"), str("f"), one), 0);
+	ck_assert_int_eq(write_row(w, str("t"), str("r")), 0);
+	for (i = 0; i < STORE_MUTATIONS_MAX; i++) {
+		snprintf(qualifier, sizeof(qualifier), "%u", i / 2);
+		ck_assert_int_eq(write_set(w, str("f"), str(qualifier),
+					   i % 2 + 1, str("v")),
+				 0);
+	}
+	ck_assert_int_eq(store_commit(s, w, false), 0);
+	ck_assert_uint_eq(cell_count(), STORE_MUTATIONS_MAX / 2);
+	ck_assert_int_eq(write_row(w, str("t"), str("r")), 0);
+	for (i = 0; i < STORE_MUTATIONS_MAX; i++) {
+		snprintf(qualifier, sizeof(qualifier), "%u", i);
+		ck_assert_int_eq(
+			write_delete_cells(w, str("f"), str(qualifier), 2, 3),
+			0);
+	}
+	ck_assert_int_eq(store_commit(s, w, false), 0);
+	ck_assert_int_eq(store_set_gc(s, str("t"), str("f"), NULL), 0);
+	ck_assert_uint_eq(cell_count(), 0);
+	gc_policy_free(one);
+}
+END_TEST
+
 /* {"row": "r", "set": {"f": {"0": 1, "1": 1, ...}}} */
 static int run_json(unsigned int count)
 {
@@ -334,10 +366,11 @@ int main(void)
 				 values_together,
 				 values_that_grow,
 				 mutations_of_a_request,
+				 mutations_that_bury,
 				 mutations_of_a_line,
 				 tables,
 				 families,
 				 names };
 
-	return run_suite("limits", setup, teardown, tests, 10);
+	return run_suite("limits", setup, teardown, tests, 11);
 }
