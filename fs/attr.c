@@ -4,10 +4,13 @@
 #include "fs/ctl.h"
 #include "fs/draft.h"
 
-/* A directory whose table has an age rule may end at any time. */
+/* A directory whose table has an age rule. */
 #define EXPIRING_TIMEOUT_S 1.0
 /* Where the kernel cannot be told of a change (before 6.16). */
 #define DEAF_TIMEOUT_S 1.0
+/* The kernel rounds a time up to its next tick, of which there are at least 100
+ * a second, and keeps what it has until that has passed. */
+#define KERNEL_TICKS_US 20000
 /* Of a directory's attributes where fs_committed does not end them. */
 #define SHORT_TIMEOUT_S 1.0
 
@@ -71,19 +74,23 @@ double attr_timeout(struct fs *fs, const struct cell_rules *rules)
 	return rules->expires ? EXPIRING_TIMEOUT_S : ATTR_TIMEOUT_S;
 }
 
+/* At most timeout, and not beyond expiry. */
+static double until(uint64_t expiry_us, double timeout)
+{
+	uint64_t now = fs_now() + KERNEL_TICKS_US;
+	double left = expiry_us > now ? (double)(expiry_us - now) / 1e6 : 0;
+
+	return left < timeout ? left : timeout;
+}
+
 double attr_cell_timeout(struct fs *fs, const struct path *path,
 			 const struct cell_rules *rules, uint64_t timestamp_us)
 {
 	double timeout = fs->has_epochs ? ATTR_TIMEOUT_S : DEAF_TIMEOUT_S;
-	uint64_t expiry, now;
-	double left;
 
 	if (!rules->expires)
 		return timeout;
-	expiry = cell_expiry(fs, path, timestamp_us);
-	now = fs_now();
-	left = expiry > now ? (double)(expiry - now) / 1e6 : 0;
-	return left < timeout ? left : timeout;
+	return until(cell_expiry(fs, path, timestamp_us), timeout);
 }
 
 double attr_keep(struct fs *fs, struct node *node, double timeout)
@@ -188,6 +195,8 @@ int attr_node(struct fs *fs, struct node *node, const struct cell_info *info,
 		if (node->kind != NODE_ROOT)
 			attr_access(&rules.access, st);
 		*timeout = attr_timeout(fs, &rules);
+		if (info && info->expiry_us)
+			*timeout = until(info->expiry_us, *timeout);
 	}
 	path_release(&path);
 	return err;

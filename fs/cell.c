@@ -5,6 +5,7 @@ static void describe(const struct cell *cell, struct cell_info *info)
 	info->timestamp_us = cell->timestamp_us;
 	info->seq = cell->seq;
 	info->size = cell_shown_size(cell);
+	info->expiry_us = 0;
 }
 
 int cell_newest(struct fs *fs, const struct path *path, struct cell_info *info,
@@ -58,6 +59,44 @@ int cell_stat(struct fs *fs, const struct path *path, uint64_t size,
 	return err;
 }
 
+static bool has_age(const struct gc_policy *policy)
+{
+	if (!policy)
+		return false;
+	return policy->type == GC_MAX_AGE || has_age(policy->left) ||
+	       has_age(policy->right);
+}
+
+static bool table_expires(const struct table *table)
+{
+	size_t i;
+
+	for (i = 0; i < table->family_count; i++)
+		if (has_age(family_gc(&table->families[i])))
+			return true;
+	return false;
+}
+
+static uint64_t family_expiry(const struct table *table, struct bytes name,
+			      uint64_t timestamp_us)
+{
+	const struct family *family = table ? table_family(table, name) : NULL;
+
+	return family ? gc_expiry(family_gc(family), 0, timestamp_us)
+		      : UINT64_MAX;
+}
+
+/* A directory lasts as long as its last cell. */
+static void note_expiry(const struct table *table, const struct cell *cell,
+			struct cell_info *info)
+{
+	uint64_t expiry =
+		family_expiry(table, cell->family, cell->timestamp_us);
+
+	if (info->expiry_us < expiry)
+		info->expiry_us = expiry;
+}
+
 int cell_first(struct fs *fs, const struct path *path, bool in_family,
 	       unsigned int columns, struct cell_info *info)
 {
@@ -68,30 +107,31 @@ int cell_first(struct fs *fs, const struct path *path, bool in_family,
 		.family = path->family,
 		.keep_large = true,
 	};
+	struct schema *schema = store_schema(fs->store);
+	const struct table *table = schema_table(schema, path->table);
+	bool expires = table && table_expires(table);
 	struct scan *scan;
 	struct cell cell;
-	int err = scan_open(fs->store, NULL, &range, &scan), found;
+	int err = scan_open(fs->store, NULL, &range, &scan), found = 0;
 
 	if (err)
-		return err;
-	found = err = scan_next(scan, CURSOR_COLUMN, &cell);
-	if (found == 1)
-		describe(&cell, info);
-	while (err == 1 && --columns > 0) {
+		goto put_schema;
+	while (columns-- > 0) {
 		err = scan_next(scan, CURSOR_COLUMN, &cell);
-		if (err == 1 && cell.timestamp_us > info->timestamp_us)
+		if (err != 1)
+			break;
+		if (!found)
+			describe(&cell, info);
+		found = 1;
+		if (cell.timestamp_us > info->timestamp_us)
 			info->timestamp_us = cell.timestamp_us;
+		if (expires)
+			note_expiry(table, &cell, info);
 	}
 	scan_close(scan);
+put_schema:
+	schema_put(schema);
 	return err < 0 ? err : found;
-}
-
-static bool has_age(const struct gc_policy *policy)
-{
-	if (!policy)
-		return false;
-	return policy->type == GC_MAX_AGE || has_age(policy->left) ||
-	       has_age(policy->right);
 }
 
 int cell_rules(struct fs *fs, const struct path *path, struct cell_rules *rules)
@@ -99,7 +139,6 @@ int cell_rules(struct fs *fs, const struct path *path, struct cell_rules *rules)
 	struct schema *schema = store_schema(fs->store);
 	const struct table *table = schema_table(schema, path->table);
 	const struct family *family;
-	size_t i;
 	int err = 0;
 
 	memset(rules, 0, sizeof(*rules));
@@ -112,8 +151,7 @@ int cell_rules(struct fs *fs, const struct path *path, struct cell_rules *rules)
 	}
 	rules->millis = table->millis;
 	rules->access = table->access;
-	for (i = 0; i < table->family_count && !rules->expires; i++)
-		rules->expires = has_age(family_gc(&table->families[i]));
+	rules->expires = table_expires(table);
 	family = path->family.size ? table_family(table, path->family) : NULL;
 	rules->has_family = family != NULL;
 	rules->aggregate = family && family_is_aggregate(family);
@@ -126,13 +164,9 @@ uint64_t cell_expiry(struct fs *fs, const struct path *path,
 		     uint64_t timestamp_us)
 {
 	struct schema *schema = store_schema(fs->store);
-	const struct table *table = schema_table(schema, path->table);
-	const struct family *family =
-		table ? table_family(table, path->family) : NULL;
-	uint64_t expiry = UINT64_MAX;
+	uint64_t expiry = family_expiry(schema_table(schema, path->table),
+					path->family, timestamp_us);
 
-	if (family)
-		expiry = gc_expiry(family_gc(family), 0, timestamp_us);
 	schema_put(schema);
 	return expiry;
 }

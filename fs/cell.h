@@ -13,6 +13,9 @@ struct cell_info {
 	uint64_t timestamp_us;
 	uint64_t seq;
 	uint64_t size; /* of the value */
+	/* Of a directory, by cell_first: not before this will age rules hide
+	 * all that is in it; 0: not known, or there are none. */
+	uint64_t expiry_us;
 };
 
 /* The bytes that a file shows of a cell whose value is at hand: the value, or

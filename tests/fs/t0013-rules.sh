@@ -20,6 +20,46 @@ check "until its age hides it" until_gone "$m/t/r/age/q"
 same "then it is not listed" "" "$(ls "$m/t/r/age" 2>/dev/null)"
 check "and its row ends" until_gone "$m/t/r"
 same "nor is that listed" "" "$(ls "$m/t")"
+# Not a moment longer, whatever the kernel has cached of it and its directories.
+check "nothing is found after its end" python3 - "$m" "$TABLETFS" "$store" <<'PYTHON'
+import json, os, subprocess, sys, time
+m, tabletfs, store = sys.argv[1:]
+subprocess.run([tabletfs, "-store", store, "createtable", "old",
+                "families=f:maxage=1500ms,g:maxage=2500ms"], check=True)
+now = time.time_ns() // 1000
+ends = {}  # path -> when it ends
+with open(m + "/old/.mutate", "w") as f:
+    for i in range(5):
+        at = now - i * 250000
+        cells = {"f": {"q": {"value": "x", "timestamp": at}}}
+        row = "/old/o%d" % i
+        ends[row] = ends[row + "/f"] = ends[row + "/f/q"] = at + 1500000
+        if i % 2:
+            cells["g"] = {"q": {"value": "x", "timestamp": at - 100000}}
+            ends[row] = ends[row + "/g"] = at + 2400000
+        f.write(json.dumps({"row": row[5:], "set": cells}) + "\n")
+met = set()
+while ends:
+    for path in list(ends):
+        before = time.time_ns() // 1000
+        if not os.path.exists(m + path):
+            after = time.time_ns() // 1000
+            assert after >= ends[path], (path, ends[path] - after)
+            assert path in met, path
+            del ends[path]
+            continue
+        assert before < ends[path], (path, before - ends[path])
+        met.add(path)
+        # What the list has, too, was there when it began.
+        before = time.time_ns() // 1000
+        name = os.path.basename(path)
+        try:
+            listed = name in os.listdir(m + os.path.dirname(path))
+        except FileNotFoundError:
+            listed = False
+        assert not listed or before < ends[path], path
+assert os.listdir(m + "/old") == []
+PYTHON
 echo 'maxage=1h' >"$m/t/.schema/age/gc"
 mkdir -p "$m/t/r/age"
 echo y >"$m/t/r/age/q"
