@@ -75,6 +75,7 @@ static int look(struct drop *d, const struct snapshot *snapshot)
 		.table = d->table,
 		.start = d->start,
 		.end = buf_bytes(&d->end),
+		.stop = loop_is_interrupted,
 		.keep_large = true,
 	};
 	struct scan *scan;

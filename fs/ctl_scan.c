@@ -28,6 +28,7 @@ struct scan_text {
 	uint64_t base;
 	uint64_t count;
 	bool ended;
+	bool failed; /* the last read */
 };
 
 static void read_form(struct bytes name, struct scan_text *t)
@@ -86,6 +87,7 @@ static int start_over(struct fs *fs, struct ctl_file *f, struct scan_text *t)
 	t->base = 0;
 	t->count = 0;
 	t->ended = false;
+	t->failed = false;
 	buf_reset(&f->out);
 	if (t->printer) {
 		printer_free(t->printer);
@@ -181,7 +183,8 @@ static int scan_text_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
 	int err = 0;
 	size_t n;
 
-	if (offset < t->base)
+	/* After an error, what follows is not known. */
+	if (offset < t->base || t->failed)
 		err = start_over(fs, f, t);
 	while (!err && !t->ended && t->base + f->out.size < wanted) {
 		/* Drop what lies before the wanted part. */
@@ -194,6 +197,7 @@ static int scan_text_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
 			t->base += n;
 		}
 		err = produce(fs, t, &f->out);
+		t->failed = err != 0;
 	}
 	if (err || offset >= t->base + f->out.size)
 		return err;

@@ -55,6 +55,7 @@ static int find_cut_key(struct fs *fs, struct node *directory,
 	loop_hand_over();
 	memset(&range, 0, sizeof(range));
 	range.table = path.table;
+	range.stop = loop_is_interrupted;
 	range.keep_large = true;
 	if (rows) {
 		range.start = head;

@@ -44,6 +44,7 @@ struct loop {
 
 static _Thread_local struct loop *my_loop;
 static _Thread_local uint64_t my_term;
+static _Thread_local fuse_req_t my_request;
 
 static int work(void *context);
 
@@ -79,6 +80,16 @@ void loop_hand_over(void)
 		give_up_lead(l);
 	pthread_mutex_unlock(&l->lock);
 	my_term = 0;
+}
+
+void loop_begin(fuse_req_t req)
+{
+	my_request = req;
+}
+
+bool loop_is_interrupted(void)
+{
+	return my_request && fuse_req_interrupted(my_request);
 }
 
 static void end(struct loop *l, int error)

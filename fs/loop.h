@@ -24,6 +24,11 @@ int loop_serve(struct fuse_session *session, const sigset_t *ending,
 	       struct metrics *metrics, void (*tick)(void *context),
 	       void *context);
 
+/* The request that this thread answers from now on. */
+void loop_begin(fuse_req_t req);
+/* Whether who asked for it has given up: a signal came. For scan_range.stop. */
+bool loop_is_interrupted(void);
+
 /* Lets another thread receive requests from now on, if this one was to. */
 void loop_hand_over(void);
 

@@ -29,6 +29,7 @@ static struct fs *enter(fuse_req_t req)
 	struct fs *fs = fs_of(req);
 
 	err_clear();
+	loop_begin(req);
 	atomic_fetch_add_explicit(&fs->requests, 1, memory_order_relaxed);
 	return fs;
 }

@@ -34,6 +34,7 @@ struct query {
 	bool rows_only;        /* the scan gives no cells */
 	enum cursor_step step; /* to the next candidate */
 	bool ended;
+	int error; /* that ended it, until query_rewind */
 	bool is_in_row;
 	bool row_passed;        /* a cell of the present row has passed */
 	uint64_t row_count;     /* rows that passed */

@@ -1,5 +1,6 @@
 #include <errno.h>
 
+#include "fs/loop.h"
 #include "fs/query.h"
 #include "store/text.h"
 
@@ -76,11 +77,13 @@ int query_rewind(struct fs *fs, struct query *q)
 		.end = q->end,
 		.reverse = q->reverse,
 		.since_us = q->since_us,
+		.stop = loop_is_interrupted,
 	};
 
 	if (q->scan)
 		scan_close(q->scan);
 	q->scan = NULL;
+	q->error = 0;
 	q->row_count = 0;
 	q->is_in_row = false;
 	q->has_segment = false;
@@ -156,6 +159,8 @@ int query_next(struct query *q, struct cell *cell)
 {
 	int err;
 
+	if (q->error)
+		return q->error;
 	while (!q->ended) {
 		err = scan_next(q->scan, q->step, cell);
 		if (err == 0 && q->reverse && q->step != CURSOR_ROW) {
@@ -164,10 +169,10 @@ int query_next(struct query *q, struct cell *cell)
 		}
 		if (err == 1)
 			err = enter_cell(q, cell) ? -ENOMEM : 1;
-		if (err <= 0) {
-			q->ended = true;
-			return err;
-		}
+		if (err < 0)
+			return q->error = err;
+		if (err == 0)
+			break;
 		if (!passes(q, cell))
 			continue;
 		if (!q->row_passed && q->row_count++ == q->row_limit)
@@ -233,10 +238,10 @@ static int skip_segment(struct query *q, struct cell *cell)
 int query_next_segment(struct query *q, struct cell *cell,
 		       struct bytes *segment)
 {
-	int err = 0;
+	int err = q->error;
 
-	if (q->ended || q->row_count == q->row_limit)
-		return 0;
+	if (err || q->ended || q->row_count == q->row_limit)
+		return err;
 	err = q->has_segment ? skip_segment(q, cell)
 			     : scan_next(q->scan, CURSOR_ROW, cell);
 	while (err == 1 && q->has_segment &&
@@ -244,9 +249,11 @@ int query_next_segment(struct query *q, struct cell *cell,
 	       !query_is_row(q,
 			     bytes_after(buf_bytes(&q->row), q->prefix.size)))
 		err = scan_next(q->scan, CURSOR_ROW, cell);
-	if (err != 1) {
+	if (err < 0)
+		return q->error = err;
+	if (err == 0) {
 		q->ended = true;
-		return err;
+		return 0;
 	}
 	*segment = segment_of(q, cell->row);
 	q->has_segment = true;

@@ -153,7 +153,8 @@ int tree_mkdir(struct fs *fs, struct node *directory, struct bytes name)
 static int rmdir_schema(struct fs *fs, struct node *directory,
 			struct bytes name)
 {
-	struct scan_range range = { .keep_large = true };
+	struct scan_range range = { .keep_large = true,
+				    .stop = loop_is_interrupted };
 	struct scan *scan;
 	struct path path;
 	struct cell cell;

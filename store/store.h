@@ -280,6 +280,7 @@ void store_snapshot_release(struct store *s, struct snapshot *snapshot);
  * empty, only that row, of it only one family if has_family, and of that only
  * one column if has_qualifier.
  */
+#define STORE_STOP_CELLS 1024
 struct scan_range {
 	struct bytes table;
 	struct bytes start, end;
@@ -297,6 +298,10 @@ struct scan_range {
 	/* Rows are all that is wanted: every step is CURSOR_ROW, and of a cell
 	 * only row is good for anything. */
 	bool rows_only;
+	/* If not NULL, asked every STORE_STOP_CELLS cells that the scan passes,
+	 * those that it does not give included; once it is true, the scan ends
+	 * with -EINTR. */
+	bool (*stop)(void);
 	/* Large values are not read: of such a cell value is empty, and
 	 * cell_size and scan_open_large tell of it. */
 	bool keep_large;

@@ -19,6 +19,9 @@ struct scan {
 	bool reverse;
 	bool in_row; /* row is set */
 
+	bool (*stop)(void);
+	unsigned int passed; /* cells since it was asked */
+
 	struct filter_run *run;  /* NULL: no filter */
 	struct filter_need need; /* its */
 	int at;                  /* what the last raw step returned */
@@ -174,6 +177,7 @@ int scan_open(struct store *s, const struct snapshot *snapshot,
 		return -ENOMEM;
 	scan->engine = s->engine;
 	scan->reverse = range->reverse;
+	scan->stop = range->stop;
 	scan->keep_large = range->keep_large || range->rows_only;
 	if (range->filter)
 		err = start_filter(scan, range->filter);
@@ -263,6 +267,11 @@ static int raw_next(struct scan *scan, enum cursor_step step, struct cell *cell)
 	int err;
 
 	forget_value(scan);
+	if (scan->stop && ++scan->passed == STORE_STOP_CELLS) {
+		scan->passed = 0;
+		if (scan->stop())
+			return -EINTR;
+	}
 	if (scan->rows) {
 		err = rows_next(scan->rows, &row);
 		return show_row(scan, err, row, cell);
