@@ -28,6 +28,7 @@ static void free_node(struct node *node)
 {
 	free(node->name);
 	free((void *)(uintptr_t)node->renamed_from.data);
+	buf_release(&node->witness);
 	free(node);
 }
 
@@ -317,6 +318,29 @@ uint64_t node_seq(struct nodes *nodes, const struct node *node)
 	seq = node->seq;
 	pthread_mutex_unlock(&nodes->lock);
 	return seq;
+}
+
+void node_take_witness(struct nodes *nodes, struct node *family,
+		       struct buf *witness, uint32_t *ahead)
+{
+	pthread_mutex_lock(&nodes->lock);
+	*witness = family->witness;
+	*ahead = family->ahead;
+	family->witness = (struct buf)BUF_INIT;
+	pthread_mutex_unlock(&nodes->lock);
+}
+
+void node_give_witness(struct nodes *nodes, struct node *family,
+		       struct buf *witness, uint32_t ahead)
+{
+	struct buf old;
+
+	pthread_mutex_lock(&nodes->lock);
+	old = family->witness;
+	family->witness = *witness;
+	family->ahead = ahead;
+	pthread_mutex_unlock(&nodes->lock);
+	*witness = old;
 }
 
 bool node_committed(struct nodes *nodes, struct node *cell,

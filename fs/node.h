@@ -74,6 +74,7 @@ struct node {
 	_Atomic bool local; /* exists although the store does not know it */
 	_Atomic bool gone; /* unlinked or renamed over: never committed again */
 	uint32_t references;
+	uint32_t ahead;       /* of a family: see witness */
 	uint64_t lookups;     /* by the kernel; one reference for all */
 	struct node *parent;  /* referenced; NULL for the root */
 	struct node *next;    /* with the same hash */
@@ -94,6 +95,7 @@ struct node {
 	/* A directory: fs->outside when the kernel began to cache its list. */
 	_Atomic uint64_t listed;
 	struct bytes renamed_from; /* qualifier its history came by; owned */
+	struct buf witness;        /* a family: see keep.c */
 	uint8_t *name;             /* owned */
 	size_t name_size;
 };
@@ -156,6 +158,12 @@ void node_know(struct nodes *nodes, struct node *node, uint64_t timestamp_us,
 bool node_committed(struct nodes *nodes, struct node *cell,
 		    uint64_t timestamp_us, uint64_t seq);
 uint64_t node_seq(struct nodes *nodes, const struct node *node);
+/* Takes a family's witness out, which may be none, and puts one in; only one of
+ * several threads gets it. The buffer changes its owner. */
+void node_take_witness(struct nodes *nodes, struct node *family,
+		       struct buf *witness, uint32_t *ahead);
+void node_give_witness(struct nodes *nodes, struct node *family,
+		       struct buf *witness, uint32_t ahead);
 /* Its name no longer finds it, and its local children end. */
 void node_detach(struct nodes *nodes, struct node *node);
 /* Gives node another name in its parent; what had it is detached. */

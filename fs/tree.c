@@ -265,31 +265,6 @@ release_key:
 	return err;
 }
 
-/* Makes node local if the store has no cell under it. */
-static int keep_directory(struct fs *fs, struct node *node)
-{
-	struct cell_info info;
-	struct path path;
-	int err = node_path(&fs->nodes, node, &path);
-
-	if (err)
-		return err;
-	err = cell_first(fs, &path, node->kind == NODE_FAMILY, 1, &info);
-	path_release(&path);
-	if (err == 0)
-		node_set_local(&fs->nodes, node, true);
-	return err;
-}
-
-int tree_keep_directories(struct fs *fs, struct node *family)
-{
-	int err = keep_directory(fs, family);
-
-	if (err == 0)
-		err = keep_directory(fs, family->parent);
-	return err < 0 ? err : 0;
-}
-
 /* The version of path's column whose timestamp is path's leaf. */
 static int decide_rm_version(void *context, struct write *w)
 {

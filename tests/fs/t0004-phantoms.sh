@@ -34,6 +34,26 @@ exec 3>&-
 same "and then it is a row" e "$(cat "$m/t/.scan/keys")"
 echo '{"row":"e","delete":true}' >"$m/t/.mutate"
 check "which leaves no phantom" [ ! -e "$m/t/e" ]
+# What is removed by paths, in some order, while others remove, too.
+for order in cat tac "shuf --random-source=/dev/zero"; do
+	mkdir -p "$m/t/g/f" "$m/t/g/other"
+	seq -f '{"row":"g","set":{"f":{"q%04.0f":"v"}}}' 300 >"$m/t/.mutate"
+	seq -f '{"row":"g","delete":{"f":["q%04.0f"]}}' 64 66 >gone
+	cp gone "$m/t/.mutate"
+	(cd "$m/t/g/f" && ls | $order | head -n 290 | xargs rm)
+	same "$order: seven are left" 7 "$(ls "$m/t/g/f" | wc -l)"
+	(cd "$m/t/g/f" && ls | $order | head -n 6 | xargs rm)
+	same "$order: it is a row" g "$(cat "$m/t/.scan/keys")"
+	rm "$m/t/g/f/"*
+	same "$order: the last one leaves phantoms" "f other" \
+		"$(ls "$m/t/g" | xargs)"
+	check "$order: that can be removed" rm -r "$m/t/g"
+	mkdir -p "$m/t/g/f"
+	touch "$m/t/g/f/a" "$m/t/g/f/b" "$m/t/g/f/c"
+	rm "$m/t/g/f/a"
+	echo '{"row":"g","delete":true}' >"$m/t/.mutate"
+	check "$order: the last by .mutate leaves none" [ ! -e "$m/t/g" ]
+done
 remount
 same "none survives" "" "$(ls "$m/t")"
 check "the table is empty" rmdir "$m/t"
