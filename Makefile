@@ -45,7 +45,8 @@ MAIN_BIN := $(patsubst %.c,$(B)/%,$(MAINS))
 FUZZ_BIN := $(patsubst %.c,$(B)/%,$(FUZZ))
 PROGRAMS := $(B)/tabletfs $(if $(CONFORMANCE),$(B)/tests/conformance)
 
-.PHONY: all build deps check check-built check-fault canary demo fuzz lint \
+.PHONY: all build deps check check-built check-fault check-fs-long canary \
+	demo fuzz lint \
 	bench bench-engine bench-fs bench-large install install-files clean
 .SECONDARY:
 
@@ -68,6 +69,12 @@ check-built: build $(UNIT_BIN) $(MAIN_BIN) $(FUZZ_BIN)
 # The long campaign of faults and crashes; SEED=N gives another one.
 check-fault: build $(MAIN_BIN) $(B)/tests/unit/test_filters
 	@B=$(B) tests/check-fault
+
+# The long campaign on a mount; SEED, and PARTS of it: see the script.
+check-fs-long: deps
+	@tools/install-packages tests/packages tests/packages-fs-long
+	@$(MAKE) --no-print-directory build $(MAIN_BIN)
+	@B=$(B) tests/check-fs-long
 
 # Builds with planted bugs, each of which a test has to catch.
 canary: deps
