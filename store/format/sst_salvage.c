@@ -12,8 +12,8 @@
 struct rescue {
 	struct sst sst; /* as far as it can be opened */
 	const struct salvage *to;
-	struct buf last; /* the key given last */
-	bool tombstones_done;
+	struct buf last;      /* the key given last */
+	bool tombstones_done; /* given, or there are none */
 	uint8_t buffer[KEY_SIZE_MAX];
 };
 
@@ -174,22 +174,39 @@ static bool is_data(struct rescue *r, struct bytes block, size_t first_size)
 		entry.block.offset != 0 || entry.block.size != first_size);
 }
 
-/* One whole block of the walk; *in_data is whether only data came so far. */
+/* Whether these are the properties of a file with so much data and without
+ * tombstones. */
+static bool says_none(struct bytes block, uint64_t data_size)
+{
+	struct sst_properties p;
+	struct blob_share *blobs;
+	bool none = sst_properties_decode(block, &p, &blobs) == 0 &&
+		    p.data_size == data_size && p.tombstone_count == 0;
+
+	free(blobs);
+	return none;
+}
+
+/* One whole block of the walk; *in_data is whether only data came so far, and
+ * *data_size how much of it. With the footer, there is nothing else. */
 static int walk_block(struct rescue *r, struct sst_handle handle,
-		      size_t first_size, bool *in_data)
+		      size_t first_size, bool *in_data, uint64_t *data_size)
 {
 	struct cache_block *block;
 	int err = sst_read_block(&r->sst, handle, SST_READ_VOLUME, &block);
 
 	if (err < 0)
 		return is_final(err) ? err : lose(r, BYTES_NONE);
-	*in_data = *in_data && is_data(r, block->bytes, first_size);
+	if (*in_data && !r->tombstones_done)
+		*in_data = is_data(r, block->bytes, first_size);
 	if (*in_data) {
+		*data_size += handle.size;
 		err = rescue_block(r, handle, BYTES_NONE);
 	} else if (!r->tombstones_done) {
 		/* Other parts do not parse as tombstones. */
 		err = give_tombstones(r, block->bytes);
-		r->tombstones_done = err == 0;
+		r->tombstones_done =
+			err == 0 || says_none(block->bytes, *data_size);
 		if (err == -ERR_block_malformed)
 			err = 0;
 	}
@@ -202,6 +219,7 @@ static int walk(struct rescue *r, struct bytes file)
 {
 	struct sst_handle handle = { 0, 0 };
 	size_t first_size = 0;
+	uint64_t data_size = 0;
 	bool in_data = true;
 	int err = 0;
 
@@ -211,12 +229,12 @@ static int walk(struct rescue *r, struct bytes file)
 			break;
 		if (first_size == 0)
 			first_size = (size_t)handle.size;
-		err = walk_block(r, handle, first_size, &in_data);
+		err = walk_block(r, handle, first_size, &in_data, &data_size);
 		handle.offset += handle.size;
 	}
-	/* What is left may be the footer. */
-	if (err < 0 || handle.offset == file.size ||
-	    (!in_data && file.size - handle.offset == SST_FOOTER_SIZE))
+	/* The data has ended where other parts begin or the footer says. */
+	if (err < 0 ||
+	    (r->tombstones_done && (!in_data || handle.offset == file.size)))
 		return err;
 	fail(ERR_sst_malformed,
 	     "%s: offset %llu: no whole block, and neither footer nor index",
