@@ -418,13 +418,14 @@ static int lost_records(void *context, const char *problem)
 	return lose(context, -ERR_wal_damaged, BYTES_NONE, BYTES_NONE);
 }
 
-static int take_log(struct repair *r, uint64_t id)
+static int take_log(struct repair *r, const struct manifest_log *log)
 {
 	char name[VOLUME_NAME_MAX + 1];
 	int err;
 
-	manifest_name(id, "log", name);
-	err = wal_salvage(r->from, name, id, take_record, lost_records, r);
+	manifest_name(log->id, "log", name);
+	err = wal_salvage(r->from, name, log->id, log->final_size, take_record,
+			  lost_records, r);
 	return err == -ENOENT ? lose(r, err, BYTES_NONE, BYTES_NONE) : err;
 }
 
@@ -526,7 +527,7 @@ static int take_all(struct repair *r)
 	for (i = 0; i < r->found.added_count && err == 0; i++)
 		err = take_sst(r, &r->found.added[i]);
 	for (i = 0; i < r->found.log_count && err == 0; i++)
-		err = take_log(r, r->found.logs[i].id);
+		err = take_log(r, &r->found.logs[i]);
 	if (err == 0)
 		err = flush_records(r);
 	if (err < 0)

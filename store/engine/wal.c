@@ -476,6 +476,7 @@ static int find_start(struct replay *r, uint64_t *offset)
 }
 
 int wal_salvage(struct volume *v, const char *name, uint64_t log_id,
+		uint64_t final_size,
 		int (*each)(void *context, struct bytes record),
 		int (*lost)(void *context, const char *problem), void *context)
 {
@@ -492,6 +493,8 @@ int wal_salvage(struct volume *v, const char *name, uint64_t log_id,
 	if (err < 0)
 		goto free_block;
 	r.size = r.reader->size;
+	if (final_size > 0 && final_size < r.size)
+		r.size = final_size;
 	while (err == 0 && offset < r.size) {
 		err = read_records(&r, each, context, &result, &offset,
 				   &problem);
@@ -509,6 +512,13 @@ int wal_salvage(struct volume *v, const char *name, uint64_t log_id,
 			     (unsigned long long)offset);
 			err = lost(context, err_detail());
 		}
+	}
+	if (err == 0 && r.size < final_size) {
+		fail(ERR_wal_damaged,
+		     "%s: has %llu bytes, was finished with %llu",
+		     r.reader->path, (unsigned long long)r.size,
+		     (unsigned long long)final_size);
+		err = lost(context, err_detail());
 	}
 	v->ops->reader_close(r.reader);
 	buf_release(&r.parts);

@@ -71,10 +71,12 @@ int wal_promised(struct volume *v, const char *name, uint64_t log_id,
 /*
  * Of a log that is damaged: calls each with every record that is whole,
  * whatever lies between them, and lost for each stretch that holds none. What
- * is left unfinished at the end of a log, after a crash, is such a stretch too.
- * Negative results of both end it and are returned.
+ * is left unfinished at the end of a log, after a crash, is such a stretch too;
+ * and so is what a log lacks of the bytes that it was finished with. Negative
+ * results of both end it and are returned.
  */
 int wal_salvage(struct volume *v, const char *name, uint64_t log_id,
+		uint64_t final_size,
 		int (*each)(void *context, struct bytes record),
 		int (*lost)(void *context, const char *problem), void *context);
 

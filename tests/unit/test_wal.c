@@ -273,6 +273,53 @@ START_TEST(damage_in_a_finished_log)
 }
 END_TEST
 
+static int count_loss(void *context, const char *problem)
+{
+	(void)problem;
+	++*(unsigned int *)context;
+	return 0;
+}
+
+struct salvaged {
+	unsigned int lost; /* first: for count_loss */
+	size_t count;
+};
+
+static int check_salvaged(void *context, struct bytes record)
+{
+	return check_record(&((struct salvaged *)context)->count, record);
+}
+
+/* Between two records nothing of the log itself says that it was cut. */
+START_TEST(salvage_of_a_cut_log)
+{
+	uint64_t ends[RECORD_COUNT], size;
+	struct salvaged s;
+	size_t i;
+	int fd;
+
+	ck_assert_int_eq(wal_finish(write_log(0, ends), &size), 0);
+	fd = open_file();
+	for (i = RECORD_COUNT; i-- > 0;) {
+		ck_assert_int_eq(ftruncate(fd, (off_t)ends[i]), 0);
+		s = (struct salvaged){ 0 };
+		ck_assert_int_eq(wal_salvage(v, "1.log", LOG_ID, size,
+					     check_salvaged, count_loss, &s),
+				 0);
+		ck_assert_uint_eq(s.count, i + 1);
+		ck_assert_uint_eq(s.lost, 1);
+		/* It was finished here, whatever comes after. */
+		s = (struct salvaged){ 0 };
+		ck_assert_int_eq(wal_salvage(v, "1.log", LOG_ID, ends[i / 2],
+					     check_salvaged, count_loss, &s),
+				 0);
+		ck_assert_uint_eq(s.count, i / 2 + 1);
+		ck_assert_uint_eq(s.lost, 0);
+	}
+	close(fd);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = {
@@ -283,7 +330,8 @@ int main(void)
 		tail_that_is_no_log,
 		flipped_bits,
 		damage_in_a_finished_log,
+		salvage_of_a_cut_log,
 	};
 
-	return run_suite("wal", set_up, tear_down, tests, 7);
+	return run_suite("wal", set_up, tear_down, tests, 8);
 }
