@@ -127,9 +127,10 @@ struct segment_writer {
 	const char *path;
 };
 
-/* Appends the bytes [from, to) of what r reads to w. */
-int volume_copy(struct reader *r, uint64_t from, uint64_t to,
-		struct segment_writer *w);
+/* pread of a file on a failing disk, for repair: zeros stand for what cannot be
+ * read, in steps of 4 KiB. */
+void volume_read_damaged(struct reader *r, uint64_t offset, uint8_t *data,
+			 size_t size);
 /* Gives another volume a file of this size under the same name: 1 if it could
  * be linked, 0 if it was copied. */
 int volume_bring(struct volume *from, const char *name, uint64_t size,

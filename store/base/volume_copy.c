@@ -4,17 +4,34 @@
 #include "store/base/volume.h"
 
 #define COPY_SIZE (1 << 20)
+#define SECTOR_SIZE 4096
 
-int volume_copy(struct reader *r, uint64_t from, uint64_t to,
-		struct segment_writer *w)
+void volume_read_damaged(struct reader *r, uint64_t offset, uint8_t *data,
+			 size_t size)
+{
+	size_t n;
+
+	if (r->ops->pread(r, offset, data, size) == 0)
+		return;
+	for (; size > 0; offset += n, data += n, size -= n) {
+		n = SECTOR_SIZE - (size_t)(offset % SECTOR_SIZE);
+		n = n < size ? n : size;
+		if (r->ops->pread(r, offset, data, n) < 0)
+			memset(data, 0, n);
+	}
+}
+
+static int copy_bytes_of(struct reader *r, uint64_t size,
+			 struct segment_writer *w)
 {
 	uint8_t *part = malloc(COPY_SIZE);
+	uint64_t at = 0;
 	size_t n;
 	int err = part ? 0 : -ENOMEM;
 
-	for (; err == 0 && from < to; from += n) {
-		n = to - from < COPY_SIZE ? (size_t)(to - from) : COPY_SIZE;
-		err = r->ops->pread(r, from, part, n);
+	for (; err == 0 && at < size; at += n) {
+		n = size - at < COPY_SIZE ? (size_t)(size - at) : COPY_SIZE;
+		err = r->ops->pread(r, at, part, n);
 		if (err == 0)
 			err = w->ops->segment_append(w, bytes_of(part, n));
 	}
@@ -33,7 +50,7 @@ static int copy_file(struct volume *from, const char *name, uint64_t size,
 		return err;
 	err = to->ops->segment_create(to, name, &w);
 	if (err == 0) {
-		err = volume_copy(r, 0, size, w);
+		err = copy_bytes_of(r, size, w);
 		if (err == 0)
 			err = to->ops->segment_finish(w);
 		else

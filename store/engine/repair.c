@@ -6,6 +6,8 @@
 #include "store/base/err.h"
 #include "store/engine/state.h"
 
+#define COPY_SIZE (1 << 20)
+
 struct repair {
 	struct volume *from, *to;
 	const struct engine_options *options;
@@ -272,20 +274,29 @@ static int take_sst(struct repair *r, const struct manifest_file *f)
 	return err;
 }
 
-/* A blob file whose header is damaged gets a new one. */
+/* What can be read of a blob file, with a new header. */
 static int copy_blob(struct repair *r, const char *name, uint64_t id,
 		     struct reader *reader)
 {
 	uint8_t header[BLOB_HEADER_SIZE];
+	uint64_t at = sizeof(header);
 	struct segment_writer *w;
+	size_t n;
 	int err = r->to->ops->segment_create(r->to, name, &w);
 
 	if (err < 0)
 		return err;
 	blob_header_encode(id, header);
 	err = w->ops->segment_append(w, bytes_of(header, sizeof(header)));
+	buf_reset(&r->raw);
 	if (err == 0)
-		err = volume_copy(reader, sizeof(header), reader->size, w);
+		err = buf_reserve(&r->raw, COPY_SIZE);
+	for (; err == 0 && at < reader->size; at += n) {
+		n = reader->size - at < COPY_SIZE ? (size_t)(reader->size - at)
+						  : COPY_SIZE;
+		volume_read_damaged(reader, at, r->raw.data, n);
+		err = w->ops->segment_append(w, bytes_of(r->raw.data, n));
+	}
 	if (err == 0)
 		return w->ops->segment_finish(w);
 	w->ops->segment_abandon(w);
@@ -296,18 +307,17 @@ static int bring_blob(struct repair *r, const char *name, uint64_t id,
 		      struct reader *reader)
 {
 	uint8_t header[BLOB_HEADER_SIZE];
-	int err = reader->ops->pread(reader, 0, header, sizeof(header)), linked;
+	int err = reader->ops->pread(reader, 0, header, sizeof(header));
 
 	if (err == 0)
 		err = blob_header_check(header, id, reader->path);
-	if (err == 0) {
-		linked = volume_bring(r->from, name, reader->size, r->to);
-		r->result->linked_count += linked == 1;
-		r->result->copied_count += linked == 0;
-		return linked < 0 ? linked : 0;
-	}
-	r->result->copied_count++;
-	return is_final(err) ? err : copy_blob(r, name, id, reader);
+	if (err == 0)
+		err = volume_bring(r->from, name, reader->size, r->to);
+	if (is_final(err))
+		return err;
+	r->result->linked_count += err == 1;
+	r->result->copied_count += err != 1;
+	return err < 0 ? copy_blob(r, name, id, reader) : 0;
 }
 
 /* What is wrong in a blob file is told with the values that need it. */
@@ -316,21 +326,20 @@ static int take_blob(struct repair *r, uint64_t id)
 	char name[VOLUME_NAME_MAX + 1];
 	struct reader *reader;
 	struct blob_file *f;
-	uint64_t size = 0;
+	uint64_t size;
 	int err;
 
 	manifest_name(id, "blob", name);
 	err = r->from->ops->open(r->from, name, &reader);
-	if (err == 0) {
-		size = reader->size;
-		if (size > BLOB_HEADER_SIZE)
-			err = bring_blob(r, name, id, reader);
-		r->from->ops->reader_close(reader);
-	}
-	if (err == -ENOENT || (err == 0 && size <= BLOB_HEADER_SIZE))
-		return 0;
-	if (err == 0)
-		err = r->to->ops->open(r->to, name, &reader);
+	if (err < 0)
+		return is_final(err) ? err : 0;
+	size = reader->size;
+	if (size > BLOB_HEADER_SIZE)
+		err = bring_blob(r, name, id, reader);
+	r->from->ops->reader_close(reader);
+	if (err < 0 || size <= BLOB_HEADER_SIZE)
+		return err;
+	err = r->to->ops->open(r->to, name, &reader);
 	if (err < 0)
 		return err;
 	err = blob_file_open(reader, id, size, NULL, &f);
@@ -421,12 +430,18 @@ static int lost_records(void *context, const char *problem)
 static int take_log(struct repair *r, const struct manifest_log *log)
 {
 	char name[VOLUME_NAME_MAX + 1];
+	struct reader *reader;
 	int err;
 
 	manifest_name(log->id, "log", name);
-	err = wal_salvage(r->from, name, log->id, log->final_size, take_record,
+	err = r->from->ops->open(r->from, name, &reader);
+	if (err < 0)
+		return is_final(err) ? err
+				     : lose(r, err, BYTES_NONE, BYTES_NONE);
+	err = wal_salvage(reader, log->id, log->final_size, take_record,
 			  lost_records, r);
-	return err == -ENOENT ? lose(r, err, BYTES_NONE, BYTES_NONE) : err;
+	r->from->ops->reader_close(reader);
+	return err;
 }
 
 static int find_epoch(void *context, const char *name)

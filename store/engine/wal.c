@@ -207,6 +207,7 @@ struct replay {
 	size_t have;      /* bytes of it */
 	struct buf parts; /* the record so far */
 	bool in_record;
+	bool is_damaged; /* what cannot be read is as good as zeros */
 };
 
 /* The bytes from offset to the end of its block or of the log. */
@@ -220,7 +221,12 @@ static int read_block(struct replay *r, uint64_t offset, struct bytes *out)
 		size = (size_t)(r->size - start);
 	if (r->have != size || r->start != start) {
 		r->have = 0;
-		err = r->reader->ops->pread(r->reader, start, r->block, size);
+		err = 0;
+		if (r->is_damaged)
+			volume_read_damaged(r->reader, start, r->block, size);
+		else
+			err = r->reader->ops->pread(r->reader, start, r->block,
+						    size);
 		if (err < 0)
 			return err;
 		r->start = start;
@@ -475,24 +481,23 @@ static int find_start(struct replay *r, uint64_t *offset)
 	return 0;
 }
 
-int wal_salvage(struct volume *v, const char *name, uint64_t log_id,
-		uint64_t final_size,
+int wal_salvage(struct reader *reader, uint64_t log_id, uint64_t final_size,
 		int (*each)(void *context, struct bytes record),
 		int (*lost)(void *context, const char *problem), void *context)
 {
-	struct replay r = { .log_id = log_id, .parts = BUF_INIT };
+	struct replay r = { .reader = reader,
+			    .log_id = log_id,
+			    .size = reader->size,
+			    .parts = BUF_INIT,
+			    .is_damaged = true };
 	struct wal_replay result = { 0 };
 	uint64_t offset = 0, start;
 	const char *problem;
-	int err;
+	int err = 0;
 
 	r.block = malloc(BLOCK_SIZE);
 	if (!r.block)
 		return -ENOMEM;
-	err = v->ops->open(v, name, &r.reader);
-	if (err < 0)
-		goto free_block;
-	r.size = r.reader->size;
 	if (final_size > 0 && final_size < r.size)
 		r.size = final_size;
 	while (err == 0 && offset < r.size) {
@@ -508,21 +513,19 @@ int wal_salvage(struct volume *v, const char *name, uint64_t log_id,
 		if (err == 0) {
 			fail(ERR_wal_damaged,
 			     "%s: offset %llu: %s, up to offset %llu",
-			     r.reader->path, (unsigned long long)start, problem,
+			     reader->path, (unsigned long long)start, problem,
 			     (unsigned long long)offset);
 			err = lost(context, err_detail());
 		}
 	}
 	if (err == 0 && r.size < final_size) {
 		fail(ERR_wal_damaged,
-		     "%s: has %llu bytes, was finished with %llu",
-		     r.reader->path, (unsigned long long)r.size,
+		     "%s: has %llu bytes, was finished with %llu", reader->path,
+		     (unsigned long long)r.size,
 		     (unsigned long long)final_size);
 		err = lost(context, err_detail());
 	}
-	v->ops->reader_close(r.reader);
 	buf_release(&r.parts);
-free_block:
 	free(r.block);
 	return err;
 }

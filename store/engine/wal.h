@@ -75,8 +75,7 @@ int wal_promised(struct volume *v, const char *name, uint64_t log_id,
  * and so is what a log lacks of the bytes that it was finished with. Negative
  * results of both end it and are returned.
  */
-int wal_salvage(struct volume *v, const char *name, uint64_t log_id,
-		uint64_t final_size,
+int wal_salvage(struct reader *reader, uint64_t log_id, uint64_t final_size,
 		int (*each)(void *context, struct bytes record),
 		int (*lost)(void *context, const char *problem), void *context);
 

@@ -254,11 +254,8 @@ static int rescue_by_walking(struct rescue *r, uint64_t size)
 
 	if (!file)
 		return -ENOMEM;
-	err = r->sst.reader->ops->pread(r->sst.reader, 0, file, (size_t)size);
-	if (err == 0)
-		err = walk(r, bytes_of(file, (size_t)size));
-	else if (!is_final(err))
-		err = lose(r, BYTES_NONE);
+	volume_read_damaged(r->sst.reader, 0, file, (size_t)size);
+	err = walk(r, bytes_of(file, (size_t)size));
 	free(file);
 	return err;
 }

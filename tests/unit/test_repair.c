@@ -3,7 +3,9 @@
 #include "store/base/err.h"
 #include "store/format/key.h"
 #include "store/format/sst.h"
+#include "store/store.h"
 #include "tests/sim/memory_file.h"
+#include "tests/sim/volume_mem.h"
 #include "tests/unit/suite.h"
 
 /* What is lost with a part of a file is told, wherever the part ends. The sweep
@@ -125,9 +127,213 @@ START_TEST(a_cut_sst_is_told)
 }
 END_TEST
 
+/*
+ * A volume on a disk that does not give a sector of one file, or does not open
+ * the file, and from which nothing can be linked.
+ */
+#define SECTOR 4096
+#define CANNOT_OPEN UINT64_MAX
+
+static const struct volume_ops *whole_ops;
+static struct volume_ops bad_ops;
+static const char *bad_name;
+static uint64_t bad_offset;
+
+static int bad_open(struct volume *v, const char *name, struct reader **out)
+{
+	int err;
+
+	if (bad_offset == CANNOT_OPEN && strcmp(name, bad_name) == 0)
+		return fail(EIO, "memory/%s: cannot open", name);
+	err = whole_ops->open(v, name, out);
+	if (err == 0 && strcmp(name, bad_name) == 0)
+		(*out)->ops = &bad_ops;
+	return err;
+}
+
+static int bad_pread(struct reader *r, uint64_t offset, void *data, size_t size)
+{
+	if (offset < bad_offset + SECTOR && offset + size > bad_offset)
+		return fail(EIO, "%s: cannot read", r->path);
+	return whole_ops->pread(r, offset, data, size);
+}
+
+static int bad_link(struct volume *v, const char *name, struct volume *to)
+{
+	(void)v;
+	(void)name;
+	(void)to;
+	return fail(EXDEV, "another file system");
+}
+
+#define ROWS 60
+#define VALUE_SIZE 900
+
+/* Values that do not compress, of a row and a family. */
+static struct bytes value_of(uint32_t row, char family, uint8_t *value)
+{
+	uint32_t state = row * 31 + (uint32_t)family, i;
+
+	for (i = 0; i < VALUE_SIZE; i++) {
+		state = state * 1664525 + 1013904223;
+		value[i] = (uint8_t)(state >> 24);
+	}
+	return bytes_of(value, family == 'b' ? VALUE_SIZE : 300);
+}
+
+static void options(struct store_options *o)
+{
+	store_options_init(o);
+	o->create = true;
+	o->background = false;
+	o->blob_threshold = 600;
+	o->blob_chunk_size = 400;
+}
+
+static void set_rows(struct store *s, uint32_t from, uint32_t to)
+{
+	uint8_t value[VALUE_SIZE];
+	struct write *w;
+	char key[16], family;
+
+	ck_assert_int_eq(write_new(s, &w), 0);
+	for (; from < to; from++) {
+		snprintf(key, sizeof(key), "row%03u", from);
+		ck_assert_int_eq(
+			write_row(w, bytes_string("t"), bytes_string(key)), 0);
+		for (family = 'a'; family <= 'b'; family++)
+			ck_assert_int_eq(
+				write_set(w, bytes_of(&family, 1),
+					  bytes_string("q"), 1000,
+					  value_of(from, family, value)),
+				0);
+		ck_assert_int_eq(store_commit(s, w, false), 0);
+	}
+	write_free(w);
+}
+
+/* A third of the rows is in an sst, the rest in a log that was not ended. */
+static struct volume *make_store(void)
+{
+	const struct family_spec families[2] = {
+		{ .name = BYTES_LITERAL("a") }, { .name = BYTES_LITERAL("b") }
+	};
+	struct store_options o;
+	struct volume *v, *killed;
+	struct store *s;
+
+	options(&o);
+	ck_assert_int_eq(volume_mem_new(&v), 0);
+	ck_assert_int_eq(store_open_volume(v, &o, &s), 0);
+	ck_assert_int_eq(
+		store_create_table(s, bytes_string("t"), false, families, 2),
+		0);
+	set_rows(s, 0, ROWS / 3);
+	ck_assert_int_eq(engine_flush(store_engine(s)), 0);
+	set_rows(s, ROWS / 3, ROWS);
+	ck_assert_int_eq(volume_mem_kill_clone(v, &killed), 0);
+	ck_assert_int_eq(store_close(s), 0);
+	return killed;
+}
+
+static void count_told(void *context, const char *text)
+{
+	(void)text;
+	++*(unsigned int *)context;
+}
+
+/* How many cells are as they were; no other may be there. */
+static unsigned int count_cells(struct store *s)
+{
+	struct schema *schema = store_schema(s);
+	uint8_t value[VALUE_SIZE];
+	struct scan_range range = { .table = BYTES_NONE };
+	unsigned int count = 0, row;
+	struct scan *scan;
+	struct cell cell;
+
+	ck_assert_uint_le(schema->table_count, 1);
+	if (schema->table_count == 1) {
+		range.table = schema->tables[0].name;
+		ck_assert_int_eq(scan_open(s, NULL, &range, &scan), 0);
+		while (scan_next(scan, CURSOR_VERSION, &cell) == 1) {
+			ck_assert_int_eq(sscanf((const char *)cell.row.data,
+						"row%3u", &row),
+					 1);
+			ck_assert(bytes_equal(
+				cell.value,
+				value_of(row, (char)cell.family.data[0],
+					 value)));
+			count++;
+		}
+		scan_close(scan);
+	}
+	schema_put(schema);
+	return count;
+}
+
+/* Repairs with one sector bad: how many cells are missing. */
+static unsigned int repair_bad(struct volume *v, const char *name,
+			       uint64_t offset)
+{
+	struct repair_result result;
+	struct store_options o;
+	struct volume *from, *to;
+	unsigned int told = 0, count;
+	struct store *s;
+
+	ck_assert_int_eq(volume_mem_kill_clone(v, &from), 0);
+	ck_assert_int_eq(volume_mem_new(&to), 0);
+	volume_mem_keep(to);
+	whole_ops = from->ops;
+	bad_ops = *whole_ops;
+	bad_ops.open = bad_open;
+	bad_ops.pread = bad_pread;
+	bad_ops.link = bad_link;
+	bad_name = name;
+	bad_offset = offset;
+	from->ops = &bad_ops;
+	ck_assert_msg(
+		store_repair_volume(from, to, count_told, &told, &result) == 0,
+		"%s, offset %llu: %s", name, (unsigned long long)offset,
+		err_detail());
+	ck_assert_uint_eq(volume_mem_open_count(from), 0);
+	from->ops->close(from);
+	options(&o);
+	ck_assert_int_eq(store_open_volume(to, &o, &s), 0);
+	count = count_cells(s);
+	ck_assert_int_eq(store_close(s), 0);
+	ck_assert(count == 2 * ROWS || told > 0);
+	return 2 * ROWS - count;
+}
+
+static int bad_file(void *context, const char *name)
+{
+	struct volume *v = context;
+	uint64_t size = volume_mem_file(v, name).size, offset;
+	unsigned int most = strstr(name, ".log") ? 24 : 40;
+
+	repair_bad(v, name, CANNOT_OPEN);
+	/* The rest of the file is read. */
+	for (offset = 0; offset < size; offset += SECTOR)
+		ck_assert_uint_le(repair_bad(v, name, offset), most);
+	return 0;
+}
+
+START_TEST(a_bad_sector_costs_what_is_there)
+{
+	struct volume *v = make_store();
+
+	ck_assert_uint_eq(repair_bad(v, "", 0), 0);
+	ck_assert_int_eq(v->ops->list(v, bad_file, v), 0);
+	v->ops->close(v);
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *tests[] = { a_cut_sst_is_told };
+	const TTest *tests[] = { a_cut_sst_is_told,
+				 a_bad_sector_costs_what_is_there };
 
-	return run_suite("repair", NULL, NULL, tests, 1);
+	return run_suite("repair", NULL, NULL, tests, 2);
 }

@@ -290,6 +290,18 @@ static int check_salvaged(void *context, struct bytes record)
 	return check_record(&((struct salvaged *)context)->count, record);
 }
 
+static int salvage(uint64_t final_size, struct salvaged *s)
+{
+	struct reader *reader;
+	int err;
+
+	ck_assert_int_eq(v->ops->open(v, "1.log", &reader), 0);
+	err = wal_salvage(reader, LOG_ID, final_size, check_salvaged,
+			  count_loss, s);
+	v->ops->reader_close(reader);
+	return err;
+}
+
 /* Between two records nothing of the log itself says that it was cut. */
 START_TEST(salvage_of_a_cut_log)
 {
@@ -303,16 +315,12 @@ START_TEST(salvage_of_a_cut_log)
 	for (i = RECORD_COUNT; i-- > 0;) {
 		ck_assert_int_eq(ftruncate(fd, (off_t)ends[i]), 0);
 		s = (struct salvaged){ 0 };
-		ck_assert_int_eq(wal_salvage(v, "1.log", LOG_ID, size,
-					     check_salvaged, count_loss, &s),
-				 0);
+		ck_assert_int_eq(salvage(size, &s), 0);
 		ck_assert_uint_eq(s.count, i + 1);
 		ck_assert_uint_eq(s.lost, 1);
 		/* It was finished here, whatever comes after. */
 		s = (struct salvaged){ 0 };
-		ck_assert_int_eq(wal_salvage(v, "1.log", LOG_ID, ends[i / 2],
-					     check_salvaged, count_loss, &s),
-				 0);
+		ck_assert_int_eq(salvage(ends[i / 2], &s), 0);
 		ck_assert_uint_eq(s.count, i / 2 + 1);
 		ck_assert_uint_eq(s.lost, 0);
 	}
