@@ -80,6 +80,16 @@ static struct wal *write_log(size_t synced, uint64_t *ends)
 	return w;
 }
 
+/* The same, ended. */
+static int finish_log(size_t synced, uint64_t *ends, uint64_t *size)
+{
+	struct wal *w = write_log(synced, ends);
+	int err = wal_finish(w, size);
+
+	wal_abandon(w);
+	return err;
+}
+
 static int replay(uint64_t final_size, struct wal_replay *result)
 {
 	size_t count = 0;
@@ -106,7 +116,7 @@ START_TEST(finished_log)
 	uint64_t ends[RECORD_COUNT], size;
 	struct wal_replay result;
 
-	ck_assert_int_eq(wal_finish(write_log(3, ends), &size), 0);
+	ck_assert_int_eq(finish_log(3, ends, &size), 0);
 	ck_assert_int_eq(replay(size, &result), 0);
 	ck_assert_uint_eq(result.record_count, RECORD_COUNT);
 	ck_assert_uint_eq(result.good_size, size);
@@ -252,7 +262,7 @@ START_TEST(damage_in_a_finished_log)
 	uint8_t byte, flipped;
 	int fd, err;
 
-	ck_assert_int_eq(wal_finish(write_log(0, ends), &size), 0);
+	ck_assert_int_eq(finish_log(0, ends, &size), 0);
 	fd = open_file();
 	for (at = size; at-- > 0; at -= at > 1000 ? 501 : 0) {
 		ck_assert_int_eq(pread(fd, &byte, 1, (off_t)at), 1);
@@ -310,7 +320,7 @@ START_TEST(salvage_of_a_cut_log)
 	size_t i;
 	int fd;
 
-	ck_assert_int_eq(wal_finish(write_log(0, ends), &size), 0);
+	ck_assert_int_eq(finish_log(0, ends, &size), 0);
 	fd = open_file();
 	for (i = RECORD_COUNT; i-- > 0;) {
 		ck_assert_int_eq(ftruncate(fd, (off_t)ends[i]), 0);
