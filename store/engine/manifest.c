@@ -361,15 +361,15 @@ static int replay_edit(void *context, struct bytes record)
 	return err;
 }
 
-static int replay_edits(struct replay *r, const struct root *root)
+static int replay_edits(struct replay *r, const struct root *root,
+			struct wal_replay *result)
 {
 	struct volume *v = r->m->volume;
-	struct wal_replay result = { 0 };
 	char name[VOLUME_NAME_MAX + 1];
 	int err;
 
 	manifest_name(root->edits_id, "edits", name);
-	err = wal_replay(v, name, root->edits_id, 0, replay_edit, r, &result);
+	err = wal_replay(v, name, root->edits_id, 0, replay_edit, r, result);
 	if (err == -ENOENT)
 		err = fail(ERR_manifest_damaged, "%s/%s: is missing", v->path,
 			   name);
@@ -382,8 +382,9 @@ static int replay_edits(struct replay *r, const struct root *root)
 static int replay(struct manifest *m, const struct root *root)
 {
 	struct replay r = { .m = m };
+	struct wal_replay result;
 	struct version *v;
-	int err = replay_edits(&r, root);
+	int err = replay_edits(&r, root, &result);
 
 	if (err == 0)
 		err = next_version(m, &r.files, &v);
@@ -395,9 +396,10 @@ static int replay(struct manifest *m, const struct root *root)
 	return err;
 }
 
-int manifest_read(struct volume *v, struct edit *state)
+int manifest_read(struct volume *v, struct edit *state, uint64_t *cut_size)
 {
 	struct manifest m = { .volume = v };
+	struct wal_replay result = { 0 };
 	struct replay r = { .m = &m };
 	struct buf raw = BUF_INIT;
 	struct root root;
@@ -409,12 +411,13 @@ int manifest_read(struct volume *v, struct edit *state)
 	if (err == 0)
 		err = root_decode(v, buf_bytes(&raw), &root);
 	if (err == 0)
-		err = replay_edits(&r, &root);
+		err = replay_edits(&r, &root, &result);
 	for (i = 0; i < m.log_count && err == 0; i++)
 		err = edit_add_log(&r.files, m.logs[i].id,
 				   m.logs[i].final_size);
 	r.files.last_seq = m.last_seq;
 	r.files.gc_time_us = m.gc_time_us;
+	*cut_size = result.cut_size;
 	if (err == 0)
 		*state = r.files;
 	else

@@ -96,8 +96,9 @@ int manifest_apply(struct manifest *m, const struct edit *e);
 /* The whole state as one edit, which is to be released. */
 int manifest_state(const struct manifest *m, struct edit *e);
 /* That of a volume of which no other file is opened, since they may be missing.
- * -ENOENT without a root, -ERR_manifest_damaged, -ERR_wal_damaged. */
-int manifest_read(struct volume *v, struct edit *state);
+ * *cut_size: the bytes of an edit at its end that is not whole. -ENOENT without
+ * a root, -ERR_manifest_damaged, -ERR_wal_damaged. */
+int manifest_read(struct volume *v, struct edit *state, uint64_t *cut_size);
 /* Makes a store of a volume that has the files of this state and no root. */
 int manifest_write(struct volume *to, uint32_t epoch, uint64_t edits_id,
 		   const struct edit *state);

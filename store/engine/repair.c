@@ -506,14 +506,28 @@ static int settle_load_seq(struct repair *r)
 	return is_final(err) ? err : 0;
 }
 
+/* As a crash may leave it, or it was cut later: which it was, nothing tells. */
+static int lose_edit(struct repair *r, uint64_t size)
+{
+	int err = fail(ERR_manifest_damaged,
+		       "%s: the manifest ends with %llu bytes of a change that "
+		       "is not whole; what it and later ones added is left out",
+		       r->from->path, (unsigned long long)size);
+
+	return lose(r, err, BYTES_NONE, BYTES_NONE);
+}
+
 static int find_all(struct repair *r)
 {
+	uint64_t cut_size = 0;
 	int err = r->from->ops->list(r->from, find_epoch, r);
 
 	if (err == 0)
-		err = manifest_read(r->from, &r->found);
+		err = manifest_read(r->from, &r->found, &cut_size);
 	r->has_manifest = err == 0;
-	if (err == 0 || is_final(err))
+	if (r->has_manifest)
+		return cut_size > 0 ? lose_edit(r, cut_size) : 0;
+	if (is_final(err))
 		return err;
 	err = lose(r, err, BYTES_NONE, BYTES_NONE);
 	if (err == 0)

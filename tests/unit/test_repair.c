@@ -330,10 +330,29 @@ START_TEST(a_bad_sector_costs_what_is_there)
 }
 END_TEST
 
+START_TEST(a_cut_manifest_is_told)
+{
+	const char *name = "00000001-00000001.edits";
+	struct volume *v = make_store();
+	struct volume *to;
+	struct repair_result result;
+	unsigned int told = 0;
+
+	/* In the second edit: the first, of a new store, names no file. */
+	volume_mem_truncate(v, name, 40);
+	ck_assert_int_eq(volume_mem_new(&to), 0);
+	ck_assert_int_eq(store_repair_volume(v, to, count_told, &told, &result),
+			 0);
+	ck_assert_uint_gt(told, 0);
+	v->ops->close(v);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = { a_cut_sst_is_told,
-				 a_bad_sector_costs_what_is_there };
+				 a_bad_sector_costs_what_is_there,
+				 a_cut_manifest_is_told };
 
-	return run_suite("repair", NULL, NULL, tests, 2);
+	return run_suite("repair", NULL, NULL, tests, 3);
 }
