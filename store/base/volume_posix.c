@@ -584,7 +584,7 @@ int volume_posix_open_damaged(const char *directory, struct volume **out)
 
 	if (err == 0) {
 		err = posix_check_marker(v, false);
-		if (err == -ERR_not_a_store)
+		if (err != -ENOMEM && err != -ERR_format_newer)
 			err = 0;
 	}
 	return give_volume(v, err, out);

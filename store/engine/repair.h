@@ -25,9 +25,9 @@ struct repair_report {
 };
 
 /*
- * from, whose lease is held, is only read; to is empty and its lease is held,
- * too. 0 however little was left; -ENOMEM, -ERR_format_newer, and errors of
- * to.
+ * from, whose lease is held if it can be written, is only read; to is empty and
+ * its lease is held, too. 0 however little was left; -ENOMEM,
+ * -ERR_format_newer, and errors of to.
  */
 int engine_repair(struct volume *from, struct volume *to,
 		  const struct engine_options *o,

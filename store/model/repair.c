@@ -272,23 +272,34 @@ static int complete(struct repair *r, struct volume *to)
 	return err < 0 ? err : closed;
 }
 
+/* Nobody writes to a read-only file system, so there it needs no lease. */
+static int take_lease(struct volume *from, bool *taken)
+{
+	int err = from->ops->lease_take(from, "tabletfs repair");
+
+	*taken = err == 0;
+	return err == -EROFS ? 0 : err;
+}
+
 static int repair_volume(struct repair *r, struct volume *from,
 			 struct volume *to, struct repair_result *result)
 {
 	const struct repair_report report = { note_loss, r };
 	struct engine_options options;
+	bool taken = false;
 	int err;
 
 	engine_options_init(&options);
 	err = schema_new(&r->found);
 	if (err == 0)
-		err = from->ops->lease_take(from, "tabletfs repair");
+		err = take_lease(from, &taken);
 	if (err < 0) {
 		to->ops->close(to);
 		return err;
 	}
 	err = engine_repair(from, to, &options, &report, result);
-	from->ops->lease_release(from);
+	if (taken)
+		from->ops->lease_release(from);
 	if (err == 0 && result->lost_count > 0)
 		err = look_for_tables(r, to, &options);
 	if (err == 0)

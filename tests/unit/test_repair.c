@@ -330,6 +330,29 @@ START_TEST(a_bad_sector_costs_what_is_there)
 }
 END_TEST
 
+static int read_only_lease(struct volume *v, const char *holder)
+{
+	(void)holder;
+	return fail(EROFS, "%s/lock: cannot open", v->path);
+}
+
+START_TEST(a_read_only_disk_is_read)
+{
+	struct volume *v = make_store(), *to;
+	struct repair_result result;
+	unsigned int told = 0;
+
+	bad_ops = *v->ops;
+	bad_ops.lease_take = read_only_lease;
+	v->ops = &bad_ops;
+	ck_assert_int_eq(volume_mem_new(&to), 0);
+	ck_assert_int_eq(store_repair_volume(v, to, count_told, &told, &result),
+			 0);
+	ck_assert_uint_eq(told, 0);
+	v->ops->close(v);
+}
+END_TEST
+
 START_TEST(a_cut_manifest_is_told)
 {
 	const char *name = "00000001-00000001.edits";
@@ -352,7 +375,8 @@ int main(void)
 {
 	const TTest *tests[] = { a_cut_sst_is_told,
 				 a_bad_sector_costs_what_is_there,
+				 a_read_only_disk_is_read,
 				 a_cut_manifest_is_told };
 
-	return run_suite("repair", NULL, NULL, tests, 3);
+	return run_suite("repair", NULL, NULL, tests, 4);
 }

@@ -310,6 +310,24 @@ START_TEST(foreign_directories_are_refused)
 }
 END_TEST
 
+/* It is the files that repair goes by; the marker cannot be read here. */
+START_TEST(a_damaged_marker_is_no_hindrance)
+{
+	struct volume *v = open_volume();
+	char path[160];
+
+	v->ops->close(v);
+	snprintf(path, sizeof(path), "%s/tabletfs", directory);
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_int_eq(volume_posix_open_damaged(directory, &v), 0);
+	v->ops->close(v);
+	ck_assert_int_eq(mkdir(path, 0700), 0);
+	ck_assert_int_eq(volume_posix_open(directory, false, &v), -EISDIR);
+	ck_assert_int_eq(volume_posix_open_damaged(directory, &v), 0);
+	v->ops->close(v);
+}
+END_TEST
+
 START_TEST(an_empty_directory_becomes_a_store)
 {
 	struct volume_space space;
@@ -342,8 +360,9 @@ int main(void)
 		damaged_root,
 		lease,
 		foreign_directories_are_refused,
+		a_damaged_marker_is_no_hindrance,
 		an_empty_directory_becomes_a_store,
 	};
 
-	return run_suite("volume_posix", set_up, tear_down, tests, 9);
+	return run_suite("volume_posix", set_up, tear_down, tests, 10);
 }
