@@ -125,8 +125,10 @@ int verb_count(struct verb_call *c)
 static int print_sample(void *context, struct bytes row, uint64_t size)
 {
 	fprintf(context, "%llu", (unsigned long long)size);
-	if (row.size > 0)
-		fprintf(context, " %.*s", (int)row.size, row.data);
+	if (row.size > 0) {
+		fputc(' ', context);
+		fwrite(row.data, 1, row.size, context);
+	}
 	fputc('\n', context);
 	return 0;
 }

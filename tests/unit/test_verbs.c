@@ -360,11 +360,44 @@ START_TEST(upkeep)
 }
 END_TEST
 
+/* A key is printed to its end, zero bytes too. */
+START_TEST(sample_keys)
+{
+	static const char key[] = "a\0b";
+	char verb[] = "samplekeys", table[] = "t", *text = NULL, *at;
+	char *words[] = { verb, table, NULL };
+	struct write *w;
+	size_t size;
+	FILE *out;
+
+	check("createtable t families=f", "");
+	/* A file that begins with the row, not with the table. */
+	ck_assert_int_eq(engine_flush(store_engine(store)), 0);
+	ck_assert_int_eq(write_new(store, &w), 0);
+	ck_assert_int_eq(
+		write_row(w, bytes_string("t"), bytes_of(key, sizeof(key) - 1)),
+		0);
+	ck_assert_int_eq(write_set(w, bytes_string("f"), bytes_string("q"), 1,
+				   bytes_string("v")),
+			 0);
+	ck_assert_int_eq(store_commit(store, w, false), 0);
+	write_free(w);
+	ck_assert_int_eq(engine_flush(store_engine(store)), 0);
+	out = open_memstream(&text, &size);
+	ck_assert_int_eq(verb_run(store, 2, words, out, stderr), 0);
+	fclose(out);
+	at = memchr(text, ' ', size);
+	ck_assert_ptr_nonnull(at);
+	ck_assert_mem_eq(at + 1, "a\0b\n", 4);
+	free(text);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = { tables,       families,    read_ranges,
 				 read_columns, read_errors, set_values,
-				 delete_rows,  upkeep };
+				 delete_rows,  upkeep,      sample_keys };
 
-	return run_suite("verbs", setup, teardown, tests, 8);
+	return run_suite("verbs", setup, teardown, tests, 9);
 }
