@@ -71,7 +71,7 @@ int store_open(const char *directory, const struct store_options *o,
 int store_open_volume(struct volume *v, const struct store_options *o,
 		      struct store **out);
 /* Everything committed is durable when it returns 0. Ends s in every case. All
- * scans, snapshots and schemas must have been given back. */
+ * scans, snapshots, schemas and writes must have been given back. */
 int store_close(struct store *s);
 /* What opening found worth telling (a torn log tail was cut); "" mostly. */
 const char *store_recovery_text(const struct store *s);

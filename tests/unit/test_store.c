@@ -182,9 +182,9 @@ START_TEST(deletes)
 	ck_assert_int_eq(write_delete_prefix(w, str("t"), str("a")), 0);
 	ck_assert_int_eq(store_commit(s, w, false), 0);
 	ck_assert_str_eq(all(), "");
+	write_free(w);
 	reopen();
 	ck_assert_str_eq(all(), "");
-	write_free(w);
 }
 END_TEST
 
@@ -211,11 +211,11 @@ START_TEST(policies)
 	set("a", "f", "q", 70, "v");
 	set("a", "f", "q", 1, "v");
 	ck_assert_str_eq(all(), "a/f:q@70=v a/f:q@60=v a/f:q@50=v a/f:q@1=v ");
+	write_free(w);
 	reopen();
 	ck_assert_str_eq(all(), "a/f:q@70=v a/f:q@60=v a/f:q@50=v a/f:q@1=v ");
 	ck_assert_int_eq(store_compact(s, BYTES_NONE), 0);
 	ck_assert_str_eq(all(), "a/f:q@70=v a/f:q@60=v a/f:q@50=v a/f:q@1=v ");
-	write_free(w);
 	gc_policy_free(two);
 }
 END_TEST
@@ -309,6 +309,7 @@ START_TEST(many_rows)
 				      err_detail());
 		}
 	}
+	write_free(w);
 	reopen();
 	ck_assert_int_eq(scan_open(s, NULL, &range, &scan), 0);
 	for (i = 0; (err = scan_next(scan, CURSOR_ROW, &c)) == 1; i++) {
@@ -326,7 +327,6 @@ START_TEST(many_rows)
 	}
 	ck_assert_int_eq(i, -1);
 	scan_close(scan);
-	write_free(w);
 }
 END_TEST
 
