@@ -72,7 +72,7 @@ _tabletfs() {
 # Paths in a mount, with the names that listings of data leave out. What stands
 # behind .scan/prefix is completed by the next segments of row keys.
 _tabletfs_paths() {
-	local word=${COMP_WORDS[COMP_CWORD]} dir base name
+	local word=${COMP_WORDS[COMP_CWORD]} dir base name head segments
 	COMPREPLY=()
 	case $word in
 	*/*) dir=${word%/*}/ base=${word##*/} ;;
@@ -82,15 +82,16 @@ _tabletfs_paths() {
 		[ "$(findmnt -n -o FSTYPE -T "$dir" 2>/dev/null)" = \
 			fuse.tabletfs ] || return 0
 	case $dir in
-	*/.scan/*prefix/)
+	*/.scan/prefix/ | */.scan/*/prefix/)
 		# phone#4c: the segments after phone# that begin with 4c.
-		name=${base%"${base##*#}"}
-		for name in $(ls "$dir${name:+$name/}segments" 2>/dev/null |
-			sed "s/^/$name/"); do
-			case $name in "$base"*)
-				COMPREPLY+=("$dir$name/") ;;
+		head=${base%"${base##*#}"}
+		segments=$dir$head
+		[ -n "$head" ] || segments=${dir%prefix/}
+		while IFS= read -r name; do
+			case $head$name in "$base"*)
+				COMPREPLY+=("$dir$head$name/") ;;
 			esac
-		done
+		done < <(ls "$segments/segments" 2>/dev/null)
 		return ;;
 	esac
 	for name in .tabletfs .schema .granularity .at .drop .import .mutate \

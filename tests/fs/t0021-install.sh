@@ -65,11 +65,43 @@ with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as s:
 PYTHON
 
 # Completion.
+# completes FUNCTION WORD...: what the last word may become.
 completes() {
-	bash -c '. "$1"; COMP_WORDS=(tabletfs "$2"); COMP_CWORD=1; _tabletfs
-		echo "${COMPREPLY[@]}"' - \
-		"$root/share/bash-completion/completions/tabletfs" "$1"
+	bash -c 'shift; . "$0"; function=$1; shift; COMP_WORDS=("$@")
+		COMP_CWORD=$(($# - 1)); $function 2>/dev/null
+		printf "%s\n" "${COMPREPLY[@]}"' \
+		"$root/share/bash-completion/completions/tabletfs" - "$@" |
+		LC_ALL=C sort | xargs
+}
+words() {
+	completes _tabletfs tabletfs "$@"
 }
 PATH=$(dirname "$TABLETFS"):$PATH
-same "verbs are completed" "createfamily createtable" \
-	"$(completes create | tr ' ' '\n' | sort | xargs)"
+same "verbs are completed" "createfamily createtable" "$(words create)"
+check "mount" start_mount
+mkdir -p "$m/u" "$m/t/phone#4c#1/f" "$m/t/phone#4d#2/g" "$m/t/other/f"
+for d in "phone#4c#1/f" "phone#4d#2/g" other/f; do echo 1 >"$m/t/$d/q"; done
+same "verbs after a store" "deletefamily" \
+	"$(words -store "$store" deletefa)"
+same "tables" "t u" "$(words -store "$store" read "")"
+same "families" "f g" "$(words -store "$store" deletefamily t "")"
+same "one that begins so" g "$(words -store "$store" setgcpolicy t g)"
+same "options of mount" "commit=" "$(words mount -o com)"
+# In a mount, for any command: what is not listed, and segments of keys.
+path() {
+	completes _tabletfs_paths cat "$1"
+}
+same "control names of a table" "$m/t/.scan/ $m/t/.schema/ $m/t/.stats" \
+	"$(path "$m/t/.s")"
+same "of a row" "$m/t/other/.row.jsonl" "$(path "$m/t/other/.r")"
+same "of a family" "$m/t/other/f/.versions/" "$(path "$m/t/other/f/.")"
+same "of the root" "$m/.tabletfs/" "$(path "$m/.")"
+same "only where they are" "" "$(path "$m/t/other/f/.s")"
+same "segments of a prefix" "$m/t/.scan/prefix/phone#4c#/ \
+$m/t/.scan/prefix/phone#4d#/" "$(path "$m/t/.scan/prefix/phone#4")"
+same "the first ones" "$m/t/.scan/prefix/other/ \
+$m/t/.scan/prefix/phone#/ $m/t/.scan/prefix/r/" "$(path "$m/t/.scan/prefix/")"
+same "outside a mount nothing" "" "$(path "$work/.s")"
+# Steps are what a shell lists by itself.
+same "steps" "regex/ reverse/" "$(cd "$m/t/.scan" && compgen -f -S / re |
+	sort | xargs)"
