@@ -68,7 +68,7 @@ int verb_deleterows(struct verb_call *c)
 	enum { PREFIX, START, END };
 	static const char *const keys[] = { "prefix", "start", "end", NULL };
 	const char *values[3] = { NULL, NULL, NULL };
-	struct bytes table;
+	struct bytes table, start, end;
 	struct write *w;
 	int err;
 
@@ -80,6 +80,12 @@ int verb_deleterows(struct verb_call *c)
 		return verb_wrong(c, "\"start\"/\"end\" may not be mixed with "
 				     "\"prefix\"");
 	table = bytes_string(c->argv[1]);
+	start = bytes_string(values[START] ? values[START] : "");
+	end = bytes_string(values[END] ? values[END] : "");
+	/* So that a slip does not empty a table. */
+	if (!values[PREFIX] && start.size == 0 && end.size == 0)
+		return verb_wrong(c, "start and end are empty; to delete all "
+				     "rows, use deleteallrows");
 	err = write_new(c->store, &w);
 	if (err < 0)
 		return verb_failed(c, "Deleting rows", err);
@@ -87,10 +93,7 @@ int verb_deleterows(struct verb_call *c)
 		err = write_delete_prefix(w, table,
 					  bytes_string(values[PREFIX]));
 	else
-		err = write_delete_range(
-			w, table,
-			bytes_string(values[START] ? values[START] : ""),
-			bytes_string(values[END] ? values[END] : ""));
+		err = write_delete_range(w, table, start, end);
 	if (!err)
 		err = store_commit(c->store, w, true);
 	write_free(w);

@@ -345,6 +345,16 @@ START_TEST(delete_rows)
 }
 END_TEST
 
+START_TEST(a_range_without_bounds_is_refused)
+{
+	fill();
+	check("deleterows r start= end=",
+	      "tabletfs: start and end are empty; to delete all rows, use "
+	      "deleteallrows\n");
+	check("count r", "4\n");
+}
+END_TEST
+
 START_TEST(upkeep)
 {
 	fill();
@@ -395,9 +405,13 @@ END_TEST
 
 int main(void)
 {
-	const TTest *tests[] = { tables,       families,    read_ranges,
-				 read_columns, read_errors, set_values,
-				 delete_rows,  upkeep,      sample_keys };
+	const TTest *tests[] = {
+		tables,      families,
+		read_ranges, read_columns,
+		read_errors, set_values,
+		delete_rows, upkeep,
+		sample_keys, a_range_without_bounds_is_refused
+	};
 
-	return run_suite("verbs", setup, teardown, tests, 9);
+	return run_suite("verbs", setup, teardown, tests, 10);
 }
