@@ -166,8 +166,10 @@ static int produce(struct fs *fs, struct scan_text *t, struct buf *out)
 		return finish(t, out);
 	if (err < 0)
 		return err;
-	if (t->form == SCAN_CELLS)
+	if (t->form == SCAN_CELLS) {
+		printer_label(t->printer, scan_label(t->query->scan));
 		return printer_cell(t->printer, &cell, out);
+	}
 	t->count++;
 	if (t->form == SCAN_COUNT)
 		return 0;

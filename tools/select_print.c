@@ -137,6 +137,7 @@ static int run(struct pass *p, struct scan *scan)
 		err = enter(p, &cell);
 		if (err < 0 || full(p))
 			return err;
+		printer_label(p->printer, scan_label(scan));
 		err = show(p, cell);
 		if (!err)
 			err = step = next_step(p, &cell);

@@ -150,6 +150,11 @@ static int remember(struct printer *p, const struct cell *c,
 	return err;
 }
 
+void printer_label(struct printer *p, struct bytes label)
+{
+	p->label = label;
+}
+
 int printer_cell(struct printer *p, const struct cell *cell, struct buf *out)
 {
 	enum print_same same = compare(p, cell);
@@ -171,6 +176,7 @@ int printer_cell(struct printer *p, const struct cell *cell, struct buf *out)
 		err = print_cbt_cell(p, cell, same, out);
 		break;
 	}
+	p->label = BYTES_NONE;
 	return err < 0 ? err : remember(p, cell, same);
 }
 

@@ -15,6 +15,7 @@ struct printer {
 	enum text_format format;
 	bool started;
 	struct buf row, family, qualifier; /* of the cell before */
+	struct bytes label;                /* of the present one */
 	/* JSON: a column's first version waits here, for a second one turns
 	 * it into a list. */
 	struct buf version;

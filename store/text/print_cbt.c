@@ -29,9 +29,7 @@ static int print_time(struct printer *p, uint64_t us, struct buf *out)
 	err = buf_add_string(out, p->second_text);
 	if (!err)
 		err = buf_add_byte(out, '.');
-	if (!err)
-		err = print_u64(us % 1000000, 6, out);
-	return err < 0 ? err : buf_add_byte(out, '\n');
+	return err < 0 ? err : print_u64(us % 1000000, 6, out);
 }
 
 /* "  family:qualifier", filled up to NAME_WIDTH code points. */
@@ -72,8 +70,11 @@ int print_cbt_cell(struct printer *p, const struct cell *cell,
 		err = print_name(cell, out);
 	if (!err)
 		err = print_time(p, cell->timestamp_us, out);
+	if (!err && p->label.size > 0)
+		err = buf_printf(out, " [%.*s]", (int)p->label.size,
+				 (const char *)p->label.data);
 	if (!err)
-		err = buf_add(out, "    ", 4);
+		err = buf_add(out, "\n    ", 5);
 	if (!err)
 		err = quote_go(cell->value, out);
 	return err < 0 ? err : buf_add_byte(out, '\n');

@@ -63,7 +63,8 @@ static int print_qualifier(struct bytes q, struct buf *out)
 	return err < 0 ? err : buf_add_byte(out, '"');
 }
 
-static int print_version(const struct cell *c, struct buf *out)
+static int print_version(const struct printer *p, const struct cell *c,
+			 struct buf *out)
 {
 	int err = buf_add_byte(out, '{');
 
@@ -78,6 +79,11 @@ static int print_version(const struct cell *c, struct buf *out)
 		err = buf_add_string(out, ", \"timestamp\": ");
 	if (!err)
 		err = print_u64(c->timestamp_us, 1, out);
+	if (!err && p->label.size > 0) {
+		err = buf_add_string(out, ", \"label\": ");
+		if (!err)
+			err = print_string(p->label, out);
+	}
 	return err < 0 ? err : buf_add_byte(out, '}');
 }
 
@@ -148,7 +154,7 @@ static int another_version(struct printer *p, const struct cell *cell,
 	}
 	if (!err)
 		err = buf_add_string(out, ", ");
-	return err < 0 ? err : print_version(cell, out);
+	return err < 0 ? err : print_version(p, cell, out);
 }
 
 static struct buf *place(struct printer *p, struct buf *out)
@@ -186,7 +192,7 @@ int print_json_cell(struct printer *p, const struct cell *cell,
 		err = print_qualifier(cell->qualifier, place(p, out));
 	if (!err)
 		err = buf_add_string(place(p, out), ": ");
-	return err < 0 ? err : print_version(cell, &p->version);
+	return err < 0 ? err : print_version(p, cell, &p->version);
 }
 
 int print_json_finish(struct printer *p, struct buf *out)

@@ -19,7 +19,6 @@ from steps import (Inexpressible, expression, filter_steps, is_cut, range_steps,
                    spell, unspell)
 
 REASONS = {
-    "labels": "labels of cells, which jsonl does not show",
     "ranges": "a union of ranges or a list of keys; each is a scan of its own",
     "range": "a range that is empty by construction; a path finds no rows",
     "name": "a step's value of more than 255 bytes",
@@ -52,7 +51,7 @@ def read_value(version):
 
 
 def read_row(line):
-    """A line of JSON as the key and {family: {qualifier: [(us, value)]}}."""
+    """A line of JSON: the key and {family: {qualifier: [(us, value, label)]}}."""
     body = json.loads(line)
     row = body["row"]
     key = row.encode() if isinstance(row, str) else read_value(row)
@@ -65,7 +64,8 @@ def read_row(line):
             if not isinstance(versions, list):
                 versions = [versions]
             cells.setdefault(family.encode(), {})[qualifier] = [
-                (v["timestamp"], read_value(v)) for v in versions]
+                (v["timestamp"], read_value(v), v.get("label", ""))
+                for v in versions]
     return key, cells
 
 

@@ -125,13 +125,19 @@ def show_name(name):
 
 
 def show_cells(row, clock):
-    """A row {family: {qualifier: [(time, value)]}} as lines, times descending."""
+    """A row {family: {qualifier: [(time, value, label)]}} as lines, times
+    descending; copies of a version, which have no order, by value and label."""
     out = []
     for family in sorted(row):
         for qualifier in sorted(row[family]):
-            for us, value in row[family][qualifier]:
+            versions = row[family][qualifier]
+            if versions != sorted(versions, key=lambda v: -v[0]):
+                out.append("versions out of order")
+            for us, value, label in sorted(
+                    versions, key=lambda v: (-v[0], v[1:])):
                 out.append(f"c {show_name(family)} {show_bytes(qualifier)} "
-                           f"{clock.show(us)} {show_bytes(value)}")
+                           f"{clock.show(us)} {show_bytes(value)}" +
+                           (f" labels={label}" if label else ""))
     return out
 
 

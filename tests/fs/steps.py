@@ -66,7 +66,7 @@ def expression(text, clock):
         return [BOUNDS[w[:2]] + string(w[3:]) for w in words if w[3:] != "x"]
 
     if name == "label":
-        raise Inexpressible("labels")
+        return f"apply_label('{arguments[0]}')"
     if name == "ts":
         times = [clock.parse(a) if a else 0 for a in text_times(text)]
         words = map(str, times if times[1] else times[:1])

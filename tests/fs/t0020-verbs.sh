@@ -35,6 +35,7 @@ session() {
 	say set t r nofam:q=v
 	say read t
 	say lookup t r cells-per-column=1 columns=f:q
+	say lookup t r "filter=chain(value_regex('v.'), apply_label('l'))"
 	say import t in.csv timestamp=value-encoded
 	say import t in.csv
 	say import t in.tsv
@@ -81,8 +82,9 @@ if cmp -s alone mounted; then
 else
 	fail "a mount makes a difference: $(diff alone mounted | head -20)"
 fi
-same "something was said" 40 "$(grep -c '^\[' alone)"
-same "most of it well" 28 "$(grep -c '^\[0\]' alone)"
+same "something was said" 41 "$(grep -c '^\[' alone)"
+check "labels" grep -q '@ 1970/01/01-00:00:00.002000 \[l\]$' alone
+same "most of it well" 29 "$(grep -c '^\[0\]' alone)"
 
 t createtable seen families=f
 same "a table is seen" seen "$(ls "$m")"

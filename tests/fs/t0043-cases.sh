@@ -18,6 +18,6 @@ run() {
 	passed=$((passed + $7))
 }
 
-run "$tests/../cases" 100 20
+run "$tests/../cases" 120 10
 [ ! -d "$tests/../../../shared/oracle/cases" ] ||
-	run "$tests/../../../shared/oracle/cases" 2100 40
+	run "$tests/../../../shared/oracle/cases" 2150 20

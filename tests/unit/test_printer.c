@@ -39,6 +39,45 @@ static void check_format(enum text_format format, size_t count,
 
 #define DASHES "----------------------------------------\n"
 
+/* Only of the cell that it is given for. */
+START_TEST(labels)
+{
+	static const struct {
+		enum text_format format;
+		const char *want;
+	} cases[] = {
+		{ TEXT_CBT,
+		  DASHES "a\n"
+			 "  cf:one                                   "
+			 "@ 1970/01/01-00:00:00.002000 [l-1]\n    \"0\"\n"
+			 "  cf:one                                   "
+			 "@ 1970/01/01-00:00:00.001000\n"
+			 "    \"x,\\\"\\n\\t\\\\\"\n\n" },
+		{ TEXT_JSONL,
+		  "{\"row\": \"a\", \"set\": {\"cf\": {\"one\": [{\"value\": "
+		  "\"0\", \"timestamp\": 2000, \"label\": \"l-1\"}, "
+		  "{\"value\": \"x,\\\"\\n\\t\\\\\", \"timestamp\": 1000}]}}}"
+		  "\n" },
+	};
+	struct buf out = BUF_INIT;
+	struct printer *p;
+	size_t i, j;
+
+	for (i = 0; i < 2; i++) {
+		buf_reset(&out);
+		ck_assert_int_eq(printer_new(cases[i].format, &p), 0);
+		printer_label(p, BYTES_LITERAL("l-1"));
+		for (j = 0; j < 2; j++)
+			ck_assert_int_eq(printer_cell(p, &cells[j], &out), 0);
+		ck_assert_int_eq(printer_finish(p, &out), 0);
+		ck_assert_int_eq(buf_terminate(&out), 0);
+		ck_assert_str_eq((char *)out.data, cases[i].want);
+		printer_free(p);
+	}
+	buf_release(&out);
+}
+END_TEST
+
 START_TEST(cbt_layout)
 {
 	check_format(TEXT_CBT, 0, "");
@@ -121,8 +160,8 @@ END_TEST
 int main(void)
 {
 	const TTest *tests[] = { cbt_layout, cbt_time_is_local, csv_layout,
-				 tsv_layout, jsonl_layout };
+				 tsv_layout, jsonl_layout,      labels };
 
 	setenv("TZ", "UTC", 1);
-	return run_suite("printer", NULL, NULL, tests, 5);
+	return run_suite("printer", NULL, NULL, tests, 6);
 }
