@@ -456,7 +456,7 @@ int store_backup(struct store *s, const char *directory,
  * it is; files are linked where that is possible. tell is given a sentence
  * about each loss. 0 however little was left; -EEXIST, -ERR_store_in_use,
  * -ERR_not_a_store if there is nothing of one. What a failure leaves is named
- * TO.partial.
+ * TO.partial, which must not be there either.
  */
 int store_repair(const char *directory, const char *to,
 		 void (*tell)(void *context, const char *text), void *context,

@@ -131,8 +131,9 @@ int sst_read_back(struct sst *t, uint64_t digest);
 
 /*
  * Reading what is left of a file that is damaged: every entry whose block is
- * whole and every range tombstone, each in order. A negative result of a call
- * ends it and is returned.
+ * whole and every range tombstone, each in order; without footer or index,
+ * those up to the first block that is damaged. A negative result of a call ends
+ * it and is returned.
  */
 struct salvage {
 	int (*entry)(void *context, struct bytes key, struct bytes value);

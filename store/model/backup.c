@@ -34,6 +34,8 @@ int store_backup(struct store *s, const char *directory,
 	if (err == 0)
 		err = volume_posix_free_name(directory);
 	if (err == 0)
+		err = volume_posix_free_name((const char *)partial.data);
+	if (err == 0)
 		err = backup_into(s, (const char *)partial.data, result);
 	if (err == 0)
 		err = volume_posix_rename((const char *)partial.data,

@@ -75,7 +75,7 @@ static int describe_key(const struct schema *schema, struct bytes key,
 				 (const char *)t->name.data);
 	else
 		err = buf_printf(out, "%s",
-				 key_table(key) ? "a dropped table"
+				 key_table(key) ? "a table without a record"
 						: "the schema");
 	if (err == 0 && key_part(key, KEY_TABLE_SIZE, &scratch, &row, &end) < 0)
 		row = BYTES_NONE;
@@ -205,30 +205,36 @@ static int find_tables(struct repair *r, struct engine *e)
 /* Gives a table that has cells and no record one. */
 static int adopt_tables(struct repair *r)
 {
-	struct buf text = BUF_INIT;
+	struct buf text = BUF_INIT, name = BUF_INIT;
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < r->found->table_count && err == 0; i++) {
-		const struct table *t = &r->found->tables[i];
+		struct table t = r->found->tables[i];
 
-		if (table_by_id(r->s->schema, t->id))
+		if (table_by_id(r->s->schema, t.id))
 			continue;
-		err = schema_adopt(r->s, t);
+		err = buf_set(&name, t.name);
+		while (err == 0 && schema_find(r->s->schema, buf_bytes(&name)))
+			err = buf_add_byte(&name, '_');
+		t.name = buf_bytes(&name);
+		if (err == 0)
+			err = schema_adopt(r->s, &t);
 		buf_reset(&text);
 		if (err == 0)
 			err = buf_printf(&text,
 					 "what was a table whose record is "
 					 "lost, or one that was dropped, is "
 					 "table %.*s now, without its rules",
-					 (int)t->name.size,
-					 (const char *)t->name.data);
+					 (int)t.name.size,
+					 (const char *)t.name.data);
 		if (err == 0)
 			err = buf_terminate(&text);
 		if (err == 0)
 			r->tell(r->context, (const char *)text.data);
 	}
 	buf_release(&text);
+	buf_release(&name);
 	return err;
 }
 
@@ -345,6 +351,8 @@ int store_repair(const char *directory, const char *to,
 		err = buf_terminate(&partial);
 	if (err == 0)
 		err = volume_posix_free_name(to);
+	if (err == 0)
+		err = volume_posix_free_name((const char *)partial.data);
 	if (err == 0)
 		err = volume_posix_open_damaged(directory, &from);
 	if (err < 0)

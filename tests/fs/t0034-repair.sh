@@ -22,6 +22,9 @@ check "of a store that is whole" "$TABLETFS" repair whole
 same "nothing is lost" "$("$TABLETFS" read t | md5sum)" \
 	"$("$TABLETFS" -store whole read t | md5sum)"
 refuse "its place is taken" "$TABLETFS" repair whole
+mkdir other.partial
+refuse "or that of what is not finished" "$TABLETFS" repair other
+rmdir other.partial
 
 # A byte of a block in the middle, one of a large value, one of a record.
 flip() { # FILE OFFSET
