@@ -84,13 +84,15 @@ static int lost(void *context, const char *problem)
 }
 
 /* Salvage gives at least what a replay gives. */
-static void salvage(const struct volume *volume, size_t replayed)
+static void salvage(struct volume *volume, uint64_t final_size, size_t replayed)
 {
+	struct reader *reader;
 	size_t total = 0;
 
-	MUST(wal_salvage((struct volume *)(uintptr_t)volume, "log", LOG_ID,
-			 count, lost, &total) == 0);
+	MUST(volume->ops->open(volume, "log", &reader) == 0);
+	MUST(wal_salvage(reader, LOG_ID, final_size, count, lost, &total) == 0);
 	MUST(total >= replayed);
+	volume->ops->reader_close(reader);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -116,7 +118,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	MUST(err == 0 || err == -ERR_wal_damaged);
 	MUST(total <= content.size && result.good_size <= content.size);
 	MUST(err < 0 || result.good_size + result.cut_size == content.size);
-	salvage(&volume, total);
+	salvage(&volume, final_size, total);
 	MUST(wal_promised(&volume, "log", LOG_ID, final_size, &promised) == 0);
 	free(copy);
 	return 0;
