@@ -89,7 +89,7 @@ static int add(struct fs *fs, struct ctl_file *f, const struct buf *numbers)
 }
 
 /* The number of a line, added to numbers; an empty line is none. */
-static int take_line(struct bytes line, struct buf *numbers)
+static int take_line(void *numbers, struct bytes line)
 {
 	int64_t number;
 
@@ -111,34 +111,16 @@ static ssize_t file_write(struct fs *fs, struct ctl_file *f, struct bytes data,
 			  uint64_t offset)
 {
 	struct buf numbers = BUF_INIT;
-	size_t taken = 0, before = f->in.size;
+	const struct ctl_lines lines = { LINE_SIZE_MAX, EINVAL, take_line,
+					 &numbers };
+	size_t taken = 0;
 	int err = fs_check_space(fs), failed;
 
 	(void)offset;
 	if (!err && f->state)
 		err = fail(EINVAL, "the last line was taken without a newline");
-	while (!err && taken < data.size) {
-		struct bytes rest = bytes_after(data, taken);
-		const uint8_t *end = memchr(rest.data, '\n', rest.size);
-
-		rest.size = end ? (size_t)(end - rest.data) : rest.size;
-		before = f->in.size;
-		if (rest.size > LINE_SIZE_MAX - before)
-			err = fail(EINVAL, "a line of more than %d bytes",
-				   LINE_SIZE_MAX);
-		else
-			err = buf_add_bytes(&f->in, rest);
-		if (!err && end)
-			err = take_line(buf_bytes(&f->in), &numbers);
-		if (err) {
-			/* The next try meets the same line again. */
-			f->in.size = before;
-			break;
-		}
-		if (end)
-			buf_reset(&f->in);
-		taken += rest.size + (end != NULL);
-	}
+	if (!err)
+		taken = ctl_take_lines(&f->in, data, &lines, &err);
 	failed = add(fs, f, &numbers);
 	buf_release(&numbers);
 	if (failed)
@@ -156,7 +138,7 @@ static int file_flush(struct fs *fs, struct ctl_file *f)
 	if (f->in.size == 0)
 		return 0;
 	f->state = f; /* nothing may follow */
-	err = take_line(buf_bytes(&f->in), &numbers);
+	err = take_line(&numbers, buf_bytes(&f->in));
 	buf_reset(&f->in);
 	if (!err)
 		err = add(fs, f, &numbers);

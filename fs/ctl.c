@@ -488,3 +488,35 @@ void ctl_close(struct fs *fs, struct ctl_file *f)
 	node_put(&fs->nodes, f->node);
 	free(f);
 }
+
+size_t ctl_take_lines(struct buf *partial, struct bytes data,
+		      const struct ctl_lines *lines, int *err)
+{
+	size_t taken = 0;
+
+	*err = 0;
+	while (taken < data.size) {
+		struct bytes rest = bytes_after(data, taken);
+		const uint8_t *end = memchr(rest.data, '\n', rest.size);
+		size_t before = partial->size;
+
+		rest.size = end ? (size_t)(end - rest.data) : rest.size;
+		if (rest.size > lines->size_max - before)
+			*err = fail(lines->too_long,
+				    "a line of more than %zu bytes",
+				    lines->size_max);
+		else
+			*err = buf_add_bytes(partial, rest);
+		if (!*err && end)
+			*err = lines->each(lines->context, buf_bytes(partial));
+		if (*err) {
+			/* The next try meets the same line again. */
+			partial->size = before;
+			break;
+		}
+		if (end)
+			buf_reset(partial);
+		taken += rest.size + (end != NULL);
+	}
+	return taken;
+}

@@ -97,4 +97,21 @@ int ctl_print_metrics(struct fs *fs, struct buf *out);
 int ctl_find_version(struct fs *fs, const struct path *path,
 		     struct cell_info *info, struct buf *value);
 
+/*
+ * Files that take lines. Gives each the lines that data completes, after what
+ * partial holds of the first, and keeps in partial what is left of the last.
+ * Returns how many bytes were taken: all, or those before a line that each
+ * refused, or that is longer than size_max (too_long, an errno); then *err is
+ * that error, else 0, and the next call begins with the same line.
+ */
+struct ctl_lines {
+	size_t size_max;
+	int too_long;
+	int (*each)(void *context, struct bytes line);
+	void *context;
+};
+
+size_t ctl_take_lines(struct buf *partial, struct bytes data,
+		      const struct ctl_lines *lines, int *err);
+
 #endif

@@ -24,8 +24,15 @@ static int mutate_open(struct fs *fs, struct ctl_file *f)
 	return f->state ? 0 : -ENOMEM;
 }
 
-static int run_line(struct fs *fs, struct ctl_file *f, struct bytes line)
+/* Where the lines of a write go. */
+struct mutation_target {
+	struct fs *fs;
+	struct ctl_file *f;
+};
+
+static int run_line(void *context, struct bytes line)
 {
+	const struct mutation_target *t = context;
 	char reason[600];
 	int err;
 
@@ -33,8 +40,8 @@ static int run_line(struct fs *fs, struct ctl_file *f, struct bytes line)
 		line.size--;
 	if (line.size == 0)
 		return 0;
-	err = mutation_run_json(fs->store, f->path.table, BYTES_NONE, line,
-				fs->options->sync);
+	err = mutation_run_json(t->fs->store, t->f->path.table, BYTES_NONE,
+				line, t->fs->options->sync);
 	if (err != -ERR_no_family)
 		return err;
 	/* The line is wrong; ENOENT would be about the file. */
@@ -52,35 +59,17 @@ static ssize_t mutate_write(struct fs *fs, struct ctl_file *f,
 			    struct bytes data, uint64_t offset)
 {
 	struct mutate_file *m = f->state;
-	size_t taken = 0;
-	int err = 0;
+	struct mutation_target target = { fs, f };
+	const struct ctl_lines lines = { LINE_SIZE_MAX, EFBIG, run_line,
+					 &target };
+	size_t taken;
+	int err;
 
 	(void)offset;
 	if (m->ended)
 		return fail(EINVAL,
 			    "the last line was taken without a newline");
-	while (taken < data.size) {
-		struct bytes rest = bytes_after(data, taken);
-		const uint8_t *end = memchr(rest.data, '\n', rest.size);
-		size_t before = f->in.size;
-
-		rest.size = end ? (size_t)(end - rest.data) : rest.size;
-		if (rest.size > LINE_SIZE_MAX - before)
-			err = fail(EFBIG, "a line of more than %zu bytes",
-				   LINE_SIZE_MAX);
-		else
-			err = buf_add_bytes(&f->in, rest);
-		if (!err && end)
-			err = run_line(fs, f, buf_bytes(&f->in));
-		if (err) {
-			/* The next try meets the same line again. */
-			f->in.size = before;
-			break;
-		}
-		if (end)
-			buf_reset(&f->in);
-		taken += rest.size + (end != NULL);
-	}
+	taken = ctl_take_lines(&f->in, data, &lines, &err);
 	if (taken > 0)
 		changed(fs, f);
 	if (err && taken > 0)
@@ -91,12 +80,13 @@ static ssize_t mutate_write(struct fs *fs, struct ctl_file *f,
 static int mutate_flush(struct fs *fs, struct ctl_file *f)
 {
 	struct mutate_file *m = f->state;
+	struct mutation_target target = { fs, f };
 	int err;
 
 	if (f->in.size == 0)
 		return 0;
 	m->ended = true;
-	err = run_line(fs, f, buf_bytes(&f->in));
+	err = run_line(&target, buf_bytes(&f->in));
 	buf_reset(&f->in);
 	changed(fs, f);
 	return err;

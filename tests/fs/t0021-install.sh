@@ -3,9 +3,9 @@
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 top=$(cd "$here/../.." && pwd)
-check "make install" make -s -C "$top" install-files DESTDIR="$work/root" \
+check "make install" make -s -C "$top" install-files DESTDIR="$work/made" \
 	B="$(dirname "$TABLETFS")" >/dev/null
-root=$work/root/usr/local
+root=$work/made/usr/local
 for file in bin/tabletfs share/man/man1/tabletfs.1 share/man/man5/tabletfs.5 \
 	share/bash-completion/completions/tabletfs \
 	lib/systemd/system/tabletfs@.service; do
