@@ -139,7 +139,7 @@ static int output_begin(struct output *o, struct bytes version_key)
 {
 	struct sst_options options = {
 		.level = LEVEL_COUNT - 1,
-		.filter_bits = o->passing ? 0 : 10,
+		.filter_bits = o->passing ? 0 : SST_FILTER_BITS_BOTTOM,
 		.compress = !o->passing,
 		.rows = o->passing ? ROW_DIRECTORY_NEVER
 				   : o->b->e->options.rows,

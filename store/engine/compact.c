@@ -18,10 +18,8 @@
  * it.
  */
 enum {
-	FILTER_BITS = 20,
-	FILTER_BITS_BOTTOM = 10, /* most files are there */
-	ROW_FILES_MAX = 2,       /* a row larger than so many files is cut */
-	COLUMN_FILES_MAX = 4,    /* and a column larger than these */
+	ROW_FILES_MAX = 2,    /* a row larger than so many files is cut */
+	COLUMN_FILES_MAX = 4, /* and a column larger than these */
 };
 
 struct merge_job {
@@ -53,7 +51,8 @@ static int begin_output(struct merge_job *j)
 	bool bottom = j->output_level == LEVEL_COUNT - 1;
 	struct sst_options options = {
 		.level = j->output_level,
-		.filter_bits = bottom ? FILTER_BITS_BOTTOM : FILTER_BITS,
+		.filter_bits =
+			bottom ? SST_FILTER_BITS_BOTTOM : SST_FILTER_BITS,
 		.compress = true,
 		.rows = j->context->rows,
 	};

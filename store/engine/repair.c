@@ -88,7 +88,9 @@ static int begin_sst(struct repair *r)
 {
 	struct sst_options options = {
 		.level = r->level,
-		.filter_bits = r->level == LEVEL_COUNT - 1 ? 10 : 20,
+		.filter_bits = r->level == LEVEL_COUNT - 1
+				       ? SST_FILTER_BITS_BOTTOM
+				       : SST_FILTER_BITS,
 		.compress = true,
 		.rows = r->options->rows,
 	};

@@ -165,9 +165,15 @@ enum row_directory_rule {
 	ROW_DIRECTORY_NEVER,
 };
 
+/* Fewer where most files are: a lookup asks few of those above. */
+enum {
+	SST_FILTER_BITS = 20,
+	SST_FILTER_BITS_BOTTOM = 10, /* of the lowest level */
+};
+
 struct sst_options {
 	uint32_t level;       /* recorded */
-	uint32_t filter_bits; /* per filter entry; 10 or 20; 0: no filter */
+	uint32_t filter_bits; /* per filter entry; 0: no filter */
 	bool compress;        /* LZ4 where it saves an eighth */
 	enum row_directory_rule rows;
 };
