@@ -81,11 +81,14 @@ static int add(struct fs *fs, struct ctl_file *f, const struct buf *numbers)
 	if (a.count == 0)
 		return 0;
 	err = store_update(fs->store, decide, &a, fs->options->sync);
-	if (!err)
-		err = cell_newest(fs, &f->path, &info, 1);
-	if (err == 1)
+	if (err)
+		return err;
+	/* They are added, also if it cannot be seen where. */
+	if (cell_newest(fs, &f->path, &info, 1) == 1)
 		fs_committed(fs, f->node, info.timestamp_us, info.seq);
-	return err < 0 ? err : 0;
+	else
+		fs_changed_outside(fs);
+	return 0;
 }
 
 /* The number of a line, added to numbers; an empty line is none. */
@@ -113,18 +116,24 @@ static ssize_t file_write(struct fs *fs, struct ctl_file *f, struct bytes data,
 	struct buf numbers = BUF_INIT;
 	const struct ctl_lines lines = { LINE_SIZE_MAX, EINVAL, take_line,
 					 &numbers };
-	size_t taken = 0;
+	uint8_t partial[LINE_SIZE_MAX];
+	size_t taken = 0, partial_size = f->in.size;
 	int err = fs_check_space(fs), failed;
 
 	(void)offset;
+	if (partial_size > 0)
+		memcpy(partial, f->in.data, partial_size);
 	if (!err && f->state)
 		err = fail(EINVAL, "the last line was taken without a newline");
 	if (!err)
 		taken = ctl_take_lines(&f->in, data, &lines, &err);
 	failed = add(fs, f, &numbers);
 	buf_release(&numbers);
-	if (failed)
+	if (failed) {
+		/* Nothing was taken, so the same line goes on. It had room. */
+		buf_set(&f->in, bytes_of(partial, partial_size));
 		return failed;
+	}
 	if (err && taken > 0)
 		fs_log_error(fs, f->node, NULL, err);
 	return taken > 0 ? (ssize_t)taken : err;

@@ -18,7 +18,8 @@ fill() { head -c 64m /dev/zero >"$small/ballast" 2>/dev/null; }
 digest() { sha256sum <"$1" | cut -c 1-20; }
 
 start_mount
-mkdir "$m/t"
+mkdir -p "$m/t/row0/sum"
+echo intsum >"$m/t/.schema/sum/type"
 # Values that do not compress, until there is no space for more.
 taken=0
 while [ $taken -lt 1000 ]; do
@@ -43,8 +44,24 @@ same "all rows are there" "$taken" \
 		[ "$(digest "$m/t/row$i/f/v")" = "$(cat "sum$i")" ] && echo
 	done | wc -l)"
 
+# A number whose line is not complete, and then no space for the rest of it.
+check "there is none" python3 - "$m/t/row0/sum/total" "$small/ballast" <<PYTHON
+import errno, os, sys
+fd = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT)
+os.write(fd, b"1")
+try:
+    os.write(fd, b"2\n")
+    sys.exit("a number was taken")
+except OSError as e:
+    assert e.errno == errno.ENOSPC, e
+os.unlink(sys.argv[2])
+os.write(fd, b"2\n")
+os.close(fd)
+PYTHON
+same "the same write again adds the same number" 12 \
+	"$(cat "$m/t/row0/sum/total")"
+
 # Space again: the same mount goes on.
-rm "$small/ballast"
 check "small writes go on" sh -c "echo more >$m/t/row0/f/more"
 check "they can be synced" sync "$m/t/row0/f/more"
 rm -r "$m/t"/row[1-9]*
