@@ -455,8 +455,9 @@ int store_backup(struct store *s, const char *directory,
  * Makes a new store of all that can be read of a damaged one, which is left as
  * it is; files are linked where that is possible. tell is given a sentence
  * about each loss. 0 however little was left; -EEXIST, -ERR_store_in_use,
- * -ERR_not_a_store if there is nothing of one. What a failure leaves is named
- * TO.partial, which must not be there either.
+ * -ERR_not_a_store if there is nothing of one, -ERR_check_failed. It is named
+ * TO.partial, which must not be there either, until it is whole; a failure
+ * leaves nothing of it, unless it is that of the check.
  */
 int store_repair(const char *directory, const char *to,
 		 void (*tell)(void *context, const char *text), void *context,

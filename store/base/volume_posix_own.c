@@ -1,5 +1,6 @@
 #include "store/base/volume_posix.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -331,6 +332,19 @@ int volume_posix_rename(const char *from, const char *to)
 	if (parent >= 0)
 		close(parent);
 	return err;
+}
+
+void volume_posix_discard(const char *directory)
+{
+	DIR *d = opendir(directory);
+	struct dirent *entry;
+
+	if (!d)
+		return;
+	while ((entry = readdir(d)))
+		unlinkat(dirfd(d), entry->d_name, 0);
+	closedir(d);
+	rmdir(directory);
 }
 
 int volume_posix_holder(const char *directory, struct buf *out)

@@ -446,6 +446,31 @@ static int take_log(struct repair *r, const struct manifest_log *log)
 	return err;
 }
 
+static int is_of_a_store(void *context, const char *name)
+{
+	const char *suffix;
+	uint64_t id;
+
+	*(bool *)context |= manifest_parse_name(name, &id, &suffix);
+	return 0;
+}
+
+int engine_repairable(struct volume *from)
+{
+	struct buf root = BUF_INIT;
+	bool is = false;
+	uint64_t version;
+	int err = from->ops->list(from, is_of_a_store, &is);
+
+	if (err == 0 && !is &&
+	    from->ops->root_get(from, &version, &root) == -ENOENT)
+		err = fail(ERR_not_a_store,
+			   "%s: no store, there is no file of one in it",
+			   from->path);
+	buf_release(&root);
+	return err;
+}
+
 static int find_epoch(void *context, const char *name)
 {
 	struct repair *r = context;
@@ -535,7 +560,8 @@ static int find_all(struct repair *r)
 	if (err == 0)
 		err = r->from->ops->list(r->from, find_file, r);
 	if (err == 0 && r->found.added_count == 0 && r->found.log_count == 0)
-		err = fail(ERR_not_a_store, "%s: there is no file of a store",
+		err = fail(ERR_not_a_store,
+			   "%s: no sst and no log is left of the store",
 			   r->from->path);
 	if (err < 0)
 		return err;

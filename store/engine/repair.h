@@ -24,6 +24,9 @@ struct repair_report {
 	void *context;
 };
 
+/* 0 if there is any file of a store, or -ERR_not_a_store. */
+int engine_repairable(struct volume *from);
+
 /*
  * from, whose lease is held if it can be written, is only read; to is empty and
  * its lease is held, too. 0 however little was left; -ENOMEM,

@@ -338,12 +338,36 @@ int store_repair_volume(struct volume *from, struct volume *to,
 	return err;
 }
 
+static int free_partial(const char *partial)
+{
+	int err = volume_posix_free_name(partial);
+
+	return err == -EEXIST
+		       ? fail(EEXIST,
+			      "%s: is there already, of a repair that is under "
+			      "way or did not end; then remove it",
+			      partial)
+		       : err;
+}
+
+static int repair_into(struct volume *from, const char *partial, const char *to,
+		       void (*tell)(void *context, const char *text),
+		       void *context, struct repair_result *result)
+{
+	struct volume *volume;
+	int err = volume_posix_open(partial, true, &volume);
+
+	if (err == 0)
+		err = store_repair_volume(from, volume, tell, context, result);
+	return err < 0 ? err : volume_posix_rename(partial, to);
+}
+
 int store_repair(const char *directory, const char *to,
 		 void (*tell)(void *context, const char *text), void *context,
 		 struct repair_result *result)
 {
 	struct buf partial = BUF_INIT;
-	struct volume *from, *volume;
+	struct volume *from = NULL;
 	int err;
 
 	err = buf_printf(&partial, "%s.partial", to);
@@ -352,18 +376,20 @@ int store_repair(const char *directory, const char *to,
 	if (err == 0)
 		err = volume_posix_free_name(to);
 	if (err == 0)
-		err = volume_posix_free_name((const char *)partial.data);
+		err = free_partial((const char *)partial.data);
 	if (err == 0)
 		err = volume_posix_open_damaged(directory, &from);
-	if (err < 0)
-		goto release;
-	err = volume_posix_open((const char *)partial.data, true, &volume);
 	if (err == 0)
-		err = store_repair_volume(from, volume, tell, context, result);
-	from->ops->close(from);
-	if (err == 0)
-		err = volume_posix_rename((const char *)partial.data, to);
-release:
+		err = engine_repairable(from);
+	if (err == 0) {
+		err = repair_into(from, (const char *)partial.data, to, tell,
+				  context, result);
+		/* What has problems of its own is worth a look. */
+		if (err < 0 && err != -ERR_check_failed)
+			volume_posix_discard((const char *)partial.data);
+	}
+	if (from)
+		from->ops->close(from);
 	buf_release(&partial);
 	return err;
 }

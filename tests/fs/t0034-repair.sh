@@ -62,4 +62,24 @@ same "gives the same" "$(md5sum <after)" \
 flip new/"$(basename new/*.edits)" 10
 "$TABLETFS" -store new ls 2>told
 check "the error says what to do" grep -q "repair <dir>" told
-refuse "there must be a store" "$TABLETFS" -store "$work" repair nothing
+
+# Nothing to repair, and no trace of the attempt.
+mkdir empty
+touch empty/other file
+for none in empty file missing; do
+	refuse "$none is no store" "$TABLETFS" -store $none repair nothing
+done
+check "it says so" grep -q "empty: no store, there is no file of one" \
+	<("$TABLETFS" -store empty repair nothing 2>&1)
+same "it is as it was" other "$(ls empty)"
+refuse "nor is there anything new" ls -d nothing*
+
+# Nor of one that did not succeed: the next is not in its way.
+(
+	trap '' XFSZ
+	ulimit -f 8
+	"$TABLETFS" repair big 2>told
+)
+check "it says why" grep -q "File too large" told
+refuse "what was made is gone" ls -d big*
+check "and now it succeeds" "$TABLETFS" repair big
