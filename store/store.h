@@ -436,8 +436,9 @@ struct row_check {
 int store_check_and_mutate(struct store *s, const struct row_check *check,
 			   bool sync, bool *matched);
 
-/* Everything on disk: reads and checks all of it. 0, or -ERR_check_failed after
- * each problem was told to report. */
+/* Everything on disk: reads and checks all of it. 0, or an error after each
+ * problem was told to report: -ERR_check_failed, or what kept something from
+ * being read, such as -EIO. */
 int store_check(struct store *s,
 		void (*report)(void *context, const char *problem),
 		void *context);

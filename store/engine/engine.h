@@ -89,8 +89,9 @@ int engine_snapshot(struct engine *e, struct engine_snapshot **out);
 void engine_snapshot_release(struct engine *e, struct engine_snapshot *s);
 uint64_t engine_snapshot_seq(const struct engine_snapshot *s);
 
-/* Reads everything and checks it: 0, or -ERR_check_failed after each problem
- * was told to report, one sentence each. */
+/* Reads everything and checks it: 0, or an error after each problem was told to
+ * report, one sentence each: -ERR_check_failed, or what kept something from
+ * being read, such as -EIO or -ENOMEM. */
 int engine_verify(struct engine *e,
 		  void (*report)(void *context, const char *problem),
 		  void *context);

@@ -18,7 +18,7 @@ struct repair {
 	struct edit state; /* what the new store has */
 	uint32_t epoch;    /* of the new store */
 	uint32_t next_number;
-	struct version *blobs; /* of the new store */
+	struct version *blobs; /* of the damaged store, that were taken over */
 	bool has_manifest;
 	uint64_t load_seq; /* for bulk loads of which it is not known */
 
@@ -28,6 +28,7 @@ struct repair {
 	uint32_t level;
 	uint64_t sst_seq;     /* the largest of its entries */
 	uint64_t largest_seq; /* of all ssts of the new store */
+	int failed;           /* to write a tombstone into it */
 	struct buf raw, scratch;
 
 	struct memtable *memtable; /* of log records */
@@ -125,7 +126,10 @@ static int add_tombstone(void *context, const struct tombstone *t)
 
 	if (t->seq > r->sst_seq)
 		r->sst_seq = t->seq;
-	return err < 0 ? err : sst_build_tombstone(r->builder, t);
+	if (err == 0)
+		err = sst_build_tombstone(r->builder, t);
+	r->failed = err;
+	return err;
 }
 
 static int lost_entries(void *context, const char *problem, struct bytes after,
@@ -137,12 +141,16 @@ static int lost_entries(void *context, const char *problem, struct bytes after,
 
 static int lost_tombstones(void *context, const char *problem)
 {
+	struct repair *r = context;
 	char text[600];
 
+	/* sst_salvage takes it for damage. */
+	if (r->failed < 0)
+		return r->failed;
 	snprintf(text, sizeof(text), "%s", problem);
 	fail(ERR_sst_malformed, "%s; what its range deletions hid may be back",
 	     text);
-	return lose(context, -ERR_sst_malformed, BYTES_NONE, BYTES_NONE);
+	return lose(r, -ERR_sst_malformed, BYTES_NONE, BYTES_NONE);
 }
 
 /* Adds an sst that is there to the new store. Entries of a bulk load have no
@@ -305,6 +313,7 @@ static int copy_blob(struct repair *r, const char *name, uint64_t id,
 	return err;
 }
 
+/* An error is of the new store's volume: what cannot be read is copied so. */
 static int bring_blob(struct repair *r, const char *name, uint64_t id,
 		      struct reader *reader)
 {
@@ -313,16 +322,21 @@ static int bring_blob(struct repair *r, const char *name, uint64_t id,
 
 	if (err == 0)
 		err = blob_header_check(header, id, reader->path);
-	if (err == 0)
-		err = volume_bring(r->from, name, reader->size, r->to);
 	if (is_final(err))
 		return err;
-	r->result->linked_count += err == 1;
-	r->result->copied_count += err != 1;
-	return err < 0 ? copy_blob(r, name, id, reader) : 0;
+	if (err == 0) {
+		err = r->from->ops->link(r->from, name, r->to);
+		r->result->linked_count += err == 0;
+		if (err != -EXDEV)
+			return err;
+	}
+	err_clear();
+	r->result->copied_count++;
+	return copy_blob(r, name, id, reader);
 }
 
-/* What is wrong in a blob file is told with the values that need it. */
+/* What is wrong in a blob file is told with the values that need it. It is read
+ * where it was, as that is what may be damaged. */
 static int take_blob(struct repair *r, uint64_t id)
 {
 	char name[VOLUME_NAME_MAX + 1];
@@ -336,17 +350,13 @@ static int take_blob(struct repair *r, uint64_t id)
 	if (err < 0)
 		return is_final(err) ? err : 0;
 	size = reader->size;
-	if (size > BLOB_HEADER_SIZE)
+	if (size > BLOB_HEADER_SIZE) {
 		err = bring_blob(r, name, id, reader);
-	r->from->ops->reader_close(reader);
-	if (err < 0 || size <= BLOB_HEADER_SIZE)
-		return err;
-	err = r->to->ops->open(r->to, name, &reader);
-	if (err < 0)
-		return err;
-	err = blob_file_open(reader, id, size, NULL, &f);
-	if (err < 0) {
-		r->to->ops->reader_close(reader);
+		if (err == 0)
+			err = blob_file_new(reader, id, size, NULL, &f);
+	}
+	if (err < 0 || size <= BLOB_HEADER_SIZE) {
+		r->from->ops->reader_close(reader);
 		return err;
 	}
 	err = version_add_blob(r->blobs, f);
@@ -549,8 +559,9 @@ static int find_all(struct repair *r)
 	uint64_t cut_size = 0;
 	int err = r->from->ops->list(r->from, find_epoch, r);
 
-	if (err == 0)
-		err = manifest_read(r->from, &r->found, &cut_size);
+	if (err < 0)
+		return err;
+	err = manifest_read(r->from, &r->found, &cut_size);
 	r->has_manifest = err == 0;
 	if (r->has_manifest)
 		return cut_size > 0 ? lose_edit(r, cut_size) : 0;

@@ -135,6 +135,8 @@ struct verification {
 	void (*report)(void *context, const char *problem);
 	void *context;
 	size_t problem_count;
+	int error; /* the first that is no damage, such as -EIO; 0 */
+	char error_detail[600];
 };
 
 static void tell(void *context, int err)
@@ -143,6 +145,11 @@ static void tell(void *context, int err)
 	char problem[1200];
 
 	v->problem_count++;
+	if (v->error == 0 && -err < ERR_BASE) {
+		v->error = err;
+		snprintf(v->error_detail, sizeof(v->error_detail), "%s",
+			 err_detail());
+	}
 	snprintf(problem, sizeof(problem), "%s: %s", err_detail(),
 		 err_text(err));
 	v->report(v->context, problem);
@@ -208,7 +215,7 @@ int engine_verify(struct engine *e,
 		  void (*report)(void *context, const char *problem),
 		  void *context)
 {
-	struct verification v = { report, context, 0 };
+	struct verification v = { .report = report, .context = context };
 	struct version *version;
 	unsigned int i;
 	size_t j;
@@ -229,6 +236,8 @@ int engine_verify(struct engine *e,
 	}
 	version_put(version);
 	verify_memtables(&v, e);
+	if (v.error < 0)
+		return fail(-v.error, "%s", v.error_detail);
 	if (v.problem_count > 0)
 		return fail(ERR_check_failed, "%s: %zu problems",
 			    e->volume->path, v.problem_count);

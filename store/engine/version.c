@@ -96,11 +96,26 @@ void blob_file_put(struct blob_file *f)
 	free(f);
 }
 
+int blob_file_new(struct reader *reader, uint64_t id, uint64_t size,
+		  struct file_owner *owner, struct blob_file **out)
+{
+	struct blob_file *f = calloc(1, sizeof(*f));
+
+	*out = f;
+	if (!f)
+		return -ENOMEM;
+	f->id = id;
+	atomic_init(&f->size, size);
+	atomic_init(&f->references, 1);
+	f->reader = reader;
+	f->owner = owner;
+	return 0;
+}
+
 int blob_file_open(struct reader *reader, uint64_t id, uint64_t size,
 		   struct file_owner *owner, struct blob_file **out)
 {
 	uint8_t header[BLOB_HEADER_SIZE];
-	struct blob_file *f;
 	int err;
 
 	*out = NULL;
@@ -112,18 +127,7 @@ int blob_file_open(struct reader *reader, uint64_t id, uint64_t size,
 	err = reader->ops->pread(reader, 0, header, sizeof(header));
 	if (!err)
 		err = blob_header_check(header, id, reader->path);
-	if (err < 0)
-		return err;
-	f = calloc(1, sizeof(*f));
-	if (!f)
-		return -ENOMEM;
-	f->id = id;
-	atomic_init(&f->size, size);
-	atomic_init(&f->references, 1);
-	f->reader = reader;
-	f->owner = owner;
-	*out = f;
-	return 0;
+	return err < 0 ? err : blob_file_new(reader, id, size, owner, out);
 }
 
 /* Whether all of f comes before key. */

@@ -87,6 +87,9 @@ void version_sort(struct version *v);
  * caller still has it. size is 0 while it grows. */
 int blob_file_open(struct reader *reader, uint64_t id, uint64_t size,
 		   struct file_owner *owner, struct blob_file **out);
+/* The same, whatever its header says. */
+int blob_file_new(struct reader *reader, uint64_t id, uint64_t size,
+		  struct file_owner *owner, struct blob_file **out);
 struct blob_file *blob_file_get(struct blob_file *f);
 void blob_file_put(struct blob_file *f);
 /* Blob files are added in the order of their ids. */

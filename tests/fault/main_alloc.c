@@ -4,13 +4,15 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "tests/sim/ruin.h"
 #include "tests/sim/script.h"
 
 /*
  * The sweep of failing allocations: the n-th call of malloc or its like that a
  * short script makes fails, once or with all after it, for every n of a
  * stride. Nothing may crash or leak, answers are right or errors, and a store
- * that is opened again holds what was acknowledged.
+ * that is opened again holds what was acknowledged. And the same of the repair
+ * of a damaged store: it returns -ENOMEM, or does what it does without.
  *
  *   main_alloc [stride [first]]
  *
@@ -88,6 +90,19 @@ void free(void *p)
 
 static unsigned long passed, failed;
 
+static void count(const char *what, unsigned long n, bool forever,
+		  const char *problem)
+{
+	if (!problem[0]) {
+		passed++;
+		return;
+	}
+	failed++;
+	printf("%s: allocation %lu fails%s: %s\n"
+	       "replay: build/tests/fault/main_alloc 1000000 %lu\n",
+	       what, n, forever ? " with all after it" : "", problem, n);
+}
+
 /* False when there is no n-th allocation. */
 static bool run(unsigned long n, bool forever)
 {
@@ -114,21 +129,85 @@ static bool run(unsigned long n, bool forever)
 	script_look(cut, &r, true);
 	if (live != before)
 		script_complain(&r, "memory was leaked");
-	if (r.problem[0]) {
-		failed++;
-		printf("allocation %lu fails%s: %s\n"
-		       "replay: build/tests/fault/main_alloc 1000000 %lu\n",
-		       n, forever ? " with all after it" : "", r.problem, n);
-	} else {
-		passed++;
-	}
+	count("script", n, forever, r.problem);
 	return happened;
+}
+
+static unsigned int told;
+
+static void count_told(void *context, const char *text)
+{
+	(void)context;
+	(void)text;
+	told++;
+}
+
+/* The same of the repair of v. *lost is what one without a failure, n 0, tells
+ * of and lacks. */
+static bool run_repair(struct volume *v, unsigned long n, bool forever,
+		       unsigned int *lost)
+{
+	struct repair_result result;
+	struct volume *from, *to;
+	const char *problem = NULL;
+	unsigned int missing, back;
+	long before = live;
+	bool happened;
+	int err;
+
+	if (volume_mem_kill_clone(v, &from) < 0 || volume_mem_new(&to) < 0)
+		abort();
+	volume_mem_keep(to);
+	calls = 0;
+	fail_at = n;
+	fail_forever = forever;
+	told = 0;
+	err = store_repair_volume(from, to, count_told, NULL, &result);
+	happened = calls >= n;
+	fail_at = 0;
+	if (volume_mem_open_count(from) + volume_mem_open_count(to) > 0)
+		problem = "something of a volume was not closed";
+	from->ops->close(from);
+	if (err < 0) {
+		to->ops->close(to);
+		/* sst_verify takes references to a large value that it has no
+		 * memory for to be wrong. */
+		if (err != -ENOMEM && err != -ERR_check_failed)
+			problem = err_text(err);
+	} else if (!problem) {
+		problem = ruin_look_at(to, &missing, &back);
+		if (n == 0)
+			*lost = told + missing + back;
+		else if (!problem && *lost != told + missing + back)
+			problem = "it had an effect, and succeeded";
+	}
+	if (!problem && live != before)
+		problem = "memory was leaked";
+	count("repair", n, forever, problem ? problem : "");
+	return happened;
+}
+
+static void sweep_repair(bool manifest, unsigned long stride, unsigned long n)
+{
+	struct volume *v = ruin_build();
+	unsigned int lost;
+	bool more = true;
+
+	ruin_harm(v, manifest);
+	run_repair(v, 0, false, &lost);
+	for (; more; n += stride) {
+		more = run_repair(v, n, false, &lost);
+		more |= run_repair(v, n, true, &lost);
+	}
+	printf("%lu allocations in one repair\n", n);
+	v->ops->close(v);
 }
 
 int main(int argc, char **argv)
 {
 	unsigned long stride = argc > 1 ? strtoul(argv[1], NULL, 0) : 3;
 	unsigned long n = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
+	unsigned long first = n;
 	bool more = true;
 
 	/* What standard output needs is allocated first. */
@@ -138,6 +217,10 @@ int main(int argc, char **argv)
 		more |= run(n, true);
 	}
 	printf("%lu allocations in one run\n", n);
+	if (stride > 0) {
+		sweep_repair(false, stride, first);
+		sweep_repair(true, stride, first);
+	}
 	printf("%lu passed, %lu failed, 0 skipped\n", passed, failed);
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -359,7 +359,7 @@ static int mem_link(struct volume *volume, const char *name, struct volume *to)
 {
 	struct mem_volume *v = mem(volume);
 	struct mem_file *f = find(v, name), *link;
-	int err = count_call(v, "create", name);
+	int err = count_call(mem(to), "create", name);
 
 	if (err == 0)
 		err = f ? check_free(mem(to), name)
