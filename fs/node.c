@@ -62,26 +62,33 @@ uint64_t node_id(struct nodes *nodes, const struct node *node)
 	return node == nodes->root ? ROOT_ID : (uint64_t)(uintptr_t)node;
 }
 
-static size_t bucket_of(const struct nodes *nodes, const struct node *parent,
-			enum node_kind kind, struct bytes name)
+static uint64_t hash_of(const struct node *parent, enum node_kind kind,
+			struct bytes name)
 {
 	uint64_t seed = (uint64_t)(uintptr_t)parent + (uint64_t)kind;
 
-	return XXH3_64bits_withSeed(name.data, name.size, seed) &
-	       (nodes->bucket_count - 1);
+	return XXH3_64bits_withSeed(name.data, name.size, seed);
 }
 
-static struct node **place_of(struct nodes *nodes, const struct node *parent,
-			      enum node_kind kind, struct bytes name)
+static struct node **bucket_of(const struct nodes *nodes, uint64_t hash)
 {
-	size_t i = bucket_of(nodes, parent, kind, name);
-	struct node **at = &nodes->buckets[i];
+	return &nodes->buckets[hash & (nodes->bucket_count - 1)];
+}
 
-	while (*at &&
-	       (!(*at)->found || (*at)->parent != parent ||
-		(*at)->kind != kind || !bytes_equal(node_name(*at), name)))
-		at = &(*at)->next;
-	return at;
+/* The node of this hash, referenced, or NULL. */
+static struct node *find_locked(const struct nodes *nodes, uint64_t hash,
+				const struct node *parent, enum node_kind kind,
+				struct bytes name)
+{
+	struct node *node = *bucket_of(nodes, hash);
+
+	while (node &&
+	       (node->hash != hash || !node->found || node->parent != parent ||
+		node->kind != kind || !bytes_equal(node_name(node), name)))
+		node = node->next;
+	if (node)
+		node->references++;
+	return node;
 }
 
 /* Doubles the buckets; without memory the chains just grow longer. */
@@ -99,34 +106,33 @@ static void grow(struct nodes *nodes)
 		struct node *node, *next;
 
 		for (node = old[i]; node; node = next) {
-			size_t to = bucket_of(nodes, node->parent, node->kind,
-					      node_name(node));
+			struct node **to = bucket_of(nodes, node->hash);
 
 			next = node->next;
-			node->next = larger[to];
-			larger[to] = node;
+			node->next = *to;
+			*to = node;
 		}
 	}
 	free(old);
 }
 
-static void insert(struct nodes *nodes, struct node *node)
+static void insert(struct nodes *nodes, struct node *node, uint64_t hash)
 {
-	size_t i;
+	struct node **bucket;
 
 	if (nodes->count >= nodes->bucket_count)
 		grow(nodes);
-	i = bucket_of(nodes, node->parent, node->kind, node_name(node));
-	node->next = nodes->buckets[i];
-	nodes->buckets[i] = node;
+	bucket = bucket_of(nodes, hash);
+	node->hash = hash;
+	node->next = *bucket;
+	*bucket = node;
 	nodes->count++;
 }
 
 /* Detached nodes stay in their buckets, so that release finds all. */
 static void take_out(struct nodes *nodes, struct node *node)
 {
-	size_t i = bucket_of(nodes, node->parent, node->kind, node_name(node));
-	struct node **at = &nodes->buckets[i];
+	struct node **at = bucket_of(nodes, node->hash);
 
 	while (*at != node)
 		at = &(*at)->next;
@@ -185,12 +191,11 @@ static void detach_locked(struct nodes *nodes, struct node *node)
 struct node *node_find(struct nodes *nodes, struct node *parent,
 		       enum node_kind kind, struct bytes name)
 {
+	uint64_t hash = hash_of(parent, kind, name);
 	struct node *node;
 
 	pthread_mutex_lock(&nodes->lock);
-	node = *place_of(nodes, parent, kind, name);
-	if (node)
-		node->references++;
+	node = find_locked(nodes, hash, parent, kind, name);
 	pthread_mutex_unlock(&nodes->lock);
 	return node;
 }
@@ -198,20 +203,24 @@ struct node *node_find(struct nodes *nodes, struct node *parent,
 static struct node *make_node(struct node *parent, enum node_kind kind,
 			      struct bytes name)
 {
-	struct node *node = calloc(1, sizeof(*node));
+	/* Not calloc, which takes no node that was just freed. */
+	struct node *node = malloc(sizeof(*node));
 
 	if (!node)
 		return NULL;
-	node->name = malloc(name.size + 1);
+	*node = (struct node){
+		.kind = kind,
+		.found = true,
+		.references = 1,
+		.parent = parent,
+		.name = malloc(name.size + 1),
+		.name_size = name.size,
+	};
 	if (!node->name) {
 		free(node);
 		return NULL;
 	}
-	node->kind = kind;
-	node->found = true;
-	node->parent = parent;
 	parent->references++;
-	node->name_size = name.size;
 	if (name.size > 0)
 		memcpy(node->name, name.data, name.size);
 	return node;
@@ -220,17 +229,16 @@ static struct node *make_node(struct node *parent, enum node_kind kind,
 int node_enter(struct nodes *nodes, struct node *parent, enum node_kind kind,
 	       struct bytes name, struct node **out)
 {
+	uint64_t hash = hash_of(parent, kind, name);
 	struct node *node;
 
 	pthread_mutex_lock(&nodes->lock);
-	node = *place_of(nodes, parent, kind, name);
+	node = find_locked(nodes, hash, parent, kind, name);
 	if (!node) {
 		node = make_node(parent, kind, name);
 		if (node)
-			insert(nodes, node);
+			insert(nodes, node, hash);
 	}
-	if (node)
-		node->references++;
 	pthread_mutex_unlock(&nodes->lock);
 	*out = node;
 	return node ? 0 : -ENOMEM;
@@ -375,6 +383,7 @@ void node_detach(struct nodes *nodes, struct node *node)
 
 int node_rename(struct nodes *nodes, struct node *node, struct bytes name)
 {
+	uint64_t hash = hash_of(node->parent, node->kind, name);
 	uint8_t *copy = malloc(name.size + 1);
 	struct node *other;
 
@@ -383,24 +392,27 @@ int node_rename(struct nodes *nodes, struct node *node, struct bytes name)
 	if (name.size > 0)
 		memcpy(copy, name.data, name.size);
 	pthread_mutex_lock(&nodes->lock);
-	other = *place_of(nodes, node->parent, node->kind, name);
+	other = find_locked(nodes, hash, node->parent, node->kind, name);
 	if (other && other != node)
 		detach_locked(nodes, other);
+	put_locked(nodes, other);
 	take_out(nodes, node);
 	free(node->name);
 	node->name = copy;
 	node->name_size = name.size;
-	insert(nodes, node);
+	insert(nodes, node, hash);
 	pthread_mutex_unlock(&nodes->lock);
 	return 0;
 }
 
 void node_exchange(struct nodes *nodes, struct node *a, struct node *b)
 {
+	uint64_t hash;
 	uint8_t *name;
 	size_t size;
 
 	pthread_mutex_lock(&nodes->lock);
+	hash = a->hash;
 	take_out(nodes, a);
 	take_out(nodes, b);
 	name = a->name;
@@ -409,7 +421,7 @@ void node_exchange(struct nodes *nodes, struct node *a, struct node *b)
 	a->name_size = b->name_size;
 	b->name = name;
 	b->name_size = size;
-	insert(nodes, a);
-	insert(nodes, b);
+	insert(nodes, a, b->hash);
+	insert(nodes, b, hash);
 	pthread_mutex_unlock(&nodes->lock);
 }

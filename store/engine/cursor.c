@@ -20,8 +20,8 @@
 
 struct cursor {
 	struct sources sources;
-	struct buf start, end;
-	struct buf column; /* encoded prefix of the present column */
+	struct bytes start, end; /* in bounds */
+	struct buf column;       /* encoded prefix of the present column */
 	struct key_parts parts;
 	struct buf row, family, qualifier; /* decoded, where escaped */
 	struct bytes row_part, family_part, qualifier_part;
@@ -36,24 +36,25 @@ struct cursor {
 	bool ahead; /* the iterator has left the present cell's entry */
 	bool started;
 	bool show_hidden;
+	uint8_t bounds[];
 };
 
 static int cursor_new(struct bytes start, struct bytes end, struct cursor **out)
 {
-	struct cursor *c = calloc(1, sizeof(*c));
-	int err;
+	/* One allocation, and not calloc, which takes nothing that was just
+	 * freed: a lookup in the filesystem opens a cursor. */
+	struct cursor *c = malloc(sizeof(*c) + start.size + end.size);
 
-	*out = NULL;
+	*out = c;
 	if (!c)
 		return -ENOMEM;
-	err = buf_add_bytes(&c->start, start);
-	if (err == 0)
-		err = buf_add_bytes(&c->end, end);
-	if (err < 0) {
-		cursor_close(c);
-		return err;
-	}
-	*out = c;
+	*c = (struct cursor){ .at = 0 };
+	c->start = bytes_of(c->bounds, start.size);
+	c->end = bytes_of(c->bounds + start.size, end.size);
+	if (start.size > 0)
+		memcpy(c->bounds, start.data, start.size);
+	if (end.size > 0)
+		memcpy(c->bounds + start.size, end.data, end.size);
 	return 0;
 }
 
@@ -104,8 +105,6 @@ void cursor_close(struct cursor *c)
 	if (!c)
 		return;
 	sources_close(&c->sources);
-	buf_release(&c->start);
-	buf_release(&c->end);
 	buf_release(&c->column);
 	buf_release(&c->row);
 	buf_release(&c->family);
@@ -273,7 +272,7 @@ static int settle(struct cursor *c, struct cell *cell)
 	for (;;) {
 		if (c->at <= 0)
 			return c->at;
-		if (is_past(c->sources.iter->key, buf_bytes(&c->end)) ||
+		if (is_past(c->sources.iter->key, c->end) ||
 		    is_past(c->sources.iter->key, c->limit)) {
 			c->at = 0;
 			return 0;
@@ -367,7 +366,7 @@ int cursor_next(struct cursor *c, enum cursor_step step, struct cell *cell)
 
 	c->ahead = false;
 	if (!c->started) {
-		seek(c, buf_bytes(&c->start));
+		seek(c, c->start);
 	} else if (c->at > 0 && !left) {
 		switch (step) {
 		case CURSOR_ROW:
@@ -389,8 +388,8 @@ int cursor_next(struct cursor *c, enum cursor_step step, struct cell *cell)
 
 int cursor_seek(struct cursor *c, struct bytes key, struct cell *cell)
 {
-	if (bytes_compare(key, buf_bytes(&c->start)) < 0)
-		key = buf_bytes(&c->start);
+	if (bytes_compare(key, c->start) < 0)
+		key = c->start;
 	seek(c, key);
 	return settle(c, cell);
 }
@@ -409,7 +408,7 @@ static int row_before(struct cursor *c, struct buf *target)
 	if (err <= 0)
 		return err;
 	found = c->sources.iter->key;
-	if (bytes_compare(found, buf_bytes(&c->start)) < 0)
+	if (bytes_compare(found, c->start) < 0)
 		return 0;
 	row_end = key_row_end(found);
 	if (row_end == 0)
@@ -439,8 +438,8 @@ int cursor_row_before(struct cursor *c, struct bytes key, struct cell *cell)
 	struct buf target = BUF_INIT;
 	int err;
 
-	if (key.size == 0 || is_past(key, buf_bytes(&c->end)))
-		key = buf_bytes(&c->end);
+	if (key.size == 0 || is_past(key, c->end))
+		key = c->end;
 	err = buf_add_bytes(&target, key);
 	c->started = true;
 	while (err == 0) {

@@ -8,11 +8,12 @@
 
 int engine_snapshot(struct engine *e, struct engine_snapshot **out)
 {
-	struct engine_snapshot *s = calloc(1, sizeof(*s));
+	struct engine_snapshot *s = malloc(sizeof(*s));
 
 	*out = s;
 	if (!s)
 		return -ENOMEM;
+	*s = (struct engine_snapshot){ .pending = NULL };
 	pthread_mutex_lock(&e->lock);
 	s->seq = atomic_load(&e->visible_seq);
 	s->gc_time_us = engine_gc_time(e);

@@ -7,16 +7,19 @@
 #include "store/engine/merge.h"
 #include "store/engine/row_view.h"
 
+#define ITERS_AT_FIRST 8
+
 /* Iterators while they are collected. */
 struct collector {
-	bool rows; /* over rows */
-	struct iter **iters;
+	bool rows;           /* over rows */
+	struct iter **iters; /* first, or what has become of it */
 	size_t count;
 	size_t capacity;
+	struct iter *first[ITERS_AT_FIRST];
 };
 
-void sources_take(struct engine *e, const struct engine_snapshot *snapshot,
-		  struct sources *s)
+static void take(struct engine *e, const struct engine_snapshot *snapshot,
+		 bool with_time, struct sources *s)
 {
 	size_t i;
 
@@ -36,7 +39,16 @@ void sources_take(struct engine *e, const struct engine_snapshot *snapshot,
 	s->version = version_get(e->version);
 	s->rules = gc_rules_get(e->rules);
 	s->seq = snapshot ? snapshot->seq : atomic_load(&e->visible_seq);
+	if (with_time)
+		s->gc_time_us =
+			snapshot ? snapshot->gc_time_us : engine_gc_time(e);
 	pthread_mutex_unlock(&e->lock);
+}
+
+void sources_take(struct engine *e, const struct engine_snapshot *snapshot,
+		  struct sources *s)
+{
+	take(e, snapshot, false, s);
 }
 
 uint64_t sources_time(struct engine *e, const struct engine_snapshot *snapshot)
@@ -68,17 +80,18 @@ static int add_cover(struct sources *s, const struct memtable *memtable,
 static int add_iter(struct collector *c, struct iter *it)
 {
 	struct iter **grown;
-	size_t capacity;
 
 	if (c->count == c->capacity) {
-		capacity = c->capacity * 2 + 8;
-		grown = realloc(c->iters, capacity * sizeof(*grown));
+		grown = malloc(2 * c->capacity * sizeof(*grown));
 		if (!grown) {
 			iter_close(it);
 			return -ENOMEM;
 		}
+		memcpy(grown, c->iters, c->count * sizeof(*grown));
+		if (c->iters != c->first)
+			free(c->iters);
 		c->iters = grown;
-		c->capacity = capacity;
+		c->capacity *= 2;
 	}
 	c->iters[c->count++] = it;
 	return 0;
@@ -166,11 +179,12 @@ static int add_level(struct sources *s, struct collector *c,
 static int open_iter(struct sources *s, bool rows, struct bytes start,
 		     struct bytes end, struct bytes prefix)
 {
-	struct collector c = { .rows = rows };
+	struct collector c = { .rows = rows, .capacity = ITERS_AT_FIRST };
 	unsigned int level;
 	size_t i;
 	int err = 0;
 
+	c.iters = c.first;
 	for (i = 0; i < s->memtable_count && err == 0; i++)
 		err = add_memtable(s, &c, s->memtables[i], prefix);
 	for (level = 0; level < LEVEL_COUNT && err == 0; level++)
@@ -183,7 +197,8 @@ static int open_iter(struct sources *s, bool rows, struct bytes start,
 	} else if (c.count > 1) {
 		err = merge_iter_new(c.iters, c.count, &s->iter);
 	}
-	free(c.iters);
+	if (c.iters != c.first)
+		free(c.iters);
 	if (err < 0)
 		sources_close(s);
 	return err;
@@ -193,16 +208,14 @@ int sources_open(struct engine *e, const struct engine_snapshot *snapshot,
 		 struct bytes start, struct bytes end, struct bytes prefix,
 		 struct sources *s)
 {
-	sources_take(e, snapshot, s);
-	s->gc_time_us = sources_time(e, snapshot);
+	take(e, snapshot, true, s);
 	return open_iter(s, false, start, end, prefix);
 }
 
 int sources_open_rows(struct engine *e, const struct engine_snapshot *snapshot,
 		      struct bytes start, struct bytes end, struct sources *s)
 {
-	sources_take(e, snapshot, s);
-	s->gc_time_us = sources_time(e, snapshot);
+	take(e, snapshot, true, s);
 	return open_iter(s, true, start, end, BYTES_NONE);
 }
 

@@ -172,13 +172,15 @@ int scan_open(struct store *s, const struct snapshot *snapshot,
 	schema_put(schema);
 	if (id == 0)
 		return no_table(range->table);
-	scan = calloc(1, sizeof(*scan));
+	scan = malloc(sizeof(*scan));
 	if (!scan)
 		return -ENOMEM;
-	scan->engine = s->engine;
-	scan->reverse = range->reverse;
-	scan->stop = range->stop;
-	scan->keep_large = range->keep_large || range->rows_only;
+	*scan = (struct scan){
+		.engine = s->engine,
+		.reverse = range->reverse,
+		.stop = range->stop,
+		.keep_large = range->keep_large || range->rows_only,
+	};
 	if (range->filter)
 		err = start_filter(scan, range->filter);
 	if (err == 0)
