@@ -58,7 +58,7 @@ static int find(struct fs *fs, const struct at_view *view,
 
 static int reply(struct fs *fs, struct node *node, struct fuse_entry_param *e)
 {
-	int err = lookup_reply(fs, node, NULL, e);
+	int err = lookup_reply(fs, node, e);
 
 	return err ? err : 1;
 }

@@ -141,18 +141,17 @@ static bool attr_of_draft(struct fs *fs, struct node *node,
 }
 
 static int attr_of_cell(struct fs *fs, struct node *node,
-			const struct path *path, const struct cell_info *info,
-			struct stat *st, double *timeout)
+			const struct path *path, const struct cell_rules *rules,
+			const struct cell_info *info, struct stat *st,
+			double *timeout)
 {
-	uint64_t ino = node_ino(&fs->nodes, node);
-	struct cell_rules rules = { 0 };
+	uint64_t ino = path_ino(path, NODE_CELL);
 	struct cell_info newest;
-	int n;
+	int n = 0;
 
-	n = cell_rules(fs, path, &rules);
-	if (attr_of_draft(fs, node, &rules, ino, st, timeout))
+	if (attr_of_draft(fs, node, rules, ino, st, timeout))
 		return 0;
-	if (!n && !info) {
+	if (!info) {
 		info = &newest;
 		n = cell_stat(fs, path, node->size, &newest);
 		if (n == 0 && node->local) {
@@ -164,40 +163,54 @@ static int attr_of_cell(struct fs *fs, struct node *node,
 	if (n < 0)
 		return n;
 	attr_cell(fs, ino, info, st);
-	attr_access(&rules.access, st);
-	*timeout = attr_cell_timeout(fs, path, &rules, info->timestamp_us);
+	attr_access(&rules->access, st);
+	*timeout = attr_cell_timeout(fs, path, rules, info->timestamp_us);
 	/* Others add without telling what became of it. */
-	if (rules.aggregate)
+	if (rules->aggregate)
 		*timeout = 0;
 	return 0;
 }
 
-int attr_node(struct fs *fs, struct node *node, const struct cell_info *info,
-	      struct stat *st, double *timeout)
+int attr_at(struct fs *fs, struct node *node, const struct path *path,
+	    const struct cell_rules *rules, const struct cell_info *info,
+	    struct stat *st, double *timeout)
+{
+	if (node->kind == NODE_CELL)
+		return attr_of_cell(fs, node, path, rules, info, st, timeout);
+	attr_directory(fs, path_ino(path, node->kind), node->timestamp_us, st);
+	attr_access(&rules->access, st);
+	*timeout = attr_timeout(fs, rules);
+	if (info && info->expiry_us)
+		*timeout = until(info->expiry_us, *timeout);
+	return 0;
+}
+
+int attr_node(struct fs *fs, struct node *node, struct stat *st,
+	      double *timeout)
 {
 	struct cell_rules rules = { 0 };
 	struct path path;
-	int err = 0;
+	int err;
 
 	*timeout = 0;
 	if (!node_is_data(node))
 		return ctl_attr(fs, node, st, timeout);
+	if (node->kind == NODE_ROOT) {
+		attr_directory(fs, ROOT_INO, node->timestamp_us, st);
+		*timeout = attr_timeout(fs, &rules);
+		return 0;
+	}
 	err = node_path(&fs->nodes, node, &path);
 	if (err)
 		return err;
-	if (node->kind == NODE_CELL) {
-		err = attr_of_cell(fs, node, &path, info, st, timeout);
-	} else {
-		if (node->kind != NODE_ROOT)
-			err = cell_rules(fs, &path, &rules);
-		attr_directory(fs, node_ino(&fs->nodes, node),
-			       node->timestamp_us, st);
-		if (node->kind != NODE_ROOT)
-			attr_access(&rules.access, st);
-		*timeout = attr_timeout(fs, &rules);
-		if (info && info->expiry_us)
-			*timeout = until(info->expiry_us, *timeout);
-	}
+	err = cell_rules(fs, &path, &rules);
+	if (!err)
+		err = attr_at(fs, node, &path, &rules, NULL, st, timeout);
+	/* The table was dropped, but who has the file open has its content. */
+	else if (node->kind == NODE_CELL &&
+		 attr_of_draft(fs, node, &rules, path_ino(&path, NODE_CELL), st,
+			       timeout))
+		err = 0;
 	path_release(&path);
 	return err;
 }

@@ -33,9 +33,13 @@ double attr_cell_timeout(struct fs *fs, const struct path *path,
  * timeout at most. */
 double attr_keep(struct fs *fs, struct node *node, double timeout);
 
-/* Those of any node; info, if not NULL, is what a lookup of a cell has just
- * seen. -ENOENT if it has gone. */
-int attr_node(struct fs *fs, struct node *node, const struct cell_info *info,
-	      struct stat *st, double *timeout);
+/* Those of any node. -ENOENT if it has gone. */
+int attr_node(struct fs *fs, struct node *node, struct stat *st,
+	      double *timeout);
+/* The same of a node of data below the root, whose path and rules are at hand;
+ * info, if not NULL, is what a lookup has just seen. */
+int attr_at(struct fs *fs, struct node *node, const struct path *path,
+	    const struct cell_rules *rules, const struct cell_info *info,
+	    struct stat *st, double *timeout);
 
 #endif

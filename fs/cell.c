@@ -1,4 +1,5 @@
 #include "fs/cell.h"
+#include "fs/seen.h"
 
 static void describe(const struct cell *cell, struct cell_info *info)
 {
@@ -98,7 +99,8 @@ static void note_expiry(const struct table *table, const struct cell *cell,
 }
 
 int cell_first(struct fs *fs, const struct path *path, bool in_family,
-	       unsigned int columns, struct cell_info *info)
+	       unsigned int columns, const struct cell_rules *rules,
+	       struct cell_info *info)
 {
 	struct scan_range range = {
 		.table = path->table,
@@ -107,30 +109,44 @@ int cell_first(struct fs *fs, const struct path *path, bool in_family,
 		.family = path->family,
 		.keep_large = true,
 	};
-	struct schema *schema = store_schema(fs->store);
-	const struct table *table = schema_table(schema, path->table);
-	bool expires = table && table_expires(table);
+	uint64_t seq = engine_visible_seq(store_engine(fs->store));
+	bool is_noted = !in_family && rules && !rules->expires &&
+			seen_begin(fs->seen, path);
+	struct schema *schema = NULL;
+	const struct table *table = NULL;
+	struct cell_info column;
 	struct scan *scan;
 	struct cell cell;
 	int err = scan_open(fs->store, NULL, &range, &scan), found = 0;
 
-	if (err)
-		goto put_schema;
-	while (columns-- > 0) {
+	if (rules && rules->expires) {
+		schema = store_schema(fs->store);
+		table = schema_table(schema, path->table);
+	}
+	while (err >= 0 && columns-- > 0) {
 		err = scan_next(scan, CURSOR_COLUMN, &cell);
 		if (err != 1)
 			break;
+		describe(&cell, &column);
 		if (!found)
-			describe(&cell, info);
+			*info = column;
 		found = 1;
-		if (cell.timestamp_us > info->timestamp_us)
-			info->timestamp_us = cell.timestamp_us;
-		if (expires)
+		if (column.timestamp_us > info->timestamp_us)
+			info->timestamp_us = column.timestamp_us;
+		if (table)
 			note_expiry(table, &cell, info);
+		if (is_noted)
+			seen_add(fs->seen, &cell, &column);
 	}
 	scan_close(scan);
-put_schema:
 	schema_put(schema);
+	/* Without a write meanwhile, the scan saw just the writes up to seq. */
+	if (is_noted)
+		seen_end(fs->seen,
+			 err == 0 && seq == engine_visible_seq(
+						    store_engine(fs->store))
+				 ? seq
+				 : 0);
 	return err < 0 ? err : found;
 }
 

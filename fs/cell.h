@@ -33,11 +33,6 @@ int cell_newest(struct fs *fs, const struct path *path, struct cell_info *info,
 int cell_stat(struct fs *fs, const struct path *path, uint64_t size,
 	      struct cell_info *info);
 
-/* The first cell of path's row, or of its family, but with the newest timestamp
- * of this many columns there: 1, 0 or an error. */
-int cell_first(struct fs *fs, const struct path *path, bool in_family,
-	       unsigned int columns, struct cell_info *info);
-
 /* What of a table's schema decides about files. */
 struct cell_rules {
 	bool millis;     /* timestamps are multiples of 1000 */
@@ -50,6 +45,13 @@ struct cell_rules {
 /* -ERR_no_table. */
 int cell_rules(struct fs *fs, const struct path *path,
 	       struct cell_rules *rules);
+
+/* The first cell of path's row, or of its family, but with the newest timestamp
+ * of this many columns there: 1, 0 or an error. With the table's rules also
+ * when those cells expire. */
+int cell_first(struct fs *fs, const struct path *path, bool in_family,
+	       unsigned int columns, const struct cell_rules *rules,
+	       struct cell_info *info);
 
 /* When the family's rule will hide a newest version with this timestamp;
  * UINT64_MAX: never. */

@@ -105,7 +105,7 @@ static int found(struct fs *fs, struct node *directory, enum node_kind kind,
 	int err = node_enter(&fs->nodes, directory, kind, key, &node);
 
 	if (!err)
-		err = lookup_reply(fs, node, NULL, e);
+		err = lookup_reply(fs, node, e);
 	return err ? err : 1;
 }
 

@@ -14,6 +14,8 @@
  * than they save, in time and in the kernel's memory. */
 #define PLUS_MAX 4096
 #define MARKS_MAX 1024
+/* What glibc asks for; such a reply needs no allocation. */
+#define REPLY_SIZE_USUAL 32768
 
 struct mark {
 	uint64_t ordinal;
@@ -50,14 +52,13 @@ struct window_entry {
 
 int dir_open(struct fs *fs, struct node *node, struct dir **out)
 {
-	struct dir *d = calloc(1, sizeof(*d));
+	struct dir *d = malloc(sizeof(*d));
 
 	if (!d)
 		return -ENOMEM;
+	*d = (struct dir){ .node = node, .level = lookup_level(node) };
 	pthread_mutex_init(&d->lock, NULL);
 	node_get(&fs->nodes, node);
-	d->node = node;
-	d->level = lookup_level(node);
 	pthread_mutex_lock(&fs->nodes.lock);
 	d->following = fs->dirs;
 	if (d->following)
@@ -319,21 +320,13 @@ static void enter(struct fs *fs, struct dir *d,
 		  const struct window_entry *entry, struct bytes key,
 		  struct fuse_entry_param *e)
 {
-	struct node *node;
-
 	if (!node_is_data(d->node))
 		return;
 	/* Of rows and families the scan has not seen the newest change. */
 	if (d->node->kind != NODE_TABLE && d->node->kind != NODE_ROW &&
-	    d->changes == fs->changes) {
-		int err =
-			lookup_enter(fs, d->node, key, &entry->info, 0, &node);
-
-		if (!err)
-			err = lookup_reply(fs, node, &entry->info, e);
-		if (!err)
-			return;
-	}
+	    entry->info.seq > 0 && d->changes == fs->changes &&
+	    lookup_listed(fs, d->node, key, &entry->info, e) == 0)
+		return;
 	if (lookup_child(fs, d->node, key, e) != 1)
 		e->ino = 0;
 }
@@ -406,9 +399,10 @@ static int fill(struct fs *fs, struct dir *d, struct reply *r, uint64_t offset)
 void dir_reply(struct fs *fs, struct dir *d, fuse_req_t req, uint64_t offset,
 	       size_t size, bool plus)
 {
+	char room[REPLY_SIZE_USUAL];
 	struct reply r = {
 		.req = req,
-		.data = malloc(size),
+		.data = size > sizeof(room) ? malloc(size) : room,
 		.size = size,
 		.plus = plus,
 	};
@@ -427,5 +421,6 @@ void dir_reply(struct fs *fs, struct dir *d, fuse_req_t req, uint64_t offset,
 		fs_reply_error(fs, req, d->node, NULL, err);
 	else
 		fuse_reply_buf(req, r.data, r.used);
-	free(r.data);
+	if (r.data != room)
+		free(r.data);
 }

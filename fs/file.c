@@ -112,7 +112,7 @@ static int create_or_open(struct fs *fs, struct node *directory,
 		if (err)
 			node_put(&fs->nodes, node);
 		else
-			err = lookup_reply(fs, node, NULL, e);
+			err = lookup_reply(fs, node, e);
 		if (err) {
 			close_handle(fs, h);
 			return err;

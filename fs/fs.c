@@ -7,6 +7,7 @@
 #include "fs/ctl.h"
 #include "fs/draft.h"
 #include "fs/fs.h"
+#include "fs/seen.h"
 #include "store/text.h"
 
 int fs_init(struct fs *fs, const struct mount_options *o, struct store *s)
@@ -30,12 +31,17 @@ int fs_init(struct fs *fs, const struct mount_options *o, struct store *s)
 	err = imports_new(&fs->imports);
 	if (err)
 		goto free_nodes;
+	err = seen_new(&fs->seen);
+	if (err)
+		goto free_imports;
 	fs->nodes.root->timestamp_us = fs->start_us;
 	errors_init(&fs->errors);
 	pins_init(&fs->pins);
 	pthread_rwlock_init(&fs->tree, NULL);
 	return 0;
 
+free_imports:
+	imports_free(fs->imports);
 free_nodes:
 	nodes_release(&fs->nodes);
 free_policy:
@@ -49,6 +55,7 @@ void fs_release(struct fs *fs)
 	pins_release(fs);
 	nodes_release(&fs->nodes);
 	imports_free(fs->imports);
+	seen_free(fs->seen);
 	errors_release(&fs->errors);
 	pthread_rwlock_destroy(&fs->tree);
 	gc_policy_free(fs->gc);

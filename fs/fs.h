@@ -21,6 +21,7 @@
  * tree for reading until the write is done; renames hold it for writing.
  */
 struct imports;
+struct seen;
 
 /* Snapshots that are shown, see at.h. */
 struct pins {
@@ -40,6 +41,7 @@ struct fs {
 	struct draft *drafts; /* all, guarded by nodes.lock */
 	struct dir *dirs;     /* open ones, guarded by nodes.lock */
 	struct imports *imports;
+	struct seen *seen;
 	pthread_rwlock_t tree;
 	/* Grows with every change: what was read before may be old. */
 	_Atomic uint64_t changes;

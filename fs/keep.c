@@ -90,7 +90,7 @@ static int row_has_cell(struct fs *fs, struct node *row)
 
 	if (err)
 		return err;
-	err = cell_first(fs, &path, false, 1, &info);
+	err = cell_first(fs, &path, false, 1, NULL, &info);
 	path_release(&path);
 	return err;
 }

@@ -6,6 +6,7 @@
 #include "fs/listing.h"
 #include "fs/lookup.h"
 #include "fs/query.h"
+#include "fs/seen.h"
 
 struct listing {
 	struct fs *fs;
@@ -15,7 +16,7 @@ struct listing {
 	size_t fixed;        /* next control entry */
 	bool shows_fixed;
 	/* Names that need no scan: local ones, tables, families. */
-	struct node_names names;
+	struct names names;
 	size_t name_index;
 	/* The scan; one of the two, or none. */
 	struct snapshot *snapshot; /* its own, unless the view has one */
@@ -59,44 +60,24 @@ mode_t listing_fixed_type(enum node_kind kind, struct bytes name)
 	return S_IFREG;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return bytes_compare(*(const struct bytes *)a,
-			     *(const struct bytes *)b);
-}
-
 /* The tables, or a table's families, as names. */
 static int read_schema(struct listing *l)
 {
 	struct schema *schema = store_schema(l->fs->store);
 	const struct table *t = NULL;
-	size_t count = schema->table_count, i, at = 0;
+	size_t count = schema->table_count, i;
 	int err = 0;
 
 	if (l->node->kind == NODE_SCHEMA) {
 		t = schema_table(schema, l->path.table);
 		count = t ? t->family_count : 0;
 	}
-	l->names.names = calloc(count + 1, sizeof(struct bytes));
-	if (!l->names.names)
-		err = -ENOMEM;
-	for (i = 0; i < count && !err; i++) {
-		struct bytes name =
-			t ? t->families[i].name : schema->tables[i].name;
-
-		err = buf_add_bytes(&l->names.memory, name);
-		l->names.names[i].size = name.size;
-	}
-	for (i = 0; i < count && !err; i++) {
-		l->names.names[i].data = l->names.memory.data + at;
-		at += l->names.names[i].size;
-	}
+	for (i = 0; i < count && !err; i++)
+		err = names_add(&l->names, t ? t->families[i].name
+					     : schema->tables[i].name);
 	schema_put(schema);
-	if (err)
-		return err;
-	l->names.count = count;
-	qsort(l->names.names, count, sizeof(struct bytes), compare_names);
-	return 0;
+	names_sort(&l->names);
+	return err;
 }
 
 /* (Re)opens the scan that this directory lists. */
@@ -166,7 +147,16 @@ static int prepare(struct listing *l)
 		l->kind = lookup_kind(node);
 		/* Local names first: one that is committed in between is then
 		 * seen twice, and merged, not missed. */
-		err = node_locals(&l->fs->nodes, node, &l->names);
+		err = node_add_locals(&l->fs->nodes, node, &l->names);
+		if (!err && node->kind != NODE_TABLE)
+			err = seen_add_names(
+				l->fs->seen, &l->path, node->kind,
+				engine_visible_seq(store_engine(l->fs->store)),
+				&l->names);
+		names_sort(&l->names);
+		/* These are all. */
+		if (err == 1)
+			return 0;
 		break;
 	case NODE_AT_TIME:
 	case NODE_AT_ROW:
@@ -193,14 +183,16 @@ static int prepare(struct listing *l)
 
 int listing_open(struct fs *fs, struct node *node, struct listing **out)
 {
-	struct listing *l = calloc(1, sizeof(*l));
+	struct listing *l = malloc(sizeof(*l));
 	int err;
 
 	if (!l)
 		return -ENOMEM;
-	l->fs = fs;
-	l->node = node;
-	l->shows_fixed = !node_is_data(node) || fs->options->show_control;
+	*l = (struct listing){
+		.fs = fs,
+		.node = node,
+		.shows_fixed = !node_is_data(node) || fs->options->show_control,
+	};
 	err = node_path(&fs->nodes, node, &l->path);
 	if (err) {
 		free(l);
@@ -224,7 +216,7 @@ void listing_close(struct fs *fs, struct listing *l)
 	at_close(fs, &l->view);
 	if (l->query)
 		query_close(fs, l->query);
-	node_names_release(&l->names);
+	names_release(&l->names);
 	path_release(&l->path);
 	free(l);
 }

@@ -14,7 +14,8 @@ struct listing;
 struct listing_entry {
 	struct bytes key; /* valid until the next call */
 	enum node_kind kind;
-	struct cell_info info; /* of a cell, or a directory's first */
+	/* Of a cell, or a directory's first; seq 0: not known. */
+	struct cell_info info;
 };
 
 int listing_open(struct fs *fs, struct node *node, struct listing **out);

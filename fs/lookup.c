@@ -6,6 +6,7 @@
 #include "fs/draft.h"
 #include "fs/lookup.h"
 #include "fs/loop.h"
+#include "fs/seen.h"
 
 enum name_level lookup_level(const struct node *directory)
 {
@@ -96,19 +97,18 @@ release_path:
 static int find_cut_local(struct fs *fs, struct node *directory,
 			  struct bytes head, uint64_t hash, struct buf *key)
 {
-	struct node_names locals;
+	struct names locals = { .names = NULL };
 	size_t i;
-	int err = node_locals(&fs->nodes, directory, &locals);
+	int err = node_add_locals(&fs->nodes, directory, &locals);
 
-	if (err)
-		return err;
+	names_sort(&locals);
 	for (i = 0; i < locals.count && !err; i++) {
 		struct bytes name = locals.names[i];
 
 		if (bytes_starts_with(name, head) && name_hash(name) == hash)
 			err = buf_add_bytes(key, name) ? -ENOMEM : 1;
 	}
-	node_names_release(&locals);
+	names_release(&locals);
 	return err;
 }
 
@@ -144,22 +144,26 @@ release:
 	return err;
 }
 
-int lookup_reply(struct fs *fs, struct node *node, const struct cell_info *info,
-		 struct fuse_entry_param *e)
+/* Ends a reply with these attributes, and the caller's reference. */
+static int remember(struct fs *fs, struct node *node, int err,
+		    struct fuse_entry_param *e)
 {
-	int err;
-
-	memset(e, 0, sizeof(*e));
-	err = attr_node(fs, node, info, &e->attr, &e->attr_timeout);
-	if (!err) {
-		e->entry_timeout = e->attr_timeout;
-		e->attr_timeout = attr_keep(fs, node, e->attr_timeout);
-		e->ino = node_id(&fs->nodes, node);
-		node_hand_out(&fs->nodes, node);
-	} else {
+	if (err) {
 		node_put(&fs->nodes, node);
+		return err;
 	}
-	return err;
+	e->entry_timeout = e->attr_timeout;
+	e->attr_timeout = attr_keep(fs, node, e->attr_timeout);
+	e->ino = node_id(&fs->nodes, node);
+	node_hand_out(&fs->nodes, node);
+	return 0;
+}
+
+int lookup_reply(struct fs *fs, struct node *node, struct fuse_entry_param *e)
+{
+	memset(e, 0, sizeof(*e));
+	return remember(fs, node,
+			attr_node(fs, node, &e->attr, &e->attr_timeout), e);
 }
 
 /*
@@ -194,9 +198,16 @@ static int compare_info(struct fs *fs, struct node *node,
 	return order;
 }
 
-int lookup_enter(struct fs *fs, struct node *directory, struct bytes key,
-		 const struct cell_info *info, uint64_t read_seq,
-		 struct node **out)
+/*
+ * A child that exists, as info says, read when changes up to read_seq were
+ * visible (0: not known). If a node of that name knows an older version, or
+ * a newer one that the reading must have seen, the cell was changed by
+ * others, and the name gets a new node; if it knows one newer than the
+ * reading, info is old: -EAGAIN. Referenced.
+ */
+static int enter_child(struct fs *fs, struct node *directory, struct bytes key,
+		       const struct cell_info *info, uint64_t read_seq,
+		       struct node **out)
 {
 	enum node_kind kind = lookup_kind(directory);
 	struct node *node;
@@ -230,44 +241,94 @@ static void missing(struct fs *fs, struct fuse_entry_param *e)
 /* Of a row or family, to find its newest change: it is exact up to here. */
 #define COLUMNS_SEEN 1000
 
-/* What the store says of a child: 1, 0 or an error. */
-static int ask_store(struct fs *fs, struct node *directory, struct bytes key,
+/* A child of a data directory: where it is, and what its table says of it. */
+struct child {
+	struct node *directory;
+	struct bytes key;
+	struct path path;
+	struct cell_rules rules;
+};
+
+/* 0; -ERR_no_table and other errors, with the path to be released all the
+ * same. */
+static int child_find(struct fs *fs, struct node *directory, struct bytes key,
+		      struct child *c)
+{
+	int err = node_path(&fs->nodes, directory, &c->path);
+
+	if (err)
+		return err;
+	c->directory = directory;
+	c->key = key;
+	*path_part(&c->path, lookup_kind(directory)) = key;
+	return cell_rules(fs, &c->path, &c->rules);
+}
+
+/* It exists, as info says, read as of read_seq; see enter_child. */
+static int child_reply(struct fs *fs, const struct child *c,
+		       const struct cell_info *info, uint64_t read_seq,
+		       struct fuse_entry_param *e)
+{
+	struct node *node;
+	int err = enter_child(fs, c->directory, c->key, info, read_seq, &node);
+
+	if (err)
+		return err;
+	memset(e, 0, sizeof(*e));
+	err = attr_at(fs, node, &c->path, &c->rules, info, &e->attr,
+		      &e->attr_timeout);
+	return remember(fs, node, err, e);
+}
+
+int lookup_listed(struct fs *fs, struct node *directory, struct bytes key,
+		  const struct cell_info *info, struct fuse_entry_param *e)
+{
+	struct child child;
+	int err = child_find(fs, directory, key, &child);
+
+	if (!err)
+		err = child_reply(fs, &child, info, 0, e);
+	path_release(&child.path);
+	return err;
+}
+
+/* Of a row or family, to find its newest change: it is exact up to here. */
+#define COLUMNS_SEEN 1000
+
+/* What the store, where seq is the last write, says of a child whose table
+ * exists: 1, 0 or an error. */
+static int ask_store(struct fs *fs, const struct child *c, uint64_t seq,
 		     struct cell_info *info)
 {
-	struct schema *schema;
+	enum node_kind kind = lookup_kind(c->directory);
 	struct node *node;
-	struct path path;
 	int err;
 
 	memset(info, 0, sizeof(*info));
-	if (directory->kind == NODE_ROOT) {
-		schema = store_schema(fs->store);
-		err = schema_table(schema, key) != NULL;
+	if (kind >= NODE_FAMILY) {
+		err = seen_find(fs->seen, &c->path, kind == NODE_CELL, seq,
+				info);
+		if (err >= 0)
+			return err;
+	}
+	switch (kind) {
+	case NODE_TABLE:
 		info->timestamp_us = fs->start_us;
-		schema_put(schema);
-		return err;
-	}
-	if (directory->kind == NODE_TABLE &&
-	    (key.size == 0 || key.size > STORE_ROW_KEY_MAX))
-		return 0;
-	err = node_path(&fs->nodes, directory, &path);
-	if (err)
-		return err;
-	if (directory->kind == NODE_TABLE) {
-		path.row = key;
-		err = cell_first(fs, &path, false, COLUMNS_SEEN, info);
-	} else if (directory->kind == NODE_ROW) {
-		path.family = key;
-		err = cell_first(fs, &path, true, COLUMNS_SEEN, info);
-	} else {
-		node = node_find(&fs->nodes, directory, NODE_CELL, key);
-		path.qualifier = key;
-		err = cell_stat(fs, &path, node ? node->size : 0, info);
+		return 1;
+	case NODE_ROW:
+		if (c->key.size == 0 || c->key.size > STORE_ROW_KEY_MAX)
+			return 0;
+		return cell_first(fs, &c->path, false, COLUMNS_SEEN, &c->rules,
+				  info);
+	case NODE_FAMILY:
+		return cell_first(fs, &c->path, true, COLUMNS_SEEN, &c->rules,
+				  info);
+	default:
+		node = node_find(&fs->nodes, c->directory, NODE_CELL, c->key);
+		err = cell_stat(fs, &c->path, node ? node->size : 0, info);
 		node_put(&fs->nodes, node);
+		return err;
 	}
-	path_release(&path);
-	/* A dropped table has no rows. */
-	return err == -ERR_no_table ? 0 : err;
 }
 
 /* Whether node exists although the store knows nothing of it. */
@@ -288,36 +349,49 @@ static bool is_here(struct fs *fs, struct node *node)
 	return dirty;
 }
 
-/* One attempt of lookup_child; -EAGAIN if the store changed meanwhile. */
-static int try_child(struct fs *fs, struct node *directory, struct bytes key,
-		     struct fuse_entry_param *e)
+/* The store knows nothing of the child, as of read_seq: 1 if it is there all
+ * the same, 0, or an error; -EAGAIN if it came meanwhile. */
+static int reply_local(struct fs *fs, struct node *directory, struct bytes key,
+		       uint64_t read_seq, struct fuse_entry_param *e)
 {
-	uint64_t seq = engine_visible_seq(store_engine(fs->store));
-	struct node *node;
-	struct cell_info info;
-	int found = ask_store(fs, directory, key, &info), err;
+	struct node *node =
+		node_find(&fs->nodes, directory, lookup_kind(directory), key);
+	int found = 0;
 
-	if (found < 0)
-		return found;
-	if (found) {
-		err = lookup_enter(fs, directory, key, &info, seq, &node);
-		if (!err)
-			err = lookup_reply(fs, node, &info, e);
-		return err ? err : 1;
-	}
-	node = node_find(&fs->nodes, directory, lookup_kind(directory), key);
 	if (!node)
 		return 0;
 	if (is_here(fs, node)) {
-		err = lookup_reply(fs, node, NULL, e);
-		return err ? err : 1;
+		found = lookup_reply(fs, node, e);
+		return found ? found : 1;
 	}
-	if (node_seq(&fs->nodes, node) > seq)
+	if (node_seq(&fs->nodes, node) > read_seq)
 		found = -EAGAIN;
 	else
 		node_detach(&fs->nodes, node);
 	node_put(&fs->nodes, node);
 	return found;
+}
+
+/* One attempt of lookup_child; -EAGAIN if the store changed meanwhile. */
+static int try_child(struct fs *fs, struct node *directory, struct bytes key,
+		     struct fuse_entry_param *e)
+{
+	uint64_t seq = engine_visible_seq(store_engine(fs->store));
+	struct child child;
+	struct cell_info info;
+	int found = child_find(fs, directory, key, &child), err;
+
+	if (!found)
+		found = ask_store(fs, &child, seq, &info);
+	if (found == 1) {
+		err = child_reply(fs, &child, &info, seq, e);
+		found = err ? err : 1;
+	}
+	path_release(&child.path);
+	/* A dropped table has no rows. */
+	if (found && found != -ERR_no_table)
+		return found;
+	return reply_local(fs, directory, key, seq, e);
 }
 
 /* Each needs another commit to the same cell in between. */

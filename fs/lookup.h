@@ -32,20 +32,12 @@ int lookup_name(struct fs *fs, struct node *directory, struct bytes name,
 int lookup_child(struct fs *fs, struct node *directory, struct bytes key,
 		 struct fuse_entry_param *e);
 
-/*
- * A child that exists, as info says, read when changes up to read_seq were
- * visible (0: not known). If a node of that name knows an older version, or
- * a newer one that the reading must have seen, the cell was changed by
- * others, and the name gets a new node; if it knows one newer than the
- * reading, info is old: -EAGAIN. Referenced.
- */
-int lookup_enter(struct fs *fs, struct node *directory, struct bytes key,
-		 const struct cell_info *info, uint64_t read_seq,
-		 struct node **out);
+/* The same for a child that a listing has just seen, as info says: 0, or
+ * -EAGAIN if that is old. */
+int lookup_listed(struct fs *fs, struct node *directory, struct bytes key,
+		  const struct cell_info *info, struct fuse_entry_param *e);
 
-/* Fills *e for node and remembers it. Ends the caller's reference. info as for
- * attr_node. */
-int lookup_reply(struct fs *fs, struct node *node, const struct cell_info *info,
-		 struct fuse_entry_param *e);
+/* Fills *e for node and remembers it. Ends the caller's reference. */
+int lookup_reply(struct fs *fs, struct node *node, struct fuse_entry_param *e);
 
 #endif

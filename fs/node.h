@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "fs/names.h"
 #include "store/base/buf.h"
 
 /*
@@ -98,6 +99,7 @@ struct node {
 	struct buf witness;        /* a family: see keep.c */
 	uint8_t *name;             /* owned */
 	size_t name_size;
+	uint64_t hash; /* of parent, kind and name */
 };
 
 struct nodes {
@@ -172,16 +174,9 @@ int node_rename(struct nodes *nodes, struct node *node, struct bytes name);
 /* Exchanges the names of two nodes of one parent and kind. */
 void node_exchange(struct nodes *nodes, struct node *a, struct node *b);
 
-/* The names of a directory's local children, sorted. */
-struct node_names {
-	struct bytes *names; /* into memory */
-	size_t count;
-	struct buf memory;
-};
-
-int node_locals(struct nodes *nodes, struct node *parent,
-		struct node_names *out);
-void node_names_release(struct node_names *names);
+/* Adds the names of a directory's local children. 0 or -ENOMEM. */
+int node_add_locals(struct nodes *nodes, struct node *parent,
+		    struct names *out);
 bool node_has_locals(struct nodes *nodes, struct node *parent);
 
 /*
@@ -200,10 +195,13 @@ void path_release(struct path *path);
 /* Where a node of this kind puts its name; NULL: nowhere. */
 struct bytes *path_part(struct path *path, enum node_kind kind);
 
+#define ROOT_INO 1
 /* st_ino of a child, from its directory's. Never 0 or 1. */
 uint64_t ino_of_child(uint64_t parent_ino, enum node_kind kind,
 		      struct bytes name);
 uint64_t node_ino(struct nodes *nodes, struct node *node);
+/* The same of data, by its path. */
+uint64_t path_ino(const struct path *path, enum node_kind kind);
 
 /* Appends the path as seen from the mount point, for messages. */
 int node_print_path(struct nodes *nodes, struct node *node, struct buf *out);

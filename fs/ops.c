@@ -102,7 +102,7 @@ static void reply_attr(struct fs *fs, fuse_req_t req, struct node *node)
 {
 	struct stat st;
 	double timeout;
-	int err = attr_node(fs, node, NULL, &st, &timeout);
+	int err = attr_node(fs, node, &st, &timeout);
 
 	if (err)
 		fs_reply_error(fs, req, node, NULL, err);
@@ -176,7 +176,7 @@ static int set_owner_and_mode(struct fs *fs, struct node *node,
 		return 0;
 	if (node_is_past(node))
 		return -EROFS;
-	err = attr_node(fs, node, NULL, &st, &timeout);
+	err = attr_node(fs, node, &st, &timeout);
 	if (err)
 		return err;
 	if ((!(to_set & FUSE_SET_ATTR_MODE) ||

@@ -83,10 +83,24 @@ uint64_t ino_of_child(uint64_t parent_ino, enum node_kind kind,
 	return ino > 1 ? ino : ino + 2;
 }
 
+uint64_t path_ino(const struct path *path, enum node_kind kind)
+{
+	const struct bytes names[] = { [NODE_TABLE] = path->table,
+				       [NODE_ROW] = path->row,
+				       [NODE_FAMILY] = path->family,
+				       [NODE_CELL] = path->qualifier };
+	enum node_kind k;
+	uint64_t ino = ROOT_INO;
+
+	for (k = NODE_TABLE; k <= kind; k++)
+		ino = ino_of_child(ino, k, names[k]);
+	return ino;
+}
+
 static uint64_t ino_locked(const struct node *node)
 {
 	if (!node->parent)
-		return 1;
+		return ROOT_INO;
 	/* As deep as a path is, which the kernel bounds to 2,048 names. */
 	return ino_of_child(ino_locked(node->parent), node->kind,
 			    node_name(node));
@@ -147,12 +161,6 @@ int node_print_path(struct nodes *nodes, struct node *node, struct buf *out)
 	return err;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return bytes_compare(*(const struct bytes *)a,
-			     *(const struct bytes *)b);
-}
-
 bool node_has_locals(struct nodes *nodes, struct node *parent)
 {
 	bool has;
@@ -163,44 +171,14 @@ bool node_has_locals(struct nodes *nodes, struct node *parent)
 	return has;
 }
 
-int node_locals(struct nodes *nodes, struct node *parent,
-		struct node_names *out)
+int node_add_locals(struct nodes *nodes, struct node *parent, struct names *out)
 {
 	struct node *n;
-	size_t count = 0, i = 0, at = 0;
 	int err = 0;
 
-	memset(out, 0, sizeof(*out));
 	pthread_mutex_lock(&nodes->lock);
-	for (n = parent->locals; n; n = n->sibling)
-		count++;
-	if (count > 0) {
-		out->names = calloc(count, sizeof(*out->names));
-		if (!out->names)
-			err = -ENOMEM;
-	}
-	for (n = parent->locals; n && !err; n = n->sibling) {
-		out->names[i++].size = n->name_size;
-		err = buf_add(&out->memory, n->name, n->name_size);
-	}
+	for (n = parent->locals; n && !err; n = n->sibling)
+		err = names_add(out, node_name(n));
 	pthread_mutex_unlock(&nodes->lock);
-	if (err) {
-		node_names_release(out);
-		return err;
-	}
-	for (i = 0; i < count; i++) {
-		out->names[i].data = out->memory.data + at;
-		at += out->names[i].size;
-	}
-	out->count = count;
-	if (count > 1)
-		qsort(out->names, count, sizeof(*out->names), compare_names);
-	return 0;
-}
-
-void node_names_release(struct node_names *names)
-{
-	free(names->names);
-	buf_release(&names->memory);
-	memset(names, 0, sizeof(*names));
+	return err;
 }

@@ -205,7 +205,7 @@ static int rmdir_local(struct fs *fs, struct node *directory, struct bytes key)
 	/* In this order: a commit makes what is local known to the store. */
 	err = node_has_locals(&fs->nodes, node);
 	if (!err)
-		err = cell_first(fs, &path, node->kind == NODE_FAMILY, 1,
+		err = cell_first(fs, &path, node->kind == NODE_FAMILY, 1, NULL,
 				 &info);
 	path_release(&path);
 	if (err == 1)
