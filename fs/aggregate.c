@@ -1,6 +1,5 @@
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 
 #include "fs/ctl.h"
 #include "store/text.h"
@@ -13,27 +12,6 @@
  * line stops: the write takes the bytes before it, and the next one fails.
  */
 #define LINE_SIZE_MAX 64
-
-int cell_show(const struct cell *cell, struct buf *out)
-{
-	int err;
-
-	if (!cell->aggregate)
-		return buf_add_bytes(out, cell->value);
-	err = aggregate_print(cell, out);
-	return err ? err : buf_add_byte(out, '\n');
-}
-
-uint64_t cell_shown_size(const struct cell *cell)
-{
-	char text[32];
-
-	if (!cell->aggregate)
-		return cell_size(cell);
-	return (uint64_t)snprintf(
-		text, sizeof(text), "%lld\n",
-		(long long)aggregate_number(cell->aggregate, cell->value));
-}
 
 static int file_open(struct fs *fs, struct ctl_file *f)
 {

@@ -1,5 +1,29 @@
+#include <stdio.h>
+
 #include "fs/cell.h"
 #include "fs/seen.h"
+#include "store/text.h"
+
+int cell_show(const struct cell *cell, struct buf *out)
+{
+	int err;
+
+	if (!cell->aggregate)
+		return buf_add_bytes(out, cell->value);
+	err = aggregate_print(cell, out);
+	return err ? err : buf_add_byte(out, '\n');
+}
+
+uint64_t cell_shown_size(const struct cell *cell)
+{
+	char text[32];
+
+	if (!cell->aggregate)
+		return cell_size(cell);
+	return (uint64_t)snprintf(
+		text, sizeof(text), "%lld\n",
+		(long long)aggregate_number(cell->aggregate, cell->value));
+}
 
 static void describe(const struct cell *cell, struct cell_info *info)
 {
