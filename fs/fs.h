@@ -7,6 +7,7 @@
 #include <sys/statvfs.h>
 #include <fuse_lowlevel.h>
 
+#include "fs/device.h"
 #include "fs/errors.h"
 #include "fs/metrics.h"
 #include "fs/mount.h"
@@ -37,6 +38,7 @@ struct fs {
 	struct nodes nodes;
 	struct errors errors;
 	struct metrics metrics;
+	struct device device;
 	struct pins pins;
 	struct draft *drafts; /* all, guarded by nodes.lock */
 	struct dir *dirs;     /* open ones, guarded by nodes.lock */

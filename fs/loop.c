@@ -122,9 +122,11 @@ static int serve(struct loop *l, struct worker *me, struct fuse_buf *buf,
 	while (!l->ended && l->leader == term) {
 		int n;
 
-		me->receives = true;
+		atomic_store_explicit(&me->receives, true,
+				      memory_order_relaxed);
 		n = fuse_session_receive_buf(l->session, buf);
-		me->receives = false;
+		atomic_store_explicit(&me->receives, false,
+				      memory_order_relaxed);
 
 		if (n == 0 || fuse_session_exited(l->session))
 			return 0;
@@ -132,9 +134,11 @@ static int serve(struct loop *l, struct worker *me, struct fuse_buf *buf,
 			continue;
 		if (n < 0)
 			return n;
-		mine = ++l->begun;
+		mine = atomic_fetch_add_explicit(&l->begun, 1,
+						 memory_order_relaxed) +
+		       1;
 		answer(l, buf);
-		l->done = mine;
+		atomic_store_explicit(&l->done, mine, memory_order_relaxed);
 	}
 	return 1;
 }

@@ -194,6 +194,9 @@ static int serve_session(struct fs *fs, const sigset_t *ending,
 
 	if (fuse_session_mount(fs->session, mount_point))
 		return fail(EIO, "the kernel refuses the mount");
+	err = device_use(fs->session);
+	if (err)
+		goto unmount;
 	sd_notifyf(0, "STATUS=%s is served at %s", fs->options->store,
 		   mount_point);
 	err = loop_serve(fs->session, ending, &fs->metrics, tick, fs);
@@ -202,6 +205,7 @@ static int serve_session(struct fs *fs, const sigset_t *ending,
 	sd_notify(0, "STOPPING=1");
 	if (fs_commit_all(fs, true) && !err)
 		err = fail(EIO, "some files could not be committed");
+unmount:
 	fuse_session_unmount(fs->session);
 	return err;
 }
