@@ -81,11 +81,12 @@ int verb_repair(struct verb_call *c)
 	if (err < 0)
 		return verb_failed(c, "Repairing", err);
 	fprintf(c->out,
-		"%llu files linked, %llu copied, %llu written anew, %llu "
-		"losses\n",
+		"%llu files linked, %llu copied, %llu written anew, %llu left "
+		"out, %llu losses\n",
 		(unsigned long long)r.linked_count,
 		(unsigned long long)r.copied_count,
 		(unsigned long long)r.rewritten_count,
+		(unsigned long long)r.left_count,
 		(unsigned long long)r.lost_count);
 	return 0;
 }

@@ -162,9 +162,11 @@ const struct verb verbs[] = {
 	  "Reads every file of the store, which must not be mounted, and\n"
 	  "makes <dir>, which must not be there yet, a store of all that is\n"
 	  "whole. Prints a line for each thing that is lost: the file, the\n"
-	  "place in it, why, and between which rows. The damaged store stays\n"
-	  "as it is. Files that are whole are linked, where the file system\n"
-	  "can. Then look at <dir>, and put it in the store's place:\n"
+	  "place in it, why, and between which rows; and for each file that\n"
+	  "is of no use, or may be of none, and is left out. The damaged\n"
+	  "store stays as it is. Files that are whole are linked, where the\n"
+	  "file system can. Then look at <dir>, and put it in the store's\n"
+	  "place:\n"
 	  "    mv <store> <store>.damaged && mv <dir> <store>\n",
 	  verb_repair },
 	{ "samplekeys", VERB_READS, "samplekeys <table>",

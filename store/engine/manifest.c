@@ -299,7 +299,8 @@ static int apply_numbers(struct manifest *m, const struct edit *e)
 /* Files while edits are replayed; ssts are opened once, at the end. */
 struct replay {
 	struct manifest *m;
-	struct edit files; /* added: what is live */
+	struct edit files;                /* added: what is live */
+	struct manifest_history *history; /* to be told, or NULL */
 	bool any;
 };
 
@@ -322,6 +323,23 @@ static int replay_blobs(struct edit *files, const struct edit *e)
 			err = edit_add_blob(files, e->blobs[i].id,
 					    e->blobs[i].final_size);
 	}
+	return err;
+}
+
+static int note_history(struct replay *r, const struct edit *e)
+{
+	struct manifest_history *h = r->history;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < e->removed_count && err == 0; i++)
+		err = edit_remove_file(&r->files, e->removed[i].level,
+				       e->removed[i].id);
+	for (i = 0; i < e->dropped_count && err == 0; i++)
+		err = edit_drop_blob(&r->files, e->dropped_blobs[i]);
+	for (i = 0; i < e->log_count; i++)
+		if (e->logs[i].id > h->newest_log)
+			h->newest_log = e->logs[i].id;
 	return err;
 }
 
@@ -356,6 +374,8 @@ static int replay_edit(void *context, struct bytes record)
 		err = replay_blobs(&r->files, &e);
 	if (err == 0)
 		err = apply_numbers(r->m, &e);
+	if (err == 0 && r->history)
+		err = note_history(r, &e);
 	r->any = true;
 	edit_release(&e);
 	return err;
@@ -396,17 +416,17 @@ static int replay(struct manifest *m, const struct root *root)
 	return err;
 }
 
-int manifest_read(struct volume *v, struct edit *state, uint64_t *cut_size)
+int manifest_read(struct volume *v, struct manifest_history *h)
 {
 	struct manifest m = { .volume = v };
 	struct wal_replay result = { 0 };
-	struct replay r = { .m = &m };
+	struct replay r = { .m = &m, .history = h };
 	struct buf raw = BUF_INIT;
-	struct root root;
+	struct root root = { 0, 0 };
 	size_t i;
 	int err;
 
-	*state = (struct edit)EDIT_INIT;
+	*h = (struct manifest_history){ .state = EDIT_INIT };
 	err = v->ops->root_get(v, &m.root_version, &raw);
 	if (err == 0)
 		err = root_decode(v, buf_bytes(&raw), &root);
@@ -415,13 +435,11 @@ int manifest_read(struct volume *v, struct edit *state, uint64_t *cut_size)
 	for (i = 0; i < m.log_count && err == 0; i++)
 		err = edit_add_log(&r.files, m.logs[i].id,
 				   m.logs[i].final_size);
-	r.files.last_seq = m.last_seq;
-	r.files.gc_time_us = m.gc_time_us;
-	*cut_size = result.cut_size;
-	if (err == 0)
-		*state = r.files;
-	else
-		edit_release(&r.files);
+	h->state = r.files;
+	h->state.last_seq = m.last_seq;
+	h->state.gc_time_us = m.gc_time_us;
+	h->edits_id = root.edits_id;
+	h->cut_size = result.cut_size;
 	free(m.logs);
 	buf_release(&raw);
 	return err;

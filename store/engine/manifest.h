@@ -95,10 +95,18 @@ int manifest_apply(struct manifest *m, const struct edit *e);
 
 /* The whole state as one edit, which is to be released. */
 int manifest_state(const struct manifest *m, struct edit *e);
-/* That of a volume of which no other file is opened, since they may be missing.
- * *cut_size: the bytes of an edit at its end that is not whole. -ENOENT without
- * a root, -ERR_manifest_damaged, -ERR_wal_damaged. */
-int manifest_read(struct volume *v, struct edit *state, uint64_t *cut_size);
+/* That of a volume of which no other file is opened, since they may be missing,
+ * and what its edits did. */
+struct manifest_history {
+	struct edit state;   /* also all ssts removed, all blob files dropped */
+	uint64_t edits_id;   /* of the edit log */
+	uint64_t newest_log; /* that an edit names, or 0 */
+	uint64_t cut_size;   /* bytes of an edit at its end that is not whole */
+};
+
+/* -ENOENT without a root, -ERR_manifest_damaged, -ERR_wal_damaged. state is to
+ * be released, also after an error. */
+int manifest_read(struct volume *v, struct manifest_history *h);
 /* Makes a store of a volume that has the files of this state and no root. */
 int manifest_write(struct volume *to, uint32_t epoch, uint64_t edits_id,
 		   const struct edit *state);

@@ -1,41 +1,14 @@
-#include "store/engine/repair.h"
+#include "store/engine/repair_state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "store/base/coding.h"
 #include "store/base/err.h"
-#include "store/engine/state.h"
 
 #define COPY_SIZE (1 << 20)
 
-struct repair {
-	struct volume *from, *to;
-	const struct engine_options *options;
-	const struct repair_report *report;
-	struct repair_result *result;
-	struct cache *cache;
-	struct edit found; /* what there is, or should be */
-	struct edit state; /* what the new store has */
-	uint32_t epoch;    /* of the new store */
-	uint32_t next_number;
-	struct version *blobs; /* of the damaged store, that were taken over */
-	bool has_manifest;
-	uint64_t load_seq; /* for bulk loads of which it is not known */
-
-	/* The sst under way. */
-	struct sst_builder *builder;
-	uint64_t id;
-	uint32_t level;
-	uint64_t sst_seq;     /* the largest of its entries */
-	uint64_t largest_seq; /* of all ssts of the new store */
-	int failed;           /* to write a tombstone into it */
-	struct buf raw, scratch;
-
-	struct memtable *memtable; /* of log records */
-};
-
-/* Tells of what the last error, err, took away. */
-static int lose(struct repair *r, int err, struct bytes after,
+int repair_lose(struct repair *r, int err, struct bytes after,
 		struct bytes before)
 {
 	char text[700];
@@ -44,11 +17,10 @@ static int lose(struct repair *r, int err, struct bytes after,
 	snprintf(text, sizeof(text), "%s%s%s", err_detail(),
 		 -err < ERR_BASE ? ": " : "",
 		 -err < ERR_BASE ? err_text(err) : "");
-	return r->report->lost(r->report->context, text, after, before);
+	return r->report->tell(r->report->context, text, after, before);
 }
 
-/* Errors that are no damage. */
-static bool is_final(int err)
+bool repair_is_final(int err)
 {
 	return err == -ENOMEM || err == -EMFILE || err == -ENFILE ||
 	       err == -ERR_format_newer;
@@ -111,7 +83,8 @@ static int add_entry(void *context, struct bytes key, struct bytes value)
 	int err = key_kind(key) == KEY_BLOB ? check_large(r, value) : 0;
 
 	if (err < 0)
-		return is_final(err) ? err : lose(r, err, key, key);
+		return repair_is_final(err) ? err
+					    : repair_lose(r, err, key, key);
 	if (!r->builder)
 		err = begin_sst(r);
 	if (key_seq(key) > r->sst_seq)
@@ -136,7 +109,7 @@ static int lost_entries(void *context, const char *problem, struct bytes after,
 			struct bytes before)
 {
 	(void)problem; /* is in err_detail() */
-	return lose(context, -ERR_sst_malformed, after, before);
+	return repair_lose(context, -ERR_sst_malformed, after, before);
 }
 
 static int lost_tombstones(void *context, const char *problem)
@@ -150,7 +123,7 @@ static int lost_tombstones(void *context, const char *problem)
 	snprintf(text, sizeof(text), "%s", problem);
 	fail(ERR_sst_malformed, "%s; what its range deletions hid may be back",
 	     text);
-	return lose(r, -ERR_sst_malformed, BYTES_NONE, BYTES_NONE);
+	return repair_lose(r, -ERR_sst_malformed, BYTES_NONE, BYTES_NONE);
 }
 
 /* Adds an sst that is there to the new store. Entries of a bulk load have no
@@ -216,7 +189,7 @@ static int settle_seq(struct repair *r, const char *path, uint64_t *seq)
 		   "%s: when it was loaded is lost with the manifest; what was "
 		   "deleted or overwritten since then may be back",
 		   path);
-	return lose(r, err, BYTES_NONE, BYTES_NONE);
+	return repair_lose(r, err, BYTES_NONE, BYTES_NONE);
 }
 
 static int salvage_sst(struct repair *r, struct reader *reader, uint64_t seq)
@@ -230,9 +203,20 @@ static int salvage_sst(struct repair *r, struct reader *reader, uint64_t seq)
 	};
 	int err = sst_salvage(reader, &to);
 
+	r->harmed = true;
 	if (err == 0 && r->builder)
 		err = settle_seq(r, reader->path, &seq);
 	return end_sst(r, err, seq);
+}
+
+static bool is_load(const struct repair *r, uint64_t seq)
+{
+	size_t i;
+
+	for (i = 0; i < r->marks.size; i += 8)
+		if (get_u64le(r->marks.data + i) == seq)
+			return true;
+	return false;
 }
 
 /* A whole sst stays as it is. */
@@ -244,6 +228,8 @@ static int keep_sst(struct repair *r, const struct sst *sst,
 	int err, linked;
 
 	r->sst_seq = sst_properties(sst)->largest_seq;
+	if (r->sst_seq > r->whole_seq && !is_load(r, r->sst_seq))
+		r->whole_seq = r->sst_seq;
 	err = settle_seq(r, reader->path, &seq);
 	if (err < 0)
 		return err;
@@ -265,20 +251,22 @@ static int take_sst(struct repair *r, const struct manifest_file *f)
 	r->level = f->level;
 	r->sst_seq = 0;
 	err = r->from->ops->open(r->from, name, &reader);
+	r->harmed |= err < 0;
 	if (err < 0)
-		return is_final(err) ? err
-				     : lose(r, err, BYTES_NONE, BYTES_NONE);
+		return repair_is_final(err)
+			       ? err
+			       : repair_lose(r, err, BYTES_NONE, BYTES_NONE);
 	err = sst_open(reader, r->cache, f->id, &sst);
 	if (err == 0) {
 		err = check_sst(r, sst);
 		if (err == 0)
 			err = keep_sst(r, sst, reader, name, f);
-		else if (!is_final(err))
+		else if (!repair_is_final(err))
 			err = salvage_sst(r, reader, f->seq);
 		sst_close(sst);
 		return err;
 	}
-	if (!is_final(err))
+	if (!repair_is_final(err))
 		err = salvage_sst(r, reader, f->seq);
 	r->from->ops->reader_close(reader);
 	return err;
@@ -322,7 +310,7 @@ static int bring_blob(struct repair *r, const char *name, uint64_t id,
 
 	if (err == 0)
 		err = blob_header_check(header, id, reader->path);
-	if (is_final(err))
+	if (repair_is_final(err))
 		return err;
 	if (err == 0) {
 		err = r->from->ops->link(r->from, name, r->to);
@@ -348,7 +336,7 @@ static int take_blob(struct repair *r, uint64_t id)
 	manifest_name(id, "blob", name);
 	err = r->from->ops->open(r->from, name, &reader);
 	if (err < 0)
-		return is_final(err) ? err : 0;
+		return repair_is_final(err) ? err : 0;
 	size = reader->size;
 	if (size > BLOB_HEADER_SIZE) {
 		err = bring_blob(r, name, id, reader);
@@ -406,10 +394,11 @@ static int take_record(void *context, struct bytes record)
 
 	err = batch_parse(record, &batch, &seq);
 	if (err < 0)
-		return is_final(err) ? err
-				     : lose(r, err, BYTES_NONE, BYTES_NONE);
+		return repair_is_final(err)
+			       ? err
+			       : repair_lose(r, err, BYTES_NONE, BYTES_NONE);
 	/* What is in ssts may have been merged with later deletions there. */
-	if (r->has_manifest && seq + batch.count - 1 <= r->found.last_seq)
+	if (seq + batch.count - 1 <= r->flushed_seq)
 		return 0;
 	if (r->memtable && !memtable_fits(r->memtable, &batch)) {
 		err = flush_records(r);
@@ -423,7 +412,7 @@ static int take_record(void *context, struct bytes record)
 			err = fail(ERR_wal_malformed,
 				   "%s: log record of %zu bytes", r->from->path,
 				   record.size);
-			return lose(r, err, BYTES_NONE, BYTES_NONE);
+			return repair_lose(r, err, BYTES_NONE, BYTES_NONE);
 		}
 		err = memtable_new(size, &r->memtable);
 		if (err < 0)
@@ -436,7 +425,7 @@ static int take_record(void *context, struct bytes record)
 static int lost_records(void *context, const char *problem)
 {
 	(void)problem; /* is in err_detail() */
-	return lose(context, -ERR_wal_damaged, BYTES_NONE, BYTES_NONE);
+	return repair_lose(context, -ERR_wal_damaged, BYTES_NONE, BYTES_NONE);
 }
 
 static int take_log(struct repair *r, const struct manifest_log *log)
@@ -448,141 +437,13 @@ static int take_log(struct repair *r, const struct manifest_log *log)
 	manifest_name(log->id, "log", name);
 	err = r->from->ops->open(r->from, name, &reader);
 	if (err < 0)
-		return is_final(err) ? err
-				     : lose(r, err, BYTES_NONE, BYTES_NONE);
+		return repair_is_final(err)
+			       ? err
+			       : repair_lose(r, err, BYTES_NONE, BYTES_NONE);
 	err = wal_salvage(reader, log->id, log->final_size, take_record,
 			  lost_records, r);
 	r->from->ops->reader_close(reader);
 	return err;
-}
-
-static int is_of_a_store(void *context, const char *name)
-{
-	const char *suffix;
-	uint64_t id;
-
-	*(bool *)context |= manifest_parse_name(name, &id, &suffix);
-	return 0;
-}
-
-int engine_repairable(struct volume *from)
-{
-	struct buf root = BUF_INIT;
-	bool is = false;
-	uint64_t version;
-	int err = from->ops->list(from, is_of_a_store, &is);
-
-	if (err == 0 && !is &&
-	    from->ops->root_get(from, &version, &root) == -ENOENT)
-		err = fail(ERR_not_a_store,
-			   "%s: no store, there is no file of one in it",
-			   from->path);
-	buf_release(&root);
-	return err;
-}
-
-static int find_epoch(void *context, const char *name)
-{
-	struct repair *r = context;
-	const char *suffix;
-	uint64_t id;
-
-	if (manifest_parse_name(name, &id, &suffix) && id >> 32 >= r->epoch)
-		r->epoch = (uint32_t)(id >> 32) + 1;
-	return 0;
-}
-
-/* A file that is there, when no manifest says which count. */
-static int find_file(void *context, const char *name)
-{
-	struct repair *r = context;
-	const char *suffix;
-	uint64_t id;
-
-	if (!manifest_parse_name(name, &id, &suffix))
-		return 0;
-	if (strcmp(suffix, "sst") == 0)
-		return edit_add_file(&r->found, 0, id, 0);
-	if (strcmp(suffix, "log") == 0)
-		return edit_add_log(&r->found, id, 0);
-	return strcmp(suffix, "blob") == 0 ? edit_add_blob(&r->found, id, 0)
-					   : 0;
-}
-
-static int by_id(const void *a, const void *b)
-{
-	const struct manifest_log *x = a, *y = b;
-
-	return (x->id > y->id) - (x->id < y->id);
-}
-
-/* Bulk loads come after all that other ssts hold. */
-static int settle_load_seq(struct repair *r)
-{
-	char name[VOLUME_NAME_MAX + 1];
-	struct reader *reader;
-	struct sst *sst;
-	size_t i;
-	int err = 0;
-
-	for (i = 0; i < r->found.added_count && !is_final(err); i++) {
-		manifest_name(r->found.added[i].id, "sst", name);
-		err = r->from->ops->open(r->from, name, &reader);
-		if (err < 0)
-			continue; /* told later */
-		err = sst_open(reader, NULL, r->found.added[i].id, &sst);
-		if (err < 0) {
-			r->from->ops->reader_close(reader);
-			continue;
-		}
-		if (sst_properties(sst)->largest_seq > r->load_seq)
-			r->load_seq = sst_properties(sst)->largest_seq;
-		sst_close(sst);
-	}
-	r->load_seq++;
-	return is_final(err) ? err : 0;
-}
-
-/* As a crash may leave it, or it was cut later: which it was, nothing tells. */
-static int lose_edit(struct repair *r, uint64_t size)
-{
-	int err = fail(ERR_manifest_damaged,
-		       "%s: the manifest ends with %llu bytes of a change that "
-		       "is not whole; what it and later ones added is left out",
-		       r->from->path, (unsigned long long)size);
-
-	return lose(r, err, BYTES_NONE, BYTES_NONE);
-}
-
-static int find_all(struct repair *r)
-{
-	uint64_t cut_size = 0;
-	int err = r->from->ops->list(r->from, find_epoch, r);
-
-	if (err < 0)
-		return err;
-	err = manifest_read(r->from, &r->found, &cut_size);
-	r->has_manifest = err == 0;
-	if (r->has_manifest)
-		return cut_size > 0 ? lose_edit(r, cut_size) : 0;
-	if (is_final(err))
-		return err;
-	err = lose(r, err, BYTES_NONE, BYTES_NONE);
-	if (err == 0)
-		err = r->from->ops->list(r->from, find_file, r);
-	if (err == 0 && r->found.added_count == 0 && r->found.log_count == 0)
-		err = fail(ERR_not_a_store,
-			   "%s: no sst and no log is left of the store",
-			   r->from->path);
-	if (err < 0)
-		return err;
-	if (r->found.log_count > 0)
-		qsort(r->found.logs, r->found.log_count, sizeof(*r->found.logs),
-		      by_id);
-	if (r->found.blob_count > 0)
-		qsort(r->found.blobs, r->found.blob_count,
-		      sizeof(*r->found.blobs), by_id);
-	return settle_load_seq(r);
 }
 
 static int take_all(struct repair *r)
@@ -594,6 +455,8 @@ static int take_all(struct repair *r)
 		err = take_blob(r, r->found.blobs[i].id);
 	for (i = 0; i < r->found.added_count && err == 0; i++)
 		err = take_sst(r, &r->found.added[i]);
+	if (r->logs_known && !r->harmed && r->whole_seq > r->flushed_seq)
+		r->flushed_seq = r->whole_seq;
 	for (i = 0; i < r->found.log_count && err == 0; i++)
 		err = take_log(r, &r->found.logs[i]);
 	if (err == 0)
@@ -644,7 +507,7 @@ int engine_repair(struct volume *from, struct volume *to,
 	if (err == 0)
 		err = version_new(&r.blobs);
 	if (err == 0)
-		err = find_all(&r);
+		err = repair_find(&r);
 	if (err == 0)
 		err = take_all(&r);
 	version_put(r.blobs);
@@ -652,12 +515,13 @@ int engine_repair(struct volume *from, struct volume *to,
 	edit_release(&r.state);
 	buf_release(&r.raw);
 	buf_release(&r.scratch);
+	buf_release(&r.marks);
 	if (r.memtable)
 		memtable_put(r.memtable);
 	if (r.cache)
 		cache_free(r.cache);
 	to->ops->lease_release(to);
-	if (err == 0 && !r.has_manifest)
+	if (err == 0 && r.any_order)
 		err = order_levels(&r);
 	return err;
 }

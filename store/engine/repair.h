@@ -8,18 +8,21 @@
  * left as it is. Whole files are linked; of others what is whole is written
  * anew, entry by entry with its sequence, and so are logs. What a lost deletion
  * had hidden is back. With the manifest lost, every file that is there counts,
- * and the order of sequences alone decides.
+ * and the order of sequences alone decides; with its end lost, those that may
+ * be part of what it lacks: see repair_find.c.
  */
 struct repair_result {
 	uint64_t linked_count, copied_count; /* files */
 	uint64_t rewritten_count;            /* ssts and logs */
+	uint64_t left_count;                 /* files that were left out */
 	uint64_t lost_count;                 /* what was told of */
 };
 
 struct repair_report {
 	/* One sentence about what cannot be read, and encoded keys between
-	 * which entries are lost; an empty one is a bound that is not known. */
-	int (*lost)(void *context, const char *problem, struct bytes after,
+	 * which entries are lost; an empty one is a bound that is not known. Or
+	 * about a file that was left out. */
+	int (*tell)(void *context, const char *problem, struct bytes after,
 		    struct bytes before);
 	void *context;
 };

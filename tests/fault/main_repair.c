@@ -111,16 +111,16 @@ static void damage(struct sweep *w, const char *name, size_t every,
 		uint8_t *byte = (uint8_t *)(uintptr_t)content.data + bit / 8;
 
 		*byte ^= (uint8_t)(1 << bit % 8);
-		judge(w, name, "bit", bit, 100);
+		judge(w, name, "bit", bit, 140);
 		*byte ^= (uint8_t)(1 << bit % 8);
 	}
 	if (strcmp(name, "root") == 0)
 		return;
 	w->volume = ruin_build(); /* a clone would share the bytes */
 	volume_mem_truncate(w->volume, name, content.size / 2);
-	judge(w, name, "cut to", content.size / 2, 2 * RUIN_ROWS);
+	judge(w, name, "cut to", content.size / 2, RUIN_CELLS);
 	must(w->volume->ops->remove(w->volume, name), "remove");
-	judge(w, name, "removed, of", content.size, 2 * RUIN_ROWS);
+	judge(w, name, "removed, of", content.size, RUIN_CELLS);
 	w->volume->ops->close(w->volume);
 	w->volume = whole;
 }

@@ -89,7 +89,7 @@ static void repair(const struct ruin *r, enum whose whose, uint64_t n,
 	struct repair_result result;
 	struct volume *from, *to, *failing;
 
-	*o = (struct outcome){ .missing = 2 * RUIN_ROWS };
+	*o = (struct outcome){ .missing = RUIN_CELLS };
 	must(volume_mem_kill_clone(r->volume, &from), "clone");
 	must(volume_mem_new(&to), "volume");
 	volume_mem_keep(to);

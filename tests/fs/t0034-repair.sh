@@ -40,6 +40,7 @@ refuse "check finds it" "$TABLETFS" check
 md5sum "$store"/*-* "$store/root" >sums
 "$TABLETFS" repair new >told
 same "repair" 0 "$?"
+check "leaves no file out" grep -q "written anew, 0 left out, 2 losses" told
 check "leaves the store as it was" md5sum --status -c sums
 check "tells of the block" \
 	grep -q "$(basename "$sst"): block at offset .* to table t row" told
