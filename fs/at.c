@@ -56,47 +56,33 @@ static int find(struct fs *fs, const struct at_view *view,
 	return err == -ERR_no_table ? 0 : err < 0 ? err : found;
 }
 
-static int reply(struct fs *fs, struct node *node, struct fuse_entry_param *e)
+static int enter_time(struct fs *fs, struct node *directory, struct bytes name,
+		      struct node **out)
 {
-	int err = lookup_reply(fs, node, e);
-
-	return err ? err : 1;
-}
-
-static int lookup_time(struct fs *fs, struct node *directory, struct bytes name,
-		       struct fuse_entry_param *e)
-{
-	struct node *node;
 	uint64_t us;
 	int err;
 
-	if (bytes_equal(name, BYTES_LITERAL("now"))) {
-		err = pin_now(fs, directory, &node);
-	} else {
-		if (time_parse(name, &us))
-			return fail(ENOENT, "%s", err_detail());
+	if (bytes_equal(name, BYTES_LITERAL("now")))
+		err = pin_now(fs, directory, out);
+	else if (time_parse(name, &us))
+		err = fail(ENOENT, "%s", err_detail());
+	else
 		err = node_enter(&fs->nodes, directory, NODE_AT_TIME, name,
-				 &node);
-	}
-	if (!err)
-		err = reply(fs, node, e);
-	/* Each lookup of now counts as a use, and may lead to another. */
-	e->entry_timeout = 0;
-	return err;
+				 out);
+	return err ? err : 1;
 }
 
 int at_lookup(struct fs *fs, struct node *directory, struct bytes name,
-	      struct fuse_entry_param *e)
+	      struct node **out)
 {
 	struct buf key = BUF_INIT;
 	struct cell_info info;
 	struct at_view view;
-	struct node *node;
 	struct path path;
 	int err;
 
 	if (directory->kind == NODE_AT)
-		return lookup_time(fs, directory, name, e);
+		return enter_time(fs, directory, name, out);
 	err = at_open(fs, directory, &view);
 	if (err)
 		return err;
@@ -109,12 +95,10 @@ int at_lookup(struct fs *fs, struct node *directory, struct bytes name,
 			   NULL);
 		path_release(&path);
 	}
-	if (err == 1) {
-		err = node_enter(&fs->nodes, directory, lookup_kind(directory),
-				 buf_bytes(&key), &node);
-		if (!err)
-			err = reply(fs, node, e);
-	}
+	if (err == 1 &&
+	    node_enter(&fs->nodes, directory, lookup_kind(directory),
+		       buf_bytes(&key), out))
+		err = -ENOMEM;
 	at_close(fs, &view);
 	buf_release(&key);
 	return err;

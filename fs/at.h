@@ -35,9 +35,9 @@ void at_close(struct fs *fs, struct at_view *view);
 /* A filter that passes what view sees, or NULL if that is all. */
 int at_filter(const struct at_view *view, struct filter **out);
 
-/* As lookup_name, in .at and below. */
+/* The child of this name, in .at and below: 1, referenced, 0 or an error. */
 int at_lookup(struct fs *fs, struct node *directory, struct bytes name,
-	      struct fuse_entry_param *e);
+	      struct node **out);
 /* Attributes but owner and mode. */
 int at_attr(struct fs *fs, struct node *node, const struct path *path,
 	    uint64_t ino, struct stat *st, double *timeout);

@@ -1,7 +1,6 @@
 #include <errno.h>
 
 #include "fs/attr.h"
-#include "fs/ctl.h"
 #include "fs/draft.h"
 
 /* A directory whose table has an age rule. */
@@ -193,8 +192,6 @@ int attr_node(struct fs *fs, struct node *node, struct stat *st,
 	int err;
 
 	*timeout = 0;
-	if (!node_is_data(node))
-		return ctl_attr(fs, node, st, timeout);
 	if (node->kind == NODE_ROOT) {
 		attr_directory(fs, ROOT_INO, node->timestamp_us, st);
 		*timeout = attr_timeout(fs, &rules);

@@ -33,7 +33,7 @@ double attr_cell_timeout(struct fs *fs, const struct path *path,
  * timeout at most. */
 double attr_keep(struct fs *fs, struct node *node, double timeout);
 
-/* Those of any node. -ENOENT if it has gone. */
+/* Those of a node of data. -ENOENT if it has gone. */
 int attr_node(struct fs *fs, struct node *node, struct stat *st,
 	      double *timeout);
 /* The same of a node of data below the root, whose path and rules are at hand;

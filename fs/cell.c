@@ -84,6 +84,62 @@ int cell_stat(struct fs *fs, const struct path *path, uint64_t size,
 	return err;
 }
 
+static bool timestamp_of(struct bytes name, uint64_t *timestamp_us)
+{
+	size_t i;
+
+	*timestamp_us = 0;
+	if (name.size == 0 || name.size > 19 ||
+	    (name.data[0] == '0' && name.size > 1))
+		return false;
+	for (i = 0; i < name.size; i++) {
+		if (name.data[i] < '0' || name.data[i] > '9')
+			return false;
+		*timestamp_us = *timestamp_us * 10 + (name.data[i] - '0');
+	}
+	return true;
+}
+
+int cell_version(struct fs *fs, const struct path *path, struct cell_info *info,
+		 struct buf *value)
+{
+	struct scan_range range = {
+		.table = path->table,
+		.row = path->row,
+		.has_family = true,
+		.has_qualifier = true,
+		.family = path->family,
+		.qualifier = path->qualifier,
+		.keep_large = true,
+	};
+	struct scan *scan;
+	struct cell cell;
+	uint64_t timestamp_us;
+	int err;
+
+	if (!timestamp_of(path->leaf, &timestamp_us))
+		return 0;
+	err = scan_open(fs->store, NULL, &range, &scan);
+	if (err)
+		return err;
+	do
+		err = scan_next(scan, CURSOR_VERSION, &cell);
+	while (err == 1 && cell.timestamp_us > timestamp_us);
+	if (err == 1 && cell.timestamp_us != timestamp_us)
+		err = 0;
+	if (err == 1) {
+		info->timestamp_us = cell.timestamp_us;
+		info->seq = cell.seq;
+		info->size = cell_shown_size(&cell);
+		if (value)
+			err = cell.aggregate ? cell_show(&cell, value)
+					     : scan_load(scan, &cell, value);
+		err = err < 0 ? err : 1;
+	}
+	scan_close(scan);
+	return err;
+}
+
 static bool has_age(const struct gc_policy *policy)
 {
 	if (!policy)

@@ -33,6 +33,11 @@ int cell_newest(struct fs *fs, const struct path *path, struct cell_info *info,
 int cell_stat(struct fs *fs, const struct path *path, uint64_t size,
 	      struct cell_info *info);
 
+/* The version of path's column with the timestamp that is path's leaf: 1, 0 or
+ * an error; value, if not NULL, gets its bytes appended. */
+int cell_version(struct fs *fs, const struct path *path, struct cell_info *info,
+		 struct buf *value);
+
 /* What of a table's schema decides about files. */
 struct cell_rules {
 	bool millis;     /* timestamps are multiples of 1000 */

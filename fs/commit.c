@@ -21,6 +21,13 @@ struct commit {
 	uint64_t seq;          /* of it, or 0: not known */
 };
 
+uint64_t draft_time(const struct draft *d)
+{
+	if (d->dirty)
+		return d->has_pending ? d->pending_us : d->modified_us;
+	return d->base_us;
+}
+
 #define NO_TIME UINT64_MAX
 
 /* The first timestamp allowed that is not before us. */

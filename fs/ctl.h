@@ -22,7 +22,10 @@ const struct ctl_entry *ctl_entry_at(enum node_kind parent, size_t *index);
 bool ctl_is_offered(struct fs *fs, struct node *directory,
 		    const struct ctl_entry *entry);
 
-/* As lookup_name, in a control directory, or a dotted name in one of data. */
+/* The file type and permissions of a control node. */
+mode_t ctl_mode(const struct node *node);
+
+/* As entry_lookup, in a control directory, or a dotted name in one of data. */
 int ctl_lookup(struct fs *fs, struct node *directory, struct bytes name,
 	       struct fuse_entry_param *e);
 int ctl_attr(struct fs *fs, struct node *node, struct stat *st,
@@ -91,11 +94,6 @@ int drop_preview(struct fs *fs, struct node *node, struct bytes table,
  * .tabletfs/metrics. */
 int ctl_print_stats(struct fs *fs, struct buf *out);
 int ctl_print_metrics(struct fs *fs, struct buf *out);
-
-/* The version of path's column with the timestamp that is path's leaf: 1, 0 or
- * an error; value, if not NULL, gets its bytes appended. */
-int ctl_find_version(struct fs *fs, const struct path *path,
-		     struct cell_info *info, struct buf *value);
 
 /*
  * Files that take lines. Gives each the lines that data completes, after what

@@ -148,17 +148,6 @@ static int text_open(struct fs *fs, struct ctl_file *f)
 	return (f->flags & O_ACCMODE) == O_WRONLY ? 0 : text_show(fs, f);
 }
 
-int ctl_read_text(struct fs *fs, struct ctl_file *f, uint64_t offset,
-		  size_t size, struct buf *out)
-{
-	(void)fs;
-	if (offset >= f->out.size)
-		return 0;
-	if (size > f->out.size - offset)
-		size = f->out.size - (size_t)offset;
-	return buf_add(out, f->out.data + offset, size);
-}
-
 static ssize_t text_write(struct fs *fs, struct ctl_file *f, struct bytes data,
 			  uint64_t offset)
 {
@@ -272,7 +261,7 @@ static int version_open(struct fs *fs, struct ctl_file *f)
 
 	if (f->node->kind == NODE_AT_CELL)
 		return at_read(fs, f->node, &f->path, &f->out);
-	err = ctl_find_version(fs, &f->path, &info, &f->out);
+	err = cell_version(fs, &f->path, &info, &f->out);
 
 	return err < 0 ? err : err == 0 ? -ENOENT : 0;
 }

@@ -9,6 +9,7 @@
 #include "fs/listing.h"
 #include "fs/lookup.h"
 #include "fs/loop.h"
+#include "fs/notify.h"
 
 /* Beyond this many, readdirplus gives names only: their lookups would cost more
  * than they save, in time and in the kernel's memory. */
@@ -25,9 +26,8 @@ struct mark {
 
 struct dir {
 	pthread_mutex_t lock;
-	struct node *node;     /* referenced */
-	struct dir *following; /* of all open ones, guarded by nodes.lock */
-	struct dir *preceding;
+	struct node *node; /* referenced */
+	struct watch watch;
 	uint64_t ino, parent_ino;
 	enum name_level level;
 	struct listing *listing; /* NULL before the first readdir */
@@ -59,31 +59,9 @@ int dir_open(struct fs *fs, struct node *node, struct dir **out)
 	*d = (struct dir){ .node = node, .level = lookup_level(node) };
 	pthread_mutex_init(&d->lock, NULL);
 	node_get(&fs->nodes, node);
-	pthread_mutex_lock(&fs->nodes.lock);
-	d->following = fs->dirs;
-	if (d->following)
-		d->following->preceding = d;
-	fs->dirs = d;
-	pthread_mutex_unlock(&fs->nodes.lock);
+	watch_start(fs, &d->watch, node);
 	*out = d;
 	return 0;
-}
-
-size_t dir_open_ids(struct fs *fs, uint64_t *ids, size_t max)
-{
-	struct dir *d;
-	size_t count = 0;
-
-	pthread_mutex_lock(&fs->nodes.lock);
-	for (d = fs->dirs; d; d = d->following) {
-		if (!node_is_data(d->node))
-			continue;
-		if (count < max)
-			ids[count] = node_id(&fs->nodes, d->node);
-		count++;
-	}
-	pthread_mutex_unlock(&fs->nodes.lock);
-	return count;
 }
 
 static void forget_marks(struct dir *d)
@@ -98,14 +76,7 @@ static void forget_marks(struct dir *d)
 
 void dir_close(struct fs *fs, struct dir *d)
 {
-	pthread_mutex_lock(&fs->nodes.lock);
-	if (d->preceding)
-		d->preceding->following = d->following;
-	else
-		fs->dirs = d->following;
-	if (d->following)
-		d->following->preceding = d->preceding;
-	pthread_mutex_unlock(&fs->nodes.lock);
+	watch_end(fs, &d->watch);
 	if (d->listing)
 		listing_close(fs, d->listing);
 	forget_marks(d);

@@ -22,7 +22,4 @@ void dir_close(struct fs *fs, struct dir *d);
 void dir_reply(struct fs *fs, struct dir *d, fuse_req_t req, uint64_t offset,
 	       size_t size, bool plus);
 
-/* How many directories of data are open, and the node ids of at most max. */
-size_t dir_open_ids(struct fs *fs, uint64_t *ids, size_t max);
-
 #endif

@@ -255,13 +255,6 @@ void draft_close(struct fs *fs, struct draft *d, enum draft_mode mode)
 	draft_put(fs, d);
 }
 
-uint64_t draft_time(const struct draft *d)
-{
-	if (d->dirty)
-		return d->has_pending ? d->pending_us : d->modified_us;
-	return d->base_us;
-}
-
 /* Reads what is not in memory. */
 static void reply_read(struct draft *d, fuse_req_t req, uint64_t offset,
 		       size_t size)

@@ -4,9 +4,10 @@
 
 #include "fs/ctl.h"
 #include "fs/draft.h"
+#include "fs/entry.h"
 #include "fs/file.h"
-#include "fs/loop.h"
 #include "fs/lookup.h"
+#include "fs/loop.h"
 #include "fs/tree.h"
 
 /* What fi->fh points to: one of the two. */
@@ -124,7 +125,7 @@ static int create_or_open(struct fs *fs, struct node *directory,
 	free(h);
 	if (err != -EEXIST || fi->flags & O_EXCL)
 		return err;
-	err = lookup_name(fs, directory, bytes_string(name), e);
+	err = entry_lookup(fs, directory, bytes_string(name), e);
 	if (err != 1)
 		return err ? err : -ENOENT;
 	node = node_of(&fs->nodes, e->ino);

@@ -3,63 +3,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "fs/at.h"
-#include "fs/ctl.h"
-#include "fs/draft.h"
 #include "fs/fs.h"
-#include "fs/seen.h"
-#include "store/text.h"
-
-int fs_init(struct fs *fs, const struct mount_options *o, struct store *s)
-{
-	int err;
-
-	memset(fs, 0, sizeof(*fs));
-	fs->options = o;
-	fs->store = s;
-	fs->ready_fd = -1;
-	fs->uid = getuid();
-	fs->gid = getgid();
-	fs->start_us = fs_now();
-	fs->has_epochs = true;
-	err = gc_policy_parse(bytes_string(o->gc), &fs->gc);
-	if (err)
-		return err;
-	err = nodes_init(&fs->nodes);
-	if (err)
-		goto free_policy;
-	err = imports_new(&fs->imports);
-	if (err)
-		goto free_nodes;
-	err = seen_new(&fs->seen);
-	if (err)
-		goto free_imports;
-	fs->nodes.root->timestamp_us = fs->start_us;
-	errors_init(&fs->errors);
-	pins_init(&fs->pins);
-	pthread_rwlock_init(&fs->tree, NULL);
-	return 0;
-
-free_imports:
-	imports_free(fs->imports);
-free_nodes:
-	nodes_release(&fs->nodes);
-free_policy:
-	gc_policy_free(fs->gc);
-	return err;
-}
-
-void fs_release(struct fs *fs)
-{
-	drafts_release(fs);
-	pins_release(fs);
-	nodes_release(&fs->nodes);
-	imports_free(fs->imports);
-	seen_free(fs->seen);
-	errors_release(&fs->errors);
-	pthread_rwlock_destroy(&fs->tree);
-	gc_policy_free(fs->gc);
-}
 
 uint64_t fs_now(void)
 {

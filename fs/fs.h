@@ -40,8 +40,8 @@ struct fs {
 	struct metrics metrics;
 	struct device device;
 	struct pins pins;
-	struct draft *drafts; /* all, guarded by nodes.lock */
-	struct dir *dirs;     /* open ones, guarded by nodes.lock */
+	struct draft *drafts;  /* all, guarded by nodes.lock */
+	struct watch *watches; /* of open directories, guarded by nodes.lock */
 	struct imports *imports;
 	struct seen *seen;
 	pthread_rwlock_t tree;

@@ -2,7 +2,6 @@
 
 #include "fs/at.h"
 #include "fs/attr.h"
-#include "fs/ctl.h"
 #include "fs/draft.h"
 #include "fs/lookup.h"
 #include "fs/loop.h"
@@ -144,8 +143,7 @@ release:
 	return err;
 }
 
-/* Ends a reply with these attributes, and the caller's reference. */
-static int remember(struct fs *fs, struct node *node, int err,
+int lookup_remember(struct fs *fs, struct node *node, int err,
 		    struct fuse_entry_param *e)
 {
 	if (err) {
@@ -162,8 +160,8 @@ static int remember(struct fs *fs, struct node *node, int err,
 int lookup_reply(struct fs *fs, struct node *node, struct fuse_entry_param *e)
 {
 	memset(e, 0, sizeof(*e));
-	return remember(fs, node,
-			attr_node(fs, node, &e->attr, &e->attr_timeout), e);
+	return lookup_remember(
+		fs, node, attr_node(fs, node, &e->attr, &e->attr_timeout), e);
 }
 
 /*
@@ -232,7 +230,7 @@ static int enter_child(struct fs *fs, struct node *directory, struct bytes key,
 	return 0;
 }
 
-static void missing(struct fs *fs, struct fuse_entry_param *e)
+void lookup_missing(struct fs *fs, struct fuse_entry_param *e)
 {
 	memset(e, 0, sizeof(*e));
 	e->entry_timeout = fs->has_epochs ? ATTR_TIMEOUT_S : 1.0;
@@ -277,7 +275,7 @@ static int child_reply(struct fs *fs, const struct child *c,
 	memset(e, 0, sizeof(*e));
 	err = attr_at(fs, node, &c->path, &c->rules, info, &e->attr,
 		      &e->attr_timeout);
-	return remember(fs, node, err, e);
+	return lookup_remember(fs, node, err, e);
 }
 
 int lookup_listed(struct fs *fs, struct node *directory, struct bytes key,
@@ -407,28 +405,6 @@ int lookup_child(struct fs *fs, struct node *directory, struct bytes key,
 	if (found == -ENOENT)
 		found = 0;
 	if (found == 0)
-		missing(fs, e);
-	return found;
-}
-
-int lookup_name(struct fs *fs, struct node *directory, struct bytes name,
-		struct fuse_entry_param *e)
-{
-	struct buf key = BUF_INIT;
-	int found;
-
-	missing(fs, e);
-	if (!node_is_data(directory))
-		return ctl_lookup(fs, directory, name, e);
-	if (name.data[0] == '.') {
-		found = ctl_lookup(fs, directory, name, e);
-		/* Only cells may have names with a dot. */
-		if (found || directory->kind != NODE_FAMILY)
-			return found;
-	}
-	found = lookup_key(fs, directory, lookup_level(directory), name, &key);
-	if (found == 1)
-		found = lookup_child(fs, directory, buf_bytes(&key), e);
-	buf_release(&key);
+		lookup_missing(fs, e);
 	return found;
 }

@@ -23,12 +23,10 @@ enum name_level lookup_level(const struct node *directory);
 enum node_kind lookup_kind(const struct node *directory);
 
 /*
- * Answers a lookup: 1 with *e filled and remembered for the kernel, 0 if there
- * is no such name, with *e saying how long that holds.
+ * Answers a lookup of a child in a data directory: 1 with *e filled and
+ * remembered for the kernel, 0 if there is no such name, with *e saying how
+ * long that holds.
  */
-int lookup_name(struct fs *fs, struct node *directory, struct bytes name,
-		struct fuse_entry_param *e);
-/* The same for a child of a data directory, by key. */
 int lookup_child(struct fs *fs, struct node *directory, struct bytes key,
 		 struct fuse_entry_param *e);
 
@@ -37,7 +35,12 @@ int lookup_child(struct fs *fs, struct node *directory, struct bytes key,
 int lookup_listed(struct fs *fs, struct node *directory, struct bytes key,
 		  const struct cell_info *info, struct fuse_entry_param *e);
 
-/* Fills *e for node and remembers it. Ends the caller's reference. */
+/* Fills *e for a node of data and remembers it. Ends the caller's reference. */
 int lookup_reply(struct fs *fs, struct node *node, struct fuse_entry_param *e);
+/* The same with attributes that are there, or, with err, are not. */
+int lookup_remember(struct fs *fs, struct node *node, int err,
+		    struct fuse_entry_param *e);
+/* Says how long the kernel may believe that a name is missing. */
+void lookup_missing(struct fs *fs, struct fuse_entry_param *e);
 
 #endif

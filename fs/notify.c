@@ -3,11 +3,50 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "fs/dir.h"
-#include "fs/fs.h"
+#include "fs/notify.h"
 
 /* In the kernel since 6.16, not yet in the headers here. */
 #define NOTIFY_INC_EPOCH 8
+
+void watch_start(struct fs *fs, struct watch *w, struct node *node)
+{
+	pthread_mutex_lock(&fs->nodes.lock);
+	*w = (struct watch){ .node = node, .next = fs->watches };
+	if (w->next)
+		w->next->previous = w;
+	fs->watches = w;
+	pthread_mutex_unlock(&fs->nodes.lock);
+}
+
+void watch_end(struct fs *fs, struct watch *w)
+{
+	pthread_mutex_lock(&fs->nodes.lock);
+	if (w->previous)
+		w->previous->next = w->next;
+	else
+		fs->watches = w->next;
+	if (w->next)
+		w->next->previous = w->previous;
+	pthread_mutex_unlock(&fs->nodes.lock);
+}
+
+/* How many directories of data are watched, and the ids of at most max. */
+static size_t watched(struct fs *fs, uint64_t *ids, size_t max)
+{
+	struct watch *w;
+	size_t count = 0;
+
+	pthread_mutex_lock(&fs->nodes.lock);
+	for (w = fs->watches; w; w = w->next) {
+		if (!node_is_data(w->node))
+			continue;
+		if (count < max)
+			ids[count] = node_id(&fs->nodes, w->node);
+		count++;
+	}
+	pthread_mutex_unlock(&fs->nodes.lock);
+	return count;
+}
 
 /*
  * Lists of directories that are open are cached with their pages, which no
@@ -19,13 +58,13 @@ static void drop_lists(struct fs *fs)
 	uint64_t few[16], *ids = few;
 	size_t max = 16, count, i;
 
-	count = dir_open_ids(fs, ids, max);
+	count = watched(fs, ids, max);
 	if (count > max) {
 		max = count * 2;
 		ids = calloc(max, sizeof(*ids));
 		if (!ids)
 			return;
-		count = dir_open_ids(fs, ids, max);
+		count = watched(fs, ids, max);
 	}
 	for (i = 0; i < count && i < max; i++)
 		fuse_lowlevel_notify_inval_inode(fs->session, ids[i], 0, 0);

@@ -8,6 +8,7 @@
 #include "fs/attr.h"
 #include "fs/ctl.h"
 #include "fs/dir.h"
+#include "fs/entry.h"
 #include "fs/file.h"
 #include "fs/lookup.h"
 #include "fs/loop.h"
@@ -70,7 +71,7 @@ static void on_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	struct fs *fs = enter(req);
 	struct node *directory = node_of(&fs->nodes, parent);
 	struct fuse_entry_param e;
-	int err = lookup_name(fs, directory, bytes_string(name), &e);
+	int err = entry_lookup(fs, directory, bytes_string(name), &e);
 
 	if (err < 0)
 		fs_reply_error(fs, req, directory, name, err);
@@ -102,7 +103,7 @@ static void reply_attr(struct fs *fs, fuse_req_t req, struct node *node)
 {
 	struct stat st;
 	double timeout;
-	int err = attr_node(fs, node, &st, &timeout);
+	int err = entry_attr(fs, node, &st, &timeout);
 
 	if (err)
 		fs_reply_error(fs, req, node, NULL, err);
@@ -176,7 +177,7 @@ static int set_owner_and_mode(struct fs *fs, struct node *node,
 		return 0;
 	if (node_is_past(node))
 		return -EROFS;
-	err = attr_node(fs, node, &st, &timeout);
+	err = entry_attr(fs, node, &st, &timeout);
 	if (err)
 		return err;
 	if ((!(to_set & FUSE_SET_ATTR_MODE) ||
@@ -265,7 +266,7 @@ static void reply_made(struct fs *fs, fuse_req_t req, struct node *directory,
 	struct fuse_entry_param e;
 
 	if (!err) {
-		err = lookup_name(fs, directory, bytes_string(name), &e);
+		err = entry_lookup(fs, directory, bytes_string(name), &e);
 		err = err == 1 ? 0 : err ? err : -ENOENT;
 	}
 	if (err)

@@ -174,15 +174,6 @@ static void lower_end(struct query *q, struct bytes end)
 		q->end = end;
 }
 
-bool query_pass_prefix(struct buf *prefix)
-{
-	while (prefix->size > 0 && prefix->data[prefix->size - 1] == 0xff)
-		prefix->size--;
-	if (prefix->size > 0)
-		prefix->data[prefix->size - 1]++;
-	return prefix->size > 0;
-}
-
 static int limit_to_prefix(struct query *q, struct bytes prefix)
 {
 	int err = buf_set(&q->prefix_end, prefix);

@@ -216,6 +216,15 @@ bool query_is_row(const struct query *q, struct bytes segment)
 		       q->delimiter);
 }
 
+bool query_pass_prefix(struct buf *prefix)
+{
+	while (prefix->size > 0 && prefix->data[prefix->size - 1] == 0xff)
+		prefix->size--;
+	if (prefix->size > 0)
+		prefix->data[prefix->size - 1]++;
+	return prefix->size > 0;
+}
+
 /* Past all rows with the present segment. In reverse the row that is its start
  * may follow, which next_segment steps over. */
 static int skip_segment(struct query *q, struct cell *cell)

@@ -286,7 +286,7 @@ static int unlink_version(struct fs *fs, struct node *column, struct bytes name)
 	if (err)
 		return err;
 	path.leaf = name; /* ends with NUL, as a request's names do */
-	err = ctl_find_version(fs, &path, &info, NULL);
+	err = cell_version(fs, &path, &info, NULL);
 	if (err == 1)
 		err = store_update(fs->store, decide_rm_version, &path,
 				   fs->options->sync);
