@@ -48,6 +48,17 @@ int schema_new(struct schema **out)
 	return 0;
 }
 
+struct schema *store_schema(struct store *s)
+{
+	struct schema *schema;
+
+	pthread_mutex_lock(&s->schema_lock);
+	schema = s->schema;
+	atomic_fetch_add(&schema->references, 1);
+	pthread_mutex_unlock(&s->schema_lock);
+	return schema;
+}
+
 void schema_put(struct schema *schema)
 {
 	size_t i;

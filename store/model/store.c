@@ -168,17 +168,6 @@ struct volume *store_volume(struct store *s)
 	return s->volume;
 }
 
-struct schema *store_schema(struct store *s)
-{
-	struct schema *schema;
-
-	pthread_mutex_lock(&s->schema_lock);
-	schema = s->schema;
-	atomic_fetch_add(&schema->references, 1);
-	pthread_mutex_unlock(&s->schema_lock);
-	return schema;
-}
-
 int store_sync(struct store *s)
 {
 	return engine_sync(s->engine);

@@ -79,187 +79,6 @@ const struct import_result *importer_result(const struct importer *im)
 	return &im->result;
 }
 
-/* What was loaded in bulk becomes visible, durably. */
-static int publish(struct importer *im)
-{
-	int err = store_bulk_publish(im->load);
-
-	if (err < 0)
-		return err;
-	im->result.row_count += im->loaded_rows;
-	im->result.cell_count += im->loaded_cells;
-	im->result.committed_line = im->loaded_line;
-	im->loaded_rows = im->loaded_cells = 0;
-	return 0;
-}
-
-static int end_load(struct importer *im)
-{
-	int err = publish(im);
-
-	store_bulk_free(im->load);
-	im->load = NULL;
-	return err;
-}
-
-/*
- * Begins a bulk load, or ends one whose input has become slow: what a slow
- * writer sends is to be seen soon. Who hands over much at once has more.
- */
-static int choose_way(struct importer *im)
-{
-	uint64_t now = clock_now(&clock_real);
-	uint64_t bytes = im->result.byte_count - im->window_bytes;
-	int err = 0;
-
-	if (!im->load && !im->log_only &&
-	    (im->feed_size >= IMPORT_LOAD_FEED || bytes >= IMPORT_LOAD_RATE))
-		err = store_bulk_begin(im->store, &im->load);
-	else if (now - im->window_us < IMPORT_LOAD_WINDOW_US)
-		return 0;
-	else if (im->load && bytes < IMPORT_LOAD_RATE)
-		err = end_load(im);
-	im->window_us = now;
-	im->window_bytes = im->result.byte_count;
-	return err;
-}
-
-/* Hands on the mutations collected so far, to the load or to the log. */
-static int hand_on(struct importer *im)
-{
-	int err = choose_way(im);
-
-	if (err < 0 || write_count(im->w) == 0)
-		return err;
-	if (im->load) {
-		err = store_bulk_add(im->load, im->w);
-		if (err < 0)
-			return err;
-		if (err == 1) {
-			im->loaded_rows += im->pending_rows;
-			im->loaded_cells += im->pending_cells;
-			im->loaded_line = im->result.line_count;
-			im->pending_rows = im->pending_cells = 0;
-			return 0;
-		}
-		/* Not only sets: the rest goes by the log. */
-		err = end_load(im);
-		im->log_only = true;
-	}
-	if (err == 0)
-		err = store_commit(im->store, im->w, false);
-	if (err < 0)
-		return err;
-	im->result.row_count += im->pending_rows;
-	im->result.cell_count += im->pending_cells;
-	im->result.committed_line = im->result.line_count;
-	im->pending_rows = im->pending_cells = 0;
-	return 0;
-}
-
-int import_commit(struct importer *im, bool sync)
-{
-	int err = hand_on(im);
-
-	if (err == 0 && im->load)
-		err = end_load(im);
-	if (err == 0)
-		im->result.committed_line = im->result.line_count;
-	if (err == 0 && sync)
-		err = store_sync(im->store);
-	return err;
-}
-
-/* Whether the text of the line is to blame, so that others can go on. */
-static bool line_to_blame(int err)
-{
-	switch (-err) {
-	case ERR_bad_line:
-	case ERR_no_family:
-	case ERR_bad_timestamp:
-	case ERR_row_key_empty:
-	case ERR_row_key_too_long:
-	case ERR_qualifier_too_long:
-	case ERR_value_too_large:
-	case ERR_batch_too_large:
-	case ERR_type_mismatch:
-	case ERR_not_a_number:
-	case ERR_condition_failed:
-	case ERR_bad_argument:
-		return true;
-	}
-	return false;
-}
-
-int import_refuse(struct importer *im, int err)
-{
-	const char *reason = err_detail();
-
-	if (im->strict || !line_to_blame(err))
-		return err;
-	if (im->result.refused_count++ >= IMPORT_REFUSED_MAX)
-		return 1;
-	err = buf_printf(&im->result.refused, "line %llu: %s\n",
-			 (unsigned long long)im->line,
-			 reason[0] ? reason : err_text(err));
-	return err < 0 ? err : 1;
-}
-
-int import_add_row(struct importer *im, int (*add)(struct importer *im))
-{
-	struct write_mark mark = write_mark(im->w);
-	size_t before = write_count(im->w);
-	int err = add(im);
-
-	if (err == -ERR_batch_too_large && before > 0) {
-		write_rewind(im->w, mark);
-		err = hand_on(im);
-		if (err < 0)
-			return err;
-		mark = write_mark(im->w);
-		before = 0;
-		err = add(im);
-	}
-	if (err < 0) {
-		write_rewind(im->w, mark);
-		return import_refuse(im, err);
-	}
-	if (write_count(im->w) == before)
-		write_rewind(im->w, mark);
-	else
-		im->pending_rows++;
-	im->pending_cells += write_count(im->w) - before;
-	return 1;
-}
-
-void import_advance(struct importer *im, size_t size)
-{
-	im->start += size;
-	im->at = 0;
-	im->result.line_count = im->line_next - 1;
-	im->line = im->line_next;
-}
-
-int import_take_line(struct importer *im, bool final, struct bytes *line)
-{
-	const uint8_t *from = im->input.data + im->start;
-	size_t size = im->input.size - im->start;
-	const uint8_t *end = NULL;
-
-	if (size > im->at)
-		end = memchr(from + im->at, '\n', size - im->at);
-	im->at = size;
-	if (!end && (!final || size == 0))
-		return 0;
-	if (end)
-		im->at = size = (size_t)(end - from) + 1;
-	*line = bytes_of(from, size - (end != NULL));
-	if (line->size > 0 && line->data[line->size - 1] == '\r')
-		line->size--;
-	im->line_next = im->line + 1;
-	return 1;
-}
-
 static int take_record(struct importer *im, bool final)
 {
 	switch (im->format) {
@@ -281,7 +100,7 @@ static int consume(struct importer *im, bool final)
 		if (write_count(im->w) < IMPORT_BATCH_MUTATIONS &&
 		    write_size(im->w) < IMPORT_BATCH_SIZE)
 			continue;
-		err = hand_on(im);
+		err = import_hand_on(im);
 		if (err < 0)
 			return err;
 	}
@@ -309,7 +128,7 @@ static int finish_failed(struct importer *im, int err)
 	if (err == 0)
 		return 0;
 	im->failed = err;
-	if (im->strict && line_to_blame(err)) {
+	if (im->strict && import_is_refusable(err)) {
 		strncpy(detail, err_detail(), sizeof(detail) - 1);
 		detail[sizeof(detail) - 1] = 0;
 		err = import_commit(im, false);
@@ -339,7 +158,7 @@ int importer_settle(struct importer *im)
 {
 	if (im->failed < 0)
 		return im->failed;
-	return finish_failed(im, hand_on(im));
+	return finish_failed(im, import_hand_on(im));
 }
 
 int importer_flush(struct importer *im, bool sync)

@@ -107,6 +107,9 @@ struct mutation {
 int json_wrong(const char *what, struct bytes name);
 /* A string, number or boolean: its text is the value. */
 bool json_is_text(const struct json_node *n);
+/* The bytes of {"base64": "..."}, decoded into memory. */
+int json_base64(const struct json_node *n, struct buf *memory,
+		struct bytes *out);
 /* A string, or an object with the one key base64, decoded into memory. */
 int json_bytes(struct mutation *m, const struct json_node *n,
 	       struct buf *memory, struct bytes *out);

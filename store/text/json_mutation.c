@@ -5,54 +5,6 @@
  * A row mutation as JSON; the forms are in fs/README.md. Everything is added to
  * one struct write, in the order of kinds[], or in that of "mutations".
  */
-static struct bytes shown(struct bytes s)
-{
-	return bytes_of(s.data, s.size < 100 ? s.size : 100);
-}
-
-/* Texts that may be long are cut where they are quoted. */
-int json_wrong(const char *what, struct bytes name)
-{
-	name = shown(name);
-	return fail(ERR_bad_line, "%s: \"%.*s\"", what, (int)name.size,
-		    name.data);
-}
-
-bool json_is_text(const struct json_node *n)
-{
-	return n->type == JSON_STRING || n->type == JSON_NUMBER ||
-	       n->type == JSON_TRUE || n->type == JSON_FALSE;
-}
-
-/* The bytes of {"base64": "..."}, decoded into memory. */
-static int base64_member(const struct json_node *n, struct buf *memory,
-			 struct bytes *out)
-{
-	int err;
-
-	if (n->type != JSON_STRING)
-		return fail(ERR_bad_line, "\"base64\" must be a string");
-	buf_reset(memory);
-	err = base64_decode(n->text, memory);
-	*out = buf_bytes(memory);
-	return err;
-}
-
-/* A string, or an object with the one key base64. */
-int json_bytes(struct mutation *m, const struct json_node *n,
-	       struct buf *memory, struct bytes *out)
-{
-	*out = n->text;
-	if (n->type == JSON_STRING)
-		return 0;
-	if (n->type == JSON_OBJECT && n->count == 1) {
-		n = json_first(m->json, n);
-		if (bytes_equal(n->key, BYTES_LITERAL("base64")))
-			return base64_member(n, memory, out);
-	}
-	return fail(ERR_bad_line,
-		    "a key must be a string or {\"base64\": ...}");
-}
 
 /* A qualifier where it stands as an object's key. */
 static int qualifier_key(struct mutation *m, struct bytes key,
@@ -90,7 +42,7 @@ static int version_object(struct mutation *m, const struct json_node *n,
 		if (bytes_equal(child->key, BYTES_LITERAL("timestamp"))) {
 			err = timestamp_value(child, timestamp);
 		} else if (bytes_equal(child->key, BYTES_LITERAL("base64"))) {
-			err = base64_member(child, &m->value, value);
+			err = json_base64(child, &m->value, value);
 			values++;
 		} else if (bytes_equal(child->key, BYTES_LITERAL("value")) &&
 			   json_is_text(child)) {

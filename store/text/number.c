@@ -1,4 +1,5 @@
 #include "store/text.h"
+#include "store/text/print.h"
 
 /* 0 to 15, or 16 for what is no digit in any base. */
 static unsigned int digit_value(uint8_t c)
@@ -79,4 +80,18 @@ int aggregate_print(const struct cell *cell, struct buf *out)
 	int64_t number = aggregate_number(cell->aggregate, cell->value);
 
 	return buf_printf(out, "%lld", (long long)number);
+}
+
+int print_u64(uint64_t v, unsigned int digits, struct buf *out)
+{
+	char text[20];
+	unsigned int at = sizeof(text);
+
+	do {
+		text[--at] = (char)('0' + v % 10);
+		v /= 10;
+	} while (v > 0);
+	while (at > 0 && sizeof(text) - at < digits)
+		text[--at] = '0';
+	return buf_add(out, text + at, sizeof(text) - at);
 }

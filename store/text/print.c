@@ -24,20 +24,6 @@ void printer_free(struct printer *p)
 	free(p);
 }
 
-int print_u64(uint64_t v, unsigned int digits, struct buf *out)
-{
-	char text[20];
-	unsigned int at = sizeof(text);
-
-	do {
-		text[--at] = (char)('0' + v % 10);
-		v /= 10;
-	} while (v > 0);
-	while (at > 0 && sizeof(text) - at < digits)
-		text[--at] = '0';
-	return buf_add(out, text + at, sizeof(text) - at);
-}
-
 /* As RFC 4180 quotes; a leading blank too, as Go's writer does. */
 static int csv_field(struct bytes s, struct buf *out)
 {
