@@ -33,6 +33,7 @@ struct entry {
 	_Atomic uint32_t references; /* the cache's own is one */
 	uint8_t frequency;
 	bool in_main;
+	void *memory;
 	size_t size;                 /* of the memory */
 	struct entry *newer, *older; /* in its queue */
 };
@@ -88,7 +89,7 @@ static void release(struct entry *e)
 	if (atomic_fetch_sub_explicit(&e->references, 1,
 				      memory_order_acq_rel) == 1) {
 		free(e->block.side);
-		free(e);
+		free(e->memory);
 	}
 }
 
@@ -327,14 +328,19 @@ struct cache_block *cache_new_block(struct cache *c, size_t size)
 {
 	size_t header = (sizeof(struct entry) + LINE - 1) / LINE * LINE;
 	struct entry *e;
+	void *memory;
 
 	(void)c;
 	if (size > SIZE_MAX / 2)
 		return NULL;
-	e = aligned_alloc(LINE, (header + size + LINE - 1) / LINE * LINE);
-	if (!e)
+	/* Not aligned_alloc: what it gives back is too small for it to use
+	 * again. */
+	memory = malloc(header + size + LINE);
+	if (!memory)
 		return NULL;
+	e = (struct entry *)(((uintptr_t)memory + LINE - 1) / LINE * LINE);
 	memset(e, 0, sizeof(*e));
+	e->memory = memory;
 	e->block.bytes = bytes_of((uint8_t *)e + header, size);
 	e->size = header + size;
 	atomic_init(&e->references, 1);

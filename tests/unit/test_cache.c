@@ -1,3 +1,4 @@
+#include <malloc.h>
 #include <pthread.h>
 
 #include "store/base/cache.h"
@@ -126,6 +127,28 @@ START_TEST(a_scan_leaves_what_is_in_use)
 }
 END_TEST
 
+/* Small things that stay must not cut up what is evicted between them, or the
+ * process would grow to many times the cache. A sanitizer keeps what was freed
+ * elsewhere. */
+START_TEST(memory_of_what_is_evicted_is_used_again)
+{
+	enum { COUNT = 2000, SIZE = 40000 };
+	static void *small[COUNT];
+	struct cache *c;
+	uint64_t i;
+
+	ck_assert_int_eq(cache_new(1 << 20, &c), 0);
+	for (i = 0; i < COUNT; i++) {
+		use(c, 1, i * SIZE, SIZE);
+		small[i] = malloc(24);
+	}
+	ck_assert_uint_lt(mallinfo2().arena, 4 << 20);
+	for (i = 0; i < COUNT; i++)
+		free(small[i]);
+	cache_free(c);
+}
+END_TEST
+
 static void *work(void *context)
 {
 	struct cache *c = context;
@@ -159,9 +182,13 @@ END_TEST
 
 int main(void)
 {
-	const TTest *tests[] = { finds_what_was_inserted, size_is_bound,
+	const TTest *tests[] = { finds_what_was_inserted,
+				 size_is_bound,
 				 pinned_outlives_eviction,
-				 a_scan_leaves_what_is_in_use, threads };
+				 a_scan_leaves_what_is_in_use,
+				 memory_of_what_is_evicted_is_used_again,
+				 threads };
 
-	return run_suite("cache", NULL, NULL, tests, 5);
+	return run_suite("cache", NULL, NULL, tests,
+			 sizeof(tests) / sizeof(*tests));
 }
