@@ -6,7 +6,7 @@
  */
 struct figures {
 	uint64_t requests, changes, errors;
-	uint64_t uptime_seconds, nodes;
+	uint64_t uptime_seconds, nodes, node_bytes;
 	struct engine_stats store;
 };
 
@@ -18,6 +18,7 @@ static void read_figures(struct fs *fs, struct figures *f)
 	f->uptime_seconds = (fs_now() - fs->start_us) / 1000000;
 	pthread_mutex_lock(&fs->nodes.lock);
 	f->nodes = fs->nodes.count;
+	f->node_bytes = fs->nodes.memory;
 	pthread_mutex_unlock(&fs->nodes.lock);
 	engine_stats(store_engine(fs->store), &f->store);
 }
@@ -29,11 +30,12 @@ int ctl_print_stats(struct fs *fs, struct buf *out)
 	read_figures(fs, &f);
 	return buf_printf(
 		out,
-		"uptime_seconds %llu\nnodes %llu\nrequests %llu\n"
-		"changes %llu\nerrors %llu\n",
+		"uptime_seconds %llu\nnodes %llu\nnode_bytes %llu\n"
+		"requests %llu\nchanges %llu\nerrors %llu\n",
 		(unsigned long long)f.uptime_seconds,
-		(unsigned long long)f.nodes, (unsigned long long)f.requests,
-		(unsigned long long)f.changes, (unsigned long long)f.errors);
+		(unsigned long long)f.nodes, (unsigned long long)f.node_bytes,
+		(unsigned long long)f.requests, (unsigned long long)f.changes,
+		(unsigned long long)f.errors);
 }
 
 static int print_figure(const char *type, const char *name, uint64_t value,
@@ -77,6 +79,7 @@ int ctl_print_metrics(struct fs *fs, struct buf *out)
 		{ "cache_misses_total", &s->cache_misses, false },
 		{ "uptime_seconds", &f.uptime_seconds, true },
 		{ "nodes", &f.nodes, true },
+		{ "node_bytes", &f.node_bytes, true },
 		{ "cache_bytes", &s->cache_used, true },
 		{ "memtable_bytes", &s->memtable_used, true },
 		{ "memtables", &s->memtable_count, true },

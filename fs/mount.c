@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <malloc.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include "fs/ctl.h"
 #include "fs/draft.h"
 #include "fs/loop.h"
+#include "fs/prune.h"
 #include "fs/seen.h"
 #include "store/text.h"
 
@@ -254,6 +256,7 @@ static int serve_session(struct fs *fs, const sigset_t *ending,
 	sd_notifyf(0, "STATUS=%s is served at %s", fs->options->store,
 		   mount_point);
 	err = loop_serve(fs->session, ending, &fs->metrics, tick, fs);
+	prune_stop(fs);
 	if (err)
 		err = fail(-err, "the session broke");
 	sd_notify(0, "STOPPING=1");
@@ -280,6 +283,9 @@ static int serve(const struct mount_options *o, const char *store_path,
 	sigaddset(&ending, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &ending, NULL);
 	umask(0);
+	/* Each thread's own heap would keep what it had at most: requests are
+	 * answered by several, each for a while. */
+	mallopt(M_ARENA_MAX, 1);
 	err = open_store(o, store_path, mount_point, &store);
 	if (err)
 		return err;

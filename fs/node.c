@@ -116,6 +116,12 @@ static void grow(struct nodes *nodes)
 	free(old);
 }
 
+static size_t memory_of(const struct node *node)
+{
+	/* With what the allocator and a bucket take. */
+	return sizeof(*node) + node->name_size + 40;
+}
+
 static void insert(struct nodes *nodes, struct node *node, uint64_t hash)
 {
 	struct node **bucket;
@@ -127,6 +133,7 @@ static void insert(struct nodes *nodes, struct node *node, uint64_t hash)
 	node->next = *bucket;
 	*bucket = node;
 	nodes->count++;
+	nodes->memory += memory_of(node);
 }
 
 /* Detached nodes stay in their buckets, so that release finds all. */
@@ -138,6 +145,7 @@ static void take_out(struct nodes *nodes, struct node *node)
 		at = &(*at)->next;
 	*at = node->next;
 	nodes->count--;
+	nodes->memory -= memory_of(node);
 }
 
 /* With the lock held: drops references upwards as long as nodes end. */
@@ -226,9 +234,19 @@ static struct node *make_node(struct node *parent, enum node_kind kind,
 	return node;
 }
 
+/* A node was made: whether enough of them now are one too many. */
+static bool is_crowded(struct nodes *nodes)
+{
+	if (!nodes->pruner || nodes->memory <= NODES_MEMORY_MAX)
+		return false;
+	nodes->due += 2;
+	return nodes->due % NODES_PRUNED_AT_ONCE == 0;
+}
+
 int node_enter(struct nodes *nodes, struct node *parent, enum node_kind kind,
 	       struct bytes name, struct node **out)
 {
+	bool wake = false;
 	uint64_t hash = hash_of(parent, kind, name);
 	struct node *node;
 
@@ -236,10 +254,14 @@ int node_enter(struct nodes *nodes, struct node *parent, enum node_kind kind,
 	node = find_locked(nodes, hash, parent, kind, name);
 	if (!node) {
 		node = make_node(parent, kind, name);
-		if (node)
+		if (node) {
 			insert(nodes, node, hash);
+			wake = is_crowded(nodes);
+		}
 	}
 	pthread_mutex_unlock(&nodes->lock);
+	if (wake)
+		bg_wake(nodes->pruner);
 	*out = node;
 	return node ? 0 : -ENOMEM;
 }

@@ -6,6 +6,7 @@
 
 #include "fs/names.h"
 #include "store/base/buf.h"
+#include "store/store.h"
 
 /*
  * Nodes: what the kernel holds a node id of, and what lives in memory only
@@ -102,12 +103,20 @@ struct node {
 	uint64_t hash; /* of parent, kind and name */
 };
 
+/* What nodes may take together, see prune.h. */
+#define NODES_MEMORY_MAX ((size_t)32 << 20)
+#define NODES_PRUNED_AT_ONCE 128
+
 struct nodes {
 	pthread_mutex_t lock;
 	struct node *root;
 	struct node **buckets;
 	size_t bucket_count; /* a power of two */
 	size_t count;
+	size_t memory;     /* of all but the root */
+	size_t hand;       /* the bucket where pruning is */
+	size_t due;        /* to be pruned */
+	struct bg *pruner; /* woken when that is enough; NULL: none */
 };
 
 int nodes_init(struct nodes *nodes);

@@ -12,6 +12,7 @@
 #include "fs/file.h"
 #include "fs/lookup.h"
 #include "fs/loop.h"
+#include "fs/prune.h"
 #include "fs/query.h"
 #include "fs/tree.h"
 #include "fs/xattr.h"
@@ -56,6 +57,8 @@ static void on_init(void *userdata, struct fuse_conn_info *conn)
 	conn->max_write = WRITE_SIZE_MAX;
 	conn->time_gran = 1000;
 	fs->has_epochs = conn->proto_minor >= EPOCH_MINOR;
+	if (conn->proto_minor >= PRUNE_MINOR)
+		prune_start(fs);
 	if (fs->ready_fd >= 0) {
 		tell_ready(fs);
 		return;

@@ -1,9 +1,8 @@
-#include <check.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "fs/node.h"
+#include "tests/unit/suite.h"
 
 static struct nodes nodes;
 
@@ -54,6 +53,27 @@ START_TEST(a_node_lives_as_long_as_it_is_referred_to)
 	ck_assert_uint_eq(nodes.count, 2);
 	node_forget(&nodes, row, 1);
 	ck_assert_uint_eq(nodes.count, 0);
+}
+END_TEST
+
+START_TEST(memory_is_that_of_all_nodes)
+{
+	struct node *table = enter(nodes.root, NODE_TABLE, "t");
+	size_t one = nodes.memory - 1;
+	struct node *row = enter(table, NODE_ROW, "a row");
+	struct node *other = enter(table, NODE_ROW, "another row");
+
+	ck_assert_uint_gt(one, sizeof(*table));
+	ck_assert_uint_eq(nodes.memory, 3 * one + 1 + 5 + 11);
+	node_exchange(&nodes, row, other);
+	ck_assert_uint_eq(nodes.memory, 3 * one + 1 + 5 + 11);
+	ck_assert_int_eq(node_rename(&nodes, row, bytes_string("its new name")),
+			 0);
+	ck_assert_uint_eq(nodes.memory, 3 * one + 1 + 5 + 12);
+	node_put(&nodes, table);
+	node_put(&nodes, row);
+	node_put(&nodes, other);
+	ck_assert_uint_eq(nodes.memory, 0);
 }
 END_TEST
 
@@ -209,22 +229,17 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("node");
-	TCase *cases = tcase_create("node");
-	SRunner *runner = srunner_create(suite);
-	int failed;
+	const TTest *tests[] = {
+		a_node_lives_as_long_as_it_is_referred_to,
+		memory_is_that_of_all_nodes,
+		kind_parent_and_name_tell_nodes_apart,
+		many_nodes_are_all_found,
+		a_path_follows_renames,
+		a_long_path_is_whole,
+		local_nodes_are_listed_in_order_until_they_end,
+		a_commit_makes_the_cell_and_its_directories_real,
+	};
 
-	tcase_add_checked_fixture(cases, setup, teardown);
-	tcase_add_test(cases, a_node_lives_as_long_as_it_is_referred_to);
-	tcase_add_test(cases, kind_parent_and_name_tell_nodes_apart);
-	tcase_add_test(cases, many_nodes_are_all_found);
-	tcase_add_test(cases, a_path_follows_renames);
-	tcase_add_test(cases, a_long_path_is_whole);
-	tcase_add_test(cases, local_nodes_are_listed_in_order_until_they_end);
-	tcase_add_test(cases, a_commit_makes_the_cell_and_its_directories_real);
-	suite_add_tcase(suite, cases);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite("node", setup, teardown, tests,
+			 sizeof(tests) / sizeof(*tests));
 }
