@@ -14,6 +14,7 @@
 struct regex {
 	pcre2_code *code;
 	pcre2_match_data *match;
+	uint8_t *tables; /* of bytes in upper and lower case; code's */
 	int *workspace;
 	size_t workspace_count;
 	struct buf head;
@@ -28,9 +29,10 @@ struct rewrite {
 	const uint8_t *p, *end;
 	struct buf out;
 	struct buf head;
-	bool head_open;  /* only literals so far */
-	bool repeatable; /* something that a repetition may follow */
-	unsigned int depth;
+	bool head_open;   /* only literals so far */
+	bool repeatable;  /* something that a repetition may follow */
+	bool multiline;   /* flag m: ^ and $ are of lines */
+	struct buf outer; /* for each open group, multiline before it */
 };
 
 static int bad(const struct rewrite *r, const uint8_t *from, const char *why)
@@ -53,7 +55,7 @@ static int emit(struct rewrite *r, size_t size)
 static int literal(struct rewrite *r, uint8_t byte)
 {
 	r->repeatable = true;
-	if (r->head_open && r->depth == 0) {
+	if (r->head_open && r->outer.size == 0) {
 		int err = buf_add_byte(&r->head, byte);
 
 		if (err < 0)
@@ -152,12 +154,26 @@ static int space(struct rewrite *r, bool in_class)
 {
 	bool negated = r->p[1] == 'S';
 
-	if (in_class && negated)
-		return emit(r, 2);
 	r->p += 2;
 	if (in_class)
-		return buf_add_string(&r->out, "\\t\\n\\f\\r ");
+		return buf_add_string(
+			&r->out, negated ? "\\x00-\\x08\\x0b\\x0e-\\x1f!-\\xff"
+					 : "\\t\\n\\f\\r ");
 	return buf_printf(&r->out, "[%s\\t\\n\\f\\r ]", negated ? "^" : "");
+}
+
+/* ^ $ \A \z \b \B of size bytes, which are text in PCRE2's words, or NULL if
+ * they are the same. In a group, because RE2 lets them be repeated. */
+static int assertion(struct rewrite *r, size_t size, const char *text)
+{
+	int err = buf_add_string(&r->out, "(?:");
+
+	if (!err)
+		err = text ? buf_add_string(&r->out, text)
+			   : buf_add(&r->out, r->p, size);
+	r->p += size;
+	r->repeatable = true;
+	return err ? err : buf_add_byte(&r->out, ')');
 }
 
 /* At a backslash. */
@@ -192,7 +208,9 @@ static int escape(struct rewrite *r, bool in_class)
 		return space(r, in_class);
 	if (c == 'p' || c == 'P')
 		return property(r);
-	if (!strchr(in_class ? "dDwW" : "dDwWbBAz", c))
+	if (!in_class && strchr("bBAz", c))
+		return assertion(r, 2, NULL);
+	if (!strchr("dDwW", c))
 		return bad(r, start, "invalid escape sequence");
 	return emit(r, 2);
 }
@@ -231,14 +249,38 @@ static int class(struct rewrite *r)
 	return emit(r, 1);
 }
 
-/* At "(": a plain group, (?:, (?P<name>, (?<name>, or flags of i, m, s, U. */
+/* At "(?": the flags i, m, s and U, up to ":" for a group, or ")". */
+static int flags(struct rewrite *r)
+{
+	const uint8_t *p = r->p + 2;
+	bool on = true, missing = false;
+
+	for (; p < r->end && strchr("imsU-", *p) && *p; p++) {
+		missing = *p == '-';
+		if (missing && !on)
+			break;
+		on = on && !missing;
+		if (*p == 'm')
+			r->multiline = on;
+	}
+	if (p == r->end || missing || (*p != ':' && *p != ')'))
+		return bad(r, r->p, "invalid or unsupported Perl syntax");
+	if (*p == ')')
+		r->outer.size--;
+	return emit(r, (size_t)(p - r->p) + 1);
+}
+
+/* At "(": a plain group, (?:, (?P<name>, (?<name>, or flags. */
 static int group(struct rewrite *r)
 {
 	const uint8_t *p = r->p + 1;
+	int err;
 
 	r->head_open = false;
 	r->repeatable = false;
-	r->depth++;
+	err = buf_add_byte(&r->outer, r->multiline);
+	if (err < 0)
+		return err;
 	if (p == r->end || (*p != '?' && *p != '*'))
 		return emit(r, 1);
 	if (*p == '*')
@@ -256,18 +298,11 @@ static int group(struct rewrite *r)
 			return emit(r, (size_t)(close - r->p) + 1);
 		return bad(r, r->p, "invalid named capture");
 	}
-	p = r->p + 2;
-	while (p < r->end && strchr("imsU-", *p) && *p)
-		p++;
-	if (p == r->end || (*p != ':' && *p != ')'))
-		return bad(r, r->p, "invalid or unsupported Perl syntax");
-	if (*p == ':')
-		return emit(r, (size_t)(p - r->p) + 1);
-	return emit(r, (size_t)(p - r->p));
+	return flags(r);
 }
 
-/* The size of {n}, {n,} or {n,m} at p; 0 if the brace is a literal; negative if
- * a number is too large. */
+/* The size of {n}, {n,} or {n,m}; 0 if the brace is a literal, which it is also
+ * if a number has a leading 0; negative if one is too large. */
 static int braces(const struct rewrite *r)
 {
 	const uint8_t *p = r->p + 1;
@@ -283,6 +318,8 @@ static int braces(const struct rewrite *r)
 			p++;
 			digits++;
 		}
+		if (digits > 1 && p[-(int)digits] == '0')
+			return 0;
 		if (value > REPEAT_MAX)
 			return bad(r, r->p, "invalid repeat count");
 		if (p == r->end || (digits == 0 && numbers == 0))
@@ -304,7 +341,7 @@ static int repetition(struct rewrite *r, size_t size)
 
 	if (!r->repeatable)
 		return bad(r, start, "missing argument to repetition operator");
-	if (r->head_open && r->depth == 0 && r->head.size > 0)
+	if (r->head_open && r->outer.size == 0 && r->head.size > 0)
 		r->head.size--;
 	r->head_open = false;
 	r->repeatable = false;
@@ -329,13 +366,13 @@ static int token(struct rewrite *r)
 	case '(':
 		return group(r);
 	case ')':
-		if (r->depth == 0)
+		if (r->outer.size == 0)
 			return bad(r, r->p, "unexpected )");
-		r->depth--;
+		r->multiline = r->outer.data[--r->outer.size];
 		r->repeatable = true;
 		return emit(r, 1);
 	case '|':
-		if (r->depth == 0)
+		if (r->outer.size == 0)
 			buf_reset(&r->head);
 		r->head_open = false;
 		r->repeatable = false;
@@ -355,13 +392,36 @@ static int token(struct rewrite *r)
 		r->repeatable = true;
 		return emit(r, 1);
 	case '^':
+		r->head_open = r->head_open && r->out.size == 0;
+		return assertion(r, 1, NULL);
 	case '$':
-		r->repeatable = true;
-		r->head_open = r->head_open && *r->p == '^' && r->out.size == 0;
-		return emit(r, 1);
+		r->head_open = false;
+		return assertion(r, 1, r->multiline ? NULL : "\\z");
 	default:
 		return literal(r, *r->p++);
 	}
+}
+
+/*
+ * PCRE2's tables begin with the lower case of each byte and then its other
+ * case, of ASCII. RE2 takes bytes for Latin-1 there.
+ */
+static int tables_new(uint8_t **out)
+{
+	uint8_t *tables = (uint8_t *)pcre2_maketables(NULL);
+	unsigned int c;
+
+	*out = tables;
+	if (!tables)
+		return -ENOMEM;
+	for (c = 0xc0; c <= 0xde; c++) {
+		if (c == 0xd7)
+			continue;
+		tables[c] = (uint8_t)(c + 0x20);
+		tables[256 + c] = (uint8_t)(c + 0x20);
+		tables[256 + c + 0x20] = (uint8_t)c;
+	}
+	return 0;
 }
 
 static int compile(struct regex *re, const struct rewrite *r)
@@ -369,14 +429,17 @@ static int compile(struct regex *re, const struct rewrite *r)
 	pcre2_compile_context *context = pcre2_compile_context_create(NULL);
 	unsigned char text[128];
 	PCRE2_SIZE offset;
-	int code;
+	int code = context ? tables_new(&re->tables) : -ENOMEM;
 
-	if (!context)
-		return -ENOMEM;
+	if (code < 0) {
+		pcre2_compile_context_free(context);
+		return code;
+	}
+	pcre2_set_character_tables(context, re->tables);
 	pcre2_set_newline(context, PCRE2_NEWLINE_LF);
 	re->code = pcre2_compile(
 		r->out.data ? r->out.data : (const uint8_t *)"", r->out.size,
-		PCRE2_ANCHORED | PCRE2_DOLLAR_ENDONLY, &code, &offset, context);
+		PCRE2_ANCHORED | PCRE2_ALT_CIRCUMFLEX, &code, &offset, context);
 	pcre2_compile_context_free(context);
 	if (re->code)
 		return 0;
@@ -395,7 +458,7 @@ int regex_new(struct bytes pattern, struct regex **out)
 	*out = NULL;
 	while (!err && r.p < r.end)
 		err = token(&r);
-	if (!err && r.depth > 0)
+	if (!err && r.outer.size > 0)
 		err = fail(ERR_bad_argument,
 			   "error parsing regexp: missing closing ): `%.*s`",
 			   (int)(pattern.size < 100 ? pattern.size : 100),
@@ -410,6 +473,7 @@ int regex_new(struct bytes pattern, struct regex **out)
 			err = -ENOMEM;
 	}
 	buf_release(&r.out);
+	buf_release(&r.outer);
 	if (err < 0) {
 		buf_release(&r.head);
 		regex_free(re);
@@ -426,6 +490,7 @@ void regex_free(struct regex *r)
 	if (!r)
 		return;
 	pcre2_code_free(r->code);
+	free(r->tables);
 	pcre2_match_data_free(r->match);
 	free(r->workspace);
 	buf_release(&r->head);

@@ -4,15 +4,29 @@
 
 #define S(s) (s), sizeof(s) - 1
 
+struct match_case {
+	const char *pattern;
+	size_t pattern_size;
+	const char *subject;
+	size_t subject_size;
+	int want;
+};
+
+static void check_match(const struct match_case *c)
+{
+	struct regex *r;
+
+	ck_assert_msg(!regex_new(bytes_of(c->pattern, c->pattern_size), &r),
+		      "%s: %s", c->pattern, err_detail());
+	ck_assert_msg(regex_match(r, bytes_of(c->subject, c->subject_size)) ==
+			      c->want,
+		      "pattern %s, subject %s", c->pattern, c->subject);
+	regex_free(r);
+}
+
 START_TEST(matches_whole_subjects)
 {
-	static const struct {
-		const char *pattern;
-		size_t pattern_size;
-		const char *subject;
-		size_t subject_size;
-		int want;
-	} cases[] = {
+	static const struct match_case cases[] = {
 		{ S("phone"), S("phone#1"), 0 },
 		{ S("phone.*"), S("phone#1"), 1 },
 		{ S("a|b"), S("a"), 1 },
@@ -63,19 +77,46 @@ START_TEST(matches_whole_subjects)
 	};
 	size_t i;
 
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct regex *r;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		check_match(&cases[i]);
+}
+END_TEST
 
-		ck_assert_msg(!regex_new(bytes_of(cases[i].pattern,
-						  cases[i].pattern_size),
-					 &r),
-			      "%s: %s", cases[i].pattern, err_detail());
-		ck_assert_msg(regex_match(r, bytes_of(cases[i].subject,
-						      cases[i].subject_size)) ==
-				      cases[i].want,
-			      "case %zu: %s", i, cases[i].pattern);
-		regex_free(r);
-	}
+/* Where PCRE2 has another meaning than RE2. */
+START_TEST(matches_as_re2)
+{
+	static const struct match_case cases[] = {
+		{ S("[^\\S]"), S("\v"), 0 },
+		{ S("[\\S\\n]"), S("\v"), 1 },
+		{ S("[\\S\\n]"), S(" "), 0 },
+		/* the case of Latin-1 */
+		{ S("(?i)\xe9"), S("\xc9"), 1 },
+		{ S("(?i)[\xd8-\xde]"), S("\xfe"), 1 },
+		{ S("(?i)\xd7"), S("\xf7"), 0 },
+		{ S("(?i)\xdf"), S("\xff"), 0 },
+		{ S("\\w"), S("\xe9"), 0 },
+		{ S("[[:alpha:]]"), S("\xe9"), 0 },
+		/* lines */
+		{ S("(?m)a$\\n^b"), S("a\nb"), 1 },
+		{ S("(?m)a\\n^"), S("a\n"), 1 },
+		{ S("(?m:a$)\\nb"), S("a\nb"), 1 },
+		{ S("(?m:a)$\\nb"), S("a\nb"), 0 },
+		{ S("(?m)(?-m:a$)\\nb"), S("a\nb"), 0 },
+		{ S("((?m)a)$\\nb"), S("a\nb"), 0 },
+		{ S("(?m)(a)$\\nb"), S("a\nb"), 1 },
+		{ S("(?i-m:a$\\n)"), S("a\n"), 0 },
+		/* what can be repeated */
+		{ S("^+a$*\\b?\\B*\\A{0,2}\\z+"), S("a"), 1 },
+		{ S("a{01}"), S("a"), 0 },
+		{ S("a{01}"), S("a{01}"), 1 },
+		{ S("a{1,01}"), S("a{1,01}"), 1 },
+		{ S("a{0}{01}"), S("{01}"), 1 },
+		{ S("(?)a"), S("a"), 1 },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		check_match(&cases[i]);
 }
 END_TEST
 
@@ -92,7 +133,7 @@ START_TEST(refuses_what_re2_refuses)
 		"(?|a)",    "(?R)",     "(?1)",      "(?#x)",   "(?x)a",
 		"(?P=n)",   "(?P>n)",   "(*ACCEPT)", "(?C)a",   "\\",
 		"a\\",      "\\x",      "\\x{100}",  "\\777",   "(?",
-		"\\p{None", "[[:no:]]",
+		"\\p{None", "[[:no:]]", "(?-)a",     "(?i-)a",  "(?i--s)a",
 	};
 	size_t i;
 
@@ -151,9 +192,9 @@ END_TEST
 
 int main(void)
 {
-	const TTest *tests[] = { matches_whole_subjects,
+	const TTest *tests[] = { matches_whole_subjects, matches_as_re2,
 				 refuses_what_re2_refuses, heads_are_literal,
 				 stays_linear };
 
-	return run_suite("regex", NULL, NULL, tests, 4);
+	return run_suite("regex", NULL, NULL, tests, 5);
 }
