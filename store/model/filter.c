@@ -162,11 +162,13 @@ int filter_new_timestamps(uint64_t from_us, uint64_t to_us, struct filter **out)
 
 static int new_limit(enum filter_kind kind, int64_t n, struct filter **out)
 {
+	bool zero = kind == FILTER_ROW_OFFSET; /* skips none */
 	int err;
 
 	*out = NULL;
-	if (n <= 0)
-		return fail(ERR_bad_argument, "argument must be > 0");
+	if (n < !zero)
+		return fail(ERR_bad_argument, "argument must be %s 0",
+			    zero ? ">=" : ">");
 	err = new_leaf(kind, out);
 	if (!err)
 		(*out)->limit = (uint64_t)n;

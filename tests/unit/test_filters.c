@@ -140,7 +140,7 @@ static int draw_leaf(struct filter **out)
 	case 12:
 		return filter_new_row_limit(1 + rng_below(&rng, 4), out);
 	case 13:
-		return filter_new_row_offset(1 + rng_below(&rng, 4), out);
+		return filter_new_row_offset(rng_below(&rng, 5), out);
 	case 14:
 		return filter_new_column_limit(1 + rng_below(&rng, 2), out);
 	default:
