@@ -178,6 +178,9 @@ int run_mutate(struct run *r, const struct operation *o)
 	size_t i;
 	int err = begin_row(r, word(o, 1), word(o, 2));
 
+	/* A request has mutations; the C interface commits nothing as well. */
+	if (!err && o->block.count == 0)
+		err = fail(ERR_bad_argument, "No mutations provided");
 	for (i = 0; !err && i < o->block.count; i++)
 		err = add_line(r, o->block.items[i], 0, r->w);
 	return commit_ok(r, err);

@@ -237,6 +237,8 @@ class Case:
     do_add = do_merge = do_delcol = do_delfam = do_delrow = do_set
 
     def do_mutate(self, o):
+        if not o.block:
+            raise Inexpressible("nothing")
         self.mutate(self.table(o.words[1]), oracle.parse_bytes(o.words[2]),
                     [self.mutation(line.split(" ")) for line in o.block])
         return ["ok"]

@@ -63,7 +63,7 @@ def expression(text, clock):
         return f"x'{oracle.parse_bytes(text).hex()}'"
 
     def bounds(words):
-        return [BOUNDS[w[:2]] + string(w[3:]) for w in words if w[3:] != "x"]
+        return [BOUNDS[w[:2]] + string(w[3:]) for w in words]
 
     if name == "label":
         return f"apply_label('{arguments[0]}')"
