@@ -252,6 +252,11 @@ static void on_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr,
 	struct node *node = node_of(&fs->nodes, ino);
 	int err = set_owner_and_mode(fs, node, attr, to_set);
 
+	/* A path's truncate opens nothing that could refuse it. */
+	if (!err && to_set & (FUSE_SET_ATTR_SIZE | FUSE_SET_ATTR_MTIME))
+		err = node_is_past(node)           ? -EROFS
+		      : node->kind == NODE_VERSION ? -EACCES
+						   : 0;
 	if (!err && node->kind == NODE_CELL && to_set & FUSE_SET_ATTR_SIZE)
 		err = set_size(fs, node, (uint64_t)attr->st_size, fi);
 	if (!err && node->kind == NODE_CELL && to_set & FUSE_SET_ATTR_MTIME)

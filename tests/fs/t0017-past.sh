@@ -36,6 +36,12 @@ for c in "mkdir $a/3000000/x" "touch $a/3000000/b/f/x" "rm $a/3000000/a/f/q" \
 	"chmod 600 $a/3000000/a/f/q" "truncate -s 0 $a/3000000/a/f/q"; do
 	errno EROFS $c
 done
+# Without opening it.
+for c in "truncate(sys.argv[1], 0)" "utime(sys.argv[1])"; do
+	errno EROFS python3 -c "import os, sys; os.$c" "$a/3000000/a/f/q"
+	errno EACCES python3 -c "import os, sys; os.$c" \
+		"$m/t/a/f/.versions/q/2000000"
+done
 same "they are listed" now "$(ls "$a")"
 same "but not with data" "" "$(find "$m/t" -name .at)"
 
