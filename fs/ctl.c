@@ -181,6 +181,15 @@ static int lookup_past(struct fs *fs, struct node *directory, struct bytes name,
 	return err;
 }
 
+/* Programs look for files that begin with a dot wherever they are. */
+static int no_step(struct node *directory, struct bytes name)
+{
+	if (directory->kind != NODE_SCAN || name.data[0] == '.')
+		return 0;
+	return fail(ENOENT, "%.*s: no step, or given already: ls tells which",
+		    (int)name.size, (const char *)name.data);
+}
+
 int ctl_lookup(struct fs *fs, struct node *directory, struct bytes name,
 	       struct fuse_entry_param *e)
 {
@@ -196,7 +205,7 @@ int ctl_lookup(struct fs *fs, struct node *directory, struct bytes name,
 			return ctl_is_offered(fs, directory, entry)
 				       ? found(fs, directory, entry->kind, name,
 					       e)
-				       : 0;
+				       : no_step(directory, name);
 	switch (directory->kind) {
 	case NODE_VERSIONS:
 		return lookup_column(fs, directory, name, e);
@@ -216,7 +225,7 @@ int ctl_lookup(struct fs *fs, struct node *directory, struct bytes name,
 	case NODE_SCAN_SEGMENTS:
 		return lookup_segment(fs, directory, name, e);
 	default:
-		return 0;
+		return no_step(directory, name);
 	}
 }
 

@@ -15,6 +15,7 @@
 
 struct mutate_file {
 	bool ended;
+	uint64_t lines; /* that were taken */
 };
 
 static int mutate_open(struct fs *fs, struct ctl_file *f)
@@ -33,20 +34,25 @@ struct mutation_target {
 static int run_line(void *context, struct bytes line)
 {
 	const struct mutation_target *t = context;
+	struct mutate_file *m = t->f->state;
 	char reason[600];
-	int err;
+	int err = 0;
 
 	if (line.size > 0 && line.data[line.size - 1] == '\r')
 		line.size--;
-	if (line.size == 0)
-		return 0;
-	err = mutation_run_json(t->fs->store, t->f->path.table, BYTES_NONE,
-				line, t->fs->options->sync);
-	if (err != -ERR_no_family)
+	if (line.size > 0)
+		err = mutation_run_json(t->fs->store, t->f->path.table,
+					BYTES_NONE, line, t->fs->options->sync);
+	if (err >= 0) {
+		m->lines++;
 		return err;
-	/* The line is wrong; ENOENT would be about the file. */
+	}
+	/* ENOENT would be about the file. */
+	if (err == -ERR_no_family)
+		err = -EINVAL;
 	snprintf(reason, sizeof(reason), "%s", err_detail());
-	return fail(EINVAL, "%s", reason);
+	return fail(-err, "line %llu: %s", (unsigned long long)m->lines + 1,
+		    reason[0] ? reason : err_text(err));
 }
 
 static void changed(struct fs *fs, struct ctl_file *f)

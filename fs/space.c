@@ -23,7 +23,9 @@ int fs_check_space(struct fs *fs)
 	uint64_t quota = fs->options->quota_size;
 
 	if (quota > 0 && used_size(fs) >= quota)
-		return fail(ENOSPC, "the quota of %llu bytes is used up",
+		return fail(ENOSPC,
+			    "the quota of %llu bytes is used up; tabletfs "
+			    "compact frees what was removed",
 			    (unsigned long long)quota);
 	return 0;
 }

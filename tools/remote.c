@@ -121,8 +121,10 @@ int remote_run(struct verb_call *c, const char *mount_point)
 	if (fd >= 0)
 		size = write(fd, request.data, request.size);
 	if (size < 0) {
-		verb_wrong(c, "the store is mounted, but %s: %s", path,
-			   strerror(errno));
+		verb_wrong(c,
+			   "the store is mounted, but %s: %s; unmount it to "
+			   "use the store itself",
+			   path, strerror(errno));
 		goto release;
 	}
 	if (lseek(fd, 0, SEEK_SET) == 0 || errno == ESPIPE)

@@ -1,6 +1,7 @@
 #include <mntent.h>
 #include <spawn.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -32,20 +33,36 @@ static char *mounted_store(const char *path)
 	return store;
 }
 
-/* fusermount3 says itself what is wrong. */
-static int run_fusermount(struct verb_call *c, const char *path)
+/* What is wrong is left in said, of size bytes: the first line of what
+ * fusermount3 says. */
+static int run_fusermount(const char *path, char *said, size_t size)
 {
 	char program[] = "fusermount3", option[] = "-u", end[] = "--";
 	char *words[] = { program, option, end, (char *)(uintptr_t)path, NULL };
-	int status = 1, err;
+	int status = 1, fd = memfd_create(program, MFD_CLOEXEC);
+	int err = fd < 0 ? errno : 0;
+	posix_spawn_file_actions_t actions;
+	ssize_t got = 0;
 	pid_t pid;
 
-	fflush(c->err);
-	err = posix_spawnp(&pid, program, NULL, NULL, words, environ);
-	if (err)
-		return verb_wrong(c, "%s: %s", program, strerror(err));
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+	posix_spawn_file_actions_init(&actions);
+	if (!err)
+		err = posix_spawn_file_actions_adddup2(&actions, fd, 2);
+	if (!err)
+		err = posix_spawnp(&pid, program, &actions, NULL, words,
+				   environ);
+	posix_spawn_file_actions_destroy(&actions);
+	while (!err && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		continue;
+	if (err)
+		snprintf(said, size, "%s: %s", program, strerror(err));
+	else
+		got = pread(fd, said, size - 1, 0);
+	if (!err)
+		said[got > 0 ? got : 0] = 0;
+	said[strcspn(said, "\n")] = 0;
+	if (fd >= 0)
+		close(fd);
 	return status != 0;
 }
 
@@ -75,15 +92,20 @@ static int wait_for_store(struct verb_call *c, const char *store)
 
 int verb_umount(struct verb_call *c)
 {
-	char *store;
+	char said[256], *store;
 	int status;
 
 	if (c->argc != 2)
 		return verb_usage(c);
 	store = mounted_store(c->argv[1]);
-	status = run_fusermount(c, c->argv[1]);
+	status = run_fusermount(c->argv[1], said, sizeof(said));
 	if (!status && store)
 		status = wait_for_store(c, store);
+	else if (status && store)
+		verb_wrong(c, "%s; fuser -vm %s tells who uses it", said,
+			   c->argv[1]);
+	else if (status)
+		verb_wrong(c, "%s; no store is mounted there", said);
 	free(store);
 	return status;
 }

@@ -62,9 +62,17 @@ exec 3<&-
 check "sync" "$TABLETFS" -store "$store" sync
 refuse "a request needs words" sh -c "printf x 1<>'$m/.tabletfs/ctl' >&1"
 
+exec 3<"$m/t/r/f/q"
+says "fuser -vm $m tells who uses it" "$TABLETFS" umount "$m"
+exec 3<&-
+says "no store is mounted there" "$TABLETFS" umount "$work/mnt2"
+
 kill -INT "$daemon"
 await_end
 refuse "SIGINT ends it" mountpoint -q "$m"
+start_mount -o ro
+says "unmount it to use the store itself" "$TABLETFS" -store "$store" count t
+stop_mount
 start_mount
 stop_mount
 check "fusermount3 -u ends it" start_mount
@@ -90,3 +98,7 @@ same "a quota fills up" yes "$full"
 errno ENOSPC cp noise "$m/q/r/f/more"
 check "what was there before is read" cmp noise "$m/q/r/f/n1"
 same "and told by statfs" 0 "$(stat -f -c %a "$m")"
+check "with what helps" grep -q 'compact frees' "$m/.tabletfs/errors"
+rm "$m"/q/r/f/n*
+"$TABLETFS" -store "$store" compact
+check "which it does" sh -c "echo 1 >'$m/q/r/f/n1'"

@@ -36,6 +36,12 @@ printf '%s\n' '{"row":"a","set":{"g":{"q":"1"}}}' '{"row":"b","set":{"x":{"y":"z
 	'{"row":"c","set":{"g":{"q":"3"}}}' >in
 refuse ".mutate stops at a wrong line" cp in "$m/t/.mutate"
 same "the lines before it ran" "a r" "$(ls "$m/t" | xargs)"
+same "its number is told" 'line 2: unknown family "x"' \
+	"$(tail -n 1 "$m/.tabletfs/errors" | grep -o 'line 2.*')"
+printf '\n{"row":"a","delete":{"f":true}}\n{"set":{}}' >in
+refuse "a last line without newline" cp in "$m/t/.mutate"
+same "its number too" 'line 3: no "row" is given' \
+	"$(tail -n 1 "$m/.tabletfs/errors" | grep -o 'line 3.*')"
 
 for i in $(seq 10 29); do
 	echo "{\"row\":\"k$i\",\"set\":{\"g\":{\"q\":\"v$i\",\"r\":\"w\"}}}"
@@ -99,6 +105,9 @@ same "a link's target" "../prefix/a0#/" "$(readlink "$p/segments/a0#")"
 errno ENOENT cat "$q/limit/x/keys"
 check "with the reason" grep -q 'limit/x' "$m/.tabletfs/errors"
 errno ENOENT cat "$q/limit/1/limit/2/keys"
+check "and here" grep -q 'limit: no step, or given' "$m/.tabletfs/errors"
+errno ENOENT cat "$q/pefix/a/keys"
+check "and of a slip" grep -q 'pefix: no step' "$m/.tabletfs/errors"
 check "a walk through .scan ends" timeout 60 sh -c "find '$q' >/dev/null"
 now=$(date +%s)000000
 same "since" 0 "$(cat "$q/since/$((now + 3600000000))/count")"
