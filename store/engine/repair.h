@@ -40,4 +40,12 @@ int engine_repair(struct volume *from, struct volume *to,
 		  const struct repair_report *report,
 		  struct repair_result *result);
 
+/* Calls each with every entry of an sst in [start, end) that is merged with
+ * others of its version into an aggregate. A negative result of each ends it
+ * and is returned. */
+int engine_find_parts(struct engine *e, struct bytes start, struct bytes end,
+		      int (*each)(void *context, struct bytes key,
+				  struct bytes value),
+		      void *context);
+
 #endif

@@ -176,8 +176,6 @@ int sieve_entry(struct sieve *s, struct bytes key)
 		return SIEVE_DROP; /* inputs and output of one merge are here */
 	}
 	s->last_seq = key_seq(key);
-	if (kind == KEY_MERGE && s->family && !s->family->merge)
-		kind = KEY_PUT;
 	newer = s->hider_seq;
 	open = s->open_reader;
 	s->open_reader = 0;
@@ -186,7 +184,9 @@ int sieve_entry(struct sieve *s, struct bytes key)
 	reader = first_reader(s, key_seq(key));
 	if (!passes(s, key, newer, reader))
 		return SIEVE_DROP;
-	if (kind == KEY_MERGE && s->family)
+	/* In a family that is not of aggregates they stay apart, as a repair
+	 * that lost its type leaves them: it may be given again. */
+	if (kind == KEY_MERGE && s->family && s->family->merge)
 		s->open_reader = reader;
 	return reader != 0 && open == reader &&
 			       (kind == KEY_MERGE || kind == KEY_PUT)

@@ -267,7 +267,8 @@ int schema_adopt(struct store *s, const struct table *found)
 	t->id = found->id;
 	t->birth_seq = 1;
 	for (i = 0; i < found->family_count && err == 0; i++) {
-		struct family_spec spec = { .name = found->families[i].name };
+		struct family_spec spec = { .name = found->families[i].name,
+					    .type = found->families[i].type };
 		struct family *f;
 
 		err = table_add_family(t, &spec, &f);

@@ -67,7 +67,7 @@ int schema_rules(const struct schema *schema, struct gc_rules **out);
 
 /* Reads the schema from table 0 and installs it. */
 int schema_load(struct store *s);
-/* Adds a table with its id and families, all of whose cells are seen. */
+/* Adds a table with its id, families and their types; all cells are seen. */
 int schema_adopt(struct store *s, const struct table *table);
 
 /* Deletions of what the GC rule hides now of the column with this encoded

@@ -1,3 +1,4 @@
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -202,39 +203,117 @@ static int find_tables(struct repair *r, struct engine *e)
 	return err;
 }
 
-/* Gives a table that has cells and no record one. */
-static int adopt_tables(struct repair *r)
+/*
+ * Of a family with parts of aggregates the type is set: sketches have a form of
+ * their own, but numbers could be those of a sum, a minimum or a maximum. Which
+ * it was only the user knows: until it is said, they stay apart in a family
+ * without a type, and FAMILY_INTSUM notes that here.
+ */
+static int note_part(void *context, struct bytes key, struct bytes value)
 {
-	struct buf text = BUF_INIT, name = BUF_INIT;
+	struct table *t = context;
+	struct buf scratch = BUF_INIT;
+	struct key_parts parts;
+	struct family *f = NULL;
+	struct bytes name;
+	size_t end;
+	int err = key_split(key, &parts);
+
+	if (err == 0)
+		err = key_part(key, parts.row_end, &scratch, &name, &end);
+	if (err == 0)
+		f = table_find_family(t, name);
+	if (f && f->type != FAMILY_INTSUM)
+		f->type = aggregate_is_state(AGGREGATE_HLL, value)
+				  ? FAMILY_INTHLL
+				  : FAMILY_INTSUM;
+	buf_release(&scratch);
+	return err;
+}
+
+static int find_types(struct repair *r, struct table *t)
+{
+	uint8_t start[KEY_TABLE_SIZE], end[KEY_TABLE_SIZE];
+
+	put_u32be(start, t->id);
+	put_u32be(end, t->id + 1);
+	return engine_find_parts(store_engine(r->s),
+				 bytes_of(start, sizeof(start)),
+				 bytes_of(end, sizeof(end)), note_part, t);
+}
+
+__attribute__((format(printf, 2, 3))) static int say(struct repair *r,
+						     const char *fmt, ...)
+{
+	char *text;
+	va_list args;
+	int size;
+
+	va_start(args, fmt);
+	size = vasprintf(&text, fmt, args);
+	va_end(args);
+	if (size < 0)
+		return -ENOMEM;
+	r->tell(r->context, text);
+	free(text);
+	return 0;
+}
+
+/* Tells of the families whose type is not known, which is unset again. */
+static int forget_types(struct repair *r, struct table *t)
+{
 	size_t i;
 	int err = 0;
 
-	for (i = 0; i < r->found->table_count && err == 0; i++) {
-		struct table t = r->found->tables[i];
+	for (i = 0; i < t->family_count && err == 0; i++) {
+		struct family *f = &t->families[i];
 
-		if (table_by_id(r->s->schema, t.id))
+		if (f->type != FAMILY_INTSUM)
 			continue;
-		err = buf_set(&name, t.name);
-		while (err == 0 && schema_find(r->s->schema, buf_bytes(&name)))
-			err = buf_add_byte(&name, '_');
-		t.name = buf_bytes(&name);
-		if (err == 0)
-			err = schema_adopt(r->s, &t);
-		buf_reset(&text);
-		if (err == 0)
-			err = buf_printf(&text,
-					 "what was a table whose record is "
-					 "lost, or one that was dropped, is "
-					 "table %.*s now, without its rules",
-					 (int)t.name.size,
-					 (const char *)t.name.data);
-		if (err == 0)
-			err = buf_terminate(&text);
-		if (err == 0)
-			r->tell(r->context, (const char *)text.data);
+		f->type = FAMILY_BYTES;
+		err = say(r,
+			  "family %.*s of table %.*s has parts of sums, minima "
+			  "or maxima; of each only the last one shows, until "
+			  "tabletfs setvaluetype says which they are",
+			  (int)f->name.size, (const char *)f->name.data,
+			  (int)t->name.size, (const char *)t->name.data);
 	}
-	buf_release(&text);
+	return err;
+}
+
+static int adopt_table(struct repair *r, struct table *found)
+{
+	struct table t = *found;
+	struct buf name = BUF_INIT;
+	int err = buf_set(&name, t.name);
+
+	while (err == 0 && schema_find(r->s->schema, buf_bytes(&name)))
+		err = buf_add_byte(&name, '_');
+	t.name = buf_bytes(&name);
+	if (err == 0)
+		err = find_types(r, &t);
+	if (err == 0)
+		err = say(r,
+			  "what was a table whose record is lost, or one that "
+			  "was dropped, is table %.*s now, without its rules",
+			  (int)t.name.size, (const char *)t.name.data);
+	if (err == 0)
+		err = forget_types(r, &t);
+	if (err == 0)
+		err = schema_adopt(r->s, &t);
 	buf_release(&name);
+	return err;
+}
+
+/* Gives tables that have cells and no record one. */
+static int adopt_tables(struct repair *r)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < r->found->table_count && err == 0; i++)
+		if (!table_by_id(r->s->schema, r->found->tables[i].id))
+			err = adopt_table(r, &r->found->tables[i]);
 	return err;
 }
 
