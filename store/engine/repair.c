@@ -9,24 +9,6 @@
 
 #define COPY_SIZE (1 << 20)
 
-int repair_lose(struct repair *r, int err, struct bytes after,
-		struct bytes before)
-{
-	char text[700];
-
-	r->result->lost_count++;
-	snprintf(text, sizeof(text), "%s%s%s", err_detail(),
-		 -err < ERR_BASE ? ": " : "",
-		 -err < ERR_BASE ? err_text(err) : "");
-	return r->report->tell(r->report->context, text, after, before);
-}
-
-bool repair_is_final(int err)
-{
-	return err == -ENOMEM || err == -EMFILE || err == -ENFILE ||
-	       err == -ERR_format_newer;
-}
-
 static uint64_t new_id(struct repair *r)
 {
 	return (uint64_t)r->epoch << 32 | r->next_number++;

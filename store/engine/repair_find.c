@@ -53,6 +53,24 @@ struct sst_facts {
 #define IN_DOUBT \
 	"; to have it, repair a copy of the store without root and *.edits"
 
+int repair_lose(struct repair *r, int err, struct bytes after,
+		struct bytes before)
+{
+	char text[700];
+
+	r->result->lost_count++;
+	snprintf(text, sizeof(text), "%s%s%s", err_detail(),
+		 -err < ERR_BASE ? ": " : "",
+		 -err < ERR_BASE ? err_text(err) : "");
+	return r->report->tell(r->report->context, text, after, before);
+}
+
+bool repair_is_final(int err)
+{
+	return err == -ENOMEM || err == -EMFILE || err == -ENFILE ||
+	       err == -ERR_format_newer;
+}
+
 static int is_of_a_store(void *context, const char *name)
 {
 	const char *suffix;
