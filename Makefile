@@ -85,9 +85,9 @@ demo: deps
 	@$(MAKE) --no-print-directory build
 	@tools/demo $(B)/tabletfs
 
-lint:
+lint: all
 	@tools/install-packages tests/packages-lint
-	@tests/lint
+	@B=$(B) tests/lint
 
 bench: deps
 	@$(MAKE) --no-print-directory build $(MAIN_BIN)
