@@ -5,6 +5,8 @@
 #   $work  temporary directory    $store  the store    $m  the mount point
 set -u
 TABLETFS=${TABLETFS:-$(cd "$(dirname "$0")/../.." && pwd)/build/tabletfs}
+# For fails.py.
+export PYTHONPATH="$(cd "$(dirname "$0")" && pwd)" PYTHONDONTWRITEBYTECODE=1
 passed=0 failed=0 skipped=0 daemon=
 work=$(mktemp -d "${TMPDIR:-/tmp}/tabletfs-test.XXXXXX") || exit 1
 store=$work/store m=$work/mnt

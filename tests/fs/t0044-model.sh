@@ -6,7 +6,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 start_mount || exit 1
 PATH=$(dirname "$TABLETFS"):$PATH
 
-result=$(PYTHONDONTWRITEBYTECODE=1 python3 "$root/tests/fs/examples.py" \
+result=$(python3 "$root/tests/fs/examples.py" \
 	"$root/store/model/README.md" "$work/other" "$store" "$m")
 printf '%s\n' "$result" | sed '$d'
 set -- $(printf '%s\n' "$result" | tail -n 1)

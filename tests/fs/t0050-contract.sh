@@ -164,18 +164,11 @@ cat "$m/t/.scan/versions/all/jsonl" | (
 read -r passed failed <counts
 python3 - "$m/t" <<'PYTHON' && pass || fail "what write and close say"
 import errno, os, sys
+from fails import fails
 t = sys.argv[1]
 
 def line(row, family="f"):
     return b'{"row":"%s","set":{"%s":{"q":"1"}}}\n' % (row, family.encode())
-
-def fails(code, call, *args):
-    try:
-        call(*args)
-    except OSError as e:
-        assert e.errno == code, e
-        return
-    assert False, "no error"
 
 def there(row):
     return os.path.exists(t + "/" + row)

@@ -6,6 +6,7 @@ start_mount || exit 1
 mkdir -p "$m/t/r/f"
 cat >cells.py <<'PYTHON'
 import errno, os, sys, time
+from fails import fails
 f = sys.argv[1]
 
 def path(q):
@@ -34,14 +35,6 @@ def now_us():
 
 def mtime_us(fd_or_path):
     return os.stat(fd_or_path).st_mtime_ns // 1000
-
-def fails(number, call, *args, **more):
-    try:
-        call(*args, **more)
-    except OSError as e:
-        assert e.errno == number, (call, args, e)
-    else:
-        assert False, (call, args)
 PYTHON
 
 # run TEXT: a program, from standard input, that knows the above.

@@ -6,6 +6,7 @@ start_mount || exit 1
 mkdir -p "$m/t/r/f" "$m/t/r/g" "$m/u/r/f"
 cat >moves.py <<'PYTHON'
 import ctypes, errno, os, stat, sys
+from fails import fails
 m = sys.argv[1]
 t = m + "/t"
 f = t + "/r/f"
@@ -32,14 +33,6 @@ def versions(q, d=f):
     v = d + "/.versions/" + q
     return [(int(e.name), get(e.path)) for e in os.scandir(v)] \
         if os.path.exists(v) else []
-
-def fails(number, call, *args):
-    try:
-        call(*args)
-    except OSError as e:
-        assert e.errno == number, (call, args, e)
-    else:
-        assert False, (call, args)
 PYTHON
 run() {
 	cat moves.py - >program.py

@@ -53,15 +53,8 @@ check "each byte" python3 bytes.py "$m"
 mkdir -p "$m/t/A/f" && echo 1 >"$m/t/A/f/A"
 check "calls with other spellings" python3 - "$m" <<'PYTHON'
 import errno, os, sys
+from fails import fails
 t = sys.argv[1] + "/t"
-
-def fails(number, call, *args):
-    try:
-        call(*args)
-    except OSError as e:
-        assert e.errno == number, (call, args, e)
-    else:
-        assert False, (call, args)
 
 for bad in "%41", "%2f%41", "%C3%A9", "x%~", "%~x", "%2Etable%20":
     for parent in t, t + "/A", t + "/A/f":
