@@ -126,7 +126,7 @@ static void raise_file_limit(void)
 
 int main(int argc, char **argv)
 {
-	static char help[] = "help";
+	static char help[] = "help", version[] = "version";
 	static char *no_verb[] = { help, NULL };
 	struct verb_call c = { NULL, argc - 1, argv + 1, stdout, stderr };
 	const char *store = take_store(&c.argc, &c.argv);
@@ -143,6 +143,10 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(c.argv[0], "-h") || !strcmp(c.argv[0], "--help"))
 		c.argv[0] = help;
+	else if (!strcmp(c.argv[0], "--version"))
+		c.argv[0] = version;
+	else if (!strcmp(c.argv[0], "-store") || !strcmp(c.argv[0], "--store"))
+		return verb_wrong(&c, "-store needs a directory");
 	v = verb_find(c.argv[0]);
 	if (!v || (v->flags & VERB_NO_STORE)) {
 		if (store)

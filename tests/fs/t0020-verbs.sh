@@ -110,3 +110,5 @@ same "and whole" 40 "$(t count seen)"
 same "alone, they wait for each other" 60 "$(seq 20 |
 	xargs -P 8 -I{} "$TABLETFS" set seen q{} f:q={}; t count seen)"
 refuse "umount of nothing" t umount "$m"
+same "as other programs tell it" "$(t version)" "$(t --version)"
+same "a slip" "tabletfs: -store needs a directory" "$(t -store 2>&1)"
