@@ -413,10 +413,9 @@ int tree_unlink(struct fs *fs, struct node *directory, struct bytes name)
 
 	if (directory->kind == NODE_COLUMN)
 		return unlink_version(fs, directory, name);
+	/* Of a directory, the kernel tells EISDIR itself. */
 	if (directory->kind != NODE_FAMILY)
-		return node_is_data(directory)   ? -EISDIR
-		       : node_is_past(directory) ? -EROFS
-						 : -EPERM;
+		return node_is_past(directory) ? -EROFS : -EPERM;
 	if (bytes_equal(name, BYTES_LITERAL(".versions")))
 		return -EISDIR;
 	err = lookup_key(fs, directory, NAME_QUALIFIER, name, &key);

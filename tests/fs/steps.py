@@ -109,7 +109,8 @@ def plain_steps(text, clock):
             more = {step: oracle.parse_bytes(arguments[0])}
         elif name == "ts" and not late and text.count("ts(") == 1:
             more = {step: str(clock.parse(us)).encode() for step, us in
-                    zip((b"since", b"until"), text_times(text)) if us}
+                    zip((b"since", b"until"), text_times(text))
+                    if us and (step, us) != (b"until", "0")}
         elif name == "cellscol" and not late:
             more = {b"versions": arguments[0].encode()}
         else:

@@ -24,6 +24,10 @@ mkdir -p "$m/t/r/f"
 for i in 1 2 3 4; do echo $i >"$m/t/r/f/q"; done
 same "the policy hides old versions" 2 "$(versions t/r/f q)"
 errno ENOTEMPTY rmdir "$s/f"
+for control in t/.granularity t/.mutate t/.stats t/r/.row.jsonl; do
+	errno EPERM rm -f "$m/$control"
+done
+errno EISDIR rm -f "$m/t/r"
 
 echo '{"set":{"g":{"a":"1","b":"2"}},"delete":{"f":true}}' \
 	>"$m/t/r/.row.jsonl" && pass || fail "write .row.jsonl"
