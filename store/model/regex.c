@@ -8,6 +8,7 @@
 #include "store/base/err.h"
 
 #define REPEAT_MAX 1000 /* as RE2's */
+#define GROUP SIZE_MAX  /* for an item */
 #define WORKSPACE_MIN 256
 #define WORKSPACE_MAX (1 << 22)
 
@@ -31,6 +32,7 @@ struct rewrite {
 	struct buf head;
 	bool head_open;   /* only literals so far */
 	bool repeatable;  /* something that a repetition may follow */
+	size_t item;      /* where in out that begins, if it is no group */
 	bool multiline;   /* flag m: ^ and $ are of lines */
 	struct buf outer; /* for each open group, multiline before it */
 };
@@ -55,6 +57,7 @@ static int emit(struct rewrite *r, size_t size)
 static int literal(struct rewrite *r, uint8_t byte)
 {
 	r->repeatable = true;
+	r->item = r->out.size;
 	if (r->head_open && r->outer.size == 0) {
 		int err = buf_add_byte(&r->head, byte);
 
@@ -173,6 +176,7 @@ static int assertion(struct rewrite *r, size_t size, const char *text)
 			   : buf_add(&r->out, r->p, size);
 	r->p += size;
 	r->repeatable = true;
+	r->item = GROUP;
 	return err ? err : buf_add_byte(&r->out, ')');
 }
 
@@ -219,6 +223,7 @@ static int escape(struct rewrite *r, bool in_class)
 static int class(struct rewrite *r)
 {
 	const uint8_t *start = r->p;
+	size_t item = r->out.size;
 	int err = emit(r, 1);
 
 	r->head_open = false;
@@ -246,6 +251,7 @@ static int class(struct rewrite *r)
 	if (r->p == r->end)
 		return bad(r, start, "missing closing ]");
 	r->repeatable = true;
+	r->item = item;
 	return emit(r, 1);
 }
 
@@ -332,6 +338,26 @@ static int braces(const struct rewrite *r)
 	}
 }
 
+/*
+ * X+ as XX*, and X{n,} as X{n}X*: of an item that is no group, PCRE2's DFA
+ * keeps a state for each number of times that it has met it, so that its time
+ * would not be linear.
+ */
+static int unbounded(struct rewrite *r, size_t size)
+{
+	size_t item = r->item, item_size = r->out.size - item;
+	int err = 0;
+
+	if (*r->p == '{')
+		err = buf_printf(&r->out, "%.*s}", (int)size - 2, r->p);
+	if (!err)
+		err = buf_reserve(&r->out, item_size);
+	if (!err)
+		err = buf_add(&r->out, r->out.data + item, item_size);
+	r->p += size;
+	return err ? err : buf_add_byte(&r->out, '*');
+}
+
 /* A repetition of size bytes. One "?" behind it makes it lazy, which changes
  * nothing here; anything more is refused. */
 static int repetition(struct rewrite *r, size_t size)
@@ -345,7 +371,10 @@ static int repetition(struct rewrite *r, size_t size)
 		r->head.size--;
 	r->head_open = false;
 	r->repeatable = false;
-	err = emit(r, size);
+	err = r->item != GROUP && (*start == '+' ||
+				   (size > 1 && start[size - 2] == ','))
+		      ? unbounded(r, size)
+		      : emit(r, size);
 	if (!err && r->p < r->end && *r->p == '?')
 		err = emit(r, 1);
 	if (!err && r->p < r->end &&
@@ -358,6 +387,8 @@ static int token(struct rewrite *r)
 {
 	int size;
 
+	if (!memchr("*+?{", *r->p, 4))
+		r->item = *r->p == ')' ? GROUP : r->out.size;
 	switch (*r->p) {
 	case '\\':
 		return escape(r, false);

@@ -180,13 +180,23 @@ START_TEST(stays_linear)
 {
 	/* Exponential for a matcher that backtracks. */
 	char subject[20001];
+	static const char *const counted[] = { "(a+a+)+[bc]", "(a{2,}){2,}[bc]",
+					       "([ab]+.+)+\\d",
+					       "(\\w{3,}\\D+?)+[cd]" };
 	struct regex *r;
+	size_t i;
 
 	memset(subject, 'a', sizeof(subject) - 1);
 	subject[sizeof(subject) - 1] = 'b';
 	ck_assert_int_eq(regex_new(BYTES_LITERAL("(a*)*(a|aa)*c"), &r), 0);
 	ck_assert_int_eq(regex_match(r, bytes_of(subject, sizeof(subject))), 0);
 	regex_free(r);
+	/* And for one that counts repetitions. */
+	for (i = 0; i < sizeof(counted) / sizeof(counted[0]); i++) {
+		ck_assert_int_eq(regex_new(bytes_string(counted[i]), &r), 0);
+		ck_assert_int_eq(regex_match(r, bytes_of(subject, 20000)), 0);
+		regex_free(r);
+	}
 }
 END_TEST
 
