@@ -31,7 +31,7 @@ static inline int run_suite(const char *name, void (*setup)(void),
 	int failed;
 
 	suite_add_tcase(suite, tcase);
-	tcase_set_timeout(tcase, 60);
+	tcase_set_timeout(tcase, 600);
 	if (setup || teardown)
 		tcase_add_checked_fixture(tcase, setup, teardown);
 	for (i = 0; i < count; i++)
