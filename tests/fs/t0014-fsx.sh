@@ -8,7 +8,9 @@ again='"$TABLETFS" umount "$m" && "$TABLETFS" mount "$store" "$m"'
 
 # fsx SEED OPERATIONS FILES SIZE: with three remounts, and one after it.
 fsx() {
+	# A family without cells would not outlive a remount.
 	rm -rf local && mkdir local && mkdir -p "$m/t/r/f"
+	touch local/keep "$m/t/r/f/keep"
 	check "seed $1, $2 operations, $3 files of $4 bytes" "${TABLETFS%/*}/tests/fs/fsx" -seed "$1" \
 		-ops "$2" -files "$3" -size "$4" \
 		-remount $(($2 / 4)) "$again" "$m/t/r/f" local
