@@ -25,9 +25,9 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
 	-fno-sanitize-recover=all) $(LIB_CFLAGS)
 ALL_LDFLAGS = $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 
-STORE := $(wildcard store/*/*.c)
-FS := $(wildcard fs/*.c)
-TOOLS := $(wildcard tools/*.c)
+STORE := $(sort $(shell find store -name "*.c"))
+FS := $(sort $(shell find fs -name "*.c"))
+TOOLS := $(sort $(shell find tools -name "*.c"))
 SIM := $(filter-out $(wildcard tests/sim/main_*.c),$(wildcard tests/sim/*.c))
 UNIT := $(wildcard tests/unit/test_*.c)
 MAINS := $(wildcard tests/sim/main_*.c tests/fault/main_*.c \
