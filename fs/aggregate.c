@@ -2,7 +2,10 @@
 #include <fcntl.h>
 
 #include "fs/ctl.h"
-#include "store/text.h"
+#include "fs/ctl_file.h"
+#include "fs/notify.h"
+#include "fs/space.h"
+#include "store/text/number.h"
 
 /*
  * A cell of an aggregate family as a file: it reads as its number in decimal

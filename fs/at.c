@@ -3,7 +3,9 @@
 #include "fs/at.h"
 #include "fs/attr.h"
 #include "fs/lookup.h"
-#include "store/text.h"
+#include "fs/path.h"
+#include "fs/pin.h"
+#include "store/text/time.h"
 
 /* How long what is seen of a time may be kept: who writes with timestamps of
  * their own, and expiry, change the past too. A pin is what it is. */

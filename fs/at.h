@@ -14,26 +14,12 @@
 #define AT_SHARED_US UINT64_C(60000000)
 #define AT_KEPT_US UINT64_C(3600000000)
 
-void pins_init(struct pins *pins);
-void pins_release(struct fs *fs);
-/* Ends those that nobody can or may use any more. Call it now and then. */
-void pins_sweep(struct fs *fs, uint64_t now_us);
-
-/* The node that the name now in a directory .at leads to; referenced. */
-int pin_now(struct fs *fs, struct node *directory, struct node **out);
-
 /* What a node at or below .at/<time> sees. */
 struct at_view {
 	struct pin *pin; /* of now, in use by this view; else NULL */
 	const struct snapshot *snapshot; /* the pin's */
 	uint64_t time_us;                /* INT64_MAX for now */
 };
-
-/* -ESTALE if it has ended. */
-int at_open(struct fs *fs, struct node *node, struct at_view *view);
-void at_close(struct fs *fs, struct at_view *view);
-/* A filter that passes what view sees, or NULL if that is all. */
-int at_filter(const struct at_view *view, struct filter **out);
 
 /* The child of this name, in .at and below: 1, referenced, 0 or an error. */
 int at_lookup(struct fs *fs, struct node *directory, struct bytes name,

@@ -1,7 +1,9 @@
 #include <errno.h>
 
 #include "fs/attr.h"
+#include "fs/commit.h"
 #include "fs/draft.h"
+#include "fs/path.h"
 
 /* A directory whose table has an age rule. */
 #define EXPIRING_TIMEOUT_S 1.0

@@ -2,7 +2,8 @@
 
 #include "fs/cell.h"
 #include "fs/seen.h"
-#include "store/text.h"
+#include "store/engine/write.h"
+#include "store/text/number.h"
 
 int cell_show(const struct cell *cell, struct buf *out)
 {

@@ -1,6 +1,9 @@
 #include <errno.h>
 
+#include "fs/commit.h"
 #include "fs/draft.h"
+#include "fs/notify.h"
+#include "fs/path.h"
 
 /*
  * How a draft becomes a version of its cell. All decisions are taken inside

@@ -5,9 +5,13 @@
 #include "fs/at.h"
 #include "fs/attr.h"
 #include "fs/ctl.h"
+#include "fs/ctl_import.h"
+#include "fs/ctl_table.h"
 #include "fs/lookup.h"
 #include "fs/loop.h"
+#include "fs/path.h"
 #include "fs/query.h"
+#include "fs/query_run.h"
 
 /* 1 or an error. Ends the caller's reference. */
 static int reply(struct fs *fs, struct node *node, struct fuse_entry_param *e)

@@ -15,16 +15,6 @@ struct ctl_entry {
 	mode_t mode;
 };
 
-/* The entries with a fixed name of a directory of this kind: index, from 0,
- * counts over all kinds; returns the next one at or after it, or NULL. */
-const struct ctl_entry *ctl_entry_at(enum node_kind parent, size_t *index);
-/* Whether a fixed name can be used in this very directory. */
-bool ctl_is_offered(struct fs *fs, struct node *directory,
-		    const struct ctl_entry *entry);
-
-/* The file type and permissions of a control node. */
-mode_t ctl_mode(const struct node *node);
-
 /* As entry_lookup, in a control directory, or a dotted name in one of data. */
 int ctl_lookup(struct fs *fs, struct node *directory, struct bytes name,
 	       struct fuse_entry_param *e);
@@ -58,10 +48,6 @@ struct ctl_file {
 	void *state;
 };
 
-/* The read of files whose text is in out. */
-int ctl_read_text(struct fs *fs, struct ctl_file *f, uint64_t offset,
-		  size_t size, struct buf *out);
-
 /* -EACCES if it is not to be read or written. */
 int ctl_open(struct fs *fs, struct node *node, int flags,
 	     struct ctl_file **out);
@@ -76,24 +62,8 @@ extern const struct ctl_ops ctl_scan_ops;
 extern const struct ctl_ops ctl_verb_ops;
 extern const struct ctl_ops ctl_version_ops;
 
-/* Whether a step of .import may have this value: 0, or -ENOENT with the reason.
- */
-int imports_check_step(struct bytes name, struct bytes value);
 /* The last import into each table, for .import/last. */
 struct imports;
-int imports_new(struct imports **out);
-void imports_free(struct imports *imports);
-/* Appends the text of .import/last. */
-int imports_print(struct fs *fs, struct bytes table, struct buf *out);
-
-/* Appends what .drop/.../preview says of the range that path's node is in. */
-int drop_preview(struct fs *fs, struct node *node, struct bytes table,
-		 struct buf *out);
-
-/* Figures of the filesystem, for .tabletfs/stats; with the store's, for
- * .tabletfs/metrics. */
-int ctl_print_stats(struct fs *fs, struct buf *out);
-int ctl_print_metrics(struct fs *fs, struct buf *out);
 
 /*
  * Files that take lines. Gives each the lines that data completes, after what
@@ -108,8 +78,5 @@ struct ctl_lines {
 	int (*each)(void *context, struct bytes line);
 	void *context;
 };
-
-size_t ctl_take_lines(struct buf *partial, struct bytes data,
-		      const struct ctl_lines *lines, int *err);
 
 #endif

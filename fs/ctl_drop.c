@@ -1,10 +1,13 @@
 #include <errno.h>
 
 #include "fs/ctl.h"
+#include "fs/ctl_drop.h"
 #include "fs/loop.h"
 #include "fs/name.h"
+#include "fs/notify.h"
 #include "fs/query.h"
 #include "store/base/hash.h"
+#include "store/engine/write.h"
 
 /*
  * .drop/<range>/preview tells what is in a range of rows, with a token, and

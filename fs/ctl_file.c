@@ -1,4 +1,5 @@
 #include "fs/ctl.h"
+#include "fs/ctl_file.h"
 
 /* What several control files do alike. */
 

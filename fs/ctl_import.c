@@ -2,8 +2,13 @@
 #include <stdlib.h>
 
 #include "fs/ctl.h"
+#include "fs/ctl_import.h"
+#include "fs/notify.h"
 #include "fs/query.h"
+#include "fs/space.h"
 #include "store/text.h"
+#include "store/text/import.h"
+#include "store/text/import_rows.h"
 
 /*
  * .import/csv, tsv and jsonl: lines that are complete run inside the write that

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 
 #include "fs/ctl.h"
-#include "store/text.h"
+#include "fs/ctl_file.h"
+#include "fs/notify.h"
+#include "store/text/json_mutation.h"
 
 /*
  * .mutate: JSON lines, each one atomic row mutation, run inside the write that

@@ -4,7 +4,9 @@
 #include "fs/ctl.h"
 #include "fs/name.h"
 #include "fs/query.h"
+#include "fs/query_run.h"
 #include "store/text.h"
+#include "store/text/print.h"
 
 /*
  * Terminals of .scan that are files. Text is made as it is read: f->out holds a

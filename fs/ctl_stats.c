@@ -1,4 +1,5 @@
-#include "fs/ctl.h"
+#include "fs/ctl_stats.h"
+#include "store/engine/snapshot.h"
 
 /* Figures of the filesystem and of the store under it, as text. */
 

@@ -1,4 +1,5 @@
 #include "fs/ctl.h"
+#include "fs/ctl_table.h"
 #include "fs/query.h"
 
 #define DIR_R (S_IFDIR | 0555)

@@ -3,7 +3,15 @@
 
 #include "fs/at.h"
 #include "fs/ctl.h"
-#include "store/text.h"
+#include "fs/ctl_drop.h"
+#include "fs/ctl_file.h"
+#include "fs/ctl_import.h"
+#include "fs/ctl_stats.h"
+#include "fs/notify.h"
+#include "store/text/family.h"
+#include "store/text/gcpolicy.h"
+#include "store/text/json_mutation.h"
+#include "store/text/row_json.h"
 
 /*
  * Control files whose whole text is made when they are opened, and whose whole

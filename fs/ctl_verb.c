@@ -4,6 +4,9 @@
 #include <unistd.h>
 
 #include "fs/ctl.h"
+#include "fs/draft.h"
+#include "fs/notify.h"
+#include "store/engine/write.h"
 
 /*
  * .tabletfs/ctl: one request in one write, then the reply is read; mount.h has

@@ -2,14 +2,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "fs/at.h"
-#include "fs/attr.h"
-#include "fs/ctl.h"
 #include "fs/dir.h"
 #include "fs/listing.h"
 #include "fs/lookup.h"
 #include "fs/loop.h"
 #include "fs/notify.h"
+#include "fs/path.h"
 
 /* Beyond this many, readdirplus gives names only: their lookups would cost more
  * than they save, in time and in the kernel's memory. */

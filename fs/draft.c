@@ -2,7 +2,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "fs/commit.h"
 #include "fs/draft.h"
+#include "fs/notify.h"
+#include "fs/path.h"
 
 static struct draft *make_draft(struct fs *fs, struct node *node)
 {

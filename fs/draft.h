@@ -62,22 +62,11 @@ void draft_reply(struct fs *fs, struct draft *draft, fuse_req_t req,
 int draft_write(struct draft *draft, struct bytes data, uint64_t offset,
 		bool append);
 int draft_truncate(struct draft *draft, uint64_t size);
-/* Commits what is uncommitted; with sync, durably, that and all before. */
-int draft_flush(struct fs *fs, struct draft *draft, bool sync);
-/* What utimensat does to a cell: see commit.c. */
-int draft_stamp(struct fs *fs, struct draft *draft, uint64_t timestamp_us);
-
-/* Notes in the nodes that cell, at path, was committed with this timestamp.
- * Needs the lock of its draft. */
-void note_commit(struct fs *fs, struct node *cell, const struct path *path,
-		 uint64_t timestamp_us);
-
-/* The following need draft->lock. */
-int draft_commit_locked(struct fs *fs, struct draft *draft, bool sync);
-/* The mtime to show. */
-uint64_t draft_time(const struct draft *draft);
 
 /* At the end of the filesystem: frees drafts whose handles never closed. */
 void drafts_release(struct fs *fs);
+
+/* Commits all uncommitted drafts; the first error. */
+int fs_commit_all(struct fs *fs, bool sync);
 
 #endif

@@ -2,12 +2,14 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include "fs/commit.h"
 #include "fs/ctl.h"
 #include "fs/draft.h"
 #include "fs/entry.h"
 #include "fs/file.h"
 #include "fs/lookup.h"
 #include "fs/loop.h"
+#include "fs/space.h"
 #include "fs/tree.h"
 
 /* What fi->fh points to: one of the two. */

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "fs/fs.h"
+#include "fs/path.h"
 
 uint64_t fs_now(void)
 {

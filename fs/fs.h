@@ -65,24 +65,6 @@ extern const struct fuse_lowlevel_ops fs_ops;
 uint64_t fs_now(void);
 /* A change through a path that the kernel follows by itself. */
 void fs_changed(struct fs *fs);
-/* Any other: names, attributes and lists that the kernel caches end. When it
- * returns, the kernel asks again. Never blocks on a request. */
-void fs_changed_outside(struct fs *fs);
-
-/* A change through a path in directory, just now, which then is as new as
- * that, and so are those above. */
-void fs_changed_in(struct fs *fs, struct node *directory);
-/* cell has this version in the store; see node_committed. */
-void fs_committed(struct fs *fs, struct node *cell, uint64_t timestamp_us,
-		  uint64_t seq);
-
-/* Commits all uncommitted drafts; the first error. */
-int fs_commit_all(struct fs *fs, bool sync);
-
-/* What statfs tells; with a quota, as if that were the disk's size. */
-int fs_space(struct fs *fs, struct statvfs *st);
-/* -ENOSPC if a quota is used up. */
-int fs_check_space(struct fs *fs);
 
 /* Answers a request with err and, if somebody told why, keeps a line about
  * node (or name in it) in .tabletfs/errors. */

@@ -1,5 +1,6 @@
 #include "fs/cell.h"
-#include "fs/tree.h"
+#include "fs/keep.h"
+#include "fs/path.h"
 
 /*
  * Whether a family still has a cell after one was removed. A scan would tell,

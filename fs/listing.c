@@ -3,10 +3,15 @@
 
 #include "fs/at.h"
 #include "fs/ctl.h"
+#include "fs/ctl_table.h"
 #include "fs/listing.h"
 #include "fs/lookup.h"
+#include "fs/path.h"
+#include "fs/pin.h"
 #include "fs/query.h"
+#include "fs/query_run.h"
 #include "fs/seen.h"
+#include "store/engine/write.h"
 
 struct listing {
 	struct fs *fs;

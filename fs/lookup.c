@@ -5,7 +5,10 @@
 #include "fs/draft.h"
 #include "fs/lookup.h"
 #include "fs/loop.h"
+#include "fs/path.h"
+#include "fs/pin.h"
 #include "fs/seen.h"
+#include "store/engine/write.h"
 
 enum name_level lookup_level(const struct node *directory)
 {

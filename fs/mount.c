@@ -9,13 +9,13 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
-#include "fs/at.h"
-#include "fs/ctl.h"
+#include "fs/ctl_import.h"
 #include "fs/draft.h"
 #include "fs/loop.h"
+#include "fs/pin.h"
 #include "fs/prune.h"
 #include "fs/seen.h"
-#include "store/text.h"
+#include "store/text/gcpolicy.h"
 
 extern char **environ;
 

@@ -42,12 +42,6 @@ struct mount_options {
 		   FILE *err);
 };
 
-void mount_options_init(struct mount_options *o);
-
-/* Parses one -o argument ("quiet,commit=5"); -ERR_bad_argument names the
- * word. Strings point into argument, which is changed. */
-int mount_options_parse(struct mount_options *o, char *argument);
-
 /*
  * Opens the store, mounts it and serves. In the foreground it prints
  * "tabletfs: STORE is served at MNT" and returns when unmounted (0) or on an

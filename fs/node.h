@@ -183,11 +183,6 @@ int node_rename(struct nodes *nodes, struct node *node, struct bytes name);
 /* Exchanges the names of two nodes of one parent and kind. */
 void node_exchange(struct nodes *nodes, struct node *a, struct node *b);
 
-/* Adds the names of a directory's local children. 0 or -ENOMEM. */
-int node_add_locals(struct nodes *nodes, struct node *parent,
-		    struct names *out);
-bool node_has_locals(struct nodes *nodes, struct node *parent);
-
 /*
  * Where a node is, in key bytes; what does not apply is empty. It points into
  * itself: do not copy.
@@ -199,20 +194,6 @@ struct path {
 	uint8_t *memory; /* if room was too small */
 };
 
-int node_path(struct nodes *nodes, struct node *node, struct path *out);
-void path_release(struct path *path);
-/* Where a node of this kind puts its name; NULL: nowhere. */
-struct bytes *path_part(struct path *path, enum node_kind kind);
-
 #define ROOT_INO 1
-/* st_ino of a child, from its directory's. Never 0 or 1. */
-uint64_t ino_of_child(uint64_t parent_ino, enum node_kind kind,
-		      struct bytes name);
-uint64_t node_ino(struct nodes *nodes, struct node *node);
-/* The same of data, by its path. */
-uint64_t path_ino(const struct path *path, enum node_kind kind);
-
-/* Appends the path as seen from the mount point, for messages. */
-int node_print_path(struct nodes *nodes, struct node *node, struct buf *out);
 
 #endif

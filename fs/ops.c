@@ -4,16 +4,20 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
-#include "fs/at.h"
 #include "fs/attr.h"
-#include "fs/ctl.h"
+#include "fs/commit.h"
 #include "fs/dir.h"
+#include "fs/draft.h"
 #include "fs/entry.h"
 #include "fs/file.h"
 #include "fs/lookup.h"
 #include "fs/loop.h"
+#include "fs/notify.h"
+#include "fs/path.h"
 #include "fs/prune.h"
 #include "fs/query.h"
+#include "fs/rename.h"
+#include "fs/space.h"
 #include "fs/tree.h"
 #include "fs/xattr.h"
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "fs/mount.h"
+#include "fs/options.h"
 
 void mount_options_init(struct mount_options *o)
 {

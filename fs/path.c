@@ -3,6 +3,7 @@
 
 #include "fs/name.h"
 #include "fs/node.h"
+#include "fs/path.h"
 #include "store/base/hash.h"
 
 struct bytes *path_part(struct path *path, enum node_kind kind)

@@ -2,7 +2,8 @@
 #include <stdlib.h>
 
 #include "fs/at.h"
-#include "store/text.h"
+#include "fs/pin.h"
+#include "store/text/time.h"
 
 /* One snapshot that .at/now of a table shows. All is guarded by pins.lock. */
 struct pin {

@@ -2,8 +2,11 @@
 #include <stdlib.h>
 
 #include "fs/name.h"
+#include "fs/path.h"
 #include "fs/query.h"
-#include "store/text.h"
+#include "fs/query_run.h"
+#include "store/text/filter_text.h"
+#include "store/text/time.h"
 
 /* Nodes of steps are never renamed and hold their parents, so no lock is needed
  * to walk up. */

@@ -68,20 +68,6 @@ int query_step_rows(struct bytes name, struct bytes value, struct bytes *start,
 int query_open(struct fs *fs, struct node *node, enum query_form form,
 	       struct query **out);
 void query_close(struct fs *fs, struct query *q);
-/* From the beginning again, on the same snapshot. */
-int query_rewind(struct fs *fs, struct query *q);
-/* The next cell: 1, 0 at the end, or an error. */
-int query_next(struct query *q, struct cell *cell);
-/* The first cell that passes of the next row. */
-int query_next_row(struct query *q, struct cell *cell);
-/*
- * The next segment: what follows the prefix in a row's key, up to and with the
- * delimiter; all of it if there is none. limit counts segments.
- */
-int query_next_segment(struct query *q, struct cell *cell,
-		       struct bytes *segment);
-/* Whether a segment ends its key. */
-bool query_is_row(const struct query *q, struct bytes segment);
 
 /* Whether a row of this key passes, or one with this segment, whatever the
  * limit: 1, 0 or an error. */
@@ -91,9 +77,6 @@ int query_has_segment(struct fs *fs, struct node *segments,
 /* Appends where a segment's link leads, from its directory. */
 int query_link(struct fs *fs, struct node *segments, struct bytes segment,
 	       struct buf *out);
-/* Makes a prefix the first key after all that begin with it; false if there is
- * none. */
-bool query_pass_prefix(struct buf *prefix);
 /* How many directories a terminal is below its table. */
 size_t query_depth(struct fs *fs, struct node *node);
 

@@ -2,7 +2,8 @@
 
 #include "fs/loop.h"
 #include "fs/query.h"
-#include "store/text.h"
+#include "fs/query_run.h"
+#include "store/text/filter_text.h"
 
 /*
  * A query at work. Families and times are looked at here, by steps that skip

@@ -2,9 +2,14 @@
 #include <linux/fs.h>
 #include <stdlib.h>
 
+#include "fs/commit.h"
 #include "fs/lookup.h"
 #include "fs/loop.h"
+#include "fs/notify.h"
+#include "fs/path.h"
+#include "fs/rename.h"
 #include "fs/tree.h"
+#include "store/engine/write.h"
 
 /*
  * rename inside a family is one atomic mutation. A target that exists keeps its

@@ -1,6 +1,8 @@
 #include <errno.h>
 
 #include "fs/fs.h"
+#include "fs/space.h"
+#include "store/engine/snapshot.h"
 
 #define BLOCK_SIZE 4096
 

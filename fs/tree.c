@@ -1,11 +1,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "fs/at.h"
 #include "fs/attr.h"
-#include "fs/ctl.h"
+#include "fs/keep.h"
 #include "fs/lookup.h"
 #include "fs/loop.h"
+#include "fs/notify.h"
+#include "fs/path.h"
 #include "fs/tree.h"
 
 int tree_key(struct node *directory, struct bytes name, struct buf *key)

@@ -22,12 +22,5 @@ int tree_unlink(struct fs *fs, struct node *directory, struct bytes name);
  * commits with its first flush. -EEXIST. */
 int tree_create(struct fs *fs, struct node *directory, struct bytes name,
 		mode_t mode, struct node **node, struct draft **draft);
-/* flags are renameat2's. */
-int tree_rename(struct fs *fs, struct node *directory, struct bytes name,
-		struct node *to, struct bytes to_name, unsigned int flags);
-
-/* After a column was removed through a path: what no longer has a cell becomes
- * local, so that rm -r can remove it. */
-int tree_keep_directories(struct fs *fs, struct node *family);
 
 #endif

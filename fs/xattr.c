@@ -1,8 +1,9 @@
 #include <errno.h>
 
 #include "fs/cell.h"
+#include "fs/path.h"
 #include "fs/xattr.h"
-#include "store/text.h"
+#include "store/text/gcpolicy.h"
 
 #define PREFIX "user.tabletfs."
 

@@ -1,3 +1,4 @@
+#include "tools/delete.h"
 #include "tools/verb.h"
 
 static bool only_app_profile(const struct verb_call *c, int i)

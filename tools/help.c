@@ -1,3 +1,4 @@
+#include "tools/help.h"
 #include "tools/verb.h"
 
 #define VERSION "0.1"

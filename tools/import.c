@@ -1,8 +1,10 @@
-#include "tools/import.h"
-
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "store/text/import.h"
+#include "tools/import.h"
+#include "tools/progress.h"
 
 #define PIECE_SIZE (1 << 20)
 #define SHOWN_MAX 20

@@ -29,14 +29,11 @@ struct progress {
 	uint64_t drawn_ms;
 };
 
-void progress_begin(struct progress *p, FILE *out, int input);
-void progress_update(struct progress *p, uint64_t bytes, uint64_t rows);
-/* Erases the line. */
-void progress_end(struct progress *p);
-
 /* Tells refused lines ("line N: reason\n" each), the first few of them; then
  * how it ended. The exit status. */
 int import_report(struct verb_call *c, uint64_t rows, uint64_t refused,
 		  struct bytes lines);
+
+int verb_import(struct verb_call *c);
 
 #endif

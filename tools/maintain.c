@@ -1,5 +1,8 @@
 #include <stdlib.h>
 
+#include "store/engine/snapshot.h"
+#include "store/engine/trouble.h"
+#include "tools/maintain.h"
 #include "tools/verb.h"
 
 static void report(void *context, const char *problem)

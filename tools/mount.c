@@ -1,6 +1,8 @@
 #include <stdlib.h>
 
 #include "fs/mount.h"
+#include "fs/options.h"
+#include "tools/mount.h"
 #include "tools/verb.h"
 
 /* -f, -o OPTIONS, -oOPTIONS, before, between or after the two paths, as

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "tools/mount_helper.h"
 #include "tools/verb.h"
 
 /*

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "tools/import.h"
+#include "tools/progress.h"
 
 #define REDRAW_MS 200
 

@@ -1,4 +1,6 @@
+#include "tools/read.h"
 #include "tools/select.h"
+#include "tools/select_print.h"
 
 static void print_stats(FILE *out, const struct select_counts *counts)
 {

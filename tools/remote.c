@@ -1,8 +1,9 @@
-#include "tools/remote.h"
-
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "store/base/volume_posix_own.h"
+#include "tools/remote.h"
 
 /* How the daemon's line goes on, after what it is and its pid. */
 #define MOUNTED_AT "mounted at "

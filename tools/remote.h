@@ -14,7 +14,5 @@ int remote_find(const char *store, struct buf *mount_point);
 
 /* Runs c there: its exit status. */
 int remote_run(struct verb_call *c, const char *mount_point);
-/* import: streams the input into the table's .import file. */
-int remote_import(struct verb_call *c, const char *mount_point);
 
 #endif

@@ -4,7 +4,8 @@
 
 #include "fs/name.h"
 #include "tools/import.h"
-#include "tools/remote.h"
+#include "tools/progress.h"
+#include "tools/remote_import.h"
 
 #define PIECE_SIZE (1 << 20)
 

@@ -1,5 +1,8 @@
 #include <stdlib.h>
 
+#include "store/text/family.h"
+#include "store/text/gcpolicy.h"
+#include "tools/schema.h"
 #include "tools/verb.h"
 
 /* Tables and families: what cbt's admin commands do. */

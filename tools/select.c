@@ -1,6 +1,7 @@
-#include "tools/select.h"
-
 #include <stdlib.h>
+
+#include "store/text/filter_text.h"
+#include "tools/select.h"
 
 enum {
 	START,

@@ -39,9 +39,6 @@ struct select_counts {
 	uint64_t rows_seen, rows_returned, cells_seen, cells_returned;
 };
 
-int select_print(const struct select *s, struct scan *scan, FILE *out,
-		 struct select_counts *counts);
-
 /* The first key behind all that begin with prefix; empty if there is none. */
 int prefix_end(struct bytes prefix, struct buf *out);
 

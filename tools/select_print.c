@@ -1,4 +1,6 @@
+#include "store/text/print.h"
 #include "tools/select.h"
+#include "tools/select_print.h"
 
 #define OUT_SIZE 65536
 

@@ -1,3 +1,6 @@
+#include "store/text/json_mutation.h"
+#include "store/text/number.h"
+#include "tools/set.h"
 #include "tools/verb.h"
 
 /* family:qualifier=value[@timestamp]. The family ends at the first colon and

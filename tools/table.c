@@ -1,3 +1,12 @@
+#include "tools/delete.h"
+#include "tools/help.h"
+#include "tools/import.h"
+#include "tools/maintain.h"
+#include "tools/mount.h"
+#include "tools/read.h"
+#include "tools/schema.h"
+#include "tools/set.h"
+#include "tools/umount.h"
 #include "tools/verb.h"
 
 const struct verb verbs[] = {

@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "store/base/volume_posix_own.h"
+#include "tools/umount.h"
 #include "tools/verb.h"
 
 #define WAIT_MAX_MS 60000

@@ -65,38 +65,4 @@ int verb_parse_bool(struct verb_call *c, const char *text, bool *out);
  * CSV, from the front: 1 with *out in memory, 0 at the end, or an error. */
 int list_next(const char **rest, struct buf *memory, struct bytes *out);
 
-int verb_createtable(struct verb_call *c);
-int verb_deletetable(struct verb_call *c);
-int verb_ls(struct verb_call *c);
-int verb_createfamily(struct verb_call *c);
-int verb_deletefamily(struct verb_call *c);
-int verb_setgcpolicy(struct verb_call *c);
-int verb_setvaluetype(struct verb_call *c);
-int verb_set(struct verb_call *c);
-int verb_addtocell(struct verb_call *c);
-int verb_mutate(struct verb_call *c);
-int verb_deleterow(struct verb_call *c);
-int verb_deletecolumn(struct verb_call *c);
-int verb_deleterows(struct verb_call *c);
-int verb_deleteallrows(struct verb_call *c);
-int verb_read(struct verb_call *c);
-int verb_lookup(struct verb_call *c);
-int verb_count(struct verb_call *c);
-int verb_samplekeys(struct verb_call *c);
-int verb_import(struct verb_call *c);
-int verb_backup(struct verb_call *c);
-int verb_check(struct verb_call *c);
-int verb_compact(struct verb_call *c);
-int verb_repair(struct verb_call *c);
-int verb_stats(struct verb_call *c);
-int verb_sync(struct verb_call *c);
-int verb_help(struct verb_call *c);
-int verb_version(struct verb_call *c);
-int verb_mount(struct verb_call *c);
-int verb_umount(struct verb_call *c);
-
-/* The program under another name, by which mount(8) calls it: its status. */
-bool is_mount_helper(const char *program);
-int mount_helper(int argc, char **argv);
-
 #endif

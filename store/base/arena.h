@@ -1,5 +1,5 @@
-#ifndef STORE_ARENA_H
-#define STORE_ARENA_H
+#ifndef STORE_BASE_ARENA_H
+#define STORE_BASE_ARENA_H
 
 #include "store/base/bytes.h"
 

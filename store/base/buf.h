@@ -1,5 +1,5 @@
-#ifndef STORE_BUF_H
-#define STORE_BUF_H
+#ifndef STORE_BASE_BUF_H
+#define STORE_BASE_BUF_H
 
 #include "store/base/bytes.h"
 

@@ -1,5 +1,5 @@
-#ifndef STORE_BYTES_H
-#define STORE_BYTES_H
+#ifndef STORE_BASE_BYTES_H
+#define STORE_BASE_BYTES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-#ifndef STORE_CACHE_H
-#define STORE_CACHE_H
+#ifndef STORE_BASE_CACHE_H
+#define STORE_BASE_CACHE_H
 
 #include "store/base/bytes.h"
 

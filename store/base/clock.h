@@ -1,5 +1,5 @@
-#ifndef STORE_CLOCK_H
-#define STORE_CLOCK_H
+#ifndef STORE_BASE_CLOCK_H
+#define STORE_BASE_CLOCK_H
 
 #include <stdint.h>
 

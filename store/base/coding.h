@@ -1,5 +1,5 @@
-#ifndef STORE_CODING_H
-#define STORE_CODING_H
+#ifndef STORE_BASE_CODING_H
+#define STORE_BASE_CODING_H
 
 #include "store/base/buf.h"
 

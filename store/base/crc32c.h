@@ -1,5 +1,5 @@
-#ifndef STORE_CRC32C_H
-#define STORE_CRC32C_H
+#ifndef STORE_BASE_CRC32C_H
+#define STORE_BASE_CRC32C_H
 
 #include <isa-l/crc.h>
 

@@ -1,5 +1,5 @@
-#ifndef STORE_ERR_H
-#define STORE_ERR_H
+#ifndef STORE_BASE_ERR_H
+#define STORE_BASE_ERR_H
 
 #include <errno.h>
 

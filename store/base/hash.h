@@ -1,5 +1,5 @@
-#ifndef STORE_HASH_H
-#define STORE_HASH_H
+#ifndef STORE_BASE_HASH_H
+#define STORE_BASE_HASH_H
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -1,5 +1,5 @@
-#ifndef STORE_VOLUME_H
-#define STORE_VOLUME_H
+#ifndef STORE_BASE_VOLUME_H
+#define STORE_BASE_VOLUME_H
 
 #include "store/base/buf.h"
 
@@ -126,36 +126,5 @@ struct segment_writer {
 	uint64_t size; /* bytes appended so far */
 	const char *path;
 };
-
-/* pread of a file on a failing disk, for repair: zeros stand for what cannot be
- * read, in steps of 4 KiB. */
-void volume_read_damaged(struct reader *r, uint64_t offset, uint8_t *data,
-			 size_t size);
-/* Gives another volume a file of this size under the same name: 1 if it could
- * be linked, 0 if it was copied. */
-int volume_bring(struct volume *from, const char *name, uint64_t size,
-		 struct volume *to);
-
-/*
- * A directory of the local file system. With create, makes it (mode 0700) if
- * it is missing; a directory that holds other files but no store is refused
- * (-ERR_not_a_store), and without create so is an empty one. Takes no lease.
- */
-int volume_posix_open(const char *directory, bool create, struct volume **out);
-/* The same of a directory that should hold a store, whether or not it says so
- * itself; for repair. */
-int volume_posix_open_damaged(const char *directory, struct volume **out);
-
-/* 0 if there is nothing of this name yet, or -EEXIST. */
-int volume_posix_free_name(const char *path);
-/* Renames a directory durably, to a name that is free. */
-int volume_posix_rename(const char *from, const char *to);
-/* Removes a directory that the caller has made, and the files in it, as far as
- * that can be done. err_detail() stays as it is. */
-void volume_posix_discard(const char *directory);
-
-/* The line that the present holder of the lease wrote, without taking it;
- * -ENOENT when nobody holds it. */
-int volume_posix_holder(const char *directory, struct buf *out);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "store/base/err.h"
 #include "store/base/volume.h"
+#include "store/base/volume_copy.h"
 
 #define COPY_SIZE (1 << 20)
 #define SECTOR_SIZE 4096

@@ -1,5 +1,3 @@
-#include "store/base/volume_posix.h"
-
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,6 +7,10 @@
 #include <unistd.h>
 
 #include "store/base/err.h"
+#include "store/base/posix_volume.h"
+#include "store/base/volume_posix.h"
+#include "store/base/volume_posix_file.h"
+#include "store/base/volume_posix_own.h"
 
 /* Start writing back so often while a segment is streamed, so that its sync
  * does not stop everything else for long. */

@@ -1,5 +1,3 @@
-#include "store/base/volume_posix.h"
-
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -7,6 +5,8 @@
 #include <unistd.h>
 
 #include "store/base/err.h"
+#include "store/base/posix_volume.h"
+#include "store/base/volume_posix_file.h"
 
 /* Single files of the directory, whatever they are for. */
 

@@ -1,5 +1,3 @@
-#include "store/base/volume_posix.h"
-
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,6 +9,9 @@
 #include "store/base/coding.h"
 #include "store/base/crc32c.h"
 #include "store/base/err.h"
+#include "store/base/posix_volume.h"
+#include "store/base/volume_posix_file.h"
+#include "store/base/volume_posix_own.h"
 
 #define MARKER_TEXT "TabletFS store, format 1\n"
 #define ROOT_MAGIC "tfsroot1"

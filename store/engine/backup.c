@@ -1,7 +1,12 @@
 #include <stdlib.h>
 
-#include "store/base/err.h"
+#include "store/base/volume_copy.h"
+#include "store/engine/backup.h"
+#include "store/engine/edit.h"
+#include "store/engine/rotate.h"
 #include "store/engine/state.h"
+#include "store/engine/step.h"
+#include "store/engine/trouble.h"
 
 /*
  * A backup is a store of its own: the files of one version, linked or copied,

@@ -1,5 +1,5 @@
-#ifndef STORE_BATCH_H
-#define STORE_BATCH_H
+#ifndef STORE_ENGINE_BATCH_H
+#define STORE_ENGINE_BATCH_H
 
 #include "store/base/buf.h"
 #include "store/format/key.h"

@@ -1,5 +1,5 @@
-#ifndef STORE_BG_H
-#define STORE_BG_H
+#ifndef STORE_ENGINE_BG_H
+#define STORE_ENGINE_BG_H
 
 /*
  * The store's only threads: they call a step function until it has nothing to

@@ -1,8 +1,10 @@
-#include "store/engine/blob_gc.h"
-
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/engine/blob_gc.h"
+#include "store/engine/edit.h"
+#include "store/engine/large.h"
+#include "store/engine/pick.h"
 
 /* Whether every commit that refers to f has been flushed and no other may come.
  * Needs lock. */

@@ -1,5 +1,5 @@
-#ifndef STORE_BLOB_GC_H
-#define STORE_BLOB_GC_H
+#ifndef STORE_ENGINE_BLOB_GC_H
+#define STORE_ENGINE_BLOB_GC_H
 
 #include "store/engine/state.h"
 

@@ -1,6 +1,9 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/engine/blob_recover.h"
+#include "store/engine/edit.h"
+#include "store/engine/large.h"
 #include "store/engine/state.h"
 
 /*

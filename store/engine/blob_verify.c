@@ -1,7 +1,8 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
-#include "store/engine/state.h"
+#include "store/engine/blob_verify.h"
+#include "store/engine/large.h"
 
 /* Checks chunks in the order in which they lie in their files, each once. */
 struct reference {

@@ -1,9 +1,10 @@
-#include "store/engine/blobs.h"
-
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/engine/blobs.h"
+#include "store/engine/edit.h"
 #include "store/engine/state.h"
+#include "store/engine/trouble.h"
 
 void blobs_init(struct blobs *b)
 {

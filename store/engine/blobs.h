@@ -1,5 +1,5 @@
-#ifndef STORE_BLOBS_H
-#define STORE_BLOBS_H
+#ifndef STORE_ENGINE_BLOBS_H
+#define STORE_ENGINE_BLOBS_H
 
 #include <pthread.h>
 
@@ -65,26 +65,5 @@ int blob_finish(struct engine *e);
 /* With the commit lock held: notes that a commit with this last sequence refers
  * to the files that batch does; -ESTALE if one is no more. */
 int blob_name(struct engine *e, const struct batch *batch, uint64_t seq);
-
-/*
- * While logs are replayed: whether what batch refers to is there. 0 yes, 1 no,
- * but the record was not known durable, negative: it is damage. record_synced
- * tells that it was: then only places are looked at.
- */
-int blob_check_record(struct engine *e, const struct batch *batch,
-		      bool record_synced);
-/* Finishes the files that a former life left growing. */
-int blob_recover(struct engine *e);
-
-/* Reads every chunk that the entries of it refer to; tells of each that is
- * wrong. Errors of it, and of memory, are returned. */
-int blob_verify(const struct version *v, struct iter *it,
-		void (*tell)(void *context, int err), void *context);
-
-/* Reads a chunk of raw_size bytes. */
-int blob_read(const struct blob_file *f, const struct blob_chunk *c,
-	      uint32_t raw_size, struct buf *scratch, void *raw);
-/* Appends the large value with these encoded references to out. */
-int blob_load(const struct version *v, struct bytes list, struct buf *out);
 
 #endif

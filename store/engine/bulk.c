@@ -1,11 +1,17 @@
-#include "store/engine/bulk.h"
-
 #include <stdlib.h>
 
 #include "store/base/coding.h"
 #include "store/base/err.h"
+#include "store/engine/bulk.h"
+#include "store/engine/edit.h"
 #include "store/engine/merge.h"
+#include "store/engine/rotate.h"
 #include "store/engine/state.h"
+#include "store/engine/step.h"
+#include "store/engine/trouble.h"
+#include "store/engine/write.h"
+#include "store/format/sst_build.h"
+#include "store/format/sst_iter.h"
 
 /* Up to this part of its memory a load goes through the log after all. */
 #define SMALL_PART 32

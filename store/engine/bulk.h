@@ -1,5 +1,5 @@
-#ifndef STORE_BULK_H
-#define STORE_BULK_H
+#ifndef STORE_ENGINE_BULK_H
+#define STORE_ENGINE_BULK_H
 
 #include "store/engine/engine.h"
 

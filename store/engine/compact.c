@@ -1,12 +1,15 @@
-#include "store/engine/compact.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "store/base/coding.h"
 #include "store/base/err.h"
+#include "store/engine/compact.h"
+#include "store/engine/edit.h"
 #include "store/engine/merge.h"
 #include "store/engine/sieve.h"
+#include "store/format/sst_build.h"
+#include "store/format/sst_iter.h"
+#include "store/format/sst_read_back.h"
 
 /*
  * Outputs are cut at the start of a row; where one row alone is larger than two

@@ -1,10 +1,10 @@
-#include "store/engine/cursor.h"
-
 #include <assert.h>
 #include <stdlib.h>
 
-#include "store/base/coding.h"
 #include "store/base/err.h"
+#include "store/engine/cursor.h"
+#include "store/engine/large.h"
+#include "store/engine/snapshot.h"
 #include "store/engine/sources.h"
 
 /*

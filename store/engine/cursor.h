@@ -1,5 +1,5 @@
-#ifndef STORE_CURSOR_H
-#define STORE_CURSOR_H
+#ifndef STORE_ENGINE_CURSOR_H
+#define STORE_ENGINE_CURSOR_H
 
 #include "store/engine/blobs.h"
 #include "store/engine/engine.h"
@@ -65,17 +65,6 @@ int cursor_row_before(struct cursor *c, struct bytes key, struct cell *cell);
 /* Appends the value of the present cell, which is large, to out. */
 int cursor_load(const struct cursor *c, const struct cell *cell,
 		struct buf *out);
-
-/*
- * The newest visible version of the column with this encoded prefix: 1 with
- * timestamp, seq and value of *cell set and the value's bytes added to memory,
- * which may move; 0 if there is none. As a cursor would find it, with less
- * work. column must not point into memory. A large value is not read but given
- * as *large, to be put; else that is NULL.
- */
-int cursor_get(struct engine *e, const struct engine_snapshot *snapshot,
-	       struct bytes column, struct cell *cell, struct buf *memory,
-	       struct large **large);
 
 /* Over [start, end) of the same sources as of's, at the same moment. */
 struct sources;

@@ -2,6 +2,7 @@
 
 #include "store/base/coding.h"
 #include "store/base/err.h"
+#include "store/engine/edit.h"
 #include "store/engine/manifest.h"
 #include "store/format/key.h"
 

@@ -1,10 +1,10 @@
-#include "store/engine/estimate.h"
-
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/engine/estimate.h"
 #include "store/engine/sources.h"
 #include "store/format/key.h"
+#include "store/format/sst_estimate.h"
 
 static uint64_t count_memtable(const struct memtable *m, struct bytes start,
 			       struct bytes end)

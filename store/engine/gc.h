@@ -1,5 +1,5 @@
-#ifndef STORE_GC_H
-#define STORE_GC_H
+#ifndef STORE_ENGINE_GC_H
+#define STORE_ENGINE_GC_H
 
 #include <stdatomic.h>
 

@@ -1,10 +1,12 @@
 #include <stdlib.h>
 
-#include "store/base/coding.h"
 #include "store/base/err.h"
 #include "store/base/hash.h"
 #include "store/engine/cursor.h"
+#include "store/engine/get.h"
+#include "store/engine/snapshot.h"
 #include "store/engine/sources.h"
+#include "store/format/sst_iter.h"
 
 /*
  * The newest version of one column, without merging: the sources are asked one

@@ -1,5 +1,5 @@
-#ifndef STORE_HLL_H
-#define STORE_HLL_H
+#ifndef STORE_ENGINE_HLL_H
+#define STORE_ENGINE_HLL_H
 
 #include "store/base/buf.h"
 

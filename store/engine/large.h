@@ -1,7 +1,8 @@
-#ifndef STORE_LARGE_H
-#define STORE_LARGE_H
+#ifndef STORE_ENGINE_LARGE_H
+#define STORE_ENGINE_LARGE_H
 
 #include "store/base/buf.h"
+#include "store/engine/blobs.h"
 
 /*
  * A large value, of 64 KiB and more, is stored in chunks. A struct large is one
@@ -50,5 +51,12 @@ void large_writer_finish(struct large_writer *w, struct large **out);
 
 /* Writes value as a large one. */
 int large_make(struct engine *e, struct bytes value, struct large **out);
+
+/* Reads a chunk of raw_size bytes. */
+int blob_read(const struct blob_file *f, const struct blob_chunk *c,
+	      uint32_t raw_size, struct buf *scratch, void *raw);
+
+/* Appends the large value with these encoded references to out. */
+int blob_load(const struct version *v, struct bytes list, struct buf *out);
 
 #endif

@@ -1,11 +1,11 @@
-#include "store/engine/manifest.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "store/base/coding.h"
 #include "store/base/crc32c.h"
 #include "store/base/err.h"
+#include "store/engine/edit.h"
+#include "store/engine/manifest.h"
 #include "store/engine/wal.h"
 
 /*

@@ -1,5 +1,5 @@
-#ifndef STORE_MEMTABLE_H
-#define STORE_MEMTABLE_H
+#ifndef STORE_ENGINE_MEMTABLE_H
+#define STORE_ENGINE_MEMTABLE_H
 
 #include <stdatomic.h>
 

@@ -1,5 +1,5 @@
-#ifndef STORE_MERGE_H
-#define STORE_MERGE_H
+#ifndef STORE_ENGINE_MERGE_H
+#define STORE_ENGINE_MERGE_H
 
 #include "store/format/iter.h"
 

@@ -1,7 +1,12 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/engine/blob_recover.h"
+#include "store/engine/edit.h"
+#include "store/engine/open.h"
 #include "store/engine/state.h"
+#include "store/engine/step.h"
+#include "store/engine/trouble.h"
 
 /*
  * Opening: take the lease, read the manifest, replay the logs into a memtable,

@@ -1,9 +1,10 @@
-#include "store/engine/pending.h"
-
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/engine/pending.h"
+#include "store/engine/snapshot.h"
 #include "store/engine/state.h"
+#include "store/engine/write.h"
 
 #define ARENA_SIZE_MIN 65536
 

@@ -1,5 +1,5 @@
-#ifndef STORE_PENDING_H
-#define STORE_PENDING_H
+#ifndef STORE_ENGINE_PENDING_H
+#define STORE_ENGINE_PENDING_H
 
 #include "store/engine/batch.h"
 

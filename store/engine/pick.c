@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "store/engine/compact.h"
+#include "store/engine/pick.h"
 
 /*
  * Level sizes follow the lowest level: its own size is its target, each level

@@ -1,11 +1,20 @@
-#include "store/engine/repair_state.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "store/base/coding.h"
 #include "store/base/err.h"
+#include "store/base/volume_copy.h"
+#include "store/engine/edit.h"
+#include "store/engine/large.h"
+#include "store/engine/open.h"
+#include "store/engine/repair_find.h"
+#include "store/engine/repair_state.h"
 #include "store/engine/sources.h"
+#include "store/engine/step.h"
+#include "store/format/sst_build.h"
+#include "store/format/sst_iter.h"
+#include "store/format/sst_salvage.h"
+#include "store/format/sst_verify.h"
 
 #define COPY_SIZE (1 << 20)
 

@@ -1,5 +1,5 @@
-#ifndef STORE_REPAIR_H
-#define STORE_REPAIR_H
+#ifndef STORE_ENGINE_REPAIR_H
+#define STORE_ENGINE_REPAIR_H
 
 #include "store/engine/engine.h"
 
@@ -26,9 +26,6 @@ struct repair_report {
 		    struct bytes before);
 	void *context;
 };
-
-/* 0 if there is any file of a store, or -ERR_not_a_store. */
-int engine_repairable(struct volume *from);
 
 /*
  * from, whose lease is held if it can be written, is only read; to is empty and

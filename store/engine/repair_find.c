@@ -1,9 +1,10 @@
-#include "store/engine/repair_state.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/engine/edit.h"
+#include "store/engine/repair_find.h"
+#include "store/engine/repair_state.h"
 
 /*
  * Which files a repair takes.

@@ -1,5 +1,5 @@
-#ifndef STORE_REPAIR_STATE_H
-#define STORE_REPAIR_STATE_H
+#ifndef STORE_ENGINE_REPAIR_STATE_H
+#define STORE_ENGINE_REPAIR_STATE_H
 
 #include "store/engine/repair.h"
 #include "store/engine/state.h"
@@ -39,14 +39,5 @@ struct repair {
 
 	struct memtable *memtable; /* of log records */
 };
-
-/* Finds what there is to be taken over. */
-int repair_find(struct repair *r);
-
-/* Tells of what the last error, err, took away. */
-int repair_lose(struct repair *r, int err, struct bytes after,
-		struct bytes before);
-/* Of errors that are no damage. */
-bool repair_is_final(int err);
 
 #endif

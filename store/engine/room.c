@@ -1,5 +1,9 @@
 #include "store/base/err.h"
+#include "store/engine/room.h"
+#include "store/engine/rotate.h"
 #include "store/engine/state.h"
+#include "store/engine/step.h"
+#include "store/engine/trouble.h"
 
 /*
  * Room on the disk. The log must not take the last of it: then it could not be

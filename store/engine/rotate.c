@@ -1,5 +1,7 @@
-#include "store/base/err.h"
+#include "store/engine/edit.h"
+#include "store/engine/rotate.h"
 #include "store/engine/state.h"
+#include "store/engine/trouble.h"
 
 /* Finishes the log and goes on with wal. After a failure that does not make the
  * store read-only, the old one goes on. */

@@ -1,9 +1,9 @@
-#include "store/engine/row_view.h"
-
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/engine/row_view.h"
 #include "store/format/rowdir.h"
+#include "store/format/sst_iter.h"
 
 /* Of rows with more cells, a delete is presumed rather than looked for. */
 #define CELLS_MAX 16

@@ -1,5 +1,5 @@
-#ifndef STORE_ROW_VIEW_H
-#define STORE_ROW_VIEW_H
+#ifndef STORE_ENGINE_ROW_VIEW_H
+#define STORE_ENGINE_ROW_VIEW_H
 
 #include "store/format/sst.h"
 

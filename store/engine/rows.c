@@ -1,9 +1,9 @@
-#include "store/engine/rows.h"
-
 #include <stdlib.h>
 
 #include "store/base/err.h"
 #include "store/engine/cursor.h"
+#include "store/engine/rows.h"
+#include "store/engine/snapshot.h"
 #include "store/engine/sources.h"
 #include "store/format/rowdir.h"
 

@@ -1,5 +1,5 @@
-#ifndef STORE_ROWS_H
-#define STORE_ROWS_H
+#ifndef STORE_ENGINE_ROWS_H
+#define STORE_ENGINE_ROWS_H
 
 #include "store/engine/engine.h"
 

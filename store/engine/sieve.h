@@ -1,5 +1,5 @@
-#ifndef STORE_SIEVE_H
-#define STORE_SIEVE_H
+#ifndef STORE_ENGINE_SIEVE_H
+#define STORE_ENGINE_SIEVE_H
 
 #include "store/engine/compact.h"
 

@@ -2,7 +2,11 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/engine/blob_verify.h"
+#include "store/engine/snapshot.h"
 #include "store/engine/sources.h"
+#include "store/format/sst_iter.h"
+#include "store/format/sst_verify.h"
 
 /* Snapshots, rules, figures: what others ask of a running engine. */
 

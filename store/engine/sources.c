@@ -1,11 +1,12 @@
-#include "store/engine/sources.h"
-
 #include <stdlib.h>
 
 #include "store/base/err.h"
 #include "store/base/hash.h"
 #include "store/engine/merge.h"
 #include "store/engine/row_view.h"
+#include "store/engine/snapshot.h"
+#include "store/engine/sources.h"
+#include "store/format/sst_iter.h"
 
 #define ITERS_AT_FIRST 8
 

@@ -1,5 +1,5 @@
-#ifndef STORE_SOURCES_H
-#define STORE_SOURCES_H
+#ifndef STORE_ENGINE_SOURCES_H
+#define STORE_ENGINE_SOURCES_H
 
 #include "store/engine/state.h"
 

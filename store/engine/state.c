@@ -2,6 +2,7 @@
 
 #include "store/base/err.h"
 #include "store/engine/state.h"
+#include "store/engine/trouble.h"
 
 /* What all parts of the engine do to its state. */
 

@@ -1,5 +1,5 @@
-#ifndef STORE_STATE_H
-#define STORE_STATE_H
+#ifndef STORE_ENGINE_STATE_H
+#define STORE_ENGINE_STATE_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -92,48 +92,12 @@ struct engine {
 	} counters;
 };
 
-/* Makes the store read-only because of err, once; returns err. */
-int engine_poison(struct engine *e, int err);
-/* Background work failed and has published nothing: it will be tried again, or
- * the store is read-only if err cannot pass. Returns err. */
-int engine_work_failed(struct engine *e, int err);
-void engine_work_done(struct engine *e);
-/* 0, or -ERR_store_readonly with the reason. */
-int engine_writable(struct engine *e);
-/* 0, or the trouble that background work has. */
-int engine_no_room(struct engine *e);
-
 /* Applies edit and publishes the new version. Takes edits and lock. After a
  * failure nothing of it has happened, unless the store is read-only now. */
 int engine_apply(struct engine *e, struct edit *edit);
 uint64_t engine_new_id(void *engine);
 /* The time that GC goes by now; needs lock. */
 uint64_t engine_gc_time(struct engine *e);
-
-/* 0 if the volume has room for batch in the log, or -ENOSPC. Needs commit. */
-int engine_log_room(struct engine *e, const struct batch *batch);
-/* Flushes the memtables that wait for it. */
-int engine_flush_waiting(struct engine *e);
-/* Appends a sealed batch to the log, after the mark that it may lack. Needs
- * commit. */
-int engine_log(struct engine *e, const struct batch *batch);
-
-/* Starts a new log and memtable with an arena of at least arena_size; the
- * present one waits for its flush. Needs commit. */
-int engine_rotate(struct engine *e, size_t arena_size);
-
-/* Makes durable what is in the log, and before that what it refers to. Needs
- * sync. */
-int engine_sync_log(struct engine *e);
-
-/* Forgets the logs before the one with this id by applying edit, then removes
- * them. */
-int engine_drop_logs(struct engine *e, struct edit *edit, uint64_t oldest_log);
-/* Removes one file that no version holds any more: 1, or 0 if there is none. */
-int engine_remove_unused(struct engine *e);
-
-/* Tells the background, if there is one, that there may be work. */
-void engine_wake(struct engine *e);
 
 /* Removes a file that nothing refers to; a failure is left for the next open.
  */

@@ -3,6 +3,12 @@
 
 #include "store/base/err.h"
 #include "store/engine/blob_gc.h"
+#include "store/engine/edit.h"
+#include "store/engine/pick.h"
+#include "store/engine/rotate.h"
+#include "store/engine/snapshot.h"
+#include "store/engine/step.h"
+#include "store/engine/trouble.h"
 
 /*
  * Background work, one unit at a call: flush the oldest waiting memtable, or

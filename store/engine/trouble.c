@@ -2,6 +2,7 @@
 
 #include "store/base/err.h"
 #include "store/engine/state.h"
+#include "store/engine/trouble.h"
 
 /*
  * What a failure makes of the store. Where it is not known any more what is

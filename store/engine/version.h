@@ -1,5 +1,5 @@
-#ifndef STORE_VERSION_H
-#define STORE_VERSION_H
+#ifndef STORE_ENGINE_VERSION_H
+#define STORE_ENGINE_VERSION_H
 
 #include <stdatomic.h>
 

@@ -1,11 +1,11 @@
-#include "store/engine/wal.h"
-
 #include <stdatomic.h>
 #include <stdlib.h>
 
 #include "store/base/coding.h"
 #include "store/base/crc32c.h"
 #include "store/base/err.h"
+#include "store/base/volume_copy.h"
+#include "store/engine/wal.h"
 
 enum {
 	BLOCK_SIZE = 32 << 10,

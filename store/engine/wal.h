@@ -1,5 +1,5 @@
-#ifndef STORE_WAL_H
-#define STORE_WAL_H
+#ifndef STORE_ENGINE_WAL_H
+#define STORE_ENGINE_WAL_H
 
 #include "store/base/volume.h"
 

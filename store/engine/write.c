@@ -2,7 +2,12 @@
 #include <time.h>
 
 #include "store/base/err.h"
+#include "store/engine/room.h"
+#include "store/engine/rotate.h"
 #include "store/engine/state.h"
+#include "store/engine/step.h"
+#include "store/engine/trouble.h"
+#include "store/engine/write.h"
 
 /*
  * The write path: reserve, log, apply, publish. Under the commit lock there is

@@ -1,5 +1,5 @@
-#ifndef STORE_BLOB_H
-#define STORE_BLOB_H
+#ifndef STORE_FORMAT_BLOB_H
+#define STORE_FORMAT_BLOB_H
 
 #include "store/base/buf.h"
 

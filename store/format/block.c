@@ -1,10 +1,10 @@
-#include "store/format/block.h"
-
 #include <lz4.h>
 
 #include "store/base/crc32c.h"
 #include "store/base/err.h"
+#include "store/format/block.h"
 #include "store/format/block_entry.h"
+#include "store/format/block_heads.h"
 
 /* Steps over so many entries by their flags before it asks the restarts. */
 #define STEPS_MAX 16

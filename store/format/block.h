@@ -1,5 +1,5 @@
-#ifndef STORE_BLOCK_H
-#define STORE_BLOCK_H
+#ifndef STORE_FORMAT_BLOCK_H
+#define STORE_FORMAT_BLOCK_H
 
 #include "store/base/coding.h"
 #include "store/format/key.h"
@@ -48,19 +48,6 @@ struct block_heads {
 	uint32_t prefix_size; /* what they share, which comes last */
 	uint64_t heads[];     /* then the restarts, u32 each */
 };
-
-/* One allocation; NULL if there is no memory, or nothing in the block that
- * heads can be made of. A search does without, more slowly. */
-struct block_heads *block_heads_new(struct bytes block);
-size_t block_heads_size(const struct block_heads *h);
-/*
- * Which restart to read on from to find key: after the last one that is before
- * it there are no more than *last of them, numbers ascending from *first, whose
- * heads do not tell. All before *first are before key, all from *last on are
- * not.
- */
-void block_heads_find(const struct block_heads *h, struct bytes key,
-		      uint32_t *first, uint32_t *last);
 
 /*
  * Steps through a block. All functions return 1 at an entry, 0 at the end, or

@@ -1,5 +1,5 @@
-#ifndef STORE_BLOCK_BUILD_H
-#define STORE_BLOCK_BUILD_H
+#ifndef STORE_FORMAT_BLOCK_BUILD_H
+#define STORE_FORMAT_BLOCK_BUILD_H
 
 #include "store/format/block.h"
 

@@ -1,5 +1,5 @@
-#ifndef STORE_BLOCK_ENTRY_H
-#define STORE_BLOCK_ENTRY_H
+#ifndef STORE_FORMAT_BLOCK_ENTRY_H
+#define STORE_FORMAT_BLOCK_ENTRY_H
 
 #include "store/format/block.h"
 

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "store/format/block_entry.h"
+#include "store/format/block_heads.h"
 
 /* Eight bytes of key from offset on as a number that compares as they do; what
  * is not there counts as zeros. */

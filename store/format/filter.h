@@ -1,5 +1,5 @@
-#ifndef STORE_FILTER_H
-#define STORE_FILTER_H
+#ifndef STORE_FORMAT_FILTER_H
+#define STORE_FORMAT_FILTER_H
 
 #include "store/base/buf.h"
 #include "store/base/hash.h"

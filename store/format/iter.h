@@ -1,5 +1,5 @@
-#ifndef STORE_ITER_H
-#define STORE_ITER_H
+#ifndef STORE_FORMAT_ITER_H
+#define STORE_FORMAT_ITER_H
 
 #include "store/base/bytes.h"
 

@@ -1,5 +1,5 @@
-#ifndef STORE_KEY_H
-#define STORE_KEY_H
+#ifndef STORE_FORMAT_KEY_H
+#define STORE_FORMAT_KEY_H
 
 #include "store/base/buf.h"
 

@@ -1,5 +1,5 @@
-#ifndef STORE_ROWDIR_H
-#define STORE_ROWDIR_H
+#ifndef STORE_FORMAT_ROWDIR_H
+#define STORE_FORMAT_ROWDIR_H
 
 #include "store/format/block_build.h"
 #include "store/format/key.h"

@@ -1,9 +1,9 @@
-#include "store/format/sst.h"
-
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/format/block_heads.h"
 #include "store/format/filter.h"
+#include "store/format/sst.h"
 #include "store/format/sst_format.h"
 
 /* How much of the cache's capacity parts that are held on to may take in all

@@ -1,5 +1,5 @@
-#ifndef STORE_SST_H
-#define STORE_SST_H
+#ifndef STORE_FORMAT_SST_H
+#define STORE_FORMAT_SST_H
 
 #include "store/base/cache.h"
 #include "store/base/volume.h"
@@ -74,17 +74,10 @@ int sst_may_contain(struct sst *t, uint64_t prefix_hash);
 /* A hint that it will be asked soon. */
 void sst_prefetch_filter(const struct sst *t, uint64_t prefix_hash);
 
-/*
- * An iterator over the point entries. t must stay open. With fill_cache false,
- * blocks read from the volume are not kept (compaction).
- */
-int sst_iter_new(struct sst *t, bool fill_cache, struct iter **out);
-
 /* The same over the row directory, which the file must have: keys are row
  * prefixes, values are summaries as in rowdir.h, those of a bulk-loaded file
  * with sequence 0. */
 bool sst_has_rows(const struct sst *t);
-int sst_rows_new(struct sst *t, struct iter **out);
 
 enum sst_read {
 	SST_READ_FILL,   /* from the cache, else from the volume into it */
@@ -111,24 +104,6 @@ struct sst_iter {
 	struct block_iter data;
 };
 
-int sst_iter_init(struct sst_iter *it, struct sst *t, uint8_t *buffer);
-void sst_iter_release(struct sst_iter *it);
-
-/* About how many of its rows have entries in [start, end), whose end may be
- * empty: their part of the data, to a block. */
-int sst_estimate_rows(struct sst *t, struct bytes start, struct bytes end,
-		      uint64_t *rows);
-
-/* Re-reads every block from the volume, past the cache (which may be NULL if
- * nothing but this is called), checks checksums, order,
- * filter (each key must hit) and properties. 0 or the first error, with file
- * and offset. */
-int sst_verify(struct sst *t);
-/* Reads all of a file that was just written from the volume and compares it
- * with what its builder meant to write. For less than sst_verify costs it finds
- * all that can go wrong after that: -ERR_sst_malformed and others. */
-int sst_read_back(struct sst *t, uint64_t digest);
-
 /*
  * Reading what is left of a file that is damaged: every entry whose block is
  * whole and every range tombstone, each in order; without footer or index,
@@ -146,9 +121,6 @@ struct salvage {
 	int (*undeleted)(void *context, const char *problem);
 	void *context;
 };
-
-/* 0 however little was left; -ENOMEM, -ERR_format_newer. */
-int sst_salvage(struct reader *reader, const struct salvage *to);
 
 /*
  * Building. Keys come in strictly ascending order, and so do tombstones, but
@@ -177,19 +149,5 @@ struct sst_options {
 	bool compress;        /* LZ4 where it saves an eighth */
 	enum row_directory_rule rows;
 };
-
-int sst_build_new(struct segment_writer *writer,
-		  const struct sst_options *options, struct sst_builder **out);
-/* After an error only abandon is allowed. -ERR_key_malformed, also for a key
- * out of order; -ENOMEM and the volume's errors. */
-int sst_build_add(struct sst_builder *b, struct bytes key, struct bytes value);
-/* Fragments, in order; copied. */
-int sst_build_tombstone(struct sst_builder *b, const struct tombstone *t);
-/* Bytes written and buffered so far: when to cut the output. */
-uint64_t sst_build_size(const struct sst_builder *b);
-/* Ends b in every case; on success the file is durable. digest, if not NULL, is
- * for sst_read_back. */
-int sst_build_finish(struct sst_builder *b, uint64_t *digest);
-void sst_build_abandon(struct sst_builder *b);
 
 #endif

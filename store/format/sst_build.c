@@ -4,7 +4,9 @@
 #include "store/format/block_build.h"
 #include "store/format/filter.h"
 #include "store/format/rowdir.h"
+#include "store/format/sst_build.h"
 #include "store/format/sst_format.h"
+#include "store/format/sst_read_back.h"
 
 enum {
 	BLOCK_SIZE = 16 << 10, /* before compression */

@@ -1,4 +1,6 @@
+#include "store/format/sst_estimate.h"
 #include "store/format/sst_format.h"
+#include "store/format/sst_iter.h"
 
 /* Where in the data blocks the first key >= key lies, to a block. */
 static int offset_of(struct sst *t, struct block_iter *index, struct bytes key,

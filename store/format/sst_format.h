@@ -1,5 +1,5 @@
-#ifndef STORE_SST_FORMAT_H
-#define STORE_SST_FORMAT_H
+#ifndef STORE_FORMAT_SST_FORMAT_H
+#define STORE_FORMAT_SST_FORMAT_H
 
 #include <stdatomic.h>
 
@@ -101,11 +101,6 @@ struct sst {
 	uint64_t seq; /* of all keys, if not 0 */
 };
 
-/* What a file holds, as its parts are added in their order: of blocks the
- * content before compression, of the row directory what is stored. It starts
- * with 0. */
-uint64_t sst_digest_add(uint64_t digest, struct bytes content);
-
 /* Bytes of the volume as they are; give them back to the cache. */
 int sst_read_stored(const struct sst *t, struct sst_handle handle,
 		    struct cache_block **out);
@@ -120,9 +115,5 @@ int sst_fail(const struct sst *t, uint64_t offset, int err);
 int sst_get_part(struct sst *t, enum sst_part part, enum sst_read how,
 		 struct cache_block **out);
 void sst_put_part(struct sst *t, enum sst_part part, struct cache_block *block);
-
-/* Of the row directory instead of the entries, if rows. */
-int sst_iter_start(struct sst_iter *it, struct sst *t, bool rows,
-		   enum sst_read how, uint8_t *buffer);
 
 #endif

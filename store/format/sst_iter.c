@@ -2,6 +2,7 @@
 
 #include "store/base/err.h"
 #include "store/format/sst_format.h"
+#include "store/format/sst_iter.h"
 
 /*
  * The index entry that the index iterator is at always names the block that

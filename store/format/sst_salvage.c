@@ -2,7 +2,9 @@
 
 #include "store/base/crc32c.h"
 #include "store/base/err.h"
+#include "store/base/volume_copy.h"
 #include "store/format/sst_format.h"
+#include "store/format/sst_salvage.h"
 
 /*
  * Reading what is left of a damaged file. Its index tells where the blocks are;

@@ -4,6 +4,8 @@
 #include "store/format/filter.h"
 #include "store/format/rowdir.h"
 #include "store/format/sst_format.h"
+#include "store/format/sst_iter.h"
+#include "store/format/sst_verify.h"
 
 /* What the entries say, to be held against what the file says of itself. */
 struct verify {

@@ -1,5 +1,5 @@
-#ifndef STORE_TOMBSTONE_H
-#define STORE_TOMBSTONE_H
+#ifndef STORE_FORMAT_TOMBSTONE_H
+#define STORE_FORMAT_TOMBSTONE_H
 
 #include "store/base/buf.h"
 

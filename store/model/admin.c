@@ -1,7 +1,13 @@
 #include <stdlib.h>
 
 #include "store/base/coding.h"
+#include "store/engine/snapshot.h"
+#include "store/engine/write.h"
+#include "store/model/admin.h"
+#include "store/model/bury.h"
 #include "store/model/model.h"
+#include "store/model/schema.h"
+#include "store/model/schema_record.h"
 
 /*
  * Schema changes: copy the schema, change the copy, write the changed record,

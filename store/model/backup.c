@@ -1,5 +1,8 @@
 #include <stdlib.h>
 
+#include "store/base/volume_posix.h"
+#include "store/base/volume_posix_own.h"
+#include "store/engine/backup.h"
 #include "store/engine/engine.h"
 #include "store/model/model.h"
 

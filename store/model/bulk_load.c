@@ -2,6 +2,8 @@
 
 #include "store/engine/bulk.h"
 #include "store/model/model.h"
+#include "store/model/schema.h"
+#include "store/model/write.h"
 
 /*
  * A bulk load in the model's terms. A family that is dropped while it runs must

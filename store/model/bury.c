@@ -1,3 +1,5 @@
+#include "store/engine/write.h"
+#include "store/model/bury.h"
 #include "store/model/model.h"
 
 /*

@@ -1,5 +1,5 @@
-#ifndef STORE_FILTER_RUN_H
-#define STORE_FILTER_RUN_H
+#ifndef STORE_MODEL_FILTER_RUN_H
+#define STORE_MODEL_FILTER_RUN_H
 
 #include "store/engine/cursor.h"
 #include "store/model/filter.h"

@@ -3,8 +3,14 @@
 #include <stdlib.h>
 
 #include "store/base/coding.h"
+#include "store/base/volume_posix.h"
+#include "store/base/volume_posix_own.h"
+#include "store/engine/open.h"
 #include "store/engine/repair.h"
+#include "store/engine/repair_find.h"
+#include "store/model/admin.h"
 #include "store/model/model.h"
+#include "store/model/schema.h"
 
 /*
  * Repair of a directory into another one. What the engine cannot read it tells
@@ -18,7 +24,7 @@ struct loss {
 	struct buf problem, after, before;
 };
 
-struct repair {
+struct store_repair {
 	struct loss *losses;
 	size_t loss_count;
 	struct store *s;      /* the new one */
@@ -30,7 +36,7 @@ struct repair {
 static int note_loss(void *context, const char *problem, struct bytes after,
 		     struct bytes before)
 {
-	struct repair *r = context;
+	struct store_repair *r = context;
 	struct loss *l, *grown;
 	int err;
 
@@ -141,7 +147,7 @@ static int describe(const struct schema *schema, const struct loss *l,
 	return err < 0 ? err : buf_terminate(out);
 }
 
-static int tell_losses(struct repair *r)
+static int tell_losses(struct store_repair *r)
 {
 	struct schema *schema = store_schema(r->s);
 	struct buf text = BUF_INIT;
@@ -159,7 +165,7 @@ static int tell_losses(struct repair *r)
 }
 
 /* Notes the family of a cell. */
-static int note_family(struct repair *r, uint32_t id, const struct cell *cell)
+static int note_family(struct store_repair *r, uint32_t id, const struct cell *cell)
 {
 	struct family_spec spec = { .name = cell->family };
 	char name[STORE_TABLE_NAME_MAX];
@@ -181,7 +187,7 @@ static int note_family(struct repair *r, uint32_t id, const struct cell *cell)
 }
 
 /* Which tables and families have cells, as no schema hides any. */
-static int find_tables(struct repair *r, struct engine *e)
+static int find_tables(struct store_repair *r, struct engine *e)
 {
 	uint8_t start[KEY_TABLE_SIZE];
 	struct cursor *cursor;
@@ -231,7 +237,7 @@ static int note_part(void *context, struct bytes key, struct bytes value)
 	return err;
 }
 
-static int find_types(struct repair *r, struct table *t)
+static int find_types(struct store_repair *r, struct table *t)
 {
 	uint8_t start[KEY_TABLE_SIZE], end[KEY_TABLE_SIZE];
 
@@ -242,7 +248,7 @@ static int find_types(struct repair *r, struct table *t)
 				 bytes_of(end, sizeof(end)), note_part, t);
 }
 
-__attribute__((format(printf, 2, 3))) static int say(struct repair *r,
+__attribute__((format(printf, 2, 3))) static int say(struct store_repair *r,
 						     const char *fmt, ...)
 {
 	char *text;
@@ -260,7 +266,7 @@ __attribute__((format(printf, 2, 3))) static int say(struct repair *r,
 }
 
 /* Tells of the families whose type is not known, which is unset again. */
-static int forget_types(struct repair *r, struct table *t)
+static int forget_types(struct store_repair *r, struct table *t)
 {
 	size_t i;
 	int err = 0;
@@ -281,7 +287,7 @@ static int forget_types(struct repair *r, struct table *t)
 	return err;
 }
 
-static int adopt_table(struct repair *r, struct table *found)
+static int adopt_table(struct store_repair *r, struct table *found)
 {
 	struct table t = *found;
 	struct buf name = BUF_INIT;
@@ -306,7 +312,7 @@ static int adopt_table(struct repair *r, struct table *found)
 }
 
 /* Gives tables that have cells and no record one. */
-static int adopt_tables(struct repair *r)
+static int adopt_tables(struct store_repair *r)
 {
 	size_t i;
 	int err = 0;
@@ -319,12 +325,12 @@ static int adopt_tables(struct repair *r)
 
 static void tell_problem(void *context, const char *problem)
 {
-	struct repair *r = context;
+	struct store_repair *r = context;
 
 	r->tell(r->context, problem);
 }
 
-static int look_for_tables(struct repair *r, struct volume *to,
+static int look_for_tables(struct store_repair *r, struct volume *to,
 			   const struct engine_options *o)
 {
 	struct engine *e;
@@ -338,7 +344,7 @@ static int look_for_tables(struct repair *r, struct volume *to,
 }
 
 /* Opens what was made, completes its schema and checks it; to is ended. */
-static int complete(struct repair *r, struct volume *to)
+static int complete(struct store_repair *r, struct volume *to)
 {
 	struct store_options options;
 	int err, closed;
@@ -366,7 +372,7 @@ static int take_lease(struct volume *from, bool *taken)
 	return err == -EROFS ? 0 : err;
 }
 
-static int repair_volume(struct repair *r, struct volume *from,
+static int repair_volume(struct store_repair *r, struct volume *from,
 			 struct volume *to, struct repair_result *result)
 {
 	const struct repair_report report = { note_loss, r };
@@ -393,7 +399,7 @@ static int repair_volume(struct repair *r, struct volume *from,
 	return err;
 }
 
-static void repair_release(struct repair *r)
+static void repair_release(struct store_repair *r)
 {
 	while (r->loss_count > 0) {
 		struct loss *l = &r->losses[--r->loss_count];
@@ -410,7 +416,7 @@ int store_repair_volume(struct volume *from, struct volume *to,
 			void (*tell)(void *context, const char *text),
 			void *context, struct repair_result *result)
 {
-	struct repair r = { .tell = tell, .context = context };
+	struct store_repair r = { .tell = tell, .context = context };
 	int err = repair_volume(&r, from, to, result);
 
 	repair_release(&r);

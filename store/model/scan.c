@@ -1,7 +1,8 @@
 #include <stdlib.h>
 
-#include "store/base/coding.h"
+#include "store/engine/get.h"
 #include "store/engine/rows.h"
+#include "store/engine/snapshot.h"
 #include "store/model/filter_run.h"
 #include "store/model/model.h"
 

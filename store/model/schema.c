@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "store/model/model.h"
+#include "store/model/schema.h"
 
 /* Schemas as data structures: sorted arrays, copied to change. */
 

@@ -1,7 +1,8 @@
 #include <stdlib.h>
 
 #include "store/base/coding.h"
-#include "store/model/model.h"
+#include "store/model/schema.h"
+#include "store/model/schema_record.h"
 
 /*
  * A table's record:

@@ -1,6 +1,12 @@
 #include <stdlib.h>
 
 #include "store/base/coding.h"
+#include "store/base/volume_posix.h"
+#include "store/engine/open.h"
+#include "store/engine/snapshot.h"
+#include "store/engine/step.h"
+#include "store/engine/write.h"
+#include "store/model/admin.h"
 #include "store/model/model.h"
 
 /* Opening and closing, and the calls that only pass on to the engine. */

@@ -1,6 +1,9 @@
 #include <stdlib.h>
 
 #include "store/base/coding.h"
+#include "store/engine/get.h"
+#include "store/engine/snapshot.h"
+#include "store/engine/write.h"
 #include "store/model/write.h"
 
 /*

@@ -2,6 +2,9 @@
 
 #include "store/base/coding.h"
 #include "store/base/mutex.h"
+#include "store/engine/write.h"
+#include "store/model/bury.h"
+#include "store/model/schema.h"
 #include "store/model/write.h"
 
 int write_new(struct store *s, struct write **out)

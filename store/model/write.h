@@ -1,5 +1,5 @@
-#ifndef STORE_WRITE_H
-#define STORE_WRITE_H
+#ifndef STORE_MODEL_WRITE_H
+#define STORE_MODEL_WRITE_H
 
 #include "store/engine/batch.h"
 #include "store/engine/pending.h"
@@ -53,5 +53,12 @@ uint64_t write_now(const struct write *w);
  * this adds that for the columns noted so far. With s->writing held.
  */
 int write_hidden(struct write *w);
+
+/* Commits with s->writing held, without syncing. seq as in store_update_seq. */
+int commit_locked(struct store *s, struct write *w, uint64_t *seq);
+
+/* With s->writing held: checks w against the schema of now and gives it its
+ * time. The batch is w's. */
+int write_settle(struct write *w, const struct batch **batch);
 
 #endif

@@ -1,4 +1,4 @@
-#include "store/text.h"
+#include "store/text/duration.h"
 
 static const struct unit {
 	const char *name;

@@ -1,4 +1,5 @@
-#include "store/text.h"
+#include "store/text/family.h"
+#include "store/text/gcpolicy.h"
 
 #define INT64_INPUT \
 	"\"inputType\":{\"int64Type\":{\"encoding\":{\"bigEndianBytes\":{}}}}"

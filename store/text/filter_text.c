@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "store/text.h"
+#include "store/text/filter_text.h"
 
 /*
  * A filter as an expression: a name, and in parentheses what it takes, by

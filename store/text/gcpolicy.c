@@ -1,4 +1,5 @@
-#include "store/text.h"
+#include "store/text/duration.h"
+#include "store/text/gcpolicy.h"
 
 /*
  * cbt's grammar of policies:

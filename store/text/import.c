@@ -1,6 +1,11 @@
-#include "store/text/import.h"
-
 #include <stdlib.h>
+
+#include "store/text/import.h"
+#include "store/text/import_commit.h"
+#include "store/text/import_csv.h"
+#include "store/text/import_json.h"
+#include "store/text/import_state.h"
+#include "store/text/import_tsv.h"
 
 static int importer_init(struct importer *im, struct store *s,
 			 const struct import_options *options)

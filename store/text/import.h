@@ -1,118 +1,28 @@
 #ifndef STORE_TEXT_IMPORT_H
 #define STORE_TEXT_IMPORT_H
 
-#include "store/text/json.h"
+#include "store/text.h"
 
-/*
- * Bytes wait in `input` until they make a whole record, from `start` on; what
- * has been looked at in vain is not looked at again (`at`). Records become
- * mutations in one write, which is committed when it is large enough.
- */
-#define IMPORT_RECORD_MAX (UINT32_C(512) << 20)
-#define IMPORT_BATCH_MUTATIONS 10000
-#define IMPORT_BATCH_SIZE (1 << 20)
-#define IMPORT_REFUSED_MAX 1000
-/* An import goes by bulk load if it comes in large pieces, or at such a rate in
- * bytes for each window of time. */
-#define IMPORT_LOAD_FEED (64 << 10)
-#define IMPORT_LOAD_RATE (UINT64_C(4) << 20)
-#define IMPORT_LOAD_WINDOW_US 2000000
+int importer_new(struct store *s, enum text_format format,
+		 const struct import_options *options, struct importer **out);
 
-enum import_header {
-	HEADER_FAMILIES,
-	HEADER_COLUMNS,
-	HEADER_DONE,
-};
+/* 0, or an error that ends the import (a bad header, a full disk, a read-only
+ * store); lines committed stay, and the result says how far. */
+int importer_feed(struct importer *im, struct bytes data);
 
-struct import_column {
-	struct bytes family;
-	struct bytes qualifier;
-};
+/* Commits what is whole and pending, unless it goes by bulk load, as a long
+ * import does: that is committed by the next flush or finish. */
+int importer_settle(struct importer *im);
 
-/* Where a CSV record that is not whole yet stands. */
-enum csv_state {
-	CSV_FIELD, /* before a field's first byte */
-	CSV_PLAIN, /* in a field without quotes */
-	CSV_QUOTED,
-	CSV_QUOTE, /* after a quote in a quoted field */
-	CSV_SKIP,  /* in a line that was refused, up to its end */
-};
+/* Commits what is whole and pending; with sync, durably. */
+int importer_flush(struct importer *im, bool sync);
 
-struct import_field {
-	size_t offset; /* from input.data + start */
-	size_t size;
-};
+/* The end of input: takes a last line without newline, then flushes. A refused
+ * line is no error here; look at the result. */
+int importer_finish(struct importer *im, bool sync);
 
-struct importer {
-	struct store *store;
-	enum text_format format;
-	struct buf table, family;
-	bool value_timestamps, strict;
-	uint64_t now_us; /* of cells without a timestamp */
-	struct write *w;
-	struct import_result result;
-	uint64_t pending_rows, pending_cells; /* in w */
-	struct bulk_load *load;               /* NULL: by the log */
-	uint64_t loaded_rows, loaded_cells;   /* in load, not published */
-	uint64_t loaded_line;
-	bool log_only;                    /* a line did more than set cells */
-	size_t feed_size;                 /* of the piece fed last */
-	uint64_t window_us, window_bytes; /* where the rate is counted from */
-	int failed;                       /* the error that ended the import */
-
-	struct buf input;
-	size_t start;       /* of the present record */
-	size_t at;          /* from start: scanning goes on here */
-	uint64_t line;      /* line number of the record's first byte */
-	uint64_t line_next; /* and of the record after it */
-
-	/* CSV and TSV */
-	enum import_header header;
-	struct buf header_text; /* what columns point into */
-	struct import_column *columns;
-	size_t column_count;
-	size_t field_max; /* fields kept; more are only counted */
-	struct import_field *fields;
-	size_t field_count, field_capacity;
-	enum csv_state csv;
-	bool csv_doubled;   /* the field has quotes to undouble */
-	size_t csv_begin;   /* of the field's content, from start */
-	size_t csv_line_at; /* of the present line, from start */
-	uint64_t csv_lines; /* line ends seen inside the record */
-
-	struct json json;
-	const struct json_node *body; /* of the present line */
-};
-
-/*
- * Takes one record from the front: 1 if it did (or refused one), 0 if it is
- * not whole yet, negative if the import has to end. With final, there is no
- * more to come.
- */
-int import_take_csv(struct importer *im, bool final);
-int import_take_tsv(struct importer *im, bool final);
-int import_take_json(struct importer *im, bool final);
-
-/* The next line, without its end (LF or CR LF): as above. */
-int import_take_line(struct importer *im, bool final, struct bytes *line);
-/* The record up to size bytes from start is done with. */
-void import_advance(struct importer *im, size_t size);
-
-/* Appends a field to the present record. */
-int import_field_add(struct importer *im, size_t offset, size_t size);
-/* Header or row, made of the fields. As import_take_*, but never 0. */
-int import_record(struct importer *im);
-
-/* Whether the text of a line is to blame, so that others can go on. */
-bool import_is_refusable(int err);
-/* After an error of the present line: refuses it (1) or, if it is not the
- * line's fault or the import is strict, returns err. */
-int import_refuse(struct importer *im, int err);
-/* Runs add, which puts the present record into im->w; once more after a commit
- * if it did not fit beside the rows already there. */
-int import_add_row(struct importer *im, int (*add)(struct importer *im));
-/* Hands on the mutations collected so far, to the load or to the log. */
-int import_hand_on(struct importer *im);
-int import_commit(struct importer *im, bool sync);
+/* Valid until the next call. */
+const struct import_result *importer_result(const struct importer *im);
+void importer_free(struct importer *im);
 
 #endif

@@ -1,4 +1,5 @@
-#include "store/text/import.h"
+#include "store/text/import_commit.h"
+#include "store/text/import_state.h"
 
 /* From mutations to the store: by the log, or as a bulk load. */
 

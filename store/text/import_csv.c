@@ -1,4 +1,8 @@
-#include "store/text/import.h"
+#include "store/text/import_commit.h"
+#include "store/text/import_csv.h"
+#include "store/text/import_line.h"
+#include "store/text/import_rows.h"
+#include "store/text/import_state.h"
 
 /*
  * CSV as Go's encoding/csv reads it, which is RFC 4180 with LF or CR LF, blank

@@ -1,4 +1,8 @@
-#include "store/text/import.h"
+#include "store/text/import_commit.h"
+#include "store/text/import_json.h"
+#include "store/text/import_line.h"
+#include "store/text/import_state.h"
+#include "store/text/json_mutation.h"
 
 static bool blank(struct bytes line)
 {

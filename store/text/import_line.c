@@ -1,4 +1,5 @@
-#include "store/text/import.h"
+#include "store/text/import_line.h"
+#include "store/text/import_state.h"
 
 void import_advance(struct importer *im, size_t size)
 {

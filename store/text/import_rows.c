@@ -1,6 +1,9 @@
-#include "store/text/import.h"
-
 #include <stdlib.h>
+
+#include "store/text/import_commit.h"
+#include "store/text/import_rows.h"
+#include "store/text/import_state.h"
+#include "store/text/number.h"
 
 /*
  * What a CSV or TSV record means: cbt import's headers and rows. Messages are

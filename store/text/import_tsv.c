@@ -1,4 +1,8 @@
-#include "store/text/import.h"
+#include "store/text/import_commit.h"
+#include "store/text/import_line.h"
+#include "store/text/import_rows.h"
+#include "store/text/import_state.h"
+#include "store/text/import_tsv.h"
 
 /* Turns \t \n \r \\ into what they mean, in place; returns the new size. */
 static int unescape(uint8_t *data, size_t *size)

@@ -68,13 +68,6 @@ const struct json_node *json_find(const struct json *j,
 				  const struct json_node *object,
 				  const char *key);
 
-/*
- * A line as a row mutation: checked for its shape; *reads tells whether what it
- * does depends on what is there, so that it has to be added inside an update.
- */
-int json_mutation_parse(struct json *j, struct bytes line,
-			const struct json_node **body, bool *reads);
-
 struct json_context {
 	struct store *store;
 	struct json *json;
@@ -82,15 +75,6 @@ struct json_context {
 	struct bytes row; /* as in mutation_run_json */
 	uint64_t now_us;  /* of cells without a timestamp */
 };
-
-/* Adds it to w; on an error w is as before. */
-int json_mutation_add(const struct json_context *c,
-		      const struct json_node *body, struct write *w);
-/* The same as an update of its own; *count, if not NULL, is how many mutations
- * that made. */
-int json_mutation_update(const struct json_context *c,
-			 const struct json_node *body, bool sync,
-			 size_t *count);
 
 /* What the files of json_mutation.c share. */
 struct mutation {
@@ -102,20 +86,5 @@ struct mutation {
 		   uint64_t timestamp_us, struct bytes value);
 	struct buf row, key, value; /* decoded base64 */
 };
-
-/* -ERR_bad_line about something named, of which not too much is shown. */
-int json_wrong(const char *what, struct bytes name);
-/* A string, number or boolean: its text is the value. */
-bool json_is_text(const struct json_node *n);
-/* The bytes of {"base64": "..."}, decoded into memory. */
-int json_base64(const struct json_node *n, struct buf *memory,
-		struct bytes *out);
-/* A string, or an object with the one key base64, decoded into memory. */
-int json_bytes(struct mutation *m, const struct json_node *n,
-	       struct buf *memory, struct bytes *out);
-/* Whether a condition, or all of a list, hold for the row: 1, 0 or an error. */
-int json_condition(struct store *s, struct mutation *m,
-		   const struct json_node *n, struct bytes table,
-		   struct bytes row);
 
 #endif

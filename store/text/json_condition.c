@@ -1,4 +1,7 @@
+#include "store/text/filter_text.h"
 #include "store/text/json.h"
+#include "store/text/json_condition.h"
+#include "store/text/json_value.h"
 
 /*
  * The "if" of a JSON mutation: {"family", "qualifier", test} with one test of

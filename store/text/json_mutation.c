@@ -1,5 +1,10 @@
 #include "store/text/base64.h"
 #include "store/text/json.h"
+#include "store/text/json_condition.h"
+#include "store/text/json_mutation.h"
+#include "store/text/json_value.h"
+#include "store/text/number.h"
+#include "store/text/time.h"
 
 /*
  * A row mutation as JSON; the forms are in fs/README.md. Everything is added to

@@ -1,5 +1,6 @@
 #include "store/text/base64.h"
 #include "store/text/json.h"
+#include "store/text/json_value.h"
 
 /* What mutations and conditions are made of. */
 

@@ -1,5 +1,4 @@
-#include "store/text.h"
-#include "store/text/print.h"
+#include "store/text/number.h"
 
 /* 0 to 15, or 16 for what is no digit in any base. */
 static unsigned int digit_value(uint8_t c)

@@ -1,6 +1,10 @@
-#include "store/text/print.h"
-
 #include <stdlib.h>
+
+#include "store/text/number.h"
+#include "store/text/print.h"
+#include "store/text/print_cbt.h"
+#include "store/text/print_json.h"
+#include "store/text/print_state.h"
 
 int printer_new(enum text_format format, struct printer **out)
 {

@@ -3,40 +3,13 @@
 
 #include "store/text.h"
 
-/* How far the cell before the present one agrees with it. */
-enum print_same {
-	SAME_NOTHING, /* also for the first cell */
-	SAME_ROW,
-	SAME_FAMILY,
-	SAME_COLUMN,
-};
+int printer_new(enum text_format format, struct printer **out);
+void printer_free(struct printer *p);
+int printer_cell(struct printer *p, const struct cell *cell, struct buf *out);
 
-struct printer {
-	enum text_format format;
-	bool started;
-	struct buf row, family, qualifier; /* of the cell before */
-	struct bytes label;                /* of the present one */
-	/* JSON: a column's first version waits here, for a second one turns
-	 * it into a list. */
-	struct buf version;
-	bool listed;
-	/* JSON: "set" of the row is open; the present family is one of
-	 * aggregates; those of the row, which come last. */
-	bool set_open, aggregate;
-	struct buf merges;
-	/* cbt: the present second as local time, in text. */
-	uint64_t second;
-	char second_text[64];
-};
-
-/* v in decimal, with zeros in front up to digits; printf would take half of the
- * printers' time. */
-int print_u64(uint64_t v, unsigned int digits, struct buf *out);
-
-int print_json_cell(struct printer *p, const struct cell *cell,
-		    enum print_same same, struct buf *out);
-int print_json_finish(struct printer *p, struct buf *out);
-int print_cbt_cell(struct printer *p, const struct cell *cell,
-		   enum print_same same, struct buf *out);
+/* What a filter labelled the next cell, borrowed until that is fed; "" if
+ * nothing, as mostly. Only the cbt layout and JSON lines show it. */
+void printer_label(struct printer *p, struct bytes label);
+int printer_finish(struct printer *p, struct buf *out);
 
 #endif

@@ -1,7 +1,10 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "store/text/print.h"
+#include "store/text/number.h"
+#include "store/text/print_cbt.h"
+#include "store/text/print_state.h"
+#include "store/text/quote.h"
 #include "store/text/utf8.h"
 
 #define DASHES "----------------------------------------\n"

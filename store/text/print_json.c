@@ -1,5 +1,7 @@
 #include "store/text/base64.h"
-#include "store/text/print.h"
+#include "store/text/number.h"
+#include "store/text/print_json.h"
+#include "store/text/print_state.h"
 #include "store/text/utf8.h"
 
 /* A JSON string of valid UTF-8. */

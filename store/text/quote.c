@@ -2,7 +2,7 @@
 #include <pcre2.h>
 #include <pthread.h>
 
-#include "store/text.h"
+#include "store/text/quote.h"
 #include "store/text/utf8.h"
 
 /*

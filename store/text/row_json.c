@@ -1,4 +1,6 @@
 #include "store/text.h"
+#include "store/text/print.h"
+#include "store/text/row_json.h"
 
 int row_print_json(struct scan *scan, bool all_versions, struct buf *out)
 {

@@ -1,6 +1,6 @@
 #include <time.h>
 
-#include "store/text.h"
+#include "store/text/time.h"
 
 /* Takes count digits from the front; false if they are not there. */
 static bool take_digits(struct bytes *in, size_t count, int *out)

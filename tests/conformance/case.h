@@ -1,5 +1,5 @@
-#ifndef CONFORMANCE_CASE_H
-#define CONFORMANCE_CASE_H
+#ifndef TESTS_CONFORMANCE_CASE_H
+#define TESTS_CONFORMANCE_CASE_H
 
 #include "store/base/buf.h"
 

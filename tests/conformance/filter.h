@@ -1,5 +1,5 @@
-#ifndef CONFORMANCE_FILTER_H
-#define CONFORMANCE_FILTER_H
+#ifndef TESTS_CONFORMANCE_FILTER_H
+#define TESTS_CONFORMANCE_FILTER_H
 
 #include "tests/conformance/run.h"
 

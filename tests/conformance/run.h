@@ -1,5 +1,5 @@
-#ifndef CONFORMANCE_RUN_H
-#define CONFORMANCE_RUN_H
+#ifndef TESTS_CONFORMANCE_RUN_H
+#define TESTS_CONFORMANCE_RUN_H
 
 #include "store/text.h"
 #include "tests/conformance/case.h"

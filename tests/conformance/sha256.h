@@ -1,5 +1,5 @@
-#ifndef CONFORMANCE_SHA256_H
-#define CONFORMANCE_SHA256_H
+#ifndef TESTS_CONFORMANCE_SHA256_H
+#define TESTS_CONFORMANCE_SHA256_H
 
 #include "store/base/buf.h"
 

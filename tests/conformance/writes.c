@@ -1,5 +1,7 @@
 #include <stdlib.h>
 
+#include "store/text/import.h"
+#include "store/text/number.h"
 #include "tests/conformance/run.h"
 
 /* Operations that change rows. */

@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "store/engine/engine.h"
+#include "store/engine/step.h"
 #include "tests/sim/operations.h"
 #include "tests/sim/volume_mem.h"
 

@@ -1,7 +1,7 @@
-#include "store/format/block.h"
-
 #include <stdlib.h>
 
+#include "store/format/block.h"
+#include "store/format/block_heads.h"
 #include "tests/fuzz/target.h"
 
 static void use(struct bytes block, const struct block_heads *heads)

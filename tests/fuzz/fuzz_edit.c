@@ -1,3 +1,4 @@
+#include "store/engine/edit.h"
 #include "store/engine/manifest.h"
 #include "tests/fuzz/target.h"
 

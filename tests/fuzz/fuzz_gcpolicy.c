@@ -1,4 +1,4 @@
-#include "store/text.h"
+#include "store/text/gcpolicy.h"
 #include "tests/fuzz/target.h"
 
 /* A policy that is accepted reads again from its own words. */

@@ -1,4 +1,6 @@
 #include "store/model/model.h"
+#include "store/model/schema.h"
+#include "store/model/schema_record.h"
 #include "tests/fuzz/target.h"
 
 /* A schema record that is accepted encodes to one that says the same. */

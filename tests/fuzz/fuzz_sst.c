@@ -2,6 +2,10 @@
 #include "store/base/coding.h"
 #include "store/format/block_build.h"
 #include "store/format/sst_format.h"
+#include "store/format/sst_iter.h"
+#include "store/format/sst_read_back.h"
+#include "store/format/sst_salvage.h"
+#include "store/format/sst_verify.h"
 #include "tests/fuzz/target.h"
 
 /*

@@ -1,5 +1,5 @@
-#ifndef FUZZ_TARGET_H
-#define FUZZ_TARGET_H
+#ifndef TESTS_FUZZ_TARGET_H
+#define TESTS_FUZZ_TARGET_H
 
 #include <stddef.h>
 #include <stdint.h>

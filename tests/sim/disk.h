@@ -1,5 +1,5 @@
-#ifndef SIM_DISK_H
-#define SIM_DISK_H
+#ifndef TESTS_SIM_DISK_H
+#define TESTS_SIM_DISK_H
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
-#ifndef SIM_HISTORY_H
-#define SIM_HISTORY_H
+#ifndef TESTS_SIM_HISTORY_H
+#define TESTS_SIM_HISTORY_H
 
 #include "store/engine/batch.h"
 #include "store/engine/gc.h"

@@ -1,5 +1,5 @@
-#ifndef SIM_MEMORY_FILE_H
-#define SIM_MEMORY_FILE_H
+#ifndef TESTS_SIM_MEMORY_FILE_H
+#define TESTS_SIM_MEMORY_FILE_H
 
 #include "store/base/volume.h"
 

@@ -1,5 +1,5 @@
-#ifndef SIM_NAIVE_H
-#define SIM_NAIVE_H
+#ifndef TESTS_SIM_NAIVE_H
+#define TESTS_SIM_NAIVE_H
 
 #include "store/engine/gc.h"
 #include "store/store.h"

@@ -1,5 +1,5 @@
-#ifndef SIM_NAIVE_FILTER_H
-#define SIM_NAIVE_FILTER_H
+#ifndef TESTS_SIM_NAIVE_FILTER_H
+#define TESTS_SIM_NAIVE_FILTER_H
 
 #include "store/model/filter_run.h"
 

@@ -1,10 +1,11 @@
-#include "tests/sim/operations.h"
-
 #include <stdlib.h>
 
-#include "store/engine/engine.h"
 #include "store/engine/hll.h"
-#include "store/text.h"
+#include "store/engine/step.h"
+#include "store/text/gcpolicy.h"
+#include "store/text/json_mutation.h"
+#include "store/text/quote.h"
+#include "tests/sim/operations.h"
 
 #define NAME(s) BYTES_LITERAL(s)
 

@@ -1,5 +1,5 @@
-#ifndef SIM_OPERATIONS_H
-#define SIM_OPERATIONS_H
+#ifndef TESTS_SIM_OPERATIONS_H
+#define TESTS_SIM_OPERATIONS_H
 
 #include "store/store.h"
 

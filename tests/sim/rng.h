@@ -1,5 +1,5 @@
-#ifndef SIM_RNG_H
-#define SIM_RNG_H
+#ifndef TESTS_SIM_RNG_H
+#define TESTS_SIM_RNG_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,10 +1,10 @@
-#include "tests/sim/ruin.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "store/base/coding.h"
 #include "store/base/err.h"
+#include "store/engine/step.h"
+#include "tests/sim/ruin.h"
 
 #define VALUE_SIZE 900
 #define WRITTEN (RUIN_ROWS - RUIN_LOADED / 2) /* rows; the rest is loaded */

@@ -1,5 +1,5 @@
-#ifndef SIM_RUIN_H
-#define SIM_RUIN_H
+#ifndef TESTS_SIM_RUIN_H
+#define TESTS_SIM_RUIN_H
 
 #include "store/store.h"
 #include "tests/sim/volume_mem.h"

@@ -1,9 +1,8 @@
-#include "tests/sim/script.h"
-
 #include <stdio.h>
 
 #include "store/base/err.h"
-#include "store/engine/engine.h"
+#include "store/engine/step.h"
+#include "tests/sim/script.h"
 
 #define COLUMNS 3
 

@@ -1,5 +1,5 @@
-#ifndef SIM_SCRIPT_H
-#define SIM_SCRIPT_H
+#ifndef TESTS_SIM_SCRIPT_H
+#define TESTS_SIM_SCRIPT_H
 
 #include "store/store.h"
 #include "tests/sim/volume_mem.h"

@@ -1,10 +1,13 @@
-#include "tests/sim/sim.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "store/engine/backup.h"
 #include "store/engine/engine.h"
+#include "store/engine/snapshot.h"
+#include "store/engine/step.h"
+#include "store/engine/write.h"
+#include "tests/sim/sim.h"
 
 void sim_fail(struct sim *s, const char *fmt, ...)
 {

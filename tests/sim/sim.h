@@ -1,5 +1,5 @@
-#ifndef SIM_SIM_H
-#define SIM_SIM_H
+#ifndef TESTS_SIM_SIM_H
+#define TESTS_SIM_SIM_H
 
 #include <setjmp.h>
 

@@ -1,5 +1,5 @@
-#ifndef SIM_VOLUME_MEM_H
-#define SIM_VOLUME_MEM_H
+#ifndef TESTS_SIM_VOLUME_MEM_H
+#define TESTS_SIM_VOLUME_MEM_H
 
 #include "store/base/volume.h"
 #include "tests/sim/rng.h"

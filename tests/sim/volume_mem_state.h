@@ -1,5 +1,5 @@
-#ifndef SIM_VOLUME_MEM_STATE_H
-#define SIM_VOLUME_MEM_STATE_H
+#ifndef TESTS_SIM_VOLUME_MEM_STATE_H
+#define TESTS_SIM_VOLUME_MEM_STATE_H
 
 #include "tests/sim/volume_mem.h"
 

@@ -1,5 +1,5 @@
-#ifndef UNIT_SUITE_H
-#define UNIT_SUITE_H
+#ifndef TESTS_UNIT_SUITE_H
+#define TESTS_UNIT_SUITE_H
 
 /*
  * The end of a unit test's main function: runs tests as one Check suite and

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "store/engine/step.h"
 #include "store/store.h"
 #include "tests/sim/volume_mem.h"
 #include "tests/unit/suite.h"

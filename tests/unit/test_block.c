@@ -1,8 +1,8 @@
-#include "store/format/block_build.h"
-
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/format/block_build.h"
+#include "store/format/block_heads.h"
 #include "tests/unit/suite.h"
 
 #define ENTRIES 300

@@ -1,6 +1,9 @@
 #include <stdio.h>
 
 #include "store/text.h"
+#include "store/text/import.h"
+#include "store/text/print.h"
+#include "store/text/quote.h"
 #include "tests/sim/volume_mem.h"
 #include "tests/unit/suite.h"
 

@@ -1,7 +1,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "store/text.h"
+#include "store/engine/write.h"
+#include "store/text/json_mutation.h"
+#include "store/text/row_json.h"
 #include "tests/sim/volume_mem.h"
 #include "tests/unit/suite.h"
 

@@ -2,7 +2,7 @@
 #include <sys/mman.h>
 
 #include "store/engine/batch.h"
-#include "store/text.h"
+#include "store/text/json_mutation.h"
 #include "tests/sim/volume_mem.h"
 #include "tests/unit/suite.h"
 

@@ -1,5 +1,4 @@
-#include "store/base/err.h"
-#include "store/engine/engine.h"
+#include "store/engine/step.h"
 #include "store/store.h"
 #include "tests/sim/volume_mem.h"
 #include "tests/unit/suite.h"

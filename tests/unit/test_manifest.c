@@ -1,9 +1,10 @@
-#include "store/engine/manifest.h"
-
 #include <stdio.h>
 #include <unistd.h>
 
 #include "store/base/err.h"
+#include "store/base/volume_posix.h"
+#include "store/engine/edit.h"
+#include "store/engine/manifest.h"
 #include "tests/unit/suite.h"
 
 static char directory[64];

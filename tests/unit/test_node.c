@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "fs/node.h"
+#include "fs/path.h"
 #include "tests/unit/suite.h"
 
 static struct nodes nodes;

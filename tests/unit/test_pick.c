@@ -1,6 +1,7 @@
-#include "store/engine/compact.h"
-
 #include "store/base/err.h"
+#include "store/engine/compact.h"
+#include "store/engine/pick.h"
+#include "store/format/sst_build.h"
 #include "tests/sim/memory_file.h"
 #include "tests/unit/suite.h"
 

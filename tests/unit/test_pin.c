@@ -1,6 +1,8 @@
 #include <errno.h>
 
 #include "fs/at.h"
+#include "fs/options.h"
+#include "fs/pin.h"
 #include "tests/sim/volume_mem.h"
 #include "tests/unit/suite.h"
 

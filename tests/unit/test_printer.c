@@ -2,6 +2,7 @@
 #include <time.h>
 
 #include "store/text.h"
+#include "store/text/print.h"
 #include "tests/unit/suite.h"
 
 #define B(s)                                        \

@@ -1,8 +1,11 @@
 #include <stdio.h>
 
 #include "store/base/err.h"
+#include "store/engine/step.h"
 #include "store/format/key.h"
 #include "store/format/sst.h"
+#include "store/format/sst_build.h"
+#include "store/format/sst_salvage.h"
 #include "store/store.h"
 #include "tests/sim/memory_file.h"
 #include "tests/sim/volume_mem.h"

@@ -1,5 +1,6 @@
 #include "store/model/model.h"
-
+#include "store/model/schema.h"
+#include "store/model/schema_record.h"
 #include "tests/unit/suite.h"
 
 static struct schema *schema;

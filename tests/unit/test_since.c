@@ -1,7 +1,8 @@
 #include <stdio.h>
 
-#include "store/base/err.h"
 #include "store/engine/engine.h"
+#include "store/engine/snapshot.h"
+#include "store/engine/step.h"
 #include "store/store.h"
 #include "tests/sim/volume_mem.h"
 #include "tests/unit/suite.h"

@@ -5,6 +5,10 @@
 #include "store/format/key.h"
 #include "store/format/rowdir.h"
 #include "store/format/sst.h"
+#include "store/format/sst_build.h"
+#include "store/format/sst_iter.h"
+#include "store/format/sst_read_back.h"
+#include "store/format/sst_verify.h"
 #include "tests/sim/memory_file.h"
 #include "tests/unit/suite.h"
 

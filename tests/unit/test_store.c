@@ -1,9 +1,10 @@
-#include "store/store.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "store/engine/snapshot.h"
+#include "store/engine/step.h"
+#include "store/store.h"
 #include "tests/unit/suite.h"
 
 /* The contract of store.h on a real directory; the model test goes deeper. */

@@ -1,4 +1,8 @@
-#include "store/text.h"
+#include "store/text/duration.h"
+#include "store/text/family.h"
+#include "store/text/number.h"
+#include "store/text/quote.h"
+#include "store/text/time.h"
 #include "tests/unit/suite.h"
 
 /* Durations, times, integers, types, and Go's quoting. */

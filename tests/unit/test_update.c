@@ -2,6 +2,7 @@
 #include <stdatomic.h>
 
 #include "store/base/coding.h"
+#include "store/engine/step.h"
 #include "store/store.h"
 #include "tests/sim/volume_mem.h"
 #include "tests/unit/suite.h"

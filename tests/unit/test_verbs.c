@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "store/engine/step.h"
 #include "tests/sim/volume_mem.h"
 #include "tests/unit/suite.h"
 #include "tools/verb.h"

@@ -1,11 +1,13 @@
-#include "store/base/err.h"
-#include "store/base/volume.h"
-#include "tests/unit/suite.h"
-
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "store/base/err.h"
+#include "store/base/volume.h"
+#include "store/base/volume_posix.h"
+#include "store/base/volume_posix_own.h"
+#include "tests/unit/suite.h"
 
 static char top[64];
 static char directory[96];

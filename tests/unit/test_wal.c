@@ -1,10 +1,11 @@
-#include "store/base/err.h"
-#include "store/engine/wal.h"
-#include "tests/unit/suite.h"
-
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
+
+#include "store/base/err.h"
+#include "store/base/volume_posix.h"
+#include "store/engine/wal.h"
+#include "tests/unit/suite.h"
 
 #define LOG_ID 0x100000007
 #define BLOCK 32768

@@ -1,5 +1,5 @@
-#ifndef BENCH_PEER_H
-#define BENCH_PEER_H
+#ifndef TESTS_BENCH_ENGINE_PEER_H
+#define TESTS_BENCH_ENGINE_PEER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,15 @@
+#ifndef FS_CTL_IMPORT_H
+#define FS_CTL_IMPORT_H
+
+#include "fs/ctl.h"
+
+/* Whether a step of .import may have this value: 0, or -ENOENT with the reason.
+ */
+int imports_check_step(struct bytes name, struct bytes value);
+int imports_new(struct imports **out);
+void imports_free(struct imports *imports);
+
+/* Appends the text of .import/last. */
+int imports_print(struct fs *fs, struct bytes table, struct buf *out);
+
+#endif
