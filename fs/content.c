@@ -1,10 +1,10 @@
-#include "fs/content.h"
-
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "fs/content.h"
 
 #define PIECE_SIZE (UINT32_C(1) << 20) /* without a base */
 

@@ -6,9 +6,10 @@
 #include "fs/notify.h"
 #include "fs/query.h"
 #include "fs/space.h"
-#include "store/text.h"
+#include "store/store.h"
 #include "store/text/import.h"
 #include "store/text/import_rows.h"
+#include "store/text/text_format.h"
 
 /*
  * .import/csv, tsv and jsonl: lines that are complete run inside the write that

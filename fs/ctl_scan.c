@@ -5,8 +5,9 @@
 #include "fs/name.h"
 #include "fs/query.h"
 #include "fs/query_run.h"
-#include "store/text.h"
+#include "store/store.h"
 #include "store/text/print.h"
+#include "store/text/text_format.h"
 
 /*
  * Terminals of .scan that are files. Text is made as it is read: f->out holds a

@@ -3,6 +3,7 @@
 
 #include <time.h>
 
+#include "store/text/text_format.h"
 #include "tools/verb.h"
 
 /* The arguments of import, and its progress on a terminal. */

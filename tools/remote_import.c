@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "fs/name.h"
+#include "store/text/text_format.h"
 #include "tools/import.h"
 #include "tools/progress.h"
 #include "tools/remote_import.h"

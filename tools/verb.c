@@ -1,7 +1,7 @@
-#include "tools/verb.h"
-
 #include <stdarg.h>
 #include <stdlib.h>
+
+#include "tools/verb.h"
 
 /* Where the system or a file is at fault, the detail says where and the
  * number's text what; else the detail says all, in cbt's words. */

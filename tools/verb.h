@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "store/text.h"
+#include "store/store.h"
 
 /*
  * Verbs: the commands of `tabletfs`, by their words. A verb runs in the

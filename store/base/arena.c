@@ -1,9 +1,9 @@
-#include "store/base/arena.h"
-
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+
+#include "store/base/arena.h"
 
 #define HUGE_PAGE ((size_t)2 << 20)
 

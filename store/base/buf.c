@@ -1,9 +1,9 @@
-#include "store/base/buf.h"
-
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "store/base/buf.h"
 
 void buf_release(struct buf *b)
 {

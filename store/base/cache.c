@@ -1,9 +1,9 @@
-#include "store/base/cache.h"
-
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+
+#include "store/base/cache.h"
 
 /*
  * S3-FIFO. Newcomers enter the small queue; what leaves it without having been

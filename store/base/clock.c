@@ -1,7 +1,7 @@
-#include "store/base/clock.h"
-
 #include <stddef.h>
 #include <time.h>
+
+#include "store/base/clock.h"
 
 static uint64_t real_now(void *context)
 {

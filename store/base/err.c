@@ -1,8 +1,8 @@
-#include "store/base/err.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "store/base/err.h"
 
 static _Thread_local char detail[1024];
 

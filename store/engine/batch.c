@@ -1,9 +1,8 @@
-#include "store/engine/batch.h"
-
 #include <assert.h>
 
 #include "store/base/coding.h"
 #include "store/base/err.h"
+#include "store/engine/batch.h"
 #include "store/format/blob.h"
 
 void batch_release(struct batch *b)

@@ -1,10 +1,10 @@
-#include "store/engine/bg.h"
-
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <time.h>
+
+#include "store/engine/bg.h"
 
 /* Before work that failed is tried again; doubled each time. */
 #define PAUSE_MIN_MS 100

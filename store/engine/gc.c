@@ -1,9 +1,8 @@
-#include "store/engine/gc.h"
-
 #include <stdlib.h>
 
 #include "store/base/coding.h"
 #include "store/base/err.h"
+#include "store/engine/gc.h"
 
 struct gc_policy *gc_policy_leaf(enum gc_type type, uint64_t limit)
 {

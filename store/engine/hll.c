@@ -1,8 +1,7 @@
-#include "store/engine/hll.h"
-
 #include <math.h>
 
 #include "store/base/coding.h"
+#include "store/engine/hll.h"
 
 enum {
 	VERSION = 1,

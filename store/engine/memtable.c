@@ -1,11 +1,10 @@
-#include "store/engine/memtable.h"
-
 #include <assert.h>
 #include <stdlib.h>
 
 #include "store/base/coding.h"
 #include "store/base/err.h"
 #include "store/base/hash.h"
+#include "store/engine/memtable.h"
 
 /*
  * A node of a skiplist: this, height next offsets, the key, and in the list of

@@ -1,8 +1,7 @@
-#include "store/engine/merge.h"
-
 #include <errno.h>
 #include <stdlib.h>
 
+#include "store/engine/merge.h"
 #include "store/format/key.h"
 
 /*

@@ -1,8 +1,7 @@
-#include "store/engine/version.h"
-
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/engine/version.h"
 
 struct version *version_get(struct version *v)
 {

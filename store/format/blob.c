@@ -1,5 +1,3 @@
-#include "store/format/blob.h"
-
 #include <assert.h>
 #include <lz4.h>
 #include <stdlib.h>
@@ -7,6 +5,7 @@
 #include "store/base/coding.h"
 #include "store/base/crc32c.h"
 #include "store/base/err.h"
+#include "store/format/blob.h"
 
 #define MAGIC "tfs-blob"
 #define VERSION 1

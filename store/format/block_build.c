@@ -1,9 +1,8 @@
-#include "store/format/block_build.h"
-
 #include <lz4.h>
 
 #include "store/base/crc32c.h"
 #include "store/base/err.h"
+#include "store/format/block_build.h"
 
 void block_builder_release(struct block_builder *b)
 {

@@ -1,7 +1,5 @@
-#include "store/format/filter.h"
-
-#include "store/base/coding.h"
 #include "store/base/err.h"
+#include "store/format/filter.h"
 
 enum {
 	LINE_SIZE = 64,

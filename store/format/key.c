@@ -1,7 +1,6 @@
-#include "store/format/key.h"
-
 #include "store/base/coding.h"
 #include "store/base/err.h"
+#include "store/format/key.h"
 
 enum {
 	ESCAPE = 0xff,

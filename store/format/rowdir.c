@@ -1,7 +1,6 @@
-#include "store/format/rowdir.h"
-
 #include "store/base/coding.h"
 #include "store/base/err.h"
+#include "store/format/rowdir.h"
 #include "store/format/sst_format.h"
 
 enum {

@@ -1,9 +1,8 @@
-#include "store/format/sst_format.h"
-
 #include <stdlib.h>
 
 #include "store/base/crc32c.h"
 #include "store/base/err.h"
+#include "store/format/sst_format.h"
 
 enum {
 	VERSION_AT = 8,

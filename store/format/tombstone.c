@@ -1,11 +1,10 @@
-#include "store/format/tombstone.h"
-
 #include <errno.h>
 #include <stdlib.h>
 
 #include "store/base/coding.h"
 #include "store/base/err.h"
 #include "store/format/key.h"
+#include "store/format/tombstone.h"
 
 void tombstone_list_release(struct tombstone_list *list)
 {

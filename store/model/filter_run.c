@@ -1,9 +1,8 @@
-#include "store/model/filter_run.h"
-
 #include <stdlib.h>
 
 #include "store/base/err.h"
 #include "store/base/hash.h"
+#include "store/model/filter_run.h"
 
 /*
  * The tree is walked once, before the first row, to tell each part where the

@@ -1,11 +1,10 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
-#include "store/model/regex.h"
-
 #include <ctype.h>
 #include <pcre2.h>
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/model/regex.h"
 
 #define REPEAT_MAX 1000 /* as RE2's */
 #define GROUP SIZE_MAX  /* for an item */

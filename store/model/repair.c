@@ -165,7 +165,8 @@ static int tell_losses(struct store_repair *r)
 }
 
 /* Notes the family of a cell. */
-static int note_family(struct store_repair *r, uint32_t id, const struct cell *cell)
+static int note_family(struct store_repair *r, uint32_t id,
+		       const struct cell *cell)
 {
 	struct family_spec spec = { .name = cell->family };
 	char name[STORE_TABLE_NAME_MAX];

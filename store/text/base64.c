@@ -1,6 +1,5 @@
-#include "store/text/base64.h"
-
 #include "store/base/err.h"
+#include "store/text/base64.h"
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 			       "abcdefghijklmnopqrstuvwxyz0123456789+/";

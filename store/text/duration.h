@@ -1,7 +1,7 @@
 #ifndef STORE_TEXT_DURATION_H
 #define STORE_TEXT_DURATION_H
 
-#include "store/text.h"
+#include "store/store.h"
 
 /* "30d", "1h", "500ms": one unit of us ms s m h d; -ERR_bad_gc_policy, with
  * cbt's words. Result in microseconds. */

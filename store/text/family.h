@@ -1,7 +1,7 @@
 #ifndef STORE_TEXT_FAMILY_H
 #define STORE_TEXT_FAMILY_H
 
-#include "store/text.h"
+#include "store/store.h"
 
 /* intsum intmin intmax inthll stringutf8bytes, and bytes for none. */
 int family_type_parse(struct bytes text, enum family_type *out);

@@ -1,7 +1,7 @@
 #ifndef STORE_TEXT_FILTER_TEXT_H
 #define STORE_TEXT_FILTER_TEXT_H
 
-#include "store/text.h"
+#include "store/store.h"
 
 /*
  * A filter, see filter.h, as an expression by Bigtable's names:

@@ -1,7 +1,7 @@
 #ifndef STORE_TEXT_GCPOLICY_H
 #define STORE_TEXT_GCPOLICY_H
 
-#include "store/text.h"
+#include "store/store.h"
 
 /* cbt's grammar: maxage=30d || maxversions=2 && (...), or the word never; and,
  * or have no precedence, strictly left to right. *out NULL is never. */

@@ -1,6 +1,7 @@
 #ifndef STORE_TEXT_IMPORT_STATE_H
 #define STORE_TEXT_IMPORT_STATE_H
 
+#include "store/text/import.h"
 #include "store/text/json.h"
 
 /*

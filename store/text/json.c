@@ -1,7 +1,7 @@
-#include "store/text/json.h"
-
 #include <stdlib.h>
 #include <yajl/yajl_parse.h>
+
+#include "store/text/json.h"
 
 /* Appends a node to the innermost open container; NULL after an error, which
  * is in j->err. */

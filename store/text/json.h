@@ -1,7 +1,7 @@
 #ifndef STORE_TEXT_JSON_H
 #define STORE_TEXT_JSON_H
 
-#include "store/text.h"
+#include "store/store.h"
 
 /*
  * One JSON text as a tree in memory, parsed by yajl. Numbers keep their source

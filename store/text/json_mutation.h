@@ -1,7 +1,7 @@
 #ifndef STORE_TEXT_JSON_MUTATION_H
 #define STORE_TEXT_JSON_MUTATION_H
 
-#include "store/text.h"
+#include "store/store.h"
 #include "store/text/json.h"
 
 /* Runs one JSON row mutation (the body of .row.jsonl, a line of .mutate) as one

@@ -1,7 +1,7 @@
 #ifndef STORE_TEXT_NUMBER_H
 #define STORE_TEXT_NUMBER_H
 
-#include "store/text.h"
+#include "store/store.h"
 #include "store/text/print_state.h"
 
 /* Go's strconv.ParseInt(text, 0, 64): 0x3e8, 0777, 1_000_000, -1. */

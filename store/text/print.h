@@ -1,7 +1,15 @@
 #ifndef STORE_TEXT_PRINT_H
 #define STORE_TEXT_PRINT_H
 
-#include "store/text.h"
+#include "store/store.h"
+#include "store/text/text_format.h"
+
+/*
+ * Printers: each turns a stream of cells, in scan order, into text appended to
+ * out. Feed every cell, then finish; the caller drains out between calls, so
+ * memory does not grow with the stream.
+ */
+struct printer;
 
 int printer_new(enum text_format format, struct printer **out);
 void printer_free(struct printer *p);

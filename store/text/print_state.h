@@ -1,7 +1,8 @@
 #ifndef STORE_TEXT_PRINT_STATE_H
 #define STORE_TEXT_PRINT_STATE_H
 
-#include "store/text.h"
+#include "store/store.h"
+#include "store/text/text_format.h"
 
 /* How far the cell before the present one agrees with it. */
 enum print_same {

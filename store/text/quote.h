@@ -1,7 +1,7 @@
 #ifndef STORE_TEXT_QUOTE_H
 #define STORE_TEXT_QUOTE_H
 
-#include "store/text.h"
+#include "store/store.h"
 
 /* Go's %q: a double-quoted string with escapes. */
 int quote_go(struct bytes value, struct buf *out);

@@ -1,6 +1,7 @@
-#include "store/text.h"
+#include "store/store.h"
 #include "store/text/print.h"
 #include "store/text/row_json.h"
+#include "store/text/text_format.h"
 
 int row_print_json(struct scan *scan, bool all_versions, struct buf *out)
 {

@@ -1,8 +1,8 @@
-#include "tests/conformance/case.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "tests/conformance/case.h"
 
 int list_add(struct list *l, char *item)
 {

@@ -1,6 +1,6 @@
-#include "tests/conformance/filter.h"
-
 #include <stdlib.h>
+
+#include "tests/conformance/filter.h"
 
 #define PARTS_MAX 200
 

@@ -1,7 +1,7 @@
 #ifndef TESTS_CONFORMANCE_RUN_H
 #define TESTS_CONFORMANCE_RUN_H
 
-#include "store/text.h"
+#include "store/store.h"
 #include "tests/conformance/case.h"
 
 /*

@@ -1,5 +1,3 @@
-#include "tests/sim/disk.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +8,7 @@
 #include <unistd.h>
 
 #include "store/base/buf.h"
+#include "tests/sim/disk.h"
 
 #define FDS_MAX 1024
 #define NAME_SIZE 80

@@ -1,6 +1,6 @@
-#include "tests/sim/history.h"
-
 #include <stdlib.h>
+
+#include "tests/sim/history.h"
 
 static struct bytes copy(struct bytes b)
 {

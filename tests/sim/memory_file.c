@@ -1,7 +1,7 @@
-#include "tests/sim/memory_file.h"
-
 #include <errno.h>
 #include <stdlib.h>
+
+#include "tests/sim/memory_file.h"
 
 struct memory_writer {
 	struct segment_writer base;

@@ -1,8 +1,6 @@
-#include "tests/sim/naive.h"
-
 #include <stdlib.h>
 
-#include "store/base/err.h"
+#include "tests/sim/naive.h"
 
 static void family_release(struct naive_family *f)
 {

@@ -1,6 +1,6 @@
-#include "tests/sim/naive_filter.h"
-
 #include <stdlib.h>
+
+#include "tests/sim/naive_filter.h"
 
 void filtered_add(struct filtered_list *l, const struct filtered *c)
 {

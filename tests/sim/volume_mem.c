@@ -1,9 +1,8 @@
-#include "tests/sim/volume_mem.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "tests/sim/volume_mem.h"
 #include "tests/sim/volume_mem_state.h"
 
 struct mem_writer {

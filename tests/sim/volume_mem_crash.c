@@ -1,8 +1,7 @@
-#include "tests/sim/volume_mem_state.h"
-
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "tests/sim/volume_mem_state.h"
 
 /* What a power cut or a kill leaves of a volume in memory. */
 #define PAGE_SIZE 4096

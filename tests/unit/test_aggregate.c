@@ -1,8 +1,7 @@
-#include "store/engine/aggregate.h"
-
 #include <math.h>
 
 #include "store/base/coding.h"
+#include "store/engine/aggregate.h"
 #include "store/engine/hll.h"
 #include "tests/unit/suite.h"
 

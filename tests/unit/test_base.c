@@ -6,7 +6,6 @@
 #include "store/base/crc32c.h"
 #include "store/base/err.h"
 #include "store/base/hash.h"
-
 #include "tests/unit/suite.h"
 
 /* The small modules of base/: bytes, buf, coding, err, arena, crc32c, hash. */

@@ -1,8 +1,7 @@
-#include "store/engine/bg.h"
-
 #include <stdatomic.h>
 #include <semaphore.h>
 
+#include "store/engine/bg.h"
 #include "tests/unit/suite.h"
 
 static atomic_int work, steps;

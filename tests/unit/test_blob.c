@@ -1,6 +1,5 @@
 #include <stdlib.h>
 
-#include "store/base/coding.h"
 #include "store/base/err.h"
 #include "store/format/blob.h"
 #include "tests/unit/suite.h"

@@ -1,11 +1,11 @@
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
 #include "store/base/coding.h"
 #include "store/base/err.h"
 #include "store/store.h"
 #include "tests/unit/suite.h"
-
-#include <pthread.h>
-#include <stdio.h>
-#include <unistd.h>
 
 /*
  * Writers, readers and the background thread at once. A writer commits the same

@@ -1,6 +1,5 @@
-#include "store/format/filter.h"
-
 #include "store/base/err.h"
+#include "store/format/filter.h"
 #include "tests/unit/suite.h"
 
 static uint64_t hash_of(uint64_t n)

@@ -1,9 +1,10 @@
 #include <stdio.h>
 
-#include "store/text.h"
+#include "store/store.h"
 #include "store/text/import.h"
 #include "store/text/print.h"
 #include "store/text/quote.h"
+#include "store/text/text_format.h"
 #include "tests/sim/volume_mem.h"
 #include "tests/unit/suite.h"
 

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "store/base/coding.h"
-#include "store/base/err.h"
 #include "store/engine/memtable.h"
 
 /* After err.h, because it defines a macro named fail. */

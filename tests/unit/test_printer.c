@@ -1,8 +1,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "store/text.h"
+#include "store/store.h"
 #include "store/text/print.h"
+#include "store/text/text_format.h"
 #include "tests/unit/suite.h"
 
 #define B(s)                                        \

@@ -1,6 +1,5 @@
 #include <stdlib.h>
 #include <string.h>
-
 #include <lmdb.h>
 
 #include "tests/bench/engine/peer.h"

@@ -1,7 +1,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
 #include <sqlite3.h>
 
 #include "tests/bench/engine/peer.h"
