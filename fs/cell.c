@@ -2,7 +2,6 @@
 
 #include "fs/cell.h"
 #include "fs/seen.h"
-#include "store/engine/write.h"
 #include "store/text/number.h"
 
 int cell_show(const struct cell *cell, struct buf *out)
@@ -190,7 +189,7 @@ int cell_first(struct fs *fs, const struct path *path, bool in_family,
 		.family = path->family,
 		.keep_large = true,
 	};
-	uint64_t seq = engine_visible_seq(store_engine(fs->store));
+	uint64_t seq = store_seq(fs->store);
 	bool is_noted = !in_family && rules && !rules->expires &&
 			seen_begin(fs->seen, path);
 	struct schema *schema = NULL;
@@ -224,10 +223,7 @@ int cell_first(struct fs *fs, const struct path *path, bool in_family,
 	/* Without a write meanwhile, the scan saw just the writes up to seq. */
 	if (is_noted)
 		seen_end(fs->seen,
-			 err == 0 && seq == engine_visible_seq(
-						    store_engine(fs->store))
-				 ? seq
-				 : 0);
+			 err == 0 && seq == store_seq(fs->store) ? seq : 0);
 	return err < 0 ? err : found;
 }
 

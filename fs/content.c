@@ -346,7 +346,7 @@ static int write_large(struct content *c, struct store *s, struct large **out)
 	struct buf piece = BUF_INIT;
 	uint64_t offset;
 	uint32_t i;
-	int err = large_writer_new(store_engine(s), c->base, c->size, &w);
+	int err = store_large_new(s, c->base, c->size, &w);
 
 	if (err)
 		return err;

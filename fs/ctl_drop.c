@@ -7,7 +7,6 @@
 #include "fs/notify.h"
 #include "fs/query.h"
 #include "store/base/hash.h"
-#include "store/engine/write.h"
 
 /*
  * .drop/<range>/preview tells what is in a range of rows, with a token, and
@@ -178,7 +177,7 @@ static int decide_drop(void *context, struct write *w)
 {
 	struct drop *d = context;
 
-	if (engine_visible_seq(store_engine(d->fs->store)) != d->seq) {
+	if (store_seq(d->fs->store) != d->seq) {
 		int err = d->locked ? look(d, NULL) : -EAGAIN;
 
 		if (err)

@@ -5,7 +5,6 @@
 #include "fs/name.h"
 #include "fs/query.h"
 #include "fs/query_run.h"
-#include "store/store.h"
 #include "store/text/print.h"
 #include "store/text/text_format.h"
 

@@ -1,5 +1,4 @@
 #include "fs/ctl_stats.h"
-#include "store/engine/snapshot.h"
 
 /* Figures of the filesystem and of the store under it, as text. */
 
@@ -8,7 +7,7 @@
 struct figures {
 	uint64_t requests, changes, errors;
 	uint64_t uptime_seconds, nodes, node_bytes;
-	struct engine_stats store;
+	struct store_stats store;
 };
 
 static void read_figures(struct fs *fs, struct figures *f)
@@ -21,7 +20,7 @@ static void read_figures(struct fs *fs, struct figures *f)
 	f->nodes = fs->nodes.count;
 	f->node_bytes = fs->nodes.memory;
 	pthread_mutex_unlock(&fs->nodes.lock);
-	engine_stats(store_engine(fs->store), &f->store);
+	store_stats(fs->store, &f->store);
 }
 
 int ctl_print_stats(struct fs *fs, struct buf *out)
@@ -61,7 +60,7 @@ static int print_levels(const char *name, const uint64_t *levels, size_t count,
 int ctl_print_metrics(struct fs *fs, struct buf *out)
 {
 	struct figures f;
-	const struct engine_stats *s = &f.store;
+	const struct store_stats *s = &f.store;
 	const struct {
 		const char *name;
 		const uint64_t *value;

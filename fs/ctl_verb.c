@@ -6,7 +6,6 @@
 #include "fs/ctl.h"
 #include "fs/draft.h"
 #include "fs/notify.h"
-#include "store/engine/write.h"
 
 /*
  * .tabletfs/ctl: one request in one write, then the reply is read; mount.h has
@@ -64,7 +63,7 @@ static uint64_t count_changes(struct fs *fs)
 	uint64_t count = schema->seq;
 
 	schema_put(schema);
-	return count + engine_visible_seq(store_engine(fs->store));
+	return count + store_seq(fs->store);
 }
 
 static int run_words(struct fs *fs, int argc, char **argv, FILE *reply)

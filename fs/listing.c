@@ -11,7 +11,6 @@
 #include "fs/query.h"
 #include "fs/query_run.h"
 #include "fs/seen.h"
-#include "store/engine/write.h"
 
 struct listing {
 	struct fs *fs;
@@ -154,10 +153,9 @@ static int prepare(struct listing *l)
 		 * seen twice, and merged, not missed. */
 		err = node_add_locals(&l->fs->nodes, node, &l->names);
 		if (!err && node->kind != NODE_TABLE)
-			err = seen_add_names(
-				l->fs->seen, &l->path, node->kind,
-				engine_visible_seq(store_engine(l->fs->store)),
-				&l->names);
+			err = seen_add_names(l->fs->seen, &l->path, node->kind,
+					     store_seq(l->fs->store),
+					     &l->names);
 		names_sort(&l->names);
 		/* These are all. */
 		if (err == 1)

@@ -8,7 +8,6 @@
 #include "fs/path.h"
 #include "fs/pin.h"
 #include "fs/seen.h"
-#include "store/engine/write.h"
 
 enum name_level lookup_level(const struct node *directory)
 {
@@ -377,7 +376,7 @@ static int reply_local(struct fs *fs, struct node *directory, struct bytes key,
 static int try_child(struct fs *fs, struct node *directory, struct bytes key,
 		     struct fuse_entry_param *e)
 {
-	uint64_t seq = engine_visible_seq(store_engine(fs->store));
+	uint64_t seq = store_seq(fs->store);
 	struct child child;
 	struct cell_info info;
 	int found = child_find(fs, directory, key, &child), err;

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "fs/loop.h"
+#include "store/engine/bg.h"
 #include "store/store.h"
 
 /* How often to look whether the leader is stuck: while requests come, and while

@@ -4,6 +4,7 @@
 
 #include "fs/node.h"
 #include "store/base/hash.h"
+#include "store/engine/bg.h"
 
 #define BUCKETS_AT_FIRST 1024
 #define ROOT_ID 1

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "fs/prune.h"
+#include "store/engine/bg.h"
 
 /* In the kernel since 6.18, not yet in the headers here. */
 #define NOTIFY_PRUNE 9

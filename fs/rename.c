@@ -9,7 +9,6 @@
 #include "fs/path.h"
 #include "fs/rename.h"
 #include "fs/tree.h"
-#include "store/engine/write.h"
 
 /*
  * rename inside a family is one atomic mutation. A target that exists keeps its
@@ -421,7 +420,7 @@ static int rename_row(struct fs *fs, struct node *node, struct node *target,
 	path_release(&m.from);
 	if (err)
 		return err;
-	node->moved_seq = engine_visible_seq(store_engine(fs->store));
+	node->moved_seq = store_seq(fs->store);
 	err = node_rename(&fs->nodes, node, to);
 	return err;
 }

@@ -2,17 +2,16 @@
 
 #include "fs/fs.h"
 #include "fs/space.h"
-#include "store/engine/snapshot.h"
 
 #define BLOCK_SIZE 4096
 
 static uint64_t used_size(struct fs *fs)
 {
-	struct engine_stats stats;
+	struct store_stats stats;
 	uint64_t used;
 	size_t i;
 
-	engine_stats(store_engine(fs->store), &stats);
+	store_stats(fs->store, &stats);
 	used = stats.memtable_used; /* what the log holds */
 	used += stats.blob_size;
 	for (i = 0; i < sizeof(stats.sst_size) / sizeof(*stats.sst_size); i++)

@@ -1,7 +1,5 @@
 #include <stdlib.h>
 
-#include "store/engine/snapshot.h"
-#include "store/engine/trouble.h"
 #include "tools/maintain.h"
 #include "tools/verb.h"
 
@@ -48,7 +46,7 @@ int verb_sync(struct verb_call *c)
 
 int verb_backup(struct verb_call *c)
 {
-	struct engine_backup_result r = { 0 };
+	struct backup_result r = { 0 };
 	int err;
 
 	if (c->argc != 2)
@@ -96,14 +94,14 @@ int verb_repair(struct verb_call *c)
 
 int verb_stats(struct verb_call *c)
 {
-	struct engine_stats s;
+	struct store_stats s;
 	struct schema *schema;
 	size_t i;
 	int err;
 
 	if (c->argc != 1)
 		return verb_usage(c);
-	engine_stats(store_engine(c->store), &s);
+	store_stats(c->store, &s);
 	schema = store_schema(c->store);
 	fprintf(c->out, "tables %zu\n", schema->table_count);
 	schema_put(schema);
@@ -132,7 +130,7 @@ int verb_stats(struct verb_call *c)
 	PUT("syncs", s.sync_count);
 	PUT("sequence", s.visible_seq);
 #undef PUT
-	err = engine_health(store_engine(c->store));
+	err = store_health(c->store);
 	if (err < 0)
 		fprintf(c->out, "trouble %s: %s\n", err_detail(),
 			err_text(err));

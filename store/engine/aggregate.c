@@ -1,5 +1,5 @@
+#include "store/aggregate.h"
 #include "store/base/coding.h"
-#include "store/engine/aggregate.h"
 #include "store/engine/hll.h"
 
 #define NUMBER_SIZE 8

@@ -21,7 +21,7 @@ struct backup {
 	struct edit state;
 	uint32_t epoch;
 	uint64_t edits_id;
-	struct engine_backup_result *result;
+	struct backup_result *result;
 };
 
 /* Blob files that still grow hold nothing that is flushed. */
@@ -88,7 +88,7 @@ static int bring(struct backup *b, uint64_t id, const char *suffix,
 }
 
 int engine_backup(struct engine *e, struct volume *to,
-		  struct engine_backup_result *result)
+		  struct backup_result *result)
 {
 	struct backup b = {
 		.e = e, .to = to, .state = EDIT_INIT, .result = result
@@ -96,7 +96,7 @@ int engine_backup(struct engine *e, struct volume *to,
 	size_t i;
 	int err;
 
-	*result = (struct engine_backup_result){ 0 };
+	*result = (struct backup_result){ 0 };
 	err = capture(&b);
 	for (i = 0; i < b.state.added_count && err == 0; i++)
 		err = bring(&b, b.state.added[i].id, "sst",

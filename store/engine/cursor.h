@@ -1,38 +1,15 @@
 #ifndef STORE_ENGINE_CURSOR_H
 #define STORE_ENGINE_CURSOR_H
 
-#include "store/engine/blobs.h"
+#include "store/cell.h"
 #include "store/engine/engine.h"
 #include "store/engine/large.h"
-#include "store/format/blob.h"
 
 /*
  * A cursor over the visible cells of a key range, as of a snapshot: newest
  * write of each version, not deleted, not hidden by birth or GC rule. It holds
  * its own reference on memtables and files, and on the rules.
  */
-struct cell {
-	struct bytes row, family, qualifier;
-	uint64_t timestamp_us;
-	uint64_t seq;
-	struct bytes value;
-	struct bytes blob; /* not empty: value is, and this refers to it */
-	enum aggregate_kind aggregate; /* of the family: value is a state */
-};
-
-/* The size of its value, be it large or not. */
-static inline uint64_t cell_size(const struct cell *c)
-{
-	return c->blob.size > 0 ? blob_list_value_size(c->blob) : c->value.size;
-}
-
-enum cursor_step {
-	CURSOR_ROW,     /* first cell of the next row */
-	CURSOR_FAMILY,  /* first cell of the next family or row */
-	CURSOR_COLUMN,  /* newest version of the next column */
-	CURSOR_VERSION, /* the next version */
-};
-
 /*
  * Over [start, end) of encoded keys; an empty end is unbounded. With a prefix
  * (a row, family or column prefix that starts every key of the range, else

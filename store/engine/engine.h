@@ -6,6 +6,7 @@
 #include "store/engine/batch.h"
 #include "store/engine/gc.h"
 #include "store/format/sst.h"
+#include "store/stats.h"
 
 /*
  * The engine: an ordered, versioned map of encoded keys on a volume. It knows
@@ -32,29 +33,11 @@ struct engine_options {
 	unsigned int level0_trigger; /* compact, slow, stop: 4, 8, 12 */
 	unsigned int level0_slow;
 	unsigned int level0_stop;
-	enum row_directory_rule rows; /* for tests */
+	unsigned int rows; /* for tests: enum row_directory_rule */
 	const struct clock *clock;
 	const char *holder; /* of the lease, for people; may be NULL */
 	bool create;
 	bool read_only; /* no lease, no change; check uses it */
-};
-
-struct engine_backup_result {
-	uint64_t linked_count, copied_count; /* files */
-	uint64_t size;                       /* bytes of them */
-};
-
-struct engine_stats {
-	uint64_t sst_count[7];
-	uint64_t sst_size[7];
-	/* Of large values. Garbage: what nothing refers to, of files that no
-	 * commit still in a memtable refers to. */
-	uint64_t blob_count, blob_size, blob_garbage;
-	uint64_t memtable_used, memtable_count;
-	uint64_t cache_used, cache_hits, cache_misses;
-	uint64_t flush_count, compaction_count, trivial_move_count;
-	uint64_t written_size, compacted_size;
-	uint64_t visible_seq, log_size, write_count, sync_count;
 };
 
 #endif

@@ -1,53 +1,21 @@
 #ifndef STORE_ENGINE_LARGE_H
 #define STORE_ENGINE_LARGE_H
 
-#include "store/base/buf.h"
 #include "store/engine/blobs.h"
+#include "store/large.h"
 
-/*
- * A large value, of 64 KiB and more, is stored in chunks. A struct large is one
- * that can be read in pieces, and that new commits may refer to, whatever
- * becomes of the cell that it was read from. Count references; any thread may
- * use it, but not after its store was closed.
- */
-struct large;
+/* Large values as the engine makes and opens them. */
 struct engine;
-struct blob_list;
-struct blob_holds;
 
 /* Of a cell's blob. -ESTALE if it is no more: then the cell is gone, too. */
 int large_open(struct engine *e, struct bytes blob, struct large **out);
-/* NULL stays NULL. */
-struct large *large_get(struct large *l);
-void large_put(struct large *l);
-uint64_t large_size(const struct large *l);
-uint32_t large_chunk_size(const struct large *l);
-/* size bytes at offset, all within it. The chunk read last is kept. */
-int large_read(struct large *l, uint64_t offset, void *data, size_t size);
-/* Appends all of it. */
-int large_load(struct large *l, struct buf *out);
 /* For who commits a reference to it: what it refers to, and the same holds. */
 const struct blob_list *large_list(const struct large *l);
 int large_hold(struct large *l, struct blob_holds *h);
 
-/*
- * Writing one beside the commits: its chunks reach the disk before a commit
- * refers to them. size, not 0, is the value's. Where base, which may be NULL,
- * has a chunk of the same size in the same place, that is borrowed; all other
- * chunks, and any that is to differ, have to be put, each once, in any order.
- */
-struct large_writer;
-
+/* As store_large_new. */
 int large_writer_new(struct engine *e, struct large *base, uint64_t size,
 		     struct large_writer **out);
-void large_writer_free(struct large_writer *w);
-/* Bytes of each chunk but the last. */
-uint32_t large_writer_chunk_size(const struct large_writer *w);
-/* Whether the chunk with this index was put or borrowed. */
-bool large_writer_has(const struct large_writer *w, uint32_t index);
-int large_writer_put(struct large_writer *w, uint32_t index, struct bytes raw);
-/* Ends w. */
-void large_writer_finish(struct large_writer *w, struct large **out);
 
 /* Writes value as a large one. */
 int large_make(struct engine *e, struct bytes value, struct large **out);

@@ -2,6 +2,7 @@
 #define STORE_ENGINE_REPAIR_H
 
 #include "store/engine/engine.h"
+#include "store/repair.h"
 
 /*
  * Repair: makes a new store of all that can be read of a damaged one, which is
@@ -11,12 +12,6 @@
  * and the order of sequences alone decides; with its end lost, those that may
  * be part of what it lacks: see repair_find.c.
  */
-struct repair_result {
-	uint64_t linked_count, copied_count; /* files */
-	uint64_t rewritten_count;            /* ssts and logs */
-	uint64_t left_count;                 /* files that were left out */
-	uint64_t lost_count;                 /* what was told of */
-};
 
 struct repair_report {
 	/* One sentence about what cannot be read, and encoded keys between

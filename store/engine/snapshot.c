@@ -72,7 +72,7 @@ void engine_on_work(struct engine *e, void (*wake)(void *context),
 }
 
 static void blob_stats(struct engine *e, const struct version *v,
-		       uint64_t flushed_seq, struct engine_stats *out)
+		       uint64_t flushed_seq, struct store_stats *out)
 {
 	uint64_t *live = malloc((v->blob_count + 1) * sizeof(*live));
 	size_t i;
@@ -94,14 +94,14 @@ static void blob_stats(struct engine *e, const struct version *v,
 	free(live);
 }
 
-void engine_stats(struct engine *e, struct engine_stats *out)
+void engine_stats(struct engine *e, struct store_stats *out)
 {
 	struct cache_stats cache = cache_stats(e->cache);
 	uint64_t flushed_seq = atomic_load(&e->flushed_seq);
 	struct version *v;
 	size_t i;
 
-	*out = (struct engine_stats){ 0 };
+	*out = (struct store_stats){ 0 };
 	pthread_mutex_lock(&e->sync);
 	out->log_size = e->wal ? wal_size(e->wal) : 0;
 	pthread_mutex_lock(&e->edits);

@@ -22,6 +22,6 @@ uint64_t engine_snapshot_seq(const struct engine_snapshot *s);
 int engine_verify(struct engine *e,
 		  void (*report)(void *context, const char *problem),
 		  void *context);
-void engine_stats(struct engine *e, struct engine_stats *out);
+void engine_stats(struct engine *e, struct store_stats *out);
 
 #endif

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "store/base/coding.h"
+#include "store/engine/cursor.h"
 #include "store/engine/snapshot.h"
 #include "store/engine/write.h"
 #include "store/model/admin.h"

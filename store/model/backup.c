@@ -3,13 +3,12 @@
 #include "store/base/volume_posix.h"
 #include "store/base/volume_posix_own.h"
 #include "store/engine/backup.h"
-#include "store/engine/engine.h"
 #include "store/model/model.h"
 
 /* Backups into a directory, which is there when it is whole. */
 
 static int backup_into(struct store *s, const char *partial,
-		       struct engine_backup_result *result)
+		       struct backup_result *result)
 {
 	struct volume *to;
 	int err = volume_posix_open(partial, true, &to);
@@ -26,7 +25,7 @@ static int backup_into(struct store *s, const char *partial,
 }
 
 int store_backup(struct store *s, const char *directory,
-		 struct engine_backup_result *result)
+		 struct backup_result *result)
 {
 	struct buf partial = BUF_INIT;
 	int err;

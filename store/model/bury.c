@@ -1,3 +1,4 @@
+#include "store/engine/cursor.h"
 #include "store/engine/write.h"
 #include "store/model/bury.h"
 #include "store/model/model.h"

@@ -2,8 +2,8 @@
 #define STORE_MODEL_FILTER_RUN_H
 
 #include "store/engine/cursor.h"
-#include "store/model/filter.h"
-#include "store/model/regex.h"
+#include "store/filter.h"
+#include "store/regex.h"
 
 /*
  * Filters at work. Nothing is kept of a row but counters, so a row with a

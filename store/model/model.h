@@ -42,6 +42,12 @@ struct store {
 	uint32_t next_table_id; /* protected by writing */
 };
 
+/* For tests, which step it and look into it. */
+static inline struct engine *store_engine(struct store *s)
+{
+	return s->engine;
+}
+
 /* Writes what has been added and empties the batch. Readers see no difference,
  * so this need not be one with what it is done for. */
 #define BURIED_AT_ONCE 1000

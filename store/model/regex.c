@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
-#include "store/model/regex.h"
+#include "store/regex.h"
 
 #define REPEAT_MAX 1000 /* as RE2's */
 #define GROUP SIZE_MAX  /* for an item */

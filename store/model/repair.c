@@ -5,6 +5,7 @@
 #include "store/base/coding.h"
 #include "store/base/volume_posix.h"
 #include "store/base/volume_posix_own.h"
+#include "store/engine/cursor.h"
 #include "store/engine/open.h"
 #include "store/engine/repair.h"
 #include "store/engine/repair_find.h"

@@ -2,6 +2,7 @@
 
 #include "store/base/coding.h"
 #include "store/base/volume_posix.h"
+#include "store/engine/large.h"
 #include "store/engine/open.h"
 #include "store/engine/snapshot.h"
 #include "store/engine/step.h"
@@ -159,9 +160,10 @@ int store_describe(struct store *s, const char *holder)
 	return s->volume->ops->lease_describe(s->volume, holder);
 }
 
-struct engine *store_engine(struct store *s)
+int store_large_new(struct store *s, struct large *base, uint64_t size,
+		    struct large_writer **out)
 {
-	return s->engine;
+	return large_writer_new(s->engine, base, size, out);
 }
 
 size_t store_large_size(const struct store *s)

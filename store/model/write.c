@@ -2,6 +2,7 @@
 
 #include "store/base/coding.h"
 #include "store/base/mutex.h"
+#include "store/engine/large.h"
 #include "store/engine/write.h"
 #include "store/model/bury.h"
 #include "store/model/schema.h"

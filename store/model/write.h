@@ -2,6 +2,7 @@
 #define STORE_MODEL_WRITE_H
 
 #include "store/engine/batch.h"
+#include "store/engine/blobs.h"
 #include "store/engine/pending.h"
 #include "store/model/model.h"
 

@@ -1,4 +1,3 @@
-#include "store/store.h"
 #include "store/text/print.h"
 #include "store/text/row_json.h"
 #include "store/text/text_format.h"

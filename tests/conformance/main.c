@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "store/engine/step.h"
+#include "store/model/model.h"
 #include "tests/conformance/run.h"
 #include "tests/sim/volume_mem.h"
 

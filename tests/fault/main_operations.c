@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "store/engine/step.h"
+#include "store/model/model.h"
 #include "tests/sim/operations.h"
 #include "tests/sim/volume_mem.h"
 

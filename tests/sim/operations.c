@@ -2,6 +2,7 @@
 
 #include "store/engine/hll.h"
 #include "store/engine/step.h"
+#include "store/model/model.h"
 #include "store/text/gcpolicy.h"
 #include "store/text/json_mutation.h"
 #include "store/text/quote.h"

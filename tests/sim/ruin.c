@@ -4,6 +4,7 @@
 #include "store/base/coding.h"
 #include "store/base/err.h"
 #include "store/engine/step.h"
+#include "store/model/model.h"
 #include "tests/sim/ruin.h"
 
 #define VALUE_SIZE 900

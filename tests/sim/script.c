@@ -2,6 +2,7 @@
 
 #include "store/base/err.h"
 #include "store/engine/step.h"
+#include "store/model/model.h"
 #include "tests/sim/script.h"
 
 #define COLUMNS 3

@@ -3,10 +3,8 @@
 #include <stdlib.h>
 
 #include "store/engine/backup.h"
-#include "store/engine/engine.h"
-#include "store/engine/snapshot.h"
 #include "store/engine/step.h"
-#include "store/engine/write.h"
+#include "store/model/model.h"
 #include "tests/sim/sim.h"
 
 void sim_fail(struct sim *s, const char *fmt, ...)
@@ -47,8 +45,7 @@ static uint64_t sim_now(void *context)
 
 static void add_state(struct sim *s, struct sim_states *states)
 {
-	struct sim_state state = { engine_visible_seq(store_engine(s->store)),
-				   s->naive.seq };
+	struct sim_state state = { store_seq(s->store), s->naive.seq };
 
 	if (states->count > 0 &&
 	    states->items[states->count - 1].engine_seq == state.engine_seq) {
@@ -92,9 +89,9 @@ static void open_store(struct sim *s, struct volume *v)
 
 static void count_work(struct sim *s)
 {
-	struct engine_stats stats;
+	struct store_stats stats;
 
-	engine_stats(store_engine(s->store), &stats);
+	store_stats(s->store, &stats);
 	s->counts.flushes += stats.flush_count;
 	s->counts.compactions += stats.compaction_count;
 	s->counts.moves += stats.trivial_move_count;
@@ -173,7 +170,7 @@ static const struct sim_state *recovered_state(struct sim *s, bool *whole)
 {
 	const struct sim_states *states = &s->clone_states;
 	const struct sim_state *last = &states->items[states->count - 1];
-	uint64_t seq = engine_visible_seq(store_engine(s->store));
+	uint64_t seq = store_seq(s->store);
 	size_t i;
 
 	*whole = seq == last->engine_seq;
@@ -228,11 +225,11 @@ static void crash(struct sim *s)
 
 static void reopen(struct sim *s)
 {
-	uint64_t want = engine_visible_seq(store_engine(s->store)), seq;
+	uint64_t want = store_seq(s->store), seq;
 
 	sim_log(s, "reopen");
 	open_store(s, close_store(s));
-	seq = engine_visible_seq(store_engine(s->store));
+	seq = store_seq(s->store);
 	if (seq != want)
 		sim_fail(s, "reopened with sequence %llu, closed with %llu",
 			 (unsigned long long)seq, (unsigned long long)want);
@@ -244,7 +241,7 @@ static void reopen(struct sim *s)
 /* A backup is a store that answers as this one does. */
 static void backup(struct sim *s)
 {
-	struct engine_backup_result result;
+	struct backup_result result;
 	struct store *store = s->store, *copy;
 	struct volume *to;
 

@@ -1,7 +1,7 @@
 #include <math.h>
 
+#include "store/aggregate.h"
 #include "store/base/coding.h"
-#include "store/engine/aggregate.h"
 #include "store/engine/hll.h"
 #include "tests/unit/suite.h"
 

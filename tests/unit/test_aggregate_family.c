@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "store/engine/step.h"
+#include "store/model/model.h"
 #include "store/store.h"
 #include "tests/sim/volume_mem.h"
 #include "tests/unit/suite.h"

@@ -1,7 +1,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "store/engine/write.h"
 #include "store/text/json_mutation.h"
 #include "store/text/row_json.h"
 #include "tests/sim/volume_mem.h"
@@ -52,14 +51,13 @@ static char *quoted(const char *text)
 static int apply(const char *text)
 {
 	char *line = quoted(text);
-	uint64_t before = engine_visible_seq(store_engine(store));
+	uint64_t before = store_seq(store);
 	int err =
 		mutation_run_json(store, BYTES_LITERAL("t"), BYTES_LITERAL("r"),
 				  bytes_string(line), false);
 
 	if (err < 0)
-		ck_assert_uint_eq(engine_visible_seq(store_engine(store)),
-				  before);
+		ck_assert_uint_eq(store_seq(store), before);
 	free(line);
 	return err;
 }

@@ -1,7 +1,8 @@
 #include <stdio.h>
 
-#include "store/engine/snapshot.h"
+#include "store/engine/large.h"
 #include "store/engine/step.h"
+#include "store/model/model.h"
 #include "store/store.h"
 #include "tests/sim/volume_mem.h"
 #include "tests/unit/suite.h"
@@ -55,11 +56,11 @@ static void fill(uint8_t *data, size_t size, uint32_t state)
 	}
 }
 
-static struct engine_stats stats(void)
+static struct store_stats stats(void)
 {
-	struct engine_stats s;
+	struct store_stats s;
 
-	engine_stats(store_engine(store), &s);
+	store_stats(store, &s);
 	return s;
 }
 

@@ -1,5 +1,5 @@
 #include "store/base/err.h"
-#include "store/model/regex.h"
+#include "store/regex.h"
 #include "tests/unit/suite.h"
 
 #define S(s) (s), sizeof(s) - 1

@@ -6,6 +6,7 @@
 #include "store/format/sst.h"
 #include "store/format/sst_build.h"
 #include "store/format/sst_salvage.h"
+#include "store/model/model.h"
 #include "store/store.h"
 #include "tests/sim/memory_file.h"
 #include "tests/sim/volume_mem.h"

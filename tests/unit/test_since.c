@@ -1,8 +1,7 @@
 #include <stdio.h>
 
-#include "store/engine/engine.h"
-#include "store/engine/snapshot.h"
 #include "store/engine/step.h"
+#include "store/model/model.h"
 #include "store/store.h"
 #include "tests/sim/volume_mem.h"
 #include "tests/unit/suite.h"
@@ -73,9 +72,9 @@ static void teardown(void)
 
 static uint64_t blocks_read(void)
 {
-	struct engine_stats stats;
+	struct store_stats stats;
 
-	engine_stats(store_engine(s), &stats);
+	store_stats(s, &stats);
 	return stats.cache_hits + stats.cache_misses;
 }
 

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "store/engine/snapshot.h"
 #include "store/engine/step.h"
+#include "store/model/model.h"
 #include "store/store.h"
 #include "tests/unit/suite.h"
 
@@ -337,7 +337,7 @@ START_TEST(deletions_older_than_the_policy)
 {
 	struct gc_policy *newest = gc_policy_leaf(GC_MAX_VERSIONS, 1);
 	struct scan_range all = { 0 };
-	struct engine_stats stats;
+	struct store_stats stats;
 	struct write *w;
 	int i;
 
@@ -355,7 +355,7 @@ START_TEST(deletions_older_than_the_policy)
 	ck_assert_int_eq(store_set_gc(s, str("t"), str("f"), newest), 0);
 	ck_assert_str_eq(dump(all, CURSOR_VERSION), "r/f:q@1000=old ");
 	ck_assert_int_eq(engine_step(store_engine(s)), 1);
-	engine_stats(store_engine(s), &stats);
+	store_stats(s, &stats);
 	ck_assert_uint_eq(stats.compaction_count, 1);
 	ck_assert_str_eq(dump(all, CURSOR_VERSION), "r/f:q@1000=old ");
 	/* Once all is in one place, the policy is gone by again. */

@@ -3,6 +3,7 @@
 
 #include "store/base/coding.h"
 #include "store/engine/step.h"
+#include "store/model/model.h"
 #include "store/store.h"
 #include "tests/sim/volume_mem.h"
 #include "tests/unit/suite.h"

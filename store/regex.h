@@ -1,5 +1,5 @@
-#ifndef STORE_MODEL_REGEX_H
-#define STORE_MODEL_REGEX_H
+#ifndef STORE_REGEX_H
+#define STORE_REGEX_H
 
 #include "store/base/buf.h"
 

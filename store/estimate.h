@@ -1,0 +1,24 @@
+#ifndef STORE_ESTIMATE_H
+#define STORE_ESTIMATE_H
+
+#include "store/base/bytes.h"
+
+struct store;
+
+/* About how many rows there are with start <= key < end (empty: open), without
+ * reading them. Deleted ones may count, and those changed since the last
+ * compaction more than once. */
+int store_estimate_rows(struct store *s, struct bytes table, struct bytes start,
+			struct bytes end, uint64_t *rows);
+
+/* Bigtable's SampleRowKeys: rows that part the range into pieces with about as
+ * much data each, for whoever reads them side by side. Calls each with such
+ * rows, in order, and the bytes stored before each; then with an empty row and
+ * the bytes of all. A negative result of each ends it and is returned. */
+int store_sample_rows(struct store *s, struct bytes table, struct bytes start,
+		      struct bytes end,
+		      int (*each)(void *context, struct bytes row,
+				  uint64_t size),
+		      void *context);
+
+#endif

@@ -1,0 +1,199 @@
+#include <stdlib.h>
+
+#include "store/base/coding.h"
+#include "store/base/err.h"
+#include "store/gc_policy.h"
+
+struct gc_policy *gc_policy_leaf(enum gc_type type, uint64_t limit)
+{
+	struct gc_policy *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->type = type;
+	p->limit = limit;
+	return p;
+}
+
+struct gc_policy *gc_policy_pair(enum gc_type type, struct gc_policy *left,
+				 struct gc_policy *right)
+{
+	struct gc_policy *p = gc_policy_leaf(type, 0);
+
+	if (!p) {
+		gc_policy_free(left);
+		gc_policy_free(right);
+		return NULL;
+	}
+	p->left = left;
+	p->right = right;
+	return p;
+}
+
+void gc_policy_free(struct gc_policy *p)
+{
+	if (!p)
+		return;
+	gc_policy_free(p->left);
+	gc_policy_free(p->right);
+	free(p);
+}
+
+int gc_policy_copy(const struct gc_policy *p, struct gc_policy **out)
+{
+	struct gc_policy *copy;
+	int err;
+
+	*out = NULL;
+	if (!p)
+		return 0;
+	copy = gc_policy_leaf(p->type, p->limit);
+	if (!copy)
+		return -ENOMEM;
+	err = gc_policy_copy(p->left, &copy->left);
+	if (err == 0)
+		err = gc_policy_copy(p->right, &copy->right);
+	if (err < 0) {
+		gc_policy_free(copy);
+		return err;
+	}
+	*out = copy;
+	return 0;
+}
+
+bool gc_policy_equal(const struct gc_policy *a, const struct gc_policy *b)
+{
+	if (!a || !b)
+		return a == b;
+	return a->type == b->type && a->limit == b->limit &&
+	       gc_policy_equal(a->left, b->left) &&
+	       gc_policy_equal(a->right, b->right);
+}
+
+static bool is_leaf(enum gc_type type)
+{
+	return type == GC_MAX_VERSIONS || type == GC_MAX_AGE;
+}
+
+int gc_policy_encode(const struct gc_policy *p, struct buf *out)
+{
+	int err;
+
+	if (!p)
+		return buf_add_byte(out, 0);
+	err = buf_add_byte(out, (uint8_t)p->type);
+	if (err < 0)
+		return err;
+	if (is_leaf(p->type))
+		return buf_add_varint(out, p->limit);
+	err = gc_policy_encode(p->left, out);
+	if (err < 0)
+		return err;
+	return gc_policy_encode(p->right, out);
+}
+
+static int decode(struct bytes *in, unsigned int depth, struct gc_policy **out)
+{
+	struct gc_policy *left, *right;
+	struct bytes type;
+	uint64_t limit;
+	int err;
+
+	*out = NULL;
+	if (depth > GC_DEPTH_MAX || !take_bytes(in, 1, &type) ||
+	    type.data[0] > GC_INTERSECTION)
+		return fail(ERR_schema_malformed, "GC policy is malformed");
+	if (type.data[0] == 0)
+		return 0;
+	if (is_leaf(type.data[0])) {
+		if (!take_varint(in, &limit))
+			return fail(ERR_schema_malformed,
+				    "GC policy ends within a limit");
+		*out = gc_policy_leaf(type.data[0], limit);
+		return *out ? 0 : -ENOMEM;
+	}
+	err = decode(in, depth + 1, &left);
+	if (err < 0)
+		return err;
+	err = decode(in, depth + 1, &right);
+	if (err < 0 || !left || !right) {
+		gc_policy_free(left);
+		gc_policy_free(right);
+		return err < 0 ? err
+			       : fail(ERR_schema_malformed,
+				      "GC policy lacks a branch");
+	}
+	*out = gc_policy_pair(type.data[0], left, right);
+	return *out ? 0 : -ENOMEM;
+}
+
+int gc_policy_decode(struct bytes *in, struct gc_policy **out)
+{
+	return decode(in, 0, out);
+}
+
+bool gc_keep(const struct gc_policy *p, uint64_t rank, uint64_t timestamp_us,
+	     uint64_t now_us)
+{
+	if (!p)
+		return true;
+	switch (p->type) {
+	case GC_MAX_VERSIONS:
+		return rank < p->limit;
+	case GC_MAX_AGE:
+		return now_us <= p->limit || timestamp_us >= now_us - p->limit;
+	case GC_UNION:
+		return gc_keep(p->left, rank, timestamp_us, now_us) &&
+		       gc_keep(p->right, rank, timestamp_us, now_us);
+	case GC_INTERSECTION:
+		return gc_keep(p->left, rank, timestamp_us, now_us) ||
+		       gc_keep(p->right, rank, timestamp_us, now_us);
+	}
+	return true;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+uint64_t gc_rank_limit(const struct gc_policy *p)
+{
+	if (!p)
+		return UINT64_MAX;
+	switch (p->type) {
+	case GC_MAX_VERSIONS:
+		return p->limit;
+	case GC_MAX_AGE:
+		return UINT64_MAX;
+	case GC_UNION:
+	case GC_INTERSECTION:
+		return least(gc_rank_limit(p->left), gc_rank_limit(p->right));
+	}
+	return UINT64_MAX;
+}
+
+uint64_t gc_expiry(const struct gc_policy *p, uint64_t rank,
+		   uint64_t timestamp_us)
+{
+	uint64_t left, right;
+
+	if (!p)
+		return UINT64_MAX;
+	switch (p->type) {
+	case GC_MAX_VERSIONS:
+		return rank < p->limit ? UINT64_MAX : 0;
+	case GC_MAX_AGE:
+		return p->limit > UINT64_MAX - timestamp_us
+			       ? UINT64_MAX
+			       : timestamp_us + p->limit;
+	case GC_UNION:
+	case GC_INTERSECTION:
+		left = gc_expiry(p->left, rank, timestamp_us);
+		right = gc_expiry(p->right, rank, timestamp_us);
+		if (p->type == GC_UNION)
+			return least(left, right);
+		return left > right ? left : right;
+	}
+	return UINT64_MAX;
+}

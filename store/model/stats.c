@@ -1,0 +1,20 @@
+#include "store/engine/snapshot.h"
+#include "store/engine/trouble.h"
+#include "store/engine/write.h"
+#include "store/model/model.h"
+#include "store/stats.h"
+
+void store_stats(struct store *s, struct store_stats *out)
+{
+	engine_stats(s->engine, out);
+}
+
+uint64_t store_seq(struct store *s)
+{
+	return engine_visible_seq(s->engine);
+}
+
+int store_health(struct store *s)
+{
+	return engine_health(s->engine);
+}

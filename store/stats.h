@@ -1,0 +1,29 @@
+#ifndef STORE_STATS_H
+#define STORE_STATS_H
+
+#include "store/base/bytes.h"
+
+struct store;
+
+/* Counters since the store was opened, and what it holds now. */
+struct store_stats {
+	uint64_t sst_count[7];
+	uint64_t sst_size[7];
+	/* Of large values. Garbage: what nothing refers to, of files that no
+	 * commit still in a memtable refers to. */
+	uint64_t blob_count, blob_size, blob_garbage;
+	uint64_t memtable_used, memtable_count;
+	uint64_t cache_used, cache_hits, cache_misses;
+	uint64_t flush_count, compaction_count, trivial_move_count;
+	uint64_t written_size, compacted_size;
+	uint64_t visible_seq, log_size, write_count, sync_count;
+};
+
+void store_stats(struct store *s, struct store_stats *out);
+/* The sequence of the last write that is seen: it grows with each. */
+uint64_t store_seq(struct store *s);
+/* 0, or why it cannot take writes for ever, if nothing changes: an error that
+ * made it read-only, or the trouble that background work has. */
+int store_health(struct store *s);
+
+#endif
