@@ -2,7 +2,7 @@
 
 #include "store/base/err.h"
 #include "store/format/block_heads.h"
-#include "store/format/filter.h"
+#include "store/format/bloom.h"
 #include "store/format/sst.h"
 #include "store/format/sst_format.h"
 
@@ -338,7 +338,7 @@ int sst_may_contain(struct sst *t, uint64_t prefix_hash)
 
 	if (result <= 0)
 		return result < 0 ? result : 1;
-	result = filter_may_contain(block->bytes, prefix_hash);
+	result = bloom_may_contain(block->bytes, prefix_hash);
 	return result < 0
 		       ? sst_fail(
 				 t,
@@ -353,5 +353,5 @@ void sst_prefetch_filter(const struct sst *t, uint64_t prefix_hash)
 							 memory_order_acquire);
 
 	if (block)
-		filter_prefetch(block->bytes, prefix_hash);
+		bloom_prefetch(block->bytes, prefix_hash);
 }

@@ -2,7 +2,7 @@
 
 #include "store/base/err.h"
 #include "store/format/block_build.h"
-#include "store/format/filter.h"
+#include "store/format/bloom.h"
 #include "store/format/rowdir.h"
 #include "store/format/sst_build.h"
 #include "store/format/sst_format.h"
@@ -278,7 +278,7 @@ uint64_t sst_build_size(const struct sst_builder *b)
 	return b->writer->size + b->rows.stored.size +
 	       block_builder_size(&b->data) + block_builder_size(&b->index) +
 	       b->tombstones.size +
-	       filter_size(hash_count, b->options.filter_bits);
+	       bloom_size(hash_count, b->options.filter_bits);
 }
 
 static int append_part(struct sst_builder *b, struct bytes block,
@@ -316,8 +316,8 @@ static int append_filter(struct sst_builder *b, uint32_t *size)
 {
 	struct buf filter = BUF_INIT;
 	size_t count = b->hashes.size / sizeof(uint64_t);
-	int err = filter_build((const uint64_t *)(const void *)b->hashes.data,
-			       count, b->options.filter_bits, &filter);
+	int err = bloom_build((const uint64_t *)(const void *)b->hashes.data,
+			      count, b->options.filter_bits, &filter);
 
 	if (!err)
 		err = append_part(b, buf_bytes(&filter), size);

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
-#include "store/format/filter.h"
+#include "store/format/bloom.h"
 #include "store/format/rowdir.h"
 #include "store/format/sst_format.h"
 #include "store/format/sst_iter.h"
@@ -44,8 +44,8 @@ static int verify_filter(struct verify *v, struct bytes key, size_t shared,
 
 		if (ends[i] <= shared)
 			continue;
-		result = filter_may_contain(
-			v->filter->bytes, hash64(bytes_of(key.data, ends[i])));
+		result = bloom_may_contain(v->filter->bytes,
+					   hash64(bytes_of(key.data, ends[i])));
 		if (result < 0)
 			return sst_fail(
 				v->sst,

@@ -1,5 +1,5 @@
 #include "store/base/err.h"
-#include "store/format/filter.h"
+#include "store/format/bloom.h"
 
 enum {
 	LINE_SIZE = 64,
@@ -17,7 +17,7 @@ static size_t line_count(size_t count, uint32_t bits)
 	return (count * bits + LINE_SIZE * 8 - 1) / (LINE_SIZE * 8);
 }
 
-size_t filter_size(size_t count, uint32_t bits)
+size_t bloom_size(size_t count, uint32_t bits)
 {
 	return line_count(count, bits) * LINE_SIZE + TAIL_SIZE;
 }
@@ -32,8 +32,8 @@ static uint64_t probes_of(uint64_t hash)
 	return hash * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-int filter_build(const uint64_t *hashes, size_t count, uint32_t bits,
-		 struct buf *out)
+int bloom_build(const uint64_t *hashes, size_t count, uint32_t bits,
+		struct buf *out)
 {
 	size_t lines = line_count(count, bits), i;
 	int err = buf_reserve(out, lines * LINE_SIZE + TAIL_SIZE);
@@ -60,7 +60,7 @@ int filter_build(const uint64_t *hashes, size_t count, uint32_t bits,
 	return 0;
 }
 
-int filter_may_contain(struct bytes filter, uint64_t hash)
+int bloom_may_contain(struct bytes filter, uint64_t hash)
 {
 	size_t lines = filter.size / LINE_SIZE;
 	uint64_t probes = probes_of(hash);
@@ -86,7 +86,7 @@ int filter_may_contain(struct bytes filter, uint64_t hash)
 	return 1;
 }
 
-void filter_prefetch(struct bytes filter, uint64_t hash)
+void bloom_prefetch(struct bytes filter, uint64_t hash)
 {
 	size_t lines = filter.size / LINE_SIZE;
 

@@ -1,5 +1,5 @@
-#ifndef STORE_FORMAT_FILTER_H
-#define STORE_FORMAT_FILTER_H
+#ifndef STORE_FORMAT_BLOOM_H
+#define STORE_FORMAT_BLOOM_H
 
 #include "store/base/buf.h"
 #include "store/base/hash.h"
@@ -18,14 +18,14 @@
 
 /* Appends the filter of count hashes with so many bits for each. 0 or -ENOMEM.
  */
-int filter_build(const uint64_t *hashes, size_t count, uint32_t bits,
-		 struct buf *out);
-/* What filter_build would append, in bytes. */
-size_t filter_size(size_t count, uint32_t bits);
+int bloom_build(const uint64_t *hashes, size_t count, uint32_t bits,
+		struct buf *out);
+/* What bloom_build would append, in bytes. */
+size_t bloom_size(size_t count, uint32_t bits);
 
 /* Whether a prefix of this hash may be there: 1, 0 or -ERR_block_malformed. */
-int filter_may_contain(struct bytes filter, uint64_t hash);
+int bloom_may_contain(struct bytes filter, uint64_t hash);
 /* A hint to the processor that it will be asked soon. */
-void filter_prefetch(struct bytes filter, uint64_t hash);
+void bloom_prefetch(struct bytes filter, uint64_t hash);
 
 #endif

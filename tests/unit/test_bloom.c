@@ -1,5 +1,5 @@
 #include "store/base/err.h"
-#include "store/format/filter.h"
+#include "store/format/bloom.h"
 #include "tests/unit/suite.h"
 
 static uint64_t hash_of(uint64_t n)
@@ -18,14 +18,14 @@ static size_t passed(size_t count, uint32_t bits, size_t tries)
 	ck_assert_ptr_nonnull(hashes);
 	for (i = 0; i < count; i++)
 		hashes[i] = hash_of(i);
-	ck_assert_int_eq(filter_build(hashes, count, bits, &filter), 0);
-	ck_assert_uint_eq(filter.size, filter_size(count, bits));
+	ck_assert_int_eq(bloom_build(hashes, count, bits, &filter), 0);
+	ck_assert_uint_eq(filter.size, bloom_size(count, bits));
 	for (i = 0; i < count; i++)
 		ck_assert_int_eq(
-			filter_may_contain(buf_bytes(&filter), hashes[i]), 1);
+			bloom_may_contain(buf_bytes(&filter), hashes[i]), 1);
 	for (i = 0; i < tries; i++) {
-		int result = filter_may_contain(buf_bytes(&filter),
-						hash_of(1000000 + i));
+		int result = bloom_may_contain(buf_bytes(&filter),
+					       hash_of(1000000 + i));
 
 		ck_assert_int_ge(result, 0);
 		n += (size_t)result;
@@ -52,17 +52,17 @@ START_TEST(malformed_is_refused)
 	struct buf filter = BUF_INIT;
 	size_t i;
 
-	ck_assert_int_eq(filter_build(&hash, 1, 10, &filter), 0);
+	ck_assert_int_eq(bloom_build(&hash, 1, 10, &filter), 0);
 	for (i = 0; i < filter.size; i++)
 		ck_assert_int_eq(
-			filter_may_contain(bytes_of(filter.data, i), hash),
+			bloom_may_contain(bytes_of(filter.data, i), hash),
 			-ERR_block_malformed);
 	filter.data[filter.size - 1] = 8;
-	ck_assert_int_eq(filter_may_contain(buf_bytes(&filter), hash),
+	ck_assert_int_eq(bloom_may_contain(buf_bytes(&filter), hash),
 			 -ERR_block_malformed);
 	filter.data[filter.size - 1] = 6;
 	filter.data[filter.size - 2] = 2;
-	ck_assert_int_eq(filter_may_contain(buf_bytes(&filter), hash),
+	ck_assert_int_eq(bloom_may_contain(buf_bytes(&filter), hash),
 			 -ERR_block_malformed);
 	buf_release(&filter);
 }
