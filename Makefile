@@ -117,14 +117,14 @@ install-files:
 	install -D $(B)/tabletfs $(DESTDIR)$(PREFIX)/bin/tabletfs
 	install -d $(DESTDIR)$(SBINDIR)
 	ln -sf $(PREFIX)/bin/tabletfs $(DESTDIR)$(SBINDIR)/mount.fuse.tabletfs
-	install -D -m 644 tools/tabletfs.1 \
+	install -D -m 644 tools/package/tabletfs.1 \
 		$(DESTDIR)$(PREFIX)/share/man/man1/tabletfs.1
-	install -D -m 644 tools/tabletfs.5 \
+	install -D -m 644 tools/package/tabletfs.5 \
 		$(DESTDIR)$(PREFIX)/share/man/man5/tabletfs.5
-	install -D -m 644 tools/tabletfs.bash \
+	install -D -m 644 tools/package/tabletfs.bash \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/tabletfs
 	install -d $(DESTDIR)$(UNITDIR)
-	sed 's,@PREFIX@,$(PREFIX),' tools/tabletfs@.service.in \
+	sed 's,@PREFIX@,$(PREFIX),' tools/package/tabletfs@.service.in \
 		>$(DESTDIR)$(UNITDIR)/tabletfs@.service
 
 clean:

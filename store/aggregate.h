@@ -1,5 +1,5 @@
-#ifndef STORE_ENGINE_AGGREGATE_H
-#define STORE_ENGINE_AGGREGATE_H
+#ifndef STORE_AGGREGATE_H
+#define STORE_AGGREGATE_H
 
 #include "store/base/buf.h"
 

@@ -1,5 +1,5 @@
-#ifndef STORE_MODEL_FILTER_H
-#define STORE_MODEL_FILTER_H
+#ifndef STORE_FILTER_H
+#define STORE_FILTER_H
 
 #include "store/base/bytes.h"
 

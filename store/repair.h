@@ -1,7 +1,7 @@
 #ifndef STORE_REPAIR_H
 #define STORE_REPAIR_H
 
-#include "store/base/volume.h"
+#include "store/base/volume/volume.h"
 
 struct repair_result {
 	uint64_t linked_count, copied_count; /* files */

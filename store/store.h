@@ -6,7 +6,7 @@
 #include "store/base/buf.h"
 #include "store/base/clock.h"
 #include "store/base/err.h"
-#include "store/base/volume.h"
+#include "store/base/volume/volume.h"
 #include "store/bulk_load.h"
 #include "store/cell.h"
 #include "store/estimate.h"

@@ -1,5 +1,5 @@
 #include "tools/help.h"
-#include "tools/verb.h"
+#include "tools/verb/verb.h"
 
 #define VERSION "0.1"
 

@@ -3,9 +3,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/mount_helper.h"
-#include "tools/remote.h"
-#include "tools/remote_import.h"
+#include "tools/data/remote_import.h"
+#include "tools/mount/mount_helper.h"
+#include "tools/verb/remote.h"
 
 /* How long to wait for another command to end. */
 #define WAIT_MAX_MS 10000

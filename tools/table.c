@@ -1,13 +1,13 @@
-#include "tools/delete.h"
+#include "tools/admin/maintain.h"
+#include "tools/admin/schema.h"
+#include "tools/data/delete.h"
+#include "tools/data/import.h"
+#include "tools/data/read.h"
+#include "tools/data/set.h"
 #include "tools/help.h"
-#include "tools/import.h"
-#include "tools/maintain.h"
-#include "tools/mount.h"
-#include "tools/read.h"
-#include "tools/schema.h"
-#include "tools/set.h"
-#include "tools/umount.h"
-#include "tools/verb.h"
+#include "tools/mount/mount.h"
+#include "tools/mount/umount.h"
+#include "tools/verb/verb.h"
 
 const struct verb verbs[] = {
 	{ "addtocell", 0,

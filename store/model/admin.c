@@ -1,9 +1,9 @@
 #include <stdlib.h>
 
 #include "store/base/coding.h"
-#include "store/engine/cursor.h"
-#include "store/engine/snapshot.h"
-#include "store/engine/write.h"
+#include "store/engine/read/cursor.h"
+#include "store/engine/read/snapshot.h"
+#include "store/engine/run/write.h"
 #include "store/model/admin.h"
 #include "store/model/bury.h"
 #include "store/model/model.h"

@@ -1,8 +1,8 @@
 #include <stdlib.h>
 
-#include "store/base/volume_posix.h"
-#include "store/base/volume_posix_own.h"
-#include "store/engine/backup.h"
+#include "store/base/volume/volume_posix.h"
+#include "store/base/volume/volume_posix_own.h"
+#include "store/engine/run/backup.h"
 #include "store/model/model.h"
 
 /* Backups into a directory, which is there when it is whole. */

@@ -1,5 +1,5 @@
-#include "store/engine/cursor.h"
-#include "store/engine/write.h"
+#include "store/engine/read/cursor.h"
+#include "store/engine/run/write.h"
 #include "store/model/bury.h"
 #include "store/model/model.h"
 

@@ -1,4 +1,4 @@
-#include "store/engine/estimate.h"
+#include "store/engine/read/estimate.h"
 #include "store/model/model.h"
 
 /* What is told of a range of rows without reading it. */

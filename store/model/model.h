@@ -4,8 +4,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "store/engine/bg.h"
-#include "store/engine/engine.h"
+#include "store/base/bg.h"
+#include "store/engine/core/engine.h"
 #include "store/format/key.h"
 #include "store/store.h"
 

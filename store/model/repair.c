@@ -3,12 +3,12 @@
 #include <stdlib.h>
 
 #include "store/base/coding.h"
-#include "store/base/volume_posix.h"
-#include "store/base/volume_posix_own.h"
-#include "store/engine/cursor.h"
-#include "store/engine/open.h"
-#include "store/engine/repair.h"
-#include "store/engine/repair_find.h"
+#include "store/base/volume/volume_posix.h"
+#include "store/base/volume/volume_posix_own.h"
+#include "store/engine/read/cursor.h"
+#include "store/engine/repair/repair.h"
+#include "store/engine/repair/repair_find.h"
+#include "store/engine/run/open.h"
 #include "store/model/admin.h"
 #include "store/model/model.h"
 #include "store/model/schema.h"

@@ -1,9 +1,9 @@
 #include <stdlib.h>
 
-#include "store/engine/get.h"
-#include "store/engine/rows.h"
-#include "store/engine/snapshot.h"
-#include "store/model/filter_run.h"
+#include "store/engine/read/get.h"
+#include "store/engine/read/rows.h"
+#include "store/engine/read/snapshot.h"
+#include "store/model/filter/filter_run.h"
 #include "store/model/model.h"
 
 /*

@@ -1,6 +1,6 @@
-#include "store/engine/snapshot.h"
-#include "store/engine/trouble.h"
-#include "store/engine/write.h"
+#include "store/engine/core/trouble.h"
+#include "store/engine/read/snapshot.h"
+#include "store/engine/run/write.h"
 #include "store/model/model.h"
 #include "store/stats.h"
 

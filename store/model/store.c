@@ -1,12 +1,12 @@
 #include <stdlib.h>
 
 #include "store/base/coding.h"
-#include "store/base/volume_posix.h"
-#include "store/engine/large.h"
-#include "store/engine/open.h"
-#include "store/engine/snapshot.h"
-#include "store/engine/step.h"
-#include "store/engine/write.h"
+#include "store/base/volume/volume_posix.h"
+#include "store/engine/large/large.h"
+#include "store/engine/read/snapshot.h"
+#include "store/engine/run/open.h"
+#include "store/engine/run/step.h"
+#include "store/engine/run/write.h"
 #include "store/model/admin.h"
 #include "store/model/model.h"
 

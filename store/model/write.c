@@ -2,8 +2,8 @@
 
 #include "store/base/coding.h"
 #include "store/base/mutex.h"
-#include "store/engine/large.h"
-#include "store/engine/write.h"
+#include "store/engine/large/large.h"
+#include "store/engine/run/write.h"
 #include "store/model/bury.h"
 #include "store/model/schema.h"
 #include "store/model/write.h"

@@ -1,9 +1,9 @@
 #ifndef STORE_MODEL_WRITE_H
 #define STORE_MODEL_WRITE_H
 
-#include "store/engine/batch.h"
-#include "store/engine/blobs.h"
-#include "store/engine/pending.h"
+#include "store/engine/files/batch.h"
+#include "store/engine/large/blobs.h"
+#include "store/engine/run/pending.h"
 #include "store/model/model.h"
 
 /*

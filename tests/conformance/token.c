@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "store/text/duration.h"
+#include "store/text/value/duration.h"
 #include "tests/conformance/run.h"
 #include "tests/conformance/sha256.h"
 

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "store/text/number.h"
+#include "store/text/value/number.h"
 #include "tests/conformance/filter.h"
 #include "tests/conformance/run.h"
 

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
-#include "store/text/import.h"
-#include "store/text/number.h"
+#include "store/text/import/import.h"
+#include "store/text/value/number.h"
 #include "tests/conformance/run.h"
 
 /* Operations that change rows. */

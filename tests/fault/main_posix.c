@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "store/base/err.h"
-#include "store/base/volume_posix.h"
+#include "store/base/volume/volume_posix.h"
 #include "tests/sim/disk.h"
 #include "tests/sim/script.h"
 

@@ -1,4 +1,4 @@
-#include "store/engine/batch.h"
+#include "store/engine/files/batch.h"
 #include "tests/fuzz/target.h"
 
 /* A log record that is accepted steps to as many records as it says. */

@@ -1,5 +1,5 @@
-#include "store/engine/edit.h"
-#include "store/engine/manifest.h"
+#include "store/engine/files/edit.h"
+#include "store/engine/files/manifest.h"
 #include "tests/fuzz/target.h"
 
 /* An edit that is accepted says the same after encoding and decoding. */

@@ -1,4 +1,4 @@
-#include "store/text/filter_text.h"
+#include "store/text/filter/filter_text.h"
 #include "tests/fuzz/target.h"
 
 /* Any text is a filter, or is refused with a reason. */

@@ -1,4 +1,4 @@
-#include "store/text/gcpolicy.h"
+#include "store/text/value/gcpolicy.h"
 #include "tests/fuzz/target.h"
 
 /* A policy that is accepted reads again from its own words. */

@@ -1,4 +1,4 @@
-#include "fs/name.h"
+#include "fs/state/name.h"
 #include "tests/fuzz/target.h"
 
 /* Every key has one name, every name that is accepted is its key's. */

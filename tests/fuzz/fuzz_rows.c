@@ -1,4 +1,4 @@
-#include "store/format/rowdir.h"
+#include "store/format/sst/rowdir.h"
 #include "tests/fuzz/target.h"
 
 /* A row's summary that is accepted encodes again to itself, unless a number in

@@ -1,11 +1,11 @@
 #include "store/base/cache.h"
 #include "store/base/coding.h"
 #include "store/format/block_build.h"
-#include "store/format/sst_format.h"
-#include "store/format/sst_iter.h"
-#include "store/format/sst_read_back.h"
-#include "store/format/sst_salvage.h"
-#include "store/format/sst_verify.h"
+#include "store/format/sst/sst_format.h"
+#include "store/format/sst/sst_iter.h"
+#include "store/format/sst/sst_read_back.h"
+#include "store/format/sst/sst_salvage.h"
+#include "store/format/sst/sst_verify.h"
 #include "tests/fuzz/target.h"
 
 /*

@@ -1,8 +1,8 @@
 #ifndef TESTS_SIM_HISTORY_H
 #define TESTS_SIM_HISTORY_H
 
-#include "store/engine/batch.h"
-#include "store/engine/gc.h"
+#include "store/engine/compact/gc.h"
+#include "store/engine/files/batch.h"
 
 /*
  * What a store means, the naive way: a list of all that was ever written, and

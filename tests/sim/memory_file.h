@@ -1,7 +1,7 @@
 #ifndef TESTS_SIM_MEMORY_FILE_H
 #define TESTS_SIM_MEMORY_FILE_H
 
-#include "store/base/volume.h"
+#include "store/base/volume/volume.h"
 
 /*
  * One segment of a volume as bytes in memory, for tests that look at a file's

@@ -1,7 +1,7 @@
 #ifndef TESTS_SIM_NAIVE_H
 #define TESTS_SIM_NAIVE_H
 
-#include "store/engine/gc.h"
+#include "store/engine/compact/gc.h"
 #include "store/store.h"
 
 /*

@@ -1,7 +1,7 @@
 #ifndef TESTS_SIM_NAIVE_FILTER_H
 #define TESTS_SIM_NAIVE_FILTER_H
 
-#include "store/model/filter_run.h"
+#include "store/model/filter/filter_run.h"
 
 /*
  * What a filter means, said by an evaluator that holds a whole row in memory

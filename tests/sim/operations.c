@@ -1,11 +1,11 @@
 #include <stdlib.h>
 
-#include "store/engine/hll.h"
-#include "store/engine/step.h"
+#include "store/engine/run/step.h"
+#include "store/format/hll.h"
 #include "store/model/model.h"
-#include "store/text/gcpolicy.h"
-#include "store/text/json_mutation.h"
-#include "store/text/quote.h"
+#include "store/text/json/json_mutation.h"
+#include "store/text/value/gcpolicy.h"
+#include "store/text/value/quote.h"
 #include "tests/sim/operations.h"
 
 #define NAME(s) BYTES_LITERAL(s)

@@ -3,7 +3,7 @@
 
 #include "store/base/coding.h"
 #include "store/base/err.h"
-#include "store/engine/step.h"
+#include "store/engine/run/step.h"
 #include "store/model/model.h"
 #include "tests/sim/ruin.h"
 

@@ -1,7 +1,7 @@
 #include <stdio.h>
 
 #include "store/base/err.h"
-#include "store/engine/step.h"
+#include "store/engine/run/step.h"
 #include "store/model/model.h"
 #include "tests/sim/script.h"
 

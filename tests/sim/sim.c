@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "store/engine/backup.h"
-#include "store/engine/step.h"
+#include "store/engine/run/backup.h"
+#include "store/engine/run/step.h"
 #include "store/model/model.h"
 #include "tests/sim/sim.h"
 

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "store/text/gcpolicy.h"
+#include "store/text/value/gcpolicy.h"
 #include "tests/sim/sim.h"
 
 static void log_policy(const struct sim *s, const struct gc_policy *p)

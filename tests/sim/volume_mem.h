@@ -1,7 +1,7 @@
 #ifndef TESTS_SIM_VOLUME_MEM_H
 #define TESTS_SIM_VOLUME_MEM_H
 
-#include "store/base/volume.h"
+#include "store/base/volume/volume.h"
 #include "tests/sim/rng.h"
 
 /*

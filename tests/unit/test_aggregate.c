@@ -2,7 +2,7 @@
 
 #include "store/aggregate.h"
 #include "store/base/coding.h"
-#include "store/engine/hll.h"
+#include "store/format/hll.h"
 #include "tests/unit/suite.h"
 
 #define PARTS 7

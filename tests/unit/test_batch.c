@@ -1,5 +1,5 @@
 #include "store/base/err.h"
-#include "store/engine/batch.h"
+#include "store/engine/files/batch.h"
 #include "tests/unit/suite.h"
 
 static struct bytes lit(const char *s)

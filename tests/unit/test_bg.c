@@ -1,7 +1,7 @@
 #include <stdatomic.h>
 #include <semaphore.h>
 
-#include "store/engine/bg.h"
+#include "store/base/bg.h"
 #include "tests/unit/suite.h"
 
 static atomic_int work, steps;

@@ -1,10 +1,10 @@
 #include <stdio.h>
 
 #include "store/base/err.h"
-#include "store/engine/compact.h"
-#include "store/engine/edit.h"
-#include "store/engine/pick.h"
-#include "store/format/sst_iter.h"
+#include "store/engine/compact/compact.h"
+#include "store/engine/compact/pick.h"
+#include "store/engine/files/edit.h"
+#include "store/format/sst/sst_iter.h"
 #include "tests/sim/history.h"
 #include "tests/sim/volume_mem.h"
 #include "tests/unit/suite.h"

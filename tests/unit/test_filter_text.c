@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
-#include "store/text/filter_text.h"
+#include "store/text/filter/filter_text.h"
 #include "tests/sim/volume_mem.h"
 #include "tests/unit/suite.h"
 

@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "store/model/filter_run.h"
+#include "store/model/filter/filter_run.h"
 #include "store/store.h"
 #include "tests/sim/naive_filter.h"
 #include "tests/sim/rng.h"

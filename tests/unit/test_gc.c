@@ -1,4 +1,4 @@
-#include "store/engine/gc.h"
+#include "store/engine/compact/gc.h"
 #include "tests/unit/suite.h"
 
 static struct gc_policy *leaf(enum gc_type type, uint64_t limit)

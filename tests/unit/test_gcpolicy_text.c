@@ -1,7 +1,7 @@
 #include <stdio.h>
 
-#include "store/text/family.h"
-#include "store/text/gcpolicy.h"
+#include "store/text/value/family.h"
+#include "store/text/value/gcpolicy.h"
 #include "tests/unit/suite.h"
 
 static void check_print(int (*print)(const struct gc_policy *, struct buf *),

@@ -1,10 +1,10 @@
 #include <stdio.h>
 
 #include "store/store.h"
-#include "store/text/import.h"
-#include "store/text/print.h"
-#include "store/text/quote.h"
-#include "store/text/text_format.h"
+#include "store/text/import/import.h"
+#include "store/text/print/print.h"
+#include "store/text/value/quote.h"
+#include "store/text/value/text_format.h"
 #include "tests/sim/volume_mem.h"
 #include "tests/unit/suite.h"
 

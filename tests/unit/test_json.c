@@ -1,8 +1,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "store/text/json_mutation.h"
-#include "store/text/row_json.h"
+#include "store/text/json/json_mutation.h"
+#include "store/text/print/row_json.h"
 #include "tests/sim/volume_mem.h"
 #include "tests/unit/suite.h"
 

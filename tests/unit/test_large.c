@@ -1,7 +1,7 @@
 #include <stdio.h>
 
-#include "store/engine/large.h"
-#include "store/engine/step.h"
+#include "store/engine/large/large.h"
+#include "store/engine/run/step.h"
 #include "store/model/model.h"
 #include "store/store.h"
 #include "tests/sim/volume_mem.h"

@@ -1,8 +1,8 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
-#include "store/engine/batch.h"
-#include "store/text/json_mutation.h"
+#include "store/engine/files/batch.h"
+#include "store/text/json/json_mutation.h"
 #include "tests/sim/volume_mem.h"
 #include "tests/unit/suite.h"
 

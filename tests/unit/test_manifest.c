@@ -2,9 +2,9 @@
 #include <unistd.h>
 
 #include "store/base/err.h"
-#include "store/base/volume_posix.h"
-#include "store/engine/edit.h"
-#include "store/engine/manifest.h"
+#include "store/base/volume/volume_posix.h"
+#include "store/engine/files/edit.h"
+#include "store/engine/files/manifest.h"
 #include "tests/unit/suite.h"
 
 static char directory[64];

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "store/base/coding.h"
-#include "store/engine/memtable.h"
+#include "store/engine/files/memtable.h"
 
 /* After err.h, because it defines a macro named fail. */
 #include <check.h>

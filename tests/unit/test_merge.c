@@ -1,6 +1,6 @@
 #include <errno.h>
 
-#include "store/engine/merge.h"
+#include "store/engine/compact/merge.h"
 #include "store/format/key.h"
 #include "tests/unit/suite.h"
 

@@ -1,6 +1,6 @@
 #include <errno.h>
 
-#include "fs/name.h"
+#include "fs/state/name.h"
 #include "tests/unit/suite.h"
 
 /* Each key must have exactly this name, and the name this key. */

@@ -1,8 +1,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "fs/node.h"
-#include "fs/path.h"
+#include "fs/state/node.h"
+#include "fs/state/path.h"
 #include "tests/unit/suite.h"
 
 static struct nodes nodes;

@@ -1,7 +1,7 @@
 #include "store/base/err.h"
-#include "store/engine/compact.h"
-#include "store/engine/pick.h"
-#include "store/format/sst_build.h"
+#include "store/engine/compact/compact.h"
+#include "store/engine/compact/pick.h"
+#include "store/format/sst/sst_build.h"
 #include "tests/sim/memory_file.h"
 #include "tests/unit/suite.h"
 

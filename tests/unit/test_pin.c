@@ -1,8 +1,8 @@
 #include <errno.h>
 
-#include "fs/at.h"
-#include "fs/options.h"
-#include "fs/pin.h"
+#include "fs/cells/pin.h"
+#include "fs/kernel/options.h"
+#include "fs/query/at.h"
 #include "tests/sim/volume_mem.h"
 #include "tests/unit/suite.h"
 

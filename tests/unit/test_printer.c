@@ -2,8 +2,8 @@
 #include <time.h>
 
 #include "store/store.h"
-#include "store/text/print.h"
-#include "store/text/text_format.h"
+#include "store/text/print/print.h"
+#include "store/text/value/text_format.h"
 #include "tests/unit/suite.h"
 
 #define B(s)                                        \

@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fs/prune.h"
+#include "fs/cells/prune.h"
 #include "tests/unit/suite.h"
 
 static struct nodes nodes;

@@ -1,11 +1,11 @@
 #include <stdio.h>
 
 #include "store/base/err.h"
-#include "store/engine/step.h"
+#include "store/engine/run/step.h"
 #include "store/format/key.h"
-#include "store/format/sst.h"
-#include "store/format/sst_build.h"
-#include "store/format/sst_salvage.h"
+#include "store/format/sst/sst.h"
+#include "store/format/sst/sst_build.h"
+#include "store/format/sst/sst_salvage.h"
 #include "store/model/model.h"
 #include "store/store.h"
 #include "tests/sim/memory_file.h"

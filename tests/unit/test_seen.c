@@ -1,4 +1,4 @@
-#include "fs/seen.h"
+#include "fs/cells/seen.h"
 #include "tests/unit/suite.h"
 
 #define KEY(s) BYTES_LITERAL(s)

@@ -1,6 +1,6 @@
 #include <stdio.h>
 
-#include "store/engine/step.h"
+#include "store/engine/run/step.h"
 #include "store/model/model.h"
 #include "store/store.h"
 #include "tests/sim/volume_mem.h"

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "store/engine/step.h"
+#include "store/engine/run/step.h"
 #include "store/model/model.h"
 #include "store/store.h"
 #include "tests/unit/suite.h"

@@ -1,8 +1,8 @@
-#include "store/text/duration.h"
-#include "store/text/family.h"
-#include "store/text/number.h"
-#include "store/text/quote.h"
-#include "store/text/time.h"
+#include "store/text/value/duration.h"
+#include "store/text/value/family.h"
+#include "store/text/value/number.h"
+#include "store/text/value/quote.h"
+#include "store/text/value/time.h"
 #include "tests/unit/suite.h"
 
 /* Durations, times, integers, types, and Go's quoting. */

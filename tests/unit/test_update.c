@@ -2,7 +2,7 @@
 #include <stdatomic.h>
 
 #include "store/base/coding.h"
-#include "store/engine/step.h"
+#include "store/engine/run/step.h"
 #include "store/model/model.h"
 #include "store/store.h"
 #include "tests/sim/volume_mem.h"

@@ -1,10 +1,10 @@
 #include <stdlib.h>
 
-#include "store/engine/step.h"
+#include "store/engine/run/step.h"
 #include "store/model/model.h"
 #include "tests/sim/volume_mem.h"
 #include "tests/unit/suite.h"
-#include "tools/verb.h"
+#include "tools/verb/verb.h"
 
 /*
  * Commands as typed, what they print, their exit status. Expected texts are

@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include "store/base/err.h"
-#include "store/base/volume.h"
-#include "store/base/volume_posix.h"
-#include "store/base/volume_posix_own.h"
+#include "store/base/volume/volume.h"
+#include "store/base/volume/volume_posix.h"
+#include "store/base/volume/volume_posix_own.h"
 #include "tests/unit/suite.h"
 
 static char top[64];

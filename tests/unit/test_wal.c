@@ -3,8 +3,8 @@
 #include <unistd.h>
 
 #include "store/base/err.h"
-#include "store/base/volume_posix.h"
-#include "store/engine/wal.h"
+#include "store/base/volume/volume_posix.h"
+#include "store/engine/files/wal.h"
 #include "tests/unit/suite.h"
 
 #define LOG_ID 0x100000007

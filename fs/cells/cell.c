@@ -1,0 +1,265 @@
+#include <stdio.h>
+
+#include "fs/cells/cell.h"
+#include "fs/cells/seen.h"
+#include "store/text/value/number.h"
+
+int cell_show(const struct cell *cell, struct buf *out)
+{
+	int err;
+
+	if (!cell->aggregate)
+		return buf_add_bytes(out, cell->value);
+	err = aggregate_print(cell, out);
+	return err ? err : buf_add_byte(out, '\n');
+}
+
+uint64_t cell_shown_size(const struct cell *cell)
+{
+	char text[32];
+
+	if (!cell->aggregate)
+		return cell_size(cell);
+	return (uint64_t)snprintf(
+		text, sizeof(text), "%lld\n",
+		(long long)aggregate_number(cell->aggregate, cell->value));
+}
+
+static void describe(const struct cell *cell, struct cell_info *info)
+{
+	info->timestamp_us = cell->timestamp_us;
+	info->seq = cell->seq;
+	info->size = cell_shown_size(cell);
+	info->expiry_us = 0;
+}
+
+int cell_newest(struct fs *fs, const struct path *path, struct cell_info *info,
+		size_t max)
+{
+	struct scan_range range = {
+		.table = path->table,
+		.row = path->row,
+		.has_family = true,
+		.has_qualifier = true,
+		.family = path->family,
+		.qualifier = path->qualifier,
+		.keep_large = true,
+	};
+	struct scan *scan;
+	struct cell cell;
+	size_t count = 0;
+	int err = scan_open(fs->store, NULL, &range, &scan);
+
+	if (err)
+		return err;
+	while (count < max) {
+		err = scan_next(scan, CURSOR_VERSION, &cell);
+		if (err <= 0)
+			break;
+		describe(&cell, &info[count++]);
+	}
+	scan_close(scan);
+	return err < 0 ? err : (int)count;
+}
+
+int cell_stat(struct fs *fs, const struct path *path, uint64_t size,
+	      struct cell_info *info)
+{
+	struct buf memory = BUF_INIT;
+	struct large *large;
+	struct cell cell;
+	int err;
+
+	/* This copies a value that is not large; a cursor does not, but costs
+	 * more. */
+	if (size > CELL_SIZE_SMALL)
+		return cell_newest(fs, path, info, 1);
+	err = store_get_large(fs->store, NULL, path->table, path->row,
+			      path->family, path->qualifier, &cell, &memory,
+			      &large);
+	if (err == 1)
+		describe(&cell, info);
+	large_put(large);
+	buf_release(&memory);
+	return err;
+}
+
+static bool timestamp_of(struct bytes name, uint64_t *timestamp_us)
+{
+	size_t i;
+
+	*timestamp_us = 0;
+	if (name.size == 0 || name.size > 19 ||
+	    (name.data[0] == '0' && name.size > 1))
+		return false;
+	for (i = 0; i < name.size; i++) {
+		if (name.data[i] < '0' || name.data[i] > '9')
+			return false;
+		*timestamp_us = *timestamp_us * 10 + (name.data[i] - '0');
+	}
+	return true;
+}
+
+int cell_version(struct fs *fs, const struct path *path, struct cell_info *info,
+		 struct buf *value)
+{
+	struct scan_range range = {
+		.table = path->table,
+		.row = path->row,
+		.has_family = true,
+		.has_qualifier = true,
+		.family = path->family,
+		.qualifier = path->qualifier,
+		.keep_large = true,
+	};
+	struct scan *scan;
+	struct cell cell;
+	uint64_t timestamp_us;
+	int err;
+
+	if (!timestamp_of(path->leaf, &timestamp_us))
+		return 0;
+	err = scan_open(fs->store, NULL, &range, &scan);
+	if (err)
+		return err;
+	do
+		err = scan_next(scan, CURSOR_VERSION, &cell);
+	while (err == 1 && cell.timestamp_us > timestamp_us);
+	if (err == 1 && cell.timestamp_us != timestamp_us)
+		err = 0;
+	if (err == 1) {
+		info->timestamp_us = cell.timestamp_us;
+		info->seq = cell.seq;
+		info->size = cell_shown_size(&cell);
+		if (value)
+			err = cell.aggregate ? cell_show(&cell, value)
+					     : scan_load(scan, &cell, value);
+		err = err < 0 ? err : 1;
+	}
+	scan_close(scan);
+	return err;
+}
+
+static bool has_age(const struct gc_policy *policy)
+{
+	if (!policy)
+		return false;
+	return policy->type == GC_MAX_AGE || has_age(policy->left) ||
+	       has_age(policy->right);
+}
+
+static bool table_expires(const struct table *table)
+{
+	size_t i;
+
+	for (i = 0; i < table->family_count; i++)
+		if (has_age(family_gc(&table->families[i])))
+			return true;
+	return false;
+}
+
+static uint64_t family_expiry(const struct table *table, struct bytes name,
+			      uint64_t timestamp_us)
+{
+	const struct family *family = table ? table_family(table, name) : NULL;
+
+	return family ? gc_expiry(family_gc(family), 0, timestamp_us)
+		      : UINT64_MAX;
+}
+
+/* A directory lasts as long as its last cell. */
+static void note_expiry(const struct table *table, const struct cell *cell,
+			struct cell_info *info)
+{
+	uint64_t expiry =
+		family_expiry(table, cell->family, cell->timestamp_us);
+
+	if (info->expiry_us < expiry)
+		info->expiry_us = expiry;
+}
+
+int cell_first(struct fs *fs, const struct path *path, bool in_family,
+	       unsigned int columns, const struct cell_rules *rules,
+	       struct cell_info *info)
+{
+	struct scan_range range = {
+		.table = path->table,
+		.row = path->row,
+		.has_family = in_family,
+		.family = path->family,
+		.keep_large = true,
+	};
+	uint64_t seq = store_seq(fs->store);
+	bool is_noted = !in_family && rules && !rules->expires &&
+			seen_begin(fs->seen, path);
+	struct schema *schema = NULL;
+	const struct table *table = NULL;
+	struct cell_info column;
+	struct scan *scan;
+	struct cell cell;
+	int err = scan_open(fs->store, NULL, &range, &scan), found = 0;
+
+	if (rules && rules->expires) {
+		schema = store_schema(fs->store);
+		table = schema_table(schema, path->table);
+	}
+	while (err >= 0 && columns-- > 0) {
+		err = scan_next(scan, CURSOR_COLUMN, &cell);
+		if (err != 1)
+			break;
+		describe(&cell, &column);
+		if (!found)
+			*info = column;
+		found = 1;
+		if (column.timestamp_us > info->timestamp_us)
+			info->timestamp_us = column.timestamp_us;
+		if (table)
+			note_expiry(table, &cell, info);
+		if (is_noted)
+			seen_add(fs->seen, &cell, &column);
+	}
+	scan_close(scan);
+	schema_put(schema);
+	/* Without a write meanwhile, the scan saw just the writes up to seq. */
+	if (is_noted)
+		seen_end(fs->seen,
+			 err == 0 && seq == store_seq(fs->store) ? seq : 0);
+	return err < 0 ? err : found;
+}
+
+int cell_rules(struct fs *fs, const struct path *path, struct cell_rules *rules)
+{
+	struct schema *schema = store_schema(fs->store);
+	const struct table *table = schema_table(schema, path->table);
+	const struct family *family;
+	int err = 0;
+
+	memset(rules, 0, sizeof(*rules));
+	rules->access.mode = rules->access.uid = rules->access.gid =
+		TABLE_ACCESS_UNSET;
+	if (!table) {
+		err = fail(ERR_no_table, "%.*s", (int)path->table.size,
+			   (const char *)path->table.data);
+		goto put_schema;
+	}
+	rules->millis = table->millis;
+	rules->access = table->access;
+	rules->expires = table_expires(table);
+	family = path->family.size ? table_family(table, path->family) : NULL;
+	rules->has_family = family != NULL;
+	rules->aggregate = family && family_is_aggregate(family);
+put_schema:
+	schema_put(schema);
+	return err;
+}
+
+uint64_t cell_expiry(struct fs *fs, const struct path *path,
+		     uint64_t timestamp_us)
+{
+	struct schema *schema = store_schema(fs->store);
+	uint64_t expiry = family_expiry(schema_table(schema, path->table),
+					path->family, timestamp_us);
+
+	schema_put(schema);
+	return expiry;
+}

@@ -1,0 +1,294 @@
+#include <errno.h>
+#include <linux/fuse.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "fs/cells/loop.h"
+#include "store/base/bg.h"
+#include "store/store.h"
+
+/* How often to look whether the leader is stuck: while requests come, and while
+ * there are none. */
+#define WATCH_BUSY_NS 10000000
+#define WATCH_IDLE_S 1
+#define TICK_NS UINT64_C(1000000000)
+
+struct loop {
+	struct fuse_session *session;
+	struct metrics *metrics;
+	void (*tick)(void *context);
+	void *context;
+	pthread_t main; /* who is told of the end, by SIGUSR1 */
+	pthread_mutex_t lock;
+	pthread_cond_t change; /* of what follows, which lock guards */
+	/* Which term it is; 0: nobody leads. Set with the lock, read by the
+	 * leader without it: who has lost the lead may answer one request. */
+	_Atomic uint64_t leader;
+	uint64_t terms;
+	pthread_t thread; /* the leader's */
+	unsigned int standby;
+	struct worker {
+		struct bg *bg;
+		pthread_t thread;
+		bool lives;
+		_Atomic bool receives;
+	} workers[LOOP_THREADS];
+	unsigned int count; /* of workers started */
+	unsigned int alive; /* of them that run */
+	/* Requests begun and ended by leaders; the present one sets them. */
+	_Atomic uint64_t begun, done;
+	_Atomic bool ended;
+	int error;
+};
+
+static _Thread_local struct loop *my_loop;
+static _Thread_local uint64_t my_term;
+static _Thread_local fuse_req_t my_request;
+
+static int work(void *context);
+
+/* One more, if there may be more. With the lock held. */
+static int start_worker(struct loop *l)
+{
+	int err = -EAGAIN;
+
+	if (l->count < LOOP_THREADS)
+		err = bg_start(work, NULL, 0, l, &l->workers[l->count].bg);
+	if (!err)
+		l->count++;
+	return err;
+}
+
+/* Nobody leads: who stands by, or a new one, is to. With the lock held. */
+static void give_up_lead(struct loop *l)
+{
+	l->leader = 0;
+	if (l->standby == 0)
+		start_worker(l);
+	pthread_cond_signal(&l->change);
+}
+
+void loop_hand_over(void)
+{
+	struct loop *l = my_loop;
+
+	if (!l || my_term == 0)
+		return;
+	pthread_mutex_lock(&l->lock);
+	if (l->leader == my_term)
+		give_up_lead(l);
+	pthread_mutex_unlock(&l->lock);
+	my_term = 0;
+}
+
+void loop_begin(fuse_req_t req)
+{
+	my_request = req;
+}
+
+bool loop_is_interrupted(void)
+{
+	return my_request && fuse_req_interrupted(my_request);
+}
+
+static void end(struct loop *l, int error)
+{
+	if (!l->ended)
+		pthread_kill(l->main, SIGUSR1);
+	l->ended = true;
+	if (error && !l->error)
+		l->error = error;
+	pthread_cond_broadcast(&l->change);
+}
+
+static void answer(struct loop *l, struct fuse_buf *buf)
+{
+	const struct fuse_in_header *request = buf->mem;
+	uint64_t start = metrics_now_ns();
+	unsigned int kind = request->opcode;
+
+	fuse_session_process_buf(l->session, buf);
+	metrics_count(l->metrics, kind, start);
+}
+
+/* Receives and answers as long as this thread leads, without the lock. 1, or
+ * what ends the loop: 0 or an error. */
+static int serve(struct loop *l, struct worker *me, struct fuse_buf *buf,
+		 uint64_t term)
+{
+	uint64_t mine;
+
+	while (!l->ended && l->leader == term) {
+		int n;
+
+		atomic_store_explicit(&me->receives, true,
+				      memory_order_relaxed);
+		n = fuse_session_receive_buf(l->session, buf);
+		atomic_store_explicit(&me->receives, false,
+				      memory_order_relaxed);
+
+		if (n == 0 || fuse_session_exited(l->session))
+			return 0;
+		if (n == -EINTR || n == -EAGAIN)
+			continue;
+		if (n < 0)
+			return n;
+		mine = atomic_fetch_add_explicit(&l->begun, 1,
+						 memory_order_relaxed) +
+		       1;
+		answer(l, buf);
+		atomic_store_explicit(&l->done, mine, memory_order_relaxed);
+	}
+	return 1;
+}
+
+/* Takes the lead. l->lock is held, but not while serving. */
+static void lead(struct loop *l, struct worker *me, struct fuse_buf *buf)
+{
+	uint64_t term = ++l->terms;
+	int n;
+
+	l->done = l->begun;
+	l->leader = my_term = term;
+	l->thread = pthread_self();
+	pthread_mutex_unlock(&l->lock);
+	n = serve(l, me, buf, term);
+	pthread_mutex_lock(&l->lock);
+	if (n <= 0)
+		end(l, n);
+}
+
+static int work(void *context)
+{
+	struct loop *l = context;
+	struct fuse_buf buf = { .mem = NULL };
+	struct worker *me;
+	sigset_t kick;
+
+	sigemptyset(&kick);
+	sigaddset(&kick, SIGUSR1);
+	pthread_sigmask(SIG_UNBLOCK, &kick, NULL);
+	my_loop = l;
+	pthread_mutex_lock(&l->lock);
+	/* It is called again after the end. */
+	if (l->ended) {
+		pthread_mutex_unlock(&l->lock);
+		return -1;
+	}
+	me = &l->workers[l->alive++];
+	me->thread = pthread_self();
+	me->lives = true;
+	while (!l->ended) {
+		if (!l->leader) {
+			lead(l, me, &buf);
+			continue;
+		}
+		l->standby++;
+		pthread_cond_wait(&l->change, &l->lock);
+		l->standby--;
+	}
+	me->lives = false;
+	pthread_mutex_unlock(&l->lock);
+	my_loop = NULL;
+	free(buf.mem);
+	return -1;
+}
+
+/* Waits for the end or for an ending signal, and takes the lead from who has
+ * answered one request all the time between two looks. */
+static void watch(struct loop *l, const sigset_t *signals)
+{
+	const struct timespec soon = { 0, WATCH_BUSY_NS };
+	const struct timespec late = { WATCH_IDLE_S, 0 };
+	bool active = true, exiting = false;
+	uint64_t seen = 0, ticked = metrics_now_ns();
+	int signal;
+
+	pthread_mutex_lock(&l->lock);
+	while (!l->ended) {
+		pthread_mutex_unlock(&l->lock);
+		signal = sigtimedwait(signals, NULL, active ? &soon : &late);
+		if (metrics_now_ns() - ticked >= TICK_NS) {
+			l->tick(l->context);
+			ticked = metrics_now_ns();
+		}
+		pthread_mutex_lock(&l->lock);
+		if (signal > 0 && signal != SIGUSR1 && !exiting) {
+			exiting = true;
+			fuse_session_exit(l->session);
+		}
+		/* The leader may just be about to read: so again each time. */
+		if (exiting && l->leader && !l->ended)
+			pthread_kill(l->thread, SIGUSR1);
+		if (l->leader && l->done != l->begun && l->begun == seen)
+			give_up_lead(l);
+		active = exiting || l->begun != seen;
+		seen = l->begun;
+	}
+	pthread_mutex_unlock(&l->lock);
+}
+
+/* Ends all workers. One that lost the lead just before it received again may
+ * still be at that: so all are told, until none is left. */
+static void end_workers(struct loop *l)
+{
+	struct timespec pause = { 0, 1000000 };
+	bool left = true;
+	unsigned int i;
+
+	while (left) {
+		left = false;
+		pthread_mutex_lock(&l->lock);
+		for (i = 0; i < l->alive; i++) {
+			if (!l->workers[i].lives)
+				continue;
+			left = true;
+			if (l->workers[i].receives)
+				pthread_kill(l->workers[i].thread, SIGUSR1);
+		}
+		pthread_mutex_unlock(&l->lock);
+		if (left)
+			nanosleep(&pause, NULL);
+	}
+	for (i = 0; i < l->count; i++)
+		bg_stop(l->workers[i].bg);
+}
+
+static void ignore(int signal)
+{
+	(void)signal;
+}
+
+int loop_serve(struct fuse_session *session, const sigset_t *ending,
+	       struct metrics *metrics, void (*tick)(void *context),
+	       void *context)
+{
+	struct loop l = {
+		.session = session,
+		.metrics = metrics,
+		.tick = tick,
+		.context = context,
+		.main = pthread_self(),
+	};
+	struct sigaction kick = { .sa_handler = ignore }; /* no restart */
+	sigset_t signals = *ending, before;
+
+	sigaddset(&signals, SIGUSR1);
+	sigaction(SIGUSR1, &kick, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	pthread_sigmask(SIG_BLOCK, &signals, &before);
+	pthread_mutex_init(&l.lock, NULL);
+	pthread_cond_init(&l.change, NULL);
+	pthread_mutex_lock(&l.lock);
+	l.error = start_worker(&l);
+	pthread_mutex_unlock(&l.lock);
+	if (!l.error)
+		watch(&l, &signals);
+	end_workers(&l);
+	pthread_cond_destroy(&l.change);
+	pthread_mutex_destroy(&l.lock);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return l.error;
+}

@@ -1,0 +1,161 @@
+#include <errno.h>
+#include <stdlib.h>
+
+#include "fs/cells/pin.h"
+#include "fs/query/at.h"
+#include "store/text/value/time.h"
+
+/* One snapshot that .at/now of a table shows. All is guarded by pins.lock. */
+struct pin {
+	struct pin *next;
+	struct node *node; /* referenced */
+	struct snapshot *snapshot;
+	uint64_t made_us, used_us;
+	unsigned int users; /* views */
+};
+
+void pins_init(struct pins *pins)
+{
+	pthread_mutex_init(&pins->lock, NULL);
+	pins->first = NULL;
+}
+
+static void end_pin(struct fs *fs, struct pin **at)
+{
+	struct pin *p = *at;
+
+	*at = p->next;
+	node_detach(&fs->nodes, p->node);
+	node_put(&fs->nodes, p->node);
+	store_snapshot_release(fs->store, p->snapshot);
+	free(p);
+}
+
+void pins_release(struct fs *fs)
+{
+	while (fs->pins.first)
+		end_pin(fs, &fs->pins.first);
+	pthread_mutex_destroy(&fs->pins.lock);
+}
+
+static void sweep_locked(struct fs *fs, uint64_t now_us)
+{
+	struct pin **at = &fs->pins.first;
+
+	while (*at) {
+		struct pin *p = *at;
+		bool unused = now_us - p->used_us >= AT_SHARED_US &&
+			      !node_is_remembered(&fs->nodes, p->node);
+
+		if (p->users == 0 &&
+		    (unused || now_us - p->made_us >= AT_KEPT_US))
+			end_pin(fs, at);
+		else
+			at = &p->next;
+	}
+}
+
+void pins_sweep(struct fs *fs, uint64_t now_us)
+{
+	pthread_mutex_lock(&fs->pins.lock);
+	sweep_locked(fs, now_us);
+	pthread_mutex_unlock(&fs->pins.lock);
+}
+
+/* A new pin for the name now in directory. */
+static int make_pin(struct fs *fs, struct node *directory, uint64_t now_us)
+{
+	struct pin *p = calloc(1, sizeof(*p));
+	int err;
+
+	if (!p)
+		return -ENOMEM;
+	err = store_snapshot(fs->store, &p->snapshot);
+	if (err)
+		goto free_pin;
+	err = node_enter(&fs->nodes, directory, NODE_AT_TIME,
+			 BYTES_LITERAL("now"), &p->node);
+	if (err)
+		goto release_snapshot;
+	p->made_us = p->used_us = now_us;
+	p->next = fs->pins.first;
+	fs->pins.first = p;
+	return 0;
+
+release_snapshot:
+	store_snapshot_release(fs->store, p->snapshot);
+free_pin:
+	free(p);
+	return err;
+}
+
+int pin_now(struct fs *fs, struct node *directory, struct node **out)
+{
+	uint64_t now_us = fs_now();
+	struct pin *p;
+	int err = 0;
+
+	pthread_mutex_lock(&fs->pins.lock);
+	sweep_locked(fs, now_us);
+	for (p = fs->pins.first; p; p = p->next)
+		if (p->node->parent == directory && p->node->found)
+			break;
+	/* A clock that was set back makes it look old, which is harmless. */
+	if (p && (now_us - p->used_us >= AT_SHARED_US ||
+		  now_us - p->made_us >= AT_KEPT_US)) {
+		node_detach(&fs->nodes, p->node);
+		p = NULL;
+	}
+	if (!p) {
+		err = make_pin(fs, directory, now_us);
+		p = fs->pins.first;
+	}
+	if (!err) {
+		p->used_us = now_us;
+		node_get(&fs->nodes, p->node);
+		*out = p->node;
+	}
+	pthread_mutex_unlock(&fs->pins.lock);
+	return err;
+}
+
+int at_open(struct fs *fs, struct node *node, struct at_view *view)
+{
+	struct pin *p;
+
+	memset(view, 0, sizeof(*view));
+	while (node->kind != NODE_AT_TIME)
+		node = node->parent;
+	if (!bytes_equal(node_name(node), BYTES_LITERAL("now")))
+		return time_parse(node_name(node), &view->time_us);
+	view->time_us = INT64_MAX;
+	pthread_mutex_lock(&fs->pins.lock);
+	for (p = fs->pins.first; p && p->node != node; p = p->next)
+		;
+	if (p) {
+		p->users++;
+		p->used_us = fs_now();
+		view->pin = p;
+		view->snapshot = p->snapshot;
+	}
+	pthread_mutex_unlock(&fs->pins.lock);
+	return p ? 0 : -ESTALE;
+}
+
+void at_close(struct fs *fs, struct at_view *view)
+{
+	if (!view->pin)
+		return;
+	pthread_mutex_lock(&fs->pins.lock);
+	view->pin->users--;
+	pthread_mutex_unlock(&fs->pins.lock);
+	view->pin = NULL;
+}
+
+int at_filter(const struct at_view *view, struct filter **out)
+{
+	*out = NULL;
+	if (view->time_us >= INT64_MAX)
+		return 0;
+	return filter_new_timestamps(0, view->time_us + 1, out);
+}

@@ -1,0 +1,60 @@
+#include <errno.h>
+
+#include "fs/cells/space.h"
+#include "fs/state/fs.h"
+
+#define BLOCK_SIZE 4096
+
+static uint64_t used_size(struct fs *fs)
+{
+	struct store_stats stats;
+	uint64_t used;
+	size_t i;
+
+	store_stats(fs->store, &stats);
+	used = stats.memtable_used; /* what the log holds */
+	used += stats.blob_size;
+	for (i = 0; i < sizeof(stats.sst_size) / sizeof(*stats.sst_size); i++)
+		used += stats.sst_size[i];
+	return used;
+}
+
+int fs_check_space(struct fs *fs)
+{
+	uint64_t quota = fs->options->quota_size;
+
+	if (quota > 0 && used_size(fs) >= quota)
+		return fail(ENOSPC,
+			    "the quota of %llu bytes is used up; tabletfs "
+			    "compact frees what was removed",
+			    (unsigned long long)quota);
+	return 0;
+}
+
+int fs_space(struct fs *fs, struct statvfs *st)
+{
+	struct volume *v = store_volume(fs->store);
+	uint64_t quota = fs->options->quota_size, left;
+	struct volume_space space;
+	int err = v->ops->space(v, &space);
+
+	if (err)
+		return err;
+	if (quota > 0) {
+		left = used_size(fs);
+		left = left < quota ? quota - left : 0;
+		space.total_size = quota;
+		if (space.free_size > left)
+			space.free_size = left;
+		if (space.available_size > left)
+			space.available_size = left;
+	}
+	memset(st, 0, sizeof(*st));
+	st->f_bsize = BLOCK_SIZE;
+	st->f_frsize = BLOCK_SIZE;
+	st->f_blocks = space.total_size / BLOCK_SIZE;
+	st->f_bfree = space.free_size / BLOCK_SIZE;
+	st->f_bavail = space.available_size / BLOCK_SIZE;
+	st->f_namemax = 255;
+	return 0;
+}

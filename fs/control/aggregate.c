@@ -1,0 +1,161 @@
+#include <errno.h>
+#include <fcntl.h>
+
+#include "fs/cells/notify.h"
+#include "fs/cells/space.h"
+#include "fs/control/ctl.h"
+#include "fs/control/ctl_file.h"
+#include "store/text/value/number.h"
+
+/*
+ * A cell of an aggregate family as a file: it reads as its number in decimal
+ * and a newline. Each complete line that is written is a number to be added to
+ * the newest version, or to one of now if there is none; the lines of one write
+ * are added together. A last line without newline is taken at close. A wrong
+ * line stops: the write takes the bytes before it, and the next one fails.
+ */
+#define LINE_SIZE_MAX 64
+
+static int file_open(struct fs *fs, struct ctl_file *f)
+{
+	struct buf memory = BUF_INIT;
+	const struct path *p = &f->path;
+	struct cell cell;
+	int err;
+
+	if ((f->flags & O_ACCMODE) == O_WRONLY)
+		return 0;
+	err = store_get(fs->store, NULL, p->table, p->row, p->family,
+			p->qualifier, &cell, &memory);
+	if (err == 1)
+		err = cell_show(&cell, &f->out);
+	buf_release(&memory);
+	return err < 0 ? err : 0;
+}
+
+struct addition {
+	const struct path *path;
+	const int64_t *numbers;
+	size_t count;
+};
+
+static int decide(void *context, struct write *w)
+{
+	const struct addition *a = context;
+	size_t i;
+	int err = write_row(w, a->path->table, a->path->row);
+
+	for (i = 0; i < a->count && !err; i++)
+		err = write_add_newest(w, a->path->family, a->path->qualifier,
+				       a->numbers[i]);
+	return err;
+}
+
+static int add(struct fs *fs, struct ctl_file *f, const struct buf *numbers)
+{
+	struct addition a = { &f->path,
+			      (const int64_t *)(const void *)numbers->data,
+			      numbers->size / sizeof(int64_t) };
+	struct cell_info info;
+	int err;
+
+	if (a.count == 0)
+		return 0;
+	err = store_update(fs->store, decide, &a, fs->options->sync);
+	if (err)
+		return err;
+	/* They are added, also if it cannot be seen where. */
+	if (cell_newest(fs, &f->path, &info, 1) == 1)
+		fs_committed(fs, f->node, info.timestamp_us, info.seq);
+	else
+		fs_changed_outside(fs);
+	return 0;
+}
+
+/* The number of a line, added to numbers; an empty line is none. */
+static int take_line(void *numbers, struct bytes line)
+{
+	int64_t number;
+
+	while (line.size > 0 && strchr(" \t\r", line.data[line.size - 1]))
+		line.size--;
+	while (line.size > 0 && strchr(" \t", line.data[0]))
+		line = bytes_after(line, 1);
+	if (line.size == 0)
+		return 0;
+	if (!int_parse_go(line, &number))
+		return fail(EINVAL,
+			    "\"%.*s\" is no 64-bit integer; what is written "
+			    "here is added, a number a line",
+			    (int)line.size, (const char *)line.data);
+	return buf_add(numbers, &number, sizeof(number));
+}
+
+static ssize_t file_write(struct fs *fs, struct ctl_file *f, struct bytes data,
+			  uint64_t offset)
+{
+	struct buf numbers = BUF_INIT;
+	const struct ctl_lines lines = { LINE_SIZE_MAX, EINVAL, take_line,
+					 &numbers };
+	uint8_t partial[LINE_SIZE_MAX];
+	size_t taken = 0, partial_size = f->in.size;
+	int err = fs_check_space(fs), failed;
+
+	(void)offset;
+	if (partial_size > 0)
+		memcpy(partial, f->in.data, partial_size);
+	if (!err && f->state)
+		err = fail(EINVAL, "the last line was taken without a newline");
+	if (!err)
+		taken = ctl_take_lines(&f->in, data, &lines, &err);
+	failed = add(fs, f, &numbers);
+	buf_release(&numbers);
+	if (failed) {
+		/* Nothing was taken, so the same line goes on. It had room. */
+		buf_set(&f->in, bytes_of(partial, partial_size));
+		return failed;
+	}
+	if (err && taken > 0)
+		fs_log_error(fs, f->node, NULL, err);
+	return taken > 0 ? (ssize_t)taken : err;
+}
+
+static int file_flush(struct fs *fs, struct ctl_file *f)
+{
+	struct buf numbers = BUF_INIT;
+	int err;
+
+	if (f->in.size == 0)
+		return 0;
+	f->state = f; /* nothing may follow */
+	err = take_line(&numbers, buf_bytes(&f->in));
+	buf_reset(&f->in);
+	if (!err)
+		err = add(fs, f, &numbers);
+	buf_release(&numbers);
+	return err;
+}
+
+static int file_sync(struct fs *fs, struct ctl_file *f)
+{
+	(void)f;
+	return store_sync(fs->store);
+}
+
+static void file_release(struct fs *fs, struct ctl_file *f)
+{
+	/* Nothing was added to one that was made. */
+	if (f->node->local) {
+		node_detach(&fs->nodes, f->node);
+		fs_changed_outside(fs);
+	}
+}
+
+const struct ctl_ops ctl_aggregate_ops = {
+	.open = file_open,
+	.read = ctl_read_text,
+	.write = file_write,
+	.flush = file_flush,
+	.sync = file_sync,
+	.release = file_release,
+};

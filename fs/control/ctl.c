@@ -1,0 +1,357 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "fs/cells/loop.h"
+#include "fs/control/ctl.h"
+#include "fs/control/ctl_import.h"
+#include "fs/control/ctl_table.h"
+#include "fs/query/at.h"
+#include "fs/query/query.h"
+#include "fs/query/query_run.h"
+#include "fs/state/path.h"
+#include "fs/tree/attr.h"
+#include "fs/tree/lookup.h"
+
+/* 1 or an error. Ends the caller's reference. */
+static int reply(struct fs *fs, struct node *node, struct fuse_entry_param *e)
+{
+	int err;
+
+	memset(e, 0, sizeof(*e));
+	err = lookup_remember(
+		fs, node, ctl_attr(fs, node, &e->attr, &e->attr_timeout), e);
+	return err ? err : 1;
+}
+
+/* A child by kind and key; ends nothing of the caller's. */
+static int found(struct fs *fs, struct node *directory, enum node_kind kind,
+		 struct bytes key, struct fuse_entry_param *e)
+{
+	struct node *node;
+	int err = node_enter(&fs->nodes, directory, kind, key, &node);
+
+	return err ? err : reply(fs, node, e);
+}
+
+static int lookup_version(struct fs *fs, struct node *column, struct bytes name,
+			  struct fuse_entry_param *e)
+{
+	struct cell_info info;
+	struct path path;
+	int err = node_path(&fs->nodes, column, &path);
+
+	if (err)
+		return err;
+	path.leaf = name;
+	err = cell_version(fs, &path, &info, NULL);
+	path_release(&path);
+	return err == 1 ? found(fs, column, NODE_VERSION, name, e) : err;
+}
+
+static int lookup_column(struct fs *fs, struct node *versions,
+			 struct bytes name, struct fuse_entry_param *e)
+{
+	struct buf key = BUF_INIT;
+	struct cell_info info;
+	struct path path;
+	int err = node_path(&fs->nodes, versions, &path);
+
+	if (err)
+		return err;
+	err = lookup_key(fs, versions, NAME_QUALIFIER, name, &key);
+	if (err == 1) {
+		path.qualifier = buf_bytes(&key);
+		err = cell_newest(fs, &path, &info, 1);
+	}
+	if (err == 1)
+		err = found(fs, versions, NODE_COLUMN, buf_bytes(&key), e);
+	buf_release(&key);
+	path_release(&path);
+	return err;
+}
+
+static int lookup_family(struct fs *fs, struct node *directory,
+			 struct bytes name, struct fuse_entry_param *e)
+{
+	struct cell_rules rules;
+	struct path path;
+	int err = node_path(&fs->nodes, directory, &path);
+
+	if (err)
+		return err;
+	path.family = name;
+	err = cell_rules(fs, &path, &rules);
+	path_release(&path);
+	if (err)
+		return err;
+	return rules.has_family
+		       ? found(fs, directory, NODE_SCHEMA_FAMILY, name, e)
+		       : 0;
+}
+
+static int lookup_step_value(struct fs *fs, struct node *step,
+			     enum node_kind kind, struct bytes name,
+			     struct fuse_entry_param *e)
+{
+	struct buf key = BUF_INIT;
+	uint64_t hash;
+	int err = name_decode(NAME_VALUE, name, &key, &hash);
+
+	if (err)
+		err = fail(ENOENT, "%.*s: not a value's name", (int)name.size,
+			   (const char *)name.data);
+	else if (step->kind == NODE_IMPORT_STEP)
+		err = imports_check_step(node_name(step), buf_bytes(&key));
+	else
+		err = query_check_step(node_name(step), buf_bytes(&key));
+	if (!err)
+		err = found(fs, step, kind, buf_bytes(&key), e);
+	buf_release(&key);
+	return err;
+}
+
+static int lookup_link(struct fs *fs, struct node *rows, struct bytes name,
+		       struct fuse_entry_param *e)
+{
+	struct buf key = BUF_INIT;
+	int err = lookup_key(fs, rows, NAME_ROW, name, &key);
+
+	if (err == 1)
+		err = query_has_row(fs, rows, buf_bytes(&key));
+	if (err == 1)
+		err = found(fs, rows, NODE_SCAN_LINK, buf_bytes(&key), e);
+	buf_release(&key);
+	return err;
+}
+
+/* The segment with a cut name, by listing; as lookup_key. */
+static int find_cut_segment(struct fs *fs, struct node *segments,
+			    struct bytes name, struct buf *key)
+{
+	struct buf again = BUF_INIT;
+	struct bytes segment;
+	struct query *q;
+	struct cell cell;
+	int err = query_open(fs, segments, QUERY_SEGMENTS, &q);
+
+	if (err)
+		return err;
+	loop_hand_over();
+	while ((err = query_next_segment(q, &cell, &segment)) == 1) {
+		buf_reset(&again);
+		err = name_encode(NAME_VALUE, segment, &again);
+		if (!err && bytes_equal(buf_bytes(&again), name))
+			err = buf_set(key, segment) ? -ENOMEM : 1;
+		if (err)
+			break;
+	}
+	query_close(fs, q);
+	buf_release(&again);
+	return err;
+}
+
+static int lookup_segment(struct fs *fs, struct node *segments,
+			  struct bytes name, struct fuse_entry_param *e)
+{
+	struct buf key = BUF_INIT;
+	uint64_t hash;
+	int err = name_decode(NAME_VALUE, name, &key, &hash);
+
+	if (err == NAME_WHOLE)
+		err = query_has_segment(fs, segments, buf_bytes(&key));
+	else if (err == NAME_CUT)
+		err = find_cut_segment(fs, segments, name, &key);
+	else if (err == -EINVAL)
+		err = 0;
+	if (err == 1)
+		err = found(fs, segments, NODE_SCAN_SEGMENT, buf_bytes(&key),
+			    e);
+	buf_release(&key);
+	return err;
+}
+
+static int lookup_past(struct fs *fs, struct node *directory, struct bytes name,
+		       struct fuse_entry_param *e)
+{
+	struct node *node;
+	int err = at_lookup(fs, directory, name, &node);
+
+	if (err == 1)
+		err = reply(fs, node, e);
+	/* Each lookup of now counts as a use, and may lead to another. */
+	if (directory->kind == NODE_AT)
+		e->entry_timeout = 0;
+	return err;
+}
+
+/* Programs look for files that begin with a dot wherever they are. */
+static int no_step(struct node *directory, struct bytes name)
+{
+	if (directory->kind != NODE_SCAN || name.data[0] == '.')
+		return 0;
+	return fail(ENOENT, "%.*s: no step, or given already: ls tells which",
+		    (int)name.size, (const char *)name.data);
+}
+
+int ctl_lookup(struct fs *fs, struct node *directory, struct bytes name,
+	       struct fuse_entry_param *e)
+{
+	const struct ctl_entry *entry;
+	size_t i;
+
+	if (!node_is_data(directory))
+		e->entry_timeout = 0;
+	if (node_is_past(directory))
+		return lookup_past(fs, directory, name, e);
+	for (i = 0; (entry = ctl_entry_at(directory->kind, &i)); i++)
+		if (bytes_equal(name, bytes_string(entry->name)))
+			return ctl_is_offered(fs, directory, entry)
+				       ? found(fs, directory, entry->kind, name,
+					       e)
+				       : no_step(directory, name);
+	switch (directory->kind) {
+	case NODE_VERSIONS:
+		return lookup_column(fs, directory, name, e);
+	case NODE_COLUMN:
+		return lookup_version(fs, directory, name, e);
+	case NODE_SCHEMA:
+		return lookup_family(fs, directory, name, e);
+	case NODE_SCAN_STEP:
+		return lookup_step_value(fs, directory, NODE_SCAN, name, e);
+	case NODE_IMPORT_STEP:
+		return lookup_step_value(fs, directory, NODE_IMPORT, name, e);
+	case NODE_DROP_STEP:
+		return lookup_step_value(fs, directory, NODE_DROP_RANGE, name,
+					 e);
+	case NODE_SCAN_ROWS:
+		return lookup_link(fs, directory, name, e);
+	case NODE_SCAN_SEGMENTS:
+		return lookup_segment(fs, directory, name, e);
+	default:
+		return no_step(directory, name);
+	}
+}
+
+/* What mirrors data may change at any time; the rest is there for good. */
+static bool is_fixed(enum node_kind kind)
+{
+	return kind != NODE_COLUMN && kind != NODE_VERSION &&
+	       kind != NODE_SCHEMA_FAMILY && kind != NODE_SCAN_LINK &&
+	       kind != NODE_SCAN_SEGMENT;
+}
+
+static int version_attr(struct fs *fs, const struct path *path, uint64_t ino,
+			struct stat *st)
+{
+	struct cell_info info;
+	int err = cell_version(fs, path, &info, NULL);
+
+	if (err <= 0)
+		return err ? err : -ENOENT;
+	attr_cell(fs, ino, &info, st);
+	st->st_mode = S_IFREG | 0444;
+	return 0;
+}
+
+int ctl_attr(struct fs *fs, struct node *node, struct stat *st, double *timeout)
+{
+	uint64_t ino = node_ino(&fs->nodes, node);
+	struct cell_rules rules;
+	struct path path;
+	int err;
+
+	attr_directory(fs, ino, fs->start_us, st);
+	st->st_mode = ctl_mode(node);
+	*timeout = is_fixed(node->kind) ? ATTR_TIMEOUT_S : 0;
+	err = node_path(&fs->nodes, node, &path);
+	if (err)
+		return err;
+	if (node->kind == NODE_VERSION)
+		err = version_attr(fs, &path, ino, st);
+	if (node_is_past(node))
+		err = at_attr(fs, node, &path, ino, st, timeout);
+	if (!err && path.table.size > 0) {
+		err = cell_rules(fs, &path, &rules);
+		/* A link's mode is always the same, a dropped table nobody's.
+		 */
+		if (!err && !S_ISLNK(st->st_mode))
+			attr_access(&rules.access, st);
+		err = err == -ERR_no_table ? 0 : err;
+	}
+	path_release(&path);
+	return err;
+}
+
+static const struct ctl_ops *ops_of(enum node_kind kind)
+{
+	switch (kind) {
+	case NODE_IMPORT_FILE:
+		return &ctl_import_ops;
+	case NODE_MUTATE:
+		return &ctl_mutate_ops;
+	case NODE_SCAN_TEXT:
+		return &ctl_scan_ops;
+	case NODE_CTL:
+		return &ctl_verb_ops;
+	case NODE_DROP_APPLY:
+		return &ctl_drop_ops;
+	case NODE_CELL:
+		return &ctl_aggregate_ops;
+	case NODE_VERSION:
+	case NODE_AT_CELL:
+		return &ctl_version_ops;
+	default:
+		return &ctl_text_ops;
+	}
+}
+
+int ctl_open(struct fs *fs, struct node *node, int flags, struct ctl_file **out)
+{
+	int access = flags & O_ACCMODE, err;
+	mode_t mode = ctl_mode(node);
+	struct ctl_file *f;
+
+	if (access != O_RDONLY && node_is_past(node))
+		return -EROFS;
+	/* Root passes the kernel's check of modes; a file that cannot be
+	 * read or written is still none. */
+	if ((access != O_WRONLY && !(mode & 0400)) ||
+	    (access != O_RDONLY && !(mode & 0200)))
+		return -EACCES;
+	f = calloc(1, sizeof(*f));
+	if (!f)
+		return -ENOMEM;
+	f->ops = ops_of(node->kind);
+	f->node = node;
+	f->flags = flags;
+	err = node_path(&fs->nodes, node, &f->path);
+	if (err)
+		goto free_file;
+	err = f->ops->open ? f->ops->open(fs, f) : 0;
+	if (err)
+		goto release_path;
+	pthread_mutex_init(&f->lock, NULL);
+	node_get(&fs->nodes, node);
+	*out = f;
+	return 0;
+
+release_path:
+	path_release(&f->path);
+	buf_release(&f->out);
+free_file:
+	free(f);
+	return err;
+}
+
+void ctl_close(struct fs *fs, struct ctl_file *f)
+{
+	if (f->ops->release)
+		f->ops->release(fs, f);
+	pthread_mutex_destroy(&f->lock);
+	path_release(&f->path);
+	buf_release(&f->in);
+	buf_release(&f->out);
+	node_put(&fs->nodes, f->node);
+	free(f);
+}

@@ -1,0 +1,271 @@
+#include <errno.h>
+
+#include "fs/cells/loop.h"
+#include "fs/cells/notify.h"
+#include "fs/control/ctl.h"
+#include "fs/control/ctl_drop.h"
+#include "fs/query/query.h"
+#include "fs/state/name.h"
+#include "store/base/hash.h"
+
+/*
+ * .drop/<range>/preview tells what is in a range of rows, with a token, and
+ * apply takes that token to delete all of it by one tombstone. The token is a
+ * digest of the range and of every version in it, so it holds exactly as long
+ * as nothing there changes, also over a remount.
+ */
+#define TOKEN_DIGITS 16
+/* Larger values are told apart by their sequence, not by their bytes. */
+#define VALUE_HASHED_MAX ((uint64_t)16 << 10)
+/* How often to look without the writers waiting; then they wait. */
+#define TRIES_MAX 4
+
+struct drop {
+	struct fs *fs;
+	struct bytes table, start; /* in names that nodes hold */
+	struct buf end;
+	struct buf first, last; /* rows */
+	uint64_t rows, cells, size, digest;
+	uint64_t wanted; /* digest that may be applied */
+	uint64_t seq;    /* of the snapshot that digest is of */
+	bool locked;     /* nobody writes meanwhile */
+};
+
+static uint64_t hash_more(uint64_t digest, struct bytes part)
+{
+	return XXH3_64bits_withSeed(part.data, part.size,
+				    digest + part.size + 1);
+}
+
+static int add_cell(struct drop *d, const struct cell *cell)
+{
+	uint64_t numbers[3] = { cell->timestamp_us, cell_size(cell), 0 };
+	bool is_large = numbers[1] > VALUE_HASHED_MAX || cell->blob.size > 0;
+	int err = 0;
+
+	if (d->rows == 0 || !bytes_equal(cell->row, buf_bytes(&d->last))) {
+		d->rows++;
+		err = buf_set(&d->last, cell->row);
+		if (!err && d->rows == 1)
+			err = buf_set(&d->first, cell->row);
+	}
+	d->cells++;
+	d->size += cell->row.size + cell->family.size + cell->qualifier.size +
+		   cell_size(cell);
+	if (is_large)
+		numbers[2] = cell->seq;
+	d->digest = hash_more(d->digest, cell->row);
+	d->digest = hash_more(d->digest, cell->family);
+	d->digest = hash_more(d->digest, cell->qualifier);
+	d->digest = hash_more(d->digest, bytes_of(numbers, sizeof(numbers)));
+	if (!is_large)
+		d->digest = hash_more(d->digest, cell->value);
+	return err;
+}
+
+/* A range like b..a has no rows. */
+static bool is_empty(const struct drop *d)
+{
+	return d->end.size > 0 &&
+	       bytes_compare(d->start, buf_bytes(&d->end)) >= 0;
+}
+
+/* Reads all of the range; snapshot may be NULL. */
+static int look(struct drop *d, const struct snapshot *snapshot)
+{
+	struct scan_range range = {
+		.table = d->table,
+		.start = d->start,
+		.end = buf_bytes(&d->end),
+		.stop = loop_is_interrupted,
+		.keep_large = true,
+	};
+	struct scan *scan;
+	struct cell cell;
+	int err;
+
+	d->rows = d->cells = d->size = 0;
+	d->digest = hash_more(hash_more(0, d->table), d->start);
+	d->digest = hash_more(d->digest, buf_bytes(&d->end));
+	if (is_empty(d))
+		return 0;
+	err = scan_open(d->fs->store, snapshot, &range, &scan);
+	if (err)
+		return err;
+	while ((err = scan_next(scan, CURSOR_VERSION, &cell)) == 1) {
+		err = add_cell(d, &cell);
+		if (err)
+			break;
+	}
+	scan_close(scan);
+	return err;
+}
+
+static int look_now(struct drop *d)
+{
+	struct snapshot *snapshot;
+	int err = store_snapshot(d->fs->store, &snapshot);
+
+	if (err)
+		return err;
+	d->seq = store_snapshot_seq(snapshot);
+	err = look(d, snapshot);
+	store_snapshot_release(d->fs->store, snapshot);
+	return err;
+}
+
+/* node is preview or apply. */
+static int drop_open(struct fs *fs, struct node *node, struct bytes table,
+		     struct drop *d)
+{
+	struct node *range = node->parent;
+	int err;
+
+	memset(d, 0, sizeof(*d));
+	d->fs = fs;
+	d->table = table;
+	err = query_step_rows(node_name(range->parent), node_name(range),
+			      &d->start, &d->end);
+	if (err)
+		buf_release(&d->end);
+	return err;
+}
+
+static void drop_close(struct drop *d)
+{
+	buf_release(&d->end);
+	buf_release(&d->first);
+	buf_release(&d->last);
+}
+
+static int print_row(const char *word, const struct buf *row, struct buf *out)
+{
+	int err = buf_printf(out, "%s ", word);
+
+	if (!err)
+		err = name_encode_whole(NAME_ROW, buf_bytes(row), out);
+	return err ? err : buf_add_byte(out, '\n');
+}
+
+int drop_preview(struct fs *fs, struct node *node, struct bytes table,
+		 struct buf *out)
+{
+	struct drop d;
+	int err = drop_open(fs, node, table, &d);
+
+	if (err)
+		return err;
+	loop_hand_over();
+	err = look_now(&d);
+	if (!err)
+		err = buf_printf(out, "rows %llu\n",
+				 (unsigned long long)d.rows);
+	if (!err && d.rows > 0)
+		err = print_row("first", &d.first, out);
+	if (!err && d.rows > 0)
+		err = print_row("last", &d.last, out);
+	if (!err)
+		err = buf_printf(out, "cells %llu\nbytes %llu\ntoken %016llx\n",
+				 (unsigned long long)d.cells,
+				 (unsigned long long)d.size,
+				 (unsigned long long)d.digest);
+	drop_close(&d);
+	return err;
+}
+
+static int decide_drop(void *context, struct write *w)
+{
+	struct drop *d = context;
+
+	if (store_seq(d->fs->store) != d->seq) {
+		int err = d->locked ? look(d, NULL) : -EAGAIN;
+
+		if (err)
+			return err;
+	}
+	if (d->digest != d->wanted)
+		return fail(ESTALE, "the range is not what the token is of: "
+				    "look at preview again");
+	if (is_empty(d))
+		return 0;
+	return write_delete_range(w, d->table, d->start, buf_bytes(&d->end));
+}
+
+static int apply(struct drop *d)
+{
+	int err = -EAGAIN, tries;
+
+	for (tries = 0; err == -EAGAIN; tries++) {
+		d->locked = tries >= TRIES_MAX;
+		err = look_now(d);
+		if (!err)
+			err = store_update(d->fs->store, decide_drop, d, true);
+	}
+	return err;
+}
+
+static bool parse_token(struct bytes text, uint64_t *token)
+{
+	size_t i;
+
+	*token = 0;
+	if (text.size != TOKEN_DIGITS)
+		return false;
+	for (i = 0; i < text.size; i++) {
+		const char *digits = "0123456789abcdef";
+		const char *at = strchr(digits, text.data[i]);
+
+		if (!text.data[i] || !at)
+			return false;
+		*token = *token << 4 | (uint64_t)(at - digits);
+	}
+	return true;
+}
+
+static ssize_t drop_write(struct fs *fs, struct ctl_file *f, struct bytes data,
+			  uint64_t offset)
+{
+	int err;
+
+	(void)fs;
+	(void)offset;
+	if (data.size > 64 - f->in.size)
+		return fail(EFBIG, "a token has %d digits", TOKEN_DIGITS);
+	err = buf_add_bytes(&f->in, data);
+	return err ? err : (ssize_t)data.size;
+}
+
+static int drop_flush(struct fs *fs, struct ctl_file *f)
+{
+	struct bytes text = buf_bytes(&f->in);
+	uint64_t token;
+	struct drop d;
+	int err;
+
+	while (text.size > 0 && strchr(" \n", text.data[text.size - 1]))
+		text.size--;
+	if (text.size == 0)
+		return 0;
+	if (!parse_token(text, &token))
+		err = fail(EINVAL, "not a token: preview has one of %d digits",
+			   TOKEN_DIGITS);
+	else
+		err = drop_open(fs, f->node, f->path.table, &d);
+	buf_reset(&f->in);
+	if (err)
+		return err;
+	d.wanted = token;
+	err = apply(&d);
+	drop_close(&d);
+	if (!err) {
+		fs_changed_outside(fs);
+		fs_changed_in(fs, f->node);
+	}
+	return err;
+}
+
+const struct ctl_ops ctl_drop_ops = {
+	.write = drop_write,
+	.flush = drop_flush,
+	.sync = drop_flush,
+};

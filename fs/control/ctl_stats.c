@@ -1,0 +1,100 @@
+#include "fs/control/ctl_stats.h"
+
+/* Figures of the filesystem and of the store under it, as text. */
+
+/* Of the filesystem and the store's work: what only grows, then what does not.
+ */
+struct figures {
+	uint64_t requests, changes, errors;
+	uint64_t uptime_seconds, nodes, node_bytes;
+	struct store_stats store;
+};
+
+static void read_figures(struct fs *fs, struct figures *f)
+{
+	f->requests = fs->requests;
+	f->changes = fs->changes;
+	f->errors = errors_count(&fs->errors);
+	f->uptime_seconds = (fs_now() - fs->start_us) / 1000000;
+	pthread_mutex_lock(&fs->nodes.lock);
+	f->nodes = fs->nodes.count;
+	f->node_bytes = fs->nodes.memory;
+	pthread_mutex_unlock(&fs->nodes.lock);
+	store_stats(fs->store, &f->store);
+}
+
+int ctl_print_stats(struct fs *fs, struct buf *out)
+{
+	struct figures f;
+
+	read_figures(fs, &f);
+	return buf_printf(
+		out,
+		"uptime_seconds %llu\nnodes %llu\nnode_bytes %llu\n"
+		"requests %llu\nchanges %llu\nerrors %llu\n",
+		(unsigned long long)f.uptime_seconds,
+		(unsigned long long)f.nodes, (unsigned long long)f.node_bytes,
+		(unsigned long long)f.requests, (unsigned long long)f.changes,
+		(unsigned long long)f.errors);
+}
+
+static int print_figure(const char *type, const char *name, uint64_t value,
+			struct buf *out)
+{
+	return buf_printf(out, "# TYPE tabletfs_%s %s\ntabletfs_%s %llu\n",
+			  name, type, name, (unsigned long long)value);
+}
+
+static int print_levels(const char *name, const uint64_t *levels, size_t count,
+			struct buf *out)
+{
+	size_t i;
+	int err = buf_printf(out, "# TYPE tabletfs_%s gauge\n", name);
+
+	for (i = 0; i < count && !err; i++)
+		err = buf_printf(out, "tabletfs_%s{level=\"%zu\"} %llu\n", name,
+				 i, (unsigned long long)levels[i]);
+	return err;
+}
+
+int ctl_print_metrics(struct fs *fs, struct buf *out)
+{
+	struct figures f;
+	const struct store_stats *s = &f.store;
+	const struct {
+		const char *name;
+		const uint64_t *value;
+		bool is_gauge;
+	} all[] = {
+		{ "requests_total", &f.requests, false },
+		{ "changes_total", &f.changes, false },
+		{ "errors_total", &f.errors, false },
+		{ "writes_total", &s->write_count, false },
+		{ "syncs_total", &s->sync_count, false },
+		{ "flushes_total", &s->flush_count, false },
+		{ "compactions_total", &s->compaction_count, false },
+		{ "written_bytes_total", &s->written_size, false },
+		{ "compacted_bytes_total", &s->compacted_size, false },
+		{ "cache_hits_total", &s->cache_hits, false },
+		{ "cache_misses_total", &s->cache_misses, false },
+		{ "uptime_seconds", &f.uptime_seconds, true },
+		{ "nodes", &f.nodes, true },
+		{ "node_bytes", &f.node_bytes, true },
+		{ "cache_bytes", &s->cache_used, true },
+		{ "memtable_bytes", &s->memtable_used, true },
+		{ "memtables", &s->memtable_count, true },
+		{ "log_bytes", &s->log_size, true },
+	};
+	size_t levels = sizeof(s->sst_count) / sizeof(*s->sst_count), i;
+	int err = 0;
+
+	read_figures(fs, &f);
+	for (i = 0; i < sizeof(all) / sizeof(*all) && !err; i++)
+		err = print_figure(all[i].is_gauge ? "gauge" : "counter",
+				   all[i].name, *all[i].value, out);
+	if (!err)
+		err = print_levels("ssts", s->sst_count, levels, out);
+	if (!err)
+		err = print_levels("sst_bytes", s->sst_size, levels, out);
+	return err ? err : metrics_print(&fs->metrics, out);
+}

@@ -1,0 +1,280 @@
+#include <errno.h>
+#include <fcntl.h>
+
+#include "fs/cells/notify.h"
+#include "fs/control/ctl.h"
+#include "fs/control/ctl_drop.h"
+#include "fs/control/ctl_file.h"
+#include "fs/control/ctl_import.h"
+#include "fs/control/ctl_stats.h"
+#include "fs/query/at.h"
+#include "store/text/json/json_mutation.h"
+#include "store/text/print/row_json.h"
+#include "store/text/value/family.h"
+#include "store/text/value/gcpolicy.h"
+
+/*
+ * Control files whose whole text is made when they are opened, and whose whole
+ * text is taken when they are closed.
+ */
+#define SMALL_SIZE_MAX ((size_t)64 << 10)
+#define ROW_SIZE_MAX ((size_t)256 << 20)
+
+static const char help_text[] =
+	"TabletFS: a wide-column store as files.\n"
+	"\n"
+	"TABLE/ROW/FAMILY/QUALIFIER   a cell's newest version\n"
+	"  mkdir TABLE                a new table; rmdir drops an empty one\n"
+	"  mkdir -p TABLE/ROW/FAMILY  then write files in it\n"
+	"\n"
+	"Names with a leading dot are not listed, but can be used:\n"
+	"  TABLE/ROW/FAMILY/.versions/QUALIFIER/TIMESTAMP   one version\n"
+	"  TABLE/ROW/.row.jsonl       the row as JSON; write: one mutation\n"
+	"  TABLE/.schema/FAMILY/gc    maxversions=2||maxage=30d; and type\n"
+	"  TABLE/.granularity         micros or millis\n"
+	"  TABLE/.import/csv          tsv, jsonl: rows in; last: how it went\n"
+	"     steps      family timestamp\n"
+	"  TABLE/.mutate              JSON lines, each one row mutation\n"
+	"  TABLE/.scan/STEP/VALUE/.../TERMINAL\n"
+	"     steps      prefix range regex limit reverse\n"
+	"                family column value filter versions since until\n"
+	"     terminals  keys count estimate samples csv tsv jsonl cbt\n"
+	"                rows segments\n"
+	"  TABLE/.at/TIME/ROW/...     as it was; .at/now pins a snapshot\n"
+	"  TABLE/.drop/prefix/P/      preview, apply: delete a range of rows\n"
+	"  TABLE/.stats               figures of the table\n"
+	"  .tabletfs/                 help version stats metrics\n"
+	"                             errors ctl\n";
+
+static const char version_text[] = "tabletfs 0.1\n";
+
+static int show_row(struct fs *fs, const struct path *p, struct buf *out)
+{
+	struct scan_range range = { .table = p->table, .row = p->row };
+	struct scan *scan;
+	int err = scan_open(fs->store, NULL, &range, &scan);
+
+	if (err)
+		return err;
+	err = row_print_json(scan, true, out);
+	scan_close(scan);
+	return err < 0 ? err : 0;
+}
+
+static int show_table(const struct table *t, const struct node *node,
+		      const struct path *p, struct buf *out)
+{
+	const struct family *family = NULL;
+	int err = 0;
+
+	if (p->family.size > 0) {
+		family = table_family(t, p->family);
+		if (!family)
+			return -ENOENT;
+	}
+	switch (node->kind) {
+	case NODE_GRANULARITY:
+		err = buf_add_string(out, t->millis ? "millis" : "micros");
+		break;
+	case NODE_GC:
+		err = gc_policy_print_words(family_gc(family), out);
+		break;
+	case NODE_TYPE:
+		err = buf_add_string(out, family_type_word(family->type));
+		break;
+	default:
+		err = buf_printf(out, "id %u\nfamilies %zu\ngranularity %s",
+				 t->id, t->family_count,
+				 t->millis ? "millis" : "micros");
+		break;
+	}
+	return err ? err : buf_add_byte(out, '\n');
+}
+
+static int take_last_size(void *context, struct bytes row, uint64_t size)
+{
+	(void)row;
+	*(uint64_t *)context = size;
+	return 0;
+}
+
+/* What files tell of the table's rows, none of which is read. */
+static int show_figures(struct fs *fs, struct bytes table, struct buf *out)
+{
+	uint64_t rows, size = 0;
+	int err = store_estimate_rows(fs->store, table, BYTES_NONE, BYTES_NONE,
+				      &rows);
+
+	if (!err)
+		err = store_sample_rows(fs->store, table, BYTES_NONE,
+					BYTES_NONE, take_last_size, &size);
+	return err ? err
+		   : buf_printf(out, "rows ~%llu\nfile_bytes %llu\n",
+				(unsigned long long)rows,
+				(unsigned long long)size);
+}
+
+static int show_of_table(struct fs *fs, const struct node *node,
+			 const struct path *p, struct buf *out)
+{
+	struct schema *schema = store_schema(fs->store);
+	const struct table *t = schema_table(schema, p->table);
+	int err = t ? show_table(t, node, p, out) : -ENOENT;
+
+	schema_put(schema);
+	if (!err && node->kind == NODE_TABLE_STATS)
+		err = show_figures(fs, p->table, out);
+	return err;
+}
+
+static int text_show(struct fs *fs, struct ctl_file *f)
+{
+	switch (f->node->kind) {
+	case NODE_HELP:
+		return buf_add_string(&f->out, help_text);
+	case NODE_PROGRAM_VERSION:
+		return buf_add_string(&f->out, version_text);
+	case NODE_STATS:
+		return ctl_print_stats(fs, &f->out);
+	case NODE_METRICS:
+		return ctl_print_metrics(fs, &f->out);
+	case NODE_ERRORS:
+		return errors_print(&fs->errors, &f->out);
+	case NODE_DROP_PREVIEW:
+		return drop_preview(fs, f->node, f->path.table, &f->out);
+	case NODE_IMPORT_LAST:
+		return imports_print(fs, f->path.table, &f->out);
+	case NODE_ROW_JSON:
+		return show_row(fs, &f->path, &f->out);
+	default:
+		return show_of_table(fs, f->node, &f->path, &f->out);
+	}
+}
+
+static int text_open(struct fs *fs, struct ctl_file *f)
+{
+	return (f->flags & O_ACCMODE) == O_WRONLY ? 0 : text_show(fs, f);
+}
+
+static ssize_t text_write(struct fs *fs, struct ctl_file *f, struct bytes data,
+			  uint64_t offset)
+{
+	size_t max =
+		f->node->kind == NODE_ROW_JSON ? ROW_SIZE_MAX : SMALL_SIZE_MAX;
+	int err;
+
+	(void)fs;
+	(void)offset;
+	if (data.size > max - f->in.size)
+		return fail(EFBIG, "more than %zu bytes", max);
+	err = buf_add_bytes(&f->in, data);
+	return err ? err : (ssize_t)data.size;
+}
+
+static struct bytes without_space(struct bytes text)
+{
+	while (text.size > 0 && strchr(" \t\r\n", text.data[text.size - 1]))
+		text.size--;
+	while (text.size > 0 && strchr(" \t\r\n", text.data[0]))
+		text = bytes_after(text, 1);
+	return text;
+}
+
+static int take_row(struct fs *fs, const struct path *p, struct bytes text)
+{
+	return mutation_run_json(fs->store, p->table, p->row, text,
+				 fs->options->sync);
+}
+
+static int take_gc(struct fs *fs, const struct path *p, struct bytes text)
+{
+	struct gc_policy *policy = NULL;
+	int err = gc_policy_parse(text, &policy);
+
+	if (!err)
+		err = store_set_gc(fs->store, p->table, p->family, policy);
+	gc_policy_free(policy);
+	return err;
+}
+
+static int take_type(struct fs *fs, const struct path *p, struct bytes text)
+{
+	enum family_type type;
+	int err = family_type_parse(text, &type);
+
+	return err ? err : store_set_type(fs->store, p->table, p->family, type);
+}
+
+static int take_granularity(struct fs *fs, const struct path *p,
+			    struct bytes text)
+{
+	bool millis = bytes_equal(text, BYTES_LITERAL("millis"));
+
+	if (!millis && !bytes_equal(text, BYTES_LITERAL("micros")))
+		return fail(EINVAL, "the words are micros and millis");
+	return store_set_granularity(fs->store, p->table, millis);
+}
+
+static int take(struct fs *fs, const struct ctl_file *f, struct bytes text)
+{
+	switch (f->node->kind) {
+	case NODE_ROW_JSON:
+		return take_row(fs, &f->path, text);
+	case NODE_GC:
+		return take_gc(fs, &f->path, text);
+	case NODE_TYPE:
+		return take_type(fs, &f->path, text);
+	case NODE_GRANULARITY:
+		return take_granularity(fs, &f->path, text);
+	default:
+		return -EACCES;
+	}
+}
+
+static int text_flush(struct fs *fs, struct ctl_file *f)
+{
+	struct bytes text = without_space(buf_bytes(&f->in));
+	int err;
+
+	if (text.size == 0)
+		return 0;
+	err = take(fs, f, text);
+	buf_reset(&f->in);
+	if (!err) {
+		fs_changed_outside(fs);
+		fs_changed_in(fs, f->node);
+	}
+	return err;
+}
+
+static int text_sync(struct fs *fs, struct ctl_file *f)
+{
+	int err = text_flush(fs, f);
+
+	return err ? err : store_sync(fs->store);
+}
+
+const struct ctl_ops ctl_text_ops = {
+	.open = text_open,
+	.read = ctl_read_text,
+	.write = text_write,
+	.flush = text_flush,
+	.sync = text_sync,
+};
+
+static int version_open(struct fs *fs, struct ctl_file *f)
+{
+	struct cell_info info;
+	int err;
+
+	if (f->node->kind == NODE_AT_CELL)
+		return at_read(fs, f->node, &f->path, &f->out);
+	err = cell_version(fs, &f->path, &info, &f->out);
+
+	return err < 0 ? err : err == 0 ? -ENOENT : 0;
+}
+
+const struct ctl_ops ctl_version_ops = {
+	.open = version_open,
+	.read = ctl_read_text,
+};

@@ -1,0 +1,183 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "fs/cells/notify.h"
+#include "fs/control/ctl.h"
+#include "fs/open/draft.h"
+
+/*
+ * .tabletfs/ctl: one request in one write, then the reply is read; mount.h has
+ * the protocol. The reply lies in an unlinked temporary file, so its size does
+ * not matter.
+ */
+#define WORDS_MAX 4096
+
+struct verb {
+	FILE *reply;
+	bool has_run;
+};
+
+/* One of the command's two streams: what it prints becomes frames. */
+struct stream {
+	FILE *reply;
+	char letter;
+};
+
+static ssize_t write_frame(void *cookie, const char *data, size_t size)
+{
+	struct stream *s = cookie;
+
+	if (fprintf(s->reply, "%c%zu\n", s->letter, size) < 0 ||
+	    fwrite(data, 1, size, s->reply) != size)
+		return 0;
+	return (ssize_t)size;
+}
+
+static FILE *open_stream(struct stream *s)
+{
+	cookie_io_functions_t functions = { .write = write_frame };
+
+	return fopencookie(s, "w", functions);
+}
+
+static int verb_open(struct fs *fs, struct ctl_file *f)
+{
+	struct verb *v;
+
+	(void)fs;
+	if ((f->flags & O_ACCMODE) != O_RDWR)
+		return fail(EINVAL, "open it for reading and writing");
+	v = calloc(1, sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	f->state = v;
+	return 0;
+}
+
+/* Changes whenever a commit or a schema change was made. */
+static uint64_t count_changes(struct fs *fs)
+{
+	struct schema *schema = store_schema(fs->store);
+	uint64_t count = schema->seq;
+
+	schema_put(schema);
+	return count + store_seq(fs->store);
+}
+
+static int run_words(struct fs *fs, int argc, char **argv, FILE *reply)
+{
+	struct stream streams[2] = { { reply, 'o' }, { reply, 'e' } };
+	uint64_t before = count_changes(fs);
+	FILE *out = open_stream(&streams[0]);
+	FILE *err = open_stream(&streams[1]);
+	int status = 1;
+
+	if (!out || !err)
+		goto close_streams;
+	setvbuf(err, NULL, _IOLBF, BUFSIZ);
+	if (!strcmp(argv[0], "sync"))
+		status = fs_commit_all(fs, true) ? 1 : 0;
+	else if (fs->options->run)
+		status = fs->options->run(fs->store, argc, argv, out, err);
+	if (status && !strcmp(argv[0], "sync"))
+		fprintf(err, "tabletfs: sync: %s\n", err_detail());
+	if (count_changes(fs) != before)
+		fs_changed_outside(fs);
+close_streams:
+	if (out && fclose(out))
+		status = 1;
+	if (err && fclose(err))
+		status = 1;
+	return status;
+}
+
+/* The words of a request, each ended by NUL; their number, or an error. */
+static int split_words(struct buf *request, char **words)
+{
+	char *at = (char *)request->data, *end = at + request->size;
+	int count = 0;
+
+	if (request->size == 0 || end[-1] != '\0')
+		return fail(EINVAL, "a request is words, each ended by NUL");
+	while (at < end) {
+		if (count == WORDS_MAX)
+			return fail(EINVAL, "more than %d words", WORDS_MAX);
+		words[count++] = at;
+		at += strlen(at) + 1;
+	}
+	words[count] = NULL;
+	return count;
+}
+
+static ssize_t verb_write(struct fs *fs, struct ctl_file *f, struct bytes data,
+			  uint64_t offset)
+{
+	struct verb *v = f->state;
+	char **words;
+	int count, err;
+
+	(void)offset;
+	if (v->has_run)
+		return fail(EINVAL, "one request for each open");
+	err = buf_set(&f->in, data);
+	if (err)
+		return err;
+	words = calloc(WORDS_MAX + 1, sizeof(*words));
+	if (!words)
+		return -ENOMEM;
+	count = split_words(&f->in, words);
+	err = count < 0 ? count : 0;
+	if (!err) {
+		v->reply = tmpfile();
+		if (!v->reply)
+			err = fail(errno, "temporary file");
+	}
+	if (!err) {
+		v->has_run = true;
+		fprintf(v->reply, "x %d\n",
+			run_words(fs, count, words, v->reply));
+		if (fflush(v->reply) || ferror(v->reply))
+			err = fail(ENOSPC, "temporary file");
+	}
+	free(words);
+	return err ? err : (ssize_t)data.size;
+}
+
+static int verb_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
+		     size_t size, struct buf *out)
+{
+	struct verb *v = f->state;
+	ssize_t n;
+	int err;
+
+	(void)fs;
+	if (!v->reply)
+		return 0;
+	err = buf_reserve(out, size);
+	if (err)
+		return err;
+	n = pread(fileno(v->reply), out->data + out->size, size, (off_t)offset);
+	if (n < 0)
+		return fail(errno, "temporary file: %s", strerror(errno));
+	out->size += (size_t)n;
+	return 0;
+}
+
+static void verb_release(struct fs *fs, struct ctl_file *f)
+{
+	struct verb *v = f->state;
+
+	(void)fs;
+	if (v->reply)
+		fclose(v->reply);
+	free(v);
+}
+
+const struct ctl_ops ctl_verb_ops = {
+	.open = verb_open,
+	.read = verb_read,
+	.write = verb_write,
+	.release = verb_release,
+};

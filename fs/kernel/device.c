@@ -1,0 +1,88 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "fs/kernel/device.h"
+#include "fs/state/fs.h"
+
+/* To sleep and wake takes some 10 to 50 us. */
+#define LOOK_NS 20000
+#define MISSES_MAX 10
+
+/*
+ * Not read(2) and writev(2): those let a thread be cancelled, which none is,
+ * and take locked instructions for that. But ThreadSanitizer learns from them
+ * that a request comes after the answer that led to it.
+ */
+#ifndef __SANITIZE_THREAD__
+#define read(fd, data, size) syscall(SYS_read, fd, data, size)
+#define writev(fd, parts, count) syscall(SYS_writev, fd, parts, count)
+#endif
+
+static ssize_t write_all(int fd, struct iovec *parts, int count, void *fs)
+{
+	(void)fs;
+	return writev(fd, parts, count);
+}
+
+static void set_blocking(int fd, bool blocks)
+{
+	fcntl(fd, F_SETFL, blocks ? O_RDWR : O_RDWR | O_NONBLOCK);
+}
+
+/* A request, or -1 with EAGAIN if none came in a while. */
+static ssize_t look(struct device *d, int fd, void *data, size_t size)
+{
+	uint64_t end = 0;
+	ssize_t n;
+
+	while ((n = read(fd, data, size)) < 0 && errno == EAGAIN) {
+		uint64_t now = metrics_now_ns();
+
+		if (!end)
+			end = now + LOOK_NS;
+		else if (now > end)
+			break;
+	}
+	/* Of one that was there already nothing is learnt. */
+	if (n >= 0 && end)
+		d->misses = 0;
+	return n;
+}
+
+static ssize_t wait_for_request(int fd, void *data, size_t size, void *context)
+{
+	struct fs *fs = context;
+	struct device *d = &fs->device;
+	unsigned int rest = d->rest;
+	ssize_t n;
+
+	if (rest > 0) {
+		n = read(fd, data, size);
+		d->rest = --rest;
+		if (rest == 0)
+			set_blocking(fd, false);
+		return n;
+	}
+	n = look(d, fd, data, size);
+	if (n >= 0 || errno != EAGAIN)
+		return n;
+	if (d->misses < MISSES_MAX)
+		d->misses++;
+	d->rest = 1U << d->misses;
+	set_blocking(fd, true);
+	return read(fd, data, size);
+}
+
+int device_use(struct fuse_session *session)
+{
+	const struct fuse_custom_io io = { .read = wait_for_request,
+					   .writev = write_all };
+
+	int fd = fuse_session_fd(session);
+
+	set_blocking(fd, false);
+	return fuse_session_custom_io(session, &io, fd);
+}

@@ -1,0 +1,395 @@
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "fs/cells/loop.h"
+#include "fs/cells/notify.h"
+#include "fs/kernel/dir.h"
+#include "fs/kernel/listing.h"
+#include "fs/state/path.h"
+#include "fs/tree/lookup.h"
+
+/* Beyond this many, readdirplus gives names only: their lookups would cost more
+ * than they save, in time and in the kernel's memory. */
+#define PLUS_MAX 4096
+#define MARKS_MAX 1024
+/* What glibc asks for; such a reply needs no allocation. */
+#define REPLY_SIZE_USUAL 32768
+
+struct mark {
+	uint64_t ordinal;
+	uint8_t *key;
+	size_t key_size;
+};
+
+struct dir {
+	pthread_mutex_t lock;
+	struct node *node; /* referenced */
+	struct watch watch;
+	uint64_t ino, parent_ino;
+	enum name_level level;
+	struct listing *listing; /* NULL before the first readdir */
+	uint64_t changes;        /* fs->changes when it was begun */
+	uint64_t next;           /* ordinal of the listing's next entry */
+	/* The last entries produced: next - window_count on. */
+	struct buf window;
+	uint64_t window_start; /* ordinal of its first entry */
+	/* Saved places, every mark_stride entries. */
+	struct mark *marks; /* NULL or MARKS_MAX */
+	size_t mark_count;
+	uint64_t mark_stride;
+	struct buf name; /* of the entry at hand */
+};
+
+/* In the window each entry is one of these, then its key. */
+struct window_entry {
+	struct cell_info info;
+	size_t key_size;
+	enum node_kind kind;
+};
+
+int dir_open(struct fs *fs, struct node *node, struct dir **out)
+{
+	struct dir *d = malloc(sizeof(*d));
+
+	if (!d)
+		return -ENOMEM;
+	*d = (struct dir){ .node = node, .level = lookup_level(node) };
+	pthread_mutex_init(&d->lock, NULL);
+	node_get(&fs->nodes, node);
+	watch_start(fs, &d->watch, node);
+	*out = d;
+	return 0;
+}
+
+static void forget_marks(struct dir *d)
+{
+	size_t i;
+
+	for (i = 0; i < d->mark_count; i++)
+		free(d->marks[i].key);
+	d->mark_count = 0;
+	d->mark_stride = 256;
+}
+
+void dir_close(struct fs *fs, struct dir *d)
+{
+	watch_end(fs, &d->watch);
+	if (d->listing)
+		listing_close(fs, d->listing);
+	forget_marks(d);
+	free(d->marks);
+	buf_release(&d->window);
+	buf_release(&d->name);
+	node_put(&fs->nodes, d->node);
+	pthread_mutex_destroy(&d->lock);
+	free(d);
+}
+
+static int begin(struct fs *fs, struct dir *d)
+{
+	if (d->listing)
+		listing_close(fs, d->listing);
+	d->listing = NULL;
+	d->next = 0;
+	d->window_start = 0;
+	buf_reset(&d->window);
+	forget_marks(d);
+	d->ino = node_ino(&fs->nodes, d->node);
+	d->parent_ino = d->node->parent ? node_ino(&fs->nodes, d->node->parent)
+					: d->ino;
+	d->changes = fs->changes;
+	return listing_open(fs, d->node, &d->listing);
+}
+
+/* Keeps the present place, now and then. Without memory there is one less. */
+static void save_mark(struct dir *d, struct bytes key)
+{
+	struct mark *m;
+	size_t i;
+
+	if (d->next == 0 || d->next % d->mark_stride != 0 ||
+	    (d->mark_count > 0 &&
+	     d->marks[d->mark_count - 1].ordinal >= d->next))
+		return;
+	if (!d->marks)
+		d->marks = calloc(MARKS_MAX, sizeof(*d->marks));
+	if (!d->marks)
+		return;
+	if (d->mark_count == MARKS_MAX) {
+		for (i = 0; i < MARKS_MAX; i++) {
+			if (i % 2)
+				free(d->marks[i].key);
+			else
+				d->marks[i / 2] = d->marks[i];
+		}
+		d->mark_count = MARKS_MAX / 2;
+		d->mark_stride *= 2;
+	}
+	m = &d->marks[d->mark_count];
+	m->key = malloc(key.size);
+	if (!m->key)
+		return;
+	memcpy(m->key, key.data, key.size);
+	m->key_size = key.size;
+	m->ordinal = d->next;
+	d->mark_count++;
+}
+
+/* The listing's next entry; 1, 0 at the end, or an error. */
+static int produce(struct dir *d, struct listing_entry *entry)
+{
+	int err = listing_next(d->listing, entry);
+
+	if (err == 1) {
+		if (entry->kind == NODE_ROW || entry->kind == NODE_AT_ROW)
+			save_mark(d, entry->key);
+		d->next++;
+	}
+	return err;
+}
+
+/* Makes ordinal the next entry to be produced. 0, 1 if the listing ends before
+ * it, or an error. */
+static int seek(struct dir *d, uint64_t ordinal)
+{
+	struct listing_entry entry;
+	size_t i = d->mark_count;
+	int err;
+
+	buf_reset(&d->window);
+	while (i > 0 && d->marks[i - 1].ordinal > ordinal)
+		i--;
+	if (ordinal < d->next || (i > 0 && d->marks[i - 1].ordinal > d->next)) {
+		err = listing_seek(d->listing,
+				   i ? bytes_of(d->marks[i - 1].key,
+						d->marks[i - 1].key_size)
+				     : BYTES_NONE);
+		if (err)
+			return err;
+		d->next = i ? d->marks[i - 1].ordinal : 0;
+	}
+	while (d->next < ordinal) {
+		err = produce(d, &entry);
+		if (err != 1)
+			return err < 0 ? err : 1;
+	}
+	d->window_start = ordinal;
+	return 0;
+}
+
+/* Brings the window to begin at ordinal. As seek. */
+static int place_window(struct dir *d, uint64_t ordinal)
+{
+	struct window_entry entry;
+	size_t at = 0;
+
+	if (ordinal < d->window_start || ordinal > d->next)
+		return seek(d, ordinal);
+	while (d->window_start < ordinal) {
+		memcpy(&entry, d->window.data + at, sizeof(entry));
+		at += sizeof(entry) + entry.key_size;
+		d->window_start++;
+	}
+	if (at > 0) {
+		d->window.size -= at;
+		memmove(d->window.data, d->window.data + at, d->window.size);
+	}
+	return 0;
+}
+
+/* The window's entry at *at, produced if it is not there yet; *at moves on. */
+static int take(struct dir *d, size_t *at, struct window_entry *entry,
+		struct bytes *key)
+{
+	struct listing_entry made;
+	int err;
+
+	if (*at == d->window.size) {
+		err = produce(d, &made);
+		if (err != 1)
+			return err;
+		memset(entry, 0, sizeof(*entry));
+		entry->info = made.info;
+		entry->kind = made.kind;
+		entry->key_size = made.key.size;
+		err = buf_reserve(&d->window, sizeof(*entry) + made.key.size);
+		if (err)
+			return err;
+		(void)!buf_add(&d->window, entry, sizeof(*entry));
+		(void)!buf_add_bytes(&d->window, made.key);
+	}
+	memcpy(entry, d->window.data + *at, sizeof(*entry));
+	*at += sizeof(*entry);
+	*key = bytes_of(d->window.data + *at, entry->key_size);
+	*at += entry->key_size;
+	return 1;
+}
+
+static mode_t type_of(enum node_kind kind)
+{
+	switch (kind) {
+	case NODE_TABLE:
+	case NODE_ROW:
+	case NODE_FAMILY:
+	case NODE_COLUMN:
+	case NODE_SCHEMA_FAMILY:
+	case NODE_AT_ROW:
+	case NODE_AT_FAMILY:
+		return S_IFDIR;
+	case NODE_SCAN_LINK:
+	case NODE_SCAN_SEGMENT:
+		return S_IFLNK;
+	default:
+		return S_IFREG;
+	}
+}
+
+/* A reply under construction. */
+struct reply {
+	fuse_req_t req;
+	char *data;
+	size_t size, used;
+	bool plus;
+};
+
+/* false if it is full. */
+static bool add(struct reply *r, const char *name,
+		const struct fuse_entry_param *e, uint64_t cookie)
+{
+	char *at = r->data + r->used;
+	size_t left = r->size - r->used;
+	size_t n = r->plus ? fuse_add_direntry_plus(r->req, at, left, name, e,
+						    (off_t)cookie)
+			   : fuse_add_direntry(r->req, at, left, name, &e->attr,
+					       (off_t)cookie);
+
+	if (n > left)
+		return false;
+	r->used += n;
+	return true;
+}
+
+static bool add_dot(struct dir *d, struct reply *r, uint64_t ordinal)
+{
+	struct fuse_entry_param e;
+
+	memset(&e, 0, sizeof(e));
+	e.attr.st_ino = ordinal ? d->parent_ino : d->ino;
+	e.attr.st_mode = S_IFDIR;
+	return add(r, ordinal ? ".." : ".", &e, ordinal + 1);
+}
+
+/*
+ * For readdirplus: a node for the entry. What the scan has seen holds only if
+ * nothing was changed since; else the store is asked again. If that finds
+ * nothing, or fails, the entry stays a name.
+ */
+static void enter(struct fs *fs, struct dir *d,
+		  const struct window_entry *entry, struct bytes key,
+		  struct fuse_entry_param *e)
+{
+	if (!node_is_data(d->node))
+		return;
+	/* Of rows and families the scan has not seen the newest change. */
+	if (d->node->kind != NODE_TABLE && d->node->kind != NODE_ROW &&
+	    entry->info.seq > 0 && d->changes == fs->changes &&
+	    lookup_listed(fs, d->node, key, &entry->info, e) == 0)
+		return;
+	if (lookup_child(fs, d->node, key, e) != 1)
+		e->ino = 0;
+}
+
+/* 1 if it was added, 0 if it does not fit, or an error. */
+static int add_entry(struct fs *fs, struct dir *d, struct reply *r,
+		     const struct window_entry *entry, struct bytes key,
+		     uint64_t ordinal)
+{
+	struct fuse_entry_param e;
+	uint64_t ino = ino_of_child(d->ino, entry->kind, key);
+	int err;
+
+	buf_reset(&d->name);
+	if (entry->kind == NODE_VERSION || listing_is_fixed(entry->kind))
+		err = buf_add_bytes(&d->name, key);
+	else
+		err = name_encode(d->level, key, &d->name);
+	if (!err)
+		err = buf_terminate(&d->name);
+	if (err)
+		return err;
+	memset(&e, 0, sizeof(e));
+	e.attr.st_mode = type_of(entry->kind);
+	if (listing_is_fixed(entry->kind))
+		e.attr.st_mode = listing_fixed_type(entry->kind, key);
+	if (r->plus && ordinal < PLUS_MAX &&
+	    fuse_add_direntry_plus(r->req, NULL, 0, (char *)d->name.data, &e,
+				   0) <= r->size - r->used)
+		enter(fs, d, entry, key, &e);
+	if (!e.ino) {
+		mode_t type =
+			e.attr.st_mode ? e.attr.st_mode : type_of(entry->kind);
+
+		memset(&e, 0, sizeof(e));
+		e.attr.st_mode = type;
+		e.attr.st_ino = ino;
+	}
+	return add(r, (char *)d->name.data, &e, ordinal + 3);
+}
+
+static int fill(struct fs *fs, struct dir *d, struct reply *r, uint64_t offset)
+{
+	struct window_entry entry;
+	struct bytes key = BYTES_NONE;
+	size_t at = 0;
+	int err = 0;
+
+	if ((offset == 0 || !d->listing) && (err = begin(fs, d)) < 0)
+		return err;
+	for (; offset < 2; offset++)
+		if (!add_dot(d, r, offset))
+			return 0;
+	offset -= 2;
+	err = place_window(d, offset);
+	while (err == 0) {
+		err = take(d, &at, &entry, &key);
+		if (err != 1)
+			break;
+		err = add_entry(fs, d, r, &entry, key, offset++) == 1 ? 0 : 1;
+	}
+	if (err >= 0 || r->used == 0)
+		return err < 0 ? err : 0;
+	/* An error after some entries is answered to the next call, when the
+	 * reason is no longer known. */
+	fs_log_error(fs, d->node, NULL, err);
+	return 0;
+}
+
+void dir_reply(struct fs *fs, struct dir *d, fuse_req_t req, uint64_t offset,
+	       size_t size, bool plus)
+{
+	char room[REPLY_SIZE_USUAL];
+	struct reply r = {
+		.req = req,
+		.data = size > sizeof(room) ? malloc(size) : room,
+		.size = size,
+		.plus = plus,
+	};
+	int err = r.data ? 0 : -ENOMEM;
+
+	/* What a query's next row is may take long to find. */
+	if (d->node->kind == NODE_SCAN_ROWS ||
+	    d->node->kind == NODE_SCAN_SEGMENTS || node_is_past(d->node))
+		loop_hand_over();
+	pthread_mutex_lock(&d->lock);
+	if (!err)
+		err = fill(fs, d, &r, offset);
+	pthread_mutex_unlock(&d->lock);
+	/* With the reply d may be closed by another thread. */
+	if (err)
+		fs_reply_error(fs, req, d->node, NULL, err);
+	else
+		fuse_reply_buf(req, r.data, r.used);
+	if (r.data != room)
+		free(r.data);
+}

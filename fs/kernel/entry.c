@@ -1,0 +1,33 @@
+#include "fs/control/ctl.h"
+#include "fs/kernel/entry.h"
+#include "fs/tree/attr.h"
+#include "fs/tree/lookup.h"
+
+int entry_lookup(struct fs *fs, struct node *directory, struct bytes name,
+		 struct fuse_entry_param *e)
+{
+	struct buf key = BUF_INIT;
+	int found;
+
+	lookup_missing(fs, e);
+	if (!node_is_data(directory))
+		return ctl_lookup(fs, directory, name, e);
+	if (name.data[0] == '.') {
+		found = ctl_lookup(fs, directory, name, e);
+		/* Only cells may have names with a dot. */
+		if (found || directory->kind != NODE_FAMILY)
+			return found;
+	}
+	found = lookup_key(fs, directory, lookup_level(directory), name, &key);
+	if (found == 1)
+		found = lookup_child(fs, directory, buf_bytes(&key), e);
+	buf_release(&key);
+	return found;
+}
+
+int entry_attr(struct fs *fs, struct node *node, struct stat *st,
+	       double *timeout)
+{
+	return node_is_data(node) ? attr_node(fs, node, st, timeout)
+				  : ctl_attr(fs, node, st, timeout);
+}

@@ -1,0 +1,276 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "fs/cells/loop.h"
+#include "fs/cells/space.h"
+#include "fs/control/ctl.h"
+#include "fs/kernel/entry.h"
+#include "fs/kernel/file.h"
+#include "fs/open/commit.h"
+#include "fs/open/draft.h"
+#include "fs/tree/lookup.h"
+#include "fs/tree/tree.h"
+
+/* What fi->fh points to: one of the two. */
+struct handle {
+	struct draft *draft;
+	enum draft_mode mode;
+	struct ctl_file *ctl;
+};
+
+static struct handle *handle_of(const struct fuse_file_info *fi)
+{
+	return (struct handle *)(uintptr_t)fi->fh;
+}
+
+static struct fs *enter(fuse_req_t req)
+{
+	struct fs *fs = fs_of(req);
+
+	err_clear();
+	loop_begin(req);
+	atomic_fetch_add_explicit(&fs->requests, 1, memory_order_relaxed);
+	return fs;
+}
+
+static void close_handle(struct fs *fs, struct handle *h)
+{
+	if (h->draft)
+		draft_close(fs, h->draft, h->mode);
+	if (h->ctl)
+		ctl_close(fs, h->ctl);
+	free(h);
+}
+
+static enum draft_mode mode_of(int flags)
+{
+	if (flags & O_TRUNC)
+		return DRAFT_TRUNCATE;
+	return (flags & O_ACCMODE) == O_RDONLY ? DRAFT_READ : DRAFT_WRITE;
+}
+
+static int open_node(struct fs *fs, struct node *node,
+		     struct fuse_file_info *fi)
+{
+	struct handle *h = calloc(1, sizeof(*h));
+	int err = 0;
+
+	if (!h)
+		return -ENOMEM;
+	h->mode = mode_of(fi->flags);
+	if (node->kind == NODE_CELL)
+		err = draft_open(fs, node, h->mode, &h->draft);
+	if (node->kind == NODE_CELL && err <= 0) {
+		if (!err && h->mode == DRAFT_TRUNCATE)
+			fs_changed(fs);
+		/* A change that the kernel does not see makes a new node, so
+		 * the pages of this one stay true. */
+		fi->keep_cache = 1;
+		fi->noflush = h->mode == DRAFT_READ;
+	} else {
+		err = ctl_open(fs, node, fi->flags, &h->ctl);
+		fi->direct_io = node->kind != NODE_VERSION &&
+				node->kind != NODE_AT_CELL;
+	}
+	if (err)
+		free(h);
+	else
+		fi->fh = (uint64_t)(uintptr_t)h;
+	return err;
+}
+
+void file_on_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct fs *fs = enter(req);
+	struct node *node = node_of(&fs->nodes, ino);
+	int err = open_node(fs, node, fi);
+
+	if (err)
+		fs_reply_error(fs, req, node, NULL, err);
+	else if (fuse_reply_open(req, fi) < 0)
+		close_handle(fs, handle_of(fi));
+}
+
+/* The file that another request made meanwhile, or a new one. */
+static int create_or_open(struct fs *fs, struct node *directory,
+			  const char *name, mode_t mode,
+			  struct fuse_file_info *fi, struct fuse_entry_param *e)
+{
+	struct handle *h;
+	struct node *node;
+	int err;
+
+	h = calloc(1, sizeof(*h));
+	if (!h)
+		return -ENOMEM;
+	h->mode = DRAFT_CREATE;
+	err = tree_create(fs, directory, bytes_string(name), mode, &node,
+			  &h->draft);
+	if (!err) {
+		/* Of an aggregate. */
+		if (!h->draft)
+			err = ctl_open(fs, node, fi->flags, &h->ctl);
+		fi->direct_io = !h->draft;
+		if (err)
+			node_put(&fs->nodes, node);
+		else
+			err = lookup_reply(fs, node, e);
+		if (err) {
+			close_handle(fs, h);
+			return err;
+		}
+		fi->keep_cache = 1;
+		fi->fh = (uint64_t)(uintptr_t)h;
+		return 0;
+	}
+	free(h);
+	if (err != -EEXIST || fi->flags & O_EXCL)
+		return err;
+	err = entry_lookup(fs, directory, bytes_string(name), e);
+	if (err != 1)
+		return err ? err : -ENOENT;
+	node = node_of(&fs->nodes, e->ino);
+	err = open_node(fs, node, fi);
+	if (err)
+		node_forget(&fs->nodes, node, 1);
+	return err;
+}
+
+void file_on_create(fuse_req_t req, fuse_ino_t parent, const char *name,
+		    mode_t mode, struct fuse_file_info *fi)
+{
+	struct fs *fs = enter(req);
+	struct node *directory = node_of(&fs->nodes, parent);
+	struct fuse_entry_param e;
+	int err = create_or_open(fs, directory, name, mode, fi, &e);
+
+	if (err) {
+		fs_reply_error(fs, req, directory, name, err);
+	} else if (fuse_reply_create(req, &e, fi) < 0) {
+		close_handle(fs, handle_of(fi));
+		node_forget(&fs->nodes, node_of(&fs->nodes, e.ino), 1);
+	}
+}
+
+static void read_ctl(struct fs *fs, fuse_req_t req, struct ctl_file *f,
+		     uint64_t offset, size_t size)
+{
+	struct buf out = BUF_INIT;
+	int err = -EBADF;
+
+	loop_hand_over();
+	pthread_mutex_lock(&f->lock);
+	if (f->ops->read)
+		err = f->ops->read(fs, f, offset, size, &out);
+	pthread_mutex_unlock(&f->lock);
+	if (err)
+		fs_reply_error(fs, req, f->node, NULL, err);
+	else
+		fuse_reply_buf(req, (char *)out.data, out.size);
+	buf_release(&out);
+}
+
+void file_on_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
+		  struct fuse_file_info *fi)
+{
+	struct fs *fs = enter(req);
+	struct handle *h = handle_of(fi);
+
+	(void)ino;
+	if (h->draft)
+		draft_reply(fs, h->draft, req, (uint64_t)offset, size);
+	else
+		read_ctl(fs, req, h->ctl, (uint64_t)offset, size);
+}
+
+void file_on_write(fuse_req_t req, fuse_ino_t ino, const char *data,
+		   size_t size, off_t offset, struct fuse_file_info *fi)
+{
+	struct fs *fs = enter(req);
+	struct handle *h = handle_of(fi);
+	struct ctl_file *f = h->ctl;
+	struct bytes bytes = bytes_of(data, size);
+	/* A page of a mapping has its place, whatever the file's flags. */
+	bool append = fi->flags & O_APPEND && !fi->writepage;
+	ssize_t taken = -EBADF;
+
+	if (f && f->ops->write) {
+		loop_hand_over();
+		pthread_mutex_lock(&f->lock);
+		taken = f->ops->write(fs, f, bytes, (uint64_t)offset);
+		pthread_mutex_unlock(&f->lock);
+	} else if (h->draft) {
+		taken = fs_check_space(fs);
+		if (!taken)
+			taken = draft_write(h->draft, bytes, (uint64_t)offset,
+					    append);
+		taken = taken ? taken : (ssize_t)size;
+		fs_changed(fs);
+	}
+	if (taken < 0)
+		fs_reply_error(fs, req, node_of(&fs->nodes, ino), NULL,
+			       (int)taken);
+	else
+		fuse_reply_write(req, (size_t)taken);
+}
+
+int file_truncate(struct fuse_file_info *fi, uint64_t size)
+{
+	struct handle *h = handle_of(fi);
+
+	return h->draft ? draft_truncate(h->draft, size) : 0;
+}
+
+static int flush_ctl(struct fs *fs, struct ctl_file *f,
+		     int (*flush)(struct fs *fs, struct ctl_file *f))
+{
+	int err = 0;
+
+	loop_hand_over();
+	pthread_mutex_lock(&f->lock);
+	if (flush)
+		err = flush(fs, f);
+	pthread_mutex_unlock(&f->lock);
+	return err;
+}
+
+void file_on_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct fs *fs = enter(req);
+	struct handle *h = handle_of(fi);
+	int err = 0;
+
+	if (fs->options->sync)
+		loop_hand_over();
+	if (h->ctl)
+		err = flush_ctl(fs, h->ctl, h->ctl->ops->flush);
+	else if (h->mode != DRAFT_READ)
+		err = draft_flush(fs, h->draft, false);
+	fs_reply_error(fs, req, node_of(&fs->nodes, ino), NULL, err);
+}
+
+void file_on_fsync(fuse_req_t req, fuse_ino_t ino, int datasync,
+		   struct fuse_file_info *fi)
+{
+	struct fs *fs = enter(req);
+	struct handle *h = handle_of(fi);
+	int err;
+
+	(void)datasync;
+	loop_hand_over();
+	if (h->ctl)
+		err = flush_ctl(fs, h->ctl, h->ctl->ops->sync);
+	else
+		err = draft_flush(fs, h->draft, true);
+	fs_reply_error(fs, req, node_of(&fs->nodes, ino), NULL, err);
+}
+
+void file_on_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct fs *fs = enter(req);
+
+	(void)ino;
+	close_handle(fs, handle_of(fi));
+	fuse_reply_err(req, 0);
+}

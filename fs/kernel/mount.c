@@ -1,0 +1,365 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <malloc.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <systemd/sd-daemon.h>
+#include <unistd.h>
+
+#include "fs/cells/loop.h"
+#include "fs/cells/pin.h"
+#include "fs/cells/prune.h"
+#include "fs/cells/seen.h"
+#include "fs/control/ctl_import.h"
+#include "fs/open/draft.h"
+#include "store/text/value/gcpolicy.h"
+
+extern char **environ;
+
+/* Tells on standard error why there is no mount, and returns err. */
+static int refuse(const struct mount_options *o, int err)
+{
+	const char *detail = err_detail();
+
+	fprintf(stderr, "tabletfs: cannot mount %s at %s: %s%s%s\n", o->store,
+		o->mount_point, err_text(err), *detail ? ": " : "", detail);
+	return err;
+}
+
+static int run_fusermount(const char *mount_point)
+{
+	char program[] = "fusermount3", unmount[] = "-u", lazy[] = "-z",
+	     end[] = "--", path[PATH_MAX];
+	char *words[] = { program, unmount, lazy, end, path, NULL };
+	pid_t pid;
+	int status;
+
+	snprintf(path, sizeof(path), "%s", mount_point);
+	if (posix_spawnp(&pid, program, NULL, NULL, words, environ))
+		return -errno;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
+}
+
+/* The mount point must be a directory where nothing is mounted; what a daemon
+ * that died left there is unmounted. */
+static int check_mount_point(const char *path)
+{
+	struct statx st;
+
+	if (statx(AT_FDCWD, path, AT_NO_AUTOMOUNT, STATX_TYPE, &st)) {
+		if (errno != ENOTCONN)
+			return fail(errno, "%s", path);
+		if (run_fusermount(path) ||
+		    statx(AT_FDCWD, path, 0, STATX_TYPE, &st))
+			return fail(ERR_mount_point,
+				    "a stale mount cannot be removed");
+	}
+	if (!S_ISDIR(st.stx_mode))
+		return fail(ENOTDIR, "%s", path);
+	if (st.stx_attributes & STATX_ATTR_MOUNT_ROOT)
+		return fail(EBUSY, "something is mounted there");
+	return 0;
+}
+
+static bool is_inside(const char *path, const char *directory)
+{
+	size_t n = strlen(directory);
+
+	if (!strcmp(directory, "/"))
+		return true;
+	return !strncmp(path, directory, n) &&
+	       (path[n] == '/' || path[n] == '\0');
+}
+
+/* The absolute path of a store that may not exist yet. */
+static int resolve_store(const char *path, char *out)
+{
+	char parent[PATH_MAX];
+	const char *name;
+	size_t n = strlen(path);
+
+	if (realpath(path, out))
+		return 0;
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	name = memrchr(path, '/', n);
+	name = name ? name + 1 : path;
+	snprintf(parent, sizeof(parent), "%.*s", (int)(name - path), path);
+	if (errno != ENOENT || !realpath(*parent ? parent : ".", out))
+		return fail(errno, "%s", path);
+	n = (size_t)(path + n - name);
+	if (strlen(out) + n + 2 > PATH_MAX)
+		return fail(ENAMETOOLONG, "%s", path);
+	snprintf(out + strlen(out), n + 2, "/%s", name);
+	return 0;
+}
+
+/* Absolute paths, checked against each other. */
+static int resolve(const struct mount_options *o, char *store,
+		   char *mount_point)
+{
+	int err = check_mount_point(o->mount_point);
+
+	if (err)
+		return err;
+	if (!realpath(o->mount_point, mount_point))
+		return fail(errno, "%s", o->mount_point);
+	err = resolve_store(o->store, store);
+	if (err)
+		return err;
+	if (is_inside(store, mount_point))
+		return fail(ERR_mount_point, "the store lies inside it");
+	if (is_inside(mount_point, store))
+		return fail(ERR_mount_point, "it lies inside the store");
+	return 0;
+}
+
+static int open_store(const struct mount_options *o, const char *store,
+		      const char *mount_point, struct store **out)
+{
+	struct store_options so;
+	struct buf holder = BUF_INIT;
+	int err;
+
+	store_options_init(&so);
+	so.create = true;
+	so.background = true;
+	so.sync_interval_ms = o->commit_seconds * 1000;
+	if (o->memory_size > 0)
+		store_options_memory(&so, o->memory_size);
+	err = buf_printf(&holder, "pid %d, mounted at %s", (int)getpid(),
+			 mount_point);
+	if (!err)
+		err = buf_terminate(&holder);
+	if (!err) {
+		so.holder = (char *)holder.data;
+		err = store_open(store, &so, out);
+	}
+	buf_release(&holder);
+	return err;
+}
+
+/* "-o" and its argument; commas in the store's path end no option. */
+static int session_arguments(const struct mount_options *o, const char *store,
+			     struct buf *out)
+{
+	const char *c;
+	int err = buf_add_string(out, "subtype=tabletfs,fsname=");
+
+	for (c = store; *c && !err; c++) {
+		if (*c == ',' || *c == '\\')
+			err = buf_add_byte(out, '\\');
+		if (!err)
+			err = buf_add_byte(out, (uint8_t)*c);
+	}
+	if (!err && o->allow_other)
+		err = buf_add_string(out, ",allow_other,default_permissions");
+	if (!err && o->read_only)
+		err = buf_add_string(out, ",ro");
+	return err ? err : buf_terminate(out);
+}
+
+static int open_session(struct fs *fs, const char *store)
+{
+	struct buf arguments = BUF_INIT;
+	char program[] = "tabletfs", option[] = "-o";
+	char *words[] = { program, option, NULL, NULL };
+	struct fuse_args args = FUSE_ARGS_INIT(3, words);
+	int err = session_arguments(fs->options, store, &arguments);
+
+	if (!err) {
+		words[2] = (char *)arguments.data;
+		fs->session =
+			fuse_session_new(&args, &fs_ops, sizeof(fs_ops), fs);
+		if (!fs->session)
+			err = fail(EIO, "libfuse gives no session");
+	}
+	fuse_opt_free_args(&args);
+	buf_release(&arguments);
+	return err;
+}
+
+int fs_init(struct fs *fs, const struct mount_options *o, struct store *s)
+{
+	int err;
+
+	memset(fs, 0, sizeof(*fs));
+	fs->options = o;
+	fs->store = s;
+	fs->ready_fd = -1;
+	fs->uid = getuid();
+	fs->gid = getgid();
+	fs->start_us = fs_now();
+	fs->has_epochs = true;
+	err = gc_policy_parse(bytes_string(o->gc), &fs->gc);
+	if (err)
+		return err;
+	err = nodes_init(&fs->nodes);
+	if (err)
+		goto free_policy;
+	err = imports_new(&fs->imports);
+	if (err)
+		goto free_nodes;
+	err = seen_new(&fs->seen);
+	if (err)
+		goto free_imports;
+	fs->nodes.root->timestamp_us = fs->start_us;
+	errors_init(&fs->errors);
+	pins_init(&fs->pins);
+	pthread_rwlock_init(&fs->tree, NULL);
+	return 0;
+
+free_imports:
+	imports_free(fs->imports);
+free_nodes:
+	nodes_release(&fs->nodes);
+free_policy:
+	gc_policy_free(fs->gc);
+	return err;
+}
+
+void fs_release(struct fs *fs)
+{
+	drafts_release(fs);
+	pins_release(fs);
+	nodes_release(&fs->nodes);
+	imports_free(fs->imports);
+	seen_free(fs->seen);
+	errors_release(&fs->errors);
+	pthread_rwlock_destroy(&fs->tree);
+	gc_policy_free(fs->gc);
+}
+
+static void tick(void *context)
+{
+	struct fs *fs = context;
+
+	pins_sweep(fs, fs_now());
+}
+
+static int serve_session(struct fs *fs, const sigset_t *ending,
+			 const char *mount_point)
+{
+	int err;
+
+	if (fuse_session_mount(fs->session, mount_point))
+		return fail(EIO, "the kernel refuses the mount");
+	err = device_use(fs->session);
+	if (err)
+		goto unmount;
+	sd_notifyf(0, "STATUS=%s is served at %s", fs->options->store,
+		   mount_point);
+	err = loop_serve(fs->session, ending, &fs->metrics, tick, fs);
+	prune_stop(fs);
+	if (err)
+		err = fail(-err, "the session broke");
+	sd_notify(0, "STOPPING=1");
+	if (fs_commit_all(fs, true) && !err)
+		err = fail(EIO, "some files could not be committed");
+unmount:
+	fuse_session_unmount(fs->session);
+	return err;
+}
+
+/* All of a mount's life, in the process that serves it. */
+static int serve(const struct mount_options *o, const char *store_path,
+		 const char *mount_point, int ready_fd)
+{
+	struct store *store;
+	struct fs fs;
+	sigset_t ending;
+	int err, failed;
+
+	/* The store's threads must not take what ends the mount. */
+	sigemptyset(&ending);
+	sigaddset(&ending, SIGTERM);
+	sigaddset(&ending, SIGINT);
+	sigaddset(&ending, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &ending, NULL);
+	umask(0);
+	/* Each thread's own heap would keep what it had at most: requests are
+	 * answered by several, each for a while. */
+	mallopt(M_ARENA_MAX, 1);
+	err = open_store(o, store_path, mount_point, &store);
+	if (err)
+		return err;
+	err = fs_init(&fs, o, store);
+	if (err)
+		goto close_store;
+	fs.ready_fd = ready_fd;
+	err = open_session(&fs, store_path);
+	if (!err) {
+		err = serve_session(&fs, &ending, mount_point);
+		fuse_session_destroy(fs.session);
+	}
+	fs_release(&fs);
+close_store:
+	failed = store_close(store);
+	return err ? err : failed;
+}
+
+/* The daemon: reports over the pipe, once served or failed. */
+static void serve_in_background(const struct mount_options *o,
+				const char *store, const char *mount_point,
+				int ready_fd)
+{
+	int null, err;
+
+	setsid();
+	if (chdir("/"))
+		_exit(1);
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (null >= 0) {
+		dup2(null, 0);
+		dup2(null, 1);
+	}
+	err = serve(o, store, mount_point, ready_fd);
+	if (err) {
+		refuse(o, err);
+		/* Fails if it was told that all is well before. */
+		(void)!write(ready_fd, &err, sizeof(err));
+	}
+	_exit(err ? 1 : 0);
+}
+
+static int daemonize(const struct mount_options *o, const char *store,
+		     const char *mount_point)
+{
+	int ends[2], status = -EIO;
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return refuse(o, fail(errno, "pipe"));
+	fflush(NULL);
+	pid = fork();
+	if (pid < 0)
+		return refuse(o, fail(errno, "fork"));
+	if (pid == 0) {
+		close(ends[0]);
+		serve_in_background(o, store, mount_point, ends[1]);
+	}
+	close(ends[1]);
+	while (read(ends[0], &status, sizeof(status)) < 0 && errno == EINTR)
+		;
+	close(ends[0]);
+	return status;
+}
+
+int mount_serve(const struct mount_options *o)
+{
+	char store[PATH_MAX], mount_point[PATH_MAX];
+	int err = resolve(o, store, mount_point);
+
+	if (err)
+		return refuse(o, err);
+	if (!o->foreground)
+		return daemonize(o, store, mount_point);
+	err = serve(o, store, mount_point, -1);
+	return err ? refuse(o, err) : 0;
+}

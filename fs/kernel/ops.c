@@ -1,0 +1,519 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <systemd/sd-daemon.h>
+#include <unistd.h>
+
+#include "fs/cells/loop.h"
+#include "fs/cells/notify.h"
+#include "fs/cells/prune.h"
+#include "fs/cells/space.h"
+#include "fs/kernel/dir.h"
+#include "fs/kernel/entry.h"
+#include "fs/kernel/file.h"
+#include "fs/kernel/xattr.h"
+#include "fs/open/commit.h"
+#include "fs/open/draft.h"
+#include "fs/query/query.h"
+#include "fs/state/path.h"
+#include "fs/tree/attr.h"
+#include "fs/tree/lookup.h"
+#include "fs/tree/rename.h"
+#include "fs/tree/tree.h"
+
+/*
+ * The request handlers: decode, call, reply exactly once. Those of open files
+ * are in file.c.
+ */
+#define WRITE_SIZE_MAX (1u << 20)
+/* The first kernel interface with epochs, of Linux 6.16. */
+#define EPOCH_MINOR 44
+
+/* Begins a request: whatever went wrong before is not about it. */
+static struct fs *enter(fuse_req_t req)
+{
+	struct fs *fs = fs_of(req);
+
+	err_clear();
+	loop_begin(req);
+	atomic_fetch_add_explicit(&fs->requests, 1, memory_order_relaxed);
+	return fs;
+}
+
+/* Tells whoever started the daemon, whose standard error then is let go. */
+static void tell_ready(struct fs *fs)
+{
+	int status = 0, null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	(void)!write(fs->ready_fd, &status, sizeof(status));
+	close(fs->ready_fd);
+	fs->ready_fd = -1;
+	if (null >= 0) {
+		dup2(null, STDERR_FILENO);
+		close(null);
+	}
+}
+
+static void on_init(void *userdata, struct fuse_conn_info *conn)
+{
+	struct fs *fs = userdata;
+
+	conn->max_write = WRITE_SIZE_MAX;
+	conn->time_gran = 1000;
+	fs->has_epochs = conn->proto_minor >= EPOCH_MINOR;
+	if (conn->proto_minor >= PRUNE_MINOR)
+		prune_start(fs);
+	if (fs->ready_fd >= 0) {
+		tell_ready(fs);
+		return;
+	}
+	sd_notify(0, "READY=1");
+	printf("tabletfs: %s is served at %s\n", fs->options->store,
+	       fs->options->mount_point);
+	fflush(stdout);
+}
+
+static void on_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	struct fs *fs = enter(req);
+	struct node *directory = node_of(&fs->nodes, parent);
+	struct fuse_entry_param e;
+	int err = entry_lookup(fs, directory, bytes_string(name), &e);
+
+	if (err < 0)
+		fs_reply_error(fs, req, directory, name, err);
+	else if (fuse_reply_entry(req, &e) < 0 && e.ino)
+		node_forget(&fs->nodes, node_of(&fs->nodes, e.ino), 1);
+}
+
+static void on_forget(fuse_req_t req, fuse_ino_t ino, uint64_t count)
+{
+	struct fs *fs = fs_of(req);
+
+	node_forget(&fs->nodes, node_of(&fs->nodes, ino), count);
+	fuse_reply_none(req);
+}
+
+static void on_forget_multi(fuse_req_t req, size_t count,
+			    struct fuse_forget_data *forgets)
+{
+	struct fs *fs = fs_of(req);
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		node_forget(&fs->nodes, node_of(&fs->nodes, forgets[i].ino),
+			    forgets[i].nlookup);
+	fuse_reply_none(req);
+}
+
+static void reply_attr(struct fs *fs, fuse_req_t req, struct node *node)
+{
+	struct stat st;
+	double timeout;
+	int err = entry_attr(fs, node, &st, &timeout);
+
+	if (err)
+		fs_reply_error(fs, req, node, NULL, err);
+	else
+		fuse_reply_attr(req, &st, attr_keep(fs, node, timeout));
+}
+
+static void on_getattr(fuse_req_t req, fuse_ino_t ino,
+		       struct fuse_file_info *fi)
+{
+	struct fs *fs = enter(req);
+
+	(void)fi;
+	reply_attr(fs, req, node_of(&fs->nodes, ino));
+}
+
+/* The mode of a cell that is being created: it may become the usual one. */
+static bool set_draft_mode(struct fs *fs, struct node *node,
+			   const struct cell_rules *rules, mode_t mode)
+{
+	struct draft *draft =
+		node->kind == NODE_CELL ? draft_get(fs, node) : NULL;
+	bool is_set = false;
+
+	if (!draft)
+		return false;
+	pthread_mutex_lock(&draft->lock);
+	if (draft->mode && mode == attr_usual_mode(rules)) {
+		draft->mode = 0;
+		is_set = true;
+	}
+	pthread_mutex_unlock(&draft->lock);
+	draft_put(fs, draft);
+	return is_set;
+}
+
+/* Of a table they are kept with it. */
+static int set_table_access(struct fs *fs, struct node *node,
+			    const struct stat *attr, int to_set)
+{
+	struct table_access access = { TABLE_ACCESS_UNSET, TABLE_ACCESS_UNSET,
+				       TABLE_ACCESS_UNSET };
+	int err;
+
+	if (to_set & FUSE_SET_ATTR_MODE)
+		access.mode = attr->st_mode & 07777;
+	if (to_set & FUSE_SET_ATTR_UID)
+		access.uid = attr->st_uid;
+	if (to_set & FUSE_SET_ATTR_GID)
+		access.gid = attr->st_gid;
+	loop_hand_over();
+	err = store_set_access(fs->store, node_name(node), &access);
+	if (!err)
+		fs_changed_outside(fs);
+	return err;
+}
+
+/* Elsewhere owner and mode are the table's, or the mount's: what would change
+ * them is refused. */
+static int set_owner_and_mode(struct fs *fs, struct node *node,
+			      const struct stat *attr, int to_set)
+{
+	struct cell_rules rules = { 0 };
+	struct path path;
+	struct stat st;
+	double timeout;
+	int err;
+
+	if (!(to_set &
+	      (FUSE_SET_ATTR_MODE | FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID)))
+		return 0;
+	if (node_is_past(node))
+		return -EROFS;
+	err = entry_attr(fs, node, &st, &timeout);
+	if (err)
+		return err;
+	if ((!(to_set & FUSE_SET_ATTR_MODE) ||
+	     (attr->st_mode & 07777) == (st.st_mode & 07777)) &&
+	    (!(to_set & FUSE_SET_ATTR_UID) || attr->st_uid == st.st_uid) &&
+	    (!(to_set & FUSE_SET_ATTR_GID) || attr->st_gid == st.st_gid))
+		return 0;
+	if (node->kind == NODE_TABLE)
+		return set_table_access(fs, node, attr, to_set);
+	if (node->kind == NODE_CELL && to_set & FUSE_SET_ATTR_MODE &&
+	    !(to_set & (FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID))) {
+		err = node_path(&fs->nodes, node, &path);
+		if (err)
+			return err;
+		err = cell_rules(fs, &path, &rules);
+		path_release(&path);
+		if (err ||
+		    set_draft_mode(fs, node, &rules, attr->st_mode & 07777))
+			return err;
+	}
+	return fs->options->quiet ? 0 : -EPERM;
+}
+
+static int set_size(struct fs *fs, struct node *node, uint64_t size,
+		    struct fuse_file_info *fi)
+{
+	struct draft *draft;
+	int err;
+
+	if (fi)
+		return file_truncate(fi, size);
+	err = draft_open(fs, node, DRAFT_WRITE, &draft);
+	/* There is nothing to cut from an aggregate. */
+	if (err)
+		return err < 0 ? err : 0;
+	err = draft_truncate(draft, size);
+	if (!err)
+		err = draft_flush(fs, draft, false);
+	draft_close(fs, draft, DRAFT_WRITE);
+	return err;
+}
+
+static int set_time(struct fs *fs, struct node *node, const struct stat *attr,
+		    int to_set)
+{
+	struct draft *draft;
+	uint64_t us = fs_now();
+	int err;
+
+	if (!(to_set & FUSE_SET_ATTR_MTIME_NOW)) {
+		if (attr->st_mtim.tv_sec < 0 ||
+		    attr->st_mtim.tv_sec > INT64_MAX / 1000000 - 1)
+			return fail(EINVAL, "a timestamp is from 1970 on");
+		us = (uint64_t)attr->st_mtim.tv_sec * 1000000 +
+		     (uint64_t)attr->st_mtim.tv_nsec / 1000;
+	}
+	err = draft_open(fs, node, DRAFT_STAMP, &draft);
+	if (err)
+		return err;
+	err = draft_stamp(fs, draft, us);
+	draft_close(fs, draft, DRAFT_STAMP);
+	return err;
+}
+
+static void on_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr,
+		       int to_set, struct fuse_file_info *fi)
+{
+	struct fs *fs = enter(req);
+	struct node *node = node_of(&fs->nodes, ino);
+	int err = set_owner_and_mode(fs, node, attr, to_set);
+
+	/* A path's truncate opens nothing that could refuse it. */
+	if (!err && to_set & (FUSE_SET_ATTR_SIZE | FUSE_SET_ATTR_MTIME))
+		err = node_is_past(node)           ? -EROFS
+		      : node->kind == NODE_VERSION ? -EACCES
+						   : 0;
+	if (!err && node->kind == NODE_CELL && to_set & FUSE_SET_ATTR_SIZE)
+		err = set_size(fs, node, (uint64_t)attr->st_size, fi);
+	if (!err && node->kind == NODE_CELL && to_set & FUSE_SET_ATTR_MTIME)
+		err = set_time(fs, node, attr, to_set);
+	if (err)
+		fs_reply_error(fs, req, node, NULL, err);
+	else
+		reply_attr(fs, req, node);
+}
+
+/* Ends a request that made name. */
+static void reply_made(struct fs *fs, fuse_req_t req, struct node *directory,
+		       const char *name, int err)
+{
+	struct fuse_entry_param e;
+
+	if (!err) {
+		err = entry_lookup(fs, directory, bytes_string(name), &e);
+		err = err == 1 ? 0 : err ? err : -ENOENT;
+	}
+	if (err)
+		fs_reply_error(fs, req, directory, name, err);
+	else if (fuse_reply_entry(req, &e) < 0)
+		node_forget(&fs->nodes, node_of(&fs->nodes, e.ino), 1);
+}
+
+static void on_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name,
+		     mode_t mode)
+{
+	struct fs *fs = enter(req);
+	struct node *directory = node_of(&fs->nodes, parent);
+
+	(void)mode;
+	reply_made(fs, req, directory, name,
+		   tree_mkdir(fs, directory, bytes_string(name)));
+}
+
+static void on_mknod(fuse_req_t req, fuse_ino_t parent, const char *name,
+		     mode_t mode, dev_t device)
+{
+	struct fs *fs = enter(req);
+	struct node *directory = node_of(&fs->nodes, parent), *node;
+	struct draft *draft;
+	int err = S_ISREG(mode) ? 0 : -EPERM;
+
+	(void)device;
+	if (!err)
+		err = tree_create(fs, directory, bytes_string(name), mode,
+				  &node, &draft);
+	if (!err && !draft) {
+		node_detach(&fs->nodes, node);
+		node_put(&fs->nodes, node);
+		err = fail(EPERM, "an aggregate begins with its first number");
+	} else if (!err) {
+		err = draft_flush(fs, draft, false);
+		draft_close(fs, draft, DRAFT_CREATE);
+		node_put(&fs->nodes, node);
+	}
+	reply_made(fs, req, directory, name, err);
+}
+
+static void on_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	struct fs *fs = enter(req);
+	struct node *directory = node_of(&fs->nodes, parent);
+
+	fs_reply_error(fs, req, directory, name,
+		       tree_unlink(fs, directory, bytes_string(name)));
+}
+
+static void on_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	struct fs *fs = enter(req);
+	struct node *directory = node_of(&fs->nodes, parent);
+
+	fs_reply_error(fs, req, directory, name,
+		       tree_rmdir(fs, directory, bytes_string(name)));
+}
+
+static void on_rename(fuse_req_t req, fuse_ino_t parent, const char *name,
+		      fuse_ino_t to_parent, const char *to_name,
+		      unsigned int flags)
+{
+	struct fs *fs = enter(req);
+	struct node *directory = node_of(&fs->nodes, parent);
+	struct node *to = node_of(&fs->nodes, to_parent);
+
+	fs_reply_error(fs, req, directory, name,
+		       tree_rename(fs, directory, bytes_string(name), to,
+				   bytes_string(to_name), flags));
+}
+
+static void on_symlink(fuse_req_t req, const char *target, fuse_ino_t parent,
+		       const char *name)
+{
+	(void)target;
+	(void)parent;
+	(void)name;
+	fuse_reply_err(req, EPERM);
+}
+
+static void on_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent,
+		    const char *name)
+{
+	(void)ino;
+	(void)parent;
+	(void)name;
+	fuse_reply_err(req, EPERM);
+}
+
+static void on_readlink(fuse_req_t req, fuse_ino_t ino)
+{
+	struct fs *fs = enter(req);
+	struct node *node = node_of(&fs->nodes, ino);
+	struct buf target = BUF_INIT;
+	size_t depth = query_depth(fs, node->parent);
+	int err = 0;
+
+	if (node->kind == NODE_SCAN_SEGMENT) {
+		depth = 0;
+		err = query_link(fs, node->parent, node_name(node), &target);
+	}
+	while (!err && depth-- > 0)
+		err = buf_add_string(&target, "../");
+	if (!err && node->kind == NODE_SCAN_LINK)
+		err = name_encode(NAME_ROW, node_name(node), &target);
+	if (!err)
+		err = buf_terminate(&target);
+	if (err)
+		fs_reply_error(fs, req, node, NULL, err);
+	else
+		fuse_reply_readlink(req, (char *)target.data);
+	buf_release(&target);
+}
+
+/* Whether the kernel may cache the directory's list. */
+static bool can_cache_list(struct fs *fs, struct node *node)
+{
+	struct cell_rules rules = { 0 };
+	struct path path;
+	bool can;
+
+	if (!node_is_data(node) || !fs->has_epochs)
+		return false;
+	if (node->kind == NODE_ROOT)
+		return true;
+	if (node_path(&fs->nodes, node, &path))
+		return false;
+	can = cell_rules(fs, &path, &rules) == 0 && !rules.expires;
+	path_release(&path);
+	return can;
+}
+
+static void on_opendir(fuse_req_t req, fuse_ino_t ino,
+		       struct fuse_file_info *fi)
+{
+	struct fs *fs = enter(req);
+	struct node *node = node_of(&fs->nodes, ino);
+	uint64_t outside = fs->outside;
+	struct dir *d;
+	int err = dir_open(fs, node, &d);
+
+	if (err) {
+		fs_reply_error(fs, req, node, NULL, err);
+		return;
+	}
+	fi->fh = (uint64_t)(uintptr_t)d;
+	if (can_cache_list(fs, node)) {
+		/* What was cached holds if nothing changed unseen since. */
+		fi->cache_readdir = 1;
+		fi->keep_cache = node->listed == outside;
+		node->listed = outside;
+	}
+	if (fuse_reply_open(req, fi) < 0)
+		dir_close(fs, d);
+}
+
+static void on_readdir(fuse_req_t req, fuse_ino_t ino, size_t size,
+		       off_t offset, struct fuse_file_info *fi)
+{
+	(void)ino;
+	dir_reply(enter(req), (struct dir *)(uintptr_t)fi->fh, req,
+		  (uint64_t)offset, size, false);
+}
+
+static void on_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size,
+			   off_t offset, struct fuse_file_info *fi)
+{
+	(void)ino;
+	dir_reply(enter(req), (struct dir *)(uintptr_t)fi->fh, req,
+		  (uint64_t)offset, size, true);
+}
+
+static void on_releasedir(fuse_req_t req, fuse_ino_t ino,
+			  struct fuse_file_info *fi)
+{
+	(void)ino;
+	dir_close(fs_of(req), (struct dir *)(uintptr_t)fi->fh);
+	fuse_reply_err(req, 0);
+}
+
+static void on_fsyncdir(fuse_req_t req, fuse_ino_t ino, int datasync,
+			struct fuse_file_info *fi)
+{
+	struct fs *fs = enter(req);
+
+	(void)datasync;
+	(void)fi;
+	loop_hand_over();
+	fs_reply_error(fs, req, node_of(&fs->nodes, ino), NULL,
+		       fs_commit_all(fs, true));
+}
+
+static void on_statfs(fuse_req_t req, fuse_ino_t ino)
+{
+	struct fs *fs = enter(req);
+	struct statvfs st;
+	int err = fs_space(fs, &st);
+
+	if (err)
+		fs_reply_error(fs, req, node_of(&fs->nodes, ino), NULL, err);
+	else
+		fuse_reply_statfs(req, &st);
+}
+
+const struct fuse_lowlevel_ops fs_ops = {
+	.init = on_init,
+	.lookup = on_lookup,
+	.forget = on_forget,
+	.forget_multi = on_forget_multi,
+	.getattr = on_getattr,
+	.setattr = on_setattr,
+	.mkdir = on_mkdir,
+	.mknod = on_mknod,
+	.unlink = on_unlink,
+	.rmdir = on_rmdir,
+	.rename = on_rename,
+	.symlink = on_symlink,
+	.link = on_link,
+	.readlink = on_readlink,
+	.create = file_on_create,
+	.open = file_on_open,
+	.read = file_on_read,
+	.write = file_on_write,
+	.flush = file_on_flush,
+	.fsync = file_on_fsync,
+	.release = file_on_release,
+	.opendir = on_opendir,
+	.readdir = on_readdir,
+	.readdirplus = on_readdirplus,
+	.releasedir = on_releasedir,
+	.fsyncdir = on_fsyncdir,
+	.statfs = on_statfs,
+	.getxattr = xattr_on_get,
+	.listxattr = xattr_on_list,
+};

@@ -1,0 +1,131 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "fs/kernel/mount.h"
+#include "fs/kernel/options.h"
+
+void mount_options_init(struct mount_options *o)
+{
+	memset(o, 0, sizeof(*o));
+	o->commit_seconds = 1;
+	o->gc = "maxversions=10";
+	o->delimiter = "#";
+}
+
+struct flag {
+	const char *name;
+	size_t offset; /* of a bool in struct mount_options */
+};
+
+static const struct flag flags[] = {
+	{ "quiet", offsetof(struct mount_options, quiet) },
+	{ "showctl", offsetof(struct mount_options, show_control) },
+	{ "strictschema", offsetof(struct mount_options, strict_schema) },
+	{ "xattr", offsetof(struct mount_options, xattr) },
+	{ "sync", offsetof(struct mount_options, sync) },
+	{ "allow_other", offsetof(struct mount_options, allow_other) },
+	{ "ro", offsetof(struct mount_options, read_only) },
+};
+
+/* Words of mount(8) and fstab that change nothing here. */
+static const char *const ignored[] = {
+	"rw",       "defaults", "auto",    "noauto",     "user",
+	"users",    "nouser",   "nofail",  "dev",        "nodev",
+	"suid",     "nosuid",   "exec",    "noexec",     "async",
+	"relatime", "noatime",  "_netdev", "nodiratime",
+};
+
+static int parse_number(const char *word, const char *text, uint64_t *out)
+{
+	static const char units[] = "KMGT";
+	char *end;
+	const char *unit;
+	unsigned long long n = strtoull(text, &end, 10);
+
+	unit = *end ? strchr(units, *end) : NULL;
+	if (unit) {
+		n <<= 10 * (unit - units + 1);
+		end++;
+	}
+	if (end == text || *end || *text == '-')
+		return fail(ERR_bad_argument, "%s=%s: not a number", word,
+			    text);
+	*out = n;
+	return 0;
+}
+
+static int parse_value(struct mount_options *o, const char *word,
+		       const char *value)
+{
+	uint64_t n;
+	int err;
+
+	/* As mount(8) notes who may unmount. */
+	if (!strcmp(word, "user") || !strcmp(word, "comment"))
+		return 0;
+	if (!strcmp(word, "gc")) {
+		o->gc = value;
+		return 0;
+	}
+	if (!strcmp(word, "delimiter")) {
+		o->delimiter = value;
+		return *value ? 0
+			      : fail(ERR_bad_argument, "delimiter= is empty");
+	}
+	if (!strcmp(word, "quota"))
+		return parse_number(word, value, &o->quota_size);
+	if (!strcmp(word, "memory")) {
+		err = parse_number(word, value, &o->memory_size);
+		if (!err && o->memory_size < STORE_MEMORY_MIN)
+			err = fail(ERR_bad_argument, "memory=%s: at least 16M",
+				   value);
+		return err;
+	}
+	if (!strcmp(word, "commit")) {
+		err = parse_number(word, value, &n);
+		if (!err && (n == 0 || n > 3600))
+			err = fail(ERR_bad_argument,
+				   "commit=%s: from 1 to 3600 seconds", value);
+		if (!err)
+			o->commit_seconds = (unsigned int)n;
+		return err;
+	}
+	return fail(ERR_bad_argument, "%s", word);
+}
+
+static int parse_word(struct mount_options *o, char *word)
+{
+	char *value = strchr(word, '=');
+	size_t i;
+
+	if (!*word || !strncmp(word, "x-", 2))
+		return 0;
+	if (value) {
+		*value++ = '\0';
+		return parse_value(o, word, value);
+	}
+	for (i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
+		if (!strcmp(word, flags[i].name)) {
+			*(bool *)((char *)o + flags[i].offset) = true;
+			return 0;
+		}
+	}
+	for (i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
+		if (!strcmp(word, ignored[i]))
+			return 0;
+	return fail(ERR_bad_argument, "%s", word);
+}
+
+int mount_options_parse(struct mount_options *o, char *argument)
+{
+	char *next, *word;
+	int err = 0;
+
+	for (word = argument; word && !err; word = next) {
+		next = strchr(word, ',');
+		if (next)
+			*next++ = '\0';
+		err = parse_word(o, word);
+	}
+	return err;
+}

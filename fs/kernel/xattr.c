@@ -1,0 +1,113 @@
+#include <errno.h>
+
+#include "fs/cells/cell.h"
+#include "fs/kernel/xattr.h"
+#include "fs/state/path.h"
+#include "store/text/value/gcpolicy.h"
+
+#define PREFIX "user.tabletfs."
+
+static int count_versions(struct fs *fs, const struct path *p, struct buf *out)
+{
+	struct scan_range range = {
+		.table = p->table,
+		.row = p->row,
+		.has_family = true,
+		.has_qualifier = true,
+		.family = p->family,
+		.qualifier = p->qualifier,
+		.keep_large = true,
+	};
+	unsigned long long count = 0;
+	struct scan *scan;
+	struct cell cell;
+	int err = scan_open(fs->store, NULL, &range, &scan);
+
+	if (err)
+		return err;
+	while ((err = scan_next(scan, CURSOR_VERSION, &cell)) == 1)
+		count++;
+	scan_close(scan);
+	return err ? err : buf_printf(out, "%llu", count);
+}
+
+static int print_policy(struct fs *fs, const struct path *p, struct buf *out)
+{
+	struct schema *schema = store_schema(fs->store);
+	const struct table *table = schema_table(schema, p->table);
+	const struct family *family =
+		table ? table_family(table, p->family) : NULL;
+	int err = family ? gc_policy_print_words(family_gc(family), out)
+			 : -ENODATA;
+
+	schema_put(schema);
+	return err;
+}
+
+/* The attribute's value. -ENODATA if the node has none of that name. */
+static int get(struct fs *fs, const struct node *node, const struct path *p,
+	       const char *name, struct buf *out)
+{
+	struct cell_info info;
+	int n;
+
+	if (strncmp(name, PREFIX, strlen(PREFIX)) || !node_is_data(node))
+		return -ENODATA;
+	name += strlen(PREFIX);
+	if (!strcmp(name, "key") && node->kind != NODE_ROOT)
+		return buf_add_bytes(out, p->leaf);
+	if (!strcmp(name, "family_gc") && node->kind >= NODE_FAMILY)
+		return print_policy(fs, p, out);
+	if (node->kind != NODE_CELL)
+		return -ENODATA;
+	if (!strcmp(name, "versions"))
+		return count_versions(fs, p, out);
+	if (strcmp(name, "timestamp"))
+		return -ENODATA;
+	n = cell_newest(fs, p, &info, 1);
+	if (n <= 0)
+		return n ? n : -ENODATA;
+	return buf_printf(out, "%llu", (unsigned long long)info.timestamp_us);
+}
+
+void xattr_on_get(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
+{
+	struct fs *fs = fs_of(req);
+	struct node *node = node_of(&fs->nodes, ino);
+	struct buf out = BUF_INIT;
+	struct path path;
+	int err;
+
+	if (!fs->options->xattr) {
+		fuse_reply_err(req, ENOSYS);
+		return;
+	}
+	err_clear();
+	err = node_path(&fs->nodes, node, &path);
+	if (!err) {
+		err = get(fs, node, &path, name, &out);
+		path_release(&path);
+	}
+	if (!err && size > 0 && out.size > size)
+		err = -ERANGE;
+	if (err)
+		fs_reply_error(fs, req, node, NULL, err);
+	else if (size == 0)
+		fuse_reply_xattr(req, out.size);
+	else
+		fuse_reply_buf(req, (char *)out.data, out.size);
+	buf_release(&out);
+}
+
+void xattr_on_list(fuse_req_t req, fuse_ino_t ino, size_t size)
+{
+	struct fs *fs = fs_of(req);
+
+	(void)ino;
+	if (!fs->options->xattr)
+		fuse_reply_err(req, ENOSYS);
+	else if (size == 0)
+		fuse_reply_xattr(req, 0);
+	else
+		fuse_reply_buf(req, NULL, 0);
+}

@@ -1,0 +1,299 @@
+#include <errno.h>
+
+#include "fs/cells/notify.h"
+#include "fs/open/commit.h"
+#include "fs/open/draft.h"
+#include "fs/state/path.h"
+
+/*
+ * How a draft becomes a version of its cell. All decisions are taken inside
+ * store_update, where no other commit can come between reading the newest
+ * version and writing.
+ */
+struct commit {
+	struct fs *fs;
+	const struct path *path;
+	const struct content_value *value;
+	uint64_t size; /* of the newest version, as far as is known */
+	bool millis;
+	bool has_session; /* session_us may be replaced */
+	uint64_t session_us;
+	uint64_t time_us;
+	bool exact; /* time_us was set by utimensat: keep it if possible */
+	uint64_t timestamp_us; /* result */
+	uint64_t seq;          /* of it, or 0: not known */
+};
+
+uint64_t draft_time(const struct draft *d)
+{
+	if (d->dirty)
+		return d->has_pending ? d->pending_us : d->modified_us;
+	return d->base_us;
+}
+
+#define NO_TIME UINT64_MAX
+
+/* The first timestamp allowed that is not before us. */
+static uint64_t round_up(uint64_t us, bool millis)
+{
+	return millis ? (us + 999) / 1000 * 1000 : us;
+}
+
+/* Which timestamp the commit gets, and the one that it replaces, or NO_TIME. */
+static int choose_time(struct commit *c, uint64_t *replaced_us)
+{
+	struct cell_info newest[2];
+	uint64_t floor = 0, t = c->time_us;
+	bool replaces;
+	int n;
+
+	/* What lies beneath matters only if the newest is to go. */
+	if (c->has_session && c->exact)
+		n = cell_newest(c->fs, c->path, newest, 2);
+	else
+		n = cell_stat(c->fs, c->path, c->size, newest);
+	if (n < 0)
+		return n;
+	replaces = n > 0 && c->has_session &&
+		   newest[0].timestamp_us == c->session_us;
+	if (n > 0 && !(replaces && c->exact))
+		floor = newest[0].timestamp_us + 1;
+	else if (n > 1)
+		floor = newest[1].timestamp_us + 1;
+	floor = round_up(floor, c->millis);
+	if (c->millis)
+		t = t / 1000 * 1000;
+	c->timestamp_us = t > floor ? t : floor;
+	*replaced_us = replaces ? newest[0].timestamp_us : NO_TIME;
+	return 0;
+}
+
+static int decide_commit(void *context, struct write *w)
+{
+	struct commit *c = context;
+	uint64_t replaced_us, t;
+	int err = choose_time(c, &replaced_us);
+
+	if (err)
+		return err;
+	t = c->timestamp_us;
+	err = write_row(w, c->path->table, c->path->row);
+	if (!err && replaced_us != NO_TIME && replaced_us != t)
+		err = write_delete_cells(w, c->path->family, c->path->qualifier,
+					 replaced_us, replaced_us + 1);
+	if (!err)
+		err = content_value_set(c->value, w, c->path->family,
+					c->path->qualifier, t);
+	return err;
+}
+
+void note_commit(struct fs *fs, struct node *cell, const struct path *path,
+		 uint64_t timestamp_us)
+{
+	struct cell_info newest;
+	uint64_t seq = 1;
+
+	/* Another's version on top of it makes the node look older than that,
+	 * which it is. */
+	if (cell_stat(fs, path, cell->size, &newest) == 1 &&
+	    newest.timestamp_us == timestamp_us)
+		seq = newest.seq;
+	fs_committed(fs, cell, timestamp_us, seq);
+}
+
+/* What there is to decide of a draft at path. */
+static struct commit of_draft(struct fs *fs, const struct draft *d,
+			      const struct path *path)
+{
+	return (struct commit){
+		.fs = fs,
+		.path = path,
+		.size = d->content.size,
+		.millis = d->millis,
+		.has_session = d->has_written,
+		.session_us = d->session_us,
+		.time_us = draft_time(d),
+		.exact = d->has_pending,
+	};
+}
+
+static int commit(struct fs *fs, struct draft *d, bool sync)
+{
+	struct content_value value;
+	struct commit c;
+	struct path path;
+	int err = node_path(&fs->nodes, d->node, &path);
+
+	if (err)
+		return err;
+	c = of_draft(fs, d, &path);
+	c.value = &value;
+	err = content_value(&d->content, fs->store, &value);
+	if (err)
+		goto release_path;
+	err = store_update_seq(fs->store, decide_commit, &c, sync, &c.seq);
+	if (!err)
+		content_rebase(&d->content, &value);
+	content_value_release(&value);
+	if (err)
+		goto release_path;
+	d->node->size = d->content.size;
+	d->dirty = false;
+	d->has_pending = false;
+	d->has_written = true;
+	d->session_us = c.timestamp_us;
+	d->base_us = c.timestamp_us;
+	/* What is put later than all there was is the newest. */
+	if (c.seq && !c.exact)
+		fs_committed(fs, d->node, c.timestamp_us, c.seq);
+	else
+		note_commit(fs, d->node, &path, c.timestamp_us);
+release_path:
+	path_release(&path);
+	return err;
+}
+
+int draft_commit_locked(struct fs *fs, struct draft *d, bool sync)
+{
+	sync = sync || fs->options->sync;
+	if (d->dirty && d->node->gone)
+		d->dirty = false;
+	if (d->dirty)
+		return commit(fs, d, sync);
+	return sync ? store_sync(fs->store) : 0;
+}
+
+int draft_flush(struct fs *fs, struct draft *d, bool sync)
+{
+	int err;
+
+	pthread_rwlock_rdlock(&fs->tree);
+	pthread_mutex_lock(&d->lock);
+	err = draft_commit_locked(fs, d, sync);
+	pthread_mutex_unlock(&d->lock);
+	pthread_rwlock_unlock(&fs->tree);
+	return err;
+}
+
+struct stamp {
+	struct fs *fs;
+	const struct path *path;
+	bool millis;
+	uint64_t timestamp_us; /* in and out */
+};
+
+/* Moves the newest version to another timestamp. */
+static int decide_stamp(void *context, struct write *w)
+{
+	struct stamp *s = context;
+	const struct path *p = s->path;
+	struct cell_info newest[2];
+	struct buf memory = BUF_INIT;
+	struct large *large;
+	struct cell cell;
+	uint64_t floor, old;
+	int n = cell_newest(s->fs, p, newest, 2), err;
+
+	if (n <= 0)
+		return n < 0 ? n : -ENOENT;
+	floor = n > 1 ? newest[1].timestamp_us + 1 : 0;
+	floor = round_up(floor, s->millis);
+	if (s->millis)
+		s->timestamp_us = s->timestamp_us / 1000 * 1000;
+	if (s->timestamp_us < floor)
+		s->timestamp_us = floor;
+	old = newest[0].timestamp_us;
+	if (s->timestamp_us == old)
+		return 0;
+	err = store_get_large(s->fs->store, NULL, p->table, p->row, p->family,
+			      p->qualifier, &cell, &memory, &large);
+	if (err <= 0)
+		goto release;
+	err = write_row(w, p->table, p->row);
+	if (!err)
+		err = write_delete_cells(w, p->family, p->qualifier, old,
+					 old + 1);
+	if (!err && large)
+		err = write_set_large(w, p->family, p->qualifier,
+				      s->timestamp_us, large);
+	else if (!err)
+		err = write_set(w, p->family, p->qualifier, s->timestamp_us,
+				cell.value);
+	large_put(large);
+release:
+	buf_release(&memory);
+	return err;
+}
+
+/* The time that a commit is to have: at once the one that it will get, as the
+ * kernel keeps what it is told now. */
+static int set_pending(struct fs *fs, struct draft *d, const struct path *path,
+		       uint64_t timestamp_us)
+{
+	struct commit c = of_draft(fs, d, path);
+	uint64_t replaced_us;
+	int err;
+
+	c.time_us = timestamp_us;
+	c.exact = true;
+	err = choose_time(&c, &replaced_us);
+	if (err)
+		return err;
+	d->has_pending = true;
+	d->pending_us = c.timestamp_us;
+	return 0;
+}
+
+static int stamp(struct fs *fs, struct draft *d, const struct path *path,
+		 uint64_t timestamp_us)
+{
+	struct cell_rules rules;
+	struct stamp s = {
+		.fs = fs,
+		.path = path,
+		.timestamp_us = timestamp_us,
+	};
+	int err = cell_rules(fs, path, &rules);
+
+	if (err)
+		return err;
+	if (rules.aggregate)
+		return fail(EPERM,
+			    "the versions of family %.*s keep their "
+			    "times: it has an aggregate type",
+			    (int)path->family.size,
+			    (const char *)path->family.data);
+	if (cell_expiry(fs, path, timestamp_us) <= fs_now())
+		return fail(EINVAL, "this time has expired by the rule of %.*s",
+			    (int)path->family.size,
+			    (const char *)path->family.data);
+	if (d->dirty)
+		return set_pending(fs, d, path, timestamp_us);
+	s.millis = rules.millis;
+	err = store_update(fs->store, decide_stamp, &s, fs->options->sync);
+	if (err)
+		return err;
+	if (d->has_written && d->session_us == d->base_us)
+		d->session_us = s.timestamp_us;
+	d->base_us = s.timestamp_us;
+	note_commit(fs, d->node, path, s.timestamp_us);
+	return 0;
+}
+
+int draft_stamp(struct fs *fs, struct draft *d, uint64_t timestamp_us)
+{
+	struct path path;
+	int err;
+
+	pthread_rwlock_rdlock(&fs->tree);
+	pthread_mutex_lock(&d->lock);
+	err = node_path(&fs->nodes, d->node, &path);
+	if (!err) {
+		if (!d->node->gone)
+			err = stamp(fs, d, &path, timestamp_us);
+		path_release(&path);
+	}
+	pthread_mutex_unlock(&d->lock);
+	pthread_rwlock_unlock(&fs->tree);
+	return err;
+}

@@ -1,0 +1,341 @@
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "fs/cells/notify.h"
+#include "fs/open/commit.h"
+#include "fs/open/draft.h"
+#include "fs/state/path.h"
+
+static struct draft *make_draft(struct fs *fs, struct node *node)
+{
+	struct draft *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return NULL;
+	pthread_mutex_init(&d->lock, NULL);
+	content_init(&d->content);
+	d->node = node;
+	node->references++;
+	node->draft = d;
+	d->base_us = node->timestamp_us;
+	d->next = fs->drafts;
+	if (d->next)
+		d->next->previous = d;
+	fs->drafts = d;
+	return d;
+}
+
+/* Of a draft that nobody finds any more. */
+static void free_draft(struct draft *d)
+{
+	content_release(&d->content);
+	pthread_mutex_destroy(&d->lock);
+	free(d);
+}
+
+struct draft *draft_get(struct fs *fs, struct node *node)
+{
+	struct draft *d;
+
+	pthread_mutex_lock(&fs->nodes.lock);
+	d = node->draft;
+	if (d)
+		d->references++;
+	pthread_mutex_unlock(&fs->nodes.lock);
+	return d;
+}
+
+void draft_put(struct fs *fs, struct draft *d)
+{
+	struct node *node = d->node;
+	bool last;
+
+	pthread_mutex_lock(&fs->nodes.lock);
+	last = --d->references == 0;
+	if (last) {
+		node->draft = NULL;
+		if (d->previous)
+			d->previous->next = d->next;
+		else
+			fs->drafts = d->next;
+		if (d->next)
+			d->next->previous = d->previous;
+	}
+	pthread_mutex_unlock(&fs->nodes.lock);
+	if (last) {
+		free_draft(d);
+		node_put(&fs->nodes, node);
+	}
+}
+
+void drafts_release(struct fs *fs)
+{
+	struct draft *d, *next;
+
+	for (d = fs->drafts; d; d = next) {
+		next = d->next;
+		free_draft(d);
+	}
+	fs->drafts = NULL;
+}
+
+int fs_commit_all(struct fs *fs, bool sync)
+{
+	struct draft *d, *next;
+	int err = 0, failed;
+
+	pthread_mutex_lock(&fs->nodes.lock);
+	d = fs->drafts;
+	if (d)
+		d->references++;
+	pthread_mutex_unlock(&fs->nodes.lock);
+	while (d) {
+		failed = draft_flush(fs, d, false);
+		if (failed) {
+			fs_log_error(fs, d->node, NULL, failed);
+			err = err ? err : failed;
+		}
+		pthread_mutex_lock(&fs->nodes.lock);
+		next = d->next;
+		if (next)
+			next->references++;
+		pthread_mutex_unlock(&fs->nodes.lock);
+		draft_put(fs, d);
+		d = next;
+	}
+	if (sync) {
+		failed = store_sync(fs->store);
+		err = err ? err : failed;
+	}
+	return err;
+}
+
+/*
+ * What was loaded is not what the node knew, and the kernel from it, if the
+ * name got another value between lookup and open, perhaps by a rename over it,
+ * after which the node is gone. Then the kernel has to ask for its size again,
+ * and to read its pages; none of them waits for us, as nobody has it open.
+ */
+static void note_loaded(struct fs *fs, struct node *node,
+			const struct cell *cell)
+{
+	if (node_seq(&fs->nodes, node) == cell->seq &&
+	    node->size == cell_size(cell))
+		return;
+	node_know(&fs->nodes, node, cell->timestamp_us, cell->seq);
+	node->size = cell_size(cell);
+	if (fs->session)
+		fuse_lowlevel_notify_inval_inode(
+			fs->session, node_id(&fs->nodes, node), 0, 0);
+}
+
+static int load(struct fs *fs, struct draft *d)
+{
+	struct buf memory = BUF_INIT;
+	struct large *large;
+	struct path path;
+	struct cell cell;
+	int err;
+
+	if (d->loaded)
+		return 0;
+	err = node_path(&fs->nodes, d->node, &path);
+	if (err)
+		return err;
+	err = store_get_large(fs->store, NULL, path.table, path.row,
+			      path.family, path.qualifier, &cell, &memory,
+			      &large);
+	path_release(&path);
+	if (err <= 0 || cell.aggregate) {
+		buf_release(&memory);
+		return err == 0 ? -ENOENT : err;
+	}
+	note_loaded(fs, d->node, &cell);
+	content_load(&d->content, &cell, &memory, large);
+	d->base_us = cell.timestamp_us;
+	d->loaded = true;
+	return 0;
+}
+
+/* The time of a change that happens now: newer than what it replaces. */
+static void touch(struct draft *d)
+{
+	uint64_t now = fs_now();
+
+	if (now <= d->base_us)
+		now = d->base_us + 1;
+	if (d->millis)
+		now = now / 1000 * 1000;
+	if (now <= d->base_us)
+		now += d->millis ? 1000 : 1;
+	d->modified_us = now;
+	d->has_pending = false;
+	d->dirty = true;
+}
+
+static int start(struct fs *fs, struct draft *d, enum draft_mode mode)
+{
+	struct cell_rules rules;
+	struct path path;
+	int err;
+
+	if (mode == DRAFT_STAMP)
+		return 0;
+	if (mode == DRAFT_READ)
+		return load(fs, d);
+	err = node_path(&fs->nodes, d->node, &path);
+	if (err)
+		return err;
+	err = cell_rules(fs, &path, &rules);
+	if (!err && rules.aggregate)
+		err = 1;
+	path_release(&path);
+	if (err)
+		return err;
+	d->millis = rules.millis;
+	if (mode == DRAFT_WRITE) {
+		err = load(fs, d);
+		if (err)
+			return err;
+	} else {
+		content_empty(&d->content);
+		d->loaded = true;
+		touch(d);
+	}
+	if (d->writers++ == 0)
+		d->has_written = false;
+	return 0;
+}
+
+int draft_open(struct fs *fs, struct node *node, enum draft_mode mode,
+	       struct draft **out)
+{
+	struct draft *d;
+	int err;
+
+	pthread_mutex_lock(&fs->nodes.lock);
+	d = node->draft ? node->draft : make_draft(fs, node);
+	if (d)
+		d->references++;
+	pthread_mutex_unlock(&fs->nodes.lock);
+	if (!d)
+		return -ENOMEM;
+	pthread_mutex_lock(&d->lock);
+	err = start(fs, d, mode);
+	pthread_mutex_unlock(&d->lock);
+	if (err)
+		draft_put(fs, d);
+	else
+		*out = d;
+	return err;
+}
+
+void draft_close(struct fs *fs, struct draft *d, enum draft_mode mode)
+{
+	int err = 0;
+
+	if (mode != DRAFT_READ && mode != DRAFT_STAMP) {
+		pthread_rwlock_rdlock(&fs->tree);
+		pthread_mutex_lock(&d->lock);
+		assert(d->writers > 0);
+		if (--d->writers == 0) {
+			err = draft_commit_locked(fs, d, false);
+			d->has_written = false;
+			d->mode = 0;
+		}
+		pthread_mutex_unlock(&d->lock);
+		pthread_rwlock_unlock(&fs->tree);
+	}
+	if (err) {
+		fs_log_error(fs, d->node, NULL, err);
+		/* A file that could not be made is gone. */
+		if (d->node->local) {
+			node_detach(&fs->nodes, d->node);
+			fs_changed_outside(fs);
+		}
+	}
+	draft_put(fs, d);
+}
+
+/* Reads what is not in memory. */
+static void reply_read(struct draft *d, fuse_req_t req, uint64_t offset,
+		       size_t size)
+{
+	char *copy = malloc(size);
+	int err =
+		copy ? content_read(&d->content, offset, copy, size) : -ENOMEM;
+
+	if (err)
+		fuse_reply_err(req, err_errno(err));
+	else
+		fuse_reply_buf(req, copy, size);
+	free(copy);
+}
+
+void draft_reply(struct fs *fs, struct draft *d, fuse_req_t req,
+		 uint64_t offset, size_t size)
+{
+	const struct content *c = &d->content;
+	struct bytes all;
+
+	/* With the reply the handle may be closed by another thread. */
+	pthread_mutex_lock(&fs->nodes.lock);
+	d->references++;
+	pthread_mutex_unlock(&fs->nodes.lock);
+	pthread_mutex_lock(&d->lock);
+	if (offset >= c->size) {
+		fuse_reply_buf(req, NULL, 0);
+	} else {
+		if (size > c->size - offset)
+			size = (size_t)(c->size - offset);
+		if (content_in_memory(c, &all))
+			fuse_reply_buf(req, (const char *)all.data + offset,
+				       size);
+		else
+			reply_read(d, req, offset, size);
+	}
+	pthread_mutex_unlock(&d->lock);
+	draft_put(fs, d);
+}
+
+static int check_size(uint64_t size)
+{
+	if (size > STORE_VALUE_MAX)
+		return fail(ERR_value_too_large, "%llu bytes, at most %u",
+			    (unsigned long long)size, STORE_VALUE_MAX);
+	return 0;
+}
+
+int draft_write(struct draft *d, struct bytes data, uint64_t offset,
+		bool append)
+{
+	uint64_t end;
+	int err;
+
+	pthread_mutex_lock(&d->lock);
+	if (append)
+		offset = d->content.size;
+	end = offset + data.size;
+	err = end < offset ? -EFBIG : check_size(end);
+	if (!err)
+		err = content_write(&d->content, data, offset);
+	if (!err)
+		touch(d);
+	pthread_mutex_unlock(&d->lock);
+	return err;
+}
+
+int draft_truncate(struct draft *d, uint64_t size)
+{
+	int err = check_size(size);
+
+	if (err)
+		return err;
+	pthread_mutex_lock(&d->lock);
+	err = content_resize(&d->content, size);
+	if (!err)
+		touch(d);
+	pthread_mutex_unlock(&d->lock);
+	return err;
+}

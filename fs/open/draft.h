@@ -1,0 +1,72 @@
+#ifndef FS_OPEN_DRAFT_H
+#define FS_OPEN_DRAFT_H
+
+#include "fs/cells/cell.h"
+#include "fs/open/content.h"
+#include "fs/state/fs.h"
+
+/*
+ * The content of an open cell, shared by all its handles: what they read and
+ * write. It lives from the first open to the last close.
+ *
+ * It starts as the newest version's value, unless that is to be truncated; see
+ * content.h. A session lasts as long as somebody has it open for writing; its
+ * commits replace the version that the session wrote last, as long as that is
+ * the column's newest, else they add one.
+ */
+
+struct draft {
+	struct node *node;   /* referenced */
+	uint32_t references; /* guarded by nodes.lock */
+	struct draft *next;  /* of all drafts, guarded by nodes.lock */
+	struct draft *previous;
+	pthread_mutex_t lock; /* guards all that follows */
+	uint32_t writers;
+	bool loaded; /* content is valid */
+	bool dirty;  /* differs from what was committed */
+	bool millis;
+	mode_t mode;      /* asked for at creation, until it is closed; or 0 */
+	bool has_pending; /* a time set by utimensat is to be committed */
+	bool has_written; /* the session has committed, as session_us */
+	uint64_t pending_us;
+	uint64_t modified_us; /* time of the last change */
+	uint64_t session_us;
+	uint64_t base_us; /* timestamp of the committed version */
+	struct content content;
+};
+
+enum draft_mode {
+	DRAFT_READ,
+	DRAFT_WRITE,
+	DRAFT_TRUNCATE, /* write, from nothing */
+	DRAFT_CREATE,   /* the same, of a new cell */
+	DRAFT_STAMP,    /* only its lock and times are needed */
+};
+
+/* 0; 1 if the cell is of an aggregate family, of which there are no drafts, see
+ * aggregate.c; -ENOENT if there is no version to start from. Close with the
+ * same mode. */
+int draft_open(struct fs *fs, struct node *node, enum draft_mode mode,
+	       struct draft **out);
+/* Ends the session with its last writer; a failure to commit is logged. */
+void draft_close(struct fs *fs, struct draft *draft, enum draft_mode mode);
+
+/* The draft that node has, or NULL; give it back with draft_put. */
+struct draft *draft_get(struct fs *fs, struct node *node);
+void draft_put(struct fs *fs, struct draft *draft);
+
+/* Answers a read request. */
+void draft_reply(struct fs *fs, struct draft *draft, fuse_req_t req,
+		 uint64_t offset, size_t size);
+/* -ERR_value_too_large past Bigtable's limit, before anything is changed. */
+int draft_write(struct draft *draft, struct bytes data, uint64_t offset,
+		bool append);
+int draft_truncate(struct draft *draft, uint64_t size);
+
+/* At the end of the filesystem: frees drafts whose handles never closed. */
+void drafts_release(struct fs *fs);
+
+/* Commits all uncommitted drafts; the first error. */
+int fs_commit_all(struct fs *fs, bool sync);
+
+#endif

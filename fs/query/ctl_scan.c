@@ -1,0 +1,222 @@
+#include <errno.h>
+#include <stdlib.h>
+
+#include "fs/control/ctl.h"
+#include "fs/query/query.h"
+#include "fs/query/query_run.h"
+#include "fs/state/name.h"
+#include "store/text/print/print.h"
+#include "store/text/value/text_format.h"
+
+/*
+ * Terminals of .scan that are files. Text is made as it is read: f->out holds a
+ * piece of it, which begins at base. Reading backwards starts over.
+ */
+#define PIECE_SIZE ((size_t)64 << 10)
+
+enum scan_form {
+	SCAN_KEYS,
+	SCAN_COUNT,
+	SCAN_ESTIMATE,
+	SCAN_SAMPLES,
+	SCAN_CELLS,
+};
+
+struct scan_text {
+	enum scan_form form;
+	enum text_format format;
+	struct query *query;
+	struct printer *printer; /* for SCAN_CELLS */
+	uint64_t base;
+	uint64_t count;
+	bool ended;
+	bool failed; /* the last read */
+};
+
+static void read_form(struct bytes name, struct scan_text *t)
+{
+	t->form = SCAN_CELLS;
+	if (bytes_equal(name, BYTES_LITERAL("keys")))
+		t->form = SCAN_KEYS;
+	else if (bytes_equal(name, BYTES_LITERAL("count")))
+		t->form = SCAN_COUNT;
+	else if (bytes_equal(name, BYTES_LITERAL("estimate")))
+		t->form = SCAN_ESTIMATE;
+	else if (bytes_equal(name, BYTES_LITERAL("samples")))
+		t->form = SCAN_SAMPLES;
+	else if (bytes_equal(name, BYTES_LITERAL("csv")))
+		t->format = TEXT_CSV;
+	else if (bytes_equal(name, BYTES_LITERAL("tsv")))
+		t->format = TEXT_TSV;
+	else if (bytes_equal(name, BYTES_LITERAL("jsonl")))
+		t->format = TEXT_JSONL;
+	else
+		t->format = TEXT_CBT;
+}
+
+static void free_text(struct fs *fs, struct scan_text *t)
+{
+	if (t->printer)
+		printer_free(t->printer);
+	if (t->query)
+		query_close(fs, t->query);
+	free(t);
+}
+
+static int scan_text_open(struct fs *fs, struct ctl_file *f)
+{
+	struct scan_text *t = calloc(1, sizeof(*t));
+	int err;
+
+	if (!t)
+		return -ENOMEM;
+	read_form(f->path.leaf, t);
+	err = query_open(fs, f->node,
+			 t->form == SCAN_CELLS ? QUERY_CELLS : QUERY_ROWS,
+			 &t->query);
+	if (!err && t->form == SCAN_CELLS)
+		err = printer_new(t->format, &t->printer);
+	if (err) {
+		free_text(fs, t);
+		return err;
+	}
+	f->state = t;
+	return 0;
+}
+
+static int start_over(struct fs *fs, struct ctl_file *f, struct scan_text *t)
+{
+	t->base = 0;
+	t->count = 0;
+	t->ended = false;
+	t->failed = false;
+	buf_reset(&f->out);
+	if (t->printer) {
+		printer_free(t->printer);
+		t->printer = NULL;
+	}
+	if (t->form == SCAN_CELLS) {
+		int err = printer_new(t->format, &t->printer);
+
+		if (err)
+			return err;
+	}
+	return query_rewind(fs, t->query);
+}
+
+static int finish(struct scan_text *t, struct buf *out)
+{
+	t->ended = true;
+	if (t->form == SCAN_COUNT)
+		return buf_printf(out, "%llu\n", (unsigned long long)t->count);
+	return t->form == SCAN_CELLS ? printer_finish(t->printer, out) : 0;
+}
+
+static int estimate(struct fs *fs, struct scan_text *t, struct buf *out)
+{
+	const struct query *q = t->query;
+	uint64_t n = 0;
+	int err = 0;
+
+	if (!q->ended)
+		err = store_estimate_rows(fs->store, buf_bytes(&q->table_name),
+					  q->start, q->end, &n);
+	if (n > q->row_limit)
+		n = q->row_limit;
+	t->ended = true;
+	return err ? err : buf_printf(out, "~%llu\n", (unsigned long long)n);
+}
+
+static int print_sample(void *context, struct bytes row, uint64_t size)
+{
+	struct buf *out = context;
+	int err = buf_printf(out, "%llu", (unsigned long long)size);
+
+	if (!err && row.size > 0)
+		err = buf_add_byte(out, ' ');
+	if (!err && row.size > 0)
+		err = name_encode_whole(NAME_ROW, row, out);
+	return err ? err : buf_add_byte(out, '\n');
+}
+
+static int samples(struct fs *fs, struct scan_text *t, struct buf *out)
+{
+	const struct query *q = t->query;
+
+	t->ended = true;
+	return q->ended
+		       ? 0
+		       : store_sample_rows(fs->store, buf_bytes(&q->table_name),
+					   q->start, q->end, print_sample, out);
+}
+
+/* Appends what one cell or row makes. */
+static int produce(struct fs *fs, struct scan_text *t, struct buf *out)
+{
+	struct cell cell;
+	int err;
+
+	if (t->form == SCAN_ESTIMATE)
+		return estimate(fs, t, out);
+	if (t->form == SCAN_SAMPLES)
+		return samples(fs, t, out);
+	if (t->form == SCAN_CELLS)
+		err = query_next(t->query, &cell);
+	else
+		err = query_next_row(t->query, &cell);
+	if (err == 0)
+		return finish(t, out);
+	if (err < 0)
+		return err;
+	if (t->form == SCAN_CELLS) {
+		printer_label(t->printer, scan_label(t->query->scan));
+		return printer_cell(t->printer, &cell, out);
+	}
+	t->count++;
+	if (t->form == SCAN_COUNT)
+		return 0;
+	err = name_encode_whole(NAME_ROW, cell.row, out);
+	return err ? err : buf_add_byte(out, '\n');
+}
+
+static int scan_text_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
+			  size_t size, struct buf *out)
+{
+	struct scan_text *t = f->state;
+	uint64_t wanted = offset + size;
+	int err = 0;
+	size_t n;
+
+	/* After an error, what follows is not known. */
+	if (offset < t->base || t->failed)
+		err = start_over(fs, f, t);
+	while (!err && !t->ended && t->base + f->out.size < wanted) {
+		/* Drop what lies before the wanted part. */
+		n = f->out.size;
+		if (t->base + n > offset)
+			n = (size_t)(offset - t->base);
+		if (n > 0 && (n == f->out.size || n >= PIECE_SIZE)) {
+			memmove(f->out.data, f->out.data + n, f->out.size - n);
+			f->out.size -= n;
+			t->base += n;
+		}
+		err = produce(fs, t, &f->out);
+		t->failed = err != 0;
+	}
+	if (err || offset >= t->base + f->out.size)
+		return err;
+	n = (size_t)(t->base + f->out.size - offset);
+	return buf_add(out, f->out.data + (offset - t->base),
+		       n < size ? n : size);
+}
+
+static void scan_text_release(struct fs *fs, struct ctl_file *f)
+{
+	free_text(fs, f->state);
+}
+
+const struct ctl_ops ctl_scan_ops = {
+	.open = scan_text_open,
+	.read = scan_text_read,
+	.release = scan_text_release,
+};

@@ -1,0 +1,277 @@
+#include <errno.h>
+
+#include "fs/cells/loop.h"
+#include "fs/query/query.h"
+#include "fs/query/query_run.h"
+#include "store/text/filter/filter_text.h"
+
+/*
+ * A query at work. Families and times are looked at here, by steps that skip
+ * what does not pass. What rests on patterns goes through one filter of the
+ * store's; so does all of it where rows are sought by key.
+ */
+
+/* Whether only some cells of a row pass. */
+static bool chooses_cells(const struct query *q)
+{
+	return q->has_family || q->since_us > 0 || q->until_us < UINT64_MAX ||
+	       q->has_column || q->has_value || q->has_expression;
+}
+
+static bool needs_filter(const struct query *q)
+{
+	return q->has_regex || q->has_column || q->has_value ||
+	       q->has_expression ||
+	       (q->form == QUERY_SEGMENTS && chooses_cells(q));
+}
+
+/* Appends the filters of the steps to parts: value last, so that it is about
+ * the versions that the others leave. */
+static int make_parts(const struct query *q, struct filter **parts,
+		      size_t *count)
+{
+	const struct filter_range all = { .has_start = false };
+	uint64_t until = q->until_us < UINT64_MAX ? q->until_us : 0;
+	int err = 0;
+
+	if (q->has_regex)
+		err = filter_new_row(q->regex, &parts[(*count)++]);
+	if (!err && q->has_family)
+		err = filter_new_columns(q->family, &all, &parts[(*count)++]);
+	if (!err && q->has_column)
+		err = filter_new_qualifier(q->column_regex, &parts[(*count)++]);
+	if (!err && (q->since_us > 0 || until > 0))
+		err = filter_new_timestamps(q->since_us, until,
+					    &parts[(*count)++]);
+	if (!err && q->has_expression)
+		err = filter_parse(q->expression, &parts[(*count)++]);
+	if (!err && q->version_limit < UINT64_MAX)
+		err = filter_new_column_limit((int64_t)q->version_limit,
+					      &parts[(*count)++]);
+	if (!err && q->has_value)
+		err = filter_new_value(q->value, &parts[(*count)++]);
+	return err;
+}
+
+static int make_filter(struct query *q)
+{
+	struct filter *parts[7] = { NULL };
+	size_t count = 0;
+	int err = make_parts(q, parts, &count);
+
+	if (!err && count > 1)
+		return filter_new_chain(parts, count, &q->filter);
+	if (!err) {
+		q->filter = parts[0];
+		return 0;
+	}
+	while (count > 0)
+		filter_free(parts[--count]);
+	return err;
+}
+
+int query_rewind(struct fs *fs, struct query *q)
+{
+	struct scan_range range = {
+		.table = buf_bytes(&q->table_name),
+		.start = q->start,
+		.end = q->end,
+		.reverse = q->reverse,
+		.since_us = q->since_us,
+		.stop = loop_is_interrupted,
+	};
+
+	if (q->scan)
+		scan_close(q->scan);
+	q->scan = NULL;
+	q->error = 0;
+	q->row_count = 0;
+	q->is_in_row = false;
+	q->has_segment = false;
+	q->step = CURSOR_ROW;
+	/* A range that ends before it starts is empty. */
+	q->ended = q->row_limit == 0 || q->since_us >= q->until_us ||
+		   (q->end.size > 0 && bytes_compare(q->start, q->end) >= 0);
+	if (!q->ended && !q->filter && needs_filter(q)) {
+		int err = make_filter(q);
+
+		if (err)
+			return err;
+	}
+	range.filter = q->filter;
+	range.rows_only = q->form != QUERY_CELLS && !chooses_cells(q);
+	q->rows_only = range.rows_only;
+	return q->ended ? 0
+			: scan_open(fs->store, q->snapshot, &range, &q->scan);
+}
+
+/* Notes where cell stands. 0 or -ENOMEM. */
+static int enter_cell(struct query *q, const struct cell *cell)
+{
+	int err;
+
+	if (!q->is_in_row || !bytes_equal(cell->row, buf_bytes(&q->row))) {
+		err = buf_set(&q->row, cell->row);
+		if (err)
+			return err;
+		q->is_in_row = true;
+		q->row_passed = false;
+		q->family_size = SIZE_MAX;
+	}
+	if (q->rows_only)
+		return 0;
+	if (q->family_size == cell->family.size &&
+	    q->column.size == cell->family.size + cell->qualifier.size &&
+	    bytes_starts_with(buf_bytes(&q->column), cell->family) &&
+	    bytes_equal(bytes_after(buf_bytes(&q->column), q->family_size),
+			cell->qualifier))
+		return 0;
+	q->version_count = 0;
+	q->family_size = cell->family.size;
+	err = buf_set(&q->column, cell->family);
+	return err ? err : buf_add_bytes(&q->column, cell->qualifier);
+}
+
+/* Whether cell passes; if not, q->step leads on. */
+static bool passes(struct query *q, const struct cell *cell)
+{
+	int order;
+
+	/* The filter has seen to it. */
+	if (q->filter || q->rows_only)
+		return true;
+	order = q->has_family ? bytes_compare(cell->family, q->family) : 0;
+	if (order) {
+		q->step = order < 0 ? CURSOR_FAMILY : CURSOR_ROW;
+		return false;
+	}
+	if (cell->timestamp_us >= q->until_us) {
+		q->step = CURSOR_VERSION;
+		return false;
+	}
+	if (cell->timestamp_us < q->since_us) {
+		q->step = CURSOR_COLUMN;
+		return false;
+	}
+	return true;
+}
+
+int query_next(struct query *q, struct cell *cell)
+{
+	int err;
+
+	if (q->error)
+		return q->error;
+	while (!q->ended) {
+		err = scan_next(q->scan, q->step, cell);
+		if (err == 0 && q->reverse && q->step != CURSOR_ROW) {
+			q->step = CURSOR_ROW;
+			continue;
+		}
+		if (err == 1)
+			err = enter_cell(q, cell) ? -ENOMEM : 1;
+		if (err < 0)
+			return q->error = err;
+		if (err == 0)
+			break;
+		if (!passes(q, cell))
+			continue;
+		if (!q->row_passed && q->row_count++ == q->row_limit)
+			break;
+		q->row_passed = true;
+		q->step = ++q->version_count >= q->version_limit
+				  ? CURSOR_COLUMN
+				  : CURSOR_VERSION;
+		return 1;
+	}
+	q->ended = true;
+	return 0;
+}
+
+int query_next_row(struct query *q, struct cell *cell)
+{
+	if (q->is_in_row || q->rows_only)
+		q->step = CURSOR_ROW;
+	return query_next(q, cell);
+}
+
+/* The part of a row's key that is its segment. */
+static struct bytes segment_of(const struct query *q, struct bytes row)
+{
+	struct bytes rest = bytes_after(row, q->prefix.size);
+	const uint8_t *at = NULL;
+
+	if (rest.size > 0)
+		at = memmem(rest.data, rest.size, q->delimiter.data,
+			    q->delimiter.size);
+	return at ? bytes_of(rest.data,
+			     (size_t)(at - rest.data) + q->delimiter.size)
+		  : rest;
+}
+
+bool query_is_row(const struct query *q, struct bytes segment)
+{
+	return segment.size < q->delimiter.size ||
+	       !bytes_equal(
+		       bytes_after(segment, segment.size - q->delimiter.size),
+		       q->delimiter);
+}
+
+bool query_pass_prefix(struct buf *prefix)
+{
+	while (prefix->size > 0 && prefix->data[prefix->size - 1] == 0xff)
+		prefix->size--;
+	if (prefix->size > 0)
+		prefix->data[prefix->size - 1]++;
+	return prefix->size > 0;
+}
+
+/* Past all rows with the present segment. In reverse the row that is its start
+ * may follow, which next_segment steps over. */
+static int skip_segment(struct query *q, struct cell *cell)
+{
+	int err;
+
+	if (query_is_row(q, bytes_after(buf_bytes(&q->row), q->prefix.size)))
+		return scan_next(q->scan, CURSOR_ROW, cell);
+	if (q->reverse)
+		return scan_seek(q->scan, buf_bytes(&q->row), cell);
+	err = buf_set(&q->column, buf_bytes(&q->row));
+	if (err)
+		return err;
+	return query_pass_prefix(&q->column)
+		       ? scan_seek(q->scan, buf_bytes(&q->column), cell)
+		       : 0;
+}
+
+/* q->row holds prefix and segment of what was given last, q->column is free. */
+int query_next_segment(struct query *q, struct cell *cell,
+		       struct bytes *segment)
+{
+	int err = q->error;
+
+	if (err || q->ended || q->row_count == q->row_limit)
+		return err;
+	err = q->has_segment ? skip_segment(q, cell)
+			     : scan_next(q->scan, CURSOR_ROW, cell);
+	while (err == 1 && q->has_segment &&
+	       bytes_starts_with(cell->row, buf_bytes(&q->row)) &&
+	       !query_is_row(q,
+			     bytes_after(buf_bytes(&q->row), q->prefix.size)))
+		err = scan_next(q->scan, CURSOR_ROW, cell);
+	if (err < 0)
+		return q->error = err;
+	if (err == 0) {
+		q->ended = true;
+		return 0;
+	}
+	*segment = segment_of(q, cell->row);
+	q->has_segment = true;
+	q->row_count++;
+	err = buf_set(&q->row,
+		      bytes_of(cell->row.data, q->prefix.size + segment->size));
+	if (err)
+		return err;
+	*segment = bytes_after(buf_bytes(&q->row), q->prefix.size);
+	return 1;
+}

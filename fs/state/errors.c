@@ -1,0 +1,75 @@
+#include <stdlib.h>
+#include <time.h>
+
+#include "fs/state/errors.h"
+#include "store/base/err.h"
+
+void errors_init(struct errors *e)
+{
+	memset(e, 0, sizeof(*e));
+	pthread_mutex_init(&e->lock, NULL);
+}
+
+void errors_release(struct errors *e)
+{
+	size_t i;
+
+	for (i = 0; i < ERRORS_MAX; i++)
+		free(e->lines[i]);
+	pthread_mutex_destroy(&e->lock);
+}
+
+void errors_add(struct errors *e, struct bytes path, int err)
+{
+	struct buf line = BUF_INIT;
+	const char *detail = err_detail();
+	struct timespec now;
+	struct tm tm;
+	char text[32];
+	int failed;
+	char **at;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	gmtime_r(&now.tv_sec, &tm);
+	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
+	failed = buf_printf(&line, "%s.%06ldZ ", text, now.tv_nsec / 1000);
+	if (!failed)
+		failed = buf_add_bytes(&line, path);
+	if (!failed)
+		failed = buf_printf(&line, ": %s%s%s\n", err_text(err),
+				    *detail ? ": " : "", detail);
+	if (!failed)
+		failed = buf_terminate(&line);
+	if (failed) {
+		buf_release(&line);
+		return;
+	}
+	pthread_mutex_lock(&e->lock);
+	at = &e->lines[e->count++ % ERRORS_MAX];
+	free(*at);
+	*at = (char *)line.data;
+	pthread_mutex_unlock(&e->lock);
+}
+
+int errors_print(struct errors *e, struct buf *out)
+{
+	uint64_t i;
+	int err = 0;
+
+	pthread_mutex_lock(&e->lock);
+	i = e->count > ERRORS_MAX ? e->count - ERRORS_MAX : 0;
+	for (; i < e->count && !err; i++)
+		err = buf_add_string(out, e->lines[i % ERRORS_MAX]);
+	pthread_mutex_unlock(&e->lock);
+	return err;
+}
+
+uint64_t errors_count(struct errors *e)
+{
+	uint64_t count;
+
+	pthread_mutex_lock(&e->lock);
+	count = e->count;
+	pthread_mutex_unlock(&e->lock);
+	return count;
+}

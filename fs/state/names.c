@@ -1,0 +1,52 @@
+#include <errno.h>
+#include <stdlib.h>
+
+#include "fs/state/names.h"
+
+int names_add(struct names *n, struct bytes name)
+{
+	struct bytes *grown;
+	size_t capacity = n->capacity * 2 + 8;
+
+	if (n->count == n->capacity) {
+		grown = realloc(n->names, capacity * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		n->names = grown;
+		n->capacity = capacity;
+	}
+	if (buf_add_bytes(&n->memory, name))
+		return -ENOMEM;
+	/* Where it is, is known when memory moves no more. */
+	n->names[n->count++] = bytes_of(NULL, name.size);
+	return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	return bytes_compare(*(const struct bytes *)a,
+			     *(const struct bytes *)b);
+}
+
+void names_sort(struct names *n)
+{
+	size_t i, at = 0, kept = 0;
+
+	for (i = 0; i < n->count; i++) {
+		n->names[i].data = n->memory.data + at;
+		at += n->names[i].size;
+	}
+	if (n->count > 1)
+		qsort(n->names, n->count, sizeof(*n->names), compare);
+	for (i = 0; i < n->count; i++)
+		if (kept == 0 || !bytes_equal(n->names[kept - 1], n->names[i]))
+			n->names[kept++] = n->names[i];
+	n->count = kept;
+}
+
+void names_release(struct names *n)
+{
+	free(n->names);
+	buf_release(&n->memory);
+	*n = (struct names){ .names = NULL };
+}

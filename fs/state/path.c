@@ -1,0 +1,185 @@
+#include <errno.h>
+#include <stdlib.h>
+
+#include "fs/state/name.h"
+#include "fs/state/node.h"
+#include "fs/state/path.h"
+#include "store/base/hash.h"
+
+struct bytes *path_part(struct path *path, enum node_kind kind)
+{
+	switch (kind) {
+	case NODE_TABLE:
+		return &path->table;
+	case NODE_ROW:
+	case NODE_AT_ROW:
+		return &path->row;
+	case NODE_FAMILY:
+	case NODE_AT_FAMILY:
+	case NODE_SCHEMA_FAMILY:
+		return &path->family;
+	case NODE_CELL:
+	case NODE_COLUMN:
+	case NODE_AT_CELL:
+		return &path->qualifier;
+	default:
+		return NULL;
+	}
+}
+
+static struct bytes copy_name(uint8_t **room, const struct node *node)
+{
+	struct bytes copy = bytes_of(*room, node->name_size);
+
+	if (node->name_size > 0)
+		memcpy(*room, node->name, node->name_size);
+	*room += node->name_size;
+	return copy;
+}
+
+int node_path(struct nodes *nodes, struct node *node, struct path *out)
+{
+	struct node *n;
+	uint8_t *room;
+	size_t size;
+
+	memset(out, 0, offsetof(struct path, room));
+	out->memory = NULL;
+	room = out->room;
+	pthread_mutex_lock(&nodes->lock);
+	size = node->name_size;
+	for (n = node; n; n = n->parent)
+		if (path_part(out, n->kind))
+			size += n->name_size;
+	if (size > sizeof(out->room)) {
+		room = out->memory = malloc(size);
+		if (!room) {
+			pthread_mutex_unlock(&nodes->lock);
+			return -ENOMEM;
+		}
+	}
+	for (n = node; n; n = n->parent) {
+		struct bytes *part = path_part(out, n->kind);
+
+		if (part)
+			*part = copy_name(&room, n);
+	}
+	out->leaf = copy_name(&room, node);
+	pthread_mutex_unlock(&nodes->lock);
+	return 0;
+}
+
+void path_release(struct path *path)
+{
+	free(path->memory);
+	path->memory = NULL;
+}
+
+uint64_t ino_of_child(uint64_t parent_ino, enum node_kind kind,
+		      struct bytes name)
+{
+	uint64_t seed = parent_ino * 0x9e3779b97f4a7c15u + (uint64_t)kind;
+	uint64_t ino = XXH3_64bits_withSeed(name.data, name.size, seed);
+
+	return ino > 1 ? ino : ino + 2;
+}
+
+uint64_t path_ino(const struct path *path, enum node_kind kind)
+{
+	const struct bytes names[] = { [NODE_TABLE] = path->table,
+				       [NODE_ROW] = path->row,
+				       [NODE_FAMILY] = path->family,
+				       [NODE_CELL] = path->qualifier };
+	enum node_kind k;
+	uint64_t ino = ROOT_INO;
+
+	for (k = NODE_TABLE; k <= kind; k++)
+		ino = ino_of_child(ino, k, names[k]);
+	return ino;
+}
+
+static uint64_t ino_locked(const struct node *node)
+{
+	if (!node->parent)
+		return ROOT_INO;
+	/* As deep as a path is, which the kernel bounds to 2,048 names. */
+	return ino_of_child(ino_locked(node->parent), node->kind,
+			    node_name(node));
+}
+
+uint64_t node_ino(struct nodes *nodes, struct node *node)
+{
+	uint64_t ino;
+
+	pthread_mutex_lock(&nodes->lock);
+	ino = ino_locked(node);
+	pthread_mutex_unlock(&nodes->lock);
+	return ino;
+}
+
+static enum name_level level_of(enum node_kind kind)
+{
+	switch (kind) {
+	case NODE_TABLE:
+		return NAME_TABLE;
+	case NODE_ROW:
+	case NODE_SCAN_LINK:
+	case NODE_AT_ROW:
+		return NAME_ROW;
+	case NODE_FAMILY:
+	case NODE_AT_FAMILY:
+	case NODE_SCHEMA_FAMILY:
+		return NAME_FAMILY;
+	case NODE_CELL:
+	case NODE_COLUMN:
+	case NODE_AT_CELL:
+		return NAME_QUALIFIER;
+	default:
+		return NAME_VALUE;
+	}
+}
+
+#define DEPTH_SHOWN 64
+
+int node_print_path(struct nodes *nodes, struct node *node, struct buf *out)
+{
+	const struct node *chain[DEPTH_SHOWN], *n;
+	size_t count = 0;
+	int err = 0;
+
+	pthread_mutex_lock(&nodes->lock);
+	for (n = node; n->parent && count < DEPTH_SHOWN; n = n->parent)
+		chain[count++] = n;
+	if (count == 0)
+		err = buf_add_byte(out, '/');
+	while (count > 0 && !err) {
+		n = chain[--count];
+		err = buf_add_byte(out, '/');
+		if (!err)
+			err = name_encode(level_of(n->kind), node_name(n), out);
+	}
+	pthread_mutex_unlock(&nodes->lock);
+	return err;
+}
+
+bool node_has_locals(struct nodes *nodes, struct node *parent)
+{
+	bool has;
+
+	pthread_mutex_lock(&nodes->lock);
+	has = parent->locals != NULL;
+	pthread_mutex_unlock(&nodes->lock);
+	return has;
+}
+
+int node_add_locals(struct nodes *nodes, struct node *parent, struct names *out)
+{
+	struct node *n;
+	int err = 0;
+
+	pthread_mutex_lock(&nodes->lock);
+	for (n = parent->locals; n && !err; n = n->sibling)
+		err = names_add(out, node_name(n));
+	pthread_mutex_unlock(&nodes->lock);
+	return err;
+}

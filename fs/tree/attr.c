@@ -1,0 +1,215 @@
+#include <errno.h>
+
+#include "fs/open/commit.h"
+#include "fs/open/draft.h"
+#include "fs/state/path.h"
+#include "fs/tree/attr.h"
+
+/* A directory whose table has an age rule. */
+#define EXPIRING_TIMEOUT_S 1.0
+/* Where the kernel cannot be told of a change (before 6.16). */
+#define DEAF_TIMEOUT_S 1.0
+/* The kernel rounds a time up to its next tick, of which there are at least 100
+ * a second, and keeps what it has until that has passed. */
+#define KERNEL_TICKS_US 20000
+/* Of a directory's attributes where fs_committed does not end them. */
+#define SHORT_TIMEOUT_S 1.0
+
+static void attr_common(struct fs *fs, uint64_t ino, mode_t mode,
+			uint64_t timestamp_us, struct stat *st)
+{
+	memset(st, 0, sizeof(*st));
+	st->st_ino = ino;
+	st->st_mode = mode;
+	st->st_nlink = 1;
+	st->st_uid = fs->uid;
+	st->st_gid = fs->gid;
+	st->st_blksize = 4096;
+	st->st_mtim.tv_sec = (time_t)(timestamp_us / 1000000);
+	st->st_mtim.tv_nsec = (long)(timestamp_us % 1000000) * 1000;
+	st->st_atim = st->st_mtim;
+	st->st_ctim = st->st_mtim;
+}
+
+void attr_directory(struct fs *fs, uint64_t ino, uint64_t timestamp_us,
+		    struct stat *st)
+{
+	attr_common(fs, ino, S_IFDIR | 0755, timestamp_us, st);
+}
+
+void attr_cell(struct fs *fs, uint64_t ino, const struct cell_info *info,
+	       struct stat *st)
+{
+	attr_common(fs, ino, S_IFREG | ATTR_CELL_MODE, info->timestamp_us, st);
+	st->st_size = (off_t)info->size;
+	st->st_blocks = (blkcnt_t)((info->size + 511) / 512);
+}
+
+void attr_access(const struct table_access *access, struct stat *st)
+{
+	mode_t able = st->st_mode >> 6 & 7, mode;
+
+	if (access->uid != TABLE_ACCESS_UNSET)
+		st->st_uid = access->uid;
+	if (access->gid != TABLE_ACCESS_UNSET)
+		st->st_gid = access->gid;
+	if (access->mode == TABLE_ACCESS_UNSET)
+		return;
+	mode = S_ISDIR(st->st_mode) ? access->mode & 07000 : 0;
+	mode |= access->mode & (able << 6 | able << 3 | able);
+	st->st_mode = (st->st_mode & S_IFMT) | mode;
+}
+
+mode_t attr_usual_mode(const struct cell_rules *rules)
+{
+	struct stat st = { .st_mode = S_IFREG | ATTR_CELL_MODE };
+
+	attr_access(&rules->access, &st);
+	return st.st_mode & 07777;
+}
+
+double attr_timeout(struct fs *fs, const struct cell_rules *rules)
+{
+	if (!fs->has_epochs)
+		return DEAF_TIMEOUT_S;
+	return rules->expires ? EXPIRING_TIMEOUT_S : ATTR_TIMEOUT_S;
+}
+
+/* At most timeout, and not beyond expiry. */
+static double until(uint64_t expiry_us, double timeout)
+{
+	uint64_t now = fs_now() + KERNEL_TICKS_US;
+	double left = expiry_us > now ? (double)(expiry_us - now) / 1e6 : 0;
+
+	return left < timeout ? left : timeout;
+}
+
+double attr_cell_timeout(struct fs *fs, const struct path *path,
+			 const struct cell_rules *rules, uint64_t timestamp_us)
+{
+	double timeout = fs->has_epochs ? ATTR_TIMEOUT_S : DEAF_TIMEOUT_S;
+
+	if (!rules->expires)
+		return timeout;
+	return until(cell_expiry(fs, path, timestamp_us), timeout);
+}
+
+double attr_keep(struct fs *fs, struct node *node, double timeout)
+{
+	if (!node_is_data(node) || node->kind == NODE_CELL)
+		return timeout;
+	/* Such a mount lets the kernel check permissions, for which it would
+	 * ask again for each directory that was made to forget. */
+	if (fs->options->allow_other)
+		return timeout < SHORT_TIMEOUT_S ? timeout : SHORT_TIMEOUT_S;
+	node->shown = true;
+	return timeout;
+}
+
+/* From the node's draft: false if it has none, or one without content. */
+static bool attr_of_draft(struct fs *fs, struct node *node,
+			  const struct cell_rules *rules, uint64_t ino,
+			  struct stat *st, double *timeout)
+{
+	struct draft *draft = draft_get(fs, node);
+	struct cell_info info;
+	bool loaded;
+	mode_t mode;
+
+	if (!draft)
+		return false;
+	pthread_mutex_lock(&draft->lock);
+	loaded = draft->loaded;
+	mode = draft->mode;
+	info.size = draft->content.size;
+	info.timestamp_us = draft_time(draft);
+	pthread_mutex_unlock(&draft->lock);
+	draft_put(fs, draft);
+	if (!loaded)
+		return false;
+	attr_cell(fs, ino, &info, st);
+	attr_access(&rules->access, st);
+	*timeout = fs->has_epochs ? ATTR_TIMEOUT_S : DEAF_TIMEOUT_S;
+	if (node->gone)
+		st->st_nlink = 0;
+	if (mode && mode != (st->st_mode & 07777))
+		*timeout = 0;
+	if (mode)
+		st->st_mode = S_IFREG | mode;
+	if (node->gone)
+		*timeout = 0;
+	return true;
+}
+
+static int attr_of_cell(struct fs *fs, struct node *node,
+			const struct path *path, const struct cell_rules *rules,
+			const struct cell_info *info, struct stat *st,
+			double *timeout)
+{
+	uint64_t ino = path_ino(path, NODE_CELL);
+	struct cell_info newest;
+	int n = 0;
+
+	if (attr_of_draft(fs, node, rules, ino, st, timeout))
+		return 0;
+	if (!info) {
+		info = &newest;
+		n = cell_stat(fs, path, node->size, &newest);
+		if (n == 0 && node->local) {
+			newest = (struct cell_info){ .timestamp_us = fs_now() };
+			n = 1;
+		}
+		n = n == 0 ? -ENOENT : n;
+	}
+	if (n < 0)
+		return n;
+	attr_cell(fs, ino, info, st);
+	attr_access(&rules->access, st);
+	*timeout = attr_cell_timeout(fs, path, rules, info->timestamp_us);
+	/* Others add without telling what became of it. */
+	if (rules->aggregate)
+		*timeout = 0;
+	return 0;
+}
+
+int attr_at(struct fs *fs, struct node *node, const struct path *path,
+	    const struct cell_rules *rules, const struct cell_info *info,
+	    struct stat *st, double *timeout)
+{
+	if (node->kind == NODE_CELL)
+		return attr_of_cell(fs, node, path, rules, info, st, timeout);
+	attr_directory(fs, path_ino(path, node->kind), node->timestamp_us, st);
+	attr_access(&rules->access, st);
+	*timeout = attr_timeout(fs, rules);
+	if (info && info->expiry_us)
+		*timeout = until(info->expiry_us, *timeout);
+	return 0;
+}
+
+int attr_node(struct fs *fs, struct node *node, struct stat *st,
+	      double *timeout)
+{
+	struct cell_rules rules = { 0 };
+	struct path path;
+	int err;
+
+	*timeout = 0;
+	if (node->kind == NODE_ROOT) {
+		attr_directory(fs, ROOT_INO, node->timestamp_us, st);
+		*timeout = attr_timeout(fs, &rules);
+		return 0;
+	}
+	err = node_path(&fs->nodes, node, &path);
+	if (err)
+		return err;
+	err = cell_rules(fs, &path, &rules);
+	if (!err)
+		err = attr_at(fs, node, &path, &rules, NULL, st, timeout);
+	/* The table was dropped, but who has the file open has its content. */
+	else if (node->kind == NODE_CELL &&
+		 attr_of_draft(fs, node, &rules, path_ino(&path, NODE_CELL), st,
+			       timeout))
+		err = 0;
+	path_release(&path);
+	return err;
+}

@@ -1,0 +1,110 @@
+#include "fs/cells/cell.h"
+#include "fs/state/path.h"
+#include "fs/tree/keep.h"
+
+/*
+ * Whether a family still has a cell after one was removed. A scan would tell,
+ * but has to pass all that was removed before: emptying a directory would take
+ * time that grows with the square of its size. So the family's node remembers a
+ * column as its witness, which is looked up. It lies ahead of the first, by
+ * twice as many each time, as who empties a directory mostly goes on with the
+ * next; but as some begin at the end, it is not one of the last.
+ */
+#define AHEAD_MIN 64
+#define AHEAD_MAX (UINT32_C(1) << 20)
+
+/* Of at most ahead columns of path's family, the last whose number is a power
+ * of two: 1, 0 if there is none, or an error. */
+static int scan_columns(struct fs *fs, const struct path *path, uint32_t ahead,
+			struct buf *qualifier)
+{
+	struct scan_range range = {
+		.table = path->table,
+		.row = path->row,
+		.has_family = true,
+		.family = path->family,
+		.keep_large = true,
+	};
+	struct scan *scan;
+	struct cell cell;
+	uint32_t count = 0;
+	int err = scan_open(fs->store, NULL, &range, &scan);
+
+	if (err)
+		return err;
+	while (count < ahead) {
+		err = scan_next(scan, CURSOR_COLUMN, &cell);
+		if (err != 1)
+			break;
+		count++;
+		if (count & (count - 1))
+			continue;
+		buf_reset(qualifier);
+		err = buf_add_bytes(qualifier, cell.qualifier);
+		if (err)
+			break;
+	}
+	scan_close(scan);
+	return err < 0 ? err : count > 0;
+}
+
+static int has_witness(struct fs *fs, struct path *path, struct buf *witness)
+{
+	struct cell_info info;
+
+	if (!witness->data)
+		return 0;
+	path->qualifier = buf_bytes(witness);
+	return cell_newest(fs, path, &info, 1);
+}
+
+static int family_has_cell(struct fs *fs, struct node *family)
+{
+	struct buf witness = BUF_INIT;
+	uint32_t ahead;
+	struct path path;
+	int err = node_path(&fs->nodes, family, &path);
+
+	if (err)
+		return err;
+	node_take_witness(&fs->nodes, family, &witness, &ahead);
+	err = has_witness(fs, &path, &witness);
+	if (err == 0) {
+		if (ahead < AHEAD_MAX)
+			ahead = ahead ? ahead * 2 : AHEAD_MIN;
+		err = scan_columns(fs, &path, ahead, &witness);
+	}
+	if (err == 0)
+		ahead = 0;
+	if (err >= 0)
+		node_give_witness(&fs->nodes, family, &witness, ahead);
+	buf_release(&witness);
+	path_release(&path);
+	return err;
+}
+
+static int row_has_cell(struct fs *fs, struct node *row)
+{
+	struct cell_info info;
+	struct path path;
+	int err = node_path(&fs->nodes, row, &path);
+
+	if (err)
+		return err;
+	err = cell_first(fs, &path, false, 1, NULL, &info);
+	path_release(&path);
+	return err;
+}
+
+int tree_keep_directories(struct fs *fs, struct node *family)
+{
+	int err = family_has_cell(fs, family);
+
+	if (err == 0) {
+		node_set_local(&fs->nodes, family, true);
+		err = row_has_cell(fs, family->parent);
+		if (err == 0)
+			node_set_local(&fs->nodes, family->parent, true);
+	}
+	return err < 0 ? err : 0;
+}

@@ -1,0 +1,412 @@
+#include <errno.h>
+
+#include "fs/cells/loop.h"
+#include "fs/cells/pin.h"
+#include "fs/cells/seen.h"
+#include "fs/open/draft.h"
+#include "fs/query/at.h"
+#include "fs/state/path.h"
+#include "fs/tree/attr.h"
+#include "fs/tree/lookup.h"
+
+enum name_level lookup_level(const struct node *directory)
+{
+	switch (directory->kind) {
+	case NODE_ROOT:
+		return NAME_TABLE;
+	case NODE_TABLE:
+	case NODE_SCAN_ROWS:
+	case NODE_AT_TIME:
+		return NAME_ROW;
+	case NODE_ROW:
+	case NODE_AT_ROW:
+	case NODE_SCHEMA:
+		return NAME_FAMILY;
+	case NODE_FAMILY:
+	case NODE_VERSIONS:
+	case NODE_AT_FAMILY:
+		return NAME_QUALIFIER;
+	default:
+		return NAME_VALUE;
+	}
+}
+
+enum node_kind lookup_kind(const struct node *directory)
+{
+	return directory->kind + 1;
+}
+
+/* The key that begins with head and has this hash. */
+static int find_cut_key(struct fs *fs, struct node *directory,
+			struct bytes head, uint64_t hash, struct buf *key)
+{
+	bool rows = lookup_level(directory) == NAME_ROW;
+	struct at_view view = { .pin = NULL };
+	struct scan_range range;
+	struct scan *scan;
+	struct path path;
+	struct cell cell;
+	int err = node_path(&fs->nodes, directory, &path);
+
+	if (err)
+		return err;
+	if (node_is_past(directory))
+		err = at_open(fs, directory, &view);
+	if (err)
+		goto release_path;
+	loop_hand_over();
+	memset(&range, 0, sizeof(range));
+	range.table = path.table;
+	range.stop = loop_is_interrupted;
+	range.keep_large = true;
+	if (rows) {
+		range.start = head;
+		range.rows_only = true;
+	} else {
+		range.row = path.row;
+		range.has_family = true;
+		range.family = path.family;
+	}
+	err = scan_open(fs->store, view.snapshot, &range, &scan);
+	if (err)
+		goto close_view;
+	while ((err = scan_next(scan, rows ? CURSOR_ROW : CURSOR_COLUMN,
+				&cell)) == 1) {
+		struct bytes found = rows ? cell.row : cell.qualifier;
+
+		if (bytes_starts_with(found, head)) {
+			if (name_hash(found) != hash)
+				continue;
+			err = buf_add_bytes(key, found);
+			err = err ? err : 1;
+			break;
+		}
+		if (bytes_compare(found, head) > 0) {
+			err = 0;
+			break;
+		}
+	}
+	scan_close(scan);
+close_view:
+	at_close(fs, &view);
+release_path:
+	path_release(&path);
+	return err;
+}
+
+/* The same among what is only in memory. */
+static int find_cut_local(struct fs *fs, struct node *directory,
+			  struct bytes head, uint64_t hash, struct buf *key)
+{
+	struct names locals = { .names = NULL };
+	size_t i;
+	int err = node_add_locals(&fs->nodes, directory, &locals);
+
+	names_sort(&locals);
+	for (i = 0; i < locals.count && !err; i++) {
+		struct bytes name = locals.names[i];
+
+		if (bytes_starts_with(name, head) && name_hash(name) == hash)
+			err = buf_add_bytes(key, name) ? -ENOMEM : 1;
+	}
+	names_release(&locals);
+	return err;
+}
+
+int lookup_key(struct fs *fs, struct node *directory, enum name_level level,
+	       struct bytes name, struct buf *key)
+{
+	struct buf head = BUF_INIT, again = BUF_INIT;
+	uint64_t hash;
+	int err = name_decode(level, name, key, &hash);
+
+	if (err == NAME_WHOLE)
+		return 1;
+	if (err != NAME_CUT)
+		return err == -EINVAL ? 0 : err;
+	err = buf_set(&head, buf_bytes(key));
+	buf_reset(key);
+	if (!err)
+		err = find_cut_key(fs, directory, buf_bytes(&head), hash, key);
+	/* Its last cell was removed. */
+	if (err == 0)
+		err = find_cut_local(fs, directory, buf_bytes(&head), hash,
+				     key);
+	/* The spelling must be the one that a listing shows. */
+	if (err == 1)
+		err = name_encode(level, buf_bytes(key), &again);
+	else
+		goto release;
+	if (!err)
+		err = bytes_equal(name, buf_bytes(&again));
+release:
+	buf_release(&head);
+	buf_release(&again);
+	return err;
+}
+
+int lookup_remember(struct fs *fs, struct node *node, int err,
+		    struct fuse_entry_param *e)
+{
+	if (err) {
+		node_put(&fs->nodes, node);
+		return err;
+	}
+	e->entry_timeout = e->attr_timeout;
+	e->attr_timeout = attr_keep(fs, node, e->attr_timeout);
+	e->ino = node_id(&fs->nodes, node);
+	node_hand_out(&fs->nodes, node);
+	return 0;
+}
+
+int lookup_reply(struct fs *fs, struct node *node, struct fuse_entry_param *e)
+{
+	memset(e, 0, sizeof(*e));
+	return lookup_remember(
+		fs, node, attr_node(fs, node, &e->attr, &e->attr_timeout), e);
+}
+
+/*
+ * How what was read of a cell relates to what its node knows: < 0 if it is
+ * older, > 0 if somebody else wrote or removed a version since, 0 if it is the
+ * same. Commits are noted with the draft's lock held; a draft with changes of
+ * its own is kept.
+ */
+static int compare_info(struct fs *fs, struct node *node,
+			const struct cell_info *info, uint64_t read_seq)
+{
+	struct draft *draft = draft_get(fs, node);
+	uint64_t known;
+	int order;
+
+	if (draft)
+		pthread_mutex_lock(&draft->lock);
+	known = node_seq(&fs->nodes, node);
+	order = known == 0 ? 0 : (info->seq > known) - (info->seq < known);
+	/* The reading saw all that is known, and that is no more. */
+	if (order < 0 && known <= read_seq)
+		order = 1;
+	/* Renaming the row wrote its cells anew, with their values. */
+	if (order > 0 && info->seq <= node->parent->parent->moved_seq)
+		order = 0;
+	if (draft) {
+		if (draft->dirty && order > 0)
+			order = 0;
+		pthread_mutex_unlock(&draft->lock);
+		draft_put(fs, draft);
+	}
+	return order;
+}
+
+/*
+ * A child that exists, as info says, read when changes up to read_seq were
+ * visible (0: not known). If a node of that name knows an older version, or
+ * a newer one that the reading must have seen, the cell was changed by
+ * others, and the name gets a new node; if it knows one newer than the
+ * reading, info is old: -EAGAIN. Referenced.
+ */
+static int enter_child(struct fs *fs, struct node *directory, struct bytes key,
+		       const struct cell_info *info, uint64_t read_seq,
+		       struct node **out)
+{
+	enum node_kind kind = lookup_kind(directory);
+	struct node *node;
+	int err = node_enter(&fs->nodes, directory, kind, key, &node), order;
+
+	if (err)
+		return err;
+	order = kind == NODE_CELL ? compare_info(fs, node, info, read_seq) : 0;
+	if (order > 0)
+		node_detach(&fs->nodes, node);
+	if (order)
+		node_put(&fs->nodes, node);
+	if (order < 0)
+		return -EAGAIN;
+	if (order > 0)
+		err = node_enter(&fs->nodes, directory, kind, key, &node);
+	if (err)
+		return err;
+	node_know(&fs->nodes, node, info->timestamp_us, info->seq);
+	node->size = info->size;
+	*out = node;
+	return 0;
+}
+
+void lookup_missing(struct fs *fs, struct fuse_entry_param *e)
+{
+	memset(e, 0, sizeof(*e));
+	e->entry_timeout = fs->has_epochs ? ATTR_TIMEOUT_S : 1.0;
+}
+
+/* Of a row or family, to find its newest change: it is exact up to here. */
+#define COLUMNS_SEEN 1000
+
+/* A child of a data directory: where it is, and what its table says of it. */
+struct child {
+	struct node *directory;
+	struct bytes key;
+	struct path path;
+	struct cell_rules rules;
+};
+
+/* 0; -ERR_no_table and other errors, with the path to be released all the
+ * same. */
+static int child_find(struct fs *fs, struct node *directory, struct bytes key,
+		      struct child *c)
+{
+	int err = node_path(&fs->nodes, directory, &c->path);
+
+	if (err)
+		return err;
+	c->directory = directory;
+	c->key = key;
+	*path_part(&c->path, lookup_kind(directory)) = key;
+	return cell_rules(fs, &c->path, &c->rules);
+}
+
+/* It exists, as info says, read as of read_seq; see enter_child. */
+static int child_reply(struct fs *fs, const struct child *c,
+		       const struct cell_info *info, uint64_t read_seq,
+		       struct fuse_entry_param *e)
+{
+	struct node *node;
+	int err = enter_child(fs, c->directory, c->key, info, read_seq, &node);
+
+	if (err)
+		return err;
+	memset(e, 0, sizeof(*e));
+	err = attr_at(fs, node, &c->path, &c->rules, info, &e->attr,
+		      &e->attr_timeout);
+	return lookup_remember(fs, node, err, e);
+}
+
+int lookup_listed(struct fs *fs, struct node *directory, struct bytes key,
+		  const struct cell_info *info, struct fuse_entry_param *e)
+{
+	struct child child;
+	int err = child_find(fs, directory, key, &child);
+
+	if (!err)
+		err = child_reply(fs, &child, info, 0, e);
+	path_release(&child.path);
+	return err;
+}
+
+/* Of a row or family, to find its newest change: it is exact up to here. */
+#define COLUMNS_SEEN 1000
+
+/* What the store, where seq is the last write, says of a child whose table
+ * exists: 1, 0 or an error. */
+static int ask_store(struct fs *fs, const struct child *c, uint64_t seq,
+		     struct cell_info *info)
+{
+	enum node_kind kind = lookup_kind(c->directory);
+	struct node *node;
+	int err;
+
+	memset(info, 0, sizeof(*info));
+	if (kind >= NODE_FAMILY) {
+		err = seen_find(fs->seen, &c->path, kind == NODE_CELL, seq,
+				info);
+		if (err >= 0)
+			return err;
+	}
+	switch (kind) {
+	case NODE_TABLE:
+		info->timestamp_us = fs->start_us;
+		return 1;
+	case NODE_ROW:
+		if (c->key.size == 0 || c->key.size > STORE_ROW_KEY_MAX)
+			return 0;
+		return cell_first(fs, &c->path, false, COLUMNS_SEEN, &c->rules,
+				  info);
+	case NODE_FAMILY:
+		return cell_first(fs, &c->path, true, COLUMNS_SEEN, &c->rules,
+				  info);
+	default:
+		node = node_find(&fs->nodes, c->directory, NODE_CELL, c->key);
+		err = cell_stat(fs, &c->path, node ? node->size : 0, info);
+		node_put(&fs->nodes, node);
+		return err;
+	}
+}
+
+/* Whether node exists although the store knows nothing of it. */
+static bool is_here(struct fs *fs, struct node *node)
+{
+	struct draft *draft;
+	bool dirty;
+
+	if (node->local || node->kind != NODE_CELL)
+		return node->local;
+	draft = draft_get(fs, node);
+	if (!draft)
+		return false;
+	pthread_mutex_lock(&draft->lock);
+	dirty = draft->dirty;
+	pthread_mutex_unlock(&draft->lock);
+	draft_put(fs, draft);
+	return dirty;
+}
+
+/* The store knows nothing of the child, as of read_seq: 1 if it is there all
+ * the same, 0, or an error; -EAGAIN if it came meanwhile. */
+static int reply_local(struct fs *fs, struct node *directory, struct bytes key,
+		       uint64_t read_seq, struct fuse_entry_param *e)
+{
+	struct node *node =
+		node_find(&fs->nodes, directory, lookup_kind(directory), key);
+	int found = 0;
+
+	if (!node)
+		return 0;
+	if (is_here(fs, node)) {
+		found = lookup_reply(fs, node, e);
+		return found ? found : 1;
+	}
+	if (node_seq(&fs->nodes, node) > read_seq)
+		found = -EAGAIN;
+	else
+		node_detach(&fs->nodes, node);
+	node_put(&fs->nodes, node);
+	return found;
+}
+
+/* One attempt of lookup_child; -EAGAIN if the store changed meanwhile. */
+static int try_child(struct fs *fs, struct node *directory, struct bytes key,
+		     struct fuse_entry_param *e)
+{
+	uint64_t seq = store_seq(fs->store);
+	struct child child;
+	struct cell_info info;
+	int found = child_find(fs, directory, key, &child), err;
+
+	if (!found)
+		found = ask_store(fs, &child, seq, &info);
+	if (found == 1) {
+		err = child_reply(fs, &child, &info, seq, e);
+		found = err ? err : 1;
+	}
+	path_release(&child.path);
+	/* A dropped table has no rows. */
+	if (found && found != -ERR_no_table)
+		return found;
+	return reply_local(fs, directory, key, seq, e);
+}
+
+/* Each needs another commit to the same cell in between. */
+#define TRIES_MAX 1000
+
+int lookup_child(struct fs *fs, struct node *directory, struct bytes key,
+		 struct fuse_entry_param *e)
+{
+	int found = -EAGAIN, tries;
+
+	for (tries = 0; found == -EAGAIN && tries < TRIES_MAX; tries++)
+		found = try_child(fs, directory, key, e);
+	if (found == -ENOENT)
+		found = 0;
+	if (found == 0)
+		lookup_missing(fs, e);
+	return found;
+}

@@ -1,0 +1,516 @@
+#include <errno.h>
+#include <linux/fs.h>
+#include <stdlib.h>
+
+#include "fs/cells/loop.h"
+#include "fs/cells/notify.h"
+#include "fs/open/commit.h"
+#include "fs/state/path.h"
+#include "fs/tree/lookup.h"
+#include "fs/tree/rename.h"
+#include "fs/tree/tree.h"
+
+/*
+ * rename inside a family is one atomic mutation. A target that exists keeps its
+ * history and gets the moved value as its newest version; else the whole
+ * history moves. Renaming a row copies its cells in one batch up to
+ * ROW_MOVE_MAX; beyond it is EXDEV, and mv copies. Everything else that would
+ * cross a row or a family is EXDEV as well.
+ *
+ * fs->tree is held for writing: no commit is under way.
+ */
+#define ROW_MOVE_MAX ((size_t)32 << 20)
+
+struct move {
+	struct fs *fs;
+	struct path from;
+	struct bytes to; /* qualifier, or row */
+	bool must_not_exist;
+	bool exchange;
+	struct draft *draft; /* of the source, locked; NULL if it has none */
+	struct draft *other; /* of the target, so too */
+	struct content_value value; /* its content, if that is not committed */
+	uint64_t timestamp_us;      /* result: of the target's newest version */
+	bool had_target;            /* result */
+};
+
+static int open_column(struct move *m, struct bytes qualifier,
+		       struct scan **scan)
+{
+	struct scan_range range = {
+		.table = m->from.table,
+		.row = m->from.row,
+		.has_family = true,
+		.has_qualifier = true,
+		.family = m->from.family,
+		.qualifier = qualifier,
+		.keep_large = true,
+	};
+
+	return scan_open(m->fs->store, NULL, &range, scan);
+}
+
+/* Adds all versions of one column to another; their number or an error. */
+static int copy_column(struct move *m, struct write *w, struct bytes source,
+		       struct bytes target)
+{
+	struct scan *scan;
+	struct cell cell;
+	int err = open_column(m, source, &scan), count = 0;
+
+	if (err)
+		return err;
+	while ((err = scan_next(scan, CURSOR_VERSION, &cell)) == 1) {
+		err = write_set_cell(w, m->from.family, target,
+				     cell.timestamp_us, scan, &cell);
+		if (err)
+			break;
+		if (count++ == 0)
+			m->timestamp_us = cell.timestamp_us;
+	}
+	scan_close(scan);
+	return err < 0 ? err : count;
+}
+
+/* The source's content, not yet committed, becomes the target's newest. */
+static int move_draft(struct move *m, struct write *w, uint64_t floor)
+{
+	struct draft *d = m->draft;
+	uint64_t t = draft_time(d);
+
+	if (d->millis)
+		floor = (floor + 999) / 1000 * 1000;
+	m->timestamp_us = t > floor ? t : floor;
+	return content_value_set(&m->value, w, m->from.family, m->to,
+				 m->timestamp_us);
+}
+
+/* The source's newest version becomes the target's. */
+static int move_newest(struct move *m, struct write *w, uint64_t floor)
+{
+	struct cell_rules rules;
+	struct scan *scan;
+	struct cell cell;
+	int err = cell_rules(m->fs, &m->from, &rules);
+
+	if (!err)
+		err = open_column(m, m->from.qualifier, &scan);
+	if (err)
+		return err;
+	err = scan_next(scan, CURSOR_COLUMN, &cell);
+	if (err == 1) {
+		if (rules.millis)
+			floor = (floor + 999) / 1000 * 1000;
+		m->timestamp_us =
+			cell.timestamp_us > floor ? cell.timestamp_us : floor;
+		err = write_set_cell(w, m->from.family, m->to, m->timestamp_us,
+				     scan, &cell);
+	}
+	scan_close(scan);
+	return err;
+}
+
+static int exchange(struct move *m, struct write *w)
+{
+	const struct path *p = &m->from;
+	int n, err;
+
+	err = write_delete_column(w, p->family, p->qualifier);
+	if (!err)
+		err = write_delete_column(w, p->family, m->to);
+	if (err)
+		return err;
+	n = copy_column(m, w, m->to, p->qualifier);
+	if (n > 0)
+		n = copy_column(m, w, p->qualifier, m->to);
+	return n > 0 ? 0 : n < 0 ? n : -ENOENT;
+}
+
+/* Whether the session's last version, if there is one, is the newest of the
+ * source: then the uncommitted content stands in for it. */
+static bool draft_replaces(struct move *m, const struct cell_info *newest)
+{
+	return m->draft->has_written &&
+	       m->draft->session_us == newest->timestamp_us;
+}
+
+static int decide_move(void *context, struct write *w)
+{
+	struct move *m = context;
+	struct path target = m->from;
+	struct cell_info old, source[2];
+	bool dirty = m->draft && m->draft->dirty;
+	int has_source, has_target, n, err;
+	uint64_t floor = 0;
+
+	target.qualifier = m->to;
+	has_source = cell_newest(m->fs, &m->from, source, 2);
+	has_target = cell_newest(m->fs, &target, &old, 1);
+	if (has_source < 0 || has_target < 0)
+		return has_source < 0 ? has_source : has_target;
+	if (has_source == 0 && !dirty)
+		return -ENOENT;
+	m->had_target = has_target > 0;
+	err = write_row(w, m->from.table, m->from.row);
+	if (err)
+		return err;
+	if (m->exchange)
+		return exchange(m, w);
+	if (has_target) {
+		floor = old.timestamp_us + 1;
+		err = dirty ? move_draft(m, w, floor)
+			    : move_newest(m, w, floor);
+	} else {
+		n = copy_column(m, w, m->from.qualifier, m->to);
+		err = n < 0 ? n : 0;
+		if (!err && dirty && has_source &&
+		    draft_replaces(m, &source[0]))
+			err = write_delete_cells(w, m->from.family, m->to,
+						 source[0].timestamp_us,
+						 source[0].timestamp_us + 1);
+		if (!err && dirty)
+			err = move_draft(m, w,
+					 has_source ? source[0].timestamp_us + 1
+						    : 0);
+	}
+	return err < 0 ? err
+		       : write_delete_column(w, m->from.family,
+					     m->from.qualifier);
+}
+
+/* The child's node if it exists, referenced; NULL if not, or an error. */
+static int existing(struct fs *fs, struct node *directory, struct bytes name,
+		    struct buf *key, struct node **out)
+{
+	struct fuse_entry_param e;
+	int err = lookup_key(fs, directory, lookup_level(directory), name, key);
+
+	*out = NULL;
+	if (err == 1)
+		err = lookup_child(fs, directory, buf_bytes(key), &e);
+	if (err == 1) {
+		*out = node_of(&fs->nodes, e.ino);
+		node_get(&fs->nodes, *out);
+		node_forget(&fs->nodes, *out, 1);
+	}
+	return err < 0 ? err : 0;
+}
+
+/*
+ * The name that node's history came from, for unlink to give it back. It stays
+ * if the target is another backup of the same file, made by an earlier save.
+ */
+static void note_origin(struct move *m, struct node *node, struct node *target)
+{
+	struct bytes from = m->from.qualifier, origin = node->renamed_from;
+	uint8_t *copy;
+
+	if (m->had_target && target && target->renamed_from.data &&
+	    bytes_equal(target->renamed_from, from)) {
+		node->renamed_from = target->renamed_from;
+		target->renamed_from = origin;
+	} else if (m->had_target) {
+		node->renamed_from = BYTES_NONE;
+		free((void *)(uintptr_t)origin.data);
+	} else if (!origin.data) {
+		copy = malloc(from.size + 1);
+		if (copy) {
+			memcpy(copy, from.data, from.size);
+			node->renamed_from = bytes_of(copy, from.size);
+		}
+	}
+}
+
+/* What the nodes are to know after a column has moved. */
+static int settle(struct move *m, struct node *node, struct node *target)
+{
+	struct fs *fs = m->fs;
+	struct draft *d = m->draft;
+
+	if (d) {
+		d->dirty = false;
+		d->has_pending = false;
+		d->base_us = m->timestamp_us;
+		if (d->writers > 0) {
+			d->has_written = true;
+			d->session_us = m->timestamp_us;
+		}
+	}
+	if (target)
+		target->gone = true;
+	note_origin(m, node, target);
+	if (node_rename(&fs->nodes, node, m->to))
+		return -ENOMEM;
+	m->from.qualifier = m->to;
+	note_commit(fs, node, &m->from, m->timestamp_us);
+	return 0;
+}
+
+/* After an exchange: what node's draft, if it has one, starts from. */
+static int settle_exchanged(struct fs *fs, struct node *node, struct draft *d)
+{
+	struct cell_info info;
+	struct path path;
+	int err = node_path(&fs->nodes, node, &path);
+
+	if (err)
+		return err;
+	if (cell_stat(fs, &path, node->size, &info) == 1) {
+		if (d) {
+			d->base_us = info.timestamp_us;
+			d->has_written = false;
+		}
+		node_committed(&fs->nodes, node, info.timestamp_us, info.seq);
+	}
+	path_release(&path);
+	return 0;
+}
+
+/* Both are first committed, so that all there is to exchange is in the store.
+ */
+static int exchange_cells(struct fs *fs, struct move *m, struct node *node,
+			  struct node *target)
+{
+	struct draft *other = m->other;
+	int err = 0;
+
+	if (m->draft)
+		err = draft_commit_locked(fs, m->draft, false);
+	if (!err && other)
+		err = draft_commit_locked(fs, other, false);
+	if (!err)
+		err = store_update(fs->store, decide_move, m,
+				   fs->options->sync);
+	if (!err) {
+		node_exchange(&fs->nodes, node, target);
+		err = settle_exchanged(fs, node, m->draft);
+	}
+	if (!err)
+		err = settle_exchanged(fs, target, other);
+	return err;
+}
+
+/* Both drafts, if there are such, so that no commit comes between or after. Two
+ * are locked at once only here, in the order of their places. */
+static void lock_drafts(struct move *m, struct node *node, struct node *target)
+{
+	struct draft *first, *second;
+
+	m->draft = draft_get(m->fs, node);
+	m->other = target ? draft_get(m->fs, target) : NULL;
+	first = (uintptr_t)m->draft < (uintptr_t)m->other ? m->draft : m->other;
+	second = first == m->draft ? m->other : m->draft;
+	if (first)
+		pthread_mutex_lock(&first->lock);
+	if (second)
+		pthread_mutex_lock(&second->lock);
+}
+
+static void unlock_draft(struct fs *fs, struct draft *d)
+{
+	if (!d)
+		return;
+	pthread_mutex_unlock(&d->lock);
+	draft_put(fs, d);
+}
+
+/* What an aggregate holds is added up, not replaced. */
+static int refuse_onto_aggregate(struct move *m, const struct node *target)
+{
+	struct cell_rules rules;
+	int err = cell_rules(m->fs, &m->from, &rules);
+
+	if (!err && rules.aggregate && target)
+		err = fail(EPERM, "family %.*s has an aggregate type",
+			   (int)m->from.family.size,
+			   (const char *)m->from.family.data);
+	return err;
+}
+
+static int rename_cell(struct fs *fs, struct node *node, struct node *target,
+		       struct bytes to, unsigned int flags)
+{
+	struct move m = {
+		.fs = fs,
+		.to = to,
+		.exchange = flags & RENAME_EXCHANGE,
+	};
+	int err = node_path(&fs->nodes, node, &m.from);
+
+	if (err)
+		return err;
+	err = refuse_onto_aggregate(&m, target);
+	if (err)
+		goto release_path;
+	lock_drafts(&m, node, target);
+	if (m.exchange) {
+		err = exchange_cells(fs, &m, node, target);
+	} else {
+		if (m.draft && m.draft->dirty)
+			err = content_value(&m.draft->content, fs->store,
+					    &m.value);
+		if (!err)
+			err = store_update(fs->store, decide_move, &m,
+					   fs->options->sync);
+		if (!err && m.draft)
+			content_rebase(&m.draft->content, &m.value);
+		content_value_release(&m.value);
+		if (!err)
+			err = settle(&m, node, target);
+	}
+	unlock_draft(fs, m.other);
+	unlock_draft(fs, m.draft);
+release_path:
+	path_release(&m.from);
+	return err;
+}
+
+/* All cells of a row to another, and the row deleted. */
+static int decide_row(void *context, struct write *w)
+{
+	struct move *m = context;
+	struct scan_range range = {
+		.table = m->from.table,
+		.row = m->from.row,
+		.keep_large = true,
+	};
+	struct scan *scan;
+	struct cell cell;
+	int err = store_row_exists(m->fs->store, m->from.table, m->to);
+
+	if (err)
+		return err < 0 ? err : -ENOTEMPTY;
+	err = write_row(w, m->from.table, m->to);
+	if (!err)
+		err = scan_open(m->fs->store, NULL, &range, &scan);
+	if (err)
+		return err;
+	while ((err = scan_next(scan, CURSOR_VERSION, &cell)) == 1) {
+		if (write_size(w) + cell.value.size > ROW_MOVE_MAX ||
+		    write_count(w) + 2 > STORE_MUTATIONS_MAX) {
+			err = -EXDEV;
+			break;
+		}
+		err = write_set_cell(w, cell.family, cell.qualifier,
+				     cell.timestamp_us, scan, &cell);
+		if (err)
+			break;
+	}
+	scan_close(scan);
+	if (err || write_count(w) == 0)
+		return err;
+	err = write_row(w, m->from.table, m->from.row);
+	return err ? err : write_delete_row(w);
+}
+
+static int rename_row(struct fs *fs, struct node *node, struct node *target,
+		      struct bytes to, unsigned int flags)
+{
+	struct move m = { .fs = fs, .to = to };
+	int err;
+
+	if (flags & RENAME_EXCHANGE)
+		return -EINVAL;
+	if (target && node_has_locals(&fs->nodes, target))
+		return -ENOTEMPTY;
+	err = node_path(&fs->nodes, node, &m.from);
+	if (err)
+		return err;
+	err = store_update(fs->store, decide_row, &m, fs->options->sync);
+	path_release(&m.from);
+	if (err)
+		return err;
+	node->moved_seq = store_seq(fs->store);
+	err = node_rename(&fs->nodes, node, to);
+	return err;
+}
+
+static int rename_table(struct fs *fs, struct node *node, struct node *target,
+			struct bytes to, unsigned int flags)
+{
+	struct path path;
+	int err;
+
+	if (flags & RENAME_EXCHANGE)
+		return -EINVAL;
+	if (target)
+		return -ENOTEMPTY;
+	err = node_path(&fs->nodes, node, &path);
+	if (err)
+		return err;
+	err = store_rename_table(fs->store, path.table, to);
+	path_release(&path);
+	if (!err)
+		err = node_rename(&fs->nodes, node, to);
+	return err;
+}
+
+static int rename_known(struct fs *fs, struct node *directory,
+			struct node *node, struct node *target, struct bytes to,
+			unsigned int flags)
+{
+	if (flags & ~(unsigned int)(RENAME_NOREPLACE | RENAME_EXCHANGE))
+		return -EINVAL;
+	if (!node || ((flags & RENAME_EXCHANGE) && !target))
+		return -ENOENT;
+	if ((flags & RENAME_NOREPLACE) && target)
+		return -EEXIST;
+	if (node == target)
+		return 0;
+	switch (directory->kind) {
+	case NODE_ROOT:
+		return rename_table(fs, node, target, to, flags);
+	case NODE_TABLE:
+		return rename_row(fs, node, target, to, flags);
+	case NODE_FAMILY:
+		return rename_cell(fs, node, target, to, flags);
+	default:
+		return -EXDEV;
+	}
+}
+
+int tree_rename(struct fs *fs, struct node *directory, struct bytes name,
+		struct node *to, struct bytes to_name, unsigned int flags)
+{
+	struct buf key = BUF_INIT, to_key = BUF_INIT, again = BUF_INIT;
+	struct node *node = NULL, *target = NULL;
+	bool is_cut;
+	int err;
+
+	if (!node_is_data(directory) || !node_is_data(to))
+		return node_is_past(directory) || node_is_past(to) ? -EROFS
+								   : -EPERM;
+	/* Control names stay where they are. */
+	if (bytes_equal(name, BYTES_LITERAL(".versions")) ||
+	    (name.data[0] == '.' && directory->kind != NODE_FAMILY))
+		return -EPERM;
+	if (directory != to)
+		return -EXDEV;
+	if (directory->kind != NODE_FAMILY)
+		loop_hand_over();
+	err = tree_key(directory, to_name, &to_key);
+	/* A long name may be written over, but not made. */
+	is_cut = err == -ENAMETOOLONG;
+	if (is_cut)
+		err = 0;
+	pthread_rwlock_wrlock(&fs->tree);
+	if (!err)
+		err = existing(fs, directory, name, &key, &node);
+	if (!err)
+		err = existing(fs, directory, to_name, &again, &target);
+	if (!err && is_cut)
+		err = target ? buf_set(&to_key, buf_bytes(&again))
+			     : -ENAMETOOLONG;
+	if (!err)
+		err = rename_known(fs, directory, node, target,
+				   buf_bytes(&to_key), flags);
+	pthread_rwlock_unlock(&fs->tree);
+	if (!err)
+		fs_changed_in(fs, directory);
+	node_put(&fs->nodes, node);
+	node_put(&fs->nodes, target);
+	buf_release(&key);
+	buf_release(&to_key);
+	buf_release(&again);
+	return err;
+}

@@ -1,0 +1,160 @@
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "store/base/bg.h"
+
+/* Before work that failed is tried again; doubled each time. */
+#define PAUSE_MIN_MS 100
+#define PAUSE_MAX_MS 6400
+
+struct bg {
+	pthread_t worker, ticker;
+	pthread_mutex_t lock;
+	pthread_cond_t wake_worker, wake_ticker;
+	bool work, stop; /* protected by lock */
+	unsigned int interval_ms;
+	int (*step)(void *context);
+	void (*tick)(void *context);
+	void *context;
+};
+
+/* The moment so many milliseconds from now. */
+static struct timespec moment(unsigned int ms)
+{
+	struct timespec at;
+
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	at.tv_sec += ms / 1000;
+	at.tv_nsec += (long)(ms % 1000) * 1000000;
+	if (at.tv_nsec >= 1000000000) {
+		at.tv_sec++;
+		at.tv_nsec -= 1000000000;
+	}
+	return at;
+}
+
+/* Waits until stop or that moment. Needs lock. */
+static void wait_until(struct bg *bg, pthread_cond_t *signal,
+		       struct timespec at)
+{
+	while (!bg->stop &&
+	       pthread_cond_timedwait(signal, &bg->lock, &at) != ETIMEDOUT)
+		;
+}
+
+static void *worker_main(void *argument)
+{
+	struct bg *bg = argument;
+	unsigned int pause = 0; /* ms, after a failure */
+	int did;
+
+	pthread_mutex_lock(&bg->lock);
+	while (!bg->stop) {
+		if (!bg->work) {
+			pthread_cond_wait(&bg->wake_worker, &bg->lock);
+			continue;
+		}
+		bg->work = false;
+		pthread_mutex_unlock(&bg->lock);
+		did = bg->step(bg->context);
+		pthread_mutex_lock(&bg->lock);
+		if (did != 0)
+			bg->work = true;
+		if (did >= 0) {
+			pause = 0;
+			continue;
+		}
+		pause = pause ? pause * 2 : PAUSE_MIN_MS;
+		if (pause > PAUSE_MAX_MS)
+			pause = PAUSE_MAX_MS;
+		wait_until(bg, &bg->wake_worker, moment(pause));
+	}
+	pthread_mutex_unlock(&bg->lock);
+	return NULL;
+}
+
+static void *ticker_main(void *argument)
+{
+	struct bg *bg = argument;
+
+	pthread_mutex_lock(&bg->lock);
+	while (!bg->stop) {
+		wait_until(bg, &bg->wake_ticker, moment(bg->interval_ms));
+		if (bg->stop)
+			break;
+		pthread_mutex_unlock(&bg->lock);
+		bg->tick(bg->context);
+		pthread_mutex_lock(&bg->lock);
+	}
+	pthread_mutex_unlock(&bg->lock);
+	return NULL;
+}
+
+int bg_start(int (*step)(void *context), void (*tick)(void *context),
+	     unsigned int interval_ms, void *context, struct bg **out)
+{
+	struct bg *bg = calloc(1, sizeof(*bg));
+	pthread_condattr_t monotonic;
+	int err;
+
+	*out = NULL;
+	if (!bg)
+		return -ENOMEM;
+	pthread_mutex_init(&bg->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&bg->wake_worker, &monotonic);
+	pthread_cond_init(&bg->wake_ticker, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	bg->step = step;
+	bg->tick = interval_ms > 0 ? tick : NULL;
+	bg->interval_ms = interval_ms;
+	bg->context = context;
+	bg->work = true;
+	err = pthread_create(&bg->worker, NULL, worker_main, bg);
+	if (err)
+		goto free_bg;
+	if (bg->tick) {
+		err = pthread_create(&bg->ticker, NULL, ticker_main, bg);
+		if (err) {
+			bg->tick = NULL;
+			bg_stop(bg);
+			return -err;
+		}
+	}
+	*out = bg;
+	return 0;
+
+free_bg:
+	free(bg);
+	return -err;
+}
+
+void bg_wake(struct bg *bg)
+{
+	pthread_mutex_lock(&bg->lock);
+	bg->work = true;
+	pthread_cond_signal(&bg->wake_worker);
+	pthread_mutex_unlock(&bg->lock);
+}
+
+void bg_stop(struct bg *bg)
+{
+	if (!bg)
+		return;
+	pthread_mutex_lock(&bg->lock);
+	bg->stop = true;
+	pthread_cond_broadcast(&bg->wake_worker);
+	pthread_cond_broadcast(&bg->wake_ticker);
+	pthread_mutex_unlock(&bg->lock);
+	pthread_join(bg->worker, NULL);
+	if (bg->tick)
+		pthread_join(bg->ticker, NULL);
+	pthread_cond_destroy(&bg->wake_worker);
+	pthread_cond_destroy(&bg->wake_ticker);
+	pthread_mutex_destroy(&bg->lock);
+	free(bg);
+}

@@ -1,0 +1,130 @@
+#ifndef STORE_BASE_VOLUME_VOLUME_H
+#define STORE_BASE_VOLUME_VOLUME_H
+
+#include "store/base/buf.h"
+
+/*
+ * Volume: everything the engine persists goes through here, so that the same
+ * engine runs on a local directory (volume_posix), on a crashable volume in
+ * memory (tests/sim), and later on an object store. It never overwrites in
+ * place and never renames. It holds four kinds of things:
+ *
+ *   segment   an immutable object, streamed once and visible only when
+ *             finished; finished means durable, its name included
+ *   log       an object that grows by appends; what log_sync covered is
+ *             durable, its name included; readable while it grows
+ *   root      one small object, changed only by compare and swap
+ *   lease     the right of one process to write
+ *
+ * Names are [0-9a-z.-]+, at most VOLUME_NAME_MAX bytes, chosen by the engine
+ * and never used twice in the life of a volume.
+ *
+ * Every call returns 0 (or a count) or a negative error with err_detail() set,
+ * naming the file. Calls on different objects may run in parallel; of one
+ * writer or log only reads may run beside another call.
+ */
+#define VOLUME_NAME_MAX 63
+
+struct volume;
+struct segment_writer;
+struct log;
+struct reader;
+
+struct volume_space {
+	uint64_t total_size;
+	uint64_t free_size;
+	uint64_t available_size; /* to an unprivileged user */
+};
+
+struct volume_ops {
+	/* -EEXIST if the name is taken. */
+	int (*segment_create)(struct volume *v, const char *name,
+			      struct segment_writer **out);
+	int (*segment_append)(struct segment_writer *w, struct bytes data);
+	/* Ends w in every case. On failure the name does not exist. */
+	int (*segment_finish)(struct segment_writer *w);
+	/* Ends w; nothing of it remains. */
+	void (*segment_abandon)(struct segment_writer *w);
+
+	/* -EEXIST if the name is taken. */
+	int (*log_create)(struct volume *v, const char *name, struct log **out);
+	/* All of data or an error. After -ENOSPC, which stands for a quota too,
+	 * nothing of it is there and it may be tried again; after any other
+	 * error the end is undefined. */
+	int (*log_append)(struct log *l, struct bytes data);
+	int (*log_sync)(struct log *l);
+	/* Ends l without syncing. */
+	void (*log_close)(struct log *l);
+	/* Makes durable what a log of an earlier life holds, its name
+	 * included. -ENOENT. */
+	int (*log_keep)(struct volume *v, const char *name);
+
+	/* A finished segment, or a log as long as it is now; -ENOENT. */
+	int (*open)(struct volume *v, const char *name, struct reader **out);
+	/* Exactly size bytes, or an error: past the end is -EIO. Of a log,
+	 * what was appended since it was opened can be read, too. */
+	int (*pread)(struct reader *r, uint64_t offset, void *data,
+		     size_t size);
+	void (*reader_close)(struct reader *r);
+
+	/* -ENOENT if there is none. Open readers go on reading. */
+	int (*remove)(struct volume *v, const char *name);
+	/* Gives another volume a file under the same name, durably, without
+	 * copying its bytes: a segment, or a log that grows no more. -EXDEV if
+	 * that cannot be done between the two. */
+	int (*link)(struct volume *v, const char *name, struct volume *to);
+	/* Calls each with every segment and log, in no order; a negative
+	 * result of each ends the listing and is returned. */
+	int (*list)(struct volume *v,
+		    int (*each)(void *context, const char *name),
+		    void *context);
+
+	/* The root's content and version; -ENOENT before the first swap. */
+	int (*root_get)(struct volume *v, uint64_t *version, struct buf *out);
+	/* Replaces the root if its version is expected (0: there is none);
+	 * it then has version expected + 1, durably. Else
+	 * -ERR_volume_conflict. After that and after -ENOSPC nothing has
+	 * changed; after any other error it may have, or not. */
+	int (*root_swap)(struct volume *v, uint64_t expected,
+			 struct bytes content);
+
+	/* Until lease_release or the end of the process. holder is one line
+	 * for people, shown to whoever comes second: -ERR_store_in_use, with
+	 * the present holder's line in err_detail(). */
+	int (*lease_take)(struct volume *v, const char *holder);
+	/* A new line, such as one that names the mount point. */
+	int (*lease_describe)(struct volume *v, const char *holder);
+	void (*lease_release)(struct volume *v);
+
+	int (*space)(struct volume *v, struct volume_space *out);
+	void (*close)(struct volume *v);
+};
+
+/* Embed as the first member of the real volume. path is for messages. */
+struct volume {
+	const struct volume_ops *ops;
+	const char *path;
+};
+
+/* Embed as the first member of the real reader. */
+struct reader {
+	const struct volume_ops *ops;
+	uint64_t size;
+	const char *path; /* for messages; owned by the reader */
+};
+
+/* Embed as the first member of the real log. */
+struct log {
+	const struct volume_ops *ops;
+	uint64_t size; /* bytes appended so far */
+	const char *path;
+};
+
+/* Embed as the first member of the real segment writer. */
+struct segment_writer {
+	const struct volume_ops *ops;
+	uint64_t size; /* bytes appended so far */
+	const char *path;
+};
+
+#endif

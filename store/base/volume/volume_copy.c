@@ -1,0 +1,73 @@
+#include <stdlib.h>
+
+#include "store/base/err.h"
+#include "store/base/volume/volume.h"
+#include "store/base/volume/volume_copy.h"
+
+#define COPY_SIZE (1 << 20)
+#define SECTOR_SIZE 4096
+
+void volume_read_damaged(struct reader *r, uint64_t offset, uint8_t *data,
+			 size_t size)
+{
+	size_t n;
+
+	if (r->ops->pread(r, offset, data, size) == 0)
+		return;
+	for (; size > 0; offset += n, data += n, size -= n) {
+		n = SECTOR_SIZE - (size_t)(offset % SECTOR_SIZE);
+		n = n < size ? n : size;
+		if (r->ops->pread(r, offset, data, n) < 0)
+			memset(data, 0, n);
+	}
+}
+
+static int copy_bytes_of(struct reader *r, uint64_t size,
+			 struct segment_writer *w)
+{
+	uint8_t *part = malloc(COPY_SIZE);
+	uint64_t at = 0;
+	size_t n;
+	int err = part ? 0 : -ENOMEM;
+
+	for (; err == 0 && at < size; at += n) {
+		n = size - at < COPY_SIZE ? (size_t)(size - at) : COPY_SIZE;
+		err = r->ops->pread(r, at, part, n);
+		if (err == 0)
+			err = w->ops->segment_append(w, bytes_of(part, n));
+	}
+	free(part);
+	return err;
+}
+
+static int copy_file(struct volume *from, const char *name, uint64_t size,
+		     struct volume *to)
+{
+	struct segment_writer *w;
+	struct reader *r;
+	int err = from->ops->open(from, name, &r);
+
+	if (err < 0)
+		return err;
+	err = to->ops->segment_create(to, name, &w);
+	if (err == 0) {
+		err = copy_bytes_of(r, size, w);
+		if (err == 0)
+			err = to->ops->segment_finish(w);
+		else
+			to->ops->segment_abandon(w);
+	}
+	from->ops->reader_close(r);
+	return err;
+}
+
+int volume_bring(struct volume *from, const char *name, uint64_t size,
+		 struct volume *to)
+{
+	int err = from->ops->link(from, name, to);
+
+	if (err != -EXDEV)
+		return err < 0 ? err : 1;
+	err_clear();
+	return copy_file(from, name, size, to);
+}

@@ -1,0 +1,487 @@
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "store/base/err.h"
+#include "store/base/volume/posix_volume.h"
+#include "store/base/volume/volume_posix.h"
+#include "store/base/volume/volume_posix_file.h"
+#include "store/base/volume/volume_posix_own.h"
+
+/* Start writing back so often while a segment is streamed, so that its sync
+ * does not stop everything else for long. */
+#define WRITE_BACK_SIZE (1 << 20)
+
+struct posix_writer {
+	struct segment_writer writer;
+	struct posix_volume *volume;
+	char *path; /* of the finished file */
+	const char *name;
+	int fd;
+	uint64_t written_back;
+};
+
+struct posix_log {
+	struct log log;
+	struct posix_volume *volume;
+	char *path;
+	int fd;
+	bool named; /* the directory was synced */
+	/* The kernel forgets what it could not write after it has told once,
+	 * so a sync that failed may not be tried again. */
+	bool broken;
+};
+
+struct posix_reader {
+	struct reader reader;
+	char *path;
+	int fd;
+};
+
+static bool is_own(const char *name)
+{
+	return strcmp(name, POSIX_MARKER) == 0 ||
+	       strcmp(name, POSIX_ROOT) == 0 || strcmp(name, POSIX_LOCK) == 0 ||
+	       posix_is_tmp(name);
+}
+
+static bool is_name(const char *name)
+{
+	size_t n = strspn(name, "0123456789abcdefghijklmnopqrstuvwxyz.-");
+
+	return n > 0 && n <= VOLUME_NAME_MAX && !name[n] && name[0] != '.' &&
+	       !is_own(name);
+}
+
+static int check_name(const struct posix_volume *v, const char *name)
+{
+	if (!is_name(name))
+		return fail(EINVAL, "%s/%s: not a name for a file of a store",
+			    v->path, name);
+	return 0;
+}
+
+static int posix_segment_create(struct volume *volume, const char *name,
+				struct segment_writer **out)
+{
+	struct posix_volume *v = posix(volume);
+	char tmp[VOLUME_NAME_MAX + sizeof(POSIX_TMP)];
+	struct posix_writer *w;
+	int err = check_name(v, name);
+
+	*out = NULL;
+	if (err < 0)
+		return err;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return -ENOMEM;
+	w->path = posix_path(v, name);
+	if (!w->path) {
+		err = -ENOMEM;
+		goto free_writer;
+	}
+	if (!faccessat(v->directory, name, F_OK, AT_SYMLINK_NOFOLLOW)) {
+		err = fail(EEXIST, "%s: cannot create", w->path);
+		goto free_writer;
+	}
+	snprintf(tmp, sizeof(tmp), "%s" POSIX_TMP, name);
+	w->fd = openat(v->directory, tmp,
+		       O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (w->fd < 0) {
+		err = fail(errno, "%s" POSIX_TMP ": cannot create", w->path);
+		goto free_writer;
+	}
+	w->volume = v;
+	w->name = w->path + strlen(v->path) + 1;
+	w->writer.ops = volume->ops;
+	w->writer.path = w->path;
+	*out = &w->writer;
+	return 0;
+
+free_writer:
+	free(w->path);
+	free(w);
+	return err;
+}
+
+static int posix_segment_append(struct segment_writer *writer,
+				struct bytes data)
+{
+	struct posix_writer *w = (struct posix_writer *)writer;
+	uint64_t fresh;
+	int err = posix_write_all(w->fd, data, w->path);
+
+	if (err < 0)
+		return err;
+	writer->size += data.size;
+	fresh = writer->size - w->written_back;
+	if (fresh >= WRITE_BACK_SIZE) {
+		/* A hint: what goes wrong here, the sync will tell. */
+		sync_file_range(w->fd, (off_t)w->written_back, (off_t)fresh,
+				SYNC_FILE_RANGE_WRITE);
+		w->written_back = writer->size;
+	}
+	return 0;
+}
+
+static void writer_free(struct posix_writer *w)
+{
+	free(w->path);
+	free(w);
+}
+
+static int posix_segment_finish(struct segment_writer *writer)
+{
+	struct posix_writer *w = (struct posix_writer *)writer;
+	int err = posix_sync_file(w->fd, w->path);
+
+	if (close(w->fd) < 0 && !err && errno != EINTR)
+		err = fail(errno, "%s: cannot close", w->path);
+	if (!err)
+		err = posix_publish(w->volume, w->name, false);
+	if (err < 0)
+		posix_remove_tmp(w->volume, w->name);
+	writer_free(w);
+	return err;
+}
+
+static void posix_segment_abandon(struct segment_writer *writer)
+{
+	struct posix_writer *w = (struct posix_writer *)writer;
+
+	close(w->fd);
+	posix_remove_tmp(w->volume, w->name);
+	writer_free(w);
+}
+
+static int posix_log_create(struct volume *volume, const char *name,
+			    struct log **out)
+{
+	struct posix_volume *v = posix(volume);
+	struct posix_log *l;
+	int err = check_name(v, name);
+
+	*out = NULL;
+	if (err < 0)
+		return err;
+	l = calloc(1, sizeof(*l));
+	if (!l)
+		return -ENOMEM;
+	l->path = posix_path(v, name);
+	if (!l->path) {
+		free(l);
+		return -ENOMEM;
+	}
+	l->fd = openat(v->directory, name,
+		       O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC,
+		       0600);
+	if (l->fd < 0) {
+		err = fail(errno, "%s: cannot create", l->path);
+		free(l->path);
+		free(l);
+		return err;
+	}
+	l->volume = v;
+	l->log.ops = volume->ops;
+	l->log.path = l->path;
+	*out = &l->log;
+	return 0;
+}
+
+static int posix_log_append(struct log *log, struct bytes data)
+{
+	struct posix_log *l = (struct posix_log *)log;
+	int err = posix_write_all(l->fd, data, l->path);
+
+	if (!err)
+		log->size += data.size;
+	if (err != -ENOSPC && err != -EDQUOT)
+		return err;
+	if (ftruncate(l->fd, (off_t)log->size) < 0)
+		return fail(EIO, "%s: cannot cut off what a full disk left",
+			    l->path);
+	return -ENOSPC;
+}
+
+static int posix_log_sync(struct log *log)
+{
+	struct posix_log *l = (struct posix_log *)log;
+	int err;
+
+	if (l->broken)
+		return fail(EIO, "%s: an earlier sync failed", l->path);
+	do {
+		err = fdatasync(l->fd);
+	} while (err < 0 && errno == EINTR);
+	if (err < 0)
+		err = fail(errno, "%s: cannot sync", l->path);
+	if (!err && !l->named) {
+		err = posix_sync_directory(l->volume);
+		l->named = !err;
+	}
+	l->broken = err < 0;
+	return err;
+}
+
+static void posix_log_close(struct log *log)
+{
+	struct posix_log *l = (struct posix_log *)log;
+
+	close(l->fd);
+	free(l->path);
+	free(l);
+}
+
+static int posix_log_keep(struct volume *volume, const char *name)
+{
+	struct posix_volume *v = posix(volume);
+	int err = check_name(v, name), fd;
+
+	if (err < 0)
+		return err;
+	fd = openat(v->directory, name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return fail(errno, "%s/%s: cannot open", v->path, name);
+	err = posix_sync_file(fd, v->path);
+	close(fd);
+	return err < 0 ? err : posix_sync_directory(v);
+}
+
+static int posix_open(struct volume *volume, const char *name,
+		      struct reader **out)
+{
+	struct posix_volume *v = posix(volume);
+	struct posix_reader *r;
+	struct stat st;
+	int err = check_name(v, name);
+
+	*out = NULL;
+	if (err < 0)
+		return err;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return -ENOMEM;
+	r->fd = -1;
+	r->path = posix_path(v, name);
+	if (!r->path) {
+		err = -ENOMEM;
+		goto free_reader;
+	}
+	r->fd = openat(v->directory, name, O_RDONLY | O_CLOEXEC);
+	if (r->fd < 0 || fstat(r->fd, &st) < 0) {
+		err = fail(errno, "%s: cannot open", r->path);
+		goto free_reader;
+	}
+	if (!S_ISREG(st.st_mode)) {
+		err = fail(EIO, "%s: not a regular file", r->path);
+		goto free_reader;
+	}
+	r->reader.ops = volume->ops;
+	r->reader.size = (uint64_t)st.st_size;
+	r->reader.path = r->path;
+	*out = &r->reader;
+	return 0;
+
+free_reader:
+	if (r->fd >= 0)
+		close(r->fd);
+	free(r->path);
+	free(r);
+	return err;
+}
+
+static int posix_pread(struct reader *reader, uint64_t offset, void *data,
+		       size_t size)
+{
+	struct posix_reader *r = (struct posix_reader *)reader;
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t n = pread(r->fd, (uint8_t *)data + done, size - done,
+				  (off_t)(offset + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return fail(errno, "%s: offset %llu: cannot read",
+				    r->path,
+				    (unsigned long long)(offset + done));
+		if (n == 0)
+			return fail(EIO,
+				    "%s: ends at %llu, wanted %zu bytes at "
+				    "%llu",
+				    r->path,
+				    (unsigned long long)(offset + done), size,
+				    (unsigned long long)offset);
+		done += (size_t)n;
+	}
+	return 0;
+}
+
+static void posix_reader_close(struct reader *reader)
+{
+	struct posix_reader *r = (struct posix_reader *)reader;
+
+	close(r->fd);
+	free(r->path);
+	free(r);
+}
+
+static int posix_remove(struct volume *volume, const char *name)
+{
+	struct posix_volume *v = posix(volume);
+	int err = check_name(v, name);
+
+	if (err < 0)
+		return err;
+	if (unlinkat(v->directory, name, 0) < 0)
+		return fail(errno, "%s/%s: cannot remove", v->path, name);
+	return 0;
+}
+
+static int posix_link(struct volume *volume, const char *name,
+		      struct volume *to)
+{
+	struct posix_volume *v = posix(volume), *other = posix(to);
+
+	if (to->ops != volume->ops)
+		return fail(EXDEV, "%s/%s: cannot link", v->path, name);
+	if (linkat(v->directory, name, other->directory, name, 0) < 0)
+		return fail(
+			errno == EPERM || errno == EMLINK || errno == EOPNOTSUPP
+				? EXDEV
+				: errno,
+			"%s/%s: cannot link to %s", v->path, name, other->path);
+	return posix_sync_directory(other);
+}
+
+struct list_context {
+	int (*each)(void *context, const char *name);
+	void *context;
+};
+
+static int list_entry(void *context, const char *name)
+{
+	struct list_context *c = context;
+	int err = is_name(name) ? c->each(c->context, name) : 0;
+
+	return err < 0 ? err : 0;
+}
+
+static int posix_list(struct volume *volume,
+		      int (*each)(void *context, const char *name),
+		      void *context)
+{
+	struct list_context c = { each, context };
+
+	return posix_each_entry(posix(volume), list_entry, &c);
+}
+
+static int posix_space(struct volume *volume, struct volume_space *out)
+{
+	struct posix_volume *v = posix(volume);
+	struct statvfs st;
+
+	if (fstatvfs(v->directory, &st) < 0)
+		return fail(errno, "%s: cannot tell its space", v->path);
+	out->total_size = (uint64_t)st.f_blocks * st.f_frsize;
+	out->free_size = (uint64_t)st.f_bfree * st.f_frsize;
+	out->available_size = (uint64_t)st.f_bavail * st.f_frsize;
+	return 0;
+}
+
+static void posix_close(struct volume *volume)
+{
+	struct posix_volume *v = posix(volume);
+
+	posix_lease_release(volume);
+	if (v->directory >= 0)
+		close(v->directory);
+	free(v->path);
+	free(v);
+}
+
+static const struct volume_ops posix_ops = {
+	.segment_create = posix_segment_create,
+	.segment_append = posix_segment_append,
+	.segment_finish = posix_segment_finish,
+	.segment_abandon = posix_segment_abandon,
+	.log_create = posix_log_create,
+	.log_append = posix_log_append,
+	.log_sync = posix_log_sync,
+	.log_close = posix_log_close,
+	.log_keep = posix_log_keep,
+	.open = posix_open,
+	.pread = posix_pread,
+	.reader_close = posix_reader_close,
+	.remove = posix_remove,
+	.link = posix_link,
+	.list = posix_list,
+	.root_get = posix_root_get,
+	.root_swap = posix_root_swap,
+	.lease_take = posix_lease_take,
+	.lease_describe = posix_lease_describe,
+	.lease_release = posix_lease_release,
+	.space = posix_space,
+	.close = posix_close,
+};
+
+static int open_directory(const char *directory, bool create,
+			  struct posix_volume **out)
+{
+	struct posix_volume *v = calloc(1, sizeof(*v));
+	int err = 0;
+
+	*out = v;
+	if (!v)
+		return -ENOMEM;
+	v->directory = -1;
+	v->lock = -1;
+	v->volume.ops = &posix_ops;
+	v->path = strdup(directory);
+	if (!v->path)
+		return -ENOMEM;
+	v->volume.path = v->path;
+	if (create)
+		err = posix_make_directory(v);
+	if (err < 0)
+		return err;
+	v->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return v->directory < 0 ? fail(errno, "%s: cannot open", directory) : 0;
+}
+
+/* Gives v out, or ends it after an error. */
+static int give_volume(struct posix_volume *v, int err, struct volume **out)
+{
+	*out = err < 0 ? NULL : &v->volume;
+	if (err < 0 && v)
+		posix_close(&v->volume);
+	return err;
+}
+
+int volume_posix_open(const char *directory, bool create, struct volume **out)
+{
+	struct posix_volume *v;
+	int err = open_directory(directory, create, &v);
+
+	if (err == 0)
+		err = posix_check_marker(v, create);
+	return give_volume(v, err, out);
+}
+
+int volume_posix_open_damaged(const char *directory, struct volume **out)
+{
+	struct posix_volume *v;
+	int err = open_directory(directory, false, &v);
+
+	if (err == 0) {
+		err = posix_check_marker(v, false);
+		if (err != -ENOMEM && err != -ERR_format_newer)
+			err = 0;
+	}
+	return give_volume(v, err, out);
+}

@@ -1,0 +1,17 @@
+#ifndef STORE_BASE_VOLUME_VOLUME_POSIX_H
+#define STORE_BASE_VOLUME_VOLUME_POSIX_H
+
+#include "store/base/volume/volume.h"
+
+/*
+ * A directory of the local file system. With create, makes it (mode 0700) if
+ * it is missing; a directory that holds other files but no store is refused
+ * (-ERR_not_a_store), and without create so is an empty one. Takes no lease.
+ */
+int volume_posix_open(const char *directory, bool create, struct volume **out);
+
+/* The same of a directory that should hold a store, whether or not it says so
+ * itself; for repair. */
+int volume_posix_open_damaged(const char *directory, struct volume **out);
+
+#endif

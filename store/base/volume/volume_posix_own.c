@@ -1,0 +1,377 @@
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/base/coding.h"
+#include "store/base/crc32c.h"
+#include "store/base/err.h"
+#include "store/base/volume/posix_volume.h"
+#include "store/base/volume/volume_posix_file.h"
+#include "store/base/volume/volume_posix_own.h"
+
+#define MARKER_TEXT "TabletFS store, format 1\n"
+#define ROOT_MAGIC "tfsroot1"
+#define ROOT_HEADER_SIZE 16
+#define HOLDER_MAX 1000
+
+/* Makes or replaces one of the small files that are the volume's own. */
+static int write_own(struct posix_volume *v, const char *name,
+		     struct bytes content)
+{
+	char tmp[VOLUME_NAME_MAX + sizeof(POSIX_TMP)];
+	char *path;
+	int fd, err;
+
+	snprintf(tmp, sizeof(tmp), "%s" POSIX_TMP, name);
+	path = posix_path(v, tmp);
+	if (!path)
+		return -ENOMEM;
+	fd = openat(v->directory, tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+		    0600);
+	if (fd < 0) {
+		err = fail(errno, "%s: cannot create", path);
+		goto free_path;
+	}
+	err = posix_write_all(fd, content, path);
+	if (!err)
+		err = posix_sync_file(fd, path);
+	close(fd);
+	if (!err)
+		err = posix_publish(v, name, true);
+	if (err < 0)
+		posix_remove_tmp(v, name);
+free_path:
+	free(path);
+	return err;
+}
+
+/* Appends the whole of a small file; -ENOENT. */
+static int read_own(struct posix_volume *v, const char *name, struct buf *out)
+{
+	int fd = openat(v->directory, name, O_RDONLY | O_CLOEXEC);
+	ssize_t n = 0;
+	int err;
+
+	if (fd < 0)
+		return fail(errno, "%s/%s: cannot open", v->path, name);
+	do {
+		err = buf_reserve(out, 4096);
+		if (err < 0)
+			break;
+		n = read(fd, out->data + out->size, out->capacity - out->size);
+		if (n < 0 && errno != EINTR)
+			err = fail(errno, "%s/%s: cannot read", v->path, name);
+		if (n > 0)
+			out->size += (size_t)n;
+	} while (!err && n != 0);
+	close(fd);
+	return err;
+}
+
+int posix_root_get(struct volume *volume, uint64_t *version, struct buf *out)
+{
+	struct posix_volume *v = posix(volume);
+	struct buf file = BUF_INIT;
+	struct bytes content;
+	int err = read_own(v, POSIX_ROOT, &file);
+
+	if (err < 0)
+		goto release;
+	if (file.size < ROOT_HEADER_SIZE + 4 ||
+	    memcmp(file.data, ROOT_MAGIC, strlen(ROOT_MAGIC)) != 0) {
+		err = fail(ERR_manifest_damaged,
+			   "%s/" POSIX_ROOT ": not a root", v->path);
+		goto release;
+	}
+	content = bytes_of(file.data, file.size - 4);
+	if (crc32c(0, content) != get_u32le(file.data + file.size - 4)) {
+		err = fail(ERR_manifest_damaged,
+			   "%s/" POSIX_ROOT ": checksum does not match",
+			   v->path);
+		goto release;
+	}
+	*version = get_u64le(file.data + strlen(ROOT_MAGIC));
+	err = buf_set(out, bytes_after(content, ROOT_HEADER_SIZE));
+release:
+	buf_release(&file);
+	return err;
+}
+
+/* The caller holds the lock on the directory. */
+static int swap(struct posix_volume *v, uint64_t expected, struct bytes content)
+{
+	struct buf file = BUF_INIT;
+	uint64_t version = 0;
+	int err = posix_root_get(&v->volume, &version, &file);
+
+	if (err < 0 && err != -ENOENT)
+		goto release;
+	if (version != expected) {
+		err = fail(ERR_volume_conflict,
+			   "%s/" POSIX_ROOT ": version %llu, expected %llu",
+			   v->path, (unsigned long long)version,
+			   (unsigned long long)expected);
+		goto release;
+	}
+	buf_reset(&file);
+	err = buf_add_string(&file, ROOT_MAGIC);
+	if (!err)
+		err = buf_add_u64le(&file, expected + 1);
+	if (!err)
+		err = buf_add_bytes(&file, content);
+	if (!err)
+		err = buf_add_u32le(&file, crc32c(0, buf_bytes(&file)));
+	if (!err)
+		err = write_own(v, POSIX_ROOT, buf_bytes(&file));
+release:
+	buf_release(&file);
+	return err;
+}
+
+int posix_root_swap(struct volume *volume, uint64_t expected,
+		    struct bytes content)
+{
+	struct posix_volume *v = posix(volume);
+	int fd, err;
+
+	/* Its own open file, so that threads exclude one another too. */
+	fd = openat(v->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return fail(errno, "%s: cannot open", v->path);
+	do {
+		err = flock(fd, LOCK_EX);
+	} while (err < 0 && errno == EINTR);
+	if (err < 0)
+		err = fail(errno, "%s: cannot lock", v->path);
+	else
+		err = swap(v, expected, content);
+	close(fd);
+	return err;
+}
+
+/* Replaces the line in the lock file. */
+static int write_holder(struct posix_volume *v, int fd, const char *holder)
+{
+	int size = (int)strcspn(holder, "\n");
+	char line[HOLDER_MAX + 2];
+
+	size = snprintf(line, sizeof(line), "%.*s\n",
+			size < HOLDER_MAX ? size : HOLDER_MAX, holder);
+	if (pwrite(fd, line, (size_t)size, 0) != size ||
+	    ftruncate(fd, size) < 0)
+		return fail(errno ? errno : EIO,
+			    "%s/" POSIX_LOCK ": cannot write", v->path);
+	return 0;
+}
+
+/* The first line of the lock file, "" if there is none. */
+static void read_holder(int fd, char *line)
+{
+	ssize_t n = pread(fd, line, HOLDER_MAX, 0);
+
+	line[n > 0 ? n : 0] = 0;
+	line[strcspn(line, "\n")] = 0;
+}
+
+static int sweep_entry(void *context, const char *name)
+{
+	struct posix_volume *v = context;
+
+	if (posix_is_tmp(name) && unlinkat(v->directory, name, 0) < 0)
+		return fail(errno, "%s/%s: cannot remove", v->path, name);
+	return 0;
+}
+
+/*
+ * The lease is a lock of the open file description, which ends with the last
+ * process that has it, and whose holder can be asked for without taking it.
+ */
+static struct flock whole_file(void)
+{
+	return (struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET };
+}
+
+int posix_lease_take(struct volume *volume, const char *holder)
+{
+	struct posix_volume *v = posix(volume);
+	struct flock lock = whole_file();
+	char line[HOLDER_MAX + 1];
+	int fd, err;
+
+	fd = openat(v->directory, POSIX_LOCK, O_RDWR | O_CREAT | O_CLOEXEC,
+		    0600);
+	if (fd < 0)
+		return fail(errno, "%s/" POSIX_LOCK ": cannot open", v->path);
+	if (v->lock >= 0 || fcntl(fd, F_OFD_SETLK, &lock) < 0) {
+		read_holder(fd, line);
+		if (v->lock >= 0 || errno == EAGAIN || errno == EACCES)
+			err = fail(ERR_store_in_use, "%s: in use by %s",
+				   v->path, line[0] ? line : "another process");
+		else
+			err = fail(errno, "%s/" POSIX_LOCK ": cannot lock",
+				   v->path);
+		goto close_file;
+	}
+	err = write_holder(v, fd, holder);
+	if (!err)
+		err = posix_each_entry(v, sweep_entry, v);
+	if (err < 0)
+		goto close_file;
+	v->lock = fd;
+	return 0;
+
+close_file:
+	close(fd);
+	return err;
+}
+
+int posix_lease_describe(struct volume *volume, const char *holder)
+{
+	struct posix_volume *v = posix(volume);
+
+	if (v->lock < 0)
+		return fail(EINVAL, "%s: lease is not held", v->path);
+	return write_holder(v, v->lock, holder);
+}
+
+void posix_lease_release(struct volume *volume)
+{
+	struct posix_volume *v = posix(volume);
+
+	if (v->lock < 0)
+		return;
+	close(v->lock);
+	v->lock = -1;
+}
+
+/* Fails on what a directory that is to become a store may not hold. */
+static int foreign_entry(void *context, const char *name)
+{
+	struct posix_volume *v = context;
+
+	if (strcmp(name, POSIX_MARKER POSIX_TMP) == 0 ||
+	    strcmp(name, "lost+found") == 0)
+		return 0;
+	return fail(ERR_not_a_store, "%s: holds other files, such as %s",
+		    v->path, name);
+}
+
+int posix_check_marker(struct posix_volume *v, bool create)
+{
+	struct buf text = BUF_INIT;
+	int err = read_own(v, POSIX_MARKER, &text);
+
+	if (!err && !bytes_equal(buf_bytes(&text), BYTES_LITERAL(MARKER_TEXT)))
+		err = fail(bytes_starts_with(buf_bytes(&text),
+					     BYTES_LITERAL("TabletFS store"))
+				   ? ERR_format_newer
+				   : ERR_not_a_store,
+			   "%s/" POSIX_MARKER
+			   ": not a format that is known here",
+			   v->path);
+	buf_release(&text);
+	if (err != -ENOENT)
+		return err;
+	if (!create)
+		return fail(ERR_not_a_store,
+			    "%s: there is no file " POSIX_MARKER, v->path);
+	err = posix_each_entry(v, foreign_entry, v);
+	if (err < 0)
+		return err;
+	return write_own(v, POSIX_MARKER, BYTES_LITERAL(MARKER_TEXT));
+}
+
+/* The directory is durable when the one that holds it is synced. */
+int posix_make_directory(struct posix_volume *v)
+{
+	int fd, err;
+
+	if (mkdir(v->path, 0700) < 0)
+		return errno == EEXIST
+			       ? 0
+			       : fail(errno, "%s: cannot create", v->path);
+	fd = open(v->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	err = fd < 0 ? fd : openat(fd, "..", O_RDONLY | O_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	if (err < 0)
+		return fail(errno, "%s: cannot open", v->path);
+	fd = err;
+	err = posix_sync_file(fd, v->path);
+	close(fd);
+	return err;
+}
+
+int volume_posix_free_name(const char *path)
+{
+	struct stat st;
+
+	if (lstat(path, &st) == 0)
+		return fail(EEXIST, "%s: is there already", path);
+	return errno == ENOENT ? 0 : fail(errno, "%s: cannot look", path);
+}
+
+int volume_posix_rename(const char *from, const char *to)
+{
+	int fd = open(from, O_RDONLY | O_DIRECTORY | O_CLOEXEC), parent, err;
+
+	if (fd < 0)
+		return fail(errno, "%s: cannot open", from);
+	err = renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+	if (err < 0)
+		err = fail(errno, "%s: cannot rename to %s", from, to);
+	parent = openat(fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	close(fd);
+	if (err == 0 && parent < 0)
+		err = fail(errno, "%s: cannot open what holds it", to);
+	if (err == 0)
+		err = posix_sync_file(parent, to);
+	if (parent >= 0)
+		close(parent);
+	return err;
+}
+
+void volume_posix_discard(const char *directory)
+{
+	DIR *d = opendir(directory);
+	struct dirent *entry;
+
+	if (!d)
+		return;
+	while ((entry = readdir(d)))
+		unlinkat(dirfd(d), entry->d_name, 0);
+	closedir(d);
+	rmdir(directory);
+}
+
+int volume_posix_holder(const char *directory, struct buf *out)
+{
+	struct flock lock = whole_file();
+	char line[HOLDER_MAX + 1];
+	char *path;
+	int fd, err;
+
+	if (asprintf(&path, "%s/" POSIX_LOCK, directory) < 0)
+		return -ENOMEM;
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0) {
+		err = fail(errno, "%s: cannot open", path);
+		goto free_path;
+	}
+	if (fcntl(fd, F_OFD_GETLK, &lock) < 0) {
+		err = fail(errno, "%s: cannot ask for its lock", path);
+	} else if (lock.l_type == F_UNLCK) {
+		err = fail(ENOENT, "%s: not held", path);
+	} else {
+		read_holder(fd, line);
+		err = buf_set(out, bytes_string(line));
+	}
+	close(fd);
+free_path:
+	free(path);
+	return err;
+}

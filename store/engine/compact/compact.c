@@ -1,0 +1,446 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "store/base/coding.h"
+#include "store/base/err.h"
+#include "store/engine/compact/compact.h"
+#include "store/engine/compact/merge.h"
+#include "store/engine/compact/sieve.h"
+#include "store/engine/files/edit.h"
+#include "store/format/sst/sst_build.h"
+#include "store/format/sst/sst_iter.h"
+#include "store/format/sst/sst_read_back.h"
+
+/*
+ * Outputs are cut at the start of a row; where one row alone is larger than two
+ * files, of a column; where that is larger than four, of a version. Never
+ * between the writes of one version, or a tombstone that goes down alone could
+ * vanish above what it hides. The range tombstones of the inputs are cut at the
+ * same keys, each piece into the file that covers its range, so that the files
+ * of a level never overlap and none holds a cell without the tombstones over
+ * it.
+ */
+enum {
+	ROW_FILES_MAX = 2,    /* a row larger than so many files is cut */
+	COLUMN_FILES_MAX = 4, /* and a column larger than these */
+};
+
+struct merge_job {
+	const struct merge_context *context;
+	struct edit *edit;
+	unsigned int output_level;
+	uint64_t file_size;         /* UINT64_MAX: one output */
+	const struct level *beyond; /* the level below the output, or NULL */
+	struct tombstone_list tombstones;
+	struct sieve sieve;
+
+	struct sst_builder *builder; /* NULL: none begun */
+	uint64_t id;                 /* of the output under way */
+	uint64_t row_start;          /* its size when the row began */
+	size_t crossed; /* files of beyond that begin before the present key */
+	bool crossed_one; /* since the output began */
+	struct buf start; /* of the output's range; empty: unbounded */
+	size_t tombstone; /* the first not wholly before start */
+	struct buf last_key;
+	size_t last_row_end;
+
+	/* An entry held back, because what follows may be merged into it. */
+	struct buf held_key; /* empty: none */
+	struct aggregate held;
+};
+
+static int begin_output(struct merge_job *j)
+{
+	bool bottom = j->output_level == LEVEL_COUNT - 1;
+	struct sst_options options = {
+		.level = j->output_level,
+		.filter_bits =
+			bottom ? SST_FILTER_BITS_BOTTOM : SST_FILTER_BITS,
+		.compress = true,
+		.rows = j->context->rows,
+	};
+	struct volume *v = j->context->volume;
+	struct segment_writer *writer;
+	char name[VOLUME_NAME_MAX + 1];
+	int err;
+
+	j->id = j->context->new_id(j->context->new_id_context);
+	manifest_name(j->id, "sst", name);
+	err = v->ops->segment_create(v, name, &writer);
+	if (err < 0)
+		return err;
+	j->row_start = 0;
+	j->crossed_one = false;
+	return sst_build_new(writer, &options, &j->builder);
+}
+
+/* Adds the pieces of range tombstones that lie in [start, end) of the output.
+ * An empty end is unbounded. */
+static int add_tombstones(struct merge_job *j, struct bytes end)
+{
+	struct bytes start = buf_bytes(&j->start);
+	size_t i;
+	int err = 0;
+
+	for (i = j->tombstone; !err && i < j->tombstones.count; i++) {
+		struct tombstone t = j->tombstones.items[i];
+
+		if (end.size > 0 && bytes_compare(t.start, end) >= 0)
+			break;
+		if (bytes_compare(t.start, start) < 0)
+			t.start = start;
+		if (end.size > 0 && bytes_compare(t.end, end) > 0)
+			t.end = end;
+		if (bytes_compare(t.start, t.end) >= 0 ||
+		    !sieve_tombstone(&j->sieve, &t))
+			continue;
+		if (!j->builder)
+			err = begin_output(j);
+		if (!err)
+			err = sst_build_tombstone(j->builder, &t);
+	}
+	/* Those that reach beyond end are met again. */
+	while (end.size > 0 && j->tombstone < j->tombstones.count &&
+	       bytes_compare(j->tombstones.items[j->tombstone].end, end) <= 0)
+		j->tombstone++;
+	return err;
+}
+
+int compact_read_back(struct volume *v, uint64_t id, uint64_t digest,
+		      uint64_t *size)
+{
+	char name[VOLUME_NAME_MAX + 1];
+	struct reader *reader;
+	struct sst *sst;
+	int err;
+
+	manifest_name(id, "sst", name);
+	err = v->ops->open(v, name, &reader);
+	if (err < 0)
+		return err;
+	*size = reader->size;
+	err = sst_open(reader, NULL, id, &sst);
+	if (err < 0) {
+		v->ops->reader_close(reader);
+		return err;
+	}
+	err = sst_read_back(sst, digest);
+	sst_close(sst);
+	return err;
+}
+
+/* Ends the output, whose range ends before end. */
+static int end_output(struct merge_job *j, struct bytes end)
+{
+	struct sst_builder *builder;
+	uint64_t size = 0, digest;
+	int err = add_tombstones(j, end);
+
+	if (err < 0 || !j->builder)
+		return err;
+	builder = j->builder;
+	j->builder = NULL;
+	err = sst_build_finish(builder, &digest);
+	if (err < 0)
+		return err;
+	/* From here on it is the edit's, which a failure undoes. */
+	err = edit_add_file(j->edit, j->output_level, j->id, 0);
+	if (err < 0) {
+		char name[VOLUME_NAME_MAX + 1];
+
+		manifest_name(j->id, "sst", name);
+		j->context->volume->ops->remove(j->context->volume, name);
+		return err;
+	}
+	err = compact_read_back(j->context->volume, j->id, digest, &size);
+	j->edit->added[j->edit->added_count - 1].size = size;
+	return err < 0 ? err : buf_set(&j->start, end);
+}
+
+/* Counts the files of the level below that begin before key. A cut there lets a
+ * later compaction leave a whole file alone. */
+static void cross_files(struct merge_job *j, struct bytes key)
+{
+	while (j->beyond && j->crossed < j->beyond->count &&
+	       bytes_compare(j->beyond->files[j->crossed]->smallest, key) < 0) {
+		j->crossed++;
+		j->crossed_one = true;
+	}
+}
+
+/* Where the output ends before key: the size of the prefix of key at which to
+ * cut, or 0. */
+static size_t cut_before(struct merge_job *j, struct bytes key, size_t row_end)
+{
+	uint64_t size = sst_build_size(j->builder);
+	size_t shared = bytes_shared(key, buf_bytes(&j->last_key));
+	size_t version_end = key.size - KEY_TRAILER_SIZE;
+	size_t column_end = version_end - KEY_TIMESTAMP_SIZE;
+
+	if (shared < row_end) {
+		j->row_start = size;
+		cross_files(j, key);
+		if (size >= j->file_size ||
+		    (j->crossed_one && size >= j->file_size / 2))
+			return row_end;
+		return 0;
+	}
+	/* Sums, since the size shrinks when a block is compressed. */
+	if (size >= j->row_start + ROW_FILES_MAX * j->file_size &&
+	    shared < column_end)
+		return column_end;
+	if (size >= j->row_start + COLUMN_FILES_MAX * j->file_size &&
+	    shared < version_end)
+		return version_end;
+	return 0;
+}
+
+static int add_entry(struct merge_job *j, const struct iter *it)
+{
+	const struct merge_context *c = j->context;
+	size_t row_end = j->last_row_end, cut;
+	struct bytes value = it->value;
+	int err = 0;
+
+	if (j->file_size != UINT64_MAX) {
+		if (row_end == 0 || it->key.size < row_end ||
+		    memcmp(it->key.data, j->last_key.data, row_end) != 0)
+			row_end = key_row_end(it->key);
+		cut = j->builder ? cut_before(j, it->key, row_end) : 0;
+		if (cut > 0)
+			err = end_output(j, bytes_of(it->key.data, cut));
+		if (!err)
+			err = buf_set(&j->last_key, it->key);
+		j->last_row_end = row_end;
+	}
+	if (!err && !j->builder) {
+		cross_files(j, it->key);
+		err = begin_output(j);
+	}
+	if (!err && c->move && key_kind(it->key) == KEY_BLOB)
+		err = c->move(c->move_context, &value);
+	return err < 0 ? err : sst_build_add(j->builder, it->key, value);
+}
+
+static int add_held(struct merge_job *j)
+{
+	struct iter held = { .key = buf_bytes(&j->held_key),
+			     .value = buf_bytes(&j->held.state) };
+	int err = held.key.size > 0 ? add_entry(j, &held) : 0;
+
+	j->held_key.size = 0;
+	return err;
+}
+
+/* Merges the entry into the one held back. Under a put nothing counts any more,
+ * so with one it becomes a put. */
+static int join_held(struct merge_job *j, const struct iter *it)
+{
+	struct buf *key = &j->held_key;
+	uint64_t seq = key_seq(buf_bytes(key));
+
+	if (key_kind(it->key) == KEY_PUT)
+		put_u64be(key->data + key->size - KEY_TRAILER_SIZE,
+			  ~(seq << 8 | KEY_PUT));
+	return aggregate_add(&j->held, it->value);
+}
+
+static int hold(struct merge_job *j, const struct iter *it)
+{
+	int err = buf_set(&j->held_key, it->key);
+
+	aggregate_start(&j->held, j->sieve.family->merge);
+	return err < 0 ? err : aggregate_add(&j->held, it->value);
+}
+
+/* Takes an entry of which the sieve said so. */
+static int take_entry(struct merge_job *j, const struct iter *it, int verdict)
+{
+	int err;
+
+	if (verdict == SIEVE_JOIN)
+		return join_held(j, it);
+	err = add_held(j);
+	if (err < 0)
+		return err;
+	return j->sieve.open_reader > 0 ? hold(j, it) : add_entry(j, it);
+}
+
+static int merge_entries(struct merge_job *j, struct iter *it)
+{
+	int result = iter_seek(it, BYTES_NONE), verdict;
+
+	while (result > 0) {
+		verdict = sieve_entry(&j->sieve, it->key);
+		result = verdict > 0 ? take_entry(j, it, verdict) : verdict;
+		if (result < 0)
+			return result;
+		result = iter_next(it);
+	}
+	if (result == 0)
+		result = add_held(j);
+	return result < 0 ? result : end_output(j, BYTES_NONE);
+}
+
+static void remove_outputs(const struct merge_context *c, struct edit *edit)
+{
+	char name[VOLUME_NAME_MAX + 1];
+
+	while (edit->added_count > 0) {
+		manifest_name(edit->added[--edit->added_count].id, "sst", name);
+		c->volume->ops->remove(c->volume, name);
+	}
+}
+
+/* Runs the job over it, which it closes. */
+static int run_job(struct merge_job *j, struct iter *it,
+		   const struct version *version)
+{
+	char reason[512];
+	int err;
+
+	sieve_init(&j->sieve, j->context, &j->tombstones, version,
+		   j->output_level);
+	err = merge_entries(j, it);
+	iter_close(it);
+	if (err < 0) {
+		/* Cleaning up may fail in its turn and say so. */
+		snprintf(reason, sizeof(reason), "%s", err_detail());
+		sst_build_abandon(j->builder);
+		remove_outputs(j->context, j->edit);
+		if (err != -ENOMEM)
+			fail(-err, "%s", reason);
+	}
+	sieve_release(&j->sieve);
+	buf_release(&j->start);
+	buf_release(&j->last_key);
+	buf_release(&j->held_key);
+	aggregate_release(&j->held);
+	tombstone_list_release(&j->tombstones);
+	return err;
+}
+
+int compact_flush(const struct merge_context *c, struct memtable *m,
+		  struct edit *edit)
+{
+	struct merge_job job = { .context = c,
+				 .edit = edit,
+				 .file_size = UINT64_MAX };
+	struct iter *it;
+	int err = memtable_tombstones(m, c->snapshots, c->snapshot_count,
+				      &job.tombstones);
+
+	if (!err)
+		err = memtable_iter_new(m, &it);
+	if (err < 0) {
+		tombstone_list_release(&job.tombstones);
+		return err;
+	}
+	return run_job(&job, it, NULL);
+}
+
+static int open_inputs(const struct compaction *c, struct iter **out)
+{
+	size_t count = c->input_count[0] + c->input_count[1], opened = 0, i;
+	struct iter **iters = malloc((count + 1) * sizeof(struct iter *));
+	int side, err = 0;
+
+	if (!iters)
+		return -ENOMEM;
+	for (side = 0; side < 2; side++) {
+		for (i = 0; !err && i < c->input_count[side]; i++) {
+			err = sst_iter_new(c->inputs[side][i]->sst, false,
+					   &iters[opened]);
+			if (!err)
+				opened++;
+		}
+	}
+	if (!err) {
+		err = merge_iter_new(iters, opened, out);
+	} else {
+		while (opened > 0)
+			iter_close(iters[--opened]);
+	}
+	free(iters);
+	return err;
+}
+
+/* All range tombstones of the inputs, fragmented anew. */
+static int gather_tombstones(const struct merge_context *c,
+			     const struct compaction *compaction,
+			     struct tombstone_list *out)
+{
+	struct buf all = BUF_INIT;
+	size_t i;
+	int side, err = 0;
+
+	for (side = 0; side < 2; side++) {
+		for (i = 0; !err && i < compaction->input_count[side]; i++) {
+			const struct tombstone_list *list = sst_tombstones(
+				compaction->inputs[side][i]->sst);
+
+			err = buf_add(&all, list->items,
+				      list->count * sizeof(*list->items));
+		}
+	}
+	if (!err)
+		err = tombstone_fragment(
+			(const struct tombstone *)(const void *)all.data,
+			all.size / sizeof(struct tombstone), c->snapshots,
+			c->snapshot_count, out);
+	buf_release(&all);
+	return err;
+}
+
+static int remove_inputs(const struct compaction *c, struct edit *edit)
+{
+	const unsigned int levels[2] = { c->level, c->output_level };
+	size_t i;
+	int side, err = 0;
+
+	for (side = 0; side < 2; side++)
+		for (i = 0; !err && i < c->input_count[side]; i++)
+			err = edit_remove_file(edit, levels[side],
+					       c->inputs[side][i]->id);
+	return err;
+}
+
+static int move_inputs(const struct compaction *c, struct edit *edit)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; !err && i < c->input_count[0]; i++) {
+		const struct sst_file *f = c->inputs[0][i];
+
+		err = edit_add_loaded(edit, c->output_level, f->id, f->size,
+				      f->seq);
+	}
+	return err;
+}
+
+int compact_run(const struct merge_context *c, struct version *v,
+		const struct compaction *compaction, struct edit *edit)
+{
+	struct merge_job job = { .context = c,
+				 .edit = edit,
+				 .output_level = compaction->output_level,
+				 .file_size = c->file_size };
+	struct iter *it;
+	int err = remove_inputs(compaction, edit);
+
+	if (err < 0)
+		return err;
+	if (compaction->trivial)
+		return move_inputs(compaction, edit);
+	if (job.output_level + 1 < LEVEL_COUNT)
+		job.beyond = &v->levels[job.output_level + 1];
+	err = gather_tombstones(c, compaction, &job.tombstones);
+	if (!err)
+		err = open_inputs(compaction, &it);
+	if (err < 0) {
+		tombstone_list_release(&job.tombstones);
+		return err;
+	}
+	return run_job(&job, it, v);
+}

@@ -1,0 +1,76 @@
+#ifndef STORE_ENGINE_COMPACT_COMPACT_H
+#define STORE_ENGINE_COMPACT_COMPACT_H
+
+#include "store/engine/compact/gc.h"
+#include "store/engine/files/manifest.h"
+#include "store/engine/files/memtable.h"
+
+/*
+ * Flush and compaction: each is a merge of sorted inputs into new ssts and an
+ * edit that puts them in the inputs' place. Neither takes a lock nor changes
+ * shared state; the caller applies the edit.
+ *
+ * What a merge may drop, with oldest = the oldest live snapshot:
+ *   - a version overwritten by one with the same version key and seq <= oldest
+ *   - an entry covered by a range tombstone with seq <= oldest
+ *   - a put with seq <= oldest that its family's GC rule hides, its rank
+ *     counted among the entries with seq <= oldest; not while a deletion that
+ *     is older than the rule may lie above the inputs (above_seq)
+ *   - of adjacent KEY_MERGE entries of one version, and a put below them, all
+ *     but the first, which takes their values, if each live snapshot that sees
+ *     one sees the others
+ *   - everything of a dropped table or family (seq < its birth, or unknown)
+ *   - tombstones, point or range, with seq <= oldest, when no older file below
+ *     the output level overlaps them
+ * Where a live snapshot lies between two writes of one version, both stay.
+ */
+struct merge_context {
+	struct volume *volume;
+	struct gc_rules *rules;    /* NULL: not known yet, keep all */
+	const uint64_t *snapshots; /* live, ascending; the visible seq is
+					   the last */
+	size_t snapshot_count;     /* at least 1 */
+	uint64_t now_us;           /* GC time */
+	uint64_t above_seq;        /* not above that of any deletion that is
+				      not counted: elsewhere and newer than the
+				      inputs, or after the oldest snapshot */
+	uint64_t file_size;        /* target of an output */
+	enum row_directory_rule rows;
+	uint64_t (*new_id)(void *context);
+	void *new_id_context;
+	/* NULL: not needed. Sees the references of each large value that stays,
+	 * and may replace them by others that are valid until the next call. */
+	int (*move)(void *context, struct bytes *list);
+	void *move_context;
+};
+
+/* Writes m as ssts of level 0 (none if nothing is left); fills edit->added. */
+int compact_flush(const struct merge_context *c, struct memtable *m,
+		  struct edit *edit);
+
+struct compaction {
+	unsigned int level; /* of the first inputs */
+	unsigned int output_level;
+	struct sst_file **inputs[2]; /* of level and of output_level */
+	size_t input_count[2];
+	bool trivial; /* the inputs just move down */
+};
+
+struct compaction_options {
+	unsigned int level0_trigger; /* files; 4 */
+	uint64_t base_size;          /* least target of the first level used */
+	unsigned int fan_out;        /* 10 */
+};
+
+/* Runs c on v and fills edit. On failure no new file remains. */
+int compact_run(const struct merge_context *c, struct version *v,
+		const struct compaction *compaction, struct edit *edit);
+
+/*
+ * Reads a finished sst again, all of it: what cannot be read must not take the
+ * place of what can. Tells its size.
+ */
+int compact_read_back(struct volume *v, uint64_t id, uint64_t digest,
+		      uint64_t *size);
+
+#endif

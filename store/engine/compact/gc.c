@@ -1,0 +1,83 @@
+#include <stdlib.h>
+
+#include "store/engine/compact/gc.h"
+
+struct gc_rules *gc_rules_get(struct gc_rules *r)
+{
+	if (r)
+		atomic_fetch_add(&r->references, 1);
+	return r;
+}
+
+static void family_release(struct gc_family *f)
+{
+	gc_policy_free(f->policy);
+	free((void *)(uintptr_t)f->name.data);
+}
+
+void gc_rules_put(struct gc_rules *r)
+{
+	size_t i, j;
+
+	if (!r || atomic_fetch_sub(&r->references, 1) > 1)
+		return;
+	for (i = 0; i < r->table_count; i++) {
+		for (j = 0; j < r->tables[i].family_count; j++)
+			family_release(&r->tables[i].families[j]);
+		free(r->tables[i].families);
+	}
+	free(r->tables);
+	free(r);
+}
+
+const struct gc_table *gc_rules_table(const struct gc_rules *r, uint32_t id)
+{
+	size_t low = 0, high = r->table_count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (r->tables[middle].id == id)
+			return &r->tables[middle];
+		if (r->tables[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+const struct gc_family *gc_table_family(const struct gc_table *t,
+					struct bytes name)
+{
+	size_t low = 0, high = t->family_count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		int order = bytes_compare(t->families[middle].name, name);
+
+		if (order == 0)
+			return &t->families[middle];
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+void gc_column_start(struct gc_column *c, const struct gc_family *family,
+		     uint64_t now_us)
+{
+	c->family = family;
+	c->now_us = now_us;
+	c->rank = 0;
+}
+
+bool gc_column_keep(struct gc_column *c, uint64_t timestamp_us)
+{
+	if (!gc_keep(c->family->policy, c->rank, timestamp_us, c->now_us))
+		return false;
+	c->rank++;
+	return true;
+}

@@ -1,0 +1,70 @@
+#ifndef STORE_ENGINE_COMPACT_GC_H
+#define STORE_ENGINE_COMPACT_GC_H
+
+#include <stdatomic.h>
+
+#include "store/aggregate.h"
+#include "store/base/buf.h"
+#include "store/gc_policy.h"
+
+/*
+ * What the engine has to know of a family. Versions with seq < birth_seq are
+ * never seen. Of one policy, what it hides are always a column's oldest
+ * versions, and time only adds to them; so it makes no difference which of them
+ * compaction has dropped already. That is why whoever replaces a policy, or
+ * deletes single versions, first deletes what is hidden (see
+ * cursor_show_hidden): under another policy some of it might be seen again.
+ * A deletion from before the policy gave no such care to what the policy hides.
+ * So a merge that may not see all of those must not go by the policy, because
+ * it would count versions that are deleted.
+ */
+struct gc_family {
+	struct bytes name; /* owned by the rules */
+	uint64_t birth_seq;
+	struct gc_policy *policy;  /* owned; NULL keeps all */
+	enum aggregate_kind merge; /* how KEY_MERGE entries merge */
+};
+
+struct gc_table {
+	uint32_t id;
+	uint64_t birth_seq;
+	uint64_t rules_seq;         /* policies are not older than this */
+	struct gc_family *families; /* by name */
+	size_t family_count;
+};
+
+/*
+ * The rules of all tables at one moment, the schema's own (id 0) among them:
+ * immutable once shared, counted by references. A key of a table or family that
+ * is not here belongs to a dropped one: readers never see it and compaction
+ * drops it.
+ */
+struct gc_rules {
+	struct gc_table *tables; /* by id */
+	size_t table_count;
+	atomic_uint references;
+};
+
+struct gc_rules *gc_rules_get(struct gc_rules *r);
+/* Frees with the last reference: tables, families, names, policies. */
+void gc_rules_put(struct gc_rules *r);
+const struct gc_table *gc_rules_table(const struct gc_rules *r, uint32_t id);
+const struct gc_family *gc_table_family(const struct gc_table *t,
+					struct bytes name);
+
+/*
+ * One column's versions on their way past, newest first. Start it for each
+ * column; ask it about every version that is otherwise visible (not deleted,
+ * not overwritten): whether it is kept.
+ */
+struct gc_column {
+	const struct gc_family *family;
+	uint64_t now_us;
+	uint64_t rank;
+};
+
+void gc_column_start(struct gc_column *c, const struct gc_family *family,
+		     uint64_t now_us);
+bool gc_column_keep(struct gc_column *c, uint64_t timestamp_us);
+
+#endif

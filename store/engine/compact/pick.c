@@ -1,0 +1,412 @@
+#include <errno.h>
+#include <stdlib.h>
+
+#include "store/engine/compact/compact.h"
+#include "store/engine/compact/pick.h"
+
+/*
+ * Level sizes follow the lowest level: its own size is its target, each level
+ * above has a tenth, and the first level whose target is not above the base
+ * size is where level 0 goes (RocksDB's dynamic level targets). So garbage is
+ * at most a ninth of the data, however little there is.
+ */
+#define BOTTOM (LEVEL_COUNT - 1)
+/* A small file has less than this part of the base size, which is that of some
+ * files. */
+#define SMALL_SHARE 32
+
+/* Targets of the levels; returns the level that level 0 is merged into. */
+static unsigned int level_targets(const struct version *v,
+				  const struct compaction_options *o,
+				  uint64_t *targets)
+{
+	unsigned int base = BOTTOM, i;
+
+	targets[BOTTOM] = v->levels[BOTTOM].size;
+	if (targets[BOTTOM] < o->base_size)
+		targets[BOTTOM] = o->base_size;
+	for (i = BOTTOM; i > 1; i--) {
+		targets[i - 1] = targets[i] / o->fan_out;
+		if (targets[i] > o->base_size)
+			base = i - 1;
+	}
+	/* Nothing may pass a level that holds older data. */
+	for (i = 1; i < base; i++) {
+		if (v->levels[i].count > 0)
+			base = i;
+	}
+	return base;
+}
+
+void compaction_release(struct compaction *c)
+{
+	free(c->inputs[0]);
+	free(c->inputs[1]);
+	*c = (struct compaction){ 0 };
+}
+
+static int add_input(struct compaction *c, int side, struct sst_file *f)
+{
+	struct sst_file **grown =
+		realloc(c->inputs[side],
+			(c->input_count[side] + 1) * sizeof(struct sst_file *));
+
+	if (!grown)
+		return -ENOMEM;
+	c->inputs[side] = grown;
+	grown[c->input_count[side]++] = f;
+	return 0;
+}
+
+/*
+ * Whether b begins after all of a, and in another column. Files that share a
+ * column are merged together, though no key of one lies between those of the
+ * other: a delete at the end of one may hide a write at the start of the other,
+ * and versions are counted by column.
+ */
+static bool is_apart(const struct sst_file *a, const struct sst_file *b)
+{
+	int order = bytes_compare(a->largest, b->smallest);
+	size_t column_end;
+
+	if (order > 0 || (order == 0 && !a->largest_exclusive))
+		return false;
+	column_end = key_column_end(b->smallest);
+	return column_end == 0 ||
+	       !bytes_starts_with(a->largest,
+				  bytes_of(b->smallest.data, column_end));
+}
+
+/* Adds a file of a sorted level and the neighbours that share a column with it,
+ * or with the next one. */
+static int add_with_neighbours(struct compaction *c, const struct level *level,
+			       size_t i)
+{
+	size_t first = i, end = i + 1;
+	int err = 0;
+
+	while (first > 0 &&
+	       !is_apart(level->files[first - 1], level->files[first]))
+		first--;
+	while (end < level->count &&
+	       !is_apart(level->files[end - 1], level->files[end]))
+		end++;
+	for (i = first; !err && i < end; i++)
+		err = add_input(c, 0, level->files[i]);
+	if (err < 0)
+		compaction_release(c);
+	return err;
+}
+
+/* Adds the files of the output level that overlap the range of all inputs so
+ * far. */
+static int add_overlapped(struct compaction *c, const struct version *v)
+{
+	const struct level *level = &v->levels[c->output_level];
+	struct sst_file **inputs = c->inputs[0];
+	const struct sst_file *first = inputs[0], *last = inputs[0];
+	size_t i;
+	int err = 0;
+
+	for (i = 1; i < c->input_count[0]; i++) {
+		int order = bytes_compare(inputs[i]->largest, last->largest);
+
+		if (bytes_compare(inputs[i]->smallest, first->smallest) < 0)
+			first = inputs[i];
+		if (order > 0 || (order == 0 && last->largest_exclusive))
+			last = inputs[i];
+	}
+	for (i = 0; !err && i < level->count; i++) {
+		if (!is_apart(level->files[i], first) &&
+		    !is_apart(last, level->files[i]))
+			err = add_input(c, 1, level->files[i]);
+	}
+	return err;
+}
+
+static int by_smallest(const void *a, const void *b)
+{
+	const struct sst_file *x = *(struct sst_file *const *)a;
+	const struct sst_file *y = *(struct sst_file *const *)b;
+
+	return bytes_compare(x->smallest, y->smallest);
+}
+
+/* Files that have nothing to lose and do not overlap move down as they are,
+ * unless they are so small that one large file is better. */
+static bool is_trivial(struct compaction *c, uint64_t small_size)
+{
+	struct sst_file **inputs = c->inputs[0];
+	size_t count = c->input_count[0], i;
+	uint64_t size = 0;
+
+	if (c->input_count[1] > 0)
+		return false;
+	qsort(inputs, count, sizeof(*inputs), by_smallest);
+	for (i = 0; i < count; i++) {
+		const struct sst_properties *p = sst_properties(inputs[i]->sst);
+
+		if (p->delete_count > 0 || p->tombstone_count > 0 ||
+		    (i > 0 && !is_apart(inputs[i - 1], inputs[i])))
+			return false;
+		size += inputs[i]->size;
+	}
+	return count == 1 || size / count >= small_size;
+}
+
+static int complete(struct compaction *c, const struct version *v,
+		    uint64_t small_size)
+{
+	int err = add_overlapped(c, v);
+
+	if (err < 0) {
+		compaction_release(c);
+		return err;
+	}
+	c->trivial = is_trivial(c, small_size);
+	return 1;
+}
+
+/* All files of level 0, since any two may overlap. */
+static int take_level0(struct compaction *c, const struct version *v)
+{
+	const struct level *level = &v->levels[0];
+	size_t i;
+	int err = 0;
+
+	for (i = 0; !err && i < level->count; i++)
+		err = add_input(c, 0, level->files[i]);
+	if (err < 0)
+		compaction_release(c);
+	return err;
+}
+
+/* Bytes of the level that f would be merged with. */
+static uint64_t overlapped_size(const struct level *level,
+				const struct sst_file *f)
+{
+	size_t i = level_find(level, f->smallest);
+	uint64_t size = 0;
+
+	for (; i < level->count && !is_apart(f, level->files[i]); i++)
+		size += level->files[i]->size;
+	return size;
+}
+
+/* Whether at least one in twenty entries deletes something: moving such a file
+ * down makes reads faster, so it goes first (Pebble's rule). */
+static bool is_dense(const struct sst_file *f)
+{
+	const struct sst_properties *p = sst_properties(f->sst);
+
+	return 20 * (p->delete_count + p->tombstone_count) >
+	       p->put_count + p->delete_count;
+}
+
+/* The file of the level that costs least to merge into the next one. */
+static size_t cheapest(const struct version *v, unsigned int number)
+{
+	const struct level *level = &v->levels[number];
+	uint64_t best_cost = UINT64_MAX;
+	bool best_dense = false;
+	size_t best = 0, i;
+
+	for (i = 0; i < level->count; i++) {
+		struct sst_file *f = level->files[i];
+		uint64_t size = overlapped_size(&v->levels[number + 1], f);
+		uint64_t cost = size * 1024 / (f->size + 1);
+		bool dense = is_dense(f);
+
+		if (i == 0 || (dense && !best_dense) ||
+		    (dense == best_dense && cost < best_cost)) {
+			best = i;
+			best_cost = cost;
+			best_dense = dense;
+		}
+	}
+	return best;
+}
+
+int compact_pick(const struct version *v, const struct compaction_options *o,
+		 struct compaction *out)
+{
+	uint64_t targets[LEVEL_COUNT];
+	unsigned int base = level_targets(v, o, targets), best = 0, i;
+	/* How far above its target a level is, in 1/1024. */
+	uint64_t best_score =
+		(uint64_t)v->levels[0].count * 1024 / o->level0_trigger;
+	int err;
+
+	*out = (struct compaction){ 0 };
+	for (i = 1; i < BOTTOM; i++) {
+		uint64_t score = v->levels[i].size / (targets[i] / 1024 + 1);
+
+		if (score > 1024 && score > best_score) {
+			best = i;
+			best_score = score;
+		}
+	}
+	if (best_score < 1024)
+		return 0;
+	out->level = best;
+	out->output_level = best == 0 ? base : best + 1;
+	err = best == 0 ? take_level0(out, v)
+			: add_with_neighbours(out, &v->levels[best],
+					      cheapest(v, best));
+	return err < 0 ? err : complete(out, v, o->base_size / SMALL_SHARE);
+}
+
+/* Whether a file of the level overlaps [start, end). */
+static bool level_overlaps(const struct level *level, struct bytes start,
+			   struct bytes end)
+{
+	size_t i;
+
+	for (i = 0; i < level->count; i++) {
+		if (sst_file_overlaps(level->files[i], start, end))
+			return true;
+	}
+	return false;
+}
+
+int compact_pick_range(const struct version *v, struct bytes start,
+		       struct bytes end, struct compaction *out)
+{
+	const struct level *level;
+	unsigned int i;
+	size_t j;
+	int err;
+
+	*out = (struct compaction){ 0 };
+	for (i = 0; i < BOTTOM; i++) {
+		if (level_overlaps(&v->levels[i], start, end))
+			break;
+	}
+	if (i == BOTTOM)
+		return 0;
+	out->level = i;
+	out->output_level = i + 1;
+	if (i == 0) {
+		/* Past empty levels at once. */
+		while (out->output_level < BOTTOM &&
+		       v->levels[out->output_level].count == 0)
+			out->output_level++;
+		err = take_level0(out, v);
+		return err < 0 ? err : complete(out, v, UINT64_MAX);
+	}
+	level = &v->levels[i];
+	for (j = 0; j < level->count; j++) {
+		if (sst_file_overlaps(level->files[j], start, end))
+			break;
+	}
+	err = add_with_neighbours(out, level, j);
+	return err < 0 ? err : complete(out, v, UINT64_MAX);
+}
+
+int compact_pick_bottom(const struct version *v, struct bytes start,
+			struct bytes end, uint64_t before_id,
+			struct compaction *out)
+{
+	const struct level *level = &v->levels[BOTTOM];
+	size_t i;
+	int err;
+
+	*out = (struct compaction){ .level = BOTTOM, .output_level = BOTTOM };
+	for (i = 0; i < level->count; i++) {
+		if (level->files[i]->id < before_id &&
+		    sst_file_overlaps(level->files[i], start, end)) {
+			err = add_input(out, 0, level->files[i]);
+			return err < 0 ? err : 1;
+		}
+	}
+	return 0;
+}
+
+static bool is_input(const struct compaction *c, const struct sst_file *f)
+{
+	size_t i;
+
+	for (i = 0; i < c->input_count[0]; i++)
+		if (c->inputs[0][i] == f)
+			return true;
+	return false;
+}
+
+static bool overlaps_input(const struct compaction *c, const struct sst_file *f)
+{
+	const struct sst_file *in;
+	size_t i;
+	int side;
+
+	for (side = 0; side < 2; side++)
+		for (i = 0; i < c->input_count[side]; i++) {
+			in = c->inputs[side][i];
+			if (sst_file_overlaps(f, in->smallest, BYTES_NONE) &&
+			    bytes_compare(f->smallest, in->largest) <= 0)
+				return true;
+		}
+	return false;
+}
+
+uint64_t compact_above(const struct version *v, const struct compaction *c)
+{
+	uint64_t seq = UINT64_MAX;
+	unsigned int level;
+	size_t i;
+
+	for (level = 0; level == 0 || level < c->level; level++)
+		for (i = 0; i < v->levels[level].count; i++) {
+			const struct sst_file *f = v->levels[level].files[i];
+			const struct sst_properties *p = sst_properties(f->sst);
+
+			if (f->smallest_seq < seq &&
+			    p->delete_count + p->tombstone_count > 0 &&
+			    !is_input(c, f) && overlaps_input(c, f))
+				seq = f->smallest_seq;
+		}
+	return seq;
+}
+
+static bool refers_to(const struct sst_file *f, uint64_t blob)
+{
+	const struct sst_properties *p = sst_properties(f->sst);
+	size_t i;
+
+	for (i = 0; i < p->blob_count; i++)
+		if (p->blobs[i].file == blob)
+			return true;
+	return false;
+}
+
+int compact_pick_blob(const struct version *v,
+		      const struct compaction_options *o, uint64_t blob,
+		      struct compaction *out)
+{
+	uint64_t targets[LEVEL_COUNT];
+	unsigned int level = LEVEL_COUNT;
+	size_t i;
+	int err;
+
+	*out = (struct compaction){ 0 };
+	while (level-- > 0)
+		for (i = 0; i < v->levels[level].count; i++)
+			if (refers_to(v->levels[level].files[i], blob))
+				goto found;
+	return 0;
+found:
+	out->level = level;
+	out->output_level = level == 0        ? level_targets(v, o, targets)
+			    : level == BOTTOM ? BOTTOM
+					      : level + 1;
+	if (level == BOTTOM) {
+		err = add_input(out, 0, v->levels[level].files[i]);
+		return err < 0 ? err : 1;
+	}
+	err = level == 0 ? take_level0(out, v)
+			 : add_with_neighbours(out, &v->levels[level], i);
+	if (err == 0)
+		err = complete(out, v, UINT64_MAX);
+	/* The file has to be written anew. */
+	out->trivial = false;
+	return err;
+}

@@ -1,0 +1,36 @@
+#ifndef STORE_ENGINE_COMPACT_PICK_H
+#define STORE_ENGINE_COMPACT_PICK_H
+
+#include "store/engine/compact/compact.h"
+
+/*
+ * The most urgent compaction of v: 1 if *out is filled, 0 if none is due. A
+ * pure function of v. Level 0 goes into the first level whose target is at most
+ * base_size, or that holds files; targets follow the size of the lowest level.
+ */
+int compact_pick(const struct version *v, const struct compaction_options *o,
+		 struct compaction *out);
+
+/* Everything overlapping [start, end) down to the lowest level, one step at a
+ * time; 0 when it is all there. */
+int compact_pick_range(const struct version *v, struct bytes start,
+		       struct bytes end, struct compaction *out);
+
+/* Then one file of the lowest level that has an id before before_id, to be
+ * written anew without its garbage; 0 when there is none. */
+int compact_pick_bottom(const struct version *v, struct bytes start,
+			struct bytes end, uint64_t before_id,
+			struct compaction *out);
+
+/* One that rewrites an sst which refers to this blob file, from the lowest
+ * level on; 0 when there is none. */
+int compact_pick_blob(const struct version *v,
+		      const struct compaction_options *o, uint64_t blob,
+		      struct compaction *out);
+void compaction_release(struct compaction *c);
+
+/* The least sequence of the files above c's inputs that overlap them and delete
+ * something; UINT64_MAX if there are none. */
+uint64_t compact_above(const struct version *v, const struct compaction *c);
+
+#endif

@@ -1,0 +1,218 @@
+#include "store/engine/compact/sieve.h"
+
+void sieve_init(struct sieve *s, const struct merge_context *context,
+		const struct tombstone_list *tombstones,
+		const struct version *version, unsigned int output_level)
+{
+	*s = (struct sieve){ .context = context,
+			     .tombstones = tombstones,
+			     .version = version,
+			     .output_level = output_level };
+}
+
+void sieve_release(struct sieve *s)
+{
+	buf_release(&s->column);
+	buf_release(&s->scratch);
+}
+
+/* Finds what is to be known of the column's table and family. */
+static int find_family(struct sieve *s)
+{
+	const struct gc_rules *rules = s->context->rules;
+	struct bytes column = buf_bytes(&s->column), name;
+	const struct gc_table *table;
+	size_t end;
+	int err;
+
+	s->family = NULL;
+	s->birth_seq = 0;
+	if (!rules)
+		return 0;
+	table = gc_rules_table(rules, key_table(column));
+	if (table) {
+		err = key_part(column, s->parts.row_end, &s->scratch, &name,
+			       &end);
+		if (err < 0)
+			return err;
+		s->family = gc_table_family(table, name);
+	}
+	if (!s->family)
+		s->birth_seq = UINT64_MAX;
+	else
+		s->birth_seq = table->birth_seq > s->family->birth_seq
+				       ? table->birth_seq
+				       : s->family->birth_seq;
+	if (table && table->rules_seq > s->context->above_seq)
+		s->family = NULL;
+	return 0;
+}
+
+static int begin_column(struct sieve *s, struct bytes key)
+{
+	size_t shared = bytes_shared(key, buf_bytes(&s->column));
+	bool same_family = s->column.size > 0 && shared >= s->parts.family_end;
+	int err = key_split_after(key, shared, &s->parts);
+
+	if (!err)
+		err = buf_set(&s->column,
+			      bytes_of(key.data, s->parts.column_end));
+	if (!err && !same_family)
+		err = find_family(s);
+	if (err < 0)
+		return err;
+	if (s->family)
+		gc_column_start(&s->gc, s->family, s->context->now_us);
+	s->version_seen = false;
+	s->open_reader = 0;
+	return 0;
+}
+
+/* The oldest snapshot that may see seq; 0 if only later ones will. */
+static uint64_t first_reader(const struct sieve *s, uint64_t seq)
+{
+	const uint64_t *snapshots = s->context->snapshots;
+	size_t low = 0, high = s->context->snapshot_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (snapshots[middle] < seq)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < s->context->snapshot_count ? snapshots[low] : 0;
+}
+
+/* The seq of the range tombstone that a reader at seq visible meets. */
+static uint64_t cover(struct sieve *s, struct bytes key, uint64_t visible)
+{
+	if (s->tombstones->count == 0)
+		return 0;
+	if (!s->span_known || s->span_seq != visible ||
+	    (s->span.end.size > 0 && bytes_compare(key, s->span.end) >= 0)) {
+		tombstone_cover(s->tombstones, key, visible, &s->span);
+		s->span_seq = visible;
+		s->span_known = true;
+	}
+	return s->span.seq;
+}
+
+/* Whether a file below the output may hold the version that key deletes. Files
+ * are never cut inside a version, so looking at the first one is enough. */
+static bool is_below(const struct sieve *s, struct bytes key)
+{
+	unsigned int i;
+
+	for (i = s->output_level + 1; i < LEVEL_COUNT; i++) {
+		const struct level *level = &s->version->levels[i];
+		size_t at = level_find(level, key);
+		struct bytes smallest;
+
+		if (at == level->count)
+			continue;
+		smallest = level->files[at]->smallest;
+		if (bytes_compare(smallest, key) <= 0 ||
+		    bytes_starts_with(smallest, key_version(key)))
+			return true;
+	}
+	return false;
+}
+
+/* Whether the family's rule lets the version be; it is asked once. */
+static bool is_kept(struct sieve *s, uint64_t timestamp)
+{
+	if (!s->gc_asked)
+		s->gc_keeps = !s->family || gc_column_keep(&s->gc, timestamp);
+	s->gc_asked = true;
+	return s->gc_keeps;
+}
+
+/* Whether the entry goes on by itself; newer is the seq of the write that hides
+ * it. */
+static bool passes(struct sieve *s, struct bytes key, uint64_t newer,
+		   uint64_t reader)
+{
+	uint64_t seq = key_seq(key);
+
+	if (reader == 0)
+		return true;
+	if (newer <= reader || cover(s, key, reader) > seq)
+		return false;
+	if (reader != s->context->snapshots[0])
+		return true;
+	if (key_kind_is_put(key_kind(key)))
+		return is_kept(s, key_timestamp(key));
+	return !s->version || is_below(s, key);
+}
+
+int sieve_entry(struct sieve *s, struct bytes key)
+{
+	size_t tail = KEY_TIMESTAMP_SIZE + KEY_TRAILER_SIZE;
+	uint64_t timestamp, reader, newer, open;
+	enum key_kind kind;
+	int err;
+
+	if (key.size < tail || key.size - tail != s->column.size ||
+	    memcmp(key.data, s->column.data, s->column.size) != 0) {
+		err = begin_column(s, key);
+		if (err < 0)
+			return err;
+	}
+	timestamp = key_timestamp(key);
+	kind = key_kind(key);
+	if (key_seq(key) < s->birth_seq) {
+		s->open_reader = 0;
+		return SIEVE_DROP;
+	}
+	if (!s->version_seen || s->last_timestamp != timestamp) {
+		s->version_seen = true;
+		s->last_timestamp = timestamp;
+		s->hider_seq = UINT64_MAX;
+		s->gc_asked = false;
+		s->open_reader = 0;
+	} else if (s->last_seq == key_seq(key)) {
+		return SIEVE_DROP; /* inputs and output of one merge are here */
+	}
+	s->last_seq = key_seq(key);
+	newer = s->hider_seq;
+	open = s->open_reader;
+	s->open_reader = 0;
+	if (kind != KEY_MERGE)
+		s->hider_seq = key_seq(key);
+	reader = first_reader(s, key_seq(key));
+	if (!passes(s, key, newer, reader))
+		return SIEVE_DROP;
+	/* In a family that is not of aggregates they stay apart, as a repair
+	 * that lost its type leaves them: it may be given again. */
+	if (kind == KEY_MERGE && s->family && s->family->merge)
+		s->open_reader = reader;
+	return reader != 0 && open == reader &&
+			       (kind == KEY_MERGE || kind == KEY_PUT)
+		       ? SIEVE_JOIN
+		       : SIEVE_KEEP;
+}
+
+bool sieve_tombstone(const struct sieve *s, const struct tombstone *t)
+{
+	unsigned int i;
+	size_t at;
+
+	if (!s->version || t->seq > s->context->snapshots[0])
+		return true;
+	for (i = s->output_level + 1; i < LEVEL_COUNT; i++) {
+		const struct level *level = &s->version->levels[i];
+
+		at = level_find(level, t->start);
+		for (; at < level->count; at++) {
+			const struct sst_file *f = level->files[at];
+
+			if (bytes_compare(f->smallest, t->end) >= 0)
+				break;
+			if (f->smallest_seq < t->seq)
+				return true;
+		}
+	}
+	return false;
+}

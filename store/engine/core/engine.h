@@ -1,0 +1,43 @@
+#ifndef STORE_ENGINE_CORE_ENGINE_H
+#define STORE_ENGINE_CORE_ENGINE_H
+
+#include "store/base/clock.h"
+#include "store/base/volume/volume.h"
+#include "store/engine/compact/gc.h"
+#include "store/engine/files/batch.h"
+#include "store/format/sst/sst.h"
+#include "store/stats.h"
+
+/*
+ * The engine: an ordered, versioned map of encoded keys on a volume. It knows
+ * keys, sequences, tombstones and GC rules, not what a schema is. All calls may
+ * come from any thread, except that one cursor belongs to one thread at a time.
+ *
+ * There is no thread in here. engine_step does one unit of background work;
+ * bg.h calls it in production and the simulator when its random numbers say so.
+ */
+struct engine;
+struct engine_snapshot;
+struct cursor;
+
+struct engine_options {
+	size_t memtable_size;        /* bytes of arena; 32 MiB */
+	size_t cache_size;           /* blocks, filters, indexes; 64 MiB */
+	uint64_t file_size;          /* target of an sst; 32 MiB */
+	size_t blob_threshold;       /* values from this size; 64 KiB */
+	uint32_t blob_chunk_size;    /* are stored in such pieces; 1 MiB */
+	uint64_t blob_file_size;     /* when one is finished; 64 MiB */
+	uint64_t blob_flush_size;    /* of large values, then the memtable is
+					flushed, or their garbage would be met
+					late; 128 MiB */
+	unsigned int level0_trigger; /* compact, slow, stop: 4, 8, 12 */
+	unsigned int level0_slow;
+	unsigned int level0_stop;
+	unsigned int rows; /* for tests: enum row_directory_rule */
+	const struct clock *clock;
+	const char *holder; /* of the lease, for people; may be NULL */
+	bool create;
+	bool read_only; /* no lease, no change; check uses it */
+};
+
+#endif

@@ -1,0 +1,60 @@
+#include <stdio.h>
+
+#include "store/base/err.h"
+#include "store/engine/core/state.h"
+#include "store/engine/core/trouble.h"
+
+/* What all parts of the engine do to its state. */
+
+uint64_t engine_new_id(void *context)
+{
+	struct engine *e = context;
+	uint64_t id;
+
+	pthread_mutex_lock(&e->edits);
+	id = manifest_new_id(e->manifest);
+	pthread_mutex_unlock(&e->edits);
+	return id;
+}
+
+int engine_apply(struct engine *e, struct edit *edit)
+{
+	struct version *old;
+	int err;
+
+	pthread_mutex_lock(&e->edits);
+	err = manifest_apply(e->manifest, edit);
+	if (err < 0) {
+		if (e->manifest->broken)
+			engine_poison(e, err);
+		pthread_mutex_unlock(&e->edits);
+		return err;
+	}
+	pthread_mutex_lock(&e->lock);
+	old = e->version;
+	e->version = version_get(e->manifest->current);
+	pthread_mutex_unlock(&e->lock);
+	pthread_mutex_unlock(&e->edits);
+	version_put(old);
+	return 0;
+}
+
+void engine_remove(struct engine *e, uint64_t id, const char *suffix)
+{
+	char name[VOLUME_NAME_MAX + 1], detail[1024];
+
+	/* What the caller may be failing of is what is to be told. */
+	snprintf(detail, sizeof(detail), "%s", err_detail());
+	manifest_name(id, suffix, name);
+	if (e->volume->ops->remove(e->volume, name) < 0)
+		fail(EIO, "%s", detail);
+}
+
+uint64_t engine_gc_time(struct engine *e)
+{
+	uint64_t now = clock_now(e->options.clock);
+
+	if (now > e->gc_time_us)
+		e->gc_time_us = now;
+	return e->gc_time_us;
+}

@@ -1,0 +1,103 @@
+#include <stdio.h>
+
+#include "store/base/err.h"
+#include "store/engine/core/state.h"
+#include "store/engine/core/trouble.h"
+
+/*
+ * What a failure makes of the store. Where it is not known any more what is
+ * durable, after a failed sync or a log with an unknown end, the store is
+ * read-only from then on. But a flush or a compaction that fails before the
+ * manifest was told has changed nothing. For lack of space, of memory, or of
+ * luck with a file it can be tried again, and until then only those who need
+ * the room that it would make are refused.
+ */
+
+static void set_text(struct engine *e, int err)
+{
+	snprintf(e->trouble_text, sizeof(e->trouble_text), "%s%s%s",
+		 err_detail(), err_detail()[0] ? ": " : "", err_text(err));
+}
+
+int engine_poison(struct engine *e, int err)
+{
+	int none = 0;
+
+	pthread_mutex_lock(&e->lock);
+	if (atomic_compare_exchange_strong(&e->error, &none, err))
+		set_text(e, err);
+	pthread_cond_broadcast(&e->progress);
+	pthread_mutex_unlock(&e->lock);
+	return err;
+}
+
+static bool may_pass(int err)
+{
+	return err == -ENOSPC || err == -EDQUOT || err == -EIO ||
+	       err == -ENOMEM || err == -EMFILE || err == -ENFILE;
+}
+
+int engine_work_failed(struct engine *e, int err)
+{
+	if (!may_pass(err))
+		return engine_poison(e, err);
+	pthread_mutex_lock(&e->lock);
+	if (atomic_load(&e->error) == 0) {
+		e->trouble = err;
+		set_text(e, err);
+		pthread_cond_broadcast(&e->progress);
+	}
+	pthread_mutex_unlock(&e->lock);
+	return err;
+}
+
+void engine_work_done(struct engine *e)
+{
+	pthread_mutex_lock(&e->lock);
+	e->trouble = 0;
+	pthread_cond_broadcast(&e->progress);
+	pthread_mutex_unlock(&e->lock);
+}
+
+int engine_writable(struct engine *e)
+{
+	char text[sizeof(e->trouble_text)];
+
+	if (e->options.read_only)
+		return fail(ERR_store_readonly, "%s: opened for reading only",
+			    e->volume->path);
+	if (atomic_load(&e->error) == 0)
+		return 0;
+	pthread_mutex_lock(&e->lock);
+	snprintf(text, sizeof(text), "%s", e->trouble_text);
+	pthread_mutex_unlock(&e->lock);
+	return fail(ERR_store_readonly,
+		    "%s: an earlier write failed: %s; what was read stays "
+		    "readable, restart to write again",
+		    e->volume->path, text);
+}
+
+int engine_no_room(struct engine *e)
+{
+	char text[sizeof(e->trouble_text)];
+	int err;
+
+	pthread_mutex_lock(&e->lock);
+	err = e->trouble;
+	snprintf(text, sizeof(text), "%s", e->trouble_text);
+	pthread_mutex_unlock(&e->lock);
+	if (err < 0)
+		fail(-err,
+		     "%s: what was written cannot be moved from the log to an "
+		     "sst, and no more will fit; it is tried again and again: "
+		     "%s",
+		     e->volume->path, text);
+	return err;
+}
+
+int engine_health(struct engine *e)
+{
+	int err = e->options.read_only ? 0 : engine_writable(e);
+
+	return err < 0 ? err : engine_no_room(e);
+}

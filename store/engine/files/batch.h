@@ -1,0 +1,72 @@
+#ifndef STORE_ENGINE_FILES_BATCH_H
+#define STORE_ENGINE_FILES_BATCH_H
+
+#include "store/base/buf.h"
+#include "store/format/key.h"
+
+/*
+ * A batch: changes that become visible and durable together. It is a byte
+ * string, and that string is a record of the log:
+ *
+ *   u64 first seq | u32 record count | record*
+ *   record = u8 kind | varint size, key | varint size, value
+ *
+ * For KEY_PUT, KEY_BLOB, KEY_MERGE and KEY_DELETE the key is a version key
+ * (key.h), and the delete's value is empty. For BATCH_RANGE the key is the
+ * start and the value the end of a range tombstone. The n-th record has
+ * sequence first + n.
+ */
+#define BATCH_HEADER_SIZE 12
+#define BATCH_RANGE 2
+#define BATCH_RECORDS_MAX 100000
+#define BATCH_SIZE_MAX (UINT32_C(256) << 20)
+
+struct batch {
+	struct buf data; /* empty, or header and records */
+	uint32_t count;
+	uint32_t range_count;
+	uint32_t blob_count; /* records of KEY_BLOB */
+};
+
+#define BATCH_INIT                \
+	{                         \
+		BUF_INIT, 0, 0, 0 \
+	}
+
+void batch_release(struct batch *b);
+void batch_reset(struct batch *b);
+
+/* Each adds one record: 0, -ENOMEM or -ERR_batch_too_large. A range must not be
+ * empty: -ERR_bad_argument. */
+int batch_put(struct batch *b, struct bytes version_key, struct bytes value);
+/* list: the encoded references of a large value. */
+int batch_put_blob(struct batch *b, struct bytes version_key,
+		   struct bytes list);
+int batch_merge(struct batch *b, struct bytes version_key, struct bytes state);
+int batch_delete(struct batch *b, struct bytes version_key);
+int batch_delete_range(struct batch *b, struct bytes start, struct bytes end);
+
+/* The record that fills the place of a bulk load in the log, so that no
+ * sequence is missing when it is replayed: the deletion of a version that never
+ * is. */
+int batch_mark(struct batch *b);
+/* Adds all records of other. */
+int batch_append(struct batch *b, const struct batch *other);
+
+/* Writes count and seq into the header, so that data can be logged. */
+void batch_seal(struct batch *b, uint64_t seq);
+/* A log record as a batch that borrows it, and its first seq. Checks every
+ * record; -ERR_wal_malformed. Do not release it. */
+int batch_parse(struct bytes record, struct batch *b, uint64_t *seq);
+
+struct batch_record {
+	uint8_t kind;
+	struct bytes key;
+	struct bytes value;
+};
+
+/* Steps through a batch: start with *position 0; false after the last. */
+bool batch_next(const struct batch *b, size_t *position,
+		struct batch_record *record);
+
+#endif

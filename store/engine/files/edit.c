@@ -1,0 +1,229 @@
+#include <stdlib.h>
+
+#include "store/base/coding.h"
+#include "store/base/err.h"
+#include "store/engine/files/edit.h"
+#include "store/engine/files/manifest.h"
+#include "store/format/key.h"
+
+/* An edit is a sequence of fields: varint tag, then varints. */
+#define NUMBERS_MAX 4
+
+enum edit_tag {
+	TAG_ADDED = 1,      /* level, id, size */
+	TAG_REMOVED = 2,    /* level, id */
+	TAG_LOG = 3,        /* id, final size */
+	TAG_OLDEST_LOG = 4, /* id */
+	TAG_LAST_SEQ = 5,   /* seq */
+	TAG_GC_TIME = 6,    /* microseconds */
+	TAG_LOADED = 7,     /* level, id, size, seq */
+	TAG_BLOB = 8,       /* id, final size */
+	TAG_NO_BLOB = 9,    /* id */
+};
+
+static int add_file(struct manifest_file **files, size_t *count,
+		    struct manifest_file file)
+{
+	struct manifest_file *grown =
+		realloc(*files, (*count + 1) * sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	*files = grown;
+	grown[(*count)++] = file;
+	return 0;
+}
+
+int edit_add_file(struct edit *e, uint32_t level, uint64_t id, uint64_t size)
+{
+	return edit_add_loaded(e, level, id, size, 0);
+}
+
+int edit_add_loaded(struct edit *e, uint32_t level, uint64_t id, uint64_t size,
+		    uint64_t seq)
+{
+	return add_file(&e->added, &e->added_count,
+			(struct manifest_file){ level, id, size, seq });
+}
+
+int edit_remove_file(struct edit *e, uint32_t level, uint64_t id)
+{
+	return add_file(&e->removed, &e->removed_count,
+			(struct manifest_file){ level, id, 0, 0 });
+}
+
+static int add_log(struct manifest_log **logs, size_t *count, uint64_t id,
+		   uint64_t final_size)
+{
+	struct manifest_log *grown =
+		realloc(*logs, (*count + 1) * sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	*logs = grown;
+	grown[(*count)++] = (struct manifest_log){ id, final_size };
+	return 0;
+}
+
+int edit_add_log(struct edit *e, uint64_t id, uint64_t final_size)
+{
+	return add_log(&e->logs, &e->log_count, id, final_size);
+}
+
+int edit_add_blob(struct edit *e, uint64_t id, uint64_t final_size)
+{
+	return add_log(&e->blobs, &e->blob_count, id, final_size);
+}
+
+int edit_drop_blob(struct edit *e, uint64_t id)
+{
+	uint64_t *grown = realloc(e->dropped_blobs,
+				  (e->dropped_count + 1) * sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	e->dropped_blobs = grown;
+	grown[e->dropped_count++] = id;
+	return 0;
+}
+
+void edit_release(struct edit *e)
+{
+	free(e->added);
+	free(e->removed);
+	free(e->logs);
+	free(e->blobs);
+	free(e->dropped_blobs);
+	*e = (struct edit)EDIT_INIT;
+}
+
+/* A tag and its numbers. */
+static int add_field(struct buf *out, enum edit_tag tag, unsigned int count,
+		     const uint64_t *values)
+{
+	unsigned int i;
+	int err = buf_add_varint(out, tag);
+
+	for (i = 0; i < count && err == 0; i++)
+		err = buf_add_varint(out, values[i]);
+	return err;
+}
+
+static int add_number(struct buf *out, enum edit_tag tag, uint64_t value)
+{
+	return value ? add_field(out, tag, 1, &value) : 0;
+}
+
+int edit_encode(const struct edit *e, struct buf *out)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < e->added_count && err == 0; i++) {
+		const struct manifest_file *f = &e->added[i];
+		uint64_t values[] = { f->level, f->id, f->size, f->seq };
+
+		err = f->seq ? add_field(out, TAG_LOADED, 4, values)
+			     : add_field(out, TAG_ADDED, 3, values);
+	}
+	for (i = 0; i < e->removed_count && err == 0; i++) {
+		const struct manifest_file *f = &e->removed[i];
+		uint64_t values[] = { f->level, f->id };
+
+		err = add_field(out, TAG_REMOVED, 2, values);
+	}
+	for (i = 0; i < e->log_count && err == 0; i++) {
+		uint64_t values[] = { e->logs[i].id, e->logs[i].final_size };
+
+		err = add_field(out, TAG_LOG, 2, values);
+	}
+	for (i = 0; i < e->blob_count && err == 0; i++) {
+		uint64_t values[] = { e->blobs[i].id, e->blobs[i].final_size };
+
+		err = add_field(out, TAG_BLOB, 2, values);
+	}
+	for (i = 0; i < e->dropped_count && err == 0; i++)
+		err = add_field(out, TAG_NO_BLOB, 1, &e->dropped_blobs[i]);
+	if (err == 0)
+		err = add_number(out, TAG_OLDEST_LOG, e->oldest_log);
+	if (err == 0)
+		err = add_number(out, TAG_LAST_SEQ, e->last_seq);
+	if (err == 0)
+		err = add_number(out, TAG_GC_TIME, e->gc_time_us);
+	return err;
+}
+
+static bool take_numbers(struct bytes *in, unsigned int count, uint64_t *values)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		if (!take_varint(in, &values[i]))
+			return false;
+	return true;
+}
+
+static int decode_field(struct bytes *in, uint64_t tag, struct edit *e)
+{
+	static const unsigned int counts[] = {
+		0, 3, 2, 2, 1, 1, 1, 4, 2, 1,
+	};
+	uint64_t v[NUMBERS_MAX];
+
+	if (tag == 0 || tag >= sizeof(counts) / sizeof(counts[0]))
+		return fail(ERR_format_newer, "manifest edit has field %llu",
+			    (unsigned long long)tag);
+	if (!take_numbers(in, counts[tag], v))
+		return fail(ERR_manifest_damaged, "manifest edit is cut off");
+	if ((tag == TAG_ADDED || tag == TAG_REMOVED || tag == TAG_LOADED) &&
+	    v[0] >= LEVEL_COUNT)
+		return fail(ERR_manifest_damaged,
+			    "manifest edit names level %llu",
+			    (unsigned long long)v[0]);
+	switch ((enum edit_tag)tag) {
+	case TAG_ADDED:
+		return edit_add_file(e, (uint32_t)v[0], v[1], v[2]);
+	case TAG_LOADED:
+		if (v[3] == 0 || v[3] > KEY_SEQ_MAX)
+			return fail(ERR_manifest_damaged,
+				    "manifest edit names sequence %llu",
+				    (unsigned long long)v[3]);
+		return edit_add_loaded(e, (uint32_t)v[0], v[1], v[2], v[3]);
+	case TAG_REMOVED:
+		return edit_remove_file(e, (uint32_t)v[0], v[1]);
+	case TAG_LOG:
+		return edit_add_log(e, v[0], v[1]);
+	case TAG_BLOB:
+		return edit_add_blob(e, v[0], v[1]);
+	case TAG_NO_BLOB:
+		return edit_drop_blob(e, v[0]);
+	case TAG_OLDEST_LOG:
+		e->oldest_log = v[0];
+		break;
+	case TAG_LAST_SEQ:
+		e->last_seq = v[0];
+		break;
+	case TAG_GC_TIME:
+		e->gc_time_us = v[0];
+		break;
+	}
+	return 0;
+}
+
+int edit_decode(struct bytes in, struct edit *e)
+{
+	uint64_t tag;
+	int err = 0;
+
+	*e = (struct edit)EDIT_INIT;
+	while (in.size > 0 && err == 0) {
+		if (!take_varint(&in, &tag))
+			err = fail(ERR_manifest_damaged,
+				   "manifest edit is cut off");
+		else
+			err = decode_field(&in, tag, e);
+	}
+	if (err < 0)
+		edit_release(e);
+	return err;
+}

@@ -1,0 +1,671 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "store/base/coding.h"
+#include "store/base/crc32c.h"
+#include "store/base/err.h"
+#include "store/engine/files/edit.h"
+#include "store/engine/files/manifest.h"
+#include "store/engine/files/wal.h"
+
+/*
+ * The root's content, 32 bytes:
+ *
+ *   "tabletfs" | u32 format | u32 features | u32 epoch | u64 id of the edit
+ *   log | u32 crc32c of all before
+ */
+#define ROOT_MAGIC "tabletfs"
+#define ROOT_FORMAT 1
+#define ROOT_SIZE 32
+/* An edit log is replaced by one that begins with the whole state when it has
+ * grown by this much; opening reads no more. */
+#define EDITS_SIZE_MAX (UINT64_C(4) << 20)
+
+struct root {
+	uint32_t epoch;
+	uint64_t edits_id;
+};
+
+static void root_encode(const struct root *root, uint8_t *raw)
+{
+	memcpy(raw, ROOT_MAGIC, 8);
+	put_u32le(raw + 8, ROOT_FORMAT);
+	put_u32le(raw + 12, 0);
+	put_u32le(raw + 16, root->epoch);
+	put_u64le(raw + 20, root->edits_id);
+	put_u32le(raw + 28, crc32c(0, bytes_of(raw, 28)));
+}
+
+static int root_decode(const struct volume *v, struct bytes raw,
+		       struct root *root)
+{
+	if (raw.size < ROOT_SIZE || memcmp(raw.data, ROOT_MAGIC, 8) != 0)
+		return fail(ERR_manifest_damaged,
+			    "%s: root: %zu bytes, not those of a store",
+			    v->path, raw.size);
+	if (get_u32le(raw.data + 8) != ROOT_FORMAT ||
+	    get_u32le(raw.data + 12) != 0)
+		return fail(
+			ERR_format_newer,
+			"%s: root: format %u with features %x is newer than "
+			"this program, which reads %u",
+			v->path, get_u32le(raw.data + 8),
+			get_u32le(raw.data + 12), ROOT_FORMAT);
+	if (raw.size != ROOT_SIZE ||
+	    get_u32le(raw.data + 28) != crc32c(0, bytes_of(raw.data, 28)))
+		return fail(ERR_manifest_damaged,
+			    "%s: root: checksum does not match", v->path);
+	root->epoch = get_u32le(raw.data + 16);
+	root->edits_id = get_u64le(raw.data + 20);
+	return 0;
+}
+
+void manifest_name(uint64_t id, const char *suffix, char *name)
+{
+	snprintf(name, VOLUME_NAME_MAX + 1, "%08x-%08x.%s",
+		 (unsigned int)(id >> 32), (unsigned int)id, suffix);
+}
+
+bool manifest_parse_name(const char *name, uint64_t *id, const char **suffix)
+{
+	char again[VOLUME_NAME_MAX + 1];
+	unsigned int epoch, number;
+	int end = 0;
+
+	if (sscanf(name, "%8x-%8x.%n", &epoch, &number, &end) != 2 || end == 0)
+		return false;
+	*id = (uint64_t)epoch << 32 | number;
+	*suffix = name + end;
+	manifest_name(*id, *suffix, again);
+	return strcmp(name, again) == 0;
+}
+
+uint64_t manifest_new_id(struct manifest *m)
+{
+	return (uint64_t)m->epoch << 32 | m->next_number++;
+}
+
+static struct sst_file *find_file(const struct version *v, uint64_t id)
+{
+	unsigned int i;
+	size_t j;
+
+	for (i = 0; i < LEVEL_COUNT; i++)
+		for (j = 0; j < v->levels[i].count; j++)
+			if (v->levels[i].files[j]->id == id)
+				return v->levels[i].files[j];
+	return NULL;
+}
+
+/* The object of a file: that of the present version if it only moves, else a
+ * newly opened one. One reference is the caller's. */
+static int open_file(struct manifest *m, const struct manifest_file *f,
+		     struct sst_file **out)
+{
+	struct sst_file *known = find_file(m->current, f->id);
+	char name[VOLUME_NAME_MAX + 1];
+	struct reader *reader;
+	struct sst *sst;
+	int err;
+
+	*out = NULL;
+	if (known) {
+		*out = sst_file_get(known);
+		return 0;
+	}
+	manifest_name(f->id, "sst", name);
+	err = m->volume->ops->open(m->volume, name, &reader);
+	if (err == -ENOENT)
+		return fail(ERR_manifest_damaged, "%s/%s: is missing",
+			    m->volume->path, name);
+	if (err < 0)
+		return err;
+	if (reader->size != f->size) {
+		err = fail(ERR_sst_malformed,
+			   "%s: has %llu bytes, the manifest says %llu",
+			   reader->path, (unsigned long long)reader->size,
+			   (unsigned long long)f->size);
+		goto close_reader;
+	}
+	err = sst_open(reader, m->cache, f->id, &sst);
+	if (err < 0)
+		goto close_reader;
+	err = sst_file_open(sst, f->id, f->size, f->seq, m->owner, out);
+	if (err < 0)
+		sst_close(sst);
+	return err;
+
+close_reader:
+	m->volume->ops->reader_close(reader);
+	return err;
+}
+
+/* The object of a blob file: that of the present version, or a newly opened
+ * one. One reference is the caller's. */
+static int open_blob(struct manifest *m, const struct manifest_log *f,
+		     struct blob_file **out)
+{
+	struct blob_file *known = version_blob(m->current, f->id);
+	char name[VOLUME_NAME_MAX + 1];
+	struct reader *reader;
+	int err;
+
+	*out = NULL;
+	if (known) {
+		*out = blob_file_get(known);
+		return 0;
+	}
+	manifest_name(f->id, "blob", name);
+	err = m->volume->ops->open(m->volume, name, &reader);
+	if (err == -ENOENT)
+		return fail(ERR_manifest_damaged, "%s/%s: is missing",
+			    m->volume->path, name);
+	if (err < 0)
+		return err;
+	err = blob_file_open(reader, f->id, f->final_size, m->owner, out);
+	if (err < 0)
+		m->volume->ops->reader_close(reader);
+	return err;
+}
+
+static bool drops_blob(const struct edit *e, uint64_t id)
+{
+	size_t i;
+
+	for (i = 0; i < e->dropped_count; i++)
+		if (e->dropped_blobs[i] == id)
+			return true;
+	return false;
+}
+
+/* The blob files that e makes of the present ones. */
+static int next_blobs(struct manifest *m, const struct edit *e,
+		      struct version *v)
+{
+	const struct version *old = m->current;
+	struct blob_file *f;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < old->blob_count && err == 0; i++)
+		if (!drops_blob(e, old->blobs[i]->id))
+			err = version_add_blob(v, old->blobs[i]);
+	for (i = 0; i < e->blob_count && err == 0; i++) {
+		if (version_blob(v, e->blobs[i].id))
+			continue; /* it ends */
+		err = open_blob(m, &e->blobs[i], &f);
+		if (err < 0)
+			break;
+		err = version_add_blob(v, f);
+		blob_file_put(f);
+	}
+	return err;
+}
+
+static bool removes(const struct edit *e, unsigned int level, uint64_t id)
+{
+	size_t i;
+
+	for (i = 0; i < e->removed_count; i++)
+		if (e->removed[i].id == id && e->removed[i].level == level)
+			return true;
+	return false;
+}
+
+/* The version that e makes of the present one; opens what is new. */
+static int next_version(struct manifest *m, const struct edit *e,
+			struct version **out)
+{
+	struct version *v;
+	struct sst_file *f;
+	size_t kept = 0, all = 0, i;
+	unsigned int level;
+	int err;
+
+	*out = NULL;
+	err = version_new(&v);
+	if (err < 0)
+		return err;
+	for (level = 0; level < LEVEL_COUNT && err == 0; level++) {
+		const struct level *old = &m->current->levels[level];
+
+		all += old->count;
+		for (i = 0; i < old->count && err == 0; i++) {
+			if (removes(e, level, old->files[i]->id))
+				continue;
+			kept++;
+			err = version_add(v, level, old->files[i]);
+		}
+	}
+	if (err == 0 && all - kept != e->removed_count)
+		err = fail(ERR_manifest_damaged,
+			   "%s: an edit removes %zu ssts, %zu are there",
+			   m->volume->path, e->removed_count, all - kept);
+	for (i = 0; i < e->added_count && err == 0; i++) {
+		err = open_file(m, &e->added[i], &f);
+		if (err < 0)
+			break;
+		err = version_add(v, e->added[i].level, f);
+		sst_file_put(f);
+	}
+	if (err == 0)
+		err = next_blobs(m, e, v);
+	if (err < 0) {
+		version_put(v);
+		return err;
+	}
+	version_sort(v);
+	*out = v;
+	return 0;
+}
+
+static int set_log(struct manifest *m, const struct manifest_log *log)
+{
+	struct manifest_log *grown;
+	size_t i;
+
+	for (i = 0; i < m->log_count; i++)
+		if (m->logs[i].id == log->id) {
+			m->logs[i] = *log;
+			return 0;
+		}
+	grown = realloc(m->logs, (m->log_count + 1) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	m->logs = grown;
+	m->logs[m->log_count++] = *log;
+	return 0;
+}
+
+/* What an edit says besides files. */
+static int apply_numbers(struct manifest *m, const struct edit *e)
+{
+	size_t i, kept = 0;
+	int err = 0;
+
+	for (i = 0; i < e->log_count && err == 0; i++)
+		err = set_log(m, &e->logs[i]);
+	for (i = 0; i < m->log_count; i++)
+		if (m->logs[i].id >= e->oldest_log)
+			m->logs[kept++] = m->logs[i];
+	m->log_count = kept;
+	if (e->last_seq > m->last_seq)
+		m->last_seq = e->last_seq;
+	if (e->gc_time_us > m->gc_time_us)
+		m->gc_time_us = e->gc_time_us;
+	return err;
+}
+
+/* Files while edits are replayed; ssts are opened once, at the end. */
+struct replay {
+	struct manifest *m;
+	struct edit files;                /* added: what is live */
+	struct manifest_history *history; /* to be told, or NULL */
+	bool any;
+};
+
+static int replay_blobs(struct edit *files, const struct edit *e)
+{
+	size_t i, j, kept = 0;
+	int err = 0;
+
+	for (i = 0; i < files->blob_count; i++)
+		if (!drops_blob(e, files->blobs[i].id))
+			files->blobs[kept++] = files->blobs[i];
+	files->blob_count = kept;
+	for (i = 0; i < e->blob_count && err == 0; i++) {
+		for (j = 0; j < kept; j++)
+			if (files->blobs[j].id == e->blobs[i].id)
+				break;
+		if (j < kept)
+			files->blobs[j] = e->blobs[i];
+		else
+			err = edit_add_blob(files, e->blobs[i].id,
+					    e->blobs[i].final_size);
+	}
+	return err;
+}
+
+static int note_history(struct replay *r, const struct edit *e)
+{
+	struct manifest_history *h = r->history;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < e->removed_count && err == 0; i++)
+		err = edit_remove_file(&r->files, e->removed[i].level,
+				       e->removed[i].id);
+	for (i = 0; i < e->dropped_count && err == 0; i++)
+		err = edit_drop_blob(&r->files, e->dropped_blobs[i]);
+	for (i = 0; i < e->log_count; i++)
+		if (e->logs[i].id > h->newest_log)
+			h->newest_log = e->logs[i].id;
+	return err;
+}
+
+static int replay_edit(void *context, struct bytes record)
+{
+	struct replay *r = context;
+	struct edit e;
+	size_t i, j, kept = 0, gone = 0;
+	int err;
+
+	err = edit_decode(record, &e);
+	if (err < 0)
+		return err;
+	for (i = 0; i < r->files.added_count; i++) {
+		const struct manifest_file *f = &r->files.added[i];
+
+		if (removes(&e, f->level, f->id))
+			gone++;
+		else
+			r->files.added[kept++] = *f;
+	}
+	r->files.added_count = kept;
+	if (gone != e.removed_count)
+		err = fail(ERR_manifest_damaged,
+			   "%s: an edit removes %zu ssts, %zu are there",
+			   r->m->volume->path, e.removed_count, gone);
+	for (j = 0; j < e.added_count && err == 0; j++)
+		err = edit_add_loaded(&r->files, e.added[j].level,
+				      e.added[j].id, e.added[j].size,
+				      e.added[j].seq);
+	if (err == 0)
+		err = replay_blobs(&r->files, &e);
+	if (err == 0)
+		err = apply_numbers(r->m, &e);
+	if (err == 0 && r->history)
+		err = note_history(r, &e);
+	r->any = true;
+	edit_release(&e);
+	return err;
+}
+
+static int replay_edits(struct replay *r, const struct root *root,
+			struct wal_replay *result)
+{
+	struct volume *v = r->m->volume;
+	char name[VOLUME_NAME_MAX + 1];
+	int err;
+
+	manifest_name(root->edits_id, "edits", name);
+	err = wal_replay(v, name, root->edits_id, 0, replay_edit, r, result);
+	if (err == -ENOENT)
+		err = fail(ERR_manifest_damaged, "%s/%s: is missing", v->path,
+			   name);
+	if (err == 0 && !r->any)
+		err = fail(ERR_manifest_damaged, "%s/%s: holds no edit",
+			   v->path, name);
+	return err;
+}
+
+static int replay(struct manifest *m, const struct root *root)
+{
+	struct replay r = { .m = m };
+	struct wal_replay result;
+	struct version *v;
+	int err = replay_edits(&r, root, &result);
+
+	if (err == 0)
+		err = next_version(m, &r.files, &v);
+	if (err == 0) {
+		version_put(m->current);
+		m->current = v;
+	}
+	edit_release(&r.files);
+	return err;
+}
+
+int manifest_read(struct volume *v, struct manifest_history *h)
+{
+	struct manifest m = { .volume = v };
+	struct wal_replay result = { 0 };
+	struct replay r = { .m = &m, .history = h };
+	struct buf raw = BUF_INIT;
+	struct root root = { 0, 0 };
+	size_t i;
+	int err;
+
+	*h = (struct manifest_history){ .state = EDIT_INIT };
+	err = v->ops->root_get(v, &m.root_version, &raw);
+	if (err == 0)
+		err = root_decode(v, buf_bytes(&raw), &root);
+	if (err == 0)
+		err = replay_edits(&r, &root, &result);
+	for (i = 0; i < m.log_count && err == 0; i++)
+		err = edit_add_log(&r.files, m.logs[i].id,
+				   m.logs[i].final_size);
+	h->state = r.files;
+	h->state.last_seq = m.last_seq;
+	h->state.gc_time_us = m.gc_time_us;
+	h->edits_id = root.edits_id;
+	h->cut_size = result.cut_size;
+	free(m.logs);
+	buf_release(&raw);
+	return err;
+}
+
+int manifest_state(const struct manifest *m, struct edit *e)
+{
+	unsigned int level;
+	size_t i;
+	int err = 0;
+
+	*e = (struct edit)EDIT_INIT;
+	e->last_seq = m->last_seq;
+	e->gc_time_us = m->gc_time_us;
+	for (level = 0; level < LEVEL_COUNT; level++) {
+		const struct level *l = &m->current->levels[level];
+
+		for (i = 0; i < l->count && err == 0; i++)
+			err = edit_add_loaded(e, level, l->files[i]->id,
+					      l->files[i]->size,
+					      l->files[i]->seq);
+	}
+	for (i = 0; i < m->log_count && err == 0; i++)
+		err = edit_add_log(e, m->logs[i].id, m->logs[i].final_size);
+	for (i = 0; i < m->current->blob_count && err == 0; i++)
+		err = edit_add_blob(e, m->current->blobs[i]->id,
+				    atomic_load(&m->current->blobs[i]->size));
+	if (err < 0)
+		edit_release(e);
+	return err;
+}
+
+/* What fails after the append leaves the log with an edit that is not known to
+ * be durable: it is broken then. */
+static int log_edit(struct wal *wal, const struct edit *e)
+{
+	struct buf record = BUF_INIT;
+	int err = edit_encode(e, &record);
+
+	if (err == 0)
+		err = wal_append(wal, buf_bytes(&record));
+	if (err == 0)
+		err = wal_sync(wal);
+	buf_release(&record);
+	return err;
+}
+
+/* Of an edit log that the root does not name; a failure is left for the next
+ * open. What the caller may be failing of is what is to be told. */
+static void remove_edits(const struct manifest *m, uint64_t id)
+{
+	char name[VOLUME_NAME_MAX + 1], detail[1024];
+
+	snprintf(detail, sizeof(detail), "%s", err_detail());
+	manifest_name(id, "edits", name);
+	if (m->volume->ops->remove(m->volume, name) < 0)
+		fail(EIO, "%s", detail);
+}
+
+/* Begins an edit log with the whole state and makes the root name it. */
+static int begin_edits(struct manifest *m)
+{
+	struct root root = { m->epoch, manifest_new_id(m) };
+	uint8_t raw[ROOT_SIZE];
+	char name[VOLUME_NAME_MAX + 1];
+	struct edit state;
+	struct wal *wal;
+	int err;
+
+	err = manifest_state(m, &state);
+	if (err < 0)
+		return err;
+	manifest_name(root.edits_id, "edits", name);
+	err = wal_create(m->volume, name, root.edits_id, &wal);
+	if (err < 0)
+		goto release;
+	err = log_edit(wal, &state);
+	if (err == 0) {
+		root_encode(&root, raw);
+		err = m->volume->ops->root_swap(m->volume, m->root_version,
+						bytes_of(raw, sizeof(raw)));
+		m->broken = err < 0 && err != -ENOSPC;
+	}
+	if (err < 0) {
+		wal_abandon(wal);
+		if (!m->broken)
+			remove_edits(m, root.edits_id);
+		goto release;
+	}
+	if (m->edits) {
+		wal_abandon(m->edits);
+		remove_edits(m, m->edits_id);
+	}
+	m->root_version++;
+	m->edits = wal;
+	m->edits_id = root.edits_id;
+release:
+	edit_release(&state);
+	return err;
+}
+
+#define EPOCHS_TRIED 1000
+
+static int open_root(struct manifest *m, bool create, bool read_only)
+{
+	struct buf raw = BUF_INIT;
+	struct root root = { 0, 0 };
+	int err;
+
+	err = m->volume->ops->root_get(m->volume, &m->root_version, &raw);
+	if (err == -ENOENT) {
+		err = create && !read_only ? 0
+					   : fail(ERR_not_a_store,
+						  "%s: there is no store in it",
+						  m->volume->path);
+	} else if (err == 0) {
+		err = root_decode(m->volume, buf_bytes(&raw), &root);
+		if (err == 0)
+			err = replay(m, &root);
+	}
+	buf_release(&raw);
+	if (err < 0 || read_only)
+		return err;
+	/* Who died between making an edit log and naming it in the root has
+	 * used up an epoch. */
+	m->epoch = root.epoch;
+	do {
+		m->epoch++;
+		err = begin_edits(m);
+	} while (err == -EEXIST && m->epoch - root.epoch < EPOCHS_TRIED);
+	return err;
+}
+
+int manifest_open(struct volume *v, struct cache *cache,
+		  struct file_owner *owner, bool create, bool read_only,
+		  struct manifest **out)
+{
+	struct manifest *m = calloc(1, sizeof(*m));
+	int err;
+
+	*out = NULL;
+	if (!m)
+		return -ENOMEM;
+	m->volume = v;
+	m->cache = cache;
+	m->owner = owner;
+	m->next_number = 1;
+	err = version_new(&m->current);
+	if (err == 0)
+		err = open_root(m, create, read_only);
+	if (err < 0) {
+		manifest_close(m);
+		return err;
+	}
+	*out = m;
+	return 0;
+}
+
+void manifest_close(struct manifest *m)
+{
+	if (!m)
+		return;
+	if (m->edits)
+		wal_abandon(m->edits);
+	version_put(m->current);
+	free(m->logs);
+	free(m);
+}
+
+int manifest_apply(struct manifest *m, const struct edit *e)
+{
+	struct version *v;
+	size_t i;
+	int err;
+
+	err = next_version(m, e, &v);
+	if (err < 0)
+		return err;
+	err = log_edit(m->edits, e);
+	m->broken = wal_broken(m->edits);
+	if (err == 0) {
+		err = apply_numbers(m, e);
+		m->broken |= err < 0;
+	}
+	if (err < 0) {
+		version_put(v);
+		return err;
+	}
+	for (i = 0; i < e->removed_count; i++)
+		if (!find_file(v, e->removed[i].id))
+			atomic_store(&find_file(m->current, e->removed[i].id)
+					      ->obsolete,
+				     true);
+	for (i = 0; i < e->dropped_count; i++)
+		if (version_blob(m->current, e->dropped_blobs[i]))
+			atomic_store(
+				&version_blob(m->current, e->dropped_blobs[i])
+					 ->obsolete,
+				true);
+	for (i = 0; i < e->blob_count; i++)
+		atomic_store(&version_blob(v, e->blobs[i].id)->size,
+			     e->blobs[i].final_size);
+	version_put(m->current);
+	m->current = v;
+	err = wal_size(m->edits) > EDITS_SIZE_MAX ? begin_edits(m) : 0;
+	/* A new edit log that cannot be begun can wait for the next edit. */
+	return m->broken ? err : 0;
+}
+
+int manifest_write(struct volume *to, uint32_t epoch, uint64_t edits_id,
+		   const struct edit *state)
+{
+	struct root root = { epoch, edits_id };
+	char name[VOLUME_NAME_MAX + 1];
+	uint8_t raw[ROOT_SIZE];
+	struct wal *wal;
+	int err;
+
+	manifest_name(edits_id, "edits", name);
+	err = wal_create(to, name, edits_id, &wal);
+	if (err < 0)
+		return err;
+	err = log_edit(wal, state);
+	wal_abandon(wal);
+	if (err < 0)
+		return err;
+	root_encode(&root, raw);
+	return to->ops->root_swap(to, 0, bytes_of(raw, sizeof(raw)));
+}

@@ -1,0 +1,677 @@
+#include <assert.h>
+#include <stdlib.h>
+
+#include "store/base/coding.h"
+#include "store/base/err.h"
+#include "store/base/hash.h"
+#include "store/engine/files/memtable.h"
+
+/*
+ * A node of a skiplist: this, height next offsets, the key, and in the list of
+ * cells the value. Height h has a quarter of the nodes of height h - 1.
+ *
+ *   node | next[height] | key | value
+ */
+struct node {
+	uint32_t key_size;
+	uint32_t height;
+	/* A cell's value size, or a fragment's newest cover, 0 if none. */
+	_Atomic uint32_t extra;
+	_Atomic uint32_t next[];
+};
+
+/* One tombstone over one fragment; older ones follow. Never changed, so
+ * fragments may share the ends of their lists. */
+struct cover {
+	uint64_t seq;
+	uint32_t older;
+};
+
+#define NODE_SIZE_MAX                                                   \
+	(sizeof(struct node) + MEMTABLE_HEIGHT_MAX * sizeof(uint32_t) + \
+	 KEY_TRAILER_SIZE + 8)
+#define COVER_SIZE sizeof(struct cover)
+/* One word of the filter for so many bytes of cells: with values of 100 bytes,
+ * some 17 bits for each prefix. */
+#define FILTER_SHARE 512
+/* Of a key: row, family and column. */
+#define PREFIXES 3
+
+static struct node *node_at(const struct memtable *m, uint32_t place)
+{
+	return arena_at(&m->arena, place);
+}
+
+static uint8_t *node_key_data(struct node *n)
+{
+	return (uint8_t *)&n->next[n->height];
+}
+
+static struct bytes node_key(const struct memtable *m, uint32_t place)
+{
+	struct node *n = node_at(m, place);
+
+	return bytes_of(node_key_data(n), n->key_size);
+}
+
+static struct bytes node_value(const struct memtable *m, uint32_t place)
+{
+	struct node *n = node_at(m, place);
+
+	return bytes_of(node_key_data(n) + n->key_size,
+			atomic_load_explicit(&n->extra, memory_order_relaxed));
+}
+
+static uint32_t node_next(const struct memtable *m, uint32_t place, unsigned h)
+{
+	return atomic_load_explicit(&node_at(m, place)->next[h],
+				    memory_order_acquire);
+}
+
+/* Whether the node at place comes before key; place 0 is the end. */
+static bool is_before(const struct memtable *m, uint32_t place,
+		      struct bytes key)
+{
+	return place && bytes_compare(node_key(m, place), key) < 0;
+}
+
+/* 0 if the arena is full. The caller writes the key. */
+static uint32_t node_new(struct memtable *m, unsigned int height,
+			 size_t key_size, size_t value_size)
+{
+	uint32_t place = arena_alloc(
+		&m->arena, sizeof(struct node) + height * sizeof(uint32_t) +
+				   key_size + value_size);
+	struct node *n;
+	unsigned int h;
+
+	if (!place)
+		return 0;
+	n = node_at(m, place);
+	n->key_size = (uint32_t)key_size;
+	n->height = height;
+	atomic_init(&n->extra, (uint32_t)value_size);
+	for (h = 0; h < height; h++)
+		atomic_init(&n->next[h], 0);
+	return place;
+}
+
+static unsigned int random_height(struct memtable *m)
+{
+	unsigned int height = 1;
+	uint32_t bits;
+
+	m->random ^= m->random << 13;
+	m->random ^= m->random >> 17;
+	m->random ^= m->random << 5;
+	for (bits = m->random; height < MEMTABLE_HEIGHT_MAX && bits % 4 == 0;
+	     bits /= 4)
+		height++;
+	return height;
+}
+
+/*
+ * The last node at height h that is before key, from place on, which is. Below,
+ * the search goes on from there or from the one after it: that one's memory is
+ * asked for while the keys are compared.
+ */
+static uint32_t walk(const struct memtable *m, uint32_t place, unsigned int h,
+		     struct bytes key)
+{
+	uint32_t next = node_next(m, place, h);
+
+	while (next) {
+		if (h > 0)
+			__builtin_prefetch(
+				node_at(m, node_next(m, place, h - 1)));
+		if (!is_before(m, next, key))
+			break;
+		place = next;
+		next = node_next(m, place, h);
+	}
+	return place;
+}
+
+/* The last node before key, which may be the head. */
+static uint32_t find_before(const struct memtable *m, const struct skiplist *s,
+			    struct bytes key)
+{
+	uint32_t place = s->head;
+	unsigned int h = MEMTABLE_HEIGHT_MAX;
+
+	while (h-- > 0)
+		place = walk(m, place, h, key);
+	return place;
+}
+
+/*
+ * Writer only: sets s->before to the last nodes before key. The old places
+ * enclose one another, so from the first height at which key falls between
+ * one of them and its next, all above are right already: ascending keys cost a
+ * few comparisons.
+ */
+static void find_place(struct memtable *m, struct skiplist *s, struct bytes key)
+{
+	uint32_t place = s->head;
+	unsigned int h;
+
+	for (h = 0; h < MEMTABLE_HEIGHT_MAX; h++) {
+		uint32_t old = s->before[h];
+
+		if ((old == s->head || is_before(m, old, key)) &&
+		    !is_before(m, node_next(m, old, h), key)) {
+			place = old;
+			break;
+		}
+	}
+	while (h-- > 0) {
+		place = walk(m, place, h, key);
+		s->before[h] = place;
+	}
+}
+
+/* Links the node after s->before and makes it the hint for what follows. */
+static void link_node(struct memtable *m, struct skiplist *s, uint32_t place)
+{
+	struct node *n = node_at(m, place);
+	unsigned int h;
+
+	for (h = 0; h < n->height; h++) {
+		_Atomic uint32_t *next = &node_at(m, s->before[h])->next[h];
+
+		atomic_init(&n->next[h],
+			    atomic_load_explicit(next, memory_order_relaxed));
+		atomic_store_explicit(next, place, memory_order_release);
+		s->before[h] = place;
+	}
+}
+
+static int skiplist_init(struct memtable *m, struct skiplist *s)
+{
+	unsigned int h;
+
+	s->head = node_new(m, MEMTABLE_HEIGHT_MAX, 0, 0);
+	if (!s->head)
+		return -ENOMEM;
+	for (h = 0; h < MEMTABLE_HEIGHT_MAX; h++)
+		s->before[h] = s->head;
+	return 0;
+}
+
+int memtable_new(size_t arena_size, struct memtable **out)
+{
+	struct memtable *m;
+	int err;
+
+	*out = NULL;
+	if (arena_size > UINT32_MAX)
+		return fail(ERR_batch_too_large, "memtable of %zu bytes",
+			    arena_size);
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return -ENOMEM;
+	atomic_init(&m->references, 1);
+	m->random = 2463534242;
+	m->filter_words = arena_size / FILTER_SHARE + 1;
+	m->filter = calloc(m->filter_words, sizeof(*m->filter));
+	err = m->filter ? arena_init(&m->arena, arena_size) : -ENOMEM;
+	if (!err)
+		err = skiplist_init(m, &m->cells);
+	if (!err)
+		err = skiplist_init(m, &m->fragments);
+	if (err < 0) {
+		memtable_put(m);
+		return err;
+	}
+	*out = m;
+	return 0;
+}
+
+struct memtable *memtable_get(struct memtable *m)
+{
+	atomic_fetch_add_explicit(&m->references, 1, memory_order_relaxed);
+	return m;
+}
+
+void memtable_put(struct memtable *m)
+{
+	if (!m || atomic_fetch_sub_explicit(&m->references, 1,
+					    memory_order_acq_rel) != 1)
+		return;
+	arena_release(&m->arena);
+	free(m->filter);
+	free(m);
+}
+
+static uint64_t filter_bits(uint64_t hash)
+{
+	return UINT64_C(1) << (hash & 63) | UINT64_C(1) << (hash >> 6 & 63) |
+	       UINT64_C(1) << (hash >> 12 & 63) |
+	       UINT64_C(1) << (hash >> 18 & 63);
+}
+
+static _Atomic uint64_t *filter_word(const struct memtable *m, uint64_t hash)
+{
+	return &m->filter[((hash >> 32) * m->filter_words) >> 32];
+}
+
+/*
+ * Bits that are still to be set in the filter. Its words are seldom in the
+ * processor's cache, so they are asked for first, and the bits set when the
+ * next cell has been added.
+ */
+struct pending {
+	struct {
+		_Atomic uint64_t *word;
+		uint64_t bits;
+	} add[2 * PREFIXES];
+	unsigned int count;
+};
+
+static void pending_add(struct memtable *m, struct pending *p,
+			struct bytes prefix)
+{
+	uint64_t hash = hash64(prefix);
+
+	p->add[p->count].word = filter_word(m, hash);
+	p->add[p->count].bits = filter_bits(hash);
+	__builtin_prefetch((const void *)p->add[p->count].word, 1);
+	p->count++;
+}
+
+/* Sets the first n. There is one writer; who may see the cells sees this
+ * before. */
+static void pending_set(struct pending *p, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		_Atomic uint64_t *word = p->add[i].word;
+		uint64_t old = atomic_load_explicit(word, memory_order_relaxed);
+
+		atomic_store_explicit(word, old | p->add[i].bits,
+				      memory_order_relaxed);
+	}
+	p->count -= n;
+	memmove(p->add, p->add + n, p->count * sizeof(p->add[0]));
+}
+
+bool memtable_may_contain(const struct memtable *m, uint64_t hash)
+{
+	uint64_t bits = filter_bits(hash);
+
+	return (atomic_load_explicit(filter_word(m, hash),
+				     memory_order_relaxed) &
+		bits) == bits;
+}
+
+/* Adds those prefixes of the key that the cell added before does not share. */
+static void add_prefixes(struct memtable *m, struct bytes key,
+			 struct pending *p)
+{
+	size_t column_end = key.size - KEY_TIMESTAMP_SIZE - KEY_TRAILER_SIZE;
+	size_t shared = 0, row_end, family_end;
+
+	if (m->last_cell)
+		shared = bytes_shared(node_key(m, m->last_cell), key);
+	if (shared >= column_end)
+		return;
+	pending_add(m, p, bytes_of(key.data, column_end));
+	row_end = key_row_end(key);
+	family_end = key_family_end(key, row_end);
+	if (shared < family_end)
+		pending_add(m, p, bytes_of(key.data, family_end));
+	if (shared < row_end)
+		pending_add(m, p, bytes_of(key.data, row_end));
+}
+
+static void add_cell(struct memtable *m, const struct batch_record *r,
+		     uint64_t seq, struct pending *p)
+{
+	size_t key_size = r->key.size + KEY_TRAILER_SIZE;
+	uint32_t place = node_new(m, random_height(m), key_size, r->value.size);
+	unsigned int earlier = p->count;
+	uint64_t timestamp;
+	uint8_t *key;
+
+	assert(place && "the caller asked memtable_fits");
+	key = node_key_data(node_at(m, place));
+	memcpy(key, r->key.data, r->key.size);
+	put_u64be(key + r->key.size, ~(seq << 8 | r->kind));
+	if (r->value.size)
+		memcpy(key + key_size, r->value.data, r->value.size);
+
+	add_prefixes(m, bytes_of(key, key_size), p);
+	m->last_cell = place;
+	find_place(m, &m->cells, bytes_of(key, key_size));
+	pending_set(p, earlier);
+	link_node(m, &m->cells, place);
+	if (r->kind == KEY_DELETE)
+		atomic_fetch_add_explicit(&m->delete_count, 1,
+					  memory_order_relaxed);
+	atomic_fetch_add_explicit(&m->cell_count, 1, memory_order_relaxed);
+	timestamp = key_timestamp(bytes_of(key, key_size));
+	if (timestamp >
+	    atomic_load_explicit(&m->max_timestamp, memory_order_relaxed))
+		atomic_store_explicit(&m->max_timestamp, timestamp,
+				      memory_order_release);
+}
+
+/* The fragment that starts at key, which is made if there is none. */
+static uint32_t split_fragment(struct memtable *m, struct bytes key)
+{
+	struct skiplist *s = &m->fragments;
+	uint32_t place, next;
+
+	find_place(m, s, key);
+	next = node_next(m, s->before[0], 0);
+	if (next && bytes_equal(node_key(m, next), key))
+		return next;
+	place = node_new(m, random_height(m), key.size, 0);
+	assert(place && "the caller asked memtable_fits");
+	if (key.size)
+		memcpy(node_key_data(node_at(m, place)), key.data, key.size);
+	/* What covered the key before covers it still. */
+	atomic_init(&node_at(m, place)->extra,
+		    atomic_load_explicit(&node_at(m, s->before[0])->extra,
+					 memory_order_relaxed));
+	link_node(m, s, place);
+	return place;
+}
+
+static void add_range(struct memtable *m, const struct batch_record *r,
+		      uint64_t seq)
+{
+	uint32_t end = split_fragment(m, r->value);
+	uint32_t place = split_fragment(m, r->key);
+
+	for (; place != end; place = node_next(m, place, 0)) {
+		struct node *n = node_at(m, place);
+		uint32_t cover = arena_alloc(&m->arena, COVER_SIZE);
+		struct cover *c = arena_at(&m->arena, cover);
+
+		assert(cover && "the caller asked memtable_fits");
+		c->seq = seq;
+		c->older =
+			atomic_load_explicit(&n->extra, memory_order_relaxed);
+		atomic_store_explicit(&n->extra, cover, memory_order_release);
+	}
+	atomic_fetch_add_explicit(&m->tombstone_count, 1, memory_order_relaxed);
+}
+
+void memtable_apply(struct memtable *m, const struct batch *batch, uint64_t seq)
+{
+	struct pending pending = { .count = 0 };
+	struct batch_record r;
+	size_t position = 0;
+
+	if (!m->first_seq)
+		m->first_seq = seq;
+	for (; batch_next(batch, &position, &r); seq++) {
+		if (r.kind == BATCH_RANGE)
+			add_range(m, &r, seq);
+		else
+			add_cell(m, &r, seq, &pending);
+		m->last_seq = seq;
+	}
+	pending_set(&pending, pending.count);
+}
+
+/* How many fragments of m start in (start, end). */
+static uint64_t count_fragments(const struct memtable *m, struct bytes start,
+				struct bytes end)
+{
+	uint32_t place = find_before(m, &m->fragments, start);
+	uint64_t count = 0;
+
+	for (place = node_next(m, place, 0); is_before(m, place, end);
+	     place = node_next(m, place, 0))
+		count++;
+	return count;
+}
+
+static int compare_bounds(const void *a, const void *b)
+{
+	return bytes_compare(*(const struct bytes *)a,
+			     *(const struct bytes *)b);
+}
+
+/* The bounds of all ranges of a batch, sorted; NULL without memory. */
+static struct bytes *sorted_bounds(const struct batch *batch)
+{
+	struct bytes *bounds = malloc(2 * batch->range_count * sizeof(*bounds));
+	struct batch_record r;
+	size_t position = 0, count = 0;
+	bool sorted = true;
+
+	while (bounds && batch_next(batch, &position, &r)) {
+		if (r.kind != BATCH_RANGE)
+			continue;
+		if (count > 0 && bytes_compare(bounds[count - 1], r.key) > 0)
+			sorted = false;
+		bounds[count++] = r.key;
+		bounds[count++] = r.value;
+	}
+	if (!sorted)
+		qsort(bounds, count, sizeof(*bounds), compare_bounds);
+	return bounds;
+}
+
+/* How many of the sorted bounds are less than key. */
+static size_t bounds_before(const struct bytes *bounds, size_t count,
+			    struct bytes key)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (bytes_compare(bounds[middle], key) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * Bytes that the covers of a batch's ranges may take: one for each fragment
+ * that a range spans when it is applied, made by m's ranges or by the batch's
+ * own. m may be NULL.
+ */
+static uint64_t cover_size(const struct memtable *m, const struct batch *batch)
+{
+	struct bytes *bounds = sorted_bounds(batch);
+	size_t all = 2 * (size_t)batch->range_count, position = 0;
+	struct batch_record r;
+	uint64_t count = 0;
+
+	while (batch_next(batch, &position, &r)) {
+		if (r.kind != BATCH_RANGE)
+			continue;
+		if (m)
+			count += count_fragments(m, r.key, r.value);
+		count += bounds ? bounds_before(bounds, all, r.value) -
+					  bounds_before(bounds, all, r.key)
+				: all;
+	}
+	free(bounds);
+	return count * COVER_SIZE;
+}
+
+static uint64_t batch_need(const struct memtable *m, const struct batch *batch)
+{
+	uint64_t need = batch->data.size +
+			(uint64_t)batch->count * NODE_SIZE_MAX +
+			(uint64_t)batch->range_count * NODE_SIZE_MAX;
+
+	if (batch->range_count)
+		need += cover_size(m, batch);
+	return need;
+}
+
+bool memtable_fits(const struct memtable *m, const struct batch *batch)
+{
+	return batch_need(m, batch) <= m->arena.size - m->arena.used;
+}
+
+size_t memtable_need(const struct batch *batch)
+{
+	return (size_t)batch_need(NULL, batch) + 4 * NODE_SIZE_MAX;
+}
+
+static int iter_at(struct memtable_iter *it, uint32_t place)
+{
+	it->place = place;
+	if (!place)
+		return 0;
+	it->iter.key = node_key(it->m, place);
+	it->iter.value = node_value(it->m, place);
+	return 1;
+}
+
+static int cells_seek(struct iter *iter, struct bytes key)
+{
+	struct memtable_iter *it = (struct memtable_iter *)iter;
+	uint32_t before = find_before(it->m, &it->m->cells, key);
+
+	return iter_at(it, node_next(it->m, before, 0));
+}
+
+static int cells_next(struct iter *iter)
+{
+	struct memtable_iter *it = (struct memtable_iter *)iter;
+
+	return iter_at(it, it->place ? node_next(it->m, it->place, 0) : 0);
+}
+
+/* A few steps first: a search costs more than a dozen of them. */
+static int cells_skip(struct iter *iter, struct bytes key)
+{
+	struct memtable_iter *it = (struct memtable_iter *)iter;
+	unsigned int step;
+
+	for (step = 0; step < 12 && it->place; step++) {
+		if (!is_before(it->m, it->place, key))
+			return iter_at(it, it->place);
+		it->place = node_next(it->m, it->place, 0);
+	}
+	return it->place ? cells_seek(iter, key) : 0;
+}
+
+static int cells_before(struct iter *iter, struct bytes key)
+{
+	struct memtable_iter *it = (struct memtable_iter *)iter;
+	uint32_t before = find_before(it->m, &it->m->cells, key);
+
+	return iter_at(it, before == it->m->cells.head ? 0 : before);
+}
+
+static void cells_close(struct iter *iter)
+{
+	free(iter);
+}
+
+static const struct iter_ops cells_ops = {
+	.seek = cells_seek,
+	.next = cells_next,
+	.skip = cells_skip,
+	.before = cells_before,
+	.close = cells_close,
+};
+
+void memtable_iter_init(struct memtable_iter *it, const struct memtable *m)
+{
+	*it = (struct memtable_iter){ .iter.ops = &cells_ops, .m = m };
+}
+
+int memtable_iter_new(struct memtable *m, struct iter **out)
+{
+	struct memtable_iter *it = malloc(sizeof(*it));
+
+	*out = NULL;
+	if (!it)
+		return -ENOMEM;
+	memtable_iter_init(it, m);
+	*out = &it->iter;
+	return 0;
+}
+
+/* The newest cover of a fragment that visible_seq sees. */
+static uint64_t fragment_cover(const struct memtable *m, uint32_t place,
+			       uint64_t visible_seq)
+{
+	uint32_t at = atomic_load_explicit(&node_at(m, place)->extra,
+					   memory_order_acquire);
+
+	while (at) {
+		const struct cover *c = arena_at(&m->arena, at);
+
+		if (c->seq <= visible_seq)
+			return c->seq;
+		at = c->older;
+	}
+	return 0;
+}
+
+/* The last fragment that starts at or before key; may be the head. */
+static uint32_t find_fragment(const struct memtable *m, struct bytes key)
+{
+	uint32_t place = find_before(m, &m->fragments, key);
+	uint32_t next = node_next(m, place, 0);
+
+	if (next && bytes_equal(node_key(m, next), key))
+		return next;
+	return place;
+}
+
+uint64_t memtable_cover(const struct memtable *m, struct bytes key,
+			uint64_t visible_seq, struct tombstone *span)
+{
+	uint32_t place = find_fragment(m, key);
+	uint64_t seq = fragment_cover(m, place, visible_seq);
+
+	if (!span)
+		return seq;
+	*span = (struct tombstone){ node_key(m, place), BYTES_NONE, seq };
+	/* One range over many smaller ones is one span, to be skipped in one
+	 * step; what is not covered is not skipped. */
+	do {
+		place = node_next(m, place, 0);
+	} while (place && seq && fragment_cover(m, place, visible_seq) == seq);
+	if (place)
+		span->end = node_key(m, place);
+	return seq;
+}
+
+int memtable_tombstones(const struct memtable *m, const uint64_t *snapshots,
+			size_t snapshot_count, struct tombstone_list *out)
+{
+	struct tombstone *items;
+	struct buf memory = BUF_INIT;
+	uint32_t place, next, at;
+	int err = 0;
+
+	for (place = m->fragments.head; place; place = next) {
+		struct tombstone t;
+
+		next = node_next(m, place, 0);
+		at = atomic_load_explicit(&node_at(m, place)->extra,
+					  memory_order_acquire);
+		t.start = node_key(m, place);
+		t.end = next ? node_key(m, next) : BYTES_NONE;
+		while (at && !err) {
+			const struct cover *c = arena_at(&m->arena, at);
+
+			t.seq = c->seq;
+			at = c->older;
+			err = buf_add(&memory, &t, sizeof(t));
+		}
+	}
+	items = (struct tombstone *)memory.data;
+	if (!err)
+		err = tombstone_fragment(items, memory.size / sizeof(*items),
+					 snapshots, snapshot_count, out);
+	buf_release(&memory);
+	return err;
+}

@@ -1,0 +1,410 @@
+#include <stdlib.h>
+
+#include "store/base/err.h"
+#include "store/engine/files/version.h"
+
+struct version *version_get(struct version *v)
+{
+	if (v)
+		atomic_fetch_add(&v->references, 1);
+	return v;
+}
+
+struct sst_file *sst_file_get(struct sst_file *f)
+{
+	atomic_fetch_add(&f->references, 1);
+	return f;
+}
+
+void sst_file_put(struct sst_file *f)
+{
+	if (!f || atomic_fetch_sub(&f->references, 1) > 1)
+		return;
+	sst_close(f->sst);
+	if (atomic_load(&f->obsolete))
+		f->owner->unused(f->owner, f->id);
+	free(f->bounds);
+	free(f);
+}
+
+void version_put(struct version *v)
+{
+	unsigned int i;
+	size_t j;
+
+	if (!v || atomic_fetch_sub(&v->references, 1) > 1)
+		return;
+	for (i = 0; i < LEVEL_COUNT; i++) {
+		for (j = 0; j < v->levels[i].count; j++)
+			sst_file_put(v->levels[i].files[j]);
+		free(v->levels[i].files);
+	}
+	for (j = 0; j < v->blob_count; j++)
+		blob_file_put(v->blobs[j]);
+	free(v->blobs);
+	free(v);
+}
+
+int sst_file_open(struct sst *sst, uint64_t id, uint64_t size, uint64_t seq,
+		  struct file_owner *owner, struct sst_file **out)
+{
+	const struct sst_properties *p = sst_properties(sst);
+	struct sst_file *f = calloc(1, sizeof(*f));
+
+	*out = NULL;
+	if (!f)
+		return -ENOMEM;
+	f->bounds = malloc(p->smallest.size + p->largest.size + 1);
+	if (!f->bounds) {
+		free(f);
+		return -ENOMEM;
+	}
+	memcpy(f->bounds, p->smallest.data, p->smallest.size);
+	memcpy(f->bounds + p->smallest.size, p->largest.data, p->largest.size);
+	f->smallest = bytes_of(f->bounds, p->smallest.size);
+	f->largest = bytes_of(f->bounds + p->smallest.size, p->largest.size);
+	f->largest_exclusive = p->largest_exclusive;
+	f->seq = seq;
+	f->smallest_seq = seq ? seq : p->smallest_seq;
+	f->largest_seq = seq ? seq : p->largest_seq;
+	f->max_timestamp = p->max_timestamp;
+	f->id = id;
+	f->size = size;
+	f->sst = sst;
+	if (seq)
+		sst_set_seq(sst, seq);
+	f->owner = owner;
+	atomic_init(&f->references, 1);
+	*out = f;
+	return 0;
+}
+
+struct blob_file *blob_file_get(struct blob_file *f)
+{
+	atomic_fetch_add(&f->references, 1);
+	return f;
+}
+
+void blob_file_put(struct blob_file *f)
+{
+	if (!f || atomic_fetch_sub(&f->references, 1) > 1)
+		return;
+	f->reader->ops->reader_close(f->reader);
+	if (atomic_load(&f->obsolete))
+		f->owner->unused_blob(f->owner, f->id);
+	free(f);
+}
+
+int blob_file_new(struct reader *reader, uint64_t id, uint64_t size,
+		  struct file_owner *owner, struct blob_file **out)
+{
+	struct blob_file *f = calloc(1, sizeof(*f));
+
+	*out = f;
+	if (!f)
+		return -ENOMEM;
+	f->id = id;
+	atomic_init(&f->size, size);
+	atomic_init(&f->references, 1);
+	f->reader = reader;
+	f->owner = owner;
+	return 0;
+}
+
+int blob_file_open(struct reader *reader, uint64_t id, uint64_t size,
+		   struct file_owner *owner, struct blob_file **out)
+{
+	uint8_t header[BLOB_HEADER_SIZE];
+	int err;
+
+	*out = NULL;
+	if (reader->size < size || reader->size < sizeof(header))
+		return fail(ERR_blob_damaged,
+			    "%s: has %llu bytes, the manifest says %llu",
+			    reader->path, (unsigned long long)reader->size,
+			    (unsigned long long)size);
+	err = reader->ops->pread(reader, 0, header, sizeof(header));
+	if (!err)
+		err = blob_header_check(header, id, reader->path);
+	return err < 0 ? err : blob_file_new(reader, id, size, owner, out);
+}
+
+/* Whether all of f comes before key. */
+static bool is_before(const struct sst_file *f, struct bytes key)
+{
+	int order = bytes_compare(f->largest, key);
+
+	return order < 0 || (order == 0 && f->largest_exclusive);
+}
+
+bool sst_file_overlaps(const struct sst_file *f, struct bytes start,
+		       struct bytes end)
+{
+	return !is_before(f, start) &&
+	       (end.size == 0 || bytes_compare(f->smallest, end) < 0);
+}
+
+size_t level_find(const struct level *level, struct bytes key)
+{
+	size_t low = 0, high = level->count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (is_before(level->files[middle], key))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int by_newest(const void *a, const void *b)
+{
+	const struct sst_file *x = *(struct sst_file *const *)a;
+	const struct sst_file *y = *(struct sst_file *const *)b;
+
+	if (x->largest_seq != y->largest_seq)
+		return x->largest_seq < y->largest_seq ? 1 : -1;
+	return (x->id < y->id) - (x->id > y->id);
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct sst_file *x = *(struct sst_file *const *)a;
+	const struct sst_file *y = *(struct sst_file *const *)b;
+
+	return bytes_compare(x->smallest, y->smallest);
+}
+
+int version_new(struct version **out)
+{
+	struct version *v = calloc(1, sizeof(*v));
+
+	*out = v;
+	if (!v)
+		return -ENOMEM;
+	atomic_init(&v->references, 1);
+	return 0;
+}
+
+int version_add(struct version *v, unsigned int level, struct sst_file *f)
+{
+	struct level *l = &v->levels[level];
+	struct sst_file **grown;
+
+	grown = realloc(l->files, (l->count + 1) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	l->files = grown;
+	l->files[l->count++] = sst_file_get(f);
+	l->size += f->size;
+	v->tombstone_count += sst_tombstones(f->sst)->count;
+	return 0;
+}
+
+int version_add_blob(struct version *v, struct blob_file *f)
+{
+	struct blob_file **grown;
+
+	if (v->blob_count > 0 && v->blobs[v->blob_count - 1]->id >= f->id)
+		return fail(ERR_manifest_damaged,
+			    "blob file %016llx is named after a later one",
+			    (unsigned long long)f->id);
+	grown = realloc(v->blobs, (v->blob_count + 1) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	v->blobs = grown;
+	v->blobs[v->blob_count++] = blob_file_get(f);
+	return 0;
+}
+
+/* The index of the blob file with this id, or blob_count. */
+static size_t find_blob(const struct version *v, uint64_t id)
+{
+	size_t low = 0, high = v->blob_count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (v->blobs[middle]->id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < v->blob_count && v->blobs[low]->id == id ? low
+							      : v->blob_count;
+}
+
+struct blob_file *version_blob(const struct version *v, uint64_t id)
+{
+	size_t i = find_blob(v, id);
+
+	return i < v->blob_count ? v->blobs[i] : NULL;
+}
+
+void version_blob_live(const struct version *v, uint64_t *live)
+{
+	unsigned int level;
+	size_t i, j, at;
+
+	memset(live, 0, v->blob_count * sizeof(*live));
+	for (level = 0; level < LEVEL_COUNT; level++)
+		for (i = 0; i < v->levels[level].count; i++) {
+			const struct sst_properties *p =
+				sst_properties(v->levels[level].files[i]->sst);
+
+			for (j = 0; j < p->blob_count; j++) {
+				at = find_blob(v, p->blobs[j].file);
+				if (at < v->blob_count)
+					live[at] += p->blobs[j].size;
+			}
+		}
+}
+
+void version_sort(struct version *v)
+{
+	unsigned int i;
+
+	for (i = 0; i < LEVEL_COUNT; i++)
+		if (v->levels[i].count > 1)
+			qsort(v->levels[i].files, v->levels[i].count,
+			      sizeof(*v->levels[i].files),
+			      i == 0 ? by_newest : by_key);
+}
+
+/* One file of the level is open at a time. */
+struct level_iter {
+	struct iter base;
+	const struct level *level;
+	size_t index; /* of the file that it reads */
+	struct iter *it;
+	int (*open)(struct sst *t, struct iter **out);
+	uint64_t since_us;
+};
+
+static int level_open(struct level_iter *l, size_t index)
+{
+	int err;
+
+	if (l->it && l->index == index)
+		return 0;
+	iter_close(l->it);
+	l->it = NULL;
+	err = l->open(l->level->files[index]->sst, &l->it);
+	if (err < 0)
+		return err;
+	iter_since(l->it, l->since_us);
+	l->index = index;
+	return 0;
+}
+
+static int level_result(struct level_iter *l, int result)
+{
+	if (result == 1) {
+		l->base.key = l->it->key;
+		l->base.value = l->it->value;
+	}
+	return result;
+}
+
+/* Takes the first entry >= key of the file at index, or of those after it,
+ * which hold only greater ones. A file may have no entry left: a tombstone
+ * alone may reach that far. */
+static int level_seek_from(struct level_iter *l, size_t index, struct bytes key)
+{
+	int result = 0;
+
+	for (; index < l->level->count && result == 0; index++) {
+		if (l->level->files[index]->max_timestamp < l->since_us)
+			continue;
+		result = level_open(l, index);
+		if (result == 0)
+			result = iter_seek(l->it, key);
+	}
+	return level_result(l, result);
+}
+
+static int level_seek(struct iter *it, struct bytes key)
+{
+	struct level_iter *l = (struct level_iter *)it;
+
+	return level_seek_from(l, level_find(l->level, key), key);
+}
+
+static int level_next(struct iter *it)
+{
+	struct level_iter *l = (struct level_iter *)it;
+	int result = iter_next(l->it);
+
+	if (result == 0)
+		return level_seek_from(l, l->index + 1, BYTES_NONE);
+	return level_result(l, result);
+}
+
+static int level_skip(struct iter *it, struct bytes key)
+{
+	struct level_iter *l = (struct level_iter *)it;
+	int result;
+
+	if (is_before(l->level->files[l->index], key))
+		return level_seek(it, key);
+	result = iter_skip(l->it, key);
+	if (result == 0)
+		return level_seek_from(l, l->index + 1, key);
+	return level_result(l, result);
+}
+
+static int level_before(struct iter *it, struct bytes key)
+{
+	struct level_iter *l = (struct level_iter *)it;
+	size_t index = level_find(l->level, key);
+	int result = 0;
+
+	if (index < l->level->count)
+		index++;
+	while (index-- > 0 && result == 0) {
+		result = level_open(l, index);
+		if (result == 0)
+			result = iter_before(l->it, key);
+	}
+	return level_result(l, result);
+}
+
+static void level_since(struct iter *it, uint64_t timestamp_us)
+{
+	((struct level_iter *)it)->since_us = timestamp_us;
+}
+
+static void level_close(struct iter *it)
+{
+	struct level_iter *l = (struct level_iter *)it;
+
+	iter_close(l->it);
+	free(l);
+}
+
+static const struct iter_ops level_iter_ops = {
+	.seek = level_seek,
+	.next = level_next,
+	.skip = level_skip,
+	.before = level_before,
+	.since = level_since,
+	.close = level_close,
+};
+
+int level_iter_new(struct version *v, unsigned int level,
+		   int (*open)(struct sst *t, struct iter **out),
+		   struct iter **out)
+{
+	struct level_iter *l = calloc(1, sizeof(*l));
+
+	*out = NULL;
+	if (!l)
+		return -ENOMEM;
+	l->base.ops = &level_iter_ops;
+	l->level = &v->levels[level];
+	l->open = open;
+	*out = &l->base;
+	return 0;
+}

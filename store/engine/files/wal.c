@@ -1,0 +1,531 @@
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "store/base/coding.h"
+#include "store/base/crc32c.h"
+#include "store/base/err.h"
+#include "store/base/volume/volume_copy.h"
+#include "store/engine/files/wal.h"
+
+enum {
+	BLOCK_SIZE = 32 << 10,
+	HEADER_SIZE = 23,
+	/* Where the header's fields are. */
+	AT_SIZE = 4,
+	AT_TYPE = 6,
+	AT_LOG_ID = 7,
+	AT_SYNCED = 15,
+};
+
+enum chunk_type {
+	CHUNK_FULL = 1,
+	CHUNK_FIRST = 2,
+	CHUNK_MIDDLE = 3,
+	CHUNK_LAST = 4,
+	CHUNK_PROMISE = 5,
+};
+
+/* A record's buffer that has grown larger is not kept for the next. */
+#define KEEP_SIZE (1 << 20)
+
+struct wal {
+	struct log *log;
+	uint64_t id;
+	struct buf chunks;       /* of the record being appended */
+	_Atomic uint64_t size;   /* bytes appended */
+	_Atomic uint64_t synced; /* of them, known durable */
+	atomic_bool broken;      /* an append or sync has failed */
+};
+
+static size_t left_in_block(uint64_t offset)
+{
+	return BLOCK_SIZE - (size_t)(offset % BLOCK_SIZE);
+}
+
+int wal_create(struct volume *v, const char *name, uint64_t log_id,
+	       struct wal **out)
+{
+	struct wal *w = calloc(1, sizeof(*w));
+	int err;
+
+	*out = NULL;
+	if (!w)
+		return -ENOMEM;
+	w->id = log_id;
+	err = v->ops->log_create(v, name, &w->log);
+	if (err < 0) {
+		free(w);
+		return err;
+	}
+	*out = w;
+	return 0;
+}
+
+/* Room for it was reserved. */
+static void add_chunk(struct wal *w, enum chunk_type type, struct bytes payload)
+{
+	uint8_t header[HEADER_SIZE];
+	uint32_t crc;
+
+	put_u16le(header + AT_SIZE, (uint16_t)payload.size);
+	header[AT_TYPE] = (uint8_t)type;
+	put_u64le(header + AT_LOG_ID, w->id);
+	put_u64le(header + AT_SYNCED,
+		  atomic_load_explicit(&w->synced, memory_order_relaxed));
+	crc = crc32c(0, bytes_of(header + AT_SIZE, HEADER_SIZE - AT_SIZE));
+	put_u32le(header, crc32c(crc, payload));
+	buf_add(&w->chunks, header, sizeof(header));
+	buf_add_bytes(&w->chunks, payload);
+}
+
+/* Fills w->chunks with the record, or with a promise. */
+static int assemble(struct wal *w, struct bytes record, bool promise)
+{
+	static const uint8_t zeros[HEADER_SIZE];
+	size_t chunk_count = record.size / (BLOCK_SIZE - HEADER_SIZE) + 2;
+	uint64_t start = wal_size(w);
+	bool first = true, last;
+	int err;
+
+	buf_reset(&w->chunks);
+	err = buf_reserve(&w->chunks,
+			  record.size + chunk_count * 2 * HEADER_SIZE);
+	if (err < 0)
+		return err;
+	do {
+		size_t left = left_in_block(start + w->chunks.size);
+		struct bytes payload = record;
+
+		if (left < HEADER_SIZE) {
+			buf_add(&w->chunks, zeros, left);
+			left = BLOCK_SIZE;
+		}
+		left -= HEADER_SIZE;
+		last = record.size <= left;
+		if (!last)
+			payload.size = left;
+		record = bytes_after(record, payload.size);
+		add_chunk(w,
+			  promise         ? CHUNK_PROMISE
+			  : first && last ? CHUNK_FULL
+			  : first         ? CHUNK_FIRST
+			  : last          ? CHUNK_LAST
+					  : CHUNK_MIDDLE,
+			  payload);
+		first = false;
+	} while (!last);
+	return 0;
+}
+
+static int append(struct wal *w, struct bytes record, bool promise)
+{
+	int err;
+
+	if (atomic_load(&w->broken))
+		return fail(EIO, "%s: an earlier write failed", w->log->path);
+	err = assemble(w, record, promise);
+	if (err < 0)
+		return err; /* nothing was written */
+	err = w->log->ops->log_append(w->log, buf_bytes(&w->chunks));
+	if (err < 0) {
+		/* For lack of space nothing was written. */
+		if (err != -ENOSPC)
+			atomic_store(&w->broken, true);
+		return err;
+	}
+	atomic_store_explicit(&w->size, wal_size(w) + w->chunks.size,
+			      memory_order_release);
+	if (w->chunks.capacity > KEEP_SIZE)
+		buf_release(&w->chunks);
+	return 0;
+}
+
+int wal_append(struct wal *w, struct bytes record)
+{
+	return append(w, record, false);
+}
+
+int wal_sync(struct wal *w)
+{
+	uint64_t size = wal_size(w);
+	int err;
+
+	if (atomic_load(&w->broken))
+		return fail(EIO, "%s: an earlier write failed", w->log->path);
+	err = w->log->ops->log_sync(w->log);
+	if (err < 0)
+		atomic_store(&w->broken, true);
+	else
+		atomic_store_explicit(&w->synced, size, memory_order_relaxed);
+	return err;
+}
+
+bool wal_broken(const struct wal *w)
+{
+	return atomic_load(&w->broken);
+}
+
+uint64_t wal_size(const struct wal *w)
+{
+	return atomic_load_explicit(&w->size, memory_order_acquire);
+}
+
+int wal_finish(struct wal *w, uint64_t *size)
+{
+	int err = wal_sync(w);
+
+	if (!err)
+		err = append(w, BYTES_NONE, true);
+	if (!err)
+		err = wal_sync(w);
+	*size = err ? 0 : wal_size(w);
+	return err;
+}
+
+void wal_abandon(struct wal *w)
+{
+	if (!w)
+		return;
+	w->log->ops->log_close(w->log);
+	buf_release(&w->chunks);
+	free(w);
+}
+
+struct chunk {
+	enum chunk_type type;
+	struct bytes payload; /* in the block */
+	uint64_t synced;
+	size_t size; /* with its header */
+};
+
+struct replay {
+	struct reader *reader;
+	uint64_t log_id;
+	uint64_t size;    /* where to stop reading */
+	uint8_t *block;   /* the block that was read last */
+	uint64_t start;   /* its offset */
+	size_t have;      /* bytes of it */
+	struct buf parts; /* the record so far */
+	bool in_record;
+	bool is_damaged; /* what cannot be read is as good as zeros */
+};
+
+/* The bytes from offset to the end of its block or of the log. */
+static int read_block(struct replay *r, uint64_t offset, struct bytes *out)
+{
+	uint64_t start = offset - offset % BLOCK_SIZE;
+	size_t size = BLOCK_SIZE;
+	int err;
+
+	if (r->size - start < size)
+		size = (size_t)(r->size - start);
+	if (r->have != size || r->start != start) {
+		r->have = 0;
+		err = 0;
+		if (r->is_damaged)
+			volume_read_damaged(r->reader, start, r->block, size);
+		else
+			err = r->reader->ops->pread(r->reader, start, r->block,
+						    size);
+		if (err < 0)
+			return err;
+		r->start = start;
+		r->have = size;
+	}
+	*out = bytes_of(r->block + (offset - start), size - (offset - start));
+	return 0;
+}
+
+/* Whether b starts with a chunk of this log; if not, *problem says why. */
+static bool parse_chunk(const struct replay *r, struct bytes b,
+			struct chunk *chunk, const char **problem)
+{
+	size_t size;
+
+	*problem = "chunk is cut off";
+	if (b.size < HEADER_SIZE)
+		return false;
+	size = get_u16le(b.data + AT_SIZE);
+	chunk->type = b.data[AT_TYPE];
+	chunk->synced = get_u64le(b.data + AT_SYNCED);
+	chunk->size = HEADER_SIZE + size;
+	*problem = "there is no chunk of this log";
+	if (chunk->type < CHUNK_FULL || chunk->type > CHUNK_PROMISE ||
+	    get_u64le(b.data + AT_LOG_ID) != r->log_id)
+		return false;
+	*problem = "chunk is cut off";
+	if (chunk->size > b.size)
+		return false;
+	chunk->payload = bytes_of(b.data + HEADER_SIZE, size);
+	*problem = "checksum does not match";
+	return crc32c(0, bytes_of(b.data + AT_SIZE, chunk->size - AT_SIZE)) ==
+	       get_u32le(b.data);
+}
+
+/*
+ * How far any chunk at or after offset says that the log was durable. Chunks
+ * are looked for at every byte, because where they start is lost with the
+ * first bad one.
+ */
+static int find_promise(struct replay *r, uint64_t offset, uint64_t *furthest)
+{
+	const char *problem;
+	struct chunk chunk;
+	struct bytes b;
+	int err;
+
+	*furthest = 0;
+	while (offset < r->size) {
+		err = read_block(r, offset, &b);
+		if (err < 0)
+			return err;
+		offset += b.size;
+		for (; b.size >= HEADER_SIZE; b = bytes_after(b, 1))
+			if (parse_chunk(r, b, &chunk, &problem) &&
+			    chunk.synced > *furthest)
+				*furthest = chunk.synced;
+	}
+	return 0;
+}
+
+/* One chunk that was found whole. 0, or negative when each said so; *problem is
+ * set if the chunk does not belong here. */
+static int take_chunk(struct replay *r, const struct chunk *chunk,
+		      uint64_t offset,
+		      int (*each)(void *context, struct bytes record),
+		      void *context, struct wal_replay *result,
+		      const char **problem)
+{
+	bool starts = chunk->type == CHUNK_FULL || chunk->type == CHUNK_FIRST ||
+		      chunk->type == CHUNK_PROMISE;
+	struct bytes record = chunk->payload;
+	int err;
+
+	*problem = NULL;
+	if (starts == r->in_record) {
+		*problem = r->in_record ? "record lacks its end"
+					: "record lacks its start";
+		return 0;
+	}
+	if (chunk->type == CHUNK_PROMISE) {
+		result->finished = chunk->synced == offset;
+		result->good_size = offset + chunk->size;
+		return 0;
+	}
+	if (chunk->type != CHUNK_FULL) {
+		if (starts)
+			buf_reset(&r->parts);
+		err = buf_add_bytes(&r->parts, chunk->payload);
+		if (err < 0)
+			return err;
+		record = buf_bytes(&r->parts);
+		r->in_record = chunk->type != CHUNK_LAST;
+		if (r->in_record)
+			return 0;
+	}
+	err = each(context, record);
+	if (err < 0)
+		return err;
+	if (err > 0) {
+		*problem = "record refers to a large value that is missing";
+		return 0;
+	}
+	result->record_count++;
+	result->good_size = offset + chunk->size;
+	result->finished = false;
+	return 0;
+}
+
+/* Reads whole records until the end or until something is wrong at *offset:
+ * then *problem says what. */
+static int read_records(struct replay *r,
+			int (*each)(void *context, struct bytes record),
+			void *context, struct wal_replay *result,
+			uint64_t *offset, const char **problem)
+{
+	struct chunk chunk;
+	struct bytes b;
+	int err;
+
+	*problem = NULL;
+	while (*offset < r->size) {
+		size_t left = left_in_block(*offset);
+
+		if (left < HEADER_SIZE) {
+			*offset += left;
+			continue;
+		}
+		err = read_block(r, *offset, &b);
+		if (err < 0)
+			return err;
+		if (!parse_chunk(r, b, &chunk, problem))
+			return 0;
+		err = take_chunk(r, &chunk, *offset, each, context, result,
+				 problem);
+		if (err < 0 || *problem)
+			return err;
+		*offset += chunk.size;
+	}
+	if (r->in_record || *offset > r->size)
+		*problem = "record is cut off";
+	return 0;
+}
+
+static int judge(struct replay *r, uint64_t final_size, uint64_t offset,
+		 const char *problem, struct wal_replay *result)
+{
+	uint64_t promised;
+	int err;
+
+	if (!problem)
+		return 0;
+	if (final_size)
+		return fail(ERR_wal_damaged,
+			    "%s: offset %llu: %s, in a log that was finished "
+			    "with %llu bytes",
+			    r->reader->path, (unsigned long long)offset,
+			    problem, (unsigned long long)final_size);
+	err = find_promise(r, result->good_size, &promised);
+	if (err < 0)
+		return err;
+	if (promised > result->good_size)
+		return fail(ERR_wal_damaged,
+			    "%s: offset %llu: %s, but the log was durable up "
+			    "to %llu",
+			    r->reader->path, (unsigned long long)offset,
+			    problem, (unsigned long long)promised);
+	result->cut_size = r->size - result->good_size;
+	return 0;
+}
+
+int wal_replay(struct volume *v, const char *name, uint64_t log_id,
+	       uint64_t final_size,
+	       int (*each)(void *context, struct bytes record), void *context,
+	       struct wal_replay *result)
+{
+	struct replay r = { .log_id = log_id, .parts = BUF_INIT };
+	const char *problem;
+	uint64_t offset = 0;
+	int err;
+
+	*result = (struct wal_replay){ 0 };
+	r.block = malloc(BLOCK_SIZE);
+	if (!r.block)
+		return -ENOMEM;
+	err = v->ops->open(v, name, &r.reader);
+	if (err < 0)
+		goto free_block;
+	r.size = r.reader->size;
+	if (final_size > r.size) {
+		err = fail(ERR_wal_damaged,
+			   "%s: has %llu bytes, was finished with %llu",
+			   r.reader->path, (unsigned long long)r.size,
+			   (unsigned long long)final_size);
+		goto close_reader;
+	}
+	if (final_size)
+		r.size = final_size;
+	err = read_records(&r, each, context, result, &offset, &problem);
+	if (!err)
+		err = judge(&r, final_size, offset, problem, result);
+close_reader:
+	v->ops->reader_close(r.reader);
+	buf_release(&r.parts);
+free_block:
+	free(r.block);
+	return err;
+}
+
+int wal_promised(struct volume *v, const char *name, uint64_t log_id,
+		 uint64_t final_size, uint64_t *promised)
+{
+	struct replay r = { .log_id = log_id };
+	int err;
+
+	*promised = final_size;
+	if (final_size > 0)
+		return 0;
+	r.block = malloc(BLOCK_SIZE);
+	if (!r.block)
+		return -ENOMEM;
+	err = v->ops->open(v, name, &r.reader);
+	if (err == 0) {
+		r.size = r.reader->size;
+		err = find_promise(&r, 0, promised);
+		v->ops->reader_close(r.reader);
+	}
+	free(r.block);
+	return err;
+}
+
+/* The next chunk from *offset on that begins a record or is a promise; the end
+ * if there is none. */
+static int find_start(struct replay *r, uint64_t *offset)
+{
+	const char *problem;
+	struct chunk chunk;
+	struct bytes b;
+	int err;
+
+	while (*offset < r->size) {
+		err = read_block(r, *offset, &b);
+		if (err < 0)
+			return err;
+		for (; b.size >= HEADER_SIZE; b = bytes_after(b, 1), ++*offset)
+			if (parse_chunk(r, b, &chunk, &problem) &&
+			    chunk.type != CHUNK_MIDDLE &&
+			    chunk.type != CHUNK_LAST)
+				return 0;
+		*offset += b.size;
+	}
+	return 0;
+}
+
+int wal_salvage(struct reader *reader, uint64_t log_id, uint64_t final_size,
+		int (*each)(void *context, struct bytes record),
+		int (*lost)(void *context, const char *problem), void *context)
+{
+	struct replay r = { .reader = reader,
+			    .log_id = log_id,
+			    .size = reader->size,
+			    .parts = BUF_INIT,
+			    .is_damaged = true };
+	struct wal_replay result = { 0 };
+	uint64_t offset = 0, start;
+	const char *problem;
+	int err = 0;
+
+	r.block = malloc(BLOCK_SIZE);
+	if (!r.block)
+		return -ENOMEM;
+	if (final_size > 0 && final_size < r.size)
+		r.size = final_size;
+	while (err == 0 && offset < r.size) {
+		err = read_records(&r, each, context, &result, &offset,
+				   &problem);
+		if (err < 0 || !problem)
+			break;
+		/* What was read of the record is lost with its end. */
+		start = offset;
+		offset += !r.in_record;
+		r.in_record = false;
+		err = find_start(&r, &offset);
+		if (err == 0) {
+			fail(ERR_wal_damaged,
+			     "%s: offset %llu: %s, up to offset %llu",
+			     reader->path, (unsigned long long)start, problem,
+			     (unsigned long long)offset);
+			err = lost(context, err_detail());
+		}
+	}
+	if (err == 0 && r.size < final_size) {
+		fail(ERR_wal_damaged,
+		     "%s: has %llu bytes, was finished with %llu", reader->path,
+		     (unsigned long long)r.size,
+		     (unsigned long long)final_size);
+		err = lost(context, err_detail());
+	}
+	buf_release(&r.parts);
+	free(r.block);
+	return err;
+}

@@ -1,0 +1,82 @@
+#ifndef STORE_ENGINE_FILES_WAL_H
+#define STORE_ENGINE_FILES_WAL_H
+
+#include "store/base/volume/volume.h"
+
+/*
+ * The framing of the write-ahead log and of the manifest's edit log: records of
+ * any size in 32 KiB blocks, each record a sequence of chunks
+ *
+ *   crc32c u32 | size u16 | type u8 | log_id u64 | synced u64 | payload
+ *
+ * crc32c covers all that follows it. type: 1 full, 2 first, 3 middle, 4 last,
+ * 5 promise (no payload). synced promises how far the log was known durable
+ * when the chunk was written; it is what tells a torn tail, which is cut, from
+ * damage to acknowledged data, which is refused (Pebble's walSync format). A
+ * block's last bytes, too few for a header, are zero.
+ *
+ * A log is written by one thread at a time, except that wal_sync may run beside
+ * wal_append.
+ */
+struct wal;
+
+int wal_create(struct volume *v, const char *name, uint64_t log_id,
+	       struct wal **out);
+/* One record, handed to the operating system before this returns. After an
+ * error nothing of it counts, and it may be tried again unless the log is
+ * broken. */
+int wal_append(struct wal *w, struct bytes record);
+/* All records appended before the call are durable when it returns 0. */
+int wal_sync(struct wal *w);
+/* Whether an append or sync has failed in a way after which the end of the log
+ * is not known. It must not be written again. */
+bool wal_broken(const struct wal *w);
+/* Bytes written so far. */
+uint64_t wal_size(const struct wal *w);
+/* Syncs, appends a promise for the whole log, syncs. *size is the log's final
+ * length, for the manifest. w stays open, and may go on to be written unless
+ * the manifest was told. */
+int wal_finish(struct wal *w, uint64_t *size);
+/* Ends w without syncing. */
+void wal_abandon(struct wal *w);
+
+struct wal_replay {
+	uint64_t record_count;
+	uint64_t good_size; /* end of the last whole record */
+	uint64_t cut_size;  /* bytes after it that were dropped: torn tail */
+	bool finished;      /* the log ends with its promise */
+};
+
+/*
+ * Calls each with every record in order; a negative result of each ends the
+ * replay and is returned, a positive one says that what the record refers to is
+ * missing, which is judged like a record that is not whole. *result is kept up
+ * to date meanwhile. final_size is the length the manifest holds for a
+ * finished log, or 0 for the last log, whose tail may be torn. Anything wrong
+ * in a finished log, or before the furthest promise, is -ERR_wal_damaged with
+ * file and offset; after it, a torn tail, which is reported in *result and
+ * ends the replay with success. Of a finished log, bytes after final_size are
+ * not looked at.
+ */
+int wal_replay(struct volume *v, const char *name, uint64_t log_id,
+	       uint64_t final_size,
+	       int (*each)(void *context, struct bytes record), void *context,
+	       struct wal_replay *result);
+
+/* How far a log is known to be durable by what is said in it; all of it, if it
+ * was finished. */
+int wal_promised(struct volume *v, const char *name, uint64_t log_id,
+		 uint64_t final_size, uint64_t *promised);
+
+/*
+ * Of a log that is damaged: calls each with every record that is whole,
+ * whatever lies between them, and lost for each stretch that holds none. What
+ * is left unfinished at the end of a log, after a crash, is such a stretch too;
+ * and so is what a log lacks of the bytes that it was finished with. Negative
+ * results of both end it and are returned.
+ */
+int wal_salvage(struct reader *reader, uint64_t log_id, uint64_t final_size,
+		int (*each)(void *context, struct bytes record),
+		int (*lost)(void *context, const char *problem), void *context);
+
+#endif

@@ -1,0 +1,228 @@
+#include <stdlib.h>
+
+#include "store/base/err.h"
+#include "store/engine/compact/pick.h"
+#include "store/engine/files/edit.h"
+#include "store/engine/large/blob_gc.h"
+#include "store/engine/large/large.h"
+
+/* Whether every commit that refers to f has been flushed and no other may come.
+ * Needs lock. */
+static bool is_settled(const struct engine *e, const struct blob_file *f)
+{
+	return atomic_load(&f->size) > 0 && f->holders == 0 &&
+	       f->named_seq <= atomic_load(&e->flushed_seq);
+}
+
+/* More than half of it is garbage. */
+static bool is_mostly_garbage(const struct blob_file *f, uint64_t live)
+{
+	return atomic_load(&f->size) - BLOB_HEADER_SIZE > 2 * live;
+}
+
+static uint64_t *count_live(const struct version *v)
+{
+	uint64_t *live = malloc((v->blob_count + 1) * sizeof(*live));
+
+	if (live)
+		version_blob_live(v, live);
+	return live;
+}
+
+/* Nothing can refer to a doomed file: engine_write takes no reference to it. */
+static int doom(struct engine *e, const struct version *v, const uint64_t *live,
+		struct edit *edit)
+{
+	size_t i;
+	int err = 0;
+
+	pthread_mutex_lock(&e->lock);
+	for (i = 0; i < v->blob_count && err == 0; i++) {
+		struct blob_file *f = v->blobs[i];
+
+		if (live[i] > 0 || f->doomed || !is_settled(e, f))
+			continue;
+		err = edit_drop_blob(edit, f->id);
+		f->doomed = err == 0;
+	}
+	pthread_mutex_unlock(&e->lock);
+	return err;
+}
+
+static struct version *current(struct engine *e)
+{
+	struct version *v;
+
+	pthread_mutex_lock(&e->lock);
+	v = version_get(e->version);
+	pthread_mutex_unlock(&e->lock);
+	return v;
+}
+
+int blob_drop_unused(struct engine *e)
+{
+	struct edit edit = EDIT_INIT;
+	struct version *v = current(e);
+	uint64_t *live;
+	int err = 0, applied;
+
+	if (v->blob_count == 0)
+		goto put;
+	live = count_live(v);
+	err = live ? doom(e, v, live, &edit) : -ENOMEM;
+	/* What is doomed has to go, even after a failure: it will not be looked
+	 * at again. */
+	if (edit.dropped_count > 0) {
+		applied = engine_apply(e, &edit);
+		if (err == 0)
+			err = applied < 0 ? applied : 1;
+	}
+	edit_release(&edit);
+	free(live);
+put:
+	version_put(v);
+	return err;
+}
+
+/* The files of v to be emptied, at *out, which has room for all. */
+static size_t find_sources(struct engine *e, const struct version *v,
+			   const uint64_t *live, struct blob_file **out)
+{
+	size_t count = 0, i;
+
+	pthread_mutex_lock(&e->lock);
+	for (i = 0; i < v->blob_count; i++) {
+		struct blob_file *f = v->blobs[i];
+
+		if (live[i] > 0 && !f->stuck && is_settled(e, f) &&
+		    is_mostly_garbage(f, live[i]))
+			out[count++] = f;
+	}
+	pthread_mutex_unlock(&e->lock);
+	return count;
+}
+
+int blob_mover_init(struct blob_mover *m, struct engine *e,
+		    const struct version *v)
+{
+	uint64_t *live;
+
+	*m = (struct blob_mover){ .e = e, .version = v };
+	if (v->blob_count == 0)
+		return 0;
+	m->sources = malloc(v->blob_count * sizeof(struct blob_file *));
+	live = count_live(v);
+	if (m->sources && live)
+		m->source_count = find_sources(e, v, live, m->sources);
+	free(live);
+	return m->sources && live ? 0 : -ENOMEM;
+}
+
+void blob_mover_release(struct blob_mover *m)
+{
+	blob_release(m->e, &m->holds);
+	blob_list_release(&m->from);
+	blob_list_release(&m->to);
+	buf_release(&m->scratch);
+	buf_release(&m->chunk);
+	buf_release(&m->encoded);
+	free(m->sources);
+}
+
+int blob_pick(struct engine *e, struct version *v,
+	      const struct compaction_options *o, struct compaction *out)
+{
+	struct blob_mover m;
+	int err = blob_mover_init(&m, e, v);
+	size_t i;
+
+	for (i = 0; i < m.source_count && err == 0; i++)
+		err = compact_pick_blob(v, o, m.sources[i]->id, out);
+	blob_mover_release(&m);
+	return err;
+}
+
+static struct blob_file *source(const struct blob_mover *m, uint64_t id)
+{
+	size_t i;
+
+	for (i = 0; i < m->source_count; i++)
+		if (m->sources[i]->id == id && !m->sources[i]->stuck)
+			return m->sources[i];
+	return NULL;
+}
+
+/* Moves one chunk. What cannot be read stays where it is, and with it its file:
+ * the damage will be told to whoever reads the value. */
+static int move_chunk(struct blob_mover *m, struct blob_file *f,
+		      uint32_t raw_size, struct blob_chunk *c)
+{
+	int err;
+
+	buf_reset(&m->chunk);
+	err = buf_reserve(&m->chunk, raw_size);
+	if (err == 0)
+		err = blob_read(f, c, raw_size, &m->scratch, m->chunk.data);
+	if (err == -ENOMEM)
+		return err;
+	if (err < 0) {
+		f->stuck = true;
+		err_clear();
+		return 0;
+	}
+	err = blob_append(m->e, bytes_of(m->chunk.data, raw_size), &m->scratch,
+			  &m->holds, c);
+	m->moved |= err == 0;
+	return err;
+}
+
+static bool has_source(const struct blob_mover *m, const struct blob_list *l)
+{
+	uint32_t i;
+
+	for (i = 0; i < l->count; i++)
+		if (source(m, l->chunks[i].file))
+			return true;
+	return false;
+}
+
+/* Chunks that the version before shares were moved with it. */
+static bool moved_before(const struct blob_mover *m, uint32_t i,
+			 struct blob_chunk *c)
+{
+	if (i >= m->from.count || !blob_chunk_equal(&m->from.chunks[i], c))
+		return false;
+	*c = m->to.chunks[i];
+	return true;
+}
+
+int blob_mover_move(void *mover, struct bytes *value)
+{
+	struct blob_mover *m = mover;
+	struct blob_list list, to;
+	struct blob_file *f;
+	uint32_t i;
+	int err = blob_list_decode(*value, &list);
+
+	if (err < 0 || !has_source(m, &list)) {
+		blob_list_release(&list);
+		return err;
+	}
+	err = blob_list_copy(&list, &to);
+	for (i = 0; i < to.count && err == 0; i++) {
+		f = source(m, to.chunks[i].file);
+		if (f && !moved_before(m, i, &to.chunks[i]))
+			err = move_chunk(m, f, blob_chunk_raw_size(&to, i),
+					 &to.chunks[i]);
+	}
+	blob_list_release(&m->from);
+	blob_list_release(&m->to);
+	m->from = list;
+	m->to = to;
+	buf_reset(&m->encoded);
+	if (err == 0)
+		err = blob_list_encode(&m->to, &m->encoded);
+	if (err == 0)
+		*value = buf_bytes(&m->encoded);
+	return err;
+}

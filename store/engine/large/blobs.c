@@ -1,0 +1,326 @@
+#include <stdlib.h>
+
+#include "store/base/err.h"
+#include "store/engine/core/state.h"
+#include "store/engine/core/trouble.h"
+#include "store/engine/files/edit.h"
+#include "store/engine/large/blobs.h"
+
+void blobs_init(struct blobs *b)
+{
+	pthread_mutex_init(&b->syncing, NULL);
+	pthread_mutex_init(&b->lock, NULL);
+}
+
+void blobs_release(struct blobs *b)
+{
+	if (b->log)
+		b->log->ops->log_close(b->log);
+	blob_file_put(b->file);
+	pthread_mutex_destroy(&b->syncing);
+	pthread_mutex_destroy(&b->lock);
+}
+
+static int stale(uint64_t file)
+{
+	return fail(ESTALE, "blob file %016llx was collected",
+		    (unsigned long long)file);
+}
+
+/* Room for one more. */
+static int reserve_hold(struct blob_holds *h)
+{
+	struct blob_file **grown =
+		realloc(h->files, (h->count + 1) * sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	h->files = grown;
+	return 0;
+}
+
+static bool holds(const struct blob_holds *h, uint64_t id)
+{
+	size_t i;
+
+	for (i = h->count; i > 0; i--)
+		if (h->files[i - 1]->id == id)
+			return true;
+	return false;
+}
+
+/* There is room. Needs the engine's lock. */
+static void add_hold(struct blob_holds *h, struct blob_file *f)
+{
+	if (holds(h, f->id))
+		return;
+	f->holders++;
+	h->files[h->count++] = blob_file_get(f);
+}
+
+int blob_hold(struct engine *e, struct blob_holds *h,
+	      const struct blob_list *list)
+{
+	struct blob_file *f;
+	uint32_t i;
+	int err = 0;
+
+	for (i = 0; i < list->count && err == 0; i++) {
+		uint64_t id = list->chunks[i].file;
+
+		if (holds(h, id))
+			continue;
+		err = reserve_hold(h);
+		if (err < 0)
+			break;
+		pthread_mutex_lock(&e->lock);
+		f = version_blob(e->version, id);
+		if (f && !f->doomed)
+			add_hold(h, f);
+		else
+			err = stale(id);
+		pthread_mutex_unlock(&e->lock);
+	}
+	return err;
+}
+
+void blob_release(struct engine *e, struct blob_holds *h)
+{
+	size_t i;
+
+	if (h->count > 0) {
+		pthread_mutex_lock(&e->lock);
+		for (i = 0; i < h->count; i++)
+			h->files[i]->holders--;
+		pthread_mutex_unlock(&e->lock);
+	}
+	for (i = 0; i < h->count; i++)
+		blob_file_put(h->files[i]);
+	free(h->files);
+	*h = (struct blob_holds){ NULL, 0 };
+}
+
+/* Needs syncing. */
+static int sync_log(struct blobs *b, uint64_t size)
+{
+	int err;
+
+	if (!b->log || b->synced >= size)
+		return 0;
+	err = b->log->ops->log_sync(b->log);
+	if (err == 0)
+		b->synced = size;
+	return err;
+}
+
+int blob_sync(struct engine *e)
+{
+	struct blobs *b = &e->blobs;
+	uint64_t size;
+	int err;
+
+	pthread_mutex_lock(&b->syncing);
+	pthread_mutex_lock(&b->lock);
+	size = b->size;
+	pthread_mutex_unlock(&b->lock);
+	err = sync_log(b, size);
+	pthread_mutex_unlock(&b->syncing);
+	return err;
+}
+
+/* A new file with its header, durable under its name, since a file that the
+ * manifest names and that is missing is damage. */
+static int create(struct engine *e, uint64_t id, struct log **out)
+{
+	struct volume *v = e->volume;
+	uint8_t header[BLOB_HEADER_SIZE];
+	char name[VOLUME_NAME_MAX + 1];
+	int err;
+
+	manifest_name(id, "blob", name);
+	blob_header_encode(id, header);
+	err = v->ops->log_create(v, name, out);
+	if (err < 0)
+		return err;
+	err = v->ops->log_append(*out, bytes_of(header, sizeof(header)));
+	if (err == 0)
+		err = v->ops->log_sync(*out);
+	if (err < 0) {
+		v->ops->log_close(*out);
+		*out = NULL;
+		engine_remove(e, id, "blob");
+	}
+	return err;
+}
+
+/* Makes log, of the blob file id, the present one; 0 and NULL: none. What was
+ * the present one is synced. Applies edit. Needs both locks. */
+static int replace(struct engine *e, struct log *log, uint64_t id,
+		   struct edit *edit)
+{
+	struct blobs *b = &e->blobs;
+	int err = engine_apply(e, edit);
+
+	if (err < 0) {
+		if (log) {
+			log->ops->log_close(log);
+			/* What the manifest may name stays. */
+			if (atomic_load(&e->error) == 0)
+				engine_remove(e, id, "blob");
+		}
+		return err;
+	}
+	if (b->log)
+		b->log->ops->log_close(b->log);
+	blob_file_put(b->file);
+	b->log = log;
+	b->file = NULL;
+	b->size = b->synced = log ? log->size : 0;
+	b->broken = false;
+	if (log) {
+		pthread_mutex_lock(&e->lock);
+		b->file = blob_file_get(version_blob(e->version, id));
+		pthread_mutex_unlock(&e->lock);
+	}
+	return 0;
+}
+
+/* Ends the present file and, with next, begins another. Needs both locks. */
+static int turn(struct engine *e, bool next)
+{
+	struct blobs *b = &e->blobs;
+	struct edit edit = EDIT_INIT;
+	struct log *log = NULL;
+	uint64_t id = 0;
+	int err = 0;
+
+	if (b->log) {
+		err = sync_log(b, b->size);
+		if (err < 0)
+			return engine_poison(e, err);
+		err = edit_add_blob(&edit, b->file->id, b->size);
+	}
+	if (next && err == 0) {
+		id = engine_new_id(e);
+		err = edit_add_blob(&edit, id, 0);
+		if (err == 0)
+			err = create(e, id, &log);
+	}
+	if (err == 0)
+		err = replace(e, log, id, &edit);
+	edit_release(&edit);
+	return err;
+}
+
+int blob_finish(struct engine *e)
+{
+	struct blobs *b = &e->blobs;
+	int err = 0;
+
+	pthread_mutex_lock(&b->syncing);
+	pthread_mutex_lock(&b->lock);
+	if (b->log)
+		err = turn(e, false);
+	pthread_mutex_unlock(&b->lock);
+	pthread_mutex_unlock(&b->syncing);
+	return err;
+}
+
+static bool has_room(const struct engine *e)
+{
+	const struct blobs *b = &e->blobs;
+
+	return b->log && !b->broken &&
+	       (b->size == BLOB_HEADER_SIZE ||
+		b->size < e->options.blob_file_size);
+}
+
+/* Begins another file where the present one has no room. */
+static int make_room(struct engine *e)
+{
+	struct blobs *b = &e->blobs;
+	int err = 0;
+
+	pthread_mutex_lock(&b->syncing);
+	pthread_mutex_lock(&b->lock);
+	if (!has_room(e))
+		err = turn(e, true);
+	pthread_mutex_unlock(&b->lock);
+	pthread_mutex_unlock(&b->syncing);
+	return err;
+}
+
+int blob_append(struct engine *e, struct bytes raw, struct buf *scratch,
+		struct blob_holds *h, struct blob_chunk *c)
+{
+	struct blobs *b = &e->blobs;
+	int err = engine_writable(e);
+
+	if (err == 0)
+		err = blob_chunk_encode(raw, scratch);
+	if (err == 0)
+		err = reserve_hold(h);
+	if (err < 0)
+		return err;
+	pthread_mutex_lock(&b->lock);
+	while (!has_room(e)) {
+		pthread_mutex_unlock(&b->lock);
+		err = make_room(e);
+		if (err < 0)
+			return err;
+		pthread_mutex_lock(&b->lock);
+	}
+	blob_chunk_place(scratch, b->file->id, b->size, c);
+	err = b->log->ops->log_append(b->log, buf_bytes(scratch));
+	if (err < 0) {
+		b->broken = true;
+	} else {
+		b->size += scratch->size;
+		atomic_fetch_add(&b->fresh, scratch->size);
+		pthread_mutex_lock(&e->lock);
+		add_hold(h, b->file);
+		pthread_mutex_unlock(&e->lock);
+	}
+	pthread_mutex_unlock(&b->lock);
+	return err;
+}
+
+/* The files that a list refers to: needs the engine's lock. */
+static int name_files(struct engine *e, const struct blob_list *list,
+		      uint64_t seq)
+{
+	struct blob_file *f = NULL;
+	uint32_t i;
+
+	for (i = 0; i < list->count; i++) {
+		if (f && f->id == list->chunks[i].file)
+			continue;
+		f = version_blob(e->version, list->chunks[i].file);
+		if (!f || f->doomed)
+			return stale(list->chunks[i].file);
+		f->named_seq = seq;
+	}
+	return 0;
+}
+
+int blob_name(struct engine *e, const struct batch *batch, uint64_t seq)
+{
+	struct batch_record r;
+	struct blob_list list;
+	size_t position = 0;
+	int err = 0;
+
+	while (err == 0 && batch->blob_count > 0 &&
+	       batch_next(batch, &position, &r)) {
+		if (r.kind != KEY_BLOB)
+			continue;
+		err = blob_list_decode(r.value, &list);
+		if (err < 0)
+			break;
+		pthread_mutex_lock(&e->lock);
+		err = name_files(e, &list, seq);
+		pthread_mutex_unlock(&e->lock);
+		blob_list_release(&list);
+	}
+	return err;
+}

@@ -1,0 +1,69 @@
+#ifndef STORE_ENGINE_LARGE_BLOBS_H
+#define STORE_ENGINE_LARGE_BLOBS_H
+
+#include <pthread.h>
+
+#include "store/engine/core/engine.h"
+#include "store/engine/files/version.h"
+
+/*
+ * Large values: their chunks are appended to the present blob file before the
+ * commit that refers to them, and outside its lock. A blob file is a log of the
+ * volume; it grows until it has its size, and is then finished and another one
+ * begun. Nothing is synced by itself: whoever syncs the write-ahead log, or
+ * applies an edit that refers to chunks, calls blob_sync before.
+ *
+ * Which chunks are garbage is not counted but follows from the ssts: each
+ * tells which blob files it refers to. A finished file goes when no sst of the
+ * present version refers to it, no commit that is not flushed yet did
+ * (named_seq), and nobody holds it.
+ *
+ * A hold on a file keeps it from that, so that references to it can still be
+ * committed. engine_write takes references to files that are there.
+ */
+struct blobs {
+	/* Taken in this order, after sync and before edits. */
+	pthread_mutex_t syncing; /* syncing the log, replacing it */
+	pthread_mutex_t lock;    /* appending to it */
+
+	struct log *log;        /* NULL: none begun; changed under both */
+	struct blob_file *file; /* of log; referenced */
+	_Atomic uint64_t size;  /* of log; changed under lock */
+	uint64_t synced;        /* protected by syncing */
+	bool broken;            /* an append failed; protected by lock */
+	_Atomic uint64_t fresh; /* bytes since the memtable was rotated */
+};
+
+void blobs_init(struct blobs *b);
+/* Ends the log as if the process had died. */
+void blobs_release(struct blobs *b);
+
+/* Files that are held. Zeroed, it holds none. */
+struct blob_holds {
+	struct blob_file **files;
+	size_t count;
+};
+
+/* -ESTALE if one of the files is no more; what was held stays so. */
+int blob_hold(struct engine *e, struct blob_holds *h,
+	      const struct blob_list *list);
+void blob_release(struct engine *e, struct blob_holds *h);
+
+/*
+ * Appends a chunk that holds raw, and holds its file. scratch is for speed. A
+ * failure to write leaves the store as it is: the next append begins another
+ * file.
+ */
+int blob_append(struct engine *e, struct bytes raw, struct buf *scratch,
+		struct blob_holds *h, struct blob_chunk *c);
+/* Makes durable all that was appended before. After a failure the store has to
+ * go read-only. */
+int blob_sync(struct engine *e);
+/* Ends the present file, if there is one, so that it can be collected. */
+int blob_finish(struct engine *e);
+
+/* With the commit lock held: notes that a commit with this last sequence refers
+ * to the files that batch does; -ESTALE if one is no more. */
+int blob_name(struct engine *e, const struct batch *batch, uint64_t seq);
+
+#endif

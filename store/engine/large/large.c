@@ -1,0 +1,326 @@
+#include <assert.h>
+#include <stdlib.h>
+
+#include "store/base/err.h"
+#include "store/engine/core/state.h"
+#include "store/engine/large/large.h"
+
+struct large {
+	struct engine *e;
+	struct blob_list list;
+	struct blob_holds holds;
+	atomic_uint references;
+	pthread_mutex_t lock; /* guards what follows */
+	struct buf stored;
+	uint8_t *chunk; /* the one read last; NULL: none */
+	uint32_t index;
+};
+
+int blob_read(const struct blob_file *f, const struct blob_chunk *c,
+	      uint32_t raw_size, struct buf *scratch, void *raw)
+{
+	size_t size = (size_t)blob_stored_size(c);
+	int err;
+
+	buf_reset(scratch);
+	err = buf_reserve(scratch, size);
+	if (err == 0)
+		err = f->reader->ops->pread(f->reader, c->offset, scratch->data,
+					    size);
+	if (err == 0)
+		err = blob_chunk_decode(bytes_of(scratch->data, size), c,
+					raw_size, raw, f->reader->path);
+	return err;
+}
+
+int blob_load(const struct version *v, struct bytes encoded, struct buf *out)
+{
+	struct buf scratch = BUF_INIT;
+	struct blob_list list;
+	struct blob_file *f;
+	uint32_t i, size;
+	int err = blob_list_decode(encoded, &list);
+
+	if (err == 0)
+		err = buf_reserve(out, (size_t)list.size);
+	for (i = 0; i < list.count && err == 0; i++) {
+		f = version_blob(v, list.chunks[i].file);
+		if (!f) {
+			err = fail(ERR_blob_damaged,
+				   "a large value refers to blob file %016llx, "
+				   "which is not there",
+				   (unsigned long long)list.chunks[i].file);
+			break;
+		}
+		size = blob_chunk_raw_size(&list, i);
+		err = blob_read(f, &list.chunks[i], size, &scratch,
+				out->data + out->size);
+		if (err == 0)
+			out->size += size;
+	}
+	blob_list_release(&list);
+	buf_release(&scratch);
+	return err;
+}
+
+static int value_new(struct engine *e, struct large **out)
+{
+	struct large *v = calloc(1, sizeof(*v));
+
+	*out = v;
+	if (!v)
+		return -ENOMEM;
+	v->e = e;
+	atomic_init(&v->references, 1);
+	pthread_mutex_init(&v->lock, NULL);
+	return 0;
+}
+
+int large_open(struct engine *e, struct bytes list, struct large **out)
+{
+	int err = value_new(e, out);
+
+	if (err < 0)
+		return err;
+	err = blob_list_decode(list, &(*out)->list);
+	if (err == 0)
+		err = blob_hold(e, &(*out)->holds, &(*out)->list);
+	if (err < 0) {
+		large_put(*out);
+		*out = NULL;
+	}
+	return err;
+}
+
+struct large *large_get(struct large *v)
+{
+	if (v)
+		atomic_fetch_add(&v->references, 1);
+	return v;
+}
+
+void large_put(struct large *v)
+{
+	if (!v || atomic_fetch_sub(&v->references, 1) > 1)
+		return;
+	blob_release(v->e, &v->holds);
+	blob_list_release(&v->list);
+	pthread_mutex_destroy(&v->lock);
+	buf_release(&v->stored);
+	free(v->chunk);
+	free(v);
+}
+
+uint64_t large_size(const struct large *v)
+{
+	return v->list.size;
+}
+
+uint32_t large_chunk_size(const struct large *v)
+{
+	return v->list.chunk_size;
+}
+
+const struct blob_list *large_list(const struct large *v)
+{
+	return &v->list;
+}
+
+int large_hold(struct large *v, struct blob_holds *h)
+{
+	return blob_hold(v->e, h, &v->list);
+}
+
+static struct blob_file *held_file(const struct large *v, uint64_t id)
+{
+	size_t i;
+
+	for (i = 0; i < v->holds.count; i++)
+		if (v->holds.files[i]->id == id)
+			return v->holds.files[i];
+	return NULL;
+}
+
+/* Makes the chunk with this index the one that is kept. Needs v->lock. */
+static int load_chunk(struct large *v, uint32_t index)
+{
+	const struct blob_chunk *c = &v->list.chunks[index];
+	int err;
+
+	if (v->chunk && v->index == index)
+		return 0;
+	if (!v->chunk)
+		v->chunk = malloc(v->list.chunk_size);
+	if (!v->chunk)
+		return -ENOMEM;
+	v->index = index;
+	err = blob_read(held_file(v, c->file), c,
+			blob_chunk_raw_size(&v->list, index), &v->stored,
+			v->chunk);
+	if (err < 0) {
+		free(v->chunk);
+		v->chunk = NULL;
+	}
+	return err;
+}
+
+int large_read(struct large *v, uint64_t offset, void *data, size_t size)
+{
+	uint8_t *out = data;
+	int err = 0;
+
+	assert(offset <= v->list.size && size <= v->list.size - offset);
+	pthread_mutex_lock(&v->lock);
+	while (size > 0 && err == 0) {
+		uint32_t index = (uint32_t)(offset / v->list.chunk_size);
+		size_t from = (size_t)(offset % v->list.chunk_size);
+		size_t part = blob_chunk_raw_size(&v->list, index) - from;
+
+		if (part > size)
+			part = size;
+		err = load_chunk(v, index);
+		if (err < 0)
+			break;
+		memcpy(out, v->chunk + from, part);
+		out += part;
+		offset += part;
+		size -= part;
+	}
+	pthread_mutex_unlock(&v->lock);
+	return err;
+}
+
+int large_load(struct large *v, struct buf *out)
+{
+	struct buf scratch = BUF_INIT;
+	uint32_t i, size;
+	int err = buf_reserve(out, (size_t)v->list.size);
+
+	for (i = 0; i < v->list.count && err == 0; i++) {
+		const struct blob_chunk *c = &v->list.chunks[i];
+
+		size = blob_chunk_raw_size(&v->list, i);
+		err = blob_read(held_file(v, c->file), c, size, &scratch,
+				out->data + out->size);
+		if (err == 0)
+			out->size += size;
+	}
+	buf_release(&scratch);
+	return err;
+}
+
+struct large_writer {
+	struct large *value;
+	struct buf scratch;
+};
+
+/* What base has in the same place, if it is as long. */
+static int borrow(struct large *v, struct large *base)
+{
+	struct blob_list *to = &v->list, *from = &base->list;
+	struct blob_list part;
+	uint32_t i, count = to->count < from->count ? to->count : from->count;
+
+	while (count > 0 && blob_chunk_raw_size(to, count - 1) !=
+				    blob_chunk_raw_size(from, count - 1))
+		count--;
+	for (i = 0; i < count; i++)
+		to->chunks[i] = from->chunks[i];
+	part = *to;
+	part.count = count;
+	return blob_hold(v->e, &v->holds, &part);
+}
+
+int large_writer_new(struct engine *e, struct large *base, uint64_t size,
+		     struct large_writer **out)
+{
+	struct large_writer *w = calloc(1, sizeof(*w));
+	struct blob_list *list;
+	int err;
+
+	assert(size > 0 && size <= BLOB_VALUE_SIZE_MAX);
+	*out = NULL;
+	if (!w)
+		return -ENOMEM;
+	err = value_new(e, &w->value);
+	if (err < 0)
+		goto free_writer;
+	list = &w->value->list;
+	list->size = size;
+	list->chunk_size =
+		base ? base->list.chunk_size : e->options.blob_chunk_size;
+	list->count =
+		(uint32_t)((size + list->chunk_size - 1) / list->chunk_size);
+	list->chunks = calloc(list->count, sizeof(*list->chunks));
+	err = list->chunks ? 0 : -ENOMEM;
+	if (err == 0 && base)
+		err = borrow(w->value, base);
+	if (err < 0)
+		goto free_writer;
+	*out = w;
+	return 0;
+
+free_writer:
+	large_writer_free(w);
+	return err;
+}
+
+void large_writer_free(struct large_writer *w)
+{
+	if (!w)
+		return;
+	large_put(w->value);
+	buf_release(&w->scratch);
+	free(w);
+}
+
+uint32_t large_writer_chunk_size(const struct large_writer *w)
+{
+	return w->value->list.chunk_size;
+}
+
+bool large_writer_has(const struct large_writer *w, uint32_t index)
+{
+	return w->value->list.chunks[index].size > 0;
+}
+
+int large_writer_put(struct large_writer *w, uint32_t index, struct bytes raw)
+{
+	struct large *v = w->value;
+
+	assert(raw.size == blob_chunk_raw_size(&v->list, index));
+	return blob_append(v->e, raw, &w->scratch, &v->holds,
+			   &v->list.chunks[index]);
+}
+
+void large_writer_finish(struct large_writer *w, struct large **out)
+{
+	uint32_t i;
+
+	for (i = 0; i < w->value->list.count; i++)
+		assert(large_writer_has(w, i));
+	*out = w->value;
+	w->value = NULL;
+	large_writer_free(w);
+}
+
+int large_make(struct engine *e, struct bytes value, struct large **out)
+{
+	struct large_writer *w;
+	uint32_t size, i;
+	int err = large_writer_new(e, NULL, value.size, &w);
+
+	*out = NULL;
+	for (i = 0; err == 0 && value.size > 0; i++) {
+		size = large_writer_chunk_size(w);
+		if (size > value.size)
+			size = (uint32_t)value.size;
+		err = large_writer_put(w, i, bytes_of(value.data, size));
+		value = bytes_after(value, size);
+	}
+	if (err == 0)
+		large_writer_finish(w, out);
+	else
+		large_writer_free(w);
+	return err;
+}

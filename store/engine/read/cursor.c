@@ -1,0 +1,467 @@
+#include <assert.h>
+#include <stdlib.h>
+
+#include "store/base/err.h"
+#include "store/engine/large/large.h"
+#include "store/engine/read/cursor.h"
+#include "store/engine/read/snapshot.h"
+#include "store/engine/read/sources.h"
+
+/*
+ * The merged entries come by key, so a column's versions arrive newest first
+ * and the writes of one version newest first. The cursor keeps the present
+ * column's prefix; a change of it is noticed by comparing bytes, and only what
+ * changed is decoded again.
+ */
+
+/* Entries to step over before a seek is tried: a step costs some 30 ns, a seek
+ * in several runs ten times that. */
+#define STEPS_BEFORE_SEEK 8
+
+struct cursor {
+	struct sources sources;
+	struct bytes start, end; /* in bounds */
+	struct buf column;       /* encoded prefix of the present column */
+	struct key_parts parts;
+	struct buf row, family, qualifier; /* decoded, where escaped */
+	struct bytes row_part, family_part, qualifier_part;
+	struct gc_column gc;
+	const struct gc_table *table; /* NULL: dropped, or no rules */
+	bool hidden;                  /* the column's family is dropped */
+	bool version_seen;            /* last_timestamp is of this column */
+	uint64_t last_timestamp;
+	struct bytes limit;      /* settle goes no further; empty: no limit */
+	int at;                  /* what the iterator returned last */
+	struct aggregate merged; /* value of the present cell, if merged */
+	bool ahead; /* the iterator has left the present cell's entry */
+	bool started;
+	bool show_hidden;
+	uint8_t bounds[];
+};
+
+static int cursor_new(struct bytes start, struct bytes end, struct cursor **out)
+{
+	/* One allocation, and not calloc, which takes nothing that was just
+	 * freed: a lookup in the filesystem opens a cursor. */
+	struct cursor *c = malloc(sizeof(*c) + start.size + end.size);
+
+	*out = c;
+	if (!c)
+		return -ENOMEM;
+	*c = (struct cursor){ .at = 0 };
+	c->start = bytes_of(c->bounds, start.size);
+	c->end = bytes_of(c->bounds + start.size, end.size);
+	if (start.size > 0)
+		memcpy(c->bounds, start.data, start.size);
+	if (end.size > 0)
+		memcpy(c->bounds + start.size, end.data, end.size);
+	return 0;
+}
+
+int cursor_open(struct engine *e, const struct engine_snapshot *snapshot,
+		struct bytes start, struct bytes end, struct bytes prefix,
+		struct cursor **out)
+{
+	int err = cursor_new(start, end, out);
+
+	if (err < 0)
+		return err;
+	err = sources_open(e, snapshot, start, end, prefix, &(*out)->sources);
+	if (err < 0) {
+		cursor_close(*out);
+		*out = NULL;
+	}
+	return err;
+}
+
+int cursor_over(const struct sources *of, struct bytes start, struct bytes end,
+		struct cursor **out)
+{
+	int err = cursor_new(start, end, out);
+
+	if (err < 0)
+		return err;
+	err = sources_open_again(of, start, end, &(*out)->sources);
+	if (err < 0) {
+		cursor_close(*out);
+		*out = NULL;
+	}
+	return err;
+}
+
+void cursor_show_hidden(struct cursor *c)
+{
+	c->show_hidden = true;
+}
+
+void cursor_since(struct cursor *c, uint64_t timestamp_us)
+{
+	if (c->sources.iter)
+		iter_since(c->sources.iter, timestamp_us);
+}
+
+void cursor_close(struct cursor *c)
+{
+	if (!c)
+		return;
+	sources_close(&c->sources);
+	buf_release(&c->column);
+	buf_release(&c->row);
+	buf_release(&c->family);
+	buf_release(&c->qualifier);
+	aggregate_release(&c->merged);
+	free(c);
+}
+
+/* Decodes the part of the present column that starts at offset. */
+static int decode_part(struct cursor *c, size_t offset, struct buf *scratch,
+		       struct bytes *part, size_t *end)
+{
+	return key_part(buf_bytes(&c->column), offset, scratch, part, end);
+}
+
+/* A part that is as before; only the column's memory may have moved. */
+static void keep_part(struct cursor *c, size_t offset,
+		      const struct buf *scratch, struct bytes *part)
+{
+	if (part->data != scratch->data)
+		part->data = c->column.data + offset;
+}
+
+/* Finds the family's rule; without rules nothing is hidden. */
+static void find_rule(struct cursor *c)
+{
+	static const struct gc_family keep_all = { .policy = NULL };
+	const struct gc_family *family = &keep_all;
+
+	c->hidden = false;
+	if (c->sources.rules) {
+		family = c->table ? gc_table_family(c->table, c->family_part)
+				  : NULL;
+		c->hidden = !family;
+	}
+	c->gc.family = family ? family : &keep_all;
+}
+
+/* The entry's key begins another column, which shares so many bytes with the
+ * one before: decode what differs. */
+static int begin_column(struct cursor *c, struct bytes column, size_t shared)
+{
+	bool same_row = c->column.size > 0 && shared >= c->parts.row_end;
+	bool same_family = same_row && shared >= c->parts.family_end;
+	uint32_t table =
+		c->column.size > 0 ? key_table(buf_bytes(&c->column)) : 0;
+	int err;
+
+	err = buf_set(&c->column, column);
+	if (err < 0)
+		return err;
+	if (!c->sources.rules)
+		c->table = NULL;
+	else if (!c->table || table != key_table(column))
+		c->table = gc_rules_table(c->sources.rules, key_table(column));
+	if (same_row)
+		keep_part(c, KEY_TABLE_SIZE, &c->row, &c->row_part);
+	else
+		err = decode_part(c, KEY_TABLE_SIZE, &c->row, &c->row_part,
+				  &c->parts.row_end);
+	if (same_family)
+		keep_part(c, c->parts.row_end, &c->family, &c->family_part);
+	else if (err == 0)
+		err = decode_part(c, c->parts.row_end, &c->family,
+				  &c->family_part, &c->parts.family_end);
+	if (err == 0)
+		err = decode_part(c, c->parts.family_end, &c->qualifier,
+				  &c->qualifier_part, &c->parts.column_end);
+	if (err < 0)
+		return err;
+	if (c->parts.column_end != column.size)
+		return fail(ERR_key_malformed,
+			    "column prefix of %zu bytes ends at %zu",
+			    column.size, c->parts.column_end);
+	if (!same_family)
+		find_rule(c);
+	gc_column_start(&c->gc, c->gc.family, c->sources.gc_time_us);
+	c->version_seen = false;
+	return 0;
+}
+
+/* Whether the entry under the iterator is a visible cell: 1, 0 or an error. */
+static int visible(struct cursor *c)
+{
+	struct bytes key = c->sources.iter->key;
+	size_t tail = KEY_TIMESTAMP_SIZE + KEY_TRAILER_SIZE, shared;
+	struct bytes column;
+	uint64_t seq, timestamp;
+	int err;
+
+	if (key.size <= tail)
+		return fail(ERR_key_malformed, "key of %zu bytes", key.size);
+	column = bytes_of(key.data, key.size - tail);
+	shared = bytes_shared(column, buf_bytes(&c->column));
+	if (shared < column.size || column.size != c->column.size) {
+		err = begin_column(c, column, shared);
+		if (err < 0)
+			return err;
+	}
+	seq = key_seq(key);
+	if (seq > c->sources.seq || c->hidden || seq < c->gc.family->birth_seq)
+		return 0;
+	timestamp = key_timestamp(key);
+	if (c->version_seen && timestamp == c->last_timestamp)
+		return 0;
+	c->version_seen = true;
+	c->last_timestamp = timestamp;
+	if (key_kind(key) == KEY_DELETE)
+		return 0;
+	if (c->sources.cover_count > 0 &&
+	    sources_covered(&c->sources, key, seq))
+		return 0;
+	return gc_column_keep(&c->gc, timestamp) != c->show_hidden;
+}
+
+static bool is_past(struct bytes key, struct bytes end)
+{
+	return end.size > 0 && bytes_compare(key, end) >= 0;
+}
+
+/* Whether the iterator is at an older write of the present version that what
+ * was written after it is added to. */
+static bool at_older_write(struct cursor *c)
+{
+	struct bytes key = c->sources.iter->key;
+	size_t tail = KEY_TIMESTAMP_SIZE + KEY_TRAILER_SIZE;
+
+	return key.size == c->column.size + tail &&
+	       memcmp(key.data, c->column.data, c->column.size) == 0 &&
+	       key_timestamp(key) == c->last_timestamp &&
+	       key_seq(key) >= c->gc.family->birth_seq &&
+	       (key_kind(key) == KEY_PUT || key_kind(key) == KEY_MERGE) &&
+	       !sources_covered(&c->sources, key, key_seq(key));
+}
+
+/* Merges the visible version that the iterator is at: all writes down to one
+ * that does not add, or to what was deleted. */
+static int merge_version(struct cursor *c, struct cell *cell)
+{
+	struct iter *it = c->sources.iter;
+	int err = 0;
+
+	aggregate_start(&c->merged, c->gc.family->merge);
+	c->ahead = true;
+	do {
+		bool adds = key_kind(it->key) == KEY_MERGE;
+
+		err = aggregate_add(&c->merged, it->value);
+		if (err < 0 || !adds)
+			break;
+		c->at = iter_next(it);
+	} while (c->at > 0 && at_older_write(c));
+	if (err < 0)
+		c->at = err;
+	cell->value = buf_bytes(&c->merged.state);
+	cell->blob = BYTES_NONE;
+	return c->at < 0 ? c->at : 1;
+}
+
+/* Goes on from where the iterator is to the first visible cell. */
+static int settle(struct cursor *c, struct cell *cell)
+{
+	int err;
+
+	for (;;) {
+		if (c->at <= 0)
+			return c->at;
+		if (is_past(c->sources.iter->key, c->end) ||
+		    is_past(c->sources.iter->key, c->limit)) {
+			c->at = 0;
+			return 0;
+		}
+		err = visible(c);
+		if (err < 0) {
+			c->at = err;
+			return err;
+		}
+		if (err > 0)
+			break;
+		c->at = iter_next(c->sources.iter);
+	}
+	cell->row = c->row_part;
+	cell->family = c->family_part;
+	cell->qualifier = c->qualifier_part;
+	cell->timestamp_us = c->last_timestamp;
+	cell->seq = key_seq(c->sources.iter->key);
+	cell->aggregate = c->gc.family->merge;
+	if (c->gc.family->merge && key_kind(c->sources.iter->key) == KEY_MERGE)
+		return merge_version(c, cell);
+	cell->value = c->sources.iter->value;
+	cell->blob = BYTES_NONE;
+	if (key_kind(c->sources.iter->key) == KEY_BLOB) {
+		cell->blob = cell->value;
+		cell->value = BYTES_NONE;
+	}
+	return 1;
+}
+
+int cursor_load(const struct cursor *c, const struct cell *cell,
+		struct buf *out)
+{
+	return blob_load(c->sources.version, cell->blob, out);
+}
+
+static int seek(struct cursor *c, struct bytes key)
+{
+	c->started = true;
+	c->ahead = false;
+	c->column.size = 0;
+	c->table = NULL;
+	if (!c->sources.iter)
+		c->at = 0;
+	else
+		c->at = iter_seek(c->sources.iter, key);
+	return c->at;
+}
+
+/* Leaves the present prefix, of which the column's first size bytes are: by the
+ * same-row flags if it is a row, else with steps first, then by seeking its
+ * successor. */
+static void leave(struct cursor *c, size_t size, bool row)
+{
+	struct iter *it = c->sources.iter;
+	struct bytes target;
+	unsigned int steps;
+
+	for (steps = row ? STEPS_BEFORE_SEEK : 0; steps < STEPS_BEFORE_SEEK;
+	     steps++) {
+		c->at = iter_next(it);
+		if (c->at <= 0 || it->key.size < size ||
+		    memcmp(it->key.data, c->column.data, size) != 0)
+			return;
+	}
+	/* The successor of a prefix has its final 01 changed to 02. The buffer
+	 * is put right again, so that begin_column can compare with it. */
+	c->column.data[size - 1]++;
+	target = bytes_of(c->column.data, size);
+	c->at = row ? iter_skip(it, target) : iter_seek(it, target);
+	c->column.data[size - 1]--;
+}
+
+/* Whether merging a version has led beyond what the step is to leave. Writes of
+ * the version itself are never visible once more. */
+static bool has_left(const struct cursor *c, enum cursor_step step)
+{
+	const size_t sizes[] = { [CURSOR_ROW] = c->parts.row_end,
+				 [CURSOR_FAMILY] = c->parts.family_end,
+				 [CURSOR_COLUMN] = c->parts.column_end };
+
+	return c->ahead &&
+	       (step == CURSOR_VERSION ||
+		!bytes_starts_with(c->sources.iter->key,
+				   bytes_of(c->column.data, sizes[step])));
+}
+
+int cursor_next(struct cursor *c, enum cursor_step step, struct cell *cell)
+{
+	bool left = c->at > 0 && has_left(c, step);
+
+	c->ahead = false;
+	if (!c->started) {
+		seek(c, c->start);
+	} else if (c->at > 0 && !left) {
+		switch (step) {
+		case CURSOR_ROW:
+			leave(c, c->parts.row_end, true);
+			break;
+		case CURSOR_FAMILY:
+			leave(c, c->parts.family_end, false);
+			break;
+		case CURSOR_COLUMN:
+			leave(c, c->parts.column_end, false);
+			break;
+		case CURSOR_VERSION:
+			c->at = iter_next(c->sources.iter);
+			break;
+		}
+	}
+	return settle(c, cell);
+}
+
+int cursor_seek(struct cursor *c, struct bytes key, struct cell *cell)
+{
+	if (bytes_compare(key, c->start) < 0)
+		key = c->start;
+	seek(c, key);
+	return settle(c, cell);
+}
+
+/* The row prefix of the last entry before target, visible or not, replaces
+ * target: 1, 0 if there is none in range, or an error. */
+static int row_before(struct cursor *c, struct buf *target)
+{
+	struct bytes found;
+	size_t row_end;
+	int err;
+
+	if (!c->sources.iter)
+		return 0;
+	err = iter_before(c->sources.iter, buf_bytes(target));
+	if (err <= 0)
+		return err;
+	found = c->sources.iter->key;
+	if (bytes_compare(found, c->start) < 0)
+		return 0;
+	row_end = key_row_end(found);
+	if (row_end == 0)
+		return fail(ERR_key_malformed, "key without a row");
+	err = buf_set(target, bytes_of(found.data, row_end));
+	return err < 0 ? err : 1;
+}
+
+int cursor_row_at(struct cursor *c, struct bytes row, struct cell *cell)
+{
+	struct buf limit = BUF_INIT;
+	int err = key_successor(row, &limit);
+
+	if (err == 0) {
+		/* A row without a visible cell must not lead into a walk over
+		 * what comes after it. */
+		c->limit = buf_bytes(&limit);
+		err = cursor_seek(c, row, cell);
+		c->limit = BYTES_NONE;
+	}
+	buf_release(&limit);
+	return err;
+}
+
+int cursor_row_before(struct cursor *c, struct bytes key, struct cell *cell)
+{
+	struct buf target = BUF_INIT;
+	int err;
+
+	if (key.size == 0 || is_past(key, c->end))
+		key = c->end;
+	err = buf_add_bytes(&target, key);
+	c->started = true;
+	while (err == 0) {
+		err = row_before(c, &target);
+		if (err <= 0)
+			break;
+		err = cursor_row_at(c, buf_bytes(&target), cell);
+		if (err != 0)
+			break;
+	}
+	if (err <= 0)
+		c->at = err;
+	buf_release(&target);
+	return err;
+}
+
+struct bytes cursor_row_prefix(const struct cursor *c)
+{
+	return bytes_of(c->column.data, c->parts.row_end);
+}
+
+struct bytes cursor_column_prefix(const struct cursor *c)
+{
+	return buf_bytes(&c->column);
+}

@@ -1,0 +1,310 @@
+#include <stdlib.h>
+
+#include "store/base/err.h"
+#include "store/base/hash.h"
+#include "store/engine/read/cursor.h"
+#include "store/engine/read/get.h"
+#include "store/engine/read/snapshot.h"
+#include "store/engine/read/sources.h"
+#include "store/format/sst/sst_iter.h"
+
+/*
+ * The newest version of one column, without merging: the sources are asked one
+ * after the other, newest writes first, and each shows its newest version that
+ * nothing hides. Of two writes of a version the later one is in the source that
+ * is asked before, so a version that is not newer than the best so far cannot
+ * win, and sources that hold no newer timestamp need not be asked. Range
+ * tombstones of all sources count, whichever is asked.
+ *
+ * A point delete may hide what a later source holds: where one is met, and
+ * where a column is long and all hidden, a cursor answers instead.
+ */
+#define STEPS_MAX 16
+#define FILES_AHEAD 8
+/* What look returns when it takes a cursor to tell. */
+#define TAKES_CURSOR 2
+
+struct get {
+	struct engine *e;
+	struct sources sources;
+	struct bytes column;
+	struct bytes after; /* first key after all of the column's */
+	uint64_t hash;
+	const struct gc_family *family; /* NULL: keeps all */
+	bool family_known;
+	bool hidden;   /* the family or table was dropped */
+	bool has_best; /* cell and value are set */
+	bool is_large; /* value is a list of references */
+	struct cell *cell;
+	struct buf *memory;
+	size_t value_start; /* in memory */
+};
+
+static int find_family(struct get *g)
+{
+	const struct gc_rules *rules = g->sources.rules;
+	struct buf scratch = BUF_INIT;
+	const struct gc_table *table;
+	struct bytes name;
+	size_t end;
+	int err;
+
+	g->family_known = true;
+	if (!rules)
+		return 0;
+	g->hidden = true;
+	table = gc_rules_table(rules, key_table(g->column));
+	if (!table)
+		return 0;
+	err = key_part(g->column, key_row_end(g->column), &scratch, &name,
+		       &end);
+	if (!err)
+		g->family = gc_table_family(table, name);
+	buf_release(&scratch);
+	g->hidden = !g->family;
+	return err;
+}
+
+/* A way through the files that may overlap the column, newest writes first. */
+struct path {
+	unsigned int level;
+	size_t next;
+};
+
+static struct sst_file *next_file(const struct get *g, struct path *p)
+{
+	for (; p->level < LEVEL_COUNT; p->level++, p->next = 0) {
+		const struct level *level =
+			&g->sources.version->levels[p->level];
+
+		if (p->level > 0 && p->next == 0 && level->count > 0)
+			p->next = level_find(level, g->column);
+		while (p->next < level->count) {
+			struct sst_file *f = level->files[p->next++];
+
+			if (sst_file_overlaps(f, g->column, g->after))
+				return f;
+			if (p->level > 0)
+				break;
+		}
+	}
+	return NULL;
+}
+
+static bool is_covered(const struct get *g, struct bytes key, uint64_t seq)
+{
+	const struct sources *s = &g->sources;
+	struct path path = { 0 };
+	struct sst_file *f;
+	size_t i;
+
+	for (i = 0; i < s->memtable_count; i++)
+		if (atomic_load(&s->memtables[i]->tombstone_count) > 0 &&
+		    memtable_cover(s->memtables[i], key, s->seq, NULL) > seq)
+			return true;
+	if (s->version->tombstone_count == 0)
+		return false;
+	while ((f = next_file(g, &path)))
+		if (tombstone_cover(sst_tombstones(f->sst), key, s->seq, NULL) >
+		    seq)
+			return true;
+	return false;
+}
+
+/* The entry is newer than the best: 1 if it is the best now, 0 if hidden. */
+static int take(struct get *g, const struct iter *it, uint64_t timestamp)
+{
+	uint64_t seq = key_seq(it->key);
+	int err = 0;
+
+	if (!g->family_known)
+		err = find_family(g);
+	if (err < 0 || g->hidden || (g->family && seq < g->family->birth_seq) ||
+	    is_covered(g, it->key, seq))
+		return err;
+	g->memory->size = g->value_start;
+	err = buf_add_bytes(g->memory, it->value);
+	if (err < 0)
+		return err;
+	g->cell->timestamp_us = timestamp;
+	g->cell->seq = seq;
+	g->cell->aggregate = g->family ? g->family->merge : AGGREGATE_NONE;
+	g->has_best = true;
+	g->is_large = key_kind(it->key) == KEY_BLOB;
+	return 1;
+}
+
+/* Asks one source: 0, TAKES_CURSOR or an error. */
+static int look(struct get *g, struct iter *it)
+{
+	size_t size = g->column.size + KEY_TIMESTAMP_SIZE + KEY_TRAILER_SIZE;
+	int result = iter_seek(it, g->column), steps, taken;
+
+	for (steps = 0; result > 0; steps++) {
+		uint64_t timestamp;
+
+		if (!bytes_starts_with(it->key, g->column))
+			return 0;
+		if (steps == STEPS_MAX || it->key.size != size)
+			return TAKES_CURSOR;
+		timestamp = key_timestamp(it->key);
+		if (g->has_best && timestamp <= g->cell->timestamp_us)
+			return 0;
+		if (key_seq(it->key) <= g->sources.seq) {
+			if (key_kind(it->key) == KEY_DELETE ||
+			    key_kind(it->key) == KEY_MERGE)
+				return TAKES_CURSOR;
+			taken = take(g, it, timestamp);
+			if (taken != 0)
+				return taken < 0 ? taken : 0;
+			if (g->hidden)
+				return 0;
+		}
+		result = iter_next(it);
+	}
+	return result;
+}
+
+static bool may_win(const struct get *g, uint64_t max_timestamp)
+{
+	return !g->has_best || max_timestamp > g->cell->timestamp_us;
+}
+
+static int look_in_memtable(struct get *g, const struct memtable *m)
+{
+	struct memtable_iter it;
+
+	if (atomic_load_explicit(&m->cell_count, memory_order_acquire) == 0 ||
+	    !memtable_may_contain(m, g->hash) ||
+	    !may_win(g, atomic_load_explicit(&m->max_timestamp,
+					     memory_order_acquire)))
+		return 0;
+	memtable_iter_init(&it, m);
+	return look(g, &it.iter);
+}
+
+static int look_in_file(struct get *g, const struct sst_file *f)
+{
+	uint8_t buffer[KEY_SIZE_MAX];
+	struct sst_iter it;
+	int result;
+
+	if (!may_win(g, f->max_timestamp))
+		return 0;
+	result = sst_may_contain(f->sst, g->hash);
+	if (result <= 0)
+		return result;
+	result = sst_iter_init(&it, f->sst, buffer);
+	if (result < 0)
+		return result;
+	result = look(g, &it.iter);
+	sst_iter_release(&it);
+	return result;
+}
+
+static int look_everywhere(struct get *g)
+{
+	struct sst_file *files[FILES_AHEAD];
+	struct sources *s = &g->sources;
+	struct path path = { 0 };
+	size_t count = 0, i;
+	int result = 0;
+
+	for (i = 0; i < s->memtable_count && result == 0; i++)
+		result = look_in_memtable(g, s->memtables[i]);
+	/* A few files ahead, so that their filters come into the processor's
+	 * cache together. */
+	do {
+		for (count = 0; count < FILES_AHEAD; count++) {
+			files[count] = next_file(g, &path);
+			if (!files[count])
+				break;
+			sst_prefetch_filter(files[count]->sst, g->hash);
+		}
+		for (i = 0; i < count && result == 0 && !g->hidden; i++)
+			result = look_in_file(g, files[i]);
+	} while (result == 0 && count == FILES_AHEAD);
+	return result;
+}
+
+static int by_cursor(struct get *g, const struct engine_snapshot *snapshot)
+{
+	struct cursor *c;
+	int err;
+
+	g->memory->size = g->value_start;
+	err = cursor_open(g->e, snapshot, g->column, g->after, g->column, &c);
+	if (err < 0)
+		return err;
+	err = cursor_next(c, CURSOR_VERSION, g->cell);
+	g->is_large = err == 1 && g->cell->blob.size > 0;
+	if (err == 1 &&
+	    buf_add_bytes(g->memory,
+			  g->is_large ? g->cell->blob : g->cell->value) < 0)
+		err = -ENOMEM;
+	cursor_close(c);
+	return err;
+}
+
+/* As cursor_get, but a large value is left as its list in memory. */
+static int get(struct engine *e, const struct engine_snapshot *snapshot,
+	       struct bytes column, struct cell *cell, struct buf *memory)
+{
+	struct get g = { .e = e,
+			 .column = column,
+			 .hash = hash64(column),
+			 .cell = cell,
+			 .memory = memory,
+			 .value_start = memory->size };
+	uint8_t after[KEY_SIZE_MAX];
+	int result;
+
+	/* The successor of a prefix has its final 01 changed to 02. */
+	memcpy(after, column.data, column.size);
+	after[column.size - 1]++;
+	g.after = bytes_of(after, column.size);
+	sources_take(e, snapshot, &g.sources);
+	result = look_everywhere(&g);
+	if (result == 0 && g.has_best) {
+		struct gc_column gc;
+
+		result = 1;
+		if (g.family && g.family->policy) {
+			/* Rules hide the oldest versions first. */
+			gc_column_start(&gc, g.family,
+					sources_time(e, snapshot));
+			result = gc_column_keep(&gc, cell->timestamp_us);
+		}
+	}
+	sources_close(&g.sources);
+	if (result == TAKES_CURSOR)
+		result = by_cursor(&g, snapshot);
+	if (result == 1) {
+		cell->value = bytes_after(buf_bytes(memory), g.value_start);
+		cell->blob = BYTES_NONE;
+		if (g.is_large) {
+			cell->blob = cell->value;
+			cell->value = BYTES_NONE;
+		}
+	}
+	return result;
+}
+
+int cursor_get(struct engine *e, const struct engine_snapshot *snapshot,
+	       struct bytes column, struct cell *cell, struct buf *memory,
+	       struct large **large)
+{
+	size_t start = memory->size;
+	int result, err;
+
+	*large = NULL;
+	do {
+		memory->size = start;
+		result = get(e, snapshot, column, cell, memory);
+		if (result != 1 || cell->blob.size == 0)
+			return result;
+		/* Where that fails, the version has gone meanwhile. */
+		err = large_open(e, cell->blob, large);
+	} while (err == -ESTALE);
+	return err < 0 ? err : 1;
+}

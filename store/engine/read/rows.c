@@ -1,0 +1,177 @@
+#include <stdlib.h>
+
+#include "store/base/err.h"
+#include "store/engine/read/cursor.h"
+#include "store/engine/read/rows.h"
+#include "store/engine/read/snapshot.h"
+#include "store/engine/read/sources.h"
+#include "store/format/sst/rowdir.h"
+
+/*
+ * A row lives for certain if no source knows of a point delete in it, no range
+ * tombstone touches it, and one source has a put that the snapshot sees, of a
+ * family that is there, and which its GC rule would keep as a column's newest:
+ * should newer versions hide it, then one of those is visible. A write that
+ * overwrites it is a put that is visible as well.
+ */
+struct rows {
+	struct sources sources; /* iter is over rows */
+	struct cursor *look;    /* over the same sources; NULL: not yet */
+	struct buf start, end;
+	struct buf row;
+	struct buf family_name; /* of family */
+	const struct gc_family *family;
+	uint32_t table; /* of family */
+	bool started;
+	int at; /* what the iterator returned last */
+};
+
+int rows_open(struct engine *e, const struct engine_snapshot *snapshot,
+	      struct bytes start, struct bytes end, struct rows **out)
+{
+	struct rows *r = calloc(1, sizeof(*r));
+	int err;
+
+	*out = NULL;
+	if (!r)
+		return -ENOMEM;
+	err = buf_add_bytes(&r->start, start);
+	if (err == 0)
+		err = buf_add_bytes(&r->end, end);
+	if (err == 0)
+		err = sources_open_rows(e, snapshot, start, end, &r->sources);
+	if (err < 0) {
+		rows_close(r);
+		return err;
+	}
+	*out = r;
+	return 0;
+}
+
+void rows_close(struct rows *r)
+{
+	if (!r)
+		return;
+	cursor_close(r->look);
+	sources_close(&r->sources);
+	buf_release(&r->start);
+	buf_release(&r->end);
+	buf_release(&r->row);
+	buf_release(&r->family_name);
+	free(r);
+}
+
+/* The family of the present row's table, or NULL. */
+static int find_family(struct rows *r, struct bytes name)
+{
+	uint32_t id = key_table(buf_bytes(&r->row));
+	const struct gc_table *table;
+
+	if (id == r->table && bytes_equal(name, buf_bytes(&r->family_name)))
+		return 0;
+	r->table = id;
+	table = gc_rules_table(r->sources.rules, id);
+	r->family = table ? gc_table_family(table, name) : NULL;
+	return buf_set(&r->family_name, name);
+}
+
+/* Whether the summary's put is visible if nothing deletes it. */
+static int is_certain(struct rows *r, const struct row_summary *s)
+{
+	const struct gc_family *f;
+	int err;
+
+	if (!(s->flags & ROW_HAS_PUT) || s->seq > r->sources.seq)
+		return 0;
+	if (!r->sources.rules)
+		return 1;
+	err = find_family(r, s->family);
+	if (err < 0)
+		return err;
+	f = r->family;
+	return f && s->seq >= f->birth_seq &&
+	       gc_keep(f->policy, 0, s->timestamp, r->sources.gc_time_us);
+}
+
+/* Takes the entries of all sources for the row that the iterator is at, which
+ * becomes the present one: whether they prove that it lives. */
+static int gather(struct rows *r)
+{
+	struct iter *it = r->sources.iter;
+	bool certain = false, has_delete = false;
+	int err = buf_set(&r->row, it->key);
+
+	while (err == 0) {
+		struct row_summary summary;
+
+		err = row_summary_decode(it->value, &summary);
+		if (err < 0)
+			break;
+		has_delete |= summary.flags & ROW_HAS_DELETE;
+		if (!certain) {
+			err = is_certain(r, &summary);
+			if (err < 0)
+				break;
+			certain = err > 0;
+		}
+		r->at = iter_next(it);
+		err = r->at < 0 ? r->at : 0;
+		if (r->at <= 0 || !bytes_equal(it->key, buf_bytes(&r->row)))
+			break;
+	}
+	return err < 0 ? err : certain && !has_delete;
+}
+
+static int look_at_row(struct rows *r)
+{
+	struct cell cell;
+	int err = 0;
+
+	if (!r->look)
+		err = cursor_over(&r->sources, buf_bytes(&r->start),
+				  buf_bytes(&r->end), &r->look);
+	return err < 0 ? err
+		       : cursor_row_at(r->look, buf_bytes(&r->row), &cell);
+}
+
+static int settle(struct rows *r, struct bytes *row)
+{
+	struct bytes end = buf_bytes(&r->end);
+	int err = 0;
+
+	while (r->at > 0) {
+		if (end.size > 0 &&
+		    bytes_compare(r->sources.iter->key, end) >= 0) {
+			r->at = 0;
+			break;
+		}
+		err = gather(r);
+		if (err > 0)
+			err = !sources_may_cover(&r->sources, &r->row);
+		if (err == 0)
+			err = look_at_row(r);
+		if (err > 0) {
+			*row = buf_bytes(&r->row);
+			return 1;
+		}
+		if (err < 0)
+			r->at = err;
+	}
+	return r->at;
+}
+
+int rows_next(struct rows *r, struct bytes *row)
+{
+	if (!r->started)
+		return rows_seek(r, buf_bytes(&r->start), row);
+	return settle(r, row);
+}
+
+int rows_seek(struct rows *r, struct bytes key, struct bytes *row)
+{
+	if (bytes_compare(key, buf_bytes(&r->start)) < 0)
+		key = buf_bytes(&r->start);
+	r->started = true;
+	r->at = r->sources.iter ? iter_seek(r->sources.iter, key) : 0;
+	return settle(r, row);
+}

@@ -1,0 +1,304 @@
+#include <stdlib.h>
+
+#include "store/base/err.h"
+#include "store/base/hash.h"
+#include "store/engine/compact/merge.h"
+#include "store/engine/read/row_view.h"
+#include "store/engine/read/snapshot.h"
+#include "store/engine/read/sources.h"
+#include "store/format/sst/sst_iter.h"
+
+#define ITERS_AT_FIRST 8
+
+/* Iterators while they are collected. */
+struct collector {
+	bool rows;           /* over rows */
+	struct iter **iters; /* first, or what has become of it */
+	size_t count;
+	size_t capacity;
+	struct iter *first[ITERS_AT_FIRST];
+};
+
+static void take(struct engine *e, const struct engine_snapshot *snapshot,
+		 bool with_time, struct sources *s)
+{
+	size_t i;
+
+	s->iter = NULL;
+	s->covers = NULL;
+	s->memtable_count = s->cover_count = 0;
+	if (snapshot && snapshot->pending)
+		s->memtables[s->memtable_count++] =
+			memtable_get(snapshot->pending);
+	/* The visible sequence is read under the same lock as the pointers, so
+	 * no compaction that was told a later one has replaced a file here. */
+	pthread_mutex_lock(&e->lock);
+	s->memtables[s->memtable_count++] = memtable_get(e->memtable);
+	for (i = e->immutable_count; i > 0; i--)
+		s->memtables[s->memtable_count++] =
+			memtable_get(e->immutables[i - 1]);
+	s->version = version_get(e->version);
+	s->rules = gc_rules_get(e->rules);
+	s->seq = snapshot ? snapshot->seq : atomic_load(&e->visible_seq);
+	if (with_time)
+		s->gc_time_us =
+			snapshot ? snapshot->gc_time_us : engine_gc_time(e);
+	pthread_mutex_unlock(&e->lock);
+}
+
+void sources_take(struct engine *e, const struct engine_snapshot *snapshot,
+		  struct sources *s)
+{
+	take(e, snapshot, false, s);
+}
+
+uint64_t sources_time(struct engine *e, const struct engine_snapshot *snapshot)
+{
+	uint64_t now;
+
+	if (snapshot)
+		return snapshot->gc_time_us;
+	pthread_mutex_lock(&e->lock);
+	now = engine_gc_time(e);
+	pthread_mutex_unlock(&e->lock);
+	return now;
+}
+
+static int add_cover(struct sources *s, const struct memtable *memtable,
+		     const struct tombstone_list *list)
+{
+	struct cover *grown =
+		realloc(s->covers, (s->cover_count + 1) * sizeof(*s->covers));
+
+	if (!grown)
+		return -ENOMEM;
+	s->covers = grown;
+	s->covers[s->cover_count++] =
+		(struct cover){ .memtable = memtable, .list = list };
+	return 0;
+}
+
+static int add_iter(struct collector *c, struct iter *it)
+{
+	struct iter **grown;
+
+	if (c->count == c->capacity) {
+		grown = malloc(2 * c->capacity * sizeof(*grown));
+		if (!grown) {
+			iter_close(it);
+			return -ENOMEM;
+		}
+		memcpy(grown, c->iters, c->count * sizeof(*grown));
+		if (c->iters != c->first)
+			free(c->iters);
+		c->iters = grown;
+		c->capacity *= 2;
+	}
+	c->iters[c->count++] = it;
+	return 0;
+}
+
+static int add_memtable(struct sources *s, struct collector *c,
+			struct memtable *m, struct bytes prefix)
+{
+	struct iter *it;
+	int err = 0;
+
+	if (atomic_load(&m->tombstone_count) > 0)
+		err = add_cover(s, m, NULL);
+	if (err < 0 || atomic_load(&m->cell_count) == 0 ||
+	    (prefix.size > 0 && !memtable_may_contain(m, hash64(prefix))))
+		return err;
+	err = memtable_iter_new(m, &it);
+	if (err == 0 && c->rows)
+		err = row_view_new(it, atomic_load(&m->delete_count) > 0, &it);
+	return err < 0 ? err : add_iter(c, it);
+}
+
+static int open_cells(struct sst *t, struct iter **out)
+{
+	return sst_iter_new(t, true, out);
+}
+
+static int add_file(struct collector *c, const struct sst_file *f,
+		    struct bytes prefix)
+{
+	struct iter *it;
+	int err;
+
+	if (prefix.size > 0) {
+		err = sst_may_contain(f->sst, hash64(prefix));
+		if (err <= 0)
+			return err;
+	}
+	err = c->rows ? row_view_of_sst(f->sst, &it) : open_cells(f->sst, &it);
+	return err < 0 ? err : add_iter(c, it);
+}
+
+/* Files of a sorted level are one iterator, unless a prefix lets the filters
+ * exclude them one by one. */
+static int add_level(struct sources *s, struct collector *c,
+		     unsigned int number, struct bytes start, struct bytes end,
+		     struct bytes prefix)
+{
+	const struct level *level = &s->version->levels[number];
+	size_t first = number > 0 ? level_find(level, start) : 0;
+	size_t overlapping = 0, i;
+	struct iter *it;
+	int err;
+
+	for (i = first; i < level->count; i++) {
+		struct sst_file *f = level->files[i];
+
+		if (!sst_file_overlaps(f, start, end)) {
+			if (number > 0)
+				break;
+			continue;
+		}
+		overlapping++;
+		if (sst_tombstones(f->sst)->count > 0) {
+			err = add_cover(s, NULL, sst_tombstones(f->sst));
+			if (err < 0)
+				return err;
+		}
+		if (number == 0 || prefix.size > 0) {
+			err = add_file(c, f, prefix);
+			if (err < 0)
+				return err;
+		}
+	}
+	if (number == 0 || prefix.size > 0 || overlapping == 0)
+		return 0;
+	if (overlapping == 1)
+		return add_file(c, level->files[first], prefix);
+	err = level_iter_new(s->version, number,
+			     c->rows ? row_view_of_sst : open_cells, &it);
+	return err < 0 ? err : add_iter(c, it);
+}
+
+/* Opens s->iter over what s refers to; on failure nothing is held. */
+static int open_iter(struct sources *s, bool rows, struct bytes start,
+		     struct bytes end, struct bytes prefix)
+{
+	struct collector c = { .rows = rows, .capacity = ITERS_AT_FIRST };
+	unsigned int level;
+	size_t i;
+	int err = 0;
+
+	c.iters = c.first;
+	for (i = 0; i < s->memtable_count && err == 0; i++)
+		err = add_memtable(s, &c, s->memtables[i], prefix);
+	for (level = 0; level < LEVEL_COUNT && err == 0; level++)
+		err = add_level(s, &c, level, start, end, prefix);
+	if (err < 0) {
+		for (i = 0; i < c.count; i++)
+			iter_close(c.iters[i]);
+	} else if (c.count == 1) {
+		s->iter = c.iters[0];
+	} else if (c.count > 1) {
+		err = merge_iter_new(c.iters, c.count, &s->iter);
+	}
+	if (c.iters != c.first)
+		free(c.iters);
+	if (err < 0)
+		sources_close(s);
+	return err;
+}
+
+int sources_open(struct engine *e, const struct engine_snapshot *snapshot,
+		 struct bytes start, struct bytes end, struct bytes prefix,
+		 struct sources *s)
+{
+	take(e, snapshot, true, s);
+	return open_iter(s, false, start, end, prefix);
+}
+
+int sources_open_rows(struct engine *e, const struct engine_snapshot *snapshot,
+		      struct bytes start, struct bytes end, struct sources *s)
+{
+	take(e, snapshot, true, s);
+	return open_iter(s, true, start, end, BYTES_NONE);
+}
+
+int sources_open_again(const struct sources *of, struct bytes start,
+		       struct bytes end, struct sources *s)
+{
+	size_t i;
+
+	*s = *of;
+	s->iter = NULL;
+	s->covers = NULL;
+	s->cover_count = 0;
+	for (i = 0; i < s->memtable_count; i++)
+		memtable_get(s->memtables[i]);
+	version_get(s->version);
+	gc_rules_get(s->rules);
+	return open_iter(s, false, start, end, BYTES_NONE);
+}
+
+void sources_close(struct sources *s)
+{
+	size_t i;
+
+	iter_close(s->iter);
+	for (i = 0; i < s->memtable_count; i++)
+		memtable_put(s->memtables[i]);
+	version_put(s->version);
+	gc_rules_put(s->rules);
+	free(s->covers);
+	s->iter = NULL;
+	s->version = NULL;
+	s->rules = NULL;
+	s->covers = NULL;
+	s->memtable_count = s->cover_count = 0;
+}
+
+static bool in_span(const struct tombstone *span, struct bytes key)
+{
+	return bytes_compare(key, span->start) >= 0 &&
+	       (span->end.size == 0 || bytes_compare(key, span->end) < 0);
+}
+
+/* The span of the cover that key is in. */
+static const struct tombstone *span_at(const struct sources *s, struct cover *c,
+				       struct bytes key)
+{
+	if (!c->valid || !in_span(&c->span, key)) {
+		c->span.seq = c->memtable ? memtable_cover(c->memtable, key,
+							   s->seq, &c->span)
+					  : tombstone_cover(c->list, key,
+							    s->seq, &c->span);
+		c->valid = true;
+	}
+	return &c->span;
+}
+
+bool sources_covered(struct sources *s, struct bytes key, uint64_t seq)
+{
+	size_t i;
+
+	for (i = 0; i < s->cover_count; i++)
+		if (span_at(s, &s->covers[i], key)->seq > seq)
+			return true;
+	return false;
+}
+
+bool sources_may_cover(struct sources *s, struct buf *row)
+{
+	size_t i;
+
+	for (i = 0; i < s->cover_count; i++) {
+		const struct tombstone *span =
+			span_at(s, &s->covers[i], buf_bytes(row));
+		bool ends;
+
+		/* The successor of a prefix has its final 01 changed to 02. */
+		row->data[row->size - 1]++;
+		ends = span->end.size > 0 &&
+		       bytes_compare(span->end, buf_bytes(row)) < 0;
+		row->data[row->size - 1]--;
+		if (span->seq > 0 || ends)
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,553 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "store/base/err.h"
+#include "store/engine/files/edit.h"
+#include "store/engine/repair/repair_find.h"
+#include "store/engine/repair/repair_state.h"
+
+/*
+ * Which files a repair takes.
+ *
+ * Those that the manifest names; but its end may be missing. An edit log that
+ * was cut between two edits, or an old one, looks whole. So every other file is
+ * looked at. One is of no use for certain if it is of an earlier life than the
+ * edit log, which began with all that there was, or if an edit removed it: what
+ * it held is in other ssts by now, or was deleted or collected there together
+ * with what hid it, and would come back. Of the rest
+ *
+ *   an sst with a later sequence than any that a named one holds was flushed
+ *     after the last edit that is known, and is taken;
+ *   an sst without is the output of a compaction, which may not have ended: if
+ *     all named ssts are there, they hold all that it does, and it is left.
+ *     But it is taken if one with a smaller id is missing, as that may have
+ *     gone into it: inputs are older than outputs, and so are their ids;
+ *   an sst of a bulk load, whose sequence only an edit tells, is taken if an
+ *     edit is known to be lost, and then comes after all others. Else it is of
+ *     a load that was not published;
+ *   a log is taken if it has a record: it is named before it gets one;
+ *   a blob file is taken; if nothing refers to it, the new store drops it.
+ *
+ * If an input of a lost compaction is taken together with the output, because
+ * it was not removed yet, then what they deleted may be back. That cannot be
+ * told from a lost file, and is the smaller loss; but it is told.
+ */
+struct finder {
+	struct repair *r;
+	struct manifest_history history;
+	struct edit others;  /* files that the manifest does not name */
+	uint64_t newest_seq; /* in an sst that is named */
+	uint64_t missing_id; /* the least of a named sst that is missing */
+	uint64_t logged_seq; /* the newest in a log that is named */
+	uint64_t records;    /* of the log under way */
+	uint64_t load_seq;   /* the newest bulk load that logs tell of */
+	struct buf mark;     /* the key by which they do */
+	bool edit_lost;      /* for certain */
+};
+
+struct sst_facts {
+	bool is_readable;
+	uint32_t level;
+	uint64_t smallest_seq, largest_seq; /* 0: of a bulk load */
+};
+
+#define IN_DOUBT \
+	"; to have it, repair a copy of the store without root and *.edits"
+
+int repair_lose(struct repair *r, int err, struct bytes after,
+		struct bytes before)
+{
+	char text[700];
+
+	r->result->lost_count++;
+	snprintf(text, sizeof(text), "%s%s%s", err_detail(),
+		 -err < ERR_BASE ? ": " : "",
+		 -err < ERR_BASE ? err_text(err) : "");
+	return r->report->tell(r->report->context, text, after, before);
+}
+
+bool repair_is_final(int err)
+{
+	return err == -ENOMEM || err == -EMFILE || err == -ENFILE ||
+	       err == -ERR_format_newer;
+}
+
+static int is_of_a_store(void *context, const char *name)
+{
+	const char *suffix;
+	uint64_t id;
+
+	*(bool *)context |= manifest_parse_name(name, &id, &suffix);
+	return 0;
+}
+
+int engine_repairable(struct volume *from)
+{
+	struct buf root = BUF_INIT;
+	bool is = false;
+	uint64_t version;
+	int err = from->ops->list(from, is_of_a_store, &is);
+
+	if (err == 0 && !is &&
+	    from->ops->root_get(from, &version, &root) == -ENOENT)
+		err = fail(ERR_not_a_store,
+			   "%s: no store, there is no file of one in it",
+			   from->path);
+	buf_release(&root);
+	return err;
+}
+
+static int find_epoch(void *context, const char *name)
+{
+	struct repair *r = context;
+	const char *suffix;
+	uint64_t id;
+
+	if (manifest_parse_name(name, &id, &suffix) && id >> 32 >= r->epoch)
+		r->epoch = (uint32_t)(id >> 32) + 1;
+	return 0;
+}
+
+/* A file that is there, when no manifest says which count. */
+static int find_file(void *context, const char *name)
+{
+	struct repair *r = context;
+	const char *suffix;
+	uint64_t id;
+
+	if (!manifest_parse_name(name, &id, &suffix))
+		return 0;
+	if (strcmp(suffix, "sst") == 0)
+		return edit_add_file(&r->found, 0, id, 0);
+	if (strcmp(suffix, "log") == 0)
+		return edit_add_log(&r->found, id, 0);
+	return strcmp(suffix, "blob") == 0 ? edit_add_blob(&r->found, id, 0)
+					   : 0;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct manifest_log *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static int by_file_id(const void *a, const void *b)
+{
+	const struct manifest_file *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static void sort_ids(struct edit *e)
+{
+	if (e->added_count > 0)
+		qsort(e->added, e->added_count, sizeof(*e->added), by_file_id);
+	if (e->log_count > 0)
+		qsort(e->logs, e->log_count, sizeof(*e->logs), by_id);
+	if (e->blob_count > 0)
+		qsort(e->blobs, e->blob_count, sizeof(*e->blobs), by_id);
+}
+
+/* What an sst says of itself; damage is told later. -ENOENT. */
+static int look_at_sst(struct repair *r, uint64_t id, struct sst_facts *facts)
+{
+	char name[VOLUME_NAME_MAX + 1];
+	struct reader *reader;
+	struct sst *sst;
+	int err;
+
+	*facts = (struct sst_facts){ .is_readable = false };
+	manifest_name(id, "sst", name);
+	err = r->from->ops->open(r->from, name, &reader);
+	if (err < 0)
+		return repair_is_final(err) || err == -ENOENT ? err : 0;
+	err = sst_open(reader, NULL, id, &sst);
+	if (err < 0) {
+		r->from->ops->reader_close(reader);
+		return repair_is_final(err) ? err : 0;
+	}
+	facts->is_readable = true;
+	facts->level = sst_properties(sst)->level;
+	facts->smallest_seq = sst_properties(sst)->smallest_seq;
+	facts->largest_seq = sst_properties(sst)->largest_seq;
+	sst_close(sst);
+	return 0;
+}
+
+static int look_at_named(struct finder *f)
+{
+	const struct edit *found = &f->r->found;
+	struct sst_facts facts;
+	size_t i;
+	int err = 0;
+
+	f->newest_seq = found->last_seq;
+	f->missing_id = UINT64_MAX;
+	for (i = 0; i < found->added_count && err == 0; i++) {
+		const struct manifest_file *named = &found->added[i];
+
+		err = look_at_sst(f->r, named->id, &facts);
+		if (err == -ENOENT && named->id < f->missing_id)
+			f->missing_id = named->id;
+		if (err == -ENOENT)
+			err = 0;
+		if (facts.largest_seq > f->newest_seq)
+			f->newest_seq = facts.largest_seq;
+		if (named->seq > f->newest_seq)
+			f->newest_seq = named->seq;
+	}
+	return err;
+}
+
+static int look_at_record(void *context, struct bytes record)
+{
+	struct finder *f = context;
+	struct batch_record change;
+	struct batch batch;
+	size_t position = 0;
+	uint64_t seq;
+	int err = batch_parse(record, &batch, &seq);
+
+	if (err < 0 || batch.count == 0)
+		return repair_is_final(err) ? err : 0;
+	f->records++;
+	if (batch.count == 1 && batch_next(&batch, &position, &change) &&
+	    bytes_equal(change.key, buf_bytes(&f->mark))) {
+		f->load_seq = seq > f->load_seq ? seq : f->load_seq;
+		err = buf_add_u64le(&f->r->marks, seq);
+		if (err < 0)
+			return err;
+	}
+	seq += batch.count - 1;
+	if (seq > f->logged_seq)
+		f->logged_seq = seq;
+	return 0;
+}
+
+/* Damage is told when the log is taken. */
+static int look_at_log(struct finder *f, const struct manifest_log *log)
+{
+	struct wal_replay result;
+	char name[VOLUME_NAME_MAX + 1];
+	int err;
+
+	f->records = 0;
+	manifest_name(log->id, "log", name);
+	err = wal_replay(f->r->from, name, log->id, log->final_size,
+			 look_at_record, f, &result);
+	if (repair_is_final(err))
+		return err;
+	f->r->logs_known &= err == 0 || err == -ENOENT;
+	return 0;
+}
+
+/* The key of batch_mark. */
+static int find_mark(struct finder *f)
+{
+	struct batch mark = BATCH_INIT;
+	struct batch_record change;
+	size_t position = 0;
+	int err = batch_mark(&mark);
+
+	if (err == 0 && batch_next(&mark, &position, &change))
+		err = buf_set(&f->mark, change.key);
+	batch_release(&mark);
+	return err;
+}
+
+static int look_at_logs(struct finder *f)
+{
+	size_t i;
+	int err = find_mark(f);
+
+	f->r->logs_known = true;
+	for (i = 0; i < f->r->found.log_count && err == 0; i++)
+		err = look_at_log(f, &f->r->found.logs[i]);
+	return err;
+}
+
+static bool is_named(const struct edit *e, uint64_t id)
+{
+	size_t i;
+
+	for (i = 0; i < e->added_count; i++)
+		if (e->added[i].id == id)
+			return true;
+	for (i = 0; i < e->log_count; i++)
+		if (e->logs[i].id == id)
+			return true;
+	for (i = 0; i < e->blob_count; i++)
+		if (e->blobs[i].id == id)
+			return true;
+	return false;
+}
+
+/* Whether the manifest tells that a file is of no use any more. */
+static bool is_gone(const struct finder *f, uint64_t id)
+{
+	const struct edit *e = &f->r->found;
+	size_t i;
+
+	if (id >> 32 < f->history.edits_id >> 32)
+		return true;
+	for (i = 0; i < e->removed_count; i++)
+		if (e->removed[i].id == id)
+			return true;
+	for (i = 0; i < e->dropped_count; i++)
+		if (e->dropped_blobs[i] == id)
+			return true;
+	return false;
+}
+
+static int leave(struct finder *f, const char *name, const char *why)
+{
+	struct repair *r = f->r;
+	char text[1000];
+
+	r->result->left_count++;
+	snprintf(text, sizeof(text), "%s/%s: left out: %s", r->from->path, name,
+		 why);
+	return r->report->tell(r->report->context, text, BYTES_NONE,
+			       BYTES_NONE);
+}
+
+static int find_other(void *context, const char *name)
+{
+	struct finder *f = context;
+	const char *suffix;
+	bool is_log;
+	uint64_t id;
+
+	if (!manifest_parse_name(name, &id, &suffix) ||
+	    strcmp(suffix, "edits") == 0 || is_named(&f->r->found, id))
+		return 0;
+	is_log = strcmp(suffix, "log") == 0;
+	if (is_gone(f, id) || (is_log && id <= f->history.newest_log))
+		return leave(f, name,
+			     "the manifest tells that it is of no use");
+	if (is_log)
+		return edit_add_log(&f->others, id, 0);
+	if (strcmp(suffix, "sst") == 0)
+		return edit_add_file(&f->others, 0, id, 0);
+	return strcmp(suffix, "blob") == 0 ? edit_add_blob(&f->others, id, 0)
+					   : 0;
+}
+
+/* A file that an edit named which is lost. */
+static int take_other(struct finder *f, uint64_t id, const char *suffix,
+		      const char *why)
+{
+	char name[VOLUME_NAME_MAX + 1];
+	int err;
+
+	manifest_name(id, suffix, name);
+	err = fail(ERR_manifest_damaged,
+		   "%s/%s: is not in the manifest, which must be old or cut "
+		   "short; taken, as %s",
+		   f->r->from->path, name, why);
+	f->edit_lost = true;
+	return repair_lose(f->r, err, BYTES_NONE, BYTES_NONE);
+}
+
+static int take_logs(struct finder *f)
+{
+	uint64_t logged_seq = f->logged_seq;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < f->others.log_count && err == 0; i++) {
+		err = look_at_log(f, &f->others.logs[i]);
+		if (err < 0 || f->records == 0)
+			continue;
+		err = take_other(f, f->others.logs[i].id, "log",
+				 "it has records");
+		if (err == 0)
+			err = edit_add_log(&f->r->found, f->others.logs[i].id,
+					   0);
+	}
+	f->logged_seq = logged_seq;
+	return err;
+}
+
+static int take_blobs(struct finder *f)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < f->others.blob_count && err == 0; i++)
+		err = edit_add_blob(&f->r->found, f->others.blobs[i].id, 0);
+	return err;
+}
+
+/* Takes an sst or leaves it for take_rest. */
+static int take_sst(struct finder *f, struct manifest_file *file,
+		    const struct sst_facts *facts)
+{
+	int err = 0;
+
+	if (!facts->is_readable || facts->largest_seq == 0)
+		return 0;
+	if (facts->largest_seq > f->newest_seq) {
+		/* A flush may have been under way, of what a log holds. */
+		if (facts->level > 0 || facts->largest_seq > f->logged_seq)
+			err = take_other(f, file->id, "sst",
+					 "it is newer than all that is");
+		if (facts->smallest_seq <= f->newest_seq)
+			f->r->any_order = true;
+		f->newest_seq = facts->largest_seq;
+	} else if (f->missing_id < file->id) {
+		err = take_other(f, file->id, "sst",
+				 "an older one that is named is missing; what "
+				 "was deleted may be back");
+		f->r->any_order = true;
+	} else {
+		return 0;
+	}
+	if (err == 0)
+		err = edit_add_file(&f->r->found, 0, file->id, 0);
+	file->id = 0;
+	return err;
+}
+
+/* An sst of which there is no telling how new it is. */
+static int take_rest(struct finder *f, uint64_t id,
+		     const struct sst_facts *facts)
+{
+	bool is_loaded = facts->is_readable && facts->largest_seq == 0;
+	bool load_lost = f->edit_lost || f->load_seq > f->newest_seq;
+	char name[VOLUME_NAME_MAX + 1];
+	int err;
+
+	manifest_name(id, "sst", name);
+	if (is_loaded && !load_lost)
+		return leave(f, name,
+			     "it is of a bulk load that did not end" IN_DOUBT);
+	if (!is_loaded && (facts->is_readable || !f->edit_lost))
+		return leave(f, name,
+			     "what it holds should be in ssts that the "
+			     "manifest names" IN_DOUBT);
+	err = take_other(f, id, "sst",
+			 is_loaded ? "there was a bulk load; what was deleted "
+				     "or overwritten since then may be back"
+				   : "it cannot be told how new it is; what "
+				     "was deleted may be back");
+	f->r->any_order = true;
+	return err < 0 ? err
+		       : edit_add_loaded(&f->r->found, 0, id, 0,
+					 is_loaded ? f->r->load_seq : 0);
+}
+
+/* Bulk loads come after all that other ssts hold, and not before one that the
+ * logs tell of. */
+static void settle_load_seq(struct finder *f)
+{
+	f->r->load_seq =
+		f->load_seq > f->newest_seq ? f->load_seq : f->newest_seq + 1;
+}
+
+static int take_ssts(struct finder *f)
+{
+	struct edit *others = &f->others;
+	struct sst_facts *facts;
+	size_t i;
+	int err = 0;
+
+	facts = calloc(others->added_count + 1, sizeof(*facts));
+	if (!facts)
+		return -ENOMEM;
+	for (i = 0; i < others->added_count && err == 0; i++) {
+		err = look_at_sst(f->r, others->added[i].id, &facts[i]);
+		if (err == 0)
+			err = take_sst(f, &others->added[i], &facts[i]);
+	}
+	settle_load_seq(f);
+	for (i = 0; i < others->added_count && err == 0; i++)
+		if (others->added[i].id != 0)
+			err = take_rest(f, others->added[i].id, &facts[i]);
+	free(facts);
+	return err;
+}
+
+static int find_others(struct finder *f)
+{
+	struct repair *r = f->r;
+	int err = r->from->ops->list(r->from, find_other, f);
+
+	if (err < 0 || f->others.added_count + f->others.log_count +
+				       f->others.blob_count ==
+			       0)
+		return err;
+	sort_ids(&f->others);
+	err = look_at_named(f);
+	if (err == 0)
+		err = look_at_logs(f);
+	if (err == 0)
+		err = take_logs(f);
+	if (err == 0)
+		err = take_blobs(f);
+	return err < 0 ? err : take_ssts(f);
+}
+
+/* Every file counts. */
+static int find_all(struct finder *f)
+{
+	struct repair *r = f->r;
+	int err = r->from->ops->list(r->from, find_file, r);
+
+	if (err == 0 && r->found.added_count == 0 && r->found.log_count == 0)
+		err = fail(ERR_not_a_store,
+			   "%s: no sst and no log is left of the store",
+			   r->from->path);
+	r->any_order = true;
+	if (err == 0)
+		err = look_at_named(f);
+	if (err == 0)
+		err = look_at_logs(f);
+	settle_load_seq(f);
+	return err;
+}
+
+/* As a crash may leave it, or it was cut later: which it was, nothing tells. */
+static int lose_edit(struct repair *r, uint64_t size)
+{
+	int err = fail(ERR_manifest_damaged,
+		       "%s: the manifest ends with %llu bytes of a change that "
+		       "is not whole",
+		       r->from->path, (unsigned long long)size);
+
+	return repair_lose(r, err, BYTES_NONE, BYTES_NONE);
+}
+
+int repair_find(struct repair *r)
+{
+	struct finder f = { .r = r };
+	size_t i;
+	int err = r->from->ops->list(r->from, find_epoch, r);
+
+	if (err < 0)
+		return err;
+	err = manifest_read(r->from, &f.history);
+	r->has_manifest = err == 0;
+	if (r->has_manifest) {
+		r->found = f.history.state;
+		f.history.state = (struct edit)EDIT_INIT;
+		r->flushed_seq = r->found.last_seq;
+		if (f.history.cut_size > 0)
+			err = lose_edit(r, f.history.cut_size);
+		if (err == 0)
+			err = find_others(&f);
+	} else {
+		if (!repair_is_final(err))
+			err = repair_lose(r, err, BYTES_NONE, BYTES_NONE);
+		if (err == 0)
+			err = find_all(&f);
+	}
+	sort_ids(&r->found);
+	for (i = 0; i < r->found.added_count && r->any_order; i++)
+		r->found.added[i].level = 0;
+	edit_release(&f.history.state);
+	edit_release(&f.others);
+	buf_release(&f.mark);
+	return err;
+}

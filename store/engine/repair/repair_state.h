@@ -1,0 +1,43 @@
+#ifndef STORE_ENGINE_REPAIR_REPAIR_STATE_H
+#define STORE_ENGINE_REPAIR_REPAIR_STATE_H
+
+#include "store/engine/core/state.h"
+#include "store/engine/repair/repair.h"
+
+/* The insides of a repair, shared by repair.c and repair_find.c. */
+struct repair {
+	struct volume *from, *to;
+	const struct engine_options *options;
+	const struct repair_report *report;
+	struct repair_result *result;
+	struct cache *cache;
+	struct edit found; /* what there is, or should be */
+	struct edit state; /* what the new store has */
+	uint32_t epoch;    /* of the new store */
+	uint32_t next_number;
+	struct version *blobs; /* of the damaged store, that were taken over */
+	bool has_manifest;
+	bool any_order;       /* levels say nothing of which is newer */
+	uint64_t load_seq;    /* for bulk loads of which it is not known */
+	uint64_t flushed_seq; /* up to it, what is in logs is in ssts */
+	/* Memtables are flushed in order. So if an sst has a sequence, logs
+	 * have nothing before it that is not in an sst, unless it is that of a
+	 * bulk load: but then they tell of it, until they are flushed, too.
+	 * That helps if no log and no sst is damaged. */
+	struct buf marks; /* u64 sequences of the loads that logs tell of */
+	uint64_t whole_seq;
+	bool logs_known, harmed;
+
+	/* The sst under way. */
+	struct sst_builder *builder;
+	uint64_t id;
+	uint32_t level;
+	uint64_t sst_seq;     /* the largest of its entries */
+	uint64_t largest_seq; /* of all ssts of the new store */
+	int failed;           /* to write a tombstone into it */
+	struct buf raw, scratch;
+
+	struct memtable *memtable; /* of log records */
+};
+
+#endif

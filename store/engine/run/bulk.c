@@ -1,0 +1,621 @@
+#include <stdlib.h>
+
+#include "store/base/coding.h"
+#include "store/base/err.h"
+#include "store/engine/compact/merge.h"
+#include "store/engine/core/state.h"
+#include "store/engine/core/trouble.h"
+#include "store/engine/files/edit.h"
+#include "store/engine/run/bulk.h"
+#include "store/engine/run/rotate.h"
+#include "store/engine/run/step.h"
+#include "store/engine/run/write.h"
+#include "store/format/sst/sst_build.h"
+#include "store/format/sst/sst_iter.h"
+
+/* Up to this part of its memory a load goes through the log after all. */
+#define SMALL_PART 32
+
+/*
+ * An entry in memory: its key's first bytes after the table, for quick
+ * comparison, and where the rest lies. Equal version keys are told apart by
+ * place, which grows with time.
+ */
+struct entry {
+	uint64_t head;
+	size_t place; /* in data: u32 key size, u32 value size, u8 kind, key,
+			 value */
+};
+
+#define ENTRY_HEAD_SIZE 9
+
+/* A sorted file that is not published. Its bounds are version keys. */
+struct run {
+	uint64_t id, size;
+	struct buf smallest, largest;
+};
+
+struct bulk {
+	struct engine *e;
+	size_t memory_size;
+	struct buf data;
+	struct entry *entries;
+	size_t count, capacity;
+	bool sorted;     /* entries ascend strictly */
+	struct buf last; /* version key of the newest entry */
+	struct run *runs;
+	size_t run_count;
+	bool disordered;         /* runs overlap, so they will be merged */
+	struct blob_holds holds; /* what its large values refer to */
+};
+
+int bulk_new(struct engine *e, size_t memory_size, struct bulk **out)
+{
+	struct bulk *b = calloc(1, sizeof(*b));
+
+	*out = b;
+	if (!b)
+		return -ENOMEM;
+	b->e = e;
+	b->memory_size = memory_size;
+	b->sorted = true;
+	return 0;
+}
+
+static void forget_runs(struct bulk *b, bool remove)
+{
+	size_t i;
+
+	for (i = 0; i < b->run_count; i++) {
+		if (remove)
+			engine_remove(b->e, b->runs[i].id, "sst");
+		buf_release(&b->runs[i].smallest);
+		buf_release(&b->runs[i].largest);
+	}
+	free(b->runs);
+	b->runs = NULL;
+	b->run_count = 0;
+}
+
+void bulk_free(struct bulk *b)
+{
+	if (!b)
+		return;
+	forget_runs(b, true);
+	blob_release(b->e, &b->holds);
+	buf_release(&b->data);
+	buf_release(&b->last);
+	free(b->entries);
+	free(b);
+}
+
+static struct bytes entry_key(const struct bulk *b, const struct entry *e)
+{
+	const uint8_t *p = b->data.data + e->place;
+
+	return bytes_of(p + ENTRY_HEAD_SIZE, get_u32le(p));
+}
+
+static enum key_kind entry_kind(const struct bulk *b, const struct entry *e)
+{
+	return b->data.data[e->place + ENTRY_HEAD_SIZE - 1];
+}
+
+static struct bytes entry_value(const struct bulk *b, const struct entry *e)
+{
+	const uint8_t *p = b->data.data + e->place;
+
+	return bytes_of(p + ENTRY_HEAD_SIZE + get_u32le(p), get_u32le(p + 4));
+}
+
+/* By key; of equal ones the last added first. */
+static int compare(const void *x, const void *y, void *context)
+{
+	const struct entry *a = x, *c = y;
+	const struct bulk *b = context;
+	int order;
+
+	if (a->head != c->head)
+		return a->head < c->head ? -1 : 1;
+	order = bytes_compare(entry_key(b, a), entry_key(b, c));
+	if (order)
+		return order;
+	return a->place < c->place ? 1 : -1;
+}
+
+static uint64_t key_head(struct bytes key)
+{
+	uint8_t raw[8] = { 0 };
+	size_t size = key.size - KEY_TABLE_SIZE;
+
+	memcpy(raw, key.data + KEY_TABLE_SIZE, size < 8 ? size : 8);
+	return get_u64be(raw);
+}
+
+/* The sorted file being written. */
+struct output {
+	struct bulk *b;
+	bool passing; /* it will be merged: raw, and not read again here */
+	struct sst_builder *builder;
+	struct run run;
+	struct buf key; /* with its trailer */
+};
+
+static int output_begin(struct output *o, struct bytes version_key)
+{
+	struct sst_options options = {
+		.level = LEVEL_COUNT - 1,
+		.filter_bits = o->passing ? 0 : SST_FILTER_BITS_BOTTOM,
+		.compress = !o->passing,
+		.rows = o->passing ? ROW_DIRECTORY_NEVER
+				   : o->b->e->options.rows,
+	};
+	struct volume *v = o->b->e->volume;
+	char name[VOLUME_NAME_MAX + 1];
+	struct segment_writer *writer;
+	int err;
+
+	o->run = (struct run){ .id = engine_new_id(o->b->e) };
+	manifest_name(o->run.id, "sst", name);
+	err = buf_set(&o->run.smallest, version_key);
+	if (err == 0)
+		err = v->ops->segment_create(v, name, &writer);
+	if (err < 0)
+		return err;
+	return sst_build_new(writer, &options, &o->builder);
+}
+
+static int output_add(struct output *o, struct bytes version_key,
+		      enum key_kind kind, struct bytes value)
+{
+	int err = 0;
+
+	if (!o->builder)
+		err = output_begin(o, version_key);
+	if (err == 0)
+		err = buf_set(&o->key, version_key);
+	/* Its sequence is known when it is published; see sst_set_seq. */
+	if (err == 0)
+		err = key_add_trailer(&o->key, 0, kind);
+	if (err == 0)
+		err = sst_build_add(o->builder, buf_bytes(&o->key), value);
+	return err;
+}
+
+static struct bytes output_last(const struct output *o)
+{
+	return bytes_of(o->key.data, o->key.size - KEY_TRAILER_SIZE);
+}
+
+/* Ends the file, if one was begun, and appends it to runs. */
+static int output_end(struct output *o, struct run **runs, size_t *count)
+{
+	struct run *grown;
+	uint64_t digest;
+	int err;
+
+	if (!o->builder)
+		return 0;
+	err = buf_set(&o->run.largest, output_last(o));
+	if (err < 0)
+		return err;
+	grown = realloc(*runs, (*count + 1) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	*runs = grown;
+	err = sst_build_finish(o->builder, &digest);
+	o->builder = NULL;
+	if (err < 0)
+		return err;
+	grown[(*count)++] = o->run;
+	o->run = (struct run){ 0 };
+	if (o->passing)
+		return 0;
+	return compact_read_back(o->b->e->volume, grown[*count - 1].id, digest,
+				 &grown[*count - 1].size);
+}
+
+static void output_release(struct output *o)
+{
+	if (o->builder)
+		sst_build_abandon(o->builder);
+	buf_release(&o->run.smallest);
+	buf_release(&o->run.largest);
+	buf_release(&o->key);
+}
+
+static void forget_entries(struct bulk *b)
+{
+	b->count = 0;
+	b->sorted = true;
+	buf_reset(&b->data);
+}
+
+/* What is in memory becomes a run. */
+static int spill(struct bulk *b)
+{
+	struct output o = { .b = b };
+	size_t i;
+	int err = 0;
+
+	if (!b->sorted)
+		qsort_r(b->entries, b->count, sizeof(*b->entries), compare, b);
+	if (b->run_count > 0 &&
+	    bytes_compare(buf_bytes(&b->runs[b->run_count - 1].largest),
+			  entry_key(b, &b->entries[0])) >= 0)
+		b->disordered = true;
+	o.passing = b->disordered;
+	for (i = 0; i < b->count && err == 0; i++) {
+		struct bytes key = entry_key(b, &b->entries[i]);
+
+		if (i > 0 && !b->sorted &&
+		    bytes_equal(key, entry_key(b, &b->entries[i - 1])))
+			continue;
+		err = output_add(&o, key, entry_kind(b, &b->entries[i]),
+				 entry_value(b, &b->entries[i]));
+	}
+	if (err == 0)
+		err = output_end(&o, &b->runs, &b->run_count);
+	output_release(&o);
+	forget_entries(b);
+	return err;
+}
+
+static bool same_row(struct bytes a, struct bytes b)
+{
+	size_t row_end = key_row_end(a);
+
+	return b.size >= row_end && memcmp(a.data, b.data, row_end) == 0;
+}
+
+/* Keeps what a large value refers to until it is published. */
+static int hold(struct bulk *b, struct bytes references)
+{
+	struct blob_list list;
+	int err = blob_list_decode(references, &list);
+
+	if (err == 0)
+		err = blob_hold(b->e, &b->holds, &list);
+	blob_list_release(&list);
+	return err;
+}
+
+int bulk_add(struct bulk *b, struct bytes version_key, enum key_kind kind,
+	     struct bytes value)
+{
+	size_t size = ENTRY_HEAD_SIZE + version_key.size + value.size, capacity;
+	struct bytes last = buf_bytes(&b->last);
+	struct entry *grown;
+	uint8_t head[ENTRY_HEAD_SIZE];
+	int err = kind == KEY_BLOB ? hold(b, value) : 0;
+
+	if (err < 0)
+		return err;
+	/* Between rows, so that sorted input makes files of whole rows. */
+	if (b->count > 0 && b->data.size + size > b->memory_size &&
+	    (!same_row(version_key, last) || !b->sorted)) {
+		err = spill(b);
+		if (err < 0)
+			return err;
+	}
+	if (b->count == b->capacity) {
+		capacity = b->capacity * 2 + 1024;
+		grown = realloc(b->entries, capacity * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		b->entries = grown;
+		b->capacity = capacity;
+	}
+	err = buf_reserve(&b->data, size);
+	if (err < 0)
+		return err;
+	if (b->count > 0 && bytes_compare(last, version_key) >= 0)
+		b->sorted = false;
+	b->entries[b->count].head = key_head(version_key);
+	b->entries[b->count++].place = b->data.size;
+	put_u32le(head, (uint32_t)version_key.size);
+	put_u32le(head + 4, (uint32_t)value.size);
+	head[8] = (uint8_t)kind;
+	buf_add(&b->data, head, sizeof(head));
+	buf_add_bytes(&b->data, version_key);
+	buf_add_bytes(&b->data, value);
+	return buf_set(&b->last, version_key);
+}
+
+/* The runs, opened. A later run has the greater sequence, as the last put of a
+ * version key is to stay. */
+static int open_runs(struct bulk *b, struct sst **ssts, struct iter **out)
+{
+	struct volume *v = b->e->volume;
+	struct iter **iters = calloc(b->run_count, sizeof(*iters));
+	char name[VOLUME_NAME_MAX + 1];
+	struct reader *reader;
+	size_t i, count = 0;
+	int err = 0;
+
+	*out = NULL;
+	if (!iters)
+		return -ENOMEM;
+	for (i = 0; i < b->run_count && err == 0; i++) {
+		manifest_name(b->runs[i].id, "sst", name);
+		err = v->ops->open(v, name, &reader);
+		if (err < 0)
+			break;
+		err = sst_open(reader, b->e->cache, b->runs[i].id, &ssts[i]);
+		if (err < 0) {
+			v->ops->reader_close(reader);
+			break;
+		}
+		sst_set_seq(ssts[i], i + 1);
+		err = sst_iter_new(ssts[i], false, &iters[i]);
+		if (err == 0)
+			count++;
+	}
+	if (err == 0) {
+		err = merge_iter_new(iters, count, out);
+	} else {
+		for (i = 0; i < count; i++)
+			iter_close(iters[i]);
+	}
+	free(iters);
+	return err;
+}
+
+/* Writes the newest of each version key as files of whole rows. */
+static int write_merged(struct bulk *b, struct iter *it, struct run **runs,
+			size_t *count)
+{
+	uint64_t file_size = b->e->options.file_size;
+	struct output o = { .b = b };
+	struct bytes key;
+	int at = iter_seek(it, BYTES_NONE), err = 0;
+
+	for (; at > 0 && err == 0; at = iter_next(it)) {
+		key = key_version(it->key);
+		if (o.builder && bytes_equal(key, output_last(&o)))
+			continue;
+		if (o.builder && sst_build_size(o.builder) >= file_size &&
+		    !same_row(key, output_last(&o)))
+			err = output_end(&o, runs, count);
+		if (err == 0)
+			err = output_add(&o, key, key_kind(it->key), it->value);
+	}
+	if (err == 0)
+		err = at < 0 ? at : output_end(&o, runs, count);
+	output_release(&o);
+	return err;
+}
+
+/* Replaces runs that overlap by files that do not. */
+static int merge_runs(struct bulk *b)
+{
+	struct sst **ssts = calloc(b->run_count, sizeof(*ssts));
+	struct run *merged = NULL;
+	struct iter *it = NULL;
+	size_t count = 0, i;
+	int err;
+
+	if (!ssts)
+		return -ENOMEM;
+	err = open_runs(b, ssts, &it);
+	if (err == 0)
+		err = write_merged(b, it, &merged, &count);
+	iter_close(it);
+	for (i = 0; i < b->run_count; i++)
+		sst_close(ssts[i]);
+	free(ssts);
+	forget_runs(b, true);
+	b->runs = merged;
+	b->run_count = count;
+	b->disordered = false;
+	return err;
+}
+
+/* Whether a memtable holds anything that the load would lie under. */
+static bool memtable_overlaps(const struct bulk *b, struct memtable *m)
+{
+	struct bytes start = buf_bytes(&b->runs[0].smallest);
+	struct bytes last = buf_bytes(&b->runs[b->run_count - 1].largest);
+	struct iter *it;
+	bool overlaps;
+	int at;
+
+	if (atomic_load(&m->tombstone_count) > 0)
+		return true;
+	if (atomic_load(&m->cell_count) == 0)
+		return false;
+	if (memtable_iter_new(m, &it) < 0)
+		return true;
+	at = iter_seek(it, start);
+	overlaps = at > 0 && bytes_compare(key_version(it->key), last) <= 0;
+	iter_close(it);
+	return overlaps;
+}
+
+/* Flushes what is older than the load and may overlap it, or if mark has no
+ * room. Needs commit. */
+static int flush_overlap(struct bulk *b, const struct batch *mark)
+{
+	struct engine *e = b->e;
+	int err = engine_flush_waiting(e);
+
+	if (err < 0 || (!memtable_overlaps(b, e->memtable) &&
+			memtable_fits(e->memtable, mark)))
+		return err;
+	err = engine_rotate(e, e->options.memtable_size);
+	return err < 0 ? err : engine_flush_waiting(e);
+}
+
+static bool overlaps_run(const struct sst_file *f, const struct run *run)
+{
+	struct bytes largest = buf_bytes(&run->largest);
+
+	/* largest lacks the trailer: what begins with it is not after it. */
+	return sst_file_overlaps(f, buf_bytes(&run->smallest), BYTES_NONE) &&
+	       (bytes_compare(f->smallest, largest) <= 0 ||
+		bytes_starts_with(f->smallest, largest));
+}
+
+/*
+ * The lowest level such that no file in it or above overlaps run. Of what
+ * overlaps, the upper must be the newer, because a compaction that counts
+ * versions takes it for granted that a deletion above its inputs is newer than
+ * all of them.
+ */
+static unsigned int find_level(const struct version *v, const struct run *run)
+{
+	unsigned int level;
+	size_t i;
+
+	for (level = 0; level < LEVEL_COUNT; level++) {
+		const struct level *l = &v->levels[level];
+
+		i = level > 0 ? level_find(l, buf_bytes(&run->smallest)) : 0;
+		for (; i < l->count; i++) {
+			if (overlaps_run(l->files[i], run))
+				return level > 0 ? level - 1 : 0;
+			if (level > 0)
+				break;
+		}
+	}
+	return LEVEL_COUNT - 1;
+}
+
+static int sync_log(struct engine *e)
+{
+	int err;
+
+	pthread_mutex_lock(&e->sync);
+	err = engine_sync_log(e);
+	pthread_mutex_unlock(&e->sync);
+	return err < 0 ? engine_poison(e, err) : 0;
+}
+
+/* The log gets the load's sequence. A full disk is no failure: the mark waits
+ * for the next write, and until then the files tell it. */
+static int log_mark(struct engine *e, struct batch *mark, uint64_t seq)
+{
+	int err;
+
+	batch_seal(mark, seq);
+	err = engine_log(e, mark);
+	if (err == -ENOSPC) {
+		e->unmarked_seq = seq;
+		err_clear();
+		return 0;
+	}
+	return err < 0 ? engine_poison(e, err) : sync_log(e);
+}
+
+/*
+ * Takes the next sequence and names the files. The log is synced before that,
+ * because what has a smaller sequence must not be lost while the load stays,
+ * and after it, because a compaction may drop all that has the load's. If the
+ * power fails in between, the files tell it. From the edit on the files are the
+ * manifest's, even if it failed, unless it says that nothing happened. Needs
+ * commit and work.
+ */
+static int name_files(struct bulk *b, struct batch *mark)
+{
+	struct engine *e = b->e;
+	uint64_t seq = e->written_seq + 1;
+	struct edit edit = EDIT_INIT;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < b->run_count && err == 0; i++)
+		err = edit_add_loaded(&edit,
+				      find_level(e->version, &b->runs[i]),
+				      b->runs[i].id, b->runs[i].size, seq);
+	if (err == 0)
+		err = sync_log(e);
+	if (err < 0)
+		goto release;
+	err = engine_apply(e, &edit);
+	if (err == 0 || atomic_load(&e->error) != 0)
+		forget_runs(b, false);
+	if (err == 0)
+		err = log_mark(e, mark, seq);
+	if (err < 0)
+		goto release;
+	e->written_seq = seq;
+	memtable_apply(e->memtable, mark, seq);
+	atomic_store_explicit(&e->visible_seq, seq, memory_order_release);
+release:
+	edit_release(&edit);
+	return err;
+}
+
+/* A small load costs less as one record of the log. */
+static bool is_small(const struct bulk *b)
+{
+	return b->run_count == 0 && b->count <= BATCH_RECORDS_MAX &&
+	       b->data.size <= b->memory_size / SMALL_PART;
+}
+
+static int publish_small(struct bulk *b)
+{
+	struct batch batch = BATCH_INIT;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < b->count && err == 0; i++) {
+		const struct entry *entry = &b->entries[i];
+
+		err = entry_kind(b, entry) == KEY_BLOB
+			      ? batch_put_blob(&batch, entry_key(b, entry),
+					       entry_value(b, entry))
+			      : batch_put(&batch, entry_key(b, entry),
+					  entry_value(b, entry));
+	}
+	if (err == 0)
+		err = engine_write(b->e, &batch, true, NULL);
+	batch_release(&batch);
+	if (err == 0)
+		forget_entries(b);
+	if (err == 0)
+		blob_release(b->e, &b->holds);
+	return err;
+}
+
+int bulk_prepare(struct bulk *b)
+{
+	int err = b->count > 0 && !is_small(b) ? spill(b) : 0;
+
+	if (err == 0 && b->disordered)
+		err = merge_runs(b);
+	return err;
+}
+
+int bulk_publish(struct bulk *b)
+{
+	struct engine *e = b->e;
+	struct batch mark = BATCH_INIT;
+	int err;
+
+	if (is_small(b))
+		return publish_small(b);
+	err = bulk_prepare(b);
+	if (err == 0)
+		err = batch_mark(&mark);
+	if (err < 0 || b->run_count == 0)
+		goto release;
+
+	pthread_mutex_lock(&e->commit);
+	err = engine_writable(e);
+	if (err == 0)
+		err = flush_overlap(b, &mark);
+	if (err == 0) {
+		pthread_mutex_lock(&e->work);
+		err = name_files(b, &mark);
+		pthread_mutex_unlock(&e->work);
+	}
+	pthread_mutex_unlock(&e->commit);
+	if (err == 0) {
+		blob_release(e, &b->holds);
+		engine_wake(e);
+	}
+release:
+	batch_release(&mark);
+	return err;
+}

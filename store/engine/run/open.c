@@ -1,0 +1,472 @@
+#include <stdlib.h>
+
+#include "store/base/err.h"
+#include "store/engine/core/state.h"
+#include "store/engine/core/trouble.h"
+#include "store/engine/files/edit.h"
+#include "store/engine/large/blob_recover.h"
+#include "store/engine/run/open.h"
+#include "store/engine/run/step.h"
+
+/*
+ * Opening: take the lease, read the manifest, replay the logs into a memtable,
+ * begin a new log. What was replayed stays in the memtable with its logs kept,
+ * so that opening costs little, unless a log was not closed cleanly or there
+ * are many: then it is flushed, because only an sst is known to be durable.
+ */
+
+void engine_options_init(struct engine_options *o)
+{
+	*o = (struct engine_options){
+		.memtable_size = 32 << 20,
+		.cache_size = 64 << 20,
+		.file_size = 32 << 20,
+		.blob_threshold = 64 << 10,
+		.blob_chunk_size = 1 << 20,
+		.blob_file_size = 64 << 20,
+		.blob_flush_size = 128 << 20,
+		.level0_trigger = 4,
+		.level0_slow = 8,
+		.level0_stop = 12,
+		.clock = &clock_real,
+	};
+}
+
+/* Needs no lock. */
+static void note_unused(struct engine *e, uint64_t id, const char *suffix)
+{
+	struct unused_file *grown;
+	size_t capacity;
+
+	pthread_mutex_lock(&e->lock);
+	if (e->unused_count == e->unused_capacity) {
+		capacity = e->unused_capacity * 2 + 16;
+		grown = realloc(e->unused, capacity * sizeof(*grown));
+		if (grown) {
+			e->unused = grown;
+			e->unused_capacity = capacity;
+		}
+	}
+	/* Without memory the file stays until the next open removes it. */
+	if (e->unused_count < e->unused_capacity)
+		e->unused[e->unused_count++] =
+			(struct unused_file){ id, suffix };
+	pthread_mutex_unlock(&e->lock);
+}
+
+/* A file that no version holds any more: noted, removed by engine_step. */
+static void sst_unused(struct file_owner *owner, uint64_t id)
+{
+	note_unused((struct engine *)owner, id, "sst");
+}
+
+static void blob_unused(struct file_owner *owner, uint64_t id)
+{
+	note_unused((struct engine *)owner, id, "blob");
+}
+
+struct recovery {
+	struct engine *e;
+	const struct manifest_log *log;
+	struct wal_replay result; /* of the log under way */
+	uint64_t promised;        /* how far it was known durable */
+	bool promise_known;
+	uint64_t records;
+	bool torn;
+};
+
+/* Whether the large values of a record are there; see blob_check_record. */
+static int check_blobs(struct recovery *r, const struct batch *batch)
+{
+	char name[VOLUME_NAME_MAX + 1];
+	bool synced;
+	int err;
+
+	manifest_name(r->log->id, "log", name);
+	if (!r->promise_known) {
+		err = wal_promised(r->e->volume, name, r->log->id,
+				   r->log->final_size, &r->promised);
+		if (err < 0)
+			return err;
+		r->promise_known = true;
+	}
+	/* What is durable ends with a record. */
+	synced = r->result.good_size < r->promised;
+	err = blob_check_record(r->e, batch, synced);
+	if (err > 0 && synced)
+		return fail(ERR_wal_damaged,
+			    "%s/%s: the record after offset %llu refers to a "
+			    "large value that is not there",
+			    r->e->volume->path, name,
+			    (unsigned long long)r->result.good_size);
+	return err;
+}
+
+static int replay_record(void *context, struct bytes record)
+{
+	struct recovery *r = context;
+	struct engine *e = r->e;
+	struct memtable *fresh;
+	struct batch batch;
+	uint64_t seq;
+	size_t size;
+	int err;
+
+	err = batch_parse(record, &batch, &seq);
+	if (err < 0)
+		return err;
+	/* A log may serve two memtables of which one was flushed. */
+	if (seq + batch.count - 1 <= e->manifest->last_seq)
+		return 0;
+	if (seq != e->written_seq + 1)
+		return fail(ERR_wal_damaged,
+			    "%s: log record has sequence %llu after %llu; "
+			    "records are missing, see tabletfs check",
+			    e->volume->path, (unsigned long long)seq,
+			    (unsigned long long)e->written_seq);
+	if (batch.blob_count > 0) {
+		err = check_blobs(r, &batch);
+		if (err == 0)
+			err = blob_name(e, &batch, seq + batch.count - 1);
+		if (err != 0)
+			return err;
+	}
+	if (!memtable_fits(e->memtable, &batch)) {
+		if (e->immutable_count == IMMUTABLES_MAX)
+			return fail(ERR_wal_damaged,
+				    "%s: too much log to replay",
+				    e->volume->path);
+		size = e->options.memtable_size;
+		if (memtable_need(&batch) > size)
+			size = memtable_need(&batch);
+		if (size > UINT32_MAX)
+			return fail(ERR_wal_malformed,
+				    "%s: log record of %zu bytes",
+				    e->volume->path, record.size);
+		err = memtable_new(size, &fresh);
+		if (err < 0)
+			return err;
+		fresh->log_id = e->log_id;
+		e->immutables[e->immutable_count++] = e->memtable;
+		e->memtable = fresh;
+	}
+	memtable_apply(e->memtable, &batch, seq);
+	e->written_seq = seq + batch.count - 1;
+	r->records++;
+	return 0;
+}
+
+static int replay_log(struct recovery *r, const struct manifest_log *log)
+{
+	char name[VOLUME_NAME_MAX + 1];
+	int err;
+
+	manifest_name(log->id, "log", name);
+	r->log = log;
+	r->promise_known = false;
+	r->e->log_id = log->id;
+	if (r->e->memtable->log_id == 0)
+		r->e->memtable->log_id = log->id;
+	err = wal_replay(r->e->volume, name, log->id, log->final_size,
+			 replay_record, r, &r->result);
+	if (err == -ENOENT)
+		return fail(ERR_wal_damaged, "%s/%s: is missing",
+			    r->e->volume->path, name);
+	if (err < 0)
+		return err;
+	if (r->result.cut_size > 0)
+		err = buf_printf(&r->e->recovery_text,
+				 "%s/%s: cut %llu bytes of an unfinished write "
+				 "at offset %llu\n",
+				 r->e->volume->path, name,
+				 (unsigned long long)r->result.cut_size,
+				 (unsigned long long)r->result.good_size);
+	if (log->final_size == 0 && !r->result.finished)
+		r->torn = true;
+	return err;
+}
+
+/* Begins this process's log. The memtable of replayed records keeps the id of
+ * the oldest log that it needs. */
+static int begin_log(struct engine *e)
+{
+	char name[VOLUME_NAME_MAX + 1];
+	struct edit edit = EDIT_INIT;
+	int err;
+
+	e->log_id = engine_new_id(e);
+	if (e->memtable->log_id == 0)
+		e->memtable->log_id = e->log_id;
+	manifest_name(e->log_id, "log", name);
+	err = wal_create(e->volume, name, e->log_id, &e->wal);
+	if (err < 0)
+		return err;
+	/* Its name is durable before the manifest says so: a log that is named
+	 * there and missing is damage. */
+	err = wal_sync(e->wal);
+	if (err == 0)
+		err = edit_add_log(&edit, e->log_id, 0);
+	if (err == 0)
+		err = engine_apply(e, &edit);
+	edit_release(&edit);
+	return err;
+}
+
+static int is_live(const struct manifest *m, uint64_t id)
+{
+	const struct level *level;
+	size_t i, j;
+
+	for (i = 0; i < m->log_count; i++)
+		if (m->logs[i].id == id)
+			return 1;
+	for (i = 0; i < LEVEL_COUNT; i++) {
+		level = &m->current->levels[i];
+		for (j = 0; j < level->count; j++)
+			if (level->files[j]->id == id)
+				return 1;
+	}
+	return version_blob(m->current, id) != NULL;
+}
+
+/* Files of former lives that the manifest does not name. */
+static int remove_orphan(void *context, const char *name)
+{
+	struct engine *e = context;
+	const char *suffix;
+	uint64_t id;
+
+	if (!manifest_parse_name(name, &id, &suffix) ||
+	    id >> 32 >= e->manifest->epoch || is_live(e->manifest, id))
+		return 0;
+	if (e->volume->ops->remove(e->volume, name) < 0)
+		err_clear();
+	return 0;
+}
+
+/* With nothing replayed the old logs are not needed. */
+static int drop_empty_logs(struct engine *e)
+{
+	struct edit edit = EDIT_INIT;
+	int err;
+
+	e->memtable->log_id = e->log_id;
+	err = engine_drop_logs(e, &edit, e->log_id);
+	edit_release(&edit);
+	return err;
+}
+
+/* The highest sequence in any sst. */
+static uint64_t largest_seq(const struct version *v)
+{
+	uint64_t seq = 0;
+	unsigned int level;
+	size_t i;
+
+	for (level = 0; level < LEVEL_COUNT; level++)
+		for (i = 0; i < v->levels[level].count; i++)
+			if (v->levels[level].files[i]->largest_seq > seq)
+				seq = v->levels[level].files[i]->largest_seq;
+	return seq;
+}
+
+/* The last bulk load is there, but its mark in the log was lost: the new log
+ * gets it, before anything with a later sequence. */
+static int mark_load(struct engine *e, uint64_t seq)
+{
+	struct batch mark = BATCH_INIT;
+	int err = batch_mark(&mark);
+
+	if (err == 0 && !memtable_fits(e->memtable, &mark))
+		err = engine_flush(e);
+	batch_seal(&mark, seq);
+	if (err == 0)
+		err = wal_append(e->wal, buf_bytes(&mark.data));
+	if (err == 0)
+		memtable_apply(e->memtable, &mark, seq);
+	batch_release(&mark);
+	return err;
+}
+
+static int recover(struct engine *e)
+{
+	struct recovery r = { .e = e };
+	struct manifest_log *logs;
+	size_t count = e->manifest->log_count, i;
+	uint64_t loaded;
+	bool lost_mark;
+	int err;
+
+	logs = malloc((count + 1) * sizeof(*logs));
+	if (!logs)
+		return -ENOMEM;
+	for (i = 0; i < count; i++)
+		logs[i] = e->manifest->logs[i];
+	e->written_seq = e->manifest->last_seq;
+	atomic_store(&e->flushed_seq, e->manifest->last_seq);
+	e->gc_time_us = e->manifest->gc_time_us;
+	e->version = version_get(e->manifest->current);
+	err = memtable_new(e->options.memtable_size, &e->memtable);
+	for (i = 0; i < count && err == 0; i++)
+		err = replay_log(&r, &logs[i]);
+	loaded = largest_seq(e->version);
+	lost_mark = loaded > e->written_seq;
+	if (lost_mark)
+		e->written_seq = loaded;
+	atomic_store(&e->visible_seq, e->written_seq);
+	atomic_store(&e->synced_seq, e->written_seq);
+	if (err < 0 || e->options.read_only)
+		goto free_logs;
+
+	err = blob_recover(e);
+	if (err == 0)
+		err = begin_log(e);
+	if (err == 0 && lost_mark)
+		err = mark_load(e, loaded);
+	if (err == 0 &&
+	    (r.torn || count >= LOGS_KEPT_MAX || e->immutable_count > 0))
+		err = engine_flush(e);
+	if (err == 0 && e->memtable->last_seq == 0 && count > 0)
+		err = drop_empty_logs(e);
+	if (err == 0)
+		err = e->volume->ops->list(e->volume, remove_orphan, e);
+free_logs:
+	free(logs);
+	return err;
+}
+
+int engine_open(struct volume *v, const struct engine_options *o,
+		struct engine **out)
+{
+	struct engine *e = calloc(1, sizeof(*e));
+	int err;
+
+	*out = NULL;
+	if (!e)
+		return -ENOMEM;
+	e->owner.unused = sst_unused;
+	e->owner.unused_blob = blob_unused;
+	e->volume = v;
+	e->options = *o;
+	pthread_mutex_init(&e->commit, NULL);
+	pthread_mutex_init(&e->work, NULL);
+	pthread_mutex_init(&e->sync, NULL);
+	pthread_mutex_init(&e->edits, NULL);
+	pthread_mutex_init(&e->lock, NULL);
+	pthread_cond_init(&e->progress, NULL);
+	blobs_init(&e->blobs);
+	err = cache_new(o->cache_size, &e->cache);
+	if (err < 0)
+		goto abandon;
+	if (!o->read_only) {
+		err = v->ops->lease_take(v, o->holder ? o->holder : "");
+		if (err < 0)
+			goto abandon;
+		e->lease = true;
+	}
+	err = manifest_open(v, e->cache, &e->owner, o->create, o->read_only,
+			    &e->manifest);
+	if (err < 0)
+		goto abandon;
+	err = recover(e);
+	if (err < 0)
+		goto abandon;
+	*out = e;
+	return 0;
+
+abandon:
+	engine_abandon(e);
+	return err;
+}
+
+const char *engine_recovery_text(const struct engine *e)
+{
+	return e->recovery_text.data ? (const char *)e->recovery_text.data : "";
+}
+
+/* So that the next opening has nothing to replay, unless that is little: not
+ * every closing is to make an sst. What cannot be flushed is in the log. */
+static void flush_for_close(struct engine *e)
+{
+	struct memtable *m = e->memtable;
+
+	if ((e->immutable_count > 0 || m->arena.used > m->arena.size / 8) &&
+	    engine_flush(e) < 0)
+		err_clear();
+}
+
+/* Ends the log as finished. For lack of space it stays as a kill would leave
+ * it: durable, which the next opening finds out by itself. */
+static int finish_log(struct engine *e)
+{
+	struct edit edit = EDIT_INIT;
+	uint64_t size;
+	int err;
+
+	/* Whatever the clock says then, what has expired stays so. */
+	pthread_mutex_lock(&e->lock);
+	edit.gc_time_us = engine_gc_time(e);
+	pthread_mutex_unlock(&e->lock);
+	err = wal_finish(e->wal, &size);
+	if (err == 0)
+		err = edit_add_log(&edit, e->log_id, size);
+	if (err == 0)
+		err = engine_apply(e, &edit);
+	edit_release(&edit);
+	if (err == -ENOSPC && !wal_broken(e->wal) && !e->manifest->broken) {
+		err_clear();
+		err = 0;
+	}
+	return err;
+}
+
+int engine_close(struct engine *e)
+{
+	int err = 0;
+
+	if (!e->options.read_only) {
+		err = engine_writable(e);
+		if (err == 0) {
+			flush_for_close(e);
+			err = engine_writable(e);
+		}
+		if (err == 0)
+			err = blob_finish(e);
+		if (err == 0)
+			err = finish_log(e);
+		while (err == 0 && engine_remove_unused(e) > 0)
+			;
+	}
+	engine_abandon(e);
+	return err;
+}
+
+void engine_abandon(struct engine *e)
+{
+	size_t i;
+
+	if (e->wal)
+		wal_abandon(e->wal);
+	if (e->memtable)
+		memtable_put(e->memtable);
+	for (i = 0; i < e->immutable_count; i++)
+		memtable_put(e->immutables[i]);
+	blobs_release(&e->blobs);
+	version_put(e->version);
+	if (e->manifest)
+		manifest_close(e->manifest);
+	gc_rules_put(e->rules);
+	if (e->cache)
+		cache_free(e->cache);
+	if (e->lease)
+		e->volume->ops->lease_release(e->volume);
+	pthread_mutex_destroy(&e->commit);
+	pthread_mutex_destroy(&e->work);
+	pthread_mutex_destroy(&e->sync);
+	pthread_mutex_destroy(&e->edits);
+	pthread_mutex_destroy(&e->lock);
+	pthread_cond_destroy(&e->progress);
+	buf_release(&e->recovery_text);
+	free(e->unused);
+	free(e);
+}

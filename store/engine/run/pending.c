@@ -1,0 +1,84 @@
+#include <stdlib.h>
+
+#include "store/base/err.h"
+#include "store/engine/core/state.h"
+#include "store/engine/read/snapshot.h"
+#include "store/engine/run/pending.h"
+#include "store/engine/run/write.h"
+
+#define ARENA_SIZE_MIN 65536
+
+void pending_release(struct pending *p)
+{
+	memtable_put(p->memtable);
+	free(p->snapshot);
+	*p = (struct pending){ 0 };
+}
+
+/* The records that are not in yet, as a batch that borrows them: the header is
+ * not looked at. */
+static struct batch rest_of(const struct pending *p, const struct batch *batch)
+{
+	size_t start = p->count > 0 ? p->position - BATCH_HEADER_SIZE : 0;
+	struct batch rest = { .count = batch->count - p->count,
+			      .range_count =
+				      batch->range_count - p->range_count };
+
+	rest.data.data = batch->data.data + start;
+	rest.data.size = batch->data.size - start;
+	return rest;
+}
+
+/* Room for the rest; all begins anew if there is none. */
+static int make_room(struct pending *p, const struct batch *batch,
+		     struct batch *rest)
+{
+	size_t size;
+
+	*rest = rest_of(p, batch);
+	if (p->memtable && memtable_fits(p->memtable, rest))
+		return 0;
+	p->position = p->count = p->range_count = 0;
+	memtable_put(p->memtable);
+	p->memtable = NULL;
+	*rest = *batch;
+	/* Twice, so that a long row of additions is copied a few times only. */
+	size = memtable_need(batch) * 2;
+	if (size > UINT32_MAX)
+		size = memtable_need(batch);
+	if (size > UINT32_MAX)
+		return fail(ERR_batch_too_large,
+			    "request needs %zu bytes of memory; split it",
+			    size);
+	return memtable_new(size < ARENA_SIZE_MIN ? ARENA_SIZE_MIN : size,
+			    &p->memtable);
+}
+
+int pending_view(struct pending *p, struct engine *e, const struct batch *batch,
+		 const struct engine_snapshot **out)
+{
+	struct batch rest;
+	int err;
+
+	if (!p->snapshot) {
+		p->snapshot = calloc(1, sizeof(*p->snapshot));
+		if (!p->snapshot)
+			return -ENOMEM;
+		pthread_mutex_lock(&e->lock);
+		p->snapshot->gc_time_us = engine_gc_time(e);
+		pthread_mutex_unlock(&e->lock);
+	}
+	err = make_room(p, batch, &rest);
+	if (err < 0)
+		return err;
+	if (rest.count > 0)
+		memtable_apply(p->memtable, &rest,
+			       engine_visible_seq(e) + p->count + 1);
+	p->position = batch->data.size;
+	p->count = batch->count;
+	p->range_count = batch->range_count;
+	p->snapshot->seq = engine_visible_seq(e) + p->count;
+	p->snapshot->pending = p->memtable;
+	*out = p->snapshot;
+	return 0;
+}

@@ -1,0 +1,77 @@
+#include "store/engine/core/state.h"
+#include "store/engine/core/trouble.h"
+#include "store/engine/files/edit.h"
+#include "store/engine/run/rotate.h"
+
+/* Finishes the log and goes on with wal. After a failure that does not make the
+ * store read-only, the old one goes on. */
+static int switch_log(struct engine *e, struct wal *wal, uint64_t id)
+{
+	struct edit edit = EDIT_INIT;
+	uint64_t size;
+	int err;
+
+	pthread_mutex_lock(&e->sync);
+	err = blob_sync(e);
+	if (err < 0)
+		engine_poison(e, err);
+	else
+		err = wal_finish(e->wal, &size);
+	if (wal_broken(e->wal))
+		engine_poison(e, err);
+	if (err == 0)
+		err = edit_add_log(&edit, id, 0);
+	if (err == 0)
+		err = edit_add_log(&edit, e->log_id, size);
+	if (err == 0)
+		err = engine_apply(e, &edit);
+	if (err == 0) {
+		wal_abandon(e->wal);
+		e->wal = wal;
+		e->log_id = id;
+		e->log_room = 0;
+		atomic_store(&e->synced_seq, e->written_seq);
+		atomic_store(&e->blobs.fresh, 0);
+	}
+	pthread_mutex_unlock(&e->sync);
+	edit_release(&edit);
+	return err;
+}
+
+int engine_rotate(struct engine *e, size_t arena_size)
+{
+	char name[VOLUME_NAME_MAX + 1];
+	struct memtable *fresh;
+	struct wal *wal;
+	uint64_t id;
+	int err;
+
+	err = memtable_new(arena_size, &fresh);
+	if (err < 0)
+		return err;
+	id = engine_new_id(e);
+	fresh->log_id = id;
+	manifest_name(id, "log", name);
+	err = wal_create(e->volume, name, id, &wal);
+	if (err < 0)
+		goto put_fresh;
+	err = wal_sync(wal); /* see begin_log */
+	if (err == 0)
+		err = switch_log(e, wal, id);
+	if (err < 0) {
+		wal_abandon(wal);
+		/* What the manifest may name stays. */
+		if (atomic_load(&e->error) == 0)
+			engine_remove(e, id, "log");
+		goto put_fresh;
+	}
+	pthread_mutex_lock(&e->lock);
+	e->immutables[e->immutable_count++] = e->memtable;
+	e->memtable = fresh;
+	pthread_mutex_unlock(&e->lock);
+	return 0;
+
+put_fresh:
+	memtable_put(fresh);
+	return err;
+}

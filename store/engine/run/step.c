@@ -1,0 +1,368 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "store/base/err.h"
+#include "store/engine/compact/pick.h"
+#include "store/engine/core/trouble.h"
+#include "store/engine/files/edit.h"
+#include "store/engine/large/blob_gc.h"
+#include "store/engine/read/snapshot.h"
+#include "store/engine/run/rotate.h"
+#include "store/engine/run/step.h"
+
+/*
+ * Background work, one unit at a call: flush the oldest waiting memtable, or
+ * else run the most urgent compaction, or else drop or empty blob files, and
+ * remove files that nobody reads.
+ */
+
+/* What a merge may go by, as of this moment. snapshots is the caller's to
+ * free. */
+static int merge_context(struct engine *e, struct merge_context *c,
+			 uint64_t **snapshots)
+{
+	struct engine_snapshot *s;
+	size_t count = 1;
+
+	*c = (struct merge_context){
+		.volume = e->volume,
+		.file_size = e->options.file_size,
+		.rows = e->options.rows,
+		.new_id = engine_new_id,
+		.new_id_context = e,
+	};
+	pthread_mutex_lock(&e->lock);
+	for (s = e->oldest; s; s = s->newer)
+		count++;
+	*snapshots = malloc(count * sizeof(**snapshots));
+	if (!*snapshots) {
+		pthread_mutex_unlock(&e->lock);
+		return -ENOMEM;
+	}
+	c->now_us = engine_gc_time(e);
+	for (s = e->oldest; s; s = s->newer) {
+		(*snapshots)[c->snapshot_count++] = s->seq;
+		if (s->gc_time_us < c->now_us)
+			c->now_us = s->gc_time_us;
+	}
+	(*snapshots)[c->snapshot_count++] = atomic_load(&e->visible_seq);
+	c->snapshots = *snapshots;
+	/* Versions are counted as the oldest snapshot sees them. */
+	c->above_seq = c->snapshots[0] + 1;
+	c->rules = gc_rules_get(e->rules);
+	pthread_mutex_unlock(&e->lock);
+	return 0;
+}
+
+static void not_above(struct merge_context *c, uint64_t seq)
+{
+	if (seq < c->above_seq)
+		c->above_seq = seq;
+}
+
+int engine_drop_logs(struct engine *e, struct edit *edit, uint64_t oldest_log)
+{
+	uint64_t *ids;
+	size_t count = 0, i;
+	int err;
+
+	pthread_mutex_lock(&e->edits);
+	ids = malloc((e->manifest->log_count + 1) * sizeof(*ids));
+	for (i = 0; ids && i < e->manifest->log_count; i++)
+		if (e->manifest->logs[i].id < oldest_log)
+			ids[count++] = e->manifest->logs[i].id;
+	pthread_mutex_unlock(&e->edits);
+	if (!ids)
+		return -ENOMEM;
+	edit->oldest_log = oldest_log;
+	err = engine_apply(e, edit);
+	for (i = 0; err == 0 && i < count; i++)
+		engine_remove(e, ids[i], "log");
+	free(ids);
+	return err;
+}
+
+/* Of an edit that was not applied; not if it may be durable all the same. */
+static void remove_outputs(struct engine *e, const struct edit *edit)
+{
+	size_t i;
+
+	if (atomic_load(&e->error) == 0)
+		for (i = 0; i < edit->added_count; i++)
+			engine_remove(e, edit->added[i].id, "sst");
+}
+
+/* Flushes the oldest waiting memtable m, which stays in place for readers until
+ * the ssts are. */
+static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
+{
+	struct edit edit = EDIT_INIT;
+	struct merge_context context;
+	uint64_t *snapshots;
+	size_t i;
+	int err;
+
+	err = merge_context(e, &context, &snapshots);
+	if (err < 0)
+		return err;
+	not_above(&context, m->last_seq + 1);
+	err = compact_flush(&context, m, &edit);
+	if (err < 0)
+		goto release;
+	edit.last_seq = m->last_seq;
+	edit.gc_time_us = context.now_us;
+	err = engine_drop_logs(e, &edit, oldest_log);
+	if (err < 0) {
+		remove_outputs(e, &edit);
+		goto release;
+	}
+
+	atomic_store(&e->flushed_seq, m->last_seq);
+	pthread_mutex_lock(&e->lock);
+	e->immutable_count--;
+	for (i = 0; i < e->immutable_count; i++)
+		e->immutables[i] = e->immutables[i + 1];
+	pthread_mutex_unlock(&e->lock);
+	engine_work_done(e);
+	memtable_put(m);
+	atomic_fetch_add(&e->counters.flushes, 1);
+release:
+	edit_release(&edit);
+	free(snapshots);
+	gc_rules_put(context.rules);
+	return err;
+}
+
+static int flush_oldest(struct engine *e)
+{
+	struct memtable *m = NULL;
+	uint64_t oldest_log = 0;
+	int err;
+
+	pthread_mutex_lock(&e->lock);
+	if (e->immutable_count > 0) {
+		m = e->immutables[0];
+		oldest_log = e->immutable_count > 1 ? e->immutables[1]->log_id
+						    : e->memtable->log_id;
+	}
+	pthread_mutex_unlock(&e->lock);
+	if (!m)
+		return 0;
+	err = flush(e, m, oldest_log);
+	return err < 0 ? err : 1;
+}
+
+static int run(struct engine *e, struct version *v, const struct compaction *c)
+{
+	struct edit edit = EDIT_INIT;
+	struct merge_context context;
+	struct blob_mover mover;
+	uint64_t *snapshots;
+	unsigned int side;
+	size_t i;
+	int err;
+
+	err = merge_context(e, &context, &snapshots);
+	if (err < 0)
+		return err;
+	not_above(&context, compact_above(v, c));
+	pthread_mutex_lock(&e->edits);
+	/* What is in no sst is in memtables. */
+	not_above(&context, e->manifest->last_seq + 1);
+	pthread_mutex_unlock(&e->edits);
+	err = blob_mover_init(&mover, e, v);
+	if (mover.source_count > 0) {
+		context.move = blob_mover_move;
+		context.move_context = &mover;
+	}
+	if (err == 0)
+		err = compact_run(&context, v, c, &edit);
+	/* Moved chunks are durable before references to them. */
+	if (err == 0 && mover.moved) {
+		err = blob_sync(e);
+		if (err < 0)
+			engine_poison(e, err);
+	}
+	if (err == 0) {
+		edit.gc_time_us = context.now_us;
+		err = engine_apply(e, &edit);
+		if (err < 0 && !c->trivial)
+			remove_outputs(e, &edit);
+	}
+	blob_mover_release(&mover);
+	edit_release(&edit);
+	free(snapshots);
+	gc_rules_put(context.rules);
+	if (err < 0)
+		return err;
+	engine_work_done(e);
+
+	if (c->trivial) {
+		atomic_fetch_add(&e->counters.trivial_moves, 1);
+	} else {
+		atomic_fetch_add(&e->counters.compactions, 1);
+		for (side = 0; side < 2; side++)
+			for (i = 0; i < c->input_count[side]; i++)
+				atomic_fetch_add(&e->counters.compacted_size,
+						 c->inputs[side][i]->size);
+	}
+	return 0;
+}
+
+static struct version *current(struct engine *e)
+{
+	struct version *v;
+
+	pthread_mutex_lock(&e->lock);
+	v = version_get(e->version);
+	pthread_mutex_unlock(&e->lock);
+	return v;
+}
+
+static int run_picked(struct engine *e,
+		      int (*pick)(struct engine *e, struct version *v,
+				  const struct compaction_options *o,
+				  struct compaction *out))
+{
+	struct compaction_options options = {
+		.level0_trigger = e->options.level0_trigger,
+		.base_size = 4 * e->options.file_size,
+		.fan_out = 10,
+	};
+	struct version *v = current(e);
+	struct compaction c;
+	int err;
+
+	err = pick(e, v, &options, &c);
+	if (err == 1) {
+		err = run(e, v, &c);
+		compaction_release(&c);
+		if (err == 0)
+			err = 1;
+	}
+	version_put(v);
+	return err;
+}
+
+static int most_urgent(struct engine *e, struct version *v,
+		       const struct compaction_options *o,
+		       struct compaction *out)
+{
+	(void)e;
+	return compact_pick(v, o, out);
+}
+
+/* Collects blob files: as engine_step. */
+static int collect_blobs(struct engine *e)
+{
+	int err = blob_drop_unused(e);
+
+	return err == 0 ? run_picked(e, blob_pick) : err;
+}
+
+int engine_remove_unused(struct engine *e)
+{
+	struct unused_file file = { 0, NULL };
+
+	pthread_mutex_lock(&e->lock);
+	if (e->unused_count > 0)
+		file = e->unused[--e->unused_count];
+	pthread_mutex_unlock(&e->lock);
+	if (file.id == 0)
+		return 0;
+	cache_forget(e->cache, file.id);
+	engine_remove(e, file.id, file.suffix);
+	return 1;
+}
+
+int engine_step(struct engine *e)
+{
+	int err;
+
+	if (e->options.read_only)
+		return 0;
+	pthread_mutex_lock(&e->work);
+	err = atomic_load(&e->error);
+	if (err == 0)
+		err = flush_oldest(e);
+	if (err == 0)
+		err = run_picked(e, most_urgent);
+	if (err == 0)
+		err = collect_blobs(e);
+	/* Of a failure the reason may be that they are still there. */
+	while (engine_remove_unused(e) > 0 && err == 0)
+		err = 1;
+	pthread_mutex_unlock(&e->work);
+	return err < 0 ? engine_work_failed(e, err) : err;
+}
+
+int engine_flush_waiting(struct engine *e)
+{
+	size_t waiting;
+	int err;
+
+	for (;;) {
+		pthread_mutex_lock(&e->lock);
+		waiting = e->immutable_count;
+		pthread_mutex_unlock(&e->lock);
+		if (waiting == 0)
+			return 0;
+		err = engine_step(e);
+		if (err < 0)
+			return err;
+	}
+}
+
+int engine_flush(struct engine *e)
+{
+	/* First those, so that failures do not make them more. */
+	int err = engine_flush_waiting(e);
+
+	if (err < 0)
+		return err;
+	pthread_mutex_lock(&e->commit);
+	err = engine_writable(e);
+	if (err == 0 && e->memtable->last_seq > 0)
+		err = engine_rotate(e, e->options.memtable_size);
+	pthread_mutex_unlock(&e->commit);
+	return err < 0 ? err : engine_flush_waiting(e);
+}
+
+int engine_compact_range(struct engine *e, struct bytes start, struct bytes end)
+{
+	struct compaction c;
+	struct version *v;
+	uint64_t before;
+	int err;
+
+	err = engine_flush(e);
+	if (err == 0)
+		err = blob_finish(e);
+	/* What is in the lowest level already is written anew, too, and loses
+	 * its garbage; files made from here on have lost theirs. */
+	before = engine_new_id(e);
+	while (err >= 0) {
+		pthread_mutex_lock(&e->work);
+		v = current(e);
+		err = compact_pick_range(v, start, end, &c);
+		if (err == 0)
+			err = compact_pick_bottom(v, start, end, before, &c);
+		if (err == 1) {
+			err = run(e, v, &c);
+			compaction_release(&c);
+			if (err == 0)
+				err = 1;
+		}
+		version_put(v);
+		if (err == 0)
+			err = collect_blobs(e);
+		pthread_mutex_unlock(&e->work);
+		if (err == 0)
+			break;
+	}
+	if (err < 0)
+		return engine_work_failed(e, err);
+	while (engine_remove_unused(e) > 0)
+		;
+	return 0;
+}

@@ -1,0 +1,205 @@
+#include <stdlib.h>
+#include <time.h>
+
+#include "store/base/err.h"
+#include "store/engine/core/state.h"
+#include "store/engine/core/trouble.h"
+#include "store/engine/run/room.h"
+#include "store/engine/run/rotate.h"
+#include "store/engine/run/step.h"
+#include "store/engine/run/write.h"
+
+/*
+ * The write path: reserve, log, apply, publish. Under the commit lock there is
+ * first made room in the memtable, so that nothing can fail between the log and
+ * the memtable. If the log fails it may hold a part of the batch, so the store
+ * goes read-only; but not for lack of space, when it holds nothing of it.
+ */
+
+void engine_wake(struct engine *e)
+{
+	if (e->wake)
+		e->wake(e->wake_context);
+}
+
+/* How far the background is behind: 0 not, 1 writers go slowly, 2 they wait. */
+static int pressure(struct engine *e)
+{
+	size_t files = e->version->levels[0].count;
+
+	if (e->immutable_count > IMMUTABLES_WAITING ||
+	    files >= e->options.level0_stop)
+		return 2;
+	return files >= e->options.level0_slow;
+}
+
+/* Whether waiting for the background makes sense. */
+static bool must_wait(struct engine *e)
+{
+	return pressure(e) == 2 && e->wake && atomic_load(&e->error) == 0 &&
+	       e->trouble == 0;
+}
+
+/* Waits until there is room for one more memtable, or does the work itself
+ * when there is no background thread. Needs commit. */
+static int relieve(struct engine *e)
+{
+	struct timespec pause = { 0, 1000000 };
+	int level, err = 0;
+
+	for (;;) {
+		pthread_mutex_lock(&e->lock);
+		level = pressure(e);
+		if (must_wait(e)) {
+			pthread_mutex_unlock(&e->lock);
+			engine_wake(e);
+			pthread_mutex_lock(&e->lock);
+			if (must_wait(e))
+				pthread_cond_wait(&e->progress, &e->lock);
+			pthread_mutex_unlock(&e->lock);
+			continue;
+		}
+		pthread_mutex_unlock(&e->lock);
+		err = engine_writable(e);
+		if (err == 0 && level == 2 && e->wake)
+			err = engine_no_room(e);
+		if (err < 0 || level == 0)
+			return err;
+		if (e->wake) {
+			nanosleep(&pause, NULL);
+			return 0;
+		}
+		err = engine_step(e);
+		if (err <= 0)
+			return err;
+	}
+}
+
+static int reserve(struct engine *e, const struct batch *batch)
+{
+	size_t size = e->options.memtable_size;
+	int err;
+
+	if (memtable_fits(e->memtable, batch) &&
+	    (atomic_load(&e->blobs.fresh) < e->options.blob_flush_size ||
+	     e->memtable->last_seq == 0))
+		return 0;
+	err = relieve(e);
+	if (err < 0)
+		return err;
+	if (memtable_need(batch) > size)
+		size = memtable_need(batch);
+	if (size > UINT32_MAX)
+		return fail(ERR_batch_too_large,
+			    "request needs %zu bytes of memory; split it",
+			    size);
+	err = engine_rotate(e, size);
+	if (err < 0)
+		return err;
+	engine_wake(e);
+	return 0;
+}
+
+static int log_mark(struct engine *e)
+{
+	struct batch mark = BATCH_INIT;
+	int err = batch_mark(&mark);
+
+	if (err == 0) {
+		batch_seal(&mark, e->unmarked_seq);
+		err = wal_append(e->wal, buf_bytes(&mark.data));
+	}
+	if (err == 0)
+		e->unmarked_seq = 0;
+	batch_release(&mark);
+	return err;
+}
+
+int engine_log(struct engine *e, const struct batch *batch)
+{
+	int err = e->unmarked_seq ? log_mark(e) : 0;
+
+	if (err == 0)
+		err = wal_append(e->wal, buf_bytes(&batch->data));
+	if (err < 0 && wal_broken(e->wal))
+		engine_poison(e, err);
+	return err;
+}
+
+int engine_write(struct engine *e, struct batch *batch, bool sync,
+		 uint64_t *seq)
+{
+	uint64_t first, last = 0;
+	int err;
+
+	if (batch->count == 0)
+		return sync ? engine_sync(e) : 0;
+	pthread_mutex_lock(&e->commit);
+	err = engine_writable(e);
+	if (err == 0)
+		err = engine_log_room(e, batch);
+	if (err == 0)
+		err = reserve(e, batch);
+	if (err < 0)
+		goto unlock;
+	first = e->written_seq + 1;
+	last = e->written_seq + batch->count;
+	err = blob_name(e, batch, last);
+	if (err < 0)
+		goto unlock;
+	batch_seal(batch, first);
+	err = engine_log(e, batch);
+	if (err < 0)
+		goto unlock;
+	e->written_seq = last;
+	memtable_apply(e->memtable, batch, first);
+	atomic_store_explicit(&e->visible_seq, last, memory_order_release);
+	atomic_fetch_add(&e->counters.writes, 1);
+	atomic_fetch_add(&e->counters.written_size, batch->data.size);
+	if (seq)
+		*seq = last;
+unlock:
+	pthread_mutex_unlock(&e->commit);
+	if (err == 0 && sync)
+		err = engine_sync(e);
+	return err;
+}
+
+int engine_sync_log(struct engine *e)
+{
+	int err = blob_sync(e);
+
+	return err < 0 ? err : wal_sync(e->wal);
+}
+
+/* Those who wait for the mutex while one syncs are all served by the next
+ * sync: group commit. */
+int engine_sync(struct engine *e)
+{
+	uint64_t want = atomic_load(&e->visible_seq);
+	uint64_t covered;
+	int err = 0;
+
+	if (e->options.read_only)
+		return 0;
+	pthread_mutex_lock(&e->sync);
+	if (atomic_load(&e->synced_seq) < want) {
+		err = engine_writable(e);
+		covered = atomic_load(&e->visible_seq);
+		if (err == 0) {
+			err = engine_sync_log(e);
+			if (err < 0)
+				engine_poison(e, err);
+			else
+				atomic_store(&e->synced_seq, covered);
+			atomic_fetch_add(&e->counters.syncs, 1);
+		}
+	}
+	pthread_mutex_unlock(&e->sync);
+	return err;
+}
+
+uint64_t engine_visible_seq(struct engine *e)
+{
+	return atomic_load_explicit(&e->visible_seq, memory_order_acquire);
+}

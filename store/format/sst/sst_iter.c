@@ -1,0 +1,290 @@
+#include <stdlib.h>
+
+#include "store/base/err.h"
+#include "store/format/sst/sst_format.h"
+#include "store/format/sst/sst_iter.h"
+
+/*
+ * The index entry that the index iterator is at always names the block that
+ * the data iterator is in; index and data block stay referenced, so that keys
+ * and values may point into them.
+ */
+
+/* Shows the key with the sequence that the whole file has. The data iterator
+ * goes on from the changed key; what entries share ends before the trailer. */
+static int set_seq(struct sst_iter *si)
+{
+	struct bytes key = si->data.key;
+
+	if (key.size < KEY_TRAILER_SIZE || key.size > KEY_SIZE_MAX)
+		return fail(ERR_block_malformed, "key of %zu bytes", key.size);
+	if (key.data != si->data.buffer)
+		memcpy(si->data.buffer, key.data, key.size);
+	put_u64be(si->data.buffer + key.size - KEY_TRAILER_SIZE,
+		  ~(si->sst->seq << 8 | (uint64_t)key_kind(key)));
+	si->data.key = bytes_of(si->data.buffer, key.size);
+	return 1;
+}
+
+/* Ends every step: what the data iterator said. */
+static int show(struct sst_iter *si, int result)
+{
+	if (result > 0 && si->sst->seq && !si->rows)
+		result = set_seq(si);
+	si->valid = result > 0;
+	if (result < 0)
+		return sst_fail(si->sst, si->data_offset, result);
+	si->iter.key = si->data.key;
+	si->iter.value = si->data.value;
+	return result;
+}
+
+static int fail_index(struct sst_iter *si, int err)
+{
+	si->valid = false;
+	return sst_fail(
+		si->sst,
+		si->rows ? sst_footer_row_index(&si->sst->footer).offset
+			 : sst_footer_part(&si->sst->footer, SST_INDEX).offset,
+		err);
+}
+
+/* Loads the block of the present index entry, unless it is there already. */
+static int load_block(struct sst_iter *si)
+{
+	struct sst_handle block;
+	int err = sst_index_block(si->index.value, &block);
+
+	if (err < 0)
+		return fail_index(si, err);
+	block.offset += si->base;
+	if (si->data_block) {
+		if (si->data_offset == block.offset)
+			return 0;
+		cache_put(si->sst->cache, si->data_block);
+		si->data_block = NULL;
+	}
+	err = sst_read_block(si->sst, block, si->how, &si->data_block);
+	if (err < 0)
+		return err;
+	si->data_offset = block.offset;
+	err = block_iter_init(&si->data, si->data_block->bytes,
+			      si->data_block->side, si->data.buffer);
+	return err < 0 ? show(si, err) : 0;
+}
+
+/* Whether nothing in the block of the present index entry is wanted. */
+static bool is_old(const struct sst_iter *si)
+{
+	struct sst_index_entry entry;
+
+	return si->since_us > 0 &&
+	       sst_index_decode(si->index.value, &entry) == 0 &&
+	       entry.max_timestamp < si->since_us;
+}
+
+/* The first entry of the blocks after the present one. */
+static int next_block(struct sst_iter *si)
+{
+	int result;
+
+	do {
+		result = block_iter_next(&si->index);
+		if (result == 0)
+			return show(si, 0);
+		if (result < 0)
+			return fail_index(si, result);
+		result = 0;
+		if (is_old(si))
+			continue;
+		result = load_block(si);
+		if (result < 0)
+			return result;
+		result = block_iter_first(&si->data);
+	} while (result == 0);
+	return show(si, result);
+}
+
+/* The first entry >= key of the present index entry's block or later ones. */
+static int seek_block(struct sst_iter *si, struct bytes key)
+{
+	int result;
+
+	if (is_old(si))
+		return next_block(si);
+	result = load_block(si);
+	if (result < 0)
+		return result;
+	result = block_iter_seek(&si->data, key);
+	return result == 0 ? next_block(si) : show(si, result);
+}
+
+static int sst_seek(struct iter *it, struct bytes key)
+{
+	struct sst_iter *si = (struct sst_iter *)it;
+	int result;
+
+	/* Short steps forward are frequent and stay in the block. */
+	if (si->valid && bytes_compare(it->key, key) <= 0 &&
+	    bytes_compare(key, si->index.key) <= 0)
+		return seek_block(si, key);
+	result = block_iter_seek(&si->index, key);
+	if (result < 0)
+		return fail_index(si, result);
+	if (result == 0)
+		return show(si, 0);
+	return seek_block(si, key);
+}
+
+static int sst_next(struct iter *it)
+{
+	struct sst_iter *si = (struct sst_iter *)it;
+	int result = block_iter_next(&si->data);
+
+	return result == 0 ? next_block(si) : show(si, result);
+}
+
+/* By same-row flags to the next row, then by the next index entry if the row
+ * fills the block, then by search. */
+static int sst_skip(struct iter *it, struct bytes key)
+{
+	struct sst_iter *si = (struct sst_iter *)it;
+	int result = block_iter_next_row(&si->data);
+
+	if (result != 0) {
+		result = show(si, result);
+		if (result < 0 || bytes_compare(it->key, key) >= 0)
+			return result;
+		return sst_seek(it, key);
+	}
+	si->valid = false;
+	result = block_iter_next(&si->index);
+	if (result < 0)
+		return fail_index(si, result);
+	if (result == 0)
+		return show(si, 0);
+	if (bytes_compare(si->index.key, key) >= 0)
+		return seek_block(si, key);
+	return sst_seek(it, key);
+}
+
+static int sst_before(struct iter *it, struct bytes key)
+{
+	struct sst_iter *si = (struct sst_iter *)it;
+	int result = block_iter_seek(&si->index, key);
+
+	if (result < 0)
+		return fail_index(si, result);
+	if (result > 0) {
+		result = load_block(si);
+		if (result < 0)
+			return result;
+		result = block_iter_before(&si->data, key);
+	}
+	if (result == 0) {
+		/* All of the block before is before key. */
+		result = block_iter_before(&si->index, key);
+		if (result < 0)
+			return fail_index(si, result);
+		if (result > 0) {
+			result = load_block(si);
+			if (result < 0)
+				return result;
+			result = block_iter_last(&si->data);
+		}
+	}
+	result = show(si, result);
+	si->valid = false;
+	return result;
+}
+
+void sst_iter_release(struct sst_iter *si)
+{
+	if (si->data_block)
+		cache_put(si->sst->cache, si->data_block);
+	sst_put_part(si->sst, si->rows ? SST_ROW_DIRECTORY : SST_INDEX,
+		     si->index_block);
+}
+
+static void sst_since(struct iter *it, uint64_t timestamp_us)
+{
+	((struct sst_iter *)it)->since_us = timestamp_us;
+}
+
+static void sst_iter_close(struct iter *it)
+{
+	sst_iter_release((struct sst_iter *)it);
+	free(it);
+}
+
+static const struct iter_ops sst_iter_ops = {
+	.seek = sst_seek,
+	.next = sst_next,
+	.skip = sst_skip,
+	.before = sst_before,
+	.since = sst_since,
+	.close = sst_iter_close,
+};
+
+int sst_iter_start(struct sst_iter *si, struct sst *t, bool rows,
+		   enum sst_read how, uint8_t *buffer)
+{
+	int err;
+
+	memset(si, 0, sizeof(*si));
+	si->iter.ops = &sst_iter_ops;
+	si->sst = t;
+	si->how = how;
+	si->rows = rows;
+	if (rows)
+		si->base =
+			sst_footer_part(&t->footer, SST_ROW_DIRECTORY).offset;
+	si->data.buffer = buffer;
+	/* Indexes are worth their place even when blocks are read but once. */
+	err = sst_get_part(t, rows ? SST_ROW_DIRECTORY : SST_INDEX,
+			   how == SST_READ_VOLUME ? how : SST_READ_FILL,
+			   &si->index_block);
+	if (err < 0)
+		return err;
+	err = block_iter_init(&si->index, si->index_block->bytes,
+			      si->index_block->side, NULL);
+	if (err < 0) {
+		err = fail_index(si, err);
+		sst_iter_release(si);
+	}
+	return err;
+}
+
+int sst_iter_init(struct sst_iter *si, struct sst *t, uint8_t *buffer)
+{
+	return sst_iter_start(si, t, false, SST_READ_FILL, buffer);
+}
+
+static int iter_new(struct sst *t, bool rows, enum sst_read how,
+		    struct iter **out)
+{
+	struct sst_iter *si = malloc(sizeof(*si) + KEY_SIZE_MAX);
+	int err;
+
+	*out = NULL;
+	if (!si)
+		return -ENOMEM;
+	err = sst_iter_start(si, t, rows, how, (uint8_t *)(si + 1));
+	if (err < 0) {
+		free(si);
+		return err;
+	}
+	*out = &si->iter;
+	return 0;
+}
+
+int sst_iter_new(struct sst *t, bool fill_cache, struct iter **out)
+{
+	return iter_new(t, false, fill_cache ? SST_READ_FILL : SST_READ_NOFILL,
+			out);
+}
+
+int sst_rows_new(struct sst *t, struct iter **out)
+{
+	return iter_new(t, true, SST_READ_FILL, out);
+}

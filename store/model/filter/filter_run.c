@@ -1,0 +1,485 @@
+#include <stdlib.h>
+
+#include "store/base/err.h"
+#include "store/base/hash.h"
+#include "store/model/filter/filter_run.h"
+
+/*
+ * The tree is walked once, before the first row, to tell each part where the
+ * cells that it passes go next. So a cell goes from part to part in a loop;
+ * only interleaves branch.
+ */
+static unsigned int link_parts(struct filter_run *r, struct filter *f,
+			       struct filter *next, struct filter *decides,
+			       unsigned int level);
+
+static unsigned int link_chain(struct filter_run *r, struct filter *f,
+			       unsigned int level)
+{
+	size_t i, last = f->part_count - 1;
+
+	for (i = 0; i < last; i++)
+		level = link_parts(r, f->parts[i], f->parts[i + 1], NULL,
+				   level);
+	return link_parts(r, f->parts[last], f->next, f->decides, level);
+}
+
+static unsigned int link_branches(struct filter_run *r, struct filter *f,
+				  size_t first, unsigned int level)
+{
+	unsigned int highest = level, l;
+	size_t i;
+
+	for (i = first; i < f->part_count; i++) {
+		if (!f->parts[i])
+			continue;
+		l = link_parts(r, f->parts[i], f->next, f->decides, level);
+		if (l > highest)
+			highest = l;
+	}
+	return highest;
+}
+
+/* level is that of conditions that rest on nothing but those that f's input
+ * rests on; returns the same for what comes out of f. */
+static unsigned int link_parts(struct filter_run *r, struct filter *f,
+			       struct filter *next, struct filter *decides,
+			       unsigned int level)
+{
+	f->next = next;
+	f->decides = decides;
+	f->epoch = 0;
+	f->number = r->linked++;
+	switch (f->kind) {
+	case FILTER_CHAIN:
+		return link_chain(r, f, level);
+	case FILTER_INTERLEAVE:
+		return link_branches(r, f, 0, level);
+	case FILTER_CONDITION:
+		f->level = link_parts(r, f->parts[0], NULL, f, level);
+		f->next_decided = r->conditions;
+		r->conditions = f;
+		return link_branches(r, f, 1, f->level + 1);
+	default:
+		return level;
+	}
+}
+
+void filter_run_start(struct filter_run *r, struct filter *root)
+{
+	*r = (struct filter_run){ .root = root };
+	r->levels = link_parts(r, root, NULL, NULL, 0);
+}
+
+void filter_run_release(struct filter_run *r)
+{
+	buf_release(&r->row);
+	buf_release(&r->family);
+	buf_release(&r->qualifier);
+	free(r->cells);
+	*r = (struct filter_run){ .root = NULL };
+}
+
+static void begin_pass(struct filter_run *r)
+{
+	const struct filter *f;
+
+	r->row_epoch++;
+	r->family_epoch++;
+	r->column_epoch++;
+	r->family.size = 0;
+	r->qualifier.size = 0;
+	r->count = r->taken = 0;
+	r->undecided = 0;
+	for (f = r->conditions; f; f = f->next_decided)
+		r->undecided += f->level == r->level;
+}
+
+int filter_run_row(struct filter_run *r, struct bytes row)
+{
+	struct filter *f;
+	int err = buf_set(&r->row, row);
+
+	r->level = 0;
+	for (f = r->conditions; f; f = f->next_decided)
+		f->matched = false;
+	begin_pass(r);
+	return err;
+}
+
+void filter_run_again(struct filter_run *r)
+{
+	r->level++;
+	begin_pass(r);
+}
+
+static int output(struct filter_run *r, const struct filter_cell *c)
+{
+	struct filter_cell *grown;
+	size_t room;
+
+	if (filter_run_decides(r))
+		return 0;
+	if (r->count == r->room) {
+		room = r->room * 2 + 4;
+		grown = realloc(r->cells, room * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		r->cells = grown;
+		r->room = room;
+	}
+	r->cells[r->count++] = *c;
+	return 0;
+}
+
+/* A cell has come through all of a predicate, which in the pass of its level is
+ * the answer. */
+static void decide(struct filter_run *r, struct filter *condition)
+{
+	if (condition->level != r->level || condition->matched)
+		return;
+	condition->matched = true;
+	r->undecided--;
+}
+
+static bool in_range(const struct filter_range *range, struct bytes b)
+{
+	int order;
+
+	if (range->has_start) {
+		order = bytes_compare(b, range->start);
+		if (order < 0 || (order == 0 && range->start_open))
+			return false;
+	}
+	if (range->has_end) {
+		order = bytes_compare(b, range->end);
+		if (order > 0 || (order == 0 && !range->end_closed))
+			return false;
+	}
+	return true;
+}
+
+/* Samples of one filter are independent of each other. */
+static uint64_t sample_hash(const struct filter *f, struct bytes row)
+{
+	uint64_t mixed[2] = { hash64(row), f->number };
+
+	return hash64(bytes_of(mixed, sizeof(mixed)));
+}
+
+/* A part that answers the same for all of a row, family or column. */
+static int match_once(struct filter *f, uint64_t epoch, struct bytes subject)
+{
+	int matched;
+
+	if (f->epoch == epoch)
+		return f->matched;
+	if (f->kind == FILTER_SAMPLE)
+		matched = sample_hash(f, subject) < f->limit;
+	else
+		matched = regex_match(f->regex, subject);
+	if (matched < 0)
+		return matched;
+	f->epoch = epoch;
+	f->matched = matched;
+	return matched;
+}
+
+static uint64_t count_cell(struct filter *f, uint64_t epoch)
+{
+	if (f->epoch != epoch)
+		f->count = 0;
+	f->epoch = epoch;
+	return ++f->count;
+}
+
+/* Whether a part that is not composed of others passes the cell, which it may
+ * change: 1, 0 or an error. */
+static int passes(struct filter_run *r, struct filter *f, struct filter_cell *c)
+{
+	const struct cell *cell = &c->cell;
+	int err;
+
+	if ((f->kind == FILTER_VALUE || f->kind == FILTER_VALUES) &&
+	    cell->blob.size > 0) {
+		err = r->load(r->load_context, &c->cell);
+		if (err < 0)
+			return err;
+	}
+	switch (f->kind) {
+	case FILTER_STRIP:
+		c->cell.value = c->cell.blob = BYTES_NONE;
+		return 1;
+	case FILTER_LABEL:
+		c->label = buf_bytes(&f->name);
+		return 1;
+	case FILTER_SAMPLE:
+	case FILTER_ROW:
+		return match_once(f, r->row_epoch, cell->row);
+	case FILTER_FAMILY:
+		return match_once(f, r->family_epoch, cell->family);
+	case FILTER_QUALIFIER:
+		return match_once(f, r->column_epoch, cell->qualifier);
+	case FILTER_VALUE:
+		return regex_match(f->regex, cell->value);
+	case FILTER_COLUMNS:
+		return bytes_equal(cell->family, buf_bytes(&f->name)) &&
+		       in_range(&f->range, cell->qualifier);
+	case FILTER_VALUES:
+		return in_range(&f->range, cell->value);
+	case FILTER_TIMESTAMPS:
+		return cell->timestamp_us >= f->from_us &&
+		       cell->timestamp_us < f->to_us;
+	case FILTER_ROW_LIMIT:
+		return count_cell(f, r->row_epoch) <= f->limit;
+	case FILTER_ROW_OFFSET:
+		return count_cell(f, r->row_epoch) > f->limit;
+	case FILTER_COLUMN_LIMIT:
+		return count_cell(f, r->column_epoch) <= f->limit;
+	case FILTER_BLOCK:
+		return 0;
+	default:
+		return 1;
+	}
+}
+
+/* Where a condition sends its cells in this pass; NULL: nowhere. The predicate
+ * gets them also while only conditions inside it are decided. */
+static struct filter *branch(const struct filter_run *r, const struct filter *f)
+{
+	if (f->level >= r->level && filter_run_decides(r))
+		return f->parts[0];
+	return f->matched ? f->parts[1] : f->parts[2];
+}
+
+static int send(struct filter_run *r, struct filter *f, struct filter_cell c)
+{
+	size_t i;
+	int err;
+
+	for (;;) {
+		struct filter *next = f->next;
+
+		switch (f->kind) {
+		case FILTER_SINK:
+			return output(r, &c);
+		case FILTER_CHAIN:
+			f = f->parts[0];
+			continue;
+		case FILTER_CONDITION:
+			f = branch(r, f);
+			if (!f)
+				return 0;
+			continue;
+		case FILTER_INTERLEAVE:
+			for (i = 0; i < f->part_count; i++) {
+				err = send(r, f->parts[i], c);
+				if (err < 0)
+					return err;
+			}
+			return 0;
+		default:
+			err = passes(r, f, &c);
+			if (err <= 0)
+				return err;
+		}
+		if (f->decides)
+			decide(r, f->decides);
+		else if (!next)
+			return output(r, &c);
+		if (!next)
+			return 0;
+		f = next;
+	}
+}
+
+int filter_run_cell(struct filter_run *r, const struct cell *cell)
+{
+	struct filter_cell c = { .cell = *cell };
+	bool same_family = bytes_equal(buf_bytes(&r->family), cell->family);
+	int err = 0;
+
+	if (!same_family ||
+	    !bytes_equal(buf_bytes(&r->qualifier), cell->qualifier)) {
+		r->column_epoch++;
+		r->family_epoch += !same_family;
+		err = buf_set(&r->family, cell->family);
+		if (!err)
+			err = buf_set(&r->qualifier, cell->qualifier);
+	}
+	r->timestamp_us = cell->timestamp_us;
+	r->count = r->taken = 0;
+	return err < 0 ? err : send(r, r->root, c);
+}
+
+const struct filter_cell *filter_run_take(struct filter_run *r)
+{
+	return r->taken < r->count ? &r->cells[r->taken++] : NULL;
+}
+
+static enum cursor_step columns_step(const struct filter_run *r,
+				     const struct filter *f)
+{
+	struct bytes qualifier = buf_bytes(&r->qualifier);
+	int order = bytes_compare(buf_bytes(&r->family), buf_bytes(&f->name));
+
+	if (order != 0)
+		return order < 0 ? CURSOR_FAMILY : CURSOR_ROW;
+	if (in_range(&f->range, qualifier))
+		return CURSOR_VERSION;
+	if (f->range.has_end && bytes_compare(qualifier, f->range.end) >= 0)
+		return CURSOR_ROW;
+	return CURSOR_COLUMN;
+}
+
+static enum cursor_step step_of(const struct filter_run *r,
+				const struct filter *f)
+{
+	enum cursor_step step = CURSOR_VERSION, s;
+	size_t i;
+
+	switch (f->kind) {
+	case FILTER_BLOCK:
+		return CURSOR_ROW;
+	case FILTER_SAMPLE:
+	case FILTER_ROW:
+		return f->epoch == r->row_epoch && !f->matched ? CURSOR_ROW
+							       : step;
+	case FILTER_FAMILY:
+		return f->epoch == r->family_epoch && !f->matched
+			       ? CURSOR_FAMILY
+			       : step;
+	case FILTER_QUALIFIER:
+		return f->epoch == r->column_epoch && !f->matched
+			       ? CURSOR_COLUMN
+			       : step;
+	case FILTER_COLUMNS:
+		return columns_step(r, f);
+	case FILTER_TIMESTAMPS:
+		return r->timestamp_us <= f->from_us ? CURSOR_COLUMN : step;
+	case FILTER_ROW_LIMIT:
+		return f->epoch == r->row_epoch && f->count >= f->limit
+			       ? CURSOR_ROW
+			       : step;
+	case FILTER_COLUMN_LIMIT:
+		return f->epoch == r->column_epoch && f->count >= f->limit
+			       ? CURSOR_COLUMN
+			       : step;
+	case FILTER_CHAIN:
+		/* What a later part has no use for may be skipped unless an
+		 * earlier one counts it. Steps ascend by their size. */
+		for (i = 0; i < f->part_count; i++) {
+			s = step_of(r, f->parts[i]);
+			step = s < step ? s : step;
+			if (f->parts[i]->counts)
+				break;
+		}
+		return step;
+	case FILTER_INTERLEAVE:
+		step = CURSOR_ROW;
+		for (i = 0; i < f->part_count; i++) {
+			s = step_of(r, f->parts[i]);
+			step = s > step ? s : step;
+		}
+		return step;
+	case FILTER_CONDITION:
+		f = branch(r, f);
+		return f ? step_of(r, f) : CURSOR_ROW;
+	default:
+		return step;
+	}
+}
+
+enum cursor_step filter_run_step(const struct filter_run *r)
+{
+	if (filter_run_decides(r) && r->undecided == 0)
+		return CURSOR_ROW;
+	return step_of(r, r->root);
+}
+
+static void need_family(struct filter_need *n, struct bytes family)
+{
+	n->has_family = true;
+	n->family = family;
+}
+
+static struct filter_need chain_need(const struct filter *f)
+{
+	struct filter_need all = { .row_is_head = false };
+	bool counted = false;
+	size_t i;
+
+	for (i = 0; i < f->part_count; i++) {
+		struct filter_need n = filter_need(f->parts[i]);
+
+		if (n.row_head.size > all.row_head.size) {
+			all.row_head = n.row_head;
+			all.row_is_head = n.row_is_head;
+		}
+		if (!counted && n.has_family)
+			need_family(&all, n.family);
+		if (!counted && n.has_qualifier) {
+			all.has_qualifier = true;
+			all.qualifier = n.qualifier;
+		}
+		if (!counted && n.since_us > all.since_us)
+			all.since_us = n.since_us;
+		counted |= f->parts[i]->counts;
+		if (f->parts[i]->has_sink)
+			break;
+	}
+	return all;
+}
+
+static struct filter_need interleave_need(const struct filter *f)
+{
+	struct filter_need all = filter_need(f->parts[0]);
+	size_t i;
+
+	for (i = 1; i < f->part_count; i++) {
+		struct filter_need n = filter_need(f->parts[i]);
+
+		all.row_is_head &=
+			n.row_is_head && bytes_equal(all.row_head, n.row_head);
+		all.row_head.size = bytes_shared(all.row_head, n.row_head);
+		all.has_family &=
+			n.has_family && bytes_equal(all.family, n.family);
+		all.has_qualifier &= n.has_qualifier &&
+				     bytes_equal(all.qualifier, n.qualifier);
+		if (n.since_us < all.since_us)
+			all.since_us = n.since_us;
+	}
+	return all;
+}
+
+struct filter_need filter_need(const struct filter *f)
+{
+	struct filter_need n = { .row_is_head = false };
+
+	switch (f->kind) {
+	case FILTER_ROW:
+		n.row_head = regex_head(f->regex);
+		n.row_is_head = regex_is_literal(f->regex);
+		return n;
+	case FILTER_FAMILY:
+		if (regex_is_literal(f->regex))
+			need_family(&n, regex_head(f->regex));
+		return n;
+	case FILTER_QUALIFIER:
+		n.has_qualifier = regex_is_literal(f->regex);
+		n.qualifier = regex_head(f->regex);
+		return n;
+	case FILTER_COLUMNS:
+		need_family(&n, buf_bytes(&f->name));
+		return n;
+	case FILTER_TIMESTAMPS:
+		n.since_us = f->from_us;
+		return n;
+	case FILTER_CHAIN:
+		return chain_need(f);
+	case FILTER_INTERLEAVE:
+		return interleave_need(f);
+	default:
+		return n;
+	}
+}

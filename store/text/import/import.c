@@ -1,0 +1,198 @@
+#include <stdlib.h>
+
+#include "store/text/import/import.h"
+#include "store/text/import/import_commit.h"
+#include "store/text/import/import_csv.h"
+#include "store/text/import/import_json.h"
+#include "store/text/import/import_state.h"
+#include "store/text/import/import_tsv.h"
+
+static int importer_init(struct importer *im, struct store *s,
+			 const struct import_options *options)
+{
+	struct schema *schema = store_schema(s);
+	const struct table *table = schema_table(schema, options->table);
+	bool millis = table && table->millis;
+	int err = 0;
+
+	if (!table)
+		err = fail(ERR_no_table, "table \"%.*s\" not found",
+			   (int)options->table.size, options->table.data);
+	schema_put(schema);
+	if (err < 0)
+		return err;
+	im->store = s;
+	im->value_timestamps = options->value_timestamps;
+	im->strict = options->strict;
+	im->line = im->line_next = 1;
+	im->field_max = STORE_MUTATIONS_MAX + 1;
+	/* One time for the whole import: of two values for one cell the later
+	 * replaces the earlier, wherever the batches end. */
+	im->now_us = im->window_us = clock_now(&clock_real);
+	if (millis)
+		im->now_us -= im->now_us % 1000;
+	if (options->family.size > 0)
+		im->header = HEADER_COLUMNS;
+	err = buf_set(&im->table, options->table);
+	if (!err)
+		err = buf_set(&im->family, options->family);
+	return err < 0 ? err : write_new(s, &im->w);
+}
+
+int importer_new(struct store *s, enum text_format format,
+		 const struct import_options *options, struct importer **out)
+{
+	struct importer *im;
+	int err;
+
+	*out = NULL;
+	if (format == TEXT_CBT)
+		return fail(ERR_bad_argument,
+			    "the cbt layout cannot be imported");
+	im = calloc(1, sizeof(*im));
+	if (!im)
+		return -ENOMEM;
+	im->format = format;
+	err = importer_init(im, s, options);
+	if (err < 0) {
+		importer_free(im);
+		return err;
+	}
+	*out = im;
+	return 0;
+}
+
+void importer_free(struct importer *im)
+{
+	if (!im)
+		return;
+	write_free(im->w);
+	store_bulk_free(im->load);
+	buf_release(&im->table);
+	buf_release(&im->family);
+	buf_release(&im->result.refused);
+	buf_release(&im->input);
+	buf_release(&im->header_text);
+	free(im->columns);
+	free(im->fields);
+	json_release(&im->json);
+	free(im);
+}
+
+const struct import_result *importer_result(const struct importer *im)
+{
+	return &im->result;
+}
+
+static int take_record(struct importer *im, bool final)
+{
+	switch (im->format) {
+	case TEXT_CSV:
+		return import_take_csv(im, final);
+	case TEXT_TSV:
+		return import_take_tsv(im, final);
+	default:
+		return import_take_json(im, final);
+	}
+}
+
+/* Takes what is whole and moves the rest to the front. */
+static int consume(struct importer *im, bool final)
+{
+	int err;
+
+	while ((err = take_record(im, final)) > 0) {
+		if (write_count(im->w) < IMPORT_BATCH_MUTATIONS &&
+		    write_size(im->w) < IMPORT_BATCH_SIZE)
+			continue;
+		err = import_hand_on(im);
+		if (err < 0)
+			return err;
+	}
+	if (err < 0)
+		return err;
+	if (im->start > 0) {
+		im->input.size -= im->start;
+		memmove(im->input.data, im->input.data + im->start,
+			im->input.size);
+		im->start = 0;
+	}
+	if (im->input.size > IMPORT_RECORD_MAX)
+		return fail(
+			ERR_bad_line,
+			"line %llu: longer than %u MiB; is a quote missing?",
+			(unsigned long long)im->line, IMPORT_RECORD_MAX >> 20);
+	return 0;
+}
+
+/* An error is final; what was good before it is committed all the same. */
+static int finish_failed(struct importer *im, int err)
+{
+	char detail[512];
+
+	if (err == 0)
+		return 0;
+	im->failed = err;
+	if (im->strict && import_is_refusable(err)) {
+		strncpy(detail, err_detail(), sizeof(detail) - 1);
+		detail[sizeof(detail) - 1] = 0;
+		err = import_commit(im, false);
+		if (err < 0)
+			im->failed = err;
+		else
+			fail(-im->failed, "%s", detail);
+	}
+	return im->failed;
+}
+
+int importer_feed(struct importer *im, struct bytes data)
+{
+	int err;
+
+	if (im->failed < 0)
+		return im->failed;
+	im->result.byte_count += data.size;
+	im->feed_size = data.size;
+	err = buf_add_bytes(&im->input, data);
+	if (!err && data.size > 0)
+		err = consume(im, false);
+	return finish_failed(im, err);
+}
+
+int importer_settle(struct importer *im)
+{
+	if (im->failed < 0)
+		return im->failed;
+	return finish_failed(im, import_hand_on(im));
+}
+
+int importer_flush(struct importer *im, bool sync)
+{
+	if (im->failed < 0)
+		return im->failed;
+	return finish_failed(im, import_commit(im, sync));
+}
+
+/* A header that never came. */
+static int check_header(struct importer *im)
+{
+	if (im->format == TEXT_JSONL || im->header == HEADER_DONE)
+		return 0;
+	return fail(ERR_bad_line,
+		    "error parsing headers: %s header reader error:EOF",
+		    im->header == HEADER_FAMILIES ? "family" : "columns");
+}
+
+int importer_finish(struct importer *im, bool sync)
+{
+	int err;
+
+	if (im->failed < 0)
+		return im->failed;
+	err = consume(im, true);
+	if (!err)
+		err = check_header(im);
+	if (!err)
+		err = import_commit(im, sync);
+	return finish_failed(im, err);
+}

@@ -1,0 +1,60 @@
+#ifndef STORE_TEXT_IMPORT_IMPORT_H
+#define STORE_TEXT_IMPORT_IMPORT_H
+
+#include "store/store.h"
+#include "store/text/value/text_format.h"
+
+/*
+ * Importers: bytes in, rows committed. Feed any pieces; complete lines (for
+ * CSV records, which may span lines) are taken as they come, in batches, within
+ * bounded memory. A line that is wrong is refused with its number and reason
+ * and the rest goes on; a line is one row mutation and is whole or absent.
+ *
+ * TEXT_CSV and TEXT_TSV: cbt import's layout. Two header records, families
+ * (a family covers the empty fields to its right) and qualifiers, both with an
+ * empty first field; with options.family only the second. A data record is a
+ * row key and values; an empty field is no cell. TSV escapes: \t \n \\.
+ * TEXT_JSONL: one object a line, see fs/README.md.
+ */
+struct importer;
+
+struct import_options {
+	struct bytes table;
+	struct bytes family;   /* CSV, TSV: the one family; or empty */
+	bool value_timestamps; /* "@<us>" ends a value */
+	bool strict;           /* stop at the first wrong line */
+};
+
+struct import_result {
+	uint64_t line_count; /* lines read */
+	uint64_t row_count;  /* row mutations committed */
+	uint64_t cell_count; /* mutations in them */
+	uint64_t byte_count;
+	uint64_t committed_line; /* all good lines up to it are in */
+	uint64_t refused_count;
+	struct buf refused; /* the first 1,000: "line N: reason\n" */
+};
+
+int importer_new(struct store *s, enum text_format format,
+		 const struct import_options *options, struct importer **out);
+
+/* 0, or an error that ends the import (a bad header, a full disk, a read-only
+ * store); lines committed stay, and the result says how far. */
+int importer_feed(struct importer *im, struct bytes data);
+
+/* Commits what is whole and pending, unless it goes by bulk load, as a long
+ * import does: that is committed by the next flush or finish. */
+int importer_settle(struct importer *im);
+
+/* Commits what is whole and pending; with sync, durably. */
+int importer_flush(struct importer *im, bool sync);
+
+/* The end of input: takes a last line without newline, then flushes. A refused
+ * line is no error here; look at the result. */
+int importer_finish(struct importer *im, bool sync);
+
+/* Valid until the next call. */
+const struct import_result *importer_result(const struct importer *im);
+void importer_free(struct importer *im);
+
+#endif

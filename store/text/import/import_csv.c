@@ -1,0 +1,276 @@
+#include "store/text/import/import_commit.h"
+#include "store/text/import/import_csv.h"
+#include "store/text/import/import_line.h"
+#include "store/text/import/import_rows.h"
+#include "store/text/import/import_state.h"
+
+/*
+ * CSV as Go's encoding/csv reads it, which is RFC 4180 with LF or CR LF, blank
+ * lines skipped and CR LF inside quotes read as LF. The state between two
+ * pieces of input is in struct importer, so that no byte is scanned twice.
+ */
+static uint64_t has_byte(uint64_t word, uint8_t byte)
+{
+	uint64_t x = word ^ UINT64_C(0x0101010101010101) * byte;
+
+	return (x - UINT64_C(0x0101010101010101)) & ~x &
+	       UINT64_C(0x8080808080808080);
+}
+
+/* The first comma, quote or newline of [p, end); end if there is none. */
+static const uint8_t *find_special(const uint8_t *p, const uint8_t *end)
+{
+	while (end - p >= 8) {
+		uint64_t word, hits;
+
+		memcpy(&word, p, 8);
+		hits = has_byte(word, ',') | has_byte(word, '"') |
+		       has_byte(word, '\n');
+		/* The lowest hit is exact; a borrow can only add later ones. */
+		if (hits)
+			return p + __builtin_ctzll(hits) / 8;
+		p += 8;
+	}
+	while (p < end && *p != ',' && *p != '"' && *p != '\n')
+		p++;
+	return p;
+}
+
+/* Counts the line ends in a quoted field and finds where its last line
+ * begins; true if there are any. */
+static bool count_lines(struct importer *im, size_t from, size_t to)
+{
+	const uint8_t *base = im->input.data + im->start;
+	const uint8_t *p = base + from, *end = base + to;
+	bool any = false;
+
+	while (p < end && (p = memchr(p, '\n', (size_t)(end - p))) != NULL) {
+		p++;
+		im->csv_lines++;
+		im->csv_line_at = (size_t)(p - base);
+		any = true;
+	}
+	return any;
+}
+
+/* Undoubles quotes and turns CR LF into LF, in place; returns the new size. */
+static size_t compact(uint8_t *data, size_t size)
+{
+	const uint8_t *in = data, *end = data + size;
+	uint8_t *out = data;
+
+	while (in < end) {
+		if (end - in > 1 && ((in[0] == '"' && in[1] == '"') ||
+				     (in[0] == '\r' && in[1] == '\n')))
+			in++;
+		*out++ = *in++;
+	}
+	return (size_t)(out - data);
+}
+
+/* Ends the quoted field whose closing quote is at offset close. */
+static int end_quoted(struct importer *im, size_t close)
+{
+	uint8_t *data = im->input.data + im->start + im->csv_begin;
+	size_t size = close - im->csv_begin;
+	bool lines = count_lines(im, im->csv_begin, close);
+
+	if (im->csv_doubled || lines)
+		size = compact(data, size);
+	return import_field_add(im, im->csv_begin, size);
+}
+
+/* Ends the record, which takes size bytes with its line end. */
+static int end_record(struct importer *im, size_t size)
+{
+	int err = 1;
+
+	im->line_next = im->line + im->csv_lines + 1;
+	/* A blank line: one plain field, empty. */
+	if (im->field_count != 1 || im->fields[0].size > 0 ||
+	    im->fields[0].offset > 0)
+		err = import_record(im);
+	import_advance(im, size);
+	im->csv = CSV_FIELD;
+	im->field_count = 0;
+	im->csv_lines = 0;
+	im->csv_line_at = 0;
+	return err;
+}
+
+/* An error at an offset: the rest of its line is skipped, the record refused,
+ * in a header or if strict the import ends. */
+static int bad_record(struct importer *im, size_t offset, const char *why)
+{
+	unsigned long long line = im->line + im->csv_lines;
+	size_t column = offset - im->csv_line_at + 1;
+	int err;
+
+	im->csv = CSV_SKIP;
+	im->at = offset;
+	if (!im->strict && im->header == HEADER_DONE) {
+		if (im->csv_lines > 0)
+			err = fail(ERR_bad_line, "line %llu, column %zu: %s",
+				   line, column, why);
+		else
+			err = fail(ERR_bad_line, "column %zu: %s", column, why);
+		return import_refuse(im, err);
+	}
+	if (im->csv_lines > 0)
+		return fail(ERR_bad_line,
+			    "record on line %llu; parse error on line %llu, "
+			    "column %zu: %s",
+			    (unsigned long long)im->line, line, column, why);
+	return fail(ERR_bad_line, "parse error on line %llu, column %zu: %s",
+		    line, column, why);
+}
+
+/* The rest of a refused line. */
+static int skip_line(struct importer *im, bool final)
+{
+	const uint8_t *base = im->input.data + im->start;
+	size_t size = im->input.size - im->start;
+	const uint8_t *end = NULL;
+
+	if (size > im->at)
+		end = memchr(base + im->at, '\n', size - im->at);
+	if (!end && !final) {
+		/* Nothing of it is needed any more. */
+		im->start = im->input.size;
+		im->at = 0;
+		return 0;
+	}
+	if (end)
+		size = (size_t)(end - base) + 1;
+	im->line_next = im->line + im->csv_lines + 1;
+	import_advance(im, size);
+	im->csv = CSV_FIELD;
+	im->field_count = 0;
+	im->csv_lines = 0;
+	im->csv_line_at = 0;
+	return 1;
+}
+
+/* In a field without quotes, at im->at. 2: another field follows. */
+static int take_plain(struct importer *im, bool final)
+{
+	const uint8_t *base = im->input.data + im->start;
+	const uint8_t *end = im->input.data + im->input.size;
+	const uint8_t *p = find_special(base + im->at, end);
+	size_t at = (size_t)(p - base), size = at - im->csv_begin;
+	int err;
+
+	im->at = at;
+	if (p == end && !final)
+		return 0;
+	if (p < end && *p == '"')
+		return bad_record(im, at, "bare \" in non-quoted-field");
+	if ((p == end || *p == '\n') && size > 0 && p[-1] == '\r')
+		size--;
+	err = import_field_add(im, im->csv_begin, size);
+	if (err < 0)
+		return err;
+	if (p == end || *p == '\n')
+		return end_record(im, at + (p < end));
+	im->at++;
+	im->csv = CSV_FIELD;
+	return 2;
+}
+
+/* After a quote in a quoted field: it ends the field or is doubled. */
+static int take_quote(struct importer *im, bool final)
+{
+	const uint8_t *base = im->input.data + im->start;
+	size_t left = im->input.size - im->start - im->at;
+	const uint8_t *p = base + im->at;
+	size_t close = im->at - 1;
+	int err;
+
+	if (left == 0 && !final)
+		return 0;
+	if (left > 0 && *p == '"') {
+		im->csv_doubled = true;
+		im->csv = CSV_QUOTED;
+		im->at++;
+		return 2;
+	}
+	if (left == 1 && *p == '\r' && !final)
+		return 0;
+	err = end_quoted(im, close);
+	if (err < 0)
+		return err;
+	if (left > 0 && *p == ',') {
+		im->csv = CSV_FIELD;
+		im->at++;
+		return 2;
+	}
+	if (left == 0 || *p == '\n')
+		return end_record(im, im->at + (left > 0));
+	if (*p == '\r' && (left == 1 || p[1] == '\n'))
+		return end_record(im, im->at + (left > 1 ? 2 : 1));
+	return bad_record(im, close,
+			  "extraneous or missing \" in quoted-field");
+}
+
+static int take_quoted(struct importer *im, bool final)
+{
+	const uint8_t *base = im->input.data + im->start;
+	size_t size = im->input.size - im->start;
+	const uint8_t *quote = NULL;
+
+	if (size > im->at)
+		quote = memchr(base + im->at, '"', size - im->at);
+	if (!quote) {
+		im->at = size;
+		if (!final)
+			return 0;
+		count_lines(im, im->csv_begin, size);
+		return bad_record(im, size,
+				  "extraneous or missing \" in quoted-field");
+	}
+	im->at = (size_t)(quote - base) + 1;
+	im->csv = CSV_QUOTE;
+	return 2;
+}
+
+static int take_field(struct importer *im, bool final)
+{
+	size_t size = im->input.size - im->start;
+
+	if (size == im->at && (!final || im->at == 0))
+		return 0;
+	im->csv = CSV_PLAIN;
+	im->csv_begin = im->at;
+	im->csv_doubled = false;
+	if (size > im->at && im->input.data[im->start + im->at] == '"') {
+		im->csv = CSV_QUOTED;
+		im->csv_begin = ++im->at;
+	}
+	return 2;
+}
+
+int import_take_csv(struct importer *im, bool final)
+{
+	int err = 2;
+
+	while (err == 2) {
+		switch (im->csv) {
+		case CSV_FIELD:
+			err = take_field(im, final);
+			break;
+		case CSV_PLAIN:
+			err = take_plain(im, final);
+			break;
+		case CSV_QUOTED:
+			err = take_quoted(im, final);
+			break;
+		case CSV_QUOTE:
+			err = take_quote(im, final);
+			break;
+		case CSV_SKIP:
+			err = skip_line(im, final);
+			break;
+		}
+	}
+	return err;
+}

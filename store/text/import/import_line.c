@@ -1,0 +1,30 @@
+#include "store/text/import/import_line.h"
+#include "store/text/import/import_state.h"
+
+void import_advance(struct importer *im, size_t size)
+{
+	im->start += size;
+	im->at = 0;
+	im->result.line_count = im->line_next - 1;
+	im->line = im->line_next;
+}
+
+int import_take_line(struct importer *im, bool final, struct bytes *line)
+{
+	const uint8_t *from = im->input.data + im->start;
+	size_t size = im->input.size - im->start;
+	const uint8_t *end = NULL;
+
+	if (size > im->at)
+		end = memchr(from + im->at, '\n', size - im->at);
+	im->at = size;
+	if (!end && (!final || size == 0))
+		return 0;
+	if (end)
+		im->at = size = (size_t)(end - from) + 1;
+	*line = bytes_of(from, size - (end != NULL));
+	if (line->size > 0 && line->data[line->size - 1] == '\r')
+		line->size--;
+	im->line_next = im->line + 1;
+	return 1;
+}

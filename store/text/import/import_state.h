@@ -1,0 +1,88 @@
+#ifndef STORE_TEXT_IMPORT_IMPORT_STATE_H
+#define STORE_TEXT_IMPORT_IMPORT_STATE_H
+
+#include "store/text/import/import.h"
+#include "store/text/json/json.h"
+
+/*
+ * Bytes wait in `input` until they make a whole record, from `start` on; what
+ * has been looked at in vain is not looked at again (`at`). Records become
+ * mutations in one write, which is committed when it is large enough.
+ */
+#define IMPORT_RECORD_MAX (UINT32_C(512) << 20)
+#define IMPORT_BATCH_MUTATIONS 10000
+#define IMPORT_BATCH_SIZE (1 << 20)
+#define IMPORT_REFUSED_MAX 1000
+/* An import goes by bulk load if it comes in large pieces, or at such a rate in
+ * bytes for each window of time. */
+#define IMPORT_LOAD_FEED (64 << 10)
+#define IMPORT_LOAD_RATE (UINT64_C(4) << 20)
+#define IMPORT_LOAD_WINDOW_US 2000000
+
+enum import_header {
+	HEADER_FAMILIES,
+	HEADER_COLUMNS,
+	HEADER_DONE,
+};
+
+struct import_column {
+	struct bytes family;
+	struct bytes qualifier;
+};
+
+/* Where a CSV record that is not whole yet stands. */
+enum csv_state {
+	CSV_FIELD, /* before a field's first byte */
+	CSV_PLAIN, /* in a field without quotes */
+	CSV_QUOTED,
+	CSV_QUOTE, /* after a quote in a quoted field */
+	CSV_SKIP,  /* in a line that was refused, up to its end */
+};
+
+struct import_field {
+	size_t offset; /* from input.data + start */
+	size_t size;
+};
+
+struct importer {
+	struct store *store;
+	enum text_format format;
+	struct buf table, family;
+	bool value_timestamps, strict;
+	uint64_t now_us; /* of cells without a timestamp */
+	struct write *w;
+	struct import_result result;
+	uint64_t pending_rows, pending_cells; /* in w */
+	struct bulk_load *load;               /* NULL: by the log */
+	uint64_t loaded_rows, loaded_cells;   /* in load, not published */
+	uint64_t loaded_line;
+	bool log_only;                    /* a line did more than set cells */
+	size_t feed_size;                 /* of the piece fed last */
+	uint64_t window_us, window_bytes; /* where the rate is counted from */
+	int failed;                       /* the error that ended the import */
+
+	struct buf input;
+	size_t start;       /* of the present record */
+	size_t at;          /* from start: scanning goes on here */
+	uint64_t line;      /* line number of the record's first byte */
+	uint64_t line_next; /* and of the record after it */
+
+	/* CSV and TSV */
+	enum import_header header;
+	struct buf header_text; /* what columns point into */
+	struct import_column *columns;
+	size_t column_count;
+	size_t field_max; /* fields kept; more are only counted */
+	struct import_field *fields;
+	size_t field_count, field_capacity;
+	enum csv_state csv;
+	bool csv_doubled;   /* the field has quotes to undouble */
+	size_t csv_begin;   /* of the field's content, from start */
+	size_t csv_line_at; /* of the present line, from start */
+	uint64_t csv_lines; /* line ends seen inside the record */
+
+	struct json json;
+	const struct json_node *body; /* of the present line */
+};
+
+#endif

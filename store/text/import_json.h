@@ -1,8 +1,0 @@
-#ifndef STORE_TEXT_IMPORT_JSON_H
-#define STORE_TEXT_IMPORT_JSON_H
-
-#include "store/text/import_state.h"
-
-int import_take_json(struct importer *im, bool final);
-
-#endif

@@ -1,0 +1,321 @@
+#include <stdlib.h>
+#include <yajl/yajl_parse.h>
+
+#include "store/text/json/json.h"
+
+/* Appends a node to the innermost open container; NULL after an error, which
+ * is in j->err. */
+static struct json_node *node_add(struct json *j, enum json_type type)
+{
+	struct json_node *node, *parent;
+	uint32_t index = (uint32_t)j->count;
+
+	if (j->depth == 0 && j->count > 0) {
+		j->err = fail(ERR_bad_line, "text after the JSON value");
+		return NULL;
+	}
+	if (j->count >= JSON_NODES_MAX) {
+		j->err = fail(ERR_bad_line, "more than %d JSON values",
+			      JSON_NODES_MAX);
+		return NULL;
+	}
+	if (j->count == j->capacity) {
+		size_t capacity = j->capacity ? j->capacity * 2 : 64;
+
+		node = realloc(j->nodes, capacity * sizeof(*node));
+		if (!node) {
+			j->err = -ENOMEM;
+			return NULL;
+		}
+		j->nodes = node;
+		j->capacity = capacity;
+	}
+	node = &j->nodes[j->count++];
+	*node = (struct json_node){ .type = type, .key = j->key };
+	if (j->depth > 0) {
+		parent = &j->nodes[j->open[j->depth - 1]];
+		if (parent->last)
+			j->nodes[parent->last].next = index;
+		else
+			parent->first = index;
+		parent->last = index;
+		parent->count++;
+	}
+	return node;
+}
+
+/* Keeps a string. strings has room for the whole text, in which no string is
+ * longer than its source, so it never moves. */
+static struct bytes keep(struct json *j, const void *data, size_t size)
+{
+	struct bytes kept = bytes_of(j->strings.data + j->strings.size, size);
+
+	if (size > 0)
+		memcpy(j->strings.data + j->strings.size, data, size);
+	j->strings.size += size;
+	return kept;
+}
+
+static int on_null(void *context)
+{
+	struct json_node *node = node_add(context, JSON_NULL);
+
+	if (node)
+		node->text = BYTES_LITERAL("null");
+	return node != NULL;
+}
+
+static int on_boolean(void *context, int value)
+{
+	struct json_node *node =
+		node_add(context, value ? JSON_TRUE : JSON_FALSE);
+
+	if (node)
+		node->text =
+			value ? BYTES_LITERAL("true") : BYTES_LITERAL("false");
+	return node != NULL;
+}
+
+static int on_number(void *context, const char *data, size_t size)
+{
+	struct json_node *node = node_add(context, JSON_NUMBER);
+
+	if (node)
+		node->text = keep(context, data, size);
+	return node != NULL;
+}
+
+static int on_string(void *context, const unsigned char *data, size_t size)
+{
+	struct json_node *node = node_add(context, JSON_STRING);
+
+	if (node)
+		node->text = keep(context, data, size);
+	return node != NULL;
+}
+
+static int on_key(void *context, const unsigned char *data, size_t size)
+{
+	struct json *j = context;
+
+	j->key = keep(j, data, size);
+	return 1;
+}
+
+static int container_open(struct json *j, enum json_type type)
+{
+	if (j->depth == JSON_DEPTH_MAX) {
+		j->err = fail(ERR_bad_line, "JSON nests deeper than %d levels",
+			      JSON_DEPTH_MAX);
+		return 0;
+	}
+	if (!node_add(j, type))
+		return 0;
+	j->open[j->depth++] = (uint32_t)(j->count - 1);
+	return 1;
+}
+
+static int on_start_map(void *context)
+{
+	return container_open(context, JSON_OBJECT);
+}
+
+static int on_start_array(void *context)
+{
+	return container_open(context, JSON_ARRAY);
+}
+
+static int on_end_array(void *context)
+{
+	((struct json *)context)->depth--;
+	return 1;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	return bytes_compare(*(const struct bytes *)a,
+			     *(const struct bytes *)b);
+}
+
+/* Sorts the keys of an object, for there may be a hundred thousand. */
+static int check_duplicates(struct json *j, const struct json_node *object)
+{
+	const struct json_node *child = json_first(j, object);
+	struct bytes few[16], *keys = few;
+	size_t i = 0;
+	int err = 0;
+
+	if (object->count < 2)
+		return 0;
+	if (object->count > 16) {
+		keys = malloc(object->count * sizeof(*keys));
+		if (!keys)
+			return -ENOMEM;
+	}
+	for (; child; child = json_next(j, child))
+		keys[i++] = child->key;
+	qsort(keys, i, sizeof(*keys), compare_keys);
+	while (--i > 0 && !err)
+		if (bytes_equal(keys[i], keys[i - 1]))
+			err = fail(
+				ERR_bad_line, "key \"%.*s\" is given twice",
+				(int)(keys[i].size < 100 ? keys[i].size : 100),
+				keys[i].data);
+	if (keys != few)
+		free(keys);
+	return err;
+}
+
+static int on_end_map(void *context)
+{
+	struct json *j = context;
+
+	j->depth--;
+	j->err = check_duplicates(j, &j->nodes[j->open[j->depth]]);
+	return j->err == 0;
+}
+
+static int parser_new(struct json *j)
+{
+	static const yajl_callbacks callbacks = {
+		.yajl_null = on_null,
+		.yajl_boolean = on_boolean,
+		.yajl_number = on_number,
+		.yajl_string = on_string,
+		.yajl_start_map = on_start_map,
+		.yajl_map_key = on_key,
+		.yajl_end_map = on_end_map,
+		.yajl_start_array = on_start_array,
+		.yajl_end_array = on_end_array,
+	};
+
+	j->parser = yajl_alloc(&callbacks, NULL, j);
+	if (!j->parser)
+		return -ENOMEM;
+	yajl_config(j->parser, yajl_allow_multiple_values, 1);
+	return 0;
+}
+
+static void parser_free(struct json *j)
+{
+	if (j->parser)
+		yajl_free(j->parser);
+	j->parser = NULL;
+}
+
+void json_release(struct json *j)
+{
+	parser_free(j);
+	free(j->nodes);
+	buf_release(&j->strings);
+	*j = (struct json){ 0 };
+}
+
+/* The four digits of a \u escape whose backslash is at p; -1 if there is no
+ * such escape, which yajl then reports. */
+static long escape_value(const uint8_t *p, const uint8_t *end)
+{
+	long value = 0;
+	int i;
+
+	if (end - p < 6 || p[0] != '\\' || p[1] != 'u')
+		return -1;
+	for (i = 2; i < 6; i++) {
+		int c = p[i] | 0x20;
+
+		if (p[i] >= '0' && p[i] <= '9')
+			value = value * 16 + (p[i] - '0');
+		else if (c >= 'a' && c <= 'f')
+			value = value * 16 + (c - 'a' + 10);
+		else
+			return -1;
+	}
+	return value;
+}
+
+/* yajl turns half a surrogate pair into a question mark: refuse it instead. */
+static int check_surrogates(struct bytes text)
+{
+	const uint8_t *p = text.data, *end = text.data + text.size;
+
+	while (p < end && (p = memchr(p, '\\', (size_t)(end - p))) != NULL) {
+		size_t at = (size_t)(p - text.data);
+		long value = escape_value(p, end);
+
+		if (value < 0xd800 || value > 0xdfff) {
+			p += 2;
+			continue;
+		}
+		p += 6;
+		if (value <= 0xdbff) {
+			value = escape_value(p, end);
+			p += 6;
+		} else {
+			value = 0;
+		}
+		if (value < 0xdc00 || value > 0xdfff)
+			return fail(ERR_bad_line,
+				    "half a surrogate pair (byte %zu)", at);
+	}
+	return 0;
+}
+
+static int parse_failed(struct json *j)
+{
+	unsigned char *text;
+	size_t at = yajl_get_bytes_consumed(j->parser);
+
+	if (j->err < 0)
+		return j->err;
+	text = yajl_get_error(j->parser, 0, NULL, 0);
+	if (!text)
+		return -ENOMEM;
+	text[strcspn((char *)text, "\n")] = 0;
+	j->err = fail(ERR_bad_line, "%s (byte %zu)", text, at);
+	yajl_free_error(j->parser, text);
+	return j->err;
+}
+
+const struct json_node *json_parse(struct json *j, struct bytes text, int *err)
+{
+	static const unsigned char newline[] = "\n";
+	yajl_status status;
+
+	j->count = 0;
+	j->depth = 0;
+	j->key = BYTES_NONE;
+	j->err = 0;
+	buf_reset(&j->strings);
+	*err = check_surrogates(text);
+	if (!*err)
+		*err = buf_reserve(&j->strings, text.size + 1);
+	if (!*err && !j->parser)
+		*err = parser_new(j);
+	if (*err < 0)
+		return NULL;
+	status = yajl_parse(j->parser, text.data, text.size);
+	if (status == yajl_status_ok)
+		status = yajl_parse(j->parser, newline, 1);
+	if (status != yajl_status_ok)
+		*err = parse_failed(j);
+	else if (j->depth > 0)
+		*err = fail(ERR_bad_line, "JSON ends too early");
+	else if (j->count == 0)
+		*err = fail(ERR_bad_line, "no JSON value");
+	if (!*err)
+		return &j->nodes[0];
+	/* It remembers an error and open containers for ever. */
+	parser_free(j);
+	return NULL;
+}
+
+const struct json_node *json_find(const struct json *j,
+				  const struct json_node *object,
+				  const char *key)
+{
+	const struct json_node *child = json_first(j, object);
+
+	while (child && !bytes_equal(child->key, bytes_string(key)))
+		child = json_next(j, child);
+	return child;
+}

@@ -1,0 +1,522 @@
+#include "store/text/json/json.h"
+#include "store/text/json/json_condition.h"
+#include "store/text/json/json_mutation.h"
+#include "store/text/json/json_value.h"
+#include "store/text/value/base64.h"
+#include "store/text/value/number.h"
+#include "store/text/value/time.h"
+
+/*
+ * A row mutation as JSON; the forms are in fs/README.md. Everything is added to
+ * one struct write, in the order of kinds[], or in that of "mutations".
+ */
+
+/* A qualifier where it stands as an object's key. */
+static int qualifier_key(struct mutation *m, struct bytes key,
+			 struct bytes *out)
+{
+	struct bytes prefix = BYTES_LITERAL("base64:");
+	int err;
+
+	*out = key;
+	if (!bytes_starts_with(key, prefix))
+		return 0;
+	buf_reset(&m->key);
+	err = base64_decode(bytes_after(key, prefix.size), &m->key);
+	*out = buf_bytes(&m->key);
+	return err;
+}
+
+static int timestamp_value(const struct json_node *n, uint64_t *us)
+{
+	if (n->type != JSON_NUMBER && n->type != JSON_STRING)
+		return fail(ERR_bad_timestamp,
+			    "a timestamp must be a number of microseconds");
+	return time_parse(n->text, us);
+}
+
+/* {"value": ..., "timestamp": ...} or {"base64": ..., "timestamp": ...}. */
+static int version_object(struct mutation *m, const struct json_node *n,
+			  uint64_t *timestamp, struct bytes *value)
+{
+	const struct json_node *child = json_first(m->json, n);
+	unsigned int values = 0;
+	int err = 0;
+
+	for (; !err && child; child = json_next(m->json, child)) {
+		if (bytes_equal(child->key, BYTES_LITERAL("timestamp"))) {
+			err = timestamp_value(child, timestamp);
+		} else if (bytes_equal(child->key, BYTES_LITERAL("base64"))) {
+			err = json_base64(child, &m->value, value);
+			values++;
+		} else if (bytes_equal(child->key, BYTES_LITERAL("value")) &&
+			   json_is_text(child)) {
+			*value = child->text;
+			values++;
+		} else {
+			err = json_wrong("wrong key or value in a version",
+					 child->key);
+		}
+	}
+	if (!err && values != 1)
+		err = fail(ERR_bad_line,
+			   "a version needs one of \"value\" and \"base64\"");
+	return err;
+}
+
+static int set_version(struct mutation *m, struct bytes family,
+		       struct bytes qualifier, const struct json_node *n)
+{
+	uint64_t timestamp = m->now_us;
+	struct bytes value = n->text;
+	int err = 0;
+
+	if (n->type == JSON_OBJECT)
+		err = version_object(m, n, &timestamp, &value);
+	else if (!json_is_text(n))
+		err = json_wrong("a version is neither text nor an object",
+				 qualifier);
+	return err < 0 ? err
+		       : m->put(m->w, family, qualifier, timestamp, value);
+}
+
+static int set_column(struct mutation *m, struct bytes family,
+		      struct bytes qualifier, const struct json_node *n)
+{
+	int err = 0;
+
+	if (n->type == JSON_NULL)
+		return write_delete_column(m->w, family, qualifier);
+	if (n->type != JSON_ARRAY)
+		return set_version(m, family, qualifier, n);
+	n = json_first(m->json, n);
+	for (; !err && n; n = json_next(m->json, n))
+		err = set_version(m, family, qualifier, n);
+	return err;
+}
+
+/* {"qualifier": ..., "from": us, "to": us}; from and to may be absent,
+ * to is exclusive. */
+static int delete_range(struct mutation *m, struct bytes family,
+			const struct json_node *n)
+{
+	const struct json_node *child = json_first(m->json, n);
+	struct bytes qualifier = BYTES_NONE;
+	uint64_t from = 0, to = 0;
+	bool named = false;
+	int err = 0;
+
+	for (; !err && child; child = json_next(m->json, child)) {
+		if (bytes_equal(child->key, BYTES_LITERAL("qualifier"))) {
+			err = json_bytes(m, child, &m->key, &qualifier);
+			named = true;
+		} else if (bytes_equal(child->key, BYTES_LITERAL("from"))) {
+			err = timestamp_value(child, &from);
+		} else if (bytes_equal(child->key, BYTES_LITERAL("to"))) {
+			err = timestamp_value(child, &to);
+			if (!err && to == 0)
+				err = fail(ERR_bad_timestamp,
+					   "\"to\" must be more than 0");
+		} else {
+			err = json_wrong("unknown key in \"delete\"",
+					 child->key);
+		}
+	}
+	if (!err && !named)
+		err = fail(ERR_bad_line,
+			   "\"delete\" of versions needs a \"qualifier\"");
+	return err < 0 ? err
+		       : write_delete_cells(m->w, family, qualifier, from, to);
+}
+
+static int delete_column(struct mutation *m, struct bytes family,
+			 const struct json_node *n)
+{
+	struct bytes qualifier;
+	int err;
+
+	if (n->type == JSON_OBJECT && json_find(m->json, n, "qualifier"))
+		return delete_range(m, family, n);
+	err = json_bytes(m, n, &m->key, &qualifier);
+	return err < 0 ? err : write_delete_column(m->w, family, qualifier);
+}
+
+static int delete_family(struct mutation *m, const struct json_node *family)
+{
+	const struct json_node *n;
+	int err = 0;
+
+	if (family->type == JSON_TRUE)
+		return write_delete_family(m->w, family->key);
+	if (family->type == JSON_OBJECT)
+		return delete_range(m, family->key, family);
+	if (family->type != JSON_ARRAY)
+		return json_wrong("\"delete\" of a family must be true, a list "
+				  "of qualifiers or an object",
+				  family->key);
+	n = json_first(m->json, family);
+	for (; !err && n; n = json_next(m->json, n))
+		err = delete_column(m, family->key, n);
+	return err;
+}
+
+static int apply_delete(struct mutation *m, const struct json_node *n)
+{
+	int err = 0;
+
+	if (n->type == JSON_TRUE)
+		return write_delete_row(m->w);
+	if (n->type != JSON_OBJECT)
+		return fail(ERR_bad_line,
+			    "\"delete\" must be true or an object");
+	n = json_first(m->json, n);
+	for (; !err && n; n = json_next(m->json, n))
+		err = delete_family(m, n);
+	return err;
+}
+
+/* One number of add: by itself to the newest version, or {"value": number,
+ * "timestamp": ...}. */
+static int add_number(struct mutation *m, struct bytes family,
+		      struct bytes qualifier, const struct json_node *n)
+{
+	uint64_t timestamp = STORE_NOW;
+	struct bytes text = n->text;
+	int64_t number;
+	int err = 0;
+
+	if (n->type == JSON_OBJECT)
+		err = version_object(m, n, &timestamp, &text);
+	else if (n->type != JSON_NUMBER)
+		text = BYTES_NONE;
+	if (!err && !int_parse_go(text, &number))
+		err = json_wrong("what is added must be a 64-bit integer",
+				 text);
+	if (err < 0)
+		return err;
+	if (timestamp != STORE_NOW)
+		return write_add(m->w, family, qualifier, timestamp, number);
+	return write_add_newest(m->w, family, qualifier, number);
+}
+
+static int add_value(struct mutation *m, struct bytes family,
+		     struct bytes qualifier, const struct json_node *n)
+{
+	int err = 0;
+
+	if (n->type != JSON_ARRAY)
+		return add_number(m, family, qualifier, n);
+	n = json_first(m->json, n);
+	for (; !err && n; n = json_next(m->json, n))
+		err = add_number(m, family, qualifier, n);
+	return err;
+}
+
+/* One value of append: text or {"base64": ...}. */
+static int append_value(struct mutation *m, struct bytes family,
+			struct bytes qualifier, const struct json_node *n)
+{
+	struct bytes value = n->text;
+	int err = 0;
+
+	if (!json_is_text(n))
+		err = json_bytes(m, n, &m->value, &value);
+	return err < 0 ? err
+		       : write_append(m->w, family, qualifier, value, NULL);
+}
+
+static int increment_value(struct mutation *m, struct bytes family,
+			   struct bytes qualifier, const struct json_node *n)
+{
+	int64_t amount;
+
+	if (n->type != JSON_NUMBER || !int_parse_go(n->text, &amount))
+		return json_wrong("an increment must be a 64-bit integer",
+				  n->text);
+	return write_increment(m->w, family, qualifier, amount, NULL);
+}
+
+/* {family: {qualifier: value}}: does what for each value. */
+static int apply_columns(struct mutation *m, const struct json_node *families,
+			 int (*what)(struct mutation *m, struct bytes family,
+				     struct bytes qualifier,
+				     const struct json_node *n))
+{
+	const struct json_node *family, *column;
+	struct bytes qualifier;
+	int err = 0;
+
+	if (families->type != JSON_OBJECT)
+		return json_wrong("must be an object of families",
+				  families->key);
+	family = json_first(m->json, families);
+	for (; family; family = json_next(m->json, family)) {
+		if (family->type != JSON_OBJECT)
+			return json_wrong("must be an object of qualifiers",
+					  family->key);
+		column = json_first(m->json, family);
+		for (; !err && column; column = json_next(m->json, column)) {
+			err = qualifier_key(m, column->key, &qualifier);
+			if (!err)
+				err = what(m, family->key, qualifier, column);
+		}
+		if (err < 0)
+			return err;
+	}
+	return 0;
+}
+
+static int apply_set(struct mutation *m, const struct json_node *n)
+{
+	return apply_columns(m, n, set_column);
+}
+
+static int apply_merge(struct mutation *m, const struct json_node *n)
+{
+	int err;
+
+	m->put = write_merge;
+	err = apply_columns(m, n, set_column);
+	m->put = write_set;
+	return err;
+}
+
+static int apply_add(struct mutation *m, const struct json_node *n)
+{
+	return apply_columns(m, n, add_value);
+}
+
+static int apply_append(struct mutation *m, const struct json_node *n)
+{
+	return apply_columns(m, n, append_value);
+}
+
+static int apply_increment(struct mutation *m, const struct json_node *n)
+{
+	return apply_columns(m, n, increment_value);
+}
+
+/* What an object may ask for, in the order in which it is done. */
+static const struct kind {
+	const char *name;
+	int (*apply)(struct mutation *m, const struct json_node *n);
+	bool reads; /* what it does depends on what is there */
+} kinds[] = {
+	{ "delete", apply_delete, false },
+	{ "set", apply_set, false },
+	{ "merge", apply_merge, false },
+	{ "add", apply_add, true },
+	{ "append", apply_append, true },
+	{ "increment", apply_increment, true },
+};
+
+#define KIND_COUNT (sizeof(kinds) / sizeof(kinds[0]))
+
+static const struct kind *find_kind(struct bytes key)
+{
+	size_t i;
+
+	for (i = 0; i < KIND_COUNT; i++)
+		if (bytes_equal(key, bytes_string(kinds[i].name)))
+			return &kinds[i];
+	return NULL;
+}
+
+/* Does what an object asks for by the keys of kinds[]. */
+static int apply_kinds(struct mutation *m, const struct json_node *body)
+{
+	const struct json_node *n;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; !err && i < KIND_COUNT; i++) {
+		n = json_find(m->json, body, kinds[i].name);
+		if (n)
+			err = kinds[i].apply(m, n);
+	}
+	return err;
+}
+
+static int apply_list(struct mutation *m, const struct json_node *list)
+{
+	const struct json_node *n = json_first(m->json, list);
+	int err = 0;
+
+	if (list->type != JSON_ARRAY)
+		return fail(ERR_bad_line, "\"mutations\" must be a list");
+	for (; !err && n; n = json_next(m->json, n))
+		err = apply_kinds(m, n);
+	return err;
+}
+
+/* The body of a line, or of its "else". */
+static int apply(struct mutation *m, const struct json_node *body)
+{
+	const struct json_node *list = json_find(m->json, body, "mutations");
+
+	return list ? apply_list(m, list) : apply_kinds(m, body);
+}
+
+/* Whether all keys of one of "mutations" are known; and whether it reads. */
+static int check_item(const struct json *j, const struct json_node *item,
+		      bool *reads)
+{
+	const struct json_node *n = json_first(j, item);
+
+	if (item->type != JSON_OBJECT)
+		return fail(ERR_bad_line, "one of \"mutations\" is no object");
+	for (; n; n = json_next(j, n)) {
+		const struct kind *kind = find_kind(n->key);
+
+		if (!kind)
+			return json_wrong("unknown key", n->key);
+		*reads |= kind->reads;
+	}
+	return 0;
+}
+
+static int check_body(const struct json *j, const struct json_node *body,
+		      bool is_else, bool *reads)
+{
+	const struct json_node *n, *item, *list = NULL;
+	bool beside = false, has_if = false, has_else = false;
+	int err = 0;
+
+	if (body->type != JSON_OBJECT)
+		return fail(ERR_bad_line, "%s must be a JSON object",
+			    is_else ? "\"else\"" : "a mutation");
+	for (n = json_first(j, body); !err && n; n = json_next(j, n)) {
+		const struct kind *kind = find_kind(n->key);
+
+		if (kind) {
+			beside = true;
+			*reads |= kind->reads;
+		} else if (bytes_equal(n->key, BYTES_LITERAL("mutations"))) {
+			list = n;
+		} else if (is_else) {
+			err = json_wrong("unknown key", n->key);
+		} else if (bytes_equal(n->key, BYTES_LITERAL("if"))) {
+			has_if = *reads = true;
+		} else if (bytes_equal(n->key, BYTES_LITERAL("else"))) {
+			has_else = true;
+			err = check_body(j, n, true, reads);
+		} else if (!bytes_equal(n->key, BYTES_LITERAL("row"))) {
+			err = json_wrong("unknown key", n->key);
+		}
+	}
+	if (!err && has_else && !has_if)
+		err = fail(ERR_bad_line, "\"else\" without \"if\"");
+	if (!err && list && beside)
+		err = fail(ERR_bad_line,
+			   "\"mutations\" beside what belongs into it");
+	if (err || !list || list->type != JSON_ARRAY)
+		return err;
+	item = json_first(j, list);
+	for (; !err && item; item = json_next(j, item))
+		err = check_item(j, item, reads);
+	return err;
+}
+
+/* The row that the line is about; expected, unless empty, is the only one that
+ * it may name and what it means when it names none. */
+static int find_row(struct mutation *m, const struct json_node *body,
+		    struct bytes expected, struct bytes *row)
+{
+	const struct json_node *n = json_find(m->json, body, "row");
+	int err;
+
+	*row = expected;
+	if (!n)
+		return expected.size > 0
+			       ? 0
+			       : fail(ERR_bad_line, "no \"row\" is given");
+	err = json_bytes(m, n, &m->row, row);
+	if (!err && expected.size > 0 && !bytes_equal(*row, expected))
+		err = json_wrong("the line is about another row", *row);
+	return err;
+}
+
+int json_mutation_parse(struct json *j, struct bytes line,
+			const struct json_node **body, bool *reads)
+{
+	int err;
+
+	*reads = false;
+	*body = json_parse(j, line, &err);
+	return *body ? check_body(j, *body, false, reads) : err;
+}
+
+int json_mutation_add(const struct json_context *c,
+		      const struct json_node *body, struct write *w)
+{
+	struct mutation m = {
+		.json = c->json, .w = w, .now_us = c->now_us, .put = write_set
+	};
+	const struct json_node *condition = json_find(c->json, body, "if");
+	struct write_mark mark = write_mark(w);
+	struct bytes row;
+	int err, holds = 1;
+
+	err = find_row(&m, body, c->row, &row);
+	if (!err)
+		err = write_row(w, c->table, row);
+	if (!err && condition) {
+		holds = json_condition(c->store, &m, condition, c->table, row);
+		err = holds < 0 ? holds : 0;
+	}
+	if (!err && !holds) {
+		body = json_find(c->json, body, "else");
+		if (!body)
+			err = fail(ERR_condition_failed,
+				   "the condition does not hold");
+	}
+	if (!err)
+		err = apply(&m, body);
+	if (err < 0)
+		write_rewind(w, mark);
+	buf_release(&m.row);
+	buf_release(&m.key);
+	buf_release(&m.value);
+	return err;
+}
+
+struct line {
+	struct json_context context;
+	const struct json_node *body;
+	size_t count;
+};
+
+static int decide(void *context, struct write *w)
+{
+	struct line *line = context;
+	int err = json_mutation_add(&line->context, line->body, w);
+
+	line->count = write_count(w);
+	return err;
+}
+
+int json_mutation_update(const struct json_context *c,
+			 const struct json_node *body, bool sync, size_t *count)
+{
+	struct line line = { *c, body, 0 };
+	int err = store_update(c->store, decide, &line, sync);
+
+	if (count)
+		*count = line.count;
+	return err;
+}
+
+int mutation_run_json(struct store *s, struct bytes table, struct bytes row,
+		      struct bytes text, bool sync)
+{
+	struct json j = { 0 };
+	struct json_context c = { s, &j, table, row, STORE_NOW };
+	const struct json_node *body;
+	bool reads;
+	int err = json_mutation_parse(&j, text, &body, &reads);
+
+	if (!err)
+		err = json_mutation_update(&c, body, sync, NULL);
+	json_release(&j);
+	return err;
+}

@@ -1,0 +1,52 @@
+#include "store/text/json/json.h"
+#include "store/text/json/json_value.h"
+#include "store/text/value/base64.h"
+
+/* What mutations and conditions are made of. */
+
+static struct bytes shown(struct bytes s)
+{
+	return bytes_of(s.data, s.size < 100 ? s.size : 100);
+}
+
+/* Texts that may be long are cut where they are quoted. */
+int json_wrong(const char *what, struct bytes name)
+{
+	name = shown(name);
+	return fail(ERR_bad_line, "%s: \"%.*s\"", what, (int)name.size,
+		    name.data);
+}
+
+bool json_is_text(const struct json_node *n)
+{
+	return n->type == JSON_STRING || n->type == JSON_NUMBER ||
+	       n->type == JSON_TRUE || n->type == JSON_FALSE;
+}
+
+int json_base64(const struct json_node *n, struct buf *memory,
+		struct bytes *out)
+{
+	int err;
+
+	if (n->type != JSON_STRING)
+		return fail(ERR_bad_line, "\"base64\" must be a string");
+	buf_reset(memory);
+	err = base64_decode(n->text, memory);
+	*out = buf_bytes(memory);
+	return err;
+}
+
+int json_bytes(struct mutation *m, const struct json_node *n,
+	       struct buf *memory, struct bytes *out)
+{
+	*out = n->text;
+	if (n->type == JSON_STRING)
+		return 0;
+	if (n->type == JSON_OBJECT && n->count == 1) {
+		n = json_first(m->json, n);
+		if (bytes_equal(n->key, BYTES_LITERAL("base64")))
+			return json_base64(n, memory, out);
+	}
+	return fail(ERR_bad_line,
+		    "a key must be a string or {\"base64\": ...}");
+}

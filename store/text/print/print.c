@@ -1,0 +1,188 @@
+#include <stdlib.h>
+
+#include "store/text/print/print.h"
+#include "store/text/print/print_cbt.h"
+#include "store/text/print/print_json.h"
+#include "store/text/print/print_state.h"
+#include "store/text/value/number.h"
+
+int printer_new(enum text_format format, struct printer **out)
+{
+	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	(*out)->format = format;
+	(*out)->second = UINT64_MAX;
+	return 0;
+}
+
+void printer_free(struct printer *p)
+{
+	if (!p)
+		return;
+	buf_release(&p->row);
+	buf_release(&p->family);
+	buf_release(&p->qualifier);
+	buf_release(&p->version);
+	buf_release(&p->merges);
+	free(p);
+}
+
+/* As RFC 4180 quotes; a leading blank too, as Go's writer does. */
+static int csv_field(struct bytes s, struct buf *out)
+{
+	size_t i, from = 0;
+	int err;
+
+	if (s.size == 0)
+		return 0;
+	if (!memchr(s.data, ',', s.size) && !memchr(s.data, '"', s.size) &&
+	    !memchr(s.data, '\n', s.size) && !memchr(s.data, '\r', s.size) &&
+	    s.data[0] != ' ' && s.data[0] != '\t')
+		return buf_add_bytes(out, s);
+	err = buf_add_byte(out, '"');
+	for (i = 0; !err && i < s.size; i++) {
+		if (s.data[i] != '"')
+			continue;
+		/* Up to the quote, which then begins the next piece. */
+		err = buf_add(out, s.data + from, i + 1 - from);
+		from = i;
+	}
+	if (!err)
+		err = buf_add(out, s.data + from, s.size - from);
+	return err < 0 ? err : buf_add_byte(out, '"');
+}
+
+static int tsv_field(struct bytes s, struct buf *out)
+{
+	static const char special[] = "\t\n\r\\";
+	static const char letters[] = "tnr\\";
+	size_t i, from = 0;
+	int err = 0;
+
+	for (i = 0; !err && i < s.size; i++) {
+		const char *found = memchr(special, s.data[i], 4);
+
+		if (!found)
+			continue;
+		err = buf_add(out, s.data + from, i - from);
+		if (!err)
+			err = buf_add_byte(out, '\\');
+		if (!err)
+			err = buf_add_byte(out,
+					   (uint8_t)letters[found - special]);
+		from = i + 1;
+	}
+	return err < 0 ? err : buf_add(out, s.data + from, s.size - from);
+}
+
+/* A cell a line: a layout with a column for each qualifier would have to know
+ * them all before the first row. */
+static int delimited_cell(struct printer *p, const struct cell *c,
+			  struct buf *out)
+{
+	int (*field)(struct bytes, struct buf *) =
+		p->format == TEXT_CSV ? csv_field : tsv_field;
+	uint8_t comma = p->format == TEXT_CSV ? ',' : '\t';
+	int err = field(c->row, out);
+
+	if (!err)
+		err = buf_add_byte(out, comma);
+	if (!err)
+		err = field(c->family, out);
+	if (!err)
+		err = buf_add_byte(out, comma);
+	if (!err)
+		err = field(c->qualifier, out);
+	if (!err)
+		err = buf_add_byte(out, comma);
+	if (!err)
+		err = print_u64(c->timestamp_us, 1, out);
+	if (!err)
+		err = buf_add_byte(out, comma);
+	if (!err)
+		err = field(c->value, out);
+	return err < 0 ? err : buf_add_byte(out, '\n');
+}
+
+static int delimited_header(struct printer *p, struct buf *out)
+{
+	return buf_add_string(out,
+			      p->format == TEXT_CSV
+				      ? "row,family,qualifier,timestamp,value\n"
+				      : "row\tfamily\tqualifier\ttimestamp"
+					"\tvalue\n");
+}
+
+static enum print_same compare(const struct printer *p, const struct cell *c)
+{
+	if (!p->started || !bytes_equal(buf_bytes(&p->row), c->row))
+		return SAME_NOTHING;
+	if (!bytes_equal(buf_bytes(&p->family), c->family))
+		return SAME_ROW;
+	if (!bytes_equal(buf_bytes(&p->qualifier), c->qualifier))
+		return SAME_FAMILY;
+	return SAME_COLUMN;
+}
+
+static int remember(struct printer *p, const struct cell *c,
+		    enum print_same same)
+{
+	int err = 0;
+
+	p->started = true;
+	if (same < SAME_ROW)
+		err = buf_set(&p->row, c->row);
+	if (!err && same < SAME_FAMILY)
+		err = buf_set(&p->family, c->family);
+	if (!err && same < SAME_COLUMN)
+		err = buf_set(&p->qualifier, c->qualifier);
+	return err;
+}
+
+void printer_label(struct printer *p, struct bytes label)
+{
+	p->label = label;
+}
+
+int printer_cell(struct printer *p, const struct cell *cell, struct buf *out)
+{
+	enum print_same same = compare(p, cell);
+	int err = 0;
+
+	switch (p->format) {
+	case TEXT_CSV:
+	case TEXT_TSV:
+		if (!p->started)
+			err = delimited_header(p, out);
+		if (!err)
+			err = delimited_cell(p, cell, out);
+		p->started = true;
+		return err;
+	case TEXT_JSONL:
+		err = print_json_cell(p, cell, same, out);
+		break;
+	case TEXT_CBT:
+		err = print_cbt_cell(p, cell, same, out);
+		break;
+	}
+	p->label = BYTES_NONE;
+	return err < 0 ? err : remember(p, cell, same);
+}
+
+int printer_finish(struct printer *p, struct buf *out)
+{
+	bool started = p->started;
+
+	p->started = false;
+	switch (p->format) {
+	case TEXT_CSV:
+	case TEXT_TSV:
+		return started ? 0 : delimited_header(p, out);
+	case TEXT_JSONL:
+		return started ? print_json_finish(p, out) : 0;
+	case TEXT_CBT:
+		break;
+	}
+	return started ? buf_add_byte(out, '\n') : 0;
+}

@@ -1,0 +1,9 @@
+#ifndef STORE_TEXT_PRINT_PRINT_CBT_H
+#define STORE_TEXT_PRINT_PRINT_CBT_H
+
+#include "store/text/print/print_state.h"
+
+int print_cbt_cell(struct printer *p, const struct cell *cell,
+		   enum print_same same, struct buf *out);
+
+#endif

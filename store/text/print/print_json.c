@@ -1,0 +1,203 @@
+#include "store/text/print/print_json.h"
+#include "store/text/print/print_state.h"
+#include "store/text/value/base64.h"
+#include "store/text/value/number.h"
+#include "store/text/value/utf8.h"
+
+/* A JSON string of valid UTF-8. */
+static int print_string(struct bytes s, struct buf *out)
+{
+	int err = buf_add_byte(out, '"');
+
+	while (!err && s.size > 0) {
+		static const char special[] = "\b\f\n\r\t\"\\";
+		static const char letters[] = "bfnrt\"\\";
+		const char *found;
+		size_t n = 0;
+
+		while (n < s.size && s.data[n] >= 0x20 && s.data[n] != '"' &&
+		       s.data[n] != '\\')
+			n++;
+		err = buf_add(out, s.data, n);
+		s = bytes_after(s, n);
+		if (err < 0 || s.size == 0)
+			break;
+		found = memchr(special, s.data[0], sizeof(special) - 1);
+		err = found ? buf_printf(out, "\\%c", letters[found - special])
+			    : buf_printf(out, "\\u%04x", s.data[0]);
+		s = bytes_after(s, 1);
+	}
+	return err < 0 ? err : buf_add_byte(out, '"');
+}
+
+static int print_base64(struct bytes s, struct buf *out)
+{
+	int err = buf_add_string(out, "\"base64\": \"");
+
+	if (!err)
+		err = base64_encode(s, out);
+	return err < 0 ? err : buf_add_byte(out, '"');
+}
+
+static int print_row_key(struct bytes row, struct buf *out)
+{
+	int err;
+
+	if (utf8_valid(row))
+		return print_string(row, out);
+	err = buf_add_byte(out, '{');
+	if (!err)
+		err = print_base64(row, out);
+	return err < 0 ? err : buf_add_byte(out, '}');
+}
+
+/* A qualifier as an object's key. What is not UTF-8, and what would read as
+ * such an escape, goes in base64. */
+static int print_qualifier(struct bytes q, struct buf *out)
+{
+	int err;
+
+	if (utf8_valid(q) && !bytes_starts_with(q, BYTES_LITERAL("base64:")))
+		return print_string(q, out);
+	err = buf_add_string(out, "\"base64:");
+	if (!err)
+		err = base64_encode(q, out);
+	return err < 0 ? err : buf_add_byte(out, '"');
+}
+
+static int print_version(const struct printer *p, const struct cell *c,
+			 struct buf *out)
+{
+	int err = buf_add_byte(out, '{');
+
+	if (!err && utf8_valid(c->value)) {
+		err = buf_add_string(out, "\"value\": ");
+		if (!err)
+			err = print_string(c->value, out);
+	} else if (!err) {
+		err = print_base64(c->value, out);
+	}
+	if (!err)
+		err = buf_add_string(out, ", \"timestamp\": ");
+	if (!err)
+		err = print_u64(c->timestamp_us, 1, out);
+	if (!err && p->label.size > 0) {
+		err = buf_add_string(out, ", \"label\": ");
+		if (!err)
+			err = print_string(p->label, out);
+	}
+	return err < 0 ? err : buf_add_byte(out, '}');
+}
+
+/* What ends the column before. */
+static int close_column(struct printer *p, struct buf *out)
+{
+	int err = p->listed ? buf_add_byte(out, ']')
+			    : buf_add_bytes(out, buf_bytes(&p->version));
+
+	p->listed = false;
+	buf_reset(&p->version);
+	return err;
+}
+
+static int open_row(struct printer *p, const struct cell *c, struct buf *out)
+{
+	int err = buf_add_string(out, "{\"row\": ");
+
+	p->set_open = false;
+	buf_reset(&p->merges);
+	return err < 0 ? err : print_row_key(c->row, out);
+}
+
+/* Ends the row, whose last family has ended. */
+static int close_row(struct printer *p, struct buf *out)
+{
+	int err = p->set_open ? buf_add_byte(out, '}') : 0;
+
+	if (!err && p->merges.size > 0) {
+		err = buf_add_string(out, ", \"merge\": {");
+		if (!err)
+			err = buf_add_bytes(out, buf_bytes(&p->merges));
+		if (!err)
+			err = buf_add_byte(out, '}');
+	}
+	return err < 0 ? err : buf_add_string(out, "}\n");
+}
+
+/* Begins a family: those of aggregates wait for the end of the row. */
+static int open_family(struct printer *p, const struct cell *c, struct buf *out)
+{
+	int err;
+
+	p->aggregate = c->aggregate != AGGREGATE_NONE;
+	if (p->aggregate)
+		out = &p->merges;
+	if (p->aggregate ? out->size > 0 : p->set_open)
+		err = buf_add_string(out, ", ");
+	else
+		err = p->aggregate ? 0 : buf_add_string(out, ", \"set\": {");
+	if (!p->aggregate)
+		p->set_open = true;
+	if (!err)
+		err = print_string(c->family, out);
+	return err < 0 ? err : buf_add_string(out, ": {");
+}
+
+static int another_version(struct printer *p, const struct cell *cell,
+			   struct buf *out)
+{
+	int err = 0;
+
+	if (!p->listed) {
+		err = buf_add_byte(out, '[');
+		if (!err)
+			err = buf_add_bytes(out, buf_bytes(&p->version));
+		p->listed = true;
+	}
+	if (!err)
+		err = buf_add_string(out, ", ");
+	return err < 0 ? err : print_version(p, cell, out);
+}
+
+static struct buf *place(struct printer *p, struct buf *out)
+{
+	return p->aggregate ? &p->merges : out;
+}
+
+/* Ends the column, and what else differs. */
+static int leave(struct printer *p, enum print_same same, struct buf *out)
+{
+	int err = close_column(p, place(p, out));
+
+	if (!err)
+		err = buf_add_string(place(p, out),
+				     same == SAME_FAMILY ? ", " : "}");
+	if (!err && same == SAME_NOTHING)
+		err = close_row(p, out);
+	return err;
+}
+
+int print_json_cell(struct printer *p, const struct cell *cell,
+		    enum print_same same, struct buf *out)
+{
+	int err = 0;
+
+	if (same == SAME_COLUMN)
+		return another_version(p, cell, place(p, out));
+	if (p->started)
+		err = leave(p, same, out);
+	if (!err && same == SAME_NOTHING)
+		err = open_row(p, cell, out);
+	if (!err && same != SAME_FAMILY)
+		err = open_family(p, cell, out);
+	if (!err)
+		err = print_qualifier(cell->qualifier, place(p, out));
+	if (!err)
+		err = buf_add_string(place(p, out), ": ");
+	return err < 0 ? err : print_version(p, cell, &p->version);
+}
+
+int print_json_finish(struct printer *p, struct buf *out)
+{
+	return leave(p, SAME_NOTHING, out);
+}

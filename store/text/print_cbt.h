@@ -1,9 +1,0 @@
-#ifndef STORE_TEXT_PRINT_CBT_H
-#define STORE_TEXT_PRINT_CBT_H
-
-#include "store/text/print_state.h"
-
-int print_cbt_cell(struct printer *p, const struct cell *cell,
-		   enum print_same same, struct buf *out);
-
-#endif

@@ -1,0 +1,84 @@
+#include "store/base/err.h"
+#include "store/text/value/base64.h"
+
+static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+			       "abcdefghijklmnopqrstuvwxyz0123456789+/";
+
+int base64_encode(struct bytes in, struct buf *out)
+{
+	uint8_t *p;
+	size_t i;
+	int err = buf_reserve(out, in.size / 3 * 4 + 4);
+
+	if (err < 0)
+		return err;
+	p = out->data + out->size;
+	for (i = 0; i < in.size; i += 3) {
+		size_t left = in.size - i;
+		uint32_t v = (uint32_t)in.data[i] << 16;
+
+		if (left > 1)
+			v |= (uint32_t)in.data[i + 1] << 8;
+		if (left > 2)
+			v |= in.data[i + 2];
+		*p++ = (uint8_t)alphabet[v >> 18];
+		*p++ = (uint8_t)alphabet[v >> 12 & 63];
+		*p++ = left > 1 ? (uint8_t)alphabet[v >> 6 & 63] : '=';
+		*p++ = left > 2 ? (uint8_t)alphabet[v & 63] : '=';
+	}
+	out->size = (size_t)(p - out->data);
+	return 0;
+}
+
+/* 0 to 63; 64 for what is not of the alphabet. */
+static uint32_t sextet(uint8_t c)
+{
+	if (c >= 'A' && c <= 'Z')
+		return (uint32_t)(c - 'A');
+	if (c >= 'a' && c <= 'z')
+		return (uint32_t)(c - 'a') + 26;
+	if (c >= '0' && c <= '9')
+		return (uint32_t)(c - '0') + 52;
+	return c == '+' ? 62 : c == '/' ? 63 : 64;
+}
+
+int base64_decode(struct bytes in, struct buf *out)
+{
+	size_t padding = 0, i;
+	int err;
+
+	if (in.size % 4)
+		return fail(ERR_bad_line,
+			    "base64 text has %zu characters, not a multiple "
+			    "of 4",
+			    in.size);
+	while (padding < 2 && padding < in.size &&
+	       in.data[in.size - 1 - padding] == '=')
+		padding++;
+	err = buf_reserve(out, in.size / 4 * 3);
+	if (err < 0)
+		return err;
+	for (i = 0; i < in.size; i += 4) {
+		size_t count = i + 4 == in.size ? 4 - padding : 4, j;
+		uint32_t v = 0;
+
+		for (j = 0; j < 4; j++) {
+			uint32_t s = j < count ? sextet(in.data[i + j]) : 0;
+
+			if (s > 63)
+				return fail(ERR_bad_line,
+					    "bad base64 at character %zu",
+					    i + j + 1);
+			v = v << 6 | s;
+		}
+		if ((count == 2 && v & 0xffff) || (count == 3 && v & 0xff))
+			return fail(ERR_bad_line,
+				    "base64 text has stray bits at its end");
+		out->data[out->size++] = (uint8_t)(v >> 16);
+		if (count > 2)
+			out->data[out->size++] = (uint8_t)(v >> 8);
+		if (count > 3)
+			out->data[out->size++] = (uint8_t)v;
+	}
+	return 0;
+}

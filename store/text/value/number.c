@@ -1,0 +1,96 @@
+#include "store/text/value/number.h"
+
+/* 0 to 15, or 16 for what is no digit in any base. */
+static unsigned int digit_value(uint8_t c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10u;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10u;
+	return 16;
+}
+
+/* Takes 0x, 0o, 0b or a leading 0 from the front. The 0 of octal stays, for it
+ * is a digit; the letter forms allow an underscore to follow. */
+static unsigned int take_base(struct bytes *text, bool *prefixed)
+{
+	unsigned int base;
+
+	*prefixed = false;
+	if (text->size < 2 || text->data[0] != '0')
+		return 10;
+	switch (text->data[1] | 0x20) {
+	case 'x':
+		base = 16;
+		break;
+	case 'o':
+		base = 8;
+		break;
+	case 'b':
+		base = 2;
+		break;
+	default:
+		return 8;
+	}
+	*text = bytes_after(*text, 2);
+	*prefixed = true;
+	return base;
+}
+
+bool int_parse_go(struct bytes text, int64_t *out)
+{
+	uint64_t value = 0, limit = INT64_MAX;
+	bool negative = false, digit_before;
+	unsigned int base;
+	size_t i;
+
+	if (text.size > 0 && (text.data[0] == '-' || text.data[0] == '+')) {
+		negative = text.data[0] == '-';
+		limit += negative;
+		text = bytes_after(text, 1);
+	}
+	base = take_base(&text, &digit_before);
+	if (text.size == 0)
+		return false;
+	for (i = 0; i < text.size; i++) {
+		unsigned int digit = digit_value(text.data[i]);
+
+		if (text.data[i] == '_') {
+			if (!digit_before)
+				return false;
+			digit_before = false;
+			continue;
+		}
+		if (digit >= base || value > (limit - digit) / base)
+			return false;
+		value = value * base + digit;
+		digit_before = true;
+	}
+	if (!digit_before)
+		return false;
+	*out = negative ? (int64_t)(0 - value) : (int64_t)value;
+	return true;
+}
+
+int aggregate_print(const struct cell *cell, struct buf *out)
+{
+	int64_t number = aggregate_number(cell->aggregate, cell->value);
+
+	return buf_printf(out, "%lld", (long long)number);
+}
+
+int print_u64(uint64_t v, unsigned int digits, struct buf *out)
+{
+	char text[20];
+	unsigned int at = sizeof(text);
+
+	do {
+		text[--at] = (char)('0' + v % 10);
+		v /= 10;
+	} while (v > 0);
+	while (at > 0 && sizeof(text) - at < digits)
+		text[--at] = '0';
+	return buf_add(out, text + at, sizeof(text) - at);
+}

@@ -1,0 +1,113 @@
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+#include <pthread.h>
+
+#include "store/text/value/quote.h"
+#include "store/text/value/utf8.h"
+
+/*
+ * Go's idea of a printable code point: letters, marks, numbers, punctuation,
+ * symbols and the ASCII space. PCRE2 knows the Unicode tables. Compiled once,
+ * then only read.
+ */
+static pcre2_code *printable;
+
+static void printable_init(void)
+{
+	static const char pattern[] = "[\\p{L}\\p{M}\\p{N}\\p{P}\\p{S}]+";
+	PCRE2_SIZE offset;
+	int err;
+
+	printable =
+		pcre2_compile((PCRE2_SPTR)pattern, sizeof(pattern) - 1,
+			      PCRE2_UTF | PCRE2_NO_UTF_CHECK | PCRE2_ANCHORED,
+			      &err, &offset, NULL);
+}
+
+/* How many leading bytes of s, which begins with a valid sequence of size
+ * bytes, are printable: 0 or size; negative when there is no memory. */
+static int printable_size(struct bytes s, size_t size)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pcre2_match_data *match;
+	int found;
+
+	pthread_once(&once, printable_init);
+	if (!printable)
+		return -ENOMEM;
+	match = pcre2_match_data_create(1, NULL);
+	if (!match)
+		return -ENOMEM;
+	found = pcre2_match(printable, s.data, size, 0, PCRE2_NO_UTF_CHECK,
+			    match, NULL);
+	pcre2_match_data_free(match);
+	if (found == PCRE2_ERROR_NOMATCH)
+		return 0;
+	return found > 0 ? (int)size : -ENOMEM;
+}
+
+static int escape_ascii(uint8_t c, struct buf *out)
+{
+	static const char names[] = "\a\b\f\n\r\t\v\"\\";
+	static const char letters[] = "abfnrtv\"\\";
+	const char *found = c ? strchr(names, c) : NULL;
+
+	if (found)
+		return buf_printf(out, "\\%c", letters[found - names]);
+	return buf_printf(out, "\\x%02x", c);
+}
+
+/* One code point above ASCII, or one stray byte, at the front of s; returns
+ * how many bytes it took or a negative error. */
+static int quote_rune(struct bytes s, struct buf *out)
+{
+	uint32_t rune;
+	size_t size = utf8_decode(s, &rune);
+	int shown, err;
+
+	if (size == 0) {
+		err = buf_printf(out, "\\x%02x", s.data[0]);
+		return err < 0 ? err : 1;
+	}
+	shown = printable_size(s, size);
+	if (shown < 0)
+		return shown;
+	if (shown > 0)
+		err = buf_add(out, s.data, size);
+	else
+		err = buf_printf(out, rune < 0x10000 ? "\\u%04x" : "\\U%08x",
+				 rune);
+	return err < 0 ? err : (int)size;
+}
+
+static bool plain(uint8_t c)
+{
+	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+int quote_go(struct bytes value, struct buf *out)
+{
+	int err = buf_add_byte(out, '"');
+
+	while (!err && value.size > 0) {
+		size_t n = 0;
+
+		while (n < value.size && plain(value.data[n]))
+			n++;
+		err = buf_add(out, value.data, n);
+		value = bytes_after(value, n);
+		if (err < 0 || value.size == 0)
+			break;
+		if (value.data[0] < 0x80) {
+			err = escape_ascii(value.data[0], out);
+			value = bytes_after(value, 1);
+			continue;
+		}
+		err = quote_rune(value, out);
+		if (err < 0)
+			break;
+		value = bytes_after(value, (size_t)err);
+		err = 0;
+	}
+	return err < 0 ? err : buf_add_byte(out, '"');
+}

@@ -1,0 +1,138 @@
+#include <stdlib.h>
+
+#include "tools/admin/maintain.h"
+#include "tools/verb/verb.h"
+
+static void report(void *context, const char *problem)
+{
+	struct verb_call *c = context;
+
+	fprintf(c->out, "%s\n", problem);
+}
+
+int verb_check(struct verb_call *c)
+{
+	int err;
+
+	if (c->argc != 1)
+		return verb_usage(c);
+	err = store_check(c->store, report, c);
+	if (err < 0)
+		return verb_failed(c, "Checking", err);
+	fputs("no problem found\n", c->out);
+	return 0;
+}
+
+int verb_compact(struct verb_call *c)
+{
+	int err;
+
+	if (c->argc > 2)
+		return verb_usage(c);
+	err = store_compact(c->store,
+			    bytes_string(c->argc > 1 ? c->argv[1] : ""));
+	return err < 0 ? verb_failed(c, "Compacting", err) : 0;
+}
+
+int verb_sync(struct verb_call *c)
+{
+	int err;
+
+	if (c->argc != 1)
+		return verb_usage(c);
+	err = store_sync(c->store);
+	return err < 0 ? verb_failed(c, "Syncing", err) : 0;
+}
+
+int verb_backup(struct verb_call *c)
+{
+	struct backup_result r = { 0 };
+	int err;
+
+	if (c->argc != 2)
+		return verb_usage(c);
+	err = store_backup(c->store, c->argv[1], &r);
+	if (err < 0)
+		return verb_failed(c, "Backing up", err);
+	fprintf(c->out, "%llu files linked, %llu copied, %llu bytes\n",
+		(unsigned long long)r.linked_count,
+		(unsigned long long)r.copied_count, (unsigned long long)r.size);
+	return 0;
+}
+
+static void tell(void *context, const char *text)
+{
+	struct verb_call *c = context;
+
+	fprintf(c->out, "%s\n", text);
+}
+
+int verb_repair(struct verb_call *c)
+{
+	const char *directory = getenv("TABLETFS_STORE");
+	struct repair_result r = { 0 };
+	int err;
+
+	if (c->argc != 2)
+		return verb_usage(c);
+	if (!directory)
+		return verb_wrong(c, "which store? Say tabletfs -store DIR "
+				     "repair <dir>");
+	err = store_repair(directory, c->argv[1], tell, c, &r);
+	if (err < 0)
+		return verb_failed(c, "Repairing", err);
+	fprintf(c->out,
+		"%llu files linked, %llu copied, %llu written anew, %llu left "
+		"out, %llu losses\n",
+		(unsigned long long)r.linked_count,
+		(unsigned long long)r.copied_count,
+		(unsigned long long)r.rewritten_count,
+		(unsigned long long)r.left_count,
+		(unsigned long long)r.lost_count);
+	return 0;
+}
+
+int verb_stats(struct verb_call *c)
+{
+	struct store_stats s;
+	struct schema *schema;
+	size_t i;
+	int err;
+
+	if (c->argc != 1)
+		return verb_usage(c);
+	store_stats(c->store, &s);
+	schema = store_schema(c->store);
+	fprintf(c->out, "tables %zu\n", schema->table_count);
+	schema_put(schema);
+	for (i = 0; i < sizeof(s.sst_count) / sizeof(s.sst_count[0]); i++)
+		fprintf(c->out,
+			"level%zu_files %llu\n"
+			"level%zu_bytes %llu\n",
+			i, (unsigned long long)s.sst_count[i], i,
+			(unsigned long long)s.sst_size[i]);
+#define PUT(name, value) \
+	fprintf(c->out, name " %llu\n", (unsigned long long)(value))
+	PUT("blob_files", s.blob_count);
+	PUT("blob_bytes", s.blob_size);
+	PUT("blob_garbage_bytes", s.blob_garbage);
+	PUT("memtables", s.memtable_count);
+	PUT("memtable_bytes", s.memtable_used);
+	PUT("log_bytes", s.log_size);
+	PUT("cache_bytes", s.cache_used);
+	PUT("cache_hits", s.cache_hits);
+	PUT("cache_misses", s.cache_misses);
+	PUT("flushes", s.flush_count);
+	PUT("compactions", s.compaction_count);
+	PUT("compacted_bytes", s.compacted_size);
+	PUT("written_bytes", s.written_size);
+	PUT("writes", s.write_count);
+	PUT("syncs", s.sync_count);
+	PUT("sequence", s.visible_seq);
+#undef PUT
+	err = store_health(c->store);
+	if (err < 0)
+		fprintf(c->out, "trouble %s: %s\n", err_detail(),
+			err_text(err));
+	return 0;
+}

@@ -1,0 +1,279 @@
+#include <stdlib.h>
+
+#include "store/text/value/family.h"
+#include "store/text/value/gcpolicy.h"
+#include "tools/admin/schema.h"
+#include "tools/verb/verb.h"
+
+/* Tables and families: what cbt's admin commands do. */
+
+static void spec_free(struct family_spec *specs, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		gc_policy_free((struct gc_policy *)(uintptr_t)specs[i].gc);
+		free((void *)(uintptr_t)specs[i].name.data);
+	}
+	free(specs);
+}
+
+/* Adds one family to the list, or replaces the one of that name. Takes spec's
+ * policy in every case. */
+static int spec_add(struct family_spec **specs, size_t *count,
+		    struct family_spec spec)
+{
+	struct family_spec *grown;
+	uint8_t *name = malloc(spec.name.size + 1);
+	size_t i = 0;
+
+	while (i < *count && !bytes_equal((*specs)[i].name, spec.name))
+		i++;
+	grown = name ? realloc(*specs, (*count + 1) * sizeof(*grown)) : NULL;
+	if (!grown) {
+		free(name);
+		gc_policy_free((struct gc_policy *)(uintptr_t)spec.gc);
+		return -ENOMEM;
+	}
+	*specs = grown;
+	if (i < *count) {
+		gc_policy_free((struct gc_policy *)(uintptr_t)grown[i].gc);
+		free((void *)(uintptr_t)grown[i].name.data);
+	} else {
+		++*count;
+	}
+	if (spec.name.size > 0)
+		memcpy(name, spec.name.data, spec.name.size);
+	spec.name.data = name;
+	grown[i] = spec;
+	return 0;
+}
+
+/* families=F:GC:TYPE,...; 0, or 1 after it said what is wrong. */
+static int parse_families(struct verb_call *c, const char *text,
+			  struct family_spec **specs, size_t *count)
+{
+	struct buf memory = BUF_INIT;
+	struct family_spec spec;
+	struct bytes element;
+	int err;
+
+	if (!text[0])
+		return verb_wrong(c, "Invalid families arg format: EOF");
+	while ((err = list_next(&text, &memory, &element)) > 0) {
+		err = family_spec_parse(element, &spec);
+		if (err < 0) {
+			verb_wrong(c, "%s", verb_error_text(err));
+			break;
+		}
+		err = spec_add(specs, count, spec);
+		if (err < 0)
+			break;
+	}
+	if (err == -ENOMEM || err == -ERR_bad_argument)
+		verb_failed(c, "Invalid families arg format", err);
+	buf_release(&memory);
+	return err < 0;
+}
+
+int verb_createtable(struct verb_call *c)
+{
+	enum { FAMILIES, SPLITS, GRANULARITY };
+	static const char *const keys[] = { "families", "splits", "granularity",
+					    NULL };
+	const char *values[3] = { NULL, NULL, NULL };
+	struct family_spec *specs = NULL;
+	size_t count = 0;
+	bool millis = false;
+	int err = 0;
+
+	if (c->argc < 2)
+		return verb_usage(c);
+	if (!c->argv[1][0])
+		return verb_wrong(c, "Creating table: TableID is required");
+	if (verb_arguments(c, 2, keys, values))
+		return 1;
+	if (values[GRANULARITY]) {
+		millis = !strcmp(values[GRANULARITY], "millis");
+		if (!millis && strcmp(values[GRANULARITY], "micros"))
+			return verb_wrong(c,
+					  "granularity must be micros or "
+					  "millis, not \"%s\"",
+					  values[GRANULARITY]);
+	}
+	if (values[FAMILIES] &&
+	    parse_families(c, values[FAMILIES], &specs, &count)) {
+		spec_free(specs, count);
+		return 1;
+	}
+	err = store_create_table(c->store, bytes_string(c->argv[1]), millis,
+				 specs, count);
+	spec_free(specs, count);
+	return err < 0 ? verb_failed(c, "Creating table", err) : 0;
+}
+
+int verb_deletetable(struct verb_call *c)
+{
+	int err;
+
+	if (c->argc != 2)
+		return verb_usage(c);
+	err = store_drop_table(c->store, bytes_string(c->argv[1]), false);
+	return err < 0 ? verb_failed(c, "Deleting table", err) : 0;
+}
+
+int verb_createfamily(struct verb_call *c)
+{
+	struct family_spec spec;
+	int err;
+
+	if (c->argc != 3)
+		return verb_usage(c);
+	err = family_spec_parse(bytes_string(c->argv[2]), &spec);
+	if (err < 0)
+		return verb_wrong(c, "%s", verb_error_text(err));
+	err = store_create_family(c->store, bytes_string(c->argv[1]), &spec);
+	gc_policy_free((struct gc_policy *)(uintptr_t)spec.gc);
+	return err < 0 ? verb_failed(c, "Creating column family", err) : 0;
+}
+
+int verb_deletefamily(struct verb_call *c)
+{
+	int err;
+
+	if (c->argc != 3)
+		return verb_usage(c);
+	err = store_drop_family(c->store, bytes_string(c->argv[1]),
+				bytes_string(c->argv[2]));
+	return err < 0 ? verb_failed(c, "Deleting column family", err) : 0;
+}
+
+int verb_setgcpolicy(struct verb_call *c)
+{
+	struct buf words = BUF_INIT;
+	struct gc_policy *gc = NULL;
+	int i, err = 0, first = 3, last = c->argc - 1;
+
+	if (c->argc < 4)
+		return verb_usage(c);
+	if (!strcmp(c->argv[first], "force"))
+		first++;
+	else if (!strcmp(c->argv[last], "force"))
+		last--;
+	for (i = first; !err && i <= last; i++) {
+		err = buf_add_string(&words, c->argv[i]);
+		if (!err)
+			err = buf_add_byte(&words, ' ');
+	}
+	if (!err)
+		err = gc_policy_parse(buf_bytes(&words), &gc);
+	buf_release(&words);
+	if (err < 0)
+		return verb_wrong(c, "%s", verb_error_text(err));
+	err = store_set_gc(c->store, bytes_string(c->argv[1]),
+			   bytes_string(c->argv[2]), gc);
+	gc_policy_free(gc);
+	return err < 0 ? verb_failed(c, "Setting GC policy", err) : 0;
+}
+
+int verb_setvaluetype(struct verb_call *c)
+{
+	enum family_type type;
+	int err;
+
+	if (c->argc != 4)
+		return verb_usage(c);
+	err = family_type_parse(bytes_string(c->argv[3]), &type);
+	if (err < 0)
+		return verb_failed(c, "Failed to update family value type",
+				   err);
+	err = store_set_type(c->store, bytes_string(c->argv[1]),
+			     bytes_string(c->argv[2]), type);
+	return err < 0 ? verb_failed(c, "Set value type", err) : 0;
+}
+
+#define TAB 8
+#define PADDING 4
+
+/* A cell of a table aligned by tabs, in a column whose widest text has the
+ * width given. */
+static void put_aligned(FILE *out, const char *text, size_t widest)
+{
+	size_t end = (widest + PADDING + TAB - 1) / TAB * TAB;
+	size_t at = strlen(text);
+
+	fputs(text, out);
+	for (; at < end; at = at / TAB * TAB + TAB)
+		fputc('\t', out);
+}
+
+static int list_families(struct verb_call *c, const struct table *t)
+{
+	static const char *const heads[] = { "Family Name", "GC Policy",
+					     "Value Type" };
+	size_t names = strlen(heads[0]), policies = strlen(heads[1]), i;
+	struct buf text = BUF_INIT, name = BUF_INIT;
+	int err = 0;
+
+	for (i = 0; !err && i < t->family_count; i++) {
+		buf_reset(&text);
+		err = gc_policy_print(family_gc(&t->families[i]), &text);
+		if (text.size > policies)
+			policies = text.size;
+		if (t->families[i].name.size > names)
+			names = t->families[i].name.size;
+	}
+	put_aligned(c->out, heads[0], names);
+	put_aligned(c->out, heads[1], policies);
+	fprintf(c->out, "%s\n", heads[2]);
+	put_aligned(c->out, "-----------", names);
+	put_aligned(c->out, "---------", policies);
+	fputs("----------\n", c->out);
+	for (i = 0; !err && i < t->family_count; i++) {
+		const struct family *f = &t->families[i];
+
+		buf_reset(&text);
+		err = gc_policy_print(family_gc(f), &text);
+		if (!err)
+			err = buf_terminate(&text);
+		if (!err)
+			err = buf_set(&name, f->name);
+		if (!err)
+			err = buf_terminate(&name);
+		if (err < 0)
+			break;
+		put_aligned(c->out, (char *)name.data, names);
+		put_aligned(c->out, (char *)text.data, policies);
+		fprintf(c->out, "%s\n", family_type_json(f->type));
+	}
+	buf_release(&text);
+	buf_release(&name);
+	return err;
+}
+
+int verb_ls(struct verb_call *c)
+{
+	struct schema *schema;
+	const struct table *t;
+	int err = 0;
+	size_t i;
+
+	if (c->argc > 2)
+		return verb_usage(c);
+	schema = store_schema(c->store);
+	if (c->argc == 1) {
+		for (i = 0; i < schema->table_count; i++)
+			fprintf(c->out, "%.*s\n",
+				(int)schema->tables[i].name.size,
+				schema->tables[i].name.data);
+		schema_put(schema);
+		return 0;
+	}
+	t = schema_table(schema, bytes_string(c->argv[1]));
+	if (t)
+		err = list_families(c, t);
+	else
+		err = fail(ERR_no_table, "table \"%s\" not found", c->argv[1]);
+	schema_put(schema);
+	return err < 0 ? verb_failed(c, "Getting table info", err) : 0;
+}

@@ -1,0 +1,147 @@
+#include "tools/data/read.h"
+#include "tools/data/select.h"
+#include "tools/data/select_print.h"
+
+static void print_stats(FILE *out, const struct select_counts *counts)
+{
+	fprintf(out,
+		"Summary Stats\n"
+		"====================\n"
+		"rows_seen_count: %llu\n"
+		"rows_returned_count: %llu\n"
+		"cells_seen_count: %llu\n"
+		"cells_returned_count: %llu\n"
+		"frontend_server_latency: 0ms\n\n",
+		(unsigned long long)counts->rows_seen,
+		(unsigned long long)counts->rows_returned,
+		(unsigned long long)counts->cells_seen,
+		(unsigned long long)counts->cells_returned);
+}
+
+static int read_rows(struct verb_call *c, const struct select *s,
+		     const struct scan_range *range,
+		     struct select_counts *counts)
+{
+	struct scan *scan;
+	int err = scan_open(c->store, NULL, range, &scan);
+
+	if (err < 0)
+		return err;
+	if (!s->nothing)
+		err = select_print(s, scan, c->out, counts);
+	scan_close(scan);
+	return err;
+}
+
+int verb_read(struct verb_call *c)
+{
+	struct select_counts counts = { 0 };
+	struct scan_range range = { 0 };
+	struct select s;
+	int err, wrong;
+
+	if (c->argc < 2)
+		return verb_usage(c);
+	wrong = select_parse(c, 2, true, &s);
+	if (!wrong) {
+		range.table = bytes_string(c->argv[1]);
+		range.start = buf_bytes(&s.start);
+		range.end = s.nothing ? range.start : buf_bytes(&s.end);
+		range.reverse = s.reversed;
+		range.filter = s.filter;
+		err = read_rows(c, &s, &range, &counts);
+		if (err < 0)
+			wrong = verb_failed(c, "Reading rows", err);
+		else if (s.stats)
+			print_stats(c->out, &counts);
+	}
+	select_release(&s);
+	return wrong;
+}
+
+/* cbt prints an empty row for one that is missing. */
+#define MISSING_ROW "----------------------------------------\n\n\n"
+
+int verb_lookup(struct verb_call *c)
+{
+	struct select_counts counts = { 0 };
+	struct scan_range range = { 0 };
+	struct select s;
+	int err = 0, wrong;
+
+	if (c->argc < 3)
+		return verb_usage(c);
+	wrong = select_parse(c, 3, false, &s);
+	if (!wrong) {
+		range.table = bytes_string(c->argv[1]);
+		range.row = bytes_string(c->argv[2]);
+		range.filter = s.filter;
+		/* No row has the empty key, but the table has to exist. */
+		s.nothing = range.row.size == 0;
+		err = read_rows(c, &s, &range, &counts);
+		if (err < 0)
+			wrong = verb_failed(c, "Reading row", err);
+		if (!wrong && counts.rows_returned == 0)
+			fputs(MISSING_ROW, c->out);
+		if (!wrong && s.stats)
+			print_stats(c->out, &counts);
+	}
+	select_release(&s);
+	return wrong;
+}
+
+int verb_count(struct verb_call *c)
+{
+	static const char *const keys[] = { "prefix", NULL };
+	const char *prefix = NULL;
+	struct scan_range range = { 0 };
+	struct buf end = BUF_INIT;
+	unsigned long long count = 0;
+	struct scan *scan;
+	struct cell cell;
+	int err;
+
+	if (c->argc < 2)
+		return verb_usage(c);
+	if (verb_arguments(c, 2, keys, &prefix))
+		return 1;
+	range.table = bytes_string(c->argv[1]);
+	range.start = bytes_string(prefix ? prefix : "");
+	range.rows_only = true;
+	err = prefix_end(range.start, &end);
+	range.end = buf_bytes(&end);
+	if (!err)
+		err = scan_open(c->store, NULL, &range, &scan);
+	if (!err) {
+		while ((err = scan_next(scan, CURSOR_ROW, &cell)) > 0)
+			count++;
+		scan_close(scan);
+	}
+	buf_release(&end);
+	if (err < 0)
+		return verb_failed(c, "Reading rows", err);
+	fprintf(c->out, "%llu\n", count);
+	return 0;
+}
+
+static int print_sample(void *context, struct bytes row, uint64_t size)
+{
+	fprintf(context, "%llu", (unsigned long long)size);
+	if (row.size > 0) {
+		fputc(' ', context);
+		fwrite(row.data, 1, row.size, context);
+	}
+	fputc('\n', context);
+	return 0;
+}
+
+int verb_samplekeys(struct verb_call *c)
+{
+	int err;
+
+	if (c->argc != 2)
+		return verb_usage(c);
+	err = store_sample_rows(c->store, bytes_string(c->argv[1]), BYTES_NONE,
+				BYTES_NONE, print_sample, c->out);
+	return err < 0 ? verb_failed(c, "Sampling rows", err) : 0;
+}

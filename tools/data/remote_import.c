@@ -1,0 +1,146 @@
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "fs/state/name.h"
+#include "store/text/value/text_format.h"
+#include "tools/data/import.h"
+#include "tools/data/progress.h"
+#include "tools/data/remote_import.h"
+
+#define PIECE_SIZE (1 << 20)
+
+/* Copies the input into the control file: 0, or the errno of what went wrong;
+ * that lines were refused is told by close and known from "last". */
+static int stream(struct verb_call *c, int in, int out)
+{
+	uint8_t *piece = malloc(PIECE_SIZE);
+	struct progress progress;
+	uint64_t total = 0;
+	ssize_t size;
+	int failed = piece ? 0 : ENOMEM;
+
+	progress_begin(&progress, c->err, in);
+	while (!failed && (size = read(in, piece, PIECE_SIZE)) != 0) {
+		ssize_t done = 0, n = 0;
+
+		if (size < 0 && errno == EINTR)
+			continue;
+		while (done < size && n >= 0) {
+			n = write(out, piece + done, (size_t)(size - done));
+			done += n > 0 ? n : 0;
+		}
+		if (size < 0 || n < 0)
+			failed = errno;
+		total += (uint64_t)(size > 0 ? size : 0);
+		progress_update(&progress, total, 0);
+	}
+	progress_end(&progress);
+	if (!failed && fsync(out) < 0 && errno != EINVAL)
+		failed = errno;
+	free(piece);
+	return failed;
+}
+
+/* Reads "name value" lines, and refused lines after them, and tells of them;
+ * failed is the errno of what ended the import, which they may explain. */
+static int read_last(struct verb_call *c, const char *path, int failed)
+{
+	struct buf refused_lines = BUF_INIT;
+	unsigned long long rows = 0, refused = 0;
+	FILE *in = fopen(path, "r");
+	char *line = NULL;
+	size_t room = 0;
+	int status = 0;
+
+	if (!in)
+		return verb_wrong(c, "%s: %s", path, strerror(errno));
+	while (getline(&line, &room, in) > 0) {
+		if (!strncmp(line, "error ", 6)) {
+			line[strcspn(line, "\n")] = 0;
+			status = verb_wrong(c, "%s", line + 6);
+		}
+		if (!strncmp(line, "line ", 5) &&
+		    buf_add_string(&refused_lines, line) < 0)
+			break;
+		(void)!sscanf(line, "rows %llu", &rows);
+		(void)!sscanf(line, "refused %llu", &refused);
+	}
+	if (failed && !status)
+		status = verb_wrong(c, "Importing: %s", strerror(failed));
+	if (!status || rows > 0)
+		status |= import_report(c, rows, refused,
+					buf_bytes(&refused_lines));
+	free(line);
+	fclose(in);
+	buf_release(&refused_lines);
+	return status;
+}
+
+/* The control file that takes what the arguments say; NULL without memory. */
+static char *control_path(const char *mount_point,
+			  const struct import_arguments *a)
+{
+	bool has_options = a->format != TEXT_JSONL;
+	struct buf path = BUF_INIT;
+	int err = buf_printf(&path, "%s/%s/.import", mount_point, a->table);
+
+	if (!err && has_options && a->family && *a->family) {
+		err = buf_add_string(&path, "/family/");
+		if (!err)
+			err = name_encode(NAME_VALUE, bytes_string(a->family),
+					  &path);
+	}
+	if (!err && has_options && a->value_timestamps)
+		err = buf_add_string(&path, "/timestamp/value-encoded");
+	if (!err)
+		err = buf_printf(&path, "/%s", a->format_word);
+	if (!err)
+		err = buf_terminate(&path);
+	if (err)
+		buf_release(&path);
+	return (char *)path.data;
+}
+
+/* Streams the input into the control file at path. The exit status. */
+static int import_through(struct verb_call *c, int in, const char *path,
+			  const char *last)
+{
+	int out = open(path, O_WRONLY | O_CLOEXEC), failed;
+
+	if (out < 0)
+		return verb_wrong(c, "Importing: %s: %s", path,
+				  strerror(errno));
+	failed = stream(c, in, out);
+	close(out);
+	return read_last(c, last, failed);
+}
+
+int remote_import(struct verb_call *c, const char *mount_point)
+{
+	struct import_arguments a;
+	char *path = NULL, *last = NULL;
+	int in, status = 1;
+
+	if (import_arguments(c, &a))
+		return 1;
+	if (store_check_table_name(bytes_string(a.table)) < 0)
+		return verb_wrong(c, "Importing: table \"%s\" not found",
+				  a.table);
+	in = import_open(c, &a);
+	if (in < 0)
+		return 1;
+	path = control_path(mount_point, &a);
+	if (asprintf(&last, "%s/%s/.import/last", mount_point, a.table) < 0)
+		last = NULL;
+	if (!path || !last)
+		verb_failed(c, "Importing", -ENOMEM);
+	else if (access(last, R_OK) < 0 && errno == ENOENT)
+		verb_wrong(c, "Importing: table \"%s\" not found", a.table);
+	else
+		status = import_through(c, in, path, last);
+	free(path);
+	free(last);
+	close(in);
+	return status;
+}

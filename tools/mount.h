@@ -1,8 +1,0 @@
-#ifndef TOOLS_MOUNT_H
-#define TOOLS_MOUNT_H
-
-#include "tools/verb.h"
-
-int verb_mount(struct verb_call *c);
-
-#endif

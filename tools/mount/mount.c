@@ -1,0 +1,53 @@
+#include <stdlib.h>
+
+#include "fs/kernel/mount.h"
+#include "fs/kernel/options.h"
+#include "tools/mount/mount.h"
+#include "tools/verb/verb.h"
+
+/* -f, -o OPTIONS, -oOPTIONS, before, between or after the two paths, as
+ * mount(8) and people put them. */
+static int parse(struct verb_call *c, struct mount_options *o)
+{
+	int i;
+
+	for (i = 1; i < c->argc; i++) {
+		char *word = c->argv[i], *options = NULL;
+
+		if (!strcmp(word, "-f")) {
+			o->foreground = true;
+		} else if (!strncmp(word, "-o", 2)) {
+			options = word[2] ? word + 2 : c->argv[++i];
+			if (i >= c->argc)
+				return verb_usage(c);
+			if (mount_options_parse(o, options))
+				return verb_wrong(c, "bad option: %s",
+						  err_detail());
+		} else if (word[0] == '-' || o->mount_point) {
+			return verb_usage(c);
+		} else if (o->store) {
+			o->mount_point = word;
+		} else {
+			o->store = word;
+		}
+	}
+	if (o->store && !o->mount_point) {
+		o->mount_point = o->store;
+		o->store = getenv("TABLETFS_STORE");
+	}
+	return o->store && o->mount_point ? 0 : verb_usage(c);
+}
+
+int verb_mount(struct verb_call *c)
+{
+	struct mount_options o;
+
+	if (c->store)
+		return verb_wrong(c, "mount is not for a store in use");
+	mount_options_init(&o);
+	o.run = verb_run;
+	if (parse(c, &o))
+		return 1;
+	fflush(c->out);
+	return mount_serve(&o) ? 1 : 0;
+}

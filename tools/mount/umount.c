@@ -1,0 +1,113 @@
+#include <mntent.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "store/base/volume/volume_posix_own.h"
+#include "tools/mount/umount.h"
+#include "tools/verb/verb.h"
+
+#define WAIT_MAX_MS 60000
+#define POLL_MS 5
+
+/* The store that is mounted at path, as the table of mounts names it: to be
+ * freed; NULL if none is. */
+static char *mounted_store(const char *path)
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "r");
+	char *full = realpath(path, NULL), *store = NULL;
+	struct mntent *entry;
+
+	while (mounts && (entry = getmntent(mounts)) != NULL) {
+		if (strcmp(entry->mnt_dir, full ? full : path))
+			continue;
+		free(store);
+		store = NULL;
+		if (!strcmp(entry->mnt_type, "fuse.tabletfs"))
+			store = strdup(entry->mnt_fsname);
+	}
+	if (mounts)
+		endmntent(mounts);
+	free(full);
+	return store;
+}
+
+/* What is wrong is left in said, of size bytes: the first line of what
+ * fusermount3 says. */
+static int run_fusermount(const char *path, char *said, size_t size)
+{
+	char program[] = "fusermount3", option[] = "-u", end[] = "--";
+	char *words[] = { program, option, end, (char *)(uintptr_t)path, NULL };
+	int status = 1, fd = memfd_create(program, MFD_CLOEXEC);
+	int err = fd < 0 ? errno : 0;
+	posix_spawn_file_actions_t actions;
+	ssize_t got = 0;
+	pid_t pid;
+
+	posix_spawn_file_actions_init(&actions);
+	if (!err)
+		err = posix_spawn_file_actions_adddup2(&actions, fd, 2);
+	if (!err)
+		err = posix_spawnp(&pid, program, &actions, NULL, words,
+				   environ);
+	posix_spawn_file_actions_destroy(&actions);
+	while (!err && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		continue;
+	if (err)
+		snprintf(said, size, "%s: %s", program, strerror(err));
+	else
+		got = pread(fd, said, size - 1, 0);
+	if (!err)
+		said[got > 0 ? got : 0] = 0;
+	said[strcspn(said, "\n")] = 0;
+	if (fd >= 0)
+		close(fd);
+	return status != 0;
+}
+
+/* The daemon goes on after the mount has gone: until the store is closed, no
+ * other process can have it. */
+static int wait_for_store(struct verb_call *c, const char *store)
+{
+	const struct timespec pause = { 0, POLL_MS * 1000000L };
+	struct buf holder = BUF_INIT;
+	unsigned int ms;
+	int err = 0;
+
+	for (ms = 0; ms < WAIT_MAX_MS && !err; ms += POLL_MS) {
+		buf_reset(&holder);
+		err = volume_posix_holder(store, &holder);
+		if (!err)
+			nanosleep(&pause, NULL);
+	}
+	buf_release(&holder);
+	if (!err)
+		return verb_wrong(c,
+				  "the mount has ended, but store %s is still "
+				  "being closed",
+				  store);
+	return 0;
+}
+
+int verb_umount(struct verb_call *c)
+{
+	char said[256], *store;
+	int status;
+
+	if (c->argc != 2)
+		return verb_usage(c);
+	store = mounted_store(c->argv[1]);
+	status = run_fusermount(c->argv[1], said, sizeof(said));
+	if (!status && store)
+		status = wait_for_store(c, store);
+	else if (status && store)
+		verb_wrong(c, "%s; fuser -vm %s tells who uses it", said,
+			   c->argv[1]);
+	else if (status)
+		verb_wrong(c, "%s; no store is mounted there", said);
+	free(store);
+	return status;
+}

@@ -1,9 +1,0 @@
-#ifndef TOOLS_REMOTE_IMPORT_H
-#define TOOLS_REMOTE_IMPORT_H
-
-#include "tools/remote.h"
-
-/* import: streams the input into the table's .import file. */
-int remote_import(struct verb_call *c, const char *mount_point);
-
-#endif

@@ -1,8 +1,0 @@
-#ifndef TOOLS_UMOUNT_H
-#define TOOLS_UMOUNT_H
-
-#include "tools/verb.h"
-
-int verb_umount(struct verb_call *c);
-
-#endif

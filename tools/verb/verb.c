@@ -1,0 +1,144 @@
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "tools/verb/verb.h"
+
+/* Where the system or a file is at fault, the detail says where and the
+ * number's text what; else the detail says all, in cbt's words. */
+const char *verb_error_text(int err)
+{
+	static _Thread_local char text[1280];
+	const char *detail = err_detail();
+
+	if (err == -ENOMEM || !detail[0])
+		return err_text(err);
+	if (-err >= ERR_BASE && err_errno(err) != EIO)
+		return detail;
+	snprintf(text, sizeof(text), "%s: %s", detail, err_text(err));
+	return text;
+}
+
+int verb_wrong(struct verb_call *c, const char *fmt, ...)
+{
+	va_list args;
+
+	fputs("tabletfs: ", c->err);
+	va_start(args, fmt);
+	vfprintf(c->err, fmt, args);
+	va_end(args);
+	fputc('\n', c->err);
+	return 1;
+}
+
+int verb_failed(struct verb_call *c, const char *doing, int err)
+{
+	return verb_wrong(c, "%s: %s", doing, verb_error_text(err));
+}
+
+int verb_usage(struct verb_call *c)
+{
+	return verb_wrong(c, "usage: tabletfs %s",
+			  verb_find(c->argv[0])->usage);
+}
+
+const struct verb *verb_find(const char *name)
+{
+	const struct verb *v;
+
+	for (v = verbs; v->name; v++)
+		if (!strcmp(v->name, name))
+			return v;
+	return NULL;
+}
+
+int verb_run(struct store *s, int argc, char **argv, FILE *out, FILE *err)
+{
+	struct verb_call c = { s, argc, argv, out, err };
+	const struct verb *v;
+
+	err_clear();
+	if (argc < 1)
+		return verb_wrong(&c, "no command was given");
+	v = verb_find(argv[0]);
+	if (!v)
+		return verb_wrong(&c,
+				  "Unknown command \"%s\"; tabletfs help lists "
+				  "them",
+				  argv[0]);
+	if (!s && !(v->flags & VERB_NO_STORE))
+		return verb_wrong(&c, "%s needs a store", argv[0]);
+	return v->run(&c);
+}
+
+int verb_arguments(struct verb_call *c, int first, const char *const *keys,
+		   const char **values)
+{
+	int i;
+
+	for (i = first; i < c->argc; i++) {
+		const char *equals = strchr(c->argv[i], '=');
+		struct bytes key = bytes_string(c->argv[i]);
+		size_t k = 0;
+
+		if (!equals)
+			return verb_wrong(c, "bad arg \"%s\"", c->argv[i]);
+		key.size = (size_t)(equals - c->argv[i]);
+		while (keys[k] && !bytes_equal(bytes_string(keys[k]), key))
+			k++;
+		if (!keys[k])
+			return verb_wrong(c, "unknown arg key \"%.*s\"",
+					  (int)key.size, key.data);
+		values[k] = equals + 1;
+	}
+	return 0;
+}
+
+int verb_parse_bool(struct verb_call *c, const char *text, bool *out)
+{
+	static const char *const words[] = { "0",     "f",     "F",    "FALSE",
+					     "false", "False", "1",    "t",
+					     "T",     "TRUE",  "true", "True" };
+	size_t i;
+
+	*out = false;
+	if (!text || !text[0])
+		return 0;
+	for (i = 0; i < 12; i++) {
+		if (!strcmp(text, words[i])) {
+			*out = i >= 6;
+			return 0;
+		}
+	}
+	return verb_wrong(
+		c, "strconv.ParseBool: parsing \"%s\": invalid syntax", text);
+}
+
+int list_next(const char **rest, struct buf *memory, struct bytes *out)
+{
+	const char *p = *rest;
+	size_t size;
+	int err = 0;
+
+	if (!p)
+		return 0;
+	buf_reset(memory);
+	if (*p != '"') {
+		size = strcspn(p, ",");
+		*out = bytes_of(p, size);
+		*rest = p[size] ? p + size + 1 : NULL;
+		return 1;
+	}
+	for (p++; !err && *p && (*p != '"' || p[1] == '"'); p++) {
+		if (*p == '"')
+			p++;
+		err = buf_add_byte(memory, (uint8_t)*p);
+	}
+	if (err < 0)
+		return err;
+	if (*p != '"' || (p[1] && p[1] != ','))
+		return fail(ERR_bad_argument,
+			    "extraneous or missing \" in quoted-field");
+	*rest = p[1] ? p + 2 : NULL;
+	*out = buf_bytes(memory);
+	return 1;
+}

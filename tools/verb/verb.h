@@ -1,0 +1,68 @@
+#ifndef TOOLS_VERB_VERB_H
+#define TOOLS_VERB_VERB_H
+
+#include <stdio.h>
+
+#include "store/store.h"
+
+/*
+ * Verbs: the commands of `tabletfs`, by their words. A verb runs in the
+ * process of the command when the store is free, and inside the daemon when it
+ * is mounted; it writes to out and err only and returns its exit status, 0 or
+ * 1. Errors are one sentence each, after "tabletfs: ", in cbt's words.
+ */
+struct verb_call {
+	struct store *store; /* NULL for a verb that needs none */
+	int argc;            /* argv[0] is the verb */
+	char **argv;
+	FILE *out, *err;
+};
+
+enum verb_flags {
+	VERB_NO_STORE = 1, /* runs without a store */
+	VERB_CREATES = 2,  /* makes the store if there is none */
+	VERB_READS = 4,    /* changes nothing */
+	VERB_STREAMS = 8,  /* of a mounted store, reads its input outside */
+};
+
+struct verb {
+	const char *name;
+	unsigned int flags;
+	const char *usage;   /* one line, without "usage: tabletfs " */
+	const char *summary; /* for the list of help */
+	const char *help;    /* what follows usage in the help of the verb */
+	int (*run)(struct verb_call *c);
+};
+
+/* By name; ended by one without a name. */
+extern const struct verb verbs[];
+const struct verb *verb_find(const char *name);
+
+/* What the daemon is given to run commands with, see fs/kernel/mount.h. */
+int verb_run(struct store *s, int argc, char **argv, FILE *out, FILE *err);
+
+/* Each says what is wrong on c->err and returns 1. */
+__attribute__((format(printf, 2, 3))) int verb_wrong(struct verb_call *c,
+						     const char *fmt, ...);
+/* "tabletfs: <doing>: <what the error says>". */
+int verb_failed(struct verb_call *c, const char *doing, int err);
+int verb_usage(struct verb_call *c);
+
+/* What the last error says: its detail, or the text of its number. */
+const char *verb_error_text(int err);
+
+/*
+ * key=value arguments from argv[first] on, among the keys, a list ended by
+ * NULL: values[i] is set to the value of keys[i], the last if repeated. 0, or 1
+ * after it said what is wrong.
+ */
+int verb_arguments(struct verb_call *c, int first, const char *const *keys,
+		   const char **values);
+/* Go's strconv.ParseBool; "" and NULL are false. 0, or 1 as above. */
+int verb_parse_bool(struct verb_call *c, const char *text, bool *out);
+
+/* Takes the first element of a comma-separated list, which may be quoted as in
+ * CSV, from the front: 1 with *out in memory, 0 at the end, or an error. */
+int list_next(const char **rest, struct buf *memory, struct bytes *out);
+
+#endif
