@@ -3,8 +3,10 @@
 
 #include "store/aggregate.h"
 
-/* One version of a column, as cursors and scans give it: bytes that are borrowed
- * from whoever gave it, until the next call on that. */
+/*
+ * One version of a column, as cursors and scans give it. Its bytes are borrowed
+ * from whoever gave it, until the next call on that.
+ */
 struct cell {
 	struct bytes row, family, qualifier;
 	uint64_t timestamp_us;

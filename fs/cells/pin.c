@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "fs/cells/pin.h"
-#include "fs/query/at.h"
 #include "store/text/value/time.h"
 
 /* One snapshot that .at/now of a table shows. All is guarded by pins.lock. */

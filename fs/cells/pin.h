@@ -1,7 +1,24 @@
 #ifndef FS_CELLS_PIN_H
 #define FS_CELLS_PIN_H
 
-#include "fs/query/at.h"
+#include "fs/state/fs.h"
+
+/*
+ * The past of a table, .at/<time>: of what the store still keeps, each column's
+ * newest version not after that time. .at/now is a snapshot, pinned when it is
+ * first looked up. Lookups share it until it was unused for a minute; then the
+ * next one pins another, under a new node, and who is still in the old one
+ * stays there. After an hour it ends, and what is under it is ESTALE.
+ */
+#define AT_SHARED_US UINT64_C(60000000)
+#define AT_KEPT_US UINT64_C(3600000000)
+
+/* What a node at or below .at/<time> sees. */
+struct at_view {
+	struct pin *pin; /* of now, in use by this view; else NULL */
+	const struct snapshot *snapshot; /* the pin's */
+	uint64_t time_us;                /* INT64_MAX for now */
+};
 
 void pins_init(struct pins *pins);
 void pins_release(struct fs *fs);

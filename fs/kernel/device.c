@@ -55,7 +55,7 @@ static ssize_t look(struct device *d, int fd, void *data, size_t size)
 static ssize_t wait_for_request(int fd, void *data, size_t size, void *context)
 {
 	struct fs *fs = context;
-	struct device *d = &fs->device;
+	struct device *d = fs->device;
 	unsigned int rest = d->rest;
 	ssize_t n;
 

@@ -6,7 +6,6 @@
 #include "fs/control/ctl.h"
 #include "fs/control/ctl_table.h"
 #include "fs/kernel/listing.h"
-#include "fs/query/at.h"
 #include "fs/query/query.h"
 #include "fs/query/query_run.h"
 #include "fs/state/path.h"

@@ -14,6 +14,9 @@
 #include "fs/cells/prune.h"
 #include "fs/cells/seen.h"
 #include "fs/control/ctl_import.h"
+#include "fs/kernel/device.h"
+#include "fs/kernel/mount.h"
+#include "fs/kernel/ops.h"
 #include "fs/open/draft.h"
 #include "store/text/value/gcpolicy.h"
 
@@ -271,6 +274,7 @@ unmount:
 static int serve(const struct mount_options *o, const char *store_path,
 		 const char *mount_point, int ready_fd)
 {
+	struct device device = { 0 };
 	struct store *store;
 	struct fs fs;
 	sigset_t ending;
@@ -293,6 +297,7 @@ static int serve(const struct mount_options *o, const char *store_path,
 	if (err)
 		goto close_store;
 	fs.ready_fd = ready_fd;
+	fs.device = &device;
 	err = open_session(&fs, store_path);
 	if (!err) {
 		err = serve_session(&fs, &ending, mount_point);

@@ -1,9 +1,7 @@
 #ifndef FS_KERNEL_MOUNT_H
 #define FS_KERNEL_MOUNT_H
 
-#include <stdio.h>
-
-#include "store/store.h"
+#include "fs/state/options.h"
 
 /*
  * The filesystem as tools/ sees it: mount a store and serve it until it is
@@ -17,30 +15,6 @@
  * last comes "x <status>\n", the exit status, without bytes. The one word
  * "sync" makes everything durable.
  */
-struct mount_options {
-	const char *store;       /* directory */
-	const char *mount_point; /* directory */
-	bool foreground;         /* serve in this process; else daemonize and
-				    return once served */
-	bool quiet;              /* chmod, chown that cannot be: ignored */
-	bool show_control;       /* -o showctl: list control names */
-	bool strict_schema;      /* mkdir row/family makes no family */
-	bool xattr;
-	bool sync; /* every close is durable */
-	bool allow_other;
-	bool read_only;              /* -o ro: the kernel refuses changes */
-	unsigned int commit_seconds; /* log is synced at least so often */
-	const char *gc;              /* policy of families made by mkdir */
-	const char *delimiter;       /* of segments of row keys */
-	uint64_t quota_size;         /* 0: none */
-	uint64_t memory_size;        /* of the store; 0: its default */
-	/*
-	 * Runs a command in the daemon: its exit status, its text to out and
-	 * err. argv[0] is the verb. Any thread may be the caller.
-	 */
-	int (*run)(struct store *s, int argc, char **argv, FILE *out,
-		   FILE *err);
-};
 
 /*
  * Opens the store, mounts it and serves. In the foreground it prints
@@ -50,5 +24,10 @@ struct mount_options {
  * standard error in one sentence each and returned.
  */
 int mount_serve(const struct mount_options *o);
+
+/* The filesystem of an open store, not mounted yet. */
+struct fs;
+int fs_init(struct fs *fs, const struct mount_options *o, struct store *s);
+void fs_release(struct fs *fs);
 
 #endif

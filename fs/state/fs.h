@@ -7,11 +7,10 @@
 #include <sys/statvfs.h>
 #include <fuse_lowlevel.h>
 
-#include "fs/kernel/device.h"
-#include "fs/kernel/mount.h"
 #include "fs/state/errors.h"
 #include "fs/state/metrics.h"
 #include "fs/state/node.h"
+#include "fs/state/options.h"
 #include "store/store.h"
 
 /*
@@ -21,6 +20,7 @@
  * nodes.lock. Whoever reads a node's path in order to write under it holds
  * tree for reading until the write is done; renames hold it for writing.
  */
+struct device;
 struct imports;
 struct seen;
 
@@ -38,7 +38,7 @@ struct fs {
 	struct nodes nodes;
 	struct errors errors;
 	struct metrics metrics;
-	struct device device;
+	struct device *device;
 	struct pins pins;
 	struct draft *drafts;  /* all, guarded by nodes.lock */
 	struct watch *watches; /* of open directories, guarded by nodes.lock */
@@ -56,11 +56,6 @@ struct fs {
 	gid_t gid;
 	int ready_fd; /* told when served; -1 in the foreground */
 };
-
-int fs_init(struct fs *fs, const struct mount_options *o, struct store *s);
-void fs_release(struct fs *fs);
-/* Registers the request handlers; see ops.c. */
-extern const struct fuse_lowlevel_ops fs_ops;
 
 uint64_t fs_now(void);
 /* A change through a path that the kernel follows by itself. */

@@ -4,7 +4,6 @@
 #include "fs/cells/pin.h"
 #include "fs/cells/seen.h"
 #include "fs/open/draft.h"
-#include "fs/query/at.h"
 #include "fs/state/path.h"
 #include "fs/tree/attr.h"
 #include "fs/tree/lookup.h"

@@ -1,8 +1,8 @@
 #include <errno.h>
 
 #include "fs/cells/pin.h"
-#include "fs/kernel/options.h"
-#include "fs/query/at.h"
+#include "fs/kernel/mount.h"
+#include "fs/state/options.h"
 #include "tests/sim/volume_mem.h"
 #include "tests/unit/suite.h"
 

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
 #include "fs/kernel/mount.h"
-#include "fs/kernel/options.h"
+#include "fs/state/options.h"
 #include "tools/mount/mount.h"
 #include "tools/verb/verb.h"
 

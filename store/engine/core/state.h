@@ -9,7 +9,6 @@
 #include "store/engine/files/manifest.h"
 #include "store/engine/files/memtable.h"
 #include "store/engine/files/wal.h"
-#include "store/engine/large/blobs.h"
 
 /*
  * The engine's insides, shared by open.c, write.c, step.c and cursor.c.
@@ -27,6 +26,8 @@
 #define IMMUTABLES_WAITING 1
 /* Finished logs kept at open before their content is flushed. */
 #define LOGS_KEPT_MAX 8
+
+struct blobs;
 
 struct unused_file {
 	uint64_t id;
@@ -56,8 +57,8 @@ struct engine {
 	pthread_mutex_t lock;
 	pthread_cond_t progress; /* with lock: work was done, or error set */
 
-	struct blobs blobs;
-	struct wal *wal; /* protected by commit and sync */
+	struct blobs *blobs; /* large values */
+	struct wal *wal;     /* protected by commit and sync */
 	uint64_t log_id;
 	uint64_t written_seq; /* in the log; protected by commit */
 	uint64_t log_room; /* the log's size up to which there is space on the

@@ -2,6 +2,7 @@
 #define STORE_ENGINE_LARGE_BLOB_GC_H
 
 #include "store/engine/core/state.h"
+#include "store/engine/large/blobs.h"
 
 /*
  * Collecting blob files. One that nothing refers to any more goes. Of one more

@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <stdlib.h>
 
 #include "store/base/err.h"
@@ -6,19 +7,28 @@
 #include "store/engine/files/edit.h"
 #include "store/engine/large/blobs.h"
 
-void blobs_init(struct blobs *b)
+int blobs_new(struct blobs **out)
 {
+	struct blobs *b = calloc(1, sizeof(*b));
+
+	*out = b;
+	if (!b)
+		return -ENOMEM;
 	pthread_mutex_init(&b->syncing, NULL);
 	pthread_mutex_init(&b->lock, NULL);
+	return 0;
 }
 
-void blobs_release(struct blobs *b)
+void blobs_free(struct blobs *b)
 {
+	if (!b)
+		return;
 	if (b->log)
 		b->log->ops->log_close(b->log);
 	blob_file_put(b->file);
 	pthread_mutex_destroy(&b->syncing);
 	pthread_mutex_destroy(&b->lock);
+	free(b);
 }
 
 static int stale(uint64_t file)
@@ -115,7 +125,7 @@ static int sync_log(struct blobs *b, uint64_t size)
 
 int blob_sync(struct engine *e)
 {
-	struct blobs *b = &e->blobs;
+	struct blobs *b = e->blobs;
 	uint64_t size;
 	int err;
 
@@ -158,7 +168,7 @@ static int create(struct engine *e, uint64_t id, struct log **out)
 static int replace(struct engine *e, struct log *log, uint64_t id,
 		   struct edit *edit)
 {
-	struct blobs *b = &e->blobs;
+	struct blobs *b = e->blobs;
 	int err = engine_apply(e, edit);
 
 	if (err < 0) {
@@ -188,7 +198,7 @@ static int replace(struct engine *e, struct log *log, uint64_t id,
 /* Ends the present file and, with next, begins another. Needs both locks. */
 static int turn(struct engine *e, bool next)
 {
-	struct blobs *b = &e->blobs;
+	struct blobs *b = e->blobs;
 	struct edit edit = EDIT_INIT;
 	struct log *log = NULL;
 	uint64_t id = 0;
@@ -214,7 +224,7 @@ static int turn(struct engine *e, bool next)
 
 int blob_finish(struct engine *e)
 {
-	struct blobs *b = &e->blobs;
+	struct blobs *b = e->blobs;
 	int err = 0;
 
 	pthread_mutex_lock(&b->syncing);
@@ -228,7 +238,7 @@ int blob_finish(struct engine *e)
 
 static bool has_room(const struct engine *e)
 {
-	const struct blobs *b = &e->blobs;
+	const struct blobs *b = e->blobs;
 
 	return b->log && !b->broken &&
 	       (b->size == BLOB_HEADER_SIZE ||
@@ -238,7 +248,7 @@ static bool has_room(const struct engine *e)
 /* Begins another file where the present one has no room. */
 static int make_room(struct engine *e)
 {
-	struct blobs *b = &e->blobs;
+	struct blobs *b = e->blobs;
 	int err = 0;
 
 	pthread_mutex_lock(&b->syncing);
@@ -253,7 +263,7 @@ static int make_room(struct engine *e)
 int blob_append(struct engine *e, struct bytes raw, struct buf *scratch,
 		struct blob_holds *h, struct blob_chunk *c)
 {
-	struct blobs *b = &e->blobs;
+	struct blobs *b = e->blobs;
 	int err = engine_writable(e);
 
 	if (err == 0)

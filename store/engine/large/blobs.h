@@ -34,9 +34,10 @@ struct blobs {
 	_Atomic uint64_t fresh; /* bytes since the memtable was rotated */
 };
 
-void blobs_init(struct blobs *b);
-/* Ends the log as if the process had died. */
-void blobs_release(struct blobs *b);
+/* 0 or -ENOMEM. */
+int blobs_new(struct blobs **out);
+/* Ends the log as if the process had died. NULL is allowed. */
+void blobs_free(struct blobs *b);
 
 /* Files that are held. Zeroed, it holds none. */
 struct blob_holds {

@@ -122,7 +122,7 @@ void engine_stats(struct engine *e, struct store_stats *out)
 	pthread_mutex_unlock(&e->lock);
 	blob_stats(e, v, flushed_seq, out);
 	version_put(v);
-	out->blob_size += atomic_load(&e->blobs.size);
+	out->blob_size += atomic_load(&e->blobs->size);
 	out->cache_used = cache.used_size;
 	out->cache_hits = cache.hit_count;
 	out->cache_misses = cache.miss_count;

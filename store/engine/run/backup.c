@@ -4,6 +4,7 @@
 #include "store/engine/core/state.h"
 #include "store/engine/core/trouble.h"
 #include "store/engine/files/edit.h"
+#include "store/engine/large/blobs.h"
 #include "store/engine/run/backup.h"
 #include "store/engine/run/rotate.h"
 #include "store/engine/run/step.h"

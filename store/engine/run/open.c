@@ -354,7 +354,9 @@ int engine_open(struct volume *v, const struct engine_options *o,
 	pthread_mutex_init(&e->edits, NULL);
 	pthread_mutex_init(&e->lock, NULL);
 	pthread_cond_init(&e->progress, NULL);
-	blobs_init(&e->blobs);
+	err = blobs_new(&e->blobs);
+	if (err < 0)
+		goto abandon;
 	err = cache_new(o->cache_size, &e->cache);
 	if (err < 0)
 		goto abandon;
@@ -451,7 +453,7 @@ void engine_abandon(struct engine *e)
 		memtable_put(e->memtable);
 	for (i = 0; i < e->immutable_count; i++)
 		memtable_put(e->immutables[i]);
-	blobs_release(&e->blobs);
+	blobs_free(e->blobs);
 	version_put(e->version);
 	if (e->manifest)
 		manifest_close(e->manifest);

@@ -1,6 +1,7 @@
 #include "store/engine/core/state.h"
 #include "store/engine/core/trouble.h"
 #include "store/engine/files/edit.h"
+#include "store/engine/large/blobs.h"
 #include "store/engine/run/rotate.h"
 
 /* Finishes the log and goes on with wal. After a failure that does not make the
@@ -31,7 +32,7 @@ static int switch_log(struct engine *e, struct wal *wal, uint64_t id)
 		e->log_id = id;
 		e->log_room = 0;
 		atomic_store(&e->synced_seq, e->written_seq);
-		atomic_store(&e->blobs.fresh, 0);
+		atomic_store(&e->blobs->fresh, 0);
 	}
 	pthread_mutex_unlock(&e->sync);
 	edit_release(&edit);

@@ -6,6 +6,7 @@
 #include "store/engine/core/trouble.h"
 #include "store/engine/files/edit.h"
 #include "store/engine/large/blob_gc.h"
+#include "store/engine/large/blobs.h"
 #include "store/engine/read/snapshot.h"
 #include "store/engine/run/rotate.h"
 #include "store/engine/run/step.h"

@@ -4,6 +4,7 @@
 #include "store/base/err.h"
 #include "store/engine/core/state.h"
 #include "store/engine/core/trouble.h"
+#include "store/engine/large/blobs.h"
 #include "store/engine/run/room.h"
 #include "store/engine/run/rotate.h"
 #include "store/engine/run/step.h"
@@ -81,7 +82,7 @@ static int reserve(struct engine *e, const struct batch *batch)
 	int err;
 
 	if (memtable_fits(e->memtable, batch) &&
-	    (atomic_load(&e->blobs.fresh) < e->options.blob_flush_size ||
+	    (atomic_load(&e->blobs->fresh) < e->options.blob_flush_size ||
 	     e->memtable->last_seq == 0))
 		return 0;
 	err = relieve(e);

@@ -2,7 +2,6 @@
 #define STORE_TEXT_VALUE_NUMBER_H
 
 #include "store/store.h"
-#include "store/text/print/print_state.h"
 
 /* Go's strconv.ParseInt(text, 0, 64): 0x3e8, 0777, 1_000_000, -1. */
 bool int_parse_go(struct bytes text, int64_t *out);

@@ -1,8 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fs/kernel/mount.h"
-#include "fs/kernel/options.h"
+#include "fs/state/options.h"
 
 void mount_options_init(struct mount_options *o)
 {
