@@ -1,3 +1,4 @@
+#include "tools/admin/create.h"
 #include "tools/admin/maintain.h"
 #include "tools/admin/schema.h"
 #include "tools/data/delete.h"
@@ -41,6 +42,14 @@ const struct verb verbs[] = {
 	  verb_compact },
 	{ "count", VERB_READS, "count <table> [prefix=<row-key-prefix>]",
 	  "Count rows in a table", "", verb_count },
+	{ "create", VERB_NO_STORE, "create [<dir>]", "Make an empty store",
+	  "Makes <dir>, which must be new or empty, a store without tables;\n"
+	  "the directory that holds it must be there. Without <dir> it is the\n"
+	  "one that -store or TABLETFS_STORE names. Says nothing if all is\n"
+	  "well; if it fails, nothing is left behind.\n"
+	  "\n"
+	  "    Example: tabletfs create /var/lib/mystore\n",
+	  verb_create },
 	{ "createfamily", 0, "createfamily <table> <family>",
 	  "Create a column family",
 	  "The family may be given as <family>:<gcpolicy>:<type>, as in\n"

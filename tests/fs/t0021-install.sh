@@ -77,13 +77,14 @@ words() {
 	completes _tabletfs tabletfs "$@"
 }
 PATH=$(dirname "$TABLETFS"):$PATH
-same "verbs are completed" "createfamily createtable" "$(words create)"
+same "verbs are completed" "create createfamily createtable" "$(words create)"
 check "mount" start_mount
 mkdir -p "$m/u" "$m/t/phone#4c#1/f" "$m/t/phone#4d#2/g" "$m/t/other/f"
 for d in "phone#4c#1/f" "phone#4d#2/g" other/f; do echo 1 >"$m/t/$d/q"; done
 same "verbs after a store" "deletefamily" \
 	"$(words -store "$store" deletefa)"
 same "tables" "t u" "$(words -store "$store" read "")"
+same "none for create" "" "$(words -store "$store" create "")"
 same "families" "f g" "$(words -store "$store" deletefamily t "")"
 same "one that begins so" g "$(words -store "$store" setgcpolicy t g)"
 same "options of mount" "commit=" "$(words mount -o com)"

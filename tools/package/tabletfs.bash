@@ -58,7 +58,10 @@ _tabletfs() {
 		fi ;;
 	import:2 | backup:1 | repair:1)
 		compopt -o default 2>/dev/null ;;
-	createtable:* | check:* | stats:* | sync:* | version:*) ;;
+	create:1)
+		compopt -o dirnames 2>/dev/null ;;
+	create:* | createtable:* | check:* | stats:* | sync:* | \
+		version:*) ;;
 	*:1)
 		words=$(tabletfs -store "$store" ls 2>/dev/null) ;;
 	createfamily:*) ;;

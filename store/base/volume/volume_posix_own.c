@@ -335,7 +335,7 @@ int volume_posix_rename(const char *from, const char *to)
 	return err;
 }
 
-void volume_posix_discard(const char *directory)
+void volume_posix_clear(const char *directory)
 {
 	DIR *d = opendir(directory);
 	struct dirent *entry;
@@ -345,6 +345,11 @@ void volume_posix_discard(const char *directory)
 	while ((entry = readdir(d)))
 		unlinkat(dirfd(d), entry->d_name, 0);
 	closedir(d);
+}
+
+void volume_posix_discard(const char *directory)
+{
+	volume_posix_clear(directory);
 	rmdir(directory);
 }
 

@@ -20,8 +20,11 @@ int volume_posix_free_name(const char *path);
 /* Renames a directory durably, to a name that is free. */
 int volume_posix_rename(const char *from, const char *to);
 
-/* Removes a directory that the caller has made, and the files in it, as far as
- * that can be done. err_detail() stays as it is. */
+/* Removes the files of a directory, which the caller has made, as far as that
+ * can be done. err_detail() stays as it is. */
+void volume_posix_clear(const char *directory);
+
+/* Removes the directory, too. */
 void volume_posix_discard(const char *directory);
 
 /* The line that the present holder of the lease wrote, without taking it;

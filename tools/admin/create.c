@@ -1,0 +1,102 @@
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "store/base/volume/volume_posix.h"
+#include "store/base/volume/volume_posix_own.h"
+#include "tools/admin/create.h"
+
+/* What to do about an error of creating. */
+static const char *advice(int err)
+{
+	switch (-err) {
+	case ENOENT:
+		return "make the directory that holds it first";
+	case EACCES:
+	case EPERM:
+	case EROFS:
+		return "name a directory where you may write";
+	case ENOSPC:
+	case EDQUOT:
+		return "make room, or name a directory on another disk";
+	case ERR_store_in_use:
+		return "wait until that has made a store there";
+	default:
+		return "name a new or empty directory";
+	}
+}
+
+static int make_store(const char *directory)
+{
+	struct store_options options;
+	struct store *s;
+	char holder[64];
+	int err;
+
+	snprintf(holder, sizeof(holder), "a tabletfs command, pid %d",
+		 (int)getpid());
+	store_options_init(&options);
+	options.create = true;
+	options.background = false;
+	options.holder = holder;
+	err = store_open(directory, &options, &s);
+	return err < 0 ? err : store_close(s);
+}
+
+/*
+ * Removes what make_store left behind when it failed with err in a directory
+ * that held no store before. The errors that return at once come before the
+ * first file is written, or tell of another process that makes a store there at
+ * the same time, whose files must stay.
+ */
+static void undo(const char *directory, int err)
+{
+	struct buf holder = BUF_INIT;
+	struct volume *v;
+
+	if (err == -ERR_not_a_store || err == -ERR_store_in_use ||
+	    err == -ENOENT)
+		return;
+	if (volume_posix_open(directory, false, &v) < 0)
+		return;
+	v->ops->close(v);
+	if (volume_posix_holder(directory, &holder) == -ENOENT)
+		volume_posix_clear(directory);
+	buf_release(&holder);
+}
+
+int verb_create(struct verb_call *c)
+{
+	const char *directory =
+		c->argc > 1 ? c->argv[1] : getenv("TABLETFS_STORE");
+	struct volume *v;
+	bool missing;
+	int err;
+
+	if (c->store)
+		return verb_wrong(c, "create is not for a store in use");
+	if (c->argc > 2 || !directory || directory[0] == '-')
+		return verb_usage(c);
+	if (!directory[0])
+		return verb_wrong(c, "the name of the directory is empty; say "
+				     "tabletfs create DIR");
+	err = volume_posix_open(directory, false, &v);
+	if (!err) {
+		v->ops->close(v);
+		return verb_wrong(c,
+				  "%s: holds a store already; name a new or "
+				  "empty directory",
+				  directory);
+	}
+	missing = err == -ENOENT;
+	if (missing || err == -ERR_not_a_store)
+		err = make_store(directory);
+	if (!err)
+		return 0;
+	verb_wrong(c, "%s; %s", verb_error_text(err), advice(err));
+	undo(directory, err);
+	/* Of a directory that another process has made, it fails or takes
+	 * nothing but the empty directory. */
+	if (missing)
+		rmdir(directory);
+	return 1;
+}
