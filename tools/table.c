@@ -7,6 +7,7 @@
 #include "tools/data/set.h"
 #include "tools/help.h"
 #include "tools/mount/mount.h"
+#include "tools/mount/mounts.h"
 #include "tools/mount/umount.h"
 #include "tools/verb/verb.h"
 
@@ -146,6 +147,22 @@ const struct verb verbs[] = {
 	  "\n"
 	  "    Example: tabletfs mount /var/lib/mystore /mnt/tables\n",
 	  verb_mount },
+	{ "mounts", VERB_NO_STORE, "mounts", "List what is mounted here",
+	  "A line for each mount that this process sees, of any store, bind\n"
+	  "mounts included, with tabs between its columns:\n"
+	  "  store  The directory\n"
+	  "  place  Where it is mounted\n"
+	  "  pid    Of the daemon\n"
+	  "  since  When that began, as 2026-01-05T10:11:12+01:00\n"
+	  "  note   Only if pid and since are not known and shown as -: why,\n"
+	  "         and what to do, as for a daemon that died\n"
+	  "\n"
+	  "Blanks, control characters and backslashes in store and place are\n"
+	  "\\ooo, in octal. No mount is waited for longer than two seconds,\n"
+	  "even if its daemon hangs.\n"
+	  "\n"
+	  "    Example: tabletfs mounts | cut -f 2\n",
+	  verb_mounts },
 	{ "mutate", 0, "mutate <table> <json> ...",
 	  "Apply row mutations, with conditions, from JSON",
 	  "Each argument is one atomic row mutation as .mutate takes it:\n"

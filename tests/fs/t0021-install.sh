@@ -84,7 +84,8 @@ for d in "phone#4c#1/f" "phone#4d#2/g" other/f; do echo 1 >"$m/t/$d/q"; done
 same "verbs after a store" "deletefamily" \
 	"$(words -store "$store" deletefa)"
 same "tables" "t u" "$(words -store "$store" read "")"
-same "none for create" "" "$(words -store "$store" create "")"
+same "what takes none" "" "$(words -store "$store" mounts "")"
+same "nor is one for create" "" "$(words -store "$store" create "")"
 same "families" "f g" "$(words -store "$store" deletefamily t "")"
 same "one that begins so" g "$(words -store "$store" setgcpolicy t g)"
 same "options of mount" "commit=" "$(words mount -o com)"

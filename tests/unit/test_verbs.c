@@ -369,6 +369,7 @@ START_TEST(upkeep)
 	check("count r", "4\n");
 	check("version", "tabletfs 0.1\n");
 	check("create x", "tabletfs: create is not for a store in use\n");
+	check("mounts", "tabletfs: mounts is not for a store in use\n");
 	check("help nonsense", "tabletfs: Don't know command \"nonsense\"\n");
 }
 END_TEST

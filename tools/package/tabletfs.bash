@@ -60,7 +60,7 @@ _tabletfs() {
 		compopt -o default 2>/dev/null ;;
 	create:1)
 		compopt -o dirnames 2>/dev/null ;;
-	create:* | createtable:* | check:* | stats:* | sync:* | \
+	create:* | createtable:* | check:* | mounts:* | stats:* | sync:* | \
 		version:*) ;;
 	*:1)
 		words=$(tabletfs -store "$store" ls 2>/dev/null) ;;
