@@ -67,6 +67,25 @@ says "fuser -vm $m tells who uses it" "$TABLETFS" umount "$m"
 exec 3<&-
 says "no store is mounted there" "$TABLETFS" umount "$work/mnt2"
 
+# A stopped daemon closes nothing: whoever waits for that is still there. The
+# kernel writes the # of a store as \043.
+plain=$store
+for store in "$plain" "$work/s#1"; do
+	mountpoint -q "$m" || start_mount
+	kill -STOP "$daemon"
+	timeout 1 "$TABLETFS" umount "$m"
+	same "umount waits for the daemon of $store" 124 $?
+	refuse "after the mount has ended" mountpoint -q "$m"
+	kill -CONT "$daemon"
+	await_end
+done
+store=$plain
+start_mount
+check "umount" "$TABLETFS" umount "$m"
+check "the store is free at once" "$TABLETFS" -store "$store" count t
+daemon=
+
+start_mount
 kill -INT "$daemon"
 await_end
 refuse "SIGINT ends it" mountpoint -q "$m"

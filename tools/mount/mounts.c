@@ -12,31 +12,18 @@
 #include <unistd.h>
 
 #include "store/base/volume/volume_posix_own.h"
+#include "tools/mount/mount_table.h"
 #include "tools/mount/mounts.h"
 
 /*
- * The mounts that this process sees, by /proc/self/mountinfo, and for each what
- * the lock of its store says of the daemon.
+ * The mounts that this process sees, by the kernel's table, and for each what the
+ * lock of its store says of the daemon.
  *
  * A mount whose daemon is stopped or hangs never answers, and a store may lie
  * on a disk that does the same. So a child process asks, and who waits for it
  * waits for ANSWER_MAX_MS only.
  */
-#define TABLE "/proc/self/mountinfo"
 #define ANSWER_MAX_MS 2000
-
-struct mount_entry {
-	char *line;   /* owned; the strings below are parts of it */
-	char *device; /* "0:52": one for a mount and all its bind mounts */
-	char *place;
-	char *store;
-	unsigned int uid, gid; /* who mounted it */
-};
-
-struct mount_list {
-	struct mount_entry *entries;
-	size_t count;
-};
 
 struct answer {
 	int pid;         /* 0: why is in note */
@@ -45,92 +32,6 @@ struct answer {
 };
 
 static_assert(sizeof(struct answer) <= PIPE_BUF, "is written at once");
-
-/* In place: \ooo, as the kernel writes blanks, newlines and backslashes. */
-static void unescape(char *text)
-{
-	char *to = text;
-
-	for (; *text; text++) {
-		unsigned int byte;
-
-		if (sscanf(text, "\\%3o", &byte) == 1) {
-			*to++ = (char)byte;
-			text += 3;
-		} else {
-			*to++ = *text;
-		}
-	}
-	*to = '\0';
-}
-
-/* Takes a line of the table apart: true if it is a mount of ours. */
-static bool parse(char *line, struct mount_entry *m)
-{
-	enum { DEVICE = 2, PLACE = 4, FIXED_COUNT = 6 };
-	char *words[FIXED_COUNT], *rest = line, *word;
-	const char *ids;
-	size_t i;
-
-	for (i = 0; i < FIXED_COUNT; i++)
-		words[i] = strsep(&rest, " ");
-	/* Then any number of optional ones, up to a dash. */
-	do {
-		word = strsep(&rest, " ");
-	} while (word && strcmp(word, "-"));
-	word = strsep(&rest, " ");
-	if (!word || strcmp(word, "fuse.tabletfs"))
-		return false;
-	*m = (struct mount_entry){ .line = line,
-				   .device = words[DEVICE],
-				   .place = words[PLACE],
-				   .store = strsep(&rest, " ") };
-	ids = rest ? strstr(rest, "user_id=") : NULL;
-	if (!ids || sscanf(ids, "user_id=%u,group_id=%u", &m->uid, &m->gid) < 2)
-		return false;
-	unescape(m->place);
-	unescape(m->store);
-	return true;
-}
-
-static void release(struct mount_list *list)
-{
-	size_t i;
-
-	for (i = 0; i < list->count; i++)
-		free(list->entries[i].line);
-	free(list->entries);
-}
-
-static int read_table(struct mount_list *list)
-{
-	FILE *table = fopen(TABLE, "re");
-	struct mount_entry m, *grown;
-	char *line = NULL;
-	size_t size = 0;
-	int err = 0;
-
-	if (!table)
-		return fail(errno, TABLE);
-	while (errno = 0, getline(&line, &size, table) > 0) {
-		line[strcspn(line, "\n")] = '\0';
-		if (!parse(line, &m))
-			continue;
-		grown = reallocarray(list->entries, list->count + 1,
-				     sizeof(*grown));
-		if (!grown)
-			break;
-		list->entries = grown;
-		list->entries[list->count++] = m;
-		line = NULL;
-		size = 0;
-	}
-	if (errno)
-		err = fail(errno, TABLE);
-	free(line);
-	fclose(table);
-	return err;
-}
 
 /* Whether m, or a mount of which it is a bind mount, is at the place that a
  * line in a lock file names. Such a line ends before a newline in the name. */
@@ -360,7 +261,7 @@ static void print_mount(const struct mount_entry *m, const struct answer *a,
 
 int verb_mounts(struct verb_call *c)
 {
-	struct mount_list list = { NULL, 0 };
+	struct mount_list list;
 	struct answer a;
 	size_t i;
 	int err;
@@ -369,12 +270,14 @@ int verb_mounts(struct verb_call *c)
 		return verb_wrong(c, "mounts is not for a store in use");
 	if (c->argc != 1)
 		return verb_usage(c);
-	err = read_table(&list);
+	err = mount_list_read(&list);
 	for (i = 0; i < list.count && !err; i++) {
+		if (!list.entries[i].store)
+			continue;
 		ask_in_time(&list, &list.entries[i], &a);
 		print_mount(&list.entries[i], &a, c->out);
 	}
-	release(&list);
+	mount_list_release(&list);
 	if (err)
 		verb_wrong(c, "%s%s", verb_error_text(err),
 			   err == -ENOENT ? "; mount /proc first" : "");

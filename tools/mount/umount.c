@@ -1,4 +1,3 @@
-#include <mntent.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -7,30 +6,27 @@
 #include <unistd.h>
 
 #include "store/base/volume/volume_posix_own.h"
+#include "tools/mount/mount_table.h"
 #include "tools/mount/umount.h"
 #include "tools/verb/verb.h"
 
 #define WAIT_MAX_MS 60000
 #define POLL_MS 5
 
-/* The store that is mounted at path, as the table of mounts names it: to be
- * freed; NULL if none is. */
+/* The store that is mounted at path, to be freed; NULL if none is, or if that
+ * cannot be told. */
 static char *mounted_store(const char *path)
 {
-	FILE *mounts = setmntent("/proc/self/mounts", "r");
 	char *full = realpath(path, NULL), *store = NULL;
-	struct mntent *entry;
+	const struct mount_entry *m = NULL;
+	struct mount_list list;
 
-	while (mounts && (entry = getmntent(mounts)) != NULL) {
-		if (strcmp(entry->mnt_dir, full ? full : path))
-			continue;
-		free(store);
-		store = NULL;
-		if (!strcmp(entry->mnt_type, "fuse.tabletfs"))
-			store = strdup(entry->mnt_fsname);
-	}
-	if (mounts)
-		endmntent(mounts);
+	/* A path that cannot be resolved may be in the table as it stands. */
+	if (mount_list_read(&list) == 0)
+		m = mount_list_at(&list, full ? full : path);
+	if (m && m->store)
+		store = strdup(m->store);
+	mount_list_release(&list);
 	free(full);
 	return store;
 }
