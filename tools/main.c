@@ -44,14 +44,15 @@ static int through_mount(struct verb_call *c, const char *mount_point)
 static int cannot_open(struct verb_call *c, const char *store, int err)
 {
 	if (err == -ENOENT)
-		return verb_wrong(c,
-				  "no store at %s; createtable or mount makes "
-				  "one",
-				  store);
+		return verb_wrong(
+			c,
+			"no store at %s; create, createtable or mount "
+			"makes one",
+			store);
 	if (err == -ERR_not_a_store)
 		return verb_wrong(c,
-				  "%s; createtable or mount makes a store in a "
-				  "new or empty directory",
+				  "%s; create, createtable or mount makes a "
+				  "store in a new or empty directory",
 				  verb_error_text(err));
 	verb_failed(c, "Opening the store", err);
 	if (-err >= ERR_BASE && err_errno(err) == EIO)
