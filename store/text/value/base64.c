@@ -1,6 +1,13 @@
+#include <assert.h>
+
 #include "store/base/err.h"
 #include "store/text/value/base64.h"
 
+/*
+ * Three bytes become four characters of six bits each, highest bits first. Of a
+ * last group of one or two bytes come two or three characters, filled up with
+ * zero bits, and = for what is missing.
+ */
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 			       "abcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -12,6 +19,7 @@ int base64_encode(struct bytes in, struct buf *out)
 
 	if (err < 0)
 		return err;
+	/* Room was made once for all of it, so p stays good. */
 	p = out->data + out->size;
 	for (i = 0; i < in.size; i += 3) {
 		size_t left = in.size - i;
@@ -27,6 +35,7 @@ int base64_encode(struct bytes in, struct buf *out)
 		*p++ = left > 2 ? (uint8_t)alphabet[v & 63] : '=';
 	}
 	out->size = (size_t)(p - out->data);
+	assert(out->size <= out->capacity);
 	return 0;
 }
 
@@ -52,6 +61,7 @@ int base64_decode(struct bytes in, struct buf *out)
 			    "base64 text has %zu characters, not a multiple "
 			    "of 4",
 			    in.size);
+	/* A third = is then found to be outside of the alphabet. */
 	while (padding < 2 && padding < in.size &&
 	       in.data[in.size - 1 - padding] == '=')
 		padding++;
@@ -71,6 +81,8 @@ int base64_decode(struct bytes in, struct buf *out)
 					    i + j + 1);
 			v = v << 6 | s;
 		}
+		/* The bits that fill the last character must be zero, or
+		 * different texts would be one value. */
 		if ((count == 2 && v & 0xffff) || (count == 3 && v & 0xff))
 			return fail(ERR_bad_line,
 				    "base64 text has stray bits at its end");

@@ -3,9 +3,18 @@
 
 #include "store/base/buf.h"
 
-/* RFC 4648's base64 with padding, appended to out. 0 or -ENOMEM. */
+/*
+ * Base64 with padding, RFC 4648 section 4: how JSON carries bytes that are not
+ * UTF-8. Both append to out, keep nothing, and may be called by any thread; in
+ * must not be part of out, which may move.
+ */
+
+/* 0 or -ENOMEM; then out is as before. */
 int base64_encode(struct bytes in, struct buf *out);
-/* The reverse; -ERR_bad_line if in is not exactly what base64_encode makes. */
+
+/* Takes exactly what base64_encode makes: no line breaks, no missing padding,
+ * no bits set behind the last byte. -ERR_bad_line tells the character, from 1,
+ * or -ENOMEM; then out may hold part of it. */
 int base64_decode(struct bytes in, struct buf *out);
 
 #endif

@@ -1,5 +1,9 @@
+#include <assert.h>
+
 #include "store/text/value/duration.h"
 
+/* Largest first, and the last divides everything: duration_print takes the
+ * first that divides. */
 static const struct unit {
 	const char *name;
 	uint64_t us;
@@ -13,6 +17,7 @@ static const struct unit {
 /* What Go's time.Duration can hold: 2^63 - 1 nanoseconds. */
 #define DURATION_MAX_US (INT64_MAX / 1000)
 
+/* NULL if there is no unit of this name. */
 static const struct unit *unit_find(struct bytes name)
 {
 	size_t i;
@@ -23,6 +28,8 @@ static const struct unit *unit_find(struct bytes name)
 	return NULL;
 }
 
+/* Digits up to the first other character, the rest is the unit: cbt has one
+ * pair of them only, unlike Go's time.ParseDuration. */
 int duration_parse(struct bytes text, uint64_t *us)
 {
 	const struct unit *unit;
@@ -35,6 +42,8 @@ int duration_parse(struct bytes text, uint64_t *us)
 
 		if (c < '0' || c > '9')
 			break;
+		/* All digits are read even if the value no longer fits: the
+		 * message shows them. */
 		over |= value > (UINT64_MAX - (c - '0')) / 10;
 		value = value * 10 + (c - '0');
 	}
@@ -66,6 +75,7 @@ int duration_print(uint64_t us, struct buf *out)
 
 	while (us % units[i].us)
 		i++;
+	assert(i < UNIT_COUNT);
 	return buf_printf(out, "%llu%s", (unsigned long long)(us / units[i].us),
 			  units[i].name);
 }

@@ -1,11 +1,16 @@
+#include <assert.h>
+
 #include "store/text/value/family.h"
 #include "store/text/value/gcpolicy.h"
 
+/* Google's JSON of a type, to the byte as cbt ls prints it: what scripts
+ * compare has its irregular blank, too. */
 #define INT64_INPUT \
 	"\"inputType\":{\"int64Type\":{\"encoding\":{\"bigEndianBytes\":{}}}}"
 #define AGGREGATE(name) "{\"aggregateType\":{" INT64_INPUT ", \"" name "\":{}}}"
 
-/* Indexed by enum family_type. */
+/* Indexed by enum family_type. The word is what createtable takes, the JSON
+ * what ls shows. */
 static const struct type_text {
 	const char *word;
 	const char *json;
@@ -20,6 +25,8 @@ static const struct type_text {
 };
 
 #define TYPE_COUNT (sizeof(types) / sizeof(types[0]))
+
+static_assert(TYPE_COUNT == FAMILY_INTHLL + 1, "each type has its words");
 
 int family_type_parse(struct bytes text, enum family_type *out)
 {
@@ -57,6 +64,7 @@ int family_spec_parse(struct bytes text, struct family_spec *spec)
 		return 0;
 	spec->name.size = (size_t)(colon - text.data);
 	rest = bytes_after(text, spec->name.size + 1);
+	/* The policy ends at the next colon: none of its words has one. */
 	colon = memchr(rest.data, ':', rest.size);
 	if (colon) {
 		type = bytes_after(rest, (size_t)(colon - rest.data) + 1);

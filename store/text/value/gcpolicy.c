@@ -1,30 +1,41 @@
+#include <assert.h>
+
 #include "store/text/value/duration.h"
 #include "store/text/value/gcpolicy.h"
 
 /*
- * cbt's grammar of policies:
+ * cbt's grammar of policies, by recursive descent over tokens:
  *
  *   policy = "never" | expr
  *   expr   = term { ("and" | "&&" | "or" | "||") term }    left to right
  *   term   = "(" expr ")" | "maxage" "=" DURATION | "maxversions" "=" NUMBER
  *
- * Messages are cbt's own, which people know and search for.
+ * A token is a word of letters and digits, one of ( ) =, or && or ||. Messages
+ * are cbt's own, which people know and search for, down to the names of Go's
+ * functions in them.
+ *
+ * Each function that parses enters with its first token in p->token and leaves
+ * with the first one after it there. On an error it has freed what it made.
  */
 struct parser {
-	struct bytes rest;
-	struct bytes token; /* empty at the end */
-	unsigned int node_count;
+	struct bytes rest;       /* of the text, behind token */
+	struct bytes token;      /* the present one; empty at the end */
+	unsigned int node_count; /* terms, parentheses and pairs so far */
 };
 
+/* Bigtable keeps max_num_versions in an int32. */
 #define MAX_VERSIONS_LIMIT INT32_MAX
 
+/* Above ASCII all is taken for letters: they make an unknown word, which the
+ * message then shows whole. */
 static bool word_byte(uint8_t c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
 	       (c >= 'A' && c <= 'Z') || c >= 0x80;
 }
 
-/* Moves the next token into p->token. */
+/* Moves the next token into p->token; -ERR_bad_gc_policy at what begins none. A
+ * lone & or | is an error, as the sign of an unfinished pair. */
 static int token_next(struct parser *p)
 {
 	struct bytes in = p->rest;
@@ -61,6 +72,9 @@ static int unexpected(const struct parser *p, const char *wanted)
 		    (int)p->token.size, p->token.data);
 }
 
+/* Go's strconv.ParseUint(text, 10, 32) with the range of an int32, and its
+ * messages. The value stops growing once it is too large, so it cannot wrap
+ * around. */
 static int versions_parse(struct bytes text, uint64_t *limit)
 {
 	uint64_t value = 0;
@@ -83,7 +97,9 @@ static int versions_parse(struct bytes text, uint64_t *limit)
 	return 0;
 }
 
-/* maxage=D or maxversions=N, whose first word is the present token. */
+/* maxage=D or maxversions=N, whose first word is the present token. A limit of
+ * 0, which would hide every cell, is refused, though Google's emulator takes
+ * it. */
 static int leaf_parse(struct parser *p, struct gc_policy **out)
 {
 	enum gc_type type;
@@ -128,6 +144,9 @@ static int leaf_parse(struct parser *p, struct gc_policy **out)
 static int expr_parse(struct parser *p, unsigned int depth,
 		      struct gc_policy **out);
 
+/* One leaf, or an expression in parentheses. depth counts the parentheses
+ * around it and bounds the recursion; the count of nodes bounds what one policy
+ * costs every reader. */
 static int term_parse(struct parser *p, unsigned int depth,
 		      struct gc_policy **out)
 {
@@ -164,6 +183,8 @@ static int joint_type(const struct parser *p)
 	return 0;
 }
 
+/* Terms and what joins them, each pair becoming the left side of the next: so a
+ * long row of terms is a deep tree, which policy_depth measures at the end. */
 static int expr_parse(struct parser *p, unsigned int depth,
 		      struct gc_policy **out)
 {
@@ -179,6 +200,7 @@ static int expr_parse(struct parser *p, unsigned int depth,
 			err = term_parse(p, depth, &right);
 		if (err < 0)
 			break;
+		/* Owns both from here on, also when it fails. */
 		left = gc_policy_pair((enum gc_type)type, left, right);
 		p->node_count++;
 		if (!left)
@@ -188,10 +210,13 @@ static int expr_parse(struct parser *p, unsigned int depth,
 		gc_policy_free(left);
 		return err;
 	}
+	assert(left);
 	*out = left;
 	return 0;
 }
 
+/* Levels of the tree, 1 for a leaf. The parser bounds it by its count of nodes,
+ * so it may recurse. */
 static unsigned int policy_depth(const struct gc_policy *p)
 {
 	unsigned int left, right;
@@ -214,6 +239,7 @@ int gc_policy_parse(struct bytes text, struct gc_policy **out)
 		err = token_next(&p);
 		if (!err && p.token.size == 0)
 			return 0;
+		/* Something follows: expr_parse refuses the word. */
 		p.token = BYTES_LITERAL("never");
 	}
 	if (!err)
@@ -235,7 +261,8 @@ int gc_policy_parse(struct bytes text, struct gc_policy **out)
 	return 0;
 }
 
-/* cbt shows whole days, hours or minutes, and else bare microseconds. */
+/* cbt shows whole days, hours or minutes by their unit, and else bare
+ * microseconds: "age() > 90000000" for 90s. */
 static int age_print(uint64_t us, struct buf *out)
 {
 	if (us % UINT64_C(60000000) == 0)
@@ -243,6 +270,8 @@ static int age_print(uint64_t us, struct buf *out)
 	return buf_printf(out, "%llu", (unsigned long long)us);
 }
 
+/* Recursion is bounded by GC_DEPTH_MAX, which holds for every policy in a
+ * schema. */
 int gc_policy_print(const struct gc_policy *p, struct buf *out)
 {
 	int err;
@@ -272,7 +301,7 @@ int gc_policy_print(const struct gc_policy *p, struct buf *out)
 }
 
 /* Terms join from left to right, so only a pair on the right needs its
- * parentheses. */
+ * parentheses; enclosed says that p is one. */
 static int words_print(const struct gc_policy *p, bool enclosed,
 		       struct buf *out)
 {
@@ -289,6 +318,7 @@ static int words_print(const struct gc_policy *p, bool enclosed,
 	case GC_INTERSECTION:
 		break;
 	}
+	assert(p->left && p->right);
 	if (enclosed)
 		err = buf_add_byte(out, '(');
 	if (!err)

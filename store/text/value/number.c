@@ -1,6 +1,9 @@
+#include <assert.h>
+
 #include "store/text/value/number.h"
 
-/* 0 to 15, or 16 for what is no digit in any base. */
+/* 0 to 15, or 16 for what is no digit in any base; the caller compares it with
+ * the base. */
 static unsigned int digit_value(uint8_t c)
 {
 	if (c >= '0' && c <= '9')
@@ -12,8 +15,9 @@ static unsigned int digit_value(uint8_t c)
 	return 16;
 }
 
-/* Takes 0x, 0o, 0b or a leading 0 from the front. The 0 of octal stays, for it
- * is a digit; the letter forms allow an underscore to follow. */
+/* Takes 0x, 0o, 0b or a leading 0 from the front and returns the base, 10
+ * without them. The 0 of octal stays, for it is a digit; the letter forms allow
+ * an underscore to follow, which *prefixed tells. */
 static unsigned int take_base(struct bytes *text, bool *prefixed)
 {
 	unsigned int base;
@@ -39,6 +43,9 @@ static unsigned int take_base(struct bytes *text, bool *prefixed)
 	return base;
 }
 
+/* digit_before is Go's rule for underscores: each stands behind a digit, or
+ * behind a prefix of letters, and before a digit. Go allows them in any base
+ * when it is asked to find the base itself. */
 bool int_parse_go(struct bytes text, int64_t *out)
 {
 	uint64_t value = 0, limit = INT64_MAX;
@@ -48,6 +55,8 @@ bool int_parse_go(struct bytes text, int64_t *out)
 
 	if (text.size > 0 && (text.data[0] == '-' || text.data[0] == '+')) {
 		negative = text.data[0] == '-';
+		/* The magnitude of INT64_MIN is one more than that of
+		 * INT64_MAX. */
 		limit += negative;
 		text = bytes_after(text, 1);
 	}
@@ -70,6 +79,7 @@ bool int_parse_go(struct bytes text, int64_t *out)
 	}
 	if (!digit_before)
 		return false;
+	/* Negated as unsigned, where the magnitude of INT64_MIN fits. */
 	*out = negative ? (int64_t)(0 - value) : (int64_t)value;
 	return true;
 }
@@ -83,9 +93,10 @@ int aggregate_print(const struct cell *cell, struct buf *out)
 
 int print_u64(uint64_t v, unsigned int digits, struct buf *out)
 {
-	char text[20];
+	char text[20]; /* UINT64_MAX has 20 digits */
 	unsigned int at = sizeof(text);
 
+	assert(digits <= sizeof(text));
 	do {
 		text[--at] = (char)('0' + v % 10);
 		v /= 10;

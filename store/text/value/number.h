@@ -3,14 +3,22 @@
 
 #include "store/store.h"
 
-/* Go's strconv.ParseInt(text, 0, 64): 0x3e8, 0777, 1_000_000, -1. */
+/*
+ * Integers as text: as cbt takes them and as the printers write them. Pure
+ * functions but for what they append to out, each 0 or -ENOMEM.
+ */
+
+/* Go's strconv.ParseInt(text, 0, 64), so that set takes what cbt set takes:
+ * 0x3e8, 0777, 1_000_000, -1. False if text is no such number or it does not
+ * fit; then *out is untouched. */
 bool int_parse_go(struct bytes text, int64_t *out);
 
-/* The number that an aggregate cell holds, in decimal; see aggregate.h. */
+/* Appends the number that an aggregate cell holds, in decimal; store/aggregate.h
+ * says what that is. */
 int aggregate_print(const struct cell *cell, struct buf *out);
 
-/* v in decimal, with zeros in front up to digits; printf would take half of the
- * printers' time. */
+/* Appends v in decimal, with zeros in front up to so many digits, 20 at most.
+ * printf would take half of the printers' time. */
 int print_u64(uint64_t v, unsigned int digits, struct buf *out);
 
 #endif

@@ -1,4 +1,5 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
+#include <assert.h>
 #include <pcre2.h>
 #include <pthread.h>
 
@@ -12,6 +13,8 @@
  */
 static pcre2_code *printable;
 
+/* Leaves printable NULL if there is no memory: then every call of quote_go that
+ * needs it fails, for good, since it is tried once. */
 static void printable_init(void)
 {
 	static const char pattern[] = "[\\p{L}\\p{M}\\p{N}\\p{P}\\p{S}]+";
@@ -25,7 +28,8 @@ static void printable_init(void)
 }
 
 /* How many leading bytes of s, which begins with a valid sequence of size
- * bytes, are printable: 0 or size; negative when there is no memory. */
+ * bytes, are printable: 0 or size; -ENOMEM when there is no memory. The match
+ * data is made anew each time, since threads share the pattern only. */
 static int printable_size(struct bytes s, size_t size)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -46,6 +50,8 @@ static int printable_size(struct bytes s, size_t size)
 	return found > 0 ? (int)size : -ENOMEM;
 }
 
+/* A character below 0x80 that is not shown as itself: the two lists are
+ * parallel. NUL is apart, because strchr finds it at the end of any list. */
 static int escape_ascii(uint8_t c, struct buf *out)
 {
 	static const char names[] = "\a\b\f\n\r\t\v\"\\";
@@ -65,6 +71,7 @@ static int quote_rune(struct bytes s, struct buf *out)
 	size_t size = utf8_decode(s, &rune);
 	int shown, err;
 
+	assert(s.size > 0 && s.data[0] >= 0x80);
 	if (size == 0) {
 		err = buf_printf(out, "\\x%02x", s.data[0]);
 		return err < 0 ? err : 1;
@@ -80,11 +87,14 @@ static int quote_rune(struct bytes s, struct buf *out)
 	return err < 0 ? err : (int)size;
 }
 
+/* Shown as itself, and needs no look at Unicode. */
 static bool plain(uint8_t c)
 {
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
+/* Runs of plain bytes go in one piece; what is between them by the byte or by
+ * the code point. */
 int quote_go(struct bytes value, struct buf *out)
 {
 	int err = buf_add_byte(out, '"');

@@ -3,7 +3,12 @@
 
 #include "store/store.h"
 
-/* Go's %q: a double-quoted string with escapes. */
+/*
+ * Appends value as Go's %q prints it, and so cbt read: in double quotes, with
+ * \n and the like, \x00 for control characters and for bytes that are not
+ * UTF-8, \u00ad for code points that Go does not print. Never a raw newline or
+ * escape sequence. 0 or -ENOMEM. Any thread may call it.
+ */
 int quote_go(struct bytes value, struct buf *out);
 
 #endif

@@ -1,12 +1,15 @@
+#include <assert.h>
 #include <time.h>
 
 #include "store/text/value/time.h"
 
-/* Takes count digits from the front; false if they are not there. */
+/* Takes count digits from the front; false if they are not there. At most 9,
+ * so that *out does not overflow. */
 static bool take_digits(struct bytes *in, size_t count, int *out)
 {
 	size_t i;
 
+	assert(count <= 9);
 	*out = 0;
 	if (in->size < count)
 		return false;
@@ -19,6 +22,7 @@ static bool take_digits(struct bytes *in, size_t count, int *out)
 	return true;
 }
 
+/* Takes one byte from the front; false, and nothing taken, if it is another. */
 static bool take_char(struct bytes *in, char c)
 {
 	if (in->size == 0 || in->data[0] != (uint8_t)c)
@@ -27,8 +31,12 @@ static bool take_char(struct bytes *in, char c)
 	return true;
 }
 
+/* "2023-09-10T15:21:48", every field checked for its range: timegm would carry
+ * a 31st of April over to May. Second 60 is refused, for microseconds since
+ * 1970 have no place for it. */
 static bool take_date(struct bytes *in, struct tm *tm)
 {
+	/* February's 29th is looked at again below. */
 	static const int days[] = { 31, 29, 31, 30, 31, 30,
 				    31, 31, 30, 31, 30, 31 };
 	int year;
@@ -50,7 +58,8 @@ static bool take_date(struct bytes *in, struct tm *tm)
 	       (year % 4 == 0 && (year % 100 != 0 || year % 400 == 0));
 }
 
-/* ".5", ".000001"; more than six digits would be lost, so they are refused. */
+/* ".5", ".000001", or nothing; more than six digits would be lost, so they are
+ * refused. */
 static bool take_fraction(struct bytes *in, int *us)
 {
 	size_t count = 0;
@@ -68,7 +77,8 @@ static bool take_fraction(struct bytes *in, int *us)
 	return true;
 }
 
-/* "Z" or "+02:00". */
+/* "Z" or "+02:00", in seconds east of Greenwich. It must be there: local time
+ * would mean another moment on another machine. */
 static bool take_zone(struct bytes *in, int *offset_s)
 {
 	int sign, hours, minutes;
@@ -84,6 +94,7 @@ static bool take_zone(struct bytes *in, int *offset_s)
 	return true;
 }
 
+/* Years from 1970 to 9999, so nothing overflows. */
 static bool date_parse(struct bytes text, uint64_t *us)
 {
 	struct tm tm = { 0 };
@@ -100,6 +111,8 @@ static bool date_parse(struct bytes text, uint64_t *us)
 	return true;
 }
 
+/* Plain digits, at most INT64_MAX, the greatest timestamp of a cell. What has
+ * any other character is left to date_parse. */
 static bool micros_parse(struct bytes text, uint64_t *us)
 {
 	uint64_t value = 0;
@@ -121,6 +134,7 @@ int time_parse(struct bytes text, uint64_t *us)
 {
 	if (micros_parse(text, us) || date_parse(text, us))
 		return 0;
+	/* The text may be a whole line of somebody: 100 bytes of it will do. */
 	return fail(ERR_bad_timestamp,
 		    "invalid timestamp \"%.*s\": neither microseconds nor "
 		    "a time since 1970 like 2023-09-10T15:21:48Z",

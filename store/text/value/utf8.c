@@ -1,7 +1,15 @@
+#include <assert.h>
+
 #include "store/text/value/utf8.h"
 
+/*
+ * The first byte tells the size: 0xc2 to 0xdf two, 0xe0 to 0xef three, 0xf0 to
+ * 0xf4 four; the others begin nothing (0xc0 and 0xc1 only overlong forms). Each
+ * byte that follows carries six bits below 10.
+ */
 size_t utf8_decode(struct bytes s, uint32_t *rune)
 {
+	/* By size: what is below has a shorter form. */
 	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	size_t size, i;
 	uint32_t r;
@@ -18,6 +26,8 @@ size_t utf8_decode(struct bytes s, uint32_t *rune)
 	size = r < 0xe0 ? 2 : r < 0xf0 ? 3 : 4;
 	if (s.size < size)
 		return 0;
+	/* The size stands in the top bits; five, four or three below are
+	 * value. */
 	r &= 0x7fu >> size;
 	for (i = 1; i < size; i++) {
 		if ((s.data[i] & 0xc0) != 0x80)
@@ -30,7 +40,8 @@ size_t utf8_decode(struct bytes s, uint32_t *rune)
 	return size;
 }
 
-/* How many leading bytes are ASCII, found eight at a time. */
+/* How many leading bytes are ASCII, found eight at a time: most text is nothing
+ * else, and every value printed as JSON goes through here. */
 static size_t ascii_run(struct bytes s)
 {
 	size_t n = 0;
@@ -38,6 +49,7 @@ static size_t ascii_run(struct bytes s)
 	while (n + 8 <= s.size) {
 		uint64_t word;
 
+		/* s.data need not be aligned. */
 		memcpy(&word, s.data + n, 8);
 		if (word & UINT64_C(0x8080808080808080))
 			break;
@@ -58,6 +70,7 @@ bool utf8_valid(struct bytes s)
 			n = utf8_decode(s, &rune);
 		if (n == 0)
 			return false;
+		assert(n <= s.size);
 		s = bytes_after(s, n);
 	}
 	return true;
@@ -71,6 +84,7 @@ size_t utf8_count(struct bytes s)
 		uint32_t rune;
 		size_t n = utf8_decode(s, &rune);
 
+		/* A stray byte counts, and the next one is tried anew. */
 		s = bytes_after(s, n ? n : 1);
 		count++;
 	}

@@ -3,11 +3,21 @@
 
 #include "store/base/bytes.h"
 
-/* The size of the valid UTF-8 sequence at the front of s, with its code point
- * in *rune; 0 if s is empty or does not begin with one. */
+/*
+ * UTF-8 as Go and RFC 3629 have it: no overlong forms, no surrogates, nothing
+ * above U+10FFFF. Pure functions.
+ */
+
+/* The size of the valid sequence at the front of s, 1 to 4, with its code point
+ * in *rune; 0 if s is empty or does not begin with one, and *rune is
+ * untouched. */
 size_t utf8_decode(struct bytes s, uint32_t *rune);
+
+/* Whether s is valid sequences and nothing else; so is "". */
 bool utf8_valid(struct bytes s);
-/* Code points, each stray byte counted as one. */
+
+/* Code points, each stray byte counted as one, as Go's
+ * utf8.RuneCountInString. */
 size_t utf8_count(struct bytes s);
 
 #endif
