@@ -1,25 +1,36 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "store/text/filter/filter_text.h"
 
 /*
  * A filter as an expression: a name, and in parentheses what it takes, by
- * recursive descent. The names are Bigtable's; text.h has the list.
+ * recursive descent over the bytes; filter_text.h has the list of names, and
+ * kinds[] what each of them takes. Trees are built from the leaves up by the
+ * constructors of store/filter.h, which also check what the arguments mean.
+ *
+ * Functions named take_* move p->rest past what they took and any space before
+ * it. Those that return int give 0 or a negative error, after which p->rest is
+ * where the message points to.
  */
+/* Of numbers, and of a name in a message; every name is shorter. */
 #define NAME_MAX_SIZE 32
 
-/* What is left of the text, for a message from where it starts. */
+/* What is left of the text, rest, and all of it, for a message that tells how
+ * far it was read. */
 struct parser {
 	struct bytes all, rest;
-	unsigned int depth;
+	unsigned int depth; /* parentheses that are open */
 };
 
+/* -ERR_bad_argument at the byte that comes next, from 1. */
 static int wrong(const struct parser *p, const char *what)
 {
 	return fail(ERR_bad_argument, "filter, at byte %zu: %s",
 		    p->all.size - p->rest.size + 1, what);
 }
 
+/* Blank, tab, newline and their like; no locale is asked. */
 static void skip_space(struct parser *p)
 {
 	while (p->rest.size > 0 &&
@@ -28,6 +39,7 @@ static void skip_space(struct parser *p)
 		p->rest = bytes_after(p->rest, 1);
 }
 
+/* False, and only space is taken, if the next character is another. */
 static bool take_char(struct parser *p, char c)
 {
 	skip_space(p);
@@ -61,7 +73,9 @@ static struct bytes take_word(struct parser *p)
 	return word;
 }
 
-/* Digits, a dot and a sign, as a C string. */
+/* Digits, dots and signs, as a C string of size bytes at most. What is longer
+ * is cut and leaves digits behind, which are then wrong; whether it makes a
+ * number is for the caller to see. */
 static int take_number(struct parser *p, char *out, size_t size)
 {
 	size_t n = 0;
@@ -78,6 +92,7 @@ static int take_number(struct parser *p, char *out, size_t size)
 	return 0;
 }
 
+/* Decimal, with a sign; what does not fit 64 bits is no integer. */
 static int take_integer(struct parser *p, int64_t *out)
 {
 	char text[NAME_MAX_SIZE], *end;
@@ -90,6 +105,8 @@ static int take_integer(struct parser *p, int64_t *out)
 	return errno || *end ? wrong(p, "what is before is no integer") : 0;
 }
 
+/* For probabilities. The program never calls setlocale, so the point is a
+ * point. */
 static int take_fraction(struct parser *p, double *out)
 {
 	char text[NAME_MAX_SIZE], *end;
@@ -101,6 +118,7 @@ static int take_fraction(struct parser *p, double *out)
 	return *end ? wrong(p, "what is before is no number") : 0;
 }
 
+/* -1 if it is none. */
 static int hex_digit(uint8_t c)
 {
 	if (c >= '0' && c <= '9')
@@ -127,7 +145,7 @@ static int take_hex(struct parser *p, struct buf *out)
 }
 
 /* 'bytes' or "bytes", in which the quote doubled is one, and all else itself;
- * x'00ff' by hexadecimal digits. */
+ * x'00ff' by hexadecimal digits. Replaces the content of out. */
 static int take_string(struct parser *p, struct buf *out)
 {
 	uint8_t quote;
@@ -148,6 +166,7 @@ static int take_string(struct parser *p, struct buf *out)
 		uint8_t c = p->rest.data[0];
 
 		p->rest = bytes_after(p->rest, 1);
+		/* A quote ends it, unless another follows at once. */
 		if (c == quote) {
 			if (p->rest.size == 0 || p->rest.data[0] != quote)
 				return 0;
@@ -158,7 +177,10 @@ static int take_string(struct parser *p, struct buf *out)
 	return err < 0 ? err : wrong(p, "the closing quote is missing");
 }
 
-/* Bounds: > >= < <= and a string, after commas, each way once at most. */
+/* Bounds: > >= < <= and a string, after commas, each side once at most; first
+ * says that no comma comes before the first of them. Ends before the closing
+ * parenthesis. range borrows from start and end, and only at the end, since
+ * they may move while they grow. */
 static int take_bounds(struct parser *p, bool first, struct buf *start,
 		       struct buf *end, struct filter_range *range)
 {
@@ -175,6 +197,7 @@ static int take_bounds(struct parser *p, bool first, struct buf *start,
 		lower = take_char(p, '>');
 		if (!lower && !take_char(p, '<'))
 			return wrong(p, "a bound begins with > >= < or <=");
+		/* The sign and its = belong together, without space. */
 		equal = p->rest.size > 0 && p->rest.data[0] == '=';
 		if (equal)
 			p->rest = bytes_after(p->rest, 1);
@@ -194,6 +217,8 @@ static int take_bounds(struct parser *p, bool first, struct buf *start,
 	return err;
 }
 
+/* column_range, which begins with a family's name, or value_range. The
+ * constructors copy what they keep of the bytes. */
 static int take_range(struct parser *p, bool has_family, struct filter **out)
 {
 	struct buf family = BUF_INIT, start = BUF_INIT, end = BUF_INIT;
@@ -222,6 +247,7 @@ static int take_values(struct parser *p, struct filter **out)
 	return take_range(p, false, out);
 }
 
+/* timestamp_range: a "to" that is missing is 0, which is unbounded. */
 static int take_timestamps(struct parser *p, struct filter **out)
 {
 	int64_t from = 0, to = 0;
@@ -236,6 +262,7 @@ static int take_timestamps(struct parser *p, struct filter **out)
 					       out);
 }
 
+/* row_sample: the constructor judges the range of the number. */
 static int take_sample(struct parser *p, struct filter **out)
 {
 	double probability;
@@ -246,8 +273,8 @@ static int take_sample(struct parser *p, struct filter **out)
 
 static int take_filter(struct parser *p, struct filter **out);
 
-/* Filters, separated by commas. The array is the caller's to free, its filters
- * too after an error. */
+/* Filters, separated by commas, appended to *parts. The array is the caller's
+ * to free, and the *count filters in it too after an error. */
 static int take_filters(struct parser *p, struct filter ***parts, size_t *count)
 {
 	struct filter **grown;
@@ -256,6 +283,7 @@ static int take_filters(struct parser *p, struct filter ***parts, size_t *count)
 	do {
 		if (*count == FILTER_PARTS_MAX)
 			return wrong(p, "too many filters in one");
+		/* By one: the constructors take a thousand at most. */
 		grown = realloc(*parts, (*count + 1) * sizeof(struct filter *));
 		if (!grown)
 			return -ENOMEM;
@@ -268,6 +296,8 @@ static int take_filters(struct parser *p, struct filter ***parts, size_t *count)
 	return 0;
 }
 
+/* Makes one filter of several, which it owns from then on, also on failure; the
+ * array stays the caller's. */
 typedef int compose(struct filter *const *parts, size_t count,
 		    struct filter **out);
 
@@ -285,6 +315,7 @@ static int new_condition(struct filter *const *parts, size_t count,
 		    "holds, and perhaps one if not");
 }
 
+/* The arguments of a filter made of others. */
 static int take_composed(struct parser *p, compose *make, struct filter **out)
 {
 	struct filter **parts = NULL;
@@ -300,7 +331,8 @@ static int take_composed(struct parser *p, compose *make, struct filter **out)
 	return err;
 }
 
-/* How a filter is made of what is between its parentheses, if it has any. */
+/* How a filter is made of what is between its parentheses, if it has any:
+ * exactly one of the functions is set. of_rest takes it apart itself. */
 struct kind {
 	const char *name;
 	int (*plain)(struct filter **out);
@@ -332,6 +364,7 @@ static const struct kind kinds[] = {
 	{ "condition", .of_filters = new_condition },
 };
 
+/* NULL if there is none of this name. */
 static const struct kind *find_kind(struct bytes name)
 {
 	size_t i;
@@ -342,6 +375,7 @@ static const struct kind *find_kind(struct bytes name)
 	return NULL;
 }
 
+/* What is between the parentheses, by the kind that has any. */
 static int take_arguments(struct parser *p, const struct kind *kind,
 			  struct filter **out)
 {
@@ -357,6 +391,7 @@ static int take_arguments(struct parser *p, const struct kind *kind,
 		err = take_integer(p, &number);
 		return err < 0 ? err : kind->of_number(number, out);
 	}
+	assert(kind->of_string);
 	err = take_string(p, &text);
 	if (err == 0)
 		err = kind->of_string(buf_bytes(&text), out);
@@ -364,6 +399,10 @@ static int take_arguments(struct parser *p, const struct kind *kind,
 	return err;
 }
 
+/* One filter with all that is in it. The depth is checked here to bound the
+ * recursion, and by the constructors to bound the tree, whose leaves with
+ * arguments count for nothing there: hence one level more. *out is NULL after
+ * an error. */
 static int take_filter(struct parser *p, struct filter **out)
 {
 	struct bytes name = take_word(p);
@@ -388,6 +427,7 @@ static int take_filter(struct parser *p, struct filter **out)
 		return err;
 	p->depth++;
 	err = take_arguments(p, kind, out);
+	assert(p->depth > 0);
 	p->depth--;
 	if (err == 0)
 		err = must_take(p, ')');
@@ -398,6 +438,7 @@ static int take_filter(struct parser *p, struct filter **out)
 	return err;
 }
 
+/* One filter and nothing behind it but space. */
 int filter_parse(struct bytes text, struct filter **out)
 {
 	struct parser p = { .all = text, .rest = text };

@@ -4,7 +4,7 @@
 #include "store/store.h"
 
 /*
- * A filter, see filter.h, as an expression by Bigtable's names:
+ * A filter, see store/filter.h, as an expression by Bigtable's names:
  *
  *   pass_all  block_all  sink  strip_value
  *   row_key_regex('re')  family_name_regex('re')  column_qualifier_regex('re')
@@ -17,8 +17,11 @@
  *
  * Strings are in ' or " quotes, in which nothing is special but the quote, that
  * stands for itself when doubled; x'00ff' is one in hexadecimal digits. Space
- * between the parts means nothing. -ERR_bad_argument says what is wrong at
- * which byte.
+ * between the parts means nothing.
+ *
+ * *out is the caller's to free, NULL after an error: -ERR_bad_argument says
+ * what is wrong at which byte, or -ENOMEM. Any thread may call it; text is not needed
+ * afterwards.
  */
 int filter_parse(struct bytes text, struct filter **out);
 

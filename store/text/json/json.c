@@ -1,15 +1,25 @@
+#include <assert.h>
 #include <stdlib.h>
 #include <yajl/yajl_parse.h>
 
 #include "store/text/json/json.h"
 
-/* Appends a node to the innermost open container; NULL after an error, which
- * is in j->err. */
+/*
+ * yajl calls the functions on_* for each value and key, in the order of the
+ * text; they return 1 to go on, or 0 to give up with the reason in j->err.
+ * Nodes are appended to one array, parents before their children, and linked to
+ * the container that is open. Keys and texts are copied, since what yajl shows
+ * is gone after the call.
+ */
+
+/* Appends a node to the innermost open container; NULL after an error, which is
+ * in j->err. The pointer is good until the next node. */
 static struct json_node *node_add(struct json *j, enum json_type type)
 {
 	struct json_node *node, *parent;
 	uint32_t index = (uint32_t)j->count;
 
+	/* The root has ended: what comes is a second value. */
 	if (j->depth == 0 && j->count > 0) {
 		j->err = fail(ERR_bad_line, "text after the JSON value");
 		return NULL;
@@ -44,12 +54,14 @@ static struct json_node *node_add(struct json *j, enum json_type type)
 	return node;
 }
 
-/* Keeps a string. strings has room for the whole text, in which no string is
- * longer than its source, so it never moves. */
+/* Copies a string behind those kept before. strings has room for the whole
+ * text, in which no string is longer than its source (an escape of six bytes is
+ * three at most), so it never moves. */
 static struct bytes keep(struct json *j, const void *data, size_t size)
 {
 	struct bytes kept = bytes_of(j->strings.data + j->strings.size, size);
 
+	assert(size <= j->strings.capacity - j->strings.size);
 	if (size > 0)
 		memcpy(j->strings.data + j->strings.size, data, size);
 	j->strings.size += size;
@@ -94,6 +106,7 @@ static int on_string(void *context, const unsigned char *data, size_t size)
 	return node != NULL;
 }
 
+/* The key waits for its value, which yajl shows next. */
 static int on_key(void *context, const unsigned char *data, size_t size)
 {
 	struct json *j = context;
@@ -102,6 +115,7 @@ static int on_key(void *context, const unsigned char *data, size_t size)
 	return 1;
 }
 
+/* The limit of levels also bounds the recursion of who walks the tree. */
 static int container_open(struct json *j, enum json_type type)
 {
 	if (j->depth == JSON_DEPTH_MAX) {
@@ -127,7 +141,10 @@ static int on_start_array(void *context)
 
 static int on_end_array(void *context)
 {
-	((struct json *)context)->depth--;
+	struct json *j = context;
+
+	assert(j->depth > 0);
+	j->depth--;
 	return 1;
 }
 
@@ -137,7 +154,10 @@ static int compare_keys(const void *a, const void *b)
 			     *(const struct bytes *)b);
 }
 
-/* Sorts the keys of an object, for there may be a hundred thousand. */
+/* Refuses an object with a key given twice, of which other parsers take the
+ * first or the last: it would be anybody's guess. Sorts the keys, for there may
+ * be a hundred thousand; few objects have more than 16, so most cost no
+ * allocation. */
 static int check_duplicates(struct json *j, const struct json_node *object)
 {
 	const struct json_node *child = json_first(j, object);
@@ -145,6 +165,7 @@ static int check_duplicates(struct json *j, const struct json_node *object)
 	size_t i = 0;
 	int err = 0;
 
+	assert(object->type == JSON_OBJECT);
 	if (object->count < 2)
 		return 0;
 	if (object->count > 16) {
@@ -175,6 +196,9 @@ static int on_end_map(void *context)
 	return j->err == 0;
 }
 
+/* With several values allowed, a handle goes on after a value has ended, so
+ * that one serves for many texts; node_add refuses a second value in one
+ * text. */
 static int parser_new(struct json *j)
 {
 	static const yajl_callbacks callbacks = {
@@ -196,6 +220,7 @@ static int parser_new(struct json *j)
 	return 0;
 }
 
+/* A struct json without a parser makes one with the next text. */
 static void parser_free(struct json *j)
 {
 	if (j->parser)
@@ -211,8 +236,8 @@ void json_release(struct json *j)
 	*j = (struct json){ 0 };
 }
 
-/* The four digits of a \u escape whose backslash is at p; -1 if there is no
- * such escape, which yajl then reports. */
+/* The value of the \u escape whose backslash is at p; -1 if there is no such
+ * escape, which yajl then reports. */
 static long escape_value(const uint8_t *p, const uint8_t *end)
 {
 	long value = 0;
@@ -233,7 +258,9 @@ static long escape_value(const uint8_t *p, const uint8_t *end)
 	return value;
 }
 
-/* yajl turns half a surrogate pair into a question mark: refuse it instead. */
+/* yajl turns half a surrogate pair into a question mark: refuse it instead.
+ * Looks at every backslash of the text, which yajl takes inside of strings
+ * only; one that escapes another is skipped with it. */
 static int check_surrogates(struct bytes text)
 {
 	const uint8_t *p = text.data, *end = text.data + text.size;
@@ -247,6 +274,8 @@ static int check_surrogates(struct bytes text)
 			continue;
 		}
 		p += 6;
+		/* A high half needs a low one right behind; a low half by
+		 * itself is wrong. */
 		if (value <= 0xdbff) {
 			value = escape_value(p, end);
 			p += 6;
@@ -260,6 +289,8 @@ static int check_surrogates(struct bytes text)
 	return 0;
 }
 
+/* The reason is that of a callback, if one gave up, else the first line of
+ * yajl's message: the others draw the text with an arrow. */
 static int parse_failed(struct json *j)
 {
 	unsigned char *text;
@@ -276,6 +307,8 @@ static int parse_failed(struct json *j)
 	return j->err;
 }
 
+/* Everything of the text before is forgotten first, but its memory is kept. One
+ * byte more is reserved so that strings.data is not NULL. */
 const struct json_node *json_parse(struct json *j, struct bytes text, int *err)
 {
 	static const unsigned char newline[] = "\n";
@@ -293,6 +326,7 @@ const struct json_node *json_parse(struct json *j, struct bytes text, int *err)
 		*err = parser_new(j);
 	if (*err < 0)
 		return NULL;
+	/* A number at the end of the text is whole only with what follows. */
 	status = yajl_parse(j->parser, text.data, text.size);
 	if (status == yajl_status_ok)
 		status = yajl_parse(j->parser, newline, 1);
@@ -315,6 +349,7 @@ const struct json_node *json_find(const struct json *j,
 {
 	const struct json_node *child = json_first(j, object);
 
+	assert(object->type == JSON_OBJECT);
 	while (child && !bytes_equal(child->key, bytes_string(key)))
 		child = json_next(j, child);
 	return child;

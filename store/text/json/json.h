@@ -5,13 +5,16 @@
 
 /*
  * One JSON text as a tree in memory, parsed by yajl. Numbers keep their source
- * text. Refused: invalid UTF-8, lone surrogates, duplicate keys in an object,
- * more than JSON_DEPTH_MAX levels or JSON_NODES_MAX values.
+ * text, so that 64 bits of them are not lost in a double. Refused: invalid
+ * UTF-8, lone surrogates, duplicate keys in an object, more than JSON_DEPTH_MAX
+ * levels or JSON_NODES_MAX values.
  *
- * A struct json is used for many texts, one after another; a tree lives until
- * the next json_parse.
+ * A struct json is used for many texts, one after another, whose memory it
+ * keeps; a tree lives until the next json_parse or json_release. One thread at
+ * a time uses it.
  */
 #define JSON_DEPTH_MAX 32
+/* Of as many mutations as one request may have, each with a few values. */
 #define JSON_NODES_MAX (16 * STORE_MUTATIONS_MAX)
 
 enum json_type {
@@ -24,33 +27,43 @@ enum json_type {
 	JSON_OBJECT,
 };
 
+/* Links are indices into the array of all nodes, which may move while a text is
+ * parsed. The root has index 0 and is nobody's child, so 0 is none. */
 struct json_node {
 	enum json_type type;
-	uint32_t next;  /* index of the next sibling; 0 is none */
-	uint32_t first; /* index of the first child; 0 is none */
-	uint32_t last;
-	uint32_t count;    /* children */
-	struct bytes key;  /* if the parent is an object */
-	struct bytes text; /* of a string, number, true, false, null */
-};
-
-struct json {
-	struct yajl_handle_t *parser;
-	struct json_node *nodes; /* the first is the root */
-	size_t count, capacity;
-	struct buf strings;
-	uint32_t open[JSON_DEPTH_MAX]; /* the containers we are in */
-	unsigned int depth;
+	uint32_t next;  /* sibling */
+	uint32_t first; /* child, of an array or object */
+	uint32_t last;  /* child */
+	uint32_t count; /* children */
+	/* Of an object's child; what else may stand here means nothing. */
 	struct bytes key;
-	int err; /* why a callback gave up */
+	/* Of a string, without its escapes; of a number, true, false, null as
+	 * in the source. */
+	struct bytes text;
 };
 
-/* A zeroed struct json is ready. */
+/* A zeroed one is ready. What is in it is json.c's, but for the two functions
+ * below. */
+struct json {
+	struct yajl_handle_t *parser;  /* NULL: the next text makes one */
+	struct json_node *nodes;       /* the first is the root */
+	size_t count, capacity;        /* of nodes */
+	struct buf strings;            /* what keys and texts point into */
+	uint32_t open[JSON_DEPTH_MAX]; /* the containers we are in */
+	unsigned int depth;            /* how many of open are set */
+	struct bytes key;              /* of the child that comes next */
+	int err;                       /* why a callback gave up */
+};
+
+/* Leaves it as if zeroed. */
 void json_release(struct json *j);
 
-/* The root, or NULL with *err set: -ERR_bad_line or -ENOMEM. */
+/* The root, or NULL with *err set: -ERR_bad_line tells what is wrong at which
+ * byte, or -ENOMEM. text is not needed afterwards. */
 const struct json_node *json_parse(struct json *j, struct bytes text, int *err);
 
+/* The children of an array or object, in the order of the text: NULL if there
+ * is none, or no other. */
 static inline const struct json_node *json_first(const struct json *j,
 						 const struct json_node *n)
 {
@@ -63,28 +76,10 @@ static inline const struct json_node *json_next(const struct json *j,
 	return n->next ? &j->nodes[n->next] : NULL;
 }
 
-/* The value of an object's key; NULL if it has none. */
+/* The value of an object's key; NULL if it has none. Looks at one child after
+ * another: not for keys that the user chose. */
 const struct json_node *json_find(const struct json *j,
 				  const struct json_node *object,
 				  const char *key);
-
-struct json_context {
-	struct store *store;
-	struct json *json;
-	struct bytes table;
-	struct bytes row; /* as in mutation_run_json */
-	uint64_t now_us;  /* of cells without a timestamp */
-};
-
-/* What the files of json_mutation.c share. */
-struct mutation {
-	struct json *json;
-	struct write *w;
-	uint64_t now_us;
-	/* What a version is put by: write_set or write_merge. */
-	int (*put)(struct write *w, struct bytes family, struct bytes qualifier,
-		   uint64_t timestamp_us, struct bytes value);
-	struct buf row, key, value; /* decoded base64 */
-};
 
 #endif

@@ -1,5 +1,6 @@
+#include <assert.h>
+
 #include "store/text/filter/filter_text.h"
-#include "store/text/json/json.h"
 #include "store/text/json/json_condition.h"
 #include "store/text/json/json_value.h"
 
@@ -11,17 +12,20 @@
  * so is "filter": expression, which holds if it lets any version of them pass.
  */
 struct condition {
-	struct bytes family, qualifier;
-	bool has_family, has_qualifier, any_version;
-	bool absent;
+	struct bytes family, qualifier; /* of the tree, or in m->key */
+	bool has_family, has_qualifier;
+	bool any_version; /* else the newest only */
+	bool absent;      /* holds if no cell passes, not if one does */
 	struct bytes equals;
 	bool has_equals;
-	struct regex *regex;
-	struct filter *filter;
-	unsigned int tests;
-	struct buf memory; /* of equals or the pattern */
+	struct regex *regex;   /* owned; of "matches" */
+	struct filter *filter; /* owned */
+	unsigned int tests;    /* keys that are tests; must be 1 */
+	struct buf memory;     /* of equals or the pattern */
 };
 
+/* A key that says all by being there: false would be the other test, which has
+ * a key of its own. */
 static int take_true(const struct json_node *n)
 {
 	return n->type == JSON_TRUE
@@ -29,6 +33,7 @@ static int take_true(const struct json_node *n)
 		       : json_wrong("must be true, if given", n->key);
 }
 
+/* Text, or base64 decoded into c->memory, of which one test has one. */
 static int take_value(struct condition *c, struct mutation *m,
 		      const struct json_node *n, struct bytes *out)
 {
@@ -36,7 +41,8 @@ static int take_value(struct condition *c, struct mutation *m,
 	return json_is_text(n) ? 0 : json_bytes(m, n, &c->memory, out);
 }
 
-/* One key of a condition and its value. */
+/* One key of a condition and its value. The first three say which cells it is
+ * about; every other one counts as a test. */
 static int take_key(struct condition *c, struct mutation *m,
 		    const struct json_node *n)
 {
@@ -82,6 +88,8 @@ static int take_key(struct condition *c, struct mutation *m,
 	return err < 0 ? err : regex_new(pattern, &c->regex);
 }
 
+/* All keys, in any order, and then whether they make sense together: a
+ * qualifier is that of a family, and only a column's values can be tested. */
 static int take_condition(struct condition *c, struct mutation *m,
 			  const struct json_node *n)
 {
@@ -104,6 +112,8 @@ static int take_condition(struct condition *c, struct mutation *m,
 	return err;
 }
 
+/* A scan of an unknown family is empty and would make "absent" hold for a slip.
+ * An unknown table is left to the scan. */
 static int check_family(struct store *s, struct bytes table,
 			struct bytes family)
 {
@@ -118,7 +128,8 @@ static int check_family(struct store *s, struct bytes table,
 	return err;
 }
 
-/* Whether a cell is what the test wants; any is, if it wants no value. */
+/* Whether a cell is what the test wants: 1, 0 or an error. Any is, if the test
+ * wants no value. */
 static int test_cell(const struct condition *c, const struct cell *cell)
 {
 	if (c->has_equals)
@@ -126,6 +137,9 @@ static int test_cell(const struct condition *c, const struct cell *cell)
 	return c->regex ? regex_match(c->regex, cell->value) : 1;
 }
 
+/* Whether the condition holds: 1, 0 or an error. The scan gives versions newest
+ * first, so without any_version its first cell decides; a test that wants no
+ * value needs no second one either. */
 static int evaluate(struct store *s, const struct condition *c,
 		    struct bytes table, struct bytes row)
 {
@@ -151,15 +165,18 @@ static int evaluate(struct store *s, const struct condition *c,
 		err = test_cell(c, &cell);
 	} while (err == 0 && c->any_version);
 	scan_close(scan);
+	/* 1 here is a cell that passed, 0 that there was none. */
 	return err < 0 ? err : err != c->absent;
 }
 
+/* One condition from its node to its answer. */
 static int holds(struct store *s, struct mutation *m, const struct json_node *n,
 		 struct bytes table, struct bytes row)
 {
 	struct condition c = { .memory = BUF_INIT };
 	int err = take_condition(&c, m, n);
 
+	assert(err < 0 || c.tests == 1);
 	if (err == 0)
 		err = evaluate(s, &c, table, row);
 	regex_free(c.regex);
@@ -177,6 +194,7 @@ int json_condition(struct store *s, struct mutation *m,
 	if (n->type != JSON_ARRAY)
 		return holds(s, m, n, table, row);
 	n = json_first(m->json, n);
+	/* An empty list holds. */
 	for (; err == 1 && n; n = json_next(m->json, n))
 		err = holds(s, m, n, table, row);
 	return err;

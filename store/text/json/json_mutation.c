@@ -1,4 +1,5 @@
-#include "store/text/json/json.h"
+#include <assert.h>
+
 #include "store/text/json/json_condition.h"
 #include "store/text/json/json_mutation.h"
 #include "store/text/json/json_value.h"
@@ -7,11 +8,17 @@
 #include "store/text/value/time.h"
 
 /*
- * A row mutation as JSON; the forms are in fs/README.md. Everything is added to
- * one struct write, in the order of kinds[], or in that of "mutations".
+ * A row mutation as JSON; fs/README.md has the forms. Everything is added to
+ * one struct write, in the order of kinds[], whatever the order of the keys,
+ * since JSON gives them none; or in that of the list "mutations".
+ *
+ * First check_body looks at the keys alone and finds out whether it reads; then
+ * apply adds it. Both must agree on what keys there are: both ask kinds[].
+ * Shapes of values are checked as they are added: an error rewinds the write.
  */
 
-/* A qualifier where it stands as an object's key. */
+/* A qualifier where it stands as an object's key: what begins with base64: is
+ * the rest of it decoded into m->key. The printer writes it so, too. */
 static int qualifier_key(struct mutation *m, struct bytes key,
 			 struct bytes *out)
 {
@@ -27,6 +34,8 @@ static int qualifier_key(struct mutation *m, struct bytes key,
 	return err;
 }
 
+/* A number, or a string that may also be a date: what time_parse takes. A
+ * number with a fraction or an exponent is refused there. */
 static int timestamp_value(const struct json_node *n, uint64_t *us)
 {
 	if (n->type != JSON_NUMBER && n->type != JSON_STRING)
@@ -40,7 +49,7 @@ static int version_object(struct mutation *m, const struct json_node *n,
 			  uint64_t *timestamp, struct bytes *value)
 {
 	const struct json_node *child = json_first(m->json, n);
-	unsigned int values = 0;
+	unsigned int values = 0; /* keys that give one */
 	int err = 0;
 
 	for (; !err && child; child = json_next(m->json, child)) {
@@ -64,6 +73,7 @@ static int version_object(struct mutation *m, const struct json_node *n,
 	return err;
 }
 
+/* One value of set or merge: text at the time of the mutation, or an object. */
 static int set_version(struct mutation *m, struct bytes family,
 		       struct bytes qualifier, const struct json_node *n)
 {
@@ -80,6 +90,8 @@ static int set_version(struct mutation *m, struct bytes family,
 		       : m->put(m->w, family, qualifier, timestamp, value);
 }
 
+/* One column of set or merge: a version, a list of them, or null, which deletes
+ * the column. For m->put being write_merge, null does the same. */
 static int set_column(struct mutation *m, struct bytes family,
 		      struct bytes qualifier, const struct json_node *n)
 {
@@ -95,15 +107,16 @@ static int set_column(struct mutation *m, struct bytes family,
 	return err;
 }
 
-/* {"qualifier": ..., "from": us, "to": us}; from and to may be absent,
- * to is exclusive. */
+/* {"qualifier": ..., "from": us, "to": us}; from and to may be absent, to is
+ * exclusive. write_delete_cells takes a "to" of 0 as none, so a "to" that is
+ * given as 0 is refused: it would delete all instead of nothing. */
 static int delete_range(struct mutation *m, struct bytes family,
 			const struct json_node *n)
 {
 	const struct json_node *child = json_first(m->json, n);
 	struct bytes qualifier = BYTES_NONE;
 	uint64_t from = 0, to = 0;
-	bool named = false;
+	bool named = false; /* the empty qualifier is a name, too */
 	int err = 0;
 
 	for (; !err && child; child = json_next(m->json, child)) {
@@ -129,6 +142,8 @@ static int delete_range(struct mutation *m, struct bytes family,
 		       : write_delete_cells(m->w, family, qualifier, from, to);
 }
 
+/* One of the list of a family's deletes: versions of a column, or all of it. An
+ * object without "qualifier" is a name in base64. */
 static int delete_column(struct mutation *m, struct bytes family,
 			 const struct json_node *n)
 {
@@ -141,6 +156,8 @@ static int delete_column(struct mutation *m, struct bytes family,
 	return err < 0 ? err : write_delete_column(m->w, family, qualifier);
 }
 
+/* The family's name is the node's key; true deletes it from the row, a list
+ * what is in it, an object versions of one column. */
 static int delete_family(struct mutation *m, const struct json_node *family)
 {
 	const struct json_node *n;
@@ -160,6 +177,8 @@ static int delete_family(struct mutation *m, const struct json_node *family)
 	return err;
 }
 
+/* "delete" deletes the row if it is true, else what is named for each
+ * family. */
 static int apply_delete(struct mutation *m, const struct json_node *n)
 {
 	int err = 0;
@@ -176,7 +195,8 @@ static int apply_delete(struct mutation *m, const struct json_node *n)
 }
 
 /* One number of add: by itself to the newest version, or {"value": number,
- * "timestamp": ...}. */
+ * "timestamp": ...}. STORE_NOW, which no timestamp that is given can be, tells
+ * the two apart. */
 static int add_number(struct mutation *m, struct bytes family,
 		      struct bytes qualifier, const struct json_node *n)
 {
@@ -199,6 +219,7 @@ static int add_number(struct mutation *m, struct bytes family,
 	return write_add_newest(m->w, family, qualifier, number);
 }
 
+/* One column of add: a number, or a list of them. */
 static int add_value(struct mutation *m, struct bytes family,
 		     struct bytes qualifier, const struct json_node *n)
 {
@@ -225,6 +246,7 @@ static int append_value(struct mutation *m, struct bytes family,
 		       : write_append(m->w, family, qualifier, value, NULL);
 }
 
+/* Only a JSON number: "1" in quotes is a slip, here, not a value. */
 static int increment_value(struct mutation *m, struct bytes family,
 			   struct bytes qualifier, const struct json_node *n)
 {
@@ -236,7 +258,8 @@ static int increment_value(struct mutation *m, struct bytes family,
 	return write_increment(m->w, family, qualifier, amount, NULL);
 }
 
-/* {family: {qualifier: value}}: does what for each value. */
+/* {family: {qualifier: value}}: does what for each value, in the order of the
+ * text. */
 static int apply_columns(struct mutation *m, const struct json_node *families,
 			 int (*what)(struct mutation *m, struct bytes family,
 				     struct bytes qualifier,
@@ -266,15 +289,18 @@ static int apply_columns(struct mutation *m, const struct json_node *families,
 	return 0;
 }
 
+/* The five that stand in kinds[] for apply_columns. */
 static int apply_set(struct mutation *m, const struct json_node *n)
 {
 	return apply_columns(m, n, set_column);
 }
 
+/* As states of aggregates instead of values. */
 static int apply_merge(struct mutation *m, const struct json_node *n)
 {
 	int err;
 
+	/* For what set_version does with each version; "set" may follow. */
 	m->put = write_merge;
 	err = apply_columns(m, n, set_column);
 	m->put = write_set;
@@ -312,6 +338,7 @@ static const struct kind {
 
 #define KIND_COUNT (sizeof(kinds) / sizeof(kinds[0]))
 
+/* NULL if no kind has this name. */
 static const struct kind *find_kind(struct bytes key)
 {
 	size_t i;
@@ -337,6 +364,8 @@ static int apply_kinds(struct mutation *m, const struct json_node *body)
 	return err;
 }
 
+/* "mutations": each object's keys in the order of kinds[], one object after
+ * another. */
 static int apply_list(struct mutation *m, const struct json_node *list)
 {
 	const struct json_node *n = json_first(m->json, list);
@@ -357,7 +386,8 @@ static int apply(struct mutation *m, const struct json_node *body)
 	return list ? apply_list(m, list) : apply_kinds(m, body);
 }
 
-/* Whether all keys of one of "mutations" are known; and whether it reads. */
+/* Checks that all keys of one of "mutations" are known, and sets *reads if one
+ * reads. */
 static int check_item(const struct json *j, const struct json_node *item,
 		      bool *reads)
 {
@@ -375,6 +405,9 @@ static int check_item(const struct json *j, const struct json_node *item,
 	return 0;
 }
 
+/* Checks the keys of a line or, if is_else, of its "else", which can have
+ * neither row nor conditions; so it calls itself once at most. Sets *reads if
+ * it is to read. A list "mutations" that is no list is left to apply_list. */
 static int check_body(const struct json *j, const struct json_node *body,
 		      bool is_else, bool *reads)
 {
@@ -417,8 +450,9 @@ static int check_body(const struct json *j, const struct json_node *body,
 	return err;
 }
 
-/* The row that the line is about; expected, unless empty, is the only one that
- * it may name and what it means when it names none. */
+/* The row that the line is about, in the tree or in m->row; expected, unless
+ * empty, is the only one that it may name and what it means when it names
+ * none. */
 static int find_row(struct mutation *m, const struct json_node *body,
 		    struct bytes expected, struct bytes *row)
 {
@@ -446,6 +480,10 @@ int json_mutation_parse(struct json *j, struct bytes line,
 	return *body ? check_body(j, *body, false, reads) : err;
 }
 
+/* The row is named before the condition is asked, so that an unknown table or a
+ * bad key is told as such. The condition sees the row before w; nothing is in w
+ * yet but, in an import, other lines, and those never stand beside one that
+ * reads. */
 int json_mutation_add(const struct json_context *c,
 		      const struct json_node *body, struct write *w)
 {
@@ -457,6 +495,7 @@ int json_mutation_add(const struct json_context *c,
 	struct bytes row;
 	int err, holds = 1;
 
+	assert(body->type == JSON_OBJECT);
 	err = find_row(&m, body, c->row, &row);
 	if (!err)
 		err = write_row(w, c->table, row);
@@ -465,6 +504,7 @@ int json_mutation_add(const struct json_context *c,
 		err = holds < 0 ? holds : 0;
 	}
 	if (!err && !holds) {
+		/* What "if" stands beside is for when it holds. */
 		body = json_find(c->json, body, "else");
 		if (!body)
 			err = fail(ERR_condition_failed,
@@ -480,12 +520,14 @@ int json_mutation_add(const struct json_context *c,
 	return err;
 }
 
+/* What decide needs: it runs inside store_update, with no other commit. */
 struct line {
 	struct json_context context;
 	const struct json_node *body;
-	size_t count;
+	size_t count; /* mutations made; set by decide */
 };
 
+/* The callback of store_update: its error commits nothing. */
 static int decide(void *context, struct write *w)
 {
 	struct line *line = context;
@@ -506,6 +548,7 @@ int json_mutation_update(const struct json_context *c,
 	return err;
 }
 
+/* An update even if it reads nothing: one text has no batch to go into. */
 int mutation_run_json(struct store *s, struct bytes table, struct bytes row,
 		      struct bytes text, bool sync)
 {

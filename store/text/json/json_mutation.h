@@ -4,26 +4,48 @@
 #include "store/store.h"
 #include "store/text/json/json.h"
 
-/* Runs one JSON row mutation (the body of .row.jsonl, a line of .mutate) as one
- * atomic change. row, if not empty, is the row it is about: the key "row" may
- * then be absent or must match. -ERR_bad_line says what is wrong, and
- * -ERR_condition_failed that its "if" does not hold and there is no "else". */
+/*
+ * A row mutation as JSON: the body of .row.jsonl, a line of .mutate or of an
+ * import of JSON lines, an argument of mutate. fs/README.md describes it. It is
+ * whole or absent.
+ */
+
+/* Where a mutation goes. Everything is borrowed. */
+struct json_context {
+	struct store *store;
+	struct json *json; /* whose tree the mutation is */
+	struct bytes table;
+	/* If not empty, the row that it is about: its key "row" may then be
+	 * absent, and must match if it is there. */
+	struct bytes row;
+	uint64_t now_us; /* of cells without a timestamp; or STORE_NOW */
+};
+
+/*
+ * Parses a text and runs it as one atomic change; with sync it is durable on
+ * return. row is that of struct json_context. -ERR_bad_line says what is wrong,
+ * and -ERR_condition_failed that its "if" does not hold and there is no "else";
+ * else errors as those of the calls of store/write.h and store/update.h.
+ */
 int mutation_run_json(struct store *s, struct bytes table, struct bytes row,
 		      struct bytes text, bool sync);
 
 /*
- * A line as a row mutation: checked for its shape; *reads tells whether what it
- * does depends on what is there, so that it has to be added inside an update.
+ * The parts of mutation_run_json, for who runs many lines. Parses one and
+ * checks its keys, not yet its values: *body, which lives as long as j's tree;
+ * *reads tells whether what it does depends on what is there, so that it has to
+ * be run by json_mutation_update. -ERR_bad_line or -ENOMEM.
  */
 int json_mutation_parse(struct json *j, struct bytes line,
 			const struct json_node **body, bool *reads);
 
-/* Adds it to w; on an error w is as before. */
+/* Adds a parsed body to w; on an error w is as before. One that reads can be
+ * added inside an update only. */
 int json_mutation_add(const struct json_context *c,
 		      const struct json_node *body, struct write *w);
 
-/* The same as an update of its own; *count, if not NULL, is how many mutations
- * that made. */
+/* Runs a parsed body as an update of its own, durable with sync; *count, if not
+ * NULL, is how many mutations that made. */
 int json_mutation_update(const struct json_context *c,
 			 const struct json_node *body, bool sync,
 			 size_t *count);

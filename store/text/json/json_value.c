@@ -2,14 +2,12 @@
 #include "store/text/json/json_value.h"
 #include "store/text/value/base64.h"
 
-/* What mutations and conditions are made of. */
-
+/* Texts that may be long are cut where they are quoted. */
 static struct bytes shown(struct bytes s)
 {
 	return bytes_of(s.data, s.size < 100 ? s.size : 100);
 }
 
-/* Texts that may be long are cut where they are quoted. */
 int json_wrong(const char *what, struct bytes name)
 {
 	name = shown(name);
@@ -30,6 +28,8 @@ int json_base64(const struct json_node *n, struct buf *memory,
 
 	if (n->type != JSON_STRING)
 		return fail(ERR_bad_line, "\"base64\" must be a string");
+	/* An error may leave part of it in memory: *out is then not to be
+	 * used. */
 	buf_reset(memory);
 	err = base64_decode(n->text, memory);
 	*out = buf_bytes(memory);
@@ -43,6 +43,7 @@ int json_bytes(struct mutation *m, const struct json_node *n,
 	if (n->type == JSON_STRING)
 		return 0;
 	if (n->type == JSON_OBJECT && n->count == 1) {
+		/* The only key decides; its value is json_base64's to judge. */
 		n = json_first(m->json, n);
 		if (bytes_equal(n->key, BYTES_LITERAL("base64")))
 			return json_base64(n, memory, out);

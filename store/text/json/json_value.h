@@ -3,17 +3,37 @@
 
 #include "store/text/json/json.h"
 
-/* -ERR_bad_line about something named, of which not too much is shown. */
+/*
+ * What row mutations and their conditions are both made of: names and values,
+ * of which those that are not UTF-8 are {"base64": "..."}.
+ */
+
+/* A row mutation that is being added to w. Each buf holds what was decoded last
+ * of its kind, and bytes taken from it until the next of that kind. */
+struct mutation {
+	struct json *json; /* whose tree it is */
+	struct write *w;
+	uint64_t now_us; /* of cells without a timestamp */
+	/* What a version is put by: write_set or write_merge. */
+	int (*put)(struct write *w, struct bytes family, struct bytes qualifier,
+		   uint64_t timestamp_us, struct bytes value);
+	struct buf row, key, value; /* decoded base64 */
+};
+
+/* -ERR_bad_line about something named: "what: \"name\"", of which not more than
+ * 100 bytes are shown. */
 int json_wrong(const char *what, struct bytes name);
 
 /* A string, number or boolean: its text is the value. */
 bool json_is_text(const struct json_node *n);
 
-/* The bytes of {"base64": "..."}, decoded into memory. */
+/* The bytes of {"base64": "..."}, whose string is n: decoded into memory, which
+ * *out points into. -ERR_bad_line or -ENOMEM. */
 int json_base64(const struct json_node *n, struct buf *memory,
 		struct bytes *out);
 
-/* A string, or an object with the one key base64, decoded into memory. */
+/* A key: a string, and then *out lives as long as the tree, or an object with
+ * the one key base64, decoded into memory. -ERR_bad_line or -ENOMEM. */
 int json_bytes(struct mutation *m, const struct json_node *n,
 	       struct buf *memory, struct bytes *out);
 
