@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "store/text/print/print.h"
@@ -5,6 +6,11 @@
 #include "store/text/print/print_json.h"
 #include "store/text/print/print_state.h"
 #include "store/text/value/number.h"
+
+/*
+ * What all layouts share, and CSV and TSV, which need to know nothing but their
+ * cell. The other two are told how far it agrees with the cell before.
+ */
 
 int printer_new(enum text_format format, struct printer **out)
 {
@@ -28,7 +34,8 @@ void printer_free(struct printer *p)
 	free(p);
 }
 
-/* As RFC 4180 quotes; a leading blank too, as Go's writer does. */
+/* In quotes where RFC 4180 wants them; for a leading blank too, as Go's writer
+ * has it. A quote inside is doubled; newlines stay as they are. */
 static int csv_field(struct bytes s, struct buf *out)
 {
 	size_t i, from = 0;
@@ -53,6 +60,8 @@ static int csv_field(struct bytes s, struct buf *out)
 	return err < 0 ? err : buf_add_byte(out, '"');
 }
 
+/* Never in quotes: tab, newline, carriage return and backslash are a backslash
+ * and a letter, so that a line is always a record for cut and awk. */
 static int tsv_field(struct bytes s, struct buf *out)
 {
 	static const char special[] = "\t\n\r\\";
@@ -105,6 +114,7 @@ static int delimited_cell(struct printer *p, const struct cell *c,
 	return err < 0 ? err : buf_add_byte(out, '\n');
 }
 
+/* The names are the columns of delimited_cell. */
 static int delimited_header(struct printer *p, struct buf *out)
 {
 	return buf_add_string(out,
@@ -114,6 +124,7 @@ static int delimited_header(struct printer *p, struct buf *out)
 					"\tvalue\n");
 }
 
+/* How far the cell agrees with the one that was fed before. */
 static enum print_same compare(const struct printer *p, const struct cell *c)
 {
 	if (!p->started || !bytes_equal(buf_bytes(&p->row), c->row))
@@ -125,6 +136,8 @@ static enum print_same compare(const struct printer *p, const struct cell *c)
 	return SAME_COLUMN;
 }
 
+/* Copies what differs, for a cell lives until the scan goes on only. After an
+ * error the printer is not used again, so a half is good enough. */
 static int remember(struct printer *p, const struct cell *c,
 		    enum print_same same)
 {
@@ -166,6 +179,7 @@ int printer_cell(struct printer *p, const struct cell *cell, struct buf *out)
 		err = print_cbt_cell(p, cell, same, out);
 		break;
 	}
+	/* It was borrowed for this cell. */
 	p->label = BYTES_NONE;
 	return err < 0 ? err : remember(p, cell, same);
 }
@@ -174,6 +188,7 @@ int printer_finish(struct printer *p, struct buf *out)
 {
 	bool started = p->started;
 
+	/* Ready for another stream. */
 	p->started = false;
 	switch (p->format) {
 	case TEXT_CSV:

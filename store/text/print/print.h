@@ -7,17 +7,37 @@
 /*
  * Printers: each turns a stream of cells, in scan order, into text appended to
  * out. Feed every cell, then finish; the caller drains out between calls, so
- * memory does not grow with the stream.
+ * memory does not grow with the stream (of JSON lines, a row's aggregate
+ * families wait for its end). After finish it is ready for another stream. One
+ * thread at a time uses a printer; times in the cbt layout are local ones.
+ *
+ *   TEXT_CSV, TEXT_TSV  a header line, then a line for each cell:
+ *                       row,family,qualifier,timestamp,value. That is not what
+ *                       an import takes: there a line is a row.
+ *   TEXT_JSONL          a line for each row, as an import takes it
+ *   TEXT_CBT            as cbt read prints rows
+ *
+ * Calls return 0, or a negative error after which only printer_finish and
+ * printer_free are allowed: -ENOMEM, or -ERR_bad_timestamp of a time that the
+ * calendar of the cbt layout does not have.
  */
 struct printer;
 
 int printer_new(enum text_format format, struct printer **out);
+
+/* NULL is none. */
 void printer_free(struct printer *p);
-int printer_cell(struct printer *p, const struct cell *cell, struct buf *out);
 
 /* What a filter labelled the next cell, borrowed until that is fed; "" if
  * nothing, as mostly. Only the cbt layout and JSON lines show it. */
 void printer_label(struct printer *p, struct bytes label);
+
+/* Appends the cell, and what ends the row or column before it. The cell is not
+ * needed afterwards. */
+int printer_cell(struct printer *p, const struct cell *cell, struct buf *out);
+
+/* Appends what ends the stream. Without any cell that is nothing, but of CSV
+ * and TSV the header. */
 int printer_finish(struct printer *p, struct buf *out);
 
 #endif

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -7,10 +8,22 @@
 #include "store/text/value/quote.h"
 #include "store/text/value/utf8.h"
 
+/*
+ * To the byte what Google's cbt read prints:
+ *
+ *   ----------------------------------------
+ *   row
+ *     family:qualifier                         @ 2023/09/10-15:21:48.000001
+ *       "value"
+ *
+ * with an empty line between rows and behind the last. Names are as they are
+ * in the store, values quoted as Go does. [label] behind the time is ours.
+ */
 #define DASHES "----------------------------------------\n"
 #define NAME_WIDTH 40
 
-/* Local time as Go's "2006/01/02-15:04:05.000000". */
+/* Local time as Go's "2006/01/02-15:04:05.000000"; -ERR_bad_timestamp where the
+ * calendar of libc ends. */
 static int print_time(struct printer *p, uint64_t us, struct buf *out)
 {
 	uint64_t second = us / 1000000;
@@ -35,11 +48,12 @@ static int print_time(struct printer *p, uint64_t us, struct buf *out)
 	return err < 0 ? err : print_u64(us % 1000000, 6, out);
 }
 
-/* "  family:qualifier", filled up to NAME_WIDTH code points. */
+/* " family:qualifier", filled up to NAME_WIDTH code points, as Go's %-40s
+ * counts them; a longer name pushes the time to the right. */
 static int print_name(const struct cell *c, struct buf *out)
 {
 	static const char blanks[] = "                                        ";
-	_Static_assert(sizeof(blanks) > NAME_WIDTH, "enough to fill");
+	static_assert(sizeof(blanks) > NAME_WIDTH, "enough to fill");
 	size_t width = utf8_count(c->family) + 1 + utf8_count(c->qualifier);
 	int err = buf_add(out, "  ", 2);
 
@@ -59,7 +73,9 @@ int print_cbt_cell(struct printer *p, const struct cell *cell,
 {
 	int err = 0;
 
+	assert(p->format == TEXT_CBT);
 	if (same == SAME_NOTHING) {
+		/* Between rows; printer_finish does it behind the last. */
 		if (p->started)
 			err = buf_add_byte(out, '\n');
 		if (!err)

@@ -1,10 +1,25 @@
+#include <assert.h>
+
 #include "store/text/print/print_json.h"
 #include "store/text/print/print_state.h"
 #include "store/text/value/base64.h"
 #include "store/text/value/number.h"
 #include "store/text/value/utf8.h"
 
-/* A JSON string of valid UTF-8. */
+/*
+ * A line for each row, which an import of JSON lines takes as it is:
+ *
+ *   {"row": "r", "set": {"f": {"q": {"value": "v", "timestamp": 1}}},
+ *    "merge": {"sums": {"q": {"value": ..., "timestamp": 1}}}}
+ *
+ * Several versions of a column are a list, newest first. What is not UTF-8 is
+ * base64. Aggregate families go under "merge", whose states are then added to
+ * what is there; they wait in p->merges, for "set" must not be interrupted. All
+ * of it is written as it comes, so each piece ends what the one before began.
+ */
+
+/* A JSON string of valid UTF-8. Only what JSON demands is escaped: other text
+ * stays as readable as it is. */
 static int print_string(struct bytes s, struct buf *out)
 {
 	int err = buf_add_byte(out, '"');
@@ -30,6 +45,7 @@ static int print_string(struct bytes s, struct buf *out)
 	return err < 0 ? err : buf_add_byte(out, '"');
 }
 
+/* A member of an object: the bytes of a value or row key that is not UTF-8. */
 static int print_base64(struct bytes s, struct buf *out)
 {
 	int err = buf_add_string(out, "\"base64\": \"");
@@ -39,6 +55,7 @@ static int print_base64(struct bytes s, struct buf *out)
 	return err < 0 ? err : buf_add_byte(out, '"');
 }
 
+/* A string, or {"base64": "..."}. */
 static int print_row_key(struct bytes row, struct buf *out)
 {
 	int err;
@@ -51,8 +68,8 @@ static int print_row_key(struct bytes row, struct buf *out)
 	return err < 0 ? err : buf_add_byte(out, '}');
 }
 
-/* A qualifier as an object's key. What is not UTF-8, and what would read as
- * such an escape, goes in base64. */
+/* A qualifier as an object's key, which cannot be an object. What is not UTF-8,
+ * and what would read as such an escape, is "base64:" and its base64. */
 static int print_qualifier(struct bytes q, struct buf *out)
 {
 	int err;
@@ -65,6 +82,7 @@ static int print_qualifier(struct bytes q, struct buf *out)
 	return err < 0 ? err : buf_add_byte(out, '"');
 }
 
+/* One version: value, timestamp, and the label if a filter gave one. */
 static int print_version(const struct printer *p, const struct cell *c,
 			 struct buf *out)
 {
@@ -89,7 +107,8 @@ static int print_version(const struct printer *p, const struct cell *c,
 	return err < 0 ? err : buf_add_byte(out, '}');
 }
 
-/* What ends the column before. */
+/* Ends the column before: with the version that waits, or the list it
+ * became. */
 static int close_column(struct printer *p, struct buf *out)
 {
 	int err = p->listed ? buf_add_byte(out, ']')
@@ -100,6 +119,7 @@ static int close_column(struct printer *p, struct buf *out)
 	return err;
 }
 
+/* The line begins; neither "set" nor "merge" is there yet. */
 static int open_row(struct printer *p, const struct cell *c, struct buf *out)
 {
 	int err = buf_add_string(out, "{\"row\": ");
@@ -124,7 +144,9 @@ static int close_row(struct printer *p, struct buf *out)
 	return err < 0 ? err : buf_add_string(out, "}\n");
 }
 
-/* Begins a family: those of aggregates wait for the end of the row. */
+/* Begins a family, with the comma or the "set" before it: those of aggregates
+ * wait for the end of the row. p->aggregate tells from here on where text
+ * goes. */
 static int open_family(struct printer *p, const struct cell *c, struct buf *out)
 {
 	int err;
@@ -143,6 +165,8 @@ static int open_family(struct printer *p, const struct cell *c, struct buf *out)
 	return err < 0 ? err : buf_add_string(out, ": {");
 }
 
+/* The second version of a column opens the list and puts the waiting one
+ * first. */
 static int another_version(struct printer *p, const struct cell *cell,
 			   struct buf *out)
 {
@@ -159,12 +183,14 @@ static int another_version(struct printer *p, const struct cell *cell,
 	return err < 0 ? err : print_version(p, cell, out);
 }
 
+/* Where the text of the present family goes. */
 static struct buf *place(struct printer *p, struct buf *out)
 {
 	return p->aggregate ? &p->merges : out;
 }
 
-/* Ends the column, and what else differs. */
+/* Ends the column, and the family and row if they differ as well. What is
+ * written belongs to the cell before, so it goes where its family goes. */
 static int leave(struct printer *p, enum print_same same, struct buf *out)
 {
 	int err = close_column(p, place(p, out));
@@ -182,6 +208,7 @@ int print_json_cell(struct printer *p, const struct cell *cell,
 {
 	int err = 0;
 
+	assert(p->started || same == SAME_NOTHING);
 	if (same == SAME_COLUMN)
 		return another_version(p, cell, place(p, out));
 	if (p->started)
@@ -199,5 +226,6 @@ int print_json_cell(struct printer *p, const struct cell *cell,
 
 int print_json_finish(struct printer *p, struct buf *out)
 {
+	assert(!p->listed || p->version.size > 0);
 	return leave(p, SAME_NOTHING, out);
 }

@@ -4,7 +4,10 @@
 #include "store/store.h"
 #include "store/text/value/text_format.h"
 
-/* How far the cell before the present one agrees with it. */
+/* What the files of print.c share: what a printer remembers between cells. */
+
+/* How far the cell before the present one agrees with it. Ascending: each holds
+ * if those before it do. */
 enum print_same {
 	SAME_NOTHING, /* also for the first cell */
 	SAME_ROW,
@@ -14,18 +17,22 @@ enum print_same {
 
 struct printer {
 	enum text_format format;
-	bool started;
-	struct buf row, family, qualifier; /* of the cell before */
-	struct bytes label;                /* of the present one */
+	bool started; /* a cell was fed since the stream began */
+	/* Of the cell before, copied; only of JSON and cbt. */
+	struct buf row, family, qualifier;
+	struct bytes label; /* of the present cell, borrowed */
 	/* JSON: a column's first version waits here, for a second one turns
-	 * it into a list. */
+	 * it into a list. Once listed, it was written and the list is open. */
 	struct buf version;
 	bool listed;
 	/* JSON: "set" of the row is open; the present family is one of
-	 * aggregates; those of the row, which come last. */
+	 * aggregates; the text of those of the row, which come last, as
+	 * "merge". */
 	bool set_open, aggregate;
 	struct buf merges;
-	/* cbt: the present second as local time, in text. */
+	/* cbt: the second since 1970 whose local time second_text is, up to the
+	 * dot; UINT64_MAX for none. Cells of a row are often of one second, and
+	 * a date costs more than all else of a line. */
 	uint64_t second;
 	char second_text[64];
 };

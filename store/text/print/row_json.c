@@ -2,6 +2,8 @@
 #include "store/text/print/row_json.h"
 #include "store/text/value/text_format.h"
 
+/* The steps of the scan choose: by columns it gives the newest version of
+ * each. */
 int row_print_json(struct scan *scan, bool all_versions, struct buf *out)
 {
 	enum cursor_step step = all_versions ? CURSOR_VERSION : CURSOR_COLUMN;

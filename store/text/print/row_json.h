@@ -3,7 +3,9 @@
 
 #include "store/store.h"
 
-/* A whole row as one JSON line, newest versions only or all of them. */
+/* Appends what scan has still to give as JSON lines, one for each row, newest
+ * versions only or all of them; nothing if that is no cell. For a scan of one
+ * row, whose line is held in memory. 0, or an error of the scan, or -ENOMEM. */
 int row_print_json(struct scan *scan, bool all_versions, struct buf *out);
 
 #endif
