@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "store/text/import/import.h"
@@ -7,6 +8,16 @@
 #include "store/text/import/import_state.h"
 #include "store/text/import/import_tsv.h"
 
+/*
+ * The life of an import: pieces of input, whole records of them, batches.
+ * import_csv.c, import_tsv.c and import_json.c take records from the front,
+ * import_rows.c knows what those of CSV and TSV mean, and import_commit.c brings
+ * them into the store.
+ */
+
+/* Fills a zeroed importer; after an error it is the caller's to free, as it is.
+ * The table is looked up only to refuse an unknown one at once: it may be
+ * dropped while the import runs, which the commit then tells. */
 static int importer_init(struct importer *im, struct store *s,
 			 const struct import_options *options)
 {
@@ -29,6 +40,7 @@ static int importer_init(struct importer *im, struct store *s,
 	/* One time for the whole import: of two values for one cell the later
 	 * replaces the earlier, wherever the batches end. */
 	im->now_us = im->window_us = clock_now(&clock_real);
+	/* Such a table refuses times that are not whole milliseconds. */
 	if (millis)
 		im->now_us -= im->now_us % 1000;
 	if (options->family.size > 0)
@@ -62,6 +74,7 @@ int importer_new(struct store *s, enum text_format format,
 	return 0;
 }
 
+/* importer_init may have failed at any point: what it did not make is zero. */
 void importer_free(struct importer *im)
 {
 	if (!im)
@@ -84,6 +97,8 @@ const struct import_result *importer_result(const struct importer *im)
 	return &im->result;
 }
 
+/* 1 if a record was taken, 0 if none is whole yet, or the error that ends the
+ * import. */
 static int take_record(struct importer *im, bool final)
 {
 	switch (im->format) {
@@ -96,7 +111,9 @@ static int take_record(struct importer *im, bool final)
 	}
 }
 
-/* Takes what is whole and moves the rest to the front. */
+/* Takes what is whole, handing on each full batch, and moves the rest to the
+ * front. An error leaves the input as it is, since nobody will take more of
+ * it. */
 static int consume(struct importer *im, bool final)
 {
 	int err;
@@ -111,6 +128,7 @@ static int consume(struct importer *im, bool final)
 	}
 	if (err < 0)
 		return err;
+	assert(im->start <= im->input.size);
 	if (im->start > 0) {
 		im->input.size -= im->start;
 		memmove(im->input.data, im->input.data + im->start,
@@ -125,7 +143,9 @@ static int consume(struct importer *im, bool final)
 	return 0;
 }
 
-/* An error is final; what was good before it is committed all the same. */
+/* Makes an error final. If it is that of a line, in a strict import, what was
+ * good before it is committed all the same, and the error of the line is told
+ * again afterwards, unless committing fails. */
 static int finish_failed(struct importer *im, int err)
 {
 	char detail[512];
@@ -149,6 +169,7 @@ int importer_feed(struct importer *im, struct bytes data)
 {
 	int err;
 
+	assert(im->failed <= 0);
 	if (im->failed < 0)
 		return im->failed;
 	im->result.byte_count += data.size;
@@ -173,7 +194,7 @@ int importer_flush(struct importer *im, bool sync)
 	return finish_failed(im, import_commit(im, sync));
 }
 
-/* A header that never came. */
+/* Refuses the end of an input whose header never came, in cbt's words. */
 static int check_header(struct importer *im)
 {
 	if (im->format == TEXT_JSONL || im->header == HEADER_DONE)

@@ -13,33 +13,47 @@
  * TEXT_CSV and TEXT_TSV: cbt import's layout. Two header records, families
  * (a family covers the empty fields to its right) and qualifiers, both with an
  * empty first field; with options.family only the second. A data record is a
- * row key and values; an empty field is no cell. TSV escapes: \t \n \\.
+ * row key and values; an empty field is no cell. TSV escapes: \t \n \r \\.
  * TEXT_JSONL: one object a line, see fs/README.md.
+ *
+ * Long imports go by bulk load, whose rows are seen only when it is published:
+ * by a flush, the finish, or before a line that reads. Cells without a
+ * timestamp all have that of importer_new.
+ *
+ * One thread at a time uses an importer. An error that a call returns is final:
+ * it ends the import, every later call returns it, and lines committed stay.
  */
 struct importer;
 
+/* Borrowed during importer_new only. */
 struct import_options {
 	struct bytes table;
 	struct bytes family;   /* CSV, TSV: the one family; or empty */
-	bool value_timestamps; /* "@<us>" ends a value */
-	bool strict;           /* stop at the first wrong line */
+	bool value_timestamps; /* CSV, TSV: "@<us>" ends a value */
+	bool strict;           /* the first wrong line is an error */
 };
 
 struct import_result {
-	uint64_t line_count; /* lines read */
-	uint64_t row_count;  /* row mutations committed */
-	uint64_t cell_count; /* mutations in them */
-	uint64_t byte_count;
+	uint64_t line_count;     /* lines read */
+	uint64_t row_count;      /* row mutations committed */
+	uint64_t cell_count;     /* mutations in them */
+	uint64_t byte_count;     /* fed, whether taken yet or not */
 	uint64_t committed_line; /* all good lines up to it are in */
 	uint64_t refused_count;
 	struct buf refused; /* the first 1,000: "line N: reason\n" */
 };
 
+/* *out is to be freed; NULL after an error: -ERR_bad_argument for TEXT_CBT,
+ * -ERR_no_table, -ENOMEM. */
 int importer_new(struct store *s, enum text_format format,
 		 const struct import_options *options, struct importer **out);
 
-/* 0, or an error that ends the import (a bad header, a full disk, a read-only
- * store); lines committed stay, and the result says how far. */
+/* Drops what is not committed. NULL is none. */
+void importer_free(struct importer *im);
+
+/* Takes the next piece of input, which is copied as far as it is needed later.
+ * Errors: a bad header, a full disk, a read-only store, a line of more than 512
+ * MiB; the result says how far it came. */
 int importer_feed(struct importer *im, struct bytes data);
 
 /* Commits what is whole and pending, unless it goes by bulk load, as a long
@@ -53,8 +67,7 @@ int importer_flush(struct importer *im, bool sync);
  * line is no error here; look at the result. */
 int importer_finish(struct importer *im, bool sync);
 
-/* Valid until the next call. */
+/* How far it is; also after an error. Valid until the next call. */
 const struct import_result *importer_result(const struct importer *im);
-void importer_free(struct importer *im);
 
 #endif

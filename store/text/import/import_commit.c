@@ -1,9 +1,18 @@
+#include <assert.h>
+
 #include "store/text/import/import_commit.h"
 #include "store/text/import/import_state.h"
 
-/* From mutations to the store: by the log, or as a bulk load. */
+/*
+ * From mutations to the store: by the log, or as a bulk load. A load is faster
+ * for much data, but its rows are seen only when it is published, which costs a
+ * few syncs; so it is for input that comes fast, and for that only. Rows and
+ * cells are counted in three steps: pending in w, loaded, and committed in the
+ * result.
+ */
 
-/* What was loaded in bulk becomes visible, durably. */
+/* What was loaded in bulk becomes visible, durably, and is counted as
+ * committed. */
 static int publish(struct importer *im)
 {
 	int err = store_bulk_publish(im->load);
@@ -17,6 +26,8 @@ static int publish(struct importer *im)
 	return 0;
 }
 
+/* Publishes the load and goes on by the log; after an error what it held is
+ * lost. */
 static int end_load(struct importer *im)
 {
 	int err = publish(im);
@@ -28,7 +39,10 @@ static int end_load(struct importer *im)
 
 /*
  * Begins a bulk load, or ends one whose input has become slow: what a slow
- * writer sends is to be seen soon. Who hands over much at once has more.
+ * writer sends is to be seen soon. Who hands over much at once has more, so
+ * that a large piece begins a load without waiting for the rate to be known.
+ * Called with each batch, so a load that gets no more input stays until a
+ * flush.
  */
 static int choose_way(struct importer *im)
 {
@@ -48,6 +62,9 @@ static int choose_way(struct importer *im)
 	return err;
 }
 
+/* A load takes rows that only set cells. At the first write that does more (it
+ * is refused whole) the load is published, so that the order of the lines is
+ * kept, and everything from there on goes by the log. */
 int import_hand_on(struct importer *im)
 {
 	int err = choose_way(im);
@@ -63,9 +80,10 @@ int import_hand_on(struct importer *im)
 			im->loaded_cells += im->pending_cells;
 			im->loaded_line = im->result.line_count;
 			im->pending_rows = im->pending_cells = 0;
+			assert(write_count(im->w) == 0);
 			return 0;
 		}
-		/* Not only sets: the rest goes by the log. */
+		/* It took nothing: not all of it sets cells. */
 		err = end_load(im);
 		im->log_only = true;
 	}
@@ -95,6 +113,8 @@ int import_commit(struct importer *im, bool sync)
 
 bool import_is_refusable(int err)
 {
+	/* All that write_* and json_mutation_* say of their arguments; not
+	 * -ERR_no_table, for without its table no line is any good. */
 	switch (-err) {
 	case ERR_bad_line:
 	case ERR_no_family:
@@ -119,6 +139,7 @@ int import_refuse(struct importer *im, int err)
 
 	if (im->strict || !import_is_refusable(err))
 		return err;
+	/* Counted, but told no more. */
 	if (im->result.refused_count++ >= IMPORT_REFUSED_MAX)
 		return 1;
 	err = buf_printf(&im->result.refused, "line %llu: %s\n",
@@ -146,10 +167,13 @@ int import_add_row(struct importer *im, int (*add)(struct importer *im))
 		write_rewind(im->w, mark);
 		return import_refuse(im, err);
 	}
+	/* A row without a cell leaves nothing, not even its name, in the
+	 * write. */
 	if (write_count(im->w) == before)
 		write_rewind(im->w, mark);
 	else
 		im->pending_rows++;
+	assert(write_count(im->w) >= before);
 	im->pending_cells += write_count(im->w) - before;
 	return 1;
 }

@@ -3,19 +3,33 @@
 
 #include "store/text/import/import_state.h"
 
-/* Whether the text of a line is to blame, so that others can go on. */
+/*
+ * From the mutations of lines to the store, and what becomes of a line that
+ * cannot go there. Errors that are returned end the import.
+ */
+
+/* Whether an error tells that the text of a line is to blame, so that others
+ * can go on; else the store or the machine is. */
 bool import_is_refusable(int err);
 
-/* After an error of the present line: refuses it (1) or, if it is not the
- * line's fault or the import is strict, returns err. */
+/* After an error of the present line, whose detail still stands: notes its
+ * refusal and returns 1; or returns err, if it is not the line's fault or the
+ * import is strict. The caller sees to it that nothing of the line is in w. */
 int import_refuse(struct importer *im, int err);
 
-/* Runs add, which puts the present record into im->w; once more after a commit
- * if it did not fit beside the rows already there. */
+/*
+ * Runs add, which puts the present record into im->w: 1, or the result of
+ * import_refuse, with w as before. If the record does not fit beside the rows
+ * already there, those are handed on and add is run once more.
+ */
 int import_add_row(struct importer *im, int (*add)(struct importer *im));
 
-/* Hands on the mutations collected so far, to the load or to the log. */
+/* Hands the mutations collected so far on, to the bulk load or to the log, and
+ * empties w. Not durable, and of a load not visible. */
 int import_hand_on(struct importer *im);
+
+/* Hands on, and ends a load, so that all good lines are in the store; durable
+ * with sync. */
 int import_commit(struct importer *im, bool sync);
 
 #endif

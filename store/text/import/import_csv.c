@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "store/text/import/import_commit.h"
 #include "store/text/import/import_csv.h"
 #include "store/text/import/import_line.h"
@@ -8,7 +10,14 @@
  * CSV as Go's encoding/csv reads it, which is RFC 4180 with LF or CR LF, blank
  * lines skipped and CR LF inside quotes read as LF. The state between two
  * pieces of input is in struct importer, so that no byte is scanned twice.
+ *
+ * The functions take_* are the states of enum csv_state. Each takes what it can
+ * from im->at on and returns 2 if another state goes on, or else what
+ * import_take_csv returns.
  */
+
+/* A word whose byte has its top bit set where word has the given one: the lowest
+ * such byte is right, and those above it may be wrong. */
 static uint64_t has_byte(uint64_t word, uint8_t byte)
 {
 	uint64_t x = word ^ UINT64_C(0x0101010101010101) * byte;
@@ -23,6 +32,7 @@ static const uint8_t *find_special(const uint8_t *p, const uint8_t *end)
 	while (end - p >= 8) {
 		uint64_t word, hits;
 
+		/* p need not be aligned. */
 		memcpy(&word, p, 8);
 		hits = has_byte(word, ',') | has_byte(word, '"') |
 		       has_byte(word, '\n');
@@ -53,7 +63,8 @@ static bool count_lines(struct importer *im, size_t from, size_t to)
 	return any;
 }
 
-/* Undoubles quotes and turns CR LF into LF, in place; returns the new size. */
+/* Undoubles quotes and turns CR LF into LF, in place; returns the new size. The
+ * bytes after it are never looked at again: the record goes on behind them. */
 static size_t compact(uint8_t *data, size_t size)
 {
 	const uint8_t *in = data, *end = data + size;
@@ -68,7 +79,8 @@ static size_t compact(uint8_t *data, size_t size)
 	return (size_t)(out - data);
 }
 
-/* Ends the quoted field whose closing quote is at offset close. */
+/* Ends the quoted field whose closing quote is at offset close from im->start.
+ * It is rewritten only if there is something to: most are taken as they are. */
 static int end_quoted(struct importer *im, size_t close)
 {
 	uint8_t *data = im->input.data + im->start + im->csv_begin;
@@ -80,13 +92,17 @@ static int end_quoted(struct importer *im, size_t close)
 	return import_field_add(im, im->csv_begin, size);
 }
 
-/* Ends the record, which takes size bytes with its line end. */
+/* Ends the record, which takes size bytes with its line end, and does what it
+ * says. Its error ends the import, so where the input stands then does not
+ * matter. */
 static int end_record(struct importer *im, size_t size)
 {
 	int err = 1;
 
+	assert(im->field_count > 0);
 	im->line_next = im->line + im->csv_lines + 1;
-	/* A blank line: one plain field, empty. */
+	/* A blank line: one field, empty and at the very front, for "" begins
+	 * behind its quote. */
 	if (im->field_count != 1 || im->fields[0].size > 0 ||
 	    im->fields[0].offset > 0)
 		err = import_record(im);
@@ -98,8 +114,9 @@ static int end_record(struct importer *im, size_t size)
 	return err;
 }
 
-/* An error at an offset: the rest of its line is skipped, the record refused,
- * in a header or if strict the import ends. */
+/* An error at an offset from im->start: the rest of its line is skipped, the
+ * record refused; in a header or if strict the import ends. Messages are Go's,
+ * of which a refused line repeats only what the line's number does not say. */
 static int bad_record(struct importer *im, size_t offset, const char *why)
 {
 	unsigned long long line = im->line + im->csv_lines;
@@ -125,7 +142,8 @@ static int bad_record(struct importer *im, size_t offset, const char *why)
 		    line, column, why);
 }
 
-/* The rest of a refused line. */
+/* Skips the rest of a refused line and begins anew behind it. Until its end
+ * comes the input is dropped, so that a line without end takes no memory. */
 static int skip_line(struct importer *im, bool final)
 {
 	const uint8_t *base = im->input.data + im->start;
@@ -151,7 +169,8 @@ static int skip_line(struct importer *im, bool final)
 	return 1;
 }
 
-/* In a field without quotes, at im->at. 2: another field follows. */
+/* In a field without quotes, at im->at: up to a comma or the line's end. A CR
+ * before the end belongs to the end. 2: another field follows. */
 static int take_plain(struct importer *im, bool final)
 {
 	const uint8_t *base = im->input.data + im->start;
@@ -177,7 +196,9 @@ static int take_plain(struct importer *im, bool final)
 	return 2;
 }
 
-/* After a quote in a quoted field: it ends the field or is doubled. */
+/* After a quote in a quoted field: it ends the field, by a comma or the line's
+ * end, or is doubled. A CR may be the first half of a line's end, so it waits
+ * for what follows. */
 static int take_quote(struct importer *im, bool final)
 {
 	const uint8_t *base = im->input.data + im->start;
@@ -212,6 +233,8 @@ static int take_quote(struct importer *im, bool final)
 			  "extraneous or missing \" in quoted-field");
 }
 
+/* In a quoted field: everything up to a quote is content. At the end of input
+ * the quote is missing. */
 static int take_quoted(struct importer *im, bool final)
 {
 	const uint8_t *base = im->input.data + im->start;
@@ -233,6 +256,8 @@ static int take_quoted(struct importer *im, bool final)
 	return 2;
 }
 
+/* Before a field. An empty input begins no record at its end, but after a comma
+ * an empty field follows. */
 static int take_field(struct importer *im, bool final)
 {
 	size_t size = im->input.size - im->start;

@@ -4,9 +4,9 @@
 #include "store/text/import/import_state.h"
 
 /*
- * Takes one record from the front: 1 if it did (or refused one), 0 if it is
- * not whole yet, negative if the import has to end. With final, there is no
- * more to come.
+ * Takes one CSV record from the front of the input: 1 if it did (or refused
+ * one, or skipped a blank line), 0 if it is not whole yet, negative if the
+ * import has to end. With final, no more input comes.
  */
 int import_take_csv(struct importer *im, bool final);
 

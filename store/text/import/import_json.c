@@ -1,9 +1,12 @@
+#include <assert.h>
+
 #include "store/text/import/import_commit.h"
 #include "store/text/import/import_json.h"
 #include "store/text/import/import_line.h"
 #include "store/text/import/import_state.h"
 #include "store/text/json/json_mutation.h"
 
+/* Such a line is skipped, not refused as no JSON. */
 static bool blank(struct bytes line)
 {
 	size_t i;
@@ -14,6 +17,7 @@ static bool blank(struct bytes line)
 	return true;
 }
 
+/* No row is expected: each line names its own. */
 static struct json_context context_of(struct importer *im)
 {
 	return (struct json_context){ im->store, &im->json,
@@ -21,6 +25,7 @@ static struct json_context context_of(struct importer *im)
 				      im->now_us };
 }
 
+/* For import_add_row. */
 static int add_body(struct importer *im)
 {
 	struct json_context c = context_of(im);
@@ -28,7 +33,9 @@ static int add_body(struct importer *im)
 	return json_mutation_add(&c, im->body, im->w);
 }
 
-/* A line that depends on what is there, so on the lines before it as well. */
+/* Runs a line that depends on what is there, so on the lines before it as well:
+ * those are committed first, then it is an update of its own. A load would be
+ * published for each such line, so from here on all goes by the log. */
 static int update(struct importer *im)
 {
 	struct json_context c = context_of(im);
@@ -46,13 +53,17 @@ static int update(struct importer *im)
 	return 1;
 }
 
-/* im->at is the size of the line with its end. */
+/* Parses the line, of im->at bytes with its end, and does what it says. Its end
+ * is space to JSON. */
 static int take_line(struct importer *im)
 {
 	bool reads;
-	int err = json_mutation_parse(
-		&im->json, bytes_of(im->input.data + im->start, im->at),
-		&im->body, &reads);
+	int err;
+
+	assert(im->at > 0 && im->at <= im->input.size - im->start);
+	err = json_mutation_parse(&im->json,
+				  bytes_of(im->input.data + im->start, im->at),
+				  &im->body, &reads);
 
 	if (err < 0)
 		return import_refuse(im, err);

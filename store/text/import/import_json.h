@@ -3,6 +3,11 @@
 
 #include "store/text/import/import_state.h"
 
+/*
+ * Takes one line, a row mutation as JSON, from the front of the input: 1 if it
+ * did (or refused it, or skipped a blank one), 0 if it is not whole yet,
+ * negative if the import has to end. With final, no more input comes.
+ */
 int import_take_json(struct importer *im, bool final);
 
 #endif

@@ -1,8 +1,12 @@
+#include <assert.h>
+
 #include "store/text/import/import_line.h"
 #include "store/text/import/import_state.h"
 
 void import_advance(struct importer *im, size_t size)
 {
+	assert(size <= im->input.size - im->start);
+	assert(im->line_next > im->line);
 	im->start += size;
 	im->at = 0;
 	im->result.line_count = im->line_next - 1;
@@ -18,6 +22,7 @@ int import_take_line(struct importer *im, bool final, struct bytes *line)
 	if (size > im->at)
 		end = memchr(from + im->at, '\n', size - im->at);
 	im->at = size;
+	/* All of it was looked at: the next call goes on behind. */
 	if (!end && (!final || size == 0))
 		return 0;
 	if (end)

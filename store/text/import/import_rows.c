@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "store/text/import/import_commit.h"
@@ -6,11 +7,20 @@
 #include "store/text/value/number.h"
 
 /*
- * What a CSV or TSV record means: cbt import's headers and rows. Messages are
- * cbt's.
+ * What a CSV or TSV record means: cbt import's headers and rows.
+ *
+ *   ,cars,,planes          families; one covers the empty fields behind it
+ *   ,doors,wheels,wings    qualifiers
+ *   row1,4,4,              a row with the cells cars:doors and cars:wheels
+ *
+ * With options.family the first record is not there. A wrong header ends the
+ * import, for without it no row has a meaning. Messages are cbt's.
  */
+
+/* A field of the present record; good until more input comes. */
 static struct bytes field(const struct importer *im, size_t i)
 {
+	assert(i < im->field_count && i < im->field_capacity);
 	return bytes_of(im->input.data + im->start + im->fields[i].offset,
 			im->fields[i].size);
 }
@@ -40,6 +50,8 @@ static int header_failed(const char *why)
 	return fail(ERR_bad_line, "error parsing headers: %s", why);
 }
 
+/* What both headers must have: an empty first field, which stands over the row
+ * keys, and a second that is not. */
 static int check_header(const struct importer *im)
 {
 	if (field(im, 0).size > 0)
@@ -52,7 +64,8 @@ static int check_header(const struct importer *im)
 	return 0;
 }
 
-/* Keeps the header's fields in header_text, behind what is there already. */
+/* Keeps the header's fields in header_text, behind what is there already; the
+ * input is gone by the next record. */
 static int keep_header(struct importer *im)
 {
 	size_t i;
@@ -63,6 +76,8 @@ static int keep_header(struct importer *im)
 	return err;
 }
 
+/* By the first header there is: makes as many columns as it has fields, and
+ * from here on keeps so many of each record, the row key included. */
 static int columns_new(struct importer *im)
 {
 	if (im->field_count > im->field_max)
@@ -75,6 +90,7 @@ static int columns_new(struct importer *im)
 	return 0;
 }
 
+/* The first header. A family that is empty is that of the column before. */
 static int take_families(struct importer *im)
 {
 	size_t i;
@@ -93,7 +109,10 @@ static int take_families(struct importer *im)
 	return 0;
 }
 
-/* Points the columns into header_text, families first, if they are there. */
+/* Points the columns into header_text, which moves no more: families first, if
+ * they are there, by the sizes that take_families left; then the qualifiers of
+ * the present record. An empty family is that of the column to its left; of the
+ * first one it is never empty. */
 static void place_columns(struct importer *im)
 {
 	const uint8_t *text = im->header_text.data;
@@ -118,6 +137,7 @@ static void place_columns(struct importer *im)
 	}
 }
 
+/* The header of qualifiers, which is the only one with options.family. */
 static int take_columns(struct importer *im)
 {
 	int err = check_header(im);
@@ -138,7 +158,9 @@ static int take_columns(struct importer *im)
 	return 0;
 }
 
-/* Cuts "@<timestamp>" from the end of a value; without one the time is now. */
+/* Cuts "@<timestamp>" from the end of a value; without one the time is now, as
+ * for -1, which is how cbt names the server's time. What follows the last @ and
+ * is no integer is part of the value. */
 static int take_timestamp(const struct importer *im, struct bytes *value,
 			  uint64_t *us)
 {
@@ -164,6 +186,8 @@ static int take_timestamp(const struct importer *im, struct bytes *value,
 	return 0;
 }
 
+/* For import_add_row: one set for each field that is not empty. A row without
+ * any adds nothing. */
 static int add_row(struct importer *im)
 {
 	size_t i;
@@ -200,10 +224,13 @@ static int skip_row(struct importer *im)
 	return 1;
 }
 
+/* A record of data with a wrong number of fields is refused; cbt stops, and so
+ * does a strict import, in its words. */
 int import_record(struct importer *im)
 {
 	int err;
 
+	assert(im->field_count > 0);
 	if (im->header == HEADER_FAMILIES || im->header == HEADER_COLUMNS) {
 		err = im->header == HEADER_FAMILIES ? take_families(im)
 						    : take_columns(im);

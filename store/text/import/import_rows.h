@@ -3,10 +3,15 @@
 
 #include "store/text/import/import_state.h"
 
-/* Appends a field to the present record. */
+/* What the records of CSV and TSV mean, once they are taken apart. */
+
+/* Appends a field to the present record, by its offset from im->start; beyond
+ * im->field_max it is only counted. 0 or -ENOMEM. */
 int import_field_add(struct importer *im, size_t offset, size_t size);
 
-/* Header or row, made of the fields. As import_take_*, but never 0. */
+/* The present record, made of the fields, of which there is one at least: a
+ * header, or a row that goes into im->w. 1 if it was taken, or refused;
+ * negative if the import has to end, as for any wrong header. */
 int import_record(struct importer *im);
 
 #endif

@@ -5,26 +5,42 @@
 #include "store/text/json/json.h"
 
 /*
- * Bytes wait in `input` until they make a whole record, from `start` on; what
- * has been looked at in vain is not looked at again (`at`). Records become
- * mutations in one write, which is committed when it is large enough.
+ * What the files of import.c share. Bytes wait in `input` until they make a
+ * whole record, from `start` on; what has been looked at in vain is not looked
+ * at again (`at`). Records become mutations in one write, `w`, which is handed
+ * on when it is large enough: to the log, or to a bulk load.
+ *
+ * Offsets of the present record are from `start`, for input may move while it
+ * grows.
  */
+
+/* A record that has not ended by then lacks a quote or is no text. The largest
+ * value, 100 MiB, is 134 MiB in base64. */
 #define IMPORT_RECORD_MAX (UINT32_C(512) << 20)
+
+/* When a write is handed on: mutations, or bytes. */
 #define IMPORT_BATCH_MUTATIONS 10000
 #define IMPORT_BATCH_SIZE (1 << 20)
+
+/* Refused lines that are kept with their reasons; more are only counted. */
 #define IMPORT_REFUSED_MAX 1000
-/* An import goes by bulk load if it comes in large pieces, or at such a rate in
- * bytes for each window of time. */
+
+/* An import goes by bulk load if it comes in pieces of so many bytes, or so
+ * many bytes have come within a window of time; if fewer have come at the end
+ * of a window, it goes by the log again. */
 #define IMPORT_LOAD_FEED (64 << 10)
 #define IMPORT_LOAD_RATE (UINT64_C(4) << 20)
 #define IMPORT_LOAD_WINDOW_US 2000000
 
+/* CSV and TSV: which record comes next. */
 enum import_header {
 	HEADER_FAMILIES,
 	HEADER_COLUMNS,
-	HEADER_DONE,
+	HEADER_DONE, /* data */
 };
 
+/* Of CSV and TSV; both point into header_text, or family into the importer's
+ * family. */
 struct import_column {
 	struct bytes family;
 	struct bytes qualifier;
@@ -45,42 +61,46 @@ struct import_field {
 };
 
 struct importer {
-	struct store *store;
+	struct store *store; /* borrowed */
 	enum text_format format;
-	struct buf table, family;
+	struct buf table, family; /* of the options */
 	bool value_timestamps, strict;
-	uint64_t now_us; /* of cells without a timestamp */
-	struct write *w;
-	struct import_result result;
+	uint64_t now_us;                      /* of cells without a timestamp */
+	struct write *w;                      /* owned; not handed on yet */
+	struct import_result result;          /* for the user */
 	uint64_t pending_rows, pending_cells; /* in w */
-	struct bulk_load *load;               /* NULL: by the log */
+	struct bulk_load *load;               /* owned; NULL: by the log */
 	uint64_t loaded_rows, loaded_cells;   /* in load, not published */
-	uint64_t loaded_line;
+	uint64_t loaded_line;                 /* the last one in load */
 	bool log_only;                    /* a line did more than set cells */
 	size_t feed_size;                 /* of the piece fed last */
 	uint64_t window_us, window_bytes; /* where the rate is counted from */
 	int failed;                       /* the error that ended the import */
 
 	struct buf input;
-	size_t start;       /* of the present record */
+	size_t start;       /* of the present record, in input */
 	size_t at;          /* from start: scanning goes on here */
-	uint64_t line;      /* line number of the record's first byte */
+	uint64_t line;      /* line number of the record's first byte, from 1 */
 	uint64_t line_next; /* and of the record after it */
 
 	/* CSV and TSV */
 	enum import_header header;
-	struct buf header_text; /* what columns point into */
+	struct buf header_text; /* families, then qualifiers, end to end */
 	struct import_column *columns;
-	size_t column_count;
-	size_t field_max; /* fields kept; more are only counted */
+	size_t column_count; /* without that of row keys */
+	size_t field_max;    /* fields kept; more are only counted */
 	struct import_field *fields;
-	size_t field_count, field_capacity;
+	size_t field_count;    /* of the present record */
+	size_t field_capacity; /* of fields */
+
+	/* CSV */
 	enum csv_state csv;
 	bool csv_doubled;   /* the field has quotes to undouble */
 	size_t csv_begin;   /* of the field's content, from start */
 	size_t csv_line_at; /* of the present line, from start */
 	uint64_t csv_lines; /* line ends seen inside the record */
 
+	/* JSON lines */
 	struct json json;
 	const struct json_node *body; /* of the present line */
 };

@@ -4,7 +4,13 @@
 #include "store/text/import/import_state.h"
 #include "store/text/import/import_tsv.h"
 
-/* Turns \t \n \r \\ into what they mean, in place; returns the new size. */
+/*
+ * Tab-separated values: a line is a record, whatever is in it, for tab and
+ * newline are escaped inside of fields. Quotes mean nothing.
+ */
+
+/* Turns \t \n \r \\ into what they mean, in place, and sets *size anew.
+ * -ERR_bad_line for a backslash before anything else, or at the end. */
 static int unescape(uint8_t *data, size_t *size)
 {
 	static const char letters[] = "tnr\\";
@@ -30,7 +36,8 @@ static int unescape(uint8_t *data, size_t *size)
 	return 0;
 }
 
-/* A field may be unescaped in place: the line is not looked at again. */
+/* Makes fields of a line, parted by tabs. A field may be unescaped in place:
+ * the line is not looked at again, whether it is taken or refused. */
 static int split(struct importer *im, struct bytes line)
 {
 	uint8_t *base = im->input.data + im->start;
@@ -62,6 +69,7 @@ int import_take_tsv(struct importer *im, bool final)
 
 	if (err <= 0)
 		return err;
+	/* In a header a wrong escape ends the import, as all errors do. */
 	if (line.size > 0) {
 		err = split(im, line);
 		if (!err)
