@@ -9,6 +9,7 @@ int verb_version(struct verb_call *c)
 	return 0;
 }
 
+/* A verb's own words stand in tools/table.c; what is said here is about all. */
 int verb_help(struct verb_call *c)
 {
 	const struct verb *v;

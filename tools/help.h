@@ -3,7 +3,11 @@
 
 #include "tools/verb/verb.h"
 
+/* Prints the list of verbs, or all of what there is to say of one: 0, or 1 if
+ * there is none of that name. */
 int verb_help(struct verb_call *c);
+
+/* Prints "tabletfs " and the version. 0. */
 int verb_version(struct verb_call *c);
 
 #endif

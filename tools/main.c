@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -7,16 +8,31 @@
 #include "tools/mount/mount_helper.h"
 #include "tools/verb/remote.h"
 
-/* How long to wait for another command to end. */
+/*
+ * The program: finds the store that a command is about, and where the command
+ * has to run.
+ *
+ *   no store is needed   here
+ *   the store is free    here, with the store open and no background thread
+ *   it is mounted        in its daemon, to which remote_run brings the words
+ *   it is otherwise used after that, if it ends within WAIT_MAX_MS
+ *
+ * The exit status is that of the verb, 0 or 1; also 1 if standard output cannot
+ * be written, or no verb was given.
+ */
+
+/* How long to wait for another command to end, and how often to look. */
 #define WAIT_MAX_MS 10000
 #define POLL_MS 5
 
-/* Taken off the front: -store DIR, -store=DIR, --store. */
+/* Takes -store DIR, -store=DIR, --store DIR off the front, the last of which
+ * counts; returns the store, else TABLETFS_STORE, or NULL. */
 static const char *take_store(int *argc, char ***argv)
 {
 	const char *store = getenv("TABLETFS_STORE");
 
 	while (*argc > 0 && (*argv)[0][0] == '-') {
+		/* Behind one dash, or two. */
 		const char *word = (*argv)[0] + 1 + ((*argv)[0][1] == '-');
 
 		if (!strcmp(word, "store") && *argc > 1) {
@@ -34,6 +50,8 @@ static const char *take_store(int *argc, char ***argv)
 	return store;
 }
 
+/* import alone reads a file of this process, so it goes by .import instead of
+ * the control file. */
 static int through_mount(struct verb_call *c, const char *mount_point)
 {
 	if (verb_find(c->argv[0])->flags & VERB_STREAMS)
@@ -41,6 +59,8 @@ static int through_mount(struct verb_call *c, const char *mount_point)
 	return remote_run(c, mount_point);
 }
 
+/* Says why the store cannot be opened and what to do: 1. Damage has an errno of
+ * EIO but is an error of our own, where a disk that fails is a plain one. */
 static int cannot_open(struct verb_call *c, const char *store, int err)
 {
 	if (err == -ENOENT)
@@ -63,8 +83,9 @@ static int cannot_open(struct verb_call *c, const char *store, int err)
 	return 1;
 }
 
-/* Opens the store, waiting while another command has it; 1 with the place if
- * it is mounted. */
+/* Opens the store, waiting while another command has it: 0 with *out, or 1 with
+ * the place if it is mounted, or an error, also after WAIT_MAX_MS, whose detail
+ * tells who has the store. */
 static int open_store(const char *directory, unsigned int flags,
 		      struct store **out, struct buf *mount_point)
 {
@@ -92,7 +113,8 @@ static int open_store(const char *directory, unsigned int flags,
 	return fail(ERR_store_in_use, "%s", err_detail());
 }
 
-/* Runs a verb on the store in a directory, in this process if it is free. */
+/* Runs a verb on the store in a directory, in this process if it is free: the
+ * exit status. Closing makes everything durable, so its error is the verb's. */
 static int run_on_store(struct verb_call *c, const char *directory,
 			unsigned int flags)
 {
@@ -100,12 +122,14 @@ static int run_on_store(struct verb_call *c, const char *directory,
 	struct store *s;
 	int err = open_store(directory, flags, &s, &mount_point), status;
 
+	assert(err <= 1);
 	if (err != 0) {
 		status = err < 0 ? cannot_open(c, directory, err)
 				 : through_mount(c, (char *)mount_point.data);
 		buf_release(&mount_point);
 		return status;
 	}
+	/* Told, but no failure: the store has recovered. */
 	if (store_recovery_text(s)[0])
 		verb_wrong(c, "%s", store_recovery_text(s));
 	status = verb_run(s, c->argc, c->argv, c->out, c->err);
@@ -127,9 +151,20 @@ static void raise_file_limit(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-int main(int argc, char **argv)
+/* Replaces what other programs take for help and version by the verb. */
+static void take_verb(char **argv)
 {
 	static char help[] = "help", version[] = "version";
+
+	if (!strcmp(argv[0], "-h") || !strcmp(argv[0], "--help"))
+		argv[0] = help;
+	else if (!strcmp(argv[0], "--version"))
+		argv[0] = version;
+}
+
+int main(int argc, char **argv)
+{
+	static char help[] = "help";
 	static char *no_verb[] = { help, NULL };
 	struct verb_call c = { NULL, argc - 1, argv + 1, stdout, stderr };
 	const char *store = take_store(&c.argc, &c.argv);
@@ -144,15 +179,14 @@ int main(int argc, char **argv)
 		c.argv = no_verb;
 		c.out = stderr;
 	}
-	if (!strcmp(c.argv[0], "-h") || !strcmp(c.argv[0], "--help"))
-		c.argv[0] = help;
-	else if (!strcmp(c.argv[0], "--version"))
-		c.argv[0] = version;
-	else if (!strcmp(c.argv[0], "-store") || !strcmp(c.argv[0], "--store"))
+	take_verb(c.argv);
+	if (!strcmp(c.argv[0], "-store") || !strcmp(c.argv[0], "--store"))
 		return verb_wrong(&c, "-store needs a directory");
 	v = verb_find(c.argv[0]);
 	if (!v || (v->flags & VERB_NO_STORE)) {
 		if (store)
+			/* create, mount and repair open the store themselves,
+			 * by this name. */
 			setenv("TABLETFS_STORE", store, 1);
 		status = verb_run(NULL, c.argc, c.argv, c.out, c.err);
 	} else if (!store) {
@@ -163,7 +197,10 @@ int main(int argc, char **argv)
 	} else {
 		status = run_on_store(&c, store, v->flags);
 	}
+	/* A full disk or a closed pipe shows here at the latest. */
 	if (fflush(stdout) != 0 || ferror(stdout))
 		status = verb_wrong(&c, "standard output: %s", strerror(errno));
+	/* Help that nobody asked for is an error, for a script that lost its
+	 * words. */
 	return c.argv == no_verb ? 1 : status;
 }

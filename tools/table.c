@@ -11,6 +11,15 @@
 #include "tools/mount/umount.h"
 #include "tools/verb/verb.h"
 
+/*
+ * The verbs by name, in the order in which help lists them. What help says of
+ * each stands here; the manual page (tools/package/tabletfs.1) and the table in
+ * tools/README.md name them, too, and tools/package/tabletfs.bash knows what
+ * may stand behind some. Words are cbt's where cbt has the verb.
+ *
+ * Each: name, flags (enum verb_flags), usage, summary, help, function. Help
+ * lines end with a newline and have 70 columns at most.
+ */
 const struct verb verbs[] = {
 	{ "addtocell", 0,
 	  "addtocell <table> <row> [app-profile=<app profile id>] "

@@ -5,7 +5,8 @@
 #include "store/base/volume/volume_posix_own.h"
 #include "tools/admin/create.h"
 
-/* What to do about an error of creating. */
+/* What to do about an error of creating; the text of the error says what it
+ * is. */
 static const char *advice(int err)
 {
 	switch (-err) {
@@ -25,6 +26,8 @@ static const char *advice(int err)
 	}
 }
 
+/* Opens the store as any command does that makes one, and closes it: 0 or an
+ * error. The holder's line is what another create sees meanwhile. */
 static int make_store(const char *directory)
 {
 	struct store_options options;
@@ -59,6 +62,7 @@ static void undo(const char *directory, int err)
 	if (volume_posix_open(directory, false, &v) < 0)
 		return;
 	v->ops->close(v);
+	/* Nobody has it, so what lies there is of this call. */
 	if (volume_posix_holder(directory, &holder) == -ENOENT)
 		volume_posix_clear(directory);
 	buf_release(&holder);
@@ -87,6 +91,7 @@ int verb_create(struct verb_call *c)
 				  "empty directory",
 				  directory);
 	}
+	/* Anything else than no store is told as it is. */
 	missing = err == -ENOENT;
 	if (missing || err == -ERR_not_a_store)
 		err = make_store(directory);

@@ -1,8 +1,8 @@
 #include <stdlib.h>
 
 #include "tools/admin/maintain.h"
-#include "tools/verb/verb.h"
 
+/* A problem that store_check found: a line. */
 static void report(void *context, const char *problem)
 {
 	struct verb_call *c = context;
@@ -23,6 +23,7 @@ int verb_check(struct verb_call *c)
 	return 0;
 }
 
+/* The store takes "" for all tables. */
 int verb_compact(struct verb_call *c)
 {
 	int err;
@@ -60,6 +61,7 @@ int verb_backup(struct verb_call *c)
 	return 0;
 }
 
+/* What store_repair lost or left out: a line. */
 static void tell(void *context, const char *text)
 {
 	struct verb_call *c = context;
@@ -67,6 +69,8 @@ static void tell(void *context, const char *text)
 	fprintf(c->out, "%s\n", text);
 }
 
+/* Runs without a store, for that is damaged and may not open; main.c puts its
+ * name into the environment. */
 int verb_repair(struct verb_call *c)
 {
 	const char *directory = getenv("TABLETFS_STORE");
@@ -92,25 +96,32 @@ int verb_repair(struct verb_call *c)
 	return 0;
 }
 
+/* How many tables there are, and what each level of the engine holds. */
+static void print_levels(struct verb_call *c, const struct store_stats *s)
+{
+	struct schema *schema = store_schema(c->store);
+	size_t i;
+
+	fprintf(c->out, "tables %zu\n", schema->table_count);
+	schema_put(schema);
+	for (i = 0; i < sizeof(s->sst_count) / sizeof(s->sst_count[0]); i++)
+		fprintf(c->out,
+			"level%zu_files %llu\n"
+			"level%zu_bytes %llu\n",
+			i, (unsigned long long)s->sst_count[i], i,
+			(unsigned long long)s->sst_size[i]);
+}
+
+/* Scripts read the names of lines: they stay what they are. */
 int verb_stats(struct verb_call *c)
 {
 	struct store_stats s;
-	struct schema *schema;
-	size_t i;
 	int err;
 
 	if (c->argc != 1)
 		return verb_usage(c);
 	store_stats(c->store, &s);
-	schema = store_schema(c->store);
-	fprintf(c->out, "tables %zu\n", schema->table_count);
-	schema_put(schema);
-	for (i = 0; i < sizeof(s.sst_count) / sizeof(s.sst_count[0]); i++)
-		fprintf(c->out,
-			"level%zu_files %llu\n"
-			"level%zu_bytes %llu\n",
-			i, (unsigned long long)s.sst_count[i], i,
-			(unsigned long long)s.sst_size[i]);
+	print_levels(c, &s);
 #define PUT(name, value) \
 	fprintf(c->out, name " %llu\n", (unsigned long long)(value))
 	PUT("blob_files", s.blob_count);
@@ -130,6 +141,7 @@ int verb_stats(struct verb_call *c)
 	PUT("syncs", s.sync_count);
 	PUT("sequence", s.visible_seq);
 #undef PUT
+	/* Last, and only if there is trouble: the reason may be any text. */
 	err = store_health(c->store);
 	if (err < 0)
 		fprintf(c->out, "trouble %s: %s\n", err_detail(),

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "store/text/value/family.h"
@@ -5,8 +6,12 @@
 #include "tools/admin/schema.h"
 #include "tools/verb/verb.h"
 
-/* Tables and families: what cbt's admin commands do. */
+/* Tables and families: what cbt's admin commands do, each with one call of
+ * store/admin.h. Most of this file is about arguments, and the table that ls
+ * prints. */
 
+/* A list of families that owns its names and policies, though struct
+ * family_spec only borrows them. */
 static void spec_free(struct family_spec *specs, size_t count)
 {
 	size_t i;
@@ -18,8 +23,8 @@ static void spec_free(struct family_spec *specs, size_t count)
 	free(specs);
 }
 
-/* Adds one family to the list, or replaces the one of that name. Takes spec's
- * policy in every case. */
+/* Adds one family to the list, or replaces the one of that name: the last one
+ * counts. Copies the name; takes spec's policy in every case. 0 or -ENOMEM. */
 static int spec_add(struct family_spec **specs, size_t *count,
 		    struct family_spec spec)
 {
@@ -49,7 +54,8 @@ static int spec_add(struct family_spec **specs, size_t *count,
 	return 0;
 }
 
-/* families=F:GC:TYPE,...; 0, or 1 after it said what is wrong. */
+/* families=F:GC:TYPE,...; 0, or 1 after it said what is wrong. The list is the
+ * caller's to free in both cases. */
 static int parse_families(struct verb_call *c, const char *text,
 			  struct family_spec **specs, size_t *count)
 {
@@ -70,6 +76,7 @@ static int parse_families(struct verb_call *c, const char *text,
 		if (err < 0)
 			break;
 	}
+	/* Other errors were told where they arose, by family_spec_parse. */
 	if (err == -ENOMEM || err == -ERR_bad_argument)
 		verb_failed(c, "Invalid families arg format", err);
 	buf_release(&memory);
@@ -148,6 +155,8 @@ int verb_deletefamily(struct verb_call *c)
 	return err < 0 ? verb_failed(c, "Deleting column family", err) : 0;
 }
 
+/* The policy may be one word or several, which are joined by blanks. force may
+ * stand before or behind it. */
 int verb_setgcpolicy(struct verb_call *c)
 {
 	struct buf words = BUF_INIT;
@@ -192,62 +201,83 @@ int verb_setvaluetype(struct verb_call *c)
 	return err < 0 ? verb_failed(c, "Set value type", err) : 0;
 }
 
+/* As Go's tabwriter aligns what cbt ls prints: by tabs, columns at least
+ * PADDING wider than their text. */
 #define TAB 8
 #define PADDING 4
 
-/* A cell of a table aligned by tabs, in a column whose widest text has the
- * width given. */
+/* Prints text and the tabs that end its column, whose widest text has widest
+ * bytes. */
 static void put_aligned(FILE *out, const char *text, size_t widest)
 {
 	size_t end = (widest + PADDING + TAB - 1) / TAB * TAB;
 	size_t at = strlen(text);
 
+	assert(at <= widest);
 	fputs(text, out);
 	for (; at < end; at = at / TAB * TAB + TAB)
 		fputc('\t', out);
 }
 
-static int list_families(struct verb_call *c, const struct table *t)
+/* The widths of the first two columns of what ls prints: in bytes, of the widest
+ * text, at least those of the heads that are given. 0 or -ENOMEM. */
+static int find_widths(const struct table *t, size_t *names, size_t *policies)
 {
-	static const char *const heads[] = { "Family Name", "GC Policy",
-					     "Value Type" };
-	size_t names = strlen(heads[0]), policies = strlen(heads[1]), i;
-	struct buf text = BUF_INIT, name = BUF_INIT;
+	struct buf text = BUF_INIT;
+	size_t i;
 	int err = 0;
 
 	for (i = 0; !err && i < t->family_count; i++) {
 		buf_reset(&text);
 		err = gc_policy_print(family_gc(&t->families[i]), &text);
-		if (text.size > policies)
-			policies = text.size;
-		if (t->families[i].name.size > names)
-			names = t->families[i].name.size;
+		if (text.size > *policies)
+			*policies = text.size;
+		if (t->families[i].name.size > *names)
+			*names = t->families[i].name.size;
 	}
+	buf_release(&text);
+	return err;
+}
+
+/* A line of ls. 0 or -ENOMEM, and then it prints nothing. */
+static int list_family(FILE *out, const struct family *f, size_t names,
+		       size_t policies)
+{
+	struct buf text = BUF_INIT, name = BUF_INIT;
+	int err = gc_policy_print(family_gc(f), &text);
+
+	if (!err)
+		err = buf_terminate(&text);
+	if (!err)
+		err = buf_set(&name, f->name);
+	if (!err)
+		err = buf_terminate(&name);
+	if (!err) {
+		put_aligned(out, (char *)name.data, names);
+		put_aligned(out, (char *)text.data, policies);
+		fprintf(out, "%s\n", family_type_json(f->type));
+	}
+	buf_release(&text);
+	buf_release(&name);
+	return err;
+}
+
+/* The families of a table. 0 or -ENOMEM, after which some are missing. */
+static int list_families(struct verb_call *c, const struct table *t)
+{
+	static const char *const heads[] = { "Family Name", "GC Policy",
+					     "Value Type" };
+	size_t names = strlen(heads[0]), policies = strlen(heads[1]), i;
+	int err = find_widths(t, &names, &policies);
+
 	put_aligned(c->out, heads[0], names);
 	put_aligned(c->out, heads[1], policies);
 	fprintf(c->out, "%s\n", heads[2]);
 	put_aligned(c->out, "-----------", names);
 	put_aligned(c->out, "---------", policies);
 	fputs("----------\n", c->out);
-	for (i = 0; !err && i < t->family_count; i++) {
-		const struct family *f = &t->families[i];
-
-		buf_reset(&text);
-		err = gc_policy_print(family_gc(f), &text);
-		if (!err)
-			err = buf_terminate(&text);
-		if (!err)
-			err = buf_set(&name, f->name);
-		if (!err)
-			err = buf_terminate(&name);
-		if (err < 0)
-			break;
-		put_aligned(c->out, (char *)name.data, names);
-		put_aligned(c->out, (char *)text.data, policies);
-		fprintf(c->out, "%s\n", family_type_json(f->type));
-	}
-	buf_release(&text);
-	buf_release(&name);
+	for (i = 0; !err && i < t->family_count; i++)
+		err = list_family(c->out, &t->families[i], names, policies);
 	return err;
 }
 

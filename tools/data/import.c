@@ -6,16 +6,20 @@
 #include "tools/data/import.h"
 #include "tools/data/progress.h"
 
+/* Large enough that the importer loads it in bulk from the first piece on. */
 #define PIECE_SIZE (1 << 20)
+/* A screen of refused lines tells what is wrong with the file. */
 #define SHOWN_MAX 20
 
+/* In the words of cbt, whose importer checks its arguments by itself. */
 static int wrong_arguments(struct verb_call *c)
 {
 	return verb_wrong(c, "error parsing importer args: usage: tabletfs %s",
 			  verb_find("import")->usage);
 }
 
-/* csv, tsv or jsonl, by word or by the file's suffix. */
+/* Sets the format: by word, or by the file's suffix, of which one that is
+ * unknown means csv. 0, or 1 after it said what is wrong. */
 static int parse_format(struct verb_call *c, const char *word,
 			struct import_arguments *a)
 {
@@ -66,6 +70,7 @@ int import_arguments(struct verb_call *c, struct import_arguments *a)
 					  "timestamp must be one of 'now' or "
 					  "'value-encoded'");
 	}
+	/* Taken for the sake of scripts: checked as cbt does, and ignored. */
 	if (values[BATCH] &&
 	    (atoi(values[BATCH]) <= 0 || atoi(values[BATCH]) > 100000))
 		return verb_wrong(c, "error parsing importer args: batch-size "
@@ -81,6 +86,7 @@ int import_open(struct verb_call *c, const struct import_arguments *a)
 	int fd;
 
 	if (!strcmp(a->path, "-"))
+		/* A copy, so that the caller may close it as any other. */
 		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 	else
 		fd = open(a->path, O_RDONLY | O_CLOEXEC);
@@ -114,7 +120,8 @@ int import_report(struct verb_call *c, uint64_t rows, uint64_t refused,
 	return refused > 0;
 }
 
-/* Feeds all of fd; 0 or the error that ended it. */
+/* Feeds all of fd, and finishes: 0 or the error that ended it, with its
+ * detail. */
 static int feed_all(struct verb_call *c, struct importer *im, int fd,
 		    const char *path)
 {
@@ -170,6 +177,7 @@ int verb_import(struct verb_call *c)
 		return verb_failed(c, "Importing", err);
 	status = err < 0 ? verb_wrong(c, "%s", verb_error_text(err)) : 0;
 	result = importer_result(im);
+	/* Nothing came in: the error says all. */
 	if (err < 0 && result->row_count == 0) {
 		importer_free(im);
 		return 1;

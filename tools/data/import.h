@@ -1,40 +1,40 @@
 #ifndef TOOLS_DATA_IMPORT_H
 #define TOOLS_DATA_IMPORT_H
 
-#include <time.h>
-
 #include "store/text/value/text_format.h"
 #include "tools/verb/verb.h"
 
-/* The arguments of import, and its progress on a terminal. */
+/*
+ * import, and what it shares with remote_import.c, which does the same through
+ * a mount: arguments, input, and what is told at the end.
+ */
+
+/* Strings are borrowed from the arguments. */
 struct import_arguments {
 	const char *table;
 	const char *path; /* "-" is standard input */
 	enum text_format format;
-	const char *format_word;
-	const char *family; /* NULL: families are in the file */
+	const char *format_word; /* csv, tsv or jsonl */
+	const char *family;      /* NULL: families are in the file */
 	bool value_timestamps;
 };
 
-/* 0, or 1 after it said what is wrong. */
+/* Takes the arguments of c. 0, or 1 after it said what is wrong. */
 int import_arguments(struct verb_call *c, struct import_arguments *a);
-/* Opens the input: its descriptor, or -1 after it said what is wrong. */
+
+/* Opens the input: a descriptor that is the caller's to close, or -1 after it
+ * said what is wrong. */
 int import_open(struct verb_call *c, const struct import_arguments *a);
 
-/* A line that is drawn again and again, if out is a terminal. */
-struct progress {
-	FILE *out;
-	bool shown;
-	uint64_t total; /* bytes, 0 if not known */
-	struct timespec begin;
-	uint64_t drawn_ms;
-};
-
-/* Tells refused lines ("line N: reason\n" each), the first few of them; then
- * how it ended. The exit status. */
+/* Tells refused lines ("line N: reason\n" each), the first few of them, and how
+ * many there are; then how many rows came in. The exit status: 1 if any line
+ * was refused. */
 int import_report(struct verb_call *c, uint64_t rows, uint64_t refused,
 		  struct bytes lines);
 
+/* The verb, on a store: 0 if every line is in, durably; else 1. All that it
+ * prints is on c->err: progress on a terminal, refused lines, the count of
+ * rows. */
 int verb_import(struct verb_call *c);
 
 #endif

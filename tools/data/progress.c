@@ -1,11 +1,13 @@
+#include <assert.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/data/import.h"
 #include "tools/data/progress.h"
 
+/* Often enough to look alive, and free beside the import. */
 #define REDRAW_MS 200
 
+/* Since progress_begin, by a clock that nobody sets. */
 static uint64_t elapsed_ms(const struct progress *p)
 {
 	struct timespec now;
@@ -21,6 +23,7 @@ void progress_begin(struct progress *p, FILE *out, int input)
 	int fd = fileno(out);
 
 	*p = (struct progress){ .out = out };
+	/* The daemon writes to memory, which has no descriptor. */
 	p->shown = fd >= 0 && isatty(fd);
 	if (fstat(input, &st) == 0 && S_ISREG(st.st_mode))
 		p->total = (uint64_t)st.st_size;
@@ -34,10 +37,13 @@ void progress_update(struct progress *p, uint64_t bytes, uint64_t rows)
 
 	if (!p->shown || ms < p->drawn_ms + REDRAW_MS)
 		return;
+	assert(ms > 0);
 	p->drawn_ms = ms;
+	/* ms is not 0: REDRAW_MS have passed. */
 	speed = (double)bytes / 1e3 / (double)ms;
 	fprintf(p->out, "\r%llu rows, %.1f MB/s", (unsigned long long)rows,
 		speed);
+	/* What is left is reckoned at the speed so far. */
 	if (p->total > bytes && bytes > 0) {
 		unsigned long long left =
 			(unsigned long long)((double)(p->total - bytes) /
@@ -47,6 +53,7 @@ void progress_update(struct progress *p, uint64_t bytes, uint64_t rows)
 			100.0 * (double)bytes / (double)p->total, left / 60,
 			left % 60);
 	}
+	/* What the line before had more. */
 	fputs("\033[K", p->out);
 	fflush(p->out);
 }

@@ -1,9 +1,26 @@
 #ifndef TOOLS_DATA_PROGRESS_H
 #define TOOLS_DATA_PROGRESS_H
 
-#include "tools/data/import.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <time.h>
 
+/* A line that tells how far an import is, drawn again and again if out is a
+ * terminal; else nothing is. */
+struct progress {
+	FILE *out; /* borrowed */
+	bool shown;
+	uint64_t total;        /* bytes of the input; 0 if not known */
+	struct timespec begin; /* CLOCK_MONOTONIC */
+	uint64_t drawn_ms;     /* when it was drawn last, since begin */
+};
+
+/* input is the descriptor that is read, whose size is asked. */
 void progress_begin(struct progress *p, FILE *out, int input);
+
+/* Bytes and rows so far; rows are 0 where they are not known. Draws if it is
+ * time to. */
 void progress_update(struct progress *p, uint64_t bytes, uint64_t rows);
 
 /* Erases the line. */

@@ -2,6 +2,7 @@
 #include "tools/data/select.h"
 #include "tools/data/select_print.h"
 
+/* As cbt with include-stats=full, which shows the latency of a server, too. */
 static void print_stats(FILE *out, const struct select_counts *counts)
 {
 	fprintf(out,
@@ -18,6 +19,8 @@ static void print_stats(FILE *out, const struct select_counts *counts)
 		(unsigned long long)counts->cells_returned);
 }
 
+/* Opens the scan even if there is nothing to read, to refuse an unknown table.
+ * 0 or an error. */
 static int read_rows(struct verb_call *c, const struct select *s,
 		     const struct scan_range *range,
 		     struct select_counts *counts)
@@ -46,6 +49,8 @@ int verb_read(struct verb_call *c)
 	if (!wrong) {
 		range.table = bytes_string(c->argv[1]);
 		range.start = buf_bytes(&s.start);
+		/* A range with its end before its start is empty too, but the
+		 * scan is not to be asked what it makes of that. */
 		range.end = s.nothing ? range.start : buf_bytes(&s.end);
 		range.reverse = s.reversed;
 		range.filter = s.filter;
@@ -59,7 +64,7 @@ int verb_read(struct verb_call *c)
 	return wrong;
 }
 
-/* cbt prints an empty row for one that is missing. */
+/* cbt prints an empty row for one that is missing, which is no failure. */
 #define MISSING_ROW "----------------------------------------\n\n\n"
 
 int verb_lookup(struct verb_call *c)
@@ -107,6 +112,7 @@ int verb_count(struct verb_call *c)
 		return 1;
 	range.table = bytes_string(c->argv[1]);
 	range.start = bytes_string(prefix ? prefix : "");
+	/* Exact, so every row is looked at, but not its cells. */
 	range.rows_only = true;
 	err = prefix_end(range.start, &end);
 	range.end = buf_bytes(&end);
@@ -124,6 +130,7 @@ int verb_count(struct verb_call *c)
 	return 0;
 }
 
+/* A line of samplekeys; the last one has no key. */
 static int print_sample(void *context, struct bytes row, uint64_t size)
 {
 	fprintf(context, "%llu", (unsigned long long)size);

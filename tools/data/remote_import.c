@@ -8,10 +8,14 @@
 #include "tools/data/progress.h"
 #include "tools/data/remote_import.h"
 
+/*
+ * The control file takes input in pieces of any size and commits whole lines as
+ * they come; what became of refused ones stands in .import/last.
+ */
 #define PIECE_SIZE (1 << 20)
 
 /* Copies the input into the control file: 0, or the errno of what went wrong;
- * that lines were refused is told by close and known from "last". */
+ * that lines were refused is an EINVAL of fsync here, and known from "last". */
 static int stream(struct verb_call *c, int in, int out)
 {
 	uint8_t *piece = malloc(PIECE_SIZE);
@@ -36,14 +40,16 @@ static int stream(struct verb_call *c, int in, int out)
 		progress_update(&progress, total, 0);
 	}
 	progress_end(&progress);
+	/* Durable, as import is without a mount. */
 	if (!failed && fsync(out) < 0 && errno != EINVAL)
 		failed = errno;
 	free(piece);
 	return failed;
 }
 
-/* Reads "name value" lines, and refused lines after them, and tells of them;
- * failed is the errno of what ended the import, which they may explain. */
+/* Reads .import/last at path: "name value" lines, and refused lines after them,
+ * and tells of them; failed is the errno of what ended the import, which an
+ * "error" line may explain. The exit status. */
 static int read_last(struct verb_call *c, const char *path, int failed)
 {
 	struct buf refused_lines = BUF_INIT;
@@ -77,7 +83,8 @@ static int read_last(struct verb_call *c, const char *path, int failed)
 	return status;
 }
 
-/* The control file that takes what the arguments say; NULL without memory. */
+/* The path of the control file that takes what the arguments say, to be freed;
+ * NULL without memory. JSON lines name their families and times themselves. */
 static char *control_path(const char *mount_point,
 			  const struct import_arguments *a)
 {
@@ -124,6 +131,7 @@ int remote_import(struct verb_call *c, const char *mount_point)
 
 	if (import_arguments(c, &a))
 		return 1;
+	/* A name that no table can have would be a path to somewhere else. */
 	if (store_check_table_name(bytes_string(a.table)) < 0)
 		return verb_wrong(c, "Importing: table \"%s\" not found",
 				  a.table);
@@ -135,6 +143,7 @@ int remote_import(struct verb_call *c, const char *mount_point)
 		last = NULL;
 	if (!path || !last)
 		verb_failed(c, "Importing", -ENOMEM);
+	/* It is there for every table, so its absence is the table's. */
 	else if (access(last, R_OK) < 0 && errno == ENOENT)
 		verb_wrong(c, "Importing: table \"%s\" not found", a.table);
 	else

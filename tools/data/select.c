@@ -1,8 +1,11 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "store/text/filter/filter_text.h"
 #include "tools/data/select.h"
 
+/* The arguments, as indices of read_keys and of the values given. Those from
+ * COLUMNS on are lookup's, too. */
 enum {
 	START,
 	END,
@@ -39,10 +42,15 @@ static const char *const read_keys[] = { "start",
 					 "filter",
 					 NULL };
 
+static_assert(sizeof(read_keys) / sizeof(read_keys[0]) == KEY_COUNT + 1,
+	      "each argument has its key");
+
 int prefix_end(struct bytes prefix, struct buf *out)
 {
 	int err;
 
+	/* The last byte that can grow does, and what is behind it goes: "a\xff"
+	 * ends before "b". All 0xff has no end. */
 	while (prefix.size > 0 && prefix.data[prefix.size - 1] == 0xff)
 		prefix.size--;
 	err = buf_set(out, prefix);
@@ -51,7 +59,8 @@ int prefix_end(struct bytes prefix, struct buf *out)
 	return err;
 }
 
-/* Go's ParseInt with its messages; what is asked for must fit an int64. */
+/* Go's ParseInt with its messages; what is asked for must fit an int64. what
+ * names the argument, function is Go's. 0, or 1 after it said what is wrong. */
 static int parse_number(struct verb_call *c, const char *what,
 			const char *function, const char *text, int64_t *out)
 {
@@ -68,6 +77,8 @@ static int parse_number(struct verb_call *c, const char *what,
 			  what, text, function, text, why);
 }
 
+/* How much is shown: rows, versions, values, a summary; reversed as well. An
+ * empty value is as if it had not been given, as in cbt. */
 static int parse_limits(struct verb_call *c, const char *const *values,
 			struct select *s)
 {
@@ -108,7 +119,7 @@ static int parse_limits(struct verb_call *c, const char *const *values,
 	       verb_parse_bool(c, values[KEYS_ONLY], &s->keys_only);
 }
 
-/* Narrows the range to keys with the prefix. */
+/* Narrows the range to keys with the prefix: 0 or -ENOMEM. */
 static int narrow(struct select *s, struct bytes prefix)
 {
 	struct buf end = BUF_INIT;
@@ -126,6 +137,8 @@ static int narrow(struct select *s, struct bytes prefix)
 	return err;
 }
 
+/* Which rows are read. A regular expression narrows the range by what all its
+ * matches begin with; the rest of it is asked row by row. */
 static int parse_range(struct verb_call *c, const char *const *values,
 		       struct select *s)
 {
@@ -151,7 +164,9 @@ static int parse_range(struct verb_call *c, const char *const *values,
 	return err < 0 ? verb_failed(c, "Reading rows", err) : 0;
 }
 
-/* family:qualifier, family:, :qualifier or qualifier, all regexes. */
+/* family:qualifier, family:, :qualifier or qualifier, all regexes; a part that
+ * is empty is any. 0, or 1 after it said what is wrong; column is then released
+ * with the rest. */
 static int parse_column(struct verb_call *c, struct bytes text,
 			struct select_column *column)
 {
@@ -173,6 +188,8 @@ static int parse_column(struct verb_call *c, struct bytes text,
 	return err < 0 ? verb_failed(c, "Reading rows", err) : 0;
 }
 
+/* One column for each part between commas, so no regex can have one; cbt parts
+ * them likewise. Counted first, for they do not move. */
 static int parse_columns(struct verb_call *c, const char *text,
 			 struct select *s)
 {
@@ -198,6 +215,7 @@ static int parse_columns(struct verb_call *c, const char *text,
 	}
 }
 
+/* lookup gets the tail of the keys, and its values land at the same indices. */
 int select_parse(struct verb_call *c, int first, bool many, struct select *s)
 {
 	const char *const *keys = many ? read_keys : read_keys + COLUMNS;

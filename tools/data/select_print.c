@@ -1,21 +1,26 @@
+#include <assert.h>
+
 #include "store/text/print/print.h"
 #include "tools/data/select.h"
 #include "tools/data/select_print.h"
 
+/* Text is handed to out in pieces of about so many bytes. */
 #define OUT_SIZE 65536
 
-/* One pass over a scan. */
+/* One pass over a scan: cells come in order, and each is judged by its row, its
+ * column and its rank in the column; what was found of the first two holds
+ * until they change. */
 struct pass {
-	const struct select *select;
+	const struct select *select; /* borrowed, as counts and out */
 	struct select_counts *counts;
-	struct printer *printer;
-	struct buf text;
+	struct printer *printer; /* owned */
+	struct buf text;         /* printed, not yet handed to out */
 	FILE *out;
 	/* Of the present column: */
 	bool row_wanted, column_wanted, row_printed;
-	uint64_t versions;
-	struct buf row, family, qualifier;
-	bool any; /* a cell was seen */
+	uint64_t versions;                 /* shown */
+	struct buf row, family, qualifier; /* its name, copied */
+	bool any;                          /* a cell was seen */
 };
 
 /* Whether some column of the selection has this family and, unless it is NULL,
@@ -37,7 +42,8 @@ static int wanted(const struct select *s, struct bytes family,
 	return found;
 }
 
-/* Looks at what is new about the cell; 0 or an error. */
+/* Looks at what is new about the cell, and asks the regexes only about that; 0
+ * or an error. */
 static int enter(struct pass *p, const struct cell *cell)
 {
 	bool same_row = p->any && bytes_equal(buf_bytes(&p->row), cell->row);
@@ -74,6 +80,7 @@ static int show(struct pass *p, struct cell cell)
 {
 	int err;
 
+	assert(p->any);
 	p->counts->cells_seen++;
 	if (!p->column_wanted || p->versions >= p->select->cell_limit)
 		return 0;
@@ -92,8 +99,9 @@ static int show(struct pass *p, struct cell cell)
 	return err;
 }
 
-/* How far it is to the next cell that may be wanted. With stats every cell is
- * looked at, for they are counted. */
+/* The step to the next cell that may be wanted, enum cursor_step, or an error.
+ * With stats every cell is looked at, for they are counted. A family that no
+ * column of the selection has is passed over whole. */
 static int next_step(const struct pass *p, const struct cell *cell)
 {
 	int found;
@@ -117,6 +125,9 @@ static bool full(const struct pass *p)
 	       !p->row_printed;
 }
 
+/* Goes through the scan until its end or the row limit. A reverse scan gives 0
+ * also at the end of each row: it goes on with CURSOR_ROW, whose 0 is the
+ * end. */
 static int run(struct pass *p, struct scan *scan)
 {
 	struct cell cell;

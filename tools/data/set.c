@@ -1,10 +1,13 @@
+#include <assert.h>
+
 #include "store/text/json/json_mutation.h"
 #include "store/text/value/number.h"
 #include "tools/data/set.h"
 #include "tools/verb/verb.h"
 
-/* family:qualifier=value[@timestamp]. The family ends at the first colon and
- * the qualifier at the first equals sign after it. */
+/* Takes family:qualifier=value[@timestamp] apart; the timestamp stays with the
+ * value. The family ends at the first colon and the qualifier, which may be
+ * empty, at the first equals sign after it. 0 or -ERR_bad_argument. */
 static int parse_cell(const char *text, struct bytes *family,
 		      struct bytes *qualifier, struct bytes *value)
 {
@@ -19,7 +22,8 @@ static int parse_cell(const char *text, struct bytes *family,
 	return 0;
 }
 
-/* Cuts "@<integer>" from the end of the value; -1 and none are now. */
+/* Cuts "@<integer>" from the end of the value; -1 and none are now. What
+ * follows the last @ and is no integer is part of the value. */
 static int take_timestamp(struct bytes *value, uint64_t *us)
 {
 	const uint8_t *at = memrchr(value->data, '@', value->size);
@@ -41,6 +45,7 @@ static int take_timestamp(struct bytes *value, uint64_t *us)
 	return 0;
 }
 
+/* Taken anywhere among the cells, and ignored. */
 static bool is_option(const char *text)
 {
 	return !strncmp(text, "app-profile=", 12);
@@ -50,17 +55,19 @@ static bool is_option(const char *text)
 typedef int add_cell(struct write *w, struct bytes family,
 		     struct bytes qualifier, uint64_t us, struct bytes value);
 
-/* The value was found to be a number. */
+/* As write_add takes it; the value was found to be a number. */
 static int add_number(struct write *w, struct bytes family,
 		      struct bytes qualifier, uint64_t us, struct bytes value)
 {
 	int64_t number = 0;
+	bool parsed = int_parse_go(value, &number);
 
-	int_parse_go(value, &number);
+	assert(parsed);
+	(void)parsed;
 	return write_add(w, family, qualifier, us, number);
 }
 
-/* 0, or 1 after it said what is wrong. */
+/* Adds what an argument says to w: 0, or 1 after it said what is wrong. */
 static int add_argument(struct verb_call *c, struct write *w, const char *text,
 			add_cell *add)
 {
@@ -81,6 +88,8 @@ static int add_argument(struct verb_call *c, struct write *w, const char *text,
 	return err < 0 ? verb_failed(c, "Applying mutation", err) : 0;
 }
 
+/* set and addtocell: all arguments into one write of one row. The exit status;
+ * nothing is committed after the first argument that is wrong. */
 static int write_cells(struct verb_call *c, add_cell *add)
 {
 	struct write *w;
@@ -124,6 +133,7 @@ int verb_mutate(struct verb_call *c)
 	if (c->argc < 3)
 		return verb_usage(c);
 	table = bytes_string(c->argv[1]);
+	/* Each is committed and synced before the next one is looked at. */
 	for (i = 2; err == 0 && i < c->argc; i++)
 		err = mutation_run_json(c->store, table, BYTES_NONE,
 					bytes_string(c->argv[i]), true);

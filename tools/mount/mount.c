@@ -5,8 +5,9 @@
 #include "tools/mount/mount.h"
 #include "tools/verb/verb.h"
 
-/* -f, -o OPTIONS, -oOPTIONS, before, between or after the two paths, as
- * mount(8) and people put them. */
+/* Takes -f, -o OPTIONS, -oOPTIONS, before, between or after the two paths, as
+ * mount(8) and people put them. One path is the mount point of the store that
+ * TABLETFS_STORE names. 0, or 1 after it said what is wrong. */
 static int parse(struct verb_call *c, struct mount_options *o)
 {
 	int i;
@@ -45,9 +46,11 @@ int verb_mount(struct verb_call *c)
 	if (c->store)
 		return verb_wrong(c, "mount is not for a store in use");
 	mount_options_init(&o);
+	/* What the daemon runs commands with: fs/ knows nothing of tools/. */
 	o.run = verb_run;
 	if (parse(c, &o))
 		return 1;
+	/* The daemon is a child, which must not print it again. */
 	fflush(c->out);
 	return mount_serve(&o) ? 1 : 0;
 }

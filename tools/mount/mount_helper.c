@@ -18,8 +18,11 @@ bool is_mount_helper(const char *program)
 	return !strncmp(name ? name + 1 : program, "mount.", 6);
 }
 
+/* Makes the words of the verb mount of it, in their places. Other options than
+ * those looked at change nothing here. */
 int mount_helper(int argc, char **argv)
 {
+	/* Behind -o "" nothing is given: then the verb gets two words less. */
 	static char mount[] = "mount", option[] = "-o", none[] = "";
 	char *words[] = { mount, none, none, option, none, NULL };
 	struct verb_call c = { NULL, argc, argv, stdout, stderr };

@@ -25,6 +25,7 @@
  */
 #define ANSWER_MAX_MS 2000
 
+/* What is known of a mount; goes through a pipe, so it holds no pointers. */
 struct answer {
 	int pid;         /* 0: why is in note */
 	time_t since;    /* of pid */
@@ -51,6 +52,7 @@ static bool is_at(const struct mount_list *list, const struct mount_entry *m,
 	return false;
 }
 
+/* Milliseconds of a clock. */
 static int64_t now_ms(clockid_t clock)
 {
 	struct timespec now;
@@ -59,7 +61,8 @@ static int64_t now_ms(clockid_t clock)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* When a process began; false if there is none of this pid. */
+/* When a process began, to the second; false if there is none of this pid. The
+ * kernel counts its ticks from boot, CLOCK_BOOTTIME. */
 static bool start_time(int pid, time_t *out)
 {
 	enum { NAME = 2, START = 22 }; /* fields of its stat, from 1 */
@@ -127,6 +130,7 @@ static bool is_dead(const struct mount_entry *m)
 	       errno == ENOTCONN;
 }
 
+/* Sets the note, cut where it would be too long. */
 __attribute__((format(printf, 2, 3))) static void note(struct answer *a,
 						       const char *fmt, ...)
 {
@@ -180,8 +184,9 @@ static void answer(const struct mount_list *list, const struct mount_entry *m,
 	_exit(0);
 }
 
-/* A child that hangs in the kernel may outlive its SIGKILL, so nobody waits for
- * its end. */
+/* Asks a child process and fills a, within ANSWER_MAX_MS. A child that hangs in
+ * the kernel may outlive its SIGKILL, so nobody waits for its end; what is left
+ * of it is init's when this process ends. */
 static void ask_in_time(const struct mount_list *list,
 			const struct mount_entry *m, struct answer *a)
 {
@@ -190,6 +195,7 @@ static void ask_in_time(const struct mount_list *list,
 	int ends[2], n;
 	pid_t pid;
 
+	assert(m->store);
 	memset(a, 0, sizeof(*a));
 	note(a, "no answer within %d ms; its daemon or its store's disk hangs",
 	     ANSWER_MAX_MS);
@@ -243,6 +249,7 @@ static void print_time(time_t t, FILE *out)
 	fprintf(out, "%.*s:%s", (int)n - 2, text, text + n - 2);
 }
 
+/* A line of what verb_mounts prints. */
 static void print_mount(const struct mount_entry *m, const struct answer *a,
 			FILE *out)
 {

@@ -10,6 +10,13 @@
 #include "tools/mount/umount.h"
 #include "tools/verb/verb.h"
 
+/*
+ * Ending a mount takes two steps: fusermount3, which may do it without being
+ * root, takes the mount away; the daemon then closes the store by itself, and
+ * whoever opens the store next must not come before that.
+ */
+
+/* How long the daemon may take to close, and how often to look. */
 #define WAIT_MAX_MS 60000
 #define POLL_MS 5
 
@@ -31,8 +38,9 @@ static char *mounted_store(const char *path)
 	return store;
 }
 
-/* What is wrong is left in said, of size bytes: the first line of what
- * fusermount3 says. */
+/* Runs fusermount3 -u on path and waits for it: 0 if the mount has gone. Else
+ * said, of size bytes, holds the first line of what it says. Its standard error
+ * is a file in memory, which cannot fill up as a pipe could. */
 static int run_fusermount(const char *path, char *said, size_t size)
 {
 	char program[] = "fusermount3", option[] = "-u", end[] = "--";
@@ -65,7 +73,7 @@ static int run_fusermount(const char *path, char *said, size_t size)
 }
 
 /* The daemon goes on after the mount has gone: until the store is closed, no
- * other process can have it. */
+ * other process can have it. 0 once nobody holds it or that cannot be told. */
 static int wait_for_store(struct verb_call *c, const char *store)
 {
 	const struct timespec pause = { 0, POLL_MS * 1000000L };
@@ -95,6 +103,7 @@ int verb_umount(struct verb_call *c)
 
 	if (c->argc != 2)
 		return verb_usage(c);
+	/* Before it has gone: afterwards nothing tells the store. */
 	store = mounted_store(c->argv[1]);
 	status = run_fusermount(c->argv[1], said, sizeof(said));
 	if (!status && store)

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -5,7 +6,8 @@
 #include "store/base/volume/volume_posix_own.h"
 #include "tools/verb/remote.h"
 
-/* How the daemon's line goes on, after what it is and its pid. */
+/* What stands before the place in the line of a daemon, "pid N, mounted at
+ * PLACE\n", which it leaves in the store's lock file. */
 #define MOUNTED_AT "mounted at "
 
 int remote_find(const char *store, struct buf *mount_point)
@@ -49,8 +51,9 @@ static char *full_path(const char *name)
 	return path;
 }
 
-/* The words, each with its NUL. A file that the daemon shall open is named by
- * its full path. */
+/* Appends the words of c, each with its NUL. A directory that the daemon shall
+ * make is named by its full path, since the daemon's working directory is
+ * another; so is a file to import. */
 static int encode_request(struct verb_call *c, struct buf *request)
 {
 	int i, err = 0;
@@ -70,7 +73,8 @@ static int encode_request(struct verb_call *c, struct buf *request)
 	return err;
 }
 
-/* Copies size bytes of a frame. */
+/* Copies the size bytes of a frame that follow in in; false if it ends before.
+ * Errors of out show when it is flushed. */
 static bool copy_frame(FILE *in, size_t size, FILE *out)
 {
 	char piece[4096];
@@ -87,7 +91,8 @@ static bool copy_frame(FILE *in, size_t size, FILE *out)
 	return true;
 }
 
-/* Reads frames up to the exit status, which it returns; -1 if it is cut. */
+/* Reads frames, see fs/kernel/mount.h, up to the exit status, which it returns;
+ * -1 if it is cut, as by a daemon that dies. */
 static int read_reply(struct verb_call *c, FILE *in)
 {
 	unsigned long long number;
@@ -104,45 +109,52 @@ static int read_reply(struct verb_call *c, FILE *in)
 	return -1;
 }
 
+/* Opens the control file at path and sends the request, which one write has to
+ * bring: the file to read the reply from; NULL after it said what is wrong. */
+static FILE *send_request(struct verb_call *c, const char *path,
+			  struct bytes request)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	FILE *reply = NULL;
+
+	if (fd < 0 || write(fd, request.data, request.size) < 0) {
+		verb_wrong(c,
+			   "the store is mounted, but %s: %s; unmount it to "
+			   "use the store itself",
+			   path, strerror(errno));
+	} else {
+		/* The request moved the offset; the reply is read from 0. */
+		if (lseek(fd, 0, SEEK_SET) == 0 || errno == ESPIPE)
+			reply = fdopen(fd, "r");
+		if (!reply)
+			verb_wrong(c, "%s: %s", path, strerror(errno));
+	}
+	if (!reply && fd >= 0)
+		close(fd);
+	return reply;
+}
+
 int remote_run(struct verb_call *c, const char *mount_point)
 {
 	struct buf request = BUF_INIT;
 	FILE *reply = NULL;
 	char *path = NULL;
-	int fd = -1, status = 1;
-	ssize_t size = -1;
+	int status = 1;
 
+	assert(c->argc > 0);
 	if (asprintf(&path, "%s/.tabletfs/ctl", mount_point) < 0)
 		path = NULL;
-	if (!path || encode_request(c, &request) < 0) {
+	if (!path || encode_request(c, &request) < 0)
 		verb_failed(c, c->argv[0], -ENOMEM);
-		goto release;
-	}
-	fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd >= 0)
-		size = write(fd, request.data, request.size);
-	if (size < 0) {
-		verb_wrong(c,
-			   "the store is mounted, but %s: %s; unmount it to "
-			   "use the store itself",
-			   path, strerror(errno));
-		goto release;
-	}
-	if (lseek(fd, 0, SEEK_SET) == 0 || errno == ESPIPE)
-		reply = fdopen(fd, "r");
-	if (!reply) {
-		verb_wrong(c, "%s: %s", path, strerror(errno));
-		goto release;
-	}
-	fd = -1;
-	status = read_reply(c, reply);
-	if (status < 0)
-		status = verb_wrong(c, "%s: the reply was cut short", path);
-release:
-	if (reply)
+	else
+		reply = send_request(c, path, buf_bytes(&request));
+	if (reply) {
+		status = read_reply(c, reply);
+		if (status < 0)
+			status = verb_wrong(c, "%s: the reply was cut short",
+					    path);
 		fclose(reply);
-	if (fd >= 0)
-		close(fd);
+	}
 	free(path);
 	buf_release(&request);
 	return status;

@@ -1,13 +1,16 @@
+#include <assert.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
 #include "tools/verb/verb.h"
 
 /* Where the system or a file is at fault, the detail says where and the
- * number's text what; else the detail says all, in cbt's words. */
+ * number's text what; else the detail says all, in cbt's words. After -ENOMEM
+ * the detail may be that of an earlier error, so it is not asked. */
 const char *verb_error_text(int err)
 {
-	static _Thread_local char text[1280];
+	static _Thread_local char
+		text[1280]; /* err_detail() and a number's text */
 	const char *detail = err_detail();
 
 	if (err == -ENOMEM || !detail[0])
@@ -35,6 +38,7 @@ int verb_failed(struct verb_call *c, const char *doing, int err)
 	return verb_wrong(c, "%s: %s", doing, verb_error_text(err));
 }
 
+/* Only for verbs that were found: argv[0] is one. */
 int verb_usage(struct verb_call *c)
 {
 	return verb_wrong(c, "usage: tabletfs %s",
@@ -51,6 +55,8 @@ const struct verb *verb_find(const char *name)
 	return NULL;
 }
 
+/* The one way to run a verb, for main.c and for the daemon, which hands over
+ * words as they came: none, or an unknown one, is told here. */
 int verb_run(struct store *s, int argc, char **argv, FILE *out, FILE *err)
 {
 	struct verb_call c = { s, argc, argv, out, err };
@@ -70,11 +76,13 @@ int verb_run(struct store *s, int argc, char **argv, FILE *out, FILE *err)
 	return v->run(&c);
 }
 
+/* A word without = is no argument at all, which cbt says in these words. */
 int verb_arguments(struct verb_call *c, int first, const char *const *keys,
 		   const char **values)
 {
 	int i;
 
+	assert(first >= 1 && keys && values);
 	for (i = first; i < c->argc; i++) {
 		const char *equals = strchr(c->argv[i], '=');
 		struct bytes key = bytes_string(c->argv[i]);
@@ -95,6 +103,7 @@ int verb_arguments(struct verb_call *c, int first, const char *const *keys,
 
 int verb_parse_bool(struct verb_call *c, const char *text, bool *out)
 {
+	/* Go's list: the first half is false. */
 	static const char *const words[] = { "0",     "f",     "F",    "FALSE",
 					     "false", "False", "1",    "t",
 					     "T",     "TRUE",  "true", "True" };
@@ -113,6 +122,8 @@ int verb_parse_bool(struct verb_call *c, const char *text, bool *out)
 		c, "strconv.ParseBool: parsing \"%s\": invalid syntax", text);
 }
 
+/* A quoted element is put together in memory, for its doubled quotes are
+ * one. */
 int list_next(const char **rest, struct buf *memory, struct bytes *out)
 {
 	const char *p = *rest;
@@ -123,11 +134,14 @@ int list_next(const char **rest, struct buf *memory, struct bytes *out)
 		return 0;
 	buf_reset(memory);
 	if (*p != '"') {
+		/* Not quoted, so nothing of it changes: it is shown where it
+		 * stands. */
 		size = strcspn(p, ",");
 		*out = bytes_of(p, size);
 		*rest = p[size] ? p + size + 1 : NULL;
 		return 1;
 	}
+	/* Up to the quote that is not doubled; p then stands on it. */
 	for (p++; !err && *p && (*p != '"' || p[1] == '"'); p++) {
 		if (*p == '"')
 			p++;

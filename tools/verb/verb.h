@@ -8,13 +8,18 @@
 /*
  * Verbs: the commands of `tabletfs`, by their words. A verb runs in the
  * process of the command when the store is free, and inside the daemon when it
- * is mounted; it writes to out and err only and returns its exit status, 0 or
- * 1. Errors are one sentence each, after "tabletfs: ", in cbt's words.
+ * is mounted, several at a time; it writes to out and err only and returns its
+ * exit status, 0 or 1. Errors are one sentence each, after "tabletfs: ", in
+ * cbt's words. Inside the daemon the working directory, the environment and
+ * standard input are not those of the command: what a verb needs of them is to
+ * be in its words (see encode_request in remote.c).
+ *
+ * Everything here is the caller's and borrowed for the call.
  */
 struct verb_call {
 	struct store *store; /* NULL for a verb that needs none */
-	int argc;            /* argv[0] is the verb */
-	char **argv;
+	int argc;            /* at least 1 */
+	char **argv;         /* argv[0] is the verb */
 	FILE *out, *err;
 };
 
@@ -27,42 +32,50 @@ enum verb_flags {
 
 struct verb {
 	const char *name;
-	unsigned int flags;
+	unsigned int flags;  /* enum verb_flags */
 	const char *usage;   /* one line, without "usage: tabletfs " */
 	const char *summary; /* for the list of help */
 	const char *help;    /* what follows usage in the help of the verb */
 	int (*run)(struct verb_call *c);
 };
 
-/* By name; ended by one without a name. */
+/* By name; ended by one without a name. They stand in tools/table.c. */
 extern const struct verb verbs[];
+
+/* NULL if there is none of this name. */
 const struct verb *verb_find(const char *name);
 
-/* What the daemon is given to run commands with, see fs/kernel/mount.h. */
+/* Runs the verb argv[0], also for the daemon, see fs/kernel/mount.h: its exit
+ * status. s is NULL if there is no store; a verb that needs one says so. What
+ * err_detail() said before is forgotten. */
 int verb_run(struct store *s, int argc, char **argv, FILE *out, FILE *err);
 
-/* Each says what is wrong on c->err and returns 1. */
+/* Each says what is wrong on c->err, as one line, and returns 1: the sentence
+ * given; "<doing>: <what the error says>"; or the verb's usage. */
 __attribute__((format(printf, 2, 3))) int verb_wrong(struct verb_call *c,
 						     const char *fmt, ...);
-/* "tabletfs: <doing>: <what the error says>". */
 int verb_failed(struct verb_call *c, const char *doing, int err);
 int verb_usage(struct verb_call *c);
 
-/* What the last error says: its detail, or the text of its number. */
+/* What the last error says: its detail, or the text of its number, or both.
+ * Valid until the thread's next error. */
 const char *verb_error_text(int err);
 
 /*
  * key=value arguments from argv[first] on, among the keys, a list ended by
- * NULL: values[i] is set to the value of keys[i], the last if repeated. 0, or 1
- * after it said what is wrong.
+ * NULL: values[i] is set to the value of keys[i], the last if repeated, and
+ * left alone if there is none. 0, or 1 after it said what is wrong.
  */
 int verb_arguments(struct verb_call *c, int first, const char *const *keys,
 		   const char **values);
-/* Go's strconv.ParseBool; "" and NULL are false. 0, or 1 as above. */
+
+/* Go's strconv.ParseBool; "" and NULL are false. 0, or 1 after it said what is
+ * wrong. */
 int verb_parse_bool(struct verb_call *c, const char *text, bool *out);
 
 /* Takes the first element of a comma-separated list, which may be quoted as in
- * CSV, from the front: 1 with *out in memory, 0 at the end, or an error. */
+ * CSV, from the front: 1 with *out, 0 at the end, or an error. *out lives in
+ * *rest or in memory, until the next call. *rest is NULL at the end. */
 int list_next(const char **rest, struct buf *memory, struct bytes *out);
 
 #endif
