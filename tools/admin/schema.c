@@ -219,8 +219,8 @@ static void put_aligned(FILE *out, const char *text, size_t widest)
 		fputc('\t', out);
 }
 
-/* The widths of the first two columns of what ls prints: in bytes, of the widest
- * text, at least those of the heads that are given. 0 or -ENOMEM. */
+/* The widths of the first two columns of what ls prints: in bytes, of the
+ * widest text, at least those of the heads that are given. 0 or -ENOMEM. */
 static int find_widths(const struct table *t, size_t *names, size_t *policies)
 {
 	struct buf text = BUF_INIT;

@@ -13,7 +13,8 @@ int verb_set(struct verb_call *c);
 int verb_addtocell(struct verb_call *c);
 
 /* Runs row mutations in JSON, each atomic, one after another. The first that is
- * wrong, or whose condition does not hold, ends it with 1; those before stay. */
+ * wrong, or whose condition does not hold, ends it with 1; those before
+ * stay. */
 int verb_mutate(struct verb_call *c);
 
 #endif

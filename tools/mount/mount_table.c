@@ -7,7 +7,7 @@
 /*
  * A line of /proc/self/mountinfo, see proc(5); words are parted by one blank:
  *
- *   38 25 0:52 / /mnt rw,nosuid shared:1 - fuse.tabletfs /srv/s rw,user_id=0,...
+ *   38 25 0:52 / /mnt rw,nosuid shared:1 - fuse.tabletfs /srv/s rw,...
  *         device place          optional   type          store  options
  *
  * Of optional words there may be any number, none too; a dash ends them. In

@@ -16,8 +16,8 @@
 #include "tools/mount/mounts.h"
 
 /*
- * The mounts that this process sees, by the kernel's table, and for each what the
- * lock of its store says of the daemon.
+ * The mounts that this process sees, by the kernel's table, and for each what
+ * the lock of its store says of the daemon.
  *
  * A mount whose daemon is stopped or hangs never answers, and a store may lie
  * on a disk that does the same. So a child process asks, and who waits for it

@@ -20,8 +20,8 @@
  * between the parts means nothing.
  *
  * *out is the caller's to free, NULL after an error: -ERR_bad_argument says
- * what is wrong at which byte, or -ENOMEM. Any thread may call it; text is not needed
- * afterwards.
+ * what is wrong at which byte, or -ENOMEM. Any thread may call it; text is not
+ * needed afterwards.
  */
 int filter_parse(struct bytes text, struct filter **out);
 

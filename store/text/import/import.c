@@ -11,8 +11,8 @@
 /*
  * The life of an import: pieces of input, whole records of them, batches.
  * import_csv.c, import_tsv.c and import_json.c take records from the front,
- * import_rows.c knows what those of CSV and TSV mean, and import_commit.c brings
- * them into the store.
+ * import_rows.c knows what those of CSV and TSV mean, and import_commit.c
+ * brings them into the store.
  */
 
 /* Fills a zeroed importer; after an error it is the caller's to free, as it is.

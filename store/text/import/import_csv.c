@@ -16,8 +16,8 @@
  * import_take_csv returns.
  */
 
-/* A word whose byte has its top bit set where word has the given one: the lowest
- * such byte is right, and those above it may be wrong. */
+/* A word whose byte has its top bit set where word has the given one: the
+ * lowest such byte is right, and those above it may be wrong. */
 static uint64_t has_byte(uint64_t word, uint8_t byte)
 {
 	uint64_t x = word ^ UINT64_C(0x0101010101010101) * byte;

@@ -13,8 +13,8 @@
  * fit; then *out is untouched. */
 bool int_parse_go(struct bytes text, int64_t *out);
 
-/* Appends the number that an aggregate cell holds, in decimal; store/aggregate.h
- * says what that is. */
+/* Appends the number that an aggregate cell holds, in decimal;
+ * store/aggregate.h says what that is. */
 int aggregate_print(const struct cell *cell, struct buf *out);
 
 /* Appends v in decimal, with zeros in front up to so many digits, 20 at most.
