@@ -110,6 +110,7 @@ static int open_store(const char *directory, unsigned int flags,
 			return err < 0 ? err : 1;
 		nanosleep(&pause, NULL);
 	}
+	/* The last look of remote_find has said who has it. */
 	return fail(ERR_store_in_use, "%s", err_detail());
 }
 

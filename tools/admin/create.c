@@ -5,6 +5,14 @@
 #include "store/base/volume/volume_posix_own.h"
 #include "tools/admin/create.h"
 
+/*
+ * A store is made by opening it; what this verb adds is that nothing else may
+ * be there before, and nothing is left if it fails. So it looks first whether
+ * there is a store, opens one to be made, and on a failure removes what that
+ * has written, and the directory if that was missing. Another process may do
+ * the same in the same place at any moment; the lock of the store decides.
+ */
+
 /* What to do about an error of creating; the text of the error says what it
  * is. */
 static const char *advice(int err)
@@ -59,6 +67,7 @@ static void undo(const char *directory, int err)
 	if (err == -ERR_not_a_store || err == -ERR_store_in_use ||
 	    err == -ENOENT)
 		return;
+	/* Not even the mark of a store: then the files there are not its. */
 	if (volume_posix_open(directory, false, &v) < 0)
 		return;
 	v->ops->close(v);
@@ -97,6 +106,7 @@ int verb_create(struct verb_call *c)
 		err = make_store(directory);
 	if (!err)
 		return 0;
+	/* Told before undo, whose calls replace the detail. */
 	verb_wrong(c, "%s; %s", verb_error_text(err), advice(err));
 	undo(directory, err);
 	/* Of a directory that another process has made, it fails or takes

@@ -2,6 +2,9 @@
 
 #include "tools/admin/maintain.h"
 
+/* Verbs that look after the store: each is a call of it, and figures of that as
+ * lines for people and scripts. */
+
 /* A problem that store_check found: a line. */
 static void report(void *context, const char *problem)
 {
@@ -10,6 +13,8 @@ static void report(void *context, const char *problem)
 	fprintf(c->out, "%s\n", problem);
 }
 
+/* On a mounted store it reads beside whoever writes. A problem is a line of
+ * output, not of errors: it is what was asked for. */
 int verb_check(struct verb_call *c)
 {
 	int err;
@@ -19,6 +24,8 @@ int verb_check(struct verb_call *c)
 	err = store_check(c->store, report, c);
 	if (err < 0)
 		return verb_failed(c, "Checking", err);
+	/* Said, since reading a large store takes long and no word might be a
+	 * hang. */
 	fputs("no problem found\n", c->out);
 	return 0;
 }
@@ -45,6 +52,8 @@ int verb_sync(struct verb_call *c)
 	return err < 0 ? verb_failed(c, "Syncing", err) : 0;
 }
 
+/* In the daemon the directory is named by its full path, which remote.c makes
+ * of it. */
 int verb_backup(struct verb_call *c)
 {
 	struct backup_result r = { 0 };
@@ -142,6 +151,8 @@ int verb_stats(struct verb_call *c)
 	PUT("sequence", s.visible_seq);
 #undef PUT
 	/* Last, and only if there is trouble: the reason may be any text. */
+	/* A store with trouble answers all the same: this is where one looks
+	 * for it. */
 	err = store_health(c->store);
 	if (err < 0)
 		fprintf(c->out, "trouble %s: %s\n", err_detail(),

@@ -10,8 +10,8 @@
  * store/admin.h. Most of this file is about arguments, and the table that ls
  * prints. */
 
-/* A list of families that owns its names and policies, though struct
- * family_spec only borrows them. */
+/* Frees a list of families that owns its names and policies, though struct
+ * family_spec only borrows them and has them const. */
 static void spec_free(struct family_spec *specs, size_t count)
 {
 	size_t i;
@@ -32,6 +32,7 @@ static int spec_add(struct family_spec **specs, size_t *count,
 	uint8_t *name = malloc(spec.name.size + 1);
 	size_t i = 0;
 
+	/* As many as a command line holds, so one after another will do. */
 	while (i < *count && !bytes_equal((*specs)[i].name, spec.name))
 		i++;
 	grown = name ? realloc(*specs, (*count + 1) * sizeof(*grown)) : NULL;
@@ -83,6 +84,8 @@ static int parse_families(struct verb_call *c, const char *text,
 	return err < 0;
 }
 
+/* Everything is parsed before the table is made, so that a wrong policy leaves
+ * none. splits are taken and not looked at. */
 int verb_createtable(struct verb_call *c)
 {
 	enum { FAMILIES, SPLITS, GRANULARITY };
@@ -113,12 +116,15 @@ int verb_createtable(struct verb_call *c)
 		spec_free(specs, count);
 		return 1;
 	}
+	/* One change of the schema: the table is there with all its families,
+	 * or not. */
 	err = store_create_table(c->store, bytes_string(c->argv[1]), millis,
 				 specs, count);
 	spec_free(specs, count);
 	return err < 0 ? verb_failed(c, "Creating table", err) : 0;
 }
 
+/* With all its rows, unlike rmdir in a mount, which wants it empty. */
 int verb_deletetable(struct verb_call *c)
 {
 	int err;
@@ -129,6 +135,8 @@ int verb_deletetable(struct verb_call *c)
 	return err < 0 ? verb_failed(c, "Deleting table", err) : 0;
 }
 
+/* As in createtable the family may have a policy and a type, so what is wrong
+ * is told in words of the parsers. */
 int verb_createfamily(struct verb_call *c)
 {
 	struct family_spec spec;
@@ -215,6 +223,7 @@ static void put_aligned(FILE *out, const char *text, size_t widest)
 
 	assert(at <= widest);
 	fputs(text, out);
+	/* A tab ends at the next multiple of TAB. */
 	for (; at < end; at = at / TAB * TAB + TAB)
 		fputc('\t', out);
 }
@@ -281,6 +290,8 @@ static int list_families(struct verb_call *c, const struct table *t)
 	return err;
 }
 
+/* A schema is a picture of one moment, so what is printed agrees with itself
+ * whatever others change. */
 int verb_ls(struct verb_call *c)
 {
 	struct schema *schema;

@@ -1,7 +1,8 @@
 #include "tools/data/delete.h"
 
 /* Each verb is one write of one mutation, however much it deletes, and commits
- * it durably. Usage errors are told before the store is asked. */
+ * it durably: a range is a tombstone, so no row is read. Usage errors are told
+ * before the store is asked. */
 
 /* Whether the arguments from i on are none, or an app-profile, which is taken
  * and ignored. */

@@ -6,6 +6,12 @@
 #include "tools/data/import.h"
 #include "tools/data/progress.h"
 
+/*
+ * import on a store: pieces of the file go to an importer, see
+ * store/text/import/import.h, which commits rows as it goes. What is committed
+ * stays, whatever happens later.
+ */
+
 /* Large enough that the importer loads it in bulk from the first piece on. */
 #define PIECE_SIZE (1 << 20)
 /* A screen of refused lines tells what is wrong with the file. */
@@ -23,6 +29,7 @@ static int wrong_arguments(struct verb_call *c)
 static int parse_format(struct verb_call *c, const char *word,
 			struct import_arguments *a)
 {
+	/* Parallel to formats. */
 	static const char *const words[] = { "csv", "tsv", "jsonl" };
 	static const enum text_format formats[] = { TEXT_CSV, TEXT_TSV,
 						    TEXT_JSONL };
@@ -96,6 +103,8 @@ int import_open(struct verb_call *c, const struct import_arguments *a)
 	return fd;
 }
 
+/* Refused lines are failures, with "tabletfs: " before them; the last line is
+ * cbt's, and tells of a success as well. */
 int import_report(struct verb_call *c, uint64_t rows, uint64_t refused,
 		  struct bytes lines)
 {
@@ -153,6 +162,8 @@ static int feed_all(struct verb_call *c, struct importer *im, int fd,
 	return err;
 }
 
+/* The error that ended it is told first, then what came in before it, if
+ * anything did. */
 int verb_import(struct verb_call *c)
 {
 	struct import_options options = { 0 };

@@ -17,6 +17,7 @@ static uint64_t elapsed_ms(const struct progress *p)
 	       (uint64_t)((now.tv_nsec - p->begin.tv_nsec) / 1000000);
 }
 
+/* A pipe has no size, so nothing is said of what is left. */
 void progress_begin(struct progress *p, FILE *out, int input)
 {
 	struct stat st;

@@ -2,6 +2,12 @@
 #include "tools/data/select.h"
 #include "tools/data/select_print.h"
 
+/*
+ * read and lookup are the same but for their arguments: a scan, and a selection
+ * of what it gives (select.c), printed (select_print.c). Without a snapshot of
+ * its own a scan sees the store as it is when it begins.
+ */
+
 /* As cbt with include-stats=full, which shows the latency of a server, too. */
 static void print_stats(FILE *out, const struct select_counts *counts)
 {
@@ -36,6 +42,8 @@ static int read_rows(struct verb_call *c, const struct select *s,
 	return err;
 }
 
+/* The table is told unknown even where the range is empty. After an error no
+ * summary follows, for it would count a part. */
 int verb_read(struct verb_call *c)
 {
 	struct select_counts counts = { 0 };
@@ -95,6 +103,8 @@ int verb_lookup(struct verb_call *c)
 	return wrong;
 }
 
+/* Rows that have a cell, of all or of a prefix. The count is printed only if it
+ * is whole. */
 int verb_count(struct verb_call *c)
 {
 	static const char *const keys[] = { "prefix", NULL };

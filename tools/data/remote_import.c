@@ -30,6 +30,7 @@ static int stream(struct verb_call *c, int in, int out)
 
 		if (size < 0 && errno == EINTR)
 			continue;
+		/* A write may take a part only. */
 		while (done < size && n >= 0) {
 			n = write(out, piece + done, (size_t)(size - done));
 			done += n > 0 ? n : 0;
@@ -123,6 +124,9 @@ static int import_through(struct verb_call *c, int in, const char *path,
 	return read_last(c, last, failed);
 }
 
+/* Arguments, the table and the input are checked here, in this order, so that
+ * what is wrong is told as it is without a mount. An unknown table has no
+ * .import to be opened. */
 int remote_import(struct verb_call *c, const char *mount_point)
 {
 	struct import_arguments a;

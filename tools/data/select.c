@@ -4,6 +4,12 @@
 #include "store/text/filter/filter_text.h"
 #include "tools/data/select.h"
 
+/*
+ * The arguments of read and lookup. What can be decided by keys alone becomes a
+ * range, which the scan keeps to; the rest is asked cell by cell by
+ * select_print.c. Messages are cbt's.
+ */
+
 /* The arguments, as indices of read_keys and of the values given. Those from
  * COLUMNS on are lookup's, too. */
 enum {
@@ -25,6 +31,8 @@ enum {
 	KEY_COUNT,
 };
 
+/* Some are cbt's and refused or ignored here: a key that is known can be told
+ * from a slip. */
 static const char *const read_keys[] = { "start",
 					 "end",
 					 "prefix",
@@ -159,6 +167,7 @@ static int parse_range(struct verb_call *c, const char *const *values,
 		if (!err)
 			err = narrow(s, regex_head(s->row));
 	}
+	/* Such a range is no error, and shows nothing. */
 	s->nothing = s->end.size > 0 && bytes_compare(buf_bytes(&s->start),
 						      buf_bytes(&s->end)) >= 0;
 	return err < 0 ? verb_failed(c, "Reading rows", err) : 0;
@@ -221,6 +230,7 @@ int select_parse(struct verb_call *c, int first, bool many, struct select *s)
 	const char *const *keys = many ? read_keys : read_keys + COLUMNS;
 	const char *values[KEY_COUNT] = { NULL };
 
+	/* So that select_release may follow whatever comes. */
 	*s = (struct select){ .nothing = false };
 	if (verb_arguments(c, first, keys, many ? values : values + COLUMNS))
 		return 1;
@@ -242,6 +252,7 @@ int select_parse(struct verb_call *c, int first, bool many, struct select *s)
 	       parse_columns(c, values[COLUMNS], s);
 }
 
+/* Whatever select_parse has come to: what it did not set is zero. */
 void select_release(struct select *s)
 {
 	size_t i;

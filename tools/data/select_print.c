@@ -64,6 +64,7 @@ static int enter(struct pass *p, const struct cell *cell)
 	}
 	if (err < 0 || same_column)
 		return err;
+	/* A new column: its first version has rank 0. */
 	p->versions = 0;
 	err = p->row_wanted ? wanted(p->select, cell->family, &cell->qualifier)
 			    : 0;
@@ -85,11 +86,14 @@ static int show(struct pass *p, struct cell cell)
 	if (!p->column_wanted || p->versions >= p->select->cell_limit)
 		return 0;
 	if (!p->row_printed)
+		/* Only with its first cell: a row of which nothing is shown is
+		 * not returned. */
 		p->counts->rows_returned++;
 	p->row_printed = true;
 	p->versions++;
 	p->counts->cells_returned++;
 	if (p->select->keys_only)
+		/* cell is a copy; the scan's is untouched. */
 		cell.value = BYTES_NONE;
 	err = printer_cell(p->printer, &cell, &p->text);
 	if (!err && p->text.size >= OUT_SIZE) {

@@ -5,6 +5,12 @@
 #include "tools/data/set.h"
 #include "tools/verb/verb.h"
 
+/*
+ * set and addtocell differ in what an argument adds to the write; mutate hands
+ * its arguments to store/text/json. All commit with a sync, so that a change is
+ * durable when the command has ended.
+ */
+
 /* Takes family:qualifier=value[@timestamp] apart; the timestamp stays with the
  * value. The family ends at the first colon and the qualifier, which may be
  * empty, at the first equals sign after it. 0 or -ERR_bad_argument. */

@@ -32,6 +32,7 @@ static int parse(struct verb_call *c, struct mount_options *o)
 			o->store = word;
 		}
 	}
+	/* One path only. */
 	if (o->store && !o->mount_point) {
 		o->mount_point = o->store;
 		o->store = getenv("TABLETFS_STORE");
@@ -43,6 +44,7 @@ int verb_mount(struct verb_call *c)
 {
 	struct mount_options o;
 
+	/* It came through the control file of a mount. */
 	if (c->store)
 		return verb_wrong(c, "mount is not for a store in use");
 	mount_options_init(&o);

@@ -342,6 +342,8 @@ struct kind {
 	compose *of_filters;
 };
 
+/* Every filter of filter_text.h. What of_number and of_string take is checked
+ * by the constructor: a limit below 1, a label too long. */
 static const struct kind kinds[] = {
 	{ "pass_all", .plain = filter_new_pass },
 	{ "block_all", .plain = filter_new_block },

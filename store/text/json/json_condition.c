@@ -67,6 +67,7 @@ static int take_key(struct condition *c, struct mutation *m,
 			       ? 0
 			       : json_wrong("must be true or false", n->key);
 	}
+	/* What is left are tests, and keys that are unknown. */
 	c->tests++;
 	if (bytes_equal(n->key, BYTES_LITERAL("present")))
 		return take_true(n);

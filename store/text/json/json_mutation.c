@@ -322,7 +322,8 @@ static int apply_increment(struct mutation *m, const struct json_node *n)
 	return apply_columns(m, n, increment_value);
 }
 
-/* What an object may ask for, in the order in which it is done. */
+/* What an object may ask for, in the order in which it is done: deletes first,
+ * so that "delete" and "set" in one object replace a row. */
 static const struct kind {
 	const char *name;
 	int (*apply)(struct mutation *m, const struct json_node *n);
