@@ -142,9 +142,10 @@ __attribute__((format(printf, 2, 3))) static void note(struct answer *a,
 }
 
 /*
- * In the child. A line "pid N, mounted at PLACE", which is what fs/mount.c
- * writes, is about m only if the two agree on the place: a daemon that died
- * leaves a mount behind, while its store may be mounted again elsewhere.
+ * In the child. A line "pid N, mounted at PLACE", which is what
+ * fs/kernel/mount.c writes, is about m only if the two agree on the place: a
+ * daemon that died leaves a mount behind, while its store may be mounted again
+ * elsewhere.
  */
 static void ask(const struct mount_list *list, const struct mount_entry *m,
 		struct answer *a)
