@@ -1,5 +1,7 @@
+#include <assert.h>
 #include <errno.h>
 
+#include "fs/cells/cell.h"
 #include "fs/cells/pin.h"
 #include "fs/query/at.h"
 #include "fs/state/path.h"
@@ -7,16 +9,31 @@
 #include "fs/tree/lookup.h"
 #include "store/text/value/time.h"
 
-/* How long what is seen of a time may be kept: who writes with timestamps of
- * their own, and expiry, change the past too. A pin is what it is. */
+/*
+ * A node in .at is a path of the table and a view: a snapshot, or a time that a
+ * filter of timestamps stands for. Nothing of it is local and no draft is asked,
+ * so each question is one short scan of the row.
+ *
+ * Kinds stand in the order of depth, which find and lookup_kind count on.
+ */
+static_assert(NODE_AT_TIME == NODE_AT + 1 && NODE_AT_ROW == NODE_AT + 2 &&
+		      NODE_AT_FAMILY == NODE_AT + 3 &&
+		      NODE_AT_CELL == NODE_AT + 4,
+	      "kinds of .at are in the order of their depth");
+
+/* How long, in seconds, the kernel may keep what it sees of a time: who writes
+ * with timestamps of their own, and expiry, change the past too, and not all of
+ * that is announced. What a pin shows never changes, but the pin may end. */
 #define PAST_TIMEOUT_S 1.0
 #define PIN_TIMEOUT_S 60.0
-/* As COLUMNS_SEEN of the present. */
+
+/* Of a row or family, how many columns are looked at for the newest timestamp:
+ * as many as lookup.c looks at in the present, so that both tell the same. */
 #define COLUMNS_SEEN 1000
 
-/* What view sees at path, whose deepest part node_kind says: 1, 0 or an error.
- * Of a directory, info has the newest timestamp; value, if not NULL, gets a
- * cell's bytes appended. */
+/* What view sees at path, down to the part that is kind's: 1, 0 or an error. Of
+ * a row or family, info has the newest timestamp of its first columns; of a cell
+ * timestamp and size, and value, if not NULL, gets its bytes appended. */
 static int find(struct fs *fs, const struct at_view *view,
 		const struct path *path, enum node_kind kind,
 		struct cell_info *info, struct buf *value)
@@ -35,6 +52,9 @@ static int find(struct fs *fs, const struct at_view *view,
 	struct cell cell;
 	int err, found = 0;
 
+	assert(kind >= NODE_AT_ROW && kind <= NODE_AT_CELL);
+	/* A name may stand for the empty key, which no row has; to a scan it
+	 * would mean all rows. */
 	if (path->row.size == 0 || path->row.size > STORE_ROW_KEY_MAX)
 		return 0;
 	err = at_filter(view, &range.filter);
@@ -54,10 +74,12 @@ static int find(struct fs *fs, const struct at_view *view,
 	if (scan)
 		scan_close(scan);
 	filter_free(range.filter);
-	/* A dropped table has no past. */
+	/* A dropped table has no past: its names are missing, not in error. */
 	return err == -ERR_no_table ? 0 : err < 0 ? err : found;
 }
 
+/* The node of .at/<name>: 1 with *out referenced, or an error; -ENOENT if name
+ * is no time. Any time has a node, whether anything is that old or not. */
 static int enter_time(struct fs *fs, struct node *directory, struct bytes name,
 		      struct node **out)
 {
@@ -83,6 +105,7 @@ int at_lookup(struct fs *fs, struct node *directory, struct bytes name,
 	struct path path;
 	int err;
 
+	assert(node_is_past(directory) && directory->kind != NODE_AT_CELL);
 	if (directory->kind == NODE_AT)
 		return enter_time(fs, directory, name, out);
 	err = at_open(fs, directory, &view);
@@ -92,6 +115,7 @@ int at_lookup(struct fs *fs, struct node *directory, struct bytes name,
 	if (err == 1)
 		err = node_path(&fs->nodes, directory, &path) ? -ENOMEM : 1;
 	if (err == 1) {
+		/* path borrows key from here on. */
 		*path_part(&path, lookup_kind(directory)) = buf_bytes(&key);
 		err = find(fs, &view, &path, lookup_kind(directory), &info,
 			   NULL);
@@ -113,12 +137,14 @@ int at_attr(struct fs *fs, struct node *node, const struct path *path,
 	struct at_view view;
 	int err;
 
+	assert(node_is_past(node));
 	if (node->kind == NODE_AT)
 		return 0;
 	err = at_open(fs, node, &view);
 	if (err)
 		return err;
 	*timeout = view.pin ? PIN_TIMEOUT_S : PAST_TIMEOUT_S;
+	/* The root of a time is there as long as its table is. */
 	if (node->kind == NODE_AT_TIME)
 		goto close_view;
 	err = find(fs, &view, path, node->kind, &info, NULL);
@@ -145,6 +171,7 @@ int at_read(struct fs *fs, struct node *node, const struct path *path,
 	struct at_view view;
 	int err = at_open(fs, node, &view);
 
+	assert(node->kind == NODE_AT_CELL);
 	if (err)
 		return err;
 	err = find(fs, &view, path, node->kind, &info, out);

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -8,12 +9,24 @@
 #include "store/text/filter/filter_text.h"
 #include "store/text/value/time.h"
 
-/* Nodes of steps are never renamed and hold their parents, so no lock is needed
- * to walk up. */
+/*
+ * A path under .scan, in nodes:
+ *
+ *   TABLE / .scan / prefix / a# / reverse / limit / 10 / jsonl
+ *           SCAN    STEP     SCAN SCAN      STEP    SCAN SCAN_TEXT
+ *
+ * A step with a value is two nodes: its name, a NODE_SCAN_STEP, and its value, a
+ * NODE_SCAN; one without is a single NODE_SCAN. So a NODE_SCAN whose parent is
+ * the table is .scan itself and ends the walk. .import is built alike.
+ */
+
+/* No lock is needed to walk up: these nodes are never renamed, and each holds a
+ * reference of its parent. */
 bool query_next_step(struct node **node, struct query_step *step)
 {
 	struct node *n = *node;
 
+	assert(n->parent);
 	if ((n->kind != NODE_SCAN && n->kind != NODE_IMPORT) ||
 	    n->parent->kind == NODE_TABLE)
 		return false;
@@ -51,10 +64,11 @@ size_t query_depth(struct fs *fs, struct node *node)
 	return depth;
 }
 
-/* More than there are steps. */
+/* Steps of one path: there are 12, each at most once, see ctl_table.c. */
 #define STEPS_MAX 16
 
-/* Appends "name/value/", with extra behind the value. */
+/* Appends "name/value/", as names in a path, with extra behind the value; for
+ * reverse, which takes none, "reverse/". */
 static int print_step(const struct query_step *step, struct bytes extra,
 		      struct buf *out)
 {
@@ -74,7 +88,8 @@ static int print_step(const struct query_step *step, struct bytes extra,
 	return err ? err : buf_add_byte(out, '/');
 }
 
-/* The path from .scan on of the same steps, the prefix longer by segment. */
+/* Appends the path, from .scan on, of node's steps in their order, the prefix
+ * longer by segment; a prefix of it comes last if the steps have none. */
 static int print_steps(struct node *node, struct bytes segment, struct buf *out)
 {
 	const struct query_step none = { BYTES_LITERAL("prefix"), BYTES_NONE };
@@ -85,6 +100,8 @@ static int print_steps(struct node *node, struct bytes segment, struct buf *out)
 
 	while (count < STEPS_MAX && query_next_step(&node, &steps[count]))
 		count++;
+	assert(count < STEPS_MAX);
+	/* They were met from the last to the first. */
 	while (count > 0 && !err) {
 		const struct query_step *step = &steps[--count];
 		bool is_prefix = bytes_equal(step->name, none.name);
@@ -97,6 +114,8 @@ static int print_steps(struct node *node, struct bytes segment, struct buf *out)
 	return err;
 }
 
+/* The value of the step prefix above node, borrowed from its node; empty if it
+ * was not given. */
 static struct bytes prefix_of(struct node *node)
 {
 	struct query_step step;
@@ -118,6 +137,8 @@ int query_link(struct fs *fs, struct node *segments, struct bytes segment,
 	struct buf row = BUF_INIT;
 	int err = 0;
 
+	assert(segments->kind == NODE_SCAN_SEGMENTS);
+	/* To the table, where the row is; to .scan, one less. */
 	while (!err && depth-- > 0)
 		err = buf_add_string(out, "../");
 	if (!err && !is_row)
@@ -132,6 +153,7 @@ int query_link(struct fs *fs, struct node *segments, struct bytes segment,
 	return err;
 }
 
+/* Decimal digits only. 18 of them, so that no sum can pass 64 bits. */
 static bool parse_count(struct bytes text, uint64_t *count)
 {
 	size_t i;
@@ -147,6 +169,8 @@ static bool parse_count(struct bytes text, uint64_t *count)
 	return true;
 }
 
+/* Parts "a..b" at the first "..", either part may be empty. Both are borrowed
+ * from value. */
 static bool split_range(struct bytes value, struct bytes *start,
 			struct bytes *end)
 {
@@ -162,14 +186,14 @@ static bool split_range(struct bytes value, struct bytes *start,
 	return false;
 }
 
-/* The larger of two starts. */
+/* Rows begin at start, unless they begin later already. */
 static void raise_start(struct query *q, struct bytes start)
 {
 	if (bytes_compare(start, q->start) > 0)
 		q->start = start;
 }
 
-/* The smaller of two ends, where empty is the largest. */
+/* Rows end before end, unless they end earlier already; empty is no end. */
 static void lower_end(struct query *q, struct bytes end)
 {
 	if (end.size > 0 &&
@@ -177,12 +201,14 @@ static void lower_end(struct query *q, struct bytes end)
 		q->end = end;
 }
 
+/* Rows that begin with prefix, which q borrows. 0 or -ENOMEM. */
 static int limit_to_prefix(struct query *q, struct bytes prefix)
 {
 	int err = buf_set(&q->prefix_end, prefix);
 
 	if (err)
 		return err;
+	/* If no key comes after them all, it is empty then: no end. */
 	query_pass_prefix(&q->prefix_end);
 	q->prefix = prefix;
 	raise_start(q, prefix);
@@ -190,18 +216,20 @@ static int limit_to_prefix(struct query *q, struct bytes prefix)
 	return 0;
 }
 
-/* Tries the pattern; filters say what is wrong with it. */
+/* Makes a filter of the pattern and drops it: a wrong one is to be told when the
+ * step is looked up, by the words of whoever parses it. */
 static int check_pattern(int (*make)(struct bytes pattern, struct filter **out),
 			 struct bytes pattern)
 {
-	struct filter *f;
+	struct filter *f; /* NULL after an error */
 	int err = make(pattern, &f);
 
 	filter_free(f);
 	return err;
 }
 
-/* Steps with an expression. As apply_step. */
+/* A step whose value is a pattern, which q borrows: 0, 1 if there is no such
+ * step, or an error that says what is wrong with the pattern. */
 static int apply_pattern(struct query *q, struct bytes name, struct bytes value)
 {
 	if (bytes_equal(name, BYTES_LITERAL("regex"))) {
@@ -227,7 +255,8 @@ static int apply_pattern(struct query *q, struct bytes name, struct bytes value)
 	return 1;
 }
 
-/* 0, 1 if the value does not parse, or an error. */
+/* Notes in q, which borrows value, what a step says: 0, 1 if the value does not
+ * parse, or an error that says what is wrong with a pattern. */
 static int apply_step(struct query *q, struct bytes name, struct bytes value)
 {
 	struct bytes start, end;
@@ -280,7 +309,7 @@ int query_check_step(struct bytes name, struct bytes value)
 		return fail(ENOENT, "%.*s/%.*s: the value does not parse",
 			    (int)name.size, (const char *)name.data,
 			    (int)value.size, (const char *)value.data);
-	/* No such name, whatever is wrong with it. */
+	/* A wrong pattern is a name that does not exist: ENOENT, not EINVAL. */
 	return err == -ERR_bad_argument
 		       ? fail(ENOENT, "%.*s: %s", (int)name.size,
 			      (const char *)name.data, err_detail())
@@ -291,8 +320,11 @@ int query_step_rows(struct bytes name, struct bytes value, struct bytes *start,
 		    struct buf *end)
 {
 	struct query q = { .form = QUERY_ROWS };
-	int err = apply_step(&q, name, value);
+	int err;
 
+	assert(bytes_equal(name, BYTES_LITERAL("prefix")) ||
+	       bytes_equal(name, BYTES_LITERAL("range")));
+	err = apply_step(&q, name, value);
 	*start = q.start;
 	if (!err)
 		err = buf_set(end, q.end);
@@ -300,7 +332,9 @@ int query_step_rows(struct bytes name, struct bytes value, struct bytes *start,
 	return err == 1 ? -ENOENT : err;
 }
 
-/* Copies the steps into q->memory, whose place must not move afterwards. */
+/* Copies the values of the steps above terminal into q->memory and applies each.
+ * Room for all is reserved first: q borrows from memory, which must not move
+ * afterwards. 0, -ENOENT for a value that does not parse, or an error. */
 static int read_steps(struct query *q, struct node *terminal)
 {
 	struct node *node = terminal->parent;
@@ -314,6 +348,7 @@ static int read_steps(struct query *q, struct node *terminal)
 	node = terminal->parent;
 	while (!err && query_next_step(&node, &step)) {
 		at = q->memory.size;
+		assert(q->memory.capacity - at >= step.value.size);
 		err = buf_add_bytes(&q->memory, step.value);
 		if (!err)
 			err = apply_step(
@@ -323,11 +358,15 @@ static int read_steps(struct query *q, struct node *terminal)
 	return err == 1 ? -ENOENT : err;
 }
 
+/* Fills a zeroed q, but for its form, with what stands before any step and with
+ * the steps. After an error q is to be released all the same. */
 static int prepare(struct fs *fs, struct node *terminal, struct query *q)
 {
 	struct path path;
-	int err = node_path(&fs->nodes, terminal, &path);
+	int err;
 
+	assert(terminal->parent->kind == NODE_SCAN);
+	err = node_path(&fs->nodes, terminal, &path);
 	if (err)
 		return err;
 	q->delimiter = bytes_string(fs->options->delimiter);
@@ -339,7 +378,7 @@ static int prepare(struct fs *fs, struct node *terminal, struct query *q)
 	if (err)
 		return err;
 	err = read_steps(q, terminal);
-	/* A filter chooses versions itself. */
+	/* An expression chooses versions itself, unless the path does. */
 	if (q->has_expression && !q->has_versions)
 		q->version_limit = UINT64_MAX;
 	return err;
@@ -366,6 +405,7 @@ int query_open(struct fs *fs, struct node *node, enum query_form form,
 	return err;
 }
 
+/* Gives back all that q owns; q itself is the caller's. */
 static void release(struct fs *fs, struct query *q)
 {
 	if (q->scan)
@@ -386,7 +426,10 @@ void query_close(struct fs *fs, struct query *q)
 	free(q);
 }
 
-/* Whether a row with start <= key < end (which must not be empty) passes. */
+/* Whether a row with start <= key < end (empty: open) passes q, which is as
+ * prepare left it and borrows both: 1, 0 or an error. The step limit is put
+ * aside, since a link that another lists must be found; the order does not
+ * matter for one row. */
 static int has_row(struct fs *fs, struct query *q, struct bytes start,
 		   struct bytes end)
 {
@@ -407,7 +450,7 @@ int query_has_row(struct fs *fs, struct node *rows, struct bytes row)
 	struct query q = { .form = QUERY_ROWS };
 	int err = prepare(fs, rows, &q);
 
-	/* The first key after it. */
+	/* The first key after row. */
 	if (!err)
 		err = buf_set(&end, row);
 	if (!err)
@@ -427,6 +470,7 @@ int query_has_segment(struct fs *fs, struct node *segments,
 	bool bounded = true;
 	int err = prepare(fs, segments, &q);
 
+	/* One row, or all rows whose keys begin with prefix and segment. */
 	if (!err)
 		err = buf_set(&start, q.prefix);
 	if (!err)

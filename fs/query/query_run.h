@@ -3,27 +3,42 @@
 
 #include "fs/query/query.h"
 
-/* From the beginning again, on the same snapshot. */
+/*
+ * A query at work. query_open has placed it before its first result; each call
+ * of the one query_next* that fits its form gives another, until 0. Cells and
+ * segments are borrowed until the next call on the query.
+ *
+ * A signal to whoever asks ends a walk with -EINTR (loop_is_interrupted). An
+ * error stays: further calls return it until query_rewind.
+ */
+
+/* Places it before the first result again, on the same snapshot. After an error
+ * (-ERR_no_table if the table was dropped) only another query_rewind or
+ * query_close is allowed. */
 int query_rewind(struct fs *fs, struct query *q);
 
-/* The next cell: 1, 0 at the end, or an error. */
+/* The next cell that passes: 1, 0 at the end, or an error. */
 int query_next(struct query *q, struct cell *cell);
 
-/* The first cell that passes of the next row. */
+/* The next row that passes, by its first cell that does: 1, 0 at the end, or an
+ * error. Of *cell only the row may be used: there may be no more. */
 int query_next_row(struct query *q, struct cell *cell);
 
 /*
- * The next segment: what follows the prefix in a row's key, up to and with the
- * delimiter; all of it if there is none. limit counts segments.
+ * The next segment: 1, 0 at the end, or an error. A segment is what follows the
+ * prefix in a row's key, up to and with the delimiter, or all of it if there is
+ * none; each is given once, however many rows begin with it. *cell is the first
+ * that was met in it. The step limit counts segments.
  */
 int query_next_segment(struct query *q, struct cell *cell,
 		       struct bytes *segment);
 
-/* Whether a segment ends its key. */
+/* Whether a segment ends its row's key, that is, does not end with the
+ * delimiter. */
 bool query_is_row(const struct query *q, struct bytes segment);
 
-/* Makes a prefix the first key after all that begin with it; false if there is
- * none. */
+/* Turns a prefix into the first key after all keys that begin with it; false,
+ * and empty, if there is none: it is empty or all its bytes are ff. */
 bool query_pass_prefix(struct buf *prefix);
 
 #endif
