@@ -1,9 +1,10 @@
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 
 #include "fs/cells/notify.h"
 #include "fs/cells/space.h"
-#include "fs/control/ctl.h"
+#include "fs/cells/cell.h"
 #include "fs/control/ctl_file.h"
 #include "store/text/value/number.h"
 
@@ -13,9 +14,17 @@
  * the newest version, or to one of now if there is none; the lines of one write
  * are added together. A last line without newline is taken at close. A wrong
  * line stops: the write takes the bytes before it, and the next one fails.
+ *
+ * in holds the part of a line whose newline has not come yet. state is not NULL
+ * once a last line was taken without one: nothing may follow it.
+ *
+ * A file that was made lives in its node until its first number is added.
  */
+
+/* A 64-bit number has 20 characters; the rest is room for space around it. */
 #define LINE_SIZE_MAX 64
 
+/* Puts the number, as text, in out. A column without one, just made, is empty. */
 static int file_open(struct fs *fs, struct ctl_file *f)
 {
 	struct buf memory = BUF_INIT;
@@ -33,12 +42,14 @@ static int file_open(struct fs *fs, struct ctl_file *f)
 	return err < 0 ? err : 0;
 }
 
+/* What a write adds, for decide. All is borrowed. */
 struct addition {
-	const struct path *path;
+	const struct path *path; /* of the cell */
 	const int64_t *numbers;
 	size_t count;
 };
 
+/* As store_update calls it: adds the numbers, all in one commit. */
 static int decide(void *context, struct write *w)
 {
 	const struct addition *a = context;
@@ -51,6 +62,8 @@ static int decide(void *context, struct write *w)
 	return err;
 }
 
+/* Commits the numbers (an array of int64_t), and tells the node and the kernel
+ * that the cell has changed. */
 static int add(struct fs *fs, struct ctl_file *f, const struct buf *numbers)
 {
 	struct addition a = { &f->path,
@@ -59,6 +72,7 @@ static int add(struct fs *fs, struct ctl_file *f, const struct buf *numbers)
 	struct cell_info info;
 	int err;
 
+	assert(numbers->size % sizeof(int64_t) == 0);
 	if (a.count == 0)
 		return 0;
 	err = store_update(fs->store, decide, &a, fs->options->sync);
@@ -72,7 +86,8 @@ static int add(struct fs *fs, struct ctl_file *f, const struct buf *numbers)
 	return 0;
 }
 
-/* The number of a line, added to numbers; an empty line is none. */
+/* As ctl_lines.each: appends the line's number to numbers, a buf of int64_t. An
+ * empty line is none. -EINVAL with the line in the reason. */
 static int take_line(void *numbers, struct bytes line)
 {
 	int64_t number;
@@ -91,6 +106,8 @@ static int take_line(void *numbers, struct bytes line)
 	return buf_add(numbers, &number, sizeof(number));
 }
 
+/* As ctl_ops.write. The numbers of all complete lines are one commit: if it
+ * fails, none of the write was taken, and in is put back as it was. */
 static ssize_t file_write(struct fs *fs, struct ctl_file *f, struct bytes data,
 			  uint64_t offset)
 {
@@ -102,6 +119,7 @@ static ssize_t file_write(struct fs *fs, struct ctl_file *f, struct bytes data,
 	int err = fs_check_space(fs), failed;
 
 	(void)offset;
+	assert(partial_size <= sizeof(partial));
 	if (partial_size > 0)
 		memcpy(partial, f->in.data, partial_size);
 	if (!err && f->state)
@@ -111,15 +129,18 @@ static ssize_t file_write(struct fs *fs, struct ctl_file *f, struct bytes data,
 	failed = add(fs, f, &numbers);
 	buf_release(&numbers);
 	if (failed) {
-		/* Nothing was taken, so the same line goes on. It had room. */
+		/* Nothing was taken, so the same line goes on. It cannot fail:
+		 * in keeps the room that it had. */
 		buf_set(&f->in, bytes_of(partial, partial_size));
 		return failed;
 	}
+	/* A short write tells no reason, and the next one may never come. */
 	if (err && taken > 0)
 		fs_log_error(fs, f->node, NULL, err);
 	return taken > 0 ? (ssize_t)taken : err;
 }
 
+/* As ctl_ops.flush: a last line needs no newline. */
 static int file_flush(struct fs *fs, struct ctl_file *f)
 {
 	struct buf numbers = BUF_INIT;
@@ -127,7 +148,7 @@ static int file_flush(struct fs *fs, struct ctl_file *f)
 
 	if (f->in.size == 0)
 		return 0;
-	f->state = f; /* nothing may follow */
+	f->state = f; /* any pointer: nothing may follow */
 	err = take_line(&numbers, buf_bytes(&f->in));
 	buf_reset(&f->in);
 	if (!err)
@@ -136,15 +157,19 @@ static int file_flush(struct fs *fs, struct ctl_file *f)
 	return err;
 }
 
+/* As ctl_ops.sync. Complete lines are committed already; one that is not waits
+ * for its newline or the close. */
 static int file_sync(struct fs *fs, struct ctl_file *f)
 {
 	(void)f;
 	return store_sync(fs->store);
 }
 
+/* As ctl_ops.release. */
 static void file_release(struct fs *fs, struct ctl_file *f)
 {
-	/* Nothing was added to one that was made. */
+	/* One that was made, and to which nothing was added, ends: there is no
+	 * aggregate before its first number. */
 	if (f->node->local) {
 		node_detach(&fs->nodes, f->node);
 		fs_changed_outside(fs);

@@ -1,9 +1,10 @@
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include "fs/cells/cell.h"
 #include "fs/cells/loop.h"
-#include "fs/control/ctl.h"
 #include "fs/control/ctl_import.h"
 #include "fs/control/ctl_table.h"
 #include "fs/query/at.h"
@@ -13,7 +14,20 @@
 #include "fs/tree/attr.h"
 #include "fs/tree/lookup.h"
 
-/* 1 or an error. Ends the caller's reference. */
+/*
+ * A name is looked for in three ways, in this order: in .at, where all names are
+ * the past's; in the table of fixed names; and, in a directory that mirrors data
+ * or takes values, by asking for what it stands for. Only what is found gets a
+ * node. The functions below that look up return what ctl_lookup does: 1 with *e
+ * filled and the kernel told, 0, or an error.
+ *
+ * Control nodes are there for good, and the kernel keeps what it is told of them
+ * for an hour; those that mirror data (versions, a schema's families, rows that
+ * a query passes) may change with any write, so it asks for them every time.
+ */
+
+/* Fills *e for node and tells the kernel of it, in place of the caller's
+ * reference, which ends in every case. 1 or an error. */
 static int reply(struct fs *fs, struct node *node, struct fuse_entry_param *e)
 {
 	int err;
@@ -24,7 +38,7 @@ static int reply(struct fs *fs, struct node *node, struct fuse_entry_param *e)
 	return err ? err : 1;
 }
 
-/* A child by kind and key; ends nothing of the caller's. */
+/* Answers with the child of this kind and key, which exists. 1 or an error. */
 static int found(struct fs *fs, struct node *directory, enum node_kind kind,
 		 struct bytes key, struct fuse_entry_param *e)
 {
@@ -34,6 +48,7 @@ static int found(struct fs *fs, struct node *directory, enum node_kind kind,
 	return err ? err : reply(fs, node, e);
 }
 
+/* In .versions/<qualifier>: name is a timestamp in decimal. */
 static int lookup_version(struct fs *fs, struct node *column, struct bytes name,
 			  struct fuse_entry_param *e)
 {
@@ -49,6 +64,7 @@ static int lookup_version(struct fs *fs, struct node *column, struct bytes name,
 	return err == 1 ? found(fs, column, NODE_VERSION, name, e) : err;
 }
 
+/* In .versions: a qualifier that has a version in the store. */
 static int lookup_column(struct fs *fs, struct node *versions,
 			 struct bytes name, struct fuse_entry_param *e)
 {
@@ -71,6 +87,7 @@ static int lookup_column(struct fs *fs, struct node *versions,
 	return err;
 }
 
+/* In .schema. Names of families have one spelling, their bytes. */
 static int lookup_family(struct fs *fs, struct node *directory,
 			 struct bytes name, struct fuse_entry_param *e)
 {
@@ -90,6 +107,9 @@ static int lookup_family(struct fs *fs, struct node *directory,
 		       : 0;
 }
 
+/* In a step's name: any value that parses is there, as a directory of kind. A
+ * wrong one is ENOENT with the reason, which ls does not show and
+ * .tabletfs/errors does. */
 static int lookup_step_value(struct fs *fs, struct node *step,
 			     enum node_kind kind, struct bytes name,
 			     struct fuse_entry_param *e)
@@ -98,6 +118,7 @@ static int lookup_step_value(struct fs *fs, struct node *step,
 	uint64_t hash;
 	int err = name_decode(NAME_VALUE, name, &key, &hash);
 
+	/* Steps have no cut names: their value is nowhere but in the name. */
 	if (err)
 		err = fail(ENOENT, "%.*s: not a value's name", (int)name.size,
 			   (const char *)name.data);
@@ -111,12 +132,14 @@ static int lookup_step_value(struct fs *fs, struct node *step,
 	return err;
 }
 
+/* In rows: the row, if the query lets it pass. */
 static int lookup_link(struct fs *fs, struct node *rows, struct bytes name,
 		       struct fuse_entry_param *e)
 {
 	struct buf key = BUF_INIT;
 	int err = lookup_key(fs, rows, NAME_ROW, name, &key);
 
+	/* rows has no local children: a cut name is found in the store. */
 	if (err == 1)
 		err = query_has_row(fs, rows, buf_bytes(&key));
 	if (err == 1)
@@ -125,7 +148,11 @@ static int lookup_link(struct fs *fs, struct node *rows, struct bytes name,
 	return err;
 }
 
-/* The segment with a cut name, by listing; as lookup_key. */
+/*
+ * Appends to key the segment whose name is cut and written so: 1, 0 if there is
+ * none, or an error. Only a listing can tell, since the name holds a hash of
+ * it; it may be long, and a signal ends it with -EINTR.
+ */
 static int find_cut_segment(struct fs *fs, struct node *segments,
 			    struct bytes name, struct buf *key)
 {
@@ -140,6 +167,7 @@ static int find_cut_segment(struct fs *fs, struct node *segments,
 	loop_hand_over();
 	while ((err = query_next_segment(q, &cell, &segment)) == 1) {
 		buf_reset(&again);
+		/* The name must be the one that a listing shows. */
 		err = name_encode(NAME_VALUE, segment, &again);
 		if (!err && bytes_equal(buf_bytes(&again), name))
 			err = buf_set(key, segment) ? -ENOMEM : 1;
@@ -151,6 +179,7 @@ static int find_cut_segment(struct fs *fs, struct node *segments,
 	return err;
 }
 
+/* In segments. */
 static int lookup_segment(struct fs *fs, struct node *segments,
 			  struct bytes name, struct fuse_entry_param *e)
 {
@@ -162,7 +191,7 @@ static int lookup_segment(struct fs *fs, struct node *segments,
 		err = query_has_segment(fs, segments, buf_bytes(&key));
 	else if (err == NAME_CUT)
 		err = find_cut_segment(fs, segments, name, &key);
-	else if (err == -EINVAL)
+	else if (err == -EINVAL) /* no key has this name */
 		err = 0;
 	if (err == 1)
 		err = found(fs, segments, NODE_SCAN_SEGMENT, buf_bytes(&key),
@@ -171,6 +200,7 @@ static int lookup_segment(struct fs *fs, struct node *segments,
 	return err;
 }
 
+/* In .at and below. */
 static int lookup_past(struct fs *fs, struct node *directory, struct bytes name,
 		       struct fuse_entry_param *e)
 {
@@ -179,13 +209,16 @@ static int lookup_past(struct fs *fs, struct node *directory, struct bytes name,
 
 	if (err == 1)
 		err = reply(fs, node, e);
-	/* Each lookup of now counts as a use, and may lead to another. */
+	/* Each lookup of now counts as a use of the pin, and may lead to another
+	 * pin, so the kernel is to ask every time. */
 	if (directory->kind == NODE_AT)
 		e->entry_timeout = 0;
 	return err;
 }
 
-/* Programs look for files that begin with a dot wherever they are. */
+/* What a name that is not there is answered with: in .scan a reason is recorded,
+ * since it was probably meant as a step. Not for names with a dot: programs look
+ * for such files wherever they are. */
 static int no_step(struct node *directory, struct bytes name)
 {
 	if (directory->kind != NODE_SCAN || name.data[0] == '.')
@@ -200,10 +233,12 @@ int ctl_lookup(struct fs *fs, struct node *directory, struct bytes name,
 	const struct ctl_entry *entry;
 	size_t i;
 
+	assert(name.size > 0);
 	if (!node_is_data(directory))
 		e->entry_timeout = 0;
 	if (node_is_past(directory))
 		return lookup_past(fs, directory, name, e);
+	/* A name of the table is looked for no further, be it offered or not. */
 	for (i = 0; (entry = ctl_entry_at(directory->kind, &i)); i++)
 		if (bytes_equal(name, bytes_string(entry->name)))
 			return ctl_is_offered(fs, directory, entry)
@@ -233,7 +268,8 @@ int ctl_lookup(struct fs *fs, struct node *directory, struct bytes name,
 	}
 }
 
-/* What mirrors data may change at any time; the rest is there for good. */
+/* Whether a control node, once found, is there for good. What mirrors data may
+ * change at any time. */
 static bool is_fixed(enum node_kind kind)
 {
 	return kind != NODE_COLUMN && kind != NODE_VERSION &&
@@ -241,6 +277,7 @@ static bool is_fixed(enum node_kind kind)
 	       kind != NODE_SCAN_SEGMENT;
 }
 
+/* Attributes of a version; path is its node's. -ENOENT if it has gone. */
 static int version_attr(struct fs *fs, const struct path *path, uint64_t ino,
 			struct stat *st)
 {
@@ -261,6 +298,8 @@ int ctl_attr(struct fs *fs, struct node *node, struct stat *st, double *timeout)
 	struct path path;
 	int err;
 
+	/* Control nodes are as old as the mount, which is no worse a time than
+	 * any; what has a time of its own sets it below. */
 	attr_directory(fs, ino, fs->start_us, st);
 	st->st_mode = ctl_mode(node);
 	*timeout = is_fixed(node->kind) ? ATTR_TIMEOUT_S : 0;
@@ -273,8 +312,8 @@ int ctl_attr(struct fs *fs, struct node *node, struct stat *st, double *timeout)
 		err = at_attr(fs, node, &path, ino, st, timeout);
 	if (!err && path.table.size > 0) {
 		err = cell_rules(fs, &path, &rules);
-		/* A link's mode is always the same, a dropped table nobody's.
-		 */
+		/* A link's mode is always the same; below a dropped table
+		 * nobody's rules are left, and the node goes on being shown. */
 		if (!err && !S_ISLNK(st->st_mode))
 			attr_access(&rules.access, st);
 		err = err == -ERR_no_table ? 0 : err;
@@ -283,6 +322,7 @@ int ctl_attr(struct fs *fs, struct node *node, struct stat *st, double *timeout)
 	return err;
 }
 
+/* What serves the files of a kind. */
 static const struct ctl_ops *ops_of(enum node_kind kind)
 {
 	switch (kind) {
@@ -312,16 +352,18 @@ int ctl_open(struct fs *fs, struct node *node, int flags, struct ctl_file **out)
 	mode_t mode = ctl_mode(node);
 	struct ctl_file *f;
 
+	assert(!S_ISDIR(mode) && !S_ISLNK(mode));
 	if (access != O_RDONLY && node_is_past(node))
 		return -EROFS;
-	/* Root passes the kernel's check of modes; a file that cannot be
-	 * read or written is still none. */
+	/* Root passes the kernel's check of modes; a file that has nothing to
+	 * read, or takes nothing, refuses root too. */
 	if ((access != O_WRONLY && !(mode & 0400)) ||
 	    (access != O_RDONLY && !(mode & 0200)))
 		return -EACCES;
 	f = calloc(1, sizeof(*f));
 	if (!f)
 		return -ENOMEM;
+	/* Borrowed until it is open: the kernel's reference holds node. */
 	f->ops = ops_of(node->kind);
 	f->node = node;
 	f->flags = flags;
@@ -346,6 +388,7 @@ free_file:
 
 void ctl_close(struct fs *fs, struct ctl_file *f)
 {
+	/* It may still use path and node. */
 	if (f->ops->release)
 		f->ops->release(fs, f);
 	pthread_mutex_destroy(&f->lock);

@@ -1,82 +1,88 @@
 #ifndef FS_CONTROL_CTL_H
 #define FS_CONTROL_CTL_H
 
-#include "fs/cells/cell.h"
 #include "fs/state/fs.h"
 
 /*
- * Control directories and files: names with a leading dot that are not data.
- * Listings of data do not show them.
+ * Control directories and files: names that are not data, all of them in or
+ * below a name with a leading dot. Which names there are, and in which
+ * directories, says ctl_table.h; what a path means, fs/README.md. Cells of
+ * aggregate families are served here too, since writing to one adds to it.
+ *
+ * Calls may come from any thread. Of one open file, read, write, flush and sync
+ * run one at a time, under its lock; the store's locks and nodes.lock come
+ * after that. What these do may take long, so whoever calls them hands the lead
+ * over first (loop_hand_over); open and lookup do it themselves where it pays.
  */
-struct ctl_entry {
-	enum node_kind parent;
-	const char *name;
-	enum node_kind kind;
-	mode_t mode;
-};
 
-/* As entry_lookup, in a control directory, or a dotted name in one of data. */
+/*
+ * Looks up any name in a control directory, or one with a leading dot in a
+ * directory of data. 1 with *e filled and remembered for the kernel, 0 if there
+ * is no such name, or an error, which has a reason where a step of a path is
+ * wrong. *e is as lookup_missing leaves it; in control directories the kernel
+ * is not to keep that a name is missing.
+ */
 int ctl_lookup(struct fs *fs, struct node *directory, struct bytes name,
 	       struct fuse_entry_param *e);
+
+/* Attributes of a control node, and for how many seconds the kernel may keep
+ * them. Owner and permissions for others are as the table's access gives them.
+ * -ENOENT if it mirrors data that has gone. */
 int ctl_attr(struct fs *fs, struct node *node, struct stat *st,
 	     double *timeout);
 
 struct ctl_file;
 
-/* What an open control file does; each may be NULL. lock is held. */
+/*
+ * What an open control file does; each may be NULL. Errors are negative.
+ * offset is the file's, which those that stream ignore. lock is held but in
+ * open and release, which have the file for themselves.
+ */
 struct ctl_ops {
+	/* Sets state. After an error nothing else is called, so state must not
+	 * own anything then; out is released for it. */
 	int (*open)(struct fs *fs, struct ctl_file *f);
-	/* Appends what stands at offset, at most size bytes, to out. */
+	/* Appends what stands at offset, at most size bytes, to out; nothing is
+	 * the end of the file. NULL: it cannot be read. */
 	int (*read)(struct fs *fs, struct ctl_file *f, uint64_t offset,
 		    size_t size, struct buf *out);
-	/* How many bytes were taken, or an error. */
+	/* How many bytes were taken, or an error. NULL: it cannot be written. */
 	ssize_t (*write)(struct fs *fs, struct ctl_file *f, struct bytes data,
 			 uint64_t offset);
+	/* At each close(2) of a descriptor, of which there may be several. */
 	int (*flush)(struct fs *fs, struct ctl_file *f);
+	/* fsync: takes what was written, and makes it durable. */
 	int (*sync)(struct fs *fs, struct ctl_file *f);
+	/* After the last close. Nobody hears of its errors. */
 	void (*release)(struct fs *fs, struct ctl_file *f);
 };
 
 struct ctl_file {
 	const struct ctl_ops *ops;
-	pthread_mutex_t lock;
-	struct node *node; /* referenced */
-	struct path path;
-	int flags;      /* of open */
-	struct buf in;  /* text files: written, not yet taken */
-	struct buf out; /* text files: to be read */
-	void *state;
+	pthread_mutex_t lock; /* guards in, out and state */
+	struct node *node;    /* referenced */
+	struct path path;     /* of node, as it was when it was opened */
+	int flags;            /* of open(2) */
+	struct buf in;        /* what was written and is not yet taken */
+	struct buf out;       /* what is to be read, if it is made ahead */
+	void *state;          /* of the ops, which free it in release */
 };
 
-/* -EACCES if it is not to be read or written. */
+/* Opens a control file, or a cell of an aggregate family, with the flags of
+ * open(2). On 0 the caller owns *out, to be closed by ctl_close. -EACCES if it
+ * is not to be read, or not to be written, by anybody; -EROFS in .at. */
 int ctl_open(struct fs *fs, struct node *node, int flags,
 	     struct ctl_file **out);
 void ctl_close(struct fs *fs, struct ctl_file *f);
 
-extern const struct ctl_ops ctl_aggregate_ops;
-extern const struct ctl_ops ctl_text_ops;
-extern const struct ctl_ops ctl_import_ops;
-extern const struct ctl_ops ctl_mutate_ops;
-extern const struct ctl_ops ctl_drop_ops;
-extern const struct ctl_ops ctl_scan_ops;
-extern const struct ctl_ops ctl_verb_ops;
-extern const struct ctl_ops ctl_version_ops;
-
-/* The last import into each table, for .import/last. */
-struct imports;
-
-/*
- * Files that take lines. Gives each the lines that data completes, after what
- * partial holds of the first, and keeps in partial what is left of the last.
- * Returns how many bytes were taken: all, or those before a line that each
- * refused, or that is longer than size_max (too_long, an errno); then *err is
- * that error, else 0, and the next call begins with the same line.
- */
-struct ctl_lines {
-	size_t size_max;
-	int too_long;
-	int (*each)(void *context, struct bytes line);
-	void *context;
-};
+/* The kinds of control files, each in the .c file of its name. */
+extern const struct ctl_ops ctl_aggregate_ops; /* aggregate.c: a cell */
+extern const struct ctl_ops ctl_text_ops;      /* whole texts */
+extern const struct ctl_ops ctl_version_ops;   /* ctl_text.c: past versions */
+extern const struct ctl_ops ctl_import_ops;    /* .import/csv, tsv, jsonl */
+extern const struct ctl_ops ctl_mutate_ops;    /* .mutate */
+extern const struct ctl_ops ctl_drop_ops;      /* .drop/.../apply */
+extern const struct ctl_ops ctl_scan_ops;      /* files of .scan */
+extern const struct ctl_ops ctl_verb_ops;      /* .tabletfs/ctl */
 
 #endif

@@ -1,8 +1,8 @@
+#include <assert.h>
 #include <errno.h>
 
 #include "fs/cells/loop.h"
 #include "fs/cells/notify.h"
-#include "fs/control/ctl.h"
 #include "fs/control/ctl_drop.h"
 #include "fs/query/query.h"
 #include "fs/state/name.h"
@@ -12,31 +12,52 @@
  * .drop/<range>/preview tells what is in a range of rows, with a token, and
  * apply takes that token to delete all of it by one tombstone. The token is a
  * digest of the range and of every version in it, so it holds exactly as long
- * as nothing there changes, also over a remount.
+ * as nothing there changes, also over a remount. It guards against mistakes,
+ * not against who can choose cells so that digests are the same.
+ *
+ * To apply it, the range is read from a snapshot while others go on writing, and
+ * the commit then checks that nothing at all was written since. On a busy store
+ * that may fail again and again, so after TRIES_MAX the range is read once more
+ * inside the commit, with all writers waiting.
  */
-#define TOKEN_DIGITS 16
-/* Larger values are told apart by their sequence, not by their bytes. */
+#define TOKEN_DIGITS 16 /* hexadecimal ones of 64 bits */
+static_assert(TOKEN_DIGITS * 4 == 64, "a token is a digest in hexadecimal");
+
+/* What apply may be sent: a token with space after it, and some room to be
+ * wrong in. */
+#define TOKEN_SIZE_MAX 64
+
+/* Larger values are told apart by their sequence, not by their bytes, so that
+ * what is looked at does not grow with them. */
 #define VALUE_HASHED_MAX ((uint64_t)16 << 10)
-/* How often to look without the writers waiting; then they wait. */
+
+/* How often to look without the writers waiting. */
 #define TRIES_MAX 4
 
+/* A range of rows and what was last seen in it. */
 struct drop {
 	struct fs *fs;
-	struct bytes table, start; /* in names that nodes hold */
-	struct buf end;
-	struct buf first, last; /* rows */
-	uint64_t rows, cells, size, digest;
-	uint64_t wanted; /* digest that may be applied */
-	uint64_t seq;    /* of the snapshot that digest is of */
-	bool locked;     /* nobody writes meanwhile */
+	struct bytes table; /* borrowed */
+	struct bytes start; /* of rows; borrowed from the node of its value */
+	struct buf end;     /* of rows, exclusive; empty: open */
+	struct buf first, last; /* keys of rows, if there are any */
+	uint64_t rows, cells;   /* cells: versions */
+	uint64_t size;          /* bytes of their names and values */
+	uint64_t digest;        /* of the range and all versions in it */
+	uint64_t wanted;        /* the digest that may be applied */
+	uint64_t seq;           /* of the snapshot that digest is of */
+	bool locked;            /* the commit is to look once more itself */
 };
 
+/* The digest of what digest is of and part. The size is hashed too, so that
+ * parts cannot run into one another. */
 static uint64_t hash_more(uint64_t digest, struct bytes part)
 {
 	return XXH3_64bits_withSeed(part.data, part.size,
 				    digest + part.size + 1);
 }
 
+/* Counts and hashes a version. Cells come in scan order. 0 or -ENOMEM. */
 static int add_cell(struct drop *d, const struct cell *cell)
 {
 	uint64_t numbers[3] = { cell->timestamp_us, cell_size(cell), 0 };
@@ -52,6 +73,7 @@ static int add_cell(struct drop *d, const struct cell *cell)
 	d->cells++;
 	d->size += cell->row.size + cell->family.size + cell->qualifier.size +
 		   cell_size(cell);
+	/* Its sequence changes with every write and never else. */
 	if (is_large)
 		numbers[2] = cell->seq;
 	d->digest = hash_more(d->digest, cell->row);
@@ -63,14 +85,15 @@ static int add_cell(struct drop *d, const struct cell *cell)
 	return err;
 }
 
-/* A range like b..a has no rows. */
+/* Whether the range, like b..a, can have no rows. */
 static bool is_empty(const struct drop *d)
 {
 	return d->end.size > 0 &&
 	       bytes_compare(d->start, buf_bytes(&d->end)) >= 0;
 }
 
-/* Reads all of the range; snapshot may be NULL. */
+/* Counts and hashes all of the range anew, as snapshot has it, or, if that is
+ * NULL, as it is now. 0 or an error; -EINTR if whoever asks has given up. */
 static int look(struct drop *d, const struct snapshot *snapshot)
 {
 	struct scan_range range = {
@@ -101,6 +124,7 @@ static int look(struct drop *d, const struct snapshot *snapshot)
 	return err;
 }
 
+/* Takes a snapshot, notes its sequence in d->seq, and looks at the range. */
 static int look_now(struct drop *d)
 {
 	struct snapshot *snapshot;
@@ -114,13 +138,16 @@ static int look_now(struct drop *d)
 	return err;
 }
 
-/* node is preview or apply. */
+/* Fills d, without looking, for node, a preview or apply. d borrows table and
+ * names of node's parents, and is to be closed only if this returns 0. */
 static int drop_open(struct fs *fs, struct node *node, struct bytes table,
 		     struct drop *d)
 {
 	struct node *range = node->parent;
 	int err;
 
+	assert(range->kind == NODE_DROP_RANGE &&
+	       range->parent->kind == NODE_DROP_STEP);
 	memset(d, 0, sizeof(*d));
 	d->fs = fs;
 	d->table = table;
@@ -138,6 +165,7 @@ static void drop_close(struct drop *d)
 	buf_release(&d->last);
 }
 
+/* A word and a row's name, uncut, as a line. */
 static int print_row(const char *word, const struct buf *row, struct buf *out)
 {
 	int err = buf_printf(out, "%s ", word);
@@ -155,6 +183,7 @@ int drop_preview(struct fs *fs, struct node *node, struct bytes table,
 
 	if (err)
 		return err;
+	/* Opening makes the text, and who opens has not handed the lead over. */
 	loop_hand_over();
 	err = look_now(&d);
 	if (!err)
@@ -173,6 +202,9 @@ int drop_preview(struct fs *fs, struct node *node, struct bytes table,
 	return err;
 }
 
+/* As store_update calls it, with no other commit under way: the tombstone, if
+ * the range is still what the token is of. -EAGAIN if it has to be looked at
+ * again, -ESTALE if it has changed. */
 static int decide_drop(void *context, struct write *w)
 {
 	struct drop *d = context;
@@ -191,10 +223,12 @@ static int decide_drop(void *context, struct write *w)
 	return write_delete_range(w, d->table, d->start, buf_bytes(&d->end));
 }
 
+/* Deletes the range durably if its digest is d->wanted. */
 static int apply(struct drop *d)
 {
 	int err = -EAGAIN, tries;
 
+	/* It ends: with locked set, decide_drop never asks for another try. */
 	for (tries = 0; err == -EAGAIN; tries++) {
 		d->locked = tries >= TRIES_MAX;
 		err = look_now(d);
@@ -204,6 +238,7 @@ static int apply(struct drop *d)
 	return err;
 }
 
+/* As preview prints it: 16 lower-case digits, no fewer. */
 static bool parse_token(struct bytes text, uint64_t *token)
 {
 	size_t i;
@@ -215,6 +250,7 @@ static bool parse_token(struct bytes text, uint64_t *token)
 		const char *digits = "0123456789abcdef";
 		const char *at = strchr(digits, text.data[i]);
 
+		/* strchr finds a NUL, too. */
 		if (!text.data[i] || !at)
 			return false;
 		*token = *token << 4 | (uint64_t)(at - digits);
@@ -222,6 +258,7 @@ static bool parse_token(struct bytes text, uint64_t *token)
 	return true;
 }
 
+/* As ctl_ops.write: keeps it for the close, wherever it is written to. */
 static ssize_t drop_write(struct fs *fs, struct ctl_file *f, struct bytes data,
 			  uint64_t offset)
 {
@@ -229,12 +266,15 @@ static ssize_t drop_write(struct fs *fs, struct ctl_file *f, struct bytes data,
 
 	(void)fs;
 	(void)offset;
-	if (data.size > 64 - f->in.size)
+	assert(f->in.size <= TOKEN_SIZE_MAX);
+	if (data.size > TOKEN_SIZE_MAX - f->in.size)
 		return fail(EFBIG, "a token has %d digits", TOKEN_DIGITS);
 	err = buf_add_bytes(&f->in, data);
 	return err ? err : (ssize_t)data.size;
 }
 
+/* As ctl_ops.flush and sync: applies the token that was written, which then is
+ * used up, whether it was right or not. Without one nothing happens. */
 static int drop_flush(struct fs *fs, struct ctl_file *f)
 {
 	struct bytes text = buf_bytes(&f->in);

@@ -3,7 +3,14 @@
 
 #include "fs/control/ctl.h"
 
-/* Appends what .drop/.../preview says of the range that path's node is in. */
+/*
+ * The text of .drop/<step>/<value>/preview: what is in that range of rows, and
+ * the token that .drop/.../apply takes to delete it.
+ *
+ * Appends it to out for node, the preview, of which table is the table. Reads
+ * the whole range, so it may take long: it hands the lead over, and a signal to
+ * whoever asks ends it with -EINTR.
+ */
 int drop_preview(struct fs *fs, struct node *node, struct bytes table,
 		 struct buf *out);
 

@@ -1,7 +1,6 @@
-#include "fs/control/ctl.h"
-#include "fs/control/ctl_file.h"
+#include <assert.h>
 
-/* What several control files do alike. */
+#include "fs/control/ctl_file.h"
 
 int ctl_read_text(struct fs *fs, struct ctl_file *f, uint64_t offset,
 		  size_t size, struct buf *out)
@@ -19,12 +18,15 @@ size_t ctl_take_lines(struct buf *partial, struct bytes data,
 {
 	size_t taken = 0;
 
+	assert(lines->too_long > 0 && partial->size <= lines->size_max);
 	*err = 0;
+	/* One line, or the beginning of one, a round. */
 	while (taken < data.size) {
 		struct bytes rest = bytes_after(data, taken);
 		const uint8_t *end = memchr(rest.data, '\n', rest.size);
 		size_t before = partial->size;
 
+		/* Up to the newline, or all that is left. */
 		rest.size = end ? (size_t)(end - rest.data) : rest.size;
 		if (rest.size > lines->size_max - before)
 			*err = fail(lines->too_long,
@@ -35,7 +37,7 @@ size_t ctl_take_lines(struct buf *partial, struct bytes data,
 		if (!*err && end)
 			*err = lines->each(lines->context, buf_bytes(partial));
 		if (*err) {
-			/* The next try meets the same line again. */
+			/* The next write begins at this line's part again. */
 			partial->size = before;
 			break;
 		}
@@ -43,5 +45,6 @@ size_t ctl_take_lines(struct buf *partial, struct bytes data,
 			buf_reset(partial);
 		taken += rest.size + (end != NULL);
 	}
+	assert(taken <= data.size && partial->size <= lines->size_max);
 	return taken;
 }

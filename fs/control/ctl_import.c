@@ -1,43 +1,45 @@
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
 #include "fs/cells/notify.h"
 #include "fs/cells/space.h"
-#include "fs/control/ctl.h"
 #include "fs/control/ctl_import.h"
 #include "fs/query/query.h"
-#include "store/store.h"
 #include "store/text/import/import.h"
-#include "store/text/import/import_rows.h"
-#include "store/text/value/text_format.h"
 
 /*
  * .import/csv, tsv and jsonl: lines that are complete run inside the write that
  * completes them. A line that is wrong is left out and told in .import/last;
  * closing then fails. The last line needs no newline, but nothing may follow.
+ *
+ * A close in the middle of a line is taken for the end of the input; between
+ * lines it need not be, for shells close duplicates of a descriptor that goes on
+ * being written. fsync commits whole lines and leaves a part of one.
  */
 
-/* How a table's last import goes or went. */
+/* How a table's last import goes or went. Guarded by imports.lock. */
 struct import_record {
 	struct import_record *next;
-	uint64_t file; /* which open file writes it */
-	bool done;
-	char format[8];
-	struct import_result result;
-	struct buf error; /* what ended it, if something did */
-	size_t table_size;
+	uint64_t file;  /* the import_file that writes it */
+	bool done;      /* nothing more will come */
+	char format[8]; /* the file's name, which ends with a NUL */
+	struct import_result result; /* a copy, but refused is its own */
+	struct buf error;  /* a line: what ended it, if something did */
+	size_t table_size; /* the key: the table's name, of so many bytes */
 	uint8_t table[];
 };
 
 struct imports {
 	pthread_mutex_t lock;
-	struct import_record *first;
-	uint64_t file_count;
+	struct import_record *first; /* owned, newest table first */
+	uint64_t file_count;         /* of files opened so far */
 };
 
+/* An open import: a ctl_file's state, guarded by its lock. */
 struct import_file {
 	struct importer *importer;
-	uint64_t file;
+	uint64_t file;      /* its number, from 1; its record has the same */
 	int failed;         /* what ended it; every further call fails so */
 	bool ended;         /* a last line without newline was taken */
 	bool at_line_start; /* nothing or a newline came last */
@@ -67,16 +69,19 @@ void imports_free(struct imports *imports)
 	free(imports);
 }
 
+/* The table's record, or NULL. With the lock held. */
 static struct import_record *find_record(struct imports *imports,
 					 struct bytes table)
 {
 	struct import_record *r = imports->first;
 
+	assert(table.size > 0);
 	while (r && !bytes_equal(bytes_of(r->table, r->table_size), table))
 		r = r->next;
 	return r;
 }
 
+/* A new record of a table that has none, or NULL. With the lock held. */
 static struct import_record *make_record(struct imports *imports,
 					 struct bytes table)
 {
@@ -91,7 +96,8 @@ static struct import_record *make_record(struct imports *imports,
 	return r;
 }
 
-/* Begins a new record for the file's table. */
+/* Begins the record of the file's table anew for im, which gets its number; an
+ * import that still runs has lost it then. 0 or -ENOMEM. */
 static int begin_record(struct fs *fs, const struct ctl_file *f,
 			struct import_file *im)
 {
@@ -105,6 +111,7 @@ static int begin_record(struct fs *fs, const struct ctl_file *f,
 	if (!r)
 		r = make_record(imports, f->path.table);
 	if (r) {
+		/* The buffer stays the record's, with its room. */
 		refused = r->result.refused;
 		buf_reset(&refused);
 		memset(&r->result, 0, sizeof(r->result));
@@ -120,7 +127,9 @@ static int begin_record(struct fs *fs, const struct ctl_file *f,
 	return r ? 0 : -ENOMEM;
 }
 
-/* Copies how the import stands; a later import's record is left alone. */
+/* Copies how the import stands into its table's record, unless that is a later
+ * import's. Of refused, which only grows, what is new is added; without memory
+ * less is told. */
 static void update_record(struct fs *fs, const struct ctl_file *f,
 			  const struct import_file *im, bool done)
 {
@@ -139,7 +148,8 @@ static void update_record(struct fs *fs, const struct ctl_file *f,
 		r->result = *now;
 		r->result.refused = refused;
 		r->done = done;
-		/* The store's own errors say all in their detail. */
+		/* An errno's detail does not say what is wrong, the store's own
+		 * errors say all in theirs. */
 		if (im->failed && r->error.size == 0 && *err_detail())
 			(void)!buf_printf(&r->error, "%s%s%s", err_detail(),
 					  im->failed > -ERR_BASE ? ": " : "",
@@ -157,6 +167,7 @@ int imports_print(struct fs *fs, struct bytes table, struct buf *out)
 
 	pthread_mutex_lock(&fs->imports->lock);
 	r = find_record(fs->imports, table);
+	/* The refused lines, as many as are kept, come last. */
 	if (r) {
 		const struct import_result *n = &r->result;
 
@@ -182,6 +193,7 @@ int imports_print(struct fs *fs, struct bytes table, struct buf *out)
 	return err;
 }
 
+/* By the file's name, which is csv, tsv or jsonl. */
 static enum text_format format_of(struct bytes name)
 {
 	if (bytes_equal(name, BYTES_LITERAL("csv")))
@@ -189,6 +201,7 @@ static enum text_format format_of(struct bytes name)
 	return bytes_equal(name, BYTES_LITERAL("tsv")) ? TEXT_TSV : TEXT_JSONL;
 }
 
+/* Whether a value of the step timestamp says that values end with theirs. */
 static bool is_value_encoded(struct bytes timestamp)
 {
 	return bytes_equal(timestamp, BYTES_LITERAL("value-encoded"));
@@ -204,6 +217,7 @@ int imports_check_step(struct bytes name, struct bytes value)
 		       : fail(ENOENT, "timestamp is now or value-encoded");
 }
 
+/* As ctl_ops.open: an importer of the steps above the file. */
 static int import_open(struct fs *fs, struct ctl_file *f)
 {
 	struct import_options options = { .table = f->path.table };
@@ -214,6 +228,7 @@ static int import_open(struct fs *fs, struct ctl_file *f)
 
 	if (!im)
 		return -ENOMEM;
+	/* Values are borrowed from nodes above f's, which holds them. */
 	while (query_next_step(&node, &step)) {
 		if (bytes_equal(step.name, BYTES_LITERAL("family")))
 			options.family = step.value;
@@ -238,7 +253,8 @@ free_file:
 	return err;
 }
 
-/* After any work: remember a failure, tell the kernel of new rows. */
+/* After any work, which ended with err: remembers a failure, brings the record
+ * up to date, and tells the kernel if there are new rows. Returns err. */
 static int settle(struct fs *fs, struct ctl_file *f, int err, bool done)
 {
 	struct import_file *im = f->state;
@@ -255,6 +271,8 @@ static int settle(struct fs *fs, struct ctl_file *f, int err, bool done)
 	return err;
 }
 
+/* As ctl_ops.write: takes all of data or, after an error that ends the import,
+ * nothing. Wrong lines are no error here. */
 static ssize_t import_write(struct fs *fs, struct ctl_file *f,
 			    struct bytes data, uint64_t offset)
 {
@@ -262,6 +280,7 @@ static ssize_t import_write(struct fs *fs, struct ctl_file *f,
 	int err;
 
 	(void)offset;
+	assert(im->failed <= 0);
 	if (im->failed)
 		return im->failed;
 	if (data.size == 0)
@@ -269,6 +288,8 @@ static ssize_t import_write(struct fs *fs, struct ctl_file *f,
 	if (im->ended)
 		return fail(EINVAL,
 			    "the last line was taken without a newline");
+	/* A used up quota does not end the import: the writer may go on when
+	 * there is room again. */
 	err = fs_check_space(fs);
 	if (err)
 		return err;
@@ -280,6 +301,8 @@ static ssize_t import_write(struct fs *fs, struct ctl_file *f,
 	return err ? err : (ssize_t)data.size;
 }
 
+/* What close and fsync do: commits, and tells by -EINVAL that lines were
+ * refused. */
 static int import_commit(struct fs *fs, struct ctl_file *f, bool sync)
 {
 	struct import_file *im = f->state;
@@ -288,6 +311,7 @@ static int import_commit(struct fs *fs, struct ctl_file *f, bool sync)
 
 	if (im->failed)
 		return im->failed;
+	/* After the end all is committed, but perhaps not durable. */
 	if (im->ended) {
 		err = sync ? store_sync(fs->store) : 0;
 	} else if (im->at_line_start || sync) {
@@ -299,6 +323,8 @@ static int import_commit(struct fs *fs, struct ctl_file *f, bool sync)
 	settle(fs, f, err, im->ended);
 	refused = importer_result(im->importer)->refused_count;
 	if (!err && refused > 0)
+		/* At each close again: which one the writer looks at is not
+		 * known. */
 		err = fail(EINVAL, "%llu lines were refused, see .import/last",
 			   (unsigned long long)refused);
 	return err;
@@ -314,6 +340,7 @@ static int import_sync(struct fs *fs, struct ctl_file *f)
 	return import_commit(fs, f, true);
 }
 
+/* As ctl_ops.release. What a killed writer leaves is taken as far as it came. */
 static void import_release(struct fs *fs, struct ctl_file *f)
 {
 	struct import_file *im = f->state;

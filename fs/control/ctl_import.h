@@ -3,13 +3,25 @@
 
 #include "fs/control/ctl.h"
 
-/* Whether a step of .import may have this value: 0, or -ENOENT with the reason.
+/*
+ * How the last import into each table of a mount goes or went, for
+ * .import/last. It is kept until the unmount, one record for each name of a
+ * table that was imported into. A lock of its own guards it, so calls may come
+ * from any thread; nothing else is locked under it.
  */
-int imports_check_step(struct bytes name, struct bytes value);
+struct imports;
+
+/* 0 or -ENOMEM. */
 int imports_new(struct imports **out);
+/* No import file may be used after it. */
 void imports_free(struct imports *imports);
 
-/* Appends the text of .import/last. */
+/* Appends the text of .import/last of a table: nothing if there was no import
+ * since the mount. 0 or -ENOMEM. */
 int imports_print(struct fs *fs, struct bytes table, struct buf *out);
+
+/* Whether the step called name (family or timestamp) of a path under .import
+ * may have this value: 0, or -ENOENT with the reason. */
+int imports_check_step(struct bytes name, struct bytes value);
 
 #endif

@@ -1,9 +1,9 @@
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "fs/cells/notify.h"
-#include "fs/control/ctl.h"
 #include "fs/control/ctl_file.h"
 #include "store/text/json/json_mutation.h"
 
@@ -11,13 +11,17 @@
  * .mutate: JSON lines, each one atomic row mutation, run inside the write that
  * completes it. The first wrong line stops: the write takes the bytes before
  * it, and the next one fails. A last line without newline runs at close, if it
- * parses; nothing may follow it.
+ * parses; nothing may follow it. in holds the part of a line whose newline has
+ * not come yet.
  */
+
+/* As much as Bigtable lets a row hold. */
 #define LINE_SIZE_MAX ((size_t)256 << 20)
 
+/* An open .mutate: a ctl_file's state, guarded by its lock. */
 struct mutate_file {
-	bool ended;
-	uint64_t lines; /* that were taken */
+	bool ended;     /* a last line without newline was taken */
+	uint64_t lines; /* that were taken, to tell the number of a wrong one */
 };
 
 static int mutate_open(struct fs *fs, struct ctl_file *f)
@@ -27,19 +31,22 @@ static int mutate_open(struct fs *fs, struct ctl_file *f)
 	return f->state ? 0 : -ENOMEM;
 }
 
-/* Where the lines of a write go. */
+/* Where the lines of a write go: the context of run_line. */
 struct mutation_target {
 	struct fs *fs;
 	struct ctl_file *f;
 };
 
+/* As ctl_lines.each: runs one mutation, durably with -o sync. An empty line is
+ * none. An error's reason begins with the line's number. */
 static int run_line(void *context, struct bytes line)
 {
 	const struct mutation_target *t = context;
 	struct mutate_file *m = t->f->state;
-	char reason[600];
+	char reason[600]; /* a copy: fail writes where it stands */
 	int err = 0;
 
+	/* Lines of some systems end with CR and LF. */
 	if (line.size > 0 && line.data[line.size - 1] == '\r')
 		line.size--;
 	if (line.size > 0)
@@ -49,7 +56,7 @@ static int run_line(void *context, struct bytes line)
 		m->lines++;
 		return err;
 	}
-	/* ENOENT would be about the file. */
+	/* To who writes, ENOENT would be about the file. */
 	if (err == -ERR_no_family)
 		err = -EINVAL;
 	snprintf(reason, sizeof(reason), "%s", err_detail());
@@ -57,6 +64,7 @@ static int run_line(void *context, struct bytes line)
 		    reason[0] ? reason : err_text(err));
 }
 
+/* Tells the kernel of changes that are not those of a path. */
 static void changed(struct fs *fs, struct ctl_file *f)
 {
 	fs_changed_outside(fs);
@@ -77,14 +85,17 @@ static ssize_t mutate_write(struct fs *fs, struct ctl_file *f,
 	if (m->ended)
 		return fail(EINVAL,
 			    "the last line was taken without a newline");
+	assert(f->in.size <= LINE_SIZE_MAX);
 	taken = ctl_take_lines(&f->in, data, &lines, &err);
 	if (taken > 0)
 		changed(fs, f);
+	/* A short write tells no reason, and the next one may never come. */
 	if (err && taken > 0)
 		fs_log_error(fs, f->node, NULL, err);
 	return taken > 0 ? (ssize_t)taken : err;
 }
 
+/* As ctl_ops.flush: a last line needs no newline. */
 static int mutate_flush(struct fs *fs, struct ctl_file *f)
 {
 	struct mutate_file *m = f->state;
@@ -93,6 +104,7 @@ static int mutate_flush(struct fs *fs, struct ctl_file *f)
 
 	if (f->in.size == 0)
 		return 0;
+	assert(!m->ended);
 	m->ended = true;
 	err = run_line(&target, buf_bytes(&f->in));
 	buf_reset(&f->in);
@@ -100,6 +112,8 @@ static int mutate_flush(struct fs *fs, struct ctl_file *f)
 	return err;
 }
 
+/* As ctl_ops.sync. Complete lines are committed already; one that is not waits
+ * for its newline or the close. */
 static int mutate_sync(struct fs *fs, struct ctl_file *f)
 {
 	(void)f;

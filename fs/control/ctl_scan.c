@@ -1,38 +1,45 @@
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
 #include "fs/control/ctl.h"
-#include "fs/query/query.h"
 #include "fs/query/query_run.h"
 #include "fs/state/name.h"
 #include "store/text/print/print.h"
 #include "store/text/value/text_format.h"
 
 /*
- * Terminals of .scan that are files. Text is made as it is read: f->out holds a
- * piece of it, which begins at base. Reading backwards starts over.
+ * Terminals of .scan that are files. Text is made as it is read, by one cell or
+ * row after another, so memory does not grow with it: f->out holds a piece of
+ * the text, which begins at the file's offset base. What lies before the part
+ * that is asked for is dropped, so reading backwards starts over, on the same
+ * snapshot; then the text is the same.
  */
+
+/* To drop from the front moves what is behind: not for less than this. */
 #define PIECE_SIZE ((size_t)64 << 10)
 
 enum scan_form {
-	SCAN_KEYS,
-	SCAN_COUNT,
-	SCAN_ESTIMATE,
-	SCAN_SAMPLES,
-	SCAN_CELLS,
+	SCAN_KEYS,     /* a row's name a line */
+	SCAN_COUNT,    /* of rows */
+	SCAN_ESTIMATE, /* "~" and a number of rows, of which none is read */
+	SCAN_SAMPLES,  /* sizes and rows that part the range */
+	SCAN_CELLS,    /* what a printer makes of cells */
 };
 
+/* An open terminal: a ctl_file's state, guarded by its lock. */
 struct scan_text {
 	enum scan_form form;
-	enum text_format format;
-	struct query *query;
-	struct printer *printer; /* for SCAN_CELLS */
-	uint64_t base;
-	uint64_t count;
-	bool ended;
-	bool failed; /* the last read */
+	enum text_format format; /* for SCAN_CELLS */
+	struct query *query;     /* owned */
+	struct printer *printer; /* owned; for SCAN_CELLS, else NULL */
+	uint64_t base;           /* the offset of f->out's first byte */
+	uint64_t count;          /* rows so far, for SCAN_COUNT */
+	bool ended;              /* f->out ends with the text */
+	bool failed; /* making text did, so out is not to be trusted */
 };
 
+/* By the terminal's name, which is one of ctl_table.c's. */
 static void read_form(struct bytes name, struct scan_text *t)
 {
 	t->form = SCAN_CELLS;
@@ -54,6 +61,7 @@ static void read_form(struct bytes name, struct scan_text *t)
 		t->format = TEXT_CBT;
 }
 
+/* t may be half made. */
 static void free_text(struct fs *fs, struct scan_text *t)
 {
 	if (t->printer)
@@ -63,6 +71,7 @@ static void free_text(struct fs *fs, struct scan_text *t)
 	free(t);
 }
 
+/* As ctl_ops.open. The snapshot is of this moment. */
 static int scan_text_open(struct fs *fs, struct ctl_file *f)
 {
 	struct scan_text *t = calloc(1, sizeof(*t));
@@ -84,6 +93,7 @@ static int scan_text_open(struct fs *fs, struct ctl_file *f)
 	return 0;
 }
 
+/* Back to offset 0, with nothing made. */
 static int start_over(struct fs *fs, struct ctl_file *f, struct scan_text *t)
 {
 	t->base = 0;
@@ -104,6 +114,7 @@ static int start_over(struct fs *fs, struct ctl_file *f, struct scan_text *t)
 	return query_rewind(fs, t->query);
 }
 
+/* Appends what comes after the last cell or row. */
 static int finish(struct scan_text *t, struct buf *out)
 {
 	t->ended = true;
@@ -112,6 +123,8 @@ static int finish(struct scan_text *t, struct buf *out)
 	return t->form == SCAN_CELLS ? printer_finish(t->printer, out) : 0;
 }
 
+/* Appends the estimate: of the range of rows, at most the limit; other steps do
+ * not count. */
 static int estimate(struct fs *fs, struct scan_text *t, struct buf *out)
 {
 	const struct query *q = t->query;
@@ -121,12 +134,15 @@ static int estimate(struct fs *fs, struct scan_text *t, struct buf *out)
 	if (!q->ended)
 		err = store_estimate_rows(fs->store, buf_bytes(&q->table_name),
 					  q->start, q->end, &n);
+	/* An estimate of more rows than could come is a wrong one. */
 	if (n > q->row_limit)
 		n = q->row_limit;
 	t->ended = true;
 	return err ? err : buf_printf(out, "~%llu\n", (unsigned long long)n);
 }
 
+/* For store_sample_rows: a line of the bytes stored before row, and its name; the
+ * last has no row. */
 static int print_sample(void *context, struct bytes row, uint64_t size)
 {
 	struct buf *out = context;
@@ -139,6 +155,7 @@ static int print_sample(void *context, struct bytes row, uint64_t size)
 	return err ? err : buf_add_byte(out, '\n');
 }
 
+/* Appends all samples of the range at once: there is about one a file. */
 static int samples(struct fs *fs, struct scan_text *t, struct buf *out)
 {
 	const struct query *q = t->query;
@@ -150,12 +167,13 @@ static int samples(struct fs *fs, struct scan_text *t, struct buf *out)
 					   q->start, q->end, print_sample, out);
 }
 
-/* Appends what one cell or row makes. */
+/* Appends what one more cell or row makes, or the end of the text. */
 static int produce(struct fs *fs, struct scan_text *t, struct buf *out)
 {
 	struct cell cell;
 	int err;
 
+	assert(!t->ended);
 	if (t->form == SCAN_ESTIMATE)
 		return estimate(fs, t, out);
 	if (t->form == SCAN_SAMPLES)
@@ -169,6 +187,7 @@ static int produce(struct fs *fs, struct scan_text *t, struct buf *out)
 	if (err < 0)
 		return err;
 	if (t->form == SCAN_CELLS) {
+		/* The label is the scan's, of the cell it gave last. */
 		printer_label(t->printer, scan_label(t->query->scan));
 		return printer_cell(t->printer, &cell, out);
 	}
@@ -179,6 +198,7 @@ static int produce(struct fs *fs, struct scan_text *t, struct buf *out)
 	return err ? err : buf_add_byte(out, '\n');
 }
 
+/* As ctl_ops.read. */
 static int scan_text_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
 			  size_t size, struct buf *out)
 {
@@ -187,11 +207,12 @@ static int scan_text_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
 	int err = 0;
 	size_t n;
 
-	/* After an error, what follows is not known. */
+	/* After an error the query is at no known place in the text. */
 	if (offset < t->base || t->failed)
 		err = start_over(fs, f, t);
 	while (!err && !t->ended && t->base + f->out.size < wanted) {
-		/* Drop what lies before the wanted part. */
+		/* Drop what lies before the wanted part: if it is all, or so
+		 * much that moving the rest is worth it. */
 		n = f->out.size;
 		if (t->base + n > offset)
 			n = (size_t)(offset - t->base);
@@ -205,6 +226,7 @@ static int scan_text_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
 	}
 	if (err || offset >= t->base + f->out.size)
 		return err;
+	assert(offset >= t->base);
 	n = (size_t)(t->base + f->out.size - offset);
 	return buf_add(out, f->out.data + (offset - t->base),
 		       n < size ? n : size);

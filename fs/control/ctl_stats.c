@@ -1,17 +1,17 @@
 #include "fs/control/ctl_stats.h"
 
-/* Figures of the filesystem and of the store under it, as text. */
-
-/* Of the filesystem and the store's work: what only grows, then what does not.
- */
 struct figures {
+	/* Since the mount; these only grow. */
 	uint64_t requests, changes, errors;
+	/* Now. */
 	uint64_t uptime_seconds, nodes, node_bytes;
 	struct store_stats store;
 };
 
+/* Reads all figures. Takes nodes.lock, and the store's own for its part. */
 static void read_figures(struct fs *fs, struct figures *f)
 {
+	/* Atomic counters, which need no lock. */
 	f->requests = fs->requests;
 	f->changes = fs->changes;
 	f->errors = errors_count(&fs->errors);
@@ -38,6 +38,7 @@ int ctl_print_stats(struct fs *fs, struct buf *out)
 		(unsigned long long)f.errors);
 }
 
+/* One metric without labels; type is Prometheus' word. */
 static int print_figure(const char *type, const char *name, uint64_t value,
 			struct buf *out)
 {
@@ -45,6 +46,7 @@ static int print_figure(const char *type, const char *name, uint64_t value,
 			  name, type, name, (unsigned long long)value);
 }
 
+/* One gauge, of which each level of the store has a value. */
 static int print_levels(const char *name, const uint64_t *levels, size_t count,
 			struct buf *out)
 {
@@ -61,6 +63,8 @@ int ctl_print_metrics(struct fs *fs, struct buf *out)
 {
 	struct figures f;
 	const struct store_stats *s = &f.store;
+	/* Names end in _total if they only grow. Their values are read after
+	 * this is made. */
 	const struct {
 		const char *name;
 		const uint64_t *value;
@@ -89,6 +93,7 @@ int ctl_print_metrics(struct fs *fs, struct buf *out)
 	int err = 0;
 
 	read_figures(fs, &f);
+	/* Histograms of requests come last. */
 	for (i = 0; i < sizeof(all) / sizeof(*all) && !err; i++)
 		err = print_figure(all[i].is_gauge ? "gauge" : "counter",
 				   all[i].name, *all[i].value, out);

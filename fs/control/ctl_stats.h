@@ -1,11 +1,18 @@
 #ifndef FS_CONTROL_CTL_STATS_H
 #define FS_CONTROL_CTL_STATS_H
 
-#include "fs/control/ctl.h"
+#include "fs/state/fs.h"
 
-/* Figures of the filesystem, for .tabletfs/stats; with the store's, for
- * .tabletfs/metrics. */
+/*
+ * Figures of the mount and of the store under it, as text. Each is read at its
+ * own moment, so they need not fit together exactly. 0 or -ENOMEM.
+ */
+
+/* .tabletfs/stats: of the mount, a name and a value a line. */
 int ctl_print_stats(struct fs *fs, struct buf *out);
+
+/* .tabletfs/metrics: of mount and store, and the times of requests, in
+ * Prometheus' text format. */
 int ctl_print_metrics(struct fs *fs, struct buf *out);
 
 #endif

@@ -1,15 +1,24 @@
-#include "fs/control/ctl.h"
+#include <assert.h>
+
 #include "fs/control/ctl_table.h"
 #include "fs/query/query.h"
 
+/* Modes before a table's access rules. FILE_W is for files that only take
+ * something: reading them is refused, also to root. */
 #define DIR_R (S_IFDIR | 0555)
 #define DIR_RW (S_IFDIR | 0755)
 #define FILE_R (S_IFREG | 0444)
 #define FILE_W (S_IFREG | 0200)
 #define FILE_RW (S_IFREG | 0644)
 
+/*
+ * In the order of listings. An entry's kind need not be its own: .scan and each
+ * step's value are of one kind, so the same names are in all of them. What ctl
+ * may do is the owner's alone, 0600, as opening the store would be.
+ */
 static const struct ctl_entry entries[] = {
 	{ NODE_ROOT, ".tabletfs", NODE_INSTANCE, DIR_R },
+	/* The past, at.c; and ranges of rows to be deleted, ctl_drop.c. */
 	{ NODE_TABLE, ".at", NODE_AT, DIR_R },
 	{ NODE_AT, "now", NODE_AT_TIME, DIR_R },
 	{ NODE_TABLE, ".drop", NODE_DROP, DIR_R },
@@ -17,12 +26,14 @@ static const struct ctl_entry entries[] = {
 	{ NODE_DROP, "range", NODE_DROP_STEP, DIR_R },
 	{ NODE_DROP_RANGE, "preview", NODE_DROP_PREVIEW, FILE_R },
 	{ NODE_DROP_RANGE, "apply", NODE_DROP_APPLY, FILE_W },
+	/* Of the mount: texts, ctl_text.c; commands, ctl_verb.c. */
 	{ NODE_INSTANCE, "help", NODE_HELP, FILE_R },
 	{ NODE_INSTANCE, "version", NODE_PROGRAM_VERSION, FILE_R },
 	{ NODE_INSTANCE, "stats", NODE_STATS, FILE_R },
 	{ NODE_INSTANCE, "metrics", NODE_METRICS, FILE_R },
 	{ NODE_INSTANCE, "errors", NODE_ERRORS, FILE_R },
 	{ NODE_INSTANCE, "ctl", NODE_CTL, S_IFREG | 0600 },
+	/* Of tables, rows and families. */
 	{ NODE_TABLE, ".schema", NODE_SCHEMA, DIR_RW },
 	{ NODE_TABLE, ".granularity", NODE_GRANULARITY, FILE_RW },
 	{ NODE_TABLE, ".import", NODE_IMPORT, DIR_R },
@@ -33,12 +44,14 @@ static const struct ctl_entry entries[] = {
 	{ NODE_FAMILY, ".versions", NODE_VERSIONS, DIR_RW },
 	{ NODE_SCHEMA_FAMILY, "gc", NODE_GC, FILE_RW },
 	{ NODE_SCHEMA_FAMILY, "type", NODE_TYPE, FILE_RW },
+	/* Steps of .import, then its files, ctl_import.c. */
 	{ NODE_IMPORT, "family", NODE_IMPORT_STEP, DIR_R },
 	{ NODE_IMPORT, "timestamp", NODE_IMPORT_STEP, DIR_R },
 	{ NODE_IMPORT, "csv", NODE_IMPORT_FILE, FILE_W },
 	{ NODE_IMPORT, "tsv", NODE_IMPORT_FILE, FILE_W },
 	{ NODE_IMPORT, "jsonl", NODE_IMPORT_FILE, FILE_W },
 	{ NODE_IMPORT, "last", NODE_IMPORT_LAST, FILE_R },
+	/* Steps of .scan, which query.c reads. */
 	{ NODE_SCAN, "prefix", NODE_SCAN_STEP, DIR_R },
 	{ NODE_SCAN, "range", NODE_SCAN_STEP, DIR_R },
 	{ NODE_SCAN, "regex", NODE_SCAN_STEP, DIR_R },
@@ -51,6 +64,7 @@ static const struct ctl_entry entries[] = {
 	{ NODE_SCAN, "versions", NODE_SCAN_STEP, DIR_R },
 	{ NODE_SCAN, "since", NODE_SCAN_STEP, DIR_R },
 	{ NODE_SCAN, "until", NODE_SCAN_STEP, DIR_R },
+	/* Terminals of .scan: files, ctl_scan.c; directories, listing.c. */
 	{ NODE_SCAN, "keys", NODE_SCAN_TEXT, FILE_R },
 	{ NODE_SCAN, "count", NODE_SCAN_TEXT, FILE_R },
 	{ NODE_SCAN, "estimate", NODE_SCAN_TEXT, FILE_R },
@@ -66,6 +80,7 @@ static const struct ctl_entry entries[] = {
 
 const struct ctl_entry *ctl_entry_at(enum node_kind parent, size_t *index)
 {
+	assert(*index <= ENTRY_COUNT);
 	while (*index < ENTRY_COUNT && entries[*index].parent != parent)
 		++*index;
 	return *index < ENTRY_COUNT ? &entries[*index] : NULL;
@@ -74,13 +89,14 @@ const struct ctl_entry *ctl_entry_at(enum node_kind parent, size_t *index)
 bool ctl_is_offered(struct fs *fs, struct node *directory,
 		    const struct ctl_entry *entry)
 {
-	/* Each step once, so that a walk through them ends. */
+	assert(entry->parent == directory->kind);
+	/* Each step once, so that a walk through them (find) ends. */
 	switch (entry->kind) {
 	case NODE_SCAN:
 	case NODE_SCAN_STEP:
 	case NODE_IMPORT_STEP:
 		return !query_has_step(fs, directory, entry->name);
-	case NODE_IMPORT_LAST:
+	case NODE_IMPORT_LAST: /* it is the table's, whatever the steps */
 		return directory->parent->kind == NODE_TABLE;
 	case NODE_IMPORT_FILE: /* steps are about CSV and TSV */
 		return directory->parent->kind == NODE_TABLE ||
@@ -94,6 +110,7 @@ mode_t ctl_mode(const struct node *node)
 {
 	size_t i;
 
+	/* Kinds that have no fixed name. */
 	switch (node->kind) {
 	case NODE_COLUMN:
 	case NODE_SCHEMA_FAMILY:
@@ -112,5 +129,6 @@ mode_t ctl_mode(const struct node *node)
 	for (i = 0; i < ENTRY_COUNT; i++)
 		if (entries[i].kind == node->kind)
 			return entries[i].mode;
+	/* A step's value, or a directory of the past. */
 	return DIR_R;
 }

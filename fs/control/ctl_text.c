@@ -1,8 +1,9 @@
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 
+#include "fs/cells/cell.h"
 #include "fs/cells/notify.h"
-#include "fs/control/ctl.h"
 #include "fs/control/ctl_drop.h"
 #include "fs/control/ctl_file.h"
 #include "fs/control/ctl_import.h"
@@ -15,11 +16,20 @@
 
 /*
  * Control files whose whole text is made when they are opened, and whose whole
- * text is taken when they are closed.
+ * text is taken when they are closed. So a reader sees one moment, and a writer
+ * need not write in one piece; a wrong text fails the close, or fsync, which
+ * takes it too. Offsets of writes mean nothing: what comes is appended.
+ *
+ * A file opened for both reads as it was, also after a write.
  */
+
+/* Of what is written: a word or a GC policy, whose text nobody needs longer, and
+ * a row mutation, which may set values of up to 100 MiB; Bigtable takes 256 MiB
+ * in a row. */
 #define SMALL_SIZE_MAX ((size_t)64 << 10)
 #define ROW_SIZE_MAX ((size_t)256 << 20)
 
+/* What a user who knows only ls needs to find the rest. */
 static const char help_text[] =
 	"TabletFS: a wide-column store as files.\n"
 	"\n"
@@ -48,6 +58,7 @@ static const char help_text[] =
 
 static const char version_text[] = "tabletfs 0.1\n";
 
+/* All versions of p's row as one JSON line; nothing if it has no cell. */
 static int show_row(struct fs *fs, const struct path *p, struct buf *out)
 {
 	struct scan_range range = { .table = p->table, .row = p->row };
@@ -61,12 +72,15 @@ static int show_row(struct fs *fs, const struct path *p, struct buf *out)
 	return err < 0 ? err : 0;
 }
 
+/* What the schema t says, for a file of p's table or of a family of it: a line
+ * for the small ones, else the head of .stats. -ENOENT if the family has gone. */
 static int show_table(const struct table *t, const struct node *node,
 		      const struct path *p, struct buf *out)
 {
 	const struct family *family = NULL;
 	int err = 0;
 
+	/* gc and type are of a family; what else there is, of the table. */
 	if (p->family.size > 0) {
 		family = table_family(t, p->family);
 		if (!family)
@@ -77,9 +91,11 @@ static int show_table(const struct table *t, const struct node *node,
 		err = buf_add_string(out, t->millis ? "millis" : "micros");
 		break;
 	case NODE_GC:
+		assert(family);
 		err = gc_policy_print_words(family_gc(family), out);
 		break;
 	case NODE_TYPE:
+		assert(family);
 		err = buf_add_string(out, family_type_word(family->type));
 		break;
 	default:
@@ -91,6 +107,7 @@ static int show_table(const struct table *t, const struct node *node,
 	return err ? err : buf_add_byte(out, '\n');
 }
 
+/* For store_sample_rows: keeps the last size, which is that of all data. */
 static int take_last_size(void *context, struct bytes row, uint64_t size)
 {
 	(void)row;
@@ -98,7 +115,7 @@ static int take_last_size(void *context, struct bytes row, uint64_t size)
 	return 0;
 }
 
-/* What files tell of the table's rows, none of which is read. */
+/* What files of the store tell of the table's rows, none of which is read. */
 static int show_figures(struct fs *fs, struct bytes table, struct buf *out)
 {
 	uint64_t rows, size = 0;
@@ -114,9 +131,11 @@ static int show_figures(struct fs *fs, struct bytes table, struct buf *out)
 				(unsigned long long)size);
 }
 
+/* The text of a file of a table or family. -ENOENT if these have gone. */
 static int show_of_table(struct fs *fs, const struct node *node,
 			 const struct path *p, struct buf *out)
 {
+	/* Referenced, so that t holds while it is shown. */
 	struct schema *schema = store_schema(fs->store);
 	const struct table *t = schema_table(schema, p->table);
 	int err = t ? show_table(t, node, p, out) : -ENOENT;
@@ -127,8 +146,10 @@ static int show_of_table(struct fs *fs, const struct node *node,
 	return err;
 }
 
+/* Puts the text of f in out, by its kind. */
 static int text_show(struct fs *fs, struct ctl_file *f)
 {
+	assert(f->out.size == 0);
 	switch (f->node->kind) {
 	case NODE_HELP:
 		return buf_add_string(&f->out, help_text);
@@ -151,11 +172,13 @@ static int text_show(struct fs *fs, struct ctl_file *f)
 	}
 }
 
+/* As ctl_ops.open. What cannot be read need not be made. */
 static int text_open(struct fs *fs, struct ctl_file *f)
 {
 	return (f->flags & O_ACCMODE) == O_WRONLY ? 0 : text_show(fs, f);
 }
 
+/* As ctl_ops.write: keeps it for the close. -EFBIG, and nothing is taken. */
 static ssize_t text_write(struct fs *fs, struct ctl_file *f, struct bytes data,
 			  uint64_t offset)
 {
@@ -165,12 +188,14 @@ static ssize_t text_write(struct fs *fs, struct ctl_file *f, struct bytes data,
 
 	(void)fs;
 	(void)offset;
+	assert(f->in.size <= max);
 	if (data.size > max - f->in.size)
 		return fail(EFBIG, "more than %zu bytes", max);
 	err = buf_add_bytes(&f->in, data);
 	return err ? err : (ssize_t)data.size;
 }
 
+/* text without white space around it: echo adds a newline. */
 static struct bytes without_space(struct bytes text)
 {
 	while (text.size > 0 && strchr(" \t\r\n", text.data[text.size - 1]))
@@ -180,12 +205,15 @@ static struct bytes without_space(struct bytes text)
 	return text;
 }
 
+/* .row.jsonl: one atomic mutation of the row, durable with -o sync. Changes of
+ * the schema are always durable. */
 static int take_row(struct fs *fs, const struct path *p, struct bytes text)
 {
 	return mutation_run_json(fs->store, p->table, p->row, text,
 				 fs->options->sync);
 }
 
+/* .schema/<family>/gc: a policy in cbt's words. The store keeps a copy. */
 static int take_gc(struct fs *fs, const struct path *p, struct bytes text)
 {
 	struct gc_policy *policy = NULL;
@@ -197,6 +225,7 @@ static int take_gc(struct fs *fs, const struct path *p, struct bytes text)
 	return err;
 }
 
+/* .schema/<family>/type. Of aggregates the store refuses a change. */
 static int take_type(struct fs *fs, const struct path *p, struct bytes text)
 {
 	enum family_type type;
@@ -205,6 +234,7 @@ static int take_type(struct fs *fs, const struct path *p, struct bytes text)
 	return err ? err : store_set_type(fs->store, p->table, p->family, type);
 }
 
+/* .granularity. */
 static int take_granularity(struct fs *fs, const struct path *p,
 			    struct bytes text)
 {
@@ -215,6 +245,7 @@ static int take_granularity(struct fs *fs, const struct path *p,
 	return store_set_granularity(fs->store, p->table, millis);
 }
 
+/* Does what the whole text of f, which is not empty, says. */
 static int take(struct fs *fs, const struct ctl_file *f, struct bytes text)
 {
 	switch (f->node->kind) {
@@ -231,15 +262,20 @@ static int take(struct fs *fs, const struct ctl_file *f, struct bytes text)
 	}
 }
 
+/* As ctl_ops.flush: takes the text, wrong or not, so that a second close, or a
+ * close after fsync, does not take it again. */
 static int text_flush(struct fs *fs, struct ctl_file *f)
 {
 	struct bytes text = without_space(buf_bytes(&f->in));
 	int err;
 
+	/* Opened with O_TRUNC and closed: as if not touched. */
 	if (text.size == 0)
 		return 0;
 	err = take(fs, f, text);
 	buf_reset(&f->in);
+	/* The row or the rules of the table are others now, and no path that the
+	 * kernel knows has led to the change. */
 	if (!err) {
 		fs_changed_outside(fs);
 		fs_changed_in(fs, f->node);
@@ -247,6 +283,7 @@ static int text_flush(struct fs *fs, struct ctl_file *f)
 	return err;
 }
 
+/* As ctl_ops.sync. */
 static int text_sync(struct fs *fs, struct ctl_file *f)
 {
 	int err = text_flush(fs, f);
@@ -254,6 +291,7 @@ static int text_sync(struct fs *fs, struct ctl_file *f)
 	return err ? err : store_sync(fs->store);
 }
 
+/* Without release: f frees in and out. */
 const struct ctl_ops ctl_text_ops = {
 	.open = text_open,
 	.read = ctl_read_text,
@@ -262,11 +300,14 @@ const struct ctl_ops ctl_text_ops = {
 	.sync = text_sync,
 };
 
+/* As ctl_ops.open, for a version under .versions or a cell of the past. It is
+ * read as a whole, so that what is collected meanwhile does not matter. */
 static int version_open(struct fs *fs, struct ctl_file *f)
 {
 	struct cell_info info;
 	int err;
 
+	assert(f->node->kind == NODE_VERSION || f->node->kind == NODE_AT_CELL);
 	if (f->node->kind == NODE_AT_CELL)
 		return at_read(fs, f->node, &f->path, &f->out);
 	err = cell_version(fs, &f->path, &info, &f->out);

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -10,21 +11,26 @@
 /*
  * .tabletfs/ctl: one request in one write, then the reply is read; mount.h has
  * the protocol. The reply lies in an unlinked temporary file, so its size does
- * not matter.
+ * not matter. What the command is, only the mount's options know (their run):
+ * this file knows the one word "sync", which is about what is open here.
  */
+
+/* Of one request, which the kernel hands over in one piece of at most 1 MiB. */
 #define WORDS_MAX 4096
 
+/* An open ctl: a ctl_file's state, guarded by its lock. */
 struct verb {
-	FILE *reply;
-	bool has_run;
+	FILE *reply;  /* owned; NULL until a request ran */
+	bool has_run; /* each open is good for one request */
 };
 
 /* One of the command's two streams: what it prints becomes frames. */
 struct stream {
-	FILE *reply;
-	char letter;
+	FILE *reply; /* borrowed; both streams write to it in turn */
+	char letter; /* of its frames: o or e */
 };
 
+/* As cookie_write_function_t: 0 is an error. */
 static ssize_t write_frame(void *cookie, const char *data, size_t size)
 {
 	struct stream *s = cookie;
@@ -35,6 +41,7 @@ static ssize_t write_frame(void *cookie, const char *data, size_t size)
 	return (ssize_t)size;
 }
 
+/* A stream to print to, or NULL; s must live as long. */
 static FILE *open_stream(struct stream *s)
 {
 	cookie_io_functions_t functions = { .write = write_frame };
@@ -42,6 +49,7 @@ static FILE *open_stream(struct stream *s)
 	return fopencookie(s, "w", functions);
 }
 
+/* As ctl_ops.open. */
 static int verb_open(struct fs *fs, struct ctl_file *f)
 {
 	struct verb *v;
@@ -56,7 +64,7 @@ static int verb_open(struct fs *fs, struct ctl_file *f)
 	return 0;
 }
 
-/* Changes whenever a commit or a schema change was made. */
+/* A number that grows with each commit and each change of the schema. */
 static uint64_t count_changes(struct fs *fs)
 {
 	struct schema *schema = store_schema(fs->store);
@@ -66,6 +74,9 @@ static uint64_t count_changes(struct fs *fs)
 	return count + store_seq(fs->store);
 }
 
+/* Runs a command, of which argv[0] is the verb and argv[argc] NULL, with what it
+ * prints as frames in reply, and tells the kernel if it changed anything. Its
+ * exit status. */
 static int run_words(struct fs *fs, int argc, char **argv, FILE *reply)
 {
 	struct stream streams[2] = { { reply, 'o' }, { reply, 'e' } };
@@ -74,8 +85,10 @@ static int run_words(struct fs *fs, int argc, char **argv, FILE *reply)
 	FILE *err = open_stream(&streams[1]);
 	int status = 1;
 
+	assert(argc > 0 && !argv[argc]);
 	if (!out || !err)
 		goto close_streams;
+	/* A frame for each line of errors; of output, for each full buffer. */
 	setvbuf(err, NULL, _IOLBF, BUFSIZ);
 	if (!strcmp(argv[0], "sync"))
 		status = fs_commit_all(fs, true) ? 1 : 0;
@@ -93,7 +106,9 @@ close_streams:
 	return status;
 }
 
-/* The words of a request, each ended by NUL; their number, or an error. */
+/* Sets words, which has room for WORDS_MAX + 1, to those of a request, each
+ * ended by NUL, and a NULL after the last. They point into request. Their
+ * number, at least 1, or an error. */
 static int split_words(struct buf *request, char **words)
 {
 	char *at = (char *)request->data, *end = at + request->size;
@@ -111,6 +126,7 @@ static int split_words(struct buf *request, char **words)
 	return count;
 }
 
+/* As ctl_ops.write: runs the request, and returns when the reply is there. */
 static ssize_t verb_write(struct fs *fs, struct ctl_file *f, struct bytes data,
 			  uint64_t offset)
 {
@@ -136,6 +152,7 @@ static ssize_t verb_write(struct fs *fs, struct ctl_file *f, struct bytes data,
 	}
 	if (!err) {
 		v->has_run = true;
+		/* The frames come before this line: the words run first. */
 		fprintf(v->reply, "x %d\n",
 			run_words(fs, count, words, v->reply));
 		if (fflush(v->reply) || ferror(v->reply))
@@ -145,6 +162,7 @@ static ssize_t verb_write(struct fs *fs, struct ctl_file *f, struct bytes data,
 	return err ? err : (ssize_t)data.size;
 }
 
+/* As ctl_ops.read. The reply was flushed, so its descriptor has all of it. */
 static int verb_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
 		     size_t size, struct buf *out)
 {
@@ -165,6 +183,7 @@ static int verb_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
 	return 0;
 }
 
+/* As ctl_ops.release. Closing the file removes it. */
 static void verb_release(struct fs *fs, struct ctl_file *f)
 {
 	struct verb *v = f->state;
