@@ -9,39 +9,65 @@
 #include "fs/state/path.h"
 #include "fs/tree/lookup.h"
 
+/*
+ * Ordinals count entries from 0, without "." and "..". The cookie of an entry
+ * says where to go on after it: 1 behind ".", 2 behind "..", n + 3 behind the
+ * entry n; so a request at an offset of 2 or more is about ordinal offset - 2.
+ *
+ *   0        mark             mark       window_start     next
+ *   |---------|----------------|--------------|############|-------
+ *    listed before; forgotten but for marks    kept          not read yet
+ *
+ * next is the ordinal of the listing's next entry. The window holds the entries
+ * from window_start to before next: the last reply's, and the one that did not
+ * fit in it. The kernel goes on from somewhere in there, mostly at its end. To
+ * go elsewhere the listing is put to the nearest mark before, or its start, and
+ * stepped through.
+ *
+ * Every mark_stride-th row is marked; when there are MARKS_MAX, every second is
+ * dropped and the stride doubles, so to go back costs a 512th of the directory
+ * at most. Only rows are marked: listings are sought by the keys of rows.
+ */
+
 /* Beyond this many, readdirplus gives names only: their lookups would cost more
  * than they save, in time and in the kernel's memory. */
 #define PLUS_MAX 4096
+
+/* With keys of 40 bytes they take 64 KiB a directory. */
 #define MARKS_MAX 1024
+static_assert(MARKS_MAX % 2 == 0, "half of the marks are dropped");
+
+/* Entries between marks at first: some two replies with attributes. */
+#define STRIDE_AT_FIRST 256
+
 /* What glibc asks for; such a reply needs no allocation. */
 #define REPLY_SIZE_USUAL 32768
 
+/* A place that the listing can be put to: before the row with this key. */
 struct mark {
-	uint64_t ordinal;
-	uint8_t *key;
+	uint64_t ordinal; /* of that row's entry */
+	uint8_t *key;     /* owned */
 	size_t key_size;
 };
 
 struct dir {
-	pthread_mutex_t lock;
-	struct node *node; /* referenced */
+	pthread_mutex_t lock; /* guards what follows watch */
+	struct node *node;    /* referenced */
 	struct watch watch;
-	uint64_t ino, parent_ino;
-	enum name_level level;
-	struct listing *listing; /* NULL before the first readdir */
-	uint64_t changes;        /* fs->changes when it was begun */
-	uint64_t next;           /* ordinal of the listing's next entry */
-	/* The last entries produced: next - window_count on. */
-	struct buf window;
-	uint64_t window_start; /* ordinal of its first entry */
-	/* Saved places, every mark_stride entries. */
-	struct mark *marks; /* NULL or MARKS_MAX */
-	size_t mark_count;
-	uint64_t mark_stride;
-	struct buf name; /* of the entry at hand */
+	uint64_t ino, parent_ino; /* st_ino, as of the first readdir */
+	enum name_level level;    /* of the names in it */
+	struct listing *listing;  /* owned; NULL before the first readdir */
+	uint64_t changes;         /* fs->changes when it was begun */
+	uint64_t next;            /* ordinal of the listing's next entry */
+	struct buf window;        /* each a window_entry and its key */
+	uint64_t window_start;    /* ordinal of the window's first entry */
+	struct mark *marks;       /* owned, by ordinal; NULL or MARKS_MAX */
+	size_t mark_count;        /* of marks that are set */
+	uint64_t mark_stride;     /* ordinals of marks are multiples of it */
+	struct buf name;          /* of the entry at hand */
 };
 
-/* In the window each entry is one of these, then its key. */
+/* In the window each entry is one of these, not aligned, then its key. */
 struct window_entry {
 	struct cell_info info;
 	size_t key_size;
@@ -62,6 +88,7 @@ int dir_open(struct fs *fs, struct node *node, struct dir **out)
 	return 0;
 }
 
+/* Sets marks to none, as a new listing has. */
 static void forget_marks(struct dir *d)
 {
 	size_t i;
@@ -69,7 +96,7 @@ static void forget_marks(struct dir *d)
 	for (i = 0; i < d->mark_count; i++)
 		free(d->marks[i].key);
 	d->mark_count = 0;
-	d->mark_stride = 256;
+	d->mark_stride = STRIDE_AT_FIRST;
 }
 
 void dir_close(struct fs *fs, struct dir *d)
@@ -86,6 +113,8 @@ void dir_close(struct fs *fs, struct dir *d)
 	free(d);
 }
 
+/* A new listing, of a new snapshot, from its start. After an error there is
+ * none. */
 static int begin(struct fs *fs, struct dir *d)
 {
 	if (d->listing)
@@ -102,7 +131,8 @@ static int begin(struct fs *fs, struct dir *d)
 	return listing_open(fs, d->node, &d->listing);
 }
 
-/* Keeps the present place, now and then. Without memory there is one less. */
+/* Marks the row of this key, which is the entry d->next, if one is due and it is
+ * not marked yet. Without memory there is one mark less. */
 static void save_mark(struct dir *d, struct bytes key)
 {
 	struct mark *m;
@@ -116,6 +146,7 @@ static void save_mark(struct dir *d, struct bytes key)
 		d->marks = calloc(MARKS_MAX, sizeof(*d->marks));
 	if (!d->marks)
 		return;
+	assert(d->mark_count <= MARKS_MAX && key.size > 0);
 	if (d->mark_count == MARKS_MAX) {
 		for (i = 0; i < MARKS_MAX; i++) {
 			if (i % 2)
@@ -136,11 +167,13 @@ static void save_mark(struct dir *d, struct bytes key)
 	d->mark_count++;
 }
 
-/* The listing's next entry; 1, 0 at the end, or an error. */
+/* The listing's next entry, which is d->next's: 1, 0 at the end, or an error. It
+ * is not in the window yet. */
 static int produce(struct dir *d, struct listing_entry *entry)
 {
 	int err = listing_next(d->listing, entry);
 
+	assert(d->mark_stride >= STRIDE_AT_FIRST);
 	if (err == 1) {
 		if (entry->kind == NODE_ROW || entry->kind == NODE_AT_ROW)
 			save_mark(d, entry->key);
@@ -158,8 +191,10 @@ static int seek(struct dir *d, uint64_t ordinal)
 	int err;
 
 	buf_reset(&d->window);
+	/* The last mark at or before ordinal; 0: none, the start. */
 	while (i > 0 && d->marks[i - 1].ordinal > ordinal)
 		i--;
+	/* Back, or on to a mark that is nearer than the present place. */
 	if (ordinal < d->next || (i > 0 && d->marks[i - 1].ordinal > d->next)) {
 		err = listing_seek(d->listing,
 				   i ? bytes_of(d->marks[i - 1].key,
@@ -178,7 +213,9 @@ static int seek(struct dir *d, uint64_t ordinal)
 	return 0;
 }
 
-/* Brings the window to begin at ordinal. As seek. */
+/* Brings the window to begin at ordinal, which drops what is before and costs
+ * nothing while ordinal is in it. 0, 1 if the listing ends before ordinal, or an
+ * error. */
 static int place_window(struct dir *d, uint64_t ordinal)
 {
 	struct window_entry entry;
@@ -186,6 +223,7 @@ static int place_window(struct dir *d, uint64_t ordinal)
 
 	if (ordinal < d->window_start || ordinal > d->next)
 		return seek(d, ordinal);
+	/* Entries have different sizes, so they are walked. */
 	while (d->window_start < ordinal) {
 		memcpy(&entry, d->window.data + at, sizeof(entry));
 		at += sizeof(entry) + entry.key_size;
@@ -198,13 +236,16 @@ static int place_window(struct dir *d, uint64_t ordinal)
 	return 0;
 }
 
-/* The window's entry at *at, produced if it is not there yet; *at moves on. */
+/* The window's entry at byte *at, produced if the window ends there; *at moves
+ * on behind it. 1, 0 at the end, or an error. *key points into the window, until
+ * the next call. */
 static int take(struct dir *d, size_t *at, struct window_entry *entry,
 		struct bytes *key)
 {
 	struct listing_entry made;
 	int err;
 
+	assert(*at <= d->window.size);
 	if (*at == d->window.size) {
 		err = produce(d, &made);
 		if (err != 1)
@@ -213,6 +254,7 @@ static int take(struct dir *d, size_t *at, struct window_entry *entry,
 		entry->info = made.info;
 		entry->kind = made.kind;
 		entry->key_size = made.key.size;
+		/* Both parts or none. */
 		err = buf_reserve(&d->window, sizeof(*entry) + made.key.size);
 		if (err)
 			return err;
@@ -226,6 +268,7 @@ static int take(struct dir *d, size_t *at, struct window_entry *entry,
 	return 1;
 }
 
+/* The file type of entries of this kind, but for control names. */
 static mode_t type_of(enum node_kind kind)
 {
 	switch (kind) {
@@ -248,12 +291,13 @@ static mode_t type_of(enum node_kind kind)
 /* A reply under construction. */
 struct reply {
 	fuse_req_t req;
-	char *data;
-	size_t size, used;
-	bool plus;
+	char *data;        /* size bytes, of which used are written */
+	size_t size, used; /* bytes */
+	bool plus;         /* for readdirplus */
 };
 
-/* false if it is full. */
+/* Adds an entry, with the cookie to go on after it; false if it does not fit, and
+ * nothing is added. */
 static bool add(struct reply *r, const char *name,
 		const struct fuse_entry_param *e, uint64_t cookie)
 {
@@ -264,12 +308,14 @@ static bool add(struct reply *r, const char *name,
 			   : fuse_add_direntry(r->req, at, left, name, &e->attr,
 					       (off_t)cookie);
 
+	assert(r->used <= r->size);
 	if (n > left)
 		return false;
 	r->used += n;
 	return true;
 }
 
+/* Adds "." (ordinal 0) or ".." (1). As add. */
 static bool add_dot(struct dir *d, struct reply *r, uint64_t ordinal)
 {
 	struct fuse_entry_param e;
@@ -281,7 +327,9 @@ static bool add_dot(struct dir *d, struct reply *r, uint64_t ordinal)
 }
 
 /*
- * For readdirplus: a node for the entry. What the scan has seen holds only if
+ * For readdirplus: a node for the entry, with *e filled and remembered for the
+ * kernel, so that the entry has to be in the reply; e->ino 0 if there is none.
+ * What the scan has seen holds only if
  * nothing was changed since; else the store is asked again. If that finds
  * nothing, or fails, the entry stays a name.
  */
@@ -300,7 +348,7 @@ static void enter(struct fs *fs, struct dir *d,
 		e->ino = 0;
 }
 
-/* 1 if it was added, 0 if it does not fit, or an error. */
+/* Adds the entry with this ordinal: 1, 0 if it does not fit, or an error. */
 static int add_entry(struct fs *fs, struct dir *d, struct reply *r,
 		     const struct window_entry *entry, struct bytes key,
 		     uint64_t ordinal)
@@ -322,6 +370,8 @@ static int add_entry(struct fs *fs, struct dir *d, struct reply *r,
 	e.attr.st_mode = type_of(entry->kind);
 	if (listing_is_fixed(entry->kind))
 		e.attr.st_mode = listing_fixed_type(entry->kind, key);
+	/* Asked only if it fits: what the kernel is not told of it cannot
+	 * forget. */
 	if (r->plus && ordinal < PLUS_MAX &&
 	    fuse_add_direntry_plus(r->req, NULL, 0, (char *)d->name.data, &e,
 				   0) <= r->size - r->used)
@@ -337,6 +387,8 @@ static int add_entry(struct fs *fs, struct dir *d, struct reply *r,
 	return add(r, (char *)d->name.data, &e, ordinal + 3);
 }
 
+/* Adds entries from offset on until the reply is full or the listing ends. 0, or
+ * an error if nothing was added. */
 static int fill(struct fs *fs, struct dir *d, struct reply *r, uint64_t offset)
 {
 	struct window_entry entry;

@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "fs/control/ctl.h"
 #include "fs/kernel/entry.h"
 #include "fs/tree/attr.h"
@@ -9,15 +11,19 @@ int entry_lookup(struct fs *fs, struct node *directory, struct bytes name,
 	struct buf key = BUF_INIT;
 	int found;
 
+	assert(name.size > 0);
+	/* Until something is found. */
 	lookup_missing(fs, e);
 	if (!node_is_data(directory))
 		return ctl_lookup(fs, directory, name, e);
 	if (name.data[0] == '.') {
 		found = ctl_lookup(fs, directory, name, e);
-		/* Only cells may have names with a dot. */
+		/* Names of tables, rows and families with a dot are reserved;
+		 * a cell may have one that is not control. */
 		if (found || directory->kind != NODE_FAMILY)
 			return found;
 	}
+	/* A spelling that is no key's is missing, too. */
 	found = lookup_key(fs, directory, lookup_level(directory), name, &key);
 	if (found == 1)
 		found = lookup_child(fs, directory, buf_bytes(&key), e);

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,18 +13,34 @@
 #include "fs/tree/lookup.h"
 #include "fs/tree/tree.h"
 
-/* What fi->fh points to: one of the two. */
+/*
+ * How the kernel is to treat an open file. Of a cell it keeps the pages from one
+ * open to the next: what changes a cell behind its back gives the name a new
+ * node, so pages of a node stay true. Control files have no size and are made as
+ * they are read, so nothing of them is cached (direct_io); versions and cells of
+ * the past are files like others, whose size is known.
+ */
+
+/* What fi->fh points to, from open to release: a draft or a control file. */
 struct handle {
 	struct draft *draft;
-	enum draft_mode mode;
+	enum draft_mode mode; /* that draft was opened with */
 	struct ctl_file *ctl;
 };
 
+static_assert(sizeof(uintptr_t) <= sizeof(uint64_t), "fh holds a pointer");
+
+/* The handle of an open file. */
 static struct handle *handle_of(const struct fuse_file_info *fi)
 {
-	return (struct handle *)(uintptr_t)fi->fh;
+	struct handle *h = (struct handle *)(uintptr_t)fi->fh;
+
+	assert(h && !h->draft != !h->ctl);
+	return h;
 }
 
+/* Begins a request: counts it, and whatever went wrong before is not about it.
+ * From here on this thread can be told that its client has given up. */
 static struct fs *enter(fuse_req_t req)
 {
 	struct fs *fs = fs_of(req);
@@ -34,6 +51,8 @@ static struct fs *enter(fuse_req_t req)
 	return fs;
 }
 
+/* Ends h, which may have neither draft nor control file yet. A draft commits what
+ * is uncommitted; nobody hears of an error but .tabletfs/errors. */
 static void close_handle(struct fs *fs, struct handle *h)
 {
 	if (h->draft)
@@ -43,6 +62,7 @@ static void close_handle(struct fs *fs, struct handle *h)
 	free(h);
 }
 
+/* By the flags of open(2). */
 static enum draft_mode mode_of(int flags)
 {
 	if (flags & O_TRUNC)
@@ -50,6 +70,8 @@ static enum draft_mode mode_of(int flags)
 	return (flags & O_ACCMODE) == O_RDONLY ? DRAFT_READ : DRAFT_WRITE;
 }
 
+/* Opens a cell or control file with fi->flags: sets fi->fh and how the kernel is
+ * to treat it. */
 static int open_node(struct fs *fs, struct node *node,
 		     struct fuse_file_info *fi)
 {
@@ -59,6 +81,7 @@ static int open_node(struct fs *fs, struct node *node,
 	if (!h)
 		return -ENOMEM;
 	h->mode = mode_of(fi->flags);
+	/* 1 means a cell of an aggregate family, which is a control file. */
 	if (node->kind == NODE_CELL)
 		err = draft_open(fs, node, h->mode, &h->draft);
 	if (node->kind == NODE_CELL && err <= 0) {
@@ -67,6 +90,7 @@ static int open_node(struct fs *fs, struct node *node,
 		/* A change that the kernel does not see makes a new node, so
 		 * the pages of this one stay true. */
 		fi->keep_cache = 1;
+		/* A close has nothing to commit, so it need not wait. */
 		fi->noflush = h->mode == DRAFT_READ;
 	} else {
 		err = ctl_open(fs, node, fi->flags, &h->ctl);
@@ -88,43 +112,56 @@ void file_on_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
 	if (err)
 		fs_reply_error(fs, req, node, NULL, err);
-	else if (fuse_reply_open(req, fi) < 0)
+	else if (fuse_reply_open(req, fi) < 0) /* it will not be released */
 		close_handle(fs, handle_of(fi));
 }
 
-/* The file that another request made meanwhile, or a new one. */
-static int create_or_open(struct fs *fs, struct node *directory,
-			  const char *name, mode_t mode,
-			  struct fuse_file_info *fi, struct fuse_entry_param *e)
+/* Makes name and opens it: fills *e, remembered for the kernel, and fi. -EEXIST
+ * if there is such a name already. */
+static int create(struct fs *fs, struct node *directory, const char *name,
+		  mode_t mode, struct fuse_file_info *fi,
+		  struct fuse_entry_param *e)
 {
-	struct handle *h;
+	struct handle *h = calloc(1, sizeof(*h));
 	struct node *node;
 	int err;
 
-	h = calloc(1, sizeof(*h));
 	if (!h)
 		return -ENOMEM;
 	h->mode = DRAFT_CREATE;
 	err = tree_create(fs, directory, bytes_string(name), mode, &node,
 			  &h->draft);
-	if (!err) {
-		/* Of an aggregate. */
-		if (!h->draft)
-			err = ctl_open(fs, node, fi->flags, &h->ctl);
-		fi->direct_io = !h->draft;
-		if (err)
-			node_put(&fs->nodes, node);
-		else
-			err = lookup_reply(fs, node, e);
-		if (err) {
-			close_handle(fs, h);
-			return err;
-		}
-		fi->keep_cache = 1;
-		fi->fh = (uint64_t)(uintptr_t)h;
-		return 0;
+	if (err) {
+		free(h);
+		return err;
 	}
-	free(h);
+	/* In an aggregate family there are no drafts. */
+	if (!h->draft)
+		err = ctl_open(fs, node, fi->flags, &h->ctl);
+	fi->direct_io = !h->draft;
+	/* The reference of node passes to the kernel, or ends here. */
+	if (err)
+		node_put(&fs->nodes, node);
+	else
+		err = lookup_reply(fs, node, e);
+	if (err) {
+		close_handle(fs, h);
+		return err;
+	}
+	fi->keep_cache = 1;
+	fi->fh = (uint64_t)(uintptr_t)h;
+	return 0;
+}
+
+/* A new file or, if the kernel did not know that there is one of that name and
+ * the flags allow it, the one that is there. */
+static int create_or_open(struct fs *fs, struct node *directory,
+			  const char *name, mode_t mode,
+			  struct fuse_file_info *fi, struct fuse_entry_param *e)
+{
+	struct node *node;
+	int err = create(fs, directory, name, mode, fi, e);
+
 	if (err != -EEXIST || fi->flags & O_EXCL)
 		return err;
 	err = entry_lookup(fs, directory, bytes_string(name), e);
@@ -132,6 +169,7 @@ static int create_or_open(struct fs *fs, struct node *directory,
 		return err ? err : -ENOENT;
 	node = node_of(&fs->nodes, e->ino);
 	err = open_node(fs, node, fi);
+	/* The kernel will not hear of the lookup. */
 	if (err)
 		node_forget(&fs->nodes, node, 1);
 	return err;
@@ -153,11 +191,13 @@ void file_on_create(fuse_req_t req, fuse_ino_t parent, const char *name,
 	}
 }
 
+/* Answers a read of a control file. That may be a scan, so the lead goes first,
+ * and then the lock is waited for. */
 static void read_ctl(struct fs *fs, fuse_req_t req, struct ctl_file *f,
 		     uint64_t offset, size_t size)
 {
 	struct buf out = BUF_INIT;
-	int err = -EBADF;
+	int err = -EBADF; /* open has refused it already */
 
 	loop_hand_over();
 	pthread_mutex_lock(&f->lock);
@@ -191,7 +231,8 @@ void file_on_write(fuse_req_t req, fuse_ino_t ino, const char *data,
 	struct handle *h = handle_of(fi);
 	struct ctl_file *f = h->ctl;
 	struct bytes bytes = bytes_of(data, size);
-	/* A page of a mapping has its place, whatever the file's flags. */
+	/* A page of a mapping has its place, also in a file that is opened to
+	 * append. */
 	bool append = fi->flags & O_APPEND && !fi->writepage;
 	ssize_t taken = -EBADF;
 
@@ -201,6 +242,8 @@ void file_on_write(fuse_req_t req, fuse_ino_t ino, const char *data,
 		taken = f->ops->write(fs, f, bytes, (uint64_t)offset);
 		pthread_mutex_unlock(&f->lock);
 	} else if (h->draft) {
+		/* What is written is counted by the quota when it is
+		 * committed, so this looks at what was used before. */
 		taken = fs_check_space(fs);
 		if (!taken)
 			taken = draft_write(h->draft, bytes, (uint64_t)offset,
@@ -208,6 +251,7 @@ void file_on_write(fuse_req_t req, fuse_ino_t ino, const char *data,
 		taken = taken ? taken : (ssize_t)size;
 		fs_changed(fs);
 	}
+	/* Fewer than size is a short write, which the writer is told of. */
 	if (taken < 0)
 		fs_reply_error(fs, req, node_of(&fs->nodes, ino), NULL,
 			       (int)taken);
@@ -219,9 +263,11 @@ int file_truncate(struct fuse_file_info *fi, uint64_t size)
 {
 	struct handle *h = handle_of(fi);
 
+	/* The draft commits it with the next flush. */
 	return h->draft ? draft_truncate(h->draft, size) : 0;
 }
 
+/* Calls flush, one of f's ops or NULL, with its lock held. */
 static int flush_ctl(struct fs *fs, struct ctl_file *f,
 		     int (*flush)(struct fs *fs, struct ctl_file *f))
 {
@@ -241,11 +287,12 @@ void file_on_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	struct handle *h = handle_of(fi);
 	int err = 0;
 
+	/* A commit waits for the disk only if it is to be durable. */
 	if (fs->options->sync)
 		loop_hand_over();
 	if (h->ctl)
 		err = flush_ctl(fs, h->ctl, h->ctl->ops->flush);
-	else if (h->mode != DRAFT_READ)
+	else if (h->mode != DRAFT_READ) /* who only reads commits nothing */
 		err = draft_flush(fs, h->draft, false);
 	fs_reply_error(fs, req, node_of(&fs->nodes, ino), NULL, err);
 }

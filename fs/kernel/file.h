@@ -4,8 +4,14 @@
 #include "fs/state/fs.h"
 
 /*
- * Open files: cells, whose handles share a draft, and control files.
+ * Handlers of requests about open files: cells, whose handles share a draft, and
+ * control files. fi->fh is the handle, made by create or open and ended by
+ * release. As in ops.c each decodes, calls, and replies exactly once, from any
+ * thread.
  */
+
+/* Makes a file and opens it, or opens the one that another request made
+ * meanwhile, unless O_EXCL is among the flags. */
 void file_on_create(fuse_req_t req, fuse_ino_t parent, const char *name,
 		    mode_t mode, struct fuse_file_info *fi);
 void file_on_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
@@ -13,12 +19,19 @@ void file_on_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 		  struct fuse_file_info *fi);
 void file_on_write(fuse_req_t req, fuse_ino_t ino, const char *data,
 		   size_t size, off_t offset, struct fuse_file_info *fi);
+
+/* At each close(2): commits what the handle has written. */
 void file_on_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
+
+/* Commits, and returns when that is durable. */
 void file_on_fsync(fuse_req_t req, fuse_ino_t ino, int datasync,
 		   struct fuse_file_info *fi);
+
+/* Ends the handle, after the last close. */
 void file_on_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 
-/* ftruncate. */
+/* ftruncate(2) of the open file fi: 0 or an error. Of control files the length
+ * means nothing. Whoever calls it replies. */
 int file_truncate(struct fuse_file_info *fi, uint64_t size);
 
 #endif

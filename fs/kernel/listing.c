@@ -1,41 +1,44 @@
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
 #include "fs/cells/pin.h"
 #include "fs/cells/seen.h"
-#include "fs/control/ctl.h"
 #include "fs/control/ctl_table.h"
 #include "fs/kernel/listing.h"
-#include "fs/query/query.h"
 #include "fs/query/query_run.h"
 #include "fs/state/path.h"
 #include "fs/tree/lookup.h"
 
+/*
+ * Three sources, each in order: control names, which come first; names that are
+ * at hand (tables and families of a schema, local names, what a lookup of the
+ * row saw); and a scan or a query. The last two are merged, by looking one entry
+ * of the scan ahead.
+ */
 struct listing {
 	struct fs *fs;
-	struct node *node;
-	struct path path;
+	struct node *node;   /* borrowed */
+	struct path path;    /* of node */
 	enum node_kind kind; /* of scanned entries and of names */
-	size_t fixed;        /* next control entry */
-	bool shows_fixed;
-	/* Names that need no scan: local ones, tables, families. */
-	struct names names;
-	size_t name_index;
-	/* The scan; one of the two, or none. */
-	struct snapshot *snapshot; /* its own, unless the view has one */
-	struct at_view view;       /* of the past */
-	struct filter *filter;     /* what that sees, or NULL */
-	struct scan *scan;
-	struct query *query;
-	enum cursor_step step;
-	bool has_cell; /* cell is the scan's next entry */
-	bool ended;
+	size_t fixed;        /* next control entry, as ctl_entry_at counts */
+	bool shows_fixed;    /* control names are listed here */
+	struct names names;  /* that are at hand, sorted */
+	size_t name_index;   /* the next of names */
+	struct snapshot *snapshot; /* owned; NULL if view or query has it */
+	struct at_view view;       /* of the past; zeroed if it is none */
+	struct filter *filter;     /* owned: what view sees; NULL: all */
+	struct scan *scan;         /* owned; scan, query or neither */
+	struct query *query;       /* owned */
+	enum cursor_step step;     /* of scan, from an entry to the next */
+	bool has_cell;             /* cell is the next entry of scan or query */
+	bool ended;                /* these have no more */
 	struct cell cell;
-	struct cell_info info;
-	char timestamp[24];
-	struct bytes segment; /* of cell, in query */
+	char timestamp[24];   /* the name of a version: 20 digits at most */
+	struct bytes segment; /* of cell, in a query of segments */
 };
 
+/* Data, and what mirrors data, has keys; all else has a name of its own. */
 bool listing_is_fixed(enum node_kind kind)
 {
 	return kind > NODE_CELL && kind != NODE_COLUMN &&
@@ -47,6 +50,7 @@ bool listing_is_fixed(enum node_kind kind)
 
 mode_t listing_fixed_type(enum node_kind kind, struct bytes name)
 {
+	/* All directories that have control names. */
 	static const enum node_kind parents[] = {
 		NODE_ROOT,   NODE_INSTANCE,      NODE_TABLE,      NODE_ROW,
 		NODE_FAMILY, NODE_SCHEMA_FAMILY, NODE_IMPORT,     NODE_SCAN,
@@ -55,6 +59,7 @@ mode_t listing_fixed_type(enum node_kind kind, struct bytes name)
 	const struct ctl_entry *entry;
 	size_t i, at;
 
+	assert(listing_is_fixed(kind));
 	for (i = 0; i < sizeof(parents) / sizeof(*parents); i++)
 		for (at = 0; (entry = ctl_entry_at(parents[i], &at)); at++)
 			if (entry->kind == kind &&
@@ -63,7 +68,7 @@ mode_t listing_fixed_type(enum node_kind kind, struct bytes name)
 	return S_IFREG;
 }
 
-/* The tables, or a table's families, as names. */
+/* The store's tables or, for .schema, the table's families, as names. */
 static int read_schema(struct listing *l)
 {
 	struct schema *schema = store_schema(l->fs->store);
@@ -78,12 +83,18 @@ static int read_schema(struct listing *l)
 	for (i = 0; i < count && !err; i++)
 		err = names_add(&l->names, t ? t->families[i].name
 					     : schema->tables[i].name);
+	/* names_add has copied them. */
 	schema_put(schema);
 	names_sort(&l->names);
 	return err;
 }
 
-/* (Re)opens the scan that this directory lists. */
+/*
+ * Opens, or opens again, the scan that this directory lists, from its start. How
+ * much of the path it is about, and by which step it goes on, is the directory's
+ * depth: a table steps by rows, a row by families, a family by columns, a column
+ * by versions.
+ */
 static int open_scan(struct listing *l)
 {
 	struct scan_range range = {
@@ -96,6 +107,7 @@ static int open_scan(struct listing *l)
 		scan_close(l->scan);
 	l->scan = NULL;
 	l->has_cell = l->ended = false;
+	/* What is nearer to the root leaves more of the range open. */
 	switch (l->node->kind) {
 	case NODE_TABLE:
 	case NODE_AT_TIME:
@@ -126,6 +138,23 @@ static int open_scan(struct listing *l)
 			 &range, &l->scan);
 }
 
+/* Adds the names of a directory of data that are in memory: those that are only
+ * local and, of a row or family that a lookup has just seen, all of them. 1 if
+ * these are all there are, 0 if the store has to be asked, or an error. */
+static int read_memory(struct listing *l)
+{
+	struct fs *fs = l->fs;
+	int err = node_add_locals(&fs->nodes, l->node, &l->names);
+
+	if (!err && l->node->kind != NODE_TABLE)
+		err = seen_add_names(fs->seen, &l->path, l->node->kind,
+				     store_seq(fs->store), &l->names);
+	names_sort(&l->names);
+	return err;
+}
+
+/* Finds the sources of l, by the kind of its directory. A directory that has
+ * control names only ends at once. */
 static int prepare(struct listing *l)
 {
 	struct node *node = l->node;
@@ -148,15 +177,9 @@ static int prepare(struct listing *l)
 	case NODE_ROW:
 	case NODE_FAMILY:
 		l->kind = lookup_kind(node);
-		/* Local names first: one that is committed in between is then
-		 * seen twice, and merged, not missed. */
-		err = node_add_locals(&l->fs->nodes, node, &l->names);
-		if (!err && node->kind != NODE_TABLE)
-			err = seen_add_names(l->fs->seen, &l->path, node->kind,
-					     store_seq(l->fs->store),
-					     &l->names);
-		names_sort(&l->names);
-		/* These are all. */
+		/* Before the snapshot: a name that is committed in between is
+		 * then seen twice, and merged, not missed. */
+		err = read_memory(l);
 		if (err == 1)
 			return 0;
 		break;
@@ -178,6 +201,7 @@ static int prepare(struct listing *l)
 		l->ended = true;
 		return 0;
 	}
+	/* A time in the past has none: it is read by a filter from now. */
 	if (!err && !l->view.snapshot)
 		err = store_snapshot(l->fs->store, &l->snapshot);
 	return err ? err : open_scan(l);
@@ -200,6 +224,7 @@ int listing_open(struct fs *fs, struct node *node, struct listing **out)
 		free(l);
 		return err;
 	}
+	/* What was opened before an error is closed like all else. */
 	err = prepare(l);
 	if (err)
 		listing_close(fs, l);
@@ -223,7 +248,7 @@ void listing_close(struct fs *fs, struct listing *l)
 	free(l);
 }
 
-/* The next control entry that is to be shown here, or NULL. */
+/* The next control name that is to be shown here, or NULL at their end. */
 static const struct ctl_entry *next_fixed(struct listing *l)
 {
 	const struct ctl_entry *entry;
@@ -238,10 +263,12 @@ static const struct ctl_entry *next_fixed(struct listing *l)
 	return NULL;
 }
 
+/* The key of the scan's next entry: a part of cell, or text in l. */
 static struct bytes key_of_cell(struct listing *l)
 {
 	int n;
 
+	assert(l->has_cell);
 	switch (l->kind) {
 	case NODE_ROW:
 	case NODE_SCAN_LINK:
@@ -261,11 +288,13 @@ static struct bytes key_of_cell(struct listing *l)
 	}
 }
 
-/* Sees to it that has_cell or ended is set. 0 or an error. */
+/* Reads the next entry of the scan or query into cell, unless it is there: after
+ * it has_cell or ended is set. 0 or an error. */
 static int look_ahead(struct listing *l)
 {
 	int err = 0;
 
+	assert(!(l->scan && l->query));
 	if (l->has_cell || l->ended)
 		return 0;
 	if (l->kind == NODE_SCAN_SEGMENT)
@@ -305,6 +334,8 @@ int listing_next(struct listing *l, struct listing_entry *entry)
 		entry->info.seq = l->cell.seq;
 		entry->info.size = cell_shown_size(&l->cell);
 	}
+	/* < 0: the scan's entry comes first, > 0: the name, 0: both are one,
+	 * of which the scan knows more. */
 	order = !l->has_cell ? 1
 		: !has_name  ? -1
 			     : bytes_compare(entry->key,
@@ -313,12 +344,15 @@ int listing_next(struct listing *l, struct listing_entry *entry)
 		l->has_cell = false;
 	if (order > 0) {
 		memset(&entry->info, 0, sizeof(entry->info));
+		/* Tables have no time of their own; seq 0 says that nothing
+		 * is known of a local name. */
 		if (l->kind == NODE_TABLE)
 			entry->info.timestamp_us = l->fs->start_us;
 		entry->key = l->names.names[l->name_index];
 	}
 	if (order >= 0)
 		l->name_index++;
+	assert(l->name_index <= l->names.count);
 	return 1;
 }
 
@@ -326,6 +360,8 @@ int listing_seek(struct listing *l, struct bytes key)
 {
 	int err = 0;
 
+	/* To the first entry: control names and names are in memory, a query
+	 * begins anew on its snapshot, and so does a scan. */
 	if (key.size == 0) {
 		l->fixed = 0;
 		l->name_index = 0;
@@ -334,6 +370,7 @@ int listing_seek(struct listing *l, struct bytes key)
 			return query_rewind(l->fs, l->query);
 		return l->scan ? open_scan(l) : 0;
 	}
+	/* Control names come before all rows, so these stay past. */
 	l->name_index = 0;
 	while (l->name_index < l->names.count &&
 	       bytes_compare(l->names.names[l->name_index], key) < 0)

@@ -7,26 +7,37 @@
 /*
  * What a directory contains, in order: first the control names it shows, then
  * its entries from one snapshot of the store, merged with names that are only
- * local. One thread at a time.
+ * local. A name that is in both comes once. One thread at a time.
  */
 struct listing;
 
 struct listing_entry {
-	struct bytes key; /* valid until the next call */
+	struct bytes key; /* in key bytes; valid until the next call */
 	enum node_kind kind;
-	/* Of a cell, or a directory's first; seq 0: not known. */
+	/* Of a cell, or of the first cell in a directory, as the snapshot has
+	 * it; seq 0: not known. expiry_us is never set. */
 	struct cell_info info;
 };
 
+/* A listing of now, before its first entry. It borrows node. On 0 the caller
+ * owns *out. */
 int listing_open(struct fs *fs, struct node *node, struct listing **out);
 void listing_close(struct fs *fs, struct listing *l);
-/* 1, 0 at the end, or an error. */
+
+/* The next entry: 1, 0 at the end, or an error. */
 int listing_next(struct listing *l, struct listing_entry *entry);
-/* Goes on with the row of this key; if it is empty, with the first entry. */
+
+/* Goes back or on, in the same snapshot: to before the entry of the row with
+ * this key, which it has given before, or, if key is empty, to before the first
+ * entry. Only listings of rows are sought by key. After an error only
+ * listing_close is allowed. */
 int listing_seek(struct listing *l, struct bytes key);
 
-/* Kinds whose names are written as they are, and the file type of one. */
+/* Whether names of this kind, in a listing, are control names, which are written
+ * as they are; all others are keys to be encoded. */
 bool listing_is_fixed(enum node_kind kind);
+
+/* The file type (S_IFDIR, ...) of a control name of this kind. */
 mode_t listing_fixed_type(enum node_kind kind, struct bytes name);
 
 #endif

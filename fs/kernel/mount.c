@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -20,6 +21,15 @@
 #include "fs/open/draft.h"
 #include "store/text/value/gcpolicy.h"
 
+/*
+ * A mount's life: paths are checked while there is a terminal to complain to;
+ * then, unless in the foreground, a child becomes the daemon, and its parent
+ * waits at a pipe until the daemon serves (a 0, see tell_ready in ops.c) or has
+ * failed (its error). The daemon opens the store, which takes the store's lock,
+ * makes the filesystem, mounts it and serves. It ends in the reverse order:
+ * requests, drafts, the mount, the filesystem, the store.
+ */
+
 extern char **environ;
 
 /* Tells on standard error why there is no mount, and returns err. */
@@ -32,8 +42,11 @@ static int refuse(const struct mount_options *o, int err)
 	return err;
 }
 
+/* Unmounts mount_point, whoever uses it. A program is needed for that, since it
+ * may be a user's mount. 0 or an error. */
 static int run_fusermount(const char *mount_point)
 {
+	/* posix_spawn takes words that could be written to. */
 	char program[] = "fusermount3", unmount[] = "-u", lazy[] = "-z",
 	     end[] = "--", path[PATH_MAX];
 	char *words[] = { program, unmount, lazy, end, path, NULL };
@@ -56,6 +69,7 @@ static int check_mount_point(const char *path)
 	struct statx st;
 
 	if (statx(AT_FDCWD, path, AT_NO_AUTOMOUNT, STATX_TYPE, &st)) {
+		/* The kernel says so where a daemon has gone. */
 		if (errno != ENOTCONN)
 			return fail(errno, "%s", path);
 		if (run_fusermount(path) ||
@@ -70,17 +84,20 @@ static int check_mount_point(const char *path)
 	return 0;
 }
 
+/* Whether path is directory or in it; both are absolute and resolved. */
 static bool is_inside(const char *path, const char *directory)
 {
 	size_t n = strlen(directory);
 
+	/* The only path that ends with a slash. */
 	if (!strcmp(directory, "/"))
 		return true;
 	return !strncmp(path, directory, n) &&
 	       (path[n] == '/' || path[n] == '\0');
 }
 
-/* The absolute path of a store that may not exist yet. */
+/* Sets out, of PATH_MAX bytes, to the absolute path of a store that may not
+ * exist yet; the directory that it is to be in has to. */
 static int resolve_store(const char *path, char *out)
 {
 	char parent[PATH_MAX];
@@ -89,6 +106,7 @@ static int resolve_store(const char *path, char *out)
 
 	if (realpath(path, out))
 		return 0;
+	/* realpath has set errno, which is looked at below. */
 	while (n > 1 && path[n - 1] == '/')
 		n--;
 	name = memrchr(path, '/', n);
@@ -103,7 +121,9 @@ static int resolve_store(const char *path, char *out)
 	return 0;
 }
 
-/* Absolute paths, checked against each other. */
+/* Sets store and mount_point, of PATH_MAX bytes each, to absolute paths, checked
+ * against each other: a daemon whose store lay under its own mount would wait
+ * for itself. Absolute, since the daemon leaves its directory. */
 static int resolve(const struct mount_options *o, char *store,
 		   char *mount_point)
 {
@@ -123,6 +143,8 @@ static int resolve(const struct mount_options *o, char *store,
 	return 0;
 }
 
+/* Opens the store, or makes it, with what whoever finds it in use is told: which
+ * process has it, and where it is mounted. */
 static int open_store(const struct mount_options *o, const char *store,
 		      const char *mount_point, struct store **out)
 {
@@ -140,6 +162,7 @@ static int open_store(const struct mount_options *o, const char *store,
 			 mount_point);
 	if (!err)
 		err = buf_terminate(&holder);
+	/* Borrowed while it opens, not longer. */
 	if (!err) {
 		so.holder = (char *)holder.data;
 		err = store_open(store, &so, out);
@@ -148,7 +171,9 @@ static int open_store(const struct mount_options *o, const char *store,
 	return err;
 }
 
-/* "-o" and its argument; commas in the store's path end no option. */
+/* Appends the argument of "-o" for libfuse. Commas in the store's path must end
+ * no option there. With allow_other the kernel checks modes, so that each user
+ * may do what these say. */
 static int session_arguments(const struct mount_options *o, const char *store,
 			     struct buf *out)
 {
@@ -168,6 +193,7 @@ static int session_arguments(const struct mount_options *o, const char *store,
 	return err ? err : buf_terminate(out);
 }
 
+/* Makes fs->session, not mounted yet. */
 static int open_session(struct fs *fs, const char *store)
 {
 	struct buf arguments = BUF_INIT;
@@ -192,6 +218,7 @@ int fs_init(struct fs *fs, const struct mount_options *o, struct store *s)
 {
 	int err;
 
+	assert(o && s);
 	memset(fs, 0, sizeof(*fs));
 	fs->options = o;
 	fs->store = s;
@@ -199,7 +226,7 @@ int fs_init(struct fs *fs, const struct mount_options *o, struct store *s)
 	fs->uid = getuid();
 	fs->gid = getgid();
 	fs->start_us = fs_now();
-	fs->has_epochs = true;
+	fs->has_epochs = true; /* until the kernel says its version */
 	err = gc_policy_parse(bytes_string(o->gc), &fs->gc);
 	if (err)
 		return err;
@@ -229,6 +256,7 @@ free_policy:
 
 void fs_release(struct fs *fs)
 {
+	/* Drafts and pins refer to nodes. */
 	drafts_release(fs);
 	pins_release(fs);
 	nodes_release(&fs->nodes);
@@ -239,6 +267,7 @@ void fs_release(struct fs *fs)
 	gc_policy_free(fs->gc);
 }
 
+/* As loop_serve calls it, about once a second. */
 static void tick(void *context)
 {
 	struct fs *fs = context;
@@ -246,6 +275,8 @@ static void tick(void *context)
 	pins_sweep(fs, fs_now());
 }
 
+/* Mounts the session, serves it until it ends, and unmounts it. What is open is
+ * committed at the end, also where umount(8) has ended it. */
 static int serve_session(struct fs *fs, const sigset_t *ending,
 			 const char *mount_point)
 {
@@ -259,6 +290,7 @@ static int serve_session(struct fs *fs, const sigset_t *ending,
 	sd_notifyf(0, "STATUS=%s is served at %s", fs->options->store,
 		   mount_point);
 	err = loop_serve(fs->session, ending, &fs->metrics, tick, fs);
+	/* It may have been started by on_init. */
 	prune_stop(fs);
 	if (err)
 		err = fail(-err, "the session broke");
@@ -270,7 +302,8 @@ unmount:
 	return err;
 }
 
-/* All of a mount's life, in the process that serves it. */
+/* All of a mount's life in the process that serves it. ready_fd is the pipe to
+ * who waits for it, -1 in the foreground. */
 static int serve(const struct mount_options *o, const char *store_path,
 		 const char *mount_point, int ready_fd)
 {
@@ -296,9 +329,11 @@ static int serve(const struct mount_options *o, const char *store_path,
 	err = fs_init(&fs, o, store);
 	if (err)
 		goto close_store;
+	/* Closed by tell_ready, or with the process. */
 	fs.ready_fd = ready_fd;
 	fs.device = &device;
 	err = open_session(&fs, store_path);
+	/* The filesystem outlives its session, whose threads use it. */
 	if (!err) {
 		err = serve_session(&fs, &ending, mount_point);
 		fuse_session_destroy(fs.session);
@@ -309,7 +344,8 @@ close_store:
 	return err ? err : failed;
 }
 
-/* The daemon: reports over the pipe, once served or failed. */
+/* The daemon, a child of who asked: leaves its session and directory, keeps its
+ * standard error until it serves, and reports over the pipe. Does not return. */
 static void serve_in_background(const struct mount_options *o,
 				const char *store, const char *mount_point,
 				int ready_fd)
@@ -319,6 +355,7 @@ static void serve_in_background(const struct mount_options *o,
 	setsid();
 	if (chdir("/"))
 		_exit(1);
+	/* Who reads its output need not wait for its end. */
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null >= 0) {
 		dup2(null, 0);
@@ -333,6 +370,8 @@ static void serve_in_background(const struct mount_options *o,
 	_exit(err ? 1 : 0);
 }
 
+/* Starts the daemon and waits until it serves (0) or has failed: its error, which
+ * it has told itself; -EIO if it died before. */
 static int daemonize(const struct mount_options *o, const char *store,
 		     const char *mount_point)
 {
@@ -341,6 +380,7 @@ static int daemonize(const struct mount_options *o, const char *store,
 
 	if (pipe2(ends, O_CLOEXEC))
 		return refuse(o, fail(errno, "pipe"));
+	/* Or both would print what is in the buffers. */
 	fflush(NULL);
 	pid = fork();
 	if (pid < 0)
@@ -349,6 +389,8 @@ static int daemonize(const struct mount_options *o, const char *store,
 		close(ends[0]);
 		serve_in_background(o, store, mount_point, ends[1]);
 	}
+	/* The child has the only other end: if it dies, read returns 0 and
+	 * status stays. */
 	close(ends[1]);
 	while (read(ends[0], &status, sizeof(status)) < 0 && errno == EINTR)
 		;

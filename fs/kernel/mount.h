@@ -21,13 +21,22 @@
  * "tabletfs: STORE is served at MNT" and returns when unmounted (0) or on an
  * error; else it returns 0 once it is served. Errors (mount point missing,
  * busy, inside the store or the store inside it, store in use) are told on
- * standard error in one sentence each and returned.
+ * standard error in one sentence each and returned. Call it once, from a
+ * process with one thread: it forks, blocks the signals that end a mount, and
+ * sets the umask.
  */
 int mount_serve(const struct mount_options *o);
 
-/* The filesystem of an open store, not mounted yet. */
 struct fs;
+struct store;
+
+/* The filesystem of an open store, not mounted yet: without session, device and
+ * threads. It borrows o and s, which must outlive it. After an error fs is not
+ * to be released. */
 int fs_init(struct fs *fs, const struct mount_options *o, struct store *s);
+
+/* When no request is served any more: frees all nodes and drafts, whoever
+ * refers to them, and commits nothing. */
 void fs_release(struct fs *fs);
 
 #endif

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -24,12 +25,23 @@
 /*
  * The request handlers: decode, call, reply exactly once. Those of open files
  * are in file.c.
+ *
+ * A node in a request is one that the kernel remembers, so it lives until the
+ * reply at least; a handler that goes on using one after its reply needs a
+ * reference of its own. A reply that hands out a lookup can fail: then the
+ * kernel will not forget it, and it is forgotten here.
  */
+
+/* The most that the kernel sends at once. */
 #define WRITE_SIZE_MAX (1u << 20)
+
 /* The first kernel interface with epochs, of Linux 6.16. */
 #define EPOCH_MINOR 44
 
-/* Begins a request: whatever went wrong before is not about it. */
+static_assert(sizeof(uintptr_t) <= sizeof(uint64_t), "fh holds a pointer");
+
+/* Begins a request: counts it, and whatever went wrong before is not about it.
+ * From here on this thread can be told that its client has given up. */
 static struct fs *enter(fuse_req_t req)
 {
 	struct fs *fs = fs_of(req);
@@ -40,11 +52,13 @@ static struct fs *enter(fuse_req_t req)
 	return fs;
 }
 
-/* Tells whoever started the daemon, whose standard error then is let go. */
+/* Tells whoever started the daemon that it serves. Its standard error, which is
+ * the other's, is let go, so that nobody waits for its end. */
 static void tell_ready(struct fs *fs)
 {
 	int status = 0, null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
+	assert(fs->ready_fd >= 0);
 	(void)!write(fs->ready_fd, &status, sizeof(status));
 	close(fs->ready_fd);
 	fs->ready_fd = -1;
@@ -54,12 +68,14 @@ static void tell_ready(struct fs *fs)
 	}
 }
 
+/* The first request of a mount: what the kernel can do is known now, and that
+ * the filesystem is served. It has no reply of its own. */
 static void on_init(void *userdata, struct fuse_conn_info *conn)
 {
 	struct fs *fs = userdata;
 
 	conn->max_write = WRITE_SIZE_MAX;
-	conn->time_gran = 1000;
+	conn->time_gran = 1000; /* ns: timestamps are microseconds */
 	fs->has_epochs = conn->proto_minor >= EPOCH_MINOR;
 	if (conn->proto_minor >= PRUNE_MINOR)
 		prune_start(fs);
@@ -80,12 +96,15 @@ static void on_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	struct fuse_entry_param e;
 	int err = entry_lookup(fs, directory, bytes_string(name), &e);
 
+	/* That a name is missing is an entry too: without ino, with the time for
+	 * which that holds. */
 	if (err < 0)
 		fs_reply_error(fs, req, directory, name, err);
 	else if (fuse_reply_entry(req, &e) < 0 && e.ino)
 		node_forget(&fs->nodes, node_of(&fs->nodes, e.ino), 1);
 }
 
+/* Forgets are no requests in the sense of .tabletfs/stats: nobody waits. */
 static void on_forget(fuse_req_t req, fuse_ino_t ino, uint64_t count)
 {
 	struct fs *fs = fs_of(req);
@@ -106,6 +125,7 @@ static void on_forget_multi(fuse_req_t req, size_t count,
 	fuse_reply_none(req);
 }
 
+/* Answers with node's attributes. */
 static void reply_attr(struct fs *fs, fuse_req_t req, struct node *node)
 {
 	struct stat st;
@@ -127,7 +147,9 @@ static void on_getattr(fuse_req_t req, fuse_ino_t ino,
 	reply_attr(fs, req, node_of(&fs->nodes, ino));
 }
 
-/* The mode of a cell that is being created: it may become the usual one. */
+/* chmod of a cell that was made with a mode of its own and is still open: it may
+ * become the usual one, which it has from the last close on anyway. Whether that
+ * was it. */
 static bool set_draft_mode(struct fs *fs, struct node *node,
 			   const struct cell_rules *rules, mode_t mode)
 {
@@ -147,7 +169,9 @@ static bool set_draft_mode(struct fs *fs, struct node *node,
 	return is_set;
 }
 
-/* Of a table they are kept with it. */
+/* chmod and chown of a table, which keeps what is set, durably. What is in the
+ * table has other modes and owners then, too, so all that the kernel keeps ends.
+ */
 static int set_table_access(struct fs *fs, struct node *node,
 			    const struct stat *attr, int to_set)
 {
@@ -155,6 +179,7 @@ static int set_table_access(struct fs *fs, struct node *node,
 				       TABLE_ACCESS_UNSET };
 	int err;
 
+	assert(node->kind == NODE_TABLE);
 	if (to_set & FUSE_SET_ATTR_MODE)
 		access.mode = attr->st_mode & 07777;
 	if (to_set & FUSE_SET_ATTR_UID)
@@ -168,8 +193,11 @@ static int set_table_access(struct fs *fs, struct node *node,
 	return err;
 }
 
-/* Elsewhere owner and mode are the table's, or the mount's: what would change
- * them is refused. */
+/*
+ * What chmod and chown do: set a table's; elsewhere, where owner and mode are the
+ * table's or the mount's, nothing if they ask for what is there already, and
+ * -EPERM, or nothing with -o quiet, if they do not. cp -p and tar x ask.
+ */
 static int set_owner_and_mode(struct fs *fs, struct node *node,
 			      const struct stat *attr, int to_set)
 {
@@ -187,6 +215,7 @@ static int set_owner_and_mode(struct fs *fs, struct node *node,
 	err = entry_attr(fs, node, &st, &timeout);
 	if (err)
 		return err;
+	/* What is asked for is what a stat shows. */
 	if ((!(to_set & FUSE_SET_ATTR_MODE) ||
 	     (attr->st_mode & 07777) == (st.st_mode & 07777)) &&
 	    (!(to_set & FUSE_SET_ATTR_UID) || attr->st_uid == st.st_uid) &&
@@ -199,6 +228,7 @@ static int set_owner_and_mode(struct fs *fs, struct node *node,
 		err = node_path(&fs->nodes, node, &path);
 		if (err)
 			return err;
+		/* A private file that its maker opens up before the close. */
 		err = cell_rules(fs, &path, &rules);
 		path_release(&path);
 		if (err ||
@@ -208,16 +238,19 @@ static int set_owner_and_mode(struct fs *fs, struct node *node,
 	return fs->options->quiet ? 0 : -EPERM;
 }
 
+/* truncate(2), or with fi ftruncate(2), of a cell. The former commits at once, as
+ * nobody will close it. */
 static int set_size(struct fs *fs, struct node *node, uint64_t size,
 		    struct fuse_file_info *fi)
 {
 	struct draft *draft;
 	int err;
 
+	assert(node->kind == NODE_CELL);
 	if (fi)
 		return file_truncate(fi, size);
 	err = draft_open(fs, node, DRAFT_WRITE, &draft);
-	/* There is nothing to cut from an aggregate. */
+	/* 1: there is nothing to cut from an aggregate. */
 	if (err)
 		return err < 0 ? err : 0;
 	err = draft_truncate(draft, size);
@@ -227,6 +260,7 @@ static int set_size(struct fs *fs, struct node *node, uint64_t size,
 	return err;
 }
 
+/* utimensat(2) of a cell: what the time does is decided in draft_stamp. */
 static int set_time(struct fs *fs, struct node *node, const struct stat *attr,
 		    int to_set)
 {
@@ -234,13 +268,16 @@ static int set_time(struct fs *fs, struct node *node, const struct stat *attr,
 	uint64_t us = fs_now();
 	int err;
 
+	assert(node->kind == NODE_CELL);
 	if (!(to_set & FUSE_SET_ATTR_MTIME_NOW)) {
+		/* In microseconds it has to fit in 63 bits. */
 		if (attr->st_mtim.tv_sec < 0 ||
 		    attr->st_mtim.tv_sec > INT64_MAX / 1000000 - 1)
 			return fail(EINVAL, "a timestamp is from 1970 on");
 		us = (uint64_t)attr->st_mtim.tv_sec * 1000000 +
 		     (uint64_t)attr->st_mtim.tv_nsec / 1000;
 	}
+	/* Without the content, which is not read for this. */
 	err = draft_open(fs, node, DRAFT_STAMP, &draft);
 	if (err)
 		return err;
@@ -249,6 +286,9 @@ static int set_time(struct fs *fs, struct node *node, const struct stat *attr,
 	return err;
 }
 
+/* Several things can be set at once; the first that is refused ends it. Times and
+ * sizes of what is no cell are taken and mean nothing, but for versions and what
+ * is in .at, which can be set by nobody. */
 static void on_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr,
 		       int to_set, struct fuse_file_info *fi)
 {
@@ -271,7 +311,8 @@ static void on_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr,
 		reply_attr(fs, req, node);
 }
 
-/* Ends a request that made name. */
+/* Answers a request that was to make name: with the error, or with what name
+ * leads to. */
 static void reply_made(struct fs *fs, fuse_req_t req, struct node *directory,
 		       const char *name, int err)
 {
@@ -279,6 +320,7 @@ static void reply_made(struct fs *fs, fuse_req_t req, struct node *directory,
 
 	if (!err) {
 		err = entry_lookup(fs, directory, bytes_string(name), &e);
+		/* Another may have removed it already. */
 		err = err == 1 ? 0 : err ? err : -ENOENT;
 	}
 	if (err)
@@ -287,6 +329,8 @@ static void reply_made(struct fs *fs, fuse_req_t req, struct node *directory,
 		node_forget(&fs->nodes, node_of(&fs->nodes, e.ino), 1);
 }
 
+/* Makes a table, a family of the schema, or a local directory. Their modes are
+ * not asked for: see set_owner_and_mode. */
 static void on_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name,
 		     mode_t mode)
 {
@@ -298,6 +342,7 @@ static void on_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name,
 		   tree_mkdir(fs, directory, bytes_string(name)));
 }
 
+/* Makes an empty file, which is committed at once. */
 static void on_mknod(fuse_req_t req, fuse_ino_t parent, const char *name,
 		     mode_t mode, dev_t device)
 {
@@ -311,6 +356,7 @@ static void on_mknod(fuse_req_t req, fuse_ino_t parent, const char *name,
 		err = tree_create(fs, directory, bytes_string(name), mode,
 				  &node, &draft);
 	if (!err && !draft) {
+		/* There is no draft: it is of an aggregate family. */
 		node_detach(&fs->nodes, node);
 		node_put(&fs->nodes, node);
 		err = fail(EPERM, "an aggregate begins with its first number");
@@ -322,6 +368,7 @@ static void on_mknod(fuse_req_t req, fuse_ino_t parent, const char *name,
 	reply_made(fs, req, directory, name, err);
 }
 
+/* Removes a cell, or a version. */
 static void on_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
 	struct fs *fs = enter(req);
@@ -331,6 +378,7 @@ static void on_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
 		       tree_unlink(fs, directory, bytes_string(name)));
 }
 
+/* Drops an empty table, or family of the schema, or ends a local directory. */
 static void on_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
 	struct fs *fs = enter(req);
@@ -340,6 +388,7 @@ static void on_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
 		       tree_rmdir(fs, directory, bytes_string(name)));
 }
 
+/* flags are renameat2's. */
 static void on_rename(fuse_req_t req, fuse_ino_t parent, const char *name,
 		      fuse_ino_t to_parent, const char *to_name,
 		      unsigned int flags)
@@ -353,6 +402,8 @@ static void on_rename(fuse_req_t req, fuse_ino_t parent, const char *name,
 				   bytes_string(to_name), flags));
 }
 
+/* There are no links to be made: EPERM, as link(2) and symlink(2) have it for
+ * such filesystems, and not the ENOSYS of what has no handler. */
 static void on_symlink(fuse_req_t req, const char *target, fuse_ino_t parent,
 		       const char *name)
 {
@@ -371,6 +422,7 @@ static void on_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent,
 	fuse_reply_err(req, EPERM);
 }
 
+/* Links are in .scan only: to a row, or to a segment's rows. */
 static void on_readlink(fuse_req_t req, fuse_ino_t ino)
 {
 	struct fs *fs = enter(req);
@@ -379,7 +431,9 @@ static void on_readlink(fuse_req_t req, fuse_ino_t ino)
 	size_t depth = query_depth(fs, node->parent);
 	int err = 0;
 
+	assert(node->kind == NODE_SCAN_LINK || node->kind == NODE_SCAN_SEGMENT);
 	if (node->kind == NODE_SCAN_SEGMENT) {
+		/* It says the way up itself. */
 		depth = 0;
 		err = query_link(fs, node->parent, node_name(node), &target);
 	}
@@ -396,7 +450,9 @@ static void on_readlink(fuse_req_t req, fuse_ino_t ino)
 	buf_release(&target);
 }
 
-/* Whether the kernel may cache the directory's list. */
+/* Whether the kernel may cache the directory's list: not where an age rule takes
+ * names away at a moment that nobody announces, nor where the kernel cannot be
+ * told of changes. */
 static bool can_cache_list(struct fs *fs, struct node *node)
 {
 	struct cell_rules rules = { 0 };
@@ -419,6 +475,7 @@ static void on_opendir(fuse_req_t req, fuse_ino_t ino,
 {
 	struct fs *fs = enter(req);
 	struct node *node = node_of(&fs->nodes, ino);
+	/* Read before anything else: what changes from here on is unseen. */
 	uint64_t outside = fs->outside;
 	struct dir *d;
 	int err = dir_open(fs, node, &d);
@@ -429,12 +486,13 @@ static void on_opendir(fuse_req_t req, fuse_ino_t ino,
 	}
 	fi->fh = (uint64_t)(uintptr_t)d;
 	if (can_cache_list(fs, node)) {
-		/* What was cached holds if nothing changed unseen since. */
+		/* What was cached holds if nothing changed unseen since; what
+		 * the kernel sees change it drops itself. */
 		fi->cache_readdir = 1;
 		fi->keep_cache = node->listed == outside;
 		node->listed = outside;
 	}
-	if (fuse_reply_open(req, fi) < 0)
+	if (fuse_reply_open(req, fi) < 0) /* it will not be released */
 		dir_close(fs, d);
 }
 
@@ -454,6 +512,7 @@ static void on_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size,
 		  (uint64_t)offset, size, true);
 }
 
+/* No request in the sense of .tabletfs/stats: nobody waits. */
 static void on_releasedir(fuse_req_t req, fuse_ino_t ino,
 			  struct fuse_file_info *fi)
 {
@@ -462,6 +521,7 @@ static void on_releasedir(fuse_req_t req, fuse_ino_t ino,
 	fuse_reply_err(req, 0);
 }
 
+/* Commits what is open anywhere, durably: directories are not told apart. */
 static void on_fsyncdir(fuse_req_t req, fuse_ino_t ino, int datasync,
 			struct fuse_file_info *fi)
 {
@@ -474,6 +534,7 @@ static void on_fsyncdir(fuse_req_t req, fuse_ino_t ino, int datasync,
 		       fs_commit_all(fs, true));
 }
 
+/* Of the disk or, with a quota, of that. */
 static void on_statfs(fuse_req_t req, fuse_ino_t ino)
 {
 	struct fs *fs = enter(req);

@@ -3,7 +3,11 @@
 
 #include <fuse_lowlevel.h>
 
-/* The request handlers: each decodes, calls, and replies once. */
+/*
+ * The request handlers, for a session whose userdata is its struct fs. Each
+ * decodes, calls, and replies exactly once; any thread may be the caller. What
+ * is not in the table libfuse answers with ENOSYS.
+ */
 extern const struct fuse_lowlevel_ops fs_ops;
 
 #endif

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <errno.h>
 
 #include "fs/cells/cell.h"
@@ -7,6 +8,11 @@
 
 #define PREFIX "user.tabletfs."
 
+/* What a family has, its cells have too. */
+static_assert(NODE_FAMILY < NODE_CELL, "kinds are in the order of depth");
+
+/* Appends how many versions the cell at p has, in decimal. They are read one by
+ * one, but no large value is. */
 static int count_versions(struct fs *fs, const struct path *p, struct buf *out)
 {
 	struct scan_range range = {
@@ -31,8 +37,11 @@ static int count_versions(struct fs *fs, const struct path *p, struct buf *out)
 	return err ? err : buf_printf(out, "%llu", count);
 }
 
+/* Appends the GC policy of p's family, in cbt's words. -ENODATA if the schema
+ * has none of that name. */
 static int print_policy(struct fs *fs, const struct path *p, struct buf *out)
 {
+	/* Referenced, so that family holds while it is printed. */
 	struct schema *schema = store_schema(fs->store);
 	const struct table *table = schema_table(schema, p->table);
 	const struct family *family =
@@ -44,7 +53,8 @@ static int print_policy(struct fs *fs, const struct path *p, struct buf *out)
 	return err;
 }
 
-/* The attribute's value. -ENODATA if the node has none of that name. */
+/* Appends the value of node's attribute name to out; p is its path. -ENODATA if
+ * it has none of that name. */
 static int get(struct fs *fs, const struct node *node, const struct path *p,
 	       const char *name, struct buf *out)
 {
@@ -53,6 +63,7 @@ static int get(struct fs *fs, const struct node *node, const struct path *p,
 
 	if (strncmp(name, PREFIX, strlen(PREFIX)) || !node_is_data(node))
 		return -ENODATA;
+	/* Not all kinds have all of them, see xattr.h. */
 	name += strlen(PREFIX);
 	if (!strcmp(name, "key") && node->kind != NODE_ROOT)
 		return buf_add_bytes(out, p->leaf);
@@ -64,6 +75,7 @@ static int get(struct fs *fs, const struct node *node, const struct path *p,
 		return count_versions(fs, p, out);
 	if (strcmp(name, "timestamp"))
 		return -ENODATA;
+	/* A cell that is only local has no timestamp yet. */
 	n = cell_newest(fs, p, &info, 1);
 	if (n <= 0)
 		return n ? n : -ENODATA;
@@ -88,6 +100,7 @@ void xattr_on_get(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 		err = get(fs, node, &path, name, &out);
 		path_release(&path);
 	}
+	/* As getxattr(2): who asks first asks for the size. */
 	if (!err && size > 0 && out.size > size)
 		err = -ERANGE;
 	if (err)
@@ -103,6 +116,7 @@ void xattr_on_list(fuse_req_t req, fuse_ino_t ino, size_t size)
 {
 	struct fs *fs = fs_of(req);
 
+	/* Whether there are any or not, the list is empty. */
 	(void)ino;
 	if (!fs->options->xattr)
 		fuse_reply_err(req, ENOSYS);

@@ -11,7 +11,9 @@
  *   user.tabletfs.versions    how many versions a cell has
  *   user.tabletfs.family_gc   the policy of a family, or of a cell's family
  *
- * Without, the answer is ENOSYS, and the kernel never asks again.
+ * Without, the answer is ENOSYS, and the kernel never asks again. The handlers
+ * reply exactly once, from any thread; size is the caller's buffer, 0 asks how
+ * large it must be.
  */
 void xattr_on_get(fuse_req_t req, fuse_ino_t ino, const char *name,
 		  size_t size);
