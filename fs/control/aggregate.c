@@ -24,7 +24,7 @@
 /* A 64-bit number has 20 characters; the rest is room for space around it. */
 #define LINE_SIZE_MAX 64
 
-/* Puts the number, as text, in out. A column without one, just made, is empty. */
+/* Puts the number, as text, in out: nothing for a file that was just made. */
 static int file_open(struct fs *fs, struct ctl_file *f)
 {
 	struct buf memory = BUF_INIT;

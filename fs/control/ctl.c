@@ -15,15 +15,16 @@
 #include "fs/tree/lookup.h"
 
 /*
- * A name is looked for in three ways, in this order: in .at, where all names are
- * the past's; in the table of fixed names; and, in a directory that mirrors data
- * or takes values, by asking for what it stands for. Only what is found gets a
- * node. The functions below that look up return what ctl_lookup does: 1 with *e
- * filled and the kernel told, 0, or an error.
+ * A name is looked for in three ways, in this order: in .at, where all names
+ * are the past's; in the table of fixed names; and, in a directory that mirrors
+ * data or takes values, by asking for what it stands for. Only what is found
+ * gets a node. The functions below that look up return what ctl_lookup does: 1
+ * with *e filled and the kernel told, 0, or an error.
  *
- * Control nodes are there for good, and the kernel keeps what it is told of them
- * for an hour; those that mirror data (versions, a schema's families, rows that
- * a query passes) may change with any write, so it asks for them every time.
+ * Control nodes are there for good, and the kernel keeps what it is told of
+ * them for an hour; those that mirror data (versions, a schema's families, rows
+ * that a query passes) may change with any write, so it asks for them every
+ * time.
  */
 
 /* Fills *e for node and tells the kernel of it, in place of the caller's
@@ -209,16 +210,16 @@ static int lookup_past(struct fs *fs, struct node *directory, struct bytes name,
 
 	if (err == 1)
 		err = reply(fs, node, e);
-	/* Each lookup of now counts as a use of the pin, and may lead to another
-	 * pin, so the kernel is to ask every time. */
+	/* Each lookup of now counts as a use of the pin, and may lead to
+	 * another pin, so the kernel is to ask every time. */
 	if (directory->kind == NODE_AT)
 		e->entry_timeout = 0;
 	return err;
 }
 
-/* What a name that is not there is answered with: in .scan a reason is recorded,
- * since it was probably meant as a step. Not for names with a dot: programs look
- * for such files wherever they are. */
+/* What a name that is not there is answered with: in .scan a reason is
+ * recorded, since it was probably meant as a step. Not for names with a dot:
+ * programs look for such files wherever they are. */
 static int no_step(struct node *directory, struct bytes name)
 {
 	if (directory->kind != NODE_SCAN || name.data[0] == '.')
@@ -238,7 +239,7 @@ int ctl_lookup(struct fs *fs, struct node *directory, struct bytes name,
 		e->entry_timeout = 0;
 	if (node_is_past(directory))
 		return lookup_past(fs, directory, name, e);
-	/* A name of the table is looked for no further, be it offered or not. */
+	/* A name of the table is looked for no further, offered or not. */
 	for (i = 0; (entry = ctl_entry_at(directory->kind, &i)); i++)
 		if (bytes_equal(name, bytes_string(entry->name)))
 			return ctl_is_offered(fs, directory, entry)

@@ -46,7 +46,7 @@ struct ctl_ops {
 	 * the end of the file. NULL: it cannot be read. */
 	int (*read)(struct fs *fs, struct ctl_file *f, uint64_t offset,
 		    size_t size, struct buf *out);
-	/* How many bytes were taken, or an error. NULL: it cannot be written. */
+	/* How many bytes were taken, or an error. NULL: it takes none. */
 	ssize_t (*write)(struct fs *fs, struct ctl_file *f, struct bytes data,
 			 uint64_t offset);
 	/* At each close(2) of a descriptor, of which there may be several. */

@@ -15,10 +15,10 @@
  * as nothing there changes, also over a remount. It guards against mistakes,
  * not against who can choose cells so that digests are the same.
  *
- * To apply it, the range is read from a snapshot while others go on writing, and
- * the commit then checks that nothing at all was written since. On a busy store
- * that may fail again and again, so after TRIES_MAX the range is read once more
- * inside the commit, with all writers waiting.
+ * To apply it, the range is read from a snapshot while others go on writing,
+ * and the commit then checks that nothing at all was written since. On a busy
+ * store that may fail again and again, so after TRIES_MAX the range is read
+ * once more inside the commit, with all writers waiting.
  */
 #define TOKEN_DIGITS 16 /* hexadecimal ones of 64 bits */
 static_assert(TOKEN_DIGITS * 4 == 64, "a token is a digest in hexadecimal");
@@ -183,7 +183,7 @@ int drop_preview(struct fs *fs, struct node *node, struct bytes table,
 
 	if (err)
 		return err;
-	/* Opening makes the text, and who opens has not handed the lead over. */
+	/* Opening makes the text, and who opens keeps the lead. */
 	loop_hand_over();
 	err = look_now(&d);
 	if (!err)

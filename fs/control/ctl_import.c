@@ -14,8 +14,8 @@
  * closing then fails. The last line needs no newline, but nothing may follow.
  *
  * A close in the middle of a line is taken for the end of the input; between
- * lines it need not be, for shells close duplicates of a descriptor that goes on
- * being written. fsync commits whole lines and leaves a part of one.
+ * lines it need not be, for shells close duplicates of a descriptor that goes
+ * on being written. fsync commits whole lines and leaves a part of one.
  */
 
 /* How a table's last import goes or went. Guarded by imports.lock. */
@@ -340,7 +340,7 @@ static int import_sync(struct fs *fs, struct ctl_file *f)
 	return import_commit(fs, f, true);
 }
 
-/* As ctl_ops.release. What a killed writer leaves is taken as far as it came. */
+/* As ctl_ops.release. What a killed writer left is taken as it is. */
 static void import_release(struct fs *fs, struct ctl_file *f)
 {
 	struct import_file *im = f->state;

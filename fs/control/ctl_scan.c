@@ -141,8 +141,8 @@ static int estimate(struct fs *fs, struct scan_text *t, struct buf *out)
 	return err ? err : buf_printf(out, "~%llu\n", (unsigned long long)n);
 }
 
-/* For store_sample_rows: a line of the bytes stored before row, and its name; the
- * last has no row. */
+/* For store_sample_rows: a line of the bytes stored before row, and its name;
+ * the last has no row. */
 static int print_sample(void *context, struct bytes row, uint64_t size)
 {
 	struct buf *out = context;

@@ -18,8 +18,8 @@ struct ctl_entry {
 
 /* Walks through the entries of a kind of directory, in the order in which they
  * are listed. *index, 0 at first, counts over all kinds: it is set to that of
- * the next entry at or after it, which is returned, or NULL at the end. Add 1 to
- * go on. */
+ * the next entry at or after it, which is returned, or NULL at the end. Add 1
+ * to go on. */
 const struct ctl_entry *ctl_entry_at(enum node_kind parent, size_t *index);
 
 /* Whether an entry of its kind can be used in this very directory: steps cannot

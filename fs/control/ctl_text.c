@@ -23,9 +23,9 @@
  * A file opened for both reads as it was, also after a write.
  */
 
-/* Of what is written: a word or a GC policy, whose text nobody needs longer, and
- * a row mutation, which may set values of up to 100 MiB; Bigtable takes 256 MiB
- * in a row. */
+/* Of what is written: a word or a GC policy, whose text nobody needs longer,
+ * and a row mutation, which may set values of up to 100 MiB; Bigtable takes 256
+ * MiB in a row. */
 #define SMALL_SIZE_MAX ((size_t)64 << 10)
 #define ROW_SIZE_MAX ((size_t)256 << 20)
 
@@ -73,7 +73,8 @@ static int show_row(struct fs *fs, const struct path *p, struct buf *out)
 }
 
 /* What the schema t says, for a file of p's table or of a family of it: a line
- * for the small ones, else the head of .stats. -ENOENT if the family has gone. */
+ * for the small ones, else the head of .stats. -ENOENT without the family.
+ */
 static int show_table(const struct table *t, const struct node *node,
 		      const struct path *p, struct buf *out)
 {
@@ -274,8 +275,8 @@ static int text_flush(struct fs *fs, struct ctl_file *f)
 		return 0;
 	err = take(fs, f, text);
 	buf_reset(&f->in);
-	/* The row or the rules of the table are others now, and no path that the
-	 * kernel knows has led to the change. */
+	/* The row or the rules of the table are others now, and no path that
+	 * the kernel knows has led to the change. */
 	if (!err) {
 		fs_changed_outside(fs);
 		fs_changed_in(fs, f->node);

@@ -74,9 +74,9 @@ static uint64_t count_changes(struct fs *fs)
 	return count + store_seq(fs->store);
 }
 
-/* Runs a command, of which argv[0] is the verb and argv[argc] NULL, with what it
- * prints as frames in reply, and tells the kernel if it changed anything. Its
- * exit status. */
+/* Runs a command, of which argv[0] is the verb and argv[argc] NULL, with what
+ * it prints as frames in reply, and tells the kernel if it changed anything.
+ * Its exit status. */
 static int run_words(struct fs *fs, int argc, char **argv, FILE *reply)
 {
 	struct stream streams[2] = { { reply, 'o' }, { reply, 'e' } };

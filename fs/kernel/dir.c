@@ -131,8 +131,8 @@ static int begin(struct fs *fs, struct dir *d)
 	return listing_open(fs, d->node, &d->listing);
 }
 
-/* Marks the row of this key, which is the entry d->next, if one is due and it is
- * not marked yet. Without memory there is one mark less. */
+/* Marks the row of this key, which is the entry d->next, if one is due and it
+ * is not marked yet. Without memory there is one mark less. */
 static void save_mark(struct dir *d, struct bytes key)
 {
 	struct mark *m;
@@ -167,8 +167,8 @@ static void save_mark(struct dir *d, struct bytes key)
 	d->mark_count++;
 }
 
-/* The listing's next entry, which is d->next's: 1, 0 at the end, or an error. It
- * is not in the window yet. */
+/* The listing's next entry, which is d->next's: 1, 0 at the end, or an error.
+ * It is not in the window yet. */
 static int produce(struct dir *d, struct listing_entry *entry)
 {
 	int err = listing_next(d->listing, entry);
@@ -214,8 +214,8 @@ static int seek(struct dir *d, uint64_t ordinal)
 }
 
 /* Brings the window to begin at ordinal, which drops what is before and costs
- * nothing while ordinal is in it. 0, 1 if the listing ends before ordinal, or an
- * error. */
+ * nothing while ordinal is in it. 0, 1 if the listing ends before ordinal, or
+ * an error. */
 static int place_window(struct dir *d, uint64_t ordinal)
 {
 	struct window_entry entry;
@@ -237,8 +237,8 @@ static int place_window(struct dir *d, uint64_t ordinal)
 }
 
 /* The window's entry at byte *at, produced if the window ends there; *at moves
- * on behind it. 1, 0 at the end, or an error. *key points into the window, until
- * the next call. */
+ * on behind it. 1, 0 at the end, or an error. *key points into the window,
+ * until the next call. */
 static int take(struct dir *d, size_t *at, struct window_entry *entry,
 		struct bytes *key)
 {
@@ -296,8 +296,8 @@ struct reply {
 	bool plus;         /* for readdirplus */
 };
 
-/* Adds an entry, with the cookie to go on after it; false if it does not fit, and
- * nothing is added. */
+/* Adds an entry, with the cookie to go on after it; false if it does not fit,
+ * and nothing is added. */
 static bool add(struct reply *r, const char *name,
 		const struct fuse_entry_param *e, uint64_t cookie)
 {
@@ -387,8 +387,8 @@ static int add_entry(struct fs *fs, struct dir *d, struct reply *r,
 	return add(r, (char *)d->name.data, &e, ordinal + 3);
 }
 
-/* Adds entries from offset on until the reply is full or the listing ends. 0, or
- * an error if nothing was added. */
+/* Adds entries from offset on until the reply is full or the listing ends. 0,
+ * or an error if nothing was added. */
 static int fill(struct fs *fs, struct dir *d, struct reply *r, uint64_t offset)
 {
 	struct window_entry entry;

@@ -14,11 +14,11 @@
 #include "fs/tree/tree.h"
 
 /*
- * How the kernel is to treat an open file. Of a cell it keeps the pages from one
- * open to the next: what changes a cell behind its back gives the name a new
- * node, so pages of a node stay true. Control files have no size and are made as
- * they are read, so nothing of them is cached (direct_io); versions and cells of
- * the past are files like others, whose size is known.
+ * How the kernel is to treat an open file. Of a cell it keeps the pages from
+ * one open to the next: what changes a cell behind its back gives the name a
+ * new node, so pages of a node stay true. Control files have no size and are
+ * made as they are read, so nothing of them is cached (direct_io); versions and
+ * cells of the past are files like others, whose size is known.
  */
 
 /* What fi->fh points to, from open to release: a draft or a control file. */
@@ -51,8 +51,8 @@ static struct fs *enter(fuse_req_t req)
 	return fs;
 }
 
-/* Ends h, which may have neither draft nor control file yet. A draft commits what
- * is uncommitted; nobody hears of an error but .tabletfs/errors. */
+/* Ends h, which may have neither draft nor control file yet. A draft commits
+ * what is uncommitted; nobody hears of an error but .tabletfs/errors. */
 static void close_handle(struct fs *fs, struct handle *h)
 {
 	if (h->draft)
@@ -70,8 +70,8 @@ static enum draft_mode mode_of(int flags)
 	return (flags & O_ACCMODE) == O_RDONLY ? DRAFT_READ : DRAFT_WRITE;
 }
 
-/* Opens a cell or control file with fi->flags: sets fi->fh and how the kernel is
- * to treat it. */
+/* Opens a cell or control file with fi->flags: sets fi->fh and how the kernel
+ * is to treat it. */
 static int open_node(struct fs *fs, struct node *node,
 		     struct fuse_file_info *fi)
 {

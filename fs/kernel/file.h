@@ -4,8 +4,8 @@
 #include "fs/state/fs.h"
 
 /*
- * Handlers of requests about open files: cells, whose handles share a draft, and
- * control files. fi->fh is the handle, made by create or open and ended by
+ * Handlers of requests about open files: cells, whose handles share a draft,
+ * and control files. fi->fh is the handle, made by create or open and ended by
  * release. As in ops.c each decodes, calls, and replies exactly once, from any
  * thread.
  */

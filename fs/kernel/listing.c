@@ -13,8 +13,8 @@
 /*
  * Three sources, each in order: control names, which come first; names that are
  * at hand (tables and families of a schema, local names, what a lookup of the
- * row saw); and a scan or a query. The last two are merged, by looking one entry
- * of the scan ahead.
+ * row saw); and a scan or a query. The last two are merged, by looking one
+ * entry of the scan ahead.
  */
 struct listing {
 	struct fs *fs;
@@ -90,10 +90,10 @@ static int read_schema(struct listing *l)
 }
 
 /*
- * Opens, or opens again, the scan that this directory lists, from its start. How
- * much of the path it is about, and by which step it goes on, is the directory's
- * depth: a table steps by rows, a row by families, a family by columns, a column
- * by versions.
+ * Opens, or opens again, the scan that this directory lists, from its start.
+ * How much of the path it is about, and by which step it goes on, is the
+ * directory's depth: a table steps by rows, a row by families, a family by
+ * columns, a column by versions.
  */
 static int open_scan(struct listing *l)
 {
@@ -288,8 +288,8 @@ static struct bytes key_of_cell(struct listing *l)
 	}
 }
 
-/* Reads the next entry of the scan or query into cell, unless it is there: after
- * it has_cell or ended is set. 0 or an error. */
+/* Reads the next entry of the scan or query into cell, unless it is there:
+ * after it has_cell or ended is set. 0 or an error. */
 static int look_ahead(struct listing *l)
 {
 	int err = 0;

@@ -33,8 +33,8 @@ int listing_next(struct listing *l, struct listing_entry *entry);
  * listing_close is allowed. */
 int listing_seek(struct listing *l, struct bytes key);
 
-/* Whether names of this kind, in a listing, are control names, which are written
- * as they are; all others are keys to be encoded. */
+/* Whether names of this kind, in a listing, are control names, which are
+ * written as they are; all others are keys to be encoded. */
 bool listing_is_fixed(enum node_kind kind);
 
 /* The file type (S_IFDIR, ...) of a control name of this kind. */

@@ -121,9 +121,9 @@ static int resolve_store(const char *path, char *out)
 	return 0;
 }
 
-/* Sets store and mount_point, of PATH_MAX bytes each, to absolute paths, checked
- * against each other: a daemon whose store lay under its own mount would wait
- * for itself. Absolute, since the daemon leaves its directory. */
+/* Sets store and mount_point, of PATH_MAX bytes each, to absolute paths,
+ * checked against each other: a daemon whose store lay under its own mount
+ * would wait for itself. Absolute, since the daemon leaves its directory. */
 static int resolve(const struct mount_options *o, char *store,
 		   char *mount_point)
 {
@@ -143,8 +143,8 @@ static int resolve(const struct mount_options *o, char *store,
 	return 0;
 }
 
-/* Opens the store, or makes it, with what whoever finds it in use is told: which
- * process has it, and where it is mounted. */
+/* Opens the store, or makes it, with what whoever finds it in use is told:
+ * which process has it, and where it is mounted. */
 static int open_store(const struct mount_options *o, const char *store,
 		      const char *mount_point, struct store **out)
 {
@@ -345,7 +345,8 @@ close_store:
 }
 
 /* The daemon, a child of who asked: leaves its session and directory, keeps its
- * standard error until it serves, and reports over the pipe. Does not return. */
+ * standard error until it serves, and reports over the pipe. Does not
+ * return. */
 static void serve_in_background(const struct mount_options *o,
 				const char *store, const char *mount_point,
 				int ready_fd)
@@ -370,8 +371,8 @@ static void serve_in_background(const struct mount_options *o,
 	_exit(err ? 1 : 0);
 }
 
-/* Starts the daemon and waits until it serves (0) or has failed: its error, which
- * it has told itself; -EIO if it died before. */
+/* Starts the daemon and waits until it serves (0) or has failed: its error,
+ * which it has told itself; -EIO if it died before. */
 static int daemonize(const struct mount_options *o, const char *store,
 		     const char *mount_point)
 {

@@ -96,8 +96,8 @@ static void on_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	struct fuse_entry_param e;
 	int err = entry_lookup(fs, directory, bytes_string(name), &e);
 
-	/* That a name is missing is an entry too: without ino, with the time for
-	 * which that holds. */
+	/* That a name is missing is an entry too: without ino, with the time
+	 * for which that holds. */
 	if (err < 0)
 		fs_reply_error(fs, req, directory, name, err);
 	else if (fuse_reply_entry(req, &e) < 0 && e.ino)
@@ -147,9 +147,9 @@ static void on_getattr(fuse_req_t req, fuse_ino_t ino,
 	reply_attr(fs, req, node_of(&fs->nodes, ino));
 }
 
-/* chmod of a cell that was made with a mode of its own and is still open: it may
- * become the usual one, which it has from the last close on anyway. Whether that
- * was it. */
+/* chmod of a cell that was made with a mode of its own and is still open: it
+ * may become the usual one, which it has from the last close on anyway. Whether
+ * that was it. */
 static bool set_draft_mode(struct fs *fs, struct node *node,
 			   const struct cell_rules *rules, mode_t mode)
 {
@@ -170,8 +170,8 @@ static bool set_draft_mode(struct fs *fs, struct node *node,
 }
 
 /* chmod and chown of a table, which keeps what is set, durably. What is in the
- * table has other modes and owners then, too, so all that the kernel keeps ends.
- */
+ * table has other modes and owners then, too, so all that the kernel keeps
+ * ends. */
 static int set_table_access(struct fs *fs, struct node *node,
 			    const struct stat *attr, int to_set)
 {
@@ -194,9 +194,9 @@ static int set_table_access(struct fs *fs, struct node *node,
 }
 
 /*
- * What chmod and chown do: set a table's; elsewhere, where owner and mode are the
- * table's or the mount's, nothing if they ask for what is there already, and
- * -EPERM, or nothing with -o quiet, if they do not. cp -p and tar x ask.
+ * What chmod and chown do: set a table's; elsewhere, where owner and mode are
+ * the table's or the mount's, nothing if they ask for what is there already,
+ * and -EPERM, or nothing with -o quiet, if they do not. cp -p and tar x ask.
  */
 static int set_owner_and_mode(struct fs *fs, struct node *node,
 			      const struct stat *attr, int to_set)
@@ -238,8 +238,8 @@ static int set_owner_and_mode(struct fs *fs, struct node *node,
 	return fs->options->quiet ? 0 : -EPERM;
 }
 
-/* truncate(2), or with fi ftruncate(2), of a cell. The former commits at once, as
- * nobody will close it. */
+/* truncate(2), or with fi ftruncate(2), of a cell. The former commits at once,
+ * as nobody will close it. */
 static int set_size(struct fs *fs, struct node *node, uint64_t size,
 		    struct fuse_file_info *fi)
 {
@@ -286,9 +286,9 @@ static int set_time(struct fs *fs, struct node *node, const struct stat *attr,
 	return err;
 }
 
-/* Several things can be set at once; the first that is refused ends it. Times and
- * sizes of what is no cell are taken and mean nothing, but for versions and what
- * is in .at, which can be set by nobody. */
+/* Several things can be set at once; the first that is refused ends it. Times
+ * and sizes of what is no cell are taken and mean nothing, but for versions and
+ * what is in .at, which can be set by nobody. */
 static void on_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr,
 		       int to_set, struct fuse_file_info *fi)
 {
@@ -450,9 +450,9 @@ static void on_readlink(fuse_req_t req, fuse_ino_t ino)
 	buf_release(&target);
 }
 
-/* Whether the kernel may cache the directory's list: not where an age rule takes
- * names away at a moment that nobody announces, nor where the kernel cannot be
- * told of changes. */
+/* Whether the kernel may cache the directory's list: not where an age rule
+ * takes names away at a moment that nobody announces, nor where the kernel
+ * cannot be told of changes. */
 static bool can_cache_list(struct fs *fs, struct node *node)
 {
 	struct cell_rules rules = { 0 };

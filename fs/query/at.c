@@ -11,8 +11,8 @@
 
 /*
  * A node in .at is a path of the table and a view: a snapshot, or a time that a
- * filter of timestamps stands for. Nothing of it is local and no draft is asked,
- * so each question is one short scan of the row.
+ * filter of timestamps stands for. Nothing of it is local and no draft is
+ * asked, so each question is one short scan of the row.
  *
  * Kinds stand in the order of depth, which find and lookup_kind count on.
  */
@@ -32,8 +32,8 @@ static_assert(NODE_AT_TIME == NODE_AT + 1 && NODE_AT_ROW == NODE_AT + 2 &&
 #define COLUMNS_SEEN 1000
 
 /* What view sees at path, down to the part that is kind's: 1, 0 or an error. Of
- * a row or family, info has the newest timestamp of its first columns; of a cell
- * timestamp and size, and value, if not NULL, gets its bytes appended. */
+ * a row or family, info has the newest timestamp of its first columns; of a
+ * cell timestamp and size, and value, if not NULL, gets its bytes appended. */
 static int find(struct fs *fs, const struct at_view *view,
 		const struct path *path, enum node_kind kind,
 		struct cell_info *info, struct buf *value)

@@ -15,9 +15,9 @@
  *   TABLE / .scan / prefix / a# / reverse / limit / 10 / jsonl
  *           SCAN    STEP     SCAN SCAN      STEP    SCAN SCAN_TEXT
  *
- * A step with a value is two nodes: its name, a NODE_SCAN_STEP, and its value, a
- * NODE_SCAN; one without is a single NODE_SCAN. So a NODE_SCAN whose parent is
- * the table is .scan itself and ends the walk. .import is built alike.
+ * A step with a value is two nodes: its name, a NODE_SCAN_STEP, and its value,
+ * a NODE_SCAN; one without is a single NODE_SCAN. So a NODE_SCAN whose parent
+ * is the table is .scan itself and ends the walk. .import is built alike.
  */
 
 /* No lock is needed to walk up: these nodes are never renamed, and each holds a
@@ -216,8 +216,8 @@ static int limit_to_prefix(struct query *q, struct bytes prefix)
 	return 0;
 }
 
-/* Makes a filter of the pattern and drops it: a wrong one is to be told when the
- * step is looked up, by the words of whoever parses it. */
+/* Makes a filter of the pattern and drops it: a wrong one is to be told when
+ * the step is looked up, by the words of whoever parses it. */
 static int check_pattern(int (*make)(struct bytes pattern, struct filter **out),
 			 struct bytes pattern)
 {
@@ -332,9 +332,9 @@ int query_step_rows(struct bytes name, struct bytes value, struct bytes *start,
 	return err == 1 ? -ENOENT : err;
 }
 
-/* Copies the values of the steps above terminal into q->memory and applies each.
- * Room for all is reserved first: q borrows from memory, which must not move
- * afterwards. 0, -ENOENT for a value that does not parse, or an error. */
+/* Copies the values of the steps above terminal into q->memory and applies
+ * each. Room for all is reserved first: q borrows from memory, which must not
+ * move afterwards. 0, -ENOENT for a value that does not parse, or an error. */
 static int read_steps(struct query *q, struct node *terminal)
 {
 	struct node *node = terminal->parent;

@@ -80,8 +80,8 @@ bool query_has_step(struct fs *fs, struct node *node, const char *name);
 int query_check_step(struct bytes name, struct bytes value);
 
 /* The rows that the step prefix or range means: start points into value, end,
- * empty at first, is set to a copy; either is empty if it is open. -ENOENT for a
- * range without "..", or -ENOMEM, both with end to be released. */
+ * empty at first, is set to a copy; either is empty if it is open. -ENOENT for
+ * a range without "..", or -ENOMEM, both with end to be released. */
 int query_step_rows(struct bytes name, struct bytes value, struct bytes *start,
 		    struct buf *end);
 

@@ -223,7 +223,8 @@ int query_next_row(struct query *q, struct cell *cell)
 	return query_next(q, cell);
 }
 
-/* The segment of a row's key, which begins with the prefix: borrowed from it. */
+/* The segment of a row's key, which begins with the prefix: borrowed from
+ * it. */
 static struct bytes segment_of(const struct query *q, struct bytes row)
 {
 	struct bytes rest = bytes_after(row, q->prefix.size);
