@@ -13,6 +13,8 @@
  *   varint timestamp | its family, as in the key without its terminator
  *
  * The newest put is the one with the greatest timestamp, of those the first.
+ * When a reader may take a row for alive by its summaries alone is said in
+ * store/README.md. One thread uses a tally or a directory at a time.
  */
 enum {
 	ROW_HAS_DELETE = 1, /* a point delete */
@@ -21,12 +23,15 @@ enum {
 
 struct row_summary {
 	uint8_t flags;
-	uint64_t seq, timestamp;
-	struct bytes family;
+	uint64_t seq, timestamp; /* of the newest put; with ROW_HAS_PUT */
+	struct bytes family;     /* its, still escaped; else empty */
 };
 
+/* Appends the value to out. 0 or -ENOMEM. */
 int row_summary_encode(const struct row_summary *s, struct buf *out);
-/* family points into value. -ERR_block_malformed. */
+
+/* family points into value; without ROW_HAS_PUT, seq and timestamp are left as
+ * they were. -ERR_block_malformed. */
 int row_summary_decode(struct bytes value, struct row_summary *s);
 
 /* Sums up one row after the other. Zeroed, it is ready. */
@@ -37,30 +42,40 @@ struct row_tally {
 };
 
 void row_tally_release(struct row_tally *t);
+
+/* Begins the row with this prefix, which is copied. 0 or -ENOMEM. */
 int row_tally_begin(struct row_tally *t, struct bytes row);
-/* One entry of the row, with its parts. */
+
+/* One entry of the row, with its parts; in the order of keys. 0 or -ENOMEM. */
 int row_tally_add(struct row_tally *t, struct bytes key,
 		  const struct key_parts *parts);
 
-/* Builds a directory in memory. Zeroed, with row_directory_init, it is ready.
- */
+/* Builds a directory in memory. */
 struct row_directory {
-	struct row_tally tally;
-	struct block_builder data, index;
-	struct buf stored; /* blocks so far */
-	struct buf value, last, block;
-	bool dropped; /* it is not to be kept */
+	struct row_tally tally;     /* of the row under way */
+	struct block_builder data;  /* the present block */
+	struct block_builder index; /* an entry for each block so far */
+	struct buf stored;          /* blocks so far */
+	struct buf last;            /* row added last */
+	struct buf value, block;    /* scratch: a summary, a block */
+	bool dropped;               /* it is not to be kept */
 };
 
+/* Makes it ready, whatever it held before. */
 void row_directory_init(struct row_directory *d);
+
 void row_directory_release(struct row_directory *d);
-/* The next entry of the sst; is_new if it begins a row. */
+
+/* The next entry of the sst; is_new if it begins a row. Does nothing after a
+ * drop. -ENOMEM, -ERR_bad_argument. */
 int row_directory_add(struct row_directory *d, struct bytes key,
 		      const struct key_parts *parts, bool is_new);
+
 /* Ends it. stored then holds all, the index last, whose stored size is
  * *index_size and in which offsets are from the directory's start. */
 int row_directory_finish(struct row_directory *d, uint32_t *index_size);
-/* Not to be kept after all. */
+
+/* Not to be kept after all: frees what was built and ignores what comes. */
 void row_directory_drop(struct row_directory *d);
 
 #endif

@@ -9,19 +9,25 @@
 #include "store/format/tombstone.h"
 
 /*
- * SSTable: an immutable sorted file of encoded keys and values. The byte
- * format is described in store/README.md:
+ * SSTable: an immutable sorted file of encoded keys and values, with range
+ * tombstones beside them. The byte format is described in store/README.md:
  *
- *   data block* row directory? tombstones? filter index properties footer
+ *   data block* row directory? tombstones? filter? index properties footer
  *
- * Blocks are read through the cache and their CRC32C is checked on every read
- * from the volume. index and filter are blocks of the cache like any other.
- * An open sst may be used by any number of threads.
+ * This is the open file and what it says of itself. The other headers of the
+ * folder are one job each: sst_build.h writes a file, sst_iter.h steps through
+ * one, sst_estimate.h counts its rows, sst_verify.h and sst_read_back.h check
+ * it, sst_salvage.h reads what is left of a damaged one.
+ *
+ * Blocks are read through the cache and their CRC-32C is checked on every read
+ * from the volume. Index and filter are blocks of the cache like any other, but
+ * may be held by the sst. An open sst may be used by any number of threads.
  */
 struct sst;
 
 /* What a file says of itself; enough to rebuild a manifest from files. The
- * bounds cover point entries and range tombstones. */
+ * bounds cover point entries and range tombstones, sequences are those of both,
+ * timestamps those of point entries alone. */
 struct sst_properties {
 	struct bytes smallest;  /* first key or tombstone start */
 	struct bytes largest;   /* last key, or the end of the last
@@ -29,7 +35,8 @@ struct sst_properties {
 	bool largest_exclusive; /* largest is a tombstone's end */
 	uint64_t smallest_seq;
 	uint64_t largest_seq;
-	uint64_t min_timestamp; /* of puts and point deletes */
+	uint64_t min_timestamp; /* of puts and point deletes; without any,
+				   UINT64_MAX, and the greatest 0 */
 	uint64_t max_timestamp;
 	uint64_t put_count;
 	uint64_t delete_count;    /* point tombstones */
@@ -43,16 +50,38 @@ struct sst_properties {
 	size_t blob_count;
 };
 
+/* Where a block comes from, and whether the cache is to keep it. */
+enum sst_read {
+	SST_READ_FILL,   /* from the cache, else from the volume into it */
+	SST_READ_NOFILL, /* from the cache, else from the volume */
+	SST_READ_VOLUME, /* from the volume, whatever the cache holds */
+};
+
+/* Whether a file gets a row directory. The latter two are for tests: answers
+ * must be the same. ROW_DIRECTORY_NEVER is also for files that will be merged
+ * before anybody reads them. */
+enum row_directory_rule {
+	ROW_DIRECTORY_SMALL, /* if it is a quarter of the data, or less */
+	ROW_DIRECTORY_ALWAYS,
+	ROW_DIRECTORY_NEVER,
+};
+
 /*
  * Opens the file that reader reads; on success the sst owns reader, on failure
- * the caller still does. file_id names its blocks in cache.
+ * the caller still does. file_id names its blocks in cache, which may be NULL if
+ * the file is only opened, verified and closed. Reads footer, properties and
+ * tombstones, no data. -ERR_sst_malformed, -ERR_block_checksum,
+ * -ERR_block_malformed, -ERR_format_newer, -ENOMEM, errors of the volume.
  */
 int sst_open(struct reader *reader, struct cache *cache, uint64_t file_id,
 	     struct sst **out);
+
+/* No iterator may be open. NULL is allowed. */
 void sst_close(struct sst *t);
 
 /* Valid while t is open. */
 const struct sst_properties *sst_properties(const struct sst *t);
+
 /* Decoded at open and pinned; count 0 if there are none. */
 const struct tombstone_list *sst_tombstones(const struct sst *t);
 
@@ -63,91 +92,22 @@ const struct tombstone_list *sst_tombstones(const struct sst *t);
  * such a file, only prefixes and version keys.
  */
 void sst_set_seq(struct sst *t, uint64_t seq);
+
 /* 0 if each key has its own. */
 uint64_t sst_seq(const struct sst *t);
 
 /*
  * Whether the file may hold a key that starts with the prefix of this hash64, a
- * row, family or column prefix: 0 no, 1 perhaps, negative on error.
+ * row, family or column prefix: 0 no, 1 perhaps, negative on error. 1 also
+ * where there is no filter, or no room in the cache to hold it.
  */
 int sst_may_contain(struct sst *t, uint64_t prefix_hash);
-/* A hint that it will be asked soon. */
+
+/* A hint that sst_may_contain will be asked this soon: brings the filter's line
+ * into the processor's cache if the filter is in memory. */
 void sst_prefetch_filter(const struct sst *t, uint64_t prefix_hash);
 
-/* The same over the row directory, which the file must have: keys are row
- * prefixes, values are summaries as in rowdir.h, those of a bulk-loaded file
- * with sequence 0. */
+/* Whether the file has a row directory, which sst_rows_new steps through. */
 bool sst_has_rows(const struct sst *t);
-
-enum sst_read {
-	SST_READ_FILL,   /* from the cache, else from the volume into it */
-	SST_READ_NOFILL, /* from the cache, else from the volume */
-	SST_READ_VOLUME, /* from the volume, whatever the cache holds */
-};
-
-/*
- * The same in the caller's memory, with a buffer of KEY_SIZE_MAX bytes, for a
- * lookup: released, not closed, and only after success.
- */
-struct sst_iter {
-	struct iter iter;
-	struct sst *sst;
-	enum sst_read how;
-	bool rows;         /* over the row directory */
-	uint64_t base;     /* added to offsets in index */
-	uint64_t since_us; /* blocks with only older entries are left out */
-	bool valid;        /* at an entry, by anything but before */
-	struct cache_block *index_block;
-	struct cache_block *data_block; /* NULL: none yet */
-	uint64_t data_offset;
-	struct block_iter index; /* shares nothing */
-	struct block_iter data;
-};
-
-/*
- * Reading what is left of a file that is damaged: every entry whose block is
- * whole and every range tombstone, each in order; without footer or index,
- * those up to the first block that is damaged. A negative result of a call ends
- * it and is returned.
- */
-struct salvage {
-	int (*entry)(void *context, struct bytes key, struct bytes value);
-	int (*tombstone)(void *context, const struct tombstone *t);
-	/* What was between these keys cannot be read; an empty one is a bound
-	 * that is not known. */
-	int (*lost)(void *context, const char *problem, struct bytes after,
-		    struct bytes before);
-	/* Tombstones cannot be read, so what they deleted may be back. */
-	int (*undeleted)(void *context, const char *problem);
-	void *context;
-};
-
-/*
- * Building. Keys come in strictly ascending order, and so do tombstones, but
- * the two may be mixed. The writer passes to the builder, which finishes or
- * abandons it, also when sst_build_new fails.
- */
-struct sst_builder;
-
-/* Whether a file gets a row directory. The latter two are for tests: answers
- * must be the same. */
-enum row_directory_rule {
-	ROW_DIRECTORY_SMALL, /* if it is a quarter of the data, or less */
-	ROW_DIRECTORY_ALWAYS,
-	ROW_DIRECTORY_NEVER,
-};
-
-/* Fewer where most files are: a lookup asks few of those above. */
-enum {
-	SST_FILTER_BITS = 20,
-	SST_FILTER_BITS_BOTTOM = 10, /* of the lowest level */
-};
-
-struct sst_options {
-	uint32_t level;       /* recorded */
-	uint32_t filter_bits; /* per filter entry; 0: no filter */
-	bool compress;        /* LZ4 where it saves an eighth */
-	enum row_directory_rule rows;
-};
 
 #endif

@@ -1,5 +1,5 @@
 #include "store/format/sst/sst_estimate.h"
-#include "store/format/sst/sst_format.h"
+#include "store/format/sst/sst_read.h"
 #include "store/format/sst/sst_iter.h"
 
 /* Where in the data blocks the first key >= key lies, to a block. */

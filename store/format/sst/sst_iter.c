@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
-#include "store/format/sst/sst_format.h"
+#include "store/format/sst/sst_read.h"
 #include "store/format/sst/sst_iter.h"
 
 /*

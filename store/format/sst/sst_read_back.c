@@ -1,6 +1,6 @@
 #include "store/base/err.h"
 #include "store/base/hash.h"
-#include "store/format/sst/sst_format.h"
+#include "store/format/sst/sst_read.h"
 #include "store/format/sst/sst_read_back.h"
 
 uint64_t sst_digest_add(uint64_t digest, struct bytes content)

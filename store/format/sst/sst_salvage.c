@@ -3,7 +3,7 @@
 #include "store/base/crc32c.h"
 #include "store/base/err.h"
 #include "store/base/volume/volume_copy.h"
-#include "store/format/sst/sst_format.h"
+#include "store/format/sst/sst_read.h"
 #include "store/format/sst/sst_salvage.h"
 
 /*

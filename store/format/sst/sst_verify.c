@@ -3,7 +3,7 @@
 #include "store/base/err.h"
 #include "store/format/bloom.h"
 #include "store/format/sst/rowdir.h"
-#include "store/format/sst/sst_format.h"
+#include "store/format/sst/sst_read.h"
 #include "store/format/sst/sst_iter.h"
 #include "store/format/sst/sst_verify.h"
 

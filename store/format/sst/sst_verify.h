@@ -3,10 +3,10 @@
 
 #include "store/format/sst/sst.h"
 
-/* Re-reads every block from the volume, past the cache (which may be NULL if
- * nothing but this is called), checks checksums, order,
- * filter (each key must hit) and properties. 0 or the first error, with file
- * and offset. */
+/* Reads every block again from the volume, past the cache, which may be NULL if
+ * nothing but this is called, and checks checksums, order, the filter (each key
+ * must hit), the row directory and the properties. The file must have a filter.
+ * 0 or the first error, with file and offset. */
 int sst_verify(struct sst *t);
 
 #endif
