@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "store/base/coding.h"
 #include "store/base/err.h"
 #include "store/format/sst/rowdir.h"
@@ -5,9 +7,10 @@
 
 enum {
 	BLOCK_SIZE = 16 << 10, /* before compression */
-	RESTART_INTERVAL = 16,
+	RESTART_INTERVAL = 16, /* of entries that are short and alike */
 };
 
+/* A row that has deletes alone is one byte. */
 int row_summary_encode(const struct row_summary *s, struct buf *out)
 {
 	int err = buf_add_byte(out, s->flags);
@@ -20,6 +23,8 @@ int row_summary_encode(const struct row_summary *s, struct buf *out)
 	return err < 0 ? err : buf_add_bytes(out, s->family);
 }
 
+/* All of value is the summary: behind the numbers, what is left is the family.
+ */
 int row_summary_decode(struct bytes value, struct row_summary *s)
 {
 	struct bytes flags;
@@ -43,12 +48,16 @@ void row_tally_release(struct row_tally *t)
 	buf_release(&t->family);
 }
 
+/* The family's memory is kept for the next row. */
 int row_tally_begin(struct row_tally *t, struct bytes row)
 {
 	t->summary = (struct row_summary){ 0 };
 	return buf_set(&t->row, row);
 }
 
+/* Keys of a row come by family and column, so that of puts with equal
+ * timestamps the first one stays. The family is copied only when a put is
+ * newer; key ends it with a terminator of two bytes, which is left out. */
 int row_tally_add(struct row_tally *t, struct bytes key,
 		  const struct key_parts *parts)
 {
@@ -89,6 +98,7 @@ void row_directory_release(struct row_directory *d)
 	buf_release(&d->block);
 }
 
+/* Frees its memory at once: the builder may go on for long. */
 void row_directory_drop(struct row_directory *d)
 {
 	row_directory_release(d);
@@ -96,6 +106,8 @@ void row_directory_drop(struct row_directory *d)
 	d->dropped = true;
 }
 
+/* Ends the data block under way. Its index key is its last row prefix itself:
+ * rows are looked up, so a shorter key between two rows would save little. */
 static int end_block(struct row_directory *d)
 {
 	uint8_t value[SST_INDEX_VALUE_MAX];
@@ -117,6 +129,9 @@ static int end_block(struct row_directory *d)
 				 bytes_of(value, size));
 }
 
+/* Adds the row under way, if there is one, as an entry. The row before it is
+ * last, whether or not it is in the same block; the builder leaves out what is
+ * shared only where it may. */
 static int end_row(struct row_directory *d)
 {
 	struct bytes row = buf_bytes(&d->tally.row);
@@ -137,6 +152,8 @@ static int end_row(struct row_directory *d)
 	return err < 0 ? err : buf_set(&d->last, row);
 }
 
+/* A row becomes an entry when the next one begins, since only then all of it
+ * was summed up. */
 int row_directory_add(struct row_directory *d, struct bytes key,
 		      const struct key_parts *parts, bool is_new)
 {
@@ -153,11 +170,15 @@ int row_directory_add(struct row_directory *d, struct bytes key,
 	return err < 0 ? err : row_tally_add(&d->tally, key, parts);
 }
 
+/* The index is stored behind the blocks in the same buffer, so that the
+ * directory is written by one append. */
 int row_directory_finish(struct row_directory *d, uint32_t *index_size)
 {
 	struct bytes index;
-	int err = end_row(d);
+	int err;
 
+	assert(!d->dropped);
+	err = end_row(d);
 	if (!err && d->data.entry_count > 0)
 		err = end_block(d);
 	if (!err)

@@ -4,6 +4,8 @@
 #include "store/format/bloom.h"
 #include "store/format/sst/sst_read.h"
 
+/* Reads the properties into memory of the sst and holds them against the
+ * footer, which says two of the same things. */
 static int load_properties(struct sst *t)
 {
 	struct sst_handle handle = sst_footer_part(&t->footer, SST_PROPERTIES);
@@ -32,6 +34,8 @@ static int load_properties(struct sst *t)
 	return 0;
 }
 
+/* Tombstones are decoded once and stay in memory, because each lookup asks
+ * them. Comes after the properties, with whose count they must agree. */
 static int load_tombstones(struct sst *t)
 {
 	struct sst_handle handle = sst_footer_part(&t->footer, SST_TOMBSTONES);
@@ -54,6 +58,8 @@ static int load_tombstones(struct sst *t)
 	return 0;
 }
 
+/* On failure sst_close ends what there is of t, but must leave reader to its
+ * owner. */
 int sst_open(struct reader *reader, struct cache *cache, uint64_t file_id,
 	     struct sst **out)
 {
@@ -112,6 +118,7 @@ const struct tombstone_list *sst_tombstones(const struct sst *t)
 	return &t->tombstones;
 }
 
+/* A plain store: the file is not shared yet. */
 void sst_set_seq(struct sst *t, uint64_t seq)
 {
 	t->seq = seq;
@@ -127,6 +134,8 @@ bool sst_has_rows(const struct sst *t)
 	return t->footer.row_index_size > 0;
 }
 
+/* A file whose filter cannot be held answers "perhaps": the data block tells.
+ */
 int sst_may_contain(struct sst *t, uint64_t prefix_hash)
 {
 	struct cache_block *block;
@@ -143,6 +152,7 @@ int sst_may_contain(struct sst *t, uint64_t prefix_hash)
 		       : result;
 }
 
+/* Never reads: a filter that is not in memory is left to sst_may_contain. */
 void sst_prefetch_filter(const struct sst *t, uint64_t prefix_hash)
 {
 	struct cache_block *block = atomic_load_explicit(&t->pinned[SST_FILTER],

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "store/base/err.h"
@@ -10,29 +11,38 @@
 
 enum {
 	BLOCK_SIZE = 16 << 10, /* before compression */
-	RESTART_INTERVAL = 8,
+	RESTART_INTERVAL = 8,  /* entries; a head is made of each first key */
 	/* What a row directory may be of the data: where it is more, listing
 	 * rows by it saves little over stepping through the data. */
 	ROWS_SHARE = 4,
-	ROWS_SIZE_UNJUDGED = 1 << 20, /* before it is dropped on the way */
+	/* Before it has this size it is not dropped on the way: the first rows
+	 * may not be typical. */
+	ROWS_SIZE_UNJUDGED = 1 << 20,
 };
 
+/*
+ * A key goes to the data block under way, its new prefixes to hashes, its row to
+ * the row directory. A full block goes to the writer and its separator to the
+ * index. What comes behind the data waits in memory until sst_build_finish.
+ */
 struct sst_builder {
-	struct segment_writer *writer;
+	struct segment_writer *writer; /* owned */
 	struct sst_options options;
-	struct block_builder data;
+	struct block_builder data;    /* the block under way */
 	struct block_builder index;   /* no sharing: searched, never scanned */
-	struct sst_index_entry block; /* of data */
-	struct buf last_key;
-	struct key_parts last;
-	struct buf separator, stored;
-	struct buf hashes; /* u64 each, as the machine has them */
+	struct sst_index_entry block; /* of data; offset and size are set at
+					 its end */
+	struct buf last_key;          /* added last; empty: none */
+	struct key_parts last;        /* its parts; all 0: none */
+	struct buf separator, stored; /* scratch: index key, stored block */
+	struct buf hashes;            /* u64 each, as the machine has them */
 	struct row_directory rows;
-	struct buf tombstones;
-	struct buf first_key, first_start, last_end;
+	struct buf tombstones;            /* encoded */
+	struct buf first_key;             /* of the points; empty: none */
+	struct buf first_start, last_end; /* of the tombstones */
 	struct blob_tally blobs;
-	struct sst_properties properties;
-	uint64_t digest;
+	struct sst_properties properties; /* counts so far; bounds at the end */
+	uint64_t digest; /* of what was appended; for sst_read_back */
 };
 
 int sst_build_new(struct segment_writer *writer,
@@ -59,7 +69,8 @@ int sst_build_new(struct segment_writer *writer,
 	return 0;
 }
 
-/* Appends block in its stored form; *size is that of the stored form. */
+/* Appends block in its stored form; *size is that of the stored form, trailer
+ * included. The digest is of the block before compression. */
 static int append_block(struct sst_builder *b, struct bytes block,
 			uint64_t *size)
 {
@@ -72,11 +83,11 @@ static int append_block(struct sst_builder *b, struct bytes block,
 	return b->writer->ops->segment_append(b->writer, buf_bytes(&b->stored));
 }
 
-/*
- * The key of the index entry for a block that ends with last_key, as
+/* The key of the index entry for a block that ends with last_key, as
  * sst_format.h demands of it, and short. shared is what last_key shares with
- * next, the first key after the block.
- */
+ * next, the first key after the block, empty at the file's end. In the same row
+ * it is next up to the byte that makes it greater, unless that is all of next;
+ * else the row prefix and a byte greater than last_key's. */
 static int make_separator(struct sst_builder *b, struct bytes next,
 			  size_t shared)
 {
@@ -84,6 +95,7 @@ static int make_separator(struct sst_builder *b, struct bytes next,
 	size_t row_end = b->last.row_end;
 	int err;
 
+	assert(row_end > 0 && row_end < last.size);
 	if (next.size > 0 && shared >= row_end)
 		return buf_set(&b->separator,
 			       shared + 1 < next.size
@@ -97,12 +109,15 @@ static int make_separator(struct sst_builder *b, struct bytes next,
 	return err;
 }
 
+/* Ends the data block under way and adds it to the index. Its place is known
+ * only now, when all before it was appended. */
 static int end_block(struct sst_builder *b, struct bytes next, size_t shared)
 {
 	uint8_t value[SST_INDEX_VALUE_MAX];
 	struct bytes block;
 	int err;
 
+	assert(b->data.entry_count > 0);
 	b->block.block.offset = b->writer->size;
 	err = block_builder_finish(&b->data, &block);
 	if (!err)
@@ -122,6 +137,7 @@ static int end_block(struct sst_builder *b, struct bytes next, size_t shared)
 	return err;
 }
 
+/* A filter entry for the first end bytes of key. */
 static int add_hash(struct sst_builder *b, struct bytes key, size_t end)
 {
 	uint64_t hash;
@@ -132,7 +148,9 @@ static int add_hash(struct sst_builder *b, struct bytes key, size_t end)
 	return buf_add(&b->hashes, &hash, sizeof(hash));
 }
 
-/* Filter entries for the prefixes of key that the key before does not have. */
+/* Filter entries for the prefixes of key that the key before does not have; so
+ * each distinct prefix is hashed once, and a row is counted. last.row_end is 0
+ * only before the first key, which shares nothing. */
 static int add_hashes(struct sst_builder *b, struct bytes key, size_t shared,
 		      const struct key_parts *parts)
 {
@@ -159,6 +177,8 @@ static uint64_t max(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
+/* Adds key to the properties of the file and the times of the block under way.
+ */
 static void count_key(struct sst_builder *b, struct bytes key)
 {
 	struct sst_properties *p = &b->properties;
@@ -177,7 +197,9 @@ static void count_key(struct sst_builder *b, struct bytes key)
 	b->block.max_timestamp = max(b->block.max_timestamp, timestamp);
 }
 
-/* Splits key, for which little is to do in the column of the key before. */
+/* Checks key's size and order and finds its parts, for which little is to do in
+ * the column of the key before: if the keys are as long and share the column
+ * prefix, they differ in timestamp and trailer alone. */
 static int split_key(struct sst_builder *b, struct bytes key, size_t shared,
 		     struct key_parts *parts)
 {
@@ -197,14 +219,16 @@ static int split_key(struct sst_builder *b, struct bytes key, size_t shared,
 	return key_split_after(key, shared, parts);
 }
 
-/* Whether the row directory so far is worth its place. */
+/* Whether the row directory so far is worth its place beside the data so far.
+ */
 static bool rows_pay(const struct sst_builder *b)
 {
 	return b->options.rows == ROW_DIRECTORY_ALWAYS ||
 	       b->rows.stored.size <= b->writer->size / ROWS_SHARE;
 }
 
-/* Notes what a large value refers to. */
+/* Notes what a large value refers to. list passes to the tally, which leaves an
+ * empty one behind on success and what it did not take on failure. */
 static int add_blob(struct sst_builder *b, size_t shared, struct bytes value)
 {
 	struct blob_list list;
@@ -218,6 +242,9 @@ static int add_blob(struct sst_builder *b, size_t shared, struct bytes value)
 	return err;
 }
 
+/* The order matters: a block ends before the entry that would make it too
+ * large, and the separator needs last_key, so key becomes last_key at the very
+ * end. A block of one entry may be larger than BLOCK_SIZE. */
 int sst_build_add(struct sst_builder *b, struct bytes key, struct bytes value)
 {
 	size_t shared = bytes_shared(buf_bytes(&b->last_key), key);
@@ -253,6 +280,8 @@ int sst_build_add(struct sst_builder *b, struct bytes key, struct bytes value)
 	return buf_add_bytes(&b->last_key, bytes_after(key, shared));
 }
 
+/* They are encoded as they come; their bounds are the first start and the last
+ * end, because fragments do not overlap. */
 int sst_build_tombstone(struct sst_builder *b, const struct tombstone *t)
 {
 	int err = 0;
@@ -271,6 +300,8 @@ int sst_build_tombstone(struct sst_builder *b, const struct tombstone *t)
 	return 0;
 }
 
+/* Without properties and footer, which are small. The filter counts with what
+ * it will take. */
 uint64_t sst_build_size(const struct sst_builder *b)
 {
 	size_t hash_count = b->hashes.size / sizeof(uint64_t);
@@ -281,6 +312,8 @@ uint64_t sst_build_size(const struct sst_builder *b)
 	       bloom_size(hash_count, b->options.filter_bits);
 }
 
+/* Appends a part that is one block. Its size has 32 bits in the footer, far
+ * more than files of the size that the engine makes need. */
 static int append_part(struct sst_builder *b, struct bytes block,
 		       uint32_t *part_size)
 {
@@ -294,6 +327,7 @@ static int append_part(struct sst_builder *b, struct bytes block,
 	return err;
 }
 
+/* The bounds of points and tombstones together. They borrow from b. */
 static void set_bounds(struct sst_builder *b)
 {
 	struct sst_properties *p = &b->properties;
@@ -312,6 +346,8 @@ static void set_bounds(struct sst_builder *b)
 	}
 }
 
+/* A file without keys gets a filter too, one in which nothing is found. The
+ * hashes lie in a buf, which malloc has aligned for them. */
 static int append_filter(struct sst_builder *b, uint32_t *size)
 {
 	struct buf filter = BUF_INIT;
@@ -325,6 +361,9 @@ static int append_filter(struct sst_builder *b, uint32_t *size)
 	return err;
 }
 
+/* Appends the row directory if it is worth its place now that all data are
+ * written; its blocks have their trailers already. A directory too large for
+ * the footer is left out, which costs time only. */
 static int append_rows(struct sst_builder *b, struct sst_footer *footer)
 {
 	uint32_t index_size;
@@ -342,6 +381,8 @@ static int append_rows(struct sst_builder *b, struct sst_footer *footer)
 					      buf_bytes(&b->rows.stored));
 }
 
+/* Appends all behind the data, in the order of enum sst_part, and notes their
+ * sizes. Properties come last, as they count what is before them. */
 static int append_parts(struct sst_builder *b, struct sst_footer *footer)
 {
 	struct buf properties = BUF_INIT;
@@ -372,6 +413,7 @@ static int append_parts(struct sst_builder *b, struct sst_footer *footer)
 	return err;
 }
 
+/* The writer was ended by whoever calls this. */
 static void builder_free(struct sst_builder *b)
 {
 	block_builder_release(&b->data);
@@ -389,6 +431,8 @@ static void builder_free(struct sst_builder *b)
 	free(b);
 }
 
+/* The writer is ended by segment_finish even if that fails, so b is only freed
+ * then and not abandoned. */
 int sst_build_finish(struct sst_builder *b, uint64_t *digest)
 {
 	struct sst_footer footer = { 0 };

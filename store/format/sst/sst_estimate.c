@@ -17,6 +17,9 @@ static int offset_of(struct sst *t, struct block_iter *index, struct bytes key,
 	return err;
 }
 
+/* A range that covers the whole file gives its exact count without a look at
+ * the index. A file without data is covered so only if it has tombstones alone;
+ * then from and to are both 0, and so is the answer. */
 int sst_estimate_rows(struct sst *t, struct bytes start, struct bytes end,
 		      uint64_t *rows)
 {

@@ -1,9 +1,12 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "store/base/crc32c.h"
 #include "store/base/err.h"
 #include "store/format/sst/sst_format.h"
 
+/* Offsets in the footer; the version comes right behind the magic, and the
+ * checksum ends it, in every version there will be. */
 enum {
 	VERSION_AT = 8,
 	FEATURES_AT = 12,
@@ -14,13 +17,17 @@ enum {
 	CRC_AT = SST_FOOTER_SIZE - 4,
 };
 
-_Static_assert(sizeof(SST_MAGIC) - 1 == VERSION_AT, "magic is 8 bytes");
-_Static_assert(ZERO_AT + 12 == CRC_AT, "footer is 64 bytes");
+static_assert(sizeof(SST_MAGIC) - 1 == VERSION_AT, "magic is 8 bytes");
+static_assert(ZERO_AT + 12 == CRC_AT, "footer is 64 bytes");
 
+/* Features are not the caller's to choose: they follow from what the file has.
+ */
 void sst_footer_encode(const struct sst_footer *f, uint8_t *raw)
 {
 	int i;
 
+	assert((f->row_index_size > 0) ==
+	       (f->part_size[SST_ROW_DIRECTORY] > 0));
 	memset(raw, 0, SST_FOOTER_SIZE);
 	memcpy(raw, SST_MAGIC, VERSION_AT);
 	put_u32le(raw + VERSION_AT, SST_VERSION);
@@ -34,6 +41,11 @@ void sst_footer_encode(const struct sst_footer *f, uint8_t *raw)
 	put_u32le(raw + CRC_AT, crc32c(0, bytes_of(raw, CRC_AT)));
 }
 
+/* The checksum is looked at before the version, since damage may have changed
+ * that; a newer program keeps magic, checksum and the places of version and
+ * features. Sizes are added in 64 bits, where six of 32 bits cannot overflow,
+ * so that the data's size is what the file has left, whatever the footer
+ * claims. */
 int sst_footer_decode(const uint8_t *raw, uint64_t file_size, const char *path,
 		      struct sst_footer *f)
 {
@@ -81,6 +93,7 @@ struct sst_handle sst_footer_part(const struct sst_footer *f,
 	struct sst_handle handle = { f->data_size, f->part_size[part] };
 	int i;
 
+	assert(part < SST_PARTS);
 	for (i = 0; i < (int)part; i++)
 		handle.offset += f->part_size[i];
 	return handle;
@@ -95,6 +108,8 @@ struct sst_handle sst_footer_row_index(const struct sst_footer *f)
 	return handle;
 }
 
+/* Numbers in the order in which sst_properties_decode takes them; references to
+ * blob files go on to the block's end. */
 int sst_properties_encode(const struct sst_properties *p, struct buf *b)
 {
 	const uint64_t numbers[] = {
@@ -120,7 +135,9 @@ int sst_properties_encode(const struct sst_properties *p, struct buf *b)
 	return err;
 }
 
-/* The rest of the properties: files ascend. */
+/* The rest of the properties: files ascend. A reference takes two bytes at
+ * least, so rest.size of them is room enough, and what a hostile size can ask
+ * for is bounded by the block that is in memory already. */
 static int decode_blobs(struct bytes rest, struct sst_properties *p,
 			struct blob_share **out)
 {
@@ -142,6 +159,8 @@ static int decode_blobs(struct bytes rest, struct sst_properties *p,
 	return 0;
 }
 
+/* Not one number is judged here but for its width: what they say is held
+ * against the content by sst_verify. */
 int sst_properties_decode(struct bytes block, struct sst_properties *p,
 			  struct blob_share **blobs)
 {
@@ -172,8 +191,11 @@ int sst_properties_decode(struct bytes block, struct sst_properties *p,
 	return block.size > 0 ? decode_blobs(block, p, blobs) : 0;
 }
 
+/* Times as the least one and the difference, which is short in a block of one
+ * time. In the row directory both are 0. */
 uint8_t *sst_index_encode(const struct sst_index_entry *e, uint8_t *p)
 {
+	assert(e->min_timestamp <= e->max_timestamp);
 	p = put_varint(p, e->block.offset);
 	p = put_varint(p, e->block.size);
 	p = put_varint(p, e->min_timestamp);
@@ -188,6 +210,8 @@ int sst_index_block(struct bytes value, struct sst_handle *block)
 	return 0;
 }
 
+/* A range that overflows wraps around: such an entry is wrong under a checksum
+ * that is right, and sst_verify tells. */
 int sst_index_decode(struct bytes value, struct sst_index_entry *e)
 {
 	uint64_t range;

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "store/base/err.h"
@@ -11,7 +12,9 @@
  */
 
 /* Shows the key with the sequence that the whole file has. The data iterator
- * goes on from the changed key; what entries share ends before the trailer. */
+ * goes on from the changed key, which is right because no two keys of such a
+ * file are of one version: what an entry shares with the one before ends before
+ * the trailer. Keys come from disk, so their size is checked here. */
 static int set_seq(struct sst_iter *si)
 {
 	struct bytes key = si->data.key;
@@ -26,7 +29,10 @@ static int set_seq(struct sst_iter *si)
 	return 1;
 }
 
-/* Ends every step: what the data iterator said. */
+/* Ends every step with what the data iterator said: shows its entry, or an
+ * error with the block's offset. Only an entry makes the iterator valid. Keys
+ * of the row directory have no trailer, so a file's own sequence is not put
+ * there. */
 static int show(struct sst_iter *si, int result)
 {
 	if (result > 0 && si->sst->seq && !si->rows)
@@ -39,6 +45,7 @@ static int show(struct sst_iter *si, int result)
 	return result;
 }
 
+/* Ends a step with an error of the index, whose offset in the file is named. */
 static int fail_index(struct sst_iter *si, int err)
 {
 	si->valid = false;
@@ -49,7 +56,9 @@ static int fail_index(struct sst_iter *si, int err)
 		err);
 }
 
-/* Loads the block of the present index entry, unless it is there already. */
+/* Loads the block of the present index entry, unless it is there already: then
+ * the data iterator stays where it is. Gives the old block back first, so that
+ * an iterator never pins two. */
 static int load_block(struct sst_iter *si)
 {
 	struct sst_handle block;
@@ -73,7 +82,9 @@ static int load_block(struct sst_iter *si)
 	return err < 0 ? show(si, err) : 0;
 }
 
-/* Whether nothing in the block of the present index entry is wanted. */
+/* Whether nothing in the block of the present index entry is wanted, by the
+ * times in the entry. A malformed entry is not old: what reads its block next
+ * tells. */
 static bool is_old(const struct sst_iter *si)
 {
 	struct sst_index_entry entry;
@@ -83,7 +94,9 @@ static bool is_old(const struct sst_iter *si)
 	       entry.max_timestamp < si->since_us;
 }
 
-/* The first entry of the blocks after the present one. */
+/* The first entry of the blocks after the present one. A block without entries
+ * is stepped over, though no builder writes one; one that is old is not read at
+ * all. */
 static int next_block(struct sst_iter *si)
 {
 	int result;
@@ -105,7 +118,9 @@ static int next_block(struct sst_iter *si)
 	return show(si, result);
 }
 
-/* The first entry >= key of the present index entry's block or later ones. */
+/* The first entry >= key of the present index entry's block or later ones.
+ * Index keys may lie behind a block's last key, so the block that the index
+ * names may have no such entry; then the next one's first is it. */
 static int seek_block(struct sst_iter *si, struct bytes key)
 {
 	int result;
@@ -119,12 +134,13 @@ static int seek_block(struct sst_iter *si, struct bytes key)
 	return result == 0 ? next_block(si) : show(si, result);
 }
 
+/* Short steps forward are frequent: from an entry to a key that the present
+ * block's index key does not precede, the index need not be asked. */
 static int sst_seek(struct iter *it, struct bytes key)
 {
 	struct sst_iter *si = (struct sst_iter *)it;
 	int result;
 
-	/* Short steps forward are frequent and stay in the block. */
 	if (si->valid && bytes_compare(it->key, key) <= 0 &&
 	    bytes_compare(key, si->index.key) <= 0)
 		return seek_block(si, key);
@@ -136,16 +152,21 @@ static int sst_seek(struct iter *it, struct bytes key)
 	return seek_block(si, key);
 }
 
+/* Nothing but an entry is stepped from, so the data iterator is in a block. */
 static int sst_next(struct iter *it)
 {
 	struct sst_iter *si = (struct sst_iter *)it;
-	int result = block_iter_next(&si->data);
+	int result;
 
+	assert(si->valid);
+	result = block_iter_next(&si->data);
 	return result == 0 ? next_block(si) : show(si, result);
 }
 
 /* By same-row flags to the next row, then by the next index entry if the row
- * fills the block, then by search. */
+ * fills the block, then by search. Most rows are small: the first way ends
+ * within the block, without rebuilding a key. key may lie beyond the next row,
+ * hence the comparison. */
 static int sst_skip(struct iter *it, struct bytes key)
 {
 	struct sst_iter *si = (struct sst_iter *)it;
@@ -168,6 +189,11 @@ static int sst_skip(struct iter *it, struct bytes key)
 	return sst_seek(it, key);
 }
 
+/* The block whose index key is the first >= key is the only one that can hold
+ * entries on both sides of key; if all of its entries are >= key, the last
+ * entry of the block before is the answer. Old blocks are not left out here.
+ * The iterator is not valid afterwards, because the index may be one entry
+ * back. */
 static int sst_before(struct iter *it, struct bytes key)
 {
 	struct sst_iter *si = (struct sst_iter *)it;
@@ -198,6 +224,7 @@ static int sst_before(struct iter *it, struct bytes key)
 	return result;
 }
 
+/* After this the iterator's keys and values are gone, too. */
 void sst_iter_release(struct sst_iter *si)
 {
 	if (si->data_block)
@@ -206,6 +233,8 @@ void sst_iter_release(struct sst_iter *si)
 		     si->index_block);
 }
 
+/* Blocks are left out from the next step on; the one the iterator is in stays.
+ */
 static void sst_since(struct iter *it, uint64_t timestamp_us)
 {
 	((struct sst_iter *)it)->since_us = timestamp_us;
@@ -226,11 +255,14 @@ static const struct iter_ops sst_iter_ops = {
 	.close = sst_iter_close,
 };
 
+/* Indexes are worth their place in the cache even when data blocks are read but
+ * once, so of how only SST_READ_VOLUME is passed on. */
 int sst_iter_start(struct sst_iter *si, struct sst *t, bool rows,
 		   enum sst_read how, uint8_t *buffer)
 {
 	int err;
 
+	assert(!rows || sst_has_rows(t));
 	memset(si, 0, sizeof(*si));
 	si->iter.ops = &sst_iter_ops;
 	si->sst = t;
@@ -240,7 +272,6 @@ int sst_iter_start(struct sst_iter *si, struct sst *t, bool rows,
 		si->base =
 			sst_footer_part(&t->footer, SST_ROW_DIRECTORY).offset;
 	si->data.buffer = buffer;
-	/* Indexes are worth their place even when blocks are read but once. */
 	err = sst_get_part(t, rows ? SST_ROW_DIRECTORY : SST_INDEX,
 			   how == SST_READ_VOLUME ? how : SST_READ_FILL,
 			   &si->index_block);
@@ -260,6 +291,8 @@ int sst_iter_init(struct sst_iter *si, struct sst *t, uint8_t *buffer)
 	return sst_iter_start(si, t, false, SST_READ_FILL, buffer);
 }
 
+/* One allocation for the iterator and the buffer behind it, which is 40 KiB: a
+ * scan opens one of each file. */
 static int iter_new(struct sst *t, bool rows, enum sst_read how,
 		    struct iter **out)
 {

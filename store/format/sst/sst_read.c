@@ -1,11 +1,12 @@
-#include <stdlib.h>
+#include <assert.h>
 
 #include "store/base/err.h"
 #include "store/format/block_heads.h"
 #include "store/format/sst/sst_read.h"
 
-/* How much of the cache's capacity parts that are held on to may take in all
- * before no further one is: of indexes, which every lookup needs, more. */
+/* How many eighths of the cache's capacity parts that are held on to may take
+ * in all before no further one is: of indexes, which every lookup needs, more.
+ * What is left over is for data blocks. */
 enum {
 	FILTER_EIGHTHS = 3,
 	INDEX_EIGHTHS = 4,
@@ -13,6 +14,7 @@ enum {
 
 int sst_fail(const struct sst *t, uint64_t offset, int err)
 {
+	assert(err < 0);
 	if (err == -ENOMEM)
 		return err;
 	return fail(-err, "%s: block at offset %llu: %s", t->reader->path,
@@ -46,7 +48,10 @@ int sst_read_stored(const struct sst *t, struct sst_handle handle,
 	return 0;
 }
 
-/* Replaces a stored LZ4 block by one of size bytes that holds its content. */
+/* Replaces a stored LZ4 block by one of size bytes that holds its content. On
+ * -ENOMEM *block is still the stored one, so that its owner gives back exactly
+ * one in every case. Writing to bytes.data is allowed as long as nobody else
+ * knows the block. */
 static int expand(const struct sst *t, struct cache_block **block, size_t size)
 {
 	struct cache_block *stored = *block;
@@ -63,6 +68,9 @@ static int expand(const struct sst *t, struct cache_block **block, size_t size)
 	return err;
 }
 
+/* A block of the volume, checked and expanded, that only the caller knows yet.
+ * Errors of the content name file and offset; those of the volume do so
+ * themselves. */
 static int read_block(const struct sst *t, struct sst_handle handle,
 		      struct cache_block **out)
 {
@@ -86,7 +94,9 @@ static int read_block(const struct sst *t, struct sst_handle handle,
 	return 0;
 }
 
-/* To a block of entries that will be searched. */
+/* To a block of entries that will be searched. Without memory for the heads, or
+ * in a block that has none, the search only takes longer, so there is no error.
+ * It has to come before the block is shared: readers take side as it is. */
 static void add_heads(struct cache_block *block)
 {
 	struct block_heads *heads = block_heads_new(block->bytes);
@@ -95,6 +105,8 @@ static void add_heads(struct cache_block *block)
 	block->side_size = heads ? block_heads_size(heads) : 0;
 }
 
+/* Blocks that the cache will not keep get no heads: who reads them so steps
+ * through them and does not search. */
 int sst_read_block(const struct sst *t, struct sst_handle handle,
 		   enum sst_read how, struct cache_block **out)
 {
@@ -114,13 +126,16 @@ int sst_read_block(const struct sst *t, struct sst_handle handle,
 	return err;
 }
 
+/* What a part that is held is charged with in the cache. It never changes once
+ * the block is pinned, so that what was reserved is what is given back. */
 static size_t pinned_size(const struct cache_block *block)
 {
 	return block->bytes.size + block->side_size;
 }
 
-/* Holds on to a part that was read and for which there is room in the cache;
- * another thread may have been first. */
+/* Holds on to a part that was read and for which pinned_size is reserved.
+ * Another thread may have been first: then that one's block replaces *block,
+ * and the reference and the reservation of ours are given back. */
 static void pin_part(struct sst *t, enum sst_part part,
 		     struct cache_block **block)
 {
@@ -147,12 +162,15 @@ void sst_unpin_parts(struct sst *t)
 	}
 }
 
+/* Two threads that miss at the same time both read the part; one of the two
+ * blocks wins in pin_part, which is cheaper than a lock at each lookup. */
 int sst_get_part(struct sst *t, enum sst_part part, enum sst_read how,
 		 struct cache_block **out)
 {
 	struct sst_handle handle;
 	int err;
 
+	assert(part == SST_INDEX || part == SST_ROW_DIRECTORY);
 	*out = atomic_load_explicit(&t->pinned[part], memory_order_acquire);
 	if (*out && how != SST_READ_VOLUME)
 		return 0;
@@ -174,6 +192,10 @@ int sst_get_part(struct sst *t, enum sst_part part, enum sst_read how,
 	return 0;
 }
 
+/* A block that is held is not counted by lookups, so only one that is not is
+ * put. If another thread has pinned the part meanwhile, what it pinned is
+ * another block than the one given here: what comes from the cache is never
+ * pinned. */
 void sst_put_part(struct sst *t, enum sst_part part, struct cache_block *block)
 {
 	if (block && block != atomic_load_explicit(&t->pinned[part],
@@ -181,6 +203,9 @@ void sst_put_part(struct sst *t, enum sst_part part, struct cache_block *block)
 		cache_put(t->cache, block);
 }
 
+/* Asks for room before the filter is read, by its stored size, so that a file
+ * for which there is none costs no read at each lookup; then once more, by what
+ * it takes in memory, which may differ. */
 int sst_get_filter(struct sst *t, struct cache_block **out)
 {
 	struct sst_handle handle = sst_footer_part(&t->footer, SST_FILTER);
@@ -197,7 +222,6 @@ int sst_get_filter(struct sst *t, struct cache_block **out)
 	cache_unreserve(t->cache, (size_t)handle.size);
 	if (err < 0)
 		return err;
-	/* What it takes is known now. */
 	if (!cache_reserve(t->cache, pinned_size(*out), FILTER_EIGHTHS)) {
 		cache_put(t->cache, *out);
 		return 0;

@@ -3,6 +3,9 @@
 #include "store/format/sst/sst_read.h"
 #include "store/format/sst/sst_read_back.h"
 
+/* A chain: each part is hashed with the digest before it, so that parts which
+ * changed places give another digest, and the builder need not keep what it has
+ * written. */
 uint64_t sst_digest_add(uint64_t digest, struct bytes content)
 {
 	uint64_t pair[2] = { digest, hash64(content) };
@@ -10,6 +13,8 @@ uint64_t sst_digest_add(uint64_t digest, struct bytes content)
 	return hash64(bytes_of(pair, sizeof(pair)));
 }
 
+/* The content of one block, read from the volume; the digest is of content, so
+ * that it does not depend on how LZ4 compressed it. */
 static int add_block(const struct sst *t, struct sst_handle handle,
 		     uint64_t *digest)
 {
@@ -23,6 +28,8 @@ static int add_block(const struct sst *t, struct sst_handle handle,
 	return 0;
 }
 
+/* The data blocks in the order of the index, which is that in which the builder
+ * wrote them. An error of the index itself is passed on without an offset. */
 static int add_data(const struct sst *t, uint64_t *digest)
 {
 	struct sst_handle handle = sst_footer_part(&t->footer, SST_INDEX);
@@ -65,6 +72,9 @@ static int add_rows(const struct sst *t, uint64_t *digest)
 	return 0;
 }
 
+/* The footer needs no look: sst_open has checked it, and with wrong sizes in it
+ * the parts would not give the digest. Parts after the row directory lie in the
+ * file as enum sst_part counts them. */
 int sst_read_back(struct sst *t, uint64_t digest)
 {
 	uint64_t found = 0;

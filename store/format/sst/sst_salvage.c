@@ -19,18 +19,24 @@ struct rescue {
 	uint8_t buffer[KEY_SIZE_MAX];
 };
 
+/* Tells of what is lost between the key given last and before, with the reason
+ * that is in err_detail(). */
 static int lose(struct rescue *r, struct bytes before)
 {
 	return r->to->lost(r->to->context, err_detail(), buf_bytes(&r->last),
 			   before);
 }
 
-/* Errors that are no damage of the file. */
+/* Errors that are no damage of the file. Everything else, errors of reading it
+ * too, is taken for damage. */
 static bool is_final(int err)
 {
 	return err == -ENOMEM || err == -ERR_format_newer;
 }
 
+/* An entry goes to the receiver if its key is valid and after all that were
+ * given: entries that damage has put in the wrong place would break the file
+ * that is made of them. */
 static int give_entry(struct rescue *r, const struct block_iter *it)
 {
 	struct key_parts parts;
@@ -45,7 +51,9 @@ static int give_entry(struct rescue *r, const struct block_iter *it)
 	return err < 0 ? err : buf_set(&r->last, it->key);
 }
 
-/* The entries of a block. *told is what the receiver refused with. */
+/* The entries of a block up to the first that is bad. *told is what the
+ * receiver refused with, which ends the salvage, as opposed to the block's own
+ * damage in the result. */
 static int give_block(struct rescue *r, struct bytes block, int *told)
 {
 	struct block_iter it;
@@ -64,8 +72,8 @@ static int give_block(struct rescue *r, struct bytes block, int *told)
 	return result;
 }
 
-/* A data block, which is lost if it cannot be read; before: a key after all of
- * its keys, or none if it is not known. */
+/* A data block, which is lost from the first bad entry on if it cannot be read;
+ * before: a key after all of its keys, or none if it is not known. */
 static int rescue_block(struct rescue *r, struct sst_handle handle,
 			struct bytes before)
 {
@@ -84,6 +92,8 @@ static int rescue_block(struct rescue *r, struct sst_handle handle,
 	return err < 0 ? lose(r, before) : 0;
 }
 
+/* All tombstones of a block or, if it does not parse, none and the error of
+ * that; else what the receiver said. */
 static int give_tombstones(struct rescue *r, struct bytes block)
 {
 	struct tombstone_list list = TOMBSTONE_LIST_INIT;
@@ -96,6 +106,8 @@ static int give_tombstones(struct rescue *r, struct bytes block)
 	return told < 0 ? told : err;
 }
 
+/* The tombstones that the footer points to; they need neither index nor data.
+ */
 static int rescue_tombstones(struct rescue *r)
 {
 	struct sst_handle handle =
@@ -116,7 +128,9 @@ static int rescue_tombstones(struct rescue *r)
 	return r->to->undeleted(r->to->context, err_detail());
 }
 
-/* 1, or 0 if the index cannot be read, the reason in err_detail(). */
+/* 1, or 0 if the index cannot be read, the reason in err_detail(). An index
+ * that turns out bad on the way is enough as far as it went: the rest is lost,
+ * as a walk from the start would give what was given again. */
 static int rescue_by_index(struct rescue *r)
 {
 	struct sst_handle handle = sst_footer_part(&r->sst.footer, SST_INDEX);
@@ -147,7 +161,9 @@ static int rescue_by_index(struct rescue *r)
 }
 
 /* The size of the block that file starts with, by its checksum; 0 if there is
- * none. */
+ * none. Each place where a trailer could be is tried, the checksum growing by a
+ * byte at a time, so that a block costs one pass. That a wrong place fits
+ * happens once in 2^32 tries, of which only bytes 0 and 1 are any. */
 static size_t find_block(struct bytes file)
 {
 	const uint8_t *p = file.data;
@@ -163,7 +179,8 @@ static size_t find_block(struct bytes file)
 }
 
 /* Whether a block holds data: full keys, and values that are not those of the
- * index, whose first entry tells of the file's first block. */
+ * index, whose first entry tells of the file's first block. The row directory's
+ * keys are no full keys, and other parts are no blocks of entries. */
 static bool is_data(struct rescue *r, struct bytes block, size_t first_size)
 {
 	struct sst_index_entry entry;
@@ -177,7 +194,7 @@ static bool is_data(struct rescue *r, struct bytes block, size_t first_size)
 }
 
 /* Whether these are the properties of a file with so much data and without
- * tombstones. */
+ * tombstones: proof that none were lost. */
 static bool says_none(struct bytes block, uint64_t data_size)
 {
 	struct sst_properties p;
@@ -190,7 +207,8 @@ static bool says_none(struct bytes block, uint64_t data_size)
 }
 
 /* One whole block of the walk; *in_data is whether only data came so far, and
- * *data_size how much of it. With the footer, there is nothing else. */
+ * *data_size how much of it. With the footer, data is all that is walked:
+ * tombstones_done is set. */
 static int walk_block(struct rescue *r, struct sst_handle handle,
 		      size_t first_size, bool *in_data, uint64_t *data_size)
 {
@@ -216,7 +234,10 @@ static int walk_block(struct rescue *r, struct sst_handle handle,
 	return err;
 }
 
-/* From block to block of a file that is in memory. */
+/* From block to block of a file that is in memory, to the first that is not
+ * whole. The data have ended well where other parts begin or the footer says;
+ * if they have not, what follows is lost up to an unknown key. Tombstones that
+ * were not met count as lost unless the properties say there are none. */
 static int walk(struct rescue *r, struct bytes file)
 {
 	struct sst_handle handle = { 0, 0 };
@@ -234,7 +255,6 @@ static int walk(struct rescue *r, struct bytes file)
 		err = walk_block(r, handle, first_size, &in_data, &data_size);
 		handle.offset += handle.size;
 	}
-	/* The data has ended where other parts begin or the footer says. */
 	if (err < 0 ||
 	    (r->tombstones_done && (!in_data || handle.offset == file.size)))
 		return err;
@@ -248,7 +268,9 @@ static int walk(struct rescue *r, struct bytes file)
 	return err;
 }
 
-/* The file's first bytes, which end where a block should. */
+/* The file's first size bytes, which end where a block should. Places that
+ * cannot be read are filled by volume_read_damaged, so that the rest is still
+ * of use; a block with such a place fails its checksum. */
 static int rescue_by_walking(struct rescue *r, uint64_t size)
 {
 	uint8_t *file = malloc((size_t)size + 1);
@@ -262,6 +284,9 @@ static int rescue_by_walking(struct rescue *r, uint64_t size)
 	return err;
 }
 
+/* With a footer: tombstones, then entries by the index or else by walking the
+ * data. Without one the whole file is walked: it may have been cut, so that its
+ * last 64 bytes are as good as others. */
 int sst_salvage(struct reader *reader, const struct salvage *to)
 {
 	struct rescue *r = calloc(1, sizeof(*r));
@@ -284,7 +309,6 @@ int sst_salvage(struct reader *reader, const struct salvage *to)
 	if (is_final(err))
 		goto free_rescue;
 	if (err < 0) {
-		/* If the file was cut, its last bytes are as good as others. */
 		err = rescue_by_walking(r, reader->size);
 		goto free_rescue;
 	}

@@ -24,6 +24,7 @@ struct verify {
 	uint8_t buffer[KEY_SIZE_MAX];
 };
 
+/* A finding about the block under way. */
 static int complain(const struct verify *v, const char *what)
 {
 	return fail(ERR_sst_malformed, "%s: block at offset %llu: %s",
@@ -31,7 +32,8 @@ static int complain(const struct verify *v, const char *what)
 		    (unsigned long long)v->entry.block.offset, what);
 }
 
-/* The prefixes of key that reach beyond what it shares with the key before. */
+/* The prefixes of key that reach beyond what it shares with the key before:
+ * each must hit. That a filter lets others pass is no error. */
 static int verify_filter(struct verify *v, struct bytes key, size_t shared,
 			 const struct key_parts *parts)
 {
@@ -58,6 +60,7 @@ static int verify_filter(struct verify *v, struct bytes key, size_t shared,
 	return 0;
 }
 
+/* Adds key to what was found, as the builder's count_key does for the file. */
 static void count(struct verify *v, struct bytes key)
 {
 	struct sst_properties *p = &v->found;
@@ -77,6 +80,7 @@ static void count(struct verify *v, struct bytes key)
 		v->max_timestamp = timestamp;
 }
 
+/* A finding about the row directory, where its iterator is. */
 static int complain_rows(const struct verify *v, const char *what)
 {
 	return fail(ERR_sst_malformed, "%s: row directory at offset %llu: %s",
@@ -136,6 +140,8 @@ static int verify_rows_end(struct verify *v)
 	return result;
 }
 
+/* Adds what a large value refers to; whether that is there is for who knows the
+ * blob files. */
 static int verify_blob(struct verify *v, size_t shared, struct bytes value)
 {
 	struct blob_list list;
@@ -150,6 +156,9 @@ static int verify_blob(struct verify *v, size_t shared, struct bytes value)
 	return err;
 }
 
+/* One entry against the one before it and the index key of the block before.
+ * parts and last_key are taken over at the end, since everything before
+ * compares with the old ones. */
 static int verify_entry(struct verify *v, const struct block_iter *it)
 {
 	struct bytes last = buf_bytes(&v->last_key);
@@ -193,6 +202,8 @@ static int verify_entry(struct verify *v, const struct block_iter *it)
 	return err < 0 ? err : verify_filter(v, it->key, shared, &parts);
 }
 
+/* All entries of a block, which has one at least. block_iter_verify comes
+ * first: restarts that lie would not be met by stepping. */
 static int verify_entries(struct verify *v, struct bytes block)
 {
 	struct block_iter it;
@@ -215,7 +226,8 @@ static int verify_entries(struct verify *v, struct bytes block)
 	return result;
 }
 
-/* The block of the index entry in v, whose key is separator. */
+/* The block of the index entry in v, whose key is separator. Blocks must follow
+ * one another without gaps, so that their sizes add up to the data's. */
 static int verify_block(struct verify *v, struct bytes separator)
 {
 	struct cache_block *block;
@@ -247,6 +259,8 @@ static int verify_block(struct verify *v, struct bytes separator)
 	return buf_set(&v->separator, separator);
 }
 
+/* Walks the file by its index. Errors of a data block name that block; those of
+ * the index itself get its own offset. */
 static int verify_index(struct verify *v)
 {
 	struct sst_handle handle = sst_footer_part(&v->sst->footer, SST_INDEX);
@@ -276,7 +290,8 @@ static int verify_index(struct verify *v)
 	return result < 0 ? sst_fail(v->sst, handle.offset, result) : 0;
 }
 
-/* Adds the tombstones, known from the opening, to what was found. */
+/* Adds the tombstones, known from the opening, to what was found. The bounds
+ * borrow from v and the list. */
 static void add_tombstones(struct verify *v)
 {
 	const struct tombstone_list *list = &v->sst->tombstones;
@@ -303,6 +318,7 @@ static void add_tombstones(struct verify *v)
 	}
 }
 
+/* Both are by file. */
 static bool blobs_equal(const struct sst_properties *a,
 			const struct blob_tally *b)
 {
@@ -317,6 +333,7 @@ static bool blobs_equal(const struct sst_properties *a,
 	return true;
 }
 
+/* All but the level at birth, which nothing in the file tells. */
 static bool properties_equal(const struct sst_properties *a,
 			     const struct sst_properties *b)
 {
@@ -333,7 +350,8 @@ static bool properties_equal(const struct sst_properties *a,
 	       a->row_count == b->row_count && a->data_size == b->data_size;
 }
 
-/* The footer, and the parts that were decoded at open, are still there. */
+/* The footer, and the parts that were decoded at open, are still there: what is
+ * in memory may be better than what the volume has by now. */
 static int verify_small_parts(struct sst *t)
 {
 	static const enum sst_part parts[] = { SST_TOMBSTONES, SST_PROPERTIES };
