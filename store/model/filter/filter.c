@@ -1,11 +1,19 @@
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "store/base/err.h"
 #include "store/model/filter/filter_run.h"
 
-/* Making filters; filter_run.c is what they do. */
+/*
+ * Making filters: trees of parts, whose bounds are checked from the inside out,
+ * so that whoever walks one may recurse. filter_run.c is what they do. What is
+ * wrong is told in Bigtable's words.
+ */
 
+/* A condition's parts may be NULL. The depth of the recursion is that of
+ * filters, at most one more than FILTER_DEPTH_MAX: of one that is refused, its
+ * parts were bounded. */
 void filter_free(struct filter *f)
 {
 	size_t i;
@@ -22,6 +30,9 @@ void filter_free(struct filter *f)
 	free(f);
 }
 
+/* A part with nothing inside. Conditions and sinks count as what rests on cells
+ * before, see step_of and chain_need: of a condition any cell may be the one
+ * that decides, and what a sink passes does not meet the parts after it. */
 static int new_leaf(enum filter_kind kind, struct filter **out)
 {
 	struct filter *f = calloc(1, sizeof(*f));
@@ -39,7 +50,7 @@ static int new_leaf(enum filter_kind kind, struct filter **out)
 	return 0;
 }
 
-/* Gives up f because of err, if that is one. */
+/* Ends a constructor: gives f or, because of err, frees it. */
 static int finish(int err, struct filter *f, struct filter **out)
 {
 	if (err < 0) {
@@ -70,6 +81,7 @@ int filter_new_strip(struct filter **out)
 	return new_leaf(FILTER_STRIP, out);
 }
 
+/* One of the four parts that match a pattern. */
 static int new_regex(enum filter_kind kind, struct bytes pattern,
 		     struct filter **out)
 {
@@ -81,6 +93,7 @@ static int new_regex(enum filter_kind kind, struct bytes pattern,
 	return finish(err, f, out);
 }
 
+/* An empty pattern would match no row, as no key is empty: a mistake. */
 int filter_new_row(struct bytes pattern, struct filter **out)
 {
 	*out = NULL;
@@ -90,6 +103,7 @@ int filter_new_row(struct bytes pattern, struct filter **out)
 	return new_regex(FILTER_ROW, pattern, out);
 }
 
+/* A colon is in no family's name. */
 int filter_new_family(struct bytes pattern, struct filter **out)
 {
 	*out = NULL;
@@ -109,6 +123,7 @@ int filter_new_value(struct bytes pattern, struct filter **out)
 	return new_regex(FILTER_VALUE, pattern, out);
 }
 
+/* Copies the bounds, which the caller may free. */
 static int set_range(struct filter *f, const struct filter_range *range)
 {
 	int err = buf_add_bytes(&f->start, range->start);
@@ -144,6 +159,8 @@ int filter_new_values(const struct filter_range *range, struct filter **out)
 	return finish(err, f, out);
 }
 
+/* to_us is stored so that one comparison does: 0, unbounded, as a time after
+ * all. */
 int filter_new_timestamps(uint64_t from_us, uint64_t to_us, struct filter **out)
 {
 	int err;
@@ -160,6 +177,7 @@ int filter_new_timestamps(uint64_t from_us, uint64_t to_us, struct filter **out)
 	return 0;
 }
 
+/* A limit is 1 at least; an offset may be 0, which skips none. */
 static int new_limit(enum filter_kind kind, int64_t n, struct filter **out)
 {
 	bool zero = kind == FILTER_ROW_OFFSET; /* skips none */
@@ -190,6 +208,7 @@ int filter_new_column_limit(int64_t n, struct filter **out)
 	return new_limit(FILTER_COLUMN_LIMIT, n, out);
 }
 
+/* Bigtable's letters for labels. */
 static bool is_label_byte(uint8_t c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
@@ -214,6 +233,9 @@ int filter_new_label(struct bytes label, struct filter **out)
 	return finish(err, f, out);
 }
 
+/* The share of the hashes that are below limit is the probability. The
+ * comparison is written so that NaN is refused; 1 is, or limit would not fit.
+ */
 int filter_new_sample(double probability, struct filter **out)
 {
 	int err;
@@ -228,16 +250,19 @@ int filter_new_sample(double probability, struct filter **out)
 	return err;
 }
 
-/* What f has in common with its part. */
+/* Adds what a part has inside to what f has. Of a chain, each part makes its
+ * copies of each copy that comes in; of the others, what comes out of the parts
+ * adds up. A product of two never overflows, as each is bounded: f's is cut off
+ * one above the bound here, the part's was checked when it was made. */
 static void add_part(struct filter *f, const struct filter *part)
 {
+	assert(part->copies <= FILTER_COPIES_MAX);
 	f->size += part->size;
 	if (f->depth < part->depth + 1)
 		f->depth = part->depth + 1;
 	f->counts |= part->counts;
 	f->has_sink |= part->has_sink;
 	f->has_label |= part->has_label;
-	/* A product of two never overflows, as each is bounded. */
 	if (f->kind == FILTER_CHAIN)
 		f->copies *= part->copies;
 	else
@@ -246,6 +271,8 @@ static void add_part(struct filter *f, const struct filter *part)
 		f->copies = FILTER_COPIES_MAX + 1;
 }
 
+/* The bounds of filter.h, which keep the work for one cell and the stack that
+ * walking the tree takes small. */
 static int check_bounds(const struct filter *f)
 {
 	if (f->depth > FILTER_DEPTH_MAX)
@@ -262,6 +289,8 @@ static int check_bounds(const struct filter *f)
 	return 0;
 }
 
+/* The rules of Bigtable for what may be inside what. wanted is the fewest parts
+ * there must be. */
 static int check_composed(const struct filter *f, size_t wanted)
 {
 	const char *name = f->kind == FILTER_CHAIN ? "Chain" : "Interleave";
@@ -281,7 +310,8 @@ static int check_composed(const struct filter *f, size_t wanted)
 	return check_bounds(f);
 }
 
-/* Takes the parts, and frees them on failure. */
+/* Takes the parts, and frees them on failure: before they are f's one by one,
+ * after that with f. */
 static int new_composed(enum filter_kind kind, struct filter *const *parts,
 			size_t count, size_t wanted, struct filter **out)
 {
@@ -321,6 +351,7 @@ int filter_new_interleave(struct filter *const *parts, size_t count,
 	return new_composed(FILTER_INTERLEAVE, parts, count, 2, out);
 }
 
+/* Without a predicate, any cell decides: that is one that passes all. */
 int filter_new_condition(struct filter *predicate, struct filter *if_true,
 			 struct filter *if_false, struct filter **out)
 {

@@ -1,8 +1,14 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "store/base/err.h"
 #include "store/base/hash.h"
 #include "store/model/filter/filter_run.h"
+
+/* Steps are compared: a wider one is the smaller number. */
+static_assert(CURSOR_ROW < CURSOR_FAMILY && CURSOR_FAMILY < CURSOR_COLUMN &&
+		      CURSOR_COLUMN < CURSOR_VERSION,
+	      "steps go from wide to narrow");
 
 /*
  * The tree is walked once, before the first row, to tell each part where the
@@ -13,6 +19,8 @@ static unsigned int link_parts(struct filter_run *r, struct filter *f,
 			       struct filter *next, struct filter *decides,
 			       unsigned int level);
 
+/* Each part passes on to the next one, the last to where f does. A condition in
+ * a later part rests on all in earlier ones, so levels add up. */
 static unsigned int link_chain(struct filter_run *r, struct filter *f,
 			       unsigned int level)
 {
@@ -24,6 +32,8 @@ static unsigned int link_chain(struct filter_run *r, struct filter *f,
 	return link_parts(r, f->parts[last], f->next, f->decides, level);
 }
 
+/* The parts from first on side by side: each is given what f is, and passes on
+ * to where f does, so that the highest level counts. */
 static unsigned int link_branches(struct filter_run *r, struct filter *f,
 				  size_t first, unsigned int level)
 {
@@ -41,7 +51,9 @@ static unsigned int link_branches(struct filter_run *r, struct filter *f,
 }
 
 /* level is that of conditions that rest on nothing but those that f's input
- * rests on; returns the same for what comes out of f. */
+ * rests on; returns the same for what comes out of f. A filter may have been in
+ * a run before: all of its links are set anew, and the epoch that no row has.
+ * The recursion is as deep as FILTER_DEPTH_MAX. */
 static unsigned int link_parts(struct filter_run *r, struct filter *f,
 			       struct filter *next, struct filter *decides,
 			       unsigned int level)
@@ -65,6 +77,8 @@ static unsigned int link_parts(struct filter_run *r, struct filter *f,
 	}
 }
 
+/* As many passes decide as there are levels: what comes out of the root rests
+ * on that many. */
 void filter_run_start(struct filter_run *r, struct filter *root)
 {
 	*r = (struct filter_run){ .root = root };
@@ -80,6 +94,9 @@ void filter_run_release(struct filter_run *r)
 	*r = (struct filter_run){ .root = NULL };
 }
 
+/* All counters of parts begin anew, by other epochs. Family and qualifier are
+ * forgotten; as the epochs have changed already, it does no harm that empty
+ * ones equal those of a first cell with an empty family. */
 static void begin_pass(struct filter_run *r)
 {
 	const struct filter *f;
@@ -95,6 +112,7 @@ static void begin_pass(struct filter_run *r)
 		r->undecided += f->level == r->level;
 }
 
+/* What conditions have decided was about the row before. */
 int filter_run_row(struct filter_run *r, struct bytes row)
 {
 	struct filter *f;
@@ -107,12 +125,15 @@ int filter_run_row(struct filter_run *r, struct bytes row)
 	return err;
 }
 
+/* What the passes before decided stays in the conditions. */
 void filter_run_again(struct filter_run *r)
 {
+	assert(filter_run_decides(r));
 	r->level++;
 	begin_pass(r);
 }
 
+/* A cell has come out. In a pass that decides it does not matter. */
 static int output(struct filter_run *r, const struct filter_cell *c)
 {
 	struct filter_cell *grown;
@@ -138,10 +159,13 @@ static void decide(struct filter_run *r, struct filter *condition)
 {
 	if (condition->level != r->level || condition->matched)
 		return;
+	assert(r->undecided > 0);
 	condition->matched = true;
 	r->undecided--;
 }
 
+/* An empty range, such as one whose start lies behind its end, holds nothing.
+ */
 static bool in_range(const struct filter_range *range, struct bytes b)
 {
 	int order;
@@ -159,7 +183,8 @@ static bool in_range(const struct filter_range *range, struct bytes b)
 	return true;
 }
 
-/* Samples of one filter are independent of each other. */
+/* By the number of the part as well as the row, so that samples of one filter
+ * are independent of each other. */
 static uint64_t sample_hash(const struct filter *f, struct bytes row)
 {
 	uint64_t mixed[2] = { hash64(row), f->number };
@@ -167,7 +192,8 @@ static uint64_t sample_hash(const struct filter *f, struct bytes row)
 	return hash64(bytes_of(mixed, sizeof(mixed)));
 }
 
-/* A part that answers the same for all of a row, family or column. */
+/* A part that answers the same for all of a row, family or column: it is asked
+ * at the first cell of each that comes to it. An error is no answer. */
 static int match_once(struct filter *f, uint64_t epoch, struct bytes subject)
 {
 	int matched;
@@ -185,6 +211,7 @@ static int match_once(struct filter *f, uint64_t epoch, struct bytes subject)
 	return matched;
 }
 
+/* The number of this cell among those that f was given in the epoch, from 1. */
 static uint64_t count_cell(struct filter *f, uint64_t epoch)
 {
 	if (f->epoch != epoch)
@@ -194,7 +221,8 @@ static uint64_t count_cell(struct filter *f, uint64_t epoch)
 }
 
 /* Whether a part that is not composed of others passes the cell, which it may
- * change: 1, 0 or an error. */
+ * change: 1, 0 or an error. Only values that are looked at are loaded, once for
+ * all copies of a cell: load keeps them. */
 static int passes(struct filter_run *r, struct filter *f, struct filter_cell *c)
 {
 	const struct cell *cell = &c->cell;
@@ -252,6 +280,10 @@ static struct filter *branch(const struct filter_run *r, const struct filter *f)
 	return f->matched ? f->parts[1] : f->parts[2];
 }
 
+/* One cell from part f on to the end of its way. An interleave sends copies, by
+ * value, so that one branch's changes are not seen by the others; all else goes
+ * on in the loop. What passes the end of a predicate decides and goes no
+ * further. */
 static int send(struct filter_run *r, struct filter *f, struct filter_cell c)
 {
 	size_t i;
@@ -293,6 +325,8 @@ static int send(struct filter_run *r, struct filter *f, struct filter_cell c)
 	}
 }
 
+/* Finds out what has begun by comparing names, since whoever shows cells may
+ * have stepped over many. */
 int filter_run_cell(struct filter_run *r, const struct cell *cell)
 {
 	struct filter_cell c = { .cell = *cell };
@@ -312,11 +346,14 @@ int filter_run_cell(struct filter_run *r, const struct cell *cell)
 	return err < 0 ? err : send(r, r->root, c);
 }
 
+/* Copies come in the order of the parts of interleaves. */
 const struct filter_cell *filter_run_take(struct filter_run *r)
 {
 	return r->taken < r->count ? &r->cells[r->taken++] : NULL;
 }
 
+/* Families and qualifiers ascend: before the family there may be more in the
+ * next one; behind it or behind the range there is nothing in this row. */
 static enum cursor_step columns_step(const struct filter_run *r,
 				     const struct filter *f)
 {
@@ -333,10 +370,46 @@ static enum cursor_step columns_step(const struct filter_run *r,
 }
 
 static enum cursor_step step_of(const struct filter_run *r,
-				const struct filter *f)
+				const struct filter *f);
+
+/* What a later part has no use for may be skipped unless an earlier one counts
+ * it: the widest step of the parts up to the first that counts. */
+static enum cursor_step chain_step(const struct filter_run *r,
+				   const struct filter *f)
 {
 	enum cursor_step step = CURSOR_VERSION, s;
 	size_t i;
+
+	for (i = 0; i < f->part_count; i++) {
+		s = step_of(r, f->parts[i]);
+		step = s < step ? s : step;
+		if (f->parts[i]->counts)
+			break;
+	}
+	return step;
+}
+
+/* What no part has a use for may be skipped: the narrowest step. */
+static enum cursor_step interleave_step(const struct filter_run *r,
+					const struct filter *f)
+{
+	enum cursor_step step = CURSOR_ROW, s;
+	size_t i;
+
+	for (i = 0; i < f->part_count; i++) {
+		s = step_of(r, f->parts[i]);
+		step = s > step ? s : step;
+	}
+	return step;
+}
+
+/* How far from the cell shown last the next one may lie that f passes or that
+ * changes what f does. Each kind asks its state of the present epoch only: a
+ * part that the cell did not reach knows nothing of it. */
+static enum cursor_step step_of(const struct filter_run *r,
+				const struct filter *f)
+{
+	enum cursor_step step = CURSOR_VERSION;
 
 	switch (f->kind) {
 	case FILTER_BLOCK:
@@ -366,22 +439,9 @@ static enum cursor_step step_of(const struct filter_run *r,
 			       ? CURSOR_COLUMN
 			       : step;
 	case FILTER_CHAIN:
-		/* What a later part has no use for may be skipped unless an
-		 * earlier one counts it. Steps ascend by their size. */
-		for (i = 0; i < f->part_count; i++) {
-			s = step_of(r, f->parts[i]);
-			step = s < step ? s : step;
-			if (f->parts[i]->counts)
-				break;
-		}
-		return step;
+		return chain_step(r, f);
 	case FILTER_INTERLEAVE:
-		step = CURSOR_ROW;
-		for (i = 0; i < f->part_count; i++) {
-			s = step_of(r, f->parts[i]);
-			step = s > step ? s : step;
-		}
-		return step;
+		return interleave_step(r, f);
 	case FILTER_CONDITION:
 		f = branch(r, f);
 		return f ? step_of(r, f) : CURSOR_ROW;
@@ -390,6 +450,8 @@ static enum cursor_step step_of(const struct filter_run *r,
 	}
 }
 
+/* Once all conditions of a pass are decided, the rest of the row is of no use
+ * to it. */
 enum cursor_step filter_run_step(const struct filter_run *r)
 {
 	if (filter_run_decides(r) && r->undecided == 0)
@@ -397,12 +459,18 @@ enum cursor_step filter_run_step(const struct filter_run *r)
 	return step_of(r, r->root);
 }
 
+/* Only one family is needed. */
 static void need_family(struct filter_need *n, struct bytes family)
 {
 	n->has_family = true;
 	n->family = family;
 }
 
+/* What several parts need is what all of them do, so for rows the longest head
+ * and for times the latest start will do. Columns and times of a part that
+ * follows one that counts say nothing about what that one has to see; rows do,
+ * because no part counts beyond a row. What follows a sink is not asked, as
+ * cells went past it. */
 static struct filter_need chain_need(const struct filter *f)
 {
 	struct filter_need all = { .row_is_head = false };
@@ -431,6 +499,8 @@ static struct filter_need chain_need(const struct filter *f)
 	return all;
 }
 
+/* What any of the parts needs: only what all of them need alike is left, and of
+ * heads what they share. */
 static struct filter_need interleave_need(const struct filter *f)
 {
 	struct filter_need all = filter_need(f->parts[0]);
@@ -452,6 +522,8 @@ static struct filter_need interleave_need(const struct filter *f)
 	return all;
 }
 
+/* Parts of which nothing is known here need all: a condition among them, whose
+ * predicate may look at any cell of the row. */
 struct filter_need filter_need(const struct filter *f)
 {
 	struct filter_need n = { .row_is_head = false };

@@ -6,106 +6,155 @@
 #include "store/regex.h"
 
 /*
- * Filters at work. Nothing is kept of a row but counters, so a row with a
- * condition is read several times: conditions have levels, those of a level
- * rest only on those of lower levels, and pass n decides those of level n. The
- * last pass gives the cells.
+ * Filters at work: a row's cells are shown to a tree of parts, in scan order,
+ * and what comes out is taken. Nothing is kept of a row but counters, so a row
+ * with a condition is read several times: conditions have levels, those of a
+ * level rest only on those of lower levels, and pass n decides those of level
+ * n. The last pass gives the cells. A run and its filter belong to one thread
+ * at a time, and a filter to one run.
+ *
+ * Whoever drives a run, for each row:
+ *
+ *   filter_run_row
+ *   while filter_run_decides: all cells by filter_run_cell; filter_run_again
+ *   cells by filter_run_cell, after each filter_run_take until NULL
+ *
+ * and may step over cells as filter_run_step and filter_need allow.
  */
+/* What a part passes; filter.h has the meaning of each. */
 enum filter_kind {
-	FILTER_PASS,
-	FILTER_BLOCK,
-	FILTER_SINK,
-	FILTER_STRIP,
-	FILTER_LABEL,
-	FILTER_SAMPLE,
-	FILTER_ROW,
-	FILTER_FAMILY,
-	FILTER_QUALIFIER,
-	FILTER_VALUE,
-	FILTER_COLUMNS,
-	FILTER_VALUES,
-	FILTER_TIMESTAMPS,
-	FILTER_ROW_LIMIT,
-	FILTER_ROW_OFFSET,
-	FILTER_COLUMN_LIMIT,
-	FILTER_CHAIN,
-	FILTER_INTERLEAVE,
-	FILTER_CONDITION,
+	FILTER_PASS,         /* every cell */
+	FILTER_BLOCK,        /* none */
+	FILTER_SINK,         /* straight to the result */
+	FILTER_STRIP,        /* all, without their values */
+	FILTER_LABEL,        /* all, with name as their label */
+	FILTER_SAMPLE,       /* of rows whose hash is below limit */
+	FILTER_ROW,          /* of rows whose key regex matches */
+	FILTER_FAMILY,       /* of families, by regex */
+	FILTER_QUALIFIER,    /* of columns, by regex */
+	FILTER_VALUE,        /* by a regex of the value */
+	FILTER_COLUMNS,      /* of family name, qualifier in range */
+	FILTER_VALUES,       /* value in range */
+	FILTER_TIMESTAMPS,   /* from_us <= timestamp < to_us */
+	FILTER_ROW_LIMIT,    /* the first limit cells of a row */
+	FILTER_ROW_OFFSET,   /* all of a row but those */
+	FILTER_COLUMN_LIMIT, /* the first limit cells of a column */
+	FILTER_CHAIN,        /* what all parts pass, in turn */
+	FILTER_INTERLEAVE,   /* what each part passes */
+	FILTER_CONDITION,    /* parts[0] decides between the others */
 };
 
+/* A part of the tree, with the parts inside it. */
 struct filter {
+	/* What it does, set when it is made. */
 	enum filter_kind kind;
-	struct regex *regex;
-	struct buf name; /* family of columns; label */
-	struct buf start, end;
-	struct filter_range range;   /* points to start and end */
-	uint64_t from_us, to_us;     /* to is never 0 */
-	uint64_t limit;              /* of cells; of a row's hash */
-	struct filter **parts;       /* of a condition three, or NULL */
-	size_t part_count;           /* direct ones */
-	unsigned int depth;          /* of composing filters */
-	unsigned int size;           /* parts in all */
-	unsigned int copies;         /* of a cell, at most */
-	bool counts;                 /* what it passes rests on cells before */
-	bool has_sink, has_label;    /* inside */
+	struct regex *regex;       /* owned; of the four that have one */
+	struct buf name;           /* family of columns; label */
+	struct buf start, end;     /* memory of range */
+	struct filter_range range; /* points to start and end */
+	uint64_t from_us, to_us;   /* to is never 0 */
+	uint64_t limit;            /* of cells; of a row's hash */
+	struct filter **parts;     /* owned; of a condition three, the latter
+					two of which may be NULL */
+	size_t part_count;         /* direct ones */
+
+	/* What is inside, for the bounds of filter.h. */
+	unsigned int depth;  /* of composing filters */
+	unsigned int size;   /* parts in all */
+	unsigned int copies; /* of a cell, at most */
+	/* It has to see every cell: what it passes rests on cells of other
+	 * columns, or goes past the parts after it. */
+	bool counts;
+	bool has_sink, has_label; /* inside */
+
+	/* Where cells go, set when a run starts; none of it is owned. */
 	struct filter *next;         /* gets what passes; NULL: the result */
 	struct filter *decides;      /* or the condition of this predicate */
 	struct filter *next_decided; /* list of all conditions */
 	unsigned int level;          /* of a condition */
 	unsigned int number;         /* in its tree */
-	uint64_t epoch;              /* of the run, that state is about */
-	uint64_t count;              /* cells so far */
-	bool matched;                /* the row, family, column; predicate */
+
+	/* State of a run, good while epoch is the run's of its row, family or
+	 * column; a condition's matched, of a row, is good without. */
+	uint64_t epoch;
+	uint64_t count; /* cells so far */
+	bool matched;   /* the row, family, column; predicate */
 };
 
+/* A cell as it comes out. Its bytes are those of the cell shown, or the run's
+ * load's; the label is the filter's. */
 struct filter_cell {
 	struct cell cell;
-	struct bytes label;
+	struct bytes label; /* empty: none */
 };
 
 struct filter_run {
 	struct filter *root;
-	struct filter *conditions;
-	unsigned int linked; /* parts */
-	unsigned int levels; /* passes that decide */
-	unsigned int level;  /* of the present pass; levels: the last */
-	size_t undecided;    /* conditions that this pass has to decide */
-	/* Counters that change when another row, family, column begins. */
+	struct filter *conditions; /* list of all; NULL: none */
+	unsigned int linked;       /* parts so far, which numbers them */
+	unsigned int levels;       /* passes that decide */
+	unsigned int level;        /* of the present pass; levels: the last */
+	size_t undecided;          /* conditions that this pass has to decide */
+
+	/* Counters that change when another row, family, column begins, so
+	 * that parts need not be told. They never go back; 0 is none. */
 	uint64_t row_epoch, family_epoch, column_epoch;
-	struct buf row, family, qualifier;
-	uint64_t timestamp_us; /* of the cell shown last */
+
+	struct buf row;               /* under way */
+	struct buf family, qualifier; /* of the cell shown last */
+	uint64_t timestamp_us;        /* of the cell shown last */
+
+	/* Copies that came out of the cell shown last, of which so many were
+	 * taken. */
 	struct filter_cell *cells;
 	size_t count, room, taken;
-	/* Makes the value of the cell shown, which is large, one in memory. */
+
+	/* Makes the value of the cell shown, which is large, one in memory. Its
+	 * negative result ends the call that needed it. */
 	int (*load)(void *context, struct cell *cell);
 	void *load_context;
 };
 
+/* Links the tree and begins; load and its context are the caller's to set. root
+ * must outlive the run. */
 void filter_run_start(struct filter_run *r, struct filter *root);
+
 void filter_run_release(struct filter_run *r);
 
-/* Another row begins, with the first pass. */
+/* Another row begins, with the first pass. 0 or -ENOMEM. */
 int filter_run_row(struct filter_run *r, struct bytes row);
+
+/* Whether this pass is one that decides, and gives nothing. */
 static inline bool filter_run_decides(const struct filter_run *r)
 {
 	return r->level < r->levels;
 }
+
 /* A pass that decides is at the row's end or was told to step there: the row is
  * shown again from its start. */
 void filter_run_again(struct filter_run *r);
+
 /* Shows the row's next cell, whose bytes must stay until its copies are taken;
- * in the last pass they are what filter_run_take gives. */
+ * in the last pass they are what filter_run_take gives. 0, -ENOMEM, and errors
+ * of load and regex_match. */
 int filter_run_cell(struct filter_run *r, const struct cell *cell);
-/* The next copy; NULL if there is none left. */
+
+/* The next copy, valid until the next cell is shown; NULL if there is none
+ * left. */
 const struct filter_cell *filter_run_take(struct filter_run *r);
-/* How far one may step without missing a cell that matters. */
+
+/* How far one may step from the cell shown last without missing a cell that
+ * matters. */
 enum cursor_step filter_run_step(const struct filter_run *r);
 
-/* Where all cells are that a filter has to be shown. */
+/* Where all cells are that a filter has to be shown: others change nothing of
+ * what it gives. All bytes are borrowed from the filter. */
 struct filter_need {
 	struct bytes row_head; /* in rows whose keys begin so */
 	bool row_is_head;      /* in the row with that key */
-	bool has_family, has_qualifier;
+	bool has_family;       /* in one family */
+	bool has_qualifier;    /* with one qualifier; says something only if
+				  has_family, too */
 	struct bytes family, qualifier;
 	uint64_t since_us; /* with no smaller timestamp */
 };

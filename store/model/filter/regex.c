@@ -1,4 +1,5 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
+#include <assert.h>
 #include <ctype.h>
 #include <pcre2.h>
 #include <stdlib.h>
@@ -6,18 +7,35 @@
 #include "store/base/err.h"
 #include "store/regex.h"
 
-#define REPEAT_MAX 1000 /* as RE2's */
-#define GROUP SIZE_MAX  /* for an item */
+/* RE2's limit for a count. */
+#define REPEAT_MAX 1000
+
+/* Instead of the place of an item that a repetition may follow: it is a group.
+ */
+#define GROUP SIZE_MAX
+
+/* The workspace is in ints, of which PCRE2 wants 20 at least; it is made four
+ * times as large until a match fits, for the last time when it is no more than
+ * WORKSPACE_MAX. */
 #define WORKSPACE_MIN 256
 #define WORKSPACE_MAX (1 << 22)
 
+/*
+ * A pattern goes through three hands: it is rewritten token by token into one
+ * that PCRE2 takes for what RE2 means, of which on the way the literal head is
+ * noted; PCRE2 compiles it; its DFA matcher, which never goes back in the
+ * subject, runs it. RE2's syntax is that of github.com/google/re2/wiki/Syntax,
+ * in its byte mode.
+ */
+
+/* A compiled pattern, with what a match needs beside it: hence one thread. */
 struct regex {
 	pcre2_code *code;
 	pcre2_match_data *match;
 	uint8_t *tables; /* of bytes in upper and lower case; code's */
-	int *workspace;
+	int *workspace;  /* of the DFA; grows, and stays as it is */
 	size_t workspace_count;
-	struct buf head;
+	struct buf head; /* what every match begins with */
 	bool is_literal; /* the head is all that matches */
 };
 
@@ -26,16 +44,18 @@ struct regex {
  * refused, and what both know with different meanings is spelled out.
  */
 struct rewrite {
-	const uint8_t *p, *end;
-	struct buf out;
-	struct buf head;
-	bool head_open;   /* only literals so far */
-	bool repeatable;  /* something that a repetition may follow */
-	size_t item;      /* where in out that begins, if it is no group */
+	const uint8_t *p, *end; /* what is left of the pattern */
+	struct buf out;         /* the pattern for PCRE2 so far */
+	struct buf head;        /* what every match begins with, so far */
+	bool head_open;         /* only literals so far */
+	bool repeatable;        /* something that a repetition may follow */
+	size_t item;      /* where in out that begins; GROUP: it is a group */
 	bool multiline;   /* flag m: ^ and $ are of lines */
 	struct buf outer; /* for each open group, multiline before it */
 };
 
+/* Refuses the pattern, in RE2's words, and shows where: 20 bytes of it at most.
+ */
 static int bad(const struct rewrite *r, const uint8_t *from, const char *why)
 {
 	int size = (int)(r->end - from < 20 ? r->end - from : 20);
@@ -44,6 +64,7 @@ static int bad(const struct rewrite *r, const uint8_t *from, const char *why)
 		    size, from);
 }
 
+/* Copies so many bytes of the pattern, which mean the same to both. */
 static int emit(struct rewrite *r, size_t size)
 {
 	int err = buf_add(&r->out, r->p, size);
@@ -52,7 +73,8 @@ static int emit(struct rewrite *r, size_t size)
 	return err;
 }
 
-/* A byte that stands for itself, however it was written. */
+/* A byte that stands for itself, however it was written; as \xHH, so that it
+ * means nothing else to PCRE2. In a class head_open is false already. */
 static int literal(struct rewrite *r, uint8_t byte)
 {
 	r->repeatable = true;
@@ -66,17 +88,20 @@ static int literal(struct rewrite *r, uint8_t byte)
 	return buf_printf(&r->out, "\\x%02x", byte);
 }
 
+/* Whether there is one more octal digit. */
 static bool is_octal(const uint8_t *p, const uint8_t *end)
 {
 	return p < end && *p >= '0' && *p <= '7';
 }
 
-/* \0, \12, \123; a single digit but 0 would be a backreference. */
+/* \0, \12, \123; a single digit but 0 would be a backreference, which RE2
+ * refuses. */
 static int octal(struct rewrite *r)
 {
 	const uint8_t *start = r->p;
 	unsigned int value = 0, count = 0;
 
+	assert(r->p[0] == '\\');
 	r->p++;
 	if (*r->p != '0' && !is_octal(r->p + 1, r->end))
 		return bad(r, start, "invalid escape sequence");
@@ -89,7 +114,8 @@ static int octal(struct rewrite *r)
 	return literal(r, (uint8_t)value);
 }
 
-/* \Q...\E: what is between stands for itself. */
+/* \Q...\E: what is between stands for itself; without the end, all of the rest.
+ */
 static int quoted(struct rewrite *r)
 {
 	int err = 0;
@@ -135,7 +161,8 @@ static int hexadecimal(struct rewrite *r)
 	return literal(r, (uint8_t)value);
 }
 
-/* \pL, \p{Greek} and the same with P. */
+/* \pL, \p{Greek} and the same with P: copied, since PCRE2 knows the names and
+ * says so of those that it does not. */
 static int property(struct rewrite *r)
 {
 	const uint8_t *start = r->p;
@@ -151,7 +178,8 @@ static int property(struct rewrite *r)
 	return emit(r, (size_t)(close - r->p) + 1);
 }
 
-/* RE2's \s has no vertical tab; PCRE2's has. */
+/* RE2's \s has no vertical tab; PCRE2's has. In a class \S has to be spelled
+ * out, because a class has no class inside. */
 static int space(struct rewrite *r, bool in_class)
 {
 	bool negated = r->p[1] == 'S';
@@ -165,7 +193,8 @@ static int space(struct rewrite *r, bool in_class)
 }
 
 /* ^ $ \A \z \b \B of size bytes, which are text in PCRE2's words, or NULL if
- * they are the same. In a group, because RE2 lets them be repeated. */
+ * they are the same. In a group, because RE2 lets them be repeated and PCRE2
+ * does not. */
 static int assertion(struct rewrite *r, size_t size, const char *text)
 {
 	int err = buf_add_string(&r->out, "(?:");
@@ -179,7 +208,8 @@ static int assertion(struct rewrite *r, size_t size, const char *text)
 	return err ? err : buf_add_byte(&r->out, ')');
 }
 
-/* At a backslash. */
+/* At a backslash. What is a literal, quoted ones too, leaves the head open, all
+ * else closes it. Only what both know alike comes to the end and is copied. */
 static int escape(struct rewrite *r, bool in_class)
 {
 	static const char named[] = "afnrtv", bytes[] = "\a\f\n\r\t\v";
@@ -218,7 +248,9 @@ static int escape(struct rewrite *r, bool in_class)
 	return emit(r, 2);
 }
 
-/* [...], whose inside is copied but for escapes. */
+/* [...], whose inside is copied but for escapes: "]" is a literal if it comes
+ * first, "-" is left as it is, and a "[:" without an end is two literals. Other
+ * bytes are literals, so that no "&" or "~" of PCRE2's is met. */
 static int class(struct rewrite *r)
 {
 	const uint8_t *start = r->p;
@@ -254,7 +286,9 @@ static int class(struct rewrite *r)
 	return emit(r, 1);
 }
 
-/* At "(?": the flags i, m, s and U, up to ":" for a group, or ")". */
+/* At "(?": the flags i, m, s and U, up to ":" for a group, or ")". With the
+ * latter no group was opened: they hold to the end of the one around, and so
+ * does multiline. A "-" must come once, with a flag behind it. */
 static int flags(struct rewrite *r)
 {
 	const uint8_t *p = r->p + 2;
@@ -270,12 +304,15 @@ static int flags(struct rewrite *r)
 	}
 	if (p == r->end || missing || (*p != ':' && *p != ')'))
 		return bad(r, r->p, "invalid or unsupported Perl syntax");
+	assert(r->outer.size > 0);
 	if (*p == ')')
 		r->outer.size--;
 	return emit(r, (size_t)(p - r->p) + 1);
 }
 
-/* At "(": a plain group, (?:, (?P<name>, (?<name>, or flags. */
+/* At "(": a plain group, (?:, (?P<name>, (?<name>, or flags. Whatever else
+ * begins with "(?", such as lookaround, is no flag and refused there; "(*" is
+ * PCRE2's verbs. */
 static int group(struct rewrite *r)
 {
 	const uint8_t *p = r->p + 1;
@@ -307,7 +344,8 @@ static int group(struct rewrite *r)
 }
 
 /* The size of {n}, {n,} or {n,m}; 0 if the brace is a literal, which it is also
- * if a number has a leading 0; negative if one is too large. */
+ * if a number has a leading 0; negative if one is too large. PCRE2 tells if n
+ * is more than m. */
 static int braces(const struct rewrite *r)
 {
 	const uint8_t *p = r->p + 1;
@@ -337,16 +375,15 @@ static int braces(const struct rewrite *r)
 	}
 }
 
-/*
- * X+ as XX*, and X{n,} as X{n}X*: of an item that is no group, PCRE2's DFA
+/* X+ as XX*, and X{n,} as X{n}X*: of an item that is no group, PCRE2's DFA
  * keeps a state for each number of times that it has met it, so that its time
- * would not be linear.
- */
+ * would not be linear. */
 static int unbounded(struct rewrite *r, size_t size)
 {
 	size_t item = r->item, item_size = r->out.size - item;
 	int err = 0;
 
+	assert(item <= r->out.size);
 	if (*r->p == '{')
 		err = buf_printf(&r->out, "%.*s}", (int)size - 2, r->p);
 	if (!err)
@@ -357,8 +394,10 @@ static int unbounded(struct rewrite *r, size_t size)
 	return err ? err : buf_add_byte(&r->out, '*');
 }
 
-/* A repetition of size bytes. One "?" behind it makes it lazy, which changes
- * nothing here; anything more is refused. */
+/* A repetition of size bytes. What it repeats may not be there at all, so its
+ * last literal leaves the head. One "?" behind it makes it lazy, which changes
+ * nothing here; anything more is refused, as RE2 does, where PCRE2 would take
+ * "+" for possessive. */
 static int repetition(struct rewrite *r, size_t size)
 {
 	const uint8_t *start = r->p;
@@ -382,6 +421,8 @@ static int repetition(struct rewrite *r, size_t size)
 	return err;
 }
 
+/* Rewrites what is next in the pattern. Each sets whether it can be repeated
+ * and, before what can be repeated, where that begins. */
 static int token(struct rewrite *r)
 {
 	int size;
@@ -432,10 +473,9 @@ static int token(struct rewrite *r)
 	}
 }
 
-/*
- * PCRE2's tables begin with the lower case of each byte and then its other
- * case, of ASCII. RE2 takes bytes for Latin-1 there.
- */
+/* PCRE2's tables begin with the lower case of each byte and then its other
+ * case, of ASCII. RE2 takes bytes for Latin-1 there: 0xc0 to 0xde are the
+ * capitals of the bytes 0x20 above them, but for 0xd7, the times sign. */
 static int tables_new(uint8_t **out)
 {
 	uint8_t *tables = (uint8_t *)pcre2_maketables(NULL);
@@ -454,6 +494,9 @@ static int tables_new(uint8_t **out)
 	return 0;
 }
 
+/* PCRE2 is told to begin at the subject's start, and regex_match looks at the
+ * end. With flag m, "^" is also behind a newline that ends the subject, as in
+ * RE2. */
 static int compile(struct regex *re, const struct rewrite *r)
 {
 	pcre2_compile_context *context = pcre2_compile_context_create(NULL);
@@ -477,6 +520,8 @@ static int compile(struct regex *re, const struct rewrite *r)
 	return fail(ERR_bad_argument, "error parsing regexp: %s", text);
 }
 
+/* The pattern is not kept. One of literals alone, with at most a "^" before it,
+ * is compiled like any other, though regex_match does without. */
 int regex_new(struct bytes pattern, struct regex **out)
 {
 	struct rewrite r = { .p = pattern.data,
@@ -527,6 +572,9 @@ void regex_free(struct regex *r)
 	free(r);
 }
 
+/* The longest of the matches comes first, so that the whole subject matches if
+ * and only if that ends with it. The workspace grows until the DFA's states fit
+ * and stays so for later calls. */
 int regex_match(struct regex *r, struct bytes subject)
 {
 	if (r->is_literal)
@@ -539,7 +587,6 @@ int regex_match(struct regex *r, struct bytes subject)
 					    r->workspace, r->workspace_count);
 		int *grown;
 
-		/* The longest match comes first: is it the whole? */
 		if (found >= 0)
 			return pcre2_get_ovector_pointer(r->match)[1] ==
 			       subject.size;
