@@ -5,8 +5,15 @@
 #include "store/engine/run/backup.h"
 #include "store/model/model.h"
 
-/* Backups into a directory, which is there when it is whole. */
+/*
+ * Backups into a directory, which is there when it is whole: made under another
+ * name, and renamed at the end. That name is free before, so that two backups
+ * to one directory do not meet; what a failure leaves under it shows how far it
+ * went, and is the user's to remove.
+ */
 
+/* The lease of the new store is held while it is made, so that nobody opens it
+ * half done. */
 static int backup_into(struct store *s, const char *partial,
 		       struct backup_result *result)
 {
@@ -24,6 +31,8 @@ static int backup_into(struct store *s, const char *partial,
 	return err;
 }
 
+/* Both names are asked about before anything is copied. That the rename finds
+ * its name taken after all is found by itself. */
 int store_backup(struct store *s, const char *directory,
 		 struct backup_result *result)
 {

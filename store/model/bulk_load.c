@@ -1,9 +1,9 @@
 #include <stdlib.h>
 
 #include "store/engine/run/bulk.h"
+#include "store/model/commit.h"
 #include "store/model/model.h"
 #include "store/model/schema.h"
-#include "store/model/write.h"
 
 /*
  * A bulk load in the model's terms. A family that is dropped while it runs must
@@ -13,10 +13,11 @@
  */
 struct bulk_load {
 	struct store *s;
-	struct bulk *bulk;
+	struct bulk *bulk;     /* owned; the engine's part */
 	struct schema *schema; /* of the first add; NULL: nothing added */
 };
 
+/* The buffer is as large as a memtable. */
 int store_bulk_begin(struct store *s, struct bulk_load **out)
 {
 	struct bulk_load *load = calloc(1, sizeof(*load));
@@ -35,6 +36,7 @@ int store_bulk_begin(struct store *s, struct bulk_load **out)
 	return 0;
 }
 
+/* NULL is allowed. */
 void store_bulk_free(struct bulk_load *load)
 {
 	if (!load)
@@ -44,6 +46,8 @@ void store_bulk_free(struct bulk_load *load)
 	free(load);
 }
 
+/* Deletions need what is there, and merges too: they cannot be sorted in beside
+ * the log as what a load puts there, which replaces what it meets. */
 static bool only_sets(const struct batch *batch)
 {
 	struct batch_record r;
@@ -55,6 +59,10 @@ static bool only_sets(const struct batch *batch)
 	return true;
 }
 
+/* w is settled like a commit, so its time is that of this call and not of the
+ * publishing. If it is not for a load it is left settled, which a commit does
+ * again. w is emptied also if the load fails half-way: the load is only good
+ * for being freed then. */
 int store_bulk_add(struct bulk_load *load, struct write *w)
 {
 	struct store *s = load->s;
@@ -78,7 +86,9 @@ int store_bulk_add(struct bulk_load *load, struct write *w)
 	return err < 0 ? err : 1;
 }
 
-/* Whether all that was there is there still. */
+/* Whether all that was there is there still: tables by id, so that they may
+ * have been renamed, families by name and birth. Only then are the keys of the
+ * load, which nobody reads again, still right. */
 static int check_schema(const struct schema *then, const struct schema *now)
 {
 	size_t i, j;
@@ -109,6 +119,9 @@ static int check_schema(const struct schema *then, const struct schema *now)
 	return 0;
 }
 
+/* The long part comes before the lock; under it the schema is compared, and
+ * cannot change until the load is visible. A load without adds has no schema.
+ */
 int store_bulk_publish(struct bulk_load *load)
 {
 	struct store *s = load->s;

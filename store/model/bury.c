@@ -10,7 +10,8 @@
  * that happens must not depend on compaction.
  */
 
-/* Of one column, everything from the first hidden version on is hidden. */
+/* Deletes the column's versions from this one on: a policy hides a column's
+ * oldest versions, so everything from the first hidden one on is hidden. */
 static int bury_from(const struct cursor *cursor, const struct cell *cell,
 		     struct batch *out)
 {
@@ -31,6 +32,9 @@ static int bury_from(const struct cursor *cursor, const struct cell *cell,
 	return err;
 }
 
+/* A cursor over the hidden cells of what begins with prefix. is_filtered:
+ * prefix is one that the filters of files know, so that files without it are
+ * not read. */
 static int open_hidden(struct store *s, struct bytes prefix, bool is_filtered,
 		       struct cursor **out)
 {
@@ -47,6 +51,7 @@ static int open_hidden(struct store *s, struct bytes prefix, bool is_filtered,
 	return err;
 }
 
+/* Not synced: what it is made for is, and is in the same log behind it. */
 int bury_now(struct store *s, struct batch *batch)
 {
 	int err = 0;
@@ -73,6 +78,8 @@ int bury_column(struct store *s, struct bytes column, struct batch *out)
 	return err;
 }
 
+/* Goes from row to row by families, since keys are by row first; in the family,
+ * the first hidden version of each column is all that is looked at. */
 int bury_family(struct store *s, uint32_t table, struct bytes family)
 {
 	struct batch batch = BATCH_INIT;

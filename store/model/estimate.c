@@ -1,7 +1,11 @@
 #include "store/engine/read/estimate.h"
 #include "store/model/model.h"
 
-/* What is told of a range of rows without reading it. */
+/* What is told of a range of rows without reading it: the engine's answers, in
+ * the terms of the store. */
+
+/* Turns a range of a table's rows into one of encoded keys, in from and to,
+ * which are the caller's to release also on failure. */
 static int encode(struct store *s, struct bytes table, struct bytes start,
 		  struct bytes end, struct buf *from, struct buf *to)
 {
@@ -30,12 +34,14 @@ int store_estimate_rows(struct store *s, struct bytes table, struct bytes start,
 	return err;
 }
 
+/* What give_sample passes on to, in the terms of the store. */
 struct sampling {
 	int (*each)(void *context, struct bytes row, uint64_t size);
 	void *context;
-	struct buf scratch;
+	struct buf scratch; /* a row that was escaped */
 };
 
+/* Gives the row of a prefix, unescaped; the empty prefix is that of the end. */
 static int give_sample(void *context, struct bytes prefix, uint64_t size)
 {
 	struct sampling *g = context;

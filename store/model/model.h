@@ -10,7 +10,9 @@
 #include "store/store.h"
 
 /*
- * The insides of a store, shared by the files of model/.
+ * The insides of a store, shared by the files of model/. The store is the
+ * engine, which knows keys and sequences, and the schema, which says what they
+ * mean.
  *
  * The schema is data like any other: table 0 holds one cell a table, written
  * and recovered with everything else, at the same sequence as the change takes
@@ -26,30 +28,37 @@
 #define SCHEMA_FAMILY BYTES_LITERAL("schema")
 #define SCHEMA_IDS_FAMILY BYTES_LITERAL("ids")
 
+/*
+ * Locks, in the order in which they are taken: writing, schema_lock, those of
+ * the engine. Readers take none of the first two but for the moment in which
+ * they reference the schema.
+ */
 struct store {
-	struct volume *volume;
-	struct engine *engine;
+	/* Set at opening and never changed. */
+	struct volume *volume; /* owned */
+	struct engine *engine; /* owned; NULL only while opening has failed */
 	struct clock clock;
-	size_t memtable_size;
-	size_t large_size; /* values from this size on are large */
-	struct bg *bg;
-	/* One change at a time; held over what it reads and its log write, not
-	 * over a sync. Before the engine's locks. */
+	size_t memtable_size; /* bytes; also of a bulk load's buffer */
+	size_t large_size;    /* values from this size on are large */
+	struct bg *bg;        /* NULL: nobody works in the background */
+
+	/* One change at a time, of data or schema; held over what it reads and
+	 * its log write, not over a sync. */
 	pthread_mutex_t writing;
-	/* To take a reference, or with writing to change the pointer. */
+
+	/* To take a reference, or with writing to change the pointer; so with
+	 * writing held it may be read as it is. */
 	pthread_mutex_t schema_lock;
-	_Atomic(struct schema *) schema;
-	uint32_t next_table_id; /* protected by writing */
+	_Atomic(struct schema *) schema; /* referenced; never NULL once open */
+
+	uint32_t next_table_id; /* greater than any used; protected by
+				   writing */
 };
 
-/* For tests, which step it and look into it. */
+/* For repair, and for tests, which step it and look into it. */
 static inline struct engine *store_engine(struct store *s)
 {
 	return s->engine;
 }
-
-/* Writes what has been added and empties the batch. Readers see no difference,
- * so this need not be one with what it is done for. */
-#define BURIED_AT_ONCE 1000
 
 #endif

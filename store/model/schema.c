@@ -1,10 +1,18 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "store/model/model.h"
 #include "store/model/schema.h"
 
-/* Schemas as data structures: sorted arrays, copied to change. */
+/*
+ * Schemas as data structures: arrays sorted by name, in which a lookup is a
+ * binary search. They are copied to change, as a whole: a schema has at most
+ * 1,000 tables of 1,000 families, changes are rare and cost a sync anyway, and
+ * readers need no lock for what never changes.
+ */
 
+/* A copy to be freed by free_bytes; of no bytes too, so that data is not NULL.
+ */
 static int copy_bytes(struct bytes from, struct bytes *out)
 {
 	uint8_t *data = malloc(from.size + 1);
@@ -17,6 +25,7 @@ static int copy_bytes(struct bytes from, struct bytes *out)
 	return 0;
 }
 
+/* Only of what copy_bytes made. */
 static void free_bytes(struct bytes b)
 {
 	free((void *)(uintptr_t)b.data);
@@ -49,17 +58,21 @@ int schema_new(struct schema **out)
 	return 0;
 }
 
+/* The lock holds off install(), which could else put the last reference between
+ * the reading of the pointer and the taking of one. */
 struct schema *store_schema(struct store *s)
 {
 	struct schema *schema;
 
 	pthread_mutex_lock(&s->schema_lock);
 	schema = s->schema;
+	assert(schema);
 	atomic_fetch_add(&schema->references, 1);
 	pthread_mutex_unlock(&s->schema_lock);
 	return schema;
 }
 
+/* The last reference frees it, without any lock: nobody can get it any more. */
 void schema_put(struct schema *schema)
 {
 	size_t i;
@@ -100,9 +113,10 @@ static size_t place(const void *elements, size_t count, size_t size,
 	return low;
 }
 
-_Static_assert(offsetof(struct table, name) == 0, "place() reads it there");
-_Static_assert(offsetof(struct family, name) == 0, "place() reads it there");
+static_assert(offsetof(struct table, name) == 0, "place() reads it there");
+static_assert(offsetof(struct family, name) == 0, "place() reads it there");
 
+/* For whoever may change it; schema_table is for readers. */
 struct table *schema_find(struct schema *schema, struct bytes name)
 {
 	bool found;
@@ -121,6 +135,8 @@ const struct table *schema_table(const struct schema *schema, struct bytes name)
 	return found ? &schema->tables[i] : NULL;
 }
 
+/* Asked at commits that a schema change has overtaken, by bulk loads and by
+ * repair: rarely enough for a search from end to end. */
 const struct table *table_by_id(const struct schema *schema, uint32_t id)
 {
 	size_t i;
@@ -131,6 +147,7 @@ const struct table *table_by_id(const struct schema *schema, uint32_t id)
 	return NULL;
 }
 
+/* For whoever may change it; table_family is for readers. */
 struct family *table_find_family(struct table *table, struct bytes name)
 {
 	bool found;
@@ -154,6 +171,8 @@ const struct gc_policy *family_gc(const struct family *family)
 	return family->gc;
 }
 
+/* The array grows by one, which is no matter: the schema was just copied whole.
+ * On failure it is as it was, but for its room. */
 int schema_add_table(struct schema *schema, struct bytes name,
 		     struct table **out)
 {
@@ -172,6 +191,7 @@ int schema_add_table(struct schema *schema, struct bytes name,
 	if (err < 0)
 		return err;
 	i = place(grown, schema->table_count, sizeof(*grown), name, &found);
+	assert(!found);
 	memmove(&grown[i + 1], &grown[i],
 		(schema->table_count - i) * sizeof(*grown));
 	schema->table_count++;
@@ -184,15 +204,19 @@ int schema_add_table(struct schema *schema, struct bytes name,
 	return 0;
 }
 
+/* Closes the gap; pointers to later tables are of their successors then. */
 void schema_remove_table(struct schema *schema, struct table *table)
 {
 	size_t i = (size_t)(table - schema->tables);
 
+	assert(i < schema->table_count);
 	table_release(table);
 	schema->table_count--;
 	memmove(table, table + 1, (schema->table_count - i) * sizeof(*table));
 }
 
+/* Copies all before the array is changed, so that a failure leaves it as it
+ * was. */
 int table_add_family(struct table *table, const struct family_spec *spec,
 		     struct family **out)
 {
@@ -217,6 +241,7 @@ int table_add_family(struct table *table, const struct family_spec *spec,
 	}
 	i = place(grown, table->family_count, sizeof(*grown), spec->name,
 		  &found);
+	assert(!found);
 	memmove(&grown[i + 1], &grown[i],
 		(table->family_count - i) * sizeof(*grown));
 	table->family_count++;
@@ -225,16 +250,19 @@ int table_add_family(struct table *table, const struct family_spec *spec,
 	return 0;
 }
 
+/* Closes the gap; pointers to later families are of their successors then. */
 void table_remove_family(struct table *table, struct family *family)
 {
 	size_t i = (size_t)(family - table->families);
 
+	assert(i < table->family_count);
 	family_release(family);
 	table->family_count--;
 	memmove(family, family + 1,
 		(table->family_count - i) * sizeof(*family));
 }
 
+/* Adds a copy of from to table, births included. */
 static int copy_family(const struct family *from, struct table *table)
 {
 	struct family_spec spec = {
@@ -251,6 +279,7 @@ static int copy_family(const struct family *from, struct table *table)
 	return err;
 }
 
+/* Adding in the order of names appends each time. */
 int schema_copy(const struct schema *from, struct schema **out)
 {
 	struct schema *copy;
@@ -285,6 +314,7 @@ int schema_copy(const struct schema *from, struct schema **out)
 	return 0;
 }
 
+/* By id, as gc_rules_table looks them up. */
 static int compare_ids(const void *a, const void *b)
 {
 	const struct gc_table *x = a, *y = b;
@@ -292,6 +322,7 @@ static int compare_ids(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
+/* What the engine has to know of a family: no type but how merges go. */
 static int family_rules(const struct family *from, struct gc_family *to)
 {
 	int err = copy_bytes(from->name, &to->name);
@@ -301,7 +332,8 @@ static int family_rules(const struct family *from, struct gc_family *to)
 	return err < 0 ? err : gc_policy_copy(from->gc, &to->policy);
 }
 
-/* The schema's own table keeps all of what it holds. */
+/* The schema's own table keeps all of what it holds. Families are by name:
+ * "ids" comes before "schema". */
 static int schema_table_rules(struct gc_table *t)
 {
 	int err;
@@ -317,6 +349,9 @@ static int schema_table_rules(struct gc_table *t)
 	return copy_bytes(SCHEMA_FAMILY, &t->families[1].name);
 }
 
+/* What was made so far is freed by gc_rules_put on failure, for which the
+ * counts always say how much of it there is. The schema sorts tables by name,
+ * the rules by id. */
 int schema_rules(const struct schema *schema, struct gc_rules **out)
 {
 	struct gc_rules *rules = calloc(1, sizeof(*rules));

@@ -1,26 +1,50 @@
 #ifndef STORE_MODEL_SCHEMA_H
 #define STORE_MODEL_SCHEMA_H
 
+#include "store/engine/compact/gc.h"
 #include "store/model/model.h"
 
-/* Schemas while they are made; not yet shared. */
+/*
+ * Schemas as data structures: how one is made and changed before it is shared.
+ * Once it is the store's, it is immutable and counted by references, see
+ * store/schema.h. Nothing here takes a lock or writes; admin.c does. Limits and
+ * names are not checked here. Pointers to tables and families end with the next
+ * call that adds or removes one. Every int is 0 or -ENOMEM.
+ */
+
+/* An empty schema with one reference; put it to free it. */
 int schema_new(struct schema **out);
 
 /* A deep copy with one reference. */
 int schema_copy(const struct schema *from, struct schema **out);
+
+/* A table by its name; NULL if there is none. */
 struct table *schema_find(struct schema *schema, struct bytes name);
+
+/* A table by its id, one after another: NULL if there is none. */
 const struct table *table_by_id(const struct schema *schema, uint32_t id);
 
-/* Adds an empty table in its place; name is copied. */
+/* Adds a table without id and families in its place; name, which no table may
+ * have yet, is copied. */
 int schema_add_table(struct schema *schema, struct bytes name,
 		     struct table **out);
+
+/* Frees table, which is one of schema's. */
 void schema_remove_table(struct schema *schema, struct table *table);
-int table_add_family(struct table *table, const struct family_spec *spec,
-		     struct family **out);
-void table_remove_family(struct table *table, struct family *family);
+
+/* A family by its name; NULL if there is none. */
 struct family *table_find_family(struct table *table, struct bytes name);
 
-/* What the engine has to know of it. */
+/* Adds a family without a birth in its place; spec, whose name no family of the
+ * table may have yet, is copied. */
+int table_add_family(struct table *table, const struct family_spec *spec,
+		     struct family **out);
+
+/* Frees family, which is one of table's. */
+void table_remove_family(struct table *table, struct family *family);
+
+/* What the engine has to know of it, with one reference; table 0 is there too.
+ */
 int schema_rules(const struct schema *schema, struct gc_rules **out);
 
 #endif

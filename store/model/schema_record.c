@@ -1,4 +1,4 @@
-#include <stdlib.h>
+#include <assert.h>
 
 #include "store/base/coding.h"
 #include "store/model/schema.h"
@@ -9,7 +9,7 @@
  *
  *   u8 version (1) | varint id | varint birth | u8 millis |
  *   varint family count | family*
- *   family = sized name | u8 type | varint birth | policy (gc.c)
+ *   family = sized name | u8 type | varint birth | policy (gc_policy.c)
  *
  * A birth of 0 is the record's own sequence. Version 2 has more at its end, and
  * is written only where that says something:
@@ -17,15 +17,20 @@
  *   varint mode + 1 | varint uid + 1 | varint gid + 1; 0 is unset
  */
 #define RECORD_VERSION 1
+
+/* Says whose the table is. An older program refuses it, and reads all others. */
 #define RECORD_VERSION_ACCESS 2
 
+static_assert(TABLE_ACCESS_UNSET + UINT32_C(1) == 0, "unset is stored as 0");
+
+/* Whether anything of it is set, so that the record needs version 2. */
 static bool has_access(const struct table_access *a)
 {
 	return a->mode != TABLE_ACCESS_UNSET || a->uid != TABLE_ACCESS_UNSET ||
 	       a->gid != TABLE_ACCESS_UNSET;
 }
 
-/* Unset is the greatest, and becomes 0. */
+/* Each plus one, in 32 bits: unset is the greatest number, and becomes 0. */
 static int encode_access(const struct table_access *a, struct buf *out)
 {
 	int err = buf_add_varint(out, (uint32_t)(a->mode + 1));
@@ -37,6 +42,7 @@ static int encode_access(const struct table_access *a, struct buf *out)
 	return err;
 }
 
+/* One family; the births of those that have none yet are written as 0. */
 static int encode_family(const struct family *f, struct buf *out)
 {
 	int err;
@@ -49,11 +55,13 @@ static int encode_family(const struct family *f, struct buf *out)
 	return err < 0 ? err : gc_policy_encode(f->gc, out);
 }
 
+/* Families are in the order of their names, but table_decode takes any. */
 int table_encode(const struct table *table, struct buf *out)
 {
 	size_t i;
 	int err;
 
+	assert(table->id != SCHEMA_TABLE_ID);
 	err = buf_add_byte(out, has_access(&table->access)
 					? RECORD_VERSION_ACCESS
 					: RECORD_VERSION);
@@ -72,12 +80,17 @@ int table_encode(const struct table *table, struct buf *out)
 	return err;
 }
 
+/* The record lies in a block whose checksum was right, so this is no damage of
+ * the disk as a rule: the table is named to find out. */
 static int malformed(struct bytes table, const char *what)
 {
 	return fail(ERR_schema_malformed, "table \"%.*s\": %s", (int)table.size,
 		    (const char *)table.data, what);
 }
 
+/* Takes a family off in and adds it. A type that is greater than those known is
+ * a newer program's. The policy is decoded into the family itself, which frees
+ * it with the schema if something fails later. */
 static int decode_family(struct table *t, uint64_t seq, struct bytes *in)
 {
 	struct family_spec spec = { .gc = NULL };
@@ -103,6 +116,7 @@ static int decode_family(struct table *t, uint64_t seq, struct bytes *in)
 	return gc_policy_decode(in, &f->gc);
 }
 
+/* One number of version 2; 0 becomes the greatest, which is unset. */
 static bool take_access(struct bytes *in, uint32_t *value)
 {
 	uint64_t n;
@@ -113,6 +127,8 @@ static bool take_access(struct bytes *in, uint32_t *value)
 	return true;
 }
 
+/* Nothing is trusted but the name, which is a row's key. An id of 0 would be
+ * the schema's own table. */
 int table_decode(struct schema *schema, struct bytes name, uint64_t seq,
 		 struct bytes in)
 {

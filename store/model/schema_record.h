@@ -3,10 +3,18 @@
 
 #include "store/model/model.h"
 
-/* Record of one table; see schema_record.c for the bytes. */
+/*
+ * The byte form of one table's schema, which is the value of its cell in table
+ * 0: see schema_record.c for the bytes. Pure functions; no byte that is read is
+ * trusted. The table's name is not in the record but is its row.
+ */
+
+/* Appends the record. 0 or -ENOMEM. */
 int table_encode(const struct table *table, struct buf *out);
 
-/* Adds the table in record to schema; seq is the record's. */
+/* Adds the table in record to schema; seq is the record's own, which a birth of
+ * 0 stands for. -ENOMEM, -ERR_schema_malformed, -ERR_format_newer; then part of
+ * the table may have been added, and schema is only good for being freed. */
 int table_decode(struct schema *schema, struct bytes name, uint64_t seq,
 		 struct bytes record);
 

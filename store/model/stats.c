@@ -4,6 +4,7 @@
 #include "store/model/model.h"
 #include "store/stats.h"
 
+/* What is told of a running store; all of it is the engine's. */
 void store_stats(struct store *s, struct store_stats *out)
 {
 	engine_stats(s->engine, out);

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "store/base/coding.h"
@@ -12,9 +13,10 @@
 
 /* Opening and closing, and the calls that only pass on to the engine. */
 
-/* A larger one takes long to flush, and to replay. */
+/* Of a memtable, in bytes. A larger one takes long to flush, and to replay. */
 #define STORE_MEMTABLE_MAX ((size_t)256 << 20)
 
+/* Of 144 MiB: two and a half memtables of 32 MiB and a cache of 64. */
 void store_options_init(struct store_options *o)
 {
 	*o = (struct store_options){
@@ -27,16 +29,18 @@ void store_options_init(struct store_options *o)
 	};
 }
 
+/* Two and a half memtables, and twice the size of one for the cache: nine
+ * parts, of which a memtable is two and the cache four. What a memtable may not
+ * have more is the cache's. A place in a memtable has 32 bits. */
 void store_options_memory(struct store_options *o, uint64_t size)
 {
-	/* Two and a half memtables, and twice the size of one for the cache;
-	 * a place in a memtable has 32 bits. */
 	o->memtable_size = size / 9 * 2;
 	if (o->memtable_size > STORE_MEMTABLE_MAX)
 		o->memtable_size = STORE_MEMTABLE_MAX;
 	o->cache_size = size - o->memtable_size / 2 * 5;
 }
 
+/* What bg.h calls until there is nothing to do. */
 static int background_step(void *context)
 {
 	struct store *s = context;
@@ -44,6 +48,8 @@ static int background_step(void *context)
 	return engine_step(s->engine);
 }
 
+/* Every sync_interval_ms: what was committed without a sync becomes durable. A
+ * failure makes the store read-only, which the next write tells. */
 static void background_tick(void *context)
 {
 	struct store *s = context;
@@ -53,6 +59,7 @@ static void background_tick(void *context)
 		err_clear();
 }
 
+/* What the engine calls when there may be work. */
 static void background_wake(void *context)
 {
 	struct store *s = context;
@@ -60,6 +67,9 @@ static void background_wake(void *context)
 	bg_wake(s->bg);
 }
 
+/* Options of 0 are left as the engine has them. The background begins last,
+ * when the schema is installed: compaction without rules would keep everything.
+ */
 static int open_engine(struct store *s, const struct store_options *o)
 {
 	struct engine_options options;
@@ -76,6 +86,7 @@ static int open_engine(struct store *s, const struct store_options *o)
 		options.blob_chunk_size = o->blob_chunk_size;
 	if (o->blob_file_size)
 		options.blob_file_size = o->blob_file_size;
+	assert(options.blob_threshold > 0);
 	s->large_size = options.blob_threshold;
 	options.clock = &s->clock;
 	options.holder = o->holder;
@@ -94,6 +105,8 @@ static int open_engine(struct store *s, const struct store_options *o)
 	return err;
 }
 
+/* On failure the engine is abandoned rather than closed, so that a store that
+ * could not be opened is not written to. */
 int store_open_volume(struct volume *v, const struct store_options *o,
 		      struct store **out)
 {
@@ -135,6 +148,8 @@ int store_open(const char *directory, const struct store_options *o,
 	return store_open_volume(v, o, out);
 }
 
+/* The background ends first, as it uses the engine; the volume last. Also ends
+ * a store whose opening has failed half-way. */
 int store_close(struct store *s)
 {
 	int err = 0;
@@ -155,11 +170,13 @@ const char *store_recovery_text(const struct store *s)
 	return engine_recovery_text(s->engine);
 }
 
+/* The lease is the engine's; only its line is changed. */
 int store_describe(struct store *s, const char *holder)
 {
 	return s->volume->ops->lease_describe(s->volume, holder);
 }
 
+/* Large values are the engine's. */
 int store_large_new(struct store *s, struct large *base, uint64_t size,
 		    struct large_writer **out)
 {
@@ -181,7 +198,8 @@ int store_sync(struct store *s)
 	return engine_sync(s->engine);
 }
 
-/* Snapshots of the store are the engine's. */
+/* Snapshots of the store are the engine's, under another name. *out is NULL on
+ * failure. */
 int store_snapshot(struct store *s, struct snapshot **out)
 {
 	struct engine_snapshot *snapshot;
@@ -208,6 +226,8 @@ int store_check(struct store *s,
 	return engine_verify(s->engine, report, context);
 }
 
+/* A table that is renamed meanwhile is compacted by its id; one that is
+ * dropped, too, which is what gives its space back. */
 int store_compact(struct store *s, struct bytes name)
 {
 	struct schema *schema;

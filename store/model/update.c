@@ -4,12 +4,11 @@
 #include "store/engine/read/get.h"
 #include "store/engine/read/snapshot.h"
 #include "store/engine/run/write.h"
-#include "store/model/write.h"
+#include "store/model/commit.h"
 
-/*
- * Updates: reading and writing under the lock that every commit takes. What the
- * update has collected so far is seen through an overlay, see pending.h.
- */
+/* The clock is read once, under the lock, and stands for STORE_NOW in all that
+ * decide does. What decide has collected when it fails is freed with w. The
+ * sync comes after the lock, as in store_commit. */
 int store_update_seq(struct store *s,
 		     int (*decide)(void *context, struct write *w),
 		     void *context, bool sync, uint64_t *seq)
@@ -32,6 +31,9 @@ int store_update_seq(struct store *s,
 	return err;
 }
 
+/* What deletions hide has to be in the batch before the view is made, because
+ * it goes before all that is in the view already; so a view made earlier is
+ * forgotten then. */
 int write_view(struct write *w, const struct snapshot **out)
 {
 	const struct engine_snapshot *snapshot;
@@ -53,8 +55,9 @@ int write_view(struct write *w, const struct snapshot **out)
 	return err;
 }
 
-/* The newest version of the column in w->key: 1 with its time and value, which
- * is all of w->memory, 0 if there is none. */
+/* The newest version of the column in w->key, as the view shows it: 1 with its
+ * time and value, which is all of w->memory, 0 if there is none. A large value
+ * is loaded: it is about to be changed. */
 static int newest(struct write *w, struct cell *cell)
 {
 	const struct snapshot *view;
@@ -74,7 +77,8 @@ static int newest(struct write *w, struct cell *cell)
 	return err < 0 ? err : result;
 }
 
-/* Puts w->memory as the new version of the column in w->key. */
+/* Puts w->memory as the new version of the column in w->key. The value stays
+ * there for the caller. */
 static int put(struct write *w, struct cell *cell)
 {
 	cell->value = buf_bytes(&w->memory);
@@ -83,8 +87,9 @@ static int put(struct write *w, struct cell *cell)
 			 cell->value);
 }
 
-/* Begins the new version of a column: its value so far is in w->memory. 1, or
- * 0 if there is none. */
+/* Begins the new version of a column: its value so far is in w->memory. 1, or 0
+ * if there is none. Its time is the update's, but never before that of the
+ * newest, or it would not be the newest itself. */
 static int begin(struct write *w, struct bytes family, struct bytes qualifier,
 		 struct cell *cell)
 {
@@ -104,6 +109,7 @@ static int begin(struct write *w, struct bytes family, struct bytes qualifier,
 	return err;
 }
 
+/* Appending nothing to a column that is not there makes an empty version. */
 int write_append(struct write *w, struct bytes family, struct bytes qualifier,
 		 struct bytes value, struct cell *cell)
 {
@@ -119,6 +125,7 @@ int write_append(struct write *w, struct bytes family, struct bytes qualifier,
 	return err;
 }
 
+/* Added without sign, where an overflow is defined to wrap around. */
 int write_increment(struct write *w, struct bytes family,
 		    struct bytes qualifier, int64_t amount, struct cell *cell)
 {
@@ -145,6 +152,8 @@ int write_increment(struct write *w, struct bytes family,
 	return err;
 }
 
+/* Reads only the time: what is added merges with what is there at any later
+ * time. */
 int write_add_newest(struct write *w, struct bytes family,
 		     struct bytes qualifier, int64_t number)
 {
@@ -160,12 +169,13 @@ int write_add_newest(struct write *w, struct bytes family,
 		       : write_add(w, family, qualifier, timestamp, number);
 }
 
+/* What decide_modify needs, and its results. */
 struct modify {
 	struct bytes table, row;
 	const struct modify_rule *rules;
-	size_t count;
-	struct cell *cells;
-	size_t cell_count;
+	size_t count;       /* of rules */
+	struct cell *cells; /* room for one of each rule */
+	size_t cell_count;  /* results so far */
 	struct buf *memory; /* values, one after another */
 };
 
@@ -181,6 +191,7 @@ static int take_result(struct modify *m, const struct cell *cell)
 	return buf_add_bytes(m->memory, cell->value);
 }
 
+/* In scan order. */
 static int compare_columns(const struct cell *a, const struct cell *b)
 {
 	int order = bytes_compare(a->family, b->family);
@@ -221,6 +232,7 @@ static int settle_results(struct modify *m)
 	return (int)count;
 }
 
+/* Each rule sees what the ones before it wrote, through the view. */
 static int decide_modify(void *context, struct write *w)
 {
 	struct modify *m = context;
@@ -242,6 +254,8 @@ static int decide_modify(void *context, struct write *w)
 	return err;
 }
 
+/* The results' values are found again by settle_results, when memory moves no
+ * more. */
 int store_modify(struct store *s, struct bytes table, struct bytes row,
 		 const struct modify_rule *rules, size_t count, bool sync,
 		 struct cell *cells, struct buf *memory)
@@ -256,12 +270,15 @@ int store_modify(struct store *s, struct bytes table, struct bytes row,
 	return err < 0 ? err : settle_results(&m);
 }
 
+/* What decide_check needs. */
 struct check {
 	struct store *s;
 	const struct row_check *check;
 	bool *matched;
 };
 
+/* The filter is asked about the store without w: nothing is in w yet. One cell
+ * that passes is enough. */
 static int decide_check(void *context, struct write *w)
 {
 	struct check *c = context;
@@ -287,6 +304,7 @@ static int decide_check(void *context, struct write *w)
 	return branch ? branch(check->context, w) : 0;
 }
 
+/* *matched is told also if the commit fails after that. */
 int store_check_and_mutate(struct store *s, const struct row_check *check,
 			   bool sync, bool *matched)
 {

@@ -1,13 +1,17 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "store/base/coding.h"
-#include "store/base/mutex.h"
 #include "store/engine/large/large.h"
-#include "store/engine/run/write.h"
-#include "store/model/bury.h"
-#include "store/model/schema.h"
 #include "store/model/write.h"
 
+/*
+ * Collecting: each call checks its arguments against the schema as it is at the
+ * last naming of a row, encodes the key, and adds a record to the batch. What is
+ * left for the commit is in commit.c.
+ */
+
+/* Takes the schema of now; write_row takes a newer one if there is one. */
 int write_new(struct store *s, struct write **out)
 {
 	struct write *w = calloc(1, sizeof(*w));
@@ -21,6 +25,7 @@ int write_new(struct store *s, struct write **out)
 	return 0;
 }
 
+/* NULL is allowed. Nothing is committed. */
 void write_free(struct write *w)
 {
 	if (!w)
@@ -38,6 +43,7 @@ void write_free(struct write *w)
 	free(w);
 }
 
+/* The memory of the bufs is kept for what comes next. */
 void write_reset(struct write *w)
 {
 	batch_reset(&w->batch);
@@ -60,6 +66,7 @@ size_t write_size(const struct write *w)
 	return w->batch.data.size;
 }
 
+/* Sizes and counts alone: going back is cutting off. */
 struct write_mark write_mark(const struct write *w)
 {
 	return (struct write_mark){
@@ -72,8 +79,12 @@ struct write_mark write_mark(const struct write *w)
 	};
 }
 
+/* Holds stay: they keep files that nothing here refers to any more, until the
+ * write is emptied. The row has to be named again. */
 void write_rewind(struct write *w, struct write_mark mark)
 {
+	assert(mark.data_size <= w->batch.data.size);
+	assert(mark.hidden_count <= w->hidden_count);
 	w->batch.data.size = mark.data_size;
 	w->batch.count = mark.count;
 	w->batch.range_count = mark.range_count;
@@ -94,14 +105,16 @@ static int unknown_table(struct bytes name)
 		    (const char *)name.data);
 }
 
-static int unknown_family(struct bytes name)
+int write_unknown_family(struct bytes name)
 {
 	return fail(ERR_no_family, "unknown family \"%.*s\"", (int)name.size,
 		    (const char *)name.data);
 }
 
-/* The newest schema; what was added so far has to be checked again if it is
- * another than before. */
+/* Takes the newest schema; what was added so far has to be checked again if it
+ * is another than before. The pointer is read without schema_lock, as it is
+ * only compared: the reference that w has keeps its address from being used for
+ * another, and if it changes after that, the commit notices. */
 static void refresh(struct write *w)
 {
 	if (atomic_load_explicit(&w->s->schema, memory_order_acquire) ==
@@ -115,6 +128,8 @@ static void refresh(struct write *w)
 		w->stale = true;
 }
 
+/* Sets the table of what follows. That of the row before is tried first: rows
+ * of one table come one after another. */
 static int find_table(struct write *w, struct bytes name)
 {
 	const struct table *table = w->table;
@@ -130,6 +145,7 @@ static int find_table(struct write *w, struct bytes name)
 	return 0;
 }
 
+/* Puts the row's prefix into w->key, to which columns are appended. */
 int write_row(struct write *w, struct bytes table, struct bytes row)
 {
 	int err;
@@ -155,23 +171,26 @@ int write_row(struct write *w, struct bytes table, struct bytes row)
 	return err;
 }
 
-/* Puts the family's prefix behind the row's in w->key. */
+/* Puts the family's prefix behind the row's in w->key. The family of the call
+ * before is tried first. */
 static int begin_family(struct write *w, struct bytes name)
 {
 	const struct family *family = w->family;
 
+	assert(w->row_end == 0 || w->table);
 	if (w->row_end == 0)
 		return fail(ERR_bad_argument, "no row was named");
 	if (!family || !bytes_equal(family->name, name)) {
 		family = table_family(w->table, name);
 		if (!family)
-			return unknown_family(name);
+			return write_unknown_family(name);
 		w->family = family;
 	}
 	w->key.size = w->row_end;
 	return key_add_part(&w->key, name);
 }
 
+/* The family's name needs no check of its size: the schema has it. */
 int write_column(struct write *w, struct bytes family, struct bytes qualifier)
 {
 	int err;
@@ -186,6 +205,8 @@ int write_column(struct write *w, struct bytes family, struct bytes qualifier)
 	return err;
 }
 
+/* For what sets a value, which in a family of aggregates would be taken for a
+ * state. */
 int write_plain_column(struct write *w, struct bytes family,
 		       struct bytes qualifier)
 {
@@ -199,11 +220,14 @@ int write_plain_column(struct write *w, struct bytes family,
 		    (int)family.size, (const char *)family.data);
 }
 
+/* Only inside an update, after a row was named. */
 uint64_t write_now(const struct write *w)
 {
 	return w->table->millis ? w->now_us - w->now_us % 1000 : w->now_us;
 }
 
+/* A time before 1970 comes as a number above INT64_MAX, and is shown as the
+ * negative one it was. */
 static int check_timestamp(const struct table *table, uint64_t timestamp_us)
 {
 	if (timestamp_us > INT64_MAX)
@@ -218,6 +242,7 @@ static int check_timestamp(const struct table *table, uint64_t timestamp_us)
 	return 0;
 }
 
+/* The limit is the store's, far below what a list of references could hold. */
 static int check_size(uint64_t size)
 {
 	if (size > STORE_VALUE_MAX)
@@ -227,7 +252,9 @@ static int check_size(uint64_t size)
 	return 0;
 }
 
-/* Adds a version of the column in w->key. */
+/* Adds a version of the column in w->key. With STORE_NOW outside an update, the
+ * timestamp is 0 until the commit, which is told its place: it ends the key,
+ * which lies before the value and its size. */
 static int add_version(struct write *w, uint64_t timestamp_us,
 		       struct bytes value,
 		       int (*add)(struct batch *b, struct bytes version_key,
@@ -237,6 +264,7 @@ static int add_version(struct write *w, uint64_t timestamp_us,
 	size_t value_size = varint_size(value.size) + value.size;
 	int err = 0;
 
+	assert(w->key.size > w->row_end && w->row_end > 0);
 	if (timestamp_us == STORE_NOW)
 		timestamp_us = later ? 0 : write_now(w);
 	if (!later)
@@ -245,7 +273,6 @@ static int add_version(struct write *w, uint64_t timestamp_us,
 		err = key_add_timestamp(&w->key, timestamp_us);
 	if (err == 0)
 		err = add(&w->batch, buf_bytes(&w->key), value);
-	/* The timestamp ends the key, which lies before the value. */
 	if (err == 0 && later)
 		err = buf_add_u64le(&w->now_places,
 				    (uint64_t)(w->batch.data.size - value_size -
@@ -255,7 +282,7 @@ static int add_version(struct write *w, uint64_t timestamp_us,
 	return err;
 }
 
-/* Begins a column of an aggregate family. */
+/* Begins a column of an aggregate family. The message is Bigtable's. */
 static int aggregate_column(struct write *w, struct bytes family,
 			    struct bytes qualifier)
 {
@@ -269,6 +296,7 @@ static int aggregate_column(struct write *w, struct bytes family,
 		    (int)family.size, (const char *)family.data);
 }
 
+/* The number as a state of its own, which whoever reads merges. */
 int write_add(struct write *w, struct bytes family, struct bytes qualifier,
 	      uint64_t timestamp_us, int64_t number)
 {
@@ -283,6 +311,8 @@ int write_add(struct write *w, struct bytes family, struct bytes qualifier,
 				     batch_merge);
 }
 
+/* A state that the caller has read from a cell of such a family, here or
+ * elsewhere. */
 int write_merge(struct write *w, struct bytes family, struct bytes qualifier,
 		uint64_t timestamp_us, struct bytes state)
 {
@@ -297,6 +327,9 @@ int write_merge(struct write *w, struct bytes family, struct bytes qualifier,
 	return err < 0 ? err : add_version(w, timestamp_us, state, batch_merge);
 }
 
+/* The hold comes before the record, so that what a record refers to cannot be
+ * collected; if the record is refused, it is held for nothing until w is
+ * emptied. */
 int write_set_large(struct write *w, struct bytes family,
 		    struct bytes qualifier, uint64_t timestamp_us,
 		    struct large *value)
@@ -316,13 +349,14 @@ int write_set_large(struct write *w, struct bytes family,
 	return err;
 }
 
+/* A large value is written to a blob file, so all that can be wrong is told
+ * before; to write_set_large it is right then. */
 int write_set(struct write *w, struct bytes family, struct bytes qualifier,
 	      uint64_t timestamp_us, struct bytes value)
 {
 	struct large *large;
 	int err = check_size(value.size);
 
-	/* What is wrong is told before anything is written. */
 	if (err == 0)
 		err = write_plain_column(w, family, qualifier);
 	if (err < 0)
@@ -340,6 +374,9 @@ int write_set(struct write *w, struct bytes family, struct bytes qualifier,
 	return err;
 }
 
+/* A large value is not copied, only referred to once more. If the store has
+ * collected it since the scan began, the scan still has it, and a copy is made.
+ */
 int write_set_cell(struct write *w, struct bytes family, struct bytes qualifier,
 		   uint64_t timestamp_us, struct scan *scan,
 		   const struct cell *cell)
@@ -360,7 +397,6 @@ int write_set_cell(struct write *w, struct bytes family, struct bytes qualifier,
 				      large);
 		large_put(large);
 	} else if (err == -ESTALE) {
-		/* The scan still has what the store is about to lose. */
 		err = scan_load(scan, cell, &value);
 		if (err == 0)
 			err = write_set(w, family, qualifier, timestamp_us,
@@ -370,7 +406,7 @@ int write_set_cell(struct write *w, struct bytes family, struct bytes qualifier,
 	return err;
 }
 
-/* Notes that the column loses single versions; see write_hidden. */
+/* Notes that the column in w->key loses single versions; see write_hidden. */
 static int note_hidden(struct write *w)
 {
 	struct hidden_column *grown;
@@ -396,7 +432,7 @@ static int note_hidden(struct write *w)
 }
 
 /* A range of the present column's versions: newest first, so that it starts at
- * to - 1 and ends before from - 1. */
+ * to - 1 and ends before from - 1; without from, at the end of the column. */
 static int delete_versions(struct write *w, uint64_t from_us, uint64_t to_us)
 {
 	size_t column_end = w->key.size;
@@ -419,6 +455,10 @@ static int delete_versions(struct write *w, uint64_t from_us, uint64_t to_us)
 	return err;
 }
 
+/* All of a column, or one version, which is a deletion of its own and not a
+ * range: ranges cost all readers. Of a single version, to is from + 1 and no
+ * multiple of 1,000, so only from is checked. A whole column needs no look for
+ * hidden versions, as none stays. */
 int write_delete_cells(struct write *w, struct bytes family,
 		       struct bytes qualifier, uint64_t from_us, uint64_t to_us)
 {
@@ -451,6 +491,7 @@ int write_delete_column(struct write *w, struct bytes family,
 	return write_delete_cells(w, family, qualifier, 0, 0);
 }
 
+/* Deletes all that begins with w->key, by one range. */
 static int delete_prefixed(struct write *w)
 {
 	struct buf end = BUF_INIT;
@@ -463,6 +504,7 @@ static int delete_prefixed(struct write *w)
 	return err;
 }
 
+/* A family whose policy hides versions needs no look: none stays. */
 int write_delete_family(struct write *w, struct bytes family)
 {
 	int err = begin_family(w, family);
@@ -470,6 +512,7 @@ int write_delete_family(struct write *w, struct bytes family)
 	return err < 0 ? err : delete_prefixed(w);
 }
 
+/* Of all families, also of those that are not in the schema any more. */
 int write_delete_row(struct write *w)
 {
 	if (w->row_end == 0)
@@ -478,6 +521,8 @@ int write_delete_row(struct write *w)
 	return delete_prefixed(w);
 }
 
+/* The prefix is of the key's bytes: it is escaped like a row key, and not
+ * terminated. */
 int write_delete_prefix(struct write *w, struct bytes table,
 			struct bytes prefix)
 {
@@ -498,6 +543,8 @@ int write_delete_prefix(struct write *w, struct bytes table,
 	return err < 0 ? err : delete_prefixed(w);
 }
 
+/* A range without rows, such as one that ends before it starts, deletes nothing
+ * and is no error. */
 int write_delete_range(struct write *w, struct bytes table, struct bytes start,
 		       struct bytes end)
 {
@@ -515,151 +562,5 @@ int write_delete_range(struct write *w, struct bytes table, struct bytes start,
 		err = batch_delete_range(&w->batch, buf_bytes(&w->key),
 					 buf_bytes(&end_key));
 	buf_release(&end_key);
-	return err;
-}
-
-static int revalidate_put(const struct table *table, struct bytes name,
-			  const struct batch_record *record)
-{
-	const struct family *family = table_family(table, name);
-	enum aggregate_kind kind;
-
-	if (!family)
-		return unknown_family(name);
-	kind = family_aggregate(family);
-	if (record->kind == KEY_MERGE
-		    ? kind && aggregate_is_state(kind, record->value)
-		    : !kind)
-		return 0;
-	return fail(ERR_type_mismatch,
-		    "family \"%.*s\" was made anew with another type",
-		    (int)name.size, (const char *)name.data);
-}
-
-/* Checks every record against the schema of now: its table, and of what it puts
- * the family, must still be there. */
-static int revalidate(struct write *w)
-{
-	const struct schema *schema = w->s->schema;
-	struct buf scratch = BUF_INIT;
-	struct batch_record record;
-	const struct table *table;
-	size_t position = 0, end;
-	struct bytes family;
-	int err = 0;
-
-	while (err == 0 && batch_next(&w->batch, &position, &record)) {
-		table = table_by_id(schema, key_table(record.key));
-		if (!table) {
-			err = fail(ERR_no_table, "the table was dropped");
-			break;
-		}
-		if (!key_kind_is_put(record.kind))
-			continue;
-		err = key_part(record.key, key_row_end(record.key), &scratch,
-			       &family, &end);
-		if (err == 0)
-			err = revalidate_put(table, family, &record);
-	}
-	buf_release(&scratch);
-	return err;
-}
-
-static void patch_now(struct write *w)
-{
-	uint64_t now = clock_now(&w->s->clock), place;
-	struct bytes places = buf_bytes(&w->now_places);
-
-	while (take_u64le(&places, &place)) {
-		uint64_t timestamp = place & 1 ? now - now % 1000 : now;
-
-		put_u64be(w->batch.data.data + (place >> 1), ~timestamp);
-	}
-}
-
-/* Whether the records of both are no more than one batch takes. */
-static bool fit_together(const struct batch *a, const struct batch *b)
-{
-	return a->count <= BATCH_RECORDS_MAX - b->count &&
-	       a->data.size <= BATCH_SIZE_MAX - b->data.size;
-}
-
-int write_hidden(struct write *w)
-{
-	bool changed = w->stale || w->schema != w->s->schema;
-	struct batch before = BATCH_INIT;
-	size_t i;
-	int err = 0;
-
-	for (i = 0; i < w->hidden_count && err == 0; i++) {
-		struct bytes column =
-			bytes_of(w->prefixes.data + w->hidden[i].start,
-				 w->hidden[i].size);
-
-		if (w->hidden[i].ranked || changed)
-			err = bury_column(w->s, column, &before);
-		if (err == 0 && before.count == BURIED_AT_ONCE)
-			err = bury_now(w->s, &before);
-	}
-	if (err == 0 && !fit_together(&before, &w->batch))
-		err = bury_now(w->s, &before);
-	if (err == 0 && before.count > 0)
-		err = batch_append(&before, &w->batch);
-	if (err == 0)
-		w->hidden_count = w->prefixes.size = 0;
-	if (err == 0 && before.count > 0) {
-		batch_release(&w->batch);
-		w->batch = before;
-		return 0;
-	}
-	batch_release(&before);
-	return err;
-}
-
-int write_settle(struct write *w, const struct batch **batch)
-{
-	int err = 0;
-
-	if (w->stale || w->schema != w->s->schema)
-		err = revalidate(w);
-	if (err < 0)
-		return err;
-	patch_now(w);
-	*batch = &w->batch;
-	return 0;
-}
-
-int commit_locked(struct store *s, struct write *w, uint64_t *seq)
-{
-	const struct batch *batch;
-	uint64_t last = 0;
-	int err;
-
-	if (seq)
-		*seq = 0;
-	if (w->batch.count == 0)
-		return 0;
-	err = write_settle(w, &batch);
-	if (err < 0)
-		return err;
-	if (w->hidden_count > 0)
-		err = write_hidden(w);
-	if (err == 0)
-		err = engine_write(s->engine, &w->batch, false, &last);
-	if (err == 0 && seq && w->batch.count == 1)
-		*seq = last;
-	return err;
-}
-
-int store_commit(struct store *s, struct write *w, bool sync)
-{
-	int err;
-
-	mutex_lock_spinning(&s->writing);
-	err = commit_locked(s, w, NULL);
-	pthread_mutex_unlock(&s->writing);
-	write_reset(w);
-	if (err == 0 && sync)
-		err = engine_sync(s->engine);
 	return err;
 }

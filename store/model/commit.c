@@ -1,0 +1,179 @@
+#include <assert.h>
+
+#include "store/base/coding.h"
+#include "store/base/mutex.h"
+#include "store/engine/run/write.h"
+#include "store/model/bury.h"
+#include "store/model/commit.h"
+#include "store/model/schema.h"
+
+/*
+ * A commit, under s->writing: the records are checked once more if the schema
+ * has changed since they were added; timestamps that were left open become the
+ * time of now; what deletions would bring back is deleted before them; the batch
+ * goes to the engine's log and memtable. The sync, which may take milliseconds,
+ * comes after the lock, so that commits that wait for one are synced together.
+ */
+
+/* What a record puts into the family of this name, which may be another one
+ * than when it was added: it must be there and take what is put. A family that
+ * was dropped and made anew with the same type is as good. */
+static int revalidate_put(const struct table *table, struct bytes name,
+			  const struct batch_record *record)
+{
+	const struct family *family = table_family(table, name);
+	enum aggregate_kind kind;
+
+	if (!family)
+		return write_unknown_family(name);
+	kind = family_aggregate(family);
+	if (record->kind == KEY_MERGE
+		    ? kind && aggregate_is_state(kind, record->value)
+		    : !kind)
+		return 0;
+	return fail(ERR_type_mismatch,
+		    "family \"%.*s\" was made anew with another type",
+		    (int)name.size, (const char *)name.data);
+}
+
+/* Checks every record against the schema of now: its table, and of what it puts
+ * the family, must still be there. The table is known by its id, so a renamed
+ * one is the same. Deletions of a family that is gone do no harm. */
+static int revalidate(struct write *w)
+{
+	const struct schema *schema = w->s->schema;
+	struct buf scratch = BUF_INIT;
+	struct batch_record record;
+	const struct table *table;
+	size_t position = 0, end;
+	struct bytes family;
+	int err = 0;
+
+	while (err == 0 && batch_next(&w->batch, &position, &record)) {
+		table = table_by_id(schema, key_table(record.key));
+		if (!table) {
+			err = fail(ERR_no_table, "the table was dropped");
+			break;
+		}
+		if (!key_kind_is_put(record.kind))
+			continue;
+		err = key_part(record.key, key_row_end(record.key), &scratch,
+			       &family, &end);
+		if (err == 0)
+			err = revalidate_put(table, family, &record);
+	}
+	buf_release(&scratch);
+	return err;
+}
+
+/* Gives all records whose time was left open the same one, in the batch's bytes
+ * where the timestamp lies inverted; of a table in milliseconds rounded down.
+ */
+static void patch_now(struct write *w)
+{
+	uint64_t now = clock_now(&w->s->clock), place;
+	struct bytes places = buf_bytes(&w->now_places);
+
+	while (take_u64le(&places, &place)) {
+		uint64_t timestamp = place & 1 ? now - now % 1000 : now;
+
+		assert((place >> 1) + KEY_TIMESTAMP_SIZE <= w->batch.data.size);
+		put_u64be(w->batch.data.data + (place >> 1), ~timestamp);
+	}
+}
+
+/* Whether the records of both are no more than one batch takes. */
+static bool fit_together(const struct batch *a, const struct batch *b)
+{
+	return a->count <= BATCH_RECORDS_MAX - b->count &&
+	       a->data.size <= BATCH_SIZE_MAX - b->data.size;
+}
+
+/* A column whose policy ranked nothing when it was noted needs no look, unless
+ * the schema has changed since. The records of both are put together if one
+ * batch takes them, so that what deletes and what is deleted commit as one; if
+ * not, what deletes goes first, of which nobody sees anything. */
+int write_hidden(struct write *w)
+{
+	bool changed = w->stale || w->schema != w->s->schema;
+	struct batch before = BATCH_INIT;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < w->hidden_count && err == 0; i++) {
+		struct bytes column =
+			bytes_of(w->prefixes.data + w->hidden[i].start,
+				 w->hidden[i].size);
+
+		if (w->hidden[i].ranked || changed)
+			err = bury_column(w->s, column, &before);
+		if (err == 0 && before.count == BURIED_AT_ONCE)
+			err = bury_now(w->s, &before);
+	}
+	if (err == 0 && !fit_together(&before, &w->batch))
+		err = bury_now(w->s, &before);
+	if (err == 0 && before.count > 0)
+		err = batch_append(&before, &w->batch);
+	if (err == 0)
+		w->hidden_count = w->prefixes.size = 0;
+	if (err == 0 && before.count > 0) {
+		batch_release(&w->batch);
+		w->batch = before;
+		return 0;
+	}
+	batch_release(&before);
+	return err;
+}
+
+int write_settle(struct write *w, const struct batch **batch)
+{
+	int err = 0;
+
+	assert(w->now_places.size % sizeof(uint64_t) == 0);
+	if (w->stale || w->schema != w->s->schema)
+		err = revalidate(w);
+	if (err < 0)
+		return err;
+	patch_now(w);
+	*batch = &w->batch;
+	return 0;
+}
+
+/* The time is patched in before write_hidden, which moves the records. *seq is
+ * told only of a single record, so that the caller knows whose it is. */
+int commit_locked(struct store *s, struct write *w, uint64_t *seq)
+{
+	const struct batch *batch;
+	uint64_t last = 0;
+	int err;
+
+	if (seq)
+		*seq = 0;
+	if (w->batch.count == 0)
+		return 0;
+	err = write_settle(w, &batch);
+	if (err < 0)
+		return err;
+	if (w->hidden_count > 0)
+		err = write_hidden(w);
+	if (err == 0)
+		err = engine_write(s->engine, &w->batch, false, &last);
+	if (err == 0 && seq && w->batch.count == 1)
+		*seq = last;
+	return err;
+}
+
+/* Spins for the lock: others hold it for microseconds, see mutex_lock_spinning.
+ * w is emptied whether or not it was committed. */
+int store_commit(struct store *s, struct write *w, bool sync)
+{
+	int err;
+
+	mutex_lock_spinning(&s->writing);
+	err = commit_locked(s, w, NULL);
+	pthread_mutex_unlock(&s->writing);
+	write_reset(w);
+	if (err == 0 && sync)
+		err = engine_sync(s->engine);
+	return err;
+}
