@@ -1,4 +1,4 @@
-#include <stdlib.h>
+#include <assert.h>
 
 #include "store/base/coding.h"
 #include "store/engine/read/cursor.h"
@@ -13,15 +13,26 @@
 /*
  * Schema changes: copy the schema, change the copy, write the changed record,
  * install the copy. All under the writing lock, so that data and schema change
- * in one order.
+ * in one order: a commit is before a change or after it. Each public call is
+ *
+ *   change_begin: takes the lock, copies
+ *   the change, on the copy; change_put and change_delete for its records
+ *   change_end: writes, installs, unlocks and syncs; or only unlocks
+ *
+ * A change writes one record and perhaps the next table id, so that it is there
+ * or not after a crash, and never half.
  */
 
+/* Bigtable's letters for the names of tables and families. That a slash is none
+ * is what lets a name be one of a file. */
 static bool is_name_byte(uint8_t c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
 	       (c >= 'A' && c <= 'Z') || c == '_' || c == '-' || c == '.';
 }
 
+/* A name must not begin like an option or a hidden file. what is for the
+ * message. */
 static int check_name(struct bytes name, const char *what, size_t size_max)
 {
 	size_t i;
@@ -40,6 +51,7 @@ static int check_name(struct bytes name, const char *what, size_t size_max)
 	return 0;
 }
 
+/* Limits of names come from store.h. */
 int store_check_table_name(struct bytes name)
 {
 	return check_name(name, "table", STORE_TABLE_NAME_MAX);
@@ -50,19 +62,22 @@ int store_check_family_name(struct bytes name)
 	return check_name(name, "family", STORE_FAMILY_NAME_MAX);
 }
 
+/* Fails with -ERR_no_table; so that a caller may return it. */
 static int no_table(struct bytes name)
 {
 	return fail(ERR_no_table, "table \"%.*s\" not found", (int)name.size,
 		    (const char *)name.data);
 }
 
-/* cbt's words differ. */
+/* Fails with -ERR_no_family. cbt's words differ from command to command, hence
+ * what. */
 static int no_family(const char *what, struct bytes name)
 {
 	return fail(ERR_no_family, "%s family \"%.*s\"", what, (int)name.size,
 		    (const char *)name.data);
 }
 
+/* The version key of a record in table 0, see model.h. */
 static int record_key(struct bytes row, struct bytes family, struct buf *key)
 {
 	int err;
@@ -83,12 +98,13 @@ static int record_key(struct bytes row, struct bytes family, struct buf *key)
 /* One schema change on its way. */
 struct change {
 	struct store *s;
-	struct schema *schema; /* the copy */
-	struct batch batch;
-	struct buf key, record;
-	uint32_t next_table_id;
+	struct schema *schema;  /* the copy; NULL if it could not be made */
+	struct batch batch;     /* records; that of the changed table first */
+	struct buf key, record; /* scratch, encoded */
+	uint32_t next_table_id; /* the store's from the end on */
 };
 
+/* Takes s->writing, also if it fails: change_end follows in every case. */
 static int change_begin(struct store *s, struct change *c)
 {
 	int err;
@@ -100,12 +116,13 @@ static int change_begin(struct store *s, struct change *c)
 	return err;
 }
 
+/* Adds the record of a table of the copy as it is now. Its first put has to be
+ * the batch's first record. */
 static int change_put(struct change *c, struct table *table)
 {
 	int err = record_key(table->name, SCHEMA_FAMILY, &c->key);
 
 	table->record_seq = 0; /* see set_births */
-
 	buf_reset(&c->record);
 	if (err == 0)
 		err = table_encode(table, &c->record);
@@ -115,6 +132,8 @@ static int change_put(struct change *c, struct table *table)
 	return err;
 }
 
+/* Adds the deletion of the record of the table with this name. Its cells stay:
+ * no schema names their table id, so readers and compaction pass them over. */
 static int change_delete(struct change *c, struct bytes name)
 {
 	int err = record_key(name, SCHEMA_FAMILY, &c->key);
@@ -124,6 +143,8 @@ static int change_delete(struct change *c, struct bytes name)
 	return err;
 }
 
+/* Adds the record of the next table id, so that no id is ever used again, not
+ * even that of a table whose record is gone. */
 static int change_put_next_id(struct change *c)
 {
 	uint8_t raw[4];
@@ -138,7 +159,8 @@ static int change_put_next_id(struct change *c)
 
 /* Births and sequences of records that are still 0 become the sequence of the
  * first record, which is what a reader of the records concludes too: the record
- * that changed is always the batch's first. */
+ * that changed is always the batch's first. So what is in memory is what a
+ * restart would read. */
 static void set_births(struct schema *schema, uint64_t seq)
 {
 	size_t i, j;
@@ -156,6 +178,10 @@ static void set_births(struct schema *schema, uint64_t seq)
 	}
 }
 
+/* The engine's rules come first: a reader who takes the new schema must not
+ * meet the old rules, while the other way round a table is only seen empty for
+ * a moment. On failure, which is -ENOMEM, nothing has changed. Takes over the
+ * reference to schema. */
 static int install(struct store *s, struct schema *schema)
 {
 	struct gc_rules *rules;
@@ -174,21 +200,26 @@ static int install(struct store *s, struct schema *schema)
 	return 0;
 }
 
-/* Ends c in every case; with err 0 writes and installs it first. */
+/* Ends c in every case; with err 0 writes and installs it first. The sync comes
+ * after the lock; if it fails, the change is in force all the same and the
+ * store is read-only. */
 static int change_end(struct change *c, int err)
 {
 	struct store *s = c->s;
 	uint32_t count = c->batch.count;
 	uint64_t last = 0;
 
+	assert(err < 0 || (c->schema && count > 0));
 	if (err == 0)
 		err = engine_write(s->engine, &c->batch, false, &last);
 	if (err == 0) {
+		assert(last >= count);
 		set_births(c->schema, last - count + 1);
 		c->schema->seq = last;
 		err = install(s, c->schema);
 	}
 	if (err == 0) {
+		/* It is the store's now. */
 		c->schema = NULL;
 		s->next_table_id = c->next_table_id;
 	}
@@ -200,6 +231,8 @@ static int change_end(struct change *c, int err)
 	return err == 0 ? engine_sync(s->engine) : err;
 }
 
+/* Adds a family to a table of the copy, if its name and their number allow it.
+ */
 static int add_family(struct table *t, const struct family_spec *spec)
 {
 	struct family *f;
@@ -220,6 +253,8 @@ static int add_family(struct table *t, const struct family_spec *spec)
 	return table_add_family(t, spec, &f);
 }
 
+/* A family that cannot be added leaves nothing of the table, since the copy is
+ * thrown away. */
 int store_create_table(struct store *s, struct bytes name, bool millis,
 		       const struct family_spec *families, size_t count)
 {
@@ -255,6 +290,8 @@ int store_create_table(struct store *s, struct bytes name, bool millis,
 	return change_end(&c, err);
 }
 
+/* A birth of 1 is before all sequences, so that cells of any age are seen. The
+ * id may be one that the lost record of the next id would have been beyond. */
 int schema_adopt(struct store *s, const struct table *found)
 {
 	struct change c;
@@ -271,6 +308,7 @@ int schema_adopt(struct store *s, const struct table *found)
 		err = schema_add_table(c.schema, found->name, &t);
 	if (err < 0)
 		return change_end(&c, err);
+	assert(found->id != SCHEMA_TABLE_ID);
 	t->id = found->id;
 	t->birth_seq = 1;
 	for (i = 0; i < found->family_count && err == 0; i++) {
@@ -291,7 +329,8 @@ int schema_adopt(struct store *s, const struct table *found)
 	return change_end(&c, err);
 }
 
-/* 0, or -ERR_table_not_empty if a row of the table has a cell. */
+/* 0, or -ERR_table_not_empty if a row of the table has a cell that a reader
+ * would see. Under the lock, so that none comes before the table has gone. */
 static int must_be_empty(struct store *s, struct bytes table)
 {
 	struct scan_range range = { .table = table };
@@ -310,6 +349,7 @@ static int must_be_empty(struct store *s, struct bytes table)
 	return err;
 }
 
+/* Nothing but the record is deleted; see change_delete. */
 int store_drop_table(struct store *s, struct bytes name, bool only_empty)
 {
 	struct change c;
@@ -331,6 +371,9 @@ int store_drop_table(struct store *s, struct bytes name, bool only_empty)
 	return change_end(&c, err);
 }
 
+/* Cells are kept by table id, so only the record moves. In the copy, the
+ * content changes places with a new, empty table, which then goes: the array is
+ * sorted by name. */
 int store_rename_table(struct store *s, struct bytes from, struct bytes to)
 {
 	struct change c;
@@ -354,7 +397,6 @@ int store_rename_table(struct store *s, struct bytes from, struct bytes to)
 	err = schema_add_table(c.schema, to, &fresh);
 	if (err < 0)
 		return change_end(&c, err);
-	/* The content changes places with the new, empty table. */
 	t = schema_find(c.schema, from);
 	moved = *t;
 	*t = *fresh;
@@ -370,7 +412,8 @@ int store_rename_table(struct store *s, struct bytes from, struct bytes to)
 	return change_end(&c, err);
 }
 
-/* The common frame of changes to one table: fn changes it. */
+/* The common frame of changes to one table: fn changes it. If fn fails, so does
+ * the change. */
 static int change_table(struct store *s, struct bytes name,
 			int (*fn)(struct store *s, struct table *t, void *arg),
 			void *arg)
@@ -391,6 +434,7 @@ static int change_table(struct store *s, struct bytes name,
 	return change_end(&c, err);
 }
 
+/* Timestamps that are there already stay as they are. */
 static int do_set_granularity(struct store *s, struct table *t, void *arg)
 {
 	(void)s;
@@ -403,6 +447,7 @@ int store_set_granularity(struct store *s, struct bytes table, bool millis)
 	return change_table(s, table, do_set_granularity, &millis);
 }
 
+/* What is unset changes nothing: there is no way back to unset. */
 static void set_if_given(uint32_t *to, uint32_t from)
 {
 	if (from != TABLE_ACCESS_UNSET)
@@ -420,6 +465,7 @@ static int do_set_access(struct store *s, struct table *t, void *arg)
 	return 0;
 }
 
+/* Changing nothing is a change like any other, and writes the record. */
 int store_set_access(struct store *s, struct bytes table,
 		     const struct table_access *access)
 {
@@ -428,12 +474,14 @@ int store_set_access(struct store *s, struct bytes table,
 	return change_table(s, table, do_set_access, &copy);
 }
 
+/* arg is the family_spec. */
 static int do_create_family(struct store *s, struct table *t, void *arg)
 {
 	(void)s;
 	return add_family(t, arg);
 }
 
+/* The policy is copied when the family is added. */
 int store_create_family(struct store *s, struct bytes table,
 			const struct family_spec *family)
 {
@@ -442,6 +490,8 @@ int store_create_family(struct store *s, struct bytes table,
 	return change_table(s, table, do_create_family, &spec);
 }
 
+/* arg is the name. Its cells are passed over from now on, and by their age also
+ * when a family of that name is made anew. */
 static int do_drop_family(struct store *s, struct table *t, void *arg)
 {
 	struct bytes *name = arg;
@@ -459,13 +509,15 @@ int store_drop_family(struct store *s, struct bytes table, struct bytes family)
 	return change_table(s, table, do_drop_family, &family);
 }
 
+/* The argument of do_set_gc. */
 struct gc_change {
 	struct bytes family;
 	const struct gc_policy *gc;
 };
 
-/* What the old policy hides now goes for good, and all else is the new one's to
- * judge. */
+/* What the old policy hides now goes for good, before the new one is in force,
+ * and all else is the new one's to judge. Without an old policy nothing was
+ * hidden. */
 static int do_set_gc(struct store *s, struct table *t, void *arg)
 {
 	struct gc_change *change = arg;
@@ -490,6 +542,7 @@ static int do_set_gc(struct store *s, struct table *t, void *arg)
 	return 0;
 }
 
+/* Takes as long as reading the table does, and no commit comes between. */
 int store_set_gc(struct store *s, struct bytes table, struct bytes family,
 		 const struct gc_policy *gc)
 {
@@ -498,11 +551,15 @@ int store_set_gc(struct store *s, struct bytes table, struct bytes family,
 	return change_table(s, table, do_set_gc, &change);
 }
 
+/* The argument of do_set_type. */
 struct type_change {
 	struct bytes family;
 	enum family_type type;
 };
 
+/* A plain family may become one of aggregates, or of another plain type; what
+ * it has already stays as it is. One of aggregates keeps its type, as nobody
+ * could say what its parts are. */
 static int do_set_type(struct store *s, struct table *t, void *arg)
 {
 	struct type_change *change = arg;
@@ -529,7 +586,8 @@ int store_set_type(struct store *s, struct bytes table, struct bytes family,
 	return change_table(s, table, do_set_type, &change);
 }
 
-/* Reads the records of table 0 into schema. */
+/* Reads the records of table 0 into schema. No rules are installed yet, so the
+ * cursor hides nothing; the schema's sequence is that of its newest record. */
 static int load(struct store *s, struct schema *schema)
 {
 	uint8_t start[KEY_TABLE_SIZE], end[KEY_TABLE_SIZE];
@@ -564,6 +622,8 @@ static int load(struct store *s, struct schema *schema)
 	return err;
 }
 
+/* After a repair the record of the next table id may be missing or old, so no
+ * id that a table has is given again. */
 int schema_load(struct store *s)
 {
 	struct schema *schema;
@@ -575,7 +635,6 @@ int schema_load(struct store *s)
 	if (err < 0)
 		return err;
 	err = load(s, schema);
-	/* After a repair the record of it may be missing. */
 	for (i = 0; i < schema->table_count; i++)
 		if (schema->tables[i].id >= s->next_table_id)
 			s->next_table_id = schema->tables[i].id + 1;

@@ -62,6 +62,8 @@ int bury_now(struct store *s, struct batch *batch)
 	return err;
 }
 
+/* Asks for one cell: if the first hidden one is found, all behind it is hidden,
+ * too. */
 int bury_column(struct store *s, struct bytes column, struct batch *out)
 {
 	struct cursor *cursor;

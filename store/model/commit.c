@@ -10,9 +10,10 @@
 /*
  * A commit, under s->writing: the records are checked once more if the schema
  * has changed since they were added; timestamps that were left open become the
- * time of now; what deletions would bring back is deleted before them; the batch
- * goes to the engine's log and memtable. The sync, which may take milliseconds,
- * comes after the lock, so that commits that wait for one are synced together.
+ * time of now; what deletions would bring back is deleted before them; the
+ * batch goes to the engine's log and memtable. The sync, which may take
+ * milliseconds, comes after the lock, so that commits that wait for one are
+ * synced together.
  */
 
 /* What a record puts into the family of this name, which may be another one
@@ -82,7 +83,8 @@ static void patch_now(struct write *w)
 	}
 }
 
-/* Whether the records of both are no more than one batch takes. */
+/* Whether the records of both are no more than one batch takes, with the header
+ * counted twice. */
 static bool fit_together(const struct batch *a, const struct batch *b)
 {
 	return a->count <= BATCH_RECORDS_MAX - b->count &&

@@ -5,8 +5,8 @@
 
 /*
  * How a write that has been collected becomes one record of the log: checked
- * once more, given its time, and cleared of what its deletions would bring back.
- * store_commit does it under s->writing, which all of this needs.
+ * once more, given its time, and cleared of what its deletions would bring
+ * back. store_commit does it under s->writing, which all of this needs.
  */
 
 /*

@@ -20,6 +20,8 @@ static int encode(struct store *s, struct bytes table, struct bytes start,
 	return key_row_range(id, start, end, from, to);
 }
 
+/* The table is looked up by name; if it is dropped after that, the answer is
+ * that of its id. */
 int store_estimate_rows(struct store *s, struct bytes table, struct bytes start,
 			struct bytes end, uint64_t *rows)
 {
@@ -54,6 +56,8 @@ static int give_sample(void *context, struct bytes prefix, uint64_t size)
 	return err < 0 ? err : g->each(g->context, row, size);
 }
 
+/* The last call, with an empty row, comes from the engine as an empty prefix.
+ */
 int store_sample_rows(struct store *s, struct bytes table, struct bytes start,
 		      struct bytes end,
 		      int (*each)(void *context, struct bytes row,

@@ -13,27 +13,27 @@
 #include "store/model/model.h"
 #include "store/model/schema.h"
 
-/*
- * Repair of a directory into another one. What the engine cannot read it tells
- * by keys; they are told on by the names of tables, once these are known. A
- * table whose own record is among what was lost gets another name, as its
- * families still stand in its keys.
- */
+/* By the table's id, so that it is another for each table. At most 20 bytes,
+ * which a table's name may have. */
 #define RECOVERED_NAME "recovered_%u"
 
+/* What the engine could not read. */
 struct loss {
-	struct buf problem, after, before;
+	struct buf problem;       /* a sentence */
+	struct buf after, before; /* encoded keys; empty: not known */
 };
 
 struct store_repair {
-	struct loss *losses;
+	struct loss *losses; /* in the order in which they were met */
 	size_t loss_count;
 	struct store *s;      /* the new one */
 	struct schema *found; /* tables by their cells */
-	void (*tell)(void *context, const char *text);
+	void (*tell)(void *context, const char *text); /* the user's */
 	void *context;
 };
 
+/* Keeps a loss for tell_losses: names of tables are known only when the new
+ * store is open. Its keys may be bounds that are not known, which are empty. */
 static int note_loss(void *context, const char *problem, struct bytes after,
 		     struct bytes before)
 {
@@ -53,6 +53,7 @@ static int note_loss(void *context, const char *problem, struct bytes after,
 	return err < 0 ? err : buf_add_bytes(&l->before, before);
 }
 
+/* Bytes for a person: others than those of ASCII's printable ones as \xHH. */
 static int add_printable(struct buf *out, struct bytes b)
 {
 	size_t i;
@@ -65,7 +66,7 @@ static int add_printable(struct buf *out, struct bytes b)
 	return err;
 }
 
-/* "table NAME row KEY", of an encoded key. */
+/* "table NAME row "KEY"", of an encoded key, or as much of that as it holds. */
 static int describe_key(const struct schema *schema, struct bytes key,
 			struct buf *out)
 {
@@ -118,6 +119,8 @@ static int describe_column(struct bytes key, struct buf *out)
 	return err;
 }
 
+/* A sentence about a loss, with a NUL behind it. Equal bounds are one entry,
+ * whose column is named as well. */
 static int describe(const struct schema *schema, const struct loss *l,
 		    struct buf *out)
 {
@@ -148,6 +151,7 @@ static int describe(const struct schema *schema, const struct loss *l,
 	return err < 0 ? err : buf_terminate(out);
 }
 
+/* In the order in which they were met. */
 static int tell_losses(struct store_repair *r)
 {
 	struct schema *schema = store_schema(r->s);
@@ -165,7 +169,8 @@ static int tell_losses(struct store_repair *r)
 	return err;
 }
 
-/* Notes the family of a cell. */
+/* Notes the family of a cell of table id, and that table, under the name that
+ * it gets if it has no record. */
 static int note_family(struct store_repair *r, uint32_t id,
 		       const struct cell *cell)
 {
@@ -188,7 +193,8 @@ static int note_family(struct store_repair *r, uint32_t id,
 		       : table_add_family(t, &spec, &f);
 }
 
-/* Which tables and families have cells, as no schema hides any. */
+/* Which tables and families have cells. The engine was opened without rules, so
+ * that no schema hides any. */
 static int find_tables(struct store_repair *r, struct engine *e)
 {
 	uint8_t start[KEY_TABLE_SIZE];
@@ -215,7 +221,8 @@ static int find_tables(struct store_repair *r, struct engine *e)
  * Of a family with parts of aggregates the type is set: sketches have a form of
  * their own, but numbers could be those of a sum, a minimum or a maximum. Which
  * it was only the user knows: until it is said, they stay apart in a family
- * without a type, and FAMILY_INTSUM notes that here.
+ * without a type, and FAMILY_INTSUM notes that here. One part that is no sketch
+ * is enough for it, and no later part takes it back.
  */
 static int note_part(void *context, struct bytes key, struct bytes value)
 {
@@ -239,6 +246,8 @@ static int note_part(void *context, struct bytes key, struct bytes value)
 	return err;
 }
 
+/* Looks through the table's parts of aggregates, which are told by their kind
+ * of key. */
 static int find_types(struct store_repair *r, struct table *t)
 {
 	uint8_t start[KEY_TABLE_SIZE], end[KEY_TABLE_SIZE];
@@ -250,6 +259,7 @@ static int find_types(struct store_repair *r, struct table *t)
 				 bytes_of(end, sizeof(end)), note_part, t);
 }
 
+/* Tells of what is no loss of the engine's. 0 or -ENOMEM. */
 __attribute__((format(printf, 2, 3))) static int say(struct store_repair *r,
 						     const char *fmt, ...)
 {
@@ -267,7 +277,9 @@ __attribute__((format(printf, 2, 3))) static int say(struct store_repair *r,
 	return 0;
 }
 
-/* Tells of the families whose type is not known, which is unset again. */
+/* Tells of the families whose type is not known, which is unset again: with
+ * FAMILY_INTSUM left in place, minima would be added up, and the type could not
+ * be changed. */
 static int forget_types(struct store_repair *r, struct table *t)
 {
 	size_t i;
@@ -289,6 +301,9 @@ static int forget_types(struct store_repair *r, struct table *t)
 	return err;
 }
 
+/* Makes a table of what has cells and no record. Its name may be taken, by an
+ * earlier repair: then it gets underscores. Its families are found's, whose
+ * types are set on the way. */
 static int adopt_table(struct store_repair *r, struct table *found)
 {
 	struct table t = *found;
@@ -313,7 +328,8 @@ static int adopt_table(struct store_repair *r, struct table *found)
 	return err;
 }
 
-/* Gives tables that have cells and no record one. */
+/* Gives tables that have cells and no record one. What was dropped and not
+ * compacted yet looks the same and is back, which adopt_table says. */
 static int adopt_tables(struct store_repair *r)
 {
 	size_t i;
@@ -325,6 +341,7 @@ static int adopt_tables(struct store_repair *r)
 	return err;
 }
 
+/* Passes on what the check of the new store finds. */
 static void tell_problem(void *context, const char *problem)
 {
 	struct store_repair *r = context;
@@ -332,6 +349,8 @@ static void tell_problem(void *context, const char *problem)
 	r->tell(r->context, problem);
 }
 
+/* Opens what the engine has made, without the model, to see all of its cells.
+ * Only where something was lost: else every table has its record. */
 static int look_for_tables(struct store_repair *r, struct volume *to,
 			   const struct engine_options *o)
 {
@@ -345,7 +364,9 @@ static int look_for_tables(struct store_repair *r, struct volume *to,
 	return err < 0 ? err : closed;
 }
 
-/* Opens what was made, completes its schema and checks it; to is ended. */
+/* Opens what was made, completes its schema and checks it; to is ended. Nothing
+ * works in the background meanwhile, so that r->s->schema may be read as it is.
+ */
 static int complete(struct store_repair *r, struct volume *to)
 {
 	struct store_options options;
@@ -365,7 +386,8 @@ static int complete(struct store_repair *r, struct volume *to)
 	return err < 0 ? err : closed;
 }
 
-/* Nobody writes to a read-only file system, so there it needs no lease. */
+/* The damaged store must not be in use. Nobody writes to a read-only file
+ * system, so there it needs no lease. *taken: it is to be released. */
 static int take_lease(struct volume *from, bool *taken)
 {
 	int err = from->ops->lease_take(from, "tabletfs repair");
@@ -374,6 +396,7 @@ static int take_lease(struct volume *from, bool *taken)
 	return err == -EROFS ? 0 : err;
 }
 
+/* Ends to in every case. */
 static int repair_volume(struct store_repair *r, struct volume *from,
 			 struct volume *to, struct repair_result *result)
 {
@@ -401,6 +424,7 @@ static int repair_volume(struct store_repair *r, struct volume *from,
 	return err;
 }
 
+/* What store_repair holds besides volumes. */
 static void repair_release(struct store_repair *r)
 {
 	while (r->loss_count > 0) {
@@ -414,6 +438,7 @@ static void repair_release(struct store_repair *r)
 	schema_put(r->found);
 }
 
+/* from stays the caller's. */
 int store_repair_volume(struct volume *from, struct volume *to,
 			void (*tell)(void *context, const char *text),
 			void *context, struct repair_result *result)
@@ -425,6 +450,8 @@ int store_repair_volume(struct volume *from, struct volume *to,
 	return err;
 }
 
+/* 0 if nothing has this name; else says what to do, as a repair that was killed
+ * leaves it. */
 static int free_partial(const char *partial)
 {
 	int err = volume_posix_free_name(partial);
@@ -437,6 +464,7 @@ static int free_partial(const char *partial)
 		       : err;
 }
 
+/* The volume is closed when the directory is renamed. */
 static int repair_into(struct volume *from, const char *partial, const char *to,
 		       void (*tell)(void *context, const char *text),
 		       void *context, struct repair_result *result)
@@ -449,6 +477,9 @@ static int repair_into(struct volume *from, const char *partial, const char *to,
 	return err < 0 ? err : volume_posix_rename(partial, to);
 }
 
+/* Names are asked about before the store is touched. What was made is discarded
+ * on failure but for that of the check: what has problems of its own is worth a
+ * look. */
 int store_repair(const char *directory, const char *to,
 		 void (*tell)(void *context, const char *text), void *context,
 		 struct repair_result *result)
@@ -471,7 +502,6 @@ int store_repair(const char *directory, const char *to,
 	if (err == 0) {
 		err = repair_into(from, (const char *)partial.data, to, tell,
 				  context, result);
-		/* What has problems of its own is worth a look. */
 		if (err < 0 && err != -ERR_check_failed)
 			volume_posix_discard((const char *)partial.data);
 	}

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "store/engine/read/get.h"
@@ -7,36 +8,54 @@
 #include "store/model/model.h"
 
 /*
- * Reads: a range in user's terms becomes a range of encoded keys, and what
- * comes from it goes through the filter, if there is one.
+ * Reads: a range in the user's terms becomes a range of encoded keys, which a
+ * cursor of the engine steps through, or its list of rows if rows are all that
+ * is wanted. What is visible at the scan's moment the engine decides.
+ *
+ * Without a filter each step is one of the cursor (raw_next). With one, the
+ * cursor's present cell is shown to it, copies are taken until there are none,
+ * and the cursor goes on by the narrower of what the caller wants and what the
+ * filter allows (settle, advance). A filter with conditions is first shown the
+ * whole row as often as it asks (decide_row). What the filter can never want is
+ * left out beforehand: rows by the bounds, columns by seeks, old blocks by
+ * cursor_since.
+ *
+ * Backwards, rows come by their last entry, one by one; inside a row the cursor
+ * goes forwards as ever, and stay_in_row stops it at the row's end.
  */
 struct scan {
 	struct engine *engine;
 	struct cursor *cursor; /* or */
-	struct rows *rows;
+	struct rows *rows;     /* if rows are all that is wanted */
 	struct buf decoded;    /* row of rows, if escaped */
 	struct buf start, end; /* encoded; end is never empty */
 	struct buf row;        /* of a reverse scan: the present row's prefix */
 	bool reverse;
-	bool in_row; /* row is set */
+	bool in_row; /* of a reverse scan: the cursor is in row */
+	bool keep_large;
 
 	bool (*stop)(void);
 	unsigned int passed; /* cells since it was asked */
 
+	/* With a filter. The present cell is the one the cursor is at. */
 	struct filter_run *run;  /* NULL: no filter */
 	struct filter_need need; /* its */
 	int at;                  /* what the last raw step returned */
 	struct cell raw;         /* the cell it gave: the present one */
-	bool started;
-	bool shown; /* the filter has seen the present cell */
-	bool keep_large;
-	bool loaded;                         /* value is that of raw */
-	struct buf value;                    /* a large one */
-	uint64_t given_family, given_column; /* epochs of the cell given last */
+	bool started;            /* there was a step */
+	bool shown;              /* the filter has seen the present cell */
+
+	/* The large value of the present cell, read once for all copies. */
+	bool loaded;
+	struct buf value;
+
+	/* Of the cell given last: the run's epochs, and its label. */
+	uint64_t given_family, given_column;
 	struct bytes label;
 };
 
-/* Narrows the encoded bounds to the rows that the filter needs. */
+/* Narrows the encoded bounds to the rows that the filter needs. If none are
+ * left, start may lie behind end, which is an empty range. */
 static int narrow_rows(const struct filter_need *need, uint32_t table,
 		       struct scan *scan)
 {
@@ -61,7 +80,8 @@ static int narrow_rows(const struct filter_need *need, uint32_t table,
 }
 
 /* The encoded start of one row, or of what of it is asked for or needed; all of
- * it is what filters of files know. */
+ * it is what filters of files know. What is asked for goes before what the
+ * filter needs: if they differ, the filter passes nothing of it. */
 static int encode_row(const struct scan_range *r, const struct filter_need *n,
 		      struct buf *start)
 {
@@ -83,7 +103,7 @@ static int encode_row(const struct scan_range *r, const struct filter_need *n,
 }
 
 /* Builds the encoded bounds; *prefix is the size of the leading part of start
- * that filters of files know, or 0. */
+ * that filters of files know, or 0: only one row, family or column has one. */
 static int encode_range(const struct scan_range *r, uint32_t table,
 			struct scan *scan, size_t *prefix)
 {
@@ -104,7 +124,7 @@ static int encode_range(const struct scan_range *r, uint32_t table,
 	return err;
 }
 
-/* A buffer that has grown larger is not kept for the next value. */
+/* Bytes: a buffer that has grown larger is not kept for the next value. */
 #define KEEP_SIZE (4 << 20)
 
 /* The present cell is left. */
@@ -115,7 +135,8 @@ static void forget_value(struct scan *scan)
 		buf_release(&scan->value);
 }
 
-/* Brings the large value of the present cell, or of a copy, into memory. */
+/* Brings the large value of the present cell, or of a copy, into memory, where
+ * it stays until the cell is left. Also what filters call. */
 static int load_value(void *context, struct cell *cell)
 {
 	struct scan *scan = context;
@@ -131,7 +152,8 @@ static int load_value(void *context, struct cell *cell)
 	return err;
 }
 
-/* Ends each call that gives a cell. */
+/* Ends each call that gives a cell: brings a large value into memory, unless it
+ * is to be kept where it is. 1, 0 or an error. */
 static int give(struct scan *scan, int result, struct cell *cell)
 {
 	int err = 0;
@@ -141,8 +163,10 @@ static int give(struct scan *scan, int result, struct cell *cell)
 	return err < 0 ? err : result;
 }
 
+/* The run is allocated apart: most scans have none. */
 static int start_filter(struct scan *scan, struct filter *filter)
 {
+	assert(!scan->run);
 	scan->run = malloc(sizeof(*scan->run));
 	if (!scan->run)
 		return -ENOMEM;
@@ -153,12 +177,17 @@ static int start_filter(struct scan *scan, struct filter *filter)
 	return 0;
 }
 
+/* Fails with -ERR_no_table. */
 static int no_table(struct bytes name)
 {
 	return fail(ERR_no_table, "table \"%.*s\" not found", (int)name.size,
 		    (const char *)name.data);
 }
 
+/* The schema is needed for the table's id only; what of it a reader may see the
+ * engine knows by its rules. Rows come from the directories where nothing but
+ * rows is asked for, forwards and of all. Backwards, rows are found by their
+ * last entry, whatever it is, so times cannot leave any out there. */
 int scan_open(struct store *s, const struct snapshot *snapshot,
 	      const struct scan_range *range, struct scan **out)
 {
@@ -197,7 +226,6 @@ int scan_open(struct store *s, const struct snapshot *snapshot,
 			s->engine, (const struct engine_snapshot *)snapshot,
 			buf_bytes(&scan->start), buf_bytes(&scan->end),
 			bytes_of(scan->start.data, prefix), &scan->cursor);
-	/* Backwards, rows are found by their last entry, whatever it is. */
 	if (err == 0 && scan->cursor && !range->reverse)
 		cursor_since(scan->cursor, range->since_us > scan->need.since_us
 						   ? range->since_us
@@ -210,6 +238,7 @@ int scan_open(struct store *s, const struct snapshot *snapshot,
 	return 0;
 }
 
+/* Also of a scan that could not be opened all the way; NULL is allowed. */
 void scan_close(struct scan *scan)
 {
 	if (!scan)
@@ -227,6 +256,8 @@ void scan_close(struct scan *scan)
 	free(scan);
 }
 
+/* To the last row before key in a reverse scan, whose prefix is noted: the
+ * cursor's is lost when it goes on. */
 static int enter_row_before(struct scan *scan, struct bytes key,
 			    struct cell *cell)
 {
@@ -239,7 +270,7 @@ static int enter_row_before(struct scan *scan, struct bytes key,
 	return err;
 }
 
-/* Ends a step of rows with this result. */
+/* Ends a step of rows with this result: of a cell only the row is there. */
 static int show_row(struct scan *scan, int result, struct bytes row,
 		    struct cell *cell)
 {
@@ -253,7 +284,8 @@ static int show_row(struct scan *scan, int result, struct bytes row,
 	return err < 0 ? err : 1;
 }
 
-/* What a step inside the row of a reverse scan has led to. */
+/* What a step inside the row of a reverse scan has led to. Cursors go forwards,
+ * so behind the row's last cell is a row that was given before: the end. */
 static int stay_in_row(struct scan *scan, int err)
 {
 	if (err == 1 &&
@@ -263,7 +295,9 @@ static int stay_in_row(struct scan *scan, int err)
 	return err < 0 ? err : 0;
 }
 
-/* A step as if there were no filter. */
+/* A step as if there were no filter. In a reverse scan that has left its row,
+ * scan->row still says where the next one is to be looked for; that it is empty
+ * means that there was no step yet. */
 static int raw_next(struct scan *scan, enum cursor_step step, struct cell *cell)
 {
 	struct bytes row;
@@ -290,6 +324,8 @@ static int raw_next(struct scan *scan, enum cursor_step step, struct cell *cell)
 	return stay_in_row(scan, cursor_next(scan->cursor, step, cell));
 }
 
+/* To row or behind it; backwards to row or before it, which is before the key
+ * that follows all of row's. */
 static int raw_seek(struct scan *scan, struct bytes row, struct cell *cell)
 {
 	struct buf key = BUF_INIT, past = BUF_INIT;
@@ -317,7 +353,7 @@ static int raw_seek(struct scan *scan, struct bytes row, struct cell *cell)
 }
 
 /* From the present cell, which lies before what the filter needs of its row, to
- * that. */
+ * that. There may be none in this row: then it is to what comes next. */
 static int seek_needed(struct scan *scan)
 {
 	struct buf key = BUF_INIT;
@@ -335,7 +371,8 @@ static int seek_needed(struct scan *scan)
 }
 
 /* Where the present cell lies from the columns that the filter needs: -1 before
- * them, 0 among them, 1 behind them. */
+ * them, 0 among them, 1 behind them. A qualifier is needed in one family only,
+ * or it would come once in each. */
 static int needed(const struct scan *scan)
 {
 	int order = 0;
@@ -348,15 +385,17 @@ static int needed(const struct scan *scan)
 	return order;
 }
 
-/* Shows the present cell to the filter. */
+/* Shows the present cell to the filter, if it is one that it needs. */
 static int show(struct scan *scan)
 {
+	assert(scan->at == 1);
 	scan->shown = true;
 	return needed(scan) ? 0 : filter_run_cell(scan->run, &scan->raw);
 }
 
 /* From the present cell to the next that the filter has to see, skipping at
- * least what step does. */
+ * least what step does. Steps are compared by number: a wider one is smaller.
+ * Behind what is needed, the row has nothing more. */
 static void advance(struct scan *scan, enum cursor_step step)
 {
 	enum cursor_step wanted = CURSOR_ROW;
@@ -372,6 +411,7 @@ static void advance(struct scan *scan, enum cursor_step step)
 	scan->at = raw_next(scan, wanted < step ? wanted : step, &scan->raw);
 }
 
+/* Whether the present cell is of the row that the filter is at. */
 static bool in_filtered_row(const struct scan *scan)
 {
 	return scan->at == 1 &&
@@ -379,7 +419,9 @@ static bool in_filtered_row(const struct scan *scan)
 }
 
 /* Lets the filter decide about the row that begins with the present cell, which
- * is the present one again afterwards. */
+ * is the present one again afterwards: each pass goes over the row and then
+ * back to its start. 1, 0 if nothing is left there (a moment's GC time is
+ * fixed, so that does not happen), or an error. */
 static int decide_row(struct scan *scan)
 {
 	struct filter_run *run = scan->run;
@@ -402,7 +444,8 @@ static int decide_row(struct scan *scan)
 }
 
 /* To the next cell that passes, skipping at least what step does from the
- * present one. Unless it may leave, a reverse scan ends with the row. */
+ * present one. Only the first advance is as wide as step: after that, any cell
+ * is behind it. Unless it may leave, a reverse scan ends with the row. */
 static int settle(struct scan *scan, enum cursor_step step, bool may_leave,
 		  struct cell *cell)
 {
@@ -434,6 +477,10 @@ static int settle(struct scan *scan, enum cursor_step step, bool may_leave,
 	return 1;
 }
 
+/* A step over what comes out of the filter. If the filter has to see every
+ * cell, it is shown those that step leaves too, and what comes of them is
+ * dropped until another family or column has begun; CURSOR_ROW may step, as no
+ * filter counts beyond a row. */
 static int filtered_next(struct scan *scan, enum cursor_step step,
 			 struct cell *cell)
 {
@@ -461,6 +508,7 @@ static int filtered_next(struct scan *scan, enum cursor_step step,
 	return err;
 }
 
+/* With a filter, what is given is what comes out of it. */
 int scan_next(struct scan *scan, enum cursor_step step, struct cell *cell)
 {
 	return give(scan,
@@ -469,6 +517,8 @@ int scan_next(struct scan *scan, enum cursor_step step, struct cell *cell)
 		    cell);
 }
 
+/* No row has an empty key, so with it as the filter's row whichever comes is a
+ * new one, even if it is the same again. */
 int scan_seek(struct scan *scan, struct bytes row, struct cell *cell)
 {
 	if (!scan->run)
@@ -477,29 +527,32 @@ int scan_seek(struct scan *scan, struct bytes row, struct cell *cell)
 	scan->shown = false;
 	while (filter_run_take(scan->run))
 		;
-	/* No row has this key, so that whichever comes is a new one. */
 	scan->run->row.size = 0;
 	scan->at = raw_seek(scan, row, &scan->raw);
 	return give(scan, settle(scan, CURSOR_VERSION, true, cell), cell);
 }
 
+/* Also of a copy: only blob and value are looked at. */
 int scan_load(struct scan *scan, const struct cell *cell, struct buf *out)
 {
 	return cell->blob.size > 0 ? cursor_load(scan->cursor, cell, out)
 				   : buf_add_bytes(out, cell->value);
 }
 
+/* Asks the store as it is now, not the scan's moment; hence -ESTALE. */
 int scan_open_large(struct scan *scan, const struct cell *cell,
 		    struct large **out)
 {
 	return large_open(scan->engine, cell->blob, out);
 }
 
+/* The filter's bytes. */
 struct bytes scan_label(const struct scan *scan)
 {
 	return scan->label;
 }
 
+/* A large value is appended like another, and the cell says so. */
 int store_get(struct store *s, const struct snapshot *snapshot,
 	      struct bytes table, struct bytes row, struct bytes family,
 	      struct bytes qualifier, struct cell *cell, struct buf *memory)
@@ -519,6 +572,8 @@ int store_get(struct store *s, const struct snapshot *snapshot,
 	return err < 0 ? err : result;
 }
 
+/* What is too long to be there is not there; then the key has room on the
+ * stack, and a lookup allocates nothing but the value. */
 int store_get_large(struct store *s, const struct snapshot *snapshot,
 		    struct bytes table_name, struct bytes row,
 		    struct bytes family, struct bytes qualifier,
@@ -557,6 +612,8 @@ int store_get_large(struct store *s, const struct snapshot *snapshot,
 	return err;
 }
 
+/* As a scan of one row, so that filters of files are asked. The empty key is
+ * that of no row. */
 int store_row_exists(struct store *s, struct bytes table, struct bytes row)
 {
 	struct scan_range range = { .table = table, .row = row };

@@ -31,12 +31,14 @@ static void free_bytes(struct bytes b)
 	free((void *)(uintptr_t)b.data);
 }
 
+/* Frees what a family owns; its place is the array's. */
 static void family_release(struct family *f)
 {
 	gc_policy_free(f->gc);
 	free_bytes(f->name);
 }
 
+/* Frees what a table owns; its place is the array's. */
 static void table_release(struct table *t)
 {
 	size_t i;
@@ -47,6 +49,7 @@ static void table_release(struct table *t)
 	free_bytes(t->name);
 }
 
+/* Its sequence is 0, as of a store without tables. */
 int schema_new(struct schema **out)
 {
 	struct schema *schema = calloc(1, sizeof(*schema));
@@ -86,7 +89,8 @@ void schema_put(struct schema *schema)
 }
 
 /* The place of name among count names, each at the start of an element of the
- * given size; *found says whether it is there. */
+ * given size; *found says whether it is there. If not, it is where the name
+ * belongs. The names are copied out, as elements are of two types. */
 static size_t place(const void *elements, size_t count, size_t size,
 		    struct bytes name, bool *found)
 {
@@ -126,6 +130,7 @@ struct table *schema_find(struct schema *schema, struct bytes name)
 	return found ? &schema->tables[i] : NULL;
 }
 
+/* A binary search; nothing is locked, as the caller has a reference. */
 const struct table *schema_table(const struct schema *schema, struct bytes name)
 {
 	bool found;
@@ -166,6 +171,7 @@ const struct family *table_family(const struct table *table, struct bytes name)
 	return found ? &table->families[i] : NULL;
 }
 
+/* Policies are in force as soon as the schema is. */
 const struct gc_policy *family_gc(const struct family *family)
 {
 	return family->gc;

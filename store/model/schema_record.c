@@ -18,7 +18,8 @@
  */
 #define RECORD_VERSION 1
 
-/* Says whose the table is. An older program refuses it, and reads all others. */
+/* Says whose the table is. An older program refuses it, and reads all the
+ * others. */
 #define RECORD_VERSION_ACCESS 2
 
 static_assert(TABLE_ACCESS_UNSET + UINT32_C(1) == 0, "unset is stored as 0");

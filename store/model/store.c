@@ -11,7 +11,12 @@
 #include "store/model/admin.h"
 #include "store/model/model.h"
 
-/* Opening and closing, and the calls that only pass on to the engine. */
+/*
+ * Opening and closing, and the calls that only pass on to the engine. A store
+ * is opened from the inside out: volume, engine, schema, background; and ends
+ * the other way round. The lease, which keeps a second process out, is the
+ * engine's, and held from its opening to its closing.
+ */
 
 /* Of a memtable, in bytes. A larger one takes long to flush, and to replay. */
 #define STORE_MEMTABLE_MAX ((size_t)256 << 20)
@@ -135,6 +140,8 @@ int store_open_volume(struct volume *v, const struct store_options *o,
 	return 0;
 }
 
+/* *out is NULL on failure. Of a directory that is not there, create makes one.
+ */
 int store_open(const char *directory, const struct store_options *o,
 	       struct store **out)
 {
@@ -165,6 +172,7 @@ int store_close(struct store *s)
 	return err;
 }
 
+/* Lives as long as s. */
 const char *store_recovery_text(const struct store *s)
 {
 	return engine_recovery_text(s->engine);
@@ -183,16 +191,19 @@ int store_large_new(struct store *s, struct large *base, uint64_t size,
 	return large_writer_new(s->engine, base, size, out);
 }
 
+/* The same for as long as the store is open. */
 size_t store_large_size(const struct store *s)
 {
 	return s->large_size;
 }
 
+/* Still the store's to close. */
 struct volume *store_volume(struct store *s)
 {
 	return s->volume;
 }
 
+/* Waits for the disk, with no lock of the model held. */
 int store_sync(struct store *s)
 {
 	return engine_sync(s->engine);
@@ -226,8 +237,8 @@ int store_check(struct store *s,
 	return engine_verify(s->engine, report, context);
 }
 
-/* A table that is renamed meanwhile is compacted by its id; one that is
- * dropped, too, which is what gives its space back. */
+/* The table is compacted by its id, so that it does not matter if it is renamed
+ * meanwhile. */
 int store_compact(struct store *s, struct bytes name)
 {
 	struct schema *schema;

@@ -6,6 +6,13 @@
 #include "store/engine/run/write.h"
 #include "store/model/commit.h"
 
+/*
+ * Updates: reading and writing under the lock that every commit takes, so that
+ * nobody writes between the two. What the update has collected so far is seen
+ * through an overlay, see pending.h: a memtable of the batch's records on top
+ * of the engine's, which grows as the batch does.
+ */
+
 /* The clock is read once, under the lock, and stands for STORE_NOW in all that
  * decide does. What decide has collected when it fails is freed with w. The
  * sync comes after the lock, as in store_commit. */
@@ -180,7 +187,7 @@ struct modify {
 };
 
 /* Takes the cell as a result. Until all are there its value is an offset, in
- * seq, because memory may move. */
+ * seq, because memory may move; names stay those of the rules. */
 static int take_result(struct modify *m, const struct cell *cell)
 {
 	struct cell *result = &m->cells[m->cell_count++];
@@ -199,7 +206,9 @@ static int compare_columns(const struct cell *a, const struct cell *b)
 	return order ? order : bytes_compare(a->qualifier, b->qualifier);
 }
 
-/* By column, and of one column in the order of the rules. */
+/* By column, and of one column in the order of the rules: values lie in memory
+ * in that order. Only an empty one lies where the next begins, and comes first.
+ */
 static int compare_results(const void *a, const void *b)
 {
 	const struct cell *left = a, *right = b;

@@ -7,8 +7,18 @@
 
 /*
  * Collecting: each call checks its arguments against the schema as it is at the
- * last naming of a row, encodes the key, and adds a record to the batch. What is
- * left for the commit is in commit.c.
+ * last naming of a row, encodes the key, and adds a record to the batch:
+ *
+ *   set                             KEY_PUT     version key, value
+ *   set of a large value            KEY_BLOB    version key, references
+ *   add, merge                      KEY_MERGE   version key, state
+ *   delete one version              KEY_DELETE  version key
+ *   delete versions, a column, a
+ *   family, a row, rows             BATCH_RANGE first key, key after the last
+ *
+ * So a deletion costs one record however much it deletes, and says nothing of
+ * what is there. A large value is in a blob file before its record is made.
+ * What the commit adds and patches is in commit.c.
  */
 
 /* Takes the schema of now; write_row takes a newer one if there is one. */
@@ -56,6 +66,7 @@ void write_reset(struct write *w)
 	w->stale = false;
 }
 
+/* Also what write_hidden has added, in an update that looked at its view. */
 size_t write_count(const struct write *w)
 {
 	return w->batch.count;
@@ -99,6 +110,7 @@ void write_rewind(struct write *w, struct write_mark mark)
 	pending_release(&w->pending);
 }
 
+/* Fails with -ERR_no_table. */
 static int unknown_table(struct bytes name)
 {
 	return fail(ERR_no_table, "table \"%.*s\" not found", (int)name.size,

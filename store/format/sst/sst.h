@@ -68,8 +68,8 @@ enum row_directory_rule {
 
 /*
  * Opens the file that reader reads; on success the sst owns reader, on failure
- * the caller still does. file_id names its blocks in cache, which may be NULL if
- * the file is only opened, verified and closed. Reads footer, properties and
+ * the caller still does. file_id names its blocks in cache, which may be NULL
+ * if the file is only opened, verified and closed. Reads footer, properties and
  * tombstones, no data. -ERR_sst_malformed, -ERR_block_checksum,
  * -ERR_block_malformed, -ERR_format_newer, -ENOMEM, errors of the volume.
  */

@@ -21,9 +21,9 @@ enum {
 };
 
 /*
- * A key goes to the data block under way, its new prefixes to hashes, its row to
- * the row directory. A full block goes to the writer and its separator to the
- * index. What comes behind the data waits in memory until sst_build_finish.
+ * A key goes to the data block under way, its new prefixes to hashes, its row
+ * to the row directory. A full block goes to the writer and its separator to
+ * the index. What comes behind the data waits in memory until sst_build_finish.
  */
 struct sst_builder {
 	struct segment_writer *writer; /* owned */

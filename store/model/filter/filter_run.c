@@ -154,7 +154,8 @@ static int output(struct filter_run *r, const struct filter_cell *c)
 }
 
 /* A cell has come through all of a predicate, which in the pass of its level is
- * the answer. */
+ * the answer. In an earlier pass it is none: conditions inside are not decided
+ * yet. */
 static void decide(struct filter_run *r, struct filter *condition)
 {
 	if (condition->level != r->level || condition->matched)
@@ -271,8 +272,10 @@ static int passes(struct filter_run *r, struct filter *f, struct filter_cell *c)
 	}
 }
 
-/* Where a condition sends its cells in this pass; NULL: nowhere. The predicate
- * gets them also while only conditions inside it are decided. */
+/* Where a condition sends its cells in this pass; NULL: nowhere. Of its own
+ * level or a later one it is not decided yet: the predicate gets them, also
+ * while only conditions inside it are decided. Once it is, and in the last
+ * pass, a branch does. */
 static struct filter *branch(const struct filter_run *r, const struct filter *f)
 {
 	if (f->level >= r->level && filter_run_decides(r))

@@ -131,7 +131,8 @@ static int quoted(struct rewrite *r)
 	return err;
 }
 
-/* 0 to 15; 16 for what is no hexadecimal digit. */
+/* 0 to 15; 16 for what is no hexadecimal digit. Setting 0x20 makes a capital
+ * small. */
 static unsigned int hex_digit(uint8_t c)
 {
 	if (c >= '0' && c <= '9')
@@ -140,7 +141,7 @@ static unsigned int hex_digit(uint8_t c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10u : 16;
 }
 
-/* \x7F or \x{7F}. */
+/* \x7F or \x{7F}, of one byte: RE2's greater ones are of UTF-8. */
 static int hexadecimal(struct rewrite *r)
 {
 	const uint8_t *start = r->p, *p = r->p + 2;
@@ -249,8 +250,8 @@ static int escape(struct rewrite *r, bool in_class)
 }
 
 /* [...], whose inside is copied but for escapes: "]" is a literal if it comes
- * first, "-" is left as it is, and a "[:" without an end is two literals. Other
- * bytes are literals, so that no "&" or "~" of PCRE2's is met. */
+ * first, "-" is left as it is, and a "[:" without an end is two literals. All
+ * else is literals, which PCRE2 cannot take for anything. */
 static int class(struct rewrite *r)
 {
 	const uint8_t *start = r->p;
@@ -560,6 +561,8 @@ int regex_new(struct bytes pattern, struct regex **out)
 	return 0;
 }
 
+/* NULL is allowed. The tables are from malloc, as pcre2_maketables was given no
+ * other. */
 void regex_free(struct regex *r)
 {
 	if (!r)
