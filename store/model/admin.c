@@ -320,6 +320,7 @@ int schema_adopt(struct store *s, const struct table *found)
 		if (err == 0)
 			f->birth_seq = 1;
 	}
+	/* The id was given by a record that is lost. */
 	if (c.next_table_id <= t->id)
 		c.next_table_id = t->id + 1;
 	if (err == 0)
@@ -454,6 +455,7 @@ static void set_if_given(uint32_t *to, uint32_t from)
 		*to = from;
 }
 
+/* Whose the table is; the store itself asks for no permission. */
 static int do_set_access(struct store *s, struct table *t, void *arg)
 {
 	const struct table_access *access = arg;
@@ -527,6 +529,7 @@ static int do_set_gc(struct store *s, struct table *t, void *arg)
 
 	if (!f)
 		return no_family("no such", change->family);
+	/* Nothing hidden has to go if the policy stays as it is. */
 	if (gc_policy_equal(f->gc, change->gc))
 		return 0;
 	if (f->gc) {
@@ -570,6 +573,7 @@ static int do_set_type(struct store *s, struct table *t, void *arg)
 		return no_family("no such", change->family);
 	if (f->type == change->type)
 		return 0;
+	/* What is there are parts of this kind. */
 	if (family_is_aggregate(f))
 		return fail(ERR_type_immutable,
 			    "family \"%.*s\" keeps its aggregate type",

@@ -107,11 +107,15 @@ int write_hidden(struct write *w)
 			bytes_of(w->prefixes.data + w->hidden[i].start,
 				 w->hidden[i].size);
 
+		/* In a changed schema, the policy may rank now what it did not.
+		 */
 		if (w->hidden[i].ranked || changed)
 			err = bury_column(w->s, column, &before);
 		if (err == 0 && before.count == BURIED_AT_ONCE)
 			err = bury_now(w->s, &before);
 	}
+	/* A commit that is refused leaves this written; nobody sees a
+	 * difference. */
 	if (err == 0 && !fit_together(&before, &w->batch))
 		err = bury_now(w->s, &before);
 	if (err == 0 && before.count > 0)

@@ -315,6 +315,8 @@ static int raw_next(struct scan *scan, enum cursor_step step, struct cell *cell)
 	}
 	if (!scan->reverse)
 		return cursor_next(scan->cursor, step, cell);
+	/* The first step: behind the range there is no row yet to go back from.
+	 */
 	if (!scan->in_row && scan->row.size == 0)
 		return enter_row_before(scan, buf_bytes(&scan->end), cell);
 	if (step == CURSOR_ROW)
@@ -406,6 +408,8 @@ static void advance(struct scan *scan, enum cursor_step step)
 		scan->at = seek_needed(scan);
 		return;
 	}
+	/* Outside of what is needed the filter has no state of this cell to go
+	 * by. */
 	if (order == 0)
 		wanted = filter_run_step(scan->run);
 	scan->at = raw_next(scan, wanted < step ? wanted : step, &scan->raw);
@@ -460,10 +464,12 @@ static int settle(struct scan *scan, enum cursor_step step, bool may_leave,
 		if (scan->shown)
 			advance(scan, step);
 		step = CURSOR_VERSION;
+		/* Within a row a reverse scan has ended; rows go on. */
 		if (scan->at == 0 && scan->reverse && may_leave)
 			scan->at = raw_next(scan, CURSOR_ROW, &scan->raw);
 		if (scan->at <= 0)
 			return scan->at;
+		/* A cell of another row: the filter begins anew. */
 		err = in_filtered_row(scan) ? 1 : decide_row(scan);
 		if (err == 1)
 			err = show(scan);

@@ -80,6 +80,8 @@ void schema_put(struct schema *schema)
 {
 	size_t i;
 
+	/* Sequentially consistent, so that whoever frees sees what others did.
+	 */
 	if (!schema || atomic_fetch_sub(&schema->references, 1) > 1)
 		return;
 	for (i = 0; i < schema->table_count; i++)

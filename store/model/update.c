@@ -108,6 +108,7 @@ static int begin(struct write *w, struct bytes family, struct bytes qualifier,
 	if (err < 0)
 		return err;
 	now = write_now(w);
+	/* A newest version that lies ahead is replaced. */
 	if (err == 0 || cell->timestamp_us < now)
 		cell->timestamp_us = now;
 	cell->row = BYTES_NONE;
@@ -143,6 +144,7 @@ int write_increment(struct write *w, struct bytes family,
 
 	if (err < 0)
 		return err;
+	/* A value that is there has to be a number, even an empty one. */
 	if (err == 1 && w->memory.size != 8)
 		return fail(ERR_not_a_number,
 			    "increment on non-64-bit value: it has %zu bytes",

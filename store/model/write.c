@@ -102,6 +102,7 @@ void write_rewind(struct write *w, struct write_mark mark)
 	w->batch.blob_count = mark.blob_count;
 	w->now_places.size = mark.now_size;
 	w->hidden_count = mark.hidden_count;
+	/* Prefixes end with that of the last column that is still noted. */
 	w->prefixes.size = 0;
 	if (w->hidden_count > 0)
 		w->prefixes.size = w->hidden[w->hidden_count - 1].start +
@@ -136,6 +137,8 @@ static void refresh(struct write *w)
 	w->schema = store_schema(w->s);
 	w->table = NULL;
 	w->family = NULL;
+	/* Records of the old schema stay; only a commit can look at them all.
+	 */
 	if (w->batch.count > 0)
 		w->stale = true;
 }
@@ -433,6 +436,8 @@ static int note_hidden(struct write *w)
 		w->hidden = grown;
 		w->hidden_room = room;
 	}
+	/* It counts only once the prefix is there: what fails before leaves
+	 * nothing. */
 	w->hidden[w->hidden_count].start = w->prefixes.size;
 	w->hidden[w->hidden_count].size = w->key.size;
 	w->hidden[w->hidden_count].ranked =

@@ -95,6 +95,7 @@ int sst_open(struct reader *reader, struct cache *cache, uint64_t file_id,
 	return 0;
 }
 
+/* The parts go back to the cache, with the room that was reserved for them. */
 void sst_close(struct sst *t)
 {
 	if (!t)

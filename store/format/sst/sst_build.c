@@ -45,6 +45,7 @@ struct sst_builder {
 	uint64_t digest; /* of what was appended; for sst_read_back */
 };
 
+/* Smallest and least values begin as the greatest there are. */
 int sst_build_new(struct segment_writer *writer,
 		  const struct sst_options *options, struct sst_builder **out)
 {

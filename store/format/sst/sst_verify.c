@@ -379,6 +379,9 @@ static int verify_small_parts(struct sst *t)
 	return err;
 }
 
+/* The small parts first, then the data by the index, entry by entry, with the
+ * row directory stepped beside them; properties at the end, as they are of all.
+ */
 int sst_verify(struct sst *t)
 {
 	struct verify *v;

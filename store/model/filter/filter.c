@@ -136,6 +136,7 @@ static int set_range(struct filter *f, const struct filter_range *range)
 	return err;
 }
 
+/* The family is compared, not matched as a pattern. */
 int filter_new_columns(struct bytes family, const struct filter_range *range,
 		       struct filter **out)
 {
@@ -214,6 +215,7 @@ static bool is_label_byte(uint8_t c)
 	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
 }
 
+/* The message shows Bigtable's pattern. */
 int filter_new_label(struct bytes label, struct filter **out)
 {
 	struct filter *f;
