@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -19,33 +20,42 @@ void errors_release(struct errors *e)
 	pthread_mutex_destroy(&e->lock);
 }
 
-void errors_add(struct errors *e, struct bytes path, int err)
+/* Appends "TIME PATH: ERROR: DETAIL", as one string. TIME is in UTC, with
+ * microseconds, so that lines can be put beside timestamps and other logs. */
+static int print_line(struct bytes path, int err, struct buf *line)
 {
-	struct buf line = BUF_INIT;
 	const char *detail = err_detail();
 	struct timespec now;
 	struct tm tm;
 	char text[32];
 	int failed;
-	char **at;
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	gmtime_r(&now.tv_sec, &tm);
 	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
-	failed = buf_printf(&line, "%s.%06ldZ ", text, now.tv_nsec / 1000);
+	failed = buf_printf(line, "%s.%06ldZ ", text, now.tv_nsec / 1000);
 	if (!failed)
-		failed = buf_add_bytes(&line, path);
+		failed = buf_add_bytes(line, path);
 	if (!failed)
-		failed = buf_printf(&line, ": %s%s%s\n", err_text(err),
+		failed = buf_printf(line, ": %s%s%s\n", err_text(err),
 				    *detail ? ": " : "", detail);
-	if (!failed)
-		failed = buf_terminate(&line);
-	if (failed) {
+	return failed ? failed : buf_terminate(line);
+}
+
+void errors_add(struct errors *e, struct bytes path, int err)
+{
+	struct buf line = BUF_INIT;
+	char **at;
+
+	assert(err < 0);
+	/* Made without the lock: who prints all lines holds it for a while. */
+	if (print_line(path, err, &line)) {
 		buf_release(&line);
 		return;
 	}
 	pthread_mutex_lock(&e->lock);
 	at = &e->lines[e->count++ % ERRORS_MAX];
+	/* The oldest line, if the ring is full. */
 	free(*at);
 	*at = (char *)line.data;
 	pthread_mutex_unlock(&e->lock);

@@ -7,21 +7,28 @@
 
 /*
  * The last errors, a line each, for .tabletfs/errors: when, which path, what
- * and why. From any thread.
+ * and why. Older ones are dropped, so that memory is bounded. From any thread;
+ * the lock is taken with any other held, and no other is taken under it.
  */
 #define ERRORS_MAX 1000
 
 struct errors {
-	pthread_mutex_t lock;
+	pthread_mutex_t lock;    /* guards what follows */
 	char *lines[ERRORS_MAX]; /* a ring; the next goes to count % MAX */
-	uint64_t count;
+	uint64_t count;          /* of all since the mount */
 };
 
 void errors_init(struct errors *e);
 void errors_release(struct errors *e);
-/* Without memory the line is dropped. */
+
+/* A line about path, which may be empty, with the reason that fail() left in
+ * this thread. Without memory the line is dropped. */
 void errors_add(struct errors *e, struct bytes path, int err);
+
+/* Appends the lines that are kept, oldest first. 0 or -ENOMEM. */
 int errors_print(struct errors *e, struct buf *out);
+
+/* How many there were since the mount, also those that are dropped. */
 uint64_t errors_count(struct errors *e);
 
 #endif

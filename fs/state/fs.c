@@ -1,7 +1,5 @@
+#include <assert.h>
 #include <errno.h>
-#include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "fs/state/fs.h"
 #include "fs/state/path.h"
@@ -20,8 +18,10 @@ void fs_log_error(struct fs *fs, struct node *node, const char *name, int err)
 {
 	struct buf path = BUF_INIT;
 
+	assert(err < 0);
 	if (node && node_print_path(&fs->nodes, node, &path))
 		goto release;
+	/* Of the root, whose path is "/", the slash is there already. */
 	if (name && ((path.size != 1 && buf_add_byte(&path, '/')) ||
 		     buf_add_string(&path, name)))
 		goto release;
@@ -30,7 +30,8 @@ release:
 	buf_release(&path);
 }
 
-/* Errors that are answers (no such file) come without a detail. */
+/* Errors that are answers (no such file) come without a detail, and a log of
+ * them would push out those that somebody has to act on. */
 static bool is_worth_telling(int err)
 {
 	return *err_detail() || err == -EIO || err == -ENOMEM || err == -ENOSPC;
@@ -39,6 +40,8 @@ static bool is_worth_telling(int err)
 void fs_reply_error(struct fs *fs, fuse_req_t req, struct node *node,
 		    const char *name, int err)
 {
+	assert(err <= 0);
+	/* Told before the reply: who gets the error may read the file. */
 	if (err && is_worth_telling(err))
 		fs_log_error(fs, node, name, err);
 	fuse_reply_err(req, err ? err_errno(err) : 0);

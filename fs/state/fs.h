@@ -3,8 +3,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <fuse_lowlevel.h>
 
 #include "fs/state/errors.h"
@@ -14,58 +12,92 @@
 #include "store/store.h"
 
 /*
- * One mounted filesystem. Requests run on several threads.
+ * One mounted filesystem: what every request handler is given. Requests run on
+ * several threads; fs_init and fs_release (mount.h) run on one, before the
+ * first request and after the last.
  *
- * Locks, in the order they may be taken: tree, a draft's, the store's own,
- * nodes.lock. Whoever reads a node's path in order to write under it holds
- * tree for reading until the write is done; renames hold it for writing.
+ * Locks, in the order in which they may be taken; none is needed twice by one
+ * thread:
+ *
+ *   1. of an open control file or an open directory (ctl_file, dir)
+ *   2. fs.tree, for reading by who writes to the store below a node's path, so
+ *      that the path stays true until the write is done; for writing by renames
+ *   3. a draft's (draft.h); two at once only in a rename, by address
+ *   4. pins.lock (pin.h), the lock of struct seen (seen.h, only ever tried)
+ *   5. the store's own, which every call of store.h may take
+ *   6. nodes.lock, under which nothing else is taken and no store is called
+ *
+ * Those of struct errors and of struct loop are taken with any other held, and
+ * none is taken under them.
  */
 struct device;
+struct draft;
 struct imports;
+struct pin;
 struct seen;
+struct watch;
 
-/* Snapshots that are shown, see at.h. */
+/* Snapshots that .at/now shows, see pin.h. */
 struct pins {
-	pthread_mutex_t lock; /* before nodes.lock and the store's */
+	pthread_mutex_t lock; /* guards first, the list and all in it */
 	struct pin *first;
 };
 
 struct fs {
+	/* Set before the first request and not changed; the store and the
+	 * session are not owned. */
 	const struct mount_options *options;
 	struct store *store;
-	struct fuse_session *session;
-	struct gc_policy *gc; /* of families that mkdir makes */
+	struct fuse_session *session; /* NULL in tests without a mount */
+	struct gc_policy *gc;         /* of families that mkdir makes; owned */
+	struct device *device;        /* how requests are waited for */
+	uint64_t start_us;            /* when the filesystem began */
+	uid_t uid;                    /* whose all is that has no owner set */
+	gid_t gid;
+
+	/* Each with a lock of its own, or none. */
 	struct nodes nodes;
 	struct errors errors;
 	struct metrics metrics;
-	struct device *device;
 	struct pins pins;
-	struct draft *drafts;  /* all, guarded by nodes.lock */
-	struct watch *watches; /* of open directories, guarded by nodes.lock */
-	struct imports *imports;
-	struct seen *seen;
-	pthread_rwlock_t tree;
+	struct imports *imports; /* what .import/last tells; owned */
+	struct seen *seen;       /* the row that was looked up last; owned */
+
+	struct draft *drafts;  /* all, newest first; guarded by nodes.lock */
+	struct watch *watches; /* of open directories; guarded by nodes.lock */
+	pthread_rwlock_t tree; /* names: see the order of locks */
+
 	/* Grows with every change: what was read before may be old. */
 	_Atomic uint64_t changes;
 	/* Grows with changes that the kernel does not know of by itself. */
 	_Atomic uint64_t outside;
+	/* Requests begun, for .tabletfs/stats. */
 	_Atomic uint64_t requests;
-	_Atomic bool has_epochs; /* kernel >= 6.16 */
-	uint64_t start_us;
-	uid_t uid;
-	gid_t gid;
-	int ready_fd; /* told when served; -1 in the foreground */
+	/* The kernel takes notifications of epochs (6.16): what it caches can
+	 * be ended. Until it says that it does not, it is believed to. */
+	_Atomic bool has_epochs;
+	/* Where to tell that requests are served; -1 once told, or in the
+	 * foreground. Of the thread that answers INIT. */
+	int ready_fd;
 };
 
+/* Microseconds since 1970 by the clock that may be set, not the steady one: it
+ * is compared with timestamps of cells. */
 uint64_t fs_now(void);
-/* A change through a path that the kernel follows by itself. */
+
+/* Notes a change through a path, which the kernel follows by itself. For others
+ * see fs_changed_outside (notify.h). */
 void fs_changed(struct fs *fs);
 
-/* Answers a request with err and, if somebody told why, keeps a line about
- * node (or name in it) in .tabletfs/errors. */
+/* Answers req with err, which is 0 or negative. An error that is more than an
+ * answer (it has a detail, or means trouble) also becomes a line in
+ * .tabletfs/errors, about node, or name in it if that is not NULL. node may be
+ * NULL. req is gone afterwards. */
 void fs_reply_error(struct fs *fs, fuse_req_t req, struct node *node,
 		    const char *name, int err);
-/* Only the line. */
+
+/* Writes that line only, with the thread's err_detail. Without memory for it
+ * there is none. */
 void fs_log_error(struct fs *fs, struct node *node, const char *name, int err);
 
 static inline struct fs *fs_of(fuse_req_t req)

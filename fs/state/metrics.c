@@ -1,10 +1,18 @@
+#include <assert.h>
 #include <linux/fuse.h>
 #include <time.h>
 
 #include "fs/state/metrics.h"
 
+/* Prometheus' units are seconds; a histogram is its name with _bucket, _sum
+ * and _count. */
 #define NAME "tabletfs_request_duration_seconds"
 
+static_assert(FUSE_COPY_FILE_RANGE < METRICS_KINDS, "each opcode has a place");
+static_assert(METRICS_BUCKETS <= 64, "a bound is a power of two in 64 bits");
+
+/* The label of each kind; the rest, of which the kernel may send any, together
+ * are "other". */
 static const char *const names[METRICS_KINDS] = {
 	[FUSE_LOOKUP] = "lookup",
 	[FUSE_FORGET] = "forget",
@@ -56,6 +64,8 @@ uint64_t metrics_now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+/* Relaxed: the counters order nothing, and this is on the way of each request.
+ */
 static void add(_Atomic uint64_t *counter, uint64_t n)
 {
 	atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
@@ -65,6 +75,7 @@ void metrics_count(struct metrics *m, unsigned int kind, uint64_t start_ns)
 {
 	uint64_t ns = metrics_now_ns() - start_ns, us = (ns + 999) / 1000;
 	struct metric *metric = &m->kinds[kind % METRICS_KINDS];
+	/* The least i with us <= 2^i. */
 	unsigned int i =
 		us > 1 ? 64 - (unsigned int)__builtin_clzll(us - 1) : 0;
 
@@ -74,6 +85,8 @@ void metrics_count(struct metrics *m, unsigned int kind, uint64_t start_ns)
 		add(&metric->buckets[i], 1);
 }
 
+/* One histogram. Prometheus' buckets are cumulative: each counts what is in
+ * those before it as well. */
 static int print_metric(const char *name, const struct metric *m,
 			struct buf *out)
 {

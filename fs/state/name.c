@@ -1,10 +1,23 @@
+#include <assert.h>
 #include <errno.h>
 
 #include "fs/state/name.h"
 #include "store/base/hash.h"
 
+/*
+ * Encoding looks at each byte of the key by itself, with the two that follow.
+ * Decoding undoes the escapes without asking which of them were needed, and
+ * then encodes what came out: a name that this does not give back is a spelling
+ * of no key. So the rules of escaping stand in must_escape alone.
+ */
 #define HASH_DIGITS 16
+#define MARK_SIZE 2 /* "%~" */
 
+static_assert(NAME_HEAD_MAX + MARK_SIZE + HASH_DIGITS <= NAME_SIZE_MAX,
+	      "a cut name is one");
+static_assert(NAME_WHOLE == 0, "a name that is its key is just appended");
+
+/* Upper case only: "%2f" needs no escape and is none. */
 static bool is_hex(uint8_t c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F');
@@ -12,6 +25,7 @@ static bool is_hex(uint8_t c)
 
 static int hex_value(uint8_t c)
 {
+	assert(is_hex(c));
 	return c <= '9' ? c - '0' : c - 'A' + 10;
 }
 
@@ -20,9 +34,11 @@ uint64_t name_hash(struct bytes key)
 	return hash64(key);
 }
 
-/* Whether the key's first byte, a dot, has to be escaped. */
+/* Whether the key's first byte, a dot, has to be escaped: "." and ".." are
+ * directories in any place. */
 static bool dot_is_reserved(enum name_level level, struct bytes key)
 {
+	assert(key.size > 0 && key.data[0] == '.');
 	if (key.size <= 2 && key.data[key.size - 1] == '.')
 		return true;
 	if (level == NAME_QUALIFIER)
@@ -30,10 +46,13 @@ static bool dot_is_reserved(enum name_level level, struct bytes key)
 	return level != NAME_VALUE;
 }
 
+/* Whether the key's byte i is written %XX. A '%' only where it would be taken
+ * for an escape or a mark, so that "%CPU" and "100%" are their own names. */
 static bool must_escape(enum name_level level, struct bytes key, size_t i)
 {
 	uint8_t c = key.data[i];
 
+	assert(i < key.size);
 	if (c == '%') {
 		if (i + 1 < key.size && key.data[i + 1] == '~')
 			return true;
@@ -45,17 +64,23 @@ static bool must_escape(enum name_level level, struct bytes key, size_t i)
 	return c < 0x20 || c == 0x7f || c == '/';
 }
 
-/* How much of an encoded name, longer than n, may stand before the mark: at
- * most n bytes that split no escape and no UTF-8 character. */
+/*
+ * How much of an encoded name, longer than n, may stand before the mark: at
+ * most n bytes that split no escape and no UTF-8 character. starts are the
+ * places where the last byte of the key that begins at or before n begins and
+ * ends.
+ */
 static size_t cut_at_character(const uint8_t *name, const size_t *starts,
 			       size_t n)
 {
 	size_t cut = n, back;
 
-	/* starts[0] and starts[1] are the last key byte's place at or before
-	 * n, so an escape is never split. */
+	assert(starts[0] <= n && starts[1] >= n && n > 4);
+	/* In the middle of an escape. */
 	if (starts[0] < n && starts[1] > n)
 		cut = starts[0];
+	/* 10xxxxxx continues a character; its first byte is at most three back.
+	 * Such bytes are never escaped, so the place is one of a key byte. */
 	if ((name[cut] & 0xc0) != 0x80)
 		return cut;
 	for (back = 1; back <= 3; back++)
@@ -102,6 +127,7 @@ int name_encode(enum name_level level, struct bytes key, struct buf *out)
 		err = encode_byte(level, key, i, out);
 		if (at <= NAME_HEAD_MAX)
 			starts[1] = out->size - begin;
+		/* Too long for a name; the rest is of no interest. */
 		if (out->size - begin > NAME_SIZE_MAX)
 			break;
 	}
@@ -112,12 +138,14 @@ int name_encode(enum name_level level, struct bytes key, struct buf *out)
 		err = buf_printf(out, "%%~%016llx",
 				 (unsigned long long)name_hash(key));
 	}
+	assert(err || out->size - begin <= NAME_SIZE_MAX);
 	if (err)
 		out->size = begin;
 	return err;
 }
 
-/* The 16 digits after a cut name's mark; false if they are not. */
+/* The 16 digits after a cut name's mark; false if they are not. In lower case,
+ * unlike those of an escape: each name has one spelling. */
 static bool parse_hash(struct bytes digits, uint64_t *hash)
 {
 	size_t i;
@@ -189,14 +217,16 @@ int name_decode(enum name_level level, struct bytes name, struct buf *key,
 
 	if (name.size > NAME_SIZE_MAX)
 		return -ENAMETOOLONG;
+	/* Without this, each lookup would encode what it has decoded. */
 	if (is_plain(name))
 		return buf_add_bytes(key, name);
 	err = decode_bytes(name, key, &end);
 	if (err)
 		goto forget;
-	if (end < name.size && name.size > 2) {
+	/* A mark that is not all of the name, which is the empty key's. */
+	if (end < name.size && name.size > MARK_SIZE) {
 		if (end > 0 && end <= NAME_HEAD_MAX &&
-		    parse_hash(bytes_after(name, end + 2), hash))
+		    parse_hash(bytes_after(name, end + MARK_SIZE), hash))
 			return NAME_CUT;
 		err = -EINVAL;
 		goto forget;

@@ -15,11 +15,16 @@
  * The empty key is "%~". A name that would be longer than 255 bytes is cut at a
  * character after at most 200, followed by "%~" and 16 hex digits of the key's
  * hash. So each key has exactly one name and each name at most one spelling.
- * Pure functions.
+ * Pure functions, tested with random bytes and by a fuzzer (fuzz_name.c).
  */
+
+/* Bytes of a name, NAME_MAX of Linux. */
 #define NAME_SIZE_MAX 255
+/* Bytes of a cut name before its mark; with mark and hash it has 218 at most.
+ */
 #define NAME_HEAD_MAX 200
 
+/* Where a name stands, which decides about a leading dot. */
 enum name_level {
 	NAME_TABLE,
 	NAME_ROW,
@@ -33,21 +38,25 @@ enum name_form {
 	NAME_CUT = 1,   /* it says the key's beginning and hash */
 };
 
-/* Appends the key's name. 0 or -ENOMEM. */
+/* Appends the key's name, at most NAME_SIZE_MAX bytes. 0, or -ENOMEM with out
+ * as it was. */
 int name_encode(enum name_level level, struct bytes key, struct buf *out);
 
-/* As that, but never cut: where it stands in a text, not in a directory. */
+/* Appends the key's name however long it is: where it stands in a text, not in
+ * a directory. 0, or -ENOMEM with part of it appended. */
 int name_encode_whole(enum name_level level, struct bytes key, struct buf *out);
 
 /*
  * Appends the key, or the part of it that a cut name shows, and then sets
- * *hash; returns which. -EINVAL: no key has this name; -ENAMETOOLONG: longer
- * than any; -ENOMEM.
+ * *hash; returns which (enum name_form). -EINVAL: no key has this name;
+ * -ENAMETOOLONG: longer than any; -ENOMEM; then key is as it was. Whether a cut
+ * name is spelled as that of the key that is meant is known only when the key
+ * is found, see lookup_key.
  */
 int name_decode(enum name_level level, struct bytes name, struct buf *key,
 		uint64_t *hash);
 
-/* The hash in a cut name. */
+/* The hash in a cut name. Names are kept by users: it is the same for good. */
 uint64_t name_hash(struct bytes key);
 
 #endif

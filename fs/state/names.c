@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -8,6 +9,8 @@ int names_add(struct names *n, struct bytes name)
 	struct bytes *grown;
 	size_t capacity = n->capacity * 2 + 8;
 
+	/* A sort has given the names their places, which would be lost. */
+	assert(n->count == 0 || !n->names[0].data);
 	if (n->count == n->capacity) {
 		grown = realloc(n->names, capacity * sizeof(*grown));
 		if (!grown)
@@ -32,10 +35,13 @@ void names_sort(struct names *n)
 {
 	size_t i, at = 0, kept = 0;
 
+	assert(n->count == 0 || !n->names[0].data);
 	for (i = 0; i < n->count; i++) {
 		n->names[i].data = n->memory.data + at;
 		at += n->names[i].size;
 	}
+	assert(at == n->memory.size);
+	/* qsort must not be given NULL. */
 	if (n->count > 1)
 		qsort(n->names, n->count, sizeof(*n->names), compare);
 	for (i = 0; i < n->count; i++)

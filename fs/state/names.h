@@ -3,19 +3,26 @@
 
 #include "store/base/buf.h"
 
-/* A sorted list of names, for a directory that is listed from memory. Zeroed,
- * it is empty. */
+/*
+ * A sorted list of names, for a directory that is listed from memory: fill it,
+ * sort it, read it. Zeroed, it is empty. One thread at a time.
+ */
 struct names {
-	struct bytes *names; /* into memory; once sorted */
+	struct bytes *names; /* into memory, where they are after a sort */
 	size_t count;
-	size_t capacity;
-	struct buf memory;
+	size_t capacity;   /* of names */
+	struct buf memory; /* the names' bytes, in the order they were added */
 };
 
-/* Copies name; the list is to be sorted again before it is read. 0, -ENOMEM. */
+/* Copies name. Until the next sort only the sizes of names are good. 0 or
+ * -ENOMEM. */
 int names_add(struct names *n, struct bytes name);
-/* Of equal names one stays. */
+
+/* Orders them by their bytes; of equal names one stays. Once only: nothing may
+ * be added afterwards. */
 void names_sort(struct names *n);
+
+/* Leaves an empty list. */
 void names_release(struct names *n);
 
 #endif

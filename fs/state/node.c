@@ -6,8 +6,23 @@
 #include "store/base/bg.h"
 #include "store/base/hash.h"
 
+/*
+ * A hash table with chains, by parent, kind and name. A detached node stays in
+ * its chain, where it is passed over, so that nodes_release and the counts of
+ * memory know all nodes by the buckets alone. Functions whose name ends in
+ * _locked, and those that walk a chain, need nodes->lock.
+ */
+
+/* 8 KiB; doubled when there are as many nodes as buckets. */
 #define BUCKETS_AT_FIRST 1024
+/* The kernel's name for the root, FUSE_ROOT_ID; no address is that. */
 #define ROOT_ID 1
+/* What the allocator and a bucket take of a node, beside its own bytes: two
+ * headers of 8 bytes, rounding, 8 to 16 bytes of buckets. */
+#define NODE_OVERHEAD 40
+
+static_assert((BUCKETS_AT_FIRST & (BUCKETS_AT_FIRST - 1)) == 0,
+	      "a bucket is found by a mask");
 
 int nodes_init(struct nodes *nodes)
 {
@@ -25,6 +40,7 @@ int nodes_init(struct nodes *nodes)
 	return 0;
 }
 
+/* Of a node that is in no bucket, or whose bucket goes as well. */
 static void free_node(struct node *node)
 {
 	free(node->name);
@@ -60,9 +76,12 @@ struct node *node_of(struct nodes *nodes, uint64_t id)
 
 uint64_t node_id(struct nodes *nodes, const struct node *node)
 {
+	assert(node);
 	return node == nodes->root ? ROOT_ID : (uint64_t)(uintptr_t)node;
 }
 
+/* Equal names below other parents, or of another kind, hash apart. An address
+ * may stand for the parent, which lives as long as its children. */
 static uint64_t hash_of(const struct node *parent, enum node_kind kind,
 			struct bytes name)
 {
@@ -76,7 +95,7 @@ static struct node **bucket_of(const struct nodes *nodes, uint64_t hash)
 	return &nodes->buckets[hash & (nodes->bucket_count - 1)];
 }
 
-/* The node of this hash, referenced, or NULL. */
+/* The node of this name and hash that is not detached, referenced, or NULL. */
 static struct node *find_locked(const struct nodes *nodes, uint64_t hash,
 				const struct node *parent, enum node_kind kind,
 				struct bytes name)
@@ -117,12 +136,14 @@ static void grow(struct nodes *nodes)
 	free(old);
 }
 
+/* What nodes->memory counts: without witness and renamed_from, which few have.
+ */
 static size_t memory_of(const struct node *node)
 {
-	/* With what the allocator and a bucket take. */
-	return sizeof(*node) + node->name_size + 40;
+	return sizeof(*node) + node->name_size + NODE_OVERHEAD;
 }
 
+/* Puts a node that is in no bucket into that of its new hash. */
 static void insert(struct nodes *nodes, struct node *node, uint64_t hash)
 {
 	struct node **bucket;
@@ -137,19 +158,22 @@ static void insert(struct nodes *nodes, struct node *node, uint64_t hash)
 	nodes->memory += memory_of(node);
 }
 
-/* Detached nodes stay in their buckets, so that release finds all. */
+/* The reverse of insert: before the node is freed, or its name changed. */
 static void take_out(struct nodes *nodes, struct node *node)
 {
 	struct node **at = bucket_of(nodes, node->hash);
 
+	assert(node != nodes->root);
 	while (*at != node)
 		at = &(*at)->next;
+	assert(nodes->count > 0 && nodes->memory >= memory_of(node));
 	*at = node->next;
 	nodes->count--;
 	nodes->memory -= memory_of(node);
 }
 
-/* With the lock held: drops references upwards as long as nodes end. */
+/* Drops a reference, and upwards those of what ends by that: a loop, as a chain
+ * of parents may be long. NULL is allowed. */
 static void put_locked(struct nodes *nodes, struct node *node)
 {
 	while (node) {
@@ -158,19 +182,24 @@ static void put_locked(struct nodes *nodes, struct node *node)
 		assert(node->references > 0);
 		if (--node->references > 0)
 			return;
-		assert(!node->locals && !node->draft);
+		/* Each of these would refer to it. */
+		assert(!node->local && !node->locals && !node->draft &&
+		       node->lookups == 0);
 		take_out(nodes, node);
 		free_node(node);
 		node = parent;
 	}
 }
 
+/* Joins or leaves the list of its parent's local children; a node that was
+ * local and has no other reference ends. */
 static void set_local_locked(struct nodes *nodes, struct node *node, bool local)
 {
 	struct node **at;
 
 	if (node->local == local)
 		return;
+	assert(node->parent);
 	node->local = local;
 	if (local) {
 		node->references++;
@@ -186,9 +215,15 @@ static void set_local_locked(struct nodes *nodes, struct node *node, bool local)
 	put_locked(nodes, node);
 }
 
-/* Local nodes are at most two levels deep: rows, families, created cells. */
+/*
+ * Detaches node and, first, its local children, which nothing could find any
+ * more. It calls itself for those only, three levels deep at most: rows,
+ * families, cells that were created.
+ */
 static void detach_locked(struct nodes *nodes, struct node *node)
 {
+	assert(node->parent);
+	/* Being local may be all that keeps it. */
 	node->references++;
 	while (node->locals)
 		detach_locked(nodes, node->locals);
@@ -209,10 +244,12 @@ struct node *node_find(struct nodes *nodes, struct node *parent,
 	return node;
 }
 
+/* A node in no bucket, with one reference, the caller's; NULL: no memory. */
 static struct node *make_node(struct node *parent, enum node_kind kind,
 			      struct bytes name)
 {
-	/* Not calloc, which takes no node that was just freed. */
+	/* Not calloc, which in glibc does not take what this thread has just
+	 * freed. */
 	struct node *node = malloc(sizeof(*node));
 
 	if (!node)
@@ -235,7 +272,9 @@ static struct node *make_node(struct node *parent, enum node_kind kind,
 	return node;
 }
 
-/* A node was made: whether enough of them now are one too many. */
+/* A node was made: counts it, with the lock held, if there are too many. Two
+ * are to go for each new one, so that nodes get fewer. Whether that makes a
+ * whole message for the pruner, which then is to be woken. */
 static bool is_crowded(struct nodes *nodes)
 {
 	if (!nodes->pruner || nodes->memory <= NODES_MEMORY_MAX)
@@ -261,6 +300,7 @@ int node_enter(struct nodes *nodes, struct node *parent, enum node_kind kind,
 		}
 	}
 	pthread_mutex_unlock(&nodes->lock);
+	/* Not with the lock held, under which no other is taken. */
 	if (wake)
 		bg_wake(nodes->pruner);
 	*out = node;
@@ -270,6 +310,7 @@ int node_enter(struct nodes *nodes, struct node *parent, enum node_kind kind,
 void node_get(struct nodes *nodes, struct node *node)
 {
 	pthread_mutex_lock(&nodes->lock);
+	assert(node->references > 0);
 	node->references++;
 	pthread_mutex_unlock(&nodes->lock);
 }
@@ -304,6 +345,7 @@ void node_forget(struct nodes *nodes, struct node *node, uint64_t count)
 	if (node == nodes->root)
 		return;
 	pthread_mutex_lock(&nodes->lock);
+	/* The kernel counts as well; a mistake of ours ends here. */
 	assert(node->lookups >= count);
 	node->lookups -= count;
 	if (node->lookups == 0 && count > 0)
@@ -324,6 +366,7 @@ bool node_is_remembered(struct nodes *nodes, const struct node *node)
 void node_set_local(struct nodes *nodes, struct node *node, bool local)
 {
 	pthread_mutex_lock(&nodes->lock);
+	/* What cannot be found any more is to end with its last reference. */
 	if (node->found || !local)
 		set_local_locked(nodes, node, local);
 	pthread_mutex_unlock(&nodes->lock);
@@ -333,6 +376,8 @@ void node_know(struct nodes *nodes, struct node *node, uint64_t timestamp_us,
 	       uint64_t seq)
 {
 	pthread_mutex_lock(&nodes->lock);
+	/* A cell's newest version may be removed, and the next then be older:
+	 * its sequence decides. A directory only grows newer. */
 	if (node->kind == NODE_CELL ? seq >= node->seq
 				    : node->timestamp_us < timestamp_us)
 		node->timestamp_us = timestamp_us;
@@ -354,6 +399,7 @@ uint64_t node_seq(struct nodes *nodes, const struct node *node)
 void node_take_witness(struct nodes *nodes, struct node *family,
 		       struct buf *witness, uint32_t *ahead)
 {
+	assert(family->kind == NODE_FAMILY);
 	pthread_mutex_lock(&nodes->lock);
 	*witness = family->witness;
 	*ahead = family->ahead;
@@ -366,6 +412,7 @@ void node_give_witness(struct nodes *nodes, struct node *family,
 {
 	struct buf old;
 
+	assert(family->kind == NODE_FAMILY);
 	pthread_mutex_lock(&nodes->lock);
 	old = family->witness;
 	family->witness = *witness;
@@ -380,7 +427,9 @@ bool node_committed(struct nodes *nodes, struct node *cell,
 	bool is_reached = true;
 	struct node *n;
 
+	assert(cell->kind == NODE_CELL);
 	pthread_mutex_lock(&nodes->lock);
+	/* Also back: utimensat may have moved the version. */
 	cell->timestamp_us = timestamp_us;
 	for (n = cell; n; n = n->parent) {
 		if (n->timestamp_us < timestamp_us)
@@ -389,7 +438,8 @@ bool node_committed(struct nodes *nodes, struct node *cell,
 			n->seq = seq;
 		if (n->parent && !n->found)
 			is_reached = false;
-		/* n stays: who commits it refers to it. */
+		/* n stays: who commits the cell refers to it, and so to all
+		 * above it. */
 		set_local_locked(nodes, n, false);
 	}
 	pthread_mutex_unlock(&nodes->lock);
@@ -415,6 +465,7 @@ int node_rename(struct nodes *nodes, struct node *node, struct bytes name)
 	if (name.size > 0)
 		memcpy(copy, name.data, name.size);
 	pthread_mutex_lock(&nodes->lock);
+	/* Renamed over, or made by a lookup since the store was changed. */
 	other = find_locked(nodes, hash, node->parent, node->kind, name);
 	if (other && other != node)
 		detach_locked(nodes, other);
@@ -434,7 +485,9 @@ void node_exchange(struct nodes *nodes, struct node *a, struct node *b)
 	uint8_t *name;
 	size_t size;
 
+	assert(a != b && a->parent == b->parent && a->kind == b->kind);
 	pthread_mutex_lock(&nodes->lock);
+	/* Out with the sizes that they came in with: memory counts names. */
 	hash = a->hash;
 	take_out(nodes, a);
 	take_out(nodes, b);

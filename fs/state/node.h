@@ -1,26 +1,34 @@
 #ifndef FS_STATE_NODE_H
 #define FS_STATE_NODE_H
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
 #include "fs/state/names.h"
 #include "store/base/buf.h"
-#include "store/store.h"
 
 /*
  * Nodes: what the kernel holds a node id of, and what lives in memory only
  * (directories made by mkdir, files created and not yet committed). A node's
  * id is its address, except that the root's is 1. It is found by its parent,
  * kind and name (key bytes, not the escaped form) until it is detached, and
- * freed with its last reference: each lookup that the kernel remembers, each
- * open handle, each child counts, and so does being local.
+ * freed with its last reference: each open handle, each child, whoever works on
+ * it counts, and so do the kernel's lookups, all as one, and being local.
  *
  * One lock guards all nodes; no other lock is taken under it, and no call of
- * the store is made. Calls may come from any thread.
+ * the store is made. Calls may come from any thread and take it themselves. Who
+ * passes a node to one refers to it, or serves a request of the kernel's, which
+ * does.
  */
+struct bg;
+struct draft;
 
-/* The first five make st_ino, which is the same for good: never renumber. */
+/*
+ * The first five are the data, and part of st_ino, which is the same for good:
+ * never renumber. A child of a directory of data, or of .at/<time>, has the
+ * kind that follows its directory's.
+ */
 enum node_kind {
 	NODE_ROOT = 0,
 	NODE_TABLE = 1,
@@ -45,9 +53,9 @@ enum node_kind {
 	NODE_SCAN,      /* table/.scan, and each step with its value */
 	NODE_SCAN_STEP, /* a step's name, before its value */
 	NODE_SCAN_TEXT, /* a terminal that is a file */
-	NODE_SCAN_ROWS, /* the terminal that is a directory of links */
+	NODE_SCAN_ROWS, /* the terminal that is a directory of links to rows */
 	NODE_SCAN_LINK,
-	NODE_SCAN_SEGMENTS, /* the same, links by segment */
+	NODE_SCAN_SEGMENTS, /* the terminal with links by segment of the key */
 	NODE_SCAN_SEGMENT,
 	NODE_AT,      /* table/.at */
 	NODE_AT_TIME, /* .at/<time>, and the table under it as it was */
@@ -68,132 +76,169 @@ enum node_kind {
 	NODE_CTL,
 };
 
-struct draft;
-
 struct node {
-	enum node_kind kind;
+	enum node_kind kind; /* for good */
+
+	/* found, local and timestamp_us are written with nodes.lock held; all
+	 * of these are read by anybody at any time. */
 	_Atomic bool found; /* by its name, that is, not detached */
 	_Atomic bool local; /* exists although the store does not know it */
 	_Atomic bool gone; /* unlinked or renamed over: never committed again */
+	_Atomic bool shown; /* a directory: the kernel keeps its attributes */
+	/* Of a cell, its newest version's as last seen; of a directory, the
+	 * time of its newest change, as far as the mount knows, which never
+	 * goes back. */
+	_Atomic uint64_t timestamp_us;
+	/* Of a cell: its size as last seen, to choose how to look at it. */
+	_Atomic uint64_t size;
+	/* Of a row: cells up to this sequence came with its last rename. */
+	_Atomic uint64_t moved_seq;
+	/* A directory: fs->outside when the kernel began to cache its list. */
+	_Atomic uint64_t listed;
+
+	/* The rest is guarded by nodes.lock. */
 	uint32_t references;
-	uint32_t ahead;       /* of a family: see witness */
+	uint32_t ahead;       /* of a family: how far its witness lay ahead */
 	uint64_t lookups;     /* by the kernel; one reference for all */
-	struct node *parent;  /* referenced; NULL for the root */
-	struct node *next;    /* with the same hash */
+	struct node *parent;  /* for good; referenced; NULL for the root */
+	struct node *next;    /* in the same bucket */
 	struct node *locals;  /* first local child */
 	struct node *sibling; /* next local child of parent */
 	struct draft *draft;  /* while a handle is open; see draft.h */
-	/* A cell: its newest version as last seen, seq 0 if not known. A
-	 * directory: its newest change, as far as the mount knows. seq never
-	 * goes back: what was read of the store before it is old. */
-	_Atomic uint64_t timestamp_us;
+	/* Of the version or change that timestamp_us is of; 0 if not known. It
+	 * never goes back: what was read of the store before it is old. */
 	uint64_t seq;
-	/* A cell: its size as last seen, to choose how to look at it. */
-	_Atomic uint64_t size;
-	/* A row: cells up to this sequence came with its last rename. */
-	_Atomic uint64_t moved_seq;
-	/* A directory: the kernel keeps its attributes. */
-	_Atomic bool shown;
-	/* A directory: fs->outside when the kernel began to cache its list. */
-	_Atomic uint64_t listed;
-	struct bytes renamed_from; /* qualifier its history came by; owned */
-	struct buf witness;        /* a family: see keep.c */
-	uint8_t *name;             /* owned */
+	struct buf witness; /* of a family: see keep.c */
+	/* Key bytes, owned; while fs->tree is held they do not change. */
+	uint8_t *name;
 	size_t name_size;
 	uint64_t hash; /* of parent, kind and name */
+	/* Of a cell: the qualifier that its history came from, for unlink to
+	 * give it back; owned. Not of nodes.lock alone: it is written with
+	 * fs->tree held for writing by who refers to the node, and read with
+	 * fs->tree held, or by who holds nodes.lock and finds that only the
+	 * kernel refers to the node. */
+	struct bytes renamed_from;
 };
 
-/* What nodes may take together, see prune.h. */
+static_assert(sizeof(uintptr_t) <= sizeof(uint64_t), "an id is an address");
+
+/* What nodes may take together, in bytes as memory counts them, see prune.h. */
 #define NODES_MEMORY_MAX ((size_t)32 << 20)
+
+/* Ids in one message to the kernel: 1 KiB of them. */
 #define NODES_PRUNED_AT_ONCE 128
 
 struct nodes {
-	pthread_mutex_t lock;
-	struct node *root;
+	pthread_mutex_t lock; /* guards what follows and all nodes */
+	struct node *root;    /* in no bucket; always referenced */
 	struct node **buckets;
 	size_t bucket_count; /* a power of two */
-	size_t count;
-	size_t memory;     /* of all but the root */
-	size_t hand;       /* the bucket where pruning is */
-	size_t due;        /* to be pruned */
-	struct bg *pruner; /* woken when that is enough; NULL: none */
+	size_t count;        /* in the buckets, also detached ones */
+	size_t memory;       /* of all but the root, in bytes */
+	size_t hand;         /* the bucket where pruning is */
+	size_t due;          /* how many names are to be pruned */
+	/* Woken when that is enough for a message; NULL: none. Set before the
+	 * first request. */
+	struct bg *pruner;
 };
 
+/* 0 or -ENOMEM. */
 int nodes_init(struct nodes *nodes);
-/* Frees all nodes, whoever refers to them. */
+/* Frees all nodes, whoever refers to them. Does nothing to a zeroed one. */
 void nodes_release(struct nodes *nodes);
 
+/* Key bytes; of what may be renamed meanwhile, only with fs->tree or nodes.lock
+ * held. */
 static inline struct bytes node_name(const struct node *node)
 {
 	return bytes_of(node->name, node->name_size);
 }
 
+/* The root, a table, row, family or cell. */
 static inline bool node_is_data(const struct node *node)
 {
 	return node->kind <= NODE_CELL;
 }
 
-/* In .at. */
+/* In .at, which is read-only. */
 static inline bool node_is_past(const struct node *node)
 {
 	return node->kind >= NODE_AT && node->kind <= NODE_AT_CELL;
 }
 
+/* The node of an id that the kernel was given and has not forgotten. Takes no
+ * reference. */
 struct node *node_of(struct nodes *nodes, uint64_t id);
 uint64_t node_id(struct nodes *nodes, const struct node *node);
 
-/* The child with this name, or NULL; referenced. */
+/* The child that is found by this name, or NULL; referenced. */
 struct node *node_find(struct nodes *nodes, struct node *parent,
 		       enum node_kind kind, struct bytes name);
-/* The same, made if there is none. 0 or -ENOMEM. */
+
+/* The child of this name, made if there is none; referenced. The name is
+ * copied. 0, or -ENOMEM with *out NULL. */
 int node_enter(struct nodes *nodes, struct node *parent, enum node_kind kind,
 	       struct bytes name, struct node **out);
+
 void node_get(struct nodes *nodes, struct node *node);
+/* NULL is allowed. */
 void node_put(struct nodes *nodes, struct node *node);
-/* The kernel was told of node once more, in place of a reference; has forgotten
- * count of those. */
+
+/* The kernel is told of node once more; the caller's reference becomes the
+ * kernel's. */
 void node_hand_out(struct nodes *nodes, struct node *node);
-/* As that, but the reference stays. */
+
+/* The kernel is told of node once more; the caller's reference, if there is
+ * one, stays the caller's. */
 void node_remember(struct nodes *nodes, struct node *node);
+
+/* The kernel has forgotten count of the times that it was told of node, at most
+ * as many as there were. The root is never forgotten. */
 void node_forget(struct nodes *nodes, struct node *node, uint64_t count);
 
+/* Whether the kernel has not forgotten all of them. */
 bool node_is_remembered(struct nodes *nodes, const struct node *node);
 
+/* Whether node exists without the store; being local is a reference. A node
+ * that is detached does not become local. Not of the root. */
 void node_set_local(struct nodes *nodes, struct node *node, bool local);
-/* What a lookup has just seen; a directory's newest change never goes back. */
+
+/* What a lookup has just seen of node. Of a cell, an older sequence than it
+ * knows changes nothing; of a directory, an older time. */
 void node_know(struct nodes *nodes, struct node *node, uint64_t timestamp_us,
 	       uint64_t seq);
+
 /* cell has a version with this timestamp and sequence in the store: it and its
- * directories are no longer only local. Whether its path leads to it; if not,
- * another node has its name, or the kernel believes that there is none. */
+ * directories are no longer only local, and are as new as that. Whether its
+ * path leads to it; if not, another node has its name, or the kernel believes
+ * that there is none. */
 bool node_committed(struct nodes *nodes, struct node *cell,
 		    uint64_t timestamp_us, uint64_t seq);
+
+/* The newest sequence that is known of node; 0: none. */
 uint64_t node_seq(struct nodes *nodes, const struct node *node);
-/* Takes a family's witness out, which may be none, and puts one in; only one of
- * several threads gets it. The buffer changes its owner. */
+
+/* Takes a family's witness out, which may be none, to be given back or released
+ * by the caller: of several threads only one gets it. */
 void node_take_witness(struct nodes *nodes, struct node *family,
 		       struct buf *witness, uint32_t *ahead);
+
+/* Puts a witness in. *witness is then the one that was there meanwhile, mostly
+ * none, which the caller has to release. */
 void node_give_witness(struct nodes *nodes, struct node *family,
 		       struct buf *witness, uint32_t ahead);
-/* Its name no longer finds it, and its local children end. */
+
+/* Its name no longer finds it, and neither it nor its children are local any
+ * more. It lives on as long as it is referred to. */
 void node_detach(struct nodes *nodes, struct node *node);
-/* Gives node another name in its parent; what had it is detached. */
+
+/* Gives node another name in its parent; what had that is detached. Needs
+ * fs->tree for writing. 0, or -ENOMEM with nothing changed. */
 int node_rename(struct nodes *nodes, struct node *node, struct bytes name);
 
-/* Exchanges the names of two nodes of one parent and kind. */
+/* Exchanges the names of two nodes of one parent and kind. Needs fs->tree for
+ * writing. */
 void node_exchange(struct nodes *nodes, struct node *a, struct node *b);
-
-/*
- * Where a node is, in key bytes; what does not apply is empty. It points into
- * itself: do not copy.
- */
-struct path {
-	struct bytes table, row, family, qualifier;
-	struct bytes leaf; /* the node's own name */
-	uint8_t room[256];
-	uint8_t *memory; /* if room was too small */
-};
-
-#define ROOT_INO 1
 
 #endif

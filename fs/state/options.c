@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@ void mount_options_init(struct mount_options *o)
 	o->delimiter = "#";
 }
 
+/* A word without a value that sets something. */
 struct flag {
 	const char *name;
 	size_t offset; /* of a bool in struct mount_options */
@@ -26,7 +28,8 @@ static const struct flag flags[] = {
 	{ "ro", offsetof(struct mount_options, read_only) },
 };
 
-/* Words of mount(8) and fstab that change nothing here. */
+/* Words of mount(8) and fstab that change nothing here: what they are about is
+ * so in any case, or is done by mount(8) itself. */
 static const char *const ignored[] = {
 	"rw",       "defaults", "auto",    "noauto",     "user",
 	"users",    "nouser",   "nofail",  "dev",        "nodev",
@@ -34,6 +37,7 @@ static const char *const ignored[] = {
 	"relatime", "noatime",  "_netdev", "nodiratime",
 };
 
+/* A number that K, M, G or T, times 1024 each, may follow. */
 static int parse_number(const char *word, const char *text, uint64_t *out)
 {
 	static const char units[] = "KMGT";
@@ -46,6 +50,7 @@ static int parse_number(const char *word, const char *text, uint64_t *out)
 		n <<= 10 * (unit - units + 1);
 		end++;
 	}
+	/* strtoull takes a sign and negates. */
 	if (end == text || *end || *text == '-')
 		return fail(ERR_bad_argument, "%s=%s: not a number", word,
 			    text);
@@ -53,12 +58,34 @@ static int parse_number(const char *word, const char *text, uint64_t *out)
 	return 0;
 }
 
+/* "memory=": at least what a store needs. */
+static int parse_memory(struct mount_options *o, const char *value)
+{
+	int err = parse_number("memory", value, &o->memory_size);
+
+	if (!err && o->memory_size < STORE_MEMORY_MIN)
+		err = fail(ERR_bad_argument, "memory=%s: at least 16M", value);
+	return err;
+}
+
+/* "commit=": from a second to an hour. */
+static int parse_commit(struct mount_options *o, const char *value)
+{
+	uint64_t n;
+	int err = parse_number("commit", value, &n);
+
+	if (!err && (n == 0 || n > 3600))
+		err = fail(ERR_bad_argument,
+			   "commit=%s: from 1 to 3600 seconds", value);
+	if (!err)
+		o->commit_seconds = (unsigned int)n;
+	return err;
+}
+
+/* A word with a value, which may be empty. */
 static int parse_value(struct mount_options *o, const char *word,
 		       const char *value)
 {
-	uint64_t n;
-	int err;
-
 	/* As mount(8) notes who may unmount. */
 	if (!strcmp(word, "user") || !strcmp(word, "comment"))
 		return 0;
@@ -73,25 +100,14 @@ static int parse_value(struct mount_options *o, const char *word,
 	}
 	if (!strcmp(word, "quota"))
 		return parse_number(word, value, &o->quota_size);
-	if (!strcmp(word, "memory")) {
-		err = parse_number(word, value, &o->memory_size);
-		if (!err && o->memory_size < STORE_MEMORY_MIN)
-			err = fail(ERR_bad_argument, "memory=%s: at least 16M",
-				   value);
-		return err;
-	}
-	if (!strcmp(word, "commit")) {
-		err = parse_number(word, value, &n);
-		if (!err && (n == 0 || n > 3600))
-			err = fail(ERR_bad_argument,
-				   "commit=%s: from 1 to 3600 seconds", value);
-		if (!err)
-			o->commit_seconds = (unsigned int)n;
-		return err;
-	}
+	if (!strcmp(word, "memory"))
+		return parse_memory(o, value);
+	if (!strcmp(word, "commit"))
+		return parse_commit(o, value);
 	return fail(ERR_bad_argument, "%s", word);
 }
 
+/* One word; what mount(8) keeps for others begins with "x-". */
 static int parse_word(struct mount_options *o, char *word)
 {
 	char *value = strchr(word, '=');
@@ -120,6 +136,7 @@ int mount_options_parse(struct mount_options *o, char *argument)
 	char *next, *word;
 	int err = 0;
 
+	assert(o && argument);
 	for (word = argument; word && !err; word = next) {
 		next = strchr(word, ',');
 		if (next)

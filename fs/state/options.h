@@ -5,7 +5,11 @@
 
 #include "store/store.h"
 
-/* What a mount is asked for. */
+/*
+ * What a mount is asked for: the words of -o, as mount(8) and fstab write them.
+ * Filled by one thread before the mount; afterwards nobody changes it. Strings
+ * are borrowed and have to outlive the mount.
+ */
 struct mount_options {
 	const char *store;       /* directory */
 	const char *mount_point; /* directory */
@@ -14,27 +18,32 @@ struct mount_options {
 	bool quiet;              /* chmod, chown that cannot be: ignored */
 	bool show_control;       /* -o showctl: list control names */
 	bool strict_schema;      /* mkdir row/family makes no family */
-	bool xattr;
-	bool sync; /* every close is durable */
-	bool allow_other;
-	bool read_only;              /* -o ro: the kernel refuses changes */
+	bool xattr;              /* extended attributes can be read */
+	bool sync;               /* every close is durable */
+	bool allow_other;        /* other users too; the kernel checks modes */
+	bool read_only;          /* -o ro: the kernel refuses changes */
 	unsigned int commit_seconds; /* log is synced at least so often */
 	const char *gc;              /* policy of families made by mkdir */
-	const char *delimiter;       /* of segments of row keys */
-	uint64_t quota_size;         /* 0: none */
-	uint64_t memory_size;        /* of the store; 0: its default */
+	const char *delimiter;       /* of segments of row keys; not empty */
+	uint64_t quota_size;         /* bytes; 0: none */
+	uint64_t memory_size;        /* bytes, of the store; 0: its default */
 	/*
 	 * Runs a command in the daemon: its exit status, its text to out and
-	 * err. argv[0] is the verb. Any thread may be the caller.
+	 * err. argv[0] is the verb. Any thread may be the caller. It is how
+	 * fs/ reaches tools/, which it does not include.
 	 */
 	int (*run)(struct store *s, int argc, char **argv, FILE *out,
 		   FILE *err);
 };
 
+/* The defaults: a sync each second, ten versions in families that mkdir makes,
+ * "#" between segments, all else off or unset. */
 void mount_options_init(struct mount_options *o);
 
-/* Parses one -o argument ("quiet,commit=5"); -ERR_bad_argument names the
- * word. Strings point into argument, which is changed. */
+/* Parses one -o argument ("quiet,commit=5"), a later word over an earlier one;
+ * -ERR_bad_argument names the word that is unknown or out of range, after those
+ * before it were taken. The policy of gc= is not parsed here, but by fs_init.
+ * Strings point into argument, which is changed. */
 int mount_options_parse(struct mount_options *o, char *argument);
 
 #endif

@@ -1,10 +1,14 @@
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
 #include "fs/state/name.h"
-#include "fs/state/node.h"
 #include "fs/state/path.h"
 #include "store/base/hash.h"
+
+/* How deep a path can be, and more: a table, .scan, each of its steps once with
+ * a value, a terminal and what is in it, which is less than 32. */
+#define DEPTH_MAX 64
 
 struct bytes *path_part(struct path *path, enum node_kind kind)
 {
@@ -22,11 +26,12 @@ struct bytes *path_part(struct path *path, enum node_kind kind)
 	case NODE_COLUMN:
 	case NODE_AT_CELL:
 		return &path->qualifier;
-	default:
+	default: /* a timestamp, a step, or a name that is always the same */
 		return NULL;
 	}
 }
 
+/* Copies node's name to *room, which moves on behind it. */
 static struct bytes copy_name(uint8_t **room, const struct node *node)
 {
 	struct bytes copy = bytes_of(*room, node->name_size);
@@ -43,10 +48,12 @@ int node_path(struct nodes *nodes, struct node *node, struct path *out)
 	uint8_t *room;
 	size_t size;
 
+	/* Not the room, which need not be cleared. */
 	memset(out, 0, offsetof(struct path, room));
 	out->memory = NULL;
 	room = out->room;
 	pthread_mutex_lock(&nodes->lock);
+	/* The leaf is copied by itself: kinds without a part have one too. */
 	size = node->name_size;
 	for (n = node; n; n = n->parent)
 		if (path_part(out, n->kind))
@@ -65,6 +72,7 @@ int node_path(struct nodes *nodes, struct node *node, struct path *out)
 			*part = copy_name(&room, n);
 	}
 	out->leaf = copy_name(&room, node);
+	assert(room == (out->memory ? out->memory : out->room) + size);
 	pthread_mutex_unlock(&nodes->lock);
 	return 0;
 }
@@ -75,13 +83,20 @@ void path_release(struct path *path)
 	path->memory = NULL;
 }
 
+/*
+ * Inode numbers: each directory's is part of the seed of its children's, and so
+ * is the kind. The factor, 2^64 by the golden ratio, spreads both over the
+ * seed. Of n names, two have the same number with a probability of about
+ * n^2 / 2^65: one in 37 million for a million names.
+ */
 uint64_t ino_of_child(uint64_t parent_ino, enum node_kind kind,
 		      struct bytes name)
 {
 	uint64_t seed = parent_ino * 0x9e3779b97f4a7c15u + (uint64_t)kind;
 	uint64_t ino = XXH3_64bits_withSeed(name.data, name.size, seed);
 
-	return ino > 1 ? ino : ino + 2;
+	/* 0 is no number to readdir(3), 1 is the root's. */
+	return ino > ROOT_INO ? ino : ino + 2;
 }
 
 uint64_t path_ino(const struct path *path, enum node_kind kind)
@@ -93,16 +108,17 @@ uint64_t path_ino(const struct path *path, enum node_kind kind)
 	enum node_kind k;
 	uint64_t ino = ROOT_INO;
 
+	assert(kind >= NODE_TABLE && kind <= NODE_CELL);
 	for (k = NODE_TABLE; k <= kind; k++)
 		ino = ino_of_child(ino, k, names[k]);
 	return ino;
 }
 
+/* Calls itself as often as the path has names: DEPTH_MAX at most. */
 static uint64_t ino_locked(const struct node *node)
 {
 	if (!node->parent)
 		return ROOT_INO;
-	/* As deep as a path is, which the kernel bounds to 2,048 names. */
 	return ino_of_child(ino_locked(node->parent), node->kind,
 			    node_name(node));
 }
@@ -117,6 +133,7 @@ uint64_t node_ino(struct nodes *nodes, struct node *node)
 	return ino;
 }
 
+/* How the name of a node is escaped in its directory. */
 static enum name_level level_of(enum node_kind kind)
 {
 	switch (kind) {
@@ -139,17 +156,16 @@ static enum name_level level_of(enum node_kind kind)
 	}
 }
 
-#define DEPTH_SHOWN 64
-
 int node_print_path(struct nodes *nodes, struct node *node, struct buf *out)
 {
-	const struct node *chain[DEPTH_SHOWN], *n;
+	const struct node *chain[DEPTH_MAX], *n;
 	size_t count = 0;
 	int err = 0;
 
 	pthread_mutex_lock(&nodes->lock);
-	for (n = node; n->parent && count < DEPTH_SHOWN; n = n->parent)
+	for (n = node; n->parent && count < DEPTH_MAX; n = n->parent)
 		chain[count++] = n;
+	assert(!n->parent);
 	if (count == 0)
 		err = buf_add_byte(out, '/');
 	while (count > 0 && !err) {
