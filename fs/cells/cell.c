@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdio.h>
 
 #include "fs/cells/cell.h"
@@ -8,6 +9,7 @@ int cell_show(const struct cell *cell, struct buf *out)
 {
 	int err;
 
+	assert(cell->blob.size == 0);
 	if (!cell->aggregate)
 		return buf_add_bytes(out, cell->value);
 	err = aggregate_print(cell, out);
@@ -20,11 +22,13 @@ uint64_t cell_shown_size(const struct cell *cell)
 
 	if (!cell->aggregate)
 		return cell_size(cell);
+	/* 20 digits and a sign at most. */
 	return (uint64_t)snprintf(
 		text, sizeof(text), "%lld\n",
 		(long long)aggregate_number(cell->aggregate, cell->value));
 }
 
+/* What a cell itself tells; its expiry takes the schema. */
 static void describe(const struct cell *cell, struct cell_info *info)
 {
 	info->timestamp_us = cell->timestamp_us;
@@ -33,10 +37,10 @@ static void describe(const struct cell *cell, struct cell_info *info)
 	info->expiry_us = 0;
 }
 
-int cell_newest(struct fs *fs, const struct path *path, struct cell_info *info,
-		size_t max)
+/* All versions of path's column, whose large values are not read. */
+static struct scan_range column_of(const struct path *path)
 {
-	struct scan_range range = {
+	return (struct scan_range){
 		.table = path->table,
 		.row = path->row,
 		.has_family = true,
@@ -45,11 +49,18 @@ int cell_newest(struct fs *fs, const struct path *path, struct cell_info *info,
 		.qualifier = path->qualifier,
 		.keep_large = true,
 	};
+}
+
+int cell_newest(struct fs *fs, const struct path *path, struct cell_info *info,
+		size_t max)
+{
+	const struct scan_range range = column_of(path);
 	struct scan *scan;
 	struct cell cell;
 	size_t count = 0;
 	int err = scan_open(fs->store, NULL, &range, &scan);
 
+	assert(max > 0);
 	if (err)
 		return err;
 	while (count < max) {
@@ -70,8 +81,8 @@ int cell_stat(struct fs *fs, const struct path *path, uint64_t size,
 	struct cell cell;
 	int err;
 
-	/* This copies a value that is not large; a cursor does not, but costs
-	 * more. */
+	/* What follows copies a value that is not large; a cursor does not, but
+	 * costs more. */
 	if (size > CELL_SIZE_SMALL)
 		return cell_newest(fs, path, info, 1);
 	err = store_get_large(fs->store, NULL, path->table, path->row,
@@ -84,6 +95,8 @@ int cell_stat(struct fs *fs, const struct path *path, uint64_t size,
 	return err;
 }
 
+/* Digits only, without leading zeros: each timestamp has one name. INT64_MAX,
+ * the last one, has 19. */
 static bool timestamp_of(struct bytes name, uint64_t *timestamp_us)
 {
 	size_t i;
@@ -103,15 +116,7 @@ static bool timestamp_of(struct bytes name, uint64_t *timestamp_us)
 int cell_version(struct fs *fs, const struct path *path, struct cell_info *info,
 		 struct buf *value)
 {
-	struct scan_range range = {
-		.table = path->table,
-		.row = path->row,
-		.has_family = true,
-		.has_qualifier = true,
-		.family = path->family,
-		.qualifier = path->qualifier,
-		.keep_large = true,
-	};
+	const struct scan_range range = column_of(path);
 	struct scan *scan;
 	struct cell cell;
 	uint64_t timestamp_us;
@@ -122,6 +127,7 @@ int cell_version(struct fs *fs, const struct path *path, struct cell_info *info,
 	err = scan_open(fs->store, NULL, &range, &scan);
 	if (err)
 		return err;
+	/* Versions descend, so it is there or the first older one is. */
 	do
 		err = scan_next(scan, CURSOR_VERSION, &cell);
 	while (err == 1 && cell.timestamp_us > timestamp_us);
@@ -140,6 +146,8 @@ int cell_version(struct fs *fs, const struct path *path, struct cell_info *info,
 	return err;
 }
 
+/* Whether an age rule is part of the policy. Calls itself as deep as a policy
+ * is, GC_DEPTH_MAX at most. */
 static bool has_age(const struct gc_policy *policy)
 {
 	if (!policy)
@@ -158,6 +166,7 @@ static bool table_expires(const struct table *table)
 	return false;
 }
 
+/* As cell_expiry, in a schema at hand; table may be NULL. */
 static uint64_t family_expiry(const struct table *table, struct bytes name,
 			      uint64_t timestamp_us)
 {
@@ -167,7 +176,8 @@ static uint64_t family_expiry(const struct table *table, struct bytes name,
 		      : UINT64_MAX;
 }
 
-/* A directory lasts as long as its last cell. */
+/* Of a directory, whose cells are told one after the other: it lasts as long as
+ * the last of them. */
 static void note_expiry(const struct table *table, const struct cell *cell,
 			struct cell_info *info)
 {
@@ -176,6 +186,38 @@ static void note_expiry(const struct table *table, const struct cell *cell,
 
 	if (info->expiry_us < expiry)
 		info->expiry_us = expiry;
+}
+
+/*
+ * Steps through at most that many columns of a scan for cell_first, and sums
+ * them up in *info; tells each to seen, if that is not NULL. table, if not
+ * NULL, says when they expire. 0 if these were all, 1 if there may be more, or
+ * an error; *found is whether there was one.
+ */
+static int sum_up(struct scan *scan, unsigned int columns,
+		  const struct table *table, struct seen *seen,
+		  struct cell_info *info, int *found)
+{
+	struct cell_info column;
+	struct cell cell;
+	int err = 1;
+
+	for (*found = 0; columns > 0; columns--) {
+		err = scan_next(scan, CURSOR_COLUMN, &cell);
+		if (err != 1)
+			break;
+		describe(&cell, &column);
+		if (!*found)
+			*info = column;
+		*found = 1;
+		if (column.timestamp_us > info->timestamp_us)
+			info->timestamp_us = column.timestamp_us;
+		if (table)
+			note_expiry(table, &cell, info);
+		if (seen)
+			seen_add(seen, &cell, &column);
+	}
+	return err;
 }
 
 int cell_first(struct fs *fs, const struct path *path, bool in_family,
@@ -190,34 +232,23 @@ int cell_first(struct fs *fs, const struct path *path, bool in_family,
 		.keep_large = true,
 	};
 	uint64_t seq = store_seq(fs->store);
+	/* Rows of tables with an age rule are not kept for seen_find, as they
+	 * change without a write. */
 	bool is_noted = !in_family && rules && !rules->expires &&
 			seen_begin(fs->seen, path);
 	struct schema *schema = NULL;
 	const struct table *table = NULL;
-	struct cell_info column;
 	struct scan *scan;
-	struct cell cell;
-	int err = scan_open(fs->store, NULL, &range, &scan), found = 0;
+	int found = 0, err = scan_open(fs->store, NULL, &range, &scan);
 
+	assert(columns > 0);
 	if (rules && rules->expires) {
 		schema = store_schema(fs->store);
 		table = schema_table(schema, path->table);
 	}
-	while (err >= 0 && columns-- > 0) {
-		err = scan_next(scan, CURSOR_COLUMN, &cell);
-		if (err != 1)
-			break;
-		describe(&cell, &column);
-		if (!found)
-			*info = column;
-		found = 1;
-		if (column.timestamp_us > info->timestamp_us)
-			info->timestamp_us = column.timestamp_us;
-		if (table)
-			note_expiry(table, &cell, info);
-		if (is_noted)
-			seen_add(fs->seen, &cell, &column);
-	}
+	if (!err)
+		err = sum_up(scan, columns, table, is_noted ? fs->seen : NULL,
+			     info, &found);
 	scan_close(scan);
 	schema_put(schema);
 	/* Without a write meanwhile, the scan saw just the writes up to seq. */

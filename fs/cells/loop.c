@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <errno.h>
 #include <linux/fuse.h>
 #include <pthread.h>
@@ -9,8 +10,19 @@
 #include "store/base/bg.h"
 #include "store/store.h"
 
-/* How often to look whether the leader is stuck: while requests come, and while
- * there are none. */
+/*
+ * The lead is a number, its term: who takes it makes a new one, and who finds
+ * another number there, or 0, has lost it. So a leader need not be told, and
+ * looks without the lock. The thread that called loop_serve answers nothing: it
+ * waits for signals and watches the leader.
+ *
+ * Without a request, a thread in read(2) is woken by SIGUSR1, whose handler
+ * does nothing; before the read begins, the signal is in vain. So whoever has
+ * to wake one sends it again until that has worked.
+ */
+
+/* How often to look whether the leader is stuck: while requests come, 10 ms,
+ * and while there are none. */
 #define WATCH_BUSY_NS 10000000
 #define WATCH_IDLE_S 1
 #define TICK_NS UINT64_C(1000000000)
@@ -26,34 +38,40 @@ struct loop {
 	/* Which term it is; 0: nobody leads. Set with the lock, read by the
 	 * leader without it: who has lost the lead may answer one request. */
 	_Atomic uint64_t leader;
-	uint64_t terms;
-	pthread_t thread; /* the leader's */
-	unsigned int standby;
+	uint64_t terms;       /* that there were; the last one's number */
+	pthread_t thread;     /* the last leader's */
+	unsigned int standby; /* workers that wait for the lead */
 	struct worker {
-		struct bg *bg;
+		struct bg *bg; /* by its place among those started */
+		/* The rest, by the order in which they began to run. */
 		pthread_t thread;
 		bool lives;
+		/* Waits in read(2), or nearly; set without the lock. */
 		_Atomic bool receives;
 	} workers[LOOP_THREADS];
 	unsigned int count; /* of workers started */
-	unsigned int alive; /* of them that run */
-	/* Requests begun and ended by leaders; the present one sets them. */
+	unsigned int alive; /* of workers that have begun to run */
+	/* The number of the last request that was begun, and of the last one
+	 * that was ended; both are set without the lock. They are equal while
+	 * the leader waits for a request. */
 	_Atomic uint64_t begun, done;
-	_Atomic bool ended;
-	int error;
+	_Atomic bool ended; /* read also without the lock */
+	int error;          /* the first one; what loop_serve returns */
 };
 
+/* Of the worker that this thread is; NULL, 0 and NULL in others. */
 static _Thread_local struct loop *my_loop;
-static _Thread_local uint64_t my_term;
+static _Thread_local uint64_t my_term; /* 0: the lead was handed over */
 static _Thread_local fuse_req_t my_request;
 
 static int work(void *context);
 
-/* One more, if there may be more. With the lock held. */
+/* One more worker, or -EAGAIN if there may be no more. With the lock held. */
 static int start_worker(struct loop *l)
 {
 	int err = -EAGAIN;
 
+	assert(l->alive <= l->count && l->count <= LOOP_THREADS);
 	if (l->count < LOOP_THREADS)
 		err = bg_start(work, NULL, 0, l, &l->workers[l->count].bg);
 	if (!err)
@@ -61,7 +79,8 @@ static int start_worker(struct loop *l)
 	return err;
 }
 
-/* Nobody leads: who stands by, or a new one, is to. With the lock held. */
+/* Nobody leads: who stands by, or a new one, is to. If none can be started, who
+ * is first done with a request will. With the lock held. */
 static void give_up_lead(struct loop *l)
 {
 	l->leader = 0;
@@ -77,6 +96,7 @@ void loop_hand_over(void)
 	if (!l || my_term == 0)
 		return;
 	pthread_mutex_lock(&l->lock);
+	/* It may have been taken already. */
 	if (l->leader == my_term)
 		give_up_lead(l);
 	pthread_mutex_unlock(&l->lock);
@@ -93,8 +113,12 @@ bool loop_is_interrupted(void)
 	return my_request && fuse_req_interrupted(my_request);
 }
 
+/* Ends the loop, with 0 or the error that broke the session: tells the watching
+ * thread and who stands by. Others find out by themselves or are told by
+ * end_workers. With the lock held. */
 static void end(struct loop *l, int error)
 {
+	assert(error <= 0);
 	if (!l->ended)
 		pthread_kill(l->main, SIGUSR1);
 	l->ended = true;
@@ -103,18 +127,20 @@ static void end(struct loop *l, int error)
 	pthread_cond_broadcast(&l->change);
 }
 
+/* Answers the request in buf, or leaves it to a handler that answers later, and
+ * counts the time until its handler returns. */
 static void answer(struct loop *l, struct fuse_buf *buf)
 {
 	const struct fuse_in_header *request = buf->mem;
 	uint64_t start = metrics_now_ns();
-	unsigned int kind = request->opcode;
+	unsigned int kind = request->opcode; /* buf is libfuse's afterwards */
 
 	fuse_session_process_buf(l->session, buf);
 	metrics_count(l->metrics, kind, start);
 }
 
-/* Receives and answers as long as this thread leads, without the lock. 1, or
- * what ends the loop: 0 or an error. */
+/* Receives and answers as long as this thread leads, without the lock. 1 when
+ * it has lost the lead, or what ends the loop: 0 or an error. */
 static int serve(struct loop *l, struct worker *me, struct fuse_buf *buf,
 		 uint64_t term)
 {
@@ -129,6 +155,7 @@ static int serve(struct loop *l, struct worker *me, struct fuse_buf *buf,
 		atomic_store_explicit(&me->receives, false,
 				      memory_order_relaxed);
 
+		/* Unmounted, or told to exit. */
 		if (n == 0 || fuse_session_exited(l->session))
 			return 0;
 		if (n == -EINTR || n == -EAGAIN)
@@ -139,17 +166,22 @@ static int serve(struct loop *l, struct worker *me, struct fuse_buf *buf,
 						 memory_order_relaxed) +
 		       1;
 		answer(l, buf);
+		/* Also of one that has lost the lead meanwhile: a wrong number
+		 * for a moment costs at most a thread too many. */
 		atomic_store_explicit(&l->done, mine, memory_order_relaxed);
 	}
 	return 1;
 }
 
-/* Takes the lead. l->lock is held, but not while serving. */
+/* Takes the lead, which nobody has, and keeps it as long as it can. l->lock is
+ * held, but not while serving. */
 static void lead(struct loop *l, struct worker *me, struct fuse_buf *buf)
 {
 	uint64_t term = ++l->terms;
 	int n;
 
+	assert(l->leader == 0);
+	/* What the last leader is at is no longer watched. */
 	l->done = l->begun;
 	l->leader = my_term = term;
 	l->thread = pthread_self();
@@ -160,6 +192,8 @@ static void lead(struct loop *l, struct worker *me, struct fuse_buf *buf)
 		end(l, n);
 }
 
+/* A worker's whole life, as one step of a bg thread: leads or stands by until
+ * the end. -1, so that bg does not call it again at once. */
 static int work(void *context)
 {
 	struct loop *l = context;
@@ -172,11 +206,12 @@ static int work(void *context)
 	pthread_sigmask(SIG_UNBLOCK, &kick, NULL);
 	my_loop = l;
 	pthread_mutex_lock(&l->lock);
-	/* It is called again after the end. */
+	/* bg calls it again after the end, until it is stopped. */
 	if (l->ended) {
 		pthread_mutex_unlock(&l->lock);
 		return -1;
 	}
+	assert(l->alive < LOOP_THREADS);
 	me = &l->workers[l->alive++];
 	me->thread = pthread_self();
 	me->lives = true;
@@ -196,8 +231,13 @@ static int work(void *context)
 	return -1;
 }
 
-/* Waits for the end or for an ending signal, and takes the lead from who has
- * answered one request all the time between two looks. */
+/*
+ * Waits for the end or for an ending signal, on which it wakes the leader to
+ * find that the session exits, and takes the lead from who has answered one
+ * request all the time between two looks: for 10 to 20 ms, or up to a second
+ * more if none came before. In the thread that called loop_serve, where SIGUSR1
+ * is blocked, so that it can be waited for like the others.
+ */
 static void watch(struct loop *l, const sigset_t *signals)
 {
 	const struct timespec soon = { 0, WATCH_BUSY_NS };
@@ -224,6 +264,7 @@ static void watch(struct loop *l, const sigset_t *signals)
 			pthread_kill(l->thread, SIGUSR1);
 		if (l->leader && l->done != l->begun && l->begun == seen)
 			give_up_lead(l);
+		/* An idle mount wakes once a second only. */
 		active = exiting || l->begun != seen;
 		seen = l->begun;
 	}
@@ -234,7 +275,7 @@ static void watch(struct loop *l, const sigset_t *signals)
  * still be at that: so all are told, until none is left. */
 static void end_workers(struct loop *l)
 {
-	struct timespec pause = { 0, 1000000 };
+	struct timespec pause = { 0, 1000000 }; /* a millisecond */
 	bool left = true;
 	unsigned int i;
 
@@ -256,6 +297,7 @@ static void end_workers(struct loop *l)
 		bg_stop(l->workers[i].bg);
 }
 
+/* A signal with this handler interrupts read(2); an ignored one would not. */
 static void ignore(int signal)
 {
 	(void)signal;
@@ -278,6 +320,7 @@ int loop_serve(struct fuse_session *session, const sigset_t *ending,
 	sigaddset(&signals, SIGUSR1);
 	sigaction(SIGUSR1, &kick, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	/* Workers inherit the mask, and each unblocks SIGUSR1 for itself. */
 	pthread_sigmask(SIG_BLOCK, &signals, &before);
 	pthread_mutex_init(&l.lock, NULL);
 	pthread_cond_init(&l.change, NULL);

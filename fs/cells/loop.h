@@ -12,24 +12,34 @@
  * uses stays in its CPU's cache. Another stands by. A handler that may take
  * long hands the lead over first; from one that takes long unexpectedly it is
  * taken, so that no request waits for another's disk or scan. If nobody stands
- * by then, one more thread is started, up to LOOP_THREADS.
+ * by then, one more thread is started, up to LOOP_THREADS; threads are not
+ * ended before the loop is.
+ *
+ * A thread belongs to one loop; what a handler calls here is about the request
+ * that its own thread answers.
  */
 #define LOOP_THREADS 128
 
 /* Serves until the filesystem is unmounted or one of the ending signals, which
  * the caller has blocked, arrives. Returns when all requests are answered: 0 or
  * an error. Their times are counted in metrics; tick is called about once a
- * second. */
+ * second, by the caller's thread, which answers no requests. SIGUSR1 is the
+ * loop's own from now on, and SIGPIPE is ignored. */
 int loop_serve(struct fuse_session *session, const sigset_t *ending,
 	       struct metrics *metrics, void (*tick)(void *context),
 	       void *context);
 
-/* The request that this thread answers from now on. */
+/* The request that this thread answers from now on, until the next. */
 void loop_begin(fuse_req_t req);
-/* Whether who asked for it has given up: a signal came. For scan_range.stop. */
+
+/* Whether who asked for it has given up: a signal came. For scan_range.stop.
+ * Not after the request was answered, with which it is gone; false in a thread
+ * that never began one. */
 bool loop_is_interrupted(void);
 
-/* Lets another thread receive requests from now on, if this one was to. */
+/* Lets another thread receive requests from now on, if this one was to. Call it
+ * before what may wait for a disk, a lock that is held for long, or a scan
+ * without a bound; any number of times, in any thread. */
 void loop_hand_over(void);
 
 #endif

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <errno.h>
 #include <linux/fuse.h>
 #include <stdlib.h>
@@ -7,6 +8,8 @@
 
 /* In the kernel since 6.16, not yet in the headers here. */
 #define NOTIFY_INC_EPOCH 8
+
+static_assert(sizeof(struct fuse_out_header) == 16, "as the kernel has it");
 
 void watch_start(struct fs *fs, struct watch *w, struct node *node)
 {
@@ -30,7 +33,8 @@ void watch_end(struct fs *fs, struct watch *w)
 	pthread_mutex_unlock(&fs->nodes.lock);
 }
 
-/* How many directories of data are watched, and the ids of at most max. */
+/* How many directories of data are watched, and the ids of at most max. Those
+ * of control are not cached. */
 static size_t watched(struct fs *fs, uint64_t *ids, size_t max)
 {
 	struct watch *w;
@@ -55,11 +59,12 @@ static size_t watched(struct fs *fs, uint64_t *ids, size_t max)
  */
 static void drop_lists(struct fs *fs)
 {
-	uint64_t few[16], *ids = few;
-	size_t max = 16, count, i;
+	uint64_t few[16], *ids = few; /* mostly enough */
+	size_t max = sizeof(few) / sizeof(*few), count, i;
 
 	count = watched(fs, ids, max);
 	if (count > max) {
+		/* Others may be opened meanwhile. */
 		max = count * 2;
 		ids = calloc(max, sizeof(*ids));
 		if (!ids)
@@ -84,6 +89,7 @@ void fs_changed_outside(struct fs *fs)
 					   0 };
 	int fd;
 
+	/* First, so that who began to read before does not keep it. */
 	atomic_fetch_add(&fs->changes, 1);
 	atomic_fetch_add(&fs->outside, 1);
 	if (!fs->session || !fs->has_epochs)
@@ -96,8 +102,11 @@ void fs_changed_outside(struct fs *fs)
 }
 
 /*
- * The kernel drops what it keeps of a directory's attributes, which takes none
- * of its locks. With allow_other nothing is shown, see attr_keep.
+ * The kernel drops what it keeps of the attributes of directory and of those
+ * above it, an offset of -1 being that alone, which takes none of its locks.
+ * Each is told once, until it is shown again: a directory in which much is
+ * written costs one message. With allow_other nothing is shown, see attr_keep.
+ * Parents are for good, so they are walked without a lock.
  */
 static void forget_attributes(struct fs *fs, struct node *directory)
 {

@@ -1,16 +1,21 @@
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
 #include "fs/cells/pin.h"
 #include "store/text/value/time.h"
 
-/* One snapshot that .at/now of a table shows. All is guarded by pins.lock. */
+static_assert(AT_SHARED_US < AT_KEPT_US, "one is shared before it ends");
+
+/* One snapshot that .at/now of a table shows. All is guarded by pins.lock. A
+ * table has several if some were still in use when they were too old to share:
+ * only one's node is found. */
 struct pin {
 	struct pin *next;
-	struct node *node; /* referenced */
-	struct snapshot *snapshot;
-	uint64_t made_us, used_us;
-	unsigned int users; /* views */
+	struct node *node;         /* of the name now; referenced */
+	struct snapshot *snapshot; /* owned; for good, as long as users > 0 */
+	uint64_t made_us, used_us; /* as fs_now told */
+	unsigned int users;        /* views */
 };
 
 void pins_init(struct pins *pins)
@@ -19,10 +24,14 @@ void pins_init(struct pins *pins)
 	pins->first = NULL;
 }
 
+/* Ends the pin that *at points to; *at is then the next. Its node lives on
+ * while the kernel knows it, and finds no pin. With the lock held, or at the
+ * end. */
 static void end_pin(struct fs *fs, struct pin **at)
 {
 	struct pin *p = *at;
 
+	assert(p->users == 0);
 	*at = p->next;
 	node_detach(&fs->nodes, p->node);
 	node_put(&fs->nodes, p->node);
@@ -37,6 +46,8 @@ void pins_release(struct fs *fs)
 	pthread_mutex_destroy(&fs->pins.lock);
 }
 
+/* A pin that the kernel knows the name of may have somebody in it, who is let
+ * be for an hour. */
 static void sweep_locked(struct fs *fs, uint64_t now_us)
 {
 	struct pin **at = &fs->pins.first;
@@ -61,7 +72,8 @@ void pins_sweep(struct fs *fs, uint64_t now_us)
 	pthread_mutex_unlock(&fs->pins.lock);
 }
 
-/* A new pin for the name now in directory. */
+/* A new pin for the name now in directory, which no node has; the list's first
+ * then. 0 or an error. With the lock held. */
 static int make_pin(struct fs *fs, struct node *directory, uint64_t now_us)
 {
 	struct pin *p = calloc(1, sizeof(*p));
@@ -94,6 +106,7 @@ int pin_now(struct fs *fs, struct node *directory, struct node **out)
 	struct pin *p;
 	int err = 0;
 
+	assert(directory->kind == NODE_AT);
 	pthread_mutex_lock(&fs->pins.lock);
 	sweep_locked(fs, now_us);
 	for (p = fs->pins.first; p; p = p->next)
@@ -122,6 +135,7 @@ int at_open(struct fs *fs, struct node *node, struct at_view *view)
 {
 	struct pin *p;
 
+	assert(node_is_past(node) && node->kind != NODE_AT);
 	memset(view, 0, sizeof(*view));
 	while (node->kind != NODE_AT_TIME)
 		node = node->parent;
@@ -129,6 +143,7 @@ int at_open(struct fs *fs, struct node *node, struct at_view *view)
 		return time_parse(node_name(node), &view->time_us);
 	view->time_us = INT64_MAX;
 	pthread_mutex_lock(&fs->pins.lock);
+	/* Also one that is not shared any more: this node is its own. */
 	for (p = fs->pins.first; p && p->node != node; p = p->next)
 		;
 	if (p) {
@@ -146,6 +161,7 @@ void at_close(struct fs *fs, struct at_view *view)
 	if (!view->pin)
 		return;
 	pthread_mutex_lock(&fs->pins.lock);
+	assert(view->pin->users > 0);
 	view->pin->users--;
 	pthread_mutex_unlock(&fs->pins.lock);
 	view->pin = NULL;
@@ -154,6 +170,7 @@ void at_close(struct fs *fs, struct at_view *view)
 int at_filter(const struct at_view *view, struct filter **out)
 {
 	*out = NULL;
+	/* No timestamp is later; and time_us + 1 is one. */
 	if (view->time_us >= INT64_MAX)
 		return 0;
 	return filter_new_timestamps(0, view->time_us + 1, out);

@@ -24,13 +24,15 @@
 /* The first kernel interface that has it. */
 #define PRUNE_MINOR 45
 
-/* Without memory or a thread for it, names are just kept. */
+/* Begins to ask, of a kernel that has PRUNE_MINOR, before the first request
+ * that makes a node. Without memory or a thread for it, names are just kept. */
 void prune_start(struct fs *fs);
-/* When requests have ended. */
+
+/* Ends it, when requests have ended. Does nothing if it was not begun. */
 void prune_stop(struct fs *fs);
 
-/* The ids of the next nodes that can go, at most NODES_PRUNED_AT_ONCE; how many
- * there are. With the lock held. */
+/* The ids of the next nodes that can go, to ids, which has room for
+ * NODES_PRUNED_AT_ONCE; how many there are. Needs nodes->lock. */
 uint32_t prune_choose(struct nodes *nodes, uint64_t *ids);
 
 #endif

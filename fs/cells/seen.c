@@ -1,24 +1,30 @@
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
 #include "fs/cells/seen.h"
 
+/*
+ * The names lie one after the other in one buffer: table, row, and of each
+ * column its family and qualifier. Only their sizes are kept beside it, so that
+ * beginning anew costs no allocation, and each look walks from the start.
+ */
 #define COLUMNS_MAX 32
 
-/* Names lie one after the other. */
 struct column {
 	size_t family_size, qualifier_size;
 	struct cell_info info;
 };
 
 struct seen {
-	pthread_mutex_t lock;
-	uint64_t seq;     /* 0: nothing is known */
-	struct buf names; /* table, row, and those of the columns */
+	pthread_mutex_t lock; /* guards what follows; only ever tried */
+	uint64_t seq;         /* the last write that was seen; 0: nothing is
+				 known */
+	struct buf names;     /* table, row, and those of the columns */
 	size_t table_size, row_size;
-	struct column columns[COLUMNS_MAX];
-	size_t count;
-	bool fits; /* what was added so far */
+	struct column columns[COLUMNS_MAX]; /* in the order of the scan */
+	size_t count;                       /* of columns */
+	bool fits; /* what was added so far; else it is not all */
 };
 
 int seen_new(struct seen **out)
@@ -36,6 +42,7 @@ void seen_free(struct seen *s)
 	free(s);
 }
 
+/* Without memory it does not fit. */
 static void add_name(struct seen *s, struct bytes name)
 {
 	if (buf_add_bytes(&s->names, name))
@@ -46,6 +53,7 @@ bool seen_begin(struct seen *s, const struct path *path)
 {
 	if (pthread_mutex_trylock(&s->lock))
 		return false;
+	/* Nothing is known before it ends. */
 	s->seq = 0;
 	s->count = 0;
 	s->fits = true;
@@ -60,6 +68,7 @@ bool seen_begin(struct seen *s, const struct path *path)
 void seen_add(struct seen *s, const struct cell *cell,
 	      const struct cell_info *info)
 {
+	assert(s->seq == 0 && s->count <= COLUMNS_MAX);
 	if (s->count == COLUMNS_MAX)
 		s->fits = false;
 	if (!s->fits)
@@ -72,16 +81,18 @@ void seen_add(struct seen *s, const struct cell *cell,
 
 void seen_end(struct seen *s, uint64_t seq)
 {
+	assert(s->seq == 0);
 	if (s->fits)
 		s->seq = seq;
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* The part of *names that has this size, which leaves it. */
+/* The first part of *names, which has this size and leaves it. */
 static struct bytes take(struct bytes *names, size_t size)
 {
 	struct bytes name = bytes_of(names->data, size);
 
+	assert(size <= names->size);
 	*names = bytes_after(*names, size);
 	return name;
 }
@@ -97,6 +108,8 @@ static bool is_row(const struct seen *s, const struct path *path, uint64_t seq,
 	       bytes_equal(take(names, s->row_size), path->row);
 }
 
+/* As seen_find, of a row that is known; names are those of its columns. All are
+ * looked at, as a family's newest column may be any. */
 static int find(const struct seen *s, struct bytes names,
 		const struct path *path, bool is_cell, struct cell_info *info)
 {
@@ -142,6 +155,7 @@ int seen_add_names(struct seen *s, const struct path *path, enum node_kind kind,
 	size_t i;
 	int err = 0, known;
 
+	assert(kind == NODE_ROW || kind == NODE_FAMILY);
 	if (pthread_mutex_trylock(&s->lock))
 		return 0;
 	known = is_row(s, path, seq, &names);

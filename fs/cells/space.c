@@ -1,10 +1,14 @@
+#include <assert.h>
 #include <errno.h>
 
 #include "fs/cells/space.h"
-#include "fs/state/fs.h"
+#include "fs/state/name.h"
 
+/* The unit in which statfs tells sizes. */
 #define BLOCK_SIZE 4096
 
+/* Bytes that count for the quota: what the store's files have of live data and
+ * of what a compaction has not yet removed, and the log. */
 static uint64_t used_size(struct fs *fs)
 {
 	struct store_stats stats;
@@ -43,6 +47,7 @@ int fs_space(struct fs *fs, struct statvfs *st)
 	if (quota > 0) {
 		left = used_size(fs);
 		left = left < quota ? quota - left : 0;
+		assert(left <= quota);
 		space.total_size = quota;
 		if (space.free_size > left)
 			space.free_size = left;
@@ -55,6 +60,6 @@ int fs_space(struct fs *fs, struct statvfs *st)
 	st->f_blocks = space.total_size / BLOCK_SIZE;
 	st->f_bfree = space.free_size / BLOCK_SIZE;
 	st->f_bavail = space.available_size / BLOCK_SIZE;
-	st->f_namemax = 255;
+	st->f_namemax = NAME_SIZE_MAX;
 	return 0;
 }
