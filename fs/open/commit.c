@@ -1,24 +1,29 @@
+#include <assert.h>
 #include <errno.h>
 
 #include "fs/cells/notify.h"
 #include "fs/open/commit.h"
-#include "fs/open/draft.h"
-#include "fs/state/path.h"
 
 /*
  * How a draft becomes a version of its cell. All decisions are taken inside
  * store_update, where no other commit can come between reading the newest
  * version and writing.
+ *
+ * What a user wrote last is what is read, so a new version is later than the
+ * newest: its timestamp is the time of the last write, or the first one that is
+ * allowed after the newest. The version that the session wrote last is replaced
+ * if it still is the newest. A time that utimensat set is kept even if that is
+ * earlier than the replaced version's, but not to before what lies beneath.
  */
 struct commit {
 	struct fs *fs;
 	const struct path *path;
 	const struct content_value *value;
-	uint64_t size; /* of the newest version, as far as is known */
-	bool millis;
-	bool has_session; /* session_us may be replaced */
-	uint64_t session_us;
-	uint64_t time_us;
+	uint64_t size;       /* of the newest version, as far as is known */
+	bool millis;         /* timestamps are multiples of 1000 */
+	bool has_session;    /* session_us may be replaced */
+	uint64_t session_us; /* timestamp of the session's last version */
+	uint64_t time_us;    /* when it was written, or the time that was set */
 	bool exact; /* time_us was set by utimensat: keep it if possible */
 	uint64_t timestamp_us; /* result */
 	uint64_t seq;          /* of it, or 0: not known */
@@ -31,9 +36,12 @@ uint64_t draft_time(const struct draft *d)
 	return d->base_us;
 }
 
+/* No timestamp: those end at INT64_MAX. */
 #define NO_TIME UINT64_MAX
 
-/* The first timestamp allowed that is not before us. */
+static_assert(NO_TIME > INT64_MAX, "it is no timestamp");
+
+/* The first timestamp that is allowed and not before us. */
 static uint64_t round_up(uint64_t us, bool millis)
 {
 	return millis ? (us + 999) / 1000 * 1000 : us;
@@ -64,10 +72,13 @@ static int choose_time(struct commit *c, uint64_t *replaced_us)
 	if (c->millis)
 		t = t / 1000 * 1000;
 	c->timestamp_us = t > floor ? t : floor;
+
 	*replaced_us = replaces ? newest[0].timestamp_us : NO_TIME;
 	return 0;
 }
 
+/* For store_update. A version that is replaced at its own timestamp need not be
+ * deleted. */
 static int decide_commit(void *context, struct write *w)
 {
 	struct commit *c = context;
@@ -93,15 +104,15 @@ void note_commit(struct fs *fs, struct node *cell, const struct path *path,
 	struct cell_info newest;
 	uint64_t seq = 1;
 
-	/* Another's version on top of it makes the node look older than that,
-	 * which it is. */
+	/* Its sequence, by which a lookup knows it again. Another's version on
+	 * top of it makes the node look older than that, which it is. */
 	if (cell_stat(fs, path, cell->size, &newest) == 1 &&
 	    newest.timestamp_us == timestamp_us)
 		seq = newest.seq;
 	fs_committed(fs, cell, timestamp_us, seq);
 }
 
-/* What there is to decide of a draft at path. */
+/* What there is to decide of a draft at path. With the draft's lock held. */
 static struct commit of_draft(struct fs *fs, const struct draft *d,
 			      const struct path *path)
 {
@@ -117,6 +128,24 @@ static struct commit of_draft(struct fs *fs, const struct draft *d,
 	};
 }
 
+/* The draft and its node after c was committed. */
+static void settle(struct fs *fs, struct draft *d, const struct commit *c)
+{
+	d->node->size = d->content.size;
+	d->dirty = false;
+	d->has_pending = false;
+	d->has_written = true;
+	d->session_us = c->timestamp_us;
+	d->base_us = c->timestamp_us;
+	/* What is put later than all there was is the newest, so it need not be
+	 * looked up. */
+	if (c->seq && !c->exact)
+		fs_committed(fs, d->node, c->timestamp_us, c->seq);
+	else
+		note_commit(fs, d->node, c->path, c->timestamp_us);
+}
+
+/* Commits a draft with changes. With its lock and fs->tree held. */
 static int commit(struct fs *fs, struct draft *d, bool sync)
 {
 	struct content_value value;
@@ -124,10 +153,12 @@ static int commit(struct fs *fs, struct draft *d, bool sync)
 	struct path path;
 	int err = node_path(&fs->nodes, d->node, &path);
 
+	assert(d->dirty && d->loaded);
 	if (err)
 		return err;
 	c = of_draft(fs, d, &path);
 	c.value = &value;
+	/* Before the update, which other commits wait for: it may be long. */
 	err = content_value(&d->content, fs->store, &value);
 	if (err)
 		goto release_path;
@@ -135,19 +166,8 @@ static int commit(struct fs *fs, struct draft *d, bool sync)
 	if (!err)
 		content_rebase(&d->content, &value);
 	content_value_release(&value);
-	if (err)
-		goto release_path;
-	d->node->size = d->content.size;
-	d->dirty = false;
-	d->has_pending = false;
-	d->has_written = true;
-	d->session_us = c.timestamp_us;
-	d->base_us = c.timestamp_us;
-	/* What is put later than all there was is the newest. */
-	if (c.seq && !c.exact)
-		fs_committed(fs, d->node, c.timestamp_us, c.seq);
-	else
-		note_commit(fs, d->node, &path, c.timestamp_us);
+	if (!err)
+		settle(fs, d, &c);
 release_path:
 	path_release(&path);
 	return err;
@@ -156,6 +176,7 @@ release_path:
 int draft_commit_locked(struct fs *fs, struct draft *d, bool sync)
 {
 	sync = sync || fs->options->sync;
+	/* Who still writes to what was removed writes to nothing. */
 	if (d->dirty && d->node->gone)
 		d->dirty = false;
 	if (d->dirty)
@@ -175,38 +196,26 @@ int draft_flush(struct fs *fs, struct draft *d, bool sync)
 	return err;
 }
 
+/* A committed version that is to have another timestamp. */
 struct stamp {
 	struct fs *fs;
 	const struct path *path;
 	bool millis;
-	uint64_t timestamp_us; /* in and out */
+	uint64_t timestamp_us; /* in: wanted; out: what it got */
 };
 
-/* Moves the newest version to another timestamp. */
-static int decide_stamp(void *context, struct write *w)
+/* Moves the newest version from old to s->timestamp_us: deletes it, and sets
+ * its value again, of which a large one is not copied. */
+static int move_newest(const struct stamp *s, struct write *w, uint64_t old)
 {
-	struct stamp *s = context;
 	const struct path *p = s->path;
-	struct cell_info newest[2];
 	struct buf memory = BUF_INIT;
 	struct large *large;
 	struct cell cell;
-	uint64_t floor, old;
-	int n = cell_newest(s->fs, p, newest, 2), err;
+	int err =
+		store_get_large(s->fs->store, NULL, p->table, p->row, p->family,
+				p->qualifier, &cell, &memory, &large);
 
-	if (n <= 0)
-		return n < 0 ? n : -ENOENT;
-	floor = n > 1 ? newest[1].timestamp_us + 1 : 0;
-	floor = round_up(floor, s->millis);
-	if (s->millis)
-		s->timestamp_us = s->timestamp_us / 1000 * 1000;
-	if (s->timestamp_us < floor)
-		s->timestamp_us = floor;
-	old = newest[0].timestamp_us;
-	if (s->timestamp_us == old)
-		return 0;
-	err = store_get_large(s->fs->store, NULL, p->table, p->row, p->family,
-			      p->qualifier, &cell, &memory, &large);
 	if (err <= 0)
 		goto release;
 	err = write_row(w, p->table, p->row);
@@ -225,6 +234,28 @@ release:
 	return err;
 }
 
+/* For store_update: chooses the timestamp, and moves the newest version there.
+ * -ENOENT if there is none. */
+static int decide_stamp(void *context, struct write *w)
+{
+	struct stamp *s = context;
+	struct cell_info newest[2];
+	uint64_t floor;
+	int n = cell_newest(s->fs, s->path, newest, 2);
+
+	if (n <= 0)
+		return n < 0 ? n : -ENOENT;
+	floor = n > 1 ? newest[1].timestamp_us + 1 : 0;
+	floor = round_up(floor, s->millis);
+	if (s->millis)
+		s->timestamp_us = s->timestamp_us / 1000 * 1000;
+	if (s->timestamp_us < floor)
+		s->timestamp_us = floor;
+	if (s->timestamp_us == newest[0].timestamp_us)
+		return 0;
+	return move_newest(s, w, newest[0].timestamp_us);
+}
+
 /* The time that a commit is to have: at once the one that it will get, as the
  * kernel keeps what it is told now. */
 static int set_pending(struct fs *fs, struct draft *d, const struct path *path,
@@ -234,6 +265,7 @@ static int set_pending(struct fs *fs, struct draft *d, const struct path *path,
 	uint64_t replaced_us;
 	int err;
 
+	assert(d->dirty);
 	c.time_us = timestamp_us;
 	c.exact = true;
 	err = choose_time(&c, &replaced_us);
@@ -244,6 +276,8 @@ static int set_pending(struct fs *fs, struct draft *d, const struct path *path,
 	return 0;
 }
 
+/* draft_stamp of a cell that was not unlinked. With the draft's lock and
+ * fs->tree held. */
 static int stamp(struct fs *fs, struct draft *d, const struct path *path,
 		 uint64_t timestamp_us)
 {
@@ -273,6 +307,8 @@ static int stamp(struct fs *fs, struct draft *d, const struct path *path,
 	err = store_update(fs->store, decide_stamp, &s, fs->options->sync);
 	if (err)
 		return err;
+	/* The version that moved is the session's, if that was the newest the
+	 * draft knows of. */
 	if (d->has_written && d->session_us == d->base_us)
 		d->session_us = s.timestamp_us;
 	d->base_us = s.timestamp_us;

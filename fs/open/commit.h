@@ -3,21 +3,36 @@
 
 #include "fs/open/draft.h"
 
-/* Commits what is uncommitted; with sync, durably, that and all before. */
+/*
+ * How a draft becomes a version of its cell, and which timestamp that gets.
+ * Calls may come from any thread. What is committed has survived the death of
+ * this process; with sync, or -o sync, also that of the machine.
+ *
+ * The first two take fs->tree for reading and the draft's lock; an error is the
+ * store's, after which the draft is as uncommitted as before.
+ */
+
+/* Commits what is uncommitted, if anything is; with sync, durably, that and all
+ * that was committed before. What was unlinked is never committed, and no
+ * error. */
 int draft_flush(struct fs *fs, struct draft *draft, bool sync);
 
-/* What utimensat does to a cell: see commit.c. */
+/* What utimensat does to a cell: what is uncommitted will be committed with
+ * that timestamp, else the newest version moves there, or as near to it as the
+ * next older version lets it. -EPERM in an aggregate family; -EINVAL if an age
+ * rule would hide it at once; -ENOENT without a version. */
 int draft_stamp(struct fs *fs, struct draft *draft, uint64_t timestamp_us);
 
-/* Notes in the nodes that cell, at path, was committed with this timestamp.
- * Needs the lock of its draft. */
-void note_commit(struct fs *fs, struct node *cell, const struct path *path,
-		 uint64_t timestamp_us);
-
-/* The following need draft->lock. */
+/* draft_flush for who has draft->lock and fs->tree. */
 int draft_commit_locked(struct fs *fs, struct draft *draft, bool sync);
 
-/* The mtime to show. */
+/* The mtime to show: of the newest version, or what a commit would give it.
+ * Needs draft->lock. */
 uint64_t draft_time(const struct draft *draft);
+
+/* Notes in the nodes that cell, at path, was committed with this timestamp.
+ * Needs the lock of its draft, if it has one, and fs->tree. */
+void note_commit(struct fs *fs, struct node *cell, const struct path *path,
+		 uint64_t timestamp_us);
 
 #endif

@@ -6,6 +6,16 @@
 
 #include "fs/open/content.h"
 
+/*
+ * A change first brings the content into a form that can be changed (prepare):
+ * all of it in data, or a file. From data it goes to the file when it grows
+ * past CONTENT_MEMORY_MAX, and does not come back when it shrinks. A piece of
+ * the base is copied to the file when a part of it is to change (take_piece);
+ * one that is written as a whole need not be.
+ *
+ * Pieces are the base's chunks, so that a commit borrows each piece that is not
+ * in the file.
+ */
 #define PIECE_SIZE (UINT32_C(1) << 20) /* without a base */
 
 void content_init(struct content *c)
@@ -13,7 +23,7 @@ void content_init(struct content *c)
 	*c = (struct content){ .fd = -1 };
 }
 
-/* The file and what is in it. */
+/* Ends the file, if there is one, and what is in it. */
 static void forget_file(struct content *c)
 {
 	if (c->fd >= 0)
@@ -42,6 +52,7 @@ void content_empty(struct content *c)
 void content_load(struct content *c, const struct cell *cell,
 		  struct buf *memory, struct large *large)
 {
+	assert(!large || cell->value.size == 0);
 	content_release(c);
 	c->memory = *memory;
 	*memory = (struct buf)BUF_INIT;
@@ -54,6 +65,8 @@ void content_load(struct content *c, const struct cell *cell,
 
 static bool in_pieces(const struct content *c)
 {
+	assert(c->fd < 0 || !c->owned);
+	assert(!c->base || !c->owned);
 	return c->fd >= 0 || c->base;
 }
 
@@ -63,11 +76,13 @@ bool content_in_memory(const struct content *c, struct bytes *all)
 	return !in_pieces(c);
 }
 
+/* Of errno; the file has no name to tell. */
 static int file_error(void)
 {
 	return fail(errno, "temporary file: %s", strerror(errno));
 }
 
+/* All of size bytes, which are there: an end before is an error. */
 static int read_file(int fd, uint64_t offset, uint8_t *data, size_t size)
 {
 	while (size > 0) {
@@ -87,6 +102,7 @@ static int read_file(int fd, uint64_t offset, uint8_t *data, size_t size)
 	return 0;
 }
 
+/* All of data; on an error a part of it may be written. */
 static int write_file(int fd, struct bytes data, uint64_t offset)
 {
 	while (data.size > 0) {
@@ -102,8 +118,10 @@ static int write_file(int fd, struct bytes data, uint64_t offset)
 	return 0;
 }
 
+/* Else it is the base's; see the table in content.h. */
 static bool is_in_file(const struct content *c, size_t piece)
 {
+	assert(c->fd < 0 || piece < c->piece_room);
 	return c->fd >= 0 && c->in_file[piece];
 }
 
@@ -112,6 +130,7 @@ static size_t in_piece(const struct content *c, uint64_t offset, size_t size)
 {
 	size_t left = c->piece_size - (size_t)(offset % c->piece_size);
 
+	assert(left > 0 && left <= c->piece_size);
 	return size < left ? size : left;
 }
 
@@ -139,6 +158,8 @@ int content_read(struct content *c, uint64_t offset, void *data, size_t size)
 	return err;
 }
 
+/* Of a content of size bytes, the last piece, which may be shorter, included.
+ */
 static size_t piece_count(const struct content *c, uint64_t size)
 {
 	return (size_t)((size + c->piece_size - 1) / c->piece_size);
@@ -152,6 +173,7 @@ static int reserve_pieces(struct content *c, uint64_t size)
 
 	if (room <= c->piece_room)
 		return 0;
+	/* More than asked for, so that appending copies it now and then. */
 	room += room / 2;
 	grown = realloc(c->in_file, room * sizeof(*grown));
 	if (!grown)
@@ -163,7 +185,8 @@ static int reserve_pieces(struct content *c, uint64_t size)
 	return 0;
 }
 
-/* Makes a file of this size, if there is none. */
+/* Makes a file of c's size, a hole, if there is none: no piece is in it. It has
+ * no name, so it ends with the daemon, however that dies. */
 static int open_file(struct content *c)
 {
 	const char *directory = getenv("TMPDIR");
@@ -178,13 +201,15 @@ static int open_file(struct content *c)
 	return ftruncate(c->fd, (off_t)c->size) ? file_error() : 0;
 }
 
-/* Moves a small content, which is all in memory, to a file. */
+/* Moves a content that is all in memory to a file. On an error it is where it
+ * was. */
 static int spill(struct content *c)
 {
 	struct bytes all;
 	size_t i;
 	int err;
 
+	assert(c->fd < 0 && !c->base);
 	content_in_memory(c, &all);
 	c->piece_size = PIECE_SIZE;
 	err = open_file(c);
@@ -203,12 +228,14 @@ static int spill(struct content *c)
 	return 0;
 }
 
-/* Brings all of it into data. */
+/* Brings all of it, a value or a large one's chunks, into data. On an error it
+ * is where it was. */
 static int own(struct content *c)
 {
 	struct buf all = BUF_INIT;
 	int err;
 
+	assert(c->fd < 0 && c->size <= CONTENT_MEMORY_MAX);
 	if (c->owned)
 		return 0;
 	err = buf_reserve(&all, (size_t)c->size);
@@ -238,7 +265,8 @@ static int prepare(struct content *c, uint64_t size)
 	return c->base ? open_file(c) : spill(c);
 }
 
-/* Copies a piece from the base to the file, unless it is there. */
+/* Copies a piece that begins before the end, as far as that, from the base to
+ * the file, unless it is there. */
 static int take_piece(struct content *c, size_t piece)
 {
 	uint64_t start = (uint64_t)piece * c->piece_size;
@@ -246,6 +274,7 @@ static int take_piece(struct content *c, size_t piece)
 	uint8_t *copy;
 	int err;
 
+	assert(c->fd >= 0 && start < c->size);
 	if (c->in_file[piece])
 		return 0;
 	copy = malloc(size);
@@ -259,6 +288,7 @@ static int take_piece(struct content *c, size_t piece)
 	return err;
 }
 
+/* content_resize, with a file; c->size is still the old one. */
 static int resize_file(struct content *c, uint64_t size)
 {
 	size_t i, old = piece_count(c, c->size);
@@ -271,6 +301,8 @@ static int resize_file(struct content *c, uint64_t size)
 		return err;
 	if (ftruncate(c->fd, (off_t)size))
 		return file_error();
+	/* New pieces are holes in the file, and zeros; those that are gone must
+	 * not seem to be there when it grows again. */
 	for (i = old; i < piece_count(c, size); i++)
 		c->in_file[i] = true;
 	for (i = piece_count(c, size); i < old; i++)
@@ -278,10 +310,12 @@ static int resize_file(struct content *c, uint64_t size)
 	return 0;
 }
 
+/* content_resize, in memory. */
 static int resize_data(struct content *c, uint64_t size)
 {
 	int err;
 
+	assert(c->owned && c->data.size == c->size);
 	if (size > c->data.size) {
 		err = buf_reserve(&c->data, (size_t)size - c->data.size);
 		if (err)
@@ -304,15 +338,18 @@ int content_resize(struct content *c, uint64_t size)
 	return err;
 }
 
+/* content_write with a file, all before the end. */
 static int write_pieces(struct content *c, struct bytes data, uint64_t offset)
 {
 	int err = 0;
 
+	assert(offset <= c->size && data.size <= c->size - offset);
 	while (data.size > 0 && !err) {
 		size_t piece = (size_t)(offset / c->piece_size);
 		uint64_t start = (uint64_t)piece * c->piece_size;
 		size_t n = in_piece(c, offset, data.size);
 
+		/* Not all of the piece: the rest of it is to be there. */
 		if (n < in_piece(c, start, (size_t)(c->size - start)))
 			err = take_piece(c, piece);
 		if (!err)
@@ -329,7 +366,10 @@ static int write_pieces(struct content *c, struct bytes data, uint64_t offset)
 int content_write(struct content *c, struct bytes data, uint64_t offset)
 {
 	uint64_t end = offset + data.size;
-	int err = end > c->size ? content_resize(c, end) : prepare(c, c->size);
+	int err;
+
+	assert(end >= offset);
+	err = end > c->size ? content_resize(c, end) : prepare(c, c->size);
 
 	if (err || data.size == 0)
 		return err;
@@ -339,7 +379,12 @@ int content_write(struct content *c, struct bytes data, uint64_t offset)
 	return 0;
 }
 
-/* Writes to the store what base does not have. */
+/*
+ * Makes a large value of all of it: writes to the store what the base does not
+ * have, and borrows the rest. A chunk that the writer borrowed is of the same
+ * size and place as the base's, and so a piece of c. With an error, *out is not
+ * set.
+ */
 static int write_large(struct content *c, struct store *s, struct large **out)
 {
 	struct large_writer *w;
@@ -382,6 +427,7 @@ int content_value(struct content *c, struct store *s, struct content_value *out)
 
 	*out = (struct content_value){ .size = c->size };
 	if (c->size >= store_large_size(s)) {
+		/* The base, not changed, is the value as it is. */
 		if (!c->base || c->fd >= 0)
 			return write_large(c, s, &out->large);
 		out->large = large_get(c->base);
@@ -389,6 +435,7 @@ int content_value(struct content *c, struct store *s, struct content_value *out)
 	}
 	if (content_in_memory(c, &out->bytes))
 		return 0;
+	/* It was cut, and is still in the file, or the base's. */
 	err = buf_reserve(&out->memory, (size_t)c->size);
 	if (!err)
 		err = content_read(c, 0, out->memory.data, (size_t)c->size);
@@ -417,8 +464,11 @@ int content_value_set(const struct content_value *v, struct write *w,
 
 void content_rebase(struct content *c, const struct content_value *v)
 {
+	/* Nothing was committed, or what is in memory, which may stay there. A
+	 * file may stay as well when the content was cut to a small one. */
 	if (!v->large || c->fd < 0)
 		return;
+	assert(large_size(v->large) == c->size);
 	forget_file(c);
 	large_put(c->base);
 	c->base = large_get(v->large);

@@ -7,10 +7,17 @@
  * The bytes of an open cell. They start as a value: small, in memory, or large,
  * read from the store piece by piece. Changes stay in memory up to 1 MiB;
  * beyond, the pieces that were touched are in an unlinked file, at their place,
- * and all others are still the large value's. One thread at a time.
+ * and all others are still the large value's. One thread at a time; calls that
+ * reach the store or the file may wait for a disk.
  *
  * With a file or a base, each piece before size is either in the file or wholly
  * in the base; the file ends at size.
+ *
+ *   owned            fd    base     the bytes are
+ *   no               -1    NULL     value, as it was loaded
+ *   yes              -1    NULL     data
+ *   no               -1    set      the base's
+ *   no               >= 0  any      of each piece, the file's or the base's
  */
 #define CONTENT_MEMORY_MAX (UINT64_C(1) << 20)
 
@@ -20,49 +27,65 @@ struct content {
 	struct bytes value;  /* small and not changed */
 	struct buf data;     /* changed, in memory */
 	bool owned;          /* it is in data, not in value */
-	struct large *base;  /* NULL: none */
-	int fd;              /* -1: none */
-	uint32_t piece_size; /* as of the base's chunks */
+	struct large *base;  /* referenced; NULL: none */
+	int fd;              /* of a file without a name; -1: none */
+	uint32_t piece_size; /* as of the base's chunks; with fd or base */
 	bool *in_file;       /* of each piece; with fd */
-	size_t piece_room;
+	size_t piece_room;   /* of in_file; what is past the end is false */
 };
 
 void content_init(struct content *c);
+/* Leaves it as content_init does. */
 void content_release(struct content *c);
-/* No bytes. */
+/* No bytes, whatever it had. */
 void content_empty(struct content *c);
-/* What store_get_large gave: memory and large pass to c. */
+/* What store_get_large gave, in place of what it had: memory and large pass to
+ * c, and memory is left empty. */
 void content_load(struct content *c, const struct cell *cell,
 		  struct buf *memory, struct large *large);
 
-/* Whether all of it can be had at once, in *all. */
+/* Whether all of it can be had at once, in *all, until the next change of c;
+ * else *all is not to be used. */
 bool content_in_memory(const struct content *c, struct bytes *all);
-/* size bytes at offset, all within it. */
+
+/* size bytes at offset, all within it. 0, or an error of the store or of the
+ * temporary file. */
 int content_read(struct content *c, uint64_t offset, void *data, size_t size);
-/* The limit of a value's size is the caller's to check. */
+
+/* Puts data at offset, with zeros between the end and that. The limit of a
+ * value's size is the caller's to check. After an error of the temporary file
+ * the content may be longer, and a part of data in it. */
 int content_write(struct content *c, struct bytes data, uint64_t offset);
+
+/* Cuts it, or adds zeros. On an error the size is as before. */
 int content_resize(struct content *c, uint64_t size);
 
 /*
  * The content as a commit takes it: made before the commit's lock is taken,
  * changed pieces of a large one being written to the store, all others
- * borrowed. It points into c.
+ * borrowed. It points into c, which must not change while it is used.
  */
 struct content_value {
 	uint64_t size;
 	struct bytes bytes;  /* if it is not large */
 	struct large *large; /* referenced, or NULL */
-	struct buf memory;
+	struct buf memory;   /* what bytes points into, unless that is c's */
 };
 
+/* 0, or an error with nothing to release. */
 int content_value(struct content *c, struct store *s,
 		  struct content_value *out);
+/* Leaves an empty one, which may be released again. */
 void content_value_release(struct content_value *v);
-/* As write_set. */
+
+/* Adds it to w as that column's version, as write_set or write_set_large does,
+ * with their errors. */
 int content_value_set(const struct content_value *v, struct write *w,
 		      struct bytes family, struct bytes qualifier,
 		      uint64_t timestamp_us);
-/* It was committed: c goes on from it. */
+
+/* v, made of c as it is now, was committed: c goes on from it, without a file.
+ */
 void content_rebase(struct content *c, const struct content_value *v);
 
 #endif

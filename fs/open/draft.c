@@ -7,10 +7,19 @@
 #include "fs/open/draft.h"
 #include "fs/state/path.h"
 
+/*
+ * A draft is found by its node, and all of them by fs->drafts; both, and the
+ * count of references, are under nodes.lock. A draft's own lock is taken after
+ * that was left, by who has a reference.
+ */
+
+/* A draft of node, which has none, without a reference yet. It knows of the
+ * newest version what the node does. NULL: no memory. With nodes.lock held. */
 static struct draft *make_draft(struct fs *fs, struct node *node)
 {
 	struct draft *d = calloc(1, sizeof(*d));
 
+	assert(node->kind == NODE_CELL && !node->draft);
 	if (!d)
 		return NULL;
 	pthread_mutex_init(&d->lock, NULL);
@@ -26,7 +35,8 @@ static struct draft *make_draft(struct fs *fs, struct node *node)
 	return d;
 }
 
-/* Of a draft that nobody finds any more. */
+/* Of a draft that nobody finds any more; its node's reference is the caller's
+ * to put. */
 static void free_draft(struct draft *d)
 {
 	content_release(&d->content);
@@ -52,6 +62,7 @@ void draft_put(struct fs *fs, struct draft *d)
 	bool last;
 
 	pthread_mutex_lock(&fs->nodes.lock);
+	assert(d->references > 0 && node->draft == d);
 	last = --d->references == 0;
 	if (last) {
 		node->draft = NULL;
@@ -73,6 +84,7 @@ void drafts_release(struct fs *fs)
 {
 	struct draft *d, *next;
 
+	/* Their nodes go with nodes_release. */
 	for (d = fs->drafts; d; d = next) {
 		next = d->next;
 		free_draft(d);
@@ -85,6 +97,8 @@ int fs_commit_all(struct fs *fs, bool sync)
 	struct draft *d, *next;
 	int err = 0, failed;
 
+	/* The one at hand is referenced, so it stays in the list and its next
+	 * one is found there. New ones come to the front. */
 	pthread_mutex_lock(&fs->nodes.lock);
 	d = fs->drafts;
 	if (d)
@@ -130,6 +144,9 @@ static void note_loaded(struct fs *fs, struct node *node,
 			fs->session, node_id(&fs->nodes, node), 0, 0);
 }
 
+/* Fills the content from the newest version, unless it is filled. 0, 1 if the
+ * cell is of an aggregate family, -ENOENT if there is none, or an error. With
+ * the draft's lock held. */
 static int load(struct fs *fs, struct draft *d)
 {
 	struct buf memory = BUF_INIT;
@@ -158,22 +175,30 @@ static int load(struct fs *fs, struct draft *d)
 	return 0;
 }
 
-/* The time of a change that happens now: newer than what it replaces. */
+/* The content has changed: notes that, and the time, which is now, but newer
+ * than that of the version it replaces, as the commit would make it anyway and
+ * stat is to show the same before and after. With the draft's lock held. */
 static void touch(struct draft *d)
 {
 	uint64_t now = fs_now();
 
+	assert(d->loaded);
 	if (now <= d->base_us)
 		now = d->base_us + 1;
 	if (d->millis)
 		now = now / 1000 * 1000;
+	/* Rounding has brought it back. */
 	if (now <= d->base_us)
 		now += d->millis ? 1000 : 1;
+
 	d->modified_us = now;
 	d->has_pending = false;
 	d->dirty = true;
 }
 
+/* What draft_open does to a draft, new or not; its results. The rules are asked
+ * for each time it is opened for writing: the table's may have changed. With
+ * the draft's lock held. */
 static int start(struct fs *fs, struct draft *d, enum draft_mode mode)
 {
 	struct cell_rules rules;
@@ -203,6 +228,7 @@ static int start(struct fs *fs, struct draft *d, enum draft_mode mode)
 		d->loaded = true;
 		touch(d);
 	}
+	/* The first writer begins a session. */
 	if (d->writers++ == 0)
 		d->has_written = false;
 	return 0;
@@ -214,6 +240,7 @@ int draft_open(struct fs *fs, struct node *node, enum draft_mode mode,
 	struct draft *d;
 	int err;
 
+	/* Found and made under one lock, so that there is one a node. */
 	pthread_mutex_lock(&fs->nodes.lock);
 	d = node->draft ? node->draft : make_draft(fs, node);
 	if (d)
@@ -221,6 +248,7 @@ int draft_open(struct fs *fs, struct node *node, enum draft_mode mode,
 	pthread_mutex_unlock(&fs->nodes.lock);
 	if (!d)
 		return -ENOMEM;
+	/* Who comes second waits here until the content is loaded. */
 	pthread_mutex_lock(&d->lock);
 	err = start(fs, d, mode);
 	pthread_mutex_unlock(&d->lock);
@@ -258,7 +286,8 @@ void draft_close(struct fs *fs, struct draft *d, enum draft_mode mode)
 	draft_put(fs, d);
 }
 
-/* Reads what is not in memory. */
+/* draft_reply for a content that is not in memory: size bytes at offset, all
+ * within it and more than none. */
 static void reply_read(struct draft *d, fuse_req_t req, uint64_t offset,
 		       size_t size)
 {
@@ -283,7 +312,9 @@ void draft_reply(struct fs *fs, struct draft *d, fuse_req_t req,
 	pthread_mutex_lock(&fs->nodes.lock);
 	d->references++;
 	pthread_mutex_unlock(&fs->nodes.lock);
+	/* Held until the bytes were copied, which the reply does. */
 	pthread_mutex_lock(&d->lock);
+	assert(d->loaded);
 	if (offset >= c->size) {
 		fuse_reply_buf(req, NULL, 0);
 	} else {
@@ -299,6 +330,7 @@ void draft_reply(struct fs *fs, struct draft *d, fuse_req_t req,
 	draft_put(fs, d);
 }
 
+/* Bigtable's limit of a value. */
 static int check_size(uint64_t size)
 {
 	if (size > STORE_VALUE_MAX)
@@ -314,6 +346,7 @@ int draft_write(struct draft *d, struct bytes data, uint64_t offset,
 	int err;
 
 	pthread_mutex_lock(&d->lock);
+	assert(d->loaded);
 	if (append)
 		offset = d->content.size;
 	end = offset + data.size;
@@ -333,6 +366,7 @@ int draft_truncate(struct draft *d, uint64_t size)
 	if (err)
 		return err;
 	pthread_mutex_lock(&d->lock);
+	assert(d->loaded);
 	err = content_resize(&d->content, size);
 	if (!err)
 		touch(d);

@@ -12,19 +12,21 @@
  * It starts as the newest version's value, unless that is to be truncated; see
  * content.h. A session lasts as long as somebody has it open for writing; its
  * commits replace the version that the session wrote last, as long as that is
- * the column's newest, else they add one.
+ * the column's newest, else they add one. When it commits is told in commit.h.
+ *
+ * Calls may come from any thread. Who has a handle or a reference may use a
+ * draft; its node is referenced as long.
  */
-
 struct draft {
-	struct node *node;   /* referenced */
-	uint32_t references; /* guarded by nodes.lock */
+	struct node *node;   /* referenced; for good */
+	uint32_t references; /* handles and users; guarded by nodes.lock */
 	struct draft *next;  /* of all drafts, guarded by nodes.lock */
 	struct draft *previous;
 	pthread_mutex_t lock; /* guards all that follows */
-	uint32_t writers;
-	bool loaded; /* content is valid */
-	bool dirty;  /* differs from what was committed */
-	bool millis;
+	uint32_t writers;     /* handles that are open for writing */
+	bool loaded;          /* content is valid */
+	bool dirty;           /* differs from what was committed */
+	bool millis;          /* as the table's rules say */
 	mode_t mode;      /* asked for at creation, until it is closed; or 0 */
 	bool has_pending; /* a time set by utimensat is to be committed */
 	bool has_written; /* the session has committed, as session_us */
@@ -39,34 +41,48 @@ enum draft_mode {
 	DRAFT_READ,
 	DRAFT_WRITE,
 	DRAFT_TRUNCATE, /* write, from nothing */
-	DRAFT_CREATE,   /* the same, of a new cell */
+	DRAFT_CREATE,   /* write, from nothing, of a new cell */
 	DRAFT_STAMP,    /* only its lock and times are needed */
 };
 
-/* 0; 1 if the cell is of an aggregate family, of which there are no drafts, see
- * aggregate.c; -ENOENT if there is no version to start from. Close with the
- * same mode. */
+/* The draft of node, a cell that the caller refers to; made if there is none.
+ * 0; 1 if the cell is of an aggregate family, of which there are no drafts, see
+ * aggregate.c; -ENOENT if there is no version to start from, or another error
+ * of the store. *out is set with 0 only. Close with the same mode. */
 int draft_open(struct fs *fs, struct node *node, enum draft_mode mode,
 	       struct draft **out);
-/* Ends the session with its last writer; a failure to commit is logged. */
+
+/* Ends the session with its last writer, which commits what no flush has. There
+ * is nobody to tell of a failure: it is logged, and a file that was never
+ * committed is gone. Takes fs->tree for reading. */
 void draft_close(struct fs *fs, struct draft *draft, enum draft_mode mode);
 
 /* The draft that node has, or NULL; give it back with draft_put. */
 struct draft *draft_get(struct fs *fs, struct node *node);
+/* With the last reference the draft ends, and what is uncommitted with it. */
 void draft_put(struct fs *fs, struct draft *draft);
 
-/* Answers a read request. */
+/* Answers a read request with the bytes that are there, perhaps none, or with
+ * the error of reading them. The draft must be loaded. */
 void draft_reply(struct fs *fs, struct draft *draft, fuse_req_t req,
 		 uint64_t offset, size_t size);
-/* -ERR_value_too_large past Bigtable's limit, before anything is changed. */
+
+/* Writes at offset or, with append, at the end as it is now. The draft must be
+ * loaded. -ERR_value_too_large past Bigtable's limit, before anything is
+ * changed; errors of content_write, which may have changed a part. */
 int draft_write(struct draft *draft, struct bytes data, uint64_t offset,
 		bool append);
+
+/* As draft_write, to size bytes, of which new ones are 0. */
 int draft_truncate(struct draft *draft, uint64_t size);
 
-/* At the end of the filesystem: frees drafts whose handles never closed. */
+/* At the end of the filesystem: frees drafts whose handles never closed, and
+ * what is uncommitted with them. No other thread may use them. */
 void drafts_release(struct fs *fs);
 
-/* Commits all uncommitted drafts; the first error. */
+/* Commits all uncommitted drafts that were open when it began; goes on after an
+ * error, logs each, and returns the first. With sync, all that was ever
+ * committed is durable then. */
 int fs_commit_all(struct fs *fs, bool sync);
 
 #endif
