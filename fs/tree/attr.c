@@ -1,11 +1,12 @@
+#include <assert.h>
 #include <errno.h>
 
 #include "fs/open/commit.h"
 #include "fs/open/draft.h"
-#include "fs/state/path.h"
 #include "fs/tree/attr.h"
 
-/* A directory whose table has an age rule. */
+/* A directory whose table has an age rule: which cell in it is the last to go
+ * is known only after a scan. */
 #define EXPIRING_TIMEOUT_S 1.0
 /* Where the kernel cannot be told of a change (before 6.16). */
 #define DEAF_TIMEOUT_S 1.0
@@ -15,6 +16,8 @@
 /* Of a directory's attributes where fs_committed does not end them. */
 #define SHORT_TIMEOUT_S 1.0
 
+/* What all have: one link, as a directory's others are not counted; one time,
+ * as a version has no more. */
 static void attr_common(struct fs *fs, uint64_t ino, mode_t mode,
 			uint64_t timestamp_us, struct stat *st)
 {
@@ -24,7 +27,7 @@ static void attr_common(struct fs *fs, uint64_t ino, mode_t mode,
 	st->st_nlink = 1;
 	st->st_uid = fs->uid;
 	st->st_gid = fs->gid;
-	st->st_blksize = 4096;
+	st->st_blksize = 4096; /* what programs read and write at once */
 	st->st_mtim.tv_sec = (time_t)(timestamp_us / 1000000);
 	st->st_mtim.tv_nsec = (long)(timestamp_us % 1000000) * 1000;
 	st->st_atim = st->st_mtim;
@@ -42,12 +45,12 @@ void attr_cell(struct fs *fs, uint64_t ino, const struct cell_info *info,
 {
 	attr_common(fs, ino, S_IFREG | ATTR_CELL_MODE, info->timestamp_us, st);
 	st->st_size = (off_t)info->size;
-	st->st_blocks = (blkcnt_t)((info->size + 511) / 512);
+	st->st_blocks = (blkcnt_t)((info->size + 511) / 512); /* stat's unit */
 }
 
 void attr_access(const struct table_access *access, struct stat *st)
 {
-	mode_t able = st->st_mode >> 6 & 7, mode;
+	mode_t able = st->st_mode >> 6 & 7, mode; /* what its owner can do */
 
 	if (access->uid != TABLE_ACCESS_UNSET)
 		st->st_uid = access->uid;
@@ -55,8 +58,10 @@ void attr_access(const struct table_access *access, struct stat *st)
 		st->st_gid = access->gid;
 	if (access->mode == TABLE_ACCESS_UNSET)
 		return;
+	/* Set-group-ID and the like are the directory's, not of its files. */
 	mode = S_ISDIR(st->st_mode) ? access->mode & 07000 : 0;
 	mode |= access->mode & (able << 6 | able << 3 | able);
+	assert((mode & S_IFMT) == 0);
 	st->st_mode = (st->st_mode & S_IFMT) | mode;
 }
 
@@ -75,7 +80,8 @@ double attr_timeout(struct fs *fs, const struct cell_rules *rules)
 	return rules->expires ? EXPIRING_TIMEOUT_S : ATTR_TIMEOUT_S;
 }
 
-/* At most timeout, and not beyond expiry. */
+/* At most timeout, and not beyond expiry, by when the kernel's own clock has to
+ * have ended what it keeps. */
 static double until(uint64_t expiry_us, double timeout)
 {
 	uint64_t now = fs_now() + KERNEL_TICKS_US;
@@ -89,6 +95,7 @@ double attr_cell_timeout(struct fs *fs, const struct path *path,
 {
 	double timeout = fs->has_epochs ? ATTR_TIMEOUT_S : DEAF_TIMEOUT_S;
 
+	/* Without an age rule in the table the schema need not be asked. */
 	if (!rules->expires)
 		return timeout;
 	return until(cell_expiry(fs, path, timestamp_us), timeout);
@@ -96,6 +103,9 @@ double attr_cell_timeout(struct fs *fs, const struct path *path,
 
 double attr_keep(struct fs *fs, struct node *node, double timeout)
 {
+	assert(timeout >= 0);
+	/* A cell's change is seen by the kernel or gives the name a new node;
+	 * of control, nothing that changes is kept. */
 	if (!node_is_data(node) || node->kind == NODE_CELL)
 		return timeout;
 	/* Such a mount lets the kernel check permissions, for which it would
@@ -106,7 +116,8 @@ double attr_keep(struct fs *fs, struct node *node, double timeout)
 	return timeout;
 }
 
-/* From the node's draft: false if it has none, or one without content. */
+/* From the node's draft, which may be ahead of the store: false if it has none,
+ * or one without content. Takes the draft's lock. */
 static bool attr_of_draft(struct fs *fs, struct node *node,
 			  const struct cell_rules *rules, uint64_t ino,
 			  struct stat *st, double *timeout)
@@ -130,8 +141,10 @@ static bool attr_of_draft(struct fs *fs, struct node *node,
 	attr_cell(fs, ino, &info, st);
 	attr_access(&rules->access, st);
 	*timeout = fs->has_epochs ? ATTR_TIMEOUT_S : DEAF_TIMEOUT_S;
+	/* Unlinked or renamed over, but open: nobody else will tell of it. */
 	if (node->gone)
 		st->st_nlink = 0;
+	/* The mode of its creation lasts until it is closed. */
 	if (mode && mode != (st->st_mode & 07777))
 		*timeout = 0;
 	if (mode)
@@ -141,6 +154,8 @@ static bool attr_of_draft(struct fs *fs, struct node *node,
 	return true;
 }
 
+/* Of a cell: from its draft, else from info, else from the store; one that is
+ * only local is empty. 0, -ENOENT or an error. */
 static int attr_of_cell(struct fs *fs, struct node *node,
 			const struct path *path, const struct cell_rules *rules,
 			const struct cell_info *info, struct stat *st,
@@ -163,6 +178,7 @@ static int attr_of_cell(struct fs *fs, struct node *node,
 	}
 	if (n < 0)
 		return n;
+	assert(info);
 	attr_cell(fs, ino, info, st);
 	attr_access(&rules->access, st);
 	*timeout = attr_cell_timeout(fs, path, rules, info->timestamp_us);
@@ -176,6 +192,7 @@ int attr_at(struct fs *fs, struct node *node, const struct path *path,
 	    const struct cell_rules *rules, const struct cell_info *info,
 	    struct stat *st, double *timeout)
 {
+	assert(node_is_data(node) && node->kind != NODE_ROOT);
 	if (node->kind == NODE_CELL)
 		return attr_of_cell(fs, node, path, rules, info, st, timeout);
 	attr_directory(fs, path_ino(path, node->kind), node->timestamp_us, st);
@@ -193,6 +210,7 @@ int attr_node(struct fs *fs, struct node *node, struct stat *st,
 	struct path path;
 	int err;
 
+	assert(node_is_data(node));
 	*timeout = 0;
 	if (node->kind == NODE_ROOT) {
 		attr_directory(fs, ROOT_INO, node->timestamp_us, st);

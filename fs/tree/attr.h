@@ -1,43 +1,57 @@
 #ifndef FS_TREE_ATTR_H
 #define FS_TREE_ATTR_H
 
+#include <sys/stat.h>
+
 #include "fs/cells/cell.h"
 #include "fs/state/fs.h"
 
 /*
  * Attributes, and how long the kernel may keep them: an hour, because every
  * change that it does not see itself is announced; less where a rule of age
- * will hide a cell; not at all in control directories that mirror data.
+ * will hide a cell; not at all in control directories that mirror data. From
+ * any thread; times are in seconds, as libfuse takes them.
  */
 #define ATTR_TIMEOUT_S 3600.0
+/* Permissions of cells where the table says nothing else. */
 #define ATTR_CELL_MODE 0644
 
+/* Of a directory: 755, one link, the owner of the mount, and this time in all
+ * three. */
 void attr_directory(struct fs *fs, uint64_t ino, uint64_t timestamp_us,
 		    struct stat *st);
+
+/* Of a cell: ATTR_CELL_MODE, the size and time that info has, all else as of a
+ * directory. */
 void attr_cell(struct fs *fs, uint64_t ino, const struct cell_info *info,
 	       struct stat *st);
+
 /* What is in a table is its owner's and as open as the table is: there each may
  * do what the owner of this can do by its mode, if the table's mode lets them
- * do it. */
+ * do it. What is unset in access stays in *st. */
 void attr_access(const struct table_access *access, struct stat *st);
+
 /* The permissions of a cell that nobody asked for others. */
 mode_t attr_usual_mode(const struct cell_rules *rules);
 
 /* How long a directory of data, or a missing name in one, may be believed. */
 double attr_timeout(struct fs *fs, const struct cell_rules *rules);
-/* The same of a cell whose newest version has this timestamp. */
+
+/* How long a cell may be believed whose newest version has this timestamp. */
 double attr_cell_timeout(struct fs *fs, const struct path *path,
 			 const struct cell_rules *rules, uint64_t timestamp_us);
 
-/* How long the kernel is told to keep what it is told now of node, which is
- * timeout at most. */
+/* How long the kernel is told to keep the attributes of node that it is told
+ * now, which is timeout at most. Notes that it keeps a directory's, so that
+ * fs_changed_in and fs_committed end that: call it last, for each reply. */
 double attr_keep(struct fs *fs, struct node *node, double timeout);
 
-/* Those of a node of data. -ENOENT if it has gone. */
+/* Those of a node of data, and how long they hold. -ENOENT if it has gone. */
 int attr_node(struct fs *fs, struct node *node, struct stat *st,
 	      double *timeout);
-/* The same of a node of data below the root, whose path and rules are at hand;
- * info, if not NULL, is what a lookup has just seen. */
+
+/* attr_node for a node of data below the root, whose path and rules are at
+ * hand; info, if not NULL, is what a lookup has just seen. */
 int attr_at(struct fs *fs, struct node *node, const struct path *path,
 	    const struct cell_rules *rules, const struct cell_info *info,
 	    struct stat *st, double *timeout);

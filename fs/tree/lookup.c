@@ -1,12 +1,32 @@
+#include <assert.h>
 #include <errno.h>
 
 #include "fs/cells/loop.h"
 #include "fs/cells/pin.h"
 #include "fs/cells/seen.h"
 #include "fs/open/draft.h"
-#include "fs/state/path.h"
 #include "fs/tree/attr.h"
 #include "fs/tree/lookup.h"
+
+/*
+ * A lookup reads the store, without a lock that would keep commits out, and
+ * then enters a node. What it read may be old by then, or the node may know of
+ * something that others have changed since: sequences tell which. What was read
+ * too early is read again; a cell that others wrote gets a new node, so that
+ * the kernel, which keeps pages by node, does not mix the two.
+ */
+
+/* Of a row or family, to find its newest change: it is exact up to here. */
+#define COLUMNS_SEEN 1000
+
+static_assert(NODE_TABLE == NODE_ROOT + 1 && NODE_ROW == NODE_TABLE + 1 &&
+		      NODE_FAMILY == NODE_ROW + 1 &&
+		      NODE_CELL == NODE_FAMILY + 1,
+	      "see lookup_kind");
+static_assert(NODE_AT_TIME == NODE_AT + 1 && NODE_AT_ROW == NODE_AT_TIME + 1 &&
+		      NODE_AT_FAMILY == NODE_AT_ROW + 1 &&
+		      NODE_AT_CELL == NODE_AT_FAMILY + 1,
+	      "see lookup_kind");
 
 enum name_level lookup_level(const struct node *directory)
 {
@@ -25,26 +45,54 @@ enum name_level lookup_level(const struct node *directory)
 	case NODE_VERSIONS:
 	case NODE_AT_FAMILY:
 		return NAME_QUALIFIER;
-	default:
+	default: /* the value of a step, or a name that is always the same */
 		return NAME_VALUE;
 	}
 }
 
 enum node_kind lookup_kind(const struct node *directory)
 {
+	assert((node_is_data(directory) && directory->kind != NODE_CELL) ||
+	       (node_is_past(directory) && directory->kind != NODE_AT_CELL));
 	return directory->kind + 1;
 }
 
-/* The key that begins with head and has this hash. */
+/* Of the rows or columns of a scan, which ascend, the key that begins with head
+ * and has this hash: 1 with the key appended, 0 or an error. */
+static int search_cut_key(struct scan *scan, bool rows, struct bytes head,
+			  uint64_t hash, struct buf *key)
+{
+	enum cursor_step step = rows ? CURSOR_ROW : CURSOR_COLUMN;
+	struct cell cell;
+	int err;
+
+	while ((err = scan_next(scan, step, &cell)) == 1) {
+		struct bytes found = rows ? cell.row : cell.qualifier;
+
+		if (bytes_starts_with(found, head)) {
+			if (name_hash(found) != hash)
+				continue;
+			err = buf_add_bytes(key, found);
+			return err ? err : 1;
+		}
+		/* Behind all that begin with it. */
+		if (bytes_compare(found, head) > 0)
+			return 0;
+	}
+	return err;
+}
+
+/* search_cut_key for a directory of rows or of columns, in the store. A scan
+ * can begin at a row but not at a column. */
 static int find_cut_key(struct fs *fs, struct node *directory,
 			struct bytes head, uint64_t hash, struct buf *key)
 {
 	bool rows = lookup_level(directory) == NAME_ROW;
 	struct at_view view = { .pin = NULL };
-	struct scan_range range;
+	struct scan_range range = { .stop = loop_is_interrupted,
+				    .keep_large = true };
 	struct scan *scan;
 	struct path path;
-	struct cell cell;
 	int err = node_path(&fs->nodes, directory, &path);
 
 	if (err)
@@ -54,10 +102,7 @@ static int find_cut_key(struct fs *fs, struct node *directory,
 	if (err)
 		goto release_path;
 	loop_hand_over();
-	memset(&range, 0, sizeof(range));
 	range.table = path.table;
-	range.stop = loop_is_interrupted;
-	range.keep_large = true;
 	if (rows) {
 		range.start = head;
 		range.rows_only = true;
@@ -67,33 +112,17 @@ static int find_cut_key(struct fs *fs, struct node *directory,
 		range.family = path.family;
 	}
 	err = scan_open(fs->store, view.snapshot, &range, &scan);
-	if (err)
-		goto close_view;
-	while ((err = scan_next(scan, rows ? CURSOR_ROW : CURSOR_COLUMN,
-				&cell)) == 1) {
-		struct bytes found = rows ? cell.row : cell.qualifier;
-
-		if (bytes_starts_with(found, head)) {
-			if (name_hash(found) != hash)
-				continue;
-			err = buf_add_bytes(key, found);
-			err = err ? err : 1;
-			break;
-		}
-		if (bytes_compare(found, head) > 0) {
-			err = 0;
-			break;
-		}
-	}
+	if (!err)
+		err = search_cut_key(scan, rows, head, hash, key);
 	scan_close(scan);
-close_view:
 	at_close(fs, &view);
 release_path:
 	path_release(&path);
 	return err;
 }
 
-/* The same among what is only in memory. */
+/* The key that begins with head and has this hash, among what is local: 1 with
+ * the key appended, 0 or an error. */
 static int find_cut_local(struct fs *fs, struct node *directory,
 			  struct bytes head, uint64_t hash, struct buf *key)
 {
@@ -117,8 +146,10 @@ int lookup_key(struct fs *fs, struct node *directory, enum name_level level,
 {
 	struct buf head = BUF_INIT, again = BUF_INIT;
 	uint64_t hash;
-	int err = name_decode(level, name, key, &hash);
+	int err;
 
+	assert(key->size == 0);
+	err = name_decode(level, name, key, &hash);
 	if (err == NAME_WHOLE)
 		return 1;
 	if (err != NAME_CUT)
@@ -127,7 +158,7 @@ int lookup_key(struct fs *fs, struct node *directory, enum name_level level,
 	buf_reset(key);
 	if (!err)
 		err = find_cut_key(fs, directory, buf_bytes(&head), hash, key);
-	/* Its last cell was removed. */
+	/* Its last cell was removed, and it stayed as a directory. */
 	if (err == 0)
 		err = find_cut_local(fs, directory, buf_bytes(&head), hash,
 				     key);
@@ -151,6 +182,7 @@ int lookup_remember(struct fs *fs, struct node *node, int err,
 		node_put(&fs->nodes, node);
 		return err;
 	}
+	/* The name itself stays longer than a directory's attributes may. */
 	e->entry_timeout = e->attr_timeout;
 	e->attr_timeout = attr_keep(fs, node, e->attr_timeout);
 	e->ino = node_id(&fs->nodes, node);
@@ -178,6 +210,7 @@ static int compare_info(struct fs *fs, struct node *node,
 	uint64_t known;
 	int order;
 
+	assert(node->kind == NODE_CELL);
 	if (draft)
 		pthread_mutex_lock(&draft->lock);
 	known = node_seq(&fs->nodes, node);
@@ -214,6 +247,7 @@ static int enter_child(struct fs *fs, struct node *directory, struct bytes key,
 
 	if (err)
 		return err;
+	/* Of a directory there is nothing that could be mixed. */
 	order = kind == NODE_CELL ? compare_info(fs, node, info, read_seq) : 0;
 	if (order > 0)
 		node_detach(&fs->nodes, node);
@@ -234,22 +268,20 @@ static int enter_child(struct fs *fs, struct node *directory, struct bytes key,
 void lookup_missing(struct fs *fs, struct fuse_entry_param *e)
 {
 	memset(e, 0, sizeof(*e));
+	/* No rule makes a name appear, so age does not matter. */
 	e->entry_timeout = fs->has_epochs ? ATTR_TIMEOUT_S : 1.0;
 }
-
-/* Of a row or family, to find its newest change: it is exact up to here. */
-#define COLUMNS_SEEN 1000
 
 /* A child of a data directory: where it is, and what its table says of it. */
 struct child {
 	struct node *directory;
-	struct bytes key;
-	struct path path;
+	struct bytes key; /* borrowed, also by path */
+	struct path path; /* the child's; to be released */
 	struct cell_rules rules;
 };
 
-/* 0; -ERR_no_table and other errors, with the path to be released all the
- * same. */
+/* Fills *c. 0; -ERR_no_table and other errors, with the path to be released all
+ * the same. */
 static int child_find(struct fs *fs, struct node *directory, struct bytes key,
 		      struct child *c)
 {
@@ -263,7 +295,8 @@ static int child_find(struct fs *fs, struct node *directory, struct bytes key,
 	return cell_rules(fs, &c->path, &c->rules);
 }
 
-/* It exists, as info says, read as of read_seq; see enter_child. */
+/* It exists, as info says, read as of read_seq: see enter_child for that and
+ * -EAGAIN. Fills *e and remembers the child. 0 or an error. */
 static int child_reply(struct fs *fs, const struct child *c,
 		       const struct cell_info *info, uint64_t read_seq,
 		       struct fuse_entry_param *e)
@@ -291,11 +324,8 @@ int lookup_listed(struct fs *fs, struct node *directory, struct bytes key,
 	return err;
 }
 
-/* Of a row or family, to find its newest change: it is exact up to here. */
-#define COLUMNS_SEEN 1000
-
 /* What the store, where seq is the last write, says of a child whose table
- * exists: 1, 0 or an error. */
+ * exists: 1 with *info, 0 or an error. Mostly its row's lookup has seen it. */
 static int ask_store(struct fs *fs, const struct child *c, uint64_t seq,
 		     struct cell_info *info)
 {
@@ -312,6 +342,8 @@ static int ask_store(struct fs *fs, const struct child *c, uint64_t seq,
 	}
 	switch (kind) {
 	case NODE_TABLE:
+		/* Its rules were found, so it is there; when it was made is
+		 * not known. */
 		info->timestamp_us = fs->start_us;
 		return 1;
 	case NODE_ROW:
@@ -323,6 +355,7 @@ static int ask_store(struct fs *fs, const struct child *c, uint64_t seq,
 		return cell_first(fs, &c->path, true, COLUMNS_SEEN, &c->rules,
 				  info);
 	default:
+		assert(kind == NODE_CELL);
 		node = node_find(&fs->nodes, c->directory, NODE_CELL, c->key);
 		err = cell_stat(fs, &c->path, node ? node->size : 0, info);
 		node_put(&fs->nodes, node);
@@ -330,7 +363,8 @@ static int ask_store(struct fs *fs, const struct child *c, uint64_t seq,
 	}
 }
 
-/* Whether node exists although the store knows nothing of it. */
+/* Whether node exists although the store knows nothing of it: it is local, or a
+ * cell that others removed while it is open with changes to be committed. */
 static bool is_here(struct fs *fs, struct node *node)
 {
 	struct draft *draft;
@@ -363,6 +397,7 @@ static int reply_local(struct fs *fs, struct node *directory, struct bytes key,
 		found = lookup_reply(fs, node, e);
 		return found ? found : 1;
 	}
+	/* Committed after the store was read; else it was removed by others. */
 	if (node_seq(&fs->nodes, node) > read_seq)
 		found = -EAGAIN;
 	else
@@ -371,7 +406,8 @@ static int reply_local(struct fs *fs, struct node *directory, struct bytes key,
 	return found;
 }
 
-/* One attempt of lookup_child; -EAGAIN if the store changed meanwhile. */
+/* One attempt of lookup_child; -EAGAIN if the child changed meanwhile. seq is
+ * taken first: what was read includes all up to it, and perhaps more. */
 static int try_child(struct fs *fs, struct node *directory, struct bytes key,
 		     struct fuse_entry_param *e)
 {

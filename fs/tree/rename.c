@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <errno.h>
 #include <linux/fs.h>
 #include <stdlib.h>
@@ -5,7 +6,6 @@
 #include "fs/cells/loop.h"
 #include "fs/cells/notify.h"
 #include "fs/open/commit.h"
-#include "fs/state/path.h"
 #include "fs/tree/lookup.h"
 #include "fs/tree/rename.h"
 #include "fs/tree/tree.h"
@@ -17,23 +17,31 @@
  * ROW_MOVE_MAX; beyond it is EXDEV, and mv copies. Everything else that would
  * cross a row or a family is EXDEV as well.
  *
- * fs->tree is held for writing: no commit is under way.
+ * fs->tree is held for writing: no draft is being committed. Commits by control
+ * files and commands may be under way, so what there is to move is decided
+ * inside store_update. The store comes first, then the nodes: what a lookup
+ * makes of the new name in between is detached.
  */
+
+/* Bytes of mutations, which are in memory until they are committed; large
+ * values do not count, as they are not copied. */
 #define ROW_MOVE_MAX ((size_t)32 << 20)
 
+/* A cell or a row on its way. */
 struct move {
 	struct fs *fs;
-	struct path from;
-	struct bytes to; /* qualifier, or row */
-	bool must_not_exist;
-	bool exchange;
-	struct draft *draft; /* of the source, locked; NULL if it has none */
-	struct draft *other; /* of the target, so too */
-	struct content_value value; /* its content, if that is not committed */
+	struct path from; /* of the source */
+	struct bytes to;  /* qualifier, or row; borrowed */
+
+	bool exchange;              /* RENAME_EXCHANGE */
+	struct draft *draft;        /* the source's, locked; NULL: none */
+	struct draft *other;        /* the target's, locked; NULL: none */
+	struct content_value value; /* the source's content, if uncommitted */
 	uint64_t timestamp_us;      /* result: of the target's newest version */
-	bool had_target;            /* result */
+	bool had_target;            /* result: there was one in the store */
 };
 
+/* All versions of a column in the source's family, to be closed. */
 static int open_column(struct move *m, struct bytes qualifier,
 		       struct scan **scan)
 {
@@ -50,7 +58,8 @@ static int open_column(struct move *m, struct bytes qualifier,
 	return scan_open(m->fs->store, NULL, &range, scan);
 }
 
-/* Adds all versions of one column to another; their number or an error. */
+/* Adds all versions of one column to another, whose newest then is
+ * m->timestamp_us; their number or an error. */
 static int copy_column(struct move *m, struct write *w, struct bytes source,
 		       struct bytes target)
 {
@@ -72,12 +81,14 @@ static int copy_column(struct move *m, struct write *w, struct bytes source,
 	return err < 0 ? err : count;
 }
 
-/* The source's content, not yet committed, becomes the target's newest. */
+/* The source's content, not yet committed, becomes the target's newest, not
+ * before floor. 0 or an error. */
 static int move_draft(struct move *m, struct write *w, uint64_t floor)
 {
 	struct draft *d = m->draft;
 	uint64_t t = draft_time(d);
 
+	assert(d->dirty);
 	if (d->millis)
 		floor = (floor + 999) / 1000 * 1000;
 	m->timestamp_us = t > floor ? t : floor;
@@ -85,7 +96,8 @@ static int move_draft(struct move *m, struct write *w, uint64_t floor)
 				 m->timestamp_us);
 }
 
-/* The source's newest version becomes the target's. */
+/* The source's newest version becomes the target's, not before floor. Not
+ * negative, or an error. */
 static int move_newest(struct move *m, struct write *w, uint64_t floor)
 {
 	struct cell_rules rules;
@@ -110,6 +122,8 @@ static int move_newest(struct move *m, struct write *w, uint64_t floor)
 	return err;
 }
 
+/* Both columns are deleted, and then set from what is there without w, which
+ * scans still see. -ENOENT if one is missing. */
 static int exchange(struct move *m, struct write *w)
 {
 	const struct path *p = &m->from;
@@ -134,17 +148,36 @@ static bool draft_replaces(struct move *m, const struct cell_info *newest)
 	       m->draft->session_us == newest->timestamp_us;
 }
 
+/* The whole history moves, and what is uncommitted on top of it. newest is the
+ * source's newest version; NULL: none is committed. 0 or an error. */
+static int move_history(struct move *m, struct write *w,
+			const struct cell_info *newest)
+{
+	int n = copy_column(m, w, m->from.qualifier, m->to), err = 0;
+
+	if (n < 0)
+		return n;
+	if (!m->draft || !m->draft->dirty)
+		return 0;
+	if (newest && draft_replaces(m, newest))
+		err = write_delete_cells(w, m->from.family, m->to,
+					 newest->timestamp_us,
+					 newest->timestamp_us + 1);
+	return err ? err
+		   : move_draft(m, w, newest ? newest->timestamp_us + 1 : 0);
+}
+
+/* For store_update: a cell's rename, or exchange. */
 static int decide_move(void *context, struct write *w)
 {
 	struct move *m = context;
 	struct path target = m->from;
-	struct cell_info old, source[2];
+	struct cell_info old, newest;
 	bool dirty = m->draft && m->draft->dirty;
-	int has_source, has_target, n, err;
-	uint64_t floor = 0;
+	int has_source, has_target, err;
 
 	target.qualifier = m->to;
-	has_source = cell_newest(m->fs, &m->from, source, 2);
+	has_source = cell_newest(m->fs, &m->from, &newest, 1);
 	has_target = cell_newest(m->fs, &target, &old, 1);
 	if (has_source < 0 || has_target < 0)
 		return has_source < 0 ? has_source : has_target;
@@ -156,29 +189,19 @@ static int decide_move(void *context, struct write *w)
 		return err;
 	if (m->exchange)
 		return exchange(m, w);
-	if (has_target) {
-		floor = old.timestamp_us + 1;
-		err = dirty ? move_draft(m, w, floor)
-			    : move_newest(m, w, floor);
-	} else {
-		n = copy_column(m, w, m->from.qualifier, m->to);
-		err = n < 0 ? n : 0;
-		if (!err && dirty && has_source &&
-		    draft_replaces(m, &source[0]))
-			err = write_delete_cells(w, m->from.family, m->to,
-						 source[0].timestamp_us,
-						 source[0].timestamp_us + 1);
-		if (!err && dirty)
-			err = move_draft(m, w,
-					 has_source ? source[0].timestamp_us + 1
-						    : 0);
-	}
+	if (!has_target)
+		err = move_history(m, w, has_source ? &newest : NULL);
+	else if (dirty)
+		err = move_draft(m, w, old.timestamp_us + 1);
+	else
+		err = move_newest(m, w, old.timestamp_us + 1);
 	return err < 0 ? err
 		       : write_delete_column(w, m->from.family,
 					     m->from.qualifier);
 }
 
-/* The child's node if it exists, referenced; NULL if not, or an error. */
+/* *out is the child's node if it exists, referenced, and *key its key; NULL if
+ * not. 0 or an error. */
 static int existing(struct fs *fs, struct node *directory, struct bytes name,
 		    struct buf *key, struct node **out)
 {
@@ -188,6 +211,7 @@ static int existing(struct fs *fs, struct node *directory, struct bytes name,
 	*out = NULL;
 	if (err == 1)
 		err = lookup_child(fs, directory, buf_bytes(key), &e);
+	/* What counts as told to the kernel becomes a reference. */
 	if (err == 1) {
 		*out = node_of(&fs->nodes, e.ino);
 		node_get(&fs->nodes, *out);
@@ -198,7 +222,9 @@ static int existing(struct fs *fs, struct node *directory, struct bytes name,
 
 /*
  * The name that node's history came from, for unlink to give it back. It stays
- * if the target is another backup of the same file, made by an earlier save.
+ * if the target is another backup of the same file, made by an earlier save. A
+ * target that existed keeps its own history, which is no other name's. Without
+ * memory the name is not noted: unlink then removes the history too.
  */
 static void note_origin(struct move *m, struct node *node, struct node *target)
 {
@@ -221,7 +247,8 @@ static void note_origin(struct move *m, struct node *node, struct node *target)
 	}
 }
 
-/* What the nodes are to know after a column has moved. */
+/* What the nodes are to know after a column has moved. 0, or -ENOMEM when node
+ * keeps a name that the store no longer has. */
 static int settle(struct move *m, struct node *node, struct node *target)
 {
 	struct fs *fs = m->fs;
@@ -246,7 +273,8 @@ static int settle(struct move *m, struct node *node, struct node *target)
 	return 0;
 }
 
-/* After an exchange: what node's draft, if it has one, starts from. */
+/* After an exchange: what node, which has its new name, and its draft, if it
+ * has one, start from. The next commit adds a version. */
 static int settle_exchanged(struct fs *fs, struct node *node, struct draft *d)
 {
 	struct cell_info info;
@@ -274,6 +302,7 @@ static int exchange_cells(struct fs *fs, struct move *m, struct node *node,
 	struct draft *other = m->other;
 	int err = 0;
 
+	assert(target);
 	if (m->draft)
 		err = draft_commit_locked(fs, m->draft, false);
 	if (!err && other)
@@ -300,12 +329,14 @@ static void lock_drafts(struct move *m, struct node *node, struct node *target)
 	m->other = target ? draft_get(m->fs, target) : NULL;
 	first = (uintptr_t)m->draft < (uintptr_t)m->other ? m->draft : m->other;
 	second = first == m->draft ? m->other : m->draft;
+	assert(!first || first != second);
 	if (first)
 		pthread_mutex_lock(&first->lock);
 	if (second)
 		pthread_mutex_lock(&second->lock);
 }
 
+/* The reverse, for one of them, which may be NULL. */
 static void unlock_draft(struct fs *fs, struct draft *d)
 {
 	if (!d)
@@ -327,6 +358,27 @@ static int refuse_onto_aggregate(struct move *m, const struct node *target)
 	return err;
 }
 
+/* A cell, by one mutation; its content, if uncommitted, is written to the store
+ * before that. With both drafts locked. */
+static int move_cell(struct fs *fs, struct move *m, struct node *node,
+		     struct node *target)
+{
+	int err = 0;
+
+	assert(!m->exchange);
+	if (m->draft && m->draft->dirty)
+		err = content_value(&m->draft->content, fs->store, &m->value);
+	if (!err)
+		err = store_update(fs->store, decide_move, m,
+				   fs->options->sync);
+	if (!err && m->draft)
+		content_rebase(&m->draft->content, &m->value);
+	content_value_release(&m->value);
+	return err ? err : settle(m, node, target);
+}
+
+/* A cell, over target or, if that is NULL, over nothing; or in exchange for it.
+ * With fs->tree held for writing. */
 static int rename_cell(struct fs *fs, struct node *node, struct node *target,
 		       struct bytes to, unsigned int flags)
 {
@@ -343,21 +395,8 @@ static int rename_cell(struct fs *fs, struct node *node, struct node *target,
 	if (err)
 		goto release_path;
 	lock_drafts(&m, node, target);
-	if (m.exchange) {
-		err = exchange_cells(fs, &m, node, target);
-	} else {
-		if (m.draft && m.draft->dirty)
-			err = content_value(&m.draft->content, fs->store,
-					    &m.value);
-		if (!err)
-			err = store_update(fs->store, decide_move, &m,
-					   fs->options->sync);
-		if (!err && m.draft)
-			content_rebase(&m.draft->content, &m.value);
-		content_value_release(&m.value);
-		if (!err)
-			err = settle(&m, node, target);
-	}
+	err = m.exchange ? exchange_cells(fs, &m, node, target)
+			 : move_cell(fs, &m, node, target);
 	unlock_draft(fs, m.other);
 	unlock_draft(fs, m.draft);
 release_path:
@@ -365,10 +404,10 @@ release_path:
 	return err;
 }
 
-/* All cells of a row to another, and the row deleted. */
-static int decide_row(void *context, struct write *w)
+/* Adds all versions of the source's row to the row that w is at. 0, -EXDEV if
+ * that is too much, or an error. */
+static int copy_row(struct move *m, struct write *w)
 {
-	struct move *m = context;
 	struct scan_range range = {
 		.table = m->from.table,
 		.row = m->from.row,
@@ -376,16 +415,12 @@ static int decide_row(void *context, struct write *w)
 	};
 	struct scan *scan;
 	struct cell cell;
-	int err = store_row_exists(m->fs->store, m->from.table, m->to);
+	int err = scan_open(m->fs->store, NULL, &range, &scan);
 
-	if (err)
-		return err < 0 ? err : -ENOTEMPTY;
-	err = write_row(w, m->from.table, m->to);
-	if (!err)
-		err = scan_open(m->fs->store, NULL, &range, &scan);
 	if (err)
 		return err;
 	while ((err = scan_next(scan, CURSOR_VERSION, &cell)) == 1) {
+		/* Two more: this one, and the row's deletion. */
 		if (write_size(w) + cell.value.size > ROW_MOVE_MAX ||
 		    write_count(w) + 2 > STORE_MUTATIONS_MAX) {
 			err = -EXDEV;
@@ -397,12 +432,29 @@ static int decide_row(void *context, struct write *w)
 			break;
 	}
 	scan_close(scan);
+	return err;
+}
+
+/* For store_update: all cells of a row to another, and the row deleted. A row
+ * without cells is only local, and nothing is written. */
+static int decide_row(void *context, struct write *w)
+{
+	struct move *m = context;
+	int err = store_row_exists(m->fs->store, m->from.table, m->to);
+
+	if (err)
+		return err < 0 ? err : -ENOTEMPTY;
+	err = write_row(w, m->from.table, m->to);
+	if (!err)
+		err = copy_row(m, w);
 	if (err || write_count(w) == 0)
 		return err;
 	err = write_row(w, m->from.table, m->from.row);
 	return err ? err : write_delete_row(w);
 }
 
+/* A row, over nothing or an empty directory. What is below its node stays below
+ * it, with its drafts. With fs->tree held for writing. */
 static int rename_row(struct fs *fs, struct node *node, struct node *target,
 		      struct bytes to, unsigned int flags)
 {
@@ -420,11 +472,14 @@ static int rename_row(struct fs *fs, struct node *node, struct node *target,
 	path_release(&m.from);
 	if (err)
 		return err;
+	/* The cells' sequences are new, though their values are not. */
 	node->moved_seq = store_seq(fs->store);
 	err = node_rename(&fs->nodes, node, to);
 	return err;
 }
 
+/* A table, over nothing: only its name changes. With fs->tree held for writing.
+ */
 static int rename_table(struct fs *fs, struct node *node, struct node *target,
 			struct bytes to, unsigned int flags)
 {
@@ -445,6 +500,8 @@ static int rename_table(struct fs *fs, struct node *node, struct node *target,
 	return err;
 }
 
+/* tree_rename with both names looked up: node or target is NULL if there is
+ * none. With fs->tree held for writing. */
 static int rename_known(struct fs *fs, struct node *directory,
 			struct node *node, struct node *target, struct bytes to,
 			unsigned int flags)
@@ -469,14 +526,10 @@ static int rename_known(struct fs *fs, struct node *directory,
 	}
 }
 
-int tree_rename(struct fs *fs, struct node *directory, struct bytes name,
-		struct node *to, struct bytes to_name, unsigned int flags)
+/* Whether anything there may be renamed, whatever it is: 0 or an error. */
+static int check_places(const struct node *directory, struct bytes name,
+			const struct node *to)
 {
-	struct buf key = BUF_INIT, to_key = BUF_INIT, again = BUF_INIT;
-	struct node *node = NULL, *target = NULL;
-	bool is_cut;
-	int err;
-
 	if (!node_is_data(directory) || !node_is_data(to))
 		return node_is_past(directory) || node_is_past(to) ? -EROFS
 								   : -EPERM;
@@ -484,8 +537,21 @@ int tree_rename(struct fs *fs, struct node *directory, struct bytes name,
 	if (bytes_equal(name, BYTES_LITERAL(".versions")) ||
 	    (name.data[0] == '.' && directory->kind != NODE_FAMILY))
 		return -EPERM;
-	if (directory != to)
-		return -EXDEV;
+	return directory == to ? 0 : -EXDEV;
+}
+
+int tree_rename(struct fs *fs, struct node *directory, struct bytes name,
+		struct node *to, struct bytes to_name, unsigned int flags)
+{
+	struct buf key = BUF_INIT, to_key = BUF_INIT, again = BUF_INIT;
+	struct node *node = NULL, *target = NULL;
+	bool is_cut;
+	int err = check_places(directory, name, to);
+
+	if (err)
+		return err;
+	/* A row's cells are read and written; a table's name waits for a disk.
+	 */
 	if (directory->kind != NODE_FAMILY)
 		loop_hand_over();
 	err = tree_key(directory, to_name, &to_key);

@@ -1,13 +1,22 @@
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
 #include "fs/cells/loop.h"
 #include "fs/cells/notify.h"
-#include "fs/state/path.h"
 #include "fs/tree/attr.h"
 #include "fs/tree/keep.h"
 #include "fs/tree/lookup.h"
 #include "fs/tree/tree.h"
+
+/*
+ * Making: a table or family is made in the store at once. A row, or a family in
+ * a row, becomes a local node, and so does a cell, which its draft commits.
+ *
+ * Removing: a cell is deleted in the store, with its draft locked, and its node
+ * detached; a directory only if the store has nothing in it, so that rm -r
+ * removes nothing that it did not list.
+ */
 
 int tree_key(struct node *directory, struct bytes name, struct buf *key)
 {
@@ -15,6 +24,7 @@ int tree_key(struct node *directory, struct bytes name, struct buf *key)
 	uint64_t hash;
 	int err;
 
+	assert(name.size > 0);
 	if (!node_is_data(directory) || directory->kind == NODE_CELL)
 		return node_is_past(directory) ? -EROFS : -EPERM;
 	if (name.data[0] == '.' && level != NAME_QUALIFIER)
@@ -22,6 +32,7 @@ int tree_key(struct node *directory, struct bytes name, struct buf *key)
 				   "write %%2E for the dot of a key");
 	if (bytes_equal(name, BYTES_LITERAL(".versions")))
 		return -EPERM;
+	/* A cut name stands for a key that is there already, or for none. */
 	err = name_decode(level, name, key, &hash);
 	if (err == NAME_CUT)
 		return -ENAMETOOLONG;
@@ -49,6 +60,7 @@ static int has_child(struct fs *fs, struct node *directory, struct bytes key)
 	return err;
 }
 
+/* A child that is in memory only, from now on. 0 or -ENOMEM. */
 static int make_local(struct fs *fs, struct node *directory, struct bytes key)
 {
 	struct node *node;
@@ -63,6 +75,8 @@ static int make_local(struct fs *fs, struct node *directory, struct bytes key)
 	return 0;
 }
 
+/* Adds a family with this policy, NULL keeping all, to the schema of path's
+ * table, durably. 0 or an error. */
 static int make_family(struct fs *fs, const struct path *path,
 		       struct bytes family, const struct gc_policy *gc)
 {
@@ -71,7 +85,6 @@ static int make_family(struct fs *fs, const struct path *path,
 
 	loop_hand_over();
 	err = store_create_family(fs->store, path->table, &spec);
-
 	if (!err)
 		fs_changed_outside(fs);
 	return err;
@@ -99,6 +112,8 @@ static int mkdir_family(struct fs *fs, struct node *row, struct bytes key)
 	return err ? err : make_local(fs, row, key);
 }
 
+/* A family in .schema: as a command makes it, it keeps everything. Its name is
+ * its key. */
 static int mkdir_schema(struct fs *fs, struct node *directory,
 			struct bytes name)
 {
@@ -115,14 +130,17 @@ static int mkdir_schema(struct fs *fs, struct node *directory,
 	return err;
 }
 
+/* A child of a directory of data, by its key. */
 static int mkdir_data(struct fs *fs, struct node *directory, struct bytes key)
 {
 	int err = has_child(fs, directory, key);
 
+	assert(directory->kind <= NODE_ROW);
 	if (err)
 		return err < 0 ? err : -EEXIST;
 	switch (directory->kind) {
 	case NODE_ROOT:
+		/* Durable, so it waits for a disk. */
 		loop_hand_over();
 		return store_create_table(fs->store, key, false, NULL, 0);
 	case NODE_TABLE:
@@ -141,6 +159,7 @@ int tree_mkdir(struct fs *fs, struct node *directory, struct bytes name)
 		return mkdir_schema(fs, directory, name);
 	if (!node_is_data(directory) || directory->kind == NODE_FAMILY)
 		return node_is_past(directory) ? -EROFS : -EPERM;
+	/* The kernel has found no such name, but others make some as well. */
 	err = tree_key(directory, name, &key);
 	if (!err)
 		err = mkdir_data(fs, directory, buf_bytes(&key));
@@ -150,7 +169,28 @@ int tree_mkdir(struct fs *fs, struct node *directory, struct bytes name)
 	return err;
 }
 
-/* A family is dropped from the schema once no row has a cell in it. */
+/*
+ * Whether any row of a scan of all rows has a cell in this family: 1, 0 or an
+ * error. Families ascend within a row: those before it are stepped over, and
+ * what comes behind it is left for the next row.
+ */
+static int has_family_cell(struct scan *scan, struct bytes family)
+{
+	struct cell cell;
+	int order, err = scan_next(scan, CURSOR_ROW, &cell);
+
+	while (err == 1) {
+		order = bytes_compare(cell.family, family);
+		if (order == 0)
+			return 1;
+		err = scan_next(scan, order < 0 ? CURSOR_FAMILY : CURSOR_ROW,
+				&cell);
+	}
+	return err;
+}
+
+/* A family is dropped from the schema once no row has a cell in it. The scan
+ * may be long, and a signal ends it. */
 static int rmdir_schema(struct fs *fs, struct node *directory,
 			struct bytes name)
 {
@@ -158,8 +198,7 @@ static int rmdir_schema(struct fs *fs, struct node *directory,
 				    .stop = loop_is_interrupted };
 	struct scan *scan;
 	struct path path;
-	struct cell cell;
-	int err = node_path(&fs->nodes, directory, &path), order;
+	int err = node_path(&fs->nodes, directory, &path);
 
 	if (err)
 		return err;
@@ -168,14 +207,7 @@ static int rmdir_schema(struct fs *fs, struct node *directory,
 	err = scan_open(fs->store, NULL, &range, &scan);
 	if (err)
 		goto release_path;
-	err = scan_next(scan, CURSOR_ROW, &cell);
-	while (err == 1) {
-		order = bytes_compare(cell.family, name);
-		if (order == 0)
-			break;
-		err = scan_next(scan, order < 0 ? CURSOR_FAMILY : CURSOR_ROW,
-				&cell);
-	}
+	err = has_family_cell(scan, name);
 	scan_close(scan);
 	if (err)
 		err = err < 0 ? err : -ENOTEMPTY;
@@ -188,7 +220,8 @@ release_path:
 	return err;
 }
 
-/* A directory that is only here: a row or family without a cell. */
+/* A directory that is only here: a row or family without a cell. What has one
+ * is not empty. With fs->tree held. */
 static int rmdir_local(struct fs *fs, struct node *directory, struct bytes key)
 {
 	struct node *node =
@@ -203,7 +236,8 @@ static int rmdir_local(struct fs *fs, struct node *directory, struct bytes key)
 	err = node_path(&fs->nodes, node, &path);
 	if (err)
 		goto put_node;
-	/* In this order: a commit makes what is local known to the store. */
+	/* In this order: a commit makes what is local known to the store, so a
+	 * cell that comes meanwhile is seen by one of the two. */
 	err = node_has_locals(&fs->nodes, node);
 	if (!err)
 		err = cell_first(fs, &path, node->kind == NODE_FAMILY, 1, NULL,
@@ -220,6 +254,8 @@ put_node:
 	return err;
 }
 
+/* A table without a cell or a directory in memory. Of one that nobody looked up
+ * there is no node. With fs->tree held. */
 static int rmdir_table(struct fs *fs, struct bytes key)
 {
 	struct node *node =
@@ -227,6 +263,7 @@ static int rmdir_table(struct fs *fs, struct bytes key)
 	int err;
 
 	loop_hand_over();
+	/* That it has no cell is checked by the store. */
 	if (node && node_has_locals(&fs->nodes, node))
 		err = -ENOTEMPTY;
 	else
@@ -266,7 +303,8 @@ release_key:
 	return err;
 }
 
-/* The version of path's column whose timestamp is path's leaf. */
+/* For store_update: removes the version of path's column whose timestamp is
+ * path's leaf, which cell_version has found, and so is one. */
 static int decide_rm_version(void *context, struct write *w)
 {
 	const struct path *p = context;
@@ -278,6 +316,8 @@ static int decide_rm_version(void *context, struct write *w)
 					timestamp_us, timestamp_us + 1);
 }
 
+/* Another version may then be what the cell's own path shows, so this is a
+ * change from outside to that. */
 static int unlink_version(struct fs *fs, struct node *column, struct bytes name)
 {
 	struct cell_info info;
@@ -300,21 +340,19 @@ static int unlink_version(struct fs *fs, struct node *column, struct bytes name)
 	return err;
 }
 
+/* A cell that is to be removed. */
 struct removal {
 	struct fs *fs;
 	const struct path *path;
 	bool local;       /* may be missing in the store */
 	uint64_t size;    /* as far as known */
-	struct bytes old; /* where its history came from; see tree.h */
-	bool has_old;
+	struct bytes old; /* what its history came from: node's renamed_from */
+	bool has_old;     /* the empty qualifier is one too */
 };
 
-/*
- * Moves what path's column holds back beneath the column old, as far as it is
- * older than what that holds: an editor renamed the file away, wrote it anew
- * and now removes the backup.
- */
-static int return_history(struct removal *r, struct write *w)
+/* All versions of a column of path's family, newest first; to be closed. */
+static int open_column(struct removal *r, struct bytes qualifier,
+		       struct scan **scan)
 {
 	const struct path *p = r->path;
 	struct scan_range range = {
@@ -323,23 +361,36 @@ static int return_history(struct removal *r, struct write *w)
 		.has_family = true,
 		.has_qualifier = true,
 		.family = p->family,
-		.qualifier = r->old,
+		.qualifier = qualifier,
 		.keep_large = true,
 	};
+
+	return scan_open(r->fs->store, NULL, &range, scan);
+}
+
+/*
+ * Moves what path's column holds back beneath the column old, as far as it is
+ * older than what that holds: an editor renamed the file away, wrote it anew
+ * and now removes the backup. If old holds nothing, nobody writes that file any
+ * more, and all of it is removed.
+ */
+static int return_history(struct removal *r, struct write *w)
+{
+	const struct path *p = r->path;
 	uint64_t oldest = 0;
 	struct scan *scan;
 	struct cell cell;
-	int err = scan_open(r->fs->store, NULL, &range, &scan);
+	int err = open_column(r, r->old, &scan);
 
 	if (err)
 		return err;
 	while ((err = scan_next(scan, CURSOR_VERSION, &cell)) == 1)
 		oldest = cell.timestamp_us;
 	scan_close(scan);
+	/* Before 0 there is no version either. */
 	if (err || oldest == 0)
 		return err;
-	range.qualifier = p->qualifier;
-	err = scan_open(r->fs->store, NULL, &range, &scan);
+	err = open_column(r, p->qualifier, &scan);
 	if (err)
 		return err;
 	while ((err = scan_next(scan, CURSOR_VERSION, &cell)) == 1) {
@@ -354,6 +405,8 @@ static int return_history(struct removal *r, struct write *w)
 	return err < 0 ? err : 0;
 }
 
+/* For store_update: deletes the column, or nothing if that was never committed.
+ */
 static int decide_unlink(void *context, struct write *w)
 {
 	struct removal *r = context;
@@ -369,41 +422,53 @@ static int decide_unlink(void *context, struct write *w)
 	return err ? err : write_delete_column(w, p->family, p->qualifier);
 }
 
-static int unlink_cell(struct fs *fs, struct node *family, struct node *node)
+/* Deletes what r says, which is of node, in the store, and takes its name from
+ * node. From then on nothing is committed from draft, node's or NULL, whose
+ * lock keeps a commit from coming in between. */
+static int remove_cell(struct removal *r, struct node *node,
+		       struct draft *draft)
 {
-	struct removal r = {
-		.fs = fs,
-		.local = node->local,
-		.size = node->size,
-	};
-	struct draft *draft = draft_get(fs, node);
-	struct path path;
-	int err = node_path(&fs->nodes, node, &path);
+	struct fs *fs = r->fs;
+	int err;
 
-	if (err)
-		goto put_draft;
-	r.path = &path;
-	r.old = node->renamed_from;
-	r.has_old = node->renamed_from.data != NULL;
-	/* The draft's lock keeps a commit of it from coming after. */
 	if (draft) {
 		pthread_mutex_lock(&draft->lock);
-		r.local = r.local || draft->dirty;
+		r->local = r->local || draft->dirty;
 	}
-	err = store_update(fs->store, decide_unlink, &r, fs->options->sync);
+	err = store_update(fs->store, decide_unlink, r, fs->options->sync);
 	if (!err) {
 		node->gone = true;
 		node_detach(&fs->nodes, node);
 	}
 	if (draft)
 		pthread_mutex_unlock(&draft->lock);
-	path_release(&path);
-	if (!err)
-		err = tree_keep_directories(fs, family);
-put_draft:
+	return err;
+}
+
+/* A cell by its node, which may be one of nothing. With fs->tree held. */
+static int unlink_cell(struct fs *fs, struct node *family, struct node *node)
+{
+	struct removal r = {
+		.fs = fs,
+		.local = node->local,
+		.size = node->size,
+		.old = node->renamed_from,
+		.has_old = node->renamed_from.data != NULL,
+	};
+	struct draft *draft;
+	struct path path;
+	int err = node_path(&fs->nodes, node, &path);
+
+	assert(node->kind == NODE_CELL && node->parent == family);
+	if (err)
+		return err;
+	r.path = &path;
+	draft = draft_get(fs, node);
+	err = remove_cell(&r, node, draft);
 	if (draft)
 		draft_put(fs, draft);
-	return err;
+	path_release(&path);
+	return err ? err : tree_keep_directories(fs, family);
 }
 
 int tree_unlink(struct fs *fs, struct node *directory, struct bytes name)
@@ -420,6 +485,8 @@ int tree_unlink(struct fs *fs, struct node *directory, struct bytes name)
 	if (bytes_equal(name, BYTES_LITERAL(".versions")))
 		return -EISDIR;
 	err = lookup_key(fs, directory, NAME_QUALIFIER, name, &key);
+	/* A node is made even if there is no such cell, which decide_unlink
+	 * finds out. */
 	if (err == 1)
 		err = node_enter(&fs->nodes, directory, NODE_CELL,
 				 buf_bytes(&key), &node);
@@ -437,7 +504,8 @@ release_key:
 	return err;
 }
 
-/* The mode that a new cell shows while it is open; 0: the usual one. */
+/* The mode that a new cell shows while it is open; 0: the usual one, also if
+ * that cannot be found out. */
 static mode_t mode_to_show(struct fs *fs, struct node *family, mode_t mode)
 {
 	struct cell_rules rules;
@@ -452,13 +520,34 @@ static mode_t mode_to_show(struct fs *fs, struct node *family, mode_t mode)
 	return is_usual ? 0 : mode;
 }
 
+/* A local node for a new cell, referenced, and its draft. 0; 1 if there are no
+ * drafts in this family; or an error, with nothing made. */
+static int make_cell(struct fs *fs, struct node *family, struct bytes key,
+		     struct node **out, struct draft **draft)
+{
+	struct node *node;
+	int err = node_enter(&fs->nodes, family, NODE_CELL, key, &node);
+
+	if (err)
+		return err;
+	/* Found, from here on, by lookups and lists. */
+	node_set_local(&fs->nodes, node, true);
+	err = draft_open(fs, node, DRAFT_CREATE, draft);
+	if (err < 0) {
+		node_detach(&fs->nodes, node);
+		node_put(&fs->nodes, node);
+	}
+	*out = node;
+	return err;
+}
+
 int tree_create(struct fs *fs, struct node *directory, struct bytes name,
-		mode_t mode, struct node **out, struct draft **draft)
+		mode_t mode, struct node **node, struct draft **draft)
 {
 	struct buf key = BUF_INIT;
-	struct node *node;
 	int err;
 
+	*draft = NULL;
 	if (node_is_past(directory))
 		return -EROFS;
 	if (directory->kind != NODE_FAMILY)
@@ -469,25 +558,16 @@ int tree_create(struct fs *fs, struct node *directory, struct bytes name,
 		err = err == 1 ? -EEXIST : err;
 	}
 	if (!err)
-		err = node_enter(&fs->nodes, directory, NODE_CELL,
-				 buf_bytes(&key), &node);
-	if (err)
+		err = make_cell(fs, directory, buf_bytes(&key), node, draft);
+	if (err < 0)
 		goto release_key;
-	node_set_local(&fs->nodes, node, true);
-	*draft = NULL;
-	err = draft_open(fs, node, DRAFT_CREATE, draft);
-	if (err < 0) {
-		node_detach(&fs->nodes, node);
-		node_put(&fs->nodes, node);
-		goto release_key;
-	}
 	/* Programs that make a private file and open it up later meet the
 	 * mode they asked for, as long as they have it open. */
 	if (!err)
 		(*draft)->mode = mode_to_show(fs, directory, mode & 07777);
+	assert(err || *draft);
 	err = 0;
 	fs_changed_in(fs, directory);
-	*out = node;
 release_key:
 	buf_release(&key);
 	return err;
