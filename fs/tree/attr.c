@@ -5,6 +5,17 @@
 #include "fs/open/draft.h"
 #include "fs/tree/attr.h"
 
+/*
+ * What a cell shows comes from its draft while it is open, else from its newest
+ * version; what a directory shows, from its node, which knows of its newest
+ * change. Owner and mode are the table's, for all that is in it. Inode numbers
+ * come from the path, so that they need no node.
+ *
+ * A timeout is the kernel's licence not to ask. It may be long only where every
+ * change ends it: by the kernel itself, by a notification (notify.h), or
+ * because the name gets another node (compare_info in lookup.c).
+ */
+
 /* A directory whose table has an age rule: which cell in it is the last to go
  * is known only after a scan. */
 #define EXPIRING_TIMEOUT_S 1.0

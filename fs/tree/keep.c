@@ -80,6 +80,8 @@ static int family_has_cell(struct fs *fs, struct node *family)
 
 	if (err)
 		return err;
+	/* With an error the witness is lost, and the next time finds another.
+	 */
 	node_take_witness(&fs->nodes, family, &witness, &ahead);
 	err = has_witness(fs, &path, &witness);
 	if (err == 0) {

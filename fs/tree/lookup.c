@@ -162,7 +162,8 @@ int lookup_key(struct fs *fs, struct node *directory, enum name_level level,
 	if (err == 0)
 		err = find_cut_local(fs, directory, buf_bytes(&head), hash,
 				     key);
-	/* The spelling must be the one that a listing shows. */
+	/* The spelling must be the one that a listing shows: a head that was
+	 * cut elsewhere, with the right hash, is no name. */
 	if (err == 1)
 		err = name_encode(level, buf_bytes(key), &again);
 	else
@@ -268,7 +269,9 @@ static int enter_child(struct fs *fs, struct node *directory, struct bytes key,
 void lookup_missing(struct fs *fs, struct fuse_entry_param *e)
 {
 	memset(e, 0, sizeof(*e));
-	/* No rule makes a name appear, so age does not matter. */
+	/* No rule makes a name appear, so age does not matter. A kernel that
+	 * cannot be told that one has (before 6.16) asks again after a second.
+	 */
 	e->entry_timeout = fs->has_epochs ? ATTR_TIMEOUT_S : 1.0;
 }
 
@@ -423,13 +426,13 @@ static int try_child(struct fs *fs, struct node *directory, struct bytes key,
 		found = err ? err : 1;
 	}
 	path_release(&child.path);
-	/* A dropped table has no rows. */
+	/* A dropped table has no rows, but what is open in it is still there. */
 	if (found && found != -ERR_no_table)
 		return found;
 	return reply_local(fs, directory, key, seq, e);
 }
 
-/* Each needs another commit to the same cell in between. */
+/* Each needs another commit to the same cell in between; then it is EAGAIN. */
 #define TRIES_MAX 1000
 
 int lookup_child(struct fs *fs, struct node *directory, struct bytes key,

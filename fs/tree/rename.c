@@ -283,6 +283,7 @@ static int settle_exchanged(struct fs *fs, struct node *node, struct draft *d)
 
 	if (err)
 		return err;
+	/* Not note_commit: the kernel follows an exchange by itself. */
 	if (cell_stat(fs, &path, node->size, &info) == 1) {
 		if (d) {
 			d->base_us = info.timestamp_us;
@@ -463,6 +464,7 @@ static int rename_row(struct fs *fs, struct node *node, struct node *target,
 
 	if (flags & RENAME_EXCHANGE)
 		return -EINVAL;
+	/* Whether it has cells is seen inside the update. */
 	if (target && node_has_locals(&fs->nodes, target))
 		return -ENOTEMPTY;
 	err = node_path(&fs->nodes, node, &m.from);
@@ -508,6 +510,7 @@ static int rename_known(struct fs *fs, struct node *directory,
 {
 	if (flags & ~(unsigned int)(RENAME_NOREPLACE | RENAME_EXCHANGE))
 		return -EINVAL;
+
 	if (!node || ((flags & RENAME_EXCHANGE) && !target))
 		return -ENOENT;
 	if ((flags & RENAME_NOREPLACE) && target)

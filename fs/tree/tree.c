@@ -69,6 +69,8 @@ static int make_local(struct fs *fs, struct node *directory, struct bytes key)
 
 	if (err)
 		return err;
+	/* No sequence: it is in no write. Being local is the reference that
+	 * keeps it. */
 	node_know(&fs->nodes, node, fs_now(), 0);
 	node_set_local(&fs->nodes, node, true);
 	node_put(&fs->nodes, node);
@@ -135,6 +137,7 @@ static int mkdir_data(struct fs *fs, struct node *directory, struct bytes key)
 {
 	int err = has_child(fs, directory, key);
 
+	/* Its kind is a family's at most: cells are made by tree_create. */
 	assert(directory->kind <= NODE_ROW);
 	if (err)
 		return err < 0 ? err : -EEXIST;
@@ -290,6 +293,7 @@ int tree_rmdir(struct fs *fs, struct node *directory, struct bytes name)
 		err = err ? err : -ENOENT;
 		goto release_key;
 	}
+	/* What is found empty by its path is what its node is. */
 	pthread_rwlock_rdlock(&fs->tree);
 	if (directory->kind == NODE_ROOT)
 		err = rmdir_table(fs, buf_bytes(&key));
@@ -326,7 +330,9 @@ static int unlink_version(struct fs *fs, struct node *column, struct bytes name)
 
 	if (err)
 		return err;
-	path.leaf = name; /* ends with NUL, as a request's names do */
+	/* path is the column's, whose leaf is not needed; the name ends with
+	 * NUL, as a request's names do, which strtoull relies on. */
+	path.leaf = name;
 	err = cell_version(fs, &path, &info, NULL);
 	if (err == 1)
 		err = store_update(fs->store, decide_rm_version, &path,
@@ -494,6 +500,7 @@ int tree_unlink(struct fs *fs, struct node *directory, struct bytes name)
 		err = err ? err : -ENOENT;
 	if (err)
 		goto release_key;
+	/* No rename of the row or of the cell between its path and its end. */
 	pthread_rwlock_rdlock(&fs->tree);
 	err = unlink_cell(fs, directory, node);
 	pthread_rwlock_unlock(&fs->tree);
@@ -550,6 +557,7 @@ int tree_create(struct fs *fs, struct node *directory, struct bytes name,
 	*draft = NULL;
 	if (node_is_past(directory))
 		return -EROFS;
+	/* In control directories too: their files are there already. */
 	if (directory->kind != NODE_FAMILY)
 		return fail(EPERM, "only a family's directory holds files");
 	err = tree_key(directory, name, &key);
