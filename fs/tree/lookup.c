@@ -426,7 +426,7 @@ static int try_child(struct fs *fs, struct node *directory, struct bytes key,
 		found = err ? err : 1;
 	}
 	path_release(&child.path);
-	/* A dropped table has no rows, but what is open in it is still there. */
+	/* A dropped table has no rows; what is open in it is still there. */
 	if (found && found != -ERR_no_table)
 		return found;
 	return reply_local(fs, directory, key, seq, e);
