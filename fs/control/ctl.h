@@ -2,6 +2,7 @@
 #define FS_CONTROL_CTL_H
 
 #include "fs/state/fs.h"
+#include "fs/state/path.h"
 
 /*
  * Control directories and files: names that are not data, all of them in or

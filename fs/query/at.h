@@ -2,6 +2,7 @@
 #define FS_QUERY_AT_H
 
 #include "fs/state/fs.h"
+#include "fs/state/path.h"
 
 /*
  * The past as files: TABLE/.at/<time> and the rows, families and cells in it.
