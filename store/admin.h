@@ -3,30 +3,58 @@
 
 #include "store/schema.h"
 
-/* For createtable: a family to start with. */
+/*
+ * Changes to the schema. Each is one write: it takes effect at one moment, for
+ * all readers and writers, and is durable when it returns 0. Of a write that
+ * was begun before and needs what was dropped, the commit fails. Dropping takes
+ * no time that depends on the data, which compaction removes later.
+ *
+ * Errors of all that name a table or a family: -ERR_no_table, -ERR_no_family;
+ * of all: what a commit can fail with, such as -ERR_store_readonly. If the sync
+ * alone fails, the change is in force in this process all the same.
+ */
+
+/* A family to make. */
 struct family_spec {
 	struct bytes name;
-	const struct gc_policy *gc; /* borrowed */
+	const struct gc_policy *gc; /* borrowed; NULL keeps all */
 	enum family_type type;
 };
 
-/* Each is durable when it returns 0. Errors: no_table, table_exists, bad_name,
- * name_too_long, too_many_tables, no_family, family_exists, too_many_families,
- * type_immutable, table_not_empty. */
+/* Makes a table with count families. Errors: table_exists, bad_name,
+ * name_too_long, too_many_tables, family_exists, too_many_families. */
 int store_create_table(struct store *s, struct bytes name, bool millis,
 		       const struct family_spec *families, size_t count);
+
 /* With only_empty, -ERR_table_not_empty if a row has a cell. */
 int store_drop_table(struct store *s, struct bytes name, bool only_empty);
+
+/* Keeps all cells. -ERR_table_exists, also if both names are the same; bad_name,
+ * name_too_long. */
 int store_rename_table(struct store *s, struct bytes from, struct bytes to);
+
+/* What timestamps are from now on: multiples of 1000, or any. Those of cells
+ * that are there stay as they are. */
 int store_set_granularity(struct store *s, struct bytes table, bool millis);
+
 /* What is unset in access stays as it is. */
 int store_set_access(struct store *s, struct bytes table,
 		     const struct table_access *access);
+
+/* -ERR_family_exists, too_many_families, bad_name, name_too_long. A family that
+ * was dropped comes back empty. */
 int store_create_family(struct store *s, struct bytes table,
 			const struct family_spec *family);
 int store_drop_family(struct store *s, struct bytes table, struct bytes family);
+
+/* gc is copied; NULL keeps all. What the former policy hides is deleted first,
+ * for good, so that the new one cannot show it again: for this all of the
+ * family is read while no commit can be made. */
 int store_set_gc(struct store *s, struct bytes table, struct bytes family,
 		 const struct gc_policy *gc);
+
+/* -ERR_type_immutable for a family of aggregates. Any other may become one;
+ * of its cells, those that are no state of the kind add nothing. */
 int store_set_type(struct store *s, struct bytes table, struct bytes family,
 		   enum family_type type);
 

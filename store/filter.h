@@ -15,8 +15,9 @@
  *
  * A filter belongs to one scan at a time and must live as long as that.
  *
- * Each constructor returns 0 or -ERR_bad_argument or -ENOMEM; the composing
- * ones own their parts from then on, also on failure.
+ * Each constructor returns 0, or -ERR_bad_argument or -ENOMEM with *out NULL.
+ * It copies the bytes that it is given; the composing ones own their parts from
+ * then on, also on failure.
  */
 #define FILTER_DEPTH_MAX 20 /* of composing filters inside one another */
 #define FILTER_PARTS_MAX 1000
@@ -25,12 +26,15 @@
 
 struct filter;
 
+/* Frees the tree; NULL is allowed. */
 void filter_free(struct filter *f);
 
+/* Every cell, no cell, and every cell straight to the result. */
 int filter_new_pass(struct filter **out);
 int filter_new_block(struct filter **out);
 int filter_new_sink(struct filter **out);
-/* Values become empty. */
+
+/* Every cell, with an empty value. */
 int filter_new_strip(struct filter **out);
 
 /* By a regular expression, see regex.h, that matches the whole of it. That of a
@@ -51,20 +55,26 @@ struct filter_range {
 /* The columns of one family whose qualifiers are in range. */
 int filter_new_columns(struct bytes family, const struct filter_range *range,
 		       struct filter **out);
+
+/* The cells whose values are in range. */
 int filter_new_values(const struct filter_range *range, struct filter **out);
+
 /* from <= timestamp < to; to 0 is unbounded. */
 int filter_new_timestamps(uint64_t from_us, uint64_t to_us,
 			  struct filter **out);
 
-/* The first n cells of a row, all but those, the first n of a column. */
+/* The first n cells of a row, all but those, the first n of a column. n is
+ * positive; of an offset it may be 0. */
 int filter_new_row_limit(int64_t n, struct filter **out);
 int filter_new_row_offset(int64_t n, struct filter **out);
 int filter_new_column_limit(int64_t n, struct filter **out);
 
-/* A label of [a-z0-9-]; a cell can have one only. */
+/* Gives cells a label of 1 to FILTER_LABEL_MAX bytes of [a-z0-9-]; a cell can
+ * have one only, so a chain may hold only one part that labels. */
 int filter_new_label(struct bytes label, struct filter **out);
-/* Whole rows with a probability between 0 and 1. Whether a row is taken is a
- * function of its key, so that it is the same in every scan. */
+
+/* Whole rows with a probability greater than 0 and less than 1. Whether a row
+ * is taken is a function of its key, so that it is the same in every scan. */
 int filter_new_sample(double probability, struct filter **out);
 
 /* At least two parts. */
@@ -72,6 +82,7 @@ int filter_new_chain(struct filter *const *parts, size_t count,
 		     struct filter **out);
 int filter_new_interleave(struct filter *const *parts, size_t count,
 			  struct filter **out);
+
 /* Each may be NULL: the predicate is then whether there is any cell, the others
  * pass nothing. No sink may be inside. */
 int filter_new_condition(struct filter *predicate, struct filter *if_true,

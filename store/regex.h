@@ -14,14 +14,20 @@
  */
 struct regex;
 
-/* -ERR_bad_argument says what is wrong with the pattern. */
+/* 0, -ENOMEM, or -ERR_bad_argument, whose detail says what is wrong with the
+ * pattern, which is not kept. */
 int regex_new(struct bytes pattern, struct regex **out);
+
+/* NULL is allowed. */
 void regex_free(struct regex *r);
+
 /* 1 if it matches, 0 if not, or an error. */
 int regex_match(struct regex *r, struct bytes subject);
+
 /* The bytes that every match begins with; often empty. Lives as long as r. */
 struct bytes regex_head(const struct regex *r);
-/* Nothing but the head matches. */
+
+/* Whether the head is all that matches. */
 bool regex_is_literal(const struct regex *r);
 
 #endif

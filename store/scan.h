@@ -4,17 +4,26 @@
 #include "store/cell.h"
 #include "store/filter.h"
 
+/*
+ * Reads: scans over many rows, and calls for one column or row. All take a
+ * snapshot, see store.h, or NULL for the present, and fail with -ERR_no_table.
+ * A row, family or qualifier that cannot be there, because it is too long or
+ * the family is unknown, is no error: nothing is found. One thread at a time
+ * uses a scan.
+ */
 struct store;
 struct snapshot;
 struct large;
 struct scan;
+
+/* How many cells a scan passes before it asks stop again. */
+#define STORE_STOP_CELLS 1024
 
 /*
  * What to scan: the rows start <= key < end (empty: open), or, if row is not
  * empty, only that row, of it only one family if has_family, and of that only
  * one column if has_qualifier.
  */
-#define STORE_STOP_CELLS 1024
 struct scan_range {
 	struct bytes table;
 	struct bytes start, end;
@@ -27,7 +36,8 @@ struct scan_range {
 	 * All steps are about what comes out of it, which may hold copies. */
 	struct filter *filter;
 	/* Versions with a smaller timestamp are not wanted; some may be given.
-	 * With newer data apart from older, this saves reading the latter. */
+	 * With newer data apart from older, this saves reading the latter. A
+	 * reverse scan gives them all. */
 	uint64_t since_us;
 	/* Rows are all that is wanted: every step is CURSOR_ROW, and of a cell
 	 * only row is good for anything. */
@@ -41,22 +51,42 @@ struct scan_range {
 	bool keep_large;
 };
 
-/* -ERR_no_table; an unknown family is an empty scan. */
+/* range is borrowed for the call, but for its filter. */
 int scan_open(struct store *s, const struct snapshot *snapshot,
 	      const struct scan_range *range, struct scan **out);
+
+/* NULL is allowed. */
 void scan_close(struct scan *scan);
-/* As cursor_next: 1 with *cell, 0 at the end, negative on error. In a reverse
- * scan only CURSOR_ROW moves to another row; the other steps end (0) with the
- * row, and scan_next(CURSOR_ROW) goes on. */
+
+/*
+ * 1 with *cell, which is good until the next call on scan, 0 at the end,
+ * negative on error; then only scan_close is allowed. The first call gives the
+ * first cell, whatever the step. In a reverse scan only CURSOR_ROW moves to
+ * another row; the other steps end (0) with the row, and scan_next(CURSOR_ROW)
+ * goes on.
+ */
 int scan_next(struct scan *scan, enum cursor_step step, struct cell *cell);
-/* What a filter labelled the cell given last; mostly empty. */
-struct bytes scan_label(const struct scan *scan);
-/* Continues with the first row at or after (reverse: at or before) row. */
+
+/* Continues with the first row at or after (reverse: at or before) row. Returns
+ * what scan_next does. */
 int scan_seek(struct scan *scan, struct bytes row, struct cell *cell);
 
-/* The newest version of a column: 1 with *cell, whose value lives in memory,
- * which the caller releases, and whose names are the arguments; 0 if there is
- * none. */
+/* What a filter labelled the cell given last; mostly empty. Lives as long as
+ * the filter. */
+struct bytes scan_label(const struct scan *scan);
+
+/* Appends the value of the cell given last, large or not. */
+int scan_load(struct scan *scan, const struct cell *cell, struct buf *out);
+
+/* The value of the cell given last, which has a blob; *out is to be put.
+ * -ESTALE: it has been collected since the scan began; scan_load can read it
+ * still. */
+int scan_open_large(struct scan *scan, const struct cell *cell,
+		    struct large **out);
+
+/* The newest version of a column: 1 with *cell, 0 if there is none. The cell's
+ * value lies in memory, whose content it replaces and which the caller releases
+ * in every case; its names are the arguments. */
 int store_get(struct store *s, const struct snapshot *snapshot,
 	      struct bytes table, struct bytes row, struct bytes family,
 	      struct bytes qualifier, struct cell *cell, struct buf *memory);
@@ -67,13 +97,8 @@ int store_get_large(struct store *s, const struct snapshot *snapshot,
 		    struct bytes table, struct bytes row, struct bytes family,
 		    struct bytes qualifier, struct cell *cell,
 		    struct buf *memory, struct large **large);
-/* Appends the value of the cell given last, large or not. */
-int scan_load(struct scan *scan, const struct cell *cell, struct buf *out);
-/* The value of the cell given last, which has a blob. -ESTALE: it has been
- * collected since the scan began. */
-int scan_open_large(struct scan *scan, const struct cell *cell,
-		    struct large **out);
-/* Whether the row has any cell: 1, 0 or an error. */
+
+/* Whether the row has any cell at present: 1, 0 or an error. */
 int store_row_exists(struct store *s, struct bytes table, struct bytes row);
 
 #endif

@@ -6,13 +6,18 @@
 #include "store/aggregate.h"
 #include "store/gc_policy.h"
 
+/*
+ * The schema: which tables and families there are. A struct schema is an
+ * immutable picture of all tables at one moment, shared by reference: get one
+ * from store_schema, look things up in it, put it back. Everything that it
+ * leads to lives as long as the reference does. admin.h changes the schema,
+ * which makes a new picture.
+ */
 struct store;
 
-/*
- * Schema. A struct schema is an immutable picture of all tables at one moment;
- * get one, look things up in it, put it back. Its pointers live as long as the
- * reference does.
- */
+/* What the values of a family are. The numbers are those in table records on
+ * disk; those from FAMILY_INTSUM on are aggregates, in the order of enum
+ * aggregate_kind. */
 enum family_type {
 	FAMILY_BYTES = 0,  /* no type */
 	FAMILY_STRING = 1, /* stringutf8bytes */
@@ -23,48 +28,57 @@ enum family_type {
 };
 
 struct family {
-	struct bytes name;
+	struct bytes name; /* owned */
 	enum family_type type;
-	uint64_t birth_seq;
+	uint64_t birth_seq;   /* cells with smaller sequences are not its */
 	struct gc_policy *gc; /* owned; NULL keeps all */
 };
 
-/* Whose a table is, for a filesystem that shows it; each may be unset. */
+/* Whose a table is, for a filesystem that shows it; the store does not go by
+ * it. Each field may be unset. */
 #define TABLE_ACCESS_UNSET UINT32_MAX
 struct table_access {
 	uint32_t mode, uid, gid;
 };
 
 struct table {
-	struct bytes name;
-	uint32_t id; /* never used again */
-	uint64_t birth_seq;
+	struct bytes name;   /* owned */
+	uint32_t id;         /* from 1; never used again */
+	uint64_t birth_seq;  /* cells with smaller sequences are not its */
 	uint64_t record_seq; /* of the last change to all this */
 	bool millis;         /* timestamps are multiples of 1000 */
 	struct table_access access;
-	struct family *families; /* by name */
+	struct family *families; /* owned; ascending by name */
 	size_t family_count;
 };
 
 struct schema {
-	struct table *tables; /* by name */
+	struct table *tables; /* owned; ascending by name */
 	size_t table_count;
-	uint64_t seq; /* grows with each change */
+	uint64_t seq; /* of the last change; grows with each */
 	atomic_uint references;
 };
 
+/* The schema of now, with a reference for the caller. Never NULL. */
 struct schema *store_schema(struct store *s);
+
+/* Gives a reference back; NULL is allowed. */
 void schema_put(struct schema *schema);
-/* NULL if there is none. */
+
+/* NULL if there is none of this name. */
 const struct table *schema_table(const struct schema *schema,
 				 struct bytes name);
 const struct family *table_family(const struct table *table, struct bytes name);
+
 /* The policy in force; NULL keeps all. */
 const struct gc_policy *family_gc(const struct family *family);
+
 static inline bool family_is_aggregate(const struct family *f)
 {
 	return f->type >= FAMILY_INTSUM;
 }
+
+/* How cells of the family merge; AGGREGATE_NONE if they do not. */
 static inline enum aggregate_kind family_aggregate(const struct family *f)
 {
 	return f->type < FAMILY_INTSUM
@@ -72,5 +86,8 @@ static inline enum aggregate_kind family_aggregate(const struct family *f)
 		       : (enum aggregate_kind)(f->type - FAMILY_INTSUM +
 					       AGGREGATE_SUM);
 }
+
+_Static_assert(FAMILY_INTHLL - FAMILY_INTSUM == AGGREGATE_HLL - AGGREGATE_SUM,
+	       "family_aggregate counts on the same order");
 
 #endif

@@ -23,14 +23,34 @@
 
 /*
  * The store: instances, tables, families, rows and cells with Bigtable's
- * meaning. This is the whole contract for fs/ and tools/; nothing else of
- * store/ is theirs to include, but base/ and text.h. Threads of theirs start
- * through bg.h, which it includes.
+ * meaning. The contract with fs/ and tools/ is the pages store/NAME.h, which
+ * this one includes. Read them in this order:
  *
- * Names and keys are raw bytes. Timestamps are microseconds since 1970, from 0
- * to INT64_MAX. Calls return 0 (or a documented count) or a negative error
- * with err_detail() set, and may come from any thread, except that one scan or
- * one write belongs to one thread at a time.
+ *   store.h       limits, opening and closing, durability, snapshots
+ *   schema.h      what tables and families there are; with it gc_policy.h,
+ *                 which versions of a column stay, and aggregate.h, families
+ *                 whose cells are added to
+ *   admin.h       making and changing them
+ *   cell.h        what reads give
+ *   write.h       collecting mutations, committing them
+ *   update.h      writes that depend on what is there
+ *   scan.h        reading; with it filter.h and regex.h, what a scan gives
+ *   large.h       values that are read and written in pieces
+ *   bulk_load.h   much data at once
+ *   estimate.h, stats.h     what is told without reading the data
+ *   backup.h, repair.h      a second store: of a sound one, of a damaged one
+ *
+ * Beside these, others include of store/ only base/ and text/. The pages
+ * include base/ alone.
+ *
+ * Names, keys and values are raw bytes. Timestamps are microseconds since 1970,
+ * from 0 to INT64_MAX. A struct bytes passed to a call is borrowed for the call
+ * unless its comment says otherwise.
+ *
+ * Calls return 0, or a count that is documented, or a negative error whose
+ * reason is in err_detail(); -ENOMEM may come without one. They may come from
+ * any thread, except that one scan, write, filter, bulk load or large_writer
+ * belongs to one thread at a time.
  */
 #define STORE_TABLE_NAME_MAX 50
 #define STORE_FAMILY_NAME_MAX 64
@@ -38,66 +58,91 @@
 #define STORE_QUALIFIER_MAX 16384
 #define STORE_VALUE_MAX (UINT32_C(100) << 20)
 #define STORE_TABLES_MAX 1000
-#define STORE_FAMILIES_MAX 1000
-#define STORE_MUTATIONS_MAX 100000
+#define STORE_FAMILIES_MAX 1000    /* of one table */
+#define STORE_MUTATIONS_MAX 100000 /* of one commit */
 
 struct store;
 
+/* Start from store_options_init. The struct is read by the open alone. */
 struct store_options {
 	bool create; /* make the store if there is none */
+	/* Takes no lease and changes nothing: every write is refused with
+	 * -ERR_store_readonly. */
 	bool read_only;
 	bool background; /* run flushes and compactions by a thread */
 	unsigned int sync_interval_ms; /* log is synced at least so often when
 					   background; 0: only on request */
 	size_t memtable_size; /* bytes; there are at most two and a half */
-	size_t cache_size;
-	uint64_t file_size;
+	size_t cache_size;    /* bytes, of blocks, filters and indexes */
+	uint64_t file_size;   /* bytes that an sst is to have */
 	/* For tests; leave them 0: sizes as in engine.h. */
 	size_t blob_threshold;
 	uint32_t blob_chunk_size;
 	uint64_t blob_file_size;
-	unsigned int rows;  /* for tests; leave it 0: row directories of ssts */
-	const char *holder; /* line for whoever finds the store in use */
-	const struct clock *clock;
+	unsigned int rows; /* for tests; leave it 0: row directories of ssts */
+	/* Line for whoever finds the store in use; NULL is an empty one. */
+	const char *holder;
+	const struct clock *clock; /* copied; its context must outlive s */
 };
 
+/* The defaults: 32 MiB of memtable and sst, 64 MiB of cache, synced each
+ * second, with a background thread and the machine's clock. */
 void store_options_init(struct store_options *o);
+
 /* Sets both sizes so that memtables and cache take no more than size together;
- * the defaults are those of 144 MiB. What else a store needs grows with its
- * files, some 1 KiB each, and with open scans. */
+ * the defaults are those of 144 MiB. size is at least STORE_MEMORY_MIN. What
+ * else a store needs grows with its files, some 1 KiB each, and with open
+ * scans. */
 #define STORE_MEMORY_MIN (UINT64_C(16) << 20)
 void store_options_memory(struct store_options *o, uint64_t size);
 
-/* The store in a local directory, or on any volume, which then is the store's
- * to close, also on failure. */
+/*
+ * The store in a local directory, or on any volume, which then is the store's
+ * to close, also on failure. *out is NULL on failure. Errors, besides those of
+ * the system: -ERR_store_in_use names the holder; -ERR_not_a_store;
+ * -ERR_format_newer; of damage -ERR_manifest_damaged, -ERR_wal_damaged and
+ * others, with the file and the offset. Damage is never repaired by opening.
+ */
 int store_open(const char *directory, const struct store_options *o,
 	       struct store **out);
 int store_open_volume(struct volume *v, const struct store_options *o,
 		      struct store **out);
+
 /* Everything committed is durable when it returns 0. Ends s in every case. All
- * scans, snapshots, schemas and writes must have been given back. */
+ * scans, snapshots, schemas, writes, bulk loads and large values must have been
+ * given back. */
 int store_close(struct store *s);
-/* What opening found worth telling (a torn log tail was cut); "" mostly. */
+
+/* What opening found worth telling (a torn log tail was cut); "" mostly. Lives
+ * as long as s. */
 const char *store_recovery_text(const struct store *s);
-/* A new line for whoever finds the store in use. */
+
+/* A new line for whoever finds the store in use, which must be open for
+ * writing. */
 int store_describe(struct store *s, const char *holder);
+
+/* The volume that s is on, for its path and its space; s goes on owning it. */
 struct volume *store_volume(struct store *s);
 
-/* Durable: everything committed before. */
+/* Makes durable everything committed before. */
 int store_sync(struct store *s);
 
 /*
- * Reads. A snapshot sees the store as it is when taken; without one, a scan
- * takes its own. It pins files, so hold it for minutes, not days.
+ * A snapshot is the store as it was at one moment, for reads to share; a read
+ * that is given none takes the present. As long as it is held, compaction keeps
+ * whatever it sees, so hold it for minutes, not days.
  */
 struct snapshot;
 
 int store_snapshot(struct store *s, struct snapshot **out);
+
 /* The sequence of the last write that it sees. */
 uint64_t store_snapshot_seq(const struct snapshot *snapshot);
+
+/* Ends snapshot, which no open scan may be using; NULL is allowed. */
 void store_snapshot_release(struct store *s, struct snapshot *snapshot);
 
-/* Values from this size on are large. */
+/* The size in bytes from which on values are large, see large.h. */
 size_t store_large_size(const struct store *s);
 
 /* Everything on disk: reads and checks all of it. 0, or an error after each
@@ -106,7 +151,9 @@ size_t store_large_size(const struct store *s);
 int store_check(struct store *s,
 		void (*report)(void *context, const char *problem),
 		void *context);
-/* All of it to the lowest level, garbage collected; "" is every table. */
+
+/* Compacts a table, or with "" every table, to the lowest level, with garbage
+ * collected. -ERR_no_table. */
 int store_compact(struct store *s, struct bytes table);
 
 #endif

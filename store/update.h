@@ -4,19 +4,24 @@
 #include "store/filter.h"
 #include "store/write.h"
 
+/*
+ * Updates: writes that depend on what is there. An update reads and writes with
+ * no other commit under way, so that what it has read still holds when it is
+ * written; keep it short, as all writers wait for it.
+ */
 struct snapshot;
 
 /*
- * Updates: what is written depends on what is there. store_update calls decide
- * with no other commit under way. It reads what it needs, fills w, and returns
- * 0 to commit w or a negative error, which is returned and commits nothing.
- * decide must not commit by itself. STORE_NOW is one moment for all of it.
- * *seq, if not NULL, is set to the sequence of what was written if that is one
- * record, else to 0.
+ * Calls decide, which reads what it needs, fills w, and returns 0 to commit w
+ * or a negative error, which is returned and commits nothing. decide must not
+ * commit by itself, nor change the schema. STORE_NOW is one moment for all of
+ * it. *seq, if not NULL, is set on success to the sequence of what was written
+ * if that is one record, else to 0. sync is that of store_commit.
  */
 int store_update_seq(struct store *s,
 		     int (*decide)(void *context, struct write *w),
 		     void *context, bool sync, uint64_t *seq);
+
 static inline int store_update(struct store *s,
 			       int (*decide)(void *context, struct write *w),
 			       void *context, bool sync)
@@ -25,30 +30,32 @@ static inline int store_update(struct store *s,
 }
 
 /*
- * The rest is for decide. A view shows the store as it will be with what w has
- * collected; it is w's and holds until the next call on w, after which also no
- * earlier write_mark is good any more. Reads without one see what is there
- * without w.
+ * For decide: a view shows the store as it will be with what w has collected.
+ * It is w's and holds until the next call on w, after which also no earlier
+ * write_mark is good any more. Reads that are given no snapshot see what is
+ * there without w. -ERR_bad_argument outside of an update.
  */
 int write_view(struct write *w, const struct snapshot **out);
+
 /*
- * One more version of a column, made of its newest one as the view shows it: at
- * the time of the update or, if that is later, in place of the newest. Older
- * versions stay. A missing one is empty or 0. An increment takes and makes a
- * signed 64-bit big-endian value and wraps around. cell, if not NULL, is the
- * new version, its value w's until the next call on w. Errors as of write_set,
- * and -ERR_not_a_number if there is a value that is not 8 bytes.
+ * For decide: one more version of a column, made of its newest one as the view
+ * shows it: at the time of the update or, if that is later, in place of the
+ * newest. Older versions stay. A missing one is empty or 0. An increment takes
+ * and makes a signed 64-bit big-endian value and wraps around. cell, if not
+ * NULL, is the new version, its value w's until the next call on w. Errors as
+ * of write_set, and -ERR_not_a_number if there is a value that is not 8 bytes.
  */
 int write_append(struct write *w, struct bytes family, struct bytes qualifier,
 		 struct bytes value, struct cell *cell);
 int write_increment(struct write *w, struct bytes family,
 		    struct bytes qualifier, int64_t amount, struct cell *cell);
-/* As write_add, to the newest version, or one at the time of the update if
- * there is none. */
+
+/* For decide: as write_add, to the column's newest version, or one at the time
+ * of the update if there is none. */
 int write_add_newest(struct write *w, struct bytes family,
 		     struct bytes qualifier, int64_t number);
 
-/* Bigtable's ReadModifyWriteRow: the rules in order. */
+/* A rule of Bigtable's ReadModifyWriteRow. */
 struct modify_rule {
 	struct bytes family, qualifier;
 	bool is_increment;
@@ -56,27 +63,30 @@ struct modify_rule {
 	int64_t amount;     /* to add */
 };
 
-/* cells, room for count, is set to the new versions in scan order, and their
- * number is returned; their values live in memory, the rest is as in the rules.
- * -ERR_bad_argument without rules. */
+/*
+ * Bigtable's ReadModifyWriteRow: applies the rules in order, all or none.
+ * cells, room for count, is set to the new versions in scan order, one a
+ * column, and their number is returned. Their values live in memory, whose
+ * content they replace; the rest is as in the rules. -ERR_bad_argument without
+ * rules, and what write_append and write_increment fail with.
+ */
 int store_modify(struct store *s, struct bytes table, struct bytes row,
 		 const struct modify_rule *rules, size_t count, bool sync,
 		 struct cell *cells, struct buf *memory);
 
-/*
- * Bigtable's CheckAndMutateRow: if the filter, NULL being one that passes all,
- * lets any cell of the row pass, w is filled by if_true, else by if_false; one
- * of them may be NULL and changes nothing. The row is named already. The filter
- * sees all versions. *matched tells which it was.
- */
+/* Bigtable's CheckAndMutateRow: what to ask of a row, and what to do then. */
 struct row_check {
 	struct bytes table, row;
-	struct filter *filter;
+	struct filter *filter; /* sees all versions; NULL passes all */
+	/* Fill w, in which the row is named already. One of them may be NULL
+	 * and changes nothing. */
 	int (*if_true)(void *context, struct write *w);
 	int (*if_false)(void *context, struct write *w);
 	void *context;
 };
 
+/* If the filter lets any cell of the row pass, w is filled by if_true, else by
+ * if_false; *matched tells which it was. -ERR_bad_argument if both are NULL. */
 int store_check_and_mutate(struct store *s, const struct row_check *check,
 			   bool sync, bool *matched);
 

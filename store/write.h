@@ -3,80 +3,111 @@
 
 #include "store/cell.h"
 
-/* Stands for the time of the commit. */
-#define STORE_NOW UINT64_MAX
-
+/*
+ * Writes. A write collects mutations of one or many rows, which commit
+ * together, all or nothing, in the order they were added: write_row names a
+ * row, the calls after it change that. Each call checks its arguments and, on
+ * an error, adds nothing. One thread at a time uses a write.
+ *
+ * Errors of all that add: -ERR_batch_too_large beyond STORE_MUTATIONS_MAX
+ * mutations or 256 MiB, -ERR_bad_argument if no row was named, -ENOMEM.
+ */
 struct store;
 struct large;
 struct scan;
-
-/*
- * Writes. A write collects mutations of one or many rows, which commit
- * together, all or nothing, in the order they were added. Each call below
- * checks its arguments and, on an error, adds nothing.
- */
 struct write;
 
+/* A timestamp that stands for the time of the commit, the same for all of it;
+ * cut to milliseconds where the table has those. */
+#define STORE_NOW UINT64_MAX
+
+/* An empty write on s, to be freed before s is closed. 0 or -ENOMEM. */
 int write_new(struct store *s, struct write **out);
+
+/* What was not committed is gone. NULL is allowed. */
 void write_free(struct write *w);
-/* Forgets what was collected. */
+
+/* Forgets what was collected, and which row was named. */
 void write_reset(struct write *w);
+
 size_t write_count(const struct write *w); /* mutations so far */
 size_t write_size(const struct write *w);  /* bytes so far */
-/* A mark to return to, so that a row that turns out wrong leaves nothing. */
+
+/* A place in a write to return to, so that a row that turns out wrong leaves
+ * nothing. Good until the write is reset, committed, or rewound to an earlier
+ * one. */
 struct write_mark {
 	size_t data_size, now_size;
 	uint32_t count, range_count, blob_count, hidden_count;
 };
 
 struct write_mark write_mark(const struct write *w);
+
+/* Forgets what was added since mark was taken; the next call names a row. */
 void write_rewind(struct write *w, struct write_mark mark);
 
-/* The mutations that follow are of this row. -ERR_no_table, row_key_*. */
+/* The mutations that follow are of this row. -ERR_no_table, row_key_empty,
+ * row_key_too_long; no row is named then. */
 int write_row(struct write *w, struct bytes table, struct bytes row);
-/* timestamp may be STORE_NOW: the time of the commit, the same for all.
+
+/* Sets a cell: a version of a column. timestamp_us may be STORE_NOW.
  * -ERR_no_family, bad_timestamp, qualifier_too_long, value_too_large,
- * type_mismatch for an aggregate family. */
+ * type_mismatch for an aggregate family. A large value is written to disk here,
+ * before the commit. */
 int write_set(struct write *w, struct bytes family, struct bytes qualifier,
 	      uint64_t timestamp_us, struct bytes value);
-/* The same with a large value, of which nothing is copied. */
+
+/* As write_set with a large value, of which nothing is copied. w holds what it
+ * refers to; the caller's reference may be put at once. */
 int write_set_large(struct write *w, struct bytes family,
 		    struct bytes qualifier, uint64_t timestamp_us,
 		    struct large *value);
-/* The same with the value of a cell that a scan has given last. */
+
+/* As write_set with the value of the cell that scan has given last; that of an
+ * aggregate family is merged, as write_merge does. */
 int write_set_cell(struct write *w, struct bytes family, struct bytes qualifier,
 		   uint64_t timestamp_us, struct scan *scan,
 		   const struct cell *cell);
+
 /*
  * Of an aggregate family: Bigtable's AddToCell and MergeToCell. A number, or a
  * state as it is read, is merged into that of the version with this timestamp,
  * which is as if nothing had been added before if there is none. What a state
- * is says aggregate.h. Errors as above; -ERR_type_mismatch for a family that is
- * not of an aggregate type, or bytes that are no state of its.
+ * is says aggregate.h. Errors as of write_set, but that -ERR_type_mismatch is
+ * for a family that is not of an aggregate type, or bytes that are no state of
+ * its.
  */
 int write_add(struct write *w, struct bytes family, struct bytes qualifier,
 	      uint64_t timestamp_us, int64_t number);
 int write_merge(struct write *w, struct bytes family, struct bytes qualifier,
 		uint64_t timestamp_us, struct bytes state);
-/* Versions with from <= timestamp < to; to 0 is unbounded. -ERR_bad_timestamp
- * if from >= to. A missing column is no error, an unknown family is. */
+
+/* Deletes versions with from <= timestamp < to; to 0 is unbounded.
+ * -ERR_bad_timestamp if from >= to. A missing column is no error, an unknown
+ * family is. */
 int write_delete_cells(struct write *w, struct bytes family,
 		       struct bytes qualifier, uint64_t from_us,
 		       uint64_t to_us);
+
+/* Deletes all that there is of the column, family or row, and what was set in
+ * it earlier in w. */
 int write_delete_column(struct write *w, struct bytes family,
 			struct bytes qualifier);
 int write_delete_family(struct write *w, struct bytes family);
 int write_delete_row(struct write *w);
-/* All rows with the prefix, whatever write_row said. An empty one is refused,
- * -ERR_bad_argument, so that a slip does not empty a table. */
+
+/* Deletes all rows with the prefix; no row is named any more. An empty prefix
+ * is refused, -ERR_bad_argument, so that a slip does not empty a table. */
 int write_delete_prefix(struct write *w, struct bytes table,
 			struct bytes prefix);
-/* All rows with start <= key < end; each may be empty: open. With both empty,
- * all rows of the table. */
+
+/* Deletes all rows with start <= key < end; each may be empty: open. With both
+ * empty, all rows of the table. No row is named any more. */
 int write_delete_range(struct write *w, struct bytes table, struct bytes start,
 		       struct bytes end);
 
-/* Commits w and empties it. With sync, durable on return. A table or family
+/* Commits w and empties it, also on failure. With sync, it is durable on
+ * return; if that alone fails, w is seen all the same. A table or family
  * dropped meanwhile: -ERR_no_table, -ERR_no_family, and nothing is written. */
 int store_commit(struct store *s, struct write *w, bool sync);
 
