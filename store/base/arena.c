@@ -5,6 +5,8 @@
 
 #include "store/base/arena.h"
 
+/* A search of a large arena goes to a place far off with every step, and with
+ * pages of 4 KiB waits for the page table as well as for the memory. */
 #define HUGE_PAGE ((size_t)2 << 20)
 
 int arena_init(struct arena *a, size_t size)
@@ -16,12 +18,13 @@ int arena_init(struct arena *a, size_t size)
 		size_t whole = (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
 
 		a->base = aligned_alloc(HUGE_PAGE, whole);
+		/* A wish: without huge pages it is only slower. */
 		if (a->base)
 			madvise(a->base, whole, MADV_HUGEPAGE);
 	}
 	if (!a->base)
 		return -ENOMEM;
-	a->used = 8;
+	a->used = 8; /* so that no allocation is at place 0 */
 	a->size = size;
 	return 0;
 }
@@ -37,6 +40,7 @@ uint32_t arena_alloc(struct arena *a, size_t n)
 	size_t start = (a->used + 7) & ~(size_t)7;
 
 	assert(n > 0);
+	assert(a->used >= 8 && a->used <= a->size);
 	if (start > a->size || n > a->size - start)
 		return 0;
 	a->used = start + n;

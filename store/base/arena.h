@@ -12,17 +12,22 @@
  */
 struct arena {
 	uint8_t *base;
-	size_t used;
+	size_t used; /* bytes from base, what alignment wastes included */
 	size_t size;
 };
 
-/* size is at most 4 GiB; memory is touched only as it is used. 0 or -ENOMEM. */
+/* size is more than 8 and less than 4 GiB; memory is touched only as it is used.
+ * 0 or -ENOMEM. */
 int arena_init(struct arena *a, size_t size);
+
+/* Frees all of it at once; a is zeroed, which may be released again. */
 void arena_release(struct arena *a);
 
-/* 8-byte aligned, not zeroed; 0 when full. n must not be 0. */
+/* The place of n bytes, 8-byte aligned, not zeroed; 0 when full. n must not be
+ * 0. */
 uint32_t arena_alloc(struct arena *a, size_t n);
 
+/* The memory at a place that arena_alloc gave. */
 static inline void *arena_at(const struct arena *a, uint32_t place)
 {
 	return a->base + place;

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -6,18 +7,27 @@
 
 #include "store/base/bg.h"
 
+/*
+ * Two threads of one struct: the worker is driven by the flag work, the ticker
+ * by time. They sleep on conditions of their own, so that bg_wake wakes the
+ * worker alone. Time is the monotonic one: setting the clock neither delays
+ * work nor hurries it.
+ */
+
 /* Before work that failed is tried again; doubled each time. */
 #define PAUSE_MIN_MS 100
 #define PAUSE_MAX_MS 6400
 
 struct bg {
-	pthread_t worker, ticker;
-	pthread_mutex_t lock;
-	pthread_cond_t wake_worker, wake_ticker;
-	bool work, stop; /* protected by lock */
+	pthread_t worker, ticker; /* ticker: only if there is a tick */
+	pthread_mutex_t lock;     /* never held while step or tick runs */
+	pthread_cond_t wake_worker, wake_ticker; /* with lock */
+	bool work; /* there may be something to do; protected by lock */
+	bool stop; /* never false again; protected by lock */
+	/* All that follows is set before the threads start. */
 	unsigned int interval_ms;
 	int (*step)(void *context);
-	void (*tick)(void *context);
+	void (*tick)(void *context); /* NULL: none */
 	void *context;
 };
 
@@ -36,7 +46,8 @@ static struct timespec moment(unsigned int ms)
 	return at;
 }
 
-/* Waits until stop or that moment. Needs lock. */
+/* Waits until stop or that moment, whatever is signalled meanwhile: after a
+ * failure new work must not turn the pause into a busy loop. Needs lock. */
 static void wait_until(struct bg *bg, pthread_cond_t *signal,
 		       struct timespec at)
 {
@@ -45,6 +56,8 @@ static void wait_until(struct bg *bg, pthread_cond_t *signal,
 		;
 }
 
+/* work is cleared before step runs, not after: a bg_wake during the step sets it
+ * again, and what that is about is not lost. */
 static void *worker_main(void *argument)
 {
 	struct bg *bg = argument;
@@ -76,6 +89,7 @@ static void *worker_main(void *argument)
 	return NULL;
 }
 
+/* The interval begins when tick has ended, so a slow one does not pile up. */
 static void *ticker_main(void *argument)
 {
 	struct bg *bg = argument;
@@ -100,6 +114,7 @@ int bg_start(int (*step)(void *context), void (*tick)(void *context),
 	pthread_condattr_t monotonic;
 	int err;
 
+	assert(step);
 	*out = NULL;
 	if (!bg)
 		return -ENOMEM;
@@ -120,6 +135,7 @@ int bg_start(int (*step)(void *context), void (*tick)(void *context),
 	if (bg->tick) {
 		err = pthread_create(&bg->ticker, NULL, ticker_main, bg);
 		if (err) {
+			/* The worker runs already, and never looks at tick. */
 			bg->tick = NULL;
 			bg_stop(bg);
 			return -err;

@@ -16,10 +16,13 @@ int buf_grow(struct buf *b, size_t extra)
 	size_t need, capacity;
 	uint8_t *data;
 
+	/* The half keeps the steps below from wrapping around. */
 	if (extra > SIZE_MAX / 2 - b->size)
 		return -ENOMEM;
 	need = b->size + extra;
 	capacity = b->capacity ? b->capacity : 64;
+	/* By a half each time, so that however small the pieces are, a byte is
+	 * copied twice on average. */
 	while (capacity < need)
 		capacity += capacity / 2 + 32;
 	data = realloc(b->data, capacity);
@@ -41,10 +44,12 @@ int buf_printf(struct buf *b, const char *fmt, ...)
 	int size, err;
 
 	va_start(args, fmt);
+	/* Once to learn the size, once to print. */
 	size = vsnprintf(NULL, 0, fmt, args);
 	va_end(args);
 	if (size < 0)
 		return -EINVAL;
+	/* vsnprintf wants room for a NUL, which is not counted. */
 	err = buf_reserve(b, (size_t)size + 1);
 	if (err < 0)
 		return err;

@@ -1,6 +1,8 @@
 #ifndef STORE_BASE_BUF_H
 #define STORE_BASE_BUF_H
 
+#include <assert.h>
+
 #include "store/base/bytes.h"
 
 /*
@@ -10,8 +12,8 @@
  * the content is as before.
  */
 struct buf {
-	uint8_t *data;
-	size_t size;
+	uint8_t *data; /* from malloc; NULL while capacity is 0 */
+	size_t size;   /* bytes in use, at most capacity */
 	size_t capacity;
 };
 
@@ -20,18 +22,22 @@ struct buf {
 		NULL, 0, 0 \
 	}
 
+/* Frees the memory; b is empty and may be used again. */
 void buf_release(struct buf *b);
 
-/* Makes room where there is not enough; see buf_reserve. */
+/* The slow half of buf_reserve, for when there is not enough room. */
 int buf_grow(struct buf *b, size_t extra);
 
-/* Room for at least extra more bytes. 0 or -ENOMEM. */
+/* Room for at least extra more bytes, so that adding as many cannot fail. 0 or
+ * -ENOMEM. */
 static inline int buf_reserve(struct buf *b, size_t extra)
 {
+	assert(b->size <= b->capacity);
 	return extra <= b->capacity - b->size ? 0 : buf_grow(b, extra);
 }
 
-/* Each appends and returns 0 or -ENOMEM. data may be NULL when size is 0. */
+/* Appends size bytes, which must not lie in b. data may be NULL when size is 0.
+ * 0 or -ENOMEM. */
 static inline int buf_add(struct buf *b, const void *data, size_t size)
 {
 	int err;
@@ -51,13 +57,19 @@ static inline int buf_add_byte(struct buf *b, uint8_t byte)
 	return buf_add(b, &byte, 1);
 }
 
+/* Appends s without its final NUL. 0 or -ENOMEM. */
 int buf_add_string(struct buf *b, const char *s);
+
+/* Appends what printf would print, without a final NUL. 0, -ENOMEM, or -EINVAL
+ * for a format that cannot be printed. */
 __attribute__((format(printf, 2, 3))) int buf_printf(struct buf *b,
 						     const char *fmt, ...);
 
-/* A NUL after the content, not counted in size. 0 or -ENOMEM. */
+/* Puts a NUL after the content, not counted in size, which stands until the next
+ * call that adds: then data is a string. 0 or -ENOMEM. */
 int buf_terminate(struct buf *b);
 
+/* Empties b and keeps its memory. */
 static inline void buf_reset(struct buf *b)
 {
 	b->size = 0;
@@ -68,13 +80,15 @@ static inline int buf_add_bytes(struct buf *b, struct bytes s)
 	return buf_add(b, s.data, s.size);
 }
 
-/* Replaces the content. */
+/* Replaces the content by s, which must not lie in b. 0, or -ENOMEM, and b is
+ * empty. */
 static inline int buf_set(struct buf *b, struct bytes s)
 {
 	b->size = 0;
 	return buf_add(b, s.data, s.size);
 }
 
+/* The content, borrowed until b is changed. */
 static inline struct bytes buf_bytes(const struct buf *b)
 {
 	return bytes_of(b->data, b->size);

@@ -5,6 +5,8 @@ size_t bytes_shared(struct bytes a, struct bytes b)
 	size_t limit = a.size < b.size ? a.size : b.size;
 	size_t n = 0;
 
+	/* Eight bytes a step. The lowest bit that differs is in the first byte
+	 * that does, as the machine is little endian. */
 	while (n + 8 <= limit) {
 		uint64_t x, y;
 

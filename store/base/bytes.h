@@ -1,6 +1,7 @@
 #ifndef STORE_BASE_BYTES_H
 #define STORE_BASE_BYTES_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,17 +21,20 @@ struct bytes {
 /* A string literal, without its final NUL. */
 #define BYTES_LITERAL(s) ((struct bytes){ (const uint8_t *)(s), sizeof(s) - 1 })
 
+/* size bytes from data on; data may be NULL only when size is 0. */
 static inline struct bytes bytes_of(const void *data, size_t size)
 {
 	return (struct bytes){ data, size };
 }
 
+/* A string without its final NUL. */
 static inline struct bytes bytes_string(const char *s)
 {
 	return bytes_of(s, strlen(s));
 }
 
-/* As memcmp; the shorter of two that agree so far comes first. */
+/* Negative, 0 or positive as memcmp; the shorter of two that agree so far comes
+ * first. memcmp is not called with NULL, not even for 0 bytes. */
 static inline int bytes_compare(struct bytes a, struct bytes b)
 {
 	size_t n = a.size < b.size ? a.size : b.size;
@@ -47,6 +51,7 @@ static inline bool bytes_equal(struct bytes a, struct bytes b)
 	       (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
 
+/* Every b starts with an empty prefix. */
 static inline bool bytes_starts_with(struct bytes b, struct bytes prefix)
 {
 	return b.size >= prefix.size &&
@@ -57,6 +62,7 @@ static inline bool bytes_starts_with(struct bytes b, struct bytes prefix)
 /* b without its first n bytes; n must not exceed b.size. */
 static inline struct bytes bytes_after(struct bytes b, size_t n)
 {
+	assert(n <= b.size);
 	return bytes_of(b.data + n, b.size - n);
 }
 

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -16,57 +17,63 @@
  * forgotten. Two that collide lose one ghost, which costs a little precision.
  */
 enum {
-	SHARDS_MAX = 16, /* a power of two */
-	SHARD_SIZE = 4 << 20,
-	LINE = 64,
-	FREQUENCY_MAX = 3,
+	SHARDS_MAX = 16, /* a power of two, of which the hash's top bits tell */
+	SHARD_SIZE = 4 << 20, /* at least, so that a large filter still fits */
+	LINE = 64,            /* bytes that the processor fetches at once */
+	FREQUENCY_MAX = 3,    /* hits that count: what was popular once goes
+				 after so many rounds */
 	TO_MAIN = 2, /* hits in the small queue that lead to the main one */
 	BUCKETS_MIN = 64,
 	GHOST_BLOCK = 4096, /* one ghost for so many bytes of capacity */
 };
 
 struct entry {
-	struct cache_block block; /* first: callers hold a pointer to it */
-	uint64_t file, offset;
-	struct entry *chain;
-	/* So far one cache line: all that a search touches. */
+	struct cache_block block;    /* first: callers hold a pointer to it */
+	uint64_t file, offset;       /* its name; set by cache_insert */
+	struct entry *chain;         /* the next in its bucket; shard's lock */
 	_Atomic uint32_t references; /* the cache's own is one */
-	uint8_t frequency;
-	bool in_main;
-	void *memory;
-	size_t size;                 /* of the memory */
-	struct entry *newer, *older; /* in its queue */
+	uint8_t frequency;           /* hits, to FREQUENCY_MAX; shard's lock */
+	bool in_main;                /* which queue it is in; shard's lock */
+	/* So far one cache line: all that a hit touches. */
+	void *memory; /* from malloc; the entry lies in it, on a line */
+	size_t size;  /* bytes that count: head, block, side */
+	struct entry *newer, *older; /* in its queue; shard's lock */
 };
 
+static_assert(offsetof(struct entry, memory) <= LINE,
+	      "a hit touches one cache line of an entry");
+
+/* Entries by age, not by use: a hit moves nothing. */
 struct queue {
-	struct entry *newest, *oldest;
-	size_t size; /* bytes */
+	struct entry *newest, *oldest; /* NULL: empty */
+	size_t size;                   /* bytes that count */
 };
 
 struct ghost {
-	uint32_t fingerprint;
-	uint32_t age; /* ghost_count when it was made */
+	uint32_t fingerprint; /* of the name's hash; 0: none is here */
+	uint32_t age;         /* ghost_count when it was made */
 };
 
 struct shard {
-	pthread_mutex_t lock; /* guards all below */
-	struct entry **buckets;
+	pthread_mutex_t lock;   /* guards all below */
+	struct entry **buckets; /* heads of chains, by the hash's low bits */
 	size_t bucket_count, entry_count; /* bucket_count: a power of two */
-	struct queue small, main;
+	struct queue small, main;         /* every entry is in one of them */
 	struct ghost *ghosts;
 	size_t ghost_capacity; /* a power of two */
-	uint32_t ghost_count;
+	uint32_t ghost_count;  /* ever made; wraps around */
 	uint64_t hit_count, miss_count;
 };
 
 struct cache {
-	size_t shard_capacity;
-	_Atomic size_t reserved; /* of all shards together */
+	size_t shard_capacity;   /* bytes, what is reserved of it included */
+	_Atomic size_t reserved; /* bytes, of all shards together */
 	size_t shard_count;      /* a power of two */
 	struct shard shards[SHARDS_MAX];
 };
 
-/* A bijection of 64 bits that mixes well (Steele and others' SplitMix64). */
+/* A bijection of 64 bits that mixes well (Steele and others' SplitMix64), so
+ * that any bits of it can choose a shard, a bucket or a ghost's place. */
 static uint64_t mix(uint64_t x)
 {
 	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -84,6 +91,8 @@ static struct shard *shard_of(struct cache *c, uint64_t hash)
 	return &c->shards[(hash >> 60) & (c->shard_count - 1)];
 }
 
+/* Gives one reference up. Release, so that what was read of the block is read
+ * before it is freed, by whichever thread is the last. */
 static void release(struct entry *e)
 {
 	if (atomic_fetch_sub_explicit(&e->references, 1,
@@ -93,6 +102,8 @@ static void release(struct entry *e)
 	}
 }
 
+/* Adds e as its newest entry. The functions on queues and shards need the
+ * shard's lock. */
 static void enqueue(struct queue *q, struct entry *e)
 {
 	e->newer = NULL;
@@ -118,6 +129,8 @@ static void dequeue(struct queue *q, struct entry *e)
 	q->size -= e->size;
 }
 
+/* Where the pointer to the entry of this name is, in its bucket or a chain; that
+ * is NULL where the name would have to be put if there is none. */
 static struct entry **find(struct shard *s, uint64_t hash, uint64_t file,
 			   uint64_t offset)
 {
@@ -128,18 +141,22 @@ static struct entry **find(struct shard *s, uint64_t hash, uint64_t file,
 	return place;
 }
 
+/* Takes e out of its bucket and its queue and gives up the cache's reference;
+ * those who hold e go on reading it. */
 static void unlink_entry(struct shard *s, struct entry *e)
 {
 	struct entry **place =
 		find(s, name_hash(e->file, e->offset), e->file, e->offset);
 
+	assert(*place == e && s->entry_count > 0);
 	*place = e->chain;
 	s->entry_count--;
 	dequeue(e->in_main ? &s->main : &s->small, e);
 	release(e);
 }
 
-/* Longer chains are slow, not wrong, so no memory is no error. */
+/* Doubles the buckets. Longer chains are slow, not wrong, so no memory is no
+ * error. */
 static void grow(struct shard *s)
 {
 	size_t count = s->bucket_count * 2, i;
@@ -163,6 +180,7 @@ static void grow(struct shard *s)
 	s->bucket_count = count;
 }
 
+/* By bits from the eighth on, as the lowest choose the bucket. */
 static struct ghost *ghost_place(struct shard *s, uint64_t hash)
 {
 	return &s->ghosts[(hash >> 8) & (s->ghost_capacity - 1)];
@@ -173,12 +191,16 @@ static uint32_t ghost_fingerprint(uint64_t hash)
 	return (uint32_t)(hash >> 28) | 1; /* 0 is an empty place */
 }
 
+/* Whoever had the place before is forgotten. */
 static void ghost_add(struct shard *s, uint64_t hash)
 {
 	*ghost_place(s, hash) =
 		(struct ghost){ ghost_fingerprint(hash), ++s->ghost_count };
 }
 
+/* Whether the name left the small queue lately; it is no ghost any more then.
+ * Lately: no more ghosts were made since than the table has places for at half
+ * load, about one for each GHOST_BLOCK of the shard. */
 static bool ghost_take(struct shard *s, uint64_t hash)
 {
 	struct ghost *g = ghost_place(s, hash);
@@ -205,6 +227,8 @@ static void evict_small(struct shard *s)
 	}
 }
 
+/* Lets one entry of the main queue go, or gives it another round, of which it
+ * has as many as it had hits. */
 static void evict_main(struct shard *s)
 {
 	struct entry *e = s->main.oldest;
@@ -218,10 +242,15 @@ static void evict_main(struct shard *s)
 	}
 }
 
-/* size is at most the shard's capacity. Ends, because each turn removes an
- * entry, or lowers a frequency, or empties the small queue by one. */
+/*
+ * Evicts until size more bytes fit. size is at most capacity. The small queue
+ * has a tenth of it, as in the paper, and is where eviction begins when it has
+ * more. Ends, because each turn removes an entry, or lowers a frequency, or
+ * empties the small queue by one.
+ */
 static void make_room(struct shard *s, size_t capacity, size_t size)
 {
+	assert(size <= capacity);
 	while (s->small.size + s->main.size > capacity - size) {
 		if (s->small.oldest &&
 		    (s->small.size >= capacity / 10 || !s->main.oldest))
@@ -240,6 +269,8 @@ static size_t power_of_two(size_t at_least)
 	return n;
 }
 
+/* s is zeroed; on failure its memory is the caller's to free, and there is no
+ * lock. */
 static int shard_init(struct shard *s, size_t capacity)
 {
 	s->bucket_count = BUCKETS_MIN;
@@ -274,6 +305,7 @@ int cache_new(size_t capacity, struct cache **out)
 	return 0;
 
 free_shards:
+	/* Shard i has no lock that cache_free could destroy. */
 	free(c->shards[i].buckets);
 	free(c->shards[i].ghosts);
 	c->shard_count = i;
@@ -310,11 +342,13 @@ struct cache_block *cache_get(struct cache *c, uint64_t file, uint64_t offset)
 	pthread_mutex_lock(&s->lock);
 	e = *find(s, hash, file, offset);
 	if (e) {
+		/* Whoever asks will search the side first. */
 		__builtin_prefetch(e->block.side);
 		__builtin_prefetch((const char *)e->block.side + LINE);
 		s->hit_count++;
 		if (e->frequency < FREQUENCY_MAX)
 			e->frequency++;
+		/* Under the lock the cache's own reference keeps it. */
 		atomic_fetch_add_explicit(&e->references, 1,
 					  memory_order_relaxed);
 	} else {
@@ -330,6 +364,7 @@ struct cache_block *cache_new_block(struct cache *c, size_t size)
 	struct entry *e;
 	void *memory;
 
+	/* Memory is not the cache's before it is inserted. */
 	(void)c;
 	if (size > SIZE_MAX / 2)
 		return NULL;
@@ -356,6 +391,8 @@ void cache_insert(struct cache *c, uint64_t file, uint64_t offset,
 	struct entry **place;
 	size_t capacity;
 
+	/* It is not known to others yet, so this needs no lock. */
+	assert(atomic_load(&e->references) == 1);
 	e->size += block->side_size;
 	capacity = c->shard_capacity -
 		   atomic_load_explicit(&c->reserved, memory_order_relaxed) /
@@ -366,6 +403,7 @@ void cache_insert(struct cache *c, uint64_t file, uint64_t offset,
 	e->offset = offset;
 	pthread_mutex_lock(&s->lock);
 	if (!*find(s, hash, file, offset)) {
+		/* Both may change the bucket, so it is looked up again. */
 		make_room(s, capacity, e->size);
 		if (s->entry_count * 2 >= s->bucket_count)
 			grow(s);
@@ -383,6 +421,7 @@ void cache_insert(struct cache *c, uint64_t file, uint64_t offset,
 
 void cache_put(struct cache *c, struct cache_block *block)
 {
+	/* No lock: the last to put an evicted block is whoever frees it. */
 	(void)c;
 	release((struct entry *)block);
 }
@@ -408,11 +447,14 @@ void cache_forget(struct cache *c, uint64_t file)
 	}
 }
 
+/* A loop of its own for all shards together, without their locks: the shards
+ * learn of it at their next insertion. */
 bool cache_reserve(struct cache *c, size_t size, unsigned int eighths)
 {
 	size_t limit = c->shard_capacity * c->shard_count / 8 * eighths;
 	size_t reserved = atomic_load(&c->reserved);
 
+	assert(eighths <= 4);
 	do {
 		if (size > limit || reserved > limit - size)
 			return false;
@@ -423,6 +465,7 @@ bool cache_reserve(struct cache *c, size_t size, unsigned int eighths)
 
 void cache_unreserve(struct cache *c, size_t size)
 {
+	assert(atomic_load(&c->reserved) >= size);
 	atomic_fetch_sub(&c->reserved, size);
 }
 

@@ -3,6 +3,8 @@
 
 #include "store/base/clock.h"
 
+/* CLOCK_REALTIME, as timestamps of cells have to mean the same after a restart
+ * and on another machine. It cannot fail. */
 static uint64_t real_now(void *context)
 {
 	struct timespec t;

@@ -15,6 +15,8 @@ struct clock {
 /* The machine's real time. */
 extern const struct clock clock_real;
 
+/* Microseconds since 1970. It may go back, as the machine's clock does when it
+ * is set: who needs order goes by sequences. */
 static inline uint64_t clock_now(const struct clock *c)
 {
 	return c->now(c->context);

@@ -29,6 +29,7 @@ int buf_add_sized(struct buf *b, struct bytes s)
 
 	if (err < 0)
 		return err;
+	/* There is room for both, so neither can fail. */
 	buf_add_varint(b, s.size);
 	return buf_add_bytes(b, s);
 }

@@ -6,8 +6,15 @@
 /*
  * Fixed and variable length integers in byte strings. Files hold little
  * endian; keys hold big endian, so that memcmp orders them. A varint is
- * LEB128: seven bits a byte, lowest first, at most 10 bytes.
+ * LEB128: seven bits a byte, lowest first, at most 10 bytes. A value has one
+ * shortest form, which is written; longer ones are read as well.
+ *
+ * The calls on p read or write as many bytes as the type has, at any alignment.
+ * The calls on a struct bytes trust nothing: they tell when it is cut off.
  */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+	       "the memcpy forms assume a little endian machine");
+
 static inline void put_u16le(uint8_t *p, uint16_t v)
 {
 	p[0] = (uint8_t)v;
@@ -67,9 +74,6 @@ static inline uint64_t get_u64be(const uint8_t *p)
 	return __builtin_bswap64(get_u64le(p));
 }
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
-	       "the memcpy forms above assume a little endian machine");
-
 #define VARINT_MAX_SIZE 10
 
 /* How many bytes put_varint writes. */
@@ -100,6 +104,7 @@ static inline const uint8_t *get_varint(const uint8_t *p, const uint8_t *end,
 	for (shift = 0; shift < 64 && p < end; shift += 7) {
 		uint8_t byte = *p++;
 
+		/* The tenth byte has one bit of the 64. */
 		if (shift == 63 && byte > 1)
 			return NULL;
 		result |= (uint64_t)(byte & 0x7f) << shift;
@@ -111,13 +116,16 @@ static inline const uint8_t *get_varint(const uint8_t *p, const uint8_t *end,
 	return NULL;
 }
 
+/* Each appends to b: 0, or -ENOMEM, and b is as it was. */
 int buf_add_u32le(struct buf *b, uint32_t v);
 int buf_add_u64le(struct buf *b, uint64_t v);
 int buf_add_varint(struct buf *b, uint64_t v);
-/* A varint length and the bytes. */
+
+/* Appends a varint length and the bytes. 0, or -ENOMEM, and b is as it was. */
 int buf_add_sized(struct buf *b, struct bytes s);
 
-/* Each takes its item from the front of *in; false if it is cut off. */
+/* Each takes its item from the front of *in; false if it is cut off or no valid
+ * one, and *in is as it was. Bytes given out are borrowed from in's. */
 bool take_u32le(struct bytes *in, uint32_t *v);
 bool take_u64le(struct bytes *in, uint64_t *v);
 bool take_bytes(struct bytes *in, size_t size, struct bytes *out);

@@ -6,6 +6,8 @@
 #include "store/base/bytes.h"
 
 /*
+ * The one checksum of everything on disk. It tells damage, not forgery.
+ *
  * ISA-L 2.30 leaves the upper halves of the vector registers in use, and every
  * SSE instruction of the thread waits for them from then on: stepping through
  * a block in memory took 205 ns an entry, and takes 23 with this.
@@ -31,7 +33,9 @@ static inline void crc32c_done(void)
 
 /*
  * CRC-32C (Castagnoli, as in iSCSI), computed by ISA-L with the fastest form
- * that the processor has. crc is 0 to start, or the result so far to go on.
+ * that the processor has. crc is 0 to start, or the result so far to go on: the
+ * sum of a and then b is that of both together. ISA-L takes and gives the
+ * register, which is the complement of the sum, and an int for the size.
  */
 static inline uint32_t crc32c(uint32_t crc, struct bytes b)
 {

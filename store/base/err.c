@@ -4,6 +4,7 @@
 
 #include "store/base/err.h"
 
+/* Of this thread. Fixed, so that out of memory can be told as well. */
 static _Thread_local char detail[1024];
 
 int err_errno(int err)
@@ -17,6 +18,7 @@ int err_errno(int err)
 		ERR_LIST(x)
 #undef x
 	default:
+		/* 0 is no error, but a reply has to be one. */
 		return code > 0 && code < ERR_BASE ? code : EIO;
 	}
 }

@@ -8,6 +8,11 @@
  * errors of our own start at ERR_BASE and each names one cause, with the errno
  * that a file operation should report. Numbers are written to logs: append,
  * never renumber.
+ *
+ * Who finds an error says where and why by fail(); who passes it on adds
+ * nothing. The message is kept by thread, so a caller reads err_detail() in the
+ * thread that made the call. It is not cleared by success, and -ENOMEM mostly
+ * comes without one: clear it before a call whose message is to be shown.
  */
 #define ERR_BASE 2048
 /* clang-format off */
@@ -53,24 +58,31 @@
 	x(name_too_long, 38, ENAMETOOLONG, "name is too long")
 /* clang-format on */
 
+/* Each x(name, number, errno, text) of the list makes an ERR_name. */
 enum {
 #define x(name, nr, errno_, text) ERR_##name = ERR_BASE + (nr),
 	ERR_LIST(x)
 #undef x
 };
 
-/* For fuse_reply_err() and exit messages: always > 0. */
+/* What a file operation reports for err, of either sign: always > 0, and EIO if
+ * err is none that is known. */
 int err_errno(int err);
 
-/* "block checksum does not match"; for an errno its strerror text. */
+/* "block checksum does not match"; for an errno its strerror text. Not to be
+ * freed; good until the thread's next call. */
 const char *err_text(int err);
 
 /* The last message recorded by fail() in this thread; "" when there is none.
  * Valid until the thread's next fail() or err_clear(). */
 const char *err_detail(void);
+
+/* Makes the message empty. */
 void err_clear(void);
 
-/* Records where and why in this thread's message, and returns -code. */
+/* Records where and why in this thread's message, and returns -code; code is
+ * positive. The message is one sentence that names the file and the offset; it
+ * is cut after 1,023 bytes. An argument may be err_detail(). */
 __attribute__((format(printf, 2, 3))) int fail(int code, const char *fmt, ...);
 
 #endif
