@@ -4,8 +4,9 @@
 #include "store/base/volume/volume.h"
 
 /*
- * What the two halves of the POSIX volume share: volume_posix.c has segments
- * and logs, volume_posix_own.c what is not named by the engine.
+ * What the files of the POSIX volume share: volume_posix.c has segments and
+ * logs, volume_posix_own.c what is not named by the engine, volume_posix_file.c
+ * what both do to single files. The directory holds
  *
  *   tabletfs    says that this is a store, and of which format
  *   root        "tfsroot1" | u64 version | content | crc32c of all before
@@ -15,7 +16,8 @@
  *
  * A new file is written under its temporary name, synced, renamed, and then the
  * directory is synced. Logs are made under their own name, and the directory is
- * synced with their first sync.
+ * synced with their first sync. Nothing is read or written by its path after
+ * the volume was opened, so it stays the same one if the directory is moved.
  */
 #define POSIX_MARKER "tabletfs"
 #define POSIX_ROOT "root"
@@ -23,12 +25,17 @@
 #define POSIX_TMP ".tmp"
 
 struct posix_volume {
-	struct volume volume;
-	char *path;
-	int directory;
-	int lock; /* -1: not held */
+	struct volume volume; /* first, so that it can be cast */
+	char *path;           /* of the directory, for messages; owned */
+	int directory;        /* open for reading; -1 only while opening */
+	int lock;             /* the lock file while the lease is held, or -1;
+				 set by those who take and release it alone */
 };
 
+/* A name with POSIX_TMP behind it and a NUL. */
+#define POSIX_TMP_NAME_SIZE (VOLUME_NAME_MAX + sizeof(POSIX_TMP))
+
+/* v must be a volume of this kind. */
 static inline struct posix_volume *posix(struct volume *v)
 {
 	return (struct posix_volume *)v;

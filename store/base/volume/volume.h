@@ -20,8 +20,9 @@
  * and never used twice in the life of a volume.
  *
  * Every call returns 0 (or a count) or a negative error with err_detail() set,
- * naming the file. Calls on different objects may run in parallel; of one
- * writer or log only reads may run beside another call.
+ * naming the file; -ENOMEM may come without. On failure *out is NULL. Calls on
+ * different objects may run in parallel; of one writer or log only reads may
+ * run beside another call, and of the lease only one call at a time.
  */
 #define VOLUME_NAME_MAX 63
 
@@ -30,30 +31,36 @@ struct segment_writer;
 struct log;
 struct reader;
 
+/* Of the file system or pool that the volume is on, in bytes. */
 struct volume_space {
 	uint64_t total_size;
 	uint64_t free_size;
 	uint64_t available_size; /* to an unprivileged user */
 };
 
+/* What a volume can do; every volume has all of these. */
 struct volume_ops {
-	/* -EEXIST if the name is taken. */
+	/* A segment to be written, which nobody sees yet. -EEXIST if the name is taken. */
 	int (*segment_create)(struct volume *v, const char *name,
 			      struct segment_writer **out);
+	/* All of data, in order. After an error only abandon is allowed. */
 	int (*segment_append)(struct segment_writer *w, struct bytes data);
 	/* Ends w in every case. On failure the name does not exist. */
 	int (*segment_finish)(struct segment_writer *w);
 	/* Ends w; nothing of it remains. */
 	void (*segment_abandon)(struct segment_writer *w);
 
-	/* -EEXIST if the name is taken. */
+	/* An empty log, open for appending; it may be gone after a power cut
+	 * until it is synced. -EEXIST if the name is taken. */
 	int (*log_create)(struct volume *v, const char *name, struct log **out);
 	/* All of data or an error. After -ENOSPC, which stands for a quota too,
 	 * nothing of it is there and it may be tried again; after any other
 	 * error the end is undefined. */
 	int (*log_append)(struct log *l, struct bytes data);
+	/* Makes durable all that was appended, and the name. After an error it
+	 * is not known what is durable, and it may not be tried again. */
 	int (*log_sync)(struct log *l);
-	/* Ends l without syncing. */
+	/* Ends l without syncing; the object stays. */
 	void (*log_close)(struct log *l);
 	/* Makes durable what a log of an earlier life holds, its name
 	 * included. -ENOENT. */
@@ -67,11 +74,13 @@ struct volume_ops {
 		     size_t size);
 	void (*reader_close)(struct reader *r);
 
-	/* -ENOENT if there is none. Open readers go on reading. */
+	/* Removes a segment or a log; not durably, so after a power cut it may
+	 * be back. -ENOENT if there is none. Open readers go on reading. */
 	int (*remove)(struct volume *v, const char *name);
-	/* Gives another volume a file under the same name, durably, without
-	 * copying its bytes: a segment, or a log that grows no more. -EXDEV if
-	 * that cannot be done between the two. */
+	/* Gives another volume a file under the same name, without copying its
+	 * bytes: a segment, or a log that grows no more. Its new name is
+	 * durable; its bytes are as durable as they were. -EXDEV if that cannot
+	 * be done between the two; -EEXIST. */
 	int (*link)(struct volume *v, const char *name, struct volume *to);
 	/* Calls each with every segment and log, in no order; a negative
 	 * result of each ends the listing and is returned. */
@@ -79,7 +88,8 @@ struct volume_ops {
 		    int (*each)(void *context, const char *name),
 		    void *context);
 
-	/* The root's content and version; -ENOENT before the first swap. */
+	/* Replaces out by the root's content, and tells its version, from 1.
+	 * -ENOENT before the first swap, -ERR_manifest_damaged. */
 	int (*root_get)(struct volume *v, uint64_t *version, struct buf *out);
 	/* Replaces the root if its version is expected (0: there is none);
 	 * it then has version expected + 1, durably. Else
@@ -88,43 +98,48 @@ struct volume_ops {
 	int (*root_swap)(struct volume *v, uint64_t expected,
 			 struct bytes content);
 
-	/* Until lease_release or the end of the process. holder is one line
-	 * for people, shown to whoever comes second: -ERR_store_in_use, with
-	 * the present holder's line in err_detail(). */
+	/* Takes the right to write, until lease_release or the end of the
+	 * process, and removes what unfinished segments left. holder is a line
+	 * for people, shown to whoever comes second, in this process or
+	 * another: -ERR_store_in_use, with the present holder's line in
+	 * err_detail(). */
 	int (*lease_take)(struct volume *v, const char *holder);
-	/* A new line, such as one that names the mount point. */
+	/* A new line, such as one that names the mount point. -EINVAL if the
+	 * lease is not held. */
 	int (*lease_describe)(struct volume *v, const char *holder);
+	/* Nothing if the lease is not held. */
 	void (*lease_release)(struct volume *v);
 
 	int (*space)(struct volume *v, struct volume_space *out);
+	/* Ends v, and the lease. Writers, logs and readers must have ended. */
 	void (*close)(struct volume *v);
 };
 
-/* Embed as the first member of the real volume. path is for messages. */
+/* Embed as the first member of the real volume. */
 struct volume {
 	const struct volume_ops *ops;
-	const char *path;
+	const char *path; /* for messages; owned by the volume */
 };
 
 /* Embed as the first member of the real reader. */
 struct reader {
 	const struct volume_ops *ops;
-	uint64_t size;
+	uint64_t size;    /* bytes when it was opened */
 	const char *path; /* for messages; owned by the reader */
 };
 
 /* Embed as the first member of the real log. */
 struct log {
 	const struct volume_ops *ops;
-	uint64_t size; /* bytes appended so far */
-	const char *path;
+	uint64_t size;    /* bytes appended so far, without what failed */
+	const char *path; /* for messages; owned by the log */
 };
 
 /* Embed as the first member of the real segment writer. */
 struct segment_writer {
 	const struct volume_ops *ops;
-	uint64_t size; /* bytes appended so far */
-	const char *path;
+	uint64_t size;    /* bytes appended so far */
+	const char *path; /* for messages; owned by the writer */
 };
 
 #endif

@@ -4,7 +4,9 @@
 #include "store/base/volume/volume.h"
 #include "store/base/volume/volume_copy.h"
 
+/* Bytes read and written at once. */
 #define COPY_SIZE (1 << 20)
+/* What a disk reads as a whole or not at all, and a page cache fills. */
 #define SECTOR_SIZE 4096
 
 void volume_read_damaged(struct reader *r, uint64_t offset, uint8_t *data,
@@ -12,6 +14,7 @@ void volume_read_damaged(struct reader *r, uint64_t offset, uint8_t *data,
 {
 	size_t n;
 
+	/* Of a sound file one read is all. */
 	if (r->ops->pread(r, offset, data, size) == 0)
 		return;
 	for (; size > 0; offset += n, data += n, size -= n) {
@@ -22,6 +25,7 @@ void volume_read_damaged(struct reader *r, uint64_t offset, uint8_t *data,
 	}
 }
 
+/* Appends the first size bytes of r to w. */
 static int copy_bytes_of(struct reader *r, uint64_t size,
 			 struct segment_writer *w)
 {
@@ -40,6 +44,7 @@ static int copy_bytes_of(struct reader *r, uint64_t size,
 	return err;
 }
 
+/* As a segment, so that to has all of it or nothing. */
 static int copy_file(struct volume *from, const char *name, uint64_t size,
 		     struct volume *to)
 {
@@ -68,6 +73,6 @@ int volume_bring(struct volume *from, const char *name, uint64_t size,
 
 	if (err != -EXDEV)
 		return err < 0 ? err : 1;
-	err_clear();
+	err_clear(); /* that it cannot be linked is no trouble */
 	return copy_file(from, name, size, to);
 }

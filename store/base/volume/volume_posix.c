@@ -1,6 +1,5 @@
-#include <dirent.h>
+#include <assert.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -12,36 +11,43 @@
 #include "store/base/volume/volume_posix_file.h"
 #include "store/base/volume/volume_posix_own.h"
 
+/*
+ * Segments, logs and readers of a directory, and the volume itself. An object
+ * has a descriptor and its path for messages; volume.h says which calls may run
+ * in parallel, so there are no locks here: the kernel's do.
+ */
+
 /* Start writing back so often while a segment is streamed, so that its sync
  * does not stop everything else for long. */
 #define WRITE_BACK_SIZE (1 << 20)
 
 struct posix_writer {
-	struct segment_writer writer;
-	struct posix_volume *volume;
-	char *path; /* of the finished file */
-	const char *name;
-	int fd;
-	uint64_t written_back;
+	struct segment_writer writer; /* first, so that it can be cast */
+	struct posix_volume *volume;  /* borrowed */
+	char *path;                   /* of the finished file; owned */
+	const char *name;             /* the end of path */
+	int fd;                       /* of name.tmp */
+	uint64_t written_back;        /* bytes whose writing was begun */
 };
 
 struct posix_log {
-	struct log log;
-	struct posix_volume *volume;
-	char *path;
-	int fd;
-	bool named; /* the directory was synced */
+	struct log log;              /* first, so that it can be cast */
+	struct posix_volume *volume; /* borrowed */
+	char *path;                  /* owned */
+	int fd;                      /* appends, wherever others wrote */
+	bool named;                  /* the directory was synced */
 	/* The kernel forgets what it could not write after it has told once,
 	 * so a sync that failed may not be tried again. */
 	bool broken;
 };
 
 struct posix_reader {
-	struct reader reader;
-	char *path;
+	struct reader reader; /* first, so that it can be cast */
+	char *path;           /* owned */
 	int fd;
 };
 
+/* Files that the engine must neither name nor see. */
 static bool is_own(const char *name)
 {
 	return strcmp(name, POSIX_MARKER) == 0 ||
@@ -49,6 +55,8 @@ static bool is_own(const char *name)
 	       posix_is_tmp(name);
 }
 
+/* Names as volume.h has them, and no other entry of the directory. A dot cannot
+ * come first, so that there are no hidden files and no "..". */
 static bool is_name(const char *name)
 {
 	size_t n = strspn(name, "0123456789abcdefghijklmnopqrstuvwxyz.-");
@@ -57,6 +65,7 @@ static bool is_name(const char *name)
 	       !is_own(name);
 }
 
+/* What the manifest names was read from disk, so this is no assertion. */
 static int check_name(const struct posix_volume *v, const char *name)
 {
 	if (!is_name(name))
@@ -69,7 +78,7 @@ static int posix_segment_create(struct volume *volume, const char *name,
 				struct segment_writer **out)
 {
 	struct posix_volume *v = posix(volume);
-	char tmp[VOLUME_NAME_MAX + sizeof(POSIX_TMP)];
+	char tmp[POSIX_TMP_NAME_SIZE];
 	struct posix_writer *w;
 	int err = check_name(v, name);
 
@@ -84,11 +93,12 @@ static int posix_segment_create(struct volume *volume, const char *name,
 		err = -ENOMEM;
 		goto free_writer;
 	}
+	/* Told early; posix_publish would refuse it as well. */
 	if (!faccessat(v->directory, name, F_OK, AT_SYMLINK_NOFOLLOW)) {
 		err = fail(EEXIST, "%s: cannot create", w->path);
 		goto free_writer;
 	}
-	snprintf(tmp, sizeof(tmp), "%s" POSIX_TMP, name);
+	posix_tmp_name(name, tmp);
 	w->fd = openat(v->directory, tmp,
 		       O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (w->fd < 0) {
@@ -134,11 +144,14 @@ static void writer_free(struct posix_writer *w)
 	free(w);
 }
 
+/* Sync, close, rename, sync of the directory: in this order, so that a name that
+ * is seen stands for all of the bytes. */
 static int posix_segment_finish(struct segment_writer *writer)
 {
 	struct posix_writer *w = (struct posix_writer *)writer;
 	int err = posix_sync_file(w->fd, w->path);
 
+	assert(w->written_back <= writer->size);
 	if (close(w->fd) < 0 && !err && errno != EINTR)
 		err = fail(errno, "%s: cannot close", w->path);
 	if (!err)
@@ -192,6 +205,8 @@ static int posix_log_create(struct volume *volume, const char *name,
 	return 0;
 }
 
+/* A full disk may have taken the first part of data: that is cut off, so that
+ * the log ends where it did and can go on when there is room. */
 static int posix_log_append(struct log *log, struct bytes data)
 {
 	struct posix_log *l = (struct posix_log *)log;
@@ -201,6 +216,7 @@ static int posix_log_append(struct log *log, struct bytes data)
 		log->size += data.size;
 	if (err != -ENOSPC && err != -EDQUOT)
 		return err;
+	assert(log->size <= INT64_MAX);
 	if (ftruncate(l->fd, (off_t)log->size) < 0)
 		return fail(EIO, "%s: cannot cut off what a full disk left",
 			    l->path);
@@ -214,6 +230,7 @@ static int posix_log_sync(struct log *log)
 
 	if (l->broken)
 		return fail(EIO, "%s: an earlier sync failed", l->path);
+	/* Times need not be durable; the size is, as it is needed to read. */
 	do {
 		err = fdatasync(l->fd);
 	} while (err < 0 && errno == EINTR);
@@ -236,6 +253,8 @@ static void posix_log_close(struct log *log)
 	free(l);
 }
 
+/* fsync makes durable what any process wrote to the file, so a descriptor that
+ * only reads will do. */
 static int posix_log_keep(struct volume *volume, const char *name)
 {
 	struct posix_volume *v = posix(volume);
@@ -251,6 +270,8 @@ static int posix_log_keep(struct volume *volume, const char *name)
 	return err < 0 ? err : posix_sync_directory(v);
 }
 
+/* What another put in the place of a file, such as a directory, is told here
+ * rather than by a read. */
 static int posix_open(struct volume *volume, const char *name,
 		      struct reader **out)
 {
@@ -294,6 +315,7 @@ free_reader:
 	return err;
 }
 
+/* pread moves no offset, so that one reader serves all threads. */
 static int posix_pread(struct reader *reader, uint64_t offset, void *data,
 		       size_t size)
 {
@@ -343,6 +365,9 @@ static int posix_remove(struct volume *volume, const char *name)
 	return 0;
 }
 
+/* Hard links: both names are the file's, which never changes again, and it goes
+ * with the last of them. Where one is not allowed, as for a file of another
+ * user or with too many, it is as if it were another file system. */
 static int posix_link(struct volume *volume, const char *name,
 		      struct volume *to)
 {
@@ -359,6 +384,8 @@ static int posix_link(struct volume *volume, const char *name,
 	return posix_sync_directory(other);
 }
 
+/* What is no name of the engine's is passed over: the volume's own files, and
+ * what users put into the directory. */
 struct list_context {
 	int (*each)(void *context, const char *name);
 	void *context;
@@ -430,6 +457,8 @@ static const struct volume_ops posix_ops = {
 	.close = posix_close,
 };
 
+/* *out is what there is of the volume, or NULL, also on failure: give_volume ends
+ * it. */
 static int open_directory(const char *directory, bool create,
 			  struct posix_volume **out)
 {

@@ -4,14 +4,15 @@
 #include "store/base/volume/volume.h"
 
 /*
- * A directory of the local file system. With create, makes it (mode 0700) if
- * it is missing; a directory that holds other files but no store is refused
- * (-ERR_not_a_store), and without create so is an empty one. Takes no lease.
+ * A volume that is a directory of the local file system. With create, makes it
+ * (mode 0700) if it is missing; a directory that holds other files but no store
+ * is refused (-ERR_not_a_store), and without create so is an empty one.
+ * -ERR_format_newer. Takes no lease. *out is NULL on failure.
  */
 int volume_posix_open(const char *directory, bool create, struct volume **out);
 
-/* The same of a directory that should hold a store, whether or not it says so
- * itself; for repair. */
+/* For repair: a directory that should hold a store, whether or not it says so
+ * itself. It is refused only if it says that it is of a newer format. */
 int volume_posix_open_damaged(const char *directory, struct volume **out);
 
 #endif

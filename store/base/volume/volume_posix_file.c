@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,13 +9,17 @@
 #include "store/base/volume/posix_volume.h"
 #include "store/base/volume/volume_posix_file.h"
 
-/* Single files of the directory, whatever they are for. */
-
 bool posix_is_tmp(const char *name)
 {
 	size_t n = strlen(name), m = strlen(POSIX_TMP);
 
 	return n >= m && strcmp(name + n - m, POSIX_TMP) == 0;
+}
+
+void posix_tmp_name(const char *name, char *tmp)
+{
+	assert(strlen(name) <= VOLUME_NAME_MAX);
+	snprintf(tmp, POSIX_TMP_NAME_SIZE, "%s" POSIX_TMP, name);
 }
 
 char *posix_path(const struct posix_volume *v, const char *name)
@@ -27,6 +32,8 @@ char *posix_path(const struct posix_volume *v, const char *name)
 int posix_write_all(int fd, struct bytes data, const char *path)
 {
 	while (data.size > 0) {
+		/* One write may take less than it is given: at most 2 GiB, or
+		 * up to where the disk is full. */
 		ssize_t n = write(fd, data.data, data.size);
 
 		if (n < 0 && errno == EINTR)
@@ -55,22 +62,23 @@ int posix_sync_directory(const struct posix_volume *v)
 
 void posix_remove_tmp(const struct posix_volume *v, const char *name)
 {
-	char tmp[VOLUME_NAME_MAX + sizeof(POSIX_TMP)];
+	char tmp[POSIX_TMP_NAME_SIZE];
 
-	snprintf(tmp, sizeof(tmp), "%s" POSIX_TMP, name);
+	posix_tmp_name(name, tmp);
 	unlinkat(v->directory, tmp, 0);
 }
 
 int posix_publish(struct posix_volume *v, const char *name, bool replace)
 {
-	char tmp[VOLUME_NAME_MAX + sizeof(POSIX_TMP)];
+	char tmp[POSIX_TMP_NAME_SIZE];
 	int err;
 
-	snprintf(tmp, sizeof(tmp), "%s" POSIX_TMP, name);
+	posix_tmp_name(name, tmp);
 	err = renameat2(v->directory, tmp, v->directory, name,
 			replace ? 0 : RENAME_NOREPLACE);
 	if (err < 0 && errno == EINVAL && !replace) {
-		/* A file system without that flag. */
+		/* A file system without that flag. A link fails, too, if there
+		 * is such a name. */
 		err = linkat(v->directory, tmp, v->directory, name, 0);
 		if (!err)
 			unlinkat(v->directory, tmp, 0);
@@ -79,9 +87,11 @@ int posix_publish(struct posix_volume *v, const char *name, bool replace)
 		return fail(errno, "%s/%s: cannot rename to %s", v->path, tmp,
 			    name);
 	err = posix_sync_directory(v);
+	/* It is not known to be durable, so nobody may begin to rely on it. What
+	 * was replaced cannot be brought back. */
 	if (err < 0 && !replace)
 		unlinkat(v->directory, name, 0);
-	/* That stands for nothing having changed. */
+	/* -ENOSPC would stand for nothing having changed. */
 	return err == -ENOSPC ? -EIO : err;
 }
 
@@ -89,6 +99,8 @@ int posix_each_entry(struct posix_volume *v,
 		     int (*each)(void *context, const char *name),
 		     void *context)
 {
+	/* A description of its own, as closedir ends it, and so that several
+	 * can list at once. */
 	int fd = openat(v->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;

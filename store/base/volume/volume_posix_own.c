@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,20 +14,28 @@
 #include "store/base/volume/volume_posix_file.h"
 #include "store/base/volume/volume_posix_own.h"
 
+/* The format of names in the directory; formats of files have versions of their
+ * own, see README.md. */
 #define MARKER_TEXT "TabletFS store, format 1\n"
 #define ROOT_MAGIC "tfsroot1"
-#define ROOT_HEADER_SIZE 16
+#define ROOT_HEADER_SIZE 16 /* magic, u64 version */
+static_assert(sizeof(ROOT_MAGIC) - 1 + sizeof(uint64_t) == ROOT_HEADER_SIZE,
+	      "a root begins with its magic and its version");
+
+/* Bytes of the holder's line; what is longer is cut. */
 #define HOLDER_MAX 1000
 
-/* Makes or replaces one of the small files that are the volume's own. */
+/* Makes or replaces one of the small files that are the volume's own, durably:
+ * after a power cut there is the former one or this. -ENOSPC: the former one.
+ * The name.tmp of an earlier attempt is written over. */
 static int write_own(struct posix_volume *v, const char *name,
 		     struct bytes content)
 {
-	char tmp[VOLUME_NAME_MAX + sizeof(POSIX_TMP)];
+	char tmp[POSIX_TMP_NAME_SIZE];
 	char *path;
 	int fd, err;
 
-	snprintf(tmp, sizeof(tmp), "%s" POSIX_TMP, name);
+	posix_tmp_name(name, tmp);
 	path = posix_path(v, tmp);
 	if (!path)
 		return -ENOMEM;
@@ -49,7 +58,8 @@ free_path:
 	return err;
 }
 
-/* Appends the whole of a small file; -ENOENT. */
+/* Appends the whole of a small file to out; -ENOENT. Its size is not asked for,
+ * as a read tells where it ends. */
 static int read_own(struct posix_volume *v, const char *name, struct buf *out)
 {
 	int fd = openat(v->directory, name, O_RDONLY | O_CLOEXEC);
@@ -72,6 +82,8 @@ static int read_own(struct posix_volume *v, const char *name, struct buf *out)
 	return err;
 }
 
+/* The root can be read while another process replaces it: a rename leaves whole
+ * the file that is open. */
 int posix_root_get(struct volume *volume, uint64_t *version, struct buf *out)
 {
 	struct posix_volume *v = posix(volume);
@@ -101,7 +113,8 @@ release:
 	return err;
 }
 
-/* The caller holds the lock on the directory. */
+/* The comparing and the swapping; the caller holds the lock on the directory, so
+ * that no other process comes between them. */
 static int swap(struct posix_volume *v, uint64_t expected, struct bytes content)
 {
 	struct buf file = BUF_INIT;
@@ -138,7 +151,8 @@ int posix_root_swap(struct volume *volume, uint64_t expected,
 	struct posix_volume *v = posix(volume);
 	int fd, err;
 
-	/* Its own open file, so that threads exclude one another too. */
+	/* Its own open file, so that threads exclude one another too. Closing it
+	 * unlocks. */
 	fd = openat(v->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return fail(errno, "%s: cannot open", v->path);
@@ -153,7 +167,8 @@ int posix_root_swap(struct volume *volume, uint64_t expected,
 	return err;
 }
 
-/* Replaces the line in the lock file. */
+/* Replaces the line in the lock file by the first line of holder. Not at once:
+ * who reads it meanwhile may find parts of both. */
 static int write_holder(struct posix_volume *v, int fd, const char *holder)
 {
 	int size = (int)strcspn(holder, "\n");
@@ -177,6 +192,8 @@ static void read_holder(int fd, char *line)
 	line[strcspn(line, "\n")] = 0;
 }
 
+/* Removes what a process that died was about to write. Nobody else can be about
+ * to: this one has the lease. */
 static int sweep_entry(void *context, const char *name)
 {
 	struct posix_volume *v = context;
@@ -189,6 +206,8 @@ static int sweep_entry(void *context, const char *name)
 /*
  * The lease is a lock of the open file description, which ends with the last
  * process that has it, and whose holder can be asked for without taking it.
+ * (A lock of the process would end when any thread closes any descriptor of the
+ * file; flock cannot be asked for.) l_pid must be 0 for such locks.
  */
 static struct flock whole_file(void)
 {
@@ -206,6 +225,7 @@ int posix_lease_take(struct volume *volume, const char *holder)
 		    0600);
 	if (fd < 0)
 		return fail(errno, "%s/" POSIX_LOCK ": cannot open", v->path);
+	/* Who holds it through v itself is told, as another would be. */
 	if (v->lock >= 0 || fcntl(fd, F_OFD_SETLK, &lock) < 0) {
 		read_holder(fd, line);
 		if (v->lock >= 0 || errno == EAGAIN || errno == EACCES)
@@ -244,11 +264,13 @@ void posix_lease_release(struct volume *volume)
 
 	if (v->lock < 0)
 		return;
+	/* The last descriptor of its description, so this unlocks. */
 	close(v->lock);
 	v->lock = -1;
 }
 
-/* Fails on what a directory that is to become a store may not hold. */
+/* Fails on what a directory that is to become a store may not hold: anything,
+ * but what an earlier attempt left, and what a new ext4 has in its root. */
 static int foreign_entry(void *context, const char *name)
 {
 	struct posix_volume *v = context;
@@ -285,7 +307,8 @@ int posix_check_marker(struct posix_volume *v, bool create)
 	return write_own(v, POSIX_MARKER, BYTES_LITERAL(MARKER_TEXT));
 }
 
-/* The directory is durable when the one that holds it is synced. */
+/* The directory is durable when the one that holds it is synced: that is "..",
+ * whatever links the path goes through. */
 int posix_make_directory(struct posix_volume *v)
 {
 	int fd, err;
@@ -324,6 +347,7 @@ int volume_posix_rename(const char *from, const char *to)
 	err = renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
 	if (err < 0)
 		err = fail(errno, "%s: cannot rename to %s", from, to);
+	/* Asked for after the renaming: where the directory lies now. */
 	parent = openat(fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	close(fd);
 	if (err == 0 && parent < 0)
@@ -342,6 +366,8 @@ void volume_posix_clear(const char *directory)
 
 	if (!d)
 		return;
+	/* What cannot be removed, . and .. among them, is passed over; then
+	 * rmdir fails as well. */
 	while ((entry = readdir(d)))
 		unlinkat(dirfd(d), entry->d_name, 0);
 	closedir(d);

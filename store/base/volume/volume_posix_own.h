@@ -2,11 +2,23 @@
 #define STORE_BASE_VOLUME_VOLUME_POSIX_OWN_H
 
 #include "store/base/volume/posix_volume.h"
-#include "store/base/volume/volume.h"
 
-/* Makes the directory if it is missing; checks or writes the marker. */
+/*
+ * What a POSIX volume has that the engine gives no name: the directory itself,
+ * the marker that says it is a store, the root, the lease; and what is done to
+ * directories of stores from outside.
+ */
+
+/* Makes the directory of v->path, durably, if it is missing; then v need not be
+ * open. */
 int posix_make_directory(struct posix_volume *v);
+
+/* 0 if the marker says that this is a store of a format that is known, else
+ * -ERR_not_a_store or -ERR_format_newer. With create, a directory that has none
+ * and no other files gets one. */
 int posix_check_marker(struct posix_volume *v, bool create);
+
+/* These are operations of the volume, see volume.h. */
 int posix_root_get(struct volume *volume, uint64_t *version, struct buf *out);
 int posix_root_swap(struct volume *volume, uint64_t expected,
 		    struct bytes content);
@@ -14,10 +26,12 @@ int posix_lease_take(struct volume *volume, const char *holder);
 int posix_lease_describe(struct volume *volume, const char *holder);
 void posix_lease_release(struct volume *volume);
 
-/* 0 if there is nothing of this name yet, or -EEXIST. */
+/* 0 if there is nothing of this name yet, or -EEXIST. Somebody may make it right
+ * after, so what needs it to be free must fail by itself. */
 int volume_posix_free_name(const char *path);
 
-/* Renames a directory durably, to a name that is free. */
+/* Renames a directory durably, to a name that is free: -EEXIST. After a failure
+ * of the sync it has the new name. */
 int volume_posix_rename(const char *from, const char *to);
 
 /* Removes the files of a directory, which the caller has made, as far as that
@@ -27,8 +41,8 @@ void volume_posix_clear(const char *directory);
 /* Removes the directory, too. */
 void volume_posix_discard(const char *directory);
 
-/* The line that the present holder of the lease wrote, without taking it;
- * -ENOENT when nobody holds it. */
+/* Replaces out by the line that the present holder of the lease wrote, without
+ * taking it; -ENOENT when nobody holds it. */
 int volume_posix_holder(const char *directory, struct buf *out);
 
 #endif
