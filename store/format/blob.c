@@ -20,9 +20,13 @@ enum {
 	SIZE_AT = 4,
 	RAW_SIZE_AT = 8,
 	CODEC_AT = 12,
-	/* The least that a reference takes in a list. */
+	/* The least that a reference takes in a list: three varints and a crc. */
 	REFERENCE_SIZE_MIN = 7,
 };
+
+static_assert(sizeof(MAGIC) - 1 == VERSION_AT, "the version follows the magic");
+static_assert(CODEC_AT + 4 == BLOB_HEAD_SIZE, "the codec ends the head");
+static_assert(BLOB_CHUNK_SIZE_MAX <= INT32_MAX, "LZ4 takes sizes as int");
 
 enum codec {
 	CODEC_RAW = 0,
@@ -59,6 +63,7 @@ int blob_list_encode(const struct blob_list *l, struct buf *out)
 	return err;
 }
 
+/* One reference from the front of *in. An offset fits an off_t. */
 static bool take_chunk(struct bytes *in, struct blob_chunk *c)
 {
 	uint64_t size;
@@ -82,6 +87,7 @@ int blob_list_decode(struct bytes in, struct blob_list *l)
 	    chunk_size > BLOB_CHUNK_SIZE_MAX)
 		goto damaged;
 	count = (l->size + chunk_size - 1) / chunk_size;
+	/* So that no few bytes can ask for much memory. */
 	if (count > in.size / REFERENCE_SIZE_MIN)
 		goto damaged;
 	l->chunks = malloc(count * sizeof(*l->chunks));
@@ -89,6 +95,8 @@ int blob_list_decode(struct bytes in, struct blob_list *l)
 		return -ENOMEM;
 	l->chunk_size = (uint32_t)chunk_size;
 	l->count = (uint32_t)count;
+	/* What LZ4 does not make smaller is stored raw, so that no payload is
+	 * larger than what it holds. */
 	for (i = 0; i < l->count; i++)
 		if (!take_chunk(&in, &l->chunks[i]) ||
 		    l->chunks[i].size > blob_chunk_raw_size(l, i))
@@ -104,6 +112,7 @@ damaged:
 int blob_list_copy(const struct blob_list *from, struct blob_list *to)
 {
 	*to = *from;
+	/* One more byte, as malloc may give NULL for none. */
 	to->chunks = malloc(from->count * sizeof(*to->chunks) + 1);
 	if (!to->chunks) {
 		*to = (struct blob_list)BLOB_LIST_INIT;
@@ -135,6 +144,8 @@ void blob_header_encode(uint64_t file, uint8_t *raw)
 	put_u32le(raw + HEADER_CRC_AT, crc32c(0, bytes_of(raw, HEADER_CRC_AT)));
 }
 
+/* A wrong magic is told before the checksum, but a newer version after it: a
+ * damaged byte must not look like one. */
 int blob_header_check(const uint8_t *raw, uint64_t file, const char *path)
 {
 	if (memcmp(raw, MAGIC, VERSION_AT) != 0)
@@ -170,6 +181,7 @@ int blob_chunk_encode(struct bytes raw, struct buf *out)
 		return err;
 	put_u32le(out->data + RAW_SIZE_AT, (uint32_t)raw.size);
 	put_u32le(out->data + CODEC_AT, CODEC_LZ4);
+	/* LZ4 gives up where its result would be longer than limit. */
 	n = LZ4_compress_default((const char *)raw.data,
 				 (char *)out->data + BLOB_HEAD_SIZE,
 				 (int)raw.size, limit);
@@ -186,7 +198,9 @@ int blob_chunk_encode(struct bytes raw, struct buf *out)
 	return 0;
 }
 
-/* Goes on from the sum of the payload over the head and the chunk's place. */
+/* Goes on from the sum of the payload over the head and the chunk's place, which
+ * are few bytes: the sum of the payload can be made before the place is known.
+ * A chunk that lies elsewhere, because a write was misplaced, does not match. */
 static uint32_t sum_place(uint32_t crc, const uint8_t *head, uint64_t file,
 			  uint64_t offset)
 {
@@ -203,6 +217,8 @@ void blob_chunk_place(struct buf *chunk, uint64_t file, uint64_t offset,
 {
 	uint8_t *head = chunk->data;
 
+	assert(chunk->size > BLOB_HEAD_SIZE);
+	assert(offset >= BLOB_HEADER_SIZE);
 	c->file = file;
 	c->offset = offset;
 	c->size = get_u32le(head + SIZE_AT);
@@ -210,6 +226,7 @@ void blob_chunk_place(struct buf *chunk, uint64_t file, uint64_t offset,
 	put_u32le(head, c->crc);
 }
 
+/* The one message for a chunk that cannot be used. */
 static int damaged(const struct blob_chunk *c, const char *path,
 		   const char *what)
 {
@@ -230,6 +247,7 @@ int blob_chunk_decode(struct bytes stored, const struct blob_chunk *c,
 	crc = sum_place(crc32c(0, payload), stored.data, c->file, c->offset);
 	if (crc != get_u32le(stored.data))
 		return damaged(c, path, "checksum does not match");
+	/* It is whole; but is it what the reference was made for? */
 	if (crc != c->crc || get_u32le(stored.data + SIZE_AT) != c->size ||
 	    get_u32le(stored.data + RAW_SIZE_AT) != raw_size)
 		return damaged(c, path, "is not the one that is referred to");
@@ -259,6 +277,7 @@ void blob_tally_release(struct blob_tally *t)
 	*t = (struct blob_tally){ NULL, 0, BLOB_LIST_INIT };
 }
 
+/* An array in order, as an sst refers to few files. */
 static int add_share(struct blob_tally *t, const struct blob_chunk *c)
 {
 	struct blob_share *grown;

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <lz4.h>
 
 #include "store/base/crc32c.h"
@@ -6,13 +7,24 @@
 #include "store/format/block_entry.h"
 #include "store/format/block_heads.h"
 
-/* Steps over so many entries by their flags before it asks the restarts. */
+/*
+ * Reading blocks; block.h has the format. An iterator keeps offsets and checks
+ * each before it is used, whatever checks were made before: a block with a good
+ * checksum may still be one that somebody made up.
+ */
+
+/* Steps over so many entries by their flags before it asks the restarts, so that
+ * a short row costs no search. */
 #define STEPS_MAX 16
 /* Bytes that a search of entries will likely read. */
 #define SCAN_AHEAD 512
-/* What LZ4 can make of one byte, at most. */
+/* What LZ4 can make of one byte, at most, so that no few bytes can ask for much
+ * memory. */
 #define LZ4_RATIO_MAX 255
 
+static_assert(BLOCK_SIZE_MAX <= INT32_MAX, "LZ4 takes sizes as int");
+
+/* Refuses the entry at position. */
 static int malformed(const struct block_iter *it, uint32_t position)
 {
 	return fail(ERR_block_malformed, "bad entry at %u of %u", position,
@@ -29,7 +41,8 @@ int block_iter_init(struct block_iter *it, struct bytes block,
 	it->data = block.data;
 	it->heads = heads;
 	if (heads) {
-		/* The block was looked at when they were made. */
+		/* The block was looked at when they were made, and its end need
+		 * not be read again. */
 		count = heads->count;
 	} else {
 		if (block.size < 4 || block.size > BLOCK_SIZE_MAX)
@@ -53,6 +66,7 @@ int block_iter_init(struct block_iter *it, struct bytes block,
 	return 0;
 }
 
+/* With the bit that tells of rows. */
 static uint32_t restart_at(const struct block_iter *it, uint32_t i)
 {
 	return get_u32le(it->restarts + 4 * (size_t)i);
@@ -63,7 +77,9 @@ static uint32_t restart_offset(const struct block_iter *it, uint32_t i)
 	return restart_at(it, i) & ~BLOCK_RESTART_SAME_ROW;
 }
 
-/* Makes e, which is at position and ends at next, the present entry. */
+/* Makes e, which is at position and ends at next, the present entry. What it
+ * shares has to be at the front of it->key still, in the buffer or in the
+ * block; the key is in the block if the entry shares nothing. */
 static int show(struct block_iter *it, uint32_t position, const uint8_t *next,
 		const struct block_entry *e)
 {
@@ -85,11 +101,13 @@ static int show(struct block_iter *it, uint32_t position, const uint8_t *next,
 	return 1;
 }
 
+/* There is something at it->next, but perhaps no whole entry. */
 int block_iter_read(struct block_iter *it)
 {
 	const uint8_t *next;
 	struct block_entry e;
 
+	assert(it->next <= it->end);
 	next = block_entry_parse(it->data + it->next, it->data + it->end, &e);
 	if (!next)
 		return malformed(it, it->next);
@@ -117,7 +135,8 @@ int block_iter_first(struct block_iter *it)
 }
 
 /* Reads on from it->next to the last entry that is before key, or in the block
- * if key is NULL. There is one, at it->next. */
+ * if key is NULL. There is one, at it->next. That it was the last one shows only
+ * behind it, where its key is gone, so it is gone to once more. */
 static int last_before(struct block_iter *it, const struct bytes *key)
 {
 	uint32_t start = it->next, last = start;
@@ -219,6 +238,7 @@ static int scan_to(struct block_iter *it, struct bytes key)
 		it->next = it->end;
 		return 0;
 	}
+	/* What e shares with the entry before it, key has as well. */
 	if (e.shared > 0 && it->buffer) {
 		memcpy(it->buffer, key.data, e.shared);
 		it->key = bytes_of(it->buffer, e.shared);
@@ -232,6 +252,7 @@ int block_iter_seek(struct block_iter *it, struct bytes key)
 
 	if (result < 0)
 		return result;
+	/* Then key is at or before the first restart, which is the start. */
 	if (result == 0)
 		it->next = 0;
 	return scan_to(it, key);
@@ -265,6 +286,8 @@ static uint32_t far_restart(const struct block_iter *it, uint32_t position)
 	return low > first ? low - 1 : 0;
 }
 
+/* By flags, key by key in a short row; in a long one the restarts tell how far it
+ * goes at least, once, and what is left is less than a restart's entries. */
 int block_iter_next_row(struct block_iter *it)
 {
 	const uint8_t *end = it->data + it->end, *next;
@@ -292,6 +315,8 @@ int block_iter_next_row(struct block_iter *it)
 	return 0;
 }
 
+/* Of each restart: that it is at an entry, and what its bit says of the entries
+ * since the restart before. */
 int block_iter_verify(struct block_iter *it)
 {
 	uint32_t count = 0, wanted;
@@ -336,6 +361,7 @@ int block_check(struct bytes stored, enum block_compression *compression,
 	stored.size--;
 	*compression = (enum block_compression)stored.data[stored.size];
 	*size = stored.size;
+	/* An enum from disk: it is one of the two from here on. */
 	if (*compression == BLOCK_RAW)
 		return 0;
 	if (*compression != BLOCK_LZ4)
@@ -353,9 +379,12 @@ int block_check(struct bytes stored, enum block_compression *compression,
 int block_expand(struct bytes stored, uint8_t *out, size_t size)
 {
 	size_t rest = stored.size - BLOCK_TRAILER_SIZE - 4;
-	int n = LZ4_decompress_safe((const char *)stored.data + 4, (char *)out,
-				    (int)rest, (int)size);
+	int n;
 
+	assert(stored.size >= BLOCK_TRAILER_SIZE + 4);
+	assert(size <= BLOCK_SIZE_MAX);
+	n = LZ4_decompress_safe((const char *)stored.data + 4, (char *)out,
+				(int)rest, (int)size);
 	if (n < 0 || (size_t)n != size)
 		return fail(ERR_block_malformed, "LZ4 gives %d bytes, not %zu",
 			    n, size);

@@ -29,8 +29,11 @@ enum {
 	BLOCK_TRAILER_SIZE = 5,
 };
 
+/* The top bit of a restart is not part of its offset. */
 #define BLOCK_SIZE_MAX (UINT32_MAX >> 1)
 #define BLOCK_RESTART_SAME_ROW (UINT32_C(1) << 31)
+
+/* The numbers are those on disk. */
 
 enum block_compression {
 	BLOCK_RAW = 0,
@@ -52,11 +55,11 @@ struct block_heads {
 /*
  * Steps through a block. All functions return 1 at an entry, 0 at the end, or
  * -ERR_block_malformed. The fields key, value and flags are for reading, and
- * valid until the next call.
+ * valid until the next call. An iterator is one thread's; a block may have many.
  */
 struct block_iter {
-	const uint8_t *data;
-	const uint8_t *restarts;
+	const uint8_t *data;             /* the block; borrowed */
+	const uint8_t *restarts;         /* in it or in heads, u32 each */
 	const struct block_heads *heads; /* of this block, or NULL */
 	uint32_t end;                    /* of the entries */
 	uint32_t restart_count;
@@ -68,20 +71,27 @@ struct block_iter {
 	uint8_t flags;
 };
 
-/* block and heads, which may be NULL, must outlive it; buffer is the caller's.
+/* 0, or -ERR_block_malformed; it is at no entry yet. block and heads, which may
+ * be NULL and else are of this block, must outlive it; buffer is the caller's.
  */
 int block_iter_init(struct block_iter *it, struct bytes block,
 		    const struct block_heads *heads, uint8_t *buffer);
 int block_iter_first(struct block_iter *it);
 int block_iter_last(struct block_iter *it);
+
 /* First entry >= key, which must not lie in the buffer. */
 int block_iter_seek(struct block_iter *it, struct bytes key);
-/* Last entry < key. */
+
+/* Last entry < key, which must not lie in the buffer. */
 int block_iter_before(struct block_iter *it, struct bytes key);
-/* From an entry: the first one without the same-row flag. */
+
+/* From an entry: the first one after it without the same-row flag. */
 int block_iter_next_row(struct block_iter *it);
-/* The entry at the offset it->next. */
+
+/* The entry at the offset it->next, of which block_iter_next is sure that there
+ * is one. */
 int block_iter_read(struct block_iter *it);
+
 /* Reads all of the block: 0 if its restarts say what its entries say. */
 int block_iter_verify(struct block_iter *it);
 
@@ -90,14 +100,13 @@ static inline int block_iter_next(struct block_iter *it)
 	return it->next >= it->end ? 0 : block_iter_read(it);
 }
 
-/*
- * Checks the trailer of a stored block and tells the block's size:
- * -ERR_block_checksum, -ERR_block_malformed.
- */
+/* Checks the trailer of a stored block and tells how it is stored and the
+ * block's size: -ERR_block_checksum, -ERR_block_malformed. A raw block is the
+ * first *size bytes of stored. */
 int block_check(struct bytes stored, enum block_compression *compression,
 		size_t *size);
 /* Expands a block of compression LZ4 that was checked into out, which has the
- * size that block_check told. */
+ * size that block_check told. -ERR_block_malformed. */
 int block_expand(struct bytes stored, uint8_t *out, size_t size);
 
 #endif

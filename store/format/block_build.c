@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <lz4.h>
 
 #include "store/base/crc32c.h"
@@ -24,6 +25,8 @@ int block_builder_add(struct block_builder *b, struct bytes key, size_t shared,
 	uint8_t *p = head;
 	int err;
 
+	assert(b->restart_interval > 0);
+	assert(shared <= key.size);
 	if (block_builder_size(b) + key.size + value.size + sizeof(head) + 4 >
 	    BLOCK_SIZE_MAX)
 		return fail(ERR_bad_argument, "value of %zu bytes in a block",
@@ -38,6 +41,7 @@ int block_builder_add(struct block_builder *b, struct bytes key, size_t shared,
 	if (b->entry_count % b->restart_interval == 0) {
 		uint32_t restart = (uint32_t)b->data.size;
 
+		/* Of the first restart there is nothing that it could tell. */
 		if (b->entry_count > 0 && b->same_row)
 			restart |= BLOCK_RESTART_SAME_ROW;
 		buf_add_u32le(&b->restarts, restart);
@@ -60,6 +64,7 @@ int block_builder_finish(struct block_builder *b, struct bytes *block)
 	uint32_t count = (uint32_t)(b->restarts.size / 4);
 	int err = buf_reserve(&b->data, b->restarts.size + 4);
 
+	assert(b->restarts.size % 4 == 0);
 	if (err < 0)
 		return err;
 	buf_add_bytes(&b->data, buf_bytes(&b->restarts));

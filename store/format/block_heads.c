@@ -3,8 +3,15 @@
 #include "store/format/block_entry.h"
 #include "store/format/block_heads.h"
 
+/*
+ * A binary search among the entries at a block's restarts waits for memory at
+ * each step. Their heads lie together in few cache lines. That heads ascend and
+ * keys share the prefix is checked here, as searches count on it; a block where
+ * that is not so gets none.
+ */
+
 /* Eight bytes of key from offset on as a number that compares as they do; what
- * is not there counts as zeros. */
+ * is not there counts as zeros, so that keys of equal heads may differ. */
 static uint64_t head_of(struct bytes key, size_t offset)
 {
 	uint8_t raw[8] = { 0 };
@@ -16,11 +23,13 @@ static uint64_t head_of(struct bytes key, size_t offset)
 	return get_u64be(raw);
 }
 
+/* A copy of the block's, so that finding one reads nothing of the block. */
 static uint8_t *restarts_of(struct block_heads *h)
 {
 	return (uint8_t *)&h->heads[h->count];
 }
 
+/* Of prefix_size bytes; it ends the allocation. */
 static const uint8_t *prefix_of(const struct block_heads *h)
 {
 	return (const uint8_t *)&h->heads[h->count] + 4 * (size_t)h->count;

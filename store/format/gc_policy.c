@@ -1,13 +1,21 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "store/base/coding.h"
 #include "store/base/err.h"
 #include "store/gc_policy.h"
 
+/*
+ * Policies as trees, their bytes, and what they say of a version. A union drops
+ * what either side drops, so it keeps what both keep; an intersection the other
+ * way round. All walks are by recursion, of a bounded depth.
+ */
+
 struct gc_policy *gc_policy_leaf(enum gc_type type, uint64_t limit)
 {
 	struct gc_policy *p = calloc(1, sizeof(*p));
 
+	assert(type >= GC_MAX_VERSIONS && type <= GC_INTERSECTION);
 	if (!p)
 		return NULL;
 	p->type = type;
@@ -20,6 +28,7 @@ struct gc_policy *gc_policy_pair(enum gc_type type, struct gc_policy *left,
 {
 	struct gc_policy *p = gc_policy_leaf(type, 0);
 
+	assert(left && right);
 	if (!p) {
 		gc_policy_free(left);
 		gc_policy_free(right);
@@ -75,6 +84,7 @@ static bool is_leaf(enum gc_type type)
 	return type == GC_MAX_VERSIONS || type == GC_MAX_AGE;
 }
 
+/* A type of 0 is the policy that keeps all; it stands at the top only. */
 int gc_policy_encode(const struct gc_policy *p, struct buf *out)
 {
 	int err;
@@ -92,6 +102,8 @@ int gc_policy_encode(const struct gc_policy *p, struct buf *out)
 	return gc_policy_encode(p->right, out);
 }
 
+/* Of what is depth pairs deep. -ERR_schema_malformed also where the depth would
+ * be too much for recursion; a pair has no side that keeps all. */
 static int decode(struct bytes *in, unsigned int depth, struct gc_policy **out)
 {
 	struct gc_policy *left, *right;
@@ -115,6 +127,7 @@ static int decode(struct bytes *in, unsigned int depth, struct gc_policy **out)
 	err = decode(in, depth + 1, &left);
 	if (err < 0)
 		return err;
+	/* On failure right is NULL. */
 	err = decode(in, depth + 1, &right);
 	if (err < 0 || !left || !right) {
 		gc_policy_free(left);
@@ -141,11 +154,13 @@ bool gc_keep(const struct gc_policy *p, uint64_t rank, uint64_t timestamp_us,
 	case GC_MAX_VERSIONS:
 		return rank < p->limit;
 	case GC_MAX_AGE:
+		/* The age is exact: at limit it stays. A clock that is behind
+		 * must not make it wrap around. */
 		return now_us <= p->limit || timestamp_us >= now_us - p->limit;
-	case GC_UNION:
+	case GC_UNION: /* drops what either drops */
 		return gc_keep(p->left, rank, timestamp_us, now_us) &&
 		       gc_keep(p->right, rank, timestamp_us, now_us);
-	case GC_INTERSECTION:
+	case GC_INTERSECTION: /* drops what both drop */
 		return gc_keep(p->left, rank, timestamp_us, now_us) ||
 		       gc_keep(p->right, rank, timestamp_us, now_us);
 	}
@@ -191,6 +206,7 @@ uint64_t gc_expiry(const struct gc_policy *p, uint64_t rank,
 	case GC_INTERSECTION:
 		left = gc_expiry(p->left, rank, timestamp_us);
 		right = gc_expiry(p->right, rank, timestamp_us);
+		/* It goes with the first of a union, the last of the other. */
 		if (p->type == GC_UNION)
 			return least(left, right);
 		return left > right ? left : right;

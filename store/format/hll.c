@@ -1,21 +1,33 @@
+#include <assert.h>
 #include <math.h>
 
 #include "store/base/coding.h"
 #include "store/format/hll.h"
 
+/*
+ * A sketch is sparse as long as it can be, so that which form it has follows
+ * from the numbers alone. In the dense form a register has a byte where six bits
+ * would do, so that merging is a loop over bytes.
+ */
 enum {
 	VERSION = 1,
 	SPARSE = 0,
 	DENSE = 1,
+	/* Of a hash whose bits behind the first HLL_PRECISION are all 0. */
 	RANK_MAX = 64 - HLL_PRECISION + 1,
 	HASH_SIZE = 8,
 };
 
+static_assert(HLL_SPARSE_MAX * HASH_SIZE <= HLL_REGISTERS,
+	      "the sparse form is not the larger one");
+
+/* Of a sketch. */
 static bool is_dense(struct bytes sketch)
 {
 	return sketch.data[1] == DENSE;
 }
 
+/* Of a sparse sketch, as hash_at. */
 static size_t hash_count(struct bytes sketch)
 {
 	return (sketch.size - HLL_HEAD_SIZE) / HASH_SIZE;
@@ -77,7 +89,8 @@ int hll_of(int64_t number, struct buf *out)
 }
 
 /* A register is the longest run of zeros, and one more, that the hashes of its
- * share had behind their first bits. */
+ * share had behind their first bits. The bit put behind the rest ends the run
+ * of a hash that has zeros only, at RANK_MAX. */
 static void note_hash(uint8_t *registers, uint64_t hash)
 {
 	uint64_t rest = hash << HLL_PRECISION | UINT64_C(1)
@@ -85,6 +98,7 @@ static void note_hash(uint8_t *registers, uint64_t hash)
 	uint8_t rank = (uint8_t)(__builtin_clzll(rest) + 1);
 	uint8_t *r = &registers[hash >> (64 - HLL_PRECISION)];
 
+	assert(rank >= 1 && rank <= RANK_MAX);
 	if (rank > *r)
 		*r = rank;
 }
@@ -105,6 +119,7 @@ static int make_dense(struct buf *to)
 
 	if (err < 0)
 		return err;
+	assert(!is_dense(buf_bytes(to)));
 	begin(&dense, DENSE);
 	memset(dense.data + HLL_HEAD_SIZE, 0, HLL_REGISTERS);
 	dense.size += HLL_REGISTERS;
@@ -134,6 +149,7 @@ static int insert_hash(struct buf *to, uint64_t hash)
 	}
 	put_u64be(bytes, hash);
 	place = HLL_HEAD_SIZE + low * HASH_SIZE;
+	/* At the end, for the room; then those behind its place move. */
 	err = buf_add(to, bytes, sizeof(bytes));
 	if (err < 0)
 		return err;
@@ -143,6 +159,8 @@ static int insert_hash(struct buf *to, uint64_t hash)
 	return 0;
 }
 
+/* Adds the hashes of a sparse sketch. to may become dense on the way; then all of
+ * them are noted, as those that were inserted make no difference. */
 static int merge_sparse(struct buf *to, struct bytes sketch)
 {
 	size_t i, count = hash_count(sketch);
@@ -163,6 +181,7 @@ int hll_merge(struct buf *to, struct bytes sketch)
 	size_t i;
 	int err;
 
+	assert(sketch.size >= HLL_HEAD_SIZE);
 	if (to->size == 0)
 		return buf_add_bytes(to, sketch);
 	if (!is_dense(sketch))
@@ -178,7 +197,9 @@ int hll_merge(struct buf *to, struct bytes sketch)
 	return 0;
 }
 
-/* Ertl's sigma: what registers that are still 0 stand for, share of them x. */
+/* Ertl's sigma: what registers that are still 0 stand for, share of them x: the
+ * series x + the sum of x^(2^k) 2^(k - 1) over k from 1 on, to where it does not
+ * change a double any more. */
 static double sigma(double x)
 {
 	double power = 1, sum = x, before;
@@ -194,7 +215,8 @@ static double sigma(double x)
 	return sum;
 }
 
-/* And tau: the same of registers that are full, share of the others x. */
+/* Ertl's tau: what registers that are full stand for, share of the others x: a
+ * third of 1 - x - the sum of (1 - x^(2^-k))^2 2^-k over k from 1 on. */
 static double tau(double x)
 {
 	double power = 1, sum = 1 - x, before;
@@ -210,6 +232,8 @@ static double tau(double x)
 	return sum / 3;
 }
 
+/* Algorithm 6 of Ertl's paper: from how many registers have each value, without
+ * cases for few and many. */
 uint64_t hll_estimate(struct bytes sketch)
 {
 	const double m = HLL_REGISTERS;

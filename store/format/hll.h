@@ -18,16 +18,22 @@
  *   form 1, dense: 2^14 registers of a byte
  * Equal sets of numbers make equal bytes, whatever the order of their merging.
  */
-#define HLL_PRECISION 14
+#define HLL_PRECISION 14 /* bits of a hash that choose its register */
 #define HLL_REGISTERS (1 << HLL_PRECISION)
-#define HLL_SPARSE_MAX 1024
-#define HLL_HEAD_SIZE 2
+#define HLL_SPARSE_MAX 1024 /* hashes: half of the bytes of registers */
+#define HLL_HEAD_SIZE 2     /* version, form */
 
+/* Whether any bytes are a sketch. The other functions take sketches alone. */
 bool hll_is_sketch(struct bytes sketch);
-/* Appends the sketch of one number. 0 or -ENOMEM. */
+
+/* Appends the sketch of one number to out. 0 or -ENOMEM. */
 int hll_of(int64_t number, struct buf *out);
-/* Merges a sketch into that in to, which may be empty. 0 or -ENOMEM. */
+
+/* Merges a sketch, which must not lie in to, into that in to, which may be
+ * empty. 0, or -ENOMEM; then to may be no sketch. */
 int hll_merge(struct buf *to, struct bytes sketch);
+
+/* About how many numbers there were; up to HLL_SPARSE_MAX exactly. */
 uint64_t hll_estimate(struct bytes sketch);
 
 #endif

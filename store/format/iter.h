@@ -4,17 +4,18 @@
 #include "store/base/bytes.h"
 
 /*
- * An iterator over encoded keys in memcmp order. seek, next, skip and before
- * return 1 at an entry, 0 at the end, negative on error; after an error only
- * close is allowed. key and value stay valid until the next call on the same
- * iterator. After before, only seek, before and close are allowed. One thread
- * uses an iterator at a time.
+ * An iterator over encoded keys in memcmp order: of a memtable, an sst, or what
+ * merges several. seek, next, skip and before return 1 at an entry, 0 at the
+ * end, negative on error; after an error only close is allowed. key and value
+ * stay valid until the next call on the same iterator. After before, only seek,
+ * before and close are allowed; before the first seek or before, no step is.
+ * One thread uses an iterator at a time; it holds what it reads from.
  */
 struct iter;
 
 struct iter_ops {
 	int (*seek)(struct iter *it, struct bytes key); /* first >= key */
-	int (*next)(struct iter *it);
+	int (*next)(struct iter *it);                   /* from an entry */
 	/* First entry >= key, where key lies past the current row and the
 	 * iterator is at an entry. Optional: NULL means seek. */
 	int (*skip)(struct iter *it, struct bytes key);
@@ -28,7 +29,7 @@ struct iter_ops {
 /* Embed as the first member of the real iterator. */
 struct iter {
 	const struct iter_ops *ops;
-	struct bytes key;
+	struct bytes key; /* encoded, see key.h; good only at an entry */
 	struct bytes value;
 };
 
@@ -58,6 +59,7 @@ static inline void iter_since(struct iter *it, uint64_t timestamp_us)
 		it->ops->since(it, timestamp_us);
 }
 
+/* NULL is allowed. */
 static inline void iter_close(struct iter *it)
 {
 	if (it)

@@ -2,10 +2,18 @@
 #include "store/base/err.h"
 #include "store/format/key.h"
 
+/*
+ * Why the order is right: a terminator, 00 01, is less than an escaped zero, 00
+ * FF, and than any other byte that a longer part could have in its place, so a
+ * part sorts before all that it is the beginning of. memchr finds zeros, of
+ * which most keys have none but those of terminators.
+ */
 enum {
 	ESCAPE = 0xff,
 	TERMINATOR = 0x01,
 };
+
+static_assert(TERMINATOR < ESCAPE, "a part sorts before what it begins");
 
 int key_add_table(struct buf *b, uint32_t table)
 {
@@ -43,6 +51,7 @@ int key_add_part(struct buf *b, struct bytes part)
 	uint8_t *p;
 	int err;
 
+	/* Enough for a part without zeros, so that it is copied in one go. */
 	err = buf_reserve(b, part.size + 2);
 	if (!err && part.size > 0 && memchr(part.data, 0, part.size))
 		err = key_add_open_part(b, part);
@@ -73,12 +82,14 @@ int key_add_trailer(struct buf *b, uint64_t seq, enum key_kind kind)
 {
 	uint8_t raw[KEY_TRAILER_SIZE];
 
+	assert(seq <= KEY_SEQ_MAX);
 	put_u64be(raw, ~(seq << 8 | kind));
 	return buf_add(b, raw, sizeof(raw));
 }
 
 /* The offset past the terminator of the part that starts at offset, or 0 if
- * the part is not terminated or holds a zero that is not escaped. */
+ * the part is not terminated or holds a zero that is not escaped. offset may be
+ * past the key's end. *escaped tells whether there is a zero to decode. */
 static inline size_t find_end(struct bytes key, size_t offset, bool *escaped)
 {
 	*escaped = false;
@@ -111,6 +122,9 @@ int key_split(struct bytes key, struct key_parts *parts)
 	return key_split_after(key, 0, parts);
 }
 
+/* A part is looked for again only if what is shared ends within it: shared bytes
+ * that reach past a terminator have the same parts before it. Of 0, none does.
+ */
 int key_split_after(struct bytes key, size_t shared, struct key_parts *parts)
 {
 	if (!parts->row_end || shared < parts->row_end) {
@@ -174,6 +188,7 @@ int key_part(struct bytes key, size_t offset, struct buf *scratch,
 		return fail(ERR_key_malformed,
 			    "key part at offset %zu of %zu is not terminated",
 			    offset, key.size);
+	assert(stop >= offset + 2 && stop <= key.size);
 	*end = stop;
 	*part = bytes_of(key.data + offset, stop - offset - 2);
 	if (!escaped)
@@ -181,6 +196,7 @@ int key_part(struct bytes key, size_t offset, struct buf *scratch,
 
 	zero = memchr(part->data, 0, part->size);
 	buf_reset(scratch);
+	/* Decoding only shortens, so that nothing below can fail. */
 	err = buf_reserve(scratch, part->size);
 	if (err < 0)
 		return err;
@@ -203,6 +219,7 @@ uint64_t key_timestamp(struct bytes key)
 			  KEY_TIMESTAMP_SIZE);
 }
 
+/* Sequence and kind, stored inverted so that the newest write comes first. */
 static uint64_t key_trailer(struct bytes key)
 {
 	return ~get_u64be(key.data + key.size - KEY_TRAILER_SIZE);
@@ -230,6 +247,8 @@ int key_successor(struct bytes prefix, struct buf *b)
 	return err;
 }
 
+/* The bounds are row prefixes, terminators included: the first key of a row is
+ * not less than its prefix, and all keys of rows before it are. */
 int key_row_range(uint32_t table, struct bytes start, struct bytes end,
 		  struct buf *from, struct buf *to)
 {

@@ -18,7 +18,12 @@
  * A *version key* is a column prefix and the timestamp, without the last eight
  * bytes. The successor of a prefix, the first key after everything that it
  * starts, is the prefix with its final 01 changed to 02.
+ *
+ * Pure functions over bytes. Those that read trust nothing, but where a comment
+ * says that they need a key that was checked.
  */
+
+/* What an entry does to its version; the lowest byte of a trailer. */
 enum key_kind {
 	KEY_DELETE = 0, /* this version is deleted */
 	KEY_PUT = 1,    /* the value follows */
@@ -32,7 +37,7 @@ enum key_kind {
 #define KEY_TABLE_SIZE 4
 #define KEY_TIMESTAMP_SIZE 8
 #define KEY_TRAILER_SIZE 8
-#define KEY_SEQ_MAX ((UINT64_C(1) << 56) - 1)
+#define KEY_SEQ_MAX ((UINT64_C(1) << 56) - 1) /* the kind has the rest */
 
 /* Longest: a 4096-byte row key, a 64-byte family and a 16384-byte qualifier,
  * every byte escaped, with terminators, table, timestamp and trailer. */
@@ -45,52 +50,68 @@ struct key_parts {
 	size_t column_end; /* size of the column prefix */
 };
 
-/* Each appends to b. 0 or -ENOMEM. */
+/* A key is put together from its start on. Each call appends to b, in which part
+ * must not lie: 0, or -ENOMEM, and b is as it was. */
 int key_add_table(struct buf *b, uint32_t table);
-/* A row key, family or qualifier: escaped, with its terminator. */
+
+/* Appends a row key, family or qualifier: escaped, with its terminator. */
 int key_add_part(struct buf *b, struct bytes part);
-/* Escaped, without the terminator: the start of all parts with this prefix. */
+
+/* Appends part escaped, without the terminator: the start of all parts that
+ * begin with it. */
 int key_add_open_part(struct buf *b, struct bytes part);
 int key_add_timestamp(struct buf *b, uint64_t timestamp_us);
+
+/* seq is at most KEY_SEQ_MAX. */
 int key_add_trailer(struct buf *b, uint64_t seq, enum key_kind kind);
 
 /* Replaces from and to by the bounds of a table's rows with start <= key < end,
- * which may be empty: open. */
+ * which may be empty: open. An empty to is no bound, of the last table. 0 or
+ * -ENOMEM. */
 int key_row_range(uint32_t table, struct bytes start, struct bytes end,
 		  struct buf *from, struct buf *to);
 
-/* Splits a full key; -ERR_key_malformed if it is not one. */
+/* Splits a full key; -ERR_key_malformed if it is not one, and then parts may be
+ * anything. */
 int key_split(struct bytes key, struct key_parts *parts);
-/* The same where parts are those of a valid key with which key shares its first
- * bytes, as many as shared; all 0 if there is no such key. */
+
+/* As key_split, where parts are those of a valid key with which key shares its
+ * first bytes, as many as shared; all 0 if there is no such key. What both share
+ * is not looked at again. */
 int key_split_after(struct bytes key, size_t shared, struct key_parts *parts);
 
 /* The size of the row prefix alone; 0 if key holds no terminated row. */
 size_t key_row_end(struct bytes key);
+
 /* The size of the family prefix of a key whose row prefix has row_end bytes; 0
  * if key holds none. */
 size_t key_family_end(struct bytes key, size_t row_end);
+
 /* The size of the column prefix; 0 if key does not hold all of one. */
 size_t key_column_end(struct bytes key);
 
 /*
  * The part that starts at offset, decoded. With no escape in it, the result
- * points into key; else it is decoded into scratch, replacing its content.
- * *end is set past the terminator. Malformed: -ERR_key_malformed.
+ * points into key; else it is decoded into scratch, replacing its content, and
+ * lives as long as that. *end is set past the terminator, where the next part
+ * starts. -ERR_key_malformed, -ENOMEM.
  */
 int key_part(struct bytes key, size_t offset, struct buf *scratch,
 	     struct bytes *part, size_t *end);
 
+/* key has at least KEY_TABLE_SIZE bytes. */
 static inline uint32_t key_table(struct bytes key)
 {
 	return (uint32_t)key.data[0] << 24 | (uint32_t)key.data[1] << 16 |
 	       (uint32_t)key.data[2] << 8 | key.data[3];
 }
 
-/* These need a full key that key_split accepted. */
+/* What stands at the end of a key: of one that key_split accepted, or at least
+ * has as many bytes. A kind that was not checked may be any byte. */
 uint64_t key_timestamp(struct bytes key);
 uint64_t key_seq(struct bytes key);
 enum key_kind key_kind(struct bytes key);
+
 /* Kinds that give a version a value. */
 static inline bool key_kind_is_put(enum key_kind kind)
 {
@@ -111,6 +132,7 @@ struct key_room {
 	uint8_t bytes[KEY_SIZE_MAX];
 };
 
+/* The buf of r, empty. It may not be released, nor outlive r. */
 static inline struct buf *key_room_init(struct key_room *r)
 {
 	r->buf.data = r->bytes;
@@ -122,7 +144,8 @@ static inline struct buf *key_room_init(struct key_room *r)
 /*
  * Replaces b by the successor of prefix: the least byte string greater than
  * every string that starts with prefix. Trailing FF bytes are stripped first;
- * an empty result stands for no upper bound. 0 or -ENOMEM.
+ * an empty result stands for no upper bound. prefix must not lie in b. 0 or
+ * -ENOMEM.
  */
 int key_successor(struct bytes prefix, struct buf *b);
 

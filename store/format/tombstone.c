@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -27,25 +28,29 @@ static int compare_bytes(const void *a, const void *b)
 
 /*
  * The sweep goes from bound to bound; between two bounds the same tombstones
- * cover. active holds them, newest first.
+ * cover. active holds them, newest first. For n tombstones of which m overlap it
+ * takes some n m steps.
  */
 struct sweep {
-	struct tombstone *items; /* by start */
-	struct tombstone *active;
-	struct bytes *bounds; /* ascending, distinct */
+	struct tombstone *items;  /* by start; those that cover something */
+	struct tombstone *active; /* some may have ended: see sweep_interval */
+	struct bytes *bounds;     /* all starts and ends, ascending, distinct */
 	size_t count, active_count, bound_count;
-	const uint64_t *snapshots;
+	const uint64_t *snapshots; /* ascending; borrowed */
 	size_t snapshot_count;
-	struct tombstone_list *out;
-	size_t capacity; /* of out->items */
-	size_t group;    /* first of out's last fragments */
+	struct tombstone_list *out; /* borrowed */
+	size_t capacity;            /* of out->items */
+	size_t group; /* first of out's last fragments, of equal bounds */
 };
 
+/* Sorts items and bounds and makes room for what is certain. s is to be released
+ * also on failure. */
 static int sweep_init(struct sweep *s, const struct tombstone *items,
 		      size_t count)
 {
 	size_t i, size = 0;
 
+	/* One more of each, as malloc may give NULL for none. */
 	s->items = malloc((count + 1) * sizeof(*s->items));
 	s->active = malloc((count + 1) * sizeof(*s->active));
 	s->bounds = malloc((2 * count + 1) * sizeof(*s->bounds));
@@ -98,7 +103,7 @@ static bool is_needed(const struct sweep *s, uint64_t seq, uint64_t newer)
 	return low < s->snapshot_count && s->snapshots[low] < newer;
 }
 
-/* Room for one more item. */
+/* Room for one more item; a list keeps no capacity, so its maker does. */
 static int reserve_item(struct tombstone_list *list, size_t *capacity)
 {
 	size_t wanted = *capacity * 2 + 16;
@@ -127,12 +132,14 @@ static int add_fragment(struct sweep *s, struct bytes start, struct bytes end,
 }
 
 /* If the fragments from first on only continue those before them, lengthens
- * those and forgets the new ones. */
+ * those and forgets the new ones, so that the bounds of tombstones that nobody
+ * needs leave no cut. */
 static void join_fragments(struct sweep *s, size_t first)
 {
 	struct tombstone *items = s->out->items;
 	size_t n = s->out->count - first, i;
 
+	assert(s->group <= first);
 	if (n == 0)
 		return;
 	if (first - s->group != n ||
@@ -151,6 +158,8 @@ static void join_fragments(struct sweep *s, size_t first)
 	s->out->count = first;
 }
 
+/* Adds the fragments of [start, end), two neighbouring bounds: of the active
+ * tombstones, after those that have ended are gone, what some reader needs. */
 static int sweep_interval(struct sweep *s, struct bytes start, struct bytes end)
 {
 	uint64_t newer = UINT64_MAX;
@@ -178,10 +187,12 @@ static int sweep_interval(struct sweep *s, struct bytes start, struct bytes end)
 	return 0;
 }
 
+/* Into its place by age. */
 static void activate(struct sweep *s, const struct tombstone *t)
 {
 	size_t i = s->active_count++;
 
+	assert(i < s->count);
 	for (; i > 0 && s->active[i - 1].seq < t->seq; i--)
 		s->active[i] = s->active[i - 1];
 	s->active[i] = *t;
@@ -192,6 +203,7 @@ static struct bytes keep_bound(struct sweep *s, struct bytes bound)
 {
 	size_t at = s->out->memory.size;
 
+	assert(bound.size <= s->out->memory.capacity - at);
 	buf_add_bytes(&s->out->memory, bound);
 	return bytes_of(s->out->memory.data + at, bound.size);
 }
@@ -204,7 +216,7 @@ int tombstone_fragment(const struct tombstone *items, size_t count,
 			   .snapshot_count = snapshot_count,
 			   .out = out };
 	struct bytes start, end = BYTES_NONE;
-	size_t i, next = 0;
+	size_t i, next = 0; /* next: of items, not active yet */
 	int err = sweep_init(&s, items, count);
 
 	for (i = 0; !err && i < s.bound_count; i++) {
@@ -243,6 +255,8 @@ uint64_t tombstone_cover(const struct tombstone_list *list, struct bytes key,
 
 		range.start = last->end;
 		if (bytes_compare(key, last->end) < 0) {
+			/* The group that covers key ends before low: from its
+			 * oldest to its newest that is visible. */
 			range.start = last->start;
 			range.end = last->end;
 			for (i = low; i > 0; i--) {
@@ -271,7 +285,7 @@ int tombstone_encode(const struct tombstone *t, struct buf *b)
 	return err;
 }
 
-/* Whether t may come after before in a list. */
+/* Whether t may come after before in a list, which lookups count on. */
 static bool is_in_order(const struct tombstone *before,
 			const struct tombstone *t)
 {
@@ -295,6 +309,7 @@ int tombstone_decode(struct bytes block, struct tombstone_list *out)
 	int err;
 
 	*out = list;
+	/* The bounds are used where they lie in the copy. */
 	err = buf_add_bytes(&list.memory, block);
 	in = buf_bytes(&list.memory);
 	while (!err && in.size > 0) {

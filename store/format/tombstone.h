@@ -11,15 +11,16 @@
  * A tombstone list is immutable and fragmented: fragments do not overlap
  * unless they have equal bounds, and come by start, then newest seq first.
  * (Fragmenting is RocksDB's and Pebble's way to make lookup a binary search.)
+ * Any number of threads may read a list.
  */
 struct tombstone {
-	struct bytes start;
-	struct bytes end;
+	struct bytes start; /* an encoded key or prefix; borrowed */
+	struct bytes end;   /* greater, and not covered; borrowed */
 	uint64_t seq;
 };
 
 struct tombstone_list {
-	struct tombstone *items;
+	struct tombstone *items; /* owned */
 	size_t count;
 	struct buf memory; /* the bounds that items point at */
 };
@@ -29,6 +30,7 @@ struct tombstone_list {
 		NULL, 0, BUF_INIT \
 	}
 
+/* Frees the list, which is then empty. */
 void tombstone_list_release(struct tombstone_list *list);
 
 /*
@@ -36,7 +38,8 @@ void tombstone_list_release(struct tombstone_list *list);
  * empty and copies the bounds. One whose end is not after its start covers
  * nothing. Neighbours that end up alike become one. Of fragments with equal
  * bounds, those are kept that some reader needs: the newest, and for each seq
- * in snapshots (ascending, may be empty) the newest not after it. 0 or -ENOMEM.
+ * in snapshots (ascending, may be empty) the newest not after it. 0, or -ENOMEM,
+ * and out is empty.
  */
 int tombstone_fragment(const struct tombstone *items, size_t count,
 		       const uint64_t *snapshots, size_t snapshot_count,
@@ -46,16 +49,18 @@ int tombstone_fragment(const struct tombstone *items, size_t count,
  * The largest seq <= visible_seq of a tombstone that covers key, or 0. With
  * span, also tells a range around key for which the answer is the same: the
  * fragment or the gap that key is in. Its bounds are borrowed from the list;
- * an empty end means none.
+ * an empty end means none, and an empty start that the range begins with the
+ * first key.
  */
 uint64_t tombstone_cover(const struct tombstone_list *list, struct bytes key,
 			 uint64_t visible_seq, struct tombstone *span);
 
-/* The block of an sst that holds a list is the list's items one after another:
- * this appends one to b. */
+/* Appends t to b. The block of an sst that holds a list is the list's items one
+ * after another. 0 or -ENOMEM. */
 int tombstone_encode(const struct tombstone *t, struct buf *b);
-/* Parses such a block into a list that owns copies. -ERR_block_malformed names
- * the item. */
+
+/* Parses the block of an sst that holds a list into one that owns copies.
+ * -ERR_block_malformed names the item; -ENOMEM. Then out is empty. */
 int tombstone_decode(struct bytes block, struct tombstone_list *out);
 
 #endif
