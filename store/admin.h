@@ -29,8 +29,8 @@ int store_create_table(struct store *s, struct bytes name, bool millis,
 /* With only_empty, -ERR_table_not_empty if a row has a cell. */
 int store_drop_table(struct store *s, struct bytes name, bool only_empty);
 
-/* Keeps all cells. -ERR_table_exists, also if both names are the same; bad_name,
- * name_too_long. */
+/* Keeps all cells. -ERR_table_exists, also if both names are the same;
+ * bad_name, name_too_long. */
 int store_rename_table(struct store *s, struct bytes from, struct bytes to);
 
 /* What timestamps are from now on: multiples of 1000, or any. Those of cells

@@ -16,8 +16,8 @@ struct arena {
 	size_t size;
 };
 
-/* size is more than 8 and less than 4 GiB; memory is touched only as it is used.
- * 0 or -ENOMEM. */
+/* size is more than 8 and less than 4 GiB; memory is touched only as it is
+ * used. 0 or -ENOMEM. */
 int arena_init(struct arena *a, size_t size);
 
 /* Frees all of it at once; a is zeroed, which may be released again. */

@@ -56,8 +56,8 @@ static void wait_until(struct bg *bg, pthread_cond_t *signal,
 		;
 }
 
-/* work is cleared before step runs, not after: a bg_wake during the step sets it
- * again, and what that is about is not lost. */
+/* work is cleared before step runs, not after: a bg_wake during the step sets
+ * it again, and what that is about is not lost. */
 static void *worker_main(void *argument)
 {
 	struct bg *bg = argument;

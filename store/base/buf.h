@@ -65,8 +65,8 @@ int buf_add_string(struct buf *b, const char *s);
 __attribute__((format(printf, 2, 3))) int buf_printf(struct buf *b,
 						     const char *fmt, ...);
 
-/* Puts a NUL after the content, not counted in size, which stands until the next
- * call that adds: then data is a string. 0 or -ENOMEM. */
+/* Puts a NUL after the content, not counted in size, which stands until the
+ * next call that adds: then data is a string. 0 or -ENOMEM. */
 int buf_terminate(struct buf *b);
 
 /* Empties b and keeps its memory. */

@@ -129,8 +129,8 @@ static void dequeue(struct queue *q, struct entry *e)
 	q->size -= e->size;
 }
 
-/* Where the pointer to the entry of this name is, in its bucket or a chain; that
- * is NULL where the name would have to be put if there is none. */
+/* Where the pointer to the entry of this name is, in its bucket or a chain;
+ * that is NULL where the name would have to be put if there is none. */
 static struct entry **find(struct shard *s, uint64_t hash, uint64_t file,
 			   uint64_t offset)
 {

@@ -5,10 +5,11 @@
 
 /*
  * Block cache: decoded blocks by (file, offset), shared by all threads, bound
- * by bytes. All calls may come from any thread. Filters and indexes live in it like data blocks, so the budget
- * bounds them too. Eviction is S3-FIFO (Yang et al., SOSP 2023): a small queue
- * of newcomers, a main queue of those asked for again, a ghost queue of names
- * lately seen, so that one long scan does not push out what is in use.
+ * by bytes. All calls may come from any thread. Filters and indexes live in it
+ * like data blocks, so the budget bounds them too. Eviction is S3-FIFO (Yang et
+ * al., SOSP 2023): a small queue of newcomers, a main queue of those asked for
+ * again, a ghost queue of names lately seen, so that one long scan does not
+ * push out what is in use.
  *
  * A block is handed out with a reference that pins its bytes until put. A
  * pinned block outlives its eviction, and then is no longer counted.

@@ -5,9 +5,9 @@
 #include "store/format/hll.h"
 
 /*
- * States of sum, min and max are numbers of a fixed size, merged in place; those
- * of hll are sketches, which hll.c merges. No state is empty, so that an empty
- * buffer can stand for nothing added.
+ * States of sum, min and max are numbers of a fixed size, merged in place;
+ * those of hll are sketches, which hll.c merges. No state is empty, so that an
+ * empty buffer can stand for nothing added.
  */
 #define NUMBER_SIZE 8
 

@@ -20,7 +20,8 @@ enum {
 	SIZE_AT = 4,
 	RAW_SIZE_AT = 8,
 	CODEC_AT = 12,
-	/* The least that a reference takes in a list: three varints and a crc. */
+	/* The least that a reference takes in a list: three varints and a crc.
+	 */
 	REFERENCE_SIZE_MIN = 7,
 };
 
@@ -198,9 +199,10 @@ int blob_chunk_encode(struct bytes raw, struct buf *out)
 	return 0;
 }
 
-/* Goes on from the sum of the payload over the head and the chunk's place, which
- * are few bytes: the sum of the payload can be made before the place is known.
- * A chunk that lies elsewhere, because a write was misplaced, does not match. */
+/* Goes on from the sum of the payload over the head and the chunk's place,
+ * which are few bytes: the sum of the payload can be made before the place is
+ * known. A chunk that lies elsewhere, because a write was misplaced, does not
+ * match. */
 static uint32_t sum_place(uint32_t crc, const uint8_t *head, uint64_t file,
 			  uint64_t offset)
 {

@@ -55,14 +55,16 @@ static inline uint64_t blob_stored_size(const struct blob_chunk *c)
 	return BLOB_HEAD_SIZE + (uint64_t)c->size;
 }
 
-/* How many bytes of the value the chunk with this index, less than count, holds.
+/* How many bytes of the value the chunk with this index, less than count,
+ * holds.
  */
 uint32_t blob_chunk_raw_size(const struct blob_list *l, uint32_t index);
 
 /* Appends the list's bytes to out. 0 or -ENOMEM. */
 int blob_list_encode(const struct blob_list *l, struct buf *out);
 
-/* All of in is the list. 0, or -ENOMEM or -ERR_blob_damaged; then l is empty. */
+/* All of in is the list. 0, or -ENOMEM or -ERR_blob_damaged; then l is empty.
+ */
 int blob_list_decode(struct bytes in, struct blob_list *l);
 
 /* to need not be initialized. 0, or -ENOMEM; then it is empty. */
@@ -117,8 +119,8 @@ struct blob_tally {
 
 void blob_tally_release(struct blob_tally *t);
 
-/* Adds list, which passes to the tally, also on failure. begins: it is the first
- * of its column. 0 or -ENOMEM. */
+/* Adds list, which passes to the tally, also on failure. begins: it is the
+ * first of its column. 0 or -ENOMEM. */
 int blob_tally_add(struct blob_tally *t, struct blob_list *list, bool begins);
 
 #endif

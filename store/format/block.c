@@ -13,8 +13,8 @@
  * checksum may still be one that somebody made up.
  */
 
-/* Steps over so many entries by their flags before it asks the restarts, so that
- * a short row costs no search. */
+/* Steps over so many entries by their flags before it asks the restarts, so
+ * that a short row costs no search. */
 #define STEPS_MAX 16
 /* Bytes that a search of entries will likely read. */
 #define SCAN_AHEAD 512
@@ -135,8 +135,8 @@ int block_iter_first(struct block_iter *it)
 }
 
 /* Reads on from it->next to the last entry that is before key, or in the block
- * if key is NULL. There is one, at it->next. That it was the last one shows only
- * behind it, where its key is gone, so it is gone to once more. */
+ * if key is NULL. There is one, at it->next. That it was the last one shows
+ * only behind it, where its key is gone, so it is gone to once more. */
 static int last_before(struct block_iter *it, const struct bytes *key)
 {
 	uint32_t start = it->next, last = start;
@@ -286,8 +286,8 @@ static uint32_t far_restart(const struct block_iter *it, uint32_t position)
 	return low > first ? low - 1 : 0;
 }
 
-/* By flags, key by key in a short row; in a long one the restarts tell how far it
- * goes at least, once, and what is left is less than a restart's entries. */
+/* By flags, key by key in a short row; in a long one the restarts tell how far
+ * it goes at least, once, and what is left is less than a restart's entries. */
 int block_iter_next_row(struct block_iter *it)
 {
 	const uint8_t *end = it->data + it->end, *next;

@@ -55,7 +55,8 @@ struct block_heads {
 /*
  * Steps through a block. All functions return 1 at an entry, 0 at the end, or
  * -ERR_block_malformed. The fields key, value and flags are for reading, and
- * valid until the next call. An iterator is one thread's; a block may have many.
+ * valid until the next call. An iterator is one thread's; a block may have
+ * many.
  */
 struct block_iter {
 	const uint8_t *data;             /* the block; borrowed */

@@ -19,10 +19,10 @@ void block_builder_release(struct block_builder *b);
 void block_builder_reset(struct block_builder *b);
 /*
  * Adds an entry whose first shared bytes, 0 in an empty builder's first, are
- * those of the key added before it. Keys ascend; the builder keeps none to check
- * it by. same_row is about the entry before, which may be in the block before.
- * 0 or -ENOMEM; -ERR_bad_argument if the block grows beyond BLOCK_SIZE_MAX;
- * after an error the block is as before.
+ * those of the key added before it. Keys ascend; the builder keeps none to
+ * check it by. same_row is about the entry before, which may be in the block
+ * before. 0 or -ENOMEM; -ERR_bad_argument if the block grows beyond
+ * BLOCK_SIZE_MAX; after an error the block is as before.
  */
 int block_builder_add(struct block_builder *b, struct bytes key, size_t shared,
 		      bool same_row, struct bytes value);

@@ -8,8 +8,9 @@
  * searched by many threads; block.h has the struct.
  */
 
-/* Heads of block in one allocation, for free(); NULL if there is no memory, or nothing in the block that
- * heads can be made of. A search does without, more slowly. */
+/* Heads of block in one allocation, for free(); NULL if there is no memory, or
+ * nothing in the block that heads can be made of. A search does without, more
+ * slowly. */
 struct block_heads *block_heads_new(struct bytes block);
 /* Bytes of the allocation. */
 size_t block_heads_size(const struct block_heads *h);

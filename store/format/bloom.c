@@ -27,16 +27,16 @@ size_t bloom_size(size_t count, uint32_t bits)
 	return line_count(count, bits) * LINE_SIZE + TAIL_SIZE;
 }
 
-/* The upper half of the hash times lines, which has fewer than 2^32: without the
- * division that a remainder takes. */
+/* The upper half of the hash times lines, which has fewer than 2^32: without
+ * the division that a remainder takes. */
 static size_t line_of(uint64_t hash, size_t lines)
 {
 	return (size_t)(((hash >> 32) * lines) >> 32);
 }
 
-/* The line was chosen by the upper half of the hash. Multiplied by 2^64 over the
- * golden ratio, the lower half has a say in the top bits, from which the probes
- * are taken. */
+/* The line was chosen by the upper half of the hash. Multiplied by 2^64 over
+ * the golden ratio, the lower half has a say in the top bits, from which the
+ * probes are taken. */
 static uint64_t probes_of(uint64_t hash)
 {
 	return hash * UINT64_C(0x9e3779b97f4a7c15);

@@ -6,8 +6,8 @@
 
 /*
  * A sketch is sparse as long as it can be, so that which form it has follows
- * from the numbers alone. In the dense form a register has a byte where six bits
- * would do, so that merging is a loop over bytes.
+ * from the numbers alone. In the dense form a register has a byte where six
+ * bits would do, so that merging is a loop over bytes.
  */
 enum {
 	VERSION = 1,
@@ -159,8 +159,8 @@ static int insert_hash(struct buf *to, uint64_t hash)
 	return 0;
 }
 
-/* Adds the hashes of a sparse sketch. to may become dense on the way; then all of
- * them are noted, as those that were inserted make no difference. */
+/* Adds the hashes of a sparse sketch. to may become dense on the way; then all
+ * of them are noted, as those that were inserted make no difference. */
 static int merge_sparse(struct buf *to, struct bytes sketch)
 {
 	size_t i, count = hash_count(sketch);
@@ -198,8 +198,8 @@ int hll_merge(struct buf *to, struct bytes sketch)
 }
 
 /* Ertl's sigma: what registers that are still 0 stand for, share of them x: the
- * series x + the sum of x^(2^k) 2^(k - 1) over k from 1 on, to where it does not
- * change a double any more. */
+ * series x + the sum of x^(2^k) 2^(k - 1) over k from 1 on, to where it does
+ * not change a double any more. */
 static double sigma(double x)
 {
 	double power = 1, sum = x, before;

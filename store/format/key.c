@@ -122,8 +122,9 @@ int key_split(struct bytes key, struct key_parts *parts)
 	return key_split_after(key, 0, parts);
 }
 
-/* A part is looked for again only if what is shared ends within it: shared bytes
- * that reach past a terminator have the same parts before it. Of 0, none does.
+/* A part is looked for again only if what is shared ends within it: shared
+ * bytes that reach past a terminator have the same parts before it. Of 0, none
+ * does.
  */
 int key_split_after(struct bytes key, size_t shared, struct key_parts *parts)
 {

@@ -50,8 +50,8 @@ struct key_parts {
 	size_t column_end; /* size of the column prefix */
 };
 
-/* A key is put together from its start on. Each call appends to b, in which part
- * must not lie: 0, or -ENOMEM, and b is as it was. */
+/* A key is put together from its start on. Each call appends to b, in which
+ * part must not lie: 0, or -ENOMEM, and b is as it was. */
 int key_add_table(struct buf *b, uint32_t table);
 
 /* Appends a row key, family or qualifier: escaped, with its terminator. */
@@ -76,8 +76,8 @@ int key_row_range(uint32_t table, struct bytes start, struct bytes end,
 int key_split(struct bytes key, struct key_parts *parts);
 
 /* As key_split, where parts are those of a valid key with which key shares its
- * first bytes, as many as shared; all 0 if there is no such key. What both share
- * is not looked at again. */
+ * first bytes, as many as shared; all 0 if there is no such key. What both
+ * share is not looked at again. */
 int key_split_after(struct bytes key, size_t shared, struct key_parts *parts);
 
 /* The size of the row prefix alone; 0 if key holds no terminated row. */

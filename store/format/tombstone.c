@@ -28,8 +28,8 @@ static int compare_bytes(const void *a, const void *b)
 
 /*
  * The sweep goes from bound to bound; between two bounds the same tombstones
- * cover. active holds them, newest first. For n tombstones of which m overlap it
- * takes some n m steps.
+ * cover. active holds them, newest first. For n tombstones of which m overlap
+ * it takes some n m steps.
  */
 struct sweep {
 	struct tombstone *items;  /* by start; those that cover something */
@@ -43,8 +43,8 @@ struct sweep {
 	size_t group; /* first of out's last fragments, of equal bounds */
 };
 
-/* Sorts items and bounds and makes room for what is certain. s is to be released
- * also on failure. */
+/* Sorts items and bounds and makes room for what is certain. s is to be
+ * released also on failure. */
 static int sweep_init(struct sweep *s, const struct tombstone *items,
 		      size_t count)
 {

@@ -38,8 +38,8 @@ void tombstone_list_release(struct tombstone_list *list);
  * empty and copies the bounds. One whose end is not after its start covers
  * nothing. Neighbours that end up alike become one. Of fragments with equal
  * bounds, those are kept that some reader needs: the newest, and for each seq
- * in snapshots (ascending, may be empty) the newest not after it. 0, or -ENOMEM,
- * and out is empty.
+ * in snapshots (ascending, may be empty) the newest not after it. 0, or
+ * -ENOMEM, and out is empty.
  */
 int tombstone_fragment(const struct tombstone *items, size_t count,
 		       const uint64_t *snapshots, size_t snapshot_count,

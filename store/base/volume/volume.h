@@ -40,7 +40,8 @@ struct volume_space {
 
 /* What a volume can do; every volume has all of these. */
 struct volume_ops {
-	/* A segment to be written, which nobody sees yet. -EEXIST if the name is taken. */
+	/* A segment to be written, which nobody sees yet. -EEXIST if the name
+	 * is taken. */
 	int (*segment_create)(struct volume *v, const char *name,
 			      struct segment_writer **out);
 	/* All of data, in order. After an error only abandon is allowed. */

@@ -144,8 +144,8 @@ static void writer_free(struct posix_writer *w)
 	free(w);
 }
 
-/* Sync, close, rename, sync of the directory: in this order, so that a name that
- * is seen stands for all of the bytes. */
+/* Sync, close, rename, sync of the directory: in this order, so that a name
+ * that is seen stands for all of the bytes. */
 static int posix_segment_finish(struct segment_writer *writer)
 {
 	struct posix_writer *w = (struct posix_writer *)writer;
@@ -457,8 +457,8 @@ static const struct volume_ops posix_ops = {
 	.close = posix_close,
 };
 
-/* *out is what there is of the volume, or NULL, also on failure: give_volume ends
- * it. */
+/* *out is what there is of the volume, or NULL, also on failure: give_volume
+ * ends it. */
 static int open_directory(const char *directory, bool create,
 			  struct posix_volume **out)
 {

@@ -87,8 +87,8 @@ int posix_publish(struct posix_volume *v, const char *name, bool replace)
 		return fail(errno, "%s/%s: cannot rename to %s", v->path, tmp,
 			    name);
 	err = posix_sync_directory(v);
-	/* It is not known to be durable, so nobody may begin to rely on it. What
-	 * was replaced cannot be brought back. */
+	/* It is not known to be durable, so nobody may begin to rely on it.
+	 * What was replaced cannot be brought back. */
 	if (err < 0 && !replace)
 		unlinkat(v->directory, name, 0);
 	/* -ENOSPC would stand for nothing having changed. */

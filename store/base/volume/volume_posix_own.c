@@ -113,8 +113,8 @@ release:
 	return err;
 }
 
-/* The comparing and the swapping; the caller holds the lock on the directory, so
- * that no other process comes between them. */
+/* The comparing and the swapping; the caller holds the lock on the directory,
+ * so that no other process comes between them. */
 static int swap(struct posix_volume *v, uint64_t expected, struct bytes content)
 {
 	struct buf file = BUF_INIT;
@@ -151,8 +151,8 @@ int posix_root_swap(struct volume *volume, uint64_t expected,
 	struct posix_volume *v = posix(volume);
 	int fd, err;
 
-	/* Its own open file, so that threads exclude one another too. Closing it
-	 * unlocks. */
+	/* Its own open file, so that threads exclude one another too. Closing
+	 * it unlocks. */
 	fd = openat(v->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return fail(errno, "%s: cannot open", v->path);

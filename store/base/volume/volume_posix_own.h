@@ -26,8 +26,8 @@ int posix_lease_take(struct volume *volume, const char *holder);
 int posix_lease_describe(struct volume *volume, const char *holder);
 void posix_lease_release(struct volume *volume);
 
-/* 0 if there is nothing of this name yet, or -EEXIST. Somebody may make it right
- * after, so what needs it to be free must fail by itself. */
+/* 0 if there is nothing of this name yet, or -EEXIST. Somebody may make it
+ * right after, so what needs it to be free must fail by itself. */
 int volume_posix_free_name(const char *path);
 
 /* Renames a directory durably, to a name that is free: -EEXIST. After a failure
