@@ -1,6 +1,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "store/engine/large/large.h"
 #include "store/engine/read/get.h"
 #include "store/engine/read/rows.h"
 #include "store/engine/read/snapshot.h"

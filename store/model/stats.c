@@ -1,5 +1,5 @@
 #include "store/engine/core/trouble.h"
-#include "store/engine/read/snapshot.h"
+#include "store/engine/read/statistics.h"
 #include "store/engine/run/write.h"
 #include "store/model/model.h"
 #include "store/stats.h"

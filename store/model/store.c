@@ -5,6 +5,7 @@
 #include "store/base/volume/volume_posix.h"
 #include "store/engine/large/large.h"
 #include "store/engine/read/snapshot.h"
+#include "store/engine/read/verify.h"
 #include "store/engine/run/open.h"
 #include "store/engine/run/step.h"
 #include "store/engine/run/write.h"

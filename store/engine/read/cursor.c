@@ -4,7 +4,6 @@
 #include "store/base/err.h"
 #include "store/engine/large/large.h"
 #include "store/engine/read/cursor.h"
-#include "store/engine/read/snapshot.h"
 #include "store/engine/read/sources.h"
 
 /*
@@ -12,6 +11,11 @@
  * and the writes of one version newest first. The cursor keeps the present
  * column's prefix; a change of it is noticed by comparing bytes, and only what
  * changed is decoded again.
+ *
+ * An entry is visible if it is the first of its version that the snapshot sees,
+ * no deletion, of a family that is there and not older than it, not covered by
+ * a range tombstone of any source, and if the GC rule keeps it, which is asked
+ * last, as it counts the versions that are visible otherwise.
  */
 
 /* Entries to step over before a seek is tried: a step costs some 30 ns, a seek
@@ -20,25 +24,28 @@
 
 struct cursor {
 	struct sources sources;
-	struct bytes start, end; /* in bounds */
+	struct bytes start, end; /* in bounds; empty end: unbounded */
 	struct buf column;       /* encoded prefix of the present column */
-	struct key_parts parts;
+	struct key_parts parts;  /* where its parts end */
 	struct buf row, family, qualifier; /* decoded, where escaped */
+	/* What a cell shows: into column, or into the three above. */
 	struct bytes row_part, family_part, qualifier_part;
-	struct gc_column gc;
+	struct gc_column gc;          /* of the present column */
 	const struct gc_table *table; /* NULL: dropped, or no rules */
 	bool hidden;                  /* the column's family is dropped */
 	bool version_seen;            /* last_timestamp is of this column */
 	uint64_t last_timestamp;
 	struct bytes limit;      /* settle goes no further; empty: no limit */
-	int at;                  /* what the iterator returned last */
+	int at;                  /* what the iterator returned last: 1 at an
+				    entry, 0 at the end, or an error */
 	struct aggregate merged; /* value of the present cell, if merged */
-	bool ahead; /* the iterator has left the present cell's entry */
-	bool started;
-	bool show_hidden;
-	uint8_t bounds[];
+	bool ahead;       /* the iterator has left the present cell's entry */
+	bool started;     /* the iterator has been placed */
+	bool show_hidden; /* gives what the GC rule does not keep */
+	uint8_t bounds[]; /* start, then end */
 };
 
+/* A cursor without sources, which cursor_close takes as well. */
 static int cursor_new(struct bytes start, struct bytes end, struct cursor **out)
 {
 	/* One allocation, and not calloc, which takes nothing that was just
@@ -91,11 +98,13 @@ int cursor_over(const struct sources *of, struct bytes start, struct bytes end,
 
 void cursor_show_hidden(struct cursor *c)
 {
+	assert(!c->started);
 	c->show_hidden = true;
 }
 
 void cursor_since(struct cursor *c, uint64_t timestamp_us)
 {
+	assert(!c->started);
 	if (c->sources.iter)
 		iter_since(c->sources.iter, timestamp_us);
 }
@@ -128,7 +137,30 @@ static void keep_part(struct cursor *c, size_t offset,
 		part->data = c->column.data + offset;
 }
 
-/* Finds the family's rule; without rules nothing is hidden. */
+/* Decodes the present column's parts but for those that are as before. */
+static int decode_column(struct cursor *c, bool same_row, bool same_family)
+{
+	int err = 0;
+
+	assert(same_row || !same_family);
+	if (same_row)
+		keep_part(c, KEY_TABLE_SIZE, &c->row, &c->row_part);
+	else
+		err = decode_part(c, KEY_TABLE_SIZE, &c->row, &c->row_part,
+				  &c->parts.row_end);
+	if (same_family)
+		keep_part(c, c->parts.row_end, &c->family, &c->family_part);
+	else if (err == 0)
+		err = decode_part(c, c->parts.row_end, &c->family,
+				  &c->family_part, &c->parts.family_end);
+	if (err == 0)
+		err = decode_part(c, c->parts.family_end, &c->qualifier,
+				  &c->qualifier_part, &c->parts.column_end);
+	return err;
+}
+
+/* Finds the family's rule; without rules nothing is hidden. A hidden family
+ * gets a rule too, so that nobody has to ask whether there is one. */
 static void find_rule(struct cursor *c)
 {
 	static const struct gc_family keep_all = { .policy = NULL };
@@ -147,6 +179,8 @@ static void find_rule(struct cursor *c)
  * one before: decode what differs. */
 static int begin_column(struct cursor *c, struct bytes column, size_t shared)
 {
+	/* Prefixes end with a terminator, so shared bytes up to there mean that
+	 * the part is the same, not that one is the beginning of the other. */
 	bool same_row = c->column.size > 0 && shared >= c->parts.row_end;
 	bool same_family = same_row && shared >= c->parts.family_end;
 	uint32_t table =
@@ -160,25 +194,15 @@ static int begin_column(struct cursor *c, struct bytes column, size_t shared)
 		c->table = NULL;
 	else if (!c->table || table != key_table(column))
 		c->table = gc_rules_table(c->sources.rules, key_table(column));
-	if (same_row)
-		keep_part(c, KEY_TABLE_SIZE, &c->row, &c->row_part);
-	else
-		err = decode_part(c, KEY_TABLE_SIZE, &c->row, &c->row_part,
-				  &c->parts.row_end);
-	if (same_family)
-		keep_part(c, c->parts.row_end, &c->family, &c->family_part);
-	else if (err == 0)
-		err = decode_part(c, c->parts.row_end, &c->family,
-				  &c->family_part, &c->parts.family_end);
-	if (err == 0)
-		err = decode_part(c, c->parts.family_end, &c->qualifier,
-				  &c->qualifier_part, &c->parts.column_end);
+	err = decode_column(c, same_row, same_family);
 	if (err < 0)
 		return err;
 	if (c->parts.column_end != column.size)
 		return fail(ERR_key_malformed,
 			    "column prefix of %zu bytes ends at %zu",
 			    column.size, c->parts.column_end);
+	assert(c->parts.row_end < c->parts.family_end);
+	assert(c->parts.family_end < c->parts.column_end);
 	if (!same_family)
 		find_rule(c);
 	gc_column_start(&c->gc, c->gc.family, c->sources.gc_time_us);
@@ -186,7 +210,10 @@ static int begin_column(struct cursor *c, struct bytes column, size_t shared)
 	return 0;
 }
 
-/* Whether the entry under the iterator is a visible cell: 1, 0 or an error. */
+/* Whether the entry under the iterator is a visible cell: 1, 0 or an error. It
+ * is to be asked about each entry once, in order: a deletion met here hides the
+ * older writes of its version, and a version that is kept counts for the
+ * rule. */
 static int visible(struct cursor *c)
 {
 	struct bytes key = c->sources.iter->key;
@@ -208,6 +235,7 @@ static int visible(struct cursor *c)
 	if (seq > c->sources.seq || c->hidden || seq < c->gc.family->birth_seq)
 		return 0;
 	timestamp = key_timestamp(key);
+	/* An older write of a version that was judged already. */
 	if (c->version_seen && timestamp == c->last_timestamp)
 		return 0;
 	c->version_seen = true;
@@ -220,6 +248,7 @@ static int visible(struct cursor *c)
 	return gc_column_keep(&c->gc, timestamp) != c->show_hidden;
 }
 
+/* An empty end is unbounded. */
 static bool is_past(struct bytes key, struct bytes end)
 {
 	return end.size > 0 && bytes_compare(key, end) >= 0;
@@ -241,7 +270,9 @@ static bool at_older_write(struct cursor *c)
 }
 
 /* Merges the visible version that the iterator is at: all writes down to one
- * that does not add, or to what was deleted. */
+ * that does not add, or to what was deleted. The iterator may be past the
+ * version then, which ahead tells; the cell's names are in column and the
+ * buffers beside it, which stay. */
 static int merge_version(struct cursor *c, struct cell *cell)
 {
 	struct iter *it = c->sources.iter;
@@ -264,7 +295,8 @@ static int merge_version(struct cursor *c, struct cell *cell)
 	return c->at < 0 ? c->at : 1;
 }
 
-/* Goes on from where the iterator is to the first visible cell. */
+/* Goes on from where the iterator is to the first visible cell, in the range
+ * and before limit: 1 with *cell filled, 0 at the end, or an error. */
 static int settle(struct cursor *c, struct cell *cell)
 {
 	int err;
@@ -286,6 +318,7 @@ static int settle(struct cursor *c, struct cell *cell)
 			break;
 		c->at = iter_next(c->sources.iter);
 	}
+	assert(c->version_seen);
 	cell->row = c->row_part;
 	cell->family = c->family_part;
 	cell->qualifier = c->qualifier_part;
@@ -296,6 +329,7 @@ static int settle(struct cursor *c, struct cell *cell)
 		return merge_version(c, cell);
 	cell->value = c->sources.iter->value;
 	cell->blob = BYTES_NONE;
+	/* Of a large value the entry holds the references. */
 	if (key_kind(c->sources.iter->key) == KEY_BLOB) {
 		cell->blob = cell->value;
 		cell->value = BYTES_NONE;
@@ -306,9 +340,14 @@ static int settle(struct cursor *c, struct cell *cell)
 int cursor_load(const struct cursor *c, const struct cell *cell,
 		struct buf *out)
 {
+	assert(cell->blob.size > 0);
+	/* The version has every blob file that its ssts and the memtables
+	 * taken with it refer to. */
 	return blob_load(c->sources.version, cell->blob, out);
 }
 
+/* Places the iterator. As it may have come from anywhere, no column is present
+ * any more. */
 static int seek(struct cursor *c, struct bytes key)
 {
 	c->started = true;
@@ -322,8 +361,9 @@ static int seek(struct cursor *c, struct bytes key)
 	return c->at;
 }
 
-/* Leaves the present prefix, of which the column's first size bytes are: by the
- * same-row flags if it is a row, else with steps first, then by seeking its
+/* Leaves the prefix that the column's first size bytes are. A row is left by
+ * iter_skip, which the blocks' own marks of rows make cheap; a family or column
+ * by steps at first, as most have few versions, then by seeking its
  * successor. */
 static void leave(struct cursor *c, size_t size, bool row)
 {
@@ -331,6 +371,7 @@ static void leave(struct cursor *c, size_t size, bool row)
 	struct bytes target;
 	unsigned int steps;
 
+	assert(size > KEY_TABLE_SIZE && size <= c->column.size);
 	for (steps = row ? STEPS_BEFORE_SEEK : 0; steps < STEPS_BEFORE_SEEK;
 	     steps++) {
 		c->at = iter_next(it);
@@ -364,6 +405,7 @@ int cursor_next(struct cursor *c, enum cursor_step step, struct cell *cell)
 {
 	bool left = c->at > 0 && has_left(c, step);
 
+	assert(step <= CURSOR_VERSION);
 	c->ahead = false;
 	if (!c->started) {
 		seek(c, c->start);
@@ -440,8 +482,11 @@ int cursor_row_before(struct cursor *c, struct bytes key, struct cell *cell)
 
 	if (key.size == 0 || is_past(key, c->end))
 		key = c->end;
+	assert(key.size > 0);
 	err = buf_add_bytes(&target, key);
 	c->started = true;
+	/* Back from row to row; whether one has a visible cell is only known by
+	 * reading it forwards. */
 	while (err == 0) {
 		err = row_before(c, &target);
 		if (err <= 0)
@@ -450,6 +495,7 @@ int cursor_row_before(struct cursor *c, struct bytes key, struct cell *cell)
 		if (err != 0)
 			break;
 	}
+	/* Else the iterator may be anywhere, and cursor_next must not go on. */
 	if (err <= 0)
 		c->at = err;
 	buf_release(&target);
@@ -458,6 +504,7 @@ int cursor_row_before(struct cursor *c, struct bytes key, struct cell *cell)
 
 struct bytes cursor_row_prefix(const struct cursor *c)
 {
+	assert(c->column.size > 0);
 	return bytes_of(c->column.data, c->parts.row_end);
 }
 

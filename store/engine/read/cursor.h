@@ -3,56 +3,76 @@
 
 #include "store/cell.h"
 #include "store/engine/core/engine.h"
-#include "store/engine/large/large.h"
 
 /*
  * A cursor over the visible cells of a key range, as of a snapshot: newest
- * write of each version, not deleted, not hidden by birth or GC rule. It holds
- * its own reference on memtables and files, and on the rules.
+ * write of each version, not deleted, not hidden by birth or GC rule; in a
+ * family of aggregates the writes of a version merged into one. It holds
+ * references of its own on memtables and files, and on the rules, and so may
+ * outlive the snapshot; and it keeps these from being freed, so it is not to be
+ * left open for long. One thread uses it at a time.
+ *
+ * Steps return 1 with *cell filled, 0 at the end, negative on error, after
+ * which only cursor_close is allowed. A cell's bytes are valid until the next
+ * call on the cursor.
  */
+struct sources;
+
 /*
- * Over [start, end) of encoded keys; an empty end is unbounded. With a prefix
- * (a row, family or column prefix that starts every key of the range, else
- * empty) files are first asked through their filters. snapshot NULL takes
- * the present one.
+ * Over [start, end) of encoded keys, which are copied; an empty end is
+ * unbounded. prefix is empty, or a row, family or column prefix that starts
+ * every key of the range: then files are first asked through their filters.
+ * snapshot NULL takes the present moment. -ENOMEM, or an error of reading a
+ * filter or an index; *out is NULL then.
  */
 int cursor_open(struct engine *e, const struct engine_snapshot *snapshot,
 		struct bytes start, struct bytes end, struct bytes prefix,
 		struct cursor **out);
+
+/* Over [start, end) of the sources of of, at their moment. [start, end) must
+ * lie in their range. of may be closed before the cursor. */
+int cursor_over(const struct sources *of, struct bytes start, struct bytes end,
+		struct cursor **out);
+
+/* NULL is allowed. */
 void cursor_close(struct cursor *c);
+
 /* Before the first step: gives the cells that a GC rule hides and nothing else,
  * instead of those that it lets be seen. */
 void cursor_show_hidden(struct cursor *c);
-/* So too: versions with a smaller timestamp are not wanted, so that blocks and
- * files with no others need not be read; some may be given. */
+
+/* Before the first step: versions with a smaller timestamp are not wanted, so
+ * that blocks and files with no others need not be read; some may be given all
+ * the same. Not with cursor_row_before, which finds rows by any entry. */
 void cursor_since(struct cursor *c, uint64_t timestamp_us);
 
-/*
- * Each returns 1 with *cell filled, 0 at the end, negative on error (then only
- * close is allowed). The cell's bytes stay valid until the next call. The first
- * cursor_next, whatever the step, gives the first cell.
- */
+/* The first cell after the present one that step leads to. The first call,
+ * whatever the step, gives the first cell of the range. */
 int cursor_next(struct cursor *c, enum cursor_step step, struct cell *cell);
-/* The first cell at or after the encoded key, which need not be in range. */
+
+/* The first cell at or after the encoded key, which need not be in range; it
+ * may lie before the present one. cursor_next goes on from there. */
 int cursor_seek(struct cursor *c, struct bytes key, struct cell *cell);
-/* The first cell of the last live row before the encoded key, or before the
- * range's end if key is empty. */
+
+/* The first cell of the last row before the encoded key, or before the range's
+ * end if key is empty, that has a visible one. The range must have an end.
+ * cursor_next goes on from there, forwards. */
 int cursor_row_before(struct cursor *c, struct bytes key, struct cell *cell);
 
-/* Appends the value of the present cell, which is large, to out. */
+/* The first cell of the row with this prefix; 0 if it has none, which is found
+ * out without looking at rows after it. */
+int cursor_row_at(struct cursor *c, struct bytes row, struct cell *cell);
+
+/* Appends the value of a cell of this cursor, which is large, to out: 0,
+ * -ENOMEM, or an error of reading, such as -ERR_blob_damaged. */
 int cursor_load(const struct cursor *c, const struct cell *cell,
 		struct buf *out);
 
-/* Over [start, end) of the same sources as of's, at the same moment. */
-struct sources;
-int cursor_over(const struct sources *of, struct bytes start, struct bytes end,
-		struct cursor **out);
-/* The first cell of the row with this prefix: 1, or 0 if it has none. */
-int cursor_row_at(struct cursor *c, struct bytes row, struct cell *cell);
-
-/* The encoded table and row prefix of the present cell. */
+/* The encoded table and row prefix of the present cell; valid until the next
+ * step. There must be a present cell. */
 struct bytes cursor_row_prefix(const struct cursor *c);
-/* The present cell's encoded column prefix. */
+
+/* The encoded column prefix of the present cell; valid until the next step. */
 struct bytes cursor_column_prefix(const struct cursor *c);
 
 #endif

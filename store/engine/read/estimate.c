@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "store/base/err.h"
@@ -6,6 +7,8 @@
 #include "store/format/key.h"
 #include "store/format/sst/sst_estimate.h"
 
+/* How many rows have cells in [start, end) of m, by a pass over all of them: a
+ * memtable knows no counts of rows. */
 static uint64_t count_memtable(const struct memtable *m, struct bytes start,
 			       struct bytes end)
 {
@@ -38,6 +41,7 @@ int engine_estimate_rows(struct engine *e, struct bytes start, struct bytes end,
 	int err = 0;
 
 	*rows = 0;
+	/* The moment does not matter: there is no snapshot to stand for. */
 	sources_take(e, NULL, &s);
 	for (i = 0; i < s.memtable_count; i++)
 		*rows += count_memtable(s.memtables[i], start, end);
@@ -58,9 +62,10 @@ int engine_estimate_rows(struct engine *e, struct bytes start, struct bytes end,
 	return err;
 }
 
+/* A file where it begins. */
 struct sample {
-	struct bytes key; /* the first of a file */
-	uint64_t size;
+	struct bytes key; /* its smallest; of a version that is referenced */
+	uint64_t size;    /* bytes of all of it */
 };
 
 static int by_key(const void *a, const void *b)
@@ -69,7 +74,8 @@ static int by_key(const void *a, const void *b)
 			     ((const struct sample *)b)->key);
 }
 
-/* The files of [start, end), by their first keys. */
+/* The files that overlap [start, end), by their first keys: *out is the
+ * caller's to free, and NULL on failure, with *count 0. */
 static int take_samples(const struct version *v, struct bytes start,
 			struct bytes end, struct sample **out, size_t *count)
 {
@@ -89,6 +95,7 @@ static int take_samples(const struct version *v, struct bytes start,
 				(*out)[(*count)++] =
 					(struct sample){ f->smallest, f->size };
 		}
+	assert(*count < capacity);
 	qsort(*out, *count, sizeof(**out), by_key);
 	return 0;
 }
@@ -108,7 +115,9 @@ int engine_sample_rows(struct engine *e, struct bytes start, struct bytes end,
 	sources_take(e, NULL, &s);
 	err = take_samples(s.version, start, end, &samples, &count);
 	for (i = 0; i < count && err == 0; i++) {
-		/* A tombstone may begin elsewhere than with a row. */
+		/* A tombstone may begin elsewhere than with a row; then there
+		 * is no row to be named. Files of several levels may begin with
+		 * the same one, which is given once. */
 		row = bytes_of(samples[i].key.data,
 			       key_row_end(samples[i].key));
 		if (row.size > 0 && bytes_compare(row, last) > 0) {

@@ -1,10 +1,10 @@
-#include <stdlib.h>
+#include <assert.h>
 
 #include "store/base/err.h"
 #include "store/base/hash.h"
+#include "store/engine/large/large.h"
 #include "store/engine/read/cursor.h"
 #include "store/engine/read/get.h"
-#include "store/engine/read/snapshot.h"
 #include "store/engine/read/sources.h"
 #include "store/format/sst/sst_iter.h"
 
@@ -19,27 +19,35 @@
  * A point delete may hide what a later source holds: where one is met, and
  * where a column is long and all hidden, a cursor answers instead.
  */
+/* Versions of the column that are looked at in one source; mostly the first one
+ * is it. A column with more that are hidden is walked by a cursor, which looks
+ * up rules and tombstones once and not for each version. */
 #define STEPS_MAX 16
+/* Files whose filters the processor is asked to bring before the first of them
+ * is looked at, so that it waits for them at the same time. */
 #define FILES_AHEAD 8
 /* What look returns when it takes a cursor to tell. */
 #define TAKES_CURSOR 2
 
+/* A lookup under way. The best so far is the newest version found yet. */
 struct get {
 	struct engine *e;
-	struct sources sources;
-	struct bytes column;
-	struct bytes after; /* first key after all of the column's */
-	uint64_t hash;
+	struct sources sources; /* taken, so without iterator and covers */
+	struct bytes column;    /* the encoded prefix */
+	struct bytes after;     /* first key after all of the column's */
+	uint64_t hash;          /* of column, for filters */
 	const struct gc_family *family; /* NULL: keeps all */
-	bool family_known;
-	bool hidden;   /* the family or table was dropped */
-	bool has_best; /* cell and value are set */
-	bool is_large; /* value is a list of references */
-	struct cell *cell;
-	struct buf *memory;
-	size_t value_start; /* in memory */
+	bool family_known;              /* find_family was called */
+	bool hidden;                    /* the family or table was dropped */
+	bool has_best;                  /* cell and value are set */
+	bool is_large;                  /* value is a list of references */
+	struct cell *cell;              /* the caller's: time and seq of best */
+	struct buf *memory;             /* the caller's: value of best, last */
+	size_t value_start;             /* in memory */
 };
 
+/* The rules of the column's family, when a first entry needs them: most lookups
+ * of what is not there end before. */
 static int find_family(struct get *g)
 {
 	const struct gc_rules *rules = g->sources.rules;
@@ -49,6 +57,7 @@ static int find_family(struct get *g)
 	size_t end;
 	int err;
 
+	assert(!g->family_known);
 	g->family_known = true;
 	if (!rules)
 		return 0;
@@ -68,9 +77,11 @@ static int find_family(struct get *g)
 /* A way through the files that may overlap the column, newest writes first. */
 struct path {
 	unsigned int level;
-	size_t next;
+	size_t next; /* index in it of the file to look at */
 };
 
+/* NULL at the end. Of a sorted level there is more than one only if the column
+ * is so long that a compaction has cut it. */
 static struct sst_file *next_file(const struct get *g, struct path *p)
 {
 	for (; p->level < LEVEL_COUNT; p->level++, p->next = 0) {
@@ -91,6 +102,8 @@ static struct sst_file *next_file(const struct get *g, struct path *p)
 	return NULL;
 }
 
+/* As sources_covered, over all sources; but as most lookups need one answer
+ * only, nothing is prepared for it. */
 static bool is_covered(const struct get *g, struct bytes key, uint64_t seq)
 {
 	const struct sources *s = &g->sources;
@@ -111,7 +124,8 @@ static bool is_covered(const struct get *g, struct bytes key, uint64_t seq)
 	return false;
 }
 
-/* The entry is newer than the best: 1 if it is the best now, 0 if hidden. */
+/* The entry is newer than the best: 1 if it is the best now, 0 if hidden, or an
+ * error. Its value is copied, since the source is left before all are asked. */
 static int take(struct get *g, const struct iter *it, uint64_t timestamp)
 {
 	uint64_t seq = key_seq(it->key);
@@ -134,7 +148,9 @@ static int take(struct get *g, const struct iter *it, uint64_t timestamp)
 	return 1;
 }
 
-/* Asks one source: 0, TAKES_CURSOR or an error. */
+/* Asks one source, whose iterator it is, for a version newer than the best: 0,
+ * TAKES_CURSOR or an error. The first one that nothing hides ends it, as the
+ * source's others are older. */
 static int look(struct get *g, struct iter *it)
 {
 	size_t size = g->column.size + KEY_TIMESTAMP_SIZE + KEY_TRAILER_SIZE;
@@ -145,6 +161,7 @@ static int look(struct get *g, struct iter *it)
 
 		if (!bytes_starts_with(it->key, g->column))
 			return 0;
+		/* A key of another size is malformed; the cursor tells. */
 		if (steps == STEPS_MAX || it->key.size != size)
 			return TAKES_CURSOR;
 		timestamp = key_timestamp(it->key);
@@ -165,11 +182,14 @@ static int look(struct get *g, struct iter *it)
 	return result;
 }
 
+/* Whether a source whose newest timestamp this is can hold a better version. */
 static bool may_win(const struct get *g, uint64_t max_timestamp)
 {
 	return !g->has_best || max_timestamp > g->cell->timestamp_us;
 }
 
+/* The counters are raised after a cell is linked, but before its sequence is
+ * published, so of what this lookup sees they tell all. */
 static int look_in_memtable(struct get *g, const struct memtable *m)
 {
 	struct memtable_iter it;
@@ -183,6 +203,7 @@ static int look_in_memtable(struct get *g, const struct memtable *m)
 	return look(g, &it.iter);
 }
 
+/* With the iterator on the stack: a lookup makes no allocation for it. */
 static int look_in_file(struct get *g, const struct sst_file *f)
 {
 	uint8_t buffer[KEY_SIZE_MAX];
@@ -202,6 +223,8 @@ static int look_in_file(struct get *g, const struct sst_file *f)
 	return result;
 }
 
+/* Asks the sources in turn: 0, the best being what was found, TAKES_CURSOR or
+ * an error. */
 static int look_everywhere(struct get *g)
 {
 	struct sst_file *files[FILES_AHEAD];
@@ -212,8 +235,6 @@ static int look_everywhere(struct get *g)
 
 	for (i = 0; i < s->memtable_count && result == 0; i++)
 		result = look_in_memtable(g, s->memtables[i]);
-	/* A few files ahead, so that their filters come into the processor's
-	 * cache together. */
 	do {
 		for (count = 0; count < FILES_AHEAD; count++) {
 			files[count] = next_file(g, &path);
@@ -227,6 +248,8 @@ static int look_everywhere(struct get *g)
 	return result;
 }
 
+/* The answer by a cursor, in place of what was found so far. Without a snapshot
+ * it may be of a later moment than the sources were, which is as good. */
 static int by_cursor(struct get *g, const struct engine_snapshot *snapshot)
 {
 	struct cursor *c;
@@ -246,6 +269,18 @@ static int by_cursor(struct get *g, const struct engine_snapshot *snapshot)
 	return err;
 }
 
+/* Whether the GC rule lets the best be seen. Rules hide the oldest versions
+ * first, so if they hide the newest, the column has none. */
+static bool is_kept(const struct get *g, const struct engine_snapshot *snapshot)
+{
+	struct gc_column gc;
+
+	if (!g->family || !g->family->policy)
+		return true;
+	gc_column_start(&gc, g->family, sources_time(g->e, snapshot));
+	return gc_column_keep(&gc, g->cell->timestamp_us);
+}
+
 /* As cursor_get, but a large value is left as its list in memory. */
 static int get(struct engine *e, const struct engine_snapshot *snapshot,
 	       struct bytes column, struct cell *cell, struct buf *memory)
@@ -259,26 +294,20 @@ static int get(struct engine *e, const struct engine_snapshot *snapshot,
 	uint8_t after[KEY_SIZE_MAX];
 	int result;
 
+	assert(column.size > KEY_TABLE_SIZE && column.size <= sizeof(after));
+	assert(column.data[column.size - 1] == 1);
 	/* The successor of a prefix has its final 01 changed to 02. */
 	memcpy(after, column.data, column.size);
 	after[column.size - 1]++;
 	g.after = bytes_of(after, column.size);
 	sources_take(e, snapshot, &g.sources);
 	result = look_everywhere(&g);
-	if (result == 0 && g.has_best) {
-		struct gc_column gc;
-
-		result = 1;
-		if (g.family && g.family->policy) {
-			/* Rules hide the oldest versions first. */
-			gc_column_start(&gc, g.family,
-					sources_time(e, snapshot));
-			result = gc_column_keep(&gc, cell->timestamp_us);
-		}
-	}
+	if (result == 0 && g.has_best)
+		result = is_kept(&g, snapshot);
 	sources_close(&g.sources);
 	if (result == TAKES_CURSOR)
 		result = by_cursor(&g, snapshot);
+	/* Only now, as memory may have moved with each byte added. */
 	if (result == 1) {
 		cell->value = bytes_after(buf_bytes(memory), g.value_start);
 		cell->blob = BYTES_NONE;
@@ -303,7 +332,9 @@ int cursor_get(struct engine *e, const struct engine_snapshot *snapshot,
 		result = get(e, snapshot, column, cell, memory);
 		if (result != 1 || cell->blob.size == 0)
 			return result;
-		/* Where that fails, the version has gone meanwhile. */
+		/* -ESTALE: its blob file has gone since the sources were given
+		 * back. Then the version was deleted, or its chunks moved and
+		 * its references with them: what is there now is looked up. */
 		err = large_open(e, cell->blob, large);
 	} while (err == -ESTALE);
 	return err < 0 ? err : 1;

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "store/base/err.h"
@@ -5,20 +6,29 @@
 #include "store/format/sst/rowdir.h"
 #include "store/format/sst/sst_iter.h"
 
-/* Of rows with more cells, a delete is presumed rather than looked for. */
+/*
+ * Rows of sources that have no row directory: memtables, and ssts in which it
+ * would have been large beside the data. A row's summary is made when the row
+ * is reached, from its first cells.
+ */
+
+/* Of rows with more cells, a delete is presumed rather than looked for, so that
+ * a list of long rows does not read all of them. Where there is none, that
+ * costs one look with a cursor. */
 #define CELLS_MAX 16
 
 struct row_view {
-	struct iter iter;
-	struct iter *cells;
-	bool has_deletes;
-	bool past; /* cells are past the row, with the result at */
-	int at;
-	struct row_tally tally;
-	struct buf value;
+	struct iter iter;       /* key is in tally.row, value in value */
+	struct iter *cells;     /* owned */
+	bool has_deletes;       /* there may be some among cells */
+	bool past;              /* cells are past the row, with the result at */
+	int at;                 /* set if past */
+	struct row_tally tally; /* of the present row */
+	struct buf value;       /* the summary, encoded */
 };
 
-/* Sums up the row that cells are in; at is what cells returned. */
+/* Sums up the row that cells are in, at its first cell; at is what cells
+ * returned. Returns as a step of an iterator does. */
 static int show(struct row_view *v, int at)
 {
 	struct key_parts parts;
@@ -26,6 +36,7 @@ static int show(struct row_view *v, int at)
 	size_t n;
 	int err;
 
+	assert(at <= 1);
 	if (at <= 0)
 		return at;
 	err = key_split(v->cells->key, &parts);
@@ -40,6 +51,7 @@ static int show(struct row_view *v, int at)
 		err = row_tally_add(&v->tally, v->cells->key, &parts);
 		if (err < 0)
 			return err;
+		/* The first put will do, and nothing else counts. */
 		if (!v->has_deletes)
 			break;
 		v->at = iter_next(v->cells);
@@ -65,13 +77,17 @@ static int view_seek(struct iter *it, struct bytes key)
 	return show(v, iter_seek(v->cells, key));
 }
 
+/* Cells are either past the row that was shown, or in it, and skip what is left
+ * of it. */
 static int view_next(struct iter *it)
 {
 	struct row_view *v = (struct row_view *)it;
 	struct buf *row = &v->tally.row;
 
+	assert(row->size > KEY_TABLE_SIZE);
 	if (!v->past) {
-		/* The successor of a prefix has its final 01 changed to 02. */
+		/* The successor of a prefix has its final 01 changed to 02. The
+		 * tally begins anew with the next row, so it may stay. */
 		row->data[row->size - 1]++;
 		v->at = iter_skip(v->cells, buf_bytes(row));
 	}
@@ -88,6 +104,8 @@ static void view_close(struct iter *it)
 	free(v);
 }
 
+/* No skip, as there is nothing to leave but rows; no before, as rows are listed
+ * forwards only. */
 static const struct iter_ops view_ops = {
 	.seek = view_seek,
 	.next = view_next,
@@ -110,14 +128,16 @@ int row_view_new(struct iter *cells, bool has_deletes, struct iter **out)
 	return 0;
 }
 
-/* The directory of a bulk-loaded sst, with the sequence of its puts. */
+/* The directory of a bulk-loaded sst, with the sequence of its puts: the file
+ * was written before that was known, so summaries have 0 in its place. */
 struct loaded_rows {
 	struct iter iter;
-	struct iter *rows;
-	uint64_t seq;
-	struct buf value;
+	struct iter *rows; /* of the directory; owned */
+	uint64_t seq;      /* not 0 */
+	struct buf value;  /* the present summary, encoded anew */
 };
 
+/* Ends each step, with what rows returned. */
 static int show_loaded(struct loaded_rows *l, int result)
 {
 	struct row_summary summary;
@@ -163,10 +183,12 @@ static const struct iter_ops loaded_ops = {
 	.close = loaded_close,
 };
 
+/* rows passes to it, also on failure. */
 static int loaded_new(struct iter *rows, uint64_t seq, struct iter **out)
 {
 	struct loaded_rows *l = calloc(1, sizeof(*l));
 
+	assert(seq > 0);
 	*out = NULL;
 	if (!l) {
 		iter_close(rows);

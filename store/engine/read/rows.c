@@ -1,9 +1,9 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "store/base/err.h"
 #include "store/engine/read/cursor.h"
 #include "store/engine/read/rows.h"
-#include "store/engine/read/snapshot.h"
 #include "store/engine/read/sources.h"
 #include "store/format/sst/rowdir.h"
 
@@ -17,13 +17,15 @@
 struct rows {
 	struct sources sources; /* iter is over rows */
 	struct cursor *look;    /* over the same sources; NULL: not yet */
-	struct buf start, end;
-	struct buf row;
-	struct buf family_name; /* of family */
-	const struct gc_family *family;
-	uint32_t table; /* of family */
-	bool started;
-	int at; /* what the iterator returned last */
+	struct buf start, end;  /* encoded; empty end: unbounded */
+	struct buf row;         /* prefix of the present row */
+	/* The family that was looked up last: neighbours often have the
+	 * same. */
+	struct buf family_name;         /* as in keys: escaped */
+	const struct gc_family *family; /* of rules; NULL: there is none */
+	uint32_t table;                 /* of family */
+	bool started;                   /* the iterator has been placed */
+	int at;                         /* what the iterator returned last */
 };
 
 int rows_open(struct engine *e, const struct engine_snapshot *snapshot,
@@ -61,12 +63,15 @@ void rows_close(struct rows *r)
 	free(r);
 }
 
-/* The family of the present row's table, or NULL. */
+/* Sets r->family to that of the present row's table, or NULL. name is as in
+ * keys, so one with a 00 byte, which is escaped there, is not found: then the
+ * row is looked at, which is slower and as right. */
 static int find_family(struct rows *r, struct bytes name)
 {
 	uint32_t id = key_table(buf_bytes(&r->row));
 	const struct gc_table *table;
 
+	assert(r->sources.rules);
 	if (id == r->table && bytes_equal(name, buf_bytes(&r->family_name)))
 		return 0;
 	r->table = id;
@@ -75,7 +80,8 @@ static int find_family(struct rows *r, struct bytes name)
 	return buf_set(&r->family_name, name);
 }
 
-/* Whether the summary's put is visible if nothing deletes it. */
+/* Whether the summary's put is visible if nothing deletes it: 1, 0 or an error.
+ * The rule is asked as about a column's newest, rank 0; see above. */
 static int is_certain(struct rows *r, const struct row_summary *s)
 {
 	const struct gc_family *f;
@@ -94,7 +100,8 @@ static int is_certain(struct rows *r, const struct row_summary *s)
 }
 
 /* Takes the entries of all sources for the row that the iterator is at, which
- * becomes the present one: whether they prove that it lives. */
+ * becomes the present one, and leaves the iterator at the next row: 1 if they
+ * prove that it lives but for range tombstones, 0 if not, or an error. */
 static int gather(struct rows *r)
 {
 	struct iter *it = r->sources.iter;
@@ -122,6 +129,8 @@ static int gather(struct rows *r)
 	return err < 0 ? err : certain && !has_delete;
 }
 
+/* Whether the present row has a visible cell: 1, 0 or an error. One cursor
+ * serves all rows, since opening one costs more than a seek. */
 static int look_at_row(struct rows *r)
 {
 	struct cell cell;
@@ -134,11 +143,14 @@ static int look_at_row(struct rows *r)
 		       : cursor_row_at(r->look, buf_bytes(&r->row), &cell);
 }
 
+/* Goes on from the row that the iterator is at to the first that lives; as
+ * rows_next. */
 static int settle(struct rows *r, struct bytes *row)
 {
 	struct bytes end = buf_bytes(&r->end);
 	int err = 0;
 
+	assert(r->started);
 	while (r->at > 0) {
 		if (end.size > 0 &&
 		    bytes_compare(r->sources.iter->key, end) >= 0) {
@@ -172,6 +184,7 @@ int rows_seek(struct rows *r, struct bytes key, struct bytes *row)
 	if (bytes_compare(key, buf_bytes(&r->start)) < 0)
 		key = buf_bytes(&r->start);
 	r->started = true;
+	/* Without an iterator there is nothing in the range. */
 	r->at = r->sources.iter ? iter_seek(r->sources.iter, key) : 0;
 	return settle(r, row);
 }

@@ -11,14 +11,23 @@
  */
 struct rows;
 
-/* As cursor_open. */
+/* Over [start, end) of encoded keys that lie in no row; they are copied. An
+ * empty end is unbounded. snapshot NULL takes the present moment, else it is
+ * needed during the call only. On failure *out is NULL. */
 int rows_open(struct engine *e, const struct engine_snapshot *snapshot,
 	      struct bytes start, struct bytes end, struct rows **out);
+
+/* NULL is allowed. */
 void rows_close(struct rows *r);
-/* 1 with the row's prefix, valid until the next call; 0 at the end; negative on
- * error, then only close is allowed. */
+
+/* The next row, at first the first one: 1 with its encoded prefix, valid until
+ * the next call; 0 at the end; negative on error, then only rows_close is
+ * allowed. */
 int rows_next(struct rows *r, struct bytes *row);
-/* The first row at or after the encoded key. */
+
+/* The first row at or after key, which must not lie in a row, as a row prefix
+ * does not, but may lie out of range. Returns as rows_next, which goes on from
+ * there. */
 int rows_seek(struct rows *r, struct bytes key, struct bytes *row);
 
 #endif

@@ -3,25 +3,30 @@
 
 #include "store/engine/core/engine.h"
 
-/* The rules that cursors and compactions from now on go by. Takes a reference.
- * Until the first call nothing is hidden and nothing dropped. */
-void engine_set_rules(struct engine *e, struct gc_rules *rules);
+/*
+ * Moments of the store, and the rules by which it is read from now on. A
+ * snapshot is a visible sequence and a GC time: every read through it shows the
+ * same cells, whatever is written, flushed, compacted or expires meanwhile. It
+ * holds no file and no memory of the store; but as long as it lives, merges
+ * keep what it sees, so one that is forgotten lets garbage grow. All calls may
+ * come from any thread and take the engine's lock.
+ */
 
-/* Called, with no lock held, whenever there may be work for engine_step. */
-void engine_on_work(struct engine *e, void (*wake)(void *context),
-		    void *context);
-
-/* A moment: visible sequence and GC time. Release it. */
+/* The present moment, to be released: 0 or -ENOMEM. */
 int engine_snapshot(struct engine *e, struct engine_snapshot **out);
+
+/* NULL is allowed. A cursor that was opened on it may outlive it. */
 void engine_snapshot_release(struct engine *e, struct engine_snapshot *s);
+
+/* The sequence of the last write that it sees. */
 uint64_t engine_snapshot_seq(const struct engine_snapshot *s);
 
-/* Reads everything and checks it: 0, or an error after each problem was told to
- * report, one sentence each: -ERR_check_failed, or what kept something from
- * being read, such as -EIO or -ENOMEM. */
-int engine_verify(struct engine *e,
-		  void (*report)(void *context, const char *problem),
-		  void *context);
-void engine_stats(struct engine *e, struct store_stats *out);
+/*
+ * The rules that merges and cursors which begin from now on go by; those under
+ * way keep the ones that they have. Takes a reference of its own on rules.
+ * Until the first call no rules are known: nothing is hidden and nothing
+ * dropped.
+ */
+void engine_set_rules(struct engine *e, struct gc_rules *rules);
 
 #endif

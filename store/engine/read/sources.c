@@ -1,24 +1,37 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "store/base/err.h"
 #include "store/base/hash.h"
 #include "store/engine/compact/merge.h"
 #include "store/engine/read/row_view.h"
-#include "store/engine/read/snapshot.h"
 #include "store/engine/read/sources.h"
 #include "store/format/sst/sst_iter.h"
 
+/*
+ * Of each memtable and each file of level 0 there is one iterator; of a sorted
+ * level one for all of its files, since only one of them holds a key. Where the
+ * read is of one row, family or column, files are asked one by one whether they
+ * may hold it, and most have no iterator at all. Tombstones are no entries of
+ * these iterators: each source that has some is asked about a key when an entry
+ * is to be judged.
+ */
+
+/* So many iterators need no allocation: a memtable or two, some files of level
+ * 0, and a level or two below. */
 #define ITERS_AT_FIRST 8
 
-/* Iterators while they are collected. */
+/* Iterators while they are collected; owned until the merge takes them. */
 struct collector {
 	bool rows;           /* over rows */
 	struct iter **iters; /* first, or what has become of it */
 	size_t count;
-	size_t capacity;
+	size_t capacity; /* of iters */
 	struct iter *first[ITERS_AT_FIRST];
 };
 
+/* Fills s but for iterator and covers. with_time: whether the GC time is
+ * wanted, which may take a look at the clock. */
 static void take(struct engine *e, const struct engine_snapshot *snapshot,
 		 bool with_time, struct sources *s)
 {
@@ -27,6 +40,8 @@ static void take(struct engine *e, const struct engine_snapshot *snapshot,
 	s->iter = NULL;
 	s->covers = NULL;
 	s->memtable_count = s->cover_count = 0;
+	/* What is pending is newer than all that is written, so it comes
+	 * first. Its owner keeps it meanwhile. */
 	if (snapshot && snapshot->pending)
 		s->memtables[s->memtable_count++] =
 			memtable_get(snapshot->pending);
@@ -44,6 +59,8 @@ static void take(struct engine *e, const struct engine_snapshot *snapshot,
 		s->gc_time_us =
 			snapshot ? snapshot->gc_time_us : engine_gc_time(e);
 	pthread_mutex_unlock(&e->lock);
+	assert(s->memtable_count <= IMMUTABLES_MAX + 2);
+	assert(s->version);
 }
 
 void sources_take(struct engine *e, const struct engine_snapshot *snapshot,
@@ -64,12 +81,15 @@ uint64_t sources_time(struct engine *e, const struct engine_snapshot *snapshot)
 	return now;
 }
 
+/* Notes that memtable, or else list, has tombstones. What they point at is kept
+ * by the references of s. */
 static int add_cover(struct sources *s, const struct memtable *memtable,
 		     const struct tombstone_list *list)
 {
 	struct cover *grown =
 		realloc(s->covers, (s->cover_count + 1) * sizeof(*s->covers));
 
+	assert(!memtable != !list);
 	if (!grown)
 		return -ENOMEM;
 	s->covers = grown;
@@ -78,6 +98,7 @@ static int add_cover(struct sources *s, const struct memtable *memtable,
 	return 0;
 }
 
+/* Takes it over, also on failure. */
 static int add_iter(struct collector *c, struct iter *it)
 {
 	struct iter **grown;
@@ -98,6 +119,9 @@ static int add_iter(struct collector *c, struct iter *it)
 	return 0;
 }
 
+/* A memtable changes while this looks at it. What the read is to see was in it
+ * before its sequence was published, and so are the counts and the filter's
+ * bits for that; if they tell of more, it costs time and no truth. */
 static int add_memtable(struct sources *s, struct collector *c,
 			struct memtable *m, struct bytes prefix)
 {
@@ -110,16 +134,19 @@ static int add_memtable(struct sources *s, struct collector *c,
 	    (prefix.size > 0 && !memtable_may_contain(m, hash64(prefix))))
 		return err;
 	err = memtable_iter_new(m, &it);
+	/* The view takes it over, also on failure. */
 	if (err == 0 && c->rows)
 		err = row_view_new(it, atomic_load(&m->delete_count) > 0, &it);
 	return err < 0 ? err : add_iter(c, it);
 }
 
+/* For level_iter_new. What a read meets stays in the cache. */
 static int open_cells(struct sst *t, struct iter **out)
 {
 	return sst_iter_new(t, true, out);
 }
 
+/* Adds an iterator over f unless its filter excludes prefix. */
 static int add_file(struct collector *c, const struct sst_file *f,
 		    struct bytes prefix)
 {
@@ -135,8 +162,9 @@ static int add_file(struct collector *c, const struct sst_file *f,
 	return err < 0 ? err : add_iter(c, it);
 }
 
-/* Files of a sorted level are one iterator, unless a prefix lets the filters
- * exclude them one by one. */
+/* Adds what of one level overlaps [start, end). Files of a sorted level are one
+ * iterator, unless a prefix lets the filters exclude them one by one; and the
+ * files of it that overlap come one after the other, from first on. */
 static int add_level(struct sources *s, struct collector *c,
 		     unsigned int number, struct bytes start, struct bytes end,
 		     struct bytes prefix)
@@ -169,6 +197,8 @@ static int add_level(struct sources *s, struct collector *c,
 	}
 	if (number == 0 || prefix.size > 0 || overlapping == 0)
 		return 0;
+	assert(first + overlapping <= level->count);
+	/* One file needs no search for which of them it is. */
 	if (overlapping == 1)
 		return add_file(c, level->files[first], prefix);
 	err = level_iter_new(s->version, number,
@@ -176,7 +206,8 @@ static int add_level(struct sources *s, struct collector *c,
 	return err < 0 ? err : add_iter(c, it);
 }
 
-/* Opens s->iter over what s refers to; on failure nothing is held. */
+/* Opens s->iter over what s refers to, a merge if there is more than one; on
+ * failure all of s is given back. */
 static int open_iter(struct sources *s, bool rows, struct bytes start,
 		     struct bytes end, struct bytes prefix)
 {
@@ -185,6 +216,7 @@ static int open_iter(struct sources *s, bool rows, struct bytes start,
 	size_t i;
 	int err = 0;
 
+	assert(!s->iter && s->cover_count == 0);
 	c.iters = c.first;
 	for (i = 0; i < s->memtable_count && err == 0; i++)
 		err = add_memtable(s, &c, s->memtables[i], prefix);
@@ -225,6 +257,7 @@ int sources_open_again(const struct sources *of, struct bytes start,
 {
 	size_t i;
 
+	/* Pointers first, references below: of keeps what they point at. */
 	*s = *of;
 	s->iter = NULL;
 	s->covers = NULL;
@@ -240,6 +273,7 @@ void sources_close(struct sources *s)
 {
 	size_t i;
 
+	/* Before what it reads from. */
 	iter_close(s->iter);
 	for (i = 0; i < s->memtable_count; i++)
 		memtable_put(s->memtables[i]);
@@ -259,7 +293,9 @@ static bool in_span(const struct tombstone *span, struct bytes key)
 	       (span->end.size == 0 || bytes_compare(key, span->end) < 0);
 }
 
-/* The span of the cover that key is in. */
+/* The span of the cover that key is in, with the newest tombstone there that
+ * the read sees. A memtable may get newer ones meanwhile, which do not count,
+ * so an answer stays right. */
 static const struct tombstone *span_at(const struct sources *s, struct cover *c,
 				       struct bytes key)
 {
@@ -277,15 +313,20 @@ bool sources_covered(struct sources *s, struct bytes key, uint64_t seq)
 {
 	size_t i;
 
+	/* A tombstone hides what is older than it, whatever the timestamps. */
 	for (i = 0; i < s->cover_count; i++)
 		if (span_at(s, &s->covers[i], key)->seq > seq)
 			return true;
 	return false;
 }
 
+/* It cannot if each source says that nothing covers the row prefix, up to a
+ * place that is not before the end of the row. */
 bool sources_may_cover(struct sources *s, struct buf *row)
 {
 	size_t i;
+
+	assert(row->size > KEY_TABLE_SIZE);
 
 	for (i = 0; i < s->cover_count; i++) {
 		const struct tombstone *span =

@@ -6,8 +6,16 @@
 /*
  * The sources of a read: the memtables and the ssts that may hold something of
  * a key range, at one moment, with references on all of them, as one merged
- * iterator over entries and one question about range tombstones.
+ * iterator over entries and one question about range tombstones. The iterator
+ * shows every write, also of later sequences than the read's, deletions, and
+ * what tombstones or GC rules hide: to leave that out is the user's part.
+ *
+ * References are all that a read holds; it takes the engine's lock only while
+ * it collects them. One thread uses a struct sources at a time.
  */
+
+/* The range tombstones of one source, and the answer that it gave last: keys
+ * are asked in ascending order mostly, so the next lies in the same span. */
 struct cover {
 	const struct memtable *memtable; /* or a list of an sst */
 	const struct tombstone_list *list;
@@ -16,42 +24,57 @@ struct cover {
 };
 
 struct sources {
+	/* Newest writes first: what is pending, the present memtable, and those
+	 * that wait for their flush. Each referenced. */
 	struct memtable *memtables[IMMUTABLES_MAX + 2];
 	size_t memtable_count;
-	struct version *version;
-	struct gc_rules *rules;
-	uint64_t seq;
-	uint64_t gc_time_us;
-	struct iter *iter;
-	struct cover *covers; /* only of sources that have tombstones */
+	struct version *version; /* referenced */
+	struct gc_rules *rules;  /* referenced; NULL: none are known yet */
+	uint64_t seq;            /* later writes are not visible */
+	uint64_t gc_time_us;     /* not set by sources_take */
+	struct iter *iter;       /* owned; NULL: nothing is in the range */
+	struct cover *covers;    /* only of sources that have tombstones */
 	size_t cover_count;
 };
 
 /*
- * Takes what e has now; seq and GC time are of the snapshot, or of now if it is
- * NULL. [start, end) and prefix as in cursor_open. On failure nothing is held.
+ * Takes what e has now; sequence and GC time are of the snapshot, or of now if
+ * it is NULL. The snapshot is needed during the call only. [start, end) and
+ * prefix as in cursor_open. On failure nothing is held: -ENOMEM, or an error of
+ * reading a filter or an index.
  */
 int sources_open(struct engine *e, const struct engine_snapshot *snapshot,
 		 struct bytes start, struct bytes end, struct bytes prefix,
 		 struct sources *s);
-/* The same over rows instead of entries, as row_view.h shows them. */
+
+/* As sources_open, without a prefix; iter is over rows instead of entries, as
+ * row_view.h shows them. */
 int sources_open_rows(struct engine *e, const struct engine_snapshot *snapshot,
 		      struct bytes start, struct bytes end, struct sources *s);
-/* The same sources, seq and time as of's, over entries of [start, end). */
+
+/* The memtables, version, sequence and time of of, with references of their
+ * own, and an iterator over the entries of [start, end), which must lie in the
+ * range of of. On failure nothing is held. */
 int sources_open_again(const struct sources *of, struct bytes start,
 		       struct bytes end, struct sources *s);
-/* The references and seq alone, without GC time and iterator. */
+
+/* The references and the sequence alone: no GC time, because the clock need not
+ * be asked for it, no covers and no iterator. Cannot fail. */
 void sources_take(struct engine *e, const struct engine_snapshot *snapshot,
 		  struct sources *s);
-/* The snapshot's GC time, or that of now if it is NULL. */
-uint64_t sources_time(struct engine *e, const struct engine_snapshot *snapshot);
+
+/* Gives everything back. After it, or zeroed, s may be closed again. */
 void sources_close(struct sources *s);
 
-/* Whether a range tombstone hides the entry with this key and seq. */
+/* The snapshot's GC time, or that of now if it is NULL. Takes lock. */
+uint64_t sources_time(struct engine *e, const struct engine_snapshot *snapshot);
+
+/* Whether a range tombstone that the read sees hides the entry with this key
+ * and seq. Needs covers, so not after sources_take. */
 bool sources_covered(struct sources *s, struct bytes key, uint64_t seq);
 
 /* Whether a range tombstone may hide something of the row with this prefix,
- * which is the same again on return. */
+ * which is changed during the call and the same again on return. */
 bool sources_may_cover(struct sources *s, struct buf *row);
 
 #endif

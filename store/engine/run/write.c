@@ -1,4 +1,4 @@
-#include <stdlib.h>
+#include <assert.h>
 #include <time.h>
 
 #include "store/base/err.h"
@@ -15,7 +15,21 @@
  * first made room in the memtable, so that nothing can fail between the log and
  * the memtable. If the log fails it may hold a part of the batch, so the store
  * goes read-only; but not for lack of space, when it holds nothing of it.
+ *
+ * A writer that is ahead of flushes and compactions is first slowed, a
+ * millisecond for each memtable that it fills, then stopped until one is
+ * flushed or level 0 has been compacted: reads ask each file of level 0.
  */
+
+/* Writers pause so long when level 0 has level0_slow files. */
+#define PAUSE_NS 1000000
+
+void engine_on_work(struct engine *e, void (*wake)(void *context),
+		    void *context)
+{
+	e->wake_context = context;
+	e->wake = wake;
+}
 
 void engine_wake(struct engine *e)
 {
@@ -23,7 +37,8 @@ void engine_wake(struct engine *e)
 		e->wake(e->wake_context);
 }
 
-/* How far the background is behind: 0 not, 1 writers go slowly, 2 they wait. */
+/* How far the background is behind: 0 not, 1 writers go slowly, 2 they wait.
+ * Needs lock. */
 static int pressure(struct engine *e)
 {
 	size_t files = e->version->levels[0].count;
@@ -34,18 +49,21 @@ static int pressure(struct engine *e)
 	return files >= e->options.level0_slow;
 }
 
-/* Whether waiting for the background makes sense. */
+/* Whether waiting for the background makes sense: it is there, and not itself
+ * waiting for something to pass. Needs lock. */
 static bool must_wait(struct engine *e)
 {
 	return pressure(e) == 2 && e->wake && atomic_load(&e->error) == 0 &&
 	       e->trouble == 0;
 }
 
-/* Waits until there is room for one more memtable, or does the work itself
- * when there is no background thread. Needs commit. */
+/* Waits until there is room for one more memtable, or does the work itself when
+ * there is no background thread. 0, or why there will be none: the store is
+ * read-only, or the background is in trouble. Needs commit, so that all writers
+ * wait. */
 static int relieve(struct engine *e)
 {
-	struct timespec pause = { 0, 1000000 };
+	struct timespec pause = { 0, PAUSE_NS };
 	int level, err = 0;
 
 	for (;;) {
@@ -54,6 +72,8 @@ static int relieve(struct engine *e)
 		if (must_wait(e)) {
 			pthread_mutex_unlock(&e->lock);
 			engine_wake(e);
+			/* It may have been done since the lock was let go, and
+			 * then nothing would signal any more. */
 			pthread_mutex_lock(&e->lock);
 			if (must_wait(e))
 				pthread_cond_wait(&e->progress, &e->lock);
@@ -76,6 +96,9 @@ static int relieve(struct engine *e)
 	}
 }
 
+/* Makes room for batch in the memtable, by beginning another one if it has
+ * none. That is done as well when much was written to blob files since the last
+ * one began: only ssts tell of their garbage. Needs commit. */
 static int reserve(struct engine *e, const struct batch *batch)
 {
 	size_t size = e->options.memtable_size;
@@ -88,6 +111,8 @@ static int reserve(struct engine *e, const struct batch *batch)
 	err = relieve(e);
 	if (err < 0)
 		return err;
+	/* A batch may be larger than memtables are: then it gets one for
+	 * itself. Places in one have 32 bits. */
 	if (memtable_need(batch) > size)
 		size = memtable_need(batch);
 	if (size > UINT32_MAX)
@@ -101,11 +126,14 @@ static int reserve(struct engine *e, const struct batch *batch)
 	return 0;
 }
 
+/* The mark of the last bulk load, which a full disk has kept from the log, goes
+ * before what has later sequences, or these would seem to follow a gap. */
 static int log_mark(struct engine *e)
 {
 	struct batch mark = BATCH_INIT;
 	int err = batch_mark(&mark);
 
+	assert(e->unmarked_seq <= e->written_seq);
 	if (err == 0) {
 		batch_seal(&mark, e->unmarked_seq);
 		err = wal_append(e->wal, buf_bytes(&mark.data));
@@ -120,6 +148,7 @@ int engine_log(struct engine *e, const struct batch *batch)
 {
 	int err = e->unmarked_seq ? log_mark(e) : 0;
 
+	assert(e->wal && batch->count > 0);
 	if (err == 0)
 		err = wal_append(e->wal, buf_bytes(&batch->data));
 	if (err < 0 && wal_broken(e->wal))
@@ -143,6 +172,7 @@ int engine_write(struct engine *e, struct batch *batch, bool sync,
 		err = reserve(e, batch);
 	if (err < 0)
 		goto unlock;
+	assert(e->written_seq == atomic_load(&e->visible_seq));
 	first = e->written_seq + 1;
 	last = e->written_seq + batch->count;
 	err = blob_name(e, batch, last);
@@ -154,6 +184,7 @@ int engine_write(struct engine *e, struct batch *batch, bool sync,
 		goto unlock;
 	e->written_seq = last;
 	memtable_apply(e->memtable, batch, first);
+	/* Released after the memtable, so whoever reads it sees the records. */
 	atomic_store_explicit(&e->visible_seq, last, memory_order_release);
 	atomic_fetch_add(&e->counters.writes, 1);
 	atomic_fetch_add(&e->counters.written_size, batch->data.size);
@@ -161,6 +192,7 @@ int engine_write(struct engine *e, struct batch *batch, bool sync,
 		*seq = last;
 unlock:
 	pthread_mutex_unlock(&e->commit);
+	/* Without commit, so that others write while this one waits. */
 	if (err == 0 && sync)
 		err = engine_sync(e);
 	return err;
@@ -170,6 +202,7 @@ int engine_sync_log(struct engine *e)
 {
 	int err = blob_sync(e);
 
+	/* A durable record's chunks are durable: recovery goes by that. */
 	return err < 0 ? err : wal_sync(e->wal);
 }
 
@@ -186,7 +219,9 @@ int engine_sync(struct engine *e)
 	pthread_mutex_lock(&e->sync);
 	if (atomic_load(&e->synced_seq) < want) {
 		err = engine_writable(e);
+		/* What is visible now is in the log, maybe more than want. */
 		covered = atomic_load(&e->visible_seq);
+		assert(covered >= want);
 		if (err == 0) {
 			err = engine_sync_log(e);
 			if (err < 0)

@@ -1,0 +1,110 @@
+#include <assert.h>
+#include <stdlib.h>
+
+#include "store/engine/core/state.h"
+#include "store/engine/large/blobs.h"
+#include "store/engine/read/statistics.h"
+
+static_assert(sizeof(((struct store_stats *)0)->sst_count) ==
+		      LEVEL_COUNT * sizeof(uint64_t),
+	      "store/stats.h must have a place for each level");
+
+/* The logs that are still needed: the one being written and the finished
+ * ones. sync keeps the former from being replaced, edits keeps the list. */
+static void log_stats(struct engine *e, struct store_stats *out)
+{
+	size_t i;
+
+	pthread_mutex_lock(&e->sync);
+	/* A store opened for reading only writes no log. */
+	out->log_size = e->wal ? wal_size(e->wal) : 0;
+	pthread_mutex_lock(&e->edits);
+	for (i = 0; i < e->manifest->log_count; i++)
+		out->log_size += e->manifest->logs[i].final_size;
+	pthread_mutex_unlock(&e->edits);
+	pthread_mutex_unlock(&e->sync);
+}
+
+/* Ssts and memtables of one moment; returns the version of that moment, with a
+ * reference. */
+static struct version *table_stats(struct engine *e, struct store_stats *out)
+{
+	struct version *v;
+	size_t i;
+
+	pthread_mutex_lock(&e->lock);
+	for (i = 0; i < LEVEL_COUNT; i++) {
+		out->sst_count[i] = e->version->levels[i].count;
+		out->sst_size[i] = e->version->levels[i].size;
+	}
+	v = version_get(e->version);
+	out->memtable_count = 1 + e->immutable_count;
+	out->memtable_used = e->memtable->arena.used;
+	for (i = 0; i < e->immutable_count; i++)
+		out->memtable_used += e->immutables[i]->arena.used;
+	pthread_mutex_unlock(&e->lock);
+	return v;
+}
+
+/*
+ * Blob files of v. Only ssts tell what is alive, so of a file that commits in
+ * memtables refer to nothing is known yet, and it counts as without garbage.
+ * flushed_seq must have been read before v was taken: then the ssts of v hold
+ * every commit up to it.
+ */
+static void blob_stats(struct engine *e, const struct version *v,
+		       uint64_t flushed_seq, struct store_stats *out)
+{
+	uint64_t *live = malloc((v->blob_count + 1) * sizeof(*live));
+	size_t i;
+
+	if (live)
+		version_blob_live(v, live);
+	for (i = 0; i < v->blob_count; i++) {
+		/* 0 for the one that grows, whose size blobs knows. */
+		uint64_t size = atomic_load(&v->blobs[i]->size);
+		bool settled;
+
+		pthread_mutex_lock(&e->lock);
+		settled = v->blobs[i]->named_seq <= flushed_seq;
+		pthread_mutex_unlock(&e->lock);
+		out->blob_count++;
+		out->blob_size += size;
+		/* What two columns share is live twice, so live may be more
+		 * than there is. */
+		if (settled && live && size > live[i])
+			out->blob_garbage += size - live[i];
+	}
+	free(live);
+	out->blob_size += atomic_load(&e->blobs->size);
+}
+
+static void counter_stats(struct engine *e, struct store_stats *out)
+{
+	struct cache_stats cache = cache_stats(e->cache);
+
+	out->cache_used = cache.used_size;
+	out->cache_hits = cache.hit_count;
+	out->cache_misses = cache.miss_count;
+	out->flush_count = atomic_load(&e->counters.flushes);
+	out->compaction_count = atomic_load(&e->counters.compactions);
+	out->trivial_move_count = atomic_load(&e->counters.trivial_moves);
+	out->written_size = atomic_load(&e->counters.written_size);
+	out->compacted_size = atomic_load(&e->counters.compacted_size);
+	out->write_count = atomic_load(&e->counters.writes);
+	out->sync_count = atomic_load(&e->counters.syncs);
+	out->visible_seq = atomic_load(&e->visible_seq);
+}
+
+void engine_stats(struct engine *e, struct store_stats *out)
+{
+	uint64_t flushed_seq = atomic_load(&e->flushed_seq);
+	struct version *v;
+
+	*out = (struct store_stats){ 0 };
+	log_stats(e, out);
+	v = table_stats(e, out);
+	blob_stats(e, v, flushed_seq, out);
+	version_put(v);
+	counter_stats(e, out);
+}
