@@ -1,4 +1,4 @@
-#include <stdlib.h>
+#include <assert.h>
 
 #include "store/base/volume/volume_copy.h"
 #include "store/engine/core/state.h"
@@ -18,14 +18,15 @@
 struct backup {
 	struct engine *e;
 	struct volume *to;
-	struct version *version; /* referenced */
-	struct edit state;
-	uint32_t epoch;
-	uint64_t edits_id;
+	struct version *version; /* referenced: keeps what state names */
+	struct edit state;       /* what the backup's manifest says */
+	uint32_t epoch;          /* of e: its opening takes the next one */
+	uint64_t edits_id;       /* of the backup's edit log, new in e, too */
 	struct backup_result *result;
 };
 
-/* Blob files that still grow hold nothing that is flushed. */
+/* Blob files that still grow hold nothing that is flushed: what had been was in
+ * the one that capture finished, and this one was begun since. */
 static void forget_growing(struct edit *state)
 {
 	size_t i, kept = 0;
@@ -36,7 +37,9 @@ static void forget_growing(struct edit *state)
 	state->blob_count = kept;
 }
 
-/* Fixes what belongs to the backup. */
+/* Fixes what belongs to the backup: all that was written before, in ssts and
+ * finished blob files. With commit held nothing is written, so the second flush
+ * leaves nothing out; it is short, as the first has taken most of it. */
 static int capture(struct backup *b)
 {
 	struct engine *e = b->e;
@@ -69,11 +72,14 @@ static int capture(struct backup *b)
 	}
 	pthread_mutex_unlock(&e->edits);
 	pthread_mutex_unlock(&e->commit);
+	assert(err < 0 || b->version);
+	/* The logs' content is in the ssts. */
 	b->state.log_count = 0;
 	forget_growing(&b->state);
 	return err;
 }
 
+/* Links or copies one file, of this size, and counts it. */
 static int bring(struct backup *b, uint64_t id, const char *suffix,
 		 uint64_t size)
 {
@@ -105,6 +111,7 @@ int engine_backup(struct engine *e, struct volume *to,
 	for (i = 0; i < b.state.blob_count && err == 0; i++)
 		err = bring(&b, b.state.blobs[i].id, "blob",
 			    b.state.blobs[i].final_size);
+	/* Last, as it makes a store of the volume. */
 	if (err == 0)
 		err = manifest_write(to, b.epoch, b.edits_id, &b.state);
 	edit_release(&b.state);

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "store/base/coding.h"
@@ -14,7 +15,21 @@
 #include "store/format/sst/sst_build.h"
 #include "store/format/sst/sst_iter.h"
 
-/* Up to this part of its memory a load goes through the log after all. */
+/*
+ * From puts in memory to files that the manifest names:
+ *
+ *   entries   as they come, their bytes in one buffer, sorted by pointers
+ *   runs      sorted files, one for each time that the memory was full
+ *   published as they are if none begins before the last one ended, which is
+ *             so for sorted input; else merged once into files that do not
+ *             overlap, by which each byte is written twice
+ *
+ * Keys are stored with sequence 0, and one is given to each file as a whole
+ * when it is named. Its place in the log is taken by a mark.
+ */
+
+/* Up to this part of its memory a load goes through the log after all: it costs
+ * one sync and no sst. */
 #define SMALL_PART 32
 
 /*
@@ -23,28 +38,30 @@
  * place, which grows with time.
  */
 struct entry {
-	uint64_t head;
-	size_t place; /* in data: u32 key size, u32 value size, u8 kind, key,
+	uint64_t head; /* see key_head */
+	size_t place;  /* in data: u32 key size, u32 value size, u8 kind, key,
 			 value */
 };
 
 #define ENTRY_HEAD_SIZE 9
 
+static_assert(sizeof(struct entry) == 16, "bulk.h tells what a put takes");
+
 /* A sorted file that is not published. Its bounds are version keys. */
 struct run {
-	uint64_t id, size;
+	uint64_t id, size; /* size: 0 of one that is to be merged */
 	struct buf smallest, largest;
 };
 
 struct bulk {
 	struct engine *e;
-	size_t memory_size;
-	struct buf data;
-	struct entry *entries;
-	size_t count, capacity;
-	bool sorted;     /* entries ascend strictly */
-	struct buf last; /* version key of the newest entry */
-	struct run *runs;
+	size_t memory_size;     /* of data, more or less */
+	struct buf data;        /* what entries point at */
+	struct entry *entries;  /* of the next run */
+	size_t count, capacity; /* of entries */
+	bool sorted;            /* entries ascend strictly */
+	struct buf last;        /* version key of the newest entry */
+	struct run *runs;       /* in the order in which they were filled */
 	size_t run_count;
 	bool disordered;         /* runs overlap, so they will be merged */
 	struct blob_holds holds; /* what its large values refer to */
@@ -63,6 +80,8 @@ int bulk_new(struct engine *e, size_t memory_size, struct bulk **out)
 	return 0;
 }
 
+/* Empties the list; with remove, their files go as well, else they are the
+ * manifest's now. */
 static void forget_runs(struct bulk *b, bool remove)
 {
 	size_t i;
@@ -90,6 +109,7 @@ void bulk_free(struct bulk *b)
 	free(b);
 }
 
+/* What an entry points at; valid until the next put. */
 static struct bytes entry_key(const struct bulk *b, const struct entry *e)
 {
 	const uint8_t *p = b->data.data + e->place;
@@ -124,24 +144,29 @@ static int compare(const void *x, const void *y, void *context)
 	return a->place < c->place ? 1 : -1;
 }
 
+/* The first bytes of the row as a number that orders like them: most
+ * comparisons while sorting end there, without a look at the keys. */
 static uint64_t key_head(struct bytes key)
 {
 	uint8_t raw[8] = { 0 };
 	size_t size = key.size - KEY_TABLE_SIZE;
 
+	assert(key.size > KEY_TABLE_SIZE + KEY_TIMESTAMP_SIZE);
 	memcpy(raw, key.data + KEY_TABLE_SIZE, size < 8 ? size : 8);
 	return get_u64be(raw);
 }
 
-/* The sorted file being written. */
+/* The sorted file being written. Zeroed but for b and passing, none is. */
 struct output {
 	struct bulk *b;
 	bool passing; /* it will be merged: raw, and not read again here */
-	struct sst_builder *builder;
-	struct run run;
-	struct buf key; /* with its trailer */
+	struct sst_builder *builder; /* NULL: none begun */
+	struct run run;              /* of builder; owned until output_end */
+	struct buf key;              /* the last one added, with its trailer */
 };
 
+/* Begins a file whose first key this is. It is built for the lowest level,
+ * where it goes unless something there overlaps it. */
 static int output_begin(struct output *o, struct bytes version_key)
 {
 	struct sst_options options = {
@@ -166,6 +191,7 @@ static int output_begin(struct output *o, struct bytes version_key)
 	return sst_build_new(writer, &options, &o->builder);
 }
 
+/* Adds a put; keys come in strictly ascending order. */
 static int output_add(struct output *o, struct bytes version_key,
 		      enum key_kind kind, struct bytes value)
 {
@@ -183,12 +209,15 @@ static int output_add(struct output *o, struct bytes version_key,
 	return err;
 }
 
+/* The version key added last; there must be one. */
 static struct bytes output_last(const struct output *o)
 {
+	assert(o->key.size > KEY_TRAILER_SIZE);
 	return bytes_of(o->key.data, o->key.size - KEY_TRAILER_SIZE);
 }
 
-/* Ends the file, if one was begun, and appends it to runs. */
+/* Ends the file, if one was begun, and appends it to runs, whose it is even if
+ * it then cannot be read again. */
 static int output_end(struct output *o, struct run **runs, size_t *count)
 {
 	struct run *grown;
@@ -204,6 +233,7 @@ static int output_end(struct output *o, struct run **runs, size_t *count)
 	if (!grown)
 		return -ENOMEM;
 	*runs = grown;
+	/* It ends the builder also on failure, which leaves no file. */
 	err = sst_build_finish(o->builder, &digest);
 	o->builder = NULL;
 	if (err < 0)
@@ -216,6 +246,7 @@ static int output_end(struct output *o, struct run **runs, size_t *count)
 				 &grown[*count - 1].size);
 }
 
+/* Drops a file under way. */
 static void output_release(struct output *o)
 {
 	if (o->builder)
@@ -232,23 +263,28 @@ static void forget_entries(struct bulk *b)
 	buf_reset(&b->data);
 }
 
-/* What is in memory becomes a run. */
+/* What is in memory becomes a run, of each version key the put added last.
+ * After a failure it is lost. */
 static int spill(struct bulk *b)
 {
 	struct output o = { .b = b };
 	size_t i;
 	int err = 0;
 
+	assert(b->count > 0);
 	if (!b->sorted)
 		qsort_r(b->entries, b->count, sizeof(*b->entries), compare, b);
 	if (b->run_count > 0 &&
 	    bytes_compare(buf_bytes(&b->runs[b->run_count - 1].largest),
 			  entry_key(b, &b->entries[0])) >= 0)
 		b->disordered = true;
+	/* Earlier runs were built to stay; if they are merged, that was in
+	 * vain. */
 	o.passing = b->disordered;
 	for (i = 0; i < b->count && err == 0; i++) {
 		struct bytes key = entry_key(b, &b->entries[i]);
 
+		/* compare puts the last one added first. */
 		if (i > 0 && !b->sorted &&
 		    bytes_equal(key, entry_key(b, &b->entries[i - 1])))
 			continue;
@@ -262,6 +298,7 @@ static int spill(struct bulk *b)
 	return err;
 }
 
+/* Whether b is of a's row. An empty b is not. */
 static bool same_row(struct bytes a, struct bytes b)
 {
 	size_t row_end = key_row_end(a);
@@ -281,24 +318,12 @@ static int hold(struct bulk *b, struct bytes references)
 	return err;
 }
 
-int bulk_add(struct bulk *b, struct bytes version_key, enum key_kind kind,
-	     struct bytes value)
+/* Room for one more entry whose bytes are so many. */
+static int reserve_entry(struct bulk *b, size_t size)
 {
-	size_t size = ENTRY_HEAD_SIZE + version_key.size + value.size, capacity;
-	struct bytes last = buf_bytes(&b->last);
 	struct entry *grown;
-	uint8_t head[ENTRY_HEAD_SIZE];
-	int err = kind == KEY_BLOB ? hold(b, value) : 0;
+	size_t capacity;
 
-	if (err < 0)
-		return err;
-	/* Between rows, so that sorted input makes files of whole rows. */
-	if (b->count > 0 && b->data.size + size > b->memory_size &&
-	    (!same_row(version_key, last) || !b->sorted)) {
-		err = spill(b);
-		if (err < 0)
-			return err;
-	}
 	if (b->count == b->capacity) {
 		capacity = b->capacity * 2 + 1024;
 		grown = realloc(b->entries, capacity * sizeof(*grown));
@@ -307,7 +332,30 @@ int bulk_add(struct bulk *b, struct bytes version_key, enum key_kind kind,
 		b->entries = grown;
 		b->capacity = capacity;
 	}
-	err = buf_reserve(&b->data, size);
+	return buf_reserve(&b->data, size);
+}
+
+int bulk_add(struct bulk *b, struct bytes version_key, enum key_kind kind,
+	     struct bytes value)
+{
+	size_t size = ENTRY_HEAD_SIZE + version_key.size + value.size;
+	struct bytes last = buf_bytes(&b->last);
+	uint8_t head[ENTRY_HEAD_SIZE];
+	int err;
+
+	assert(kind == KEY_PUT || kind == KEY_BLOB);
+	err = kind == KEY_BLOB ? hold(b, value) : 0;
+	if (err < 0)
+		return err;
+	/* Between rows, so that sorted input makes files of whole rows; of
+	 * other input the merge makes them. */
+	if (b->count > 0 && b->data.size + size > b->memory_size &&
+	    (!same_row(version_key, last) || !b->sorted)) {
+		err = spill(b);
+		if (err < 0)
+			return err;
+	}
+	err = reserve_entry(b, size);
 	if (err < 0)
 		return err;
 	if (b->count > 0 && bytes_compare(last, version_key) >= 0)
@@ -317,14 +365,16 @@ int bulk_add(struct bulk *b, struct bytes version_key, enum key_kind kind,
 	put_u32le(head, (uint32_t)version_key.size);
 	put_u32le(head + 4, (uint32_t)value.size);
 	head[8] = (uint8_t)kind;
+	/* Room is reserved, so these cannot fail. */
 	buf_add(&b->data, head, sizeof(head));
 	buf_add_bytes(&b->data, version_key);
 	buf_add_bytes(&b->data, value);
 	return buf_set(&b->last, version_key);
 }
 
-/* The runs, opened. A later run has the greater sequence, as the last put of a
- * version key is to stay. */
+/* The runs, opened: *out merges them, and ssts, one place for each run, are the
+ * caller's to close, also after a failure; NULL are those not opened. A later
+ * run has the greater sequence, as the last put of a version key is to stay. */
 static int open_runs(struct bulk *b, struct sst **ssts, struct iter **out)
 {
 	struct volume *v = b->e->volume;
@@ -387,7 +437,8 @@ static int write_merged(struct bulk *b, struct iter *it, struct run **runs,
 	return err;
 }
 
-/* Replaces runs that overlap by files that do not. */
+/* Replaces runs that overlap by files that do not. After a failure a part of
+ * the load is lost. */
 static int merge_runs(struct bulk *b)
 {
 	struct sst **ssts = calloc(b->run_count, sizeof(*ssts));
@@ -396,6 +447,7 @@ static int merge_runs(struct bulk *b)
 	size_t count = 0, i;
 	int err;
 
+	assert(b->run_count > 0 && b->count == 0);
 	if (!ssts)
 		return -ENOMEM;
 	err = open_runs(b, ssts, &it);
@@ -412,7 +464,9 @@ static int merge_runs(struct bulk *b)
 	return err;
 }
 
-/* Whether a memtable holds anything that the load would lie under. */
+/* Whether a memtable holds anything that the load would lie under, by the range
+ * of all runs; if it cannot be told for lack of memory, it is presumed. A range
+ * tombstone may reach anywhere, so any one counts. */
 static bool memtable_overlaps(const struct bulk *b, struct memtable *m)
 {
 	struct bytes start = buf_bytes(&b->runs[0].smallest);
@@ -421,6 +475,7 @@ static bool memtable_overlaps(const struct bulk *b, struct memtable *m)
 	bool overlaps;
 	int at;
 
+	assert(b->run_count > 0);
 	if (atomic_load(&m->tombstone_count) > 0)
 		return true;
 	if (atomic_load(&m->cell_count) == 0)
@@ -447,6 +502,7 @@ static int flush_overlap(struct bulk *b, const struct batch *mark)
 	return err < 0 ? err : engine_flush_waiting(e);
 }
 
+/* Whether f may hold a key of the range that run's keys span. */
 static bool overlaps_run(const struct sst_file *f, const struct run *run)
 {
 	struct bytes largest = buf_bytes(&run->largest);
@@ -475,6 +531,7 @@ static unsigned int find_level(const struct version *v, const struct run *run)
 		for (; i < l->count; i++) {
 			if (overlaps_run(l->files[i], run))
 				return level > 0 ? level - 1 : 0;
+			/* On a sorted level the first one tells. */
 			if (level > 0)
 				break;
 		}
@@ -482,6 +539,8 @@ static unsigned int find_level(const struct version *v, const struct run *run)
 	return LEVEL_COUNT - 1;
 }
 
+/* Needs commit: nothing is written to the log meanwhile. A failure makes the
+ * store read-only. */
 static int sync_log(struct engine *e)
 {
 	int err;
@@ -524,6 +583,7 @@ static int name_files(struct bulk *b, struct batch *mark)
 	size_t i;
 	int err = 0;
 
+	assert(b->run_count > 0 && !b->disordered);
 	for (i = 0; i < b->run_count && err == 0; i++)
 		err = edit_add_loaded(&edit,
 				      find_level(e->version, &b->runs[i]),
@@ -547,13 +607,16 @@ release:
 	return err;
 }
 
-/* A small load costs less as one record of the log. */
+/* A small load costs less as one record of the log. An empty one is small. */
 static bool is_small(const struct bulk *b)
 {
 	return b->run_count == 0 && b->count <= BATCH_RECORDS_MAX &&
 	       b->data.size <= b->memory_size / SMALL_PART;
 }
 
+/* By engine_write, which takes the puts in the order in which they were added,
+ * so that of one version key the last one stays. What they refer to is held
+ * until then. */
 static int publish_small(struct bulk *b)
 {
 	struct batch batch = BATCH_INIT;
@@ -602,6 +665,8 @@ int bulk_publish(struct bulk *b)
 	if (err < 0 || b->run_count == 0)
 		goto release;
 
+	/* From the flush of what it overlaps to its sequence nobody may write,
+	 * and from the choice of levels to the edit nobody may compact. */
 	pthread_mutex_lock(&e->commit);
 	err = engine_writable(e);
 	if (err == 0)

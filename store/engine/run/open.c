@@ -1,3 +1,5 @@
+#include <assert.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "store/base/err.h"
@@ -13,7 +15,17 @@
  * begin a new log. What was replayed stays in the memtable with its logs kept,
  * so that opening costs little, unless a log was not closed cleanly or there
  * are many: then it is flushed, because only an sst is known to be durable.
+ *
+ * Sequences tell whether the logs are whole: each record goes on where the one
+ * before it, or the last flush, ended. A bulk load has one sequence, of which
+ * the log holds a mark; if the power failed between the load and its mark, the
+ * ssts tell it.
+ *
+ * Until engine_open returns there is one thread, so what the locks protect is
+ * used without them here.
  */
+static_assert(offsetof(struct engine, owner) == 0,
+	      "a file's owner is cast to the engine");
 
 void engine_options_init(struct engine_options *o)
 {
@@ -32,7 +44,9 @@ void engine_options_init(struct engine_options *o)
 	};
 }
 
-/* Needs no lock. */
+/* Called with the last reference on an obsolete file, by whichever thread lets
+ * go of it, which does not hold lock. A reader must not wait for the removal,
+ * so it is left to engine_step. */
 static void note_unused(struct engine *e, uint64_t id, const char *suffix)
 {
 	struct unused_file *grown;
@@ -65,17 +79,21 @@ static void blob_unused(struct file_owner *owner, uint64_t id)
 	note_unused((struct engine *)owner, id, "blob");
 }
 
+/* What replaying the logs finds. */
 struct recovery {
 	struct engine *e;
-	const struct manifest_log *log;
-	struct wal_replay result; /* of the log under way */
-	uint64_t promised;        /* how far it was known durable */
-	bool promise_known;
-	uint64_t records;
-	bool torn;
+	size_t log_count;               /* of logs that the manifest names */
+	const struct manifest_log *log; /* the one under way */
+	struct wal_replay result;       /* of it, so far */
+	uint64_t promised;  /* bytes of it that were known durable */
+	bool promise_known; /* promised is set, as a first record needed it */
+	bool torn;          /* a log was not closed cleanly */
+	uint64_t lost_load; /* sequence of a bulk load without a mark; 0 */
 };
 
-/* Whether the large values of a record are there; see blob_check_record. */
+/* Whether the large values of a record are there: 0; 1 if not, and the log ends
+ * before the record; negative if it was durable, so that they are damaged, or
+ * they cannot be read. */
 static int check_blobs(struct recovery *r, const struct batch *batch)
 {
 	char name[VOLUME_NAME_MAX + 1];
@@ -90,7 +108,8 @@ static int check_blobs(struct recovery *r, const struct batch *batch)
 			return err;
 		r->promise_known = true;
 	}
-	/* What is durable ends with a record. */
+	/* The record begins at good_size. What is durable ends with a record,
+	 * so this one is durable as a whole or not. */
 	synced = r->result.good_size < r->promised;
 	err = blob_check_record(r->e, batch, synced);
 	if (err > 0 && synced)
@@ -102,14 +121,41 @@ static int check_blobs(struct recovery *r, const struct batch *batch)
 	return err;
 }
 
+/* Begins another memtable, as batch does not fit into the present one any more:
+ * the former life may have had several that waited for a flush, or larger
+ * ones. */
+static int next_memtable(struct engine *e, const struct batch *batch,
+			 size_t record_size)
+{
+	size_t size = e->options.memtable_size;
+	struct memtable *fresh;
+	int err;
+
+	if (e->immutable_count == IMMUTABLES_MAX)
+		return fail(ERR_wal_damaged, "%s: too much log to replay",
+			    e->volume->path);
+	if (memtable_need(batch) > size)
+		size = memtable_need(batch);
+	if (size > UINT32_MAX)
+		return fail(ERR_wal_malformed, "%s: log record of %zu bytes",
+			    e->volume->path, record_size);
+	err = memtable_new(size, &fresh);
+	if (err < 0)
+		return err;
+	fresh->log_id = e->log_id;
+	e->immutables[e->immutable_count++] = e->memtable;
+	e->memtable = fresh;
+	return 0;
+}
+
+/* Applies one log record, for wal_replay, whose results these are: 0, 1 if the
+ * log is to end before it, or an error. */
 static int replay_record(void *context, struct bytes record)
 {
 	struct recovery *r = context;
 	struct engine *e = r->e;
-	struct memtable *fresh;
 	struct batch batch;
 	uint64_t seq;
-	size_t size;
 	int err;
 
 	err = batch_parse(record, &batch, &seq);
@@ -132,30 +178,17 @@ static int replay_record(void *context, struct bytes record)
 			return err;
 	}
 	if (!memtable_fits(e->memtable, &batch)) {
-		if (e->immutable_count == IMMUTABLES_MAX)
-			return fail(ERR_wal_damaged,
-				    "%s: too much log to replay",
-				    e->volume->path);
-		size = e->options.memtable_size;
-		if (memtable_need(&batch) > size)
-			size = memtable_need(&batch);
-		if (size > UINT32_MAX)
-			return fail(ERR_wal_malformed,
-				    "%s: log record of %zu bytes",
-				    e->volume->path, record.size);
-		err = memtable_new(size, &fresh);
+		err = next_memtable(e, &batch, record.size);
 		if (err < 0)
 			return err;
-		fresh->log_id = e->log_id;
-		e->immutables[e->immutable_count++] = e->memtable;
-		e->memtable = fresh;
 	}
 	memtable_apply(e->memtable, &batch, seq);
 	e->written_seq = seq + batch.count - 1;
-	r->records++;
 	return 0;
 }
 
+/* Replays one log into the memtable; meanwhile e->log_id is its id, for
+ * memtables that begin. */
 static int replay_log(struct recovery *r, const struct manifest_log *log)
 {
 	char name[VOLUME_NAME_MAX + 1];
@@ -181,6 +214,8 @@ static int replay_log(struct recovery *r, const struct manifest_log *log)
 				 r->e->volume->path, name,
 				 (unsigned long long)r->result.cut_size,
 				 (unsigned long long)r->result.good_size);
+	/* What was replayed of it may be in no file after the next power
+	 * cut. */
 	if (log->final_size == 0 && !r->result.finished)
 		r->torn = true;
 	return err;
@@ -194,6 +229,7 @@ static int begin_log(struct engine *e)
 	struct edit edit = EDIT_INIT;
 	int err;
 
+	assert(!e->wal);
 	e->log_id = engine_new_id(e);
 	if (e->memtable->log_id == 0)
 		e->memtable->log_id = e->log_id;
@@ -212,6 +248,8 @@ static int begin_log(struct engine *e)
 	return err;
 }
 
+/* Whether the manifest names a log, sst or blob file with this id; ids are of
+ * files, whatever their kind. */
 static int is_live(const struct manifest *m, uint64_t id)
 {
 	const struct level *level;
@@ -229,7 +267,10 @@ static int is_live(const struct manifest *m, uint64_t id)
 	return version_blob(m->current, id) != NULL;
 }
 
-/* Files of former lives that the manifest does not name. */
+/* Removes a file of a former life that the manifest does not name: one that was
+ * under way, or obsolete, when that ended. Those of this life are in use. A
+ * file that cannot be removed harms nobody, and the next opening tries it
+ * again. */
 static int remove_orphan(void *context, const char *name)
 {
 	struct engine *e = context;
@@ -250,13 +291,15 @@ static int drop_empty_logs(struct engine *e)
 	struct edit edit = EDIT_INIT;
 	int err;
 
+	assert(e->memtable->last_seq == 0 && e->immutable_count == 0);
 	e->memtable->log_id = e->log_id;
 	err = engine_drop_logs(e, &edit, e->log_id);
 	edit_release(&edit);
 	return err;
 }
 
-/* The highest sequence in any sst. */
+/* The highest sequence in any sst. Flushed ones have none beyond the manifest's
+ * last_seq; a bulk-loaded one may have the next. */
 static uint64_t largest_seq(const struct version *v)
 {
 	uint64_t seq = 0;
@@ -271,7 +314,8 @@ static uint64_t largest_seq(const struct version *v)
 }
 
 /* The last bulk load is there, but its mark in the log was lost: the new log
- * gets it, before anything with a later sequence. */
+ * gets it, before anything with a later sequence. It needs no sync: if it is
+ * lost once more, the ssts tell it once more. */
 static int mark_load(struct engine *e, uint64_t seq)
 {
 	struct batch mark = BATCH_INIT;
@@ -288,62 +332,61 @@ static int mark_load(struct engine *e, uint64_t seq)
 	return err;
 }
 
+/* Goes on to write after all logs are replayed. Blob files come first, since
+ * what a flush's ssts refer to must be durable. */
+static int resume(struct recovery *r)
+{
+	struct engine *e = r->e;
+	int err = blob_recover(e);
+
+	if (err == 0)
+		err = begin_log(e);
+	if (err == 0 && r->lost_load > 0)
+		err = mark_load(e, r->lost_load);
+	if (err == 0 && (r->torn || r->log_count >= LOGS_KEPT_MAX ||
+			 e->immutable_count > 0))
+		err = engine_flush(e);
+	if (err == 0 && e->memtable->last_seq == 0 && r->log_count > 0)
+		err = drop_empty_logs(e);
+	if (err == 0)
+		err = e->volume->ops->list(e->volume, remove_orphan, e);
+	return err;
+}
+
+/* Brings e from what the manifest says to what the store was. Read-only, it
+ * stays with that and needs no log. */
 static int recover(struct engine *e)
 {
-	struct recovery r = { .e = e };
-	struct manifest_log *logs;
-	size_t count = e->manifest->log_count, i;
+	struct recovery r = { .e = e, .log_count = e->manifest->log_count };
 	uint64_t loaded;
-	bool lost_mark;
+	size_t i;
 	int err;
 
-	logs = malloc((count + 1) * sizeof(*logs));
-	if (!logs)
-		return -ENOMEM;
-	for (i = 0; i < count; i++)
-		logs[i] = e->manifest->logs[i];
 	e->written_seq = e->manifest->last_seq;
 	atomic_store(&e->flushed_seq, e->manifest->last_seq);
 	e->gc_time_us = e->manifest->gc_time_us;
 	e->version = version_get(e->manifest->current);
 	err = memtable_new(e->options.memtable_size, &e->memtable);
-	for (i = 0; i < count && err == 0; i++)
-		err = replay_log(&r, &logs[i]);
+	for (i = 0; i < r.log_count && err == 0; i++)
+		err = replay_log(&r, &e->manifest->logs[i]);
 	loaded = largest_seq(e->version);
-	lost_mark = loaded > e->written_seq;
-	if (lost_mark)
-		e->written_seq = loaded;
+	if (loaded > e->written_seq)
+		e->written_seq = r.lost_load = loaded;
 	atomic_store(&e->visible_seq, e->written_seq);
 	atomic_store(&e->synced_seq, e->written_seq);
 	if (err < 0 || e->options.read_only)
-		goto free_logs;
-
-	err = blob_recover(e);
-	if (err == 0)
-		err = begin_log(e);
-	if (err == 0 && lost_mark)
-		err = mark_load(e, loaded);
-	if (err == 0 &&
-	    (r.torn || count >= LOGS_KEPT_MAX || e->immutable_count > 0))
-		err = engine_flush(e);
-	if (err == 0 && e->memtable->last_seq == 0 && count > 0)
-		err = drop_empty_logs(e);
-	if (err == 0)
-		err = e->volume->ops->list(e->volume, remove_orphan, e);
-free_logs:
-	free(logs);
-	return err;
+		return err;
+	return resume(&r);
 }
 
-int engine_open(struct volume *v, const struct engine_options *o,
-		struct engine **out)
+/* An engine with its locks, which engine_abandon ends; NULL without memory. */
+static struct engine *engine_new(struct volume *v,
+				 const struct engine_options *o)
 {
 	struct engine *e = calloc(1, sizeof(*e));
-	int err;
 
-	*out = NULL;
 	if (!e)
-		return -ENOMEM;
+		return NULL;
 	e->owner.unused = sst_unused;
 	e->owner.unused_blob = blob_unused;
 	e->volume = v;
@@ -354,6 +397,20 @@ int engine_open(struct volume *v, const struct engine_options *o,
 	pthread_mutex_init(&e->edits, NULL);
 	pthread_mutex_init(&e->lock, NULL);
 	pthread_cond_init(&e->progress, NULL);
+	return e;
+}
+
+int engine_open(struct volume *v, const struct engine_options *o,
+		struct engine **out)
+{
+	struct engine *e = engine_new(v, o);
+	int err;
+
+	assert(o->clock);
+	assert(o->level0_trigger > 0 && o->level0_slow <= o->level0_stop);
+	*out = NULL;
+	if (!e)
+		return -ENOMEM;
 	err = blobs_new(&e->blobs);
 	if (err < 0)
 		goto abandon;
@@ -386,10 +443,12 @@ const char *engine_recovery_text(const struct engine *e)
 	return e->recovery_text.data ? (const char *)e->recovery_text.data : "";
 }
 
-/* So that the next opening has nothing to replay, unless that is little: not
- * every closing is to make an sst. What cannot be flushed is in the log. */
+/* So that the next opening has nothing to replay, unless that is little, an
+ * eighth of the memtable: not every closing is to make an sst. What cannot be
+ * flushed is in the log. */
 static void flush_for_close(struct engine *e)
 {
+
 	struct memtable *m = e->memtable;
 
 	if ((e->immutable_count > 0 || m->arena.used > m->arena.size / 8) &&
@@ -426,6 +485,7 @@ int engine_close(struct engine *e)
 {
 	int err = 0;
 
+	assert(!e->oldest && !e->newest);
 	if (!e->options.read_only) {
 		err = engine_writable(e);
 		if (err == 0) {
@@ -436,6 +496,7 @@ int engine_close(struct engine *e)
 			err = blob_finish(e);
 		if (err == 0)
 			err = finish_log(e);
+		/* The next opening would remove them, but has to list all. */
 		while (err == 0 && engine_remove_unused(e) > 0)
 			;
 	}
@@ -447,6 +508,7 @@ void engine_abandon(struct engine *e)
 {
 	size_t i;
 
+	/* Any of it may be missing if the opening failed. */
 	if (e->wal)
 		wal_abandon(e->wal);
 	if (e->memtable)

@@ -1,11 +1,19 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "store/base/err.h"
 #include "store/engine/core/state.h"
-#include "store/engine/read/snapshot.h"
 #include "store/engine/run/pending.h"
 #include "store/engine/run/write.h"
 
+/*
+ * The records are applied to a memtable of their own, with the sequences that
+ * they would get if they were written next. Readers take it as the newest of
+ * their sources. A row that grows by rule after rule is shown after each, so
+ * what is in the memtable stays and only what is new is added.
+ */
+
+/* Of the first memtable: most batches that are looked at hold a few cells. */
 #define ARENA_SIZE_MIN 65536
 
 void pending_release(struct pending *p)
@@ -15,21 +23,28 @@ void pending_release(struct pending *p)
 	*p = (struct pending){ 0 };
 }
 
-/* The records that are not in yet, as a batch that borrows them: the header is
- * not looked at. */
+/* The records that are not in yet, as a batch that borrows them. It begins a
+ * header's size before them, so that batch_next starts in the right place; what
+ * stands there is no header and is not looked at. */
 static struct batch rest_of(const struct pending *p, const struct batch *batch)
 {
+	/* Nothing is in yet: then the batch's own header goes before. */
 	size_t start = p->count > 0 ? p->position - BATCH_HEADER_SIZE : 0;
 	struct batch rest = { .count = batch->count - p->count,
 			      .range_count =
 				      batch->range_count - p->range_count };
 
+	assert(p->count <= batch->count);
+	assert(p->range_count <= batch->range_count);
+	assert(start <= batch->data.size);
 	rest.data.data = batch->data.data + start;
 	rest.data.size = batch->data.size - start;
 	return rest;
 }
 
-/* Room for the rest; all begins anew if there is none. */
+/* Makes room in p->memtable for what *rest then is: the records that are not
+ * in, or all of batch in a new memtable if they do not fit into the old one.
+ * Cursors may still read the old one. */
 static int make_room(struct pending *p, const struct batch *batch,
 		     struct batch *rest)
 {
@@ -68,12 +83,15 @@ int pending_view(struct pending *p, struct engine *e, const struct batch *batch,
 		p->snapshot->gc_time_us = engine_gc_time(e);
 		pthread_mutex_unlock(&e->lock);
 	}
+	/* The GC time stays that of the first view, so that no cell expires in
+	 * the middle of an update. */
 	err = make_room(p, batch, &rest);
 	if (err < 0)
 		return err;
 	if (rest.count > 0)
 		memtable_apply(p->memtable, &rest,
 			       engine_visible_seq(e) + p->count + 1);
+	assert(p->count + rest.count == batch->count);
 	p->position = batch->data.size;
 	p->count = batch->count;
 	p->range_count = batch->range_count;

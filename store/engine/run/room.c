@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "store/base/err.h"
 #include "store/engine/core/state.h"
 #include "store/engine/core/trouble.h"
@@ -13,12 +15,15 @@
  * log; if that does not help, only deletions and changes to the schema are
  * taken.
  */
+/* Besides the memtables: for edits, the logs that are begun, and what ssts have
+ * beside entries. */
 #define SPARE_SIZE (UINT64_C(1) << 20)
 /* The log grows by a quarter of what is free, and no more than this, until the
- * next look. */
+ * next look: others, too, write to the disk meanwhile. */
 #define LOOK_AGAIN_MAX (UINT64_C(8) << 20)
 
-/* What must be free besides the room for batch. */
+/* What must be free besides the room for batch, which counts twice, in the log
+ * and in an sst. Needs commit, which keeps the present memtable as it is. */
 static uint64_t reserve_size(struct engine *e)
 {
 	uint64_t size = SPARE_SIZE;
@@ -32,7 +37,8 @@ static uint64_t reserve_size(struct engine *e)
 	return size;
 }
 
-/* 1 if batch can be logged, 0 if there is too little room for it. */
+/* Asks the volume: 1 if batch can be logged, and sets how far the log may grow
+ * until the next look; 0 if there is too little room for it, or an error. */
 static int look(struct engine *e, const struct batch *batch)
 {
 	struct volume_space space;
@@ -44,12 +50,15 @@ static int look(struct engine *e, const struct batch *batch)
 	if (space.available_size < need)
 		return 0;
 	more = (space.available_size - need) / 4;
+	assert(more <= space.available_size);
 	if (more > LOOK_AGAIN_MAX)
 		more = LOOK_AGAIN_MAX;
 	e->log_room = wal_size(e->wal) + batch->data.size + more;
 	return 1;
 }
 
+/* Whether batch holds nothing but deletions and changes to the schema, which is
+ * table 0: dropping a table or a stricter policy is such a change. */
 static bool gives_space_back(const struct batch *batch)
 {
 	struct batch_record record;
@@ -62,7 +71,8 @@ static bool gives_space_back(const struct batch *batch)
 	return true;
 }
 
-/* Turns logs into ssts, unless the background has found that it cannot. */
+/* Turns logs into ssts, unless the background has found that it cannot: then it
+ * tries again with pauses, and a writer would do so without. */
 static int flush_all(struct engine *e)
 {
 	int err = e->wake ? engine_no_room(e) : 0;
@@ -78,6 +88,7 @@ int engine_log_room(struct engine *e, const struct batch *batch)
 {
 	int room;
 
+	assert(e->wal && batch->count > 0);
 	if (wal_size(e->wal) + batch->data.size <= e->log_room)
 		return 0;
 	room = look(e, batch);

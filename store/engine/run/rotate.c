@@ -1,11 +1,20 @@
+#include <assert.h>
+
 #include "store/engine/core/state.h"
 #include "store/engine/core/trouble.h"
 #include "store/engine/files/edit.h"
 #include "store/engine/large/blobs.h"
 #include "store/engine/run/rotate.h"
 
-/* Finishes the log and goes on with wal. After a failure that does not make the
- * store read-only, the old one goes on. */
+/*
+ * A log ends with its memtable, so that a flush can forget whole logs. One edit
+ * finishes the old log and begins the new one: the manifest never names two
+ * that are being written, nor none.
+ */
+
+/* Finishes the log and goes on with wal, the empty log of this id, which it
+ * takes over on success. After a failure that does not make the store
+ * read-only, the old one goes on. Needs commit. */
 static int switch_log(struct engine *e, struct wal *wal, uint64_t id)
 {
 	struct edit edit = EDIT_INIT;
@@ -13,6 +22,7 @@ static int switch_log(struct engine *e, struct wal *wal, uint64_t id)
 	int err;
 
 	pthread_mutex_lock(&e->sync);
+	/* The log's records refer to chunks, which must be durable before. */
 	err = blob_sync(e);
 	if (err < 0)
 		engine_poison(e, err);
@@ -27,9 +37,11 @@ static int switch_log(struct engine *e, struct wal *wal, uint64_t id)
 	if (err == 0)
 		err = engine_apply(e, &edit);
 	if (err == 0) {
+		/* It is finished; only its memory is left. */
 		wal_abandon(e->wal);
 		e->wal = wal;
 		e->log_id = id;
+		/* Of the new log's growth nothing has been asked yet. */
 		e->log_room = 0;
 		atomic_store(&e->synced_seq, e->written_seq);
 		atomic_store(&e->blobs->fresh, 0);
@@ -47,6 +59,7 @@ int engine_rotate(struct engine *e, size_t arena_size)
 	uint64_t id;
 	int err;
 
+	assert(e->wal && arena_size > 0);
 	err = memtable_new(arena_size, &fresh);
 	if (err < 0)
 		return err;
@@ -56,7 +69,8 @@ int engine_rotate(struct engine *e, size_t arena_size)
 	err = wal_create(e->volume, name, id, &wal);
 	if (err < 0)
 		goto put_fresh;
-	err = wal_sync(wal); /* see begin_log */
+	/* Its name is durable before the manifest says so. */
+	err = wal_sync(wal);
 	if (err == 0)
 		err = switch_log(e, wal, id);
 	if (err < 0) {
@@ -67,6 +81,7 @@ int engine_rotate(struct engine *e, size_t arena_size)
 		goto put_fresh;
 	}
 	pthread_mutex_lock(&e->lock);
+	assert(e->immutable_count < IMMUTABLES_MAX);
 	e->immutables[e->immutable_count++] = e->memtable;
 	e->memtable = fresh;
 	pthread_mutex_unlock(&e->lock);

@@ -3,8 +3,13 @@
 
 #include "store/engine/core/state.h"
 
-/* Starts a new log and memtable with an arena of at least arena_size; the
- * present one waits for its flush. Needs commit. */
+/*
+ * Starts a new log and a memtable with an arena of arena_size bytes, at most
+ * UINT32_MAX; the present one waits for its flush. The old log is finished and
+ * durable then. Needs commit, and a place among the memtables that wait; takes
+ * sync, edits and lock. After a failure the present log and memtable go on,
+ * unless the store is read-only.
+ */
 int engine_rotate(struct engine *e, size_t arena_size);
 
 #endif

@@ -1,4 +1,4 @@
-#include <stdio.h>
+#include <assert.h>
 #include <stdlib.h>
 
 #include "store/base/err.h"
@@ -7,7 +7,6 @@
 #include "store/engine/files/edit.h"
 #include "store/engine/large/blob_gc.h"
 #include "store/engine/large/blobs.h"
-#include "store/engine/read/snapshot.h"
 #include "store/engine/run/rotate.h"
 #include "store/engine/run/step.h"
 
@@ -15,10 +14,21 @@
  * Background work, one unit at a call: flush the oldest waiting memtable, or
  * else run the most urgent compaction, or else drop or empty blob files, and
  * remove files that nobody reads.
+ *
+ * A unit works on a version that it holds, without a lock that readers or
+ * writers need; what it made becomes known by one edit. Until that is applied
+ * the unit can fail and nothing has happened, but that some files are to be
+ * removed again.
  */
 
-/* What a merge may go by, as of this moment. snapshots is the caller's to
- * free. */
+/* Each level below the first one used may be so many times as large as the one
+ * above it; that one begins at so many files. */
+#define FAN_OUT 10
+#define BASE_FILES 4
+
+/* What a merge may go by, as of this moment: live snapshots, the oldest GC time
+ * that any of them goes by, the rules. *snapshots, which c points to, is the
+ * caller's to free, and c->rules to put; neither after a failure. */
 static int merge_context(struct engine *e, struct merge_context *c,
 			 uint64_t **snapshots)
 {
@@ -32,6 +42,8 @@ static int merge_context(struct engine *e, struct merge_context *c,
 		.new_id = engine_new_id,
 		.new_id_context = e,
 	};
+	/* One lock around all: a snapshot taken later sees no less than the
+	 * visible sequence does here. */
 	pthread_mutex_lock(&e->lock);
 	for (s = e->oldest; s; s = s->newer)
 		count++;
@@ -47,6 +59,7 @@ static int merge_context(struct engine *e, struct merge_context *c,
 			c->now_us = s->gc_time_us;
 	}
 	(*snapshots)[c->snapshot_count++] = atomic_load(&e->visible_seq);
+	assert(c->snapshot_count == count);
 	c->snapshots = *snapshots;
 	/* Versions are counted as the oldest snapshot sees them. */
 	c->above_seq = c->snapshots[0] + 1;
@@ -55,6 +68,8 @@ static int merge_context(struct engine *e, struct merge_context *c,
 	return 0;
 }
 
+/* Lowers above_seq: a deletion with this sequence may lie where the merge does
+ * not count it. */
 static void not_above(struct merge_context *c, uint64_t seq)
 {
 	if (seq < c->above_seq)
@@ -67,6 +82,7 @@ int engine_drop_logs(struct engine *e, struct edit *edit, uint64_t oldest_log)
 	size_t count = 0, i;
 	int err;
 
+	/* Their ids are noted first, as the manifest forgets them. */
 	pthread_mutex_lock(&e->edits);
 	ids = malloc((e->manifest->log_count + 1) * sizeof(*ids));
 	for (i = 0; ids && i < e->manifest->log_count; i++)
@@ -75,6 +91,7 @@ int engine_drop_logs(struct engine *e, struct edit *edit, uint64_t oldest_log)
 	pthread_mutex_unlock(&e->edits);
 	if (!ids)
 		return -ENOMEM;
+	assert(oldest_log > 0);
 	edit->oldest_log = oldest_log;
 	err = engine_apply(e, edit);
 	for (i = 0; err == 0 && i < count; i++)
@@ -94,7 +111,8 @@ static void remove_outputs(struct engine *e, const struct edit *edit)
 }
 
 /* Flushes the oldest waiting memtable m, which stays in place for readers until
- * the ssts are. */
+ * the ssts are; between the edit and the moment it goes, a reader may be given
+ * both. Logs before oldest_log are of no use any more then. Needs work. */
 static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
 {
 	struct edit edit = EDIT_INIT;
@@ -103,9 +121,11 @@ static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
 	size_t i;
 	int err;
 
+	assert(m->last_seq > 0);
 	err = merge_context(e, &context, &snapshots);
 	if (err < 0)
 		return err;
+	/* What is above m are later memtables. */
 	not_above(&context, m->last_seq + 1);
 	err = compact_flush(&context, m, &edit);
 	if (err < 0)
@@ -120,6 +140,7 @@ static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
 
 	atomic_store(&e->flushed_seq, m->last_seq);
 	pthread_mutex_lock(&e->lock);
+	assert(e->immutable_count > 0 && e->immutables[0] == m);
 	e->immutable_count--;
 	for (i = 0; i < e->immutable_count; i++)
 		e->immutables[i] = e->immutables[i + 1];
@@ -134,6 +155,8 @@ release:
 	return err;
 }
 
+/* 1 if it flushed a memtable, 0 if none waits, or an error. Needs work, which
+ * keeps m in place: writers add to the end of the list. */
 static int flush_oldest(struct engine *e)
 {
 	struct memtable *m = NULL;
@@ -142,6 +165,8 @@ static int flush_oldest(struct engine *e)
 
 	pthread_mutex_lock(&e->lock);
 	if (e->immutable_count > 0) {
+		/* The next memtable's first record may stand in the log that m
+		 * ends in, and then that is its log. */
 		m = e->immutables[0];
 		oldest_log = e->immutable_count > 1 ? e->immutables[1]->log_id
 						    : e->memtable->log_id;
@@ -153,16 +178,68 @@ static int flush_oldest(struct engine *e)
 	return err < 0 ? err : 1;
 }
 
+/* Merges c's inputs and applies the edit. Chunks that the merge meets in blob
+ * files full of garbage move to the present one, which is held until the edit
+ * refers to it. After a failure no output is left but for those that the
+ * manifest may name. */
+static int merge_inputs(struct engine *e, struct version *v,
+			const struct compaction *c,
+			struct merge_context *context, struct edit *edit)
+{
+	struct blob_mover mover;
+	int err = blob_mover_init(&mover, e, v);
+
+	if (mover.source_count > 0) {
+		context->move = blob_mover_move;
+		context->move_context = &mover;
+	}
+	if (err == 0)
+		err = compact_run(context, v, c, edit);
+	/* Moved chunks are durable before references to them. */
+	if (err == 0 && mover.moved) {
+		err = blob_sync(e);
+		if (err < 0)
+			engine_poison(e, err);
+	}
+	if (err == 0) {
+		/* What has expired by it may be gone, so it must stay so. */
+		edit->gc_time_us = context->now_us;
+		err = engine_apply(e, edit);
+		/* The outputs of a trivial one are its inputs. */
+		if (err < 0 && !c->trivial)
+			remove_outputs(e, edit);
+	}
+	blob_mover_release(&mover);
+	return err;
+}
+
+static void count_compaction(struct engine *e, const struct compaction *c)
+{
+	unsigned int side;
+	size_t i;
+
+	if (c->trivial) {
+		atomic_fetch_add(&e->counters.trivial_moves, 1);
+		return;
+	}
+	atomic_fetch_add(&e->counters.compactions, 1);
+	for (side = 0; side < 2; side++)
+		for (i = 0; i < c->input_count[side]; i++)
+			atomic_fetch_add(&e->counters.compacted_size,
+					 c->inputs[side][i]->size);
+}
+
+/* Runs compaction c, which was picked for v, the present version. Needs work,
+ * so that nobody else changes which ssts there are. */
 static int run(struct engine *e, struct version *v, const struct compaction *c)
 {
 	struct edit edit = EDIT_INIT;
 	struct merge_context context;
-	struct blob_mover mover;
 	uint64_t *snapshots;
-	unsigned int side;
-	size_t i;
 	int err;
 
+	assert(c->input_count[0] > 0);
+	assert(c->output_level >= c->level && c->output_level < LEVEL_COUNT);
 	err = merge_context(e, &context, &snapshots);
 	if (err < 0)
 		return err;
@@ -171,45 +248,18 @@ static int run(struct engine *e, struct version *v, const struct compaction *c)
 	/* What is in no sst is in memtables. */
 	not_above(&context, e->manifest->last_seq + 1);
 	pthread_mutex_unlock(&e->edits);
-	err = blob_mover_init(&mover, e, v);
-	if (mover.source_count > 0) {
-		context.move = blob_mover_move;
-		context.move_context = &mover;
-	}
-	if (err == 0)
-		err = compact_run(&context, v, c, &edit);
-	/* Moved chunks are durable before references to them. */
-	if (err == 0 && mover.moved) {
-		err = blob_sync(e);
-		if (err < 0)
-			engine_poison(e, err);
-	}
-	if (err == 0) {
-		edit.gc_time_us = context.now_us;
-		err = engine_apply(e, &edit);
-		if (err < 0 && !c->trivial)
-			remove_outputs(e, &edit);
-	}
-	blob_mover_release(&mover);
+	err = merge_inputs(e, v, c, &context, &edit);
 	edit_release(&edit);
 	free(snapshots);
 	gc_rules_put(context.rules);
 	if (err < 0)
 		return err;
 	engine_work_done(e);
-
-	if (c->trivial) {
-		atomic_fetch_add(&e->counters.trivial_moves, 1);
-	} else {
-		atomic_fetch_add(&e->counters.compactions, 1);
-		for (side = 0; side < 2; side++)
-			for (i = 0; i < c->input_count[side]; i++)
-				atomic_fetch_add(&e->counters.compacted_size,
-						 c->inputs[side][i]->size);
-	}
+	count_compaction(e, c);
 	return 0;
 }
 
+/* The present version, with a reference. */
 static struct version *current(struct engine *e)
 {
 	struct version *v;
@@ -220,6 +270,7 @@ static struct version *current(struct engine *e)
 	return v;
 }
 
+/* Runs what pick picks: 1, 0 if that is nothing, or an error. Needs work. */
 static int run_picked(struct engine *e,
 		      int (*pick)(struct engine *e, struct version *v,
 				  const struct compaction_options *o,
@@ -227,8 +278,8 @@ static int run_picked(struct engine *e,
 {
 	struct compaction_options options = {
 		.level0_trigger = e->options.level0_trigger,
-		.base_size = 4 * e->options.file_size,
-		.fan_out = 10,
+		.base_size = BASE_FILES * e->options.file_size,
+		.fan_out = FAN_OUT,
 	};
 	struct version *v = current(e);
 	struct compaction c;
@@ -245,6 +296,7 @@ static int run_picked(struct engine *e,
 	return err;
 }
 
+/* compact_pick as run_picked calls it. */
 static int most_urgent(struct engine *e, struct version *v,
 		       const struct compaction_options *o,
 		       struct compaction *out)
@@ -253,7 +305,8 @@ static int most_urgent(struct engine *e, struct version *v,
 	return compact_pick(v, o, out);
 }
 
-/* Collects blob files: as engine_step. */
+/* Collects blob files: first those that need no more than forgetting. 1 if
+ * there was something to do, 0 if not, or an error. Needs work. */
 static int collect_blobs(struct engine *e)
 {
 	int err = blob_drop_unused(e);
@@ -271,6 +324,7 @@ int engine_remove_unused(struct engine *e)
 	pthread_mutex_unlock(&e->lock);
 	if (file.id == 0)
 		return 0;
+	/* So that what its blocks take in the cache is free for others. */
 	cache_forget(e->cache, file.id);
 	engine_remove(e, file.id, file.suffix);
 	return 1;
@@ -284,6 +338,7 @@ int engine_step(struct engine *e)
 		return 0;
 	pthread_mutex_lock(&e->work);
 	err = atomic_load(&e->error);
+	/* Flushes first: writers wait for them, and the log's room. */
 	if (err == 0)
 		err = flush_oldest(e);
 	if (err == 0)
@@ -302,6 +357,8 @@ int engine_flush_waiting(struct engine *e)
 	size_t waiting;
 	int err;
 
+	/* A store for reading only may have some, of replay, for ever. */
+	assert(!e->options.read_only || e->immutable_count == 0);
 	for (;;) {
 		pthread_mutex_lock(&e->lock);
 		waiting = e->immutable_count;
@@ -329,10 +386,36 @@ int engine_flush(struct engine *e)
 	return err < 0 ? err : engine_flush_waiting(e);
 }
 
-int engine_compact_range(struct engine *e, struct bytes start, struct bytes end)
+/* One step of a compaction of [start, end): down to the lowest level, then what
+ * is there with an id before before, then blob files. 1, 0 if all is done, or
+ * an error. */
+static int compact_range_step(struct engine *e, struct bytes start,
+			      struct bytes end, uint64_t before)
 {
 	struct compaction c;
 	struct version *v;
+	int err;
+
+	pthread_mutex_lock(&e->work);
+	v = current(e);
+	err = compact_pick_range(v, start, end, &c);
+	if (err == 0)
+		err = compact_pick_bottom(v, start, end, before, &c);
+	if (err == 1) {
+		err = run(e, v, &c);
+		compaction_release(&c);
+		if (err == 0)
+			err = 1;
+	}
+	version_put(v);
+	if (err == 0)
+		err = collect_blobs(e);
+	pthread_mutex_unlock(&e->work);
+	return err;
+}
+
+int engine_compact_range(struct engine *e, struct bytes start, struct bytes end)
+{
 	uint64_t before;
 	int err;
 
@@ -342,25 +425,10 @@ int engine_compact_range(struct engine *e, struct bytes start, struct bytes end)
 	/* What is in the lowest level already is written anew, too, and loses
 	 * its garbage; files made from here on have lost theirs. */
 	before = engine_new_id(e);
-	while (err >= 0) {
-		pthread_mutex_lock(&e->work);
-		v = current(e);
-		err = compact_pick_range(v, start, end, &c);
-		if (err == 0)
-			err = compact_pick_bottom(v, start, end, before, &c);
-		if (err == 1) {
-			err = run(e, v, &c);
-			compaction_release(&c);
-			if (err == 0)
-				err = 1;
-		}
-		version_put(v);
-		if (err == 0)
-			err = collect_blobs(e);
-		pthread_mutex_unlock(&e->work);
-		if (err == 0)
-			break;
-	}
+	if (err == 0)
+		do {
+			err = compact_range_step(e, start, end, before);
+		} while (err > 0);
 	if (err < 0)
 		return engine_work_failed(e, err);
 	while (engine_remove_unused(e) > 0)

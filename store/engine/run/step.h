@@ -1,29 +1,42 @@
 #ifndef STORE_ENGINE_RUN_STEP_H
 #define STORE_ENGINE_RUN_STEP_H
 
-#include "store/engine/core/engine.h"
 #include "store/engine/core/state.h"
+
+/*
+ * Background work: what turns memtables into ssts, keeps levels in shape and
+ * gives space back. A thread calls engine_step, or a writer that has none; the
+ * lock work lets one unit run at a time. All calls take work themselves, so it
+ * must not be held, and neither must what comes after it in state.h.
+ */
 
 /* One unit of background work: 1 if there was some, 0 if idle, or a negative
  * error. After -ENOSPC and the like nothing has changed and the next call tries
  * it again; after others, such as damage, the store is read-only. */
 int engine_step(struct engine *e);
 
-/* Flushes all memtables. */
+/* Flushes all that was written before the call. Takes commit, so it must not be
+ * held. 0, or an error as of engine_step, or of beginning a log. */
 int engine_flush(struct engine *e);
 
-/* Flushes, then compacts [start, end) to the lowest level. */
+/* Flushes the memtables that wait for it, not the one that is written to. With
+ * commit held, none comes to them meanwhile. Not of a store that is opened for
+ * reading only. */
+int engine_flush_waiting(struct engine *e);
+
+/* Flushes, then compacts [start, end), encoded keys, to the lowest level, where
+ * it is written anew without its garbage; an empty end is unbounded. Collects
+ * blob files, too. May take hours; writers and readers go on. */
 int engine_compact_range(struct engine *e, struct bytes start,
 			 struct bytes end);
 
-/* Flushes the memtables that wait for it. */
-int engine_flush_waiting(struct engine *e);
-
-/* Forgets the logs before the one with this id by applying edit, then removes
- * them. */
+/* Forgets the logs with an id before oldest_log by applying edit, which may say
+ * more, then removes their files. Takes edits and lock, not work. After a
+ * failure nothing of edit has happened, unless the store is read-only. */
 int engine_drop_logs(struct engine *e, struct edit *edit, uint64_t oldest_log);
 
-/* Removes one file that no version holds any more: 1, or 0 if there is none. */
+/* Removes one file that no version holds any more: 1, or 0 if there is none.
+ * Takes lock, not work. */
 int engine_remove_unused(struct engine *e);
 
 #endif
