@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -5,6 +6,7 @@
 #include "store/base/err.h"
 #include "store/base/volume/volume_copy.h"
 #include "store/engine/files/edit.h"
+#include "store/engine/files/wal.h"
 #include "store/engine/large/large.h"
 #include "store/engine/read/sources.h"
 #include "store/engine/repair/repair_find.h"
@@ -16,14 +18,30 @@
 #include "store/format/sst/sst_salvage.h"
 #include "store/format/sst/sst_verify.h"
 
+/*
+ * In this order: blob files, since an entry is only taken if its large value
+ * can be read; ssts, each checked as a whole, and kept as it is if nothing is
+ * wrong; logs, of which only what no sst holds is taken, into new ssts of level
+ * 0. Then the manifest is written, which makes it a store. Where the levels are
+ * not known, all ssts are on level 0, and opening and compacting the new store
+ * brings them into order.
+ *
+ * An error of reading the damaged store is told and counted, one of writing the
+ * new one ends the repair.
+ */
+
+/* Bytes of a blob file that are copied at once. */
 #define COPY_SIZE (1 << 20)
 
+/* For the new store's own files. Those that are kept have their ids of earlier
+ * epochs. */
 static uint64_t new_id(struct repair *r)
 {
 	return (uint64_t)r->epoch << 32 | r->next_number++;
 }
 
-/* Whether each chunk of a large value can be read. */
+/* Whether each chunk of a large value can be read: 0, or an error. In the
+ * damaged store, as a copy may have zeros where the disk failed. */
 static int check_large(struct repair *r, struct bytes encoded)
 {
 	struct blob_list list;
@@ -49,6 +67,7 @@ static int check_large(struct repair *r, struct bytes encoded)
 	return err;
 }
 
+/* Begins an sst of r->level in the new store. */
 static int begin_sst(struct repair *r)
 {
 	struct sst_options options = {
@@ -63,12 +82,15 @@ static int begin_sst(struct repair *r)
 	char name[VOLUME_NAME_MAX + 1];
 	int err;
 
+	assert(!r->builder && r->level < LEVEL_COUNT);
 	r->id = new_id(r);
 	manifest_name(r->id, "sst", name);
 	err = r->to->ops->segment_create(r->to, name, &writer);
 	return err < 0 ? err : sst_build_new(writer, &options, &r->builder);
 }
 
+/* Adds an entry to the sst under way, or tells that its large value is lost.
+ * For salvage, whose keys come in order, as an sst needs them. */
 static int add_entry(void *context, struct bytes key, struct bytes value)
 {
 	struct repair *r = context;
@@ -84,6 +106,8 @@ static int add_entry(void *context, struct bytes key, struct bytes value)
 	return err < 0 ? err : sst_build_add(r->builder, key, value);
 }
 
+/* Adds a range tombstone to the sst under way; r->failed tells lost_tombstones
+ * of a failure. */
 static int add_tombstone(void *context, const struct tombstone *t)
 {
 	struct repair *r = context;
@@ -97,6 +121,7 @@ static int add_tombstone(void *context, const struct tombstone *t)
 	return err;
 }
 
+/* For salvage: tells that entries between two keys cannot be read. */
 static int lost_entries(void *context, const char *problem, struct bytes after,
 			struct bytes before)
 {
@@ -104,12 +129,14 @@ static int lost_entries(void *context, const char *problem, struct bytes after,
 	return repair_lose(context, -ERR_sst_malformed, after, before);
 }
 
+/* For salvage: tells that tombstones cannot be read. */
 static int lost_tombstones(void *context, const char *problem)
 {
 	struct repair *r = context;
 	char text[600];
 
-	/* sst_salvage takes it for damage. */
+	/* A failure to write one comes here too, since sst_salvage takes it for
+	 * damage; it must end the repair. */
 	if (r->failed < 0)
 		return r->failed;
 	snprintf(text, sizeof(text), "%s", problem);
@@ -118,23 +145,27 @@ static int lost_tombstones(void *context, const char *problem)
 	return repair_lose(r, -ERR_sst_malformed, BYTES_NONE, BYTES_NONE);
 }
 
-/* Adds an sst that is there to the new store. Entries of a bulk load have no
- * sequence of their own: seq is theirs. */
+/* Adds an sst that is there, of r->level and r->sst_seq, to the new store.
+ * Entries of a bulk load have no sequence of their own: seq is theirs, else
+ * 0. */
 static int add_sst(struct repair *r, uint64_t id, uint64_t size, uint64_t seq)
 {
 	uint64_t largest = seq > r->sst_seq ? seq : r->sst_seq;
 
+	assert(size > 0);
 	if (largest > r->largest_seq)
 		r->largest_seq = largest;
 	return edit_add_loaded(&r->state, r->level, id, size, seq);
 }
 
-/* Ends the sst under way, if there is one; after an error it is dropped. */
+/* Ends the sst under way, if there is one, and adds it with seq; after the
+ * error err, or 0, of filling it, which is returned, it is dropped. */
 static int end_sst(struct repair *r, int err, uint64_t seq)
 {
 	struct sst_builder *builder = r->builder;
 	uint64_t digest, size;
 
+	assert(err <= 0);
 	r->builder = NULL;
 	if (!builder)
 		return err;
@@ -149,7 +180,8 @@ static int end_sst(struct repair *r, int err, uint64_t seq)
 	return err < 0 ? err : add_sst(r, r->id, size, seq);
 }
 
-/* 0 if all of the sst can be read, with what its large values refer to. */
+/* 0 if all of the sst can be read, with what its large values refer to; else
+ * the first error. */
 static int check_sst(struct repair *r, struct sst *sst)
 {
 	struct iter *it;
@@ -184,6 +216,8 @@ static int settle_seq(struct repair *r, const char *path, uint64_t *seq)
 	return repair_lose(r, err, BYTES_NONE, BYTES_NONE);
 }
 
+/* Writes what is whole of an sst into a new one; 0 however little that is. It
+ * reads the file by itself, without what sst_open made of it. */
 static int salvage_sst(struct repair *r, struct reader *reader, uint64_t seq)
 {
 	const struct salvage to = {
@@ -201,10 +235,12 @@ static int salvage_sst(struct repair *r, struct reader *reader, uint64_t seq)
 	return end_sst(r, err, seq);
 }
 
+/* Whether logs tell of a bulk load with this sequence. */
 static bool is_load(const struct repair *r, uint64_t seq)
 {
 	size_t i;
 
+	assert(r->marks.size % 8 == 0);
 	for (i = 0; i < r->marks.size; i += 8)
 		if (get_u64le(r->marks.data + i) == seq)
 			return true;
@@ -219,6 +255,8 @@ static int keep_sst(struct repair *r, const struct sst *sst,
 	uint64_t seq = f->seq;
 	int err, linked;
 
+	/* A load's sequence is no sign that memtables before it were
+	 * flushed. */
 	r->sst_seq = sst_properties(sst)->largest_seq;
 	if (r->sst_seq > r->whole_seq && !is_load(r, r->sst_seq))
 		r->whole_seq = r->sst_seq;
@@ -239,6 +277,7 @@ static int take_sst(struct repair *r, const struct manifest_file *f)
 	struct sst *sst;
 	int err;
 
+	assert(!r->builder);
 	manifest_name(f->id, "sst", name);
 	r->level = f->level;
 	r->sst_seq = 0;
@@ -255,6 +294,7 @@ static int take_sst(struct repair *r, const struct manifest_file *f)
 			err = keep_sst(r, sst, reader, name, f);
 		else if (!repair_is_final(err))
 			err = salvage_sst(r, reader, f->seq);
+		/* And with it the reader. */
 		sst_close(sst);
 		return err;
 	}
@@ -264,7 +304,8 @@ static int take_sst(struct repair *r, const struct manifest_file *f)
 	return err;
 }
 
-/* What can be read of a blob file, with a new header. */
+/* What can be read of a blob file, with a new header. Chunks stay at their
+ * offsets, because references name these. */
 static int copy_blob(struct repair *r, const char *name, uint64_t id,
 		     struct reader *reader)
 {
@@ -274,6 +315,7 @@ static int copy_blob(struct repair *r, const char *name, uint64_t id,
 	size_t n;
 	int err = r->to->ops->segment_create(r->to, name, &w);
 
+	assert(reader->size > BLOB_HEADER_SIZE);
 	if (err < 0)
 		return err;
 	blob_header_encode(id, header);
@@ -284,6 +326,8 @@ static int copy_blob(struct repair *r, const char *name, uint64_t id,
 	for (; err == 0 && at < reader->size; at += n) {
 		n = reader->size - at < COPY_SIZE ? (size_t)(reader->size - at)
 						  : COPY_SIZE;
+		/* Zeros for what cannot be read: nothing that was taken over
+		 * refers to that. */
 		volume_read_damaged(reader, at, r->raw.data, n);
 		err = w->ops->segment_append(w, bytes_of(r->raw.data, n));
 	}
@@ -293,13 +337,17 @@ static int copy_blob(struct repair *r, const char *name, uint64_t id,
 	return err;
 }
 
-/* An error is of the new store's volume: what cannot be read is copied so. */
+/* Links a blob file, or copies it if it cannot be linked or its header is
+ * damaged. An error is of the new store's volume, or final: what cannot be read
+ * is copied so. */
 static int bring_blob(struct repair *r, const char *name, uint64_t id,
 		      struct reader *reader)
 {
 	uint8_t header[BLOB_HEADER_SIZE];
 	int err = reader->ops->pread(reader, 0, header, sizeof(header));
 
+	/* A file whose header is wrong would be refused when the new store is
+	 * opened, whatever its chunks are. */
 	if (err == 0)
 		err = blob_header_check(header, id, reader->path);
 	if (repair_is_final(err))
@@ -329,6 +377,8 @@ static int take_blob(struct repair *r, uint64_t id)
 	err = r->from->ops->open(r->from, name, &reader);
 	if (err < 0)
 		return repair_is_final(err) ? err : 0;
+	/* One without a chunk is of no use, and a size of 0 would say that it
+	 * grows. */
 	size = reader->size;
 	if (size > BLOB_HEADER_SIZE) {
 		err = bring_blob(r, name, id, reader);
@@ -344,7 +394,8 @@ static int take_blob(struct repair *r, uint64_t id)
 	return err < 0 ? err : edit_add_blob(&r->state, id, size);
 }
 
-/* Log records go into ssts of level 0. */
+/* Log records go into ssts of level 0: those in the memtable, which is empty
+ * afterwards, into one. */
 static int flush_records(struct repair *r)
 {
 	struct tombstone_list list = TOMBSTONE_LIST_INIT;
@@ -356,8 +407,11 @@ static int flush_records(struct repair *r)
 	r->memtable = NULL;
 	if (!m)
 		return 0;
+	assert(!r->builder);
 	r->level = 0;
 	r->sst_seq = 0;
+	/* The new store has no snapshots, so of tombstones over one range the
+	 * newest will do. */
 	err = memtable_tombstones(m, NULL, 0, &list);
 	for (i = 0; i < list.count && err == 0; i++)
 		err = add_tombstone(r, &list.items[i]);
@@ -376,6 +430,8 @@ static int flush_records(struct repair *r)
 	return err;
 }
 
+/* Takes one record of a log, for wal_salvage: 0, or an error that ends the
+ * repair. A record that is no batch, or too large for any memtable, is lost. */
 static int take_record(void *context, struct bytes record)
 {
 	struct repair *r = context;
@@ -414,12 +470,14 @@ static int take_record(void *context, struct bytes record)
 	return 0;
 }
 
+/* For wal_salvage: tells that records of a log cannot be read. */
 static int lost_records(void *context, const char *problem)
 {
 	(void)problem; /* is in err_detail() */
 	return repair_lose(context, -ERR_wal_damaged, BYTES_NONE, BYTES_NONE);
 }
 
+/* Takes over what is left of one log. */
 static int take_log(struct repair *r, const struct manifest_log *log)
 {
 	char name[VOLUME_NAME_MAX + 1];
@@ -438,6 +496,7 @@ static int take_log(struct repair *r, const struct manifest_log *log)
 	return err;
 }
 
+/* Takes over what repair_find has found and writes the new store's manifest. */
 static int take_all(struct repair *r)
 {
 	size_t i;
@@ -445,6 +504,8 @@ static int take_all(struct repair *r)
 
 	for (i = 0; i < r->found.blob_count && err == 0; i++)
 		err = take_blob(r, r->found.blobs[i].id);
+	/* Ssts before logs: whole_seq is the newest sequence in a whole sst,
+	 * and tells what of the logs need not be taken. */
 	for (i = 0; i < r->found.added_count && err == 0; i++)
 		err = take_sst(r, &r->found.added[i]);
 	if (r->logs_known && !r->harmed && r->whole_seq > r->flushed_seq)
@@ -463,7 +524,8 @@ static int take_all(struct repair *r)
 }
 
 /* Brings files that came without a manifest, all on level 0, into the order
- * that levels stand for. */
+ * that levels stand for. No rules are known, so nothing is dropped but what was
+ * overwritten or deleted. Needs the lease of r->to to be free. */
 static int order_levels(struct repair *r)
 {
 	struct engine *e;
@@ -491,7 +553,9 @@ int engine_repair(struct volume *from, struct volume *to,
 	};
 	int err;
 
+	assert(from != to && report->tell);
 	*result = (struct repair_result){ 0 };
+	/* Until order_levels, which opens the store and takes it itself. */
 	err = to->ops->lease_take(to, "a repair under way");
 	if (err < 0)
 		return err;
@@ -502,6 +566,7 @@ int engine_repair(struct volume *from, struct volume *to,
 		err = repair_find(&r);
 	if (err == 0)
 		err = take_all(&r);
+	/* Readers of the damaged store's blob files go with it. */
 	version_put(r.blobs);
 	edit_release(&r.found);
 	edit_release(&r.state);
@@ -518,6 +583,7 @@ int engine_repair(struct volume *from, struct volume *to,
 	return err;
 }
 
+/* engine_find_parts of one sst. */
 static int find_parts(struct sst *sst, struct bytes start, struct bytes end,
 		      int (*each)(void *context, struct bytes key,
 				  struct bytes value),
@@ -548,6 +614,8 @@ int engine_find_parts(struct engine *e, struct bytes start, struct bytes end,
 	size_t i, j;
 	int err = 0;
 
+	assert(end.size > 0);
+	/* For the version alone: after a repair nothing is in memtables. */
 	sources_take(e, NULL, &s);
 	for (i = 0; i < LEVEL_COUNT; i++) {
 		const struct level *level = &s.version->levels[i];

@@ -1,8 +1,10 @@
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "store/base/err.h"
 #include "store/engine/files/edit.h"
+#include "store/engine/files/wal.h"
 #include "store/engine/repair/repair_find.h"
 #include "store/engine/repair/repair_state.h"
 
@@ -45,12 +47,15 @@ struct finder {
 	bool edit_lost;      /* for certain */
 };
 
+/* What an sst says of itself. */
 struct sst_facts {
-	bool is_readable;
-	uint32_t level;
+	bool is_readable;                   /* else the rest is 0 */
+	uint32_t level;                     /* at birth: 0 if it was flushed */
 	uint64_t smallest_seq, largest_seq; /* 0: of a bulk load */
 };
 
+/* Ends the sentence about an sst that is left out although it might be needed:
+ * without root and edits every file is taken. */
 #define IN_DOUBT \
 	"; to have it, repair a copy of the store without root and *.edits"
 
@@ -59,7 +64,10 @@ int repair_lose(struct repair *r, int err, struct bytes after,
 {
 	char text[700];
 
+	assert(err < 0);
 	r->result->lost_count++;
+	/* The store's own codes have sentences that say all; a plain errno's
+	 * tells only where. */
 	snprintf(text, sizeof(text), "%s%s%s", err_detail(),
 		 -err < ERR_BASE ? ": " : "",
 		 -err < ERR_BASE ? err_text(err) : "");
@@ -72,6 +80,7 @@ bool repair_is_final(int err)
 	       err == -ERR_format_newer;
 }
 
+/* For listing: sets *context if name is that of a store's file. */
 static int is_of_a_store(void *context, const char *name)
 {
 	const char *suffix;
@@ -97,6 +106,8 @@ int engine_repairable(struct volume *from)
 	return err;
 }
 
+/* For listing: lets the new store's epoch be after that of every file, so that
+ * names of its own never meet those that it takes over. */
 static int find_epoch(void *context, const char *name)
 {
 	struct repair *r = context;
@@ -108,7 +119,8 @@ static int find_epoch(void *context, const char *name)
 	return 0;
 }
 
-/* A file that is there, when no manifest says which count. */
+/* For listing: a file that is there, when no manifest says which count. Sizes
+ * are not known then; 0 stands for that. */
 static int find_file(void *context, const char *name)
 {
 	struct repair *r = context;
@@ -125,6 +137,8 @@ static int find_file(void *context, const char *name)
 					   : 0;
 }
 
+/* Ids grow with time within an epoch, and epochs do: this is the order in which
+ * logs were written, and in which version_add_blob wants blob files. */
 static int by_id(const void *a, const void *b)
 {
 	const struct manifest_log *x = a, *y = b;
@@ -139,6 +153,7 @@ static int by_file_id(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
+/* qsort must not be given NULL, which an empty list is. */
 static void sort_ids(struct edit *e)
 {
 	if (e->added_count > 0)
@@ -149,7 +164,8 @@ static void sort_ids(struct edit *e)
 		qsort(e->blobs, e->blob_count, sizeof(*e->blobs), by_id);
 }
 
-/* What an sst says of itself; damage is told later. -ENOENT. */
+/* Reads what an sst says of itself: 0, also if it is damaged, which is told
+ * when it is taken; -ENOENT if it is missing; or a final error. */
 static int look_at_sst(struct repair *r, uint64_t id, struct sst_facts *facts)
 {
 	char name[VOLUME_NAME_MAX + 1];
@@ -175,6 +191,8 @@ static int look_at_sst(struct repair *r, uint64_t id, struct sst_facts *facts)
 	return 0;
 }
 
+/* Looks at the ssts that the manifest names, or without one at all: the newest
+ * sequence in them, and the oldest that is missing. */
 static int look_at_named(struct finder *f)
 {
 	const struct edit *found = &f->r->found;
@@ -200,6 +218,8 @@ static int look_at_named(struct finder *f)
 	return err;
 }
 
+/* Notes the sequences of a log record, and whether it is a bulk load's mark;
+ * for wal_replay. One that is no batch counts as if it was not there. */
 static int look_at_record(void *context, struct bytes record)
 {
 	struct finder *f = context;
@@ -225,7 +245,8 @@ static int look_at_record(void *context, struct bytes record)
 	return 0;
 }
 
-/* Damage is told when the log is taken. */
+/* Notes what a log's records say, up to the first damage, which is told when
+ * the log is taken. */
 static int look_at_log(struct finder *f, const struct manifest_log *log)
 {
 	struct wal_replay result;
@@ -242,7 +263,8 @@ static int look_at_log(struct finder *f, const struct manifest_log *log)
 	return 0;
 }
 
-/* The key of batch_mark. */
+/* The key of batch_mark, by which a record is known as the place of a bulk
+ * load's sequence. */
 static int find_mark(struct finder *f)
 {
 	struct batch mark = BATCH_INIT;
@@ -256,6 +278,7 @@ static int find_mark(struct finder *f)
 	return err;
 }
 
+/* Looks at the logs that the manifest names, or without one at all. */
 static int look_at_logs(struct finder *f)
 {
 	size_t i;
@@ -267,6 +290,7 @@ static int look_at_logs(struct finder *f)
 	return err;
 }
 
+/* Whether e adds a file with this id. */
 static bool is_named(const struct edit *e, uint64_t id)
 {
 	size_t i;
@@ -300,6 +324,7 @@ static bool is_gone(const struct finder *f, uint64_t id)
 	return false;
 }
 
+/* Tells that a file is left out, and why; nothing is lost by it for certain. */
 static int leave(struct finder *f, const char *name, const char *why)
 {
 	struct repair *r = f->r;
@@ -312,6 +337,9 @@ static int leave(struct finder *f, const char *name, const char *why)
 			       BYTES_NONE);
 }
 
+/* For listing: collects a file that the manifest does not name, or leaves it if
+ * it is of no use. An edit log is none of them: one that the root does not name
+ * was replaced. */
 static int find_other(void *context, const char *name)
 {
 	struct finder *f = context;
@@ -334,7 +362,8 @@ static int find_other(void *context, const char *name)
 					   : 0;
 }
 
-/* A file that an edit named which is lost. */
+/* Tells that a file is taken which the manifest does not name: an edit that
+ * named it must be lost, and from then on that is known. */
 static int take_other(struct finder *f, uint64_t id, const char *suffix,
 		      const char *why)
 {
@@ -350,6 +379,7 @@ static int take_other(struct finder *f, uint64_t id, const char *suffix,
 	return repair_lose(f->r, err, BYTES_NONE, BYTES_NONE);
 }
 
+/* Takes each log that has a record; their order is settled at the end. */
 static int take_logs(struct finder *f)
 {
 	uint64_t logged_seq = f->logged_seq;
@@ -366,10 +396,13 @@ static int take_logs(struct finder *f)
 			err = edit_add_log(&f->r->found, f->others.logs[i].id,
 					   0);
 	}
+	/* It is about named logs: it tells what a flush of those may have been
+	 * about to hold. */
 	f->logged_seq = logged_seq;
 	return err;
 }
 
+/* Takes all, silently: if nothing refers to one, nothing was lost. */
 static int take_blobs(struct finder *f)
 {
 	size_t i;
@@ -380,7 +413,8 @@ static int take_blobs(struct finder *f)
 	return err;
 }
 
-/* Takes an sst or leaves it for take_rest. */
+/* Takes an sst, and then sets its id to 0, or leaves it for take_rest. They
+ * come in the order of their ids, which is that of their making. */
 static int take_sst(struct finder *f, struct manifest_file *file,
 		    const struct sst_facts *facts)
 {
@@ -410,7 +444,8 @@ static int take_sst(struct finder *f, struct manifest_file *file,
 	return err;
 }
 
-/* An sst of which there is no telling how new it is. */
+/* Takes or leaves an sst of which there is no telling how new it is: one of a
+ * bulk load, one that cannot be read, or a compaction's output. */
 static int take_rest(struct finder *f, uint64_t id,
 		     const struct sst_facts *facts)
 {
@@ -432,6 +467,7 @@ static int take_rest(struct finder *f, uint64_t id,
 				     "or overwritten since then may be back"
 				   : "it cannot be told how new it is; what "
 				     "was deleted may be back");
+	/* It may be older than what lies under it. */
 	f->r->any_order = true;
 	return err < 0 ? err
 		       : edit_add_loaded(&f->r->found, 0, id, 0,
@@ -446,6 +482,8 @@ static void settle_load_seq(struct finder *f)
 		f->load_seq > f->newest_seq ? f->load_seq : f->newest_seq + 1;
 }
 
+/* First those that tell how new they are: only then it is known whether an edit
+ * is lost, and after which sequence bulk loads come. */
 static int take_ssts(struct finder *f)
 {
 	struct edit *others = &f->others;
@@ -469,6 +507,8 @@ static int take_ssts(struct finder *f)
 	return err;
 }
 
+/* Decides about the files that the manifest does not name. If there are none,
+ * nothing of the named ones need be known. */
 static int find_others(struct finder *f)
 {
 	struct repair *r = f->r;
@@ -489,7 +529,8 @@ static int find_others(struct finder *f)
 	return err < 0 ? err : take_ssts(f);
 }
 
-/* Every file counts. */
+/* Without a manifest every file counts, and only sequences tell which is
+ * newer. */
 static int find_all(struct finder *f)
 {
 	struct repair *r = f->r;
@@ -508,7 +549,8 @@ static int find_all(struct finder *f)
 	return err;
 }
 
-/* As a crash may leave it, or it was cut later: which it was, nothing tells. */
+/* Tells of an edit that is not whole. A crash may leave that, when nothing of
+ * it counted yet, or it was cut later: which it was, nothing tells. */
 static int lose_edit(struct repair *r, uint64_t size)
 {
 	int err = fail(ERR_manifest_damaged,
@@ -525,6 +567,7 @@ int repair_find(struct repair *r)
 	size_t i;
 	int err = r->from->ops->list(r->from, find_epoch, r);
 
+	assert(r->found.added_count == 0 && r->found.log_count == 0);
 	if (err < 0)
 		return err;
 	err = manifest_read(r->from, &f.history);
