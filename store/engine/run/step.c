@@ -112,7 +112,8 @@ static void remove_outputs(struct engine *e, const struct edit *edit)
 
 /* Flushes the oldest waiting memtable m, which stays in place for readers until
  * the ssts are; between the edit and the moment it goes, a reader may be given
- * both. Logs before oldest_log are of no use any more then. Needs work. */
+ * both. Logs before oldest_log are of no use any more then. m may be empty, if
+ * a batch was larger than memtables are. Needs work. */
 static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
 {
 	struct edit edit = EDIT_INIT;
@@ -121,7 +122,6 @@ static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
 	size_t i;
 	int err;
 
-	assert(m->last_seq > 0);
 	err = merge_context(e, &context, &snapshots);
 	if (err < 0)
 		return err;
