@@ -357,8 +357,6 @@ int engine_flush_waiting(struct engine *e)
 	size_t waiting;
 	int err;
 
-	/* A store for reading only may have some, of replay, for ever. */
-	assert(!e->options.read_only || e->immutable_count == 0);
 	for (;;) {
 		pthread_mutex_lock(&e->lock);
 		waiting = e->immutable_count;
