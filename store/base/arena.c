@@ -37,12 +37,12 @@ void arena_release(struct arena *a)
 
 uint32_t arena_alloc(struct arena *a, size_t n)
 {
-	size_t start = (a->used + 7) & ~(size_t)7;
+	size_t start = (arena_used(a) + 7) & ~(size_t)7;
 
 	assert(n > 0);
-	assert(a->used >= 8 && a->used <= a->size);
+	assert(arena_used(a) >= 8 && arena_used(a) <= a->size);
 	if (start > a->size || n > a->size - start)
 		return 0;
-	a->used = start + n;
+	atomic_store_explicit(&a->used, start + n, memory_order_relaxed);
 	return (uint32_t)start;
 }

@@ -1,6 +1,8 @@
 #ifndef STORE_BASE_ARENA_H
 #define STORE_BASE_ARENA_H
 
+#include <stdatomic.h>
+
 #include "store/base/bytes.h"
 
 /*
@@ -12,7 +14,8 @@
  */
 struct arena {
 	uint8_t *base;
-	size_t used; /* bytes from base, what alignment wastes included */
+	_Atomic size_t
+		used; /* bytes from base, what alignment wastes included */
 	size_t size;
 };
 
@@ -31,6 +34,12 @@ uint32_t arena_alloc(struct arena *a, size_t n);
 static inline void *arena_at(const struct arena *a, uint32_t place)
 {
 	return a->base + place;
+}
+
+/* Bytes that are taken; any thread may ask. */
+static inline size_t arena_used(const struct arena *a)
+{
+	return atomic_load_explicit(&a->used, memory_order_relaxed);
 }
 
 #endif

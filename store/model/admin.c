@@ -3,6 +3,7 @@
 #include "store/base/coding.h"
 #include "store/engine/read/cursor.h"
 #include "store/engine/read/snapshot.h"
+#include "store/engine/run/step.h"
 #include "store/engine/run/write.h"
 #include "store/model/admin.h"
 #include "store/model/bury.h"
@@ -550,8 +551,13 @@ int store_set_gc(struct store *s, struct bytes table, struct bytes family,
 		 const struct gc_policy *gc)
 {
 	struct gc_change change = { family, gc };
+	int err = change_table(s, table, do_set_gc, &change);
 
-	return change_table(s, table, do_set_gc, &change);
+	/* Or garbage would stay until somebody flushes, which imports never
+	 * do. If it fails the policy holds all the same. */
+	if (err == 0 && engine_flush_deletions(s->engine) < 0)
+		err_clear();
+	return err;
 }
 
 /* The argument of do_set_type. */

@@ -15,6 +15,7 @@ struct bulk_load {
 	struct store *s;
 	struct bulk *bulk;     /* owned; the engine's part */
 	struct schema *schema; /* of the first add; NULL: nothing added */
+	int failed; /* an add, which may have taken a part of its rows; 0 */
 };
 
 /* The buffer is as large as a memtable. */
@@ -83,6 +84,8 @@ int store_bulk_add(struct bulk_load *load, struct write *w)
 	while (err == 0 && batch_next(batch, &position, &r))
 		err = bulk_add(load->bulk, r.key, r.kind, r.value);
 	write_reset(w);
+	if (err < 0)
+		load->failed = err;
 	return err < 0 ? err : 1;
 }
 
@@ -114,6 +117,13 @@ static int check_schema(const struct schema *then, const struct schema *now)
 					    "nothing was loaded",
 					    (int)f->name.size,
 					    (const char *)f->name.data);
+			if (family_aggregate(g) != family_aggregate(f))
+				return fail(ERR_type_mismatch,
+					    "family \"%.*s\" became one of "
+					    "aggregates while a bulk load was "
+					    "under way; nothing was loaded",
+					    (int)f->name.size,
+					    (const char *)f->name.data);
 		}
 	}
 	return 0;
@@ -129,6 +139,10 @@ int store_bulk_publish(struct bulk_load *load)
 
 	if (!load->schema)
 		return 0;
+	if (load->failed)
+		return fail(-load->failed,
+			    "a part of this bulk load was refused before: end "
+			    "it and load again");
 	err = bulk_prepare(load->bulk);
 	if (err < 0)
 		return err;

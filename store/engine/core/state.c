@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdio.h>
 
 #include "store/base/err.h"
@@ -17,7 +18,28 @@ uint64_t engine_new_id(void *context)
 	return id;
 }
 
-int engine_apply(struct engine *e, struct edit *edit)
+struct version *engine_version(struct engine *e)
+{
+	struct version *v;
+
+	pthread_mutex_lock(&e->lock);
+	v = version_get(e->version);
+	pthread_mutex_unlock(&e->lock);
+	return v;
+}
+
+/* Takes the oldest memtable off those that wait. Needs lock. */
+static void drop_oldest(struct engine *e, const struct memtable *m)
+{
+	size_t i;
+
+	assert(e->immutable_count > 0 && e->immutables[0] == m);
+	e->immutable_count--;
+	for (i = 0; i < e->immutable_count; i++)
+		e->immutables[i] = e->immutables[i + 1];
+}
+
+int engine_apply_flush(struct engine *e, struct edit *edit, struct memtable *m)
 {
 	struct version *old;
 	int err;
@@ -33,10 +55,19 @@ int engine_apply(struct engine *e, struct edit *edit)
 	pthread_mutex_lock(&e->lock);
 	old = e->version;
 	e->version = version_get(e->manifest->current);
+	if (m)
+		drop_oldest(e, m);
 	pthread_mutex_unlock(&e->lock);
 	pthread_mutex_unlock(&e->edits);
 	version_put(old);
+	if (m)
+		memtable_put(m);
 	return 0;
+}
+
+int engine_apply(struct engine *e, struct edit *edit)
+{
+	return engine_apply_flush(e, edit, NULL);
 }
 
 void engine_remove(struct engine *e, uint64_t id, const char *suffix)

@@ -63,8 +63,9 @@ struct engine {
 	uint64_t written_seq; /* in the log; protected by commit */
 	uint64_t log_room; /* the log's size up to which there is space on the
 			      volume; so too */
-	uint64_t unmarked_seq;       /* of a bulk load that the log does not
-					know of yet; 0; so too */
+	uint64_t unmarked_seq;       /* of the first bulk load that the log does
+					not know of yet, nor of those after it
+					up to written_seq; 0; so too */
 	_Atomic uint64_t synced_seq; /* durable; set under sync */
 	_Atomic uint64_t
 		flushed_seq; /* from memtables to ssts; set under work */
@@ -96,6 +97,12 @@ struct engine {
 /* Applies edit and publishes the new version. Takes edits and lock. After a
  * failure nothing of it has happened, unless the store is read-only now. */
 int engine_apply(struct engine *e, struct edit *edit);
+/* The same of an edit whose ssts hold what is in m, the oldest memtable that
+ * waits, which goes at the same moment: a reader sees one or the other, or what
+ * adds up would be added twice. Puts m on success. */
+int engine_apply_flush(struct engine *e, struct edit *edit, struct memtable *m);
+/* The present version, referenced. Takes lock. */
+struct version *engine_version(struct engine *e);
 uint64_t engine_new_id(void *engine);
 /* The time that GC goes by now; needs lock. */
 uint64_t engine_gc_time(struct engine *e);

@@ -399,6 +399,13 @@ static void add_range(struct memtable *m, const struct batch_record *r,
 	atomic_fetch_add_explicit(&m->tombstone_count, 1, memory_order_relaxed);
 }
 
+/* Not so the marks of bulk loads, which are in the schema's table. */
+static bool deletes_data(const struct batch_record *r)
+{
+	return (r->kind == BATCH_RANGE || r->kind == KEY_DELETE) &&
+	       key_table(r->key) != 0;
+}
+
 void memtable_apply(struct memtable *m, const struct batch *batch, uint64_t seq)
 {
 	struct pending pending = { .count = 0 };
@@ -408,6 +415,8 @@ void memtable_apply(struct memtable *m, const struct batch *batch, uint64_t seq)
 	if (!m->first_seq)
 		m->first_seq = seq;
 	for (; batch_next(batch, &position, &r); seq++) {
+		if (atomic_load(&m->first_delete) == 0 && deletes_data(&r))
+			atomic_store(&m->first_delete, seq);
 		if (r.kind == BATCH_RANGE)
 			add_range(m, &r, seq);
 		else
@@ -512,7 +521,7 @@ static uint64_t batch_need(const struct memtable *m, const struct batch *batch)
 
 bool memtable_fits(const struct memtable *m, const struct batch *batch)
 {
-	return batch_need(m, batch) <= m->arena.size - m->arena.used;
+	return batch_need(m, batch) <= m->arena.size - arena_used(&m->arena);
 }
 
 size_t memtable_need(const struct batch *batch)

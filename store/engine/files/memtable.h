@@ -35,6 +35,8 @@ struct memtable {
 	_Atomic uint32_t tombstone_count;
 	_Atomic uint32_t cell_count;
 	_Atomic uint32_t delete_count; /* of cells: point deletes */
+	_Atomic uint64_t first_delete; /* seq of the first deletion outside
+					  table 0; 0: none */
 	uint64_t first_seq, last_seq;  /* 0 while empty; of the writer */
 	uint64_t log_id;               /* of the log that holds it */
 	_Atomic uint64_t max_timestamp;
@@ -46,6 +48,14 @@ struct memtable {
 	uint32_t random;
 	atomic_uint references;
 };
+
+/* The sequence of its first deletion; UINT64_MAX if there is none. */
+static inline uint64_t memtable_first_delete(const struct memtable *m)
+{
+	uint64_t seq = atomic_load(&m->first_delete);
+
+	return seq ? seq : UINT64_MAX;
+}
 
 int memtable_new(size_t arena_size, struct memtable **out);
 struct memtable *memtable_get(struct memtable *m);

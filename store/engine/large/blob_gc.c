@@ -49,34 +49,37 @@ static int doom(struct engine *e, const struct version *v, const uint64_t *live,
 	return err;
 }
 
-static struct version *current(struct engine *e)
+/* What was doomed has not gone after all: it is looked at again, and may take
+ * holders until then. */
+static void spare(struct engine *e, const struct version *v,
+		  const struct edit *edit)
 {
-	struct version *v;
+	size_t i;
 
 	pthread_mutex_lock(&e->lock);
-	v = version_get(e->version);
+	for (i = 0; i < edit->dropped_count; i++)
+		version_blob(v, edit->dropped_blobs[i])->doomed = false;
 	pthread_mutex_unlock(&e->lock);
-	return v;
 }
 
 int blob_drop_unused(struct engine *e)
 {
 	struct edit edit = EDIT_INIT;
-	struct version *v = current(e);
+	struct version *v = engine_version(e);
 	uint64_t *live;
-	int err = 0, applied;
+	int err = 0;
 
 	if (v->blob_count == 0)
 		goto put;
 	live = count_live(v);
 	err = live ? doom(e, v, live, &edit) : -ENOMEM;
-	/* What is doomed has to go, even after a failure: it will not be looked
-	 * at again. */
-	if (edit.dropped_count > 0) {
-		applied = engine_apply(e, &edit);
+	if (err == 0 && edit.dropped_count > 0) {
+		err = engine_apply(e, &edit);
 		if (err == 0)
-			err = applied < 0 ? applied : 1;
+			err = 1;
 	}
+	if (err < 0)
+		spare(e, v, &edit);
 	edit_release(&edit);
 	free(live);
 put:

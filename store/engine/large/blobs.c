@@ -222,7 +222,7 @@ static int turn(struct engine *e, bool next)
 	return err;
 }
 
-int blob_finish(struct engine *e)
+int blob_pause(struct engine *e)
 {
 	struct blobs *b = e->blobs;
 	int err = 0;
@@ -231,8 +231,20 @@ int blob_finish(struct engine *e)
 	pthread_mutex_lock(&b->lock);
 	if (b->log)
 		err = turn(e, false);
-	pthread_mutex_unlock(&b->lock);
-	pthread_mutex_unlock(&b->syncing);
+	return err;
+}
+
+void blob_resume(struct engine *e)
+{
+	pthread_mutex_unlock(&e->blobs->lock);
+	pthread_mutex_unlock(&e->blobs->syncing);
+}
+
+int blob_finish(struct engine *e)
+{
+	int err = blob_pause(e);
+
+	blob_resume(e);
 	return err;
 }
 

@@ -62,6 +62,11 @@ int blob_append(struct engine *e, struct bytes raw, struct buf *scratch,
 int blob_sync(struct engine *e);
 /* Ends the present file, if there is one, so that it can be collected. */
 int blob_finish(struct engine *e);
+/* As blob_finish, but no other file begins until blob_resume, which is called
+ * after a failure, too: until then every file is finished, so that no sst can
+ * come to refer to one that is not. */
+int blob_pause(struct engine *e);
+void blob_resume(struct engine *e);
 
 /* With the commit lock held: notes that a commit with this last sequence refers
  * to the files that batch does; -ESTALE if one is no more. */

@@ -330,6 +330,9 @@ int cursor_get(struct engine *e, const struct engine_snapshot *snapshot,
 	do {
 		memory->size = start;
 		result = get(e, snapshot, column, cell, memory);
+		/* Not so the value of what proved to be hidden. */
+		if (result != 1)
+			memory->size = start;
 		if (result != 1 || cell->blob.size == 0)
 			return result;
 		/* -ESTALE: its blob file has gone since the sources were given

@@ -39,9 +39,9 @@ static struct version *table_stats(struct engine *e, struct store_stats *out)
 	}
 	v = version_get(e->version);
 	out->memtable_count = 1 + e->immutable_count;
-	out->memtable_used = e->memtable->arena.used;
+	out->memtable_used = arena_used(&e->memtable->arena);
 	for (i = 0; i < e->immutable_count; i++)
-		out->memtable_used += e->immutables[i]->arena.used;
+		out->memtable_used += arena_used(&e->immutables[i]->arena);
 	pthread_mutex_unlock(&e->lock);
 	return v;
 }

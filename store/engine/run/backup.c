@@ -25,18 +25,6 @@ struct backup {
 	struct backup_result *result;
 };
 
-/* Blob files that still grow hold nothing that is flushed: what had been was in
- * the one that capture finished, and this one was begun since. */
-static void forget_growing(struct edit *state)
-{
-	size_t i, kept = 0;
-
-	for (i = 0; i < state->blob_count; i++)
-		if (state->blobs[i].final_size > 0)
-			state->blobs[kept++] = state->blobs[i];
-	state->blob_count = kept;
-}
-
 /* Fixes what belongs to the backup: all that was written before, in ssts and
  * finished blob files. With commit held nothing is written, so the second flush
  * leaves nothing out; it is short, as the first has taken most of it. */
@@ -56,8 +44,12 @@ static int capture(struct backup *b)
 		err = engine_rotate(e, e->options.memtable_size);
 	if (err == 0)
 		err = engine_flush_waiting(e);
+	/* A compaction may move large values meanwhile, into a file of which a
+	 * backup could not have all: there is none until the state is taken. */
 	if (err == 0)
-		err = blob_finish(e);
+		err = blob_pause(e);
+	else
+		goto unlock;
 	pthread_mutex_lock(&e->edits);
 	if (err == 0)
 		err = manifest_state(e->manifest, &b->state);
@@ -71,11 +63,12 @@ static int capture(struct backup *b)
 		pthread_mutex_unlock(&e->lock);
 	}
 	pthread_mutex_unlock(&e->edits);
-	pthread_mutex_unlock(&e->commit);
+	blob_resume(e);
 	assert(err < 0 || b->version);
 	/* The logs' content is in the ssts. */
 	b->state.log_count = 0;
-	forget_growing(&b->state);
+unlock:
+	pthread_mutex_unlock(&e->commit);
 	return err;
 }
 

@@ -9,6 +9,7 @@
 #include "store/engine/files/edit.h"
 #include "store/engine/large/blobs.h"
 #include "store/engine/run/bulk.h"
+#include "store/engine/run/bulk_run.h"
 #include "store/engine/run/rotate.h"
 #include "store/engine/run/step.h"
 #include "store/engine/run/write.h"
@@ -47,12 +48,6 @@ struct entry {
 
 static_assert(sizeof(struct entry) == 16, "bulk.h tells what a put takes");
 
-/* A sorted file that is not published. Its bounds are version keys. */
-struct run {
-	uint64_t id, size; /* size: 0 of one that is to be merged */
-	struct buf smallest, largest;
-};
-
 struct bulk {
 	struct engine *e;
 	size_t memory_size;     /* of data, more or less */
@@ -60,6 +55,7 @@ struct bulk {
 	struct entry *entries;  /* of the next run */
 	size_t count, capacity; /* of entries */
 	bool sorted;            /* entries ascend strictly */
+	bool many_tables;       /* heads, which lack the table, do not order */
 	struct buf last;        /* version key of the newest entry */
 	struct run *runs;       /* in the order in which they were filled */
 	size_t run_count;
@@ -80,19 +76,9 @@ int bulk_new(struct engine *e, size_t memory_size, struct bulk **out)
 	return 0;
 }
 
-/* Empties the list; with remove, their files go as well, else they are the
- * manifest's now. */
-static void forget_runs(struct bulk *b, bool remove)
+static void forget_runs(struct bulk *b)
 {
-	size_t i;
-
-	for (i = 0; i < b->run_count; i++) {
-		if (remove)
-			engine_remove(b->e, b->runs[i].id, "sst");
-		buf_release(&b->runs[i].smallest);
-		buf_release(&b->runs[i].largest);
-	}
-	free(b->runs);
+	runs_release(b->runs, b->run_count);
 	b->runs = NULL;
 	b->run_count = 0;
 }
@@ -101,7 +87,8 @@ void bulk_free(struct bulk *b)
 {
 	if (!b)
 		return;
-	forget_runs(b, true);
+	runs_remove(b->e, b->runs, b->run_count);
+	forget_runs(b);
 	blob_release(b->e, &b->holds);
 	buf_release(&b->data);
 	buf_release(&b->last);
@@ -136,7 +123,7 @@ static int compare(const void *x, const void *y, void *context)
 	const struct bulk *b = context;
 	int order;
 
-	if (a->head != c->head)
+	if (a->head != c->head && !b->many_tables)
 		return a->head < c->head ? -1 : 1;
 	order = bytes_compare(entry_key(b, a), entry_key(b, c));
 	if (order)
@@ -156,106 +143,6 @@ static uint64_t key_head(struct bytes key)
 	return get_u64be(raw);
 }
 
-/* The sorted file being written. Zeroed but for b and passing, none is. */
-struct output {
-	struct bulk *b;
-	bool passing; /* it will be merged: raw, and not read again here */
-	struct sst_builder *builder; /* NULL: none begun */
-	struct run run;              /* of builder; owned until output_end */
-	struct buf key;              /* the last one added, with its trailer */
-};
-
-/* Begins a file whose first key this is. It is built for the lowest level,
- * where it goes unless something there overlaps it. */
-static int output_begin(struct output *o, struct bytes version_key)
-{
-	struct sst_options options = {
-		.level = LEVEL_COUNT - 1,
-		.filter_bits = o->passing ? 0 : SST_FILTER_BITS_BOTTOM,
-		.compress = !o->passing,
-		.rows = o->passing ? ROW_DIRECTORY_NEVER
-				   : o->b->e->options.rows,
-	};
-	struct volume *v = o->b->e->volume;
-	char name[VOLUME_NAME_MAX + 1];
-	struct segment_writer *writer;
-	int err;
-
-	o->run = (struct run){ .id = engine_new_id(o->b->e) };
-	manifest_name(o->run.id, "sst", name);
-	err = buf_set(&o->run.smallest, version_key);
-	if (err == 0)
-		err = v->ops->segment_create(v, name, &writer);
-	if (err < 0)
-		return err;
-	return sst_build_new(writer, &options, &o->builder);
-}
-
-/* Adds a put; keys come in strictly ascending order. */
-static int output_add(struct output *o, struct bytes version_key,
-		      enum key_kind kind, struct bytes value)
-{
-	int err = 0;
-
-	if (!o->builder)
-		err = output_begin(o, version_key);
-	if (err == 0)
-		err = buf_set(&o->key, version_key);
-	/* Its sequence is known when it is published; see sst_set_seq. */
-	if (err == 0)
-		err = key_add_trailer(&o->key, 0, kind);
-	if (err == 0)
-		err = sst_build_add(o->builder, buf_bytes(&o->key), value);
-	return err;
-}
-
-/* The version key added last; there must be one. */
-static struct bytes output_last(const struct output *o)
-{
-	assert(o->key.size > KEY_TRAILER_SIZE);
-	return bytes_of(o->key.data, o->key.size - KEY_TRAILER_SIZE);
-}
-
-/* Ends the file, if one was begun, and appends it to runs, whose it is even if
- * it then cannot be read again. */
-static int output_end(struct output *o, struct run **runs, size_t *count)
-{
-	struct run *grown;
-	uint64_t digest;
-	int err;
-
-	if (!o->builder)
-		return 0;
-	err = buf_set(&o->run.largest, output_last(o));
-	if (err < 0)
-		return err;
-	grown = realloc(*runs, (*count + 1) * sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	*runs = grown;
-	/* It ends the builder also on failure, which leaves no file. */
-	err = sst_build_finish(o->builder, &digest);
-	o->builder = NULL;
-	if (err < 0)
-		return err;
-	grown[(*count)++] = o->run;
-	o->run = (struct run){ 0 };
-	if (o->passing)
-		return 0;
-	return compact_read_back(o->b->e->volume, grown[*count - 1].id, digest,
-				 &grown[*count - 1].size);
-}
-
-/* Drops a file under way. */
-static void output_release(struct output *o)
-{
-	if (o->builder)
-		sst_build_abandon(o->builder);
-	buf_release(&o->run.smallest);
-	buf_release(&o->run.largest);
-	buf_release(&o->key);
-}
-
 static void forget_entries(struct bulk *b)
 {
 	b->count = 0;
@@ -264,10 +151,10 @@ static void forget_entries(struct bulk *b)
 }
 
 /* What is in memory becomes a run, of each version key the put added last.
- * After a failure it is lost. */
+ * After a failure it is still there. */
 static int spill(struct bulk *b)
 {
-	struct output o = { .b = b };
+	struct run_writer o = { .e = b->e };
 	size_t i;
 	int err = 0;
 
@@ -288,13 +175,14 @@ static int spill(struct bulk *b)
 		if (i > 0 && !b->sorted &&
 		    bytes_equal(key, entry_key(b, &b->entries[i - 1])))
 			continue;
-		err = output_add(&o, key, entry_kind(b, &b->entries[i]),
-				 entry_value(b, &b->entries[i]));
+		err = run_writer_add(&o, key, entry_kind(b, &b->entries[i]),
+				     entry_value(b, &b->entries[i]));
 	}
 	if (err == 0)
-		err = output_end(&o, &b->runs, &b->run_count);
-	output_release(&o);
-	forget_entries(b);
+		err = run_writer_end(&o, &b->runs, &b->run_count);
+	run_writer_release(&o);
+	if (err == 0)
+		forget_entries(b);
 	return err;
 }
 
@@ -360,6 +248,8 @@ int bulk_add(struct bulk *b, struct bytes version_key, enum key_kind kind,
 		return err;
 	if (b->count > 0 && bytes_compare(last, version_key) >= 0)
 		b->sorted = false;
+	if (b->last.size > 0 && key_table(last) != key_table(version_key))
+		b->many_tables = true;
 	b->entries[b->count].head = key_head(version_key);
 	b->entries[b->count++].place = b->data.size;
 	put_u32le(head, (uint32_t)version_key.size);
@@ -417,28 +307,29 @@ static int write_merged(struct bulk *b, struct iter *it, struct run **runs,
 			size_t *count)
 {
 	uint64_t file_size = b->e->options.file_size;
-	struct output o = { .b = b };
+	struct run_writer o = { .e = b->e };
 	struct bytes key;
 	int at = iter_seek(it, BYTES_NONE), err = 0;
 
 	for (; at > 0 && err == 0; at = iter_next(it)) {
 		key = key_version(it->key);
-		if (o.builder && bytes_equal(key, output_last(&o)))
+		if (o.builder && bytes_equal(key, run_writer_last(&o)))
 			continue;
 		if (o.builder && sst_build_size(o.builder) >= file_size &&
-		    !same_row(key, output_last(&o)))
-			err = output_end(&o, runs, count);
+		    !same_row(key, run_writer_last(&o)))
+			err = run_writer_end(&o, runs, count);
 		if (err == 0)
-			err = output_add(&o, key, key_kind(it->key), it->value);
+			err = run_writer_add(&o, key, key_kind(it->key),
+					     it->value);
 	}
 	if (err == 0)
-		err = at < 0 ? at : output_end(&o, runs, count);
-	output_release(&o);
+		err = at < 0 ? at : run_writer_end(&o, runs, count);
+	run_writer_release(&o);
 	return err;
 }
 
-/* Replaces runs that overlap by files that do not. After a failure a part of
- * the load is lost. */
+/* Replaces runs that overlap by files that do not. After a failure they are
+ * still there. */
 static int merge_runs(struct bulk *b)
 {
 	struct sst **ssts = calloc(b->run_count, sizeof(*ssts));
@@ -457,11 +348,17 @@ static int merge_runs(struct bulk *b)
 	for (i = 0; i < b->run_count; i++)
 		sst_close(ssts[i]);
 	free(ssts);
-	forget_runs(b, true);
+	if (err < 0) {
+		runs_remove(b->e, merged, count);
+		runs_release(merged, count);
+		return err;
+	}
+	runs_remove(b->e, b->runs, b->run_count);
+	forget_runs(b);
 	b->runs = merged;
 	b->run_count = count;
 	b->disordered = false;
-	return err;
+	return 0;
 }
 
 /* Whether a memtable holds anything that the load would lie under, by the range
@@ -551,16 +448,17 @@ static int sync_log(struct engine *e)
 	return err < 0 ? engine_poison(e, err) : 0;
 }
 
-/* The log gets the load's sequence. A full disk is no failure: the mark waits
- * for the next write, and until then the files tell it. */
-static int log_mark(struct engine *e, struct batch *mark, uint64_t seq)
+/* The log gets the load's sequence, which is written_seq. A full disk is no
+ * failure: the mark waits for the next write, as do those of loads after it,
+ * and until then the files tell it. */
+static int log_mark(struct engine *e)
 {
 	int err;
 
-	batch_seal(mark, seq);
-	err = engine_log(e, mark);
+	if (e->unmarked_seq == 0)
+		e->unmarked_seq = e->written_seq;
+	err = engine_log_marks(e);
 	if (err == -ENOSPC) {
-		e->unmarked_seq = seq;
 		err_clear();
 		return 0;
 	}
@@ -580,26 +478,30 @@ static int name_files(struct bulk *b, struct batch *mark)
 	struct engine *e = b->e;
 	uint64_t seq = e->written_seq + 1;
 	struct edit edit = EDIT_INIT;
+	/* Levels stay as they are while work is held; the version may not, for
+	 * large values begin and end files. */
+	struct version *v = engine_version(e);
 	size_t i;
 	int err = 0;
 
 	assert(b->run_count > 0 && !b->disordered);
 	for (i = 0; i < b->run_count && err == 0; i++)
-		err = edit_add_loaded(&edit,
-				      find_level(e->version, &b->runs[i]),
+		err = edit_add_loaded(&edit, find_level(v, &b->runs[i]),
 				      b->runs[i].id, b->runs[i].size, seq);
+	version_put(v);
 	if (err == 0)
 		err = sync_log(e);
 	if (err < 0)
 		goto release;
 	err = engine_apply(e, &edit);
 	if (err == 0 || atomic_load(&e->error) != 0)
-		forget_runs(b, false);
-	if (err == 0)
-		err = log_mark(e, mark, seq);
+		forget_runs(b);
 	if (err < 0)
 		goto release;
 	e->written_seq = seq;
+	err = log_mark(e);
+	if (err < 0)
+		goto release;
 	memtable_apply(e->memtable, mark, seq);
 	atomic_store_explicit(&e->visible_seq, seq, memory_order_release);
 release:

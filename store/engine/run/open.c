@@ -9,6 +9,7 @@
 #include "store/engine/large/blob_recover.h"
 #include "store/engine/run/open.h"
 #include "store/engine/run/step.h"
+#include "store/engine/run/write.h"
 
 /*
  * Opening: take the lease, read the manifest, replay the logs into a memtable,
@@ -79,6 +80,9 @@ static void blob_unused(struct file_owner *owner, uint64_t id)
 	note_unused((struct engine *)owner, id, "blob");
 }
 
+/* How far memtables grow that hold the log of a store opened for reading. */
+#define ARENA_GROWN_MAX ((size_t)1 << 30)
+
 /* What replaying the logs finds. */
 struct recovery {
 	struct engine *e;
@@ -88,7 +92,8 @@ struct recovery {
 	uint64_t promised;  /* bytes of it that were known durable */
 	bool promise_known; /* promised is set, as a first record needed it */
 	bool torn;          /* a log was not closed cleanly */
-	uint64_t lost_load; /* sequence of a bulk load without a mark; 0 */
+	uint64_t lost_load; /* sequence of the first bulk load without a mark;
+				0 */
 };
 
 /* Whether the large values of a record are there: 0; 1 if not, and the log ends
@@ -121,31 +126,41 @@ static int check_blobs(struct recovery *r, const struct batch *batch)
 	return err;
 }
 
-/* Begins another memtable, as batch does not fit into the present one any more:
- * the former life may have had several that waited for a flush, or larger
- * ones. */
-static int next_memtable(struct engine *e, const struct batch *batch,
-			 size_t record_size)
+/*
+ * Goes on with an empty memtable that holds at least batch. The full one is
+ * flushed at once, so that opening takes no more memory than the store may,
+ * however much there was in the log. That is safe before the log's end is
+ * known: what replay has passed stays. Who only reads cannot flush; he takes
+ * memtables that double, for all of the log.
+ */
+static int next_memtable(struct engine *e, const struct batch *batch)
 {
-	size_t size = e->options.memtable_size;
+	size_t size = e->options.memtable_size, need = memtable_need(batch);
 	struct memtable *fresh;
 	int err;
 
-	if (e->immutable_count == IMMUTABLES_MAX)
-		return fail(ERR_wal_damaged, "%s: too much log to replay",
-			    e->volume->path);
-	if (memtable_need(batch) > size)
-		size = memtable_need(batch);
+	if (e->options.read_only && size < ARENA_GROWN_MAX)
+		size <<= e->immutable_count;
+	if (e->options.read_only && size > ARENA_GROWN_MAX)
+		size = ARENA_GROWN_MAX;
+	if (size < need)
+		size = need;
 	if (size > UINT32_MAX)
 		return fail(ERR_wal_malformed, "%s: log record of %zu bytes",
-			    e->volume->path, record_size);
+			    e->volume->path, batch->data.size);
+	if (e->immutable_count == IMMUTABLES_MAX)
+		return fail(ENOMEM,
+			    "%s: too much log to replay for reading only; "
+			    "open it for writing once",
+			    e->volume->path);
 	err = memtable_new(size, &fresh);
 	if (err < 0)
 		return err;
 	fresh->log_id = e->log_id;
 	e->immutables[e->immutable_count++] = e->memtable;
 	e->memtable = fresh;
-	return 0;
+	atomic_store(&e->visible_seq, e->written_seq);
+	return e->options.read_only ? 0 : engine_flush_oldest(e);
 }
 
 /* Applies one log record, for wal_replay, whose results these are: 0, 1 if the
@@ -178,7 +193,7 @@ static int replay_record(void *context, struct bytes record)
 			return err;
 	}
 	if (!memtable_fits(e->memtable, &batch)) {
-		err = next_memtable(e, &batch, record.size);
+		err = next_memtable(e, &batch);
 		if (err < 0)
 			return err;
 	}
@@ -293,7 +308,7 @@ static int drop_empty_logs(struct engine *e)
 
 	assert(e->memtable->last_seq == 0 && e->immutable_count == 0);
 	e->memtable->log_id = e->log_id;
-	err = engine_drop_logs(e, &edit, e->log_id);
+	err = engine_drop_logs(e, &edit, e->log_id, NULL);
 	edit_release(&edit);
 	return err;
 }
@@ -313,36 +328,36 @@ static uint64_t largest_seq(const struct version *v)
 	return seq;
 }
 
-/* The last bulk load is there, but its mark in the log was lost: the new log
- * gets it, before anything with a later sequence. It needs no sync: if it is
- * lost once more, the ssts tell it once more. */
-static int mark_load(struct engine *e, uint64_t seq)
+/* The last bulk loads are there, the first of them with sequence first, but
+ * their marks in the log were lost: the new log gets them, before anything with
+ * a later sequence. They need no sync: if they are lost once more, the ssts
+ * tell it once more. */
+static int mark_loads(struct engine *e, uint64_t first)
 {
 	struct batch mark = BATCH_INIT;
 	int err = batch_mark(&mark);
 
 	if (err == 0 && !memtable_fits(e->memtable, &mark))
 		err = engine_flush(e);
-	batch_seal(&mark, seq);
+	e->unmarked_seq = first;
 	if (err == 0)
-		err = wal_append(e->wal, buf_bytes(&mark.data));
-	if (err == 0)
-		memtable_apply(e->memtable, &mark, seq);
+		err = engine_log_marks(e);
+	if (err == 0) {
+		batch_seal(&mark, e->written_seq);
+		memtable_apply(e->memtable, &mark, e->written_seq);
+	}
 	batch_release(&mark);
 	return err;
 }
 
-/* Goes on to write after all logs are replayed. Blob files come first, since
- * what a flush's ssts refer to must be durable. */
+/* Goes on to write after all logs are replayed. */
 static int resume(struct recovery *r)
 {
 	struct engine *e = r->e;
-	int err = blob_recover(e);
+	int err = begin_log(e);
 
-	if (err == 0)
-		err = begin_log(e);
 	if (err == 0 && r->lost_load > 0)
-		err = mark_load(e, r->lost_load);
+		err = mark_loads(e, r->lost_load);
 	if (err == 0 && (r->torn || r->log_count >= LOGS_KEPT_MAX ||
 			 e->immutable_count > 0))
 		err = engine_flush(e);
@@ -353,13 +368,28 @@ static int resume(struct recovery *r)
 	return err;
 }
 
+/* Replays all logs. The list is copied: flushes meanwhile forget those that are
+ * done. */
+static int replay_logs(struct recovery *r)
+{
+	size_t size = r->log_count * sizeof(struct manifest_log), i;
+	struct manifest_log *logs = malloc(size + 1);
+	int err = logs ? 0 : -ENOMEM;
+
+	if (err == 0)
+		memcpy(logs, r->e->manifest->logs, size);
+	for (i = 0; i < r->log_count && err == 0; i++)
+		err = replay_log(r, &logs[i]);
+	free(logs);
+	return err;
+}
+
 /* Brings e from what the manifest says to what the store was. Read-only, it
  * stays with that and needs no log. */
 static int recover(struct engine *e)
 {
 	struct recovery r = { .e = e, .log_count = e->manifest->log_count };
 	uint64_t loaded;
-	size_t i;
 	int err;
 
 	e->written_seq = e->manifest->last_seq;
@@ -367,11 +397,16 @@ static int recover(struct engine *e)
 	e->gc_time_us = e->manifest->gc_time_us;
 	e->version = version_get(e->manifest->current);
 	err = memtable_new(e->options.memtable_size, &e->memtable);
-	for (i = 0; i < r.log_count && err == 0; i++)
-		err = replay_log(&r, &e->manifest->logs[i]);
+	/* Before the first flush: what its ssts refer to must be durable. */
+	if (err == 0 && !e->options.read_only)
+		err = blob_recover(e);
+	if (err == 0)
+		err = replay_logs(&r);
 	loaded = largest_seq(e->version);
-	if (loaded > e->written_seq)
-		e->written_seq = r.lost_load = loaded;
+	if (loaded > e->written_seq) {
+		r.lost_load = e->written_seq + 1;
+		e->written_seq = loaded;
+	}
 	atomic_store(&e->visible_seq, e->written_seq);
 	atomic_store(&e->synced_seq, e->written_seq);
 	if (err < 0 || e->options.read_only)
@@ -451,7 +486,8 @@ static void flush_for_close(struct engine *e)
 
 	struct memtable *m = e->memtable;
 
-	if ((e->immutable_count > 0 || m->arena.used > m->arena.size / 8) &&
+	if ((e->immutable_count > 0 ||
+	     arena_used(&m->arena) > m->arena.size / 8) &&
 	    engine_flush(e) < 0)
 		err_clear();
 }

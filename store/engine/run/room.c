@@ -30,9 +30,9 @@ static uint64_t reserve_size(struct engine *e)
 	size_t i;
 
 	pthread_mutex_lock(&e->lock);
-	size += e->memtable->arena.used;
+	size += arena_used(&e->memtable->arena);
 	for (i = 0; i < e->immutable_count; i++)
-		size += e->immutables[i]->arena.used;
+		size += arena_used(&e->immutables[i]->arena);
 	pthread_mutex_unlock(&e->lock);
 	return size;
 }

@@ -76,7 +76,21 @@ static void not_above(struct merge_context *c, uint64_t seq)
 		c->above_seq = seq;
 }
 
-int engine_drop_logs(struct engine *e, struct edit *edit, uint64_t oldest_log)
+/* Deletions in memtables lie above every sst. Those that come after context
+ * was taken are newer than its snapshots. */
+static void not_above_memtables(struct engine *e, struct merge_context *c)
+{
+	size_t i;
+
+	pthread_mutex_lock(&e->lock);
+	for (i = 0; i < e->immutable_count; i++)
+		not_above(c, memtable_first_delete(e->immutables[i]));
+	not_above(c, memtable_first_delete(e->memtable));
+	pthread_mutex_unlock(&e->lock);
+}
+
+int engine_drop_logs(struct engine *e, struct edit *edit, uint64_t oldest_log,
+		     struct memtable *flushed)
 {
 	uint64_t *ids;
 	size_t count = 0, i;
@@ -93,7 +107,7 @@ int engine_drop_logs(struct engine *e, struct edit *edit, uint64_t oldest_log)
 		return -ENOMEM;
 	assert(oldest_log > 0);
 	edit->oldest_log = oldest_log;
-	err = engine_apply(e, edit);
+	err = engine_apply_flush(e, edit, flushed);
 	for (i = 0; err == 0 && i < count; i++)
 		engine_remove(e, ids[i], "log");
 	free(ids);
@@ -119,7 +133,6 @@ static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
 	struct edit edit = EDIT_INIT;
 	struct merge_context context;
 	uint64_t *snapshots;
-	size_t i;
 	int err;
 
 	err = merge_context(e, &context, &snapshots);
@@ -132,21 +145,16 @@ static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
 		goto release;
 	edit.last_seq = m->last_seq;
 	edit.gc_time_us = context.now_us;
-	err = engine_drop_logs(e, &edit, oldest_log);
+	err = engine_drop_logs(e, &edit, oldest_log, m);
 	if (err < 0) {
 		remove_outputs(e, &edit);
 		goto release;
 	}
 
-	atomic_store(&e->flushed_seq, m->last_seq);
-	pthread_mutex_lock(&e->lock);
-	assert(e->immutable_count > 0 && e->immutables[0] == m);
-	e->immutable_count--;
-	for (i = 0; i < e->immutable_count; i++)
-		e->immutables[i] = e->immutables[i + 1];
-	pthread_mutex_unlock(&e->lock);
+	/* An empty memtable has no sequence. */
+	if (edit.last_seq > atomic_load(&e->flushed_seq))
+		atomic_store(&e->flushed_seq, edit.last_seq);
 	engine_work_done(e);
-	memtable_put(m);
 	atomic_fetch_add(&e->counters.flushes, 1);
 release:
 	edit_release(&edit);
@@ -155,9 +163,9 @@ release:
 	return err;
 }
 
-/* 1 if it flushed a memtable, 0 if none waits, or an error. Needs work, which
- * keeps m in place: writers add to the end of the list. */
-static int flush_oldest(struct engine *e)
+/* Needs work, which keeps the memtable in place: writers add to the end of the
+ * list. */
+int engine_flush_oldest(struct engine *e)
 {
 	struct memtable *m = NULL;
 	uint64_t oldest_log = 0;
@@ -244,10 +252,7 @@ static int run(struct engine *e, struct version *v, const struct compaction *c)
 	if (err < 0)
 		return err;
 	not_above(&context, compact_above(v, c));
-	pthread_mutex_lock(&e->edits);
-	/* What is in no sst is in memtables. */
-	not_above(&context, e->manifest->last_seq + 1);
-	pthread_mutex_unlock(&e->edits);
+	not_above_memtables(e, &context);
 	err = merge_inputs(e, v, c, &context, &edit);
 	edit_release(&edit);
 	free(snapshots);
@@ -257,17 +262,6 @@ static int run(struct engine *e, struct version *v, const struct compaction *c)
 	engine_work_done(e);
 	count_compaction(e, c);
 	return 0;
-}
-
-/* The present version, with a reference. */
-static struct version *current(struct engine *e)
-{
-	struct version *v;
-
-	pthread_mutex_lock(&e->lock);
-	v = version_get(e->version);
-	pthread_mutex_unlock(&e->lock);
-	return v;
 }
 
 /* Runs what pick picks: 1, 0 if that is nothing, or an error. Needs work. */
@@ -281,7 +275,7 @@ static int run_picked(struct engine *e,
 		.base_size = BASE_FILES * e->options.file_size,
 		.fan_out = FAN_OUT,
 	};
-	struct version *v = current(e);
+	struct version *v = engine_version(e);
 	struct compaction c;
 	int err;
 
@@ -330,6 +324,16 @@ int engine_remove_unused(struct engine *e)
 	return 1;
 }
 
+/* Whether there was any. */
+static bool remove_all_unused(struct engine *e)
+{
+	bool any = false;
+
+	while (engine_remove_unused(e) > 0)
+		any = true;
+	return any;
+}
+
 int engine_step(struct engine *e)
 {
 	int err;
@@ -340,13 +344,13 @@ int engine_step(struct engine *e)
 	err = atomic_load(&e->error);
 	/* Flushes first: writers wait for them, and the log's room. */
 	if (err == 0)
-		err = flush_oldest(e);
+		err = engine_flush_oldest(e);
 	if (err == 0)
 		err = run_picked(e, most_urgent);
 	if (err == 0)
 		err = collect_blobs(e);
-	/* Of a failure the reason may be that they are still there. */
-	while (engine_remove_unused(e) > 0 && err == 0)
+	/* After a failure too: its reason may be that they are there. */
+	if (remove_all_unused(e) && err == 0)
 		err = 1;
 	pthread_mutex_unlock(&e->work);
 	return err < 0 ? engine_work_failed(e, err) : err;
@@ -371,9 +375,11 @@ int engine_flush_waiting(struct engine *e)
 
 int engine_flush(struct engine *e)
 {
-	/* First those, so that failures do not make them more. */
-	int err = engine_flush_waiting(e);
+	int err = engine_writable(e);
 
+	/* First those, so that failures do not make them more. */
+	if (err == 0)
+		err = engine_flush_waiting(e);
 	if (err < 0)
 		return err;
 	pthread_mutex_lock(&e->commit);
@@ -382,6 +388,16 @@ int engine_flush(struct engine *e)
 		err = engine_rotate(e, e->options.memtable_size);
 	pthread_mutex_unlock(&e->commit);
 	return err < 0 ? err : engine_flush_waiting(e);
+}
+
+int engine_flush_deletions(struct engine *e)
+{
+	bool any;
+
+	pthread_mutex_lock(&e->lock);
+	any = memtable_first_delete(e->memtable) != UINT64_MAX;
+	pthread_mutex_unlock(&e->lock);
+	return any ? engine_flush(e) : 0;
 }
 
 /* One step of a compaction of [start, end): down to the lowest level, then what
@@ -395,7 +411,7 @@ static int compact_range_step(struct engine *e, struct bytes start,
 	int err;
 
 	pthread_mutex_lock(&e->work);
-	v = current(e);
+	v = engine_version(e);
 	err = compact_pick_range(v, start, end, &c);
 	if (err == 0)
 		err = compact_pick_bottom(v, start, end, before, &c);
@@ -408,6 +424,8 @@ static int compact_range_step(struct engine *e, struct bytes start,
 	version_put(v);
 	if (err == 0)
 		err = collect_blobs(e);
+	/* As it goes, or it would need twice the space. */
+	remove_all_unused(e);
 	pthread_mutex_unlock(&e->work);
 	return err;
 }
@@ -427,9 +445,5 @@ int engine_compact_range(struct engine *e, struct bytes start, struct bytes end)
 		do {
 			err = compact_range_step(e, start, end, before);
 		} while (err > 0);
-	if (err < 0)
-		return engine_work_failed(e, err);
-	while (engine_remove_unused(e) > 0)
-		;
-	return 0;
+	return err < 0 ? engine_work_failed(e, err) : 0;
 }

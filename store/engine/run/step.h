@@ -15,14 +15,23 @@
  * it again; after others, such as damage, the store is read-only. */
 int engine_step(struct engine *e);
 
+/* Flushes the memtable that has waited longest: 1, or 0 if none does. Needs
+ * work, save while the store is opened. */
+int engine_flush_oldest(struct engine *e);
+
 /* Flushes all that was written before the call. Takes commit, so it must not be
- * held. 0, or an error as of engine_step, or of beginning a log. */
+ * held. 0, or an error as of engine_step, or of beginning a log;
+ * -ERR_store_readonly. */
 int engine_flush(struct engine *e);
 
 /* Flushes the memtables that wait for it, not the one that is written to. With
  * commit held, none comes to them meanwhile. Not of a store that is opened for
  * reading only. */
 int engine_flush_waiting(struct engine *e);
+
+/* As engine_flush, if the present memtable holds a deletion of data: until it
+ * is in an sst, compactions of other files cannot go by newer rules. */
+int engine_flush_deletions(struct engine *e);
 
 /* Flushes, then compacts [start, end), encoded keys, to the lowest level, where
  * it is written anew without its garbage; an empty end is unbounded. Collects
@@ -31,9 +40,11 @@ int engine_compact_range(struct engine *e, struct bytes start,
 			 struct bytes end);
 
 /* Forgets the logs with an id before oldest_log by applying edit, which may say
- * more, then removes their files. Takes edits and lock, not work. After a
- * failure nothing of edit has happened, unless the store is read-only. */
-int engine_drop_logs(struct engine *e, struct edit *edit, uint64_t oldest_log);
+ * more, then removes their files. flushed, if not NULL: see engine_apply_flush.
+ * Takes edits and lock, not work. After a failure nothing of edit has happened,
+ * unless the store is read-only. */
+int engine_drop_logs(struct engine *e, struct edit *edit, uint64_t oldest_log,
+		     struct memtable *flushed);
 
 /* Removes one file that no version holds any more: 1, or 0 if there is none.
  * Takes lock, not work. */

@@ -126,27 +126,31 @@ static int reserve(struct engine *e, const struct batch *batch)
 	return 0;
 }
 
-/* The mark of the last bulk load, which a full disk has kept from the log, goes
- * before what has later sequences, or these would seem to follow a gap. */
-static int log_mark(struct engine *e)
+/* What a full disk has kept from the log goes before what has later sequences,
+ * or these would seem to follow a gap. */
+int engine_log_marks(struct engine *e)
 {
 	struct batch mark = BATCH_INIT;
-	int err = batch_mark(&mark);
+	int err = e->unmarked_seq ? batch_mark(&mark) : 0;
 
 	assert(e->unmarked_seq <= e->written_seq);
-	if (err == 0) {
+	while (err == 0 && e->unmarked_seq) {
 		batch_seal(&mark, e->unmarked_seq);
 		err = wal_append(e->wal, buf_bytes(&mark.data));
+		if (err == 0)
+			e->unmarked_seq = e->unmarked_seq < e->written_seq
+						  ? e->unmarked_seq + 1
+						  : 0;
 	}
-	if (err == 0)
-		e->unmarked_seq = 0;
+	if (err < 0 && wal_broken(e->wal))
+		engine_poison(e, err);
 	batch_release(&mark);
 	return err;
 }
 
-int engine_log(struct engine *e, const struct batch *batch)
+static int log_batch(struct engine *e, const struct batch *batch)
 {
-	int err = e->unmarked_seq ? log_mark(e) : 0;
+	int err = engine_log_marks(e);
 
 	assert(e->wal && batch->count > 0);
 	if (err == 0)
@@ -179,7 +183,7 @@ int engine_write(struct engine *e, struct batch *batch, bool sync,
 	if (err < 0)
 		goto unlock;
 	batch_seal(batch, first);
-	err = engine_log(e, batch);
+	err = log_batch(e, batch);
 	if (err < 0)
 		goto unlock;
 	e->written_seq = last;

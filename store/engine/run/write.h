@@ -41,13 +41,13 @@ uint64_t engine_visible_seq(struct engine *e);
 void engine_on_work(struct engine *e, void (*wake)(void *context),
 		    void *context);
 
+/* Appends to the log the marks of bulk loads that it lacks, which a full disk
+ * kept from it: those of unmarked_seq to written_seq. They go before whatever
+ * has later sequences. -ENOSPC: some are still lacking. Needs commit. */
+int engine_log_marks(struct engine *e);
+
 /* Tells the background, if there is one, that there may be work. */
 void engine_wake(struct engine *e);
-
-/* Appends a sealed batch to the log, after the mark of a bulk load that it may
- * lack. Needs commit. After an error nothing of batch counts; the store is
- * read-only if the end of the log is not known any more. */
-int engine_log(struct engine *e, const struct batch *batch);
 
 /* Makes durable what is in the log, and before that the chunks that it refers
  * to. Needs sync. After an error the caller makes the store read-only. */
