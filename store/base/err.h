@@ -55,7 +55,8 @@
 	x(not_a_number, 35, EINVAL, "increment on non-64-bit value") \
 	x(condition_failed, 36, EINVAL, "condition does not hold") \
 	x(blob_damaged, 37, EIO, "large value is damaged") \
-	x(name_too_long, 38, ENAMETOOLONG, "name is too long")
+	x(name_too_long, 38, ENAMETOOLONG, "name is too long") \
+	x(invariant, 39, EIO, "store would not be sound any more")
 /* clang-format on */
 
 /* Each x(name, number, errno, text) of the list makes an ERR_name. */

@@ -47,7 +47,7 @@ int engine_apply_flush(struct engine *e, struct edit *edit, struct memtable *m)
 	pthread_mutex_lock(&e->edits);
 	err = manifest_apply(e->manifest, edit);
 	if (err < 0) {
-		if (e->manifest->broken)
+		if (e->manifest->broken || err == -ERR_invariant)
 			engine_poison(e, err);
 		pthread_mutex_unlock(&e->edits);
 		return err;

@@ -1,6 +1,8 @@
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "store/base/err.h"
+#include "store/base/invariant.h"
 #include "store/engine/core/state.h"
 #include "store/engine/core/trouble.h"
 
@@ -29,6 +31,20 @@ int engine_poison(struct engine *e, int err)
 	pthread_cond_broadcast(&e->progress);
 	pthread_mutex_unlock(&e->lock);
 	return err;
+}
+
+int engine_invariant(struct engine *e, bool holds, const char *what, ...)
+{
+	char text[256];
+	va_list args;
+
+	if (holds)
+		return 0;
+	va_start(args, what);
+	vsnprintf(text, sizeof(text), what, args);
+	va_end(args);
+	return engine_poison(e,
+			     invariant(false, "%s: %s", e->volume->path, text));
 }
 
 static bool may_pass(int err)

@@ -11,6 +11,13 @@ int engine_health(struct engine *e);
 /* Makes the store read-only because of err, once; returns err. */
 int engine_poison(struct engine *e, int err);
 
+/* 0 if it holds; else the store is read-only, and it is -ERR_invariant. See
+ * invariant(). Takes lock. */
+__attribute__((format(printf, 3, 4))) int engine_invariant(struct engine *e,
+							   bool holds,
+							   const char *what,
+							   ...);
+
 /* Background work failed and has published nothing: it will be tried again, or
  * the store is read-only if err cannot pass. Returns err. */
 int engine_work_failed(struct engine *e, int err);

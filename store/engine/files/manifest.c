@@ -4,6 +4,7 @@
 #include "store/base/coding.h"
 #include "store/base/crc32c.h"
 #include "store/base/err.h"
+#include "store/base/invariant.h"
 #include "store/engine/files/edit.h"
 #include "store/engine/files/manifest.h"
 #include "store/engine/files/wal.h"
@@ -609,17 +610,75 @@ void manifest_close(struct manifest *m)
 	free(m);
 }
 
+/* Tells the objects of files what e, which is durable, says of them. v is the
+ * version after it. */
+static void mark_files(struct manifest *m, const struct edit *e,
+		       const struct version *v)
+{
+	struct version *old = m->current;
+	struct blob_file *blob;
+	size_t i;
+
+	/* A file that moved is in v, too. */
+	for (i = 0; i < e->removed_count; i++)
+		if (!find_file(v, e->removed[i].id))
+			atomic_store(
+				&find_file(old, e->removed[i].id)->obsolete,
+				true);
+	for (i = 0; i < e->dropped_count; i++) {
+		blob = version_blob(old, e->dropped_blobs[i]);
+		if (blob)
+			atomic_store(&blob->obsolete, true);
+	}
+	for (i = 0; i < e->blob_count; i++)
+		atomic_store(&version_blob(v, e->blobs[i].id)->size,
+			     e->blobs[i].final_size);
+}
+
+/*
+ * What e adds was in memtables up to e's last_seq, or in ssts that are there
+ * already. Those may be ahead of last_seq, by bulk loads: such a file has the
+ * sequence of its own moment, and what is made of it keeps that.
+ */
+static int check_sequences(const struct manifest *m, const struct edit *e,
+			   const struct version *v)
+{
+	uint64_t limit = version_largest_seq(m->current);
+	const struct sst_file *f;
+	size_t i;
+	int err = 0;
+
+	if (m->last_seq > limit)
+		limit = m->last_seq;
+	if (e->last_seq > limit)
+		limit = e->last_seq;
+	for (i = 0; i < e->added_count && err == 0; i++) {
+		f = find_file(v, e->added[i].id);
+		err = invariant(f->seq > 0 || f->largest_seq <= limit,
+				"sst %016llx has sequence %llu, and all before "
+				"it end at %llu",
+				(unsigned long long)f->id,
+				(unsigned long long)f->largest_seq,
+				(unsigned long long)limit);
+	}
+	return err;
+}
+
 int manifest_apply(struct manifest *m, const struct edit *e)
 {
 	struct version *v;
-	size_t i;
 	int err;
 
 	err = next_version(m, e, &v);
 	if (err < 0)
 		return err;
-	err = log_edit(m->edits, e);
-	m->broken = wal_broken(m->edits);
+	err = version_check(v);
+	if (err == 0)
+		err = check_sequences(m, e, v);
+	if (err == 0) {
+		err = log_edit(m->edits, e);
+		m->broken = wal_broken(m->edits);
+	}
 	if (err == 0) {
 		err = apply_numbers(m, e);
 		m->broken |= err < 0;
@@ -628,20 +687,7 @@ int manifest_apply(struct manifest *m, const struct edit *e)
 		version_put(v);
 		return err;
 	}
-	for (i = 0; i < e->removed_count; i++)
-		if (!find_file(v, e->removed[i].id))
-			atomic_store(&find_file(m->current, e->removed[i].id)
-					      ->obsolete,
-				     true);
-	for (i = 0; i < e->dropped_count; i++)
-		if (version_blob(m->current, e->dropped_blobs[i]))
-			atomic_store(
-				&version_blob(m->current, e->dropped_blobs[i])
-					 ->obsolete,
-				true);
-	for (i = 0; i < e->blob_count; i++)
-		atomic_store(&version_blob(v, e->blobs[i].id)->size,
-			     e->blobs[i].final_size);
+	mark_files(m, e, v);
 	version_put(m->current);
 	m->current = v;
 	err = wal_size(m->edits) > EDITS_SIZE_MAX ? begin_edits(m) : 0;

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/base/invariant.h"
 #include "store/engine/files/version.h"
 
 struct version *version_get(struct version *v)
@@ -271,6 +272,53 @@ void version_sort(struct version *v)
 			qsort(v->levels[i].files, v->levels[i].count,
 			      sizeof(*v->levels[i].files),
 			      i == 0 ? by_newest : by_key);
+}
+
+/* Whether f's bounds are in order and, on a sorted level, all of left comes
+ * before it. left may be NULL. */
+static int check_file(unsigned int level, const struct sst_file *left,
+		      const struct sst_file *f)
+{
+	int order = bytes_compare(f->smallest, f->largest);
+	int err = invariant(order < 0 || (order == 0 && !f->largest_exclusive),
+			    "level %u: sst %016llx ends before it begins",
+			    level, (unsigned long long)f->id);
+
+	if (err == 0 && level > 0 && left)
+		err = invariant(is_before(left, f->smallest),
+				"level %u: sst %016llx overlaps sst %016llx",
+				level, (unsigned long long)left->id,
+				(unsigned long long)f->id);
+	return err;
+}
+
+int version_check(const struct version *v)
+{
+	unsigned int i;
+	size_t j;
+	int err = 0;
+
+	for (i = 0; i < LEVEL_COUNT; i++) {
+		const struct level *l = &v->levels[i];
+
+		for (j = 0; j < l->count && err == 0; j++)
+			err = check_file(i, j > 0 ? l->files[j - 1] : NULL,
+					 l->files[j]);
+	}
+	return err;
+}
+
+uint64_t version_largest_seq(const struct version *v)
+{
+	uint64_t seq = 0;
+	unsigned int i;
+	size_t j;
+
+	for (i = 0; i < LEVEL_COUNT; i++)
+		for (j = 0; j < v->levels[i].count; j++)
+			if (v->levels[i].files[j]->largest_seq > seq)
+				seq = v->levels[i].files[j]->largest_seq;
+	return seq;
 }
 
 /* One file of the level is open at a time. */

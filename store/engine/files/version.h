@@ -83,6 +83,17 @@ int version_new(struct version **out);
 int version_add(struct version *v, unsigned int level, struct sst_file *f);
 void version_sort(struct version *v);
 
+/*
+ * Whether a sorted version is one that may be named in a manifest: each file's
+ * bounds are in order, and below level 0 each file ends before the next one
+ * begins. 0 or -ERR_invariant. Compactions rely on it: of overlapping files
+ * they would pass over some and so bring back what was deleted.
+ */
+int version_check(const struct version *v);
+
+/* The highest sequence in any of its ssts; 0 if there is none. */
+uint64_t version_largest_seq(const struct version *v);
+
 /* A file object with one reference, which takes reader over; on failure the
  * caller still has it. size is 0 while it grows. */
 int blob_file_open(struct reader *reader, uint64_t id, uint64_t size,

@@ -94,16 +94,29 @@ int blob_hold(struct engine *e, struct blob_holds *h,
 	return err;
 }
 
+/* Takes back the hold on f: whether there was one. Needs the engine's lock. */
+static bool drop_hold(struct blob_file *f)
+{
+	if (f->holders == 0)
+		return false;
+	f->holders--;
+	return true;
+}
+
 void blob_release(struct engine *e, struct blob_holds *h)
 {
+	bool sound = true;
 	size_t i;
 
 	if (h->count > 0) {
 		pthread_mutex_lock(&e->lock);
 		for (i = 0; i < h->count; i++)
-			h->files[i]->holders--;
+			sound &= drop_hold(h->files[i]);
 		pthread_mutex_unlock(&e->lock);
 	}
+	engine_invariant(e, sound,
+			 "a blob file is released more often than "
+			 "it was held");
 	for (i = 0; i < h->count; i++)
 		blob_file_put(h->files[i]);
 	free(h->files);

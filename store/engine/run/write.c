@@ -179,7 +179,12 @@ int engine_write(struct engine *e, struct batch *batch, bool sync,
 	assert(e->written_seq == atomic_load(&e->visible_seq));
 	first = e->written_seq + 1;
 	last = e->written_seq + batch->count;
-	err = blob_name(e, batch, last);
+	err = engine_invariant(e, e->memtable->last_seq < first,
+			       "a commit of sequence %llu follows one of %llu",
+			       (unsigned long long)first,
+			       (unsigned long long)e->memtable->last_seq);
+	if (err == 0)
+		err = blob_name(e, batch, last);
 	if (err < 0)
 		goto unlock;
 	batch_seal(batch, first);
