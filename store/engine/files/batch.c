@@ -5,6 +5,14 @@
 #include "store/engine/files/batch.h"
 #include "store/format/blob.h"
 
+static_assert(BATCH_HEADER_SIZE == sizeof(uint64_t) + sizeof(uint32_t),
+	      "the header is a sequence and a count");
+static_assert(BATCH_RANGE != KEY_DELETE && BATCH_RANGE != KEY_PUT &&
+		      BATCH_RANGE != KEY_BLOB && BATCH_RANGE != KEY_MERGE,
+	      "a range is told from a key by its kind");
+/* So that sizes of records, which are varints, add up without overflow. */
+static_assert(BATCH_SIZE_MAX <= UINT32_MAX / 2, "sizes fit into 32 bits");
+
 void batch_release(struct batch *b)
 {
 	buf_release(&b->data);
@@ -19,6 +27,8 @@ void batch_reset(struct batch *b)
 	b->blob_count = 0;
 }
 
+/* Adds one record. All room is reserved before anything is written, so that
+ * after an error b is as before. */
 static int add(struct batch *b, uint8_t kind, struct bytes key,
 	       struct bytes value)
 {
@@ -30,6 +40,7 @@ static int add(struct batch *b, uint8_t kind, struct bytes key,
 	if (b->count == BATCH_RECORDS_MAX)
 		return fail(ERR_batch_too_large, "more than %d changes",
 			    BATCH_RECORDS_MAX);
+	/* Each on its own first, since their sum might overflow. */
 	if (key.size > BATCH_SIZE_MAX || value.size > BATCH_SIZE_MAX ||
 	    b->data.size + need + key.size + value.size > BATCH_SIZE_MAX)
 		return fail(ERR_batch_too_large, "more than %u bytes",
@@ -38,6 +49,7 @@ static int add(struct batch *b, uint8_t kind, struct bytes key,
 	if (err < 0)
 		return err;
 
+	/* The header is filled in by batch_seal. */
 	if (b->data.size == 0)
 		buf_add(&b->data, header, sizeof(header));
 	p = b->data.data + b->data.size;
@@ -49,6 +61,7 @@ static int add(struct batch *b, uint8_t kind, struct bytes key,
 	if (value.size > 0)
 		memcpy(p, value.data, value.size);
 	b->data.size = (size_t)(p + value.size - b->data.data);
+	assert(b->data.size <= b->data.capacity);
 	b->count++;
 	b->range_count += kind == BATCH_RANGE;
 	b->blob_count += kind == KEY_BLOB;
@@ -82,6 +95,7 @@ int batch_delete_range(struct batch *b, struct bytes start, struct bytes end)
 	return add(b, BATCH_RANGE, start, end);
 }
 
+/* Table 0 is the schema's own, and none of its records is of an empty family. */
 int batch_mark(struct batch *b)
 {
 	struct buf key = BUF_INIT;
@@ -103,6 +117,7 @@ int batch_append(struct batch *b, const struct batch *other)
 	size_t position = 0;
 	int err = 0;
 
+	assert(b != other);
 	while (err == 0 && batch_next(other, &position, &record))
 		err = add(b, record.kind, record.key, record.value);
 	return err;
@@ -111,10 +126,12 @@ int batch_append(struct batch *b, const struct batch *other)
 void batch_seal(struct batch *b, uint64_t seq)
 {
 	assert(b->data.size >= BATCH_HEADER_SIZE);
+	assert(seq > 0 && seq <= KEY_SEQ_MAX - b->count);
 	put_u64le(b->data.data, seq);
 	put_u32le(b->data.data + 8, b->count);
 }
 
+/* Takes a record from the front of in; false if it is cut off. */
 static bool take_record(struct bytes *in, struct batch_record *record)
 {
 	struct bytes kind;
@@ -125,6 +142,7 @@ static bool take_record(struct bytes *in, struct batch_record *record)
 	return take_sized(in, &record->key) && take_sized(in, &record->value);
 }
 
+/* Whether key is one in form: a table, three terminated parts, a timestamp. */
 static bool is_version_key(struct bytes key)
 {
 	unsigned int part;
@@ -142,6 +160,8 @@ static bool is_version_key(struct bytes key)
 	return key.size == KEY_TABLE_SIZE + KEY_TIMESTAMP_SIZE;
 }
 
+/* Whether a record that was read may be applied. Keys are compared and split by
+ * everything that follows without another look. */
 static bool is_sound(const struct batch_record *r)
 {
 	switch (r->kind) {
@@ -192,6 +212,7 @@ int batch_parse(struct bytes record, struct batch *b, uint64_t *seq)
 			    "batch at sequence %llu: %zu bytes too many",
 			    (unsigned long long)*seq, rest.size);
 	b->count = count;
+	/* Never written to: a batch that is parsed is only stepped through. */
 	b->data.data = (uint8_t *)(uintptr_t)record.data;
 	b->data.size = record.size;
 	return 0;
@@ -206,6 +227,7 @@ bool batch_next(const struct batch *b, size_t *position,
 		*position = BATCH_HEADER_SIZE;
 	if (*position >= rest.size)
 		return false;
+	assert(*position >= BATCH_HEADER_SIZE);
 	rest = bytes_after(rest, *position);
 	if (!take_record(&rest, record))
 		return false;

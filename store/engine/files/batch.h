@@ -14,18 +14,24 @@
  * For KEY_PUT, KEY_BLOB, KEY_MERGE and KEY_DELETE the key is a version key
  * (key.h), and the delete's value is empty. For BATCH_RANGE the key is the
  * start and the value the end of a range tombstone. The n-th record has
- * sequence first + n.
+ * sequence first + n, counted from 0.
+ *
+ * One thread at a time uses a batch.
  */
 #define BATCH_HEADER_SIZE 12
+
+/* A kind of record beside those of keys. It is what KEY_ has left free. */
 #define BATCH_RANGE 2
+
+/* What one request may hold. It has to fit into a memtable of its own. */
 #define BATCH_RECORDS_MAX 100000
 #define BATCH_SIZE_MAX (UINT32_C(256) << 20)
 
 struct batch {
 	struct buf data; /* empty, or header and records */
 	uint32_t count;
-	uint32_t range_count;
-	uint32_t blob_count; /* records of KEY_BLOB */
+	uint32_t range_count; /* records of BATCH_RANGE */
+	uint32_t blob_count;  /* records of KEY_BLOB */
 };
 
 #define BATCH_INIT                \
@@ -33,39 +39,58 @@ struct batch {
 		BUF_INIT, 0, 0, 0 \
 	}
 
-void batch_release(struct batch *b);
-void batch_reset(struct batch *b);
-
-/* Each adds one record: 0, -ENOMEM or -ERR_batch_too_large. A range must not be
- * empty: -ERR_bad_argument. */
-int batch_put(struct batch *b, struct bytes version_key, struct bytes value);
-/* list: the encoded references of a large value. */
-int batch_put_blob(struct batch *b, struct bytes version_key,
-		   struct bytes list);
-int batch_merge(struct batch *b, struct bytes version_key, struct bytes state);
-int batch_delete(struct batch *b, struct bytes version_key);
-int batch_delete_range(struct batch *b, struct bytes start, struct bytes end);
-
-/* The record that fills the place of a bulk load in the log, so that no
- * sequence is missing when it is replayed: the deletion of a version that never
- * is. */
-int batch_mark(struct batch *b);
-/* Adds all records of other. */
-int batch_append(struct batch *b, const struct batch *other);
-
-/* Writes count and seq into the header, so that data can be logged. */
-void batch_seal(struct batch *b, uint64_t seq);
-/* A log record as a batch that borrows it, and its first seq. Checks every
- * record; -ERR_wal_malformed. Do not release it. */
-int batch_parse(struct bytes record, struct batch *b, uint64_t *seq);
-
+/* A record, borrowed from its batch. */
 struct batch_record {
-	uint8_t kind;
+	uint8_t kind; /* an enum key_kind or BATCH_RANGE */
 	struct bytes key;
 	struct bytes value;
 };
 
-/* Steps through a batch: start with *position 0; false after the last. */
+/* Frees its memory; then it is empty and may be filled again. */
+void batch_release(struct batch *b);
+
+/* Empties it and keeps the memory for what comes next. */
+void batch_reset(struct batch *b);
+
+/* Adds one record, the bytes of which are copied: 0, -ENOMEM or
+ * -ERR_batch_too_large, and after an error b is as before. The key is not
+ * checked: whoever makes it sees to that. */
+int batch_put(struct batch *b, struct bytes version_key, struct bytes value);
+
+/* As batch_put, of a large value: list is its encoded references (blob.h), and
+ * their chunks must be written before the batch is. */
+int batch_put_blob(struct batch *b, struct bytes version_key,
+		   struct bytes list);
+
+/* As batch_put, of a state to be merged with what is there (KEY_MERGE). */
+int batch_merge(struct batch *b, struct bytes version_key, struct bytes state);
+
+/* As batch_put: this one version is deleted. */
+int batch_delete(struct batch *b, struct bytes version_key);
+
+/* As batch_put: everything in [start, end) is deleted. A range must not be
+ * empty: -ERR_bad_argument. */
+int batch_delete_range(struct batch *b, struct bytes start, struct bytes end);
+
+/* The record that fills the place of a bulk load in the log, so that no
+ * sequence is missing when it is replayed: the deletion of a version that never
+ * is. As batch_put. */
+int batch_mark(struct batch *b);
+
+/* Adds all records of other; after an error some may have been added. */
+int batch_append(struct batch *b, const struct batch *other);
+
+/* Writes count and seq into the header, so that data can be logged. b must not
+ * be empty. */
+void batch_seal(struct batch *b, uint64_t seq);
+
+/* A log record as a batch that borrows it, and its first seq. Checks every
+ * record, so that what is made of it may take keys for valid;
+ * -ERR_wal_malformed. Do not release it. */
+int batch_parse(struct bytes record, struct batch *b, uint64_t *seq);
+
+/* Steps through a batch: start with *position 0; false after the last. The
+ * record is valid until b changes. */
 bool batch_next(const struct batch *b, size_t *position,
 		struct batch_record *record);
 

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "store/base/coding.h"
@@ -6,9 +7,15 @@
 #include "store/engine/files/manifest.h"
 #include "store/format/key.h"
 
-/* An edit is a sequence of fields: varint tag, then varints. */
-#define NUMBERS_MAX 4
+/*
+ * An edit is a sequence of fields: varint tag, then varints, as many as the tag
+ * takes. A field that is 0 is left out where 0 means "as is". Fields may come in
+ * any order; encoding writes files first, then numbers. A tag that is not known
+ * cannot be passed over, since it might remove a file: it refuses the edit.
+ */
+#define NUMBERS_MAX 4 /* of a field */
 
+/* Written to files: append, never renumber. */
 enum edit_tag {
 	TAG_ADDED = 1,      /* level, id, size */
 	TAG_REMOVED = 2,    /* level, id */
@@ -21,6 +28,14 @@ enum edit_tag {
 	TAG_NO_BLOB = 9,    /* id */
 };
 
+/* How many numbers follow each tag. */
+static const uint8_t number_counts[] = { 0, 3, 2, 2, 1, 1, 1, 4, 2, 1 };
+#define TAG_COUNT (sizeof(number_counts) / sizeof(number_counts[0]))
+
+static_assert(TAG_COUNT == TAG_NO_BLOB + 1, "each tag has its count");
+
+/* One more element each time: edits have a few files, and the first one of an
+ * edit log, which has all, is made once in many. */
 static int add_file(struct manifest_file **files, size_t *count,
 		    struct manifest_file file)
 {
@@ -42,16 +57,19 @@ int edit_add_file(struct edit *e, uint32_t level, uint64_t id, uint64_t size)
 int edit_add_loaded(struct edit *e, uint32_t level, uint64_t id, uint64_t size,
 		    uint64_t seq)
 {
+	assert(level < LEVEL_COUNT && seq <= KEY_SEQ_MAX);
 	return add_file(&e->added, &e->added_count,
 			(struct manifest_file){ level, id, size, seq });
 }
 
 int edit_remove_file(struct edit *e, uint32_t level, uint64_t id)
 {
+	assert(level < LEVEL_COUNT);
 	return add_file(&e->removed, &e->removed_count,
 			(struct manifest_file){ level, id, 0, 0 });
 }
 
+/* Logs and blob files are told of in the same way: begun, then finished. */
 static int add_log(struct manifest_log **logs, size_t *count, uint64_t id,
 		   uint64_t final_size)
 {
@@ -97,21 +115,41 @@ void edit_release(struct edit *e)
 	*e = (struct edit)EDIT_INIT;
 }
 
+bool edit_removes(const struct edit *e, unsigned int level, uint64_t id)
+{
+	size_t i;
+
+	for (i = 0; i < e->removed_count; i++)
+		if (e->removed[i].id == id && e->removed[i].level == level)
+			return true;
+	return false;
+}
+
+bool edit_drops_blob(const struct edit *e, uint64_t id)
+{
+	size_t i;
+
+	for (i = 0; i < e->dropped_count; i++)
+		if (e->dropped_blobs[i] == id)
+			return true;
+	return false;
+}
+
 /* A tag and its numbers. */
-static int add_field(struct buf *out, enum edit_tag tag, unsigned int count,
-		     const uint64_t *values)
+static int add_field(struct buf *out, enum edit_tag tag, const uint64_t *values)
 {
 	unsigned int i;
 	int err = buf_add_varint(out, tag);
 
-	for (i = 0; i < count && err == 0; i++)
+	for (i = 0; i < number_counts[tag] && err == 0; i++)
 		err = buf_add_varint(out, values[i]);
 	return err;
 }
 
 static int add_number(struct buf *out, enum edit_tag tag, uint64_t value)
 {
-	return value ? add_field(out, tag, 1, &value) : 0;
+	assert(number_counts[tag] == 1);
+	return value ? add_field(out, tag, &value) : 0;
 }
 
 int edit_encode(const struct edit *e, struct buf *out)
@@ -123,27 +161,27 @@ int edit_encode(const struct edit *e, struct buf *out)
 		const struct manifest_file *f = &e->added[i];
 		uint64_t values[] = { f->level, f->id, f->size, f->seq };
 
-		err = f->seq ? add_field(out, TAG_LOADED, 4, values)
-			     : add_field(out, TAG_ADDED, 3, values);
+		/* The latter takes the first three of them. */
+		err = add_field(out, f->seq ? TAG_LOADED : TAG_ADDED, values);
 	}
 	for (i = 0; i < e->removed_count && err == 0; i++) {
 		const struct manifest_file *f = &e->removed[i];
 		uint64_t values[] = { f->level, f->id };
 
-		err = add_field(out, TAG_REMOVED, 2, values);
+		err = add_field(out, TAG_REMOVED, values);
 	}
 	for (i = 0; i < e->log_count && err == 0; i++) {
 		uint64_t values[] = { e->logs[i].id, e->logs[i].final_size };
 
-		err = add_field(out, TAG_LOG, 2, values);
+		err = add_field(out, TAG_LOG, values);
 	}
 	for (i = 0; i < e->blob_count && err == 0; i++) {
 		uint64_t values[] = { e->blobs[i].id, e->blobs[i].final_size };
 
-		err = add_field(out, TAG_BLOB, 2, values);
+		err = add_field(out, TAG_BLOB, values);
 	}
 	for (i = 0; i < e->dropped_count && err == 0; i++)
-		err = add_field(out, TAG_NO_BLOB, 1, &e->dropped_blobs[i]);
+		err = add_field(out, TAG_NO_BLOB, &e->dropped_blobs[i]);
 	if (err == 0)
 		err = add_number(out, TAG_OLDEST_LOG, e->oldest_log);
 	if (err == 0)
@@ -153,6 +191,7 @@ int edit_encode(const struct edit *e, struct buf *out)
 	return err;
 }
 
+/* False if in is cut off. */
 static bool take_numbers(struct bytes *in, unsigned int count, uint64_t *values)
 {
 	unsigned int i;
@@ -163,31 +202,13 @@ static bool take_numbers(struct bytes *in, unsigned int count, uint64_t *values)
 	return true;
 }
 
-static int decode_field(struct bytes *in, uint64_t tag, struct edit *e)
+/* Adds to e what a field says that is known and whole. */
+static int take_field(struct edit *e, enum edit_tag tag, const uint64_t *v)
 {
-	static const unsigned int counts[] = {
-		0, 3, 2, 2, 1, 1, 1, 4, 2, 1,
-	};
-	uint64_t v[NUMBERS_MAX];
-
-	if (tag == 0 || tag >= sizeof(counts) / sizeof(counts[0]))
-		return fail(ERR_format_newer, "manifest edit has field %llu",
-			    (unsigned long long)tag);
-	if (!take_numbers(in, counts[tag], v))
-		return fail(ERR_manifest_damaged, "manifest edit is cut off");
-	if ((tag == TAG_ADDED || tag == TAG_REMOVED || tag == TAG_LOADED) &&
-	    v[0] >= LEVEL_COUNT)
-		return fail(ERR_manifest_damaged,
-			    "manifest edit names level %llu",
-			    (unsigned long long)v[0]);
-	switch ((enum edit_tag)tag) {
+	switch (tag) {
 	case TAG_ADDED:
 		return edit_add_file(e, (uint32_t)v[0], v[1], v[2]);
 	case TAG_LOADED:
-		if (v[3] == 0 || v[3] > KEY_SEQ_MAX)
-			return fail(ERR_manifest_damaged,
-				    "manifest edit names sequence %llu",
-				    (unsigned long long)v[3]);
 		return edit_add_loaded(e, (uint32_t)v[0], v[1], v[2], v[3]);
 	case TAG_REMOVED:
 		return edit_remove_file(e, (uint32_t)v[0], v[1]);
@@ -208,6 +229,29 @@ static int decode_field(struct bytes *in, uint64_t tag, struct edit *e)
 		break;
 	}
 	return 0;
+}
+
+/* Takes the numbers of a field with this tag from in, judges and adds them. */
+static int decode_field(struct bytes *in, uint64_t tag, struct edit *e)
+{
+	uint64_t v[NUMBERS_MAX];
+
+	if (tag == 0 || tag >= TAG_COUNT)
+		return fail(ERR_format_newer, "manifest edit has field %llu",
+			    (unsigned long long)tag);
+	assert(number_counts[tag] <= NUMBERS_MAX);
+	if (!take_numbers(in, number_counts[tag], v))
+		return fail(ERR_manifest_damaged, "manifest edit is cut off");
+	if ((tag == TAG_ADDED || tag == TAG_REMOVED || tag == TAG_LOADED) &&
+	    v[0] >= LEVEL_COUNT)
+		return fail(ERR_manifest_damaged,
+			    "manifest edit names level %llu",
+			    (unsigned long long)v[0]);
+	if (tag == TAG_LOADED && (v[3] == 0 || v[3] > KEY_SEQ_MAX))
+		return fail(ERR_manifest_damaged,
+			    "manifest edit names sequence %llu",
+			    (unsigned long long)v[3]);
+	return take_field(e, (enum edit_tag)tag, v);
 }
 
 int edit_decode(struct bytes in, struct edit *e)

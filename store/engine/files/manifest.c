@@ -1,12 +1,13 @@
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "store/base/coding.h"
 #include "store/base/crc32c.h"
 #include "store/base/err.h"
-#include "store/base/invariant.h"
 #include "store/engine/files/edit.h"
 #include "store/engine/files/manifest.h"
+#include "store/engine/files/manifest_next.h"
 #include "store/engine/files/wal.h"
 
 /*
@@ -14,10 +15,33 @@
  *
  *   "tabletfs" | u32 format | u32 features | u32 epoch | u64 id of the edit
  *   log | u32 crc32c of all before
+ *
+ * It is the one thing on a volume that is replaced, by compare and swap of the
+ * version beside it, and so where it is decided whose store this is. All else
+ * follows from it:
+ *
+ *   root -> edit log -> edit, edit, ... -> ssts, blob files, logs
+ *
+ * Applying an edit opens what it adds, appends it to the edit log, syncs that,
+ * and only then makes the new version the current one: what readers see is
+ * never more than what a crash would leave.
  */
 #define ROOT_MAGIC "tabletfs"
 #define ROOT_FORMAT 1
 #define ROOT_SIZE 32
+
+/* Where the root's fields are. */
+enum {
+	AT_FORMAT = 8,
+	AT_FEATURES = 12,
+	AT_EPOCH = 16,
+	AT_EDITS_ID = 20,
+	AT_CRC = 28,
+};
+
+static_assert(AT_CRC + 4 == ROOT_SIZE, "the root ends with its checksum");
+static_assert(sizeof(ROOT_MAGIC) - 1 == AT_FORMAT, "the magic comes first");
+
 /* An edit log is replaced by one that begins with the whole state when it has
  * grown by this much; opening reads no more. */
 #define EDITS_SIZE_MAX (UINT64_C(4) << 20)
@@ -27,239 +51,54 @@ struct root {
 	uint64_t edits_id;
 };
 
+/* raw has ROOT_SIZE bytes. */
 static void root_encode(const struct root *root, uint8_t *raw)
 {
-	memcpy(raw, ROOT_MAGIC, 8);
-	put_u32le(raw + 8, ROOT_FORMAT);
-	put_u32le(raw + 12, 0);
-	put_u32le(raw + 16, root->epoch);
-	put_u64le(raw + 20, root->edits_id);
-	put_u32le(raw + 28, crc32c(0, bytes_of(raw, 28)));
+	memcpy(raw, ROOT_MAGIC, AT_FORMAT);
+	put_u32le(raw + AT_FORMAT, ROOT_FORMAT);
+	put_u32le(raw + AT_FEATURES, 0);
+	put_u32le(raw + AT_EPOCH, root->epoch);
+	put_u64le(raw + AT_EDITS_ID, root->edits_id);
+	put_u32le(raw + AT_CRC, crc32c(0, bytes_of(raw, AT_CRC)));
 }
 
+/* -ERR_format_newer is told apart from damage by the magic alone, as the numbers
+ * that follow it may be all that this program can read. */
 static int root_decode(const struct volume *v, struct bytes raw,
 		       struct root *root)
 {
-	if (raw.size < ROOT_SIZE || memcmp(raw.data, ROOT_MAGIC, 8) != 0)
+	if (raw.size < ROOT_SIZE ||
+	    memcmp(raw.data, ROOT_MAGIC, AT_FORMAT) != 0)
 		return fail(ERR_manifest_damaged,
 			    "%s: root: %zu bytes, not those of a store",
 			    v->path, raw.size);
-	if (get_u32le(raw.data + 8) != ROOT_FORMAT ||
-	    get_u32le(raw.data + 12) != 0)
+	/* Before size and checksum, which a later format may have elsewhere. */
+	if (get_u32le(raw.data + AT_FORMAT) != ROOT_FORMAT ||
+	    get_u32le(raw.data + AT_FEATURES) != 0)
 		return fail(
 			ERR_format_newer,
 			"%s: root: format %u with features %x is newer than "
 			"this program, which reads %u",
-			v->path, get_u32le(raw.data + 8),
-			get_u32le(raw.data + 12), ROOT_FORMAT);
+			v->path, get_u32le(raw.data + AT_FORMAT),
+			get_u32le(raw.data + AT_FEATURES), ROOT_FORMAT);
 	if (raw.size != ROOT_SIZE ||
-	    get_u32le(raw.data + 28) != crc32c(0, bytes_of(raw.data, 28)))
+	    get_u32le(raw.data + AT_CRC) !=
+		    crc32c(0, bytes_of(raw.data, AT_CRC)))
 		return fail(ERR_manifest_damaged,
 			    "%s: root: checksum does not match", v->path);
-	root->epoch = get_u32le(raw.data + 16);
-	root->edits_id = get_u64le(raw.data + 20);
+	root->epoch = get_u32le(raw.data + AT_EPOCH);
+	root->edits_id = get_u64le(raw.data + AT_EDITS_ID);
 	return 0;
-}
-
-void manifest_name(uint64_t id, const char *suffix, char *name)
-{
-	snprintf(name, VOLUME_NAME_MAX + 1, "%08x-%08x.%s",
-		 (unsigned int)(id >> 32), (unsigned int)id, suffix);
-}
-
-bool manifest_parse_name(const char *name, uint64_t *id, const char **suffix)
-{
-	char again[VOLUME_NAME_MAX + 1];
-	unsigned int epoch, number;
-	int end = 0;
-
-	if (sscanf(name, "%8x-%8x.%n", &epoch, &number, &end) != 2 || end == 0)
-		return false;
-	*id = (uint64_t)epoch << 32 | number;
-	*suffix = name + end;
-	manifest_name(*id, *suffix, again);
-	return strcmp(name, again) == 0;
 }
 
 uint64_t manifest_new_id(struct manifest *m)
 {
+	assert(m->epoch > 0); /* else names might be used twice */
+	assert(m->next_number > 0);
 	return (uint64_t)m->epoch << 32 | m->next_number++;
 }
 
-static struct sst_file *find_file(const struct version *v, uint64_t id)
-{
-	unsigned int i;
-	size_t j;
-
-	for (i = 0; i < LEVEL_COUNT; i++)
-		for (j = 0; j < v->levels[i].count; j++)
-			if (v->levels[i].files[j]->id == id)
-				return v->levels[i].files[j];
-	return NULL;
-}
-
-/* The object of a file: that of the present version if it only moves, else a
- * newly opened one. One reference is the caller's. */
-static int open_file(struct manifest *m, const struct manifest_file *f,
-		     struct sst_file **out)
-{
-	struct sst_file *known = find_file(m->current, f->id);
-	char name[VOLUME_NAME_MAX + 1];
-	struct reader *reader;
-	struct sst *sst;
-	int err;
-
-	*out = NULL;
-	if (known) {
-		*out = sst_file_get(known);
-		return 0;
-	}
-	manifest_name(f->id, "sst", name);
-	err = m->volume->ops->open(m->volume, name, &reader);
-	if (err == -ENOENT)
-		return fail(ERR_manifest_damaged, "%s/%s: is missing",
-			    m->volume->path, name);
-	if (err < 0)
-		return err;
-	if (reader->size != f->size) {
-		err = fail(ERR_sst_malformed,
-			   "%s: has %llu bytes, the manifest says %llu",
-			   reader->path, (unsigned long long)reader->size,
-			   (unsigned long long)f->size);
-		goto close_reader;
-	}
-	err = sst_open(reader, m->cache, f->id, &sst);
-	if (err < 0)
-		goto close_reader;
-	err = sst_file_open(sst, f->id, f->size, f->seq, m->owner, out);
-	if (err < 0)
-		sst_close(sst);
-	return err;
-
-close_reader:
-	m->volume->ops->reader_close(reader);
-	return err;
-}
-
-/* The object of a blob file: that of the present version, or a newly opened
- * one. One reference is the caller's. */
-static int open_blob(struct manifest *m, const struct manifest_log *f,
-		     struct blob_file **out)
-{
-	struct blob_file *known = version_blob(m->current, f->id);
-	char name[VOLUME_NAME_MAX + 1];
-	struct reader *reader;
-	int err;
-
-	*out = NULL;
-	if (known) {
-		*out = blob_file_get(known);
-		return 0;
-	}
-	manifest_name(f->id, "blob", name);
-	err = m->volume->ops->open(m->volume, name, &reader);
-	if (err == -ENOENT)
-		return fail(ERR_manifest_damaged, "%s/%s: is missing",
-			    m->volume->path, name);
-	if (err < 0)
-		return err;
-	err = blob_file_open(reader, f->id, f->final_size, m->owner, out);
-	if (err < 0)
-		m->volume->ops->reader_close(reader);
-	return err;
-}
-
-static bool drops_blob(const struct edit *e, uint64_t id)
-{
-	size_t i;
-
-	for (i = 0; i < e->dropped_count; i++)
-		if (e->dropped_blobs[i] == id)
-			return true;
-	return false;
-}
-
-/* The blob files that e makes of the present ones. */
-static int next_blobs(struct manifest *m, const struct edit *e,
-		      struct version *v)
-{
-	const struct version *old = m->current;
-	struct blob_file *f;
-	size_t i;
-	int err = 0;
-
-	for (i = 0; i < old->blob_count && err == 0; i++)
-		if (!drops_blob(e, old->blobs[i]->id))
-			err = version_add_blob(v, old->blobs[i]);
-	for (i = 0; i < e->blob_count && err == 0; i++) {
-		if (version_blob(v, e->blobs[i].id))
-			continue; /* it ends */
-		err = open_blob(m, &e->blobs[i], &f);
-		if (err < 0)
-			break;
-		err = version_add_blob(v, f);
-		blob_file_put(f);
-	}
-	return err;
-}
-
-static bool removes(const struct edit *e, unsigned int level, uint64_t id)
-{
-	size_t i;
-
-	for (i = 0; i < e->removed_count; i++)
-		if (e->removed[i].id == id && e->removed[i].level == level)
-			return true;
-	return false;
-}
-
-/* The version that e makes of the present one; opens what is new. */
-static int next_version(struct manifest *m, const struct edit *e,
-			struct version **out)
-{
-	struct version *v;
-	struct sst_file *f;
-	size_t kept = 0, all = 0, i;
-	unsigned int level;
-	int err;
-
-	*out = NULL;
-	err = version_new(&v);
-	if (err < 0)
-		return err;
-	for (level = 0; level < LEVEL_COUNT && err == 0; level++) {
-		const struct level *old = &m->current->levels[level];
-
-		all += old->count;
-		for (i = 0; i < old->count && err == 0; i++) {
-			if (removes(e, level, old->files[i]->id))
-				continue;
-			kept++;
-			err = version_add(v, level, old->files[i]);
-		}
-	}
-	if (err == 0 && all - kept != e->removed_count)
-		err = fail(ERR_manifest_damaged,
-			   "%s: an edit removes %zu ssts, %zu are there",
-			   m->volume->path, e->removed_count, all - kept);
-	for (i = 0; i < e->added_count && err == 0; i++) {
-		err = open_file(m, &e->added[i], &f);
-		if (err < 0)
-			break;
-		err = version_add(v, e->added[i].level, f);
-		sst_file_put(f);
-	}
-	if (err == 0)
-		err = next_blobs(m, e, v);
-	if (err < 0) {
-		version_put(v);
-		return err;
-	}
-	version_sort(v);
-	*out = v;
-	return 0;
-}
-
+/* Notes a log that begins, or the size of one that ends. */
 static int set_log(struct manifest *m, const struct manifest_log *log)
 {
 	struct manifest_log *grown;
@@ -278,7 +117,8 @@ static int set_log(struct manifest *m, const struct manifest_log *log)
 	return 0;
 }
 
-/* What an edit says besides files. */
+/* What an edit says besides ssts and blob files. After -ENOMEM, which only a log
+ * that begins can meet, m lacks it. */
 static int apply_numbers(struct manifest *m, const struct edit *e)
 {
 	size_t i, kept = 0;
@@ -290,6 +130,7 @@ static int apply_numbers(struct manifest *m, const struct edit *e)
 		if (m->logs[i].id >= e->oldest_log)
 			m->logs[kept++] = m->logs[i];
 	m->log_count = kept;
+	/* Both never go back, whatever an edit says. */
 	if (e->last_seq > m->last_seq)
 		m->last_seq = e->last_seq;
 	if (e->gc_time_us > m->gc_time_us)
@@ -299,19 +140,20 @@ static int apply_numbers(struct manifest *m, const struct edit *e)
 
 /* Files while edits are replayed; ssts are opened once, at the end. */
 struct replay {
-	struct manifest *m;
+	struct manifest *m;               /* whose numbers and logs it sets */
 	struct edit files;                /* added: what is live */
 	struct manifest_history *history; /* to be told, or NULL */
-	bool any;
+	bool any;                         /* there was an edit */
 };
 
+/* Brings the list of live blob files up to date with e: out, in, finished. */
 static int replay_blobs(struct edit *files, const struct edit *e)
 {
 	size_t i, j, kept = 0;
 	int err = 0;
 
 	for (i = 0; i < files->blob_count; i++)
-		if (!drops_blob(e, files->blobs[i].id))
+		if (!edit_drops_blob(e, files->blobs[i].id))
 			files->blobs[kept++] = files->blobs[i];
 	files->blob_count = kept;
 	for (i = 0; i < e->blob_count && err == 0; i++) {
@@ -327,6 +169,7 @@ static int replay_blobs(struct edit *files, const struct edit *e)
 	return err;
 }
 
+/* For repair: keeps what e took out and the newest log that it names. */
 static int note_history(struct replay *r, const struct edit *e)
 {
 	struct manifest_history *h = r->history;
@@ -344,6 +187,8 @@ static int note_history(struct replay *r, const struct edit *e)
 	return err;
 }
 
+/* One record of the edit log: for wal_replay. Files are judged by their names
+ * only; one that a later edit removes may be gone already. */
 static int replay_edit(void *context, struct bytes record)
 {
 	struct replay *r = context;
@@ -357,7 +202,7 @@ static int replay_edit(void *context, struct bytes record)
 	for (i = 0; i < r->files.added_count; i++) {
 		const struct manifest_file *f = &r->files.added[i];
 
-		if (removes(&e, f->level, f->id))
+		if (edit_removes(&e, f->level, f->id))
 			gone++;
 		else
 			r->files.added[kept++] = *f;
@@ -382,6 +227,8 @@ static int replay_edit(void *context, struct bytes record)
 	return err;
 }
 
+/* Runs through the edit log that root names. Its tail may be torn: then the last
+ * edit was not known durable, so nothing had been done on the ground of it. */
 static int replay_edits(struct replay *r, const struct root *root,
 			struct wal_replay *result)
 {
@@ -400,6 +247,8 @@ static int replay_edits(struct replay *r, const struct root *root,
 	return err;
 }
 
+/* Makes the state that root leads to the current one. m has only an empty
+ * version before. */
 static int replay(struct manifest *m, const struct root *root)
 {
 	struct replay r = { .m = m };
@@ -408,7 +257,7 @@ static int replay(struct manifest *m, const struct root *root)
 	int err = replay_edits(&r, root, &result);
 
 	if (err == 0)
-		err = next_version(m, &r.files, &v);
+		err = manifest_next(m, &r.files, &v);
 	if (err == 0) {
 		version_put(m->current);
 		m->current = v;
@@ -492,7 +341,7 @@ static int log_edit(struct wal *wal, const struct edit *e)
  * open. What the caller may be failing of is what is to be told. */
 static void remove_edits(const struct manifest *m, uint64_t id)
 {
-	char name[VOLUME_NAME_MAX + 1], detail[1024];
+	char name[VOLUME_NAME_MAX + 1], detail[1024]; /* as err.c has it */
 
 	snprintf(detail, sizeof(detail), "%s", err_detail());
 	manifest_name(id, "edits", name);
@@ -500,7 +349,9 @@ static void remove_edits(const struct manifest *m, uint64_t id)
 		fail(EIO, "%s", detail);
 }
 
-/* Begins an edit log with the whole state and makes the root name it. */
+/* Begins an edit log with the whole state and makes the root name it; the one
+ * before, if there is one, is removed. After a failure the old one goes on, if
+ * there is one, unless m is broken: then the root may name either. */
 static int begin_edits(struct manifest *m)
 {
 	struct root root = { m->epoch, manifest_new_id(m) };
@@ -522,6 +373,8 @@ static int begin_edits(struct manifest *m)
 		root_encode(&root, raw);
 		err = m->volume->ops->root_swap(m->volume, m->root_version,
 						bytes_of(raw, sizeof(raw)));
+		/* A conflict has changed nothing, but then another process
+		 * has taken the store. */
 		m->broken = err < 0 && err != -ENOSPC;
 	}
 	if (err < 0) {
@@ -542,8 +395,11 @@ release:
 	return err;
 }
 
+/* An epoch is used up by each opening that dies before the root names it; so
+ * many in a row mean that something else is wrong. */
 #define EPOCHS_TRIED 1000
 
+/* Reads what there is and, if the store is to be written, takes it over. */
 static int open_root(struct manifest *m, bool create, bool read_only)
 {
 	struct buf raw = BUF_INIT;
@@ -621,9 +477,9 @@ static void mark_files(struct manifest *m, const struct edit *e,
 
 	/* A file that moved is in v, too. */
 	for (i = 0; i < e->removed_count; i++)
-		if (!find_file(v, e->removed[i].id))
+		if (!version_sst(v, e->removed[i].id))
 			atomic_store(
-				&find_file(old, e->removed[i].id)->obsolete,
+				&version_sst(old, e->removed[i].id)->obsolete,
 				true);
 	for (i = 0; i < e->dropped_count; i++) {
 		blob = version_blob(old, e->dropped_blobs[i]);
@@ -635,46 +491,16 @@ static void mark_files(struct manifest *m, const struct edit *e,
 			     e->blobs[i].final_size);
 }
 
-/*
- * What e adds was in memtables up to e's last_seq, or in ssts that are there
- * already. Those may be ahead of last_seq, by bulk loads: such a file has the
- * sequence of its own moment, and what is made of it keeps that.
- */
-static int check_sequences(const struct manifest *m, const struct edit *e,
-			   const struct version *v)
-{
-	uint64_t limit = version_largest_seq(m->current);
-	const struct sst_file *f;
-	size_t i;
-	int err = 0;
-
-	if (m->last_seq > limit)
-		limit = m->last_seq;
-	if (e->last_seq > limit)
-		limit = e->last_seq;
-	for (i = 0; i < e->added_count && err == 0; i++) {
-		f = find_file(v, e->added[i].id);
-		err = invariant(f->seq > 0 || f->largest_seq <= limit,
-				"sst %016llx has sequence %llu, and all before "
-				"it end at %llu",
-				(unsigned long long)f->id,
-				(unsigned long long)f->largest_seq,
-				(unsigned long long)limit);
-	}
-	return err;
-}
-
 int manifest_apply(struct manifest *m, const struct edit *e)
 {
 	struct version *v;
 	int err;
 
-	err = next_version(m, e, &v);
+	assert(m->edits && !m->broken);
+	err = manifest_next(m, e, &v);
 	if (err < 0)
 		return err;
-	err = version_check(v);
-	if (err == 0)
-		err = check_sequences(m, e, v);
+	err = manifest_check(m, e, v);
 	if (err == 0) {
 		err = log_edit(m->edits, e);
 		m->broken = wal_broken(m->edits);
@@ -692,6 +518,7 @@ int manifest_apply(struct manifest *m, const struct edit *e)
 	m->current = v;
 	err = wal_size(m->edits) > EDITS_SIZE_MAX ? begin_edits(m) : 0;
 	/* A new edit log that cannot be begun can wait for the next edit. */
+	assert(err < 0 || !m->broken);
 	return m->broken ? err : 0;
 }
 
@@ -704,6 +531,7 @@ int manifest_write(struct volume *to, uint32_t epoch, uint64_t edits_id,
 	struct wal *wal;
 	int err;
 
+	assert(epoch > 0);
 	manifest_name(edits_id, "edits", name);
 	err = wal_create(to, name, edits_id, &wal);
 	if (err < 0)

@@ -1,6 +1,7 @@
 #ifndef STORE_ENGINE_FILES_MANIFEST_H
 #define STORE_ENGINE_FILES_MANIFEST_H
 
+#include "store/engine/files/manifest_name.h"
 #include "store/engine/files/version.h"
 
 /*
@@ -9,32 +10,37 @@
  * first of which is the whole state. Opening takes the next epoch, writes a new
  * edit log and swaps the root, so a former owner can no longer change anything
  * and names, which start with the epoch, are never used twice.
+ *
+ * It has no lock of its own: the caller serialises all calls on one manifest,
+ * and reads of its fields with them (the engine does so by its lock `edits`).
+ * Versions that were taken from it are free of that.
  */
 struct manifest_file {
 	uint32_t level;
 	uint64_t id;
-	uint64_t size;
-	uint64_t seq; /* of a bulk-loaded file; 0: each key has its own */
+	uint64_t size; /* bytes */
+	uint64_t seq;  /* of a bulk-loaded file; 0: each key has its own */
 };
 
 struct manifest_log {
 	uint64_t id;
-	uint64_t final_size; /* 0 while it is written */
+	uint64_t final_size; /* bytes; 0 while it is written */
 };
 
+/* One change; see edit.h. Arrays are owned; zeroed, it changes nothing. */
 struct edit {
 	struct manifest_file *added;
 	size_t added_count;
-	struct manifest_file *removed; /* size is not used */
+	struct manifest_file *removed; /* level and id; the rest is 0 */
 	size_t removed_count;
 	struct manifest_log *logs; /* begun, or finished with a size */
 	size_t log_count;
-	struct manifest_log *blobs; /* blob files, likewise */
+	struct manifest_log *blobs; /* blob files: begun, or finished */
 	size_t blob_count;
 	uint64_t *dropped_blobs; /* ids of blob files that are obsolete */
 	size_t dropped_count;
 	uint64_t oldest_log; /* logs before it are obsolete; 0: as is */
-	uint64_t last_seq;   /* highest seq in any sst; 0: as is */
+	uint64_t last_seq;   /* highest seq that was flushed; 0: as is */
 	uint64_t gc_time_us; /* never goes back; 0: as is */
 };
 
@@ -44,65 +50,69 @@ struct edit {
 	}
 
 struct manifest {
-	struct volume *volume;
-	struct cache *cache;
-	struct file_owner *owner;
-	uint32_t epoch;
-	uint32_t next_number; /* of files of this epoch */
-	uint64_t root_version;
+	struct volume *volume;    /* borrowed */
+	struct cache *cache;      /* borrowed: for the ssts it opens */
+	struct file_owner *owner; /* borrowed: told of files unused */
+	uint32_t epoch;           /* this life's; 0 if opened read-only */
+	uint32_t next_number;     /* of files of this epoch */
+	uint64_t root_version;    /* which begin_edits expects to replace */
 	uint64_t edits_id;
-	struct wal *edits;
-	struct version *current;   /* referenced */
+	struct wal *edits;         /* NULL if opened read-only */
+	struct version *current;   /* referenced; never NULL */
 	struct manifest_log *logs; /* live, oldest first */
 	size_t log_count;
-	uint64_t last_seq;
-	uint64_t gc_time_us;
-	bool broken; /* an edit may be durable or not: apply no more */
+	uint64_t last_seq;   /* up to it, nothing is in logs alone */
+	uint64_t gc_time_us; /* not before that of any merge; never goes back */
+	bool broken;         /* an edit may be durable or not: apply no more */
 };
 
 /*
- * Reads the root and replays the edits, opening every sst; with create, a
- * volume without a root becomes an empty store, else it is -ERR_not_a_store.
- * Then takes the next epoch. With read_only it takes none and writes nothing:
- * the manifest cannot be applied to. The caller serialises all calls.
+ * Reads the root and replays the edits, opening every sst and blob file; with
+ * create, a volume without a root becomes an empty store, else it is
+ * -ERR_not_a_store. Then takes the next epoch. With read_only it takes none and
+ * writes nothing: the manifest cannot be applied to. v, cache and owner outlive
+ * it. Damage is -ERR_manifest_damaged, -ERR_wal_damaged or what opening a file
+ * says; a later format is -ERR_format_newer. *out is NULL after an error.
  */
 int manifest_open(struct volume *v, struct cache *cache,
 		  struct file_owner *owner, bool create, bool read_only,
 		  struct manifest **out);
+
+/* Writes nothing: what was applied is durable. NULL is allowed. */
 void manifest_close(struct manifest *m);
 
-/* A fresh id for an sst or a log. */
+/* An id that no file of the volume has or had. */
 uint64_t manifest_new_id(struct manifest *m);
 
 /*
  * Logs e durably, then makes it current: new ssts and blob files are opened,
  * removed ones marked obsolete. After a failure nothing of e has happened and
- * it may be tried again, unless m is broken.
+ * it may be tried again, unless m is broken, or it is -ERR_invariant: then e
+ * itself is wrong. What e names must be durable on the volume before.
  */
 int manifest_apply(struct manifest *m, const struct edit *e);
 
-/* The whole state as one edit, which is to be released. */
+/* The whole state as one edit, which is to be released. 0 or -ENOMEM. */
 int manifest_state(const struct manifest *m, struct edit *e);
-/* That of a volume of which no other file is opened, since they may be missing,
- * and what its edits did. */
+
+/* What the root and the edit log of a volume say, without opening any other
+ * file, since those may be missing. */
 struct manifest_history {
-	struct edit state;   /* also all ssts removed, all blob files dropped */
+	struct edit state;   /* and as removed and dropped, all files that an
+				edit of this log took out */
 	uint64_t edits_id;   /* of the edit log */
 	uint64_t newest_log; /* that an edit names, or 0 */
 	uint64_t cut_size;   /* bytes of an edit at its end that is not whole */
 };
 
 /* -ENOENT without a root, -ERR_manifest_damaged, -ERR_wal_damaged. state is to
- * be released, also after an error. */
+ * be released, also after an error, and holds what was read before it. */
 int manifest_read(struct volume *v, struct manifest_history *h);
-/* Makes a store of a volume that has the files of this state and no root. */
+
+/* Makes a store of a volume that has the files of this state, all durable, and
+ * no root. After a failure it may have an edit log, but it is no store, unless
+ * it was the swap of the root that failed. */
 int manifest_write(struct volume *to, uint32_t epoch, uint64_t edits_id,
 		   const struct edit *state);
-
-/* File names: "<epoch>-<number>.sst", eight hex digits each; also ".log",
- * ".blob", ".edits". name has VOLUME_NAME_MAX + 1 bytes. */
-void manifest_name(uint64_t id, const char *suffix, char *name);
-/* The reverse; false if it is no such name. */
-bool manifest_parse_name(const char *name, uint64_t *id, const char **suffix);
 
 #endif

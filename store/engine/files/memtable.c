@@ -1,9 +1,9 @@
 #include <assert.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "store/base/coding.h"
 #include "store/base/err.h"
-#include "store/base/hash.h"
 #include "store/engine/files/memtable.h"
 
 /*
@@ -11,34 +11,42 @@
  * cells the value. Height h has a quarter of the nodes of height h - 1.
  *
  *   node | next[height] | key | value
+ *
+ * A search begins at the top of the head and goes down where the next node is
+ * not before the key. Each word that a reader follows is stored with release
+ * when what it leads to is whole, and loaded with acquire.
  */
 struct node {
 	uint32_t key_size;
-	uint32_t height;
+	uint32_t height; /* 1 to MEMTABLE_HEIGHT_MAX */
 	/* A cell's value size, or a fragment's newest cover, 0 if none. */
 	_Atomic uint32_t extra;
-	_Atomic uint32_t next[];
+	_Atomic uint32_t next[]; /* by height; 0: the end */
 };
 
 /* One tombstone over one fragment; older ones follow. Never changed, so
  * fragments may share the ends of their lists. */
 struct cover {
 	uint64_t seq;
-	uint32_t older;
+	uint32_t older; /* a cover's place; 0: none */
 };
 
+/* What a record takes besides its bytes: the tallest node, a trailer, and what
+ * aligning wastes. */
 #define NODE_SIZE_MAX                                                   \
 	(sizeof(struct node) + MEMTABLE_HEIGHT_MAX * sizeof(uint32_t) + \
 	 KEY_TRAILER_SIZE + 8)
 #define COVER_SIZE sizeof(struct cover)
+static_assert(COVER_SIZE % 8 == 0, "the arena's alignment wastes nothing");
+static_assert(offsetof(struct node, next) % sizeof(uint32_t) == 0,
+	      "the offsets are aligned");
 /* One word of the filter for so many bytes of cells: with values of 100 bytes,
  * some 17 bits for each prefix. */
 #define FILTER_SHARE 512
-/* Of a key: row, family and column. */
-#define PREFIXES 3
 
 static struct node *node_at(const struct memtable *m, uint32_t place)
 {
+	assert(place < m->arena.size);
 	return arena_at(&m->arena, place);
 }
 
@@ -85,6 +93,7 @@ static uint32_t node_new(struct memtable *m, unsigned int height,
 	struct node *n;
 	unsigned int h;
 
+	assert(height >= 1 && height <= MEMTABLE_HEIGHT_MAX);
 	if (!place)
 		return 0;
 	n = node_at(m, place);
@@ -96,6 +105,8 @@ static uint32_t node_new(struct memtable *m, unsigned int height,
 	return place;
 }
 
+/* Xorshift (Marsaglia); its low bits decide. All memtables have the same seed:
+ * nobody gains by knowing the heights. */
 static unsigned int random_height(struct memtable *m)
 {
 	unsigned int height = 1;
@@ -139,6 +150,7 @@ static uint32_t find_before(const struct memtable *m, const struct skiplist *s,
 	uint32_t place = s->head;
 	unsigned int h = MEMTABLE_HEIGHT_MAX;
 
+	assert(place);
 	while (h-- > 0)
 		place = walk(m, place, h, key);
 	return place;
@@ -176,6 +188,7 @@ static void link_node(struct memtable *m, struct skiplist *s, uint32_t place)
 	struct node *n = node_at(m, place);
 	unsigned int h;
 
+	/* From the bottom: whoever meets the node above finds it below, too. */
 	for (h = 0; h < n->height; h++) {
 		_Atomic uint32_t *next = &node_at(m, s->before[h])->next[h];
 
@@ -211,10 +224,10 @@ int memtable_new(size_t arena_size, struct memtable **out)
 	if (!m)
 		return -ENOMEM;
 	atomic_init(&m->references, 1);
-	m->random = 2463534242;
-	m->filter_words = arena_size / FILTER_SHARE + 1;
-	m->filter = calloc(m->filter_words, sizeof(*m->filter));
-	err = m->filter ? arena_init(&m->arena, arena_size) : -ENOMEM;
+	m->random = 2463534242; /* any but 0 */
+	err = prefix_filter_init(&m->filter, arena_size / FILTER_SHARE + 1);
+	if (!err)
+		err = arena_init(&m->arena, arena_size);
 	if (!err)
 		err = skiplist_init(m, &m->cells);
 	if (!err)
@@ -229,85 +242,38 @@ int memtable_new(size_t arena_size, struct memtable **out)
 
 struct memtable *memtable_get(struct memtable *m)
 {
-	atomic_fetch_add_explicit(&m->references, 1, memory_order_relaxed);
+	unsigned int before = atomic_fetch_add_explicit(&m->references, 1,
+							memory_order_relaxed);
+
+	assert(before > 0);
+	(void)before;
 	return m;
 }
 
 void memtable_put(struct memtable *m)
 {
-	if (!m || atomic_fetch_sub_explicit(&m->references, 1,
-					    memory_order_acq_rel) != 1)
+	unsigned int before;
+
+	if (!m)
+		return;
+	before = atomic_fetch_sub_explicit(&m->references, 1,
+					   memory_order_acq_rel);
+	assert(before > 0);
+	if (before != 1)
 		return;
 	arena_release(&m->arena);
-	free(m->filter);
+	prefix_filter_release(&m->filter);
 	free(m);
-}
-
-static uint64_t filter_bits(uint64_t hash)
-{
-	return UINT64_C(1) << (hash & 63) | UINT64_C(1) << (hash >> 6 & 63) |
-	       UINT64_C(1) << (hash >> 12 & 63) |
-	       UINT64_C(1) << (hash >> 18 & 63);
-}
-
-static _Atomic uint64_t *filter_word(const struct memtable *m, uint64_t hash)
-{
-	return &m->filter[((hash >> 32) * m->filter_words) >> 32];
-}
-
-/*
- * Bits that are still to be set in the filter. Its words are seldom in the
- * processor's cache, so they are asked for first, and the bits set when the
- * next cell has been added.
- */
-struct pending {
-	struct {
-		_Atomic uint64_t *word;
-		uint64_t bits;
-	} add[2 * PREFIXES];
-	unsigned int count;
-};
-
-static void pending_add(struct memtable *m, struct pending *p,
-			struct bytes prefix)
-{
-	uint64_t hash = hash64(prefix);
-
-	p->add[p->count].word = filter_word(m, hash);
-	p->add[p->count].bits = filter_bits(hash);
-	__builtin_prefetch((const void *)p->add[p->count].word, 1);
-	p->count++;
-}
-
-/* Sets the first n. There is one writer; who may see the cells sees this
- * before. */
-static void pending_set(struct pending *p, unsigned int n)
-{
-	unsigned int i;
-
-	for (i = 0; i < n; i++) {
-		_Atomic uint64_t *word = p->add[i].word;
-		uint64_t old = atomic_load_explicit(word, memory_order_relaxed);
-
-		atomic_store_explicit(word, old | p->add[i].bits,
-				      memory_order_relaxed);
-	}
-	p->count -= n;
-	memmove(p->add, p->add + n, p->count * sizeof(p->add[0]));
 }
 
 bool memtable_may_contain(const struct memtable *m, uint64_t hash)
 {
-	uint64_t bits = filter_bits(hash);
-
-	return (atomic_load_explicit(filter_word(m, hash),
-				     memory_order_relaxed) &
-		bits) == bits;
+	return prefix_filter_may_contain(&m->filter, hash);
 }
 
 /* Adds those prefixes of the key that the cell added before does not share. */
 static void add_prefixes(struct memtable *m, struct bytes key,
-			 struct pending *p)
+			 struct prefix_pending *p)
 {
 	size_t column_end = key.size - KEY_TIMESTAMP_SIZE - KEY_TRAILER_SIZE;
 	size_t shared = 0, row_end, family_end;
@@ -316,17 +282,20 @@ static void add_prefixes(struct memtable *m, struct bytes key,
 		shared = bytes_shared(node_key(m, m->last_cell), key);
 	if (shared >= column_end)
 		return;
-	pending_add(m, p, bytes_of(key.data, column_end));
+	prefix_pending_add(p, &m->filter, bytes_of(key.data, column_end));
 	row_end = key_row_end(key);
 	family_end = key_family_end(key, row_end);
 	if (shared < family_end)
-		pending_add(m, p, bytes_of(key.data, family_end));
+		prefix_pending_add(p, &m->filter,
+				   bytes_of(key.data, family_end));
 	if (shared < row_end)
-		pending_add(m, p, bytes_of(key.data, row_end));
+		prefix_pending_add(p, &m->filter, bytes_of(key.data, row_end));
 }
 
+/* Adds a node for one record. Its prefixes are in p on return; those that were
+ * there before are in the filter. */
 static void add_cell(struct memtable *m, const struct batch_record *r,
-		     uint64_t seq, struct pending *p)
+		     uint64_t seq, struct prefix_pending *p)
 {
 	size_t key_size = r->key.size + KEY_TRAILER_SIZE;
 	uint32_t place = node_new(m, random_height(m), key_size, r->value.size);
@@ -344,7 +313,7 @@ static void add_cell(struct memtable *m, const struct batch_record *r,
 	add_prefixes(m, bytes_of(key, key_size), p);
 	m->last_cell = place;
 	find_place(m, &m->cells, bytes_of(key, key_size));
-	pending_set(p, earlier);
+	prefix_pending_set(p, earlier);
 	link_node(m, &m->cells, place);
 	if (r->kind == KEY_DELETE)
 		atomic_fetch_add_explicit(&m->delete_count, 1,
@@ -379,6 +348,9 @@ static uint32_t split_fragment(struct memtable *m, struct bytes key)
 	return place;
 }
 
+/* Both bounds begin fragments first; then each fragment between them gets one
+ * more cover. Readers beside it ignore that, since its sequence is newer than
+ * what they may see. */
 static void add_range(struct memtable *m, const struct batch_record *r,
 		      uint64_t seq)
 {
@@ -391,6 +363,7 @@ static void add_range(struct memtable *m, const struct batch_record *r,
 		struct cover *c = arena_at(&m->arena, cover);
 
 		assert(cover && "the caller asked memtable_fits");
+		assert(place && "end is after the start");
 		c->seq = seq;
 		c->older =
 			atomic_load_explicit(&n->extra, memory_order_relaxed);
@@ -408,10 +381,11 @@ static bool deletes_data(const struct batch_record *r)
 
 void memtable_apply(struct memtable *m, const struct batch *batch, uint64_t seq)
 {
-	struct pending pending = { .count = 0 };
+	struct prefix_pending pending = { .count = 0 };
 	struct batch_record r;
 	size_t position = 0;
 
+	assert(seq > 0);
 	if (!m->first_seq)
 		m->first_seq = seq;
 	for (; batch_next(batch, &position, &r); seq++) {
@@ -423,7 +397,8 @@ void memtable_apply(struct memtable *m, const struct batch *batch, uint64_t seq)
 			add_cell(m, &r, seq, &pending);
 		m->last_seq = seq;
 	}
-	pending_set(&pending, pending.count);
+	/* Before the caller makes the sequences visible. */
+	prefix_pending_set(&pending, pending.count);
 }
 
 /* How many fragments of m start in (start, end). */
@@ -508,6 +483,8 @@ static uint64_t cover_size(const struct memtable *m, const struct batch *batch)
 	return count * COVER_SIZE;
 }
 
+/* Bytes of arena that batch may take: never less than what it takes. m NULL: in
+ * an empty one. */
 static uint64_t batch_need(const struct memtable *m, const struct batch *batch)
 {
 	uint64_t need = batch->data.size +
@@ -526,9 +503,12 @@ bool memtable_fits(const struct memtable *m, const struct batch *batch)
 
 size_t memtable_need(const struct batch *batch)
 {
+	/* The two heads, what lies before the first place, and some to spare.
+	 */
 	return (size_t)batch_need(NULL, batch) + 4 * NODE_SIZE_MAX;
 }
 
+/* Shows the cell at place; 0 is the end. */
 static int iter_at(struct memtable_iter *it, uint32_t place)
 {
 	it->place = place;
@@ -606,7 +586,8 @@ int memtable_iter_new(struct memtable *m, struct iter **out)
 	return 0;
 }
 
-/* The newest cover of a fragment that visible_seq sees. */
+/* The sequence of the newest cover of a fragment that visible_seq sees; 0: none.
+ * Newer ones may be pushed meanwhile, in front. */
 static uint64_t fragment_cover(const struct memtable *m, uint32_t place,
 			       uint64_t visible_seq)
 {
@@ -661,6 +642,8 @@ int memtable_tombstones(const struct memtable *m, const uint64_t *snapshots,
 	uint32_t place, next, at;
 	int err = 0;
 
+	/* Each cover of each fragment as a tombstone of its own; those that are
+	 * alike become one again. */
 	for (place = m->fragments.head; place; place = next) {
 		struct tombstone t;
 

@@ -5,6 +5,7 @@
 
 #include "store/base/arena.h"
 #include "store/engine/files/batch.h"
+#include "store/engine/files/prefix_filter.h"
 #include "store/format/iter.h"
 #include "store/format/tombstone.h"
 
@@ -18,34 +19,40 @@
  * carries the tombstones that cover from it to the next, newest first. A new
  * tombstone copies the list of what covers its bounds and is then pushed on
  * every node between them.
+ *
+ * Nothing is ever removed or changed: an overwrite and a delete are further
+ * nodes. The memory is bounded by the arena, and a batch is asked whether it
+ * fits before it is logged, so that applying it cannot fail. (The skiplist is
+ * LevelDB's, the hint for ascending keys RocksDB's.)
  */
 #define MEMTABLE_HEIGHT_MAX 12
 
+/* Sorted by key; only its memtable's writer changes it. */
 struct skiplist {
 	uint32_t head; /* a node without key, before all others */
 	/* The nodes before the last one added, by height: where the writer
-	 * starts to look for the next place. */
+	 * starts to look for the next place. Readers do not look at it. */
 	uint32_t before[MEMTABLE_HEIGHT_MAX];
 };
 
 struct memtable {
-	struct arena arena;
-	struct skiplist cells;
-	struct skiplist fragments;
+	struct arena arena;        /* of all nodes and covers */
+	struct skiplist cells;     /* by encoded key, trailer included */
+	struct skiplist fragments; /* by their start; the head starts at "" */
+	/* Read by anyone, and never less than what a reader may see. */
 	_Atomic uint32_t tombstone_count;
 	_Atomic uint32_t cell_count;
-	_Atomic uint32_t delete_count; /* of cells: point deletes */
-	_Atomic uint64_t first_delete; /* seq of the first deletion outside
-					  table 0; 0: none */
-	uint64_t first_seq, last_seq;  /* 0 while empty; of the writer */
-	uint64_t log_id;               /* of the log that holds it */
-	_Atomic uint64_t max_timestamp;
-	/* A Bloom filter of the cells' row, family and column prefixes: of each
-	 * some bits of one word. */
-	_Atomic uint64_t *filter;
-	size_t filter_words;
+	_Atomic uint32_t delete_count;  /* of cells: point deletes */
+	_Atomic uint64_t max_timestamp; /* of cells; us */
+	_Atomic uint64_t first_delete;  /* seq of the first deletion outside
+					   table 0; 0: none */
+	uint64_t first_seq, last_seq;   /* 0 while empty; the writer's, or
+					   anyone's once it is immutable */
+	uint64_t log_id; /* the oldest log that holds something of it */
+	struct prefix_filter filter; /* of the cells' row, family and column
+					prefixes */
 	uint32_t last_cell; /* whose prefixes were added last; 0: none */
-	uint32_t random;
+	uint32_t random;    /* state of random_height, not 0 */
 	atomic_uint references;
 };
 
@@ -57,33 +64,49 @@ static inline uint64_t memtable_first_delete(const struct memtable *m)
 	return seq ? seq : UINT64_MAX;
 }
 
+/* An empty one with one reference. -ERR_batch_too_large if the arena's places
+ * would not fit into 32 bits; -ENOMEM. */
 int memtable_new(size_t arena_size, struct memtable **out);
+
+/* From any thread; m must not be NULL. */
 struct memtable *memtable_get(struct memtable *m);
+
+/* From any thread; the last reference frees it. NULL is allowed. */
 void memtable_put(struct memtable *m);
 
-/* Whether batch fits for certain: then memtable_apply cannot fail. */
+/* Whether batch fits for certain: then memtable_apply cannot fail. The writer's,
+ * who asks before the batch is logged. */
 bool memtable_fits(const struct memtable *m, const struct batch *batch);
-/* Applies all records; the first has sequence seq, the next seq + 1, ... */
+
+/*
+ * Applies all records, which must be sound (batch_parse) and fit: the first has
+ * sequence seq, the next seq + 1, ... The writer's. Readers beside it may see
+ * some of the records and have to ignore what is newer than their snapshot.
+ */
 void memtable_apply(struct memtable *m, const struct batch *batch,
 		    uint64_t seq);
-/* How large an arena an empty memtable needs for this batch alone. May be more
- * than an arena can have (UINT32_MAX) when many ranges overlap. */
+
+/* How large an arena an empty memtable needs for this batch alone, in bytes. May
+ * be more than an arena can have (UINT32_MAX) when many ranges overlap. */
 size_t memtable_need(const struct batch *batch);
 
 /* Whether a cell's key may start with the row, family or column prefix of this
- * hash64. */
+ * hash64. False is certain for what was visible before the call. */
 bool memtable_may_contain(const struct memtable *m, uint64_t prefix_hash);
 
-/* Over the cells, whatever their sequence; m must stay referenced. */
-int memtable_iter_new(struct memtable *m, struct iter **out);
-/* The same in the caller's memory; it is not closed. */
+/* Over the cells, in the caller's memory, which needs no close. Stepping cannot
+ * fail. */
 struct memtable_iter {
-	struct iter iter;
+	struct iter iter; /* first, so that it can be cast */
 	const struct memtable *m;
-	uint32_t place;
+	uint32_t place; /* of the node that is shown; 0: the end */
 };
 
+/* m must stay referenced as long as the iterator is used. */
 void memtable_iter_init(struct memtable_iter *it, const struct memtable *m);
+
+/* As memtable_iter_init, from the heap, to be closed. 0 or -ENOMEM. */
+int memtable_iter_new(struct memtable *m, struct iter **out);
 
 /*
  * The largest seq <= visible_seq of a range tombstone covering key, or 0. With
@@ -93,7 +116,9 @@ void memtable_iter_init(struct memtable_iter *it, const struct memtable *m);
 uint64_t memtable_cover(const struct memtable *m, struct bytes key,
 			uint64_t visible_seq, struct tombstone *span);
 
-/* All range tombstones, fragmented; see tombstone_fragment. */
+/* All range tombstones of an m that is written no more, fragmented for these
+ * snapshots; see tombstone_fragment. out is to be released, also after -ENOMEM.
+ */
 int memtable_tombstones(const struct memtable *m, const uint64_t *snapshots,
 			size_t snapshot_count, struct tombstone_list *out);
 

@@ -1,8 +1,15 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "store/base/err.h"
 #include "store/base/invariant.h"
 #include "store/engine/files/version.h"
+
+/*
+ * Counting references: a put that finds one left is the last, since whoever
+ * could get another would have to hold one. Atomics are sequentially
+ * consistent, so what others did with the object happened before it is freed.
+ */
 
 struct version *version_get(struct version *v)
 {
@@ -13,14 +20,24 @@ struct version *version_get(struct version *v)
 
 struct sst_file *sst_file_get(struct sst_file *f)
 {
-	atomic_fetch_add(&f->references, 1);
+	unsigned int before = atomic_fetch_add(&f->references, 1);
+
+	assert(before > 0);
+	(void)before;
 	return f;
 }
 
 void sst_file_put(struct sst_file *f)
 {
-	if (!f || atomic_fetch_sub(&f->references, 1) > 1)
+	unsigned int before;
+
+	if (!f)
 		return;
+	before = atomic_fetch_sub(&f->references, 1);
+	assert(before > 0);
+	if (before > 1)
+		return;
+	/* Closed first: the owner may remove the file at once. */
 	sst_close(f->sst);
 	if (atomic_load(&f->obsolete))
 		f->owner->unused(f->owner, f->id);
@@ -30,10 +47,14 @@ void sst_file_put(struct sst_file *f)
 
 void version_put(struct version *v)
 {
-	unsigned int i;
+	unsigned int before, i;
 	size_t j;
 
-	if (!v || atomic_fetch_sub(&v->references, 1) > 1)
+	if (!v)
+		return;
+	before = atomic_fetch_sub(&v->references, 1);
+	assert(before > 0);
+	if (before > 1)
 		return;
 	for (i = 0; i < LEVEL_COUNT; i++) {
 		for (j = 0; j < v->levels[i].count; j++)
@@ -55,6 +76,9 @@ int sst_file_open(struct sst *sst, uint64_t id, uint64_t size, uint64_t seq,
 	*out = NULL;
 	if (!f)
 		return -ENOMEM;
+	/* Copies, since the properties' bytes are wherever the sst has them and
+	 * these are compared by every lookup. One more byte, since both may be
+	 * empty and malloc(0) NULL. */
 	f->bounds = malloc(p->smallest.size + p->largest.size + 1);
 	if (!f->bounds) {
 		free(f);
@@ -66,6 +90,7 @@ int sst_file_open(struct sst *sst, uint64_t id, uint64_t size, uint64_t seq,
 	f->largest = bytes_of(f->bounds + p->smallest.size, p->largest.size);
 	f->largest_exclusive = p->largest_exclusive;
 	f->seq = seq;
+	/* The entries of a loaded file are stored with sequence 0. */
 	f->smallest_seq = seq ? seq : p->smallest_seq;
 	f->largest_seq = seq ? seq : p->largest_seq;
 	f->max_timestamp = p->max_timestamp;
@@ -82,13 +107,22 @@ int sst_file_open(struct sst *sst, uint64_t id, uint64_t size, uint64_t seq,
 
 struct blob_file *blob_file_get(struct blob_file *f)
 {
-	atomic_fetch_add(&f->references, 1);
+	unsigned int before = atomic_fetch_add(&f->references, 1);
+
+	assert(before > 0);
+	(void)before;
 	return f;
 }
 
 void blob_file_put(struct blob_file *f)
 {
-	if (!f || atomic_fetch_sub(&f->references, 1) > 1)
+	unsigned int before;
+
+	if (!f)
+		return;
+	before = atomic_fetch_sub(&f->references, 1);
+	assert(before > 0);
+	if (before > 1)
 		return;
 	f->reader->ops->reader_close(f->reader);
 	if (atomic_load(&f->obsolete))
@@ -130,7 +164,8 @@ int blob_file_open(struct reader *reader, uint64_t id, uint64_t size,
 	return err < 0 ? err : blob_file_new(reader, id, size, owner, out);
 }
 
-/* Whether all of f comes before key. */
+/* Whether all of f comes before key. A tombstone's end is the one bound that is
+ * not part of its file. */
 static bool is_before(const struct sst_file *f, struct bytes key)
 {
 	int order = bytes_compare(f->largest, key);
@@ -160,6 +195,9 @@ size_t level_find(const struct level *level, struct bytes key)
 	return low;
 }
 
+/* For level 0: what is found first hides what is found later. Equal sequences
+ * are those of one bulk load, whose files hold different versions; their ids
+ * make the order one and the same for all. */
 static int by_newest(const void *a, const void *b)
 {
 	const struct sst_file *x = *(struct sst_file *const *)a;
@@ -170,6 +208,7 @@ static int by_newest(const void *a, const void *b)
 	return (x->id < y->id) - (x->id > y->id);
 }
 
+/* For sorted levels, whose files are disjoint: by either bound. */
 static int by_key(const void *a, const void *b)
 {
 	const struct sst_file *x = *(struct sst_file *const *)a;
@@ -194,6 +233,8 @@ int version_add(struct version *v, unsigned int level, struct sst_file *f)
 	struct level *l = &v->levels[level];
 	struct sst_file **grown;
 
+	assert(level < LEVEL_COUNT);
+	assert(atomic_load(&v->references) == 1); /* not shared yet */
 	grown = realloc(l->files, (l->count + 1) * sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
@@ -204,10 +245,25 @@ int version_add(struct version *v, unsigned int level, struct sst_file *f)
 	return 0;
 }
 
+struct sst_file *version_sst(const struct version *v, uint64_t id)
+{
+	unsigned int i;
+	size_t j;
+
+	for (i = 0; i < LEVEL_COUNT; i++)
+		for (j = 0; j < v->levels[i].count; j++)
+			if (v->levels[i].files[j]->id == id)
+				return v->levels[i].files[j];
+	return NULL;
+}
+
 int version_add_blob(struct version *v, struct blob_file *f)
 {
 	struct blob_file **grown;
 
+	assert(atomic_load(&v->references) == 1);
+	/* They are searched by bisection. An order that is broken came from an
+	 * edit that was read. */
 	if (v->blob_count > 0 && v->blobs[v->blob_count - 1]->id >= f->id)
 		return fail(ERR_manifest_damaged,
 			    "blob file %016llx is named after a later one",
@@ -255,6 +311,8 @@ void version_blob_live(const struct version *v, uint64_t *live)
 			const struct sst_properties *p =
 				sst_properties(v->levels[level].files[i]->sst);
 
+			/* A file that is not there any more is damage, which
+			 * the reader of the value tells. */
 			for (j = 0; j < p->blob_count; j++) {
 				at = find_blob(v, p->blobs[j].file);
 				if (at < v->blob_count)
@@ -263,6 +321,8 @@ void version_blob_live(const struct version *v, uint64_t *live)
 		}
 }
 
+/* Each level has few files, and a version is made when one is added or
+ * removed: sorting anew is simpler than merging. */
 void version_sort(struct version *v)
 {
 	unsigned int i;
@@ -275,7 +335,7 @@ void version_sort(struct version *v)
 }
 
 /* Whether f's bounds are in order and, on a sorted level, all of left comes
- * before it. left may be NULL. */
+ * before it. left is NULL for a level's first file. */
 static int check_file(unsigned int level, const struct sst_file *left,
 		      const struct sst_file *f)
 {
@@ -321,20 +381,26 @@ uint64_t version_largest_seq(const struct version *v)
 	return seq;
 }
 
-/* One file of the level is open at a time. */
+/*
+ * An iterator over a sorted level. Files are disjoint, so their entries one file
+ * after the other are in order, and the place of a key is found by bisection
+ * over bounds. One file of the level is open at a time.
+ */
 struct level_iter {
-	struct iter base;
+	struct iter base; /* first, so that it can be cast */
 	const struct level *level;
-	size_t index; /* of the file that it reads */
-	struct iter *it;
+	size_t index;    /* of the file that it reads, if it is not NULL */
+	struct iter *it; /* NULL: none is open */
 	int (*open)(struct sst *t, struct iter **out);
-	uint64_t since_us;
+	uint64_t since_us; /* older versions may be left out; 0: none */
 };
 
+/* Makes the file at index the one that is open. */
 static int level_open(struct level_iter *l, size_t index)
 {
 	int err;
 
+	assert(index < l->level->count);
 	if (l->it && l->index == index)
 		return 0;
 	iter_close(l->it);
@@ -347,6 +413,7 @@ static int level_open(struct level_iter *l, size_t index)
 	return 0;
 }
 
+/* Shows the entry of the open file, if the step there found one. */
 static int level_result(struct level_iter *l, int result)
 {
 	if (result == 1) {
@@ -383,8 +450,10 @@ static int level_seek(struct iter *it, struct bytes key)
 static int level_next(struct iter *it)
 {
 	struct level_iter *l = (struct level_iter *)it;
-	int result = iter_next(l->it);
+	int result;
 
+	assert(l->it); /* next is allowed at an entry only */
+	result = iter_next(l->it);
 	if (result == 0)
 		return level_seek_from(l, l->index + 1, BYTES_NONE);
 	return level_result(l, result);
@@ -395,6 +464,8 @@ static int level_skip(struct iter *it, struct bytes key)
 	struct level_iter *l = (struct level_iter *)it;
 	int result;
 
+	assert(l->it);
+	/* Another file: bisection, without reading the rest of this one. */
 	if (is_before(l->level->files[l->index], key))
 		return level_seek(it, key);
 	result = iter_skip(l->it, key);
@@ -403,6 +474,8 @@ static int level_skip(struct iter *it, struct bytes key)
 	return level_result(l, result);
 }
 
+/* The last entry < key is in the file that holds key or, where that has none
+ * before it, in the nearest one to the left that has an entry at all. */
 static int level_before(struct iter *it, struct bytes key)
 {
 	struct level_iter *l = (struct level_iter *)it;
@@ -447,6 +520,7 @@ int level_iter_new(struct version *v, unsigned int level,
 {
 	struct level_iter *l = calloc(1, sizeof(*l));
 
+	assert(level > 0 && level < LEVEL_COUNT);
 	*out = NULL;
 	if (!l)
 		return -ENOMEM;

@@ -7,45 +7,57 @@
 
 /*
  * A version: the set of ssts that together hold what is not in a memtable, and
- * the blob files that these and the memtables may refer to.
+ * the blob files that these and the memtables may refer to. (The idea is
+ * LevelDB's: readers keep the set that they began with, whatever compactions
+ * make of it meanwhile.)
+ *
  * Level 0 files may overlap and come newest first; on levels 1 to 6 files are
- * disjoint and sorted. Versions are immutable and counted by references; a
- * file's object is shared by all versions that hold it, and when the last one
- * lets go of an obsolete file, the file is handed to its owner for removal.
+ * disjoint and sorted. Of two writes of one version of a cell the older is never
+ * on a smaller level than the newer.
+ *
+ * A version is made by one thread, with version_new, version_add,
+ * version_add_blob and version_sort; from then on it is immutable and any
+ * thread may read it. Versions and the objects of files count references, and
+ * get and put may be called by any thread. A file's object is shared by all
+ * versions that hold it; when the last one lets go of an obsolete file, the
+ * file is handed to its owner for removal.
  */
 #define LEVEL_COUNT 7
 
-struct sst_file {
-	uint64_t id; /* epoch << 32 | number */
-	uint64_t size;
-	uint64_t seq;          /* of all entries, if bulk-loaded; else 0 */
-	struct sst *sst;       /* open as long as the file lives */
-	struct bytes smallest; /* see sst_properties; in bounds */
-	struct bytes largest;
-	uint8_t *bounds;
-	bool largest_exclusive;
-	uint64_t smallest_seq, largest_seq;
-	uint64_t max_timestamp;
-	atomic_uint references;
-	atomic_bool obsolete; /* remove with the last reference */
-	struct file_owner *owner;
-};
-
 /* Told of an obsolete file that nobody uses any more; the file is closed. May
- * be called by any thread, so it only notes the id for later. */
+ * be called by any thread that puts a version, whatever locks it holds, so it
+ * only notes the id for later. */
 struct file_owner {
 	void (*unused)(struct file_owner *owner, uint64_t id);
 	void (*unused_blob)(struct file_owner *owner, uint64_t id);
 };
 
-/* A file of large values' chunks; see blobs.h. */
-struct blob_file {
-	uint64_t id;
-	_Atomic uint64_t size; /* 0 while it grows */
-	struct reader *reader;
+/* An sst that is open. Nothing of it changes once it is made but the last two
+ * counters. */
+struct sst_file {
+	uint64_t id;           /* epoch << 32 | number */
+	uint64_t size;         /* bytes on the volume */
+	uint64_t seq;          /* of all entries, if bulk-loaded; else 0 */
+	struct sst *sst;       /* open as long as the file lives; owned */
+	struct bytes smallest; /* see sst_properties; in bounds */
+	struct bytes largest;
+	uint8_t *bounds; /* owned: both keys, one after the other */
+	bool largest_exclusive;
+	uint64_t smallest_seq, largest_seq; /* those of the entries as shown */
+	uint64_t max_timestamp;             /* of puts and point deletes; us */
+	struct file_owner *owner;           /* outlives the file */
 	atomic_uint references;
 	atomic_bool obsolete; /* remove with the last reference */
-	struct file_owner *owner;
+};
+
+/* A file of large values' chunks; see large/blobs.h. */
+struct blob_file {
+	uint64_t id;           /* as that of an sst */
+	_Atomic uint64_t size; /* bytes when it was finished; 0: it grows */
+	struct reader *reader; /* owned; also reads what is appended later */
+	atomic_uint references;
+	atomic_bool obsolete;     /* remove with the last reference */
+	struct file_owner *owner; /* outlives the file */
 	/* Protected by the engine's lock: */
 	uint32_t holders;   /* who may yet commit references to it */
 	uint64_t named_seq; /* the last commit that did */
@@ -54,7 +66,7 @@ struct blob_file {
 };
 
 struct level {
-	struct sst_file **files;
+	struct sst_file **files; /* each with a reference of the version's */
 	size_t count;
 	uint64_t size; /* bytes of all files */
 };
@@ -62,25 +74,39 @@ struct level {
 struct version {
 	struct level levels[LEVEL_COUNT];
 	size_t tombstone_count;   /* range tombstones of all files */
-	struct blob_file **blobs; /* by id */
+	struct blob_file **blobs; /* by id; each with a reference */
 	size_t blob_count;
 	atomic_uint references;
 };
 
+/* Takes one more reference and returns v; NULL stays NULL. */
 struct version *version_get(struct version *v);
+
+/* With the last reference the version and its hold on its files end. NULL is
+ * allowed. */
 void version_put(struct version *v);
 
-/* A file object with one reference, which takes sst over; on failure the caller
- * still has it. seq is that of a bulk-loaded file, or 0. */
+/* A file object with one reference, which takes sst over; on failure, which is
+ * -ENOMEM, the caller still has it. seq is that of a bulk-loaded file, or 0. */
 int sst_file_open(struct sst *sst, uint64_t id, uint64_t size, uint64_t seq,
 		  struct file_owner *owner, struct sst_file **out);
+
+/* f must not be NULL. */
 struct sst_file *sst_file_get(struct sst_file *f);
+
+/* The last reference closes the sst and, if the file is obsolete, tells its
+ * owner. NULL is allowed. */
 void sst_file_put(struct sst_file *f);
 
-/* While a version is made, not yet shared: an empty one, adding a file (takes a
- * reference), and at the end putting all levels in order. */
+/* An empty version with one reference, to be filled by its maker alone. 0 or
+ * -ENOMEM. */
 int version_new(struct version **out);
+
+/* Adds a file, with a reference of v's own, at the end of a level. 0 or
+ * -ENOMEM. */
 int version_add(struct version *v, unsigned int level, struct sst_file *f);
+
+/* The last step of making v: puts the files of each level in order. */
 void version_sort(struct version *v);
 
 /*
@@ -91,35 +117,57 @@ void version_sort(struct version *v);
  */
 int version_check(const struct version *v);
 
+/* NULL if v has none with this id. No reference is taken. A search through all
+ * levels: for the few files of an edit. */
+struct sst_file *version_sst(const struct version *v, uint64_t id);
+
 /* The highest sequence in any of its ssts; 0 if there is none. */
 uint64_t version_largest_seq(const struct version *v);
 
 /* A file object with one reference, which takes reader over; on failure the
- * caller still has it. size is 0 while it grows. */
+ * caller still has it. size is 0 while it grows. -ERR_blob_damaged if the file
+ * is shorter than size or its header is not that of id; -ENOMEM; errors of
+ * reading. */
 int blob_file_open(struct reader *reader, uint64_t id, uint64_t size,
 		   struct file_owner *owner, struct blob_file **out);
-/* The same, whatever its header says. */
+
+/* As blob_file_open, but the header is not looked at: for repair, which takes
+ * what chunks there are. 0 or -ENOMEM. */
 int blob_file_new(struct reader *reader, uint64_t id, uint64_t size,
 		  struct file_owner *owner, struct blob_file **out);
+
+/* f must not be NULL. */
 struct blob_file *blob_file_get(struct blob_file *f);
+
+/* The last reference closes the reader and, if the file is obsolete, tells its
+ * owner. NULL is allowed. */
 void blob_file_put(struct blob_file *f);
-/* Blob files are added in the order of their ids. */
+
+/* While v is made: adds a blob file, with a reference of v's own. They come in
+ * the order of their ids: -ERR_manifest_damaged if not; -ENOMEM. */
 int version_add_blob(struct version *v, struct blob_file *f);
-/* NULL if v has none with this id. */
+
+/* NULL if v has none with this id. No reference is taken. */
 struct blob_file *version_blob(const struct version *v, uint64_t id);
-/* For each blob file of v, how many of its bytes the ssts refer to; what two
- * columns or two ssts share is counted twice. */
+
+/* live has v->blob_count elements and gets, for each blob file of v, how many of
+ * its bytes the ssts refer to; what two columns or two ssts share is counted
+ * twice. */
 void version_blob_live(const struct version *v, uint64_t *live);
 
 /* Whether f may hold something in [start, end); an empty end is unbounded. */
 bool sst_file_overlaps(const struct sst_file *f, struct bytes start,
 		       struct bytes end);
+
 /* Index of the first file of a sorted level whose largest is not before key;
- * level->count if there is none. */
+ * level->count if there is none. Not for level 0. */
 size_t level_find(const struct level *level, struct bytes key);
 
-/* One iterator over all files of a sorted level, each opened by open when it is
- * its turn. v must stay referenced. */
+/*
+ * One iterator over all files of a sorted level, each opened by open when it is
+ * its turn, so that one is open at a time. v must stay referenced until it is
+ * closed. 0 or -ENOMEM; its steps return the errors of open and of the files.
+ */
 int level_iter_new(struct version *v, unsigned int level,
 		   int (*open)(struct sst *t, struct iter **out),
 		   struct iter **out);

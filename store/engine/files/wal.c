@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -7,6 +8,21 @@
 #include "store/base/volume/volume_copy.h"
 #include "store/engine/files/wal.h"
 
+/*
+ * Writing: a record's chunks are put together in memory and handed to the volume
+ * by one append, so that a failure for lack of space leaves nothing of it.
+ *
+ * Reading goes from chunk to chunk until one is wrong. What that means is told
+ * by the promises: each chunk says how far the log was known durable when it was
+ * written. If any chunk behind the wrong place promises more than what was read,
+ * durable data was lost, and that is damage; else it is the tail that a crash
+ * leaves, and is cut. Chunks behind the wrong place are looked for at every
+ * byte, but a chunk names its log and has a checksum, so content of a value or
+ * of a log that was there before is not taken for one.
+ *
+ * Blocks bound the size of a chunk, and so what reading holds in memory besides
+ * the record itself. (LevelDB's log; the promises are Pebble's.)
+ */
 enum {
 	BLOCK_SIZE = 32 << 10,
 	HEADER_SIZE = 23,
@@ -17,26 +33,32 @@ enum {
 	AT_SYNCED = 15,
 };
 
+static_assert(AT_SYNCED + 8 == HEADER_SIZE, "the header ends with synced");
+static_assert(BLOCK_SIZE - HEADER_SIZE <= UINT16_MAX, "a size has 16 bits");
+
+/* Written to files: append, never renumber. */
 enum chunk_type {
 	CHUNK_FULL = 1,
 	CHUNK_FIRST = 2,
 	CHUNK_MIDDLE = 3,
 	CHUNK_LAST = 4,
-	CHUNK_PROMISE = 5,
+	CHUNK_PROMISE = 5, /* of no record: for its synced alone */
 };
 
 /* A record's buffer that has grown larger is not kept for the next. */
 #define KEEP_SIZE (1 << 20)
 
 struct wal {
-	struct log *log;
+	struct log *log; /* owned */
 	uint64_t id;
-	struct buf chunks;       /* of the record being appended */
+	struct buf chunks;       /* of the record being appended; kept for the
+				    next; the writer's */
 	_Atomic uint64_t size;   /* bytes appended */
 	_Atomic uint64_t synced; /* of them, known durable */
 	atomic_bool broken;      /* an append or sync has failed */
 };
 
+/* 1 to BLOCK_SIZE. */
 static size_t left_in_block(uint64_t offset)
 {
 	return BLOCK_SIZE - (size_t)(offset % BLOCK_SIZE);
@@ -67,6 +89,9 @@ static void add_chunk(struct wal *w, enum chunk_type type, struct bytes payload)
 	uint8_t header[HEADER_SIZE];
 	uint32_t crc;
 
+	assert(payload.size <= BLOCK_SIZE - HEADER_SIZE);
+	assert(w->chunks.capacity - w->chunks.size >=
+	       HEADER_SIZE + payload.size);
 	put_u16le(header + AT_SIZE, (uint16_t)payload.size);
 	header[AT_TYPE] = (uint8_t)type;
 	put_u64le(header + AT_LOG_ID, w->id);
@@ -82,12 +107,15 @@ static void add_chunk(struct wal *w, enum chunk_type type, struct bytes payload)
 static int assemble(struct wal *w, struct bytes record, bool promise)
 {
 	static const uint8_t zeros[HEADER_SIZE];
+	/* One more for the rest of the present block, one for the last. */
 	size_t chunk_count = record.size / (BLOCK_SIZE - HEADER_SIZE) + 2;
 	uint64_t start = wal_size(w);
 	bool first = true, last;
 	int err;
 
+	assert(!promise || record.size == 0);
 	buf_reset(&w->chunks);
+	/* Each has a header and perhaps zeros before it, fewer than one. */
 	err = buf_reserve(&w->chunks,
 			  record.size + chunk_count * 2 * HEADER_SIZE);
 	if (err < 0)
@@ -117,6 +145,8 @@ static int assemble(struct wal *w, struct bytes record, bool promise)
 	return 0;
 }
 
+/* Size counts what was handed to the volume whole. It grows after the append, so
+ * that a sync beside it does not take for durable what is not written. */
 static int append(struct wal *w, struct bytes record, bool promise)
 {
 	int err;
@@ -147,12 +177,15 @@ int wal_append(struct wal *w, struct bytes record)
 
 int wal_sync(struct wal *w)
 {
-	uint64_t size = wal_size(w);
+	uint64_t size = wal_size(w); /* before: what is added meanwhile may be
+					durable or not */
 	int err;
 
 	if (atomic_load(&w->broken))
 		return fail(EIO, "%s: an earlier write failed", w->log->path);
 	err = w->log->ops->log_sync(w->log);
+	/* After a failed sync the system may have dropped what was dirty, and
+	 * the next sync would succeed without it. */
 	if (err < 0)
 		atomic_store(&w->broken, true);
 	else
@@ -174,6 +207,8 @@ int wal_finish(struct wal *w, uint64_t *size)
 {
 	int err = wal_sync(w);
 
+	/* Its synced is then the offset at which it lies; see take_chunk. */
+	assert(err < 0 || atomic_load(&w->synced) == wal_size(w));
 	if (!err)
 		err = append(w, BYTES_NONE, true);
 	if (!err)
@@ -191,6 +226,7 @@ void wal_abandon(struct wal *w)
 	free(w);
 }
 
+/* A chunk as read. */
 struct chunk {
 	enum chunk_type type;
 	struct bytes payload; /* in the block */
@@ -198,16 +234,17 @@ struct chunk {
 	size_t size; /* with its header */
 };
 
+/* A log being read. One block of it is in memory at a time. */
 struct replay {
 	struct reader *reader;
-	uint64_t log_id;
+	uint64_t log_id;  /* chunks of other logs are none */
 	uint64_t size;    /* where to stop reading */
 	uint8_t *block;   /* the block that was read last */
 	uint64_t start;   /* its offset */
 	size_t have;      /* bytes of it */
-	struct buf parts; /* the record so far */
-	bool in_record;
-	bool is_damaged; /* what cannot be read is as good as zeros */
+	struct buf parts; /* the record so far, if it has several chunks */
+	bool in_record;   /* its first chunk was read, its last was not */
+	bool is_damaged;  /* what cannot be read is as good as zeros */
 };
 
 /* The bytes from offset to the end of its block or of the log. */
@@ -217,6 +254,7 @@ static int read_block(struct replay *r, uint64_t offset, struct bytes *out)
 	size_t size = BLOCK_SIZE;
 	int err;
 
+	assert(offset < r->size);
 	if (r->size - start < size)
 		size = (size_t)(r->size - start);
 	if (r->have != size || r->start != start) {
@@ -302,11 +340,14 @@ static int take_chunk(struct replay *r, const struct chunk *chunk,
 	int err;
 
 	*problem = NULL;
+	/* A chunk begins a record if and only if none is under way. */
 	if (starts == r->in_record) {
 		*problem = r->in_record ? "record lacks its end"
 					: "record lacks its start";
 		return 0;
 	}
+	/* The end of a log that was closed; if closing failed, more records may
+	 * follow and take that back. */
 	if (chunk->type == CHUNK_PROMISE) {
 		result->finished = chunk->synced == offset;
 		result->good_size = offset + chunk->size;
@@ -336,8 +377,8 @@ static int take_chunk(struct replay *r, const struct chunk *chunk,
 	return 0;
 }
 
-/* Reads whole records until the end or until something is wrong at *offset:
- * then *problem says what. */
+/* Reads whole records from *offset, the start of a chunk, until the end or until
+ * something is wrong at *offset: then *problem says what, and it is no error. */
 static int read_records(struct replay *r,
 			int (*each)(void *context, struct bytes record),
 			void *context, struct wal_replay *result,
@@ -366,11 +407,14 @@ static int read_records(struct replay *r,
 			return err;
 		*offset += chunk.size;
 	}
+	/* The zeros that end a block are written with the chunk after them. */
 	if (r->in_record || *offset > r->size)
 		*problem = "record is cut off";
 	return 0;
 }
 
+/* What it means that reading ended at offset because of problem, NULL: at the
+ * end. */
 static int judge(struct replay *r, uint64_t final_size, uint64_t offset,
 		 const char *problem, struct wal_replay *result)
 {
@@ -385,6 +429,8 @@ static int judge(struct replay *r, uint64_t final_size, uint64_t offset,
 			    "with %llu bytes",
 			    r->reader->path, (unsigned long long)offset,
 			    problem, (unsigned long long)final_size);
+	/* From the last whole record on, as one that is cut off or refers to
+	 * what is missing may have whole chunks. */
 	err = find_promise(r, result->good_size, &promised);
 	if (err < 0)
 		return err;
@@ -481,6 +527,30 @@ static int find_start(struct replay *r, uint64_t *offset)
 	return 0;
 }
 
+/*
+ * Passes over what is wrong at *offset, because of problem, to the next chunk
+ * that begins a record, and tells lost of the stretch. What was read of the
+ * record under way is lost with its end; the chunk that showed this may begin
+ * the next record, so it is looked at again.
+ */
+static int pass_over(struct replay *r, uint64_t *offset, const char *problem,
+		     int (*lost)(void *context, const char *problem),
+		     void *context)
+{
+	uint64_t start = *offset;
+	int err;
+
+	*offset += !r->in_record;
+	r->in_record = false;
+	err = find_start(r, offset);
+	if (err < 0)
+		return err;
+	fail(ERR_wal_damaged, "%s: offset %llu: %s, up to offset %llu",
+	     r->reader->path, (unsigned long long)start, problem,
+	     (unsigned long long)*offset);
+	return lost(context, err_detail());
+}
+
 int wal_salvage(struct reader *reader, uint64_t log_id, uint64_t final_size,
 		int (*each)(void *context, struct bytes record),
 		int (*lost)(void *context, const char *problem), void *context)
@@ -491,7 +561,7 @@ int wal_salvage(struct reader *reader, uint64_t log_id, uint64_t final_size,
 			    .parts = BUF_INIT,
 			    .is_damaged = true };
 	struct wal_replay result = { 0 };
-	uint64_t offset = 0, start;
+	uint64_t offset = 0;
 	const char *problem;
 	int err = 0;
 
@@ -505,18 +575,7 @@ int wal_salvage(struct reader *reader, uint64_t log_id, uint64_t final_size,
 				   &problem);
 		if (err < 0 || !problem)
 			break;
-		/* What was read of the record is lost with its end. */
-		start = offset;
-		offset += !r.in_record;
-		r.in_record = false;
-		err = find_start(&r, &offset);
-		if (err == 0) {
-			fail(ERR_wal_damaged,
-			     "%s: offset %llu: %s, up to offset %llu",
-			     reader->path, (unsigned long long)start, problem,
-			     (unsigned long long)offset);
-			err = lost(context, err_detail());
-		}
+		err = pass_over(&r, &offset, problem, lost, context);
 	}
 	if (err == 0 && r.size < final_size) {
 		fail(ERR_wal_damaged,

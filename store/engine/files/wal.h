@@ -15,34 +15,47 @@
  * damage to acknowledged data, which is refused (Pebble's walSync format). A
  * block's last bytes, too few for a header, are zero.
  *
- * A log is written by one thread at a time, except that wal_sync may run beside
- * wal_append.
+ * A struct wal is a log that is written. One thread at a time appends, finishes
+ * or abandons; wal_sync may run in another thread beside wal_append, but no two
+ * syncs at once. The log of an earlier life is only read.
  */
 struct wal;
 
+/* The log is a new one of v under this name, empty and not yet durable. log_id
+ * goes into each chunk, so that bytes of another log are not taken for its own.
+ * -EEXIST if the name is taken; -ENOMEM; errors of the volume. */
 int wal_create(struct volume *v, const char *name, uint64_t log_id,
 	       struct wal **out);
-/* One record, handed to the operating system before this returns. After an
- * error nothing of it counts, and it may be tried again unless the log is
- * broken. */
+
+/* One record of at least a byte, handed to the operating system before this
+ * returns. After an error nothing of it counts, and it may be tried again unless
+ * the log is broken. */
 int wal_append(struct wal *w, struct bytes record);
-/* All records appended before the call are durable when it returns 0. */
+
+/* All records appended before the call are durable when it returns 0. After an
+ * error the log is broken. */
 int wal_sync(struct wal *w);
+
 /* Whether an append or sync has failed in a way after which the end of the log
  * is not known. It must not be written again. */
 bool wal_broken(const struct wal *w);
-/* Bytes written so far. */
+
+/* Bytes written so far, heads and zeros included. From any thread. */
 uint64_t wal_size(const struct wal *w);
+
 /* Syncs, appends a promise for the whole log, syncs. *size is the log's final
- * length, for the manifest. w stays open, and may go on to be written unless
- * the manifest was told. */
+ * length, for the manifest, or 0 after an error. w stays open, and may go on to
+ * be written unless the manifest was told. */
 int wal_finish(struct wal *w, uint64_t *size);
-/* Ends w without syncing. */
+
+/* Ends w without syncing: what is not durable may be lost with a power cut. NULL
+ * is allowed. */
 void wal_abandon(struct wal *w);
 
+/* What reading a log found. */
 struct wal_replay {
 	uint64_t record_count;
-	uint64_t good_size; /* end of the last whole record */
+	uint64_t good_size; /* end of the last whole record, in bytes */
 	uint64_t cut_size;  /* bytes after it that were dropped: torn tail */
 	bool finished;      /* the log ends with its promise */
 };
@@ -56,15 +69,16 @@ struct wal_replay {
  * in a finished log, or before the furthest promise, is -ERR_wal_damaged with
  * file and offset; after it, a torn tail, which is reported in *result and
  * ends the replay with success. Of a finished log, bytes after final_size are
- * not looked at.
+ * not looked at. -ENOENT if there is no such log; -ENOMEM; errors of reading.
+ * A record is valid until each returns.
  */
 int wal_replay(struct volume *v, const char *name, uint64_t log_id,
 	       uint64_t final_size,
 	       int (*each)(void *context, struct bytes record), void *context,
 	       struct wal_replay *result);
 
-/* How far a log is known to be durable by what is said in it; all of it, if it
- * was finished. */
+/* How far a log is known to be durable by what is said in it, in bytes; all of
+ * it, if it was finished. Reads the whole log otherwise. */
 int wal_promised(struct volume *v, const char *name, uint64_t log_id,
 		 uint64_t final_size, uint64_t *promised);
 
@@ -73,7 +87,8 @@ int wal_promised(struct volume *v, const char *name, uint64_t log_id,
  * whatever lies between them, and lost for each stretch that holds none. What
  * is left unfinished at the end of a log, after a crash, is such a stretch too;
  * and so is what a log lacks of the bytes that it was finished with. Negative
- * results of both end it and are returned.
+ * results of both end it and are returned. problem is one sentence with file and
+ * offset. What cannot be read is taken for zeros. The reader stays the caller's.
  */
 int wal_salvage(struct reader *reader, uint64_t log_id, uint64_t final_size,
 		int (*each)(void *context, struct bytes record),

@@ -1,0 +1,208 @@
+#include <assert.h>
+
+#include "store/base/err.h"
+#include "store/base/invariant.h"
+#include "store/engine/files/edit.h"
+#include "store/engine/files/manifest_next.h"
+
+/* The object of a file: that of the present version if it only moves, else a
+ * newly opened one. One reference is the caller's. */
+static int open_file(struct manifest *m, const struct manifest_file *f,
+		     struct sst_file **out)
+{
+	struct sst_file *known = version_sst(m->current, f->id);
+	char name[VOLUME_NAME_MAX + 1];
+	struct reader *reader;
+	struct sst *sst;
+	int err;
+
+	*out = NULL;
+	if (known) {
+		*out = sst_file_get(known);
+		return 0;
+	}
+	manifest_name(f->id, "sst", name);
+	err = m->volume->ops->open(m->volume, name, &reader);
+	if (err == -ENOENT)
+		return fail(ERR_manifest_damaged, "%s/%s: is missing",
+			    m->volume->path, name);
+	if (err < 0)
+		return err;
+	/* It cannot have changed: not whole, or not the same file. */
+	if (reader->size != f->size) {
+		err = fail(ERR_sst_malformed,
+			   "%s: has %llu bytes, the manifest says %llu",
+			   reader->path, (unsigned long long)reader->size,
+			   (unsigned long long)f->size);
+		goto close_reader;
+	}
+	err = sst_open(reader, m->cache, f->id, &sst);
+	if (err < 0)
+		goto close_reader;
+	err = sst_file_open(sst, f->id, f->size, f->seq, m->owner, out);
+	if (err < 0)
+		sst_close(sst);
+	return err;
+
+close_reader:
+	m->volume->ops->reader_close(reader);
+	return err;
+}
+
+/* The object of a blob file: that of the present version, or a newly opened
+ * one. One reference is the caller's. */
+static int open_blob(struct manifest *m, const struct manifest_log *f,
+		     struct blob_file **out)
+{
+	struct blob_file *known = version_blob(m->current, f->id);
+	char name[VOLUME_NAME_MAX + 1];
+	struct reader *reader;
+	int err;
+
+	*out = NULL;
+	if (known) {
+		*out = blob_file_get(known);
+		return 0;
+	}
+	manifest_name(f->id, "blob", name);
+	err = m->volume->ops->open(m->volume, name, &reader);
+	if (err == -ENOENT)
+		return fail(ERR_manifest_damaged, "%s/%s: is missing",
+			    m->volume->path, name);
+	if (err < 0)
+		return err;
+	err = blob_file_open(reader, f->id, f->final_size, m->owner, out);
+	if (err < 0)
+		m->volume->ops->reader_close(reader);
+	return err;
+}
+
+/* The blob files that e makes of the present ones. */
+static int next_blobs(struct manifest *m, const struct edit *e,
+		      struct version *v)
+{
+	const struct version *old = m->current;
+	struct blob_file *f;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < old->blob_count && err == 0; i++)
+		if (!edit_drops_blob(e, old->blobs[i]->id))
+			err = version_add_blob(v, old->blobs[i]);
+	for (i = 0; i < e->blob_count && err == 0; i++) {
+		if (version_blob(v, e->blobs[i].id))
+			continue; /* it ends */
+		err = open_blob(m, &e->blobs[i], &f);
+		if (err < 0)
+			break;
+		err = version_add_blob(v, f);
+		blob_file_put(f);
+	}
+	return err;
+}
+
+/* The ssts of the present version that e leaves where they are. */
+static int keep_ssts(struct manifest *m, const struct edit *e,
+		     struct version *v)
+{
+	size_t kept = 0, all = 0, i;
+	unsigned int level;
+	int err = 0;
+
+	for (level = 0; level < LEVEL_COUNT && err == 0; level++) {
+		const struct level *old = &m->current->levels[level];
+
+		all += old->count;
+		for (i = 0; i < old->count && err == 0; i++) {
+			if (edit_removes(e, level, old->files[i]->id))
+				continue;
+			kept++;
+			err = version_add(v, level, old->files[i]);
+		}
+	}
+	/* An edit that does not fit the state would lose files or bring them
+	 * back: whoever wrote it, it is not applied. */
+	if (err == 0 && all - kept != e->removed_count)
+		err = fail(ERR_manifest_damaged,
+			   "%s: an edit removes %zu ssts, %zu are there",
+			   m->volume->path, e->removed_count, all - kept);
+	return err;
+}
+
+static int add_ssts(struct manifest *m, const struct edit *e, struct version *v)
+{
+	struct sst_file *f;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < e->added_count && err == 0; i++) {
+		err = open_file(m, &e->added[i], &f);
+		if (err < 0)
+			break;
+		err = version_add(v, e->added[i].level, f);
+		sst_file_put(f);
+	}
+	return err;
+}
+
+int manifest_next(struct manifest *m, const struct edit *e,
+		  struct version **out)
+{
+	struct version *v;
+	int err;
+
+	*out = NULL;
+	err = version_new(&v);
+	if (err < 0)
+		return err;
+	err = keep_ssts(m, e, v);
+	if (err == 0)
+		err = add_ssts(m, e, v);
+	if (err == 0)
+		err = next_blobs(m, e, v);
+	if (err < 0) {
+		version_put(v);
+		return err;
+	}
+	version_sort(v);
+	*out = v;
+	return 0;
+}
+
+/*
+ * What e adds was in memtables up to e's last_seq, or in ssts that are there
+ * already. Those may be ahead of last_seq, by bulk loads: such a file has the
+ * sequence of its own moment, and what is made of it keeps that.
+ */
+static int check_sequences(const struct manifest *m, const struct edit *e,
+			   const struct version *v)
+{
+	uint64_t limit = version_largest_seq(m->current);
+	const struct sst_file *f;
+	size_t i;
+	int err = 0;
+
+	if (m->last_seq > limit)
+		limit = m->last_seq;
+	if (e->last_seq > limit)
+		limit = e->last_seq;
+	for (i = 0; i < e->added_count && err == 0; i++) {
+		f = version_sst(v, e->added[i].id);
+		assert(f); /* v was made of e */
+		err = invariant(f->seq > 0 || f->largest_seq <= limit,
+				"sst %016llx has sequence %llu, and all before "
+				"it end at %llu",
+				(unsigned long long)f->id,
+				(unsigned long long)f->largest_seq,
+				(unsigned long long)limit);
+	}
+	return err;
+}
+
+int manifest_check(const struct manifest *m, const struct edit *e,
+		   const struct version *v)
+{
+	int err = version_check(v);
+
+	return err < 0 ? err : check_sequences(m, e, v);
+}
