@@ -95,7 +95,8 @@ int batch_delete_range(struct batch *b, struct bytes start, struct bytes end)
 	return add(b, BATCH_RANGE, start, end);
 }
 
-/* Table 0 is the schema's own, and none of its records is of an empty family. */
+/* Table 0 is the schema's own, and none of its records is of an empty family.
+ */
 int batch_mark(struct batch *b)
 {
 	struct buf key = BUF_INIT;

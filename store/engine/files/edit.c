@@ -9,9 +9,10 @@
 
 /*
  * An edit is a sequence of fields: varint tag, then varints, as many as the tag
- * takes. A field that is 0 is left out where 0 means "as is". Fields may come in
- * any order; encoding writes files first, then numbers. A tag that is not known
- * cannot be passed over, since it might remove a file: it refuses the edit.
+ * takes. A field that is 0 is left out where 0 means "as is". Fields may come
+ * in any order; encoding writes files first, then numbers. A tag that is not
+ * known cannot be passed over, since it might remove a file: it refuses the
+ * edit.
  */
 #define NUMBERS_MAX 4 /* of a field */
 

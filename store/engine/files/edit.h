@@ -5,15 +5,15 @@
 
 /*
  * Making, writing and reading edits: one change of the manifest each, which
- * happens whole or not at all. store/README.md has the bytes. An edit belongs to
- * one thread; starting from EDIT_INIT it owns its arrays until edit_release.
+ * happens whole or not at all. store/README.md has the bytes. An edit belongs
+ * to one thread; starting from EDIT_INIT it owns its arrays until edit_release.
  *
  * The calls that add something return 0 or -ENOMEM, and after -ENOMEM the edit
  * is as before.
  */
 
-/* level < LEVEL_COUNT. size is what the file has on the volume: opening compares
- * it. */
+/* level < LEVEL_COUNT. size is what the file has on the volume: opening
+ * compares it. */
 int edit_add_file(struct edit *e, uint32_t level, uint64_t id, uint64_t size);
 
 /* As edit_add_file, of a file whose entries all have this sequence; with seq 0
@@ -46,9 +46,9 @@ bool edit_drops_blob(const struct edit *e, uint64_t id);
 /* Appends the bytes of e to out. 0 or -ENOMEM. */
 int edit_encode(const struct edit *e, struct buf *out);
 
-/* Replaces *e, which is not released before, by the edit that in holds. After an
- * error it is empty: -ERR_manifest_damaged, -ERR_format_newer for a field of a
- * later version of the format, -ENOMEM. */
+/* Replaces *e, which is not released before, by the edit that in holds. After
+ * an error it is empty: -ERR_manifest_damaged, -ERR_format_newer for a field of
+ * a later version of the format, -ENOMEM. */
 int edit_decode(struct bytes in, struct edit *e);
 
 #endif

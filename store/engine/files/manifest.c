@@ -62,8 +62,8 @@ static void root_encode(const struct root *root, uint8_t *raw)
 	put_u32le(raw + AT_CRC, crc32c(0, bytes_of(raw, AT_CRC)));
 }
 
-/* -ERR_format_newer is told apart from damage by the magic alone, as the numbers
- * that follow it may be all that this program can read. */
+/* -ERR_format_newer is told apart from damage by the magic alone, as the
+ * numbers that follow it may be all that this program can read. */
 static int root_decode(const struct volume *v, struct bytes raw,
 		       struct root *root)
 {
@@ -117,8 +117,8 @@ static int set_log(struct manifest *m, const struct manifest_log *log)
 	return 0;
 }
 
-/* What an edit says besides ssts and blob files. After -ENOMEM, which only a log
- * that begins can meet, m lacks it. */
+/* What an edit says besides ssts and blob files. After -ENOMEM, which only a
+ * log that begins can meet, m lacks it. */
 static int apply_numbers(struct manifest *m, const struct edit *e)
 {
 	size_t i, kept = 0;
@@ -227,8 +227,9 @@ static int replay_edit(void *context, struct bytes record)
 	return err;
 }
 
-/* Runs through the edit log that root names. Its tail may be torn: then the last
- * edit was not known durable, so nothing had been done on the ground of it. */
+/* Runs through the edit log that root names. Its tail may be torn: then the
+ * last edit was not known durable, so nothing had been done on the ground of
+ * it. */
 static int replay_edits(struct replay *r, const struct root *root,
 			struct wal_replay *result)
 {

@@ -7,16 +7,16 @@
  * there are. Nothing of the manifest changes. */
 
 /*
- * The version that e makes of m's present one; a file that is new is opened, one
- * that stays or moves keeps its object. One reference is the caller's.
+ * The version that e makes of m's present one; a file that is new is opened,
+ * one that stays or moves keeps its object. One reference is the caller's.
  * -ERR_manifest_damaged if e removes what is not there or adds what is missing;
  * -ENOMEM, and what opening a file says.
  */
 int manifest_next(struct manifest *m, const struct edit *e,
 		  struct version **out);
 
-/* Whether v, made of e, may become m's present version: 0 or -ERR_invariant. For
- * edits that this process makes; of what it reads nothing can be taken for
+/* Whether v, made of e, may become m's present version: 0 or -ERR_invariant.
+ * For edits that this process makes; of what it reads nothing can be taken for
  * granted. */
 int manifest_check(const struct manifest *m, const struct edit *e,
 		   const struct version *v);

@@ -586,8 +586,8 @@ int memtable_iter_new(struct memtable *m, struct iter **out)
 	return 0;
 }
 
-/* The sequence of the newest cover of a fragment that visible_seq sees; 0: none.
- * Newer ones may be pushed meanwhile, in front. */
+/* The sequence of the newest cover of a fragment that visible_seq sees; 0:
+ * none. Newer ones may be pushed meanwhile, in front. */
 static uint64_t fragment_cover(const struct memtable *m, uint32_t place,
 			       uint64_t visible_seq)
 {

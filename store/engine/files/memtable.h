@@ -74,8 +74,8 @@ struct memtable *memtable_get(struct memtable *m);
 /* From any thread; the last reference frees it. NULL is allowed. */
 void memtable_put(struct memtable *m);
 
-/* Whether batch fits for certain: then memtable_apply cannot fail. The writer's,
- * who asks before the batch is logged. */
+/* Whether batch fits for certain: then memtable_apply cannot fail. The
+ * writer's, who asks before the batch is logged. */
 bool memtable_fits(const struct memtable *m, const struct batch *batch);
 
 /*
@@ -86,8 +86,8 @@ bool memtable_fits(const struct memtable *m, const struct batch *batch);
 void memtable_apply(struct memtable *m, const struct batch *batch,
 		    uint64_t seq);
 
-/* How large an arena an empty memtable needs for this batch alone, in bytes. May
- * be more than an arena can have (UINT32_MAX) when many ranges overlap. */
+/* How large an arena an empty memtable needs for this batch alone, in bytes.
+ * May be more than an arena can have (UINT32_MAX) when many ranges overlap. */
 size_t memtable_need(const struct batch *batch);
 
 /* Whether a cell's key may start with the row, family or column prefix of this

@@ -19,8 +19,9 @@ void prefix_filter_release(struct prefix_filter *f)
 	*f = (struct prefix_filter){ NULL, 0 };
 }
 
-/* Four bits of a word, by 24 bits of the hash. All of a prefix in one word costs
- * some false hits more than spread bits would, and one cache miss, not four. */
+/* Four bits of a word, by 24 bits of the hash. All of a prefix in one word
+ * costs some false hits more than spread bits would, and one cache miss, not
+ * four. */
 static uint64_t filter_bits(uint64_t hash)
 {
 	return UINT64_C(1) << (hash & 63) | UINT64_C(1) << (hash >> 6 & 63) |

@@ -382,9 +382,9 @@ uint64_t version_largest_seq(const struct version *v)
 }
 
 /*
- * An iterator over a sorted level. Files are disjoint, so their entries one file
- * after the other are in order, and the place of a key is found by bisection
- * over bounds. One file of the level is open at a time.
+ * An iterator over a sorted level. Files are disjoint, so their entries one
+ * file after the other are in order, and the place of a key is found by
+ * bisection over bounds. One file of the level is open at a time.
  */
 struct level_iter {
 	struct iter base; /* first, so that it can be cast */

@@ -12,8 +12,8 @@
  * make of it meanwhile.)
  *
  * Level 0 files may overlap and come newest first; on levels 1 to 6 files are
- * disjoint and sorted. Of two writes of one version of a cell the older is never
- * on a smaller level than the newer.
+ * disjoint and sorted. Of two writes of one version of a cell the older is
+ * never on a smaller level than the newer.
  *
  * A version is made by one thread, with version_new, version_add,
  * version_add_blob and version_sort; from then on it is immutable and any
@@ -150,8 +150,8 @@ int version_add_blob(struct version *v, struct blob_file *f);
 /* NULL if v has none with this id. No reference is taken. */
 struct blob_file *version_blob(const struct version *v, uint64_t id);
 
-/* live has v->blob_count elements and gets, for each blob file of v, how many of
- * its bytes the ssts refer to; what two columns or two ssts share is counted
+/* live has v->blob_count elements and gets, for each blob file of v, how many
+ * of its bytes the ssts refer to; what two columns or two ssts share is counted
  * twice. */
 void version_blob_live(const struct version *v, uint64_t *live);
 

@@ -9,16 +9,17 @@
 #include "store/engine/files/wal.h"
 
 /*
- * Writing: a record's chunks are put together in memory and handed to the volume
- * by one append, so that a failure for lack of space leaves nothing of it.
+ * Writing: a record's chunks are put together in memory and handed to the
+ * volume by one append, so that a failure for lack of space leaves nothing of
+ * it.
  *
  * Reading goes from chunk to chunk until one is wrong. What that means is told
- * by the promises: each chunk says how far the log was known durable when it was
- * written. If any chunk behind the wrong place promises more than what was read,
- * durable data was lost, and that is damage; else it is the tail that a crash
- * leaves, and is cut. Chunks behind the wrong place are looked for at every
- * byte, but a chunk names its log and has a checksum, so content of a value or
- * of a log that was there before is not taken for one.
+ * by the promises: each chunk says how far the log was known durable when it
+ * was written. If any chunk behind the wrong place promises more than what was
+ * read, durable data was lost, and that is damage; else it is the tail that a
+ * crash leaves, and is cut. Chunks behind the wrong place are looked for at
+ * every byte, but a chunk names its log and has a checksum, so content of a
+ * value or of a log that was there before is not taken for one.
  *
  * Blocks bound the size of a chunk, and so what reading holds in memory besides
  * the record itself. (LevelDB's log; the promises are Pebble's.)
@@ -145,8 +146,8 @@ static int assemble(struct wal *w, struct bytes record, bool promise)
 	return 0;
 }
 
-/* Size counts what was handed to the volume whole. It grows after the append, so
- * that a sync beside it does not take for durable what is not written. */
+/* Size counts what was handed to the volume whole. It grows after the append,
+ * so that a sync beside it does not take for durable what is not written. */
 static int append(struct wal *w, struct bytes record, bool promise)
 {
 	int err;
@@ -377,8 +378,9 @@ static int take_chunk(struct replay *r, const struct chunk *chunk,
 	return 0;
 }
 
-/* Reads whole records from *offset, the start of a chunk, until the end or until
- * something is wrong at *offset: then *problem says what, and it is no error. */
+/* Reads whole records from *offset, the start of a chunk, until the end or
+ * until something is wrong at *offset: then *problem says what, and it is no
+ * error. */
 static int read_records(struct replay *r,
 			int (*each)(void *context, struct bytes record),
 			void *context, struct wal_replay *result,

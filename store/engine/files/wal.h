@@ -28,8 +28,8 @@ int wal_create(struct volume *v, const char *name, uint64_t log_id,
 	       struct wal **out);
 
 /* One record of at least a byte, handed to the operating system before this
- * returns. After an error nothing of it counts, and it may be tried again unless
- * the log is broken. */
+ * returns. After an error nothing of it counts, and it may be tried again
+ * unless the log is broken. */
 int wal_append(struct wal *w, struct bytes record);
 
 /* All records appended before the call are durable when it returns 0. After an
@@ -48,8 +48,8 @@ uint64_t wal_size(const struct wal *w);
  * be written unless the manifest was told. */
 int wal_finish(struct wal *w, uint64_t *size);
 
-/* Ends w without syncing: what is not durable may be lost with a power cut. NULL
- * is allowed. */
+/* Ends w without syncing: what is not durable may be lost with a power cut.
+ * NULL is allowed. */
 void wal_abandon(struct wal *w);
 
 /* What reading a log found. */
@@ -87,8 +87,9 @@ int wal_promised(struct volume *v, const char *name, uint64_t log_id,
  * whatever lies between them, and lost for each stretch that holds none. What
  * is left unfinished at the end of a log, after a crash, is such a stretch too;
  * and so is what a log lacks of the bytes that it was finished with. Negative
- * results of both end it and are returned. problem is one sentence with file and
- * offset. What cannot be read is taken for zeros. The reader stays the caller's.
+ * results of both end it and are returned. problem is one sentence with file
+ * and offset. What cannot be read is taken for zeros. The reader stays the
+ * caller's.
  */
 int wal_salvage(struct reader *reader, uint64_t log_id, uint64_t final_size,
 		int (*each)(void *context, struct bytes record),
