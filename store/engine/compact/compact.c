@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -25,30 +26,36 @@ enum {
 	COLUMN_FILES_MAX = 4, /* and a column larger than these */
 };
 
+static_assert((int)ROW_FILES_MAX < (int)COLUMN_FILES_MAX,
+	      "a row is cut between columns before a column is");
+
+/* A merge under way: entries come in key order and leave through the builder.
+ */
 struct merge_job {
 	const struct merge_context *context;
-	struct edit *edit;
+	struct edit *edit; /* is told of each output that was begun and ended */
 	unsigned int output_level;
 	uint64_t file_size;         /* UINT64_MAX: one output */
 	const struct level *beyond; /* the level below the output, or NULL */
-	struct tombstone_list tombstones;
+	struct tombstone_list tombstones; /* of all inputs; owned */
 	struct sieve sieve;
 
 	struct sst_builder *builder; /* NULL: none begun */
 	uint64_t id;                 /* of the output under way */
 	uint64_t row_start;          /* its size when the row began */
 	size_t crossed; /* files of beyond that begin before the present key */
-	bool crossed_one; /* since the output began */
-	struct buf start; /* of the output's range; empty: unbounded */
-	size_t tombstone; /* the first not wholly before start */
-	struct buf last_key;
-	size_t last_row_end;
+	bool crossed_one;    /* since the output began */
+	struct buf start;    /* of the output's range; empty: unbounded */
+	size_t tombstone;    /* the first not wholly before start */
+	struct buf last_key; /* of the entry before; not kept with one output */
+	size_t last_row_end; /* size of its row prefix; 0: there is none */
 
 	/* An entry held back, because what follows may be merged into it. */
-	struct buf held_key; /* empty: none */
-	struct aggregate held;
+	struct buf held_key;   /* empty: none */
+	struct aggregate held; /* its value so far */
 };
 
+/* After a failure the builder may be there or not; run_job abandons it. */
 static int begin_output(struct merge_job *j)
 {
 	bool bottom = j->output_level == LEVEL_COUNT - 1;
@@ -64,6 +71,7 @@ static int begin_output(struct merge_job *j)
 	char name[VOLUME_NAME_MAX + 1];
 	int err;
 
+	assert(!j->builder);
 	j->id = j->context->new_id(j->context->new_id_context);
 	manifest_name(j->id, "sst", name);
 	err = v->ops->segment_create(v, name, &writer);
@@ -75,7 +83,8 @@ static int begin_output(struct merge_job *j)
 }
 
 /* Adds the pieces of range tombstones that lie in [start, end) of the output.
- * An empty end is unbounded. */
+ * An empty end is unbounded. A stretch that has only tombstones gets an output
+ * for them. */
 static int add_tombstones(struct merge_job *j, struct bytes end)
 {
 	struct bytes start = buf_bytes(&j->start);
@@ -99,7 +108,8 @@ static int add_tombstones(struct merge_job *j, struct bytes end)
 		if (!err)
 			err = sst_build_tombstone(j->builder, &t);
 	}
-	/* Those that reach beyond end are met again. */
+	/* Those that reach beyond end are met again. Ends ascend, as fragments
+	 * do not overlap unless they are equal. */
 	while (end.size > 0 && j->tombstone < j->tombstones.count &&
 	       bytes_compare(j->tombstones.items[j->tombstone].end, end) <= 0)
 		j->tombstone++;
@@ -119,6 +129,7 @@ int compact_read_back(struct volume *v, uint64_t id, uint64_t digest,
 	if (err < 0)
 		return err;
 	*size = reader->size;
+	/* Past the cache: from the volume is what matters. */
 	err = sst_open(reader, NULL, id, &sst);
 	if (err < 0) {
 		v->ops->reader_close(reader);
@@ -129,7 +140,7 @@ int compact_read_back(struct volume *v, uint64_t id, uint64_t digest,
 	return err;
 }
 
-/* Ends the output, whose range ends before end. */
+/* Ends the output, whose range ends before end; the next one's begins there. */
 static int end_output(struct merge_job *j, struct bytes end)
 {
 	struct sst_builder *builder;
@@ -148,6 +159,8 @@ static int end_output(struct merge_job *j, struct bytes end)
 	if (err < 0) {
 		char name[VOLUME_NAME_MAX + 1];
 
+		/* Failing to remove it leaves a file that no manifest names,
+		 * and the next open removes it. */
 		manifest_name(j->id, "sst", name);
 		j->context->volume->ops->remove(j->context->volume, name);
 		return err;
@@ -172,11 +185,12 @@ static void cross_files(struct merge_job *j, struct bytes key)
  * cut, or 0. */
 static size_t cut_before(struct merge_job *j, struct bytes key, size_t row_end)
 {
-	uint64_t size = sst_build_size(j->builder);
+	uint64_t size = sst_build_size(j->builder); /* written and buffered */
 	size_t shared = bytes_shared(key, buf_bytes(&j->last_key));
 	size_t version_end = key.size - KEY_TRAILER_SIZE;
 	size_t column_end = version_end - KEY_TIMESTAMP_SIZE;
 
+	assert(bytes_compare(buf_bytes(&j->last_key), key) <= 0);
 	if (shared < row_end) {
 		j->row_start = size;
 		cross_files(j, key);
@@ -195,6 +209,7 @@ static size_t cut_before(struct merge_job *j, struct bytes key, size_t row_end)
 	return 0;
 }
 
+/* Adds an entry to the output, which is begun or cut as its key demands. */
 static int add_entry(struct merge_job *j, const struct iter *it)
 {
 	const struct merge_context *c = j->context;
@@ -202,7 +217,11 @@ static int add_entry(struct merge_job *j, const struct iter *it)
 	struct bytes value = it->value;
 	int err = 0;
 
+	/* With a single output no key is compared: a flush is on the way of
+	 * writers that wait. */
 	if (j->file_size != UINT64_MAX) {
+		/* Rows are found by their terminator once, not at each entry.
+		 */
 		if (row_end == 0 || it->key.size < row_end ||
 		    memcmp(it->key.data, j->last_key.data, row_end) != 0)
 			row_end = key_row_end(it->key);
@@ -222,6 +241,7 @@ static int add_entry(struct merge_job *j, const struct iter *it)
 	return err < 0 ? err : sst_build_add(j->builder, it->key, value);
 }
 
+/* Lets the entry held back go on, if there is one. */
 static int add_held(struct merge_job *j)
 {
 	struct iter held = { .key = buf_bytes(&j->held_key),
@@ -239,12 +259,14 @@ static int join_held(struct merge_job *j, const struct iter *it)
 	struct buf *key = &j->held_key;
 	uint64_t seq = key_seq(buf_bytes(key));
 
+	assert(key->size > KEY_TRAILER_SIZE);
 	if (key_kind(it->key) == KEY_PUT)
 		put_u64be(key->data + key->size - KEY_TRAILER_SIZE,
 			  ~(seq << 8 | KEY_PUT));
 	return aggregate_add(&j->held, it->value);
 }
 
+/* Keeps the entry back as the first of an aggregate's parts. */
 static int hold(struct merge_job *j, const struct iter *it)
 {
 	int err = buf_set(&j->held_key, it->key);
@@ -253,11 +275,12 @@ static int hold(struct merge_job *j, const struct iter *it)
 	return err < 0 ? err : aggregate_add(&j->held, it->value);
 }
 
-/* Takes an entry of which the sieve said so. */
+/* Takes an entry of which the sieve said SIEVE_KEEP or SIEVE_JOIN. */
 static int take_entry(struct merge_job *j, const struct iter *it, int verdict)
 {
 	int err;
 
+	assert(verdict == SIEVE_KEEP || verdict == SIEVE_JOIN);
 	if (verdict == SIEVE_JOIN)
 		return join_held(j, it);
 	err = add_held(j);
@@ -266,6 +289,8 @@ static int take_entry(struct merge_job *j, const struct iter *it, int verdict)
 	return j->sieve.open_reader > 0 ? hold(j, it) : add_entry(j, it);
 }
 
+/* All entries of it, through the sieve, into outputs; and the range tombstones
+ * that lie behind the last. */
 static int merge_entries(struct merge_job *j, struct iter *it)
 {
 	int result = iter_seek(it, BYTES_NONE), verdict;
@@ -282,6 +307,7 @@ static int merge_entries(struct merge_job *j, struct iter *it)
 	return result < 0 ? result : end_output(j, BYTES_NONE);
 }
 
+/* Of a merge that failed, those that were finished: nothing names them yet. */
 static void remove_outputs(const struct merge_context *c, struct edit *edit)
 {
 	char name[VOLUME_NAME_MAX + 1];
@@ -292,13 +318,15 @@ static void remove_outputs(const struct merge_context *c, struct edit *edit)
 	}
 }
 
-/* Runs the job over it, which it closes. */
+/* Runs the job over it, which it closes, and releases what the job owns.
+ * version tells what lies below the output; NULL: not known. */
 static int run_job(struct merge_job *j, struct iter *it,
 		   const struct version *version)
 {
 	char reason[512];
 	int err;
 
+	assert(j->context->snapshot_count > 0);
 	sieve_init(&j->sieve, j->context, &j->tombstones, version,
 		   j->output_level);
 	err = merge_entries(j, it);
@@ -339,6 +367,8 @@ int compact_flush(const struct merge_context *c, struct memtable *m,
 	return run_job(&job, it, NULL);
 }
 
+/* One iterator over all inputs, each a source of its own, so that it does not
+ * matter which of them overlap. */
 static int open_inputs(const struct compaction *c, struct iter **out)
 {
 	size_t count = c->input_count[0] + c->input_count[1], opened = 0, i;
@@ -347,6 +377,8 @@ static int open_inputs(const struct compaction *c, struct iter **out)
 
 	if (!iters)
 		return -ENOMEM;
+	/* One more, since malloc(0) may be NULL. The cache is not filled: what
+	 * is read here is about to go. */
 	for (side = 0; side < 2; side++) {
 		for (i = 0; !err && i < c->input_count[side]; i++) {
 			err = sst_iter_new(c->inputs[side][i]->sst, false,
@@ -392,6 +424,7 @@ static int gather_tombstones(const struct merge_context *c,
 	return err;
 }
 
+/* The inputs as removed by the edit. */
 static int remove_inputs(const struct compaction *c, struct edit *edit)
 {
 	const unsigned int levels[2] = { c->level, c->output_level };
@@ -405,6 +438,8 @@ static int remove_inputs(const struct compaction *c, struct edit *edit)
 	return err;
 }
 
+/* The edit of a trivial compaction: the files as they are, one level down, bulk
+ * loads with their sequence. */
 static int move_inputs(const struct compaction *c, struct edit *edit)
 {
 	size_t i;
@@ -428,6 +463,10 @@ int compact_run(const struct merge_context *c, struct version *v,
 				 .file_size = c->file_size };
 	struct iter *it;
 	int err = remove_inputs(compaction, edit);
+
+	assert(compaction->output_level > 0);
+	assert(compaction->output_level < LEVEL_COUNT);
+	assert(compaction->output_level >= compaction->level);
 
 	if (err < 0)
 		return err;

@@ -8,7 +8,11 @@
 /*
  * Flush and compaction: each is a merge of sorted inputs into new ssts and an
  * edit that puts them in the inputs' place. Neither takes a lock nor changes
- * shared state; the caller applies the edit.
+ * shared state; the caller applies the edit, and keeps what it passes
+ * (memtable, version, rules, snapshots) referenced and unchanged meanwhile. One
+ * thread runs a merge; the engine runs one at a time. Which compaction is due
+ * is decided in pick.c, which entries go on in sieve.c, in what order they come
+ * in merge.c.
  *
  * What a merge may drop, with oldest = the oldest live snapshot:
  *   - a version overwritten by one with the same version key and seq <= oldest
@@ -24,8 +28,10 @@
  *     the output level overlaps them
  * Where a live snapshot lies between two writes of one version, both stay.
  */
+
+/* What a merge goes by; all of it is borrowed. */
 struct merge_context {
-	struct volume *volume;
+	struct volume *volume;     /* the outputs are written to it */
 	struct gc_rules *rules;    /* NULL: not known yet, keep all */
 	const uint64_t *snapshots; /* live, ascending; the visible seq is
 					   the last */
@@ -34,9 +40,9 @@ struct merge_context {
 	uint64_t above_seq;        /* not above that of any deletion that is
 				      not counted: elsewhere and newer than the
 				      inputs, or after the oldest snapshot */
-	uint64_t file_size;        /* target of an output */
+	uint64_t file_size;        /* target of an output; bytes */
 	enum row_directory_rule rows;
-	uint64_t (*new_id)(void *context);
+	uint64_t (*new_id)(void *context); /* an id that no file has */
 	void *new_id_context;
 	/* NULL: not needed. Sees the references of each large value that stays,
 	 * and may replace them by others that are valid until the next call. */
@@ -44,13 +50,13 @@ struct merge_context {
 	void *move_context;
 };
 
-/* Writes m as ssts of level 0 (none if nothing is left); fills edit->added. */
-int compact_flush(const struct merge_context *c, struct memtable *m,
-		  struct edit *edit);
-
+/* A compaction that was chosen. The files are borrowed from the version that it
+ * was chosen of, which must stay referenced; the arrays are owned. Zeroed, it
+ * is empty. */
 struct compaction {
-	unsigned int level; /* of the first inputs */
-	unsigned int output_level;
+	unsigned int level;          /* of the first inputs */
+	unsigned int output_level;   /* level or one below it; the lowest level
+				      may be written anew into itself */
 	struct sst_file **inputs[2]; /* of level and of output_level */
 	size_t input_count[2];
 	bool trivial; /* the inputs just move down */
@@ -58,17 +64,32 @@ struct compaction {
 
 struct compaction_options {
 	unsigned int level0_trigger; /* files; 4 */
-	uint64_t base_size;          /* least target of the first level used */
-	unsigned int fan_out;        /* 10 */
+	uint64_t base_size;          /* bytes: least target of the first level
+					used */
+	unsigned int fan_out;        /* of a level's target to that above; 10 */
 };
 
-/* Runs c on v and fills edit. On failure no new file remains. */
+/*
+ * Writes m, to which nothing is written any more, as an sst of level 0, none if
+ * nothing is left of it; fills edit->added. The edit is EDIT_INIT before; it
+ * lacks what the caller knows: sequence, GC time, logs. On failure no new file
+ * remains; edit is to be released in any case.
+ */
+int compact_flush(const struct merge_context *c, struct memtable *m,
+		  struct edit *edit);
+
+/*
+ * Runs compaction on v, of which it was chosen, and fills edit, which is
+ * EDIT_INIT before: the inputs as removed, the outputs as added. On failure no
+ * new file remains. Errors are those of reading, which may be damage, and of
+ * writing; -ENOMEM. edit is to be released in any case.
+ */
 int compact_run(const struct merge_context *c, struct version *v,
 		const struct compaction *compaction, struct edit *edit);
 
 /*
  * Reads a finished sst again, all of it: what cannot be read must not take the
- * place of what can. Tells its size.
+ * place of what can. digest is that of sst_build_finish. *size is its bytes.
  */
 int compact_read_back(struct volume *v, uint64_t id, uint64_t digest,
 		      uint64_t *size);

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "store/engine/compact/gc.h"
@@ -12,14 +13,20 @@ struct gc_rules *gc_rules_get(struct gc_rules *r)
 static void family_release(struct gc_family *f)
 {
 	gc_policy_free(f->policy);
+	/* Bytes are borrowed everywhere else, and so const. */
 	free((void *)(uintptr_t)f->name.data);
 }
 
 void gc_rules_put(struct gc_rules *r)
 {
+	unsigned int before;
 	size_t i, j;
 
-	if (!r || atomic_fetch_sub(&r->references, 1) > 1)
+	if (!r)
+		return;
+	before = atomic_fetch_sub(&r->references, 1);
+	assert(before > 0);
+	if (before > 1)
 		return;
 	for (i = 0; i < r->table_count; i++) {
 		for (j = 0; j < r->tables[i].family_count; j++)
@@ -69,11 +76,14 @@ const struct gc_family *gc_table_family(const struct gc_table *t,
 void gc_column_start(struct gc_column *c, const struct gc_family *family,
 		     uint64_t now_us)
 {
+	assert(family);
 	c->family = family;
 	c->now_us = now_us;
 	c->rank = 0;
 }
 
+/* What is hidden does not count. So it makes no difference whether a compaction
+ * has dropped it already. */
 bool gc_column_keep(struct gc_column *c, uint64_t timestamp_us)
 {
 	if (!gc_keep(c->family->policy, c->rank, timestamp_us, c->now_us))

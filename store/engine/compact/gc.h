@@ -8,6 +8,13 @@
 #include "store/gc_policy.h"
 
 /*
+ * GC rules as the engine knows them: which table and family a key belongs to,
+ * since when they are, and which versions of a column the family's policy lets
+ * be. The model makes them of the schema (engine_set_rules); compaction asks
+ * them to drop, reading asks them to hide, and both must come to the same.
+ */
+
+/*
  * What the engine has to know of a family. Versions with seq < birth_seq are
  * never seen. Of one policy, what it hides are always a column's oldest
  * versions, and time only adds to them; so it makes no difference which of them
@@ -22,11 +29,11 @@ struct gc_family {
 	struct bytes name; /* owned by the rules */
 	uint64_t birth_seq;
 	struct gc_policy *policy;  /* owned; NULL keeps all */
-	enum aggregate_kind merge; /* how KEY_MERGE entries merge */
+	enum aggregate_kind merge; /* of KEY_MERGE entries; or NONE */
 };
 
 struct gc_table {
-	uint32_t id;
+	uint32_t id; /* that its keys begin with */
 	uint64_t birth_seq;
 	uint64_t rules_seq;         /* policies are not older than this */
 	struct gc_family *families; /* by name */
@@ -45,10 +52,17 @@ struct gc_rules {
 	atomic_uint references;
 };
 
+/* NULL stays NULL. */
 struct gc_rules *gc_rules_get(struct gc_rules *r);
-/* Frees with the last reference: tables, families, names, policies. */
+
+/* Frees with the last reference: tables, families, names, policies. NULL is
+ * allowed. */
 void gc_rules_put(struct gc_rules *r);
+
+/* NULL if the table was dropped. Both live as long as the rules. */
 const struct gc_table *gc_rules_table(const struct gc_rules *r, uint32_t id);
+
+/* NULL if the family was dropped. name is as it is written, not escaped. */
 const struct gc_family *gc_table_family(const struct gc_table *t,
 					struct bytes name);
 
@@ -58,13 +72,14 @@ const struct gc_family *gc_table_family(const struct gc_table *t,
  * not overwritten): whether it is kept.
  */
 struct gc_column {
-	const struct gc_family *family;
-	uint64_t now_us;
-	uint64_t rank;
+	const struct gc_family *family; /* borrowed from the rules */
+	uint64_t now_us;                /* GC time */
+	uint64_t rank;                  /* versions kept so far */
 };
 
 void gc_column_start(struct gc_column *c, const struct gc_family *family,
 		     uint64_t now_us);
+
 bool gc_column_keep(struct gc_column *c, uint64_t timestamp_us);
 
 #endif

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -9,12 +10,12 @@
  * heap[2i + 1] and heap[2i + 2]. Sources at their end are not in the heap.
  */
 struct merge {
-	struct iter iter;
-	size_t count;  /* in heap */
-	size_t second; /* see second; 0: not known */
+	struct iter iter; /* first, so that it can be cast */
+	size_t count;     /* in heap */
+	size_t second;    /* see second; 0: not known */
 	size_t source_count;
-	struct iter **heap;
-	struct iter *sources[];
+	struct iter **heap;     /* room for all sources; owned */
+	struct iter *sources[]; /* owned; closed with the merge */
 };
 
 static bool is_less(const struct iter *a, const struct iter *b)
@@ -28,6 +29,7 @@ static void sift_down(struct merge *m, size_t i)
 	struct iter *moved = m->heap[i];
 	size_t child;
 
+	assert(i < m->count);
 	while ((child = 2 * i + 1) < m->count) {
 		if (child + 1 < m->count &&
 		    is_less(m->heap[child + 1], m->heap[child]))
@@ -50,9 +52,11 @@ static int show_top(struct merge *m)
 	return 1;
 }
 
-/* The one with the smallest key but for the top; the heap has two or more. */
+/* The one with the smallest key but for the top: one of its two children, and
+ * the same one until the heap changes. The heap has two or more. */
 static size_t second(struct merge *m)
 {
+	assert(m->count > 1);
 	if (!m->second)
 		m->second =
 			m->count > 2 && is_less(m->heap[2], m->heap[1]) ? 2 : 1;
@@ -76,6 +80,8 @@ static int settle_top(struct merge *m, int result)
 	return show_top(m);
 }
 
+/* All sources are sought, and the heap is built from the bottom, in linear
+ * time. */
 static int merge_seek(struct iter *it, struct bytes key)
 {
 	struct merge *m = (struct merge *)it;
@@ -99,9 +105,12 @@ static int merge_next(struct iter *it)
 {
 	struct merge *m = (struct merge *)it;
 
+	assert(m->count > 0); /* next is allowed at an entry only */
 	return settle_top(m, iter_next(m->heap[0]));
 }
 
+/* Each source whose entry lies before the target is moved to it, the top first.
+ * Those that are past it already are not touched. */
 static int merge_skip(struct iter *it, struct bytes key)
 {
 	struct merge *m = (struct merge *)it;
@@ -120,6 +129,8 @@ static int merge_skip(struct iter *it, struct bytes key)
 	return result;
 }
 
+/* The greatest of what the sources have before key. The heap is of no use for
+ * going back: after this only seek and before are allowed. */
 static int merge_before(struct iter *it, struct bytes key)
 {
 	struct merge *m = (struct merge *)it;
@@ -173,6 +184,7 @@ static const struct iter_ops merge_ops = {
 
 int merge_iter_new(struct iter **sources, size_t count, struct iter **out)
 {
+	/* One more, since malloc(0) may be NULL. */
 	struct iter **heap = malloc((count + 1) * sizeof(struct iter *));
 	struct merge *m = calloc(1, sizeof(*m) + count * sizeof(struct iter *));
 	size_t i;

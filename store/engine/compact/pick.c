@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -9,19 +10,27 @@
  * above has a tenth, and the first level whose target is not above the base
  * size is where level 0 goes (RocksDB's dynamic level targets). So garbage is
  * at most a ninth of the data, however little there is.
+ *
+ * What moves down is whole by columns: of the files of a level that share a
+ * column, all are inputs or none. So a merge sees all that its level has of a
+ * column, and counts versions right. A file of the lowest level that is written
+ * anew in its place may lack newer versions of a column: then less is dropped.
  */
 #define BOTTOM (LEVEL_COUNT - 1)
 /* A small file has less than this part of the base size, which is that of some
  * files. */
 #define SMALL_SHARE 32
 
-/* Targets of the levels; returns the level that level 0 is merged into. */
+/* Targets of the levels, in bytes; targets has LEVEL_COUNT elements, of which
+ * that of level 0 is not set. Returns the level that level 0 is merged into, 1
+ * to BOTTOM. */
 static unsigned int level_targets(const struct version *v,
 				  const struct compaction_options *o,
 				  uint64_t *targets)
 {
 	unsigned int base = BOTTOM, i;
 
+	assert(o->fan_out > 1);
 	targets[BOTTOM] = v->levels[BOTTOM].size;
 	if (targets[BOTTOM] < o->base_size)
 		targets[BOTTOM] = o->base_size;
@@ -35,6 +44,7 @@ static unsigned int level_targets(const struct version *v,
 		if (v->levels[i].count > 0)
 			base = i;
 	}
+	assert(base >= 1 && base <= BOTTOM);
 	return base;
 }
 
@@ -45,6 +55,7 @@ void compaction_release(struct compaction *c)
 	*c = (struct compaction){ 0 };
 }
 
+/* side 0: a file of c->level; 1: of c->output_level. */
 static int add_input(struct compaction *c, int side, struct sst_file *f)
 {
 	struct sst_file **grown =
@@ -85,6 +96,7 @@ static int add_with_neighbours(struct compaction *c, const struct level *level,
 	size_t first = i, end = i + 1;
 	int err = 0;
 
+	assert(i < level->count);
 	while (first > 0 &&
 	       !is_apart(level->files[first - 1], level->files[first]))
 		first--;
@@ -108,6 +120,8 @@ static int add_overlapped(struct compaction *c, const struct version *v)
 	size_t i;
 	int err = 0;
 
+	assert(c->input_count[0] > 0);
+	/* The bounds of all of them; on level 0 they are in no order by key. */
 	for (i = 1; i < c->input_count[0]; i++) {
 		int order = bytes_compare(inputs[i]->largest, last->largest);
 
@@ -132,8 +146,9 @@ static int by_smallest(const void *a, const void *b)
 	return bytes_compare(x->smallest, y->smallest);
 }
 
-/* Files that have nothing to lose and do not overlap move down as they are,
- * unless they are so small that one large file is better. */
+/* Files that do not overlap move down as they are, unless they are so small,
+ * less than small_size on average, that one large file is better. One that
+ * deletes something is merged, since that may be the end of the deletion. */
 static bool is_trivial(struct compaction *c, uint64_t small_size)
 {
 	struct sst_file **inputs = c->inputs[0];
@@ -154,6 +169,9 @@ static bool is_trivial(struct compaction *c, uint64_t small_size)
 	return count == 1 || size / count >= small_size;
 }
 
+/* The last step of each choice but those within the lowest level: adds what is
+ * overlapped and decides whether moving will do. 1 or -ENOMEM, then c is empty.
+ */
 static int complete(struct compaction *c, const struct version *v,
 		    uint64_t small_size)
 {
@@ -203,7 +221,9 @@ static bool is_dense(const struct sst_file *f)
 	       p->put_count + p->delete_count;
 }
 
-/* The file of the level that costs least to merge into the next one. */
+/* The index of the file of the level that costs least to merge into the next
+ * one: by bytes rewritten for each byte moved, dense ones first. The level has
+ * a file. */
 static size_t cheapest(const struct version *v, unsigned int number)
 {
 	const struct level *level = &v->levels[number];
@@ -211,9 +231,11 @@ static size_t cheapest(const struct version *v, unsigned int number)
 	bool best_dense = false;
 	size_t best = 0, i;
 
+	assert(number < BOTTOM && level->count > 0);
 	for (i = 0; i < level->count; i++) {
 		struct sst_file *f = level->files[i];
 		uint64_t size = overlapped_size(&v->levels[number + 1], f);
+		/* In 1/1024; one more, so that nothing is divided by 0. */
 		uint64_t cost = size * 1024 / (f->size + 1);
 		bool dense = is_dense(f);
 
@@ -241,6 +263,9 @@ int compact_pick(const struct version *v, const struct compaction_options *o,
 	for (i = 1; i < BOTTOM; i++) {
 		uint64_t score = v->levels[i].size / (targets[i] / 1024 + 1);
 
+		/* Level 0 goes first where they are alike: reads ask all of its
+		 * files. The lowest level has nowhere to go. */
+
 		if (score > 1024 && score > best_score) {
 			best = i;
 			best_score = score;
@@ -248,6 +273,8 @@ int compact_pick(const struct version *v, const struct compaction_options *o,
 	}
 	if (best_score < 1024)
 		return 0;
+	/* Of a level that is too large one file is moved, and those that share
+	 * a column with it; then it is asked again. */
 	out->level = best;
 	out->output_level = best == 0 ? base : best + 1;
 	err = best == 0 ? take_level0(out, v)
@@ -278,6 +305,7 @@ int compact_pick_range(const struct version *v, struct bytes start,
 	int err;
 
 	*out = (struct compaction){ 0 };
+	/* From the top, so that what is moved down meets all that is below. */
 	for (i = 0; i < BOTTOM; i++) {
 		if (level_overlaps(&v->levels[i], start, end))
 			break;
@@ -299,6 +327,7 @@ int compact_pick_range(const struct version *v, struct bytes start,
 		if (sst_file_overlaps(level->files[j], start, end))
 			break;
 	}
+	assert(j < level->count); /* level_overlaps found one */
 	err = add_with_neighbours(out, level, j);
 	return err < 0 ? err : complete(out, v, UINT64_MAX);
 }
@@ -322,6 +351,8 @@ int compact_pick_bottom(const struct version *v, struct bytes start,
 	return 0;
 }
 
+/* Whether f is an input of the upper side: the only ones that may be on a level
+ * that compact_above looks at. */
 static bool is_input(const struct compaction *c, const struct sst_file *f)
 {
 	size_t i;
@@ -332,6 +363,7 @@ static bool is_input(const struct compaction *c, const struct sst_file *f)
 	return false;
 }
 
+/* Whether f's bounds touch those of any input. */
 static bool overlaps_input(const struct compaction *c, const struct sst_file *f)
 {
 	const struct sst_file *in;
@@ -354,6 +386,7 @@ uint64_t compact_above(const struct version *v, const struct compaction *c)
 	unsigned int level;
 	size_t i;
 
+	/* Level 0 in any case: a compaction need not take all of it. */
 	for (level = 0; level == 0 || level < c->level; level++)
 		for (i = 0; i < v->levels[level].count; i++) {
 			const struct sst_file *f = v->levels[level].files[i];
@@ -367,6 +400,7 @@ uint64_t compact_above(const struct version *v, const struct compaction *c)
 	return seq;
 }
 
+/* Whether a large value of f has a chunk in this blob file. */
 static bool refers_to(const struct sst_file *f, uint64_t blob)
 {
 	const struct sst_properties *p = sst_properties(f->sst);

@@ -4,20 +4,26 @@
 #include "store/engine/compact/compact.h"
 
 /*
- * The most urgent compaction of v: 1 if *out is filled, 0 if none is due. A
- * pure function of v. Level 0 goes into the first level whose target is at most
- * base_size, or that holds files; targets follow the size of the lowest level.
+ * Choosing compactions. All are functions of the version alone (and of the
+ * options), so a compaction that failed is chosen again, and tests need no
+ * engine. Each returns 1 with *out filled, to be released; 0 with *out empty;
+ * or -ENOMEM. The files in *out are borrowed from v.
  */
+
+/* The most urgent compaction of v; 0 if none is due. Level 0 goes into the
+ * first level whose target is at most base_size, or that holds files; targets
+ * follow the size of the lowest level. */
 int compact_pick(const struct version *v, const struct compaction_options *o,
 		 struct compaction *out);
 
 /* Everything overlapping [start, end) down to the lowest level, one step at a
- * time; 0 when it is all there. */
+ * time; 0 when it is all there. An empty end is unbounded. */
 int compact_pick_range(const struct version *v, struct bytes start,
 		       struct bytes end, struct compaction *out);
 
-/* Then one file of the lowest level that has an id before before_id, to be
- * written anew without its garbage; 0 when there is none. */
+/* One file of the lowest level that overlaps [start, end) and has an id before
+ * before_id, to be written anew without its garbage; 0 when there is none. For
+ * use when compact_pick_range finds nothing more. */
 int compact_pick_bottom(const struct version *v, struct bytes start,
 			struct bytes end, uint64_t before_id,
 			struct compaction *out);
@@ -27,10 +33,12 @@ int compact_pick_bottom(const struct version *v, struct bytes start,
 int compact_pick_blob(const struct version *v,
 		      const struct compaction_options *o, uint64_t blob,
 		      struct compaction *out);
+
+/* Frees the arrays; then it is empty. */
 void compaction_release(struct compaction *c);
 
 /* The least sequence of the files above c's inputs that overlap them and delete
- * something; UINT64_MAX if there are none. */
+ * something; UINT64_MAX if there are none. v is that of which c was chosen. */
 uint64_t compact_above(const struct version *v, const struct compaction *c);
 
 #endif

@@ -1,9 +1,21 @@
+#include <assert.h>
+
 #include "store/engine/compact/sieve.h"
+
+/*
+ * Entries come by column, then newest timestamp first, then newest write first:
+ * what hides a write comes before it. So the sieve needs to remember one write,
+ * hider_seq, and one count, the rank in gc.
+ *
+ * A deletion goes on until nothing older lies below: then there is nothing left
+ * for it to hide. In a flush nothing is known of what lies below, and it stays.
+ */
 
 void sieve_init(struct sieve *s, const struct merge_context *context,
 		const struct tombstone_list *tombstones,
 		const struct version *version, unsigned int output_level)
 {
+	assert(context->snapshot_count > 0 && output_level < LEVEL_COUNT);
 	*s = (struct sieve){ .context = context,
 			     .tombstones = tombstones,
 			     .version = version,
@@ -29,6 +41,8 @@ static int find_family(struct sieve *s)
 	s->birth_seq = 0;
 	if (!rules)
 		return 0;
+	/* Without a table or family it was dropped: all of it is older than a
+	 * birth that never comes. */
 	table = gc_rules_table(rules, key_table(column));
 	if (table) {
 		err = key_part(column, s->parts.row_end, &s->scratch, &name,
@@ -43,11 +57,15 @@ static int find_family(struct sieve *s)
 		s->birth_seq = table->birth_seq > s->family->birth_seq
 				       ? table->birth_seq
 				       : s->family->birth_seq;
+	/* Deletions that are older than the rules may lie elsewhere: versions
+	 * that they delete would be counted. */
 	if (table && table->rules_seq > s->context->above_seq)
 		s->family = NULL;
 	return 0;
 }
 
+/* Most columns are of the family of the one before: then only the parts of the
+ * key that differ are looked at. */
 static int begin_column(struct sieve *s, struct bytes key)
 {
 	size_t shared = bytes_shared(key, buf_bytes(&s->column));
@@ -68,7 +86,8 @@ static int begin_column(struct sieve *s, struct bytes key)
 	return 0;
 }
 
-/* The oldest snapshot that may see seq; 0 if only later ones will. */
+/* The oldest snapshot that may see seq, by bisection; 0 if only later ones
+ * will: nobody can yet tell what will hide it from them. */
 static uint64_t first_reader(const struct sieve *s, uint64_t seq)
 {
 	const uint64_t *snapshots = s->context->snapshots;
@@ -85,7 +104,8 @@ static uint64_t first_reader(const struct sieve *s, uint64_t seq)
 	return low < s->context->snapshot_count ? snapshots[low] : 0;
 }
 
-/* The seq of the range tombstone that a reader at seq visible meets. */
+/* The seq of the range tombstone that a reader at seq visible meets at key. The
+ * answer holds for a span, and keys ascend, so mostly it is known. */
 static uint64_t cover(struct sieve *s, struct bytes key, uint64_t visible)
 {
 	if (s->tombstones->count == 0)
@@ -105,6 +125,7 @@ static bool is_below(const struct sieve *s, struct bytes key)
 {
 	unsigned int i;
 
+	assert(s->version);
 	for (i = s->output_level + 1; i < LEVEL_COUNT; i++) {
 		const struct level *level = &s->version->levels[i];
 		size_t at = level_find(level, key);
@@ -129,8 +150,9 @@ static bool is_kept(struct sieve *s, uint64_t timestamp)
 	return s->gc_keeps;
 }
 
-/* Whether the entry goes on by itself; newer is the seq of the write that hides
- * it. */
+/* Whether the entry goes on by itself. newer is the seq of the write of the
+ * same version that hides it, UINT64_MAX if none; reader is first_reader of it.
+ */
 static bool passes(struct sieve *s, struct bytes key, uint64_t newer,
 		   uint64_t reader)
 {
@@ -140,6 +162,7 @@ static bool passes(struct sieve *s, struct bytes key, uint64_t newer,
 		return true;
 	if (newer <= reader || cover(s, key, reader) > seq)
 		return false;
+	/* What follows would be seen by an older snapshot. */
 	if (reader != s->context->snapshots[0])
 		return true;
 	if (key_kind_is_put(key_kind(key)))
@@ -147,38 +170,54 @@ static bool passes(struct sieve *s, struct bytes key, uint64_t newer,
 	return !s->version || is_below(s, key);
 }
 
-int sieve_entry(struct sieve *s, struct bytes key)
+/* Begins key's column unless it is under way already. */
+static int follow_column(struct sieve *s, struct bytes key)
 {
 	size_t tail = KEY_TIMESTAMP_SIZE + KEY_TRAILER_SIZE;
-	uint64_t timestamp, reader, newer, open;
-	enum key_kind kind;
-	int err;
 
 	if (key.size < tail || key.size - tail != s->column.size ||
-	    memcmp(key.data, s->column.data, s->column.size) != 0) {
-		err = begin_column(s, key);
-		if (err < 0)
-			return err;
-	}
-	timestamp = key_timestamp(key);
-	kind = key_kind(key);
-	if (key_seq(key) < s->birth_seq) {
-		s->open_reader = 0;
-		return SIEVE_DROP;
-	}
+	    memcmp(key.data, s->column.data, s->column.size) != 0)
+		return begin_column(s, key);
+	return 0;
+}
+
+/* Follows the versions of the column. False if the entry was there before: the
+ * inputs and the output of one merge are both here. */
+static bool follow_version(struct sieve *s, uint64_t timestamp, uint64_t seq)
+{
 	if (!s->version_seen || s->last_timestamp != timestamp) {
 		s->version_seen = true;
 		s->last_timestamp = timestamp;
 		s->hider_seq = UINT64_MAX;
 		s->gc_asked = false;
 		s->open_reader = 0;
-	} else if (s->last_seq == key_seq(key)) {
-		return SIEVE_DROP; /* inputs and output of one merge are here */
+	} else if (s->last_seq == seq) {
+		return false;
 	}
-	s->last_seq = key_seq(key);
+	s->last_seq = seq;
+	return true;
+}
+
+int sieve_entry(struct sieve *s, struct bytes key)
+{
+	uint64_t reader, newer, open;
+	enum key_kind kind;
+	int err;
+
+	err = follow_column(s, key);
+	if (err < 0)
+		return err;
+	kind = key_kind(key);
+	if (key_seq(key) < s->birth_seq) {
+		s->open_reader = 0;
+		return SIEVE_DROP;
+	}
+	if (!follow_version(s, key_timestamp(key), key_seq(key)))
+		return SIEVE_DROP;
 	newer = s->hider_seq;
 	open = s->open_reader;
 	s->open_reader = 0;
+	/* A part of an aggregate adds to what is older, and hides nothing. */
 	if (kind != KEY_MERGE)
 		s->hider_seq = key_seq(key);
 	reader = first_reader(s, key_seq(key));
@@ -199,6 +238,7 @@ bool sieve_tombstone(const struct sieve *s, const struct tombstone *t)
 	unsigned int i;
 	size_t at;
 
+	/* In use by a snapshot, or there is no telling. */
 	if (!s->version || t->seq > s->context->snapshots[0])
 		return true;
 	for (i = s->output_level + 1; i < LEVEL_COUNT; i++) {

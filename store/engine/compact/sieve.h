@@ -9,7 +9,10 @@
  * what it needs to know of those before.
  *
  * Let x be the oldest snapshot that sees an entry, if it is not overwritten or
- * deleted. If it is at x, it is so for all later ones, so one look is enough.
+ * deleted. If the entry is hidden at x, it is hidden for all later ones, so one
+ * look is enough.
+ *
+ * It belongs to one merge and borrows all that it is given.
  */
 struct sieve {
 	const struct merge_context *context;
@@ -23,41 +26,51 @@ struct sieve {
 	struct buf scratch;             /* a decoded family name */
 	const struct gc_family *family; /* NULL: none is to be asked */
 	uint64_t birth_seq;             /* what is older is dropped */
-	struct gc_column gc;
+	struct gc_column gc;            /* if family is set */
+
 	uint64_t last_timestamp; /* of the entry before */
-	uint64_t last_seq;       /* so too: what repair gathers has doubles */
-	bool version_seen;       /* it is of this column */
+	uint64_t last_seq;       /* of the entry before: what a repair gathers
+				    has doubles */
+	bool version_seen;       /* the entry before is of this column */
 	/* Of the present version: the last write that hides older ones, and
 	 * whether its GC rule was asked and lets it be. */
-	uint64_t hider_seq;
+	uint64_t hider_seq; /* UINT64_MAX: none yet */
 	bool gc_asked, gc_keeps;
 	/* The reader of the entry kept last if older writes of its version may
 	 * be merged into it, else 0. */
 	uint64_t open_reader;
-	struct tombstone span; /* cover at span_seq */
+	struct tombstone span; /* where span.seq is the cover at span_seq */
 	uint64_t span_seq;
 	bool span_known;
 };
 
-void sieve_init(struct sieve *s, const struct merge_context *context,
-		const struct tombstone_list *tombstones,
-		const struct version *version, unsigned int output_level);
-void sieve_release(struct sieve *s);
-/*
- * SIEVE_DROP, SIEVE_KEEP, or a negative error: key is malformed, or no memory.
- * SIEVE_JOIN: no reader sees the entry that was kept last without this one:
- * they may be merged, by s->family->merge, under the key of the first, as
- * KEY_MERGE, or as KEY_PUT if this one is; s->open_reader tells whether more
- * may follow.
- */
+/* What becomes of an entry. */
 enum {
 	SIEVE_DROP = 0,
 	SIEVE_KEEP = 1,
 	SIEVE_JOIN = 2,
 };
 
+/* Everything stays the caller's and unchanged until sieve_release. version is
+ * what the inputs are part of; NULL keeps all tombstones. */
+void sieve_init(struct sieve *s, const struct merge_context *context,
+		const struct tombstone_list *tombstones,
+		const struct version *version, unsigned int output_level);
+
+void sieve_release(struct sieve *s);
+
+/*
+ * SIEVE_DROP, SIEVE_KEEP, or a negative error: key is malformed, or no memory.
+ * Entries come in key order, each once.
+ * SIEVE_JOIN: no reader sees the entry that was kept last without this one:
+ * they may be merged, by s->family->merge, under the key of the first, as
+ * KEY_MERGE, or as KEY_PUT if this one is; s->open_reader tells whether more
+ * may follow.
+ */
 int sieve_entry(struct sieve *s, struct bytes key);
-/* Whether a range tombstone is still needed. */
+
+/* Whether a range tombstone is still needed: a snapshot may see past it, or
+ * older data below the output lies in its range. */
 bool sieve_tombstone(const struct sieve *s, const struct tombstone *t);
 
 #endif
