@@ -17,11 +17,12 @@
  * bg.h calls it in production and the simulator when its random numbers say so.
  */
 struct engine;
-struct engine_snapshot;
+struct engine_snapshot; /* a moment to read at */
 struct cursor;
 
+/* Numbers in comments are those of engine_options_init; sizes are in bytes. */
 struct engine_options {
-	size_t memtable_size;        /* bytes of arena; 32 MiB */
+	size_t memtable_size;        /* of a memtable's arena; 32 MiB */
 	size_t cache_size;           /* blocks, filters, indexes; 64 MiB */
 	uint64_t file_size;          /* target of an sst; 32 MiB */
 	size_t blob_threshold;       /* values from this size; 64 KiB */
@@ -30,14 +31,14 @@ struct engine_options {
 	uint64_t blob_flush_size;    /* of large values, then the memtable is
 					flushed, or their garbage would be met
 					late; 128 MiB */
-	unsigned int level0_trigger; /* compact, slow, stop: 4, 8, 12 */
-	unsigned int level0_slow;
-	unsigned int level0_stop;
-	unsigned int rows; /* for tests: enum row_directory_rule */
-	const struct clock *clock;
-	const char *holder; /* of the lease, for people; may be NULL */
-	bool create;
-	bool read_only; /* no lease, no change; check uses it */
+	unsigned int level0_trigger; /* so many files are compacted; 4 */
+	unsigned int level0_slow;    /* writers pause at each rotation; 8 */
+	unsigned int level0_stop;    /* writers wait; 12 */
+	unsigned int rows;           /* for tests: enum row_directory_rule */
+	const struct clock *clock;   /* outlives the engine */
+	const char *holder;          /* of the lease, for people; may be NULL */
+	bool create;                 /* a store where there is none */
+	bool read_only;              /* no lease, no change; check uses it */
 };
 
 #endif

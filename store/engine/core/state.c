@@ -44,6 +44,7 @@ int engine_apply_flush(struct engine *e, struct edit *edit, struct memtable *m)
 	struct version *old;
 	int err;
 
+	assert(!e->options.read_only);
 	pthread_mutex_lock(&e->edits);
 	err = manifest_apply(e->manifest, edit);
 	if (err < 0) {
@@ -52,6 +53,7 @@ int engine_apply_flush(struct engine *e, struct edit *edit, struct memtable *m)
 		pthread_mutex_unlock(&e->edits);
 		return err;
 	}
+	/* Both locks, so that versions are published in the order of edits. */
 	pthread_mutex_lock(&e->lock);
 	old = e->version;
 	e->version = version_get(e->manifest->current);
@@ -59,6 +61,8 @@ int engine_apply_flush(struct engine *e, struct edit *edit, struct memtable *m)
 		drop_oldest(e, m);
 	pthread_mutex_unlock(&e->lock);
 	pthread_mutex_unlock(&e->edits);
+	/* Without a lock: the last reference tells of unused files, which takes
+	 * lock. */
 	version_put(old);
 	if (m)
 		memtable_put(m);
@@ -72,7 +76,7 @@ int engine_apply(struct engine *e, struct edit *edit)
 
 void engine_remove(struct engine *e, uint64_t id, const char *suffix)
 {
-	char name[VOLUME_NAME_MAX + 1], detail[1024];
+	char name[VOLUME_NAME_MAX + 1], detail[1024]; /* as err.c has it */
 
 	/* What the caller may be failing of is what is to be told. */
 	snprintf(detail, sizeof(detail), "%s", err_detail());
@@ -87,5 +91,6 @@ uint64_t engine_gc_time(struct engine *e)
 
 	if (now > e->gc_time_us)
 		e->gc_time_us = now;
+	assert(e->gc_time_us >= now);
 	return e->gc_time_us;
 }

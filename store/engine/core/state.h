@@ -11,29 +11,42 @@
 #include "store/engine/files/wal.h"
 
 /*
- * The engine's insides, shared by open.c, write.c, step.c and cursor.c.
+ * The engine's insides, shared by the rooms large, read, run and repair.
  *
- * Locks, in the order in which they are taken:
- *   commit   one writer at a time: sequence, log, memtable
- *   work     one unit of background work at a time
- *   sync     the log's file: syncing it, replacing it
- *   blobs.syncing, blobs.lock   see blobs.h
- *   edits    the manifest: applying an edit
- *   lock     the pointers that readers copy; held for a few instructions
+ * Locks, in the order in which they are taken; who holds one takes only those
+ * below it:
+ *   commit         one writer at a time: sequence, log, memtable
+ *   work           one unit of background work at a time
+ *   sync           the log's file: syncing it, replacing it
+ *   blobs.syncing  the blob file: syncing it, replacing it; see large/blobs.h
+ *   blobs.lock     appending to the blob file
+ *   edits          the manifest: applying an edit
+ *   lock           the pointers that readers copy; held for a few instructions
+ *
+ * Readers take lock alone, to copy pointers and take references. What is
+ * _Atomic may be read without a lock.
  */
+
+/* Memtables that may wait; recovery alone makes so many. */
 #define IMMUTABLES_MAX 64
+
 /* Of them all but this many may wait for a flush before writers wait too. */
 #define IMMUTABLES_WAITING 1
-/* Finished logs kept at open before their content is flushed. */
+
+/* Finished logs kept at open before their content is flushed: each takes space
+ * and time to be replayed again. */
 #define LOGS_KEPT_MAX 8
 
 struct blobs;
 
+/* A file that no version holds any more, to be removed by engine_step. */
 struct unused_file {
 	uint64_t id;
-	const char *suffix;
+	const char *suffix; /* "sst" or "blob" */
 };
 
+/* A moment that someone reads at: it keeps merges from dropping what is seen.
+ */
 struct engine_snapshot {
 	uint64_t seq;
 	uint64_t gc_time_us;
@@ -43,12 +56,12 @@ struct engine_snapshot {
 
 struct engine {
 	struct file_owner owner; /* of ssts; first, so that it can be cast */
-	struct volume *volume;
-	struct engine_options options;
-	struct cache *cache;
-	struct manifest *manifest; /* protected by edits, once open */
-	bool lease;
-	struct buf recovery_text;
+	struct volume *volume;   /* borrowed; outlives the engine */
+	struct engine_options options; /* not changed once it is open */
+	struct cache *cache;           /* owned; has locks of its own */
+	struct manifest *manifest;     /* protected by edits, once open */
+	bool lease;                    /* taken, and to be released */
+	struct buf recovery_text; /* sentences; not changed once it is open */
 
 	pthread_mutex_t commit;
 	pthread_mutex_t work;
@@ -58,57 +71,72 @@ struct engine {
 	pthread_cond_t progress; /* with lock: work was done, or error set */
 
 	struct blobs *blobs; /* large values */
-	struct wal *wal;     /* protected by commit and sync */
-	uint64_t log_id;
-	uint64_t written_seq; /* in the log; protected by commit */
-	uint64_t log_room; /* the log's size up to which there is space on the
-			      volume; so too */
-	uint64_t unmarked_seq;       /* of the first bulk load that the log does
-					not know of yet, nor of those after it
-					up to written_seq; 0; so too */
-	_Atomic uint64_t synced_seq; /* durable; set under sync */
-	_Atomic uint64_t
-		flushed_seq; /* from memtables to ssts; set under work */
-	_Atomic uint64_t visible_seq;
+	struct wal *wal; /* replaced under commit and sync; NULL: read-only */
+	uint64_t log_id; /* of wal; protected by commit */
+	uint64_t written_seq;  /* in the log; protected by commit */
+	uint64_t log_room;     /* the log's size in bytes up to which there is
+				 space on the volume; 0: look; protected by
+				 commit */
+	uint64_t unmarked_seq; /* of the first bulk load that the log does not
+				  know of yet, nor of those after it up to
+				  written_seq; 0: none; protected by commit */
+	_Atomic uint64_t synced_seq;  /* durable; set under sync */
+	_Atomic uint64_t flushed_seq; /* from memtables to ssts; set under
+					 work */
+	_Atomic uint64_t visible_seq; /* that readers begin with; set under
+					 commit, when the memtable has it */
 
 	/* Protected by lock: */
-	struct memtable *memtable;
+	struct memtable *memtable; /* the present one; its content is written
+				      under commit; set under both */
 	struct memtable *immutables[IMMUTABLES_MAX]; /* oldest first */
 	size_t immutable_count;
-	struct version *version;
-	struct gc_rules *rules;
+	struct version *version; /* the manifest's, as published */
+	struct gc_rules *rules;  /* NULL: not known yet */
 	struct engine_snapshot *oldest, *newest;
 	uint64_t gc_time_us;        /* never goes back */
 	struct unused_file *unused; /* to be removed from the volume */
 	size_t unused_count, unused_capacity;
-	void (*wake)(void *context);
-	void *wake_context;
 	int trouble;            /* that background work has; 0 */
 	char trouble_text[600]; /* of it or of error */
+
+	/* Set once, before other threads know the engine. */
+	void (*wake)(void *context); /* NULL: no background */
+	void *wake_context;
 
 	_Atomic int error; /* the first that made it read-only; 0 */
 	struct engine_counters {
 		_Atomic uint64_t flushes, compactions, trivial_moves;
-		_Atomic uint64_t written_size, compacted_size;
+		_Atomic uint64_t written_size, compacted_size; /* bytes */
 		_Atomic uint64_t writes, syncs;
 	} counters;
 };
 
-/* Applies edit and publishes the new version. Takes edits and lock. After a
- * failure nothing of it has happened, unless the store is read-only now. */
+/*
+ * Applies edit and publishes the new version. Takes edits and lock. What edit
+ * names is durable before. After a failure nothing of it has happened, unless
+ * the store is read-only now: then it breaks an invariant, or it may be durable
+ * or not. Edits about ssts, and those that drop blob files, are applied with
+ * work held, so that what was chosen by a version still holds.
+ */
 int engine_apply(struct engine *e, struct edit *edit);
 /* The same of an edit whose ssts hold what is in m, the oldest memtable that
  * waits, which goes at the same moment: a reader sees one or the other, or what
  * adds up would be added twice. Puts m on success. */
 int engine_apply_flush(struct engine *e, struct edit *edit, struct memtable *m);
-/* The present version, referenced. Takes lock. */
+
+/* The present version, with a reference for the caller. Takes lock. */
 struct version *engine_version(struct engine *e);
+
+/* An id that no file has; engine is a struct engine. Takes edits. */
 uint64_t engine_new_id(void *engine);
-/* The time that GC goes by now; needs lock. */
+
+/* The time that GC goes by now, in us; it never goes back, whatever the clock
+ * does. Needs lock. */
 uint64_t engine_gc_time(struct engine *e);
 
-/* Removes a file that nothing refers to; a failure is left for the next open.
- */
+/* Removes a file that nothing refers to; a failure is left for the next open,
+ * and what err_detail() said stays. */
 void engine_remove(struct engine *e, uint64_t id, const char *suffix);
 
 #endif

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -15,6 +16,7 @@
  * the room that it would make are refused.
  */
 
+/* Keeps why err happened for those who are refused later. Needs lock. */
 static void set_text(struct engine *e, int err)
 {
 	snprintf(e->trouble_text, sizeof(e->trouble_text), "%s%s%s",
@@ -25,6 +27,7 @@ int engine_poison(struct engine *e, int err)
 {
 	int none = 0;
 
+	assert(err < 0);
 	pthread_mutex_lock(&e->lock);
 	if (atomic_compare_exchange_strong(&e->error, &none, err))
 		set_text(e, err);
@@ -47,6 +50,8 @@ int engine_invariant(struct engine *e, bool holds, const char *what, ...)
 			     invariant(false, "%s: %s", e->volume->path, text));
 }
 
+/* Whether trying again may help. An EIO may be a cable or one bad block that a
+ * new file does not meet; damage has a code of its own and stays. */
 static bool may_pass(int err)
 {
 	return err == -ENOSPC || err == -EDQUOT || err == -EIO ||
@@ -55,9 +60,11 @@ static bool may_pass(int err)
 
 int engine_work_failed(struct engine *e, int err)
 {
+	assert(err < 0);
 	if (!may_pass(err))
 		return engine_poison(e, err);
 	pthread_mutex_lock(&e->lock);
+	/* What made it read-only is told, not what came of that. */
 	if (atomic_load(&e->error) == 0) {
 		e->trouble = err;
 		set_text(e, err);
@@ -84,6 +91,7 @@ int engine_writable(struct engine *e)
 			    e->volume->path);
 	if (atomic_load(&e->error) == 0)
 		return 0;
+	/* Set before lock was released, so the text is there. */
 	pthread_mutex_lock(&e->lock);
 	snprintf(text, sizeof(text), "%s", e->trouble_text);
 	pthread_mutex_unlock(&e->lock);

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "store/base/err.h"
@@ -6,20 +7,30 @@
 #include "store/engine/large/blob_gc.h"
 #include "store/engine/large/large.h"
 
+/*
+ * A reference to a chunk is in one of four places: in an sst, whose properties
+ * count it; in a memtable, by a commit that named_seq covers; in the hands of
+ * someone who holds the file; or with a reader, whose version keeps the file
+ * open though it is dropped. So a finished file that no sst refers to, that is
+ * settled and not held will not be asked for by anyone who comes.
+ */
+
 /* Whether every commit that refers to f has been flushed and no other may come.
- * Needs lock. */
+ * One that grows is not. Needs lock. */
 static bool is_settled(const struct engine *e, const struct blob_file *f)
 {
 	return atomic_load(&f->size) > 0 && f->holders == 0 &&
 	       f->named_seq <= atomic_load(&e->flushed_seq);
 }
 
-/* More than half of it is garbage. */
+/* More than half of it is garbage. live may be too much, as what two ssts share
+ * is counted twice: then it is collected later. */
 static bool is_mostly_garbage(const struct blob_file *f, uint64_t live)
 {
 	return atomic_load(&f->size) - BLOB_HEADER_SIZE > 2 * live;
 }
 
+/* Live bytes by index of v->blobs, to be freed; NULL without memory. */
 static uint64_t *count_live(const struct version *v)
 {
 	uint64_t *live = malloc((v->blob_count + 1) * sizeof(*live));
@@ -29,7 +40,8 @@ static uint64_t *count_live(const struct version *v)
 	return live;
 }
 
-/* Nothing can refer to a doomed file: engine_write takes no reference to it. */
+/* Marks the files that nothing refers to and adds their drop to edit. Nothing
+ * can refer to a doomed file: engine_write takes no reference to it. */
 static int doom(struct engine *e, const struct version *v, const uint64_t *live,
 		struct edit *edit)
 {
@@ -37,11 +49,14 @@ static int doom(struct engine *e, const struct version *v, const uint64_t *live,
 	int err = 0;
 
 	pthread_mutex_lock(&e->lock);
+	/* v is the present version still: work is held, and nobody else takes
+	 * files out. */
 	for (i = 0; i < v->blob_count && err == 0; i++) {
 		struct blob_file *f = v->blobs[i];
 
 		if (live[i] > 0 || f->doomed || !is_settled(e, f))
 			continue;
+		assert(f->holders == 0);
 		err = edit_drop_blob(edit, f->id);
 		f->doomed = err == 0;
 	}
@@ -139,12 +154,15 @@ int blob_pick(struct engine *e, struct version *v,
 	int err = blob_mover_init(&m, e, v);
 	size_t i;
 
+	/* A source of which no sst of v refers to anything is dropped, not
+	 * emptied: then the next one is tried. */
 	for (i = 0; i < m.source_count && err == 0; i++)
 		err = compact_pick_blob(v, o, m.sources[i]->id, out);
 	blob_mover_release(&m);
 	return err;
 }
 
+/* The source with this id, unless it has turned out that it cannot be read. */
 static struct blob_file *source(const struct blob_mover *m, uint64_t id)
 {
 	size_t i;
@@ -155,13 +173,15 @@ static struct blob_file *source(const struct blob_mover *m, uint64_t id)
 	return NULL;
 }
 
-/* Moves one chunk. What cannot be read stays where it is, and with it its file:
- * the damage will be told to whoever reads the value. */
+/* Moves one chunk and makes *c refer to where it is then. What cannot be read
+ * stays where it is, and with it its file: the damage will be told to whoever
+ * reads the value. */
 static int move_chunk(struct blob_mover *m, struct blob_file *f,
 		      uint32_t raw_size, struct blob_chunk *c)
 {
 	int err;
 
+	assert(c->file == f->id);
 	buf_reset(&m->chunk);
 	err = buf_reserve(&m->chunk, raw_size);
 	if (err == 0)
@@ -169,7 +189,7 @@ static int move_chunk(struct blob_mover *m, struct blob_file *f,
 	if (err == -ENOMEM)
 		return err;
 	if (err < 0) {
-		f->stuck = true;
+		f->stuck = true; /* by this thread alone; work is held */
 		err_clear();
 		return 0;
 	}
@@ -179,6 +199,7 @@ static int move_chunk(struct blob_mover *m, struct blob_file *f,
 	return err;
 }
 
+/* Whether any chunk of l lies in a file to be emptied. */
 static bool has_source(const struct blob_mover *m, const struct blob_list *l)
 {
 	uint32_t i;
@@ -189,10 +210,12 @@ static bool has_source(const struct blob_mover *m, const struct blob_list *l)
 	return false;
 }
 
-/* Chunks that the version before shares were moved with it. */
+/* Whether the chunk, the i-th of its list, is one that the list before has in
+ * the same place: then it was moved with that, and both go on sharing it. */
 static bool moved_before(const struct blob_mover *m, uint32_t i,
 			 struct blob_chunk *c)
 {
+	assert(m->from.count == m->to.count);
 	if (i >= m->from.count || !blob_chunk_equal(&m->from.chunks[i], c))
 		return false;
 	*c = m->to.chunks[i];
@@ -211,6 +234,8 @@ int blob_mover_move(void *mover, struct bytes *value)
 		blob_list_release(&list);
 		return err;
 	}
+	/* The raw sizes are those of the list, not of the chunks: a chunk has
+	 * as many bytes in either file. */
 	err = blob_list_copy(&list, &to);
 	for (i = 0; i < to.count && err == 0; i++) {
 		f = source(m, to.chunks[i].file);

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "store/base/err.h"
@@ -11,13 +12,17 @@
  * so a record that was durable has its chunks; of one that was not, they may be
  * missing or torn, and then the log ends before it.
  */
+
+/* Whether the chunk's place lies within its file. Compared without a sum, which
+ * might overflow: both numbers were read. */
 static bool is_in_file(const struct blob_file *f, const struct blob_chunk *c)
 {
 	return f && blob_stored_size(c) <= f->reader->size &&
 	       c->offset <= f->reader->size - blob_stored_size(c);
 }
 
-/* 0 there, 1 not there, negative: cannot tell. */
+/* Whether the chunks of list are where it says: 0 there, 1 not there, negative:
+ * cannot tell. With read, also whether their content is whole. */
 static int check_list(struct engine *e, const struct blob_list *list, bool read)
 {
 	const struct version *v = e->manifest->current;
@@ -79,9 +84,13 @@ int blob_recover(struct engine *e)
 	for (i = 0; i < v->blob_count && err == 0; i++) {
 		struct blob_file *f = v->blobs[i];
 
+		/* Size 0: it was growing when the process ended. */
 		if (atomic_load(&f->size) > 0)
 			continue;
+		assert(f->holders == 0);
 		manifest_name(f->id, "blob", name);
+		/* What is in the page cache alone has to stay once the edit
+		 * says that it is there. */
 		err = e->volume->ops->log_keep(e->volume, name);
 		if (err == 0)
 			err = edit_add_blob(&edit, f->id, f->reader->size);

@@ -3,8 +3,12 @@
 
 #include "store/engine/large/blobs.h"
 
-/* Reads every chunk that the entries of it refer to; tells of each that is
- * wrong. Errors of it, and of memory, are returned. */
+/*
+ * Reads every chunk that the entries of it refer to and tells of each that is
+ * wrong, with its error and err_detail(). Errors of it, and of memory, are
+ * returned. v, which stays referenced, has the files; it stays the caller's.
+ * The references of all entries are in memory at once, 32 bytes and some each.
+ */
 int blob_verify(const struct version *v, struct iter *it,
 		void (*tell)(void *context, int err), void *context);
 

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -6,6 +7,17 @@
 #include "store/engine/core/trouble.h"
 #include "store/engine/files/edit.h"
 #include "store/engine/large/blobs.h"
+
+/*
+ * The life of a blob file: begun under the manifest's eyes (size 0), appended
+ * to until it has blob_file_size, finished by an edit that tells its size,
+ * emptied by compactions (blob_gc.c), dropped by an edit, removed when the last
+ * version that names it goes. What a crash leaves growing is finished by
+ * blob_recover.
+ *
+ * An append takes `lock` alone, so that many can go on while one thread waits
+ * for a sync under `syncing`.
+ */
 
 int blobs_new(struct blobs **out)
 {
@@ -19,6 +31,8 @@ int blobs_new(struct blobs **out)
 	return 0;
 }
 
+/* Without sync: an engine that is closed cleanly has finished the file before.
+ */
 void blobs_free(struct blobs *b)
 {
 	if (!b)
@@ -31,13 +45,16 @@ void blobs_free(struct blobs *b)
 	free(b);
 }
 
+/* For whoever would refer to a file that is gone: the cell that led there is
+ * hidden by now, too, so reading again tells the truth. */
 static int stale(uint64_t file)
 {
 	return fail(ESTALE, "blob file %016llx was collected",
 		    (unsigned long long)file);
 }
 
-/* Room for one more. */
+/* Room for one more, before the engine's lock is taken: memory is not asked for
+ * under it. */
 static int reserve_hold(struct blob_holds *h)
 {
 	struct blob_file **grown =
@@ -49,6 +66,7 @@ static int reserve_hold(struct blob_holds *h)
 	return 0;
 }
 
+/* The latest first: chunks of one value mostly lie in one file. */
 static bool holds(const struct blob_holds *h, uint64_t id)
 {
 	size_t i;
@@ -64,6 +82,7 @@ static void add_hold(struct blob_holds *h, struct blob_file *f)
 {
 	if (holds(h, f->id))
 		return;
+	assert(!f->doomed);
 	f->holders++;
 	h->files[h->count++] = blob_file_get(f);
 }
@@ -75,6 +94,8 @@ int blob_hold(struct engine *e, struct blob_holds *h,
 	uint32_t i;
 	int err = 0;
 
+	/* Between two files one may go; but then no reference to it was to be
+	 * seen any more, and -ESTALE is right. */
 	for (i = 0; i < list->count && err == 0; i++) {
 		uint64_t id = list->chunks[i].file;
 
@@ -114,20 +135,24 @@ void blob_release(struct engine *e, struct blob_holds *h)
 			sound &= drop_hold(h->files[i]);
 		pthread_mutex_unlock(&e->lock);
 	}
+	/* A count below zero would let the file go under who still holds it. */
 	engine_invariant(e, sound,
 			 "a blob file is released more often than "
 			 "it was held");
+	/* Without the lock: the last reference closes the file and tells the
+	 * engine, which takes it. */
 	for (i = 0; i < h->count; i++)
 		blob_file_put(h->files[i]);
 	free(h->files);
 	*h = (struct blob_holds){ NULL, 0 };
 }
 
-/* Needs syncing. */
+/* Makes the first size bytes durable. Needs syncing. */
 static int sync_log(struct blobs *b, uint64_t size)
 {
 	int err;
 
+	assert(b->synced <= b->size);
 	if (!b->log || b->synced >= size)
 		return 0;
 	err = b->log->ops->log_sync(b->log);
@@ -143,6 +168,7 @@ int blob_sync(struct engine *e)
 	int err;
 
 	pthread_mutex_lock(&b->syncing);
+	/* Not held while the disk works: appends go on beside it. */
 	pthread_mutex_lock(&b->lock);
 	size = b->size;
 	pthread_mutex_unlock(&b->lock);
@@ -184,6 +210,8 @@ static int replace(struct engine *e, struct log *log, uint64_t id,
 	struct blobs *b = e->blobs;
 	int err = engine_apply(e, edit);
 
+	assert(!log == (id == 0));
+
 	if (err < 0) {
 		if (log) {
 			log->ops->log_close(log);
@@ -200,6 +228,8 @@ static int replace(struct engine *e, struct log *log, uint64_t id,
 	b->file = NULL;
 	b->size = b->synced = log ? log->size : 0;
 	b->broken = false;
+	/* The version that was just published has it: only compactions drop
+	 * files, and one that grows is not settled. */
 	if (log) {
 		pthread_mutex_lock(&e->lock);
 		b->file = blob_file_get(version_blob(e->version, id));
@@ -208,7 +238,8 @@ static int replace(struct engine *e, struct log *log, uint64_t id,
 	return 0;
 }
 
-/* Ends the present file and, with next, begins another. Needs both locks. */
+/* Ends the present file and, with next, begins another, by one edit. Synced
+ * first, since a finished file is never synced again. Needs both locks. */
 static int turn(struct engine *e, bool next)
 {
 	struct blobs *b = e->blobs;
@@ -219,6 +250,7 @@ static int turn(struct engine *e, bool next)
 
 	if (b->log) {
 		err = sync_log(b, b->size);
+		/* Commits refer to what may be lost now. */
 		if (err < 0)
 			return engine_poison(e, err);
 		err = edit_add_blob(&edit, b->file->id, b->size);
@@ -261,6 +293,8 @@ int blob_finish(struct engine *e)
 	return err;
 }
 
+/* Whether the present file takes another chunk. One that is empty does, however
+ * small a file is to be. Needs lock. */
 static bool has_room(const struct engine *e)
 {
 	const struct blobs *b = e->blobs;
@@ -270,7 +304,8 @@ static bool has_room(const struct engine *e)
 		b->size < e->options.blob_file_size);
 }
 
-/* Begins another file where the present one has no room. */
+/* Begins another file where the present one has no room; another thread may
+ * have done so meanwhile. */
 static int make_room(struct engine *e)
 {
 	struct blobs *b = e->blobs;
@@ -291,6 +326,8 @@ int blob_append(struct engine *e, struct bytes raw, struct buf *scratch,
 	struct blobs *b = e->blobs;
 	int err = engine_writable(e);
 
+	/* Packed before the lock is taken, and placed under it: the head names
+	 * the offset, which is known then. */
 	if (err == 0)
 		err = blob_chunk_encode(raw, scratch);
 	if (err == 0)
@@ -298,6 +335,7 @@ int blob_append(struct engine *e, struct bytes raw, struct buf *scratch,
 	if (err < 0)
 		return err;
 	pthread_mutex_lock(&b->lock);
+	/* Again each time, since others fill what was made. */
 	while (!has_room(e)) {
 		pthread_mutex_unlock(&b->lock);
 		err = make_room(e);
@@ -305,10 +343,11 @@ int blob_append(struct engine *e, struct bytes raw, struct buf *scratch,
 			return err;
 		pthread_mutex_lock(&b->lock);
 	}
+	assert(b->log && b->file);
 	blob_chunk_place(scratch, b->file->id, b->size, c);
 	err = b->log->ops->log_append(b->log, buf_bytes(scratch));
 	if (err < 0) {
-		b->broken = true;
+		b->broken = true; /* where it ends is not known */
 	} else {
 		b->size += scratch->size;
 		atomic_fetch_add(&b->fresh, scratch->size);
@@ -320,19 +359,21 @@ int blob_append(struct engine *e, struct bytes raw, struct buf *scratch,
 	return err;
 }
 
-/* The files that a list refers to: needs the engine's lock. */
+/* Notes seq for the files that a list refers to. Needs the engine's lock. */
 static int name_files(struct engine *e, const struct blob_list *list,
 		      uint64_t seq)
 {
 	struct blob_file *f = NULL;
 	uint32_t i;
 
+	/* Neighbours mostly lie in one file, so few are searched for. */
 	for (i = 0; i < list->count; i++) {
 		if (f && f->id == list->chunks[i].file)
 			continue;
 		f = version_blob(e->version, list->chunks[i].file);
 		if (!f || f->doomed)
 			return stale(list->chunks[i].file);
+		assert(seq >= f->named_seq); /* commits come in order */
 		f->named_seq = seq;
 	}
 	return 0;

@@ -5,15 +5,22 @@
 #include "store/engine/core/state.h"
 #include "store/engine/large/large.h"
 
+/*
+ * A value is chunks of equal size but for the last, so the chunk that holds an
+ * offset is found by division. A reader keeps the chunk that it read last,
+ * since files are read in pieces much smaller than a chunk. A writer makes a
+ * new list, of which each chunk is put anew or borrowed from another value.
+ */
 struct large {
-	struct engine *e;
+	struct engine *e; /* outlives it */
+	/* Not changed once the value is shared. */
 	struct blob_list list;
-	struct blob_holds holds;
+	struct blob_holds holds; /* of all files that list names */
 	atomic_uint references;
-	pthread_mutex_t lock; /* guards what follows */
-	struct buf stored;
-	uint8_t *chunk; /* the one read last; NULL: none */
-	uint32_t index;
+	pthread_mutex_t lock; /* guards what follows; no other is taken */
+	struct buf stored;    /* that chunk as it is on disk */
+	uint8_t *chunk;       /* the one read last; NULL: none */
+	uint32_t index;       /* of chunk, if there is one */
 };
 
 int blob_read(const struct blob_file *f, const struct blob_chunk *c,
@@ -22,6 +29,7 @@ int blob_read(const struct blob_file *f, const struct blob_chunk *c,
 	size_t size = (size_t)blob_stored_size(c);
 	int err;
 
+	assert(f && raw_size > 0);
 	buf_reset(scratch);
 	err = buf_reserve(scratch, size);
 	if (err == 0)
@@ -41,6 +49,7 @@ int blob_load(const struct version *v, struct bytes encoded, struct buf *out)
 	uint32_t i, size;
 	int err = blob_list_decode(encoded, &list);
 
+	/* So that chunks are read in place. */
 	if (err == 0)
 		err = buf_reserve(out, (size_t)list.size);
 	for (i = 0; i < list.count && err == 0; i++) {
@@ -63,6 +72,7 @@ int blob_load(const struct version *v, struct bytes encoded, struct buf *out)
 	return err;
 }
 
+/* An empty value with one reference. 0 or -ENOMEM. */
 static int value_new(struct engine *e, struct large **out)
 {
 	struct large *v = calloc(1, sizeof(*v));
@@ -82,6 +92,8 @@ int large_open(struct engine *e, struct bytes list, struct large **out)
 
 	if (err < 0)
 		return err;
+	/* Held from here on, or stale: there is no moment in between at which a
+	 * file could go unnoticed. */
 	err = blob_list_decode(list, &(*out)->list);
 	if (err == 0)
 		err = blob_hold(e, &(*out)->holds, &(*out)->list);
@@ -101,7 +113,13 @@ struct large *large_get(struct large *v)
 
 void large_put(struct large *v)
 {
-	if (!v || atomic_fetch_sub(&v->references, 1) > 1)
+	unsigned int before;
+
+	if (!v)
+		return;
+	before = atomic_fetch_sub(&v->references, 1);
+	assert(before > 0);
+	if (before > 1)
 		return;
 	blob_release(v->e, &v->holds);
 	blob_list_release(&v->list);
@@ -131,6 +149,8 @@ int large_hold(struct large *v, struct blob_holds *h)
 	return blob_hold(v->e, h, &v->list);
 }
 
+/* The held file with this id. Each that the list names is held, so it is there.
+ */
 static struct blob_file *held_file(const struct large *v, uint64_t id)
 {
 	size_t i;
@@ -138,6 +158,7 @@ static struct blob_file *held_file(const struct large *v, uint64_t id)
 	for (i = 0; i < v->holds.count; i++)
 		if (v->holds.files[i]->id == id)
 			return v->holds.files[i];
+	assert(!"held");
 	return NULL;
 }
 
@@ -147,6 +168,7 @@ static int load_chunk(struct large *v, uint32_t index)
 	const struct blob_chunk *c = &v->list.chunks[index];
 	int err;
 
+	assert(index < v->list.count);
 	if (v->chunk && v->index == index)
 		return 0;
 	if (!v->chunk)
@@ -157,6 +179,7 @@ static int load_chunk(struct large *v, uint32_t index)
 	err = blob_read(held_file(v, c->file), c,
 			blob_chunk_raw_size(&v->list, index), &v->stored,
 			v->chunk);
+	/* What is there then is no chunk. */
 	if (err < 0) {
 		free(v->chunk);
 		v->chunk = NULL;
@@ -169,6 +192,8 @@ int large_read(struct large *v, uint64_t offset, void *data, size_t size)
 	uint8_t *out = data;
 	int err = 0;
 
+	/* Readers of one value take turns; each has most of its bytes from the
+	 * chunk that is kept. */
 	assert(offset <= v->list.size && size <= v->list.size - offset);
 	pthread_mutex_lock(&v->lock);
 	while (size > 0 && err == 0) {
@@ -192,6 +217,7 @@ int large_read(struct large *v, uint64_t offset, void *data, size_t size)
 
 int large_load(struct large *v, struct buf *out)
 {
+	/* With a buffer of its own, so that others can read beside it. */
 	struct buf scratch = BUF_INIT;
 	uint32_t i, size;
 	int err = buf_reserve(out, (size_t)v->list.size);
@@ -209,16 +235,19 @@ int large_load(struct large *v, struct buf *out)
 	return err;
 }
 
+/* One thread at a time uses it. */
 struct large_writer {
-	struct large *value;
+	struct large *value; /* under way, not shared; a chunk of size 0 is not
+				there yet */
 	struct buf scratch;
 };
 
-/* What base has in the same place, if it is as long. */
+/* Takes what base has in the same place, if it is as long, and holds its files.
+ * Only the last chunk of the shorter one may differ in length. */
 static int borrow(struct large *v, struct large *base)
 {
 	struct blob_list *to = &v->list, *from = &base->list;
-	struct blob_list part;
+	struct blob_list part; /* of to; borrows its chunks */
 	uint32_t i, count = to->count < from->count ? to->count : from->count;
 
 	while (count > 0 && blob_chunk_raw_size(to, count - 1) !=
@@ -226,6 +255,7 @@ static int borrow(struct large *v, struct large *base)
 		count--;
 	for (i = 0; i < count; i++)
 		to->chunks[i] = from->chunks[i];
+	assert(to->chunk_size == from->chunk_size);
 	part = *to;
 	part.count = count;
 	return blob_hold(v->e, &v->holds, &part);
@@ -242,10 +272,13 @@ int large_writer_new(struct engine *e, struct large *base, uint64_t size,
 	*out = NULL;
 	if (!w)
 		return -ENOMEM;
+	/* From here on large_writer_free knows what there is. */
 	err = value_new(e, &w->value);
 	if (err < 0)
 		goto free_writer;
 	list = &w->value->list;
+	/* As base has it, whatever the options say now: else no chunk would lie
+	 * where one of base does. */
 	list->size = size;
 	list->chunk_size =
 		base ? base->list.chunk_size : e->options.blob_chunk_size;
@@ -281,6 +314,7 @@ uint32_t large_writer_chunk_size(const struct large_writer *w)
 
 bool large_writer_has(const struct large_writer *w, uint32_t index)
 {
+	assert(index < w->value->list.count);
 	return w->value->list.chunks[index].size > 0;
 }
 
@@ -288,6 +322,7 @@ int large_writer_put(struct large_writer *w, uint32_t index, struct bytes raw)
 {
 	struct large *v = w->value;
 
+	assert(index < v->list.count);
 	assert(raw.size == blob_chunk_raw_size(&v->list, index));
 	return blob_append(v->e, raw, &w->scratch, &v->holds,
 			   &v->list.chunks[index]);
@@ -297,6 +332,8 @@ void large_writer_finish(struct large_writer *w, struct large **out)
 {
 	uint32_t i;
 
+	/* A value with a hole could not be read: whoever wrote it has put or
+	 * borrowed all. */
 	for (i = 0; i < w->value->list.count; i++)
 		assert(large_writer_has(w, i));
 	*out = w->value;
