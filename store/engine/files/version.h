@@ -62,7 +62,8 @@ struct blob_file {
 	uint32_t holders;   /* who may yet commit references to it */
 	uint64_t named_seq; /* the last commit that did */
 	bool doomed;        /* on its way out: takes no holder any more */
-	bool stuck;         /* a chunk could not be moved out of it */
+	/* Protected by the engine's lock work: */
+	bool stuck; /* a chunk could not be moved out of it */
 };
 
 struct level {

@@ -154,8 +154,7 @@ int blob_pick(struct engine *e, struct version *v,
 	int err = blob_mover_init(&m, e, v);
 	size_t i;
 
-	/* A source of which no sst of v refers to anything is dropped, not
-	 * emptied: then the next one is tried. */
+	/* Oldest file first. Each has live bytes, so an sst refers to it. */
 	for (i = 0; i < m.source_count && err == 0; i++)
 		err = compact_pick_blob(v, o, m.sources[i]->id, out);
 	blob_mover_release(&m);
@@ -189,7 +188,7 @@ static int move_chunk(struct blob_mover *m, struct blob_file *f,
 	if (err == -ENOMEM)
 		return err;
 	if (err < 0) {
-		f->stuck = true; /* by this thread alone; work is held */
+		f->stuck = true;
 		err_clear();
 		return 0;
 	}
@@ -234,8 +233,6 @@ int blob_mover_move(void *mover, struct bytes *value)
 		blob_list_release(&list);
 		return err;
 	}
-	/* The raw sizes are those of the list, not of the chunks: a chunk has
-	 * as many bytes in either file. */
 	err = blob_list_copy(&list, &to);
 	for (i = 0; i < to.count && err == 0; i++) {
 		f = source(m, to.chunks[i].file);

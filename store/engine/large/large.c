@@ -92,8 +92,6 @@ int large_open(struct engine *e, struct bytes list, struct large **out)
 
 	if (err < 0)
 		return err;
-	/* Held from here on, or stale: there is no moment in between at which a
-	 * file could go unnoticed. */
 	err = blob_list_decode(list, &(*out)->list);
 	if (err == 0)
 		err = blob_hold(e, &(*out)->holds, &(*out)->list);
@@ -192,8 +190,6 @@ int large_read(struct large *v, uint64_t offset, void *data, size_t size)
 	uint8_t *out = data;
 	int err = 0;
 
-	/* Readers of one value take turns; each has most of its bytes from the
-	 * chunk that is kept. */
 	assert(offset <= v->list.size && size <= v->list.size - offset);
 	pthread_mutex_lock(&v->lock);
 	while (size > 0 && err == 0) {
