@@ -190,7 +190,6 @@ static size_t cut_before(struct merge_job *j, struct bytes key, size_t row_end)
 	size_t version_end = key.size - KEY_TRAILER_SIZE;
 	size_t column_end = version_end - KEY_TIMESTAMP_SIZE;
 
-	assert(bytes_compare(buf_bytes(&j->last_key), key) <= 0);
 	if (shared < row_end) {
 		j->row_start = size;
 		cross_files(j, key);

@@ -58,7 +58,7 @@ int edit_add_file(struct edit *e, uint32_t level, uint64_t id, uint64_t size)
 int edit_add_loaded(struct edit *e, uint32_t level, uint64_t id, uint64_t size,
 		    uint64_t seq)
 {
-	assert(level < LEVEL_COUNT && seq <= KEY_SEQ_MAX);
+	assert(level < LEVEL_COUNT);
 	return add_file(&e->added, &e->added_count,
 			(struct manifest_file){ level, id, size, seq });
 }

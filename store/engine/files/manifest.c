@@ -93,7 +93,6 @@ static int root_decode(const struct volume *v, struct bytes raw,
 
 uint64_t manifest_new_id(struct manifest *m)
 {
-	assert(m->epoch > 0); /* else names might be used twice */
 	assert(m->next_number > 0);
 	return (uint64_t)m->epoch << 32 | m->next_number++;
 }
@@ -497,7 +496,7 @@ int manifest_apply(struct manifest *m, const struct edit *e)
 	struct version *v;
 	int err;
 
-	assert(m->edits && !m->broken);
+	assert(m->edits); /* not opened read-only */
 	err = manifest_next(m, e, &v);
 	if (err < 0)
 		return err;
@@ -532,7 +531,6 @@ int manifest_write(struct volume *to, uint32_t epoch, uint64_t edits_id,
 	struct wal *wal;
 	int err;
 
-	assert(epoch > 0);
 	manifest_name(edits_id, "edits", name);
 	err = wal_create(to, name, edits_id, &wal);
 	if (err < 0)

@@ -56,7 +56,6 @@ static int doom(struct engine *e, const struct version *v, const uint64_t *live,
 
 		if (live[i] > 0 || f->doomed || !is_settled(e, f))
 			continue;
-		assert(f->holders == 0);
 		err = edit_drop_blob(edit, f->id);
 		f->doomed = err == 0;
 	}
@@ -102,7 +101,8 @@ put:
 	return err;
 }
 
-/* The files of v to be emptied, at *out, which has room for all. */
+/* The files of v to be emptied, at *out, which has room for all: how many. One
+ * without live bytes is dropped instead, see doom. */
 static size_t find_sources(struct engine *e, const struct version *v,
 			   const uint64_t *live, struct blob_file **out)
 {

@@ -373,7 +373,8 @@ static int name_files(struct engine *e, const struct blob_list *list,
 		f = version_blob(e->version, list->chunks[i].file);
 		if (!f || f->doomed)
 			return stale(list->chunks[i].file);
-		assert(seq >= f->named_seq); /* commits come in order */
+		/* It may go back: a commit that failed after this was noted
+		 * gave a sequence that is given again. */
 		f->named_seq = seq;
 	}
 	return 0;
