@@ -27,7 +27,7 @@
  * _Atomic may be read without a lock.
  */
 
-/* Memtables that may wait; recovery alone makes so many. */
+/* Memtables that may wait for a flush, as recovery alone lets so many. */
 #define IMMUTABLES_MAX 64
 
 /* Of them all but this many may wait for a flush before writers wait too. */
@@ -120,9 +120,10 @@ struct engine {
  * work held, so that what was chosen by a version still holds.
  */
 int engine_apply(struct engine *e, struct edit *edit);
-/* The same of an edit whose ssts hold what is in m, the oldest memtable that
- * waits, which goes at the same moment: a reader sees one or the other, or what
- * adds up would be added twice. Puts m on success. */
+
+/* As engine_apply, of an edit whose ssts hold what is in m, the oldest memtable
+ * that waits, which goes at the same moment: a reader sees one or the other, or
+ * what adds up would be added twice. Puts m on success; NULL: there is none. */
 int engine_apply_flush(struct engine *e, struct edit *edit, struct memtable *m);
 
 /* The present version, with a reference for the caller. Takes lock. */

@@ -24,16 +24,15 @@
  */
 #define LEVEL_COUNT 7
 
-/* Told of an obsolete file that nobody uses any more; the file is closed. May
- * be called by any thread that puts a version, whatever locks it holds, so it
- * only notes the id for later. */
+/* Told of an obsolete file that nobody uses any more; the file is closed. Any
+ * thread that puts a version may call it, so it only notes the id for later,
+ * under the engine's lock `lock`: no version or file is put with that held. */
 struct file_owner {
 	void (*unused)(struct file_owner *owner, uint64_t id);
 	void (*unused_blob)(struct file_owner *owner, uint64_t id);
 };
 
-/* An sst that is open. Nothing of it changes once it is made but the last two
- * counters. */
+/* An sst that is open. Once it is made only references and obsolete change. */
 struct sst_file {
 	uint64_t id;           /* epoch << 32 | number */
 	uint64_t size;         /* bytes on the volume */

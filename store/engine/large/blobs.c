@@ -211,7 +211,6 @@ static int replace(struct engine *e, struct log *log, uint64_t id,
 	int err = engine_apply(e, edit);
 
 	assert(!log == (id == 0));
-
 	if (err < 0) {
 		if (log) {
 			log->ops->log_close(log);

@@ -176,7 +176,6 @@ int engine_write(struct engine *e, struct batch *batch, bool sync,
 		err = reserve(e, batch);
 	if (err < 0)
 		goto unlock;
-	assert(e->written_seq == atomic_load(&e->visible_seq));
 	first = e->written_seq + 1;
 	last = e->written_seq + batch->count;
 	err = engine_invariant(e, e->memtable->last_seq < first,
