@@ -1,38 +1,22 @@
 # For tests/fs/t*.sh: a store and a mount in a temporary directory, both gone
-# when the script ends, and counted checks. Source it; it leaves the shell in
-# the mount point's parent, $work.
+# when the script ends, and the checks of tests/lib.sh. Source it; it leaves the
+# shell in the mount point's parent, $work.
 #
 #   $work  temporary directory    $store  the store    $m  the mount point
-set -u
-TABLETFS=${TABLETFS:-$(cd "$(dirname "$0")/../.." && pwd)/build/tabletfs}
+fs_tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+TABLETFS=${TABLETFS:-$(cd "$fs_tests/../.." && pwd)/build/tabletfs}
 # For fails.py.
-export PYTHONPATH="$(cd "$(dirname "$0")" && pwd)" PYTHONDONTWRITEBYTECODE=1
-passed=0 failed=0 skipped=0 daemon=
-work=$(mktemp -d "${TMPDIR:-/tmp}/tabletfs-test.XXXXXX") || exit 1
-store=$work/store m=$work/mnt
+export PYTHONPATH=$fs_tests PYTHONDONTWRITEBYTECODE=1
+. "$fs_tests/../lib.sh"
+daemon= store=$work/store m=$work/mnt
 mkdir "$m"
-cd "$work" || exit 1
 
-if [ ! -w /dev/fuse ] || ! command -v fusermount3 >/dev/null; then
-	echo "0 passed, 0 failed, 1 skipped"
-	rmdir "$m" && cd / && rm -rf "$work"
-	trap - EXIT
-	exit 77
-fi
+[ -w /dev/fuse ] && command -v fusermount3 >/dev/null ||
+	skip_all "there is no FUSE"
 
-finish() {
-	local status=$?
-	trap - EXIT INT TERM
-	cd /
+at_end() {
 	stop_mount 2>/dev/null
-	rm -rf "$work"
-	[ "$status" = 0 ] || failed=$((failed + 1))
-	echo "$passed passed, $failed failed, $skipped skipped"
-	[ "$failed" = 0 ]
-	exit
 }
-trap finish EXIT
-trap 'exit 130' INT TERM
 
 # The daemon that serves $m, by the line that it leaves with the store.
 find_daemon() {
@@ -66,38 +50,6 @@ select.select([fd], [], [])' "$daemon"
 remount() {
 	stop_mount
 	start_mount "$@"
-}
-
-pass() {
-	passed=$((passed + 1))
-}
-
-fail() {
-	failed=$((failed + 1))
-	echo "FAILED: $*" >&2
-}
-
-# check TEXT COMMAND...: the command must succeed.
-check() {
-	local text=$1
-	shift
-	if "$@"; then pass; else fail "$text: $*"; fi
-}
-
-# refuse TEXT COMMAND...: the command must fail.
-refuse() {
-	local text=$1
-	shift
-	if "$@" 2>/dev/null; then fail "$text: $* succeeded"; else pass; fi
-}
-
-# same TEXT EXPECTED ACTUAL: two strings must be equal.
-same() {
-	if [ "$2" = "$3" ]; then
-		pass
-	else
-		fail "$1: expected $(printf %q "$2"), got $(printf %q "$3")"
-	fi
 }
 
 # errno NAME COMMAND...: the command must fail and say what NAME stands for.
