@@ -10,6 +10,7 @@ PREFIX ?= /usr/local
 SBINDIR ?= /sbin
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 
+VERSION := $(shell sed '1s/.*(\(.*\)).*/\1/; q' tools/package/changelog)
 CC ?= gcc
 LIBS := fuse3 liblz4 libisal yajl libpcre2-8 libsystemd
 LIB_CFLAGS = $(shell pkg-config --cflags $(LIBS))
@@ -117,10 +118,9 @@ install-files:
 	install -D $(B)/tabletfs $(DESTDIR)$(PREFIX)/bin/tabletfs
 	install -d $(DESTDIR)$(SBINDIR)
 	ln -sf $(PREFIX)/bin/tabletfs $(DESTDIR)$(SBINDIR)/mount.fuse.tabletfs
-	install -D -m 644 tools/package/tabletfs.1 \
-		$(DESTDIR)$(PREFIX)/share/man/man1/tabletfs.1
-	install -D -m 644 tools/package/tabletfs.5 \
-		$(DESTDIR)$(PREFIX)/share/man/man5/tabletfs.5
+	$(foreach n,1 5,sed 's,@VERSION@,$(VERSION),' \
+		tools/package/tabletfs.$(n) | install -D -m 644 /dev/stdin \
+		$(DESTDIR)$(PREFIX)/share/man/man$(n)/tabletfs.$(n) &&) true
 	install -D -m 644 tools/package/tabletfs.bash \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/tabletfs
 	install -d $(DESTDIR)$(UNITDIR)
@@ -133,6 +133,11 @@ clean:
 $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC  )$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# What tells the version, and so is compiled again when that is another.
+TELLING := $(call obj,$(shell grep -l TABLETFS_VERSION $(FS) $(TOOLS) $(UNIT)))
+$(TELLING): ALL_CFLAGS += -DTABLETFS_VERSION='"$(VERSION)"'
+$(TELLING): tools/package/changelog
 
 $(B)/libstore.a: $(call obj,$(STORE))
 	@rm -f $@

@@ -1,11 +1,9 @@
 #include "tools/help.h"
 #include "tools/verb/verb.h"
 
-#define VERSION "0.1"
-
 int verb_version(struct verb_call *c)
 {
-	fputs("tabletfs " VERSION "\n", c->out);
+	fputs("tabletfs " TABLETFS_VERSION "\n", c->out);
 	return 0;
 }
 

@@ -56,7 +56,7 @@ static const char help_text[] =
 	"  .tabletfs/                 help version stats metrics\n"
 	"                             errors ctl\n";
 
-static const char version_text[] = "tabletfs 0.1\n";
+static const char version_text[] = "tabletfs " TABLETFS_VERSION "\n";
 
 /* All versions of p's row as one JSON line; nothing if it has no cell. */
 static int show_row(struct fs *fs, const struct path *p, struct buf *out)

@@ -13,6 +13,17 @@ for file in bin/tabletfs share/man/man1/tabletfs.1 share/man/man5/tabletfs.5 \
 done
 check "the unit names the program" grep -q "/usr/local/bin/tabletfs mount -f" \
 	"$root/lib/systemd/system/tabletfs@.service"
+# The version stands in the changelog alone.
+version=$(sed -n '1s/tabletfs (\([^)]*\)) .*/\1/p' \
+	"$top/tools/package/changelog")
+check "the changelog tells a version" test -n "$version"
+same "so does the program" "tabletfs $version" "$("$TABLETFS" version)"
+for page in 1 5; do
+	check "so does man page $page" grep -q "TabletFS $version\"" \
+		"$root/share/man/man$page/tabletfs.$page"
+done
+same "no other place has it" "" "$(cd "$top" && grep -rlF "tabletfs $version" \
+	store fs tools tests --include='*.[ch]' --include='*.sh')"
 if command -v man >/dev/null && man --version >/dev/null 2>&1; then
 	for page in 1 5; do
 		same "man page $page has no fault" "" "$(man --warnings -l \
@@ -43,6 +54,8 @@ check "read-only" ./mount.fuse.tabletfs "$store" "$m" -o ro
 daemon=$(find_daemon)
 same "it is read" x "$(cat "$m/t/r/f/q")"
 errno EROFS touch "$m/t/r/f/other"
+same "the mount tells the version" "tabletfs $version" \
+	"$(cat "$m/.tabletfs/version")"
 stop_mount
 
 # Readiness, as systemd is told of it.

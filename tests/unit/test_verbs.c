@@ -367,7 +367,7 @@ START_TEST(upkeep)
 	check("check", "no problem found\n");
 	check("sync", "");
 	check("count r", "4\n");
-	check("version", "tabletfs 0.1\n");
+	check("version", "tabletfs " TABLETFS_VERSION "\n");
 	check("create x", "tabletfs: create is not for a store in use\n");
 	check("mounts", "tabletfs: mounts is not for a store in use\n");
 	check("help nonsense", "tabletfs: Don't know command \"nonsense\"\n");
