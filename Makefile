@@ -1,15 +1,22 @@
 # TabletFS: make, make check, make demo. See README.md.
 #
-# SAN=address,undefined or SAN=thread builds the same things with sanitizers,
-# under a directory of their own.
+# make help shows the first line of the comment above a target or a variable.
 
+# address,undefined or thread: build with sanitizers
 SAN ?=
-comma := ,
-B := build$(if $(SAN),/san-$(firstword $(subst $(comma), ,$(SAN))))
+# Words: check suites whose name has one of them in it
+T ?=
+# A number: what is random in suites and campaigns
+SEED ?=
+# 1: show the commands of the build
+V ?=
+# Where make install puts things, below DESTDIR
 PREFIX ?= /usr/local
 SBINDIR ?= /sbin
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 
+comma := ,
+B := build$(if $(SAN),/san-$(firstword $(subst $(comma), ,$(SAN))))
 VERSION := $(shell sed '1s/.*(\(.*\)).*/\1/; q' tools/package/changelog)
 CC ?= gcc
 LIBS := fuse3 liblz4 libisal yajl libpcre2-8 libsystemd
@@ -37,83 +44,110 @@ FUZZ := $(wildcard tests/fuzz/fuzz_*.c)
 CONFORMANCE := $(wildcard tests/conformance/*.c)
 BENCH_ENGINE := $(wildcard tests/bench/engine/*.c)
 
-# Short lines; V=1 shows the commands.
 say = $(if $(V),,@echo '  $(1) $@';)
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
+OBJECTS := $(call obj,$(STORE) $(FS) $(TOOLS) $(SIM) $(UNIT) $(MAINS) \
+	$(FUZZ) tests/fuzz/replay.c $(CONFORMANCE) $(BENCH_ENGINE))
 UNIT_BIN := $(patsubst %.c,$(B)/%,$(UNIT))
 MAIN_BIN := $(patsubst %.c,$(B)/%,$(MAINS))
 FUZZ_BIN := $(patsubst %.c,$(B)/%,$(FUZZ))
 PROGRAMS := $(B)/tabletfs $(if $(CONFORMANCE),$(B)/tests/conformance)
 
-.PHONY: all build deps check check-built check-fault check-fs-long canary \
-	demo fuzz lint \
+# What make check builds: with T what has one of its words in its name, and what
+# the scripts on a mount need.
+CHECKED := $(UNIT_BIN) $(MAIN_BIN) $(FUZZ_BIN)
+CHECKED := $(if $(T),$(sort $(filter $(B)/tests/fs/%,$(CHECKED)) \
+	$(foreach t,$(T),$(foreach bin,$(CHECKED),$(if $(findstring \
+	$(t),$(bin:$(B)/tests/%=%)),$(bin))))),$(CHECKED))
+
+.PHONY: all help build deps check check-built check-fault check-fs-long canary \
+	demo fuzz lint compile_commands.json \
 	bench bench-engine bench-fs bench-large install install-files clean
 .SECONDARY:
 
+# The program, build/tabletfs; installs what it needs
 all: deps
 	@$(MAKE) --no-print-directory build
 
-# Libraries and tools from Debian, only what is missing.
+# This list
+help:
+	@echo 'make [TARGET] [VARIABLE=VALUE]'
+	@awk '/^#/ { if (text == "") text = substr($$0, 3); next } \
+		text != "" && match($$0, /^[A-Za-z][A-Za-z_.-]*( [?]=|:)/) { \
+			name = substr($$0, 1, RLENGTH); sub(/ [?]|:/, "", name); \
+			printf "  %-22s %s\n", name, text } \
+		{ text = "" }' Makefile
+
+# The Debian packages for that, those that are missing
 deps:
 	@tools/install-packages tools/packages
 
+# As all, with the packages that there are
 build: $(PROGRAMS)
 
+# Every suite, or those of T; installs what they need
 check: deps
 	@tools/install-packages tests/packages
 	@$(MAKE) --no-print-directory check-built
 
-check-built: build $(UNIT_BIN) $(MAIN_BIN) $(FUZZ_BIN)
+# As check, with the packages that there are
+check-built: build $(CHECKED)
 	@B=$(B) SAN=$(SAN) tests/run
 
-# The long campaign of faults and crashes; SEED=N gives another one.
+# The campaign of faults and crashes, some ten minutes
 check-fault: build $(MAIN_BIN) $(B)/tests/unit/test_filters
 	@B=$(B) tests/check-fault
 
-# The long campaign on a mount; SEED, and PARTS of it: see the script.
+# The campaign on a mount, half an hour
 check-fs-long: deps
 	@tools/install-packages tests/packages tests/packages-fs-long
 	@$(MAKE) --no-print-directory build $(MAIN_BIN)
 	@B=$(B) tests/check-fs-long
 
-# Builds with planted bugs, each of which a test has to catch.
+# Builds with planted bugs, which a test has to catch
 canary: deps
 	@tools/install-packages tests/packages
 	@tests/canary/run
 
+# A tour on this machine's package index
 demo: deps
 	@$(MAKE) --no-print-directory build
 	@tools/demo $(B)/tabletfs
 
+# What holds the code together and no compiler checks
 lint: all
 	@tools/install-packages tests/packages-lint
 	@B=$(B) tests/lint
 
+# What the store costs
 bench: deps
 	@$(MAKE) --no-print-directory build $(MAIN_BIN)
 	@B=$(B) tests/bench/run
 
-# Beside what FUSE itself permits, and a local filesystem.
+# What a mount costs, beside FUSE and a local filesystem
 bench-fs: deps
 	@$(MAKE) --no-print-directory build $(MAIN_BIN)
 	@B=$(B) tests/bench/run-fs
 
-# A table of 100 million cells: loaded, listed, read, and the memory for it.
+# What a table of 100 million cells costs
 bench-large: deps
 	@$(MAKE) --no-print-directory build
 	@B=$(B) tests/bench/run-large
 
-# Beside other engines, whose libraries nothing else needs.
+# What the store costs, beside other engines
 bench-engine: deps
 	@tools/install-packages tests/packages-bench
 	@$(MAKE) --no-print-directory $(B)/tests/bench-engine
 	@B=$(B) tests/bench/run-engine
 
-# mount(8) looks for its helpers in /sbin only.
+# The program, its manual pages, completion and unit
 install: all
 	@$(MAKE) --no-print-directory install-files
 
+# As install, with what is built
+#
+# mount(8) looks for its helpers in /sbin only.
 install-files:
 	install -D $(B)/tabletfs $(DESTDIR)$(PREFIX)/bin/tabletfs
 	install -d $(DESTDIR)$(SBINDIR)
@@ -127,8 +161,17 @@ install-files:
 	sed 's,@PREFIX@,$(PREFIX),' tools/package/tabletfs@.service.in \
 		>$(DESTDIR)$(UNITDIR)/tabletfs@.service
 
+# Remove all that was built
 clean:
-	rm -rf build
+	rm -rf build compile_commands.json
+
+# How each file is compiled, for editors and clangd
+compile_commands.json:
+	@$(MAKE) -nB --no-print-directory V=1 $(OBJECTS) | awk -v dir='$(CURDIR)' \
+		'/ -c -o / { file = $$NF; gsub(/["\\]/, "\\\\&"); \
+		printf "%s{ \"directory\": \"%s\", \"file\": \"%s\",\n" \
+		"  \"command\": \"%s\" }", comma, dir, file, $$0; comma = ",\n" } \
+		BEGIN { print "[" } END { print "\n]" }' >$@
 
 $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
@@ -184,7 +227,7 @@ $(B)/tests/bench-engine: $(call obj,$(BENCH_ENGINE)) $(B)/libstore.a
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LDFLAGS) \
 		-lrocksdb -lleveldb -llmdb -lsqlite3
 
-# With libFuzzer, for FUZZ_SECONDS each; finds go to the corpus by hand.
+# Every parser under libFuzzer, FUZZ_SECONDS (60) each
 fuzz: deps
 	@tools/install-packages tests/packages-fuzz
 	@tests/fuzz/run

@@ -4,7 +4,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 start_mount || exit 1
 mkdir "$m/t"
-for seed in ${SEEDS:-1 2 3}; do
+for seed in ${SEEDS:-${SEED:-1 2 3}}; do
 	check "seed $seed" python3 "$here/stress.py" "$m" "$seed" 3 "${STEPS:-400}"
 	rm -rf "$m/t/shared"
 done
