@@ -34,6 +34,7 @@ static void drop_oldest(struct engine *e, const struct memtable *m)
 	size_t i;
 
 	assert(e->immutable_count > 0 && e->immutables[0] == m);
+	(void)m;
 	e->immutable_count--;
 	for (i = 0; i < e->immutable_count; i++)
 		e->immutables[i] = e->immutables[i + 1];

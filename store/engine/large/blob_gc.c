@@ -41,7 +41,8 @@ static uint64_t *count_live(const struct version *v)
 }
 
 /* Marks the files that nothing refers to and adds their drop to edit. Nothing
- * can refer to a doomed file: engine_write takes no reference to it. */
+ * can refer to a doomed file from then on: engine_write takes no reference to
+ * it, nor does blob_hold. */
 static int doom(struct engine *e, const struct version *v, const uint64_t *live,
 		struct edit *edit)
 {
