@@ -60,7 +60,6 @@ static void background_tick(void *context)
 {
 	struct store *s = context;
 
-	/* A failure makes the store read-only, which the next write tells. */
 	if (engine_sync(s->engine) < 0)
 		err_clear();
 }

@@ -50,7 +50,6 @@ int write_view(struct write *w, const struct snapshot **out)
 	if (w->now_us == STORE_NOW)
 		return fail(ERR_bad_argument, "not inside an update");
 	if (w->hidden_count > 0) {
-		/* It goes before all that is in the view already. */
 		pending_release(&w->pending);
 		err = write_hidden(w);
 	}
