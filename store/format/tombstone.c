@@ -28,20 +28,59 @@ static int compare_bytes(const void *a, const void *b)
 
 /*
  * The sweep goes from bound to bound; between two bounds the same tombstones
- * cover. active holds them, newest first. For n tombstones of which m overlap
- * it takes some n m steps.
+ * cover. Snapshots part sequences into stripes: of the tombstones of a stripe
+ * that cover, the newest is needed, and no other. A stripe is a heap by age,
+ * whose top is the newest; one that has ended leaves it when it comes to the
+ * top. For n tombstones and s stripes it takes some n (log n + s) steps.
  */
+struct stripe {
+	struct tombstone *heap; /* has room for all of the stripe */
+	size_t count;
+};
+
 struct sweep {
-	struct tombstone *items;  /* by start; those that cover something */
-	struct tombstone *active; /* some may have ended: see sweep_interval */
-	struct bytes *bounds;     /* all starts and ends, ascending, distinct */
-	size_t count, active_count, bound_count;
+	struct tombstone *items; /* by start; those that cover something */
+	struct tombstone *heaps; /* one stripe's after another */
+	struct stripe *stripes;  /* from the newest */
+	struct bytes *bounds;    /* all starts and ends, ascending, distinct */
+	size_t count, stripe_count, bound_count;
 	const uint64_t *snapshots; /* ascending; borrowed */
 	size_t snapshot_count;
 	struct tombstone_list *out; /* borrowed */
 	size_t capacity;            /* of out->items */
 	size_t group; /* first of out's last fragments, of equal bounds */
 };
+
+/* Which stripe seq is in: 0 is for what is newer than all snapshots. */
+static size_t stripe_of(const struct sweep *s, uint64_t seq)
+{
+	size_t low = 0, high = s->snapshot_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (s->snapshots[middle] < seq)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return s->snapshot_count - low;
+}
+
+/* Gives each stripe room for its items. */
+static void share_heaps(struct sweep *s)
+{
+	struct tombstone *heap = s->heaps;
+	size_t i;
+
+	for (i = 0; i < s->count; i++)
+		s->stripes[stripe_of(s, s->items[i].seq)].count++;
+	for (i = 0; i < s->stripe_count; i++) {
+		s->stripes[i].heap = heap;
+		heap += s->stripes[i].count;
+		s->stripes[i].count = 0;
+	}
+}
 
 /* Sorts items and bounds and makes room for what is certain. s is to be
  * released also on failure. */
@@ -52,9 +91,11 @@ static int sweep_init(struct sweep *s, const struct tombstone *items,
 
 	/* One more of each, as malloc may give NULL for none. */
 	s->items = malloc((count + 1) * sizeof(*s->items));
-	s->active = malloc((count + 1) * sizeof(*s->active));
+	s->heaps = malloc((count + 1) * sizeof(*s->heaps));
+	s->stripe_count = s->snapshot_count + 1;
+	s->stripes = calloc(s->stripe_count, sizeof(*s->stripes));
 	s->bounds = malloc((2 * count + 1) * sizeof(*s->bounds));
-	if (!s->items || !s->active || !s->bounds)
+	if (!s->items || !s->heaps || !s->stripes || !s->bounds)
 		return -ENOMEM;
 	for (i = 0; i < count; i++) {
 		if (bytes_compare(items[i].start, items[i].end) >= 0)
@@ -65,6 +106,7 @@ static int sweep_init(struct sweep *s, const struct tombstone *items,
 	}
 	if (s->count == 0)
 		return 0;
+	share_heaps(s);
 	qsort(s->items, s->count, sizeof(*s->items), compare_start);
 	qsort(s->bounds, s->bound_count, sizeof(*s->bounds), compare_bytes);
 	count = s->bound_count;
@@ -82,25 +124,9 @@ static int sweep_init(struct sweep *s, const struct tombstone *items,
 static void sweep_release(struct sweep *s)
 {
 	free(s->items);
-	free(s->active);
+	free(s->heaps);
+	free(s->stripes);
 	free(s->bounds);
-}
-
-/* Whether some reader needs seq where newer is the next newer one: a snapshot
- * that sees seq but not newer. */
-static bool is_needed(const struct sweep *s, uint64_t seq, uint64_t newer)
-{
-	size_t low = 0, high = s->snapshot_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->snapshots[middle] < seq)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < s->snapshot_count && s->snapshots[low] < newer;
 }
 
 /* Room for one more item; a list keeps no capacity, so its maker does. */
@@ -158,44 +184,56 @@ static void join_fragments(struct sweep *s, size_t first)
 	s->out->count = first;
 }
 
-/* Adds the fragments of [start, end), two neighbouring bounds: of the active
- * tombstones, after those that have ended are gone, what some reader needs. */
-static int sweep_interval(struct sweep *s, struct bytes start, struct bytes end)
+static void push(struct stripe *p, const struct tombstone *t)
 {
-	uint64_t newer = UINT64_MAX;
-	size_t first = s->out->count, i, kept = 0;
-	int err;
+	size_t i = p->count++;
 
-	for (i = 0; i < s->active_count; i++) {
-		if (bytes_compare(s->active[i].end, start) > 0)
-			s->active[kept++] = s->active[i];
-	}
-	s->active_count = kept;
-	for (i = 0; i < s->active_count; i++) {
-		uint64_t seq = s->active[i].seq;
-
-		if (seq == newer)
-			continue;
-		if (i == 0 || is_needed(s, seq, newer)) {
-			err = add_fragment(s, start, end, seq);
-			if (err < 0)
-				return err;
-		}
-		newer = seq;
-	}
-	join_fragments(s, first);
-	return 0;
+	for (; i > 0 && p->heap[(i - 1) / 2].seq < t->seq; i = (i - 1) / 2)
+		p->heap[i] = p->heap[(i - 1) / 2];
+	p->heap[i] = *t;
 }
 
-/* Into its place by age. */
 static void activate(struct sweep *s, const struct tombstone *t)
 {
-	size_t i = s->active_count++;
+	push(&s->stripes[stripe_of(s, t->seq)], t);
+}
 
-	assert(i < s->count);
-	for (; i > 0 && s->active[i - 1].seq < t->seq; i--)
-		s->active[i] = s->active[i - 1];
-	s->active[i] = *t;
+static void pop(struct stripe *p)
+{
+	struct tombstone last = p->heap[--p->count];
+	size_t i = 0, child;
+
+	for (child = 1; child < p->count; child = 2 * i + 1) {
+		if (child + 1 < p->count &&
+		    p->heap[child + 1].seq > p->heap[child].seq)
+			child++;
+		if (p->heap[child].seq <= last.seq)
+			break;
+		p->heap[i] = p->heap[child];
+		i = child;
+	}
+	p->heap[i] = last;
+}
+
+/* Adds the fragments of [start, end), two neighbouring bounds: of each stripe
+ * the newest that covers it. */
+static int sweep_interval(struct sweep *s, struct bytes start, struct bytes end)
+{
+	size_t first = s->out->count, i;
+	int err = 0;
+
+	for (i = 0; i < s->stripe_count && !err; i++) {
+		struct stripe *p = &s->stripes[i];
+
+		while (p->count > 0 &&
+		       bytes_compare(p->heap[0].end, start) <= 0)
+			pop(p);
+		if (p->count > 0)
+			err = add_fragment(s, start, end, p->heap[0].seq);
+	}
+	if (!err)
+		join_fragments(s, first);
+	return err;
 }
 
 /* The bound's copy in out's memory, which has room. */

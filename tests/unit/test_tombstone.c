@@ -1,3 +1,4 @@
+#include "store/base/coding.h"
 #include "store/base/err.h"
 #include "store/format/tombstone.h"
 #include "tests/unit/suite.h"
@@ -123,6 +124,45 @@ START_TEST(covers_like_the_items)
 }
 END_TEST
 
+#define NESTED 50000
+
+/* Each inside the one before and newer: all of them cover the middle. What
+ * nobody needs is not gone through for each of the others. */
+START_TEST(nested_are_no_more_than_snapshots_need)
+{
+	const uint64_t snapshots[] = { NESTED / 3, NESTED / 2 };
+	struct tombstone_list list = TOMBSTONE_LIST_INIT;
+	struct tombstone *items = calloc(NESTED, sizeof(*items));
+	uint8_t(*bounds)[4] = calloc(2 * NESTED, sizeof(*bounds));
+	struct bytes middle;
+	size_t i;
+
+	ck_assert(items && bounds);
+	for (i = 0; i < NESTED; i++) {
+		put_u32be(bounds[i], (uint32_t)i);
+		put_u32be(bounds[2 * NESTED - 1 - i],
+			  (uint32_t)(2 * NESTED - i));
+		items[i].start = bytes_of(bounds[i], 4);
+		items[i].end = bytes_of(bounds[2 * NESTED - 1 - i], 4);
+		items[i].seq = i + 1;
+	}
+	middle = items[NESTED - 1].start;
+	ck_assert_int_eq(tombstone_fragment(items, NESTED, snapshots, 2, &list),
+			 0);
+	check_order(&list);
+	ck_assert_uint_lt(list.count, 2 * NESTED * 3);
+	ck_assert_uint_eq(tombstone_cover(&list, middle, UINT64_MAX, NULL),
+			  NESTED);
+	for (i = 0; i < 2; i++)
+		ck_assert_uint_eq(
+			tombstone_cover(&list, middle, snapshots[i], NULL),
+			snapshots[i]);
+	tombstone_list_release(&list);
+	free(bounds);
+	free(items);
+}
+END_TEST
+
 START_TEST(older_under_newer_goes)
 {
 	struct tombstone items[] = {
@@ -222,7 +262,8 @@ END_TEST
 int main(void)
 {
 	const TTest *tests[] = { covers_like_the_items, older_under_newer_goes,
+				 nested_are_no_more_than_snapshots_need,
 				 encoding };
 
-	return run_suite("tombstone", NULL, NULL, tests, 3);
+	return run_suite("tombstone", NULL, NULL, tests, 4);
 }
