@@ -40,7 +40,7 @@ static void put(struct memtable *m, uint32_t row, uint64_t timestamp,
 	put_u64le(value, seq);
 	version_key(&key, row, timestamp);
 	ck_assert_int_eq(batch_put(&b, buf_bytes(&key), bytes_of(value, 8)), 0);
-	ck_assert(memtable_fits(m, &b));
+	ck_assert_int_eq(memtable_reserve(m, &b), 1);
 	memtable_apply(m, &b, seq);
 	batch_release(&b);
 	buf_release(&key);
@@ -176,7 +176,7 @@ START_TEST(ranges_against_a_list)
 		ck_assert_int_eq(batch_delete_range(&b, bytes_of(&r->start, 1),
 						    bytes_of(&r->end, 1)),
 				 0);
-		ck_assert(memtable_fits(m, &b));
+		ck_assert_int_eq(memtable_reserve(m, &b), 1);
 		memtable_apply(m, &b, r->seq);
 		batch_release(&b);
 	}
@@ -238,11 +238,11 @@ START_TEST(need_is_enough)
 		}
 	}
 	ck_assert_int_eq(memtable_new(memtable_need(&b), &m), 0);
-	ck_assert(memtable_fits(m, &b));
+	ck_assert_int_eq(memtable_reserve(m, &b), 1);
 	memtable_apply(m, &b, 1);
 	memtable_put(m);
 	ck_assert_int_eq(memtable_new(memtable_need(&b) / 100, &m), 0);
-	ck_assert(!memtable_fits(m, &b));
+	ck_assert_int_eq(memtable_reserve(m, &b), 0);
 	memtable_put(m);
 	batch_release(&b);
 	buf_release(&key);
@@ -267,6 +267,144 @@ START_TEST(separate_ranges_are_cheap)
 	}
 	ck_assert_uint_lt(memtable_need(&b), 32 << 20);
 	batch_release(&b);
+}
+END_TEST
+
+/* The i-th of n ranges, each inside the one before (nesting 0), over it (1), or
+ * with the same start and a later end (2). */
+static void add_nested(struct batch *b, int nesting, uint32_t i, uint32_t n)
+{
+	uint32_t inner = nesting == 0 ? i : n - 1 - i;
+	uint8_t start[4], end[4];
+
+	put_u32be(start, nesting == 2 ? 0 : inner);
+	put_u32be(end, 2 * n - inner);
+	ck_assert_int_eq(
+		batch_delete_range(b, bytes_of(start, 4), bytes_of(end, 4)), 0);
+}
+
+/* Ranges of one request take room for themselves, and not for each other. */
+START_TEST(nested_ranges_of_one_batch)
+{
+	const uint32_t n = BATCH_RECORDS_MAX;
+	struct tombstone_list list = TOMBSTONE_LIST_INIT;
+	struct batch b = BATCH_INIT;
+	struct memtable *m;
+	uint8_t key[4];
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		add_nested(&b, _i, i, n);
+	ck_assert_uint_lt(memtable_need(&b), 32 << 20);
+	ck_assert_int_eq(memtable_new(memtable_need(&b), &m), 0);
+	ck_assert_int_eq(memtable_reserve(m, &b), 1);
+	memtable_apply(m, &b, 1);
+	ck_assert_uint_lt(m->arena.used, n * 150);
+	ck_assert_uint_eq(m->last_seq, n);
+	ck_assert_int_eq(memtable_tombstones(m, NULL, 0, &list), 0);
+	ck_assert_uint_eq(list.count, _i == 0 ? 2 * n - 1 : 1);
+	/* In the middle, the last of them covers; at the first key, the last
+	 * that begins there. */
+	put_u32be(key, n);
+	ck_assert_uint_eq(memtable_cover(m, bytes_of(key, 4), n, NULL), n);
+	put_u32be(key, 0);
+	ck_assert_uint_eq(tombstone_cover(&list, bytes_of(key, 4), n, NULL),
+			  _i == 0 ? 1 : n);
+	tombstone_list_release(&list);
+	memtable_put(m);
+	batch_release(&b);
+}
+END_TEST
+
+/* Ranges of requests of their own keep what an older reader needs: inside one
+ * another, they share their covers; over one another, each is on all before. */
+START_TEST(nested_ranges_of_many_batches)
+{
+	const uint32_t n = 2000;
+	const uint64_t snapshots[] = { 1, n / 2, n };
+	struct tombstone_list list = TOMBSTONE_LIST_INIT;
+	struct batch b = BATCH_INIT;
+	struct memtable *m;
+	uint8_t key[4];
+	uint32_t i;
+
+	ck_assert_int_eq(memtable_new(200 << 20, &m), 0);
+	for (i = 0; i < n; i++) {
+		batch_reset(&b);
+		add_nested(&b, _i, i, n);
+		ck_assert_int_eq(memtable_reserve(m, &b), 1);
+		memtable_apply(m, &b, i + 1);
+	}
+	ck_assert_uint_lt(m->arena.used, n * 200 + (_i ? n * n * 24 : 0));
+	put_u32be(key, n);
+	for (i = 0; i <= n; i++)
+		ck_assert_uint_eq(memtable_cover(m, bytes_of(key, 4), i, NULL),
+				  i);
+	ck_assert_int_eq(memtable_tombstones(m, snapshots, 3, &list), 0);
+	ck_assert_uint_lt(list.count, 3 * 2 * n);
+	for (i = 0; i < 3; i++)
+		ck_assert_uint_eq(tombstone_cover(&list, bytes_of(key, 4),
+						  snapshots[i], NULL),
+				  snapshots[i]);
+	tombstone_list_release(&list);
+	memtable_put(m);
+	batch_release(&b);
+}
+END_TEST
+
+#define BATCHES 30
+#define BATCH_RANGES 8
+
+/* Between batches, all readers see what a list of the ranges says. */
+START_TEST(batches_of_ranges_against_a_list)
+{
+	struct range ranges[BATCHES * BATCH_RANGES];
+	struct tombstone_list list = TOMBSTONE_LIST_INIT;
+	uint64_t snapshots[BATCHES], seq = 1;
+	size_t count = 0, i, j;
+	struct memtable *m;
+	unsigned int key;
+
+	random_state = (uint64_t)_i * 31 + 7;
+	ck_assert_int_eq(memtable_new(1 << 20, &m), 0);
+	for (i = 0; i < BATCHES; i++) {
+		struct batch b = BATCH_INIT;
+		uint64_t first = seq;
+
+		for (j = 1 + draw(BATCH_RANGES); j > 0; j--) {
+			struct range *r = &ranges[count++];
+
+			r->start = (uint8_t)draw(100);
+			r->end = (uint8_t)(r->start + 1 + draw(100));
+			r->seq = seq++;
+			ck_assert_int_eq(
+				batch_delete_range(&b, bytes_of(&r->start, 1),
+						   bytes_of(&r->end, 1)),
+				0);
+		}
+		ck_assert_int_eq(memtable_reserve(m, &b), 1);
+		memtable_apply(m, &b, first);
+		snapshots[i] = seq - 1;
+		batch_release(&b);
+	}
+	ck_assert_int_eq(memtable_tombstones(m, snapshots, BATCHES, &list), 0);
+	for (key = 0; key < 256; key++) {
+		uint8_t k = (uint8_t)key;
+		struct bytes b = bytes_of(&k, 1);
+
+		for (i = 0; i < BATCHES; i++) {
+			uint64_t want =
+				naive_cover(ranges, count, k, snapshots[i]);
+
+			ck_assert_uint_eq(
+				memtable_cover(m, b, snapshots[i], NULL), want);
+			ck_assert_uint_eq(
+				tombstone_cover(&list, b, snapshots[i], NULL),
+				want);
+		}
+	}
+	tombstone_list_release(&list);
+	memtable_put(m);
 }
 END_TEST
 
@@ -321,6 +459,7 @@ START_TEST(readers_beside_a_writer)
 							    bytes_of(&start, 1),
 							    bytes_of(&end, 1)),
 					 0);
+			ck_assert_int_eq(memtable_reserve(s.m, &b), 1);
 			memtable_apply(s.m, &b, seq);
 			batch_release(&b);
 		}
@@ -346,6 +485,9 @@ int main(void)
 	tcase_add_loop_test(tests, ranges_against_a_list, 0, 5);
 	tcase_add_loop_test(tests, need_is_enough, 0, 5);
 	tcase_add_loop_test(tests, separate_ranges_are_cheap, 0, 2);
+	tcase_add_loop_test(tests, nested_ranges_of_one_batch, 0, 3);
+	tcase_add_loop_test(tests, nested_ranges_of_many_batches, 0, 3);
+	tcase_add_loop_test(tests, batches_of_ranges_against_a_list, 0, 5);
 	tcase_add_test(tests, readers_beside_a_writer);
 	tcase_set_timeout(tests, 60);
 	suite_add_tcase(suite, tests);

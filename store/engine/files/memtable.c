@@ -4,6 +4,7 @@
 
 #include "store/base/coding.h"
 #include "store/base/err.h"
+#include "store/engine/files/covers.h"
 #include "store/engine/files/memtable.h"
 
 /*
@@ -22,13 +23,6 @@ struct node {
 	/* A cell's value size, or a fragment's newest cover, 0 if none. */
 	_Atomic uint32_t extra;
 	_Atomic uint32_t next[]; /* by height; 0: the end */
-};
-
-/* One tombstone over one fragment; older ones follow. Never changed, so
- * fragments may share the ends of their lists. */
-struct cover {
-	uint64_t seq;
-	uint32_t older; /* a cover's place; 0: none */
 };
 
 /* What a record takes besides its bytes: the tallest node, a trailer, and what
@@ -261,6 +255,7 @@ void memtable_put(struct memtable *m)
 	assert(before > 0);
 	if (before != 1)
 		return;
+	tombstone_list_release(&m->reserved);
 	arena_release(&m->arena);
 	prefix_filter_release(&m->filter);
 	free(m);
@@ -303,7 +298,7 @@ static void add_cell(struct memtable *m, const struct batch_record *r,
 	uint64_t timestamp;
 	uint8_t *key;
 
-	assert(place && "the caller asked memtable_fits");
+	assert(place && "the caller asked memtable_reserve");
 	key = node_key_data(node_at(m, place));
 	memcpy(key, r->key.data, r->key.size);
 	put_u64be(key + r->key.size, ~(seq << 8 | r->kind));
@@ -337,7 +332,7 @@ static uint32_t split_fragment(struct memtable *m, struct bytes key)
 	if (next && bytes_equal(node_key(m, next), key))
 		return next;
 	place = node_new(m, random_height(m), key.size, 0);
-	assert(place && "the caller asked memtable_fits");
+	assert(place && "the caller asked memtable_reserve");
 	if (key.size)
 		memcpy(node_key_data(node_at(m, place)), key.data, key.size);
 	/* What covered the key before covers it still. */
@@ -348,26 +343,30 @@ static uint32_t split_fragment(struct memtable *m, struct bytes key)
 	return place;
 }
 
+/* The newest cover of a fragment; 0 if none. */
+static uint32_t newest_cover(const struct memtable *m, uint32_t place)
+{
+	return atomic_load_explicit(&node_at(m, place)->extra,
+				    memory_order_acquire);
+}
+
 /* Both bounds begin fragments first; then each fragment between them gets one
  * more cover. Readers beside it ignore that, since its sequence is newer than
  * what they may see. */
-static void add_range(struct memtable *m, const struct batch_record *r,
+static void add_range(struct memtable *m, const struct tombstone *t,
 		      uint64_t seq)
 {
-	uint32_t end = split_fragment(m, r->value);
-	uint32_t place = split_fragment(m, r->key);
+	uint32_t end = split_fragment(m, t->end);
+	uint32_t place = split_fragment(m, t->start);
 
 	for (; place != end; place = node_next(m, place, 0)) {
-		struct node *n = node_at(m, place);
-		uint32_t cover = arena_alloc(&m->arena, COVER_SIZE);
-		struct cover *c = arena_at(&m->arena, cover);
+		uint32_t cover =
+			covers_push(&m->arena, newest_cover(m, place), seq);
 
-		assert(cover && "the caller asked memtable_fits");
+		assert(cover && "the caller asked memtable_reserve");
 		assert(place && "end is after the start");
-		c->seq = seq;
-		c->older =
-			atomic_load_explicit(&n->extra, memory_order_relaxed);
-		atomic_store_explicit(&n->extra, cover, memory_order_release);
+		atomic_store_explicit(&node_at(m, place)->extra, cover,
+				      memory_order_release);
 	}
 	atomic_fetch_add_explicit(&m->tombstone_count, 1, memory_order_relaxed);
 }
@@ -383,22 +382,53 @@ void memtable_apply(struct memtable *m, const struct batch *batch, uint64_t seq)
 {
 	struct prefix_pending pending = { .count = 0 };
 	struct batch_record r;
-	size_t position = 0;
+	size_t position = 0, i;
 
 	assert(seq > 0);
+	assert((batch->range_count > 0) == (m->reserved.count > 0));
 	if (!m->first_seq)
 		m->first_seq = seq;
+	for (i = 0; i < m->reserved.count; i++)
+		add_range(m, &m->reserved.items[i],
+			  seq + m->reserved.items[i].seq - 1);
+	tombstone_list_release(&m->reserved);
 	for (; batch_next(batch, &position, &r); seq++) {
 		if (atomic_load(&m->first_delete) == 0 && deletes_data(&r))
 			atomic_store(&m->first_delete, seq);
-		if (r.kind == BATCH_RANGE)
-			add_range(m, &r, seq);
-		else
+		if (r.kind != BATCH_RANGE)
 			add_cell(m, &r, seq, &pending);
 		m->last_seq = seq;
 	}
 	/* Before the caller makes the sequences visible. */
 	prefix_pending_set(&pending, pending.count);
+}
+
+/*
+ * The ranges of a batch as fragments that do not overlap, each with the number
+ * in the batch, from 1, of the last record that covers it: nobody sees one
+ * record of a batch without the others, so older ones under it count for
+ * nothing.
+ */
+static int flatten(const struct batch *batch, struct tombstone_list *out)
+{
+	struct tombstone *items = malloc(batch->range_count * sizeof(*items));
+	struct batch_record r;
+	size_t position = 0, count = 0;
+	uint64_t number = 0;
+	int err;
+
+	if (!items)
+		return -ENOMEM;
+	while (batch_next(batch, &position, &r)) {
+		number++;
+		if (r.kind == BATCH_RANGE)
+			items[count++] =
+				(struct tombstone){ r.key, r.value, number };
+	}
+	assert(count == batch->range_count);
+	err = tombstone_fragment(items, count, NULL, 0, out);
+	free(items);
+	return err;
 }
 
 /* How many fragments of m start in (start, end). */
@@ -414,98 +444,44 @@ static uint64_t count_fragments(const struct memtable *m, struct bytes start,
 	return count;
 }
 
-static int compare_bounds(const void *a, const void *b)
+/* Bytes that a batch's nodes may take. Of a range these are two, which share
+ * the bytes of its record. */
+static size_t nodes_need(const struct batch *batch)
 {
-	return bytes_compare(*(const struct bytes *)a,
-			     *(const struct bytes *)b);
+	static_assert(BATCH_SIZE_MAX + BATCH_RECORDS_MAX *
+					       (UINT64_C(2) * NODE_SIZE_MAX +
+						2 * COVER_SIZE) <
+			      UINT32_MAX / 2,
+		      "an arena can hold any batch");
+
+	return batch->data.size +
+	       (batch->count + (size_t)batch->range_count) * NODE_SIZE_MAX;
 }
 
-/* The bounds of all ranges of a batch, sorted; NULL without memory. */
-static struct bytes *sorted_bounds(const struct batch *batch)
+int memtable_reserve(struct memtable *m, const struct batch *batch)
 {
-	struct bytes *bounds = malloc(2 * batch->range_count * sizeof(*bounds));
-	struct batch_record r;
-	size_t position = 0, count = 0;
-	bool sorted = true;
+	uint64_t need = nodes_need(batch);
+	size_t i;
+	int err;
 
-	while (bounds && batch_next(batch, &position, &r)) {
-		if (r.kind != BATCH_RANGE)
-			continue;
-		if (count > 0 && bytes_compare(bounds[count - 1], r.key) > 0)
-			sorted = false;
-		bounds[count++] = r.key;
-		bounds[count++] = r.value;
+	tombstone_list_release(&m->reserved);
+	if (batch->range_count > 0) {
+		err = flatten(batch, &m->reserved);
+		if (err < 0)
+			return err;
 	}
-	if (!sorted)
-		qsort(bounds, count, sizeof(*bounds), compare_bounds);
-	return bounds;
-}
-
-/* How many of the sorted bounds are less than key. */
-static size_t bounds_before(const struct bytes *bounds, size_t count,
-			    struct bytes key)
-{
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (bytes_compare(bounds[middle], key) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/*
- * Bytes that the covers of a batch's ranges may take: one for each fragment
- * that a range spans when it is applied, made by m's ranges or by the batch's
- * own. m may be NULL.
- */
-static uint64_t cover_size(const struct memtable *m, const struct batch *batch)
-{
-	struct bytes *bounds = sorted_bounds(batch);
-	size_t all = 2 * (size_t)batch->range_count, position = 0;
-	struct batch_record r;
-	uint64_t count = 0;
-
-	while (batch_next(batch, &position, &r)) {
-		if (r.kind != BATCH_RANGE)
-			continue;
-		if (m)
-			count += count_fragments(m, r.key, r.value);
-		count += bounds ? bounds_before(bounds, all, r.value) -
-					  bounds_before(bounds, all, r.key)
-				: all;
-	}
-	free(bounds);
-	return count * COVER_SIZE;
-}
-
-/* Bytes of arena that batch may take: never less than what it takes. m NULL: in
- * an empty one. */
-static uint64_t batch_need(const struct memtable *m, const struct batch *batch)
-{
-	uint64_t need = batch->data.size +
-			(uint64_t)batch->count * NODE_SIZE_MAX +
-			(uint64_t)batch->range_count * NODE_SIZE_MAX;
-
-	if (batch->range_count)
-		need += cover_size(m, batch);
-	return need;
-}
-
-bool memtable_fits(const struct memtable *m, const struct batch *batch)
-{
-	return batch_need(m, batch) <= m->arena.size - arena_used(&m->arena);
+	/* A cover for each fragment of m's or the batch's that is covered. */
+	for (i = 0; i < m->reserved.count; i++)
+		need += COVER_SIZE *
+			(1 + count_fragments(m, m->reserved.items[i].start,
+					     m->reserved.items[i].end));
+	return need <= m->arena.size - arena_used(&m->arena);
 }
 
 size_t memtable_need(const struct batch *batch)
 {
-	/* The two heads, what lies before the first place, and some to spare.
-	 */
-	return (size_t)batch_need(NULL, batch) + 4 * NODE_SIZE_MAX;
+	return nodes_need(batch) + 2 * batch->range_count * COVER_SIZE +
+	       4 * NODE_SIZE_MAX;
 }
 
 /* Shows the cell at place; 0 is the end. */
@@ -591,17 +567,9 @@ int memtable_iter_new(struct memtable *m, struct iter **out)
 static uint64_t fragment_cover(const struct memtable *m, uint32_t place,
 			       uint64_t visible_seq)
 {
-	uint32_t at = atomic_load_explicit(&node_at(m, place)->extra,
-					   memory_order_acquire);
-
-	while (at) {
-		const struct cover *c = arena_at(&m->arena, at);
-
-		if (c->seq <= visible_seq)
-			return c->seq;
-		at = c->older;
-	}
-	return 0;
+	return covers_seq(
+		&m->arena,
+		covers_find(&m->arena, newest_cover(m, place), visible_seq));
 }
 
 /* The last fragment that starts at or before key; may be the head. */
@@ -634,36 +602,49 @@ uint64_t memtable_cover(const struct memtable *m, struct bytes key,
 	return seq;
 }
 
+/* Adds to items the covers of a fragment that some reader needs, the newest
+ * first: what is between two snapshots is nobody's. */
+static int needed_covers(const struct memtable *m, uint32_t place,
+			 const uint64_t *snapshots, size_t snapshot_count,
+			 struct buf *items)
+{
+	uint32_t next = node_next(m, place, 0), at = newest_cover(m, place);
+	struct tombstone t = { .start = node_key(m, place) };
+	int err = 0;
+
+	if (next)
+		t.end = node_key(m, next);
+	while (at && !err) {
+		t.seq = covers_seq(&m->arena, at);
+		err = buf_add(items, &t, sizeof(t));
+		while (snapshot_count > 0 &&
+		       snapshots[snapshot_count - 1] >= t.seq)
+			snapshot_count--;
+		at = snapshot_count > 0
+			     ? covers_find(&m->arena, at,
+					   snapshots[snapshot_count - 1])
+			     : 0;
+	}
+	return err;
+}
+
 int memtable_tombstones(const struct memtable *m, const uint64_t *snapshots,
 			size_t snapshot_count, struct tombstone_list *out)
 {
-	struct tombstone *items;
-	struct buf memory = BUF_INIT;
-	uint32_t place, next, at;
+	struct buf items = BUF_INIT;
+	uint32_t place;
 	int err = 0;
 
-	/* Each cover of each fragment as a tombstone of its own; those that are
-	 * alike become one again. */
-	for (place = m->fragments.head; place; place = next) {
-		struct tombstone t;
-
-		next = node_next(m, place, 0);
-		at = atomic_load_explicit(&node_at(m, place)->extra,
-					  memory_order_acquire);
-		t.start = node_key(m, place);
-		t.end = next ? node_key(m, next) : BYTES_NONE;
-		while (at && !err) {
-			const struct cover *c = arena_at(&m->arena, at);
-
-			t.seq = c->seq;
-			at = c->older;
-			err = buf_add(&memory, &t, sizeof(t));
-		}
-	}
-	items = (struct tombstone *)memory.data;
+	for (place = m->fragments.head; place && !err;
+	     place = node_next(m, place, 0))
+		err = needed_covers(m, place, snapshots, snapshot_count,
+				    &items);
+	/* They are fragments; neighbours that are alike now become one. */
 	if (!err)
-		err = tombstone_fragment(items, memory.size / sizeof(*items),
-					 snapshots, snapshot_count, out);
-	buf_release(&memory);
+		err = tombstone_fragment(
+			(const struct tombstone *)(const void *)items.data,
+			items.size / sizeof(struct tombstone), snapshots,
+			snapshot_count, out);
+	buf_release(&items);
 	return err;
 }

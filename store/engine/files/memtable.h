@@ -18,7 +18,10 @@
  * The fragment list holds the boundaries of all range tombstones; each node
  * carries the tombstones that cover from it to the next, newest first. A new
  * tombstone copies the list of what covers its bounds and is then pushed on
- * every node between them.
+ * every node between them. Those of one batch are flattened before, so that a
+ * batch of n ranges adds at most 2 n nodes, and a cover to each of these and to
+ * each that was there. n batches of a range each, every one over all before,
+ * take n^2 covers: the arena bounds them, and the steps for one.
  *
  * Nothing is ever removed or changed: an overwrite and a delete are further
  * nodes. The memory is bounded by the arena, and a batch is asked whether it
@@ -51,6 +54,9 @@ struct memtable {
 	uint64_t log_id; /* the oldest log that holds something of it */
 	struct prefix_filter filter; /* of the cells' row, family and column
 					prefixes */
+	/* The ranges of the batch that memtable_reserve was asked for, by their
+	 * number in it, from 1; of the writer. */
+	struct tombstone_list reserved;
 	uint32_t last_cell; /* whose prefixes were added last; 0: none */
 	uint32_t random;    /* state of random_height, not 0 */
 	atomic_uint references;
@@ -74,20 +80,21 @@ struct memtable *memtable_get(struct memtable *m);
 /* From any thread; the last reference frees it. NULL is allowed. */
 void memtable_put(struct memtable *m);
 
-/* Whether batch fits for certain: then memtable_apply cannot fail. The
- * writer's, who asks before the batch is logged. */
-bool memtable_fits(const struct memtable *m, const struct batch *batch);
+/* Makes ready for memtable_apply of batch, which cannot fail then: 1, 0 if
+ * there is too little room, -ENOMEM. The writer's, before batch is logged. */
+int memtable_reserve(struct memtable *m, const struct batch *batch);
 
 /*
- * Applies all records, which must be sound (batch_parse) and fit: the first has
- * sequence seq, the next seq + 1, ... The writer's. Readers beside it may see
- * some of the records and have to ignore what is newer than their snapshot.
+ * Applies all records, which must be sound (batch_parse) and for which the last
+ * call of memtable_reserve was: the first has sequence seq, the next seq + 1,
+ * ... The writer's. Readers beside it may see some of the records and have to
+ * ignore what is newer than their snapshot; no snapshot may lie between two.
  */
 void memtable_apply(struct memtable *m, const struct batch *batch,
 		    uint64_t seq);
 
-/* How large an arena an empty memtable needs for this batch alone, in bytes.
- * May be more than an arena can have (UINT32_MAX) when many ranges overlap. */
+/* How large an arena an empty memtable needs for this batch alone, in bytes; no
+ * more than an arena can have. */
 size_t memtable_need(const struct batch *batch);
 
 /* Whether a cell's key may start with the row, family or column prefix of this

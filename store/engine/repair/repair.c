@@ -438,7 +438,7 @@ static int take_record(void *context, struct bytes record)
 	size_t size = r->options->memtable_size;
 	struct batch batch;
 	uint64_t seq;
-	int err;
+	int err, fits;
 
 	err = batch_parse(record, &batch, &seq);
 	if (err < 0)
@@ -448,7 +448,8 @@ static int take_record(void *context, struct bytes record)
 	/* What is in ssts may have been merged with later deletions there. */
 	if (seq + batch.count - 1 <= r->flushed_seq)
 		return 0;
-	if (r->memtable && !memtable_fits(r->memtable, &batch)) {
+	fits = r->memtable ? memtable_reserve(r->memtable, &batch) : 0;
+	if (fits == 0) {
 		err = flush_records(r);
 		if (err < 0)
 			return err;
@@ -456,16 +457,13 @@ static int take_record(void *context, struct bytes record)
 	if (!r->memtable) {
 		if (memtable_need(&batch) > size)
 			size = memtable_need(&batch);
-		if (size > UINT32_MAX) {
-			err = fail(ERR_wal_malformed,
-				   "%s: log record of %zu bytes", r->from->path,
-				   record.size);
-			return repair_lose(r, err, BYTES_NONE, BYTES_NONE);
-		}
 		err = memtable_new(size, &r->memtable);
 		if (err < 0)
 			return err;
+		fits = memtable_reserve(r->memtable, &batch);
 	}
+	if (fits < 0)
+		return fits;
 	memtable_apply(r->memtable, &batch, seq);
 	return 0;
 }

@@ -393,7 +393,7 @@ static int flush_overlap(struct bulk *b, const struct batch *mark)
 	int err = engine_flush_waiting(e);
 
 	if (err < 0 || (!memtable_overlaps(b, e->memtable) &&
-			memtable_fits(e->memtable, mark)))
+			memtable_reserve(e->memtable, mark) == 1))
 		return err;
 	err = engine_rotate(e, e->options.memtable_size);
 	return err < 0 ? err : engine_flush_waiting(e);

@@ -171,7 +171,7 @@ static int replay_record(void *context, struct bytes record)
 	struct engine *e = r->e;
 	struct batch batch;
 	uint64_t seq;
-	int err;
+	int err, fits;
 
 	err = batch_parse(record, &batch, &seq);
 	if (err < 0)
@@ -192,11 +192,15 @@ static int replay_record(void *context, struct bytes record)
 		if (err != 0)
 			return err;
 	}
-	if (!memtable_fits(e->memtable, &batch)) {
+	fits = memtable_reserve(e->memtable, &batch);
+	if (fits == 0) {
 		err = next_memtable(e, &batch);
 		if (err < 0)
 			return err;
+		fits = memtable_reserve(e->memtable, &batch);
 	}
+	if (fits < 0)
+		return fits;
 	memtable_apply(e->memtable, &batch, seq);
 	e->written_seq = seq + batch.count - 1;
 	return 0;
@@ -337,7 +341,7 @@ static int mark_loads(struct engine *e, uint64_t first)
 	struct batch mark = BATCH_INIT;
 	int err = batch_mark(&mark);
 
-	if (err == 0 && !memtable_fits(e->memtable, &mark))
+	if (err == 0 && memtable_reserve(e->memtable, &mark) == 0)
 		err = engine_flush(e);
 	e->unmarked_seq = first;
 	if (err == 0)

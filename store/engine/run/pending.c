@@ -49,24 +49,23 @@ static int make_room(struct pending *p, const struct batch *batch,
 		     struct batch *rest)
 {
 	size_t size;
+	int fits, err;
 
 	*rest = rest_of(p, batch);
-	if (p->memtable && memtable_fits(p->memtable, rest))
-		return 0;
+	fits = p->memtable ? memtable_reserve(p->memtable, rest) : 0;
+	if (fits != 0)
+		return fits < 0 ? fits : 0;
 	p->position = p->count = p->range_count = 0;
 	memtable_put(p->memtable);
 	p->memtable = NULL;
 	*rest = *batch;
 	/* Twice, so that a long row of additions is copied a few times only. */
 	size = memtable_need(batch) * 2;
-	if (size > UINT32_MAX)
-		size = memtable_need(batch);
-	if (size > UINT32_MAX)
-		return fail(ERR_batch_too_large,
-			    "request needs %zu bytes of memory; split it",
-			    size);
-	return memtable_new(size < ARENA_SIZE_MIN ? ARENA_SIZE_MIN : size,
-			    &p->memtable);
+	err = memtable_new(size < ARENA_SIZE_MIN ? ARENA_SIZE_MIN : size,
+			   &p->memtable);
+	if (err == 0)
+		err = memtable_reserve(p->memtable, rest);
+	return err < 0 ? err : 0;
 }
 
 int pending_view(struct pending *p, struct engine *e, const struct batch *batch,

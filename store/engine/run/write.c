@@ -102,9 +102,11 @@ static int relieve(struct engine *e)
 static int reserve(struct engine *e, const struct batch *batch)
 {
 	size_t size = e->options.memtable_size;
-	int err;
+	int fits = memtable_reserve(e->memtable, batch), err;
 
-	if (memtable_fits(e->memtable, batch) &&
+	if (fits < 0)
+		return fits;
+	if (fits &&
 	    (atomic_load(&e->blobs->fresh) < e->options.blob_flush_size ||
 	     e->memtable->last_seq == 0))
 		return 0;
@@ -115,15 +117,12 @@ static int reserve(struct engine *e, const struct batch *batch)
 	 * itself. Places in one have 32 bits. */
 	if (memtable_need(batch) > size)
 		size = memtable_need(batch);
-	if (size > UINT32_MAX)
-		return fail(ERR_batch_too_large,
-			    "request needs %zu bytes of memory; split it",
-			    size);
 	err = engine_rotate(e, size);
 	if (err < 0)
 		return err;
 	engine_wake(e);
-	return 0;
+	err = memtable_reserve(e->memtable, batch);
+	return err < 0 ? err : 0;
 }
 
 /* What a full disk has kept from the log goes before what has later sequences,
