@@ -210,7 +210,7 @@ static int find_restart(struct block_iter *it, struct bytes key)
 static int scan_to(struct block_iter *it, struct bytes key)
 {
 	const uint8_t *p = it->data + it->next, *end = it->data + it->end;
-	const uint8_t *next;
+	const uint8_t *first = p, *next;
 	struct block_entry e;
 	size_t match = 0; /* bytes that key and the last entry share */
 	size_t ahead, same;
@@ -222,7 +222,9 @@ static int scan_to(struct block_iter *it, struct bytes key)
 		struct bytes own, rest;
 
 		next = block_entry_parse(p, end, &e);
-		if (!next)
+		/* The search key may be longer than the buffer. */
+		if (!next || e.shared > KEY_SIZE_MAX ||
+		    (p == first && e.shared > 0))
 			return malformed(it, (uint32_t)(p - it->data));
 		if (e.shared > match)
 			continue;
@@ -315,14 +317,18 @@ int block_iter_next_row(struct block_iter *it)
 	return 0;
 }
 
-/* Of each restart: that it is at an entry, and what its bit says of the entries
- * since the restart before. */
+/* Of each restart: that it is at an entry which shares nothing, the first one
+ * at the first entry, and what its bit says of the entries since the restart
+ * before. */
 int block_iter_verify(struct block_iter *it)
 {
 	uint32_t count = 0, wanted;
 	bool same_row = false;
 	int result = block_iter_first(it);
 
+	if (result > 0 && restart_offset(it, 0) != 0)
+		return fail(ERR_block_malformed, "restart 0 is at %u, not 0",
+			    restart_offset(it, 0));
 	while (result > 0) {
 		same_row = same_row && (it->flags & BLOCK_SAME_ROW);
 		if (count < it->restart_count &&
@@ -333,6 +339,9 @@ int block_iter_verify(struct block_iter *it)
 				return fail(ERR_block_malformed,
 					    "restart %u says %x, not %x", count,
 					    restart_at(it, count), wanted);
+			/* Its key is in the block if it shares nothing. */
+			if (it->key.size > 0 && it->key.data == it->buffer)
+				return malformed(it, it->position);
 			count++;
 			same_row = true;
 		}

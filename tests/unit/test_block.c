@@ -194,6 +194,94 @@ START_TEST(hostile_blocks_are_harmless)
 }
 END_TEST
 
+/* Appends an entry to b, of a key that ends with this byte as often. */
+static void add_raw(struct buf *b, size_t shared, size_t unshared, char last)
+{
+	size_t i;
+
+	ck_assert_int_eq(buf_add_varint(b, shared), 0);
+	ck_assert_int_eq(buf_add_varint(b, unshared), 0);
+	ck_assert_int_eq(buf_add_varint(b, 0), 0);
+	ck_assert_int_eq(buf_add_byte(b, 0), 0);
+	for (i = 0; i < unshared; i++)
+		ck_assert_int_eq(buf_add_byte(b, (uint8_t)last), 0);
+}
+
+static void add_restarts(struct buf *b, const uint32_t *restarts, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		ck_assert_int_eq(buf_add_u32le(b, restarts[i]), 0);
+	ck_assert_int_eq(buf_add_u32le(b, n), 0);
+}
+
+/* No key that is stored is so long, but a block and a search key may be. */
+START_TEST(keys_longer_than_the_buffer)
+{
+	static struct {
+		uint8_t buffer[KEY_SIZE_MAX], guard[64];
+	} room;
+	struct buf block = BUF_INIT, key = BUF_INIT;
+	const uint32_t restart = 0;
+	struct block_iter it;
+	size_t i;
+
+	add_raw(&block, 0, KEY_SIZE_MAX + 30, 'a');
+	add_raw(&block, KEY_SIZE_MAX + 20, 1, 'c');
+	add_restarts(&block, &restart, 1);
+	for (i = 0; i < KEY_SIZE_MAX + 20; i++)
+		ck_assert_int_eq(buf_add_byte(&key, 'a'), 0);
+	ck_assert_int_eq(buf_add_byte(&key, 'b'), 0);
+	ck_assert_int_eq(
+		block_iter_init(&it, buf_bytes(&block), NULL, room.buffer), 0);
+	ck_assert_int_eq(block_iter_seek(&it, buf_bytes(&key)),
+			 -ERR_block_malformed);
+	for (i = 0; i < sizeof(room.guard); i++)
+		ck_assert_uint_eq(room.guard[i], 0);
+	buf_release(&block);
+	buf_release(&key);
+}
+END_TEST
+
+/* Where a search begins nothing is shared. */
+START_TEST(restarts_that_share_are_found)
+{
+	struct buf block = BUF_INIT;
+	struct block_iter it;
+	uint32_t restarts[2] = { 0, 0 };
+
+	/* The second of two entries, at the second of two restarts. */
+	add_raw(&block, 0, 2, 'a');
+	restarts[1] = (uint32_t)block.size;
+	add_raw(&block, 1, 1, 'b');
+	add_restarts(&block, restarts, 2);
+	ck_assert_int_eq(block_iter_init(&it, buf_bytes(&block), NULL, buffer),
+			 0);
+	ck_assert_int_eq(block_iter_verify(&it), -ERR_block_malformed);
+	/* The first restart is not at the first entry. */
+	buf_reset(&block);
+	add_raw(&block, 0, 2, 'a');
+	restarts[0] = (uint32_t)block.size;
+	add_raw(&block, 0, 2, 'b');
+	add_restarts(&block, restarts, 1);
+	ck_assert_int_eq(block_iter_init(&it, buf_bytes(&block), NULL, buffer),
+			 0);
+	ck_assert_int_eq(block_iter_verify(&it), -ERR_block_malformed);
+	/* The first entry shares with none. */
+	buf_reset(&block);
+	add_raw(&block, 1, 2, 'a');
+	restarts[0] = (uint32_t)block.size;
+	add_raw(&block, 0, 2, 'b');
+	add_restarts(&block, restarts, 1);
+	ck_assert_int_eq(block_iter_init(&it, buf_bytes(&block), NULL, buffer),
+			 0);
+	ck_assert_int_eq(block_iter_seek(&it, BYTES_NONE),
+			 -ERR_block_malformed);
+	buf_release(&block);
+}
+END_TEST
+
 START_TEST(stored_form)
 {
 	struct buf stored = BUF_INIT, out = BUF_INIT;
@@ -239,7 +327,9 @@ END_TEST
 int main(void)
 {
 	const TTest *tests[] = { moves_in_every_way,
-				 hostile_blocks_are_harmless, stored_form };
+				 hostile_blocks_are_harmless,
+				 keys_longer_than_the_buffer,
+				 restarts_that_share_are_found, stored_form };
 
-	return run_suite("block", NULL, teardown, tests, 3);
+	return run_suite("block", NULL, teardown, tests, 5);
 }
