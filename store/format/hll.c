@@ -238,7 +238,7 @@ uint64_t hll_estimate(struct bytes sketch)
 {
 	const double m = HLL_REGISTERS;
 	uint32_t counts[RANK_MAX + 1] = { 0 };
-	double z;
+	double z, estimate;
 	size_t i;
 
 	if (!is_dense(sketch))
@@ -249,5 +249,8 @@ uint64_t hll_estimate(struct bytes sketch)
 	for (i = RANK_MAX - 1; i >= 1; i--)
 		z = 0.5 * (z + counts[i]);
 	z += m * sigma(counts[0] / m);
-	return (uint64_t)llround(m * m / (2 * M_LN2 * z));
+	/* Registers that are all full say that there is no end of numbers. */
+	estimate = m * m / (2 * M_LN2 * z);
+	return estimate < (double)INT64_MAX ? (uint64_t)llround(estimate)
+					    : INT64_MAX;
 }

@@ -133,6 +133,20 @@ START_TEST(distinct_counts_are_within_their_bound)
 }
 END_TEST
 
+/* A state that somebody made up: no numbers fill every register. */
+START_TEST(a_count_without_end_is_the_greatest_number)
+{
+	uint8_t full[HLL_HEAD_SIZE + HLL_REGISTERS];
+	struct bytes sketch = bytes_of(full, sizeof(full));
+
+	memset(full, 64 - HLL_PRECISION + 1, sizeof(full));
+	full[0] = 1;
+	full[1] = 1;
+	ck_assert(hll_is_sketch(sketch));
+	ck_assert_uint_eq(hll_estimate(sketch), INT64_MAX);
+}
+END_TEST
+
 START_TEST(bytes_that_are_no_state_add_nothing)
 {
 	struct aggregate a = { 0 };
@@ -165,7 +179,8 @@ int main(void)
 {
 	const TTest *tests[] = { order_makes_no_difference,
 				 distinct_counts_are_within_their_bound,
+				 a_count_without_end_is_the_greatest_number,
 				 bytes_that_are_no_state_add_nothing };
 
-	return run_suite("aggregate", NULL, NULL, tests, 3);
+	return run_suite("aggregate", NULL, NULL, tests, 4);
 }
