@@ -335,6 +335,7 @@ static bool is_in_order(const struct tombstone *before,
 static bool decode_item(struct bytes *in, struct tombstone *t)
 {
 	return take_sized(in, &t->start) && take_sized(in, &t->end) &&
+	       t->start.size <= KEY_SIZE_MAX && t->end.size <= KEY_SIZE_MAX &&
 	       take_varint(in, &t->seq) && t->seq <= KEY_SEQ_MAX &&
 	       bytes_compare(t->start, t->end) < 0;
 }

@@ -1,5 +1,6 @@
 #include "store/base/coding.h"
 #include "store/base/err.h"
+#include "store/format/key.h"
 #include "store/format/tombstone.h"
 #include "tests/unit/suite.h"
 
@@ -218,6 +219,30 @@ static void decode_damaged(struct bytes block)
 	free(copy);
 }
 
+/* Bounds are searched for, and no key is so long. */
+START_TEST(bounds_longer_than_a_key)
+{
+	struct tombstone_list list;
+	struct buf start = BUF_INIT, block = BUF_INIT;
+	struct tombstone t = { .end = BYTES_LITERAL("b"), .seq = 1 };
+	size_t i;
+
+	for (i = 0; i <= KEY_SIZE_MAX; i++)
+		ck_assert_int_eq(buf_add_byte(&start, 'a'), 0);
+	t.start = bytes_of(start.data, KEY_SIZE_MAX);
+	ck_assert_int_eq(tombstone_encode(&t, &block), 0);
+	ck_assert_int_eq(tombstone_decode(buf_bytes(&block), &list), 0);
+	tombstone_list_release(&list);
+	buf_reset(&block);
+	t.start = buf_bytes(&start);
+	ck_assert_int_eq(tombstone_encode(&t, &block), 0);
+	ck_assert_int_eq(tombstone_decode(buf_bytes(&block), &list),
+			 -ERR_block_malformed);
+	buf_release(&start);
+	buf_release(&block);
+}
+END_TEST
+
 START_TEST(encoding)
 {
 	struct buf b = BUF_INIT;
@@ -263,7 +288,7 @@ int main(void)
 {
 	const TTest *tests[] = { covers_like_the_items, older_under_newer_goes,
 				 nested_are_no_more_than_snapshots_need,
-				 encoding };
+				 bounds_longer_than_a_key, encoding };
 
-	return run_suite("tombstone", NULL, NULL, tests, 4);
+	return run_suite("tombstone", NULL, NULL, tests, 5);
 }

@@ -181,6 +181,8 @@ int sst_properties_decode(struct bytes block, struct sst_properties *p,
 	p->blob_count = 0;
 	good = take_sized(&block, &p->smallest) &&
 	       take_sized(&block, &p->largest) &&
+	       p->smallest.size <= KEY_SIZE_MAX &&
+	       p->largest.size <= KEY_SIZE_MAX &&
 	       take_bytes(&block, 1, &exclusive) && exclusive.data[0] <= 1;
 	for (i = 0; good && i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		good = take_varint(&block, numbers[i]);
