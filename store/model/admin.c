@@ -181,16 +181,13 @@ static void set_births(struct schema *schema, uint64_t seq)
 
 /* The engine's rules come first: a reader who takes the new schema must not
  * meet the old rules, while the other way round a table is only seen empty for
- * a moment. On failure, which is -ENOMEM, nothing has changed. Takes over the
- * reference to schema. */
-static int install(struct store *s, struct schema *schema)
+ * a moment. Cannot fail, so that what is in the log is in force. Takes over the
+ * references to schema and to its rules. */
+static void install(struct store *s, struct schema *schema,
+		    struct gc_rules *rules)
 {
-	struct gc_rules *rules;
 	struct schema *old;
-	int err = schema_rules(schema, &rules);
 
-	if (err < 0)
-		return err;
 	engine_set_rules(s->engine, rules);
 	gc_rules_put(rules);
 	pthread_mutex_lock(&s->schema_lock);
@@ -198,33 +195,43 @@ static int install(struct store *s, struct schema *schema)
 	s->schema = schema;
 	pthread_mutex_unlock(&s->schema_lock);
 	schema_put(old);
-	return 0;
 }
 
-/* Ends c in every case; with err 0 writes and installs it first. The sync comes
- * after the lock; if it fails, the change is in force all the same and the
- * store is read-only. */
+/* Makes the copy what it will be once its records are written: nobody else
+ * writes, so that their sequences are known. */
+static int finish_schema(struct change *c, struct gc_rules **rules)
+{
+	uint64_t seq = engine_visible_seq(c->s->engine);
+
+	set_births(c->schema, seq + 1);
+	c->schema->seq = seq + c->batch.count;
+	return schema_rules(c->schema, rules);
+}
+
+/* Ends c in every case; with err 0 writes and installs it first. What can fail
+ * comes before the write. The sync comes after the lock; if it fails, the
+ * change is in force all the same and the store is read-only. */
 static int change_end(struct change *c, int err)
 {
 	struct store *s = c->s;
-	uint32_t count = c->batch.count;
+	struct gc_rules *rules = NULL;
 	uint64_t last = 0;
 
-	assert(err < 0 || (c->schema && count > 0));
+	assert(err < 0 || (c->schema && c->batch.count > 0));
+	if (err == 0)
+		err = finish_schema(c, &rules);
 	if (err == 0)
 		err = engine_write(s->engine, &c->batch, false, &last);
 	if (err == 0) {
-		assert(last >= count);
-		set_births(c->schema, last - count + 1);
-		c->schema->seq = last;
-		err = install(s, c->schema);
-	}
-	if (err == 0) {
-		/* It is the store's now. */
+		assert(last == c->schema->seq);
+		install(s, c->schema, rules);
+		/* They are the store's now. */
 		c->schema = NULL;
+		rules = NULL;
 		s->next_table_id = c->next_table_id;
 	}
 	pthread_mutex_unlock(&s->writing);
+	gc_rules_put(rules);
 	schema_put(c->schema);
 	batch_release(&c->batch);
 	buf_release(&c->key);
@@ -636,6 +643,7 @@ static int load(struct store *s, struct schema *schema)
  * id that a table has is given again. */
 int schema_load(struct store *s)
 {
+	struct gc_rules *rules;
 	struct schema *schema;
 	size_t i;
 	int err;
@@ -649,8 +657,10 @@ int schema_load(struct store *s)
 		if (schema->tables[i].id >= s->next_table_id)
 			s->next_table_id = schema->tables[i].id + 1;
 	if (err == 0)
-		err = install(s, schema);
+		err = schema_rules(schema, &rules);
 	if (err < 0)
 		schema_put(schema);
+	else
+		install(s, schema, rules);
 	return err;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/store.h"
 #include "tests/sim/ruin.h"
 #include "tests/sim/script.h"
 
@@ -133,6 +134,87 @@ static bool run(unsigned long n, bool forever)
 	return happened;
 }
 
+static void must(int err)
+{
+	if (err < 0) {
+		printf("%s: %s\n", err_text(err), err_detail());
+		abort();
+	}
+}
+
+static uint32_t table_id(struct store *s, const char *name)
+{
+	struct schema *schema = store_schema(s);
+	const struct table *t = schema_table(schema, bytes_string(name));
+	uint32_t id = t ? t->id : 0;
+
+	schema_put(schema);
+	return id;
+}
+
+/* Whether all cells of table b have a time. */
+static bool has_times(struct store *s)
+{
+	struct scan_range range = { .table = BYTES_LITERAL("b") };
+	bool good = true;
+	struct scan *scan;
+	struct cell cell;
+
+	must(scan_open(s, NULL, &range, &scan));
+	while (scan_next(scan, CURSOR_VERSION, &cell) == 1)
+		good = good && cell.timestamp_us > 0;
+	scan_close(scan);
+	return good;
+}
+
+/* One change that lacks memory is followed by one that does not: a table is
+ * made and a row written. Nothing of what failed is there, nor in the way. */
+static bool run_on(unsigned long n)
+{
+	struct family_spec f = { .name = BYTES_LITERAL("f") };
+	struct store_options o;
+	const char *problem = "";
+	struct volume *v;
+	struct store *s;
+	struct write *w;
+	bool happened, whole;
+	int made;
+
+	store_options_init(&o);
+	o.create = true;
+	o.background = false;
+	must(volume_mem_new(&v));
+	volume_mem_keep(v);
+	must(store_open_volume(v, &o, &s));
+	must(store_create_table(s, bytes_string("b"), false, &f, 1));
+	must(write_new(s, &w));
+	must(write_row(w, bytes_string("b"), bytes_string("r")));
+	calls = 0;
+	fail_at = n;
+	made = store_create_table(s, bytes_string("a"), false, &f, 1);
+	write_set(w, f.name, bytes_string("q"), STORE_NOW, bytes_string("v"));
+	happened = calls >= n;
+	fail_at = 0;
+	/* What the log failed to take leaves it read-only. */
+	whole = store_health(s) == 0;
+	if (whole) {
+		must(store_commit(s, w, true));
+		must(store_create_table(s, bytes_string("c"), false, &f, 1));
+	}
+	write_free(w);
+	store_close(s);
+	must(store_open_volume(v, &o, &s));
+	if (whole && made < 0 && table_id(s, "a"))
+		problem = "a table is there that could not be made";
+	else if (table_id(s, "a") && table_id(s, "a") == table_id(s, "c"))
+		problem = "two tables have one id";
+	else if (!has_times(s))
+		problem = "a cell without its time was written";
+	must(store_close(s));
+	count("change", n, false, problem);
+	return happened;
+}
+
 static unsigned int told;
 
 static void count_told(void *context, const char *text)
@@ -217,6 +299,8 @@ int main(int argc, char **argv)
 		more |= run(n, true);
 	}
 	printf("%lu allocations in one run\n", n);
+	for (n = first; stride > 0 && run_on(n); n++)
+		;
 	if (stride > 0) {
 		sweep_repair(false, stride, first);
 		sweep_repair(true, stride, first);
