@@ -286,6 +286,9 @@ static int add_version(struct write *w, uint64_t timestamp_us,
 		err = check_timestamp(w->table, timestamp_us);
 	if (err == 0)
 		err = key_add_timestamp(&w->key, timestamp_us);
+	/* A record whose place is not noted would keep its 0. */
+	if (err == 0 && later)
+		err = buf_reserve(&w->now_places, sizeof(uint64_t));
 	if (err == 0)
 		err = add(&w->batch, buf_bytes(&w->key), value);
 	if (err == 0 && later)
