@@ -22,7 +22,7 @@ static void fill(struct batch *b, struct buf *key)
 	version_key(key, "row", 5);
 	ck_assert_int_eq(batch_put(b, buf_bytes(key), lit("value")), 0);
 	ck_assert_int_eq(batch_delete(b, buf_bytes(key)), 0);
-	ck_assert_int_eq(batch_delete_range(b, lit("a"), lit("b")), 0);
+	ck_assert_int_eq(batch_delete_range(b, lit("a..."), lit("b...")), 0);
 	batch_seal(b, 41);
 }
 
@@ -48,8 +48,8 @@ START_TEST(round_trip)
 	ck_assert(bytes_equal(r.key, buf_bytes(&key)));
 	ck_assert(batch_next(&parsed, &position, &r));
 	ck_assert_int_eq(r.kind, BATCH_RANGE);
-	ck_assert(bytes_equal(r.key, lit("a")));
-	ck_assert(bytes_equal(r.value, lit("b")));
+	ck_assert(bytes_equal(r.key, lit("a...")));
+	ck_assert(bytes_equal(r.value, lit("b...")));
 	ck_assert(!batch_next(&parsed, &position, &r));
 
 	batch_reset(&b);
@@ -128,6 +128,20 @@ START_TEST(damaged_records)
 }
 END_TEST
 
+/* A range lies in a table, whose number begins its key. */
+START_TEST(a_range_has_a_table)
+{
+	struct batch b = BATCH_INIT, parsed;
+	uint64_t seq;
+
+	ck_assert_int_eq(batch_delete_range(&b, lit("abc"), lit("abd")), 0);
+	batch_seal(&b, 1);
+	ck_assert_int_eq(batch_parse(buf_bytes(&b.data), &parsed, &seq),
+			 -ERR_wal_malformed);
+	batch_release(&b);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = {
@@ -135,7 +149,8 @@ int main(void)
 		empty_range_is_refused,
 		limit_on_count_adds_nothing,
 		damaged_records,
+		a_range_has_a_table,
 	};
 
-	return run_suite("batch", NULL, NULL, tests, 4);
+	return run_suite("batch", NULL, NULL, tests, 5);
 }

@@ -175,7 +175,8 @@ static bool is_sound(const struct batch_record *r)
 	case KEY_DELETE:
 		return is_version_key(r->key) && r->value.size == 0;
 	case BATCH_RANGE:
-		return r->key.size <= KEY_SIZE_MAX &&
+		return r->key.size >= KEY_TABLE_SIZE &&
+		       r->key.size <= KEY_SIZE_MAX &&
 		       r->value.size <= KEY_SIZE_MAX &&
 		       bytes_compare(r->key, r->value) < 0;
 	default:
