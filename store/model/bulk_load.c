@@ -7,14 +7,14 @@
 
 /*
  * A bulk load in the model's terms. A family that is dropped while it runs must
- * not come back with its cells, so the load remembers the schema of its
- * beginning: if that has changed, every table and family that it had must still
- * be the same when the load is published.
+ * not come back with its cells, so the load remembers the schema of its last
+ * add: if that has changed at the next one or when the load is published, every
+ * table and family that it had must still be the same.
  */
 struct bulk_load {
 	struct store *s;
 	struct bulk *bulk;     /* owned; the engine's part */
-	struct schema *schema; /* of the first add; NULL: nothing added */
+	struct schema *schema; /* of the last add; NULL: nothing added */
 	int failed; /* an add, which may have taken a part of its rows; 0 */
 };
 
@@ -60,35 +60,6 @@ static bool only_sets(const struct batch *batch)
 	return true;
 }
 
-/* w is settled like a commit, so its time is that of this call and not of the
- * publishing. If it is not for a load it is left settled, which a commit does
- * again. w is emptied also if the load fails half-way: the load is only good
- * for being freed then. */
-int store_bulk_add(struct bulk_load *load, struct write *w)
-{
-	struct store *s = load->s;
-	const struct batch *batch;
-	struct batch_record r;
-	size_t position = 0;
-	int err;
-
-	pthread_mutex_lock(&s->writing);
-	err = write_settle(w, &batch);
-	if (err == 0 && !load->schema)
-		load->schema = store_schema(s);
-	pthread_mutex_unlock(&s->writing);
-	if (err < 0)
-		return err;
-	if (!only_sets(batch))
-		return 0;
-	while (err == 0 && batch_next(batch, &position, &r))
-		err = bulk_add(load->bulk, r.key, r.kind, r.value);
-	write_reset(w);
-	if (err < 0)
-		load->failed = err;
-	return err < 0 ? err : 1;
-}
-
 /* Whether all that was there is there still: tables by id, so that they may
  * have been renamed, families by name and birth. Only then are the keys of the
  * load, which nobody reads again, still right. */
@@ -127,6 +98,49 @@ static int check_schema(const struct schema *then, const struct schema *now)
 		}
 	}
 	return 0;
+}
+
+/* Under the writing lock: the schema of now is the load's from here on, if it
+ * still has what the load was added to. */
+static int take_schema(struct bulk_load *load)
+{
+	int err =
+		load->schema ? check_schema(load->schema, load->s->schema) : 0;
+
+	if (err < 0 || load->schema == load->s->schema)
+		return err;
+	schema_put(load->schema);
+	load->schema = store_schema(load->s);
+	return 0;
+}
+
+/* w is settled like a commit, so its time is that of this call and not of the
+ * publishing. If it is not for a load it is left settled, which a commit does
+ * again. w is emptied also if the load fails half-way: the load is only good
+ * for being freed then. */
+int store_bulk_add(struct bulk_load *load, struct write *w)
+{
+	struct store *s = load->s;
+	const struct batch *batch;
+	struct batch_record r;
+	size_t position = 0;
+	int err;
+
+	pthread_mutex_lock(&s->writing);
+	err = write_settle(w, &batch);
+	if (err == 0)
+		err = take_schema(load);
+	pthread_mutex_unlock(&s->writing);
+	if (err < 0)
+		return err;
+	if (!only_sets(batch))
+		return 0;
+	while (err == 0 && batch_next(batch, &position, &r))
+		err = bulk_add(load->bulk, r.key, r.kind, r.value);
+	write_reset(w);
+	if (err < 0)
+		load->failed = err;
+	return err < 0 ? err : 1;
 }
 
 /* The long part comes before the lock; under it the schema is compared, and

@@ -197,13 +197,46 @@ START_TEST(leaves_nothing_unless_published)
 }
 END_TEST
 
+/* Every add is for the families that it met, not only the first. */
+START_TEST(a_family_made_meanwhile_is_remembered)
+{
+	struct bulk_load *load = begin();
+	struct family_spec g = { .name = BYTES_LITERAL("g") };
+	struct write *w;
+
+	add(load, 0, 1, 0);
+	ck_assert_int_eq(store_create_family(s, BYTES_LITERAL("t"), &g), 0);
+	ck_assert_int_eq(write_new(s, &w), 0);
+	set(w, 0, 0);
+	ck_assert_int_eq(write_set(w, g.name, BYTES_LITERAL("q"), 1000,
+				   BYTES_LITERAL("of g")),
+			 0);
+	ck_assert_int_eq(store_bulk_add(load, w), 1);
+	ck_assert_int_eq(store_drop_family(s, BYTES_LITERAL("t"), g.name), 0);
+	ck_assert_int_eq(store_create_family(s, BYTES_LITERAL("t"), &g), 0);
+	ck_assert_int_eq(store_bulk_publish(load), -ERR_no_family);
+	store_bulk_free(load);
+	expect(0, 0);
+	/* The same is told by the next add. */
+	load = begin();
+	set(w, 0, 0);
+	ck_assert_int_eq(store_bulk_add(load, w), 1);
+	ck_assert_int_eq(store_drop_family(s, BYTES_LITERAL("t"), g.name), 0);
+	set(w, 1, 0);
+	ck_assert_int_eq(store_bulk_add(load, w), -ERR_no_family);
+	store_bulk_free(load);
+	write_free(w);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = {
 		last_put_of_a_version_stays,
 		takes_effect_when_published,
 		leaves_nothing_unless_published,
+		a_family_made_meanwhile_is_remembered,
 	};
 
-	return run_suite("bulk", setup, teardown, tests, 3);
+	return run_suite("bulk", setup, teardown, tests, 4);
 }
