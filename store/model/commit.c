@@ -37,16 +37,34 @@ static int revalidate_put(const struct table *table, struct bytes name,
 		    (int)name.size, (const char *)name.data);
 }
 
+/* A timestamp that was given has to be one that the table takes now; one that
+ * was left open, which *now is then the note of, will be. */
+static int revalidate_time(struct write *w, const struct table *table,
+			   struct bytes key, size_t *now)
+{
+	size_t place = (size_t)(key.data - w->batch.data.data) + key.size -
+		       KEY_TIMESTAMP_SIZE;
+	uint8_t *note = w->now_places.data + *now;
+
+	if (*now == w->now_places.size || get_u64le(note) >> 1 != place)
+		return write_check_timestamp(
+			table, ~get_u64be(w->batch.data.data + place));
+	put_u64le(note, (uint64_t)place << 1 | table->millis);
+	*now += sizeof(uint64_t);
+	return 0;
+}
+
 /* Checks every record against the schema of now: its table, and of what it puts
- * the family, must still be there. The table is known by its id, so a renamed
- * one is the same. Deletions of a family that is gone do no harm. */
+ * the family, must still be there and the time be right. The table is known by
+ * its id, so a renamed one is the same. Deletions of a family that is gone do
+ * no harm. */
 static int revalidate(struct write *w)
 {
 	const struct schema *schema = w->s->schema;
 	struct buf scratch = BUF_INIT;
 	struct batch_record record;
 	const struct table *table;
-	size_t position = 0, end;
+	size_t position = 0, now = 0, end;
 	struct bytes family;
 	int err = 0;
 
@@ -62,6 +80,8 @@ static int revalidate(struct write *w)
 			       &family, &end);
 		if (err == 0)
 			err = revalidate_put(table, family, &record);
+		if (err == 0)
+			err = revalidate_time(w, table, record.key, &now);
 	}
 	buf_release(&scratch);
 	return err;

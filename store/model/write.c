@@ -243,7 +243,7 @@ uint64_t write_now(const struct write *w)
 
 /* A time before 1970 comes as a number above INT64_MAX, and is shown as the
  * negative one it was. */
-static int check_timestamp(const struct table *table, uint64_t timestamp_us)
+int write_check_timestamp(const struct table *table, uint64_t timestamp_us)
 {
 	if (timestamp_us > INT64_MAX)
 		return fail(ERR_bad_timestamp, "invalid timestamp %lld",
@@ -283,7 +283,7 @@ static int add_version(struct write *w, uint64_t timestamp_us,
 	if (timestamp_us == STORE_NOW)
 		timestamp_us = later ? 0 : write_now(w);
 	if (!later)
-		err = check_timestamp(w->table, timestamp_us);
+		err = write_check_timestamp(w->table, timestamp_us);
 	if (err == 0)
 		err = key_add_timestamp(&w->key, timestamp_us);
 	/* A record whose place is not noted would keep its 0. */
@@ -382,7 +382,7 @@ int write_set(struct write *w, struct bytes family, struct bytes qualifier,
 	if (value.size < w->s->large_size)
 		return add_version(w, timestamp_us, value, batch_put);
 	if (timestamp_us != STORE_NOW)
-		err = check_timestamp(w->table, timestamp_us);
+		err = write_check_timestamp(w->table, timestamp_us);
 	if (err == 0)
 		err = large_make(w->s->engine, value, &large);
 	if (err < 0)
@@ -490,9 +490,9 @@ int write_delete_cells(struct write *w, struct bytes family,
 			(unsigned long long)from_us, (unsigned long long)to_us);
 	err = write_column(w, family, qualifier);
 	if (err == 0)
-		err = check_timestamp(w->table, from_us);
+		err = write_check_timestamp(w->table, from_us);
 	if (err == 0 && to_us > 0 && to_us != from_us + 1)
-		err = check_timestamp(w->table, to_us);
+		err = write_check_timestamp(w->table, to_us);
 	if (err == 0 && (from_us > 0 || to_us > 0))
 		err = note_hidden(w);
 	if (err < 0)

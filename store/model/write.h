@@ -63,6 +63,9 @@ int write_plain_column(struct write *w, struct bytes family,
 /* The time of an update as its present table takes it. */
 uint64_t write_now(const struct write *w);
 
+/* -ERR_bad_timestamp of one that the table, as it is now, does not take. */
+int write_check_timestamp(const struct table *table, uint64_t timestamp_us);
+
 /* Fails with -ERR_no_family. */
 int write_unknown_family(struct bytes name);
 

@@ -286,6 +286,39 @@ START_TEST(refusals)
 }
 END_TEST
 
+/* What timestamps are may change between adding and committing. */
+START_TEST(granularity_of_the_commit)
+{
+	struct scan_range range = { .table = str("t") };
+	struct scan *scan;
+	struct cell cell;
+	struct write *w;
+
+	ck_assert_int_eq(write_new(s, &w), 0);
+	ck_assert_int_eq(write_row(w, str("t"), str("a")), 0);
+	ck_assert_int_eq(write_set(w, str("f"), str("q"), 1001, str("")), 0);
+	ck_assert_int_eq(store_set_granularity(s, str("t"), true), 0);
+	ck_assert_int_eq(store_commit(s, w, false), -ERR_bad_timestamp);
+	ck_assert_str_eq(all(), "");
+	ck_assert_int_eq(store_set_granularity(s, str("t"), false), 0);
+	ck_assert_int_eq(write_row(w, str("t"), str("a")), 0);
+	ck_assert_int_eq(write_set(w, str("f"), str("p"), 7000, str("v")), 0);
+	ck_assert_int_eq(write_set(w, str("f"), str("q"), STORE_NOW, str("")),
+			 0);
+	ck_assert_int_eq(write_set(w, str("f"), str("r"), STORE_NOW, str("v")),
+			 0);
+	ck_assert_int_eq(store_set_granularity(s, str("t"), true), 0);
+	ck_assert_int_eq(store_commit(s, w, false), 0);
+	write_free(w);
+	ck_assert_int_eq(scan_open(s, NULL, &range, &scan), 0);
+	while (scan_next(scan, CURSOR_VERSION, &cell) == 1) {
+		ck_assert_uint_eq(cell.timestamp_us % 1000, 0);
+		ck_assert_uint_gt(cell.timestamp_us, 0);
+	}
+	scan_close(scan);
+}
+END_TEST
+
 /* More than a memtable holds, so that flushes and compactions happen. */
 START_TEST(many_rows)
 {
@@ -370,13 +403,12 @@ END_TEST
 
 int main(void)
 {
-	const TTest *tests[] = { versions_and_steps,
-				 deletes,
-				 policies,
-				 dropped_and_made_again,
-				 refusals,
-				 many_rows,
-				 deletions_older_than_the_policy };
+	const TTest *tests[] = {
+		versions_and_steps, deletes,
+		policies,           dropped_and_made_again,
+		refusals,           granularity_of_the_commit,
+		many_rows,          deletions_older_than_the_policy
+	};
 
-	return run_suite("store", setup, teardown, tests, 7);
+	return run_suite("store", setup, teardown, tests, 8);
 }
