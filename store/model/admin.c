@@ -298,8 +298,9 @@ int store_create_table(struct store *s, struct bytes name, bool millis,
 	return change_end(&c, err);
 }
 
-/* A birth of 1 is before all sequences, so that cells of any age are seen. The
- * id may be one that the lost record of the next id would have been beyond. */
+/* More families than a table may have would make a record that nobody reads. A
+ * birth of 1 is before all sequences, so that cells of any age are seen. The id
+ * may be one that the lost record of the next id would have been beyond. */
 int schema_adopt(struct store *s, const struct table *found)
 {
 	struct change c;
@@ -312,6 +313,11 @@ int schema_adopt(struct store *s, const struct table *found)
 		err = fail(ERR_table_exists, "table \"%.*s\" already exists",
 			   (int)found->name.size,
 			   (const char *)found->name.data);
+	if (err == 0 && found->family_count > STORE_FAMILIES_MAX)
+		err = fail(ERR_too_many_families,
+			   "table \"%.*s\" would have %zu families",
+			   (int)found->name.size,
+			   (const char *)found->name.data, found->family_count);
 	if (err == 0)
 		err = schema_add_table(c.schema, found->name, &t);
 	if (err < 0)

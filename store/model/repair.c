@@ -301,6 +301,24 @@ static int forget_types(struct store_repair *r, struct table *t)
 	return err;
 }
 
+/* Leaves out the families that are more than a table may have, and says so. */
+static int limit_families(struct store_repair *r, struct table *t)
+{
+	int err = 0;
+
+	while (t->family_count > STORE_FAMILIES_MAX && err == 0) {
+		const struct family *f = &t->families[--t->family_count];
+
+		err = say(r,
+			  "table %.*s would have more than %d families: the "
+			  "cells of family %.*s are left out",
+			  (int)t->name.size, (const char *)t->name.data,
+			  STORE_FAMILIES_MAX, (int)f->name.size,
+			  (const char *)f->name.data);
+	}
+	return err;
+}
+
 /* Makes a table of what has cells and no record. Its name may be taken, by an
  * earlier repair: then it gets underscores. Its families are found's, whose
  * types are set on the way. */
@@ -320,6 +338,8 @@ static int adopt_table(struct store_repair *r, struct table *found)
 			  "what was a table whose record is lost, or one that "
 			  "was dropped, is table %.*s now, without its rules",
 			  (int)t.name.size, (const char *)t.name.data);
+	if (err == 0)
+		err = limit_families(r, &t);
 	if (err == 0)
 		err = forget_types(r, &t);
 	if (err == 0)
