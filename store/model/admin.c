@@ -230,6 +230,7 @@ static int change_end(struct change *c, int err)
 		rules = NULL;
 		s->next_table_id = c->next_table_id;
 	}
+	engine_hold_gc_time(s->engine, false); /* do_set_gc's */
 	pthread_mutex_unlock(&s->writing);
 	gc_rules_put(rules);
 	schema_put(c->schema);
@@ -546,7 +547,10 @@ static int do_set_gc(struct store *s, struct table *t, void *arg)
 	/* Nothing hidden has to go if the policy stays as it is. */
 	if (gc_policy_equal(f->gc, change->gc))
 		return 0;
+	/* What has expired by then is gone: until the new policy is in force,
+	 * nothing more expires that it could show again. */
 	if (f->gc) {
+		engine_hold_gc_time(s->engine, true);
 		err = bury_family(s, t->id, f->name);
 		if (err < 0)
 			return err;

@@ -88,7 +88,7 @@ void engine_remove(struct engine *e, uint64_t id, const char *suffix)
 
 uint64_t engine_gc_time(struct engine *e)
 {
-	uint64_t now = clock_now(e->options.clock);
+	uint64_t now = e->gc_time_held ? 0 : clock_now(e->options.clock);
 
 	if (now > e->gc_time_us)
 		e->gc_time_us = now;

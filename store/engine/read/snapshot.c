@@ -59,6 +59,14 @@ uint64_t engine_snapshot_seq(const struct engine_snapshot *s)
 	return s->seq;
 }
 
+void engine_hold_gc_time(struct engine *e, bool hold)
+{
+	pthread_mutex_lock(&e->lock);
+	engine_gc_time(e);
+	e->gc_time_held = hold;
+	pthread_mutex_unlock(&e->lock);
+}
+
 void engine_set_rules(struct engine *e, struct gc_rules *rules)
 {
 	struct gc_rules *old;

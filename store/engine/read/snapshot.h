@@ -12,6 +12,10 @@
  * come from any thread and take the engine's lock.
  */
 
+/* Holds the time that rules go by where it is, or lets it go on: nothing more
+ * expires meanwhile, for any reader. */
+void engine_hold_gc_time(struct engine *e, bool hold);
+
 /* The present moment, to be released: 0 or -ENOMEM. */
 int engine_snapshot(struct engine *e, struct engine_snapshot **out);
 
