@@ -1,5 +1,7 @@
 #include <stdio.h>
 
+#include "store/engine/core/state.h"
+#include "store/engine/files/edit.h"
 #include "store/engine/large/large.h"
 #include "store/engine/run/step.h"
 #include "store/model/model.h"
@@ -300,6 +302,36 @@ START_TEST(check_finds_a_damaged_chunk)
 }
 END_TEST
 
+/* No version of the store has the file that a value refers to. */
+START_TEST(a_file_that_is_not_there_is_told)
+{
+	static uint8_t raw[VALUE_SIZE];
+	struct engine *e = store_engine(store);
+	struct buf memory = BUF_INIT;
+	struct edit edit = EDIT_INIT;
+	struct large *large;
+	struct cell cell;
+	uint64_t id;
+
+	fill(raw, sizeof(raw), 5);
+	put(1, bytes_of(raw, sizeof(raw)), NULL);
+	ck_assert_int_eq(engine_flush(e), 0);
+	while (e->version->blob_count > 0) {
+		id = e->version->blobs[0]->id;
+		ck_assert_int_eq(edit_drop_blob(&edit, id), 0);
+		ck_assert_int_eq(engine_apply(e, &edit), 0);
+		edit_release(&edit);
+	}
+	ck_assert_int_eq(store_get_large(store, NULL, bytes_string("t"),
+					 bytes_string("r"), bytes_string("f"),
+					 bytes_string("q"), &cell, &memory,
+					 &large),
+			 -ERR_blob_damaged);
+	ck_assert_ptr_null(large);
+	buf_release(&memory);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = {
@@ -307,7 +339,8 @@ int main(void)
 		what_is_held_is_kept,
 		garbage_is_collected,
 		check_finds_a_damaged_chunk,
+		a_file_that_is_not_there_is_told,
 	};
 
-	return run_suite("large", set_up, tear_down, tests, 4);
+	return run_suite("large", set_up, tear_down, tests, 5);
 }

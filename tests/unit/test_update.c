@@ -185,6 +185,63 @@ START_TEST(hidden_stays_hidden)
 }
 END_TEST
 
+/* A version that is too old to be seen adds nothing, whether or not it is still
+ * there. */
+START_TEST(expired_stays_expired)
+{
+	static const struct step first[] = { { 's', "q", 100, "expired", NULL },
+					     { 0 } };
+	static const struct step second[] = { { 'a', "q", 0, "new", "new" },
+					      { 0 } };
+	struct gc_policy *young = gc_policy_leaf(GC_MAX_AGE, 1000000);
+	struct family_spec family = { .name = str("young"), .gc = young };
+
+	ck_assert_int_eq(store_create_family(s, str("t"), &family), 0);
+	gc_policy_free(young);
+	ck_assert_int_eq(update("young", first), 0);
+	ck_assert_int_eq(update("young", second), 0);
+	expect("young", "q", "new");
+}
+END_TEST
+
+/* Time goes on while a policy is changed; read in the middle of that. */
+static bool was_there, was_gone;
+
+static void read_midway(void *context, struct volume *v)
+{
+	struct buf memory = BUF_INIT;
+	struct cell cell;
+
+	(void)context;
+	(void)v;
+	now_us += 1000000;
+	if (store_get(s, NULL, str("t"), str("r"), str("young"), str("q"),
+		      &cell, &memory) == 1)
+		was_there = true;
+	else
+		was_gone = true;
+	buf_release(&memory);
+}
+
+/* A cell that a reader has seen expire is not there again. */
+START_TEST(nothing_comes_back_under_a_new_policy)
+{
+	const struct step set[] = { { 's', "q", now_us, "v", NULL }, { 0 } };
+	struct gc_policy *young = gc_policy_leaf(GC_MAX_AGE, 1000000);
+	struct family_spec family = { .name = str("young"), .gc = young };
+	struct volume *volume = s->volume;
+
+	ck_assert_int_eq(store_create_family(s, str("t"), &family), 0);
+	gc_policy_free(young);
+	ck_assert_int_eq(update("young", set), 0);
+	volume_mem_hook(volume, read_midway, NULL);
+	ck_assert_int_eq(store_set_gc(s, str("t"), str("young"), NULL), 0);
+	volume_mem_hook(volume, NULL, NULL);
+	ck_assert(was_there || was_gone);
+	expect("young", "q", was_gone ? NULL : "v");
+}
+END_TEST
+
 static int many(void *context, struct write *w)
 {
 	struct cell cell;
@@ -259,9 +316,14 @@ END_TEST
 
 int main(void)
 {
-	const TTest *tests[] = { sees_what_it_wrote,   failure_leaves_nothing,
-				 hidden_stays_hidden,  many_increments,
-				 threads_lose_nothing, refused_outside };
+	const TTest *tests[] = { sees_what_it_wrote,
+				 failure_leaves_nothing,
+				 hidden_stays_hidden,
+				 expired_stays_expired,
+				 nothing_comes_back_under_a_new_policy,
+				 many_increments,
+				 threads_lose_nothing,
+				 refused_outside };
 
-	return run_suite("update", setup, teardown, tests, 6);
+	return run_suite("update", setup, teardown, tests, 8);
 }

@@ -28,6 +28,9 @@
 #define FILES_AHEAD 8
 /* What look returns when it takes a cursor to tell. */
 #define TAKES_CURSOR 2
+/* How often a large value may be collected between finding and holding it. Far
+ * more than can be: each time, the store was compacted in between. */
+#define TRIES_MAX 100
 
 /* A lookup under way. The best so far is the newest version found yet. */
 struct get {
@@ -324,10 +327,10 @@ int cursor_get(struct engine *e, const struct engine_snapshot *snapshot,
 	       struct large **large)
 {
 	size_t start = memory->size;
-	int result, err;
+	int result, err, tries;
 
 	*large = NULL;
-	do {
+	for (tries = 0; tries < TRIES_MAX; tries++) {
 		memory->size = start;
 		result = get(e, snapshot, column, cell, memory);
 		/* Not so the value of what proved to be hidden. */
@@ -339,6 +342,10 @@ int cursor_get(struct engine *e, const struct engine_snapshot *snapshot,
 		 * back. Then the version was deleted, or its chunks moved and
 		 * its references with them: what is there now is looked up. */
 		err = large_open(e, cell->blob, large);
-	} while (err == -ESTALE);
-	return err < 0 ? err : 1;
+		if (err != -ESTALE)
+			return err < 0 ? err : 1;
+	}
+	return fail(ERR_blob_damaged,
+		    "a large value refers to a blob file that is not there; "
+		    "see tabletfs check");
 }
