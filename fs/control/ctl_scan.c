@@ -36,7 +36,9 @@ struct scan_text {
 	uint64_t base;           /* the offset of f->out's first byte */
 	uint64_t count;          /* rows so far, for SCAN_COUNT */
 	bool ended;              /* f->out ends with the text */
-	bool failed; /* making text did, so out is not to be trusted */
+	/* Making text or starting over did: out is not to be trusted, and query
+	 * and printer may be at no place. */
+	bool failed;
 };
 
 /* By the terminal's name, which is one of ctl_table.c's. */
@@ -99,7 +101,6 @@ static int start_over(struct fs *fs, struct ctl_file *f, struct scan_text *t)
 	t->base = 0;
 	t->count = 0;
 	t->ended = false;
-	t->failed = false;
 	buf_reset(&f->out);
 	if (t->printer) {
 		printer_free(t->printer);
@@ -208,8 +209,10 @@ static int scan_text_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
 	size_t n;
 
 	/* After an error the query is at no known place in the text. */
-	if (offset < t->base || t->failed)
+	if (offset < t->base || t->failed) {
 		err = start_over(fs, f, t);
+		t->failed = err != 0;
+	}
 	while (!err && !t->ended && t->base + f->out.size < wanted) {
 		/* Drop what lies before the wanted part: if it is all, or so
 		 * much that moving the rest is worth it. */

@@ -182,8 +182,8 @@ static int produce(struct dir *d, struct listing_entry *entry)
 	return err;
 }
 
-/* Makes ordinal the next entry to be produced. 0, 1 if the listing ends before
- * it, or an error. */
+/* Makes ordinal the next entry to be produced, and empties the window. 0, 1 if
+ * the listing ends before it, or an error. */
 static int seek(struct dir *d, uint64_t ordinal)
 {
 	struct listing_entry entry;
@@ -191,6 +191,7 @@ static int seek(struct dir *d, uint64_t ordinal)
 	int err;
 
 	buf_reset(&d->window);
+	d->window_start = d->next;
 	/* The last mark at or before ordinal; 0: none, the start. */
 	while (i > 0 && d->marks[i - 1].ordinal > ordinal)
 		i--;
@@ -203,13 +204,13 @@ static int seek(struct dir *d, uint64_t ordinal)
 		if (err)
 			return err;
 		d->next = i ? d->marks[i - 1].ordinal : 0;
+		d->window_start = d->next;
 	}
-	while (d->next < ordinal) {
+	for (; d->next < ordinal; d->window_start = d->next) {
 		err = produce(d, &entry);
 		if (err != 1)
 			return err < 0 ? err : 1;
 	}
-	d->window_start = ordinal;
 	return 0;
 }
 
@@ -247,17 +248,18 @@ static int take(struct dir *d, size_t *at, struct window_entry *entry,
 
 	assert(*at <= d->window.size);
 	if (*at == d->window.size) {
-		err = produce(d, &made);
+		/* Before an entry is produced, which would be lost. */
+		err = buf_reserve(&d->window,
+				  sizeof(*entry) + STORE_QUALIFIER_MAX);
+		if (!err)
+			err = produce(d, &made);
 		if (err != 1)
 			return err;
+		assert(made.key.size <= STORE_QUALIFIER_MAX);
 		memset(entry, 0, sizeof(*entry));
 		entry->info = made.info;
 		entry->kind = made.kind;
 		entry->key_size = made.key.size;
-		/* Both parts or none. */
-		err = buf_reserve(&d->window, sizeof(*entry) + made.key.size);
-		if (err)
-			return err;
 		(void)!buf_add(&d->window, entry, sizeof(*entry));
 		(void)!buf_add_bytes(&d->window, made.key);
 	}
@@ -403,11 +405,13 @@ static int fill(struct fs *fs, struct dir *d, struct reply *r, uint64_t offset)
 			return 0;
 	offset -= 2;
 	err = place_window(d, offset);
-	while (err == 0) {
-		err = take(d, &at, &entry, &key);
-		if (err != 1)
-			break;
-		err = add_entry(fs, d, r, &entry, key, offset++) == 1 ? 0 : 1;
+	if (err == 0) {
+		do {
+			err = take(d, &at, &entry, &key);
+			if (err == 1)
+				err = add_entry(fs, d, r, &entry, key,
+						offset++);
+		} while (err == 1);
 	}
 	if (err >= 0 || r->used == 0)
 		return err < 0 ? err : 0;

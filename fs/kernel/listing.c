@@ -33,6 +33,7 @@ struct listing {
 	enum cursor_step step;     /* of scan, from an entry to the next */
 	bool has_cell;             /* cell is the next entry of scan or query */
 	bool ended;                /* these have no more */
+	int error; /* scan or query is at no place, until the next seek */
 	struct cell cell;
 	char timestamp[24];   /* the name of a version: 20 digits at most */
 	struct bytes segment; /* of cell, in a query of segments */
@@ -312,10 +313,13 @@ static int look_ahead(struct listing *l)
 
 int listing_next(struct listing *l, struct listing_entry *entry)
 {
-	const struct ctl_entry *fixed = next_fixed(l);
 	bool has_name = l->name_index < l->names.count;
+	const struct ctl_entry *fixed;
 	int err, order;
 
+	if (l->error)
+		return l->error;
+	fixed = next_fixed(l);
 	memset(entry, 0, sizeof(*entry));
 	if (fixed) {
 		entry->key = bytes_string(fixed->name);
@@ -356,29 +360,40 @@ int listing_next(struct listing *l, struct listing_entry *entry)
 	return 1;
 }
 
-int listing_seek(struct listing *l, struct bytes key)
+/* To the first entry: control names and names are in memory, a query begins
+ * anew on its snapshot, and so does a scan, which is there or was. */
+static int seek_start(struct listing *l)
 {
-	int err = 0;
+	bool has_scan = l->scan || l->error;
 
-	/* To the first entry: control names and names are in memory, a query
-	 * begins anew on its snapshot, and so does a scan. */
-	if (key.size == 0) {
-		l->fixed = 0;
-		l->name_index = 0;
-		l->has_cell = l->ended = false;
-		if (l->query)
-			return query_rewind(l->fs, l->query);
-		return l->scan ? open_scan(l) : 0;
-	}
+	l->fixed = 0;
+	l->name_index = 0;
+	l->has_cell = l->ended = false;
+	if (l->query)
+		return query_rewind(l->fs, l->query);
+	return has_scan ? open_scan(l) : 0;
+}
+
+/* Before the row with this key. */
+static int seek_row(struct listing *l, struct bytes key)
+{
+	int err = l->scan ? 0 : open_scan(l);
+
+	if (err)
+		return err;
 	/* Control names come before all rows, so these stay past. */
 	l->name_index = 0;
 	while (l->name_index < l->names.count &&
 	       bytes_compare(l->names.names[l->name_index], key) < 0)
 		l->name_index++;
 	err = scan_seek(l->scan, key, &l->cell);
-	if (err < 0)
-		return err;
 	l->has_cell = err == 1;
 	l->ended = err == 0;
-	return 0;
+	return err < 0 ? err : 0;
+}
+
+int listing_seek(struct listing *l, struct bytes key)
+{
+	l->error = key.size > 0 ? seek_row(l, key) : seek_start(l);
+	return l->error;
 }

@@ -113,16 +113,16 @@ int query_rewind(struct fs *fs, struct query *q)
 	q->ended = q->row_limit == 0 || q->since_us >= q->until_us ||
 		   (q->end.size > 0 && bytes_compare(q->start, q->end) >= 0);
 	if (!q->ended && !q->filter && needs_filter(q)) {
-		int err = make_filter(q);
-
-		if (err)
-			return err;
+		q->error = make_filter(q);
+		if (q->error)
+			return q->error;
 	}
 	range.filter = q->filter;
 	range.rows_only = q->form != QUERY_CELLS && !chooses_cells(q);
 	q->rows_only = range.rows_only;
-	return q->ended ? 0
-			: scan_open(fs->store, q->snapshot, &range, &q->scan);
+	if (!q->ended)
+		q->error = scan_open(fs->store, q->snapshot, &range, &q->scan);
+	return q->error;
 }
 
 /* Makes row and column those of cell; row_passed and version_count begin anew
@@ -306,12 +306,12 @@ int query_next_segment(struct query *q, struct cell *cell,
 		return 0;
 	}
 	*segment = segment_of(q, cell->row);
-	q->has_segment = true;
-	q->row_count++;
 	err = buf_set(&q->row,
 		      bytes_of(cell->row.data, q->prefix.size + segment->size));
 	if (err)
-		return err;
+		return q->error = err;
+	q->has_segment = true;
+	q->row_count++;
 	/* Borrowed from row, which outlives the cell's key. */
 	*segment = bytes_after(buf_bytes(&q->row), q->prefix.size);
 	return 1;

@@ -12,9 +12,8 @@
  * error stays: further calls return it until query_rewind.
  */
 
-/* Places it before the first result again, on the same snapshot. After an error
- * (-ERR_no_table if the table was dropped) only another query_rewind or
- * query_close is allowed. */
+/* Places it before the first result again, on the same snapshot. 0, or an error
+ * (-ERR_no_table if the table was dropped), which stays. */
 int query_rewind(struct fs *fs, struct query *q);
 
 /* The next cell that passes: 1, 0 at the end, or an error. */

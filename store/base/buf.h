@@ -9,7 +9,7 @@
  * A growing array of bytes that owns its memory. A zeroed struct buf is empty
  * and ready; buf_release returns it to that state. Adding may move data, so
  * bytes borrowed from a buf end with the next call that adds to it. On -ENOMEM
- * the content is as before.
+ * the content is as before, but after buf_set.
  */
 struct buf {
 	uint8_t *data; /* from malloc; NULL while capacity is 0 */
