@@ -198,7 +198,11 @@ static int open_file(struct content *c)
 	c->fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (c->fd < 0)
 		return fail(errno, "no temporary file in %s", directory);
-	return ftruncate(c->fd, (off_t)c->size) ? file_error() : 0;
+	if (ftruncate(c->fd, (off_t)c->size) == 0)
+		return 0;
+	err = file_error();
+	forget_file(c);
+	return err;
 }
 
 /* Moves a content that is all in memory to a file. On an error it is where it
@@ -288,29 +292,42 @@ static int take_piece(struct content *c, size_t piece)
 	return err;
 }
 
-/* content_resize, with a file; c->size is still the old one. */
-static int resize_file(struct content *c, uint64_t size)
+/* Sets the size to a smaller one, with a file. Pieces that are gone must not
+ * seem to be there when it grows again, nor what was in them. */
+static int cut_file(struct content *c, uint64_t size)
+{
+	size_t i, old = piece_count(c, c->size);
+
+	assert(size <= c->size);
+	if (ftruncate(c->fd, (off_t)size))
+		return file_error();
+	for (i = piece_count(c, size); i < old; i++)
+		c->in_file[i] = false;
+	c->size = size;
+	return 0;
+}
+
+/* Sets the size to a larger one, with a file. */
+static int grow_file(struct content *c, uint64_t size)
 {
 	size_t i, old = piece_count(c, c->size);
 	int err = reserve_pieces(c, size);
 
 	/* A piece that is to grow is no longer the base's. */
-	if (!err && size > c->size && c->size % c->piece_size > 0)
+	if (!err && c->size % c->piece_size > 0)
 		err = take_piece(c, old - 1);
 	if (err)
 		return err;
 	if (ftruncate(c->fd, (off_t)size))
 		return file_error();
-	/* New pieces are holes in the file, and zeros; those that are gone must
-	 * not seem to be there when it grows again. */
+	/* New pieces are holes in the file, and zeros. */
 	for (i = old; i < piece_count(c, size); i++)
 		c->in_file[i] = true;
-	for (i = piece_count(c, size); i < old; i++)
-		c->in_file[i] = false;
+	c->size = size;
 	return 0;
 }
 
-/* content_resize, in memory. */
+/* Sets the size, in memory. */
 static int resize_data(struct content *c, uint64_t size)
 {
 	int err;
@@ -324,6 +341,7 @@ static int resize_data(struct content *c, uint64_t size)
 		       (size_t)size - c->data.size);
 	}
 	c->data.size = (size_t)size;
+	c->size = size;
 	return 0;
 }
 
@@ -331,11 +349,11 @@ int content_resize(struct content *c, uint64_t size)
 {
 	int err = prepare(c, size);
 
-	if (!err)
-		err = c->fd >= 0 ? resize_file(c, size) : resize_data(c, size);
-	if (!err)
-		c->size = size;
-	return err;
+	if (err)
+		return err;
+	if (c->fd < 0)
+		return resize_data(c, size);
+	return size < c->size ? cut_file(c, size) : grow_file(c, size);
 }
 
 /* content_write with a file, all before the end. */
@@ -365,18 +383,23 @@ static int write_pieces(struct content *c, struct bytes data, uint64_t offset)
 
 int content_write(struct content *c, struct bytes data, uint64_t offset)
 {
-	uint64_t end = offset + data.size;
+	uint64_t end = offset + data.size, old_size = c->size;
 	int err;
 
 	assert(end >= offset);
 	err = end > c->size ? content_resize(c, end) : prepare(c, c->size);
-
 	if (err || data.size == 0)
 		return err;
-	if (c->fd >= 0)
-		return write_pieces(c, data, offset);
-	memcpy(c->data.data + offset, data.data, data.size);
-	return 0;
+	if (c->fd < 0) {
+		memcpy(c->data.data + offset, data.data, data.size);
+		return 0;
+	}
+	err = write_pieces(c, data, offset);
+	/* What was not written would be committed as zeros. A file is made
+	 * shorter also where there is no space. */
+	if (err && end > old_size)
+		cut_file(c, old_size);
+	return err;
 }
 
 /*

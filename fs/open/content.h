@@ -53,8 +53,8 @@ bool content_in_memory(const struct content *c, struct bytes *all);
 int content_read(struct content *c, uint64_t offset, void *data, size_t size);
 
 /* Puts data at offset, with zeros between the end and that. The limit of a
- * value's size is the caller's to check. After an error of the temporary file
- * the content may be longer, and a part of data in it. */
+ * value's size is the caller's to check. After an error the size is as before,
+ * but a part of data may be in it. */
 int content_write(struct content *c, struct bytes data, uint64_t offset);
 
 /* Cuts it, or adds zeros. On an error the size is as before. */

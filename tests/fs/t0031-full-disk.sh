@@ -83,3 +83,34 @@ rm "$small/ballast"
 start_mount
 same "what was written before" last "$(cat "$m/t/row0/f/last")"
 stop_mount
+
+# The disk of what is open is full: a write that fails leaves no bytes of its
+# own, and what came before it is committed.
+drafts=$work/drafts
+mkdir "$drafts" && mount -t tmpfs -o size=2m none "$drafts"
+trap 'stop_mount 2>/dev/null; umount -l "$small" "$drafts"; finish' EXIT
+TMPDIR=$drafts start_mount
+check "a write that fails is cut off" python3 - "$m/t/row0/f/draft" <<'PYTHON'
+import errno, os, sys
+fd = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
+taken, piece = 0, b"x" * (256 << 10)
+while taken < 8 << 20:
+    try:
+        taken += os.write(fd, piece)
+    except OSError as e:
+        assert e.errno == errno.ENOSPC, e
+        break
+assert 1 << 20 < taken < 8 << 20, taken
+assert os.fstat(fd).st_size == taken, (os.fstat(fd).st_size, taken)
+assert os.pread(fd, taken + 1, 0) == b"x" * taken
+try:
+    os.pwrite(fd, piece, 6 << 20)
+    sys.exit("a write beyond the end was taken")
+except OSError as e:
+    assert e.errno == errno.ENOSPC, e
+assert os.fstat(fd).st_size == taken, os.fstat(fd).st_size
+os.close(fd)
+with open(sys.argv[1], "rb") as f:
+    assert f.read() == b"x" * taken
+PYTHON
+stop_mount
