@@ -1,9 +1,11 @@
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 
 #include "fs/cells/notify.h"
 #include "fs/cells/space.h"
+#include "fs/control/ctl_file.h"
 #include "fs/control/ctl_import.h"
 #include "fs/query/query.h"
 #include "store/text/import/import.h"
@@ -13,33 +15,35 @@
  * completes them. A line that is wrong is left out and told in .import/last;
  * closing then fails. The last line needs no newline, but nothing may follow.
  *
+ * Each file tells by a read how its own import goes, and .import/last how that
+ * does which began last in the table.
+ *
  * A close in the middle of a line is taken for the end of the input; between
  * lines it need not be, for shells close duplicates of a descriptor that goes
  * on being written. fsync commits whole lines and leaves a part of one.
  */
 
-/* How a table's last import goes or went. Guarded by imports.lock. */
+/* How an import goes or went. Guarded by imports.lock. */
 struct import_record {
-	struct import_record *next;
-	uint64_t file;  /* the import_file that writes it */
-	bool done;      /* nothing more will come */
-	char format[8]; /* the file's name, which ends with a NUL */
+	struct import_record *next; /* of another table, in imports */
+	unsigned int references;    /* its file's and that of imports */
+	bool done;                  /* nothing more will come */
+	char format[8];             /* the file's name, which ends with a NUL */
 	struct import_result result; /* a copy, but refused is its own */
 	struct buf error;  /* a line: what ended it, if something did */
-	size_t table_size; /* the key: the table's name, of so many bytes */
+	size_t table_size; /* the table's name, of so many bytes */
 	uint8_t table[];
 };
 
 struct imports {
 	pthread_mutex_t lock;
-	struct import_record *first; /* owned, newest table first */
-	uint64_t file_count;         /* of files opened so far */
+	struct import_record *first; /* each table's last, newest first */
 };
 
 /* An open import: a ctl_file's state, guarded by its lock. */
 struct import_file {
 	struct importer *importer;
-	uint64_t file;      /* its number, from 1; its record has the same */
+	struct import_record *record; /* referenced */
 	int failed;         /* what ended it; every further call fails so */
 	bool ended;         /* a last line without newline was taken */
 	bool at_line_start; /* nothing or a newline came last */
@@ -55,109 +59,119 @@ int imports_new(struct imports **out)
 	return 0;
 }
 
+/* Drops a reference. With the lock held, or when there are no files. */
+static void put_record(struct import_record *r)
+{
+	assert(r->references > 0);
+	if (--r->references > 0)
+		return;
+	buf_release(&r->result.refused);
+	buf_release(&r->error);
+	free(r);
+}
+
 void imports_free(struct imports *imports)
 {
 	struct import_record *r, *next;
 
 	for (r = imports->first; r; r = next) {
 		next = r->next;
-		buf_release(&r->result.refused);
-		buf_release(&r->error);
-		free(r);
+		put_record(r);
 	}
 	pthread_mutex_destroy(&imports->lock);
 	free(imports);
 }
 
-/* The table's record, or NULL. With the lock held. */
-static struct import_record *find_record(struct imports *imports,
-					 struct bytes table)
+/* Where the table's record hangs, or the end of all. With the lock held. */
+static struct import_record **find_record(struct imports *imports,
+					  struct bytes table)
 {
-	struct import_record *r = imports->first;
+	struct import_record **at = &imports->first;
 
 	assert(table.size > 0);
-	while (r && !bytes_equal(bytes_of(r->table, r->table_size), table))
-		r = r->next;
-	return r;
+	while (*at &&
+	       !bytes_equal(bytes_of((*at)->table, (*at)->table_size), table))
+		at = &(*at)->next;
+	return at;
 }
 
-/* A new record of a table that has none, or NULL. With the lock held. */
-static struct import_record *make_record(struct imports *imports,
-					 struct bytes table)
+/* A record of an import of f, which becomes the last of its table, in place of
+ * what that had. With two references; NULL without memory. */
+static struct import_record *begin_record(struct imports *imports,
+					  const struct ctl_file *f)
 {
-	struct import_record *r = calloc(1, sizeof(*r) + table.size);
+	struct bytes table = f->path.table, name = f->path.leaf;
+	struct import_record *r = calloc(1, sizeof(*r) + table.size), **at;
 
 	if (!r)
 		return NULL;
+	r->references = 2;
 	memcpy(r->table, table.data, table.size);
 	r->table_size = table.size;
+	assert(name.size < sizeof(r->format));
+	memcpy(r->format, name.data, name.size);
+	pthread_mutex_lock(&imports->lock);
+	at = find_record(imports, table);
+	if (*at) {
+		struct import_record *old = *at;
+
+		*at = old->next;
+		put_record(old);
+	}
 	r->next = imports->first;
 	imports->first = r;
+	pthread_mutex_unlock(&imports->lock);
 	return r;
 }
 
-/* Begins the record of the file's table anew for im, which gets its number; an
- * import that still runs has lost it then. 0 or -ENOMEM. */
-static int begin_record(struct fs *fs, const struct ctl_file *f,
-			struct import_file *im)
-{
-	struct imports *imports = fs->imports;
-	struct import_record *r;
-	struct buf refused;
-	size_t n = f->path.leaf.size;
-
-	pthread_mutex_lock(&imports->lock);
-	r = find_record(imports, f->path.table);
-	if (!r)
-		r = make_record(imports, f->path.table);
-	if (r) {
-		/* The buffer stays the record's, with its room. */
-		refused = r->result.refused;
-		buf_reset(&refused);
-		memset(&r->result, 0, sizeof(r->result));
-		r->result.refused = refused;
-		buf_reset(&r->error);
-		r->done = false;
-		im->file = r->file = ++imports->file_count;
-		memset(r->format, 0, sizeof(r->format));
-		if (n < sizeof(r->format))
-			memcpy(r->format, f->path.leaf.data, n);
-	}
-	pthread_mutex_unlock(&imports->lock);
-	return r ? 0 : -ENOMEM;
-}
-
-/* Copies how the import stands into its table's record, unless that is a later
- * import's. Of refused, which only grows, what is new is added; without memory
- * less is told. */
-static void update_record(struct fs *fs, const struct ctl_file *f,
-			  const struct import_file *im, bool done)
+/* Copies how the import stands into its record. Of refused, which only grows,
+ * what is new is added; without memory less is told. */
+static void update_record(struct fs *fs, const struct import_file *im,
+			  bool done)
 {
 	const struct import_result *now = importer_result(im->importer);
-	struct import_record *r;
+	struct import_record *r = im->record;
 	struct buf refused;
 
 	pthread_mutex_lock(&fs->imports->lock);
-	r = find_record(fs->imports, f->path.table);
-	if (r && r->file == im->file) {
-		refused = r->result.refused;
-		if (now->refused.size > refused.size)
-			(void)!buf_add(&refused,
-				       now->refused.data + refused.size,
-				       now->refused.size - refused.size);
-		r->result = *now;
-		r->result.refused = refused;
-		r->done = done;
-		/* An errno's detail does not say what is wrong, the store's own
-		 * errors say all in theirs. */
-		if (im->failed && r->error.size == 0 && *err_detail())
-			(void)!buf_printf(&r->error, "%s%s%s", err_detail(),
-					  im->failed > -ERR_BASE ? ": " : "",
-					  im->failed > -ERR_BASE
-						  ? err_text(im->failed)
-						  : "");
-	}
+	refused = r->result.refused;
+	if (now->refused.size > refused.size)
+		(void)!buf_add(&refused, now->refused.data + refused.size,
+			       now->refused.size - refused.size);
+	r->result = *now;
+	r->result.refused = refused;
+	r->done = done;
+	/* An errno's detail does not say what is wrong, the store's own errors
+	 * say all in theirs. */
+	if (im->failed && r->error.size == 0 && *err_detail())
+		(void)!buf_printf(&r->error, "%s%s%s", err_detail(),
+				  im->failed > -ERR_BASE ? ": " : "",
+				  im->failed > -ERR_BASE ? err_text(im->failed)
+							 : "");
 	pthread_mutex_unlock(&fs->imports->lock);
+}
+
+/* Appends the text of a record. With the lock held. */
+static int print_record(const struct import_record *r, struct buf *out)
+{
+	const struct import_result *n = &r->result;
+	int err = buf_printf(out,
+			     "format %s\nstate %s\nlines %llu\n"
+			     "rows %llu\ncells %llu\nbytes %llu\n"
+			     "committed_line %llu\nrefused %llu\n",
+			     r->format, r->done ? "done" : "running",
+			     (unsigned long long)n->line_count,
+			     (unsigned long long)n->row_count,
+			     (unsigned long long)n->cell_count,
+			     (unsigned long long)n->byte_count,
+			     (unsigned long long)n->committed_line,
+			     (unsigned long long)n->refused_count);
+
+	if (!err && r->error.size > 0)
+		err = buf_printf(out, "error %.*s\n", (int)r->error.size,
+				 (const char *)r->error.data);
+	/* The refused lines, as many as are kept, come last. */
+	return err ? err : buf_add_bytes(out, buf_bytes(&n->refused));
 }
 
 int imports_print(struct fs *fs, struct bytes table, struct buf *out)
@@ -166,29 +180,9 @@ int imports_print(struct fs *fs, struct bytes table, struct buf *out)
 	int err = 0;
 
 	pthread_mutex_lock(&fs->imports->lock);
-	r = find_record(fs->imports, table);
-	/* The refused lines, as many as are kept, come last. */
-	if (r) {
-		const struct import_result *n = &r->result;
-
-		err = buf_printf(out,
-				 "format %s\nstate %s\nlines %llu\n"
-				 "rows %llu\ncells %llu\nbytes %llu\n"
-				 "committed_line %llu\nrefused %llu\n",
-				 r->format, r->done ? "done" : "running",
-				 (unsigned long long)n->line_count,
-				 (unsigned long long)n->row_count,
-				 (unsigned long long)n->cell_count,
-				 (unsigned long long)n->byte_count,
-				 (unsigned long long)n->committed_line,
-				 (unsigned long long)n->refused_count);
-		if (!err && r->error.size > 0)
-			err = buf_printf(out, "error %.*s\n",
-					 (int)r->error.size,
-					 (const char *)r->error.data);
-		if (!err)
-			err = buf_add_bytes(out, buf_bytes(&n->refused));
-	}
+	r = *find_record(fs->imports, table);
+	if (r)
+		err = print_record(r, out);
 	pthread_mutex_unlock(&fs->imports->lock);
 	return err;
 }
@@ -226,6 +220,11 @@ static int import_open(struct fs *fs, struct ctl_file *f)
 	struct query_step step;
 	int err;
 
+	/* Who only reads it would begin an import of nothing. */
+	if ((f->flags & O_ACCMODE) == O_RDONLY) {
+		free(im);
+		return -EACCES;
+	}
 	if (!im)
 		return -ENOMEM;
 	/* Values are borrowed from nodes above f's, which holds them. */
@@ -240,13 +239,12 @@ static int import_open(struct fs *fs, struct ctl_file *f)
 			   &im->importer);
 	if (err)
 		goto free_file;
-	err = begin_record(fs, f, im);
-	if (err)
-		goto free_importer;
-	f->state = im;
-	return 0;
-
-free_importer:
+	im->record = begin_record(fs->imports, f);
+	if (im->record) {
+		f->state = im;
+		return 0;
+	}
+	err = -ENOMEM;
 	importer_free(im->importer);
 free_file:
 	free(im);
@@ -262,7 +260,7 @@ static int settle(struct fs *fs, struct ctl_file *f, int err, bool done)
 
 	if (err)
 		im->failed = err;
-	update_record(fs, f, im, done);
+	update_record(fs, im, done);
 	if (rows != im->told_rows) {
 		im->told_rows = rows;
 		fs_changed_outside(fs);
@@ -299,6 +297,23 @@ static ssize_t import_write(struct fs *fs, struct ctl_file *f,
 	im->at_line_start = data.data[data.size - 1] == '\n';
 	settle(fs, f, err, false);
 	return err ? err : (ssize_t)data.size;
+}
+
+/* As ctl_ops.read: the import's own report, made when it is read from its
+ * start. */
+static int import_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
+		       size_t size, struct buf *out)
+{
+	struct import_file *im = f->state;
+	int err = 0;
+
+	if (offset == 0) {
+		buf_reset(&f->out);
+		pthread_mutex_lock(&fs->imports->lock);
+		err = print_record(im->record, &f->out);
+		pthread_mutex_unlock(&fs->imports->lock);
+	}
+	return err ? err : ctl_read_text(fs, f, offset, size, out);
 }
 
 /* What close and fsync do: commits, and tells by -EINVAL that lines were
@@ -350,11 +365,15 @@ static void import_release(struct fs *fs, struct ctl_file *f)
 		err = importer_finish(im->importer, fs->options->sync);
 	settle(fs, f, err, true);
 	importer_free(im->importer);
+	pthread_mutex_lock(&fs->imports->lock);
+	put_record(im->record);
+	pthread_mutex_unlock(&fs->imports->lock);
 	free(im);
 }
 
 const struct ctl_ops ctl_import_ops = {
 	.open = import_open,
+	.read = import_read,
 	.write = import_write,
 	.flush = import_flush,
 	.sync = import_sync,

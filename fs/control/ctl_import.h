@@ -5,8 +5,8 @@
 
 /*
  * How the last import into each table of a mount goes or went, for
- * .import/last. It is kept until the unmount, one record for each name of a
- * table that was imported into. A lock of its own guards it, so calls may come
+ * .import/last. It is kept until the unmount, for each name of a table that was
+ * imported into. A lock of its own guards it, so calls may come
  * from any thread; nothing else is locked under it.
  */
 struct imports;

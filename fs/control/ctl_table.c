@@ -14,7 +14,8 @@
 /*
  * In the order of listings. An entry's kind need not be its own: .scan and each
  * step's value are of one kind, so the same names are in all of them. What ctl
- * may do is the owner's alone, 0600, as opening the store would be.
+ * may do is the owner's alone, 0600, as opening the store would be. A file of
+ * .import is read by who writes it.
  */
 static const struct ctl_entry entries[] = {
 	{ NODE_ROOT, ".tabletfs", NODE_INSTANCE, DIR_R },
@@ -47,9 +48,9 @@ static const struct ctl_entry entries[] = {
 	/* Steps of .import, then its files, ctl_import.c. */
 	{ NODE_IMPORT, "family", NODE_IMPORT_STEP, DIR_R },
 	{ NODE_IMPORT, "timestamp", NODE_IMPORT_STEP, DIR_R },
-	{ NODE_IMPORT, "csv", NODE_IMPORT_FILE, FILE_W },
-	{ NODE_IMPORT, "tsv", NODE_IMPORT_FILE, FILE_W },
-	{ NODE_IMPORT, "jsonl", NODE_IMPORT_FILE, FILE_W },
+	{ NODE_IMPORT, "csv", NODE_IMPORT_FILE, S_IFREG | 0600 },
+	{ NODE_IMPORT, "tsv", NODE_IMPORT_FILE, S_IFREG | 0600 },
+	{ NODE_IMPORT, "jsonl", NODE_IMPORT_FILE, S_IFREG | 0600 },
 	{ NODE_IMPORT, "last", NODE_IMPORT_LAST, FILE_R },
 	/* Steps of .scan, which query.c reads. */
 	{ NODE_SCAN, "prefix", NODE_SCAN_STEP, DIR_R },
