@@ -15,15 +15,11 @@
  *   no store is needed   here
  *   the store is free    here, with the store open and no background thread
  *   it is mounted        in its daemon, to which remote_run brings the words
- *   it is otherwise used after that, if it ends within WAIT_MAX_MS
+ *   it is otherwise used after that, if it ends soon
  *
  * The exit status is that of the verb, 0 or 1; also 1 if standard output cannot
  * be written, or no verb was given.
  */
-
-/* How long to wait for another command to end, and how often to look. */
-#define WAIT_MAX_MS 10000
-#define POLL_MS 5
 
 /* Takes -store DIR, -store=DIR, --store DIR off the front, the last of which
  * counts; returns the store, else TABLETFS_STORE, or NULL. */
@@ -52,11 +48,11 @@ static const char *take_store(int *argc, char ***argv)
 
 /* import alone reads a file of this process, so it goes by .import instead of
  * the control file. */
-static int through_mount(struct verb_call *c, const char *mount_point)
+static int through_mount(struct verb_call *c, const struct served *served)
 {
 	if (verb_find(c->argv[0])->flags & VERB_STREAMS)
-		return remote_import(c, mount_point);
-	return remote_run(c, mount_point);
+		return remote_import(c, served);
+	return remote_run(c, served);
 }
 
 /* Says why the store cannot be opened and what to do: 1. Damage has an errno of
@@ -83,17 +79,12 @@ static int cannot_open(struct verb_call *c, const char *store, int err)
 	return 1;
 }
 
-/* Opens the store, waiting while another command has it: 0 with *out, or 1 with
- * the place if it is mounted, or an error, also after WAIT_MAX_MS, whose detail
- * tells who has the store. */
+/* As served_open, with the options of a command. */
 static int open_store(const char *directory, unsigned int flags,
-		      struct store **out, struct buf *mount_point)
+		      struct store **out, struct served *served)
 {
-	const struct timespec pause = { 0, POLL_MS * 1000000L };
 	struct store_options options;
 	char holder[64];
-	unsigned int ms;
-	int err = 0;
 
 	snprintf(holder, sizeof(holder), "a tabletfs command, pid %d",
 		 (int)getpid());
@@ -101,17 +92,7 @@ static int open_store(const char *directory, unsigned int flags,
 	options.create = flags & VERB_CREATES;
 	options.background = false;
 	options.holder = holder;
-	for (ms = 0; ms < WAIT_MAX_MS; ms += POLL_MS) {
-		err = store_open(directory, &options, out);
-		if (err != -ERR_store_in_use)
-			return err;
-		err = remote_find(directory, mount_point);
-		if (err != -ENOENT)
-			return err < 0 ? err : 1;
-		nanosleep(&pause, NULL);
-	}
-	/* The last look of remote_find has said who has it. */
-	return fail(ERR_store_in_use, "%s", err_detail());
+	return served_open(directory, &options, out, served);
 }
 
 /* Runs a verb on the store in a directory, in this process if it is free: the
@@ -119,15 +100,16 @@ static int open_store(const char *directory, unsigned int flags,
 static int run_on_store(struct verb_call *c, const char *directory,
 			unsigned int flags)
 {
-	struct buf mount_point = BUF_INIT;
+	struct served served;
 	struct store *s;
-	int err = open_store(directory, flags, &s, &mount_point), status;
+	int err = open_store(directory, flags, &s, &served), status;
 
 	assert(err <= 1);
-	if (err != 0) {
-		status = err < 0 ? cannot_open(c, directory, err)
-				 : through_mount(c, (char *)mount_point.data);
-		buf_release(&mount_point);
+	if (err < 0)
+		return cannot_open(c, directory, err);
+	if (err == 1) {
+		status = through_mount(c, &served);
+		served_release(&served);
 		return status;
 	}
 	/* Told, but no failure: the store has recovered. */

@@ -31,11 +31,14 @@ int ctl_print_stats(struct fs *fs, struct buf *out)
 	return buf_printf(
 		out,
 		"uptime_seconds %llu\nnodes %llu\nnode_bytes %llu\n"
-		"requests %llu\nchanges %llu\nerrors %llu\n",
+		"requests %llu\nchanges %llu\nerrors %llu\n"
+		"store_device %llu\nstore_inode %llu\n",
 		(unsigned long long)f.uptime_seconds,
 		(unsigned long long)f.nodes, (unsigned long long)f.node_bytes,
 		(unsigned long long)f.requests, (unsigned long long)f.changes,
-		(unsigned long long)f.errors);
+		(unsigned long long)f.errors,
+		(unsigned long long)fs->store_device,
+		(unsigned long long)fs->store_inode);
 }
 
 /* One metric without labels; type is Prometheus' word. */

@@ -9,19 +9,23 @@
 #include "fs/open/draft.h"
 
 /*
- * .tabletfs/ctl: one request in one write, then the reply is read; mount.h has
- * the protocol. The reply lies in an unlinked temporary file, so its size does
+ * .tabletfs/ctl: one request, then the reply is read; mount.h has the protocol.
+ * The kernel parts a write of more than 1 MiB, so a request says its length,
+ * and no part of one runs by itself. The reply lies in an unlinked temporary file, so its size does
  * not matter. What the command is, only the mount's options know (their run):
  * this file knows the one word "sync", which is about what is open here.
  */
 
-/* Of one request, which the kernel hands over in one piece of at most 1 MiB. */
+/* Of one request: more than a command line may have. */
 #define WORDS_MAX 4096
+#define REQUEST_SIZE_MAX (UINT32_C(8) << 20)
+/* "w", ten digits, a newline: a length has come whole by then. */
+#define HEAD_SIZE_MAX 12
 
 /* An open ctl: a ctl_file's state, guarded by its lock. */
 struct verb {
-	FILE *reply;  /* owned; NULL until a request ran */
-	bool has_run; /* each open is good for one request */
+	FILE *reply; /* owned; NULL until a request ran */
+	bool ended;  /* it ran or was refused: nothing more is taken */
 };
 
 /* One of the command's two streams: what it prints becomes frames. */
@@ -109,12 +113,12 @@ close_streams:
 /* Sets words, which has room for WORDS_MAX + 1, to those of a request, each
  * ended by NUL, and a NULL after the last. They point into request. Their
  * number, at least 1, or an error. */
-static int split_words(struct buf *request, char **words)
+static int split_words(struct bytes request, char **words)
 {
-	char *at = (char *)request->data, *end = at + request->size;
+	char *at = (char *)(uintptr_t)request.data, *end = at + request.size;
 	int count = 0;
 
-	if (request->size == 0 || end[-1] != '\0')
+	if (request.size == 0 || end[-1] != '\0')
 		return fail(EINVAL, "a request is words, each ended by NUL");
 	while (at < end) {
 		if (count == WORDS_MAX)
@@ -126,39 +130,78 @@ static int split_words(struct buf *request, char **words)
 	return count;
 }
 
-/* As ctl_ops.write: runs the request, and returns when the reply is there. */
+/* Runs the words of a request, and has the reply there when it returns. */
+static int run_request(struct fs *fs, struct verb *v, struct bytes request)
+{
+	char **words = calloc(WORDS_MAX + 1, sizeof(*words));
+	int count, err = 0;
+
+	assert(!v->reply);
+	if (!words)
+		return -ENOMEM;
+	count = split_words(request, words);
+	if (count < 0) {
+		err = count;
+		goto free_words;
+	}
+	v->reply = tmpfile();
+	if (!v->reply) {
+		err = fail(errno, "temporary file: %s", strerror(errno));
+		goto free_words;
+	}
+	/* The frames come before this line: the words run first. */
+	fprintf(v->reply, "x %d\n", run_words(fs, count, words, v->reply));
+	if (fflush(v->reply) || ferror(v->reply))
+		err = fail(ENOSPC, "temporary file");
+free_words:
+	free(words);
+	return err;
+}
+
+/* The words of what has come of a request: 1 with *words if that is all of it,
+ * 0 if more has to come, or an error. */
+static int find_words(struct bytes in, struct bytes *words)
+{
+	const uint8_t *end = memchr(in.data, '\n', in.size);
+	uint64_t size = 0;
+	const uint8_t *at = in.data + 1;
+
+	if (!end && in.data[0] == 'w' && in.size < HEAD_SIZE_MAX)
+		return 0;
+	while (end && end - in.data < HEAD_SIZE_MAX && *at >= '0' && *at <= '9')
+		size = size * 10 + (uint64_t)(*at++ - '0');
+	if (in.data[0] != 'w' || at != end || size == 0)
+		return fail(EINVAL, "a request begins with w, the length of "
+				    "its words, and a newline");
+	if (size > REQUEST_SIZE_MAX)
+		return fail(EINVAL, "a request of more than %u bytes",
+			    REQUEST_SIZE_MAX);
+	*words = bytes_after(in, (size_t)(end + 1 - in.data));
+	if (words->size > size)
+		return fail(EINVAL, "a request that is longer than it says");
+	return words->size == size;
+}
+
+/* As ctl_ops.write: runs the request that data ends, and returns when the reply
+ * is there. */
 static ssize_t verb_write(struct fs *fs, struct ctl_file *f, struct bytes data,
 			  uint64_t offset)
 {
 	struct verb *v = f->state;
-	char **words;
-	int count, err;
+	struct bytes words = BYTES_NONE;
+	int err;
 
 	(void)offset;
-	if (v->has_run)
+	if (v->ended)
 		return fail(EINVAL, "one request for each open");
-	err = buf_set(&f->in, data);
-	if (err)
-		return err;
-	words = calloc(WORDS_MAX + 1, sizeof(*words));
-	if (!words)
-		return -ENOMEM;
-	count = split_words(&f->in, words);
-	err = count < 0 ? count : 0;
-	if (!err) {
-		v->reply = tmpfile();
-		if (!v->reply)
-			err = fail(errno, "temporary file");
-	}
-	if (!err) {
-		v->has_run = true;
-		/* The frames come before this line: the words run first. */
-		fprintf(v->reply, "x %d\n",
-			run_words(fs, count, words, v->reply));
-		if (fflush(v->reply) || ferror(v->reply))
-			err = fail(ENOSPC, "temporary file");
-	}
-	free(words);
+	if (data.size == 0)
+		return 0;
+	err = buf_add_bytes(&f->in, data);
+	if (!err)
+		err = find_words(buf_bytes(&f->in), &words);
+	v->ended = err != 0;
+	if (err == 1)
+		err = run_request(fs, v, words);
 	return err ? err : (ssize_t)data.size;
 }
 

@@ -18,7 +18,9 @@
 #include "fs/kernel/device.h"
 #include "fs/kernel/mount.h"
 #include "fs/kernel/ops.h"
+#include "fs/kernel/served.h"
 #include "fs/open/draft.h"
+#include "store/base/volume/volume_posix.h"
 #include "store/text/value/gcpolicy.h"
 
 /*
@@ -144,12 +146,14 @@ static int resolve(const struct mount_options *o, char *store,
 }
 
 /* Opens the store, or makes it, with what whoever finds it in use is told:
- * which process has it, and where it is mounted. */
+ * which process has it, and where it is mounted. Waits for a daemon whose mount
+ * has ended. */
 static int open_store(const struct mount_options *o, const char *store,
 		      const char *mount_point, struct store **out)
 {
 	struct store_options so;
 	struct buf holder = BUF_INIT;
+	struct served served;
 	int err;
 
 	store_options_init(&so);
@@ -158,14 +162,19 @@ static int open_store(const struct mount_options *o, const char *store,
 	so.sync_interval_ms = o->commit_seconds * 1000;
 	if (o->memory_size > 0)
 		store_options_memory(&so, o->memory_size);
-	err = buf_printf(&holder, "pid %d, mounted at %s", (int)getpid(),
+	err = buf_printf(&holder, "pid %d, " SERVED_AT "%s", (int)getpid(),
 			 mount_point);
 	if (!err)
 		err = buf_terminate(&holder);
 	/* Borrowed while it opens, not longer. */
 	if (!err) {
 		so.holder = (char *)holder.data;
-		err = store_open(store, &so, out);
+		err = served_open(store, &so, out, &served);
+	}
+	if (err == 1) {
+		err = fail(ERR_store_in_use, "%s: in use by %s", store,
+			   (char *)served.holder.data);
+		served_release(&served);
 	}
 	buf_release(&holder);
 	return err;
@@ -275,6 +284,18 @@ static void tick(void *context)
 	pins_sweep(fs, fs_now());
 }
 
+/* Tells who finds the store in use that it soon is not. */
+static void tell_end(struct fs *fs)
+{
+	struct volume *v = store_volume(fs->store);
+	char holder[64];
+
+	snprintf(holder, sizeof(holder), "pid %d, which closes it",
+		 (int)getpid());
+	/* What was said before does no harm. */
+	v->ops->lease_describe(v, holder);
+}
+
 /* Mounts the session, serves it until it ends, and unmounts it. What is open is
  * committed at the end, also where umount(8) has ended it. */
 static int serve_session(struct fs *fs, const sigset_t *ending,
@@ -295,6 +316,7 @@ static int serve_session(struct fs *fs, const sigset_t *ending,
 	if (err)
 		err = fail(-err, "the session broke");
 	sd_notify(0, "STOPPING=1");
+	tell_end(fs);
 	if (fs_commit_all(fs, true) && !err)
 		err = fail(EIO, "some files could not be committed");
 unmount:
@@ -308,6 +330,7 @@ static int serve(const struct mount_options *o, const char *store_path,
 		 const char *mount_point, int ready_fd)
 {
 	struct device device = { 0 };
+	struct stat directory = { 0 };
 	struct store *store;
 	struct fs fs;
 	sigset_t ending;
@@ -332,7 +355,11 @@ static int serve(const struct mount_options *o, const char *store_path,
 	/* Closed by tell_ready, or with the process. */
 	fs.ready_fd = ready_fd;
 	fs.device = &device;
-	err = open_session(&fs, store_path);
+	err = volume_posix_stat(store_volume(store), &directory);
+	fs.store_device = directory.st_dev;
+	fs.store_inode = directory.st_ino;
+	if (!err)
+		err = open_session(&fs, store_path);
 	/* The filesystem outlives its session, whose threads use it. */
 	if (!err) {
 		err = serve_session(&fs, &ending, mount_point);

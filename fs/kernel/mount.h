@@ -7,13 +7,14 @@
  * The filesystem as tools/ sees it: mount a store and serve it until it is
  * unmounted or told to end.
  *
- * Commands that find the store mounted run inside the daemon, through
- * MNT/.tabletfs/ctl: open it O_RDWR, write one request in one write(2), then
- * read the reply until end of file. A request is the command's words, each
- * ended by a NUL byte. The reply is frames: a letter, a decimal length, a
- * newline, and that many bytes; o is standard output, e is standard error, and
- * last comes "x <status>\n", the exit status, without bytes. The one word
- * "sync" makes everything durable.
+ * Commands that find the store mounted (served.h) run inside the daemon,
+ * through MNT/.tabletfs/ctl: open it O_RDWR, write one request, then read the
+ * reply until end of file. A request is "w<length>\n" and, in that many bytes,
+ * the command's words, each ended by a NUL byte; it may come in several writes,
+ * as the kernel parts long ones, and runs when all of it is there. The reply is
+ * frames: a letter, a decimal length, a newline, and that many bytes; o is
+ * standard output, e is standard error, and last comes "x <status>\n", the exit
+ * status, without bytes. The one word "sync" makes everything durable.
  */
 
 /*

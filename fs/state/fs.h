@@ -52,6 +52,8 @@ struct fs {
 	struct gc_policy *gc;         /* of families that mkdir makes; owned */
 	struct device *device;        /* how requests are waited for */
 	uint64_t start_us;            /* when the filesystem began */
+	uint64_t store_device;        /* st_dev of the store's directory */
+	uint64_t store_inode;         /* its st_ino; 0 in tests */
 	uid_t uid;                    /* whose all is that has no owner set */
 	gid_t gid;
 

@@ -55,7 +55,7 @@ same "not inside the daemon" "tabletfs: mounts is not for a store in use" \
 	"$(python3 - "$m" <<'PYTHON'
 import os, sys
 fd = os.open(sys.argv[1] + "/.tabletfs/ctl", os.O_RDWR)
-os.write(fd, b"mounts\0")
+os.write(fd, b"w7\nmounts\0")
 print(os.pread(fd, 4096, 0).decode().split("\n")[1])
 PYTHON
 )"

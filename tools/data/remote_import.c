@@ -10,12 +10,13 @@
 
 /*
  * The control file takes input in pieces of any size and commits whole lines as
- * they come; what became of refused ones stands in .import/last.
+ * they come; read, it tells what became of them.
  */
 #define PIECE_SIZE (1 << 20)
 
 /* Copies the input into the control file: 0, or the errno of what went wrong;
- * that lines were refused is an EINVAL of fsync here, and known from "last". */
+ * that lines were refused is an EINVAL of close and fsync here, and known from
+ * the report. */
 static int stream(struct verb_call *c, int in, int out)
 {
 	uint8_t *piece = malloc(PIECE_SIZE);
@@ -41,27 +42,34 @@ static int stream(struct verb_call *c, int in, int out)
 		progress_update(&progress, total, 0);
 	}
 	progress_end(&progress);
-	/* Durable, as import is without a mount. */
+	/* The close of a duplicate takes a last line that has no newline. Then
+	 * all is made durable, as import does without a mount. */
+	if (!failed && close(fcntl(out, F_DUPFD_CLOEXEC, 0)) < 0 &&
+	    errno != EINVAL)
+		failed = errno;
 	if (!failed && fsync(out) < 0 && errno != EINVAL)
 		failed = errno;
 	free(piece);
 	return failed;
 }
 
-/* Reads .import/last at path: "name value" lines, and refused lines after them,
- * and tells of them; failed is the errno of what ended the import, which an
- * "error" line may explain. The exit status. */
-static int read_last(struct verb_call *c, const char *path, int failed)
+/* Reads the report of the import that out is: "name value" lines, and refused
+ * lines after them, and tells of it; failed is the errno of what ended the
+ * import, which an "error" line may explain. The exit status. Closes out. */
+static int read_report(struct verb_call *c, int out, int failed)
 {
 	struct buf refused_lines = BUF_INIT;
 	unsigned long long rows = 0, refused = 0;
-	FILE *in = fopen(path, "r");
+	FILE *in = lseek(out, 0, SEEK_SET) < 0 ? NULL : fdopen(out, "r");
 	char *line = NULL;
 	size_t room = 0;
 	int status = 0;
 
-	if (!in)
-		return verb_wrong(c, "%s: %s", path, strerror(errno));
+	if (!in) {
+		status = verb_wrong(c, "Importing: %s", strerror(errno));
+		close(out);
+		return status;
+	}
 	while (getline(&line, &room, in) > 0) {
 		if (!strncmp(line, "error ", 6)) {
 			line[strcspn(line, "\n")] = 0;
@@ -84,14 +92,14 @@ static int read_last(struct verb_call *c, const char *path, int failed)
 	return status;
 }
 
-/* The path of the control file that takes what the arguments say, to be freed;
- * NULL without memory. JSON lines name their families and times themselves. */
-static char *control_path(const char *mount_point,
-			  const struct import_arguments *a)
+/* The path, in the mount, of the control file that takes what the arguments
+ * say, to be freed; NULL without memory. JSON lines name their families and
+ * times themselves. */
+static char *control_path(const struct import_arguments *a)
 {
 	bool has_options = a->format != TEXT_JSONL;
 	struct buf path = BUF_INIT;
-	int err = buf_printf(&path, "%s/%s/.import", mount_point, a->table);
+	int err = buf_printf(&path, "%s/.import", a->table);
 
 	if (!err && has_options && a->family && *a->family) {
 		err = buf_add_string(&path, "/family/");
@@ -111,26 +119,25 @@ static char *control_path(const char *mount_point,
 }
 
 /* Streams the input into the control file at path. The exit status. */
-static int import_through(struct verb_call *c, int in, const char *path,
-			  const char *last)
+static int import_through(struct verb_call *c, const struct served *served,
+			  int in, const char *path)
 {
-	int out = open(path, O_WRONLY | O_CLOEXEC), failed;
+	int out = openat(served->root, path, O_RDWR | O_CLOEXEC);
 
 	if (out < 0)
-		return verb_wrong(c, "Importing: %s: %s", path,
+		return verb_wrong(c, "Importing: %s/%s: %s",
+				  (char *)served->place.data, path,
 				  strerror(errno));
-	failed = stream(c, in, out);
-	close(out);
-	return read_last(c, last, failed);
+	return read_report(c, out, stream(c, in, out));
 }
 
 /* Arguments, the table and the input are checked here, in this order, so that
  * what is wrong is told as it is without a mount. An unknown table has no
  * .import to be opened. */
-int remote_import(struct verb_call *c, const char *mount_point)
+int remote_import(struct verb_call *c, const struct served *served)
 {
 	struct import_arguments a;
-	char *path = NULL, *last = NULL;
+	char *path = NULL;
 	int in, status = 1;
 
 	if (import_arguments(c, &a))
@@ -142,18 +149,15 @@ int remote_import(struct verb_call *c, const char *mount_point)
 	in = import_open(c, &a);
 	if (in < 0)
 		return 1;
-	path = control_path(mount_point, &a);
-	if (asprintf(&last, "%s/%s/.import/last", mount_point, a.table) < 0)
-		last = NULL;
-	if (!path || !last)
+	path = control_path(&a);
+	if (!path)
 		verb_failed(c, "Importing", -ENOMEM);
-	/* It is there for every table, so its absence is the table's. */
-	else if (access(last, R_OK) < 0 && errno == ENOENT)
+	else if (faccessat(served->root, a.table, F_OK, 0) < 0 &&
+		 errno == ENOENT)
 		verb_wrong(c, "Importing: table \"%s\" not found", a.table);
 	else
-		status = import_through(c, in, path, last);
+		status = import_through(c, served, in, path);
 	free(path);
-	free(last);
 	close(in);
 	return status;
 }

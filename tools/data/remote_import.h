@@ -6,6 +6,6 @@
 /* import for a store that is mounted: streams the input, which is opened by
  * this process, into the table's .import file. Prints and returns what
  * verb_import does. */
-int remote_import(struct verb_call *c, const char *mount_point);
+int remote_import(struct verb_call *c, const struct served *served);
 
 #endif

@@ -3,73 +3,46 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "store/base/volume/volume_posix_own.h"
 #include "tools/verb/remote.h"
 
-/* What stands before the place in the line of a daemon, "pid N, mounted at
- * PLACE\n", which it leaves in the store's lock file. */
-#define MOUNTED_AT "mounted at "
+#define CTL ".tabletfs/ctl"
 
-int remote_find(const char *store, struct buf *mount_point)
+/* Appends the full path of what need not be there yet, and a slash before what
+ * is relative. */
+static int add_full_path(const char *name, struct buf *out)
 {
-	struct buf line = BUF_INIT;
-	const char *at;
-	int err = volume_posix_holder(store, &line);
+	char *here = name[0] == '/' ? NULL : getcwd(NULL, 0);
+	int err = 0;
 
-	if (!err)
-		err = buf_terminate(&line);
-	if (err < 0)
-		goto release;
-	at = strstr((char *)line.data, MOUNTED_AT);
-	if (at)
-		err = buf_set(mount_point,
-			      bytes_string(at + strlen(MOUNTED_AT)));
-	else
-		err = fail(ENOENT,
-			   "store %s is in use by %s; end that process first",
-			   store, line.size ? (char *)line.data : "another");
-	while (!err && mount_point->size > 0 &&
-	       mount_point->data[mount_point->size - 1] == '\n')
-		mount_point->size--;
-	if (!err)
-		err = buf_terminate(mount_point);
-release:
-	buf_release(&line);
-	return err;
-}
-
-/* The full path of what need not be there yet, allocated; NULL if there is no
- * memory. */
-static char *full_path(const char *name)
-{
-	char *here = name[0] == '/' ? NULL : getcwd(NULL, 0), *path = NULL;
-
-	if (asprintf(&path, "%s%s%s", here ? here : "", here ? "/" : "", name) <
-	    0)
-		path = NULL;
+	if (name[0] != '/' && !here)
+		return fail(errno, "the working directory");
+	if (here)
+		err = buf_printf(out, "%s/", here);
 	free(here);
-	return path;
+	return err ? err : buf_add_string(out, name);
 }
 
-/* Appends the words of c, each with its NUL. A directory that the daemon shall
- * make is named by its full path, since the daemon's working directory is
- * another; so is a file to import. */
+/* Sets request to the words of c, each with its NUL, behind their length. A
+ * directory that the daemon shall make is named by its full path, since the
+ * daemon's working directory is another. */
 static int encode_request(struct verb_call *c, struct buf *request)
 {
+	struct buf words = BUF_INIT;
 	int i, err = 0;
 
 	for (i = 0; !err && i < c->argc; i++) {
-		char *path = NULL;
-
-		if (i == 2 && !strcmp(c->argv[0], "import"))
-			path = realpath(c->argv[i], NULL);
 		if (i == 1 && !strcmp(c->argv[0], "backup"))
-			path = full_path(c->argv[i]);
-		err = buf_add_string(request, path ? path : c->argv[i]);
+			err = add_full_path(c->argv[i], &words);
+		else
+			err = buf_add_string(&words, c->argv[i]);
 		if (!err)
-			err = buf_add_byte(request, 0);
-		free(path);
+			err = buf_add_byte(&words, 0);
 	}
+	if (!err)
+		err = buf_printf(request, "w%zu\n", words.size);
+	if (!err)
+		err = buf_add_bytes(request, buf_bytes(&words));
+	buf_release(&words);
 	return err;
 }
 
@@ -109,53 +82,64 @@ static int read_reply(struct verb_call *c, FILE *in)
 	return -1;
 }
 
-/* Opens the control file at path and sends the request, which one write has to
- * bring: the file to read the reply from; NULL after it said what is wrong. */
-static FILE *send_request(struct verb_call *c, const char *path,
+/* Writes all of a request, in as many writes as it takes: 0 or an errno. */
+static int write_all(int fd, struct bytes request)
+{
+	while (request.size > 0) {
+		ssize_t n = write(fd, request.data, request.size);
+
+		if (n < 0 && errno != EINTR)
+			return errno;
+		request = bytes_after(request, n > 0 ? (size_t)n : 0);
+	}
+	return 0;
+}
+
+/* Opens the control file and sends the request: the file to read the reply
+ * from; NULL after it said what is wrong. */
+static FILE *send_request(struct verb_call *c, const struct served *served,
 			  struct bytes request)
 {
-	int fd = open(path, O_RDWR | O_CLOEXEC);
+	int fd = openat(served->root, CTL, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	int err = fd < 0 ? errno : write_all(fd, request);
 	FILE *reply = NULL;
 
-	if (fd < 0 || write(fd, request.data, request.size) < 0) {
+	/* The request moved the offset; the reply is read from 0. */
+	if (!err && lseek(fd, 0, SEEK_SET) < 0 && errno != ESPIPE)
+		err = errno;
+	if (!err)
+		reply = fdopen(fd, "r");
+	if (!err && !reply)
+		err = errno;
+	if (err)
 		verb_wrong(c,
-			   "the store is mounted, but %s: %s; unmount it to "
-			   "use the store itself",
-			   path, strerror(errno));
-	} else {
-		/* The request moved the offset; the reply is read from 0. */
-		if (lseek(fd, 0, SEEK_SET) == 0 || errno == ESPIPE)
-			reply = fdopen(fd, "r");
-		if (!reply)
-			verb_wrong(c, "%s: %s", path, strerror(errno));
-	}
+			   "the store is mounted, but %s/" CTL
+			   ": %s; unmount it to use the store itself",
+			   (char *)served->place.data, strerror(err));
 	if (!reply && fd >= 0)
 		close(fd);
 	return reply;
 }
 
-int remote_run(struct verb_call *c, const char *mount_point)
+int remote_run(struct verb_call *c, const struct served *served)
 {
 	struct buf request = BUF_INIT;
 	FILE *reply = NULL;
-	char *path = NULL;
-	int status = 1;
+	int status = 1, err = encode_request(c, &request);
 
 	assert(c->argc > 0);
-	if (asprintf(&path, "%s/.tabletfs/ctl", mount_point) < 0)
-		path = NULL;
-	if (!path || encode_request(c, &request) < 0)
-		verb_failed(c, c->argv[0], -ENOMEM);
+	if (err)
+		verb_failed(c, c->argv[0], err);
 	else
-		reply = send_request(c, path, buf_bytes(&request));
+		reply = send_request(c, served, buf_bytes(&request));
 	if (reply) {
 		status = read_reply(c, reply);
 		if (status < 0)
-			status = verb_wrong(c, "%s: the reply was cut short",
-					    path);
+			status = verb_wrong(
+				c, "%s/" CTL ": the reply was cut short",
+				(char *)served->place.data);
 		fclose(reply);
 	}
-	free(path);
 	buf_release(&request);
 	return status;
 }

@@ -421,6 +421,13 @@ static int posix_space(struct volume *volume, struct volume_space *out)
 	return 0;
 }
 
+int volume_posix_stat(struct volume *volume, struct stat *st)
+{
+	struct posix_volume *v = posix(volume);
+
+	return fstat(v->directory, st) < 0 ? fail(errno, "%s", v->path) : 0;
+}
+
 static void posix_close(struct volume *volume)
 {
 	struct posix_volume *v = posix(volume);

@@ -1,6 +1,8 @@
 #ifndef STORE_BASE_VOLUME_VOLUME_POSIX_H
 #define STORE_BASE_VOLUME_VOLUME_POSIX_H
 
+#include <sys/stat.h>
+
 #include "store/base/volume/volume.h"
 
 /*
@@ -14,5 +16,9 @@ int volume_posix_open(const char *directory, bool create, struct volume **out);
 /* For repair: a directory that should hold a store, whether or not it says so
  * itself. It is refused only if it says that it is of a newer format. */
 int volume_posix_open_damaged(const char *directory, struct volume **out);
+
+/* Which directory an open volume of this kind is, wherever it was moved. 0 or
+ * an error. */
+int volume_posix_stat(struct volume *volume, struct stat *st);
 
 #endif

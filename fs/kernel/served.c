@@ -1,0 +1,147 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fs/kernel/served.h"
+#include "store/base/volume/volume_posix_own.h"
+
+/* How long to wait, for a daemon that does not know yet that its mount has gone
+ * and for others; when to say so, and how often to look. */
+#define UNAWARE_MAX_MS 2000
+#define WAIT_MAX_MS 10000
+#define SAY_AFTER_MS 1000
+#define POLL_MS 5
+
+/* Of .tabletfs/stats, which is shorter. */
+#define STATS_SIZE_MAX 4096
+
+void served_release(struct served *served)
+{
+	if (served->root >= 0)
+		close(served->root);
+	buf_release(&served->place);
+	buf_release(&served->holder);
+	served->root = -1;
+}
+
+/* The number behind name at the beginning of a line of text; 0: there is none.
+ */
+static unsigned long long number_of(const char *text, const char *name)
+{
+	const char *at = strstr(text, name);
+
+	while (at && at > text && at[-1] != '\n')
+		at = strstr(at + 1, name);
+	return at ? strtoull(at + strlen(name), NULL, 10) : 0;
+}
+
+/* Whether the mount whose root is open serves this store: 1, 0 or an error. */
+static int serves(int root, const struct stat *store)
+{
+	char text[STATS_SIZE_MAX + 1];
+	struct statfs kind;
+	ssize_t n;
+	int fd;
+
+	/* A directory of others, where a mount was, could say anything. */
+	if (fstatfs(root, &kind) < 0 || kind.f_type != FUSE_SUPER_MAGIC)
+		return 0;
+	fd = openat(root, ".tabletfs/stats", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return errno == EACCES ? -EACCES : 0;
+	n = read(fd, text, STATS_SIZE_MAX);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	return number_of(text, SERVED_DEVICE) == store->st_dev &&
+	       number_of(text, SERVED_INODE) == store->st_ino;
+}
+
+/* Sets served to who has the store, and where: 1 if it is mounted there, 0 if
+ * not, -ENOENT if nobody has it any more, or an error. */
+static int find(const char *directory, struct served *served)
+{
+	struct stat store;
+	const char *at;
+	int err = volume_posix_holder(directory, &served->holder);
+
+	if (!err)
+		err = buf_terminate(&served->holder);
+	if (!err && stat(directory, &store) < 0)
+		err = fail(errno, "%s", directory);
+	if (err)
+		return err;
+	buf_reset(&served->place);
+	at = strstr((char *)served->holder.data, SERVED_AT);
+	if (!at)
+		return 0;
+	err = buf_set(&served->place, bytes_string(at + strlen(SERVED_AT)));
+	if (!err)
+		err = buf_terminate(&served->place);
+	if (err)
+		return err;
+	served->root = open((char *)served->place.data,
+			    O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (served->root >= 0)
+		err = serves(served->root, &store);
+	else if (errno == EACCES)
+		err = -EACCES;
+	if (err == -EACCES)
+		err = fail(EACCES,
+			   "it is %s, where only the user who mounted it may "
+			   "look",
+			   (char *)served->holder.data);
+	return err;
+}
+
+/* Milliseconds of a clock that nobody sets. */
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int served_open(const char *directory, const struct store_options *o,
+		struct store **out, struct served *served)
+{
+	const struct timespec pause = { 0, POLL_MS * 1000000L };
+	int64_t start = now_ms(), past;
+	bool has_said = false;
+	int err;
+
+	*served = (struct served){ .root = -1 };
+	do {
+		err = store_open(directory, o, out);
+		if (err != -ERR_store_in_use)
+			break;
+		served_release(served);
+		err = find(directory, served);
+		if (err == 1 || (err < 0 && err != -ENOENT))
+			break;
+		past = now_ms() - start;
+		if (err == 0 && past >= SAY_AFTER_MS && !has_said) {
+			fprintf(stderr,
+				"tabletfs: waiting for the end of %s, which "
+				"has store %s\n",
+				(char *)served->holder.data, directory);
+			has_said = true;
+		}
+		nanosleep(&pause, NULL);
+		err = fail(ERR_store_in_use,
+			   "%s: in use by %s, where it is not to be found; end "
+			   "that process first",
+			   directory,
+			   served->holder.size ? (char *)served->holder.data
+					       : "another");
+	} while (past < (served->place.size ? UNAWARE_MAX_MS : WAIT_MAX_MS));
+	if (err != 1)
+		served_release(served);
+	return err;
+}

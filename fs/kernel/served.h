@@ -1,0 +1,40 @@
+#ifndef FS_KERNEL_SERVED_H
+#define FS_KERNEL_SERVED_H
+
+#include "store/store.h"
+
+/*
+ * Where a store that is in use is mounted. The line that its daemon leaves in
+ * the store's lock names a place, at which something else may be by now: the
+ * daemon goes on for a moment after an unmount, and as long as a file is open
+ * after a lazy one. So what is mounted there is asked which store it serves
+ * (.tabletfs/stats), and reached by the descriptor that was asked, whatever is
+ * mounted over it then.
+ */
+struct served {
+	int root;          /* the mount's root, open; -1: it is not served */
+	struct buf place;  /* its path, ended by a NUL */
+	struct buf holder; /* who has the store, as it says; ended by a NUL */
+};
+
+/*
+ * Opens the store, with o. While another process has it that does not serve it,
+ * such as a command, or a daemon whose mount has gone, this waits for the end
+ * of that, and says so on standard error: 10 s at most, after which it is
+ * -ERR_store_in_use; less if it says that it serves. 0 with *out; 1 if it is mounted, with *served, which the
+ * caller releases; or an error.
+ */
+int served_open(const char *directory, const struct store_options *o,
+		struct store **out, struct served *served);
+
+/* Leaves one that may be released again. */
+void served_release(struct served *served);
+
+/* What stands in the line between the pid of a daemon and its place. */
+#define SERVED_AT "mounted at "
+
+/* Lines of .tabletfs/stats: the directory of the store, as stat(2) has it. */
+#define SERVED_DEVICE "store_device "
+#define SERVED_INODE "store_inode "
+
+#endif
