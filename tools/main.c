@@ -1,7 +1,7 @@
 #include <assert.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "tools/data/remote_import.h"
@@ -134,6 +134,19 @@ static void raise_file_limit(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/* Whoever started this may have closed a standard stream: then the next file to
+ * be opened, such as one of the store, would be written to as that. What takes
+ * its place fails as a closed one does. */
+static void fill_standard_streams(void)
+{
+	int fd;
+
+	for (fd = 0; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			(void)!open("/dev/null",
+				    fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 /* Replaces what other programs take for help and version by the verb. */
 static void take_verb(char **argv)
 {
@@ -154,6 +167,7 @@ int main(int argc, char **argv)
 	const struct verb *v;
 	int status;
 
+	fill_standard_streams();
 	raise_file_limit();
 	if (is_mount_helper(argv[0]))
 		return mount_helper(argc, argv);

@@ -383,11 +383,16 @@ static void serve_in_background(const struct mount_options *o,
 	setsid();
 	if (chdir("/"))
 		_exit(1);
-	/* Who reads its output need not wait for its end. */
+	/* Who reads its output, or waits for a lock that it inherited, need not
+	 * wait for its end. */
+	if (ready_fd > STDERR_FILENO + 1)
+		close_range(STDERR_FILENO + 1, (unsigned int)ready_fd - 1, 0);
+	close_range((unsigned int)ready_fd + 1, ~0U, 0);
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null >= 0) {
-		dup2(null, 0);
-		dup2(null, 1);
+		dup2(null, STDIN_FILENO);
+		dup2(null, STDOUT_FILENO);
+		close(null);
 	}
 	err = serve(o, store, mount_point, ready_fd);
 	if (err) {

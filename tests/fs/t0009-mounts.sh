@@ -121,3 +121,25 @@ check "with what helps" grep -q 'compact frees' "$m/.tabletfs/errors"
 rm "$m"/q/r/f/n*
 "$TABLETFS" -store "$store" compact
 check "which it does" sh -c "echo 1 >'$m/q/r/f/n1'"
+
+# Started without standard streams: no file of the store becomes one of them.
+for closed in '<&-' '>&-' '2>&-' '<&- >&-' '<&- >&- 2>&-'; do
+	stop_mount
+	eval "\"$TABLETFS\" mount \"$store\" \"$m\" $closed"
+	daemon=$(find_daemon)
+	same "streams of the daemon, started with $closed" \
+		"/dev/null /dev/null /dev/null" \
+		"$(readlink /proc/$daemon/fd/[012] | xargs)"
+	check "it takes an import, started with $closed" sh -c \
+		"echo '{\"row\":\"i\",\"set\":{\"f\":{\"q\":\"1\"}}}' >'$m/q/.import/jsonl'"
+done
+refuse "an output that is closed is told" sh -c "'$TABLETFS' help >&-"
+stop_mount
+
+# It keeps nothing that it inherits: a lock of the shell's ends with the shell.
+exec 9>inherited
+flock 9
+start_mount
+exec 9>&-
+check "a lock is not kept" flock -n inherited true
+stop_mount
