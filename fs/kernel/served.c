@@ -92,10 +92,11 @@ static int find(const char *directory, struct served *served)
 	else if (errno == EACCES)
 		err = -EACCES;
 	if (err == -EACCES)
-		err = fail(EACCES,
-			   "it is %s, where only the user who mounted it may "
-			   "look",
-			   (char *)served->holder.data);
+		err = fail(
+			EACCES,
+			"in use by %s, where only the user who mounted it may "
+			"look",
+			(char *)served->holder.data);
 	return err;
 }
 

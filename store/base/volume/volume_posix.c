@@ -262,7 +262,8 @@ static int posix_log_keep(struct volume *volume, const char *name)
 
 	if (err < 0)
 		return err;
-	fd = openat(v->directory, name, O_RDONLY | O_CLOEXEC);
+	fd = openat(v->directory, name,
+		    O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
 		return fail(errno, "%s/%s: cannot open", v->path, name);
 	err = posix_sync_file(fd, v->path);
@@ -292,7 +293,9 @@ static int posix_open(struct volume *volume, const char *name,
 		err = -ENOMEM;
 		goto free_reader;
 	}
-	r->fd = openat(v->directory, name, O_RDONLY | O_CLOEXEC);
+	/* A pipe would wait for a writer. */
+	r->fd = openat(v->directory, name,
+		       O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (r->fd < 0 || fstat(r->fd, &st) < 0) {
 		err = fail(errno, "%s: cannot open", r->path);
 		goto free_reader;
@@ -487,7 +490,8 @@ static int open_directory(const char *directory, bool create,
 	if (err < 0)
 		return err;
 	v->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return v->directory < 0 ? fail(errno, "%s: cannot open", directory) : 0;
+	return v->directory < 0 ? fail(errno, "%s: cannot open", directory)
+				: posix_check_owner(v);
 }
 
 /* Gives v out, or ends it after an error. */

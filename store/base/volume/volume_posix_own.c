@@ -27,7 +27,8 @@ static_assert(sizeof(ROOT_MAGIC) - 1 + sizeof(uint64_t) == ROOT_HEADER_SIZE,
 
 /* Makes or replaces one of the small files that are the volume's own, durably:
  * after a power cut there is the former one or this. -ENOSPC: the former one.
- * The name.tmp of an earlier attempt is written over. */
+ * The name.tmp of an earlier attempt is removed, not written to: it may be a
+ * link. */
 static int write_own(struct posix_volume *v, const char *name,
 		     struct bytes content)
 {
@@ -39,7 +40,8 @@ static int write_own(struct posix_volume *v, const char *name,
 	path = posix_path(v, tmp);
 	if (!path)
 		return -ENOMEM;
-	fd = openat(v->directory, tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+	unlinkat(v->directory, tmp, 0);
+	fd = openat(v->directory, tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
 		    0600);
 	if (fd < 0) {
 		err = fail(errno, "%s: cannot create", path);
@@ -62,7 +64,8 @@ free_path:
  * as a read tells where it ends. */
 static int read_own(struct posix_volume *v, const char *name, struct buf *out)
 {
-	int fd = openat(v->directory, name, O_RDONLY | O_CLOEXEC);
+	int fd = openat(v->directory, name,
+			O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	ssize_t n = 0;
 	int err;
 
@@ -173,14 +176,16 @@ static int write_holder(struct posix_volume *v, int fd, const char *holder)
 {
 	int size = (int)strcspn(holder, "\n");
 	char line[HOLDER_MAX + 2];
+	ssize_t n;
 
 	size = snprintf(line, sizeof(line), "%.*s\n",
 			size < HOLDER_MAX ? size : HOLDER_MAX, holder);
-	if (pwrite(fd, line, (size_t)size, 0) != size ||
-	    ftruncate(fd, size) < 0)
-		return fail(errno ? errno : EIO,
-			    "%s/" POSIX_LOCK ": cannot write", v->path);
-	return 0;
+	n = pwrite(fd, line, (size_t)size, 0);
+	if (n < 0 || ftruncate(fd, n) < 0)
+		return fail(errno, "%s/" POSIX_LOCK ": cannot write", v->path);
+	return n == size ? 0
+			 : fail(ENOSPC, "%s/" POSIX_LOCK ": cannot write",
+				v->path);
 }
 
 /* The first line of the lock file, "" if there is none. */
@@ -221,18 +226,21 @@ int posix_lease_take(struct volume *volume, const char *holder)
 	char line[HOLDER_MAX + 1];
 	int fd, err;
 
-	fd = openat(v->directory, POSIX_LOCK, O_RDWR | O_CREAT | O_CLOEXEC,
-		    0600);
+	fd = openat(v->directory, POSIX_LOCK,
+		    O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return fail(errno, "%s/" POSIX_LOCK ": cannot open", v->path);
 	/* Who holds it through v itself is told, as another would be. */
-	if (v->lock >= 0 || fcntl(fd, F_OFD_SETLK, &lock) < 0) {
+	err = v->lock >= 0 ? EAGAIN : 0;
+	if (!err && fcntl(fd, F_OFD_SETLK, &lock) < 0)
+		err = errno;
+	if (err) {
 		read_holder(fd, line);
-		if (v->lock >= 0 || errno == EAGAIN || errno == EACCES)
+		if (err == EAGAIN || err == EACCES)
 			err = fail(ERR_store_in_use, "%s: in use by %s",
 				   v->path, line[0] ? line : "another process");
 		else
-			err = fail(errno, "%s/" POSIX_LOCK ": cannot lock",
+			err = fail(err, "%s/" POSIX_LOCK ": cannot lock",
 				   v->path);
 		goto close_file;
 	}
@@ -307,6 +315,20 @@ int posix_check_marker(struct posix_volume *v, bool create)
 	return write_own(v, POSIX_MARKER, BYTES_LITERAL(MARKER_TEXT));
 }
 
+int posix_check_owner(const struct posix_volume *v)
+{
+	struct stat st;
+
+	if (fstat(v->directory, &st) < 0)
+		return fail(errno, "%s", v->path);
+	if (st.st_uid == geteuid() || st.st_uid == 0)
+		return 0;
+	return fail(EPERM,
+		    "%s: belongs to user %u, who could change it under the "
+		    "hands of user %u; work as its owner, or change that",
+		    v->path, (unsigned int)st.st_uid, (unsigned int)geteuid());
+}
+
 /* The directory is durable when the one that holds it is synced: that is "..",
  * whatever links the path goes through. */
 int posix_make_directory(struct posix_volume *v)
@@ -317,7 +339,7 @@ int posix_make_directory(struct posix_volume *v)
 		return errno == EEXIST
 			       ? 0
 			       : fail(errno, "%s: cannot create", v->path);
-	fd = open(v->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = open(v->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	err = fd < 0 ? fd : openat(fd, "..", O_RDONLY | O_CLOEXEC);
 	if (fd >= 0)
 		close(fd);
@@ -361,9 +383,13 @@ int volume_posix_rename(const char *from, const char *to)
 
 void volume_posix_clear(const char *directory)
 {
-	DIR *d = opendir(directory);
+	int fd = open(directory,
+		      O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 
+	if (!d && fd >= 0)
+		close(fd);
 	if (!d)
 		return;
 	/* What cannot be removed, . and .. among them, is passed over; then
@@ -388,7 +414,7 @@ int volume_posix_holder(const char *directory, struct buf *out)
 
 	if (asprintf(&path, "%s/" POSIX_LOCK, directory) < 0)
 		return -ENOMEM;
-	fd = open(path, O_RDWR | O_CLOEXEC);
+	fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0) {
 		err = fail(errno, "%s: cannot open", path);
 		goto free_path;

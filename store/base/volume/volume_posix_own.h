@@ -13,6 +13,13 @@
  * open. */
 int posix_make_directory(struct posix_volume *v);
 
+/*
+ * -EPERM if the directory is another user's, who could exchange its files for
+ * others, under the hands of root, too. Root's own is anybody's who may read
+ * it.
+ */
+int posix_check_owner(const struct posix_volume *v);
+
 /* 0 if the marker says that this is a store of a format that is known, else
  * -ERR_not_a_store or -ERR_format_newer. With create, a directory that has none
  * and no other files gets one. */
