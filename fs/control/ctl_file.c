@@ -1,6 +1,8 @@
 #include <assert.h>
 
+#include "fs/cells/space.h"
 #include "fs/control/ctl_file.h"
+#include "store/text/json/json_mutation.h"
 
 int ctl_read_text(struct fs *fs, struct ctl_file *f, uint64_t offset,
 		  size_t size, struct buf *out)
@@ -47,4 +49,16 @@ size_t ctl_take_lines(struct buf *partial, struct bytes data,
 	}
 	assert(taken <= data.size && partial->size <= lines->size_max);
 	return taken;
+}
+
+int ctl_run_mutation(struct fs *fs, struct bytes table, struct bytes row,
+		     struct bytes text)
+{
+	int err = fs_check_space(fs);
+
+	/* What only removes is how there is room again. */
+	if (err && mutation_adds(text))
+		return err;
+	return mutation_run_json(fs->store, table, row, text,
+				 fs->options->sync);
 }

@@ -5,7 +5,6 @@
 
 #include "fs/cells/notify.h"
 #include "fs/control/ctl_file.h"
-#include "store/text/json/json_mutation.h"
 
 /*
  * .mutate: JSON lines, each one atomic row mutation, run inside the write that
@@ -50,8 +49,8 @@ static int run_line(void *context, struct bytes line)
 	if (line.size > 0 && line.data[line.size - 1] == '\r')
 		line.size--;
 	if (line.size > 0)
-		err = mutation_run_json(t->fs->store, t->f->path.table,
-					BYTES_NONE, line, t->fs->options->sync);
+		err = ctl_run_mutation(t->fs, t->f->path.table, BYTES_NONE,
+				       line);
 	if (err >= 0) {
 		m->lines++;
 		return err;

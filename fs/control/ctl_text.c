@@ -9,7 +9,6 @@
 #include "fs/control/ctl_import.h"
 #include "fs/control/ctl_stats.h"
 #include "fs/query/at.h"
-#include "store/text/json/json_mutation.h"
 #include "store/text/print/row_json.h"
 #include "store/text/value/family.h"
 #include "store/text/value/gcpolicy.h"
@@ -210,8 +209,7 @@ static struct bytes without_space(struct bytes text)
  * the schema are always durable. */
 static int take_row(struct fs *fs, const struct path *p, struct bytes text)
 {
-	return mutation_run_json(fs->store, p->table, p->row, text,
-				 fs->options->sync);
+	return ctl_run_mutation(fs, p->table, p->row, text);
 }
 
 /* .schema/<family>/gc: a policy in cbt's words. The store keeps a copy. */

@@ -238,15 +238,30 @@ static int set_owner_and_mode(struct fs *fs, struct node *node,
 	return fs->options->quiet ? 0 : -EPERM;
 }
 
+/* A longer cell counts for the quota as what is written does. */
+static int check_growth(struct fs *fs, struct node *node, uint64_t size)
+{
+	int err = fs_check_space(fs), failed;
+	struct stat st;
+	double timeout;
+
+	if (!err)
+		return 0;
+	failed = entry_attr(fs, node, &st, &timeout);
+	return failed ? failed : size > (uint64_t)st.st_size ? err : 0;
+}
+
 /* truncate(2), or with fi ftruncate(2), of a cell. The former commits at once,
  * as nobody will close it. */
 static int set_size(struct fs *fs, struct node *node, uint64_t size,
 		    struct fuse_file_info *fi)
 {
 	struct draft *draft;
-	int err;
+	int err = check_growth(fs, node, size);
 
 	assert(node->kind == NODE_CELL);
+	if (err)
+		return err;
 	if (fi)
 		return file_truncate(fi, size);
 	err = draft_open(fs, node, DRAFT_WRITE, &draft);

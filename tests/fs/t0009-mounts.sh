@@ -118,6 +118,17 @@ errno ENOSPC cp noise "$m/q/r/f/more"
 check "what was there before is read" cmp noise "$m/q/r/f/n1"
 same "and told by statfs" 0 "$(stat -f -c %a "$m")"
 check "with what helps" grep -q 'compact frees' "$m/.tabletfs/errors"
+errno ENOSPC truncate -s 2000000 "$m/q/r/f/n2"
+errno ENOSPC sh -c "exec 3<>'$m/q/r/f/n2' && truncate -s 2000000 /dev/fd/3"
+check "what is cut takes none" truncate -s 10 "$m/q/r/f/n2"
+echo '{"row":"r","mutations":[{"delete":{"f":["n2"]}},{"set":{"f":{"j":"1"}}}]}' \
+	>mutation
+errno ENOSPC cp mutation "$m/q/.mutate"
+errno ENOSPC cp mutation "$m/q/r/.row.jsonl"
+check "nothing of it is done" [ -e "$m/q/r/f/n2" ]
+echo '{"row":"r","mutations":[{"delete":{"f":["n2"]}}]}' >mutation
+check "what only removes is" cp mutation "$m/q/.mutate"
+check "as the name shows" [ ! -e "$m/q/r/f/n2" ]
 rm "$m"/q/r/f/n*
 "$TABLETFS" -store "$store" compact
 check "which it does" sh -c "echo 1 >'$m/q/r/f/n1'"

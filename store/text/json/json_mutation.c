@@ -451,6 +451,40 @@ static int check_body(const struct json *j, const struct json_node *body,
 	return err;
 }
 
+/* Whether an object, or the list or "else" in it, which is nested once at most,
+ * has a key of kinds[] but "delete". */
+static bool adds(const struct json *j, const struct json_node *body)
+{
+	const struct json_node *n = json_first(j, body), *item;
+	bool does = false;
+
+	for (; n && !does; n = json_next(j, n)) {
+		const struct kind *kind = find_kind(n->key);
+
+		if (kind)
+			does = kind->apply != apply_delete;
+		else if (bytes_equal(n->key, BYTES_LITERAL("else")))
+			does = adds(j, n);
+		else if (bytes_equal(n->key, BYTES_LITERAL("mutations")))
+			for (item = json_first(j, n); item && !does;
+			     item = json_next(j, item))
+				does = adds(j, item);
+	}
+	return does;
+}
+
+bool mutation_adds(struct bytes text)
+{
+	struct json j = { 0 };
+	const struct json_node *body;
+	bool reads;
+	bool does = json_mutation_parse(&j, text, &body, &reads) == 0 &&
+		    adds(&j, body);
+
+	json_release(&j);
+	return does;
+}
+
 /* The row that the line is about, in the tree or in m->row; expected, unless
  * empty, is the only one that it may name and what it means when it names
  * none. */

@@ -30,6 +30,10 @@ struct json_context {
 int mutation_run_json(struct store *s, struct bytes table, struct bytes row,
 		      struct bytes text, bool sync);
 
+/* Whether such a text does more than to delete; false also for what is none, as
+ * running it tells. */
+bool mutation_adds(struct bytes text);
+
 /*
  * The parts of mutation_run_json, for who runs many lines. Parses one and
  * checks its keys, not yet its values: *body, which lives as long as j's tree;
