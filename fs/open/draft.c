@@ -288,15 +288,15 @@ void draft_close(struct fs *fs, struct draft *d, enum draft_mode mode)
 
 /* draft_reply for a content that is not in memory: size bytes at offset, all
  * within it and more than none. */
-static void reply_read(struct draft *d, fuse_req_t req, uint64_t offset,
-		       size_t size)
+static void reply_read(struct fs *fs, struct draft *d, fuse_req_t req,
+		       uint64_t offset, size_t size)
 {
 	char *copy = malloc(size);
 	int err =
 		copy ? content_read(&d->content, offset, copy, size) : -ENOMEM;
 
 	if (err)
-		fuse_reply_err(req, err_errno(err));
+		fs_reply_error(fs, req, d->node, NULL, err);
 	else
 		fuse_reply_buf(req, copy, size);
 	free(copy);
@@ -324,7 +324,7 @@ void draft_reply(struct fs *fs, struct draft *d, fuse_req_t req,
 			fuse_reply_buf(req, (const char *)all.data + offset,
 				       size);
 		else
-			reply_read(d, req, offset, size);
+			reply_read(fs, d, req, offset, size);
 	}
 	pthread_mutex_unlock(&d->lock);
 	draft_put(fs, d);

@@ -119,6 +119,20 @@ says "newer" "$TABLETFS" read t
 back
 same "nothing was lost by looking" 3 "$("$TABLETFS" count t)"
 
+# A large value, read through its own path: told to who reads, and noted.
+start_mount
+head -c 3000000 /dev/urandom >noise
+cp noise "$m/t/row1/f/large"
+stop_mount
+file=$(ls -S "$store" | head -n 1)
+poke "$store/$file" $(($(stat -c %s "$store/$file") / 2))
+start_mount
+errno EIO cat "$m/t/row1/f/large"
+check "the damage of $file is noted" \
+	grep -q "/t/row1/f/large.*$file" "$m/.tabletfs/errors"
+stop_mount
+back
+
 # Not a store at all, and no rights.
 mkdir "$work/foreign"
 echo x >"$work/foreign/file"
