@@ -259,7 +259,7 @@ static struct node *make_node(struct node *parent, enum node_kind kind,
 		.found = true,
 		.references = 1,
 		.parent = parent,
-		.name = malloc(name.size + 1),
+		.name = node_name_new(name),
 		.name_size = name.size,
 	};
 	if (!node->name) {
@@ -267,8 +267,6 @@ static struct node *make_node(struct node *parent, enum node_kind kind,
 		return NULL;
 	}
 	parent->references++;
-	if (name.size > 0)
-		memcpy(node->name, name.data, name.size);
 	return node;
 }
 
@@ -454,29 +452,35 @@ void node_detach(struct nodes *nodes, struct node *node)
 	pthread_mutex_unlock(&nodes->lock);
 }
 
-int node_rename(struct nodes *nodes, struct node *node, struct bytes name)
+uint8_t *node_name_new(struct bytes name)
 {
-	uint64_t hash = hash_of(node->parent, node->kind, name);
+	/* The empty qualifier needs a place, too. */
 	uint8_t *copy = malloc(name.size + 1);
+
+	if (copy && name.size > 0)
+		memcpy(copy, name.data, name.size);
+	return copy;
+}
+
+void node_rename(struct nodes *nodes, struct node *node, uint8_t *name,
+		 size_t size)
+{
+	struct bytes key = bytes_of(name, size);
+	uint64_t hash = hash_of(node->parent, node->kind, key);
 	struct node *other;
 
-	if (!copy)
-		return -ENOMEM;
-	if (name.size > 0)
-		memcpy(copy, name.data, name.size);
 	pthread_mutex_lock(&nodes->lock);
 	/* Renamed over, or made by a lookup since the store was changed. */
-	other = find_locked(nodes, hash, node->parent, node->kind, name);
+	other = find_locked(nodes, hash, node->parent, node->kind, key);
 	if (other && other != node)
 		detach_locked(nodes, other);
 	put_locked(nodes, other);
 	take_out(nodes, node);
 	free(node->name);
-	node->name = copy;
-	node->name_size = name.size;
+	node->name = name;
+	node->name_size = size;
 	insert(nodes, node, hash);
 	pthread_mutex_unlock(&nodes->lock);
-	return 0;
 }
 
 void node_exchange(struct nodes *nodes, struct node *a, struct node *b)

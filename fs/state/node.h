@@ -234,8 +234,13 @@ void node_give_witness(struct nodes *nodes, struct node *family,
 void node_detach(struct nodes *nodes, struct node *node);
 
 /* Gives node another name in its parent; what had that is detached. Needs
- * fs->tree for writing. 0, or -ENOMEM with nothing changed. */
-int node_rename(struct nodes *nodes, struct node *node, struct bytes name);
+ * fs->tree for writing. name is from node_name_new, and is node's afterwards:
+ * what changes the store before this cannot find that there is no memory. */
+void node_rename(struct nodes *nodes, struct node *node, uint8_t *name,
+		 size_t size);
+
+/* A copy of key bytes, to be freed; NULL without memory. */
+uint8_t *node_name_new(struct bytes name);
 
 /* Exchanges the names of two nodes of one parent and kind. Needs fs->tree for
  * writing. */

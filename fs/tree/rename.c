@@ -32,6 +32,7 @@ struct move {
 	struct fs *fs;
 	struct path from; /* of the source */
 	struct bytes to;  /* qualifier, or row; borrowed */
+	uint8_t *name; /* a copy of to, for the node; NULL once that has it */
 
 	bool exchange;              /* RENAME_EXCHANGE */
 	struct draft *draft;        /* the source's, locked; NULL: none */
@@ -247,9 +248,8 @@ static void note_origin(struct move *m, struct node *node, struct node *target)
 	}
 }
 
-/* What the nodes are to know after a column has moved. 0, or -ENOMEM when node
- * keeps a name that the store no longer has. */
-static int settle(struct move *m, struct node *node, struct node *target)
+/* What the nodes are to know after a column has moved. */
+static void settle(struct move *m, struct node *node, struct node *target)
 {
 	struct fs *fs = m->fs;
 	struct draft *d = m->draft;
@@ -266,11 +266,10 @@ static int settle(struct move *m, struct node *node, struct node *target)
 	if (target)
 		target->gone = true;
 	note_origin(m, node, target);
-	if (node_rename(&fs->nodes, node, m->to))
-		return -ENOMEM;
+	node_rename(&fs->nodes, node, m->name, m->to.size);
+	m->name = NULL;
 	m->from.qualifier = m->to;
 	note_commit(fs, node, &m->from, m->timestamp_us);
-	return 0;
 }
 
 /* After an exchange: what node, which has its new name, and its draft, if it
@@ -375,7 +374,9 @@ static int move_cell(struct fs *fs, struct move *m, struct node *node,
 	if (!err && m->draft)
 		content_rebase(&m->draft->content, &m->value);
 	content_value_release(&m->value);
-	return err ? err : settle(m, node, target);
+	if (!err)
+		settle(m, node, target);
+	return err;
 }
 
 /* A cell, over target or, if that is NULL, over nothing; or in exchange for it.
@@ -386,12 +387,13 @@ static int rename_cell(struct fs *fs, struct node *node, struct node *target,
 	struct move m = {
 		.fs = fs,
 		.to = to,
+		.name = node_name_new(to),
 		.exchange = flags & RENAME_EXCHANGE,
 	};
-	int err = node_path(&fs->nodes, node, &m.from);
+	int err = m.name ? node_path(&fs->nodes, node, &m.from) : -ENOMEM;
 
 	if (err)
-		return err;
+		goto free_name;
 	err = refuse_onto_aggregate(&m, target);
 	if (err)
 		goto release_path;
@@ -402,6 +404,8 @@ static int rename_cell(struct fs *fs, struct node *node, struct node *target,
 	unlock_draft(fs, m.draft);
 release_path:
 	path_release(&m.from);
+free_name:
+	free(m.name);
 	return err;
 }
 
@@ -460,6 +464,7 @@ static int rename_row(struct fs *fs, struct node *node, struct node *target,
 		      struct bytes to, unsigned int flags)
 {
 	struct move m = { .fs = fs, .to = to };
+	uint64_t seq;
 	int err;
 
 	if (flags & RENAME_EXCHANGE)
@@ -467,16 +472,23 @@ static int rename_row(struct fs *fs, struct node *node, struct node *target,
 	/* Whether it has cells is seen inside the update. */
 	if (target && node_has_locals(&fs->nodes, target))
 		return -ENOTEMPTY;
-	err = node_path(&fs->nodes, node, &m.from);
+	m.name = node_name_new(to);
+	err = m.name ? node_path(&fs->nodes, node, &m.from) : -ENOMEM;
 	if (err)
-		return err;
-	err = store_update(fs->store, decide_row, &m, fs->options->sync);
+		goto free_name;
+	err = store_update_seq(fs->store, decide_row, &m, fs->options->sync,
+			       &seq);
 	path_release(&m.from);
 	if (err)
-		return err;
-	/* The cells' sequences are new, though their values are not. */
-	node->moved_seq = store_seq(fs->store);
-	err = node_rename(&fs->nodes, node, to);
+		goto free_name;
+	/* The cells' sequences are new, though their values are not; what
+	 * others wrote to the row meanwhile has later ones. */
+	node->moved_seq = seq;
+	node_rename(&fs->nodes, node, m.name, to.size);
+	return 0;
+
+free_name:
+	free(m.name);
 	return err;
 }
 
@@ -486,19 +498,23 @@ static int rename_table(struct fs *fs, struct node *node, struct node *target,
 			struct bytes to, unsigned int flags)
 {
 	struct path path;
+	uint8_t *name;
 	int err;
 
 	if (flags & RENAME_EXCHANGE)
 		return -EINVAL;
 	if (target)
 		return -ENOTEMPTY;
-	err = node_path(&fs->nodes, node, &path);
+	name = node_name_new(to);
+	err = name ? node_path(&fs->nodes, node, &path) : -ENOMEM;
+	if (!err) {
+		err = store_rename_table(fs->store, path.table, to);
+		path_release(&path);
+	}
 	if (err)
-		return err;
-	err = store_rename_table(fs->store, path.table, to);
-	path_release(&path);
-	if (!err)
-		err = node_rename(&fs->nodes, node, to);
+		free(name);
+	else
+		node_rename(&fs->nodes, node, name, to.size);
 	return err;
 }
 
