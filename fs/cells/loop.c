@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "fs/cells/loop.h"
 #include "store/base/bg.h"
@@ -106,6 +107,11 @@ void loop_hand_over(void)
 void loop_begin(fuse_req_t req)
 {
 	my_request = req;
+}
+
+uid_t loop_uid(void)
+{
+	return my_request ? fuse_req_ctx(my_request)->uid : getuid();
 }
 
 bool loop_is_interrupted(void)

@@ -143,11 +143,12 @@ static void update_record(struct fs *fs, const struct import_file *im,
 	r->done = done;
 	/* An errno's detail does not say what is wrong, the store's own errors
 	 * say all in theirs. */
-	if (im->failed && r->error.size == 0 && *err_detail())
-		(void)!buf_printf(&r->error, "%s%s%s", err_detail(),
-				  im->failed > -ERR_BASE ? ": " : "",
-				  im->failed > -ERR_BASE ? err_text(im->failed)
-							 : "");
+	if (im->failed && r->error.size == 0 && *err_detail()) {
+		(void)!buf_add_visible(&r->error, bytes_string(err_detail()));
+		if (im->failed > -ERR_BASE)
+			(void)!buf_printf(&r->error, ": %s",
+					  err_text(im->failed));
+	}
 	pthread_mutex_unlock(&fs->imports->lock);
 }
 

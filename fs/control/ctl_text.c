@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include "fs/cells/cell.h"
+#include "fs/cells/loop.h"
 #include "fs/cells/notify.h"
 #include "fs/control/ctl_drop.h"
 #include "fs/control/ctl_file.h"
@@ -146,6 +147,14 @@ static int show_of_table(struct fs *fs, const struct node *node,
 	return err;
 }
 
+/* Who mounted it, or is root, sees all. */
+static int show_errors(struct fs *fs, struct buf *out)
+{
+	uid_t uid = loop_uid();
+
+	return errors_print(&fs->errors, uid == 0 || uid == fs->uid, uid, out);
+}
+
 /* Puts the text of f in out, by its kind. */
 static int text_show(struct fs *fs, struct ctl_file *f)
 {
@@ -160,7 +169,7 @@ static int text_show(struct fs *fs, struct ctl_file *f)
 	case NODE_METRICS:
 		return ctl_print_metrics(fs, &f->out);
 	case NODE_ERRORS:
-		return errors_print(&fs->errors, &f->out);
+		return show_errors(fs, &f->out);
 	case NODE_DROP_PREVIEW:
 		return drop_preview(fs, f->node, f->path.table, &f->out);
 	case NODE_IMPORT_LAST:

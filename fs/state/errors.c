@@ -16,7 +16,7 @@ void errors_release(struct errors *e)
 	size_t i;
 
 	for (i = 0; i < ERRORS_MAX; i++)
-		free(e->lines[i]);
+		free(e->lines[i].text);
 	pthread_mutex_destroy(&e->lock);
 }
 
@@ -34,18 +34,23 @@ static int print_line(struct bytes path, int err, struct buf *line)
 	gmtime_r(&now.tv_sec, &tm);
 	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
 	failed = buf_printf(line, "%s.%06ldZ ", text, now.tv_nsec / 1000);
+	/* Names and what a detail repeats of input may be any bytes. */
 	if (!failed)
-		failed = buf_add_bytes(line, path);
+		failed = buf_add_visible(line, path);
 	if (!failed)
-		failed = buf_printf(line, ": %s%s%s\n", err_text(err),
-				    *detail ? ": " : "", detail);
+		failed = buf_printf(line, ": %s%s", err_text(err),
+				    *detail ? ": " : "");
+	if (!failed)
+		failed = buf_add_visible(line, bytes_string(detail));
+	if (!failed)
+		failed = buf_add_byte(line, '\n');
 	return failed ? failed : buf_terminate(line);
 }
 
-void errors_add(struct errors *e, struct bytes path, int err)
+void errors_add(struct errors *e, struct bytes path, int err, uid_t uid)
 {
 	struct buf line = BUF_INIT;
-	char **at;
+	struct error_line *at;
 
 	assert(err < 0);
 	/* Made without the lock: who prints all lines holds it for a while. */
@@ -56,20 +61,24 @@ void errors_add(struct errors *e, struct bytes path, int err)
 	pthread_mutex_lock(&e->lock);
 	at = &e->lines[e->count++ % ERRORS_MAX];
 	/* The oldest line, if the ring is full. */
-	free(*at);
-	*at = (char *)line.data;
+	free(at->text);
+	*at = (struct error_line){ (char *)line.data, uid };
 	pthread_mutex_unlock(&e->lock);
 }
 
-int errors_print(struct errors *e, struct buf *out)
+int errors_print(struct errors *e, bool all, uid_t uid, struct buf *out)
 {
+	const struct error_line *line;
 	uint64_t i;
 	int err = 0;
 
 	pthread_mutex_lock(&e->lock);
 	i = e->count > ERRORS_MAX ? e->count - ERRORS_MAX : 0;
-	for (; i < e->count && !err; i++)
-		err = buf_add_string(out, e->lines[i % ERRORS_MAX]);
+	for (; i < e->count && !err; i++) {
+		line = &e->lines[i % ERRORS_MAX];
+		if (all || line->uid == uid)
+			err = buf_add_string(out, line->text);
+	}
 	pthread_mutex_unlock(&e->lock);
 	return err;
 }

@@ -2,6 +2,8 @@
 #define FS_STATE_ERRORS_H
 
 #include <pthread.h>
+#include <stdbool.h>
+#include <sys/types.h>
 
 #include "store/base/buf.h"
 
@@ -12,21 +14,29 @@
  */
 #define ERRORS_MAX 1000
 
+struct error_line {
+	char *text; /* owned; NULL: none yet */
+	uid_t uid;  /* whose request it was about */
+};
+
 struct errors {
-	pthread_mutex_t lock;    /* guards what follows */
-	char *lines[ERRORS_MAX]; /* a ring; the next goes to count % MAX */
-	uint64_t count;          /* of all since the mount */
+	pthread_mutex_t lock; /* guards what follows */
+	/* A ring; the next goes to count % ERRORS_MAX. */
+	struct error_line lines[ERRORS_MAX];
+	uint64_t count; /* of all since the mount */
 };
 
 void errors_init(struct errors *e);
 void errors_release(struct errors *e);
 
 /* A line about path, which may be empty, with the reason that fail() left in
- * this thread. Without memory the line is dropped. */
-void errors_add(struct errors *e, struct bytes path, int err);
+ * this thread; uid asked for what failed. Control characters are told as \xXX.
+ * Without memory the line is dropped. */
+void errors_add(struct errors *e, struct bytes path, int err, uid_t uid);
 
-/* Appends the lines that are kept, oldest first. 0 or -ENOMEM. */
-int errors_print(struct errors *e, struct buf *out);
+/* Appends the lines that are kept, oldest first: all, or those of uid alone,
+ * since others name what uid may not list. 0 or -ENOMEM. */
+int errors_print(struct errors *e, bool all, uid_t uid, struct buf *out);
 
 /* How many there were since the mount, also those that are dropped. */
 uint64_t errors_count(struct errors *e);

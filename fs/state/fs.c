@@ -14,7 +14,9 @@ void fs_changed(struct fs *fs)
 	atomic_fetch_add(&fs->changes, 1);
 }
 
-void fs_log_error(struct fs *fs, struct node *node, const char *name, int err)
+/* As fs_log_error, of what uid asked for. */
+static void log_error(struct fs *fs, struct node *node, const char *name,
+		      int err, uid_t uid)
 {
 	struct buf path = BUF_INIT;
 
@@ -25,9 +27,14 @@ void fs_log_error(struct fs *fs, struct node *node, const char *name, int err)
 	if (name && ((path.size != 1 && buf_add_byte(&path, '/')) ||
 		     buf_add_string(&path, name)))
 		goto release;
-	errors_add(&fs->errors, buf_bytes(&path), err);
+	errors_add(&fs->errors, buf_bytes(&path), err, uid);
 release:
 	buf_release(&path);
+}
+
+void fs_log_error(struct fs *fs, struct node *node, const char *name, int err)
+{
+	log_error(fs, node, name, err, fs->uid);
 }
 
 /* Errors that are answers (no such file) come without a detail, and a log of
@@ -43,6 +50,6 @@ void fs_reply_error(struct fs *fs, fuse_req_t req, struct node *node,
 	assert(err <= 0);
 	/* Told before the reply: who gets the error may read the file. */
 	if (err && is_worth_telling(err))
-		fs_log_error(fs, node, name, err);
+		log_error(fs, node, name, err, fuse_req_ctx(req)->uid);
 	fuse_reply_err(req, err ? err_errno(err) : 0);
 }

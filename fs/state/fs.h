@@ -98,8 +98,8 @@ void fs_changed(struct fs *fs);
 void fs_reply_error(struct fs *fs, fuse_req_t req, struct node *node,
 		    const char *name, int err);
 
-/* Writes that line only, with the thread's err_detail. Without memory for it
- * there is none. */
+/* Writes that line only, with the thread's err_detail, for who mounted it to
+ * see. Without memory for it there is none. */
 void fs_log_error(struct fs *fs, struct node *node, const char *name, int err);
 
 static inline struct fs *fs_of(fuse_req_t req)

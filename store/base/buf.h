@@ -65,6 +65,11 @@ int buf_add_string(struct buf *b, const char *s);
 __attribute__((format(printf, 2, 3))) int buf_printf(struct buf *b,
 						     const char *fmt, ...);
 
+/* Appends text that others may have chosen as a part of a line: control
+ * characters, which would end the line or steer a terminal, as \xXX. 0 or
+ * -ENOMEM, after which a part may be there. */
+int buf_add_visible(struct buf *b, struct bytes text);
+
 /* Puts a NUL after the content, not counted in size, which stands until the
  * next call that adds: then data is a string. 0 or -ENOMEM. */
 int buf_terminate(struct buf *b);

@@ -37,3 +37,69 @@ same "its owner has it" t "$($nobody "$TABLETFS" -store public/store ls)"
 mkfifo public/store/999999.sst
 check "a pipe among its files makes nobody wait" \
 	timeout 10 $nobody "$TABLETFS" -store public/store check
+
+# Who may use a mount sees of its errors what is his own; who mounted it, all.
+rm -rf "$store"
+start_mount -o allow_other || exit 1
+chmod 1777 "$work"
+mkdir -m 700 "$m/secret"
+mkdir -p "$m/secret/r/f" "$m/open/r/f"
+cat "$m/secret/.scan/regex/((patient-4711/count" 2>/dev/null
+$nobody cat "$m/open/.scan/regex/((mine/count" 2>/dev/null
+check "who mounted it sees all" \
+	[ "$(grep -c 'patient-4711\|((mine' "$m/.tabletfs/errors")" = 2 ]
+same "another sees his own" "((mine" \
+	"$($nobody cat "$m/.tabletfs/errors" | grep -o '((patient\|((mine' | sort -u)"
+
+# A name is a part of a line, and no line; nor does it reach a terminal.
+stat "$m/open/.scan/$(printf 'x\n2026-01-01T00:00:00.0Z /t: FORGED\033[31m\302\233')" \
+	2>/dev/null
+printf '{"row":"x","set":{"f\\u001b[31m\\nline 9: FORGED":{"q":"1"}}}\n' >line
+cp line "$m/open/.mutate" 2>/dev/null
+cp line "$m/open/.import/jsonl" 2>/dev/null
+for file in .tabletfs/errors open/.import/last; do
+	check "it is told in $file" grep -q FORGED "$m/$file"
+	refuse "in no line of its own in $file" \
+		grep -qE '^(2026-01-01|line 9)' "$m/$file"
+	same "without control characters in $file" "" \
+		"$(tr -d '\n' <"$m/$file" | LC_ALL=C grep -ao $'[\x01-\x1f\x7f]')"
+done
+
+# A table has the mode that it is made with.
+mkdir -m 700 "$m/private"
+same "mkdir -m" 700 "$(stat -c %a "$m/private")"
+(umask 077 && mkdir "$m/masked")
+same "umask" 700 "$(stat -c %a "$m/masked")"
+(umask 022 && mkdir "$m/usual")
+same "usually" 755 "$(stat -c %a "$m/usual")"
+mkdir -p "$m/private/r/f"
+same "which what is in it shows" 700 "$(stat -c %a "$m/private/r/f")"
+refuse "and keeps others out" $nobody ls "$m/private"
+
+# What a file handle tells of the daemon's memory: nothing.
+check "ids of nodes are no addresses" python3 - "$m" "$daemon" <<'PYTHON'
+import ctypes, os, re, struct, sys
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Handle(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_uint), ("type", ctypes.c_int),
+                ("data", ctypes.c_ubyte * 128)]
+
+
+maps = [[int(n, 16) for n in re.match(r"(\w+)-(\w+)", line).groups()]
+        for line in open("/proc/%s/maps" % sys.argv[2])]
+ids = set()
+for place in "open", "open/r", "open/r/f", "private", "usual":
+    handle, mount = Handle(size=128), ctypes.c_int()
+    if libc.name_to_handle_at(-100, (sys.argv[1] + "/" + place).encode(),
+                              ctypes.byref(handle), ctypes.byref(mount), 0):
+        sys.exit(os.strerror(ctypes.get_errno()))
+    words = struct.unpack("<%dI" % (handle.size // 4),
+                          bytes(handle.data[:handle.size]))
+    # The upper half comes first.
+    ids.add(words[0] << 32 | words[1])
+assert len(ids) == 5, ids
+for number in ids:
+    assert not any(low <= number < high for low, high in maps), hex(number)
+PYTHON

@@ -142,9 +142,15 @@ int import_refuse(struct importer *im, int err)
 	/* Counted, but told no more. */
 	if (im->result.refused_count++ >= IMPORT_REFUSED_MAX)
 		return 1;
-	err = buf_printf(&im->result.refused, "line %llu: %s\n",
-			 (unsigned long long)im->line,
-			 reason[0] ? reason : err_text(err));
+	if (!reason[0])
+		reason = err_text(err);
+	err = buf_printf(&im->result.refused,
+			 "line %llu: ", (unsigned long long)im->line);
+	if (!err)
+		err = buf_add_visible(&im->result.refused,
+				      bytes_string(reason));
+	if (!err)
+		err = buf_add_byte(&im->result.refused, '\n');
 	return err < 0 ? err : 1;
 }
 
