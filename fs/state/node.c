@@ -1,6 +1,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/random.h>
 
 #include "fs/state/node.h"
 #include "store/base/bg.h"
@@ -36,6 +37,8 @@ int nodes_init(struct nodes *nodes)
 		return -ENOMEM;
 	}
 	nodes->root->references = 1;
+	/* Before there is any randomness the ids are as good as addresses. */
+	(void)!getrandom(nodes->id_keys, sizeof(nodes->id_keys), 0);
 	pthread_mutex_init(&nodes->lock, NULL);
 	return 0;
 }
@@ -69,15 +72,66 @@ void nodes_release(struct nodes *nodes)
 	memset(nodes, 0, sizeof(*nodes));
 }
 
+/* What is added to one half of an id for the other. */
+static uint32_t mix(uint32_t half, uint32_t key)
+{
+	return (uint32_t)(XXH3_64bits_withSeed(&half, sizeof(half), key) >> 16);
+}
+
+/* A permutation of 64 bits, and its reverse: a Feistel network. */
+static uint64_t disguise(const struct nodes *nodes, uint64_t id)
+{
+	uint32_t high = (uint32_t)(id >> 32), low = (uint32_t)id, next;
+	size_t i;
+
+	for (i = 0; i < NODE_ID_ROUNDS; i++) {
+		next = high ^ mix(low, nodes->id_keys[i]);
+		high = low;
+		low = next;
+	}
+	return (uint64_t)high << 32 | low;
+}
+
+static uint64_t reveal(const struct nodes *nodes, uint64_t id)
+{
+	uint32_t high = (uint32_t)(id >> 32), low = (uint32_t)id, next;
+	size_t i = NODE_ID_ROUNDS;
+
+	while (i > 0) {
+		next = low ^ mix(high, nodes->id_keys[--i]);
+		low = high;
+		high = next;
+	}
+	return (uint64_t)high << 32 | low;
+}
+
+/* 0 is no id, and no address either: who comes there goes on. */
+static bool is_reserved(uint64_t id)
+{
+	return id <= ROOT_ID;
+}
+
 struct node *node_of(struct nodes *nodes, uint64_t id)
 {
-	return id == ROOT_ID ? nodes->root : (struct node *)(uintptr_t)id;
+	if (id == ROOT_ID)
+		return nodes->root;
+	do {
+		id = reveal(nodes, id);
+	} while (is_reserved(id));
+	return (struct node *)(uintptr_t)id;
 }
 
 uint64_t node_id(struct nodes *nodes, const struct node *node)
 {
+	uint64_t id = (uint64_t)(uintptr_t)node;
+
 	assert(node);
-	return node == nodes->root ? ROOT_ID : (uint64_t)(uintptr_t)node;
+	if (node == nodes->root)
+		return ROOT_ID;
+	do {
+		id = disguise(nodes, id);
+	} while (is_reserved(id));
+	return id;
 }
 
 /* Equal names below other parents, or of another kind, hash apart. An address

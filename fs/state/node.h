@@ -11,7 +11,8 @@
 /*
  * Nodes: what the kernel holds a node id of, and what lives in memory only
  * (directories made by mkdir, files created and not yet committed). A node's
- * id is its address, except that the root's is 1. It is found by its parent,
+ * id is its address in disguise, as file handles show it to everybody, except
+ * that the root's is 1. It is found by its parent,
  * kind and name (key bytes, not the escaped form) until it is detached, and
  * freed with its last reference: each open handle, each child, whoever works on
  * it counts, and so do the kernel's lookups, all as one, and being local.
@@ -129,6 +130,10 @@ static_assert(sizeof(uintptr_t) <= sizeof(uint64_t), "an id is an address");
 /* Ids in one message to the kernel: 1 KiB of them. */
 #define NODES_PRUNED_AT_ONCE 128
 
+/* Three make a permutation of 64 bits that looks random (Luby, Rackoff); the
+ * fourth also to who chooses both halves. */
+#define NODE_ID_ROUNDS 4
+
 struct nodes {
 	pthread_mutex_t lock; /* guards what follows and all nodes */
 	struct node *root;    /* in no bucket; always referenced */
@@ -141,6 +146,8 @@ struct nodes {
 	/* Woken when that is enough for a message; NULL: none. Set before the
 	 * first request. */
 	struct bg *pruner;
+	/* Of the disguise of ids; random, and set for good. */
+	uint32_t id_keys[NODE_ID_ROUNDS];
 };
 
 /* 0 or -ENOMEM. */
