@@ -329,7 +329,7 @@ static bool add_dot(struct dir *d, struct reply *r, uint64_t ordinal)
 }
 
 /*
- * For readdirplus: a node for the entry, with *e filled and remembered for the
+ * For readdirplus: a node for an entry of data, with *e filled and remembered for the
  * kernel, so that the entry has to be in the reply; e->ino 0 if there is none.
  * What the scan has seen holds only if
  * nothing was changed since; else the store is asked again. If that finds
@@ -374,7 +374,7 @@ static int add_entry(struct fs *fs, struct dir *d, struct reply *r,
 		e.attr.st_mode = listing_fixed_type(entry->kind, key);
 	/* Asked only if it fits: what the kernel is not told of it cannot
 	 * forget. */
-	if (r->plus && ordinal < PLUS_MAX &&
+	if (r->plus && ordinal < PLUS_MAX && !listing_is_fixed(entry->kind) &&
 	    fuse_add_direntry_plus(r->req, NULL, 0, (char *)d->name.data, &e,
 				   0) <= r->size - r->used)
 		enter(fs, d, entry, key, &e);

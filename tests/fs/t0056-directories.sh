@@ -65,6 +65,14 @@ same "with showctl control names come first" ".tabletfs t u
 .at .drop .schema .granularity .import .mutate .scan .stats r s
 .row.jsonl f
 .versions %25~ a b" "$(names)"
+same "and types are those of stat" "" "$(python3 - "$m" <<'PYTHON'
+import os, sys
+for place in "", "/u", "/u/r", "/u/r/f":
+    for e in os.scandir(sys.argv[1] + place):
+        if e.is_dir(follow_symlinks=False) != os.path.isdir(e.path):
+            print(e.path)
+PYTHON
+)"
 remount
 for d in "" /u/.schema/f /u/.import /u/.drop /u/.at; do
 	check "inside, all is listed: $d" \
