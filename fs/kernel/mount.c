@@ -53,11 +53,12 @@ static int run_fusermount(const char *mount_point)
 	     end[] = "--", path[PATH_MAX];
 	char *words[] = { program, unmount, lazy, end, path, NULL };
 	pid_t pid;
-	int status;
+	int status, err;
 
 	snprintf(path, sizeof(path), "%s", mount_point);
-	if (posix_spawnp(&pid, program, NULL, NULL, words, environ))
-		return -errno;
+	err = posix_spawnp(&pid, program, NULL, NULL, words, environ);
+	if (err)
+		return -err;
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return -errno;
@@ -81,7 +82,7 @@ static int check_mount_point(const char *path)
 	}
 	if (!S_ISDIR(st.stx_mode))
 		return fail(ENOTDIR, "%s", path);
-	if (st.stx_attributes & STATX_ATTR_MOUNT_ROOT)
+	if (st.stx_attributes & st.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT)
 		return fail(EBUSY, "something is mounted there");
 	return 0;
 }
@@ -108,6 +109,8 @@ static int resolve_store(const char *path, char *out)
 
 	if (realpath(path, out))
 		return 0;
+	if (n == 0)
+		return fail(ENOENT, "an empty name");
 	/* realpath has set errno, which is looked at below. */
 	while (n > 1 && path[n - 1] == '/')
 		n--;
@@ -119,7 +122,9 @@ static int resolve_store(const char *path, char *out)
 	n = (size_t)(path + n - name);
 	if (strlen(out) + n + 2 > PATH_MAX)
 		return fail(ENAMETOOLONG, "%s", path);
-	snprintf(out + strlen(out), n + 2, "/%s", name);
+	/* The root's path ends with its slash. */
+	snprintf(out + strlen(out), n + 2, "%s%s", strcmp(out, "/") ? "/" : "",
+		 name);
 	return 0;
 }
 

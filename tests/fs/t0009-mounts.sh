@@ -29,6 +29,8 @@ says "No such file" $mount "$work/none/store" "$m"
 says "bad option" $mount -o nonsense "$store" "$m"
 says "bad option" $mount -o commit=x "$store" "$m"
 says "at least 16M" $mount -o memory=1M "$store" "$m"
+says "No such file" $mount "" "$m"
+check "no store is made where one is" [ ! -e tabletfs ]
 says "lies inside it" $mount "$m/store" "$m"
 says "GC" $mount -o gc=nonsense "$store" "$m"
 

@@ -16,8 +16,10 @@
  * whoever opens the store next must not come before that.
  */
 
-/* How long the daemon may take to close, and how often to look. */
+/* How long the daemon may take to close, when to say so, and how often to
+ * look. */
 #define WAIT_MAX_MS 60000
+#define SAY_AFTER_MS 1000
 #define POLL_MS 5
 
 /* The store that is mounted at path, to be freed; NULL if none is, or if that
@@ -73,21 +75,35 @@ static int run_fusermount(const char *path, char *said, size_t size)
 }
 
 /* The daemon goes on after the mount has gone: until the store is closed, no
- * other process can have it. 0 once nobody holds it or that cannot be told. */
+ * other process can have it. 0 once nobody holds it. */
 static int wait_for_store(struct verb_call *c, const char *store)
 {
 	const struct timespec pause = { 0, POLL_MS * 1000000L };
 	struct buf holder = BUF_INIT;
-	unsigned int ms;
+	struct timespec start, now;
+	bool has_said = false;
+	int64_t past = 0;
 	int err = 0;
 
-	for (ms = 0; ms < WAIT_MAX_MS && !err; ms += POLL_MS) {
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	while (!err && past < WAIT_MAX_MS) {
 		buf_reset(&holder);
 		err = volume_posix_holder(store, &holder);
-		if (!err)
-			nanosleep(&pause, NULL);
+		if (err)
+			break;
+		if (past >= SAY_AFTER_MS && !has_said) {
+			verb_wrong(c, "waiting for the end of %.*s",
+				   (int)holder.size, (char *)holder.data);
+			has_said = true;
+		}
+		nanosleep(&pause, NULL);
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		past = (int64_t)(now.tv_sec - start.tv_sec) * 1000 +
+		       (now.tv_nsec - start.tv_nsec) / 1000000;
 	}
 	buf_release(&holder);
+	if (err && err != -ENOENT)
+		return verb_failed(c, "the mount has ended; its store", err);
 	if (!err)
 		return verb_wrong(c,
 				  "the mount has ended, but store %s is still "
