@@ -52,7 +52,8 @@ const struct verb verbs[] = {
 	  verb_compact },
 	{ "count", VERB_READS, "count <table> [prefix=<row-key-prefix>]",
 	  "Count rows in a table", "", verb_count },
-	{ "create", VERB_NO_STORE, "create [<dir>]", "Make an empty store",
+	{ "create", VERB_NO_STORE | VERB_OUTSIDE, "create [<dir>]",
+	  "Make an empty store",
 	  "Makes <dir>, which must be new or empty, a store without tables;\n"
 	  "the directory that holds it must be there. Without <dir> it is the\n"
 	  "one that -store or TABLETFS_STORE names. Says nothing if all is\n"
@@ -138,7 +139,8 @@ const struct verb verbs[] = {
 	  verb_lookup },
 	{ "ls", VERB_READS, "ls [<table>]", "List tables and column families",
 	  "", verb_ls },
-	{ "mount", VERB_NO_STORE, "mount [-f] [-o <options>] [<store>] <dir>",
+	{ "mount", VERB_NO_STORE | VERB_OUTSIDE,
+	  "mount [-f] [-o <options>] [<store>] <dir>",
 	  "Show the store as files",
 	  "  -f                Serve in the foreground\n"
 	  "  -o commit=<s>     Durable at least so often, in seconds (1)\n"
@@ -156,7 +158,8 @@ const struct verb verbs[] = {
 	  "\n"
 	  "    Example: tabletfs mount /var/lib/mystore /mnt/tables\n",
 	  verb_mount },
-	{ "mounts", VERB_NO_STORE, "mounts", "List what is mounted here",
+	{ "mounts", VERB_NO_STORE | VERB_OUTSIDE, "mounts",
+	  "List what is mounted here",
 	  "A line for each mount that this process sees, of any store, bind\n"
 	  "mounts included, with tabs between its columns:\n"
 	  "  store  The directory\n"
@@ -201,7 +204,7 @@ const struct verb verbs[] = {
 	  "\n"
 	  "    Example: tabletfs read mobile-time-series prefix=phone\n",
 	  verb_read },
-	{ "repair", VERB_NO_STORE, "repair <dir>",
+	{ "repair", VERB_NO_STORE | VERB_OUTSIDE, "repair <dir>",
 	  "Make a new store of what can be read of a damaged one",
 	  "Reads every file of the store, which must not be mounted, and\n"
 	  "makes <dir>, which must not be there yet, a store of all that is\n"
@@ -249,8 +252,8 @@ const struct verb verbs[] = {
 	{ "stats", VERB_READS, "stats", "Print figures of the store", "",
 	  verb_stats },
 	{ "sync", 0, "sync", "Make durable what was written", "", verb_sync },
-	{ "umount", VERB_NO_STORE, "umount <dir>", "End a mount cleanly", "",
-	  verb_umount },
+	{ "umount", VERB_NO_STORE | VERB_OUTSIDE, "umount <dir>",
+	  "End a mount cleanly", "", verb_umount },
 	{ "version", VERB_NO_STORE, "version", "Print the version", "",
 	  verb_version },
 	{ NULL, 0, NULL, NULL, NULL, NULL },

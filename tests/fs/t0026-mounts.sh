@@ -60,6 +60,19 @@ print(os.pread(fd, 4096, 0).decode().split("\n")[1])
 PYTHON
 )"
 
+for verb in umount mount repair create; do
+	same "not inside the daemon: $verb" \
+		"tabletfs: $verb is not for a store in use" \
+		"$(python3 - "$m" $verb <<'PYTHON'
+import os, sys
+fd = os.open(sys.argv[1] + "/.tabletfs/ctl", os.O_RDWR)
+words = sys.argv[2].encode() + b"\0" + sys.argv[1].encode() + b"\0"
+os.write(fd, b"w%d\n" % len(words) + words)
+print(os.pread(fd, 4096, 0).decode().split("\n")[1])
+PYTHON
+)"
+done
+
 # Names that would break lines and columns, and a terminal.
 odd=$work/$'s 1,\\a#\tc\nd\e[7m\xff'
 place=$work/$'m n\\040\n%'

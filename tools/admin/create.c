@@ -85,8 +85,6 @@ int verb_create(struct verb_call *c)
 	bool missing;
 	int err;
 
-	if (c->store)
-		return verb_wrong(c, "create is not for a store in use");
 	if (c->argc > 2 || !directory || directory[0] == '-')
 		return verb_usage(c);
 	if (!directory[0])

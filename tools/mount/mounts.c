@@ -274,10 +274,6 @@ int verb_mounts(struct verb_call *c)
 	size_t i;
 	int err;
 
-	/* Through the control file it would be the daemon that waits for
-	 * itself. */
-	if (c->store)
-		return verb_wrong(c, "mounts is not for a store in use");
 	if (c->argc != 1)
 		return verb_usage(c);
 	err = mount_list_read(&list);

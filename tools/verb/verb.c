@@ -73,6 +73,8 @@ int verb_run(struct store *s, int argc, char **argv, FILE *out, FILE *err)
 				  argv[0]);
 	if (!s && !(v->flags & VERB_NO_STORE))
 		return verb_wrong(&c, "%s needs a store", argv[0]);
+	if (s && v->flags & VERB_OUTSIDE)
+		return verb_wrong(&c, "%s is not for a store in use", argv[0]);
 	return v->run(&c);
 }
 

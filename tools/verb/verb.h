@@ -28,6 +28,7 @@ enum verb_flags {
 	VERB_CREATES = 2,  /* makes the store if there is none */
 	VERB_READS = 4,    /* changes nothing */
 	VERB_STREAMS = 8,  /* of a mounted store, reads its input outside */
+	VERB_OUTSIDE = 16, /* never runs in a daemon, which it would wait for */
 };
 
 struct verb {
