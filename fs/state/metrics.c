@@ -71,10 +71,17 @@ static void add(_Atomic uint64_t *counter, uint64_t n)
 	atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
 }
 
+/* All kinds without a name share a place that has none, that of opcode 0, which
+ * there is not. */
+static unsigned int place_of(unsigned int kind)
+{
+	return kind < METRICS_KINDS && names[kind] ? kind : 0;
+}
+
 void metrics_count(struct metrics *m, unsigned int kind, uint64_t start_ns)
 {
 	uint64_t ns = metrics_now_ns() - start_ns, us = (ns + 999) / 1000;
-	struct metric *metric = &m->kinds[kind % METRICS_KINDS];
+	struct metric *metric = &m->kinds[place_of(kind)];
 	/* The least i with us <= 2^i. */
 	unsigned int i =
 		us > 1 ? 64 - (unsigned int)__builtin_clzll(us - 1) : 0;
