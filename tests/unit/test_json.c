@@ -154,6 +154,13 @@ static const char *const wrong_lines[] = {
 	"{'set': {'f': {'a': {}}}}",
 	"{'set': {'f': {'a': [['x']]}}}",
 	"{'set': {'f': {'a': [null]}}}",
+	/* of two versions at one time one would be lost */
+	"{'set': {'f': {'a': []}}}",
+	"{'set': {'f': {'a': ['x', 'y']}}}",
+	"{'set': {'f': {'a': [{'value': 'x', 'timestamp': 3000}, "
+	"{'value': 'y', 'timestamp': 1000}, "
+	"{'value': 'z', 'timestamp': 3000}]}}}",
+	"{'add': {'sum': {'a': []}}}",
 	"{'set': {'f': {'a': 1, 'a': 2}}}",
 	"{'set': {'f': {'a': {'value': null}}}}",
 	"{'set': {'f': {'a': {'value': 1, 'x': 2}}}}",

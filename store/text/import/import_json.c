@@ -48,7 +48,8 @@ static int update(struct importer *im)
 	err = json_mutation_update(&c, im->body, false, &count);
 	if (err < 0)
 		return import_refuse(im, err);
-	im->result.row_count++;
+	/* What does nothing, as "mutations": [], is no row. */
+	im->result.row_count += count > 0;
 	im->result.cell_count += count;
 	return 1;
 }

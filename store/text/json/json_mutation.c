@@ -1,4 +1,5 @@
 #include <assert.h>
+#include <stdlib.h>
 
 #include "store/text/json/json_condition.h"
 #include "store/text/json/json_mutation.h"
@@ -73,21 +74,68 @@ static int version_object(struct mutation *m, const struct json_node *n,
 	return err;
 }
 
-/* One value of set or merge: text at the time of the mutation, or an object. */
+/* One value of set or merge: text at the time of the mutation, or an object.
+ * *timestamp is set to the one it has. */
 static int set_version(struct mutation *m, struct bytes family,
-		       struct bytes qualifier, const struct json_node *n)
+		       struct bytes qualifier, const struct json_node *n,
+		       uint64_t *timestamp)
 {
-	uint64_t timestamp = m->now_us;
 	struct bytes value = n->text;
 	int err = 0;
 
+	*timestamp = m->now_us;
 	if (n->type == JSON_OBJECT)
-		err = version_object(m, n, &timestamp, &value);
+		err = version_object(m, n, timestamp, &value);
 	else if (!json_is_text(n))
 		err = json_wrong("a version is neither text nor an object",
 				 qualifier);
 	return err < 0 ? err
-		       : m->put(m->w, family, qualifier, timestamp, value);
+		       : m->put(m->w, family, qualifier, *timestamp, value);
+}
+
+/* For qsort. */
+static int compare_times(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Whether two of the times, an array of uint64_t, are the same. Sorts them. */
+static bool has_equal_times(struct buf *times)
+{
+	uint64_t *us = (uint64_t *)(void *)times->data;
+	size_t count = times->size / sizeof(*us), i;
+
+	qsort(us, count, sizeof(*us), compare_times);
+	for (i = 1; i < count; i++)
+		if (us[i - 1] == us[i])
+			return true;
+	return false;
+}
+
+/* A list of versions, of which each is to be there afterwards: of two at one
+ * time set would keep the last, where merge adds both up. */
+static int set_list(struct mutation *m, struct bytes family,
+		    struct bytes qualifier, const struct json_node *list)
+{
+	const struct json_node *n = json_first(m->json, list);
+	struct buf times = BUF_INIT;
+	uint64_t timestamp;
+	int err = 0;
+
+	if (!n)
+		return json_wrong("an empty list of versions", qualifier);
+	for (; !err && n; n = json_next(m->json, n)) {
+		err = set_version(m, family, qualifier, n, &timestamp);
+		if (!err)
+			err = buf_add(&times, &timestamp, sizeof(timestamp));
+	}
+	if (!err && m->put == write_set && has_equal_times(&times))
+		err = json_wrong("two versions in a list have the same time",
+				 qualifier);
+	buf_release(&times);
+	return err;
 }
 
 /* One column of set or merge: a version, a list of them, or null, which deletes
@@ -95,16 +143,13 @@ static int set_version(struct mutation *m, struct bytes family,
 static int set_column(struct mutation *m, struct bytes family,
 		      struct bytes qualifier, const struct json_node *n)
 {
-	int err = 0;
+	uint64_t timestamp;
 
 	if (n->type == JSON_NULL)
 		return write_delete_column(m->w, family, qualifier);
-	if (n->type != JSON_ARRAY)
-		return set_version(m, family, qualifier, n);
-	n = json_first(m->json, n);
-	for (; !err && n; n = json_next(m->json, n))
-		err = set_version(m, family, qualifier, n);
-	return err;
+	return n->type == JSON_ARRAY
+		       ? set_list(m, family, qualifier, n)
+		       : set_version(m, family, qualifier, n, &timestamp);
 }
 
 /* {"qualifier": ..., "from": us, "to": us}; from and to may be absent, to is
@@ -228,6 +273,8 @@ static int add_value(struct mutation *m, struct bytes family,
 	if (n->type != JSON_ARRAY)
 		return add_number(m, family, qualifier, n);
 	n = json_first(m->json, n);
+	if (!n)
+		return json_wrong("an empty list of numbers", qualifier);
 	for (; !err && n; n = json_next(m->json, n))
 		err = add_number(m, family, qualifier, n);
 	return err;
