@@ -249,8 +249,6 @@ static void put_locked(struct nodes *nodes, struct node *node)
  * local and has no other reference ends. */
 static void set_local_locked(struct nodes *nodes, struct node *node, bool local)
 {
-	struct node **at;
-
 	if (node->local == local)
 		return;
 	assert(node->parent);
@@ -258,13 +256,15 @@ static void set_local_locked(struct nodes *nodes, struct node *node, bool local)
 	if (local) {
 		node->references++;
 		node->sibling = node->parent->locals;
+		node->place = &node->parent->locals;
 		node->parent->locals = node;
+		if (node->sibling)
+			node->sibling->place = &node->sibling;
 		return;
 	}
-	at = &node->parent->locals;
-	while (*at != node)
-		at = &(*at)->sibling;
-	*at = node->sibling;
+	*node->place = node->sibling;
+	if (node->sibling)
+		node->sibling->place = node->place;
 	node->sibling = NULL;
 	put_locked(nodes, node);
 }

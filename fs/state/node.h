@@ -105,6 +105,7 @@ struct node {
 	struct node *next;    /* in the same bucket */
 	struct node *locals;  /* first local child */
 	struct node *sibling; /* next local child of parent */
+	struct node **place;  /* what points to it among these */
 	struct draft *draft;  /* while a handle is open; see draft.h */
 	/* Of the version or change that timestamp_us is of; 0 if not known. It
 	 * never goes back: what was read of the store before it is old. */

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "fs/state/node.h"
 #include "fs/state/path.h"
@@ -233,6 +234,43 @@ START_TEST(a_commit_makes_the_cell_and_its_directories_real)
 }
 END_TEST
 
+/* Seconds of this thread to end count local nodes in the order of making. */
+static double end_locals(int count)
+{
+	struct node *t = enter(nodes.root, NODE_TABLE, "t"), *row;
+	struct timespec start, end;
+	char name[16];
+	int i;
+
+	for (i = 0; i < count; i++) {
+		snprintf(name, sizeof(name), "r%d", i);
+		row = enter(t, NODE_ROW, name);
+		node_set_local(&nodes, row, true);
+		node_put(&nodes, row);
+	}
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start);
+	for (i = 0; i < count; i++) {
+		snprintf(name, sizeof(name), "r%d", i);
+		row = node_find(&nodes, t, NODE_ROW, bytes_string(name));
+		node_detach(&nodes, row);
+		node_put(&nodes, row);
+	}
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+	node_put(&nodes, t);
+	ck_assert_uint_eq(nodes.count, 0);
+	return (double)(end.tv_sec - start.tv_sec) +
+	       (double)(end.tv_nsec - start.tv_nsec) / 1e9;
+}
+
+/* Ten times as many take ten times as long, and not a hundred times. */
+START_TEST(local_nodes_end_in_time_that_does_not_grow)
+{
+	double few = end_locals(5000), many = end_locals(50000);
+
+	ck_assert_msg(many < 40 * few, "%g s, then %g s", few, many);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = {
@@ -244,6 +282,7 @@ int main(void)
 		a_long_path_is_whole,
 		local_nodes_are_listed_in_order_until_they_end,
 		a_commit_makes_the_cell_and_its_directories_real,
+		local_nodes_end_in_time_that_does_not_grow,
 	};
 
 	return run_suite("node", setup, teardown, tests,
