@@ -9,25 +9,38 @@
  * any byte. Matched by PCRE2's DFA, so in time linear in the subject. What RE2
  * refuses because it cannot be matched so (backreferences, lookaround,
  * recursion, atomic groups, possessive repetition) is refused here as well.
+ * Beyond RE2, so are patterns of more than about 64 KiB, repetitions counted as
+ * often as they may occur, and matches that are at more than 8,192 places of
+ * the pattern at once.
  *
  * One thread at a time uses a regex.
  */
 struct regex;
 
-/* 0, -ENOMEM, or -ERR_bad_argument, whose detail says what is wrong with the
- * pattern, which is not kept. */
+/* Over all matches of one scan, or of one update: when they have to end. Some
+ * tens of milliseconds of matching lie between two looks. */
+struct regex_watch {
+	/* If not NULL, asked now and then; once it is true, the match ends with
+	 * -EINTR. */
+	bool (*stop)(void);
+	/* If not 0, the processor time that the matches may take from the first
+	 * one on; after it they end with -ERR_bad_argument. */
+	uint64_t limit_ns;
+	/* Of regex.c; 0 at first: work since the last look, and when the thread
+	 * began. */
+	uint64_t work, begun_ns;
+};
+/* For what others have to wait for. */
+#define REGEX_LOCKED_NS UINT64_C(100000000)
+
+/* -ERR_bad_argument says what is wrong with the pattern. */
 int regex_new(struct bytes pattern, struct regex **out);
-
-/* NULL is allowed. */
 void regex_free(struct regex *r);
-
-/* 1 if it matches, 0 if not, or an error. */
-int regex_match(struct regex *r, struct bytes subject);
-
+/* 1 if it matches, 0 if not, or an error. w may be NULL. */
+int regex_match(struct regex *r, struct bytes subject, struct regex_watch *w);
 /* The bytes that every match begins with; often empty. Lives as long as r. */
 struct bytes regex_head(const struct regex *r);
-
-/* Whether the head is all that matches. */
+/* Nothing but the head matches. */
 bool regex_is_literal(const struct regex *r);
 
 #endif

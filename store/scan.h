@@ -14,6 +14,7 @@
 struct store;
 struct snapshot;
 struct large;
+struct regex_watch;
 struct scan;
 
 /* How many cells a scan passes before it asks stop again. */
@@ -46,6 +47,9 @@ struct scan_range {
 	 * those that it does not give included; once it is true, the scan ends
 	 * with -EINTR. */
 	bool (*stop)(void);
+	/* If not NULL, watches over the filter's matches; without one stop is
+	 * asked during matches. */
+	struct regex_watch *watch;
 	/* Large values are not read: of such a cell value is empty, and
 	 * cell_size and scan_open_large tell of it. */
 	bool keep_large;

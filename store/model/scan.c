@@ -39,7 +39,8 @@ struct scan {
 	unsigned int passed; /* cells since it was asked */
 
 	/* With a filter. The present cell is the one the cursor is at. */
-	struct filter_run *run;  /* NULL: no filter */
+	struct filter_run *run;   /* NULL: no filter */
+	struct regex_watch watch; /* asks stop within matches */
 	struct filter_need need; /* its */
 	int at;                  /* what the last raw step returned */
 	struct cell raw;         /* the cell it gave: the present one */
@@ -165,16 +166,18 @@ static int give(struct scan *scan, int result, struct cell *cell)
 }
 
 /* The run is allocated apart: most scans have none. */
-static int start_filter(struct scan *scan, struct filter *filter)
+static int start_filter(struct scan *scan, const struct scan_range *range)
 {
 	assert(!scan->run);
 	scan->run = malloc(sizeof(*scan->run));
 	if (!scan->run)
 		return -ENOMEM;
-	filter_run_start(scan->run, filter);
+	filter_run_start(scan->run, range->filter);
+	scan->watch.stop = range->stop;
+	scan->run->watch = range->watch ? range->watch : &scan->watch;
 	scan->run->load = load_value;
 	scan->run->load_context = scan;
-	scan->need = filter_need(filter);
+	scan->need = filter_need(range->filter);
 	return 0;
 }
 
@@ -213,7 +216,7 @@ int scan_open(struct store *s, const struct snapshot *snapshot,
 		.keep_large = range->keep_large || range->rows_only,
 	};
 	if (range->filter)
-		err = start_filter(scan, range->filter);
+		err = start_filter(scan, range);
 	if (err == 0)
 		err = encode_range(range, id, scan, &prefix);
 	if (err == 0 && range->rows_only && !range->reverse && prefix == 0 &&

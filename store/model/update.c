@@ -5,6 +5,8 @@
 #include "store/engine/read/snapshot.h"
 #include "store/engine/run/write.h"
 #include "store/model/commit.h"
+#include "store/model/write.h"
+#include "store/regex.h"
 
 /*
  * Updates: reading and writing under the lock that every commit takes, so that
@@ -293,9 +295,11 @@ static int decide_check(void *context, struct write *w)
 {
 	struct check *c = context;
 	const struct row_check *check = c->check;
+	struct regex_watch watch = { .limit_ns = REGEX_LOCKED_NS };
 	struct scan_range range = { .table = check->table,
 				    .row = check->row,
-				    .filter = check->filter };
+				    .filter = check->filter,
+				    .watch = &watch };
 	struct scan *scan;
 	struct cell cell;
 	int (*branch)(void *context, struct write *w);

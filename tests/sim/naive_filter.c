@@ -69,13 +69,13 @@ static bool holds(struct filter *f, const struct filtered_list *in, size_t i)
 	case FILTER_BLOCK:
 		return false;
 	case FILTER_ROW:
-		return regex_match(f->regex, c->row) == 1;
+		return regex_match(f->regex, c->row, NULL) == 1;
 	case FILTER_FAMILY:
-		return regex_match(f->regex, c->family) == 1;
+		return regex_match(f->regex, c->family, NULL) == 1;
 	case FILTER_QUALIFIER:
-		return regex_match(f->regex, c->qualifier) == 1;
+		return regex_match(f->regex, c->qualifier, NULL) == 1;
 	case FILTER_VALUE:
-		return regex_match(f->regex, c->value) == 1;
+		return regex_match(f->regex, c->value, NULL) == 1;
 	case FILTER_COLUMNS:
 		return bytes_equal(c->family, buf_bytes(&f->name)) &&
 		       range_holds(&f->range, c->qualifier);

@@ -1,3 +1,6 @@
+#include <limits.h>
+#include <stdlib.h>
+
 #include "store/base/err.h"
 #include "store/regex.h"
 #include "tests/unit/suite.h"
@@ -18,8 +21,8 @@ static void check_match(const struct match_case *c)
 
 	ck_assert_msg(!regex_new(bytes_of(c->pattern, c->pattern_size), &r),
 		      "%s: %s", c->pattern, err_detail());
-	ck_assert_msg(regex_match(r, bytes_of(c->subject, c->subject_size)) ==
-			      c->want,
+	ck_assert_msg(regex_match(r, bytes_of(c->subject, c->subject_size),
+				  NULL) == c->want,
 		      "pattern %s, subject %s", c->pattern, c->subject);
 	regex_free(r);
 }
@@ -112,6 +115,35 @@ START_TEST(matches_as_re2)
 		{ S("a{1,01}"), S("a{1,01}"), 1 },
 		{ S("a{0}{01}"), S("{01}"), 1 },
 		{ S("(?)a"), S("a"), 1 },
+		/* a dash beside a set is a dash */
+		{ S("[\\w-.]+"), S("a-.b"), 1 },
+		{ S("[\\d-a]+"), S("1-a"), 1 },
+		{ S("[\\d-a]"), S("b"), 0 },
+		{ S("[[:alpha:]-.]+"), S("a-."), 1 },
+		{ S("[+--]+"), S("+,-"), 1 },
+		{ S("[--a]"), S("Z"), 1 },
+		/* what stands before nothing, or before flags, is repeated */
+		{ S("ba\\Q\\E+"), S("baa"), 1 },
+		{ S("ba\\Q\\E{2,}"), S("ba"), 0 },
+		{ S("a*\\Q\\E*b"), S("aab"), 1 },
+		{ S("(?:a{2})*(?i){2}"), S("aaaa"), 1 },
+		{ S("a(?i)?"), S(""), 1 },
+		{ S("a(?i)*B"), S("aab"), 1 },
+		{ S("a(?i)*B"), S("Aab"), 0 },
+		/* letters of both cases */
+		{ S("(?i)\\p{Lu}+"), S("aA\xe9\xb5\xdf\xff"), 1 },
+		{ S("(?i)\\P{Lu}"), S("a"), 0 },
+		{ S("(?i)[^\\p{Ll}]"), S("1"), 1 },
+		{ S("(?i)[\\p{Lu}]+"), S("aA"), 1 },
+		{ S("((?i)a)\\p{Lu}"), S("Ab"), 0 },
+		{ S("(?i)\\p{Greek}"), S("\xb5"), 1 },
+		{ S("\\p{Greek}"), S("\xb5"), 0 },
+		{ S("\\p{^Lu}\\P{^Lu}"), S("aA"), 1 },
+		{ S("\\P{Any}*[\\P{Any}]*[^\\P{Any}]"), S("\n"), 1 },
+		/* names */
+		{ S("(?P<1a>b)"), S("b"), 1 },
+		{ S("(?P<nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn>b)"), S("b"),
+		  1 },
 	};
 	size_t i;
 
@@ -123,17 +155,76 @@ END_TEST
 START_TEST(refuses_what_re2_refuses)
 {
 	static const char *const patterns[] = {
-		"(",        "a)",       ")(",        "a)|(b",   "[a",
-		"*",        "a|*",      "a**",       "a++",     "a*+",
-		"a?+",      "a{2}{3}",  "a{2}+",     "a{1001}", "a{1,2000}",
-		"(a)\\1",   "\\8",      "\\R",       "\\X",     "\\K",
-		"\\G",      "\\N",      "\\g1",      "\\k<a>",  "\\h",
-		"\\e",      "\\E",      "\\Z",       "\\c",     "[\\b]",
-		"(?=a)",    "(?!a)",    "(?<=a)",    "(?<!a)",  "(?>a)",
-		"(?|a)",    "(?R)",     "(?1)",      "(?#x)",   "(?x)a",
-		"(?P=n)",   "(?P>n)",   "(*ACCEPT)", "(?C)a",   "\\",
-		"a\\",      "\\x",      "\\x{100}",  "\\777",   "(?",
-		"\\p{None", "[[:no:]]", "(?-)a",     "(?i-)a",  "(?i--s)a",
+		"[a-\\d]",
+		"[z-a]",
+		"[[:<:]]",
+		"\\p{latin}",
+		"\\p{L&}",
+		"\\p",
+		"(?P<n>a)(?P<n>b)",
+		"(?P<>a)",
+		"(?P<n",
+		"a(?i)*\\E",
+		"(?i)*",
+		"a{3,2}",
+		"(a{40}){30}",
+		"((a{2}){501})",
+		"\\\xe9",
+		"(",
+		"a)",
+		")(",
+		"a)|(b",
+		"[a",
+		"*",
+		"a|*",
+		"a**",
+		"a++",
+		"a*+",
+		"a?+",
+		"a{2}{3}",
+		"a{2}+",
+		"a{1001}",
+		"a{1,2000}",
+		"(a)\\1",
+		"\\8",
+		"\\R",
+		"\\X",
+		"\\K",
+		"\\G",
+		"\\N",
+		"\\g1",
+		"\\k<a>",
+		"\\h",
+		"\\e",
+		"\\E",
+		"\\Z",
+		"\\c",
+		"[\\b]",
+		"(?=a)",
+		"(?!a)",
+		"(?<=a)",
+		"(?<!a)",
+		"(?>a)",
+		"(?|a)",
+		"(?R)",
+		"(?1)",
+		"(?#x)",
+		"(?x)a",
+		"(?P=n)",
+		"(?P>n)",
+		"(*ACCEPT)",
+		"(?C)a",
+		"\\",
+		"a\\",
+		"\\x",
+		"\\x{100}",
+		"\\777",
+		"(?",
+		"\\p{None",
+		"[[:no:]]",
+		"(?-)a",
+		"(?i-)a",
+		"(?i--s)a",
 	};
 	size_t i;
 
@@ -160,6 +251,7 @@ START_TEST(heads_are_literal)
 		{ "ab[c]", "ab" },        { "(?i)ab", "" },
 		{ "\\Qa.b\\E.", "a.b" },  { "a\\C", "a" },
 		{ "abc", "abc" },         { "a|", "" },
+		{ "ab(?i)?", "a" },       { "ab\\Q\\E*", "a" },
 	};
 	size_t i;
 
@@ -189,22 +281,152 @@ START_TEST(stays_linear)
 	memset(subject, 'a', sizeof(subject) - 1);
 	subject[sizeof(subject) - 1] = 'b';
 	ck_assert_int_eq(regex_new(BYTES_LITERAL("(a*)*(a|aa)*c"), &r), 0);
-	ck_assert_int_eq(regex_match(r, bytes_of(subject, sizeof(subject))), 0);
+	ck_assert_int_eq(
+		regex_match(r, bytes_of(subject, sizeof(subject)), NULL), 0);
 	regex_free(r);
 	/* And for one that counts repetitions. */
 	for (i = 0; i < sizeof(counted) / sizeof(counted[0]); i++) {
 		ck_assert_int_eq(regex_new(bytes_string(counted[i]), &r), 0);
-		ck_assert_int_eq(regex_match(r, bytes_of(subject, 20000)), 0);
+		ck_assert_int_eq(regex_match(r, bytes_of(subject, 20000), NULL),
+				 0);
 		regex_free(r);
 	}
 }
 END_TEST
 
+static unsigned int asked;
+static unsigned int asked_at_most;
+
+static bool count_asked(void)
+{
+	return ++asked >= asked_at_most;
+}
+
+/* A match of a subject of so many letters and none of what it ends with, of
+ * which stop is asked until it says so. */
+static int match_long(const char *pattern, size_t size, unsigned int at_most,
+		      uint64_t limit_ns)
+{
+	struct regex_watch watch = { count_asked, limit_ns, 0, 0 };
+	uint8_t *subject = malloc(size);
+	struct regex *r;
+	int result;
+
+	ck_assert_ptr_nonnull(subject);
+	memset(subject, 'a', size);
+	ck_assert_int_eq(regex_new(bytes_string(pattern), &r), 0);
+	asked = 0;
+	asked_at_most = at_most;
+	result = regex_match(r, bytes_of(subject, size), &watch);
+	regex_free(r);
+	free(subject);
+	return result;
+}
+
+START_TEST(asks_while_it_matches)
+{
+	static const struct {
+		const char *pattern;
+		size_t bytes; /* between two questions, at most */
+	} cases[] = {
+		{ "a*b", 65536 },
+		{ "(.*a){30}b", 16384 },
+		{ ".*a(.?){999}c", 128 },
+		{ ".*(a|b|.){900}(a|b|.){900}c", 16 },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		/* The first ones are of attempts with less room. */
+		size_t size = cases[i].bytes * 16 + 65536;
+
+		ck_assert_int_eq(match_long(cases[i].pattern, size, 8, 0),
+				 -EINTR);
+		ck_assert_uint_eq(asked, 8);
+	}
+	ck_assert_int_eq(match_long("a*b", 10 << 20, 1000, 0), 0);
+	ck_assert_uint_ge(asked, 100);
+}
+END_TEST
+
+/* Short subjects, too, add up to what is asked after. */
+START_TEST(asks_between_matches)
+{
+	struct regex_watch watch = { .stop = count_asked };
+	struct regex *r;
+	size_t i;
+
+	asked = 0;
+	asked_at_most = UINT_MAX;
+	ck_assert_int_eq(regex_new(BYTES_LITERAL("a+b"), &r), 0);
+	for (i = 0; i < 100000; i++)
+		ck_assert_int_eq(regex_match(r, BYTES_LITERAL("aaaa"), &watch),
+				 0);
+	ck_assert_uint_ge(asked, 20);
+	regex_free(r);
+}
+END_TEST
+
+START_TEST(ends_at_its_limit)
+{
+	ck_assert_int_eq(match_long("(.*a){30}b", 1 << 20, UINT_MAX, 1000000),
+			 -ERR_bad_argument);
+	ck_assert_ptr_nonnull(strstr(err_detail(), "longer to match"));
+	ck_assert_uint_lt(asked, 100);
+	/* More places at once than there is room for. */
+	ck_assert_int_eq(
+		match_long(".*(.?.?.?.?.?.?){1000}c", 20000, UINT_MAX, 0),
+		-ERR_bad_argument);
+	ck_assert_ptr_nonnull(strstr(err_detail(), "places"));
+}
+END_TEST
+
+/* Where one piece ends and the next begins must not matter. */
+START_TEST(matches_across_pieces)
+{
+	static const struct match_case cases[] = {
+		{ S("(?s).*\\bx\\b.*"), S("x"), 1 },
+		{ S("(?ms).*y$.^x.*"), S("y\nx"), 1 },
+		{ S("(?s).*[^y]x.*"), S("yx"), 0 },
+		{ S("(?s)a*yx?(a*|b)"), S("yx"), 1 },
+	};
+	enum { PIECE = 65536 };
+	uint8_t *subject = malloc(2 * PIECE);
+	struct regex *r;
+	size_t i, at;
+
+	ck_assert_ptr_nonnull(subject);
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct match_case *c = &cases[i];
+
+		ck_assert_int_eq(
+			regex_new(bytes_of(c->pattern, c->pattern_size), &r),
+			0);
+		for (at = PIECE - 4; at < PIECE + 4; at++) {
+			memset(subject, i < 2 ? ' ' : 'a', 2 * PIECE);
+			memcpy(subject + at, c->subject, c->subject_size);
+			ck_assert_msg(regex_match(r,
+						  bytes_of(subject, 2 * PIECE),
+						  NULL) == c->want,
+				      "%s at %zu", c->pattern, at);
+		}
+		regex_free(r);
+	}
+	free(subject);
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *tests[] = { matches_whole_subjects, matches_as_re2,
-				 refuses_what_re2_refuses, heads_are_literal,
-				 stays_linear };
+	const TTest *tests[] = { matches_whole_subjects,
+				 matches_as_re2,
+				 refuses_what_re2_refuses,
+				 heads_are_literal,
+				 stays_linear,
+				 asks_while_it_matches,
+				 asks_between_matches,
+				 ends_at_its_limit,
+				 matches_across_pieces };
 
-	return run_suite("regex", NULL, NULL, tests, 5);
+	return run_suite("regex", NULL, NULL, tests, 9);
 }

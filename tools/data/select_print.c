@@ -34,10 +34,12 @@ static int wanted(const struct select *s, struct bytes family,
 	for (i = 0; found == 0 && i < s->column_count; i++) {
 		const struct select_column *column = &s->columns[i];
 
-		found = column->family ? regex_match(column->family, family)
-				       : 1;
+		found = column->family
+				? regex_match(column->family, family, NULL)
+				: 1;
 		if (found > 0 && qualifier && column->qualifier)
-			found = regex_match(column->qualifier, *qualifier);
+			found = regex_match(column->qualifier, *qualifier,
+					    NULL);
 	}
 	return found;
 }
@@ -56,8 +58,9 @@ static int enter(struct pass *p, const struct cell *cell)
 	if (!same_row) {
 		p->counts->rows_seen++;
 		p->row_printed = false;
-		err = p->select->row ? regex_match(p->select->row, cell->row)
-				     : 1;
+		err = p->select->row
+			      ? regex_match(p->select->row, cell->row, NULL)
+			      : 1;
 		p->row_wanted = err > 0;
 		if (err >= 0)
 			err = buf_set(&p->row, cell->row);

@@ -195,7 +195,8 @@ static uint64_t sample_hash(const struct filter *f, struct bytes row)
 
 /* A part that answers the same for all of a row, family or column: it is asked
  * at the first cell of each that comes to it. An error is no answer. */
-static int match_once(struct filter *f, uint64_t epoch, struct bytes subject)
+static int match_once(const struct filter_run *r, struct filter *f,
+		      uint64_t epoch, struct bytes subject)
 {
 	int matched;
 
@@ -204,7 +205,7 @@ static int match_once(struct filter *f, uint64_t epoch, struct bytes subject)
 	if (f->kind == FILTER_SAMPLE)
 		matched = sample_hash(f, subject) < f->limit;
 	else
-		matched = regex_match(f->regex, subject);
+		matched = regex_match(f->regex, subject, r->watch);
 	if (matched < 0)
 		return matched;
 	f->epoch = epoch;
@@ -244,13 +245,13 @@ static int passes(struct filter_run *r, struct filter *f, struct filter_cell *c)
 		return 1;
 	case FILTER_SAMPLE:
 	case FILTER_ROW:
-		return match_once(f, r->row_epoch, cell->row);
+		return match_once(r, f, r->row_epoch, cell->row);
 	case FILTER_FAMILY:
-		return match_once(f, r->family_epoch, cell->family);
+		return match_once(r, f, r->family_epoch, cell->family);
 	case FILTER_QUALIFIER:
-		return match_once(f, r->column_epoch, cell->qualifier);
+		return match_once(r, f, r->column_epoch, cell->qualifier);
 	case FILTER_VALUE:
-		return regex_match(f->regex, cell->value);
+		return regex_match(f->regex, cell->value, r->watch);
 	case FILTER_COLUMNS:
 		return bytes_equal(cell->family, buf_bytes(&f->name)) &&
 		       in_range(&f->range, cell->qualifier);

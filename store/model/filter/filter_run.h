@@ -113,6 +113,7 @@ struct filter_run {
 	 * negative result ends the call that needed it. */
 	int (*load)(void *context, struct cell *cell);
 	void *load_context;
+	struct regex_watch *watch; /* over all matches; NULL: none */
 };
 
 /* Links the tree and begins; load and its context are the caller's to set. root

@@ -131,18 +131,20 @@ static int check_family(struct store *s, struct bytes table,
 
 /* Whether a cell is what the test wants: 1, 0 or an error. Any is, if the test
  * wants no value. */
-static int test_cell(const struct condition *c, const struct cell *cell)
+static int test_cell(const struct condition *c, const struct cell *cell,
+		     struct regex_watch *watch)
 {
 	if (c->has_equals)
 		return bytes_equal(cell->value, c->equals);
-	return c->regex ? regex_match(c->regex, cell->value) : 1;
+	return c->regex ? regex_match(c->regex, cell->value, watch) : 1;
 }
 
 /* Whether the condition holds: 1, 0 or an error. The scan gives versions newest
  * first, so without any_version its first cell decides; a test that wants no
  * value needs no second one either. */
 static int evaluate(struct store *s, const struct condition *c,
-		    struct bytes table, struct bytes row)
+		    struct bytes table, struct bytes row,
+		    struct regex_watch *watch)
 {
 	struct scan_range range = { .table = table,
 				    .row = row,
@@ -150,7 +152,8 @@ static int evaluate(struct store *s, const struct condition *c,
 				    .has_qualifier = c->has_qualifier,
 				    .family = c->family,
 				    .qualifier = c->qualifier,
-				    .filter = c->filter };
+				    .filter = c->filter,
+				    .watch = watch };
 	struct scan *scan;
 	struct cell cell;
 	int err = c->has_family ? check_family(s, table, c->family) : 0;
@@ -163,7 +166,7 @@ static int evaluate(struct store *s, const struct condition *c,
 		err = scan_next(scan, CURSOR_VERSION, &cell);
 		if (err <= 0)
 			break;
-		err = test_cell(c, &cell);
+		err = test_cell(c, &cell, watch);
 	} while (err == 0 && c->any_version);
 	scan_close(scan);
 	/* 1 here is a cell that passed, 0 that there was none. */
@@ -172,14 +175,15 @@ static int evaluate(struct store *s, const struct condition *c,
 
 /* One condition from its node to its answer. */
 static int holds(struct store *s, struct mutation *m, const struct json_node *n,
-		 struct bytes table, struct bytes row)
+		 struct bytes table, struct bytes row,
+		 struct regex_watch *watch)
 {
 	struct condition c = { .memory = BUF_INIT };
 	int err = take_condition(&c, m, n);
 
 	assert(err < 0 || c.tests == 1);
 	if (err == 0)
-		err = evaluate(s, &c, table, row);
+		err = evaluate(s, &c, table, row, watch);
 	regex_free(c.regex);
 	filter_free(c.filter);
 	buf_release(&c.memory);
@@ -190,13 +194,14 @@ int json_condition(struct store *s, struct mutation *m,
 		   const struct json_node *n, struct bytes table,
 		   struct bytes row)
 {
+	struct regex_watch watch = { .limit_ns = REGEX_LOCKED_NS };
 	int err = 1;
 
 	if (n->type != JSON_ARRAY)
-		return holds(s, m, n, table, row);
+		return holds(s, m, n, table, row, &watch);
 	n = json_first(m->json, n);
 	/* An empty list holds. */
 	for (; err == 1 && n; n = json_next(m->json, n))
-		err = holds(s, m, n, table, row);
+		err = holds(s, m, n, table, row, &watch);
 	return err;
 }
