@@ -25,7 +25,8 @@ struct rows {
 	/* Copies of one cell that interleaves made. */
 	struct copy *copies;
 	size_t copy_count;
-	struct buf cell; /* their lines up to the value */
+	struct buf cell;  /* their lines up to the value */
+	uint64_t cell_us; /* their time, which may be printed as another's */
 	/* The result. */
 	struct buf lines;
 	uint64_t row_count, cell_count;
@@ -308,10 +309,12 @@ static int add_copy(struct run *r, struct rows *rows, const struct cell *cell,
 	int err = put_place(r, &place, cell);
 
 	if (!err && rows->copy_count > 0 &&
-	    !bytes_equal(buf_bytes(&place), buf_bytes(&rows->cell)))
+	    (cell->timestamp_us != rows->cell_us ||
+	     !bytes_equal(buf_bytes(&place), buf_bytes(&rows->cell))))
 		err = flush_copies(rows);
 	buf_release(&rows->cell);
 	rows->cell = place;
+	rows->cell_us = cell->timestamp_us;
 	grown = realloc(rows->copies,
 			(rows->copy_count + 1) * sizeof(*rows->copies));
 	if (err || !grown)
