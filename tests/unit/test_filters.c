@@ -394,6 +394,18 @@ START_TEST(filters_agree_with_naive_evaluation)
 }
 END_TEST
 
+/* A filter that makes 128 copies. */
+static struct filter *many_copies(void)
+{
+	struct filter *parts[128], *f;
+	size_t i;
+
+	for (i = 0; i < 128; i++)
+		ck_assert_int_eq(filter_new_pass(&parts[i]), 0);
+	ck_assert_int_eq(filter_new_interleave(parts, 128, &f), 0);
+	return f;
+}
+
 START_TEST(bad_arguments_are_refused)
 {
 	struct filter_range all = { .has_start = false };
@@ -445,6 +457,19 @@ START_TEST(bad_arguments_are_refused)
 		ck_assert_int_eq(filter_new_chain(parts, 2, &f),
 				 i < 10 ? 0 : -ERR_bad_argument);
 	}
+
+	/* Predicates make no copies, but take steps for each one in them. */
+	ck_assert_int_eq(filter_new_pass(&f), 0);
+	for (i = 0; i < 3; i++) {
+		parts[0] = many_copies();
+		parts[1] = f;
+		ck_assert_int_eq(filter_new_chain(parts, 2, &f),
+				 i < 2 ? 0 : -ERR_bad_argument);
+		if (f)
+			ck_assert_int_eq(
+				filter_new_condition(f, NULL, NULL, &f), 0);
+	}
+	ck_assert_ptr_nonnull(strstr(err_detail(), "steps"));
 }
 END_TEST
 

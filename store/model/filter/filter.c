@@ -43,6 +43,7 @@ static int new_leaf(enum filter_kind kind, struct filter **out)
 	f->kind = kind;
 	f->size = 1;
 	f->copies = 1;
+	f->steps = 1;
 	f->counts = kind == FILTER_ROW_LIMIT || kind == FILTER_ROW_OFFSET ||
 		    kind == FILTER_SINK || kind == FILTER_CONDITION;
 	f->has_sink = kind == FILTER_SINK;
@@ -252,10 +253,9 @@ int filter_new_sample(double probability, struct filter **out)
 	return err;
 }
 
-/* Adds what a part has inside to what f has. Of a chain, each part makes its
- * copies of each copy that comes in; of the others, what comes out of the parts
- * adds up. A product of two never overflows, as each is bounded: f's is cut off
- * one above the bound here, the part's was checked when it was made. */
+/* Adds what a part has inside to what f has. A cell goes through all of a
+ * chain's, a copy through each of an interleave's, and through one of a
+ * condition's branches; its predicate makes nothing. */
 static void add_part(struct filter *f, const struct filter *part)
 {
 	assert(part->copies <= FILTER_COPIES_MAX);
@@ -265,10 +265,16 @@ static void add_part(struct filter *f, const struct filter *part)
 	f->counts |= part->counts;
 	f->has_sink |= part->has_sink;
 	f->has_label |= part->has_label;
+	/* A product of two never overflows, as each is bounded. */
+	f->steps += (f->kind == FILTER_CHAIN ? f->copies : 1) * part->steps;
+	if (f->steps > FILTER_STEPS_MAX)
+		f->steps = FILTER_STEPS_MAX + 1;
 	if (f->kind == FILTER_CHAIN)
 		f->copies *= part->copies;
-	else
+	else if (f->kind == FILTER_INTERLEAVE)
 		f->copies += part->copies;
+	else if (part != f->parts[0] && f->copies < part->copies)
+		f->copies = part->copies;
 	if (f->copies > FILTER_COPIES_MAX)
 		f->copies = FILTER_COPIES_MAX + 1;
 }
@@ -288,6 +294,10 @@ static int check_bounds(const struct filter *f)
 		return fail(ERR_bad_argument,
 			    "filter makes more than %d copies of a cell",
 			    FILTER_COPIES_MAX);
+	if (f->steps > FILTER_STEPS_MAX)
+		return fail(ERR_bad_argument,
+			    "filter takes more than %d steps for a cell",
+			    FILTER_STEPS_MAX);
 	return 0;
 }
 

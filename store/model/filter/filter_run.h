@@ -62,6 +62,7 @@ struct filter {
 	unsigned int depth;  /* of composing filters */
 	unsigned int size;   /* parts in all */
 	unsigned int copies; /* of a cell, at most */
+	unsigned int steps;  /* through parts, of a cell, at most */
 	/* It has to see every cell: what it passes rests on cells of other
 	 * columns, or goes past the parts after it. */
 	bool counts;
