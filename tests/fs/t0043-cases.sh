@@ -18,6 +18,6 @@ run() {
 	passed=$((passed + $7))
 }
 
-run "$tests/../cases" 120 10
+run "$tests/../cases" 380 15
 [ ! -d "$tests/../../../shared/oracle/cases" ] ||
 	run "$tests/../../../shared/oracle/cases" 2150 20
