@@ -21,9 +21,9 @@
  */
 #define FILTER_DEPTH_MAX 20 /* of composing filters inside one another */
 #define FILTER_PARTS_MAX 1000
-/* Of one cell that interleaves can make. What a condition's predicate makes does
- * not come out of it and counts as steps only: a cell or copy going through a
- * part. */
+/* Of one cell that interleaves can make. What a condition's predicate makes
+ * does not come out of it and counts as steps only: a cell or copy going
+ * through a part. */
 #define FILTER_COPIES_MAX 1024
 #define FILTER_STEPS_MAX (2 * FILTER_PARTS_MAX * FILTER_COPIES_MAX)
 #define FILTER_LABEL_MAX 15

@@ -198,21 +198,17 @@ static int quoted(struct rewrite *r)
 /* The inside of a class of a Unicode property, or of all but those. */
 static int put_property(struct rewrite *r, struct bytes name, bool negated)
 {
-	static const char short_names[] =
-		" C Cc Cf Co Cs L Ll Lm Lo Lt Lu M Mc Me Mn N Nd Nl No"
+	static const char categories[] =
+		" Any C Cc Cf Co Cs L Ll Lm Lo Lt Lu M Mc Me Mn N Nd Nl No"
 		" P Pc Pd Pe Pf Pi Po Ps S Sc Sk Sm So Z Zl Zp Zs ";
-	bool is_script =
-		name.size > 2 || bytes_equal(name, BYTES_LITERAL("Yi"));
+	bool is_script;
 	char padded[8];
 
-	if (bytes_equal(name, BYTES_LITERAL("Any")))
-		return buf_add_string(&r->out, negated ? "" : "\\x00-\\xff");
-	if (!is_script) {
-		snprintf(padded, sizeof(padded), " %.*s ", (int)name.size,
-			 (const char *)name.data);
-		if (!strstr(short_names, padded))
-			return 1;
-	}
+	snprintf(padded, sizeof(padded), " %.*s ", (int)name.size,
+		 (const char *)name.data);
+	is_script = name.size > 3 || !strstr(categories, padded);
+	if (is_script && name.size < 3 && strcmp(padded, " Yi ") != 0)
+		return 1;
 	if (r->level.fold && (bytes_equal(name, BYTES_LITERAL("Lu")) ||
 			      bytes_equal(name, BYTES_LITERAL("Ll"))))
 		return buf_add_string(&r->out, negated ? NOT_CASED : CASED);
@@ -328,11 +324,6 @@ static int escape(struct rewrite *r)
 	if (err == 1) {
 		r->head_open = false;
 		err = buf_add_byte(&r->out, ']');
-		/* A class of nothing. */
-		if (!err && r->out.size == start + 2) {
-			r->out.size = start;
-			err = buf_add_string(&r->out, "[^\\x00-\\xff]");
-		}
 		set_item(r, ITEM_SINGLE, start, 1);
 		return err;
 	}
@@ -397,15 +388,13 @@ static int class_range(struct rewrite *r)
 static int class(struct rewrite *r)
 {
 	const uint8_t *start = r->p;
-	size_t item = r->out.size, inside;
-	bool first = true, negated;
+	size_t item = r->out.size;
+	bool first = true;
 	int err = emit(r, 1);
 
 	r->head_open = false;
-	negated = r->p < r->end && *r->p == '^';
-	if (!err && negated)
+	if (!err && r->p < r->end && *r->p == '^')
 		err = emit(r, 1);
-	inside = r->out.size;
 	for (; err >= 0 && r->p < r->end && (first || *r->p != ']');
 	     first = false) {
 		err = r->end - r->p > 2 && at(r, "[:") ? posix_class(r) : 0;
@@ -418,14 +407,6 @@ static int class(struct rewrite *r)
 		return err;
 	if (r->p == r->end)
 		return bad(r, start, "missing closing ]");
-	/* Nothing is inside if that is \P{Any}. */
-	if (r->out.size == inside) {
-		r->out.size = item;
-		err = buf_add_string(&r->out, negated ? "[\\x00-\\xff"
-						      : "[^\\x00-\\xff");
-		if (err < 0)
-			return err;
-	}
 	err = emit(r, 1);
 	set_item(r, ITEM_SINGLE, item, 1);
 	return err;
