@@ -56,8 +56,9 @@ struct loop {
 	 * that was ended; both are set without the lock. They are equal while
 	 * the leader waits for a request. */
 	_Atomic uint64_t begun, done;
-	_Atomic bool ended; /* read also without the lock */
-	int error;          /* the first one; what loop_serve returns */
+	_Atomic unsigned int lasting; /* requests that may take long */
+	_Atomic bool ended;           /* read also without the lock */
+	int error; /* the first one; what loop_serve returns */
 };
 
 /* Of the worker that this thread is; NULL, 0 and NULL in others. */
@@ -116,7 +117,22 @@ uid_t loop_uid(void)
 
 bool loop_is_interrupted(void)
 {
-	return my_request && fuse_req_interrupted(my_request);
+	return (my_loop && my_loop->ended) ||
+	       (my_request && fuse_req_interrupted(my_request));
+}
+
+bool loop_begin_long(void)
+{
+	if (!my_loop || atomic_fetch_add(&my_loop->lasting, 1) < LOOP_LONG_MAX)
+		return true;
+	loop_end_long();
+	return false;
+}
+
+void loop_end_long(void)
+{
+	if (my_loop)
+		atomic_fetch_sub(&my_loop->lasting, 1);
 }
 
 /* Ends the loop, with 0 or the error that broke the session: tells the watching

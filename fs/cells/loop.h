@@ -19,6 +19,8 @@
  * that its own thread answers.
  */
 #define LOOP_THREADS 128
+/* So many requests at once may take as long as their work is. */
+#define LOOP_LONG_MAX 64
 
 /* Serves until the filesystem is unmounted or one of the ending signals, which
  * the caller has blocked, arrives. Returns when all requests are answered: 0 or
@@ -36,10 +38,15 @@ void loop_begin(fuse_req_t req);
  * runs this process. */
 uid_t loop_uid(void);
 
-/* Whether who asked for it has given up: a signal came. For scan_range.stop.
- * Not after the request was answered, with which it is gone; false in a thread
- * that never began one. */
+/* Whether who asked for it has given up, because a signal came, or the loop has
+ * ended. For scan_range.stop. Not after the request was answered, with which it
+ * is gone; false in a thread that never began one. */
 bool loop_is_interrupted(void);
+
+/* Around what may take long, after the lead is handed over: false if too much
+ * of that is under way, so that threads are left for what does not. */
+bool loop_begin_long(void);
+void loop_end_long(void);
 
 /* Lets another thread receive requests from now on, if this one was to. Call it
  * before what may wait for a disk, a lock that is held for long, or a scan
