@@ -44,6 +44,11 @@ FUZZ := $(wildcard tests/fuzz/fuzz_*.c)
 CONFORMANCE := $(wildcard tests/conformance/*.c)
 BENCH_ENGINE := $(wildcard tests/bench/engine/*.c)
 
+# Patterns beside RE2 itself, where that is installed.
+RE2_BIN := $(if $(shell command -v g++),$(if $(shell pkg-config --exists re2 && \
+	echo yes),$(B)/tests/re2/compare))
+
+# Short lines; V=1 shows the commands.
 say = $(if $(V),,@echo '  $(1) $@';)
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
@@ -56,7 +61,7 @@ PROGRAMS := $(B)/tabletfs $(if $(CONFORMANCE),$(B)/tests/conformance)
 
 # What make check builds: with T what has one of its words in its name, and what
 # the scripts on a mount need.
-CHECKED := $(UNIT_BIN) $(MAIN_BIN) $(FUZZ_BIN)
+CHECKED := $(UNIT_BIN) $(MAIN_BIN) $(FUZZ_BIN) $(RE2_BIN)
 CHECKED := $(if $(T),$(sort $(filter $(B)/tests/fs/%,$(CHECKED)) \
 	$(foreach t,$(T),$(foreach bin,$(CHECKED),$(if $(findstring \
 	$(t),$(bin:$(B)/tests/%=%)),$(bin))))),$(CHECKED))
@@ -221,6 +226,11 @@ $(FUZZ_BIN): $(B)/%: $(B)/obj/%.o $(B)/obj/tests/fuzz/replay.o $(B)/libfs.a \
 		$(B)/libstore.a
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LDFLAGS)
+
+$(B)/tests/re2/compare: tests/re2/compare.cc $(B)/libstore.a
+	@mkdir -p $(@D)
+	$(call say,C++ )g++ -Wall -Wextra -O1 $(if $(SAN),-fsanitize=$(SAN)) \
+		-o $@ $^ $(shell pkg-config --libs re2) $(LIB_LDFLAGS)
 
 $(B)/tests/bench-engine: $(call obj,$(BENCH_ENGINE)) $(B)/libstore.a
 	@mkdir -p $(@D)
