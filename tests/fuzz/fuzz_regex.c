@@ -2,7 +2,7 @@
 #include "store/regex.h"
 #include "tests/fuzz/target.h"
 
-#define QUESTIONS_MAX 50
+#define QUESTIONS_MAX 4
 
 static unsigned int asked;
 
