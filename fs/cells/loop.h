@@ -34,8 +34,8 @@ int loop_serve(struct fuse_session *session, const sigset_t *ending,
 /* The request that this thread answers from now on, until the next. */
 void loop_begin(fuse_req_t req);
 
-/* Who asked for it, before it is answered; in a thread that never began one, who
- * runs this process. */
+/* Who asked for it, before it is answered; in a thread that never began one,
+ * who runs this process. */
 uid_t loop_uid(void);
 
 /* Whether who asked for it has given up, because a signal came, or the loop has

@@ -30,8 +30,8 @@ struct ctl_lines {
 size_t ctl_take_lines(struct buf *partial, struct bytes data,
 		      const struct ctl_lines *lines, int *err);
 
-/* Runs a text as mutation_run_json does, durably with -o sync; with a quota that
- * is used up, only one that deletes and does nothing else. */
+/* Runs a text as mutation_run_json does, durably with -o sync; with a quota
+ * that is used up, only one that deletes and does nothing else. */
 int ctl_run_mutation(struct fs *fs, struct bytes table, struct bytes row,
 		     struct bytes text);
 

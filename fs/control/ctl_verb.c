@@ -9,11 +9,12 @@
 #include "fs/open/draft.h"
 
 /*
- * .tabletfs/ctl: one request, then the reply is read; mount.h has the protocol.
- * The kernel parts a write of more than 1 MiB, so a request says its length,
- * and no part of one runs by itself. The reply lies in an unlinked temporary file, so its size does
- * not matter. What the command is, only the mount's options know (their run):
- * this file knows the one word "sync", which is about what is open here.
+ * .tabletfs/ctl: one request, then the reply is read; mount.h has the
+ * protocol. The kernel parts a write of more than 1 MiB, so a request says its
+ * length, and no part of one runs by itself. The reply lies in an unlinked
+ * temporary file, so its size does not matter. What the command is, only the
+ * mount's options know (their run): this file knows the one word "sync", which
+ * is about what is open here.
  */
 
 /* Of one request: more than a command line may have. */

@@ -329,11 +329,11 @@ static bool add_dot(struct dir *d, struct reply *r, uint64_t ordinal)
 }
 
 /*
- * For readdirplus: a node for an entry of data, with *e filled and remembered for the
- * kernel, so that the entry has to be in the reply; e->ino 0 if there is none.
- * What the scan has seen holds only if
- * nothing was changed since; else the store is asked again. If that finds
- * nothing, or fails, the entry stays a name.
+ * For readdirplus: a node for an entry of data, with *e filled and remembered
+ * for the kernel, so that the entry has to be in the reply; e->ino 0 if there
+ * is none. What the scan has seen holds only if nothing was changed since;
+ * else the store is asked again. If that finds nothing, or fails, the entry
+ * stays a name.
  */
 static void enter(struct fs *fs, struct dir *d,
 		  const struct window_entry *entry, struct bytes key,

@@ -18,11 +18,11 @@ struct served {
 };
 
 /*
- * Opens the store, with o. While another process has it that does not serve it,
- * such as a command, or a daemon whose mount has gone, this waits for the end
- * of that, and says so on standard error: 10 s at most, after which it is
- * -ERR_store_in_use; less if it says that it serves. 0 with *out; 1 if it is mounted, with *served, which the
- * caller releases; or an error.
+ * Opens the store, with o. While another process has it that does not serve
+ * it, such as a command, or a daemon whose mount has gone, this waits for the
+ * end of that, and says so on standard error: 10 s at most, after which it is
+ * -ERR_store_in_use; less if it says that it serves. 0 with *out; 1 if it is
+ * mounted, with *served, which the caller releases; or an error.
  */
 int served_open(const char *directory, const struct store_options *o,
 		struct store **out, struct served *served);

@@ -41,11 +41,11 @@ struct scan {
 	/* With a filter. The present cell is the one the cursor is at. */
 	struct filter_run *run;   /* NULL: no filter */
 	struct regex_watch watch; /* asks stop within matches */
-	struct filter_need need; /* its */
-	int at;                  /* what the last raw step returned */
-	struct cell raw;         /* the cell it gave: the present one */
-	bool started;            /* there was a step */
-	bool shown;              /* the filter has seen the present cell */
+	struct filter_need need;  /* its */
+	int at;                   /* what the last raw step returned */
+	struct cell raw;          /* the cell it gave: the present one */
+	bool started;             /* there was a step */
+	bool shown;               /* the filter has seen the present cell */
 
 	/* The large value of the present cell, read once for all copies. */
 	bool loaded;
