@@ -36,9 +36,11 @@ ALL_LDFLAGS = $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 STORE := $(sort $(shell find store -name "*.c"))
 FS := $(sort $(shell find fs -name "*.c"))
 TOOLS := $(sort $(shell find tools -name "*.c"))
-SIM := $(filter-out $(wildcard tests/sim/main_*.c),$(wildcard tests/sim/*.c))
+SIM := $(filter-out $(wildcard tests/sim/main_*.c tests/soak/main_*.c), \
+	$(wildcard tests/sim/*.c tests/soak/*.c))
 UNIT := $(wildcard tests/unit/test_*.c)
-MAINS := $(wildcard tests/sim/main_*.c tests/fault/main_*.c \
+MAINS := $(wildcard tests/sim/main_*.c tests/soak/main_*.c \
+	tests/fault/main_*.c \
 	tests/bench/*.c tests/fs/*.c)
 FUZZ := $(wildcard tests/fuzz/fuzz_*.c)
 CONFORMANCE := $(wildcard tests/conformance/*.c)

@@ -26,6 +26,7 @@ static bool run_seed(uint64_t seed, unsigned int ops, bool verbose,
 	sim_start(s, seed);
 	while (s->op < ops)
 		sim_step(s);
+	sim_quiet_op(s);
 	sim_compare_all(s);
 	sim_end(s);
 	return true;
@@ -43,6 +44,8 @@ static void add_counts(struct sim_counts *sum, const struct sim_counts *c)
 	sum->flushes += c->flushes;
 	sum->compactions += c->compactions;
 	sum->moves += c->moves;
+	sum->full += c->full;
+	sum->unmarked += c->unmarked;
 }
 
 static void print_counts(const struct sim_counts *c)
@@ -50,13 +53,14 @@ static void print_counts(const struct sim_counts *c)
 	printf("%llu writes, %llu reads, %llu cells compared\n"
 	       "%llu power cuts, %llu kills (%llu lost unsynced writes), %llu "
 	       "reopenings\n"
-	       "%llu flushes, %llu compactions, %llu trivial moves\n",
+	       "%llu flushes, %llu compactions, %llu trivial moves\n"
+	       "%llu operations on a full disk, %llu loads without a mark\n",
 	       (unsigned long long)c->writes, (unsigned long long)c->reads,
 	       (unsigned long long)c->cells, (unsigned long long)c->crashes,
 	       (unsigned long long)c->kills, (unsigned long long)c->lost,
 	       (unsigned long long)c->reopens, (unsigned long long)c->flushes,
-	       (unsigned long long)c->compactions,
-	       (unsigned long long)c->moves);
+	       (unsigned long long)c->compactions, (unsigned long long)c->moves,
+	       (unsigned long long)c->full, (unsigned long long)c->unmarked);
 }
 
 static unsigned long long number(int argc, char **argv, int *i)

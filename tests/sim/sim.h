@@ -78,6 +78,11 @@ struct sim {
 	uint64_t gc_us;                /* never goes back */
 	uint32_t row_count, first_row; /* which rows this run uses */
 	uint32_t set_percent;          /* of mutations; others delete */
+	bool imports;                  /* all that only sets comes in bulk */
+	uint32_t loads;    /* bulk loads yet to come on a disk without room for
+			   the log */
+	uint32_t unmarked; /* loads since the last crash that may lack their
+			      mark in the log */
 	struct store_options options;
 	struct volume *volume; /* the store's */
 	struct store *store;
@@ -103,6 +108,8 @@ struct sim {
 		uint64_t crashes, kills, reopens;
 		uint64_t lost; /* crashes that lost what was not synced */
 		uint64_t flushes, compactions, moves;
+		uint64_t full, unmarked; /* operations on a full disk, loads of
+					    which the log has no mark */
 	} counts;
 };
 
@@ -120,8 +127,21 @@ void sim_start(struct sim *s, uint64_t seed);
 void sim_end(struct sim *s);
 /* One random operation, compared with the model. */
 void sim_step(struct sim *s);
+/* A crash will come at one of the next changes, if none will yet. */
+void sim_arm_crash(struct sim *s);
 /* Every table, compared cell by cell, and the files checked. */
 void sim_compare_all(struct sim *s);
+
+/* sim_disk.c */
+/* The disk is full from some call on that needs space, which is drawn. */
+void sim_fill(struct sim *s);
+/* There is room again. Returns err, or 0 if it is for lack of space, which then
+ * has happened: *full. */
+int sim_empty(struct sim *s, int err, bool *full);
+/* Background work that is done, also on a full disk. */
+void sim_background_op(struct sim *s);
+/* Nobody reads and all work is done: what is garbage has gone. */
+void sim_quiet_op(struct sim *s);
 
 /* sim_schema.c */
 void sim_schema_op(struct sim *s);

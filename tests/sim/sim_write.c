@@ -1,6 +1,8 @@
 #include <stdio.h>
 
 #include "store/base/err.h"
+#include "store/engine/run/step.h"
+#include "store/model/model.h"
 #include "tests/sim/sim.h"
 
 /* Names that meet the edges of the key encoding: zeros, 01, FF, prefixes of one
@@ -103,7 +105,7 @@ static enum sim_mutation_kind draw_kind(struct sim *s)
 	uint32_t n;
 
 	if (rng_below(&s->rng, 100) < s->set_percent)
-		return rng_below(&s->rng, 3) ? SET : ADD;
+		return s->imports || rng_below(&s->rng, 3) ? SET : ADD;
 	n = rng_below(&s->rng, 28);
 	return n < 14   ? DELETE_CELLS
 	       : n < 19 ? DELETE_COLUMN
@@ -381,19 +383,75 @@ static void apply(struct sim *s, const struct sim_write *p)
 	sim_want(s, "model", err, 0);
 }
 
+/* Publishes, if the disk is full before the end with a second try; durable. */
+static void publish(struct sim *s, struct bulk_load *load, bool fill)
+{
+	int err = store_bulk_publish(load);
+	bool full = false;
+
+	s->unmarked += fill || s->loads > 0;
+	volume_mem_fill_suffix(s->volume, NULL);
+	if (fill)
+		err = sim_empty(s, err, &full);
+	else if (s->loads > 0 && err == -ENOSPC)
+		full = true;
+	if (full) {
+		sim_log(s, "published again");
+		err = store_bulk_publish(load);
+	} else {
+		s->counts.unmarked += s->loads > 0;
+		if (s->loads > 0 && rng_one_in(&s->rng, 4))
+			sim_arm_crash(s);
+	}
+	sim_want(s, "publish", err, 0);
+}
+
 /* Puts w into the store by a bulk load of its own, which is durable: 1, or what
- * store_bulk_add or store_bulk_publish return. */
+ * store_bulk_add returns; -ENOSPC if the disk was full meanwhile, and nothing of
+ * it is there. */
 static int bulk_load(struct sim *s, struct write *w)
 {
+	bool fill = s->loads == 0 && rng_one_in(&s->rng, 4), full = false;
 	struct bulk_load *load;
 	int err;
 
 	sim_want(s, "bulk load", store_bulk_begin(s->store, &load), 0);
+	if (fill)
+		sim_fill(s);
 	err = store_bulk_add(load, w);
-	if (err == 1 && store_bulk_publish(load) < 0)
-		sim_fail(s, "publish: %s: %s", err_text(err), err_detail());
+	if (fill && rng_one_in(&s->rng, 2) && err != -ENOSPC)
+		volume_mem_fill(s->volume, 0, 0);
+	if (err == -ENOSPC && fill)
+		sim_empty(s, err, &full);
+	if (full && store_bulk_publish(load) >= 0)
+		sim_fail(s, "a part of a load is published");
+	if (err == 1 && !fill && rng_one_in(&s->rng, 2))
+		sim_background_op(s);
+	if (err == 1 && s->loads > 0)
+		volume_mem_fill_suffix(s->volume, ".log");
+	if (err == 1)
+		publish(s, load, fill);
+	volume_mem_fill(s->volume, 0, 0);
 	store_bulk_free(load);
 	return err;
+}
+
+/* Some loads come one after another on a disk that has no room for the log. */
+static void begin_loads(struct sim *s)
+{
+	s->loads = 3 + rng_below(&s->rng, 3);
+	/* They need none if they lie over no memtable. */
+	sim_want(s, "flush", engine_flush(store_engine(s->store)), 0);
+}
+
+static bool draw_load(struct sim *s, const struct sim_write *p)
+{
+	if (s->loads > 0)
+		s->loads--;
+	else if (rng_one_in(&s->rng, 40))
+		begin_loads(s);
+	return p->count > 0 &&
+	       (s->imports || s->loads > 0 || rng_one_in(&s->rng, 8));
 }
 
 /* Commits p->w and ends it. */
@@ -402,7 +460,7 @@ static void commit(struct sim *s, struct sim_write *p)
 	bool sync = rng_one_in(&s->rng, 12);
 	int want = resolve(s, p), err = 0;
 
-	if (p->count > 0 && rng_one_in(&s->rng, 8)) {
+	if (draw_load(s, p)) {
 		sim_log(s, "bulk load");
 		err = bulk_load(s, p->w);
 		if (err == 1)
@@ -416,6 +474,8 @@ static void commit(struct sim *s, struct sim_write *p)
 		err = 0;
 	write_free(p->w);
 	p->w = NULL;
+	if (err == -ENOSPC)
+		return;
 	sim_want(s, "commit", err, want);
 	if (err < 0)
 		return;
@@ -459,7 +519,7 @@ void sim_write_op(struct sim *s)
 	struct sim_write *p = &s->pending[rng_below(&s->rng, SIM_PENDING)];
 
 	s->counts.writes++;
-	if (rng_one_in(&s->rng, 10)) {
+	if (rng_one_in(&s->rng, 10) && s->loads == 0) {
 		update_op(s);
 		return;
 	}

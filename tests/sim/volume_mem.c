@@ -63,9 +63,19 @@ static bool takes_space(const char *what)
 	       strcmp(what, "finish") == 0;
 }
 
+static bool has_suffix(const char *name, const char *suffix)
+{
+	size_t size = strlen(name), end = strlen(suffix);
+
+	return size >= end && strcmp(name + size - end, suffix) == 0;
+}
+
 /* Counts a call that can fail; 0 or the error that was asked for. */
 static int count_call(struct mem_volume *v, const char *what, const char *name)
 {
+	if (v->full_suffix && takes_space(what) &&
+	    has_suffix(name, v->full_suffix))
+		return fail(ENOSPC, "memory/%s: cannot %s", name, what);
 	if (v->fail_space_only && !takes_space(what))
 		return 0;
 	v->calls++;
@@ -540,6 +550,11 @@ void volume_mem_fill(struct volume *volume, uint64_t n, uint64_t seed)
 	mem(volume)->fail_space_only = n > 0;
 }
 
+void volume_mem_fill_suffix(struct volume *v, const char *suffix)
+{
+	mem(v)->full_suffix = suffix;
+}
+
 bool volume_mem_failed(const struct volume *v)
 {
 	return ((const struct mem_volume *)v)->failed;
@@ -575,6 +590,21 @@ void volume_mem_truncate(struct volume *volume, const char *name, size_t size)
 	if (f && size < f->content->data.size) {
 		f->content->data.size = size;
 		f->synced = size < f->synced ? size : f->synced;
+	}
+}
+
+void volume_mem_forget(struct volume *volume)
+{
+	struct mem_file **at = &mem(volume)->files, *f;
+
+	while ((f = *at)) {
+		if (f->state == FILE_LIVE) {
+			at = &f->next;
+			continue;
+		}
+		*at = f->next;
+		mem_content_put(f->content);
+		free(f);
 	}
 }
 

@@ -37,6 +37,9 @@ void volume_mem_fail(struct volume *v, uint64_t n, int error, bool forever,
 /* The same as a full disk: the n-th call that needs space and all such after it
  * fail with ENOSPC, while all others succeed. */
 void volume_mem_fill(struct volume *v, uint64_t n, uint64_t seed);
+/* The same, besides, of files whose names end like this: all such calls fail,
+ * and are not counted. NULL ends it. */
+void volume_mem_fill_suffix(struct volume *v, const char *suffix);
 /* Whether the failure that was asked for has happened. */
 bool volume_mem_failed(const struct volume *v);
 /* Calls so far that can fail. */
@@ -53,6 +56,8 @@ void volume_mem_hook(struct volume *v,
 struct bytes volume_mem_file(struct volume *v, const char *name);
 /* Shortens a file. */
 void volume_mem_truncate(struct volume *v, const char *name, size_t size);
+/* What was removed stays so, and is no memory any more: for runs that go on. */
+void volume_mem_forget(struct volume *v);
 /* Objects (readers, writers, logs) that were opened and not closed. */
 size_t volume_mem_open_count(const struct volume *v);
 

@@ -39,7 +39,8 @@ struct mem_volume {
 	uint64_t fail_at; /* of calls; 0: never */
 	int fail_error;
 	bool fail_forever;
-	bool fail_space_only; /* only what takes space fails, and counts */
+	const char *full_suffix; /* of files that have no space; or NULL */
+	bool fail_space_only;    /* only what takes space fails, and counts */
 	bool failed;
 	struct rng rng;
 	void (*hook)(void *context, struct volume *v);
