@@ -98,7 +98,7 @@ static void open_to_read(struct sim *s, struct volume *v)
 /* As many bytes as a log may hold are many memtables, after some openings. */
 static void draw_memory(struct sim *s)
 {
-	s->options.memtable_size = 1024 << rng_below(&s->rng, 10);
+	s->options.memtable_size = 256 << rng_below(&s->rng, 12);
 	s->options.cache_size = 16384 << rng_below(&s->rng, 7);
 	sim_log(s, "memtable %zu, cache %zu", s->options.memtable_size,
 		s->options.cache_size);
@@ -352,6 +352,7 @@ void sim_start(struct sim *s, uint64_t seed)
 	s->imports = rng_one_in(&s->rng, 8);
 	if (s->imports)
 		s->set_percent = 100;
+	s->lazy = rng_one_in(&s->rng, 4);
 	s->options.memtable_size = 4096 << rng_below(&s->rng, 6);
 	s->options.rows = rng_below(&s->rng, 3);
 	/* Most values are large in most runs. */

@@ -35,7 +35,7 @@ static int work(struct sim *s, uint32_t kind, struct bytes table)
 
 void sim_background_op(struct sim *s)
 {
-	uint32_t kind = rng_below(&s->rng, 12);
+	uint32_t kind = rng_below(&s->rng, s->lazy ? 8 : 12);
 	bool fill = rng_one_in(&s->rng, 6), full = false;
 	bool one = kind == 11 && rng_one_in(&s->rng, 2);
 	struct bytes table = one ? sim_draw_table(s) : BYTES_NONE;
