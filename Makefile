@@ -68,8 +68,8 @@ CHECKED := $(if $(T),$(sort $(filter $(B)/tests/fs/%,$(CHECKED)) \
 	$(foreach t,$(T),$(foreach bin,$(CHECKED),$(if $(findstring \
 	$(t),$(bin:$(B)/tests/%=%)),$(bin))))),$(CHECKED))
 
-.PHONY: all help build deps check check-built check-fault check-fs-long canary \
-	demo fuzz lint compile_commands.json \
+.PHONY: all help build deps check check-built check-fault check-fs-long \
+	check-soak canary demo fuzz lint compile_commands.json \
 	bench bench-engine bench-fs bench-large install install-files clean
 .SECONDARY:
 
@@ -105,6 +105,13 @@ check-built: build $(CHECKED)
 # The campaign of faults and crashes, some ten minutes
 check-fault: build $(MAIN_BIN) $(B)/tests/unit/test_filters
 	@B=$(B) tests/check-fault
+
+# Workloads that go on, minutes of each
+# SECONDS of each, SEED, PARTS: see tests/check-soak.
+check-soak: deps
+	@tools/install-packages tests/packages
+	@$(MAKE) --no-print-directory build $(MAIN_BIN)
+	@B=$(B) SOAK_SECONDS=$(SECONDS) tests/check-soak
 
 # The campaign on a mount, half an hour
 check-fs-long: deps
