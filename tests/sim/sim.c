@@ -99,6 +99,9 @@ static void open_to_read(struct sim *s, struct volume *v)
 static void draw_memory(struct sim *s)
 {
 	s->options.memtable_size = 256 << rng_below(&s->rng, 12);
+	if (s->lazy)
+		s->options.memtable_size =
+			rng_one_in(&s->rng, 2) ? 256 : 1 << 20;
 	s->options.cache_size = 16384 << rng_below(&s->rng, 7);
 	sim_log(s, "memtable %zu, cache %zu", s->options.memtable_size,
 		s->options.cache_size);
@@ -445,6 +448,8 @@ void sim_step(struct sim *s)
 		sim_write_op(s);
 	else if (kind < 490)
 		sim_schema_op(s);
+	else if (kind < 700 && s->lazy)
+		sim_write_op(s);
 	else if (kind < 720)
 		sim_read_op(s);
 	else if (kind < 770)
@@ -459,9 +464,9 @@ void sim_step(struct sim *s)
 		reopen(s);
 	else if (kind < 968)
 		backup(s);
-	else if (kind < 972)
+	else if (kind < 972 && !s->lazy)
 		sim_quiet_op(s);
-	else
+	else if (!s->lazy || rng_one_in(&s->rng, 8))
 		sim_arm_crash(s);
 	if (kind >= 930 && kind < 960)
 		mark_durable(s);

@@ -407,8 +407,8 @@ static void publish(struct sim *s, struct bulk_load *load, bool fill)
 }
 
 /* Puts w into the store by a bulk load of its own, which is durable: 1, or what
- * store_bulk_add returns; -ENOSPC if the disk was full meanwhile, and nothing of
- * it is there. */
+ * store_bulk_add returns; -ENOSPC if the disk was full meanwhile, and then
+ * nothing of it is there. */
 static int bulk_load(struct sim *s, struct write *w)
 {
 	bool fill = s->loads == 0 && rng_one_in(&s->rng, 4), full = false;
@@ -448,10 +448,10 @@ static bool draw_load(struct sim *s, const struct sim_write *p)
 {
 	if (s->loads > 0)
 		s->loads--;
-	else if (rng_one_in(&s->rng, 40))
+	else if (!s->lazy && rng_one_in(&s->rng, 40))
 		begin_loads(s);
-	return p->count > 0 &&
-	       (s->imports || s->loads > 0 || rng_one_in(&s->rng, 8));
+	return p->count > 0 && (s->imports || s->loads > 0 ||
+				rng_one_in(&s->rng, s->lazy ? 80 : 8));
 }
 
 /* Commits p->w and ends it. */

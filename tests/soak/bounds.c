@@ -26,10 +26,12 @@ bool soak_bounds_read(const char *path)
 		return false;
 	while (fgets(text, sizeof(text), f) && line_count < LINES_MAX) {
 		l = &lines[line_count];
-		if (sscanf(text, "%15s %15s %15s %15s %15s %15s %15s %15s %15s",
+		if (sscanf(text,
+			   "%15s %15s %15s %15s %15s %15s %15s %15s %15s %15s",
 			   l->form, l->workload, l->bounds[0], l->bounds[1],
 			   l->bounds[2], l->bounds[3], l->bounds[4],
-			   l->bounds[5], l->bounds[6]) == 2 + SOAK_FIGURES &&
+			   l->bounds[5], l->bounds[6],
+			   l->bounds[7]) == 2 + SOAK_FIGURES &&
 		    l->form[0] != '#')
 			line_count++;
 	}

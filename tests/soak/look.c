@@ -5,6 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "store/engine/core/state.h"
+#include "store/model/model.h"
 #include "tests/sim/named.h"
 #include "tests/sim/volume_mem.h"
 #include "tests/soak/soak.h"
@@ -191,6 +193,17 @@ static void look_at_memory(struct soak *k, const struct listing *l)
 	note(k, SOAK_HANDLES, handles > l->count ? handles - l->count : 0);
 }
 
+static void look_at_tombstones(struct soak *k)
+{
+	struct version *v = engine_version(store_engine(k->store));
+
+	/* Few at the beginning are no share. */
+	if (k->cells_written > 5000)
+		note(k, SOAK_TOMBS,
+		     v->tombstone_count * 1000 / k->cells_written);
+	version_put(v);
+}
+
 static unsigned int stops;
 
 static bool count_stop(void)
@@ -243,5 +256,6 @@ void soak_look(struct soak *k)
 	look_at_strays(k, &l);
 	look_at_memory(k, &l);
 	listing_release(&l);
+	look_at_tombstones(k);
 	probe(k, bytes_string(t ? t[0] : "t"));
 }

@@ -48,7 +48,7 @@ static bool wanted(const char *name, char **names, int count)
 int main(int argc, char **argv)
 {
 	struct soak_count count = { 0, 0 };
-	uint64_t days = 2, years = 1, seed = 1, turns = 3000, n;
+	uint64_t days = 1, years = 1, seed = 1, turns = 3000, n;
 	size_t i;
 	int at = 1;
 

@@ -13,7 +13,7 @@ CELL = 40
 MEMORY = 16 << 20
 # Memtables, their logs, files under way.
 SLACK = 24 << 20
-FIGURES = "space quiet files memory handles commit probe".split()
+FIGURES = "space quiet files memory handles commit probe tombs".split()
 ROWS = 200
 AGE = 1.0
 rng = random.Random(SEED)
@@ -263,7 +263,7 @@ def bounds():
             if words and words[0] == "mount":
                 found[words[1]] = words[2:]
     return lambda name, i: int(
-        found["*"][i] if found.get(name, "-" * 9)[i] == "-"
+        found["*"][i] if found.get(name, "-" * 8)[i] == "-"
         else found[name][i])
 
 

@@ -11,7 +11,8 @@
 #include "tests/soak/soak.h"
 
 const char *const soak_figure_names[SOAK_FIGURES] = {
-	"space", "quiet", "files", "memory", "handles", "commit", "probe",
+	"space",   "quiet",  "files", "memory",
+	"handles", "commit", "probe", "tombs",
 };
 
 void soak_fail(struct soak *k, const char *fmt, ...)
@@ -62,6 +63,7 @@ void soak_slot(struct soak *k, uint64_t slot, uint32_t size)
 		return;
 	k->live += size + SOAK_CELL;
 	k->written += size + SOAK_CELL;
+	k->cells_written++;
 	k->cells++;
 }
 

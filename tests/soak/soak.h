@@ -25,10 +25,13 @@ enum soak_figure {
 	SOAK_FILES,   /* ms (turns by the clock of the seed) that a file is
 			 there without being part of the store */
 	SOAK_MEMORY,  /* KiB beyond what the options allow */
-	SOAK_HANDLES, /* descriptors (objects of the volume) beyond one a file */
+	SOAK_HANDLES, /* descriptors (objects of the volume) beyond
+			 one a file */
 	SOAK_COMMIT,  /* ms (calls of the volume) of the longest commit */
 	SOAK_PROBE,   /* us of one thread (calls, and thousands of cells
 			 passed) to read a cell and the first row */
+	SOAK_TOMBS,   /* range tombstones of all files, which are in memory,
+			 in a thousand of all cells written */
 	SOAK_FIGURES,
 };
 
@@ -66,7 +69,8 @@ struct soak {
 	uint64_t stamps[SOAK_SLOTS];
 	uint64_t live, cells; /* bytes with SOAK_CELL each; count */
 	uint64_t written;     /* bytes, in all */
-	uint64_t head, tail;  /* of a queue: its first, and behind its last */
+	uint64_t cells_written;
+	uint64_t head, tail; /* of a queue: its first, and behind its last */
 	uint32_t phase;
 	struct scan *scan;
 	uint64_t scan_turn; /* in which it was opened */

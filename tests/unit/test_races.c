@@ -14,8 +14,8 @@
 /*
  * Bulk loads, large values, compactions and backups at once, in a directory
  * whose calls pause as a seed says (RACES_SEED), so that what lies between two
- * of them is met. Made for the thread sanitizer; without it, a backup that lacks
- * something is found by opening it.
+ * of them is met. Made for the thread sanitizer; without it, a backup that
+ * lacks something is found by opening it.
  */
 #define ROWS 16
 #define ROUNDS 60
