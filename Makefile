@@ -111,7 +111,7 @@ check-fault: build $(MAIN_BIN) $(B)/tests/unit/test_filters
 check-soak: deps
 	@tools/install-packages tests/packages
 	@$(MAKE) --no-print-directory build $(MAIN_BIN)
-	@B=$(B) SOAK_SECONDS=$(SECONDS) tests/check-soak
+	@B=$(B) SAN=$(SAN) SOAK_SECONDS=$(SECONDS) tests/check-soak
 
 # The campaign on a mount, half an hour
 check-fs-long: deps
