@@ -1,6 +1,8 @@
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "tests/sim/sim.h"
 
@@ -11,10 +13,23 @@
  *
  *   main_model [-seeds N] [-first S] [-ops N] [-seed S] [-v]
  */
+static uint64_t running;
+
+/* A run that goes on for ever is ended, with all that are to come. */
+static void too_long(int signal)
+{
+	(void)signal;
+	dprintf(STDOUT_FILENO, "seed %llu: does not end\n",
+		(unsigned long long)running);
+	_exit(EXIT_FAILURE);
+}
+
 static bool run_seed(uint64_t seed, unsigned int ops, bool verbose,
 		     struct sim *s)
 {
 	*s = (struct sim){ .verbose = verbose };
+	running = seed;
+	alarm(30 + ops / 50);
 	if (setjmp(s->failed)) {
 		printf("seed %llu, operation %u: %s\n"
 		       "replay: build/tests/sim/main_model -seed %llu -ops %u "
@@ -101,6 +116,7 @@ int main(int argc, char **argv)
 		else
 			number(0, argv, &i);
 	}
+	signal(SIGALRM, too_long);
 	for (seed = first; seed < first + seeds; seed++) {
 		if (!run_seed(seed, ops, verbose, &s))
 			failed++;

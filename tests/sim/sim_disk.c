@@ -95,6 +95,7 @@ static void look_for_garbage(struct sim *s)
 void sim_quiet_op(struct sim *s)
 {
 	struct search search = { .s = s };
+	uint32_t steps = 0;
 	int err;
 
 	sim_log(s, "quiet");
@@ -103,7 +104,8 @@ void sim_quiet_op(struct sim *s)
 	sim_drop_pending(s);
 	sim_want(s, "flush", engine_flush(store_engine(s->store)), 0);
 	while ((err = engine_step(store_engine(s->store))) > 0)
-		;
+		if (++steps > 10000)
+			sim_fail(s, "background work does not end");
 	sim_want(s, "step", err, 0);
 	sim_want(s, "manifest", named_get(s->store, &search.named), 0);
 	sim_want(s, "list",

@@ -177,7 +177,7 @@ static void pass_time(struct soak *k)
 static void quiet(struct soak *k)
 {
 	struct store_stats a, b = { .flush_count = 0 };
-	uint64_t pause_us = 150000, spent;
+	uint64_t pause_us = 150000, spent, steps = 0;
 	int err = 1;
 
 	if (k->scan)
@@ -185,8 +185,10 @@ static void quiet(struct soak *k)
 	k->scan = NULL;
 	if (k->simulated) {
 		k->now_us += 2 * k->max_age_us;
-		while (err > 0)
+		while (err > 0 && ++steps < 100000)
 			err = engine_step(store_engine(k->store));
+		if (err > 0)
+			soak_fail(k, "background work does not end");
 		soak_must(k, "step", err);
 		return;
 	}
