@@ -294,3 +294,12 @@ uint64_t cell_expiry(struct fs *fs, const struct path *path,
 	schema_put(schema);
 	return expiry;
 }
+
+uint64_t cell_time_after(uint64_t timestamp_us, bool millis)
+{
+	uint64_t unit = millis ? 1000 : 1;
+	uint64_t last = INT64_MAX / unit * unit;
+	uint64_t after = timestamp_us / unit * unit;
+
+	return after < last ? after + unit : last;
+}

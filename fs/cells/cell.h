@@ -71,6 +71,11 @@ int cell_first(struct fs *fs, const struct path *path, bool in_family,
 	       unsigned int columns, const struct cell_rules *rules,
 	       struct cell_info *info);
 
+/* The first time after this one that a version can have; at the end of time
+ * there is none, and it is the last one, so that what is written there takes
+ * the place of what was. */
+uint64_t cell_time_after(uint64_t timestamp_us, bool millis);
+
 /* When the family's rule will hide a newest version with this timestamp;
  * UINT64_MAX: never, also if there is no such family. */
 uint64_t cell_expiry(struct fs *fs, const struct path *path,

@@ -41,12 +41,6 @@ uint64_t draft_time(const struct draft *d)
 
 static_assert(NO_TIME > INT64_MAX, "it is no timestamp");
 
-/* The first timestamp that is allowed and not before us. */
-static uint64_t round_up(uint64_t us, bool millis)
-{
-	return millis ? (us + 999) / 1000 * 1000 : us;
-}
-
 /* Which timestamp the commit gets, and the one that it replaces, or NO_TIME. */
 static int choose_time(struct commit *c, uint64_t *replaced_us)
 {
@@ -65,10 +59,9 @@ static int choose_time(struct commit *c, uint64_t *replaced_us)
 	replaces = n > 0 && c->has_session &&
 		   newest[0].timestamp_us == c->session_us;
 	if (n > 0 && !(replaces && c->exact))
-		floor = newest[0].timestamp_us + 1;
+		floor = cell_time_after(newest[0].timestamp_us, c->millis);
 	else if (n > 1)
-		floor = newest[1].timestamp_us + 1;
-	floor = round_up(floor, c->millis);
+		floor = cell_time_after(newest[1].timestamp_us, c->millis);
 	if (c->millis)
 		t = t / 1000 * 1000;
 	c->timestamp_us = t > floor ? t : floor;
@@ -245,8 +238,7 @@ static int decide_stamp(void *context, struct write *w)
 
 	if (n <= 0)
 		return n < 0 ? n : -ENOENT;
-	floor = n > 1 ? newest[1].timestamp_us + 1 : 0;
-	floor = round_up(floor, s->millis);
+	floor = n > 1 ? cell_time_after(newest[1].timestamp_us, s->millis) : 0;
 	if (s->millis)
 		s->timestamp_us = s->timestamp_us / 1000 * 1000;
 	if (s->timestamp_us < floor)

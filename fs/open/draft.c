@@ -183,13 +183,10 @@ static void touch(struct draft *d)
 	uint64_t now = fs_now();
 
 	assert(d->loaded);
-	if (now <= d->base_us)
-		now = d->base_us + 1;
 	if (d->millis)
 		now = now / 1000 * 1000;
-	/* Rounding has brought it back. */
 	if (now <= d->base_us)
-		now += d->millis ? 1000 : 1;
+		now = cell_time_after(d->base_us, d->millis);
 
 	d->modified_us = now;
 	d->has_pending = false;

@@ -82,25 +82,28 @@ static int copy_column(struct move *m, struct write *w, struct bytes source,
 	return err < 0 ? err : count;
 }
 
-/* The source's content, not yet committed, becomes the target's newest, not
- * before floor. 0 or an error. */
-static int move_draft(struct move *m, struct write *w, uint64_t floor)
+/* The source's content, not yet committed, becomes the target's newest, later
+ * than below, unless that is NULL. 0 or an error. */
+static int move_draft(struct move *m, struct write *w,
+		      const struct cell_info *below)
 {
 	struct draft *d = m->draft;
-	uint64_t t = draft_time(d);
+	uint64_t t = draft_time(d), floor = 0;
 
 	assert(d->dirty);
-	if (d->millis)
-		floor = (floor + 999) / 1000 * 1000;
+	if (below)
+		floor = cell_time_after(below->timestamp_us, d->millis);
 	m->timestamp_us = t > floor ? t : floor;
 	return content_value_set(&m->value, w, m->from.family, m->to,
 				 m->timestamp_us);
 }
 
-/* The source's newest version becomes the target's, not before floor. Not
+/* The source's newest version becomes the target's, later than below. Not
  * negative, or an error. */
-static int move_newest(struct move *m, struct write *w, uint64_t floor)
+static int move_newest(struct move *m, struct write *w,
+		       const struct cell_info *below)
 {
+	uint64_t floor;
 	struct cell_rules rules;
 	struct scan *scan;
 	struct cell cell;
@@ -112,8 +115,7 @@ static int move_newest(struct move *m, struct write *w, uint64_t floor)
 		return err;
 	err = scan_next(scan, CURSOR_COLUMN, &cell);
 	if (err == 1) {
-		if (rules.millis)
-			floor = (floor + 999) / 1000 * 1000;
+		floor = cell_time_after(below->timestamp_us, rules.millis);
 		m->timestamp_us =
 			cell.timestamp_us > floor ? cell.timestamp_us : floor;
 		err = write_set_cell(w, m->from.family, m->to, m->timestamp_us,
@@ -164,8 +166,7 @@ static int move_history(struct move *m, struct write *w,
 		err = write_delete_cells(w, m->from.family, m->to,
 					 newest->timestamp_us,
 					 newest->timestamp_us + 1);
-	return err ? err
-		   : move_draft(m, w, newest ? newest->timestamp_us + 1 : 0);
+	return err ? err : move_draft(m, w, newest);
 }
 
 /* For store_update: a cell's rename, or exchange. */
@@ -193,9 +194,9 @@ static int decide_move(void *context, struct write *w)
 	if (!has_target)
 		err = move_history(m, w, has_source ? &newest : NULL);
 	else if (dirty)
-		err = move_draft(m, w, old.timestamp_us + 1);
+		err = move_draft(m, w, &old);
 	else
-		err = move_newest(m, w, old.timestamp_us + 1);
+		err = move_newest(m, w, &old);
 	return err < 0 ? err
 		       : write_delete_column(w, m->from.family,
 					     m->from.qualifier);

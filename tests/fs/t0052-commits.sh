@@ -43,6 +43,54 @@ run() {
 	check "$1" python3 program.py "${2:-$m/t/r/f}"
 }
 
+mkdir -p "$m/millis/r/f"
+echo millis >"$m/millis/.granularity"
+for table in t millis; do
+	run "the end of time in $table" "$m/$table/r/f" <<'PYTHON'
+# No version can be newer: what is written last takes the place of what was, and
+# is what is read.
+import json
+millis = "/millis/" in f
+last = 2**63 - 1
+if millis:
+    last = last // 1000 * 1000
+
+def begin(q):
+    with open(f + "/../../.mutate", "w") as file:
+        json.dump({"row": "r", "set": {"f": {q: {"value": "old",
+                   "timestamp": last}}}}, file)
+        file.write("\n")
+    assert content(q) == b"old" and versions(q) == [last]
+
+begin("late")
+put("late", b"new")
+assert content("late") == b"new" and versions("late") == [last]
+fd = os.open(path("late"), os.O_WRONLY | os.O_APPEND)
+os.write(fd, b"er")
+os.fsync(fd)
+os.write(fd, b".")
+os.close(fd)
+assert content("late") == b"newer." and versions("late") == [last]
+os.truncate(path("late"), 3)
+assert content("late") == b"new"
+# The same of what is moved there, committed or not.
+put("moved", b"moved")
+os.rename(path("moved"), path("late"))
+assert content("late") == b"moved" and versions("late") == [last]
+begin("late")
+fd = os.open(path("moved"), os.O_WRONLY | os.O_CREAT)
+os.write(fd, b"open")
+os.rename(path("moved"), path("late"))
+os.write(fd, b"ed")
+os.close(fd)
+assert content("late") == b"opened" and versions("late") == [last]
+# And it can be brought back from there.
+os.utime(path("late"), (1, 1))
+assert content("late") == b"opened" and versions("late") == [1000000]
+os.remove(path("late"))
+PYTHON
+done
+
 run "sessions" <<'PYTHON'
 # What opens and closes without a change makes no version.
 put("a", b"one")
