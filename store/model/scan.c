@@ -8,6 +8,8 @@
 #include "store/model/filter/filter_run.h"
 #include "store/model/model.h"
 
+static_assert(STORE_STOP_CELLS == CURSOR_STOP_CELLS, "as scan.h says");
+
 /*
  * Reads: a range in the user's terms becomes a range of encoded keys, which a
  * cursor of the engine steps through, or its list of rows if rows are all that
@@ -34,9 +36,6 @@ struct scan {
 	bool reverse;
 	bool in_row; /* of a reverse scan: the cursor is in row */
 	bool keep_large;
-
-	bool (*stop)(void);
-	unsigned int passed; /* cells since it was asked */
 
 	/* With a filter. The present cell is the one the cursor is at. */
 	struct filter_run *run;   /* NULL: no filter */
@@ -212,7 +211,6 @@ int scan_open(struct store *s, const struct snapshot *snapshot,
 	*scan = (struct scan){
 		.engine = s->engine,
 		.reverse = range->reverse,
-		.stop = range->stop,
 		.keep_large = range->keep_large || range->rows_only,
 	};
 	if (range->filter)
@@ -230,6 +228,10 @@ int scan_open(struct store *s, const struct snapshot *snapshot,
 			s->engine, (const struct engine_snapshot *)snapshot,
 			buf_bytes(&scan->start), buf_bytes(&scan->end),
 			bytes_of(scan->start.data, prefix), &scan->cursor);
+	if (err == 0 && scan->rows)
+		rows_stop(scan->rows, range->stop);
+	if (err == 0 && scan->cursor)
+		cursor_stop(scan->cursor, range->stop);
 	if (err == 0 && scan->cursor && !range->reverse)
 		cursor_since(scan->cursor, range->since_us > scan->need.since_us
 						   ? range->since_us
@@ -308,11 +310,6 @@ static int raw_next(struct scan *scan, enum cursor_step step, struct cell *cell)
 	int err;
 
 	forget_value(scan);
-	if (scan->stop && ++scan->passed == STORE_STOP_CELLS) {
-		scan->passed = 0;
-		if (scan->stop())
-			return -EINTR;
-	}
 	if (scan->rows) {
 		err = rows_next(scan->rows, &row);
 		return show_row(scan, err, row, cell);

@@ -286,6 +286,49 @@ START_TEST(refusals)
 }
 END_TEST
 
+static unsigned int stop_count;
+
+static bool stop(void)
+{
+	stop_count++;
+	return true;
+}
+
+/* Who asks is let go also while nothing is found. */
+START_TEST(stops_among_what_is_hidden)
+{
+	struct scan_range range = { .table = str("t"), .stop = stop };
+	char row[16];
+	struct scan *scan;
+	struct cell cell;
+	struct write *w;
+	unsigned int i;
+
+	ck_assert_int_eq(write_new(s, &w), 0);
+	for (i = 0; i < 2 * STORE_STOP_CELLS; i++) {
+		snprintf(row, sizeof(row), "row%05u", i);
+		ck_assert_int_eq(write_row(w, str("t"), str(row)), 0);
+		ck_assert_int_eq(write_set(w, str("f"), str("q"), 1, str("v")),
+				 0);
+	}
+	ck_assert_int_eq(store_commit(s, w, false), 0);
+	ck_assert_int_eq(engine_flush(store_engine(s)), 0);
+	ck_assert_int_eq(
+		write_delete_range(w, str("t"), BYTES_NONE, BYTES_NONE), 0);
+	ck_assert_int_eq(store_commit(s, w, false), 0);
+	write_free(w);
+	for (i = 0; i < 4; i++) {
+		range.rows_only = i & 1;
+		range.reverse = i & 2;
+		stop_count = 0;
+		ck_assert_int_eq(scan_open(s, NULL, &range, &scan), 0);
+		ck_assert_int_eq(scan_next(scan, CURSOR_ROW, &cell), -EINTR);
+		ck_assert_uint_eq(stop_count, 1);
+		scan_close(scan);
+	}
+}
+END_TEST
+
 /* What timestamps are may change between adding and committing. */
 START_TEST(granularity_of_the_commit)
 {
@@ -403,12 +446,15 @@ END_TEST
 
 int main(void)
 {
-	const TTest *tests[] = {
-		versions_and_steps, deletes,
-		policies,           dropped_and_made_again,
-		refusals,           granularity_of_the_commit,
-		many_rows,          deletions_older_than_the_policy
-	};
+	const TTest *tests[] = { versions_and_steps,
+				 deletes,
+				 policies,
+				 dropped_and_made_again,
+				 refusals,
+				 granularity_of_the_commit,
+				 stops_among_what_is_hidden,
+				 many_rows,
+				 deletions_older_than_the_policy };
 
-	return run_suite("store", setup, teardown, tests, 8);
+	return run_suite("store", setup, teardown, tests, 9);
 }

@@ -39,6 +39,8 @@ struct cursor {
 	int at;                  /* what the iterator returned last: 1 at an
 				    entry, 0 at the end, or an error */
 	struct aggregate merged; /* value of the present cell, if merged */
+	bool (*stop)(void);      /* or NULL */
+	unsigned int passed;     /* entries since it was asked */
 	bool ahead;       /* the iterator has left the present cell's entry */
 	bool started;     /* the iterator has been placed */
 	bool show_hidden; /* gives what the GC rule does not keep */
@@ -100,6 +102,11 @@ void cursor_show_hidden(struct cursor *c)
 {
 	assert(!c->started);
 	c->show_hidden = true;
+}
+
+void cursor_stop(struct cursor *c, bool (*stop)(void))
+{
+	c->stop = stop;
 }
 
 void cursor_since(struct cursor *c, uint64_t timestamp_us)
@@ -254,6 +261,15 @@ static bool is_past(struct bytes key, struct bytes end)
 	return end.size > 0 && bytes_compare(key, end) >= 0;
 }
 
+/* Counts an entry that is looked at: 0, or -EINTR. */
+static int pass(struct cursor *c)
+{
+	if (!c->stop || ++c->passed < CURSOR_STOP_CELLS)
+		return 0;
+	c->passed = 0;
+	return c->stop() ? -EINTR : 0;
+}
+
 /* Whether the iterator is at an older write of the present version that what
  * was written after it is added to. */
 static bool at_older_write(struct cursor *c)
@@ -283,7 +299,9 @@ static int merge_version(struct cursor *c, struct cell *cell)
 	do {
 		bool adds = key_kind(it->key) == KEY_MERGE;
 
-		err = aggregate_add(&c->merged, it->value);
+		err = pass(c);
+		if (!err)
+			err = aggregate_add(&c->merged, it->value);
 		if (err < 0 || !adds)
 			break;
 		c->at = iter_next(it);
@@ -309,7 +327,9 @@ static int settle(struct cursor *c, struct cell *cell)
 			c->at = 0;
 			return 0;
 		}
-		err = visible(c);
+		err = pass(c);
+		if (!err)
+			err = visible(c);
 		if (err < 0) {
 			c->at = err;
 			return err;

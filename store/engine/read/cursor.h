@@ -41,6 +41,12 @@ void cursor_close(struct cursor *c);
  * instead of those that it lets be seen. */
 void cursor_show_hidden(struct cursor *c);
 
+/* Before the first step: asks stop, which may be NULL, every CURSOR_STOP_CELLS
+ * entries that are passed, visible or not; once it is true, a step fails with
+ * -EINTR. */
+#define CURSOR_STOP_CELLS 1024
+void cursor_stop(struct cursor *c, bool (*stop)(void));
+
 /* Before the first step: versions with a smaller timestamp are not wanted, so
  * that blocks and files with no others need not be read; some may be given all
  * the same. Not with cursor_row_before, which finds rows by any entry. */

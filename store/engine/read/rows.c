@@ -24,6 +24,8 @@ struct rows {
 	struct buf family_name;         /* as in keys: escaped */
 	const struct gc_family *family; /* of rules; NULL: there is none */
 	uint32_t table;                 /* of family */
+	bool (*stop)(void);             /* or NULL */
+	unsigned int passed;            /* rows since it was asked */
 	bool started;                   /* the iterator has been placed */
 	int at;                         /* what the iterator returned last */
 };
@@ -48,6 +50,11 @@ int rows_open(struct engine *e, const struct engine_snapshot *snapshot,
 	}
 	*out = r;
 	return 0;
+}
+
+void rows_stop(struct rows *r, bool (*stop)(void))
+{
+	r->stop = stop;
 }
 
 void rows_close(struct rows *r)
@@ -139,8 +146,19 @@ static int look_at_row(struct rows *r)
 	if (!r->look)
 		err = cursor_over(&r->sources, buf_bytes(&r->start),
 				  buf_bytes(&r->end), &r->look);
+	if (err == 0)
+		cursor_stop(r->look, r->stop);
 	return err < 0 ? err
 		       : cursor_row_at(r->look, buf_bytes(&r->row), &cell);
+}
+
+/* Counts a row that is looked at: 0, or -EINTR. */
+static int pass(struct rows *r)
+{
+	if (!r->stop || ++r->passed < CURSOR_STOP_CELLS)
+		return 0;
+	r->passed = 0;
+	return r->stop() ? -EINTR : 0;
 }
 
 /* Goes on from the row that the iterator is at to the first that lives; as
@@ -157,7 +175,9 @@ static int settle(struct rows *r, struct bytes *row)
 			r->at = 0;
 			break;
 		}
-		err = gather(r);
+		err = pass(r);
+		if (err == 0)
+			err = gather(r);
 		if (err > 0)
 			err = !sources_may_cover(&r->sources, &r->row);
 		if (err == 0)

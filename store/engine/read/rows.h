@@ -20,6 +20,9 @@ int rows_open(struct engine *e, const struct engine_snapshot *snapshot,
 /* NULL is allowed. */
 void rows_close(struct rows *r);
 
+/* As cursor_stop, of rows and of the cells that are looked at for them. */
+void rows_stop(struct rows *r, bool (*stop)(void));
+
 /* The next row, at first the first one: 1 with its encoded prefix, valid until
  * the next call; 0 at the end; negative on error, then only rows_close is
  * allowed. */
