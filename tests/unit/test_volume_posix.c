@@ -1,6 +1,8 @@
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "store/base/err.h"
@@ -8,6 +10,28 @@
 #include "store/base/volume/volume_posix.h"
 #include "store/base/volume/volume_posix_own.h"
 #include "tests/unit/suite.h"
+
+/* In place of the C library's, to fail on request. */
+static bool no_flags, fails_sync;
+
+int renameat2(int from, const char *old, int to, const char *name,
+	      unsigned int flags)
+{
+	if (flags && no_flags) {
+		errno = EINVAL;
+		return -1;
+	}
+	return (int)syscall(SYS_renameat2, from, old, to, name, flags);
+}
+
+int fsync(int fd)
+{
+	if (fails_sync) {
+		errno = EIO;
+		return -1;
+	}
+	return (int)syscall(SYS_fsync, fd);
+}
 
 static char top[64];
 static char directory[96];
@@ -351,6 +375,73 @@ START_TEST(an_empty_directory_becomes_a_store)
 }
 END_TEST
 
+/* Where no other may come between, or only for so long. */
+START_TEST(a_lock_on_the_directory_is_no_hindrance)
+{
+	struct volume *v = open_volume(), *other = open_volume();
+	int fd = open(directory, O_RDONLY | O_DIRECTORY);
+
+	ck_assert_int_eq(flock(fd, LOCK_EX), 0);
+	ck_assert_int_eq(v->ops->lease_take(v, "me"), 0);
+	ck_assert_int_eq(v->ops->root_swap(v, 0, BYTES_LITERAL("one")), 0);
+	ck_assert_int_eq(other->ops->root_swap(other, 1, BYTES_LITERAL("x")),
+			 -EBUSY);
+	ck_assert_ptr_nonnull(strstr(err_detail(), directory));
+	close(fd);
+	v->ops->close(v);
+	other->ops->close(other);
+}
+END_TEST
+
+START_TEST(a_fifo_is_not_waited_for)
+{
+	struct volume *v = open_volume();
+	uint64_t version = 0;
+	struct buf content = BUF_INIT;
+	struct reader *r;
+	char path[160];
+
+	snprintf(path, sizeof(path), "%s/00000001-00000001.sst", directory);
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	ck_assert_int_eq(v->ops->open(v, "00000001-00000001.sst", &r), -EIO);
+	snprintf(path, sizeof(path), "%s/root", directory);
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	ck_assert_int_eq(v->ops->root_get(v, &version, &content),
+			 -ERR_manifest_damaged);
+	buf_release(&content);
+	v->ops->close(v);
+}
+END_TEST
+
+START_TEST(renaming_without_flags)
+{
+	char from[96], to[96];
+
+	snprintf(from, sizeof(from), "%s/from", top);
+	snprintf(to, sizeof(to), "%s/to", top);
+	no_flags = true;
+	ck_assert_int_eq(mkdir(from, 0700), 0);
+	ck_assert_int_eq(volume_posix_rename(from, to), 0);
+	ck_assert_int_eq(access(to, F_OK), 0);
+	/* Not even what is empty is replaced. */
+	ck_assert_int_eq(mkdir(from, 0700), 0);
+	ck_assert_int_eq(volume_posix_rename(from, to), -EEXIST);
+	ck_assert_int_eq(access(from, F_OK), 0);
+	no_flags = false;
+}
+END_TEST
+
+START_TEST(a_directory_that_is_not_durable_is_not_there)
+{
+	struct volume *v;
+
+	fails_sync = true;
+	ck_assert_int_eq(volume_posix_open(directory, true, &v), -EIO);
+	fails_sync = false;
+	ck_assert_int_ne(access(directory, F_OK), 0);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = {
@@ -364,7 +455,11 @@ int main(void)
 		foreign_directories_are_refused,
 		a_damaged_marker_is_no_hindrance,
 		an_empty_directory_becomes_a_store,
+		a_lock_on_the_directory_is_no_hindrance,
+		a_fifo_is_not_waited_for,
+		renaming_without_flags,
+		a_directory_that_is_not_durable_is_not_there,
 	};
 
-	return run_suite("volume_posix", set_up, tear_down, tests, 10);
+	return run_suite("volume_posix", set_up, tear_down, tests, 14);
 }

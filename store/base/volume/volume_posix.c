@@ -259,15 +259,22 @@ static int posix_log_keep(struct volume *volume, const char *name)
 {
 	struct posix_volume *v = posix(volume);
 	int err = check_name(v, name), fd;
+	char *path;
 
 	if (err < 0)
 		return err;
+	path = posix_path(v, name);
+	if (!path)
+		return -ENOMEM;
 	fd = openat(v->directory, name,
 		    O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0)
-		return fail(errno, "%s/%s: cannot open", v->path, name);
-	err = posix_sync_file(fd, v->path);
-	close(fd);
+	if (fd < 0) {
+		err = fail(errno, "%s: cannot open", path);
+	} else {
+		err = posix_sync_file(fd, path);
+		close(fd);
+	}
+	free(path);
 	return err < 0 ? err : posix_sync_directory(v);
 }
 

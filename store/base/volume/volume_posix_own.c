@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "store/base/coding.h"
@@ -24,6 +25,9 @@ static_assert(sizeof(ROOT_MAGIC) - 1 + sizeof(uint64_t) == ROOT_HEADER_SIZE,
 
 /* Bytes of the holder's line; what is longer is cut. */
 #define HOLDER_MAX 1000
+
+/* Every 10 ms, so that it is two seconds; a swap takes two syncs. */
+#define LOCK_TRIES_MAX 200
 
 /* Makes or replaces one of the small files that are the volume's own, durably:
  * after a power cut there is the former one or this. -ENOSPC: the former one.
@@ -116,8 +120,8 @@ release:
 	return err;
 }
 
-/* The comparing and the swapping; the caller holds the lock on the directory,
- * so that no other process comes between them. */
+/* The comparing and the swapping; the caller holds the lease or the lock on the
+ * directory, so that no other process comes between them. */
 static int swap(struct posix_volume *v, uint64_t expected, struct bytes content)
 {
 	struct buf file = BUF_INIT;
@@ -148,23 +152,42 @@ release:
 	return err;
 }
 
+/* Waits for the lock on the directory, which any process may hold that can
+ * open it: not without an end. */
+static int lock_directory(struct posix_volume *v, int fd)
+{
+	const struct timespec pause = { 0, 10000000 };
+	int tries;
+
+	for (tries = 0; tries < LOCK_TRIES_MAX; tries++) {
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+			return 0;
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return fail(errno, "%s: cannot lock", v->path);
+		nanosleep(&pause, NULL);
+	}
+	return fail(EBUSY,
+		    "%s: another process has locked the directory itself with "
+		    "flock; end it, and try again",
+		    v->path);
+}
+
+/* Who has the lease is alone, and swaps in one thread at a time. */
 int posix_root_swap(struct volume *volume, uint64_t expected,
 		    struct bytes content)
 {
 	struct posix_volume *v = posix(volume);
 	int fd, err;
 
+	if (v->lock >= 0)
+		return swap(v, expected, content);
 	/* Its own open file, so that threads exclude one another too. Closing
 	 * it unlocks. */
 	fd = openat(v->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return fail(errno, "%s: cannot open", v->path);
-	do {
-		err = flock(fd, LOCK_EX);
-	} while (err < 0 && errno == EINTR);
-	if (err < 0)
-		err = fail(errno, "%s: cannot lock", v->path);
-	else
+	err = lock_directory(v, fd);
+	if (err == 0)
 		err = swap(v, expected, content);
 	close(fd);
 	return err;
@@ -181,11 +204,11 @@ static int write_holder(struct posix_volume *v, int fd, const char *holder)
 	size = snprintf(line, sizeof(line), "%.*s\n",
 			size < HOLDER_MAX ? size : HOLDER_MAX, holder);
 	n = pwrite(fd, line, (size_t)size, 0);
-	if (n < 0 || ftruncate(fd, n) < 0)
+	if (n >= 0 && n < size)
+		return fail(ENOSPC, "%s/" POSIX_LOCK ": cannot write", v->path);
+	if (n < 0 || ftruncate(fd, size) < 0)
 		return fail(errno, "%s/" POSIX_LOCK ": cannot write", v->path);
-	return n == size ? 0
-			 : fail(ENOSPC, "%s/" POSIX_LOCK ": cannot write",
-				v->path);
+	return 0;
 }
 
 /* The first line of the lock file, "" if there is none. */
@@ -330,7 +353,8 @@ int posix_check_owner(const struct posix_volume *v)
 }
 
 /* The directory is durable when the one that holds it is synced: that is "..",
- * whatever links the path goes through. */
+ * whatever links the path goes through. If that fails, it is gone again, so that
+ * who tries once more syncs as well. */
 int posix_make_directory(struct posix_volume *v)
 {
 	int fd, err;
@@ -341,13 +365,17 @@ int posix_make_directory(struct posix_volume *v)
 			       : fail(errno, "%s: cannot create", v->path);
 	fd = open(v->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	err = fd < 0 ? fd : openat(fd, "..", O_RDONLY | O_CLOEXEC);
+	if (err < 0)
+		err = fail(errno, "%s: cannot open", v->path);
 	if (fd >= 0)
 		close(fd);
+	if (err >= 0) {
+		fd = err;
+		err = posix_sync_file(fd, v->path);
+		close(fd);
+	}
 	if (err < 0)
-		return fail(errno, "%s: cannot open", v->path);
-	fd = err;
-	err = posix_sync_file(fd, v->path);
-	close(fd);
+		rmdir(v->path);
 	return err;
 }
 
@@ -367,7 +395,13 @@ int volume_posix_rename(const char *from, const char *to)
 	if (fd < 0)
 		return fail(errno, "%s: cannot open", from);
 	err = renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
-	if (err < 0)
+	/* A file system without that flag: what is there is looked for, and a
+	 * directory that comes meanwhile is only replaced if it is empty. */
+	if (err < 0 && errno == EINVAL) {
+		err = volume_posix_free_name(to);
+		if (err == 0 && rename(from, to) < 0)
+			err = fail(errno, "%s: cannot rename to %s", from, to);
+	} else if (err < 0)
 		err = fail(errno, "%s: cannot rename to %s", from, to);
 	/* Asked for after the renaming: where the directory lies now. */
 	parent = openat(fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
