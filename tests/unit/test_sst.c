@@ -452,6 +452,19 @@ START_TEST(reads_like_a_sorted_array)
 }
 END_TEST
 
+/* What is soon merged has no filter, and is no worse for that. */
+START_TEST(a_file_without_a_filter_is_whole)
+{
+	state = 3;
+	draw_entries(&model, 200);
+	build(&model, 6, 0, ROW_DIRECTORY_NEVER);
+	ck_assert(!sst_has_filter(model.sst));
+	ck_assert_int_eq(sst_verify(model.sst), 0);
+	ck_assert_int_eq(sst_read_back(model.sst, digest), 0);
+	teardown(&model);
+}
+END_TEST
+
 /* Reads what can be read; whatever comes, it is orderly. */
 static int read_all(struct sst *t)
 {
@@ -549,8 +562,9 @@ END_TEST
 
 int main(void)
 {
-	const TTest *tests[] = { reads_like_a_sorted_array, every_flip_is_found,
-				 order_is_held };
+	const TTest *tests[] = { reads_like_a_sorted_array,
+				 a_file_without_a_filter_is_whole,
+				 every_flip_is_found, order_is_held };
 
-	return run_suite("sst", NULL, NULL, tests, 3);
+	return run_suite("sst", NULL, NULL, tests, 4);
 }

@@ -130,6 +130,11 @@ uint64_t sst_seq(const struct sst *t)
 	return t->seq;
 }
 
+bool sst_has_filter(const struct sst *t)
+{
+	return t->footer.part_size[SST_FILTER] > 0;
+}
+
 bool sst_has_rows(const struct sst *t)
 {
 	return t->footer.row_index_size > 0;

@@ -107,6 +107,9 @@ int sst_may_contain(struct sst *t, uint64_t prefix_hash);
  * into the processor's cache if the filter is in memory. */
 void sst_prefetch_filter(const struct sst *t, uint64_t prefix_hash);
 
+/* Whether the file has a filter. Only what is soon merged has none. */
+bool sst_has_filter(const struct sst *t);
+
 /* Whether the file has a row directory, which sst_rows_new steps through. */
 bool sst_has_rows(const struct sst *t);
 

@@ -10,7 +10,7 @@
 /* What the entries say, to be held against what the file says of itself. */
 struct verify {
 	struct sst *sst;
-	struct cache_block *filter;
+	struct cache_block *filter;            /* NULL: there is none */
 	struct sst_index_entry entry;          /* of the block under way */
 	uint64_t min_timestamp, max_timestamp; /* of the block under way */
 	struct buf first_key, last_key, separator;
@@ -44,7 +44,7 @@ static int verify_filter(struct verify *v, struct bytes key, size_t shared,
 	for (i = 0; i < 3; i++) {
 		int result;
 
-		if (ends[i] <= shared)
+		if (ends[i] <= shared || !v->filter)
 			continue;
 		result = bloom_may_contain(v->filter->bytes,
 					   hash64(bytes_of(key.data, ends[i])));
@@ -396,8 +396,9 @@ int sst_verify(struct sst *t)
 	v->sst = t;
 	v->found.smallest_seq = UINT64_MAX;
 	v->found.min_timestamp = UINT64_MAX;
-	err = sst_read_block(t, sst_footer_part(&t->footer, SST_FILTER),
-			     SST_READ_VOLUME, &v->filter);
+	if (sst_has_filter(t))
+		err = sst_read_block(t, sst_footer_part(&t->footer, SST_FILTER),
+				     SST_READ_VOLUME, &v->filter);
 	if (!err && sst_has_rows(t)) {
 		err = sst_iter_start(&v->rows, t, true, SST_READ_VOLUME,
 				     v->row_buffer);
