@@ -84,8 +84,16 @@ static bool is_leaf(enum gc_type type)
 	return type == GC_MAX_VERSIONS || type == GC_MAX_AGE;
 }
 
-/* A type of 0 is the policy that keeps all; it stands at the top only. */
-int gc_policy_encode(const struct gc_policy *p, struct buf *out)
+/* Nodes of a policy that is stored. A user's has GC_NODES_MAX; what reads
+ * one allows for more. */
+#define STORED_NODES_MAX (2 * GC_NODES_MAX)
+
+static size_t node_count(const struct gc_policy *p)
+{
+	return p ? 1 + node_count(p->left) + node_count(p->right) : 0;
+}
+
+static int encode(const struct gc_policy *p, struct buf *out)
 {
 	int err;
 
@@ -96,15 +104,23 @@ int gc_policy_encode(const struct gc_policy *p, struct buf *out)
 		return err;
 	if (is_leaf(p->type))
 		return buf_add_varint(out, p->limit);
-	err = gc_policy_encode(p->left, out);
-	if (err < 0)
-		return err;
-	return gc_policy_encode(p->right, out);
+	err = encode(p->left, out);
+	return err < 0 ? err : encode(p->right, out);
 }
 
-/* Of what is depth pairs deep. -ERR_schema_malformed also where the depth would
+/* A type of 0 is the policy that keeps all; it stands at the top only. */
+int gc_policy_encode(const struct gc_policy *p, struct buf *out)
+{
+	if (node_count(p) > STORED_NODES_MAX)
+		return fail(ERR_bad_argument, "GC policy of %zu rules",
+			    node_count(p));
+	return encode(p, out);
+}
+
+/* Of what is depth pairs deep, after count nodes. -ERR_schema_malformed also where the depth would
  * be too much for recursion; a pair has no side that keeps all. */
-static int decode(struct bytes *in, unsigned int depth, struct gc_policy **out)
+static int decode(struct bytes *in, unsigned int depth, unsigned int *count,
+		  struct gc_policy **out)
 {
 	struct gc_policy *left, *right;
 	struct bytes type;
@@ -112,8 +128,8 @@ static int decode(struct bytes *in, unsigned int depth, struct gc_policy **out)
 	int err;
 
 	*out = NULL;
-	if (depth > GC_DEPTH_MAX || !take_bytes(in, 1, &type) ||
-	    type.data[0] > GC_INTERSECTION)
+	if (depth > GC_DEPTH_MAX || ++*count > STORED_NODES_MAX ||
+	    !take_bytes(in, 1, &type) || type.data[0] > GC_INTERSECTION)
 		return fail(ERR_schema_malformed, "GC policy is malformed");
 	if (type.data[0] == 0)
 		return 0;
@@ -124,11 +140,11 @@ static int decode(struct bytes *in, unsigned int depth, struct gc_policy **out)
 		*out = gc_policy_leaf(type.data[0], limit);
 		return *out ? 0 : -ENOMEM;
 	}
-	err = decode(in, depth + 1, &left);
+	err = decode(in, depth + 1, count, &left);
 	if (err < 0)
 		return err;
 	/* On failure right is NULL. */
-	err = decode(in, depth + 1, &right);
+	err = decode(in, depth + 1, count, &right);
 	if (err < 0 || !left || !right) {
 		gc_policy_free(left);
 		gc_policy_free(right);
@@ -142,7 +158,9 @@ static int decode(struct bytes *in, unsigned int depth, struct gc_policy **out)
 
 int gc_policy_decode(struct bytes *in, struct gc_policy **out)
 {
-	return decode(in, 0, out);
+	unsigned int count = 0;
+
+	return decode(in, 0, &count, out);
 }
 
 bool gc_keep(const struct gc_policy *p, uint64_t rank, uint64_t timestamp_us,

@@ -1,3 +1,5 @@
+#include "store/base/coding.h"
+#include "store/base/err.h"
 #include "store/engine/compact/gc.h"
 #include "tests/unit/suite.h"
 
@@ -83,9 +85,59 @@ START_TEST(columns)
 }
 END_TEST
 
+/* So many leaves in pairs of pairs, which is not deep. */
+static struct gc_policy *tree(unsigned int leaves)
+{
+	if (leaves == 1)
+		return leaf(GC_MAX_VERSIONS, 1);
+	return gc_policy_pair(GC_UNION, tree(leaves / 2),
+			      tree(leaves - leaves / 2));
+}
+
+static void add_tree(struct buf *out, unsigned int leaves)
+{
+	ck_assert_int_eq(
+		buf_add_byte(out, leaves > 1 ? GC_UNION : GC_MAX_VERSIONS), 0);
+	if (leaves == 1) {
+		ck_assert_int_eq(buf_add_varint(out, 1), 0);
+		return;
+	}
+	add_tree(out, leaves / 2);
+	add_tree(out, leaves - leaves / 2);
+}
+
+/* What is written is read; what is too large is neither. */
+START_TEST(number_of_rules)
+{
+	struct gc_policy *most = tree(GC_NODES_MAX), *over = tree(1000), *p;
+	struct buf raw = BUF_INIT;
+	struct bytes in;
+
+	ck_assert_int_eq(gc_policy_encode(most, &raw), 0);
+	in = buf_bytes(&raw);
+	ck_assert_int_eq(gc_policy_decode(&in, &p), 0);
+	ck_assert(gc_policy_equal(most, p));
+	gc_policy_free(p);
+	buf_reset(&raw);
+	ck_assert_int_eq(gc_policy_encode(over, &raw), -ERR_bad_argument);
+	ck_assert_uint_eq(raw.size, 0);
+	add_tree(&raw, 1000);
+	in = buf_bytes(&raw);
+	ck_assert_int_eq(gc_policy_decode(&in, &p), -ERR_schema_malformed);
+	ck_assert_ptr_null(p);
+	gc_policy_free(most);
+	gc_policy_free(over);
+	buf_release(&raw);
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *tests[] = { versions_and_age, pairs, columns };
+	const TTest *tests[] = {
+		versions_and_age,
+		pairs,
+		columns, number_of_rules,
+	};
 
-	return run_suite("gc", NULL, NULL, tests, 3);
+	return run_suite("gc", NULL, NULL, tests, 4);
 }
