@@ -129,6 +129,8 @@ int bg_start(int (*step)(void *context), void (*tick)(void *context),
 	bg->interval_ms = interval_ms;
 	bg->context = context;
 	bg->work = true;
+	/* Before the threads, whose step may wake it. */
+	*out = bg;
 	err = pthread_create(&bg->worker, NULL, worker_main, bg);
 	if (err)
 		goto free_bg;
@@ -138,13 +140,14 @@ int bg_start(int (*step)(void *context), void (*tick)(void *context),
 			/* The worker runs already, and never looks at tick. */
 			bg->tick = NULL;
 			bg_stop(bg);
+			*out = NULL;
 			return -err;
 		}
 	}
-	*out = bg;
 	return 0;
 
 free_bg:
+	*out = NULL;
 	free(bg);
 	return -err;
 }

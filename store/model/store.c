@@ -103,10 +103,12 @@ static int open_engine(struct store *s, const struct store_options *o)
 	err = schema_load(s);
 	if (err < 0 || !o->background || o->read_only)
 		return err;
+	/* The thread finds all that it may use, since it begins after that. */
+	engine_on_work(s->engine, background_wake, s);
 	err = bg_start(background_step, background_tick, o->sync_interval_ms, s,
 		       &s->bg);
-	if (err == 0)
-		engine_on_work(s->engine, background_wake, s);
+	if (err < 0)
+		engine_on_work(s->engine, NULL, NULL);
 	return err;
 }
 

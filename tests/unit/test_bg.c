@@ -68,12 +68,44 @@ START_TEST(tries_again_what_failed)
 }
 END_TEST
 
+static struct bg *self;
+
+/* Wakes itself once, as the engine's work wakes who does it. */
+static int wake_self(void *context)
+{
+	(void)context;
+	if (!self)
+		return 0;
+	if (atomic_fetch_add(&steps, 1) == 0)
+		bg_wake(self);
+	else
+		sem_post(&idle);
+	return 0;
+}
+
+/* The first step finds the worker where bg_start puts it. */
+START_TEST(a_step_may_wake_it)
+{
+	int round;
+
+	sem_init(&idle, 0, 0);
+	for (round = 0; round < 200; round++) {
+		self = NULL;
+		atomic_store(&steps, 0);
+		ck_assert_int_eq(bg_start(wake_self, NULL, 0, NULL, &self), 0);
+		sem_wait(&idle);
+		bg_stop(self);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = {
 		works_until_idle_and_again_when_woken,
 		tries_again_what_failed,
+		a_step_may_wake_it,
 	};
 
-	return run_suite("bg", NULL, NULL, tests, 2);
+	return run_suite("bg", NULL, NULL, tests, 3);
 }
