@@ -117,8 +117,9 @@ int gc_policy_encode(const struct gc_policy *p, struct buf *out)
 	return encode(p, out);
 }
 
-/* Of what is depth pairs deep, after count nodes. -ERR_schema_malformed also where the depth would
- * be too much for recursion; a pair has no side that keeps all. */
+/* Of what is depth pairs deep, after count nodes. -ERR_schema_malformed also
+ * where the depth would be too much for recursion; a pair has no side that
+ * keeps all. */
 static int decode(struct bytes *in, unsigned int depth, unsigned int *count,
 		  struct gc_policy **out)
 {

@@ -346,6 +346,9 @@ static int resolve(struct sim *s, struct sim_write *p)
 			return -ERR_no_family;
 		if (!takes(f, m))
 			return -ERR_type_mismatch;
+		m->millis = t->millis;
+		if (!m->is_now && t->millis && m->cell.timestamp_us % 1000 > 0)
+			return -ERR_bad_timestamp;
 		m->cell.family_id = f->id;
 		m->cell.aggregate = aggregate_kind(f);
 		m->cell.number = m->cell.aggregate == AGGREGATE_HLL

@@ -136,7 +136,8 @@ int main(void)
 	const TTest *tests[] = {
 		versions_and_age,
 		pairs,
-		columns, number_of_rules,
+		columns,
+		number_of_rules,
 	};
 
 	return run_suite("gc", NULL, NULL, tests, 4);

@@ -353,8 +353,8 @@ int posix_check_owner(const struct posix_volume *v)
 }
 
 /* The directory is durable when the one that holds it is synced: that is "..",
- * whatever links the path goes through. If that fails, it is gone again, so that
- * who tries once more syncs as well. */
+ * whatever links the path goes through. If that fails, it is gone again, so
+ * that who tries once more syncs as well. */
 int posix_make_directory(struct posix_volume *v)
 {
 	int fd, err;
