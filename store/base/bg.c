@@ -16,7 +16,7 @@
 
 /* Before work that failed is tried again; doubled each time. */
 #define PAUSE_MIN_MS 100
-#define PAUSE_MAX_MS 6400
+#define PAUSE_MAX_MS 1600
 
 struct bg {
 	pthread_t worker, ticker; /* ticker: only if there is a tick */

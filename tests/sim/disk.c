@@ -246,15 +246,24 @@ int __wrap_closedir(DIR *d)
 	return __real_closedir(d);
 }
 
-/* What was written at the end of a file. */
-static void written(int fd, const void *data, ssize_t size)
+/* What was written at offset. What had been synced there is so no more. */
+static void written(int fd, const void *data, ssize_t size, off_t offset)
 {
 	struct inode *inode = disk.by_fd[fd];
+	size_t at = (size_t)offset, n;
 
-	if (!disk.on || !inode || size <= 0)
+	if (!disk.on || !inode || size <= 0 || offset < 0)
 		return;
-	if (buf_add(&inode->data, data, (size_t)size) < 0)
+	if (at > inode->data.size)
 		abort();
+	n = inode->data.size - at;
+	n = n < (size_t)size ? n : (size_t)size;
+	if (n > 0)
+		memcpy(inode->data.data + at, data, n);
+	if (buf_add(&inode->data, (const char *)data + n, (size_t)size - n) < 0)
+		abort();
+	if (inode->synced > at)
+		inode->synced = at;
 	call_hook();
 }
 
@@ -265,7 +274,7 @@ ssize_t __wrap_write(int fd, const void *data, size_t size)
 	if (fails_waiting(&size))
 		return -1;
 	n = __real_write(fd, data, size);
-	written(fd, data, n);
+	written(fd, data, n, lseek(fd, 0, SEEK_CUR) - n);
 	return n;
 }
 
@@ -335,14 +344,26 @@ int __wrap_renameat2(int from_at, const char *from, int at, const char *name,
 		     unsigned int flags)
 {
 	struct entry *entry = entries_find(&disk.now, from);
+	struct inode *other = NULL;
 	int err;
 
 	if (fails())
 		return -1;
 	call_hook();
+	if (disk.on && (flags & RENAME_EXCHANGE))
+		other = entries_find(&disk.now, name)->inode;
 	err = __real_renameat2(from_at, from, at, name, flags);
-	if (disk.on && err == 0)
+	if (!disk.on || err < 0)
+		return err;
+	if (flags & RENAME_EXCHANGE) {
+		struct inode *inode = entry->inode;
+
+		/* By two changes: that is no less than what may be left. */
+		change(name, "", inode);
+		change(from, "", other);
+	} else {
 		change(name, from, entry->inode);
+	}
 	return err;
 }
 

@@ -9,6 +9,7 @@ struct mem_writer {
 	struct segment_writer writer;
 	struct mem_volume *volume;
 	struct content *content;
+	uint64_t room; /* bytes that need no space */
 	char name[VOLUME_NAME_MAX + 1];
 };
 
@@ -16,6 +17,7 @@ struct mem_log {
 	struct log log;
 	struct mem_volume *volume;
 	struct mem_file *file;
+	uint64_t held; /* bytes that need no space */
 	bool broken;
 };
 
@@ -70,13 +72,17 @@ static bool has_suffix(const char *name, const char *suffix)
 	return size >= end && strcmp(name + size - end, suffix) == 0;
 }
 
-/* Counts a call that can fail; 0 or the error that was asked for. */
-static int count_call(struct mem_volume *v, const char *what, const char *name)
+/* Counts a call that can fail; 0 or the error that was asked for. One that has
+ * room of its own meets no full disk, unless that is of its suffix. */
+static int count_roomy(struct mem_volume *v, const char *what, const char *name,
+		       bool has_room)
 {
 	if (v->full_suffix && takes_space(what) &&
 	    has_suffix(name, v->full_suffix))
 		return fail(ENOSPC, "memory/%s: cannot %s", name, what);
-	if (v->fail_space_only && !takes_space(what))
+	has_room = has_room && !v->no_room;
+	if ((v->fail_space_only && !takes_space(what)) ||
+	    (has_room && v->fail_error == ENOSPC))
 		return 0;
 	v->calls++;
 	if (v->fail_at == 0 || v->calls < v->fail_at ||
@@ -84,6 +90,11 @@ static int count_call(struct mem_volume *v, const char *what, const char *name)
 		return 0;
 	v->failed = true;
 	return fail(v->fail_error, "memory/%s: cannot %s", name, what);
+}
+
+static int count_call(struct mem_volume *v, const char *what, const char *name)
+{
+	return count_roomy(v, what, name, false);
 }
 
 static struct mem_file *find(struct mem_volume *v, const char *name)
@@ -123,19 +134,12 @@ struct mem_file *mem_add_file(struct mem_volume *v, const char *name,
 	return f;
 }
 
-static int mem_segment_create(struct volume *volume, const char *name,
-			      struct segment_writer **out)
+/* A writer with room for so many bytes. */
+static int writer_new(struct mem_volume *v, const char *name, uint64_t room,
+		      struct segment_writer **out)
 {
-	struct mem_volume *v = mem(volume);
-	struct mem_writer *w;
-	int err = count_call(v, "create", name);
+	struct mem_writer *w = calloc(1, sizeof(*w));
 
-	*out = NULL;
-	if (!err)
-		err = check_free(v, name);
-	if (err < 0)
-		return err;
-	w = calloc(1, sizeof(*w));
 	if (!w)
 		return -ENOMEM;
 	w->content = mem_content_new();
@@ -144,6 +148,7 @@ static int mem_segment_create(struct volume *volume, const char *name,
 		return -ENOMEM;
 	}
 	w->volume = v;
+	w->room = room;
 	snprintf(w->name, sizeof(w->name), "%s", name);
 	w->writer.ops = &mem_ops;
 	w->writer.path = w->name;
@@ -152,10 +157,121 @@ static int mem_segment_create(struct volume *volume, const char *name,
 	return 0;
 }
 
+static int mem_segment_create(struct volume *volume, const char *name,
+			      struct segment_writer **out)
+{
+	struct mem_volume *v = mem(volume);
+	int err = count_call(v, "create", name);
+
+	*out = NULL;
+	if (!err)
+		err = check_free(v, name);
+	return err < 0 ? err : writer_new(v, name, 0, out);
+}
+
+/* Whether the disk is full: no more room can be held. */
+static bool is_full(const struct mem_volume *v)
+{
+	return v->fail_at > 0 && v->fail_error == ENOSPC && v->fail_forever &&
+	       v->calls >= v->fail_at;
+}
+
+static void add_spare(struct mem_volume *v, uint64_t size)
+{
+	size_t i = v->spare_count++;
+
+	for (; i > 0 && v->spares[i - 1] < size; i--)
+		v->spares[i] = v->spares[i - 1];
+	v->spares[i] = size;
+}
+
+/* As volume_posix: what is given up is a piece if one is missing. */
+static void give_spare(struct mem_volume *v, uint64_t size)
+{
+	size_t i;
+
+	if (v->spare_count == VOLUME_SPARES_MAX || size < 65536)
+		return;
+	for (i = 0; i < v->wanted_count; i++)
+		if (i >= v->spare_count || v->spares[i] < v->wanted[i]) {
+			add_spare(v, size);
+			return;
+		}
+}
+
+static int take_spare(struct mem_volume *v, const char *name, uint64_t size,
+		      bool largest, uint64_t *room)
+{
+	size_t i = v->spare_count;
+
+	while (i > 0 && v->spares[i - 1] < size)
+		i--;
+	if (i == 0 && !(largest && v->spare_count > 0))
+		return fail(ENOSPC, "memory/%s: no room is held for it", name);
+	i -= i > 0;
+	*room = v->spares[i];
+	v->spare_count--;
+	for (; i < v->spare_count; i++)
+		v->spares[i] = v->spares[i + 1];
+	return 0;
+}
+
+/* qsort's. */
+static int larger_first(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return left < right ? 1 : left > right ? -1 : 0;
+}
+
+static int mem_spare_hold(struct volume *volume, const uint64_t *sizes,
+			  size_t count)
+{
+	struct mem_volume *v = mem(volume);
+	int err = 0;
+	size_t i;
+
+	if (v->no_room)
+		return 0;
+	for (i = 0; i < count; i++)
+		v->wanted[i] = sizes[i];
+	qsort(v->wanted, count, sizeof(*sizes), larger_first);
+	v->wanted_count = count;
+	if (v->spare_count > count)
+		v->spare_count = count;
+	for (i = 0; i < count && err == 0; i++) {
+		if (i < v->spare_count && v->spares[i] >= v->wanted[i])
+			continue;
+		err = is_full(v) ? fail(ENOSPC, "memory: cannot hold room")
+				 : count_call(v, "write", "spare");
+		if (err == 0 && i == v->spare_count)
+			v->spare_count++;
+		if (err == 0)
+			v->spares[i] = v->wanted[i];
+	}
+	return err;
+}
+
+static int mem_segment_from_spare(struct volume *volume, const char *name,
+				  uint64_t size, struct segment_writer **out)
+{
+	struct mem_volume *v = mem(volume);
+	int err = count_roomy(v, "create", name, true);
+	uint64_t room;
+
+	*out = NULL;
+	if (!err)
+		err = check_free(v, name);
+	if (!err)
+		err = take_spare(v, name, size, true, &room);
+	return err < 0 ? err : writer_new(v, name, room, out);
+}
+
 static int mem_segment_append(struct segment_writer *writer, struct bytes data)
 {
 	struct mem_writer *w = (struct mem_writer *)writer;
-	int err = count_call(w->volume, "write", w->name);
+	int err = count_roomy(w->volume, "write", w->name,
+			      writer->size + data.size <= w->room);
 
 	if (!err)
 		err = buf_add_bytes(&w->content->data, data);
@@ -169,6 +285,7 @@ static void mem_segment_abandon(struct segment_writer *writer)
 	struct mem_writer *w = (struct mem_writer *)writer;
 
 	w->volume->open_count--;
+	give_spare(w->volume, w->room);
 	mem_content_put(w->content);
 	free(w);
 }
@@ -177,7 +294,7 @@ static int mem_segment_finish(struct segment_writer *writer)
 {
 	struct mem_writer *w = (struct mem_writer *)writer;
 	struct mem_volume *v = w->volume;
-	int failed = count_call(v, "finish", w->name);
+	int failed = count_roomy(v, "finish", w->name, writer->size <= w->room);
 	struct mem_file *f;
 	int err = 0;
 
@@ -196,26 +313,20 @@ static int mem_segment_finish(struct segment_writer *writer)
 		}
 	}
 	call_hook(v);
+	if (!failed && !err)
+		w->room = 0;
 	mem_segment_abandon(writer);
 	return failed ? failed : err;
 }
 
-static int mem_log_create(struct volume *volume, const char *name,
-			  struct log **out)
+/* A log with room for so many bytes. */
+static int log_new(struct mem_volume *v, const char *name, uint64_t held,
+		   struct log **out)
 {
-	struct mem_volume *v = mem(volume);
-	struct content *content;
+	struct mem_log *l = calloc(1, sizeof(*l));
+	struct content *content = mem_content_new();
 	struct mem_file *f;
-	struct mem_log *l;
-	int err = count_call(v, "create", name);
 
-	*out = NULL;
-	if (!err)
-		err = check_free(v, name);
-	if (err < 0)
-		return err;
-	l = calloc(1, sizeof(*l));
-	content = mem_content_new();
 	call_hook(v);
 	f = l && content ? mem_add_file(v, name, content) : NULL;
 	if (!f) {
@@ -225,6 +336,7 @@ static int mem_log_create(struct volume *volume, const char *name,
 	}
 	f->grows = true;
 	l->file = f;
+	l->held = held;
 	l->volume = v;
 	l->log.ops = &mem_ops;
 	l->log.path = l->file->name;
@@ -233,10 +345,52 @@ static int mem_log_create(struct volume *volume, const char *name,
 	return 0;
 }
 
+static int mem_log_create(struct volume *volume, const char *name,
+			  struct log **out)
+{
+	struct mem_volume *v = mem(volume);
+	int err = count_call(v, "create", name);
+
+	*out = NULL;
+	if (!err)
+		err = check_free(v, name);
+	return err < 0 ? err : log_new(v, name, 0, out);
+}
+
+static int mem_log_from_spare(struct volume *volume, const char *name,
+			      uint64_t size, struct log **out)
+{
+	struct mem_volume *v = mem(volume);
+	int err = count_roomy(v, "create", name, true);
+	uint64_t room;
+
+	*out = NULL;
+	if (!err)
+		err = check_free(v, name);
+	if (!err)
+		err = take_spare(v, name, size, false, &room);
+	return err < 0 ? err : log_new(v, name, room, out);
+}
+
+static int mem_log_hold(struct log *log, uint64_t size)
+{
+	struct mem_log *l = (struct mem_log *)log;
+	int err = 0;
+
+	if (size <= l->held || l->volume->no_room)
+		return 0;
+	err = is_full(l->volume) ? fail(ENOSPC, "memory: cannot hold room")
+				 : count_call(l->volume, "write", "hold");
+	if (err == 0)
+		l->held = size;
+	return err;
+}
+
 static int mem_log_append(struct log *log, struct bytes data)
 {
 	struct mem_log *l = (struct mem_log *)log;
-	int failed = count_call(l->volume, "write", l->file->name);
+	int failed = count_roomy(l->volume, "write", l->file->name,
+				 log->size + data.size <= l->held);
 	int err;
 
 	call_hook(l->volume);
@@ -361,6 +515,7 @@ static int mem_remove(struct volume *volume, const char *name)
 		return fail(ENOENT, "memory/%s: cannot remove", name);
 	call_hook(v);
 	f->state = FILE_REMOVED;
+	give_spare(v, f->content->data.size);
 	return 0;
 }
 
@@ -417,7 +572,7 @@ static int mem_root_swap(struct volume *volume, uint64_t expected,
 			 struct bytes content)
 {
 	struct mem_volume *v = mem(volume);
-	int failed = count_call(v, "write", "root");
+	int failed = count_roomy(v, "write", "root", expected > 0);
 	int err;
 
 	if (v->root_version != expected)
@@ -498,6 +653,10 @@ static const struct volume_ops mem_ops = {
 	.log_sync = mem_log_sync,
 	.log_close = mem_log_close,
 	.log_keep = mem_log_keep,
+	.log_hold = mem_log_hold,
+	.spare_hold = mem_spare_hold,
+	.segment_from_spare = mem_segment_from_spare,
+	.log_from_spare = mem_log_from_spare,
 	.open = mem_open,
 	.pread = mem_pread,
 	.reader_close = mem_reader_close,
@@ -553,6 +712,11 @@ void volume_mem_fill(struct volume *volume, uint64_t n, uint64_t seed)
 void volume_mem_fill_suffix(struct volume *v, const char *suffix)
 {
 	mem(v)->full_suffix = suffix;
+}
+
+void volume_mem_no_room(struct volume *v)
+{
+	mem(v)->no_room = true;
 }
 
 bool volume_mem_failed(const struct volume *v)

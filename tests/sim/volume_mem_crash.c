@@ -44,6 +44,8 @@ int volume_mem_kill_clone(struct volume *volume, struct volume **out)
 		return err;
 	to = mem(*out);
 	to->root_version = v->root_version;
+	memcpy(to->spares, v->spares, sizeof(v->spares));
+	to->spare_count = v->spare_count;
 	err = buf_set(&to->root, buf_bytes(&v->root));
 	for (f = v->files; f && !err; f = f->next)
 		err = clone_file(to, f);

@@ -30,6 +30,11 @@ struct mem_volume {
 	struct mem_file *files;
 	struct buf root;
 	uint64_t root_version;
+	uint64_t spares[VOLUME_SPARES_MAX]; /* bytes; largest first */
+	size_t spare_count;
+	uint64_t wanted[VOLUME_SPARES_MAX];
+	size_t wanted_count;
+	bool no_room; /* holds none */
 	bool leased;
 	char holder[200];
 	size_t open_count;

@@ -127,6 +127,7 @@ static void publish_unmarked(struct bulk_load *l)
 {
 	unsigned int n;
 
+	volume_mem_no_room(volume);
 	for (n = 1; !strstr(err_detail(), ".edits"); n++) {
 		volume_mem_fill(volume, n, 1);
 		ck_assert_int_eq(store_bulk_publish(l), -ENOSPC);

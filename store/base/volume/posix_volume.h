@@ -1,6 +1,8 @@
 #ifndef STORE_BASE_VOLUME_POSIX_VOLUME_H
 #define STORE_BASE_VOLUME_POSIX_VOLUME_H
 
+#include <pthread.h>
+
 #include "store/base/volume/volume.h"
 
 /*
@@ -10,9 +12,11 @@
  *
  *   tabletfs    says that this is a store, and of which format
  *   root        "tfsroot1" | u64 version | content | crc32c of all before
+ *   root.spare  a former root, exchanged for the next
  *   lock        a write lock on it is the lease; one line: who holds it
  *   <name>      a finished segment, or a log
  *   <name>.tmp  a file on its way; swept by whoever takes the lease
+ *   <n>.spare   a piece of held room; what is in it means nothing
  *
  * A new file is written under its temporary name, synced, renamed, and then the
  * directory is synced. Logs are made under their own name, and the directory is
@@ -23,6 +27,23 @@
 #define POSIX_ROOT "root"
 #define POSIX_LOCK "lock"
 #define POSIX_TMP ".tmp"
+#define POSIX_SPARE ".spare"
+
+/* A piece of held room: the file <number>.spare. */
+struct posix_piece {
+	uint64_t number;
+	uint64_t size; /* bytes of its blocks */
+};
+
+/* All pieces, and what there should be; all but lock is protected by it. */
+struct posix_spares {
+	pthread_mutex_t lock;
+	struct posix_piece items[VOLUME_SPARES_MAX]; /* largest first */
+	size_t count;
+	uint64_t next_number;
+	uint64_t wanted[VOLUME_SPARES_MAX]; /* bytes; largest first */
+	size_t wanted_count;
+};
 
 struct posix_volume {
 	struct volume volume; /* first, so that it can be cast */
@@ -30,6 +51,7 @@ struct posix_volume {
 	int directory;        /* open for reading; -1 only while opening */
 	int lock;             /* the lock file while the lease is held, or -1;
 				 set by those who take and release it alone */
+	struct posix_spares spares;
 };
 
 /* A name with POSIX_TMP behind it and a NUL. */

@@ -6,8 +6,8 @@
 /*
  * Volume: everything the engine persists goes through here, so that the same
  * engine runs on a local directory (volume_posix), on a crashable volume in
- * memory (tests/sim), and later on an object store. It never overwrites in
- * place and never renames. It holds four kinds of things:
+ * memory (tests/sim), and later on an object store. Nothing
+ * that is visible is overwritten or renamed. It holds five kinds of things:
  *
  *   segment   an immutable object, streamed once and visible only when
  *             finished; finished means durable, its name included
@@ -15,6 +15,9 @@
  *             durable, its name included; readable while it grows
  *   root      one small object, changed only by compare and swap
  *   lease     the right of one process to write
+ *   spare     room that is held in pieces: blocks that no other user of the
+ *             disk can take, for a segment or a log that must be written when
+ *             it is full
  *
  * Names are [0-9a-z.-]+, at most VOLUME_NAME_MAX bytes, chosen by the engine
  * and never used twice in the life of a volume.
@@ -25,6 +28,7 @@
  * run beside another call, and of the lease only one call at a time.
  */
 #define VOLUME_NAME_MAX 63
+#define VOLUME_SPARES_MAX 96
 
 struct volume;
 struct segment_writer;
@@ -66,6 +70,30 @@ struct volume_ops {
 	/* Makes durable what a log of an earlier life holds, its name
 	 * included. -ENOENT. */
 	int (*log_keep)(struct volume *v, const char *name);
+
+	/* Holds room for a log of size bytes: until it is larger, no append
+	 * fails for lack of space. -ENOSPC: as before. Where the file system
+	 * cannot hold room, nothing is promised and it is no error. */
+	int (*log_hold)(struct log *l, uint64_t size);
+
+	/* Holds count pieces, of at least these bytes, as far as there is
+	 * space, the largest first; what is held beyond them is given back.
+	 * Until the next call a file that is removed becomes a piece while they
+	 * are not all there. 0, or -ENOSPC if some are missing. At most
+	 * VOLUME_SPARES_MAX. Pieces outlive the process; they are known once
+	 * the lease was taken. */
+	int (*spare_hold)(struct volume *v, const uint64_t *sizes,
+			  size_t count);
+	/* As segment_create, in the place of a piece: the smallest of at least
+	 * size bytes, or else the largest. What fits it is written without new
+	 * space. An abandoned one is a piece again. -ENOSPC: there is none. */
+	int (*segment_from_spare)(struct volume *v, const char *name,
+				  uint64_t size, struct segment_writer **out);
+	/* As log_create, in the place of the smallest piece of at least size
+	 * bytes, which are held; none so large is -ENOSPC. The log may read as
+	 * if zeros followed what was appended. */
+	int (*log_from_spare)(struct volume *v, const char *name, uint64_t size,
+			      struct log **out);
 
 	/* A finished segment, or a log as long as it is now; -ENOENT. */
 	int (*open)(struct volume *v, const char *name, struct reader **out);

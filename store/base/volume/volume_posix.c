@@ -10,6 +10,7 @@
 #include "store/base/volume/volume_posix.h"
 #include "store/base/volume/volume_posix_file.h"
 #include "store/base/volume/volume_posix_own.h"
+#include "store/base/volume/volume_posix_spare.h"
 
 /*
  * Segments, logs and readers of a directory, and the volume itself. An object
@@ -28,13 +29,15 @@ struct posix_writer {
 	const char *name;             /* the end of path */
 	int fd;                       /* of name.tmp */
 	uint64_t written_back;        /* bytes whose writing was begun */
+	bool from_spare;              /* there may be more behind its end */
 };
 
 struct posix_log {
 	struct log log;              /* first, so that it can be cast */
 	struct posix_volume *volume; /* borrowed */
 	char *path;                  /* owned */
-	int fd;                      /* appends, wherever others wrote */
+	int fd;                      /* its offset is where the log ends */
+	uint64_t held;               /* bytes that need no new space */
 	bool named;                  /* the directory was synced */
 	/* The kernel forgets what it could not write after it has told once,
 	 * so a sync that failed may not be tried again. */
@@ -52,7 +55,7 @@ static bool is_own(const char *name)
 {
 	return strcmp(name, POSIX_MARKER) == 0 ||
 	       strcmp(name, POSIX_ROOT) == 0 || strcmp(name, POSIX_LOCK) == 0 ||
-	       posix_is_tmp(name);
+	       posix_is_tmp(name) || posix_is_spare(name);
 }
 
 /* Names as volume.h has them, and no other entry of the directory. A dot cannot
@@ -74,11 +77,10 @@ static int check_name(const struct posix_volume *v, const char *name)
 	return 0;
 }
 
-static int posix_segment_create(struct volume *volume, const char *name,
-				struct segment_writer **out)
+/* A writer without its file; *out is NULL on failure. */
+static int writer_new(struct posix_volume *v, const char *name,
+		      struct posix_writer **out)
 {
-	struct posix_volume *v = posix(volume);
-	char tmp[POSIX_TMP_NAME_SIZE];
 	struct posix_writer *w;
 	int err = check_name(v, name);
 
@@ -98,24 +100,70 @@ static int posix_segment_create(struct volume *volume, const char *name,
 		err = fail(EEXIST, "%s: cannot create", w->path);
 		goto free_writer;
 	}
-	posix_tmp_name(name, tmp);
-	w->fd = openat(v->directory, tmp,
-		       O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (w->fd < 0) {
-		err = fail(errno, "%s" POSIX_TMP ": cannot create", w->path);
-		goto free_writer;
-	}
 	w->volume = v;
 	w->name = w->path + strlen(v->path) + 1;
-	w->writer.ops = volume->ops;
+	w->writer.ops = v->volume.ops;
 	w->writer.path = w->path;
-	*out = &w->writer;
+	*out = w;
 	return 0;
 
 free_writer:
 	free(w->path);
 	free(w);
 	return err;
+}
+
+static void writer_free(struct posix_writer *w)
+{
+	free(w->path);
+	free(w);
+}
+
+static int posix_segment_create(struct volume *volume, const char *name,
+				struct segment_writer **out)
+{
+	struct posix_volume *v = posix(volume);
+	char tmp[POSIX_TMP_NAME_SIZE];
+	struct posix_writer *w;
+	int err = writer_new(v, name, &w);
+
+	*out = NULL;
+	if (err < 0)
+		return err;
+	posix_tmp_name(name, tmp);
+	w->fd = openat(v->directory, tmp,
+		       O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (w->fd < 0) {
+		err = fail(errno, "%s" POSIX_TMP ": cannot create", w->path);
+		writer_free(w);
+		return err;
+	}
+	*out = &w->writer;
+	return 0;
+}
+
+static int posix_segment_from_spare(struct volume *volume, const char *name,
+				    uint64_t size, struct segment_writer **out)
+{
+	struct posix_volume *v = posix(volume);
+	char tmp[POSIX_TMP_NAME_SIZE];
+	struct posix_writer *w;
+	uint64_t room;
+	int err = writer_new(v, name, &w);
+
+	*out = NULL;
+	if (err < 0)
+		return err;
+	posix_tmp_name(name, tmp);
+	w->fd = posix_spare_take(v, tmp, size, true, w->path, &room);
+	if (w->fd < 0) {
+		err = w->fd;
+		writer_free(w);
+		return err;
+	}
+	w->from_spare = true;
+	*out = &w->writer;
+	return 0;
 }
 
 static int posix_segment_append(struct segment_writer *writer,
@@ -138,26 +186,35 @@ static int posix_segment_append(struct segment_writer *writer,
 	return 0;
 }
 
-static void writer_free(struct posix_writer *w)
+/* What was not finished is held as a piece if one is missing. */
+static void drop_tmp(struct posix_writer *w)
 {
-	free(w->path);
-	free(w);
+	char tmp[POSIX_TMP_NAME_SIZE];
+
+	posix_tmp_name(w->name, tmp);
+	if (!posix_spare_give(w->volume, tmp))
+		posix_remove_tmp(w->volume, w->name);
 }
 
-/* Sync, close, rename, sync of the directory: in this order, so that a name
- * that is seen stands for all of the bytes. */
+/* Cut, sync, close, rename, sync of the directory: in this order, so that a
+ * name that is seen stands for all of the bytes and no more. */
 static int posix_segment_finish(struct segment_writer *writer)
 {
 	struct posix_writer *w = (struct posix_writer *)writer;
-	int err = posix_sync_file(w->fd, w->path);
+	int err = 0;
 
+	assert(writer->size <= INT64_MAX);
+	if (w->from_spare && ftruncate(w->fd, (off_t)writer->size) < 0)
+		err = fail(errno, "%s: cannot cut", w->path);
+	if (!err)
+		err = posix_sync_file(w->fd, w->path);
 	assert(w->written_back <= writer->size);
 	if (close(w->fd) < 0 && !err && errno != EINTR)
 		err = fail(errno, "%s: cannot close", w->path);
 	if (!err)
 		err = posix_publish(w->volume, w->name, false);
 	if (err < 0)
-		posix_remove_tmp(w->volume, w->name);
+		drop_tmp(w);
 	writer_free(w);
 	return err;
 }
@@ -167,14 +224,14 @@ static void posix_segment_abandon(struct segment_writer *writer)
 	struct posix_writer *w = (struct posix_writer *)writer;
 
 	close(w->fd);
-	posix_remove_tmp(w->volume, w->name);
+	drop_tmp(w);
 	writer_free(w);
 }
 
-static int posix_log_create(struct volume *volume, const char *name,
-			    struct log **out)
+/* A log without its file; *out is NULL on failure. */
+static int log_new(struct posix_volume *v, const char *name,
+		   struct posix_log **out)
 {
-	struct posix_volume *v = posix(volume);
 	struct posix_log *l;
 	int err = check_name(v, name);
 
@@ -189,37 +246,127 @@ static int posix_log_create(struct volume *volume, const char *name,
 		free(l);
 		return -ENOMEM;
 	}
+	l->volume = v;
+	l->log.ops = v->volume.ops;
+	l->log.path = l->path;
+	*out = l;
+	return 0;
+}
+
+static void posix_log_close(struct log *log)
+{
+	struct posix_log *l = (struct posix_log *)log;
+
+	if (l->fd >= 0)
+		close(l->fd);
+	free(l->path);
+	free(l);
+}
+
+static int posix_log_create(struct volume *volume, const char *name,
+			    struct log **out)
+{
+	struct posix_volume *v = posix(volume);
+	struct posix_log *l;
+	int err = log_new(v, name, &l);
+
+	*out = NULL;
+	if (err < 0)
+		return err;
 	l->fd = openat(v->directory, name,
 		       O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC,
 		       0600);
 	if (l->fd < 0) {
 		err = fail(errno, "%s: cannot create", l->path);
-		free(l->path);
-		free(l);
+		posix_log_close(&l->log);
 		return err;
 	}
-	l->volume = v;
-	l->log.ops = volume->ops;
-	l->log.path = l->path;
 	*out = &l->log;
 	return 0;
 }
 
+/* Overwrites what the piece l was held, which leaves its blocks. */
+static int write_zeros(struct posix_log *l)
+{
+	static const uint8_t zeros[64 << 10];
+	struct stat st;
+	int err = 0;
+
+	if (fstat(l->fd, &st) < 0)
+		return fail(errno, "%s: cannot tell its size", l->path);
+	while (err == 0 && st.st_size > 0) {
+		size_t n = st.st_size < (off_t)sizeof(zeros)
+				   ? (size_t)st.st_size
+				   : sizeof(zeros);
+
+		err = posix_write_all(l->fd, bytes_of(zeros, n), l->path);
+		st.st_size -= (off_t)n;
+	}
+	if (err == 0 && lseek(l->fd, 0, SEEK_SET) < 0)
+		err = fail(errno, "%s: cannot go to its start", l->path);
+	return err;
+}
+
+static int posix_log_from_spare(struct volume *volume, const char *name,
+				uint64_t size, struct log **out)
+{
+	struct posix_volume *v = posix(volume);
+	char tmp[POSIX_TMP_NAME_SIZE];
+	struct posix_log *l;
+	int err = log_new(v, name, &l);
+
+	*out = NULL;
+	if (err < 0)
+		return err;
+	/* Under its own name it would look like a log with a wrong end. */
+	posix_tmp_name(name, tmp);
+	l->fd = posix_spare_take(v, tmp, size, false, l->path, &l->held);
+	err = l->fd < 0 ? l->fd : write_zeros(l);
+	if (err == 0)
+		err = posix_publish(v, name, false);
+	if (err < 0) {
+		if (l->fd >= 0)
+			posix_remove_tmp(v, name);
+		posix_log_close(&l->log);
+		return err;
+	}
+	*out = &l->log;
+	return 0;
+}
+
+static int posix_log_hold(struct log *log, uint64_t size)
+{
+	struct posix_log *l = (struct posix_log *)log;
+	int err = l->held < size ? posix_allocate(l->fd, size, l->path) : 0;
+
+	if (err >= 0 && l->held < size)
+		l->held = size;
+	return err == -EDQUOT ? -ENOSPC : err < 0 ? err : 0;
+}
+
 /* A full disk may have taken the first part of data: that is cut off, so that
- * the log ends where it did and can go on when there is room. */
+ * the log ends where it did and can go on when there is room. With room held,
+ * it is held for all of data first, as a cut would give it back. */
 static int posix_log_append(struct log *log, struct bytes data)
 {
 	struct posix_log *l = (struct posix_log *)log;
-	int err = posix_write_all(l->fd, data, l->path);
+	int err = 0;
 
+	if (l->held > 0 && log->size + data.size > l->held)
+		err = posix_log_hold(log, log->size + data.size);
+	if (err < 0)
+		return err;
+	err = posix_write_all(l->fd, data, l->path);
 	if (!err)
 		log->size += data.size;
 	if (err != -ENOSPC && err != -EDQUOT)
 		return err;
 	assert(log->size <= INT64_MAX);
-	if (ftruncate(l->fd, (off_t)log->size) < 0)
+	if (ftruncate(l->fd, (off_t)log->size) < 0 ||
+	    lseek(l->fd, (off_t)log->size, SEEK_SET) < 0)
 		return fail(EIO, "%s: cannot cut off what a full disk left",
 			    l->path);
+	l->held = 0;
 	return -ENOSPC;
 }
 
@@ -242,15 +389,6 @@ static int posix_log_sync(struct log *log)
 	}
 	l->broken = err < 0;
 	return err;
-}
-
-static void posix_log_close(struct log *log)
-{
-	struct posix_log *l = (struct posix_log *)log;
-
-	close(l->fd);
-	free(l->path);
-	free(l);
 }
 
 /* fsync makes durable what any process wrote to the file, so a descriptor that
@@ -370,7 +508,7 @@ static int posix_remove(struct volume *volume, const char *name)
 
 	if (err < 0)
 		return err;
-	if (unlinkat(v->directory, name, 0) < 0)
+	if (!posix_spare_give(v, name) && unlinkat(v->directory, name, 0) < 0)
 		return fail(errno, "%s/%s: cannot remove", v->path, name);
 	return 0;
 }
@@ -443,6 +581,7 @@ static void posix_close(struct volume *volume)
 	struct posix_volume *v = posix(volume);
 
 	posix_lease_release(volume);
+	posix_spares_end(v);
 	if (v->directory >= 0)
 		close(v->directory);
 	free(v->path);
@@ -459,6 +598,10 @@ static const struct volume_ops posix_ops = {
 	.log_sync = posix_log_sync,
 	.log_close = posix_log_close,
 	.log_keep = posix_log_keep,
+	.log_hold = posix_log_hold,
+	.spare_hold = posix_spare_hold,
+	.segment_from_spare = posix_segment_from_spare,
+	.log_from_spare = posix_log_from_spare,
 	.open = posix_open,
 	.pread = posix_pread,
 	.reader_close = posix_reader_close,
@@ -487,6 +630,7 @@ static int open_directory(const char *directory, bool create,
 		return -ENOMEM;
 	v->directory = -1;
 	v->lock = -1;
+	posix_spares_init(v);
 	v->volume.ops = &posix_ops;
 	v->path = strdup(directory);
 	if (!v->path)

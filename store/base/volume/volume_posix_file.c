@@ -9,11 +9,21 @@
 #include "store/base/volume/posix_volume.h"
 #include "store/base/volume/volume_posix_file.h"
 
+static bool ends_with(const char *name, const char *end)
+{
+	size_t n = strlen(name), m = strlen(end);
+
+	return n >= m && strcmp(name + n - m, end) == 0;
+}
+
 bool posix_is_tmp(const char *name)
 {
-	size_t n = strlen(name), m = strlen(POSIX_TMP);
+	return ends_with(name, POSIX_TMP);
+}
 
-	return n >= m && strcmp(name + n - m, POSIX_TMP) == 0;
+bool posix_is_spare(const char *name)
+{
+	return ends_with(name, POSIX_SPARE);
 }
 
 void posix_tmp_name(const char *name, char *tmp)

@@ -41,4 +41,7 @@ int posix_each_entry(struct posix_volume *v,
 /* Whether name ends like that of a file on its way. */
 bool posix_is_tmp(const char *name);
 
+/* Whether name ends like that of held room. */
+bool posix_is_spare(const char *name);
+
 #endif

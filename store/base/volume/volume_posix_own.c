@@ -14,6 +14,7 @@
 #include "store/base/volume/posix_volume.h"
 #include "store/base/volume/volume_posix_file.h"
 #include "store/base/volume/volume_posix_own.h"
+#include "store/base/volume/volume_posix_spare.h"
 
 /* The format of names in the directory; formats of files have versions of their
  * own, see README.md. */
@@ -22,6 +23,10 @@
 #define ROOT_HEADER_SIZE 16 /* magic, u64 version */
 static_assert(sizeof(ROOT_MAGIC) - 1 + sizeof(uint64_t) == ROOT_HEADER_SIZE,
 	      "a root begins with its magic and its version");
+
+/* A former root. It is overwritten and changes places with the present one, which
+ * needs no new space. */
+#define ROOT_SPARE POSIX_ROOT POSIX_SPARE
 
 /* Bytes of the holder's line; what is longer is cut. */
 #define HOLDER_MAX 1000
@@ -89,35 +94,97 @@ static int read_own(struct posix_volume *v, const char *name, struct buf *out)
 	return err;
 }
 
-/* The root can be read while another process replaces it: a rename leaves whole
- * the file that is open. */
+/* Appends the root's file, whose checksum holds, to file. A rename leaves whole
+ * the file that is open, but the second swap from then on overwrites it: then
+ * there is another to be read. */
+static int read_root(struct posix_volume *v, struct buf *file)
+{
+	unsigned int tries;
+	struct bytes content;
+	int err;
+
+	for (tries = 0; tries < 3; tries++) {
+		buf_reset(file);
+		err = read_own(v, POSIX_ROOT, file);
+		if (err < 0)
+			return err;
+		if (file->size < ROOT_HEADER_SIZE + 4 ||
+		    memcmp(file->data, ROOT_MAGIC, strlen(ROOT_MAGIC)) != 0)
+			continue;
+		content = bytes_of(file->data, file->size - 4);
+		if (crc32c(0, content) ==
+		    get_u32le(file->data + file->size - 4))
+			return 0;
+	}
+	if (file->size < ROOT_HEADER_SIZE + 4 ||
+	    memcmp(file->data, ROOT_MAGIC, strlen(ROOT_MAGIC)) != 0)
+		return fail(ERR_manifest_damaged,
+			    "%s/" POSIX_ROOT ": not a root", v->path);
+	return fail(ERR_manifest_damaged,
+		    "%s/" POSIX_ROOT ": checksum does not match", v->path);
+}
+
 int posix_root_get(struct volume *volume, uint64_t *version, struct buf *out)
 {
 	struct posix_volume *v = posix(volume);
 	struct buf file = BUF_INIT;
-	struct bytes content;
-	int err = read_own(v, POSIX_ROOT, &file);
+	int err = read_root(v, &file);
 
-	if (err < 0)
-		goto release;
-	if (file.size < ROOT_HEADER_SIZE + 4 ||
-	    memcmp(file.data, ROOT_MAGIC, strlen(ROOT_MAGIC)) != 0) {
-		err = fail(ERR_manifest_damaged,
-			   "%s/" POSIX_ROOT ": not a root", v->path);
-		goto release;
+	if (err == 0) {
+		*version = get_u64le(file.data + strlen(ROOT_MAGIC));
+		err = buf_set(out, bytes_of(file.data + ROOT_HEADER_SIZE,
+					    file.size - ROOT_HEADER_SIZE - 4));
 	}
-	content = bytes_of(file.data, file.size - 4);
-	if (crc32c(0, content) != get_u32le(file.data + file.size - 4)) {
-		err = fail(ERR_manifest_damaged,
-			   "%s/" POSIX_ROOT ": checksum does not match",
-			   v->path);
-		goto release;
-	}
-	*version = get_u64le(file.data + strlen(ROOT_MAGIC));
-	err = buf_set(out, bytes_after(content, ROOT_HEADER_SIZE));
-release:
 	buf_release(&file);
 	return err;
+}
+
+/* Overwrites the root that is not in use, durably. */
+static int write_spare_root(struct posix_volume *v, struct bytes content)
+{
+	int fd = openat(v->directory, ROOT_SPARE,
+			O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int err;
+
+	if (fd < 0)
+		return fail(errno, "%s/" ROOT_SPARE ": cannot create", v->path);
+	err = posix_write_all(fd, content, v->path);
+	if (!err && ftruncate(fd, (off_t)content.size) < 0)
+		err = fail(errno, "%s/" ROOT_SPARE ": cannot cut", v->path);
+	if (!err)
+		err = posix_sync_file(fd, v->path);
+	close(fd);
+	return err;
+}
+
+/* Makes content the root. The first has no former one: that is made beside it,
+ * for the next; where that fails, the next will need space. */
+static int write_root(struct posix_volume *v, struct bytes content, bool first)
+{
+	int err;
+
+	if (first) {
+		err = write_own(v, POSIX_ROOT, content);
+		if (err == 0 && write_spare_root(v, content) < 0)
+			err_clear();
+		return err;
+	}
+	err = write_spare_root(v, content);
+	if (err < 0)
+		return err;
+	err = renameat2(v->directory, ROOT_SPARE, v->directory, POSIX_ROOT,
+			RENAME_EXCHANGE);
+	/* A file system without that flag. */
+	if (err < 0 && errno == EINVAL)
+		err = renameat2(v->directory, ROOT_SPARE, v->directory,
+				POSIX_ROOT, 0);
+	if (err < 0)
+		return fail(errno,
+			    "%s/" ROOT_SPARE ": cannot rename to " POSIX_ROOT,
+			    v->path);
+	err = posix_sync_directory(v);
+	/* -ENOSPC would stand for nothing having changed. */
+	return err == -ENOSPC ? -EIO : err;
 }
 
 /* The comparing and the swapping; the caller holds the lease or the lock on the
@@ -146,7 +213,7 @@ static int swap(struct posix_volume *v, uint64_t expected, struct bytes content)
 	if (!err)
 		err = buf_add_u32le(&file, crc32c(0, buf_bytes(&file)));
 	if (!err)
-		err = write_own(v, POSIX_ROOT, buf_bytes(&file));
+		err = write_root(v, buf_bytes(&file), expected == 0);
 release:
 	buf_release(&file);
 	return err;
@@ -220,13 +287,17 @@ static void read_holder(int fd, char *line)
 	line[strcspn(line, "\n")] = 0;
 }
 
-/* Removes what a process that died was about to write. Nobody else can be about
- * to: this one has the lease. */
+/* Removes what a process that died was about to write, or keeps its room. Nobody
+ * else can be about to: this one has the lease. */
 static int sweep_entry(void *context, const char *name)
 {
 	struct posix_volume *v = context;
 
-	if (posix_is_tmp(name) && unlinkat(v->directory, name, 0) < 0)
+	if (strcmp(name, ROOT_SPARE) == 0 ||
+	    !(posix_is_tmp(name) || posix_is_spare(name)) ||
+	    posix_spare_found(v, name))
+		return 0;
+	if (unlinkat(v->directory, name, 0) < 0)
 		return fail(errno, "%s/%s: cannot remove", v->path, name);
 	return 0;
 }
@@ -267,9 +338,11 @@ int posix_lease_take(struct volume *volume, const char *holder)
 				   v->path);
 		goto close_file;
 	}
-	err = write_holder(v, fd, holder);
-	if (!err)
-		err = posix_each_entry(v, sweep_entry, v);
+	/* The line is for people: a full disk that does not take it keeps
+	 * nobody from the store. */
+	if (write_holder(v, fd, holder) < 0)
+		err_clear();
+	err = posix_each_entry(v, sweep_entry, v);
 	if (err < 0)
 		goto close_file;
 	v->lock = fd;

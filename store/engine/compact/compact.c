@@ -74,7 +74,10 @@ static int begin_output(struct merge_job *j)
 	assert(!j->builder);
 	j->id = j->context->new_id(j->context->new_id_context);
 	manifest_name(j->id, "sst", name);
-	err = v->ops->segment_create(v, name, &writer);
+	err = j->context->spare_size
+		      ? v->ops->segment_from_spare(
+				v, name, j->context->spare_size, &writer)
+		      : v->ops->segment_create(v, name, &writer);
 	if (err < 0)
 		return err;
 	j->row_start = 0;

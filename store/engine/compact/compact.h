@@ -41,6 +41,8 @@ struct merge_context {
 				      not counted: elsewhere and newer than the
 				      inputs, or after the oldest snapshot */
 	uint64_t file_size;        /* target of an output; bytes */
+	uint64_t spare_size;       /* not 0: outputs take pieces of held room,
+				      of so many bytes if there are */
 	enum row_directory_rule rows;
 	uint64_t (*new_id)(void *context); /* an id that no file has */
 	void *new_id_context;

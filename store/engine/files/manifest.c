@@ -46,6 +46,9 @@ static_assert(sizeof(ROOT_MAGIC) - 1 == AT_FORMAT, "the magic comes first");
  * grown by this much; opening reads no more. */
 #define EDITS_SIZE_MAX (UINT64_C(4) << 20)
 
+/* Room held for edits that are to come, in steps of so many bytes. */
+#define EDITS_STEP (UINT64_C(64) << 10)
+
 struct root {
 	uint32_t epoch;
 	uint64_t edits_id;
@@ -322,6 +325,14 @@ int manifest_state(const struct manifest *m, struct edit *e)
 	return err;
 }
 
+/* -ENOSPC if there is no room for a record of so many bytes. */
+static int reserve(struct wal *wal, size_t size)
+{
+	int err = wal_reserve(wal, size, EDITS_STEP);
+
+	return err == -ENOSPC ? wal_reserve(wal, size, 0) : err;
+}
+
 /* What fails after the append leaves the log with an edit that is not known to
  * be durable: it is broken then. */
 static int log_edit(struct wal *wal, const struct edit *e)
@@ -329,6 +340,8 @@ static int log_edit(struct wal *wal, const struct edit *e)
 	struct buf record = BUF_INIT;
 	int err = edit_encode(e, &record);
 
+	if (err == 0)
+		err = reserve(wal, record.size);
 	if (err == 0)
 		err = wal_append(wal, buf_bytes(&record));
 	if (err == 0)
@@ -349,14 +362,39 @@ static void remove_edits(const struct manifest *m, uint64_t id)
 		fail(EIO, "%s", detail);
 }
 
+/* Begins an edit log, the id of which it sets, that has room for size bytes and
+ * an edit more: in a new file, or else in held room. */
+static int create_edits(struct manifest *m, size_t size, uint64_t *id,
+			struct wal **wal)
+{
+	char name[VOLUME_NAME_MAX + 1];
+	int err;
+
+	*id = manifest_new_id(m);
+	manifest_name(*id, "edits", name);
+	err = wal_create(m->volume, name, *id, wal);
+	if (err == 0) {
+		err = wal_reserve(*wal, size, EDITS_STEP);
+		if (err != -ENOSPC)
+			return err;
+		wal_abandon(*wal);
+		remove_edits(m, *id);
+	}
+	if (err != -ENOSPC)
+		return err;
+	*id = manifest_new_id(m);
+	manifest_name(*id, "edits", name);
+	return wal_from_spare(m->volume, name, *id, size + EDITS_STEP, wal);
+}
+
 /* Begins an edit log with the whole state and makes the root name it; the one
  * before, if there is one, is removed. After a failure the old one goes on, if
  * there is one, unless m is broken: then the root may name either. */
 static int begin_edits(struct manifest *m)
 {
-	struct root root = { m->epoch, manifest_new_id(m) };
+	struct root root = { m->epoch, 0 };
+	struct buf record = BUF_INIT;
 	uint8_t raw[ROOT_SIZE];
-	char name[VOLUME_NAME_MAX + 1];
 	struct edit state;
 	struct wal *wal;
 	int err;
@@ -364,8 +402,9 @@ static int begin_edits(struct manifest *m)
 	err = manifest_state(m, &state);
 	if (err < 0)
 		return err;
-	manifest_name(root.edits_id, "edits", name);
-	err = wal_create(m->volume, name, root.edits_id, &wal);
+	err = edit_encode(&state, &record);
+	if (err == 0)
+		err = create_edits(m, record.size, &root.edits_id, &wal);
 	if (err < 0)
 		goto release;
 	err = log_edit(wal, &state);
@@ -391,6 +430,7 @@ static int begin_edits(struct manifest *m)
 	m->edits = wal;
 	m->edits_id = root.edits_id;
 release:
+	buf_release(&record);
 	edit_release(&state);
 	return err;
 }
@@ -503,7 +543,10 @@ int manifest_apply(struct manifest *m, const struct edit *e)
 	err = manifest_check(m, e, v);
 	if (err == 0) {
 		err = log_edit(m->edits, e);
-		m->broken = wal_broken(m->edits);
+		/* A full disk: the state without its history is short. */
+		if (err == -ENOSPC && begin_edits(m) == 0)
+			err = log_edit(m->edits, e);
+		m->broken |= wal_broken(m->edits);
 	}
 	if (err == 0) {
 		err = apply_numbers(m, e);

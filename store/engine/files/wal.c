@@ -54,6 +54,8 @@ struct wal {
 	uint64_t id;
 	struct buf chunks;       /* of the record being appended; kept for the
 				    next; the writer's */
+	uint64_t held;           /* bytes that need no new space; the
+				    writer's */
 	_Atomic uint64_t size;   /* bytes appended */
 	_Atomic uint64_t synced; /* of them, known durable */
 	atomic_bool broken;      /* an append or sync has failed */
@@ -84,6 +86,48 @@ int wal_create(struct volume *v, const char *name, uint64_t log_id,
 	return 0;
 }
 
+int wal_from_spare(struct volume *v, const char *name, uint64_t log_id,
+		   uint64_t size, struct wal **out)
+{
+	struct wal *w = calloc(1, sizeof(*w));
+	int err;
+
+	*out = NULL;
+	if (!w)
+		return -ENOMEM;
+	w->id = log_id;
+	w->held = size;
+	err = v->ops->log_from_spare(v, name, size, &w->log);
+	if (err < 0) {
+		free(w);
+		return err;
+	}
+	*out = w;
+	return 0;
+}
+
+/* Chunks of a record: one more for the rest of the present block, one for the
+ * last. */
+static size_t chunks_of(size_t record_size)
+{
+	return record_size / (BLOCK_SIZE - HEADER_SIZE) + 2;
+}
+
+int wal_reserve(struct wal *w, size_t record_size, uint64_t more)
+{
+	/* And a promise, which ends the log. */
+	uint64_t need = wal_size(w) + record_size +
+			(chunks_of(record_size) + 2) * 2 * HEADER_SIZE;
+	int err;
+
+	if (need <= w->held)
+		return 0;
+	err = w->log->ops->log_hold(w->log, need + more);
+	if (err == 0)
+		w->held = need + more;
+	return err;
+}
+
 /* Room for it was reserved. */
 static void add_chunk(struct wal *w, enum chunk_type type, struct bytes payload)
 {
@@ -108,8 +152,7 @@ static void add_chunk(struct wal *w, enum chunk_type type, struct bytes payload)
 static int assemble(struct wal *w, struct bytes record, bool promise)
 {
 	static const uint8_t zeros[HEADER_SIZE];
-	/* One more for the rest of the present block, one for the last. */
-	size_t chunk_count = record.size / (BLOCK_SIZE - HEADER_SIZE) + 2;
+	size_t chunk_count = chunks_of(record.size);
 	uint64_t start = wal_size(w);
 	bool first = true, last;
 	int err;
@@ -415,12 +458,33 @@ static int read_records(struct replay *r,
 	return 0;
 }
 
+/* Whether there are only zeros from offset on: room that was held for more. */
+static int is_room(struct replay *r, uint64_t offset, bool *room)
+{
+	struct bytes b;
+	size_t i;
+	int err;
+
+	*room = true;
+	while (*room && offset < r->size) {
+		err = read_block(r, offset, &b);
+		if (err < 0)
+			return err;
+		for (i = 0; i < b.size && !b.data[i]; i++)
+			;
+		*room = i == b.size;
+		offset += b.size;
+	}
+	return 0;
+}
+
 /* What it means that reading ended at offset because of problem, NULL: at the
  * end. */
 static int judge(struct replay *r, uint64_t final_size, uint64_t offset,
 		 const char *problem, struct wal_replay *result)
 {
 	uint64_t promised;
+	bool room;
 	int err;
 
 	if (!problem)
@@ -442,8 +506,9 @@ static int judge(struct replay *r, uint64_t final_size, uint64_t offset,
 			    "to %llu",
 			    r->reader->path, (unsigned long long)offset,
 			    problem, (unsigned long long)promised);
-	result->cut_size = r->size - result->good_size;
-	return 0;
+	err = is_room(r, result->good_size, &room);
+	result->cut_size = room ? 0 : r->size - result->good_size;
+	return err;
 }
 
 int wal_replay(struct volume *v, const char *name, uint64_t log_id,
@@ -540,12 +605,14 @@ static int pass_over(struct replay *r, uint64_t *offset, const char *problem,
 		     void *context)
 {
 	uint64_t start = *offset;
-	int err;
+	bool room = false;
+	int err = r->in_record ? 0 : is_room(r, start, &room);
 
-	*offset += !r->in_record;
+	*offset = room ? r->size : start + !r->in_record;
 	r->in_record = false;
-	err = find_start(r, offset);
-	if (err < 0)
+	if (err == 0)
+		err = find_start(r, offset);
+	if (err < 0 || room)
 		return err;
 	fail(ERR_wal_damaged, "%s: offset %llu: %s, up to offset %llu",
 	     r->reader->path, (unsigned long long)start, problem,

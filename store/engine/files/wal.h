@@ -27,6 +27,16 @@ struct wal;
 int wal_create(struct volume *v, const char *name, uint64_t log_id,
 	       struct wal **out);
 
+/* As wal_create, in the place of a piece of at least size bytes, of which so
+ * many need no new space; -ENOSPC if none is held. */
+int wal_from_spare(struct volume *v, const char *name, uint64_t log_id,
+		   uint64_t size, struct wal **out);
+
+/* Holds room for one more record of so many bytes and the end of the log; if
+ * that is not there yet, for more bytes besides. -ENOSPC: as before. By the
+ * writer alone. */
+int wal_reserve(struct wal *w, size_t record_size, uint64_t more);
+
 /* One record of at least a byte, handed to the operating system before this
  * returns. After an error nothing of it counts, and it may be tried again
  * unless the log is broken. */

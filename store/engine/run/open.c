@@ -8,6 +8,8 @@
 #include "store/engine/files/edit.h"
 #include "store/engine/large/blob_recover.h"
 #include "store/engine/run/open.h"
+#include "store/engine/run/room.h"
+#include "store/engine/run/rotate.h"
 #include "store/engine/run/step.h"
 #include "store/engine/run/write.h"
 
@@ -244,23 +246,16 @@ static int replay_log(struct recovery *r, const struct manifest_log *log)
  * the oldest log that it needs. */
 static int begin_log(struct engine *e)
 {
-	char name[VOLUME_NAME_MAX + 1];
 	struct edit edit = EDIT_INIT;
 	int err;
 
 	assert(!e->wal);
-	e->log_id = engine_new_id(e);
-	if (e->memtable->log_id == 0)
-		e->memtable->log_id = e->log_id;
-	manifest_name(e->log_id, "log", name);
-	err = wal_create(e->volume, name, e->log_id, &e->wal);
+	err = engine_new_log(e, &e->log_id, &e->wal);
 	if (err < 0)
 		return err;
-	/* Its name is durable before the manifest says so: a log that is named
-	 * there and missing is damage. */
-	err = wal_sync(e->wal);
-	if (err == 0)
-		err = edit_add_log(&edit, e->log_id, 0);
+	if (e->memtable->log_id == 0)
+		e->memtable->log_id = e->log_id;
+	err = edit_add_log(&edit, e->log_id, 0);
 	if (err == 0)
 		err = engine_apply(e, &edit);
 	edit_release(&edit);
@@ -462,6 +457,9 @@ int engine_open(struct volume *v, const struct engine_options *o,
 			goto abandon;
 		e->lease = true;
 	}
+	/* What a full disk does not give was held by an earlier life. */
+	if (!o->read_only && engine_hold_room(e, 0) < 0)
+		err_clear();
 	err = manifest_open(v, e->cache, &e->owner, o->create, o->read_only,
 			    &e->manifest);
 	if (err < 0)
@@ -539,6 +537,9 @@ int engine_close(struct engine *e)
 		/* The next opening would remove them, but has to list all. */
 		while (err == 0 && engine_remove_unused(e) > 0)
 			;
+		/* What the next opening needs stays. */
+		if (err == 0 && engine_hold_room(e, 0) < 0)
+			err_clear();
 	}
 	engine_abandon(e);
 	return err;

@@ -1,9 +1,11 @@
 #include <assert.h>
+#include <errno.h>
 
 #include "store/engine/core/state.h"
 #include "store/engine/core/trouble.h"
 #include "store/engine/files/edit.h"
 #include "store/engine/large/blobs.h"
+#include "store/engine/run/room.h"
 #include "store/engine/run/rotate.h"
 
 /*
@@ -43,6 +45,7 @@ static int switch_log(struct engine *e, struct wal *wal, uint64_t id)
 		e->log_id = id;
 		/* Of the new log's growth nothing has been asked yet. */
 		e->log_room = 0;
+		e->arena_room = 0;
 		atomic_store(&e->synced_seq, e->written_seq);
 		atomic_store(&e->blobs->fresh, 0);
 	}
@@ -51,9 +54,61 @@ static int switch_log(struct engine *e, struct wal *wal, uint64_t id)
 	return err;
 }
 
-int engine_rotate(struct engine *e, size_t arena_size)
+static void drop_log(struct engine *e, struct wal *wal, uint64_t id)
+{
+	wal_abandon(wal);
+	engine_remove(e, id, "log");
+}
+
+/* In a piece; what was made without room before, plain, is dropped then. */
+static int log_from_spare(struct engine *e, uint64_t *id, struct wal **plain)
+{
+	uint64_t spare_id = engine_new_id(e);
+	char name[VOLUME_NAME_MAX + 1];
+	struct wal *wal;
+	int err;
+
+	manifest_name(spare_id, "log", name);
+	err = wal_from_spare(e->volume, name, spare_id, engine_log_piece(e),
+			     &wal);
+	if (err < 0)
+		return err;
+	if (*plain)
+		drop_log(e, *plain, *id);
+	*plain = wal;
+	*id = spare_id;
+	return 0;
+}
+
+int engine_new_log(struct engine *e, uint64_t *id, struct wal **out)
 {
 	char name[VOLUME_NAME_MAX + 1];
+	int err;
+
+	*id = engine_new_id(e);
+	manifest_name(*id, "log", name);
+	err = wal_create(e->volume, name, *id, out);
+	if (err == 0)
+		err = wal_reserve(*out, 0, engine_log_piece(e));
+	if (err == -ENOSPC) {
+		err = log_from_spare(e, id, out);
+		/* Without any room it still can be read. */
+		if (err == -ENOSPC && *out)
+			err = 0;
+	}
+	/* Its name is durable before the manifest says so: a log that is named
+	 * there and missing is damage. */
+	if (err == 0)
+		err = wal_sync(*out);
+	if (err < 0 && *out) {
+		drop_log(e, *out, *id);
+		*out = NULL;
+	}
+	return err;
+}
+
+int engine_rotate(struct engine *e, size_t arena_size)
+{
 	struct memtable *fresh;
 	struct wal *wal;
 	uint64_t id;
@@ -63,16 +118,11 @@ int engine_rotate(struct engine *e, size_t arena_size)
 	err = memtable_new(arena_size, &fresh);
 	if (err < 0)
 		return err;
-	id = engine_new_id(e);
-	fresh->log_id = id;
-	manifest_name(id, "log", name);
-	err = wal_create(e->volume, name, id, &wal);
+	err = engine_new_log(e, &id, &wal);
 	if (err < 0)
 		goto put_fresh;
-	/* Its name is durable before the manifest says so. */
-	err = wal_sync(wal);
-	if (err == 0)
-		err = switch_log(e, wal, id);
+	fresh->log_id = id;
+	err = switch_log(e, wal, id);
 	if (err < 0) {
 		wal_abandon(wal);
 		/* What the manifest may name stays. */

@@ -12,4 +12,9 @@
  */
 int engine_rotate(struct engine *e, size_t arena_size);
 
+/* A new log, the id of which it sets, durable under its name, and with some
+ * held room if there is any: on a full disk it takes a piece. Nothing names it
+ * yet. */
+int engine_new_log(struct engine *e, uint64_t *id, struct wal **out);
+
 #endif

@@ -7,6 +7,7 @@
 #include "store/engine/files/edit.h"
 #include "store/engine/large/blob_gc.h"
 #include "store/engine/large/blobs.h"
+#include "store/engine/run/room.h"
 #include "store/engine/run/rotate.h"
 #include "store/engine/run/step.h"
 
@@ -141,6 +142,12 @@ static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
 	/* What is above m are later memtables. */
 	not_above(&context, m->last_seq + 1);
 	err = compact_flush(&context, m, &edit);
+	if (err == -ENOSPC) {
+		/* For this there is held room. */
+		edit_release(&edit);
+		context.spare_size = engine_sst_room(arena_used(&m->arena));
+		err = compact_flush(&context, m, &edit);
+	}
 	if (err < 0)
 		goto release;
 	edit.last_seq = m->last_seq;
@@ -353,6 +360,8 @@ int engine_step(struct engine *e)
 	if (remove_all_unused(e) && err == 0)
 		err = 1;
 	pthread_mutex_unlock(&e->work);
+	if (err == 0)
+		engine_room_idle(e);
 	return err < 0 ? engine_work_failed(e, err) : err;
 }
 

@@ -58,10 +58,11 @@ static bool must_wait(struct engine *e)
 }
 
 /* Waits until there is room for one more memtable, or does the work itself when
- * there is no background thread. 0, or why there will be none: the store is
+ * there is no background thread, or it is in trouble and the writer frees
+ * space. 0, or why there will be none: the store is
  * read-only, or the background is in trouble. Needs commit, so that all writers
  * wait. */
-static int relieve(struct engine *e)
+static int relieve(struct engine *e, bool frees)
 {
 	struct timespec pause = { 0, PAUSE_NS };
 	int level, err = 0;
@@ -83,7 +84,10 @@ static int relieve(struct engine *e)
 		pthread_mutex_unlock(&e->lock);
 		err = engine_writable(e);
 		if (err == 0 && level == 2 && e->wake)
-			err = engine_no_room(e);
+			err = frees ? engine_flush_waiting(e)
+				    : engine_no_room(e);
+		if (frees && e->wake)
+			return err;
 		if (err < 0 || level == 0)
 			return err;
 		if (e->wake) {
@@ -99,7 +103,7 @@ static int relieve(struct engine *e)
 /* Makes room for batch in the memtable, by beginning another one if it has
  * none. That is done as well when much was written to blob files since the last
  * one began: only ssts tell of their garbage. Needs commit. */
-static int reserve(struct engine *e, const struct batch *batch)
+static int reserve_memory(struct engine *e, const struct batch *batch)
 {
 	size_t size = e->options.memtable_size;
 	int fits = memtable_reserve(e->memtable, batch), err;
@@ -110,7 +114,7 @@ static int reserve(struct engine *e, const struct batch *batch)
 	    (atomic_load(&e->blobs->fresh) < e->options.blob_flush_size ||
 	     e->memtable->last_seq == 0))
 		return 0;
-	err = relieve(e);
+	err = relieve(e, engine_frees_space(batch));
 	if (err < 0)
 		return err;
 	/* A batch may be larger than memtables are: then it gets one for
@@ -123,6 +127,22 @@ static int reserve(struct engine *e, const struct batch *batch)
 	engine_wake(e);
 	err = memtable_reserve(e->memtable, batch);
 	return err < 0 ? err : 0;
+}
+
+/* Makes room for batch in the memtable and on the disk. For the disk the
+ * memtable may be flushed, and the next be too small. Needs commit. */
+static int reserve(struct engine *e, const struct batch *batch)
+{
+	const struct memtable *m;
+	int err;
+
+	do {
+		err = reserve_memory(e, batch);
+		m = e->memtable;
+		if (err == 0)
+			err = engine_log_room(e, batch);
+	} while (err == 0 && m != e->memtable);
+	return err;
 }
 
 /* What a full disk has kept from the log goes before what has later sequences,
@@ -169,8 +189,6 @@ int engine_write(struct engine *e, struct batch *batch, bool sync,
 		return sync ? engine_sync(e) : 0;
 	pthread_mutex_lock(&e->commit);
 	err = engine_writable(e);
-	if (err == 0)
-		err = engine_log_room(e, batch);
 	if (err == 0)
 		err = reserve(e, batch);
 	if (err < 0)
