@@ -336,7 +336,7 @@ static int log_new(struct mem_volume *v, const char *name, uint64_t held,
 	}
 	f->grows = true;
 	l->file = f;
-	l->held = held;
+	l->held = f->room = held;
 	l->volume = v;
 	l->log.ops = &mem_ops;
 	l->log.path = l->file->name;
@@ -382,7 +382,7 @@ static int mem_log_hold(struct log *log, uint64_t size)
 	err = is_full(l->volume) ? fail(ENOSPC, "memory: cannot hold room")
 				 : count_call(l->volume, "write", "hold");
 	if (err == 0)
-		l->held = size;
+		l->held = l->file->room = size;
 	return err;
 }
 
@@ -515,7 +515,8 @@ static int mem_remove(struct volume *volume, const char *name)
 		return fail(ENOENT, "memory/%s: cannot remove", name);
 	call_hook(v);
 	f->state = FILE_REMOVED;
-	give_spare(v, f->content->data.size);
+	give_spare(v, f->room > f->content->data.size ? f->room
+						      : f->content->data.size);
 	return 0;
 }
 

@@ -28,6 +28,7 @@ static int clone_file(struct mem_volume *to, const struct mem_file *from)
 	f->synced = from->synced;
 	f->name_synced = from->name_synced;
 	f->grows = from->grows;
+	f->room = from->room;
 	f->state = from->state;
 	return 0;
 }

@@ -20,7 +20,8 @@ struct mem_file {
 	struct content *content;
 	size_t synced; /* bytes of it that are durable */
 	bool name_synced;
-	bool grows; /* a log */
+	bool grows;    /* a log */
+	uint64_t room; /* bytes that are held for it; 0 */
 	enum file_state state;
 	struct mem_file *next;
 };

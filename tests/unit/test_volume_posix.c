@@ -413,6 +413,104 @@ START_TEST(a_fifo_is_not_waited_for)
 }
 END_TEST
 
+static uint64_t blocks_of(const char *name)
+{
+	char path[160];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	return stat(path, &st) < 0 ? 0 : (uint64_t)st.st_blocks * 512;
+}
+
+static ino_t inode_of(const char *name)
+{
+	char path[160];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	return stat(path, &st) < 0 ? 0 : st.st_ino;
+}
+
+static void check_file(struct volume *v, const char *name, const char *want)
+{
+	char text[64] = "";
+	struct reader *r;
+
+	ck_assert_int_eq(v->ops->open(v, name, &r), 0);
+	ck_assert_uint_eq(r->size, strlen(want));
+	ck_assert_int_eq(v->ops->pread(r, 0, text, r->size), 0);
+	ck_assert_str_eq(text, want);
+	v->ops->reader_close(r);
+}
+
+static void rename_file(const char *from, const char *to)
+{
+	char old[160], new[160];
+
+	snprintf(old, sizeof(old), "%s/%s", directory, from);
+	snprintf(new, sizeof(new), "%s/%s", directory, to);
+	ck_assert_int_eq(rename(old, new), 0);
+}
+
+#define PIECE (UINT64_C(256) << 10)
+
+/* A piece has its blocks, becomes a file without losing them, and comes back
+ * when that goes; a later life finds it. */
+START_TEST(pieces)
+{
+	const uint64_t sizes[] = { PIECE, 2 * PIECE };
+	struct volume *v = open_volume();
+	struct segment_writer *w;
+	ino_t large, small;
+
+	ck_assert_int_eq(v->ops->lease_take(v, "me"), 0);
+	ck_assert_int_eq(v->ops->spare_hold(v, sizes, 2), 0);
+	check_list(v, "");
+	ck_assert_uint_eq(blocks_of("0.spare"), 2 * PIECE);
+	ck_assert_uint_eq(blocks_of("1.spare"), PIECE);
+	large = inode_of("0.spare");
+	small = inode_of("1.spare");
+
+	/* Abandoned, it is a piece again; finished, it is as long as it is. */
+	ck_assert_int_eq(v->ops->segment_from_spare(v, "1.sst", 2 * PIECE, &w),
+			 0);
+	ck_assert_uint_eq(inode_of("1.sst.tmp"), large);
+	ck_assert_int_eq(v->ops->segment_append(w, BYTES_LITERAL("stale")), 0);
+	v->ops->segment_abandon(w);
+	ck_assert_int_eq(v->ops->segment_from_spare(v, "2.sst", 2 * PIECE, &w),
+			 0);
+	ck_assert_uint_eq(inode_of("2.sst.tmp"), large);
+	ck_assert_uint_eq(blocks_of("2.sst.tmp"), 2 * PIECE);
+	ck_assert_int_eq(v->ops->segment_append(w, BYTES_LITERAL("new")), 0);
+	ck_assert_int_eq(v->ops->segment_finish(w), 0);
+	check_file(v, "2.sst", "new");
+	ck_assert_uint_lt(blocks_of("2.sst"), PIECE);
+
+	/* Smaller than what is left: the largest. */
+	ck_assert_int_eq(v->ops->segment_from_spare(v, "3.sst", PIECE + 1, &w),
+			 0);
+	ck_assert_uint_eq(inode_of("3.sst.tmp"), small);
+	v->ops->segment_abandon(w);
+	/* What a process leaves that dies there. */
+	v->ops->close(v);
+	rename_file("3.spare", "3.sst.tmp");
+	ck_assert_uint_eq(inode_of("3.sst.tmp"), small);
+	v = open_volume();
+	ck_assert_int_eq(v->ops->lease_take(v, "me"), 0);
+	ck_assert_int_eq(v->ops->spare_hold(v, sizes, 1), 0);
+	ck_assert(!exists("3.sst.tmp"));
+	ck_assert_int_eq(v->ops->segment_from_spare(v, "3.sst", 1, &w), 0);
+	ck_assert_uint_eq(inode_of("3.sst.tmp"), small);
+	v->ops->segment_abandon(w);
+
+	/* With none wanted they are given back. */
+	ck_assert_int_eq(v->ops->spare_hold(v, NULL, 0), 0);
+	ck_assert_int_eq(v->ops->segment_from_spare(v, "4.sst", 1, &w),
+			 -ENOSPC);
+	v->ops->close(v);
+}
+END_TEST
+
 START_TEST(renaming_without_flags)
 {
 	char from[96], to[96];
@@ -442,6 +540,84 @@ START_TEST(a_directory_that_is_not_durable_is_not_there)
 }
 END_TEST
 
+/* A log in the place of a piece has nothing of what that held before. */
+START_TEST(log_in_a_piece)
+{
+	const uint64_t size = PIECE;
+	struct volume *v = open_volume();
+	char text[PIECE / 2];
+	struct reader *r;
+	struct log *l;
+	size_t i;
+
+	memset(text, 'x', sizeof(text));
+	ck_assert_int_eq(v->ops->lease_take(v, "me"), 0);
+	ck_assert_int_eq(v->ops->spare_hold(v, &size, 1), 0);
+	ck_assert_int_eq(v->ops->log_from_spare(v, "1.log", PIECE, &l), 0);
+	ck_assert_int_eq(v->ops->log_append(l, bytes_of(text, sizeof(text))),
+			 0);
+	ck_assert_int_eq(
+		v->ops->log_from_spare(v, "2.log", 1, &(struct log *){ 0 }),
+		-ENOSPC);
+	v->ops->log_close(l);
+	ck_assert_int_eq(v->ops->remove(v, "1.log"), 0);
+	ck_assert_int_eq(v->ops->log_from_spare(v, "2.log", PIECE, &l), 0);
+	ck_assert_int_eq(v->ops->log_append(l, BYTES_LITERAL("abc")), 0);
+	ck_assert_int_eq(v->ops->log_append(l, BYTES_LITERAL("def")), 0);
+	ck_assert_int_eq(v->ops->log_sync(l), 0);
+	ck_assert_int_eq(v->ops->open(v, "2.log", &r), 0);
+	ck_assert_int_eq(v->ops->pread(r, 0, text, r->size), 0);
+	ck_assert_mem_eq(text, "abcdef", 6);
+	for (i = 6; i < r->size; i++)
+		ck_assert_int_eq(text[i], 0);
+	v->ops->reader_close(r);
+	v->ops->log_close(l);
+	v->ops->close(v);
+}
+END_TEST
+
+/* What someone has open, or knows by another name, is not overwritten. */
+START_TEST(no_piece_of_what_others_read)
+{
+	const uint64_t size = PIECE;
+	struct volume *v = open_volume();
+	char path[160], other[160];
+	struct segment_writer *w;
+	struct reader *r;
+	char byte;
+	int i;
+
+	ck_assert_int_eq(v->ops->lease_take(v, "me"), 0);
+	for (i = 0; i < 2; i++) {
+		ck_assert_int_eq(v->ops->spare_hold(v, &size, 1), 0);
+		ck_assert_int_eq(v->ops->segment_from_spare(
+					 v, i ? "2.sst" : "1.sst", 1, &w),
+				 0);
+		ck_assert_int_eq(
+			v->ops->segment_append(w, bytes_of(path, sizeof(path))),
+			0);
+		while (w->size < PIECE)
+			ck_assert_int_eq(v->ops->segment_append(
+						 w, BYTES_LITERAL("content")),
+					 0);
+		ck_assert_int_eq(v->ops->segment_finish(w), 0);
+	}
+	ck_assert_int_eq(v->ops->open(v, "1.sst", &r), 0);
+	ck_assert_int_eq(v->ops->remove(v, "1.sst"), 0);
+	ck_assert_int_eq(v->ops->segment_from_spare(v, "3.sst", 1, &w),
+			 -ENOSPC);
+	ck_assert_int_eq(v->ops->pread(r, 1, &byte, 1), 0);
+	v->ops->reader_close(r);
+	snprintf(path, sizeof(path), "%s/2.sst", directory);
+	snprintf(other, sizeof(other), "%s/link", top);
+	ck_assert_int_eq(link(path, other), 0);
+	ck_assert_int_eq(v->ops->remove(v, "2.sst"), 0);
+	ck_assert_int_eq(v->ops->segment_from_spare(v, "3.sst", 1, &w),
+			 -ENOSPC);
+	v->ops->close(v);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = {
@@ -459,7 +635,11 @@ int main(void)
 		a_fifo_is_not_waited_for,
 		renaming_without_flags,
 		a_directory_that_is_not_durable_is_not_there,
+		pieces,
+		log_in_a_piece,
+		no_piece_of_what_others_read,
 	};
 
-	return run_suite("volume_posix", set_up, tear_down, tests, 14);
+	return run_suite("volume_posix", set_up, tear_down, tests,
+			 sizeof(tests) / sizeof(*tests));
 }

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #include "store/engine/compact/compact.h"
 #include "store/engine/core/engine.h"
@@ -74,13 +75,14 @@ struct engine {
 	struct wal *wal; /* replaced under commit and sync; NULL: read-only */
 	uint64_t log_id; /* of wal; protected by commit */
 	uint64_t written_seq; /* in the log; protected by commit */
-	uint64_t log_room;    /* the log's size in bytes up to which there is
-				 space on the volume; 0: look; protected by
-				 commit */
 	uint64_t arena_room;  /* bytes that the memtable may take up to which
 				  held room does for its flush; protected by
 				  commit */
 	_Atomic uint64_t spare_unit; /* bytes; see run/room.c; 0: not known */
+	time_t rotated_s;            /* when deletions last were given to a
+					flush for their room; of the monotonic
+					clock; protected by commit */
+	atomic_bool room_wanted;     /* a write was refused for lack of room */
 	atomic_bool spare_short;     /* not all room could be held */
 	atomic_bool spare_surplus;   /* more may be held than is needed */
 	uint64_t unmarked_seq; /* of the first bulk load that the log does not

@@ -375,8 +375,8 @@ static int create_edits(struct manifest *m, size_t size, uint64_t *id,
 	err = wal_create(m->volume, name, *id, wal);
 	if (err == 0) {
 		err = wal_reserve(*wal, size, EDITS_STEP);
-		if (err != -ENOSPC)
-			return err;
+		if (err == 0)
+			return 0;
 		wal_abandon(*wal);
 		remove_edits(m, *id);
 	}

@@ -113,18 +113,28 @@ static size_t chunks_of(size_t record_size)
 	return record_size / (BLOCK_SIZE - HEADER_SIZE) + 2;
 }
 
+/* The size of the log with one more record and a promise, which ends it. */
+static uint64_t size_with(const struct wal *w, size_t record_size)
+{
+	return wal_size(w) + record_size +
+	       (chunks_of(record_size) + 2) * 2 * HEADER_SIZE;
+}
+
+bool wal_has_room(const struct wal *w, size_t record_size)
+{
+	return size_with(w, record_size) <= w->held;
+}
+
 int wal_reserve(struct wal *w, size_t record_size, uint64_t more)
 {
-	/* And a promise, which ends the log. */
-	uint64_t need = wal_size(w) + record_size +
-			(chunks_of(record_size) + 2) * 2 * HEADER_SIZE;
+	uint64_t size = size_with(w, record_size) + more;
 	int err;
 
-	if (need <= w->held)
+	if (wal_has_room(w, record_size))
 		return 0;
-	err = w->log->ops->log_hold(w->log, need + more);
+	err = w->log->ops->log_hold(w->log, size);
 	if (err == 0)
-		w->held = need + more;
+		w->held = size;
 	return err;
 }
 

@@ -32,6 +32,10 @@ int wal_create(struct volume *v, const char *name, uint64_t log_id,
 int wal_from_spare(struct volume *v, const char *name, uint64_t log_id,
 		   uint64_t size, struct wal **out);
 
+/* Whether there is held room for one more record of so many bytes and the end
+ * of the log. By the writer alone. */
+bool wal_has_room(const struct wal *w, size_t record_size);
+
 /* Holds room for one more record of so many bytes and the end of the log; if
  * that is not there yet, for more bytes besides. -ENOSPC: as before. By the
  * writer alone. */

@@ -434,6 +434,19 @@ static struct engine *engine_new(struct volume *v,
 	return e;
 }
 
+/* So that what opening replaces becomes a piece where one is missing. A store
+ * that is made comes first, before room for it. */
+static void hold_early(struct engine *e)
+{
+	struct buf root = BUF_INIT;
+	uint64_t version;
+
+	if (e->volume->ops->root_get(e->volume, &version, &root) < 0 ||
+	    engine_hold_room(e, 0) < 0)
+		err_clear();
+	buf_release(&root);
+}
+
 int engine_open(struct volume *v, const struct engine_options *o,
 		struct engine **out)
 {
@@ -457,9 +470,8 @@ int engine_open(struct volume *v, const struct engine_options *o,
 			goto abandon;
 		e->lease = true;
 	}
-	/* What a full disk does not give was held by an earlier life. */
-	if (!o->read_only && engine_hold_room(e, 0) < 0)
-		err_clear();
+	if (!o->read_only)
+		hold_early(e);
 	err = manifest_open(v, e->cache, &e->owner, o->create, o->read_only,
 			    &e->manifest);
 	if (err < 0)
@@ -467,6 +479,8 @@ int engine_open(struct volume *v, const struct engine_options *o,
 	err = recover(e);
 	if (err < 0)
 		goto abandon;
+	if (!o->read_only && engine_hold_room(e, 0) < 0)
+		err_clear();
 	*out = e;
 	return 0;
 

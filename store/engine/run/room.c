@@ -6,6 +6,7 @@
 #include "store/engine/run/room.h"
 #include "store/engine/run/rotate.h"
 #include "store/engine/run/step.h"
+#include "store/engine/run/write.h"
 
 /*
  * Room on the disk, which others write to as well: what must go on when it is
@@ -125,11 +126,10 @@ static int hold(struct engine *e, const struct batch *batch, uint64_t more)
 	int err = engine_hold_room(e, arena);
 
 	if (err == 0)
-		err = wal_reserve(e->wal, batch->data.size, more);
+		err = wal_reserve(e->wal, batch->data.size + more, 0);
 	if (err < 0)
 		return err == -ENOSPC ? 0 : err;
 	e->arena_room = arena;
-	e->log_room = wal_size(e->wal) + batch->data.size + more;
 	return 1;
 }
 
@@ -171,6 +171,9 @@ static int flush_all(struct engine *e, bool frees)
 {
 	int err = e->wake && !frees ? engine_no_room(e) : 0;
 
+	/* The last pieces are not spent on data. */
+	if (err == 0 && !frees)
+		err = engine_hold_room(e, arena_used(&e->memtable->arena));
 	if (err == 0)
 		err = engine_flush_waiting(e);
 	if (err == 0 && e->memtable->last_seq > 0)
@@ -197,7 +200,7 @@ int engine_log_room(struct engine *e, const struct batch *batch)
 	int room;
 
 	assert(e->wal && batch->count > 0);
-	if (wal_size(e->wal) + batch->data.size <= e->log_room &&
+	if (wal_has_room(e->wal, batch->data.size) &&
 	    arena_with(e, batch) <= e->arena_room)
 		return 0;
 	room = look(e, batch);
@@ -212,11 +215,14 @@ int engine_log_room(struct engine *e, const struct batch *batch)
 	}
 	if (room == 0 && frees)
 		room = room_to_free(e, batch);
-	if (room == 0)
+	if (room == 0) {
+		atomic_store(&e->room_wanted, true);
+		engine_wake(e);
 		return fail(ENOSPC,
 			    "%s: the rest of the disk is kept for moving what "
 			    "is in the log to ssts; delete something or make "
 			    "space",
 			    e->volume->path);
+	}
 	return room < 0 ? room : 0;
 }

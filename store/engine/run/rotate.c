@@ -43,8 +43,7 @@ static int switch_log(struct engine *e, struct wal *wal, uint64_t id)
 		wal_abandon(e->wal);
 		e->wal = wal;
 		e->log_id = id;
-		/* Of the new log's growth nothing has been asked yet. */
-		e->log_room = 0;
+		/* Of the new memtable nothing has been asked yet. */
 		e->arena_room = 0;
 		atomic_store(&e->synced_seq, e->written_seq);
 		atomic_store(&e->blobs->fresh, 0);

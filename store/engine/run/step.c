@@ -1,5 +1,6 @@
 #include <assert.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "store/base/err.h"
 #include "store/engine/compact/pick.h"
@@ -8,6 +9,7 @@
 #include "store/engine/large/blob_gc.h"
 #include "store/engine/large/blobs.h"
 #include "store/engine/run/room.h"
+#include "store/engine/run/covered.h"
 #include "store/engine/run/rotate.h"
 #include "store/engine/run/step.h"
 
@@ -341,12 +343,86 @@ static bool remove_all_unused(struct engine *e)
 	return any;
 }
 
+/* All that lies above the lowest level goes down, if some of it deletes. */
+static int pick_deletions(struct engine *e, struct version *v,
+			  const struct compaction_options *o,
+			  struct compaction *out)
+{
+	unsigned int level;
+	size_t i;
+
+	(void)e;
+	(void)o;
+	*out = (struct compaction){ 0 };
+	for (level = 0; level + 1 < LEVEL_COUNT; level++)
+		for (i = 0; i < v->levels[level].count; i++) {
+			const struct sst_properties *p =
+				sst_properties(v->levels[level].files[i]->sst);
+
+			if (p->delete_count + p->tombstone_count > 0)
+				return compact_pick_range(v, BYTES_NONE,
+							  BYTES_NONE, out);
+		}
+	return 0;
+}
+
+/* Gives back what was deleted, though no level has grown too large: as step.
+ * Needs work. */
+static int free_room(struct engine *e)
+{
+	int err = engine_drop_covered(e);
+
+	if (err == 0)
+		err = run_picked(e, pick_deletions);
+	/* Until nothing more is found. */
+	if (err > 0)
+		atomic_store(&e->room_wanted, true);
+	return err;
+}
+
+/* Whether deletions in the memtable are to be flushed for the room that they
+ * give back. Beside a background, whose steps follow each other closely, each
+ * second once, or there would be many small files. Needs commit. */
+static bool is_rotation_due(struct engine *e)
+{
+	struct timespec now;
+
+	if (memtable_first_delete(e->memtable) == UINT64_MAX)
+		return false;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (e->wake && now.tv_sec == e->rotated_s)
+		return false;
+	e->rotated_s = now.tv_sec;
+	/* As long as there are pieces for more. */
+	return engine_hold_room(e, arena_used(&e->memtable->arena)) == 0;
+}
+
+/* On a full disk deletions that are only in the memtable free nothing: it goes
+ * to those that wait. Whoever has commit may be waiting for this, so that is
+ * not waited for. */
+static void rotate_deletions(struct engine *e)
+{
+	bool due;
+
+	pthread_mutex_lock(&e->lock);
+	due = (e->trouble == -ENOSPC || atomic_load(&e->room_wanted)) &&
+	      e->immutable_count == 0;
+	pthread_mutex_unlock(&e->lock);
+	if (!due || pthread_mutex_trylock(&e->commit) != 0)
+		return;
+	if (is_rotation_due(e))
+		engine_rotate(e, e->options.memtable_size);
+	err_clear();
+	pthread_mutex_unlock(&e->commit);
+}
+
 int engine_step(struct engine *e)
 {
 	int err;
 
 	if (e->options.read_only)
 		return 0;
+	rotate_deletions(e);
 	pthread_mutex_lock(&e->work);
 	err = atomic_load(&e->error);
 	/* Flushes first: writers wait for them, and the log's room. */
@@ -356,6 +432,11 @@ int engine_step(struct engine *e)
 		err = run_picked(e, most_urgent);
 	if (err == 0)
 		err = collect_blobs(e);
+	if (err == -ENOSPC && engine_drop_covered(e) > 0)
+		err = 1;
+	/* Once for all who were refused. */
+	if (err == 0 && atomic_exchange(&e->room_wanted, false))
+		err = free_room(e);
 	/* After a failure too: its reason may be that they are there. */
 	if (remove_all_unused(e) && err == 0)
 		err = 1;
