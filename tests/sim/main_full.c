@@ -151,6 +151,13 @@ static void compare(struct full *t, struct store *s)
 				 0);
 }
 
+/* A hook: nothing may change. */
+static void changed(void *context, struct volume *v)
+{
+	(void)v;
+	complain(context, "opening to read has written", 0);
+}
+
 /* Beside the writer: it needs no lease, and nothing is written. */
 static void read_only(struct full *t, struct volume *v)
 {
@@ -162,13 +169,15 @@ static void read_only(struct full *t, struct volume *v)
 	o.create = false;
 	o.read_only = true;
 	volume_mem_keep(v);
+	volume_mem_hook(v, changed, t);
 	err = store_open_volume(v, &o, &s);
 	if (err < 0) {
 		complain(t, "cannot be opened to be read", err);
-		return;
+	} else {
+		compare(t, s);
+		store_close(s);
 	}
-	compare(t, s);
-	store_close(s);
+	volume_mem_hook(v, NULL, NULL);
 }
 
 /* The process dies; the neighbour stays. */

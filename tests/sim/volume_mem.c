@@ -92,7 +92,7 @@ static int count_roomy(struct mem_volume *v, const char *what, const char *name,
 	return fail(v->fail_error, "memory/%s: cannot %s", name, what);
 }
 
-static int count_call(struct mem_volume *v, const char *what, const char *name)
+int mem_count_call(struct mem_volume *v, const char *what, const char *name)
 {
 	return count_roomy(v, what, name, false);
 }
@@ -161,95 +161,12 @@ static int mem_segment_create(struct volume *volume, const char *name,
 			      struct segment_writer **out)
 {
 	struct mem_volume *v = mem(volume);
-	int err = count_call(v, "create", name);
+	int err = mem_count_call(v, "create", name);
 
 	*out = NULL;
 	if (!err)
 		err = check_free(v, name);
 	return err < 0 ? err : writer_new(v, name, 0, out);
-}
-
-/* Whether the disk is full: no more room can be held. */
-static bool is_full(const struct mem_volume *v)
-{
-	return v->fail_at > 0 && v->fail_error == ENOSPC && v->fail_forever &&
-	       v->calls >= v->fail_at;
-}
-
-static void add_spare(struct mem_volume *v, uint64_t size)
-{
-	size_t i = v->spare_count++;
-
-	for (; i > 0 && v->spares[i - 1] < size; i--)
-		v->spares[i] = v->spares[i - 1];
-	v->spares[i] = size;
-}
-
-/* As volume_posix: what is given up is a piece if one is missing. */
-static void give_spare(struct mem_volume *v, uint64_t size)
-{
-	size_t i;
-
-	if (v->spare_count == VOLUME_SPARES_MAX || size < 65536)
-		return;
-	for (i = 0; i < v->wanted_count; i++)
-		if (i >= v->spare_count || v->spares[i] < v->wanted[i]) {
-			add_spare(v, size);
-			return;
-		}
-}
-
-static int take_spare(struct mem_volume *v, const char *name, uint64_t size,
-		      bool largest, uint64_t *room)
-{
-	size_t i = v->spare_count;
-
-	while (i > 0 && v->spares[i - 1] < size)
-		i--;
-	if (i == 0 && !(largest && v->spare_count > 0))
-		return fail(ENOSPC, "memory/%s: no room is held for it", name);
-	i -= i > 0;
-	*room = v->spares[i];
-	v->spare_count--;
-	for (; i < v->spare_count; i++)
-		v->spares[i] = v->spares[i + 1];
-	return 0;
-}
-
-/* qsort's. */
-static int larger_first(const void *a, const void *b)
-{
-	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-
-	return left < right ? 1 : left > right ? -1 : 0;
-}
-
-static int mem_spare_hold(struct volume *volume, const uint64_t *sizes,
-			  size_t count)
-{
-	struct mem_volume *v = mem(volume);
-	int err = 0;
-	size_t i;
-
-	if (v->no_room)
-		return 0;
-	for (i = 0; i < count; i++)
-		v->wanted[i] = sizes[i];
-	qsort(v->wanted, count, sizeof(*sizes), larger_first);
-	v->wanted_count = count;
-	if (v->spare_count > count)
-		v->spare_count = count;
-	for (i = 0; i < count && err == 0; i++) {
-		if (i < v->spare_count && v->spares[i] >= v->wanted[i])
-			continue;
-		err = is_full(v) ? fail(ENOSPC, "memory: cannot hold room")
-				 : count_call(v, "write", "spare");
-		if (err == 0 && i == v->spare_count)
-			v->spare_count++;
-		if (err == 0)
-			v->spares[i] = v->wanted[i];
-	}
-	return err;
 }
 
 static int mem_segment_from_spare(struct volume *volume, const char *name,
@@ -263,7 +180,7 @@ static int mem_segment_from_spare(struct volume *volume, const char *name,
 	if (!err)
 		err = check_free(v, name);
 	if (!err)
-		err = take_spare(v, name, size, true, &room);
+		err = mem_take_spare(v, name, size, true, &room);
 	return err < 0 ? err : writer_new(v, name, room, out);
 }
 
@@ -285,7 +202,7 @@ static void mem_segment_abandon(struct segment_writer *writer)
 	struct mem_writer *w = (struct mem_writer *)writer;
 
 	w->volume->open_count--;
-	give_spare(w->volume, w->room);
+	mem_give_spare(w->volume, w->room);
 	mem_content_put(w->content);
 	free(w);
 }
@@ -349,7 +266,7 @@ static int mem_log_create(struct volume *volume, const char *name,
 			  struct log **out)
 {
 	struct mem_volume *v = mem(volume);
-	int err = count_call(v, "create", name);
+	int err = mem_count_call(v, "create", name);
 
 	*out = NULL;
 	if (!err)
@@ -368,7 +285,7 @@ static int mem_log_from_spare(struct volume *volume, const char *name,
 	if (!err)
 		err = check_free(v, name);
 	if (!err)
-		err = take_spare(v, name, size, false, &room);
+		err = mem_take_spare(v, name, size, false, &room);
 	return err < 0 ? err : log_new(v, name, room, out);
 }
 
@@ -379,8 +296,9 @@ static int mem_log_hold(struct log *log, uint64_t size)
 
 	if (size <= l->held || l->volume->no_room)
 		return 0;
-	err = is_full(l->volume) ? fail(ENOSPC, "memory: cannot hold room")
-				 : count_call(l->volume, "write", "hold");
+	err = mem_is_full(l->volume)
+		      ? fail(ENOSPC, "memory: cannot hold room")
+		      : mem_count_call(l->volume, "write", "hold");
 	if (err == 0)
 		l->held = l->file->room = size;
 	return err;
@@ -410,7 +328,7 @@ static int mem_log_append(struct log *log, struct bytes data)
 static int mem_log_sync(struct log *log)
 {
 	struct mem_log *l = (struct mem_log *)log;
-	int err = count_call(l->volume, "sync", l->file->name);
+	int err = mem_count_call(l->volume, "sync", l->file->name);
 
 	if (l->broken)
 		return fail(EIO, "memory/%s: an earlier sync failed",
@@ -437,7 +355,7 @@ static int mem_log_keep(struct volume *volume, const char *name)
 {
 	struct mem_volume *v = mem(volume);
 	struct mem_file *f = find(v, name);
-	int err = count_call(v, "sync", name);
+	int err = mem_count_call(v, "sync", name);
 
 	if (err < 0)
 		return err;
@@ -456,7 +374,7 @@ static int mem_open(struct volume *volume, const char *name,
 	struct mem_volume *v = mem(volume);
 	struct mem_file *f = find(v, name);
 	struct mem_reader *r;
-	int err = count_call(v, "open", name);
+	int err = mem_count_call(v, "open", name);
 
 	*out = NULL;
 	if (err < 0)
@@ -482,7 +400,7 @@ static int mem_pread(struct reader *reader, uint64_t offset, void *data,
 {
 	struct mem_reader *r = (struct mem_reader *)reader;
 	const struct buf *b = &r->content->data;
-	int err = count_call(r->volume, "read", r->name);
+	int err = mem_count_call(r->volume, "read", r->name);
 
 	if (err < 0)
 		return err;
@@ -507,7 +425,7 @@ static int mem_remove(struct volume *volume, const char *name)
 {
 	struct mem_volume *v = mem(volume);
 	struct mem_file *f = find(v, name);
-	int err = count_call(v, "remove", name);
+	int err = mem_count_call(v, "remove", name);
 
 	if (err < 0)
 		return err;
@@ -515,8 +433,9 @@ static int mem_remove(struct volume *volume, const char *name)
 		return fail(ENOENT, "memory/%s: cannot remove", name);
 	call_hook(v);
 	f->state = FILE_REMOVED;
-	give_spare(v, f->room > f->content->data.size ? f->room
-						      : f->content->data.size);
+	mem_give_spare(v, f->room > f->content->data.size
+				  ? f->room
+				  : f->content->data.size);
 	return 0;
 }
 
@@ -524,7 +443,7 @@ static int mem_link(struct volume *volume, const char *name, struct volume *to)
 {
 	struct mem_volume *v = mem(volume);
 	struct mem_file *f = find(v, name), *link;
-	int err = count_call(mem(to), "create", name);
+	int err = mem_count_call(mem(to), "create", name);
 
 	if (err == 0)
 		err = f ? check_free(mem(to), name)
@@ -545,7 +464,7 @@ static int mem_list(struct volume *volume,
 {
 	struct mem_volume *v = mem(volume);
 	struct mem_file *f, *next;
-	int err = count_call(v, "list", "");
+	int err = mem_count_call(v, "list", "");
 
 	for (f = v->files; f && err >= 0; f = next) {
 		next = f->next;
@@ -559,7 +478,7 @@ static int mem_root_get(struct volume *volume, uint64_t *version,
 			struct buf *out)
 {
 	struct mem_volume *v = mem(volume);
-	int err = count_call(v, "read", "root");
+	int err = mem_count_call(v, "read", "root");
 
 	if (err < 0)
 		return err;
@@ -593,7 +512,7 @@ static int mem_root_swap(struct volume *volume, uint64_t expected,
 static int mem_lease_take(struct volume *volume, const char *holder)
 {
 	struct mem_volume *v = mem(volume);
-	int err = count_call(v, "lock", "lock");
+	int err = mem_count_call(v, "lock", "lock");
 
 	if (err < 0)
 		return err;

@@ -65,4 +65,17 @@ void mem_content_put(struct content *c);
 struct mem_file *mem_add_file(struct mem_volume *v, const char *name,
 			      struct content *content);
 
+/* Counts a call that can fail; 0 or the error that was asked for. */
+int mem_count_call(struct mem_volume *v, const char *what, const char *name);
+
+/* Whether the disk is full: no more room can be held. */
+bool mem_is_full(const struct mem_volume *v);
+/* Makes a piece of what is given up, if one is missing. */
+void mem_give_spare(struct mem_volume *v, uint64_t size);
+/* The smallest piece of at least size bytes, or with largest the largest;
+ * -ENOSPC. *room is its bytes. */
+int mem_take_spare(struct mem_volume *v, const char *name, uint64_t size,
+		   bool largest, uint64_t *room);
+int mem_spare_hold(struct volume *volume, const uint64_t *sizes, size_t count);
+
 #endif

@@ -24,8 +24,8 @@
 static_assert(sizeof(ROOT_MAGIC) - 1 + sizeof(uint64_t) == ROOT_HEADER_SIZE,
 	      "a root begins with its magic and its version");
 
-/* A former root. It is overwritten and changes places with the present one, which
- * needs no new space. */
+/* A former root. It is overwritten and changes places with the present one,
+ * which needs no new space. */
 #define ROOT_SPARE POSIX_ROOT POSIX_SPARE
 
 /* Bytes of the holder's line; what is longer is cut. */
@@ -287,8 +287,8 @@ static void read_holder(int fd, char *line)
 	line[strcspn(line, "\n")] = 0;
 }
 
-/* Removes what a process that died was about to write, or keeps its room. Nobody
- * else can be about to: this one has the lease. */
+/* Removes what a process that died was about to write, or keeps its room.
+ * Nobody else can be about to: this one has the lease. */
 static int sweep_entry(void *context, const char *name)
 {
 	struct posix_volume *v = context;

@@ -8,7 +8,7 @@
 #include "store/engine/files/edit.h"
 #include "store/engine/large/blob_recover.h"
 #include "store/engine/run/open.h"
-#include "store/engine/run/room.h"
+#include "store/engine/run/hold.h"
 #include "store/engine/run/rotate.h"
 #include "store/engine/run/step.h"
 #include "store/engine/run/write.h"

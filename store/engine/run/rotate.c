@@ -5,7 +5,7 @@
 #include "store/engine/core/trouble.h"
 #include "store/engine/files/edit.h"
 #include "store/engine/large/blobs.h"
-#include "store/engine/run/room.h"
+#include "store/engine/run/hold.h"
 #include "store/engine/run/rotate.h"
 
 /*
