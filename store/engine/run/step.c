@@ -1,8 +1,8 @@
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "store/base/err.h"
 #include "store/engine/compact/pick.h"
 #include "store/engine/core/trouble.h"
 #include "store/engine/files/edit.h"
@@ -410,9 +410,9 @@ static void rotate_deletions(struct engine *e)
 	pthread_mutex_unlock(&e->lock);
 	if (!due || pthread_mutex_trylock(&e->commit) != 0)
 		return;
+	/* Where that fails the work goes on, or says why it cannot. */
 	if (is_rotation_due(e))
 		engine_rotate(e, e->options.memtable_size);
-	err_clear();
 	pthread_mutex_unlock(&e->commit);
 }
 
