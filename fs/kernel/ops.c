@@ -344,17 +344,17 @@ static void reply_made(struct fs *fs, fuse_req_t req, struct node *directory,
 		node_forget(&fs->nodes, node_of(&fs->nodes, e.ino), 1);
 }
 
-/* Makes a table, a family of the schema, or a local directory. The mode, from
- * which the kernel has taken the umask, is a table's; what is in one has the
- * table's. */
+/* Makes a table, a family of the schema, or a local directory. Their modes are
+ * not asked for: see set_owner_and_mode. */
 static void on_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name,
 		     mode_t mode)
 {
 	struct fs *fs = enter(req);
 	struct node *directory = node_of(&fs->nodes, parent);
 
+	(void)mode;
 	reply_made(fs, req, directory, name,
-		   tree_mkdir(fs, directory, bytes_string(name), mode & 07777));
+		   tree_mkdir(fs, directory, bytes_string(name)));
 }
 
 /* Makes an empty file, which is committed at once. */

@@ -48,7 +48,7 @@ static void attr_common(struct fs *fs, uint64_t ino, mode_t mode,
 void attr_directory(struct fs *fs, uint64_t ino, uint64_t timestamp_us,
 		    struct stat *st)
 {
-	attr_common(fs, ino, S_IFDIR | ATTR_DIRECTORY_MODE, timestamp_us, st);
+	attr_common(fs, ino, S_IFDIR | 0755, timestamp_us, st);
 }
 
 void attr_cell(struct fs *fs, uint64_t ino, const struct cell_info *info,

@@ -13,8 +13,7 @@
  * any thread; times are in seconds, as libfuse takes them.
  */
 #define ATTR_TIMEOUT_S 3600.0
-/* Permissions of tables and cells where the table says nothing else. */
-#define ATTR_DIRECTORY_MODE 0755
+/* Permissions of cells where the table says nothing else. */
 #define ATTR_CELL_MODE 0644
 
 /* Of a directory: 755, one link, the owner of the mount, and this time in all

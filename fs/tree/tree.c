@@ -132,29 +132,8 @@ static int mkdir_schema(struct fs *fs, struct node *directory,
 	return err;
 }
 
-/* A table of this mode, which is kept if it is not the one that tables have
- * anyway. */
-static int mkdir_table(struct fs *fs, struct bytes key, mode_t mode)
-{
-	struct table_access access = { mode, TABLE_ACCESS_UNSET,
-				       TABLE_ACCESS_UNSET };
-	int err;
-
-	/* Durable, so it waits for a disk. */
-	loop_hand_over();
-	err = store_create_table(fs->store, key, false, NULL, 0);
-	if (err || mode == ATTR_DIRECTORY_MODE)
-		return err;
-	err = store_set_access(fs->store, key, &access);
-	/* Not one that is open to others after all. */
-	if (err)
-		store_drop_table(fs->store, key, true);
-	return err;
-}
-
 /* A child of a directory of data, by its key. */
-static int mkdir_data(struct fs *fs, struct node *directory, struct bytes key,
-		      mode_t mode)
+static int mkdir_data(struct fs *fs, struct node *directory, struct bytes key)
 {
 	int err = has_child(fs, directory, key);
 
@@ -164,7 +143,9 @@ static int mkdir_data(struct fs *fs, struct node *directory, struct bytes key,
 		return err < 0 ? err : -EEXIST;
 	switch (directory->kind) {
 	case NODE_ROOT:
-		return mkdir_table(fs, key, mode);
+		/* Durable, so it waits for a disk. */
+		loop_hand_over();
+		return store_create_table(fs->store, key, false, NULL, 0);
 	case NODE_TABLE:
 		return make_local(fs, directory, key);
 	default:
@@ -172,8 +153,7 @@ static int mkdir_data(struct fs *fs, struct node *directory, struct bytes key,
 	}
 }
 
-int tree_mkdir(struct fs *fs, struct node *directory, struct bytes name,
-	       mode_t mode)
+int tree_mkdir(struct fs *fs, struct node *directory, struct bytes name)
 {
 	struct buf key = BUF_INIT;
 	int err;
@@ -185,7 +165,7 @@ int tree_mkdir(struct fs *fs, struct node *directory, struct bytes name,
 	/* The kernel has found no such name, but others make some as well. */
 	err = tree_key(directory, name, &key);
 	if (!err)
-		err = mkdir_data(fs, directory, buf_bytes(&key), mode);
+		err = mkdir_data(fs, directory, buf_bytes(&key));
 	if (!err)
 		fs_changed_in(fs, directory);
 	buf_release(&key);

@@ -19,10 +19,8 @@
 int tree_key(struct node *directory, struct bytes name, struct buf *key);
 
 /* A table, a row, a family of a row or, in .schema, one of the table, which is
- * durable. mode is that of a table. -EEXIST; -EPERM for a new family with -o
- * strictschema. */
-int tree_mkdir(struct fs *fs, struct node *directory, struct bytes name,
-	       mode_t mode);
+ * durable. -EEXIST; -EPERM for a new family with -o strictschema. */
+int tree_mkdir(struct fs *fs, struct node *directory, struct bytes name);
 
 /* The reverse. -ENOTEMPTY if there is a cell, or a directory in memory, in it,
  * or, in .schema, a cell of that family in any row. */
