@@ -68,8 +68,6 @@ done
 # A table has the mode that it is made with.
 mkdir -m 700 "$m/private"
 same "mkdir -m" 700 "$(stat -c %a "$m/private")"
-(umask 077 && mkdir "$m/masked")
-same "umask" 700 "$(stat -c %a "$m/masked")"
 (umask 022 && mkdir "$m/usual")
 same "usually" 755 "$(stat -c %a "$m/usual")"
 mkdir -p "$m/private/r/f"
