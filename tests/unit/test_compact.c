@@ -514,10 +514,61 @@ START_TEST(failures_leave_nothing_behind)
 }
 END_TEST
 
+/* Writes three versions of a column of which the policy keeps two, and flushes
+ * them with rules of sequence 10 while a deletion with sequence above may lie
+ * above. How many are left. */
+static uint64_t flush_three(uint64_t above)
+{
+	struct edit edit = EDIT_INIT;
+	struct merge_context c;
+	struct buf key = BUF_INIT;
+	struct batch batch = BATCH_INIT;
+	uint64_t seqs[SNAPSHOTS_MAX + 1], i, left;
+
+	setup();
+	rules->tables[0].rules_seq = 10;
+	for (i = 1; i <= 3; i++) {
+		buf_reset(&key);
+		check(key_add_table(&key, 1));
+		check(key_add_part(&key, bytes_string("row")));
+		check(key_add_part(&key, bytes_string("versions")));
+		check(key_add_part(&key, bytes_string("q")));
+		check(key_add_timestamp(&key, i));
+		check(batch_put(&batch, buf_bytes(&key), bytes_string("v")));
+	}
+	ck_assert_int_eq(memtable_reserve(memtable, &batch), 1);
+	batch_seal(&batch, 1);
+	memtable_apply(memtable, &batch, 1);
+	seq = 3;
+	make_context(&c, seqs);
+	c.above_seq = above;
+	check(compact_flush(&c, memtable, &edit));
+	edit.last_seq = seq;
+	check(manifest_apply(manifest, &edit));
+	left = sst_properties(manifest->current->levels[0].files[0]->sst)
+		       ->put_count;
+	edit_release(&edit);
+	batch_release(&batch);
+	buf_release(&key);
+	teardown();
+	return left;
+}
+
+/* A version that such a deletion hides would be counted, and one that is seen
+ * dropped in its place. */
+START_TEST(a_rule_waits_for_older_deletions)
+{
+	ck_assert_uint_eq(flush_three(9), 3);
+	ck_assert_uint_eq(flush_three(10), 2);
+	ck_assert_uint_eq(flush_three(UINT64_MAX), 2);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = { no_reader_sees_a_difference,
-				 failures_leave_nothing_behind };
+				 failures_leave_nothing_behind,
+				 a_rule_waits_for_older_deletions };
 
-	return run_suite("compact", NULL, NULL, tests, 2);
+	return run_suite("compact", NULL, NULL, tests, 3);
 }
