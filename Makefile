@@ -231,8 +231,8 @@ $(B)/tests/fault/main_posix: ALL_LDFLAGS += $(addprefix -Wl$(comma)--wrap=, \
 	open64 openat64 close closedir read write pread64 pwrite64 fsync fdatasync \
 	ftruncate64 renameat2 linkat unlinkat)
 
-$(FUZZ_BIN): $(B)/%: $(B)/obj/%.o $(B)/obj/tests/fuzz/replay.o $(B)/libfs.a \
-		$(B)/libstore.a
+$(FUZZ_BIN): $(B)/%: $(B)/obj/%.o $(B)/obj/tests/fuzz/replay.o \
+		$(B)/libsim.a $(B)/libfs.a $(B)/libstore.a
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LDFLAGS)
 
