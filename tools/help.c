@@ -23,8 +23,10 @@ int verb_help(struct verb_call *c)
 	}
 	fputs("Usage: tabletfs [-store <dir>] <command> ...\n"
 	      "  -store <dir>\n"
-	      "    \tThe store; TABLETFS_STORE if not given. A store that is\n"
-	      "    \tmounted is reached through its mount.\n\n",
+	      "    \tThe store, or where it is mounted; TABLETFS_STORE if not\n"
+	      "    \tgiven. A store that is mounted is reached through its\n"
+	      "    \tmount. cbt's -project, -instance, -creds and the like\n"
+	      "    \tare taken and mean nothing.\n\n",
 	      c->out);
 	for (v = verbs; v->name; v++)
 		fprintf(c->out, "tabletfs %-15s\t%s\n", v->name, v->summary);

@@ -6,6 +6,7 @@
 
 #include "tools/data/remote_import.h"
 #include "tools/mount/mount_helper.h"
+#include "tools/mount/mount_table.h"
 #include "tools/verb/remote.h"
 
 /*
@@ -21,27 +22,35 @@
  * be written, or no verb was given.
  */
 
-/* Takes -store DIR, -store=DIR, --store DIR off the front, the last of which
+/* Flags that have a value: the store's, then those of cbt, which say where its
+ * service is and mean nothing here. */
+static const char *const value_flags[] = {
+	"store",         "project",        "instance",   "creds",
+	"access-token",  "admin-endpoint", "auth-token", "cert-file",
+	"data-endpoint", "timeout",        "user-agent", NULL,
+};
+
+/* Takes -FLAG VALUE, -FLAG=VALUE, --FLAG VALUE off the front, the last of which
  * counts; returns the store, else TABLETFS_STORE, or NULL. */
-static const char *take_store(int *argc, char ***argv)
+static const char *take_flags(int *argc, char ***argv)
 {
 	const char *store = getenv("TABLETFS_STORE");
 
 	while (*argc > 0 && (*argv)[0][0] == '-') {
 		/* Behind one dash, or two. */
 		const char *word = (*argv)[0] + 1 + ((*argv)[0][1] == '-');
+		size_t size = strcspn(word, "="), i = 0;
+		int taken = word[size] ? 1 : 2;
 
-		if (!strcmp(word, "store") && *argc > 1) {
-			store = (*argv)[1];
-			*argv += 2;
-			*argc -= 2;
-		} else if (!strncmp(word, "store=", 6)) {
-			store = word + 6;
-			*argv += 1;
-			*argc -= 1;
-		} else {
+		while (value_flags[i] && (strlen(value_flags[i]) != size ||
+					  strncmp(value_flags[i], word, size)))
+			i++;
+		if (!value_flags[i] || *argc < taken)
 			break;
-		}
+		if (i == 0)
+			store = taken == 1 ? word + size + 1 : (*argv)[1];
+		*argv += taken;
+		*argc -= taken;
 	}
 	return store;
 }
@@ -122,6 +131,16 @@ static int run_on_store(struct verb_call *c, const char *directory,
 	return status;
 }
 
+/* As run_on_store, of the place where a store is mounted, too. */
+static int run_at(struct verb_call *c, const char *place, unsigned int flags)
+{
+	char *mounted = mount_store_at(place);
+	int status = run_on_store(c, mounted ? mounted : place, flags);
+
+	free(mounted);
+	return status;
+}
+
 /* Every sst of a store is kept open, 32 MiB each: as many as the system lets
  * one have. */
 static void raise_file_limit(void)
@@ -163,7 +182,7 @@ int main(int argc, char **argv)
 	static char help[] = "help";
 	static char *no_verb[] = { help, NULL };
 	struct verb_call c = { NULL, argc - 1, argv + 1, stdout, stderr };
-	const char *store = take_store(&c.argc, &c.argv);
+	const char *store = take_flags(&c.argc, &c.argv);
 	const struct verb *v;
 	int status;
 
@@ -177,8 +196,11 @@ int main(int argc, char **argv)
 		c.out = stderr;
 	}
 	take_verb(c.argv);
-	if (!strcmp(c.argv[0], "-store") || !strcmp(c.argv[0], "--store"))
-		return verb_wrong(&c, "-store needs a directory");
+	if (c.argv[0][0] == '-')
+		return verb_wrong(&c,
+				  "%s is no flag, or lacks its value; "
+				  "tabletfs help lists them",
+				  c.argv[0]);
 	v = verb_find(c.argv[0]);
 	if (!v || (v->flags & VERB_NO_STORE)) {
 		if (store)
@@ -192,7 +214,7 @@ int main(int argc, char **argv)
 				    "%s ... or set TABLETFS_STORE",
 				    v->name);
 	} else {
-		status = run_on_store(&c, store, v->flags);
+		status = run_at(&c, store, v->flags);
 	}
 	/* A full disk or a closed pipe shows here at the latest. */
 	if (fflush(stdout) != 0 || ferror(stdout))

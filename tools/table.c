@@ -256,5 +256,10 @@ const struct verb verbs[] = {
 	  "End a mount cleanly", "", verb_umount },
 	{ "version", VERB_NO_STORE, "version", "Print the version", "",
 	  verb_version },
+	{ "waitforreplication", 0, "waitforreplication <table>",
+	  "Make durable what was written",
+	  "For scripts written for cbt: there are no replicas, so this is\n"
+	  "sync.\n",
+	  verb_waitforreplication },
 	{ NULL, 0, NULL, NULL, NULL, NULL },
 };

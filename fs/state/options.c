@@ -1,4 +1,5 @@
 #include <assert.h>
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,24 +38,30 @@ static const char *const ignored[] = {
 	"relatime", "noatime",  "_netdev", "nodiratime",
 };
 
-/* A number that K, M, G or T, times 1024 each, may follow. */
+/* A number that K, M, G or T, times 1024 each, may follow, also in small
+ * letters. */
 static int parse_number(const char *word, const char *text, uint64_t *out)
 {
 	static const char units[] = "KMGT";
-	char *end;
+	unsigned long long n;
+	unsigned int shift = 0;
 	const char *unit;
-	unsigned long long n = strtoull(text, &end, 10);
+	char *end;
 
-	unit = *end ? strchr(units, *end) : NULL;
+	errno = 0;
+	n = strtoull(text, &end, 10);
+	unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
 	if (unit) {
-		n <<= 10 * (unit - units + 1);
+		shift = 10 * (unsigned int)(unit - units + 1);
 		end++;
 	}
-	/* strtoull takes a sign and negates. */
-	if (end == text || *end || *text == '-')
-		return fail(ERR_bad_argument, "%s=%s: not a number", word,
-			    text);
-	*out = n;
+	/* strtoull takes blanks, and a sign, and negates. */
+	if (*end || !isdigit((unsigned char)*text))
+		return fail(ERR_bad_argument,
+			    "%s=%s: not a number, such as 512M", word, text);
+	if (errno || n > UINT64_MAX >> shift)
+		return fail(ERR_bad_argument, "%s=%s: too large", word, text);
+	*out = n << shift;
 	return 0;
 }
 
@@ -71,15 +78,14 @@ static int parse_memory(struct mount_options *o, const char *value)
 /* "commit=": from a second to an hour. */
 static int parse_commit(struct mount_options *o, const char *value)
 {
-	uint64_t n;
-	int err = parse_number("commit", value, &n);
+	char *end;
+	unsigned long n = strtoul(value, &end, 10);
 
-	if (!err && (n == 0 || n > 3600))
-		err = fail(ERR_bad_argument,
-			   "commit=%s: from 1 to 3600 seconds", value);
-	if (!err)
-		o->commit_seconds = (unsigned int)n;
-	return err;
+	if (!isdigit((unsigned char)*value) || *end || n == 0 || n > 3600)
+		return fail(ERR_bad_argument,
+			    "commit=%s: from 1 to 3600 seconds", value);
+	o->commit_seconds = (unsigned int)n;
+	return 0;
 }
 
 /* A word with a value, which may be empty. */

@@ -52,6 +52,18 @@ int verb_sync(struct verb_call *c)
 	return err < 0 ? verb_failed(c, "Syncing", err) : 0;
 }
 
+/* There is one copy, so what was written is wherever it will be, and then
+ * durable. */
+int verb_waitforreplication(struct verb_call *c)
+{
+	int err;
+
+	if (c->argc != 2)
+		return verb_usage(c);
+	err = store_sync(c->store);
+	return err < 0 ? verb_failed(c, "Waiting for replication", err) : 0;
+}
+
 /* In the daemon the directory is named by its full path, which remote.c makes
  * of it. */
 int verb_backup(struct verb_call *c)

@@ -28,5 +28,6 @@ int verb_stats(struct verb_call *c);
 
 /* Makes durable what was written before. Prints nothing. */
 int verb_sync(struct verb_call *c);
+int verb_waitforreplication(struct verb_call *c);
 
 #endif

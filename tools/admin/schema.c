@@ -85,7 +85,7 @@ static int parse_families(struct verb_call *c, const char *text,
 }
 
 /* Everything is parsed before the table is made, so that a wrong policy leaves
- * none. splits are taken and not looked at. */
+ * none. splits are taken and not looked at, unless they are empty. */
 int verb_createtable(struct verb_call *c)
 {
 	enum { FAMILIES, SPLITS, GRANULARITY };
@@ -103,6 +103,8 @@ int verb_createtable(struct verb_call *c)
 		return verb_wrong(c, "Creating table: TableID is required");
 	if (verb_arguments(c, 2, keys, values))
 		return 1;
+	if (values[SPLITS] && !values[SPLITS][0])
+		return verb_wrong(c, "Invalid splits arg format: EOF");
 	if (values[GRANULARITY]) {
 		millis = !strcmp(values[GRANULARITY], "millis");
 		if (!millis && strcmp(values[GRANULARITY], "micros"))

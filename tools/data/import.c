@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/text/import/import.h"
@@ -68,6 +69,9 @@ int import_arguments(struct verb_call *c, struct import_arguments *a)
 	a->table = c->argv[1];
 	a->path = c->argv[2];
 	a->family = values[FAMILY];
+	if (a->family && !a->family[0])
+		return verb_wrong(c, "error parsing importer args: "
+				     "column-family cannot be ''");
 	if (values[TIMESTAMP]) {
 		a->value_timestamps =
 			!strcmp(values[TIMESTAMP], "value-encoded");
@@ -90,6 +94,7 @@ int import_arguments(struct verb_call *c, struct import_arguments *a)
 
 int import_open(struct verb_call *c, const struct import_arguments *a)
 {
+	struct stat st;
 	int fd;
 
 	if (!strcmp(a->path, "-"))
@@ -97,6 +102,11 @@ int import_open(struct verb_call *c, const struct import_arguments *a)
 		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 	else
 		fd = open(a->path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+		close(fd);
+		fd = -1;
+		errno = EISDIR;
+	}
 	if (fd < 0)
 		verb_wrong(c, "couldn't open the %s file: open %s: %s",
 			   a->format_word, a->path, strerror(errno));

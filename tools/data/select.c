@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "store/text/filter/filter_text.h"
+#include "store/text/value/number.h"
 #include "tools/data/select.h"
 
 /*
@@ -68,7 +69,8 @@ int prefix_end(struct bytes prefix, struct buf *out)
 }
 
 /* Go's ParseInt with its messages; what is asked for must fit an int64. what
- * names the argument, function is Go's. 0, or 1 after it said what is wrong. */
+ * names the argument, function is Go's; its Atoi takes decimal digits only. 0,
+ * or 1 after it said what is wrong. */
 static int parse_number(struct verb_call *c, const char *what,
 			const char *function, const char *text, int64_t *out)
 {
@@ -77,7 +79,9 @@ static int parse_number(struct verb_call *c, const char *what,
 
 	errno = 0;
 	*out = strtoll(text, &end, 10);
-	if (text[0] && !*end && text[0] != ' ' && !errno)
+	if (strcmp(function, "Atoi")
+		    ? int_parse_go(bytes_string(text), out)
+		    : text[0] && !*end && text[0] != ' ' && !errno)
 		return 0;
 	if (errno == ERANGE)
 		why = "value out of range";
@@ -85,15 +89,20 @@ static int parse_number(struct verb_call *c, const char *what,
 			  what, text, function, text, why);
 }
 
-/* How much is shown: rows, versions, values, a summary; reversed as well. An
- * empty value is as if it had not been given, as in cbt. */
+/* An argument with an empty value is as if it were not there, as in cbt. */
+static bool is_given(const char *value)
+{
+	return value && value[0];
+}
+
+/* How much is shown: rows, versions, values, a summary; reversed as well. */
 static int parse_limits(struct verb_call *c, const char *const *values,
 			struct select *s)
 {
 	int64_t number;
 
 	s->row_limit = s->cell_limit = UINT64_MAX;
-	if (values[COUNT] && values[COUNT][0]) {
+	if (is_given(values[COUNT])) {
 		if (parse_number(c, "count", "ParseInt", values[COUNT],
 				 &number))
 			return 1;
@@ -103,7 +112,7 @@ static int parse_limits(struct verb_call *c, const char *const *values,
 					  "cannot be negative");
 		s->row_limit = (uint64_t)number;
 	}
-	if (values[CELLS] && values[CELLS][0]) {
+	if (is_given(values[CELLS])) {
 		if (parse_number(c, "number of cells per column", "Atoi",
 				 values[CELLS], &number))
 			return 1;
@@ -114,7 +123,7 @@ static int parse_limits(struct verb_call *c, const char *const *values,
 					  "argument must be > 0");
 		s->cell_limit = (uint64_t)number;
 	}
-	if (values[STATS] && values[STATS][0]) {
+	if (is_given(values[STATS])) {
 		if (strcmp(values[STATS], "full"))
 			return verb_wrong(c,
 					  "Bad include-stats value: \"%s\" is "
@@ -153,7 +162,8 @@ static int parse_range(struct verb_call *c, const char *const *values,
 	const char *prefix = values[PREFIX];
 	int err = 0;
 
-	if ((values[START] || values[END]) && prefix)
+	if ((is_given(values[START]) || is_given(values[END])) &&
+	    is_given(prefix))
 		return verb_wrong(c, "\"start\"/\"end\" may not be mixed with "
 				     "\"prefix\"");
 	if (values[START])
@@ -162,7 +172,7 @@ static int parse_range(struct verb_call *c, const char *const *values,
 		err = buf_set(&s->end, bytes_string(values[END]));
 	if (!err && prefix)
 		err = narrow(s, bytes_string(prefix));
-	if (!err && values[REGEX] && values[REGEX][0]) {
+	if (!err && is_given(values[REGEX])) {
 		err = regex_new(bytes_string(values[REGEX]), &s->row);
 		if (!err)
 			err = narrow(s, regex_head(s->row));
@@ -174,7 +184,8 @@ static int parse_range(struct verb_call *c, const char *const *values,
 }
 
 /* family:qualifier, family:, :qualifier or qualifier, all regexes; a part that
- * is empty is any. 0, or 1 after it said what is wrong; column is then released
+ * is empty is any, but a colon alone is the family without a name, which no
+ * table has. 0, or 1 after it said what is wrong; column is then released
  * with the rest. */
 static int parse_column(struct verb_call *c, struct bytes text,
 			struct select_column *column)
@@ -190,37 +201,40 @@ static int parse_column(struct verb_call *c, struct bytes text,
 	if (memchr(qualifier.data, ':', qualifier.size))
 		return verb_wrong(c, "bad format for column \"%.*s\"",
 				  (int)text.size, text.data);
-	if (family.size > 0)
+	if (family.size > 0 || text.size == 1)
 		err = regex_new(family, &column->family);
 	if (!err && qualifier.size > 0)
 		err = regex_new(qualifier, &column->qualifier);
 	return err < 0 ? verb_failed(c, "Reading rows", err) : 0;
 }
 
-/* One column for each part between commas, so no regex can have one; cbt parts
- * them likewise. Counted first, for they do not move. */
+/* One column for each part between commas that is not empty, as cbt parts them,
+ * so no regex can have a comma. Counted first, for they do not move. */
 static int parse_columns(struct verb_call *c, const char *text,
 			 struct select *s)
 {
 	const char *end;
 	size_t count = 1;
 
-	if (!text || !text[0])
+	if (!is_given(text))
 		return 0;
+	if (!text[strspn(text, ",")])
+		return verb_wrong(c, "columns=%s names no column", text);
 	for (end = text; *end; end++)
 		count += *end == ',';
 	s->columns = calloc(count, sizeof(*s->columns));
 	if (!s->columns)
 		return verb_failed(c, "Reading rows", -ENOMEM);
 	for (;;) {
+		text += strspn(text, ",");
+		if (!*text)
+			return 0;
 		end = strchrnul(text, ',');
 		s->column_count++;
 		if (parse_column(c, bytes_of(text, (size_t)(end - text)),
 				 &s->columns[s->column_count - 1]))
 			return 1;
-		if (!*end)
-			return 0;
-		text = end + 1;
+		text = end;
 	}
 }
 

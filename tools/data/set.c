@@ -98,10 +98,12 @@ static int add_argument(struct verb_call *c, struct write *w, const char *text,
  * nothing is committed after the first argument that is wrong. */
 static int write_cells(struct verb_call *c, add_cell *add)
 {
+	int i, cells = 0, wrong = 0, err;
 	struct write *w;
-	int i, wrong = 0, err;
 
-	if (c->argc < 4)
+	for (i = 3; i < c->argc; i++)
+		cells += !is_option(c->argv[i]);
+	if (cells == 0)
 		return verb_usage(c);
 	err = write_new(c->store, &w);
 	if (err < 0)

@@ -117,3 +117,19 @@ const struct mount_entry *mount_list_at(const struct mount_list *list,
 			return &list->entries[i];
 	return NULL;
 }
+
+char *mount_store_at(const char *path)
+{
+	char *full = realpath(path, NULL), *store = NULL;
+	const struct mount_entry *m = NULL;
+	struct mount_list list;
+
+	/* A path that cannot be resolved may be in the table as it stands. */
+	if (mount_list_read(&list) == 0)
+		m = mount_list_at(&list, full ? full : path);
+	if (m && m->store)
+		store = strdup(m->store);
+	mount_list_release(&list);
+	free(full);
+	return store;
+}

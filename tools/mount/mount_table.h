@@ -33,4 +33,8 @@ void mount_list_release(struct mount_list *list);
 const struct mount_entry *mount_list_at(const struct mount_list *list,
 					const char *place);
 
+/* The directory of the store that is mounted at path, to be freed; NULL if none
+ * is, or if that cannot be told. */
+char *mount_store_at(const char *path);
+
 #endif

@@ -22,24 +22,6 @@
 #define SAY_AFTER_MS 1000
 #define POLL_MS 5
 
-/* The store that is mounted at path, to be freed; NULL if none is, or if that
- * cannot be told. */
-static char *mounted_store(const char *path)
-{
-	char *full = realpath(path, NULL), *store = NULL;
-	const struct mount_entry *m = NULL;
-	struct mount_list list;
-
-	/* A path that cannot be resolved may be in the table as it stands. */
-	if (mount_list_read(&list) == 0)
-		m = mount_list_at(&list, full ? full : path);
-	if (m && m->store)
-		store = strdup(m->store);
-	mount_list_release(&list);
-	free(full);
-	return store;
-}
-
 /* Runs fusermount3 -u on path and waits for it: 0 if the mount has gone. Else
  * said, of size bytes, holds the first line of what it says. Its standard error
  * is a file in memory, which cannot fill up as a pipe could. */
@@ -112,6 +94,28 @@ static int wait_for_store(struct verb_call *c, const char *store)
 	return 0;
 }
 
+/* Whether store is mounted at a further place, of which a bind mount is one:
+ * its daemon then goes on. Says so. */
+static bool is_mounted_still(struct verb_call *c, const char *store)
+{
+	const struct mount_entry *m = NULL;
+	struct mount_list list;
+	size_t i;
+
+	if (mount_list_read(&list) == 0)
+		for (i = 0; !m && i < list.count; i++)
+			if (list.entries[i].store &&
+			    !strcmp(list.entries[i].store, store))
+				m = &list.entries[i];
+	if (m)
+		verb_wrong(c,
+			   "%s has ended, but store %s stays open: it is "
+			   "mounted at %s, too; umount that as well",
+			   c->argv[1], store, m->place);
+	mount_list_release(&list);
+	return m != NULL;
+}
+
 int verb_umount(struct verb_call *c)
 {
 	char said[256], *store;
@@ -120,10 +124,10 @@ int verb_umount(struct verb_call *c)
 	if (c->argc != 2)
 		return verb_usage(c);
 	/* Before it has gone: afterwards nothing tells the store. */
-	store = mounted_store(c->argv[1]);
+	store = mount_store_at(c->argv[1]);
 	status = run_fusermount(c->argv[1], said, sizeof(said));
 	if (!status && store)
-		status = wait_for_store(c, store);
+		status = is_mounted_still(c, store) || wait_for_store(c, store);
 	else if (status && store)
 		verb_wrong(c, "%s; fuser -vm %s tells who uses it", said,
 			   c->argv[1]);

@@ -55,6 +55,13 @@ const struct verb *verb_find(const char *name)
 	return NULL;
 }
 
+/* Whether cbt has the command for what only Bigtable's service has. */
+static bool is_of_service(const char *word)
+{
+	return strstr(word, "appprofile") || strstr(word, "cluster") ||
+	       strstr(word, "instance");
+}
+
 /* The one way to run a verb, for main.c and for the daemon, which hands over
  * words as they came: none, or an unknown one, is told here. */
 int verb_run(struct store *s, int argc, char **argv, FILE *out, FILE *err)
@@ -66,6 +73,11 @@ int verb_run(struct store *s, int argc, char **argv, FILE *out, FILE *err)
 	if (argc < 1)
 		return verb_wrong(&c, "no command was given");
 	v = verb_find(argv[0]);
+	if (!v && is_of_service(argv[0]))
+		return verb_wrong(&c,
+				  "%s is of Bigtable's service; a store has "
+				  "no instances, clusters nor app profiles",
+				  argv[0]);
 	if (!v)
 		return verb_wrong(&c,
 				  "Unknown command \"%s\"; tabletfs help lists "
