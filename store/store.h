@@ -66,8 +66,10 @@ struct store;
 /* Start from store_options_init. The struct is read by the open alone. */
 struct store_options {
 	bool create; /* make the store if there is none */
-	/* Takes no lease and changes nothing: every write is refused with
-	 * -ERR_store_readonly. */
+	/* Nothing is changed on the volume, which need not be writable: every
+	 * write is refused with -ERR_store_readonly. Any number may have the
+	 * store open so at once, but nobody to write meanwhile. With create, a
+	 * store that is not there is still -ERR_not_a_store. */
 	bool read_only;
 	bool background; /* run flushes and compactions by a thread */
 	unsigned int sync_interval_ms; /* log is synced at least so often when

@@ -406,36 +406,24 @@ static int complete(struct store_repair *r, struct volume *to)
 	return err < 0 ? err : closed;
 }
 
-/* The damaged store must not be in use. Nobody writes to a read-only file
- * system, so there it needs no lease. *taken: it is to be released. */
-static int take_lease(struct volume *from, bool *taken)
-{
-	int err = from->ops->lease_take(from, "tabletfs repair");
-
-	*taken = err == 0;
-	return err == -EROFS ? 0 : err;
-}
-
 /* Ends to in every case. */
 static int repair_volume(struct store_repair *r, struct volume *from,
 			 struct volume *to, struct repair_result *result)
 {
 	const struct repair_report report = { note_loss, r };
 	struct engine_options options;
-	bool taken = false;
 	int err;
 
 	engine_options_init(&options);
 	err = schema_new(&r->found);
 	if (err == 0)
-		err = take_lease(from, &taken);
+		err = from->ops->lease_share(from);
 	if (err < 0) {
 		to->ops->close(to);
 		return err;
 	}
 	err = engine_repair(from, to, &options, &report, result);
-	if (taken)
-		from->ops->lease_release(from);
+	from->ops->lease_release(from);
 	if (err == 0 && result->lost_count > 0)
 		err = look_for_tables(r, to, &options);
 	if (err == 0)

@@ -509,34 +509,6 @@ static int mem_root_swap(struct volume *volume, uint64_t expected,
 	return failed;
 }
 
-static int mem_lease_take(struct volume *volume, const char *holder)
-{
-	struct mem_volume *v = mem(volume);
-	int err = mem_count_call(v, "lock", "lock");
-
-	if (err < 0)
-		return err;
-	if (v->leased)
-		return fail(ERR_store_in_use, "memory: in use by %s",
-			    v->holder);
-	v->leased = true;
-	snprintf(v->holder, sizeof(v->holder), "%s", holder);
-	return 0;
-}
-
-static int mem_lease_describe(struct volume *volume, const char *holder)
-{
-	struct mem_volume *v = mem(volume);
-
-	snprintf(v->holder, sizeof(v->holder), "%s", holder);
-	return 0;
-}
-
-static void mem_lease_release(struct volume *volume)
-{
-	mem(volume)->leased = false;
-}
-
 static int mem_space(struct volume *volume, struct volume_space *out)
 {
 	(void)volume;
@@ -549,7 +521,7 @@ static void mem_close(struct volume *volume)
 	struct mem_volume *v = mem(volume);
 	struct mem_file *f, *next;
 
-	v->leased = false;
+	mem_lease_release(volume);
 	if (v->kept > 0) {
 		v->kept--;
 		return;
@@ -587,6 +559,7 @@ static const struct volume_ops mem_ops = {
 	.root_swap = mem_root_swap,
 	.lease_take = mem_lease_take,
 	.lease_describe = mem_lease_describe,
+	.lease_share = mem_lease_share,
 	.lease_release = mem_lease_release,
 	.space = mem_space,
 	.close = mem_close,

@@ -37,6 +37,7 @@ struct mem_volume {
 	size_t wanted_count;
 	bool no_room; /* holds none */
 	bool leased;
+	bool shared; /* by whoever reads */
 	char holder[200];
 	size_t open_count;
 	unsigned int kept;
@@ -77,5 +78,11 @@ void mem_give_spare(struct mem_volume *v, uint64_t size);
 int mem_take_spare(struct mem_volume *v, const char *name, uint64_t size,
 		   bool largest, uint64_t *room);
 int mem_spare_hold(struct volume *volume, const uint64_t *sizes, size_t count);
+
+/* These are operations of the volume, see volume.h. */
+int mem_lease_take(struct volume *volume, const char *holder);
+int mem_lease_describe(struct volume *volume, const char *holder);
+int mem_lease_share(struct volume *volume);
+void mem_lease_release(struct volume *volume);
 
 #endif

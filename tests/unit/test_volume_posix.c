@@ -314,6 +314,35 @@ START_TEST(lease)
 }
 END_TEST
 
+/* Readers share it with one another, and with no writer; they write no line. */
+START_TEST(shared_lease)
+{
+	struct volume *v = open_volume(), *other = open_volume();
+	struct buf line = BUF_INIT;
+
+	ck_assert_int_eq(v->ops->lease_share(v), 0);
+	ck_assert_msg(!exists("lock"), "a lock file was made");
+	v->ops->lease_release(v);
+	make_file("lock", "who had it before\n");
+	ck_assert_int_eq(v->ops->lease_share(v), 0);
+	ck_assert_int_eq(other->ops->lease_share(other), 0);
+	other->ops->lease_release(other);
+	ck_assert_int_eq(other->ops->lease_take(other, "a writer"),
+			 -ERR_store_in_use);
+	ck_assert_ptr_nonnull(strstr(err_detail(), "only reads"));
+	ck_assert_int_eq(volume_posix_holder(directory, &line), 1);
+	ck_assert_int_eq(v->ops->lease_describe(v, "a reader"), -EINVAL);
+	v->ops->lease_release(v);
+	check_holder(NULL);
+	ck_assert_int_eq(other->ops->lease_take(other, "a writer"), 0);
+	ck_assert_int_eq(v->ops->lease_share(v), -ERR_store_in_use);
+	ck_assert_ptr_nonnull(strstr(err_detail(), "a writer"));
+	buf_release(&line);
+	v->ops->close(v);
+	other->ops->close(other);
+}
+END_TEST
+
 START_TEST(foreign_directories_are_refused)
 {
 	struct volume *v;
@@ -628,6 +657,7 @@ int main(void)
 		root,
 		damaged_root,
 		lease,
+		shared_lease,
 		foreign_directories_are_refused,
 		a_damaged_marker_is_no_hindrance,
 		an_empty_directory_becomes_a_store,

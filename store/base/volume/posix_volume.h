@@ -13,7 +13,8 @@
  *   tabletfs    says that this is a store, and of which format
  *   root        "tfsroot1" | u64 version | content | crc32c of all before
  *   root.spare  a former root, exchanged for the next
- *   lock        a write lock on it is the lease; one line: who holds it
+ *   lock        a write lock on it is the lease, a read lock a share of it;
+ *               one line: who has or had it to write
  *   <name>      a finished segment, or a log
  *   <name>.tmp  a file on its way; swept by whoever takes the lease
  *   <n>.spare   a piece of held room; what is in it means nothing
@@ -51,6 +52,8 @@ struct posix_volume {
 	int directory;        /* open for reading; -1 only while opening */
 	int lock;             /* the lock file while the lease is held, or -1;
 				 set by those who take and release it alone */
+	int share;            /* the lock file while the lease is shared, or -1;
+				 set as lock is */
 	struct posix_spares spares;
 };
 

@@ -14,7 +14,7 @@
  *   log       an object that grows by appends; what log_sync covered is
  *             durable, its name included; readable while it grows
  *   root      one small object, changed only by compare and swap
- *   lease     the right of one process to write
+ *   lease     the right of one process to write, or of any number to read
  *   spare     room that is held in pieces: blocks that no other user of the
  *             disk can take, for a segment or a log that must be written when
  *             it is full
@@ -136,7 +136,13 @@ struct volume_ops {
 	/* A new line, such as one that names the mount point. -EINVAL if the
 	 * lease is not held. */
 	int (*lease_describe)(struct volume *v, const char *holder);
-	/* Nothing if the lease is not held. */
+	/* Takes the right to read with nobody writing, which any number of
+	 * volumes may have at once, until lease_release or the end of the
+	 * process; meanwhile lease_take is refused. Changes nothing, so that a
+	 * volume that cannot be written to is read. -ERR_store_in_use, with the
+	 * line of who may write in err_detail(). */
+	int (*lease_share)(struct volume *v);
+	/* Nothing if the lease is neither held nor shared. */
 	void (*lease_release)(struct volume *v);
 
 	int (*space)(struct volume *v, struct volume_space *out);

@@ -612,6 +612,7 @@ static const struct volume_ops posix_ops = {
 	.root_swap = posix_root_swap,
 	.lease_take = posix_lease_take,
 	.lease_describe = posix_lease_describe,
+	.lease_share = posix_lease_share,
 	.lease_release = posix_lease_release,
 	.space = posix_space,
 	.close = posix_close,
@@ -630,6 +631,7 @@ static int open_directory(const char *directory, bool create,
 		return -ENOMEM;
 	v->directory = -1;
 	v->lock = -1;
+	v->share = -1;
 	posix_spares_init(v);
 	v->volume.ops = &posix_ops;
 	v->path = strdup(directory);

@@ -31,6 +31,9 @@ static_assert(sizeof(ROOT_MAGIC) - 1 + sizeof(uint64_t) == ROOT_HEADER_SIZE,
 /* Bytes of the holder's line; what is longer is cut. */
 #define HOLDER_MAX 1000
 
+/* Who shares the lease, for people. */
+#define READERS "a process that only reads it"
+
 /* Every 10 ms, so that it is two seconds; a swap takes two syncs. */
 #define LOCK_TRIES_MAX 200
 
@@ -287,6 +290,36 @@ static void read_holder(int fd, char *line)
 	line[strcspn(line, "\n")] = 0;
 }
 
+/*
+ * The lease is a lock of the open file description, which ends with the last
+ * process that has it, and whose holder can be asked for without taking it.
+ * (A lock of the process would end when any thread closes any descriptor of the
+ * file; flock cannot be asked for.) Who has it to write locks the file for
+ * writing, who shares it for reading. l_pid must be 0 for such locks.
+ */
+static struct flock whole_file(short type)
+{
+	return (struct flock){ .l_type = type, .l_whence = SEEK_SET };
+}
+
+/* Takes err, of a lock on fd that was refused, apart; type is the lock that was
+ * wanted. Of readers there is no line: what stands there is a former holder's.
+ */
+static int lock_refused(struct posix_volume *v, int fd, short type, int err)
+{
+	struct flock lock = whole_file(type);
+	char line[HOLDER_MAX + 1];
+
+	if (err != EAGAIN && err != EACCES)
+		return fail(err, "%s/" POSIX_LOCK ": cannot lock", v->path);
+	if (fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type == F_RDLCK)
+		return fail(ERR_store_in_use, "%s: in use by " READERS,
+			    v->path);
+	read_holder(fd, line);
+	return fail(ERR_store_in_use, "%s: in use by %s", v->path,
+		    line[0] ? line : "another process");
+}
+
 /* Removes what a process that died was about to write, or keeps its room.
  * Nobody else can be about to: this one has the lease. */
 static int sweep_entry(void *context, const char *name)
@@ -302,22 +335,10 @@ static int sweep_entry(void *context, const char *name)
 	return 0;
 }
 
-/*
- * The lease is a lock of the open file description, which ends with the last
- * process that has it, and whose holder can be asked for without taking it.
- * (A lock of the process would end when any thread closes any descriptor of the
- * file; flock cannot be asked for.) l_pid must be 0 for such locks.
- */
-static struct flock whole_file(void)
-{
-	return (struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET };
-}
-
 int posix_lease_take(struct volume *volume, const char *holder)
 {
 	struct posix_volume *v = posix(volume);
-	struct flock lock = whole_file();
-	char line[HOLDER_MAX + 1];
+	struct flock lock = whole_file(F_WRLCK);
 	int fd, err;
 
 	fd = openat(v->directory, POSIX_LOCK,
@@ -329,13 +350,7 @@ int posix_lease_take(struct volume *volume, const char *holder)
 	if (!err && fcntl(fd, F_OFD_SETLK, &lock) < 0)
 		err = errno;
 	if (err) {
-		read_holder(fd, line);
-		if (err == EAGAIN || err == EACCES)
-			err = fail(ERR_store_in_use, "%s: in use by %s",
-				   v->path, line[0] ? line : "another process");
-		else
-			err = fail(err, "%s/" POSIX_LOCK ": cannot lock",
-				   v->path);
+		err = lock_refused(v, fd, F_WRLCK, err);
 		goto close_file;
 	}
 	/* The line is for people: a full disk that does not take it keeps
@@ -362,15 +377,40 @@ int posix_lease_describe(struct volume *volume, const char *holder)
 	return write_holder(v, v->lock, holder);
 }
 
+/* A lock to read needs a descriptor to read. Without a lock file nobody writes,
+ * for a writer makes it first; it is not made here, as that were a change. */
+int posix_lease_share(struct volume *volume)
+{
+	struct posix_volume *v = posix(volume);
+	struct flock lock = whole_file(F_RDLCK);
+	int fd, err;
+
+	assert(v->lock < 0 && v->share < 0);
+	fd = openat(v->directory, POSIX_LOCK,
+		    O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd < 0)
+		return fail(errno, "%s/" POSIX_LOCK ": cannot open", v->path);
+	if (fcntl(fd, F_OFD_SETLK, &lock) < 0) {
+		err = lock_refused(v, fd, F_RDLCK, errno);
+		close(fd);
+		return err;
+	}
+	v->share = fd;
+	return 0;
+}
+
+/* Each is the last descriptor of its description, so closing it unlocks. */
 void posix_lease_release(struct volume *volume)
 {
 	struct posix_volume *v = posix(volume);
 
-	if (v->lock < 0)
-		return;
-	/* The last descriptor of its description, so this unlocks. */
-	close(v->lock);
-	v->lock = -1;
+	if (v->lock >= 0)
+		close(v->lock);
+	if (v->share >= 0)
+		close(v->share);
+	v->lock = v->share = -1;
 }
 
 /* Fails on what a directory that is to become a store may not hold: anything,
@@ -514,14 +554,14 @@ void volume_posix_discard(const char *directory)
 
 int volume_posix_holder(const char *directory, struct buf *out)
 {
-	struct flock lock = whole_file();
+	struct flock lock = whole_file(F_WRLCK);
 	char line[HOLDER_MAX + 1];
 	char *path;
 	int fd, err;
 
 	if (asprintf(&path, "%s/" POSIX_LOCK, directory) < 0)
 		return -ENOMEM;
-	fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0) {
 		err = fail(errno, "%s: cannot open", path);
 		goto free_path;
@@ -530,6 +570,9 @@ int volume_posix_holder(const char *directory, struct buf *out)
 		err = fail(errno, "%s: cannot ask for its lock", path);
 	} else if (lock.l_type == F_UNLCK) {
 		err = fail(ENOENT, "%s: not held", path);
+	} else if (lock.l_type == F_RDLCK) {
+		err = buf_set(out, BYTES_LITERAL(READERS));
+		err = err < 0 ? err : 1;
 	} else {
 		read_holder(fd, line);
 		err = buf_set(out, bytes_string(line));

@@ -31,6 +31,7 @@ int posix_root_swap(struct volume *volume, uint64_t expected,
 		    struct bytes content);
 int posix_lease_take(struct volume *volume, const char *holder);
 int posix_lease_describe(struct volume *volume, const char *holder);
+int posix_lease_share(struct volume *volume);
 void posix_lease_release(struct volume *volume);
 
 /* 0 if there is nothing of this name yet, or -EEXIST. Somebody may make it
@@ -48,8 +49,9 @@ void volume_posix_clear(const char *directory);
 /* Removes the directory, too. */
 void volume_posix_discard(const char *directory);
 
-/* Replaces out by the line that the present holder of the lease wrote, without
- * taking it; -ENOENT when nobody holds it. */
+/* Replaces out by who has the lease, without taking it: 0 with the line that
+ * its holder wrote; 1 if it is shared, by readers, who write none, with words
+ * for people; -ENOENT when nobody has it. Changes nothing. */
 int volume_posix_holder(const char *directory, struct buf *out);
 
 #endif

@@ -38,7 +38,7 @@ struct engine_options {
 	const struct clock *clock;   /* outlives the engine */
 	const char *holder;          /* of the lease, for people; may be NULL */
 	bool create;                 /* a store where there is none */
-	bool read_only;              /* no lease, no change; check uses it */
+	bool read_only;              /* no change; the lease is shared */
 };
 
 #endif

@@ -15,9 +15,10 @@
 
 /*
  * Opening: take the lease, read the manifest, replay the logs into a memtable,
- * begin a new log. What was replayed stays in the memtable with its logs kept,
- * so that opening costs little, unless a log was not closed cleanly or there
- * are many: then it is flushed, because only an sst is known to be durable.
+ * begin a new log; to read, share the lease, and begin none. What was replayed
+ * stays in the memtable with its logs kept, so that opening costs little,
+ * unless a log was not closed cleanly or there are many: then it is flushed,
+ * because only an sst is known to be durable.
  *
  * Sequences tell whether the logs are whole: each record goes on where the one
  * before it, or the last flush, ended. A bulk load has one sequence, of which
@@ -230,9 +231,11 @@ static int replay_log(struct recovery *r, const struct manifest_log *log)
 		return err;
 	if (r->result.cut_size > 0)
 		err = buf_printf(&r->e->recovery_text,
-				 "%s/%s: cut %llu bytes of an unfinished write "
+				 "%s/%s: %s %llu bytes of an unfinished write "
 				 "at offset %llu\n",
 				 r->e->volume->path, name,
+				 r->e->options.read_only ? "passed over"
+							 : "cut",
 				 (unsigned long long)r->result.cut_size,
 				 (unsigned long long)r->result.good_size);
 	/* What was replayed of it may be in no file after the next power
@@ -464,12 +467,11 @@ int engine_open(struct volume *v, const struct engine_options *o,
 	err = cache_new(o->cache_size, &e->cache);
 	if (err < 0)
 		goto abandon;
-	if (!o->read_only) {
-		err = v->ops->lease_take(v, o->holder ? o->holder : "");
-		if (err < 0)
-			goto abandon;
-		e->lease = true;
-	}
+	err = o->read_only ? v->ops->lease_share(v)
+			   : v->ops->lease_take(v, o->holder ? o->holder : "");
+	if (err < 0)
+		goto abandon;
+	e->lease = true;
 	if (!o->read_only)
 		hold_early(e);
 	err = manifest_open(v, e->cache, &e->owner, o->create, o->read_only,

@@ -17,8 +17,9 @@ void engine_options_init(struct engine_options *o);
  * again, and what else the logs still hold.
  *
  * -ERR_not_a_store without o->create, -ERR_store_in_use if another process may
- * write, -ERR_format_newer, -ERR_manifest_damaged, -ERR_wal_damaged; -ENOSPC
- * and the volume's other errors. *out is NULL then, and the lease given back.
+ * write or, unless this is to read only, reads; -ERR_format_newer,
+ * -ERR_manifest_damaged, -ERR_wal_damaged; -ENOSPC and the volume's other
+ * errors. *out is NULL then, and the lease given back.
  */
 int engine_open(struct volume *v, const struct engine_options *o,
 		struct engine **out);
