@@ -15,6 +15,7 @@
  *
  *   no store is needed   here
  *   the store is free    here, with the store open and no background thread
+ *   it is only read      here, if the verb only reads, too
  *   it is mounted        in its daemon, to which remote_run brings the words
  *   it is otherwise used after that, if it ends soon
  *
@@ -99,6 +100,7 @@ static int open_store(const char *directory, unsigned int flags,
 		 (int)getpid());
 	store_options_init(&options);
 	options.create = flags & VERB_CREATES;
+	options.read_only = flags & VERB_READS;
 	options.background = false;
 	options.holder = holder;
 	return served_open(directory, &options, out, served);

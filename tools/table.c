@@ -153,6 +153,8 @@ const struct verb verbs[] = {
 	  "  -o quota=<bytes>  Refuse to grow beyond\n"
 	  "  -o memory=<bytes> For memtables and cache together (144M)\n"
 	  "  -o allow_other    Not only for who mounts it\n"
+	  "  -o ro             To be read: nothing of the store is changed,\n"
+	  "                    and others may read it, too\n"
 	  "\n"
 	  "  The store directory is made if it is missing.\n"
 	  "\n"
@@ -206,7 +208,7 @@ const struct verb verbs[] = {
 	  verb_read },
 	{ "repair", VERB_NO_STORE | VERB_OUTSIDE, "repair <dir>",
 	  "Make a new store of what can be read of a damaged one",
-	  "Reads every file of the store, which must not be mounted, and\n"
+	  "Reads every file of the store, which nobody may write to, and\n"
 	  "makes <dir>, which must not be there yet, a store of all that is\n"
 	  "whole. Prints a line for each thing that is lost: the file, the\n"
 	  "place in it, why, and between which rows; and for each file that\n"

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include "fs/control/ctl_stats.h"
 
 struct figures {
@@ -32,13 +34,13 @@ int ctl_print_stats(struct fs *fs, struct buf *out)
 		out,
 		"uptime_seconds %llu\nnodes %llu\nnode_bytes %llu\n"
 		"requests %llu\nchanges %llu\nerrors %llu\n"
-		"store_device %llu\nstore_inode %llu\n",
+		"store_device %llu\nstore_inode %llu\ndaemon_pid %d\n",
 		(unsigned long long)f.uptime_seconds,
 		(unsigned long long)f.nodes, (unsigned long long)f.node_bytes,
 		(unsigned long long)f.requests, (unsigned long long)f.changes,
 		(unsigned long long)f.errors,
 		(unsigned long long)fs->store_device,
-		(unsigned long long)fs->store_inode);
+		(unsigned long long)fs->store_inode, (int)getpid());
 }
 
 /* One metric without labels; type is Prometheus' word. */

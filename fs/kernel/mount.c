@@ -150,9 +150,9 @@ static int resolve(const struct mount_options *o, char *store,
 	return 0;
 }
 
-/* Opens the store, or makes it, with what whoever finds it in use is told:
- * which process has it, and where it is mounted. Waits for a daemon whose mount
- * has ended. */
+/* Opens the store, or makes it if it may be written, with what whoever finds it
+ * in use is told: which process has it, and where it is mounted. Waits for a
+ * daemon whose mount has ended. */
 static int open_store(const struct mount_options *o, const char *store,
 		      const char *mount_point, struct store **out)
 {
@@ -162,7 +162,8 @@ static int open_store(const struct mount_options *o, const char *store,
 	int err;
 
 	store_options_init(&so);
-	so.create = true;
+	so.create = !o->read_only;
+	so.read_only = o->read_only;
 	so.background = true;
 	so.sync_interval_ms = o->commit_seconds * 1000;
 	if (o->memory_size > 0)
@@ -289,7 +290,8 @@ static void tick(void *context)
 	pins_sweep(fs, fs_now());
 }
 
-/* Tells who finds the store in use that it soon is not. */
+/* Tells who finds the store in use that it soon is not. Who only reads it has
+ * no line to change. */
 static void tell_end(struct fs *fs)
 {
 	struct volume *v = store_volume(fs->store);

@@ -41,10 +41,10 @@ static unsigned long long number_of(const char *text, const char *name)
 	return at ? strtoull(at + strlen(name), NULL, 10) : 0;
 }
 
-/* Whether the mount whose root is open serves this store: 1, 0 or an error. */
-static int serves(int root, const struct stat *store)
+/* Reads what the mount whose root is open tells of itself into text, of
+ * STATS_SIZE_MAX bytes and a NUL: 1, 0 if it is none, or an error. */
+static int read_stats(int root, char *text)
 {
-	char text[STATS_SIZE_MAX + 1];
 	struct statfs kind;
 	ssize_t n;
 	int fd;
@@ -58,8 +58,33 @@ static int serves(int root, const struct stat *store)
 	n = read(fd, text, STATS_SIZE_MAX);
 	close(fd);
 	text[n > 0 ? n : 0] = '\0';
-	return number_of(text, SERVED_DEVICE) == store->st_dev &&
-	       number_of(text, SERVED_INODE) == store->st_ino;
+	return 1;
+}
+
+/* Whether the mount whose root is open serves this store: 1, 0 or an error. */
+static int serves(int root, const struct stat *store)
+{
+	char text[STATS_SIZE_MAX + 1];
+	int err = read_stats(root, text);
+
+	return err <= 0
+		       ? err
+		       : number_of(text, SERVED_DEVICE) == store->st_dev &&
+				 number_of(text, SERVED_INODE) == store->st_ino;
+}
+
+int served_pid(const char *place)
+{
+	int root = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char text[STATS_SIZE_MAX + 1];
+	int pid = 0;
+
+	if (root < 0)
+		return 0;
+	if (read_stats(root, text) > 0)
+		pid = (int)number_of(text, SERVED_PID);
+	close(root);
+	return pid;
 }
 
 /* Sets served to who has the store, and where: 1 if it is mounted there, 0 if
@@ -70,7 +95,7 @@ static int find(const char *directory, struct served *served)
 	const char *at;
 	int err = volume_posix_holder(directory, &served->holder);
 
-	if (!err)
+	if (err >= 0)
 		err = buf_terminate(&served->holder);
 	if (!err && stat(directory, &store) < 0)
 		err = fail(errno, "%s", directory);
@@ -136,11 +161,14 @@ int served_open(const char *directory, const struct store_options *o,
 		}
 		nanosleep(&pause, NULL);
 		err = fail(ERR_store_in_use,
-			   "%s: in use by %s, where it is not to be found; end "
-			   "that process first",
+			   "%s: in use by %s%s; end that process first, which "
+			   "fuser %s/lock names",
 			   directory,
 			   served->holder.size ? (char *)served->holder.data
-					       : "another");
+					       : "another",
+			   served->place.size ? ", where it is not to be found"
+					      : "",
+			   directory);
 	} while (past < (served->place.size ? UNAWARE_MAX_MS : WAIT_MAX_MS));
 	if (err != 1)
 		served_release(served);

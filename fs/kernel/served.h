@@ -30,11 +30,17 @@ int served_open(const char *directory, const struct store_options *o,
 /* Leaves one that may be released again. */
 void served_release(struct served *served);
 
+/* The pid of the daemon that serves the mount at place, as it says itself; 0 if
+ * that is no such mount, or may not be looked at. It waits for the daemon. */
+int served_pid(const char *place);
+
 /* What stands in the line between the pid of a daemon and its place. */
 #define SERVED_AT "mounted at "
 
 /* Lines of .tabletfs/stats: the directory of the store, as stat(2) has it. */
 #define SERVED_DEVICE "store_device "
 #define SERVED_INODE "store_inode "
+/* And the daemon, which is in no lock file if it only reads. */
+#define SERVED_PID "daemon_pid "
 
 #endif

@@ -21,7 +21,8 @@ struct mount_options {
 	bool xattr;              /* extended attributes can be read */
 	bool sync;               /* every close is durable */
 	bool allow_other;        /* other users too; the kernel checks modes */
-	bool read_only;          /* -o ro: the kernel refuses changes */
+	bool read_only;          /* -o ro: the store is opened to read, and
+				    the kernel refuses changes */
 	unsigned int commit_seconds; /* log is synced at least so often */
 	const char *gc;              /* policy of families made by mkdir */
 	const char *delimiter;       /* of segments of row keys; not empty */

@@ -92,7 +92,8 @@ kill -INT "$daemon"
 await_end
 refuse "SIGINT ends it" mountpoint -q "$m"
 start_mount -o ro
-says "unmount it to use the store itself" "$TABLETFS" -store "$store" count t
+same "beside who reads, a command reads" 1 \
+	"$("$TABLETFS" -store "$store" count t)"
 stop_mount
 start_mount
 stop_mount

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fs/kernel/served.h"
 #include "store/base/volume/volume_posix_own.h"
 #include "tools/mount/mount_table.h"
 #include "tools/mount/mounts.h"
@@ -145,17 +146,16 @@ __attribute__((format(printf, 2, 3))) static void note(struct answer *a,
  * In the child. A line "pid N, mounted at PLACE", which is what
  * fs/kernel/mount.c writes, is about m only if the two agree on the place: a
  * daemon that died leaves a mount behind, while its store may be mounted again
- * elsewhere.
+ * elsewhere. A daemon that only reads leaves no line, so it is asked itself.
  */
 static void ask(const struct mount_list *list, const struct mount_entry *m,
 		struct answer *a)
 {
 	struct buf line = BUF_INIT;
-	int err = volume_posix_holder(m->store, &line), pid, at = 0;
+	int got = volume_posix_holder(m->store, &line), pid, at = 0;
+	int err = got < 0 ? got : buf_terminate(&line);
 	const char *text = "";
 
-	if (!err)
-		err = buf_terminate(&line);
 	if (!err)
 		text = (char *)line.data;
 	if (sscanf(text, "pid %d, mounted at %n", &pid, &at) == 1 && at > 0 &&
@@ -165,6 +165,9 @@ static void ask(const struct mount_list *list, const struct mount_entry *m,
 	else if (is_dead(m))
 		note(a, "its daemon is gone; fusermount3 -u '%s' removes it",
 		     m->place);
+	else if (got == 1 && (pid = served_pid(m->place)) > 0 &&
+		 holds(pid, m->store) && start_time(pid, &a->since))
+		a->pid = pid;
 	else if (err < 0)
 		note(a, "%s%s", verb_error_text(err),
 		     err == -EACCES ? "; ask as root" : "");

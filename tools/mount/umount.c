@@ -57,7 +57,8 @@ static int run_fusermount(const char *path, char *said, size_t size)
 }
 
 /* The daemon goes on after the mount has gone: until the store is closed, no
- * other process can have it. 0 once nobody holds it. */
+ * other process can have it. 0 once nobody has it to write; readers, of whom
+ * there may be others, are not waited for. */
 static int wait_for_store(struct verb_call *c, const char *store)
 {
 	const struct timespec pause = { 0, POLL_MS * 1000000L };
@@ -84,7 +85,7 @@ static int wait_for_store(struct verb_call *c, const char *store)
 		       (now.tv_nsec - start.tv_nsec) / 1000000;
 	}
 	buf_release(&holder);
-	if (err && err != -ENOENT)
+	if (err < 0 && err != -ENOENT)
 		return verb_failed(c, "the mount has ended; its store", err);
 	if (!err)
 		return verb_wrong(c,

@@ -26,7 +26,7 @@ struct verb_call {
 enum verb_flags {
 	VERB_NO_STORE = 1, /* runs without a store */
 	VERB_CREATES = 2,  /* makes the store if there is none */
-	VERB_READS = 4,    /* changes nothing */
+	VERB_READS = 4,    /* changes nothing, so the store is opened to read */
 	VERB_STREAMS = 8,  /* of a mounted store, reads its input outside */
 	VERB_OUTSIDE = 16, /* never runs in a daemon, which it would wait for */
 };
