@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "store/base/err.h"
+#include "store/engine/core/trouble.h"
 #include "store/engine/large/blobs.h"
 #include "store/engine/run/backup.h"
 #include "store/engine/run/step.h"
@@ -215,6 +216,32 @@ START_TEST(obsolete_files_go_under_load)
 	/* A step leaves none behind. */
 	ck_assert_uint_eq(most, 0);
 	ck_assert_uint_gt(stats().compaction_count, 20);
+}
+END_TEST
+
+/* What a store that has become read-only knows of its manifest may not be what
+ * the next opening finds, so files stay that may be named there. */
+START_TEST(no_file_goes_from_a_store_in_trouble)
+{
+	struct scan_range range = { .table = BYTES_LITERAL("t") };
+	struct scan *scan;
+	unsigned int i;
+
+	for (i = 0; i < 2000; i++)
+		ck_assert_int_eq(put("r", i, 200, false), 0);
+	work();
+	ck_assert_int_eq(scan_open(store, NULL, &range, &scan), 0);
+	ck_assert_int_eq(store_compact(store, BYTES_NONE), 0);
+	ck_assert_uint_gt(obsolete(), 0);
+	engine_poison(store_engine(store), -EIO);
+	scan_close(scan);
+	ck_assert_int_eq(engine_step(store_engine(store)), -EIO);
+	ck_assert_uint_gt(obsolete(), 0);
+	volume_mem_keep(volume);
+	ck_assert_int_eq(store_close(store), -ERR_store_readonly);
+	open_store();
+	ck_assert_uint_eq(obsolete(), 0);
+	ck_assert_uint_eq(count(CURSOR_ROW), 2000);
 }
 END_TEST
 
@@ -498,6 +525,7 @@ int main(void)
 {
 	const TTest *tests[] = {
 		obsolete_files_go_under_load,
+		no_file_goes_from_a_store_in_trouble,
 		loads_before_a_mark_survive,
 		lost_marks_are_made_good,
 		publish_may_be_tried_again,

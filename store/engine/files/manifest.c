@@ -537,6 +537,11 @@ int manifest_apply(struct manifest *m, const struct edit *e)
 	int err;
 
 	assert(m->edits); /* not opened read-only */
+	if (m->broken)
+		return fail(ERR_store_readonly,
+			    "%s: an earlier edit may be in the manifest or "
+			    "not; open the store again",
+			    m->volume->path);
 	err = manifest_next(m, e, &v);
 	if (err < 0)
 		return err;

@@ -87,8 +87,9 @@ uint64_t manifest_new_id(struct manifest *m);
 /*
  * Logs e durably, then makes it current: new ssts and blob files are opened,
  * removed ones marked obsolete. After a failure nothing of e has happened and
- * it may be tried again, unless m is broken, or it is -ERR_invariant: then e
- * itself is wrong. What e names must be durable on the volume before.
+ * it may be tried again, unless m is broken, after which each call is refused
+ * with -ERR_store_readonly, or it is -ERR_invariant: then e itself is wrong.
+ * What e names must be durable on the volume before.
  */
 int manifest_apply(struct manifest *m, const struct edit *e);
 

@@ -322,7 +322,8 @@ int engine_remove_unused(struct engine *e)
 	struct unused_file file = { 0, NULL };
 
 	pthread_mutex_lock(&e->lock);
-	if (e->unused_count > 0)
+	/* What the manifest says by now is not known after an error. */
+	if (e->unused_count > 0 && atomic_load(&e->error) == 0)
 		file = e->unused[--e->unused_count];
 	pthread_mutex_unlock(&e->lock);
 	if (file.id == 0)

@@ -46,8 +46,8 @@ int engine_compact_range(struct engine *e, struct bytes start,
 int engine_drop_logs(struct engine *e, struct edit *edit, uint64_t oldest_log,
 		     struct memtable *flushed);
 
-/* Removes one file that no version holds any more: 1, or 0 if there is none.
- * Takes lock, not work. */
+/* Removes one file that no version holds any more: 1, or 0 if there is none, or
+ * the store is read-only after an error. Takes lock, not work. */
 int engine_remove_unused(struct engine *e);
 
 #endif
