@@ -16,7 +16,7 @@
  */
 
 /* 0 if it holds, else -ERR_invariant. what says what is wrong, in words that
- * name the file or level: "level 2: sst 0000000100000007 overlaps ...". */
+ * name the file or level: "level 2: 00000001-00000007.sst overlaps ...". */
 __attribute__((format(printf, 2, 3))) int invariant(bool holds,
 						    const char *what, ...);
 

@@ -255,18 +255,21 @@ static int replay_edits(struct replay *r, const struct root *root,
 static int replay(struct manifest *m, const struct root *root)
 {
 	struct replay r = { .m = m };
+	char why[VERSION_WHY_SIZE];
 	struct wal_replay result;
 	struct version *v;
 	int err = replay_edits(&r, root, &result);
 
 	if (err == 0)
 		err = manifest_next(m, &r.files, &v);
-	if (err == 0) {
-		version_put(m->current);
-		m->current = v;
-	}
 	edit_release(&r.files);
-	return err;
+	if (err < 0)
+		return err;
+	version_put(m->current);
+	m->current = v;
+	return version_in_order(v, why) ? 0
+					: fail(ERR_manifest_damaged, "%s: %s",
+					       m->volume->path, why);
 }
 
 int manifest_read(struct volume *v, struct manifest_history *h)

@@ -202,7 +202,9 @@ static int check_sequences(const struct manifest *m, const struct edit *e,
 int manifest_check(const struct manifest *m, const struct edit *e,
 		   const struct version *v)
 {
-	int err = version_check(v);
+	char why[VERSION_WHY_SIZE];
 
-	return err < 0 ? err : check_sequences(m, e, v);
+	if (!version_in_order(v, why))
+		return invariant(false, "%s", why);
+	return check_sequences(m, e, v);
 }

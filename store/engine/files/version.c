@@ -1,8 +1,9 @@
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "store/base/err.h"
-#include "store/base/invariant.h"
+#include "store/engine/files/manifest_name.h"
 #include "store/engine/files/version.h"
 
 /*
@@ -335,37 +336,42 @@ void version_sort(struct version *v)
 }
 
 /* Whether f's bounds are in order and, on a sorted level, all of left comes
- * before it. left is NULL for a level's first file. */
-static int check_file(unsigned int level, const struct sst_file *left,
-		      const struct sst_file *f)
+ * before it. left is NULL for a level's first file. why is as that of
+ * version_in_order. */
+static bool file_in_order(unsigned int level, const struct sst_file *left,
+			  const struct sst_file *f, char *why)
 {
 	int order = bytes_compare(f->smallest, f->largest);
-	int err = invariant(order < 0 || (order == 0 && !f->largest_exclusive),
-			    "level %u: sst %016llx ends before it begins",
-			    level, (unsigned long long)f->id);
+	char name[VOLUME_NAME_MAX + 1], other[VOLUME_NAME_MAX + 1];
 
-	if (err == 0 && level > 0 && left)
-		err = invariant(is_before(left, f->smallest),
-				"level %u: sst %016llx overlaps sst %016llx",
-				level, (unsigned long long)left->id,
-				(unsigned long long)f->id);
-	return err;
+	manifest_name(f->id, "sst", name);
+	if (order > 0 || (order == 0 && f->largest_exclusive)) {
+		snprintf(why, VERSION_WHY_SIZE,
+			 "level %u: %s ends before it begins", level, name);
+		return false;
+	}
+	if (level == 0 || !left || is_before(left, f->smallest))
+		return true;
+	manifest_name(left->id, "sst", other);
+	snprintf(why, VERSION_WHY_SIZE, "level %u: %s overlaps %s", level,
+		 other, name);
+	return false;
 }
 
-int version_check(const struct version *v)
+bool version_in_order(const struct version *v, char *why)
 {
 	unsigned int i;
 	size_t j;
-	int err = 0;
 
 	for (i = 0; i < LEVEL_COUNT; i++) {
 		const struct level *l = &v->levels[i];
 
-		for (j = 0; j < l->count && err == 0; j++)
-			err = check_file(i, j > 0 ? l->files[j - 1] : NULL,
-					 l->files[j]);
+		for (j = 0; j < l->count; j++)
+			if (!file_in_order(i, j > 0 ? l->files[j - 1] : NULL,
+					   l->files[j], why))
+				return false;
 	}
-	return err;
+	return true;
 }
 
 uint64_t version_largest_seq(const struct version *v)

@@ -112,10 +112,12 @@ void version_sort(struct version *v);
 /*
  * Whether a sorted version is one that may be named in a manifest: each file's
  * bounds are in order, and below level 0 each file ends before the next one
- * begins. 0 or -ERR_invariant. Compactions rely on it: of overlapping files
- * they would pass over some and so bring back what was deleted.
+ * begins. If not, why, of so many bytes, says which file or files. Compactions
+ * rely on it: of overlapping files they would pass over some and so bring back
+ * what was deleted.
  */
-int version_check(const struct version *v);
+#define VERSION_WHY_SIZE 200
+bool version_in_order(const struct version *v, char *why);
 
 /* NULL if v has none with this id. No reference is taken. A search through all
  * levels: for the few files of an edit. */

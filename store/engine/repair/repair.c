@@ -6,6 +6,7 @@
 #include "store/base/err.h"
 #include "store/base/volume/volume_copy.h"
 #include "store/engine/files/edit.h"
+#include "store/engine/files/manifest_next.h"
 #include "store/engine/files/wal.h"
 #include "store/engine/large/large.h"
 #include "store/engine/read/sources.h"
@@ -494,6 +495,43 @@ static int take_log(struct repair *r, const struct manifest_log *log)
 	return err;
 }
 
+/* An sst of the new store is not given up while it is looked at. */
+static void never_unused(struct file_owner *owner, uint64_t id)
+{
+	(void)owner;
+	(void)id;
+	assert(false);
+}
+
+/* Whether the levels of the new store are in order, as opening it wants; if not,
+ * what they were says nothing, and all ssts go to level 0. */
+static int check_levels(struct repair *r)
+{
+	struct file_owner owner = { never_unused, never_unused };
+	struct manifest m = { .volume = r->to,
+			      .cache = r->cache,
+			      .owner = &owner };
+	struct version *v = NULL;
+	char why[VERSION_WHY_SIZE];
+	size_t i;
+	int err = version_new(&m.current);
+
+	if (err == 0)
+		err = manifest_next(&m, &r->state, &v);
+	if (err == 0 && !version_in_order(v, why)) {
+		r->any_order = true;
+		for (i = 0; i < r->state.added_count; i++)
+			r->state.added[i].level = 0;
+		err = fail(ERR_manifest_damaged,
+			   "%s: %s; what was deleted may be back",
+			   r->from->path, why);
+		err = repair_lose(r, err, BYTES_NONE, BYTES_NONE);
+	}
+	version_put(v);
+	version_put(m.current);
+	return err;
+}
+
 /* Takes over what repair_find has found and writes the new store's manifest. */
 static int take_all(struct repair *r)
 {
@@ -512,6 +550,8 @@ static int take_all(struct repair *r)
 		err = take_log(r, &r->found.logs[i]);
 	if (err == 0)
 		err = flush_records(r);
+	if (err == 0)
+		err = check_levels(r);
 	if (err < 0)
 		return err;
 	r->state.gc_time_us = r->found.gc_time_us;
