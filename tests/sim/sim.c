@@ -199,14 +199,6 @@ static const struct sim_state *recovered_state(struct sim *s, bool *whole)
 	for (i = 0; i < states->count; i++)
 		if (states->items[i].engine_seq == seq)
 			return &states->items[i];
-	/* Of a load of which the log has no mark a compaction may have dropped
-	 * all, as rules hide it: the sequence goes with it, and readers see no
-	 * difference. */
-	if (seq < states->items[0].engine_seq &&
-	    seq + s->unmarked >= states->items[0].engine_seq) {
-		*whole = states->count == 1;
-		return &states->items[0];
-	}
 	/* A changed rule first buries what the old one hides. */
 	if (s->buries && states->count > 1 && seq > last[-1].engine_seq &&
 	    seq < last->engine_seq)
@@ -258,7 +250,6 @@ static void crash(struct sim *s)
 		s->have_clone_schema = false;
 	}
 	drop_clone_schema(s);
-	s->unmarked = 0;
 	naive_rewind(&s->naive, state->naive_seq);
 	mark_durable(s);
 	if (s->crash_is_kill)

@@ -79,11 +79,9 @@ struct sim {
 	uint32_t row_count, first_row; /* which rows this run uses */
 	uint32_t set_percent;          /* of mutations; others delete */
 	bool imports;                  /* all that only sets comes in bulk */
-	bool lazy;         /* nobody asks for a flush: logs become long */
-	uint32_t loads;    /* bulk loads yet to come on a disk without room for
+	bool lazy;      /* nobody asks for a flush: logs become long */
+	uint32_t loads; /* bulk loads yet to come on a disk without room for
 			   the log */
-	uint32_t unmarked; /* loads since the last crash that may lack their
-			      mark in the log */
 	struct store_options options;
 	struct volume *volume; /* the store's */
 	struct store *store;

@@ -392,7 +392,6 @@ static void publish(struct sim *s, struct bulk_load *load, bool fill)
 	int err = store_bulk_publish(load);
 	bool full = false;
 
-	s->unmarked += fill || s->loads > 0;
 	volume_mem_fill_suffix(s->volume, NULL);
 	if (fill)
 		err = sim_empty(s, err, &full);

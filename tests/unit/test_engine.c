@@ -4,9 +4,11 @@
 
 #include "store/base/err.h"
 #include "store/engine/core/trouble.h"
+#include "store/engine/files/edit.h"
 #include "store/engine/large/blobs.h"
 #include "store/engine/run/backup.h"
 #include "store/engine/run/step.h"
+#include "store/engine/run/write.h"
 #include "store/model/model.h"
 #include "store/store.h"
 #include "tests/sim/volume_mem.h"
@@ -280,6 +282,46 @@ START_TEST(lost_marks_are_made_good)
 }
 END_TEST
 
+/* The same, and rules hide the load, so that a compaction drops all of it. */
+START_TEST(a_sequence_is_given_once)
+{
+	struct engine *e = store_engine(store);
+	struct snapshot *snapshot;
+	struct edit edit = EDIT_INIT;
+	unsigned int level, life;
+	uint64_t seq;
+	size_t i;
+
+	publish_unmarked(load("a", 500, 1000, 200));
+	ck_assert_int_eq(store_snapshot(store, &snapshot), 0);
+	seq = store_snapshot_seq(snapshot);
+	store_snapshot_release(store, snapshot);
+	for (level = 0; level < LEVEL_COUNT; level++)
+		for (i = 0; i < e->version->levels[level].count; i++)
+			ck_assert_int_eq(
+				edit_remove_file(
+					&edit, level,
+					e->version->levels[level].files[i]->id),
+				0);
+	ck_assert_uint_gt(edit.removed_count, 0);
+	ck_assert_int_eq(engine_apply(e, &edit), 0);
+	edit_release(&edit);
+	for (life = 0; life < 3; life++) {
+		kill_store();
+		options.read_only = life == 0;
+		open_store();
+		ck_assert_int_eq(store_snapshot(store, &snapshot), 0);
+		ck_assert_uint_eq(store_snapshot_seq(snapshot), seq);
+		store_snapshot_release(store, snapshot);
+	}
+	ck_assert_int_eq(put("c", 1, 10, true), 0);
+	kill_store();
+	open_store();
+	ck_assert_uint_eq(count(CURSOR_ROW), 1);
+	ck_assert_uint_eq(engine_visible_seq(store_engine(store)), seq + 1);
+}
+END_TEST
+
 START_TEST(publish_may_be_tried_again)
 {
 	struct bulk_load *l = load("a", 1000, 1000, 200);
@@ -528,6 +570,7 @@ int main(void)
 		no_file_goes_from_a_store_in_trouble,
 		loads_before_a_mark_survive,
 		lost_marks_are_made_good,
+		a_sequence_is_given_once,
 		publish_may_be_tried_again,
 		a_load_ends_where_its_family_aggregates,
 		blob_files_go_after_a_full_disk,

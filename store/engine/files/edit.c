@@ -27,13 +27,14 @@ enum edit_tag {
 	TAG_LOADED = 7,     /* level, id, size, seq */
 	TAG_BLOB = 8,       /* id, final size */
 	TAG_NO_BLOB = 9,    /* id */
+	TAG_GIVEN_SEQ = 10, /* seq */
 };
 
 /* How many numbers follow each tag. */
-static const uint8_t number_counts[] = { 0, 3, 2, 2, 1, 1, 1, 4, 2, 1 };
+static const uint8_t number_counts[] = { 0, 3, 2, 2, 1, 1, 1, 4, 2, 1, 1 };
 #define TAG_COUNT (sizeof(number_counts) / sizeof(number_counts[0]))
 
-static_assert(TAG_COUNT == TAG_NO_BLOB + 1, "each tag has its count");
+static_assert(TAG_COUNT == TAG_GIVEN_SEQ + 1, "each tag has its count");
 
 /* One more element each time: edits have a few files, and the first one of an
  * edit log, which has all, is made once in many. */
@@ -189,6 +190,8 @@ int edit_encode(const struct edit *e, struct buf *out)
 		err = add_number(out, TAG_LAST_SEQ, e->last_seq);
 	if (err == 0)
 		err = add_number(out, TAG_GC_TIME, e->gc_time_us);
+	if (err == 0)
+		err = add_number(out, TAG_GIVEN_SEQ, e->given_seq);
 	return err;
 }
 
@@ -227,6 +230,9 @@ static int take_field(struct edit *e, enum edit_tag tag, const uint64_t *v)
 		break;
 	case TAG_GC_TIME:
 		e->gc_time_us = v[0];
+		break;
+	case TAG_GIVEN_SEQ:
+		e->given_seq = v[0];
 		break;
 	}
 	return 0;

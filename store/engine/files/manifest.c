@@ -137,6 +137,8 @@ static int apply_numbers(struct manifest *m, const struct edit *e)
 		m->last_seq = e->last_seq;
 	if (e->gc_time_us > m->gc_time_us)
 		m->gc_time_us = e->gc_time_us;
+	if (e->given_seq > m->given_seq)
+		m->given_seq = e->given_seq;
 	return err;
 }
 
@@ -294,6 +296,7 @@ int manifest_read(struct volume *v, struct manifest_history *h)
 	h->state = r.files;
 	h->state.last_seq = m.last_seq;
 	h->state.gc_time_us = m.gc_time_us;
+	h->state.given_seq = m.given_seq;
 	h->edits_id = root.edits_id;
 	h->cut_size = result.cut_size;
 	free(m.logs);
@@ -310,6 +313,7 @@ int manifest_state(const struct manifest *m, struct edit *e)
 	*e = (struct edit)EDIT_INIT;
 	e->last_seq = m->last_seq;
 	e->gc_time_us = m->gc_time_us;
+	e->given_seq = m->given_seq > m->last_seq ? m->given_seq : 0;
 	for (level = 0; level < LEVEL_COUNT; level++) {
 		const struct level *l = &m->current->levels[level];
 
@@ -534,9 +538,40 @@ static void mark_files(struct manifest *m, const struct edit *e,
 			     e->blobs[i].final_size);
 }
 
+/* The sequence of a bulk load all of which e drops, v being the version after
+ * it, while nothing of that sequence was flushed: the log may lack its mark.
+ * Else 0. */
+static uint64_t dropped_seq(const struct manifest *m, const struct edit *e,
+			    const struct version *v)
+{
+	uint64_t seq = version_largest_seq(m->current);
+
+	return seq > version_largest_seq(v) && seq > m->last_seq &&
+			       seq > e->last_seq
+		       ? seq
+		       : 0;
+}
+
+/* Appends e to the edit log, with what goes unsaid otherwise: *said. */
+static int say(struct manifest *m, const struct edit *e, struct version *v,
+	       struct edit *said)
+{
+	int err;
+
+	*said = *e;
+	said->given_seq = dropped_seq(m, e, v);
+	err = log_edit(m->edits, said);
+	/* A full disk: the state without its history is short. */
+	if (err == -ENOSPC && begin_edits(m) == 0)
+		err = log_edit(m->edits, said);
+	m->broken |= wal_broken(m->edits);
+	return err;
+}
+
 int manifest_apply(struct manifest *m, const struct edit *e)
 {
 	struct version *v;
+	struct edit said;
 	int err;
 
 	assert(m->edits); /* not opened read-only */
@@ -549,15 +584,10 @@ int manifest_apply(struct manifest *m, const struct edit *e)
 	if (err < 0)
 		return err;
 	err = manifest_check(m, e, v);
+	if (err == 0)
+		err = say(m, e, v, &said);
 	if (err == 0) {
-		err = log_edit(m->edits, e);
-		/* A full disk: the state without its history is short. */
-		if (err == -ENOSPC && begin_edits(m) == 0)
-			err = log_edit(m->edits, e);
-		m->broken |= wal_broken(m->edits);
-	}
-	if (err == 0) {
-		err = apply_numbers(m, e);
+		err = apply_numbers(m, &said);
 		m->broken |= err < 0;
 	}
 	if (err < 0) {

@@ -42,6 +42,7 @@ struct edit {
 	uint64_t oldest_log; /* logs before it are obsolete; 0: as is */
 	uint64_t last_seq;   /* highest seq that was flushed; 0: as is */
 	uint64_t gc_time_us; /* never goes back; 0: as is */
+	uint64_t given_seq;  /* see struct manifest; 0: as is */
 };
 
 #define EDIT_INIT \
@@ -62,6 +63,8 @@ struct manifest {
 	struct manifest_log *logs; /* live, oldest first */
 	size_t log_count;
 	uint64_t last_seq;   /* up to it, nothing is in logs alone */
+	uint64_t given_seq;  /* of a bulk load that has gone with its files: it
+				is not to be given again; 0: none */
 	uint64_t gc_time_us; /* not before that of any merge; never goes back */
 	bool broken;         /* an edit may be durable or not: apply no more */
 };

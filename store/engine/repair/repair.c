@@ -558,6 +558,9 @@ static int take_all(struct repair *r)
 	r->state.last_seq = r->largest_seq > r->found.last_seq
 				    ? r->largest_seq
 				    : r->found.last_seq;
+	/* No log is left that could have the next one. */
+	if (r->state.last_seq < r->found.given_seq)
+		r->state.last_seq = r->found.given_seq;
 	return manifest_write(r->to, r->epoch, new_id(r), &r->state);
 }
 

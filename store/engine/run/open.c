@@ -23,7 +23,7 @@
  * Sequences tell whether the logs are whole: each record goes on where the one
  * before it, or the last flush, ended. A bulk load has one sequence, of which
  * the log holds a mark; if the power failed between the load and its mark, the
- * ssts tell it.
+ * ssts tell it, or the manifest, if they have gone.
  *
  * Until engine_open returns there is one thread, so what the locks protect is
  * used without them here.
@@ -315,22 +315,7 @@ static int drop_empty_logs(struct engine *e)
 	return err;
 }
 
-/* The highest sequence in any sst. Flushed ones have none beyond the manifest's
- * last_seq; a bulk-loaded one may have the next. */
-static uint64_t largest_seq(const struct version *v)
-{
-	uint64_t seq = 0;
-	unsigned int level;
-	size_t i;
-
-	for (level = 0; level < LEVEL_COUNT; level++)
-		for (i = 0; i < v->levels[level].count; i++)
-			if (v->levels[level].files[i]->largest_seq > seq)
-				seq = v->levels[level].files[i]->largest_seq;
-	return seq;
-}
-
-/* The last bulk loads are there, the first of them with sequence first, but
+/* The last bulk loads were made, the first of them with sequence first, but
  * their marks in the log were lost: the new log gets them, before anything with
  * a later sequence. They need no sync: if they are lost once more, the ssts
  * tell it once more. */
@@ -404,7 +389,10 @@ static int recover(struct engine *e)
 		err = blob_recover(e);
 	if (err == 0)
 		err = replay_logs(&r);
-	loaded = largest_seq(e->version);
+	/* Ssts that were flushed have none beyond the manifest's last_seq. */
+	loaded = version_largest_seq(e->version);
+	if (loaded < e->manifest->given_seq)
+		loaded = e->manifest->given_seq;
 	if (loaded > e->written_seq) {
 		r.lost_load = e->written_seq + 1;
 		e->written_seq = loaded;
