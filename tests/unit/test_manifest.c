@@ -5,6 +5,7 @@
 #include "store/base/volume/volume_posix.h"
 #include "store/engine/files/edit.h"
 #include "store/engine/files/manifest.h"
+#include "store/format/key.h"
 #include "tests/unit/suite.h"
 
 static char directory[64];
@@ -60,6 +61,7 @@ START_TEST(edits_round_trip)
 	e.oldest_log = 8;
 	e.last_seq = 1 << 20;
 	e.gc_time_us = 123;
+	e.given_seq = 1 << 21;
 	ck_assert_int_eq(edit_encode(&e, &raw), 0);
 	ck_assert_int_eq(edit_decode(buf_bytes(&raw), &again), 0);
 	ck_assert_uint_eq(again.added_count, 2);
@@ -69,6 +71,7 @@ START_TEST(edits_round_trip)
 	ck_assert_uint_eq(again.oldest_log, 8);
 	ck_assert_uint_eq(again.last_seq, 1 << 20);
 	ck_assert_uint_eq(again.gc_time_us, 123);
+	ck_assert_uint_eq(again.given_seq, 1 << 21);
 	edit_release(&again);
 	/* Cut anywhere, it is refused or a shorter list of whole fields. */
 	for (size = 0; size < raw.size; size++)
@@ -83,6 +86,41 @@ START_TEST(edits_round_trip)
 			 -ERR_manifest_damaged);
 	buf_release(&raw);
 	edit_release(&e);
+}
+END_TEST
+
+/* What gets a sequence from it would fail an assertion on keys. */
+static void check_sequence(struct edit *e, int want)
+{
+	struct buf raw = BUF_INIT;
+	struct edit again;
+
+	ck_assert_int_eq(edit_encode(e, &raw), 0);
+	ck_assert_int_eq(edit_decode(buf_bytes(&raw), &again), want);
+	if (want == 0)
+		edit_release(&again);
+	else
+		ck_assert_ptr_nonnull(
+			strstr(err_detail(), "72057594037927936"));
+	buf_release(&raw);
+	edit_release(e);
+}
+
+START_TEST(sequences_are_those_of_keys)
+{
+	uint64_t seq = KEY_SEQ_MAX;
+	int want = 0;
+
+	for (; seq <= KEY_SEQ_MAX + 1; seq++, want = -ERR_manifest_damaged) {
+		struct edit e = EDIT_INIT;
+
+		e.last_seq = seq;
+		check_sequence(&e, want);
+		e.given_seq = seq;
+		check_sequence(&e, want);
+		ck_assert_int_eq(edit_add_loaded(&e, 1, 2, 3, seq), 0);
+		check_sequence(&e, want);
+	}
 }
 END_TEST
 
@@ -160,6 +198,27 @@ START_TEST(a_used_up_epoch_is_passed_over)
 	ck_assert_uint_eq(m->epoch, 3);
 	m = reopen(m);
 	ck_assert_uint_eq(m->epoch, 4);
+	manifest_close(m);
+}
+END_TEST
+
+/* What the 32 bits of an epoch cannot tell apart is not written. */
+START_TEST(there_is_a_last_epoch)
+{
+	struct edit e = EDIT_INIT;
+	struct manifest *m;
+
+	e.last_seq = 5;
+	ck_assert_int_eq(manifest_write(volume, UINT32_MAX - 1, 1, &e), 0);
+	m = reopen(NULL);
+	ck_assert_uint_eq(m->epoch, UINT32_MAX);
+	manifest_close(m);
+	ck_assert_int_eq(manifest_open(volume, cache, &owner, true, false, &m),
+			 -EOVERFLOW);
+	ck_assert_ptr_nonnull(strstr(err_detail(), "for reading only"));
+	ck_assert_int_eq(manifest_open(volume, cache, &owner, false, true, &m),
+			 0);
+	ck_assert_uint_eq(m->last_seq, 5);
 	manifest_close(m);
 }
 END_TEST
@@ -244,9 +303,11 @@ int main(void)
 {
 	const TTest *tests[] = {
 		edits_round_trip,
+		sequences_are_those_of_keys,
 		names_say_epoch_and_number,
 		state_survives_and_epochs_rise,
 		a_used_up_epoch_is_passed_over,
+		there_is_a_last_epoch,
 		root_is_swapped_by_one,
 		no_edit_follows_one_that_may_be_durable_or_not,
 	};

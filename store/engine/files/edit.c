@@ -241,7 +241,7 @@ static int take_field(struct edit *e, enum edit_tag tag, const uint64_t *v)
 /* Takes the numbers of a field with this tag from in, judges and adds them. */
 static int decode_field(struct bytes *in, uint64_t tag, struct edit *e)
 {
-	uint64_t v[NUMBERS_MAX];
+	uint64_t v[NUMBERS_MAX], seq;
 
 	if (tag == 0 || tag >= TAG_COUNT)
 		return fail(ERR_format_newer, "manifest edit has field %llu",
@@ -254,10 +254,13 @@ static int decode_field(struct bytes *in, uint64_t tag, struct edit *e)
 		return fail(ERR_manifest_damaged,
 			    "manifest edit names level %llu",
 			    (unsigned long long)v[0]);
-	if (tag == TAG_LOADED && (v[3] == 0 || v[3] > KEY_SEQ_MAX))
+	seq = tag == TAG_LOADED                             ? v[3]
+	      : tag == TAG_LAST_SEQ || tag == TAG_GIVEN_SEQ ? v[0]
+							    : 0;
+	if (seq > KEY_SEQ_MAX || (tag == TAG_LOADED && seq == 0))
 		return fail(ERR_manifest_damaged,
 			    "manifest edit names sequence %llu",
-			    (unsigned long long)v[3]);
+			    (unsigned long long)seq);
 	return take_field(e, (enum edit_tag)tag, v);
 }
 

@@ -471,6 +471,13 @@ static int open_root(struct manifest *m, bool create, bool read_only)
 	 * used up an epoch. */
 	m->epoch = root.epoch;
 	do {
+		if (m->epoch == UINT32_MAX)
+			return fail(
+				EOVERFLOW,
+				"%s: root: there is no epoch after %u; open "
+				"the store for reading only, and put what "
+				"it holds into another one",
+				m->volume->path, m->epoch);
 		m->epoch++;
 		err = begin_edits(m);
 	} while (err == -EEXIST && m->epoch - root.epoch < EPOCHS_TRIED);

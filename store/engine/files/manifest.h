@@ -74,8 +74,9 @@ struct manifest {
  * create, a volume without a root becomes an empty store, else it is
  * -ERR_not_a_store. Then takes the next epoch. With read_only it takes none and
  * writes nothing: the manifest cannot be applied to. v, cache and owner outlive
- * it. Damage is -ERR_manifest_damaged, -ERR_wal_damaged or what opening a file
- * says; a later format is -ERR_format_newer. *out is NULL after an error.
+ * it. -EOVERFLOW after the last epoch that there is. Damage is
+ * -ERR_manifest_damaged, -ERR_wal_damaged or what opening a file says; a later
+ * format is -ERR_format_newer. *out is NULL after an error.
  */
 int manifest_open(struct volume *v, struct cache *cache,
 		  struct file_owner *owner, bool create, bool read_only,

@@ -503,8 +503,8 @@ static void never_unused(struct file_owner *owner, uint64_t id)
 	assert(false);
 }
 
-/* Whether the levels of the new store are in order, as opening it wants; if not,
- * what they were says nothing, and all ssts go to level 0. */
+/* Whether the levels of the new store are in order, as opening it wants; if
+ * not, what they were says nothing, and all ssts go to level 0. */
 static int check_levels(struct repair *r)
 {
 	struct file_owner owner = { never_unused, never_unused };

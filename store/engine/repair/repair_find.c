@@ -114,8 +114,14 @@ static int find_epoch(void *context, const char *name)
 	const char *suffix;
 	uint64_t id;
 
-	if (manifest_parse_name(name, &id, &suffix) && id >> 32 >= r->epoch)
-		r->epoch = (uint32_t)(id >> 32) + 1;
+	if (!manifest_parse_name(name, &id, &suffix) || id >> 32 < r->epoch)
+		return 0;
+	if (id >> 32 == UINT32_MAX)
+		return fail(EOVERFLOW,
+			    "%s/%s: there is no epoch after that of its name; "
+			    "try again with the file moved elsewhere",
+			    r->from->path, name);
+	r->epoch = (uint32_t)(id >> 32) + 1;
 	return 0;
 }
 
