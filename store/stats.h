@@ -14,6 +14,9 @@ struct store_stats {
 	/* Of large values. Garbage: what nothing refers to, of files that no
 	 * commit still in a memtable refers to. */
 	uint64_t blob_count, blob_size, blob_garbage;
+	/* Of files that are no part of the store any more: a reader has them
+	 * yet, or they are about to be removed. */
+	uint64_t obsolete_size;
 	uint64_t memtable_used, memtable_count;
 	uint64_t cache_used, cache_hits, cache_misses;
 	uint64_t flush_count, compaction_count, trivial_move_count;

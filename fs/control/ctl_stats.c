@@ -93,6 +93,7 @@ int ctl_print_metrics(struct fs *fs, struct buf *out)
 		{ "memtable_bytes", &s->memtable_used, true },
 		{ "memtables", &s->memtable_count, true },
 		{ "log_bytes", &s->log_size, true },
+		{ "obsolete_bytes", &s->obsolete_size, true },
 	};
 	size_t levels = sizeof(s->sst_count) / sizeof(*s->sst_count), i;
 	int err = 0;

@@ -164,8 +164,10 @@ int store_close(struct store *s)
 	int err = 0;
 
 	bg_stop(s->bg);
-	if (s->engine)
+	if (s->engine) {
+		engine_on_work(s->engine, NULL, NULL);
 		err = engine_close(s->engine);
+	}
 	schema_put(s->schema);
 	pthread_mutex_destroy(&s->writing);
 	pthread_mutex_destroy(&s->schema_lock);

@@ -136,6 +136,32 @@ rm "$m"/q/r/f/n*
 "$TABLETFS" -store "$store" compact
 check "which it does" sh -c "echo 1 >'$m/q/r/f/n1'"
 
+# What a reader still has counts until he goes, without anybody's doing.
+figure() {
+	"$TABLETFS" -store "$store" stats | sed -n "s/^$1 //p"
+}
+head -c 700000 /dev/urandom | base64 -w 1000 |
+	awk '{ print "{\"row\":\"w" NR "\",\"set\":{\"f\":{\"q\":\"" $0 "\"}}}" }' >rows
+mkdir -p "$m/w/.schema/f"
+cp rows "$m/w/.import/jsonl"
+"$TABLETFS" -store "$store" compact
+before=$(stat -f -c %a "$m")
+exec 5<"$m/w/.scan/cbt"
+head -c 10 <&5 >begun
+"$TABLETFS" -store "$store" compact
+size=$(figure obsolete_bytes)
+check "a scan keeps files: $size bytes" [ "$size" -gt 500000 ]
+after=$(stat -f -c %a "$m")
+check "which the quota counts: $before, then $after blocks are left" \
+	[ $((before - after)) -ge $((size / 4096 - 2)) ]
+exec 5<&-
+for i in $(seq 100); do
+	[ "$(figure obsolete_bytes)" != 0 ] || break
+	sleep 0.05
+done
+same "they go with him" 0 "$(figure obsolete_bytes)"
+check "and are no part of the quota" [ "$(stat -f -c %a "$m")" -ge $((before - 2)) ]
+
 # Started without standard streams: no file of the store becomes one of them.
 for closed in '<&-' '>&-' '2>&-' '<&- >&-' '<&- >&- 2>&-'; do
 	stop_mount

@@ -44,11 +44,12 @@ static void check(int err)
 	ck_assert_msg(err >= 0, "%s: %s", err_text(err), err_detail());
 }
 
-static void unused(struct file_owner *owner, uint64_t id)
+static void unused(struct file_owner *owner, uint64_t id, uint64_t size)
 {
 	char name[VOLUME_NAME_MAX + 1];
 
 	(void)owner;
+	(void)size;
 	manifest_name(id, "sst", name);
 	check(volume->ops->remove(volume, name));
 }

@@ -247,6 +247,30 @@ START_TEST(no_file_goes_from_a_store_in_trouble)
 }
 END_TEST
 
+START_TEST(what_a_scan_holds_counts_as_obsolete)
+{
+	struct scan_range range = { .table = BYTES_LITERAL("t") };
+	uint64_t size;
+	struct scan *scan;
+	struct cell cell;
+
+	publish(load("r", 1000, 1000, 200));
+	size = sst_bytes();
+	ck_assert_int_eq(scan_open(store, NULL, &range, &scan), 0);
+	ck_assert_int_eq(scan_next(scan, CURSOR_VERSION, &cell), 1);
+	ck_assert_int_eq(store_compact(store, BYTES_NONE), 0);
+	work();
+	ck_assert_uint_eq(stats().obsolete_size, size);
+	ck_assert_uint_gt(obsolete(), 0);
+	scan_close(scan);
+	/* Nobody reads it, and it is still there. */
+	ck_assert_uint_eq(stats().obsolete_size, size);
+	work();
+	ck_assert_uint_eq(stats().obsolete_size, 0);
+	ck_assert_uint_eq(obsolete(), 0);
+}
+END_TEST
+
 /* Two loads of which the log has no mark, as the disk was full, then a kill. */
 START_TEST(loads_before_a_mark_survive)
 {
@@ -568,6 +592,7 @@ int main(void)
 	const TTest *tests[] = {
 		obsolete_files_go_under_load,
 		no_file_goes_from_a_store_in_trouble,
+		what_a_scan_holds_counts_as_obsolete,
 		loads_before_a_mark_survive,
 		lost_marks_are_made_good,
 		a_sequence_is_given_once,

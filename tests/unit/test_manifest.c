@@ -12,9 +12,10 @@ static char directory[64];
 static struct volume *volume;
 static struct cache *cache;
 
-static void unused(struct file_owner *owner, uint64_t id)
+static void unused(struct file_owner *owner, uint64_t id, uint64_t size)
 {
 	(void)owner;
+	(void)size;
 	(void)id;
 }
 

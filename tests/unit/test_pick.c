@@ -15,9 +15,10 @@ static struct buf contents[FILES_MAX];
 static size_t file_count;
 static struct compaction picked;
 
-static void unused(struct file_owner *owner, uint64_t id)
+static void unused(struct file_owner *owner, uint64_t id, uint64_t size)
 {
 	(void)owner;
+	(void)size;
 	(void)id;
 }
 

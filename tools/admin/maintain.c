@@ -148,6 +148,7 @@ int verb_stats(struct verb_call *c)
 	PUT("blob_files", s.blob_count);
 	PUT("blob_bytes", s.blob_size);
 	PUT("blob_garbage_bytes", s.blob_garbage);
+	PUT("obsolete_bytes", s.obsolete_size);
 	PUT("memtables", s.memtable_count);
 	PUT("memtable_bytes", s.memtable_used);
 	PUT("log_bytes", s.log_size);

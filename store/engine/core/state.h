@@ -43,6 +43,7 @@ struct blobs;
 /* A file that no version holds any more, to be removed by engine_step. */
 struct unused_file {
 	uint64_t id;
+	uint64_t size;      /* bytes */
 	const char *suffix; /* "sst" or "blob" */
 };
 

@@ -527,18 +527,24 @@ static void mark_files(struct manifest *m, const struct edit *e,
 {
 	struct version *old = m->current;
 	struct blob_file *blob;
+	struct sst_file *file;
 	size_t i;
 
 	/* A file that moved is in v, too. */
-	for (i = 0; i < e->removed_count; i++)
-		if (!version_sst(v, e->removed[i].id))
-			atomic_store(
-				&version_sst(old, e->removed[i].id)->obsolete,
-				true);
+	for (i = 0; i < e->removed_count; i++) {
+		if (version_sst(v, e->removed[i].id))
+			continue;
+		file = version_sst(old, e->removed[i].id);
+		atomic_fetch_add(&file->owner->obsolete_size, file->size);
+		atomic_store(&file->obsolete, true);
+	}
 	for (i = 0; i < e->dropped_count; i++) {
 		blob = version_blob(old, e->dropped_blobs[i]);
-		if (blob)
-			atomic_store(&blob->obsolete, true);
+		if (!blob)
+			continue;
+		atomic_fetch_add(&blob->owner->obsolete_size,
+				 atomic_load(&blob->size));
+		atomic_store(&blob->obsolete, true);
 	}
 	for (i = 0; i < e->blob_count; i++)
 		atomic_store(&version_blob(v, e->blobs[i].id)->size,

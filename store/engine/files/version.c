@@ -41,7 +41,7 @@ void sst_file_put(struct sst_file *f)
 	/* Closed first: the owner may remove the file at once. */
 	sst_close(f->sst);
 	if (atomic_load(&f->obsolete))
-		f->owner->unused(f->owner, f->id);
+		f->owner->unused(f->owner, f->id, f->size);
 	free(f->bounds);
 	free(f);
 }
@@ -127,7 +127,7 @@ void blob_file_put(struct blob_file *f)
 		return;
 	f->reader->ops->reader_close(f->reader);
 	if (atomic_load(&f->obsolete))
-		f->owner->unused_blob(f->owner, f->id);
+		f->owner->unused_blob(f->owner, f->id, atomic_load(&f->size));
 	free(f);
 }
 

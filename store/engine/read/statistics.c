@@ -77,6 +77,7 @@ static void blob_stats(struct engine *e, const struct version *v,
 	}
 	free(live);
 	out->blob_size += atomic_load(&e->blobs->size);
+	out->obsolete_size = atomic_load(&e->owner.obsolete_size);
 }
 
 static void counter_stats(struct engine *e, struct store_stats *out)

@@ -51,7 +51,7 @@ void engine_options_init(struct engine_options *o)
 /* Called with the last reference on an obsolete file, by whichever thread lets
  * go of it, which does not hold lock. A reader must not wait for the removal,
  * so it is left to engine_step. */
-static void note_unused(struct engine *e, uint64_t id, const char *suffix)
+static void note_unused(struct engine *e, const struct unused_file *file)
 {
 	struct unused_file *grown;
 	size_t capacity;
@@ -67,20 +67,22 @@ static void note_unused(struct engine *e, uint64_t id, const char *suffix)
 	}
 	/* Without memory the file stays until the next open removes it. */
 	if (e->unused_count < e->unused_capacity)
-		e->unused[e->unused_count++] =
-			(struct unused_file){ id, suffix };
+		e->unused[e->unused_count++] = *file;
 	pthread_mutex_unlock(&e->lock);
+	engine_wake(e);
 }
 
 /* A file that no version holds any more: noted, removed by engine_step. */
-static void sst_unused(struct file_owner *owner, uint64_t id)
+static void sst_unused(struct file_owner *owner, uint64_t id, uint64_t size)
 {
-	note_unused((struct engine *)owner, id, "sst");
+	note_unused((struct engine *)owner,
+		    &(struct unused_file){ id, size, "sst" });
 }
 
-static void blob_unused(struct file_owner *owner, uint64_t id)
+static void blob_unused(struct file_owner *owner, uint64_t id, uint64_t size)
 {
-	note_unused((struct engine *)owner, id, "blob");
+	note_unused((struct engine *)owner,
+		    &(struct unused_file){ id, size, "blob" });
 }
 
 /* How far memtables grow that hold the log of a store opened for reading. */

@@ -319,7 +319,7 @@ static int collect_blobs(struct engine *e)
 
 int engine_remove_unused(struct engine *e)
 {
-	struct unused_file file = { 0, NULL };
+	struct unused_file file = { 0 };
 
 	pthread_mutex_lock(&e->lock);
 	/* What the manifest says by now is not known after an error. */
@@ -337,6 +337,7 @@ int engine_remove_unused(struct engine *e)
 /* Whether there was any. */
 static bool remove_all_unused(struct engine *e)
 {
+	atomic_fetch_sub(&e->owner.obsolete_size, file.size);
 	bool any = false;
 
 	while (engine_remove_unused(e) > 0)
