@@ -23,6 +23,7 @@ struct full {
 	struct store *store;
 	unsigned int value[ROWS]; /* what it was set to; 0: deleted */
 	unsigned int writes;
+	bool large; /* files */
 	bool full;
 	unsigned int spent; /* of what a full disk allows a few times */
 	unsigned long refused, freed, kills;
@@ -36,13 +37,14 @@ static void complain(struct full *t, const char *what, int err)
 			 err_detail(), err < 0 ? err_text(err) : "");
 }
 
-static void options(struct store_options *o)
+static void options(const struct full *t, struct store_options *o)
 {
 	store_options_init(o);
 	o->create = true;
 	o->background = false;
-	o->memtable_size = 100000;
-	o->file_size = 20000;
+	/* Many files, or few that are larger than pieces. */
+	o->memtable_size = t->large ? 1000000 : 100000;
+	o->file_size = t->large ? 1000000 : 20000;
 	o->cache_size = 20000;
 }
 
@@ -51,7 +53,7 @@ static void open_store(struct full *t)
 	struct store_options o;
 	int err;
 
-	options(&o);
+	options(t, &o);
 	volume_mem_keep(t->volume);
 	err = store_open_volume(t->volume, &o, &t->store);
 	if (err < 0)
@@ -165,7 +167,7 @@ static void read_only(struct full *t, struct volume *v)
 	struct store *s;
 	int err;
 
-	options(&o);
+	options(t, &o);
 	o.create = false;
 	o.read_only = true;
 	volume_mem_keep(v);
@@ -253,6 +255,7 @@ static void run(struct full *t, uint64_t seed, unsigned int ops)
 	int err;
 
 	t->rng.state = seed;
+	t->large = seed % 2 == 0;
 	if (volume_mem_new(&t->volume) < 0)
 		abort();
 	open_store(t);

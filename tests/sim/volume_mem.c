@@ -511,8 +511,9 @@ static int mem_root_swap(struct volume *volume, uint64_t expected,
 
 static int mem_space(struct volume *volume, struct volume_space *out)
 {
-	(void)volume;
-	*out = (struct volume_space){ 1 << 30, 1 << 29, 1 << 29 };
+	uint64_t left = mem_is_full(mem(volume)) ? 0 : 1 << 29;
+
+	*out = (struct volume_space){ 1 << 30, left, left };
 	return 0;
 }
 

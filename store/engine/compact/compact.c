@@ -35,7 +35,9 @@ struct merge_job {
 	const struct merge_context *context;
 	struct edit *edit; /* is told of each output that was begun and ended */
 	unsigned int output_level;
-	uint64_t file_size;         /* UINT64_MAX: one output */
+	uint64_t file_size;                 /* UINT64_MAX: one output */
+	const struct tombstone_list *above; /* that hide entries in place of
+					       tombstones; or NULL */
 	const struct level *beyond; /* the level below the output, or NULL */
 	struct tombstone_list tombstones; /* of all inputs; owned */
 	struct sieve sieve;
@@ -329,8 +331,8 @@ static int run_job(struct merge_job *j, struct iter *it,
 	int err;
 
 	assert(j->context->snapshot_count > 0);
-	sieve_init(&j->sieve, j->context, &j->tombstones, version,
-		   j->output_level);
+	sieve_init(&j->sieve, j->context, j->above ? j->above : &j->tombstones,
+		   version, j->output_level);
 	err = merge_entries(j, it);
 	iter_close(it);
 	if (err < 0) {
@@ -466,7 +468,7 @@ int compact_run(const struct merge_context *c, struct version *v,
 	struct iter *it;
 	int err = remove_inputs(compaction, edit);
 
-	assert(compaction->output_level > 0);
+	assert(compaction->output_level > 0 || compaction->above.count > 0);
 	assert(compaction->output_level < LEVEL_COUNT);
 	assert(compaction->output_level >= compaction->level);
 
@@ -474,8 +476,13 @@ int compact_run(const struct merge_context *c, struct version *v,
 		return err;
 	if (compaction->trivial)
 		return move_inputs(compaction, edit);
-	if (job.output_level + 1 < LEVEL_COUNT)
+	if (compaction->above.count > 0) {
+		assert(compaction->output_level == compaction->level);
+		job.above = &compaction->above;
+		job.file_size = UINT64_MAX;
+	} else if (job.output_level + 1 < LEVEL_COUNT) {
 		job.beyond = &v->levels[job.output_level + 1];
+	}
 	err = gather_tombstones(c, compaction, &job.tombstones);
 	if (!err)
 		err = open_inputs(compaction, &it);
@@ -483,5 +490,6 @@ int compact_run(const struct merge_context *c, struct version *v,
 		tombstone_list_release(&job.tombstones);
 		return err;
 	}
-	return run_job(&job, it, v);
+	/* Older data may lie in other files of level 0. */
+	return run_job(&job, it, job.output_level > 0 ? v : NULL);
 }

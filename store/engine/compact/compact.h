@@ -16,7 +16,8 @@
  *
  * What a merge may drop, with oldest = the oldest live snapshot:
  *   - a version overwritten by one with the same version key and seq <= oldest
- *   - an entry covered by a range tombstone with seq <= oldest
+ *   - an entry covered by a range tombstone with seq <= oldest, of the inputs
+ *     or of compaction.above
  *   - a put with seq <= oldest that its family's GC rule hides, its rank
  *     counted among the entries with seq <= oldest; not while a deletion that
  *     is older than the rule may lie above the inputs (above_seq)
@@ -57,11 +58,16 @@ struct merge_context {
  * is empty. */
 struct compaction {
 	unsigned int level;          /* of the first inputs */
-	unsigned int output_level;   /* level or one below it; the lowest level
-				      may be written anew into itself */
+	unsigned int output_level;   /* level or one below it; one file may be
+				      written anew in its place */
 	struct sst_file **inputs[2]; /* of level and of output_level */
 	size_t input_count[2];
 	bool trivial; /* the inputs just move down */
+	/* Not empty: the only input is written anew as one file at most, in its
+	 * place, without what these cover. They are of any file and stay where
+	 * they are; each live snapshot sees them. Owned. */
+	struct tombstone_list above;
+	uint64_t rest_size; /* with above: about what stays of it; bytes */
 };
 
 struct compaction_options {

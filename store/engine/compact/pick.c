@@ -52,11 +52,11 @@ void compaction_release(struct compaction *c)
 {
 	free(c->inputs[0]);
 	free(c->inputs[1]);
+	tombstone_list_release(&c->above);
 	*c = (struct compaction){ 0 };
 }
 
-/* side 0: a file of c->level; 1: of c->output_level. */
-static int add_input(struct compaction *c, int side, struct sst_file *f)
+int compact_add_input(struct compaction *c, int side, struct sst_file *f)
 {
 	struct sst_file **grown =
 		realloc(c->inputs[side],
@@ -104,7 +104,7 @@ static int add_with_neighbours(struct compaction *c, const struct level *level,
 	       !is_apart(level->files[end - 1], level->files[end]))
 		end++;
 	for (i = first; !err && i < end; i++)
-		err = add_input(c, 0, level->files[i]);
+		err = compact_add_input(c, 0, level->files[i]);
 	if (err < 0)
 		compaction_release(c);
 	return err;
@@ -133,7 +133,7 @@ static int add_overlapped(struct compaction *c, const struct version *v)
 	for (i = 0; !err && i < level->count; i++) {
 		if (!is_apart(level->files[i], first) &&
 		    !is_apart(last, level->files[i]))
-			err = add_input(c, 1, level->files[i]);
+			err = compact_add_input(c, 1, level->files[i]);
 	}
 	return err;
 }
@@ -193,7 +193,7 @@ static int take_level0(struct compaction *c, const struct version *v)
 	int err = 0;
 
 	for (i = 0; !err && i < level->count; i++)
-		err = add_input(c, 0, level->files[i]);
+		err = compact_add_input(c, 0, level->files[i]);
 	if (err < 0)
 		compaction_release(c);
 	return err;
@@ -344,7 +344,7 @@ int compact_pick_bottom(const struct version *v, struct bytes start,
 	for (i = 0; i < level->count; i++) {
 		if (level->files[i]->id < before_id &&
 		    sst_file_overlaps(level->files[i], start, end)) {
-			err = add_input(out, 0, level->files[i]);
+			err = compact_add_input(out, 0, level->files[i]);
 			return err < 0 ? err : 1;
 		}
 	}
@@ -433,7 +433,7 @@ found:
 			    : level == BOTTOM ? BOTTOM
 					      : level + 1;
 	if (level == BOTTOM) {
-		err = add_input(out, 0, v->levels[level].files[i]);
+		err = compact_add_input(out, 0, v->levels[level].files[i]);
 		return err < 0 ? err : 1;
 	}
 	err = level == 0 ? take_level0(out, v)

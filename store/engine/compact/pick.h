@@ -34,7 +34,11 @@ int compact_pick_blob(const struct version *v,
 		      const struct compaction_options *o, uint64_t blob,
 		      struct compaction *out);
 
-/* Frees the arrays; then it is empty. */
+/* Adds f as an input, side 0: of c->level; 1: of c->output_level. 0 or -ENOMEM.
+ */
+int compact_add_input(struct compaction *c, int side, struct sst_file *f);
+
+/* Frees what it owns; then it is empty. */
 void compaction_release(struct compaction *c);
 
 /* The least sequence of the files above c's inputs that overlap them and delete

@@ -16,7 +16,7 @@
  */
 struct sieve {
 	const struct merge_context *context;
-	/* All range tombstones of the inputs. */
+	/* All range tombstones that are to hide entries. */
 	const struct tombstone_list *tombstones;
 	const struct version *version; /* NULL: older data may be anywhere */
 	unsigned int output_level;

@@ -35,7 +35,8 @@ struct file_owner {
 	_Atomic uint64_t obsolete_size;
 };
 
-/* An sst that is open. Once it is made only references and obsolete change. */
+/* An sst that is open. Once it is made only references, obsolete and what is
+ * reckoned of it change. */
 struct sst_file {
 	uint64_t id;           /* epoch << 32 | number */
 	uint64_t size;         /* bytes on the volume */
@@ -50,6 +51,10 @@ struct sst_file {
 	struct file_owner *owner;           /* outlives the file */
 	atomic_uint references;
 	atomic_bool obsolete; /* remove with the last reference */
+	/* Protected by the engine's lock work: about how many bytes stay of it
+	 * without what range tombstones up to a sequence cover. */
+	uint64_t rest_size;
+	uint64_t rest_seq; /* 0: not reckoned yet */
 };
 
 /* A file of large values' chunks; see large/blobs.h. */

@@ -1,16 +1,26 @@
 #include <assert.h>
 
+#include "store/base/err.h"
+#include "store/engine/compact/pick.h"
 #include "store/engine/core/state.h"
 #include "store/engine/core/trouble.h"
 #include "store/engine/files/edit.h"
 #include "store/engine/run/covered.h"
+#include "store/engine/run/hold.h"
+#include "store/format/key.h"
+#include "store/format/sst/sst_iter.h"
 
 /*
  * A file goes as it is if a range tombstone newer than all that is in it covers
  * each of its keys, and every snapshot sees that one. What it deletes itself in
  * files below is deleted by the same tombstone, which stays until they are
- * merged with it.
+ * merged with it. For the same reason a single entry that one covers may go,
+ * and a file of which one covers a part be written anew without it.
  */
+/* A file is written anew for this part of it, or more. */
+#define COVERED_SHARE 8
+/* So many files are read at one call to reckon what is covered of them. */
+#define RECKONED_MAX 32
 
 /* The oldest sequence that anyone reads at, or will. */
 static uint64_t oldest_seq(struct engine *e)
@@ -50,24 +60,32 @@ static int gather(const struct version *v, uint64_t seq,
 	return err;
 }
 
+/* The first fragment that ends after f begins, or count; ends ascend. */
+static size_t first_over(const struct tombstone_list *list,
+			 const struct sst_file *f)
+{
+	size_t low = 0, high = list->count, i;
+
+	while (low < high) {
+		i = low + (high - low) / 2;
+		if (bytes_compare(list->items[i].end, f->smallest) <= 0)
+			low = i + 1;
+		else
+			high = i;
+	}
+	return low;
+}
+
 /* Whether fragments without a gap between them, all newer than f, begin before
  * f does and end after it. */
 static bool is_covered(const struct tombstone_list *list,
 		       const struct sst_file *f)
 {
 	struct bytes at = f->smallest;
-	size_t low = 0, high = list->count, i;
+	size_t i;
 	int order;
 
-	/* The first that ends after f begins; ends ascend. */
-	while (low < high) {
-		i = low + (high - low) / 2;
-		if (bytes_compare(list->items[i].end, at) <= 0)
-			low = i + 1;
-		else
-			high = i;
-	}
-	for (i = low; i < list->count; i++) {
+	for (i = first_over(list, f); i < list->count; i++) {
 		const struct tombstone *t = &list->items[i];
 
 		if (bytes_compare(t->start, at) > 0 || t->seq <= f->largest_seq)
@@ -106,5 +124,128 @@ int engine_drop_covered(struct engine *e)
 	tombstone_list_release(&list);
 	edit_release(&edit);
 	version_put(v);
+	return err;
+}
+
+/* The greatest sequence of the fragments that overlap f; 0 if none does. */
+static uint64_t newest_over(const struct tombstone_list *list,
+			    const struct sst_file *f)
+{
+	uint64_t seq = 0;
+	size_t i;
+
+	for (i = first_over(list, f); i < list->count; i++) {
+		if (bytes_compare(list->items[i].start, f->largest) > 0)
+			break;
+		if (list->items[i].seq > seq)
+			seq = list->items[i].seq;
+	}
+	return seq;
+}
+
+/* Reckons how many bytes stay of f without the entries that the list covers, by
+ * reading all of it. Needs work. */
+static int reckon_rest(const struct tombstone_list *list, struct sst_file *f)
+{
+	uint64_t all = 1, covered = 0, size;
+	struct tombstone span;
+	struct iter *it;
+	int err = sst_iter_new(f->sst, false, &it), at;
+	bool known = false;
+
+	if (err < 0)
+		return err;
+	for (at = iter_seek(it, BYTES_NONE); at > 0; at = iter_next(it)) {
+		if (!known || (span.end.size > 0 &&
+			       bytes_compare(it->key, span.end) >= 0))
+			tombstone_cover(list, it->key, UINT64_MAX, &span);
+		known = true;
+		size = it->key.size + it->value.size;
+		all += size;
+		if (span.seq > key_seq(it->key))
+			covered += size;
+	}
+	iter_close(it);
+	/* Its range tombstones stay. */
+	f->rest_size =
+		f->size - (uint64_t)((double)sst_properties(f->sst)->data_size *
+				     (double)covered / (double)all);
+	return at;
+}
+
+/* Whether an sst of so many bytes fits a piece that is always held. */
+static bool is_small(struct engine *e, uint64_t size)
+{
+	return size <= engine_small_arena(e);
+}
+
+bool engine_fits_piece(struct engine *e, const struct compaction *c)
+{
+	return c->above.count > 0 && is_small(e, c->rest_size) &&
+	       c->inputs[0][0]->size >= engine_sst_room(c->rest_size) &&
+	       atomic_load(&e->owner.obsolete_size) == 0;
+}
+
+/* Whether writing f anew is worth while and there may be room for it. */
+static bool is_worth(struct engine *e, const struct sst_file *f,
+		     uint64_t available_size)
+{
+	uint64_t room = engine_sst_room(f->rest_size);
+
+	return f->size - f->rest_size >= f->size / COVERED_SHARE &&
+	       (room <= available_size ||
+		(is_small(e, f->rest_size) && f->size >= room));
+}
+
+/* Fills out with f, of this level, if it is to be written anew: 1, 0 if not, or
+ * an error. *budget is of files to be read yet. Needs work. */
+static int choose(struct engine *e, const struct tombstone_list *list,
+		  unsigned int level, struct sst_file *f, unsigned int *budget,
+		  struct compaction *out)
+{
+	uint64_t seq = newest_over(list, f);
+	struct volume_space space;
+	int err = 0;
+
+	if (seq <= f->smallest_seq)
+		return 0;
+	if (f->rest_seq != seq) {
+		if (*budget == 0)
+			return 0;
+		--*budget;
+		err = reckon_rest(list, f);
+		f->rest_seq = seq;
+	}
+	if (err == 0)
+		err = e->volume->ops->space(e->volume, &space);
+	if (err < 0 || !is_worth(e, f, space.available_size))
+		return err;
+	*out = (struct compaction){ .level = level,
+				    .output_level = level,
+				    .rest_size = f->rest_size };
+	err = compact_add_input(out, 0, f);
+	return err < 0 ? err : 1;
+}
+
+int engine_pick_covered(struct engine *e, struct version *v, bool *more,
+			struct compaction *out)
+{
+	struct tombstone_list list = TOMBSTONE_LIST_INIT;
+	unsigned int budget = RECKONED_MAX, level;
+	size_t i;
+	int err = 0;
+
+	*out = (struct compaction){ 0 };
+	if (v->tombstone_count > 0)
+		err = gather(v, oldest_seq(e), &list);
+	for (level = LEVEL_COUNT; level-- > 0 && list.count > 0;)
+		for (i = 0; i < v->levels[level].count && err == 0; i++)
+			err = choose(e, &list, level, v->levels[level].files[i],
+				     &budget, out);
+	*more = budget == 0;
+	if (err == 1)
+		out->above = list;
+	else
+		tombstone_list_release(&list);
 	return err;
 }

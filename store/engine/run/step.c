@@ -206,7 +206,8 @@ static int merge_inputs(struct engine *e, struct version *v,
 	struct blob_mover mover;
 	int err = blob_mover_init(&mover, e, v);
 
-	if (mover.source_count > 0) {
+	/* What is written anew for lack of room moves nothing. */
+	if (mover.source_count > 0 && c->above.count == 0) {
 		context->move = blob_mover_move;
 		context->move_context = &mover;
 	}
@@ -263,6 +264,11 @@ static int run(struct engine *e, struct version *v, const struct compaction *c)
 	not_above(&context, compact_above(v, c));
 	not_above_memtables(e, &context);
 	err = merge_inputs(e, v, c, &context, &edit);
+	if (err == -ENOSPC && engine_fits_piece(e, c)) {
+		edit_release(&edit);
+		context.spare_size = engine_sst_room(c->rest_size);
+		err = merge_inputs(e, v, c, &context, &edit);
+	}
 	edit_release(&edit);
 	free(snapshots);
 	gc_rules_put(context.rules);
@@ -331,13 +337,13 @@ int engine_remove_unused(struct engine *e)
 	/* So that what its blocks take in the cache is free for others. */
 	cache_forget(e->cache, file.id);
 	engine_remove(e, file.id, file.suffix);
+	atomic_fetch_sub(&e->owner.obsolete_size, file.size);
 	return 1;
 }
 
 /* Whether there was any. */
 static bool remove_all_unused(struct engine *e)
 {
-	atomic_fetch_sub(&e->owner.obsolete_size, file.size);
 	bool any = false;
 
 	while (engine_remove_unused(e) > 0)
@@ -368,14 +374,51 @@ static int pick_deletions(struct engine *e, struct version *v,
 	return 0;
 }
 
-/* Gives back what was deleted, though no level has grown too large: as step.
- * Needs work. */
-static int free_room(struct engine *e)
+/* Brings levels into shape, and blob files: 1 if there was something to do, 0
+ * if not, or an error. Needs work. */
+static int tidy(struct engine *e)
 {
+	int err = run_picked(e, most_urgent);
+
+	return err == 0 ? collect_blobs(e) : err;
+}
+
+/* Gives back what range tombstones cover, by little room or none: as tidy.
+ * Needs work. */
+static int free_covered(struct engine *e)
+{
+	struct version *v;
+	struct compaction c;
+	bool more;
 	int err = engine_drop_covered(e);
 
-	if (err == 0)
-		err = run_picked(e, pick_deletions);
+	if (err != 0)
+		return err;
+	v = engine_version(e);
+	err = engine_pick_covered(e, v, &more, &c);
+	if (err == 1) {
+		err = run(e, v, &c);
+		compaction_release(&c);
+		more = true;
+	}
+	version_put(v);
+	return err == 0 && more ? 1 : err;
+}
+
+/* Gives back what was deleted, though no level has grown too large: 1, 0 if
+ * nothing more is found, or an error; that is failed, of a flush or of tidy,
+ * unless it helped. Needs work. */
+static int free_room(struct engine *e, int failed)
+{
+	int err = free_covered(e);
+
+	if (err > 0 || (err < 0 && err != -ENOSPC))
+		return err;
+	err = failed < 0 ? failed : tidy(e);
+	if (err != 0)
+		return err;
+	atomic_store(&e->room_wanted, false);
+	err = run_picked(e, pick_deletions);
 	/* Until nothing more is found. */
 	if (err > 0)
 		atomic_store(&e->room_wanted, true);
@@ -430,15 +473,12 @@ int engine_step(struct engine *e)
 	/* Flushes first: writers wait for them, and the log's room. */
 	if (err == 0)
 		err = engine_flush_oldest(e);
-	if (err == 0)
-		err = run_picked(e, most_urgent);
-	if (err == 0)
-		err = collect_blobs(e);
-	if (err == -ENOSPC && engine_drop_covered(e) > 0)
-		err = 1;
-	/* Once for all who were refused. */
-	if (err == 0 && atomic_exchange(&e->room_wanted, false))
-		err = free_room(e);
+	if (err == 0 && !atomic_load(&e->room_wanted))
+		err = tidy(e);
+	if (err == -ENOSPC)
+		atomic_store(&e->room_wanted, true);
+	if ((err == 0 || err == -ENOSPC) && atomic_load(&e->room_wanted))
+		err = free_room(e, err);
 	/* After a failure too: its reason may be that they are there. */
 	if (remove_all_unused(e) && err == 0)
 		err = 1;

@@ -1,0 +1,239 @@
+#include <stdio.h>
+
+#include "store/base/err.h"
+#include "store/engine/run/step.h"
+#include "store/model/model.h"
+#include "store/store.h"
+#include "tests/sim/volume_mem.h"
+#include "tests/unit/suite.h"
+
+/*
+ * A full disk: what comes back without new space when rows are deleted that are
+ * a part of a file.
+ */
+#define ROWS 300
+
+static struct volume *volume;
+static struct store *store;
+
+static void open_store(void)
+{
+	struct store_options options;
+
+	store_options_init(&options);
+	options.create = true;
+	options.background = false;
+	options.memtable_size = 2 << 20;
+	options.file_size = 2 << 20;
+	ck_assert_int_eq(store_open_volume(volume, &options, &store), 0);
+}
+
+static void set_up(void)
+{
+	struct family_spec family = { .name = BYTES_LITERAL("f") };
+
+	ck_assert_int_eq(volume_mem_new(&volume), 0);
+	open_store();
+	ck_assert_int_eq(
+		store_create_table(store, bytes_string("t"), false, &family, 1),
+		0);
+}
+
+static void tear_down(void)
+{
+	ck_assert_int_eq(store_close(store), 0);
+}
+
+/* A row of 2000 bytes that do not repeat. */
+static int put(unsigned int row)
+{
+	uint32_t state = row + 1;
+	uint8_t data[2000];
+	struct write *w;
+	char key[16];
+	size_t i;
+	int err;
+
+	for (i = 0; i < sizeof(data); i++) {
+		state = state * 1664525 + 1013904223;
+		data[i] = (uint8_t)(state >> 24);
+	}
+	snprintf(key, sizeof(key), "r%06u", row);
+	ck_assert_int_eq(write_new(store, &w), 0);
+	ck_assert_int_eq(write_row(w, bytes_string("t"), bytes_string(key)), 0);
+	ck_assert_int_eq(write_set(w, bytes_string("f"), bytes_string("q"),
+				   1000, bytes_of(data, sizeof(data))),
+			 0);
+	err = store_commit(store, w, false);
+	write_free(w);
+	return err;
+}
+
+static void delete_row(unsigned int row)
+{
+	struct write *w;
+	char key[16];
+
+	snprintf(key, sizeof(key), "r%06u", row);
+	ck_assert_int_eq(write_new(store, &w), 0);
+	ck_assert_int_eq(write_row(w, bytes_string("t"), bytes_string(key)), 0);
+	ck_assert_int_eq(write_delete_row(w), 0);
+	ck_assert_int_eq(store_commit(store, w, false), 0);
+	write_free(w);
+}
+
+static void put_all(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ROWS; i++)
+		ck_assert_int_eq(put(i), 0);
+	ck_assert_int_eq(engine_flush(store_engine(store)), 0);
+}
+
+/* All but each fourth. */
+static void delete_most(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ROWS; i++)
+		if (i % 4 != 0)
+			delete_row(i);
+}
+
+/* Writes until that is refused, which asks for room. */
+static void be_refused(void)
+{
+	int err;
+
+	while ((err = put(ROWS)) == 0)
+		;
+	ck_assert_int_eq(err, -ENOSPC);
+	delete_row(ROWS);
+}
+
+/* The disk is full. */
+static void fill(void)
+{
+	ck_assert_int_eq(engine_flush(store_engine(store)), 0);
+	while (engine_step(store_engine(store)) > 0)
+		;
+	volume_mem_fill(volume, 1, 1);
+	be_refused();
+}
+
+/* Whatever can be done. */
+static void work(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < 1000 && engine_step(store_engine(store)) > 0; i++)
+		;
+	ck_assert_uint_lt(i, 1000);
+}
+
+static uint64_t sst_bytes(void)
+{
+	struct store_stats s;
+	uint64_t size = 0;
+	size_t i;
+
+	store_stats(store, &s);
+	for (i = 0; i < sizeof(s.sst_size) / sizeof(*s.sst_size); i++)
+		size += s.sst_size[i];
+	return size;
+}
+
+static unsigned int count(struct snapshot *s)
+{
+	struct scan_range range = { .table = BYTES_LITERAL("t") };
+	struct scan *scan;
+	struct cell cell;
+	unsigned int n = 0;
+	int err;
+
+	ck_assert_int_eq(scan_open(store, s, &range, &scan), 0);
+	while ((err = scan_next(scan, CURSOR_VERSION, &cell)) == 1)
+		n++;
+	ck_assert_int_eq(err, 0);
+	scan_close(scan);
+	return n;
+}
+
+/* Space comes back, what is left is there, and deletions go on. */
+static void check_freed(void)
+{
+	unsigned int i;
+
+	ck_assert_uint_gt(sst_bytes(), ROWS * 2000);
+	delete_most();
+	fill();
+	work();
+	ck_assert_uint_lt(sst_bytes(), ROWS * 2000 / 2);
+	ck_assert_uint_eq(count(NULL), ROWS / 4);
+	for (i = 0; i < ROWS; i += 8)
+		delete_row(i);
+	work();
+	ck_assert_int_eq(store_close(store), 0);
+}
+
+/* The store was closed: what the next one finds. */
+static void check_again(void)
+{
+	ck_assert_uint_eq(count(NULL), ROWS / 4 - (ROWS + 7) / 8);
+}
+
+START_TEST(a_part_of_the_lowest_level_comes_back)
+{
+	put_all();
+	ck_assert_int_eq(store_compact(store, BYTES_NONE), 0);
+	volume_mem_keep(volume);
+	check_freed();
+	volume_mem_fill(volume, 0, 1);
+	open_store();
+	check_again();
+}
+END_TEST
+
+START_TEST(a_part_of_level_0_comes_back)
+{
+	put_all();
+	volume_mem_keep(volume);
+	check_freed();
+	volume_mem_fill(volume, 0, 1);
+	open_store();
+	check_again();
+}
+END_TEST
+
+START_TEST(what_a_snapshot_sees_stays)
+{
+	struct snapshot *s;
+
+	put_all();
+	ck_assert_int_eq(store_compact(store, BYTES_NONE), 0);
+	ck_assert_int_eq(store_snapshot(store, &s), 0);
+	delete_most();
+	fill();
+	work();
+	ck_assert_uint_gt(sst_bytes(), ROWS * 2000);
+	ck_assert_uint_eq(count(s), ROWS);
+	store_snapshot_release(store, s);
+	be_refused();
+	work();
+	ck_assert_uint_lt(sst_bytes(), ROWS * 2000 / 2);
+	ck_assert_uint_eq(count(NULL), ROWS / 4);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *tests[] = {
+		a_part_of_the_lowest_level_comes_back,
+		a_part_of_level_0_comes_back,
+		what_a_snapshot_sees_stays,
+	};
+
+	return run_suite("full", set_up, tear_down, tests,
+			 sizeof(tests) / sizeof(*tests));
+}
