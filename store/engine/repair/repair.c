@@ -496,10 +496,11 @@ static int take_log(struct repair *r, const struct manifest_log *log)
 }
 
 /* An sst of the new store is not given up while it is looked at. */
-static void never_unused(struct file_owner *owner, uint64_t id)
+static void never_unused(struct file_owner *owner, uint64_t id, uint64_t size)
 {
 	(void)owner;
 	(void)id;
+	(void)size;
 	assert(false);
 }
 
@@ -507,7 +508,8 @@ static void never_unused(struct file_owner *owner, uint64_t id)
  * not, what they were says nothing, and all ssts go to level 0. */
 static int check_levels(struct repair *r)
 {
-	struct file_owner owner = { never_unused, never_unused };
+	struct file_owner owner = { .unused = never_unused,
+				    .unused_blob = never_unused };
 	struct manifest m = { .volume = r->to,
 			      .cache = r->cache,
 			      .owner = &owner };
