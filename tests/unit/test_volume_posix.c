@@ -442,6 +442,69 @@ START_TEST(a_fifo_is_not_waited_for)
 }
 END_TEST
 
+/* What stands under the store's names but is none of its files is removed, or
+ * left if it is a directory; it is neither waited for nor written to. */
+START_TEST(planted_names_do_no_harm)
+{
+	static const char *const planted[] = { "x.tmp", "3.spare", "root.spare" };
+	struct volume *v;
+	char path[160];
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		v = open_volume();
+		v->ops->close(v);
+		snprintf(path, sizeof(path), "%s/%s", directory, planted[i]);
+		unlink(path);
+		ck_assert_int_eq(mkfifo(path, 0600), 0);
+		v = open_volume();
+		ck_assert_int_eq(v->ops->lease_take(v, ""), 0);
+		ck_assert_int_eq(v->ops->root_swap(v, i, BYTES_LITERAL("x")),
+				 0);
+		v->ops->close(v);
+	}
+	for (i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/%s", directory, planted[i]);
+		ck_assert_int_eq(mkdir(path, 0700), 0);
+	}
+	v = open_volume();
+	ck_assert_int_eq(v->ops->lease_take(v, ""), 0);
+	ck_assert_int_eq(
+		v->ops->spare_hold(v,
+				   (uint64_t[]){ 1 << 16, 1 << 16, 1 << 16,
+						 1 << 16, 1 << 16 },
+				   5),
+		0);
+	v->ops->close(v);
+}
+END_TEST
+
+/* A copy of the directory that was made by links shares no file that is
+ * overwritten. */
+START_TEST(a_copy_by_links_stays_as_it_is)
+{
+	struct volume *v = open_volume(), *copy;
+	struct buf content = BUF_INIT;
+	char command[300];
+	uint64_t version;
+
+	ck_assert_int_eq(v->ops->root_swap(v, 0, BYTES_LITERAL("old")), 0);
+	ck_assert_int_eq(v->ops->root_swap(v, 1, BYTES_LITERAL("both")), 0);
+	snprintf(command, sizeof(command), "cp -al %s %s/copy", directory, top);
+	ck_assert_int_eq(system(command), 0);
+	ck_assert_int_eq(v->ops->root_swap(v, 2, BYTES_LITERAL("newer")), 0);
+	ck_assert_int_eq(v->ops->root_swap(v, 3, BYTES_LITERAL("newest")), 0);
+	v->ops->close(v);
+	snprintf(command, sizeof(command), "%s/copy", top);
+	ck_assert_int_eq(volume_posix_open(command, false, &copy), 0);
+	ck_assert_int_eq(copy->ops->root_get(copy, &version, &content), 0);
+	ck_assert_uint_eq(version, 2);
+	ck_assert(bytes_equal(buf_bytes(&content), BYTES_LITERAL("both")));
+	buf_release(&content);
+	copy->ops->close(copy);
+}
+END_TEST
+
 static uint64_t blocks_of(const char *name)
 {
 	char path[160];
@@ -663,6 +726,8 @@ int main(void)
 		an_empty_directory_becomes_a_store,
 		a_lock_on_the_directory_is_no_hindrance,
 		a_fifo_is_not_waited_for,
+		planted_names_do_no_harm,
+		a_copy_by_links_stays_as_it_is,
 		renaming_without_flags,
 		a_directory_that_is_not_durable_is_not_there,
 		pieces,

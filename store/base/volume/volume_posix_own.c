@@ -142,15 +142,34 @@ int posix_root_get(struct volume *volume, uint64_t *version, struct buf *out)
 	return err;
 }
 
+/* Opens the root that is not in use, for being overwritten. What has another
+ * name is somebody's, such as a copy's of the store that was made by links; it
+ * and what is no file make way for a new one. A descriptor, or an error. */
+static int open_spare_root(struct posix_volume *v)
+{
+	int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+	int fd = openat(v->directory, ROOT_SPARE, flags, 0600);
+
+	if (fd >= 0 && posix_has_one_name(fd))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	unlinkat(v->directory, ROOT_SPARE, 0);
+	fd = openat(v->directory, ROOT_SPARE, flags | O_EXCL, 0600);
+	return fd < 0 ? fail(errno,
+			     "%s/" ROOT_SPARE ": cannot create; move away "
+			     "what is there",
+			     v->path)
+		      : fd;
+}
+
 /* Overwrites the root that is not in use, durably. */
 static int write_spare_root(struct posix_volume *v, struct bytes content)
 {
-	int fd = openat(v->directory, ROOT_SPARE,
-			O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	int err;
+	int fd = open_spare_root(v), err;
 
 	if (fd < 0)
-		return fail(errno, "%s/" ROOT_SPARE ": cannot create", v->path);
+		return fd;
 	err = posix_write_all(fd, content, v->path);
 	if (!err && ftruncate(fd, (off_t)content.size) < 0)
 		err = fail(errno, "%s/" ROOT_SPARE ": cannot cut", v->path);
@@ -330,7 +349,8 @@ static int sweep_entry(void *context, const char *name)
 	    !(posix_is_tmp(name) || posix_is_spare(name)) ||
 	    posix_spare_found(v, name))
 		return 0;
-	if (unlinkat(v->directory, name, 0) < 0)
+	/* A directory is not of the store. */
+	if (unlinkat(v->directory, name, 0) < 0 && errno != EISDIR)
 		return fail(errno, "%s/%s: cannot remove", v->path, name);
 	return 0;
 }

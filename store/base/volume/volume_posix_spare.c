@@ -90,7 +90,8 @@ static int resize(struct posix_volume *v, struct posix_piece piece,
 
 	piece_name(piece.number, name);
 	fd = openat(v->directory, name,
-		    O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+		    O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+		    0600);
 	if (fd < 0)
 		return fail(errno, "%s/%s: cannot open", v->path, name);
 	if (piece.size > size)
@@ -177,8 +178,7 @@ static bool is_missing(const struct posix_spares *s, uint64_t size)
 	return false;
 }
 
-/* Whether fd is a file with one name. */
-static bool has_one_name(int fd)
+bool posix_has_one_name(int fd)
 {
 	struct stat st;
 
@@ -189,7 +189,7 @@ static bool has_one_name(int fd)
  * who has the file open alone. */
 static bool is_alone(int fd)
 {
-	if (!has_one_name(fd) || fcntl(fd, F_SETLEASE, F_WRLCK) < 0)
+	if (!posix_has_one_name(fd) || fcntl(fd, F_SETLEASE, F_WRLCK) < 0)
 		return false;
 	fcntl(fd, F_SETLEASE, F_UNLCK);
 	return true;
@@ -216,7 +216,8 @@ static bool make_piece(struct posix_volume *v, const char *name, int fd)
 
 bool posix_spare_give(struct posix_volume *v, const char *name)
 {
-	int fd = openat(v->directory, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = openat(v->directory, name,
+			O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	bool given = false;
 
 	if (fd < 0)
@@ -244,25 +245,26 @@ static bool parse_piece(const char *name, uint64_t *number)
 bool posix_spare_found(struct posix_volume *v, const char *name)
 {
 	struct posix_spares *s = &v->spares;
-	int fd = openat(v->directory, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
-	bool keep = false;
-	uint64_t number;
+	int fd = openat(v->directory, name,
+			O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	uint64_t number, size = fd < 0 ? 0 : blocks_size(fd);
+	bool named = parse_piece(name, &number), keep = false;
 
-	if (fd < 0)
-		return false;
 	pthread_mutex_lock(&s->lock);
-	if (s->count < VOLUME_SPARES_MAX && blocks_size(fd) >= PIECE_MIN) {
-		keep = parse_piece(name, &number);
-		if (!keep) {
+	/* Also if it stays, as a directory does. */
+	if (named && number >= s->next_number)
+		s->next_number = number + 1;
+	if (s->count < VOLUME_SPARES_MAX && size >= PIECE_MIN) {
+		if (!named) {
 			keep = make_piece(v, name, fd);
-		} else if ((keep = has_one_name(fd))) {
-			add_piece(s, number, blocks_size(fd));
-			if (number >= s->next_number)
-				s->next_number = number + 1;
+		} else if (posix_has_one_name(fd)) {
+			add_piece(s, number, size);
+			keep = true;
 		}
 	}
 	pthread_mutex_unlock(&s->lock);
-	close(fd);
+	if (fd >= 0)
+		close(fd);
 	return keep;
 }
 
@@ -293,7 +295,8 @@ int posix_spare_take(struct posix_volume *v, const char *name, uint64_t size,
 	}
 	piece = remove_piece(s, i);
 	*room = piece.size;
-	err = openat(v->directory, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	err = openat(v->directory, name,
+		     O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (err < 0)
 		err = fail(errno, "%s: cannot open", path);
 unlock:

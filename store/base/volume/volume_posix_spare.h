@@ -34,6 +34,9 @@ int posix_spare_take(struct posix_volume *v, const char *name, uint64_t size,
  * happened, or the file is gone. */
 bool posix_spare_give(struct posix_volume *v, const char *name);
 
+/* Whether fd is a file with one name: if not, overwriting it may harm others. */
+bool posix_has_one_name(int fd);
+
 /* fallocate from the start of the file, which keeps its size. A file system
  * that cannot is passed over in silence: 1. */
 int posix_allocate(int fd, uint64_t size, const char *path);
