@@ -69,7 +69,7 @@ CHECKED := $(if $(T),$(sort $(filter $(B)/tests/fs/%,$(CHECKED)) \
 	$(t),$(bin:$(B)/tests/%=%)),$(bin))))),$(CHECKED))
 
 .PHONY: all help build deps check check-built check-fault check-fs-long \
-	check-soak canary demo fuzz lint compile_commands.json \
+	check-kernel check-soak canary demo fuzz lint compile_commands.json \
 	bench bench-engine bench-fs bench-large install install-files clean
 .SECONDARY:
 
@@ -118,6 +118,12 @@ check-fs-long: deps
 	@tools/install-packages tests/packages tests/packages-fs-long
 	@$(MAKE) --no-print-directory build $(MAIN_BIN)
 	@B=$(B) tests/check-fs-long
+
+# The scripts on a mount, on Debian 12's kernel in qemu, an hour or more
+check-kernel: deps
+	@tools/install-packages tests/packages tests/packages-kernel
+	@$(MAKE) --no-print-directory build $(filter $(B)/tests/fs/%,$(MAIN_BIN))
+	@B=$(B) T="$(T)" SEED=$(SEED) tests/kernel/run
 
 # Builds with planted bugs, which a test has to catch
 canary: deps
