@@ -404,6 +404,41 @@ START_TEST(blob_files_go_after_a_full_disk)
 }
 END_TEST
 
+static void fail_problem(void *context, const char *problem)
+{
+	(void)context;
+	ck_abort_msg("%s", problem);
+}
+
+/* What did not fit left nothing behind, so the same file goes on. */
+START_TEST(a_full_disk_ends_no_blob_file)
+{
+	struct write *w;
+	unsigned int n;
+
+	ck_assert_int_eq(put("r", 0, 600, true), 0);
+	for (n = 1; n < 4; n++) {
+		ck_assert_int_eq(write_new(store, &w), 0);
+		ck_assert_int_eq(
+			write_row(w, bytes_string("t"), bytes_string("full")),
+			0);
+		volume_mem_fill_suffix(volume, ".blob");
+		ck_assert_int_eq(write_set(w, bytes_string("f"),
+					   bytes_string("q"), 1000,
+					   value(n, 600)),
+				 -ENOSPC);
+		volume_mem_fill_suffix(volume, NULL);
+		write_free(w);
+		ck_assert_int_eq(put("r", n, 600, true), 0);
+		ck_assert_uint_eq(stats().blob_count, 1);
+	}
+	kill_store();
+	open_store();
+	ck_assert_uint_eq(count(CURSOR_ROW), 4);
+	ck_assert_int_eq(store_check(store, fail_problem, NULL), 0);
+}
+END_TEST
+
 START_TEST(policies_hold_where_data_comes_by_import)
 {
 	struct gc_policy *one = gc_policy_leaf(GC_MAX_VERSIONS, 1);
@@ -599,6 +634,7 @@ int main(void)
 		publish_may_be_tried_again,
 		a_load_ends_where_its_family_aggregates,
 		blob_files_go_after_a_full_disk,
+		a_full_disk_ends_no_blob_file,
 		policies_hold_where_data_comes_by_import,
 		opens_with_less_memory_than_before,
 		backup_of_a_store_opened_for_reading_ends,

@@ -346,7 +346,8 @@ int blob_append(struct engine *e, struct bytes raw, struct buf *scratch,
 	blob_chunk_place(scratch, b->file->id, b->size, c);
 	err = b->log->ops->log_append(b->log, buf_bytes(scratch));
 	if (err < 0) {
-		b->broken = true; /* where it ends is not known */
+		/* Where it ends is not known, but after a lack of space. */
+		b->broken = err != -ENOSPC;
 	} else {
 		b->size += scratch->size;
 		atomic_fetch_add(&b->fresh, scratch->size);

@@ -33,7 +33,8 @@ struct blobs {
 	struct blob_file *file; /* of log; referenced; NULL with it */
 	_Atomic uint64_t size;  /* of log, in bytes; changed under lock */
 	uint64_t synced;        /* of them, durable; protected by syncing */
-	bool broken;            /* an append failed; protected by lock */
+	bool broken;            /* an append failed, and left an end that is
+				   not known; protected by lock */
 	_Atomic uint64_t fresh; /* bytes since the memtable was rotated */
 };
 
@@ -62,8 +63,8 @@ void blob_release(struct engine *e, struct blob_holds *h);
  * Appends a chunk that holds raw, 1 to BLOB_CHUNK_SIZE_MAX bytes, holds its
  * file and fills *c. scratch is for speed. Nothing is durable yet; see
  * blob_sync. A failure to write leaves the store as it is: the next append
- * begins another file. -ERR_store_readonly, -ENOMEM, and what beginning a file
- * meets.
+ * begins another file, unless it was for lack of space. -ENOSPC,
+ * -ERR_store_readonly, -ENOMEM, and what beginning a file meets.
  */
 int blob_append(struct engine *e, struct bytes raw, struct buf *scratch,
 		struct blob_holds *h, struct blob_chunk *c);
