@@ -44,8 +44,8 @@ struct scan_range {
 	 * only row is good for anything. */
 	bool rows_only;
 	/* If not NULL, asked every STORE_STOP_CELLS cells that the scan passes,
-	 * those that it does not give included; once it is true, the scan ends
-	 * with -EINTR. */
+	 * those that it does not give included, and before each chunk of a
+	 * large value; once it is true, the scan ends with -EINTR. */
 	bool (*stop)(void);
 	/* If not NULL, watches over the filter's matches; without one stop is
 	 * asked during matches. */

@@ -329,6 +329,42 @@ START_TEST(stops_among_what_is_hidden)
 }
 END_TEST
 
+/* Nor is a large value read to its end for nobody, by a filter or by who wants
+ * it. */
+START_TEST(stops_within_a_large_value)
+{
+	struct scan_range range = { .table = str("t"), .stop = stop };
+	size_t size = 3 << 20, i;
+	uint8_t *value = malloc(size);
+	struct scan *scan;
+	struct cell cell;
+	struct write *w;
+
+	ck_assert_ptr_nonnull(value);
+	for (i = 0; i < size; i++)
+		value[i] = (uint8_t)(i * i >> 7);
+	ck_assert_int_eq(write_new(s, &w), 0);
+	ck_assert_int_eq(write_row(w, str("t"), str("large")), 0);
+	ck_assert_int_eq(
+		write_set(w, str("f"), str("q"), 1, bytes_of(value, size)), 0);
+	ck_assert_int_eq(store_commit(s, w, false), 0);
+	write_free(w);
+	free(value);
+	for (i = 0; i < 2; i++) {
+		if (i > 0)
+			ck_assert_int_eq(
+				filter_new_value(str("x.*"), &range.filter), 0);
+		stop_count = 0;
+		ck_assert_int_eq(scan_open(s, NULL, &range, &scan), 0);
+		ck_assert_int_eq(scan_next(scan, CURSOR_VERSION, &cell),
+				 -EINTR);
+		ck_assert_uint_eq(stop_count, 1);
+		scan_close(scan);
+	}
+	filter_free(range.filter);
+}
+END_TEST
+
 /* What timestamps are may change between adding and committing. */
 START_TEST(granularity_of_the_commit)
 {
@@ -453,8 +489,10 @@ int main(void)
 				 refusals,
 				 granularity_of_the_commit,
 				 stops_among_what_is_hidden,
+				 stops_within_a_large_value,
 				 many_rows,
 				 deletions_older_than_the_policy };
 
-	return run_suite("store", setup, teardown, tests, 9);
+	return run_suite("store", setup, teardown, tests,
+			 sizeof(tests) / sizeof(*tests));
 }

@@ -41,7 +41,8 @@ int blob_read(const struct blob_file *f, const struct blob_chunk *c,
 	return err;
 }
 
-int blob_load(const struct version *v, struct bytes encoded, struct buf *out)
+int blob_load(const struct version *v, struct bytes encoded, bool (*stop)(void),
+	      struct buf *out)
 {
 	struct buf scratch = BUF_INIT;
 	struct blob_list list;
@@ -53,6 +54,10 @@ int blob_load(const struct version *v, struct bytes encoded, struct buf *out)
 	if (err == 0)
 		err = buf_reserve(out, (size_t)list.size);
 	for (i = 0; i < list.count && err == 0; i++) {
+		if (stop && stop()) {
+			err = -EINTR;
+			break;
+		}
 		f = version_blob(v, list.chunks[i].file);
 		if (!f) {
 			err = fail(ERR_blob_damaged,

@@ -363,7 +363,7 @@ int cursor_load(const struct cursor *c, const struct cell *cell,
 	assert(cell->blob.size > 0);
 	/* The version has every blob file that its ssts and the memtables
 	 * taken with it refer to. */
-	return blob_load(c->sources.version, cell->blob, out);
+	return blob_load(c->sources.version, cell->blob, c->stop, out);
 }
 
 /* Places the iterator. As it may have come from anywhere, no column is present

@@ -70,7 +70,8 @@ int cursor_row_before(struct cursor *c, struct bytes key, struct cell *cell);
 int cursor_row_at(struct cursor *c, struct bytes row, struct cell *cell);
 
 /* Appends the value of a cell of this cursor, which is large, to out: 0,
- * -ENOMEM, or an error of reading, such as -ERR_blob_damaged. */
+ * -ENOMEM, or an error of reading, such as -ERR_blob_damaged. Asks what
+ * cursor_stop was given before each chunk: -EINTR. */
 int cursor_load(const struct cursor *c, const struct cell *cell,
 		struct buf *out);
 
