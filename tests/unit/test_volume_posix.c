@@ -12,7 +12,7 @@
 #include "tests/unit/suite.h"
 
 /* In place of the C library's, to fail on request. */
-static bool no_flags, fails_sync;
+static bool no_flags, fails_sync, no_fallocate;
 
 int renameat2(int from, const char *old, int to, const char *name,
 	      unsigned int flags)
@@ -22,6 +22,15 @@ int renameat2(int from, const char *old, int to, const char *name,
 		return -1;
 	}
 	return (int)syscall(SYS_renameat2, from, old, to, name, flags);
+}
+
+int fallocate(int fd, int mode, off_t offset, off_t size)
+{
+	if (no_fallocate) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
+	return (int)syscall(SYS_fallocate, fd, mode, offset, size);
 }
 
 int fsync(int fd)
@@ -546,6 +555,23 @@ static void rename_file(const char *from, const char *to)
 
 #define PIECE (UINT64_C(256) << 10)
 
+/* A file of size bytes that begins with text, and goes on with zeros. */
+static void check_start(struct volume *v, const char *name, const char *text,
+			uint64_t size)
+{
+	static char data[2 * PIECE];
+	struct reader *r;
+	size_t i;
+
+	ck_assert_int_eq(v->ops->open(v, name, &r), 0);
+	ck_assert_uint_eq(r->size, size);
+	ck_assert_int_eq(v->ops->pread(r, 0, data, size), 0);
+	v->ops->reader_close(r);
+	ck_assert_int_eq(memcmp(data, text, strlen(text)), 0);
+	for (i = strlen(text); i < size; i++)
+		ck_assert_int_eq(data[i], 0);
+}
+
 /* A piece has its blocks, becomes a file without losing them, and comes back
  * when that goes; a later life finds it. */
 START_TEST(pieces)
@@ -600,6 +626,34 @@ START_TEST(pieces)
 	ck_assert_int_eq(v->ops->segment_from_spare(v, "4.sst", 1, &w),
 			 -ENOSPC);
 	v->ops->close(v);
+}
+END_TEST
+
+/* Where there is no fallocate, by zeros: of pieces, and of a log, which reads as
+ * it does in a piece. */
+START_TEST(pieces_without_fallocate)
+{
+	const uint64_t sizes[] = { PIECE, 2 * PIECE };
+	struct volume *v = open_volume();
+	struct log *l;
+
+	no_fallocate = true;
+	ck_assert_int_eq(v->ops->lease_take(v, "me"), 0);
+	ck_assert_int_eq(v->ops->spare_hold(v, sizes, 2), 0);
+	ck_assert_uint_ge(blocks_of("0.spare"), 2 * PIECE);
+	ck_assert_uint_ge(blocks_of("1.spare"), PIECE);
+	ck_assert_int_eq(v->ops->log_create(v, "1.log", &l), 0);
+	ck_assert_int_eq(v->ops->log_append(l, BYTES_LITERAL("one ")), 0);
+	ck_assert_int_eq(v->ops->log_hold(l, PIECE), 0);
+	ck_assert_uint_ge(blocks_of("1.log"), PIECE);
+	ck_assert_int_eq(v->ops->log_append(l, BYTES_LITERAL("two")), 0);
+	check_start(v, "1.log", "one two", PIECE);
+	ck_assert_int_eq(v->ops->log_hold(l, 2 * PIECE), 0);
+	ck_assert_int_eq(v->ops->log_append(l, BYTES_LITERAL(" six")), 0);
+	check_start(v, "1.log", "one two six", 2 * PIECE);
+	v->ops->log_close(l);
+	v->ops->close(v);
+	no_fallocate = false;
 }
 END_TEST
 
@@ -731,6 +785,7 @@ int main(void)
 		renaming_without_flags,
 		a_directory_that_is_not_durable_is_not_there,
 		pieces,
+		pieces_without_fallocate,
 		log_in_a_piece,
 		no_piece_of_what_others_read,
 	};

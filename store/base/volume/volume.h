@@ -72,8 +72,8 @@ struct volume_ops {
 	int (*log_keep)(struct volume *v, const char *name);
 
 	/* Holds room for a log of size bytes: until it is larger, no append
-	 * fails for lack of space. -ENOSPC: as before. Where the file system
-	 * cannot hold room, nothing is promised and it is no error. */
+	 * fails for lack of space. -ENOSPC: as before. The log may read as if
+	 * zeros followed what was appended. */
 	int (*log_hold)(struct log *l, uint64_t size);
 
 	/* Holds count pieces, of at least these bytes, as far as there is

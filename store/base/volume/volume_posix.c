@@ -274,8 +274,7 @@ static int posix_log_create(struct volume *volume, const char *name,
 	if (err < 0)
 		return err;
 	l->fd = openat(v->directory, name,
-		       O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC,
-		       0600);
+		       O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (l->fd < 0) {
 		err = fail(errno, "%s: cannot create", l->path);
 		posix_log_close(&l->log);
@@ -339,9 +338,9 @@ static int posix_log_hold(struct log *log, uint64_t size)
 	struct posix_log *l = (struct posix_log *)log;
 	int err = l->held < size ? posix_allocate(l->fd, size, l->path) : 0;
 
-	if (err >= 0 && l->held < size)
+	if (err == 0 && l->held < size)
 		l->held = size;
-	return err == -EDQUOT ? -ENOSPC : err < 0 ? err : 0;
+	return err == -EDQUOT ? -ENOSPC : err;
 }
 
 /* A full disk may have taken the first part of data: that is cut off, so that

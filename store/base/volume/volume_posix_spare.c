@@ -35,6 +35,31 @@ void posix_spares_end(struct posix_volume *v)
 	pthread_mutex_destroy(&v->spares.lock);
 }
 
+/* Makes a file as long as size by zeros; after a failure it is as long as it
+ * was. */
+static int add_zeros(int fd, uint64_t size, const char *path)
+{
+	static const uint8_t zeros[64 << 10];
+	struct stat st;
+	uint64_t at;
+	int err = 0;
+
+	if (fstat(fd, &st) < 0)
+		return fail(errno, "%s: cannot tell its size", path);
+	for (at = (uint64_t)st.st_size; at < size && err == 0;) {
+		size_t left = size - at < sizeof(zeros) ? (size_t)(size - at)
+							: sizeof(zeros);
+		ssize_t n = pwrite(fd, zeros, left, (off_t)at);
+
+		if (n < 0 && errno != EINTR)
+			err = fail(errno, "%s: cannot hold room", path);
+		at += n > 0 ? (uint64_t)n : 0;
+	}
+	if (err < 0 && ftruncate(fd, st.st_size) < 0)
+		return fail(EIO, "%s: cannot cut off zeros", path);
+	return err;
+}
+
 int posix_allocate(int fd, uint64_t size, const char *path)
 {
 	int err;
@@ -44,7 +69,7 @@ int posix_allocate(int fd, uint64_t size, const char *path)
 		err = fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)size);
 	} while (err < 0 && errno == EINTR);
 	if (err < 0 && errno == EOPNOTSUPP)
-		return 1;
+		return add_zeros(fd, size, path);
 	return err < 0 ? fail(errno, "%s: cannot hold room", path) : 0;
 }
 
@@ -101,13 +126,13 @@ static int resize(struct posix_volume *v, struct posix_piece piece,
 			      : 0;
 	else
 		err = posix_allocate(fd, size, name);
-	piece.size = err == 0 ? size : err > 0 ? 0 : blocks_size(fd);
+	piece.size = err == 0 ? size : blocks_size(fd);
 	close(fd);
 	if (piece.size >= PIECE_MIN || err == 0)
 		add_piece(&v->spares, piece.number, piece.size);
 	else
 		unlinkat(v->directory, name, 0);
-	return err < 0 ? err : 0;
+	return err;
 }
 
 /* Needs lock. */

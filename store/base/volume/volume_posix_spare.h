@@ -37,8 +37,9 @@ bool posix_spare_give(struct posix_volume *v, const char *name);
 /* Whether fd is a file with one name: if not, overwriting it may harm others. */
 bool posix_has_one_name(int fd);
 
-/* fallocate from the start of the file, which keeps its size. A file system
- * that cannot is passed over in silence: 1. */
+/* Allocates the blocks of a file up to size: by fallocate, which keeps its
+ * length, or where the file system has none by zeros behind its end. 0, or an
+ * error, and then its length is as before. */
 int posix_allocate(int fd, uint64_t size, const char *path);
 
 #endif
