@@ -121,8 +121,10 @@ static int lookup_step_value(struct fs *fs, struct node *step,
 
 	/* Steps have no cut names: their value is nowhere but in the name. */
 	if (err)
-		err = fail(ENOENT, "%.*s: not a value's name", (int)name.size,
-			   (const char *)name.data);
+		err = fail(ENOENT,
+			   "%.*s: not a value's name; write %%XX for a "
+			   "control byte, %%25~ for %%~ before 16 digits",
+			   (int)name.size, (const char *)name.data);
 	else if (step->kind == NODE_IMPORT_STEP)
 		err = imports_check_step(node_name(step), buf_bytes(&key));
 	else

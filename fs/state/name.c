@@ -5,17 +5,17 @@
 #include "store/base/hash.h"
 
 /*
- * Encoding looks at each byte of the key by itself, with the two that follow.
- * Decoding undoes the escapes without asking which of them were needed, and
- * then encodes what came out: a name that this does not give back is a spelling
- * of no key. So the rules of escaping stand in must_escape alone.
+ * Both directions read escapes with one function, escape_at: encoding puts a
+ * "25" into those that the key has, decoding takes one out or, where there is
+ * none, resolves the escape. Escapes do not overlap, as the only '%' of each is
+ * its first byte, so each direction undoes the other.
  */
 #define HASH_DIGITS 16
 #define MARK_SIZE 2 /* "%~" */
 
 static_assert(NAME_HEAD_MAX + MARK_SIZE + HASH_DIGITS <= NAME_SIZE_MAX,
 	      "a cut name is one");
-static_assert(NAME_WHOLE == 0, "a name that is its key is just appended");
+static_assert(NAME_WHOLE == 0, "appending is success");
 
 /* Upper case only: "%2f" needs no escape and is none. */
 static bool is_hex(uint8_t c)
@@ -34,34 +34,96 @@ uint64_t name_hash(struct bytes key)
 	return hash64(key);
 }
 
-/* Whether the key's first byte, a dot, has to be escaped: "." and ".." are
- * directories in any place. */
-static bool dot_is_reserved(enum name_level level, struct bytes key)
+/* Whether a dot that rest follows has to be escaped as the first byte: "." and
+ * ".." are directories in any place. */
+static bool dot_is_reserved(enum name_level level, struct bytes rest)
 {
-	assert(key.size > 0 && key.data[0] == '.');
-	if (key.size <= 2 && key.data[key.size - 1] == '.')
+	if (rest.size == 0 || bytes_equal(rest, BYTES_LITERAL(".")))
 		return true;
 	if (level == NAME_QUALIFIER)
-		return bytes_equal(key, BYTES_LITERAL(".versions"));
+		return bytes_equal(rest, BYTES_LITERAL("versions"));
 	return level != NAME_VALUE;
 }
 
-/* Whether the key's byte i is written %XX. A '%' only where it would be taken
- * for an escape or a mark, so that "%CPU" and "100%" are their own names. */
-static bool must_escape(enum name_level level, struct bytes key, size_t i)
+/* Whether c, as byte i, which rest follows, is written %XX. */
+static bool must_escape(enum name_level level, uint8_t c, size_t i,
+			struct bytes rest)
 {
-	uint8_t c = key.data[i];
-
-	assert(i < key.size);
-	if (c == '%') {
-		if (i + 1 < key.size && key.data[i + 1] == '~')
-			return true;
-		return i + 2 < key.size && is_hex(key.data[i + 1]) &&
-		       is_hex(key.data[i + 2]);
-	}
 	if (c == '.')
-		return i == 0 && dot_is_reserved(level, key);
+		return i == 0 && dot_is_reserved(level, rest);
 	return c < 0x20 || c == 0x7f || c == '/';
+}
+
+/* The 16 digits after a cut name's mark; false if they are not. In lower case,
+ * unlike those of an escape: each name has one spelling. */
+static bool parse_hash(struct bytes digits, uint64_t *hash)
+{
+	size_t i;
+
+	*hash = 0;
+	if (digits.size != HASH_DIGITS)
+		return false;
+	for (i = 0; i < HASH_DIGITS; i++) {
+		uint8_t c = digits.data[i];
+
+		if (c >= '0' && c <= '9')
+			*hash = *hash << 4 | (uint64_t)(c - '0');
+		else if (c >= 'a' && c <= 'f')
+			*hash = *hash << 4 | (uint64_t)(c - 'a' + 10);
+		else
+			return false;
+	}
+	return true;
+}
+
+/* What an escape says if it is not quoted. */
+enum escape_form {
+	ESCAPE_NONE,
+	ESCAPE_BYTE,  /* %XX */
+	ESCAPE_EMPTY, /* %~, and nothing else: the empty key */
+	ESCAPE_MARK,  /* %~ and 16 hex digits at the end: the rest is cut */
+};
+
+struct escape {
+	enum escape_form form;
+	bool is_quoted; /* there is a "25" behind its '%', or several */
+	uint8_t byte;   /* of ESCAPE_BYTE */
+	size_t size;    /* all of it, in bytes */
+	uint64_t hash;  /* of ESCAPE_MARK */
+};
+
+/* The escape that begins at byte i of a key or name: '%', "25" any number of
+ * times, and what makes it one. */
+static struct escape escape_at(enum name_level level, struct bytes text,
+			       size_t i)
+{
+	struct bytes rest = bytes_after(text, i);
+	struct escape e = { .form = ESCAPE_NONE };
+
+	if (rest.data[0] != '%')
+		return e;
+	rest = bytes_after(rest, 1);
+	while (bytes_starts_with(rest, BYTES_LITERAL("25"))) {
+		rest = bytes_after(rest, 2);
+		e.is_quoted = true;
+	}
+	if (bytes_starts_with(rest, BYTES_LITERAL("~"))) {
+		rest = bytes_after(rest, 1);
+		if (rest.size == 0 && i == 0)
+			e.form = ESCAPE_EMPTY;
+		else if (parse_hash(rest, &e.hash))
+			e.form = ESCAPE_MARK;
+		rest = BYTES_NONE;
+	} else if (rest.size >= 2 && is_hex(rest.data[0]) &&
+		   is_hex(rest.data[1])) {
+		e.byte = (uint8_t)(hex_value(rest.data[0]) << 4 |
+				   hex_value(rest.data[1]));
+		rest = bytes_after(rest, 2);
+		if (must_escape(level, e.byte, i, rest))
+			e.form = ESCAPE_BYTE;
+	}
+	e.size = text.size - rest.size - i;
+	return e;
 }
 
 /*
@@ -90,51 +152,57 @@ static size_t cut_at_character(const uint8_t *name, const size_t *starts,
 	return name[cut - back] >= 0xc0 ? cut - back : cut;
 }
 
-/* Appends the key's byte i as it is written. */
-static int encode_byte(enum name_level level, struct bytes key, size_t i,
-		       struct buf *out)
+/* Appends what stands at byte *i of the key as it is written, and moves *i on
+ * behind it: an escape with one more "25", or a byte. */
+static int encode_at(enum name_level level, struct bytes key, size_t *i,
+		     struct buf *out)
 {
-	static const char digits[] = "0123456789ABCDEF";
-	uint8_t c = key.data[i];
-	uint8_t escape[3] = { '%', digits[c >> 4], digits[c & 15] };
+	struct escape e = escape_at(level, key, *i);
+	uint8_t c = key.data[*i];
+	struct bytes rest = bytes_after(key, ++*i);
+	int err;
 
-	return must_escape(level, key, i) ? buf_add(out, escape, 3)
-					  : buf_add_byte(out, c);
+	if (e.form) {
+		*i += e.size - 1;
+		err = buf_add_string(out, "%25");
+		return err ? err : buf_add(out, rest.data, e.size - 1);
+	}
+	return must_escape(level, c, *i - 1, rest)
+		       ? buf_printf(out, "%%%02X", c)
+		       : buf_add_byte(out, c);
 }
 
 int name_encode_whole(enum name_level level, struct bytes key, struct buf *out)
 {
-	size_t i;
 	int err = key.size == 0 ? buf_add_string(out, "%~") : 0;
+	size_t i = 0;
 
-	for (i = 0; i < key.size && !err; i++)
-		err = encode_byte(level, key, i, out);
+	while (i < key.size && !err)
+		err = encode_at(level, key, &i, out);
 	return err;
 }
 
 int name_encode(enum name_level level, struct bytes key, struct buf *out)
 {
-	size_t begin = out->size, starts[2] = { 0, 0 }, i, cut;
+	size_t begin = out->size, starts[2] = { 0, 0 }, i = 0, at = 0;
 	int err = 0;
 
 	if (key.size == 0)
 		return buf_add_string(out, "%~");
-	for (i = 0; i < key.size && !err; i++) {
-		size_t at = out->size - begin;
+	/* What is too long for a name is of no interest from there on. */
+	while (i < key.size && at <= NAME_SIZE_MAX && !err) {
+		bool in_head = at <= NAME_HEAD_MAX;
 
-		if (at <= NAME_HEAD_MAX)
+		if (in_head)
 			starts[0] = at;
-		err = encode_byte(level, key, i, out);
-		if (at <= NAME_HEAD_MAX)
-			starts[1] = out->size - begin;
-		/* Too long for a name; the rest is of no interest. */
-		if (out->size - begin > NAME_SIZE_MAX)
-			break;
+		err = encode_at(level, key, &i, out);
+		at = out->size - begin;
+		if (in_head)
+			starts[1] = at;
 	}
-	if (!err && i < key.size) {
-		cut = cut_at_character(out->data + begin, starts,
-				       NAME_HEAD_MAX);
-		out->size = begin + cut;
+	if (!err && at > NAME_SIZE_MAX) {
+		out->size = begin + cut_at_character(out->data + begin, starts,
+						     NAME_HEAD_MAX);
 		err = buf_printf(out, "%%~%016llx",
 				 (unsigned long long)name_hash(key));
 	}
@@ -144,100 +212,47 @@ int name_encode(enum name_level level, struct bytes key, struct buf *out)
 	return err;
 }
 
-/* The 16 digits after a cut name's mark; false if they are not. In lower case,
- * unlike those of an escape: each name has one spelling. */
-static bool parse_hash(struct bytes digits, uint64_t *hash)
+/* Appends what stands at byte *i of the name, and moves *i on behind it. An
+ * enum name_form, or an error. */
+static int decode_at(enum name_level level, struct bytes name, size_t *i,
+		     struct buf *key, uint64_t *hash)
 {
-	size_t i;
+	struct escape e = escape_at(level, name, *i);
+	uint8_t c = name.data[*i];
+	struct bytes rest = bytes_after(name, ++*i);
+	int err;
 
-	*hash = 0;
-	if (digits.size != HASH_DIGITS)
-		return false;
-	for (i = 0; i < HASH_DIGITS; i++) {
-		uint8_t c = digits.data[i];
-
-		if (c >= '0' && c <= '9')
-			*hash = *hash << 4 | (uint64_t)(c - '0');
-		else if (c >= 'a' && c <= 'f')
-			*hash = *hash << 4 | (uint64_t)(c - 'a' + 10);
-		else
-			return false;
+	if (!e.form)
+		return must_escape(level, c, *i - 1, rest)
+			       ? -EINVAL
+			       : buf_add_byte(key, c);
+	*i += e.size - 1;
+	if (e.is_quoted) {
+		err = buf_add_byte(key, '%');
+		/* Without one "25". */
+		return err ? err : buf_add(key, rest.data + 2, e.size - 3);
 	}
-	return true;
-}
-
-/* Appends the key bytes of name up to its mark "%~" or its end; *end is the
- * number of name's bytes before that. */
-static int decode_bytes(struct bytes name, struct buf *key, size_t *end)
-{
-	size_t i = 0;
-	int err = 0;
-
-	while (i < name.size && !err) {
-		uint8_t c = name.data[i];
-		size_t left = name.size - i;
-
-		if (c == '%' && left >= 2 && name.data[i + 1] == '~')
-			break;
-		if (c == '%' && left >= 3 && is_hex(name.data[i + 1]) &&
-		    is_hex(name.data[i + 2])) {
-			c = (uint8_t)(hex_value(name.data[i + 1]) << 4 |
-				      hex_value(name.data[i + 2]));
-			i += 2;
-		}
-		err = buf_add_byte(key, c);
-		i++;
+	if (e.form == ESCAPE_MARK) {
+		*hash = e.hash;
+		return NAME_CUT;
 	}
-	*end = i;
-	return err;
-}
-
-/* Most names are their keys: nothing in them was or looks escaped. */
-static bool is_plain(struct bytes name)
-{
-	size_t i;
-
-	if (name.size == 0 || name.data[0] == '.')
-		return false;
-	for (i = 0; i < name.size; i++) {
-		uint8_t c = name.data[i];
-
-		if (c < 0x20 || c == '%' || c == '/' || c == 0x7f)
-			return false;
-	}
-	return true;
+	return e.form == ESCAPE_BYTE ? buf_add_byte(key, e.byte) : 0;
 }
 
 int name_decode(enum name_level level, struct bytes name, struct buf *key,
 		uint64_t *hash)
 {
-	struct buf again = BUF_INIT;
-	size_t begin = key->size, end;
-	int err;
+	size_t begin = key->size, i = 0;
+	int err = 0;
 
+	if (name.size == 0)
+		return -EINVAL;
 	if (name.size > NAME_SIZE_MAX)
 		return -ENAMETOOLONG;
-	/* Without this, each lookup would encode what it has decoded. */
-	if (is_plain(name))
-		return buf_add_bytes(key, name);
-	err = decode_bytes(name, key, &end);
-	if (err)
-		goto forget;
-	/* A mark that is not all of the name, which is the empty key's. */
-	if (end < name.size && name.size > MARK_SIZE) {
-		if (end > 0 && end <= NAME_HEAD_MAX &&
-		    parse_hash(bytes_after(name, end + MARK_SIZE), hash))
-			return NAME_CUT;
-		err = -EINVAL;
-		goto forget;
-	}
-	err = name_encode(level, bytes_after(buf_bytes(key), begin), &again);
-	if (!err && !bytes_equal(name, buf_bytes(&again)))
-		err = -EINVAL;
-	buf_release(&again);
-	if (!err)
-		return NAME_WHOLE;
-forget:
-	key->size = begin;
+	/* A mark is at the end. */
+	while (i < name.size && err >= 0)
+		err = decode_at(level, name, &i, key, hash);
+	if (err < 0)
+		key->size = begin;
 	return err;
 }

@@ -10,12 +10,25 @@
  *   NUL, '/', 01 to 1F, 7F
  *   a leading '.' where names with a dot are reserved (table, row, family), and
  *   anywhere that of the keys "." and ".."; also of the qualifier ".versions"
- *   '%' before two upper-case hex digits or before '~'
  *
  * The empty key is "%~". A name that would be longer than 255 bytes is cut at a
  * character after at most 200, followed by "%~" and 16 hex digits of the key's
- * hash. So each key has exactly one name and each name at most one spelling.
- * Pure functions, tested with random bytes and by a fuzzer (fuzz_name.c).
+ * hash.
+ *
+ * An escape is a '%', "25" any number of times, and what makes it one: the
+ * digits of a byte that is written %XX at that place, or "~" where that is all
+ * of the rest and the '%' comes first, or "~" and 16 lower-case hex digits that
+ * end it. Where a key has an escape, its name has the same with one "25" more;
+ * any other '%' is itself:
+ *
+ *   key    name          key      name
+ *   a/b    a%2Fb         %41      %41
+ *   a%2Fb  a%252Fb       100%25   100%25
+ *
+ * So each key has exactly one name, and each name that a directory can hold is
+ * that of one key, but for raw control bytes, reserved names, and the form of
+ * cut names, which are those of long keys only. Pure functions, tested with all
+ * short strings, with random bytes and by a fuzzer (fuzz_name.c).
  */
 
 /* Bytes of a name, NAME_MAX of Linux. */

@@ -18,6 +18,20 @@
  * removes nothing that it did not list.
  */
 
+/* Why no key has this name, which has a control byte as it is: -EINVAL. */
+static int refuse_raw(struct bytes name)
+{
+	size_t i = 0;
+
+	while (i < name.size && name.data[i] >= 0x20 && name.data[i] != 0x7f)
+		i++;
+	assert(i < name.size);
+	return fail(EINVAL,
+		    "a name has no control byte as it is; write %%%02X "
+		    "for byte %zu",
+		    name.data[i], i + 1);
+}
+
 int tree_key(struct node *directory, struct bytes name, struct buf *key)
 {
 	enum name_level level = lookup_level(directory);
@@ -31,13 +45,16 @@ int tree_key(struct node *directory, struct bytes name, struct buf *key)
 		return fail(EPERM, "names with a leading dot are reserved; "
 				   "write %%2E for the dot of a key");
 	if (bytes_equal(name, BYTES_LITERAL(".versions")))
-		return -EPERM;
+		return fail(EPERM, "this name is reserved; write %%2Eversions "
+				   "for the qualifier");
 	/* A cut name stands for a key that is there already, or for none. */
 	err = name_decode(level, name, key, &hash);
 	if (err == NAME_CUT)
-		return -ENAMETOOLONG;
+		return fail(ENAMETOOLONG,
+			    "%%~ and 16 digits at the end stand for the rest "
+			    "of a long key; write %%25~ for a key's own");
 	if (err == -EINVAL)
-		return fail(EINVAL, "not how this name is spelled");
+		return refuse_raw(name);
 	if (err)
 		return err;
 	if (level == NAME_TABLE)
@@ -45,7 +62,7 @@ int tree_key(struct node *directory, struct bytes name, struct buf *key)
 	if (level == NAME_FAMILY)
 		err = store_check_family_name(buf_bytes(key));
 	if (level == NAME_ROW && key->size == 0)
-		err = fail(ERR_row_key_empty, "%%~");
+		err = fail(ERR_row_key_empty, "write %%25~ for the key %%~");
 	return err;
 }
 

@@ -13,9 +13,9 @@
  * nothing may be made or removed, -ENOENT, and errors of the store.
  */
 
-/* The key for a name that is to be made, appended to key: -EINVAL for another
- * spelling, -ENAMETOOLONG past what a path can say or Bigtable allows, -EPERM
- * for a reserved name. */
+/* The key for a name that is to be made, appended to key: -EINVAL for a raw
+ * control byte, -ENAMETOOLONG past what a path can say or Bigtable allows,
+ * -EPERM for a reserved name; the reason tells how to spell what was meant. */
 int tree_key(struct node *directory, struct bytes name, struct buf *key);
 
 /* A table, a row, a family of a row or, in .schema, one of the table, which is

@@ -24,23 +24,33 @@ class Inexpressible(Exception):
     """No path says this; the argument is a key of REASONS in cases.py."""
 
 
-def spell(key, level):
-    """The name of a key at a level: row, qualifier or value."""
-    def escape(match):
-        return b"%%%02X" % match[0][0]
+# What is written %XX, and what makes a '%' an escape; a dot only at the start,
+# of rows always, of values where it is all there is.
+RAW = rb"[\0-\x1f\x7f/]|^\.%s"
+ESCAPE = (rb"%%(?:25)*(?:[01][0-9A-F]|2F|7F|~[0-9a-f]{16}\Z)|"
+          rb"^%%(?:25)*(?:~\Z|2E%s)")
+DOTS = {"row": b"", "value": rb"(?=\.?\Z)"}
 
-    if not key:
-        return b"%~"
-    name = re.sub(rb"[\0-\x1f\x7f/]|%(?=~|[0-9A-F]{2})", escape, key)
-    if key[:1] == b"." and (level == "row" or key in (b".", b"..")):
-        name = b"%2E" + name[1:]
-    return name
+
+def spell(key, level):
+    """The name of a key at a level: row or value."""
+    def write(match):
+        return b"%25" + match[0][1:] if match[0][:1] == b"%" else \
+            b"%%%02X" % match[0][0]
+
+    dots = DOTS[level]
+    return re.sub(RAW % dots + b"|" + ESCAPE % dots, write, key) or b"%~"
 
 
 def unspell(name):
-    """The key of a name that is not cut."""
-    return re.sub(rb"%([0-9A-F]{2})", lambda m: bytes.fromhex(m[1].decode()),
-                  b"" if name == b"%~" else name)
+    """The key of a row's name that is not cut."""
+    def read(match):
+        escape = match[0][1:]
+        if escape[:2] == b"25":
+            return b"%" + escape[2:]
+        return b"" if escape == b"~" else bytes.fromhex(escape.decode())
+
+    return re.sub(ESCAPE % DOTS["row"], read, name)
 
 
 def is_cut(name):

@@ -10,7 +10,7 @@ line() {
 	line a f q one 1000000
 	line a f q two 2000000
 	line a g q two 2000000
-	line b f %41 late 3000000
+	line b f %2F late 3000000
 	line b f .versions late 3000000
 } >"$m/t/.mutate"
 a=$m/t/.at
@@ -22,7 +22,7 @@ same "families then" f "$(ls "$a/1500000/a")"
 same "a value then" one "$(cat "$a/1500000/a/f/q")"
 same "a value later" two "$(cat "$a/2000000/a/f/q")"
 same "by date" two "$(cat "$a/1970-01-01T00:00:02Z/a/f/q")"
-same "names are escaped" "%2541 %2Eversions" "$(ls "$a/3000000/b/f" | xargs)"
+same "names are escaped" "%252F %2Eversions" "$(ls "$a/3000000/b/f" | xargs)"
 same "and found so" late "$(cat "$a/3000000/b/f/%2Eversions")"
 same "its size and time" "3 1" "$(stat -c '%s %Y' "$a/1500000/a/f/q")"
 same "of a directory" 1 "$(stat -c %Y "$a/1500000/a")"

@@ -48,15 +48,53 @@ assert [qualifier_of(*r["set"]["f"]) for r in made] == sorted(keys)
 PYTHON
 check "each byte" python3 bytes.py "$m"
 
-# Another spelling is ENOENT where something is looked for and EINVAL where it
-# would be made, whatever the call.
+# A tree as wget -r leaves it: names with codes that are no escapes here, with
+# such that are, and with what stands for no name, go in and come out as they are.
+for r in a%20b %7Euser x%2Fy %252Fz 100%25 %25~ '%~x' %C3%A9 %2Edot %00 '?q=%26'; do
+	for q in index.html 'index.html?a=1%262%2F3' a%20b x%2Fy %252Fz 100%25 '%~' \
+		'%25~' '%~x' %7Euser .%2E %2Edot '%~0123456789abcde' %0A%250A; do
+		mkdir -p "mirror/$r/page" && echo "$r $q" >"mirror/$r/page/$q"
+	done
+done
+
+# listed DIR: all paths in it.
+listed() {
+	(cd "$1" && find . -mindepth 1 | LC_ALL=C sort)
+}
+
+# arrived WHAT DIR: the tree there is the mirror.
+arrived() {
+	check "$1: its bytes" diff -r mirror "$2"
+	same "$1: its names" "$(listed mirror)" "$(listed "$2")"
+}
+same "files of the mirror" 154 "$(find mirror -type f | wc -l)"
+for t in cp tar rsync; do mkdir "$m/$t" "out-$t"; done
+check "cp -r in" cp -r mirror/. "$m/cp/"
+check "tar in" sh -c "tar cC mirror . | tar xC '$m/tar'"
+check "rsync in" rsync -r mirror/ "$m/rsync/"
+check "cp -r out" cp -r "$m/cp/." out-cp/
+check "tar out" sh -c "tar cC '$m/tar' . | tar xC out-tar"
+check "rsync out" rsync -r "$m/rsync/" out-rsync/
+for t in cp tar rsync; do
+	arrived "$t in" "$m/$t"
+	arrived "$t out" "out-$t"
+done
+same "rsync has nothing left to send" "" \
+	"$(rsync -rci mirror/ "$m/cp/" | grep '^[<>]f')"
+check "rm -r of it" sh -c "rm -r '$m/cp/'*"
+same "leaves nothing" "" "$(ls -A "$m/cp")"
+same "nothing was refused" "" "$(cat "$m/.tabletfs/errors")"
+
+# A raw control byte is ENOENT where something is looked for and EINVAL where it
+# would be made, whatever the call; so is any other name that a table or family
+# cannot have.
 mkdir -p "$m/t/A/f" && echo 1 >"$m/t/A/f/A"
-check "calls with other spellings" python3 - "$m" <<'PYTHON'
+check "calls with names that are no key's" python3 - "$m" <<'PYTHON'
 import errno, os, sys
 from fails import fails
 t = sys.argv[1] + "/t"
 
-for bad in "%41", "%2f%41", "%C3%A9", "x%~", "%~x", "%2Etable%20":
+for bad in "\x01", "a\n", "%41\x7f", "%2F\x1b":
     for parent in t, t + "/A", t + "/A/f":
         path = parent + "/" + bad
         fails(errno.ENOENT, os.stat, path)
@@ -70,9 +108,10 @@ for bad in "%41", "%2f%41", "%C3%A9", "x%~", "%~x", "%2Etable%20":
     fails(errno.EINVAL, os.rename, t + "/A", t + "/" + bad)
     fails(errno.EINVAL, os.rename, t + "/A/f/A", t + "/A/f/" + bad)
     fails(errno.ENOENT, os.listdir, t + "/.scan/prefix/" + bad + "/rows")
-fails(errno.EINVAL, os.mkdir, t + "/A/%41")
-fails(errno.EINVAL, os.mkdir, sys.argv[1] + "/%41")
-fails(errno.EINVAL, os.rename, t, sys.argv[1] + "/%41")
+for bad in "\n", "%41", "%2F", "%25~":
+    fails(errno.EINVAL, os.mkdir, t + "/A/" + bad)
+    fails(errno.EINVAL, os.mkdir, sys.argv[1] + "/" + bad)
+    fails(errno.EINVAL, os.rename, t, sys.argv[1] + "/" + bad)
 fails(errno.EINVAL, os.mkdir, t + "/%~")
 fails(errno.EINVAL, os.rename, t + "/A", t + "/%~")
 fails(errno.EPERM, os.rename, t + "/A", t + "/.x")
