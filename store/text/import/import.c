@@ -74,6 +74,11 @@ int importer_new(struct store *s, enum text_format format,
 	return 0;
 }
 
+int importer_rename(struct importer *im, struct bytes table)
+{
+	return buf_set(&im->table, table);
+}
+
 /* importer_init may have failed at any point: what it did not make is zero. */
 void importer_free(struct importer *im)
 {

@@ -48,6 +48,9 @@ struct import_result {
 int importer_new(struct store *s, enum text_format format,
 		 const struct import_options *options, struct importer **out);
 
+/* What the table is called from now on. 0 or -ENOMEM. */
+int importer_rename(struct importer *im, struct bytes table);
+
 /* Drops what is not committed. NULL is none. */
 void importer_free(struct importer *im);
 
