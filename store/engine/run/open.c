@@ -365,7 +365,7 @@ static int replay_logs(struct recovery *r)
 	struct manifest_log *logs = malloc(size + 1);
 	int err = logs ? 0 : -ENOMEM;
 
-	if (err == 0)
+	if (err == 0 && size > 0)
 		memcpy(logs, r->e->manifest->logs, size);
 	for (i = 0; i < r->log_count && err == 0; i++)
 		err = replay_log(r, &logs[i]);
