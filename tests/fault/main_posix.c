@@ -139,6 +139,10 @@ static void cut_power(unsigned int each, uint64_t seed)
 	v = open_volume(watched, &p.script);
 	if (v)
 		script_run(v, &p.script);
+	/* A second opening: its root takes the place of a former one. */
+	v = open_volume(watched, &p.script);
+	if (v)
+		script_look(v, &p.script, false);
 	disk_hook(NULL, NULL);
 	count(&p.script, "script", 0);
 	disk_reset();

@@ -23,7 +23,7 @@ struct full {
 	struct store *store;
 	unsigned int value[ROWS]; /* what it was set to; 0: deleted */
 	unsigned int writes;
-	bool large; /* files */
+	bool large; /* files and values */
 	bool full;
 	unsigned int spent; /* of what a full disk allows a few times */
 	unsigned long refused, freed, kills;
@@ -42,8 +42,8 @@ static void options(const struct full *t, struct store_options *o)
 	store_options_init(o);
 	o->create = true;
 	o->background = false;
-	/* Many files, or few that are larger than pieces. */
-	o->memtable_size = t->large ? 1000000 : 100000;
+	/* Many files, or few that are larger than what is always held. */
+	o->memtable_size = t->large ? 600000 : 100000;
 	o->file_size = t->large ? 1000000 : 20000;
 	o->cache_size = 20000;
 }
@@ -69,19 +69,20 @@ static struct bytes row_key(unsigned int row, char *text)
 static void put(struct full *t)
 {
 	unsigned int row = rng_below(&t->rng, ROWS), n = ++t->writes;
-	char name[16], value[3000];
+	char name[16], value[12000];
+	uint32_t size = 16 + rng_below(&t->rng, t->large ? 11900 : 2900);
 	struct write *w;
 	int err = write_new(t->store, &w);
 
 	if (err < 0)
 		abort();
-	for (size_t i = 0; i < sizeof(value); i++)
+	for (size_t i = 0; i < size; i++)
 		value[i] = (char)rng_next(&t->rng);
 	snprintf(value, 16, "%u", n);
 	err = write_row(w, bytes_string("t"), row_key(row, name));
 	if (err == 0)
 		err = write_set(w, bytes_string("f"), bytes_string("q"), 1000,
-				bytes_of(value, 16 + rng_below(&t->rng, 2900)));
+				bytes_of(value, size));
 	if (err == 0)
 		err = store_commit(t->store, w, rng_one_in(&t->rng, 8));
 	write_free(w);

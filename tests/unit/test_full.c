@@ -4,12 +4,12 @@
 #include "store/engine/run/step.h"
 #include "store/model/model.h"
 #include "store/store.h"
-#include "tests/sim/volume_mem.h"
+#include "tests/sim/volume_mem_state.h"
 #include "tests/unit/suite.h"
 
 /*
- * A full disk: what comes back without new space when rows are deleted that are
- * a part of a file.
+ * A full disk: that memtables have their room, and what comes back without new
+ * space when rows are deleted that are a part of a file.
  */
 #define ROWS 300
 
@@ -183,6 +183,27 @@ static void check_again(void)
 	ck_assert_uint_eq(count(NULL), ROWS / 4 - (ROWS + 7) / 8);
 }
 
+/* One memtable waits and the next is half full when there is no more room. Each
+ * has a piece, whatever its log may give back. */
+START_TEST(all_memtables_can_be_flushed)
+{
+	struct store_stats s;
+	unsigned int rows = 0;
+
+	do {
+		ck_assert_int_eq(put(rows++), 0);
+		store_stats(store, &s);
+	} while (s.memtable_count < 2 || s.memtable_used < (3 << 20));
+	ck_assert_uint_gt(mem(volume)->spare_count, 2);
+	ck_assert_uint_gt(mem(volume)->spares[1], 1 << 20);
+	volume_mem_fill(volume, 1, 1);
+	ck_assert_int_eq(engine_flush(store_engine(store)), 0);
+	store_stats(store, &s);
+	ck_assert_uint_lt(s.memtable_used, 1000);
+	ck_assert_uint_eq(count(NULL), rows);
+}
+END_TEST
+
 START_TEST(a_part_of_the_lowest_level_comes_back)
 {
 	put_all();
@@ -229,6 +250,7 @@ END_TEST
 int main(void)
 {
 	const TTest *tests[] = {
+		all_memtables_can_be_flushed,
 		a_part_of_the_lowest_level_comes_back,
 		a_part_of_level_0_comes_back,
 		what_a_snapshot_sees_stays,
