@@ -509,14 +509,6 @@ static int mem_root_swap(struct volume *volume, uint64_t expected,
 	return failed;
 }
 
-static int mem_space(struct volume *volume, struct volume_space *out)
-{
-	uint64_t left = mem_is_full(mem(volume)) ? 0 : 1 << 29;
-
-	*out = (struct volume_space){ 1 << 30, left, left };
-	return 0;
-}
-
 static void mem_close(struct volume *volume)
 {
 	struct mem_volume *v = mem(volume);
@@ -573,6 +565,7 @@ int volume_mem_new(struct volume **out)
 	*out = NULL;
 	if (!v)
 		return -ENOMEM;
+	v->available = 1 << 29;
 	v->volume.ops = &mem_ops;
 	v->volume.path = "memory";
 	*out = &v->volume;

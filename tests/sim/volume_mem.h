@@ -40,6 +40,8 @@ void volume_mem_fill(struct volume *v, uint64_t n, uint64_t seed);
 /* The same, besides, of files whose names end like this: all such calls fail,
  * and are not counted. NULL ends it. */
 void volume_mem_fill_suffix(struct volume *v, const char *suffix);
+/* So many bytes of a GiB are said to be available; at first half of it. */
+void volume_mem_available(struct volume *v, uint64_t size);
 /* From now on no room is held, as on a file system that cannot. */
 void volume_mem_no_room(struct volume *v);
 /* Whether the failure that was asked for has happened. */

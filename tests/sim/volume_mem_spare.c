@@ -3,7 +3,7 @@
 #include "store/base/err.h"
 #include "tests/sim/volume_mem_state.h"
 
-/* Held room of a volume in memory: sizes alone. */
+/* Space and held room of a volume in memory: sizes alone. */
 
 /* Whether the disk is full: no more room can be held. */
 bool mem_is_full(const struct mem_volume *v)
@@ -85,4 +85,17 @@ int mem_spare_hold(struct volume *volume, const uint64_t *sizes, size_t count)
 			v->spares[i] = v->wanted[i];
 	}
 	return err;
+}
+
+int mem_space(struct volume *volume, struct volume_space *out)
+{
+	uint64_t left = mem_is_full(mem(volume)) ? 0 : mem(volume)->available;
+
+	*out = (struct volume_space){ 1 << 30, left, left };
+	return 0;
+}
+
+void volume_mem_available(struct volume *v, uint64_t size)
+{
+	mem(v)->available = size;
 }

@@ -35,7 +35,8 @@ struct mem_volume {
 	size_t spare_count;
 	uint64_t wanted[VOLUME_SPARES_MAX];
 	size_t wanted_count;
-	bool no_room; /* holds none */
+	bool no_room;       /* holds none */
+	uint64_t available; /* bytes that space tells while it is not full */
 	bool leased;
 	bool shared; /* by whoever reads */
 	char holder[200];
@@ -77,6 +78,7 @@ void mem_give_spare(struct mem_volume *v, uint64_t size);
  * -ENOSPC. *room is its bytes. */
 int mem_take_spare(struct mem_volume *v, const char *name, uint64_t size,
 		   bool largest, uint64_t *room);
+int mem_space(struct volume *volume, struct volume_space *out);
 int mem_spare_hold(struct volume *volume, const uint64_t *sizes, size_t count);
 
 /* These are operations of the volume, see volume.h. */

@@ -44,27 +44,33 @@ static void tear_down(void)
 	ck_assert_int_eq(store_close(store), 0);
 }
 
-/* A row of 2000 bytes that do not repeat. */
-static int put(unsigned int row)
+/* The write of a row of 2000 bytes that do not repeat. */
+static struct write *row(unsigned int number)
 {
-	uint32_t state = row + 1;
+	uint32_t state = number + 1;
 	uint8_t data[2000];
 	struct write *w;
 	char key[16];
 	size_t i;
-	int err;
 
 	for (i = 0; i < sizeof(data); i++) {
 		state = state * 1664525 + 1013904223;
 		data[i] = (uint8_t)(state >> 24);
 	}
-	snprintf(key, sizeof(key), "r%06u", row);
+	snprintf(key, sizeof(key), "r%06u", number);
 	ck_assert_int_eq(write_new(store, &w), 0);
 	ck_assert_int_eq(write_row(w, bytes_string("t"), bytes_string(key)), 0);
 	ck_assert_int_eq(write_set(w, bytes_string("f"), bytes_string("q"),
 				   1000, bytes_of(data, sizeof(data))),
 			 0);
-	err = store_commit(store, w, false);
+	return w;
+}
+
+static int put(unsigned int number)
+{
+	struct write *w = row(number);
+	int err = store_commit(store, w, false);
+
 	write_free(w);
 	return err;
 }
@@ -247,6 +253,63 @@ START_TEST(what_a_snapshot_sees_stays)
 }
 END_TEST
 
+/* A load of all rows. */
+static int load(void)
+{
+	struct bulk_load *l;
+	struct write *w;
+	unsigned int i;
+	int err = 1;
+
+	ck_assert_int_eq(store_bulk_begin(store, &l), 0);
+	for (i = 0; i < ROWS && err == 1; i++) {
+		w = row(i);
+		err = store_bulk_add(l, w);
+		write_free(w);
+	}
+	if (err == 1)
+		err = store_bulk_publish(l);
+	store_bulk_free(l);
+	return err;
+}
+
+/* A value that is stored in chunks. */
+static int put_large(void)
+{
+	static const uint8_t data[200000];
+	struct write *w;
+	int err;
+
+	ck_assert_int_eq(write_new(store, &w), 0);
+	ck_assert_int_eq(write_row(w, bytes_string("t"), bytes_string("large")),
+			 0);
+	err = write_set(w, bytes_string("f"), bytes_string("q"), 1000,
+			bytes_of(data, sizeof(data)));
+	if (err == 0)
+		err = store_commit(store, w, false);
+	write_free(w);
+	return err;
+}
+
+/* A 16th of the disk, of any kind of data. */
+START_TEST(data_leaves_room_for_compactions)
+{
+	const uint64_t left = 64 << 20;
+
+	ck_assert_int_eq(engine_flush(store_engine(store)), 0);
+	volume_mem_available(volume, left);
+	ck_assert_int_eq(load(), -ENOSPC);
+	ck_assert_int_eq(put_large(), -ENOSPC);
+	be_refused();
+	ck_assert_uint_eq(count(NULL), 0);
+	volume_mem_available(volume, left + (10 << 20));
+	ck_assert_int_eq(load(), 0);
+	ck_assert_int_eq(put_large(), 0);
+	ck_assert_int_eq(put(0), 0);
+	ck_assert_uint_eq(count(NULL), ROWS + 1);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = {
@@ -254,6 +317,7 @@ int main(void)
 		a_part_of_the_lowest_level_comes_back,
 		a_part_of_level_0_comes_back,
 		what_a_snapshot_sees_stays,
+		data_leaves_room_for_compactions,
 	};
 
 	return run_suite("full", set_up, tear_down, tests,

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/engine/core/space.h"
 #include "store/engine/core/state.h"
 #include "store/engine/large/large.h"
 
@@ -322,11 +323,13 @@ bool large_writer_has(const struct large_writer *w, uint32_t index)
 int large_writer_put(struct large_writer *w, uint32_t index, struct bytes raw)
 {
 	struct large *v = w->value;
+	int err = engine_admit_data(v->e, raw.size);
 
 	assert(index < v->list.count);
 	assert(raw.size == blob_chunk_raw_size(&v->list, index));
-	return blob_append(v->e, raw, &w->scratch, &v->holds,
-			   &v->list.chunks[index]);
+	return err < 0 ? err
+		       : blob_append(v->e, raw, &w->scratch, &v->holds,
+				     &v->list.chunks[index]);
 }
 
 void large_writer_finish(struct large_writer *w, struct large **out)

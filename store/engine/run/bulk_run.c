@@ -3,7 +3,11 @@
 #include <stdlib.h>
 
 #include "store/engine/compact/compact.h"
+#include "store/engine/core/space.h"
 #include "store/engine/run/bulk_run.h"
+
+/* Room is asked for before so many bytes of a file are written. */
+#define ADMITTED_SIZE (UINT64_C(1) << 20)
 
 void runs_release(struct run *runs, size_t count)
 {
@@ -40,6 +44,7 @@ static int begin(struct run_writer *o, struct bytes version_key)
 	int err;
 
 	o->run = (struct run){ .id = engine_new_id(o->e) };
+	o->admitted_size = 0;
 	manifest_name(o->run.id, "sst", name);
 	err = buf_set(&o->run.smallest, version_key);
 	if (err == 0)
@@ -56,6 +61,10 @@ int run_writer_add(struct run_writer *o, struct bytes version_key,
 
 	if (!o->builder)
 		err = begin(o, version_key);
+	if (err == 0 && sst_build_size(o->builder) >= o->admitted_size) {
+		err = engine_admit_data(o->e, ADMITTED_SIZE);
+		o->admitted_size += ADMITTED_SIZE;
+	}
 	if (err == 0)
 		err = buf_set(&o->key, version_key);
 	/* Its sequence is known when it is published; see sst_set_seq. */

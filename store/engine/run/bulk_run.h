@@ -26,8 +26,9 @@ struct run_writer {
 	struct engine *e;
 	bool passing; /* it will be merged: raw, and not read again here */
 	struct sst_builder *builder; /* NULL: none begun */
-	struct run run;              /* of builder; owned until output_end */
-	struct buf key;              /* the last one added, with its trailer */
+	uint64_t admitted_size; /* bytes of builder that there is room for */
+	struct run run;         /* of builder; owned until output_end */
+	struct buf key;         /* the last one added, with its trailer */
 };
 
 /* Adds a put, to a new file if none is begun; keys come in strictly ascending

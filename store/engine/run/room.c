@@ -1,6 +1,7 @@
 #include <assert.h>
 
 #include "store/base/err.h"
+#include "store/engine/core/space.h"
 #include "store/engine/core/state.h"
 #include "store/engine/core/trouble.h"
 #include "store/engine/run/hold.h"
@@ -19,11 +20,6 @@
  * log back; if that does not help, only what frees space is taken, into the log
  * while that is short enough for a piece, else into a new one.
  */
-/* Besides what is held, data leaves free a 16th of the disk, within these
- * bytes: compactions, which give space back, first take some. */
-#define FREE_MIN (UINT64_C(1) << 20)
-#define FREE_MAX (UINT64_C(64) << 20)
-#define FREE_SHARE 16
 /* The log and the memtable grow by an eighth of what is free, and no more than
  * this, until the next look. */
 #define LOOK_AGAIN_MAX (UINT64_C(4) << 20)
@@ -58,11 +54,10 @@ static int look(struct engine *e, const struct batch *batch)
 
 	if (room < 0)
 		return room;
-	left = space.total_size / FREE_SHARE;
-	left = left < FREE_MIN ? FREE_MIN : left > FREE_MAX ? FREE_MAX : left;
-	if (space.available_size < left + 2 * batch->data.size)
+	left = engine_data_space(&space);
+	if (left < 2 * batch->data.size)
 		return 0;
-	more = (space.available_size - left) / 8;
+	more = left / 8;
 	more = more < LOOK_AGAIN_MAX ? more : LOOK_AGAIN_MAX;
 	room = hold(e, batch, more);
 	return room == 0 && more > 0 ? hold(e, batch, 0) : room;

@@ -31,12 +31,6 @@ void engine_on_work(struct engine *e, void (*wake)(void *context),
 	e->wake = wake;
 }
 
-void engine_wake(struct engine *e)
-{
-	if (e->wake)
-		e->wake(e->wake_context);
-}
-
 /* How far the background is behind: 0 not, 1 writers go slowly, 2 they wait.
  * Needs lock. */
 static int pressure(struct engine *e)

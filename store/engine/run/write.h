@@ -46,9 +46,6 @@ void engine_on_work(struct engine *e, void (*wake)(void *context),
  * has later sequences. -ENOSPC: some are still lacking. Needs commit. */
 int engine_log_marks(struct engine *e);
 
-/* Tells the background, if there is one, that there may be work. */
-void engine_wake(struct engine *e);
-
 /* Makes durable what is in the log, and before that the chunks that it refers
  * to. Needs sync. After an error the caller makes the store read-only. */
 int engine_sync_log(struct engine *e);
