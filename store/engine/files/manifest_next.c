@@ -5,13 +5,26 @@
 #include "store/engine/files/edit.h"
 #include "store/engine/files/manifest_next.h"
 
+/* A file that the manifest names: one that is missing is damage. */
+static int open_named(struct manifest *m, uint64_t id, const char *suffix,
+		      struct reader **out)
+{
+	char name[VOLUME_NAME_MAX + 1];
+	int err;
+
+	manifest_name(id, suffix, name);
+	err = m->volume->ops->open(m->volume, name, out);
+	return err == -ENOENT ? fail(ERR_manifest_damaged, "%s/%s: is missing",
+				     m->volume->path, name)
+			      : err;
+}
+
 /* The object of a file: that of the present version if it only moves, else a
  * newly opened one. One reference is the caller's. */
 static int open_file(struct manifest *m, const struct manifest_file *f,
 		     struct sst_file **out)
 {
 	struct sst_file *known = version_sst(m->current, f->id);
-	char name[VOLUME_NAME_MAX + 1];
 	struct reader *reader;
 	struct sst *sst;
 	int err;
@@ -21,11 +34,7 @@ static int open_file(struct manifest *m, const struct manifest_file *f,
 		*out = sst_file_get(known);
 		return 0;
 	}
-	manifest_name(f->id, "sst", name);
-	err = m->volume->ops->open(m->volume, name, &reader);
-	if (err == -ENOENT)
-		return fail(ERR_manifest_damaged, "%s/%s: is missing",
-			    m->volume->path, name);
+	err = open_named(m, f->id, "sst", &reader);
 	if (err < 0)
 		return err;
 	/* It cannot have changed: not whole, or not the same file. */
@@ -55,7 +64,6 @@ static int open_blob(struct manifest *m, const struct manifest_log *f,
 		     struct blob_file **out)
 {
 	struct blob_file *known = version_blob(m->current, f->id);
-	char name[VOLUME_NAME_MAX + 1];
 	struct reader *reader;
 	int err;
 
@@ -64,11 +72,7 @@ static int open_blob(struct manifest *m, const struct manifest_log *f,
 		*out = blob_file_get(known);
 		return 0;
 	}
-	manifest_name(f->id, "blob", name);
-	err = m->volume->ops->open(m->volume, name, &reader);
-	if (err == -ENOENT)
-		return fail(ERR_manifest_damaged, "%s/%s: is missing",
-			    m->volume->path, name);
+	err = open_named(m, f->id, "blob", &reader);
 	if (err < 0)
 		return err;
 	err = blob_file_open(reader, f->id, f->final_size, m->owner, out);

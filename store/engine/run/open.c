@@ -269,21 +269,14 @@ static int begin_log(struct engine *e)
 
 /* Whether the manifest names a log, sst or blob file with this id; ids are of
  * files, whatever their kind. */
-static int is_live(const struct manifest *m, uint64_t id)
+static bool is_live(const struct manifest *m, uint64_t id)
 {
-	const struct level *level;
-	size_t i, j;
+	size_t i;
 
 	for (i = 0; i < m->log_count; i++)
 		if (m->logs[i].id == id)
-			return 1;
-	for (i = 0; i < LEVEL_COUNT; i++) {
-		level = &m->current->levels[i];
-		for (j = 0; j < level->count; j++)
-			if (level->files[j]->id == id)
-				return 1;
-	}
-	return version_blob(m->current, id) != NULL;
+			return true;
+	return version_sst(m->current, id) || version_blob(m->current, id);
 }
 
 /* Removes a file of a former life that the manifest does not name: one that was
