@@ -38,9 +38,9 @@ int blob_read(const struct blob_file *f, const struct blob_chunk *c,
 	      uint32_t raw_size, struct buf *scratch, void *raw);
 
 /* Appends the large value with these encoded references to out, from files of
- * v, which stays referenced. stop, which may be NULL, is asked before each chunk:
- * once it is true, -EINTR. -ERR_blob_damaged if a file is not there; else as
- * blob_read. After an error out may have a part of it. */
+ * v, which stays referenced. stop, which may be NULL, is asked before each
+ * chunk: once it is true, -EINTR. -ERR_blob_damaged if a file is not there;
+ * else as blob_read. After an error out may have a part of it. */
 int blob_load(const struct version *v, struct bytes list, bool (*stop)(void),
 	      struct buf *out);
 
