@@ -629,8 +629,8 @@ START_TEST(pieces)
 }
 END_TEST
 
-/* Where there is no fallocate, by zeros: of pieces, and of a log, which reads as
- * it does in a piece. */
+/* Where there is no fallocate, by zeros: of pieces, and of a log, which reads
+ * as in a piece. */
 START_TEST(pieces_without_fallocate)
 {
 	const uint64_t sizes[] = { PIECE, 2 * PIECE };
