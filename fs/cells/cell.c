@@ -146,43 +146,12 @@ int cell_version(struct fs *fs, const struct path *path, struct cell_info *info,
 	return err;
 }
 
-/* Whether an age rule is part of the policy. Calls itself as deep as a policy
- * is, GC_DEPTH_MAX at most. */
-static bool has_age(const struct gc_policy *policy)
-{
-	if (!policy)
-		return false;
-	return policy->type == GC_MAX_AGE || has_age(policy->left) ||
-	       has_age(policy->right);
-}
-
-static bool table_expires(const struct table *table)
-{
-	size_t i;
-
-	for (i = 0; i < table->family_count; i++)
-		if (has_age(family_gc(&table->families[i])))
-			return true;
-	return false;
-}
-
-/* As cell_expiry, in a schema at hand; table may be NULL. */
-static uint64_t family_expiry(const struct table *table, struct bytes name,
-			      uint64_t timestamp_us)
-{
-	const struct family *family = table ? table_family(table, name) : NULL;
-
-	return family ? gc_expiry(family_gc(family), 0, timestamp_us)
-		      : UINT64_MAX;
-}
-
 /* Of a directory, whose cells are told one after the other: it lasts as long as
  * the last of them. */
-static void note_expiry(const struct table *table, const struct cell *cell,
+static void note_expiry(const struct place *place, const struct cell *cell,
 			struct cell_info *info)
 {
-	uint64_t expiry =
-		family_expiry(table, cell->family, cell->timestamp_us);
+	uint64_t expiry = place_expiry(place, cell->family, cell->timestamp_us);
 
 	if (info->expiry_us < expiry)
 		info->expiry_us = expiry;
@@ -190,12 +159,12 @@ static void note_expiry(const struct table *table, const struct cell *cell,
 
 /*
  * Steps through at most that many columns of a scan for cell_first, and sums
- * them up in *info; tells each to seen, if that is not NULL. table, if not
+ * them up in *info; tells each to seen, if that is not NULL. place, if not
  * NULL, says when they expire. 0 if these were all, 1 if there may be more, or
  * an error; *found is whether there was one.
  */
 static int sum_up(struct scan *scan, unsigned int columns,
-		  const struct table *table, struct seen *seen,
+		  const struct place *place, struct seen *seen,
 		  struct cell_info *info, int *found)
 {
 	struct cell_info column;
@@ -212,8 +181,8 @@ static int sum_up(struct scan *scan, unsigned int columns,
 		*found = 1;
 		if (column.timestamp_us > info->timestamp_us)
 			info->timestamp_us = column.timestamp_us;
-		if (table)
-			note_expiry(table, &cell, info);
+		if (place)
+			note_expiry(place, &cell, info);
 		if (seen)
 			seen_add(seen, &cell, &column);
 	}
@@ -221,7 +190,7 @@ static int sum_up(struct scan *scan, unsigned int columns,
 }
 
 int cell_first(struct fs *fs, const struct path *path, bool in_family,
-	       unsigned int columns, const struct cell_rules *rules,
+	       unsigned int columns, const struct place *place,
 	       struct cell_info *info)
 {
 	struct scan_range range = {
@@ -234,65 +203,22 @@ int cell_first(struct fs *fs, const struct path *path, bool in_family,
 	uint64_t seq = store_seq(fs->store);
 	/* Rows of tables with an age rule are not kept for seen_find, as they
 	 * change without a write. */
-	bool is_noted = !in_family && rules && !rules->expires &&
-			seen_begin(fs->seen, path);
-	struct schema *schema = NULL;
-	const struct table *table = NULL;
+	bool expires = place && place->rules.expires;
+	bool is_noted =
+		!in_family && place && !expires && seen_begin(fs->seen, path);
 	struct scan *scan;
 	int found = 0, err = scan_open(fs->store, NULL, &range, &scan);
 
 	assert(columns > 0);
-	if (rules && rules->expires) {
-		schema = store_schema(fs->store);
-		table = schema_table(schema, path->table);
-	}
 	if (!err)
-		err = sum_up(scan, columns, table, is_noted ? fs->seen : NULL,
-			     info, &found);
+		err = sum_up(scan, columns, expires ? place : NULL,
+			     is_noted ? fs->seen : NULL, info, &found);
 	scan_close(scan);
-	schema_put(schema);
 	/* Without a write meanwhile, the scan saw just the writes up to seq. */
 	if (is_noted)
 		seen_end(fs->seen,
 			 err == 0 && seq == store_seq(fs->store) ? seq : 0);
 	return err < 0 ? err : found;
-}
-
-int cell_rules(struct fs *fs, const struct path *path, struct cell_rules *rules)
-{
-	struct schema *schema = store_schema(fs->store);
-	const struct table *table = schema_table(schema, path->table);
-	const struct family *family;
-	int err = 0;
-
-	memset(rules, 0, sizeof(*rules));
-	rules->access.mode = rules->access.uid = rules->access.gid =
-		TABLE_ACCESS_UNSET;
-	if (!table) {
-		err = fail(ERR_no_table, "%.*s", (int)path->table.size,
-			   (const char *)path->table.data);
-		goto put_schema;
-	}
-	rules->millis = table->millis;
-	rules->access = table->access;
-	rules->expires = table_expires(table);
-	family = path->family.size ? table_family(table, path->family) : NULL;
-	rules->has_family = family != NULL;
-	rules->aggregate = family && family_is_aggregate(family);
-put_schema:
-	schema_put(schema);
-	return err;
-}
-
-uint64_t cell_expiry(struct fs *fs, const struct path *path,
-		     uint64_t timestamp_us)
-{
-	struct schema *schema = store_schema(fs->store);
-	uint64_t expiry = family_expiry(schema_table(schema, path->table),
-					path->family, timestamp_us);
-
-	schema_put(schema);
-	return expiry;
 }
 
 uint64_t cell_time_after(uint64_t timestamp_us, bool millis)

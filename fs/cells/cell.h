@@ -1,15 +1,15 @@
 #ifndef FS_CELLS_CELL_H
 #define FS_CELLS_CELL_H
 
-#include "fs/state/fs.h"
-#include "fs/state/path.h"
+#include "fs/cells/place.h"
 
 /*
  * Questions about cells that files ask: what is there, and how long may the
  * kernel believe it. Each reads the store as it is at that moment; nothing is
  * kept, except by cell_first for seen.h. From any thread, also inside
- * store_update. Paths are key bytes and only read. Unless it says otherwise, a
- * question about a table that is not there is answered by -ERR_no_table.
+ * store_update. Paths are those of places, and only read. Unless it says
+ * otherwise, a question about a table that is not there is answered by
+ * -ERR_no_table.
  */
 
 /* Of one version, or of the first cell of a directory. */
@@ -22,20 +22,6 @@ struct cell_info {
 	uint64_t expiry_us;
 };
 
-/* What of a table's schema decides about files. */
-struct cell_rules {
-	bool millis;     /* timestamps are multiples of 1000 */
-	bool expires;    /* some family of the table has an age rule */
-	bool has_family; /* the path's family is in the schema */
-	bool aggregate;  /* and of an aggregate type */
-	struct table_access access;
-};
-
-/* Those of path's table and, if it has one, its family. -ERR_no_table with
- * *rules such that nothing is set or known. */
-int cell_rules(struct fs *fs, const struct path *path,
-	       struct cell_rules *rules);
-
 /* Appends the bytes that a file shows of a cell whose value is at hand: the
  * value, or of an aggregate its number as a line. 0 or -ENOMEM. */
 int cell_show(const struct cell *cell, struct buf *out);
@@ -45,7 +31,7 @@ uint64_t cell_shown_size(const struct cell *cell);
 /* The newest versions of path's column, newest first, at most max, which is not
  * 0: how many, or an error. */
 int cell_newest(struct fs *fs, const struct path *path, struct cell_info *info,
-		size_t max);
+		size_t max) NEEDS_SHARED(fs->tree);
 
 /* Up to this size, from which on values are stored in chunks, a value is copied
  * rather than a cursor opened. */
@@ -55,30 +41,25 @@ int cell_newest(struct fs *fs, const struct path *path, struct cell_info *info,
  * cell_newest unless the value is large: size is what is known of that, 0 if
  * nothing is. */
 int cell_stat(struct fs *fs, const struct path *path, uint64_t size,
-	      struct cell_info *info);
+	      struct cell_info *info) NEEDS_SHARED(fs->tree);
 
 /* The version of path's column with the timestamp that is path's leaf: 1, 0
  * (also if the leaf is no timestamp as a listing spells it) or an error; value,
  * if not NULL, gets its bytes appended. */
 int cell_version(struct fs *fs, const struct path *path, struct cell_info *info,
-		 struct buf *value);
+		 struct buf *value) NEEDS_SHARED(fs->tree);
 
 /* The first cell of path's row, or of its family, but with the newest timestamp
- * of this many columns there, which is not 0: 1, 0 or an error. rules, those of
- * path, may be NULL; with them *info also says when those cells expire, and a
+ * of this many columns there, which is not 0: 1, 0 or an error. place, that
+ * of path, may be NULL; with it *info also says when those cells expire, and a
  * row's columns are kept for seen_find. */
 int cell_first(struct fs *fs, const struct path *path, bool in_family,
-	       unsigned int columns, const struct cell_rules *rules,
-	       struct cell_info *info);
+	       unsigned int columns, const struct place *place,
+	       struct cell_info *info) NEEDS_SHARED(fs->tree);
 
 /* The first time after this one that a version can have; at the end of time
  * there is none, and it is the last one, so that what is written there takes
  * the place of what was. */
 uint64_t cell_time_after(uint64_t timestamp_us, bool millis);
-
-/* When the family's rule will hide a newest version with this timestamp;
- * UINT64_MAX: never, also if there is no such family. */
-uint64_t cell_expiry(struct fs *fs, const struct path *path,
-		     uint64_t timestamp_us);
 
 #endif

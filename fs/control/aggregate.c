@@ -28,14 +28,18 @@
 static int file_open(struct fs *fs, struct ctl_file *f)
 {
 	struct buf memory = BUF_INIT;
-	const struct path *p = &f->path;
+	struct place place;
+	const struct path *p = &place.path;
 	struct cell cell;
 	int err;
 
 	if ((f->flags & O_ACCMODE) == O_WRONLY)
 		return 0;
-	err = store_get(fs->store, NULL, p->table, p->row, p->family,
-			p->qualifier, &cell, &memory);
+	err = ctl_enter(fs, f, &place);
+	if (!err)
+		err = store_get(fs->store, NULL, p->table, p->row, p->family,
+				p->qualifier, &cell, &memory);
+	place_leave(fs, &place);
 	if (err == 1)
 		err = cell_show(&cell, &f->out);
 	buf_release(&memory);
@@ -66,7 +70,8 @@ static int decide(void *context, struct write *w)
  * that the cell has changed. */
 static int add(struct fs *fs, struct ctl_file *f, const struct buf *numbers)
 {
-	struct addition a = { &f->path,
+	struct place place;
+	struct addition a = { &place.path,
 			      (const int64_t *)(const void *)numbers->data,
 			      numbers->size / sizeof(int64_t) };
 	struct cell_info info;
@@ -75,15 +80,21 @@ static int add(struct fs *fs, struct ctl_file *f, const struct buf *numbers)
 	assert(numbers->size % sizeof(int64_t) == 0);
 	if (a.count == 0)
 		return 0;
+	err = ctl_enter(fs, f, &place);
+	/* Who adds to what was removed adds to nothing. */
+	if (err || f->node->gone)
+		goto leave;
 	err = store_update(fs->store, decide, &a, fs->options->sync);
 	if (err)
-		return err;
+		goto leave;
 	/* They are added, also if it cannot be seen where. */
-	if (cell_newest(fs, &f->path, &info, 1) == 1)
+	if (cell_newest(fs, &place.path, &info, 1) == 1)
 		fs_committed(fs, f->node, info.timestamp_us, info.seq);
 	else
 		fs_changed_outside(fs);
-	return 0;
+leave:
+	place_leave(fs, &place);
+	return err;
 }
 
 /* As ctl_lines.each: appends the line's number to numbers, a buf of int64_t. An

@@ -54,15 +54,29 @@ static int lookup_version(struct fs *fs, struct node *column, struct bytes name,
 			  struct fuse_entry_param *e)
 {
 	struct cell_info info;
-	struct path path;
-	int err = node_path(&fs->nodes, column, &path);
+	struct place place;
+	int err = place_enter(fs, column, &place);
 
-	if (err)
-		return err;
-	path.leaf = name;
-	err = cell_version(fs, &path, &info, NULL);
-	path_release(&path);
+	place.path.leaf = name;
+	if (!err)
+		err = cell_version(fs, &place.path, &info, NULL);
+	place_leave(fs, &place);
 	return err == 1 ? found(fs, column, NODE_VERSION, name, e) : err;
+}
+
+/* Whether the column has a version in the store: 1, 0 or an error. */
+static int has_version(struct fs *fs, struct node *versions,
+		       struct bytes qualifier)
+{
+	struct cell_info info;
+	struct place place;
+	int err = place_enter(fs, versions, &place);
+
+	place.path.qualifier = qualifier;
+	if (!err)
+		err = cell_newest(fs, &place.path, &info, 1);
+	place_leave(fs, &place);
+	return err;
 }
 
 /* In .versions: a qualifier that has a version in the store. */
@@ -70,21 +84,13 @@ static int lookup_column(struct fs *fs, struct node *versions,
 			 struct bytes name, struct fuse_entry_param *e)
 {
 	struct buf key = BUF_INIT;
-	struct cell_info info;
-	struct path path;
-	int err = node_path(&fs->nodes, versions, &path);
+	int err = lookup_key(fs, versions, NAME_QUALIFIER, name, &key);
 
-	if (err)
-		return err;
-	err = lookup_key(fs, versions, NAME_QUALIFIER, name, &key);
-	if (err == 1) {
-		path.qualifier = buf_bytes(&key);
-		err = cell_newest(fs, &path, &info, 1);
-	}
+	if (err == 1)
+		err = has_version(fs, versions, buf_bytes(&key));
 	if (err == 1)
 		err = found(fs, versions, NODE_COLUMN, buf_bytes(&key), e);
 	buf_release(&key);
-	path_release(&path);
 	return err;
 }
 
@@ -92,20 +98,17 @@ static int lookup_column(struct fs *fs, struct node *versions,
 static int lookup_family(struct fs *fs, struct node *directory,
 			 struct bytes name, struct fuse_entry_param *e)
 {
-	struct cell_rules rules;
-	struct path path;
-	int err = node_path(&fs->nodes, directory, &path);
+	struct place place;
+	bool has_family;
+	int err = place_enter(fs, directory, &place);
 
-	if (err)
+	if (!err)
+		err = place_step(&place, NODE_SCHEMA_FAMILY, name);
+	has_family = place.rules.has_family;
+	place_leave(fs, &place);
+	if (err || !has_family)
 		return err;
-	path.family = name;
-	err = cell_rules(fs, &path, &rules);
-	path_release(&path);
-	if (err)
-		return err;
-	return rules.has_family
-		       ? found(fs, directory, NODE_SCHEMA_FAMILY, name, e)
-		       : 0;
+	return found(fs, directory, NODE_SCHEMA_FAMILY, name, e);
 }
 
 /* In a step's name: any value that parses is there, as a directory of kind. A
@@ -282,7 +285,7 @@ static bool is_fixed(enum node_kind kind)
 
 /* Attributes of a version; path is its node's. -ENOENT if it has gone. */
 static int version_attr(struct fs *fs, const struct path *path, uint64_t ino,
-			struct stat *st)
+			struct stat *st) NEEDS_SHARED(fs->tree)
 {
 	struct cell_info info;
 	int err = cell_version(fs, path, &info, NULL);
@@ -297,8 +300,7 @@ static int version_attr(struct fs *fs, const struct path *path, uint64_t ino,
 int ctl_attr(struct fs *fs, struct node *node, struct stat *st, double *timeout)
 {
 	uint64_t ino = node_ino(&fs->nodes, node);
-	struct cell_rules rules;
-	struct path path;
+	struct place place;
 	int err;
 
 	/* Control nodes are as old as the mount, which is no worse a time than
@@ -306,22 +308,19 @@ int ctl_attr(struct fs *fs, struct node *node, struct stat *st, double *timeout)
 	attr_directory(fs, ino, fs->start_us, st);
 	st->st_mode = ctl_mode(node);
 	*timeout = is_fixed(node->kind) ? ATTR_TIMEOUT_S : 0;
-	err = node_path(&fs->nodes, node, &path);
-	if (err)
-		return err;
-	if (node->kind == NODE_VERSION)
-		err = version_attr(fs, &path, ino, st);
-	if (node_is_past(node))
-		err = at_attr(fs, node, &path, ino, st, timeout);
-	if (!err && path.table.size > 0) {
-		err = cell_rules(fs, &path, &rules);
-		/* A link's mode is always the same; below a dropped table
-		 * nobody's rules are left, and the node goes on being shown. */
-		if (!err && !S_ISLNK(st->st_mode))
-			attr_access(&rules.access, st);
-		err = err == -ERR_no_table ? 0 : err;
-	}
-	path_release(&path);
+	err = place_enter(fs, node, &place);
+	/* Below a dropped table nobody's rules are left, and the node goes on
+	 * being shown. */
+	if (err == -ERR_no_table)
+		err = 0;
+	if (!err && node->kind == NODE_VERSION)
+		err = version_attr(fs, &place.path, ino, st);
+	if (!err && node_is_past(node))
+		err = at_attr(fs, node, &place.path, ino, st, timeout);
+	/* A link's mode is always the same. */
+	if (!err && !S_ISLNK(st->st_mode))
+		attr_access(&place.rules.access, st);
+	place_leave(fs, &place);
 	return err;
 }
 
@@ -353,6 +352,7 @@ int ctl_open(struct fs *fs, struct node *node, int flags, struct ctl_file **out)
 {
 	int access = flags & O_ACCMODE, err;
 	mode_t mode = ctl_mode(node);
+	struct place place;
 	struct ctl_file *f;
 
 	assert(!S_ISDIR(mode) && !S_ISLNK(mode));
@@ -370,32 +370,30 @@ int ctl_open(struct fs *fs, struct node *node, int flags, struct ctl_file **out)
 	f->ops = ops_of(node->kind);
 	f->node = node;
 	f->flags = flags;
-	err = node_path(&fs->nodes, node, &f->path);
+	err = place_enter(fs, node, &place);
+	f->table_id = place.table ? place.table->id : 0;
+	place_leave(fs, &place);
+	if (!err && f->ops->open)
+		err = f->ops->open(fs, f);
 	if (err)
 		goto free_file;
-	err = f->ops->open ? f->ops->open(fs, f) : 0;
-	if (err)
-		goto release_path;
 	pthread_mutex_init(&f->lock, NULL);
 	node_get(&fs->nodes, node);
 	*out = f;
 	return 0;
 
-release_path:
-	path_release(&f->path);
-	buf_release(&f->out);
 free_file:
+	buf_release(&f->out);
 	free(f);
 	return err;
 }
 
 void ctl_close(struct fs *fs, struct ctl_file *f)
 {
-	/* It may still use path and node. */
+	/* It may still use node. */
 	if (f->ops->release)
 		f->ops->release(fs, f);
 	pthread_mutex_destroy(&f->lock);
-	path_release(&f->path);
 	buf_release(&f->in);
 	buf_release(&f->out);
 	node_put(&fs->nodes, f->node);

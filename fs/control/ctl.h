@@ -1,8 +1,7 @@
 #ifndef FS_CONTROL_CTL_H
 #define FS_CONTROL_CTL_H
 
-#include "fs/state/fs.h"
-#include "fs/state/path.h"
+#include "fs/cells/place.h"
 
 /*
  * Control directories and files: names that are not data, all of them in or
@@ -12,7 +11,9 @@
  *
  * Calls may come from any thread. Of one open file, read, write, flush and sync
  * run one at a time, under its lock; the store's locks and nodes.lock come
- * after that. What these do may take long, so whoever calls them hands the lead
+ * after that. None is called with fs->tree held: who goes to the store enters
+ * the file's place (ctl_enter) each time, as its row or table may have been
+ * renamed. What these do may take long, so whoever calls them hands the lead
  * over first (loop_hand_over); open and lookup do it themselves where it pays.
  */
 
@@ -24,13 +25,13 @@
  * is not to keep that a name is missing.
  */
 int ctl_lookup(struct fs *fs, struct node *directory, struct bytes name,
-	       struct fuse_entry_param *e);
+	       struct fuse_entry_param *e) EXCLUDES(fs->tree);
 
 /* Attributes of a control node, and for how many seconds the kernel may keep
  * them. Owner and permissions for others are as the table's access gives them.
  * -ENOENT if it mirrors data that has gone. */
-int ctl_attr(struct fs *fs, struct node *node, struct stat *st,
-	     double *timeout);
+int ctl_attr(struct fs *fs, struct node *node, struct stat *st, double *timeout)
+	EXCLUDES(fs->tree);
 
 struct ctl_file;
 
@@ -62,7 +63,7 @@ struct ctl_file {
 	const struct ctl_ops *ops;
 	pthread_mutex_t lock; /* guards in, out and state */
 	struct node *node;    /* referenced */
-	struct path path;     /* of node, as it was when it was opened */
+	uint32_t table_id;    /* of the table that node was in; 0: in none */
 	int flags;            /* of open(2) */
 	struct buf in;        /* what was written and is not yet taken */
 	struct buf out;       /* what is to be read, if it is made ahead */
@@ -72,9 +73,9 @@ struct ctl_file {
 /* Opens a control file, or a cell of an aggregate family, with the flags of
  * open(2). On 0 the caller owns *out, to be closed by ctl_close. -EACCES if it
  * is not to be read, or not to be written, by anybody; -EROFS in .at. */
-int ctl_open(struct fs *fs, struct node *node, int flags,
-	     struct ctl_file **out);
-void ctl_close(struct fs *fs, struct ctl_file *f);
+int ctl_open(struct fs *fs, struct node *node, int flags, struct ctl_file **out)
+	EXCLUDES(fs->tree);
+void ctl_close(struct fs *fs, struct ctl_file *f) EXCLUDES(fs->tree);
 
 /* The kinds of control files, each in the .c file of its name. */
 extern const struct ctl_ops ctl_aggregate_ops; /* aggregate.c: a cell */

@@ -4,6 +4,7 @@
 #include "fs/cells/loop.h"
 #include "fs/cells/notify.h"
 #include "fs/control/ctl_drop.h"
+#include "fs/control/ctl_file.h"
 #include "fs/query/query.h"
 #include "fs/state/name.h"
 #include "store/base/hash.h"
@@ -12,8 +13,9 @@
  * .drop/<range>/preview tells what is in a range of rows, with a token, and
  * apply takes that token to delete all of it by one tombstone. The token is a
  * digest of the range and of every version in it, so it holds exactly as long
- * as nothing there changes, also over a remount. It guards against mistakes,
- * not against who can choose cells so that digests are the same.
+ * as nothing there changes, also over a remount, and whatever the table is
+ * called. It guards against mistakes, not against who can choose cells so that
+ * digests are the same.
  *
  * To apply it, the range is read from a snapshot while others go on writing,
  * and the commit then checks that nothing at all was written since. On a busy
@@ -37,7 +39,8 @@ static_assert(TOKEN_DIGITS * 4 == 64, "a token is a digest in hexadecimal");
 /* A range of rows and what was last seen in it. */
 struct drop {
 	struct fs *fs;
-	struct bytes table; /* borrowed */
+	const struct ctl_file *file; /* preview or apply */
+	struct bytes table;          /* in decide_drop: its name; borrowed */
 	struct bytes start; /* of rows; borrowed from the node of its value */
 	struct buf end;     /* of rows, exclusive; empty: open */
 	struct buf first, last; /* keys of rows, if there are any */
@@ -92,30 +95,37 @@ static bool is_empty(const struct drop *d)
 	       bytes_compare(d->start, buf_bytes(&d->end)) >= 0;
 }
 
-/* Counts and hashes all of the range anew, as snapshot has it, or, if that is
- * NULL, as it is now. 0 or an error; -EINTR if whoever asks has given up. */
-static int look(struct drop *d, const struct snapshot *snapshot)
+/* Opens a scan of the range, in the table of this name, as snapshot has it, or,
+ * if that is NULL, as it is now. *scan is NULL if there can be no rows. */
+static int open_range(struct drop *d, struct bytes table,
+		      const struct snapshot *snapshot, struct scan **scan)
 {
 	struct scan_range range = {
-		.table = d->table,
+		.table = table,
 		.start = d->start,
 		.end = buf_bytes(&d->end),
 		.stop = loop_is_interrupted,
 		.keep_large = true,
 	};
-	struct scan *scan;
+
+	*scan = NULL;
+	return is_empty(d) ? 0
+			   : scan_open(d->fs->store, snapshot, &range, scan);
+}
+
+/* Counts and hashes all of the range anew, which scan, NULL for nothing, gives,
+ * and closes that. 0 or an error; -EINTR if whoever asks has given up. */
+static int look(struct drop *d, struct scan *scan)
+{
+	uint32_t id = d->file->table_id;
 	struct cell cell;
-	int err;
+	int err = 0;
 
 	d->rows = d->cells = d->size = 0;
-	d->digest = hash_more(hash_more(0, d->table), d->start);
+	d->digest =
+		hash_more(hash_more(0, bytes_of(&id, sizeof(id))), d->start);
 	d->digest = hash_more(d->digest, buf_bytes(&d->end));
-	if (is_empty(d))
-		return 0;
-	err = scan_open(d->fs->store, snapshot, &range, &scan);
-	if (err)
-		return err;
-	while ((err = scan_next(scan, CURSOR_VERSION, &cell)) == 1) {
+	while (scan && (err = scan_next(scan, CURSOR_VERSION, &cell)) == 1) {
 		err = add_cell(d, &cell);
 		if (err)
 			break;
@@ -124,33 +134,40 @@ static int look(struct drop *d, const struct snapshot *snapshot)
 	return err;
 }
 
-/* Takes a snapshot, notes its sequence in d->seq, and looks at the range. */
+/* Takes a snapshot, notes its sequence in d->seq, and looks at the range.
+ * Renames do not wait for that. */
 static int look_now(struct drop *d)
 {
 	struct snapshot *snapshot;
+	struct scan *scan;
+	struct place place;
 	int err = store_snapshot(d->fs->store, &snapshot);
 
 	if (err)
 		return err;
 	d->seq = store_snapshot_seq(snapshot);
-	err = look(d, snapshot);
+	err = ctl_enter(d->fs, d->file, &place);
+	if (!err)
+		err = open_range(d, place.path.table, snapshot, &scan);
+	place_leave(d->fs, &place);
+	if (!err)
+		err = look(d, scan);
 	store_snapshot_release(d->fs->store, snapshot);
 	return err;
 }
 
-/* Fills d, without looking, for node, a preview or apply. d borrows table and
- * names of node's parents, and is to be closed only if this returns 0. */
-static int drop_open(struct fs *fs, struct node *node, struct bytes table,
-		     struct drop *d)
+/* Fills d, without looking, for f, a preview or apply. d borrows f and names of
+ * its node's parents, and is to be closed only if this returns 0. */
+static int drop_open(struct fs *fs, const struct ctl_file *f, struct drop *d)
 {
-	struct node *range = node->parent;
+	struct node *range = f->node->parent;
 	int err;
 
 	assert(range->kind == NODE_DROP_RANGE &&
 	       range->parent->kind == NODE_DROP_STEP);
 	memset(d, 0, sizeof(*d));
 	d->fs = fs;
-	d->table = table;
+	d->file = f;
 	err = query_step_rows(node_name(range->parent), node_name(range),
 			      &d->start, &d->end);
 	if (err)
@@ -175,11 +192,10 @@ static int print_row(const char *word, const struct buf *row, struct buf *out)
 	return err ? err : buf_add_byte(out, '\n');
 }
 
-int drop_preview(struct fs *fs, struct node *node, struct bytes table,
-		 struct buf *out)
+int drop_preview(struct fs *fs, const struct ctl_file *f, struct buf *out)
 {
 	struct drop d;
-	int err = drop_open(fs, node, table, &d);
+	int err = drop_open(fs, f, &d);
 
 	if (err)
 		return err;
@@ -208,13 +224,18 @@ int drop_preview(struct fs *fs, struct node *node, struct bytes table,
 static int decide_drop(void *context, struct write *w)
 {
 	struct drop *d = context;
+	struct scan *scan;
+	int err = 0;
 
+	tree_assert_held(d->fs);
 	if (store_seq(d->fs->store) != d->seq) {
-		int err = d->locked ? look(d, NULL) : -EAGAIN;
-
-		if (err)
-			return err;
+		err = d->locked ? open_range(d, d->table, NULL, &scan)
+				: -EAGAIN;
+		if (!err)
+			err = look(d, scan);
 	}
+	if (err)
+		return err;
 	if (d->digest != d->wanted)
 		return fail(ESTALE, "the range is not what the token is of: "
 				    "look at preview again");
@@ -226,14 +247,20 @@ static int decide_drop(void *context, struct write *w)
 /* Deletes the range durably if its digest is d->wanted. */
 static int apply(struct drop *d)
 {
+	struct place place;
 	int err = -EAGAIN, tries;
 
 	/* It ends: with locked set, decide_drop never asks for another try. */
 	for (tries = 0; err == -EAGAIN; tries++) {
 		d->locked = tries >= TRIES_MAX;
 		err = look_now(d);
+		if (err)
+			return err;
+		err = ctl_enter(d->fs, d->file, &place);
+		d->table = place.path.table;
 		if (!err)
 			err = store_update(d->fs->store, decide_drop, d, true);
+		place_leave(d->fs, &place);
 	}
 	return err;
 }
@@ -290,7 +317,7 @@ static int drop_flush(struct fs *fs, struct ctl_file *f)
 		err = fail(EINVAL, "not a token: preview has one of %d digits",
 			   TOKEN_DIGITS);
 	else
-		err = drop_open(fs, f->node, f->path.table, &d);
+		err = drop_open(fs, f, &d);
 	buf_reset(&f->in);
 	if (err)
 		return err;

@@ -30,9 +30,8 @@ struct import_record {
 	bool done;                  /* nothing more will come */
 	char format[8];             /* the file's name, which ends with a NUL */
 	struct import_result result; /* a copy, but refused is its own */
-	struct buf error;  /* a line: what ended it, if something did */
-	size_t table_size; /* the table's name, of so many bytes */
-	uint8_t table[];
+	struct buf error; /* a line: what ended it, if something did */
+	uint32_t table_id;
 };
 
 struct imports {
@@ -84,13 +83,12 @@ void imports_free(struct imports *imports)
 
 /* Where the table's record hangs, or the end of all. With the lock held. */
 static struct import_record **find_record(struct imports *imports,
-					  struct bytes table)
+					  uint32_t table_id)
 {
 	struct import_record **at = &imports->first;
 
-	assert(table.size > 0);
-	while (*at &&
-	       !bytes_equal(bytes_of((*at)->table, (*at)->table_size), table))
+	assert(table_id > 0);
+	while (*at && (*at)->table_id != table_id)
 		at = &(*at)->next;
 	return at;
 }
@@ -100,18 +98,17 @@ static struct import_record **find_record(struct imports *imports,
 static struct import_record *begin_record(struct imports *imports,
 					  const struct ctl_file *f)
 {
-	struct bytes table = f->path.table, name = f->path.leaf;
-	struct import_record *r = calloc(1, sizeof(*r) + table.size), **at;
+	struct bytes name = node_name(f->node);
+	struct import_record *r = calloc(1, sizeof(*r)), **at;
 
 	if (!r)
 		return NULL;
 	r->references = 2;
-	memcpy(r->table, table.data, table.size);
-	r->table_size = table.size;
+	r->table_id = f->table_id;
 	assert(name.size < sizeof(r->format));
 	memcpy(r->format, name.data, name.size);
 	pthread_mutex_lock(&imports->lock);
-	at = find_record(imports, table);
+	at = find_record(imports, r->table_id);
 	if (*at) {
 		struct import_record *old = *at;
 
@@ -175,13 +172,13 @@ static int print_record(const struct import_record *r, struct buf *out)
 	return err ? err : buf_add_bytes(out, buf_bytes(&n->refused));
 }
 
-int imports_print(struct fs *fs, struct bytes table, struct buf *out)
+int imports_print(struct fs *fs, uint32_t table_id, struct buf *out)
 {
 	struct import_record *r;
 	int err = 0;
 
 	pthread_mutex_lock(&fs->imports->lock);
-	r = *find_record(fs->imports, table);
+	r = *find_record(fs->imports, table_id);
 	if (r)
 		err = print_record(r, out);
 	pthread_mutex_unlock(&fs->imports->lock);
@@ -215,10 +212,11 @@ int imports_check_step(struct bytes name, struct bytes value)
 /* As ctl_ops.open: an importer of the steps above the file. */
 static int import_open(struct fs *fs, struct ctl_file *f)
 {
-	struct import_options options = { .table = f->path.table };
+	struct import_options options = { .strict = false };
 	struct import_file *im = calloc(1, sizeof(*im));
 	struct node *node = f->node->parent;
 	struct query_step step;
+	struct place place;
 	int err;
 
 	/* Who only reads it would begin an import of nothing. */
@@ -236,8 +234,12 @@ static int import_open(struct fs *fs, struct ctl_file *f)
 			options.value_timestamps = is_value_encoded(step.value);
 	}
 	im->at_line_start = true;
-	err = importer_new(fs->store, format_of(f->path.leaf), &options,
-			   &im->importer);
+	err = ctl_enter(fs, f, &place);
+	options.table = place.path.table;
+	if (!err)
+		err = importer_new(fs->store, format_of(node_name(f->node)),
+				   &options, &im->importer);
+	place_leave(fs, &place);
 	if (err)
 		goto free_file;
 	im->record = begin_record(fs->imports, f);
@@ -250,6 +252,16 @@ static int import_open(struct fs *fs, struct ctl_file *f)
 free_file:
 	free(im);
 	return err;
+}
+
+/* ctl_enter, with the importer told what its table is called now. */
+static int enter(struct fs *fs, struct ctl_file *f, struct place *place)
+	ACQUIRES_SHARED(fs->tree)
+{
+	struct import_file *im = f->state;
+	int err = ctl_enter(fs, f, place);
+
+	return err ? err : importer_rename(im->importer, place->path.table);
 }
 
 /* After any work, which ended with err: remembers a failure, brings the record
@@ -276,6 +288,7 @@ static ssize_t import_write(struct fs *fs, struct ctl_file *f,
 			    struct bytes data, uint64_t offset)
 {
 	struct import_file *im = f->state;
+	struct place place;
 	int err;
 
 	(void)offset;
@@ -292,9 +305,12 @@ static ssize_t import_write(struct fs *fs, struct ctl_file *f,
 	err = fs_check_space(fs);
 	if (err)
 		return err;
-	err = importer_feed(im->importer, data);
+	err = enter(fs, f, &place);
+	if (!err)
+		err = importer_feed(im->importer, data);
 	if (!err)
 		err = importer_settle(im->importer);
+	place_leave(fs, &place);
 	im->at_line_start = data.data[data.size - 1] == '\n';
 	settle(fs, f, err, false);
 	return err ? err : (ssize_t)data.size;
@@ -317,6 +333,21 @@ static int import_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
 	return err ? err : ctl_read_text(fs, f, offset, size, out);
 }
 
+/* Commits whole lines, or, at the end, all there is. */
+static int commit_lines(struct fs *fs, struct ctl_file *f, bool at_end,
+			bool sync)
+{
+	struct import_file *im = f->state;
+	struct place place;
+	int err = enter(fs, f, &place);
+
+	if (!err)
+		err = at_end ? importer_finish(im->importer, sync)
+			     : importer_flush(im->importer, sync);
+	place_leave(fs, &place);
+	return err;
+}
+
 /* What close and fsync do: commits, and tells by -EINVAL that lines were
  * refused. */
 static int import_commit(struct fs *fs, struct ctl_file *f, bool sync)
@@ -330,11 +361,9 @@ static int import_commit(struct fs *fs, struct ctl_file *f, bool sync)
 	/* After the end all is committed, but perhaps not durable. */
 	if (im->ended) {
 		err = sync ? store_sync(fs->store) : 0;
-	} else if (im->at_line_start || sync) {
-		err = importer_flush(im->importer, sync);
 	} else {
-		im->ended = true;
-		err = importer_finish(im->importer, sync);
+		im->ended = !im->at_line_start && !sync;
+		err = commit_lines(fs, f, im->ended, sync);
 	}
 	settle(fs, f, err, im->ended);
 	refused = importer_result(im->importer)->refused_count;
@@ -363,7 +392,7 @@ static void import_release(struct fs *fs, struct ctl_file *f)
 	int err = im->failed;
 
 	if (!err && !im->ended)
-		err = importer_finish(im->importer, fs->options->sync);
+		err = commit_lines(fs, f, true, fs->options->sync);
 	settle(fs, f, err, true);
 	importer_free(im->importer);
 	pthread_mutex_lock(&fs->imports->lock);

@@ -5,8 +5,8 @@
 
 /*
  * How the last import into each table of a mount goes or went, for
- * .import/last. It is kept until the unmount, for each name of a table that was
- * imported into. A lock of its own guards it, so calls may come
+ * .import/last. It is kept until the unmount, for each table that was imported
+ * into, by the table's id. A lock of its own guards it, so calls may come
  * from any thread; nothing else is locked under it.
  */
 struct imports;
@@ -18,7 +18,7 @@ void imports_free(struct imports *imports);
 
 /* Appends the text of .import/last of a table: nothing if there was no import
  * since the mount. 0 or -ENOMEM. */
-int imports_print(struct fs *fs, struct bytes table, struct buf *out);
+int imports_print(struct fs *fs, uint32_t table_id, struct buf *out);
 
 /* Whether the step called name (family or timestamp) of a path under .import
  * may have this value: 0, or -ENOENT with the reason. */

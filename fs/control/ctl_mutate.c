@@ -34,6 +34,7 @@ static int mutate_open(struct fs *fs, struct ctl_file *f)
 struct mutation_target {
 	struct fs *fs;
 	struct ctl_file *f;
+	struct bytes table;
 };
 
 /* As ctl_lines.each: runs one mutation, durably with -o sync. An empty line is
@@ -45,12 +46,12 @@ static int run_line(void *context, struct bytes line)
 	char reason[600]; /* a copy: fail writes where it stands */
 	int err = 0;
 
+	tree_assert_held(t->fs);
 	/* Lines of some systems end with CR and LF. */
 	if (line.size > 0 && line.data[line.size - 1] == '\r')
 		line.size--;
 	if (line.size > 0)
-		err = ctl_run_mutation(t->fs, t->f->path.table, BYTES_NONE,
-				       line);
+		err = ctl_run_mutation(t->fs, t->table, BYTES_NONE, line);
 	if (err >= 0) {
 		m->lines++;
 		return err;
@@ -74,10 +75,11 @@ static ssize_t mutate_write(struct fs *fs, struct ctl_file *f,
 			    struct bytes data, uint64_t offset)
 {
 	struct mutate_file *m = f->state;
-	struct mutation_target target = { fs, f };
+	struct mutation_target target = { fs, f, BYTES_NONE };
 	const struct ctl_lines lines = { LINE_SIZE_MAX, EFBIG, run_line,
 					 &target };
-	size_t taken;
+	struct place place;
+	size_t taken = 0;
 	int err;
 
 	(void)offset;
@@ -85,7 +87,11 @@ static ssize_t mutate_write(struct fs *fs, struct ctl_file *f,
 		return fail(EINVAL,
 			    "the last line was taken without a newline");
 	assert(f->in.size <= LINE_SIZE_MAX);
-	taken = ctl_take_lines(&f->in, data, &lines, &err);
+	err = ctl_enter(fs, f, &place);
+	target.table = place.path.table;
+	if (!err)
+		taken = ctl_take_lines(&f->in, data, &lines, &err);
+	place_leave(fs, &place);
 	if (taken > 0)
 		changed(fs, f);
 	/* A short write tells no reason, and the next one may never come. */
@@ -98,14 +104,19 @@ static ssize_t mutate_write(struct fs *fs, struct ctl_file *f,
 static int mutate_flush(struct fs *fs, struct ctl_file *f)
 {
 	struct mutate_file *m = f->state;
-	struct mutation_target target = { fs, f };
+	struct mutation_target target = { fs, f, BYTES_NONE };
+	struct place place;
 	int err;
 
 	if (f->in.size == 0)
 		return 0;
 	assert(!m->ended);
 	m->ended = true;
-	err = run_line(&target, buf_bytes(&f->in));
+	err = ctl_enter(fs, f, &place);
+	target.table = place.path.table;
+	if (!err)
+		err = run_line(&target, buf_bytes(&f->in));
+	place_leave(fs, &place);
 	buf_reset(&f->in);
 	changed(fs, f);
 	return err;

@@ -81,7 +81,7 @@ static int scan_text_open(struct fs *fs, struct ctl_file *f)
 
 	if (!t)
 		return -ENOMEM;
-	read_form(f->path.leaf, t);
+	read_form(node_name(f->node), t);
 	err = query_open(fs, f->node,
 			 t->form == SCAN_CELLS ? QUERY_CELLS : QUERY_ROWS,
 			 &t->query);
@@ -129,12 +129,14 @@ static int finish(struct scan_text *t, struct buf *out)
 static int estimate(struct fs *fs, struct scan_text *t, struct buf *out)
 {
 	const struct query *q = t->query;
+	struct place place;
 	uint64_t n = 0;
-	int err = 0;
+	int err = query_enter(fs, q, &place);
 
-	if (!q->ended)
-		err = store_estimate_rows(fs->store, buf_bytes(&q->table_name),
-					  q->start, q->end, &n);
+	if (!err && !q->ended)
+		err = store_estimate_rows(fs->store, place.path.table, q->start,
+					  q->end, &n);
+	place_leave(fs, &place);
 	/* An estimate of more rows than could come is a wrong one. */
 	if (n > q->row_limit)
 		n = q->row_limit;
@@ -160,12 +162,15 @@ static int print_sample(void *context, struct bytes row, uint64_t size)
 static int samples(struct fs *fs, struct scan_text *t, struct buf *out)
 {
 	const struct query *q = t->query;
+	struct place place;
+	int err = query_enter(fs, q, &place);
 
+	if (!err && !q->ended)
+		err = store_sample_rows(fs->store, place.path.table, q->start,
+					q->end, print_sample, out);
+	place_leave(fs, &place);
 	t->ended = true;
-	return q->ended
-		       ? 0
-		       : store_sample_rows(fs->store, buf_bytes(&q->table_name),
-					   q->start, q->end, print_sample, out);
+	return err;
 }
 
 /* Appends what one more cell or row makes, or the end of the text. */

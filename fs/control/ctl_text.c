@@ -64,16 +64,20 @@ static const char help_text[] =
 
 static const char version_text[] = "tabletfs " TABLETFS_VERSION "\n";
 
-/* All versions of p's row as one JSON line; nothing if it has no cell. */
-static int show_row(struct fs *fs, const struct path *p, struct buf *out)
+/* All versions of f's row as one JSON line; nothing if it has no cell. */
+static int show_row(struct fs *fs, struct ctl_file *f)
 {
-	struct scan_range range = { .table = p->table, .row = p->row };
-	struct scan *scan;
-	int err = scan_open(fs->store, NULL, &range, &scan);
+	struct place place;
+	struct scan *scan = NULL;
+	int err = ctl_enter(fs, f, &place);
+	struct scan_range range = { .table = place.path.table,
+				    .row = place.path.row };
 
-	if (err)
-		return err;
-	err = row_print_json(scan, true, out);
+	if (!err)
+		err = scan_open(fs->store, NULL, &range, &scan);
+	place_leave(fs, &place);
+	if (!err)
+		err = row_print_json(scan, true, &f->out);
 	scan_close(scan);
 	return err < 0 ? err : 0;
 }
@@ -124,6 +128,7 @@ static int take_last_size(void *context, struct bytes row, uint64_t size)
 
 /* What files of the store tell of the table's rows, none of which is read. */
 static int show_figures(struct fs *fs, struct bytes table, struct buf *out)
+	NEEDS_SHARED(fs->tree)
 {
 	uint64_t rows, size = 0;
 	int err = store_estimate_rows(fs->store, table, BYTES_NONE, BYTES_NONE,
@@ -139,18 +144,17 @@ static int show_figures(struct fs *fs, struct bytes table, struct buf *out)
 }
 
 /* The text of a file of a table or family. -ENOENT if these have gone. */
-static int show_of_table(struct fs *fs, const struct node *node,
-			 const struct path *p, struct buf *out)
+static int show_of_table(struct fs *fs, struct ctl_file *f)
 {
-	/* Referenced, so that t holds while it is shown. */
-	struct schema *schema = store_schema(fs->store);
-	const struct table *t = schema_table(schema, p->table);
-	int err = t ? show_table(t, node, p, out) : -ENOENT;
+	struct place place;
+	int err = ctl_enter(fs, f, &place);
 
-	schema_put(schema);
-	if (!err && node->kind == NODE_TABLE_STATS)
-		err = show_figures(fs, p->table, out);
-	return err;
+	if (!err)
+		err = show_table(place.table, f->node, &place.path, &f->out);
+	if (!err && f->node->kind == NODE_TABLE_STATS)
+		err = show_figures(fs, place.path.table, &f->out);
+	place_leave(fs, &place);
+	return err == -ERR_no_table ? -ENOENT : err;
 }
 
 /* Who mounted it, or is root, sees all. */
@@ -177,13 +181,13 @@ static int text_show(struct fs *fs, struct ctl_file *f)
 	case NODE_ERRORS:
 		return show_errors(fs, &f->out);
 	case NODE_DROP_PREVIEW:
-		return drop_preview(fs, f->node, f->path.table, &f->out);
+		return drop_preview(fs, f, &f->out);
 	case NODE_IMPORT_LAST:
-		return imports_print(fs, f->path.table, &f->out);
+		return imports_print(fs, f->table_id, &f->out);
 	case NODE_ROW_JSON:
-		return show_row(fs, &f->path, &f->out);
+		return show_row(fs, f);
 	default:
-		return show_of_table(fs, f->node, &f->path, &f->out);
+		return show_of_table(fs, f);
 	}
 }
 
@@ -223,12 +227,14 @@ static struct bytes without_space(struct bytes text)
 /* .row.jsonl: one atomic mutation of the row, durable with -o sync. Changes of
  * the schema are always durable. */
 static int take_row(struct fs *fs, const struct path *p, struct bytes text)
+	NEEDS_SHARED(fs->tree)
 {
 	return ctl_run_mutation(fs, p->table, p->row, text);
 }
 
 /* .schema/<family>/gc: a policy in cbt's words. The store keeps a copy. */
 static int take_gc(struct fs *fs, const struct path *p, struct bytes text)
+	NEEDS_SHARED(fs->tree)
 {
 	struct gc_policy *policy = NULL;
 	int err = gc_policy_parse(text, &policy);
@@ -241,6 +247,7 @@ static int take_gc(struct fs *fs, const struct path *p, struct bytes text)
 
 /* .schema/<family>/type. Of aggregates the store refuses a change. */
 static int take_type(struct fs *fs, const struct path *p, struct bytes text)
+	NEEDS_SHARED(fs->tree)
 {
 	enum family_type type;
 	int err = family_type_parse(text, &type);
@@ -250,7 +257,7 @@ static int take_type(struct fs *fs, const struct path *p, struct bytes text)
 
 /* .granularity. */
 static int take_granularity(struct fs *fs, const struct path *p,
-			    struct bytes text)
+			    struct bytes text) NEEDS_SHARED(fs->tree)
 {
 	bool millis = bytes_equal(text, BYTES_LITERAL("millis"));
 
@@ -259,21 +266,35 @@ static int take_granularity(struct fs *fs, const struct path *p,
 	return store_set_granularity(fs->store, p->table, millis);
 }
 
-/* Does what the whole text of f, which is not empty, says. */
-static int take(struct fs *fs, const struct ctl_file *f, struct bytes text)
+/* Does what the whole text of a file of this kind, which is not empty, says at
+ * its path. */
+static int take_at(struct fs *fs, const struct path *p, enum node_kind kind,
+		   struct bytes text) NEEDS_SHARED(fs->tree)
 {
-	switch (f->node->kind) {
+	switch (kind) {
 	case NODE_ROW_JSON:
-		return take_row(fs, &f->path, text);
+		return take_row(fs, p, text);
 	case NODE_GC:
-		return take_gc(fs, &f->path, text);
+		return take_gc(fs, p, text);
 	case NODE_TYPE:
-		return take_type(fs, &f->path, text);
+		return take_type(fs, p, text);
 	case NODE_GRANULARITY:
-		return take_granularity(fs, &f->path, text);
+		return take_granularity(fs, p, text);
 	default:
 		return -EACCES;
 	}
+}
+
+/* take_at for f, where it is now. */
+static int take(struct fs *fs, const struct ctl_file *f, struct bytes text)
+{
+	struct place place;
+	int err = ctl_enter(fs, f, &place);
+
+	if (!err)
+		err = take_at(fs, &place.path, f->node->kind, text);
+	place_leave(fs, &place);
+	return err;
 }
 
 /* As ctl_ops.flush: takes the text, wrong or not, so that a second close, or a
@@ -319,14 +340,18 @@ const struct ctl_ops ctl_text_ops = {
 static int version_open(struct fs *fs, struct ctl_file *f)
 {
 	struct cell_info info;
-	int err;
+	struct place place;
+	int err = ctl_enter(fs, f, &place);
 
 	assert(f->node->kind == NODE_VERSION || f->node->kind == NODE_AT_CELL);
-	if (f->node->kind == NODE_AT_CELL)
-		return at_read(fs, f->node, &f->path, &f->out);
-	err = cell_version(fs, &f->path, &info, &f->out);
-
-	return err < 0 ? err : err == 0 ? -ENOENT : 0;
+	if (!err && f->node->kind == NODE_AT_CELL) {
+		err = at_read(fs, f->node, &place.path, &f->out);
+	} else if (!err) {
+		err = cell_version(fs, &place.path, &info, &f->out);
+		err = err < 0 ? err : err == 0 ? -ENOENT : 0;
+	}
+	place_leave(fs, &place);
+	return err;
 }
 
 const struct ctl_ops ctl_version_ops = {

@@ -341,13 +341,14 @@ static void enter(struct fs *fs, struct dir *d,
 {
 	if (!node_is_data(d->node))
 		return;
+	tree_hold(fs);
 	/* Of rows and families the scan has not seen the newest change. */
-	if (d->node->kind != NODE_TABLE && d->node->kind != NODE_ROW &&
-	    entry->info.seq > 0 && d->changes == fs->changes &&
-	    lookup_listed(fs, d->node, key, &entry->info, e) == 0)
-		return;
-	if (lookup_child(fs, d->node, key, e) != 1)
+	if ((d->node->kind == NODE_TABLE || d->node->kind == NODE_ROW ||
+	     entry->info.seq == 0 || d->changes != fs->changes ||
+	     lookup_listed(fs, d->node, key, &entry->info, e)) &&
+	    lookup_child(fs, d->node, key, e) != 1)
 		e->ino = 0;
+	tree_let_go(fs);
 }
 
 /* Adds the entry with this ordinal: 1, 0 if it does not fit, or an error. */

@@ -25,8 +25,11 @@ int entry_lookup(struct fs *fs, struct node *directory, struct bytes name,
 	}
 	/* A spelling that is no key's is missing, too. */
 	found = lookup_key(fs, directory, lookup_level(directory), name, &key);
-	if (found == 1)
+	if (found == 1) {
+		tree_hold(fs);
 		found = lookup_child(fs, directory, buf_bytes(&key), e);
+		tree_let_go(fs);
+	}
 	buf_release(&key);
 	return found;
 }
@@ -34,6 +37,12 @@ int entry_lookup(struct fs *fs, struct node *directory, struct bytes name,
 int entry_attr(struct fs *fs, struct node *node, struct stat *st,
 	       double *timeout)
 {
-	return node_is_data(node) ? attr_node(fs, node, st, timeout)
-				  : ctl_attr(fs, node, st, timeout);
+	int err;
+
+	if (!node_is_data(node))
+		return ctl_attr(fs, node, st, timeout);
+	tree_hold(fs);
+	err = attr_node(fs, node, st, timeout);
+	tree_let_go(fs);
+	return err;
 }

@@ -116,6 +116,18 @@ void file_on_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		close_handle(fs, handle_of(fi));
 }
 
+/* Fills *e for a node that was made. The caller's reference ends. */
+static int reply_created(struct fs *fs, struct node *node,
+			 struct fuse_entry_param *e)
+{
+	int err;
+
+	tree_hold(fs);
+	err = lookup_reply(fs, node, e);
+	tree_let_go(fs);
+	return err;
+}
+
 /* Makes name and opens it: fills *e, remembered for the kernel, and fi. -EEXIST
  * if there is such a name already. */
 static int create(struct fs *fs, struct node *directory, const char *name,
@@ -143,7 +155,7 @@ static int create(struct fs *fs, struct node *directory, const char *name,
 	if (err)
 		node_put(&fs->nodes, node);
 	else
-		err = lookup_reply(fs, node, e);
+		err = reply_created(fs, node, e);
 	if (err) {
 		close_handle(fs, h);
 		return err;

@@ -19,7 +19,7 @@
 struct listing {
 	struct fs *fs;
 	struct node *node;   /* borrowed */
-	struct path path;    /* of node */
+	struct place place;  /* of node, as snapshot has it; see open_scan */
 	enum node_kind kind; /* of scanned entries and of names */
 	size_t fixed;        /* next control entry, as ctl_entry_at counts */
 	bool shows_fixed;    /* control names are listed here */
@@ -72,41 +72,36 @@ mode_t listing_fixed_type(enum node_kind kind, struct bytes name)
 /* The store's tables or, for .schema, the table's families, as names. */
 static int read_schema(struct listing *l)
 {
-	struct schema *schema = store_schema(l->fs->store);
-	const struct table *t = NULL;
+	const struct schema *schema = l->place.schema;
+	const struct table *t = l->place.table;
 	size_t count = schema->table_count, i;
 	int err = 0;
 
-	if (l->node->kind == NODE_SCHEMA) {
-		t = schema_table(schema, l->path.table);
+	if (l->node->kind == NODE_SCHEMA)
 		count = t ? t->family_count : 0;
-	}
 	for (i = 0; i < count && !err; i++)
 		err = names_add(&l->names, t ? t->families[i].name
 					     : schema->tables[i].name);
-	/* names_add has copied them. */
-	schema_put(schema);
 	names_sort(&l->names);
 	return err;
 }
 
 /*
- * Opens, or opens again, the scan that this directory lists, from its start.
- * How much of the path it is about, and by which step it goes on, is the
- * directory's depth: a table steps by rows, a row by families, a family by
- * columns, a column by versions.
+ * Opens the scan that this directory lists, at its start, where there is none;
+ * table is what its table is called now, while row and column are what they
+ * were when the snapshot was taken. How much of the path it is about, and by
+ * which step it goes on, is the directory's depth: a table steps by rows, a row
+ * by families, a family by columns, a column by versions.
  */
-static int open_scan(struct listing *l)
+static int open_scan(struct listing *l, struct bytes table)
 {
 	struct scan_range range = {
-		.table = l->path.table,
+		.table = table,
 		.filter = l->filter,
 		.keep_large = true,
 	};
 
-	if (l->scan)
-		scan_close(l->scan);
-	l->scan = NULL;
+	assert(!l->scan);
 	l->has_cell = l->ended = false;
 	/* What is nearer to the root leaves more of the range open. */
 	switch (l->node->kind) {
@@ -117,16 +112,16 @@ static int open_scan(struct listing *l)
 		break;
 	case NODE_COLUMN:
 		range.has_qualifier = true;
-		range.qualifier = l->path.qualifier;
+		range.qualifier = l->place.path.qualifier;
 		/* fallthrough */
 	case NODE_FAMILY:
 	case NODE_AT_FAMILY:
 	case NODE_VERSIONS:
 		range.has_family = true;
-		range.family = l->path.family;
+		range.family = l->place.path.family;
 		/* fallthrough */
 	default:
-		range.row = l->path.row;
+		range.row = l->place.path.row;
 		l->step = CURSOR_COLUMN;
 		break;
 	}
@@ -139,6 +134,26 @@ static int open_scan(struct listing *l)
 			 &range, &l->scan);
 }
 
+/* open_scan in place of the scan that there was, which ends also on an error.
+ */
+static int open_scan_again(struct listing *l)
+{
+	struct fs *fs = l->fs;
+	struct place now;
+	int err;
+
+	scan_close(l->scan);
+	l->scan = NULL;
+	err = place_enter(fs, l->node, &now);
+	if (!err)
+		err = place_check(&now,
+				  l->place.table ? l->place.table->id : 0);
+	if (!err)
+		err = open_scan(l, now.path.table);
+	place_leave(fs, &now);
+	return err;
+}
+
 /* Adds the names of a directory of data that are in memory: those that are only
  * local and, of a row or family that a lookup has just seen, all of them. 1 if
  * these are all there are, 0 if the store has to be asked, or an error. */
@@ -148,19 +163,20 @@ static int read_memory(struct listing *l)
 	int err = node_add_locals(&fs->nodes, l->node, &l->names);
 
 	if (!err && l->node->kind != NODE_TABLE)
-		err = seen_add_names(fs->seen, &l->path, l->node->kind,
+		err = seen_add_names(fs->seen, &l->place.path, l->node->kind,
 				     store_seq(fs->store), &l->names);
 	names_sort(&l->names);
 	return err;
 }
 
-/* Finds the sources of l, by the kind of its directory. A directory that has
- * control names only ends at once. */
+/* Finds the sources of l at its place, by the kind of its directory, but for a
+ * query. A directory that has control names only ends at once. */
 static int prepare(struct listing *l)
 {
 	struct node *node = l->node;
 	int err = 0;
 
+	tree_assert_held(l->fs);
 	switch (node->kind) {
 	case NODE_ROOT:
 		l->kind = NODE_TABLE;
@@ -170,10 +186,10 @@ static int prepare(struct listing *l)
 		return read_schema(l);
 	case NODE_SCAN_ROWS:
 		l->kind = NODE_SCAN_LINK;
-		return query_open(l->fs, node, QUERY_ROWS, &l->query);
+		return 0;
 	case NODE_SCAN_SEGMENTS:
 		l->kind = NODE_SCAN_SEGMENT;
-		return query_open(l->fs, node, QUERY_SEGMENTS, &l->query);
+		return 0;
 	case NODE_TABLE:
 	case NODE_ROW:
 	case NODE_FAMILY:
@@ -205,7 +221,7 @@ static int prepare(struct listing *l)
 	/* A time in the past has none: it is read by a filter from now. */
 	if (!err && !l->view.snapshot)
 		err = store_snapshot(l->fs->store, &l->snapshot);
-	return err ? err : open_scan(l);
+	return err ? err : open_scan(l, l->place.path.table);
 }
 
 int listing_open(struct fs *fs, struct node *node, struct listing **out)
@@ -220,13 +236,18 @@ int listing_open(struct fs *fs, struct node *node, struct listing **out)
 		.node = node,
 		.shows_fixed = !node_is_data(node) || fs->options->show_control,
 	};
-	err = node_path(&fs->nodes, node, &l->path);
-	if (err) {
-		free(l);
-		return err;
-	}
+	/* Path and snapshot are of one moment. */
+	tree_hold(fs);
+	err = place_find(fs, node, &l->place);
+	/* Of a dropped table, control names are left. */
+	if (!err || err == -ERR_no_table)
+		err = prepare(l);
+	tree_let_go(fs);
+	if (!err && l->kind == NODE_SCAN_LINK)
+		err = query_open(fs, node, QUERY_ROWS, &l->query);
+	if (!err && l->kind == NODE_SCAN_SEGMENT)
+		err = query_open(fs, node, QUERY_SEGMENTS, &l->query);
 	/* What was opened before an error is closed like all else. */
-	err = prepare(l);
 	if (err)
 		listing_close(fs, l);
 	else
@@ -245,7 +266,7 @@ void listing_close(struct fs *fs, struct listing *l)
 	if (l->query)
 		query_close(fs, l->query);
 	names_release(&l->names);
-	path_release(&l->path);
+	place_release(&l->place);
 	free(l);
 }
 
@@ -371,13 +392,13 @@ static int seek_start(struct listing *l)
 	l->has_cell = l->ended = false;
 	if (l->query)
 		return query_rewind(l->fs, l->query);
-	return has_scan ? open_scan(l) : 0;
+	return has_scan ? open_scan_again(l) : 0;
 }
 
 /* Before the row with this key. */
 static int seek_row(struct listing *l, struct bytes key)
 {
-	int err = l->scan ? 0 : open_scan(l);
+	int err = l->scan ? 0 : open_scan_again(l);
 
 	if (err)
 		return err;

@@ -257,7 +257,7 @@ int fs_init(struct fs *fs, const struct mount_options *o, struct store *s)
 	fs->nodes.root->timestamp_us = fs->start_us;
 	errors_init(&fs->errors);
 	pins_init(&fs->pins);
-	pthread_rwlock_init(&fs->tree, NULL);
+	pthread_rwlock_init(&fs->tree.lock, NULL);
 	return 0;
 
 free_imports:
@@ -278,7 +278,7 @@ void fs_release(struct fs *fs)
 	imports_free(fs->imports);
 	seen_free(fs->seen);
 	errors_release(&fs->errors);
-	pthread_rwlock_destroy(&fs->tree);
+	pthread_rwlock_destroy(&fs->tree.lock);
 	gc_policy_free(fs->gc);
 }
 

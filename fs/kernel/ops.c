@@ -177,6 +177,7 @@ static int set_table_access(struct fs *fs, struct node *node,
 {
 	struct table_access access = { TABLE_ACCESS_UNSET, TABLE_ACCESS_UNSET,
 				       TABLE_ACCESS_UNSET };
+	struct place place;
 	int err;
 
 	assert(node->kind == NODE_TABLE);
@@ -187,7 +188,10 @@ static int set_table_access(struct fs *fs, struct node *node,
 	if (to_set & FUSE_SET_ATTR_GID)
 		access.gid = attr->st_gid;
 	loop_hand_over();
-	err = store_set_access(fs->store, node_name(node), &access);
+	err = place_enter(fs, node, &place);
+	if (!err)
+		err = store_set_access(fs->store, place.path.table, &access);
+	place_leave(fs, &place);
 	if (!err)
 		fs_changed_outside(fs);
 	return err;
@@ -201,10 +205,10 @@ static int set_table_access(struct fs *fs, struct node *node,
 static int set_owner_and_mode(struct fs *fs, struct node *node,
 			      const struct stat *attr, int to_set)
 {
-	struct cell_rules rules = { 0 };
-	struct path path;
+	struct place place;
 	struct stat st;
 	double timeout;
+	bool is_set;
 	int err;
 
 	if (!(to_set &
@@ -225,14 +229,12 @@ static int set_owner_and_mode(struct fs *fs, struct node *node,
 		return set_table_access(fs, node, attr, to_set);
 	if (node->kind == NODE_CELL && to_set & FUSE_SET_ATTR_MODE &&
 	    !(to_set & (FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID))) {
-		err = node_path(&fs->nodes, node, &path);
-		if (err)
-			return err;
+		err = place_enter(fs, node, &place);
 		/* A private file that its maker opens up before the close. */
-		err = cell_rules(fs, &path, &rules);
-		path_release(&path);
-		if (err ||
-		    set_draft_mode(fs, node, &rules, attr->st_mode & 07777))
+		is_set = !err && set_draft_mode(fs, node, &place.rules,
+						attr->st_mode & 07777);
+		place_leave(fs, &place);
+		if (err || is_set)
 			return err;
 	}
 	return fs->options->quiet ? 0 : -EPERM;
@@ -470,18 +472,15 @@ static void on_readlink(fuse_req_t req, fuse_ino_t ino)
  * cannot be told of changes. */
 static bool can_cache_list(struct fs *fs, struct node *node)
 {
-	struct cell_rules rules = { 0 };
-	struct path path;
+	struct place place;
 	bool can;
 
 	if (!node_is_data(node) || !fs->has_epochs)
 		return false;
 	if (node->kind == NODE_ROOT)
 		return true;
-	if (node_path(&fs->nodes, node, &path))
-		return false;
-	can = cell_rules(fs, &path, &rules) == 0 && !rules.expires;
-	path_release(&path);
+	can = !place_enter(fs, node, &place) && !place.rules.expires;
+	place_leave(fs, &place);
 	return can;
 }
 

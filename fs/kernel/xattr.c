@@ -37,27 +37,24 @@ static int count_versions(struct fs *fs, const struct path *p, struct buf *out)
 	return err ? err : buf_printf(out, "%llu", count);
 }
 
-/* Appends the GC policy of p's family, in cbt's words. -ENODATA if the schema
- * has none of that name. */
-static int print_policy(struct fs *fs, const struct path *p, struct buf *out)
+/* Appends the GC policy of the place's family, in cbt's words. -ENODATA if the
+ * schema has none of that name. */
+static int print_policy(const struct place *place, struct buf *out)
 {
-	/* Referenced, so that family holds while it is printed. */
-	struct schema *schema = store_schema(fs->store);
-	const struct table *table = schema_table(schema, p->table);
 	const struct family *family =
-		table ? table_family(table, p->family) : NULL;
-	int err = family ? gc_policy_print_words(family_gc(family), out)
-			 : -ENODATA;
+		table_family(place->table, place->path.family);
 
-	schema_put(schema);
-	return err;
+	return family ? gc_policy_print_words(family_gc(family), out)
+		      : -ENODATA;
 }
 
-/* Appends the value of node's attribute name to out; p is its path. -ENODATA if
- * it has none of that name. */
-static int get(struct fs *fs, const struct node *node, const struct path *p,
-	       const char *name, struct buf *out)
+/* Appends the value of node's attribute name to out. -ENODATA if it has none of
+ * that name. */
+static int get(struct fs *fs, const struct node *node,
+	       const struct place *place, const char *name, struct buf *out)
+	NEEDS_SHARED(fs->tree)
 {
+	const struct path *p = &place->path;
 	struct cell_info info;
 	int n;
 
@@ -68,7 +65,7 @@ static int get(struct fs *fs, const struct node *node, const struct path *p,
 	if (!strcmp(name, "key") && node->kind != NODE_ROOT)
 		return buf_add_bytes(out, p->leaf);
 	if (!strcmp(name, "family_gc") && node->kind >= NODE_FAMILY)
-		return print_policy(fs, p, out);
+		return print_policy(place, out);
 	if (node->kind != NODE_CELL)
 		return -ENODATA;
 	if (!strcmp(name, "versions"))
@@ -87,7 +84,7 @@ void xattr_on_get(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 	struct fs *fs = fs_of(req);
 	struct node *node = node_of(&fs->nodes, ino);
 	struct buf out = BUF_INIT;
-	struct path path;
+	struct place place;
 	int err;
 
 	if (!fs->options->xattr) {
@@ -95,11 +92,10 @@ void xattr_on_get(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 		return;
 	}
 	err_clear();
-	err = node_path(&fs->nodes, node, &path);
-	if (!err) {
-		err = get(fs, node, &path, name, &out);
-		path_release(&path);
-	}
+	err = place_enter(fs, node, &place);
+	if (!err)
+		err = get(fs, node, &place, name, &out);
+	place_leave(fs, &place);
 	/* As getxattr(2): who asks first asks for the size. */
 	if (!err && size > 0 && out.size > size)
 		err = -ERANGE;

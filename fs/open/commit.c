@@ -49,6 +49,7 @@ static int choose_time(struct commit *c, uint64_t *replaced_us)
 	bool replaces;
 	int n;
 
+	tree_assert_held(c->fs);
 	/* What lies beneath matters only if the newest is to go. */
 	if (c->has_session && c->exact)
 		n = cell_newest(c->fs, c->path, newest, 2);
@@ -97,6 +98,7 @@ void note_commit(struct fs *fs, struct node *cell, const struct path *path,
 	struct cell_info newest;
 	uint64_t seq = 1;
 
+	tree_assert_held(fs);
 	/* Its sequence, by which a lookup knows it again. Another's version on
 	 * top of it makes the node look older than that, which it is. */
 	if (cell_stat(fs, path, cell->size, &newest) == 1 &&
@@ -123,6 +125,7 @@ static struct commit of_draft(struct fs *fs, const struct draft *d,
 
 /* The draft and its node after c was committed. */
 static void settle(struct fs *fs, struct draft *d, const struct commit *c)
+	NEEDS_SHARED(fs->tree)
 {
 	d->node->size = d->content.size;
 	d->dirty = false;
@@ -138,31 +141,32 @@ static void settle(struct fs *fs, struct draft *d, const struct commit *c)
 		note_commit(fs, d->node, c->path, c->timestamp_us);
 }
 
-/* Commits a draft with changes. With its lock and fs->tree held. */
+/* Commits a draft with changes. With its lock held. */
 static int commit(struct fs *fs, struct draft *d, bool sync)
+	NEEDS_SHARED(fs->tree)
 {
 	struct content_value value;
 	struct commit c;
-	struct path path;
-	int err = node_path(&fs->nodes, d->node, &path);
+	struct place place;
+	int err = place_find(fs, d->node, &place);
 
 	assert(d->dirty && d->loaded);
 	if (err)
-		return err;
-	c = of_draft(fs, d, &path);
+		goto release_place;
+	c = of_draft(fs, d, &place.path);
 	c.value = &value;
 	/* Before the update, which other commits wait for: it may be long. */
 	err = content_value(&d->content, fs->store, &value);
 	if (err)
-		goto release_path;
+		goto release_place;
 	err = store_update_seq(fs->store, decide_commit, &c, sync, &c.seq);
 	if (!err)
 		content_rebase(&d->content, &value);
 	content_value_release(&value);
 	if (!err)
 		settle(fs, d, &c);
-release_path:
-	path_release(&path);
+release_place:
+	place_release(&place);
 	return err;
 }
 
@@ -181,11 +185,11 @@ int draft_flush(struct fs *fs, struct draft *d, bool sync)
 {
 	int err;
 
-	pthread_rwlock_rdlock(&fs->tree);
+	tree_hold(fs);
 	pthread_mutex_lock(&d->lock);
 	err = draft_commit_locked(fs, d, sync);
 	pthread_mutex_unlock(&d->lock);
-	pthread_rwlock_unlock(&fs->tree);
+	tree_let_go(fs);
 	return err;
 }
 
@@ -234,8 +238,10 @@ static int decide_stamp(void *context, struct write *w)
 	struct stamp *s = context;
 	struct cell_info newest[2];
 	uint64_t floor;
-	int n = cell_newest(s->fs, s->path, newest, 2);
+	int n;
 
+	tree_assert_held(s->fs);
+	n = cell_newest(s->fs, s->path, newest, 2);
 	if (n <= 0)
 		return n < 0 ? n : -ENOENT;
 	floor = n > 1 ? cell_time_after(newest[1].timestamp_us, s->millis) : 0;
@@ -251,7 +257,7 @@ static int decide_stamp(void *context, struct write *w)
 /* The time that a commit is to have: at once the one that it will get, as the
  * kernel keeps what it is told now. */
 static int set_pending(struct fs *fs, struct draft *d, const struct path *path,
-		       uint64_t timestamp_us)
+		       uint64_t timestamp_us) NEEDS_SHARED(fs->tree)
 {
 	struct commit c = of_draft(fs, d, path);
 	uint64_t replaced_us;
@@ -268,34 +274,32 @@ static int set_pending(struct fs *fs, struct draft *d, const struct path *path,
 	return 0;
 }
 
-/* draft_stamp of a cell that was not unlinked. With the draft's lock and
- * fs->tree held. */
-static int stamp(struct fs *fs, struct draft *d, const struct path *path,
-		 uint64_t timestamp_us)
+/* draft_stamp of a cell at its place that was not unlinked. With the draft's
+ * lock held. */
+static int stamp(struct fs *fs, struct draft *d, const struct place *place,
+		 uint64_t timestamp_us) NEEDS_SHARED(fs->tree)
 {
-	struct cell_rules rules;
+	const struct path *path = &place->path;
 	struct stamp s = {
 		.fs = fs,
 		.path = path,
 		.timestamp_us = timestamp_us,
 	};
-	int err = cell_rules(fs, path, &rules);
+	int err;
 
-	if (err)
-		return err;
-	if (rules.aggregate)
+	if (place->rules.aggregate)
 		return fail(EPERM,
 			    "the versions of family %.*s keep their "
 			    "times: it has an aggregate type",
 			    (int)path->family.size,
 			    (const char *)path->family.data);
-	if (cell_expiry(fs, path, timestamp_us) <= fs_now())
+	if (place_expiry(place, path->family, timestamp_us) <= fs_now())
 		return fail(EINVAL, "this time has expired by the rule of %.*s",
 			    (int)path->family.size,
 			    (const char *)path->family.data);
 	if (d->dirty)
 		return set_pending(fs, d, path, timestamp_us);
-	s.millis = rules.millis;
+	s.millis = place->rules.millis;
 	err = store_update(fs->store, decide_stamp, &s, fs->options->sync);
 	if (err)
 		return err;
@@ -310,18 +314,13 @@ static int stamp(struct fs *fs, struct draft *d, const struct path *path,
 
 int draft_stamp(struct fs *fs, struct draft *d, uint64_t timestamp_us)
 {
-	struct path path;
-	int err;
+	struct place place;
+	int err = place_enter(fs, d->node, &place);
 
-	pthread_rwlock_rdlock(&fs->tree);
 	pthread_mutex_lock(&d->lock);
-	err = node_path(&fs->nodes, d->node, &path);
-	if (!err) {
-		if (!d->node->gone)
-			err = stamp(fs, d, &path, timestamp_us);
-		path_release(&path);
-	}
+	if (!err && !d->node->gone)
+		err = stamp(fs, d, &place, timestamp_us);
 	pthread_mutex_unlock(&d->lock);
-	pthread_rwlock_unlock(&fs->tree);
+	place_leave(fs, &place);
 	return err;
 }

@@ -144,26 +144,21 @@ static void note_loaded(struct fs *fs, struct node *node,
 			fs->session, node_id(&fs->nodes, node), 0, 0);
 }
 
-/* Fills the content from the newest version, unless it is filled. 0, 1 if the
- * cell is of an aggregate family, -ENOENT if there is none, or an error. With
- * the draft's lock held. */
-static int load(struct fs *fs, struct draft *d)
+/* Fills the content from the newest version at path, unless it is filled. 0, 1
+ * if the cell is of an aggregate family, -ENOENT if there is none, or an error.
+ * With the draft's lock held. */
+static int load(struct fs *fs, struct draft *d, const struct path *p)
+	NEEDS_SHARED(fs->tree)
 {
 	struct buf memory = BUF_INIT;
 	struct large *large;
-	struct path path;
 	struct cell cell;
 	int err;
 
 	if (d->loaded)
 		return 0;
-	err = node_path(&fs->nodes, d->node, &path);
-	if (err)
-		return err;
-	err = store_get_large(fs->store, NULL, path.table, path.row,
-			      path.family, path.qualifier, &cell, &memory,
-			      &large);
-	path_release(&path);
+	err = store_get_large(fs->store, NULL, p->table, p->row, p->family,
+			      p->qualifier, &cell, &memory, &large);
 	if (err <= 0 || cell.aggregate) {
 		buf_release(&memory);
 		return err == 0 ? -ENOENT : err;
@@ -193,31 +188,21 @@ static void touch(struct draft *d)
 	d->dirty = true;
 }
 
-/* What draft_open does to a draft, new or not; its results. The rules are asked
- * for each time it is opened for writing: the table's may have changed. With
- * the draft's lock held. */
-static int start(struct fs *fs, struct draft *d, enum draft_mode mode)
+/* What draft_open does to a draft, new or not, at its node's place, which has a
+ * table; its results. The rules are gone by each time it is opened for writing:
+ * the table's may have changed. With the draft's lock held. */
+static int start(struct fs *fs, struct draft *d, const struct place *place,
+		 enum draft_mode mode) NEEDS_SHARED(fs->tree)
 {
-	struct cell_rules rules;
-	struct path path;
 	int err;
 
-	if (mode == DRAFT_STAMP)
-		return 0;
 	if (mode == DRAFT_READ)
-		return load(fs, d);
-	err = node_path(&fs->nodes, d->node, &path);
-	if (err)
-		return err;
-	err = cell_rules(fs, &path, &rules);
-	if (!err && rules.aggregate)
-		err = 1;
-	path_release(&path);
-	if (err)
-		return err;
-	d->millis = rules.millis;
+		return load(fs, d, &place->path);
+	if (place->rules.aggregate)
+		return 1;
+	d->millis = place->rules.millis;
 	if (mode == DRAFT_WRITE) {
-		err = load(fs, d);
+		err = load(fs, d, &place->path);
 		if (err)
 			return err;
 	} else {
@@ -229,6 +214,24 @@ static int start(struct fs *fs, struct draft *d, enum draft_mode mode)
 	if (d->writers++ == 0)
 		d->has_written = false;
 	return 0;
+}
+
+/* Takes the draft's lock: who comes second waits until the content is loaded.
+ */
+static int start_at_place(struct fs *fs, struct draft *d, enum draft_mode mode)
+{
+	struct place place;
+	int err = place_enter(fs, d->node, &place);
+
+	/* Who has read it goes on with it when its table was dropped. */
+	if (err == -ERR_no_table && mode == DRAFT_READ)
+		err = 0;
+	pthread_mutex_lock(&d->lock);
+	if (!err)
+		err = start(fs, d, &place, mode);
+	pthread_mutex_unlock(&d->lock);
+	place_leave(fs, &place);
+	return err;
 }
 
 int draft_open(struct fs *fs, struct node *node, enum draft_mode mode,
@@ -245,10 +248,7 @@ int draft_open(struct fs *fs, struct node *node, enum draft_mode mode,
 	pthread_mutex_unlock(&fs->nodes.lock);
 	if (!d)
 		return -ENOMEM;
-	/* Who comes second waits here until the content is loaded. */
-	pthread_mutex_lock(&d->lock);
-	err = start(fs, d, mode);
-	pthread_mutex_unlock(&d->lock);
+	err = mode == DRAFT_STAMP ? 0 : start_at_place(fs, d, mode);
 	if (err)
 		draft_put(fs, d);
 	else
@@ -261,7 +261,7 @@ void draft_close(struct fs *fs, struct draft *d, enum draft_mode mode)
 	int err = 0;
 
 	if (mode != DRAFT_READ && mode != DRAFT_STAMP) {
-		pthread_rwlock_rdlock(&fs->tree);
+		tree_hold(fs);
 		pthread_mutex_lock(&d->lock);
 		assert(d->writers > 0);
 		if (--d->writers == 0) {
@@ -270,7 +270,7 @@ void draft_close(struct fs *fs, struct draft *d, enum draft_mode mode)
 			d->mode = 0;
 		}
 		pthread_mutex_unlock(&d->lock);
-		pthread_rwlock_unlock(&fs->tree);
+		tree_let_go(fs);
 	}
 	if (err) {
 		fs_log_error(fs, d->node, NULL, err);

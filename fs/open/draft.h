@@ -50,12 +50,13 @@ enum draft_mode {
  * aggregate.c; -ENOENT if there is no version to start from, or another error
  * of the store. *out is set with 0 only. Close with the same mode. */
 int draft_open(struct fs *fs, struct node *node, enum draft_mode mode,
-	       struct draft **out);
+	       struct draft **out) EXCLUDES(fs->tree);
 
 /* Ends the session with its last writer, which commits what no flush has. There
  * is nobody to tell of a failure: it is logged, and a file that was never
- * committed is gone. Takes fs->tree for reading. */
-void draft_close(struct fs *fs, struct draft *draft, enum draft_mode mode);
+ * committed is gone. */
+void draft_close(struct fs *fs, struct draft *draft, enum draft_mode mode)
+	EXCLUDES(fs->tree);
 
 /* The draft that node has, or NULL; give it back with draft_put. */
 struct draft *draft_get(struct fs *fs, struct node *node);
@@ -83,6 +84,6 @@ void drafts_release(struct fs *fs);
 /* Commits all uncommitted drafts that were open when it began; goes on after an
  * error, logs each, and returns the first. With sync, all that was ever
  * committed is durable then. */
-int fs_commit_all(struct fs *fs, bool sync);
+int fs_commit_all(struct fs *fs, bool sync) EXCLUDES(fs->tree);
 
 #endif

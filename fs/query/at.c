@@ -37,6 +37,7 @@ static_assert(NODE_AT_TIME == NODE_AT + 1 && NODE_AT_ROW == NODE_AT + 2 &&
 static int find(struct fs *fs, const struct at_view *view,
 		const struct path *path, enum node_kind kind,
 		struct cell_info *info, struct buf *value)
+	NEEDS_SHARED(fs->tree)
 {
 	struct scan_range range = {
 		.table = path->table,
@@ -96,13 +97,29 @@ static int enter_time(struct fs *fs, struct node *directory, struct bytes name,
 	return err ? err : 1;
 }
 
+/* Whether view sees a child of this key: 1, 0 or an error. */
+static int find_child(struct fs *fs, struct node *directory,
+		      const struct at_view *view, struct bytes key)
+{
+	enum node_kind kind = lookup_kind(directory);
+	struct cell_info info;
+	struct place place;
+	int err = place_enter(fs, directory, &place);
+
+	if (!err)
+		err = place_step(&place, kind, key);
+	if (!err)
+		err = find(fs, view, &place.path, kind, &info, NULL);
+	place_leave(fs, &place);
+	/* A dropped table has no past: its names are missing, not in error. */
+	return err == -ERR_no_table ? 0 : err;
+}
+
 int at_lookup(struct fs *fs, struct node *directory, struct bytes name,
 	      struct node **out)
 {
 	struct buf key = BUF_INIT;
-	struct cell_info info;
 	struct at_view view;
-	struct path path;
 	int err;
 
 	assert(node_is_past(directory) && directory->kind != NODE_AT_CELL);
@@ -113,14 +130,7 @@ int at_lookup(struct fs *fs, struct node *directory, struct bytes name,
 		return err;
 	err = lookup_key(fs, directory, lookup_level(directory), name, &key);
 	if (err == 1)
-		err = node_path(&fs->nodes, directory, &path) ? -ENOMEM : 1;
-	if (err == 1) {
-		/* path borrows key from here on. */
-		*path_part(&path, lookup_kind(directory)) = buf_bytes(&key);
-		err = find(fs, &view, &path, lookup_kind(directory), &info,
-			   NULL);
-		path_release(&path);
-	}
+		err = find_child(fs, directory, &view, buf_bytes(&key));
 	if (err == 1 &&
 	    node_enter(&fs->nodes, directory, lookup_kind(directory),
 		       buf_bytes(&key), out))

@@ -17,17 +17,18 @@
  * *out referenced, 0 if there is none, or an error; -ENOENT with the reason for
  * a time that does not parse. */
 int at_lookup(struct fs *fs, struct node *directory, struct bytes name,
-	      struct node **out);
+	      struct node **out) EXCLUDES(fs->tree);
 
 /* Fills *st, whose owner and permissions the caller then sets as the table has
  * them, and *timeout, in seconds; path is node's. For .at itself both are left
  * as they were. -ENOENT if the node's cells have gone. */
 int at_attr(struct fs *fs, struct node *node, const struct path *path,
-	    uint64_t ino, struct stat *st, double *timeout);
+	    uint64_t ino, struct stat *st, double *timeout)
+	NEEDS_SHARED(fs->tree);
 
 /* Appends all of what the file of a cell shows, up to 100 MiB; path is node's.
  * -ENOENT if it has gone. */
 int at_read(struct fs *fs, struct node *node, const struct path *path,
-	    struct buf *out);
+	    struct buf *out) NEEDS_SHARED(fs->tree);
 
 #endif

@@ -362,21 +362,20 @@ static int read_steps(struct query *q, struct node *terminal)
  * the steps. After an error q is to be released all the same. */
 static int prepare(struct fs *fs, struct node *terminal, struct query *q)
 {
-	struct path path;
+	struct place place;
 	int err;
 
 	assert(terminal->parent->kind == NODE_SCAN);
-	err = node_path(&fs->nodes, terminal, &path);
+	err = place_enter(fs, terminal, &place);
+	q->node = terminal;
+	q->table_id = err ? 0 : place.table->id;
+	place_leave(fs, &place);
 	if (err)
 		return err;
 	q->delimiter = bytes_string(fs->options->delimiter);
 	q->row_limit = UINT64_MAX;
 	q->version_limit = 1;
 	q->until_us = UINT64_MAX;
-	err = buf_set(&q->table_name, path.table);
-	path_release(&path);
-	if (err)
-		return err;
 	err = read_steps(q, terminal);
 	/* An expression chooses versions itself, unless the path does. */
 	if (q->has_expression && !q->has_versions)
@@ -414,7 +413,6 @@ static void release(struct fs *fs, struct query *q)
 	if (q->snapshot)
 		store_snapshot_release(fs->store, q->snapshot);
 	buf_release(&q->memory);
-	buf_release(&q->table_name);
 	buf_release(&q->prefix_end);
 	buf_release(&q->row);
 	buf_release(&q->column);

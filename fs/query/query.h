@@ -27,7 +27,8 @@ struct query {
 	/* What the steps say. All struct bytes are borrowed: from memory, from
 	 * prefix_end, or, the delimiter, from the mount's options. */
 	struct buf memory; /* the values of the steps, end to end */
-	struct buf table_name;
+	struct node *node; /* the terminal; borrowed */
+	uint32_t table_id;
 	struct bytes start, end; /* of rows, end exclusive; empty: open */
 	struct bytes prefix;     /* of the step prefix; empty: none */
 	struct buf prefix_end;   /* the first key past prefix; empty: none */
@@ -85,18 +86,19 @@ int query_check_step(struct bytes name, struct bytes value);
 int query_step_rows(struct bytes name, struct bytes value, struct bytes *start,
 		    struct buf *end);
 
-/* A query of the steps above node, a terminal, on a snapshot of now, placed
- * before its first result. On 0 the caller owns *out. -ERR_no_table, or an
- * error of a step's pattern. */
+/* A query of the steps above node, a terminal that the caller refers to as
+ * long, on a snapshot of now, placed before its first result. On 0 the caller
+ * owns *out. -ERR_no_table, or an error of a step's pattern. */
 int query_open(struct fs *fs, struct node *node, enum query_form form,
-	       struct query **out);
+	       struct query **out) EXCLUDES(fs->tree);
 void query_close(struct fs *fs, struct query *q);
 
 /* Whether the directory rows would list this row key, or segments this segment,
  * if it had no step limit: 1, 0 or an error. Asks the store as it is now. */
-int query_has_row(struct fs *fs, struct node *rows, struct bytes row);
+int query_has_row(struct fs *fs, struct node *rows, struct bytes row)
+	EXCLUDES(fs->tree);
 int query_has_segment(struct fs *fs, struct node *segments,
-		      struct bytes segment);
+		      struct bytes segment) EXCLUDES(fs->tree);
 
 /* Appends the target of a segment's link, relative to the directory segments:
  * the row, if the segment ends its key, else .scan with the same steps and the

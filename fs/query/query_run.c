@@ -89,10 +89,29 @@ static int make_filter(struct query *q)
 	return err;
 }
 
+int query_enter(struct fs *fs, const struct query *q, struct place *place)
+{
+	int err = place_enter(fs, q->node, place);
+
+	return err ? err : place_check(place, q->table_id);
+}
+
+/* Opens the scan, from its start. */
+static int open_scan(struct fs *fs, struct query *q, struct scan_range *range)
+{
+	struct place place;
+	int err = query_enter(fs, q, &place);
+
+	range->table = place.path.table;
+	if (!err)
+		err = scan_open(fs->store, q->snapshot, range, &q->scan);
+	place_leave(fs, &place);
+	return err;
+}
+
 int query_rewind(struct fs *fs, struct query *q)
 {
 	struct scan_range range = {
-		.table = buf_bytes(&q->table_name),
 		.start = q->start,
 		.end = q->end,
 		.reverse = q->reverse,
@@ -121,7 +140,7 @@ int query_rewind(struct fs *fs, struct query *q)
 	range.rows_only = q->form != QUERY_CELLS && !chooses_cells(q);
 	q->rows_only = range.rows_only;
 	if (!q->ended)
-		q->error = scan_open(fs->store, q->snapshot, &range, &q->scan);
+		q->error = open_scan(fs, q, &range);
 	return q->error;
 }
 

@@ -9,6 +9,7 @@
 #include "fs/state/metrics.h"
 #include "fs/state/node.h"
 #include "fs/state/options.h"
+#include "store/base/held.h"
 #include "store/store.h"
 
 /*
@@ -20,8 +21,8 @@
  * thread:
  *
  *   1. of an open control file or an open directory (ctl_file, dir)
- *   2. fs.tree, for reading by who writes to the store below a node's path, so
- *      that the path stays true until the write is done; for writing by renames
+ *   2. fs.tree (place.h): shared by who goes to the store by a node's path, so
+ *      that the path stays true until that is done; alone by renames
  *   3. a draft's (draft.h); two at once only in a rename, by address
  *   4. pins.lock (pin.h), the lock of struct seen (seen.h, only ever tried)
  *   5. the store's own, which every call of store.h may take
@@ -41,6 +42,11 @@ struct watch;
 struct pins {
 	pthread_mutex_t lock; /* guards first, the list and all in it */
 	struct pin *first;
+};
+
+/* Holds names still: taken by what place.h has for it. */
+struct CAPABILITY("tree") tree_lock {
+	pthread_rwlock_t lock;
 };
 
 struct fs {
@@ -67,7 +73,7 @@ struct fs {
 
 	struct draft *drafts;  /* all, newest first; guarded by nodes.lock */
 	struct watch *watches; /* of open directories; guarded by nodes.lock */
-	pthread_rwlock_t tree; /* names: see the order of locks */
+	struct tree_lock tree; /* names: see the order of locks */
 
 	/* Grows with every change: what was read before may be old. */
 	_Atomic uint64_t changes;

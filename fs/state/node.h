@@ -117,7 +117,7 @@ struct node {
 	uint64_t hash; /* of parent, kind and name */
 	/* Of a cell: the qualifier that its history came from, for unlink to
 	 * give it back; owned. Not of nodes.lock alone: it is written with
-	 * fs->tree held for writing by who refers to the node, and read with
+	 * fs->tree held alone by who refers to the node, and read with
 	 * fs->tree held, or by who holds nodes.lock and finds that only the
 	 * kernel refers to the node. */
 	struct bytes renamed_from;
@@ -242,7 +242,7 @@ void node_give_witness(struct nodes *nodes, struct node *family,
 void node_detach(struct nodes *nodes, struct node *node);
 
 /* Gives node another name in its parent; what had that is detached. Needs
- * fs->tree for writing. name is from node_name_new, and is node's afterwards:
+ * fs->tree alone. name is from node_name_new, and is node's afterwards:
  * what changes the store before this cannot find that there is no memory. */
 void node_rename(struct nodes *nodes, struct node *node, uint8_t *name,
 		 size_t size);
@@ -250,8 +250,8 @@ void node_rename(struct nodes *nodes, struct node *node, uint8_t *name,
 /* A copy of key bytes, to be freed; NULL without memory. */
 uint8_t *node_name_new(struct bytes name);
 
-/* Exchanges the names of two nodes of one parent and kind. Needs fs->tree for
- * writing. */
+/* Exchanges the names of two nodes of one parent and kind. Needs fs->tree
+ * alone. */
 void node_exchange(struct nodes *nodes, struct node *a, struct node *b);
 
 #endif

@@ -101,15 +101,17 @@ static double until(uint64_t expiry_us, double timeout)
 	return left < timeout ? left : timeout;
 }
 
-double attr_cell_timeout(struct fs *fs, const struct path *path,
-			 const struct cell_rules *rules, uint64_t timestamp_us)
+/* How long a cell may be believed whose newest version has this timestamp. */
+static double cell_timeout(struct fs *fs, const struct place *place,
+			   uint64_t timestamp_us)
 {
 	double timeout = fs->has_epochs ? ATTR_TIMEOUT_S : DEAF_TIMEOUT_S;
 
 	/* Without an age rule in the table the schema need not be asked. */
-	if (!rules->expires)
+	if (!place->rules.expires)
 		return timeout;
-	return until(cell_expiry(fs, path, timestamp_us), timeout);
+	return until(place_expiry(place, place->path.family, timestamp_us),
+		     timeout);
 }
 
 double attr_keep(struct fs *fs, struct node *node, double timeout)
@@ -168,11 +170,11 @@ static bool attr_of_draft(struct fs *fs, struct node *node,
 /* Of a cell: from its draft, else from info, else from the store; one that is
  * only local is empty. 0, -ENOENT or an error. */
 static int attr_of_cell(struct fs *fs, struct node *node,
-			const struct path *path, const struct cell_rules *rules,
-			const struct cell_info *info, struct stat *st,
-			double *timeout)
+			const struct place *place, const struct cell_info *info,
+			struct stat *st, double *timeout) NEEDS_SHARED(fs->tree)
 {
-	uint64_t ino = path_ino(path, NODE_CELL);
+	const struct cell_rules *rules = &place->rules;
+	uint64_t ino = path_ino(&place->path, NODE_CELL);
 	struct cell_info newest;
 	int n = 0;
 
@@ -180,7 +182,7 @@ static int attr_of_cell(struct fs *fs, struct node *node,
 		return 0;
 	if (!info) {
 		info = &newest;
-		n = cell_stat(fs, path, node->size, &newest);
+		n = cell_stat(fs, &place->path, node->size, &newest);
 		if (n == 0 && node->local) {
 			newest = (struct cell_info){ .timestamp_us = fs_now() };
 			n = 1;
@@ -192,23 +194,25 @@ static int attr_of_cell(struct fs *fs, struct node *node,
 	assert(info);
 	attr_cell(fs, ino, info, st);
 	attr_access(&rules->access, st);
-	*timeout = attr_cell_timeout(fs, path, rules, info->timestamp_us);
+	*timeout = cell_timeout(fs, place, info->timestamp_us);
 	/* Others add without telling what became of it. */
 	if (rules->aggregate)
 		*timeout = 0;
 	return 0;
 }
 
-int attr_at(struct fs *fs, struct node *node, const struct path *path,
-	    const struct cell_rules *rules, const struct cell_info *info,
-	    struct stat *st, double *timeout)
+int attr_at(struct fs *fs, struct node *node, const struct place *place,
+	    const struct cell_info *info, struct stat *st, double *timeout)
 {
+	uint64_t ino;
+
 	assert(node_is_data(node) && node->kind != NODE_ROOT);
 	if (node->kind == NODE_CELL)
-		return attr_of_cell(fs, node, path, rules, info, st, timeout);
-	attr_directory(fs, path_ino(path, node->kind), node->timestamp_us, st);
-	attr_access(&rules->access, st);
-	*timeout = attr_timeout(fs, rules);
+		return attr_of_cell(fs, node, place, info, st, timeout);
+	ino = path_ino(&place->path, node->kind);
+	attr_directory(fs, ino, node->timestamp_us, st);
+	attr_access(&place->rules.access, st);
+	*timeout = attr_timeout(fs, &place->rules);
 	if (info && info->expiry_us)
 		*timeout = until(info->expiry_us, *timeout);
 	return 0;
@@ -217,28 +221,25 @@ int attr_at(struct fs *fs, struct node *node, const struct path *path,
 int attr_node(struct fs *fs, struct node *node, struct stat *st,
 	      double *timeout)
 {
-	struct cell_rules rules = { 0 };
-	struct path path;
+	static const struct cell_rules none;
+	struct place place;
 	int err;
 
 	assert(node_is_data(node));
 	*timeout = 0;
 	if (node->kind == NODE_ROOT) {
 		attr_directory(fs, ROOT_INO, node->timestamp_us, st);
-		*timeout = attr_timeout(fs, &rules);
+		*timeout = attr_timeout(fs, &none);
 		return 0;
 	}
-	err = node_path(&fs->nodes, node, &path);
-	if (err)
-		return err;
-	err = cell_rules(fs, &path, &rules);
+	err = place_find(fs, node, &place);
 	if (!err)
-		err = attr_at(fs, node, &path, &rules, NULL, st, timeout);
+		err = attr_at(fs, node, &place, NULL, st, timeout);
 	/* The table was dropped, but who has the file open has its content. */
-	else if (node->kind == NODE_CELL &&
-		 attr_of_draft(fs, node, &rules, path_ino(&path, NODE_CELL), st,
-			       timeout))
+	else if (err == -ERR_no_table && node->kind == NODE_CELL &&
+		 attr_of_draft(fs, node, &place.rules,
+			       path_ino(&place.path, NODE_CELL), st, timeout))
 		err = 0;
-	path_release(&path);
+	place_release(&place);
 	return err;
 }

@@ -37,10 +37,6 @@ mode_t attr_usual_mode(const struct cell_rules *rules);
 /* How long a directory of data, or a missing name in one, may be believed. */
 double attr_timeout(struct fs *fs, const struct cell_rules *rules);
 
-/* How long a cell may be believed whose newest version has this timestamp. */
-double attr_cell_timeout(struct fs *fs, const struct path *path,
-			 const struct cell_rules *rules, uint64_t timestamp_us);
-
 /* How long the kernel is told to keep the attributes of node that it is told
  * now, which is timeout at most. Notes that it keeps a directory's, so that
  * fs_changed_in and fs_committed end that: call it last, for each reply. */
@@ -48,12 +44,12 @@ double attr_keep(struct fs *fs, struct node *node, double timeout);
 
 /* Those of a node of data, and how long they hold. -ENOENT if it has gone. */
 int attr_node(struct fs *fs, struct node *node, struct stat *st,
-	      double *timeout);
+	      double *timeout) NEEDS_SHARED(fs->tree);
 
-/* attr_node for a node of data below the root, whose path and rules are at
- * hand; info, if not NULL, is what a lookup has just seen. */
-int attr_at(struct fs *fs, struct node *node, const struct path *path,
-	    const struct cell_rules *rules, const struct cell_info *info,
-	    struct stat *st, double *timeout);
+/* attr_node for a node of data below the root, whose place is at hand; info, if
+ * not NULL, is what a lookup has just seen. */
+int attr_at(struct fs *fs, struct node *node, const struct place *place,
+	    const struct cell_info *info, struct stat *st, double *timeout)
+	NEEDS_SHARED(fs->tree);
 
 #endif

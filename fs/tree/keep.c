@@ -61,6 +61,7 @@ static int scan_columns(struct fs *fs, const struct path *path, uint32_t ahead,
 /* Whether the witness, if there is one, is still there: 1, 0 or an error. Sets
  * path's qualifier to it. */
 static int has_witness(struct fs *fs, struct path *path, struct buf *witness)
+	NEEDS_SHARED(fs->tree)
 {
 	struct cell_info info;
 
@@ -72,22 +73,23 @@ static int has_witness(struct fs *fs, struct path *path, struct buf *witness)
 
 /* Whether the family has a cell: 1, 0 or an error. */
 static int family_has_cell(struct fs *fs, struct node *family)
+	NEEDS_SHARED(fs->tree)
 {
 	struct buf witness = BUF_INIT;
 	uint32_t ahead;
-	struct path path;
-	int err = node_path(&fs->nodes, family, &path);
+	struct place place;
+	int err = place_find(fs, family, &place);
 
 	if (err)
-		return err;
+		goto release_place;
 	/* With an error the witness is lost, and the next time finds another.
 	 */
 	node_take_witness(&fs->nodes, family, &witness, &ahead);
-	err = has_witness(fs, &path, &witness);
+	err = has_witness(fs, &place.path, &witness);
 	if (err == 0) {
 		if (ahead < AHEAD_MAX)
 			ahead = ahead ? ahead * 2 : AHEAD_MIN;
-		err = scan_columns(fs, &path, ahead, &witness);
+		err = scan_columns(fs, &place.path, ahead, &witness);
 	}
 	/* It is empty: what comes next begins anew. */
 	if (err == 0)
@@ -96,22 +98,22 @@ static int family_has_cell(struct fs *fs, struct node *family)
 	if (err >= 0)
 		node_give_witness(&fs->nodes, family, &witness, ahead);
 	buf_release(&witness);
-	path_release(&path);
+release_place:
+	place_release(&place);
 	return err;
 }
 
 /* Whether the row has a cell in any family: 1, 0 or an error. A scan, but only
  * when one of its families has become empty. */
-static int row_has_cell(struct fs *fs, struct node *row)
+static int row_has_cell(struct fs *fs, struct node *row) NEEDS_SHARED(fs->tree)
 {
 	struct cell_info info;
-	struct path path;
-	int err = node_path(&fs->nodes, row, &path);
+	struct place place;
+	int err = place_find(fs, row, &place);
 
-	if (err)
-		return err;
-	err = cell_first(fs, &path, false, 1, NULL, &info);
-	path_release(&path);
+	if (!err)
+		err = cell_first(fs, &place.path, false, 1, NULL, &info);
+	place_release(&place);
 	return err;
 }
 

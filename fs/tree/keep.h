@@ -12,6 +12,7 @@
 /* After a column was removed through a path: what no longer has a cell, of
  * family, a node of a family, and its row, becomes local, so that rm -r can
  * remove it. 0 or an error of the store, when some may not have become so. */
-int tree_keep_directories(struct fs *fs, struct node *family);
+int tree_keep_directories(struct fs *fs, struct node *family)
+	NEEDS_SHARED(fs->tree);
 
 #endif

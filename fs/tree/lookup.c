@@ -91,33 +91,33 @@ static int find_cut_key(struct fs *fs, struct node *directory,
 	struct at_view view = { .pin = NULL };
 	struct scan_range range = { .stop = loop_is_interrupted,
 				    .keep_large = true };
-	struct scan *scan;
-	struct path path;
-	int err = node_path(&fs->nodes, directory, &path);
+	struct scan *scan = NULL;
+	struct place place;
+	int err = 0;
 
-	if (err)
-		return err;
 	if (node_is_past(directory))
 		err = at_open(fs, directory, &view);
 	if (err)
-		goto release_path;
+		return err;
 	loop_hand_over();
-	range.table = path.table;
+	err = place_enter(fs, directory, &place);
+	range.table = place.path.table;
 	if (rows) {
 		range.start = head;
 		range.rows_only = true;
 	} else {
-		range.row = path.row;
+		range.row = place.path.row;
 		range.has_family = true;
-		range.family = path.family;
+		range.family = place.path.family;
 	}
-	err = scan_open(fs->store, view.snapshot, &range, &scan);
+	if (!err)
+		err = scan_open(fs->store, view.snapshot, &range, &scan);
+	/* The scan goes on by itself. */
+	place_leave(fs, &place);
 	if (!err)
 		err = search_cut_key(scan, rows, head, hash, key);
 	scan_close(scan);
 	at_close(fs, &view);
-release_path:
-	path_release(&path);
 	return err;
 }
 
@@ -278,31 +278,27 @@ void lookup_missing(struct fs *fs, struct fuse_entry_param *e)
 /* A child of a data directory: where it is, and what its table says of it. */
 struct child {
 	struct node *directory;
-	struct bytes key; /* borrowed, also by path */
-	struct path path; /* the child's; to be released */
-	struct cell_rules rules;
+	struct bytes key;   /* borrowed, also by path */
+	struct place place; /* the child's; to be released */
 };
 
-/* Fills *c. 0; -ERR_no_table and other errors, with the path to be released all
- * the same. */
+/* Fills *c. 0; -ERR_no_table and other errors, with the place to be released
+ * all the same. */
 static int child_find(struct fs *fs, struct node *directory, struct bytes key,
-		      struct child *c)
+		      struct child *c) NEEDS_SHARED(fs->tree)
 {
-	int err = node_path(&fs->nodes, directory, &c->path);
+	int err = place_find(fs, directory, &c->place);
 
-	if (err)
-		return err;
 	c->directory = directory;
 	c->key = key;
-	*path_part(&c->path, lookup_kind(directory)) = key;
-	return cell_rules(fs, &c->path, &c->rules);
+	return err ? err : place_step(&c->place, lookup_kind(directory), key);
 }
 
 /* It exists, as info says, read as of read_seq: see enter_child for that and
  * -EAGAIN. Fills *e and remembers the child. 0 or an error. */
 static int child_reply(struct fs *fs, const struct child *c,
 		       const struct cell_info *info, uint64_t read_seq,
-		       struct fuse_entry_param *e)
+		       struct fuse_entry_param *e) NEEDS_SHARED(fs->tree)
 {
 	struct node *node;
 	int err = enter_child(fs, c->directory, c->key, info, read_seq, &node);
@@ -310,8 +306,7 @@ static int child_reply(struct fs *fs, const struct child *c,
 	if (err)
 		return err;
 	memset(e, 0, sizeof(*e));
-	err = attr_at(fs, node, &c->path, &c->rules, info, &e->attr,
-		      &e->attr_timeout);
+	err = attr_at(fs, node, &c->place, info, &e->attr, &e->attr_timeout);
 	return lookup_remember(fs, node, err, e);
 }
 
@@ -323,23 +318,23 @@ int lookup_listed(struct fs *fs, struct node *directory, struct bytes key,
 
 	if (!err)
 		err = child_reply(fs, &child, info, 0, e);
-	path_release(&child.path);
+	place_release(&child.place);
 	return err;
 }
 
 /* What the store, where seq is the last write, says of a child whose table
  * exists: 1 with *info, 0 or an error. Mostly its row's lookup has seen it. */
 static int ask_store(struct fs *fs, const struct child *c, uint64_t seq,
-		     struct cell_info *info)
+		     struct cell_info *info) NEEDS_SHARED(fs->tree)
 {
+	const struct path *path = &c->place.path;
 	enum node_kind kind = lookup_kind(c->directory);
 	struct node *node;
 	int err;
 
 	memset(info, 0, sizeof(*info));
 	if (kind >= NODE_FAMILY) {
-		err = seen_find(fs->seen, &c->path, kind == NODE_CELL, seq,
-				info);
+		err = seen_find(fs->seen, path, kind == NODE_CELL, seq, info);
 		if (err >= 0)
 			return err;
 	}
@@ -352,15 +347,15 @@ static int ask_store(struct fs *fs, const struct child *c, uint64_t seq,
 	case NODE_ROW:
 		if (c->key.size == 0 || c->key.size > STORE_ROW_KEY_MAX)
 			return 0;
-		return cell_first(fs, &c->path, false, COLUMNS_SEEN, &c->rules,
+		return cell_first(fs, path, false, COLUMNS_SEEN, &c->place,
 				  info);
 	case NODE_FAMILY:
-		return cell_first(fs, &c->path, true, COLUMNS_SEEN, &c->rules,
+		return cell_first(fs, path, true, COLUMNS_SEEN, &c->place,
 				  info);
 	default:
 		assert(kind == NODE_CELL);
 		node = node_find(&fs->nodes, c->directory, NODE_CELL, c->key);
-		err = cell_stat(fs, &c->path, node ? node->size : 0, info);
+		err = cell_stat(fs, path, node ? node->size : 0, info);
 		node_put(&fs->nodes, node);
 		return err;
 	}
@@ -389,6 +384,7 @@ static bool is_here(struct fs *fs, struct node *node)
  * the same, 0, or an error; -EAGAIN if it came meanwhile. */
 static int reply_local(struct fs *fs, struct node *directory, struct bytes key,
 		       uint64_t read_seq, struct fuse_entry_param *e)
+	NEEDS_SHARED(fs->tree)
 {
 	struct node *node =
 		node_find(&fs->nodes, directory, lookup_kind(directory), key);
@@ -412,7 +408,7 @@ static int reply_local(struct fs *fs, struct node *directory, struct bytes key,
 /* One attempt of lookup_child; -EAGAIN if the child changed meanwhile. seq is
  * taken first: what was read includes all up to it, and perhaps more. */
 static int try_child(struct fs *fs, struct node *directory, struct bytes key,
-		     struct fuse_entry_param *e)
+		     struct fuse_entry_param *e) NEEDS_SHARED(fs->tree)
 {
 	uint64_t seq = store_seq(fs->store);
 	struct child child;
@@ -425,7 +421,7 @@ static int try_child(struct fs *fs, struct node *directory, struct bytes key,
 		err = child_reply(fs, &child, &info, seq, e);
 		found = err ? err : 1;
 	}
-	path_release(&child.path);
+	place_release(&child.place);
 	/* A dropped table has no rows; what is open in it is still there. */
 	if (found && found != -ERR_no_table)
 		return found;

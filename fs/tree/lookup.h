@@ -7,8 +7,8 @@
 
 /*
  * From a name in a directory to a node. What is found is either in the store,
- * or local: made here and not yet in it. From any thread, with or without
- * fs->tree; they may take a draft's lock.
+ * or local: made here and not yet in it. From any thread; they may take a
+ * draft's lock.
  *
  * Where one fills *e for the kernel, it counts as told to it: if the reply
  * cannot be sent, or is not meant for the kernel, node_forget takes that back.
@@ -29,7 +29,7 @@ enum node_kind lookup_kind(const struct node *directory);
  * begin as it does, or all columns before it, and may be interrupted.
  */
 int lookup_key(struct fs *fs, struct node *directory, enum name_level level,
-	       struct bytes name, struct buf *key);
+	       struct bytes name, struct buf *key) EXCLUDES(fs->tree);
 
 /*
  * Answers a lookup of a child in a data directory: 1 with *e filled and
@@ -37,16 +37,18 @@ int lookup_key(struct fs *fs, struct node *directory, enum name_level level,
  * long that holds, or an error.
  */
 int lookup_child(struct fs *fs, struct node *directory, struct bytes key,
-		 struct fuse_entry_param *e);
+		 struct fuse_entry_param *e) NEEDS_SHARED(fs->tree);
 
 /* lookup_child for a child that a listing has just seen, as info says: 0, or
  * -EAGAIN if that is old, or another error. */
 int lookup_listed(struct fs *fs, struct node *directory, struct bytes key,
-		  const struct cell_info *info, struct fuse_entry_param *e);
+		  const struct cell_info *info, struct fuse_entry_param *e)
+	NEEDS_SHARED(fs->tree);
 
 /* Fills *e for a node of data and remembers it. Ends the caller's reference,
  * also with an error. */
-int lookup_reply(struct fs *fs, struct node *node, struct fuse_entry_param *e);
+int lookup_reply(struct fs *fs, struct node *node, struct fuse_entry_param *e)
+	NEEDS_SHARED(fs->tree);
 
 /* Ends a lookup that found node: with err 0, *e has its attributes and
  * attr_timeout, and gets the rest. Returns err, and ends the caller's reference

@@ -17,10 +17,10 @@
  * ROW_MOVE_MAX; beyond it is EXDEV, and mv copies. Everything else that would
  * cross a row or a family is EXDEV as well.
  *
- * fs->tree is held for writing: no draft is being committed. Commits by control
- * files and commands may be under way, so what there is to move is decided
- * inside store_update. The store comes first, then the nodes: what a lookup
- * makes of the new name in between is detached.
+ * fs->tree is held alone, so nobody is between a path and what is done by it:
+ * no draft is being committed, no lookup under way. Commands and imports may
+ * commit, so what there is to move is decided inside store_update. The store
+ * comes first, then the nodes.
  */
 
 /* Bytes of mutations, which are in memory until they are committed; large
@@ -30,8 +30,8 @@
 /* A cell or a row on its way. */
 struct move {
 	struct fs *fs;
-	struct path from; /* of the source */
-	struct bytes to;  /* qualifier, or row; borrowed */
+	struct place from; /* of the source */
+	struct bytes to;   /* qualifier, or row; borrowed */
 	uint8_t *name; /* a copy of to, for the node; NULL once that has it */
 
 	bool exchange;              /* RENAME_EXCHANGE */
@@ -47,11 +47,11 @@ static int open_column(struct move *m, struct bytes qualifier,
 		       struct scan **scan)
 {
 	struct scan_range range = {
-		.table = m->from.table,
-		.row = m->from.row,
+		.table = m->from.path.table,
+		.row = m->from.path.row,
 		.has_family = true,
 		.has_qualifier = true,
-		.family = m->from.family,
+		.family = m->from.path.family,
 		.qualifier = qualifier,
 		.keep_large = true,
 	};
@@ -71,7 +71,7 @@ static int copy_column(struct move *m, struct write *w, struct bytes source,
 	if (err)
 		return err;
 	while ((err = scan_next(scan, CURSOR_VERSION, &cell)) == 1) {
-		err = write_set_cell(w, m->from.family, target,
+		err = write_set_cell(w, m->from.path.family, target,
 				     cell.timestamp_us, scan, &cell);
 		if (err)
 			break;
@@ -94,7 +94,7 @@ static int move_draft(struct move *m, struct write *w,
 	if (below)
 		floor = cell_time_after(below->timestamp_us, d->millis);
 	m->timestamp_us = t > floor ? t : floor;
-	return content_value_set(&m->value, w, m->from.family, m->to,
+	return content_value_set(&m->value, w, m->from.path.family, m->to,
 				 m->timestamp_us);
 }
 
@@ -104,22 +104,20 @@ static int move_newest(struct move *m, struct write *w,
 		       const struct cell_info *below)
 {
 	uint64_t floor;
-	struct cell_rules rules;
 	struct scan *scan;
 	struct cell cell;
-	int err = cell_rules(m->fs, &m->from, &rules);
+	int err = open_column(m, m->from.path.qualifier, &scan);
 
-	if (!err)
-		err = open_column(m, m->from.qualifier, &scan);
 	if (err)
 		return err;
 	err = scan_next(scan, CURSOR_COLUMN, &cell);
 	if (err == 1) {
-		floor = cell_time_after(below->timestamp_us, rules.millis);
+		floor = cell_time_after(below->timestamp_us,
+					m->from.rules.millis);
 		m->timestamp_us =
 			cell.timestamp_us > floor ? cell.timestamp_us : floor;
-		err = write_set_cell(w, m->from.family, m->to, m->timestamp_us,
-				     scan, &cell);
+		err = write_set_cell(w, m->from.path.family, m->to,
+				     m->timestamp_us, scan, &cell);
 	}
 	scan_close(scan);
 	return err;
@@ -129,7 +127,7 @@ static int move_newest(struct move *m, struct write *w,
  * scans still see. -ENOENT if one is missing. */
 static int exchange(struct move *m, struct write *w)
 {
-	const struct path *p = &m->from;
+	const struct path *p = &m->from.path;
 	int n, err;
 
 	err = write_delete_column(w, p->family, p->qualifier);
@@ -156,14 +154,14 @@ static bool draft_replaces(struct move *m, const struct cell_info *newest)
 static int move_history(struct move *m, struct write *w,
 			const struct cell_info *newest)
 {
-	int n = copy_column(m, w, m->from.qualifier, m->to), err = 0;
+	int n = copy_column(m, w, m->from.path.qualifier, m->to), err = 0;
 
 	if (n < 0)
 		return n;
 	if (!m->draft || !m->draft->dirty)
 		return 0;
 	if (newest && draft_replaces(m, newest))
-		err = write_delete_cells(w, m->from.family, m->to,
+		err = write_delete_cells(w, m->from.path.family, m->to,
 					 newest->timestamp_us,
 					 newest->timestamp_us + 1);
 	return err ? err : move_draft(m, w, newest);
@@ -173,20 +171,21 @@ static int move_history(struct move *m, struct write *w,
 static int decide_move(void *context, struct write *w)
 {
 	struct move *m = context;
-	struct path target = m->from;
+	struct path target = m->from.path; /* points into m->from */
 	struct cell_info old, newest;
 	bool dirty = m->draft && m->draft->dirty;
 	int has_source, has_target, err;
 
+	tree_assert_held(m->fs);
 	target.qualifier = m->to;
-	has_source = cell_newest(m->fs, &m->from, &newest, 1);
+	has_source = cell_newest(m->fs, &m->from.path, &newest, 1);
 	has_target = cell_newest(m->fs, &target, &old, 1);
 	if (has_source < 0 || has_target < 0)
 		return has_source < 0 ? has_source : has_target;
 	if (has_source == 0 && !dirty)
 		return -ENOENT;
 	m->had_target = has_target > 0;
-	err = write_row(w, m->from.table, m->from.row);
+	err = write_row(w, m->from.path.table, m->from.path.row);
 	if (err)
 		return err;
 	if (m->exchange)
@@ -198,20 +197,20 @@ static int decide_move(void *context, struct write *w)
 	else
 		err = move_newest(m, w, &old);
 	return err < 0 ? err
-		       : write_delete_column(w, m->from.family,
-					     m->from.qualifier);
+		       : write_delete_column(w, m->from.path.family,
+					     m->from.path.qualifier);
 }
 
-/* *out is the child's node if it exists, referenced, and *key its key; NULL if
- * not. 0 or an error. */
-static int existing(struct fs *fs, struct node *directory, struct bytes name,
-		    struct buf *key, struct node **out)
+/* *out is the node of the child with this key, NULL for none, if it exists,
+ * referenced; NULL if not. 0 or an error. */
+static int existing(struct fs *fs, struct node *directory,
+		    const struct buf *key, struct node **out) NEEDS(fs->tree)
 {
 	struct fuse_entry_param e;
-	int err = lookup_key(fs, directory, lookup_level(directory), name, key);
+	int err = 0;
 
 	*out = NULL;
-	if (err == 1)
+	if (key)
 		err = lookup_child(fs, directory, buf_bytes(key), &e);
 	/* What counts as told to the kernel becomes a reference. */
 	if (err == 1) {
@@ -230,7 +229,7 @@ static int existing(struct fs *fs, struct node *directory, struct bytes name,
  */
 static void note_origin(struct move *m, struct node *node, struct node *target)
 {
-	struct bytes from = m->from.qualifier, origin = node->renamed_from;
+	struct bytes from = m->from.path.qualifier, origin = node->renamed_from;
 	uint8_t *copy;
 
 	if (m->had_target && target && target->renamed_from.data &&
@@ -250,9 +249,9 @@ static void note_origin(struct move *m, struct node *node, struct node *target)
 }
 
 /* What the nodes are to know after a column has moved. */
-static void settle(struct move *m, struct node *node, struct node *target)
+static void settle(struct fs *fs, struct move *m, struct node *node,
+		   struct node *target) NEEDS(fs->tree)
 {
-	struct fs *fs = m->fs;
 	struct draft *d = m->draft;
 
 	if (d) {
@@ -269,36 +268,35 @@ static void settle(struct move *m, struct node *node, struct node *target)
 	note_origin(m, node, target);
 	node_rename(&fs->nodes, node, m->name, m->to.size);
 	m->name = NULL;
-	m->from.qualifier = m->to;
-	note_commit(fs, node, &m->from, m->timestamp_us);
+	m->from.path.qualifier = m->to;
+	note_commit(fs, node, &m->from.path, m->timestamp_us);
 }
 
 /* After an exchange: what node, which has its new name, and its draft, if it
  * has one, start from. The next commit adds a version. */
 static int settle_exchanged(struct fs *fs, struct node *node, struct draft *d)
+	NEEDS(fs->tree)
 {
 	struct cell_info info;
-	struct path path;
-	int err = node_path(&fs->nodes, node, &path);
+	struct place place;
+	int err = place_find(fs, node, &place);
 
-	if (err)
-		return err;
 	/* Not note_commit: the kernel follows an exchange by itself. */
-	if (cell_stat(fs, &path, node->size, &info) == 1) {
+	if (!err && cell_stat(fs, &place.path, node->size, &info) == 1) {
 		if (d) {
 			d->base_us = info.timestamp_us;
 			d->has_written = false;
 		}
 		node_committed(&fs->nodes, node, info.timestamp_us, info.seq);
 	}
-	path_release(&path);
-	return 0;
+	place_release(&place);
+	return err;
 }
 
 /* Both are first committed, so that all there is to exchange is in the store.
  */
 static int exchange_cells(struct fs *fs, struct move *m, struct node *node,
-			  struct node *target)
+			  struct node *target) NEEDS(fs->tree)
 {
 	struct draft *other = m->other;
 	int err = 0;
@@ -349,20 +347,17 @@ static void unlock_draft(struct fs *fs, struct draft *d)
 /* What an aggregate holds is added up, not replaced. */
 static int refuse_onto_aggregate(struct move *m, const struct node *target)
 {
-	struct cell_rules rules;
-	int err = cell_rules(m->fs, &m->from, &rules);
-
-	if (!err && rules.aggregate && target)
-		err = fail(EPERM, "family %.*s has an aggregate type",
-			   (int)m->from.family.size,
-			   (const char *)m->from.family.data);
-	return err;
+	if (!m->from.rules.aggregate || !target)
+		return 0;
+	return fail(EPERM, "family %.*s has an aggregate type",
+		    (int)m->from.path.family.size,
+		    (const char *)m->from.path.family.data);
 }
 
 /* A cell, by one mutation; its content, if uncommitted, is written to the store
  * before that. With both drafts locked. */
 static int move_cell(struct fs *fs, struct move *m, struct node *node,
-		     struct node *target)
+		     struct node *target) NEEDS(fs->tree)
 {
 	int err = 0;
 
@@ -376,14 +371,14 @@ static int move_cell(struct fs *fs, struct move *m, struct node *node,
 		content_rebase(&m->draft->content, &m->value);
 	content_value_release(&m->value);
 	if (!err)
-		settle(m, node, target);
+		settle(fs, m, node, target);
 	return err;
 }
 
 /* A cell, over target or, if that is NULL, over nothing; or in exchange for it.
- * With fs->tree held for writing. */
+ */
 static int rename_cell(struct fs *fs, struct node *node, struct node *target,
-		       struct bytes to, unsigned int flags)
+		       struct bytes to, unsigned int flags) NEEDS(fs->tree)
 {
 	struct move m = {
 		.fs = fs,
@@ -391,21 +386,21 @@ static int rename_cell(struct fs *fs, struct node *node, struct node *target,
 		.name = node_name_new(to),
 		.exchange = flags & RENAME_EXCHANGE,
 	};
-	int err = m.name ? node_path(&fs->nodes, node, &m.from) : -ENOMEM;
+	int err = place_find(fs, node, &m.from);
 
+	if (!err && !m.name)
+		err = -ENOMEM;
+	if (!err)
+		err = refuse_onto_aggregate(&m, target);
 	if (err)
-		goto free_name;
-	err = refuse_onto_aggregate(&m, target);
-	if (err)
-		goto release_path;
+		goto release_place;
 	lock_drafts(&m, node, target);
 	err = m.exchange ? exchange_cells(fs, &m, node, target)
 			 : move_cell(fs, &m, node, target);
 	unlock_draft(fs, m.other);
 	unlock_draft(fs, m.draft);
-release_path:
-	path_release(&m.from);
-free_name:
+release_place:
+	place_release(&m.from);
 	free(m.name);
 	return err;
 }
@@ -415,8 +410,8 @@ free_name:
 static int copy_row(struct move *m, struct write *w)
 {
 	struct scan_range range = {
-		.table = m->from.table,
-		.row = m->from.row,
+		.table = m->from.path.table,
+		.row = m->from.path.row,
 		.keep_large = true,
 	};
 	struct scan *scan;
@@ -446,23 +441,23 @@ static int copy_row(struct move *m, struct write *w)
 static int decide_row(void *context, struct write *w)
 {
 	struct move *m = context;
-	int err = store_row_exists(m->fs->store, m->from.table, m->to);
+	int err = store_row_exists(m->fs->store, m->from.path.table, m->to);
 
 	if (err)
 		return err < 0 ? err : -ENOTEMPTY;
-	err = write_row(w, m->from.table, m->to);
+	err = write_row(w, m->from.path.table, m->to);
 	if (!err)
 		err = copy_row(m, w);
 	if (err || write_count(w) == 0)
 		return err;
-	err = write_row(w, m->from.table, m->from.row);
+	err = write_row(w, m->from.path.table, m->from.path.row);
 	return err ? err : write_delete_row(w);
 }
 
 /* A row, over nothing or an empty directory. What is below its node stays below
- * it, with its drafts. With fs->tree held for writing. */
+ * it, with its drafts. */
 static int rename_row(struct fs *fs, struct node *node, struct node *target,
-		      struct bytes to, unsigned int flags)
+		      struct bytes to, unsigned int flags) NEEDS(fs->tree)
 {
 	struct move m = { .fs = fs, .to = to };
 	uint64_t seq;
@@ -474,12 +469,13 @@ static int rename_row(struct fs *fs, struct node *node, struct node *target,
 	if (target && node_has_locals(&fs->nodes, target))
 		return -ENOTEMPTY;
 	m.name = node_name_new(to);
-	err = m.name ? node_path(&fs->nodes, node, &m.from) : -ENOMEM;
-	if (err)
-		goto free_name;
-	err = store_update_seq(fs->store, decide_row, &m, fs->options->sync,
-			       &seq);
-	path_release(&m.from);
+	err = place_find(fs, node, &m.from);
+	if (!err && !m.name)
+		err = -ENOMEM;
+	if (!err)
+		err = store_update_seq(fs->store, decide_row, &m,
+				       fs->options->sync, &seq);
+	place_release(&m.from);
 	if (err)
 		goto free_name;
 	/* The cells' sequences are new, though their values are not; what
@@ -493,12 +489,11 @@ free_name:
 	return err;
 }
 
-/* A table, over nothing: only its name changes. With fs->tree held for writing.
- */
+/* A table, over nothing: only its name changes. */
 static int rename_table(struct fs *fs, struct node *node, struct node *target,
-			struct bytes to, unsigned int flags)
+			struct bytes to, unsigned int flags) NEEDS(fs->tree)
 {
-	struct path path;
+	struct place place;
 	uint8_t *name;
 	int err;
 
@@ -507,11 +502,12 @@ static int rename_table(struct fs *fs, struct node *node, struct node *target,
 	if (target)
 		return -ENOTEMPTY;
 	name = node_name_new(to);
-	err = name ? node_path(&fs->nodes, node, &path) : -ENOMEM;
-	if (!err) {
-		err = store_rename_table(fs->store, path.table, to);
-		path_release(&path);
-	}
+	err = place_find(fs, node, &place);
+	if (!err && !name)
+		err = -ENOMEM;
+	if (!err)
+		err = store_rename_table(fs->store, place.path.table, to);
+	place_release(&place);
 	if (err)
 		free(name);
 	else
@@ -520,10 +516,10 @@ static int rename_table(struct fs *fs, struct node *node, struct node *target,
 }
 
 /* tree_rename with both names looked up: node or target is NULL if there is
- * none. With fs->tree held for writing. */
+ * none. */
 static int rename_known(struct fs *fs, struct node *directory,
 			struct node *node, struct node *target, struct bytes to,
-			unsigned int flags)
+			unsigned int flags) NEEDS(fs->tree)
 {
 	if (flags & ~(unsigned int)(RENAME_NOREPLACE | RENAME_EXCHANGE))
 		return -EINVAL;
@@ -560,13 +556,50 @@ static int check_places(const struct node *directory, struct bytes name,
 	return directory == to ? 0 : -EXDEV;
 }
 
+/* The key of to_name, appended: a long name may be written over, but not made,
+ * which *is_cut tells. 0 or an error. */
+static int target_key(struct fs *fs, struct node *directory,
+		      struct bytes to_name, struct buf *key, bool *is_cut)
+{
+	int err = tree_key(directory, to_name, key);
+
+	*is_cut = err == -ENAMETOOLONG;
+	if (!*is_cut)
+		return err;
+	buf_reset(key);
+	err = lookup_key(fs, directory, lookup_level(directory), to_name, key);
+	return err == 1 ? 0 : err ? err : -ENAMETOOLONG;
+}
+
+/* tree_rename by keys; key is NULL if the source cannot be there. */
+static int rename_keys(struct fs *fs, struct node *directory,
+		       const struct buf *key, const struct buf *to_key,
+		       bool is_cut, unsigned int flags)
+{
+	struct node *node = NULL, *target = NULL;
+	int err;
+
+	tree_hold_alone(fs);
+	err = existing(fs, directory, key, &node);
+	if (!err)
+		err = existing(fs, directory, to_key, &target);
+	if (!err && is_cut && !target)
+		err = -ENAMETOOLONG;
+	if (!err)
+		err = rename_known(fs, directory, node, target,
+				   buf_bytes(to_key), flags);
+	tree_let_go_alone(fs);
+	node_put(&fs->nodes, node);
+	node_put(&fs->nodes, target);
+	return err;
+}
+
 int tree_rename(struct fs *fs, struct node *directory, struct bytes name,
 		struct node *to, struct bytes to_name, unsigned int flags)
 {
-	struct buf key = BUF_INIT, to_key = BUF_INIT, again = BUF_INIT;
-	struct node *node = NULL, *target = NULL;
+	struct buf key = BUF_INIT, to_key = BUF_INIT;
 	bool is_cut;
-	int err = check_places(directory, name, to);
+	int err = check_places(directory, name, to), has_key = 0;
 
 	if (err)
 		return err;
@@ -574,29 +607,19 @@ int tree_rename(struct fs *fs, struct node *directory, struct bytes name,
 	 */
 	if (directory->kind != NODE_FAMILY)
 		loop_hand_over();
-	err = tree_key(directory, to_name, &to_key);
-	/* A long name may be written over, but not made. */
-	is_cut = err == -ENAMETOOLONG;
-	if (is_cut)
-		err = 0;
-	pthread_rwlock_wrlock(&fs->tree);
+	/* A cut name may take a scan, for which others do not wait. */
+	err = target_key(fs, directory, to_name, &to_key, &is_cut);
 	if (!err)
-		err = existing(fs, directory, name, &key, &node);
+		has_key = lookup_key(fs, directory, lookup_level(directory),
+				     name, &key);
+	if (!err && has_key < 0)
+		err = has_key;
 	if (!err)
-		err = existing(fs, directory, to_name, &again, &target);
-	if (!err && is_cut)
-		err = target ? buf_set(&to_key, buf_bytes(&again))
-			     : -ENAMETOOLONG;
-	if (!err)
-		err = rename_known(fs, directory, node, target,
-				   buf_bytes(&to_key), flags);
-	pthread_rwlock_unlock(&fs->tree);
+		err = rename_keys(fs, directory, has_key ? &key : NULL, &to_key,
+				  is_cut, flags);
 	if (!err)
 		fs_changed_in(fs, directory);
-	node_put(&fs->nodes, node);
-	node_put(&fs->nodes, target);
 	buf_release(&key);
 	buf_release(&to_key);
-	buf_release(&again);
 	return err;
 }

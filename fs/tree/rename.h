@@ -5,7 +5,7 @@
 
 /*
  * rename(2) and renameat2(2), from name in directory to to_name in to; names as
- * in the request, flags renameat2's. Takes fs->tree for writing. 0, or:
+ * in the request, flags renameat2's. Holds fs->tree alone. 0, or:
  *
  *   -EXDEV         to another directory, or a row too large for one batch
  *   -EROFS -EPERM  in the past, or in a control directory; a control name; onto
@@ -18,6 +18,7 @@
  * and errors of tree_key, of lookups and of the store.
  */
 int tree_rename(struct fs *fs, struct node *directory, struct bytes name,
-		struct node *to, struct bytes to_name, unsigned int flags);
+		struct node *to, struct bytes to_name, unsigned int flags)
+	EXCLUDES(fs->tree);
 
 #endif

@@ -68,6 +68,7 @@ int tree_key(struct node *directory, struct bytes name, struct buf *key)
 
 /* Whether the directory has a child of this key: 1, 0 or an error. */
 static int has_child(struct fs *fs, struct node *directory, struct bytes key)
+	NEEDS_SHARED(fs->tree)
 {
 	struct fuse_entry_param e;
 	int err = lookup_child(fs, directory, key, &e);
@@ -98,6 +99,7 @@ static int make_local(struct fs *fs, struct node *directory, struct bytes key)
  * table, durably. 0 or an error. */
 static int make_family(struct fs *fs, const struct path *path,
 		       struct bytes family, const struct gc_policy *gc)
+	NEEDS_SHARED(fs->tree)
 {
 	struct family_spec spec = { .name = family, .gc = gc };
 	int err;
@@ -111,23 +113,21 @@ static int make_family(struct fs *fs, const struct path *path,
 
 /* A directory for a family under a row: the family too, if it is new. */
 static int mkdir_family(struct fs *fs, struct node *row, struct bytes key)
+	NEEDS_SHARED(fs->tree)
 {
-	struct cell_rules rules;
-	struct path path;
-	int err = node_path(&fs->nodes, row, &path);
+	struct place place;
+	int err = place_find(fs, row, &place);
 
-	if (err)
-		return err;
-	path.family = key;
-	err = cell_rules(fs, &path, &rules);
-	if (!err && !rules.has_family) {
+	if (!err)
+		err = place_step(&place, NODE_FAMILY, key);
+	if (!err && !place.rules.has_family) {
 		if (fs->options->strict_schema)
 			err = fail(EPERM, "family %.*s is not in the schema",
 				   (int)key.size, (const char *)key.data);
 		else
-			err = make_family(fs, &path, key, fs->gc);
+			err = make_family(fs, &place.path, key, fs->gc);
 	}
-	path_release(&path);
+	place_release(&place);
 	return err ? err : make_local(fs, row, key);
 }
 
@@ -136,21 +136,21 @@ static int mkdir_family(struct fs *fs, struct node *row, struct bytes key)
 static int mkdir_schema(struct fs *fs, struct node *directory,
 			struct bytes name)
 {
-	struct path path;
+	struct place place;
 	int err = store_check_family_name(name);
 
 	if (err)
 		return err;
-	err = node_path(&fs->nodes, directory, &path);
-	if (err)
-		return err;
-	err = make_family(fs, &path, name, NULL);
-	path_release(&path);
+	err = place_enter(fs, directory, &place);
+	if (!err)
+		err = make_family(fs, &place.path, name, NULL);
+	place_leave(fs, &place);
 	return err;
 }
 
 /* A child of a directory of data, by its key. */
 static int mkdir_data(struct fs *fs, struct node *directory, struct bytes key)
+	NEEDS_SHARED(fs->tree)
 {
 	int err = has_child(fs, directory, key);
 
@@ -181,8 +181,10 @@ int tree_mkdir(struct fs *fs, struct node *directory, struct bytes name)
 		return node_is_past(directory) ? -EROFS : -EPERM;
 	/* The kernel has found no such name, but others make some as well. */
 	err = tree_key(directory, name, &key);
+	tree_hold(fs);
 	if (!err)
 		err = mkdir_data(fs, directory, buf_bytes(&key));
+	tree_let_go(fs);
 	if (!err)
 		fs_changed_in(fs, directory);
 	buf_release(&key);
@@ -210,73 +212,78 @@ static int has_family_cell(struct scan *scan, struct bytes family)
 }
 
 /* A family is dropped from the schema once no row has a cell in it. The scan
- * may be long, and a signal ends it. */
+ * may be long, and a signal ends it; renames do not wait for it. */
 static int rmdir_schema(struct fs *fs, struct node *directory,
 			struct bytes name)
 {
 	struct scan_range range = { .keep_large = true,
 				    .stop = loop_is_interrupted };
-	struct scan *scan;
-	struct path path;
-	int err = node_path(&fs->nodes, directory, &path);
+	struct scan *scan = NULL;
+	struct place place;
+	uint32_t table_id;
+	int err;
 
-	if (err)
-		return err;
 	loop_hand_over();
-	range.table = path.table;
-	err = scan_open(fs->store, NULL, &range, &scan);
-	if (err)
-		goto release_path;
-	err = has_family_cell(scan, name);
+	err = place_enter(fs, directory, &place);
+	table_id = err ? 0 : place.table->id;
+	range.table = place.path.table;
+	if (!err)
+		err = scan_open(fs->store, NULL, &range, &scan);
+	place_leave(fs, &place);
+	if (!err)
+		err = has_family_cell(scan, name);
 	scan_close(scan);
 	if (err)
-		err = err < 0 ? err : -ENOTEMPTY;
-	else
-		err = store_drop_family(fs->store, path.table, name);
+		return err < 0 ? err : -ENOTEMPTY;
+	err = place_enter(fs, directory, &place);
+	if (!err)
+		err = place_check(&place, table_id);
+	if (!err)
+		err = store_drop_family(fs->store, place.path.table, name);
+	place_leave(fs, &place);
 	if (!err)
 		fs_changed_outside(fs);
-release_path:
-	path_release(&path);
 	return err;
 }
 
 /* A directory that is only here: a row or family without a cell. What has one
- * is not empty. With fs->tree held. */
+ * is not empty. */
 static int rmdir_local(struct fs *fs, struct node *directory, struct bytes key)
+	NEEDS_SHARED(fs->tree)
 {
 	struct node *node =
 		node_find(&fs->nodes, directory, lookup_kind(directory), key);
 	struct cell_info info;
-	struct path path;
+	struct place place;
 	int err;
 
 	if (!node)
 		return has_child(fs, directory, key) == 1 ? -ENOTEMPTY
 							  : -ENOENT;
-	err = node_path(&fs->nodes, node, &path);
+	err = place_find(fs, node, &place);
 	if (err)
-		goto put_node;
+		goto release_place;
 	/* In this order: a commit makes what is local known to the store, so a
 	 * cell that comes meanwhile is seen by one of the two. */
 	err = node_has_locals(&fs->nodes, node);
 	if (!err)
-		err = cell_first(fs, &path, node->kind == NODE_FAMILY, 1, NULL,
-				 &info);
-	path_release(&path);
+		err = cell_first(fs, &place.path, node->kind == NODE_FAMILY, 1,
+				 NULL, &info);
 	if (err == 1)
 		err = -ENOTEMPTY;
 	else if (!err && !node->local)
 		err = -ENOENT;
 	if (!err)
 		node_detach(&fs->nodes, node);
-put_node:
+release_place:
+	place_release(&place);
 	node_put(&fs->nodes, node);
 	return err;
 }
 
 /* A table without a cell or a directory in memory. Of one that nobody looked up
- * there is no node. With fs->tree held. */
-static int rmdir_table(struct fs *fs, struct bytes key)
+ * there is no node. */
+static int rmdir_table(struct fs *fs, struct bytes key) NEEDS_SHARED(fs->tree)
 {
 	struct node *node =
 		node_find(&fs->nodes, fs->nodes.root, NODE_TABLE, key);
@@ -311,12 +318,12 @@ int tree_rmdir(struct fs *fs, struct node *directory, struct bytes name)
 		goto release_key;
 	}
 	/* What is found empty by its path is what its node is. */
-	pthread_rwlock_rdlock(&fs->tree);
+	tree_hold(fs);
 	if (directory->kind == NODE_ROOT)
 		err = rmdir_table(fs, buf_bytes(&key));
 	else
 		err = rmdir_local(fs, directory, buf_bytes(&key));
-	pthread_rwlock_unlock(&fs->tree);
+	tree_let_go(fs);
 	if (!err)
 		fs_changed_in(fs, directory);
 release_key:
@@ -342,23 +349,22 @@ static int decide_rm_version(void *context, struct write *w)
 static int unlink_version(struct fs *fs, struct node *column, struct bytes name)
 {
 	struct cell_info info;
-	struct path path;
-	int err = node_path(&fs->nodes, column, &path);
+	struct place place;
+	int err = place_enter(fs, column, &place);
 
-	if (err)
-		return err;
-	/* path is the column's, whose leaf is not needed; the name ends with
-	 * NUL, as a request's names do, which strtoull relies on. */
-	path.leaf = name;
-	err = cell_version(fs, &path, &info, NULL);
+	/* The place is the column's, whose leaf is not needed; the name ends
+	 * with NUL, as a request's names do, which strtoull relies on. */
+	place.path.leaf = name;
+	if (!err)
+		err = cell_version(fs, &place.path, &info, NULL);
 	if (err == 1)
-		err = store_update(fs->store, decide_rm_version, &path,
+		err = store_update(fs->store, decide_rm_version, &place.path,
 				   fs->options->sync);
 	else
 		err = err ? err : -ENOENT;
-	path_release(&path);
 	if (!err)
 		err = tree_keep_directories(fs, column->parent->parent);
+	place_leave(fs, &place);
 	fs_changed_outside(fs);
 	return err;
 }
@@ -435,8 +441,10 @@ static int decide_unlink(void *context, struct write *w)
 	struct removal *r = context;
 	const struct path *p = r->path;
 	struct cell_info info;
-	int err = cell_stat(r->fs, p, r->size, &info);
+	int err;
 
+	tree_assert_held(r->fs);
+	err = cell_stat(r->fs, p, r->size, &info);
 	if (err <= 0)
 		return err < 0 ? err : r->local ? 0 : -ENOENT;
 	err = write_row(w, p->table, p->row);
@@ -468,8 +476,9 @@ static int remove_cell(struct removal *r, struct node *node,
 	return err;
 }
 
-/* A cell by its node, which may be one of nothing. With fs->tree held. */
+/* A cell by its node, which may be one of nothing. */
 static int unlink_cell(struct fs *fs, struct node *family, struct node *node)
+	NEEDS_SHARED(fs->tree)
 {
 	struct removal r = {
 		.fs = fs,
@@ -479,18 +488,19 @@ static int unlink_cell(struct fs *fs, struct node *family, struct node *node)
 		.has_old = node->renamed_from.data != NULL,
 	};
 	struct draft *draft;
-	struct path path;
-	int err = node_path(&fs->nodes, node, &path);
+	struct place place;
+	int err = place_find(fs, node, &place);
 
 	assert(node->kind == NODE_CELL && node->parent == family);
 	if (err)
-		return err;
-	r.path = &path;
+		goto release_place;
+	r.path = &place.path;
 	draft = draft_get(fs, node);
 	err = remove_cell(&r, node, draft);
 	if (draft)
 		draft_put(fs, draft);
-	path_release(&path);
+release_place:
+	place_release(&place);
 	return err ? err : tree_keep_directories(fs, family);
 }
 
@@ -518,9 +528,9 @@ int tree_unlink(struct fs *fs, struct node *directory, struct bytes name)
 	if (err)
 		goto release_key;
 	/* No rename of the row or of the cell between its path and its end. */
-	pthread_rwlock_rdlock(&fs->tree);
+	tree_hold(fs);
 	err = unlink_cell(fs, directory, node);
-	pthread_rwlock_unlock(&fs->tree);
+	tree_let_go(fs);
 	node_put(&fs->nodes, node);
 	fs_changed_in(fs, directory);
 release_key:
@@ -531,16 +541,14 @@ release_key:
 /* The mode that a new cell shows while it is open; 0: the usual one, also if
  * that cannot be found out. */
 static mode_t mode_to_show(struct fs *fs, struct node *family, mode_t mode)
+	NEEDS_SHARED(fs->tree)
 {
-	struct cell_rules rules;
-	struct path path;
+	struct place place;
 	bool is_usual = true;
 
-	if (node_path(&fs->nodes, family, &path))
-		return 0;
-	if (!cell_rules(fs, &path, &rules))
-		is_usual = mode == attr_usual_mode(&rules);
-	path_release(&path);
+	if (!place_find(fs, family, &place))
+		is_usual = mode == attr_usual_mode(&place.rules);
+	place_release(&place);
 	return is_usual ? 0 : mode;
 }
 
@@ -569,6 +577,7 @@ int tree_create(struct fs *fs, struct node *directory, struct bytes name,
 		mode_t mode, struct node **node, struct draft **draft)
 {
 	struct buf key = BUF_INIT;
+	mode_t shown = 0;
 	int err;
 
 	*draft = NULL;
@@ -578,10 +587,14 @@ int tree_create(struct fs *fs, struct node *directory, struct bytes name,
 	if (directory->kind != NODE_FAMILY)
 		return fail(EPERM, "only a family's directory holds files");
 	err = tree_key(directory, name, &key);
-	if (!err) {
-		err = has_child(fs, directory, buf_bytes(&key));
-		err = err == 1 ? -EEXIST : err;
-	}
+	if (err)
+		goto release_key;
+	tree_hold(fs);
+	err = has_child(fs, directory, buf_bytes(&key));
+	err = err == 1 ? -EEXIST : err;
+	if (!err)
+		shown = mode_to_show(fs, directory, mode & 07777);
+	tree_let_go(fs);
 	if (!err)
 		err = make_cell(fs, directory, buf_bytes(&key), node, draft);
 	if (err < 0)
@@ -589,7 +602,7 @@ int tree_create(struct fs *fs, struct node *directory, struct bytes name,
 	/* Programs that make a private file and open it up later meet the
 	 * mode they asked for, as long as they have it open. */
 	if (!err)
-		(*draft)->mode = mode_to_show(fs, directory, mode & 07777);
+		(*draft)->mode = shown;
 	assert(err || *draft);
 	err = 0;
 	fs_changed_in(fs, directory);

@@ -8,7 +8,7 @@
  * Names made and removed; for renames see rename.h. Directories of rows and
  * families are the cells beneath them; mkdir makes one that lives in memory
  * until it has a cell. Names are as in the request (not empty, a NUL behind
- * them), keys as decoded. From any thread, without fs->tree; who changes the
+ * them), keys as decoded. From any thread; who changes the
  * store may wait for a disk. 0 or an error: -EROFS in the past, -EPERM where
  * nothing may be made or removed, -ENOENT, and errors of the store.
  */
@@ -20,20 +20,24 @@ int tree_key(struct node *directory, struct bytes name, struct buf *key);
 
 /* A table, a row, a family of a row or, in .schema, one of the table, which is
  * durable. -EEXIST; -EPERM for a new family with -o strictschema. */
-int tree_mkdir(struct fs *fs, struct node *directory, struct bytes name);
+int tree_mkdir(struct fs *fs, struct node *directory, struct bytes name)
+	EXCLUDES(fs->tree);
 
 /* The reverse. -ENOTEMPTY if there is a cell, or a directory in memory, in it,
  * or, in .schema, a cell of that family in any row. */
-int tree_rmdir(struct fs *fs, struct node *directory, struct bytes name);
+int tree_rmdir(struct fs *fs, struct node *directory, struct bytes name)
+	EXCLUDES(fs->tree);
 
 /* A cell with all its versions, or in .versions/<qualifier> one of them. Its
  * directories stay, see keep.h. */
-int tree_unlink(struct fs *fs, struct node *directory, struct bytes name);
+int tree_unlink(struct fs *fs, struct node *directory, struct bytes name)
+	EXCLUDES(fs->tree);
 
 /* A new, empty file in a family: its node, referenced, and open draft, which
  * commits with its first flush; NULL, if the family is of an aggregate type.
  * Close it as DRAFT_CREATE. -EEXIST. On an error neither is to be used. */
 int tree_create(struct fs *fs, struct node *directory, struct bytes name,
-		mode_t mode, struct node **node, struct draft **draft);
+		mode_t mode, struct node **node, struct draft **draft)
+	EXCLUDES(fs->tree);
 
 #endif
