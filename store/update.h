@@ -15,8 +15,8 @@ struct snapshot;
  * Calls decide, which reads what it needs, fills w, and returns 0 to commit w
  * or a negative error, which is returned and commits nothing. decide must not
  * commit by itself, nor change the schema. STORE_NOW is one moment for all of
- * it. *seq, if not NULL, is set on success to the sequence of what was written
- * if that is one record, else to 0. sync is that of store_commit.
+ * it. *seq, if not NULL, is set on success to the sequence of the last change
+ * that was written, or to 0 if none was. sync is that of store_commit.
  */
 int store_update_seq(struct store *s,
 		     int (*decide)(void *context, struct write *w),

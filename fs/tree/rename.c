@@ -619,6 +619,9 @@ int tree_rename(struct fs *fs, struct node *directory, struct bytes name,
 				  is_cut, flags);
 	if (!err)
 		fs_changed_in(fs, directory);
+	/* All below has other inode numbers, which the kernel keeps. */
+	if (!err && directory->kind != NODE_FAMILY)
+		fs_changed_outside(fs);
 	buf_release(&key);
 	buf_release(&to_key);
 	return err;

@@ -165,12 +165,11 @@ int write_settle(struct write *w, const struct batch **batch)
 	return 0;
 }
 
-/* The time is patched in before write_hidden, which moves the records. *seq is
- * told only of a single record, so that the caller knows whose it is. */
+/* The time is patched in before write_hidden, which moves the records, but not
+ * their last one: its sequence is that of the caller's last change. */
 int commit_locked(struct store *s, struct write *w, uint64_t *seq)
 {
 	const struct batch *batch;
-	uint64_t last = 0;
 	int err;
 
 	if (seq)
@@ -182,11 +181,7 @@ int commit_locked(struct store *s, struct write *w, uint64_t *seq)
 		return err;
 	if (w->hidden_count > 0)
 		err = write_hidden(w);
-	if (err == 0)
-		err = engine_write(s->engine, &w->batch, false, &last);
-	if (err == 0 && seq && w->batch.count == 1)
-		*seq = last;
-	return err;
+	return err ? err : engine_write(s->engine, &w->batch, false, seq);
 }
 
 /* Spins for the lock: others hold it for microseconds, see mutex_lock_spinning.
