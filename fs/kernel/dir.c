@@ -6,7 +6,7 @@
 #include "fs/cells/notify.h"
 #include "fs/kernel/dir.h"
 #include "fs/kernel/listing.h"
-#include "fs/state/path.h"
+#include "fs/state/ino.h"
 #include "fs/tree/lookup.h"
 
 /*
@@ -357,7 +357,6 @@ static int add_entry(struct fs *fs, struct dir *d, struct reply *r,
 		     uint64_t ordinal)
 {
 	struct fuse_entry_param e;
-	uint64_t ino = ino_of_child(d->ino, entry->kind, key);
 	int err;
 
 	buf_reset(&d->name);
@@ -385,7 +384,11 @@ static int add_entry(struct fs *fs, struct dir *d, struct reply *r,
 
 		memset(&e, 0, sizeof(e));
 		e.attr.st_mode = type;
-		e.attr.st_ino = ino;
+		e.attr.st_ino =
+			entry->kind == NODE_CELL
+				? ino_of_listed(&fs->nodes, d->node, d->ino,
+						key)
+				: ino_of_child(d->ino, entry->kind, key);
 	}
 	return add(r, (char *)d->name.data, &e, ordinal + 3);
 }

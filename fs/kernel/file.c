@@ -4,12 +4,14 @@
 #include <stdlib.h>
 
 #include "fs/cells/loop.h"
+#include "fs/cells/notify.h"
 #include "fs/cells/space.h"
 #include "fs/control/ctl.h"
 #include "fs/kernel/entry.h"
 #include "fs/kernel/file.h"
 #include "fs/open/commit.h"
 #include "fs/open/draft.h"
+#include "fs/state/ino.h"
 #include "fs/tree/lookup.h"
 #include "fs/tree/tree.h"
 
@@ -23,6 +25,7 @@
 
 /* What fi->fh points to, from open to release: a draft or a control file. */
 struct handle {
+	struct node *cell; /* whose inode number it holds; NULL: none */
 	struct draft *draft;
 	enum draft_mode mode; /* that draft was opened with */
 	struct ctl_file *ctl;
@@ -59,7 +62,20 @@ static void close_handle(struct fs *fs, struct handle *h)
 		draft_close(fs, h->draft, h->mode);
 	if (h->ctl)
 		ctl_close(fs, h->ctl);
+	if (h->cell && ino_let_go(&fs->nodes, h->cell))
+		fs_changed_outside(fs);
 	free(h);
+}
+
+/* From the open on, as long as h is open, the cell keeps its inode number. 0 or
+ * -ENOMEM. */
+static int hold_number(struct fs *fs, struct handle *h, struct node *cell)
+{
+	int err = ino_hold(&fs->nodes, cell);
+
+	if (!err)
+		h->cell = cell;
+	return err;
 }
 
 /* By the flags of open(2). */
@@ -83,6 +99,8 @@ static int open_node(struct fs *fs, struct node *node,
 	h->mode = mode_of(fi->flags);
 	/* 1 means a cell of an aggregate family, which is a control file. */
 	if (node->kind == NODE_CELL)
+		err = hold_number(fs, h, node);
+	if (node->kind == NODE_CELL && !err)
 		err = draft_open(fs, node, h->mode, &h->draft);
 	if (node->kind == NODE_CELL && err <= 0) {
 		if (!err && h->mode == DRAFT_TRUNCATE)
@@ -98,10 +116,12 @@ static int open_node(struct fs *fs, struct node *node,
 				node->kind != NODE_AT_CELL;
 	}
 	if (err)
-		free(h);
+		close_handle(fs, h);
 	else
 		fi->fh = (uint64_t)(uintptr_t)h;
-	return err;
+	/* Removed since it was looked up. The kernel then looks again, and
+	 * makes the file if it was opened with O_CREAT. */
+	return node->kind == NODE_CELL && err == -ENOENT ? -ESTALE : err;
 }
 
 void file_on_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -147,8 +167,10 @@ static int create(struct fs *fs, struct node *directory, const char *name,
 		free(h);
 		return err;
 	}
+	/* Before the kernel is told of it. */
+	err = hold_number(fs, h, node);
 	/* In an aggregate family there are no drafts. */
-	if (!h->draft)
+	if (!err && !h->draft)
 		err = ctl_open(fs, node, fi->flags, &h->ctl);
 	fi->direct_io = !h->draft;
 	/* The reference of node passes to the kernel, or ends here. */

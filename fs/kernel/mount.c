@@ -20,6 +20,7 @@
 #include "fs/kernel/ops.h"
 #include "fs/kernel/served.h"
 #include "fs/open/draft.h"
+#include "fs/state/ino.h"
 #include "store/base/volume/volume_posix.h"
 #include "store/text/value/gcpolicy.h"
 
@@ -271,9 +272,10 @@ free_policy:
 
 void fs_release(struct fs *fs)
 {
-	/* Drafts and pins refer to nodes. */
+	/* These refer to nodes. */
 	drafts_release(fs);
 	pins_release(fs);
+	inos_release(&fs->nodes);
 	nodes_release(&fs->nodes);
 	imports_free(fs->imports);
 	seen_free(fs->seen);

@@ -159,10 +159,17 @@ static int load(struct fs *fs, struct draft *d, const struct path *p)
 		return 0;
 	err = store_get_large(fs->store, NULL, p->table, p->row, p->family,
 			      p->qualifier, &cell, &memory, &large);
-	if (err <= 0 || cell.aggregate) {
+	if (err <= 0 || cell.aggregate)
 		buf_release(&memory);
-		return err == 0 ? -ENOENT : err;
+	/* Of what was removed between its lookup and now, as a lock file often
+	 * is, all content is known if there was none. */
+	if (err == 0 && d->node->gone && d->node->size == 0) {
+		content_empty(&d->content);
+		d->loaded = true;
+		return 0;
 	}
+	if (err <= 0 || cell.aggregate)
+		return err == 0 ? -ENOENT : err;
 	note_loaded(fs, d->node, &cell);
 	content_load(&d->content, &cell, &memory, large);
 	d->base_us = cell.timestamp_us;

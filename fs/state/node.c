@@ -239,6 +239,7 @@ static void put_locked(struct nodes *nodes, struct node *node)
 		/* Each of these would refer to it. */
 		assert(!node->local && !node->locals && !node->draft &&
 		       node->lookups == 0);
+		assert(node->kind != NODE_CELL || !node->held);
 		take_out(nodes, node);
 		free_node(node);
 		node = parent;

@@ -24,6 +24,7 @@
  */
 struct bg;
 struct draft;
+struct held_ino;
 
 /*
  * The first five are the data, and part of st_ino, which is the same for good:
@@ -92,8 +93,14 @@ struct node {
 	_Atomic uint64_t timestamp_us;
 	/* Of a cell: its size as last seen, to choose how to look at it. */
 	_Atomic uint64_t size;
-	/* Of a row: cells up to this sequence came with its last rename. */
-	_Atomic uint64_t moved_seq;
+	union {
+		/* Of a row: cells up to this sequence came with its last
+		 * rename. */
+		_Atomic uint64_t moved_seq;
+		/* Of a cell that is open: its inode number; else NULL. Guarded
+		 * by nodes.lock; see ino.h. */
+		struct held_ino *held;
+	};
 	/* A directory: fs->outside when the kernel began to cache its list. */
 	_Atomic uint64_t listed;
 
@@ -131,6 +138,9 @@ static_assert(sizeof(uintptr_t) <= sizeof(uint64_t), "an id is an address");
 /* Ids in one message to the kernel: 1 KiB of them. */
 #define NODES_PRUNED_AT_ONCE 128
 
+/* Of inode numbers of open cells: 8 KiB. */
+#define NODES_HELD_BUCKETS 1024
+
 /* Three make a permutation of 64 bits that looks random (Luby, Rackoff); the
  * fourth also to who chooses both halves. */
 #define NODE_ID_ROUNDS 4
@@ -144,6 +154,8 @@ struct nodes {
 	size_t memory;       /* of all but the root, in bytes */
 	size_t hand;         /* the bucket where pruning is */
 	size_t due;          /* how many names are to be pruned */
+	struct held_ino *held[NODES_HELD_BUCKETS]; /* see ino.h */
+	_Atomic size_t held_count; /* written with the lock held */
 	/* Woken when that is enough for a message; NULL: none. Set before the
 	 * first request. */
 	struct bg *pruner;

@@ -4,7 +4,6 @@
 
 #include "fs/state/name.h"
 #include "fs/state/path.h"
-#include "store/base/hash.h"
 
 /* How deep a path can be, and more: a table, .scan, each of its steps once with
  * a value, a terminal and what is in it, which is less than 32. */
@@ -81,56 +80,6 @@ void path_release(struct path *path)
 {
 	free(path->memory);
 	path->memory = NULL;
-}
-
-/*
- * Inode numbers: each directory's is part of the seed of its children's, and so
- * is the kind. The factor, 2^64 by the golden ratio, spreads both over the
- * seed. Of n names, two have the same number with a probability of about
- * n^2 / 2^65: one in 37 million for a million names.
- */
-uint64_t ino_of_child(uint64_t parent_ino, enum node_kind kind,
-		      struct bytes name)
-{
-	uint64_t seed = parent_ino * 0x9e3779b97f4a7c15u + (uint64_t)kind;
-	uint64_t ino = XXH3_64bits_withSeed(name.data, name.size, seed);
-
-	/* 0 is no number to readdir(3), 1 is the root's. */
-	return ino > ROOT_INO ? ino : ino + 2;
-}
-
-uint64_t path_ino(const struct path *path, enum node_kind kind)
-{
-	const struct bytes names[] = { [NODE_TABLE] = path->table,
-				       [NODE_ROW] = path->row,
-				       [NODE_FAMILY] = path->family,
-				       [NODE_CELL] = path->qualifier };
-	enum node_kind k;
-	uint64_t ino = ROOT_INO;
-
-	assert(kind >= NODE_TABLE && kind <= NODE_CELL);
-	for (k = NODE_TABLE; k <= kind; k++)
-		ino = ino_of_child(ino, k, names[k]);
-	return ino;
-}
-
-/* Calls itself as often as the path has names: DEPTH_MAX at most. */
-static uint64_t ino_locked(const struct node *node)
-{
-	if (!node->parent)
-		return ROOT_INO;
-	return ino_of_child(ino_locked(node->parent), node->kind,
-			    node_name(node));
-}
-
-uint64_t node_ino(struct nodes *nodes, struct node *node)
-{
-	uint64_t ino;
-
-	pthread_mutex_lock(&nodes->lock);
-	ino = ino_locked(node);
-	pthread_mutex_unlock(&nodes->lock);
-	return ino;
 }
 
 /* How the name of a node is escaped in its directory. */

@@ -4,14 +4,11 @@
 #include "fs/state/node.h"
 
 /*
- * Where a node is: its path in key bytes, its inode number, its path as text;
- * and the names that a directory has in memory only. Each call takes nodes.lock
+ * Where a node is: its path in key bytes, its path as text; and the names that
+ * a directory has in memory only. Each call takes nodes.lock
  * once, so that what it tells is of one moment; a rename may make it old at
  * once, which fs->tree keeps from happening.
  */
-
-/* st_ino of the root. */
-#define ROOT_INO 1
 
 /* Most paths are shorter than this, and cost no allocation. */
 #define PATH_ROOM 256
@@ -33,18 +30,6 @@ void path_release(struct path *path);
  * sets that part of the directory's path to the child's key, which must live as
  * long as the path is used. */
 struct bytes *path_part(struct path *path, enum node_kind kind);
-
-/* st_ino of a child, from its directory's: a hash of the path in key bytes, so
- * that it is the same after a remount. Never 0 or ROOT_INO. */
-uint64_t ino_of_child(uint64_t parent_ino, enum node_kind kind,
-		      struct bytes name);
-
-/* st_ino of a node, whatever its kind. */
-uint64_t node_ino(struct nodes *nodes, struct node *node);
-
-/* st_ino of a node of data below the root, from its path, without a lock: equal
- * to its node_ino. */
-uint64_t path_ino(const struct path *path, enum node_kind kind);
 
 /* Appends the path as seen from the mount point, names escaped, for messages.
  * 0 or -ENOMEM. */

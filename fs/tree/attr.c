@@ -3,13 +3,13 @@
 
 #include "fs/open/commit.h"
 #include "fs/open/draft.h"
+#include "fs/state/ino.h"
 #include "fs/tree/attr.h"
 
 /*
  * What a cell shows comes from its draft while it is open, else from its newest
  * version; what a directory shows, from its node, which knows of its newest
- * change. Owner and mode are the table's, for all that is in it. Inode numbers
- * come from the path, so that they need no node.
+ * change. Owner and mode are the table's, for all that is in it.
  *
  * A timeout is the kernel's licence not to ask. It may be long only where every
  * change ends it: by the kernel itself, by a notification (notify.h), or
@@ -174,12 +174,17 @@ static int attr_of_cell(struct fs *fs, struct node *node,
 			struct stat *st, double *timeout) NEEDS_SHARED(fs->tree)
 {
 	const struct cell_rules *rules = &place->rules;
-	uint64_t ino = path_ino(&place->path, NODE_CELL);
+	uint64_t hash = path_ino(&place->path, NODE_CELL);
+	uint64_t ino = ino_of_cell(&fs->nodes, node, hash);
 	struct cell_info newest;
 	int n = 0;
 
-	if (attr_of_draft(fs, node, rules, ino, st, timeout))
+	if (attr_of_draft(fs, node, rules, ino, st, timeout)) {
+		/* Until a close, of this file or of another. */
+		if (ino != hash)
+			*timeout = 0;
 		return 0;
+	}
 	if (!info) {
 		info = &newest;
 		n = cell_stat(fs, &place->path, node->size, &newest);
@@ -195,8 +200,9 @@ static int attr_of_cell(struct fs *fs, struct node *node,
 	attr_cell(fs, ino, info, st);
 	attr_access(&rules->access, st);
 	*timeout = cell_timeout(fs, place, info->timestamp_us);
-	/* Others add without telling what became of it. */
-	if (rules->aggregate)
+	/* Others add without telling what became of it; and another number
+	 * ends with a close. */
+	if (rules->aggregate || ino != hash)
 		*timeout = 0;
 	return 0;
 }
@@ -238,7 +244,9 @@ int attr_node(struct fs *fs, struct node *node, struct stat *st,
 	/* The table was dropped, but who has the file open has its content. */
 	else if (err == -ERR_no_table && node->kind == NODE_CELL &&
 		 attr_of_draft(fs, node, &place.rules,
-			       path_ino(&place.path, NODE_CELL), st, timeout))
+			       ino_of_cell(&fs->nodes, node,
+					   path_ino(&place.path, NODE_CELL)),
+			       st, timeout))
 		err = 0;
 	place_release(&place);
 	return err;

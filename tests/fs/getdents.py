@@ -14,21 +14,30 @@ SYS_getdents64 = 217
 entry = struct.Struct("<QqHB")
 
 
-def read(fd, size):
+def raw(fd, size):
+    """The next entries: each name, its number, and the offset after it."""
     buf = ctypes.create_string_buffer(size)
     n = libc.syscall(SYS_getdents64, fd, buf, size)
     if n < 0:
         raise OSError(ctypes.get_errno(), "getdents64")
-    raw = buf.raw
+    data = buf.raw
     at = 0
     entries = []
     while at < n:
-        ino, offset, length, kind = entry.unpack_from(raw, at)
-        name = raw[at + 19:raw.index(b"\0", at + 19)]
+        ino, offset, length, kind = entry.unpack_from(data, at)
+        name = data[at + 19:data.index(b"\0", at + 19)]
         assert ino > 0, name
-        entries.append((name, offset))
+        entries.append((name, ino, offset))
         at += length
     return entries
+
+
+def read(fd, size):
+    return [(name, offset) for name, _, offset in raw(fd, size)]
+
+
+def numbers(fd, size):
+    return [(name, ino) for name, ino, _ in raw(fd, size)]
 
 
 def main():

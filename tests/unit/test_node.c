@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "fs/state/node.h"
+#include "fs/state/ino.h"
 #include "fs/state/path.h"
 #include "tests/unit/suite.h"
 
