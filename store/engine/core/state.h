@@ -110,7 +110,7 @@ struct engine {
 	int trouble;            /* that background work has; 0 */
 	char trouble_text[600]; /* of it or of error */
 
-	/* Set once, before other threads know the engine. */
+	/* Set before other threads know the engine, cleared after them. */
 	void (*wake)(void *context); /* NULL: no background */
 	void *wake_context;
 
