@@ -365,6 +365,31 @@ START_TEST(stops_within_a_large_value)
 }
 END_TEST
 
+/* Any number read, or one writes. */
+START_TEST(readers_keep_a_writer_out)
+{
+	struct store_options options;
+	struct store *other, *third;
+
+	store_options_init(&options);
+	options.read_only = true;
+	ck_assert_int_eq(store_open(directory, &options, &other),
+			 -ERR_store_in_use);
+	ck_assert_int_eq(store_close(s), 0);
+	ck_assert_int_eq(store_open(directory, &options, &s), 0);
+	ck_assert_int_eq(store_open(directory, &options, &other), 0);
+	ck_assert_int_eq(store_close(s), 0);
+	options.read_only = false;
+	ck_assert_int_eq(store_open(directory, &options, &third),
+			 -ERR_store_in_use);
+	ck_assert_ptr_nonnull(strstr(err_detail(), "only reads"));
+	ck_assert_int_eq(store_drop_table(other, str("t"), false),
+			 -ERR_store_readonly);
+	ck_assert_int_eq(store_close(other), 0);
+	open_store();
+}
+END_TEST
+
 /* What timestamps are may change between adding and committing. */
 START_TEST(granularity_of_the_commit)
 {
@@ -490,6 +515,7 @@ int main(void)
 				 granularity_of_the_commit,
 				 stops_among_what_is_hidden,
 				 stops_within_a_large_value,
+				 readers_keep_a_writer_out,
 				 many_rows,
 				 deletions_older_than_the_policy };
 
