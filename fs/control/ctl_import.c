@@ -8,6 +8,7 @@
 #include "fs/control/ctl_file.h"
 #include "fs/control/ctl_import.h"
 #include "fs/query/query.h"
+#include "store/base/bg.h"
 #include "store/text/import/import.h"
 
 /*
@@ -17,6 +18,9 @@
  *
  * Each file tells by a read how its own import goes, and .import/last how that
  * does which began last in the table.
+ *
+ * A bulk load whose writer falls silent is published by a thread that looks
+ * after those that are open, so that what a stream has sent is seen and kept.
  *
  * A close in the middle of a line is taken for the end of the input; between
  * lines it need not be, for shells close duplicates of a descriptor that goes
@@ -34,9 +38,18 @@ struct import_record {
 	uint32_t table_id;
 };
 
+/* For how long a writer is silent before what it loaded is published, and how
+ * often that is looked at. */
+#define SILENCE_NS ((uint64_t)1000000000)
+#define LOOK_MS 200
+
 struct imports {
-	pthread_mutex_t lock;
-	struct import_record *first; /* each table's last, newest first */
+	pthread_mutex_t lock;          /* guards all but ticker's work */
+	struct import_record *first;   /* each table's last, newest first */
+	struct import_file *loads;     /* open ones that went by bulk load */
+	struct import_file *looked_at; /* by the ticker, and not freed then */
+	pthread_cond_t looked;         /* with lock: looked_at has changed */
+	struct bg *ticker;             /* from the first load on */
 };
 
 /* An open import: a ctl_file's state, guarded by its lock. */
@@ -47,6 +60,12 @@ struct import_file {
 	bool ended;         /* a last line without newline was taken */
 	bool at_line_start; /* nothing or a newline came last */
 	uint64_t told_rows; /* row_count when the kernel was last told */
+	/* When the last write left rows unseen; 0: none are. Written with the
+	 * ctl_file's lock held, read by anybody. */
+	_Atomic uint64_t unseen_ns;
+	struct ctl_file *file; /* whose state it is */
+	bool is_listed;        /* among imports.loads; by imports.lock */
+	struct import_file *next;
 };
 
 int imports_new(struct imports **out)
@@ -55,7 +74,14 @@ int imports_new(struct imports **out)
 	if (!*out)
 		return -ENOMEM;
 	pthread_mutex_init(&(*out)->lock, NULL);
+	pthread_cond_init(&(*out)->looked, NULL);
 	return 0;
+}
+
+void imports_stop(struct imports *imports)
+{
+	bg_stop(imports->ticker);
+	imports->ticker = NULL;
 }
 
 /* Drops a reference. With the lock held, or when there are no files. */
@@ -77,6 +103,8 @@ void imports_free(struct imports *imports)
 		next = r->next;
 		put_record(r);
 	}
+	assert(!imports->ticker);
+	pthread_cond_destroy(&imports->looked);
 	pthread_mutex_destroy(&imports->lock);
 	free(imports);
 }
@@ -244,6 +272,7 @@ static int import_open(struct fs *fs, struct ctl_file *f)
 		goto free_file;
 	im->record = begin_record(fs->imports, f);
 	if (im->record) {
+		im->file = f;
 		f->state = im;
 		return 0;
 	}
@@ -265,7 +294,8 @@ static int enter(struct fs *fs, struct ctl_file *f, struct place *place)
 }
 
 /* After any work, which ended with err: remembers a failure, brings the record
- * up to date, and tells the kernel if there are new rows. Returns err. */
+ * up to date, tells the kernel if there are new rows, and notes if there are
+ * some that nobody sees. Returns err. */
 static int settle(struct fs *fs, struct ctl_file *f, int err, bool done)
 {
 	struct import_file *im = f->state;
@@ -274,12 +304,101 @@ static int settle(struct fs *fs, struct ctl_file *f, int err, bool done)
 	if (err)
 		im->failed = err;
 	update_record(fs, im, done);
+	im->unseen_ns = !im->failed && importer_has_unseen(im->importer)
+				? metrics_now_ns()
+				: 0;
 	if (rows != im->told_rows) {
 		im->told_rows = rows;
 		fs_changed_outside(fs);
 		fs_changed_in(fs, f->node);
 	}
 	return err;
+}
+
+/* Whether rows wait for a writer that has said nothing for a while. */
+static bool is_silent(const struct import_file *im)
+{
+	uint64_t since = im->unseen_ns;
+
+	return since && metrics_now_ns() - since >= SILENCE_NS;
+}
+
+/* Publishes what im has loaded, durably, if its writer is silent. Nobody is
+ * there to be told of an error, which ends the import. */
+static void publish_silent(struct fs *fs, struct import_file *im)
+{
+	int err;
+
+	/* Who has the lock is not silent. */
+	if (!is_silent(im) || pthread_mutex_trylock(&im->file->lock))
+		return;
+	if (is_silent(im)) {
+		err_clear();
+		err = importer_flush(im->importer, true);
+		settle(fs, im->file, err, false);
+		if (err)
+			fs_log_error(fs, im->file->node, NULL, err);
+	}
+	pthread_mutex_unlock(&im->file->lock);
+}
+
+/* As bg_start calls it: looks at each load once. */
+static void look_at_loads(void *context)
+{
+	struct fs *fs = context;
+	struct imports *imports = fs->imports;
+	struct import_file *im;
+
+	pthread_mutex_lock(&imports->lock);
+	for (im = imports->loads; im; im = im->next) {
+		imports->looked_at = im;
+		pthread_mutex_unlock(&imports->lock);
+		publish_silent(fs, im);
+		pthread_mutex_lock(&imports->lock);
+		imports->looked_at = NULL;
+		pthread_cond_broadcast(&imports->looked);
+	}
+	pthread_mutex_unlock(&imports->lock);
+}
+
+/* All is done by the ticker. */
+static int no_step(void *context)
+{
+	(void)context;
+	return 0;
+}
+
+/* From now on im is looked at. Without a thread for that its rows are seen with
+ * the next flush. */
+static void list_load(struct fs *fs, struct import_file *im)
+{
+	struct imports *imports = fs->imports;
+
+	pthread_mutex_lock(&imports->lock);
+	if (!im->is_listed) {
+		im->is_listed = true;
+		im->next = imports->loads;
+		imports->loads = im;
+		if (!imports->ticker)
+			(void)!bg_start(no_step, look_at_loads, LOOK_MS, fs,
+					&imports->ticker);
+	}
+	pthread_mutex_unlock(&imports->lock);
+}
+
+/* The reverse, before im ends; waits while it is looked at. */
+static void unlist_load(struct imports *imports, struct import_file *im)
+{
+	struct import_file **at = &imports->loads;
+
+	pthread_mutex_lock(&imports->lock);
+	while (imports->looked_at == im)
+		pthread_cond_wait(&imports->looked, &imports->lock);
+	while (*at && *at != im)
+		at = &(*at)->next;
+	if (*at)
+		*at = im->next;
+	pthread_mutex_unlock(&imports->lock);
 }
 
 /* As ctl_ops.write: takes all of data or, after an error that ends the import,
@@ -313,6 +432,8 @@ static ssize_t import_write(struct fs *fs, struct ctl_file *f,
 	place_leave(fs, &place);
 	im->at_line_start = data.data[data.size - 1] == '\n';
 	settle(fs, f, err, false);
+	if (im->unseen_ns)
+		list_load(fs, im);
 	return err ? err : (ssize_t)data.size;
 }
 
@@ -389,8 +510,10 @@ static int import_sync(struct fs *fs, struct ctl_file *f)
 static void import_release(struct fs *fs, struct ctl_file *f)
 {
 	struct import_file *im = f->state;
-	int err = im->failed;
+	int err;
 
+	unlist_load(fs->imports, im);
+	err = im->failed;
 	if (!err && !im->ended)
 		err = commit_lines(fs, f, true, fs->options->sync);
 	settle(fs, f, err, true);

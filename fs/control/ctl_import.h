@@ -13,7 +13,10 @@ struct imports;
 
 /* 0 or -ENOMEM. */
 int imports_new(struct imports **out);
-/* No import file may be used after it. */
+/* Ends the thread that looks after open imports, while the session, which it
+ * tells of changes, is there. */
+void imports_stop(struct imports *imports);
+/* After imports_stop. No import file may be used after it. */
 void imports_free(struct imports *imports);
 
 /* Appends the text of .import/last of a table: nothing if there was no import

@@ -320,8 +320,9 @@ static int serve_session(struct fs *fs, const sigset_t *ending,
 	sd_notifyf(0, "STATUS=%s is served at %s", fs->options->store,
 		   mount_point);
 	err = loop_serve(fs->session, ending, &fs->metrics, tick, fs);
-	/* It may have been started by on_init. */
+	/* Requests may have started these. */
 	prune_stop(fs);
+	imports_stop(fs->imports);
 	if (err)
 		err = fail(-err, "the session broke");
 	sd_notify(0, "STOPPING=1");

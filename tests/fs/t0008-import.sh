@@ -100,5 +100,50 @@ n=$(cat acknowledged)
 check "every acknowledged line ($n) is there ($count)" [ "$count" -ge "$n" ]
 cat "$m/t/.scan/prefix/k/jsonl" >rows
 same "no row by half" "$count" "$(grep -c '"a".*"b"' rows)"
+
+# A stream that goes by bulk load and falls silent: what it has sent is soon seen
+# and survives the daemon; then it goes on, and its half a line becomes a whole.
+cat >stream.py <<'PYTHON'
+import os, sys, time
+table, kept = sys.argv[1:]
+count = table + "/.scan/prefix/stream/count"
+fd = os.open(table + "/.import/jsonl", os.O_WRONLY)
+
+def lines(begin, end):
+    return b"".join(b'{"row":"stream%07d","set":{"f":{"q":"%d"}}}\n' % (i, i)
+                    for i in range(begin, end))
+
+def await_rows(n):
+    began = time.monotonic()
+    while int(open(count).read()) != n:
+        assert time.monotonic() - began < 10, open(count).read()
+        time.sleep(0.05)
+    return time.monotonic() - began
+
+last = lines(3000, 3001)
+os.write(fd, lines(0, 3000) + last[:20])
+assert int(open(count).read()) == 0, "it is no bulk load, which is meant here"
+waited = await_rows(3000)
+assert 0.5 < waited < 5, waited
+os.write(fd, last[20:] + lines(3001, 6000))
+await_rows(6000)
+assert "committed_line 6000\n" in open(table + "/.import/last").read()
+open(kept, "w").close()
+time.sleep(60)
+PYTHON
+python3 stream.py "$m/t" kept 2>stream.log &
+stream=$!
+for ((n = 0; n < 400; n++)); do
+	[ ! -e kept ] && kill -0 "$stream" 2>/dev/null || break
+	read -rt 0.05 <> <(:)
+done
+check "a silent stream is seen: $(tail -1 stream.log)" [ -e kept ]
+kill -KILL "$daemon"
+await_end
+kill "$stream"
+wait "$stream"
+check "remount after kill -9" start_mount
+same "what it sent before its silence" 6000 "$(cat "$m/t/.scan/prefix/stream/count")"
+
 stop_mount
 check "the store is whole" "$TABLETFS" -store "$store" check >/dev/null

@@ -192,6 +192,11 @@ int importer_settle(struct importer *im)
 	return finish_failed(im, import_hand_on(im));
 }
 
+bool importer_has_unseen(const struct importer *im)
+{
+	return im->loaded_rows > 0;
+}
+
 int importer_flush(struct importer *im, bool sync)
 {
 	if (im->failed < 0)

@@ -63,6 +63,9 @@ int importer_feed(struct importer *im, struct bytes data);
  * import does: that is committed by the next flush or finish. */
 int importer_settle(struct importer *im);
 
+/* Whether lines were taken that nobody sees before a flush. */
+bool importer_has_unseen(const struct importer *im);
+
 /* Commits what is whole and pending; with sync, durably. */
 int importer_flush(struct importer *im, bool sync);
 
