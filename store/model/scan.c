@@ -620,7 +620,7 @@ int store_get_large(struct store *s, const struct snapshot *snapshot,
 }
 
 /* As a scan of one row, so that filters of files are asked. The empty key is
- * that of no row. */
+ * that of no row, and a scan with it one of all. */
 int store_row_exists(struct store *s, struct bytes table, struct bytes row)
 {
 	struct scan_range range = { .table = table, .row = row };
@@ -628,12 +628,10 @@ int store_row_exists(struct store *s, struct bytes table, struct bytes row)
 	struct cell cell;
 	int err;
 
-	if (row.size == 0)
-		return 0;
 	err = scan_open(s, NULL, &range, &scan);
 	if (err < 0)
 		return err;
-	err = scan_next(scan, CURSOR_ROW, &cell);
+	err = row.size > 0 ? scan_next(scan, CURSOR_ROW, &cell) : 0;
 	scan_close(scan);
 	return err;
 }

@@ -160,6 +160,9 @@ START_TEST(failure_leaves_nothing)
 	ck_assert_int_eq(update("f", steps), -ERR_bad_argument);
 	ck_assert_int_eq(update("nofam", unknown), -ERR_no_family);
 	ck_assert_int_eq(store_row_exists(s, str("t"), str("r")), 0);
+	ck_assert_int_eq(store_row_exists(s, str("t"), str("")), 0);
+	ck_assert_int_eq(store_row_exists(s, str("nt"), str("")),
+			 -ERR_no_table);
 }
 END_TEST
 
