@@ -7,6 +7,7 @@
 #include "store/engine/read/snapshot.h"
 #include "store/engine/read/verify.h"
 #include "store/engine/run/open.h"
+#include "store/engine/run/room.h"
 #include "store/engine/run/step.h"
 #include "store/engine/run/write.h"
 #include "store/model/admin.h"
@@ -55,13 +56,15 @@ static int background_step(void *context)
 }
 
 /* Every sync_interval_ms: what was committed without a sync becomes durable. A
- * failure makes the store read-only, which the next write tells. */
+ * failure makes the store read-only, which the next write tells. And room on a
+ * full disk is looked for. */
 static void background_tick(void *context)
 {
 	struct store *s = context;
 
 	if (engine_sync(s->engine) < 0)
 		err_clear();
+	engine_room_tick(s->engine);
 }
 
 /* What the engine calls when there may be work. */

@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "store/base/err.h"
+#include "store/engine/run/room.h"
 #include "store/engine/run/step.h"
 #include "store/model/model.h"
 #include "store/store.h"
@@ -9,7 +10,7 @@
 
 /*
  * A full disk: that memtables have their room, and what comes back without new
- * space when rows are deleted that are a part of a file.
+ * space when rows are deleted that are a part of a file, or large values.
  */
 #define ROWS 300
 
@@ -310,6 +311,82 @@ START_TEST(data_leaves_room_for_compactions)
 }
 END_TEST
 
+/* Large values, until there is no room. How many there are. */
+static unsigned int fill_large(void)
+{
+	static uint8_t data[300000];
+	unsigned int rows = 0;
+	struct write *w;
+	char key[16];
+	int err = 0;
+
+	while (err == 0) {
+		if (rows == 20)
+			volume_mem_fill(volume, 1, 1);
+		snprintf(key, sizeof(key), "r%06u", rows++);
+		ck_assert_int_eq(write_new(store, &w), 0);
+		ck_assert_int_eq(
+			write_row(w, bytes_string("t"), bytes_string(key)), 0);
+		err = write_set(w, bytes_string("f"), bytes_string("q"), 1000,
+				bytes_of(data, sizeof(data)));
+		if (err == 0)
+			err = store_commit(store, w, false);
+		write_free(w);
+	}
+	ck_assert_int_eq(err, -ENOSPC);
+	return rows - 1;
+}
+
+static void check_no_blobs(void)
+{
+	struct store_stats s;
+
+	store_stats(store, &s);
+	ck_assert_uint_eq(s.blob_count, 0);
+}
+
+START_TEST(large_values_come_back)
+{
+	unsigned int rows = fill_large(), i;
+
+	for (i = 0; i < rows; i++)
+		delete_row(i);
+	ck_assert_uint_eq(fill_large(), 0);
+	work();
+	check_no_blobs();
+}
+END_TEST
+
+/* Nobody is refused any more once rows are deleted. */
+START_TEST(large_values_come_back_by_themselves)
+{
+	unsigned int rows = fill_large(), i;
+
+	work();
+	for (i = 0; i < rows; i++)
+		delete_row(i);
+	engine_room_tick(store_engine(store));
+	work();
+	check_no_blobs();
+}
+END_TEST
+
+START_TEST(deletions_of_a_former_life_give_room)
+{
+	put_all();
+	ck_assert_int_eq(store_compact(store, BYTES_NONE), 0);
+	delete_most();
+	ck_assert_int_eq(engine_flush(store_engine(store)), 0);
+	volume_mem_keep(volume);
+	ck_assert_int_eq(store_close(store), 0);
+	volume_mem_fill(volume, 1, 1);
+	open_store();
+	work();
+	ck_assert_uint_lt(sst_bytes(), ROWS * 2000 / 2);
+	ck_assert_uint_eq(count(NULL), ROWS / 4);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = {
@@ -318,6 +395,9 @@ int main(void)
 		a_part_of_level_0_comes_back,
 		what_a_snapshot_sees_stays,
 		data_leaves_room_for_compactions,
+		large_values_come_back,
+		large_values_come_back_by_themselves,
+		deletions_of_a_former_life_give_room,
 	};
 
 	return run_suite("full", set_up, tear_down, tests,

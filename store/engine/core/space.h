@@ -11,6 +11,9 @@
 /* Bytes that data may take before less is left than that; 0 if it is. */
 uint64_t engine_data_space(const struct volume_space *space);
 
+/* Whether little more than that is left. */
+bool engine_space_short(const struct volume_space *space);
+
 /* 0 if size bytes of data outside the log may be written, which only looks; or
  * -ENOSPC, and the background looks for what can be given back. */
 int engine_admit_data(struct engine *e, uint64_t size);

@@ -82,6 +82,12 @@ void engine_work_done(struct engine *e)
 	pthread_mutex_unlock(&e->lock);
 }
 
+void engine_want_room(struct engine *e)
+{
+	atomic_store(&e->room_wanted, true);
+	engine_wake(e);
+}
+
 int engine_writable(struct engine *e)
 {
 	char text[sizeof(e->trouble_text)];

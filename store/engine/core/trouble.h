@@ -30,6 +30,10 @@ int engine_work_failed(struct engine *e, int err);
  */
 void engine_work_done(struct engine *e);
 
+/* Something was refused for lack of room on the disk: the background looks for
+ * what can be given back. */
+void engine_want_room(struct engine *e);
+
 /* 0, or -ERR_store_readonly with the reason, for whoever is about to write. */
 int engine_writable(struct engine *e);
 

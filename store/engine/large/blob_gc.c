@@ -102,6 +102,24 @@ put:
 	return err;
 }
 
+int blob_drop_growing(struct engine *e)
+{
+	struct version *v = engine_version(e);
+	uint64_t *live = count_live(v), size = atomic_load(&e->blobs->size);
+	bool garbage = false;
+	size_t i;
+	int err = live ? 0 : -ENOMEM;
+
+	for (i = 0; i < v->blob_count && err == 0; i++)
+		garbage |= atomic_load(&v->blobs[i]->size) == 0 &&
+			   size > BLOB_HEADER_SIZE + 2 * live[i];
+	free(live);
+	version_put(v);
+	if (garbage)
+		err = blob_finish(e);
+	return err < 0 ? err : blob_drop_unused(e);
+}
+
 /* The files of v to be emptied, at *out, which has room for all: how many. One
  * without live bytes is dropped instead, see doom. */
 static size_t find_sources(struct engine *e, const struct version *v,

@@ -16,6 +16,10 @@
  * They are removed when no version holds them any more. */
 int blob_drop_unused(struct engine *e);
 
+/* As blob_drop_unused, for a full disk: the present file, however small, is
+ * ended before, if ssts refer to less than half of it. */
+int blob_drop_growing(struct engine *e);
+
 /* The next compaction that brings chunks out of a file that is mostly garbage:
  * 1 with *out, which is to be released and borrows from v; 0 if there is none,
  * or -ENOMEM. */

@@ -319,8 +319,9 @@ static int make_room(struct engine *e)
 	return err;
 }
 
-int blob_append(struct engine *e, struct bytes raw, struct buf *scratch,
-		struct blob_holds *h, struct blob_chunk *c)
+/* blob_append without asking for room. */
+static int append(struct engine *e, struct bytes raw, struct buf *scratch,
+		  struct blob_holds *h, struct blob_chunk *c)
 {
 	struct blobs *b = e->blobs;
 	int err = engine_writable(e);
@@ -356,6 +357,16 @@ int blob_append(struct engine *e, struct bytes raw, struct buf *scratch,
 		pthread_mutex_unlock(&e->lock);
 	}
 	pthread_mutex_unlock(&b->lock);
+	return err;
+}
+
+int blob_append(struct engine *e, struct bytes raw, struct buf *scratch,
+		struct blob_holds *h, struct blob_chunk *c)
+{
+	int err = append(e, raw, scratch, h, c);
+
+	if (err == -ENOSPC)
+		engine_want_room(e);
 	return err;
 }
 

@@ -9,6 +9,7 @@
 #include "store/engine/large/blob_recover.h"
 #include "store/engine/run/open.h"
 #include "store/engine/run/hold.h"
+#include "store/engine/run/room.h"
 #include "store/engine/run/rotate.h"
 #include "store/engine/run/step.h"
 #include "store/engine/run/write.h"
@@ -464,8 +465,11 @@ int engine_open(struct volume *v, const struct engine_options *o,
 	err = recover(e);
 	if (err < 0)
 		goto abandon;
-	if (!o->read_only && engine_hold_room(e, 0) < 0)
-		err_clear();
+	if (!o->read_only) {
+		if (engine_hold_room(e, 0) < 0)
+			err_clear();
+		engine_room_look(e);
+	}
 	*out = e;
 	return 0;
 

@@ -45,6 +45,29 @@ static int hold(struct engine *e, const struct batch *batch, uint64_t more)
 	return 1;
 }
 
+void engine_room_look(struct engine *e)
+{
+	struct volume_space space;
+
+	if (e->volume->ops->space(e->volume, &space) < 0)
+		err_clear();
+	else if (engine_space_short(&space))
+		engine_want_room(e);
+}
+
+void engine_room_tick(struct engine *e)
+{
+	bool any;
+
+	if (e->options.read_only || atomic_load(&e->error) < 0)
+		return;
+	pthread_mutex_lock(&e->lock);
+	any = memtable_first_delete(e->memtable) != UINT64_MAX;
+	pthread_mutex_unlock(&e->lock);
+	if (any)
+		engine_room_look(e);
+}
+
 /* As hold, with as much more as is good. */
 static int look(struct engine *e, const struct batch *batch)
 {
@@ -126,13 +149,11 @@ int engine_log_room(struct engine *e, const struct batch *batch)
 	}
 	if (room == 0 && frees)
 		room = room_to_free(e, batch);
-	if (room == 0) {
-		atomic_store(&e->room_wanted, true);
+	if (room == 0)
 		return fail(ENOSPC,
 			    "%s: the rest of the disk is kept for moving what "
 			    "is in the log to ssts; delete something or make "
 			    "space",
 			    e->volume->path);
-	}
 	return room < 0 ? room : 0;
 }

@@ -11,6 +11,15 @@
  */
 int engine_log_room(struct engine *e, const struct batch *batch);
 
+/* If the disk is full, or nearly so, the background is to look for what it can
+ * give back. Any thread. */
+void engine_room_look(struct engine *e);
+
+/* To be called now and then: on a disk that is nearly full the background gives
+ * back what was deleted, though no write is refused any more. Any thread, with
+ * no lock. */
+void engine_room_tick(struct engine *e);
+
 /* Whether batch holds nothing but deletions and changes to the schema, which is
  * table 0: dropping a table or a stricter policy is such a change. */
 bool engine_frees_space(const struct batch *batch);

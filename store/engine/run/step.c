@@ -412,6 +412,8 @@ static int free_room(struct engine *e, int failed)
 {
 	int err = free_covered(e);
 
+	if (err == 0 || err == -ENOSPC)
+		err = blob_drop_growing(e);
 	if (err > 0 || (err < 0 && err != -ENOSPC))
 		return err;
 	err = failed < 0 ? failed : tidy(e);

@@ -136,9 +136,8 @@ static int reserve(struct engine *e, const struct batch *batch)
 		if (err == 0)
 			err = engine_log_room(e, batch);
 	} while (err == 0 && m != e->memtable);
-	/* It looks for what can be given back. */
 	if (err == -ENOSPC)
-		engine_wake(e);
+		engine_want_room(e);
 	return err;
 }
 
