@@ -10,6 +10,7 @@
 #include "store/base/volume/volume_posix.h"
 #include "store/base/volume/volume_posix_own.h"
 #include "tests/unit/suite.h"
+#include "tests/unit/volume_directory.h"
 
 /* In place of the C library's, to fail on request. */
 static bool no_flags, fails_sync, no_fallocate;
@@ -42,52 +43,6 @@ int fsync(int fd)
 	return (int)syscall(SYS_fsync, fd);
 }
 
-static char top[64];
-static char directory[96];
-
-static void set_up(void)
-{
-	snprintf(top, sizeof(top), "/tmp/test-volume-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(top));
-	snprintf(directory, sizeof(directory), "%s/store", top);
-}
-
-static void tear_down(void)
-{
-	char command[128];
-
-	snprintf(command, sizeof(command), "rm -rf %s", top);
-	ck_assert_int_eq(system(command), 0);
-}
-
-static struct volume *open_volume(void)
-{
-	struct volume *v;
-
-	ck_assert_int_eq(volume_posix_open(directory, true, &v), 0);
-	return v;
-}
-
-static void make_file(const char *name, const char *content)
-{
-	char path[160];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/%s", directory, name);
-	f = fopen(path, "w");
-	ck_assert_ptr_nonnull(f);
-	fputs(content, f);
-	fclose(f);
-}
-
-static bool exists(const char *name)
-{
-	char path[160];
-
-	snprintf(path, sizeof(path), "%s/%s", directory, name);
-	return access(path, F_OK) == 0;
-}
-
 static void write_segment(struct volume *v, const char *name, const char *text)
 {
 	struct segment_writer *w;
@@ -96,21 +51,6 @@ static void write_segment(struct volume *v, const char *name, const char *text)
 	ck_assert_int_eq(v->ops->segment_append(w, bytes_string(text)), 0);
 	ck_assert_uint_eq(w->size, strlen(text));
 	ck_assert_int_eq(v->ops->segment_finish(w), 0);
-}
-
-static int append_name(void *context, const char *name)
-{
-	return buf_printf(context, "%s ", name);
-}
-
-static void check_list(struct volume *v, const char *want)
-{
-	struct buf names = BUF_INIT;
-
-	ck_assert_int_eq(v->ops->list(v, append_name, &names), 0);
-	ck_assert_int_eq(buf_terminate(&names), 0);
-	ck_assert_str_eq((char *)names.data, want);
-	buf_release(&names);
 }
 
 START_TEST(segments)
@@ -349,168 +289,6 @@ START_TEST(shared_lease)
 	buf_release(&line);
 	v->ops->close(v);
 	other->ops->close(other);
-}
-END_TEST
-
-START_TEST(foreign_directories_are_refused)
-{
-	struct volume *v;
-
-	ck_assert_int_eq(volume_posix_open(directory, false, &v), -ENOENT);
-	ck_assert_int_eq(mkdir(directory, 0755), 0);
-	ck_assert_int_eq(volume_posix_open(directory, false, &v),
-			 -ERR_not_a_store);
-	make_file("letter.txt", "dear");
-	ck_assert_int_eq(volume_posix_open(directory, true, &v),
-			 -ERR_not_a_store);
-	ck_assert_ptr_nonnull(strstr(err_detail(), "letter.txt"));
-	ck_assert(!exists("tabletfs"));
-	make_file("tabletfs", "#!/bin/sh\n");
-	ck_assert_int_eq(volume_posix_open(directory, true, &v),
-			 -ERR_not_a_store);
-	make_file("tabletfs", "TabletFS store, format 7\n");
-	ck_assert_int_eq(volume_posix_open(directory, true, &v),
-			 -ERR_format_newer);
-}
-END_TEST
-
-/* It is the files that repair goes by; the marker cannot be read here. */
-START_TEST(a_damaged_marker_is_no_hindrance)
-{
-	struct volume *v = open_volume();
-	char path[160];
-
-	v->ops->close(v);
-	snprintf(path, sizeof(path), "%s/tabletfs", directory);
-	ck_assert_int_eq(unlink(path), 0);
-	ck_assert_int_eq(volume_posix_open_damaged(directory, &v), 0);
-	v->ops->close(v);
-	ck_assert_int_eq(mkdir(path, 0700), 0);
-	ck_assert_int_eq(volume_posix_open(directory, false, &v), -EISDIR);
-	ck_assert_int_eq(volume_posix_open_damaged(directory, &v), 0);
-	v->ops->close(v);
-}
-END_TEST
-
-START_TEST(an_empty_directory_becomes_a_store)
-{
-	struct volume_space space;
-	struct volume *v;
-	char path[160];
-
-	ck_assert_int_eq(mkdir(directory, 0700), 0);
-	snprintf(path, sizeof(path), "%s/lost+found", directory);
-	ck_assert_int_eq(mkdir(path, 0700), 0);
-	v = open_volume();
-	check_list(v, "");
-	ck_assert_int_eq(v->ops->space(v, &space), 0);
-	ck_assert_uint_ge(space.total_size, space.free_size);
-	v->ops->close(v);
-	ck_assert_int_eq(volume_posix_open(directory, false, &v), 0);
-	v->ops->close(v);
-	snprintf(path, sizeof(path), "%s/no/such", directory);
-	ck_assert_int_eq(volume_posix_open(path, true, &v), -ENOENT);
-}
-END_TEST
-
-/* Where no other may come between, or only for so long. */
-START_TEST(a_lock_on_the_directory_is_no_hindrance)
-{
-	struct volume *v = open_volume(), *other = open_volume();
-	int fd = open(directory, O_RDONLY | O_DIRECTORY);
-
-	ck_assert_int_eq(flock(fd, LOCK_EX), 0);
-	ck_assert_int_eq(v->ops->lease_take(v, "me"), 0);
-	ck_assert_int_eq(v->ops->root_swap(v, 0, BYTES_LITERAL("one")), 0);
-	ck_assert_int_eq(other->ops->root_swap(other, 1, BYTES_LITERAL("x")),
-			 -EBUSY);
-	ck_assert_ptr_nonnull(strstr(err_detail(), directory));
-	close(fd);
-	v->ops->close(v);
-	other->ops->close(other);
-}
-END_TEST
-
-START_TEST(a_fifo_is_not_waited_for)
-{
-	struct volume *v = open_volume();
-	uint64_t version = 0;
-	struct buf content = BUF_INIT;
-	struct reader *r;
-	char path[160];
-
-	snprintf(path, sizeof(path), "%s/00000001-00000001.sst", directory);
-	ck_assert_int_eq(mkfifo(path, 0600), 0);
-	ck_assert_int_eq(v->ops->open(v, "00000001-00000001.sst", &r), -EIO);
-	snprintf(path, sizeof(path), "%s/root", directory);
-	ck_assert_int_eq(mkfifo(path, 0600), 0);
-	ck_assert_int_eq(v->ops->root_get(v, &version, &content),
-			 -ERR_manifest_damaged);
-	buf_release(&content);
-	v->ops->close(v);
-}
-END_TEST
-
-/* What stands under the store's names but is none of its files is removed, or
- * left if it is a directory; it is neither waited for nor written to. */
-START_TEST(planted_names_do_no_harm)
-{
-	static const char *const planted[] = { "x.tmp", "3.spare", "root.spare" };
-	struct volume *v;
-	char path[160];
-	size_t i;
-
-	for (i = 0; i < 3; i++) {
-		v = open_volume();
-		v->ops->close(v);
-		snprintf(path, sizeof(path), "%s/%s", directory, planted[i]);
-		unlink(path);
-		ck_assert_int_eq(mkfifo(path, 0600), 0);
-		v = open_volume();
-		ck_assert_int_eq(v->ops->lease_take(v, ""), 0);
-		ck_assert_int_eq(v->ops->root_swap(v, i, BYTES_LITERAL("x")),
-				 0);
-		v->ops->close(v);
-	}
-	for (i = 0; i < 2; i++) {
-		snprintf(path, sizeof(path), "%s/%s", directory, planted[i]);
-		ck_assert_int_eq(mkdir(path, 0700), 0);
-	}
-	v = open_volume();
-	ck_assert_int_eq(v->ops->lease_take(v, ""), 0);
-	ck_assert_int_eq(
-		v->ops->spare_hold(v,
-				   (uint64_t[]){ 1 << 16, 1 << 16, 1 << 16,
-						 1 << 16, 1 << 16 },
-				   5),
-		0);
-	v->ops->close(v);
-}
-END_TEST
-
-/* A copy of the directory that was made by links shares no file that is
- * overwritten. */
-START_TEST(a_copy_by_links_stays_as_it_is)
-{
-	struct volume *v = open_volume(), *copy;
-	struct buf content = BUF_INIT;
-	char command[300];
-	uint64_t version;
-
-	ck_assert_int_eq(v->ops->root_swap(v, 0, BYTES_LITERAL("old")), 0);
-	ck_assert_int_eq(v->ops->root_swap(v, 1, BYTES_LITERAL("both")), 0);
-	snprintf(command, sizeof(command), "cp -al %s %s/copy", directory, top);
-	ck_assert_int_eq(system(command), 0);
-	ck_assert_int_eq(v->ops->root_swap(v, 2, BYTES_LITERAL("newer")), 0);
-	ck_assert_int_eq(v->ops->root_swap(v, 3, BYTES_LITERAL("newest")), 0);
-	v->ops->close(v);
-	snprintf(command, sizeof(command), "%s/copy", top);
-	ck_assert_int_eq(volume_posix_open(command, false, &copy), 0);
-	ck_assert_int_eq(copy->ops->root_get(copy, &version, &content), 0);
-	ck_assert_uint_eq(version, 2);
-	ck_assert(bytes_equal(buf_bytes(&content), BYTES_LITERAL("both")));
-	buf_release(&content);
-	copy->ops->close(copy);
 }
 END_TEST
 
@@ -775,13 +553,6 @@ int main(void)
 		damaged_root,
 		lease,
 		shared_lease,
-		foreign_directories_are_refused,
-		a_damaged_marker_is_no_hindrance,
-		an_empty_directory_becomes_a_store,
-		a_lock_on_the_directory_is_no_hindrance,
-		a_fifo_is_not_waited_for,
-		planted_names_do_no_harm,
-		a_copy_by_links_stays_as_it_is,
 		renaming_without_flags,
 		a_directory_that_is_not_durable_is_not_there,
 		pieces,

@@ -34,7 +34,7 @@ int posix_spare_take(struct posix_volume *v, const char *name, uint64_t size,
  * happened, or the file is gone. */
 bool posix_spare_give(struct posix_volume *v, const char *name);
 
-/* Whether fd is a file with one name: if not, overwriting it may harm others. */
+/* Whether fd is a file with one name; else overwriting it may harm others. */
 bool posix_has_one_name(int fd);
 
 /* Allocates the blocks of a file up to size: by fallocate, which keeps its

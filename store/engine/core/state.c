@@ -28,12 +28,6 @@ struct version *engine_version(struct engine *e)
 	return v;
 }
 
-void engine_wake(struct engine *e)
-{
-	if (e->wake)
-		e->wake(e->wake_context);
-}
-
 /* Takes the oldest memtable off those that wait. Needs lock. */
 static void drop_oldest(struct engine *e, const struct memtable *m)
 {

@@ -136,9 +136,6 @@ int engine_apply(struct engine *e, struct edit *edit);
  * what adds up would be added twice. Puts m on success; NULL: there is none. */
 int engine_apply_flush(struct engine *e, struct edit *edit, struct memtable *m);
 
-/* Tells the background, if there is one, that there may be work. */
-void engine_wake(struct engine *e);
-
 /* The present version, with a reference for the caller. Takes lock. */
 struct version *engine_version(struct engine *e);
 

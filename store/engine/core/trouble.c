@@ -82,6 +82,12 @@ void engine_work_done(struct engine *e)
 	pthread_mutex_unlock(&e->lock);
 }
 
+void engine_wake(struct engine *e)
+{
+	if (e->wake)
+		e->wake(e->wake_context);
+}
+
 void engine_want_room(struct engine *e)
 {
 	atomic_store(&e->room_wanted, true);

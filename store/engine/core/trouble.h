@@ -30,6 +30,9 @@ int engine_work_failed(struct engine *e, int err);
  */
 void engine_work_done(struct engine *e);
 
+/* Tells the background, if there is one, that there may be work. */
+void engine_wake(struct engine *e);
+
 /* Something was refused for lack of room on the disk: the background looks for
  * what can be given back. */
 void engine_want_room(struct engine *e);
