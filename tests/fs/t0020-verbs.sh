@@ -111,4 +111,4 @@ same "alone, they wait for each other" 60 "$(seq 20 |
 	xargs -P 8 -I{} "$TABLETFS" set seen q{} f:q={}; t count seen)"
 refuse "umount of nothing" t umount "$m"
 same "as other programs tell it" "$(t version)" "$(t --version)"
-same "a slip" "tabletfs: -store needs a directory" "$(t -store 2>&1)"
+same "a slip" "tabletfs: -store is no flag, or lacks its value; tabletfs help lists them" "$(t -store 2>&1)"
