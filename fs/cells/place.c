@@ -141,7 +141,8 @@ int place_step(struct place *place, enum node_kind kind, struct bytes key)
 	*part = key;
 	if (kind == NODE_TABLE)
 		err = find_table(place);
-	find_family(place);
+	if (part == &place->path.family)
+		find_family(place);
 	return err;
 }
 
