@@ -10,8 +10,9 @@
  */
 struct store;
 
-/* About how many rows there are in the range. Deleted ones may count, and those
- * changed since the last compaction more than once. */
+/* About how many rows there are in the range. Rows that were emptied column by
+ * column may count, and those changed since the last compaction more than once.
+ */
 int store_estimate_rows(struct store *s, struct bytes table, struct bytes start,
 			struct bytes end, uint64_t *rows);
 

@@ -7,10 +7,14 @@
 #include "store/format/key.h"
 #include "store/format/sst/sst_estimate.h"
 
-/* How many rows have cells in [start, end) of m, by a pass over all of them: a
- * memtable knows no counts of rows. */
-static uint64_t count_memtable(const struct memtable *m, struct bytes start,
-			       struct bytes end)
+/* Stretches between bounds of tombstones that are asked about one file, in some
+ * 10 ms; what is behind them is taken for alike. */
+#define STRETCHES_MAX 16384
+
+/* How many rows have cells in [start, end) of m that no range tombstone hides,
+ * by a pass over all of them: a memtable knows no counts of rows. */
+static uint64_t count_memtable(struct sources *s, const struct memtable *m,
+			       struct bytes start, struct bytes end)
 {
 	struct bytes row = BYTES_NONE;
 	struct memtable_iter it;
@@ -24,7 +28,8 @@ static uint64_t count_memtable(const struct memtable *m, struct bytes start,
 
 		if (end.size > 0 && bytes_compare(key, end) >= 0)
 			break;
-		if (row.size > 0 && bytes_starts_with(key, row))
+		if ((row.size > 0 && bytes_starts_with(key, row)) ||
+		    sources_covered(s, key, key_seq(key)))
 			continue;
 		/* Keys stay where they are as long as the memtable does. */
 		row = bytes_of(key.data, key_row_end(key));
@@ -33,18 +38,87 @@ static uint64_t count_memtable(const struct memtable *m, struct bytes start,
 	return rows;
 }
 
+/* Whether [start, end) is all of a row: its prefix, and what follows that. */
+static bool is_row(struct bytes start, struct bytes end)
+{
+	return key_row_end(start) == start.size && end.size == start.size &&
+	       bytes_shared(start, end) == start.size - 1;
+}
+
+/* A share of f's data for [start, end): that of a row, which is less than a
+ * block, is that of an average one. */
+static int share_of(const struct sst_file *f, struct bytes start,
+		    struct bytes end, double *share)
+{
+	if (!is_row(start, end))
+		return sst_estimate_share(f->sst, start, end, share);
+	*share = 1 / (double)sst_properties(f->sst)->row_count;
+	return 0;
+}
+
+/* Which share of f's data is hidden in [start, end) by tombstones newer than
+ * all that is in f. */
+static int hidden_share(struct sources *s, const struct sst_file *f,
+			struct bytes start, struct bytes end, double *hidden)
+{
+	bool before = bytes_compare(start, f->smallest) < 0, is_last = false;
+	struct bytes at = before ? f->smallest : start, next;
+	double share = 0, rest = 0;
+	int stretches, err = 0;
+
+	*hidden = 0;
+	for (stretches = 0; stretches < STRETCHES_MAX && !is_last && !err;
+	     stretches++) {
+		bool is_hidden = sources_cover(s, at, &next) > f->largest_seq;
+
+		is_last = next.size == 0 ||
+			  bytes_compare(next, f->largest) > 0 ||
+			  (end.size > 0 && bytes_compare(next, end) >= 0);
+		next = is_last ? end : next;
+		if (is_hidden) {
+			err = share_of(f, at, next, &share);
+			*hidden += share;
+		}
+		at = next;
+	}
+	if (err || is_last || *hidden == 0)
+		return err;
+	err = sst_estimate_share(f->sst, start, at, &share);
+	if (!err)
+		err = sst_estimate_share(f->sst, at, end, &rest);
+	if (!err && share > 0)
+		*hidden += *hidden / share * rest;
+	return err;
+}
+
+/* How many of f's rows are in [start, end) and not hidden. */
+static int count_file(struct sources *s, const struct sst_file *f,
+		      struct bytes start, struct bytes end, uint64_t *rows)
+{
+	uint64_t all = sst_properties(f->sst)->row_count;
+	double share, hidden = 0;
+	int err = sst_estimate_share(f->sst, start, end, &share);
+
+	*rows = 0;
+	if (!err && all > 0 && s->cover_count > 0)
+		err = hidden_share(s, f, start, end, &hidden);
+	if (!err && share > hidden)
+		*rows = (uint64_t)((double)all * (share - hidden) + 0.5);
+	return err;
+}
+
 int engine_estimate_rows(struct engine *e, struct bytes start, struct bytes end,
 			 uint64_t *rows)
 {
 	struct sources s;
 	size_t i, j;
-	int err = 0;
+	int err = sources_open(e, NULL, start, end, BYTES_NONE, &s);
 
 	*rows = 0;
-	/* The moment does not matter: there is no snapshot to stand for. */
-	sources_take(e, NULL, &s);
+	if (err)
+		return err;
 	for (i = 0; i < s.memtable_count; i++)
-		*rows += count_memtable(s.memtables[i], start, end);
+		*rows += count_memtable(&s, s.memtables[i], start, end);
 	for (i = 0; i < LEVEL_COUNT && !err; i++) {
 		const struct level *level = &s.version->levels[i];
 
@@ -53,8 +127,7 @@ int engine_estimate_rows(struct engine *e, struct bytes start, struct bytes end,
 
 			if (!sst_file_overlaps(level->files[j], start, end))
 				continue;
-			err = sst_estimate_rows(level->files[j]->sst, start,
-						end, &n);
+			err = count_file(&s, level->files[j], start, end, &n);
 			*rows += n;
 		}
 	}
@@ -65,7 +138,7 @@ int engine_estimate_rows(struct engine *e, struct bytes start, struct bytes end,
 /* A file where it begins. */
 struct sample {
 	struct bytes key; /* its smallest; of a version that is referenced */
-	uint64_t size;    /* bytes of all of it */
+	uint64_t size;    /* about how many of its bytes are in the range */
 };
 
 static int by_key(const void *a, const void *b)
@@ -75,11 +148,13 @@ static int by_key(const void *a, const void *b)
 }
 
 /* The files that overlap [start, end), by their first keys: *out is the
- * caller's to free, and NULL on failure, with *count 0. */
+ * caller's to free, also on failure. */
 static int take_samples(const struct version *v, struct bytes start,
 			struct bytes end, struct sample **out, size_t *count)
 {
 	size_t i, j, capacity = 1;
+	double share;
+	int err = 0;
 
 	*count = 0;
 	for (i = 0; i < LEVEL_COUNT; i++)
@@ -87,17 +162,20 @@ static int take_samples(const struct version *v, struct bytes start,
 	*out = malloc(capacity * sizeof(**out));
 	if (!*out)
 		return -ENOMEM;
-	for (i = 0; i < LEVEL_COUNT; i++)
-		for (j = 0; j < v->levels[i].count; j++) {
+	for (i = 0; i < LEVEL_COUNT && !err; i++)
+		for (j = 0; j < v->levels[i].count && !err; j++) {
 			const struct sst_file *f = v->levels[i].files[j];
 
-			if (sst_file_overlaps(f, start, end))
-				(*out)[(*count)++] =
-					(struct sample){ f->smallest, f->size };
+			if (!sst_file_overlaps(f, start, end))
+				continue;
+			err = sst_estimate_share(f->sst, start, end, &share);
+			(*out)[(*count)++] = (struct sample){
+				f->smallest, (uint64_t)(share * (double)f->size)
+			};
 		}
 	assert(*count < capacity);
 	qsort(*out, *count, sizeof(**out), by_key);
-	return 0;
+	return err;
 }
 
 int engine_sample_rows(struct engine *e, struct bytes start, struct bytes end,

@@ -320,6 +320,23 @@ bool sources_covered(struct sources *s, struct bytes key, uint64_t seq)
 	return false;
 }
 
+uint64_t sources_cover(struct sources *s, struct bytes key, struct bytes *end)
+{
+	uint64_t seq = 0;
+	size_t i;
+
+	*end = BYTES_NONE;
+	for (i = 0; i < s->cover_count; i++) {
+		const struct tombstone *span = span_at(s, &s->covers[i], key);
+
+		seq = span->seq > seq ? span->seq : seq;
+		if (span->end.size > 0 &&
+		    (end->size == 0 || bytes_compare(span->end, *end) < 0))
+			*end = span->end;
+	}
+	return seq;
+}
+
 /* It cannot if each source says that nothing covers the row prefix, up to a
  * place that is not before the end of the row. */
 bool sources_may_cover(struct sources *s, struct buf *row)

@@ -73,6 +73,11 @@ uint64_t sources_time(struct engine *e, const struct engine_snapshot *snapshot);
  * and seq. Needs covers, so not after sources_take. */
 bool sources_covered(struct sources *s, struct bytes key, uint64_t seq);
 
+/* The newest range tombstone that the read sees over key, or 0; from *end on,
+ * if that is not empty, it may be another one. *end is borrowed from s. Needs
+ * covers. */
+uint64_t sources_cover(struct sources *s, struct bytes key, struct bytes *end);
+
 /* Whether a range tombstone may hide something of the row with this prefix,
  * which is changed during the call and the same again on return. */
 bool sources_may_cover(struct sources *s, struct buf *row);

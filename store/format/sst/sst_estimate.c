@@ -17,20 +17,20 @@ static int offset_of(struct sst *t, struct block_iter *index, struct bytes key,
 	return err;
 }
 
-/* A range that covers the whole file gives its exact count without a look at
- * the index. A file without data is covered so only if it has tombstones alone;
- * then from and to are both 0, and so is the answer. */
-int sst_estimate_rows(struct sst *t, struct bytes start, struct bytes end,
-		      uint64_t *rows)
+/* A range that covers the whole file is told without a look at the index. Of a
+ * file without data from and to are both 0. */
+int sst_estimate_share(struct sst *t, struct bytes start, struct bytes end,
+		       double *share)
 {
 	const struct sst_properties *p = &t->properties;
 	uint64_t from = 0, to = t->footer.data_size;
 	struct sst_iter it;
 	int err;
 
-	*rows = p->row_count;
+	*share = 1;
 	if (bytes_compare(start, p->smallest) <= 0 &&
-	    (end.size == 0 || bytes_compare(p->largest, end) < 0))
+	    (end.size == 0 || bytes_compare(p->largest, end) < 0 ||
+	     (p->largest_exclusive && bytes_equal(p->largest, end))))
 		return 0;
 	err = sst_iter_init(&it, t, NULL);
 	if (err < 0)
@@ -41,9 +41,7 @@ int sst_estimate_rows(struct sst *t, struct bytes start, struct bytes end,
 	sst_iter_release(&it);
 	if (err < 0)
 		return sst_fail(t, 0, err);
-	*rows = to > from ? (uint64_t)((double)p->row_count *
-				       (double)(to - from) /
-				       (double)t->footer.data_size)
-			  : 0;
+	*share = to > from ? (double)(to - from) / (double)t->footer.data_size
+			   : 0;
 	return 0;
 }

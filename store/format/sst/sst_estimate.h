@@ -3,10 +3,10 @@
 
 #include "store/format/sst/sst.h"
 
-/* About how many of its rows have entries in [start, end), encoded keys, whose
- * end may be empty: open. It is the file's count of rows times the range's part
- * of the data, to a block, by the index alone. Errors of reading the index. */
-int sst_estimate_rows(struct sst *t, struct bytes start, struct bytes end,
-		      uint64_t *rows);
+/* About which part of its data is in [start, end), encoded keys, whose end may
+ * be empty: open. From 0 to 1, to a block, by the index alone. Errors of
+ * reading the index. */
+int sst_estimate_share(struct sst *t, struct bytes start, struct bytes end,
+		       double *share);
 
 #endif
