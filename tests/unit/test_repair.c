@@ -216,14 +216,15 @@ static void set_rows(struct store *s, uint32_t from, uint32_t to)
 	write_free(w);
 }
 
-/* A third of the rows is in an sst, the rest in a log that was not ended. */
-static struct volume *make_store(void)
+/* A third of the rows is in an sst, the rest in a log that was not ended unless
+ * the store is closed. */
+static struct volume *make_store_of(uint32_t rows, bool closed)
 {
 	const struct family_spec families[2] = {
 		{ .name = BYTES_LITERAL("a") }, { .name = BYTES_LITERAL("b") }
 	};
 	struct store_options o;
-	struct volume *v, *killed;
+	struct volume *v, *killed = NULL;
 	struct store *s;
 
 	options(&o);
@@ -232,12 +233,20 @@ static struct volume *make_store(void)
 	ck_assert_int_eq(
 		store_create_table(s, bytes_string("t"), false, families, 2),
 		0);
-	set_rows(s, 0, ROWS / 3);
+	set_rows(s, 0, rows / 3);
 	ck_assert_int_eq(engine_flush(store_engine(s)), 0);
-	set_rows(s, ROWS / 3, ROWS);
-	ck_assert_int_eq(volume_mem_kill_clone(v, &killed), 0);
+	set_rows(s, rows / 3, rows);
+	if (closed)
+		volume_mem_keep(v);
+	else
+		ck_assert_int_eq(volume_mem_kill_clone(v, &killed), 0);
 	ck_assert_int_eq(store_close(s), 0);
-	return killed;
+	return closed ? v : killed;
+}
+
+static struct volume *make_store(void)
+{
+	return make_store_of(ROWS, false);
 }
 
 static void count_told(void *context, const char *text)
@@ -405,6 +414,53 @@ START_TEST(a_log_of_an_earlier_life_is_left_out)
 	ck_assert_int_eq(store_open_volume(to, &o, &s), 0);
 	ck_assert_uint_eq(count_cells(s), count);
 	ck_assert_int_eq(store_close(s), 0);
+}
+END_TEST
+
+#define BLOCK 32768u
+#define MANY 600u
+
+/* A block of a log that was written over another one, too: what was in that is
+ * lost, and all else is there. */
+static void check_misdirected(size_t from, size_t to)
+{
+	char log[VOLUME_NAME_MAX + 1] = "";
+	struct volume *v = make_store_of(MANY, true), *repaired;
+	struct repair_result result;
+	unsigned int told = 0;
+	struct store_options o;
+	struct store *s;
+	uint8_t *data;
+
+	ck_assert_int_eq(v->ops->list(v, find_log_of_life_1, log), 0);
+	ck_assert_uint_gt(volume_mem_file(v, log).size, 4 * BLOCK);
+	data = (uint8_t *)(uintptr_t)volume_mem_file(v, log).data;
+	memcpy(data + to * BLOCK, data + from * BLOCK, BLOCK);
+	options(&o);
+	o.read_only = true;
+	volume_mem_keep(v);
+	ck_assert_int_lt(store_open_volume(v, &o, &s), 0);
+	ck_assert_msg(strstr(err_detail(), log), "%s", err_detail());
+	ck_assert_int_eq(volume_mem_new(&repaired), 0);
+	volume_mem_keep(repaired);
+	ck_assert_int_eq(
+		store_repair_volume(v, repaired, count_told, &told, &result),
+		0);
+	v->ops->close(v);
+	ck_assert_uint_gt(told, 0);
+	options(&o);
+	ck_assert_int_eq(store_open_volume(repaired, &o, &s), 0);
+	/* A row takes more than 300 bytes of the log. */
+	ck_assert_uint_gt(count_cells(s), 2 * (MANY - BLOCK / 300 - 2));
+	ck_assert_int_eq(store_check(s, count_told, &told), 0);
+	ck_assert_int_eq(store_close(s), 0);
+}
+
+START_TEST(a_misdirected_block_costs_what_was_there)
+{
+	check_misdirected(1, 2);
+	check_misdirected(2, 1);
+	check_misdirected(0, 3);
 }
 END_TEST
 
@@ -600,8 +656,9 @@ int main(void)
 				 a_read_only_disk_is_read,
 				 a_log_of_an_earlier_life_is_left_out,
 				 a_cut_manifest_is_told,
+				 a_misdirected_block_costs_what_was_there,
 				 too_many_families_are_told,
 				 aggregates_keep_their_parts };
 
-	return run_suite("repair", NULL, NULL, tests, 7);
+	return run_suite("repair", NULL, NULL, tests, 8);
 }

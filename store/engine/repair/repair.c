@@ -12,6 +12,7 @@
 #include "store/engine/read/sources.h"
 #include "store/engine/repair/repair_find.h"
 #include "store/engine/repair/repair_state.h"
+#include "store/engine/repair/spans.h"
 #include "store/engine/run/open.h"
 #include "store/engine/run/step.h"
 #include "store/format/sst/sst_build.h"
@@ -431,6 +432,22 @@ static int flush_records(struct repair *r)
 	return err;
 }
 
+/* Notes that the record with these sequences is taken: 1, 0 if it is not, since
+ * some of them were taken before, which is told, or an error. */
+static int claim_record(struct repair *r, uint64_t seq, uint64_t last)
+{
+	int err = spans_add(&r->taken, seq, last);
+
+	if (err != 0)
+		return err;
+	err = fail(ERR_wal_damaged,
+		   "%s: a record of sequences %llu to %llu is left out, as "
+		   "there was one with some of them before",
+		   r->log_path, (unsigned long long)seq,
+		   (unsigned long long)last);
+	return repair_lose(r, err, BYTES_NONE, BYTES_NONE);
+}
+
 /* Takes one record of a log, for wal_salvage: 0, or an error that ends the
  * repair. A record that is no batch, or too large for any memtable, is lost. */
 static int take_record(void *context, struct bytes record)
@@ -438,17 +455,23 @@ static int take_record(void *context, struct bytes record)
 	struct repair *r = context;
 	size_t size = r->options->memtable_size;
 	struct batch batch;
-	uint64_t seq;
+	uint64_t seq, last;
 	int err, fits;
 
 	err = batch_parse(record, &batch, &seq);
-	if (err < 0)
+	if (err < 0) {
+		fail(-err, "%s: %s", r->log_path, err_detail());
 		return repair_is_final(err)
 			       ? err
 			       : repair_lose(r, err, BYTES_NONE, BYTES_NONE);
+	}
+	last = seq + batch.count - 1;
 	/* What is in ssts may have been merged with later deletions there. */
-	if (seq + batch.count - 1 <= r->flushed_seq)
+	if (last <= r->flushed_seq)
 		return 0;
+	err = claim_record(r, seq, last);
+	if (err <= 0)
+		return err;
 	fits = r->memtable ? memtable_reserve(r->memtable, &batch) : 0;
 	if (fits == 0) {
 		err = flush_records(r);
@@ -489,6 +512,7 @@ static int take_log(struct repair *r, const struct manifest_log *log)
 		return repair_is_final(err)
 			       ? err
 			       : repair_lose(r, err, BYTES_NONE, BYTES_NONE);
+	r->log_path = reader->path;
 	err = wal_salvage(reader, log->id, log->final_size, take_record,
 			  lost_records, r);
 	r->from->ops->reader_close(reader);
@@ -616,6 +640,7 @@ int engine_repair(struct volume *from, struct volume *to,
 	buf_release(&r.raw);
 	buf_release(&r.scratch);
 	buf_release(&r.marks);
+	buf_release(&r.taken);
 	if (r.memtable)
 		memtable_put(r.memtable);
 	if (r.cache)

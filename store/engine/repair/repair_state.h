@@ -40,6 +40,8 @@ struct repair {
 	int failed;                  /* to write a tombstone into it; 0 */
 	struct buf raw, scratch;     /* a chunk, or a piece of a file */
 
+	const char *log_path; /* of the log that is being taken */
+	struct buf taken;     /* spans of the sequences of records that were */
 	struct memtable *memtable; /* of log records; NULL: none yet */
 };
 

@@ -169,6 +169,17 @@ static int next_memtable(struct engine *e, const struct batch *batch)
 	return e->options.read_only ? 0 : engine_flush_oldest(e);
 }
 
+/* Says where the record is that err is about; returns err. */
+static int damaged_record(struct recovery *r, int err)
+{
+	char name[VOLUME_NAME_MAX + 1];
+
+	manifest_name(r->log->id, "log", name);
+	return fail(-err, "%s/%s: the record after offset %llu: %s",
+		    r->e->volume->path, name,
+		    (unsigned long long)r->result.good_size, err_detail());
+}
+
 /* Applies one log record, for wal_replay, whose results these are: 0, 1 if the
  * log is to end before it, or an error. */
 static int replay_record(void *context, struct bytes record)
@@ -181,16 +192,17 @@ static int replay_record(void *context, struct bytes record)
 
 	err = batch_parse(record, &batch, &seq);
 	if (err < 0)
-		return err;
+		return damaged_record(r, err);
 	/* A log may serve two memtables of which one was flushed. */
 	if (seq + batch.count - 1 <= e->manifest->last_seq)
 		return 0;
 	if (seq != e->written_seq + 1)
-		return fail(ERR_wal_damaged,
-			    "%s: log record has sequence %llu after %llu; "
-			    "records are missing, see tabletfs check",
-			    e->volume->path, (unsigned long long)seq,
-			    (unsigned long long)e->written_seq);
+		return damaged_record(
+			r, fail(ERR_wal_damaged,
+				"it has sequence %llu after %llu; records are "
+				"missing, see tabletfs check",
+				(unsigned long long)seq,
+				(unsigned long long)e->written_seq));
 	if (batch.blob_count > 0) {
 		err = check_blobs(r, &batch);
 		if (err == 0)
