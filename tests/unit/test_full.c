@@ -311,6 +311,26 @@ START_TEST(data_leaves_room_for_compactions)
 }
 END_TEST
 
+/* Each by a range tombstone of its own, with gaps between them. */
+START_TEST(files_of_deleted_rows_go_without_any_sst)
+{
+	unsigned int i;
+
+	/* The schema has a file of its own. */
+	ck_assert_int_eq(engine_flush(store_engine(store)), 0);
+	put_all();
+	for (i = 0; i < ROWS; i++)
+		delete_row(i);
+	fill();
+	volume_mem_fill_suffix(volume, ".sst");
+	be_refused();
+	work();
+	ck_assert_uint_lt(sst_bytes(), ROWS * 2000 / 8);
+	ck_assert_uint_eq(count(NULL), 0);
+	volume_mem_fill_suffix(volume, NULL);
+}
+END_TEST
+
 /* Large values, until there is no room. How many there are. */
 static unsigned int fill_large(void)
 {
@@ -395,6 +415,7 @@ int main(void)
 		a_part_of_level_0_comes_back,
 		what_a_snapshot_sees_stays,
 		data_leaves_room_for_compactions,
+		files_of_deleted_rows_go_without_any_sst,
 		large_values_come_back,
 		large_values_come_back_by_themselves,
 		deletions_of_a_former_life_give_room,

@@ -98,35 +98,6 @@ static bool is_covered(const struct tombstone_list *list,
 	return false;
 }
 
-int engine_drop_covered(struct engine *e)
-{
-	struct tombstone_list list = TOMBSTONE_LIST_INIT;
-	struct version *v = engine_version(e);
-	uint64_t seq = oldest_seq(e);
-	struct edit edit = EDIT_INIT;
-	unsigned int level;
-	size_t i;
-	int err = v->tombstone_count > 0 ? gather(v, seq, &list) : 0;
-
-	for (level = 0; level < LEVEL_COUNT && list.count > 0; level++)
-		for (i = 0; i < v->levels[level].count && err == 0; i++)
-			if (is_covered(&list, v->levels[level].files[i]))
-				err = edit_remove_file(
-					&edit, level,
-					v->levels[level].files[i]->id);
-	if (err == 0 && edit.removed_count > 0) {
-		err = engine_apply(e, &edit);
-		if (err == 0) {
-			engine_work_done(e);
-			err = 1;
-		}
-	}
-	tombstone_list_release(&list);
-	edit_release(&edit);
-	version_put(v);
-	return err;
-}
-
 /* The greatest sequence of the fragments that overlap f; 0 if none does. */
 static uint64_t newest_over(const struct tombstone_list *list,
 			    const struct sst_file *f)
@@ -143,8 +114,8 @@ static uint64_t newest_over(const struct tombstone_list *list,
 	return seq;
 }
 
-/* Reckons how many bytes stay of f without the entries that the list covers, by
- * reading all of it. Needs work. */
+/* Reckons how many bytes stay of f without the entries that the list covers, 0
+ * if that is nothing at all, by reading all of it. Needs work. */
 static int reckon_rest(const struct tombstone_list *list, struct sst_file *f)
 {
 	uint64_t all = 1, covered = 0, size;
@@ -152,6 +123,8 @@ static int reckon_rest(const struct tombstone_list *list, struct sst_file *f)
 	struct iter *it;
 	int err = sst_iter_new(f->sst, false, &it), at;
 	bool known = false;
+	/* Its range tombstones stay. */
+	bool all_covered = sst_properties(f->sst)->tombstone_count == 0;
 
 	if (err < 0)
 		return err;
@@ -162,14 +135,19 @@ static int reckon_rest(const struct tombstone_list *list, struct sst_file *f)
 		known = true;
 		size = it->key.size + it->value.size;
 		all += size;
-		if (span.seq > key_seq(it->key))
+		/* Of a bulk load the entries' own sequence is 0. */
+		if (span.seq > key_seq(it->key) && span.seq > f->seq)
 			covered += size;
+		else
+			all_covered = false;
 	}
 	iter_close(it);
-	/* Its range tombstones stay. */
 	f->rest_size =
-		f->size - (uint64_t)((double)sst_properties(f->sst)->data_size *
-				     (double)covered / (double)all);
+		all_covered
+			? 0
+			: f->size - (uint64_t)((double)sst_properties(f->sst)
+						       ->data_size *
+					       (double)covered / (double)all);
 	return at;
 }
 
@@ -197,27 +175,88 @@ static bool is_worth(struct engine *e, const struct sst_file *f,
 		(is_small(e, f->rest_size) && f->size >= room));
 }
 
+/* Whether what stays of f is not known yet, or no more. */
+static bool is_unreckoned(const struct tombstone_list *list,
+			  const struct sst_file *f)
+{
+	uint64_t seq = newest_over(list, f);
+
+	return seq > f->smallest_seq && f->rest_seq != seq &&
+	       !is_covered(list, f);
+}
+
+/* Reckons what stays of some files of v: 0 if it is known of all then, 1 if
+ * not, or an error. Needs work. */
+static int reckon(const struct tombstone_list *list, struct version *v)
+{
+	unsigned int budget = RECKONED_MAX, level;
+	size_t i;
+	int err;
+
+	for (level = LEVEL_COUNT; level-- > 0 && list->count > 0;)
+		for (i = 0; i < v->levels[level].count; i++) {
+			struct sst_file *f = v->levels[level].files[i];
+
+			if (!is_unreckoned(list, f))
+				continue;
+			if (budget-- == 0)
+				return 1;
+			err = reckon_rest(list, f);
+			if (err < 0)
+				return err;
+			f->rest_seq = newest_over(list, f);
+		}
+	return 0;
+}
+
+/* Whether nobody sees anything of f. */
+static bool is_dead(const struct tombstone_list *list, const struct sst_file *f)
+{
+	return (f->rest_size == 0 && f->rest_seq > 0 &&
+		f->rest_seq == newest_over(list, f)) ||
+	       is_covered(list, f);
+}
+
+/* Drops the files of which nobody sees anything, at once: 1 if there were some,
+ * 0 if not, or an error. Needs work. */
+static int drop_dead(struct engine *e, const struct tombstone_list *list,
+		     struct version *v)
+{
+	struct edit edit = EDIT_INIT;
+	unsigned int level;
+	size_t i;
+	int err = 0;
+
+	for (level = 0; level < LEVEL_COUNT && list->count > 0; level++)
+		for (i = 0; i < v->levels[level].count && err == 0; i++)
+			if (is_dead(list, v->levels[level].files[i]))
+				err = edit_remove_file(
+					&edit, level,
+					v->levels[level].files[i]->id);
+	if (err == 0 && edit.removed_count > 0) {
+		err = engine_apply(e, &edit);
+		if (err == 0) {
+			engine_work_done(e);
+			err = 1;
+		}
+	}
+	edit_release(&edit);
+	return err;
+}
+
 /* Fills out with f, of this level, if it is to be written anew: 1, 0 if not, or
- * an error. *budget is of files to be read yet. Needs work. */
+ * an error. Needs work. */
 static int choose(struct engine *e, const struct tombstone_list *list,
-		  unsigned int level, struct sst_file *f, unsigned int *budget,
+		  unsigned int level, struct sst_file *f,
 		  struct compaction *out)
 {
 	uint64_t seq = newest_over(list, f);
 	struct volume_space space;
-	int err = 0;
+	int err;
 
-	if (seq <= f->smallest_seq)
+	if (seq <= f->smallest_seq || f->rest_seq != seq)
 		return 0;
-	if (f->rest_seq != seq) {
-		if (*budget == 0)
-			return 0;
-		--*budget;
-		err = reckon_rest(list, f);
-		f->rest_seq = seq;
-	}
-	if (err == 0)
-		err = e->volume->ops->space(e->volume, &space);
+	err = e->volume->ops->space(e->volume, &space);
 	if (err < 0 || !is_worth(e, f, space.available_size))
 		return err;
 	*out = (struct compaction){ .level = level,
@@ -227,22 +266,32 @@ static int choose(struct engine *e, const struct tombstone_list *list,
 	return err < 0 ? err : 1;
 }
 
-int engine_pick_covered(struct engine *e, struct version *v, bool *more,
+int engine_free_covered(struct engine *e, struct version *v, bool *more,
 			struct compaction *out)
 {
 	struct tombstone_list list = TOMBSTONE_LIST_INIT;
-	unsigned int budget = RECKONED_MAX, level;
+	unsigned int level;
 	size_t i;
 	int err = 0;
 
 	*out = (struct compaction){ 0 };
+	*more = false;
 	if (v->tombstone_count > 0)
 		err = gather(v, oldest_seq(e), &list);
-	for (level = LEVEL_COUNT; level-- > 0 && list.count > 0;)
-		for (i = 0; i < v->levels[level].count && err == 0; i++)
-			err = choose(e, &list, level, v->levels[level].files[i],
-				     &budget, out);
-	*more = budget == 0;
+	if (err == 0)
+		err = reckon(&list, v);
+	*more = err == 1;
+	if (err >= 0)
+		err = drop_dead(e, &list, v);
+	if (err > 0) {
+		*more = true;
+		err = 0;
+	} else {
+		for (level = LEVEL_COUNT; level-- > 0 && list.count > 0;)
+			for (i = 0; i < v->levels[level].count && err == 0; i++)
+				err = choose(e, &list, level,
+					     v->levels[level].files[i], out);
+	}
 	if (err == 1)
 		out->above = list;
 	else

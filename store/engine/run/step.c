@@ -387,15 +387,12 @@ static int tidy(struct engine *e)
  * Needs work. */
 static int free_covered(struct engine *e)
 {
-	struct version *v;
+	struct version *v = engine_version(e);
 	struct compaction c;
 	bool more;
-	int err = engine_drop_covered(e);
+	int err;
 
-	if (err != 0)
-		return err;
-	v = engine_version(e);
-	err = engine_pick_covered(e, v, &more, &c);
+	err = engine_free_covered(e, v, &more, &c);
 	if (err == 1) {
 		err = run(e, v, &c);
 		compaction_release(&c);
