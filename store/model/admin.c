@@ -4,6 +4,7 @@
 #include "store/engine/read/cursor.h"
 #include "store/engine/read/snapshot.h"
 #include "store/engine/run/step.h"
+#include "store/engine/run/room.h"
 #include "store/engine/run/write.h"
 #include "store/model/admin.h"
 #include "store/model/bury.h"
@@ -237,7 +238,12 @@ static int change_end(struct change *c, int err)
 	batch_release(&c->batch);
 	buf_release(&c->key);
 	buf_release(&c->record);
-	return err == 0 ? engine_sync(s->engine) : err;
+	if (err == 0)
+		err = engine_sync(s->engine);
+	/* What was dropped gives room. */
+	if (err == 0)
+		engine_room_look(s->engine);
+	return err;
 }
 
 /* Adds a family to a table of the copy, if its name and their number allow it.

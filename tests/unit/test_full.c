@@ -331,6 +331,20 @@ START_TEST(files_of_deleted_rows_go_without_any_sst)
 }
 END_TEST
 
+START_TEST(a_dropped_table_goes_without_any_sst)
+{
+	/* The schema has a file of its own. */
+	ck_assert_int_eq(engine_flush(store_engine(store)), 0);
+	put_all();
+	fill();
+	volume_mem_fill_suffix(volume, ".sst");
+	ck_assert_int_eq(store_drop_table(store, bytes_string("t"), false), 0);
+	work();
+	ck_assert_uint_lt(sst_bytes(), ROWS * 2000 / 8);
+	volume_mem_fill_suffix(volume, NULL);
+}
+END_TEST
+
 /* Large values, until there is no room. How many there are. */
 static unsigned int fill_large(void)
 {
@@ -416,6 +430,7 @@ int main(void)
 		what_a_snapshot_sees_stays,
 		data_leaves_room_for_compactions,
 		files_of_deleted_rows_go_without_any_sst,
+		a_dropped_table_goes_without_any_sst,
 		large_values_come_back,
 		large_values_come_back_by_themselves,
 		deletions_of_a_former_life_give_room,

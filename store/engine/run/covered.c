@@ -7,6 +7,7 @@
 #include "store/engine/files/edit.h"
 #include "store/engine/run/covered.h"
 #include "store/engine/run/hold.h"
+#include "store/engine/run/write.h"
 #include "store/format/key.h"
 #include "store/format/sst/sst_iter.h"
 
@@ -15,7 +16,8 @@
  * each of its keys, and every snapshot sees that one. What it deletes itself in
  * files below is deleted by the same tombstone, which stays until they are
  * merged with it. For the same reason a single entry that one covers may go,
- * and a file of which one covers a part be written anew without it.
+ * and a file of which one covers a part be written anew without it. A file all
+ * of which is of a table that was dropped goes, too.
  */
 /* A file is written anew for this part of it, or more. */
 #define COVERED_SHARE 8
@@ -209,7 +211,19 @@ static int reckon(const struct tombstone_list *list, struct version *v)
 	return 0;
 }
 
-/* Whether nobody sees anything of f. */
+/* Whether all of f, its range tombstones included, is of one table that was
+ * dropped: readers go by the rules of now, whatever their snapshot. NULL:
+ * nothing is known. */
+static bool is_of_dropped(const struct gc_rules *rules,
+			  const struct sst_file *f)
+{
+	return rules && f->smallest.size >= KEY_TABLE_SIZE &&
+	       f->largest.size >= KEY_TABLE_SIZE &&
+	       key_table(f->smallest) == key_table(f->largest) &&
+	       !gc_rules_table(rules, key_table(f->smallest));
+}
+
+/* Whether the list covers each entry of f, which has nothing else. */
 static bool is_dead(const struct tombstone_list *list, const struct sst_file *f)
 {
 	return (f->rest_size == 0 && f->rest_seq > 0 &&
@@ -219,20 +233,27 @@ static bool is_dead(const struct tombstone_list *list, const struct sst_file *f)
 
 /* Drops the files of which nobody sees anything, at once: 1 if there were some,
  * 0 if not, or an error. Needs work. */
-static int drop_dead(struct engine *e, const struct tombstone_list *list,
-		     struct version *v)
+static int drop_dead(struct engine *e, const struct gc_rules *rules,
+		     const struct tombstone_list *list, struct version *v)
 {
 	struct edit edit = EDIT_INIT;
+	bool ruled = false;
 	unsigned int level;
 	size_t i;
 	int err = 0;
 
-	for (level = 0; level < LEVEL_COUNT && list->count > 0; level++)
-		for (i = 0; i < v->levels[level].count && err == 0; i++)
-			if (is_dead(list, v->levels[level].files[i]))
-				err = edit_remove_file(
-					&edit, level,
-					v->levels[level].files[i]->id);
+	for (level = 0; level < LEVEL_COUNT; level++)
+		for (i = 0; i < v->levels[level].count && err == 0; i++) {
+			struct sst_file *f = v->levels[level].files[i];
+			bool dropped = is_of_dropped(rules, f);
+
+			ruled |= dropped;
+			if (dropped || is_dead(list, f))
+				err = edit_remove_file(&edit, level, f->id);
+		}
+	/* That the table was dropped is durable before what it had goes. */
+	if (err == 0 && ruled)
+		err = engine_sync(e);
 	if (err == 0 && edit.removed_count > 0) {
 		err = engine_apply(e, &edit);
 		if (err == 0) {
@@ -242,6 +263,17 @@ static int drop_dead(struct engine *e, const struct tombstone_list *list,
 	}
 	edit_release(&edit);
 	return err;
+}
+
+/* The rules of now, to be put; NULL: none are known. */
+static struct gc_rules *rules_now(struct engine *e)
+{
+	struct gc_rules *rules;
+
+	pthread_mutex_lock(&e->lock);
+	rules = gc_rules_get(e->rules);
+	pthread_mutex_unlock(&e->lock);
+	return rules;
 }
 
 /* Fills out with f, of this level, if it is to be written anew: 1, 0 if not, or
@@ -270,6 +302,8 @@ int engine_free_covered(struct engine *e, struct version *v, bool *more,
 			struct compaction *out)
 {
 	struct tombstone_list list = TOMBSTONE_LIST_INIT;
+	/* After v: a table that v has data of and these lack was dropped. */
+	struct gc_rules *rules = rules_now(e);
 	unsigned int level;
 	size_t i;
 	int err = 0;
@@ -282,7 +316,7 @@ int engine_free_covered(struct engine *e, struct version *v, bool *more,
 		err = reckon(&list, v);
 	*more = err == 1;
 	if (err >= 0)
-		err = drop_dead(e, &list, v);
+		err = drop_dead(e, rules, &list, v);
 	if (err > 0) {
 		*more = true;
 		err = 0;
@@ -292,6 +326,7 @@ int engine_free_covered(struct engine *e, struct version *v, bool *more,
 				err = choose(e, &list, level,
 					     v->levels[level].files[i], out);
 	}
+	gc_rules_put(rules);
 	if (err == 1)
 		out->above = list;
 	else

@@ -4,12 +4,12 @@
 #include "store/engine/core/state.h"
 
 /*
- * What range tombstones cover comes back without the merge that would bring
+ * What range tombstones cover, or was of a dropped table, comes back without the merge that would bring
  * them down to it: for when the disk is full. Reads the range tombstones of all
  * files; needs work.
  *
  * Ssts of which nobody sees anything, since newer range tombstones cover each
- * entry, are dropped all at once: that needs no room but for an edit, and sets
+ * entry or the table was dropped, are dropped all at once: that needs no room but for an edit, and sets
  * *more. If there are none, 1 with *out tells an sst of v a good part of which
  * is covered, to be written anew in its place, as there may be room for the
  * rest: free, or in a piece of held room. Else 0, or an error. Files are read
