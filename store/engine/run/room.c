@@ -128,6 +128,30 @@ static int room_to_free(struct engine *e, const struct batch *batch)
 	return err == -ENOSPC ? 0 : err < 0 ? err : 1;
 }
 
+/* Flushes what waits, which gives its log back: 1 if there is room then, 0 if
+ * not, or an error. */
+static int flush_for(struct engine *e, const struct batch *batch, bool frees)
+{
+	int room;
+
+	if (flush_all(e, frees) < 0)
+		err_clear();
+	room = look(e, batch);
+	return room == 0 && frees ? room_to_free(e, batch) : room;
+}
+
+/* As flush_for, of what frees space: as long as something is given back. The
+ * background may be late, or pausing. */
+static int reclaim_for(struct engine *e, const struct batch *batch)
+{
+	int room = 0;
+
+	atomic_store(&e->room_wanted, true);
+	while (room == 0 && engine_step(e) > 0)
+		room = flush_for(e, batch, true);
+	return room;
+}
+
 int engine_log_room(struct engine *e, const struct batch *batch)
 {
 	bool frees;
@@ -142,13 +166,10 @@ int engine_log_room(struct engine *e, const struct batch *batch)
 		return room < 0 ? room : 0;
 	frees = engine_frees_space(batch);
 	room = frees ? room_to_free(e, batch) : 0;
-	if (room == 0) {
-		if (flush_all(e, frees) < 0)
-			err_clear();
-		room = look(e, batch);
-	}
+	if (room == 0)
+		room = flush_for(e, batch, frees);
 	if (room == 0 && frees)
-		room = room_to_free(e, batch);
+		room = reclaim_for(e, batch);
 	if (room == 0)
 		return fail(ENOSPC,
 			    "%s: the rest of the disk is kept for moving what "
