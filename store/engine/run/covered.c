@@ -7,7 +7,7 @@
 #include "store/engine/files/edit.h"
 #include "store/engine/run/covered.h"
 #include "store/engine/run/hold.h"
-#include "store/engine/run/write.h"
+#include "store/engine/run/sync.h"
 #include "store/format/key.h"
 #include "store/format/sst/sst_iter.h"
 

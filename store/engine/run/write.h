@@ -2,6 +2,7 @@
 #define STORE_ENGINE_RUN_WRITE_H
 
 #include "store/engine/core/engine.h"
+#include "store/engine/run/sync.h"
 
 /*
  * The way of a write: log, memtable, then seen. Writers take turns by the
@@ -26,10 +27,6 @@
 int engine_write(struct engine *e, struct batch *batch, bool sync,
 		 uint64_t *seq);
 
-/* Makes durable what was visible before the call. A failure makes the store
- * read-only: what of it is on disk is not known any more. */
-int engine_sync(struct engine *e);
-
 /* The sequence of the last write that a read from now on sees. */
 uint64_t engine_visible_seq(struct engine *e);
 
@@ -45,9 +42,5 @@ void engine_on_work(struct engine *e, void (*wake)(void *context),
  * kept from it: those of unmarked_seq to written_seq. They go before whatever
  * has later sequences. -ENOSPC: some are still lacking. Needs commit. */
 int engine_log_marks(struct engine *e);
-
-/* Makes durable what is in the log, and before that the chunks that it refers
- * to. Needs sync. After an error the caller makes the store read-only. */
-int engine_sync_log(struct engine *e);
 
 #endif
