@@ -119,7 +119,7 @@ check-fs-long: deps
 	@$(MAKE) --no-print-directory build $(MAIN_BIN)
 	@B=$(B) tests/check-fs-long
 
-# The scripts on a mount, on Debian 12's kernel in qemu, an hour or more
+# The scripts on a mount, on Debian 12's kernel, in qemu
 check-kernel: deps
 	@tools/install-packages tests/packages tests/packages-kernel
 	@$(MAKE) --no-print-directory build $(filter $(B)/tests/fs/%,$(MAIN_BIN))
