@@ -51,6 +51,17 @@ static bool must_wait(struct engine *e)
 	       e->trouble == 0;
 }
 
+/* Whether one more memtable would be one too many that wait. Takes lock. */
+static bool is_crowded(struct engine *e)
+{
+	bool crowded;
+
+	pthread_mutex_lock(&e->lock);
+	crowded = e->immutable_count > IMMUTABLES_WAITING;
+	pthread_mutex_unlock(&e->lock);
+	return crowded;
+}
+
 /* Waits until there is room for one more memtable, or does the work itself when
  * there is no background thread, or it is in trouble and the writer frees
  * space. 0, or why there will be none: the store is
@@ -89,6 +100,11 @@ static int relieve(struct engine *e, bool frees)
 			return 0;
 		}
 		err = engine_step(e);
+		/* Compactions may lack room that the next flush has. */
+		if (err == -ENOSPC && frees && !is_crowded(e)) {
+			err_clear();
+			return 0;
+		}
 		if (err <= 0)
 			return err;
 	}
