@@ -378,12 +378,14 @@ START_TEST(a_load_ends_where_its_family_aggregates)
 }
 END_TEST
 
+/* An edit that drops them does not fit either where no room is held for it. */
 START_TEST(blob_files_go_after_a_full_disk)
 {
 	struct write *w;
 	unsigned int n;
 	int err = -1;
 
+	volume_mem_no_room(volume);
 	ck_assert_int_eq(write_new(store, &w), 0);
 	for (n = 1; err < 0; n++) {
 		ck_assert_int_eq(put("r", n, 30000, true), 0);
