@@ -136,7 +136,7 @@ static int run_on_store(struct verb_call *c, const char *directory,
 /* As run_on_store, of the place where a store is mounted, too. */
 static int run_at(struct verb_call *c, const char *place, unsigned int flags)
 {
-	char *mounted = mount_store_at(place);
+	char *mounted = mount_store_at(place, NULL);
 	int status = run_on_store(c, mounted ? mounted : place, flags);
 
 	free(mounted);

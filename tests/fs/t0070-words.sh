@@ -67,4 +67,11 @@ check "the other goes on" [ "$(cat bound/t/r/f/q)" = new ]
 check "the last one ends it" "$TABLETFS" umount bound
 daemon=
 same "and the store is free" t "$(tfs ls)"
+
+mkdir first second
+"$TABLETFS" mount -o ro "$store" first
+"$TABLETFS" mount -o ro "$store" second
+same "one of two that read ends by itself" "" "$("$TABLETFS" umount first 2>&1)"
+check "the other goes on, too" [ "$(cat second/t/r/f/q)" = new ]
+check "and ends" "$TABLETFS" umount second
 finish

@@ -118,7 +118,7 @@ const struct mount_entry *mount_list_at(const struct mount_list *list,
 	return NULL;
 }
 
-char *mount_store_at(const char *path)
+char *mount_store_at(const char *path, char **device)
 {
 	char *full = realpath(path, NULL), *store = NULL;
 	const struct mount_entry *m = NULL;
@@ -129,6 +129,8 @@ char *mount_store_at(const char *path)
 		m = mount_list_at(&list, full ? full : path);
 	if (m && m->store)
 		store = strdup(m->store);
+	if (device)
+		*device = store ? strdup(m->device) : NULL;
 	mount_list_release(&list);
 	free(full);
 	return store;

@@ -34,7 +34,8 @@ const struct mount_entry *mount_list_at(const struct mount_list *list,
 					const char *place);
 
 /* The directory of the store that is mounted at path, to be freed; NULL if none
- * is, or if that cannot be told. */
-char *mount_store_at(const char *path);
+ * is, or if that cannot be told. *device, if device is not NULL, is then the
+ * mount's, to be freed, too, or NULL. */
+char *mount_store_at(const char *path, char **device);
 
 #endif

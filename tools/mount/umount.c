@@ -95,18 +95,18 @@ static int wait_for_store(struct verb_call *c, const char *store)
 	return 0;
 }
 
-/* Whether store is mounted at a further place, of which a bind mount is one:
- * its daemon then goes on. Says so. */
-static bool is_mounted_still(struct verb_call *c, const char *store)
+/* Whether there is a bind mount yet of what was mounted: its daemon then goes
+ * on. Says so. Another mount of the store, to read, is none. */
+static bool is_mounted_still(struct verb_call *c, const char *store,
+			     const char *device)
 {
 	const struct mount_entry *m = NULL;
 	struct mount_list list;
 	size_t i;
 
-	if (mount_list_read(&list) == 0)
+	if (mount_list_read(&list) == 0 && device)
 		for (i = 0; !m && i < list.count; i++)
-			if (list.entries[i].store &&
-			    !strcmp(list.entries[i].store, store))
+			if (!strcmp(list.entries[i].device, device))
 				m = &list.entries[i];
 	if (m)
 		verb_wrong(c,
@@ -119,21 +119,23 @@ static bool is_mounted_still(struct verb_call *c, const char *store)
 
 int verb_umount(struct verb_call *c)
 {
-	char said[256], *store;
+	char said[256], *store, *device;
 	int status;
 
 	if (c->argc != 2)
 		return verb_usage(c);
 	/* Before it has gone: afterwards nothing tells the store. */
-	store = mount_store_at(c->argv[1]);
+	store = mount_store_at(c->argv[1], &device);
 	status = run_fusermount(c->argv[1], said, sizeof(said));
 	if (!status && store)
-		status = is_mounted_still(c, store) || wait_for_store(c, store);
+		status = is_mounted_still(c, store, device) ||
+			 wait_for_store(c, store);
 	else if (status && store)
 		verb_wrong(c, "%s; fuser -vm %s tells who uses it", said,
 			   c->argv[1]);
 	else if (status)
 		verb_wrong(c, "%s; no store is mounted there", said);
+	free(device);
 	free(store);
 	return status;
 }
