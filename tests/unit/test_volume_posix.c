@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -464,6 +465,41 @@ START_TEST(a_directory_that_is_not_durable_is_not_there)
 }
 END_TEST
 
+static void *open_at_once(void *barrier)
+{
+	struct volume *v;
+
+	pthread_barrier_wait(barrier);
+	if (volume_posix_open(directory, true, &v) < 0)
+		return strdup(err_detail());
+	v->ops->close(v);
+	return NULL;
+}
+
+/* Whoever comes first makes the volume, and the others find it. */
+START_TEST(made_by_several_at_once)
+{
+	pthread_t threads[4];
+	pthread_barrier_t barrier;
+	size_t round, i;
+
+	for (round = 0; round < 50; round++) {
+		pthread_barrier_init(&barrier, NULL, 4);
+		for (i = 0; i < 4; i++)
+			pthread_create(&threads[i], NULL, open_at_once,
+				       &barrier);
+		for (i = 0; i < 4; i++) {
+			void *refused;
+
+			pthread_join(threads[i], &refused);
+			ck_assert_msg(!refused, "%s", (char *)refused);
+		}
+		pthread_barrier_destroy(&barrier);
+		volume_posix_discard(directory);
+	}
+}
+END_TEST
+
 /* A log in the place of a piece has nothing of what that held before. */
 START_TEST(log_in_a_piece)
 {
@@ -555,6 +591,7 @@ int main(void)
 		shared_lease,
 		renaming_without_flags,
 		a_directory_that_is_not_durable_is_not_there,
+		made_by_several_at_once,
 		pieces,
 		pieces_without_fallocate,
 		log_in_a_piece,

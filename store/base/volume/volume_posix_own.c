@@ -242,19 +242,27 @@ release:
 }
 
 /* Waits for the lock on the directory, which any process may hold that can
- * open it: not without an end. */
-static int lock_directory(struct posix_volume *v, int fd)
+ * open it: not without an end. A descriptor of an open file of its own, so that
+ * threads exclude one another too, whose closing unlocks; or an error. */
+static int lock_directory(struct posix_volume *v)
 {
 	const struct timespec pause = { 0, 10000000 };
-	int tries;
+	int fd = openat(v->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int tries, err = EWOULDBLOCK;
 
+	if (fd < 0)
+		return fail(errno, "%s: cannot open", v->path);
 	for (tries = 0; tries < LOCK_TRIES_MAX; tries++) {
 		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-			return 0;
-		if (errno != EWOULDBLOCK && errno != EINTR)
-			return fail(errno, "%s: cannot lock", v->path);
+			return fd;
+		err = errno;
+		if (err != EWOULDBLOCK && err != EINTR)
+			break;
 		nanosleep(&pause, NULL);
 	}
+	close(fd);
+	if (err != EWOULDBLOCK && err != EINTR)
+		return fail(err, "%s: cannot lock", v->path);
 	return fail(EBUSY,
 		    "%s: another process has locked the directory itself with "
 		    "flock; end it, and try again",
@@ -270,14 +278,10 @@ int posix_root_swap(struct volume *volume, uint64_t expected,
 
 	if (v->lock >= 0)
 		return swap(v, expected, content);
-	/* Its own open file, so that threads exclude one another too. Closing
-	 * it unlocks. */
-	fd = openat(v->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = lock_directory(v);
 	if (fd < 0)
-		return fail(errno, "%s: cannot open", v->path);
-	err = lock_directory(v, fd);
-	if (err == 0)
-		err = swap(v, expected, content);
+		return fd;
+	err = swap(v, expected, content);
 	close(fd);
 	return err;
 }
@@ -446,7 +450,8 @@ static int foreign_entry(void *context, const char *name)
 		    v->path, name);
 }
 
-int posix_check_marker(struct posix_volume *v, bool create)
+/* posix_check_marker without create, but -ENOENT if there is no marker. */
+static int read_marker(struct posix_volume *v)
 {
 	struct buf text = BUF_INIT;
 	int err = read_own(v, POSIX_MARKER, &text);
@@ -460,15 +465,37 @@ int posix_check_marker(struct posix_volume *v, bool create)
 			   ": not a format that is known here",
 			   v->path);
 	buf_release(&text);
+	return err;
+}
+
+/* Makes the marker, if no other process has made it; one at a time, for all
+ * write to the same name first. */
+static int make_marker(struct posix_volume *v)
+{
+	int fd = lock_directory(v), err;
+
+	if (fd < 0)
+		return fd;
+	err = read_marker(v);
+	if (err == -ENOENT) {
+		err = posix_each_entry(v, foreign_entry, v);
+		if (!err)
+			err = write_own(v, POSIX_MARKER,
+					BYTES_LITERAL(MARKER_TEXT));
+	}
+	close(fd);
+	return err;
+}
+
+int posix_check_marker(struct posix_volume *v, bool create)
+{
+	int err = read_marker(v);
+
 	if (err != -ENOENT)
 		return err;
-	if (!create)
-		return fail(ERR_not_a_store,
-			    "%s: there is no file " POSIX_MARKER, v->path);
-	err = posix_each_entry(v, foreign_entry, v);
-	if (err < 0)
-		return err;
-	return write_own(v, POSIX_MARKER, BYTES_LITERAL(MARKER_TEXT));
+	return create ? make_marker(v)
+		      : fail(ERR_not_a_store,
+			     "%s: there is no file " POSIX_MARKER, v->path);
 }
 
 int posix_check_owner(const struct posix_volume *v)
