@@ -54,6 +54,21 @@ static bool must_escape(enum name_level level, uint8_t c, size_t i,
 	return c < 0x20 || c == 0x7f || c == '/';
 }
 
+/* Whether each byte stands for itself, as in nearly all keys and names. Some of
+ * those that say no do, too: the rules are the two functions above. */
+static bool is_plain(struct bytes text)
+{
+	size_t i;
+
+	for (i = 0; i < text.size; i++) {
+		uint8_t c = text.data[i];
+
+		if (c < 0x20 || c == 0x7f || c == '/' || c == '%')
+			return false;
+	}
+	return text.size > 0 && text.data[0] != '.';
+}
+
 /* The 16 digits after a cut name's mark; false if they are not. In lower case,
  * unlike those of an escape: each name has one spelling. */
 static bool parse_hash(struct bytes digits, uint64_t *hash)
@@ -189,6 +204,8 @@ int name_encode(enum name_level level, struct bytes key, struct buf *out)
 
 	if (key.size == 0)
 		return buf_add_string(out, "%~");
+	if (key.size <= NAME_SIZE_MAX && is_plain(key))
+		return buf_add_bytes(out, key);
 	/* What is too long for a name is of no interest from there on. */
 	while (i < key.size && at <= NAME_SIZE_MAX && !err) {
 		bool in_head = at <= NAME_HEAD_MAX;
@@ -249,6 +266,8 @@ int name_decode(enum name_level level, struct bytes name, struct buf *key,
 		return -EINVAL;
 	if (name.size > NAME_SIZE_MAX)
 		return -ENAMETOOLONG;
+	if (is_plain(name))
+		return buf_add_bytes(key, name);
 	/* A mark is at the end. */
 	while (i < name.size && err >= 0)
 		err = decode_at(level, name, &i, key, hash);

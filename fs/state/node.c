@@ -72,10 +72,16 @@ void nodes_release(struct nodes *nodes)
 	memset(nodes, 0, sizeof(*nodes));
 }
 
-/* What is added to one half of an id for the other. */
-static uint32_t mix(uint32_t half, uint32_t key)
+/* What is added to one half of an id for the other. The steps are those of
+ * splitmix64 (Steele, Lea and Flood, 2014), which leave no bit of the key to be
+ * seen in the result. */
+static uint32_t mix(uint32_t half, uint64_t key)
 {
-	return (uint32_t)(XXH3_64bits_withSeed(&half, sizeof(half), key) >> 16);
+	uint64_t x = half ^ key;
+
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+	return (uint32_t)(x >> 32);
 }
 
 /* A permutation of 64 bits, and its reverse: a Feistel network. */

@@ -160,7 +160,7 @@ struct nodes {
 	 * first request. */
 	struct bg *pruner;
 	/* Of the disguise of ids; random, and set for good. */
-	uint32_t id_keys[NODE_ID_ROUNDS];
+	uint64_t id_keys[NODE_ID_ROUNDS];
 };
 
 /* 0 or -ENOMEM. */
