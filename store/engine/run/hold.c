@@ -13,7 +13,7 @@
 #define LOG_PIECES 3
 /* Bytes of a small log: a 256th of the disk, within these. */
 #define UNIT_MIN (UINT64_C(64) << 10)
-#define UNIT_MAX (UINT64_C(128) << 10)
+#define UNIT_MAX (UINT64_C(96) << 10)
 #define UNIT_SHARE 256
 /* What an sst has beside entries. */
 #define SST_EXTRA (UINT64_C(64) << 10)
