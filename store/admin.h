@@ -49,7 +49,8 @@ int store_drop_family(struct store *s, struct bytes table, struct bytes family);
 
 /* gc is copied; NULL keeps all. What the former policy hides is deleted first,
  * for good, so that the new one cannot show it again: for this all of the
- * family is read while no commit can be made. */
+ * family is read while no commit can be made. Snapshots and scans that are open
+ * go on by the former one. */
 int store_set_gc(struct store *s, struct bytes table, struct bytes family,
 		 const struct gc_policy *gc);
 

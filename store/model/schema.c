@@ -376,6 +376,7 @@ int schema_rules(const struct schema *schema, struct gc_rules **out)
 		return -ENOMEM;
 	}
 	rules->table_count = schema->table_count + 1;
+	rules->seq = schema->seq;
 	err = schema_table_rules(&rules->tables[0]);
 	for (i = 0; i < schema->table_count && err == 0; i++) {
 		const struct table *from = &schema->tables[i];

@@ -29,6 +29,7 @@ struct sim_states {
 struct sim_snapshot {
 	struct snapshot *snapshot;
 	uint64_t seq, now_us;
+	struct naive_schema schema; /* its policies hold; if there is one */
 };
 
 /* An open scan and the cells that it has to give, in order. */

@@ -37,6 +37,37 @@ static void reverse_rows(struct naive_cell *cells, size_t count)
 	free(copy);
 }
 
+/* The policy that the family had then; NULL if there was none, or no such
+ * family yet. */
+static struct gc_policy *policy_then(const struct naive_schema *then,
+				     uint32_t family_id)
+{
+	size_t i, j;
+
+	for (i = 0; i < then->table_count; i++)
+		for (j = 0; j < then->tables[i].family_count; j++)
+			if (then->tables[i].families[j].id == family_id)
+				return then->tables[i].families[j].gc;
+	return NULL;
+}
+
+/* What a reader has to see of t, of snapshot or, if that is NULL, of now. */
+static void view_of(struct sim *s, const struct naive_table *t,
+		    const struct sim_snapshot *snapshot, struct naive_view *out)
+{
+	struct naive_table seen = *t;
+	size_t i;
+
+	for (i = 0; snapshot && i < seen.family_count; i++)
+		seen.families[i].gc =
+			policy_then(&snapshot->schema, seen.families[i].id);
+	sim_want(s, "view",
+		 naive_view(&s->naive, &seen,
+			    snapshot ? snapshot->seq : s->naive.seq,
+			    snapshot ? snapshot->now_us : s->gc_us, out),
+		 0);
+}
+
 /* Opens a scan and works out what it has to give. */
 static void open_scan(struct sim *s, const struct naive_table *t,
 		      const struct scan_range *range,
@@ -46,11 +77,7 @@ static void open_scan(struct sim *s, const struct naive_table *t,
 	size_t i;
 
 	*c = (struct sim_scan){ .range = *range };
-	sim_want(s, "view",
-		 naive_view(&s->naive, t,
-			    snapshot ? snapshot->seq : s->naive.seq,
-			    snapshot ? snapshot->now_us : s->gc_us, &view),
-		 0);
+	view_of(s, t, snapshot, &view);
 	c->cells = malloc((view.count + 1) * sizeof(*c->cells));
 	if (!c->cells)
 		abort();
@@ -315,11 +342,7 @@ void sim_get(struct sim *s)
 	sim_log(s, "get%s %s %s %s:%s", snapshot ? " from a snapshot" : "",
 		text(name), text(range.row), text(range.family),
 		text(range.qualifier));
-	sim_want(s, "view",
-		 naive_view(&s->naive, t,
-			    snapshot ? snapshot->seq : s->naive.seq,
-			    snapshot ? snapshot->now_us : s->gc_us, &view),
-		 0);
+	view_of(s, t, snapshot, &view);
 	for (i = 0; i < view.count && !want; i++)
 		if (in_range(&range, view.items[i]))
 			want = view.items[i];
@@ -343,8 +366,7 @@ static void exists_op(struct sim *s)
 
 	if (!t)
 		return;
-	sim_want(s, "view",
-		 naive_view(&s->naive, t, s->naive.seq, s->gc_us, &view), 0);
+	view_of(s, t, NULL, &view);
 	for (i = 0; i < view.count; i++)
 		if (bytes_equal(view.items[i]->row, row))
 			want = 1;
@@ -365,6 +387,15 @@ void sim_read_op(struct sim *s)
 		exists_op(s);
 }
 
+static void release_snapshot(struct sim *s, struct sim_snapshot *n)
+{
+	if (!n->snapshot)
+		return;
+	store_snapshot_release(s->store, n->snapshot);
+	naive_schema_release(&n->schema);
+	n->snapshot = NULL;
+}
+
 void sim_snapshot_op(struct sim *s)
 {
 	struct sim_snapshot *n =
@@ -372,14 +403,15 @@ void sim_snapshot_op(struct sim *s)
 
 	if (n->snapshot) {
 		sim_log(s, "release snapshot");
-		store_snapshot_release(s->store, n->snapshot);
-		n->snapshot = NULL;
+		release_snapshot(s, n);
 		return;
 	}
 	sim_log(s, "snapshot");
 	sim_want(s, "snapshot", store_snapshot(s->store, &n->snapshot), 0);
 	n->seq = s->naive.seq;
 	n->now_us = s->gc_us;
+	if (naive_schema_copy(&s->naive.schema, &n->schema) < 0)
+		abort();
 }
 
 void sim_close_scans(struct sim *s)
@@ -395,12 +427,8 @@ void sim_release_snapshots(struct sim *s)
 {
 	size_t i;
 
-	for (i = 0; i < SIM_SNAPSHOTS; i++) {
-		if (s->snapshots[i].snapshot)
-			store_snapshot_release(s->store,
-					       s->snapshots[i].snapshot);
-		s->snapshots[i].snapshot = NULL;
-	}
+	for (i = 0; i < SIM_SNAPSHOTS; i++)
+		release_snapshot(s, &s->snapshots[i]);
 }
 
 void sim_compare_table(struct sim *s, const struct naive_table *t)

@@ -10,6 +10,7 @@
 /* The contract of store.h on a real directory; the model test goes deeper. */
 static char directory[64];
 static struct store *s;
+static struct snapshot *moment; /* that dump and all read; NULL: now */
 static uint64_t now_us = 1000000000;
 
 static uint64_t test_now(void *context)
@@ -91,7 +92,7 @@ static const char *dump(struct scan_range range, enum cursor_step step)
 
 	range.table = str("t");
 	buf_reset(&out);
-	ck_assert_int_eq(scan_open(s, NULL, &range, &scan), 0);
+	ck_assert_int_eq(scan_open(s, moment, &range, &scan), 0);
 	while ((err = scan_next(scan, step, &c)) == 1)
 		ck_assert_int_eq(
 			buf_printf(
@@ -505,6 +506,166 @@ START_TEST(deletions_older_than_the_policy)
 }
 END_TEST
 
+/* Compares what of shows, by each way to read, with want; "b" is a row that it
+ * shows nothing of. */
+static void check_moment(struct snapshot *of, const char *want)
+{
+	struct scan_range rows = { .rows_only = true };
+	struct buf memory = BUF_INIT;
+	struct cell c;
+
+	moment = of;
+	ck_assert_str_eq(all(), want);
+	ck_assert_str_eq(dump(rows, CURSOR_ROW), "a/:@0= ");
+	moment = NULL;
+	ck_assert_int_eq(store_get(s, of, str("t"), str("b"), str("f"),
+				   str("q"), &c, &memory),
+			 0);
+	buf_release(&memory);
+}
+
+/* Five versions from now back, a second apart, in the row "a", and one in "b"
+ * that is much older. */
+static void set_versions(void)
+{
+	uint64_t i;
+
+	for (i = 0; i < 5; i++)
+		set("a", "f", "q", now_us - i * 1000000, "v");
+	set("b", "f", "q", now_us - UINT64_C(500000000), "v");
+}
+
+/* What is hidden goes at the compaction, if there is one, or is deleted by the
+ * next policy; the snapshot shows neither again. */
+START_TEST(a_snapshot_shows_nothing_again)
+{
+	struct gc_policy *age = gc_policy_leaf(GC_MAX_AGE, 2500000);
+	struct gc_policy *one =
+		gc_policy_pair(GC_UNION, gc_policy_leaf(GC_MAX_VERSIONS, 1),
+			       gc_policy_leaf(GC_MAX_AGE, UINT64_C(60000000)));
+	const struct {
+		const struct gc_policy *gc;
+		const char *want;
+	} cases[] = { { one, "a/f:q@1000000000=v " },
+		      { age, "a/f:q@1000000000=v a/f:q@999000000=v "
+			     "a/f:q@998000000=v " } };
+	struct snapshot *old;
+	size_t i;
+
+	now_us = UINT64_C(1000000000);
+	for (i = 0; i < 4; i++) {
+		const char *want = cases[i / 2].want;
+
+		ck_assert_int_eq(
+			store_set_gc(s, str("t"), str("f"), cases[i / 2].gc),
+			0);
+		set_versions();
+		if (i % 2)
+			ck_assert_int_eq(store_compact(s, BYTES_NONE), 0);
+		ck_assert_int_eq(store_snapshot(s, &old), 0);
+		check_moment(old, want);
+		ck_assert_int_eq(store_set_gc(s, str("t"), str("f"), NULL), 0);
+		check_moment(old, want);
+		set_versions();
+		ck_assert_int_eq(store_compact(s, BYTES_NONE), 0);
+		check_moment(old, want);
+		store_snapshot_release(s, old);
+	}
+	gc_policy_free(age);
+	gc_policy_free(one);
+}
+END_TEST
+
+/* Nor does it lose what a later policy hides, when that is in force, when it is
+ * compacted by or when it has gone again. A younger one, which that policy
+ * holds for, does not get back what the older one keeps. */
+START_TEST(a_snapshot_loses_nothing)
+{
+	struct gc_policy *one = gc_policy_leaf(GC_MAX_VERSIONS, 1);
+	const char *five = "a/f:q@1000000000=v a/f:q@999000000=v "
+			   "a/f:q@998000000=v a/f:q@997000000=v "
+			   "a/f:q@996000000=v ";
+	struct snapshot *old, *young;
+	uint64_t i;
+
+	for (i = 0; i < 5; i++)
+		set("a", "f", "q", UINT64_C(1000000000) - i * 1000000, "v");
+	ck_assert_int_eq(store_snapshot(s, &old), 0);
+	/* The very next write. */
+	ck_assert_int_eq(store_set_gc(s, str("t"), str("f"), one), 0);
+	check_moment(old, five);
+	ck_assert_int_eq(store_compact(s, BYTES_NONE), 0);
+	check_moment(old, five);
+	ck_assert_int_eq(store_snapshot(s, &young), 0);
+	ck_assert_int_eq(store_set_gc(s, str("t"), str("f"), NULL), 0);
+	ck_assert_int_eq(store_compact(s, BYTES_NONE), 0);
+	check_moment(old, five);
+	check_moment(young, "a/f:q@1000000000=v ");
+	store_snapshot_release(s, old);
+	check_moment(young, "a/f:q@1000000000=v ");
+	ck_assert_int_eq(store_compact(s, BYTES_NONE), 0);
+	check_moment(young, "a/f:q@1000000000=v ");
+	store_snapshot_release(s, young);
+	gc_policy_free(one);
+}
+END_TEST
+
+/* A family that is one of aggregates by now was none. */
+START_TEST(a_snapshot_has_its_types)
+{
+	struct buf memory = BUF_INIT;
+	struct snapshot *old;
+	struct cell c;
+
+	set("a", "f", "q", 10, "12345678");
+	ck_assert_int_eq(store_snapshot(s, &old), 0);
+	ck_assert_int_eq(store_set_type(s, str("t"), str("f"), FAMILY_INTSUM),
+			 0);
+	ck_assert_int_eq(store_get(s, old, str("t"), str("a"), str("f"),
+				   str("q"), &c, &memory),
+			 1);
+	ck_assert_int_eq(c.aggregate, AGGREGATE_NONE);
+	ck_assert_int_eq(store_get(s, NULL, str("t"), str("a"), str("f"),
+				   str("q"), &c, &memory),
+			 1);
+	ck_assert_int_eq(c.aggregate, AGGREGATE_SUM);
+	buf_release(&memory);
+	store_snapshot_release(s, old);
+}
+END_TEST
+
+/* What was dropped is no more in a snapshot either, and what is there goes by
+ * the name that it has now. */
+START_TEST(a_snapshot_has_no_more_what_was_dropped)
+{
+	struct family_spec f = { .name = str("f") };
+	struct scan_range range = { .table = str("t") };
+	struct snapshot *old;
+	struct scan *scan;
+
+	set("a", "f", "q", 10, "old");
+	set("a", "g", "q", 10, "kept");
+	ck_assert_int_eq(store_snapshot(s, &old), 0);
+	moment = old;
+	ck_assert_str_eq(all(), "a/f:q@10=old a/g:q@10=kept ");
+	ck_assert_int_eq(store_drop_family(s, str("t"), str("f")), 0);
+	ck_assert_str_eq(all(), "a/g:q@10=kept ");
+	ck_assert_int_eq(store_create_family(s, str("t"), &f), 0);
+	set("a", "f", "q", 10, "new");
+	ck_assert_str_eq(all(), "a/g:q@10=kept ");
+	ck_assert_int_eq(store_rename_table(s, str("t"), str("u")), 0);
+	ck_assert_int_eq(scan_open(s, old, &range, &scan), -ERR_no_table);
+	ck_assert_int_eq(store_create_table(s, str("t"), false, &f, 1), 0);
+	ck_assert_str_eq(all(), "");
+	ck_assert_int_eq(store_drop_table(s, str("t"), false), 0);
+	ck_assert_int_eq(store_rename_table(s, str("u"), str("t")), 0);
+	ck_assert_str_eq(all(), "a/g:q@10=kept ");
+	moment = NULL;
+	ck_assert_str_eq(all(), "a/f:q@10=new a/g:q@10=kept ");
+	store_snapshot_release(s, old);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = { versions_and_steps,
@@ -517,7 +678,11 @@ int main(void)
 				 stops_within_a_large_value,
 				 readers_keep_a_writer_out,
 				 many_rows,
-				 deletions_older_than_the_policy };
+				 deletions_older_than_the_policy,
+				 a_snapshot_shows_nothing_again,
+				 a_snapshot_loses_nothing,
+				 a_snapshot_has_its_types,
+				 a_snapshot_has_no_more_what_was_dropped };
 
 	return run_suite("store", setup, teardown, tests,
 			 sizeof(tests) / sizeof(*tests));

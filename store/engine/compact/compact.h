@@ -20,7 +20,8 @@
  *     or of compaction.above
  *   - a put with seq <= oldest that its family's GC rule hides, its rank
  *     counted among the entries with seq <= oldest; not while a deletion that
- *     is older than the rule may lie above the inputs (above_seq)
+ *     is older than the rule may lie above the inputs, nor while oldest goes
+ *     by an older rule (above_seq)
  *   - of adjacent KEY_MERGE entries of one version, and a put below them, all
  *     but the first, which takes their values, if each live snapshot that sees
  *     one sees the others
@@ -38,9 +39,10 @@ struct merge_context {
 					   the last */
 	size_t snapshot_count;     /* at least 1 */
 	uint64_t now_us;           /* GC time */
-	uint64_t above_seq;        /* not above that of any deletion that is
-				      not counted: elsewhere and newer than the
-				      inputs, or after the oldest snapshot */
+	uint64_t above_seq;        /* not above that of the oldest snapshot's
+				      rules, nor of any deletion that is not
+				      counted: elsewhere and newer than the
+				      inputs, or after that snapshot */
 	uint64_t file_size;        /* target of an output; bytes */
 	uint64_t spare_size;       /* not 0: outputs take pieces of held room,
 				      of so many bytes if there are */

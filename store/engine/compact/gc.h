@@ -21,6 +21,9 @@
  * compaction has dropped already. That is why whoever replaces a policy, or
  * deletes single versions, first deletes what is hidden (see
  * cursor_show_hidden): under another policy some of it might be seen again.
+ * A snapshot does not see that deletion if it is older, so it goes on by the
+ * policy of its moment, and while one is held whose policies are not those of
+ * now, no merge goes by either.
  * A deletion from before the policy gave no such care to what the policy hides.
  * So a merge that may not see all of those must not go by the policy, because
  * it would count versions that are deleted.
@@ -49,6 +52,7 @@ struct gc_table {
 struct gc_rules {
 	struct gc_table *tables; /* by id */
 	size_t table_count;
+	uint64_t seq; /* no rules_seq is greater, but those of later changes */
 	atomic_uint references;
 };
 

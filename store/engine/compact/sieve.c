@@ -58,7 +58,8 @@ static int find_family(struct sieve *s)
 				       ? table->birth_seq
 				       : s->family->birth_seq;
 	/* Deletions that are older than the rules may lie elsewhere: versions
-	 * that they delete would be counted. */
+	 * that they delete would be counted. Or a snapshot goes by other rules.
+	 */
 	if (table && table->rules_seq > s->context->above_seq)
 		s->family = NULL;
 	return 0;

@@ -52,6 +52,7 @@ struct unused_file {
 struct engine_snapshot {
 	uint64_t seq;
 	uint64_t gc_time_us;
+	struct gc_rules *rules;   /* of its moment, referenced; or NULL */
 	struct memtable *pending; /* on top of what is written; or NULL */
 	struct engine_snapshot *older, *newer; /* protected by lock */
 };

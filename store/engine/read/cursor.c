@@ -175,8 +175,7 @@ static void find_rule(struct cursor *c)
 
 	c->hidden = false;
 	if (c->sources.rules) {
-		family = c->table ? gc_table_family(c->table, c->family_part)
-				  : NULL;
+		family = sources_family(&c->sources, c->table, c->family_part);
 		c->hidden = !family;
 	}
 	c->gc.family = family ? family : &keep_all;

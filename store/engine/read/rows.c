@@ -83,7 +83,7 @@ static int find_family(struct rows *r, struct bytes name)
 		return 0;
 	r->table = id;
 	table = gc_rules_table(r->sources.rules, id);
-	r->family = table ? gc_table_family(table, name) : NULL;
+	r->family = sources_family(&r->sources, table, name);
 	return buf_set(&r->family_name, name);
 }
 

@@ -25,6 +25,7 @@ int engine_snapshot(struct engine *e, struct engine_snapshot **out)
 	s->seq = atomic_load(&e->visible_seq);
 	assert(!e->newest || e->newest->seq <= s->seq);
 	s->gc_time_us = engine_gc_time(e);
+	s->rules = gc_rules_get(e->rules);
 	s->older = e->newest;
 	if (e->newest)
 		e->newest->newer = s;
@@ -51,6 +52,7 @@ void engine_snapshot_release(struct engine *e, struct engine_snapshot *s)
 	else
 		e->newest = s->older;
 	pthread_mutex_unlock(&e->lock);
+	gc_rules_put(s->rules);
 	free(s);
 }
 

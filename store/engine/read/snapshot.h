@@ -5,11 +5,22 @@
 
 /*
  * Moments of the store, and the rules by which it is read from now on. A
- * snapshot is a visible sequence and a GC time: every read through it shows the
- * same cells, whatever is written, flushed, compacted or expires meanwhile. It
- * holds no file and no memory of the store; but as long as it lives, merges
- * keep what it sees, so one that is forgotten lets garbage grow. All calls may
- * come from any thread and take the engine's lock.
+ * snapshot is a visible sequence, a GC time and rules: every read through it
+ * shows the same cells, whatever is written, flushed, compacted or expires
+ * meanwhile and whatever rules are set, but for tables and families that are
+ * dropped. It holds no file and no memory of the store but the rules; but as
+ * long as it lives, merges keep what it sees, so one that is forgotten lets
+ * garbage grow. All calls may come from any thread and take the engine's lock.
+ *
+ * That no answer depends on merges, for the versions of a table that is there:
+ * A merge that begins while the snapshot lives goes by the table's policies
+ * only if their record is not newer than the rules of the oldest snapshot.
+ * Then all snapshots have the same policies, and what these hide from the
+ * oldest, counted as it sees it and at the least GC time, they hide from all.
+ * A merge that began earlier knew no sequence that the snapshot does not see
+ * and no later GC time. If it goes by the snapshot's policies, the same holds;
+ * if by former ones, then what they hide was deleted before the snapshot's
+ * were in force, and it sees that deletion.
  */
 
 /* Holds the time that rules go by where it is, or lets it go on: nothing more
@@ -26,10 +37,10 @@ void engine_snapshot_release(struct engine *e, struct engine_snapshot *s);
 uint64_t engine_snapshot_seq(const struct engine_snapshot *s);
 
 /*
- * The rules that merges and cursors which begin from now on go by; those under
- * way keep the ones that they have. Takes a reference of its own on rules.
- * Until the first call no rules are known: nothing is hidden and nothing
- * dropped.
+ * The rules that merges, snapshots and cursors without one go by which begin
+ * from now on; those under way keep the ones that they have. Takes a reference
+ * of its own on rules. Until the first call no rules are known: nothing is
+ * hidden and nothing dropped.
  */
 void engine_set_rules(struct engine *e, struct gc_rules *rules);
 

@@ -54,6 +54,7 @@ static void take(struct engine *e, const struct engine_snapshot *snapshot,
 			memtable_get(e->immutables[i - 1]);
 	s->version = version_get(e->version);
 	s->rules = gc_rules_get(e->rules);
+	s->then = snapshot ? gc_rules_get(snapshot->rules) : NULL;
 	s->seq = snapshot ? snapshot->seq : atomic_load(&e->visible_seq);
 	if (with_time)
 		s->gc_time_us =
@@ -266,6 +267,7 @@ int sources_open_again(const struct sources *of, struct bytes start,
 		memtable_get(s->memtables[i]);
 	version_get(s->version);
 	gc_rules_get(s->rules);
+	gc_rules_get(s->then);
 	return open_iter(s, false, start, end, BYTES_NONE);
 }
 
@@ -279,12 +281,28 @@ void sources_close(struct sources *s)
 		memtable_put(s->memtables[i]);
 	version_put(s->version);
 	gc_rules_put(s->rules);
+	gc_rules_put(s->then);
 	free(s->covers);
 	s->iter = NULL;
 	s->version = NULL;
-	s->rules = NULL;
+	s->rules = s->then = NULL;
 	s->covers = NULL;
 	s->memtable_count = s->cover_count = 0;
+}
+
+/* One that was dropped and made again is another one: it has another birth. */
+const struct gc_family *sources_family(const struct sources *s,
+				       const struct gc_table *table,
+				       struct bytes name)
+{
+	const struct gc_family *now, *then;
+
+	now = table ? gc_table_family(table, name) : NULL;
+	if (!now || !s->then || s->then == s->rules)
+		return now;
+	table = gc_rules_table(s->then, table->id);
+	then = table ? gc_table_family(table, name) : NULL;
+	return then && then->birth_seq == now->birth_seq ? then : NULL;
 }
 
 static bool in_span(const struct tombstone *span, struct bytes key)

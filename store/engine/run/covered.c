@@ -212,8 +212,8 @@ static int reckon(const struct tombstone_list *list, struct version *v)
 }
 
 /* Whether all of f, its range tombstones included, is of one table that was
- * dropped: readers go by the rules of now, whatever their snapshot. NULL:
- * nothing is known. */
+ * dropped: for readers it has gone, whatever their snapshot. NULL: nothing is
+ * known. */
 static bool is_of_dropped(const struct gc_rules *rules,
 			  const struct sst_file *f)
 {

@@ -35,6 +35,7 @@
 static int merge_context(struct engine *e, struct merge_context *c,
 			 uint64_t **snapshots)
 {
+	const struct gc_rules *oldest_rules;
 	struct engine_snapshot *s;
 	size_t count = 1;
 
@@ -64,9 +65,11 @@ static int merge_context(struct engine *e, struct merge_context *c,
 	(*snapshots)[c->snapshot_count++] = atomic_load(&e->visible_seq);
 	assert(c->snapshot_count == count);
 	c->snapshots = *snapshots;
-	/* Versions are counted as the oldest snapshot sees them. */
-	c->above_seq = c->snapshots[0] + 1;
+	/* Versions are counted as the oldest snapshot sees them. A table that
+	 * has not changed since has the same rules in all snapshots. */
 	c->rules = gc_rules_get(e->rules);
+	oldest_rules = e->oldest ? e->oldest->rules : e->rules;
+	c->above_seq = oldest_rules ? oldest_rules->seq : 0;
 	pthread_mutex_unlock(&e->lock);
 	return 0;
 }
