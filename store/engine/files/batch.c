@@ -97,17 +97,39 @@ int batch_delete_range(struct batch *b, struct bytes start, struct bytes end)
 
 /* Table 0 is the schema's own, and none of its records is of an empty family.
  */
+/* key is empty before, and is to be released, also after an error. */
+static int mark_key(struct buf *key)
+{
+	int err = key_add_table(key, 0), i;
+
+	for (i = 0; i < 3 && err == 0; i++)
+		err = key_add_part(key, BYTES_NONE);
+	return err < 0 ? err : key_add_timestamp(key, 0);
+}
+
 int batch_mark(struct batch *b)
 {
 	struct buf key = BUF_INIT;
-	int err = key_add_table(&key, 0), i;
+	int err = mark_key(&key);
 
-	for (i = 0; i < 3 && err == 0; i++)
-		err = key_add_part(&key, BYTES_NONE);
-	if (err == 0)
-		err = key_add_timestamp(&key, 0);
 	if (err == 0)
 		err = batch_delete(b, buf_bytes(&key));
+	buf_release(&key);
+	return err;
+}
+
+int batch_is_mark(const struct batch *b)
+{
+	struct buf key = BUF_INIT;
+	struct batch_record r;
+	size_t position = 0;
+	int err;
+
+	if (b->count != 1 || !batch_next(b, &position, &r))
+		return 0;
+	err = mark_key(&key);
+	if (err == 0)
+		err = bytes_equal(r.key, buf_bytes(&key));
 	buf_release(&key);
 	return err;
 }

@@ -77,6 +77,9 @@ int batch_delete_range(struct batch *b, struct bytes start, struct bytes end);
  * is. As batch_put. */
 int batch_mark(struct batch *b);
 
+/* Whether b is such a record alone: 1, 0 or -ENOMEM. */
+int batch_is_mark(const struct batch *b);
+
 /* Adds all records of other; after an error some may have been added. */
 int batch_append(struct batch *b, const struct batch *other);
 

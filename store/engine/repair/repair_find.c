@@ -43,7 +43,6 @@ struct finder {
 	uint64_t logged_seq; /* the newest in a log that is named */
 	uint64_t records;    /* of the log under way */
 	uint64_t load_seq;   /* the newest bulk load that logs tell of */
-	struct buf mark;     /* the key by which they do */
 	bool edit_lost;      /* for certain */
 };
 
@@ -229,22 +228,20 @@ static int look_at_named(struct finder *f)
 static int look_at_record(void *context, struct bytes record)
 {
 	struct finder *f = context;
-	struct batch_record change;
 	struct batch batch;
-	size_t position = 0;
 	uint64_t seq;
 	int err = batch_parse(record, &batch, &seq);
 
 	if (err < 0 || batch.count == 0)
 		return repair_is_final(err) ? err : 0;
 	f->records++;
-	if (batch.count == 1 && batch_next(&batch, &position, &change) &&
-	    bytes_equal(change.key, buf_bytes(&f->mark))) {
+	err = batch_is_mark(&batch);
+	if (err > 0) {
 		f->load_seq = seq > f->load_seq ? seq : f->load_seq;
 		err = buf_add_u64le(&f->r->marks, seq);
-		if (err < 0)
-			return err;
 	}
+	if (err < 0)
+		return err;
 	seq += batch.count - 1;
 	if (seq > f->logged_seq)
 		f->logged_seq = seq;
@@ -269,26 +266,11 @@ static int look_at_log(struct finder *f, const struct manifest_log *log)
 	return 0;
 }
 
-/* The key of batch_mark, by which a record is known as the place of a bulk
- * load's sequence. */
-static int find_mark(struct finder *f)
-{
-	struct batch mark = BATCH_INIT;
-	struct batch_record change;
-	size_t position = 0;
-	int err = batch_mark(&mark);
-
-	if (err == 0 && batch_next(&mark, &position, &change))
-		err = buf_set(&f->mark, change.key);
-	batch_release(&mark);
-	return err;
-}
-
 /* Looks at the logs that the manifest names, or without one at all. */
 static int look_at_logs(struct finder *f)
 {
 	size_t i;
-	int err = find_mark(f);
+	int err = 0;
 
 	f->r->logs_known = true;
 	for (i = 0; i < f->r->found.log_count && err == 0; i++)
@@ -597,6 +579,5 @@ int repair_find(struct repair *r)
 		r->found.added[i].level = 0;
 	edit_release(&f.history.state);
 	edit_release(&f.others);
-	buf_release(&f.mark);
 	return err;
 }
