@@ -5,6 +5,8 @@
 #include "store/base/volume/volume_posix.h"
 #include "store/engine/files/edit.h"
 #include "store/engine/files/manifest.h"
+#include "store/engine/files/wal.h"
+#include "store/format/blob.h"
 #include "store/format/key.h"
 #include "tests/unit/suite.h"
 
@@ -19,7 +21,7 @@ static void unused(struct file_owner *owner, uint64_t id, uint64_t size)
 	(void)id;
 }
 
-static struct file_owner owner = { .unused = unused };
+static struct file_owner owner = { .unused = unused, .unused_blob = unused };
 
 static void setup(void)
 {
@@ -47,6 +49,26 @@ static struct manifest *reopen(struct manifest *m)
 	err = manifest_open(volume, cache, &owner, true, false, &m);
 	ck_assert_msg(err == 0, "%s: %s", err_text(err), err_detail());
 	return m;
+}
+
+/* A file that grows, as a log or a blob file does. */
+static void make_file(uint64_t id, const char *suffix, struct bytes content)
+{
+	char name[VOLUME_NAME_MAX + 1];
+	struct log *log;
+
+	manifest_name(id, suffix, name);
+	ck_assert_int_eq(volume->ops->log_create(volume, name, &log), 0);
+	ck_assert_int_eq(log->ops->log_append(log, content), 0);
+	log->ops->log_close(log);
+}
+
+static void remove_file(uint64_t id, const char *suffix)
+{
+	char name[VOLUME_NAME_MAX + 1];
+
+	manifest_name(id, suffix, name);
+	ck_assert_int_eq(volume->ops->remove(volume, name), 0);
 }
 
 START_TEST(edits_round_trip)
@@ -154,6 +176,8 @@ START_TEST(state_survives_and_epochs_rise)
 	first = manifest_new_id(m);
 	ck_assert_int_eq(edit_add_log(&e, first, 0), 0);
 	ck_assert_int_eq(edit_add_log(&e, first + 1, 0), 0);
+	make_file(first, "log", BYTES_NONE);
+	make_file(first + 1, "log", BYTES_NONE);
 	ck_assert_int_eq(manifest_apply(m, &e), 0);
 	edit_release(&e);
 	ck_assert_int_eq(edit_add_log(&e, first, 4096), 0);
@@ -300,6 +324,153 @@ START_TEST(no_edit_follows_one_that_may_be_durable_or_not)
 }
 END_TEST
 
+/* Opening to read gives want, and to write, too, if that is an error. */
+static void check_open(int want)
+{
+	struct manifest *m;
+
+	ck_assert_int_eq(manifest_open(volume, cache, &owner, false, true, &m),
+			 want);
+	manifest_close(m);
+	if (want == 0)
+		return;
+	ck_assert_int_eq(manifest_open(volume, cache, &owner, true, false, &m),
+			 want);
+}
+
+/* With this file, besides those of the store. */
+static void check_beside(uint64_t id, const char *suffix, struct bytes content,
+			 int want)
+{
+	char name[VOLUME_NAME_MAX + 1];
+
+	make_file(id, suffix, content);
+	check_open(want);
+	manifest_name(id, suffix, name);
+	if (want < 0)
+		ck_assert_msg(strstr(err_detail(), name), "%s", err_detail());
+	remove_file(id, suffix);
+	check_open(0);
+}
+
+/* With a log that has a record, or only the promise that ends it. */
+static void check_log(uint64_t id, bool record, int want)
+{
+	char name[VOLUME_NAME_MAX + 1];
+	struct wal *wal;
+	uint64_t size;
+
+	manifest_name(id, "log", name);
+	ck_assert_int_eq(wal_create(volume, name, id, &wal), 0);
+	if (record)
+		ck_assert_int_eq(wal_append(wal, BYTES_LITERAL("record")), 0);
+	else
+		ck_assert_int_eq(wal_finish(wal, &size), 0);
+	wal_abandon(wal);
+	check_open(want);
+	remove_file(id, "log");
+}
+
+/* What only follows an edit tells that it is lost; what a crash before it, or
+ * after a later one, leaves does not. */
+START_TEST(a_lost_edit_is_noticed)
+{
+	const uint64_t next_epoch = UINT64_C(2) << 32;
+	uint8_t blob[BLOB_HEADER_SIZE + 1] = { 0 };
+	struct volume_ops ops = *volume->ops;
+	uint64_t removed, log, dropped, id;
+	struct edit e = EDIT_INIT;
+	struct manifest *m;
+	size_t size;
+
+	sound_ops = volume->ops;
+	ops.log_append = full_append;
+	volume->ops = &ops;
+	m = reopen(NULL);
+	removed = manifest_new_id(m);
+	log = manifest_new_id(m);
+	dropped = manifest_new_id(m);
+	blob_header_encode(dropped, blob);
+	make_file(log, "log", BYTES_NONE);
+	make_file(dropped, "blob", bytes_of(blob, sizeof(blob)));
+	ck_assert_int_eq(edit_add_log(&e, log, 0), 0);
+	ck_assert_int_eq(edit_add_blob(&e, dropped, sizeof(blob)), 0);
+	/* On a full disk another edit log is begun. */
+	full = true;
+	ck_assert_int_eq(manifest_apply(m, &e), 0);
+	ck_assert_uint_gt(m->edits_id, dropped);
+	edit_release(&e);
+	/* The new edit log names and drops another file itself. */
+	id = manifest_new_id(m);
+	blob_header_encode(id, blob);
+	make_file(id, "blob", bytes_of(blob, sizeof(blob)));
+	ck_assert_int_eq(edit_add_blob(&e, id, sizeof(blob)), 0);
+	ck_assert_int_eq(edit_drop_blob(&e, dropped), 0);
+	ck_assert_int_eq(manifest_apply(m, &e), 0);
+	edit_release(&e);
+	ck_assert_int_eq(edit_drop_blob(&e, id), 0);
+	ck_assert_int_eq(manifest_apply(m, &e), 0);
+	edit_release(&e);
+	id = manifest_new_id(m);
+	manifest_close(m);
+	volume->ops = sound_ops;
+	check_open(0); /* with the dropped files */
+	check_log(removed, true, 0);
+	check_beside(removed, "blob", bytes_of(blob, sizeof(blob)), 0);
+	check_log(id, true, -ERR_manifest_damaged);
+	check_log(id, false, -ERR_manifest_damaged);
+	check_beside(id, "log", BYTES_NONE, 0);
+	for (size = BLOB_HEADER_SIZE - 1; size <= sizeof(blob); size++)
+		check_beside(id, "blob", bytes_of(blob, size),
+			     size <= BLOB_HEADER_SIZE ? 0
+						      : -ERR_manifest_damaged);
+	check_beside(id, "sst", BYTES_LITERAL("sst"), 0);
+	check_beside(next_epoch | 1, "edits", BYTES_LITERAL("edit"), 0);
+	check_beside(next_epoch | 2, "log", BYTES_NONE, -ERR_manifest_damaged);
+	check_beside(next_epoch | 2, "sst", BYTES_NONE, -ERR_manifest_damaged);
+}
+END_TEST
+
+/* By an epoch that is taken before, repair would be told that the sst which
+ * replaced the log is obsolete. */
+START_TEST(a_missing_log_takes_no_epoch)
+{
+	struct manifest *m = reopen(NULL);
+	struct edit e = EDIT_INIT;
+	uint64_t log = manifest_new_id(m);
+
+	make_file(log, "log", BYTES_NONE);
+	ck_assert_int_eq(edit_add_log(&e, log, 0), 0);
+	ck_assert_int_eq(manifest_apply(m, &e), 0);
+	edit_release(&e);
+	manifest_close(m);
+	remove_file(log, "log");
+	check_open(-ERR_wal_damaged);
+	make_file(log, "log", BYTES_NONE);
+	m = reopen(NULL);
+	ck_assert_uint_eq(m->epoch, 2);
+	manifest_close(m);
+}
+END_TEST
+
+/* It would be made anew, and then the files of the old one removed. */
+START_TEST(a_store_that_lost_its_root_is_not_made_anew)
+{
+	const uint64_t epoch = UINT64_C(1) << 32;
+	struct manifest *m;
+
+	make_file(epoch | 1, "edits", BYTES_LITERAL("edit"));
+	make_file(epoch | 2, "sst", BYTES_LITERAL("sst"));
+	ck_assert_int_eq(manifest_open(volume, cache, &owner, true, false, &m),
+			 -ERR_manifest_damaged);
+	ck_assert_ptr_nonnull(strstr(err_detail(), "there is no root"));
+	remove_file(epoch | 2, "sst");
+	m = reopen(NULL);
+	ck_assert_uint_eq(m->epoch, 2);
+	manifest_close(m);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = {
@@ -311,6 +482,9 @@ int main(void)
 		there_is_a_last_epoch,
 		root_is_swapped_by_one,
 		no_edit_follows_one_that_may_be_durable_or_not,
+		a_lost_edit_is_noticed,
+		a_missing_log_takes_no_epoch,
+		a_store_that_lost_its_root_is_not_made_anew,
 	};
 
 	return run_suite("manifest", setup, teardown, tests,

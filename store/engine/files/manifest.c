@@ -8,6 +8,7 @@
 #include "store/engine/files/edit.h"
 #include "store/engine/files/manifest.h"
 #include "store/engine/files/manifest_next.h"
+#include "store/engine/files/manifest_whole.h"
 #include "store/engine/files/wal.h"
 
 /*
@@ -145,7 +146,8 @@ static int apply_numbers(struct manifest *m, const struct edit *e)
 /* Files while edits are replayed; ssts are opened once, at the end. */
 struct replay {
 	struct manifest *m;               /* whose numbers and logs it sets */
-	struct edit files;                /* added: what is live */
+	struct edit files;                /* added: what is live; dropped: the
+					     blob files that are no more */
 	struct manifest_history *history; /* to be told, or NULL */
 	bool any;                         /* there was an edit */
 };
@@ -160,6 +162,8 @@ static int replay_blobs(struct edit *files, const struct edit *e)
 		if (!edit_drops_blob(e, files->blobs[i].id))
 			files->blobs[kept++] = files->blobs[i];
 	files->blob_count = kept;
+	for (i = 0; i < e->dropped_count && err == 0; i++)
+		err = edit_drop_blob(files, e->dropped_blobs[i]);
 	for (i = 0; i < e->blob_count && err == 0; i++) {
 		for (j = 0; j < kept; j++)
 			if (files->blobs[j].id == e->blobs[i].id)
@@ -173,7 +177,7 @@ static int replay_blobs(struct edit *files, const struct edit *e)
 	return err;
 }
 
-/* For repair: keeps what e took out and the newest log that it names. */
+/* For repair: keeps which ssts e took out and the newest log that it names. */
 static int note_history(struct replay *r, const struct edit *e)
 {
 	struct manifest_history *h = r->history;
@@ -183,8 +187,6 @@ static int note_history(struct replay *r, const struct edit *e)
 	for (i = 0; i < e->removed_count && err == 0; i++)
 		err = edit_remove_file(&r->files, e->removed[i].level,
 				       e->removed[i].id);
-	for (i = 0; i < e->dropped_count && err == 0; i++)
-		err = edit_drop_blob(&r->files, e->dropped_blobs[i]);
 	for (i = 0; i < e->log_count; i++)
 		if (e->logs[i].id > h->newest_log)
 			h->newest_log = e->logs[i].id;
@@ -264,14 +266,18 @@ static int replay(struct manifest *m, const struct root *root)
 
 	if (err == 0)
 		err = manifest_next(m, &r.files, &v);
-	edit_release(&r.files);
 	if (err < 0)
-		return err;
+		goto release;
 	version_put(m->current);
 	m->current = v;
-	return version_in_order(v, why) ? 0
-					: fail(ERR_manifest_damaged, "%s: %s",
-					       m->volume->path, why);
+	if (!version_in_order(v, why))
+		err = fail(ERR_manifest_damaged, "%s: %s", m->volume->path,
+			   why);
+	if (err == 0)
+		err = manifest_whole(m, root->edits_id, &r.files);
+release:
+	edit_release(&r.files);
+	return err;
 }
 
 int manifest_read(struct volume *v, struct manifest_history *h)
@@ -455,7 +461,7 @@ static int open_root(struct manifest *m, bool create, bool read_only)
 
 	err = m->volume->ops->root_get(m->volume, &m->root_version, &raw);
 	if (err == -ENOENT) {
-		err = create && !read_only ? 0
+		err = create && !read_only ? manifest_whole(m, 0, NULL)
 					   : fail(ERR_not_a_store,
 						  "%s: there is no store in it",
 						  m->volume->path);
