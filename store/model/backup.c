@@ -14,7 +14,7 @@
 
 /* The lease of the new store is held while it is made, so that nobody opens it
  * half done. */
-static int backup_into(struct store *s, const char *partial,
+static int backup_into(const struct backup_source *from, const char *partial,
 		       struct backup_result *result)
 {
 	struct volume *to;
@@ -24,7 +24,7 @@ static int backup_into(struct store *s, const char *partial,
 		return err;
 	err = to->ops->lease_take(to, "a backup under way");
 	if (err == 0) {
-		err = engine_backup(s->engine, to, result);
+		err = backup_bring(from, to, result);
 		to->ops->lease_release(to);
 	}
 	to->ops->close(to);
@@ -33,8 +33,8 @@ static int backup_into(struct store *s, const char *partial,
 
 /* Both names are asked about before anything is copied. That the rename finds
  * its name taken after all is found by itself. */
-int store_backup(struct store *s, const char *directory,
-		 struct backup_result *result)
+int backup_make(const struct backup_source *from, const char *directory,
+		struct backup_result *result)
 {
 	struct buf partial = BUF_INIT;
 	int err;
@@ -47,10 +47,34 @@ int store_backup(struct store *s, const char *directory,
 	if (err == 0)
 		err = volume_posix_free_name((const char *)partial.data);
 	if (err == 0)
-		err = backup_into(s, (const char *)partial.data, result);
+		err = backup_into(from, (const char *)partial.data, result);
 	if (err == 0)
 		err = volume_posix_rename((const char *)partial.data,
 					  directory);
 	buf_release(&partial);
 	return err;
+}
+
+int store_backup(struct store *s, const char *directory,
+		 struct backup_result *result)
+{
+	struct engine_source own;
+	struct backup_source from = engine_source(s->engine, &own);
+
+	return backup_make(&from, directory, result);
+}
+
+/* A pin is a version of the engine's, under another name. */
+int store_pin(struct store *s, struct buf *contents, struct backup_pin **out)
+{
+	struct version *version;
+	int err = engine_pin(s->engine, contents, &version);
+
+	*out = (struct backup_pin *)version;
+	return err;
+}
+
+void store_unpin(struct backup_pin *pin)
+{
+	version_put((struct version *)pin);
 }

@@ -289,12 +289,13 @@ static void backup(struct sim *s)
 {
 	struct backup_result result;
 	struct store *store = s->store, *copy;
+	struct engine_source own;
+	struct backup_source from = engine_source(store_engine(store), &own);
 	struct volume *to;
 
 	sim_log(s, "backup");
 	sim_want(s, "volume", volume_mem_new(&to), 0);
-	sim_want(s, "backup", engine_backup(store_engine(store), to, &result),
-		 0);
+	sim_want(s, "backup", backup_bring(&from, to, &result), 0);
 	sim_want(s, "open backup", store_open_volume(to, &s->options, &copy),
 		 0);
 	s->store = copy;

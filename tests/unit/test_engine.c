@@ -493,10 +493,10 @@ START_TEST(opens_with_less_memory_than_before)
 }
 END_TEST
 
-START_TEST(backup_of_a_store_opened_for_reading_ends)
+START_TEST(pin_of_a_store_opened_for_reading_ends)
 {
-	struct volume *to;
-	struct backup_result result;
+	struct buf contents = BUF_INIT;
+	struct version *pin;
 	unsigned int i;
 
 	for (i = 0; i < 500; i++)
@@ -505,10 +505,10 @@ START_TEST(backup_of_a_store_opened_for_reading_ends)
 	options.read_only = true;
 	options.memtable_size = 16 << 10;
 	open_store();
-	ck_assert_int_eq(volume_mem_new(&to), 0);
-	ck_assert_int_eq(engine_backup(store_engine(store), to, &result),
+	ck_assert_int_eq(engine_pin(store_engine(store), &contents, &pin),
 			 -ERR_store_readonly);
-	to->ops->close(to);
+	ck_assert_ptr_null(pin);
+	ck_assert_uint_eq(contents.size, 0);
 }
 END_TEST
 
@@ -639,7 +639,7 @@ int main(void)
 		a_full_disk_ends_no_blob_file,
 		policies_hold_where_data_comes_by_import,
 		opens_with_less_memory_than_before,
-		backup_of_a_store_opened_for_reading_ends,
+		pin_of_a_store_opened_for_reading_ends,
 		no_blob_file_begins_in_a_pause,
 		a_sum_is_read_once_during_a_flush,
 		an_unsorted_load_may_fill_two_tables,

@@ -237,6 +237,8 @@ static void tell(void *context, const char *what)
 /* A backup is whole, whatever is under way. */
 static void back_up(void)
 {
+	struct engine_source own;
+	struct backup_source from = engine_source(store_engine(store), &own);
 	struct backup_result result;
 	struct store_options o;
 	struct store *copy;
@@ -246,7 +248,7 @@ static void back_up(void)
 	snprintf(name, sizeof(name), "%s-backup", directory);
 	snprintf(command, sizeof(command), "rm -rf %s", name);
 	if (volume_posix_open(name, true, &to) < 0 ||
-	    engine_backup(store_engine(store), to, &result) < 0) {
+	    backup_bring(&from, to, &result) < 0) {
 		problem("backup");
 		return;
 	}

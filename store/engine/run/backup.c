@@ -1,5 +1,7 @@
 #include <assert.h>
 
+#include "store/base/coding.h"
+#include "store/base/err.h"
 #include "store/base/volume/volume_copy.h"
 #include "store/engine/core/state.h"
 #include "store/engine/core/trouble.h"
@@ -12,25 +14,70 @@
 /*
  * A backup is a store of its own: the files of one version, linked or copied,
  * and a manifest that names them. Everything written before is flushed first,
- * with the commit lock held, so that it needs no log. While files are copied
+ * with the commit lock held, so that it needs no log. While files are brought
  * the version keeps them, and writers go on.
+ *
+ * Who brings them may be another process, which knows of the store what stands
+ * in contents and nothing else:
+ *
+ *   varint epoch | varint id of the edit log | edit, as in an edit log
  */
-struct backup {
-	struct engine *e;
-	struct volume *to;
-	struct version *version; /* referenced: keeps what state names */
-	struct edit state;       /* what the backup's manifest says */
-	uint32_t epoch;          /* of e: its opening takes the next one */
-	uint64_t edits_id;       /* of the backup's edit log, new in e, too */
-	struct backup_result *result;
+struct contents {
+	uint64_t epoch; /* of the store: the backup's opening takes the next */
+	uint64_t edits_id; /* of the backup's edit log, new in the store, too */
+	struct edit state; /* what the backup's manifest says */
 };
+
+static int encode(const struct contents *c, struct buf *out)
+{
+	int err = buf_add_varint(out, c->epoch);
+
+	if (err == 0)
+		err = buf_add_varint(out, c->edits_id);
+	return err == 0 ? edit_encode(&c->state, out) : err;
+}
+
+/* To be released, after an error, too. */
+static int decode(struct bytes in, struct contents *c)
+{
+	c->state = (struct edit)EDIT_INIT;
+	if (!take_varint(&in, &c->epoch) || c->epoch > UINT32_MAX ||
+	    !take_varint(&in, &c->edits_id))
+		return fail(ERR_manifest_damaged,
+			    "what is pinned is told in bytes that this "
+			    "program does not know");
+	return edit_decode(in, &c->state);
+}
+
+/* Takes the manifest's state, in which every blob file is finished, and a
+ * reference on its version. */
+static int take_state(struct engine *e, struct contents *c,
+		      struct version **pin)
+{
+	int err;
+
+	pthread_mutex_lock(&e->edits);
+	err = manifest_state(e->manifest, &c->state);
+	if (err == 0) {
+		*pin = version_get(e->manifest->current);
+		c->epoch = e->manifest->epoch;
+		c->edits_id = manifest_new_id(e->manifest);
+		/* What has expired here is not seen there. */
+		pthread_mutex_lock(&e->lock);
+		c->state.gc_time_us = engine_gc_time(e);
+		pthread_mutex_unlock(&e->lock);
+	}
+	pthread_mutex_unlock(&e->edits);
+	/* The logs' content is in the ssts. */
+	c->state.log_count = 0;
+	return err;
+}
 
 /* Fixes what belongs to the backup: all that was written before, in ssts and
  * finished blob files. With commit held nothing is written, so the second flush
  * leaves nothing out; it is short, as the first has taken most of it. */
-static int capture(struct backup *b)
+static int capture(struct engine *e, struct contents *c, struct version **pin)
 {
-	struct engine *e = b->e;
 	int err;
 
 	err = engine_flush(e); /* most of it without the lock */
@@ -46,68 +93,112 @@ static int capture(struct backup *b)
 		err = engine_flush_waiting(e);
 	/* A compaction may move large values meanwhile, into a file of which a
 	 * backup could not have all: there is none until the state is taken. */
-	if (err == 0)
-		err = blob_pause(e);
-	else
-		goto unlock;
-	pthread_mutex_lock(&e->edits);
-	if (err == 0)
-		err = manifest_state(e->manifest, &b->state);
 	if (err == 0) {
-		b->version = version_get(e->manifest->current);
-		b->epoch = e->manifest->epoch;
-		b->edits_id = manifest_new_id(e->manifest);
-		/* What has expired here is not seen there. */
-		pthread_mutex_lock(&e->lock);
-		b->state.gc_time_us = engine_gc_time(e);
-		pthread_mutex_unlock(&e->lock);
+		err = blob_pause(e);
+		if (err == 0)
+			err = take_state(e, c, pin);
+		blob_resume(e);
 	}
-	pthread_mutex_unlock(&e->edits);
-	blob_resume(e);
-	assert(err < 0 || b->version);
-	/* The logs' content is in the ssts. */
-	b->state.log_count = 0;
-unlock:
 	pthread_mutex_unlock(&e->commit);
 	return err;
 }
 
+int engine_pin(struct engine *e, struct buf *contents, struct version **pin)
+{
+	struct contents c = { .state = EDIT_INIT };
+	int err;
+
+	*pin = NULL;
+	err = capture(e, &c, pin);
+	assert(err < 0 || *pin);
+	if (err == 0)
+		err = encode(&c, contents);
+	if (err < 0) {
+		version_put(*pin);
+		*pin = NULL;
+	}
+	edit_release(&c.state);
+	return err;
+}
+
+/* As backup_source.pin. */
+static int pin_own(void *context, struct buf *contents)
+{
+	struct engine_source *own = context;
+
+	return engine_pin(own->engine, contents, &own->pin);
+}
+
+/* As backup_source.unpin: here nothing else ends it. */
+static int unpin_own(void *context)
+{
+	struct engine_source *own = context;
+
+	version_put(own->pin);
+	return 0;
+}
+
+struct backup_source engine_source(struct engine *e, struct engine_source *own)
+{
+	*own = (struct engine_source){ .engine = e };
+	return (struct backup_source){ e->volume, pin_own, unpin_own, own };
+}
+
 /* Links or copies one file, of this size, and counts it. */
-static int bring(struct backup *b, uint64_t id, const char *suffix,
-		 uint64_t size)
+static int bring(struct volume *from, uint64_t id, const char *suffix,
+		 uint64_t size, struct volume *to, struct backup_result *result)
 {
 	char name[VOLUME_NAME_MAX + 1];
 	int linked;
 
 	manifest_name(id, suffix, name);
-	linked = volume_bring(b->e->volume, name, size, b->to);
-	b->result->linked_count += linked == 1;
-	b->result->copied_count += linked == 0;
-	b->result->size += size;
+	linked = volume_bring(from, name, size, to);
+	result->linked_count += linked == 1;
+	result->copied_count += linked == 0;
+	result->size += size;
 	return linked < 0 ? linked : 0;
 }
 
-int engine_backup(struct engine *e, struct volume *to,
-		  struct backup_result *result)
+/* All files that the state names. */
+static int bring_all(struct volume *from, const struct edit *state,
+		     struct volume *to, struct backup_result *result)
 {
-	struct backup b = {
-		.e = e, .to = to, .state = EDIT_INIT, .result = result
-	};
 	size_t i;
-	int err;
+	int err = 0;
+
+	for (i = 0; i < state->added_count && err == 0; i++)
+		err = bring(from, state->added[i].id, "sst",
+			    state->added[i].size, to, result);
+	for (i = 0; i < state->blob_count && err == 0; i++)
+		err = bring(from, state->blobs[i].id, "blob",
+			    state->blobs[i].final_size, to, result);
+	return err;
+}
+
+int backup_bring(const struct backup_source *from, struct volume *to,
+		 struct backup_result *result)
+{
+	struct contents c = { .state = EDIT_INIT };
+	struct buf bytes = BUF_INIT;
+	int err, ended;
 
 	*result = (struct backup_result){ 0 };
-	err = capture(&b);
-	for (i = 0; i < b.state.added_count && err == 0; i++)
-		err = bring(&b, b.state.added[i].id, "sst",
-			    b.state.added[i].size);
-	for (i = 0; i < b.state.blob_count && err == 0; i++)
-		err = bring(&b, b.state.blobs[i].id, "blob",
-			    b.state.blobs[i].final_size);
+	err = from->pin(from->context, &bytes);
+	if (err < 0)
+		goto release;
+	err = decode(buf_bytes(&bytes), &c);
+	if (err == 0)
+		err = bring_all(from->volume, &c.state, to, result);
+	/* A pin that has ended is why a file is missing. */
+	ended = from->unpin(from->context);
+	if (ended < 0)
+		err = ended;
 	/* Last, as it makes a store of the volume. */
 	if (err == 0)
-		err = manifest_write(to, b.epoch, b.edits_id, &b.state);
-	edit_release(&b.state);
-	version_put(b.version);
+		err = manifest_write(to, (uint32_t)c.epoch, c.edits_id,
+				     &c.state);
+	edit_release(&c.state);
+release:
+	buf_release(&bytes);
 	return err;
 }
