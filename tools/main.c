@@ -4,6 +4,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "tools/admin/backup.h"
+#include "tools/data/import.h"
 #include "tools/data/remote_import.h"
 #include "tools/mount/mount_helper.h"
 #include "tools/mount/mount_table.h"
@@ -16,7 +18,8 @@
  *   no store is needed   here
  *   the store is free    here, with the store open and no background thread
  *   it is only read      here, if the verb only reads, too
- *   it is mounted        in its daemon, to which remote_run brings the words
+ *   it is mounted        in its daemon, to which remote_run brings the words;
+ *                        here, with its help, if the verb names a path
  *   it is otherwise used after that, if it ends soon
  *
  * The exit status is that of the verb, 0 or 1; also 1 if standard output cannot
@@ -56,12 +59,16 @@ static const char *take_flags(int *argc, char ***argv)
 	return store;
 }
 
-/* import alone reads a file of this process, so it goes by .import instead of
- * the control file. */
+/* Verbs that name a path open it here, whether or not the store is mounted. */
 static int through_mount(struct verb_call *c, const struct served *served)
 {
-	if (verb_find(c->argv[0])->flags & VERB_STREAMS)
+	const struct verb *v = verb_find(c->argv[0]);
+
+	if (v->run == verb_import)
 		return remote_import(c, served);
+	if (v->run == verb_backup)
+		return remote_backup(c, served);
+	assert(!(v->flags & VERB_OUTSIDE));
 	return remote_run(c, served);
 }
 

@@ -1,3 +1,4 @@
+#include "tools/admin/backup.h"
 #include "tools/admin/create.h"
 #include "tools/admin/maintain.h"
 #include "tools/admin/schema.h"
@@ -31,14 +32,16 @@ const struct verb verbs[] = {
 	  "\n"
 	  "    Example: tabletfs addtocell table1 user1 sum_cf:col1=1@12345\n",
 	  verb_addtocell },
-	{ "backup", 0, "backup <dir>",
+	{ "backup", VERB_OUTSIDE, "backup <dir>",
 	  "Make a copy of the store that is a store itself",
 	  "Makes <dir>, which must not be there yet, a store with all that\n"
-	  "was written before; a mount goes on meanwhile. On the same file\n"
+	  "was written before; a mount goes on meanwhile, and keeps what is\n"
+	  "to be copied until this command has done so. On the same file\n"
 	  "system files are linked, so that it takes little time and space\n"
 	  "until the store changes; for safety from a failing disk use\n"
-	  "another one. To restore, mount <dir>, or back it up to where the\n"
-	  "store was:\n"
+	  "another one. A failure leaves <dir>.partial, which is yours to\n"
+	  "remove. To restore, mount <dir>, or back it up to where the store\n"
+	  "was:\n"
 	  "    tabletfs -store <dir> backup <store>\n",
 	  verb_backup },
 	{ "check", VERB_READS, "check", "Read the whole store and check it",
@@ -108,7 +111,7 @@ const struct verb verbs[] = {
 	  verb_deletetable },
 	{ "help", VERB_NO_STORE, "help [<command>]", "Print help text", "",
 	  verb_help },
-	{ "import", VERB_STREAMS,
+	{ "import", VERB_OUTSIDE,
 	  "import <table> <input-file>|- [format=csv|tsv|jsonl] "
 	  "[column-family=<family-name>] [timestamp=now|value-encoded]",
 	  "Batch write many rows based on the input file",

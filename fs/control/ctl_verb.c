@@ -13,8 +13,8 @@
  * protocol. The kernel parts a write of more than 1 MiB, so a request says its
  * length, and no part of one runs by itself. The reply lies in an unlinked
  * temporary file, so its size does not matter. What the command is, only the
- * mount's options know (their run): this file knows the one word "sync", which
- * is about what is open here.
+ * mount's options know (their run): this file knows the words "sync", which is
+ * about what is open here, and "pin", which lasts as long as the file is open.
  */
 
 /* Of one request: more than a command line may have. */
@@ -27,6 +27,7 @@
 struct verb {
 	FILE *reply; /* owned; NULL until a request ran */
 	bool ended;  /* it ran or was refused: nothing more is taken */
+	struct backup_pin *pin; /* owned; NULL: nothing is pinned */
 };
 
 /* One of the command's two streams: what it prints becomes frames. */
@@ -61,7 +62,8 @@ static int verb_open(struct fs *fs, struct ctl_file *f)
 
 	(void)fs;
 	if ((f->flags & O_ACCMODE) != O_RDWR)
-		return fail(EINVAL, "open it for reading and writing");
+		return fail(EINVAL, "open it for reading and writing, or run "
+				    "tabletfs VERB, which does");
 	v = calloc(1, sizeof(*v));
 	if (!v)
 		return -ENOMEM;
@@ -79,12 +81,36 @@ static uint64_t count_changes(struct fs *fs)
 	return count + store_seq(fs->store);
 }
 
-/* Runs a command, of which argv[0] is the verb and argv[argc] NULL, with what
- * it prints as frames in reply, and tells the kernel if it changed anything.
- * Its exit status. */
-static int run_words(struct fs *fs, int argc, char **argv, FILE *reply)
+/* Commits what is open, durably: an exit status. */
+static int run_sync(struct fs *fs, FILE *err)
 {
-	struct stream streams[2] = { { reply, 'o' }, { reply, 'e' } };
+	if (!fs_commit_all(fs, true))
+		return 0;
+	fprintf(err, "tabletfs: sync: %s\n", err_detail());
+	return 1;
+}
+
+/* Pins what a backup needs until v is released, and prints what that is: 0, or
+ * the number of an error, whose detail it prints. */
+static int run_pin(struct fs *fs, struct verb *v, FILE *out, FILE *err)
+{
+	struct buf contents = BUF_INIT;
+	int failed = store_pin(fs->store, &contents, &v->pin);
+
+	if (failed)
+		fputs(err_detail(), err);
+	else
+		fwrite(contents.data, 1, contents.size, out);
+	buf_release(&contents);
+	return -failed;
+}
+
+/* Runs a command, of which argv[0] is the verb and argv[argc] NULL, with what
+ * it prints as frames in v's reply, and tells the kernel if it changed
+ * anything. Its exit status. */
+static int run_words(struct fs *fs, struct verb *v, int argc, char **argv)
+{
+	struct stream streams[2] = { { v->reply, 'o' }, { v->reply, 'e' } };
 	uint64_t before = count_changes(fs);
 	FILE *out = open_stream(&streams[0]);
 	FILE *err = open_stream(&streams[1]);
@@ -96,11 +122,11 @@ static int run_words(struct fs *fs, int argc, char **argv, FILE *reply)
 	/* A frame for each line of errors; of output, for each full buffer. */
 	setvbuf(err, NULL, _IOLBF, BUFSIZ);
 	if (!strcmp(argv[0], "sync"))
-		status = fs_commit_all(fs, true) ? 1 : 0;
+		status = run_sync(fs, err);
+	else if (!strcmp(argv[0], "pin"))
+		status = run_pin(fs, v, out, err);
 	else if (fs->options->run)
 		status = fs->options->run(fs->store, argc, argv, out, err);
-	if (status && !strcmp(argv[0], "sync"))
-		fprintf(err, "tabletfs: sync: %s\n", err_detail());
 	if (count_changes(fs) != before)
 		fs_changed_outside(fs);
 close_streams:
@@ -151,7 +177,7 @@ static int run_request(struct fs *fs, struct verb *v, struct bytes request)
 		goto free_words;
 	}
 	/* The frames come before this line: the words run first. */
-	fprintf(v->reply, "x %d\n", run_words(fs, count, words, v->reply));
+	fprintf(v->reply, "x %d\n", run_words(fs, v, count, words));
 	if (fflush(v->reply) || ferror(v->reply))
 		err = fail(ENOSPC, "temporary file");
 free_words:
@@ -173,7 +199,8 @@ static int find_words(struct bytes in, struct bytes *words)
 		size = size * 10 + (uint64_t)(*at++ - '0');
 	if (in.data[0] != 'w' || at != end || size == 0)
 		return fail(EINVAL, "a request begins with w, the length of "
-				    "its words, and a newline");
+				    "its words, and a newline; tabletfs VERB "
+				    "sends it so");
 	if (size > REQUEST_SIZE_MAX)
 		return fail(EINVAL, "a request of more than %u bytes",
 			    REQUEST_SIZE_MAX);
@@ -227,12 +254,14 @@ static int verb_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
 	return 0;
 }
 
-/* As ctl_ops.release. Closing the file removes it. */
+/* As ctl_ops.release: comes when its process is gone, too. Closing the file
+ * removes it. */
 static void verb_release(struct fs *fs, struct ctl_file *f)
 {
 	struct verb *v = f->state;
 
 	(void)fs;
+	store_unpin(v->pin);
 	if (v->reply)
 		fclose(v->reply);
 	free(v);

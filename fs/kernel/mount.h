@@ -15,6 +15,12 @@
  * frames: a letter, a decimal length, a newline, and that many bytes; o is
  * standard output, e is standard error, and last comes "x <status>\n", the exit
  * status, without bytes. The one word "sync" makes everything durable.
+ *
+ * The daemon opens no path that a command names: bytes go through ctl or
+ * .import. For a backup the one word "pin" pins, until the file is closed, what
+ * store_pin does (store/backup.h). Standard output is then its contents and
+ * the status 0; or that is the number of an error (err.h), whose detail is on
+ * standard error. While the file can be read the pin lasts.
  */
 
 /*

@@ -142,7 +142,7 @@ int served_open(const char *directory, const struct store_options *o,
 	bool has_said = false;
 	int err;
 
-	*served = (struct served){ .root = -1 };
+	*served = (struct served){ .directory = directory, .root = -1 };
 	do {
 		err = store_open(directory, o, out);
 		if (err != -ERR_store_in_use)

@@ -12,6 +12,8 @@
  * mounted over it then.
  */
 struct served {
+	const char *directory; /* of the store, as served_open had it; borrowed
+				*/
 	int root;          /* the mount's root, open; -1: it is not served */
 	struct buf place;  /* its path, ended by a NUL */
 	struct buf holder; /* who has the store, as it says; ended by a NUL */

@@ -51,24 +51,24 @@ same "usage" "tabletfs: usage: tabletfs mounts" \
 	"$("$TABLETFS" mounts "$m" 2>&1)"
 refuse "an argument" "$TABLETFS" mounts "$m"
 # Through the control file it would be the daemon that asks itself.
-same "not inside the daemon" "tabletfs: mounts is not for a store in use" \
+same "not inside the daemon" "tabletfs: mounts does not run in a daemon" \
 	"$(python3 - "$m" <<'PYTHON'
 import os, sys
 fd = os.open(sys.argv[1] + "/.tabletfs/ctl", os.O_RDWR)
 os.write(fd, b"w7\nmounts\0")
-print(os.pread(fd, 4096, 0).decode().split("\n")[1])
+print(os.pread(fd, 4096, 0).decode().split("\n")[1].split(",")[0])
 PYTHON
 )"
 
-for verb in umount mount repair create; do
+for verb in umount mount repair create backup import; do
 	same "not inside the daemon: $verb" \
-		"tabletfs: $verb is not for a store in use" \
+		"tabletfs: $verb does not run in a daemon" \
 		"$(python3 - "$m" $verb <<'PYTHON'
 import os, sys
 fd = os.open(sys.argv[1] + "/.tabletfs/ctl", os.O_RDWR)
 words = sys.argv[2].encode() + b"\0" + sys.argv[1].encode() + b"\0"
 os.write(fd, b"w%d\n" % len(words) + words)
-print(os.pread(fd, 4096, 0).decode().split("\n")[1])
+print(os.pread(fd, 4096, 0).decode().split("\n")[1].split(",")[0])
 PYTHON
 )"
 done

@@ -47,7 +47,7 @@ static void check(const char *line, const char *want)
 		words[count++] = strsep(&p, " ");
 	}
 	words[count] = NULL;
-	status = verb_run(store, count, words, out, err);
+	status = verb_serve(store, count, words, out, err);
 	fclose(out);
 	fclose(err);
 	ck_assert_msg(!strcmp(failing ? err_text : out_text, want),
@@ -368,8 +368,15 @@ START_TEST(upkeep)
 	check("sync", "");
 	check("count r", "4\n");
 	check("version", "tabletfs " TABLETFS_VERSION "\n");
-	check("create x", "tabletfs: create is not for a store in use\n");
-	check("mounts", "tabletfs: mounts is not for a store in use\n");
+	check("create x",
+	      "tabletfs: create does not run in a daemon, which opens no path; "
+	      "run tabletfs create [<dir>]\n");
+	check("backup x",
+	      "tabletfs: backup does not run in a daemon, which opens no path; "
+	      "run tabletfs backup <dir>\n");
+	check("mounts",
+	      "tabletfs: mounts does not run in a daemon, which opens no path; "
+	      "run tabletfs mounts\n");
 	check("help nonsense", "tabletfs: Don't know command \"nonsense\"\n");
 }
 END_TEST

@@ -64,24 +64,6 @@ int verb_waitforreplication(struct verb_call *c)
 	return err < 0 ? verb_failed(c, "Waiting for replication", err) : 0;
 }
 
-/* In the daemon the directory is named by its full path, which remote.c makes
- * of it. */
-int verb_backup(struct verb_call *c)
-{
-	struct backup_result r = { 0 };
-	int err;
-
-	if (c->argc != 2)
-		return verb_usage(c);
-	err = store_backup(c->store, c->argv[1], &r);
-	if (err < 0)
-		return verb_failed(c, "Backing up", err);
-	fprintf(c->out, "%llu files linked, %llu copied, %llu bytes\n",
-		(unsigned long long)r.linked_count,
-		(unsigned long long)r.copied_count, (unsigned long long)r.size);
-	return 0;
-}
-
 /* What store_repair lost or left out: a line. */
 static void tell(void *context, const char *text)
 {

@@ -6,10 +6,6 @@
 /* Verbs that look after the whole store. Each ends with 0, or with 1 after it
  * said what is wrong. */
 
-/* Makes a directory a copy of the store; prints how many files were linked and
- * copied, and their bytes. */
-int verb_backup(struct verb_call *c);
-
 /* Reads everything; prints a line for each problem, and then ends with 1, or
  * that there is none. */
 int verb_check(struct verb_call *c);

@@ -46,7 +46,7 @@ int verb_mount(struct verb_call *c)
 
 	mount_options_init(&o);
 	/* What the daemon runs commands with: fs/ knows nothing of tools/. */
-	o.run = verb_run;
+	o.run = verb_serve;
 	if (parse(c, &o))
 		return 1;
 	/* The daemon is a child, which must not print it again. */

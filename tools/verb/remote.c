@@ -7,34 +7,14 @@
 
 #define CTL ".tabletfs/ctl"
 
-/* Appends the full path of what need not be there yet, and a slash before what
- * is relative. */
-static int add_full_path(const char *name, struct buf *out)
-{
-	char *here = name[0] == '/' ? NULL : getcwd(NULL, 0);
-	int err = 0;
-
-	if (name[0] != '/' && !here)
-		return fail(errno, "the working directory");
-	if (here)
-		err = buf_printf(out, "%s/", here);
-	free(here);
-	return err ? err : buf_add_string(out, name);
-}
-
-/* Sets request to the words of c, each with its NUL, behind their length. A
- * directory that the daemon shall make is named by its full path, since the
- * daemon's working directory is another. */
-static int encode_request(struct verb_call *c, struct buf *request)
+/* Sets request to the words, each with its NUL, behind their length. */
+static int encode_request(int argc, char **argv, struct buf *request)
 {
 	struct buf words = BUF_INIT;
 	int i, err = 0;
 
-	for (i = 0; !err && i < c->argc; i++) {
-		if (i == 1 && !strcmp(c->argv[0], "backup"))
-			err = add_full_path(c->argv[i], &words);
-		else
-			err = buf_add_string(&words, c->argv[i]);
+	for (i = 0; !err && i < argc; i++) {
+		err = buf_add_string(&words, argv[i]);
 		if (!err)
 			err = buf_add_byte(&words, 0);
 	}
@@ -64,22 +44,22 @@ static bool copy_frame(FILE *in, size_t size, FILE *out)
 	return true;
 }
 
-/* Reads frames, see fs/kernel/mount.h, up to the exit status, which it returns;
- * -1 if it is cut, as by a daemon that dies. */
-static int read_reply(struct verb_call *c, FILE *in)
+int remote_reply(const struct served *served, FILE *ctl, FILE *out, FILE *err)
 {
 	unsigned long long number;
 	int letter;
 
-	while ((letter = getc(in)) != EOF) {
-		if (fscanf(in, "%llu", &number) != 1 || getc(in) != '\n')
-			return -1;
+	/* A frame a round. */
+	while ((letter = getc(ctl)) != EOF) {
+		if (fscanf(ctl, "%llu", &number) != 1 || getc(ctl) != '\n')
+			break;
 		if (letter == 'x')
 			return (int)number;
-		if (!copy_frame(in, number, letter == 'e' ? c->err : c->out))
-			return -1;
+		if (!copy_frame(ctl, number, letter == 'e' ? err : out))
+			break;
 	}
-	return -1;
+	return fail(ENOTCONN, "%s/" CTL ": the reply was cut short",
+		    (char *)served->place.data);
 }
 
 /* Writes all of a request, in as many writes as it takes: 0 or an errno. */
@@ -95,51 +75,53 @@ static int write_all(int fd, struct bytes request)
 	return 0;
 }
 
-/* Opens the control file and sends the request: the file to read the reply
- * from; NULL after it said what is wrong. */
-static FILE *send_request(struct verb_call *c, const struct served *served,
-			  struct bytes request)
+/* Opens the control file and writes the request, with the number of an error
+ * that tells all in its detail. */
+static int send_request(const struct served *served, struct bytes request,
+			FILE **ctl)
 {
 	int fd = openat(served->root, CTL, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 	int err = fd < 0 ? errno : write_all(fd, request);
-	FILE *reply = NULL;
 
 	/* The request moved the offset; the reply is read from 0. */
 	if (!err && lseek(fd, 0, SEEK_SET) < 0 && errno != ESPIPE)
 		err = errno;
 	if (!err)
-		reply = fdopen(fd, "r");
-	if (!err && !reply)
+		*ctl = fdopen(fd, "r");
+	if (!err && !*ctl)
 		err = errno;
-	if (err)
-		verb_wrong(c,
-			   "the store is mounted, but %s/" CTL
-			   ": %s; unmount it to use the store itself",
-			   (char *)served->place.data, strerror(err));
-	if (!reply && fd >= 0)
+	if (!err)
+		return 0;
+	if (fd >= 0)
 		close(fd);
-	return reply;
+	return fail(ERR_store_in_use,
+		    "the store is mounted, but %s/" CTL
+		    ": %s; unmount it to use the store itself",
+		    (char *)served->place.data, strerror(err));
+}
+
+int remote_send(const struct served *served, int argc, char **argv, FILE **ctl)
+{
+	struct buf request = BUF_INIT;
+	int err = encode_request(argc, argv, &request);
+
+	assert(argc > 0);
+	*ctl = NULL;
+	if (!err)
+		err = send_request(served, buf_bytes(&request), ctl);
+	buf_release(&request);
+	return err;
 }
 
 int remote_run(struct verb_call *c, const struct served *served)
 {
-	struct buf request = BUF_INIT;
-	FILE *reply = NULL;
-	int status = 1, err = encode_request(c, &request);
+	FILE *ctl;
+	int status = remote_send(served, c->argc, c->argv, &ctl);
 
-	assert(c->argc > 0);
-	if (err)
-		verb_failed(c, c->argv[0], err);
-	else
-		reply = send_request(c, served, buf_bytes(&request));
-	if (reply) {
-		status = read_reply(c, reply);
-		if (status < 0)
-			status = verb_wrong(
-				c, "%s/" CTL ": the reply was cut short",
-				(char *)served->place.data);
-		fclose(reply);
+	if (!status) {
+		status = remote_reply(served, ctl, c->out, c->err);
+		fclose(ctl);
 	}
-	buf_release(&request);
-	return status;
+	return status < 0 ? verb_wrong(c, "%s", verb_error_text(status))
+			  : status;
 }

@@ -13,4 +13,13 @@
  * after it said what is wrong, if the daemon cannot be reached or ends. */
 int remote_run(struct verb_call *c, const struct served *served);
 
+/* The same in two halves, for who goes on with the control file: sends words,
+ * of which there is at least one, and sets *ctl to the file, to be closed,
+ * where the reply comes. 0 or an error, then *ctl is NULL. */
+int remote_send(const struct served *served, int argc, char **argv, FILE **ctl);
+
+/* Reads the reply, what was printed to out and err: the exit status, or an
+ * error if it ends before that, as by a daemon that dies. */
+int remote_reply(const struct served *served, FILE *ctl, FILE *out, FILE *err);
+
 #endif

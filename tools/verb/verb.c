@@ -62,8 +62,8 @@ static bool is_of_service(const char *word)
 	       strstr(word, "instance");
 }
 
-/* The one way to run a verb, for main.c and for the daemon, which hands over
- * words as they came: none, or an unknown one, is told here. */
+/* The one way to run a verb: words are as they came, so that none, or an
+ * unknown one, is told here. */
 int verb_run(struct store *s, int argc, char **argv, FILE *out, FILE *err)
 {
 	struct verb_call c = { s, argc, argv, out, err };
@@ -85,9 +85,22 @@ int verb_run(struct store *s, int argc, char **argv, FILE *out, FILE *err)
 				  argv[0]);
 	if (!s && !(v->flags & VERB_NO_STORE))
 		return verb_wrong(&c, "%s needs a store", argv[0]);
-	if (s && v->flags & VERB_OUTSIDE)
-		return verb_wrong(&c, "%s is not for a store in use", argv[0]);
 	return v->run(&c);
+}
+
+/* By the rights and in the places of another process, which sent the words, a
+ * path may well name another file. */
+int verb_serve(struct store *s, int argc, char **argv, FILE *out, FILE *err)
+{
+	struct verb_call c = { s, argc, argv, out, err };
+	const struct verb *v = argc > 0 ? verb_find(argv[0]) : NULL;
+
+	if (v && v->flags & VERB_OUTSIDE)
+		return verb_wrong(&c,
+				  "%s does not run in a daemon, which opens no "
+				  "path; run tabletfs %s",
+				  v->name, v->usage);
+	return verb_run(s, argc, argv, out, err);
 }
 
 /* A word without = is no argument at all, which cbt says in these words. */

@@ -10,9 +10,9 @@
  * process of the command when the store is free, and inside the daemon when it
  * is mounted, several at a time; it writes to out and err only and returns its
  * exit status, 0 or 1. Errors are one sentence each, after "tabletfs: ", in
- * cbt's words. Inside the daemon the working directory, the environment and
- * standard input are not those of the command: what a verb needs of them is to
- * be in its words (see encode_request in remote.c).
+ * cbt's words. Inside the daemon the working directory, the environment, files
+ * and standard input are not those of the command: a verb that needs them does
+ * not run there.
  *
  * Everything here is the caller's and borrowed for the call.
  */
@@ -27,8 +27,7 @@ enum verb_flags {
 	VERB_NO_STORE = 1, /* runs without a store */
 	VERB_CREATES = 2,  /* makes the store if there is none */
 	VERB_READS = 4,    /* changes nothing, so the store is opened to read */
-	VERB_STREAMS = 8,  /* of a mounted store, reads its input outside */
-	VERB_OUTSIDE = 16, /* never runs in a daemon, which it would wait for */
+	VERB_OUTSIDE = 8,  /* names a path, which a daemon never opens */
 };
 
 struct verb {
@@ -46,10 +45,13 @@ extern const struct verb verbs[];
 /* NULL if there is none of this name. */
 const struct verb *verb_find(const char *name);
 
-/* Runs the verb argv[0], also for the daemon, see fs/kernel/mount.h: its exit
- * status. s is NULL if there is no store; a verb that needs one says so. What
- * err_detail() said before is forgotten. */
+/* Runs the verb argv[0]: its exit status. s is NULL if there is no store; a
+ * verb that needs one says so. What err_detail() said before is forgotten. */
 int verb_run(struct store *s, int argc, char **argv, FILE *out, FILE *err);
+
+/* The same inside the daemon, see fs/kernel/mount.h: refuses verbs that name a
+ * path. */
+int verb_serve(struct store *s, int argc, char **argv, FILE *out, FILE *err);
 
 /* Each says what is wrong on c->err, as one line, and returns 1: the sentence
  * given; "<doing>: <what the error says>"; or the verb's usage. */
