@@ -213,8 +213,11 @@ if [ -d /dev/shm ] && other=$(mktemp -d /dev/shm/tabletfs-test.XXXXXX); then
 			head -c 8000000 /dev/urandom >"$m/t/row/f/large$i"
 		done
 		stop_amid "$other/copy"
+		check "changes" change
 		kill -$signal "$daemon"
 		await_end
+		# Whoever is next removes what was pinned.
+		start_mount
 		kill -CONT $command
 		wait $command
 		same "the daemon's end by $signal fails the backup" 1 $?
@@ -225,8 +228,6 @@ if [ -d /dev/shm ] && other=$(mktemp -d /dev/shm/tabletfs-test.XXXXXX); then
 		check "there is none" [ ! -e "$other/copy" ]
 		refuse "nor is what it left a store" \
 			"$TABLETFS" -store "$other/copy.partial" ls
-		fusermount3 -u "$m" 2>/dev/null
-		start_mount
 	done
 	rm -r "$other"
 fi
