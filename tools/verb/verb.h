@@ -27,7 +27,8 @@ enum verb_flags {
 	VERB_NO_STORE = 1, /* runs without a store */
 	VERB_CREATES = 2,  /* makes the store if there is none */
 	VERB_READS = 4,    /* changes nothing, so the store is opened to read */
-	VERB_OUTSIDE = 8,  /* names a path, which a daemon never opens */
+	VERB_OUTSIDE = 8,  /* never runs in a daemon, which opens no path and
+			      does not wait for itself */
 };
 
 struct verb {
@@ -49,8 +50,8 @@ const struct verb *verb_find(const char *name);
  * verb that needs one says so. What err_detail() said before is forgotten. */
 int verb_run(struct store *s, int argc, char **argv, FILE *out, FILE *err);
 
-/* The same inside the daemon, see fs/kernel/mount.h: refuses verbs that name a
- * path. */
+/* The same inside the daemon, see fs/kernel/mount.h: refuses verbs that are
+ * VERB_OUTSIDE. */
 int verb_serve(struct store *s, int argc, char **argv, FILE *out, FILE *err);
 
 /* Each says what is wrong on c->err, as one line, and returns 1: the sentence
