@@ -26,6 +26,10 @@ struct family_spec {
 int store_create_table(struct store *s, struct bytes name, bool millis,
 		       const struct family_spec *families, size_t count);
 
+/* store_create_table for who owns it, without families. */
+int store_create_table_for(struct store *s, struct bytes name,
+			   const struct table_access *access);
+
 /* With only_empty, -ERR_table_not_empty if a row has a cell. */
 int store_drop_table(struct store *s, struct bytes name, bool only_empty);
 

@@ -268,10 +268,12 @@ static int add_family(struct table *t, const struct family_spec *spec)
 	return table_add_family(t, spec, &f);
 }
 
-/* A family that cannot be added leaves nothing of the table, since the copy is
- * thrown away. */
-int store_create_table(struct store *s, struct bytes name, bool millis,
-		       const struct family_spec *families, size_t count)
+/* A table with families; access says whose it is, NULL: nothing is set. A
+ * family that cannot be added leaves nothing of the table, since the copy
+ * is thrown away. */
+static int create_table(struct store *s, struct bytes name, bool millis,
+			const struct table_access *access,
+			const struct family_spec *families, size_t count)
 {
 	struct change c;
 	struct table *t;
@@ -295,6 +297,8 @@ int store_create_table(struct store *s, struct bytes name, bool millis,
 	if (err == 0) {
 		t->id = c.next_table_id++;
 		t->millis = millis;
+		if (access)
+			t->access = *access;
 	}
 	for (i = 0; i < count && err == 0; i++)
 		err = add_family(t, &families[i]);
@@ -303,6 +307,18 @@ int store_create_table(struct store *s, struct bytes name, bool millis,
 	if (err == 0)
 		err = change_put_next_id(&c);
 	return change_end(&c, err);
+}
+
+int store_create_table(struct store *s, struct bytes name, bool millis,
+		       const struct family_spec *families, size_t count)
+{
+	return create_table(s, name, millis, NULL, families, count);
+}
+
+int store_create_table_for(struct store *s, struct bytes name,
+			   const struct table_access *access)
+{
+	return create_table(s, name, false, access, NULL, 0);
 }
 
 /* More families than a table may have would make a record that nobody reads. A

@@ -286,6 +286,13 @@ static int create_table(struct store *s)
 	return store_create_table(s, NAME("made"), true, families, 2);
 }
 
+static int create_table_for(struct store *s)
+{
+	const struct table_access access = { 0770, TABLE_ACCESS_UNSET, 7 };
+
+	return store_create_table_for(s, NAME("made"), &access);
+}
+
 static int drop_table(struct store *s)
 {
 	return store_drop_table(s, NAME("t"), false);
@@ -351,6 +358,7 @@ const struct operation operations[] = {
 	{ "a looser policy", .call = relax_policy },
 	{ "another type", .call = set_type },
 	{ "CreateTable", .call = create_table },
+	{ "CreateTable with an owner", .call = create_table_for },
 	{ "DeleteTable", .call = drop_table },
 	{ "a table's rename", .call = rename_table },
 	{ "a table's granularity", .call = set_granularity },
