@@ -12,6 +12,7 @@
 #include "fs/query/query_run.h"
 #include "fs/state/ino.h"
 #include "fs/state/path.h"
+#include "fs/tree/access.h"
 #include "fs/tree/attr.h"
 #include "fs/tree/lookup.h"
 
@@ -320,7 +321,7 @@ int ctl_attr(struct fs *fs, struct node *node, struct stat *st, double *timeout)
 		err = at_attr(fs, node, &place.path, ino, st, timeout);
 	/* A link's mode is always the same. */
 	if (!err && !S_ISLNK(st->st_mode))
-		attr_access(&place.rules.access, st);
+		access_apply(&place.rules.access, st);
 	place_leave(fs, &place);
 	return err;
 }

@@ -151,7 +151,7 @@ static int reply_created(struct fs *fs, struct node *node,
 /* Makes name and opens it: fills *e, remembered for the kernel, and fi. -EEXIST
  * if there is such a name already. */
 static int create(struct fs *fs, struct node *directory, const char *name,
-		  mode_t mode, struct fuse_file_info *fi,
+		  const struct maker *maker, struct fuse_file_info *fi,
 		  struct fuse_entry_param *e)
 {
 	struct handle *h = calloc(1, sizeof(*h));
@@ -161,7 +161,7 @@ static int create(struct fs *fs, struct node *directory, const char *name,
 	if (!h)
 		return -ENOMEM;
 	h->mode = DRAFT_CREATE;
-	err = tree_create(fs, directory, bytes_string(name), mode, &node,
+	err = tree_create(fs, directory, bytes_string(name), maker, &node,
 			  &h->draft);
 	if (err) {
 		free(h);
@@ -190,11 +190,11 @@ static int create(struct fs *fs, struct node *directory, const char *name,
 /* A new file or, if the kernel did not know that there is one of that name and
  * the flags allow it, the one that is there. */
 static int create_or_open(struct fs *fs, struct node *directory,
-			  const char *name, mode_t mode,
+			  const char *name, const struct maker *maker,
 			  struct fuse_file_info *fi, struct fuse_entry_param *e)
 {
 	struct node *node;
-	int err = create(fs, directory, name, mode, fi, e);
+	int err = create(fs, directory, name, maker, fi, e);
 
 	if (err != -EEXIST || fi->flags & O_EXCL)
 		return err;
@@ -214,8 +214,9 @@ void file_on_create(fuse_req_t req, fuse_ino_t parent, const char *name,
 {
 	struct fs *fs = enter(req);
 	struct node *directory = node_of(&fs->nodes, parent);
+	struct maker maker = { fuse_req_ctx(req)->uid, mode };
 	struct fuse_entry_param e;
-	int err = create_or_open(fs, directory, name, mode, fi, &e);
+	int err = create_or_open(fs, directory, name, &maker, fi, &e);
 
 	if (err) {
 		fs_reply_error(fs, req, directory, name, err);

@@ -189,7 +189,9 @@ static int open_store(const struct mount_options *o, const char *store,
 
 /* Appends the argument of "-o" for libfuse. Commas in the store's path must end
  * no option there. With allow_other the kernel checks modes, so that each user
- * may do what these say. */
+ * may do what these say: the daemon could not, as it is not asked when somebody
+ * goes through names that the kernel keeps, or watches a directory by inotify.
+ */
 static int session_arguments(const struct mount_options *o, const char *store,
 			     struct buf *out)
 {
@@ -257,6 +259,7 @@ int fs_init(struct fs *fs, const struct mount_options *o, struct store *s)
 		goto free_imports;
 	fs->nodes.root->timestamp_us = fs->start_us;
 	errors_init(&fs->errors);
+	makers_init(&fs->makers);
 	pins_init(&fs->pins);
 	pthread_rwlock_init(&fs->tree.lock, NULL);
 	return 0;
@@ -280,6 +283,7 @@ void fs_release(struct fs *fs)
 	imports_free(fs->imports);
 	seen_free(fs->seen);
 	errors_release(&fs->errors);
+	makers_release(&fs->makers);
 	pthread_rwlock_destroy(&fs->tree.lock);
 	gc_policy_free(fs->gc);
 }

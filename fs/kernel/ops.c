@@ -17,6 +17,7 @@
 #include "fs/open/draft.h"
 #include "fs/query/query.h"
 #include "fs/state/path.h"
+#include "fs/tree/access.h"
 #include "fs/tree/attr.h"
 #include "fs/tree/lookup.h"
 #include "fs/tree/rename.h"
@@ -147,26 +148,40 @@ static void on_getattr(fuse_req_t req, fuse_ino_t ino,
 	reply_attr(fs, req, node_of(&fs->nodes, ino));
 }
 
-/* chmod of a cell that was made with a mode of its own and is still open: it
- * may become the usual one, which it has from the last close on anyway. Whether
- * that was it. */
-static bool set_draft_mode(struct fs *fs, struct node *node,
-			   const struct cell_rules *rules, mode_t mode)
+/* A cell that was made with a mode of its own and is still open shows the usual
+ * one, as it does from the last close on anyway. */
+static void end_draft_mode(struct fs *fs, struct node *cell)
 {
-	struct draft *draft =
-		node->kind == NODE_CELL ? draft_get(fs, node) : NULL;
-	bool is_set = false;
+	struct draft *draft = draft_get(fs, cell);
 
 	if (!draft)
-		return false;
+		return;
 	pthread_mutex_lock(&draft->lock);
-	if (draft->mode && mode == attr_usual_mode(rules)) {
-		draft->mode = 0;
-		is_set = true;
-	}
+	draft->mode = 0;
 	pthread_mutex_unlock(&draft->lock);
 	draft_put(fs, draft);
-	return is_set;
+}
+
+/* chmod of what is in a table, to another mode than it shows: whether it is
+ * taken. */
+static bool set_mode_below(struct fs *fs, struct node *node, mode_t mode)
+{
+	struct place place;
+	bool taken;
+
+	if (!node_is_data(node) || node->kind == NODE_ROOT)
+		return false;
+	taken = !place_enter(fs, node, &place) &&
+		access_takes_mode(
+			&place.rules.access,
+			access_mode(&place.rules.access, node->kind == NODE_CELL
+								 ? S_IFREG
+								 : S_IFDIR),
+			mode);
+	place_leave(fs, &place);
+	if (taken && node->kind == NODE_CELL)
+		end_draft_mode(fs, node);
+	return taken;
 }
 
 /* chmod and chown of a table, which keeps what is set, durably. What is in the
@@ -199,16 +214,16 @@ static int set_table_access(struct fs *fs, struct node *node,
 
 /*
  * What chmod and chown do: set a table's; elsewhere, where owner and mode are
- * the table's or the mount's, nothing if they ask for what is there already,
- * and -EPERM, or nothing with -o quiet, if they do not. cp -p and tar x ask.
+ * the table's or the mount's, nothing if they ask for what is there already or
+ * comes to the same, and -EPERM, or nothing with -o quiet, if they do not. cp
+ * -p and tar x ask.
  */
 static int set_owner_and_mode(struct fs *fs, struct node *node,
 			      const struct stat *attr, int to_set)
 {
-	struct place place;
+	bool other_mode, other_owner;
 	struct stat st;
 	double timeout;
-	bool is_set;
 	int err;
 
 	if (!(to_set &
@@ -219,24 +234,18 @@ static int set_owner_and_mode(struct fs *fs, struct node *node,
 	err = entry_attr(fs, node, &st, &timeout);
 	if (err)
 		return err;
-	/* What is asked for is what a stat shows. */
-	if ((!(to_set & FUSE_SET_ATTR_MODE) ||
-	     (attr->st_mode & 07777) == (st.st_mode & 07777)) &&
-	    (!(to_set & FUSE_SET_ATTR_UID) || attr->st_uid == st.st_uid) &&
-	    (!(to_set & FUSE_SET_ATTR_GID) || attr->st_gid == st.st_gid))
+	/* What is asked for is not what a stat shows. */
+	other_mode = to_set & FUSE_SET_ATTR_MODE &&
+		     (attr->st_mode & 07777) != (st.st_mode & 07777);
+	other_owner =
+		(to_set & FUSE_SET_ATTR_UID && attr->st_uid != st.st_uid) ||
+		(to_set & FUSE_SET_ATTR_GID && attr->st_gid != st.st_gid);
+	if (!other_mode && !other_owner)
 		return 0;
 	if (node->kind == NODE_TABLE)
 		return set_table_access(fs, node, attr, to_set);
-	if (node->kind == NODE_CELL && to_set & FUSE_SET_ATTR_MODE &&
-	    !(to_set & (FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID))) {
-		err = place_enter(fs, node, &place);
-		/* A private file that its maker opens up before the close. */
-		is_set = !err && set_draft_mode(fs, node, &place.rules,
-						attr->st_mode & 07777);
-		place_leave(fs, &place);
-		if (err || is_set)
-			return err;
-	}
+	if (!other_owner && set_mode_below(fs, node, attr->st_mode & 07777))
+		return 0;
 	return fs->options->quiet ? 0 : -EPERM;
 }
 
@@ -346,17 +355,16 @@ static void reply_made(struct fs *fs, fuse_req_t req, struct node *directory,
 		node_forget(&fs->nodes, node_of(&fs->nodes, e.ino), 1);
 }
 
-/* Makes a table, a family of the schema, or a local directory. Their modes are
- * not asked for: see set_owner_and_mode. */
+/* Makes a table, a family of the schema, or a local directory. */
 static void on_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name,
 		     mode_t mode)
 {
 	struct fs *fs = enter(req);
 	struct node *directory = node_of(&fs->nodes, parent);
+	struct maker maker = { fuse_req_ctx(req)->uid, mode };
 
-	(void)mode;
 	reply_made(fs, req, directory, name,
-		   tree_mkdir(fs, directory, bytes_string(name)));
+		   tree_mkdir(fs, directory, bytes_string(name), &maker));
 }
 
 /* Makes an empty file, which is committed at once. */
@@ -365,12 +373,13 @@ static void on_mknod(fuse_req_t req, fuse_ino_t parent, const char *name,
 {
 	struct fs *fs = enter(req);
 	struct node *directory = node_of(&fs->nodes, parent), *node;
+	struct maker maker = { fuse_req_ctx(req)->uid, mode };
 	struct draft *draft;
 	int err = S_ISREG(mode) ? 0 : -EPERM;
 
 	(void)device;
 	if (!err)
-		err = tree_create(fs, directory, bytes_string(name), mode,
+		err = tree_create(fs, directory, bytes_string(name), &maker,
 				  &node, &draft);
 	if (!err && !draft) {
 		/* There is no draft: it is of an aggregate family. */

@@ -6,6 +6,7 @@
 #include <fuse_lowlevel.h>
 
 #include "fs/state/errors.h"
+#include "fs/state/makers.h"
 #include "fs/state/metrics.h"
 #include "fs/state/node.h"
 #include "fs/state/options.h"
@@ -28,8 +29,8 @@
  *   5. the store's own, which every call of store.h may take
  *   6. nodes.lock, under which nothing else is taken and no store is called
  *
- * Those of struct errors and of struct loop are taken with any other held, and
- * none is taken under them.
+ * Those of struct errors, struct makers and struct loop are taken with any
+ * other held, and none is taken under them.
  */
 struct device;
 struct draft;
@@ -67,6 +68,7 @@ struct fs {
 	struct nodes nodes;
 	struct errors errors;
 	struct metrics metrics;
+	struct makers makers; /* by inode number, see access.h */
 	struct pins pins;
 	struct imports *imports; /* what .import/last tells; owned */
 	struct seen *seen;       /* the row that was looked up last; owned */

@@ -4,12 +4,13 @@
 #include "fs/open/commit.h"
 #include "fs/open/draft.h"
 #include "fs/state/ino.h"
+#include "fs/tree/access.h"
 #include "fs/tree/attr.h"
 
 /*
  * What a cell shows comes from its draft while it is open, else from its newest
  * version; what a directory shows, from its node, which knows of its newest
- * change. Owner and mode are the table's, for all that is in it.
+ * change. Owner and mode are the table's, for all that is in it (access.h).
  *
  * A timeout is the kernel's licence not to ask. It may be long only where every
  * change ends it: by the kernel itself, by a notification (notify.h), or
@@ -48,40 +49,16 @@ static void attr_common(struct fs *fs, uint64_t ino, mode_t mode,
 void attr_directory(struct fs *fs, uint64_t ino, uint64_t timestamp_us,
 		    struct stat *st)
 {
-	attr_common(fs, ino, S_IFDIR | 0755, timestamp_us, st);
+	attr_common(fs, ino, S_IFDIR | ACCESS_DIRECTORY_MODE, timestamp_us, st);
 }
 
 void attr_cell(struct fs *fs, uint64_t ino, const struct cell_info *info,
 	       struct stat *st)
 {
-	attr_common(fs, ino, S_IFREG | ATTR_CELL_MODE, info->timestamp_us, st);
+	attr_common(fs, ino, S_IFREG | ACCESS_CELL_MODE, info->timestamp_us,
+		    st);
 	st->st_size = (off_t)info->size;
 	st->st_blocks = (blkcnt_t)((info->size + 511) / 512); /* stat's unit */
-}
-
-void attr_access(const struct table_access *access, struct stat *st)
-{
-	mode_t able = st->st_mode >> 6 & 7, mode; /* what its owner can do */
-
-	if (access->uid != TABLE_ACCESS_UNSET)
-		st->st_uid = access->uid;
-	if (access->gid != TABLE_ACCESS_UNSET)
-		st->st_gid = access->gid;
-	if (access->mode == TABLE_ACCESS_UNSET)
-		return;
-	/* Set-group-ID and the like are the directory's, not of its files. */
-	mode = S_ISDIR(st->st_mode) ? access->mode & 07000 : 0;
-	mode |= access->mode & (able << 6 | able << 3 | able);
-	assert((mode & S_IFMT) == 0);
-	st->st_mode = (st->st_mode & S_IFMT) | mode;
-}
-
-mode_t attr_usual_mode(const struct cell_rules *rules)
-{
-	struct stat st = { .st_mode = S_IFREG | ATTR_CELL_MODE };
-
-	attr_access(&rules->access, &st);
-	return st.st_mode & 07777;
 }
 
 double attr_timeout(struct fs *fs, const struct cell_rules *rules)
@@ -132,7 +109,7 @@ double attr_keep(struct fs *fs, struct node *node, double timeout)
 /* From the node's draft, which may be ahead of the store: false if it has none,
  * or one without content. Takes the draft's lock. */
 static bool attr_of_draft(struct fs *fs, struct node *node,
-			  const struct cell_rules *rules, uint64_t ino,
+			  const struct place *place, uint64_t ino,
 			  struct stat *st, double *timeout)
 {
 	struct draft *draft = draft_get(fs, node);
@@ -152,7 +129,7 @@ static bool attr_of_draft(struct fs *fs, struct node *node,
 	if (!loaded)
 		return false;
 	attr_cell(fs, ino, &info, st);
-	attr_access(&rules->access, st);
+	access_show(fs, place, NODE_CELL, st);
 	*timeout = fs->has_epochs ? ATTR_TIMEOUT_S : DEAF_TIMEOUT_S;
 	/* Unlinked or renamed over, but open: nobody else will tell of it. */
 	if (node->gone)
@@ -173,13 +150,12 @@ static int attr_of_cell(struct fs *fs, struct node *node,
 			const struct place *place, const struct cell_info *info,
 			struct stat *st, double *timeout) NEEDS_SHARED(fs->tree)
 {
-	const struct cell_rules *rules = &place->rules;
 	uint64_t hash = path_ino(&place->path, NODE_CELL);
 	uint64_t ino = ino_of_cell(&fs->nodes, node, hash);
 	struct cell_info newest;
 	int n = 0;
 
-	if (attr_of_draft(fs, node, rules, ino, st, timeout)) {
+	if (attr_of_draft(fs, node, place, ino, st, timeout)) {
 		/* Until a close, of this file or of another. */
 		if (ino != hash)
 			*timeout = 0;
@@ -198,11 +174,11 @@ static int attr_of_cell(struct fs *fs, struct node *node,
 		return n;
 	assert(info);
 	attr_cell(fs, ino, info, st);
-	attr_access(&rules->access, st);
+	access_show(fs, place, NODE_CELL, st);
 	*timeout = cell_timeout(fs, place, info->timestamp_us);
 	/* Others add without telling what became of it; and another number
 	 * ends with a close. */
-	if (rules->aggregate || ino != hash)
+	if (place->rules.aggregate || ino != hash)
 		*timeout = 0;
 	return 0;
 }
@@ -217,7 +193,7 @@ int attr_at(struct fs *fs, struct node *node, const struct place *place,
 		return attr_of_cell(fs, node, place, info, st, timeout);
 	ino = path_ino(&place->path, node->kind);
 	attr_directory(fs, ino, node->timestamp_us, st);
-	attr_access(&place->rules.access, st);
+	access_show(fs, place, node->kind, st);
 	*timeout = attr_timeout(fs, &place->rules);
 	if (info && info->expiry_us)
 		*timeout = until(info->expiry_us, *timeout);
@@ -243,7 +219,7 @@ int attr_node(struct fs *fs, struct node *node, struct stat *st,
 		err = attr_at(fs, node, &place, NULL, st, timeout);
 	/* The table was dropped, but who has the file open has its content. */
 	else if (err == -ERR_no_table && node->kind == NODE_CELL &&
-		 attr_of_draft(fs, node, &place.rules,
+		 attr_of_draft(fs, node, &place,
 			       ino_of_cell(&fs->nodes, node,
 					   path_ino(&place.path, NODE_CELL)),
 			       st, timeout))

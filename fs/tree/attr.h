@@ -13,26 +13,16 @@
  * any thread; times are in seconds, as libfuse takes them.
  */
 #define ATTR_TIMEOUT_S 3600.0
-/* Permissions of cells where the table says nothing else. */
-#define ATTR_CELL_MODE 0644
 
 /* Of a directory: 755, one link, the owner of the mount, and this time in all
  * three. */
 void attr_directory(struct fs *fs, uint64_t ino, uint64_t timestamp_us,
 		    struct stat *st);
 
-/* Of a cell: ATTR_CELL_MODE, the size and time that info has, all else as of a
+/* Of a cell: 644, the size and time that info has, all else as of a
  * directory. */
 void attr_cell(struct fs *fs, uint64_t ino, const struct cell_info *info,
 	       struct stat *st);
-
-/* What is in a table is its owner's and as open as the table is: there each may
- * do what the owner of this can do by its mode, if the table's mode lets them
- * do it. What is unset in access stays in *st. */
-void attr_access(const struct table_access *access, struct stat *st);
-
-/* The permissions of a cell that nobody asked for others. */
-mode_t attr_usual_mode(const struct cell_rules *rules);
 
 /* How long a directory of data, or a missing name in one, may be believed. */
 double attr_timeout(struct fs *fs, const struct cell_rules *rules);

@@ -6,6 +6,7 @@
 #include "fs/cells/loop.h"
 #include "fs/cells/notify.h"
 #include "fs/open/commit.h"
+#include "fs/state/ino.h"
 #include "fs/tree/lookup.h"
 #include "fs/tree/rename.h"
 #include "fs/tree/tree.h"
@@ -521,6 +522,9 @@ static int rename_known(struct fs *fs, struct node *directory,
 			struct node *node, struct node *target, struct bytes to,
 			unsigned int flags) NEEDS(fs->tree)
 {
+	uint64_t ino;
+	int err;
+
 	if (flags & ~(unsigned int)(RENAME_NOREPLACE | RENAME_EXCHANGE))
 		return -EINVAL;
 
@@ -530,16 +534,25 @@ static int rename_known(struct fs *fs, struct node *directory,
 		return -EEXIST;
 	if (node == target)
 		return 0;
+	ino = node_ino(&fs->nodes, node);
 	switch (directory->kind) {
 	case NODE_ROOT:
-		return rename_table(fs, node, target, to, flags);
+		err = rename_table(fs, node, target, to, flags);
+		break;
 	case NODE_TABLE:
-		return rename_row(fs, node, target, to, flags);
+		err = rename_row(fs, node, target, to, flags);
+		break;
 	case NODE_FAMILY:
-		return rename_cell(fs, node, target, to, flags);
+		err = rename_cell(fs, node, target, to, flags);
+		break;
 	default:
-		return -EXDEV;
+		err = -EXDEV;
 	}
+	/* What is below it is its table's owner's again. */
+	if (!err)
+		makers_move(&fs->makers, ino, node_ino(&fs->nodes, node),
+			    flags & RENAME_EXCHANGE);
+	return err;
 }
 
 /* Whether anything there may be renamed, whatever it is: 0 or an error. */

@@ -4,6 +4,7 @@
 
 #include "fs/cells/loop.h"
 #include "fs/cells/notify.h"
+#include "fs/state/ino.h"
 #include "fs/tree/attr.h"
 #include "fs/tree/keep.h"
 #include "fs/tree/lookup.h"
@@ -78,8 +79,22 @@ static int has_child(struct fs *fs, struct node *directory, struct bytes key)
 	return err;
 }
 
+/* Notes who makes the child of this key. Without memory nobody does. */
+static void note_maker(struct fs *fs, struct node *directory, struct bytes key,
+		       uid_t uid) NEEDS_SHARED(fs->tree)
+{
+	enum node_kind kind = lookup_kind(directory);
+	struct place place;
+
+	if (!place_find(fs, directory, &place) &&
+	    !place_step(&place, kind, key))
+		access_note_maker(fs, &place, kind, uid);
+	place_release(&place);
+}
+
 /* A child that is in memory only, from now on. 0 or -ENOMEM. */
-static int make_local(struct fs *fs, struct node *directory, struct bytes key)
+static int make_local(struct fs *fs, struct node *directory, struct bytes key,
+		      uid_t uid) NEEDS_SHARED(fs->tree)
 {
 	struct node *node;
 	int err = node_enter(&fs->nodes, directory, lookup_kind(directory), key,
@@ -87,6 +102,7 @@ static int make_local(struct fs *fs, struct node *directory, struct bytes key)
 
 	if (err)
 		return err;
+	note_maker(fs, directory, key, uid);
 	/* No sequence: it is in no write. Being local is the reference that
 	 * keeps it. */
 	node_know(&fs->nodes, node, fs_now(), 0);
@@ -112,8 +128,8 @@ static int make_family(struct fs *fs, const struct path *path,
 }
 
 /* A directory for a family under a row: the family too, if it is new. */
-static int mkdir_family(struct fs *fs, struct node *row, struct bytes key)
-	NEEDS_SHARED(fs->tree)
+static int mkdir_family(struct fs *fs, struct node *row, struct bytes key,
+			uid_t uid) NEEDS_SHARED(fs->tree)
 {
 	struct place place;
 	int err = place_find(fs, row, &place);
@@ -128,7 +144,7 @@ static int mkdir_family(struct fs *fs, struct node *row, struct bytes key)
 			err = make_family(fs, &place.path, key, fs->gc);
 	}
 	place_release(&place);
-	return err ? err : make_local(fs, row, key);
+	return err ? err : make_local(fs, row, key, uid);
 }
 
 /* A family in .schema: as a command makes it, it keeps everything. Its name is
@@ -148,9 +164,22 @@ static int mkdir_schema(struct fs *fs, struct node *directory,
 	return err;
 }
 
+/* A table with this mode, which is not stored if it is what all have. */
+static int mkdir_table(struct fs *fs, struct bytes key, mode_t mode)
+{
+	struct table_access access = { mode & 07777, TABLE_ACCESS_UNSET,
+				       TABLE_ACCESS_UNSET };
+
+	if (access.mode == ACCESS_DIRECTORY_MODE)
+		access.mode = TABLE_ACCESS_UNSET;
+	/* Durable, so it waits for a disk. */
+	loop_hand_over();
+	return store_create_table_for(fs->store, key, &access);
+}
+
 /* A child of a directory of data, by its key. */
-static int mkdir_data(struct fs *fs, struct node *directory, struct bytes key)
-	NEEDS_SHARED(fs->tree)
+static int mkdir_data(struct fs *fs, struct node *directory, struct bytes key,
+		      const struct maker *maker) NEEDS_SHARED(fs->tree)
 {
 	int err = has_child(fs, directory, key);
 
@@ -160,17 +189,16 @@ static int mkdir_data(struct fs *fs, struct node *directory, struct bytes key)
 		return err < 0 ? err : -EEXIST;
 	switch (directory->kind) {
 	case NODE_ROOT:
-		/* Durable, so it waits for a disk. */
-		loop_hand_over();
-		return store_create_table(fs->store, key, false, NULL, 0);
+		return mkdir_table(fs, key, maker->mode);
 	case NODE_TABLE:
-		return make_local(fs, directory, key);
+		return make_local(fs, directory, key, maker->uid);
 	default:
-		return mkdir_family(fs, directory, key);
+		return mkdir_family(fs, directory, key, maker->uid);
 	}
 }
 
-int tree_mkdir(struct fs *fs, struct node *directory, struct bytes name)
+int tree_mkdir(struct fs *fs, struct node *directory, struct bytes name,
+	       const struct maker *maker)
 {
 	struct buf key = BUF_INIT;
 	int err;
@@ -183,7 +211,7 @@ int tree_mkdir(struct fs *fs, struct node *directory, struct bytes name)
 	err = tree_key(directory, name, &key);
 	tree_hold(fs);
 	if (!err)
-		err = mkdir_data(fs, directory, buf_bytes(&key));
+		err = mkdir_data(fs, directory, buf_bytes(&key), maker);
 	tree_let_go(fs);
 	if (!err)
 		fs_changed_in(fs, directory);
@@ -273,8 +301,10 @@ static int rmdir_local(struct fs *fs, struct node *directory, struct bytes key)
 		err = -ENOTEMPTY;
 	else if (!err && !node->local)
 		err = -ENOENT;
-	if (!err)
+	if (!err) {
 		node_detach(&fs->nodes, node);
+		makers_set(&fs->makers, path_ino(&place.path, node->kind), 0);
+	}
 release_place:
 	place_release(&place);
 	node_put(&fs->nodes, node);
@@ -470,6 +500,7 @@ static int remove_cell(struct removal *r, struct node *node,
 	if (!err) {
 		node->gone = true;
 		node_detach(&fs->nodes, node);
+		makers_set(&fs->makers, path_ino(r->path, NODE_CELL), 0);
 	}
 	if (draft)
 		pthread_mutex_unlock(&draft->lock);
@@ -538,18 +569,21 @@ release_key:
 	return err;
 }
 
-/* The mode that a new cell shows while it is open; 0: the usual one, also if
- * that cannot be found out. */
-static mode_t mode_to_show(struct fs *fs, struct node *family, mode_t mode)
-	NEEDS_SHARED(fs->tree)
+/* A new cell of this key is its maker's. The mode that it shows while it is
+ * open; 0: the usual one, also if that cannot be found out. */
+static mode_t begin_cell(struct fs *fs, struct node *family, struct bytes key,
+			 const struct maker *maker) NEEDS_SHARED(fs->tree)
 {
+	mode_t mode = maker->mode & 07777;
 	struct place place;
-	bool is_usual = true;
 
-	if (!place_find(fs, family, &place))
-		is_usual = mode == attr_usual_mode(&place.rules);
+	if (place_find(fs, family, &place) ||
+	    mode == access_mode(&place.rules.access, S_IFREG))
+		mode = 0;
+	if (place.table && !place_step(&place, NODE_CELL, key))
+		access_note_maker(fs, &place, NODE_CELL, maker->uid);
 	place_release(&place);
-	return is_usual ? 0 : mode;
+	return mode;
 }
 
 /* A local node for a new cell, referenced, and its draft. 0; 1 if there are no
@@ -574,7 +608,8 @@ static int make_cell(struct fs *fs, struct node *family, struct bytes key,
 }
 
 int tree_create(struct fs *fs, struct node *directory, struct bytes name,
-		mode_t mode, struct node **node, struct draft **draft)
+		const struct maker *maker, struct node **node,
+		struct draft **draft)
 {
 	struct buf key = BUF_INIT;
 	mode_t shown = 0;
@@ -593,7 +628,7 @@ int tree_create(struct fs *fs, struct node *directory, struct bytes name,
 	err = has_child(fs, directory, buf_bytes(&key));
 	err = err == 1 ? -EEXIST : err;
 	if (!err)
-		shown = mode_to_show(fs, directory, mode & 07777);
+		shown = begin_cell(fs, directory, buf_bytes(&key), maker);
 	tree_let_go(fs);
 	if (!err)
 		err = make_cell(fs, directory, buf_bytes(&key), node, draft);

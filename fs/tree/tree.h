@@ -2,7 +2,7 @@
 #define FS_TREE_TREE_H
 
 #include "fs/open/draft.h"
-#include "fs/state/fs.h"
+#include "fs/tree/access.h"
 
 /*
  * Names made and removed; for renames see rename.h. Directories of rows and
@@ -19,9 +19,10 @@
 int tree_key(struct node *directory, struct bytes name, struct buf *key);
 
 /* A table, a row, a family of a row or, in .schema, one of the table, which is
- * durable. -EEXIST; -EPERM for a new family with -o strictschema. */
-int tree_mkdir(struct fs *fs, struct node *directory, struct bytes name)
-	EXCLUDES(fs->tree);
+ * durable. Of maker's mode only a table takes notice. -EEXIST; -EPERM for a new
+ * family with -o strictschema. */
+int tree_mkdir(struct fs *fs, struct node *directory, struct bytes name,
+	       const struct maker *maker) EXCLUDES(fs->tree);
 
 /* The reverse. -ENOTEMPTY if there is a cell, or a directory in memory, in it,
  * or, in .schema, a cell of that family in any row. */
@@ -37,7 +38,7 @@ int tree_unlink(struct fs *fs, struct node *directory, struct bytes name)
  * commits with its first flush; NULL, if the family is of an aggregate type.
  * Close it as DRAFT_CREATE. -EEXIST. On an error neither is to be used. */
 int tree_create(struct fs *fs, struct node *directory, struct bytes name,
-		mode_t mode, struct node **node, struct draft **draft)
-	EXCLUDES(fs->tree);
+		const struct maker *maker, struct node **node,
+		struct draft **draft) EXCLUDES(fs->tree);
 
 #endif

@@ -10,6 +10,7 @@ show() {
 
 same "modes" "755 755 755 644" "$(show "$m/t" "$m/t/r" "$m/t/r/f" "$m/t/r/f/q")"
 errno EPERM chmod 700 "$m/t/r"
+errno EPERM chmod 775 "$m/t/r"
 errno EPERM chmod 600 "$m/t/r/f/q"
 check "what changes nothing" chmod 755 "$m/t/r"
 check "of a cell" chmod 644 "$m/t/r/f/q"
@@ -17,7 +18,11 @@ check "a table's mode" chmod 750 "$m/t"
 same "is that of what is in it" "750 750 750 640" \
 	"$(show "$m/t" "$m/t/r" "$m/t/r/f" "$m/t/r/f/q")"
 same "control files too" "640 200" "$(show "$m/t/.granularity" "$m/t/.mutate")"
-errno EPERM chmod 644 "$m/t/r/f/q"
+errno EPERM chmod 600 "$m/t/r/f/q"
+errno EPERM chmod 660 "$m/t/r/f/q"
+check "what gives nobody anything" chmod 644 "$m/t/r/f/q"
+check "and of a row" chmod 755 "$m/t/r"
+same "changes nothing" "750 640" "$(show "$m/t/r" "$m/t/r/f/q")"
 umask 022
 check "a new file shows what it was made with" python3 -c "import os
 fd = os.open('$m/t/r/f/new', os.O_CREAT | os.O_WRONLY, 0o600)

@@ -1,0 +1,69 @@
+#ifndef FS_TREE_ACCESS_H
+#define FS_TREE_ACCESS_H
+
+#include <sys/stat.h>
+
+#include "fs/cells/place.h"
+
+/*
+ * Who may do what. With allow_other the kernel checks that, each step of each
+ * path, by the owner and mode that it is shown; without, all is of one user.
+ * Here is decided which owner and mode are shown, from what is set at the
+ * table, and which chmod is taken elsewhere, where none can be set.
+ *
+ * A table is shared if its mode lets its group or all others make names in it.
+ * What one of these makes there through a path is shown as theirs as long as it
+ * is known (makers.h) and the table's access is what it was: the kernel lets
+ * nobody but an owner set times and modes, and in a sticky directory rename and
+ * remove.
+ */
+
+/* Permissions of cells where the table says nothing else. */
+#define ACCESS_CELL_MODE 0644
+#define ACCESS_DIRECTORY_MODE 0755
+
+/* Who makes a name, and with which mode: as they asked, less their umask. */
+struct maker {
+	uid_t uid;
+	mode_t mode;
+};
+
+/* What is in a table is its owner's and as open as the table is: there each may
+ * do what the owner of this can do by its mode, if the table's mode lets them
+ * do it. What is unset in access stays in *st. */
+void access_apply(const struct table_access *access, struct stat *st);
+
+/* The permissions that a cell, type S_IFREG, or a directory, S_IFDIR, shows in
+ * a table. */
+mode_t access_mode(const struct table_access *access, mode_t type);
+
+/* What is to be remembered of who made something in this table; 0: nothing,
+ * as it is the owner's, or root's, who needs not own. */
+uint64_t access_maker(const struct table *table, uid_t uid);
+
+/* Shows that, after access_apply, if it still holds: the maker has as owner
+ * what those may do as whom they could make it, and no more. */
+void access_apply_maker(const struct table *table, uint64_t maker,
+			struct stat *st);
+
+/*
+ * Whether chmod to asked, of what shows usual in a table with this access, is
+ * taken, which changes nothing. It has to be usual for all whom the table lets
+ * in, except that group and others need not be given w, since it is the
+ * table that says who writes; a special bit may be left out. So whoever asks
+ * for nobody else to read is not deceived.
+ */
+bool access_takes_mode(const struct table_access *access, mode_t usual,
+		       mode_t asked);
+
+/* place has been made by uid, from now on; 0, root: it is the table's owner's.
+ */
+void access_note_maker(struct fs *fs, const struct place *place,
+		       enum node_kind kind, uid_t uid);
+
+/* Fills owner and mode of what is at place in *st, which shows what it would in
+ * a table with nothing set. */
+void access_show(struct fs *fs, const struct place *place, enum node_kind kind,
+		 struct stat *st);
+
+#endif
