@@ -74,6 +74,15 @@ mkdir -p "$m/private/r/f"
 same "which what is in it shows" 700 "$(stat -c %a "$m/private/r/f")"
 refuse "and keeps others out" $nobody ls "$m/private"
 
+# What is as good as having the store is its owner's alone, and so are its files.
+refuse "commands of another" $nobody cat "$m/.tabletfs/ctl"
+for file in csv tsv jsonl; do
+	refuse "an import of another, as $file" \
+		$nobody sh -c "echo >'$m/open/.import/$file'"
+done
+refuse "setting a policy" $nobody sh -c "echo never >'$m/open/.schema/f/gc'"
+same "the store's files" "" "$(find "$store" -type f ! -perm 600)"
+
 # What a file handle tells of the daemon's memory: nothing.
 check "ids of nodes are no addresses" python3 - "$m" "$daemon" <<'PYTHON'
 import ctypes, os, re, struct, sys
@@ -101,3 +110,8 @@ assert len(ids) == 5, ids
 for number in ids:
     assert not any(low <= number < high for low, high in maps), hex(number)
 PYTHON
+
+# Without allow_other there is nothing to be seen.
+remount
+check "who mounted it" ls "$m" >out
+refuse "others" $nobody ls "$m"
