@@ -18,10 +18,13 @@
  * volume_posix: its loops, its syncs of files and of the directory, its
  * renames.
  *
- *   main_posix [-every N] [-cuts N] [-seed S]
+ *   main_posix [-every N] [-cuts N] [-seed S] [-findings N]
+ *
+ * It ends early after so many findings; 0, as without: when all is done.
  */
 static char watched[64], crashed[64];
 static unsigned long passed, failed, cuts, faults[5];
+static unsigned long enough; /* findings; 0: they are never */
 
 static void empty(const char *directory)
 {
@@ -53,6 +56,11 @@ static void count(const struct script *r, const char *what, unsigned long n)
 	}
 	failed++;
 	printf("%s, call or seed %lu: %s\n", what, n, r->problem);
+}
+
+static bool is_done(void)
+{
+	return enough > 0 && failed >= enough;
 }
 
 struct kind {
@@ -113,7 +121,7 @@ static void cut(void *context)
 	struct power *p = context;
 	unsigned int i;
 
-	for (i = 0; i < p->cuts; i++) {
+	for (i = 0; i < p->cuts && !is_done(); i++) {
 		struct script r = p->script;
 		uint64_t seed = p->rng.state;
 		struct volume *v;
@@ -161,6 +169,8 @@ int main(int argc, char **argv)
 			each = n;
 		else if (strcmp(argv[i], "-seed") == 0)
 			seed = n;
+		else if (strcmp(argv[i], "-findings") == 0)
+			enough = n;
 	}
 	printf("seed %lu\n", seed);
 	/* Only the kernel's memory is needed. */
@@ -169,9 +179,10 @@ int main(int argc, char **argv)
 	if (!mkdtemp(watched) || !mkdtemp(crashed))
 		abort();
 	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && every > 0; i++)
-		for (n = 1 + seed % every; run(n, &kinds[i]); n += every)
+		for (n = 1 + seed % every; !is_done() && run(n, &kinds[i]);
+		     n += every)
 			;
-	if (each > 0)
+	if (each > 0 && !is_done())
 		cut_power((unsigned int)each, seed);
 	empty(watched);
 	empty(crashed);
