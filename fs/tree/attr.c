@@ -135,10 +135,10 @@ static bool attr_of_draft(struct fs *fs, struct node *node,
 	if (node->gone)
 		st->st_nlink = 0;
 	/* The mode of its creation lasts until it is closed. */
-	if (mode && mode != (st->st_mode & 07777))
+	if (mode && mode != st->st_mode)
 		*timeout = 0;
 	if (mode)
-		st->st_mode = S_IFREG | mode;
+		st->st_mode = mode;
 	if (node->gone)
 		*timeout = 0;
 	return true;

@@ -569,21 +569,21 @@ release_key:
 	return err;
 }
 
-/* A new cell of this key is its maker's. The mode that it shows while it is
+/* A new cell of this key is its maker's. The st_mode that it shows while it is
  * open; 0: the usual one, also if that cannot be found out. */
 static mode_t begin_cell(struct fs *fs, struct node *family, struct bytes key,
 			 const struct maker *maker) NEEDS_SHARED(fs->tree)
 {
-	mode_t mode = maker->mode & 07777;
+	mode_t asked = maker->mode & 07777, shown = 0;
 	struct place place;
 
-	if (place_find(fs, family, &place) ||
-	    mode == access_mode(&place.rules.access, S_IFREG))
-		mode = 0;
+	if (!place_find(fs, family, &place) &&
+	    asked != access_mode(&place.rules.access, S_IFREG))
+		shown = S_IFREG | asked;
 	if (place.table && !place_step(&place, NODE_CELL, key))
 		access_note_maker(fs, &place, NODE_CELL, maker->uid);
 	place_release(&place);
-	return mode;
+	return shown;
 }
 
 /* A local node for a new cell, referenced, and its draft. 0; 1 if there are no

@@ -29,6 +29,9 @@ fd = os.open('$m/t/r/f/new', os.O_CREAT | os.O_WRONLY, 0o600)
 assert os.fstat(fd).st_mode & 0o777 == 0o600
 os.fchmod(fd, 0o640)"
 same "and then the usual" 640 "$(show "$m/t/r/f/new")"
+check "one made with no mode shows none" python3 -c "import os
+fd = os.open('$m/t/r/f/none', os.O_CREAT | os.O_WRONLY, 0)
+assert os.fstat(fd).st_mode & 0o777 == 0"
 if [ "$(id -u)" = 0 ]; then
 	check "a table's owner" chown 12:34 "$m/t"
 	same "is that of what is in it" "12:34 12:34 12:34" \
