@@ -574,7 +574,9 @@ release_key:
 static mode_t begin_cell(struct fs *fs, struct node *family, struct bytes key,
 			 const struct maker *maker) NEEDS_SHARED(fs->tree)
 {
-	mode_t asked = maker->mode & 07777, shown = 0;
+	/* Special bits are no file's, and the kernel would take them away with
+	 * a chmod at the first write. */
+	mode_t asked = maker->mode & 0777, shown = 0;
 	struct place place;
 
 	if (!place_find(fs, family, &place) &&

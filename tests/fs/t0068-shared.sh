@@ -109,6 +109,11 @@ $carol mv "$m/ours/r/f/q" "$m/ours/r/f/p"
 same "after a rename" "666 1003:2000" "$(show "$m/ours/r/f/p")"
 $bob sh -c "echo 2 >'$m/ours/r/f/q'"
 same "its old name is another's" "666 1002:2000" "$(show "$m/ours/r/f/q")"
+check "who makes one with special bits can write it" python3 -c "import os
+os.setgroups([]), os.setgid(1003), os.setuid(1003)
+fd = os.open('$m/ours/r/f/s', os.O_CREAT | os.O_WRONLY, 0o6755)
+assert os.fstat(fd).st_mode & 0o7777 == 0o755
+os.write(fd, b'1')"
 mkdir "$m/ours/.schema/more"
 same "after a change of the schema" "777 1003:2000" "$(show "$m/ours/r")"
 $alice chmod 775 "$m/ours"
