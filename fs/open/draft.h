@@ -27,7 +27,8 @@ struct draft {
 	bool loaded;          /* content is valid */
 	bool dirty;           /* differs from what was committed */
 	bool millis;          /* as the table's rules say */
-	mode_t mode; /* st_mode of its creation, until it is closed; or 0 */
+	mode_t mode;    /* st_mode of its creation, until it is closed; or 0 */
+	uint64_t maker; /* of a cell that is gone: who made it (makers.h) */
 	bool has_pending; /* a time set by utimensat is to be committed */
 	bool has_written; /* the session has committed, as session_us */
 	uint64_t pending_us;

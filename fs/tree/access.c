@@ -125,15 +125,25 @@ void access_note_maker(struct fs *fs, const struct place *place,
 			   access_maker(place->table, uid));
 }
 
+uint64_t access_maker_at(struct fs *fs, const struct place *place,
+			 enum node_kind kind)
+{
+	if (!place->table || kind < NODE_ROW ||
+	    !shared_bits(&place->rules.access))
+		return 0;
+	return makers_get(&fs->makers, path_ino(&place->path, kind));
+}
+
+void access_show_made(const struct place *place, uint64_t maker,
+		      struct stat *st)
+{
+	access_apply(&place->rules.access, st);
+	if (maker && place->table)
+		access_apply_maker(place->table, maker, st);
+}
+
 void access_show(struct fs *fs, const struct place *place, enum node_kind kind,
 		 struct stat *st)
 {
-	const struct table_access *access = &place->rules.access;
-
-	access_apply(access, st);
-	if (!place->table || kind < NODE_ROW || !shared_bits(access))
-		return;
-	access_apply_maker(
-		place->table,
-		makers_get(&fs->makers, path_ino(&place->path, kind)), st);
+	access_show_made(place, access_maker_at(fs, place, kind), st);
 }

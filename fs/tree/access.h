@@ -61,8 +61,16 @@ bool access_takes_mode(const struct table_access *access, mode_t usual,
 void access_note_maker(struct fs *fs, const struct place *place,
 		       enum node_kind kind, uid_t uid);
 
-/* Fills owner and mode of what is at place in *st, which shows what it would in
- * a table with nothing set. */
+/* Who is remembered to have made what is at place; 0: nobody. */
+uint64_t access_maker_at(struct fs *fs, const struct place *place,
+			 enum node_kind kind);
+
+/* Fills owner and mode of what maker made at place in *st, which shows what it
+ * would in a table with nothing set. */
+void access_show_made(const struct place *place, uint64_t maker,
+		      struct stat *st);
+
+/* The same of what is at place, by whoever is remembered. */
 void access_show(struct fs *fs, const struct place *place, enum node_kind kind,
 		 struct stat *st);
 

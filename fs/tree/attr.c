@@ -114,6 +114,7 @@ static bool attr_of_draft(struct fs *fs, struct node *node,
 {
 	struct draft *draft = draft_get(fs, node);
 	struct cell_info info;
+	uint64_t maker;
 	bool loaded;
 	mode_t mode;
 
@@ -122,6 +123,8 @@ static bool attr_of_draft(struct fs *fs, struct node *node,
 	pthread_mutex_lock(&draft->lock);
 	loaded = draft->loaded;
 	mode = draft->mode;
+	maker = node->gone ? draft->maker
+			   : access_maker_at(fs, place, NODE_CELL);
 	info.size = draft->content.size;
 	info.timestamp_us = draft_time(draft);
 	pthread_mutex_unlock(&draft->lock);
@@ -129,7 +132,7 @@ static bool attr_of_draft(struct fs *fs, struct node *node,
 	if (!loaded)
 		return false;
 	attr_cell(fs, ino, &info, st);
-	access_show(fs, place, NODE_CELL, st);
+	access_show_made(place, maker, st);
 	*timeout = fs->has_epochs ? ATTR_TIMEOUT_S : DEAF_TIMEOUT_S;
 	/* Unlinked or renamed over, but open: nobody else will tell of it. */
 	if (node->gone)

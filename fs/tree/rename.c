@@ -264,6 +264,9 @@ static void settle(struct fs *fs, struct move *m, struct node *node,
 			d->session_us = m->timestamp_us;
 		}
 	}
+	if (m->other)
+		m->other->maker =
+			makers_get(&fs->makers, node_ino(&fs->nodes, target));
 	if (target)
 		target->gone = true;
 	note_origin(m, node, target);

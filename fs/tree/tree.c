@@ -490,6 +490,7 @@ static int remove_cell(struct removal *r, struct node *node,
 		       struct draft *draft)
 {
 	struct fs *fs = r->fs;
+	uint64_t ino = path_ino(r->path, NODE_CELL);
 	int err;
 
 	if (draft) {
@@ -498,9 +499,11 @@ static int remove_cell(struct removal *r, struct node *node,
 	}
 	err = store_update(fs->store, decide_unlink, r, fs->options->sync);
 	if (!err) {
+		if (draft)
+			draft->maker = makers_get(&fs->makers, ino);
 		node->gone = true;
 		node_detach(&fs->nodes, node);
-		makers_set(&fs->makers, path_ino(r->path, NODE_CELL), 0);
+		makers_set(&fs->makers, ino, 0);
 	}
 	if (draft)
 		pthread_mutex_unlock(&draft->lock);

@@ -114,6 +114,18 @@ os.setgroups([]), os.setgid(1003), os.setuid(1003)
 fd = os.open('$m/ours/r/f/s', os.O_CREAT | os.O_WRONLY, 0o6755)
 assert os.fstat(fd).st_mode & 0o7777 == 0o755
 os.write(fd, b'1')"
+# removed SHELL: the maker of a file that this removes, shown to who has it open.
+removed() {
+	$carol sh -c "exec 3>'$m/ours/r/f/o' 4>'$m/ours/r/f/n' && $1 &&
+		stat -L -c %u /proc/self/fd/3 && chmod 666 /proc/self/fd/3" 2>&1
+}
+same "what is removed is still its maker's" 1003 "$(removed "rm '$m/ours/r/f/o'")"
+same "or renamed over" 1003 \
+	"$(removed "mv -f '$m/ours/r/f/n' '$m/ours/r/f/o'")"
+exec 3>"$m/ours/r/f/mine" && rm "$m/ours/r/f/mine"
+$carol sh -c "echo 3 >'$m/ours/r/f/mine'"
+same "and not of who takes its name" 1001 "$(stat -L -c %u /dev/fd/3)"
+exec 3>&-
 mkdir "$m/ours/.schema/more"
 same "after a change of the schema" "777 1003:2000" "$(show "$m/ours/r")"
 $alice chmod 775 "$m/ours"
