@@ -367,6 +367,14 @@ static void on_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name,
 		   tree_mkdir(fs, directory, bytes_string(name), &maker));
 }
 
+/* There are no links, devices and the like to be made: EPERM, as link(2),
+ * symlink(2) and mknod(2) have it for such filesystems, and not the ENOSYS of
+ * what has no handler. */
+static int refuse_special(const struct node *directory)
+{
+	return node_is_past(directory) ? -EROFS : -EPERM;
+}
+
 /* Makes an empty file, which is committed at once. */
 static void on_mknod(fuse_req_t req, fuse_ino_t parent, const char *name,
 		     mode_t mode, dev_t device)
@@ -375,7 +383,7 @@ static void on_mknod(fuse_req_t req, fuse_ino_t parent, const char *name,
 	struct node *directory = node_of(&fs->nodes, parent), *node;
 	struct maker maker = { fuse_req_ctx(req)->uid, mode };
 	struct draft *draft;
-	int err = S_ISREG(mode) ? 0 : -EPERM;
+	int err = S_ISREG(mode) ? 0 : refuse_special(directory);
 
 	(void)device;
 	if (!err)
@@ -428,24 +436,24 @@ static void on_rename(fuse_req_t req, fuse_ino_t parent, const char *name,
 				   bytes_string(to_name), flags));
 }
 
-/* There are no links to be made: EPERM, as link(2) and symlink(2) have it for
- * such filesystems, and not the ENOSYS of what has no handler. */
 static void on_symlink(fuse_req_t req, const char *target, fuse_ino_t parent,
 		       const char *name)
 {
+	struct fs *fs = enter(req);
+	struct node *directory = node_of(&fs->nodes, parent);
+
 	(void)target;
-	(void)parent;
-	(void)name;
-	fuse_reply_err(req, EPERM);
+	fs_reply_error(fs, req, directory, name, refuse_special(directory));
 }
 
 static void on_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent,
 		    const char *name)
 {
+	struct fs *fs = enter(req);
+	struct node *directory = node_of(&fs->nodes, parent);
+
 	(void)ino;
-	(void)parent;
-	(void)name;
-	fuse_reply_err(req, EPERM);
+	fs_reply_error(fs, req, directory, name, refuse_special(directory));
 }
 
 /* Links are in .scan only: to a row, or to a segment's rows. */

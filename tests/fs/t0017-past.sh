@@ -33,7 +33,9 @@ errno ENOENT ls "$a/yesterday"
 check "with the reason" grep -q 'yesterday' "$m/.tabletfs/errors"
 for c in "mkdir $a/3000000/x" "touch $a/3000000/b/f/x" "rm $a/3000000/a/f/q" \
 	"rmdir $a/3000000/a" "mv $a/3000000/a $a/3000000/c" \
-	"chmod 600 $a/3000000/a/f/q" "truncate -s 0 $a/3000000/a/f/q"; do
+	"chmod 600 $a/3000000/a/f/q" "truncate -s 0 $a/3000000/a/f/q" \
+	"ln -s x $a/3000000/a/f/x" "mkfifo $a/3000000/a/f/x" \
+	"python3 -c __import__('os').link('$m/t/a/f/q','$a/3000000/a/f/x')"; do
 	errno EROFS $c
 done
 # Without opening it.
