@@ -352,18 +352,20 @@ static const struct ctl_ops *ops_of(enum node_kind kind)
 
 int ctl_open(struct fs *fs, struct node *node, int flags, struct ctl_file **out)
 {
-	int access = flags & O_ACCMODE, err;
+	/* To truncate is to write, also with what can only be read. */
+	bool reads = (flags & O_ACCMODE) != O_WRONLY;
+	bool writes = flags & (O_ACCMODE | O_TRUNC);
 	mode_t mode = ctl_mode(node);
 	struct place place;
 	struct ctl_file *f;
+	int err;
 
 	assert(!S_ISDIR(mode) && !S_ISLNK(mode));
-	if (access != O_RDONLY && node_is_past(node))
+	if (writes && node_is_past(node))
 		return -EROFS;
 	/* Root passes the kernel's check of modes; a file that has nothing to
 	 * read, or takes nothing, refuses root too. */
-	if ((access != O_WRONLY && !(mode & 0400)) ||
-	    (access != O_RDONLY && !(mode & 0200)))
+	if ((reads && !(mode & 0400)) || (writes && !(mode & 0200)))
 		return -EACCES;
 	f = calloc(1, sizeof(*f));
 	if (!f)

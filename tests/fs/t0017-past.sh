@@ -38,8 +38,9 @@ for c in "mkdir $a/3000000/x" "touch $a/3000000/b/f/x" "rm $a/3000000/a/f/q" \
 	"python3 -c __import__('os').link('$m/t/a/f/q','$a/3000000/a/f/x')"; do
 	errno EROFS $c
 done
-# Without opening it.
-for c in "truncate(sys.argv[1], 0)" "utime(sys.argv[1])"; do
+# Without opening it to be written.
+for c in "truncate(sys.argv[1], 0)" "utime(sys.argv[1])" \
+	"open(sys.argv[1], os.O_RDONLY | os.O_TRUNC)"; do
 	errno EROFS python3 -c "import os, sys; os.$c" "$a/3000000/a/f/q"
 	errno EACCES python3 -c "import os, sys; os.$c" \
 		"$m/t/a/f/.versions/q/2000000"
