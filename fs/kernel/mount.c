@@ -35,6 +35,10 @@
 
 extern char **environ;
 
+/* How long a daemon may take to say that it lives, and how often to look. */
+#define ANSWER_MAX_MS 2000
+#define POLL_MS 5
+
 /* Tells on standard error why there is no mount, and returns err. */
 static int refuse(const struct mount_options *o, int err)
 {
@@ -66,26 +70,57 @@ static int run_fusermount(const char *mount_point)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
 }
 
+/* Asks for path's attributes and sets *is_root to whether a mount's root is
+ * there: 0 or an error. The kernel tells -ENOTCONN of a daemon that has gone,
+ * unless it keeps the attributes and flags do not say to ask for them. */
+static int ask(const char *path, int flags, bool *is_root)
+{
+	struct statx st;
+
+	if (statx(AT_FDCWD, path, AT_NO_AUTOMOUNT | flags, STATX_TYPE, &st))
+		return fail(errno, "%s", path);
+	*is_root = st.stx_attributes & st.stx_attributes_mask &
+		   STATX_ATTR_MOUNT_ROOT;
+	return S_ISDIR(st.stx_mode) ? 0 : fail(ENOTDIR, "%s", path);
+}
+
+/* Whether the daemon of what is mounted at path has gone, of which the kernel
+ * keeps attributes. A child asks, which may wait for ever for a daemon that
+ * lives and does not answer. */
+static bool is_stale(const char *path)
+{
+	const struct timespec pause = { 0, POLL_MS * 1000000L };
+	bool is_root;
+	int status = 0, tries = ANSWER_MAX_MS / POLL_MS;
+	pid_t pid = fork(), ended;
+
+	if (pid == 0)
+		_exit(ask(path, AT_STATX_FORCE_SYNC, &is_root) == -ENOTCONN);
+	if (pid < 0)
+		return false;
+	while ((ended = waitpid(pid, &status, WNOHANG)) == 0 && tries-- > 0)
+		nanosleep(&pause, NULL);
+	if (ended == 0)
+		kill(pid, SIGKILL);
+	return ended == pid && WIFEXITED(status) && WEXITSTATUS(status) == 1;
+}
+
 /* The mount point must be a directory where nothing is mounted; what a daemon
  * that died left there is unmounted. */
 static int check_mount_point(const char *path)
 {
-	struct statx st;
+	bool is_root;
+	int err = ask(path, 0, &is_root);
 
-	if (statx(AT_FDCWD, path, AT_NO_AUTOMOUNT, STATX_TYPE, &st)) {
-		/* The kernel says so where a daemon has gone. */
-		if (errno != ENOTCONN)
-			return fail(errno, "%s", path);
-		if (run_fusermount(path) ||
-		    statx(AT_FDCWD, path, 0, STATX_TYPE, &st))
+	if (err == -ENOTCONN || (!err && is_root && is_stale(path))) {
+		if (run_fusermount(path) || ask(path, 0, &is_root))
 			return fail(ERR_mount_point,
 				    "a stale mount cannot be removed");
+		err = 0;
 	}
-	if (!S_ISDIR(st.stx_mode))
-		return fail(ENOTDIR, "%s", path);
-	if (st.stx_attributes & st.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT)
-		return fail(EBUSY, "something is mounted there");
-	return 0;
+	if (!err && is_root)
+		err = fail(EBUSY, "something is mounted there");
+	return err;
 }
 
 /* Whether path is directory or in it; both are absolute and resolved. */

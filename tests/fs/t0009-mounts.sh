@@ -87,7 +87,17 @@ check "umount" "$TABLETFS" umount "$m"
 same "the store is free at once" 1 "$("$TABLETFS" -store "$store" count t)"
 daemon=
 
+# What a daemon that died left is unmounted, also where the kernel keeps what it
+# knew of it.
 start_mount
+ls -l "$m" >/dev/null
+stat "$m" >/dev/null
+kill -STOP "$daemon"
+says "something is mounted there" $mount "$work/store2" "$m"
+kill -KILL "$daemon"
+await_end
+check "a mount in the place of a dead one" start_mount
+says "something is mounted there" $mount "$work/store2" "$m"
 kill -INT "$daemon"
 await_end
 refuse "SIGINT ends it" mountpoint -q "$m"
