@@ -63,9 +63,9 @@ static bool table_expires(const struct table *table)
 	return false;
 }
 
-/* Looks the path's table up. 0, also in a path without one, or -ERR_no_table.
- */
-static int find_table(struct place *place)
+/* Looks the path's table up, which has this id, or any if that is 0. 0, also in
+ * a path without one, -ERR_no_table, or -ESTALE if another has the name. */
+static int find_table(struct place *place, uint32_t id)
 {
 	struct bytes name = place->path.table;
 	struct cell_rules *rules = &place->rules;
@@ -76,6 +76,13 @@ static int find_table(struct place *place)
 	if (!place->table)
 		return fail(ERR_no_table, "%.*s", (int)name.size,
 			    (const char *)name.data);
+	if (id && place->table->id != id) {
+		place->table = NULL;
+		return fail(ESTALE,
+			    "the table of this file was dropped: what is "
+			    "called %.*s is another",
+			    (int)name.size, (const char *)name.data);
+	}
 	rules->millis = place->table->millis;
 	rules->access = place->table->access;
 	rules->expires = table_expires(place->table);
@@ -94,6 +101,14 @@ static void find_family(struct place *place)
 	place->rules.aggregate = family && family_is_aggregate(family);
 }
 
+/* The id of the table that node is in or is, as far as that was looked up. */
+static uint32_t table_id_of(const struct node *node)
+{
+	while (node && node->kind != NODE_TABLE)
+		node = node->parent;
+	return node ? node->table_id : 0;
+}
+
 int place_find(struct fs *fs, struct node *node, struct place *place)
 {
 	int err;
@@ -109,7 +124,7 @@ int place_find(struct fs *fs, struct node *node, struct place *place)
 	if (err)
 		return err;
 	place->schema = store_schema(fs->store);
-	err = find_table(place);
+	err = find_table(place, table_id_of(node));
 	find_family(place);
 	return err;
 }
@@ -140,22 +155,15 @@ int place_step(struct place *place, enum node_kind kind, struct bytes key)
 	assert(part);
 	*part = key;
 	if (kind == NODE_TABLE)
-		err = find_table(place);
+		err = find_table(place, 0);
 	if (part == &place->path.family)
 		find_family(place);
 	return err;
 }
 
-int place_check(const struct place *place, uint32_t table_id)
+bool place_is_dropped(int err)
 {
-	struct bytes name = place->path.table;
-
-	if (!place->table || place->table->id == table_id)
-		return 0;
-	return fail(ESTALE,
-		    "the table of this file was dropped: what is called %.*s "
-		    "is another",
-		    (int)name.size, (const char *)name.data);
+	return err == -ERR_no_table || err == -ESTALE;
 }
 
 uint64_t place_expiry(const struct place *place, struct bytes family,

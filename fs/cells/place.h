@@ -47,8 +47,9 @@ struct place {
 };
 
 /* Holds fs->tree and fills *place: 0, -ERR_no_table if node is in a table that
- * the store does not have, with all else filled, or -ENOMEM. To be left in
- * every case. If a rename is under way, hands the lead over and waits. */
+ * the store does not have, -ESTALE if another table has taken the name of that,
+ * both with all else filled, or -ENOMEM. To be left in every case. If a rename
+ * is under way, hands the lead over and waits. */
 int place_enter(struct fs *fs, struct node *node, struct place *place)
 	ACQUIRES_SHARED(fs->tree) EXCLUDES(fs->tree);
 void place_leave(struct fs *fs, struct place *place) RELEASES_SHARED(fs->tree);
@@ -62,8 +63,8 @@ void place_release(struct place *place);
  * has to live as long. 0 or -ERR_no_table. */
 int place_step(struct place *place, enum node_kind kind, struct bytes key);
 
-/* 0 if the place's table has this id, -ESTALE if another has its name. */
-int place_check(const struct place *place, uint32_t table_id);
+/* Whether an error of place_enter says that the node's table was dropped. */
+bool place_is_dropped(int err);
 
 /* When the rule of a family of the place's table will hide a newest version
  * with this timestamp; UINT64_MAX: never, also if there is no such family. */

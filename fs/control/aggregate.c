@@ -35,7 +35,7 @@ static int file_open(struct fs *fs, struct ctl_file *f)
 
 	if ((f->flags & O_ACCMODE) == O_WRONLY)
 		return 0;
-	err = ctl_enter(fs, f, &place);
+	err = place_enter(fs, f->node, &place);
 	if (!err)
 		err = store_get(fs->store, NULL, p->table, p->row, p->family,
 				p->qualifier, &cell, &memory);
@@ -80,7 +80,7 @@ static int add(struct fs *fs, struct ctl_file *f, const struct buf *numbers)
 	assert(numbers->size % sizeof(int64_t) == 0);
 	if (a.count == 0)
 		return 0;
-	err = ctl_enter(fs, f, &place);
+	err = place_enter(fs, f->node, &place);
 	/* Who adds to what was removed adds to nothing. */
 	if (err || f->node->gone)
 		goto leave;

@@ -313,7 +313,7 @@ int ctl_attr(struct fs *fs, struct node *node, struct stat *st, double *timeout)
 	err = place_enter(fs, node, &place);
 	/* Below a dropped table nobody's rules are left, and the node goes on
 	 * being shown. */
-	if (err == -ERR_no_table)
+	if (place_is_dropped(err))
 		err = 0;
 	if (!err && node->kind == NODE_VERSION)
 		err = version_attr(fs, &place.path, ino, st);

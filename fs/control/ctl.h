@@ -12,7 +12,7 @@
  * Calls may come from any thread. Of one open file, read, write, flush and sync
  * run one at a time, under its lock; the store's locks and nodes.lock come
  * after that. None is called with fs->tree held: who goes to the store enters
- * the file's place (ctl_enter) each time, as its row or table may have been
+ * the file's place (place_enter) each time, as its row or table may have been
  * renamed. What these do may take long, so whoever calls them hands the lead
  * over first (loop_hand_over); open and lookup do it themselves where it pays.
  */

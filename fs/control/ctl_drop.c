@@ -146,7 +146,7 @@ static int look_now(struct drop *d)
 	if (err)
 		return err;
 	d->seq = store_snapshot_seq(snapshot);
-	err = ctl_enter(d->fs, d->file, &place);
+	err = place_enter(d->fs, d->file->node, &place);
 	if (!err)
 		err = open_range(d, place.path.table, snapshot, &scan);
 	place_leave(d->fs, &place);
@@ -256,7 +256,7 @@ static int apply(struct drop *d)
 		err = look_now(d);
 		if (err)
 			return err;
-		err = ctl_enter(d->fs, d->file, &place);
+		err = place_enter(d->fs, d->file->node, &place);
 		d->table = place.path.table;
 		if (!err)
 			err = store_update(d->fs->store, decide_drop, d, true);

@@ -4,13 +4,6 @@
 #include "fs/control/ctl_file.h"
 #include "store/text/json/json_mutation.h"
 
-int ctl_enter(struct fs *fs, const struct ctl_file *f, struct place *place)
-{
-	int err = place_enter(fs, f->node, place);
-
-	return err ? err : place_check(place, f->table_id);
-}
-
 int ctl_read_text(struct fs *fs, struct ctl_file *f, uint64_t offset,
 		  size_t size, struct buf *out)
 {

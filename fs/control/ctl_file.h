@@ -5,11 +5,6 @@
 
 /* What several kinds of control files do alike. */
 
-/* Enters the place where f's node is now, to be left in every case: 0,
- * -ERR_no_table if its table was dropped, -ESTALE if another has the name. */
-int ctl_enter(struct fs *fs, const struct ctl_file *f, struct place *place)
-	ACQUIRES_SHARED(fs->tree) EXCLUDES(fs->tree);
-
 /* A ctl_ops.read for files whose whole text was put in out by open. */
 int ctl_read_text(struct fs *fs, struct ctl_file *f, uint64_t offset,
 		  size_t size, struct buf *out);

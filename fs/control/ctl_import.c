@@ -262,7 +262,7 @@ static int import_open(struct fs *fs, struct ctl_file *f)
 			options.value_timestamps = is_value_encoded(step.value);
 	}
 	im->at_line_start = true;
-	err = ctl_enter(fs, f, &place);
+	err = place_enter(fs, f->node, &place);
 	options.table = place.path.table;
 	if (!err)
 		err = importer_new(fs->store, format_of(node_name(f->node)),
@@ -283,12 +283,12 @@ free_file:
 	return err;
 }
 
-/* ctl_enter, with the importer told what its table is called now. */
+/* place_enter, with the importer told what its table is called now. */
 static int enter(struct fs *fs, struct ctl_file *f, struct place *place)
 	ACQUIRES_SHARED(fs->tree)
 {
 	struct import_file *im = f->state;
-	int err = ctl_enter(fs, f, place);
+	int err = place_enter(fs, f->node, place);
 
 	return err ? err : importer_rename(im->importer, place->path.table);
 }

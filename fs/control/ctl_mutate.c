@@ -87,7 +87,7 @@ static ssize_t mutate_write(struct fs *fs, struct ctl_file *f,
 		return fail(EINVAL,
 			    "the last line was taken without a newline");
 	assert(f->in.size <= LINE_SIZE_MAX);
-	err = ctl_enter(fs, f, &place);
+	err = place_enter(fs, f->node, &place);
 	target.table = place.path.table;
 	if (!err)
 		taken = ctl_take_lines(&f->in, data, &lines, &err);
@@ -112,7 +112,7 @@ static int mutate_flush(struct fs *fs, struct ctl_file *f)
 		return 0;
 	assert(!m->ended);
 	m->ended = true;
-	err = ctl_enter(fs, f, &place);
+	err = place_enter(fs, f->node, &place);
 	target.table = place.path.table;
 	if (!err)
 		err = run_line(&target, buf_bytes(&f->in));

@@ -131,7 +131,7 @@ static int estimate(struct fs *fs, struct scan_text *t, struct buf *out)
 	const struct query *q = t->query;
 	struct place place;
 	uint64_t n = 0;
-	int err = query_enter(fs, q, &place);
+	int err = place_enter(fs, q->node, &place);
 
 	if (!err && !q->ended)
 		err = store_estimate_rows(fs->store, place.path.table, q->start,
@@ -163,7 +163,7 @@ static int samples(struct fs *fs, struct scan_text *t, struct buf *out)
 {
 	const struct query *q = t->query;
 	struct place place;
-	int err = query_enter(fs, q, &place);
+	int err = place_enter(fs, q->node, &place);
 
 	if (!err && !q->ended)
 		err = store_sample_rows(fs->store, place.path.table, q->start,

@@ -69,7 +69,7 @@ static int show_row(struct fs *fs, struct ctl_file *f)
 {
 	struct place place;
 	struct scan *scan = NULL;
-	int err = ctl_enter(fs, f, &place);
+	int err = place_enter(fs, f->node, &place);
 	struct scan_range range = { .table = place.path.table,
 				    .row = place.path.row };
 
@@ -147,7 +147,7 @@ static int show_figures(struct fs *fs, struct bytes table, struct buf *out)
 static int show_of_table(struct fs *fs, struct ctl_file *f)
 {
 	struct place place;
-	int err = ctl_enter(fs, f, &place);
+	int err = place_enter(fs, f->node, &place);
 
 	if (!err)
 		err = show_table(place.table, f->node, &place.path, &f->out);
@@ -289,7 +289,7 @@ static int take_at(struct fs *fs, const struct path *p, enum node_kind kind,
 static int take(struct fs *fs, const struct ctl_file *f, struct bytes text)
 {
 	struct place place;
-	int err = ctl_enter(fs, f, &place);
+	int err = place_enter(fs, f->node, &place);
 
 	if (!err)
 		err = take_at(fs, &place.path, f->node->kind, text);
@@ -341,7 +341,7 @@ static int version_open(struct fs *fs, struct ctl_file *f)
 {
 	struct cell_info info;
 	struct place place;
-	int err = ctl_enter(fs, f, &place);
+	int err = place_enter(fs, f->node, &place);
 
 	assert(f->node->kind == NODE_VERSION || f->node->kind == NODE_AT_CELL);
 	if (!err && f->node->kind == NODE_AT_CELL) {

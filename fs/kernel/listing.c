@@ -146,9 +146,6 @@ static int open_scan_again(struct listing *l)
 	l->scan = NULL;
 	err = place_enter(fs, l->node, &now);
 	if (!err)
-		err = place_check(&now,
-				  l->place.table ? l->place.table->id : 0);
-	if (!err)
 		err = open_scan(l, now.path.table);
 	place_leave(fs, &now);
 	return err;

@@ -230,10 +230,10 @@ static int start_at_place(struct fs *fs, struct draft *d, enum draft_mode mode)
 	struct place place;
 	int err = place_enter(fs, d->node, &place);
 
-	/* Who has read it goes on with it when its table was dropped. */
-	if (err == -ERR_no_table && mode == DRAFT_READ)
-		err = 0;
 	pthread_mutex_lock(&d->lock);
+	/* Who has read it goes on with it when its table was dropped. */
+	if (d->loaded && mode == DRAFT_READ && place_is_dropped(err))
+		err = 0;
 	if (!err)
 		err = start(fs, d, &place, mode);
 	pthread_mutex_unlock(&d->lock);

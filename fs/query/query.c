@@ -368,7 +368,6 @@ static int prepare(struct fs *fs, struct node *terminal, struct query *q)
 	assert(terminal->parent->kind == NODE_SCAN);
 	err = place_enter(fs, terminal, &place);
 	q->node = terminal;
-	q->table_id = err ? 0 : place.table->id;
 	place_leave(fs, &place);
 	if (err)
 		return err;

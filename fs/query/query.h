@@ -26,9 +26,8 @@ struct query {
 
 	/* What the steps say. All struct bytes are borrowed: from memory, from
 	 * prefix_end, or, the delimiter, from the mount's options. */
-	struct buf memory; /* the values of the steps, end to end */
-	struct node *node; /* the terminal; borrowed */
-	uint32_t table_id;
+	struct buf memory;       /* the values of the steps, end to end */
+	struct node *node;       /* the terminal; borrowed */
 	struct bytes start, end; /* of rows, end exclusive; empty: open */
 	struct bytes prefix;     /* of the step prefix; empty: none */
 	struct buf prefix_end;   /* the first key past prefix; empty: none */

@@ -89,18 +89,11 @@ static int make_filter(struct query *q)
 	return err;
 }
 
-int query_enter(struct fs *fs, const struct query *q, struct place *place)
-{
-	int err = place_enter(fs, q->node, place);
-
-	return err ? err : place_check(place, q->table_id);
-}
-
 /* Opens the scan, from its start. */
 static int open_scan(struct fs *fs, struct query *q, struct scan_range *range)
 {
 	struct place place;
-	int err = query_enter(fs, q, &place);
+	int err = place_enter(fs, q->node, &place);
 
 	range->table = place.path.table;
 	if (!err)

@@ -13,13 +13,8 @@
  * error stays: further calls return it until query_rewind.
  */
 
-/* Enters the place of q's terminal, to be left in every case: 0, -ERR_no_table,
- * or -ESTALE if another table has taken the name of the query's. */
-int query_enter(struct fs *fs, const struct query *q, struct place *place)
-	ACQUIRES_SHARED(fs->tree) EXCLUDES(fs->tree);
-
 /* Places it before the first result again, on the same snapshot. 0, or an error
- * (as of query_enter if the table was dropped), which stays. */
+ * (as of place_enter if the table was dropped), which stays. */
 int query_rewind(struct fs *fs, struct query *q) EXCLUDES(fs->tree);
 
 /* The next cell that passes: 1, 0 at the end, or an error. */

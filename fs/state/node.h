@@ -97,6 +97,8 @@ struct node {
 		/* Of a row: cells up to this sequence came with its last
 		 * rename. */
 		_Atomic uint64_t moved_seq;
+		/* Of a table: its id, for good; 0 until it was looked up. */
+		_Atomic uint32_t table_id;
 		/* Of a cell that is open: its inode number; else NULL. Guarded
 		 * by nodes.lock; see ino.h. */
 		struct held_ino *held;

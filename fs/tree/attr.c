@@ -221,7 +221,7 @@ int attr_node(struct fs *fs, struct node *node, struct stat *st,
 	if (!err)
 		err = attr_at(fs, node, &place, NULL, st, timeout);
 	/* The table was dropped, but who has the file open has its content. */
-	else if (err == -ERR_no_table && node->kind == NODE_CELL &&
+	else if (place_is_dropped(err) && node->kind == NODE_CELL &&
 		 attr_of_draft(fs, node, &place,
 			       ino_of_cell(&fs->nodes, node,
 					   path_ino(&place.path, NODE_CELL)),

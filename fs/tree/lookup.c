@@ -231,25 +231,42 @@ static int compare_info(struct fs *fs, struct node *node,
 	return order;
 }
 
+/* A child of a data directory: where it is, and what its table says of it. */
+struct child {
+	struct node *directory;
+	struct bytes key;   /* borrowed, also by path */
+	struct place place; /* the child's; to be released */
+};
+
+/* Whether the node of a table is one that was dropped, and the place's another
+ * of its name. */
+static bool is_of_another(const struct node *node, const struct place *place)
+{
+	return node->table_id && node->table_id != place->table->id;
+}
+
 /*
  * A child that exists, as info says, read when changes up to read_seq were
  * visible (0: not known). If a node of that name knows an older version, or
  * a newer one that the reading must have seen, the cell was changed by
- * others, and the name gets a new node; if it knows one newer than the
- * reading, info is old: -EAGAIN. Referenced.
+ * others, and the name gets a new node, as that of a dropped table does; if it
+ * knows one newer than the reading, info is old: -EAGAIN. Referenced.
  */
-static int enter_child(struct fs *fs, struct node *directory, struct bytes key,
+static int enter_child(struct fs *fs, const struct child *c,
 		       const struct cell_info *info, uint64_t read_seq,
 		       struct node **out)
 {
-	enum node_kind kind = lookup_kind(directory);
+	enum node_kind kind = lookup_kind(c->directory);
 	struct node *node;
-	int err = node_enter(&fs->nodes, directory, kind, key, &node), order;
+	int err = node_enter(&fs->nodes, c->directory, kind, c->key, &node),
+	    order;
 
 	if (err)
 		return err;
-	/* Of a directory there is nothing that could be mixed. */
-	order = kind == NODE_CELL ? compare_info(fs, node, info, read_seq) : 0;
+	if (kind == NODE_CELL)
+		order = compare_info(fs, node, info, read_seq);
+	else
+		order = kind == NODE_TABLE && is_of_another(node, &c->place);
 	if (order > 0)
 		node_detach(&fs->nodes, node);
 	if (order)
@@ -257,11 +274,13 @@ static int enter_child(struct fs *fs, struct node *directory, struct bytes key,
 	if (order < 0)
 		return -EAGAIN;
 	if (order > 0)
-		err = node_enter(&fs->nodes, directory, kind, key, &node);
+		err = node_enter(&fs->nodes, c->directory, kind, c->key, &node);
 	if (err)
 		return err;
 	node_know(&fs->nodes, node, info->timestamp_us, info->seq);
 	node->size = info->size;
+	if (kind == NODE_TABLE)
+		node->table_id = c->place.table->id;
 	*out = node;
 	return 0;
 }
@@ -274,13 +293,6 @@ void lookup_missing(struct fs *fs, struct fuse_entry_param *e)
 	 */
 	e->entry_timeout = fs->has_epochs ? ATTR_TIMEOUT_S : 1.0;
 }
-
-/* A child of a data directory: where it is, and what its table says of it. */
-struct child {
-	struct node *directory;
-	struct bytes key;   /* borrowed, also by path */
-	struct place place; /* the child's; to be released */
-};
 
 /* Fills *c. 0; -ERR_no_table and other errors, with the place to be released
  * all the same. */
@@ -301,7 +313,7 @@ static int child_reply(struct fs *fs, const struct child *c,
 		       struct fuse_entry_param *e) NEEDS_SHARED(fs->tree)
 {
 	struct node *node;
-	int err = enter_child(fs, c->directory, c->key, info, read_seq, &node);
+	int err = enter_child(fs, c, info, read_seq, &node);
 
 	if (err)
 		return err;

@@ -248,12 +248,10 @@ static int rmdir_schema(struct fs *fs, struct node *directory,
 				    .stop = loop_is_interrupted };
 	struct scan *scan = NULL;
 	struct place place;
-	uint32_t table_id;
 	int err;
 
 	loop_hand_over();
 	err = place_enter(fs, directory, &place);
-	table_id = err ? 0 : place.table->id;
 	range.table = place.path.table;
 	if (!err)
 		err = scan_open(fs->store, NULL, &range, &scan);
@@ -264,8 +262,6 @@ static int rmdir_schema(struct fs *fs, struct node *directory,
 	if (err)
 		return err < 0 ? err : -ENOTEMPTY;
 	err = place_enter(fs, directory, &place);
-	if (!err)
-		err = place_check(&place, table_id);
 	if (!err)
 		err = store_drop_family(fs->store, place.path.table, name);
 	place_leave(fs, &place);

@@ -205,9 +205,10 @@ def find(word, text):
         assert word in text, text
 
 
-# Open control files of a table that is dropped meanwhile.
-DROPPED = ("sum", "row", "mutate", "import", "drop", "gc", "type",
-           "granularity")
+# But not what has a last line that its newline has not come of: the command that
+# drops the table closes what it inherits, by which that is taken.
+DROPPED = [case for case in CASES
+           if case not in ("mutate-part", "import-part", "import-csv")]
 
 
 def dropped(case):
