@@ -107,15 +107,16 @@ void note_commit(struct fs *fs, struct node *cell, const struct path *path,
 	fs_committed(fs, cell, timestamp_us, seq);
 }
 
-/* What there is to decide of a draft at path. With the draft's lock held. */
+/* What there is to decide of a draft at its place, whose table may have other
+ * rules than when it was opened. With the draft's lock held. */
 static struct commit of_draft(struct fs *fs, const struct draft *d,
-			      const struct path *path)
+			      const struct place *place)
 {
 	return (struct commit){
 		.fs = fs,
-		.path = path,
+		.path = &place->path,
 		.size = d->content.size,
-		.millis = d->millis,
+		.millis = place->rules.millis,
 		.has_session = d->has_written,
 		.session_us = d->session_us,
 		.time_us = draft_time(d),
@@ -153,7 +154,7 @@ static int commit(struct fs *fs, struct draft *d, bool sync)
 	assert(d->dirty && d->loaded);
 	if (err)
 		goto release_place;
-	c = of_draft(fs, d, &place.path);
+	c = of_draft(fs, d, &place);
 	c.value = &value;
 	/* Before the update, which other commits wait for: it may be long. */
 	err = content_value(&d->content, fs->store, &value);
@@ -256,10 +257,11 @@ static int decide_stamp(void *context, struct write *w)
 
 /* The time that a commit is to have: at once the one that it will get, as the
  * kernel keeps what it is told now. */
-static int set_pending(struct fs *fs, struct draft *d, const struct path *path,
-		       uint64_t timestamp_us) NEEDS_SHARED(fs->tree)
+static int set_pending(struct fs *fs, struct draft *d,
+		       const struct place *place, uint64_t timestamp_us)
+	NEEDS_SHARED(fs->tree)
 {
-	struct commit c = of_draft(fs, d, path);
+	struct commit c = of_draft(fs, d, place);
 	uint64_t replaced_us;
 	int err;
 
@@ -298,7 +300,7 @@ static int stamp(struct fs *fs, struct draft *d, const struct place *place,
 			    (int)path->family.size,
 			    (const char *)path->family.data);
 	if (d->dirty)
-		return set_pending(fs, d, path, timestamp_us);
+		return set_pending(fs, d, place, timestamp_us);
 	s.millis = place->rules.millis;
 	err = store_update(fs->store, decide_stamp, &s, fs->options->sync);
 	if (err)

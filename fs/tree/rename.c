@@ -41,6 +41,7 @@ struct move {
 	struct content_value value; /* the source's content, if uncommitted */
 	uint64_t timestamp_us;      /* result: of the target's newest version */
 	bool had_target;            /* result: there was one in the store */
+	bool of_session; /* result: that version is the draft's session's */
 };
 
 /* All versions of a column in the source's family, to be closed. */
@@ -90,10 +91,13 @@ static int move_draft(struct move *m, struct write *w,
 {
 	struct draft *d = m->draft;
 	uint64_t t = draft_time(d), floor = 0;
+	bool millis = m->from.rules.millis;
 
 	assert(d->dirty);
 	if (below)
-		floor = cell_time_after(below->timestamp_us, d->millis);
+		floor = cell_time_after(below->timestamp_us, millis);
+	if (millis)
+		t = t / 1000 * 1000;
 	m->timestamp_us = t > floor ? t : floor;
 	return content_value_set(&m->value, w, m->from.path.family, m->to,
 				 m->timestamp_us);
@@ -143,7 +147,7 @@ static int exchange(struct move *m, struct write *w)
 }
 
 /* Whether the session's last version, if there is one, is the newest of the
- * source: then the uncommitted content stands in for it. */
+ * source: then what the session commits next stands in for it. */
 static bool draft_replaces(struct move *m, const struct cell_info *newest)
 {
 	return m->draft->has_written &&
@@ -186,6 +190,7 @@ static int decide_move(void *context, struct write *w)
 	if (has_source == 0 && !dirty)
 		return -ENOENT;
 	m->had_target = has_target > 0;
+	m->of_session = dirty || (m->draft && draft_replaces(m, &newest));
 	err = write_row(w, m->from.path.table, m->from.path.row);
 	if (err)
 		return err;
@@ -259,10 +264,8 @@ static void settle(struct fs *fs, struct move *m, struct node *node,
 		d->dirty = false;
 		d->has_pending = false;
 		d->base_us = m->timestamp_us;
-		if (d->writers > 0) {
-			d->has_written = true;
-			d->session_us = m->timestamp_us;
-		}
+		d->has_written = d->writers > 0 && m->of_session;
+		d->session_us = m->timestamp_us;
 	}
 	if (m->other)
 		m->other->maker =
