@@ -67,7 +67,12 @@ static bool parse(char *line, struct mount_entry *m)
 
 int mount_list_read(struct mount_list *list)
 {
-	FILE *table = fopen(TABLE, "re");
+	return mount_list_read_from(TABLE, list);
+}
+
+int mount_list_read_from(const char *path, struct mount_list *list)
+{
+	FILE *table = fopen(path, "re");
 	struct mount_entry m, *grown;
 	char *line = NULL;
 	size_t size = 0;
@@ -75,7 +80,7 @@ int mount_list_read(struct mount_list *list)
 
 	*list = (struct mount_list){ NULL, 0 };
 	if (!table)
-		return fail(errno, TABLE);
+		return fail(errno, "%s", path);
 	/* At its end getline leaves errno alone, which an error sets. */
 	while (errno = 0, getline(&line, &size, table) > 0) {
 		line[strcspn(line, "\n")] = '\0';
@@ -92,7 +97,7 @@ int mount_list_read(struct mount_list *list)
 		size = 0;
 	}
 	if (errno)
-		err = fail(errno, TABLE);
+		err = fail(errno, "%s", path);
 	free(line);
 	fclose(table);
 	return err;

@@ -26,6 +26,8 @@ struct mount_list {
 /* Fills list, which is to be released in every case. 0 or an error with its
  * detail: -ENOENT without /proc, -ENOMEM. */
 int mount_list_read(struct mount_list *list);
+/* The mounts that another process sees, by the path of its mountinfo. */
+int mount_list_read_from(const char *path, struct mount_list *list);
 void mount_list_release(struct mount_list *list);
 
 /* What is mounted at a full path, the topmost if there are several; NULL if

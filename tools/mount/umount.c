@@ -1,3 +1,5 @@
+#include <dirent.h>
+#include <limits.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -95,25 +97,73 @@ static int wait_for_store(struct verb_call *c, const char *store)
 	return 0;
 }
 
+/* The mount of this store and device, or NULL. Another mount of the store, to
+ * read, is none, and neither is one of another store, which may have the number
+ * of a device that has gone. */
+static const struct mount_entry *find_mount(const struct mount_list *list,
+					    const char *store,
+					    const char *device)
+{
+	const struct mount_entry *m = list->entries, *end = m + list->count;
+
+	for (; m < end; m++)
+		if (m->store && !strcmp(m->store, store) &&
+		    !strcmp(m->device, device))
+			return m;
+	return NULL;
+}
+
 /* Whether there is a bind mount yet of what was mounted: its daemon then goes
- * on. Says so. Another mount of the store, to read, is none. */
+ * on. Says so. */
 static bool is_mounted_still(struct verb_call *c, const char *store,
 			     const char *device)
 {
 	const struct mount_entry *m = NULL;
 	struct mount_list list;
-	size_t i;
 
-	if (mount_list_read(&list) == 0 && device)
-		for (i = 0; !m && i < list.count; i++)
-			if (!strcmp(list.entries[i].device, device))
-				m = &list.entries[i];
+	if (mount_list_read(&list) == 0)
+		m = find_mount(&list, store, device);
 	if (m)
 		verb_wrong(c,
 			   "%s has ended, but store %s stays open: it is "
 			   "mounted at %s, too; umount that as well",
 			   c->argv[1], store, m->place);
 	mount_list_release(&list);
+	return m != NULL;
+}
+
+/* is_mounted_still in the namespaces of other processes, whose copies of the
+ * mount keep its daemon, too. */
+static bool is_mounted_elsewhere(struct verb_call *c, const char *store,
+				 const char *device)
+{
+	const struct mount_entry *m = NULL;
+	struct mount_list list;
+	struct dirent *entry;
+	char path[PATH_MAX];
+	DIR *proc = opendir("/proc");
+
+	while (proc && !m && (entry = readdir(proc))) {
+		if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
+			continue;
+		snprintf(path, sizeof(path), "/proc/%s/mountinfo",
+			 entry->d_name);
+		/* A process that has gone, or that we may not ask, is none. */
+		if (mount_list_read_from(path, &list) == 0)
+			m = find_mount(&list, store, device);
+		if (m)
+			verb_wrong(
+				c,
+				"%s has ended here, but store %s stays open: "
+				"in its namespace pid %s sees it mounted at "
+				"%s; umount that as well, by nsenter -t %s "
+				"-m",
+				c->argv[1], store, entry->d_name, m->place,
+				entry->d_name);
+		mount_list_release(&list);
+	}
+	if (proc)
+		closedir(proc);
 	return m != NULL;
 }
 
@@ -128,7 +178,8 @@ int verb_umount(struct verb_call *c)
 	store = mount_store_at(c->argv[1], &device);
 	status = run_fusermount(c->argv[1], said, sizeof(said));
 	if (!status && store)
-		status = is_mounted_still(c, store, device) ||
+		status = (device && (is_mounted_still(c, store, device) ||
+				     is_mounted_elsewhere(c, store, device))) ||
 			 wait_for_store(c, store);
 	else if (status && store)
 		verb_wrong(c, "%s; fuser -vm %s tells who uses it", said,
