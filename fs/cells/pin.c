@@ -14,7 +14,7 @@ struct pin {
 	struct pin *next;
 	struct node *node;         /* of the name now; referenced */
 	struct snapshot *snapshot; /* owned; for good, as long as users > 0 */
-	uint64_t made_us, used_us; /* as fs_now told */
+	uint64_t made_us, used_us; /* as fs_steady told */
 	unsigned int users;        /* views */
 };
 
@@ -102,7 +102,7 @@ free_pin:
 
 int pin_now(struct fs *fs, struct node *directory, struct node **out)
 {
-	uint64_t now_us = fs_now();
+	uint64_t now_us = fs_steady();
 	struct pin *p;
 	int err = 0;
 
@@ -112,7 +112,6 @@ int pin_now(struct fs *fs, struct node *directory, struct node **out)
 	for (p = fs->pins.first; p; p = p->next)
 		if (p->node->parent == directory && p->node->found)
 			break;
-	/* A clock that was set back makes it look old, which is harmless. */
 	if (p && (now_us - p->used_us >= AT_SHARED_US ||
 		  now_us - p->made_us >= AT_KEPT_US)) {
 		node_detach(&fs->nodes, p->node);
@@ -148,7 +147,7 @@ int at_open(struct fs *fs, struct node *node, struct at_view *view)
 		;
 	if (p) {
 		p->users++;
-		p->used_us = fs_now();
+		p->used_us = fs_steady();
 		view->pin = p;
 		view->snapshot = p->snapshot;
 	}

@@ -17,7 +17,7 @@ static void read_figures(struct fs *fs, struct figures *f)
 	f->requests = fs->requests;
 	f->changes = fs->changes;
 	f->errors = errors_count(&fs->errors);
-	f->uptime_seconds = (fs_now() - fs->start_us) / 1000000;
+	f->uptime_seconds = (fs_steady() - fs->start_steady_us) / 1000000;
 	pthread_mutex_lock(&fs->nodes.lock);
 	f->nodes = fs->nodes.count;
 	f->node_bytes = fs->nodes.memory;

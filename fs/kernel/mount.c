@@ -279,6 +279,7 @@ int fs_init(struct fs *fs, const struct mount_options *o, struct store *s)
 	fs->uid = getuid();
 	fs->gid = getgid();
 	fs->start_us = fs_now();
+	fs->start_steady_us = fs_steady();
 	fs->has_epochs = true; /* until the kernel says its version */
 	err = gc_policy_parse(bytes_string(o->gc), &fs->gc);
 	if (err)
@@ -328,7 +329,7 @@ static void tick(void *context)
 {
 	struct fs *fs = context;
 
-	pins_sweep(fs, fs_now());
+	pins_sweep(fs, fs_steady());
 }
 
 /* Tells who finds the store in use that it soon is not. Who only reads it has

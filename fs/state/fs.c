@@ -9,6 +9,11 @@ uint64_t fs_now(void)
 	return clock_now(&clock_real);
 }
 
+uint64_t fs_steady(void)
+{
+	return metrics_now_ns() / 1000;
+}
+
 void fs_changed(struct fs *fs)
 {
 	atomic_fetch_add(&fs->changes, 1);

@@ -59,6 +59,7 @@ struct fs {
 	struct gc_policy *gc;         /* of families that mkdir makes; owned */
 	struct device *device;        /* how requests are waited for */
 	uint64_t start_us;            /* when the filesystem began */
+	uint64_t start_steady_us;     /* the same by fs_steady */
 	uint64_t store_device;        /* st_dev of the store's directory */
 	uint64_t store_inode;         /* its st_ino; 0 in tests */
 	uid_t uid;                    /* whose all is that has no owner set */
@@ -94,6 +95,8 @@ struct fs {
 /* Microseconds since 1970 by the clock that may be set, not the steady one: it
  * is compared with timestamps of cells. */
 uint64_t fs_now(void);
+/* Microseconds by the clock that nobody sets, for how long ago something was. */
+uint64_t fs_steady(void);
 
 /* Notes a change through a path, which the kernel follows by itself. For others
  * see fs_changed_outside (notify.h). */

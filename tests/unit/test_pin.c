@@ -73,9 +73,9 @@ START_TEST(it_ends_when_nobody_needs_it)
 {
 	struct node *node = pin();
 
-	pins_sweep(&fs, fs_now() + AT_SHARED_US / 2);
+	pins_sweep(&fs, fs_steady() + AT_SHARED_US / 2);
 	ck_assert_int_eq(look(node), 0);
-	pins_sweep(&fs, fs_now() + AT_SHARED_US + 1000000);
+	pins_sweep(&fs, fs_steady() + AT_SHARED_US + 1000000);
 	ck_assert_int_eq(look(node), -ESTALE);
 	node_put(&fs.nodes, node);
 	ck_assert_ptr_null(fs.pins.first);
@@ -88,14 +88,14 @@ START_TEST(it_stays_for_who_is_in_it_but_for_an_hour_at_most)
 	struct at_view view;
 
 	node_remember(&fs.nodes, node);
-	pins_sweep(&fs, fs_now() + AT_KEPT_US - 10000000);
+	pins_sweep(&fs, fs_steady() + AT_KEPT_US - 10000000);
 	ck_assert_int_eq(look(node), 0);
 	ck_assert_int_eq(at_open(&fs, node, &view), 0);
-	pins_sweep(&fs, fs_now() + AT_KEPT_US + 1);
+	pins_sweep(&fs, fs_steady() + AT_KEPT_US + 1);
 	/* Who reads goes on. */
 	ck_assert_ptr_nonnull(fs.pins.first);
 	at_close(&fs, &view);
-	pins_sweep(&fs, fs_now() + AT_KEPT_US + 1);
+	pins_sweep(&fs, fs_steady() + AT_KEPT_US + 1);
 	ck_assert_int_eq(look(node), -ESTALE);
 	node_put(&fs.nodes, node);
 	node_forget(&fs.nodes, node, 1);
