@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
@@ -345,15 +346,37 @@ static void tell_end(struct fs *fs)
 	v->ops->lease_describe(v, holder);
 }
 
+/* Mounts the session where nothing is mounted yet, since the kernel would put one
+ * above the other. A lock of the directory keeps out who would come in between;
+ * without it, as somebody may hold it for ever, it is mounted all the same. */
+static int mount_session(struct fuse_session *session, const char *path)
+{
+	const struct timespec pause = { 0, POLL_MS * 1000000L };
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int tries = ANSWER_MAX_MS / POLL_MS, err;
+	bool is_root;
+
+	while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && tries-- > 0)
+		nanosleep(&pause, NULL);
+	err = ask(path, 0, &is_root);
+	if (!err && is_root)
+		err = fail(EBUSY, "something is mounted there");
+	if (!err && fuse_session_mount(session, path))
+		err = fail(EIO, "the kernel refuses the mount");
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
 /* Mounts the session, serves it until it ends, and unmounts it. What is open is
  * committed at the end, also where umount(8) has ended it. */
 static int serve_session(struct fs *fs, const sigset_t *ending,
 			 const char *mount_point)
 {
-	int err;
+	int err = mount_session(fs->session, mount_point);
 
-	if (fuse_session_mount(fs->session, mount_point))
-		return fail(EIO, "the kernel refuses the mount");
+	if (err)
+		return err;
 	err = device_use(fs->session);
 	if (err)
 		goto unmount;

@@ -1,0 +1,146 @@
+#!/bin/bash
+# Two of everything at once: mounts, umounts, imports, commands; and one thing
+# right after the other. Each has its way, or is told who has it. LOOPS=200 goes
+# on.
+. "$(dirname "$0")/lib.sh"
+unset TABLETFS_STORE
+loops=${LOOPS:-8}
+
+on() {
+	timeout 120 "$TABLETFS" -store "$store" "$@"
+}
+# both COMMAND OTHER: runs them at once; sets one and two to how they end, and
+# leaves what they say in said1 and said2.
+both() {
+	bash -c "$1" >said1 2>&1 &
+	local first=$!
+	bash -c "$2" >said2 2>&1 &
+	local second=$!
+	wait $first
+	one=$?
+	wait $second
+	two=$?
+}
+tfs="timeout 120 $TABLETFS"
+mkdir mnt2
+m2=$work/mnt2
+
+# Two mounts at one place, of two stores: one is there.
+wrong=0
+for ((i = 0; i < loops; i++)); do
+	both "$tfs mount $work/a $m" "$tfs mount $work/b $m"
+	[ $((one + two)) = 1 ] || wrong=$((wrong + 1))
+	mountpoint -q "$m" || wrong=$((wrong + 1))
+	[ "$("$TABLETFS" mounts | cut -f 2 | grep -cxF "$m")" = 1 ] ||
+		wrong=$((wrong + 1))
+	$tfs umount "$m" >said 2>&1 || wrong=$((wrong + 1))
+	! mountpoint -q "$m" || wrong=$((wrong + 1))
+done
+same "two mounts at one place: $(cat said1 said2 said)" 0 $wrong
+
+# Two mounts of one store at two places: one is there.
+wrong=0
+for ((i = 0; i < loops; i++)); do
+	both "$tfs mount $store $m" "$tfs mount $store $m2"
+	[ $((one + two)) = 1 ] || wrong=$((wrong + 1))
+	grep -q "in use by pid" said1 said2 || wrong=$((wrong + 1))
+	[ $one = 0 ] && at=$m || at=$m2
+	$tfs umount "$at" >said 2>&1 || wrong=$((wrong + 1))
+done
+same "two mounts of one store: $(cat said1 said2 said)" 0 $wrong
+
+# Two umounts: the mount ends, and each of them.
+wrong=0
+for ((i = 0; i < loops; i++)); do
+	start_mount
+	both "$tfs umount $m" "$tfs umount $m"
+	[ $one = 0 ] || [ $two = 0 ] || wrong=$((wrong + 1))
+	! mountpoint -q "$m" || wrong=$((wrong + 1))
+	$tfs -store "$store" ls >/dev/null || wrong=$((wrong + 1))
+done
+daemon=
+same "two umounts: $(cat said1 said2)" 0 $wrong
+
+# A device's number goes to the next mount as soon as it is free: here between
+# the two steps of an umount, of which that is no part.
+mkdir bin
+cat >bin/fusermount3 <<SCRIPT
+#!/bin/bash
+PATH=$PATH
+fusermount3 "\$@" && "$TABLETFS" mount "$work/other" "$m2"
+SCRIPT
+chmod +x bin/fusermount3
+start_mount
+PATH=$work/bin:$PATH $tfs umount "$m" >said 2>&1
+same "an umount before a mount elsewhere: $(cat said)" 0 $?
+daemon=
+check "which is there" "$TABLETFS" umount "$m2"
+
+# Two commands that open the store, of which one waits.
+on createtable t families=f
+wrong=0
+for ((i = 0; i < loops; i++)); do
+	both "$tfs -store $store set t one$i f:q=1" \
+		"$tfs -store $store set t two$i f:q=1"
+	[ $one$two = 00 ] || wrong=$((wrong + 1))
+done
+same "two commands: $(cat said1 said2)" 0 $wrong
+same "both did it" $((2 * loops)) "$(on count t)"
+
+# Two imports at once, with and without a mount.
+for kind in one two; do
+	seq -f '{"row":"'$kind'%06.0f","set":{"f":{"q":"a value"}}}' 1 500 \
+		>$kind.jsonl
+done
+for mounted in no yes; do
+	wrong=0
+	[ $mounted = no ] || start_mount
+	for ((i = 0; i < loops; i++)); do
+		on createtable i families=f
+		both "$tfs -store $store import i one.jsonl" \
+			"$tfs -store $store import i two.jsonl"
+		[ $one$two = 00 ] || wrong=$((wrong + 1))
+		for said in said1 said2; do
+			grep -q "Done importing 500 rows" $said ||
+				wrong=$((wrong + 1))
+		done
+		[ "$(on count i)" = 1000 ] || wrong=$((wrong + 1))
+		on deletetable i
+	done
+	same "two imports, mounted: $mounted: $(cat said1 said2)" 0 $wrong
+done
+
+# Imports and umounts: an import is whole, or its command says that it is not.
+wrong=0
+for ((i = 0; i < loops; i++)); do
+	[ -d "$m/.tabletfs" ] || start_mount
+	on createtable i families=f
+	both "$tfs -store $store import i one.jsonl" \
+		"kill -TERM \$(sed -n 's/pid \([0-9]*\),.*/\1/p' $store/lock)"
+	daemon=
+	n=$(on count i)
+	[ $one != 0 ] || [ "$n" = 500 ] || wrong=$((wrong + 1))
+	on deletetable i
+done
+same "an import and the mount's end: $(cat said1)" 0 $wrong
+stop_mount
+fusermount3 -u "$m" 2>/dev/null
+
+# One thing right after the other, without a wait.
+wrong=0
+for ((i = 0; i < loops; i++)); do
+	start_mount 2>said || wrong=$((wrong + 1))
+	echo $i >"$m/t/one0/f/q"
+	$tfs umount "$m" || wrong=$((wrong + 1))
+done
+same "mount after umount: $(cat said)" 0 $wrong
+for ((i = 0; i < loops; i++)); do
+	start_mount 2>said || wrong=$((wrong + 1))
+	mkdir -p "$m/t/after$i/f"
+	echo 1 >"$m/t/after$i/f/q"
+	umount "$m" || wrong=$((wrong + 1))
+	[ "$(on count t)" = $((2 * loops + i + 1)) ] || wrong=$((wrong + 1))
+done
+daemon=
+same "a command after umount: $(cat said)" 0 $wrong
+check "the store is whole" on check >/dev/null
