@@ -346,9 +346,10 @@ static void tell_end(struct fs *fs)
 	v->ops->lease_describe(v, holder);
 }
 
-/* Mounts the session where nothing is mounted yet, since the kernel would put one
- * above the other. A lock of the directory keeps out who would come in between;
- * without it, as somebody may hold it for ever, it is mounted all the same. */
+/* Mounts the session where nothing is mounted yet, since the kernel would put
+ * one above the other. A lock of the directory keeps out who would come in
+ * between; without it, as somebody may hold it for ever, it is mounted all the
+ * same. */
 static int mount_session(struct fuse_session *session, const char *path)
 {
 	const struct timespec pause = { 0, POLL_MS * 1000000L };

@@ -95,7 +95,7 @@ struct fs {
 /* Microseconds since 1970 by the clock that may be set, not the steady one: it
  * is compared with timestamps of cells. */
 uint64_t fs_now(void);
-/* Microseconds by the clock that nobody sets, for how long ago something was. */
+/* Microseconds by the clock that nobody sets, for how long ago a thing was. */
 uint64_t fs_steady(void);
 
 /* Notes a change through a path, which the kernel follows by itself. For others
