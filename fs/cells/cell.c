@@ -16,6 +16,21 @@ int cell_show(const struct cell *cell, struct buf *out)
 	return err ? err : buf_add_byte(out, '\n');
 }
 
+int cell_open(struct scan *scan, const struct cell *cell,
+	      struct cell_bytes *out)
+{
+	assert(out->text.size == 0 && !out->large);
+	return cell->blob.size > 0 ? scan_open_large(scan, cell, &out->large)
+				   : cell_show(cell, &out->text);
+}
+
+void cell_bytes_release(struct cell_bytes *b)
+{
+	buf_release(&b->text);
+	large_put(b->large);
+	b->large = NULL;
+}
+
 uint64_t cell_shown_size(const struct cell *cell)
 {
 	char text[32];
@@ -114,7 +129,7 @@ static bool timestamp_of(struct bytes name, uint64_t *timestamp_us)
 }
 
 int cell_version(struct fs *fs, const struct path *path, struct cell_info *info,
-		 struct buf *value)
+		 struct cell_bytes *shown)
 {
 	const struct scan_range range = column_of(path);
 	struct scan *scan;
@@ -137,10 +152,8 @@ int cell_version(struct fs *fs, const struct path *path, struct cell_info *info,
 		info->timestamp_us = cell.timestamp_us;
 		info->seq = cell.seq;
 		info->size = cell_shown_size(&cell);
-		if (value)
-			err = cell.aggregate ? cell_show(&cell, value)
-					     : scan_load(scan, &cell, value);
-		err = err < 0 ? err : 1;
+		err = shown ? cell_open(scan, &cell, shown) : 0;
+		err = err ? err : 1;
 	}
 	scan_close(scan);
 	return err;

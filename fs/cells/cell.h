@@ -28,6 +28,20 @@ int cell_show(const struct cell *cell, struct buf *out);
 /* How many bytes cell_show would append, also if the value is not at hand. */
 uint64_t cell_shown_size(const struct cell *cell);
 
+/* What a file shows of a cell; released by cell_bytes_release. */
+struct cell_bytes {
+	struct buf text;     /* all of it, unless that is large */
+	struct large *large; /* referenced: a large value, to be read in pieces;
+				NULL: none */
+};
+
+void cell_bytes_release(struct cell_bytes *b);
+
+/* Puts what a file shows of the cell that scan, with keep_large, gave last into
+ * *out, which is empty. -ENOMEM, or -ESTALE as of scan_open_large. */
+int cell_open(struct scan *scan, const struct cell *cell,
+	      struct cell_bytes *out);
+
 /* The newest versions of path's column, newest first, at most max, which is not
  * 0: how many, or an error. */
 int cell_newest(struct fs *fs, const struct path *path, struct cell_info *info,
@@ -44,10 +58,10 @@ int cell_stat(struct fs *fs, const struct path *path, uint64_t size,
 	      struct cell_info *info) NEEDS_SHARED(fs->tree);
 
 /* The version of path's column with the timestamp that is path's leaf: 1, 0
- * (also if the leaf is no timestamp as a listing spells it) or an error; value,
- * if not NULL, gets its bytes appended. */
+ * (also if the leaf is no timestamp as a listing spells it) or an error; shown,
+ * if not NULL, gets what cell_open gives, with its errors. */
 int cell_version(struct fs *fs, const struct path *path, struct cell_info *info,
-		 struct buf *value) NEEDS_SHARED(fs->tree);
+		 struct cell_bytes *shown) NEEDS_SHARED(fs->tree);
 
 /* The first cell of path's row, or of its family, but with the newest timestamp
  * of this many columns there, which is not 0: 1, 0 or an error. place, that

@@ -335,9 +335,12 @@ const struct ctl_ops ctl_text_ops = {
 	.sync = text_sync,
 };
 
-/* As ctl_ops.open, for a version under .versions or a cell of the past. It is
- * read as a whole, so that what is collected meanwhile does not matter. */
-static int version_open(struct fs *fs, struct ctl_file *f)
+/* How often a large value may be collected between finding and holding it. */
+#define TRIES_MAX 10
+
+/* What f, a version under .versions or a cell of the past, shows. */
+static int show_version(struct fs *fs, struct ctl_file *f,
+			struct cell_bytes *shown)
 {
 	struct cell_info info;
 	struct place place;
@@ -345,16 +348,64 @@ static int version_open(struct fs *fs, struct ctl_file *f)
 
 	assert(f->node->kind == NODE_VERSION || f->node->kind == NODE_AT_CELL);
 	if (!err && f->node->kind == NODE_AT_CELL) {
-		err = at_read(fs, f->node, &place.path, &f->out);
+		err = at_show(fs, f->node, &place.path, shown);
 	} else if (!err) {
-		err = cell_version(fs, &place.path, &info, &f->out);
+		err = cell_version(fs, &place.path, &info, shown);
 		err = err < 0 ? err : err == 0 ? -ENOENT : 0;
 	}
 	place_leave(fs, &place);
 	return err;
 }
 
+/* As ctl_ops.open. A large value is f's state, which holds it whatever becomes
+ * of the version; all else is copied. -ESTALE may mean that the value's chunks
+ * were just moved. */
+static int version_open(struct fs *fs, struct ctl_file *f)
+{
+	struct cell_bytes shown = { BUF_INIT, NULL };
+	int err, tries = 0;
+
+	do
+		err = show_version(fs, f, &shown);
+	while (err == -ESTALE && ++tries < TRIES_MAX);
+	if (err) {
+		cell_bytes_release(&shown);
+		return err;
+	}
+	f->out = shown.text;
+	f->state = shown.large;
+	return 0;
+}
+
+/* As ctl_ops.read. */
+static int version_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
+			size_t size, struct buf *out)
+{
+	struct large *large = f->state;
+	int err;
+
+	if (!large)
+		return ctl_read_text(fs, f, offset, size, out);
+	if (offset >= large_size(large))
+		return 0;
+	if (size > large_size(large) - offset)
+		size = (size_t)(large_size(large) - offset);
+	err = buf_reserve(out, size);
+	if (!err)
+		err = large_read(large, offset, out->data + out->size, size);
+	if (!err)
+		out->size += size;
+	return err;
+}
+
+static void version_release(struct fs *fs, struct ctl_file *f)
+{
+	(void)fs;
+	large_put(f->state);
+}
+
 const struct ctl_ops ctl_version_ops = {
 	.open = version_open,
-	.read = ctl_read_text,
+	.read = version_read,
+	.release = version_release,
 };

@@ -33,10 +33,10 @@ static_assert(NODE_AT_TIME == NODE_AT + 1 && NODE_AT_ROW == NODE_AT + 2 &&
 
 /* What view sees at path, down to the part that is kind's: 1, 0 or an error. Of
  * a row or family, info has the newest timestamp of its first columns; of a
- * cell timestamp and size, and value, if not NULL, gets its bytes appended. */
+ * cell timestamp and size, and shown, if not NULL, gets what cell_open gives. */
 static int find(struct fs *fs, const struct at_view *view,
 		const struct path *path, enum node_kind kind,
-		struct cell_info *info, struct buf *value)
+		struct cell_info *info, struct cell_bytes *shown)
 	NEEDS_SHARED(fs->tree)
 {
 	struct scan_range range = {
@@ -46,7 +46,7 @@ static int find(struct fs *fs, const struct at_view *view,
 		.family = path->family,
 		.has_qualifier = kind == NODE_AT_CELL,
 		.qualifier = path->qualifier,
-		.keep_large = !value,
+		.keep_large = true,
 	};
 	unsigned int columns = kind == NODE_AT_CELL ? 1 : COLUMNS_SEEN;
 	struct scan *scan = NULL;
@@ -70,7 +70,7 @@ static int find(struct fs *fs, const struct at_view *view,
 		if (cell.timestamp_us >= info->timestamp_us)
 			info->timestamp_us = cell.timestamp_us;
 		info->size = cell_shown_size(&cell);
-		err = value ? cell_show(&cell, value) : 0;
+		err = shown ? cell_open(scan, &cell, shown) : 0;
 	}
 	if (scan)
 		scan_close(scan);
@@ -174,8 +174,8 @@ close_view:
 	return err;
 }
 
-int at_read(struct fs *fs, struct node *node, const struct path *path,
-	    struct buf *out)
+int at_show(struct fs *fs, struct node *node, const struct path *path,
+	    struct cell_bytes *shown)
 {
 	struct cell_info info;
 	struct at_view view;
@@ -184,7 +184,7 @@ int at_read(struct fs *fs, struct node *node, const struct path *path,
 	assert(node->kind == NODE_AT_CELL);
 	if (err)
 		return err;
-	err = find(fs, &view, path, node->kind, &info, out);
+	err = find(fs, &view, path, node->kind, &info, shown);
 	at_close(fs, &view);
 	return err == 1 ? 0 : err ? err : -ENOENT;
 }

@@ -1,8 +1,7 @@
 #ifndef FS_QUERY_AT_H
 #define FS_QUERY_AT_H
 
-#include "fs/state/fs.h"
-#include "fs/state/path.h"
+#include "fs/cells/cell.h"
 
 /*
  * The past as files: TABLE/.at/<time> and the rows, families and cells in it.
@@ -26,9 +25,9 @@ int at_attr(struct fs *fs, struct node *node, const struct path *path,
 	    uint64_t ino, struct stat *st, double *timeout)
 	NEEDS_SHARED(fs->tree);
 
-/* Appends all of what the file of a cell shows, up to 100 MiB; path is node's.
- * -ENOENT if it has gone. */
-int at_read(struct fs *fs, struct node *node, const struct path *path,
-	    struct buf *out) NEEDS_SHARED(fs->tree);
+/* What the file of a cell shows, as cell_open gives it; path is node's. -ENOENT
+ * if it has gone. */
+int at_show(struct fs *fs, struct node *node, const struct path *path,
+	    struct cell_bytes *shown) NEEDS_SHARED(fs->tree);
 
 #endif
