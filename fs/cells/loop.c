@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,6 +23,12 @@
  * to wake one sends it again until that has worked.
  */
 
+/* A request that waits for a thread, as it was received. */
+struct parked {
+	struct parked *next;
+	struct fuse_buf buf; /* owns its memory, of just the request's size */
+};
+
 /* How often to look whether the leader is stuck: while requests come, 10 ms,
  * and while there are none. */
 #define WATCH_BUSY_NS 10000000
@@ -39,15 +46,21 @@ struct loop {
 	/* Which term it is; 0: nobody leads. Set with the lock, read by the
 	 * leader without it: who has lost the lead may answer one request. */
 	_Atomic uint64_t leader;
-	uint64_t terms;       /* that there were; the last one's number */
-	pthread_t thread;     /* the last leader's */
-	unsigned int standby; /* workers that wait for the lead */
+	uint64_t terms;        /* that there were; the last one's number */
+	struct worker *first;  /* the last leader; NULL before there was one */
+	unsigned int standby;  /* workers that wait for the lead */
+	struct parked *parked; /* the one received first; NULL: none */
+	struct parked **parked_end;
+	size_t parked_size; /* of their memory */
 	struct worker {
 		struct bg *bg; /* by its place among those started */
 		/* The rest, by the order in which they began to run. */
 		pthread_t thread;
 		bool lives;
-		/* Waits in read(2), or nearly; set without the lock. */
+		bool aside; /* at a request, but not, or no more, the leader */
+		/* These are set without the lock: who sent the request, and
+		 * whether it waits in read(2), or nearly. */
+		_Atomic uid_t uid;
 		_Atomic bool receives;
 	} workers[LOOP_THREADS];
 	unsigned int count; /* of workers started */
@@ -56,9 +69,9 @@ struct loop {
 	 * that was ended; both are set without the lock. They are equal while
 	 * the leader waits for a request. */
 	_Atomic uint64_t begun, done;
-	_Atomic unsigned int lasting; /* requests that may take long */
-	_Atomic bool ended;           /* read also without the lock */
-	int error; /* the first one; what loop_serve returns */
+	_Atomic unsigned int aside; /* workers that are; read also without */
+	_Atomic bool ended;         /* the lock, as this is */
+	int error;                  /* the first one; what loop_serve returns */
 };
 
 /* Of the worker that this thread is; NULL, 0 and NULL in others. */
@@ -81,14 +94,31 @@ static int start_worker(struct loop *l)
 	return err;
 }
 
-/* Nobody leads: who stands by, or a new one, is to. If none can be started, who
- * is first done with a request will. With the lock held. */
-static void give_up_lead(struct loop *l)
+/* There is something to do for who stands by, or for a new one. If none can be
+ * started, who is first done with a request does it. With the lock held. */
+static void call_worker(struct loop *l)
 {
-	l->leader = 0;
 	if (l->standby == 0)
 		start_worker(l);
 	pthread_cond_signal(&l->change);
+}
+
+/* Whether this worker is at a request without leading. With the lock held. */
+static void set_aside(struct loop *l, struct worker *w, bool aside)
+{
+	if (w->aside == aside)
+		return;
+	w->aside = aside;
+	l->aside += aside ? 1 : -1U;
+	assert(l->aside <= LOOP_THREADS);
+}
+
+/* Nobody leads, and the last leader is at a request. With the lock held. */
+static void give_up_lead(struct loop *l)
+{
+	l->leader = 0;
+	set_aside(l, l->first, true);
+	call_worker(l);
 }
 
 void loop_hand_over(void)
@@ -121,20 +151,6 @@ bool loop_is_interrupted(void)
 	       (my_request && fuse_req_interrupted(my_request));
 }
 
-bool loop_begin_long(void)
-{
-	if (!my_loop || atomic_fetch_add(&my_loop->lasting, 1) < LOOP_LONG_MAX)
-		return true;
-	loop_end_long();
-	return false;
-}
-
-void loop_end_long(void)
-{
-	if (my_loop)
-		atomic_fetch_sub(&my_loop->lasting, 1);
-}
-
 /* Ends the loop, with 0 or the error that broke the session: tells the watching
  * thread and who stands by. Others find out by themselves or are told by
  * end_workers. With the lock held. */
@@ -149,14 +165,121 @@ static void end(struct loop *l, int error)
 	pthread_cond_broadcast(&l->change);
 }
 
+/* Whether the kernel waits for an answer to it; else it is quick, and may be
+ * about one that is parked. */
+static bool is_answered(uint32_t opcode)
+{
+	return opcode != FUSE_FORGET && opcode != FUSE_BATCH_FORGET &&
+	       opcode != FUSE_INTERRUPT && opcode != FUSE_DESTROY;
+}
+
+/* Of what ls and stat send. */
+static bool is_listing(uint32_t opcode)
+{
+	return opcode == FUSE_LOOKUP || opcode == FUSE_GETATTR ||
+	       opcode == FUSE_OPENDIR || opcode == FUSE_READDIR ||
+	       opcode == FUSE_READDIRPLUS || opcode == FUSE_RELEASEDIR ||
+	       opcode == FUSE_STATFS || opcode == FUSE_ACCESS ||
+	       opcode == FUSE_READLINK;
+}
+
+/* Whether one more request like this may take a thread for long: see loop.h.
+ * With the lock held. */
+static bool may_take_thread(const struct loop *l,
+			    const struct fuse_in_header *request)
+{
+	unsigned int left = LOOP_THREADS - l->aside, mine = 0, i;
+
+	for (i = 0; i < l->alive; i++)
+		mine += l->workers[i].aside &&
+			l->workers[i].uid == request->uid;
+	return mine < (is_listing(request->opcode) ? left : left / 2);
+}
+
+/* The place in the list of the first parked request that may take a thread, or
+ * NULL. With the lock held. */
+static struct parked **find_parked(struct loop *l)
+{
+	const struct fuse_in_header *request, *refused = NULL;
+	struct parked **at;
+
+	for (at = &l->parked; *at; at = &(*at)->next) {
+		request = (*at)->buf.mem;
+		/* Mostly all are one user's. */
+		if (refused && refused->uid == request->uid &&
+		    is_listing(refused->opcode) == is_listing(request->opcode))
+			continue;
+		if (may_take_thread(l, request))
+			return at;
+		refused = request;
+	}
+	return NULL;
+}
+
+/* Parks the request in buf and takes its memory, or returns false. With the
+ * lock held. */
+static bool park(struct loop *l, struct fuse_buf *buf)
+{
+	struct parked *p;
+	void *mem;
+
+	if (buf->size > LOOP_PARKED_MAX - l->parked_size)
+		return false;
+	p = malloc(sizeof(*p));
+	/* What was received into may be much larger. */
+	mem = p ? malloc(buf->size) : NULL;
+	if (!mem) {
+		free(p);
+		return false;
+	}
+	memcpy(mem, buf->mem, buf->size);
+	*p = (struct parked){ .buf = *buf };
+	p->buf.mem = mem;
+	*l->parked_end = p;
+	l->parked_end = &p->next;
+	l->parked_size += buf->size;
+	return true;
+}
+
+/* Takes the request at *at from the list; its memory is the caller's. With the
+ * lock held. */
+static struct fuse_buf unpark(struct loop *l, struct parked **at)
+{
+	struct parked *p = *at;
+	struct fuse_buf buf = p->buf;
+
+	*at = p->next;
+	if (!*at)
+		l->parked_end = at;
+	l->parked_size -= buf.size;
+	free(p);
+	return buf;
+}
+
+/* Parks the request in buf if it has to wait, without the lock. Which is not
+ * needed as long as even one user may have all of what is aside. */
+static bool must_wait(struct loop *l, struct fuse_buf *buf)
+{
+	const struct fuse_in_header *request = buf->mem;
+	bool parked;
+
+	if (l->aside < LOOP_THREADS / 4 || !is_answered(request->opcode))
+		return false;
+	pthread_mutex_lock(&l->lock);
+	parked = !may_take_thread(l, request) && park(l, buf);
+	pthread_mutex_unlock(&l->lock);
+	return parked;
+}
+
 /* Answers the request in buf, or leaves it to a handler that answers later, and
  * counts the time until its handler returns. */
-static void answer(struct loop *l, struct fuse_buf *buf)
+static void answer(struct loop *l, struct worker *me, struct fuse_buf *buf)
 {
 	const struct fuse_in_header *request = buf->mem;
 	uint64_t start = metrics_now_ns();
 	unsigned int kind = request->opcode; /* buf is libfuse's afterwards */
 
+	atomic_store_explicit(&me->uid, request->uid, memory_order_relaxed);
 	fuse_session_process_buf(l->session, buf);
 	metrics_count(l->metrics, kind, start);
 }
@@ -187,7 +310,8 @@ static int serve(struct loop *l, struct worker *me, struct fuse_buf *buf,
 		mine = atomic_fetch_add_explicit(&l->begun, 1,
 						 memory_order_relaxed) +
 		       1;
-		answer(l, buf);
+		if (!must_wait(l, buf))
+			answer(l, me, buf);
 		/* Also of one that has lost the lead meanwhile: a wrong number
 		 * for a moment costs at most a thread too many. */
 		atomic_store_explicit(&l->done, mine, memory_order_relaxed);
@@ -206,16 +330,44 @@ static void lead(struct loop *l, struct worker *me, struct fuse_buf *buf)
 	/* What the last leader is at is no longer watched. */
 	l->done = l->begun;
 	l->leader = my_term = term;
-	l->thread = pthread_self();
+	l->first = me;
+	if (find_parked(l))
+		call_worker(l);
 	pthread_mutex_unlock(&l->lock);
 	n = serve(l, me, buf, term);
 	pthread_mutex_lock(&l->lock);
+	set_aside(l, me, false);
 	if (n <= 0)
 		end(l, n);
 }
 
-/* A worker's whole life, as one step of a bg thread: leads or stands by until
- * the end. -1, so that bg does not call it again at once. */
+/* Answers a parked request, if one may be. l->lock is held, but not meanwhile.
+ */
+static bool serve_parked(struct loop *l, struct worker *me)
+{
+	struct parked **at = find_parked(l);
+	const struct fuse_in_header *request;
+	struct fuse_buf buf;
+
+	if (!at)
+		return false;
+	buf = unpark(l, at);
+	request = buf.mem;
+	me->uid = request->uid; /* by which the next one is found */
+	set_aside(l, me, true);
+	if (find_parked(l))
+		call_worker(l);
+	pthread_mutex_unlock(&l->lock);
+	answer(l, me, &buf);
+	free(buf.mem);
+	pthread_mutex_lock(&l->lock);
+	set_aside(l, me, false);
+	return true;
+}
+
+/* A worker's whole life, as one step of a bg thread: leads, answers what was
+ * parked, or stands by, until the end. -1, so that bg does not call it again at
+ * once. */
 static int work(void *context)
 {
 	struct loop *l = context;
@@ -242,6 +394,8 @@ static int work(void *context)
 			lead(l, me, &buf);
 			continue;
 		}
+		if (serve_parked(l, me))
+			continue;
 		l->standby++;
 		pthread_cond_wait(&l->change, &l->lock);
 		l->standby--;
@@ -283,7 +437,7 @@ static void watch(struct loop *l, const sigset_t *signals)
 		}
 		/* The leader may just be about to read: so again each time. */
 		if (exiting && l->leader && !l->ended)
-			pthread_kill(l->thread, SIGUSR1);
+			pthread_kill(l->first->thread, SIGUSR1);
 		if (l->leader && l->done != l->begun && l->begun == seen)
 			give_up_lead(l);
 		/* An idle mount wakes once a second only. */
@@ -346,12 +500,16 @@ int loop_serve(struct fuse_session *session, const sigset_t *ending,
 	pthread_sigmask(SIG_BLOCK, &signals, &before);
 	pthread_mutex_init(&l.lock, NULL);
 	pthread_cond_init(&l.change, NULL);
+	l.parked_end = &l.parked;
 	pthread_mutex_lock(&l.lock);
 	l.error = start_worker(&l);
 	pthread_mutex_unlock(&l.lock);
 	if (!l.error)
 		watch(&l, &signals);
 	end_workers(&l);
+	/* Who sent these is told that the mount has ended. */
+	while (l.parked)
+		free(unpark(&l, &l.parked).mem);
 	pthread_cond_destroy(&l.change);
 	pthread_mutex_destroy(&l.lock);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -15,12 +15,20 @@
  * by then, one more thread is started, up to LOOP_THREADS; threads are not
  * ended before the loop is.
  *
+ * Requests that take long keep their threads, and whoever sends many at once
+ * must leave some to others. So a user may have as many threads busy with such
+ * requests as are left then, and half as many unless the request is one of
+ * those that ls and stat send: one user alone 64 and 43 of 128, and each of two
+ * 43 and 32. A request beyond that is parked, as it was received: it waits
+ * without a thread for one of the same user to end, and fails for nobody.
+ *
  * A thread belongs to one loop; what a handler calls here is about the request
  * that its own thread answers.
  */
 #define LOOP_THREADS 128
-/* So many requests at once may take as long as their work is. */
-#define LOOP_LONG_MAX 64
+/* What is parked may take so much memory; what comes then gets a thread, while
+ * there are any. */
+#define LOOP_PARKED_MAX ((size_t)64 << 20)
 
 /* Serves until the filesystem is unmounted or one of the ending signals, which
  * the caller has blocked, arrives. Returns when all requests are answered: 0 or
@@ -42,11 +50,6 @@ uid_t loop_uid(void);
  * ended. For scan_range.stop. Not after the request was answered, with which it
  * is gone; false in a thread that never began one. */
 bool loop_is_interrupted(void);
-
-/* Around what may take long, after the lead is handed over: false if too much
- * of that is under way, so that threads are left for what does not. */
-bool loop_begin_long(void);
-void loop_end_long(void);
 
 /* Lets another thread receive requests from now on, if this one was to. Call it
  * before what may wait for a disk, a lock that is held for long, or a scan

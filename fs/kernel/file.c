@@ -235,14 +235,10 @@ static void read_ctl(struct fs *fs, fuse_req_t req, struct ctl_file *f,
 	int err = -EBADF; /* open has refused it already */
 
 	loop_hand_over();
-	if (f->ops->read && !loop_begin_long()) {
-		err = fail(EBUSY, "%d reads that may take long are under way",
-			   LOOP_LONG_MAX);
-	} else if (f->ops->read) {
+	if (f->ops->read) {
 		pthread_mutex_lock(&f->lock);
 		err = f->ops->read(fs, f, offset, size, &out);
 		pthread_mutex_unlock(&f->lock);
-		loop_end_long();
 	}
 	if (err)
 		fs_reply_error(fs, req, f->node, NULL, err);

@@ -111,6 +111,65 @@ for number in ids:
     assert not any(low <= number < high for low, high in maps), hex(number)
 PYTHON
 
+# Threads are shared: while a user has more requests under way than there are
+# threads, all of which take long, others are answered, and so is what the same
+# user asks with ls and stat.
+mkdir -m 777 "$m/busy"
+mkdir "$m/busy/.schema/f"
+python3 - "$m/busy" <<'PYTHON'
+import json, sys
+with open(sys.argv[1] + "/.import/jsonl", "w") as f:
+    for i in range(300):
+        row = {"row": "r%d" % i, "set": {"f": {"q": "x" * 200000}}}
+        f.write(json.dumps(row) + "\n")
+PYTHON
+cat >share.py <<'PYTHON'
+import json, os, subprocess, sys, time
+kind, busy, daemon = sys.argv[1:]
+user = dict(user=1000, group=1000, extra_groups=[])
+slow = "(x+x+)+y" * 20
+line = json.dumps({"if": {"family": "f", "qualifier": "q", "matches": slow},
+                   "set": {"f": {"q": "1"}}, "else": {"delete": {"f": ["n"]}}})
+commands = {
+    "writes": lambda i: ["sh", "-c", 'printf %%s "$1" >"$2/r%d/.row.jsonl"' % i,
+                         "sh", line, busy],
+    "scans": lambda i: ["cat", "%s/.scan/value/%s%d/count" % (busy, slow, i)],
+}
+others = [subprocess.Popen(commands[kind](i), stdout=subprocess.DEVNULL,
+                           stderr=subprocess.PIPE, **user)
+          for i in range(300)]
+
+
+def ask(who, *command):
+    begin = time.monotonic()
+    subprocess.run(command, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL, **who)
+    return time.monotonic() - begin
+
+
+end = time.monotonic() + 10
+while (len(os.listdir("/proc/%s/task" % daemon)) < 40
+       and time.monotonic() < end):
+    time.sleep(0.01)
+left = sum(o.poll() is None for o in others)
+took = {"scan": ask({}, "cat", busy + "/../open/.scan/count")}
+for i in range(10):
+    took["another's stat %d" % i] = ask({}, "stat", "%s/a%d" % (busy, i))
+    took["own stat %d" % i] = ask(user, "stat", "%s/b%d" % (busy, i))
+for o in others:
+    if kind != "writes":
+        o.kill()
+said = b"".join(o.communicate()[1] for o in others)
+assert left > 128, "they were too quick: %d are left" % left
+assert not said, said
+assert max(took.values()) < 2, took
+PYTHON
+for kind in writes scans; do
+	check "others beside 300 $kind of a user" \
+		timeout 120 python3 share.py $kind "$m/busy" "$daemon"
+done
+
+
 # Without allow_other there is nothing to be seen.
 remount
 check "who mounted it" ls "$m" >out
