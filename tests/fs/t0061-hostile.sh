@@ -169,7 +169,6 @@ for kind in writes scans; do
 		timeout 120 python3 share.py $kind "$m/busy" "$daemon"
 done
 
-
 # Without allow_other there is nothing to be seen.
 remount
 check "who mounted it" ls "$m" >out
