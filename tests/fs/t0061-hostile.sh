@@ -131,13 +131,18 @@ slow = "(x+x+)+y" * 20
 line = json.dumps({"if": {"family": "f", "qualifier": "q", "matches": slow},
                    "set": {"f": {"q": "1"}}, "else": {"delete": {"f": ["n"]}}})
 commands = {
-    "writes": lambda i: ["sh", "-c", 'printf %%s "$1" >"$2/r%d/.row.jsonl"' % i,
-                         "sh", line, busy],
-    "scans": lambda i: ["cat", "%s/.scan/value/%s%d/count" % (busy, slow, i)],
+    "writes": lambda i: ["sh", "-c", 'cat; printf %%s "$1" >"$2/r%d/.row.jsonl"'
+                         % i, "sh", line, busy],
+    "scans": lambda i: ["sh", "-c", 'cat; exec cat "$1"', "sh",
+                        "%s/.scan/value/%s%d/count" % (busy, slow, i)],
 }
-others = [subprocess.Popen(commands[kind](i), stdout=subprocess.DEVNULL,
-                           stderr=subprocess.PIPE, **user)
+# All begin at once, when this is closed.
+begin, end = os.pipe()
+others = [subprocess.Popen(commands[kind](i), stdin=begin,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                           **user)
           for i in range(300)]
+os.close(end)
 
 
 def ask(who, *command):
