@@ -73,6 +73,12 @@ print(os.strerror(getattr(errno, sys.argv[1])))" "$name")
 	fi
 }
 
+# Whether the program is a sanitizer's, which has its own ways with memory and
+# with what is loaded before it.
+is_sanitized() {
+	grep -qE '__(asan|tsan)_init' "$TABLETFS"
+}
+
 # How many versions a cell has: versions TABLE/ROW/FAMILY QUALIFIER.
 versions() {
 	ls "$m/$1/.versions/$2" 2>/dev/null | wc -l

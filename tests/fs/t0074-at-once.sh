@@ -9,6 +9,17 @@ loops=${LOOPS:-8}
 on() {
 	timeout 120 "$TABLETFS" -store "$store" "$@"
 }
+# bad: counts it, and keeps of the first one in which round, where, and what all
+# said.
+bad() {
+	wrong=$((wrong + 1))
+	[ $wrong != 1 ] || why="round $i, line ${BASH_LINENO[0]}: $(tail -n +1 said*)"
+}
+# begin: of a loop.
+begin() {
+	wrong=0 why=
+	rm -f said*
+}
 # both COMMAND OTHER: runs them at once; sets one and two to how they end, and
 # leaves what they say in said1 and said2.
 both() {
@@ -26,40 +37,40 @@ mkdir mnt2
 m2=$work/mnt2
 
 # Two mounts at one place, of two stores: one is there.
-wrong=0
+begin
 for ((i = 0; i < loops; i++)); do
 	both "$tfs mount $work/a $m" "$tfs mount $work/b $m"
-	[ $((one + two)) = 1 ] || wrong=$((wrong + 1))
-	mountpoint -q "$m" || wrong=$((wrong + 1))
+	[ $((one + two)) = 1 ] || bad
+	mountpoint -q "$m" || bad
 	[ "$("$TABLETFS" mounts | cut -f 2 | grep -cxF "$m")" = 1 ] ||
-		wrong=$((wrong + 1))
-	$tfs umount "$m" >said 2>&1 || wrong=$((wrong + 1))
-	! mountpoint -q "$m" || wrong=$((wrong + 1))
+		bad
+	$tfs umount "$m" >said 2>&1 || bad
+	! mountpoint -q "$m" || bad
 done
-same "two mounts at one place: $(cat said1 said2 said)" 0 $wrong
+same "two mounts at one place: $why" 0 $wrong
 
 # Two mounts of one store at two places: one is there.
-wrong=0
+begin
 for ((i = 0; i < loops; i++)); do
 	both "$tfs mount $store $m" "$tfs mount $store $m2"
-	[ $((one + two)) = 1 ] || wrong=$((wrong + 1))
-	grep -q "in use by pid" said1 said2 || wrong=$((wrong + 1))
+	[ $((one + two)) = 1 ] || bad
+	grep -q "in use by pid" said1 said2 || bad
 	[ $one = 0 ] && at=$m || at=$m2
-	$tfs umount "$at" >said 2>&1 || wrong=$((wrong + 1))
+	$tfs umount "$at" >said 2>&1 || bad
 done
-same "two mounts of one store: $(cat said1 said2 said)" 0 $wrong
+same "two mounts of one store: $why" 0 $wrong
 
 # Two umounts: the mount ends, and each of them.
-wrong=0
+begin
 for ((i = 0; i < loops; i++)); do
 	start_mount
 	both "$tfs umount $m" "$tfs umount $m"
-	[ $one = 0 ] || [ $two = 0 ] || wrong=$((wrong + 1))
-	! mountpoint -q "$m" || wrong=$((wrong + 1))
-	$tfs -store "$store" ls >/dev/null || wrong=$((wrong + 1))
+	[ $one = 0 ] || [ $two = 0 ] || bad
+	! mountpoint -q "$m" || bad
+	$tfs -store "$store" ls >/dev/null || bad
 done
 daemon=
-same "two umounts: $(cat said1 said2)" 0 $wrong
+same "two umounts: $why" 0 $wrong
 
 # A device's number goes to the next mount as soon as it is free: here between
 # the two steps of an umount, of which that is no part.
@@ -78,13 +89,13 @@ check "which is there" "$TABLETFS" umount "$m2"
 
 # Two commands that open the store, of which one waits.
 on createtable t families=f
-wrong=0
+begin
 for ((i = 0; i < loops; i++)); do
 	both "$tfs -store $store set t one$i f:q=1" \
 		"$tfs -store $store set t two$i f:q=1"
-	[ $one$two = 00 ] || wrong=$((wrong + 1))
+	[ $one$two = 00 ] || bad
 done
-same "two commands: $(cat said1 said2)" 0 $wrong
+same "two commands: $why" 0 $wrong
 same "both did it" $((2 * loops)) "$(on count t)"
 
 # Two imports at once, with and without a mount.
@@ -93,25 +104,25 @@ for kind in one two; do
 		>$kind.jsonl
 done
 for mounted in no yes; do
-	wrong=0
+	begin
 	[ $mounted = no ] || start_mount
 	for ((i = 0; i < loops; i++)); do
 		on createtable i families=f
 		both "$tfs -store $store import i one.jsonl" \
 			"$tfs -store $store import i two.jsonl"
-		[ $one$two = 00 ] || wrong=$((wrong + 1))
+		[ $one$two = 00 ] || bad
 		for said in said1 said2; do
 			grep -q "Done importing 500 rows" $said ||
-				wrong=$((wrong + 1))
+				bad
 		done
-		[ "$(on count i)" = 1000 ] || wrong=$((wrong + 1))
+		[ "$(on count i)" = 1000 ] || bad
 		on deletetable i
 	done
-	same "two imports, mounted: $mounted: $(cat said1 said2)" 0 $wrong
+	same "two imports, mounted: $mounted: $why" 0 $wrong
 done
 
 # Imports and umounts: an import is whole, or its command says that it is not.
-wrong=0
+begin
 for ((i = 0; i < loops; i++)); do
 	[ -d "$m/.tabletfs" ] || start_mount
 	on createtable i families=f
@@ -119,28 +130,28 @@ for ((i = 0; i < loops; i++)); do
 		"kill -TERM \$(sed -n 's/pid \([0-9]*\),.*/\1/p' $store/lock)"
 	daemon=
 	n=$(on count i)
-	[ $one != 0 ] || [ "$n" = 500 ] || wrong=$((wrong + 1))
+	[ $one != 0 ] || [ "$n" = 500 ] || bad
 	on deletetable i
 done
-same "an import and the mount's end: $(cat said1)" 0 $wrong
+same "an import and the mount's end: $why" 0 $wrong
 stop_mount
 fusermount3 -u "$m" 2>/dev/null
 
 # One thing right after the other, without a wait.
-wrong=0
+begin
 for ((i = 0; i < loops; i++)); do
-	start_mount 2>said || wrong=$((wrong + 1))
+	start_mount 2>said || bad
 	echo $i >"$m/t/one0/f/q"
-	$tfs umount "$m" || wrong=$((wrong + 1))
+	$tfs umount "$m" || bad
 done
-same "mount after umount: $(cat said)" 0 $wrong
+same "mount after umount: $why" 0 $wrong
 for ((i = 0; i < loops; i++)); do
-	start_mount 2>said || wrong=$((wrong + 1))
+	start_mount 2>said || bad
 	mkdir -p "$m/t/after$i/f"
 	echo 1 >"$m/t/after$i/f/q"
-	umount "$m" || wrong=$((wrong + 1))
-	[ "$(on count t)" = $((2 * loops + i + 1)) ] || wrong=$((wrong + 1))
+	umount "$m" || bad
+	[ "$(on count t)" = $((2 * loops + i + 1)) ] || bad
 done
 daemon=
-same "a command after umount: $(cat said)" 0 $wrong
+same "a command after umount: $why" 0 $wrong
 check "the store is whole" on check >/dev/null

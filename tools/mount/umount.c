@@ -18,10 +18,11 @@
  * whoever opens the store next must not come before that.
  */
 
-/* How long the daemon may take to close, when to say so, and how often to
- * look. */
+/* How long the daemon may take to close, when to say so, when to look what else
+ * may keep it, and how often to look whether it has ended. */
 #define WAIT_MAX_MS 60000
 #define SAY_AFTER_MS 1000
+#define LOOK_AFTER_MS 3000
 #define POLL_MS 5
 
 /* Runs fusermount3 -u on path and waits for it: 0 if the mount has gone. Else
@@ -56,45 +57,6 @@ static int run_fusermount(const char *path, char *said, size_t size)
 	if (fd >= 0)
 		close(fd);
 	return status != 0;
-}
-
-/* The daemon goes on after the mount has gone: until the store is closed, no
- * other process can have it. 0 once nobody has it to write; readers, of whom
- * there may be others, are not waited for. */
-static int wait_for_store(struct verb_call *c, const char *store)
-{
-	const struct timespec pause = { 0, POLL_MS * 1000000L };
-	struct buf holder = BUF_INIT;
-	struct timespec start, now;
-	bool has_said = false;
-	int64_t past = 0;
-	int err = 0;
-
-	clock_gettime(CLOCK_MONOTONIC, &start);
-	while (!err && past < WAIT_MAX_MS) {
-		buf_reset(&holder);
-		err = volume_posix_holder(store, &holder);
-		if (err)
-			break;
-		if (past >= SAY_AFTER_MS && !has_said) {
-			verb_wrong(c, "waiting for the end of %.*s",
-				   (int)holder.size, (char *)holder.data);
-			has_said = true;
-		}
-		nanosleep(&pause, NULL);
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		past = (int64_t)(now.tv_sec - start.tv_sec) * 1000 +
-		       (now.tv_nsec - start.tv_nsec) / 1000000;
-	}
-	buf_release(&holder);
-	if (err < 0 && err != -ENOENT)
-		return verb_failed(c, "the mount has ended; its store", err);
-	if (!err)
-		return verb_wrong(c,
-				  "the mount has ended, but store %s is still "
-				  "being closed",
-				  store);
-	return 0;
 }
 
 /* The mount of this store and device, or NULL. Another mount of the store, to
@@ -167,6 +129,55 @@ static bool is_mounted_elsewhere(struct verb_call *c, const char *store,
 	return m != NULL;
 }
 
+/* The daemon goes on after the mount has gone: until the store is closed, no
+ * other process can have it. 0 once nobody has it to write; readers, of whom
+ * there may be others, are not waited for. */
+static int wait_for_store(struct verb_call *c, const char *store,
+			  const char *device)
+{
+	const struct timespec pause = { 0, POLL_MS * 1000000L };
+	struct buf holder = BUF_INIT;
+	struct timespec start, now;
+	bool has_said = false, has_looked = false, goes_on = false;
+	int64_t past = 0;
+	int err = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	while (!err && !goes_on && past < WAIT_MAX_MS) {
+		buf_reset(&holder);
+		err = volume_posix_holder(store, &holder);
+		if (err)
+			break;
+		if (past >= SAY_AFTER_MS && !has_said) {
+			verb_wrong(c, "waiting for the end of %.*s",
+				   (int)holder.size, (char *)holder.data);
+			has_said = true;
+		}
+		/* Copies come and go, with each program that gets a namespace.
+		 */
+		if (past >= LOOK_AFTER_MS && !has_looked) {
+			goes_on = device &&
+				  is_mounted_elsewhere(c, store, device);
+			has_looked = true;
+		}
+		nanosleep(&pause, NULL);
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		past = (int64_t)(now.tv_sec - start.tv_sec) * 1000 +
+		       (now.tv_nsec - start.tv_nsec) / 1000000;
+	}
+	buf_release(&holder);
+	if (err < 0 && err != -ENOENT)
+		return verb_failed(c, "the mount has ended; its store", err);
+	if (goes_on)
+		return 1;
+	if (!err)
+		return verb_wrong(c,
+				  "the mount has ended, but store %s is still "
+				  "being closed",
+				  store);
+	return 0;
+}
+
 int verb_umount(struct verb_call *c)
 {
 	char said[256], *store, *device;
@@ -178,9 +189,8 @@ int verb_umount(struct verb_call *c)
 	store = mount_store_at(c->argv[1], &device);
 	status = run_fusermount(c->argv[1], said, sizeof(said));
 	if (!status && store)
-		status = (device && (is_mounted_still(c, store, device) ||
-				     is_mounted_elsewhere(c, store, device))) ||
-			 wait_for_store(c, store);
+		status = (device && is_mounted_still(c, store, device)) ||
+			 wait_for_store(c, store, device);
 	else if (status && store)
 		verb_wrong(c, "%s; fuser -vm %s tells who uses it", said,
 			   c->argv[1]);
