@@ -60,13 +60,14 @@ static void tell_ready(struct fs *fs)
 	int status = 0, null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	assert(fs->ready_fd >= 0);
-	(void)!write(fs->ready_fd, &status, sizeof(status));
-	close(fs->ready_fd);
-	fs->ready_fd = -1;
+	/* Before: who is told finds a daemon that has left its streams. */
 	if (null >= 0) {
 		dup2(null, STDERR_FILENO);
 		close(null);
 	}
+	(void)!write(fs->ready_fd, &status, sizeof(status));
+	close(fs->ready_fd);
+	fs->ready_fd = -1;
 }
 
 /* The first request of a mount: what the kernel can do is known now, and that
