@@ -33,6 +33,7 @@ shown() {
 
 # follow OPTION...: begins to follow log by its name.
 follow() {
+	: >out # not what the last one has shown
 	tail -s 0.05 -n +1 "$@" -F "$d/log" >out 2>err &
 	follower=$!
 }
