@@ -58,6 +58,7 @@ struct loop {
 		pthread_t thread;
 		bool lives;
 		bool aside; /* at a request, but not, or no more, the leader */
+		bool reads; /* between loop_begin_read and loop_end_read */
 		/* These are set without the lock: who sent the request, and
 		 * whether it waits in read(2), or nearly. */
 		_Atomic uid_t uid;
@@ -74,8 +75,9 @@ struct loop {
 	int error;                  /* the first one; what loop_serve returns */
 };
 
-/* Of the worker that this thread is; NULL, 0 and NULL in others. */
+/* Of the worker that this thread is; NULL and 0 in others. */
 static _Thread_local struct loop *my_loop;
+static _Thread_local struct worker *my_worker;
 static _Thread_local uint64_t my_term; /* 0: the lead was handed over */
 static _Thread_local fuse_req_t my_request;
 
@@ -151,6 +153,45 @@ bool loop_is_interrupted(void)
 	       (my_request && fuse_req_interrupted(my_request));
 }
 
+int loop_begin_read(void)
+{
+	struct loop *l = my_loop;
+	unsigned int all = 0, mine = 0, i;
+	uid_t uid = loop_uid();
+	int err = 0;
+
+	if (!l)
+		return 0;
+	pthread_mutex_lock(&l->lock);
+	for (i = 0; i < l->alive; i++) {
+		all += l->workers[i].reads;
+		mine += l->workers[i].reads && l->workers[i].uid == uid;
+	}
+	if (mine >= LOOP_USER_READS_MAX)
+		err = fail(EBUSY,
+			   "user %u has %u reads of control files under way, "
+			   "as many as one may have: wait until one has ended",
+			   uid, mine);
+	else if (all >= LOOP_READS_MAX)
+		err = fail(EBUSY,
+			   "all users have %u reads of control files under "
+			   "way, as many as there may be, %u of them user "
+			   "%u's: wait until one has ended",
+			   all, mine, uid);
+	my_worker->reads = !err;
+	pthread_mutex_unlock(&l->lock);
+	return err;
+}
+
+void loop_end_read(void)
+{
+	if (!my_loop)
+		return;
+	pthread_mutex_lock(&my_loop->lock);
+	my_worker->reads = false;
+	pthread_mutex_unlock(&my_loop->lock);
+}
+
 /* Ends the loop, with 0 or the error that broke the session: tells the watching
  * thread and who stands by. Others find out by themselves or are told by
  * end_workers. With the lock held. */
@@ -193,7 +234,7 @@ static bool may_take_thread(const struct loop *l,
 	for (i = 0; i < l->alive; i++)
 		mine += l->workers[i].aside &&
 			l->workers[i].uid == request->uid;
-	return mine < (is_listing(request->opcode) ? left : left / 2);
+	return mine < (is_listing(request->opcode) ? left : left / 4 * 3);
 }
 
 /* The place in the list of the first parked request that may take a thread, or
@@ -387,6 +428,7 @@ static int work(void *context)
 	}
 	assert(l->alive < LOOP_THREADS);
 	me = &l->workers[l->alive++];
+	my_worker = me;
 	me->thread = pthread_self();
 	me->lives = true;
 	while (!l->ended) {
@@ -403,6 +445,7 @@ static int work(void *context)
 	me->lives = false;
 	pthread_mutex_unlock(&l->lock);
 	my_loop = NULL;
+	my_worker = NULL;
 	free(buf.mem);
 	return -1;
 }

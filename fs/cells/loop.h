@@ -17,15 +17,20 @@
  *
  * Requests that take long keep their threads, and whoever sends many at once
  * must leave some to others. So a user may have as many threads busy with such
- * requests as are left then, and half as many unless the request is one of
- * those that ls and stat send: one user alone 64 and 43 of 128, and each of two
- * 43 and 32. A request beyond that is parked, as it was received: it waits
- * without a thread for one of the same user to end, and fails for nobody.
+ * requests as are left then, and a quarter less unless the request is one of
+ * those that ls and stat send: one user alone 64 and 55 of 128, and each of two
+ * 43 and 39. A request beyond that is parked, as it was received: it waits
+ * without a thread for one of the same user to end. Only reads of control
+ * files, which may have no end, are refused, and before that, so that they do
+ * not keep the same user's other requests waiting.
  *
  * A thread belongs to one loop; what a handler calls here is about the request
  * that its own thread answers.
  */
 #define LOOP_THREADS 128
+/* So many reads of control files at once, of all users and of one. */
+#define LOOP_READS_MAX 64
+#define LOOP_USER_READS_MAX 40
 /* What is parked may take so much memory; what comes then gets a thread, while
  * there are any. */
 #define LOOP_PARKED_MAX ((size_t)64 << 20)
@@ -50,6 +55,11 @@ uid_t loop_uid(void);
  * ended. For scan_range.stop. Not after the request was answered, with which it
  * is gone; false in a thread that never began one. */
 bool loop_is_interrupted(void);
+
+/* Around a read of a control file: 0, or -EBUSY if too many are under way. In a
+ * thread of no loop none are counted. */
+int loop_begin_read(void);
+void loop_end_read(void);
 
 /* Lets another thread receive requests from now on, if this one was to. Call it
  * before what may wait for a disk, a lock that is held for long, or a scan

@@ -235,10 +235,13 @@ static void read_ctl(struct fs *fs, fuse_req_t req, struct ctl_file *f,
 	int err = -EBADF; /* open has refused it already */
 
 	loop_hand_over();
-	if (f->ops->read) {
+	if (f->ops->read)
+		err = loop_begin_read();
+	if (!err) {
 		pthread_mutex_lock(&f->lock);
 		err = f->ops->read(fs, f, offset, size, &out);
 		pthread_mutex_unlock(&f->lock);
+		loop_end_read();
 	}
 	if (err)
 		fs_reply_error(fs, req, f->node, NULL, err);
