@@ -338,6 +338,8 @@ static const struct ctl_ops *ops_of(enum node_kind kind)
 		return &ctl_scan_ops;
 	case NODE_CTL:
 		return &ctl_verb_ops;
+	case NODE_ROW_JSON:
+		return &ctl_row_ops;
 	case NODE_DROP_APPLY:
 		return &ctl_drop_ops;
 	case NODE_CELL:

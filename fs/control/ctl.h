@@ -80,6 +80,7 @@ void ctl_close(struct fs *fs, struct ctl_file *f) EXCLUDES(fs->tree);
 /* The kinds of control files, each in the .c file of its name. */
 extern const struct ctl_ops ctl_aggregate_ops; /* aggregate.c: a cell */
 extern const struct ctl_ops ctl_text_ops;      /* whole texts */
+extern const struct ctl_ops ctl_row_ops;       /* ctl_text.c: .row.jsonl */
 extern const struct ctl_ops ctl_version_ops;   /* ctl_text.c: past versions */
 extern const struct ctl_ops ctl_import_ops;    /* .import/csv, tsv, jsonl */
 extern const struct ctl_ops ctl_mutate_ops;    /* .mutate */

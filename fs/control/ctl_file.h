@@ -9,6 +9,13 @@
 int ctl_read_text(struct fs *fs, struct ctl_file *f, uint64_t offset,
 		  size_t size, struct buf *out);
 
+/* ctl_ops of terminals of .scan and of .row.jsonl, whose text is made as it is
+ * read, on a snapshot of the open. */
+int ctl_scan_open(struct fs *fs, struct ctl_file *f);
+int ctl_scan_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
+		  size_t size, struct buf *out);
+void ctl_scan_release(struct fs *fs, struct ctl_file *f);
+
 /* How a file that takes lines does so. */
 struct ctl_lines {
 	size_t size_max; /* of a line, without its newline */

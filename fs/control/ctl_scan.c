@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "fs/control/ctl.h"
+#include "fs/control/ctl_file.h"
 #include "fs/query/query_run.h"
 #include "fs/state/name.h"
 #include "store/text/print/print.h"
@@ -15,6 +15,9 @@
  * that is asked for is dropped, so reading backwards starts over, on the same
  * snapshot; then the text is the same.
  */
+
+/* A large value is printed in pieces if it has more bytes than this. */
+#define WHOLE_SIZE_MAX ((uint64_t)1 << 20)
 
 /* To drop from the front moves what is behind: not for less than this. */
 #define PIECE_SIZE ((size_t)64 << 10)
@@ -33,9 +36,16 @@ struct scan_text {
 	enum text_format format; /* for SCAN_CELLS */
 	struct query *query;     /* owned */
 	struct printer *printer; /* owned; for SCAN_CELLS, else NULL */
-	uint64_t base;           /* the offset of f->out's first byte */
-	uint64_t count;          /* rows so far, for SCAN_COUNT */
-	bool ended;              /* f->out ends with the text */
+	/* For SCAN_CELLS: the query's present cell, which the printer has not
+	 * taken as a whole, and its value if that is large, owned, or else what
+	 * it is loaded into. */
+	bool has_cell;
+	struct cell cell;
+	struct large *large;
+	struct buf value;
+	uint64_t base;  /* the offset of f->out's first byte */
+	uint64_t count; /* rows so far, for SCAN_COUNT */
+	bool ended;     /* f->out ends with the text */
 	/* Making text or starting over did: out is not to be trusted, and query
 	 * and printer may be at no place. */
 	bool failed;
@@ -57,15 +67,26 @@ static void read_form(struct bytes name, struct scan_text *t)
 		t->format = TEXT_CSV;
 	else if (bytes_equal(name, BYTES_LITERAL("tsv")))
 		t->format = TEXT_TSV;
-	else if (bytes_equal(name, BYTES_LITERAL("jsonl")))
+	else if (bytes_equal(name, BYTES_LITERAL("jsonl")) ||
+		 bytes_equal(name, BYTES_LITERAL(".row.jsonl")))
 		t->format = TEXT_JSONL;
 	else
 		t->format = TEXT_CBT;
 }
 
+/* The printer has taken the present cell, or never will. */
+static void leave_cell(struct scan_text *t)
+{
+	large_put(t->large);
+	t->large = NULL;
+	t->has_cell = false;
+}
+
 /* t may be half made. */
 static void free_text(struct fs *fs, struct scan_text *t)
 {
+	leave_cell(t);
+	buf_release(&t->value);
 	if (t->printer)
 		printer_free(t->printer);
 	if (t->query)
@@ -73,8 +94,7 @@ static void free_text(struct fs *fs, struct scan_text *t)
 	free(t);
 }
 
-/* As ctl_ops.open. The snapshot is of this moment. */
-static int scan_text_open(struct fs *fs, struct ctl_file *f)
+int ctl_scan_open(struct fs *fs, struct ctl_file *f)
 {
 	struct scan_text *t = calloc(1, sizeof(*t));
 	int err;
@@ -101,6 +121,7 @@ static int start_over(struct fs *fs, struct ctl_file *f, struct scan_text *t)
 	t->base = 0;
 	t->count = 0;
 	t->ended = false;
+	leave_cell(t);
 	buf_reset(&f->out);
 	if (t->printer) {
 		printer_free(t->printer);
@@ -118,10 +139,57 @@ static int start_over(struct fs *fs, struct ctl_file *f, struct scan_text *t)
 /* Appends what comes after the last cell or row. */
 static int finish(struct scan_text *t, struct buf *out)
 {
-	t->ended = true;
+	int err = 0;
+
 	if (t->form == SCAN_COUNT)
-		return buf_printf(out, "%llu\n", (unsigned long long)t->count);
-	return t->form == SCAN_CELLS ? printer_finish(t->printer, out) : 0;
+		err = buf_printf(out, "%llu\n", (unsigned long long)t->count);
+	else if (t->form == SCAN_CELLS)
+		err = printer_finish(t->printer, out);
+	/* 1: a part of the last value, and this is to be asked again. */
+	t->ended = err == 0;
+	return err < 0 ? err : 0;
+}
+
+/* Goes to the next cell: 1, 0 at the end, or an error. A large value that was
+ * collected since the scan began can only be loaded. */
+static int next_cell(struct scan_text *t)
+{
+	int err = query_next(t->query, &t->cell);
+
+	if (err != 1)
+		return err;
+	t->has_cell = true;
+	if (t->cell.blob.size == 0)
+		return 1;
+	err = -ESTALE;
+	if (cell_size(&t->cell) > WHOLE_SIZE_MAX)
+		err = scan_open_large(t->query->scan, &t->cell, &t->large);
+	if (err == -ESTALE) {
+		buf_reset(&t->value);
+		err = scan_load(t->query->scan, &t->cell, &t->value);
+		t->cell.value = buf_bytes(&t->value);
+	}
+	t->cell.blob = BYTES_NONE;
+	return err < 0 ? err : 1;
+}
+
+/* Appends what one more cell makes, or a part of it. */
+static int produce_cell(struct scan_text *t, struct buf *out)
+{
+	int err = t->has_cell ? 1 : next_cell(t);
+
+	if (err < 0)
+		return err;
+	if (err == 0)
+		return finish(t, out);
+	/* The label is the scan's, of the cell it gave last. */
+	printer_label(t->printer, scan_label(t->query->scan));
+	err = t->large ? printer_large(t->printer, &t->cell, t->large, out)
+		       : printer_cell(t->printer, &t->cell, out);
+	/* 1: of the cell before. */
+	if (err == 0)
+		leave_cell(t);
+	return err < 0 ? err : 0;
 }
 
 /* Appends the estimate: of the range of rows, at most the limit; other steps do
@@ -185,18 +253,12 @@ static int produce(struct fs *fs, struct scan_text *t, struct buf *out)
 	if (t->form == SCAN_SAMPLES)
 		return samples(fs, t, out);
 	if (t->form == SCAN_CELLS)
-		err = query_next(t->query, &cell);
-	else
-		err = query_next_row(t->query, &cell);
+		return produce_cell(t, out);
+	err = query_next_row(t->query, &cell);
 	if (err == 0)
 		return finish(t, out);
 	if (err < 0)
 		return err;
-	if (t->form == SCAN_CELLS) {
-		/* The label is the scan's, of the cell it gave last. */
-		printer_label(t->printer, scan_label(t->query->scan));
-		return printer_cell(t->printer, &cell, out);
-	}
 	t->count++;
 	if (t->form == SCAN_COUNT)
 		return 0;
@@ -204,9 +266,8 @@ static int produce(struct fs *fs, struct scan_text *t, struct buf *out)
 	return err ? err : buf_add_byte(out, '\n');
 }
 
-/* As ctl_ops.read. */
-static int scan_text_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
-			  size_t size, struct buf *out)
+int ctl_scan_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
+		  size_t size, struct buf *out)
 {
 	struct scan_text *t = f->state;
 	uint64_t wanted = offset + size;
@@ -240,13 +301,15 @@ static int scan_text_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
 		       n < size ? n : size);
 }
 
-static void scan_text_release(struct fs *fs, struct ctl_file *f)
+void ctl_scan_release(struct fs *fs, struct ctl_file *f)
 {
-	free_text(fs, f->state);
+	/* A .row.jsonl that is only written has none. */
+	if (f->state)
+		free_text(fs, f->state);
 }
 
 const struct ctl_ops ctl_scan_ops = {
-	.open = scan_text_open,
-	.read = scan_text_read,
-	.release = scan_text_release,
+	.open = ctl_scan_open,
+	.read = ctl_scan_read,
+	.release = ctl_scan_release,
 };

@@ -10,7 +10,6 @@
 #include "fs/control/ctl_import.h"
 #include "fs/control/ctl_stats.h"
 #include "fs/query/at.h"
-#include "store/text/print/row_json.h"
 #include "store/text/value/family.h"
 #include "store/text/value/gcpolicy.h"
 
@@ -63,24 +62,6 @@ static const char help_text[] =
 	"                             errors ctl\n";
 
 static const char version_text[] = "tabletfs " TABLETFS_VERSION "\n";
-
-/* All versions of f's row as one JSON line; nothing if it has no cell. */
-static int show_row(struct fs *fs, struct ctl_file *f)
-{
-	struct place place;
-	struct scan *scan = NULL;
-	int err = place_enter(fs, f->node, &place);
-	struct scan_range range = { .table = place.path.table,
-				    .row = place.path.row };
-
-	if (!err)
-		err = scan_open(fs->store, NULL, &range, &scan);
-	place_leave(fs, &place);
-	if (!err)
-		err = row_print_json(scan, true, &f->out);
-	scan_close(scan);
-	return err < 0 ? err : 0;
-}
 
 /* What the schema t says, for a file of p's table or of a family of it: a line
  * for the small ones, else the head of .stats. -ENOENT without the family.
@@ -184,8 +165,6 @@ static int text_show(struct fs *fs, struct ctl_file *f)
 		return drop_preview(fs, f, &f->out);
 	case NODE_IMPORT_LAST:
 		return imports_print(fs, f->table_id, &f->out);
-	case NODE_ROW_JSON:
-		return show_row(fs, f);
 	default:
 		return show_of_table(fs, f);
 	}
@@ -333,6 +312,22 @@ const struct ctl_ops ctl_text_ops = {
 	.write = text_write,
 	.flush = text_flush,
 	.sync = text_sync,
+};
+
+/* As ctl_ops.open, of .row.jsonl: its text is made as it is read, as a scan's
+ * is, but taken as others are. */
+static int row_open(struct fs *fs, struct ctl_file *f)
+{
+	return (f->flags & O_ACCMODE) == O_WRONLY ? 0 : ctl_scan_open(fs, f);
+}
+
+const struct ctl_ops ctl_row_ops = {
+	.open = row_open,
+	.read = ctl_scan_read,
+	.write = text_write,
+	.flush = text_flush,
+	.sync = text_sync,
+	.release = ctl_scan_release,
 };
 
 /* How often a large value may be collected between finding and holding it. */

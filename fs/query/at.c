@@ -33,8 +33,7 @@ static_assert(NODE_AT_TIME == NODE_AT + 1 && NODE_AT_ROW == NODE_AT + 2 &&
 
 /* What view sees at path, down to the part that is kind's: 1, 0 or an error. Of
  * a row or family, info has the newest timestamp of its first columns; of a
- * cell timestamp and size, and shown, if not NULL, gets what cell_open gives.
- */
+ * cell timestamp and size; shown, if not NULL, gets what cell_open gives. */
 static int find(struct fs *fs, const struct at_view *view,
 		const struct path *path, enum node_kind kind,
 		struct cell_info *info, struct cell_bytes *shown)

@@ -358,6 +358,19 @@ static int read_steps(struct query *q, struct node *terminal)
 	return err == 1 ? -ENOENT : err;
 }
 
+/* Makes q one of this row only, whose key it copies. 0 or -ENOMEM. */
+static int take_row(struct query *q, struct bytes row)
+{
+	int err = buf_set(&q->memory, row);
+
+	/* No key is between a row's and the same with a NUL behind it. */
+	if (!err)
+		err = buf_add_byte(&q->memory, 0);
+	q->start = bytes_of(q->memory.data, row.size);
+	q->end = buf_bytes(&q->memory);
+	return err;
+}
+
 /* Fills a zeroed q, but for its form, with what stands before any step and with
  * the steps. After an error q is to be released all the same. */
 static int prepare(struct fs *fs, struct node *terminal, struct query *q)
@@ -365,9 +378,12 @@ static int prepare(struct fs *fs, struct node *terminal, struct query *q)
 	struct place place;
 	int err;
 
-	assert(terminal->parent->kind == NODE_SCAN);
+	assert(terminal->parent->kind == NODE_SCAN ||
+	       terminal->kind == NODE_ROW_JSON);
 	err = place_enter(fs, terminal, &place);
 	q->node = terminal;
+	if (!err && terminal->kind == NODE_ROW_JSON)
+		err = take_row(q, place.path.row);
 	place_leave(fs, &place);
 	if (err)
 		return err;
@@ -375,7 +391,10 @@ static int prepare(struct fs *fs, struct node *terminal, struct query *q)
 	q->row_limit = UINT64_MAX;
 	q->version_limit = 1;
 	q->until_us = UINT64_MAX;
-	err = read_steps(q, terminal);
+	if (terminal->kind == NODE_ROW_JSON)
+		q->version_limit = UINT64_MAX;
+	else
+		err = read_steps(q, terminal);
 	/* An expression chooses versions itself, unless the path does. */
 	if (q->has_expression && !q->has_versions)
 		q->version_limit = UINT64_MAX;

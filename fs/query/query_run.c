@@ -110,6 +110,7 @@ int query_rewind(struct fs *fs, struct query *q)
 		.reverse = q->reverse,
 		.since_us = q->since_us,
 		.stop = loop_is_interrupted,
+		.keep_large = true,
 	};
 
 	if (q->scan)

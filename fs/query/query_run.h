@@ -7,7 +7,8 @@
 /*
  * A query at work. query_open has placed it before its first result; each call
  * of the one query_next* that fits its form gives another, until 0. Cells and
- * segments are borrowed until the next call on the query.
+ * segments are borrowed until the next call on the query. Large values are not
+ * read: see scan_range.keep_large.
  *
  * A signal to whoever asks ends a walk with -EINTR (loop_is_interrupted). An
  * error stays: further calls return it until query_rewind.

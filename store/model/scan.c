@@ -49,6 +49,7 @@ struct scan {
 	/* The large value of the present cell, read once for all copies. */
 	bool loaded;
 	struct buf value;
+	struct bytes blob; /* its references, when it is loaded; the cursor's */
 
 	/* Of the cell given last: the run's epochs, and its label. */
 	uint64_t given_family, given_column;
@@ -145,6 +146,7 @@ static int load_value(void *context, struct cell *cell)
 
 	if (!scan->loaded) {
 		buf_reset(&scan->value);
+		scan->blob = cell->blob;
 		err = cursor_load(scan->cursor, cell, &scan->value);
 		scan->loaded = err == 0;
 	}
@@ -153,14 +155,23 @@ static int load_value(void *context, struct cell *cell)
 	return err;
 }
 
-/* Ends each call that gives a cell: brings a large value into memory, unless it
- * is to be kept where it is. 1, 0 or an error. */
+/* Ends each call that gives a cell: brings a large value into memory or, if it
+ * is to be kept where it is, forgets it there again, which a filter may have
+ * asked for. 1, 0 or an error. */
 static int give(struct scan *scan, int result, struct cell *cell)
 {
 	int err = 0;
 
 	if (result == 1 && cell->blob.size > 0 && !scan->keep_large)
 		err = load_value(scan, cell);
+	if (scan->loaded && scan->keep_large) {
+		if (result == 1 && cell->value.size > 0 &&
+		    cell->value.data == scan->value.data) {
+			cell->value = BYTES_NONE;
+			cell->blob = scan->blob;
+		}
+		forget_value(scan);
+	}
 	return err < 0 ? err : result;
 }
 

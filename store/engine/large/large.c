@@ -19,7 +19,6 @@ struct large {
 	struct blob_holds holds; /* of all files that list names */
 	atomic_uint references;
 	pthread_mutex_t lock; /* guards what follows; no other is taken */
-	struct buf stored;    /* that chunk as it is on disk */
 	uint8_t *chunk;       /* the one read last; NULL: none */
 	uint32_t index;       /* of chunk, if there is one */
 };
@@ -128,7 +127,6 @@ void large_put(struct large *v)
 	blob_release(v->e, &v->holds);
 	blob_list_release(&v->list);
 	pthread_mutex_destroy(&v->lock);
-	buf_release(&v->stored);
 	free(v->chunk);
 	free(v);
 }
@@ -170,6 +168,7 @@ static struct blob_file *held_file(const struct large *v, uint64_t id)
 static int load_chunk(struct large *v, uint32_t index)
 {
 	const struct blob_chunk *c = &v->list.chunks[index];
+	struct buf scratch = BUF_INIT; /* not kept: many may be open */
 	int err;
 
 	assert(index < v->list.count);
@@ -181,8 +180,9 @@ static int load_chunk(struct large *v, uint32_t index)
 		return -ENOMEM;
 	v->index = index;
 	err = blob_read(held_file(v, c->file), c,
-			blob_chunk_raw_size(&v->list, index), &v->stored,
+			blob_chunk_raw_size(&v->list, index), &scratch,
 			v->chunk);
+	buf_release(&scratch);
 	/* What is there then is no chunk. */
 	if (err < 0) {
 		free(v->chunk);

@@ -4,6 +4,7 @@
 #include "store/text/print/print.h"
 #include "store/text/print/print_cbt.h"
 #include "store/text/print/print_json.h"
+#include "store/text/print/print_large.h"
 #include "store/text/print/print_state.h"
 #include "store/text/value/number.h"
 
@@ -31,23 +32,51 @@ void printer_free(struct printer *p)
 	buf_release(&p->qualifier);
 	buf_release(&p->version);
 	buf_release(&p->merges);
+	large_put(p->large.value);
+	buf_release(&p->large.tail);
+	buf_release(&p->large.part);
 	free(p);
 }
 
-/* In quotes where RFC 4180 wants them; for a leading blank too, as Go's writer
- * has it. A quote inside is doubled; newlines stay as they are. */
-static int csv_field(struct bytes s, struct buf *out)
+/* Prints a part of the large value that waits, if one does, of which the next
+ * cell is as much the same: 1 if there is more of it, else 0 or an error. */
+static int print_part(struct printer *p, enum print_same same, struct buf *out)
+{
+	struct print_large *l = &p->large;
+	struct bytes part;
+	int err = 0;
+
+	if (!l->value)
+		return 0;
+	if (l->at == 0 && p->format == TEXT_JSONL)
+		err = print_json_begin(p, same, out);
+	if (!err)
+		err = print_read(l->value, l->at, &l->part,
+				 p->format != TEXT_JSONL, &part);
+	if (!err)
+		err = l->print(part, out);
+	if (err)
+		return err;
+	l->at += part.size;
+	if (l->at < large_size(l->value))
+		return 1;
+	large_put(l->value);
+	l->value = NULL;
+	return buf_add_bytes(out, buf_bytes(&l->tail));
+}
+
+static bool csv_is_plain(struct bytes s)
+{
+	return !memchr(s.data, ',', s.size) && !memchr(s.data, '"', s.size) &&
+	       !memchr(s.data, '\n', s.size) && !memchr(s.data, '\r', s.size);
+}
+
+/* Inside quotes, in which a quote is doubled. */
+static int csv_quoted(struct bytes s, struct buf *out)
 {
 	size_t i, from = 0;
-	int err;
+	int err = 0;
 
-	if (s.size == 0)
-		return 0;
-	if (!memchr(s.data, ',', s.size) && !memchr(s.data, '"', s.size) &&
-	    !memchr(s.data, '\n', s.size) && !memchr(s.data, '\r', s.size) &&
-	    s.data[0] != ' ' && s.data[0] != '\t')
-		return buf_add_bytes(out, s);
-	err = buf_add_byte(out, '"');
 	for (i = 0; !err && i < s.size; i++) {
 		if (s.data[i] != '"')
 			continue;
@@ -55,8 +84,27 @@ static int csv_field(struct bytes s, struct buf *out)
 		err = buf_add(out, s.data + from, i + 1 - from);
 		from = i;
 	}
+	return err < 0 ? err : buf_add(out, s.data + from, s.size - from);
+}
+
+static int csv_plain(struct bytes s, struct buf *out)
+{
+	return buf_add_bytes(out, s);
+}
+
+/* In quotes where RFC 4180 wants them; for a leading blank too, as Go's writer
+ * has it. Newlines stay as they are. */
+static int csv_field(struct bytes s, struct buf *out)
+{
+	int err;
+
+	if (s.size == 0)
+		return 0;
+	if (csv_is_plain(s) && s.data[0] != ' ' && s.data[0] != '\t')
+		return buf_add_bytes(out, s);
+	err = buf_add_byte(out, '"');
 	if (!err)
-		err = buf_add(out, s.data + from, s.size - from);
+		err = csv_quoted(s, out);
 	return err < 0 ? err : buf_add_byte(out, '"');
 }
 
@@ -85,6 +133,27 @@ static int tsv_field(struct bytes s, struct buf *out)
 	return err < 0 ? err : buf_add(out, s.data + from, s.size - from);
 }
 
+/* The last field, a large value, and the end of the line. */
+static int delimited_large(struct printer *p, struct buf *out)
+{
+	uint8_t first;
+	int plain, err;
+
+	if (p->format == TEXT_TSV) {
+		print_later(p, tsv_field);
+		return buf_add_byte(&p->large.tail, '\n');
+	}
+	err = large_read(p->given, 0, &first, 1);
+	plain = err ? err : print_test(p, csv_is_plain);
+	if (plain < 0)
+		return plain;
+	plain = plain && first != ' ' && first != '\t';
+	print_later(p, plain ? csv_plain : csv_quoted);
+	err = plain ? 0 : buf_add_byte(out, '"');
+	return err < 0 ? err
+		       : buf_add_string(&p->large.tail, plain ? "\n" : "\"\n");
+}
+
 /* A cell a line: a layout with a column for each qualifier would have to know
  * them all before the first row. */
 static int delimited_cell(struct printer *p, const struct cell *c,
@@ -109,6 +178,8 @@ static int delimited_cell(struct printer *p, const struct cell *c,
 		err = print_u64(c->timestamp_us, 1, out);
 	if (!err)
 		err = buf_add_byte(out, comma);
+	if (!err && p->given)
+		return delimited_large(p, out);
 	if (!err)
 		err = field(c->value, out);
 	return err < 0 ? err : buf_add_byte(out, '\n');
@@ -161,8 +232,10 @@ void printer_label(struct printer *p, struct bytes label)
 int printer_cell(struct printer *p, const struct cell *cell, struct buf *out)
 {
 	enum print_same same = compare(p, cell);
-	int err = 0;
+	int err = print_part(p, same, out);
 
+	if (err)
+		return err;
 	switch (p->format) {
 	case TEXT_CSV:
 	case TEXT_TSV:
@@ -184,10 +257,25 @@ int printer_cell(struct printer *p, const struct cell *cell, struct buf *out)
 	return err < 0 ? err : remember(p, cell, same);
 }
 
+int printer_large(struct printer *p, const struct cell *cell,
+		  struct large *large, struct buf *out)
+{
+	int err;
+
+	assert(cell->value.size == 0 && large_size(large) > 0);
+	p->given = large;
+	err = printer_cell(p, cell, out);
+	p->given = NULL;
+	return err;
+}
+
 int printer_finish(struct printer *p, struct buf *out)
 {
 	bool started = p->started;
+	int err = print_part(p, SAME_NOTHING, out);
 
+	if (err)
+		return err;
 	/* Ready for another stream. */
 	p->started = false;
 	switch (p->format) {

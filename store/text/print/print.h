@@ -17,7 +17,11 @@
  *   TEXT_JSONL          a line for each row, as an import takes it
  *   TEXT_CBT            as cbt read prints rows
  *
- * Calls return 0, or a negative error after which only printer_finish and
+ * A large value is fed as a struct large and printed by the next calls, a piece
+ * in each: printer_cell, printer_large and printer_finish then append only that
+ * and return 1, and are to be called again with the same arguments.
+ *
+ * Else calls return 0, or a negative error after which only printer_finish and
  * printer_free are allowed: -ENOMEM, or -ERR_bad_timestamp of a time that the
  * calendar of the cbt layout does not have.
  */
@@ -35,6 +39,11 @@ void printer_label(struct printer *p, struct bytes label);
 /* Appends the cell, and what ends the row or column before it. The cell is not
  * needed afterwards. */
 int printer_cell(struct printer *p, const struct cell *cell, struct buf *out);
+
+/* As printer_cell, for a cell that a scan gave with keep_large. On 0 p has a
+ * reference of its own. */
+int printer_large(struct printer *p, const struct cell *cell,
+		  struct large *large, struct buf *out);
 
 /* Appends what ends the stream. Without any cell that is nothing, but of CSV
  * and TSV the header. */

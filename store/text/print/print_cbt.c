@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "store/text/print/print_cbt.h"
+#include "store/text/print/print_large.h"
 #include "store/text/print/print_state.h"
 #include "store/text/value/number.h"
 #include "store/text/value/quote.h"
@@ -94,6 +95,11 @@ int print_cbt_cell(struct printer *p, const struct cell *cell,
 				 (const char *)p->label.data);
 	if (!err)
 		err = buf_add(out, "\n    ", 5);
+	if (!err && p->given) {
+		print_later(p, quote_go_part);
+		err = buf_add_byte(out, '"');
+		return err ? err : buf_add_string(&p->large.tail, "\"\n");
+	}
 	if (!err)
 		err = quote_go(cell->value, out);
 	return err < 0 ? err : buf_add_byte(out, '\n');

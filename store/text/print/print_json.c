@@ -1,6 +1,7 @@
 #include <assert.h>
 
 #include "store/text/print/print_json.h"
+#include "store/text/print/print_large.h"
 #include "store/text/print/print_state.h"
 #include "store/text/value/base64.h"
 #include "store/text/value/number.h"
@@ -18,11 +19,11 @@
  * of it is written as it comes, so each piece ends what the one before began.
  */
 
-/* A JSON string of valid UTF-8. Only what JSON demands is escaped: other text
- * stays as readable as it is. */
-static int print_string(struct bytes s, struct buf *out)
+/* What is inside a JSON string of valid UTF-8. Only what JSON demands is
+ * escaped: other text stays as readable as it is. */
+static int print_text(struct bytes s, struct buf *out)
 {
-	int err = buf_add_byte(out, '"');
+	int err = 0;
 
 	while (!err && s.size > 0) {
 		static const char special[] = "\b\f\n\r\t\"\\";
@@ -42,6 +43,16 @@ static int print_string(struct bytes s, struct buf *out)
 			    : buf_printf(out, "\\u%04x", s.data[0]);
 		s = bytes_after(s, 1);
 	}
+	return err;
+}
+
+/* A JSON string of valid UTF-8. */
+static int print_string(struct bytes s, struct buf *out)
+{
+	int err = buf_add_byte(out, '"');
+
+	if (!err)
+		err = print_text(s, out);
 	return err < 0 ? err : buf_add_byte(out, '"');
 }
 
@@ -82,21 +93,13 @@ static int print_qualifier(struct bytes q, struct buf *out)
 	return err < 0 ? err : buf_add_byte(out, '"');
 }
 
-/* One version: value, timestamp, and the label if a filter gave one. */
-static int print_version(const struct printer *p, const struct cell *c,
-			 struct buf *out)
+/* What follows a version's value: timestamp, and the label if a filter gave
+ * one. */
+static int print_version_end(const struct printer *p, const struct cell *c,
+			     struct buf *out)
 {
-	int err = buf_add_byte(out, '{');
+	int err = buf_add_string(out, ", \"timestamp\": ");
 
-	if (!err && utf8_valid(c->value)) {
-		err = buf_add_string(out, "\"value\": ");
-		if (!err)
-			err = print_string(c->value, out);
-	} else if (!err) {
-		err = print_base64(c->value, out);
-	}
-	if (!err)
-		err = buf_add_string(out, ", \"timestamp\": ");
 	if (!err)
 		err = print_u64(c->timestamp_us, 1, out);
 	if (!err && p->label.size > 0) {
@@ -105,6 +108,55 @@ static int print_version(const struct printer *p, const struct cell *c,
 			err = print_string(p->label, out);
 	}
 	return err < 0 ? err : buf_add_byte(out, '}');
+}
+
+/* The beginning of a version whose value is large. */
+static int print_large_version(struct printer *p, const struct cell *c,
+			       struct buf *out)
+{
+	int text = print_test(p, utf8_valid), err;
+
+	if (text < 0)
+		return text;
+	print_later(p, text ? print_text : base64_encode);
+	err = buf_add_string(out, text ? "{\"value\": \"" : "{\"base64\": \"");
+	if (!err)
+		err = buf_add_byte(&p->large.tail, '"');
+	return err < 0 ? err : print_version_end(p, c, &p->large.tail);
+}
+
+/* One version. */
+static int print_version(struct printer *p, const struct cell *c,
+			 struct buf *out)
+{
+	int err;
+
+	if (p->given)
+		return print_large_version(p, c, out);
+	err = buf_add_byte(out, '{');
+	if (!err && utf8_valid(c->value)) {
+		err = buf_add_string(out, "\"value\": ");
+		if (!err)
+			err = print_string(c->value, out);
+	} else if (!err) {
+		err = print_base64(c->value, out);
+	}
+	return err < 0 ? err : print_version_end(p, c, out);
+}
+
+int print_json_begin(struct printer *p, enum print_same same, struct buf *out)
+{
+	int err = 0;
+
+	/* As the column's first version it waits for a second one. */
+	if (!p->listed && same == SAME_COLUMN) {
+		err = buf_add_byte(out, '[');
+		p->listed = true;
+	}
+	if (!err)
+		err = buf_add_bytes(out, buf_bytes(&p->version));
+	buf_reset(&p->version);
+	return err;
 }
 
 /* Ends the column before: with the version that waits, or the list it
@@ -226,6 +278,5 @@ int print_json_cell(struct printer *p, const struct cell *cell,
 
 int print_json_finish(struct printer *p, struct buf *out)
 {
-	assert(!p->listed || p->version.size > 0);
 	return leave(p, SAME_NOTHING, out);
 }

@@ -25,6 +25,15 @@ struct printer {
 	 * it into a list. Once listed, it was written and the list is open. */
 	struct buf version;
 	bool listed;
+	struct print_large {
+		struct large *value; /* referenced; NULL: none waits */
+		uint64_t at;         /* so much of it was printed */
+		/* Prints a part; those of UTF-8 end with a character. */
+		int (*print)(struct bytes part, struct buf *out);
+		struct buf tail; /* what follows the value */
+		struct buf part;
+	} large;             /* of the cell before */
+	struct large *given; /* of the present cell, borrowed; or NULL */
 	/* JSON: "set" of the row is open; the present family is one of
 	 * aggregates; the text of those of the row, which come last, as
 	 * "merge". */

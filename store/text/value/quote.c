@@ -95,9 +95,9 @@ static bool plain(uint8_t c)
 
 /* Runs of plain bytes go in one piece; what is between them by the byte or by
  * the code point. */
-int quote_go(struct bytes value, struct buf *out)
+int quote_go_part(struct bytes value, struct buf *out)
 {
-	int err = buf_add_byte(out, '"');
+	int err = 0;
 
 	while (!err && value.size > 0) {
 		size_t n = 0;
@@ -119,5 +119,14 @@ int quote_go(struct bytes value, struct buf *out)
 		value = bytes_after(value, (size_t)err);
 		err = 0;
 	}
+	return err;
+}
+
+int quote_go(struct bytes value, struct buf *out)
+{
+	int err = buf_add_byte(out, '"');
+
+	if (!err)
+		err = quote_go_part(value, out);
 	return err < 0 ? err : buf_add_byte(out, '"');
 }

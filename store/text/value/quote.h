@@ -10,5 +10,8 @@
  * escape sequence. 0 or -ENOMEM. Any thread may call it.
  */
 int quote_go(struct bytes value, struct buf *out);
+/* Without the quotes around it: of parts that end with a character what follows
+ * is the whole. */
+int quote_go_part(struct bytes value, struct buf *out);
 
 #endif

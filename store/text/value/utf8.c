@@ -76,6 +76,23 @@ bool utf8_valid(struct bytes s)
 	return true;
 }
 
+size_t utf8_whole(struct bytes s)
+{
+	size_t i, size;
+
+	/* i bytes from the end stands what may begin the last character. */
+	for (i = 1; i <= 3 && i < s.size; i++) {
+		uint8_t c = s.data[s.size - i];
+
+		size = c < 0xc0 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+		if (size > i)
+			return s.size - i;
+		if ((c & 0xc0) != 0x80)
+			break;
+	}
+	return s.size;
+}
+
 size_t utf8_count(struct bytes s)
 {
 	size_t count = 0;

@@ -16,6 +16,10 @@ size_t utf8_decode(struct bytes s, uint32_t *rune);
 /* Whether s is valid sequences and nothing else; so is "". */
 bool utf8_valid(struct bytes s);
 
+/* How much of s does not end in the middle of a character: all but up to three
+ * bytes that more would follow. 0 of "" only. */
+size_t utf8_whole(struct bytes s);
+
 /* Code points, each stray byte counted as one, as Go's
  * utf8.RuneCountInString. */
 size_t utf8_count(struct bytes s);
