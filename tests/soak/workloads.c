@@ -178,8 +178,12 @@ static void series(struct soak *k)
 		return;
 	}
 	for (i = 0; i < CELLS_A_TURN; i++) {
+		uint64_t now = soak_now(k);
+
 		row(k, "t", k->tail);
-		set(k, "f", k->tail++, 0, soak_now(k), k->value_max);
+		set(k, "f", k->tail, 0, now, k->value_max);
+		/* As the store counts its age, not from a moment later. */
+		k->stamps[k->tail++ % SOAK_SLOTS] = now;
 	}
 	soak_commit(k);
 }
