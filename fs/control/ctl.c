@@ -299,6 +299,15 @@ static int version_attr(struct fs *fs, const struct path *path, uint64_t ino,
 	return 0;
 }
 
+/* access_apply for control names. In a sticky table, where each removes only
+ * what is theirs, what reaches all of it is the owner's to change. */
+static void apply_access(const struct table_access *access, struct stat *st)
+{
+	access_apply(access, st);
+	if (access->mode != TABLE_ACCESS_UNSET && (access->mode & S_ISVTX))
+		st->st_mode &= ~(mode_t)(S_IWGRP | S_IWOTH);
+}
+
 int ctl_attr(struct fs *fs, struct node *node, struct stat *st, double *timeout)
 {
 	uint64_t ino = node_ino(&fs->nodes, node);
@@ -321,7 +330,7 @@ int ctl_attr(struct fs *fs, struct node *node, struct stat *st, double *timeout)
 		err = at_attr(fs, node, &place.path, ino, st, timeout);
 	/* A link's mode is always the same. */
 	if (!err && !S_ISLNK(st->st_mode))
-		access_apply(&place.rules.access, st);
+		apply_access(&place.rules.access, st);
 	place_leave(fs, &place);
 	return err;
 }

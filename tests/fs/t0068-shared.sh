@@ -159,6 +159,21 @@ errno EPERM $bob rm "$m/sticky/r/f/q1003"
 errno EPERM $bob mv "$m/sticky/r/f/q1003" "$m/sticky/r/f/x"
 errno EPERM $bob mv -f "$m/sticky/r/f/q1002" "$m/sticky/r/f/q1003"
 errno EPERM $bob rm -r "$m/sticky/c"
+# Nor by what reaches all of the table.
+$carol sh -c "echo 2 >'$m/sticky/c/f/q'"
+echo '{"row":"c","delete":true}' >line
+token=$($alice awk '/token/ { print $2 }' "$m/sticky/.drop/prefix/c/preview")
+for file in .mutate c/.row.jsonl .schema/f/gc .schema/f/type .granularity \
+	.drop/prefix/c/apply; do
+	refuse "another's row by $file" \
+		$bob sh -c "echo '$token' >'$m/sticky/$file'"
+done
+errno EACCES $bob rmdir "$m/sticky/.schema/f"
+errno EACCES $bob rm "$m/sticky/c/f/.versions/q/"*
+same "it is there" "1 2" "$(cat "$m/sticky/c/f/.versions/q/"* | xargs)"
+check "its owner may" $alice sh -c "cat line >'$m/sticky/.mutate'"
+refuse "and has" [ -e "$m/sticky/c" ]
+$carol sh -c "mkdir -p '$m/sticky/c/f' && echo 1 >'$m/sticky/c/f/q'"
 check "one's own can be removed" $bob rm "$m/sticky/r/f/q1002"
 check "all by the table's owner" $alice rm "$m/sticky/r/f/q1003"
 check "and by root" rm -r "$m/sticky/c"
