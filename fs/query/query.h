@@ -87,8 +87,8 @@ int query_step_rows(struct bytes name, struct bytes value, struct bytes *start,
 
 /* A query of the steps above node, a terminal that the caller refers to as
  * long, or of all versions of the row that a .row.jsonl is of, on a snapshot of
- * now, placed before its first result. On 0 the caller
- * owns *out. -ERR_no_table, or an error of a step's pattern. */
+ * now, placed before its first result. On 0 the caller owns *out.
+ * -ERR_no_table, or an error of a step's pattern. */
 int query_open(struct fs *fs, struct node *node, enum query_form form,
 	       struct query **out) EXCLUDES(fs->tree);
 void query_close(struct fs *fs, struct query *q);
