@@ -175,10 +175,16 @@ stop_amid() {
 	return 1
 }
 
-if [ -d /dev/shm ] && other=$(mktemp -d /dev/shm/tabletfs-test.XXXXXX); then
+# Values that take a while to be copied.
+set_large() {
+	local i
 	for i in 1 2 3; do
 		head -c 8000000 /dev/urandom >"$m/t/row/f/large$i"
 	done
+}
+
+if [ -d /dev/shm ] && other=$(mktemp -d /dev/shm/tabletfs-test.XXXXXX); then
+	set_large
 	stop_amid "$other/copy"
 	pinned=$(files)
 	check "changes go on beside a backup that stands" change
@@ -195,9 +201,7 @@ if [ -d /dev/shm ] && other=$(mktemp -d /dev/shm/tabletfs-test.XXXXXX); then
 		"$("$TABLETFS" -store "$other/copy" read t keys-only=true |
 			sed -n 2p)"
 
-	for i in 1 2 3; do
-		head -c 8000000 /dev/urandom >"$m/t/row/f/large$i"
-	done
+	set_large
 	stop_amid "$other/copy"
 	pinned=$(files)
 	check "changes" change
