@@ -285,17 +285,30 @@ static bool is_fixed(enum node_kind kind)
 	       kind != NODE_SCAN_SEGMENT;
 }
 
-/* Attributes of a version; path is its node's. -ENOENT if it has gone. */
-static int version_attr(struct fs *fs, const struct path *path, uint64_t ino,
-			struct stat *st) NEEDS_SHARED(fs->tree)
+/* Attributes of the version that node is, at path. When it has gone, they are
+ * those that it had, without a name: a lookup finds it no more, but who has it
+ * open goes on. -ENOENT if it was never seen. */
+static int version_attr(struct fs *fs, struct node *node,
+			const struct path *path, uint64_t ino, struct stat *st)
+	NEEDS_SHARED(fs->tree)
 {
 	struct cell_info info;
-	int err = cell_version(fs, path, &info, NULL);
+	int found = cell_version(fs, path, &info, NULL);
 
-	if (err <= 0)
-		return err ? err : -ENOENT;
+	if (found < 0)
+		return found;
+	if (found) {
+		node->size = info.size;
+		node->timestamp_us = info.timestamp_us;
+	} else {
+		info = (struct cell_info){ .size = node->size,
+					   .timestamp_us = node->timestamp_us };
+	}
+	if (!info.timestamp_us && !found)
+		return -ENOENT;
 	attr_cell(fs, ino, &info, st);
 	st->st_mode = S_IFREG | 0444;
+	st->st_nlink = found ? 1 : 0;
 	return 0;
 }
 
@@ -325,7 +338,7 @@ int ctl_attr(struct fs *fs, struct node *node, struct stat *st, double *timeout)
 	if (place_is_dropped(err))
 		err = 0;
 	if (!err && node->kind == NODE_VERSION)
-		err = version_attr(fs, &place.path, ino, st);
+		err = version_attr(fs, node, &place.path, ino, st);
 	if (!err && node_is_past(node))
 		err = at_attr(fs, node, &place.path, ino, st, timeout);
 	/* A link's mode is always the same. */

@@ -91,7 +91,9 @@ struct node {
 	 * time of its newest change, as far as the mount knows, which never
 	 * goes back. */
 	_Atomic uint64_t timestamp_us;
-	/* Of a cell: its size as last seen, to choose how to look at it. */
+	/* Of a cell: its size as last seen, to choose how to look at it. Of a
+	 * version, size and time are what its open files show when it has
+	 * gone. */
 	_Atomic uint64_t size;
 	union {
 		/* Of a row: cells up to this sequence came with its last

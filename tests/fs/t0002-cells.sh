@@ -109,6 +109,16 @@ assert os.pread(fd, 10, 0) == b"FIR"
 os.close(fd)
 assert not os.path.exists(p)
 PYTHON
+# Who has a version open goes on with it when it is removed.
+echo old >"$f/v" && sleep 0.01 && echo new >"$f/v" || exit 1
+oldest=$f/.versions/v/$(ls "$f/.versions/v" | head -n 1)
+exec 5<"$oldest"
+check "an open version is removed" rm "$oldest"
+same "and is read" old "$(cat <&5)"
+same "and has no name" "0 4" "$(stat -Lc "%h %s" /dev/fd/5)"
+exec 5<&-
+errno ENOENT cat "$oldest"
+
 sync "$f/b"
 same "no error was logged but those asked for" 0 \
 	"$(grep -cvE 'large|1970|Permission' "$m/.tabletfs/errors")"
