@@ -491,8 +491,9 @@ static int import_commit(struct fs *fs, struct ctl_file *f, bool sync)
 	if (!err && refused > 0)
 		/* At each close again: which one the writer looks at is not
 		 * known. */
-		err = fail(EINVAL, "%llu lines were refused, see .import/last",
-			   (unsigned long long)refused);
+		err = fail(EINVAL, "%llu line%s refused, see .import/last",
+			   (unsigned long long)refused,
+			   refused == 1 ? " was" : "s were");
 	return err;
 }
 

@@ -247,7 +247,10 @@ static int set_owner_and_mode(struct fs *fs, struct node *node,
 		return set_table_access(fs, node, attr, to_set);
 	if (!other_owner && set_mode_below(fs, node, attr->st_mode & 07777))
 		return 0;
-	return fs->options->quiet ? 0 : -EPERM;
+	if (fs->options->quiet)
+		return 0;
+	return fail(EPERM, "what is in a table has its owner and mode; chmod "
+			   "the table, or mount with -o quiet");
 }
 
 /* A longer cell counts for the quota as what is written does. */
@@ -300,7 +303,8 @@ static int set_time(struct fs *fs, struct node *node, const struct stat *attr,
 		/* In microseconds it has to fit in 63 bits. */
 		if (attr->st_mtim.tv_sec < 0 ||
 		    attr->st_mtim.tv_sec > INT64_MAX / 1000000 - 1)
-			return fail(EINVAL, "a timestamp is from 1970 on");
+			return fail(EINVAL, "a timestamp is microseconds from "
+					    "1970 on, in 63 bits");
 		us = (uint64_t)attr->st_mtim.tv_sec * 1000000 +
 		     (uint64_t)attr->st_mtim.tv_nsec / 1000;
 	}
@@ -373,7 +377,9 @@ static void on_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name,
  * what has no handler. */
 static int refuse_special(const struct node *directory)
 {
-	return node_is_past(directory) ? -EROFS : -EPERM;
+	return node_is_past(directory)
+		       ? -EROFS
+		       : fail(EPERM, "there are no links, pipes or devices");
 }
 
 /* Makes an empty file, which is committed at once. */

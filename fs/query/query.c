@@ -297,6 +297,18 @@ static int apply_step(struct query *q, struct bytes name, struct bytes value)
 	return apply_pattern(q, name, value);
 }
 
+/* What the value of a step has to be, of those that take not any. */
+static const char *wanted(struct bytes name)
+{
+	if (bytes_equal(name, BYTES_LITERAL("range")))
+		return "<from>..<to>, of which either may be empty";
+	if (bytes_equal(name, BYTES_LITERAL("limit")))
+		return "a number of at most 18 digits";
+	if (bytes_equal(name, BYTES_LITERAL("versions")))
+		return "a number from 1 on, or all";
+	return "a time, such as 2024-05-31T12:00:00Z or microseconds";
+}
+
 int query_check_step(struct bytes name, struct bytes value)
 {
 	struct query q;
@@ -306,9 +318,9 @@ int query_check_step(struct bytes name, struct bytes value)
 	err = apply_step(&q, name, value);
 	buf_release(&q.prefix_end);
 	if (err == 1)
-		return fail(ENOENT, "%.*s/%.*s: the value does not parse",
-			    (int)name.size, (const char *)name.data,
-			    (int)value.size, (const char *)value.data);
+		return fail(ENOENT, "%.*s/%.*s: wants %s", (int)name.size,
+			    (const char *)name.data, (int)value.size,
+			    (const char *)value.data, wanted(name));
 	/* A wrong pattern is a name that does not exist: ENOENT, not EINVAL. */
 	return err == -ERR_bad_argument
 		       ? fail(ENOENT, "%.*s: %s", (int)name.size,

@@ -1,5 +1,6 @@
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "fs/state/errors.h"
@@ -27,6 +28,7 @@ static int print_line(struct bytes path, int err, struct buf *line)
 	const char *detail = err_detail();
 	struct timespec now;
 	struct tm tm;
+	const char *what = err_text(err);
 	char text[32];
 	int failed;
 
@@ -37,9 +39,12 @@ static int print_line(struct bytes path, int err, struct buf *line)
 	/* Names and what a detail repeats of input may be any bytes. */
 	if (!failed)
 		failed = buf_add_visible(line, path);
+	/* Some details, which cbt's users know, begin with what it is. */
+	if (strncmp(detail, what, strlen(what)) == 0)
+		what = "";
 	if (!failed)
-		failed = buf_printf(line, ": %s%s", err_text(err),
-				    *detail ? ": " : "");
+		failed = buf_printf(line, ": %s%s", what,
+				    *what && *detail ? ": " : "");
 	if (!failed)
 		failed = buf_add_visible(line, bytes_string(detail));
 	if (!failed)

@@ -22,6 +22,18 @@ mkdir "$s/h" && check "an empty family is dropped" rmdir "$s/h"
 echo maxversions=2 >"$s/f/gc"
 mkdir -p "$m/t/r/f"
 for i in 1 2 3 4; do echo $i >"$m/t/r/f/q"; done
+echo maxversion=1 >"$s/f/gc"
+same "why a policy is refused is told, once" 1 "$(tail -n 1 "$m/.tabletfs/errors" |
+	grep -o "invalid GC policy: [a-z]" | wc -l)"
+refuse "a limit that is none is no name" ls "$m/t/.scan/limit/ten"
+check "and told what it has to be" \
+	grep -q "ten: wants a number" "$m/.tabletfs/errors"
+refuse "there are no links" ln -s x "$m/t/r/f/link"
+refuse "nor pipes" mkfifo "$m/t/r/f/pipe"
+refuse "nor modes of their own below a table" chmod 600 "$m/t/r/f/q"
+for reason in 'link: .* no links' 'pipe: .* no links' 'q: .* chmod the table'; do
+	check "told: $reason" grep -q "$reason" "$m/.tabletfs/errors"
+done
 same "the policy hides old versions" 2 "$(versions t/r/f q)"
 errno ENOTEMPTY rmdir "$s/f"
 for control in t/.granularity t/.mutate t/.stats t/r/.row.jsonl; do

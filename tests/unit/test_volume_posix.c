@@ -500,6 +500,28 @@ START_TEST(made_by_several_at_once)
 }
 END_TEST
 
+/* Neither below a volume nor deeper, and what was made for it is gone. */
+START_TEST(none_within_another)
+{
+	struct volume *v = open_volume(), *inner;
+	char path[128], deep[256];
+
+	snprintf(path, sizeof(path), "%s/inner", directory);
+	snprintf(deep, sizeof(deep), "%s/deep", path);
+	ck_assert_int_eq(volume_posix_open(path, true, &inner),
+			 -ERR_not_a_store);
+	ck_assert_ptr_nonnull(strstr(err_detail(), "within another store"));
+	ck_assert_int_eq(access(path, F_OK), -1);
+	ck_assert_int_eq(mkdir(path, 0700), 0);
+	ck_assert_int_eq(volume_posix_open(deep, true, &inner),
+			 -ERR_not_a_store);
+	ck_assert_int_eq(volume_posix_open(path, true, &inner),
+			 -ERR_not_a_store);
+	ck_assert_int_eq(rmdir(path), 0);
+	v->ops->close(v);
+}
+END_TEST
+
 /* A log in the place of a piece has nothing of what that held before. */
 START_TEST(log_in_a_piece)
 {
@@ -592,6 +614,7 @@ int main(void)
 		renaming_without_flags,
 		a_directory_that_is_not_durable_is_not_there,
 		made_by_several_at_once,
+		none_within_another,
 		pieces,
 		pieces_without_fallocate,
 		log_in_a_piece,

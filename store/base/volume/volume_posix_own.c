@@ -468,6 +468,37 @@ static int read_marker(struct posix_volume *v)
 	return err;
 }
 
+/* That no directory above fd is a volume, whose files a second one within it
+ * would be lost with, and would spoil the looks of. */
+static int check_above(const struct posix_volume *v, int fd)
+{
+	struct stat above, below;
+	int err = fstat(fd, &below) < 0 ? -errno : 0, up = -1;
+
+	while (!err) {
+		int next = openat(up < 0 ? fd : up, "..",
+				  O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+		if (next < 0 || fstat(next, &above) < 0)
+			err = -errno;
+		if (up >= 0)
+			close(up);
+		up = next;
+		/* The root is above itself. */
+		if (err || (above.st_dev == below.st_dev &&
+			    above.st_ino == below.st_ino))
+			break;
+		if (faccessat(up, POSIX_MARKER, F_OK, 0) == 0)
+			err = fail(ERR_not_a_store,
+				   "%s: lies within another store", v->path);
+		below = above;
+	}
+	if (up >= 0)
+		close(up);
+	/* What may not be looked at is no store of this user. */
+	return err == -EACCES ? 0 : err;
+}
+
 /* Makes the marker, if no other process has made it; one at a time, for all
  * write to the same name first. */
 static int make_marker(struct posix_volume *v)
@@ -478,7 +509,9 @@ static int make_marker(struct posix_volume *v)
 		return fd;
 	err = read_marker(v);
 	if (err == -ENOENT) {
-		err = posix_each_entry(v, foreign_entry, v);
+		err = check_above(v, v->directory);
+		if (!err)
+			err = posix_each_entry(v, foreign_entry, v);
 		if (!err)
 			err = write_own(v, POSIX_MARKER,
 					BYTES_LITERAL(MARKER_TEXT));
@@ -517,24 +550,26 @@ int posix_check_owner(const struct posix_volume *v)
  * that who tries once more syncs as well. */
 int posix_make_directory(struct posix_volume *v)
 {
-	int fd, err;
+	int fd, parent = -1, err;
 
 	if (mkdir(v->path, 0700) < 0)
 		return errno == EEXIST
 			       ? 0
 			       : fail(errno, "%s: cannot create", v->path);
 	fd = open(v->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	err = fd < 0 ? fd : openat(fd, "..", O_RDONLY | O_CLOEXEC);
-	if (err < 0)
+	if (fd >= 0)
+		parent = openat(fd, "..", O_RDONLY | O_CLOEXEC);
+	if (parent < 0)
 		err = fail(errno, "%s: cannot open", v->path);
+	else
+		err = check_above(v, fd);
+	if (!err)
+		err = posix_sync_file(parent, v->path);
+	if (parent >= 0)
+		close(parent);
 	if (fd >= 0)
 		close(fd);
-	if (err >= 0) {
-		fd = err;
-		err = posix_sync_file(fd, v->path);
-		close(fd);
-	}
-	if (err < 0)
+	if (err)
 		rmdir(v->path);
 	return err;
 }
