@@ -82,6 +82,8 @@ struct store_options {
 	uint32_t blob_chunk_size;
 	uint64_t blob_file_size;
 	unsigned int rows; /* for tests; leave it 0: row directories of ssts */
+	unsigned int gap_steps; /* for tests; leave it 0: after how many cells
+				   that are not visible a scan seeks */
 	/* Line for whoever finds the store in use; NULL is an empty one. */
 	const char *holder;
 	const struct clock *clock; /* copied; its context must outlive s */

@@ -88,6 +88,7 @@ static int open_engine(struct store *s, const struct store_options *o)
 	options.cache_size = o->cache_size;
 	options.file_size = o->file_size;
 	options.rows = o->rows;
+	options.gap_steps = o->gap_steps;
 	if (o->blob_threshold)
 		options.blob_threshold = o->blob_threshold;
 	if (o->blob_chunk_size)

@@ -350,6 +350,7 @@ void sim_start(struct sim *s, uint64_t seed)
 	s->lazy = rng_one_in(&s->rng, 4);
 	s->options.memtable_size = 4096 << rng_below(&s->rng, 6);
 	s->options.rows = rng_below(&s->rng, 3);
+	s->options.gap_steps = 1 + rng_below(&s->rng, 4);
 	/* Most values are large in most runs. */
 	s->options.blob_threshold = 1 << rng_below(&s->rng, 9);
 	s->options.blob_chunk_size = 50 << rng_below(&s->rng, 9);

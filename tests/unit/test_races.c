@@ -93,6 +93,7 @@ static void problem(const char *what)
 static void small_options(struct store_options *o)
 {
 	store_options_init(o);
+	o->gap_steps = 1;
 	o->create = true;
 	o->memtable_size = 16 << 10;
 	o->file_size = 8 << 10;

@@ -35,6 +35,7 @@ struct engine_options {
 	unsigned int level0_slow;    /* writers pause at each rotation; 8 */
 	unsigned int level0_stop;    /* writers wait; 12 */
 	unsigned int rows;           /* for tests: enum row_directory_rule */
+	unsigned int gap_steps;      /* for tests: see gaps.h */
 	const struct clock *clock;   /* outlives the engine */
 	const char *holder;          /* of the lease, for people; may be NULL */
 	bool create;                 /* a store where there is none */

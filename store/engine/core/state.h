@@ -7,6 +7,7 @@
 
 #include "store/engine/compact/compact.h"
 #include "store/engine/core/engine.h"
+#include "store/engine/core/gaps.h"
 #include "store/engine/files/manifest.h"
 #include "store/engine/files/memtable.h"
 #include "store/engine/files/wal.h"
@@ -23,6 +24,7 @@
  *   blobs.lock     appending to the blob file
  *   edits          the manifest: applying an edit
  *   lock           the pointers that readers copy; held for a few instructions
+ *   gaps.lock      what readers need not step over; see core/gaps.h
  *
  * Readers take lock alone, to copy pointers and take references. What is
  * _Atomic may be read without a lock.
@@ -73,6 +75,7 @@ struct engine {
 	pthread_mutex_t lock;
 	pthread_cond_t progress; /* with lock: work was done, or error set */
 
+	struct gaps gaps;
 	struct blobs *blobs; /* large values */
 	struct wal *wal; /* replaced under commit and sync; NULL: read-only */
 	uint64_t log_id; /* of wal; protected by commit */

@@ -44,7 +44,9 @@ struct cursor {
 	bool ahead;       /* the iterator has left the present cell's entry */
 	bool started;     /* the iterator has been placed */
 	bool show_hidden; /* gives what the GC rule does not keep */
-	uint8_t bounds[]; /* start, then end */
+	bool rest_hidden; /* nor does it keep any older version of the column */
+	struct gap_run run; /* of entries that are not visible */
+	uint8_t bounds[];   /* start, then end */
 };
 
 /* A cursor without sources, which cursor_close takes as well. */
@@ -67,6 +69,20 @@ static int cursor_new(struct bytes start, struct bytes end, struct cursor **out)
 	return 0;
 }
 
+/* Of a cursor whose sources were opened, or not. */
+static int opened(int err, struct cursor **out)
+{
+	struct cursor *c = *out;
+
+	if (err < 0) {
+		cursor_close(c);
+		*out = NULL;
+	} else {
+		sources_start_run(&c->sources, &c->run);
+	}
+	return err;
+}
+
 int cursor_open(struct engine *e, const struct engine_snapshot *snapshot,
 		struct bytes start, struct bytes end, struct bytes prefix,
 		struct cursor **out)
@@ -76,11 +92,7 @@ int cursor_open(struct engine *e, const struct engine_snapshot *snapshot,
 	if (err < 0)
 		return err;
 	err = sources_open(e, snapshot, start, end, prefix, &(*out)->sources);
-	if (err < 0) {
-		cursor_close(*out);
-		*out = NULL;
-	}
-	return err;
+	return opened(err, out);
 }
 
 int cursor_over(const struct sources *of, struct bytes start, struct bytes end,
@@ -91,17 +103,14 @@ int cursor_over(const struct sources *of, struct bytes start, struct bytes end,
 	if (err < 0)
 		return err;
 	err = sources_open_again(of, start, end, &(*out)->sources);
-	if (err < 0) {
-		cursor_close(*out);
-		*out = NULL;
-	}
-	return err;
+	return opened(err, out);
 }
 
 void cursor_show_hidden(struct cursor *c)
 {
 	assert(!c->started);
 	c->show_hidden = true;
+	c->run.gaps = NULL;
 }
 
 void cursor_stop(struct cursor *c, bool (*stop)(void))
@@ -112,6 +121,10 @@ void cursor_stop(struct cursor *c, bool (*stop)(void))
 void cursor_since(struct cursor *c, uint64_t timestamp_us)
 {
 	assert(!c->started);
+	if (timestamp_us == 0)
+		return;
+	/* What is older is passed over, and yet it is visible. */
+	c->run.gaps = NULL;
 	if (c->sources.iter)
 		iter_since(c->sources.iter, timestamp_us);
 }
@@ -120,6 +133,7 @@ void cursor_close(struct cursor *c)
 {
 	if (!c)
 		return;
+	gap_run_release(&c->run);
 	sources_close(&c->sources);
 	buf_release(&c->column);
 	buf_release(&c->row);
@@ -212,7 +226,7 @@ static int begin_column(struct cursor *c, struct bytes column, size_t shared)
 	if (!same_family)
 		find_rule(c);
 	gc_column_start(&c->gc, c->gc.family, c->sources.gc_time_us);
-	c->version_seen = false;
+	c->version_seen = c->rest_hidden = false;
 	return 0;
 }
 
@@ -251,7 +265,10 @@ static int visible(struct cursor *c)
 	if (c->sources.cover_count > 0 &&
 	    sources_covered(&c->sources, key, seq))
 		return 0;
-	return gc_column_keep(&c->gc, timestamp) != c->show_hidden;
+	if (gc_column_keep(&c->gc, timestamp))
+		return !c->show_hidden;
+	c->rest_hidden = true;
+	return c->show_hidden;
 }
 
 /* An empty end is unbounded. */
@@ -312,30 +329,90 @@ static int merge_version(struct cursor *c, struct cell *cell)
 	return c->at < 0 ? c->at : 1;
 }
 
+/* Leaves the prefix that the column's first size bytes are. A row is left by
+ * iter_skip, which the blocks' own marks of rows make cheap; a family or column
+ * by steps at first, as most have few versions, then by seeking its
+ * successor. */
+static void leave(struct cursor *c, size_t size, bool row)
+{
+	struct iter *it = c->sources.iter;
+	struct bytes target;
+	unsigned int steps;
+
+	assert(size > KEY_TABLE_SIZE && size <= c->column.size);
+	for (steps = row ? STEPS_BEFORE_SEEK : 0; steps < STEPS_BEFORE_SEEK;
+	     steps++) {
+		c->at = iter_next(it);
+		if (c->at <= 0 || it->key.size < size ||
+		    memcmp(it->key.data, c->column.data, size) != 0)
+			return;
+	}
+	/* The successor of a prefix has its final 01 changed to 02. The buffer
+	 * is put right again, so that begin_column can compare with it. */
+	c->column.data[size - 1]++;
+	target = bytes_of(c->column.data, size);
+	c->at = row ? iter_skip(it, target) : iter_seek(it, target);
+	c->column.data[size - 1]--;
+}
+
+/* Passes the entry that the iterator is at, which is not visible: to the next
+ * one that may be. */
+static void pass_dead(struct cursor *c)
+{
+	struct bytes target;
+
+	if (gap_run_pass(&c->run, c->sources.iter->key, &target))
+		c->at = target.size == 0 ? 0
+					 : iter_seek(c->sources.iter, target);
+	else if (c->rest_hidden && !c->show_hidden)
+		leave(c, c->parts.column_end, false);
+	else
+		c->at = iter_next(c->sources.iter);
+}
+
+/* Looks for the first visible cell from where the iterator is, in the range and
+ * before limit: 1, 0 if there is none, or an error. */
+static int find_visible(struct cursor *c)
+{
+	int err = 0;
+
+	while (c->at > 0) {
+		if (is_past(c->sources.iter->key, c->end) ||
+		    is_past(c->sources.iter->key, c->limit))
+			return 0;
+		err = pass(c);
+		if (!err)
+			err = visible(c);
+		if (err != 0)
+			return err;
+		pass_dead(c);
+	}
+	return c->at;
+}
+
+/* The run of what is dead ends where the iterator is, or with the range. */
+static void end_run(struct cursor *c)
+{
+	struct bytes next = c->end;
+
+	if (c->at > 0 && !is_past(c->sources.iter->key, c->end))
+		next = c->sources.iter->key;
+	gap_run_end(&c->run, next);
+}
+
 /* Goes on from where the iterator is to the first visible cell, in the range
  * and before limit: 1 with *cell filled, 0 at the end, or an error. */
 static int settle(struct cursor *c, struct cell *cell)
 {
-	int err;
+	int err = find_visible(c);
 
-	for (;;) {
-		if (c->at <= 0)
-			return c->at;
-		if (is_past(c->sources.iter->key, c->end) ||
-		    is_past(c->sources.iter->key, c->limit)) {
-			c->at = 0;
-			return 0;
-		}
-		err = pass(c);
-		if (!err)
-			err = visible(c);
-		if (err < 0) {
-			c->at = err;
-			return err;
-		}
-		if (err > 0)
-			break;
-		c->at = iter_next(c->sources.iter);
+	if (err < 0)
+		gap_run_drop(&c->run);
+	else
+		end_run(c);
+	if (err <= 0) {
+		c->at = err;
+		return err;
 	}
 	assert(c->version_seen);
 	cell->row = c->row_part;
@@ -378,32 +455,6 @@ static int seek(struct cursor *c, struct bytes key)
 	else
 		c->at = iter_seek(c->sources.iter, key);
 	return c->at;
-}
-
-/* Leaves the prefix that the column's first size bytes are. A row is left by
- * iter_skip, which the blocks' own marks of rows make cheap; a family or column
- * by steps at first, as most have few versions, then by seeking its
- * successor. */
-static void leave(struct cursor *c, size_t size, bool row)
-{
-	struct iter *it = c->sources.iter;
-	struct bytes target;
-	unsigned int steps;
-
-	assert(size > KEY_TABLE_SIZE && size <= c->column.size);
-	for (steps = row ? STEPS_BEFORE_SEEK : 0; steps < STEPS_BEFORE_SEEK;
-	     steps++) {
-		c->at = iter_next(it);
-		if (c->at <= 0 || it->key.size < size ||
-		    memcmp(it->key.data, c->column.data, size) != 0)
-			return;
-	}
-	/* The successor of a prefix has its final 01 changed to 02. The buffer
-	 * is put right again, so that begin_column can compare with it. */
-	c->column.data[size - 1]++;
-	target = bytes_of(c->column.data, size);
-	c->at = row ? iter_skip(it, target) : iter_seek(it, target);
-	c->column.data[size - 1]--;
 }
 
 /* Whether merging a version has led beyond what the step is to leave. Writes of

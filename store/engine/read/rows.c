@@ -26,6 +26,7 @@ struct rows {
 	uint32_t table;                 /* of family */
 	bool (*stop)(void);             /* or NULL */
 	unsigned int passed;            /* rows since it was asked */
+	struct gap_run run;             /* of rows that do not live */
 	bool started;                   /* the iterator has been placed */
 	int at;                         /* what the iterator returned last */
 };
@@ -48,6 +49,7 @@ int rows_open(struct engine *e, const struct engine_snapshot *snapshot,
 		rows_close(r);
 		return err;
 	}
+	sources_start_run(&r->sources, &r->run);
 	*out = r;
 	return 0;
 }
@@ -62,6 +64,7 @@ void rows_close(struct rows *r)
 	if (!r)
 		return;
 	cursor_close(r->look);
+	gap_run_release(&r->run);
 	sources_close(&r->sources);
 	buf_release(&r->start);
 	buf_release(&r->end);
@@ -161,20 +164,34 @@ static int pass(struct rows *r)
 	return r->stop() ? -EINTR : 0;
 }
 
-/* Goes on from the row that the iterator is at to the first that lives; as
- * rows_next. */
-static int settle(struct rows *r, struct bytes *row)
+/* The present row does not live. The iterator is at the next one, or past
+ * several that do not either. */
+static void pass_dead(struct rows *r)
+{
+	struct bytes target;
+
+	if (!gap_run_pass(&r->run, buf_bytes(&r->row), &target) || r->at <= 0)
+		return;
+	/* The gap may end within a row, which lives then. */
+	if (target.size > KEY_TABLE_SIZE && key_row_end(target) > 0)
+		target.size = key_row_end(target);
+	if (target.size == 0)
+		r->at = 0;
+	else if (bytes_compare(r->sources.iter->key, target) < 0)
+		r->at = iter_seek(r->sources.iter, target);
+}
+
+/* Goes on from the row that the iterator is at to the first that lives, which
+ * is the present one then: 1, 0 or an error. */
+static int find_living(struct rows *r)
 {
 	struct bytes end = buf_bytes(&r->end);
-	int err = 0;
+	int err;
 
-	assert(r->started);
 	while (r->at > 0) {
 		if (end.size > 0 &&
-		    bytes_compare(r->sources.iter->key, end) >= 0) {
-			r->at = 0;
-			break;
-		}
+		    bytes_compare(r->sources.iter->key, end) >= 0)
+			return 0;
 		err = pass(r);
 		if (err == 0)
 			err = gather(r);
@@ -182,14 +199,29 @@ static int settle(struct rows *r, struct bytes *row)
 			err = !sources_may_cover(&r->sources, &r->row);
 		if (err == 0)
 			err = look_at_row(r);
-		if (err > 0) {
-			*row = buf_bytes(&r->row);
-			return 1;
-		}
-		if (err < 0)
-			r->at = err;
+		if (err != 0)
+			return err;
+		pass_dead(r);
 	}
 	return r->at;
+}
+
+/* As rows_next, from the row that the iterator is at. */
+static int settle(struct rows *r, struct bytes *row)
+{
+	int err;
+
+	assert(r->started);
+	err = find_living(r);
+	if (err < 0)
+		gap_run_drop(&r->run);
+	else
+		gap_run_end(&r->run, buf_bytes(err > 0 ? &r->row : &r->end));
+	if (err > 0)
+		*row = buf_bytes(&r->row);
+	else
+		r->at = err;
+	return err;
 }
 
 int rows_next(struct rows *r, struct bytes *row)

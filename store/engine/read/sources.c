@@ -60,6 +60,12 @@ static void take(struct engine *e, const struct engine_snapshot *snapshot,
 		s->gc_time_us =
 			snapshot ? snapshot->gc_time_us : engine_gc_time(e);
 	pthread_mutex_unlock(&e->lock);
+	/* What is pending is in no sequence, and what other rules hid may be
+	 * seen by the snapshot's. */
+	s->gaps = (s->then && s->then != s->rules) ||
+				  (snapshot && snapshot->pending)
+			  ? NULL
+			  : &e->gaps;
 	assert(s->memtable_count <= IMMUTABLES_MAX + 2);
 	assert(s->version);
 }
@@ -303,6 +309,14 @@ const struct gc_family *sources_family(const struct sources *s,
 	table = gc_rules_table(s->then, table->id);
 	then = table ? gc_table_family(table, name) : NULL;
 	return then && then->birth_seq == now->birth_seq ? then : NULL;
+}
+
+void sources_start_run(const struct sources *s, struct gap_run *r)
+{
+	*r = (struct gap_run){ .gaps = s->gaps,
+			       .rules = s->rules,
+			       .seq = s->seq,
+			       .gc_time_us = s->gc_time_us };
 }
 
 static bool in_span(const struct tombstone *span, struct bytes key)

@@ -35,6 +35,7 @@ struct sources {
 	uint64_t seq;            /* later writes are not visible */
 	uint64_t gc_time_us;     /* not set by sources_take */
 	struct iter *iter;       /* owned; NULL: nothing is in the range */
+	struct gaps *gaps;       /* the engine's; NULL: they do not hold here */
 	struct cover *covers;    /* only of sources that have tombstones */
 	size_t cover_count;
 };
@@ -86,6 +87,9 @@ bool sources_covered(struct sources *s, struct bytes key, uint64_t seq);
  * if that is not empty, it may be another one. *end is borrowed from s. Needs
  * covers. */
 uint64_t sources_cover(struct sources *s, struct bytes key, struct bytes *end);
+
+/* Fills r, empty or zeroed, for a walk over s by one reader. */
+void sources_start_run(const struct sources *s, struct gap_run *r);
 
 /* Whether a range tombstone may hide something of the row with this prefix,
  * which is changed during the call and the same again on return. */

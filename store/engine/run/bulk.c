@@ -502,6 +502,7 @@ static int name_files(struct bulk *b, struct batch *mark)
 	err = log_mark(e);
 	if (err < 0)
 		goto release;
+	gaps_note_any(&e->gaps, seq);
 	memtable_apply(e->memtable, mark, seq);
 	atomic_store_explicit(&e->visible_seq, seq, memory_order_release);
 release:

@@ -405,6 +405,7 @@ static int recover(struct engine *e)
 		r.lost_load = e->written_seq + 1;
 		e->written_seq = loaded;
 	}
+	gaps_note_any(&e->gaps, e->written_seq);
 	atomic_store(&e->visible_seq, e->written_seq);
 	atomic_store(&e->synced_seq, e->written_seq);
 	if (err < 0 || e->options.read_only)
@@ -430,6 +431,7 @@ static struct engine *engine_new(struct volume *v,
 	pthread_mutex_init(&e->edits, NULL);
 	pthread_mutex_init(&e->lock, NULL);
 	pthread_cond_init(&e->progress, NULL);
+	gaps_init(&e->gaps, o->gap_steps);
 	return e;
 }
 
@@ -585,6 +587,7 @@ void engine_abandon(struct engine *e)
 	pthread_mutex_destroy(&e->sync);
 	pthread_mutex_destroy(&e->edits);
 	pthread_mutex_destroy(&e->lock);
+	gaps_release(&e->gaps);
 	pthread_cond_destroy(&e->progress);
 	buf_release(&e->recovery_text);
 	free(e->unused);

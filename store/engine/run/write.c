@@ -220,6 +220,7 @@ int engine_write(struct engine *e, struct batch *batch, bool sync,
 	if (err < 0)
 		goto unlock;
 	e->written_seq = last;
+	gaps_note_batch(&e->gaps, batch, last);
 	memtable_apply(e->memtable, batch, first);
 	/* Released after the memtable, so whoever reads it sees the records. */
 	atomic_store_explicit(&e->visible_seq, last, memory_order_release);
