@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "store/engine/run/bulk.h"
+#include "store/engine/bulk/bulk.h"
 #include "store/model/commit.h"
 #include "store/model/model.h"
 #include "store/model/schema.h"

@@ -6,6 +6,7 @@
 #include "store/engine/large/large.h"
 #include "store/engine/read/snapshot.h"
 #include "store/engine/read/verify.h"
+#include "store/engine/run/dead.h"
 #include "store/engine/run/open.h"
 #include "store/engine/run/room.h"
 #include "store/engine/run/step.h"
@@ -65,6 +66,7 @@ static void background_tick(void *context)
 	if (engine_sync(s->engine) < 0)
 		err_clear();
 	engine_room_tick(s->engine);
+	engine_tick(s->engine);
 }
 
 /* What the engine calls when there may be work. */

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "store/engine/core/state.h"
+#include "store/engine/run/dead.h"
 #include "store/engine/run/step.h"
 #include "store/model/model.h"
 #include "tests/sim/named.h"
@@ -27,7 +28,10 @@ int sim_empty(struct sim *s, int err, bool *full)
 static int work(struct sim *s, uint32_t kind, struct bytes table)
 {
 	struct engine *e = store_engine(s->store);
+	uint32_t ticks = kind < 4 ? kind * 3 : 0;
 
+	while (ticks-- > 0)
+		engine_tick(e);
 	if (kind < 8)
 		return engine_step(e);
 	return kind < 11 ? engine_flush(e) : store_compact(s->store, table);

@@ -283,6 +283,19 @@ int compact_pick(const struct version *v, const struct compaction_options *o,
 	return err < 0 ? err : complete(out, v, o->base_size / SMALL_SHARE);
 }
 
+int compact_pick_file(const struct version *v, unsigned int level, size_t i,
+		      unsigned int output_level, struct compaction *out)
+{
+	int err;
+
+	assert(level < output_level && i < v->levels[level].count);
+	*out = (struct compaction){ .level = level,
+				    .output_level = output_level };
+	err = level == 0 ? take_level0(out, v)
+			 : add_with_neighbours(out, &v->levels[level], i);
+	return err < 0 ? err : complete(out, v, UINT64_MAX);
+}
+
 /* Whether a file of the level overlaps [start, end). */
 static bool level_overlaps(const struct level *level, struct bytes start,
 			   struct bytes end)
@@ -428,18 +441,14 @@ int compact_pick_blob(const struct version *v,
 				goto found;
 	return 0;
 found:
-	out->level = level;
-	out->output_level = level == 0        ? level_targets(v, o, targets)
-			    : level == BOTTOM ? BOTTOM
-					      : level + 1;
 	if (level == BOTTOM) {
+		out->level = out->output_level = BOTTOM;
 		err = compact_add_input(out, 0, v->levels[level].files[i]);
 		return err < 0 ? err : 1;
 	}
-	err = level == 0 ? take_level0(out, v)
-			 : add_with_neighbours(out, &v->levels[level], i);
-	if (err == 0)
-		err = complete(out, v, UINT64_MAX);
+	err = compact_pick_file(
+		v, level, i,
+		level == 0 ? level_targets(v, o, targets) : level + 1, out);
 	/* The file has to be written anew. */
 	out->trivial = false;
 	return err;

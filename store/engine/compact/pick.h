@@ -34,6 +34,11 @@ int compact_pick_blob(const struct version *v,
 		      const struct compaction_options *o, uint64_t blob,
 		      struct compaction *out);
 
+/* The one that moves file i of a level down to another, with no files in
+ * between; and with it those that share a column, or of level 0 all. */
+int compact_pick_file(const struct version *v, unsigned int level, size_t i,
+		      unsigned int output_level, struct compaction *out);
+
 /* Adds f as an input, side 0: of c->level; 1: of c->output_level. 0 or -ENOMEM.
  */
 int compact_add_input(struct compaction *c, int side, struct sst_file *f);

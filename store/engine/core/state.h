@@ -88,6 +88,7 @@ struct engine {
 					flush for their room; of the monotonic
 					clock; protected by commit */
 	atomic_bool room_wanted;     /* a write was refused for lack of room */
+	atomic_bool dead_wanted;     /* see run/dead.h */
 	atomic_bool spare_short;     /* not all room could be held */
 	atomic_bool spare_surplus;   /* more may be held than is needed */
 	uint64_t unmarked_seq; /* of the first bulk load that the log does not
@@ -117,6 +118,13 @@ struct engine {
 	/* Set before other threads know the engine, cleared after them. */
 	void (*wake)(void *context); /* NULL: no background */
 	void *wake_context;
+
+	/* Of engine_tick, which one thread calls. */
+	struct engine_ticks {
+		time_t second;       /* of the last one */
+		uint64_t writes;     /* counters.writes then */
+		unsigned int idle_s; /* since that changed */
+	} tick;
 
 	_Atomic int error; /* the first that made it read-only; 0 */
 	struct engine_counters {

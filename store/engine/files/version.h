@@ -55,6 +55,9 @@ struct sst_file {
 	 * without what range tombstones up to a sequence cover. */
 	uint64_t rest_size;
 	uint64_t rest_seq; /* 0: not reckoned yet */
+	/* Protected by work, too: what expired before this time was dropped
+	 * when it was written; 0: not known. */
+	uint64_t gc_time_us;
 };
 
 /* A file of large values' chunks; see large/blobs.h. */
@@ -85,6 +88,10 @@ struct version {
 	struct blob_file **blobs; /* by id; each with a reference */
 	size_t blob_count;
 	atomic_uint references;
+	/* Protected by the engine's lock work: the rules, only compared, and
+	 * the oldest snapshot, by which no file of it could be dropped. */
+	const void *looked_rules;
+	uint64_t looked_seq;
 };
 
 /* Takes one more reference and returns v; NULL stays NULL. */

@@ -21,6 +21,8 @@
  */
 /* A file is written anew for this part of it, or more. */
 #define COVERED_SHARE 8
+/* Of more range tombstones none is large, and to gather them takes memory. */
+#define GATHERED_MAX 65536
 /* So many files are read at one call to reckon what is covered of them. */
 #define RECKONED_MAX 32
 
@@ -331,5 +333,37 @@ int engine_free_covered(struct engine *e, struct version *v, bool *more,
 		out->above = list;
 	else
 		tombstone_list_release(&list);
+	return err;
+}
+
+/* Whether v was looked at by these rules and for this oldest reader; from now
+ * on it was. What the tombstones of v cover does not change by itself. */
+static bool was_looked_at(struct version *v, const struct gc_rules *rules,
+			  uint64_t seq)
+{
+	bool was = v->looked_seq == seq && v->looked_rules == rules;
+
+	v->looked_seq = seq;
+	v->looked_rules = rules;
+	return was;
+}
+
+int engine_drop_covered(struct engine *e, struct version *v)
+{
+	struct tombstone_list list = TOMBSTONE_LIST_INIT;
+	struct gc_rules *rules = rules_now(e);
+	uint64_t seq = oldest_seq(e), newest = version_largest_seq(v);
+	int err = 0;
+
+	/* No tombstone of v is newer than that. */
+	if (was_looked_at(v, rules, seq < newest ? seq : newest))
+		goto put_rules;
+	if (v->tombstone_count > 0 && v->tombstone_count <= GATHERED_MAX)
+		err = gather(v, seq, &list);
+	if (err == 0)
+		err = drop_dead(e, rules, &list, v);
+put_rules:
+	gc_rules_put(rules);
+	tombstone_list_release(&list);
 	return err;
 }

@@ -19,6 +19,11 @@
 int engine_free_covered(struct engine *e, struct version *v, bool *more,
 			struct compaction *out);
 
+/* The part of it that needs neither reading nor room: drops the ssts of which
+ * nobody sees anything. 1, 0 if there are none, or an error. Range tombstones
+ * count if they are not too many to be gathered. */
+int engine_drop_covered(struct engine *e, struct version *v);
+
 /* Whether c, which may be any, is such a choice and its output may take a piece
  * of held room: it fits one, the input becomes one when it goes, and no file
  * that has yet to go is waiting for a reader; so one piece at most is lent. */

@@ -10,6 +10,7 @@
 #include "store/engine/large/blobs.h"
 #include "store/engine/run/hold.h"
 #include "store/engine/run/covered.h"
+#include "store/engine/run/dead.h"
 #include "store/engine/run/rotate.h"
 #include "store/engine/run/step.h"
 
@@ -198,6 +199,24 @@ int engine_flush_oldest(struct engine *e)
 	return err < 0 ? err : 1;
 }
 
+/* The files that edit has added hold nothing that had expired at its GC time,
+ * but what does not age. Needs work. */
+static void note_gc_time(struct engine *e, const struct edit *edit)
+{
+	struct version *v = engine_version(e);
+	unsigned int level;
+	size_t i, j;
+
+	for (i = 0; i < edit->added_count; i++) {
+		level = edit->added[i].level;
+		for (j = 0; j < v->levels[level].count; j++)
+			if (v->levels[level].files[j]->id == edit->added[i].id)
+				v->levels[level].files[j]->gc_time_us =
+					edit->gc_time_us;
+	}
+	version_put(v);
+}
+
 /* Merges c's inputs and applies the edit. Chunks that the merge meets in blob
  * files full of garbage move to the present one, which is held until the edit
  * refers to it. After a failure no output is left but for those that the
@@ -229,6 +248,8 @@ static int merge_inputs(struct engine *e, struct version *v,
 		/* The outputs of a trivial one are its inputs. */
 		if (err < 0 && !c->trivial)
 			remove_outputs(e, edit);
+		else if (err == 0 && !c->trivial)
+			note_gc_time(e, edit);
 	}
 	blob_mover_release(&mover);
 	return err;
@@ -377,13 +398,30 @@ static int pick_deletions(struct engine *e, struct version *v,
 	return 0;
 }
 
+/* Gives back what is dead, if engine_tick has asked for it: as tidy. */
+static int free_dead(struct engine *e)
+{
+	int err;
+
+	if (!atomic_exchange(&e->dead_wanted, false))
+		return 0;
+	err = engine_drop_dead(e);
+	if (err == 0)
+		err = run_picked(e, engine_pick_dead);
+	if (err != 0)
+		atomic_store(&e->dead_wanted, true);
+	return err;
+}
+
 /* Brings levels into shape, and blob files: 1 if there was something to do, 0
  * if not, or an error. Needs work. */
 static int tidy(struct engine *e)
 {
 	int err = run_picked(e, most_urgent);
 
-	return err == 0 ? collect_blobs(e) : err;
+	if (err == 0)
+		err = collect_blobs(e);
+	return err == 0 ? free_dead(e) : err;
 }
 
 /* Gives back what range tombstones cover, by little room or none: as tidy.

@@ -1,5 +1,5 @@
-#ifndef STORE_ENGINE_RUN_BULK_H
-#define STORE_ENGINE_RUN_BULK_H
+#ifndef STORE_ENGINE_BULK_BULK_H
+#define STORE_ENGINE_BULK_BULK_H
 
 #include "store/engine/core/engine.h"
 

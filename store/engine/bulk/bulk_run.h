@@ -1,5 +1,5 @@
-#ifndef STORE_ENGINE_RUN_BULK_RUN_H
-#define STORE_ENGINE_RUN_BULK_RUN_H
+#ifndef STORE_ENGINE_BULK_BULK_RUN_H
+#define STORE_ENGINE_BULK_BULK_RUN_H
 
 #include "store/engine/core/state.h"
 #include "store/format/key.h"

@@ -4,7 +4,7 @@
 
 #include "store/engine/compact/compact.h"
 #include "store/engine/core/space.h"
-#include "store/engine/run/bulk_run.h"
+#include "store/engine/bulk/bulk_run.h"
 
 /* Room is asked for before so many bytes of a file are written. */
 #define ADMITTED_SIZE (UINT64_C(1) << 20)

@@ -1,0 +1,188 @@
+#include <assert.h>
+
+#include "store/engine/compact/pick_dead.h"
+#include "store/format/key.h"
+
+#define BOTTOM (LEVEL_COUNT - 1)
+/* A compaction gives back this part of what it reads, or more. */
+#define WORTH 8
+
+/* What is known of some files together. */
+struct sums {
+	uint64_t size, put_count, row_count; /* size in bytes */
+	uint64_t delete_count, tombstone_count;
+};
+
+static void add(struct sums *s, const struct sst_file *f)
+{
+	const struct sst_properties *p = sst_properties(f->sst);
+
+	s->size += f->size;
+	s->put_count += p->put_count;
+	s->row_count += p->row_count;
+	s->delete_count += p->delete_count;
+	s->tombstone_count += p->tombstone_count;
+}
+
+/* Bytes that one of count things takes of size. */
+static uint64_t each(uint64_t size, uint64_t count)
+{
+	return count > 0 ? size / count : 0;
+}
+
+/* Whether the deletions of the upper inputs hide enough: a point delete hides
+ * an entry and a range tombstone a row, as far as they go. */
+static bool is_worth(const struct compaction *c)
+{
+	struct sums upper = { 0 }, lower = { 0 };
+	uint64_t gain;
+	size_t i;
+
+	for (i = 0; i < c->input_count[0]; i++)
+		add(&upper, c->inputs[0][i]);
+	for (i = 0; i < c->input_count[1]; i++)
+		add(&lower, c->inputs[1][i]);
+	gain = upper.delete_count * each(lower.size, lower.put_count) +
+	       upper.tombstone_count * each(lower.size, lower.row_count);
+	if (gain > lower.size)
+		gain = lower.size;
+	/* They go themselves where nothing is below. */
+	if (c->output_level == BOTTOM)
+		gain += (upper.delete_count + upper.tombstone_count) *
+			each(upper.size, upper.put_count + upper.delete_count +
+						 upper.tombstone_count);
+	return gain > 0 && gain * WORTH >= upper.size + lower.size;
+}
+
+/* Whether any file of the level deletes something. */
+static bool deletes(const struct sst_file *f)
+{
+	const struct sst_properties *p = sst_properties(f->sst);
+
+	return p->delete_count + p->tombstone_count > 0;
+}
+
+/* The next level below that has files, or the lowest: what lies in between is
+ * empty and holds nothing older. */
+static unsigned int level_below(const struct version *v, unsigned int level)
+{
+	do
+		level++;
+	while (level < BOTTOM && v->levels[level].count == 0);
+	return level;
+}
+
+int compact_pick_deletions(const struct version *v, struct compaction *out)
+{
+	unsigned int level;
+	size_t i;
+	int err;
+
+	for (level = 0; level < BOTTOM; level++)
+		for (i = 0; i < v->levels[level].count; i++) {
+			if (!deletes(v->levels[level].files[i]))
+				continue;
+			err = compact_pick_file(v, level, i,
+						level_below(v, level), out);
+			if (err < 0)
+				return err;
+			assert(err == 1);
+			if (is_worth(out))
+				return 1;
+			compaction_release(out);
+			/* All of level 0 go together. */
+			if (level == 0)
+				break;
+		}
+	*out = (struct compaction){ 0 };
+	return 0;
+}
+
+/* What ages of the tables that a file may have something of. */
+struct ages {
+	const struct gc_rules *rules;
+	uint32_t first_table, last_table;
+};
+
+/* The last moment at which a newest version with this timestamp stays, of the
+ * family that keeps it longest; 0 if none of them ages. */
+static uint64_t expiry(const struct ages *a, uint64_t timestamp_us)
+{
+	uint64_t last = 0, at;
+	size_t i, j;
+
+	for (i = 0; i < a->rules->table_count; i++) {
+		const struct gc_table *t = &a->rules->tables[i];
+
+		if (t->id < a->first_table || t->id > a->last_table)
+			continue;
+		for (j = 0; j < t->family_count; j++) {
+			if (!t->families[j].policy)
+				continue;
+			at = gc_expiry(t->families[j].policy, 0, timestamp_us);
+			if (at != UINT64_MAX && at > last)
+				last = at;
+		}
+	}
+	return last;
+}
+
+/* The first timestamp from low to high with which a version outlives that time,
+ * or high. */
+static uint64_t first_outliving(const struct ages *a, uint64_t low,
+				uint64_t high, uint64_t time_us)
+{
+	while (low < high) {
+		uint64_t i = low + (high - low) / 2;
+
+		if (expiry(a, i) < time_us)
+			low = i + 1;
+		else
+			high = i;
+	}
+	return low;
+}
+
+/* Whether a quarter of f has expired since it was written. */
+static bool is_expired(const struct sst_file *f, const struct gc_rules *rules,
+		       uint64_t now_us)
+{
+	const struct sst_properties *p = sst_properties(f->sst);
+	uint64_t low = p->min_timestamp, high = f->max_timestamp, quarter;
+	struct ages a = { .rules = rules };
+
+	if (low > high || f->smallest.size < KEY_TABLE_SIZE ||
+	    f->largest.size < KEY_TABLE_SIZE)
+		return false;
+	a.first_table = key_table(f->smallest);
+	a.last_table = key_table(f->largest);
+	/* What had expired then and is still there does not age. */
+	if (f->gc_time_us > 0) {
+		if (expiry(&a, high) < f->gc_time_us)
+			return false;
+		low = first_outliving(&a, low, high, f->gc_time_us);
+	}
+	quarter = expiry(&a, low + (high - low) / 4);
+	return quarter > 0 && quarter < now_us;
+}
+
+int compact_pick_expired(const struct version *v, const struct gc_rules *rules,
+			 uint64_t now_us, struct compaction *out)
+{
+	unsigned int level;
+	size_t i;
+	int err;
+
+	*out = (struct compaction){ 0 };
+	for (level = LEVEL_COUNT; rules && --level > 0;)
+		for (i = 0; i < v->levels[level].count; i++) {
+			struct sst_file *f = v->levels[level].files[i];
+
+			if (!is_expired(f, rules, now_us))
+				continue;
+			out->level = out->output_level = level;
+			err = compact_add_input(out, 0, f);
+			return err < 0 ? err : 1;
+		}
+	return 0;
+}

@@ -1,0 +1,28 @@
+#ifndef STORE_ENGINE_COMPACT_PICK_DEAD_H
+#define STORE_ENGINE_COMPACT_PICK_DEAD_H
+
+#include "store/engine/compact/pick.h"
+
+/*
+ * Choosing compactions for the space that they give back, though no level is
+ * too large: what was deleted or has expired would else stay for as long as
+ * nothing else is written. Each of the calls is a function of the version, the
+ * rules and the time, with results as those of pick.h.
+ *
+ * What a compaction gives back is reckoned from what files say of themselves,
+ * and it is worth its while if that is at least an eighth of what it reads: so
+ * at most an eighth of the data stays dead, and no byte is written eight times
+ * for one that goes. (RocksDB and Pebble weigh files by their deletions, too,
+ * but only for which of a level goes first.)
+ */
+
+/* Files of a level whose deletions hide enough of what lies below. */
+int compact_pick_deletions(const struct version *v, struct compaction *out);
+
+/* A file of a sorted level to be written anew in its place, because a quarter
+ * of it has expired by its age since it was made. Its timestamps are taken for
+ * spread evenly. */
+int compact_pick_expired(const struct version *v, const struct gc_rules *rules,
+			 uint64_t now_us, struct compaction *out);
+
+#endif

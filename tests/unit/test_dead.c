@@ -1,0 +1,338 @@
+#include <stdio.h>
+
+#include "store/base/err.h"
+#include "store/engine/run/dead.h"
+#include "store/engine/run/step.h"
+#include "store/model/model.h"
+#include "store/store.h"
+#include "tests/sim/volume_mem.h"
+#include "tests/unit/suite.h"
+
+/*
+ * What is dead comes back by itself, and at a bounded cost: a store without a
+ * background, whose ticks and steps are called by hand, each tick a second.
+ */
+#define ROWS 2000
+#define DAY UINT64_C(86400000000)
+#define IDLE 8 /* ticks until deletions of rows are flushed, and more */
+
+static struct volume *volume;
+static struct store *store;
+static struct store_options options;
+static uint64_t now_us;
+
+static uint64_t now(void *context)
+{
+	(void)context;
+	return now_us;
+}
+
+static const struct clock by_hand = { .now = now };
+
+static void set_up(void)
+{
+	struct gc_policy *age = gc_policy_leaf(GC_MAX_AGE, DAY);
+	struct family_spec families[] = {
+		{ .name = BYTES_LITERAL("aged"), .gc = age },
+		{ .name = BYTES_LITERAL("kept") },
+	};
+
+	now_us = 100 * DAY;
+	store_options_init(&options);
+	options.create = true;
+	options.background = false;
+	options.memtable_size = 64 << 10;
+	options.file_size = 16 << 10;
+	options.clock = &by_hand;
+	ck_assert_int_eq(volume_mem_new(&volume), 0);
+	ck_assert_int_eq(store_open_volume(volume, &options, &store), 0);
+	ck_assert_int_eq(store_create_table(store, bytes_string("t"), false,
+					    families, 2),
+			 0);
+	ck_assert_int_eq(store_create_table(store, bytes_string("u"), false,
+					    families, 2),
+			 0);
+	gc_policy_free(age);
+}
+
+static void tear_down(void)
+{
+	ck_assert_int_eq(store_close(store), 0);
+}
+
+static struct write *begin(void)
+{
+	struct write *w;
+
+	ck_assert_int_eq(write_new(store, &w), 0);
+	return w;
+}
+
+static void commit(struct write *w)
+{
+	ck_assert_int_eq(store_commit(store, w, false), 0);
+	write_free(w);
+}
+
+static void name_row(struct write *w, const char *table, unsigned int number)
+{
+	char key[32];
+
+	snprintf(key, sizeof(key), "r%06u", number);
+	ck_assert_int_eq(write_row(w, bytes_string(table), bytes_string(key)),
+			 0);
+}
+
+/* Rows from first on, each with a cell of 100 bytes that do not repeat. */
+static void fill(const char *table, const char *family, unsigned int first,
+		 unsigned int count)
+{
+	uint8_t data[100];
+	uint32_t state = first + 1;
+	unsigned int i, j;
+
+	for (i = first; i < first + count; i++) {
+		struct write *w = begin();
+
+		for (j = 0; j < sizeof(data); j++) {
+			state = state * 1664525 + 1013904223;
+			data[j] = (uint8_t)(state >> 24);
+		}
+		name_row(w, table, i);
+		ck_assert_int_eq(write_set(w, bytes_string(family),
+					   BYTES_LITERAL("q"), now_us,
+					   bytes_of(data, sizeof(data))),
+				 0);
+		commit(w);
+	}
+}
+
+static void delete_rows(const char *table, unsigned int first,
+			unsigned int count, unsigned int step)
+{
+	unsigned int i;
+
+	for (i = first; i < first + count; i += step) {
+		struct write *w = begin();
+
+		name_row(w, table, i);
+		ck_assert_int_eq(write_delete_row(w), 0);
+		commit(w);
+	}
+}
+
+static void work(void)
+{
+	int err;
+
+	while ((err = engine_step(store_engine(store))) > 0)
+		;
+	ck_assert_int_eq(err, 0);
+}
+
+static void flush(void)
+{
+	ck_assert_int_eq(engine_flush(store_engine(store)), 0);
+	work();
+}
+
+/* So many seconds without a write. */
+static void wait_for(unsigned int ticks)
+{
+	while (ticks-- > 0) {
+		engine_tick(store_engine(store));
+		work();
+	}
+}
+
+static struct store_stats stats(void)
+{
+	struct store_stats s;
+
+	store_stats(store, &s);
+	return s;
+}
+
+static uint64_t sst_bytes(void)
+{
+	struct store_stats s = stats();
+	uint64_t size = 0;
+	size_t i;
+
+	for (i = 0; i < sizeof(s.sst_size) / sizeof(*s.sst_size); i++)
+		size += s.sst_size[i];
+	return size;
+}
+
+static unsigned int count(const char *table)
+{
+	struct scan_range range = { .table = bytes_string(table) };
+	struct scan *scan;
+	struct cell cell;
+	unsigned int n = 0;
+
+	ck_assert_int_eq(scan_open(store, NULL, &range, &scan), 0);
+	while (scan_next(scan, CURSOR_VERSION, &cell) == 1)
+		n++;
+	scan_close(scan);
+	return n;
+}
+
+START_TEST(deleted_rows_come_back)
+{
+	uint64_t full;
+
+	fill("t", "kept", 0, ROWS);
+	flush();
+	full = sst_bytes();
+	ck_assert_uint_gt(full, ROWS * 100);
+	delete_rows("t", 0, ROWS, 1);
+	wait_for(IDLE);
+	ck_assert_uint_lt(sst_bytes(), full / 50);
+	ck_assert_uint_eq(count("t"), 0);
+}
+END_TEST
+
+/* As long as somebody reads at a moment at which they were there. */
+START_TEST(snapshots_keep_them)
+{
+	struct snapshot *snapshot;
+	uint64_t full;
+
+	fill("t", "kept", 0, ROWS);
+	flush();
+	full = sst_bytes();
+	ck_assert_int_eq(store_snapshot(store, &snapshot), 0);
+	delete_rows("t", 0, ROWS, 1);
+	wait_for(IDLE);
+	ck_assert_uint_ge(sst_bytes(), full);
+	store_snapshot_release(store, snapshot);
+	wait_for(IDLE);
+	/* What merges found too early is left to those that come by itself. */
+	ck_assert_uint_eq(count("t"), 0);
+}
+END_TEST
+
+/* A few deletions are not worth what a merge reads. */
+START_TEST(few_deletions_wait)
+{
+	uint64_t compacted, flushes;
+
+	fill("t", "kept", 0, ROWS);
+	flush();
+	ck_assert_int_eq(store_compact(store, bytes_string("t")), 0);
+	compacted = stats().compacted_size;
+	flushes = stats().flush_count;
+	delete_rows("t", 0, ROWS, 50);
+	wait_for(IDLE);
+	ck_assert_uint_eq(stats().flush_count, flushes);
+	flush();
+	wait_for(IDLE);
+	ck_assert_uint_eq(stats().compacted_size, compacted);
+	ck_assert_uint_eq(count("t"), ROWS - ROWS / 50);
+}
+END_TEST
+
+START_TEST(a_dropped_table_comes_back)
+{
+	uint64_t other;
+
+	fill("u", "kept", 0, ROWS / 10);
+	flush();
+	other = sst_bytes();
+	fill("t", "kept", 0, ROWS);
+	flush();
+	ck_assert_int_eq(store_drop_table(store, bytes_string("t"), false), 0);
+	wait_for(1);
+	ck_assert_uint_lt(sst_bytes(), 2 * other + (32 << 10));
+	ck_assert_uint_eq(count("u"), ROWS / 10);
+}
+END_TEST
+
+/* One tombstone in a memtable, beside a writer. */
+START_TEST(an_emptied_table_comes_back)
+{
+	struct write *w;
+	uint64_t full;
+
+	fill("t", "kept", 0, ROWS);
+	flush();
+	full = sst_bytes();
+	w = begin();
+	ck_assert_int_eq(write_delete_range(w, BYTES_LITERAL("t"), BYTES_NONE,
+					    BYTES_NONE),
+			 0);
+	commit(w);
+	fill("u", "kept", 0, 1);
+	wait_for(1);
+	ck_assert_uint_lt(sst_bytes(), full / 10);
+	ck_assert_uint_eq(count("t"), 0);
+	ck_assert_uint_eq(count("u"), 1);
+}
+END_TEST
+
+START_TEST(what_has_expired_comes_back)
+{
+	uint64_t full;
+
+	fill("t", "aged", 0, ROWS);
+	flush();
+	full = sst_bytes();
+	wait_for(IDLE);
+	ck_assert_uint_gt(sst_bytes(), full * 9 / 10);
+	now_us += DAY + 1;
+	wait_for(1);
+	ck_assert_uint_lt(sst_bytes(), full / 50);
+	ck_assert_uint_eq(count("t"), 0);
+}
+END_TEST
+
+/* What does not age beside it is not written anew again and again. */
+START_TEST(what_stays_is_left_alone)
+{
+	uint64_t compacted;
+	unsigned int i;
+
+	for (i = 0; i < ROWS; i += 10) {
+		fill("t", i % 20 ? "kept" : "aged", i, 10);
+		now_us += DAY / 1000;
+	}
+	flush();
+	now_us += DAY;
+	wait_for(IDLE);
+	ck_assert_uint_eq(count("t"), ROWS / 2);
+	compacted = stats().compacted_size;
+	now_us += 50 * DAY;
+	wait_for(10 * IDLE);
+	ck_assert_uint_eq(stats().compacted_size, compacted);
+}
+END_TEST
+
+/* A name that is made and removed again and again, and nothing else. */
+START_TEST(a_memtable_of_deletions_goes)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2000; i++) {
+		now_us += 1000;
+		fill("t", "kept", 7, 1);
+		delete_rows("t", 7, 1, 1);
+	}
+	wait_for(IDLE);
+	ck_assert_uint_lt(sst_bytes(), 4 << 10);
+	ck_assert_uint_lt(stats().log_size, 200 << 10);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *tests[] = {
+		deleted_rows_come_back,      snapshots_keep_them,
+		few_deletions_wait,          a_dropped_table_comes_back,
+		an_emptied_table_comes_back, what_has_expired_comes_back,
+		what_stays_is_left_alone,    a_memtable_of_deletions_goes,
+	};
+
+	return run_suite("dead", set_up, tear_down, tests,
+			 sizeof(tests) / sizeof(*tests));
+}
