@@ -23,11 +23,14 @@ static uint64_t used_size(struct fs *fs)
 	return used;
 }
 
-int fs_check_space(struct fs *fs)
+int fs_check_space(struct fs *fs, uint64_t more)
 {
-	uint64_t quota = fs->options->quota_size;
+	uint64_t quota = fs->options->quota_size, used;
 
-	if (quota > 0 && used_size(fs) >= quota)
+	if (quota == 0)
+		return 0;
+	used = used_size(fs) + atomic_load(&fs->uncommitted);
+	if (used >= quota || more > quota - used)
 		return fail(ENOSPC,
 			    "the quota of %llu bytes is used up; tabletfs "
 			    "compact frees what was removed",

@@ -15,8 +15,9 @@
  * error of the volume. */
 int fs_space(struct fs *fs, struct statvfs *st);
 
-/* -ENOSPC if a quota is used up. To be asked before data are taken: by writes
- * to files and imports, not by what deletes. */
-int fs_check_space(struct fs *fs);
+/* -ENOSPC if a quota is used up, by the store and by what is written to open
+ * cells, or would be with so many bytes more. To be asked before data are
+ * taken: by writes to files and imports, not by what deletes. */
+int fs_check_space(struct fs *fs, uint64_t more);
 
 #endif

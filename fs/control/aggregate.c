@@ -127,7 +127,7 @@ static ssize_t file_write(struct fs *fs, struct ctl_file *f, struct bytes data,
 					 &numbers };
 	uint8_t partial[LINE_SIZE_MAX];
 	size_t taken = 0, partial_size = f->in.size;
-	int err = fs_check_space(fs), failed;
+	int err = fs_check_space(fs, 0), failed;
 
 	(void)offset;
 	assert(partial_size <= sizeof(partial));

@@ -54,7 +54,7 @@ size_t ctl_take_lines(struct buf *partial, struct bytes data,
 int ctl_run_mutation(struct fs *fs, struct bytes table, struct bytes row,
 		     struct bytes text)
 {
-	int err = fs_check_space(fs);
+	int err = fs_check_space(fs, 0);
 
 	/* What only removes is how there is room again. */
 	if (err && mutation_adds(text))

@@ -421,7 +421,7 @@ static ssize_t import_write(struct fs *fs, struct ctl_file *f,
 			    "the last line was taken without a newline");
 	/* A used up quota does not end the import: the writer may go on when
 	 * there is room again. */
-	err = fs_check_space(fs);
+	err = fs_check_space(fs, 0);
 	if (err)
 		return err;
 	err = enter(fs, f, &place);

@@ -281,12 +281,8 @@ void file_on_write(fuse_req_t req, fuse_ino_t ino, const char *data,
 		taken = f->ops->write(fs, f, bytes, (uint64_t)offset);
 		pthread_mutex_unlock(&f->lock);
 	} else if (h->draft) {
-		/* What is written is counted by the quota when it is
-		 * committed, so this looks at what was used before. */
-		taken = fs_check_space(fs);
-		if (!taken)
-			taken = draft_write(h->draft, bytes, (uint64_t)offset,
-					    append);
+		taken = draft_write(fs, h->draft, bytes, (uint64_t)offset,
+				    append);
 		taken = taken ? taken : (ssize_t)size;
 		fs_changed(fs);
 	}
@@ -298,12 +294,12 @@ void file_on_write(fuse_req_t req, fuse_ino_t ino, const char *data,
 		fuse_reply_write(req, (size_t)taken);
 }
 
-int file_truncate(struct fuse_file_info *fi, uint64_t size)
+int file_truncate(struct fs *fs, struct fuse_file_info *fi, uint64_t size)
 {
 	struct handle *h = handle_of(fi);
 
 	/* The draft commits it with the next flush. */
-	return h->draft ? draft_truncate(h->draft, size) : 0;
+	return h->draft ? draft_truncate(fs, h->draft, size) : 0;
 }
 
 /* Calls flush, one of f's ops or NULL, with its lock held. */

@@ -32,6 +32,6 @@ void file_on_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 
 /* ftruncate(2) of the open file fi: 0 or an error. Of control files the length
  * means nothing. Whoever calls it replies. */
-int file_truncate(struct fuse_file_info *fi, uint64_t size);
+int file_truncate(struct fs *fs, struct fuse_file_info *fi, uint64_t size);
 
 #endif

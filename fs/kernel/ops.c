@@ -256,7 +256,7 @@ static int set_owner_and_mode(struct fs *fs, struct node *node,
 /* A longer cell counts for the quota as what is written does. */
 static int check_growth(struct fs *fs, struct node *node, uint64_t size)
 {
-	int err = fs_check_space(fs), failed;
+	int err = fs_check_space(fs, size), failed;
 	struct stat st;
 	double timeout;
 
@@ -278,12 +278,12 @@ static int set_size(struct fs *fs, struct node *node, uint64_t size,
 	if (err)
 		return err;
 	if (fi)
-		return file_truncate(fi, size);
+		return file_truncate(fs, fi, size);
 	err = draft_open(fs, node, DRAFT_WRITE, &draft);
 	/* 1: there is nothing to cut from an aggregate. */
 	if (err)
 		return err < 0 ? err : 0;
-	err = draft_truncate(draft, size);
+	err = draft_truncate(fs, draft, size);
 	if (!err)
 		err = draft_flush(fs, draft, false);
 	draft_close(fs, draft, DRAFT_WRITE);

@@ -173,13 +173,18 @@ release_place:
 
 int draft_commit_locked(struct fs *fs, struct draft *d, bool sync)
 {
+	int err = 0;
+
 	sync = sync || fs->options->sync;
 	/* Who still writes to what was removed writes to nothing. */
 	if (d->dirty && d->node->gone)
 		d->dirty = false;
 	if (d->dirty)
-		return commit(fs, d, sync);
-	return sync ? store_sync(fs->store) : 0;
+		err = commit(fs, d, sync);
+	else if (sync)
+		err = store_sync(fs->store);
+	draft_count(fs, d);
+	return err;
 }
 
 int draft_flush(struct fs *fs, struct draft *d, bool sync)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "fs/cells/notify.h"
+#include "fs/cells/space.h"
 #include "fs/open/commit.h"
 #include "fs/open/draft.h"
 #include "fs/state/path.h"
@@ -37,8 +38,9 @@ static struct draft *make_draft(struct fs *fs, struct node *node)
 
 /* Of a draft that nobody finds any more; its node's reference is the caller's
  * to put. */
-static void free_draft(struct draft *d)
+static void free_draft(struct fs *fs, struct draft *d)
 {
+	atomic_fetch_sub(&fs->uncommitted, d->counted);
 	content_release(&d->content);
 	pthread_mutex_destroy(&d->lock);
 	free(d);
@@ -75,7 +77,7 @@ void draft_put(struct fs *fs, struct draft *d)
 	}
 	pthread_mutex_unlock(&fs->nodes.lock);
 	if (last) {
-		free_draft(d);
+		free_draft(fs, d);
 		node_put(&fs->nodes, node);
 	}
 }
@@ -87,7 +89,7 @@ void drafts_release(struct fs *fs)
 	/* Their nodes go with nodes_release. */
 	for (d = fs->drafts; d; d = next) {
 		next = d->next;
-		free_draft(d);
+		free_draft(fs, d);
 	}
 	fs->drafts = NULL;
 }
@@ -343,8 +345,26 @@ static int check_size(uint64_t size)
 	return 0;
 }
 
-int draft_write(struct draft *d, struct bytes data, uint64_t offset,
-		bool append)
+/* Whether the quota lets d have so many bytes, or what it has if that is more,
+ * as a new version. */
+static int check_quota(struct fs *fs, const struct draft *d, uint64_t size)
+{
+	if (size < d->content.size)
+		size = d->content.size;
+	return fs_check_space(fs, size > d->counted ? size - d->counted : 0);
+}
+
+void draft_count(struct fs *fs, struct draft *d)
+{
+	uint64_t size = d->dirty ? d->content.size : 0;
+
+	/* Also if that is less, as unsigned numbers go. */
+	atomic_fetch_add(&fs->uncommitted, size - d->counted);
+	d->counted = size;
+}
+
+int draft_write(struct fs *fs, struct draft *d, struct bytes data,
+		uint64_t offset, bool append)
 {
 	uint64_t end;
 	int err;
@@ -356,14 +376,17 @@ int draft_write(struct draft *d, struct bytes data, uint64_t offset,
 	end = offset + data.size;
 	err = end < offset ? -EFBIG : check_size(end);
 	if (!err)
+		err = check_quota(fs, d, end);
+	if (!err)
 		err = content_write(&d->content, data, offset);
 	if (!err)
 		touch(d);
+	draft_count(fs, d);
 	pthread_mutex_unlock(&d->lock);
 	return err;
 }
 
-int draft_truncate(struct draft *d, uint64_t size)
+int draft_truncate(struct fs *fs, struct draft *d, uint64_t size)
 {
 	int err = check_size(size);
 
@@ -374,6 +397,7 @@ int draft_truncate(struct draft *d, uint64_t size)
 	err = content_resize(&d->content, size);
 	if (!err)
 		touch(d);
+	draft_count(fs, d);
 	pthread_mutex_unlock(&d->lock);
 	return err;
 }

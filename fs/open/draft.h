@@ -35,6 +35,7 @@ struct draft {
 	uint64_t modified_us; /* time of the last change */
 	uint64_t session_us;
 	uint64_t base_us; /* timestamp of the committed version */
+	uint64_t counted; /* bytes of it in fs->uncommitted */
 	struct content content;
 };
 
@@ -70,13 +71,18 @@ void draft_reply(struct fs *fs, struct draft *draft, fuse_req_t req,
 		 uint64_t offset, size_t size);
 
 /* Writes at offset or, with append, at the end as it is now. The draft must be
- * loaded. -ERR_value_too_large past Bigtable's limit, before anything is
+ * loaded. -ERR_value_too_large past Bigtable's limit, or -ENOSPC past the
+ * quota, for which all that a new version will hold counts, before anything is
  * changed; errors of content_write, which may have changed a part. */
-int draft_write(struct draft *draft, struct bytes data, uint64_t offset,
-		bool append);
+int draft_write(struct fs *fs, struct draft *draft, struct bytes data,
+		uint64_t offset, bool append);
 
 /* As draft_write, to size bytes, of which new ones are 0. */
-int draft_truncate(struct draft *draft, uint64_t size);
+int draft_truncate(struct fs *fs, struct draft *draft, uint64_t size);
+
+/* Counts for the quota what the draft has, unless it was committed. To be
+ * called with its lock held when one of both has changed. */
+void draft_count(struct fs *fs, struct draft *draft);
 
 /* At the end of the filesystem: frees drafts whose handles never closed, and
  * what is uncommitted with them. No other thread may use them. */

@@ -16,7 +16,7 @@ void errors_release(struct errors *e)
 {
 	size_t i;
 
-	for (i = 0; i < ERRORS_MAX; i++)
+	for (i = 0; i < e->kept; i++)
 		free(e->lines[i].text);
 	pthread_mutex_destroy(&e->lock);
 }
@@ -52,10 +52,30 @@ static int print_line(struct bytes path, int err, struct buf *line)
 	return failed ? failed : buf_terminate(line);
 }
 
+/* Drops the oldest line: of uid, if half of all are that user's, so that
+ * nobody's flood pushes out what others have to read; else of all. Needs lock.
+ */
+static void drop_one(struct errors *e, uid_t uid)
+{
+	size_t own = 0, oldest = 0, i;
+
+	assert(e->kept > 0);
+	for (i = e->kept; i-- > 0;)
+		if (e->lines[i].uid == uid) {
+			own++;
+			oldest = i;
+		}
+	if (own < e->kept / 2)
+		oldest = 0;
+	free(e->lines[oldest].text);
+	e->kept--;
+	memmove(&e->lines[oldest], &e->lines[oldest + 1],
+		(e->kept - oldest) * sizeof(e->lines[0]));
+}
+
 void errors_add(struct errors *e, struct bytes path, int err, uid_t uid)
 {
 	struct buf line = BUF_INIT;
-	struct error_line *at;
 
 	assert(err < 0);
 	/* Made without the lock: who prints all lines holds it for a while. */
@@ -64,26 +84,22 @@ void errors_add(struct errors *e, struct bytes path, int err, uid_t uid)
 		return;
 	}
 	pthread_mutex_lock(&e->lock);
-	at = &e->lines[e->count++ % ERRORS_MAX];
-	/* The oldest line, if the ring is full. */
-	free(at->text);
-	*at = (struct error_line){ (char *)line.data, uid };
+	if (e->kept == ERRORS_MAX)
+		drop_one(e, uid);
+	e->lines[e->kept++] = (struct error_line){ (char *)line.data, uid };
+	e->count++;
 	pthread_mutex_unlock(&e->lock);
 }
 
 int errors_print(struct errors *e, bool all, uid_t uid, struct buf *out)
 {
-	const struct error_line *line;
-	uint64_t i;
+	size_t i;
 	int err = 0;
 
 	pthread_mutex_lock(&e->lock);
-	i = e->count > ERRORS_MAX ? e->count - ERRORS_MAX : 0;
-	for (; i < e->count && !err; i++) {
-		line = &e->lines[i % ERRORS_MAX];
-		if (all || line->uid == uid)
-			err = buf_add_string(out, line->text);
-	}
+	for (i = 0; i < e->kept && !err; i++)
+		if (all || e->lines[i].uid == uid)
+			err = buf_add_string(out, e->lines[i].text);
 	pthread_mutex_unlock(&e->lock);
 	return err;
 }

@@ -9,21 +9,22 @@
 
 /*
  * The last errors, a line each, for .tabletfs/errors: when, which path, what
- * and why. Older ones are dropped, so that memory is bounded. From any thread;
+ * and why. Older ones are dropped, so that memory is bounded; of a user who has
+ * half of them, that user's. From any thread;
  * the lock is taken with any other held, and no other is taken under it.
  */
 #define ERRORS_MAX 1000
 
 struct error_line {
-	char *text; /* owned; NULL: none yet */
+	char *text; /* owned */
 	uid_t uid;  /* whose request it was about */
 };
 
 struct errors {
-	pthread_mutex_t lock; /* guards what follows */
-	/* A ring; the next goes to count % ERRORS_MAX. */
-	struct error_line lines[ERRORS_MAX];
-	uint64_t count; /* of all since the mount */
+	pthread_mutex_t lock;                /* guards what follows */
+	struct error_line lines[ERRORS_MAX]; /* oldest first */
+	size_t kept;                         /* of lines */
+	uint64_t count;                      /* of all since the mount */
 };
 
 void errors_init(struct errors *e);

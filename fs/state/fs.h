@@ -82,6 +82,8 @@ struct fs {
 	_Atomic uint64_t changes;
 	/* Grows with changes that the kernel does not know of by itself. */
 	_Atomic uint64_t outside;
+	/* Bytes of open cells that are not committed yet, for the quota. */
+	_Atomic uint64_t uncommitted;
 	/* Requests begun, for .tabletfs/stats. */
 	_Atomic uint64_t requests;
 	/* The kernel takes notifications of epochs (6.16): what it caches can

@@ -262,6 +262,7 @@ static void settle(struct fs *fs, struct move *m, struct node *node,
 
 	if (d) {
 		d->dirty = false;
+		draft_count(fs, d);
 		d->has_pending = false;
 		d->base_us = m->timestamp_us;
 		d->has_written = d->writers > 0 && m->of_session;

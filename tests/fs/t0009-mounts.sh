@@ -127,6 +127,11 @@ for i in $(seq 20); do
 	cp noise "$m/q/r/f/n$i" 2>/dev/null || { full=yes; break; }
 done
 same "a quota fills up" yes "$full"
+for size in 100000 10000 1000 100 1; do
+	for i in $(seq 50); do
+		head -c $size noise 2>/dev/null >"$m/q/r/f/n$size.$i" || break
+	done 2>/dev/null
+done
 errno ENOSPC cp noise "$m/q/r/f/more"
 check "what was there before is read" cmp noise "$m/q/r/f/n1"
 same "and told by statfs" 0 "$(stat -f -c %a "$m")"
@@ -145,6 +150,30 @@ check "as the name shows" [ ! -e "$m/q/r/f/n2" ]
 rm "$m"/q/r/f/n*
 "$TABLETFS" -store "$store" compact
 check "which it does" sh -c "echo 1 >'$m/q/r/f/n1'"
+
+# What is open counts: four writers together have no more room than one.
+cat >several.py <<'PYTHON'
+import os, sys
+fds = [os.open("%s/o%d" % (sys.argv[1], i), os.O_CREAT | os.O_WRONLY)
+       for i in range(4)]
+written = 0
+try:
+    while written < 64:
+        for fd in fds:
+            written += os.write(fd, os.urandom(1 << 20)) >> 20
+except OSError as e:
+    assert e.errno == 28, e
+for fd in fds:
+    os.close(fd)
+print(written)
+PYTHON
+mkdir -p "$m/q/s/f"
+written=$(python3 several.py "$m/q/s/f")
+check "of 4 MiB, $written are written to open files" [ "$written" -le 4 ]
+check "which is not none" [ "$written" -ge 1 ]
+errno ENOSPC truncate -s 50M "$m/q/s/f/large"
+rm -r "$m/q/s"
+"$TABLETFS" -store "$store" compact
 
 # What a reader still has counts until he goes, without anybody's doing.
 figure() {
