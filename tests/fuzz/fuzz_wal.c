@@ -1,7 +1,7 @@
 #include "store/base/coding.h"
 #include "store/base/crc32c.h"
 #include "store/base/err.h"
-#include "store/engine/files/wal.h"
+#include "store/engine/files/wal_read.h"
 #include "tests/fuzz/target.h"
 
 /*

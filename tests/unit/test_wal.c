@@ -5,6 +5,7 @@
 #include "store/base/err.h"
 #include "store/base/volume/volume_posix.h"
 #include "store/engine/files/wal.h"
+#include "store/engine/files/wal_read.h"
 #include "tests/unit/suite.h"
 
 #define LOG_ID 0x100000007

@@ -10,12 +10,13 @@
 #include "store/base/volume/volume_posix.h"
 #include "store/base/volume/volume_posix_file.h"
 #include "store/base/volume/volume_posix_own.h"
+#include "store/base/volume/volume_posix_reader.h"
 #include "store/base/volume/volume_posix_spare.h"
 
 /*
- * Segments, logs and readers of a directory, and the volume itself. An object
- * has a descriptor and its path for messages; volume.h says which calls may run
- * in parallel, so there are no locks here: the kernel's do.
+ * Segments and logs of a directory, and the volume itself. An object has a
+ * descriptor and its path for messages; volume.h says which calls may run in
+ * parallel, so there are no locks here: the kernel's do.
  */
 
 /* Start writing back so often while a segment is streamed, so that its sync
@@ -42,12 +43,6 @@ struct posix_log {
 	/* The kernel forgets what it could not write after it has told once,
 	 * so a sync that failed may not be tried again. */
 	bool broken;
-};
-
-struct posix_reader {
-	struct reader reader; /* first, so that it can be cast */
-	char *path;           /* owned */
-	int fd;
 };
 
 /* Files that the engine must neither name nor see. */
@@ -415,89 +410,14 @@ static int posix_log_keep(struct volume *volume, const char *name)
 	return err < 0 ? err : posix_sync_directory(v);
 }
 
-/* What another put in the place of a file, such as a directory, is told here
- * rather than by a read. */
 static int posix_open(struct volume *volume, const char *name,
 		      struct reader **out)
 {
 	struct posix_volume *v = posix(volume);
-	struct posix_reader *r;
-	struct stat st;
 	int err = check_name(v, name);
 
 	*out = NULL;
-	if (err < 0)
-		return err;
-	r = calloc(1, sizeof(*r));
-	if (!r)
-		return -ENOMEM;
-	r->fd = -1;
-	r->path = posix_path(v, name);
-	if (!r->path) {
-		err = -ENOMEM;
-		goto free_reader;
-	}
-	/* A pipe would wait for a writer. */
-	r->fd = openat(v->directory, name,
-		       O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (r->fd < 0 || fstat(r->fd, &st) < 0) {
-		err = fail(errno, "%s: cannot open", r->path);
-		goto free_reader;
-	}
-	if (!S_ISREG(st.st_mode)) {
-		err = fail(EIO, "%s: not a regular file", r->path);
-		goto free_reader;
-	}
-	r->reader.ops = volume->ops;
-	r->reader.size = (uint64_t)st.st_size;
-	r->reader.path = r->path;
-	*out = &r->reader;
-	return 0;
-
-free_reader:
-	if (r->fd >= 0)
-		close(r->fd);
-	free(r->path);
-	free(r);
-	return err;
-}
-
-/* pread moves no offset, so that one reader serves all threads. */
-static int posix_pread(struct reader *reader, uint64_t offset, void *data,
-		       size_t size)
-{
-	struct posix_reader *r = (struct posix_reader *)reader;
-	size_t done = 0;
-
-	while (done < size) {
-		ssize_t n = pread(r->fd, (uint8_t *)data + done, size - done,
-				  (off_t)(offset + done));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return fail(errno, "%s: offset %llu: cannot read",
-				    r->path,
-				    (unsigned long long)(offset + done));
-		if (n == 0)
-			return fail(EIO,
-				    "%s: ends at %llu, wanted %zu bytes at "
-				    "%llu",
-				    r->path,
-				    (unsigned long long)(offset + done), size,
-				    (unsigned long long)offset);
-		done += (size_t)n;
-	}
-	return 0;
-}
-
-static void posix_reader_close(struct reader *reader)
-{
-	struct posix_reader *r = (struct posix_reader *)reader;
-
-	close(r->fd);
-	free(r->path);
-	free(r);
+	return err < 0 ? err : posix_reader_open(v, name, out);
 }
 
 static int posix_remove(struct volume *volume, const char *name)

@@ -10,6 +10,7 @@
 #include "store/engine/files/manifest_next.h"
 #include "store/engine/files/manifest_whole.h"
 #include "store/engine/files/wal.h"
+#include "store/engine/files/wal_read.h"
 
 /*
  * The root's content, 32 bytes:

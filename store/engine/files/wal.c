@@ -5,46 +5,13 @@
 #include "store/base/coding.h"
 #include "store/base/crc32c.h"
 #include "store/base/err.h"
-#include "store/base/volume/volume_copy.h"
 #include "store/engine/files/wal.h"
+#include "store/engine/files/wal_chunk.h"
 
 /*
- * Writing: a record's chunks are put together in memory and handed to the
- * volume by one append, so that a failure for lack of space leaves nothing of
- * it.
- *
- * Reading goes from chunk to chunk until one is wrong. What that means is told
- * by the promises: each chunk says how far the log was known durable when it
- * was written. If any chunk behind the wrong place promises more than what was
- * read, durable data was lost, and that is damage; else it is the tail that a
- * crash leaves, and is cut. Chunks behind the wrong place are looked for at
- * every byte, but a chunk names its log and has a checksum, so content of a
- * value or of a log that was there before is not taken for one.
- *
- * Blocks bound the size of a chunk, and so what reading holds in memory besides
- * the record itself. (LevelDB's log; the promises are Pebble's.)
+ * A record's chunks are put together in memory and handed to the volume by one
+ * append, so that a failure for lack of space leaves nothing of it.
  */
-enum {
-	BLOCK_SIZE = 32 << 10,
-	HEADER_SIZE = 23,
-	/* Where the header's fields are. */
-	AT_SIZE = 4,
-	AT_TYPE = 6,
-	AT_LOG_ID = 7,
-	AT_SYNCED = 15,
-};
-
-static_assert(AT_SYNCED + 8 == HEADER_SIZE, "the header ends with synced");
-static_assert(BLOCK_SIZE - HEADER_SIZE <= UINT16_MAX, "a size has 16 bits");
-
-/* Written to files: append, never renumber. */
-enum chunk_type {
-	CHUNK_FULL = 1,
-	CHUNK_FIRST = 2,
-	CHUNK_MIDDLE = 3,
-	CHUNK_LAST = 4,
-	CHUNK_PROMISE = 5, /* of no record: for its synced alone */
-};
 
 /* A record's buffer that has grown larger is not kept for the next. */
 #define KEEP_SIZE (1 << 20)
@@ -60,12 +27,6 @@ struct wal {
 	_Atomic uint64_t synced; /* of them, known durable */
 	atomic_bool broken;      /* an append or sync has failed */
 };
-
-/* 1 to BLOCK_SIZE. */
-static size_t left_in_block(uint64_t offset)
-{
-	return BLOCK_SIZE - (size_t)(offset % BLOCK_SIZE);
-}
 
 int wal_create(struct volume *v, const char *name, uint64_t log_id,
 	       struct wal **out)
@@ -110,14 +71,14 @@ int wal_from_spare(struct volume *v, const char *name, uint64_t log_id,
  * last. */
 static size_t chunks_of(size_t record_size)
 {
-	return record_size / (BLOCK_SIZE - HEADER_SIZE) + 2;
+	return record_size / (WAL_BLOCK_SIZE - WAL_HEADER_SIZE) + 2;
 }
 
 /* The size of the log with one more record and a promise, which ends it. */
 static uint64_t size_with(const struct wal *w, size_t record_size)
 {
 	return wal_size(w) + record_size +
-	       (chunks_of(record_size) + 2) * 2 * HEADER_SIZE;
+	       (chunks_of(record_size) + 2) * 2 * WAL_HEADER_SIZE;
 }
 
 bool wal_has_room(const struct wal *w, size_t record_size)
@@ -141,18 +102,19 @@ int wal_reserve(struct wal *w, size_t record_size, uint64_t more)
 /* Room for it was reserved. */
 static void add_chunk(struct wal *w, enum chunk_type type, struct bytes payload)
 {
-	uint8_t header[HEADER_SIZE];
+	uint8_t header[WAL_HEADER_SIZE];
 	uint32_t crc;
 
-	assert(payload.size <= BLOCK_SIZE - HEADER_SIZE);
+	assert(payload.size <= WAL_BLOCK_SIZE - WAL_HEADER_SIZE);
 	assert(w->chunks.capacity - w->chunks.size >=
-	       HEADER_SIZE + payload.size);
-	put_u16le(header + AT_SIZE, (uint16_t)payload.size);
-	header[AT_TYPE] = (uint8_t)type;
-	put_u64le(header + AT_LOG_ID, w->id);
-	put_u64le(header + AT_SYNCED,
+	       WAL_HEADER_SIZE + payload.size);
+	put_u16le(header + WAL_AT_SIZE, (uint16_t)payload.size);
+	header[WAL_AT_TYPE] = (uint8_t)type;
+	put_u64le(header + WAL_AT_LOG_ID, w->id);
+	put_u64le(header + WAL_AT_SYNCED,
 		  atomic_load_explicit(&w->synced, memory_order_relaxed));
-	crc = crc32c(0, bytes_of(header + AT_SIZE, HEADER_SIZE - AT_SIZE));
+	crc = crc32c(0, bytes_of(header + WAL_AT_SIZE,
+				 WAL_HEADER_SIZE - WAL_AT_SIZE));
 	put_u32le(header, crc32c(crc, payload));
 	buf_add(&w->chunks, header, sizeof(header));
 	buf_add_bytes(&w->chunks, payload);
@@ -161,7 +123,7 @@ static void add_chunk(struct wal *w, enum chunk_type type, struct bytes payload)
 /* Fills w->chunks with the record, or with a promise. */
 static int assemble(struct wal *w, struct bytes record, bool promise)
 {
-	static const uint8_t zeros[HEADER_SIZE];
+	static const uint8_t zeros[WAL_HEADER_SIZE];
 	size_t chunk_count = chunks_of(record.size);
 	uint64_t start = wal_size(w);
 	bool first = true, last;
@@ -171,18 +133,18 @@ static int assemble(struct wal *w, struct bytes record, bool promise)
 	buf_reset(&w->chunks);
 	/* Each has a header and perhaps zeros before it, fewer than one. */
 	err = buf_reserve(&w->chunks,
-			  record.size + chunk_count * 2 * HEADER_SIZE);
+			  record.size + chunk_count * 2 * WAL_HEADER_SIZE);
 	if (err < 0)
 		return err;
 	do {
-		size_t left = left_in_block(start + w->chunks.size);
+		size_t left = wal_left_in_block(start + w->chunks.size);
 		struct bytes payload = record;
 
-		if (left < HEADER_SIZE) {
+		if (left < WAL_HEADER_SIZE) {
 			buf_add(&w->chunks, zeros, left);
-			left = BLOCK_SIZE;
+			left = WAL_BLOCK_SIZE;
 		}
-		left -= HEADER_SIZE;
+		left -= WAL_HEADER_SIZE;
 		last = record.size <= left;
 		if (!last)
 			payload.size = left;
@@ -278,392 +240,4 @@ void wal_abandon(struct wal *w)
 	w->log->ops->log_close(w->log);
 	buf_release(&w->chunks);
 	free(w);
-}
-
-/* A chunk as read. */
-struct chunk {
-	enum chunk_type type;
-	struct bytes payload; /* in the block */
-	uint64_t synced;
-	size_t size; /* with its header */
-};
-
-/* A log being read. One block of it is in memory at a time. */
-struct replay {
-	struct reader *reader;
-	uint64_t log_id;  /* chunks of other logs are none */
-	uint64_t size;    /* where to stop reading */
-	uint8_t *block;   /* the block that was read last */
-	uint64_t start;   /* its offset */
-	size_t have;      /* bytes of it */
-	struct buf parts; /* the record so far, if it has several chunks */
-	bool in_record;   /* its first chunk was read, its last was not */
-	bool is_damaged;  /* what cannot be read is as good as zeros */
-};
-
-/* The bytes from offset to the end of its block or of the log. */
-static int read_block(struct replay *r, uint64_t offset, struct bytes *out)
-{
-	uint64_t start = offset - offset % BLOCK_SIZE;
-	size_t size = BLOCK_SIZE;
-	int err;
-
-	assert(offset < r->size);
-	if (r->size - start < size)
-		size = (size_t)(r->size - start);
-	if (r->have != size || r->start != start) {
-		r->have = 0;
-		err = 0;
-		if (r->is_damaged)
-			volume_read_damaged(r->reader, start, r->block, size);
-		else
-			err = r->reader->ops->pread(r->reader, start, r->block,
-						    size);
-		if (err < 0)
-			return err;
-		r->start = start;
-		r->have = size;
-	}
-	*out = bytes_of(r->block + (offset - start), size - (offset - start));
-	return 0;
-}
-
-/* Whether b starts with a chunk of this log; if not, *problem says why. */
-static bool parse_chunk(const struct replay *r, struct bytes b,
-			struct chunk *chunk, const char **problem)
-{
-	size_t size;
-
-	*problem = "chunk is cut off";
-	if (b.size < HEADER_SIZE)
-		return false;
-	size = get_u16le(b.data + AT_SIZE);
-	chunk->type = b.data[AT_TYPE];
-	chunk->synced = get_u64le(b.data + AT_SYNCED);
-	chunk->size = HEADER_SIZE + size;
-	*problem = "there is no chunk of this log";
-	if (chunk->type < CHUNK_FULL || chunk->type > CHUNK_PROMISE ||
-	    get_u64le(b.data + AT_LOG_ID) != r->log_id)
-		return false;
-	*problem = "chunk is cut off";
-	if (chunk->size > b.size)
-		return false;
-	chunk->payload = bytes_of(b.data + HEADER_SIZE, size);
-	*problem = "checksum does not match";
-	return crc32c(0, bytes_of(b.data + AT_SIZE, chunk->size - AT_SIZE)) ==
-	       get_u32le(b.data);
-}
-
-/*
- * How far any chunk at or after offset says that the log was durable. Chunks
- * are looked for at every byte, because where they start is lost with the
- * first bad one.
- */
-static int find_promise(struct replay *r, uint64_t offset, uint64_t *furthest)
-{
-	const char *problem;
-	struct chunk chunk;
-	struct bytes b;
-	int err;
-
-	*furthest = 0;
-	while (offset < r->size) {
-		err = read_block(r, offset, &b);
-		if (err < 0)
-			return err;
-		offset += b.size;
-		for (; b.size >= HEADER_SIZE; b = bytes_after(b, 1))
-			if (parse_chunk(r, b, &chunk, &problem) &&
-			    chunk.synced > *furthest)
-				*furthest = chunk.synced;
-	}
-	return 0;
-}
-
-/* One chunk that was found whole. 0, or negative when each said so; *problem is
- * set if the chunk does not belong here. */
-static int take_chunk(struct replay *r, const struct chunk *chunk,
-		      uint64_t offset,
-		      int (*each)(void *context, struct bytes record),
-		      void *context, struct wal_replay *result,
-		      const char **problem)
-{
-	bool starts = chunk->type == CHUNK_FULL || chunk->type == CHUNK_FIRST ||
-		      chunk->type == CHUNK_PROMISE;
-	struct bytes record = chunk->payload;
-	int err;
-
-	*problem = NULL;
-	/* A chunk begins a record if and only if none is under way. */
-	if (starts == r->in_record) {
-		*problem = r->in_record ? "record lacks its end"
-					: "record lacks its start";
-		return 0;
-	}
-	/* The end of a log that was closed; if closing failed, more records may
-	 * follow and take that back. */
-	if (chunk->type == CHUNK_PROMISE) {
-		result->finished = chunk->synced == offset;
-		result->good_size = offset + chunk->size;
-		return 0;
-	}
-	if (chunk->type != CHUNK_FULL) {
-		if (starts)
-			buf_reset(&r->parts);
-		err = buf_add_bytes(&r->parts, chunk->payload);
-		if (err < 0)
-			return err;
-		record = buf_bytes(&r->parts);
-		r->in_record = chunk->type != CHUNK_LAST;
-		if (r->in_record)
-			return 0;
-	}
-	err = each(context, record);
-	if (err < 0)
-		return err;
-	if (err > 0) {
-		*problem = "record refers to a large value that is missing";
-		return 0;
-	}
-	result->record_count++;
-	result->good_size = offset + chunk->size;
-	result->finished = false;
-	return 0;
-}
-
-/* Reads whole records from *offset, the start of a chunk, until the end or
- * until something is wrong at *offset: then *problem says what, and it is no
- * error. */
-static int read_records(struct replay *r,
-			int (*each)(void *context, struct bytes record),
-			void *context, struct wal_replay *result,
-			uint64_t *offset, const char **problem)
-{
-	struct chunk chunk;
-	struct bytes b;
-	int err;
-
-	*problem = NULL;
-	while (*offset < r->size) {
-		size_t left = left_in_block(*offset);
-
-		if (left < HEADER_SIZE) {
-			*offset += left;
-			continue;
-		}
-		err = read_block(r, *offset, &b);
-		if (err < 0)
-			return err;
-		if (!parse_chunk(r, b, &chunk, problem))
-			return 0;
-		err = take_chunk(r, &chunk, *offset, each, context, result,
-				 problem);
-		if (err < 0 || *problem)
-			return err;
-		*offset += chunk.size;
-	}
-	/* The zeros that end a block are written with the chunk after them. */
-	if (r->in_record || *offset > r->size)
-		*problem = "record is cut off";
-	return 0;
-}
-
-/* Whether there are only zeros from offset on: room that was held for more. */
-static int is_room(struct replay *r, uint64_t offset, bool *room)
-{
-	struct bytes b;
-	size_t i;
-	int err;
-
-	*room = true;
-	while (*room && offset < r->size) {
-		err = read_block(r, offset, &b);
-		if (err < 0)
-			return err;
-		for (i = 0; i < b.size && !b.data[i]; i++)
-			;
-		*room = i == b.size;
-		offset += b.size;
-	}
-	return 0;
-}
-
-/* What it means that reading ended at offset because of problem, NULL: at the
- * end. */
-static int judge(struct replay *r, uint64_t final_size, uint64_t offset,
-		 const char *problem, struct wal_replay *result)
-{
-	uint64_t promised;
-	bool room;
-	int err;
-
-	if (!problem)
-		return 0;
-	if (final_size)
-		return fail(ERR_wal_damaged,
-			    "%s: offset %llu: %s, in a log that was finished "
-			    "with %llu bytes",
-			    r->reader->path, (unsigned long long)offset,
-			    problem, (unsigned long long)final_size);
-	/* From the last whole record on, as one that is cut off or refers to
-	 * what is missing may have whole chunks. */
-	err = find_promise(r, result->good_size, &promised);
-	if (err < 0)
-		return err;
-	if (promised > result->good_size)
-		return fail(ERR_wal_damaged,
-			    "%s: offset %llu: %s, but the log was durable up "
-			    "to %llu",
-			    r->reader->path, (unsigned long long)offset,
-			    problem, (unsigned long long)promised);
-	err = is_room(r, result->good_size, &room);
-	result->cut_size = room ? 0 : r->size - result->good_size;
-	return err;
-}
-
-int wal_replay(struct volume *v, const char *name, uint64_t log_id,
-	       uint64_t final_size,
-	       int (*each)(void *context, struct bytes record), void *context,
-	       struct wal_replay *result)
-{
-	struct replay r = { .log_id = log_id, .parts = BUF_INIT };
-	const char *problem;
-	uint64_t offset = 0;
-	int err;
-
-	*result = (struct wal_replay){ 0 };
-	r.block = malloc(BLOCK_SIZE);
-	if (!r.block)
-		return -ENOMEM;
-	err = v->ops->open(v, name, &r.reader);
-	if (err < 0)
-		goto free_block;
-	r.size = r.reader->size;
-	if (final_size > r.size) {
-		err = fail(ERR_wal_damaged,
-			   "%s: has %llu bytes, was finished with %llu",
-			   r.reader->path, (unsigned long long)r.size,
-			   (unsigned long long)final_size);
-		goto close_reader;
-	}
-	if (final_size)
-		r.size = final_size;
-	err = read_records(&r, each, context, result, &offset, &problem);
-	if (!err)
-		err = judge(&r, final_size, offset, problem, result);
-close_reader:
-	v->ops->reader_close(r.reader);
-	buf_release(&r.parts);
-free_block:
-	free(r.block);
-	return err;
-}
-
-int wal_promised(struct volume *v, const char *name, uint64_t log_id,
-		 uint64_t final_size, uint64_t *promised)
-{
-	struct replay r = { .log_id = log_id };
-	int err;
-
-	*promised = final_size;
-	if (final_size > 0)
-		return 0;
-	r.block = malloc(BLOCK_SIZE);
-	if (!r.block)
-		return -ENOMEM;
-	err = v->ops->open(v, name, &r.reader);
-	if (err == 0) {
-		r.size = r.reader->size;
-		err = find_promise(&r, 0, promised);
-		v->ops->reader_close(r.reader);
-	}
-	free(r.block);
-	return err;
-}
-
-/* The next chunk from *offset on that begins a record or is a promise; the end
- * if there is none. */
-static int find_start(struct replay *r, uint64_t *offset)
-{
-	const char *problem;
-	struct chunk chunk;
-	struct bytes b;
-	int err;
-
-	while (*offset < r->size) {
-		err = read_block(r, *offset, &b);
-		if (err < 0)
-			return err;
-		for (; b.size >= HEADER_SIZE; b = bytes_after(b, 1), ++*offset)
-			if (parse_chunk(r, b, &chunk, &problem) &&
-			    chunk.type != CHUNK_MIDDLE &&
-			    chunk.type != CHUNK_LAST)
-				return 0;
-		*offset += b.size;
-	}
-	return 0;
-}
-
-/*
- * Passes over what is wrong at *offset, because of problem, to the next chunk
- * that begins a record, and tells lost of the stretch. What was read of the
- * record under way is lost with its end; the chunk that showed this may begin
- * the next record, so it is looked at again.
- */
-static int pass_over(struct replay *r, uint64_t *offset, const char *problem,
-		     int (*lost)(void *context, const char *problem),
-		     void *context)
-{
-	uint64_t start = *offset;
-	bool room = false;
-	int err = r->in_record ? 0 : is_room(r, start, &room);
-
-	*offset = room ? r->size : start + !r->in_record;
-	r->in_record = false;
-	if (err == 0)
-		err = find_start(r, offset);
-	if (err < 0 || room)
-		return err;
-	fail(ERR_wal_damaged, "%s: offset %llu: %s, up to offset %llu",
-	     r->reader->path, (unsigned long long)start, problem,
-	     (unsigned long long)*offset);
-	return lost(context, err_detail());
-}
-
-int wal_salvage(struct reader *reader, uint64_t log_id, uint64_t final_size,
-		int (*each)(void *context, struct bytes record),
-		int (*lost)(void *context, const char *problem), void *context)
-{
-	struct replay r = { .reader = reader,
-			    .log_id = log_id,
-			    .size = reader->size,
-			    .parts = BUF_INIT,
-			    .is_damaged = true };
-	struct wal_replay result = { 0 };
-	uint64_t offset = 0;
-	const char *problem;
-	int err = 0;
-
-	r.block = malloc(BLOCK_SIZE);
-	if (!r.block)
-		return -ENOMEM;
-	if (final_size > 0 && final_size < r.size)
-		r.size = final_size;
-	while (err == 0 && offset < r.size) {
-		err = read_records(&r, each, context, &result, &offset,
-				   &problem);
-		if (err < 0 || !problem)
-			break;
-		err = pass_over(&r, &offset, problem, lost, context);
-	}
-	if (err == 0 && r.size < final_size) {
-		fail(ERR_wal_damaged,
-		     "%s: has %llu bytes, was finished with %llu", reader->path,
-		     (unsigned long long)r.size,
-		     (unsigned long long)final_size);
-		err = lost(context, err_detail());
-	}
-	buf_release(&r.parts);
-	free(r.block);
-	return err;
 }

@@ -7,7 +7,7 @@
 #include "store/base/volume/volume_copy.h"
 #include "store/engine/files/edit.h"
 #include "store/engine/files/manifest_next.h"
-#include "store/engine/files/wal.h"
+#include "store/engine/files/wal_read.h"
 #include "store/engine/large/large.h"
 #include "store/engine/read/sources.h"
 #include "store/engine/repair/repair_find.h"

@@ -6,6 +6,7 @@
 #include "store/engine/core/state.h"
 #include "store/engine/core/trouble.h"
 #include "store/engine/files/edit.h"
+#include "store/engine/files/wal_read.h"
 #include "store/engine/large/blob_recover.h"
 #include "store/engine/run/open.h"
 #include "store/engine/run/hold.h"

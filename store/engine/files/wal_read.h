@@ -1,0 +1,56 @@
+#ifndef STORE_ENGINE_FILES_WAL_READ_H
+#define STORE_ENGINE_FILES_WAL_READ_H
+
+#include "store/base/volume/volume.h"
+
+/*
+ * Reading logs, whose framing wal.h has: to replay one, to find how far one was
+ * durable, to salvage what is left of one that is damaged, and to look at one
+ * wherever it lies. What a torn tail is and what is damage is decided here. One
+ * thread reads a log at a time; none of it writes.
+ */
+
+/* What reading a log found. */
+struct wal_replay {
+	uint64_t record_count;
+	uint64_t good_size; /* end of the last whole record, in bytes */
+	uint64_t cut_size;  /* bytes after it that were dropped: torn tail */
+	bool finished;      /* the log ends with its promise */
+};
+
+/*
+ * Calls each with every record in order; a negative result of each ends the
+ * replay and is returned, a positive one says that what the record refers to is
+ * missing, which is judged like a record that is not whole. *result is kept up
+ * to date meanwhile. final_size is the length the manifest holds for a
+ * finished log, or 0 for the last log, whose tail may be torn. Anything wrong
+ * in a finished log, or before the furthest promise, is -ERR_wal_damaged with
+ * file and offset; after it, a torn tail, which is reported in *result and
+ * ends the replay with success. Of a finished log, bytes after final_size are
+ * not looked at. -ENOENT if there is no such log; -ENOMEM; errors of reading.
+ * A record is valid until each returns.
+ */
+int wal_replay(struct volume *v, const char *name, uint64_t log_id,
+	       uint64_t final_size,
+	       int (*each)(void *context, struct bytes record), void *context,
+	       struct wal_replay *result);
+
+/* How far a log is known to be durable by what is said in it, in bytes; all of
+ * it, if it was finished. Reads the whole log otherwise. */
+int wal_promised(struct volume *v, const char *name, uint64_t log_id,
+		 uint64_t final_size, uint64_t *promised);
+
+/*
+ * Of a log that is damaged: calls each with every record that is whole,
+ * whatever lies between them, and lost for each stretch that holds none. What
+ * is left unfinished at the end of a log, after a crash, is such a stretch too;
+ * and so is what a log lacks of the bytes that it was finished with. Negative
+ * results of both end it and are returned. problem is one sentence with file
+ * and offset. What cannot be read is taken for zeros. The reader stays the
+ * caller's.
+ */
+int wal_salvage(struct reader *reader, uint64_t log_id, uint64_t final_size,
+		int (*each)(void *context, struct bytes record),
+		int (*lost)(void *context, const char *problem), void *context);
+
+#endif
