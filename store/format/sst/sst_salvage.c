@@ -1,15 +1,14 @@
 #include <stdlib.h>
 
-#include "store/base/crc32c.h"
 #include "store/base/err.h"
-#include "store/base/volume/volume_copy.h"
+#include "store/format/sst/sst_find.h"
 #include "store/format/sst/sst_read.h"
 #include "store/format/sst/sst_salvage.h"
 
 /*
  * Reading what is left of a damaged file. Its index tells where the blocks are;
- * without it they are found one after another, since the checksum that ends a
- * block fits nowhere else, and are told apart by what is in them.
+ * without it they are found one after another, by sst_find.h, and are told
+ * apart by what is in them.
  */
 struct rescue {
 	struct sst sst; /* as far as it can be opened */
@@ -160,39 +159,6 @@ static int rescue_by_index(struct rescue *r)
 	return err < 0 ? err : 1;
 }
 
-/* The size of the block that file starts with, by its checksum; 0 if there is
- * none. Each place where a trailer could be is tried, the checksum growing by a
- * byte at a time, so that a block costs one pass. That a wrong place fits
- * happens once in 2^32 tries, of which only bytes 0 and 1 are any. */
-static size_t find_block(struct bytes file)
-{
-	const uint8_t *p = file.data;
-	uint32_t crc = 0;
-	size_t n;
-
-	for (n = 0; n + 4 < file.size; n++) {
-		crc = crc32c(crc, bytes_of(p + n, 1));
-		if (p[n] <= BLOCK_LZ4 && get_u32le(p + n + 1) == crc)
-			return n + BLOCK_TRAILER_SIZE;
-	}
-	return 0;
-}
-
-/* Whether a block holds data: full keys, and values that are not those of the
- * index, whose first entry tells of the file's first block. The row directory's
- * keys are no full keys, and other parts are no blocks of entries. */
-static bool is_data(struct rescue *r, struct bytes block, size_t first_size)
-{
-	struct sst_index_entry entry;
-	struct key_parts parts;
-	struct block_iter it;
-
-	return block_iter_init(&it, block, NULL, r->buffer) == 0 &&
-	       block_iter_first(&it) == 1 && key_split(it.key, &parts) == 0 &&
-	       (sst_index_decode(it.value, &entry) < 0 ||
-		entry.block.offset != 0 || entry.block.size != first_size);
-}
-
 /* Whether these are the properties of a file with so much data and without
  * tombstones: proof that none were lost. */
 static bool says_none(struct bytes block, uint64_t data_size)
@@ -210,7 +176,7 @@ static bool says_none(struct bytes block, uint64_t data_size)
  * *data_size how much of it. With the footer, data is all that is walked:
  * tombstones_done is set. */
 static int walk_block(struct rescue *r, struct sst_handle handle,
-		      size_t first_size, bool *in_data, uint64_t *data_size)
+		      uint64_t first_size, bool *in_data, uint64_t *data_size)
 {
 	struct cache_block *block;
 	int err = sst_read_block(&r->sst, handle, SST_READ_VOLUME, &block);
@@ -218,7 +184,7 @@ static int walk_block(struct rescue *r, struct sst_handle handle,
 	if (err < 0)
 		return is_final(err) ? err : lose(r, BYTES_NONE);
 	if (*in_data && !r->tombstones_done)
-		*in_data = is_data(r, block->bytes, first_size);
+		*in_data = sst_is_data(block->bytes, first_size, r->buffer);
 	if (*in_data) {
 		*data_size += handle.size;
 		err = rescue_block(r, handle, BYTES_NONE);
@@ -234,29 +200,30 @@ static int walk_block(struct rescue *r, struct sst_handle handle,
 	return err;
 }
 
-/* From block to block of a file that is in memory, to the first that is not
- * whole. The data have ended well where other parts begin or the footer says;
- * if they have not, what follows is lost up to an unknown key. Tombstones that
- * were not met count as lost unless the properties say there are none. */
-static int walk(struct rescue *r, struct bytes file)
+/* From block to block of the file's first size bytes, which end where a block
+ * should, to the first that is not whole. The data have ended well where other
+ * parts begin or the footer says; if they have not, what follows is lost up to
+ * an unknown key. Tombstones that were not met count as lost unless the
+ * properties say there are none. */
+static int walk(struct rescue *r, uint64_t size)
 {
 	struct sst_handle handle = { 0, 0 };
-	size_t first_size = 0;
-	uint64_t data_size = 0;
+	uint64_t first_size = 0, data_size = 0;
 	bool in_data = true;
 	int err = 0;
 
-	while (err == 0 && handle.offset < file.size) {
-		handle.size = find_block(bytes_after(file, handle.offset));
-		if (handle.size == 0)
+	while (err == 0 && handle.offset < size) {
+		err = sst_find_block(r->sst.reader, handle.offset, size,
+				     &handle.size);
+		if (err < 0 || handle.size == 0)
 			break;
 		if (first_size == 0)
-			first_size = (size_t)handle.size;
+			first_size = handle.size;
 		err = walk_block(r, handle, first_size, &in_data, &data_size);
 		handle.offset += handle.size;
 	}
 	if (err < 0 ||
-	    (r->tombstones_done && (!in_data || handle.offset == file.size)))
+	    (r->tombstones_done && (!in_data || handle.offset == size)))
 		return err;
 	fail(ERR_sst_malformed,
 	     "%s: offset %llu: no whole block, and neither footer nor index",
@@ -265,22 +232,6 @@ static int walk(struct rescue *r, struct bytes file)
 		err = lose(r, BYTES_NONE);
 	if (err == 0 && !r->tombstones_done)
 		err = r->to->undeleted(r->to->context, err_detail());
-	return err;
-}
-
-/* The file's first size bytes, which end where a block should. Places that
- * cannot be read are filled by volume_read_damaged, so that the rest is still
- * of use; a block with such a place fails its checksum. */
-static int rescue_by_walking(struct rescue *r, uint64_t size)
-{
-	uint8_t *file = malloc((size_t)size + 1);
-	int err;
-
-	if (!file)
-		return -ENOMEM;
-	volume_read_damaged(r->sst.reader, 0, file, (size_t)size);
-	err = walk(r, bytes_of(file, (size_t)size));
-	free(file);
 	return err;
 }
 
@@ -309,14 +260,14 @@ int sst_salvage(struct reader *reader, const struct salvage *to)
 	if (is_final(err))
 		goto free_rescue;
 	if (err < 0) {
-		err = rescue_by_walking(r, reader->size);
+		err = walk(r, reader->size);
 		goto free_rescue;
 	}
 	err = rescue_tombstones(r);
 	if (err == 0)
 		err = rescue_by_index(r);
 	if (err == 0)
-		err = rescue_by_walking(r, r->sst.footer.data_size);
+		err = walk(r, r->sst.footer.data_size);
 free_rescue:
 	buf_release(&r->last);
 	free(r);

@@ -26,8 +26,7 @@ struct salvage {
 
 /* Calls to with all that is left. reader stays the caller's. 0 however little
  * was left; -ENOMEM, -ERR_format_newer for a file that is not damaged but not
- * understood, and what a call returned. Without footer or index it takes memory
- * for the whole file. */
+ * understood, and what a call returned. */
 int sst_salvage(struct reader *reader, const struct salvage *to);
 
 #endif
