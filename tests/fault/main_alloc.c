@@ -252,9 +252,7 @@ static bool run_repair(struct volume *v, unsigned long n, bool forever,
 	from->ops->close(from);
 	if (err < 0) {
 		to->ops->close(to);
-		/* sst_verify takes references to a large value that it has no
-		 * memory for to be wrong. */
-		if (err != -ENOMEM && err != -ERR_check_failed)
+		if (err != -ENOMEM)
 			problem = err_text(err);
 	} else if (!problem) {
 		problem = ruin_look_at(to, &missing, &back);

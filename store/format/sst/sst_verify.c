@@ -148,7 +148,7 @@ static int verify_blob(struct verify *v, size_t shared, struct bytes value)
 	int err = blob_list_decode(value, &list);
 
 	if (err < 0)
-		return complain(v, err_detail());
+		return err == -ENOMEM ? err : complain(v, err_detail());
 	err = blob_tally_add(&v->blobs, &list,
 			     shared < v->last.column_end ||
 				     v->last.column_end == 0);
