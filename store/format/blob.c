@@ -145,23 +145,33 @@ void blob_header_encode(uint64_t file, uint8_t *raw)
 	put_u32le(raw + HEADER_CRC_AT, crc32c(0, bytes_of(raw, HEADER_CRC_AT)));
 }
 
+uint64_t blob_header_id(const uint8_t *raw)
+{
+	return get_u64le(raw + ID_AT);
+}
+
 /* A wrong magic is told before the checksum, but a newer version after it: a
  * damaged byte must not look like one. */
 int blob_header_check(const uint8_t *raw, uint64_t file, const char *path)
 {
+	uint32_t crc;
+
 	if (memcmp(raw, MAGIC, VERSION_AT) != 0)
 		return fail(ERR_blob_damaged,
 			    "%s: no blob file by its first bytes", path);
-	if (get_u32le(raw + HEADER_CRC_AT) !=
-	    crc32c(0, bytes_of(raw, HEADER_CRC_AT)))
+	crc = crc32c(0, bytes_of(raw, HEADER_CRC_AT));
+	if (get_u32le(raw + HEADER_CRC_AT) != crc)
 		return fail(ERR_blob_damaged,
-			    "%s: header checksum does not match", path);
+			    "%s: header checksum is %08x, not %08x", path, crc,
+			    get_u32le(raw + HEADER_CRC_AT));
 	if (get_u32le(raw + VERSION_AT) != VERSION ||
 	    get_u32le(raw + FEATURES_AT) != 0)
-		return fail(ERR_format_newer,
-			    "%s: blob file version %u with features %x", path,
-			    get_u32le(raw + VERSION_AT),
-			    get_u32le(raw + FEATURES_AT));
+		return fail(
+			ERR_format_newer,
+			"%s: blob file version %u with features %x is newer "
+			"than this program, which reads %u",
+			path, get_u32le(raw + VERSION_AT),
+			get_u32le(raw + FEATURES_AT), VERSION);
 	if (get_u64le(raw + ID_AT) != file)
 		return fail(ERR_blob_damaged,
 			    "%s: is blob file %016llx, not %016llx", path,
@@ -248,7 +258,11 @@ int blob_chunk_decode(struct bytes stored, const struct blob_chunk *c,
 	payload = bytes_after(stored, BLOB_HEAD_SIZE);
 	crc = sum_place(crc32c(0, payload), stored.data, c->file, c->offset);
 	if (crc != get_u32le(stored.data))
-		return damaged(c, path, "checksum does not match");
+		return fail(ERR_blob_damaged,
+			    "%s: offset %llu: chunk of a large value: checksum "
+			    "is %08x, not %08x",
+			    path, (unsigned long long)c->offset, crc,
+			    get_u32le(stored.data));
 	/* It is whole; but is it what the reference was made for? */
 	if (crc != c->crc || get_u32le(stored.data + SIZE_AT) != c->size ||
 	    get_u32le(stored.data + RAW_SIZE_AT) != raw_size)
@@ -270,6 +284,23 @@ int blob_chunk_decode(struct bytes stored, const struct blob_chunk *c,
 			    (unsigned long long)c->offset,
 			    get_u32le(stored.data + CODEC_AT));
 	}
+}
+
+bool blob_head_read(const uint8_t *raw, uint64_t file, uint64_t offset,
+		    struct blob_chunk *c, uint32_t *raw_size, bool known)
+{
+	uint32_t codec = get_u32le(raw + CODEC_AT);
+
+	c->file = file;
+	c->offset = offset;
+	c->crc = get_u32le(raw);
+	c->size = get_u32le(raw + SIZE_AT);
+	*raw_size = get_u32le(raw + RAW_SIZE_AT);
+	/* LZ4 is taken where it saves, so that no payload is larger. */
+	return c->size > 0 && c->size <= *raw_size &&
+	       *raw_size <= BLOB_CHUNK_SIZE_MAX &&
+	       (!known || (codec == CODEC_RAW && c->size == *raw_size) ||
+		(codec == CODEC_LZ4 && c->size < *raw_size));
 }
 
 void blob_tally_release(struct blob_tally *t)

@@ -78,6 +78,9 @@ uint64_t blob_list_value_size(struct bytes in);
 /* Writes a file's header to raw, which has BLOB_HEADER_SIZE bytes. */
 void blob_header_encode(uint64_t file, uint8_t *raw);
 
+/* The id in such a header, which may hold anything. */
+uint64_t blob_header_id(const uint8_t *raw);
+
 /* 0 if raw, of BLOB_HEADER_SIZE bytes, is the header of this file, else
  * -ERR_blob_damaged or -ERR_format_newer. path is for messages. */
 int blob_header_check(const uint8_t *raw, uint64_t file, const char *path);
@@ -99,6 +102,13 @@ void blob_chunk_place(struct buf *chunk, uint64_t file, uint64_t offset,
  */
 int blob_chunk_decode(struct bytes stored, const struct blob_chunk *c,
 		      uint32_t raw_size, void *raw, const char *path);
+
+/* What a chunk's head says, for who comes to it without a reference: the chunk
+ * that a reference to it would name, of a file at an offset, and how many bytes
+ * it holds. False if raw, BLOB_HEAD_SIZE bytes, is no head by its sizes; with
+ * known, also if its codec is none that is known or does not fit to them. */
+bool blob_head_read(const uint8_t *raw, uint64_t file, uint64_t offset,
+		    struct blob_chunk *c, uint32_t *raw_size, bool known);
 
 /* How many bytes of a file are referred to, heads of chunks included. */
 struct blob_share {

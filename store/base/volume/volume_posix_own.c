@@ -97,47 +97,54 @@ static int read_own(struct posix_volume *v, const char *name, struct buf *out)
 	return err;
 }
 
-/* Appends the root's file, whose checksum holds, to file. A rename leaves whole
- * the file that is open, but the second swap from then on overwrites it: then
- * there is another to be read. */
-static int read_root(struct posix_volume *v, struct buf *file)
+int posix_root_parse(const char *path, struct bytes file, uint64_t *version,
+		     struct bytes *content)
 {
-	unsigned int tries;
-	struct bytes content;
-	int err;
+	size_t n = file.size - 4;
+	uint32_t crc;
 
-	for (tries = 0; tries < 3; tries++) {
+	if (file.size < ROOT_HEADER_SIZE + 4 ||
+	    memcmp(file.data, ROOT_MAGIC, strlen(ROOT_MAGIC)) != 0)
+		return fail(ERR_manifest_damaged, "%s: not a root", path);
+	crc = crc32c(0, bytes_of(file.data, n));
+	if (crc != get_u32le(file.data + n))
+		return fail(ERR_manifest_damaged,
+			    "%s: checksum is %08x, not %08x", path, crc,
+			    get_u32le(file.data + n));
+	*version = get_u64le(file.data + strlen(ROOT_MAGIC));
+	*content = bytes_of(file.data + ROOT_HEADER_SIZE, n - ROOT_HEADER_SIZE);
+	return 0;
+}
+
+/* Appends the root's file, which is whole, to file, and takes it apart. A
+ * rename leaves whole the file that is open, but the second swap from then on
+ * overwrites it: then there is another to be read. */
+static int read_root(struct posix_volume *v, struct buf *file,
+		     uint64_t *version, struct bytes *content)
+{
+	char *path = posix_path(v, POSIX_ROOT);
+	int tries, err = path ? -ERR_manifest_damaged : -ENOMEM;
+
+	for (tries = 0; tries < 3 && err == -ERR_manifest_damaged; tries++) {
 		buf_reset(file);
 		err = read_own(v, POSIX_ROOT, file);
-		if (err < 0)
-			return err;
-		if (file->size < ROOT_HEADER_SIZE + 4 ||
-		    memcmp(file->data, ROOT_MAGIC, strlen(ROOT_MAGIC)) != 0)
-			continue;
-		content = bytes_of(file->data, file->size - 4);
-		if (crc32c(0, content) ==
-		    get_u32le(file->data + file->size - 4))
-			return 0;
+		if (err == 0)
+			err = posix_root_parse(path, buf_bytes(file), version,
+					       content);
 	}
-	if (file->size < ROOT_HEADER_SIZE + 4 ||
-	    memcmp(file->data, ROOT_MAGIC, strlen(ROOT_MAGIC)) != 0)
-		return fail(ERR_manifest_damaged,
-			    "%s/" POSIX_ROOT ": not a root", v->path);
-	return fail(ERR_manifest_damaged,
-		    "%s/" POSIX_ROOT ": checksum does not match", v->path);
+	free(path);
+	return err;
 }
 
 int posix_root_get(struct volume *volume, uint64_t *version, struct buf *out)
 {
 	struct posix_volume *v = posix(volume);
 	struct buf file = BUF_INIT;
-	int err = read_root(v, &file);
+	struct bytes content;
+	int err = read_root(v, &file, version, &content);
 
-	if (err == 0) {
-		*version = get_u64le(file.data + strlen(ROOT_MAGIC));
-		err = buf_set(out, bytes_of(file.data + ROOT_HEADER_SIZE,
-					    file.size - ROOT_HEADER_SIZE - 4));
-	}
+	if (err == 0)
+		err = buf_set(out, content);
 	buf_release(&file);
 	return err;
 }
@@ -450,20 +457,25 @@ static int foreign_entry(void *context, const char *name)
 		    v->path, name);
 }
 
+int posix_marker_parse(const char *directory, struct bytes text)
+{
+	if (bytes_equal(text, BYTES_LITERAL(MARKER_TEXT)))
+		return 0;
+	return fail(bytes_starts_with(text, BYTES_LITERAL("TabletFS store"))
+			    ? ERR_format_newer
+			    : ERR_not_a_store,
+		    "%s/" POSIX_MARKER ": not a format that is known here",
+		    directory);
+}
+
 /* posix_check_marker without create, but -ENOENT if there is no marker. */
 static int read_marker(struct posix_volume *v)
 {
 	struct buf text = BUF_INIT;
 	int err = read_own(v, POSIX_MARKER, &text);
 
-	if (!err && !bytes_equal(buf_bytes(&text), BYTES_LITERAL(MARKER_TEXT)))
-		err = fail(bytes_starts_with(buf_bytes(&text),
-					     BYTES_LITERAL("TabletFS store"))
-				   ? ERR_format_newer
-				   : ERR_not_a_store,
-			   "%s/" POSIX_MARKER
-			   ": not a format that is known here",
-			   v->path);
+	if (!err)
+		err = posix_marker_parse(v->path, buf_bytes(&text));
 	buf_release(&text);
 	return err;
 }

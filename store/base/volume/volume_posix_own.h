@@ -25,6 +25,13 @@ int posix_check_owner(const struct posix_volume *v);
  * and no other files gets one. */
 int posix_check_marker(struct posix_volume *v, bool create);
 
+/* Judge the content of these files, wherever it is from: 0 or the errors of
+ * root_get and of posix_check_marker. path, of the file, and directory are for
+ * messages; content points into file. */
+int posix_root_parse(const char *path, struct bytes file, uint64_t *version,
+		     struct bytes *content);
+int posix_marker_parse(const char *directory, struct bytes text);
+
 /* These are operations of the volume, see volume.h. */
 int posix_root_get(struct volume *volume, uint64_t *version, struct buf *out);
 int posix_root_swap(struct volume *volume, uint64_t expected,

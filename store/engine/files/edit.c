@@ -244,8 +244,10 @@ static int decode_field(struct bytes *in, uint64_t tag, struct edit *e)
 	uint64_t v[NUMBERS_MAX], seq;
 
 	if (tag == 0 || tag >= TAG_COUNT)
-		return fail(ERR_format_newer, "manifest edit has field %llu",
-			    (unsigned long long)tag);
+		return fail(ERR_format_newer,
+			    "manifest edit has field %llu, of a newer format; "
+			    "this program knows 1 to %d",
+			    (unsigned long long)tag, (int)TAG_COUNT - 1);
 	assert(number_counts[tag] <= NUMBERS_MAX);
 	if (!take_numbers(in, number_counts[tag], v))
 		return fail(ERR_manifest_damaged, "manifest edit is cut off");

@@ -51,13 +51,8 @@ static_assert(sizeof(ROOT_MAGIC) - 1 == AT_FORMAT, "the magic comes first");
 /* Room held for edits that are to come, in steps of so many bytes. */
 #define EDITS_STEP (UINT64_C(64) << 10)
 
-struct root {
-	uint32_t epoch;
-	uint64_t edits_id;
-};
-
 /* raw has ROOT_SIZE bytes. */
-static void root_encode(const struct root *root, uint8_t *raw)
+static void root_encode(const struct manifest_root *root, uint8_t *raw)
 {
 	memcpy(raw, ROOT_MAGIC, AT_FORMAT);
 	put_u32le(raw + AT_FORMAT, ROOT_FORMAT);
@@ -69,14 +64,16 @@ static void root_encode(const struct root *root, uint8_t *raw)
 
 /* -ERR_format_newer is told apart from damage by the magic alone, as the
  * numbers that follow it may be all that this program can read. */
-static int root_decode(const struct volume *v, struct bytes raw,
-		       struct root *root)
+int manifest_root_decode(const char *path, struct bytes raw,
+			 struct manifest_root *root)
 {
+	uint32_t crc;
+
 	if (raw.size < ROOT_SIZE ||
 	    memcmp(raw.data, ROOT_MAGIC, AT_FORMAT) != 0)
 		return fail(ERR_manifest_damaged,
-			    "%s: root: %zu bytes, not those of a store",
-			    v->path, raw.size);
+			    "%s: root: %zu bytes, not those of a store", path,
+			    raw.size);
 	/* Before size and checksum, which a later format may have elsewhere. */
 	if (get_u32le(raw.data + AT_FORMAT) != ROOT_FORMAT ||
 	    get_u32le(raw.data + AT_FEATURES) != 0)
@@ -84,13 +81,13 @@ static int root_decode(const struct volume *v, struct bytes raw,
 			ERR_format_newer,
 			"%s: root: format %u with features %x is newer than "
 			"this program, which reads %u",
-			v->path, get_u32le(raw.data + AT_FORMAT),
+			path, get_u32le(raw.data + AT_FORMAT),
 			get_u32le(raw.data + AT_FEATURES), ROOT_FORMAT);
-	if (raw.size != ROOT_SIZE ||
-	    get_u32le(raw.data + AT_CRC) !=
-		    crc32c(0, bytes_of(raw.data, AT_CRC)))
+	crc = crc32c(0, bytes_of(raw.data, AT_CRC));
+	if (raw.size != ROOT_SIZE || get_u32le(raw.data + AT_CRC) != crc)
 		return fail(ERR_manifest_damaged,
-			    "%s: root: checksum does not match", v->path);
+			    "%s: root: checksum of %zu bytes is %08x, not %08x",
+			    path, raw.size, crc, get_u32le(raw.data + AT_CRC));
 	root->epoch = get_u32le(raw.data + AT_EPOCH);
 	root->edits_id = get_u64le(raw.data + AT_EDITS_ID);
 	return 0;
@@ -237,7 +234,7 @@ static int replay_edit(void *context, struct bytes record)
 /* Runs through the edit log that root names. Its tail may be torn: then the
  * last edit was not known durable, so nothing had been done on the ground of
  * it. */
-static int replay_edits(struct replay *r, const struct root *root,
+static int replay_edits(struct replay *r, const struct manifest_root *root,
 			struct wal_replay *result)
 {
 	struct volume *v = r->m->volume;
@@ -257,7 +254,7 @@ static int replay_edits(struct replay *r, const struct root *root,
 
 /* Makes the state that root leads to the current one. m has only an empty
  * version before. */
-static int replay(struct manifest *m, const struct root *root)
+static int replay(struct manifest *m, const struct manifest_root *root)
 {
 	struct replay r = { .m = m };
 	char why[VERSION_WHY_SIZE];
@@ -287,14 +284,14 @@ int manifest_read(struct volume *v, struct manifest_history *h)
 	struct wal_replay result = { 0 };
 	struct replay r = { .m = &m, .history = h };
 	struct buf raw = BUF_INIT;
-	struct root root = { 0, 0 };
+	struct manifest_root root = { 0, 0 };
 	size_t i;
 	int err;
 
 	*h = (struct manifest_history){ .state = EDIT_INIT };
 	err = v->ops->root_get(v, &m.root_version, &raw);
 	if (err == 0)
-		err = root_decode(v, buf_bytes(&raw), &root);
+		err = manifest_root_decode(v->path, buf_bytes(&raw), &root);
 	if (err == 0)
 		err = replay_edits(&r, &root, &result);
 	for (i = 0; i < m.log_count && err == 0; i++)
@@ -406,7 +403,7 @@ static int create_edits(struct manifest *m, size_t size, uint64_t *id,
  * there is one, unless m is broken: then the root may name either. */
 static int begin_edits(struct manifest *m)
 {
-	struct root root = { m->epoch, 0 };
+	struct manifest_root root = { m->epoch, 0 };
 	struct buf record = BUF_INIT;
 	uint8_t raw[ROOT_SIZE];
 	struct edit state;
@@ -457,7 +454,7 @@ release:
 static int open_root(struct manifest *m, bool create, bool read_only)
 {
 	struct buf raw = BUF_INIT;
-	struct root root = { 0, 0 };
+	struct manifest_root root = { 0, 0 };
 	int err;
 
 	err = m->volume->ops->root_get(m->volume, &m->root_version, &raw);
@@ -467,7 +464,8 @@ static int open_root(struct manifest *m, bool create, bool read_only)
 						  "%s: there is no store in it",
 						  m->volume->path);
 	} else if (err == 0) {
-		err = root_decode(m->volume, buf_bytes(&raw), &root);
+		err = manifest_root_decode(m->volume->path, buf_bytes(&raw),
+					   &root);
 		if (err == 0)
 			err = replay(m, &root);
 	}
@@ -626,7 +624,7 @@ int manifest_apply(struct manifest *m, const struct edit *e)
 int manifest_write(struct volume *to, uint32_t epoch, uint64_t edits_id,
 		   const struct edit *state)
 {
-	struct root root = { epoch, edits_id };
+	struct manifest_root root = { epoch, edits_id };
 	char name[VOLUME_NAME_MAX + 1];
 	uint8_t raw[ROOT_SIZE];
 	struct wal *wal;

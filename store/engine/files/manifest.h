@@ -100,6 +100,17 @@ int manifest_apply(struct manifest *m, const struct edit *e);
 /* The whole state as one edit, which is to be released. 0 or -ENOMEM. */
 int manifest_state(const struct manifest *m, struct edit *e);
 
+/* What the root says; see manifest_root_decode. */
+struct manifest_root {
+	uint32_t epoch;
+	uint64_t edits_id; /* of the edit log */
+};
+
+/* The content of a volume's root; path is the volume's, for messages.
+ * -ERR_manifest_damaged, -ERR_format_newer. */
+int manifest_root_decode(const char *path, struct bytes raw,
+			 struct manifest_root *root);
+
 /* What the root and the edit log of a volume say, without opening any other
  * file, since those may be missing. */
 struct manifest_history {

@@ -65,8 +65,10 @@ int sst_footer_decode(const uint8_t *raw, uint64_t file_size, const char *path,
 	features = get_u32le(raw + FEATURES_AT);
 	if (version != SST_VERSION || (features & ~SST_FEATURES_KNOWN) != 0)
 		return fail(ERR_format_newer,
-			    "%s: sst version %u with features %x", path,
-			    version, features);
+			    "%s: sst version %u with features %x is newer than "
+			    "this program, which reads %u with %x",
+			    path, version, features, SST_VERSION,
+			    SST_FEATURES_KNOWN);
 	f->has_blobs = features & SST_FEATURE_BLOBS;
 	f->data_size = get_u64le(raw + DATA_SIZE_AT);
 	for (i = 0; i < SST_PARTS; i++) {
