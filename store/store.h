@@ -12,6 +12,7 @@
 #include "store/estimate.h"
 #include "store/filter.h"
 #include "store/gc_policy.h"
+#include "store/inspect.h"
 #include "store/large.h"
 #include "store/regex.h"
 #include "store/repair.h"
@@ -39,6 +40,7 @@
  *   bulk_load.h   much data at once
  *   estimate.h, stats.h     what is told without reading the data
  *   backup.h, repair.h      a second store: of a sound one, of a damaged one
+ *   inspect.h     what the bytes of a file are, and where they are wrong
  *
  * Beside these, others include of store/ only base/ and text/. The pages
  * include base/ alone.

@@ -1,5 +1,6 @@
 #include "tools/admin/backup.h"
 #include "tools/admin/create.h"
+#include "tools/admin/inspect.h"
 #include "tools/admin/maintain.h"
 #include "tools/admin/schema.h"
 #include "tools/data/delete.h"
@@ -129,6 +130,27 @@ const struct verb verbs[] = {
 	  "A line that is wrong is refused and told with its number; the rest\n"
 	  "goes on. The exit status is 1 if any line was refused.\n",
 	  verb_import },
+	{ "inspect", VERB_NO_STORE | VERB_OUTSIDE,
+	  "inspect [<path>] [entries=<true|false>] [count=<n>] [kind=<kind>]",
+	  "Show what a file of a store holds, and where it is damaged",
+	  "<path> is a file of a store, wherever it was copied to, or the\n"
+	  "directory of a store; without it the store of -store. Nothing is\n"
+	  "locked or changed, and the store need not open: it may be mounted\n"
+	  "or damaged. Prints what the file consists of; of a directory a\n"
+	  "line for each file, and what it is to the store. The exit status\n"
+	  "is 1 if anything is wrong.\n"
+	  "\n"
+	  "  entries  Also each entry, change or chunk, without its value\n"
+	  "  count    Only so many of each file; entries is then true\n"
+	  "  kind     What the file is, if neither its name nor its content\n"
+	  "           tell: sst log edits blob root marker lock spare\n"
+	  "\n"
+	  "A line that begins with \"problem\" is damage, with the file, the\n"
+	  "bytes from and to, the part, and what is wrong; one with \"note\"\n"
+	  "is none, such as the torn tail that a crash leaves of a log.\n"
+	  "\n"
+	  "    Example: tabletfs inspect /srv/store/00000001-00000002.sst\n",
+	  verb_inspect },
 	{ "lookup", VERB_READS,
 	  "lookup <table> <row> [columns=<family:qualifier>...] "
 	  "[cells-per-column=<n>] [filter=<filter>] "

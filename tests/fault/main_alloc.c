@@ -2,9 +2,11 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "store/base/err.h"
 #include "store/store.h"
+#include "store/text/value/quote.h"
 #include "tests/sim/ruin.h"
 #include "tests/sim/script.h"
 
@@ -13,7 +15,8 @@
  * short script makes fails, once or with all after it, for every n of a
  * stride. Nothing may crash or leak, answers are right or errors, and a store
  * that is opened again holds what was acknowledged. And the same of the repair
- * of a damaged store: it returns -ENOMEM, or does what it does without.
+ * of a damaged store, and of the inspection of one: it returns -ENOMEM, or does
+ * what it does without.
  *
  *   main_alloc [stride [first]]
  *
@@ -283,6 +286,60 @@ static void sweep_repair(bool manifest, unsigned long stride, unsigned long n)
 	v->ops->close(v);
 }
 
+static int count_line(void *context, const char *text)
+{
+	*(uint64_t *)context += strlen(text);
+	return 0;
+}
+
+/* The same of the inspection of a store: it tells what it tells without a
+ * failure, n 0, or fails. */
+static bool run_inspect(const char *path, unsigned long n, bool forever,
+			uint64_t *want)
+{
+	uint64_t size = 0, problem_count;
+	const struct inspect_options options = { .count = 2,
+						 .entries = true,
+						 .quote = quote_go,
+						 .line = count_line,
+						 .context = &size };
+	const char *problem = NULL;
+	long before = live;
+	bool happened;
+	int err;
+
+	calls = 0;
+	fail_at = n;
+	fail_forever = forever;
+	err = store_inspect(path, &options, &problem_count);
+	happened = calls >= n;
+	fail_at = 0;
+	if (n == 0)
+		*want = size;
+	if (err < 0 && err != -ENOMEM)
+		problem = err_text(err);
+	else if (err == 0 && size != *want)
+		problem = "it had an effect, and succeeded";
+	if (!problem && live != before)
+		problem = "memory was leaked";
+	count("inspection", n, forever, problem ? problem : "");
+	return happened;
+}
+
+static void sweep_inspect(const char *path, unsigned long stride,
+			  unsigned long n)
+{
+	uint64_t want;
+	bool more = true;
+
+	run_inspect(path, 0, false, &want);
+	for (; more; n += stride) {
+		more = run_inspect(path, n, false, &want);
+		more |= run_inspect(path, n, true, &want);
+	}
+	printf("%lu allocations in one inspection\n", n);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned long stride = argc > 1 ? strtoul(argv[1], NULL, 0) : 3;
@@ -302,6 +359,7 @@ int main(int argc, char **argv)
 	if (stride > 0) {
 		sweep_repair(false, stride, first);
 		sweep_repair(true, stride, first);
+		sweep_inspect("tests/golden/v1/store", stride, first);
 	}
 	printf("%lu passed, %lu failed, 0 skipped\n", passed, failed);
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;

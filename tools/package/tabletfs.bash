@@ -58,6 +58,12 @@ _tabletfs() {
 		fi ;;
 	import:2 | backup:1 | repair:1)
 		compopt -o default 2>/dev/null ;;
+	inspect:*)
+		compopt -o default 2>/dev/null
+		if [ "$((COMP_CWORD - i))" != 1 ]; then
+			words="entries=true count= kind="
+			compopt -o nospace 2>/dev/null
+		fi ;;
 	create:1)
 		compopt -o dirnames 2>/dev/null ;;
 	create:* | createtable:* | check:* | mounts:* | stats:* | sync:* | \

@@ -1,4 +1,5 @@
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "store/base/coding.h"
@@ -40,6 +41,8 @@ struct replay {
 	struct buf parts; /* the record so far, if it has several chunks */
 	bool in_record;   /* its first chunk was read, its last was not */
 	bool is_damaged;  /* what cannot be read is as good as zeros */
+	uint64_t record;  /* where the record begins that was read last */
+	uint32_t stored, computed; /* checksums of the chunk parsed last */
 };
 
 /* The bytes from offset to the end of its block or of the log. */
@@ -69,31 +72,30 @@ static int read_block(struct replay *r, uint64_t offset, struct bytes *out)
 	return 0;
 }
 
-/* Whether b starts with a chunk of this log; if not, *problem says why. */
-static bool parse_chunk(const struct replay *r, struct bytes b,
-			struct chunk *chunk, const char **problem)
+/* Whether b starts with a chunk of this log, as NULL; else what is wrong, which
+ * stays until the next chunk that is read. */
+static const char *parse_chunk(struct replay *r, struct bytes b,
+			       struct chunk *chunk)
 {
 	size_t size;
 
-	*problem = "chunk is cut off";
 	if (b.size < WAL_HEADER_SIZE)
-		return false;
+		return "chunk is cut off";
 	size = get_u16le(b.data + WAL_AT_SIZE);
 	chunk->type = b.data[WAL_AT_TYPE];
 	chunk->synced = get_u64le(b.data + WAL_AT_SYNCED);
 	chunk->size = WAL_HEADER_SIZE + size;
-	*problem = "there is no chunk of this log";
-	if (chunk->type < CHUNK_FULL || chunk->type > CHUNK_PROMISE ||
-	    get_u64le(b.data + WAL_AT_LOG_ID) != r->log_id)
-		return false;
-	*problem = "chunk is cut off";
+	if (get_u64le(b.data + WAL_AT_LOG_ID) != r->log_id)
+		return "there is no chunk of this log";
+	if (chunk->type < CHUNK_FULL || chunk->type > CHUNK_PROMISE)
+		return "there is no type of chunk that is known";
 	if (chunk->size > b.size)
-		return false;
+		return "chunk is cut off";
 	chunk->payload = bytes_of(b.data + WAL_HEADER_SIZE, size);
-	*problem = "checksum does not match";
-	return crc32c(0, bytes_of(b.data + WAL_AT_SIZE,
-				  chunk->size - WAL_AT_SIZE)) ==
-	       get_u32le(b.data);
+	r->stored = get_u32le(b.data);
+	r->computed = crc32c(
+		0, bytes_of(b.data + WAL_AT_SIZE, chunk->size - WAL_AT_SIZE));
+	return r->stored == r->computed ? NULL : "checksum does not match";
 }
 
 /*
@@ -103,7 +105,6 @@ static bool parse_chunk(const struct replay *r, struct bytes b,
  */
 static int find_promise(struct replay *r, uint64_t offset, uint64_t *furthest)
 {
-	const char *problem;
 	struct chunk chunk;
 	struct bytes b;
 	int err;
@@ -115,7 +116,7 @@ static int find_promise(struct replay *r, uint64_t offset, uint64_t *furthest)
 			return err;
 		offset += b.size;
 		for (; b.size >= WAL_HEADER_SIZE; b = bytes_after(b, 1))
-			if (parse_chunk(r, b, &chunk, &problem) &&
+			if (!parse_chunk(r, b, &chunk) &&
 			    chunk.synced > *furthest)
 				*furthest = chunk.synced;
 	}
@@ -142,6 +143,8 @@ static int take_chunk(struct replay *r, const struct chunk *chunk,
 					: "record lacks its start";
 		return 0;
 	}
+	if (starts)
+		r->record = offset;
 	/* The end of a log that was closed; if closing failed, more records may
 	 * follow and take that back. */
 	if (chunk->type == CHUNK_PROMISE) {
@@ -196,7 +199,8 @@ static int read_records(struct replay *r,
 		err = read_block(r, *offset, &b);
 		if (err < 0)
 			return err;
-		if (!parse_chunk(r, b, &chunk, problem))
+		*problem = parse_chunk(r, b, &chunk);
+		if (*problem)
 			return 0;
 		err = take_chunk(r, &chunk, *offset, each, context, result,
 				 problem);
@@ -230,28 +234,21 @@ static int is_room(struct replay *r, uint64_t offset, bool *room)
 	return 0;
 }
 
-/* What it means that reading ended at offset because of problem, NULL: at the
- * end. */
-static int judge(struct replay *r, uint64_t final_size, uint64_t offset,
-		 const char *problem, struct wal_replay *result)
+/* As judge, where promised is how far any chunk behind the end of the last
+ * whole record says that the log was durable. */
+static int judge_by(struct replay *r, uint64_t final_size, uint64_t offset,
+		    const char *problem, uint64_t promised,
+		    struct wal_replay *result)
 {
-	uint64_t promised;
 	bool room;
 	int err;
 
-	if (!problem)
-		return 0;
 	if (final_size)
 		return fail(ERR_wal_damaged,
 			    "%s: offset %llu: %s, in a log that was finished "
 			    "with %llu bytes",
 			    r->reader->path, (unsigned long long)offset,
 			    problem, (unsigned long long)final_size);
-	/* From the last whole record on, as one that is cut off or refers to
-	 * what is missing may have whole chunks. */
-	err = find_promise(r, result->good_size, &promised);
-	if (err < 0)
-		return err;
 	if (promised > result->good_size)
 		return fail(ERR_wal_damaged,
 			    "%s: offset %llu: %s, but the log was durable up "
@@ -261,6 +258,25 @@ static int judge(struct replay *r, uint64_t final_size, uint64_t offset,
 	err = is_room(r, result->good_size, &room);
 	result->cut_size = room ? 0 : r->size - result->good_size;
 	return err;
+}
+
+/* What it means that reading ended at offset because of problem, NULL: at the
+ * end. */
+static int judge(struct replay *r, uint64_t final_size, uint64_t offset,
+		 const char *problem, struct wal_replay *result)
+{
+	uint64_t promised = 0;
+	int err = 0;
+
+	if (!problem)
+		return 0;
+	/* From the last whole record on, as one that is cut off or refers to
+	 * what is missing may have whole chunks. */
+	if (!final_size)
+		err = find_promise(r, result->good_size, &promised);
+	return err < 0 ? err
+		       : judge_by(r, final_size, offset, problem, promised,
+				  result);
 }
 
 int wal_replay(struct volume *v, const char *name, uint64_t log_id,
@@ -327,7 +343,6 @@ int wal_promised(struct volume *v, const char *name, uint64_t log_id,
  * if there is none. */
 static int find_start(struct replay *r, uint64_t *offset)
 {
-	const char *problem;
 	struct chunk chunk;
 	struct bytes b;
 	int err;
@@ -338,7 +353,7 @@ static int find_start(struct replay *r, uint64_t *offset)
 			return err;
 		for (; b.size >= WAL_HEADER_SIZE;
 		     b = bytes_after(b, 1), ++*offset)
-			if (parse_chunk(r, b, &chunk, &problem) &&
+			if (!parse_chunk(r, b, &chunk) &&
 			    chunk.type != CHUNK_MIDDLE &&
 			    chunk.type != CHUNK_LAST)
 				return 0;
@@ -409,4 +424,133 @@ int wal_salvage(struct reader *reader, uint64_t log_id, uint64_t final_size,
 	buf_release(&r.parts);
 	free(r.block);
 	return err;
+}
+
+/* A log that is looked at from its start to its end. */
+struct walk {
+	struct replay r;
+	const struct wal_walk *to;
+	struct wal_replay *result;
+	uint64_t final_size;
+	uint64_t promised; /* by any chunk behind the first wrong place */
+	bool is_judged;    /* promised is known */
+};
+
+static int give_record(void *context, struct bytes record)
+{
+	struct walk *w = context;
+	int err = w->to->record(w->to->context, w->r.record, record);
+
+	return err < 0 ? err : 0;
+}
+
+/* What is wrong, with both checksums if it is that. */
+static void describe(const struct replay *r, const char *problem, char *what,
+		     size_t size)
+{
+	if (r->stored != r->computed)
+		snprintf(what, size, "checksum of a chunk is %08x, not %08x",
+			 r->computed, r->stored);
+	else
+		snprintf(what, size, "%s", problem);
+}
+
+/* Tells of the problem at *offset: 1 if reading goes on behind it, 0 if the log
+ * ends there. A promise is not beyond its own place, so that one that is beyond
+ * what was read lies ahead, and the furthest of all is looked for once. */
+static int walk_over(struct walk *w, uint64_t *offset, const char *problem)
+{
+	uint64_t from = w->r.in_record ? w->r.record : *offset;
+	char what[100];
+	int err = 0;
+
+	describe(&w->r, problem, what, sizeof(what));
+	if (!w->is_judged && !w->final_size)
+		err = find_promise(&w->r, w->result->good_size, &w->promised);
+	w->is_judged = true;
+	if (err == 0)
+		err = judge_by(&w->r, w->final_size, *offset, problem,
+			       w->promised, w->result);
+	if (err == 0)
+		return w->to->tail(w->to->context, w->result->good_size,
+				   w->result->cut_size, what);
+	if (err != -ERR_wal_damaged)
+		return err;
+	*offset += !w->r.in_record;
+	w->r.in_record = false;
+	err = find_start(&w->r, offset);
+	if (err == 0)
+		err = w->to->damage(w->to->context, from, *offset, what);
+	return err < 0 ? err : 1;
+}
+
+int wal_walk(struct reader *reader, uint64_t log_id, uint64_t final_size,
+	     const struct wal_walk *to, struct wal_replay *result)
+{
+	struct walk w = { .r = { .reader = reader,
+				 .log_id = log_id,
+				 .size = reader->size,
+				 .parts = BUF_INIT },
+			  .to = to,
+			  .result = result,
+			  .final_size = final_size };
+	uint64_t offset = 0;
+	const char *problem;
+	int err = 1;
+
+	*result = (struct wal_replay){ 0 };
+	w.r.block = malloc(WAL_BLOCK_SIZE);
+	if (!w.r.block)
+		return -ENOMEM;
+	if (final_size > 0 && final_size < w.r.size)
+		w.r.size = final_size;
+	while (err > 0 && offset < w.r.size) {
+		w.r.stored = w.r.computed = 0;
+		err = read_records(&w.r, give_record, &w, result, &offset,
+				   &problem);
+		if (err == 0 && problem)
+			err = walk_over(&w, &offset, problem);
+	}
+	if (err >= 0 && w.r.size < final_size)
+		err = to->damage(to->context, w.r.size, final_size,
+				 "the log was finished with more bytes");
+	buf_release(&w.r.parts);
+	free(w.r.block);
+	return err < 0 ? err : 0;
+}
+
+/* Whether b starts with a whole chunk of any log, whose id r then has. */
+static bool names_id(struct replay *r, struct bytes b)
+{
+	struct chunk chunk;
+
+	if (b.size >= WAL_HEADER_SIZE)
+		r->log_id = get_u64le(b.data + WAL_AT_LOG_ID);
+	return !parse_chunk(r, b, &chunk);
+}
+
+/* In the first block at every byte, as it may be all that there is. */
+int wal_find_id(struct reader *reader, uint64_t *id)
+{
+	struct replay r = { .reader = reader, .size = reader->size };
+	bool found = false;
+	uint64_t offset;
+	struct bytes b;
+	int err = 0;
+
+	r.block = malloc(WAL_BLOCK_SIZE);
+	if (!r.block)
+		return -ENOMEM;
+	for (offset = 0; offset < r.size && !found; offset += WAL_BLOCK_SIZE) {
+		err = read_block(&r, offset, &b);
+		if (err < 0)
+			break;
+		found = names_id(&r, b);
+		for (; offset == 0 && !found && b.size > 0;
+		     b = bytes_after(b, 1))
+			found = names_id(&r, b);
+	}
+	*id = r.log_id;
+	free(r.block);
+	return err < 0 ? err : found;
 }

@@ -53,4 +53,30 @@ int wal_salvage(struct reader *reader, uint64_t log_id, uint64_t final_size,
 		int (*each)(void *context, struct bytes record),
 		int (*lost)(void *context, const char *problem), void *context);
 
+/* What looking at a log tells; a negative result of a call ends it and is
+ * returned. */
+struct wal_walk {
+	/* A record, and where its first chunk is. It is valid until this
+	 * returns. */
+	int (*record)(void *context, uint64_t offset, struct bytes record);
+	/* From offset to end there is no whole record, which is damage. */
+	int (*damage)(void *context, uint64_t offset, uint64_t end,
+		      const char *what);
+	/* From offset on there is what recovery cuts, size bytes, or 0 for room
+	 * that was held; nothing behind it is looked at. */
+	int (*tail)(void *context, uint64_t offset, uint64_t size,
+		    const char *what);
+	void *context;
+};
+
+/* Tells of a log what is in it from its start on, and judges what is wrong as
+ * wal_replay does, but goes on behind damage. *result as there. -ENOMEM; errors
+ * of reading. The reader stays the caller's. */
+int wal_walk(struct reader *reader, uint64_t log_id, uint64_t final_size,
+	     const struct wal_walk *to, struct wal_replay *result);
+
+/* The id that a log says itself that it has, by a whole chunk in its first
+ * block or at the start of another: 1, or 0 if there is none, or an error. */
+int wal_find_id(struct reader *reader, uint64_t *id);
+
 #endif
