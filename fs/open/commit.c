@@ -171,6 +171,15 @@ release_place:
 	return err;
 }
 
+void draft_count(struct fs *fs, struct draft *d)
+{
+	uint64_t size = d->dirty ? d->content.size : 0;
+
+	/* Also if that is less, as unsigned numbers go. */
+	atomic_fetch_add(&fs->uncommitted, size - d->counted);
+	d->counted = size;
+}
+
 int draft_commit_locked(struct fs *fs, struct draft *d, bool sync)
 {
 	int err = 0;

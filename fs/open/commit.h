@@ -38,4 +38,8 @@ uint64_t draft_time(const struct draft *draft);
 void note_commit(struct fs *fs, struct node *cell, const struct path *path,
 		 uint64_t timestamp_us) NEEDS_SHARED(fs->tree);
 
+/* Counts for the quota what the draft has, unless it was committed. To be
+ * called with its lock held when one of both has changed. */
+void draft_count(struct fs *fs, struct draft *draft);
+
 #endif

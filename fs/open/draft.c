@@ -354,15 +354,6 @@ static int check_quota(struct fs *fs, const struct draft *d, uint64_t size)
 	return fs_check_space(fs, size > d->counted ? size - d->counted : 0);
 }
 
-void draft_count(struct fs *fs, struct draft *d)
-{
-	uint64_t size = d->dirty ? d->content.size : 0;
-
-	/* Also if that is less, as unsigned numbers go. */
-	atomic_fetch_add(&fs->uncommitted, size - d->counted);
-	d->counted = size;
-}
-
 int draft_write(struct fs *fs, struct draft *d, struct bytes data,
 		uint64_t offset, bool append)
 {

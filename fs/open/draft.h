@@ -80,10 +80,6 @@ int draft_write(struct fs *fs, struct draft *draft, struct bytes data,
 /* As draft_write, to size bytes, of which new ones are 0. */
 int draft_truncate(struct fs *fs, struct draft *draft, uint64_t size);
 
-/* Counts for the quota what the draft has, unless it was committed. To be
- * called with its lock held when one of both has changed. */
-void draft_count(struct fs *fs, struct draft *draft);
-
 /* At the end of the filesystem: frees drafts whose handles never closed, and
  * what is uncommitted with them. No other thread may use them. */
 void drafts_release(struct fs *fs);
