@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "store/engine/run/dead.h"
 #include "store/engine/run/step.h"
 #include "store/model/model.h"
 #include "tests/sim/volume_mem.h"
@@ -168,9 +169,13 @@ static void pass_time(struct soak *k)
 	uint32_t steps = rng_below(&k->rng, 3);
 
 	k->now_us += step / 2 + rng_next(&k->rng) % (step + 1);
+	engine_tick(store_engine(k->store));
 	for (; steps > 0; steps--)
 		soak_must(k, "step", engine_step(store_engine(k->store)));
 }
+
+/* Without a write for so many seconds, all that is dead is looked for. */
+#define QUIET_S 8
 
 /* Until there is nothing more to do, or, in real time, nothing has been done
  * for a while. What can expire has. */
@@ -178,6 +183,7 @@ static void quiet(struct soak *k)
 {
 	struct store_stats a, b = { .flush_count = 0 };
 	uint64_t pause_us = 150000, spent, steps = 0;
+	unsigned int ticks;
 	int err = 1;
 
 	if (k->scan)
@@ -185,14 +191,19 @@ static void quiet(struct soak *k)
 	k->scan = NULL;
 	if (k->simulated) {
 		k->now_us += 2 * k->max_age_us;
-		while (err > 0 && ++steps < 100000)
-			err = engine_step(store_engine(k->store));
+		for (ticks = 0; ticks < QUIET_S; ticks++) {
+			engine_tick(store_engine(k->store));
+			for (err = 1; err > 0 && ++steps < 100000;)
+				err = engine_step(store_engine(k->store));
+		}
 		if (err > 0)
 			soak_fail(k, "background work does not end");
 		soak_must(k, "step", err);
 		return;
 	}
 	usleep((useconds_t)k->max_age_us);
+	/* Who has the time waits until the store knows that it is idle. */
+	sleep(k->patient ? QUIET_S : 0);
 	for (spent = 0; spent < 10000000; spent += pause_us) {
 		store_stats(k->store, &a);
 		if (a.flush_count == b.flush_count &&
@@ -348,6 +359,7 @@ void soak_run(struct soak *k, const char *form, uint64_t end_ms,
 		       k->turn, k->problem);
 		count->failed++;
 	} else {
+		k->patient = end_ms >= QUIET_S * 1000;
 		open_store(k);
 		work(k, end_ms);
 		judge(k, form, count);

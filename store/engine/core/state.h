@@ -119,6 +119,7 @@ struct engine {
 	void (*wake)(void *context); /* NULL: no background */
 	void *wake_context;
 
+	bool dead_turn; /* whose turn it was in background work; with work */
 	/* Of engine_tick, which one thread calls. */
 	struct engine_ticks {
 		time_t second;       /* of the last one */

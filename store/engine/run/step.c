@@ -417,11 +417,16 @@ static int free_dead(struct engine *e)
  * if not, or an error. Needs work. */
 static int tidy(struct engine *e)
 {
-	int err = run_picked(e, most_urgent);
+	int err;
 
+	/* In turn, or beside steady writers what is dead never has one. */
+	e->dead_turn = !e->dead_turn;
+	err = e->dead_turn ? free_dead(e) : 0;
+	if (err == 0)
+		err = run_picked(e, most_urgent);
 	if (err == 0)
 		err = collect_blobs(e);
-	return err == 0 ? free_dead(e) : err;
+	return err == 0 && !e->dead_turn ? free_dead(e) : err;
 }
 
 /* Gives back what range tombstones cover, by little room or none: as tidy.
