@@ -525,6 +525,8 @@ static void mem_close(struct volume *volume)
 		free(f);
 	}
 	buf_release(&v->root);
+	buf_release(&v->notes);
+	buf_release(&v->old_notes);
 	free(v);
 }
 
@@ -554,6 +556,7 @@ static const struct volume_ops mem_ops = {
 	.lease_describe = mem_lease_describe,
 	.lease_share = mem_lease_share,
 	.lease_release = mem_lease_release,
+	.note = mem_note,
 	.space = mem_space,
 	.close = mem_close,
 };
@@ -631,6 +634,10 @@ struct bytes volume_mem_file(struct volume *volume, const char *name)
 
 	if (strcmp(name, "root") == 0)
 		return buf_bytes(&v->root);
+	if (strcmp(name, VOLUME_NOTES) == 0)
+		return buf_bytes(&v->notes);
+	if (strcmp(name, VOLUME_NOTES_OLD) == 0)
+		return buf_bytes(&v->old_notes);
 	return f ? buf_bytes(&f->content->data) : BYTES_NONE;
 }
 

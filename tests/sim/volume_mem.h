@@ -56,7 +56,8 @@ void volume_mem_hook(struct volume *v,
 		     void *context);
 
 /* Direct access for tests that damage files: a file's bytes, which they may
- * change, or size 0 if there is none; "root" is the root. */
+ * change, or size 0 if there is none; "root" is the root, "LOG" and "LOG.1" are
+ * the notes. */
 struct bytes volume_mem_file(struct volume *v, const char *name);
 /* Shortens a file. */
 void volume_mem_truncate(struct volume *v, const char *name, size_t size);

@@ -48,6 +48,10 @@ int volume_mem_kill_clone(struct volume *volume, struct volume **out)
 	memcpy(to->spares, v->spares, sizeof(v->spares));
 	to->spare_count = v->spare_count;
 	err = buf_set(&to->root, buf_bytes(&v->root));
+	if (!err)
+		err = buf_set(&to->notes, buf_bytes(&v->notes));
+	if (!err)
+		err = buf_set(&to->old_notes, buf_bytes(&v->old_notes));
 	for (f = v->files; f && !err; f = f->next)
 		err = clone_file(to, f);
 	if (err < 0) {
@@ -105,6 +109,9 @@ int volume_mem_crash_clone(struct volume *volume, struct rng *rng,
 
 	if (err < 0)
 		return err;
+	/* Of notes nothing is durable. */
+	mem(*out)->notes.size =
+		rng_below(rng, (uint32_t)mem(*out)->notes.size + 1);
 	place = &mem(*out)->files;
 	while ((f = *place)) {
 		/* A name that is not durable stays or goes; a removal that is

@@ -7,8 +7,8 @@
 
 /*
  * What the files of the POSIX volume share: volume_posix.c has segments and
- * logs, volume_posix_own.c what is not named by the engine, volume_posix_file.c
- * what both do to single files. The directory holds
+ * logs, volume_posix_own.c what is not named by the engine, volume_posix_note.c
+ * notes, volume_posix_file.c what they do to single files. The directory holds
  *
  *   tabletfs    says that this is a store, and of which format
  *   root        "tfsroot1" | u64 version | content | crc32c of all before
@@ -18,6 +18,7 @@
  *   <name>      a finished segment, or a log
  *   <name>.tmp  a file on its way; swept by whoever takes the lease
  *   <n>.spare   a piece of held room; what is in it means nothing
+ *   LOG, LOG.1  notes
  *
  * A new file is written under its temporary name, synced, renamed, and then the
  * directory is synced. Logs are made under their own name, and the directory is
@@ -55,6 +56,8 @@ struct posix_volume {
 	int share;            /* the lock file while the lease is shared, or -1;
 				 set as lock is */
 	struct posix_spares spares;
+	int notes; /* LOG, once something was noted, or -1; for one thread at a
+		      time */
 };
 
 /* A name with POSIX_TMP behind it and a NUL. */

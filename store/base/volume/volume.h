@@ -19,6 +19,9 @@
  *             disk can take, for a segment or a log that must be written when
  *             it is full
  *
+ * and notes: lines for people, which are no object, have no name for the engine
+ * and are never read by it.
+ *
  * Names are [0-9a-z.-]+, at most VOLUME_NAME_MAX bytes, chosen by the engine
  * and never used twice in the life of a volume.
  *
@@ -29,6 +32,8 @@
  */
 #define VOLUME_NAME_MAX 63
 #define VOLUME_SPARES_MAX 96
+#define VOLUME_NOTES "LOG"
+#define VOLUME_NOTES_OLD "LOG.1"
 
 struct volume;
 struct segment_writer;
@@ -144,6 +149,14 @@ struct volume_ops {
 	int (*lease_share)(struct volume *v);
 	/* Nothing if the lease is neither held nor shared. */
 	void (*lease_release)(struct volume *v);
+
+	/* Appends lines to the notes, VOLUME_NOTES, by who has the lease to
+	 * write. Before they would be larger than size_max they become
+	 * VOLUME_NOTES_OLD, in the place of former ones, and new ones begin.
+	 * Nothing of it is made durable. After -ENOSPC nothing of lines is
+	 * there, after any other error some may be; others may be tried, and
+	 * begin a line. One call at a time, beside calls of other kinds. */
+	int (*note)(struct volume *v, struct bytes lines, uint64_t size_max);
 
 	int (*space)(struct volume *v, struct volume_space *out);
 	/* Ends v, and the lease. Writers, logs and readers must have ended. */

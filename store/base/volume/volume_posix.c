@@ -9,6 +9,7 @@
 #include "store/base/volume/posix_volume.h"
 #include "store/base/volume/volume_posix.h"
 #include "store/base/volume/volume_posix_file.h"
+#include "store/base/volume/volume_posix_note.h"
 #include "store/base/volume/volume_posix_own.h"
 #include "store/base/volume/volume_posix_reader.h"
 #include "store/base/volume/volume_posix_spare.h"
@@ -501,6 +502,7 @@ static void posix_close(struct volume *volume)
 
 	posix_lease_release(volume);
 	posix_spares_end(v);
+	posix_notes_end(v);
 	if (v->directory >= 0)
 		close(v->directory);
 	free(v->path);
@@ -533,6 +535,7 @@ static const struct volume_ops posix_ops = {
 	.lease_describe = posix_lease_describe,
 	.lease_share = posix_lease_share,
 	.lease_release = posix_lease_release,
+	.note = posix_note,
 	.space = posix_space,
 	.close = posix_close,
 };
@@ -551,6 +554,7 @@ static int open_directory(const char *directory, bool create,
 	v->directory = -1;
 	v->lock = -1;
 	v->share = -1;
+	v->notes = -1;
 	posix_spares_init(v);
 	v->volume.ops = &posix_ops;
 	v->path = strdup(directory);
