@@ -198,7 +198,8 @@ $(B)/obj/%.o: %.c
 	$(call say,CC  )$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # What tells the version, and so is compiled again when that is another.
-TELLING := $(call obj,$(shell grep -l TABLETFS_VERSION $(FS) $(TOOLS) $(UNIT)))
+TELLING := $(call obj,$(shell grep -l TABLETFS_VERSION $(STORE) $(FS) $(TOOLS) \
+	$(UNIT)))
 $(TELLING): ALL_CFLAGS += -DTABLETFS_VERSION='"$(VERSION)"'
 $(TELLING): tools/package/changelog
 

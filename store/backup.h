@@ -38,7 +38,7 @@ struct backup_source {
 int store_pin(struct store *s, struct buf *contents, struct backup_pin **out);
 
 /* NULL is allowed. Not after the store was closed, with which pins end. */
-void store_unpin(struct backup_pin *pin);
+void store_unpin(struct store *s, struct backup_pin *pin);
 
 /*
  * Makes a directory with a store that holds what is pinned; files are linked

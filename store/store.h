@@ -10,6 +10,7 @@
 #include "store/bulk_load.h"
 #include "store/cell.h"
 #include "store/estimate.h"
+#include "store/events.h"
 #include "store/filter.h"
 #include "store/gc_policy.h"
 #include "store/inspect.h"
@@ -41,6 +42,7 @@
  *   estimate.h, stats.h     what is told without reading the data
  *   backup.h, repair.h      a second store: of a sound one, of a damaged one
  *   inspect.h     what the bytes of a file are, and where they are wrong
+ *   events.h      lines about what the store does
  *
  * Beside these, others include of store/ only base/ and text/. The pages
  * include base/ alone.
@@ -76,9 +78,10 @@ struct store_options {
 	bool background; /* run flushes and compactions by a thread */
 	unsigned int sync_interval_ms; /* log is synced at least so often when
 					   background; 0: only on request */
-	size_t memtable_size; /* bytes; there are at most two and a half */
-	size_t cache_size;    /* bytes, of blocks, filters and indexes */
-	uint64_t file_size;   /* bytes that an sst is to have */
+	size_t memtable_size;    /* bytes; there are at most two and a half */
+	size_t cache_size;       /* bytes, of blocks, filters and indexes */
+	uint64_t file_size;      /* bytes that an sst is to have */
+	enum event_level events; /* at first, of the event log */
 	/* For tests; leave them 0: sizes as in engine.h. */
 	size_t blob_threshold;
 	uint32_t blob_chunk_size;

@@ -260,8 +260,7 @@ static void verb_release(struct fs *fs, struct ctl_file *f)
 {
 	struct verb *v = f->state;
 
-	(void)fs;
-	store_unpin(v->pin);
+	store_unpin(fs->store, v->pin);
 	if (v->reply)
 		fclose(v->reply);
 	free(v);

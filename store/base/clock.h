@@ -1,6 +1,7 @@
 #ifndef STORE_BASE_CLOCK_H
 #define STORE_BASE_CLOCK_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -21,5 +22,14 @@ static inline uint64_t clock_now(const struct clock *c)
 {
 	return c->now(c->context);
 }
+
+/* "2026-01-05T10:11:12.131415Z" of such a time, cut to size bytes with a NUL.
+ * Takes no memory, no lock and no file, as gmtime may. */
+#define CLOCK_TEXT_SIZE 48
+void clock_print(uint64_t us, char *text, size_t size);
+
+/* As clock_now, but of the machine's clock it is the time of its last tick, up
+ * to some milliseconds ago, which costs a fifth of the time. */
+uint64_t clock_coarse(const struct clock *c);
 
 #endif

@@ -7,6 +7,7 @@
 #include "store/engine/run/room.h"
 #include "store/engine/run/write.h"
 #include "store/model/admin.h"
+#include "store/model/events.h"
 #include "store/model/bury.h"
 #include "store/model/model.h"
 #include "store/model/schema.h"
@@ -109,13 +110,10 @@ struct change {
 /* Takes s->writing, also if it fails: change_end follows in every case. */
 static int change_begin(struct store *s, struct change *c)
 {
-	int err;
-
 	*c = (struct change){ .s = s };
 	pthread_mutex_lock(&s->writing);
 	c->next_table_id = s->next_table_id;
-	err = schema_copy(s->schema, &c->schema);
-	return err;
+	return schema_copy(s->schema, &c->schema);
 }
 
 /* Adds the record of a table of the copy as it is now. Its first put has to be
@@ -195,6 +193,8 @@ static void install(struct store *s, struct schema *schema,
 	old = s->schema;
 	s->schema = schema;
 	pthread_mutex_unlock(&s->schema_lock);
+	if (old)
+		tell_schema(s, old, schema);
 	schema_put(old);
 }
 

@@ -74,7 +74,7 @@ int store_pin(struct store *s, struct buf *contents, struct backup_pin **out)
 	return err;
 }
 
-void store_unpin(struct backup_pin *pin)
+void store_unpin(struct store *s, struct backup_pin *pin)
 {
-	version_put((struct version *)pin);
+	engine_unpin(s->engine, (struct version *)pin);
 }

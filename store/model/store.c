@@ -33,6 +33,7 @@ void store_options_init(struct store_options *o)
 		.memtable_size = 32 << 20,
 		.cache_size = 64 << 20,
 		.file_size = 32 << 20,
+		.events = EVENTS_MAIN,
 		.clock = &clock_real,
 	};
 }
@@ -52,8 +53,10 @@ void store_options_memory(struct store_options *o, uint64_t size)
 static int background_step(void *context)
 {
 	struct store *s = context;
+	int did = engine_step(s->engine);
 
-	return engine_step(s->engine);
+	engine_write_events(s->engine);
+	return did;
 }
 
 /* Every sync_interval_ms: what was committed without a sync becomes durable. A
@@ -67,6 +70,7 @@ static void background_tick(void *context)
 		err_clear();
 	engine_room_tick(s->engine);
 	engine_tick(s->engine);
+	engine_write_events(s->engine);
 }
 
 /* What the engine calls when there may be work. */
@@ -91,6 +95,7 @@ static int open_engine(struct store *s, const struct store_options *o)
 	options.file_size = o->file_size;
 	options.rows = o->rows;
 	options.gap_steps = o->gap_steps;
+	options.events = o->events;
 	if (o->blob_threshold)
 		options.blob_threshold = o->blob_threshold;
 	if (o->blob_chunk_size)

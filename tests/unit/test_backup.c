@@ -166,11 +166,11 @@ START_TEST(what_is_pinned_stays)
 	ck_assert_uint_gt(of_both, of_one);
 	ck_assert_int_eq(bring(&contents[0], let_be, &to), 0);
 	look(to, 1);
-	store_unpin(pins[0]);
+	store_unpin(store, pins[0]);
 	ck_assert_uint_eq(kept(), of_both - of_one);
 	ck_assert_int_eq(bring(&contents[1], let_be, &to), 0);
 	look(to, 2);
-	store_unpin(pins[1]);
+	store_unpin(store, pins[1]);
 	ck_assert_uint_eq(kept(), 0);
 	/* What is gone is no backup. */
 	ck_assert_int_eq(bring(&contents[0], let_be, &to), -ENOENT);
@@ -192,7 +192,7 @@ START_TEST(a_lost_pin_makes_no_backup)
 	ck_assert_int_eq(bring(&contents, lose, &to), -ENOTCONN);
 	ck_assert_int_eq(store_open_volume(to, &options, &copy),
 			 -ERR_not_a_store);
-	store_unpin(pin);
+	store_unpin(store, pin);
 	buf_release(&contents);
 }
 END_TEST

@@ -1,3 +1,5 @@
+#include <time.h>
+
 #include "store/base/arena.h"
 #include "store/base/buf.h"
 #include "store/base/bytes.h"
@@ -161,6 +163,35 @@ START_TEST(clock_goes_on)
 }
 END_TEST
 
+START_TEST(times_are_printed_as_the_calendar_has_them)
+{
+	char text[CLOCK_TEXT_SIZE], want[64];
+	time_t seconds;
+	struct tm tm;
+
+	/* Each day of some centuries, at another second. */
+	for (seconds = 0; seconds < (time_t)86400 * 366 * 500;
+	     seconds += 86400 - 7) {
+		clock_print((uint64_t)seconds * 1000000 + 5, text,
+			    sizeof(text));
+		gmtime_r(&seconds, &tm);
+		strftime(want, sizeof(want), "%Y-%m-%dT%H:%M:%S.000005Z", &tm);
+		ck_assert_str_eq(text, want);
+	}
+	clock_print(UINT64_MAX, text, sizeof(text));
+	ck_assert_str_eq(text, "586524-01-19T08:01:49.551615Z");
+}
+END_TEST
+
+START_TEST(the_coarse_clock_is_the_same)
+{
+	uint64_t now = clock_now(&clock_real);
+	uint64_t coarse = clock_coarse(&clock_real);
+
+	ck_assert_uint_lt(now - coarse + 1000000, 2000000);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = {
@@ -172,6 +203,8 @@ int main(void)
 		arena_ends,
 		checksums_are_the_standard_ones,
 		clock_goes_on,
+		times_are_printed_as_the_calendar_has_them,
+		the_coarse_clock_is_the_same,
 	};
 
 	return run_suite("base", NULL, NULL, tests, 8);

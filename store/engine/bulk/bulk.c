@@ -476,7 +476,8 @@ static int log_mark(struct engine *e)
 static int name_files(struct bulk *b, struct batch *mark)
 {
 	struct engine *e = b->e;
-	uint64_t seq = e->written_seq + 1;
+	uint64_t seq = e->written_seq + 1, bytes = 0;
+	size_t files = b->run_count;
 	struct edit edit = EDIT_INIT;
 	/* Levels stay as they are while work is held; the version may not, for
 	 * large values begin and end files. */
@@ -488,6 +489,8 @@ static int name_files(struct bulk *b, struct batch *mark)
 	for (i = 0; i < b->run_count && err == 0; i++)
 		err = edit_add_loaded(&edit, find_level(v, &b->runs[i]),
 				      b->runs[i].id, b->runs[i].size, seq);
+	for (i = 0; i < files; i++)
+		bytes += b->runs[i].size;
 	version_put(v);
 	if (err == 0)
 		err = sync_log(e);
@@ -505,6 +508,9 @@ static int name_files(struct bulk *b, struct batch *mark)
 	gaps_note_any(&e->gaps, seq);
 	memtable_apply(e->memtable, mark, seq);
 	atomic_store_explicit(&e->visible_seq, seq, memory_order_release);
+	event_add(&e->events, EVENTS_MAIN,
+		  "bulk_loaded ssts=%zu bytes=%llu seq=%llu", files,
+		  (unsigned long long)bytes, (unsigned long long)seq);
 release:
 	edit_release(&edit);
 	return err;

@@ -6,6 +6,7 @@
 #include "store/engine/compact/gc.h"
 #include "store/engine/files/batch.h"
 #include "store/format/sst/sst.h"
+#include "store/events.h"
 #include "store/stats.h"
 
 /*
@@ -37,6 +38,7 @@ struct engine_options {
 	unsigned int rows;           /* for tests: enum row_directory_rule */
 	unsigned int gap_steps;      /* for tests: see gaps.h */
 	const struct clock *clock;   /* outlives the engine */
+	enum event_level events;     /* at first; EVENTS_MAIN */
 	const char *holder;          /* of the lease, for people; may be NULL */
 	bool create;                 /* a store where there is none */
 	bool read_only;              /* no change; the lease is shared */

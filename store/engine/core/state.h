@@ -7,6 +7,7 @@
 
 #include "store/engine/compact/compact.h"
 #include "store/engine/core/engine.h"
+#include "store/engine/core/event_log.h"
 #include "store/engine/core/gaps.h"
 #include "store/engine/files/manifest.h"
 #include "store/engine/files/memtable.h"
@@ -67,6 +68,7 @@ struct engine {
 	struct manifest *manifest;     /* protected by edits, once open */
 	bool lease;                    /* taken, and to be released */
 	struct buf recovery_text; /* sentences; not changed once it is open */
+	struct event_log events;  /* has locks of its own, below all others */
 
 	pthread_mutex_t commit;
 	pthread_mutex_t work;
@@ -91,6 +93,7 @@ struct engine {
 	atomic_bool dead_wanted;     /* see run/dead.h */
 	atomic_bool spare_short;     /* not all room could be held */
 	atomic_bool spare_surplus;   /* more may be held than is needed */
+	atomic_bool full;      /* data was refused for lack of room, and told */
 	uint64_t unmarked_seq; /* of the first bulk load that the log does not
 				  know of yet, nor of those after it up to
 				  written_seq; 0: none; protected by commit */

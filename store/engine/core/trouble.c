@@ -26,13 +26,19 @@ static void set_text(struct engine *e, int err)
 int engine_poison(struct engine *e, int err)
 {
 	int none = 0;
+	bool first;
 
 	assert(err < 0);
 	pthread_mutex_lock(&e->lock);
-	if (atomic_compare_exchange_strong(&e->error, &none, err))
+	first = atomic_compare_exchange_strong(&e->error, &none, err);
+	if (first)
 		set_text(e, err);
 	pthread_cond_broadcast(&e->progress);
 	pthread_mutex_unlock(&e->lock);
+	/* The text is set once. */
+	if (first)
+		event_add(&e->events, EVENTS_ERRORS, "read_only why=%s",
+			  e->trouble_text);
 	return err;
 }
 
@@ -60,26 +66,38 @@ static bool may_pass(int err)
 
 int engine_work_failed(struct engine *e, int err)
 {
+	char text[sizeof(e->trouble_text)];
+	bool other = false;
+
 	assert(err < 0);
 	if (!may_pass(err))
 		return engine_poison(e, err);
 	pthread_mutex_lock(&e->lock);
 	/* What made it read-only is told, not what came of that. */
 	if (atomic_load(&e->error) == 0) {
+		other = e->trouble != err;
 		e->trouble = err;
 		set_text(e, err);
+		snprintf(text, sizeof(text), "%s", e->trouble_text);
 		pthread_cond_broadcast(&e->progress);
 	}
 	pthread_mutex_unlock(&e->lock);
+	if (other)
+		event_add(&e->events, EVENTS_ERRORS, "trouble why=%s", text);
 	return err;
 }
 
 void engine_work_done(struct engine *e)
 {
+	int trouble;
+
 	pthread_mutex_lock(&e->lock);
+	trouble = e->trouble;
 	e->trouble = 0;
 	pthread_cond_broadcast(&e->progress);
 	pthread_mutex_unlock(&e->lock);
+	if (trouble < 0)
+		event_add(&e->events, EVENTS_ERRORS, "trouble_over");
 }
 
 void engine_wake(struct engine *e)

@@ -3,6 +3,7 @@
 
 #include "store/base/err.h"
 #include "store/engine/compact/pick.h"
+#include "store/engine/core/tell.h"
 #include "store/engine/files/edit.h"
 #include "store/engine/large/blob_gc.h"
 #include "store/engine/large/large.h"
@@ -64,6 +65,22 @@ static int doom(struct engine *e, const struct version *v, const uint64_t *live,
 	return err;
 }
 
+/* v is the version that had them. */
+static void tell_dropped(struct engine *e, const struct version *v,
+			 const struct edit *edit)
+{
+	size_t i;
+
+	for (i = 0; i < edit->dropped_count; i++) {
+		uint64_t id = edit->dropped_blobs[i];
+
+		event_add(&e->events, EVENTS_MAIN,
+			  "blob_dropped blob=%s bytes=%llu", file_stem(id).text,
+			  (unsigned long long)atomic_load(
+				  &version_blob(v, id)->size));
+	}
+}
+
 /* What was doomed has not gone after all: it is looked at again, and may take
  * holders until then. */
 static void spare(struct engine *e, const struct version *v,
@@ -95,6 +112,8 @@ int blob_drop_unused(struct engine *e)
 	}
 	if (err < 0)
 		spare(e, v, &edit);
+	else
+		tell_dropped(e, v, &edit);
 	edit_release(&edit);
 	free(live);
 put:

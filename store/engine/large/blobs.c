@@ -4,6 +4,7 @@
 
 #include "store/base/err.h"
 #include "store/engine/core/state.h"
+#include "store/engine/core/tell.h"
 #include "store/engine/core/trouble.h"
 #include "store/engine/files/edit.h"
 #include "store/engine/large/blobs.h"
@@ -244,7 +245,7 @@ static int turn(struct engine *e, bool next)
 	struct blobs *b = e->blobs;
 	struct edit edit = EDIT_INIT;
 	struct log *log = NULL;
-	uint64_t id = 0;
+	uint64_t id = 0, old = 0, size = 0;
 	int err = 0;
 
 	if (b->log) {
@@ -252,7 +253,9 @@ static int turn(struct engine *e, bool next)
 		/* Commits refer to what may be lost now. */
 		if (err < 0)
 			return engine_poison(e, err);
-		err = edit_add_blob(&edit, b->file->id, b->size);
+		old = b->file->id;
+		size = b->size;
+		err = edit_add_blob(&edit, old, size);
 	}
 	if (next && err == 0) {
 		id = engine_new_id(e);
@@ -262,6 +265,10 @@ static int turn(struct engine *e, bool next)
 	}
 	if (err == 0)
 		err = replace(e, log, id, &edit);
+	if (err == 0 && old > 0)
+		event_add(&e->events, EVENTS_MAIN,
+			  "blob_finished blob=%s bytes=%llu",
+			  file_stem(old).text, (unsigned long long)size);
 	edit_release(&edit);
 	return err;
 }

@@ -106,6 +106,7 @@ static int capture(struct engine *e, struct contents *c, struct version **pin)
 int engine_pin(struct engine *e, struct buf *contents, struct version **pin)
 {
 	struct contents c = { .state = EDIT_INIT };
+	uint64_t start = event_now(&e->events);
 	int err;
 
 	*pin = NULL;
@@ -117,8 +118,21 @@ int engine_pin(struct engine *e, struct buf *contents, struct version **pin)
 		version_put(*pin);
 		*pin = NULL;
 	}
+	if (err == 0)
+		event_add(&e->events, EVENTS_MAIN,
+			  "pinned ssts=%zu blobs=%zu us=%llu",
+			  c.state.added_count, c.state.blob_count,
+			  (unsigned long long)event_since(&e->events, start));
 	edit_release(&c.state);
 	return err;
+}
+
+void engine_unpin(struct engine *e, struct version *pin)
+{
+	if (!pin)
+		return;
+	version_put(pin);
+	event_add(&e->events, EVENTS_MAIN, "unpinned");
 }
 
 /* As backup_source.pin. */
@@ -134,7 +148,7 @@ static int unpin_own(void *context)
 {
 	struct engine_source *own = context;
 
-	version_put(own->pin);
+	engine_unpin(own->engine, own->pin);
 	return 0;
 }
 

@@ -7,11 +7,14 @@
 
 /*
  * Pins all that was written before the call, and perhaps some of what comes
- * after: *pin is a version, to be put, that keeps the files which contents
+ * after: *pin is a version, to be unpinned, that keeps the files which contents
  * tells of. Writers wait while the last memtable is flushed, not as long as the
  * pin lasts, which holds no lock. -ERR_store_readonly; *pin is NULL on failure.
  */
 int engine_pin(struct engine *e, struct buf *contents, struct version **pin);
+
+/* Ends such a pin. NULL is allowed. */
+void engine_unpin(struct engine *e, struct version *pin);
 
 /* A source of e's own, which pins by engine_pin; e and own, which it sets,
  * outlive it. */

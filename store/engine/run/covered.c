@@ -260,6 +260,9 @@ static int drop_dead(struct engine *e, const struct gc_rules *rules,
 		err = engine_apply(e, &edit);
 		if (err == 0) {
 			engine_work_done(e);
+			event_add(&e->events, EVENTS_MAIN,
+				  "dropped due=room ssts=%zu",
+				  edit.removed_count);
 			err = 1;
 		}
 	}

@@ -52,6 +52,7 @@ int engine_hold_room(struct engine *e, uint64_t more)
 	uint64_t sizes[IMMUTABLES_MAX + 2 + 2 * LOG_PIECES];
 	uint64_t unit = engine_log_piece(e);
 	size_t count = 0, i;
+	bool before;
 	int err;
 
 	static_assert(IMMUTABLES_MAX + 2 + 2 * LOG_PIECES <= VOLUME_SPARES_MAX,
@@ -71,7 +72,12 @@ int engine_hold_room(struct engine *e, uint64_t more)
 	atomic_store(&e->spare_surplus, more > engine_small_arena(e) ||
 						count > 2 * LOG_PIECES + 1);
 	err = e->volume->ops->spare_hold(e->volume, sizes, count);
-	atomic_store(&e->spare_short, err < 0);
+	before = atomic_exchange(&e->spare_short, err < 0);
+	if (err < 0 && !before)
+		event_add(&e->events, EVENTS_ERRORS, "room_lost why=%s",
+			  err_detail());
+	if (err == 0 && before)
+		event_add(&e->events, EVENTS_ERRORS, "room_held");
 	return err;
 }
 

@@ -4,6 +4,7 @@
 
 #include "store/base/err.h"
 #include "store/engine/core/state.h"
+#include "store/engine/core/tell.h"
 #include "store/engine/core/trouble.h"
 #include "store/engine/files/edit.h"
 #include "store/engine/files/wal_read.h"
@@ -47,6 +48,7 @@ void engine_options_init(struct engine_options *o)
 		.level0_slow = 8,
 		.level0_stop = 12,
 		.clock = &clock_real,
+		.events = EVENTS_MAIN,
 	};
 }
 
@@ -229,6 +231,7 @@ static int replay_record(void *context, struct bytes record)
  * memtables that begin. */
 static int replay_log(struct recovery *r, const struct manifest_log *log)
 {
+	uint64_t start = event_now(&r->e->events);
 	char name[VOLUME_NAME_MAX + 1];
 	int err;
 
@@ -245,6 +248,15 @@ static int replay_log(struct recovery *r, const struct manifest_log *log)
 			    r->e->volume->path, name);
 	if (err < 0)
 		return err;
+	event_add(&r->e->events, EVENTS_MAIN,
+		  "replayed log=%s records=%llu bytes=%llu cut_bytes=%llu "
+		  "closed=%d us=%llu",
+		  file_stem(log->id).text,
+		  (unsigned long long)r->result.record_count,
+		  (unsigned long long)r->result.good_size,
+		  (unsigned long long)r->result.cut_size,
+		  log->final_size > 0 || r->result.finished,
+		  (unsigned long long)event_since(&r->e->events, start));
 	if (r->result.cut_size > 0)
 		err = buf_printf(&r->e->recovery_text,
 				 "%s/%s: %s %llu bytes of an unfinished write "
@@ -308,6 +320,9 @@ static int remove_orphan(void *context, const char *name)
 		return 0;
 	if (e->volume->ops->remove(e->volume, name) < 0)
 		err_clear();
+	else
+		event_add(&e->events, EVENTS_ALL, "removed %s=%s", suffix,
+			  file_stem(id).text);
 	return 0;
 }
 
@@ -405,6 +420,10 @@ static int recover(struct engine *e)
 	if (loaded > e->written_seq) {
 		r.lost_load = e->written_seq + 1;
 		e->written_seq = loaded;
+		event_add(&e->events, EVENTS_MAIN,
+			  "loads_recovered first_seq=%llu last_seq=%llu",
+			  (unsigned long long)r.lost_load,
+			  (unsigned long long)loaded);
 	}
 	gaps_note_any(&e->gaps, e->written_seq);
 	atomic_store(&e->visible_seq, e->written_seq);
@@ -449,10 +468,29 @@ static void hold_early(struct engine *e)
 	buf_release(&root);
 }
 
+/* Writes what opening told. If that cannot be written for another reason than a
+ * full disk, somebody has to know. */
+static int begin_events(struct engine *e, uint64_t start_us)
+{
+	int err;
+
+	if (e->options.read_only)
+		return 0;
+	tell_opened(e, start_us);
+	err = event_log_write(&e->events);
+	if (err < 0 && err != -ENOSPC && err != -EDQUOT)
+		err = buf_printf(&e->recovery_text, "%s\n", err_detail());
+	else
+		err = 0;
+	err_clear();
+	return err;
+}
+
 int engine_open(struct volume *v, const struct engine_options *o,
 		struct engine **out)
 {
 	struct engine *e = engine_new(v, o);
+	uint64_t start;
 	int err;
 
 	assert(o->clock);
@@ -460,6 +498,11 @@ int engine_open(struct volume *v, const struct engine_options *o,
 	*out = NULL;
 	if (!e)
 		return -ENOMEM;
+	err = event_log_init(&e->events, v, o->clock, !o->read_only);
+	if (err < 0)
+		goto abandon;
+	atomic_store(&e->events.level, o->events);
+	start = event_now(&e->events);
 	err = blobs_new(&e->blobs);
 	if (err < 0)
 		goto abandon;
@@ -485,6 +528,9 @@ int engine_open(struct volume *v, const struct engine_options *o,
 			err_clear();
 		engine_room_look(e);
 	}
+	err = begin_events(e, start);
+	if (err < 0)
+		goto abandon;
 	*out = e;
 	return 0;
 
@@ -503,7 +549,6 @@ const char *engine_recovery_text(const struct engine *e)
  * flushed is in the log. */
 static void flush_for_close(struct engine *e)
 {
-
 	struct memtable *m = e->memtable;
 
 	if ((e->immutable_count > 0 ||
@@ -539,6 +584,7 @@ static int finish_log(struct engine *e)
 
 int engine_close(struct engine *e)
 {
+	uint64_t start = event_now(&e->events);
 	int err = 0;
 
 	assert(!e->oldest && !e->newest);
@@ -558,6 +604,10 @@ int engine_close(struct engine *e)
 		/* What the next opening needs stays. */
 		if (err == 0 && engine_hold_room(e, 0) < 0)
 			err_clear();
+		event_add(&e->events, EVENTS_MAIN, "closed err=%d us=%llu",
+			  -err,
+			  (unsigned long long)event_since(&e->events, start));
+		engine_write_events(e);
 	}
 	engine_abandon(e);
 	return err;
@@ -591,6 +641,7 @@ void engine_abandon(struct engine *e)
 	gaps_release(&e->gaps);
 	pthread_cond_destroy(&e->progress);
 	buf_release(&e->recovery_text);
+	event_log_release(&e->events);
 	free(e->unused);
 	free(e);
 }

@@ -83,7 +83,11 @@ static int look(struct engine *e, const struct batch *batch)
 	more = left / 8;
 	more = more < LOOK_AGAIN_MAX ? more : LOOK_AGAIN_MAX;
 	room = hold(e, batch, more);
-	return room == 0 && more > 0 ? hold(e, batch, 0) : room;
+	if (room == 0 && more > 0)
+		room = hold(e, batch, 0);
+	if (room > 0 && atomic_exchange(&e->full, false))
+		event_add(&e->events, EVENTS_ERRORS, "full_over");
+	return room;
 }
 
 bool engine_frees_space(const struct batch *batch)
@@ -152,9 +156,44 @@ static int reclaim_for(struct engine *e, const struct batch *batch)
 	return room;
 }
 
+/* What a writer waits so long for is told. */
+#define TOLD_US 10000
+
+/* Where a look has found no room: 1, 0 if there is none, or an error. */
+static int make_room(struct engine *e, const struct batch *batch)
+{
+	uint64_t start = event_now(&e->events), us;
+	bool frees = engine_frees_space(batch);
+	int room = frees ? room_to_free(e, batch) : 0;
+
+	if (room == 0)
+		room = flush_for(e, batch, frees);
+	if (room == 0 && frees)
+		room = reclaim_for(e, batch);
+	us = event_since(&e->events, start);
+	if (us >= TOLD_US)
+		event_add(&e->events, EVENTS_MAIN,
+			  "stall_over for=room us=%llu",
+			  (unsigned long long)us);
+	return room;
+}
+
+/* The first that is refused is told, until there is room again. */
+static int refuse(struct engine *e)
+{
+	int err = fail(ENOSPC,
+		       "%s: the rest of the disk is kept for moving what is in "
+		       "the log to ssts; delete something or make space",
+		       e->volume->path);
+
+	if (!atomic_exchange(&e->full, true))
+		event_add(&e->events, EVENTS_ERRORS, "full why=%s",
+			  err_detail());
+	return err;
+}
+
 int engine_log_room(struct engine *e, const struct batch *batch)
 {
-	bool frees;
 	int room;
 
 	assert(e->wal && batch->count > 0);
@@ -162,19 +201,9 @@ int engine_log_room(struct engine *e, const struct batch *batch)
 	    arena_with(e, batch) <= e->arena_room)
 		return 0;
 	room = look(e, batch);
-	if (room != 0)
-		return room < 0 ? room : 0;
-	frees = engine_frees_space(batch);
-	room = frees ? room_to_free(e, batch) : 0;
 	if (room == 0)
-		room = flush_for(e, batch, frees);
-	if (room == 0 && frees)
-		room = reclaim_for(e, batch);
+		room = make_room(e, batch);
 	if (room == 0)
-		return fail(ENOSPC,
-			    "%s: the rest of the disk is kept for moving what "
-			    "is in the log to ssts; delete something or make "
-			    "space",
-			    e->volume->path);
+		return refuse(e);
 	return room < 0 ? room : 0;
 }

@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "store/engine/core/state.h"
+#include "store/engine/core/tell.h"
 #include "store/engine/core/trouble.h"
 #include "store/engine/files/edit.h"
 #include "store/engine/large/blobs.h"
@@ -108,9 +109,10 @@ int engine_new_log(struct engine *e, uint64_t *id, struct wal **out)
 
 int engine_rotate(struct engine *e, size_t arena_size)
 {
+	uint64_t id, old_id = e->log_id, start = event_now(&e->events);
 	struct memtable *fresh;
 	struct wal *wal;
-	uint64_t id;
+	size_t used;
 	int err;
 
 	assert(e->wal && arena_size > 0);
@@ -131,9 +133,14 @@ int engine_rotate(struct engine *e, size_t arena_size)
 	}
 	pthread_mutex_lock(&e->lock);
 	assert(e->immutable_count < IMMUTABLES_MAX);
+	used = arena_used(&e->memtable->arena);
 	e->immutables[e->immutable_count++] = e->memtable;
 	e->memtable = fresh;
 	pthread_mutex_unlock(&e->lock);
+	event_add(&e->events, EVENTS_MAIN,
+		  "rotated log=%s to=%s memtable_bytes=%zu us=%llu",
+		  file_stem(old_id).text, file_stem(id).text, used,
+		  (unsigned long long)event_since(&e->events, start));
 	return 0;
 
 put_fresh:

@@ -1,9 +1,12 @@
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include "store/base/err.h"
 #include "store/engine/compact/pick.h"
+#include "store/engine/core/tell.h"
 #include "store/engine/core/trouble.h"
 #include "store/engine/files/edit.h"
 #include "store/engine/large/blob_gc.h"
@@ -115,8 +118,11 @@ int engine_drop_logs(struct engine *e, struct edit *edit, uint64_t oldest_log,
 	assert(oldest_log > 0);
 	edit->oldest_log = oldest_log;
 	err = engine_apply_flush(e, edit, flushed);
-	for (i = 0; err == 0 && i < count; i++)
+	for (i = 0; err == 0 && i < count; i++) {
 		engine_remove(e, ids[i], "log");
+		event_add(&e->events, EVENTS_ALL, "removed log=%s",
+			  file_stem(ids[i]).text);
+	}
 	free(ids);
 	return err;
 }
@@ -139,7 +145,7 @@ static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
 {
 	struct edit edit = EDIT_INIT;
 	struct merge_context context;
-	uint64_t *snapshots;
+	uint64_t *snapshots, start = event_now(&e->events);
 	int err;
 
 	err = merge_context(e, &context, &snapshots);
@@ -158,7 +164,12 @@ static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
 		goto release;
 	edit.last_seq = m->last_seq;
 	edit.gc_time_us = context.now_us;
+	/* Until it is told: others may put it. */
+	memtable_get(m);
 	err = engine_drop_logs(e, &edit, oldest_log, m);
+	if (err == 0)
+		tell_flushed(e, m, &edit, start);
+	memtable_put(m);
 	if (err < 0) {
 		remove_outputs(e, &edit);
 		goto release;
@@ -271,13 +282,14 @@ static void count_compaction(struct engine *e, const struct compaction *c)
 					 c->inputs[side][i]->size);
 }
 
-/* Runs compaction c, which was picked for v, the present version. Needs work,
- * so that nobody else changes which ssts there are. */
-static int run(struct engine *e, struct version *v, const struct compaction *c)
+/* Runs compaction c, which was picked for v, the present version; why is told.
+ * Needs work, so that nobody else changes which ssts there are. */
+static int run(struct engine *e, struct version *v, const struct compaction *c,
+	       const char *why)
 {
 	struct edit edit = EDIT_INIT;
 	struct merge_context context;
-	uint64_t *snapshots;
+	uint64_t *snapshots, start = event_now(&e->events);
 	int err;
 
 	assert(c->input_count[0] > 0);
@@ -293,6 +305,8 @@ static int run(struct engine *e, struct version *v, const struct compaction *c)
 		context.spare_size = engine_sst_room(c->rest_size);
 		err = merge_inputs(e, v, c, &context, &edit);
 	}
+	if (err == 0)
+		tell_compacted(e, c, &edit, why, start);
 	edit_release(&edit);
 	free(snapshots);
 	gc_rules_put(context.rules);
@@ -303,8 +317,9 @@ static int run(struct engine *e, struct version *v, const struct compaction *c)
 	return 0;
 }
 
-/* Runs what pick picks: 1, 0 if that is nothing, or an error. Needs work. */
-static int run_picked(struct engine *e,
+/* Runs what pick picks, and tells why; NULL: for the shape of its level. 1, 0
+ * if that is nothing, or an error. Needs work. */
+static int run_picked(struct engine *e, const char *why,
 		      int (*pick)(struct engine *e, struct version *v,
 				  const struct compaction_options *o,
 				  struct compaction *out))
@@ -320,7 +335,10 @@ static int run_picked(struct engine *e,
 
 	err = pick(e, v, &options, &c);
 	if (err == 1) {
-		err = run(e, v, &c);
+		err = run(e, v, &c,
+			  why           ? why
+			  : c.level > 0 ? "size"
+					: "level0");
 		compaction_release(&c);
 		if (err == 0)
 			err = 1;
@@ -344,7 +362,7 @@ static int collect_blobs(struct engine *e)
 {
 	int err = blob_drop_unused(e);
 
-	return err == 0 ? run_picked(e, blob_pick) : err;
+	return err == 0 ? run_picked(e, "garbage", blob_pick) : err;
 }
 
 int engine_remove_unused(struct engine *e)
@@ -361,6 +379,9 @@ int engine_remove_unused(struct engine *e)
 	/* So that what its blocks take in the cache is free for others. */
 	cache_forget(e->cache, file.id);
 	engine_remove(e, file.id, file.suffix);
+	event_add(&e->events, EVENTS_ALL, "removed %s=%s bytes=%llu",
+		  file.suffix, file_stem(file.id).text,
+		  (unsigned long long)file.size);
 	atomic_fetch_sub(&e->owner.obsolete_size, file.size);
 	return 1;
 }
@@ -407,7 +428,7 @@ static int free_dead(struct engine *e)
 		return 0;
 	err = engine_drop_dead(e);
 	if (err == 0)
-		err = run_picked(e, engine_pick_dead);
+		err = run_picked(e, "dead", engine_pick_dead);
 	if (err != 0)
 		atomic_store(&e->dead_wanted, true);
 	return err;
@@ -423,7 +444,7 @@ static int tidy(struct engine *e)
 	e->dead_turn = !e->dead_turn;
 	err = e->dead_turn ? free_dead(e) : 0;
 	if (err == 0)
-		err = run_picked(e, most_urgent);
+		err = run_picked(e, NULL, most_urgent);
 	if (err == 0)
 		err = collect_blobs(e);
 	return err == 0 && !e->dead_turn ? free_dead(e) : err;
@@ -440,7 +461,7 @@ static int free_covered(struct engine *e)
 
 	err = engine_free_covered(e, v, &more, &c);
 	if (err == 1) {
-		err = run(e, v, &c);
+		err = run(e, v, &c, "room");
 		compaction_release(&c);
 		more = true;
 	}
@@ -463,7 +484,7 @@ static int free_room(struct engine *e, int failed)
 	if (err != 0)
 		return err;
 	atomic_store(&e->room_wanted, false);
-	err = run_picked(e, pick_deletions);
+	err = run_picked(e, "room", pick_deletions);
 	/* Until nothing more is found. */
 	if (err > 0)
 		atomic_store(&e->room_wanted, true);
@@ -506,6 +527,24 @@ static void rotate_deletions(struct engine *e)
 	pthread_mutex_unlock(&e->commit);
 }
 
+void engine_write_events(struct engine *e)
+{
+	char detail[1024]; /* as err.c has it */
+
+	/* What the caller may be failing of is what is to be told. */
+	snprintf(detail, sizeof(detail), "%s", err_detail());
+	if (event_log_write(&e->events) < 0)
+		fail(EIO, "%s", detail);
+}
+
+/* Without a background, which would do it: no writer waits for this that did
+ * not do the work itself. */
+static void write_events_alone(struct engine *e)
+{
+	if (!e->wake)
+		engine_write_events(e);
+}
+
 int engine_step(struct engine *e)
 {
 	int err;
@@ -530,7 +569,10 @@ int engine_step(struct engine *e)
 	pthread_mutex_unlock(&e->work);
 	if (err == 0)
 		engine_room_idle(e);
-	return err < 0 ? engine_work_failed(e, err) : err;
+	if (err < 0)
+		engine_work_failed(e, err);
+	write_events_alone(e);
+	return err;
 }
 
 int engine_flush_waiting(struct engine *e)
@@ -593,7 +635,7 @@ static int compact_range_step(struct engine *e, struct bytes start,
 	if (err == 0)
 		err = compact_pick_bottom(v, start, end, before, &c);
 	if (err == 1) {
-		err = run(e, v, &c);
+		err = run(e, v, &c, "asked");
 		compaction_release(&c);
 		if (err == 0)
 			err = 1;
@@ -604,6 +646,7 @@ static int compact_range_step(struct engine *e, struct bytes start,
 	/* As it goes, or it would need twice the space. */
 	remove_all_unused(e);
 	pthread_mutex_unlock(&e->work);
+	write_events_alone(e);
 	return err;
 }
 

@@ -15,6 +15,11 @@
  * it again; after others, such as damage, the store is read-only. */
 int engine_step(struct engine *e);
 
+/* Writes the lines of the event log that wait. With a background that is its
+ * part, after each step and tick: it may wait for the disk, so no lock is held.
+ * err_detail() stays. */
+void engine_write_events(struct engine *e);
+
 /* Flushes the memtable that has waited longest: 1, or 0 if none does. Needs
  * work, save while the store is opened. */
 int engine_flush_oldest(struct engine *e);

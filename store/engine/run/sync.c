@@ -13,12 +13,19 @@ int engine_sync_log(struct engine *e)
 	return err < 0 ? err : wal_sync(e->wal);
 }
 
+static void tell_slow(struct engine *e, uint64_t us)
+{
+	if (us >= EVENT_SLOW_US)
+		event_add(&e->events, EVENTS_MAIN, "slow_sync us=%llu",
+			  (unsigned long long)us);
+}
+
 /* Those who wait for the mutex while one syncs are all served by the next
  * sync: group commit. */
 int engine_sync(struct engine *e)
 {
 	uint64_t want = atomic_load(&e->visible_seq);
-	uint64_t covered;
+	uint64_t covered, start;
 	int err = 0;
 
 	if (e->options.read_only)
@@ -30,7 +37,9 @@ int engine_sync(struct engine *e)
 		covered = atomic_load(&e->visible_seq);
 		assert(covered >= want);
 		if (err == 0) {
+			start = event_now(&e->events);
 			err = engine_sync_log(e);
+			tell_slow(e, event_since(&e->events, start));
 			if (err < 0)
 				engine_poison(e, err);
 			else

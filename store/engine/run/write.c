@@ -27,8 +27,8 @@
 void engine_on_work(struct engine *e, void (*wake)(void *context),
 		    void *context)
 {
-	e->wake_context = context;
-	e->wake = wake;
+	e->wake_context = e->events.wake_context = context;
+	e->wake = e->events.wake = wake;
 }
 
 /* How far the background is behind: 0 not, 1 writers go slowly, 2 they wait.
@@ -51,6 +51,36 @@ static bool must_wait(struct engine *e)
 	       e->trouble == 0;
 }
 
+/* What a writer waits for. */
+struct stall {
+	const char *cause;       /* NULL: it does not wait */
+	size_t memtables, files; /* that wait for a flush; of level 0 */
+	uint64_t start_us;
+};
+
+static void stall_begin(struct engine *e, struct stall *s, size_t memtables,
+			size_t files)
+{
+	if (s->cause)
+		return;
+	s->cause = memtables > IMMUTABLES_WAITING ? "memtables" : "level0";
+	s->memtables = memtables;
+	s->files = files;
+	s->start_us = event_now(&e->events);
+	event_add(&e->events, EVENTS_MAIN,
+		  "stall for=%s memtables=%zu level0_ssts=%zu", s->cause,
+		  memtables, files);
+}
+
+static void stall_end(struct engine *e, const struct stall *s)
+{
+	if (!s->cause)
+		return;
+	event_add(&e->events, EVENTS_MAIN, "stall_over for=%s us=%llu",
+		  s->cause,
+		  (unsigned long long)event_since(&e->events, s->start_us));
+}
+
 /* Whether one more memtable would be one too many that wait. Takes lock. */
 static bool is_crowded(struct engine *e)
 {
@@ -70,13 +100,18 @@ static bool is_crowded(struct engine *e)
 static int relieve(struct engine *e, bool frees)
 {
 	struct timespec pause = { 0, PAUSE_NS };
+	struct stall stall = { 0 };
+	size_t memtables, files;
 	int level, err = 0;
 
 	for (;;) {
 		pthread_mutex_lock(&e->lock);
 		level = pressure(e);
 		if (must_wait(e)) {
+			memtables = e->immutable_count;
+			files = e->version->levels[0].count;
 			pthread_mutex_unlock(&e->lock);
+			stall_begin(e, &stall, memtables, files);
 			engine_wake(e);
 			/* It may have been done since the lock was let go, and
 			 * then nothing would signal any more. */
@@ -87,6 +122,7 @@ static int relieve(struct engine *e, bool frees)
 			continue;
 		}
 		pthread_mutex_unlock(&e->lock);
+		stall_end(e, &stall);
 		err = engine_writable(e);
 		if (err == 0 && level == 2 && e->wake)
 			err = frees ? engine_flush_waiting(e)
@@ -97,6 +133,8 @@ static int relieve(struct engine *e, bool frees)
 			return err;
 		if (e->wake) {
 			nanosleep(&pause, NULL);
+			event_add(&e->events, EVENTS_MAIN,
+				  "slowed for=level0 us=%d", PAUSE_NS / 1000);
 			return 0;
 		}
 		err = engine_step(e);
@@ -191,15 +229,29 @@ static int log_batch(struct engine *e, const struct batch *batch)
 	return err;
 }
 
+/* Who had commit tells it, and those who waited for that do not. */
+static void tell_slow(struct engine *e, const struct batch *batch,
+		      uint64_t start_us)
+{
+	uint64_t now = clock_coarse(e->options.clock);
+
+	if (now >= start_us + EVENT_SLOW_US)
+		event_add(&e->events, EVENTS_MAIN,
+			  "slow_commit changes=%u bytes=%zu us=%llu",
+			  batch->count, batch->data.size,
+			  (unsigned long long)(now - start_us));
+}
+
 int engine_write(struct engine *e, struct batch *batch, bool sync,
 		 uint64_t *seq)
 {
-	uint64_t first, last = 0;
+	uint64_t first, last = 0, start;
 	int err;
 
 	if (batch->count == 0)
 		return sync ? engine_sync(e) : 0;
 	pthread_mutex_lock(&e->commit);
+	start = clock_coarse(e->options.clock);
 	err = engine_writable(e);
 	if (err == 0)
 		err = reserve(e, batch);
@@ -229,6 +281,7 @@ int engine_write(struct engine *e, struct batch *batch, bool sync,
 	if (seq)
 		*seq = last;
 unlock:
+	tell_slow(e, batch, start);
 	pthread_mutex_unlock(&e->commit);
 	/* Without commit, so that others write while this one waits. */
 	if (err == 0 && sync)

@@ -1,0 +1,147 @@
+#include <assert.h>
+
+#include "store/base/err.h"
+#include "store/engine/core/state.h"
+#include "store/engine/run/step.h"
+#include "store/model/events.h"
+#include "store/schema.h"
+
+/* What the model and those who use the store tell; the rest, the engine does.
+ */
+
+static const char *const words[] = {
+	[EVENTS_OFF] = "off",
+	[EVENTS_ERRORS] = "errors",
+	[EVENTS_MAIN] = "events",
+	[EVENTS_ALL] = "all",
+};
+#define WORD_COUNT (sizeof(words) / sizeof(*words))
+
+const char *event_level_word(enum event_level level)
+{
+	assert((size_t)level < WORD_COUNT);
+	return words[level];
+}
+
+int event_level_parse(struct bytes word, enum event_level *out)
+{
+	size_t i;
+
+	for (i = 0; i < WORD_COUNT; i++)
+		if (bytes_equal(word, bytes_string(words[i]))) {
+			*out = (enum event_level)i;
+			return 0;
+		}
+	return fail(ERR_bad_argument,
+		    "\"%.*s\": the words are off, errors, events and all",
+		    (int)word.size, (const char *)word.data);
+}
+
+/* Told while both levels have it. */
+void store_set_event_level(struct store *s, enum event_level level)
+{
+	struct event_log *l = &s->engine->events;
+	enum event_level before = atomic_load(&l->level);
+
+	if (level < before)
+		event_add(l, EVENTS_ERRORS, "log level=%s",
+			  event_level_word(level));
+	atomic_store(&l->level, level);
+	if (level > before)
+		event_add(l, EVENTS_ERRORS, "log level=%s",
+			  event_level_word(level));
+}
+
+enum event_level store_event_level(struct store *s)
+{
+	return atomic_load(&s->engine->events.level);
+}
+
+void store_write_events(struct store *s)
+{
+	engine_write_events(s->engine);
+}
+
+int store_check_events(struct store *s)
+{
+	return event_log_check(&s->engine->events);
+}
+
+void store_tell_request(struct store *s, const char *word, uint64_t us)
+{
+	if (us >= EVENT_SLOW_US)
+		event_add(&s->engine->events, EVENTS_MAIN,
+			  "slow_request request=%s us=%llu", word,
+			  (unsigned long long)us);
+}
+
+/* Names have been checked, so they have no blanks. */
+static void tell(struct store *s, const char *change, const struct table *t,
+		 const char *key, struct bytes name)
+{
+	event_add(&s->engine->events, EVENTS_MAIN,
+		  "schema change=%s table=%.*s table_id=%u%s%.*s", change,
+		  (int)t->name.size, (const char *)t->name.data, t->id, key,
+		  (int)name.size, (const char *)name.data);
+}
+
+static void tell_family(struct store *s, const char *change,
+			const struct table *t, const struct family *f)
+{
+	tell(s, change, t, " family=", f->name);
+}
+
+static void tell_families(struct store *s, const struct table *old,
+			  const struct table *new)
+{
+	const struct family *f, *other;
+	size_t i;
+
+	for (i = 0; i < old->family_count; i++)
+		if (!table_family(new, old->families[i].name))
+			tell_family(s, "family_dropped", new,
+				    &old->families[i]);
+	for (i = 0; i < new->family_count; i++) {
+		f = &new->families[i];
+		other = table_family(old, f->name);
+		if (!other)
+			tell_family(s, "family_made", new, f);
+		else if (!gc_policy_equal(other->gc, f->gc))
+			tell_family(s, "policy", new, f);
+		else if (other->type != f->type)
+			tell_family(s, "type", new, f);
+	}
+}
+
+/* The same table, by its id. */
+static void tell_table(struct store *s, const struct table *old,
+		       const struct table *new)
+{
+	if (!bytes_equal(old->name, new->name))
+		tell(s, "table_renamed", new, " from=", old->name);
+	if (old->millis != new->millis)
+		tell(s, "granularity", new, "", BYTES_LITERAL(""));
+	if (memcmp(&old->access, &new->access, sizeof(old->access)) != 0)
+		tell(s, "access", new, "", BYTES_LITERAL(""));
+	tell_families(s, old, new);
+}
+
+void tell_schema(struct store *s, const struct schema *old,
+		 const struct schema *new)
+{
+	const struct table *t, *other;
+	size_t i;
+
+	for (i = 0; i < old->table_count; i++)
+		if (!table_by_id(new, old->tables[i].id))
+			tell(s, "table_dropped", &old->tables[i], "",
+			     BYTES_LITERAL(""));
+	for (i = 0; i < new->table_count; i++) {
+		t = &new->tables[i];
+		other = table_by_id(old, t->id);
+		if (!other)
+			tell(s, "table_made", t, "", BYTES_LITERAL(""));
+		else if (other->record_seq != t->record_seq)
+			tell_table(s, other, t);
+	}
+}
