@@ -177,6 +177,7 @@ const struct verb verbs[] = {
 	  "  -o xattr          Answer for user.tabletfs.* attributes\n"
 	  "  -o quota=<bytes>  Refuse to grow beyond\n"
 	  "  -o memory=<bytes> For memtables and cache together (144M)\n"
+	  "  -o log=<level>    What LOG tells: off, errors, events, all\n"
 	  "  -o allow_other    Not only for who mounts it\n"
 	  "  -o ro             To be read: nothing of the store is changed,\n"
 	  "                    and others may read it, too\n"

@@ -14,7 +14,8 @@
 /*
  * In the order of listings. An entry's kind need not be its own: .scan and each
  * step's value are of one kind, so the same names are in all of them. What ctl
- * may do is the owner's alone, 0600, as opening the store would be. A file of
+ * may do is the owner's alone, 0600, as opening the store would be, and so is
+ * what is logged of it. A file of
  * .import is read by who writes it.
  */
 static const struct ctl_entry entries[] = {
@@ -33,6 +34,7 @@ static const struct ctl_entry entries[] = {
 	{ NODE_INSTANCE, "stats", NODE_STATS, FILE_R },
 	{ NODE_INSTANCE, "metrics", NODE_METRICS, FILE_R },
 	{ NODE_INSTANCE, "errors", NODE_ERRORS, FILE_R },
+	{ NODE_INSTANCE, "log", NODE_LOG, S_IFREG | 0600 },
 	{ NODE_INSTANCE, "ctl", NODE_CTL, S_IFREG | 0600 },
 	/* Of tables, rows and families. */
 	{ NODE_TABLE, ".schema", NODE_SCHEMA, DIR_RW },

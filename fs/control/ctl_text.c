@@ -59,7 +59,7 @@ static const char help_text[] =
 	"  TABLE/.drop/prefix/P/      preview, apply: delete a range of rows\n"
 	"  TABLE/.stats               figures of the table\n"
 	"  .tabletfs/                 help version stats metrics\n"
-	"                             errors ctl\n";
+	"                             errors log ctl\n";
 
 static const char version_text[] = "tabletfs " TABLETFS_VERSION "\n";
 
@@ -146,6 +146,13 @@ static int show_errors(struct fs *fs, struct buf *out)
 	return errors_print(&fs->errors, uid == 0 || uid == fs->uid, uid, out);
 }
 
+/* .tabletfs/log: the level of the event log. */
+static int show_log(struct fs *fs, struct buf *out)
+{
+	return buf_printf(out, "%s\n",
+			  event_level_word(store_event_level(fs->store)));
+}
+
 /* Puts the text of f in out, by its kind. */
 static int text_show(struct fs *fs, struct ctl_file *f)
 {
@@ -161,6 +168,8 @@ static int text_show(struct fs *fs, struct ctl_file *f)
 		return ctl_print_metrics(fs, &f->out);
 	case NODE_ERRORS:
 		return show_errors(fs, &f->out);
+	case NODE_LOG:
+		return show_log(fs, &f->out);
 	case NODE_DROP_PREVIEW:
 		return drop_preview(fs, f, &f->out);
 	case NODE_IMPORT_LAST:
@@ -245,6 +254,17 @@ static int take_granularity(struct fs *fs, const struct path *p,
 	return store_set_granularity(fs->store, p->table, millis);
 }
 
+/* It is no data that changes. */
+static int take_log(struct fs *fs, struct bytes text)
+{
+	enum event_level level;
+	int err = event_level_parse(text, &level);
+
+	if (!err)
+		store_set_event_level(fs->store, level);
+	return err;
+}
+
 /* Does what the whole text of a file of this kind, which is not empty, says at
  * its path. */
 static int take_at(struct fs *fs, const struct path *p, enum node_kind kind,
@@ -286,6 +306,11 @@ static int text_flush(struct fs *fs, struct ctl_file *f)
 	/* Opened with O_TRUNC and closed: as if not touched. */
 	if (text.size == 0)
 		return 0;
+	if (f->node->kind == NODE_LOG) {
+		err = take_log(fs, text);
+		buf_reset(&f->in);
+		return err;
+	}
 	err = take(fs, f, text);
 	buf_reset(&f->in);
 	/* The row or the rules of the table are others now, and no path that

@@ -203,6 +203,7 @@ static int open_store(const struct mount_options *o, const char *store,
 	so.read_only = o->read_only;
 	so.background = true;
 	so.sync_interval_ms = o->commit_seconds * 1000;
+	so.events = o->events;
 	if (o->memory_size > 0)
 		store_options_memory(&so, o->memory_size);
 	err = buf_printf(&holder, "pid %d, " SERVED_AT "%s", (int)getpid(),
@@ -268,6 +269,12 @@ static int open_session(struct fs *fs, const char *store)
 	return err;
 }
 
+/* For fs->metrics. */
+static void tell_request(void *context, const char *kind, uint64_t us)
+{
+	store_tell_request(context, kind, us);
+}
+
 int fs_init(struct fs *fs, const struct mount_options *o, struct store *s)
 {
 	int err;
@@ -276,6 +283,8 @@ int fs_init(struct fs *fs, const struct mount_options *o, struct store *s)
 	memset(fs, 0, sizeof(*fs));
 	fs->options = o;
 	fs->store = s;
+	fs->metrics.taken = tell_request;
+	fs->metrics.context = s;
 	fs->ready_fd = -1;
 	fs->uid = getuid();
 	fs->gid = getgid();
@@ -331,6 +340,7 @@ static void tick(void *context)
 	struct fs *fs = context;
 
 	pins_sweep(fs, fs_steady());
+	store_write_events(fs->store);
 }
 
 /* Tells who finds the store in use that it soon is not. Who only reads it has
@@ -428,6 +438,10 @@ static int serve(const struct mount_options *o, const char *store_path,
 		goto close_store;
 	/* Closed by tell_ready, or with the process. */
 	fs.ready_fd = ready_fd;
+	/* A full disk takes them later. */
+	err = store_check_events(store);
+	if (err && err != -ENOSPC)
+		fs_log_error(&fs, NULL, NULL, err);
 	fs.device = &device;
 	err = volume_posix_stat(store_volume(store), &directory);
 	fs.store_device = directory.st_dev;

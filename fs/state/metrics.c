@@ -90,6 +90,8 @@ void metrics_count(struct metrics *m, unsigned int kind, uint64_t start_ns)
 	add(&metric->total_ns, ns);
 	if (i < METRICS_BUCKETS)
 		add(&metric->buckets[i], 1);
+	if (m->taken && place_of(kind) > 0)
+		m->taken(m->context, names[kind], us);
 }
 
 /* One histogram. Prometheus' buckets are cumulative: each counts what is in

@@ -20,6 +20,10 @@ struct metrics {
 		/* Of those that took more than 2^(i-1) us, and 2^i at most. */
 		_Atomic uint64_t buckets[METRICS_BUCKETS];
 	} kinds[METRICS_KINDS];
+	/* Told of each request of a kind with a name; set before the first one.
+	 * NULL: nobody is. */
+	void (*taken)(void *context, const char *kind, uint64_t us);
+	void *context;
 };
 
 /* By the steady clock, which nobody sets. */

@@ -75,6 +75,7 @@ enum node_kind {
 	NODE_STATS,
 	NODE_METRICS,
 	NODE_ERRORS,
+	NODE_LOG,
 	NODE_CTL,
 };
 

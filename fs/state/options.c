@@ -11,6 +11,7 @@ void mount_options_init(struct mount_options *o)
 	o->commit_seconds = 1;
 	o->gc = "maxversions=10";
 	o->delimiter = "#";
+	o->events = EVENTS_MAIN;
 }
 
 /* A word without a value that sets something. */
@@ -108,6 +109,8 @@ static int parse_value(struct mount_options *o, const char *word,
 		return parse_number(word, value, &o->quota_size);
 	if (!strcmp(word, "memory"))
 		return parse_memory(o, value);
+	if (!strcmp(word, "log"))
+		return event_level_parse(bytes_string(value), &o->events);
 	if (!strcmp(word, "commit"))
 		return parse_commit(o, value);
 	return fail(ERR_bad_argument, "%s", word);

@@ -26,6 +26,7 @@ struct mount_options {
 	unsigned int commit_seconds; /* log is synced at least so often */
 	const char *gc;              /* policy of families made by mkdir */
 	const char *delimiter;       /* of segments of row keys; not empty */
+	enum event_level events;     /* of the store's event log */
 	uint64_t quota_size;         /* bytes; 0: none */
 	uint64_t memory_size;        /* bytes, of the store; 0: its default */
 	/*

@@ -49,8 +49,8 @@ _tabletfs() {
 		words=$(_tabletfs_verbs) ;;
 	mount:* | umount:*)
 		if [ "$before" = -o ]; then
-			words="allow_other commit= delimiter= gc= memory= quiet
-				quota= ro showctl strictschema sync xattr"
+			words="allow_other commit= delimiter= gc= log= memory=
+				quiet quota= ro showctl strictschema sync xattr"
 			compopt -o nospace 2>/dev/null
 		else
 			compopt -o default 2>/dev/null
