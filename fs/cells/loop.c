@@ -10,6 +10,7 @@
 
 #include "fs/cells/loop.h"
 #include "store/base/bg.h"
+#include "store/base/probe.h"
 #include "store/store.h"
 
 /*
@@ -318,10 +319,14 @@ static void answer(struct loop *l, struct worker *me, struct fuse_buf *buf)
 {
 	const struct fuse_in_header *request = buf->mem;
 	uint64_t start = metrics_now_ns();
-	unsigned int kind = request->opcode; /* buf is libfuse's afterwards */
+	/* buf is libfuse's afterwards. */
+	unsigned int kind = request->opcode;
+	uint64_t number = request->unique;
 
 	atomic_store_explicit(&me->uid, request->uid, memory_order_relaxed);
+	PROBE(request_begin, kind, number);
 	fuse_session_process_buf(l->session, buf);
+	PROBE(request_end, kind, number);
 	metrics_count(l->metrics, kind, start);
 }
 

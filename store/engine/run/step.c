@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "store/base/err.h"
+#include "store/base/probe.h"
 #include "store/engine/compact/pick.h"
 #include "store/engine/core/tell.h"
 #include "store/engine/core/trouble.h"
@@ -193,6 +194,7 @@ int engine_flush_oldest(struct engine *e)
 {
 	struct memtable *m = NULL;
 	uint64_t oldest_log = 0;
+	size_t bytes;
 	int err;
 
 	pthread_mutex_lock(&e->lock);
@@ -206,7 +208,10 @@ int engine_flush_oldest(struct engine *e)
 	pthread_mutex_unlock(&e->lock);
 	if (!m)
 		return 0;
+	bytes = arena_used(&m->arena);
+	PROBE(flush_begin, bytes, m->log_id);
 	err = flush(e, m, oldest_log);
+	PROBE(flush_end, bytes, err);
 	return err < 0 ? err : 1;
 }
 
@@ -297,6 +302,7 @@ static int run(struct engine *e, struct version *v, const struct compaction *c,
 	err = merge_context(e, &context, &snapshots);
 	if (err < 0)
 		return err;
+	PROBE(compaction_begin, c->level, c->output_level);
 	not_above(&context, compact_above(v, c));
 	not_above_memtables(e, &context);
 	err = merge_inputs(e, v, c, &context, &edit);
@@ -305,6 +311,7 @@ static int run(struct engine *e, struct version *v, const struct compaction *c,
 		context.spare_size = engine_sst_room(c->rest_size);
 		err = merge_inputs(e, v, c, &context, &edit);
 	}
+	PROBE(compaction_end, c->level, err);
 	if (err == 0)
 		tell_compacted(e, c, &edit, why, start);
 	edit_release(&edit);

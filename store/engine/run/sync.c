@@ -1,5 +1,6 @@
 #include <assert.h>
 
+#include "store/base/probe.h"
 #include "store/engine/core/state.h"
 #include "store/engine/core/trouble.h"
 #include "store/engine/large/blobs.h"
@@ -38,7 +39,9 @@ int engine_sync(struct engine *e)
 		assert(covered >= want);
 		if (err == 0) {
 			start = event_now(&e->events);
+			PROBE(sync_begin, covered, 0);
 			err = engine_sync_log(e);
+			PROBE(sync_end, covered, err);
 			tell_slow(e, event_since(&e->events, start));
 			if (err < 0)
 				engine_poison(e, err);

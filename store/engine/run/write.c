@@ -2,6 +2,7 @@
 #include <time.h>
 
 #include "store/base/err.h"
+#include "store/base/probe.h"
 #include "store/engine/core/state.h"
 #include "store/engine/core/trouble.h"
 #include "store/engine/large/blobs.h"
@@ -67,6 +68,7 @@ static void stall_begin(struct engine *e, struct stall *s, size_t memtables,
 	s->memtables = memtables;
 	s->files = files;
 	s->start_us = event_now(&e->events);
+	PROBE(stall_begin, memtables, files);
 	event_add(&e->events, EVENTS_MAIN,
 		  "stall for=%s memtables=%zu level0_ssts=%zu", s->cause,
 		  memtables, files);
@@ -76,6 +78,7 @@ static void stall_end(struct engine *e, const struct stall *s)
 {
 	if (!s->cause)
 		return;
+	PROBE(stall_end, s->memtables, s->files);
 	event_add(&e->events, EVENTS_MAIN, "stall_over for=%s us=%llu",
 		  s->cause,
 		  (unsigned long long)event_since(&e->events, s->start_us));
@@ -252,6 +255,7 @@ int engine_write(struct engine *e, struct batch *batch, bool sync,
 		return sync ? engine_sync(e) : 0;
 	pthread_mutex_lock(&e->commit);
 	start = clock_coarse(e->options.clock);
+	PROBE(commit_begin, batch->count, batch->data.size);
 	err = engine_writable(e);
 	if (err == 0)
 		err = reserve(e, batch);
@@ -281,6 +285,7 @@ int engine_write(struct engine *e, struct batch *batch, bool sync,
 	if (seq)
 		*seq = last;
 unlock:
+	PROBE(commit_end, batch->count, err);
 	tell_slow(e, batch, start);
 	pthread_mutex_unlock(&e->commit);
 	/* Without commit, so that others write while this one waits. */

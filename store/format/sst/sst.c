@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/base/probe.h"
 #include "store/format/bloom.h"
 #include "store/format/sst/sst_read.h"
 
@@ -150,6 +151,7 @@ int sst_may_contain(struct sst *t, uint64_t prefix_hash)
 	if (result <= 0)
 		return result < 0 ? result : 1;
 	result = bloom_may_contain(block->bytes, prefix_hash);
+	PROBE(filter, t->file_id, result);
 	return result < 0
 		       ? sst_fail(
 				 t,

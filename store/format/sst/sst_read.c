@@ -1,6 +1,7 @@
 #include <assert.h>
 
 #include "store/base/err.h"
+#include "store/base/probe.h"
 #include "store/format/block_heads.h"
 #include "store/format/sst/sst_read.h"
 
@@ -79,6 +80,7 @@ static int read_block(const struct sst *t, struct sst_handle handle,
 	size_t size;
 	int err;
 
+	PROBE(block_read, t->file_id, handle.offset);
 	err = sst_read_stored(t, handle, &block);
 	if (err < 0)
 		return err;
