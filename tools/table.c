@@ -168,6 +168,7 @@ const struct verb verbs[] = {
 	  "mount [-f] [-o <options>] [<store>] <dir>",
 	  "Show the store as files",
 	  "  -f                Serve in the foreground\n"
+	  "  -o stale=<s>      Kernels before 6.16: names may be old by (1)\n"
 	  "  -o commit=<s>     Durable at least so often, in seconds (1)\n"
 	  "  -o sync           Every close is durable\n"
 	  "  -o gc=<policy>    Of families that mkdir makes (maxversions=10)\n"

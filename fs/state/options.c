@@ -9,6 +9,7 @@ void mount_options_init(struct mount_options *o)
 {
 	memset(o, 0, sizeof(*o));
 	o->commit_seconds = 1;
+	o->stale_seconds = 1;
 	o->gc = "maxversions=10";
 	o->delimiter = "#";
 	o->events = EVENTS_MAIN;
@@ -76,16 +77,17 @@ static int parse_memory(struct mount_options *o, const char *value)
 	return err;
 }
 
-/* "commit=": from a second to an hour. */
-static int parse_commit(struct mount_options *o, const char *value)
+/* Up to an hour. */
+static int parse_seconds(const char *word, const char *text, unsigned int least,
+			 unsigned int *out)
 {
 	char *end;
-	unsigned long n = strtoul(value, &end, 10);
+	unsigned long n = strtoul(text, &end, 10);
 
-	if (!isdigit((unsigned char)*value) || *end || n == 0 || n > 3600)
-		return fail(ERR_bad_argument,
-			    "commit=%s: from 1 to 3600 seconds", value);
-	o->commit_seconds = (unsigned int)n;
+	if (!isdigit((unsigned char)*text) || *end || n < least || n > 3600)
+		return fail(ERR_bad_argument, "%s=%s: from %u to 3600 seconds",
+			    word, text, least);
+	*out = (unsigned int)n;
 	return 0;
 }
 
@@ -112,7 +114,9 @@ static int parse_value(struct mount_options *o, const char *word,
 	if (!strcmp(word, "log"))
 		return event_level_parse(bytes_string(value), &o->events);
 	if (!strcmp(word, "commit"))
-		return parse_commit(o, value);
+		return parse_seconds(word, value, 1, &o->commit_seconds);
+	if (!strcmp(word, "stale"))
+		return parse_seconds(word, value, 0, &o->stale_seconds);
 	return fail(ERR_bad_argument, "%s", word);
 }
 

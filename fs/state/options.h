@@ -24,6 +24,8 @@ struct mount_options {
 	bool read_only;          /* -o ro: the store is opened to read, and
 				    the kernel refuses changes */
 	unsigned int commit_seconds; /* log is synced at least so often */
+	unsigned int stale_seconds;  /* how long kernels that cannot be told
+					of changes keep what they know */
 	const char *gc;              /* policy of families made by mkdir */
 	const char *delimiter;       /* of segments of row keys; not empty */
 	enum event_level events;     /* of the store's event log */

@@ -20,8 +20,6 @@
 /* A directory whose table has an age rule: which cell in it is the last to go
  * is known only after a scan. */
 #define EXPIRING_TIMEOUT_S 1.0
-/* Where the kernel cannot be told of a change (before 6.16). */
-#define DEAF_TIMEOUT_S 1.0
 /* The kernel rounds a time up to its next tick, of which there are at least 100
  * a second, and keeps what it has until that has passed. */
 #define KERNEL_TICKS_US 20000
@@ -61,11 +59,18 @@ void attr_cell(struct fs *fs, uint64_t ino, const struct cell_info *info,
 	st->st_blocks = (blkcnt_t)((info->size + 511) / 512); /* stat's unit */
 }
 
+double attr_longest(struct fs *fs)
+{
+	return fs->has_epochs ? ATTR_TIMEOUT_S : fs->options->stale_seconds;
+}
+
 double attr_timeout(struct fs *fs, const struct cell_rules *rules)
 {
-	if (!fs->has_epochs)
-		return DEAF_TIMEOUT_S;
-	return rules->expires ? EXPIRING_TIMEOUT_S : ATTR_TIMEOUT_S;
+	double longest = attr_longest(fs);
+
+	return rules->expires && longest > EXPIRING_TIMEOUT_S
+		       ? EXPIRING_TIMEOUT_S
+		       : longest;
 }
 
 /* At most timeout, and not beyond expiry, by when the kernel's own clock has to
@@ -82,7 +87,7 @@ static double until(uint64_t expiry_us, double timeout)
 static double cell_timeout(struct fs *fs, const struct place *place,
 			   uint64_t timestamp_us)
 {
-	double timeout = fs->has_epochs ? ATTR_TIMEOUT_S : DEAF_TIMEOUT_S;
+	double timeout = attr_longest(fs);
 
 	/* Without an age rule in the table the schema need not be asked. */
 	if (!place->rules.expires)
@@ -133,7 +138,7 @@ static bool attr_of_draft(struct fs *fs, struct node *node,
 		return false;
 	attr_cell(fs, ino, &info, st);
 	access_show_made(place, maker, st);
-	*timeout = fs->has_epochs ? ATTR_TIMEOUT_S : DEAF_TIMEOUT_S;
+	*timeout = attr_longest(fs);
 	/* Unlinked or renamed over, but open: nobody else will tell of it. */
 	if (node->gone)
 		st->st_nlink = 0;

@@ -24,6 +24,10 @@ void attr_directory(struct fs *fs, uint64_t ino, uint64_t timestamp_us,
 void attr_cell(struct fs *fs, uint64_t ino, const struct cell_info *info,
 	       struct stat *st);
 
+/* How long what no age rule ends may be believed, in seconds: a kernel that
+ * cannot be told of changes (before 6.16) has to ask again. */
+double attr_longest(struct fs *fs);
+
 /* How long a directory of data, or a missing name in one, may be believed. */
 double attr_timeout(struct fs *fs, const struct cell_rules *rules);
 

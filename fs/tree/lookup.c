@@ -288,10 +288,8 @@ static int enter_child(struct fs *fs, const struct child *c,
 void lookup_missing(struct fs *fs, struct fuse_entry_param *e)
 {
 	memset(e, 0, sizeof(*e));
-	/* No rule makes a name appear, so age does not matter. A kernel that
-	 * cannot be told that one has (before 6.16) asks again after a second.
-	 */
-	e->entry_timeout = fs->has_epochs ? ATTR_TIMEOUT_S : 1.0;
+	/* No rule makes a name appear, so age does not matter. */
+	e->entry_timeout = attr_longest(fs);
 }
 
 /* Fills *c. 0; -ERR_no_table and other errors, with the place to be released

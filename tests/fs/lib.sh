@@ -28,9 +28,15 @@ find_daemon() {
 	fi
 }
 
+# Kernels that cannot be told of changes ask each time, unless STALE says else.
+case $(uname -r) in
+[0-5].* | 6.[0-9].* | 6.1[0-5].*) stale="-o stale=${STALE:-0}" ;;
+*) stale= ;;
+esac
+
 # Returns when it is served.
 start_mount() {
-	"$TABLETFS" mount "$@" "$store" "$m" || return 1
+	"$TABLETFS" mount $stale "$@" "$store" "$m" || return 1
 	daemon=$(find_daemon)
 }
 
