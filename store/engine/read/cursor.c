@@ -406,10 +406,12 @@ static int settle(struct cursor *c, struct cell *cell)
 {
 	int err = find_visible(c);
 
-	if (err < 0)
-		gap_run_drop(&c->run);
-	else
-		end_run(c);
+	if (c->run.steps > 0) {
+		if (err < 0)
+			gap_run_drop(&c->run);
+		else
+			end_run(c);
+	}
 	if (err <= 0) {
 		c->at = err;
 		return err;

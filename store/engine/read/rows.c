@@ -213,10 +213,13 @@ static int settle(struct rows *r, struct bytes *row)
 
 	assert(r->started);
 	err = find_living(r);
-	if (err < 0)
-		gap_run_drop(&r->run);
-	else
-		gap_run_end(&r->run, buf_bytes(err > 0 ? &r->row : &r->end));
+	if (r->run.steps > 0) {
+		if (err < 0)
+			gap_run_drop(&r->run);
+		else
+			gap_run_end(&r->run,
+				    buf_bytes(err > 0 ? &r->row : &r->end));
+	}
 	if (err > 0)
 		*row = buf_bytes(&r->row);
 	else
