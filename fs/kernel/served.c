@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "fs/kernel/served.h"
-#include "store/base/volume/volume_posix_own.h"
+#include "store/base/volume/volume_posix_lease.h"
 
 /* How long to wait, for a daemon that does not know yet that its mount has gone
  * and for others; when to say so, and how often to look. */

@@ -9,6 +9,7 @@
 #include "store/base/err.h"
 #include "store/base/volume/volume.h"
 #include "store/base/volume/volume_posix.h"
+#include "store/base/volume/volume_posix_lease.h"
 #include "store/base/volume/volume_posix_own.h"
 #include "tests/unit/suite.h"
 #include "tests/unit/volume_directory.h"

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "store/base/volume/volume_posix.h"
+#include "store/base/volume/volume_posix_lease.h"
 #include "store/base/volume/volume_posix_own.h"
 #include "tools/admin/create.h"
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "fs/kernel/served.h"
-#include "store/base/volume/volume_posix_own.h"
+#include "store/base/volume/volume_posix_lease.h"
 #include "tools/mount/mount_table.h"
 #include "tools/mount/mounts.h"
 

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "store/base/volume/volume_posix_own.h"
+#include "store/base/volume/volume_posix_lease.h"
 #include "tools/mount/mount_table.h"
 #include "tools/mount/umount.h"
 #include "tools/verb/verb.h"

@@ -30,6 +30,9 @@
 #define POSIX_LOCK "lock"
 #define POSIX_TMP ".tmp"
 #define POSIX_SPARE ".spare"
+/* A former root. It is overwritten and changes places with the present one,
+ * which needs no new space. */
+#define POSIX_ROOT_SPARE POSIX_ROOT POSIX_SPARE
 
 /* A piece of held room: the file <number>.spare. */
 struct posix_piece {

@@ -9,6 +9,7 @@
 #include "store/base/volume/posix_volume.h"
 #include "store/base/volume/volume_posix.h"
 #include "store/base/volume/volume_posix_file.h"
+#include "store/base/volume/volume_posix_lease.h"
 #include "store/base/volume/volume_posix_note.h"
 #include "store/base/volume/volume_posix_own.h"
 #include "store/base/volume/volume_posix_reader.h"

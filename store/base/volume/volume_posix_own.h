@@ -5,8 +5,8 @@
 
 /*
  * What a POSIX volume has that the engine gives no name: the directory itself,
- * the marker that says it is a store, the root, the lease; and what is done to
- * directories of stores from outside.
+ * the marker that says it is a store, the root; and what is done to directories
+ * of stores from outside.
  */
 
 /* Makes the directory of v->path, durably, if it is missing; then v need not be
@@ -36,10 +36,6 @@ int posix_marker_parse(const char *directory, struct bytes text);
 int posix_root_get(struct volume *volume, uint64_t *version, struct buf *out);
 int posix_root_swap(struct volume *volume, uint64_t expected,
 		    struct bytes content);
-int posix_lease_take(struct volume *volume, const char *holder);
-int posix_lease_describe(struct volume *volume, const char *holder);
-int posix_lease_share(struct volume *volume);
-void posix_lease_release(struct volume *volume);
 
 /* 0 if there is nothing of this name yet, or -EEXIST. Somebody may make it
  * right after, so what needs it to be free must fail by itself. */
@@ -55,10 +51,5 @@ void volume_posix_clear(const char *directory);
 
 /* Removes the directory, too. */
 void volume_posix_discard(const char *directory);
-
-/* Replaces out by who has the lease, without taking it: 0 with the line that
- * its holder wrote; 1 if it is shared, by readers, who write none, with words
- * for people; -ENOENT when nobody has it. Changes nothing. */
-int volume_posix_holder(const char *directory, struct buf *out);
 
 #endif

@@ -1,0 +1,199 @@
+#include <assert.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "store/base/err.h"
+#include "store/base/volume/posix_volume.h"
+#include "store/base/volume/volume_posix_file.h"
+#include "store/base/volume/volume_posix_lease.h"
+#include "store/base/volume/volume_posix_spare.h"
+
+/* Bytes of the holder's line; what is longer is cut. */
+#define HOLDER_MAX 1000
+
+/* Who shares the lease, for people. */
+#define READERS "a process that only reads it"
+
+/* Replaces the line in the lock file by the first line of holder. Not at once:
+ * who reads it meanwhile may find parts of both. */
+static int write_holder(struct posix_volume *v, int fd, const char *holder)
+{
+	int size = (int)strcspn(holder, "\n");
+	char line[HOLDER_MAX + 2];
+	ssize_t n;
+
+	size = snprintf(line, sizeof(line), "%.*s\n",
+			size < HOLDER_MAX ? size : HOLDER_MAX, holder);
+	n = pwrite(fd, line, (size_t)size, 0);
+	if (n >= 0 && n < size)
+		return fail(ENOSPC, "%s/" POSIX_LOCK ": cannot write", v->path);
+	if (n < 0 || ftruncate(fd, size) < 0)
+		return fail(errno, "%s/" POSIX_LOCK ": cannot write", v->path);
+	return 0;
+}
+
+/* The first line of the lock file, "" if there is none. */
+static void read_holder(int fd, char *line)
+{
+	ssize_t n = pread(fd, line, HOLDER_MAX, 0);
+
+	line[n > 0 ? n : 0] = 0;
+	line[strcspn(line, "\n")] = 0;
+}
+
+/*
+ * The lease is a lock of the open file description, which ends with the last
+ * process that has it, and whose holder can be asked for without taking it.
+ * (A lock of the process would end when any thread closes any descriptor of the
+ * file; flock cannot be asked for.) Who has it to write locks the file for
+ * writing, who shares it for reading. l_pid must be 0 for such locks.
+ */
+static struct flock whole_file(short type)
+{
+	return (struct flock){ .l_type = type, .l_whence = SEEK_SET };
+}
+
+/* Takes err, of a lock on fd that was refused, apart; type is the lock that was
+ * wanted. Of readers there is no line: what stands there is a former holder's.
+ */
+static int lock_refused(struct posix_volume *v, int fd, short type, int err)
+{
+	struct flock lock = whole_file(type);
+	char line[HOLDER_MAX + 1];
+
+	if (err != EAGAIN && err != EACCES)
+		return fail(err, "%s/" POSIX_LOCK ": cannot lock", v->path);
+	if (fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type == F_RDLCK)
+		return fail(ERR_store_in_use, "%s: in use by " READERS,
+			    v->path);
+	read_holder(fd, line);
+	return fail(ERR_store_in_use, "%s: in use by %s", v->path,
+		    line[0] ? line : "another process");
+}
+
+/* Removes what a process that died was about to write, or keeps its room.
+ * Nobody else can be about to: this one has the lease. */
+static int sweep_entry(void *context, const char *name)
+{
+	struct posix_volume *v = context;
+
+	if (strcmp(name, POSIX_ROOT_SPARE) == 0 ||
+	    !(posix_is_tmp(name) || posix_is_spare(name)) ||
+	    posix_spare_found(v, name))
+		return 0;
+	/* A directory is not of the store. */
+	if (unlinkat(v->directory, name, 0) < 0 && errno != EISDIR)
+		return fail(errno, "%s/%s: cannot remove", v->path, name);
+	return 0;
+}
+
+int posix_lease_take(struct volume *volume, const char *holder)
+{
+	struct posix_volume *v = posix(volume);
+	struct flock lock = whole_file(F_WRLCK);
+	int fd, err;
+
+	fd = openat(v->directory, POSIX_LOCK,
+		    O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return fail(errno, "%s/" POSIX_LOCK ": cannot open", v->path);
+	/* Who holds it through v itself is told, as another would be. */
+	err = v->lock >= 0 ? EAGAIN : 0;
+	if (!err && fcntl(fd, F_OFD_SETLK, &lock) < 0)
+		err = errno;
+	if (err) {
+		err = lock_refused(v, fd, F_WRLCK, err);
+		goto close_file;
+	}
+	/* The line is for people: a full disk that does not take it keeps
+	 * nobody from the store. */
+	if (write_holder(v, fd, holder) < 0)
+		err_clear();
+	err = posix_each_entry(v, sweep_entry, v);
+	if (err < 0)
+		goto close_file;
+	v->lock = fd;
+	return 0;
+
+close_file:
+	close(fd);
+	return err;
+}
+
+int posix_lease_describe(struct volume *volume, const char *holder)
+{
+	struct posix_volume *v = posix(volume);
+
+	if (v->lock < 0)
+		return fail(EINVAL, "%s: lease is not held", v->path);
+	return write_holder(v, v->lock, holder);
+}
+
+/* A lock to read needs a descriptor to read. Without a lock file nobody writes,
+ * for a writer makes it first; it is not made here, as that were a change. */
+int posix_lease_share(struct volume *volume)
+{
+	struct posix_volume *v = posix(volume);
+	struct flock lock = whole_file(F_RDLCK);
+	int fd, err;
+
+	assert(v->lock < 0 && v->share < 0);
+	fd = openat(v->directory, POSIX_LOCK,
+		    O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd < 0)
+		return fail(errno, "%s/" POSIX_LOCK ": cannot open", v->path);
+	if (fcntl(fd, F_OFD_SETLK, &lock) < 0) {
+		err = lock_refused(v, fd, F_RDLCK, errno);
+		close(fd);
+		return err;
+	}
+	v->share = fd;
+	return 0;
+}
+
+/* Each is the last descriptor of its description, so closing it unlocks. */
+void posix_lease_release(struct volume *volume)
+{
+	struct posix_volume *v = posix(volume);
+
+	if (v->lock >= 0)
+		close(v->lock);
+	if (v->share >= 0)
+		close(v->share);
+	v->lock = v->share = -1;
+}
+
+int volume_posix_holder(const char *directory, struct buf *out)
+{
+	struct flock lock = whole_file(F_WRLCK);
+	char line[HOLDER_MAX + 1];
+	char *path;
+	int fd, err;
+
+	if (asprintf(&path, "%s/" POSIX_LOCK, directory) < 0)
+		return -ENOMEM;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0) {
+		err = fail(errno, "%s: cannot open", path);
+		goto free_path;
+	}
+	if (fcntl(fd, F_OFD_GETLK, &lock) < 0) {
+		err = fail(errno, "%s: cannot ask for its lock", path);
+	} else if (lock.l_type == F_UNLCK) {
+		err = fail(ENOENT, "%s: not held", path);
+	} else if (lock.l_type == F_RDLCK) {
+		err = buf_set(out, BYTES_LITERAL(READERS));
+		err = err < 0 ? err : 1;
+	} else {
+		read_holder(fd, line);
+		err = buf_set(out, bytes_string(line));
+	}
+	close(fd);
+free_path:
+	free(path);
+	return err;
+}
