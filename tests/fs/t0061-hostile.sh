@@ -8,6 +8,15 @@ chmod 755 "$work"
 mkdir -m 1777 public
 marker='TabletFS store, format 1\n'
 
+# says TEXT COMMAND...: it must fail soon and say TEXT.
+says() {
+	local text=$1 out
+	shift
+	out=$(timeout 5 "$@" 2>&1)
+	same "$* fails" 1 $?
+	check "$*: $out" grep -qF -- "$text" <<<"$out"
+}
+
 # Links in a store's directory are not followed, by no command, whoever made
 # the directory.
 for who in "" "$nobody"; do
@@ -26,6 +35,36 @@ for who in "" "$nobody"; do
 		same "through $link of ${who:-root}" precious "$(cat victim)"
 	done
 done
+# Nor is a lock used that is more than the store's own file: a copy by links
+# would share it.
+rm -rf public/*
+own=public/store
+"$TABLETFS" -store $own createtable t families=f
+cp -al $own public/copy
+for place in $own public/copy; do
+	says "$place/lock: has another name" "$TABLETFS" -store $place sync
+done
+says "$work/public/copy/lock: has another name" \
+	"$TABLETFS" mount public/copy "$m"
+same "which a reader does not write to" t "$("$TABLETFS" -store public/copy ls)"
+rm public/copy/lock
+check "without that, each is its own" "$TABLETFS" -store $own sync
+check "the copy, too" "$TABLETFS" -store public/copy sync
+for kind in p "c 1 3"; do
+	rm $own/lock
+	mknod $own/lock $kind
+	says "/lock: is no regular file" "$TABLETFS" mount $own "$m"
+	says "/lock: is no regular file" "$TABLETFS" -store $own ls
+done
+
+# Nor one that another user made.
+rm $own/lock
+$nobody cp /dev/null public/planted
+mv public/planted $own/lock
+for verb in sync ls; do
+	says "/lock: belongs to user 65534" "$TABLETFS" -store $own $verb
+done
+
 rm -rf public/*
 $nobody "$TABLETFS" -store public/store createtable t families=f
 refuse "a directory of another user" "$TABLETFS" -store public/store ls

@@ -173,6 +173,59 @@ START_TEST(a_copy_by_links_stays_as_it_is)
 }
 END_TEST
 
+/* The lock file is written to, so it is the store's alone. Who has it is told
+ * of all the same, and readers write nothing. */
+START_TEST(a_lock_with_another_name_is_not_written_to)
+{
+	struct volume *v = open_volume(), *other = open_volume();
+	char path[160], victim[160], text[16] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/lock", directory);
+	snprintf(victim, sizeof(victim), "%s/victim", top);
+	f = fopen(victim, "w");
+	ck_assert_ptr_nonnull(f);
+	fputs("precious", f);
+	fclose(f);
+	ck_assert_int_eq(link(victim, path), 0);
+	ck_assert_int_eq(v->ops->lease_take(v, "a holder"), -EMLINK);
+	ck_assert_ptr_nonnull(strstr(err_detail(), path));
+	f = fopen(victim, "r");
+	ck_assert_uint_eq(fread(text, 1, sizeof(text) - 1, f), 8);
+	ck_assert_str_eq(text, "precious");
+	fclose(f);
+	ck_assert_int_eq(v->ops->lease_share(v), 0);
+	v->ops->lease_release(v);
+
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_int_eq(v->ops->lease_take(v, "a holder"), 0);
+	ck_assert_int_eq(unlink(victim), 0);
+	ck_assert_int_eq(link(path, victim), 0);
+	ck_assert_int_eq(other->ops->lease_take(other, "other"),
+			 -ERR_store_in_use);
+	ck_assert_ptr_nonnull(strstr(err_detail(), "a holder"));
+	v->ops->close(v);
+	other->ops->close(other);
+}
+END_TEST
+
+START_TEST(a_lock_that_is_no_file_is_refused)
+{
+	struct volume *v = open_volume();
+	char path[160];
+
+	snprintf(path, sizeof(path), "%s/lock", directory);
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	ck_assert_int_eq(v->ops->lease_take(v, "me"), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(err_detail(), path));
+	ck_assert_int_eq(v->ops->lease_share(v), -EINVAL);
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_int_eq(symlink("/dev/null", path), 0);
+	ck_assert_int_eq(v->ops->lease_take(v, "me"), -ELOOP);
+	v->ops->close(v);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = {
@@ -183,6 +236,8 @@ int main(void)
 		a_fifo_is_not_waited_for,
 		planted_names_do_no_harm,
 		a_copy_by_links_stays_as_it_is,
+		a_lock_with_another_name_is_not_written_to,
+		a_lock_that_is_no_file_is_refused,
 	};
 
 	return run_suite("volume_planted", set_up, tear_down, tests,

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/base/err.h"
@@ -89,16 +90,57 @@ static int sweep_entry(void *context, const char *name)
 	return 0;
 }
 
+/* Opens the lock file. It must be a regular one, and nobody's who could lead a
+ * reader of its line elsewhere: the directory may be a group's. */
+static int open_lock(const struct posix_volume *v, int flags)
+{
+	struct stat st;
+	int fd = openat(v->directory, POSIX_LOCK,
+			flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+	int err;
+
+	if (fd < 0)
+		return fail(errno, "%s/" POSIX_LOCK ": cannot open", v->path);
+	if (fstat(fd, &st) < 0)
+		err = fail(errno, "%s/" POSIX_LOCK, v->path);
+	else if (!S_ISREG(st.st_mode))
+		err = fail(EINVAL,
+			   "%s/" POSIX_LOCK ": is no regular file; remove it, "
+			   "and a new one is made",
+			   v->path);
+	else if (st.st_uid != geteuid() && st.st_uid != 0)
+		err = fail(EPERM,
+			   "%s/" POSIX_LOCK ": belongs to user %u; work as "
+			   "that user, or remove it, and a new one is made",
+			   v->path, (unsigned int)st.st_uid);
+	else
+		return fd;
+	close(fd);
+	return err;
+}
+
+/* That no other file would be written to. Asked with the lock held: until then
+ * its holder, who is told, may be the one to whom the name belongs. */
+static int check_one_name(const struct posix_volume *v, int fd)
+{
+	if (posix_has_one_name(fd))
+		return 0;
+	return fail(EMLINK,
+		    "%s/" POSIX_LOCK ": has another name, as in a copy by "
+		    "links; remove it, and a new one is made; copy a store by "
+		    "tabletfs backup or cp -a",
+		    v->path);
+}
+
 int posix_lease_take(struct volume *volume, const char *holder)
 {
 	struct posix_volume *v = posix(volume);
 	struct flock lock = whole_file(F_WRLCK);
 	int fd, err;
 
-	fd = openat(v->directory, POSIX_LOCK,
-		    O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	fd = open_lock(v, O_RDWR | O_CREAT);
 	if (fd < 0)
-		return fail(errno, "%s/" POSIX_LOCK ": cannot open", v->path);
+		return fd;
 	/* Who holds it through v itself is told, as another would be. */
 	err = v->lock >= 0 ? EAGAIN : 0;
 	if (!err && fcntl(fd, F_OFD_SETLK, &lock) < 0)
@@ -107,6 +149,9 @@ int posix_lease_take(struct volume *volume, const char *holder)
 		err = lock_refused(v, fd, F_WRLCK, err);
 		goto close_file;
 	}
+	err = check_one_name(v, fd);
+	if (err < 0)
+		goto close_file;
 	/* The line is for people: a full disk that does not take it keeps
 	 * nobody from the store. */
 	if (write_holder(v, fd, holder) < 0)
@@ -140,12 +185,11 @@ int posix_lease_share(struct volume *volume)
 	int fd, err;
 
 	assert(v->lock < 0 && v->share < 0);
-	fd = openat(v->directory, POSIX_LOCK,
-		    O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0 && errno == ENOENT)
-		return 0;
+	fd = open_lock(v, O_RDONLY);
+	if (fd == -ENOENT)
+		err_clear();
 	if (fd < 0)
-		return fail(errno, "%s/" POSIX_LOCK ": cannot open", v->path);
+		return fd == -ENOENT ? 0 : fd;
 	if (fcntl(fd, F_OFD_SETLK, &lock) < 0) {
 		err = lock_refused(v, fd, F_RDLCK, errno);
 		close(fd);
