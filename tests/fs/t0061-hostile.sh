@@ -57,13 +57,19 @@ for kind in p "c 1 3"; do
 	says "/lock: is no regular file" "$TABLETFS" -store $own ls
 done
 
-# Nor one that another user made.
+# Nor one that another user made, nor a directory in which anybody could make
+# one.
 rm $own/lock
 $nobody cp /dev/null public/planted
 mv public/planted $own/lock
 for verb in sync ls; do
 	says "/lock: belongs to user 65534" "$TABLETFS" -store $own $verb
 done
+rm $own/lock
+chmod 777 $own
+says "chmod o-w" "$TABLETFS" -store $own ls
+chmod 775 $own
+same "a group may" t "$("$TABLETFS" -store $own ls)"
 
 rm -rf public/*
 $nobody "$TABLETFS" -store public/store createtable t families=f

@@ -391,12 +391,20 @@ int posix_check_owner(const struct posix_volume *v)
 
 	if (fstat(v->directory, &st) < 0)
 		return fail(errno, "%s", v->path);
-	if (st.st_uid == geteuid() || st.st_uid == 0)
-		return 0;
-	return fail(EPERM,
-		    "%s: belongs to user %u, who could change it under the "
-		    "hands of user %u; work as its owner, or change that",
-		    v->path, (unsigned int)st.st_uid, (unsigned int)geteuid());
+	if (st.st_uid != geteuid() && st.st_uid != 0)
+		return fail(EPERM,
+			    "%s: belongs to user %u, who could change it under "
+			    "the hands of user %u; work as its owner, or "
+			    "change that",
+			    v->path, (unsigned int)st.st_uid,
+			    (unsigned int)geteuid());
+	if (st.st_mode & S_IWOTH)
+		return fail(EPERM,
+			    "%s: may be written to by all, who could change it "
+			    "under the hands of user %u; chmod o-w it, or use "
+			    "a directory in it",
+			    v->path, (unsigned int)geteuid());
+	return 0;
 }
 
 /* The directory is durable when the one that holds it is synced: that is "..",

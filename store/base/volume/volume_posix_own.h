@@ -14,9 +14,9 @@
 int posix_make_directory(struct posix_volume *v);
 
 /*
- * -EPERM if the directory is another user's, who could exchange its files for
- * others, under the hands of root, too. Root's own is anybody's who may read
- * it.
+ * -EPERM if the directory is another user's, or all may write to it, who could
+ * exchange its files for others, under the hands of root, too. Root's own is
+ * anybody's who may read it.
  */
 int posix_check_owner(const struct posix_volume *v);
 
