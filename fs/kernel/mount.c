@@ -16,6 +16,7 @@
 #include "fs/cells/prune.h"
 #include "fs/cells/seen.h"
 #include "fs/control/ctl_import.h"
+#include "fs/kernel/answer.h"
 #include "fs/kernel/device.h"
 #include "fs/kernel/mount.h"
 #include "fs/kernel/ops.h"
@@ -36,7 +37,8 @@
 
 extern char **environ;
 
-/* How long a daemon may take to say that it lives, and how often to look. */
+/* How long a daemon may take to say that it lives, and another to end what it
+ * does at the mount point; how often to look. */
 #define ANSWER_MAX_MS 2000
 #define POLL_MS 5
 
@@ -71,57 +73,25 @@ static int run_fusermount(const char *mount_point)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
 }
 
-/* Asks for path's attributes and sets *is_root to whether a mount's root is
- * there: 0 or an error. The kernel tells -ENOTCONN of a daemon that has gone,
- * unless it keeps the attributes and flags do not say to ask for them. */
-static int ask(const char *path, int flags, bool *is_root)
-{
-	struct statx st;
-
-	if (statx(AT_FDCWD, path, AT_NO_AUTOMOUNT | flags, STATX_TYPE, &st))
-		return fail(errno, "%s", path);
-	*is_root = st.stx_attributes & st.stx_attributes_mask &
-		   STATX_ATTR_MOUNT_ROOT;
-	return S_ISDIR(st.stx_mode) ? 0 : fail(ENOTDIR, "%s", path);
-}
-
-/* Whether the daemon of what is mounted at path has gone, of which the kernel
- * keeps attributes. A child asks, which may wait for ever for a daemon that
- * lives and does not answer. */
-static bool is_stale(const char *path)
-{
-	const struct timespec pause = { 0, POLL_MS * 1000000L };
-	bool is_root;
-	int status = 0, tries = ANSWER_MAX_MS / POLL_MS;
-	pid_t pid = fork(), ended;
-
-	if (pid == 0)
-		_exit(ask(path, AT_STATX_FORCE_SYNC, &is_root) == -ENOTCONN);
-	if (pid < 0)
-		return false;
-	while ((ended = waitpid(pid, &status, WNOHANG)) == 0 && tries-- > 0)
-		nanosleep(&pause, NULL);
-	if (ended == 0)
-		kill(pid, SIGKILL);
-	return ended == pid && WIFEXITED(status) && WEXITSTATUS(status) == 1;
-}
-
 /* The mount point must be a directory where nothing is mounted; what a daemon
  * that died left there is unmounted. */
 static int check_mount_point(const char *path)
 {
-	bool is_root;
-	int err = ask(path, 0, &is_root);
+	int is_root = answer_at(path, ANSWER_MAX_MS, NULL);
 
-	if (err == -ENOTCONN || (!err && is_root && is_stale(path))) {
-		if (run_fusermount(path) || ask(path, 0, &is_root))
+	if (is_root == -ENOTCONN) {
+		if (run_fusermount(path) == 0)
+			is_root = answer_at(path, ANSWER_MAX_MS, NULL);
+		if (is_root < 0)
 			return fail(ERR_mount_point,
 				    "a stale mount cannot be removed");
-		err = 0;
 	}
-	if (!err && is_root)
-		err = fail(EBUSY, "something is mounted there");
-	return err;
+	if (is_root == -ETIMEDOUT)
+		return fail(EBUSY,
+			    "something is mounted there, whose daemon does not "
+			    "answer; tabletfs mounts names its process");
+	return is_root > 0 ? fail(EBUSY, "something is mounted there")
+			   : is_root;
 }
 
 /* Whether path is directory or in it; both are absolute and resolved. */
@@ -364,13 +334,15 @@ static int mount_session(struct fuse_session *session, const char *path)
 {
 	const struct timespec pause = { 0, POLL_MS * 1000000L };
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int tries = ANSWER_MAX_MS / POLL_MS, err;
-	bool is_root;
+	int tries = ANSWER_MAX_MS / POLL_MS, err = 0;
+	struct statx st;
 
 	while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && tries-- > 0)
 		nanosleep(&pause, NULL);
-	err = ask(path, 0, &is_root);
-	if (!err && is_root)
+	/* What came meanwhile may not answer, and is not asked. */
+	if (statx(AT_FDCWD, path, AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, 0, &st))
+		err = fail(errno, "%s", path);
+	else if (st.stx_attributes & STATX_ATTR_MOUNT_ROOT)
 		err = fail(EBUSY, "something is mounted there");
 	if (!err && fuse_session_mount(session, path))
 		err = fail(EIO, "the kernel refuses the mount");

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fs/kernel/answer.h"
 #include "fs/kernel/served.h"
 #include "store/base/volume/volume_posix_lease.h"
 
@@ -17,6 +18,9 @@
 #define WAIT_MAX_MS 10000
 #define SAY_AFTER_MS 1000
 #define POLL_MS 5
+
+/* How long a daemon may take to say that it lives. */
+#define ANSWER_MAX_MS 60000
 
 /* Of .tabletfs/stats, which is shorter. */
 #define STATS_SIZE_MAX 4096
@@ -110,6 +114,14 @@ static int find(const char *directory, struct served *served)
 		err = buf_terminate(&served->place);
 	if (err)
 		return err;
+	if (answer_at((char *)served->place.data, ANSWER_MAX_MS,
+		      (char *)served->holder.data) == -ETIMEDOUT)
+		return fail(ERR_store_in_use,
+			    "%s: in use by %s, which has not answered for %d "
+			    "s; if it is stopped, kill -CONT makes it go on, "
+			    "else kill -KILL ends it, and what it took stays",
+			    directory, (char *)served->holder.data,
+			    ANSWER_MAX_MS / 1000);
 	served->root = open((char *)served->place.data,
 			    O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (served->root >= 0)

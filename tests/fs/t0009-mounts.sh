@@ -94,6 +94,11 @@ ls -l "$m" >/dev/null
 stat "$m" >/dev/null
 kill -STOP "$daemon"
 says "something is mounted there" $mount "$work/store2" "$m"
+kill -CONT "$daemon"
+mkdir "$m/t/r2"
+kill -STOP "$daemon"
+says "whose daemon does not answer" timeout 10 $mount "$work/store2" "$m"
+check "and no store is made" [ ! -e "$work/store2" ]
 kill -KILL "$daemon"
 await_end
 check "a mount in the place of a dead one" start_mount

@@ -20,6 +20,30 @@ within() {
 	return 0
 }
 
+# A daemon that is stopped and stays so: who asks for its store is told soon for
+# whom they wait, and after a minute that they do so in vain. Looked at below.
+mkdir stuck
+"$TABLETFS" mount stuck-store stuck || exit 1
+stuck=$(sed 's/pid \([0-9]*\),.*/\1/' stuck-store/lock)
+at_end() {
+	kill -CONT "$stuck" 2>/dev/null
+	fusermount3 -u "$work/stuck" 2>/dev/null
+	stop_mount 2>/dev/null
+}
+mkdir -p stuck/t/r/f
+kill -STOP "$stuck"
+for verb in ls mount; do
+	case $verb in ls) words=(-store stuck/ ls) ;; *)
+		mkdir beside
+		words=(mount stuck-store beside)
+		;;
+	esac
+	{
+		timeout -s KILL 90 "$TABLETFS" "${words[@]}" >$verb.out 2>&1
+		echo $? >$verb.status
+	} &
+done
+
 # Signals, with files open and nothing of them committed. What closed before is
 # there in each case, what was open in all but the last.
 cat >drafts.py <<'PYTHON'
@@ -224,6 +248,23 @@ else
 fi
 rows=$(on count t)
 check "the store is whole" on check >/dev/null
+
+# Those who ask for what is stuck.
+said() {
+	within 90 test -s ls.status && within 30 test -s mount.status
+}
+check "they end" said
+for verb in ls mount; do
+	same "$verb: with 1" 1 "$(cat $verb.status)"
+	check "$verb: for whom it waited: $(cat $verb.out)" \
+		grep -q "waiting for pid $stuck, mounted at $work/stuck" $verb.out
+	check "$verb: and what to do" \
+		grep -q "pid $stuck, .* has not answered for 60 s; .*kill -CONT" \
+		$verb.out
+done
+kill -CONT "$stuck"
+same "then it answers" t "$("$TABLETFS" -store stuck ls)"
+check "and ends" "$TABLETFS" umount stuck
 
 # Other namespaces.
 if [ "$(id -u)" != 0 ] || ! unshare -m true 2>/dev/null; then
