@@ -87,6 +87,15 @@ check "umount" "$TABLETFS" umount "$m"
 same "the store is free at once" 1 "$("$TABLETFS" -store "$store" count t)"
 daemon=
 
+# Through links, absolute and not, with a slash and without.
+ln -s "$m" to-mnt
+ln -s to-mnt twice
+for place in to-mnt twice twice/ "$work/twice"; do
+	check "a mount at $place" "$TABLETFS" mount "$store" "$place"
+	check "is ended by that name" "$TABLETFS" umount "$place"
+	refuse "and is gone from $m" mountpoint -q "$m"
+done
+
 # What a daemon that died left is unmounted, also where the kernel keeps what it
 # knew of it.
 start_mount

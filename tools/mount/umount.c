@@ -180,14 +180,17 @@ static int wait_for_store(struct verb_call *c, const char *store,
 
 int verb_umount(struct verb_call *c)
 {
-	char said[256], *store, *device;
+	char said[256], *store, *device, *full;
 	int status;
 
 	if (c->argc != 2)
 		return verb_usage(c);
+	/* Through links, which fusermount3 does not follow. This asks no daemon
+	 * of what is mounted there, for a root is no link. */
+	full = realpath(c->argv[1], NULL);
 	/* Before it has gone: afterwards nothing tells the store. */
 	store = mount_store_at(c->argv[1], &device);
-	status = run_fusermount(c->argv[1], said, sizeof(said));
+	status = run_fusermount(full ? full : c->argv[1], said, sizeof(said));
 	if (!status && store)
 		status = (device && is_mounted_still(c, store, device)) ||
 			 wait_for_store(c, store, device);
@@ -196,6 +199,7 @@ int verb_umount(struct verb_call *c)
 			   c->argv[1]);
 	else if (status)
 		verb_wrong(c, "%s; no store is mounted there", said);
+	free(full);
 	free(device);
 	free(store);
 	return status;
