@@ -229,8 +229,11 @@ int main(int argc, char **argv)
 		status = run_at(&c, store, v->flags);
 	}
 	/* A full disk or a closed pipe shows here at the latest. */
-	if (fflush(stdout) != 0 || ferror(stdout))
+	if (fflush(stdout) != 0)
 		status = verb_wrong(&c, "standard output: %s", strerror(errno));
+	else if (ferror(stdout))
+		status = verb_wrong(&c, "standard output: a part of it could "
+					"not be written");
 	/* Help that nobody asked for is an error, for a script that lost its
 	 * words. */
 	return c.argv == no_verb ? 1 : status;

@@ -464,11 +464,12 @@ static void serve_in_background(const struct mount_options *o,
 }
 
 /* Starts the daemon and waits until it serves (0) or has failed: its error,
- * which it has told itself; -EIO if it died before. */
+ * which it has told itself, or -EIO if it died before. */
 static int daemonize(const struct mount_options *o, const char *store,
 		     const char *mount_point)
 {
-	int ends[2], status = -EIO;
+	int ends[2], status, ended = 0;
+	ssize_t n;
 	pid_t pid;
 
 	if (pipe2(ends, O_CLOEXEC))
@@ -482,13 +483,21 @@ static int daemonize(const struct mount_options *o, const char *store,
 		close(ends[0]);
 		serve_in_background(o, store, mount_point, ends[1]);
 	}
-	/* The child has the only other end: if it dies, read returns 0 and
-	 * status stays. */
+	/* The child has the only other end: if it dies, read returns 0. */
 	close(ends[1]);
-	while (read(ends[0], &status, sizeof(status)) < 0 && errno == EINTR)
-		;
+	do {
+		n = read(ends[0], &status, sizeof(status));
+	} while (n < 0 && errno == EINTR);
 	close(ends[0]);
-	return status;
+	if (n == sizeof(status))
+		return status;
+	while (waitpid(pid, &ended, 0) < 0 && errno == EINTR)
+		continue;
+	return refuse(o, fail(EIO,
+			      "its process ended before it served: %s; limits "
+			      "such as ulimit -s and -v may be too low",
+			      WIFSIGNALED(ended) ? strsignal(WTERMSIG(ended))
+						 : "by itself"));
 }
 
 int mount_serve(const struct mount_options *o)

@@ -88,7 +88,10 @@ static void on_init(void *userdata, struct fuse_conn_info *conn)
 	sd_notify(0, "READY=1");
 	printf("tabletfs: %s is served at %s\n", fs->options->store,
 	       fs->options->mount_point);
-	fflush(stdout);
+	/* Told now: at the end nothing knows why any more. */
+	if (fflush(stdout))
+		fprintf(stderr, "tabletfs: standard output: %s\n",
+			strerror(errno));
 }
 
 static void on_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)

@@ -20,16 +20,42 @@ rows() {
 check "with a full disk for output" start_mount >/dev/full 2>/dev/full
 check "it serves" sh -c "mkdir -p '$m/t/r/f' && echo 1 >'$m/t/r/f/q'"
 stop_mount
-"$TABLETFS" mount -f "$store" "$m" >/dev/full 2>/dev/full &
-daemon=$!
+# in_foreground STDOUT: serves for a moment; what it says is in the file why.
+in_foreground() {
+	eval "\"$TABLETFS\" mount -f \"$store\" \"$m\" $1 2>why &"
+	daemon=$!
+	for ((i = 0; i < 600; i++)); do
+		mountpoint -q "$m" && break
+		sleep 0.05
+	done
+	check "in the foreground with $1" test -d "$m/t/r"
+	kill -TERM $daemon
+	wait $daemon
+	same "it ends with 1" 1 $?
+	daemon=
+}
+in_foreground '>/dev/full'
+check "why: $(cat why)" grep -q 'standard output: No space left' why
+refuse "only that" grep -q 'temporarily' why
+in_foreground '>&-'
+check "why: $(cat why)" grep -q 'standard output: Bad file descriptor' why
+
+# A daemon that dies before it serves, here while it waits for the store.
+mkfifo rows.fifo
+on import t rows.fifo format=jsonl >/dev/null 2>&1 &
+exec 8>rows.fifo
+"$TABLETFS" mount "$store" "$m" 2>why &
+starter=$!
 for ((i = 0; i < 600; i++)); do
-	mountpoint -q "$m" && break
+	grep -q waiting why && break
 	sleep 0.05
 done
-check "in the foreground, too" test -d "$m/t/r"
-kill -TERM $daemon
-wait $daemon
-daemon=
+kill -KILL $(cat /proc/$starter/task/$starter/children)
+wait $starter
+same "a mount whose daemon died" 1 $?
+check "why: $(cat why)" grep -q 'ended before it served: Killed' why
+exec 8>&-
+wait
 
 # Descriptors that a program forgot to close: of all kinds, high and low.
 cat >inherit.py <<'PYTHON'

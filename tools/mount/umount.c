@@ -49,10 +49,13 @@ static int run_fusermount(const char *path, char *said, size_t size)
 		continue;
 	if (err)
 		snprintf(said, size, "%s: %s", program, strerror(err));
-	else
+	else if (WIFSIGNALED(status))
+		snprintf(said, size, "%s: %s", program,
+			 strsignal(WTERMSIG(status)));
+	else {
 		got = pread(fd, said, size - 1, 0);
-	if (!err)
 		said[got > 0 ? got : 0] = 0;
+	}
 	said[strcspn(said, "\n")] = 0;
 	if (fd >= 0)
 		close(fd);
