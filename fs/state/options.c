@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fs/state/options.h"
+#include "store/text/value/gcpolicy.h"
 
 void mount_options_init(struct mount_options *o)
 {
@@ -91,6 +92,17 @@ static int parse_seconds(const char *word, const char *text, unsigned int least,
 	return 0;
 }
 
+/* "gc=": looked at here, before a store is made for the mount. */
+static int parse_gc(struct mount_options *o, const char *value)
+{
+	struct gc_policy *policy;
+	int err = gc_policy_parse(bytes_string(value), &policy);
+
+	gc_policy_free(policy);
+	o->gc = value;
+	return err;
+}
+
 /* A word with a value, which may be empty. */
 static int parse_value(struct mount_options *o, const char *word,
 		       const char *value)
@@ -98,10 +110,8 @@ static int parse_value(struct mount_options *o, const char *word,
 	/* As mount(8) notes who may unmount. */
 	if (!strcmp(word, "user") || !strcmp(word, "comment"))
 		return 0;
-	if (!strcmp(word, "gc")) {
-		o->gc = value;
-		return 0;
-	}
+	if (!strcmp(word, "gc"))
+		return parse_gc(o, value);
 	if (!strcmp(word, "delimiter")) {
 		o->delimiter = value;
 		return *value ? 0

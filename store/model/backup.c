@@ -37,13 +37,8 @@ int backup_make(const struct backup_source *from, const char *directory,
 		struct backup_result *result)
 {
 	struct buf partial = BUF_INIT;
-	int err;
+	int err = volume_posix_partial(directory, &partial);
 
-	err = buf_printf(&partial, "%s.partial", directory);
-	if (err == 0)
-		err = buf_terminate(&partial);
-	if (err == 0)
-		err = volume_posix_free_name(directory);
 	if (err == 0)
 		err = volume_posix_free_name((const char *)partial.data);
 	if (err == 0)

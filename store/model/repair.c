@@ -494,13 +494,8 @@ int store_repair(const char *directory, const char *to,
 {
 	struct buf partial = BUF_INIT;
 	struct volume *from = NULL;
-	int err;
+	int err = volume_posix_partial(to, &partial);
 
-	err = buf_printf(&partial, "%s.partial", to);
-	if (err == 0)
-		err = buf_terminate(&partial);
-	if (err == 0)
-		err = volume_posix_free_name(to);
 	if (err == 0)
 		err = free_partial((const char *)partial.data);
 	if (err == 0)

@@ -32,7 +32,8 @@ says "at least 16M" $mount -o memory=1M "$store" "$m"
 says "No such file" $mount "" "$m"
 check "no store is made where one is" [ ! -e tabletfs ]
 says "lies inside it" $mount "$m/store" "$m"
-says "GC" $mount -o gc=nonsense "$store" "$m"
+says "bad option: invalid GC policy: unexpected" $mount -o gc=nonsense "$store" "$m"
+check "no store is made before" [ ! -e "$store" ]
 
 start_mount || exit 1
 same "the store is private" 700 "$(stat -c %a "$store")"

@@ -53,6 +53,12 @@ says "memory=99999999T: too large" \
 says "quota=x: not a number" "$TABLETFS" mount -o quota=x "$work/none" "$m"
 check "a refused mount leaves no store behind" [ ! -e "$work/none" ]
 
+for word in commit= sync gc= strictschema quiet showctl xattr quota= memory= \
+	delimiter= allow_other ro; do
+	check "help tells of -o $word" \
+		grep -q -- "-o $word" <("$TABLETFS" help mount)
+done
+
 check "small letters" start_mount -o quota=400m,memory=32m
 same "a mount stands for its store" t "$("$TABLETFS" -store "$m" ls)"
 same "also where a command writes" "" \

@@ -440,9 +440,23 @@ int volume_posix_free_name(const char *path)
 {
 	struct stat st;
 
+	if (!*path)
+		return fail(ENOENT, "an empty name");
 	if (lstat(path, &st) == 0)
 		return fail(EEXIST, "%s: is there already", path);
 	return errno == ENOENT ? 0 : fail(errno, "%s: cannot look", path);
+}
+
+int volume_posix_partial(const char *directory, struct buf *out)
+{
+	int n = (int)strlen(directory);
+	int err = volume_posix_free_name(directory);
+
+	while (n > 1 && directory[n - 1] == '/')
+		n--;
+	if (!err)
+		err = buf_printf(out, "%.*s.partial", n, directory);
+	return err < 0 ? err : buf_terminate(out);
 }
 
 int volume_posix_rename(const char *from, const char *to)

@@ -37,9 +37,14 @@ int posix_root_get(struct volume *volume, uint64_t *version, struct buf *out);
 int posix_root_swap(struct volume *volume, uint64_t expected,
 		    struct bytes content);
 
-/* 0 if there is nothing of this name yet, or -EEXIST. Somebody may make it
- * right after, so what needs it to be free must fail by itself. */
+/* 0 if there is nothing of this name yet, or -EEXIST; -ENOENT of "". Somebody
+ * may make it right after, so what needs it to be free must fail by itself. */
 int volume_posix_free_name(const char *path);
+
+/* Asks volume_posix_free_name for directory, and sets out to the name, ended by
+ * a NUL, under which it is made until it is whole: beside it, also if slashes
+ * end its own. Whether that is free is not asked. */
+int volume_posix_partial(const char *directory, struct buf *out);
 
 /* Renames a directory durably, to a name that is free: -EEXIST. After a failure
  * of the sync it has the new name. */
