@@ -215,6 +215,10 @@ static int session_arguments(const struct mount_options *o, const char *store,
 		err = buf_add_string(out, ",allow_other,default_permissions");
 	if (!err && o->read_only)
 		err = buf_add_string(out, ",ro");
+	if (!err && o->no_exec)
+		err = buf_add_string(out, ",noexec");
+	if (!err && o->no_atime)
+		err = buf_add_string(out, ",noatime");
 	return err ? err : buf_terminate(out);
 }
 

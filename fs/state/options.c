@@ -16,29 +16,37 @@ void mount_options_init(struct mount_options *o)
 	o->events = EVENTS_MAIN;
 }
 
-/* A word without a value that sets something. */
+/* A word without a value that sets something, or undoes that. */
 struct flag {
 	const char *name;
 	size_t offset; /* of a bool in struct mount_options */
+	bool value;
 };
 
 static const struct flag flags[] = {
-	{ "quiet", offsetof(struct mount_options, quiet) },
-	{ "showctl", offsetof(struct mount_options, show_control) },
-	{ "strictschema", offsetof(struct mount_options, strict_schema) },
-	{ "xattr", offsetof(struct mount_options, xattr) },
-	{ "sync", offsetof(struct mount_options, sync) },
-	{ "allow_other", offsetof(struct mount_options, allow_other) },
-	{ "ro", offsetof(struct mount_options, read_only) },
+	{ "quiet", offsetof(struct mount_options, quiet), true },
+	{ "showctl", offsetof(struct mount_options, show_control), true },
+	{ "strictschema", offsetof(struct mount_options, strict_schema), true },
+	{ "xattr", offsetof(struct mount_options, xattr), true },
+	{ "sync", offsetof(struct mount_options, sync), true },
+	{ "allow_other", offsetof(struct mount_options, allow_other), true },
+	{ "async", offsetof(struct mount_options, sync), false },
+	{ "ro", offsetof(struct mount_options, read_only), true },
+	{ "rw", offsetof(struct mount_options, read_only), false },
+	{ "noexec", offsetof(struct mount_options, no_exec), true },
+	{ "exec", offsetof(struct mount_options, no_exec), false },
+	{ "noatime", offsetof(struct mount_options, no_atime), true },
+	{ "atime", offsetof(struct mount_options, no_atime), false },
 };
 
 /* Words of mount(8) and fstab that change nothing here: what they are about is
- * so in any case, or is done by mount(8) itself. */
+ * so in any case, or is done by mount(8) itself. Each mount is nodev and nosuid,
+ * and there are neither devices nor programs with a set bit; times of access
+ * are not kept. */
 static const char *const ignored[] = {
-	"rw",       "defaults", "auto",    "noauto",     "user",
-	"users",    "nouser",   "nofail",  "dev",        "nodev",
-	"suid",     "nosuid",   "exec",    "noexec",     "async",
-	"relatime", "noatime",  "_netdev", "nodiratime",
+	"defaults", "auto",   "noauto",     "user",     "users",
+	"nouser",   "nofail", "_netdev",    "dev",      "nodev",
+	"suid",     "nosuid", "nodiratime", "relatime",
 };
 
 /* A number that K, M, G or T, times 1024 each, may follow, also in small
@@ -144,7 +152,7 @@ static int parse_word(struct mount_options *o, char *word)
 	}
 	for (i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
 		if (!strcmp(word, flags[i].name)) {
-			*(bool *)((char *)o + flags[i].offset) = true;
+			*(bool *)((char *)o + flags[i].offset) = flags[i].value;
 			return 0;
 		}
 	}

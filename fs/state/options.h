@@ -23,6 +23,8 @@ struct mount_options {
 	bool allow_other;        /* other users too; the kernel checks modes */
 	bool read_only;          /* -o ro: the store is opened to read, and
 				    the kernel refuses changes */
+	bool no_exec;            /* no program in it is executed */
+	bool no_atime;           /* for who looks at the mount's options */
 	unsigned int commit_seconds; /* log is synced at least so often */
 	unsigned int stale_seconds;  /* how long kernels that cannot be told
 					of changes keep what they know */

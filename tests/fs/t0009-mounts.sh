@@ -133,6 +133,25 @@ kill -TERM "$daemon"
 check "and ends with 0" wait "$daemon"
 daemon=
 
+# Words of mount(8): what holds is what the kernel's table shows. A later one
+# undoes an earlier one.
+options() {
+	start_mount -o "$1"
+	awk -v m="$m" '$5 == m { print $6 }' /proc/self/mountinfo
+	daemon=$(find_daemon)
+	stop_mount
+}
+same "each mount" "rw,nosuid,nodev,relatime" "$(options rw,dev,suid)"
+same "as it was said" "rw,nosuid,nodev,noexec,noatime" \
+	"$(options noexec,noatime,nodiratime,nofail)"
+same "the last word counts" "rw,nosuid,nodev,relatime" \
+	"$(options noexec,noatime,ro,exec,atime,rw)"
+start_mount -o noexec
+mkdir -p "$m/t/r/f"
+cp /bin/true "$m/t/r/f/true"
+errno EACCES "$m/t/r/f/true"
+stop_mount
+
 # A quota makes a full disk.
 start_mount -o quota=4M
 mkdir -p "$m/q/r/f"
