@@ -152,12 +152,12 @@ static ssize_t file_write(struct fs *fs, struct ctl_file *f, struct bytes data,
 }
 
 /* As ctl_ops.flush: a last line needs no newline. */
-static int file_flush(struct fs *fs, struct ctl_file *f)
+static int file_flush(struct fs *fs, struct ctl_file *f, bool at_end)
 {
 	struct buf numbers = BUF_INIT;
 	int err;
 
-	if (f->in.size == 0)
+	if (f->in.size == 0 || !at_end)
 		return 0;
 	f->state = f; /* any pointer: nothing may follow */
 	err = take_line(&numbers, buf_bytes(&f->in));

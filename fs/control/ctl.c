@@ -416,8 +416,42 @@ free_file:
 	return err;
 }
 
+ssize_t ctl_write(struct fs *fs, struct ctl_file *f, uint64_t owner,
+		  struct bytes data, uint64_t offset)
+{
+	ssize_t taken;
+
+	assert(f->ops->write);
+	pthread_mutex_lock(&f->lock);
+	taken = f->ops->write(fs, f, data, offset);
+	if (taken > 0) {
+		f->writer = owner;
+		f->is_written = true;
+	}
+	pthread_mutex_unlock(&f->lock);
+	return taken;
+}
+
+int ctl_flush(struct fs *fs, struct ctl_file *f, uint64_t owner)
+{
+	int err = 0;
+
+	pthread_mutex_lock(&f->lock);
+	if (f->writer == owner)
+		f->is_written = false;
+	if (f->ops->flush)
+		err = f->ops->flush(fs, f, !f->is_written);
+	pthread_mutex_unlock(&f->lock);
+	return err;
+}
+
 void ctl_close(struct fs *fs, struct ctl_file *f)
 {
+	/* No close is left to tell of an error. */
+	int err = f->is_written ? ctl_flush(fs, f, f->writer) : 0;
+
+	if (err)
+		fs_log_error(fs, f->node, NULL, err);
 	/* It may still use node. */
 	if (f->ops->release)
 		f->ops->release(fs, f);

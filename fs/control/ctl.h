@@ -51,8 +51,9 @@ struct ctl_ops {
 	/* How many bytes were taken, or an error. NULL: it takes none. */
 	ssize_t (*write)(struct fs *fs, struct ctl_file *f, struct bytes data,
 			 uint64_t offset);
-	/* At each close(2) of a descriptor, of which there may be several. */
-	int (*flush)(struct fs *fs, struct ctl_file *f);
+	/* At each close(2) of a descriptor, of which there may be several. At
+	 * the end takes what is left, newline or not. */
+	int (*flush)(struct fs *fs, struct ctl_file *f, bool at_end);
 	/* fsync: takes what was written, and makes it durable. */
 	int (*sync)(struct fs *fs, struct ctl_file *f);
 	/* After the last close. Nobody hears of its errors. */
@@ -61,11 +62,13 @@ struct ctl_ops {
 
 struct ctl_file {
 	const struct ctl_ops *ops;
-	pthread_mutex_t lock; /* guards in, out and state */
+	pthread_mutex_t lock; /* guards all below but flags and table_id */
 	struct node *node;    /* referenced */
 	uint32_t table_id;    /* of the table that node was in; 0: in none */
 	int flags;            /* of open(2) */
 	struct buf in;        /* what was written and is not yet taken */
+	uint64_t writer;      /* who wrote last, as ctl_write is told */
+	bool is_written;      /* and has not closed a descriptor since */
 	struct buf out;       /* what is to be read, if it is made ahead */
 	void *state;          /* of the ops, which free it in release */
 };
@@ -76,6 +79,18 @@ struct ctl_file {
 int ctl_open(struct fs *fs, struct node *node, int flags, struct ctl_file **out)
 	EXCLUDES(fs->tree);
 void ctl_close(struct fs *fs, struct ctl_file *f) EXCLUDES(fs->tree);
+
+/*
+ * write(2) and close(2) of a descriptor of f. owner is whose: a number that the
+ * kernel makes of a process' table of descriptors, its threads' too. The end of
+ * what was written is a close by who wrote last, else the last of all, which
+ * ctl_close is: a child that exits or execs closes what it inherited, and is
+ * not to end what its parent goes on writing.
+ */
+ssize_t ctl_write(struct fs *fs, struct ctl_file *f, uint64_t owner,
+		  struct bytes data, uint64_t offset) EXCLUDES(fs->tree);
+int ctl_flush(struct fs *fs, struct ctl_file *f, uint64_t owner)
+	EXCLUDES(fs->tree);
 
 /* The kinds of control files, each in the .c file of its name. */
 extern const struct ctl_ops ctl_aggregate_ops; /* aggregate.c: a cell */

@@ -300,9 +300,9 @@ static ssize_t drop_write(struct fs *fs, struct ctl_file *f, struct bytes data,
 	return err ? err : (ssize_t)data.size;
 }
 
-/* As ctl_ops.flush and sync: applies the token that was written, which then is
- * used up, whether it was right or not. Without one nothing happens. */
-static int drop_flush(struct fs *fs, struct ctl_file *f)
+/* As ctl_ops.sync: applies the token that was written, which then is used up,
+ * whether it was right or not. Without one nothing happens. */
+static int drop_sync(struct fs *fs, struct ctl_file *f)
 {
 	struct bytes text = buf_bytes(&f->in);
 	uint64_t token;
@@ -331,8 +331,14 @@ static int drop_flush(struct fs *fs, struct ctl_file *f)
 	return err;
 }
 
+/* As ctl_ops.flush. */
+static int drop_flush(struct fs *fs, struct ctl_file *f, bool at_end)
+{
+	return at_end ? drop_sync(fs, f) : 0;
+}
+
 const struct ctl_ops ctl_drop_ops = {
 	.write = drop_write,
 	.flush = drop_flush,
-	.sync = drop_flush,
+	.sync = drop_sync,
 };

@@ -22,9 +22,10 @@
  * A bulk load whose writer falls silent is published by a thread that looks
  * after those that are open, so that what a stream has sent is seen and kept.
  *
- * A close in the middle of a line is taken for the end of the input; between
- * lines it need not be, for shells close duplicates of a descriptor that goes
- * on being written. fsync commits whole lines and leaves a part of one.
+ * A close by who wrote last, in the middle of a line, is taken for the end of
+ * the input; between lines it need not be, for shells close duplicates of a
+ * descriptor that goes on being written. fsync, and a close by another, commit
+ * whole lines and leave a part of one.
  */
 
 /* How an import goes or went. Guarded by imports.lock. */
@@ -469,9 +470,10 @@ static int commit_lines(struct fs *fs, struct ctl_file *f, bool at_end,
 	return err;
 }
 
-/* What close and fsync do: commits, and tells by -EINVAL that lines were
- * refused. */
-static int import_commit(struct fs *fs, struct ctl_file *f, bool sync)
+/* What close and fsync do: commits, at the end a part of a line, too, and tells
+ * by -EINVAL that lines were refused. */
+static int import_commit(struct fs *fs, struct ctl_file *f, bool at_end,
+			 bool sync)
 {
 	struct import_file *im = f->state;
 	uint64_t refused;
@@ -483,7 +485,7 @@ static int import_commit(struct fs *fs, struct ctl_file *f, bool sync)
 	if (im->ended) {
 		err = sync ? store_sync(fs->store) : 0;
 	} else {
-		im->ended = !im->at_line_start && !sync;
+		im->ended = !im->at_line_start && at_end;
 		err = commit_lines(fs, f, im->ended, sync);
 	}
 	settle(fs, f, err, im->ended);
@@ -497,14 +499,14 @@ static int import_commit(struct fs *fs, struct ctl_file *f, bool sync)
 	return err;
 }
 
-static int import_flush(struct fs *fs, struct ctl_file *f)
+static int import_flush(struct fs *fs, struct ctl_file *f, bool at_end)
 {
-	return import_commit(fs, f, false);
+	return import_commit(fs, f, at_end, false);
 }
 
 static int import_sync(struct fs *fs, struct ctl_file *f)
 {
-	return import_commit(fs, f, true);
+	return import_commit(fs, f, false, true);
 }
 
 /* As ctl_ops.release. What a killed writer left is taken as it is. */

@@ -101,14 +101,14 @@ static ssize_t mutate_write(struct fs *fs, struct ctl_file *f,
 }
 
 /* As ctl_ops.flush: a last line needs no newline. */
-static int mutate_flush(struct fs *fs, struct ctl_file *f)
+static int mutate_flush(struct fs *fs, struct ctl_file *f, bool at_end)
 {
 	struct mutate_file *m = f->state;
 	struct mutation_target target = { fs, f, BYTES_NONE };
 	struct place place;
 	int err;
 
-	if (f->in.size == 0)
+	if (f->in.size == 0 || !at_end)
 		return 0;
 	assert(!m->ended);
 	m->ended = true;

@@ -298,13 +298,13 @@ static int take(struct fs *fs, const struct ctl_file *f, struct bytes text)
 
 /* As ctl_ops.flush: takes the text, wrong or not, so that a second close, or a
  * close after fsync, does not take it again. */
-static int text_flush(struct fs *fs, struct ctl_file *f)
+static int text_flush(struct fs *fs, struct ctl_file *f, bool at_end)
 {
 	struct bytes text = without_space(buf_bytes(&f->in));
 	int err;
 
 	/* Opened with O_TRUNC and closed: as if not touched. */
-	if (text.size == 0)
+	if (text.size == 0 || !at_end)
 		return 0;
 	if (f->node->kind == NODE_LOG) {
 		err = take_log(fs, text);
@@ -325,7 +325,7 @@ static int text_flush(struct fs *fs, struct ctl_file *f)
 /* As ctl_ops.sync. */
 static int text_sync(struct fs *fs, struct ctl_file *f)
 {
-	int err = text_flush(fs, f);
+	int err = text_flush(fs, f, true);
 
 	return err ? err : store_sync(fs->store);
 }

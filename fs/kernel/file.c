@@ -277,9 +277,8 @@ void file_on_write(fuse_req_t req, fuse_ino_t ino, const char *data,
 
 	if (f && f->ops->write) {
 		loop_hand_over();
-		pthread_mutex_lock(&f->lock);
-		taken = f->ops->write(fs, f, bytes, (uint64_t)offset);
-		pthread_mutex_unlock(&f->lock);
+		taken = ctl_write(fs, f, fi->lock_owner, bytes,
+				  (uint64_t)offset);
 	} else if (h->draft) {
 		taken = draft_write(fs, h->draft, bytes, (uint64_t)offset,
 				    append);
@@ -302,16 +301,14 @@ int file_truncate(struct fs *fs, struct fuse_file_info *fi, uint64_t size)
 	return h->draft ? draft_truncate(fs, h->draft, size) : 0;
 }
 
-/* Calls flush, one of f's ops or NULL, with its lock held. */
-static int flush_ctl(struct fs *fs, struct ctl_file *f,
-		     int (*flush)(struct fs *fs, struct ctl_file *f))
+/* fsync of f. */
+static int sync_ctl(struct fs *fs, struct ctl_file *f)
 {
 	int err = 0;
 
-	loop_hand_over();
 	pthread_mutex_lock(&f->lock);
-	if (flush)
-		err = flush(fs, f);
+	if (f->ops->sync)
+		err = f->ops->sync(fs, f);
 	pthread_mutex_unlock(&f->lock);
 	return err;
 }
@@ -323,10 +320,10 @@ void file_on_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	int err = 0;
 
 	/* A commit waits for the disk only if it is to be durable. */
-	if (fs->options->sync)
+	if (h->ctl || fs->options->sync)
 		loop_hand_over();
 	if (h->ctl)
-		err = flush_ctl(fs, h->ctl, h->ctl->ops->flush);
+		err = ctl_flush(fs, h->ctl, fi->lock_owner);
 	else if (h->mode != DRAFT_READ) /* who only reads commits nothing */
 		err = draft_flush(fs, h->draft, false);
 	fs_reply_error(fs, req, node_of(&fs->nodes, ino), NULL, err);
@@ -342,7 +339,7 @@ void file_on_fsync(fuse_req_t req, fuse_ino_t ino, int datasync,
 	(void)datasync;
 	loop_hand_over();
 	if (h->ctl)
-		err = flush_ctl(fs, h->ctl, h->ctl->ops->sync);
+		err = sync_ctl(fs, h->ctl);
 	else
 		err = draft_flush(fs, h->draft, true);
 	fs_reply_error(fs, req, node_of(&fs->nodes, ino), NULL, err);

@@ -174,6 +174,81 @@ for sample, value in counts.items():
     assert samples[sample] == value, sample
 PYTHON
 check "and the store's figures" grep -q '^tabletfs_writes_total [1-9]' "$i/metrics"
+# Half of what is written stays half whoever else closes the file: only who wrote
+# it, or the last close of all, ends it.
+cat >halves.py <<'PYTHON'
+import errno, os, subprocess, sys, threading, time
+from fails import fails
+os.chdir(sys.argv[1])
+
+def read(name):
+    with open(name) as f:
+        return f.read()
+
+def write(name, *parts):
+    """A child that has nothing to do with it ends after each part."""
+    fd = os.open(name, os.O_WRONLY | os.O_CREAT)
+    for part in parts:
+        os.write(fd, part.encode())
+        subprocess.run(["true"], check=True)
+    return fd
+
+os.close(write(".import/csv", ",f\n,q\nr1,1000", "00\nr2,5\n", "r3,7"))
+assert [read(r + "/f/q") for r in ("r1", "r2", "r3")] == ["100000", "5", "7"]
+os.close(write(".schema/f/gc", "maxversions=1", "00"))
+assert read(".schema/f/gc") == "maxversions=100\n"
+os.close(write("r1/.row.jsonl", '{"set":{"f":', '{"q":"8"}}}'))
+assert read("r1/f/q") == "8"
+os.close(write(".mutate", '{"row":"r4",', '"set":{"f":{"q":"1"}}}'))
+assert read("r4/f/q") == "1"
+os.mkdir("r1/sum")
+os.close(write("r1/sum/n", "1", "0\n2", "0"))
+assert read("r1/sum/n") == "30\n"
+token = read(".drop/prefix/r2/preview").split("token ")[1]
+os.close(write(".drop/prefix/r2/apply", token[:7], token[7:]))
+assert not os.path.exists("r2")
+
+# Of a child's own half a line, its close tells what is wrong.
+fd = os.open(".schema/f/gc", os.O_WRONLY)
+assert subprocess.run(["cat"], input=b"nonsense", stdout=fd,
+                      stderr=subprocess.DEVNULL).returncode != 0
+os.close(fd)
+fd = write(".mutate", "nonsense")
+fails(errno.EINVAL, os.close, fd)
+
+def write_late(name, text):
+    """Writes when its only descriptor is closed already."""
+    fd = os.open(name, os.O_WRONLY)
+    r, w = os.pipe()
+    thread = threading.Thread(target=os.splice, args=(r, fd, 4096))
+    thread.start()
+    waiting = [hex(r), hex(fd)]
+    while read("/proc/self/task/%d/syscall" % thread.native_id
+               ).split()[1:4:2] != waiting:
+        time.sleep(0.01)
+    os.close(fd)
+    os.write(w, text.encode())
+    thread.join()
+
+def await_text(name, text):
+    end = time.monotonic() + 10
+    while not os.path.exists(name) or text not in read(name):
+        assert time.monotonic() < end, (name, text)
+        time.sleep(0.02)
+
+write_late(".schema/f/gc", "maxversions=3")
+await_text(".schema/f/gc", "maxversions=3")
+write_late(".mutate", '{"row":"late","set":{"f":{"q":"1"}}}')
+await_text("late/f/q", "1")
+write_late(".mutate", '{"row":"late","set":{"nobody":{"q":"1"}}}')
+await_text("../.tabletfs/errors", 'line 1: unknown family "nobody"')
+write_late(".import/jsonl", '{"row":"late2","set":{"f":{"q":"2"}}}')
+await_text("late2/f/q", "2")
+PYTHON
+mkdir "$m/h" "$m/h/.schema/f" "$m/h/.schema/sum"
+echo intsum >"$m/h/.schema/sum/type"
+check "a child that ends takes no half of a line" python3 halves.py "$m/h"
+
 remount -o delimiter=:
 mkdir -p "$m/t/x:y/g" "$m/t/x:z/g"
 for i in y z; do echo 1 >"$m/t/x:$i/g/q"; done
