@@ -58,8 +58,9 @@ int store_drop_family(struct store *s, struct bytes table, struct bytes family);
 int store_set_gc(struct store *s, struct bytes table, struct bytes family,
 		 const struct gc_policy *gc);
 
-/* -ERR_type_immutable for a family of aggregates. Any other may become one;
- * of its cells, those that are no state of the kind add nothing. */
+/* -ERR_type_immutable for a family of aggregates. Any other may become one
+ * while nothing is set in it, else -ERR_family_not_empty; for this the table is
+ * read up to the first such cell while no commit can be made. */
 int store_set_type(struct store *s, struct bytes table, struct bytes family,
 		   enum family_type type);
 

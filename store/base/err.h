@@ -56,7 +56,8 @@
 	x(condition_failed, 36, EINVAL, "condition does not hold") \
 	x(blob_damaged, 37, EIO, "large value is damaged") \
 	x(name_too_long, 38, ENAMETOOLONG, "name is too long") \
-	x(invariant, 39, EIO, "store would not be sound any more")
+	x(invariant, 39, EIO, "store would not be sound any more") \
+	x(family_not_empty, 40, ENOTEMPTY, "family is not empty")
 /* clang-format on */
 
 /* Each x(name, number, errno, text) of the list makes an ERR_name. */

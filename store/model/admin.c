@@ -9,6 +9,7 @@
 #include "store/model/admin.h"
 #include "store/model/events.h"
 #include "store/model/bury.h"
+#include "store/model/empty.h"
 #include "store/model/model.h"
 #include "store/model/schema.h"
 #include "store/model/schema_record.h"
@@ -367,26 +368,6 @@ int schema_adopt(struct store *s, const struct table *found)
 	return change_end(&c, err);
 }
 
-/* 0, or -ERR_table_not_empty if a row of the table has a cell that a reader
- * would see. Under the lock, so that none comes before the table has gone. */
-static int must_be_empty(struct store *s, struct bytes table)
-{
-	struct scan_range range = { .table = table };
-	struct scan *scan;
-	struct cell cell;
-	int err;
-
-	err = scan_open(s, NULL, &range, &scan);
-	if (err < 0)
-		return err;
-	err = scan_next(scan, CURSOR_ROW, &cell);
-	scan_close(scan);
-	if (err == 1)
-		return fail(ERR_table_not_empty, "table \"%.*s\" has rows",
-			    (int)table.size, (const char *)table.data);
-	return err;
-}
-
 /* Nothing but the record is deleted; see change_delete. */
 int store_drop_table(struct store *s, struct bytes name, bool only_empty)
 {
@@ -401,7 +382,7 @@ int store_drop_table(struct store *s, struct bytes name, bool only_empty)
 	if (!t)
 		return change_end(&c, no_table(name));
 	if (only_empty)
-		err = must_be_empty(s, name);
+		err = empty_table(s, name);
 	if (err == 0)
 		err = change_delete(&c, name);
 	if (err == 0)
@@ -605,15 +586,15 @@ struct type_change {
 	enum family_type type;
 };
 
-/* A plain family may become one of aggregates, or of another plain type; what
- * it has already stays as it is. One of aggregates keeps its type, as nobody
- * could say what its parts are. */
+/* A plain family may become one of another plain type, or, while nothing is set
+ * in it, of aggregates: its values would be no numbers and lost with the next
+ * that is added. One of aggregates keeps its type, as nobody could say what its
+ * parts are. */
 static int do_set_type(struct store *s, struct table *t, void *arg)
 {
 	struct type_change *change = arg;
 	struct family *f = table_find_family(t, change->family);
 
-	(void)s;
 	if (!f)
 		return no_family("no such", change->family);
 	if (f->type == change->type)
@@ -624,7 +605,7 @@ static int do_set_type(struct store *s, struct table *t, void *arg)
 			    "family \"%.*s\" keeps its aggregate type",
 			    (int)f->name.size, (const char *)f->name.data);
 	f->type = change->type;
-	return 0;
+	return family_is_aggregate(f) ? empty_family(s, t->id, f->name) : 0;
 }
 
 int store_set_type(struct store *s, struct bytes table, struct bytes family,

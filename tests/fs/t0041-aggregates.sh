@@ -28,6 +28,12 @@ seq 500 >"$m/t/r/who/q"
 seq 300 600 >"$m/t/r/who/q"
 same "different ones" 600 "$(cat "$m/t/r/who/q")"
 
+echo intsum >type
+errno ENOTEMPTY cp type "$m/t/.schema/plain/type"
+same "values stay what they are" "bytes x" \
+	"$(cat "$m/t/.schema/plain/type" "$m/t/r/plain/x" | xargs)"
+check "why is told" grep -q 'family "plain" has cells' "$m/.tabletfs/errors"
+
 printf '1\nmany\n5\n' >lines
 errno EINVAL cp lines "$v/today"
 same "up to a wrong line" 30 "$(cat "$v/today")"

@@ -163,39 +163,60 @@ START_TEST(any_compaction)
 }
 END_TEST
 
-/* What a family held before it became one of aggregates is a start, if it is a
- * state, and nothing else. */
-static void begin_with(struct bytes value, int64_t want)
+/* Sets or removes the column that add adds to, in the plain family. */
+static void change_plain(struct store *s, struct bytes value, bool set)
 {
-	struct store *s = open_store();
+	struct bytes f = BYTES_LITERAL("5"), q = BYTES_LITERAL("q");
 	struct write *w;
-	int i;
 
 	ck_assert_int_eq(write_new(s, &w), 0);
 	ck_assert_int_eq(write_row(w, BYTES_LITERAL("t"), BYTES_LITERAL("r")),
 			 0);
-	ck_assert_int_eq(
-		write_set(w, BYTES_LITERAL("5"), BYTES_LITERAL("q"), 5, value),
-		0);
+	ck_assert_int_eq(set ? write_set(w, f, q, 5, value)
+			     : write_delete_column(w, f, q),
+			 0);
 	ck_assert_int_eq(store_commit(s, w, false), 0);
 	write_free(w);
-	ck_assert_int_eq(store_set_type(s, BYTES_LITERAL("t"),
-					BYTES_LITERAL("5"), FAMILY_INTSUM),
-			 0);
-	for (i = 0; i < 3; i++) {
-		add(s, "5", 5, 10);
-		want += 10;
-		ck_assert_int_eq(number_at(s, NULL, "5", AGGREGATE_SUM), want);
-		ck_assert_int_eq(store_compact(s, BYTES_NONE), 0);
-		ck_assert_int_eq(number_at(s, NULL, "5", AGGREGATE_SUM), want);
-	}
-	ck_assert_int_eq(store_close(s), 0);
 }
 
-START_TEST(older_values)
+static int make_sum(struct store *s, struct bytes family)
 {
-	begin_with(BYTES_LITERAL("\0\0\0\0\0\0\0\5"), 5);
-	begin_with(BYTES_LITERAL("text"), 0);
+	return store_set_type(s, BYTES_LITERAL("t"), family, FAMILY_INTSUM);
+}
+
+/* A family that has values takes no type that they are not of, numbers or not.
+ */
+START_TEST(values_are_kept)
+{
+	struct store *s = open_store();
+	struct buf memory = BUF_INIT;
+	struct cell cell;
+
+	add(s, "1", 5, 7); /* another family's cell is in nobody's way */
+	change_plain(s, BYTES_LITERAL("text"), true);
+	ck_assert_int_eq(make_sum(s, BYTES_LITERAL("5")),
+			 -ERR_family_not_empty);
+	ck_assert_str_eq(err_detail(),
+			 "family \"5\" has cells: only one without any becomes "
+			 "one of aggregates");
+	ck_assert_int_eq(store_set_type(s, BYTES_LITERAL("t"),
+					BYTES_LITERAL("5"), FAMILY_STRING),
+			 0);
+	change_plain(s, BYTES_LITERAL("\0\0\0\0\0\0\0\5"), true);
+	ck_assert_int_eq(engine_flush(store_engine(s)), 0);
+	ck_assert_int_eq(make_sum(s, BYTES_LITERAL("5")),
+			 -ERR_family_not_empty);
+	ck_assert_int_eq(store_get(s, NULL, BYTES_LITERAL("t"),
+				   BYTES_LITERAL("r"), BYTES_LITERAL("5"),
+				   BYTES_LITERAL("q"), &cell, &memory),
+			 1);
+	ck_assert_uint_eq(cell.value.size, 8);
+	buf_release(&memory);
+	change_plain(s, BYTES_NONE, false);
+	ck_assert_int_eq(make_sum(s, BYTES_LITERAL("5")), 0);
+	add(s, "5", 5, 10);
+	ck_assert_int_eq(number_at(s, NULL, "5", AGGREGATE_SUM), 10);
+	ck_assert_int_eq(store_close(s), 0);
 }
 END_TEST
 
@@ -227,7 +248,8 @@ END_TEST
 
 int main(void)
 {
-	const TTest *tests[] = { any_compaction, older_values, newest_bucket };
+	const TTest *tests[] = { any_compaction, values_are_kept,
+				 newest_bucket };
 
 	return run_suite("aggregate_family", NULL, NULL, tests, 3);
 }

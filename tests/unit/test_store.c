@@ -615,12 +615,21 @@ START_TEST(a_snapshot_has_its_types)
 {
 	struct buf memory = BUF_INIT;
 	struct snapshot *old;
+	struct write *w;
 	struct cell c;
 
 	set("a", "f", "q", 10, "12345678");
 	ck_assert_int_eq(store_snapshot(s, &old), 0);
+	ck_assert_int_eq(write_new(s, &w), 0);
+	ck_assert_int_eq(write_row(w, str("t"), str("a")), 0);
+	ck_assert_int_eq(write_delete_row(w), 0);
+	ck_assert_int_eq(store_commit(s, w, false), 0);
 	ck_assert_int_eq(store_set_type(s, str("t"), str("f"), FAMILY_INTSUM),
 			 0);
+	ck_assert_int_eq(write_row(w, str("t"), str("a")), 0);
+	ck_assert_int_eq(write_add(w, str("f"), str("q"), 10, 1), 0);
+	ck_assert_int_eq(store_commit(s, w, false), 0);
+	write_free(w);
 	ck_assert_int_eq(store_get(s, old, str("t"), str("a"), str("f"),
 				   str("q"), &c, &memory),
 			 1);

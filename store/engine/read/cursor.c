@@ -574,6 +574,12 @@ int cursor_row_before(struct cursor *c, struct bytes key, struct cell *cell)
 	return err;
 }
 
+bool cursor_is_part(const struct cursor *c)
+{
+	assert(c->at > 0 && !c->gc.family->merge);
+	return key_kind(c->sources.iter->key) == KEY_MERGE;
+}
+
 struct bytes cursor_row_prefix(const struct cursor *c)
 {
 	assert(c->column.size > 0);

@@ -75,6 +75,10 @@ int cursor_row_at(struct cursor *c, struct bytes row, struct cell *cell);
 int cursor_load(const struct cursor *c, const struct cell *cell,
 		struct buf *out);
 
+/* Whether the present cell, of a family that is not of aggregates, was made by
+ * adding to one that was (KEY_MERGE). There must be a present cell. */
+bool cursor_is_part(const struct cursor *c);
+
 /* The encoded table and row prefix of the present cell; valid until the next
  * step. There must be a present cell. */
 struct bytes cursor_row_prefix(const struct cursor *c);
