@@ -9,9 +9,10 @@
 /*
  * .mutate: JSON lines, each one atomic row mutation, run inside the write that
  * completes it. The first wrong line stops: the write takes the bytes before
- * it, and the next one fails. A last line without newline runs at close, if it
- * parses; nothing may follow it. in holds the part of a line whose newline has
- * not come yet.
+ * it, and all that comes then fails, fsync and each close too, as nobody knows
+ * which of them the writer looks at. A last line without newline runs at close,
+ * if it parses; nothing may follow it. in holds the part of a line whose
+ * newline has not come yet.
  */
 
 /* As much as Bigtable lets a row hold. */
@@ -20,6 +21,8 @@
 /* An open .mutate: a ctl_file's state, guarded by its lock. */
 struct mutate_file {
 	bool ended;     /* a last line without newline was taken */
+	int failed;     /* what ended it; every further call fails so */
+	char *reason;   /* the sentence of that, or NULL; owned */
 	uint64_t lines; /* that were taken, to tell the number of a wrong one */
 };
 
@@ -71,6 +74,24 @@ static void changed(struct fs *fs, struct ctl_file *f)
 	fs_changed_in(fs, f->node);
 }
 
+/* After lines that ended with err: one that is wrong is the last. For want of
+ * room the writer may come again with the same line. */
+static void settle(struct mutate_file *m, int err)
+{
+	assert(!m->failed);
+	if (err && err_errno(err) != ENOSPC) {
+		m->failed = err;
+		m->reason = strdup(err_detail());
+	}
+}
+
+/* 0, or what a wrong line was refused with. */
+static int check_failed(const struct mutate_file *m)
+{
+	return m->failed ? fail(-m->failed, "%s", m->reason ? m->reason : "")
+			 : 0;
+}
+
 static ssize_t mutate_write(struct fs *fs, struct ctl_file *f,
 			    struct bytes data, uint64_t offset)
 {
@@ -83,15 +104,18 @@ static ssize_t mutate_write(struct fs *fs, struct ctl_file *f,
 	int err;
 
 	(void)offset;
-	if (m->ended)
-		return fail(EINVAL,
-			    "the last line was taken without a newline");
+	err = check_failed(m);
+	if (!err && m->ended)
+		err = fail(EINVAL, "the last line was taken without a newline");
+	if (err)
+		return err;
 	assert(f->in.size <= LINE_SIZE_MAX);
 	err = place_enter(fs, f->node, &place);
 	target.table = place.path.table;
 	if (!err)
 		taken = ctl_take_lines(&f->in, data, &lines, &err);
 	place_leave(fs, &place);
+	settle(m, err);
 	if (taken > 0)
 		changed(fs, f);
 	/* A short write tells no reason, and the next one may never come. */
@@ -108,8 +132,8 @@ static int mutate_flush(struct fs *fs, struct ctl_file *f, bool at_end)
 	struct place place;
 	int err;
 
-	if (f->in.size == 0 || !at_end)
-		return 0;
+	if (m->failed || f->in.size == 0 || !at_end)
+		return check_failed(m);
 	assert(!m->ended);
 	m->ended = true;
 	err = place_enter(fs, f->node, &place);
@@ -118,6 +142,7 @@ static int mutate_flush(struct fs *fs, struct ctl_file *f, bool at_end)
 		err = run_line(&target, buf_bytes(&f->in));
 	place_leave(fs, &place);
 	buf_reset(&f->in);
+	settle(m, err);
 	changed(fs, f);
 	return err;
 }
@@ -126,14 +151,18 @@ static int mutate_flush(struct fs *fs, struct ctl_file *f, bool at_end)
  * for its newline or the close. */
 static int mutate_sync(struct fs *fs, struct ctl_file *f)
 {
-	(void)f;
-	return store_sync(fs->store);
+	int err = check_failed(f->state);
+
+	return err ? err : store_sync(fs->store);
 }
 
 static void mutate_release(struct fs *fs, struct ctl_file *f)
 {
+	struct mutate_file *m = f->state;
+
 	(void)fs;
-	free(f->state);
+	free(m->reason);
+	free(m);
 }
 
 const struct ctl_ops ctl_mutate_ops = {

@@ -58,6 +58,31 @@ printf '\n{"row":"a","delete":{"f":true}}\n{"set":{}}' >in
 refuse "a last line without newline" cp in "$m/t/.mutate"
 same "its number too" 'line 3: no "row" is given' \
 	"$(tail -n 1 "$m/.tabletfs/errors" | grep -o 'line 3.*')"
+check "nothing after a wrong line is taken" python3 - "$m/t/.mutate" <<'PYTHON'
+import errno, os, sys
+from fails import fails
+
+def line(row):
+    return b'{"row":"%s","set":{"g":{"q":"1"}}}\n' % row
+
+for begin in [], [line(b"wl1"), b"xx\n"], [line(b"wl1") + b"xx\n"]:
+    fd = os.open(sys.argv[1], os.O_WRONLY)
+    for part in begin[:1]:
+        assert os.write(fd, part) == len(line(b"wl1"))
+    for part in begin[1:] or [b"xx\n", line(b"wl2")]:
+        fails(errno.EINVAL, os.write, fd, part)
+    fails(errno.EINVAL, os.write, fd, line(b"wl2"))
+    fails(errno.EINVAL, os.fsync, fd)
+    fails(errno.EINVAL, os.close, os.dup(fd))
+    fails(errno.EINVAL, os.close, fd)
+# Nor what a close takes that has no newline, and whose writer goes on.
+fd = os.open(sys.argv[1], os.O_WRONLY)
+os.write(fd, b"half")
+fails(errno.EINVAL, os.close, os.dup(fd))
+fails(errno.EINVAL, os.write, fd, line(b"wl2"))
+fails(errno.EINVAL, os.close, fd)
+PYTHON
+same "but all before it" wl1 "$(cd "$m/t" && ls -d wl*; rm -r wl1)"
 
 for i in $(seq 10 29); do
 	echo "{\"row\":\"k$i\",\"set\":{\"g\":{\"q\":\"v$i\",\"r\":\"w\"}}}"
