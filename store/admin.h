@@ -37,8 +37,9 @@ int store_drop_table(struct store *s, struct bytes name, bool only_empty);
  * bad_name, name_too_long. */
 int store_rename_table(struct store *s, struct bytes from, struct bytes to);
 
-/* What timestamps are from now on: multiples of 1000, or any. Those of cells
- * that are there stay as they are. */
+/* What timestamps are: multiples of 1000, or any. -ERR_bad_timestamp if a cell
+ * that is there has none of the former; for this all of the table is read while
+ * no commit can be made. */
 int store_set_granularity(struct store *s, struct bytes table, bool millis);
 
 /* What is unset in access stays as it is. */

@@ -453,12 +453,14 @@ static int change_table(struct store *s, struct bytes name,
 	return change_end(&c, err);
 }
 
-/* Timestamps that are there already stay as they are. */
+/* In a table of milliseconds a cell with another time could not be named, to be
+ * removed or written again. */
 static int do_set_granularity(struct store *s, struct table *t, void *arg)
 {
-	(void)s;
+	bool was = t->millis;
+
 	t->millis = *(bool *)arg;
-	return 0;
+	return t->millis && !was ? empty_of_micros(s, t->id) : 0;
 }
 
 int store_set_granularity(struct store *s, struct bytes table, bool millis)

@@ -61,8 +61,9 @@ static bool only_sets(const struct batch *batch)
 }
 
 /* Whether all that was there is there still: tables by id, so that they may
- * have been renamed, families by name and birth. Only then are the keys of the
- * load, which nobody reads again, still right. */
+ * have been renamed, with the timestamps that they took; families by name and
+ * birth. Only then are the keys of the load, which nobody reads again, still
+ * right. */
 static int check_schema(const struct schema *then, const struct schema *now)
 {
 	size_t i, j;
@@ -77,6 +78,13 @@ static int check_schema(const struct schema *then, const struct schema *now)
 				    "load was under way; nothing was loaded",
 				    (int)a->name.size,
 				    (const char *)a->name.data);
+		if (b->millis && !a->millis)
+			return fail(ERR_bad_timestamp,
+				    "table \"%.*s\" became one of milliseconds "
+				    "while a bulk load was under way; nothing "
+				    "was loaded",
+				    (int)b->name.size,
+				    (const char *)b->name.data);
 		for (j = 0; j < a->family_count; j++) {
 			const struct family *f = &a->families[j];
 			const struct family *g = table_family(b, f->name);

@@ -20,21 +20,31 @@ int empty_table(struct store *s, struct bytes table)
 	return err;
 }
 
-/* Goes from row to row by families, since keys are by row first. */
-int empty_family(struct store *s, uint32_t table, struct bytes family)
+/* A cursor over all of the table, to be closed in every case. */
+static int open_cursor(struct store *s, uint32_t table, struct cursor **out)
 {
 	struct buf start = BUF_INIT, end = BUF_INIT;
-	struct cursor *cursor = NULL;
-	enum cursor_step step = CURSOR_VERSION;
-	struct cell cell;
-	int err;
+	int err = key_add_table(&start, table);
 
-	err = key_add_table(&start, table);
+	*out = NULL;
 	if (err == 0)
 		err = key_successor(buf_bytes(&start), &end);
 	if (err == 0)
 		err = cursor_open(s->engine, NULL, buf_bytes(&start),
-				  buf_bytes(&end), BYTES_NONE, &cursor);
+				  buf_bytes(&end), BYTES_NONE, out);
+	buf_release(&start);
+	buf_release(&end);
+	return err;
+}
+
+/* Goes from row to row by families, since keys are by row first. */
+int empty_family(struct store *s, uint32_t table, struct bytes family)
+{
+	struct cursor *cursor;
+	enum cursor_step step = CURSOR_VERSION;
+	struct cell cell;
+	int err = open_cursor(s, table, &cursor);
+
 	while (err == 0 && (err = cursor_next(cursor, step, &cell)) == 1) {
 		bool in_family = bytes_equal(cell.family, family);
 
@@ -48,7 +58,24 @@ int empty_family(struct store *s, uint32_t table, struct bytes family)
 		step = in_family ? CURSOR_VERSION : CURSOR_FAMILY;
 	}
 	cursor_close(cursor);
-	buf_release(&start);
-	buf_release(&end);
+	return err;
+}
+
+int empty_of_micros(struct store *s, uint32_t table)
+{
+	struct cursor *cursor;
+	struct cell cell;
+	int err = open_cursor(s, table, &cursor);
+
+	while (err == 0 &&
+	       (err = cursor_next(cursor, CURSOR_VERSION, &cell)) == 1)
+		err = cell.timestamp_us % 1000
+			      ? fail(ERR_bad_timestamp,
+				     "a cell has the timestamp %llu, which is "
+				     "no whole millisecond: granularity is for "
+				     "tables without such",
+				     (unsigned long long)cell.timestamp_us)
+			      : 0;
+	cursor_close(cursor);
 	return err;
 }

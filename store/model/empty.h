@@ -17,4 +17,8 @@ int empty_table(struct store *s, struct bytes table);
  * type it has lost, are none. Walks the table up to the first such cell. */
 int empty_family(struct store *s, uint32_t table, struct bytes family);
 
+/* 0, or -ERR_bad_timestamp if a cell of the table has a timestamp that is no
+ * whole millisecond. Walks all of the table if none has. */
+int empty_of_micros(struct store *s, uint32_t table);
+
 #endif

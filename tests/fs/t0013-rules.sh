@@ -67,19 +67,24 @@ time=$(stat -c %.6Y "$m/t/r/age/q")
 errno EINVAL touch -d '2001-01-01 UTC' "$m/t/r/age/q"
 same "which keeps the time" "$time" "$(stat -c %.6Y "$m/t/r/age/q")"
 
-check "millis" sh -c "echo millis >'$m/t/.granularity'"
-mkdir -p "$m/t/m/f"
-for i in 1 2 3; do echo $i >"$m/t/m/f/q"; done
-same "three versions" 3 "$(versions t/m/f q)"
+echo millis >millis
+errno EINVAL cp millis "$m/t/.granularity"
+check "not beside other times, which is told" \
+	grep -q 'granularity: .*no whole millisecond' "$m/.tabletfs/errors"
+mkdir "$m/ms"
+check "millis" cp millis "$m/ms/.granularity"
+mkdir -p "$m/ms/m/f"
+for i in 1 2 3; do echo $i >"$m/ms/m/f/q"; done
+same "three versions" 3 "$(versions ms/m/f q)"
 same "at whole milliseconds" "" \
-	"$(ls "$m/t/m/f/.versions/q" | grep -v '000$')"
-touch -d '2030-01-01 00:00:00.123456 UTC' "$m/t/m/f/q"
-same "touch rounds" 1893456000.123000 "$(stat -c %.6Y "$m/t/m/f/q")"
+	"$(ls "$m/ms/m/f/.versions/q" | grep -v '000$')"
+touch -d '2030-01-01 00:00:00.123456 UTC' "$m/ms/m/f/q"
+same "touch rounds" 1893456000.123000 "$(stat -c %.6Y "$m/ms/m/f/q")"
 
 head -c 104857600 /dev/zero >big
-check "the largest value" cp big "$m/t/m/f/big"
-check "comes back" cmp big "$m/t/m/f/big"
-errno EFBIG dd if=/dev/zero of="$m/t/m/f/big" bs=1 count=1 \
+check "the largest value" cp big "$m/ms/m/f/big"
+check "comes back" cmp big "$m/ms/m/f/big"
+errno EFBIG dd if=/dev/zero of="$m/ms/m/f/big" bs=1 count=1 \
 	oflag=append conv=notrunc
 rm big
 
@@ -88,8 +93,8 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	chmod 755 "$work"
 	errno EACCES $other ls "$m"
 	remount -o allow_other
-	check "allow_other lets others read" $other cat "$m/t/m/f/q" >/dev/null
-	errno EACCES $other sh -c "echo >'$m/t/m/f/q'"
+	check "allow_other lets others read" $other cat "$m/ms/m/f/q" >/dev/null
+	errno EACCES $other sh -c "echo >'$m/ms/m/f/q'"
 	errno EACCES $other mkdir "$m/x"
 else
 	skipped=$((skipped + 1))

@@ -386,10 +386,10 @@ static int prepare_row(struct write *w, const char *row, uint64_t from)
 					NAME("n"), 1000, (int64_t)i);
 	}
 	if (!err)
-		err = write_set(w, NAME("f"), NAME("l"), from,
+		err = write_set(w, NAME("f"), NAME("l"), from * 1000,
 				large_value(text));
 	return err ? err
-		   : write_set(w, NAME("f"), NAME("count"), from,
+		   : write_set(w, NAME("f"), NAME("count"), from * 1000,
 			       NAME("\0\0\0\0\0\0\0\x01"));
 }
 

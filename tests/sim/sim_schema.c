@@ -109,6 +109,37 @@ static int create_family(struct sim *s, struct bytes table, struct bytes name,
 	return err;
 }
 
+/* Whether a cell of a table is not at a whole millisecond. */
+static bool has_micros(struct sim *s, const struct naive_table *t)
+{
+	struct naive_view view;
+	bool has = false;
+	size_t i;
+
+	sim_want(s, "view",
+		 naive_view(&s->naive, t, s->naive.seq, s->gc_us, &view), 0);
+	for (i = 0; i < view.count; i++)
+		has |= view.items[i]->timestamp_us % 1000 > 0;
+	free(view.items);
+	return has;
+}
+
+static int set_granularity(struct sim *s, struct bytes name)
+{
+	struct naive_table *t = naive_table(&s->naive, name);
+	bool millis = rng_one_in(&s->rng, 2);
+	int err = store_set_granularity(s->store, name, millis), want = 0;
+
+	if (!t)
+		want = -ERR_no_table;
+	else if (millis && !t->millis && has_micros(s, t))
+		want = -ERR_bad_timestamp;
+	sim_want(s, "set granularity", err, want);
+	if (!err)
+		t->millis = millis;
+	return err;
+}
+
 void sim_schema_op(struct sim *s)
 {
 	uint32_t kind = rng_below(&s->rng, 21);
@@ -123,13 +154,7 @@ void sim_schema_op(struct sim *s)
 	} else if (kind < 8) {
 		err = drop_table(s, table);
 	} else if (kind < 9) {
-		bool millis = rng_one_in(&s->rng, 2);
-
-		err = store_set_granularity(s->store, table, millis);
-		want = naive_table(&s->naive, table) ? 0 : -ERR_no_table;
-		sim_want(s, "set granularity", err, want);
-		if (!err)
-			naive_table(&s->naive, table)->millis = millis;
+		err = set_granularity(s, table);
 	} else if (kind < 10) {
 		err = store_rename_table(s->store, table, to);
 		want = naive_rename_table(&s->naive, table, to);

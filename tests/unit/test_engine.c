@@ -378,6 +378,18 @@ START_TEST(a_load_ends_where_its_family_aggregates)
 }
 END_TEST
 
+START_TEST(a_load_ends_where_its_table_has_milliseconds)
+{
+	struct bulk_load *l = load("a", 500, 1000, 200);
+
+	ck_assert_int_eq(store_set_granularity(store, bytes_string("t"), true),
+			 0);
+	ck_assert_int_eq(store_bulk_publish(l), -ERR_bad_timestamp);
+	store_bulk_free(l);
+	ck_assert_uint_eq(count(CURSOR_ROW), 0);
+}
+END_TEST
+
 /* An edit that drops them does not fit either where no room is held for it. */
 START_TEST(blob_files_go_after_a_full_disk)
 {
@@ -635,6 +647,7 @@ int main(void)
 		a_sequence_is_given_once,
 		publish_may_be_tried_again,
 		a_load_ends_where_its_family_aggregates,
+		a_load_ends_where_its_table_has_milliseconds,
 		blob_files_go_after_a_full_disk,
 		a_full_disk_ends_no_blob_file,
 		policies_hold_where_data_comes_by_import,

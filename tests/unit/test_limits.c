@@ -358,6 +358,32 @@ START_TEST(names)
 }
 END_TEST
 
+static int set_at(uint64_t timestamp_us)
+{
+	int err = write_row(w, str("t"), str("r"));
+
+	if (err == 0)
+		err = write_set(w, str("f"), str("q"), timestamp_us, str("v"));
+	return err ? err : store_commit(s, w, false);
+}
+
+/* None where a cell is that it has no timestamp for, be it an older version. */
+START_TEST(granularity)
+{
+	ck_assert_int_eq(set_at(2000), 0);
+	ck_assert_int_eq(store_set_granularity(s, str("t"), true), 0);
+	ck_assert_int_eq(set_at(2001), -ERR_bad_timestamp);
+	ck_assert_int_eq(store_set_granularity(s, str("t"), false), 0);
+	ck_assert_int_eq(set_at(1001), 0);
+	ck_assert_int_eq(store_set_granularity(s, str("t"), true),
+			 -ERR_bad_timestamp);
+	ck_assert_ptr_nonnull(strstr(err_detail(), "timestamp 1001, "));
+	ck_assert_int_eq(set_at(2001), 0);
+	ck_assert_int_eq(store_drop_family(s, str("t"), str("f")), 0);
+	ck_assert_int_eq(store_set_granularity(s, str("t"), true), 0);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = { keys_and_qualifiers,
@@ -370,7 +396,8 @@ int main(void)
 				 mutations_of_a_line,
 				 tables,
 				 families,
-				 names };
+				 names,
+				 granularity };
 
-	return run_suite("limits", setup, teardown, tests, 11);
+	return run_suite("limits", setup, teardown, tests, 12);
 }
