@@ -79,10 +79,19 @@ int imports_new(struct imports **out)
 	return 0;
 }
 
-void imports_stop(struct imports *imports)
+int imports_stop(struct imports *imports)
 {
+	struct import_file *im;
+	int err, failed = 0;
+
 	bg_stop(imports->ticker);
 	imports->ticker = NULL;
+	for (im = imports->loads; im; im = im->next) {
+		err = im->unseen_ns ? importer_flush(im->importer, true) : 0;
+		failed = failed ? failed : err;
+		im->unseen_ns = 0;
+	}
+	return failed;
 }
 
 /* Drops a reference. With the lock held, or when there are no files. */

@@ -13,9 +13,10 @@ struct imports;
 
 /* 0 or -ENOMEM. */
 int imports_new(struct imports **out);
-/* Ends the thread that looks after open imports, while the session, which it
- * tells of changes, is there. */
-void imports_stop(struct imports *imports);
+/* When no more requests come: ends the thread that looks after open imports,
+ * while the session, which it tells of changes, is there, and commits durably
+ * the lines of bulk loads that are still open. 0 or the first error. */
+int imports_stop(struct imports *imports);
 /* After imports_stop. No import file may be used after it. */
 void imports_free(struct imports *imports);
 

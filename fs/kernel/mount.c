@@ -360,7 +360,7 @@ static int mount_session(struct fuse_session *session, const char *path)
 static int serve_session(struct fs *fs, const sigset_t *ending,
 			 const char *mount_point)
 {
-	int err = mount_session(fs->session, mount_point);
+	int err = mount_session(fs->session, mount_point), failed;
 
 	if (err)
 		return err;
@@ -372,12 +372,12 @@ static int serve_session(struct fs *fs, const sigset_t *ending,
 	err = loop_serve(fs->session, ending, &fs->metrics, tick, fs);
 	/* Requests may have started these. */
 	prune_stop(fs);
-	imports_stop(fs->imports);
+	failed = imports_stop(fs->imports);
 	if (err)
 		err = fail(-err, "the session broke");
 	sd_notify(0, "STOPPING=1");
 	tell_end(fs);
-	if (fs_commit_all(fs, true) && !err)
+	if ((fs_commit_all(fs, true) || failed) && !err)
 		err = fail(EIO, "some files could not be committed");
 unmount:
 	fuse_session_unmount(fs->session);

@@ -145,5 +145,26 @@ wait "$stream"
 check "remount after kill -9" start_mount
 same "what it sent before its silence" 6000 "$(cat "$m/t/.scan/prefix/stream/count")"
 
+# A signal that ends the daemon commits the lines of a load that is open.
+cat >ended.py <<'PYTHON'
+import os, select, signal, sys
+table, daemon, name = sys.argv[1:]
+fd = os.open(table + "/.import/jsonl", os.O_WRONLY)
+os.write(fd, b"".join(b'{"row":"%s%07d","set":{"f":{"q":"1"}}}\n' %
+                      (name.encode(), i) for i in range(3000)) + b'{"row":"')
+count = open("%s/.scan/prefix/%s/count" % (table, name)).read()
+assert int(count) == 0, "it is no bulk load, which is meant here"
+ended = os.pidfd_open(int(daemon))
+os.kill(int(daemon), getattr(signal, name))
+select.select([ended], [], [])
+PYTHON
+for signal in SIGTERM SIGINT; do
+	check "$signal" python3 ended.py "$m/t" "$daemon" $signal
+	await_end
+	check "remount after $signal" start_mount
+	same "$signal commits its lines" 3000 \
+		"$(cat "$m/t/.scan/prefix/$signal/count")"
+done
+
 stop_mount
 check "the store is whole" "$TABLETFS" -store "$store" check >/dev/null
