@@ -177,6 +177,8 @@ echo '{"row":"r","mutations":[{"delete":{"f":["n2"]}},{"set":{"f":{"j":"1"}}}]}'
 	>mutation
 errno ENOSPC cp mutation "$m/q/.mutate"
 errno ENOSPC cp mutation "$m/q/r/.row.jsonl"
+check "a command is not refused" "$TABLETFS" -store "$store" set q command f:c=1
+check "as it shows" rm -r "$m/q/command"
 check "nothing of it is done" [ -e "$m/q/r/f/n2" ]
 echo '{"row":"r","mutations":[{"delete":{"f":["n2"]}}]}' >mutation
 check "what only removes is" cp mutation "$m/q/.mutate"
