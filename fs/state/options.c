@@ -40,9 +40,9 @@ static const struct flag flags[] = {
 };
 
 /* Words of mount(8) and fstab that change nothing here: what they are about is
- * so in any case, or is done by mount(8) itself. Each mount is nodev and nosuid,
- * and there are neither devices nor programs with a set bit; times of access
- * are not kept. */
+ * so in any case, or is done by mount(8) itself. Each mount is nodev and
+ * nosuid, and there are neither devices nor programs with a set bit; times of
+ * access are not kept. */
 static const char *const ignored[] = {
 	"defaults", "auto",   "noauto",     "user",     "users",
 	"nouser",   "nofail", "_netdev",    "dev",      "nodev",

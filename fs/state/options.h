@@ -48,8 +48,8 @@ void mount_options_init(struct mount_options *o);
 
 /* Parses one -o argument ("quiet,commit=5"), a later word over an earlier one;
  * -ERR_bad_argument names the word that is unknown or out of range, after those
- * before it were taken; -ERR_bad_gc_policy and -ENOMEM of gc=. Strings point into
- * argument, which is changed. */
+ * before it were taken; -ERR_bad_gc_policy and -ENOMEM of gc=. Strings point
+ * into argument, which is changed. */
 int mount_options_parse(struct mount_options *o, char *argument);
 
 #endif

@@ -71,18 +71,6 @@ change() {
 		"$TABLETFS" set t row f:q="now $RANDOM" && "$TABLETFS" compact
 }
 
-# Names that end with a slash, and none.
-check "to a name with a slash" "$TABLETFS" backup "$work/slash//" >/dev/null
-same "which is all that is made" slash "$(cd "$work" && echo slash*)"
-same "and whole" "$("$TABLETFS" read t | md5sum)" \
-	"$("$TABLETFS" -store "$work/slash" read t | md5sum)"
-mkdir unnamed
-for verb in backup repair; do
-	same "$verb to no name" "No such file or directory" "$(cd unnamed &&
-		"$TABLETFS" $verb "" 2>&1 | sed 's/.*: //')"
-done
-same "makes nothing" "" "$(ls -A unnamed)"
-
 # A pin is the open file's, and ends with it.
 start_mount
 before=$("$TABLETFS" read t | md5sum)

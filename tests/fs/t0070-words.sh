@@ -44,6 +44,15 @@ same "nothing came of that" "t" "$(tfs ls)"
 says "column-family cannot be ''" tfs import t - column-family= </dev/null
 says "open $work: Is a directory" tfs import t "$work"
 
+mkdir names
+for verb in backup repair; do
+	check "$verb to a name with a slash" tfs $verb "names/$verb//" >/dev/null
+	same "is whole: $verb" "$(tfs read t)" \
+		"$("$TABLETFS" -store names/$verb read t)"
+	says "an empty name" sh -c "cd names && '$TABLETFS' -store '$store' $verb ''"
+done
+same "which is all that is made" "backup repair" "$(ls -A names | xargs)"
+
 says "quota=17179869184G: too large" \
 	"$TABLETFS" mount -o quota=17179869184G "$store" "$m"
 says "quota= 4M: not a number" "$TABLETFS" mount -o "quota= 4M" "$store" "$m"
