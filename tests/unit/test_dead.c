@@ -324,6 +324,28 @@ START_TEST(a_memtable_of_deletions_goes)
 }
 END_TEST
 
+/* What readers pass over ends before all writes of the next version, so that a
+ * deletion of it, which comes before them, is not passed over. */
+START_TEST(what_follows_the_dead_can_be_deleted)
+{
+	struct write *w;
+	unsigned int i;
+
+	fill("t", "kept", 0, 200);
+	delete_rows("t", 0, 199, 1);
+	for (i = 0; i < 3; i++)
+		ck_assert_uint_eq(count("t"), 1);
+	w = begin();
+	name_row(w, "t", 199);
+	ck_assert_int_eq(write_delete_cells(w, BYTES_LITERAL("kept"),
+					    BYTES_LITERAL("q"), now_us,
+					    now_us + 1),
+			 0);
+	commit(w);
+	ck_assert_uint_eq(count("t"), 0);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = {
@@ -331,6 +353,7 @@ int main(void)
 		few_deletions_wait,          a_dropped_table_comes_back,
 		an_emptied_table_comes_back, what_has_expired_comes_back,
 		what_stays_is_left_alone,    a_memtable_of_deletions_goes,
+		what_follows_the_dead_can_be_deleted,
 	};
 
 	return run_suite("dead", set_up, tear_down, tests,

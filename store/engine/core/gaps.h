@@ -20,6 +20,10 @@
  * undone, and new rules forget all gaps. So it is of no concern where entries
  * lie, and when they are merged.
  *
+ * A gap ends before a version, not between two writes of one: a deletion of the
+ * version comes before what it deletes, and must not be passed over. (It may
+ * begin between two, as what comes before it is not passed over.)
+ *
  * A put cuts what it falls into before it is visible. Between a reader's moment
  * and its note others write, so the reader watches its run from the first step
  * on, and a put shortens what is watched; it may only begin to watch when
@@ -105,7 +109,8 @@ void gap_run_release(struct gap_run *r);
  * lives until the next call and is empty for all that follows; else 0. */
 int gap_run_pass(struct gap_run *r, struct bytes key, struct bytes *target);
 
-/* The run is over: nothing else lies before next; empty: nothing is left. */
+/* The run is over: nothing else lies before next, a version key or a prefix;
+ * empty: nothing is left. */
 void gap_run_end(struct gap_run *r, struct bytes next);
 
 /* The run is over, and how far it went is not known. */

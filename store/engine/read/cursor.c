@@ -390,13 +390,18 @@ static int find_visible(struct cursor *c)
 	return c->at;
 }
 
-/* The run of what is dead ends where the iterator is, or with the range. */
+/* The run of what is dead ends before all writes of the version that the
+ * iterator is at, whose deletion would be one of them; or with the range. */
 static void end_run(struct cursor *c)
 {
 	struct bytes next = c->end;
 
-	if (c->at > 0 && !is_past(c->sources.iter->key, c->end))
+	if (c->at > 0 && !is_past(c->sources.iter->key, c->end)) {
 		next = c->sources.iter->key;
+		/* One that is malformed is no version's. */
+		if (next.size > KEY_TRAILER_SIZE)
+			next = key_version(next);
+	}
 	gap_run_end(&c->run, next);
 }
 
