@@ -114,6 +114,29 @@ static enum sim_mutation_kind draw_kind(struct sim *s)
 			: DELETE_PREFIX;
 }
 
+/* Just one version, as one that is there has it, of whatever row: mostly. */
+static bool aim(struct sim *s, const struct naive_table *t,
+		struct naive_match *d)
+{
+	const struct naive *n = &s->naive;
+	unsigned int tries;
+
+	for (tries = 0; t && n->count > 0 && tries < 20; tries++) {
+		const struct naive_cell *c =
+			&n->cells[rng_below(&s->rng, (uint32_t)n->count)];
+
+		if (c->table != t->id || c->dead_seq != UINT64_MAX ||
+		    (t->millis && c->timestamp_us % 1000 > 0))
+			continue;
+		d->family = c->family;
+		d->qualifier = c->qualifier;
+		d->from_us = c->timestamp_us;
+		d->to_us = d->from_us + 1;
+		return rng_below(&s->rng, 3) > 0;
+	}
+	return false;
+}
+
 static void draw_match(struct sim *s, const struct naive_table *t,
 		       struct sim_mutation *m)
 {
@@ -134,7 +157,7 @@ static void draw_match(struct sim *s, const struct naive_table *t,
 		d->family = sim_draw_family(s);
 	if (d->has_qualifier)
 		d->qualifier = sim_draw_qualifier(s);
-	if (m->kind != DELETE_CELLS)
+	if (m->kind != DELETE_CELLS || aim(s, t, d))
 		return;
 	d->from_us = draw_timestamp(s, t && t->millis);
 	d->to_us = draw_timestamp(s, t && t->millis);
