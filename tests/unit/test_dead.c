@@ -349,10 +349,14 @@ END_TEST
 int main(void)
 {
 	const TTest *tests[] = {
-		deleted_rows_come_back,      snapshots_keep_them,
-		few_deletions_wait,          a_dropped_table_comes_back,
-		an_emptied_table_comes_back, what_has_expired_comes_back,
-		what_stays_is_left_alone,    a_memtable_of_deletions_goes,
+		deleted_rows_come_back,
+		snapshots_keep_them,
+		few_deletions_wait,
+		a_dropped_table_comes_back,
+		an_emptied_table_comes_back,
+		what_has_expired_comes_back,
+		what_stays_is_left_alone,
+		a_memtable_of_deletions_goes,
 		what_follows_the_dead_can_be_deleted,
 	};
 
