@@ -68,6 +68,8 @@ done
 rm $own/lock
 chmod 777 $own
 says "chmod o-w" "$TABLETFS" -store $own ls
+chmod 1777 $own
+same "all may make names, if they can take none" t "$("$TABLETFS" -store $own ls)"
 chmod 775 $own
 same "a group may" t "$("$TABLETFS" -store $own ls)"
 

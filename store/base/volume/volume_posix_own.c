@@ -398,7 +398,9 @@ int posix_check_owner(const struct posix_volume *v)
 			    "change that",
 			    v->path, (unsigned int)st.st_uid,
 			    (unsigned int)geteuid());
-	if (st.st_mode & S_IWOTH)
+	/* In a sticky one, such as a tmpfs' root, they can make names, which
+	 * are looked at as they are met, but not take others'. */
+	if (st.st_mode & S_IWOTH && !(st.st_mode & S_ISVTX))
 		return fail(EPERM,
 			    "%s: may be written to by all, who could change it "
 			    "under the hands of user %u; chmod o-w it, or use "
