@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <mntent.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -425,6 +426,20 @@ static bool mount_disk(const char *directory)
 	return mount("none", directory, "tmpfs", 0, "size=64m") == 0;
 }
 
+/* Mounts of TabletFS that this namespace has copies of: their daemons would not
+ * end before this process does. */
+static void let_go_of_mounts(void)
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "r");
+	struct mntent *m;
+
+	while (mounts && (m = getmntent(mounts)))
+		if (strcmp(m->mnt_type, "fuse.tabletfs") == 0)
+			umount2(m->mnt_dir, MNT_DETACH);
+	if (mounts)
+		endmntent(mounts);
+}
+
 /* As run, on an empty disk that is mounted there. t is shared. */
 static void run_on_disk(struct full *t, uint64_t seed, unsigned int ops)
 {
@@ -478,6 +493,7 @@ static void run_on_disks(struct totals *sum, unsigned long long first,
 		seeds = 0;
 	} else {
 		umount(directory);
+		let_go_of_mounts();
 	}
 	for (seed = first; seed < first + seeds; seed++) {
 		if (!mount_disk(directory))
