@@ -21,8 +21,8 @@
 /* An open .mutate: a ctl_file's state, guarded by its lock. */
 struct mutate_file {
 	bool ended;     /* a last line without newline was taken */
-	int failed;     /* what ended it; every further call fails so */
-	char *reason;   /* the sentence of that, or NULL; owned */
+	int failed;     /* what ended it, which was told; every further call
+			   fails so */
 	uint64_t lines; /* that were taken, to tell the number of a wrong one */
 };
 
@@ -79,17 +79,8 @@ static void changed(struct fs *fs, struct ctl_file *f)
 static void settle(struct mutate_file *m, int err)
 {
 	assert(!m->failed);
-	if (err && err_errno(err) != ENOSPC) {
+	if (err_errno(err) != ENOSPC)
 		m->failed = err;
-		m->reason = strdup(err_detail());
-	}
-}
-
-/* 0, or what a wrong line was refused with. */
-static int check_failed(const struct mutate_file *m)
-{
-	return m->failed ? fail(-m->failed, "%s", m->reason ? m->reason : "")
-			 : 0;
 }
 
 static ssize_t mutate_write(struct fs *fs, struct ctl_file *f,
@@ -104,11 +95,11 @@ static ssize_t mutate_write(struct fs *fs, struct ctl_file *f,
 	int err;
 
 	(void)offset;
-	err = check_failed(m);
-	if (!err && m->ended)
-		err = fail(EINVAL, "the last line was taken without a newline");
-	if (err)
-		return err;
+	if (m->failed)
+		return m->failed;
+	if (m->ended)
+		return fail(EINVAL,
+			    "the last line was taken without a newline");
 	assert(f->in.size <= LINE_SIZE_MAX);
 	err = place_enter(fs, f->node, &place);
 	target.table = place.path.table;
@@ -133,7 +124,7 @@ static int mutate_flush(struct fs *fs, struct ctl_file *f, bool at_end)
 	int err;
 
 	if (m->failed || f->in.size == 0 || !at_end)
-		return check_failed(m);
+		return m->failed;
 	assert(!m->ended);
 	m->ended = true;
 	err = place_enter(fs, f->node, &place);
@@ -151,18 +142,15 @@ static int mutate_flush(struct fs *fs, struct ctl_file *f, bool at_end)
  * for its newline or the close. */
 static int mutate_sync(struct fs *fs, struct ctl_file *f)
 {
-	int err = check_failed(f->state);
+	const struct mutate_file *m = f->state;
 
-	return err ? err : store_sync(fs->store);
+	return m->failed ? m->failed : store_sync(fs->store);
 }
 
 static void mutate_release(struct fs *fs, struct ctl_file *f)
 {
-	struct mutate_file *m = f->state;
-
 	(void)fs;
-	free(m->reason);
-	free(m);
+	free(f->state);
 }
 
 const struct ctl_ops ctl_mutate_ops = {

@@ -34,7 +34,8 @@ bool named_has(const struct named *n, const char *file)
 	size_t i;
 
 	if (strcmp(file, "root") == 0 || strcmp(file, "lock") == 0 ||
-	    strcmp(file, "tabletfs") == 0 || strstr(file, ".spare"))
+	    strcmp(file, "tabletfs") == 0 || strncmp(file, "LOG", 3) == 0 ||
+	    strstr(file, ".spare"))
 		return true;
 	if (!manifest_parse_name(file, &id, &suffix))
 		return false;
