@@ -60,7 +60,8 @@ static int larger_first(const void *a, const void *b)
 	return left < right ? 1 : left > right ? -1 : 0;
 }
 
-int mem_spare_hold(struct volume *volume, const uint64_t *sizes, size_t count)
+int mem_spare_hold(struct volume *volume, const uint64_t *sizes, size_t count,
+		   bool keep)
 {
 	struct mem_volume *v = mem(volume);
 	int err = 0;
@@ -71,12 +72,22 @@ int mem_spare_hold(struct volume *volume, const uint64_t *sizes, size_t count)
 	for (i = 0; i < count; i++)
 		v->wanted[i] = sizes[i];
 	qsort(v->wanted, count, sizeof(*sizes), larger_first);
+	for (i = 0; keep && i < v->spare_count; i++) {
+		if (i == count)
+			v->wanted[count++] = 0;
+		if (v->wanted[i] < v->spares[i])
+			v->wanted[i] = v->spares[i];
+	}
 	v->wanted_count = count;
 	if (v->spare_count > count)
 		v->spare_count = count;
 	for (i = 0; i < count && err == 0; i++) {
-		if (i < v->spare_count && v->spares[i] >= v->wanted[i])
+		/* What is much larger is cut, as volume_posix does. */
+		if (i < v->spare_count && v->spares[i] >= v->wanted[i]) {
+			if (v->spares[i] > v->wanted[i] + (1 << 20))
+				v->spares[i] = v->wanted[i];
 			continue;
+		}
 		err = mem_is_full(v) ? fail(ENOSPC, "memory: cannot hold room")
 				     : mem_count_call(v, "write", "spare");
 		if (err == 0 && i == v->spare_count)

@@ -80,7 +80,8 @@ void mem_give_spare(struct mem_volume *v, uint64_t size);
 int mem_take_spare(struct mem_volume *v, const char *name, uint64_t size,
 		   bool largest, uint64_t *room);
 int mem_space(struct volume *volume, struct volume_space *out);
-int mem_spare_hold(struct volume *volume, const uint64_t *sizes, size_t count);
+int mem_spare_hold(struct volume *volume, const uint64_t *sizes, size_t count,
+		   bool keep);
 
 /* These are operations of the volume, see volume.h. */
 int mem_note(struct volume *volume, struct bytes lines, uint64_t size_max);

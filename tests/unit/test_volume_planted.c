@@ -141,7 +141,7 @@ START_TEST(planted_names_do_no_harm)
 		v->ops->spare_hold(v,
 				   (uint64_t[]){ 1 << 16, 1 << 16, 1 << 16,
 						 1 << 16, 1 << 16 },
-				   5),
+				   5, false),
 		0);
 	v->ops->close(v);
 }

@@ -362,7 +362,7 @@ START_TEST(pieces)
 	ino_t large, small;
 
 	ck_assert_int_eq(v->ops->lease_take(v, "me"), 0);
-	ck_assert_int_eq(v->ops->spare_hold(v, sizes, 2), 0);
+	ck_assert_int_eq(v->ops->spare_hold(v, sizes, 2, false), 0);
 	check_list(v, "");
 	ck_assert_uint_eq(blocks_of("0.spare"), 2 * PIECE);
 	ck_assert_uint_eq(blocks_of("1.spare"), PIECE);
@@ -395,16 +395,37 @@ START_TEST(pieces)
 	ck_assert_uint_eq(inode_of("3.sst.tmp"), small);
 	v = open_volume();
 	ck_assert_int_eq(v->ops->lease_take(v, "me"), 0);
-	ck_assert_int_eq(v->ops->spare_hold(v, sizes, 1), 0);
+	ck_assert_int_eq(v->ops->spare_hold(v, sizes, 1, false), 0);
 	ck_assert(!exists("3.sst.tmp"));
 	ck_assert_int_eq(v->ops->segment_from_spare(v, "3.sst", 1, &w), 0);
 	ck_assert_uint_eq(inode_of("3.sst.tmp"), small);
 	v->ops->segment_abandon(w);
 
 	/* With none wanted they are given back. */
-	ck_assert_int_eq(v->ops->spare_hold(v, NULL, 0), 0);
+	ck_assert_int_eq(v->ops->spare_hold(v, NULL, 0, false), 0);
 	ck_assert_int_eq(v->ops->segment_from_spare(v, "4.sst", 1, &w),
 			 -ENOSPC);
+	v->ops->close(v);
+}
+END_TEST
+
+/* What a former life held stays until the next one knows what it needs. */
+START_TEST(kept_pieces)
+{
+	const uint64_t sizes[] = { 4 << 20, PIECE, PIECE }, one = PIECE;
+	struct volume *v = open_volume();
+
+	ck_assert_int_eq(v->ops->lease_take(v, "me"), 0);
+	ck_assert_int_eq(v->ops->spare_hold(v, sizes, 3, false), 0);
+	v->ops->close(v);
+	v = open_volume();
+	ck_assert_int_eq(v->ops->lease_take(v, "me"), 0);
+	ck_assert_int_eq(v->ops->spare_hold(v, &one, 1, true), 0);
+	ck_assert_uint_eq(blocks_of("0.spare"), 4 << 20);
+	ck_assert(exists("2.spare"));
+	ck_assert_int_eq(v->ops->spare_hold(v, &one, 1, false), 0);
+	ck_assert_uint_eq(blocks_of("0.spare"), PIECE);
+	ck_assert(!exists("2.spare"));
 	v->ops->close(v);
 }
 END_TEST
@@ -419,7 +440,7 @@ START_TEST(pieces_without_fallocate)
 
 	no_fallocate = true;
 	ck_assert_int_eq(v->ops->lease_take(v, "me"), 0);
-	ck_assert_int_eq(v->ops->spare_hold(v, sizes, 2), 0);
+	ck_assert_int_eq(v->ops->spare_hold(v, sizes, 2, false), 0);
 	ck_assert_uint_ge(blocks_of("0.spare"), 2 * PIECE);
 	ck_assert_uint_ge(blocks_of("1.spare"), PIECE);
 	ck_assert_int_eq(v->ops->log_create(v, "1.log", &l), 0);
@@ -535,7 +556,7 @@ START_TEST(log_in_a_piece)
 
 	memset(text, 'x', sizeof(text));
 	ck_assert_int_eq(v->ops->lease_take(v, "me"), 0);
-	ck_assert_int_eq(v->ops->spare_hold(v, &size, 1), 0);
+	ck_assert_int_eq(v->ops->spare_hold(v, &size, 1, false), 0);
 	ck_assert_int_eq(v->ops->log_from_spare(v, "1.log", PIECE, &l), 0);
 	ck_assert_int_eq(v->ops->log_append(l, bytes_of(text, sizeof(text))),
 			 0);
@@ -572,7 +593,7 @@ START_TEST(no_piece_of_what_others_read)
 
 	ck_assert_int_eq(v->ops->lease_take(v, "me"), 0);
 	for (i = 0; i < 2; i++) {
-		ck_assert_int_eq(v->ops->spare_hold(v, &size, 1), 0);
+		ck_assert_int_eq(v->ops->spare_hold(v, &size, 1, false), 0);
 		ck_assert_int_eq(v->ops->segment_from_spare(
 					 v, i ? "2.sst" : "1.sst", 1, &w),
 				 0);
@@ -617,6 +638,7 @@ int main(void)
 		made_by_several_at_once,
 		none_within_another,
 		pieces,
+		kept_pieces,
 		pieces_without_fallocate,
 		log_in_a_piece,
 		no_piece_of_what_others_read,

@@ -82,13 +82,14 @@ struct volume_ops {
 	int (*log_hold)(struct log *l, uint64_t size);
 
 	/* Holds count pieces, of at least these bytes, as far as there is
-	 * space, the largest first; what is held beyond them is given back.
+	 * space, the largest first; what is held beyond them is given back,
+	 * but not with keep.
 	 * Until the next call a file that is removed becomes a piece while they
 	 * are not all there. 0, or -ENOSPC if some are missing. At most
 	 * VOLUME_SPARES_MAX. Pieces outlive the process; they are known once
 	 * the lease was taken. */
-	int (*spare_hold)(struct volume *v, const uint64_t *sizes,
-			  size_t count);
+	int (*spare_hold)(struct volume *v, const uint64_t *sizes, size_t count,
+			  bool keep);
 	/* As segment_create, in the place of a piece: the smallest of at least
 	 * size bytes, or else the largest. What fits it is written without new
 	 * space. An abandoned one is a piece again. -ENOSPC: there is none. */

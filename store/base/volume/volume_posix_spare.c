@@ -169,7 +169,21 @@ static int fit(struct posix_volume *v, size_t i)
 	return resize(v, piece, s->wanted[i]);
 }
 
-int posix_spare_hold(struct volume *volume, const uint64_t *sizes, size_t count)
+/* Wants what there is, too, where that is more. Needs lock. */
+static void want_all(struct posix_spares *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->count; i++) {
+		if (i == s->wanted_count)
+			s->wanted[s->wanted_count++] = 0;
+		if (s->wanted[i] < s->items[i].size)
+			s->wanted[i] = s->items[i].size;
+	}
+}
+
+int posix_spare_hold(struct volume *volume, const uint64_t *sizes, size_t count,
+		     bool keep)
 {
 	struct posix_volume *v = posix(volume);
 	struct posix_spares *s = &v->spares;
@@ -182,9 +196,11 @@ int posix_spare_hold(struct volume *volume, const uint64_t *sizes, size_t count)
 		memcpy(s->wanted, sizes, count * sizeof(*sizes));
 	qsort(s->wanted, count, sizeof(*sizes), larger_first);
 	s->wanted_count = count;
-	while (s->count > count)
+	if (keep)
+		want_all(s);
+	while (s->count > s->wanted_count)
 		unlink_last(v);
-	for (i = 0; i < count && err == 0; i++)
+	for (i = 0; i < s->wanted_count && err == 0; i++)
 		err = fit(v, i);
 	pthread_mutex_unlock(&s->lock);
 	return err == -EDQUOT ? -ENOSPC : err;

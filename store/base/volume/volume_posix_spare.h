@@ -15,8 +15,8 @@ void posix_spares_init(struct posix_volume *v);
 void posix_spares_end(struct posix_volume *v);
 
 /* See spare_hold. */
-int posix_spare_hold(struct volume *volume, const uint64_t *sizes,
-		     size_t count);
+int posix_spare_hold(struct volume *volume, const uint64_t *sizes, size_t count,
+		     bool keep);
 
 /* Whoever takes the lease tells of the files of a former life that it finds:
  * true if name is a piece or became one, false if it is to be removed. */

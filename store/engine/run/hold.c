@@ -47,7 +47,8 @@ uint64_t engine_small_arena(struct engine *e)
 	return 2 * engine_log_piece(e);
 }
 
-int engine_hold_room(struct engine *e, uint64_t more)
+/* engine_hold_room, or engine_keep_room. */
+static int hold(struct engine *e, uint64_t more, bool keep)
 {
 	uint64_t sizes[IMMUTABLES_MAX + 2 + 2 * LOG_PIECES];
 	uint64_t unit = engine_log_piece(e);
@@ -71,7 +72,7 @@ int engine_hold_room(struct engine *e, uint64_t more)
 		sizes[count++] = engine_sst_room(more);
 	atomic_store(&e->spare_surplus, more > engine_small_arena(e) ||
 						count > 2 * LOG_PIECES + 1);
-	err = e->volume->ops->spare_hold(e->volume, sizes, count);
+	err = e->volume->ops->spare_hold(e->volume, sizes, count, keep);
 	before = atomic_exchange(&e->spare_short, err < 0);
 	if (err < 0 && !before)
 		event_add(&e->events, EVENTS_ERRORS, "room_lost why=%s",
@@ -79,6 +80,16 @@ int engine_hold_room(struct engine *e, uint64_t more)
 	if (err == 0 && before)
 		event_add(&e->events, EVENTS_ERRORS, "room_held");
 	return err;
+}
+
+int engine_hold_room(struct engine *e, uint64_t more)
+{
+	return hold(e, more, false);
+}
+
+int engine_keep_room(struct engine *e)
+{
+	return hold(e, 0, true);
 }
 
 void engine_room_idle(struct engine *e)

@@ -11,6 +11,10 @@
  * always held. -ENOSPC if not all could be. Takes lock. */
 int engine_hold_room(struct engine *e, uint64_t more);
 
+/* As engine_hold_room for no memtable; but what a former life held stays, which
+ * its memtables need when they are replayed. */
+int engine_keep_room(struct engine *e);
+
 /* Background work with nothing else to do: gives back room that is not needed,
  * and tries to hold what is missing. */
 void engine_room_idle(struct engine *e);

@@ -135,6 +135,51 @@ static int check_blobs(struct recovery *r, const struct batch *batch)
 	return err;
 }
 
+/* Whether the manifest names a log, sst or blob file with this id; ids are of
+ * files, whatever their kind. */
+static bool is_live(const struct manifest *m, uint64_t id)
+{
+	size_t i;
+
+	for (i = 0; i < m->log_count; i++)
+		if (m->logs[i].id == id)
+			return true;
+	return version_sst(m->current, id) || version_blob(m->current, id);
+}
+
+/* Removes a file of a former life that the manifest does not name: one that was
+ * under way, or obsolete, when that ended. Those of this life are in use. A
+ * file that cannot be removed harms nobody, and the next opening tries it
+ * again. */
+static int remove_orphan(void *context, const char *name)
+{
+	struct engine *e = context;
+	const char *suffix;
+	uint64_t id;
+
+	if (!manifest_parse_name(name, &id, &suffix) ||
+	    id >> 32 >= e->manifest->epoch || is_live(e->manifest, id))
+		return 0;
+	if (e->volume->ops->remove(e->volume, name) < 0)
+		err_clear();
+	else
+		event_add(&e->events, EVENTS_ALL, "removed %s=%s", suffix,
+			  file_stem(id).text);
+	return 0;
+}
+
+/* On a full disk what a former life left behind becomes the held room that it
+ * had taken. Else that waits until all logs are read: of a damaged store a
+ * repair may want it. */
+static int room_of_orphans(struct engine *e)
+{
+	int err = e->volume->ops->list(e->volume, remove_orphan, e);
+
+	if (err == 0 && engine_keep_room(e) < 0)
+		err_clear();
+	return err;
+}
+
 /*
  * Goes on with an empty memtable that holds at least batch. The full one is
  * flushed at once, so that opening takes no more memory than the store may,
@@ -169,7 +214,12 @@ static int next_memtable(struct engine *e, const struct batch *batch)
 	e->immutables[e->immutable_count++] = e->memtable;
 	e->memtable = fresh;
 	atomic_store(&e->visible_seq, e->written_seq);
-	return e->options.read_only ? 0 : engine_flush_oldest(e);
+	if (e->options.read_only)
+		return 0;
+	err = engine_flush_oldest(e);
+	if (err == -ENOSPC)
+		err = room_of_orphans(e);
+	return err == 0 ? engine_flush_oldest(e) : err;
 }
 
 /* Says where the record is that err is about; returns err. */
@@ -293,39 +343,6 @@ static int begin_log(struct engine *e)
 	return err;
 }
 
-/* Whether the manifest names a log, sst or blob file with this id; ids are of
- * files, whatever their kind. */
-static bool is_live(const struct manifest *m, uint64_t id)
-{
-	size_t i;
-
-	for (i = 0; i < m->log_count; i++)
-		if (m->logs[i].id == id)
-			return true;
-	return version_sst(m->current, id) || version_blob(m->current, id);
-}
-
-/* Removes a file of a former life that the manifest does not name: one that was
- * under way, or obsolete, when that ended. Those of this life are in use. A
- * file that cannot be removed harms nobody, and the next opening tries it
- * again. */
-static int remove_orphan(void *context, const char *name)
-{
-	struct engine *e = context;
-	const char *suffix;
-	uint64_t id;
-
-	if (!manifest_parse_name(name, &id, &suffix) ||
-	    id >> 32 >= e->manifest->epoch || is_live(e->manifest, id))
-		return 0;
-	if (e->volume->ops->remove(e->volume, name) < 0)
-		err_clear();
-	else
-		event_add(&e->events, EVENTS_ALL, "removed %s=%s", suffix,
-			  file_stem(id).text);
-	return 0;
-}
-
 /* With nothing replayed the old logs are not needed. */
 static int drop_empty_logs(struct engine *e)
 {
@@ -370,8 +387,11 @@ static int resume(struct recovery *r)
 	if (err == 0 && r->lost_load > 0)
 		err = mark_loads(e, r->lost_load);
 	if (err == 0 && (r->torn || r->log_count >= LOGS_KEPT_MAX ||
-			 e->immutable_count > 0))
+			 e->immutable_count > 0)) {
 		err = engine_flush(e);
+		if (err == -ENOSPC && (err = room_of_orphans(e)) == 0)
+			err = engine_flush(e);
+	}
 	if (err == 0 && e->memtable->last_seq == 0 && r->log_count > 0)
 		err = drop_empty_logs(e);
 	if (err == 0)
@@ -463,7 +483,7 @@ static void hold_early(struct engine *e)
 	uint64_t version;
 
 	if (e->volume->ops->root_get(e->volume, &version, &root) < 0 ||
-	    engine_hold_room(e, 0) < 0)
+	    engine_keep_room(e) < 0)
 		err_clear();
 	buf_release(&root);
 }
