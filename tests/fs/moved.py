@@ -413,17 +413,23 @@ def unlink():
     fd, rest = spot(d, c.name)
     note("unlink %s, by %s", path(c), fd)
     os.unlink(rest, dir_fd=fd)
-    old = c.unlink()
-    if type(c) is Cell and old:
-        # It may be forgotten where its history came from.
-        now = versions_at(path(d), old.name)
-        below = now[len(old.versions):]
-        assert now[:len(old.versions)] == old.values(), (
-            brief(now), brief(old.values()))
-        had = iter(c.values())
-        assert all(v in had for v in below), (brief(below),
-                                              brief(c.values()))
+    returned = [(old, returned_to(old, c)) for old in c.unlink()]
+    returned = [(old, below) for old, below in returned if below]
+    assert len(returned) <= 1, "a history was returned twice"
+    for old, below in returned:
         old.add_below(below)
+
+
+def returned_to(old, c):
+    """What of c, which was removed, is now beneath old: maybe nothing, as it may
+    be forgotten where its history came from."""
+    now = versions_at(path(old.parent), old.name)
+    below = now[len(old.versions):]
+    assert now[:len(old.versions)] == old.values(), (
+        brief(now), brief(old.values()))
+    had = iter(c.values())
+    assert all(v in had for v in below), (brief(below), brief(c.values()))
+    return below
 
 
 def rename_cell():

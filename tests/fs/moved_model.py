@@ -30,7 +30,9 @@ class Cell(Thing):
         self.writers = 0
         self.dirty = False     # the content is not committed
         self.session = None    # the version that the session wrote last
-        self.origin = None     # the name that its history came from
+        # Names that its history may have come from. The first one is it until
+        # the kernel forgets the file, whenever it does; then the next rename's.
+        self.origins = []
 
     def shown(self):
         return "/".join(self.names()) + (" (removed)" if self.gone else "")
@@ -97,12 +99,12 @@ class Cell(Thing):
             self.dirty = False
 
     def unlink(self):
-        """Returns the cell that its history goes back to, or None."""
+        """Returns the cells of which one may get its history back."""
         self.gone = True
         del self.parent.cells[self.name]
         self.parent.keep()
-        old = self.parent.cells.get(self.origin)
-        return old if old and old.versions and self.versions else None
+        found = [self.parent.cells.get(name) for name in self.origins]
+        return [c for c in found if c and c.versions and self.versions]
 
     def add_below(self, values):
         self.versions += [[v] for v in values]
@@ -123,12 +125,12 @@ class Cell(Thing):
                 if self.session is self.versions[0]:
                     self.session = newest
                 self.versions = [newest] + target.versions
-            self.origin = (target.origin if target.origin == self.name
-                           else None)
+            self.origins = [n for n in target.origins if n == self.name]
         else:
             if self.dirty:
                 self.push(self.versions)
-            self.origin = self.origin or self.name
+            if self.name not in self.origins:
+                self.origins.append(self.name)
         self.dirty = False
         del cells[self.name]
         cells[new] = self
@@ -293,7 +295,8 @@ class Table(Thing):
 
     @staticmethod
     def close(c, d):
-        c.content = c.session = c.origin = None
+        c.content = c.session = None
+        c.origins = []
         c.handles = c.writers = 0
         c.dirty = False
         if type(c) is Cell and not c.versions:
