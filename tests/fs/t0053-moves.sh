@@ -141,6 +141,23 @@ assert [x[1] for x in versions("e")] == ["8"]
 os.unlink(f + "/e")
 PYTHON
 
+# Then the next rename is the first.
+run "away, and then forgotten" <<'PYTHON'
+put(f + "/e", "1")
+os.rename(f + "/e", f + "/e1")
+PYTHON
+remount
+run "again" <<'PYTHON'
+os.rename(f + "/e1", f + "/e2")
+put(f + "/e", "2")
+put(f + "/e1", "3")
+os.unlink(f + "/e2")
+assert [x[1] for x in versions("e")] == ["2"]
+assert [x[1] for x in versions("e1")] == ["3", "1"]
+os.unlink(f + "/e")
+os.unlink(f + "/e1")
+PYTHON
+
 run "of rows" <<'PYTHON'
 for i in 1, 2:
     put(f + "/a", "a%d" % i, i * 10**6)
