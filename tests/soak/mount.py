@@ -70,7 +70,8 @@ class Soak:
     def look(self):
         now, known = time.monotonic(), names()
         self.note("space", self.excess(20))
-        seen = [n for n, _ in files() if n not in known]
+        seen = [n for n, _ in files()
+                if n not in known and not n.endswith(".spare")]
         self.strays = {n: self.strays.get(n, now) for n in seen}
         for since in self.strays.values():
             self.note("files", (now - since) * 1000)
@@ -101,8 +102,8 @@ def files():
 
 def names():
     """Files that the daemon has open, which are those of the store, and those
-    that it opens when it needs them."""
-    known = {"lock", "root", "tabletfs"}
+    that it opens when it needs them; besides, there is held room."""
+    known = {"lock", "root", "tabletfs", "LOG", "LOG.1"}
     for fd in os.listdir(f"/proc/{PID}/fd"):
         try:
             known.add(os.path.basename(os.readlink(f"/proc/{PID}/fd/{fd}")))
