@@ -24,6 +24,7 @@
 #define SAY_AFTER_MS 1000
 #define LOOK_AFTER_MS 3000
 #define POLL_MS 5
+#define BUSY_PAUSE_MS 50
 
 /* Runs fusermount3 -u on path and waits for it: 0 if the mount has gone. Else
  * said, of size bytes, holds the first line of what it says. Its standard error
@@ -60,6 +61,19 @@ static int run_fusermount(const char *path, char *said, size_t size)
 	if (fd >= 0)
 		close(fd);
 	return status != 0;
+}
+
+/* As run_fusermount; who looks at path just now, such as another umount of it,
+ * keeps it busy for a moment, so that is tried again for a second. */
+static int unmount(const char *path, char *said, size_t size)
+{
+	const struct timespec pause = { 0, BUSY_PAUSE_MS * 1000000L };
+	int tries = 1000 / BUSY_PAUSE_MS, status;
+
+	while ((status = run_fusermount(path, said, size)) &&
+	       strstr(said, strerror(EBUSY)) && tries-- > 0)
+		nanosleep(&pause, NULL);
+	return status;
 }
 
 /* The mount of this store and device, or NULL. Another mount of the store, to
@@ -193,7 +207,7 @@ int verb_umount(struct verb_call *c)
 	full = realpath(c->argv[1], NULL);
 	/* Before it has gone: afterwards nothing tells the store. */
 	store = mount_store_at(c->argv[1], &device);
-	status = run_fusermount(full ? full : c->argv[1], said, sizeof(said));
+	status = unmount(full ? full : c->argv[1], said, sizeof(said));
 	if (!status && store)
 		status = (device && is_mounted_still(c, store, device)) ||
 			 wait_for_store(c, store, device);
