@@ -6,6 +6,7 @@
 #include "store/model/model.h"
 #include "store/store.h"
 #include "tests/sim/volume_mem.h"
+#include "tests/unit/small_store.h"
 #include "tests/unit/suite.h"
 
 /*
@@ -22,14 +23,7 @@ static void set_up(void)
 	struct family_spec family = { .name = BYTES_LITERAL("f") };
 	struct volume *volume;
 
-	store_options_init(&options);
-	options.create = true;
-	options.background = false;
-	options.memtable_size = 64 << 10;
-	options.file_size = 16 << 10;
-	options.blob_threshold = 500;
-	options.blob_chunk_size = 1000;
-	options.blob_file_size = 8000;
+	small_store_options(&options);
 	ck_assert_int_eq(volume_mem_new(&volume), 0);
 	ck_assert_int_eq(store_open_volume(volume, &options, &store), 0);
 	ck_assert_int_eq(

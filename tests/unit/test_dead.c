@@ -6,6 +6,7 @@
 #include "store/model/model.h"
 #include "store/store.h"
 #include "tests/sim/volume_mem.h"
+#include "tests/unit/small_store.h"
 #include "tests/unit/suite.h"
 
 /*
@@ -38,11 +39,7 @@ static void set_up(void)
 	};
 
 	now_us = 100 * DAY;
-	store_options_init(&options);
-	options.create = true;
-	options.background = false;
-	options.memtable_size = 64 << 10;
-	options.file_size = 16 << 10;
+	small_store_options(&options);
 	options.clock = &by_hand;
 	ck_assert_int_eq(volume_mem_new(&volume), 0);
 	ck_assert_int_eq(store_open_volume(volume, &options, &store), 0);
@@ -155,13 +152,7 @@ static struct store_stats stats(void)
 
 static uint64_t sst_bytes(void)
 {
-	struct store_stats s = stats();
-	uint64_t size = 0;
-	size_t i;
-
-	for (i = 0; i < sizeof(s.sst_size) / sizeof(*s.sst_size); i++)
-		size += s.sst_size[i];
-	return size;
+	return small_store_sst_bytes(store);
 }
 
 static unsigned int count(const char *table)

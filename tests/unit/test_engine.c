@@ -12,6 +12,7 @@
 #include "store/model/model.h"
 #include "store/store.h"
 #include "tests/sim/volume_mem.h"
+#include "tests/unit/small_store.h"
 #include "tests/unit/suite.h"
 
 /*
@@ -31,14 +32,7 @@ static void set_up(void)
 {
 	struct family_spec family = { .name = BYTES_LITERAL("f") };
 
-	store_options_init(&options);
-	options.create = true;
-	options.background = false;
-	options.memtable_size = 64 << 10;
-	options.file_size = 16 << 10;
-	options.blob_threshold = 500;
-	options.blob_chunk_size = 1000;
-	options.blob_file_size = 8000;
+	small_store_options(&options);
 	ck_assert_int_eq(volume_mem_new(&volume), 0);
 	open_store();
 	ck_assert_int_eq(
@@ -184,13 +178,7 @@ static struct store_stats stats(void)
 
 static uint64_t sst_bytes(void)
 {
-	struct store_stats s = stats();
-	uint64_t size = 0;
-	size_t i;
-
-	for (i = 0; i < sizeof(s.sst_size) / sizeof(*s.sst_size); i++)
-		size += s.sst_size[i];
-	return size;
+	return small_store_sst_bytes(store);
 }
 
 /* Files that no version names. */

@@ -10,6 +10,7 @@
 #include "store/model/model.h"
 #include "store/store.h"
 #include "tests/sim/volume_mem.h"
+#include "tests/unit/small_store.h"
 #include "tests/unit/suite.h"
 
 /*
@@ -42,14 +43,7 @@ static void set_up(void)
 	struct family_spec family = { .name = BYTES_LITERAL("f") };
 
 	now_us = UINT64_C(1767607872131415);
-	store_options_init(&options);
-	options.create = true;
-	options.background = false;
-	options.memtable_size = 64 << 10;
-	options.file_size = 16 << 10;
-	options.blob_threshold = 500;
-	options.blob_chunk_size = 1000;
-	options.blob_file_size = 8000;
+	small_store_options(&options);
 	options.clock = &test_clock;
 	options.events = EVENTS_ALL;
 	options.holder = "the test";

@@ -6,6 +6,7 @@
 #include "store/model/model.h"
 #include "store/store.h"
 #include "tests/sim/volume_mem_state.h"
+#include "tests/unit/small_store.h"
 #include "tests/unit/suite.h"
 
 /*
@@ -141,14 +142,7 @@ static void work(void)
 
 static uint64_t sst_bytes(void)
 {
-	struct store_stats s;
-	uint64_t size = 0;
-	size_t i;
-
-	store_stats(store, &s);
-	for (i = 0; i < sizeof(s.sst_size) / sizeof(*s.sst_size); i++)
-		size += s.sst_size[i];
-	return size;
+	return small_store_sst_bytes(store);
 }
 
 static unsigned int count(struct snapshot *s)

@@ -4,8 +4,6 @@
 #include "store/format/key.h"
 
 #define BOTTOM (LEVEL_COUNT - 1)
-/* A compaction gives back this part of what it reads, or more. */
-#define WORTH 8
 
 /* What is known of some files together. */
 struct sums {
@@ -51,10 +49,10 @@ static bool is_worth(const struct compaction *c)
 		gain += (upper.delete_count + upper.tombstone_count) *
 			each(upper.size, upper.put_count + upper.delete_count +
 						 upper.tombstone_count);
-	return gain > 0 && gain * WORTH >= upper.size + lower.size;
+	return gain > 0 && gain * DEAD_SHARE >= upper.size + lower.size;
 }
 
-/* Whether any file of the level deletes something. */
+/* Whether something in f is a deletion. */
 static bool deletes(const struct sst_file *f)
 {
 	const struct sst_properties *p = sst_properties(f->sst);

@@ -16,6 +16,8 @@
  * but only for which of a level goes first.)
  */
 
+#define DEAD_SHARE 8
+
 /* Files of a level whose deletions hide enough of what lies below. */
 int compact_pick_deletions(const struct version *v, struct compaction *out);
 

@@ -234,9 +234,10 @@ static bool is_dead(const struct tombstone_list *list, const struct sst_file *f)
 }
 
 /* Drops the files of which nobody sees anything, at once: 1 if there were some,
- * 0 if not, or an error. Needs work. */
+ * 0 if not, or an error; why is told. Needs work. */
 static int drop_dead(struct engine *e, const struct gc_rules *rules,
-		     const struct tombstone_list *list, struct version *v)
+		     const struct tombstone_list *list, struct version *v,
+		     const char *why)
 {
 	struct edit edit = EDIT_INIT;
 	bool ruled = false;
@@ -261,7 +262,7 @@ static int drop_dead(struct engine *e, const struct gc_rules *rules,
 		if (err == 0) {
 			engine_work_done(e);
 			event_add(&e->events, EVENTS_MAIN,
-				  "dropped due=room ssts=%zu",
+				  "dropped due=%s ssts=%zu", why,
 				  edit.removed_count);
 			err = 1;
 		}
@@ -321,7 +322,7 @@ int engine_free_covered(struct engine *e, struct version *v, bool *more,
 		err = reckon(&list, v);
 	*more = err == 1;
 	if (err >= 0)
-		err = drop_dead(e, rules, &list, v);
+		err = drop_dead(e, rules, &list, v, "room");
 	if (err > 0) {
 		*more = true;
 		err = 0;
@@ -364,7 +365,7 @@ int engine_drop_covered(struct engine *e, struct version *v)
 	if (v->tombstone_count > 0 && v->tombstone_count <= GATHERED_MAX)
 		err = gather(v, seq, &list);
 	if (err == 0)
-		err = drop_dead(e, rules, &list, v);
+		err = drop_dead(e, rules, &list, v, "dead");
 put_rules:
 	gc_rules_put(rules);
 	tombstone_list_release(&list);

@@ -9,10 +9,9 @@
 
 /* Seconds without a write from which on the store is idle. */
 #define IDLE_S 5
-/* A flush is worth its while if its deletions hide this part of the data. */
-#define WORTH 8
-/* For what it has itself, a memtable that takes so many bytes; and this part of
- * its cells, or more, are deletions. */
+/* A flush is worth its while if its deletions hide a DEAD_SHARE of the data; or
+ * for what it has itself, if it takes so many bytes and as large a share of its
+ * cells are deletions. */
 #define WORTH_SIZE ((size_t)1 << 20)
 
 /* Of the files of v. */
@@ -65,15 +64,15 @@ static bool is_worth(struct memtable *m, const struct version *v, bool idle)
 	if (memtable_first_delete(m) == UINT64_MAX)
 		return false;
 	s = sum_up(v, m);
-	if (s.covered > 0 && s.covered * WORTH >= s.size)
+	if (s.covered > 0 && s.covered * DEAD_SHARE >= s.size)
 		return true;
 	if (!idle)
 		return false;
 	/* A deletion hides a row, as far as it goes. */
-	if (s.rows > 0 && deletions * WORTH >= s.rows)
+	if (s.rows > 0 && deletions * DEAD_SHARE >= s.rows)
 		return true;
 	return arena_used(&m->arena) >= WORTH_SIZE &&
-	       deletions * WORTH >= atomic_load(&m->cell_count);
+	       deletions * DEAD_SHARE >= atomic_load(&m->cell_count);
 }
 
 /* Gives the present memtable to a flush, unless somebody writes just now or

@@ -217,9 +217,10 @@ static int next_memtable(struct engine *e, const struct batch *batch)
 	if (e->options.read_only)
 		return 0;
 	err = engine_flush_oldest(e);
-	if (err == -ENOSPC)
-		err = room_of_orphans(e);
-	return err == 0 ? engine_flush_oldest(e) : err;
+	if (err != -ENOSPC)
+		return err;
+	err = room_of_orphans(e);
+	return err < 0 ? err : engine_flush_oldest(e);
 }
 
 /* Says where the record is that err is about; returns err. */
