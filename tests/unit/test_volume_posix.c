@@ -354,6 +354,28 @@ static void check_start(struct volume *v, const char *name, const char *text,
 
 /* A piece has its blocks, becomes a file without losing them, and comes back
  * when that goes; a later life finds it. */
+/* As a source tree or the program beside the directory may be. */
+START_TEST(what_has_the_name_of_a_marker_is_no_store)
+{
+	char path[128];
+	struct volume *v;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/tabletfs", top);
+	ck_assert_int_eq(mkdir(path, 0700), 0);
+	v = open_volume();
+	v->ops->close(v);
+	volume_posix_discard(directory);
+	ck_assert_int_eq(rmdir(path), 0);
+	fd = open(path, O_WRONLY | O_CREAT, 0700);
+	ck_assert_int_eq(write(fd, "TabletF", 7), 7);
+	close(fd);
+	v = open_volume();
+	v->ops->close(v);
+	ck_assert_int_eq(unlink(path), 0);
+}
+END_TEST
+
 START_TEST(pieces)
 {
 	const uint64_t sizes[] = { PIECE, 2 * PIECE };
@@ -637,6 +659,7 @@ int main(void)
 		a_directory_that_is_not_durable_is_not_there,
 		made_by_several_at_once,
 		none_within_another,
+		what_has_the_name_of_a_marker_is_no_store,
 		pieces,
 		kept_pieces,
 		pieces_without_fallocate,

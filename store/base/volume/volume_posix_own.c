@@ -18,7 +18,8 @@
 
 /* The format of names in the directory; formats of files have versions of their
  * own, see README.md. */
-#define MARKER_TEXT "TabletFS store, format 1\n"
+#define MARKER_NAME "TabletFS store"
+#define MARKER_TEXT MARKER_NAME ", format 1\n"
 #define ROOT_MAGIC "tfsroot1"
 #define ROOT_HEADER_SIZE 16 /* magic, u64 version */
 static_assert(sizeof(ROOT_MAGIC) - 1 + sizeof(uint64_t) == ROOT_HEADER_SIZE,
@@ -303,7 +304,7 @@ int posix_marker_parse(const char *directory, struct bytes text)
 {
 	if (bytes_equal(text, BYTES_LITERAL(MARKER_TEXT)))
 		return 0;
-	return fail(bytes_starts_with(text, BYTES_LITERAL("TabletFS store"))
+	return fail(bytes_starts_with(text, BYTES_LITERAL(MARKER_NAME))
 			    ? ERR_format_newer
 			    : ERR_not_a_store,
 		    "%s/" POSIX_MARKER ": not a format that is known here",
@@ -320,6 +321,23 @@ static int read_marker(struct posix_volume *v)
 		err = posix_marker_parse(v->path, buf_bytes(&text));
 	buf_release(&text);
 	return err;
+}
+
+/* Whether a directory has the marker of a volume. A program or a source tree
+ * may have that name too, so what it says counts. */
+static bool is_volume(int directory)
+{
+	char text[sizeof(MARKER_NAME) - 1];
+	int fd = openat(directory, POSIX_MARKER,
+			O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	bool is;
+
+	if (fd < 0)
+		return false;
+	is = read(fd, text, sizeof(text)) == (ssize_t)sizeof(text) &&
+	     memcmp(text, MARKER_NAME, sizeof(text)) == 0;
+	close(fd);
+	return is;
 }
 
 /* That no directory above fd is a volume, whose files a second one within it
@@ -342,7 +360,7 @@ static int check_above(const struct posix_volume *v, int fd)
 		if (err || (above.st_dev == below.st_dev &&
 			    above.st_ino == below.st_ino))
 			break;
-		if (faccessat(up, POSIX_MARKER, F_OK, 0) == 0)
+		if (is_volume(up))
 			err = fail(ERR_not_a_store,
 				   "%s: lies within another store", v->path);
 		below = above;
