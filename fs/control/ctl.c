@@ -331,7 +331,7 @@ int ctl_attr(struct fs *fs, struct node *node, struct stat *st, double *timeout)
 	 * any; what has a time of its own sets it below. */
 	attr_directory(fs, ino, fs->start_us, st);
 	st->st_mode = ctl_mode(node);
-	*timeout = is_fixed(node->kind) ? ATTR_TIMEOUT_S : 0;
+	*timeout = is_fixed(node->kind) ? attr_longest(fs) : 0;
 	err = place_enter(fs, node, &place);
 	/* Below a dropped table nobody's rules are left, and the node goes on
 	 * being shown. */
