@@ -215,7 +215,7 @@ for o in others:
 said = b"".join(o.communicate()[1] for o in others)
 assert left > 30, "too quick: %d" % left
 assert kind == "scans" or not said, said
-assert max(took.values()) < 3, took
+assert max(took.values()) < 3 * int(os.environ.get("SLOW", "1")), took
 PYTHON
 for kind in writes scans; do
 	check "others beside 250 $kind of a user" \

@@ -79,8 +79,13 @@ condition() {
 	printf '{"row":"r","if":{"family":"f","qualifier":"%s","matches":"%s"},%s}\n' \
 		"$1" "$2" '"set":{"f":{"made":"1"}},"else":{"set":{"f":{"made":"0"}}}'
 }
-condition small 'a*' >"$m/t2/.mutate"
-same "a condition holds" 1 "$(cat "$m/t2/r/f/made")"
+# (A machine that is emulated may not match it in the time that it has.)
+if [ "${SLOW:-1}" = 1 ]; then
+	condition small 'a*' >"$m/t2/.mutate"
+	same "a condition holds" 1 "$(cat "$m/t2/r/f/made")"
+else
+	skipped=$((skipped + 1))
+fi
 condition big "$slow" >line
 start=$(ticks)
 refuse "one that takes long is refused" sh -c "cat line >'$m/t/.mutate'"

@@ -267,6 +267,8 @@ def bounds():
     def bound(name, i):
         own = found.get(name, "-" * len(FIGURES))[i]
         limit = int(found["*"][i] if own == "-" else own)
+        if FIGURES[i] in ("files", "commit", "probe"):
+            limit *= int(os.environ.get("SLOW", "1"))
         # Sanitizers take time and memory of their own.
         if not os.environ.get("SAN") or FIGURES[i] in ("space", "quiet"):
             return limit
