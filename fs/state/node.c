@@ -252,28 +252,48 @@ static void put_locked(struct nodes *nodes, struct node *node)
 	}
 }
 
-/* Joins or leaves the list of its parent's local children; a node that was
- * local and has no other reference ends. */
-static void set_local_locked(struct nodes *nodes, struct node *node, bool local)
+/* Whether node is to be local: it was made here, or is a row or family in which
+ * something is. */
+static bool is_local(const struct node *node)
 {
-	if (node->local == local)
-		return;
-	assert(node->parent);
-	node->local = local;
-	if (local) {
-		node->references++;
-		node->sibling = node->parent->locals;
-		node->place = &node->parent->locals;
-		node->parent->locals = node;
-		if (node->sibling)
-			node->sibling->place = &node->sibling;
-		return;
-	}
+	return node->made ||
+	       (node->found && node->locals &&
+		(node->kind == NODE_ROW || node->kind == NODE_FAMILY));
+}
+
+static void join_locals(struct node *node)
+{
+	node->references++;
+	node->sibling = node->parent->locals;
+	node->place = &node->parent->locals;
+	node->parent->locals = node;
+	if (node->sibling)
+		node->sibling->place = &node->sibling;
+}
+
+static void leave_locals(struct node *node)
+{
 	*node->place = node->sibling;
 	if (node->sibling)
 		node->sibling->place = node->place;
 	node->sibling = NULL;
-	put_locked(nodes, node);
+}
+
+/* node joins or leaves the list of its parent's local children, and upwards
+ * those that are local by that. All stay, as the caller refers to node. */
+static void set_made_locked(struct nodes *nodes, struct node *node, bool made)
+{
+	node->made = made;
+	for (; node->local != is_local(node); node = node->parent) {
+		assert(node->parent && node->references > node->local);
+		node->local = !node->local;
+		if (node->local) {
+			join_locals(node);
+		} else {
+			leave_locals(node);
+			put_locked(nodes, node);
+		}
+	}
 }
 
 /*
@@ -289,7 +309,7 @@ static void detach_locked(struct nodes *nodes, struct node *node)
 	while (node->locals)
 		detach_locked(nodes, node->locals);
 	node->found = false;
-	set_local_locked(nodes, node, false);
+	set_made_locked(nodes, node, false);
 	put_locked(nodes, node);
 }
 
@@ -427,7 +447,7 @@ void node_set_local(struct nodes *nodes, struct node *node, bool local)
 	pthread_mutex_lock(&nodes->lock);
 	/* What cannot be found any more is to end with its last reference. */
 	if (node->found || !local)
-		set_local_locked(nodes, node, local);
+		set_made_locked(nodes, node, local);
 	pthread_mutex_unlock(&nodes->lock);
 }
 
@@ -499,7 +519,7 @@ bool node_committed(struct nodes *nodes, struct node *cell,
 			is_reached = false;
 		/* n stays: who commits the cell refers to it, and so to all
 		 * above it. */
-		set_local_locked(nodes, n, false);
+		set_made_locked(nodes, n, false);
 	}
 	pthread_mutex_unlock(&nodes->lock);
 	return is_reached;

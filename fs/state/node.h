@@ -85,7 +85,8 @@ struct node {
 	/* found, local and timestamp_us are written with nodes.lock held; all
 	 * of these are read by anybody at any time. */
 	_Atomic bool found; /* by its name, that is, not detached */
-	_Atomic bool local; /* exists although the store does not know it */
+	_Atomic bool local; /* exists also if the store does not know it: made,
+			       or a row or family in which a local one is */
 	_Atomic bool gone; /* unlinked or renamed over: never committed again */
 	_Atomic bool shown; /* a directory: the kernel keeps its attributes */
 	/* Of a cell, its newest version's as last seen; of a directory, the
@@ -111,6 +112,7 @@ struct node {
 
 	/* The rest is guarded by nodes.lock. */
 	uint32_t references;
+	bool made;            /* here, and no cell has come since */
 	uint32_t ahead;       /* of a family: how far its witness lay ahead */
 	uint64_t lookups;     /* by the kernel; one reference for all */
 	struct node *parent;  /* for good; referenced; NULL for the root */
@@ -225,8 +227,9 @@ void node_forget(struct nodes *nodes, struct node *node, uint64_t count);
 /* Whether the kernel has not forgotten all of them. */
 bool node_is_remembered(struct nodes *nodes, const struct node *node);
 
-/* Whether node exists without the store; being local is a reference. A node
- * that is detached does not become local. Not of the root. */
+/* Whether node was made here, and so exists without the store, as do the row
+ * and family that it is in; being local is a reference. A node that is detached
+ * does not become local. Not of the root. */
 void node_set_local(struct nodes *nodes, struct node *node, bool local);
 
 /* What a lookup has just seen of node. Of a cell, an older sequence than it
@@ -235,7 +238,7 @@ void node_know(struct nodes *nodes, struct node *node, uint64_t timestamp_us,
 	       uint64_t seq);
 
 /* cell has a version with this timestamp and sequence in the store: it and its
- * directories are no longer only local, and are as new as that. Whether its
+ * directories are no longer made here, and are as new as that. Whether its
  * path leads to it; if not, another node has its name, or the kernel believes
  * that there is none. */
 bool node_committed(struct nodes *nodes, struct node *cell,

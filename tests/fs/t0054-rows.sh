@@ -93,6 +93,18 @@ left "an age" ""
 "$TABLETFS" -store "$store" setgcpolicy t f maxversions=10
 rm -rf "$m/t/x"
 
+# A directory that mkdir made stays when the row's cells go without it, and
+# leaves no row behind when it goes.
+mkdir -p "$m/t/y/new" && mkdir "$m/t/y/f" && echo 1 >"$m/t/y/f/q"
+"$TABLETFS" -store "$store" deletecolumn t y f q
+same "a family that mkdir made" "y/new" "$(cd "$m/t" && find y -mindepth 1)"
+same "its row is listed" y "$(ls "$m/t" | grep '^y$')"
+check "it is written to" sh -c "echo 2 >'$m/t/y/new/q'"
+mkdir "$m/t/y/g"
+check "another family goes" rmdir "$m/t/y/g"
+"$TABLETFS" -store "$store" deleterow t y
+same "and leaves no row" "" "$(ls "$m/t" | grep '^y$')"
+
 # What holds a cell is not removed, at any level, nor by a race.
 fill
 for d in t/x/f t/x t; do

@@ -235,6 +235,37 @@ START_TEST(a_commit_makes_the_cell_and_its_directories_real)
 }
 END_TEST
 
+/* Also if the row's cells go, which are in another family. */
+START_TEST(a_row_stays_while_something_in_it_is_local)
+{
+	struct node *t = enter(nodes.root, NODE_TABLE, "t");
+	struct node *r = enter(t, NODE_ROW, "r");
+	struct node *f = enter(r, NODE_FAMILY, "f");
+	struct node *g = enter(r, NODE_FAMILY, "g");
+	struct node *q = enter(g, NODE_CELL, "q");
+
+	node_set_local(&nodes, f, true);
+	ck_assert(r->local && node_has_locals(&nodes, t));
+	node_set_local(&nodes, q, true);
+	ck_assert(g->local);
+	node_committed(&nodes, q, 1000, 7);
+	ck_assert(!g->local && f->local && r->local);
+	node_detach(&nodes, f);
+	ck_assert(!f->local && !r->local && !node_has_locals(&nodes, t));
+	/* What cannot be found any more does not come back by what is in it. */
+	node_detach(&nodes, r);
+	node_set_local(&nodes, g, true);
+	ck_assert(!node_has_locals(&nodes, t));
+	node_set_local(&nodes, g, false);
+	node_put(&nodes, q);
+	node_put(&nodes, g);
+	node_put(&nodes, f);
+	node_put(&nodes, r);
+	node_put(&nodes, t);
+	ck_assert_uint_eq(nodes.count, 0);
+}
+END_TEST
+
 /* Seconds of this thread to end count local nodes in the order of making. */
 static double end_locals(int count)
 {
@@ -283,6 +314,7 @@ int main(void)
 		a_long_path_is_whole,
 		local_nodes_are_listed_in_order_until_they_end,
 		a_commit_makes_the_cell_and_its_directories_real,
+		a_row_stays_while_something_in_it_is_local,
 		local_nodes_end_in_time_that_does_not_grow,
 	};
 
