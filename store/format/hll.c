@@ -40,6 +40,8 @@ static uint64_t hash_at(struct bytes sketch, size_t i)
 
 bool hll_is_sketch(struct bytes sketch)
 {
+	const uint8_t *registers = sketch.data + HLL_HEAD_SIZE;
+	uint8_t greatest = 0;
 	size_t i;
 
 	if (sketch.size < HLL_HEAD_SIZE || sketch.data[0] != VERSION)
@@ -47,10 +49,11 @@ bool hll_is_sketch(struct bytes sketch)
 	if (is_dense(sketch)) {
 		if (sketch.size != HLL_HEAD_SIZE + HLL_REGISTERS)
 			return false;
-		for (i = HLL_HEAD_SIZE; i < sketch.size; i++)
-			if (sketch.data[i] > RANK_MAX)
-				return false;
-		return true;
+		/* To the end in any case, so that it takes vectors. */
+		for (i = 0; i < HLL_REGISTERS; i++)
+			greatest = greatest > registers[i] ? greatest
+							   : registers[i];
+		return greatest <= RANK_MAX;
 	}
 	if (sketch.data[1] != SPARSE ||
 	    (sketch.size - HLL_HEAD_SIZE) % HASH_SIZE != 0 ||
@@ -176,9 +179,17 @@ static int merge_sparse(struct buf *to, struct bytes sketch)
 	return err;
 }
 
-int hll_merge(struct buf *to, struct bytes sketch)
+/* Each register becomes the greater of both. */
+static void merge_registers(uint8_t *restrict to, const uint8_t *restrict from)
 {
 	size_t i;
+
+	for (i = 0; i < HLL_REGISTERS; i++)
+		to[i] = to[i] > from[i] ? to[i] : from[i];
+}
+
+int hll_merge(struct buf *to, struct bytes sketch)
+{
 	int err;
 
 	assert(sketch.size >= HLL_HEAD_SIZE);
@@ -191,9 +202,7 @@ int hll_merge(struct buf *to, struct bytes sketch)
 		if (err < 0)
 			return err;
 	}
-	for (i = HLL_HEAD_SIZE; i < sketch.size; i++)
-		if (sketch.data[i] > to->data[i])
-			to->data[i] = sketch.data[i];
+	merge_registers(to->data + HLL_HEAD_SIZE, sketch.data + HLL_HEAD_SIZE);
 	return 0;
 }
 

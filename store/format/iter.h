@@ -1,7 +1,7 @@
 #ifndef STORE_FORMAT_ITER_H
 #define STORE_FORMAT_ITER_H
 
-#include "store/base/bytes.h"
+#include "store/aggregate.h"
 
 /*
  * An iterator over encoded keys in memcmp order: of a memtable, an sst, or what
@@ -23,6 +23,8 @@ struct iter_ops {
 	/* Before the first step: entries with a smaller timestamp may be left
 	 * out from now on. Optional. */
 	void (*since)(struct iter *it, uint64_t timestamp_us);
+	/* See iter_merge. Optional. */
+	int (*merge)(struct iter *it, uint64_t floor_seq, struct aggregate *to);
 	void (*close)(struct iter *it);
 };
 
@@ -57,6 +59,23 @@ static inline void iter_since(struct iter *it, uint64_t timestamp_us)
 {
 	if (it->ops->since)
 		it->ops->since(it, timestamp_us);
+}
+
+/*
+ * From an entry that is a merge (KEY_MERGE), adds its value to to, maybe with
+ * those of the merges right behind it of the same version, if these are not
+ * older than floor_seq and whoever sees the entry sees them; and goes to the
+ * entry behind what was added. As next, or -ENOMEM.
+ */
+static inline int iter_merge(struct iter *it, uint64_t floor_seq,
+			     struct aggregate *to)
+{
+	int err;
+
+	if (it->ops->merge)
+		return it->ops->merge(it, floor_seq, to);
+	err = aggregate_add(to, it->value);
+	return err < 0 ? err : iter_next(it);
 }
 
 /* NULL is allowed. */

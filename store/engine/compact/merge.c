@@ -162,6 +162,17 @@ static void merge_since(struct iter *it, uint64_t timestamp_us)
 		iter_since(m->sources[i], timestamp_us);
 }
 
+/* What one source adds has nothing of another between it: a version's writes
+ * are in one source after the other. */
+static int merge_merge(struct iter *it, uint64_t floor_seq,
+		       struct aggregate *to)
+{
+	struct merge *m = (struct merge *)it;
+
+	assert(m->count > 0);
+	return settle_top(m, iter_merge(m->heap[0], floor_seq, to));
+}
+
 static void merge_close(struct iter *it)
 {
 	struct merge *m = (struct merge *)it;
@@ -179,6 +190,7 @@ static const struct iter_ops merge_ops = {
 	.skip = merge_skip,
 	.before = merge_before,
 	.since = merge_since,
+	.merge = merge_merge,
 	.close = merge_close,
 };
 

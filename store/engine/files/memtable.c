@@ -4,205 +4,67 @@
 
 #include "store/base/coding.h"
 #include "store/base/err.h"
-#include "store/engine/files/covers.h"
 #include "store/engine/files/memtable.h"
+#include "store/engine/memory/covers.h"
+#include "store/engine/memory/parts.h"
 
 /*
- * A node of a skiplist: this, height next offsets, the key, and in the list of
- * cells the value. Height h has a quarter of the nodes of height h - 1.
- *
- *   node | next[height] | key | value
- *
- * A search begins at the top of the head and goes down where the next node is
- * not before the key. Each word that a reader follows is stored with release
- * when what it leads to is whole, and loaded with acquire.
+ * A node of the list of cells holds the encoded key and the value; of a merge a
+ * struct part before the value, aligned. extra is the value's size. A node of
+ * the list of fragments holds its start, and extra is its newest cover.
  */
-struct node {
-	uint32_t key_size;
-	uint32_t height; /* 1 to MEMTABLE_HEIGHT_MAX */
-	/* A cell's value size, or a fragment's newest cover, 0 if none. */
-	_Atomic uint32_t extra;
-	_Atomic uint32_t next[]; /* by height; 0: the end */
-};
 
+/* Beside a merge's key and value, what aligning wastes included. */
+#define PART_SIZE (sizeof(struct part) + sizeof(uint32_t))
 /* What a record takes besides its bytes: the tallest node, a trailer, and what
  * aligning wastes. */
-#define NODE_SIZE_MAX                                                   \
-	(sizeof(struct node) + MEMTABLE_HEIGHT_MAX * sizeof(uint32_t) + \
-	 KEY_TRAILER_SIZE + 8)
+#define NODE_SIZE_MAX (SKIPLIST_NODE_MAX + KEY_TRAILER_SIZE + PART_SIZE + 8)
 #define COVER_SIZE sizeof(struct cover)
 static_assert(COVER_SIZE % 8 == 0, "the arena's alignment wastes nothing");
-static_assert(offsetof(struct node, next) % sizeof(uint32_t) == 0,
-	      "the offsets are aligned");
 /* One word of the filter for so many bytes of cells: with values of 100 bytes,
  * some 17 bits for each prefix. */
 #define FILTER_SHARE 512
 
-static struct node *node_at(const struct memtable *m, uint32_t place)
-{
-	assert(place < m->arena.size);
-	return arena_at(&m->arena, place);
-}
-
-static uint8_t *node_key_data(struct node *n)
-{
-	return (uint8_t *)&n->next[n->height];
-}
-
 static struct bytes node_key(const struct memtable *m, uint32_t place)
 {
-	struct node *n = node_at(m, place);
+	return skiplist_key(&m->arena, place);
+}
 
-	return bytes_of(node_key_data(n), n->key_size);
+static uint32_t node_next(const struct memtable *m, uint32_t place)
+{
+	return skiplist_next(&m->arena, place);
+}
+
+static _Atomic uint32_t *node_extra(const struct memtable *m, uint32_t place)
+{
+	return &skiplist_node(&m->arena, place)->extra;
+}
+
+/* The part of a merge; 0 of another cell. */
+static uint32_t node_part(const struct memtable *m, uint32_t place)
+{
+	struct bytes key = node_key(m, place);
+	size_t end = (size_t)(key.data + key.size - m->arena.base);
+
+	if (key_kind(key) != KEY_MERGE)
+		return 0;
+	return (uint32_t)((end + 3) & ~(size_t)3);
+}
+
+static uint8_t *node_value_data(const struct memtable *m, uint32_t place)
+{
+	uint32_t part = node_part(m, place);
+
+	return part ? arena_at(&m->arena, part + sizeof(struct part))
+		    : skiplist_key_data(&m->arena, place) +
+			       node_key(m, place).size;
 }
 
 static struct bytes node_value(const struct memtable *m, uint32_t place)
 {
-	struct node *n = node_at(m, place);
-
-	return bytes_of(node_key_data(n) + n->key_size,
-			atomic_load_explicit(&n->extra, memory_order_relaxed));
-}
-
-static uint32_t node_next(const struct memtable *m, uint32_t place, unsigned h)
-{
-	return atomic_load_explicit(&node_at(m, place)->next[h],
-				    memory_order_acquire);
-}
-
-/* Whether the node at place comes before key; place 0 is the end. */
-static bool is_before(const struct memtable *m, uint32_t place,
-		      struct bytes key)
-{
-	return place && bytes_compare(node_key(m, place), key) < 0;
-}
-
-/* 0 if the arena is full. The caller writes the key. */
-static uint32_t node_new(struct memtable *m, unsigned int height,
-			 size_t key_size, size_t value_size)
-{
-	uint32_t place = arena_alloc(
-		&m->arena, sizeof(struct node) + height * sizeof(uint32_t) +
-				   key_size + value_size);
-	struct node *n;
-	unsigned int h;
-
-	assert(height >= 1 && height <= MEMTABLE_HEIGHT_MAX);
-	if (!place)
-		return 0;
-	n = node_at(m, place);
-	n->key_size = (uint32_t)key_size;
-	n->height = height;
-	atomic_init(&n->extra, (uint32_t)value_size);
-	for (h = 0; h < height; h++)
-		atomic_init(&n->next[h], 0);
-	return place;
-}
-
-/* Xorshift (Marsaglia); its low bits decide. All memtables have the same seed:
- * nobody gains by knowing the heights. */
-static unsigned int random_height(struct memtable *m)
-{
-	unsigned int height = 1;
-	uint32_t bits;
-
-	m->random ^= m->random << 13;
-	m->random ^= m->random >> 17;
-	m->random ^= m->random << 5;
-	for (bits = m->random; height < MEMTABLE_HEIGHT_MAX && bits % 4 == 0;
-	     bits /= 4)
-		height++;
-	return height;
-}
-
-/*
- * The last node at height h that is before key, from place on, which is. Below,
- * the search goes on from there or from the one after it: that one's memory is
- * asked for while the keys are compared.
- */
-static uint32_t walk(const struct memtable *m, uint32_t place, unsigned int h,
-		     struct bytes key)
-{
-	uint32_t next = node_next(m, place, h);
-
-	while (next) {
-		if (h > 0)
-			__builtin_prefetch(
-				node_at(m, node_next(m, place, h - 1)));
-		if (!is_before(m, next, key))
-			break;
-		place = next;
-		next = node_next(m, place, h);
-	}
-	return place;
-}
-
-/* The last node before key, which may be the head. */
-static uint32_t find_before(const struct memtable *m, const struct skiplist *s,
-			    struct bytes key)
-{
-	uint32_t place = s->head;
-	unsigned int h = MEMTABLE_HEIGHT_MAX;
-
-	assert(place);
-	while (h-- > 0)
-		place = walk(m, place, h, key);
-	return place;
-}
-
-/*
- * Writer only: sets s->before to the last nodes before key. The old places
- * enclose one another, so from the first height at which key falls between
- * one of them and its next, all above are right already: ascending keys cost a
- * few comparisons.
- */
-static void find_place(struct memtable *m, struct skiplist *s, struct bytes key)
-{
-	uint32_t place = s->head;
-	unsigned int h;
-
-	for (h = 0; h < MEMTABLE_HEIGHT_MAX; h++) {
-		uint32_t old = s->before[h];
-
-		if ((old == s->head || is_before(m, old, key)) &&
-		    !is_before(m, node_next(m, old, h), key)) {
-			place = old;
-			break;
-		}
-	}
-	while (h-- > 0) {
-		place = walk(m, place, h, key);
-		s->before[h] = place;
-	}
-}
-
-/* Links the node after s->before and makes it the hint for what follows. */
-static void link_node(struct memtable *m, struct skiplist *s, uint32_t place)
-{
-	struct node *n = node_at(m, place);
-	unsigned int h;
-
-	/* From the bottom: whoever meets the node above finds it below, too. */
-	for (h = 0; h < n->height; h++) {
-		_Atomic uint32_t *next = &node_at(m, s->before[h])->next[h];
-
-		atomic_init(&n->next[h],
-			    atomic_load_explicit(next, memory_order_relaxed));
-		atomic_store_explicit(next, place, memory_order_release);
-		s->before[h] = place;
-	}
-}
-
-static int skiplist_init(struct memtable *m, struct skiplist *s)
-{
-	unsigned int h;
-
-	s->head = node_new(m, MEMTABLE_HEIGHT_MAX, 0, 0);
-	if (!s->head)
-		return -ENOMEM;
-	for (h = 0; h < MEMTABLE_HEIGHT_MAX; h++)
-		s->before[h] = s->head;
-	return 0;
+	return bytes_of(node_value_data(m, place),
+			atomic_load_explicit(node_extra(m, place),
+					     memory_order_relaxed));
 }
 
 int memtable_new(size_t arena_size, struct memtable **out)
@@ -218,14 +80,13 @@ int memtable_new(size_t arena_size, struct memtable **out)
 	if (!m)
 		return -ENOMEM;
 	atomic_init(&m->references, 1);
-	m->random = 2463534242; /* any but 0 */
 	err = prefix_filter_init(&m->filter, arena_size / FILTER_SHARE + 1);
 	if (!err)
 		err = arena_init(&m->arena, arena_size);
 	if (!err)
-		err = skiplist_init(m, &m->cells);
+		err = skiplist_init(&m->cells, &m->arena);
 	if (!err)
-		err = skiplist_init(m, &m->fragments);
+		err = skiplist_init(&m->fragments, &m->arena);
 	if (err < 0) {
 		memtable_put(m);
 		return err;
@@ -256,6 +117,7 @@ void memtable_put(struct memtable *m)
 	if (before != 1)
 		return;
 	tombstone_list_release(&m->reserved);
+	buf_release(&m->scratch);
 	arena_release(&m->arena);
 	prefix_filter_release(&m->filter);
 	free(m);
@@ -287,34 +149,83 @@ static void add_prefixes(struct memtable *m, struct bytes key,
 		prefix_pending_add(p, &m->filter, bytes_of(key.data, row_end));
 }
 
+/* The part that a merge with this key, for which skiplist_find was called, goes
+ * on from; 0 if the next cell is no merge of its version, or a deletion or a
+ * change of the schema lies between them. */
+static uint32_t part_below(const struct memtable *m, struct bytes key)
+{
+	uint32_t below = node_next(m, m->cells.before[0]), part;
+	struct bytes older;
+
+	part = below ? node_part(m, below) : 0;
+	if (!part)
+		return 0;
+	older = node_key(m, below);
+	if (!bytes_equal(key_version(older), key_version(key)) ||
+	    key_seq(older) < m->schema_seq ||
+	    (atomic_load(&m->tombstone_count) > 0 &&
+	     memtable_cover(m, older, UINT64_MAX, NULL) > key_seq(older)))
+		return 0;
+	return part;
+}
+
+/* Makes the part of a merge, before anybody sees its node. */
+static void add_part(struct memtable *m, uint32_t place)
+{
+	uint32_t part = node_part(m, place);
+	struct part *p = arena_at(&m->arena, part);
+	size_t used = arena_used(&m->arena);
+
+	p->first = place;
+	p->size = atomic_load_explicit(node_extra(m, place),
+				       memory_order_relaxed);
+	part_link(&m->arena, part, part_below(m, node_key(m, place)), m->spare,
+		  &m->scratch);
+	m->spare -= arena_used(&m->arena) - used;
+}
+
+/* A node for one record, not linked yet. */
+static uint32_t make_cell(struct memtable *m, const struct batch_record *r,
+			  uint64_t seq)
+{
+	size_t key_size = r->key.size + KEY_TRAILER_SIZE;
+	size_t more = r->kind == KEY_MERGE ? PART_SIZE : 0;
+	uint32_t place =
+		skiplist_new(&m->cells, key_size, more + r->value.size);
+	uint8_t *key;
+
+	assert(place && "the caller asked memtable_reserve");
+	key = skiplist_key_data(&m->arena, place);
+	memcpy(key, r->key.data, r->key.size);
+	put_u64be(key + r->key.size, ~(seq << 8 | r->kind));
+	atomic_init(node_extra(m, place), (uint32_t)r->value.size);
+	if (r->value.size)
+		memcpy(node_value_data(m, place), r->value.data, r->value.size);
+	return place;
+}
+
 /* Adds a node for one record. Its prefixes are in p on return; those that were
  * there before are in the filter. */
 static void add_cell(struct memtable *m, const struct batch_record *r,
 		     uint64_t seq, struct prefix_pending *p)
 {
-	size_t key_size = r->key.size + KEY_TRAILER_SIZE;
-	uint32_t place = node_new(m, random_height(m), key_size, r->value.size);
+	uint32_t place = make_cell(m, r, seq);
+	struct bytes key = node_key(m, place);
 	unsigned int earlier = p->count;
 	uint64_t timestamp;
-	uint8_t *key;
 
-	assert(place && "the caller asked memtable_reserve");
-	key = node_key_data(node_at(m, place));
-	memcpy(key, r->key.data, r->key.size);
-	put_u64be(key + r->key.size, ~(seq << 8 | r->kind));
-	if (r->value.size)
-		memcpy(key + key_size, r->value.data, r->value.size);
-
-	add_prefixes(m, bytes_of(key, key_size), p);
+	add_prefixes(m, key, p);
 	m->last_cell = place;
-	find_place(m, &m->cells, bytes_of(key, key_size));
+	skiplist_find(&m->cells, key);
+	if (r->kind == KEY_MERGE)
+		add_part(m, place);
 	prefix_pending_set(p, earlier);
-	link_node(m, &m->cells, place);
+	skiplist_link(&m->cells, place);
 	if (r->kind == KEY_DELETE)
 		atomic_fetch_add_explicit(&m->delete_count, 1,
 					  memory_order_relaxed);
 	atomic_fetch_add_explicit(&m->cell_count, 1, memory_order_relaxed);
-	timestamp = key_timestamp(bytes_of(key, key_size));
+	timestamp = key_timestamp(key);
 	if (timestamp >
 	    atomic_load_explicit(&m->max_timestamp, memory_order_relaxed))
 		atomic_store_explicit(&m->max_timestamp, timestamp,
@@ -327,27 +238,26 @@ static uint32_t split_fragment(struct memtable *m, struct bytes key)
 	struct skiplist *s = &m->fragments;
 	uint32_t place, next;
 
-	find_place(m, s, key);
-	next = node_next(m, s->before[0], 0);
+	skiplist_find(s, key);
+	next = node_next(m, s->before[0]);
 	if (next && bytes_equal(node_key(m, next), key))
 		return next;
-	place = node_new(m, random_height(m), key.size, 0);
+	place = skiplist_new(s, key.size, 0);
 	assert(place && "the caller asked memtable_reserve");
 	if (key.size)
-		memcpy(node_key_data(node_at(m, place)), key.data, key.size);
+		memcpy(skiplist_key_data(&m->arena, place), key.data, key.size);
 	/* What covered the key before covers it still. */
-	atomic_init(&node_at(m, place)->extra,
-		    atomic_load_explicit(&node_at(m, s->before[0])->extra,
+	atomic_init(node_extra(m, place),
+		    atomic_load_explicit(node_extra(m, s->before[0]),
 					 memory_order_relaxed));
-	link_node(m, s, place);
+	skiplist_link(s, place);
 	return place;
 }
 
 /* The newest cover of a fragment; 0 if none. */
 static uint32_t newest_cover(const struct memtable *m, uint32_t place)
 {
-	return atomic_load_explicit(&node_at(m, place)->extra,
-				    memory_order_acquire);
+	return atomic_load_explicit(node_extra(m, place), memory_order_acquire);
 }
 
 /* Both bounds begin fragments first; then each fragment between them gets one
@@ -359,13 +269,13 @@ static void add_range(struct memtable *m, const struct tombstone *t,
 	uint32_t end = split_fragment(m, t->end);
 	uint32_t place = split_fragment(m, t->start);
 
-	for (; place != end; place = node_next(m, place, 0)) {
+	for (; place != end; place = node_next(m, place)) {
 		uint32_t cover =
 			covers_push(&m->arena, newest_cover(m, place), seq);
 
 		assert(cover && "the caller asked memtable_reserve");
 		assert(place && "end is after the start");
-		atomic_store_explicit(&node_at(m, place)->extra, cover,
+		atomic_store_explicit(node_extra(m, place), cover,
 				      memory_order_release);
 	}
 	atomic_fetch_add_explicit(&m->tombstone_count, 1, memory_order_relaxed);
@@ -395,6 +305,8 @@ void memtable_apply(struct memtable *m, const struct batch *batch, uint64_t seq)
 	for (; batch_next(batch, &position, &r); seq++) {
 		if (atomic_load(&m->first_delete) == 0 && deletes_data(&r))
 			atomic_store(&m->first_delete, seq);
+		if (key_table(r.key) == 0)
+			m->schema_seq = seq;
 		if (r.kind != BATCH_RANGE)
 			add_cell(m, &r, seq, &pending);
 		m->last_seq = seq;
@@ -435,11 +347,12 @@ static int flatten(const struct batch *batch, struct tombstone_list *out)
 static uint64_t count_fragments(const struct memtable *m, struct bytes start,
 				struct bytes end)
 {
-	uint32_t place = find_before(m, &m->fragments, start);
+	uint32_t place = skiplist_before(&m->fragments, start);
 	uint64_t count = 0;
 
-	for (place = node_next(m, place, 0); is_before(m, place, end);
-	     place = node_next(m, place, 0))
+	for (place = node_next(m, place);
+	     skiplist_is_before(&m->arena, place, end);
+	     place = node_next(m, place))
 		count++;
 	return count;
 }
@@ -475,7 +388,10 @@ int memtable_reserve(struct memtable *m, const struct batch *batch)
 		need += COVER_SIZE *
 			(1 + count_fragments(m, m->reserved.items[i].start,
 					     m->reserved.items[i].end));
-	return need <= m->arena.size - arena_used(&m->arena);
+	if (need > m->arena.size - arena_used(&m->arena))
+		return 0;
+	m->spare = m->arena.size - arena_used(&m->arena) - need;
+	return 1;
 }
 
 size_t memtable_need(const struct batch *batch)
@@ -498,16 +414,16 @@ static int iter_at(struct memtable_iter *it, uint32_t place)
 static int cells_seek(struct iter *iter, struct bytes key)
 {
 	struct memtable_iter *it = (struct memtable_iter *)iter;
-	uint32_t before = find_before(it->m, &it->m->cells, key);
+	uint32_t before = skiplist_before(&it->m->cells, key);
 
-	return iter_at(it, node_next(it->m, before, 0));
+	return iter_at(it, node_next(it->m, before));
 }
 
 static int cells_next(struct iter *iter)
 {
 	struct memtable_iter *it = (struct memtable_iter *)iter;
 
-	return iter_at(it, it->place ? node_next(it->m, it->place, 0) : 0);
+	return iter_at(it, it->place ? node_next(it->m, it->place) : 0);
 }
 
 /* A few steps first: a search costs more than a dozen of them. */
@@ -517,9 +433,9 @@ static int cells_skip(struct iter *iter, struct bytes key)
 	unsigned int step;
 
 	for (step = 0; step < 12 && it->place; step++) {
-		if (!is_before(it->m, it->place, key))
+		if (!skiplist_is_before(&it->m->arena, it->place, key))
 			return iter_at(it, it->place);
-		it->place = node_next(it->m, it->place, 0);
+		it->place = node_next(it->m, it->place);
 	}
 	return it->place ? cells_seek(iter, key) : 0;
 }
@@ -527,9 +443,26 @@ static int cells_skip(struct iter *iter, struct bytes key)
 static int cells_before(struct iter *iter, struct bytes key)
 {
 	struct memtable_iter *it = (struct memtable_iter *)iter;
-	uint32_t before = find_before(it->m, &it->m->cells, key);
+	uint32_t before = skiplist_before(&it->m->cells, key);
 
 	return iter_at(it, before == it->m->cells.head ? 0 : before);
+}
+
+/* As iter_merge: all of the chain that the part of the entry is in. */
+static int cells_merge(struct iter *iter, uint64_t floor_seq,
+		       struct aggregate *to)
+{
+	struct memtable_iter *it = (struct memtable_iter *)iter;
+	const struct memtable *m = it->m;
+	const struct part *p = arena_at(&m->arena, node_part(m, it->place));
+	bool all = key_seq(node_key(m, p->first)) >= floor_seq;
+	int err;
+
+	assert(key_kind(iter->key) == KEY_MERGE);
+	err = all ? part_merge(&m->arena, p, to)
+		  : aggregate_add(to, iter->value);
+	return err < 0 ? err
+		       : iter_at(it, node_next(m, all ? p->first : it->place));
 }
 
 static void cells_close(struct iter *iter)
@@ -542,6 +475,7 @@ static const struct iter_ops cells_ops = {
 	.next = cells_next,
 	.skip = cells_skip,
 	.before = cells_before,
+	.merge = cells_merge,
 	.close = cells_close,
 };
 
@@ -575,8 +509,8 @@ static uint64_t fragment_cover(const struct memtable *m, uint32_t place,
 /* The last fragment that starts at or before key; may be the head. */
 static uint32_t find_fragment(const struct memtable *m, struct bytes key)
 {
-	uint32_t place = find_before(m, &m->fragments, key);
-	uint32_t next = node_next(m, place, 0);
+	uint32_t place = skiplist_before(&m->fragments, key);
+	uint32_t next = node_next(m, place);
 
 	if (next && bytes_equal(node_key(m, next), key))
 		return next;
@@ -595,7 +529,7 @@ uint64_t memtable_cover(const struct memtable *m, struct bytes key,
 	/* One range over many smaller ones is one span, to be skipped in one
 	 * step; what is not covered is not skipped. */
 	do {
-		place = node_next(m, place, 0);
+		place = node_next(m, place);
 	} while (place && seq && fragment_cover(m, place, visible_seq) == seq);
 	if (place)
 		span->end = node_key(m, place);
@@ -608,7 +542,7 @@ static int needed_covers(const struct memtable *m, uint32_t place,
 			 const uint64_t *snapshots, size_t snapshot_count,
 			 struct buf *items)
 {
-	uint32_t next = node_next(m, place, 0), at = newest_cover(m, place);
+	uint32_t next = node_next(m, place), at = newest_cover(m, place);
 	struct tombstone t = { .start = node_key(m, place) };
 	int err = 0;
 
@@ -636,7 +570,7 @@ int memtable_tombstones(const struct memtable *m, const uint64_t *snapshots,
 	int err = 0;
 
 	for (place = m->fragments.head; place && !err;
-	     place = node_next(m, place, 0))
+	     place = node_next(m, place))
 		err = needed_covers(m, place, snapshots, snapshot_count,
 				    &items);
 	/* They are fragments; neighbours that are alike now become one. */

@@ -3,17 +3,16 @@
 
 #include <stdatomic.h>
 
-#include "store/base/arena.h"
 #include "store/engine/files/batch.h"
-#include "store/engine/files/prefix_filter.h"
+#include "store/engine/memory/prefix_filter.h"
+#include "store/engine/memory/skiplist.h"
 #include "store/format/iter.h"
 #include "store/format/tombstone.h"
 
 /*
  * Memtable: two skiplists on one fixed arena, of cells and of tombstone
- * fragments. Places are 32-bit offsets. One thread writes at a time; any number
- * read without locks, because a node is linked with release when it is whole
- * and every reader ignores what is newer than its snapshot.
+ * fragments. One thread writes at a time; any number read without locks, as
+ * every reader ignores what is newer than its snapshot.
  *
  * The fragment list holds the boundaries of all range tombstones; each node
  * carries the tombstones that cover from it to the next, newest first. A new
@@ -25,19 +24,11 @@
  *
  * Nothing is ever removed or changed: an overwrite and a delete are further
  * nodes. The memory is bounded by the arena, and a batch is asked whether it
- * fits before it is logged, so that applying it cannot fail. (The skiplist is
- * LevelDB's, the hint for ascending keys RocksDB's.)
+ * fits before it is logged, so that applying it cannot fail.
+ *
+ * Of a merge an iterator shows what was written; what it and the older ones
+ * come to is kept beside, for iter_merge: memory/parts.h.
  */
-#define MEMTABLE_HEIGHT_MAX 12
-
-/* Sorted by key; only its memtable's writer changes it. */
-struct skiplist {
-	uint32_t head; /* a node without key, before all others */
-	/* The nodes before the last one added, by height: where the writer
-	 * starts to look for the next place. Readers do not look at it. */
-	uint32_t before[MEMTABLE_HEIGHT_MAX];
-};
-
 struct memtable {
 	struct arena arena;        /* of all nodes and covers */
 	struct skiplist cells;     /* by encoded key, trailer included */
@@ -57,8 +48,11 @@ struct memtable {
 	/* The ranges of the batch that memtable_reserve was asked for, by their
 	 * number in it, from 1; of the writer. */
 	struct tombstone_list reserved;
+	/* The writer's, of the joining of merges; see memory/parts.h. */
+	uint64_t schema_seq; /* of the last record of table 0; 0: none */
+	size_t spare;        /* bytes that the reserved batch does not need */
+	struct buf scratch;
 	uint32_t last_cell; /* whose prefixes were added last; 0: none */
-	uint32_t random;    /* state of random_height, not 0 */
 	atomic_uint references;
 };
 

@@ -316,11 +316,11 @@ static int merge_version(struct cursor *c, struct cell *cell)
 		bool adds = key_kind(it->key) == KEY_MERGE;
 
 		err = pass(c);
-		if (!err)
+		if (!err && !adds)
 			err = aggregate_add(&c->merged, it->value);
 		if (err < 0 || !adds)
 			break;
-		c->at = iter_next(it);
+		c->at = iter_merge(it, c->gc.family->birth_seq, &c->merged);
 	} while (c->at > 0 && at_older_write(c));
 	if (err < 0)
 		c->at = err;

@@ -1,4 +1,4 @@
-#include "store/engine/files/covers.h"
+#include "store/engine/memory/covers.h"
 
 /*
  * Myers' random-access list: jumps are of lengths such that two of the same

@@ -1,5 +1,5 @@
-#ifndef STORE_ENGINE_FILES_COVERS_H
-#define STORE_ENGINE_FILES_COVERS_H
+#ifndef STORE_ENGINE_MEMORY_COVERS_H
+#define STORE_ENGINE_MEMORY_COVERS_H
 
 #include "store/base/arena.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "store/base/hash.h"
-#include "store/engine/files/prefix_filter.h"
+#include "store/engine/memory/prefix_filter.h"
 
 int prefix_filter_init(struct prefix_filter *f, size_t word_count)
 {
