@@ -50,10 +50,11 @@ int write_append(struct write *w, struct bytes family, struct bytes qualifier,
 int write_increment(struct write *w, struct bytes family,
 		    struct bytes qualifier, int64_t amount, struct cell *cell);
 
-/* For decide: as write_add, to the column's newest version, or one at the time
- * of the update if there is none. */
+/* For decide: as write_add_all, to the column's newest version, or one at the
+ * time of the update if there is none. */
 int write_add_newest(struct write *w, struct bytes family,
-		     struct bytes qualifier, int64_t number);
+		     struct bytes qualifier, const int64_t *numbers,
+		     size_t count);
 
 /* A rule of Bigtable's ReadModifyWriteRow. */
 struct modify_rule {

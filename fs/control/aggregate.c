@@ -53,17 +53,15 @@ struct addition {
 	size_t count;
 };
 
-/* As store_update calls it: adds the numbers, all in one commit. */
+/* As store_update calls it: adds the numbers, as one change. */
 static int decide(void *context, struct write *w)
 {
 	const struct addition *a = context;
-	size_t i;
 	int err = write_row(w, a->path->table, a->path->row);
 
-	for (i = 0; i < a->count && !err; i++)
-		err = write_add_newest(w, a->path->family, a->path->qualifier,
-				       a->numbers[i]);
-	return err;
+	return err ? err
+		   : write_add_newest(w, a->path->family, a->path->qualifier,
+				      a->numbers, a->count);
 }
 
 /* Commits the numbers (an array of int64_t), and tells the node and the kernel

@@ -165,18 +165,25 @@ int write_increment(struct write *w, struct bytes family,
 /* Reads only the time: what is added merges with what is there at any later
  * time. */
 int write_add_newest(struct write *w, struct bytes family,
-		     struct bytes qualifier, int64_t number)
+		     struct bytes qualifier, const int64_t *numbers,
+		     size_t count)
 {
 	uint64_t timestamp = STORE_NOW;
-	struct cell cell;
-	int err = write_column(w, family, qualifier);
+	const struct snapshot *view;
+	int err;
 
+	if (count == 0)
+		return fail(ERR_bad_argument, "no number was given");
+	err = write_column(w, family, qualifier);
 	if (err == 0)
-		err = newest(w, &cell);
-	if (err == 1)
-		timestamp = cell.timestamp_us;
+		err = write_view(w, &view);
+	if (err == 0)
+		err = cursor_get_time(w->s->engine,
+				      (const struct engine_snapshot *)view,
+				      buf_bytes(&w->key), &timestamp);
 	return err < 0 ? err
-		       : write_add(w, family, qualifier, timestamp, number);
+		       : write_add_all(w, family, qualifier, timestamp, numbers,
+				       count);
 }
 
 /* What decide_modify needs, and its results. */

@@ -314,19 +314,45 @@ static int aggregate_column(struct write *w, struct bytes family,
 		    (int)family.size, (const char *)family.data);
 }
 
-/* The number as a state of its own, which whoever reads merges. */
+/* Merges the numbers into the state in sum, which starts empty. */
+static int add_up(struct aggregate *sum, const int64_t *numbers, size_t count,
+		  struct buf *scratch)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < count && err == 0; i++) {
+		buf_reset(scratch);
+		err = aggregate_of(sum->kind, numbers[i], scratch);
+		if (err == 0)
+			err = aggregate_add(sum, buf_bytes(scratch));
+	}
+	return err;
+}
+
+/* The numbers as a state of their own, which whoever reads merges. */
+int write_add_all(struct write *w, struct bytes family, struct bytes qualifier,
+		  uint64_t timestamp_us, const int64_t *numbers, size_t count)
+{
+	struct aggregate sum = { 0 };
+	int err = aggregate_column(w, family, qualifier);
+
+	assert(count > 0);
+	if (err < 0)
+		return err;
+	aggregate_start(&sum, family_aggregate(w->family));
+	err = add_up(&sum, numbers, count, &w->memory);
+	if (err == 0)
+		err = add_version(w, timestamp_us, buf_bytes(&sum.state),
+				  batch_merge);
+	aggregate_release(&sum);
+	return err;
+}
+
 int write_add(struct write *w, struct bytes family, struct bytes qualifier,
 	      uint64_t timestamp_us, int64_t number)
 {
-	int err = aggregate_column(w, family, qualifier);
-
-	buf_reset(&w->memory);
-	if (err == 0)
-		err = aggregate_of(family_aggregate(w->family), number,
-				   &w->memory);
-	return err < 0 ? err
-		       : add_version(w, timestamp_us, buf_bytes(&w->memory),
-				     batch_merge);
+	return write_add_all(w, family, qualifier, timestamp_us, &number, 1);
 }
 
 /* A state that the caller has read from a cell of such a family, here or

@@ -127,7 +127,9 @@ static int add_hll(struct write *w)
 
 static int add_newest(struct write *w)
 {
-	return write_add_newest(w, NAME("sum"), NAME("n"), 7);
+	const int64_t seven = 7;
+
+	return write_add_newest(w, NAME("sum"), NAME("n"), &seven, 1);
 }
 
 static int merge_sum(struct write *w)

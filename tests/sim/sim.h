@@ -15,6 +15,7 @@
 #define SIM_SCANS 3
 #define SIM_PENDING 2
 #define SIM_MUTATIONS 12
+#define SIM_TIMES 60
 
 /* A state of the store that a crash may leave. */
 struct sim_state {
@@ -57,6 +58,8 @@ struct sim_mutation {
 	struct naive_cell cell;
 	bool is_now, millis; /* the timestamp is the time of the commit */
 	uint32_t number;     /* of what is added, below 64 */
+	uint32_t times;      /* that it is added, at most SIM_TIMES */
+	bool at_once;        /* as one change */
 };
 
 /* A write that was collected, and what it means. */

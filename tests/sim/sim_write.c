@@ -175,6 +175,10 @@ static void draw_cell(struct sim *s, const struct naive_table *t,
 	struct naive_cell *c = &m->cell;
 
 	m->number = rng_below(&s->rng, 64);
+	if (m->kind == ADD && rng_one_in(&s->rng, 3)) {
+		m->times = 1 + rng_below(&s->rng, SIM_TIMES);
+		m->at_once = rng_one_in(&s->rng, 3);
+	}
 	c->value_id = ++s->last_value;
 	c->value_size = rng_below(&s->rng, 1 << rng_below(&s->rng, 9));
 	/* In few rows, large enough that files are cut within columns. */
@@ -199,6 +203,26 @@ static int64_t added_number(const struct sim_mutation *m)
 	return m->number == 63 ? INT64_MAX : (int64_t)m->number - 31;
 }
 
+/* So often that a memtable joins what is added. */
+static int add_times(struct write *w, const struct sim_mutation *m,
+		     uint64_t timestamp)
+{
+	const struct naive_match *d = &m->match;
+	int64_t numbers[SIM_TIMES];
+	uint32_t i;
+	int err = 0;
+
+	for (i = 0; i < m->times; i++)
+		numbers[i] = added_number(m);
+	if (m->at_once)
+		return write_add_all(w, d->family, d->qualifier, timestamp,
+				     numbers, m->times);
+	for (i = 0; i < m->times && !err; i++)
+		err = write_add(w, d->family, d->qualifier, timestamp,
+				numbers[i]);
+	return err;
+}
+
 static int add_to_write(struct sim *s, struct write *w, struct bytes table,
 			const struct sim_mutation *m, uint64_t timestamp)
 {
@@ -215,8 +239,7 @@ static int add_to_write(struct sim *s, struct write *w, struct bytes table,
 		buf_release(&value);
 		return err;
 	case ADD:
-		return write_add(w, d->family, d->qualifier, timestamp,
-				 added_number(m));
+		return add_times(w, m, timestamp);
 	case DELETE_CELLS:
 		return write_delete_cells(w, d->family, d->qualifier,
 					  d->from_us, d->to_us);
@@ -276,7 +299,7 @@ static int draw_mutation(struct sim *s, struct write *w, struct naive_table *t,
 	uint64_t timestamp = 0;
 	int want;
 
-	*m = (struct sim_mutation){ .kind = draw_kind(s) };
+	*m = (struct sim_mutation){ .kind = draw_kind(s), .times = 1 };
 	m->match.table = t->id;
 	draw_match(s, t, m);
 	if (m->match.has_row)
@@ -288,7 +311,7 @@ static int draw_mutation(struct sim *s, struct write *w, struct naive_table *t,
 		m->cell.aggregate = aggregate_kind(family);
 	sim_log(s,
 		" %s %.*s row \"%.*s\" %.*s:%.*s ts %llu from %llu to %llu: "
-		"value %u of %u",
+		"value %u of %u, %u times",
 		(const char *const[]){ "set", "add", "delete cells",
 				       "delete column", "delete family",
 				       "delete row", "delete prefix" }[m->kind],
@@ -300,7 +323,7 @@ static int draw_mutation(struct sim *s, struct write *w, struct naive_table *t,
 		(unsigned long long)m->cell.timestamp_us,
 		(unsigned long long)m->match.from_us,
 		(unsigned long long)m->match.to_us, m->cell.value_id,
-		m->cell.value_size);
+		m->cell.value_size, m->times);
 	sim_want(s, "add to write", add_to_write(s, w, t->name, m, timestamp),
 		 want);
 	if (want < 0)
@@ -318,6 +341,7 @@ static void collect(struct sim *s, struct sim_write *p, struct naive_table *t)
 	uint32_t count = 1 + rng_below(&s->rng, SIM_MUTATIONS - 2), i;
 	struct bytes row = sim_draw_row(s);
 	struct write_mark mark;
+	size_t records;
 
 	p->count = 0;
 	p->table = t->id;
@@ -341,9 +365,11 @@ static void collect(struct sim *s, struct sim_write *p, struct naive_table *t)
 				 0);
 		}
 	}
-	if (write_count(p->w) != p->count)
+	for (i = 0, records = 0; i < p->count; i++)
+		records += p->mutations[i].at_once ? 1 : p->mutations[i].times;
+	if (write_count(p->w) != records)
 		sim_fail(s, "write holds %zu, %zu were added",
-			 write_count(p->w), p->count);
+			 write_count(p->w), records);
 }
 
 /* What the commit has to return now: tables and families may have gone since
@@ -377,6 +403,9 @@ static int resolve(struct sim *s, struct sim_write *p)
 		m->cell.number = m->cell.aggregate == AGGREGATE_HLL
 					 ? (int64_t)(UINT64_C(1) << m->number)
 					 : added_number(m);
+		if (m->cell.aggregate == AGGREGATE_SUM)
+			m->cell.number =
+				(int64_t)((uint64_t)m->cell.number * m->times);
 		if (m->is_now)
 			m->cell.timestamp_us =
 				s->now_us - (m->millis ? s->now_us % 1000 : 0);

@@ -226,8 +226,7 @@ static int add_newest(void *context, struct write *w)
 
 	if (err == 0)
 		err = write_add_newest(w, BYTES_LITERAL("1"),
-				       BYTES_LITERAL("q"),
-				       *(const int64_t *)context);
+				       BYTES_LITERAL("q"), context, 1);
 	return err;
 }
 

@@ -5,6 +5,7 @@
 #include "store/engine/large/large.h"
 #include "store/engine/read/cursor.h"
 #include "store/engine/read/sources.h"
+#include "store/engine/read/version_run.h"
 
 /*
  * The merged entries come by key, so a column's versions arrive newest first
@@ -45,8 +46,9 @@ struct cursor {
 	bool started;     /* the iterator has been placed */
 	bool show_hidden; /* gives what the GC rule does not keep */
 	bool rest_hidden; /* nor does it keep any older version of the column */
-	struct gap_run run; /* of entries that are not visible */
-	uint8_t bounds[];   /* start, then end */
+	struct gap_run run;        /* of entries that are not visible */
+	struct version_run writes; /* of them, those of one version */
+	uint8_t bounds[];          /* start, then end */
 };
 
 /* A cursor without sources, which cursor_close takes as well. */
@@ -134,6 +136,7 @@ void cursor_close(struct cursor *c)
 	if (!c)
 		return;
 	gap_run_release(&c->run);
+	version_run_release(&c->writes);
 	sources_close(&c->sources);
 	buf_release(&c->column);
 	buf_release(&c->row);
@@ -227,6 +230,7 @@ static int begin_column(struct cursor *c, struct bytes column, size_t shared)
 		find_rule(c);
 	gc_column_start(&c->gc, c->gc.family, c->sources.gc_time_us);
 	c->version_seen = c->rest_hidden = false;
+	c->writes.steps = 0;
 	return 0;
 }
 
@@ -366,6 +370,9 @@ static void pass_dead(struct cursor *c)
 					 : iter_seek(c->sources.iter, target);
 	else if (c->rest_hidden && !c->show_hidden)
 		leave(c, c->parts.column_end, false);
+	else if (version_run_pass(&c->writes, c->sources.iter->key,
+				  c->sources.seq, &target))
+		c->at = iter_seek(c->sources.iter, target);
 	else
 		c->at = iter_next(c->sources.iter);
 }

@@ -44,6 +44,8 @@ struct get {
 	bool hidden;                    /* the family or table was dropped */
 	bool has_best;                  /* cell and value are set */
 	bool is_large;                  /* value is a list of references */
+	bool time_only;                 /* no value is wanted, so a merge will
+					   do */
 	struct cell *cell;              /* the caller's: time and seq of best */
 	struct buf *memory;             /* the caller's: value of best, last */
 	size_t value_start;             /* in memory */
@@ -140,7 +142,8 @@ static int take(struct get *g, const struct iter *it, uint64_t timestamp)
 	    is_covered(g, it->key, seq))
 		return err;
 	g->memory->size = g->value_start;
-	err = buf_add_bytes(g->memory, it->value);
+	if (!g->time_only)
+		err = buf_add_bytes(g->memory, it->value);
 	if (err < 0)
 		return err;
 	g->cell->timestamp_us = timestamp;
@@ -172,7 +175,7 @@ static int look(struct get *g, struct iter *it)
 			return 0;
 		if (key_seq(it->key) <= g->sources.seq) {
 			if (key_kind(it->key) == KEY_DELETE ||
-			    key_kind(it->key) == KEY_MERGE)
+			    (key_kind(it->key) == KEY_MERGE && !g->time_only))
 				return TAKES_CURSOR;
 			taken = take(g, it, timestamp);
 			if (taken != 0)
@@ -286,13 +289,15 @@ static bool is_kept(const struct get *g, const struct engine_snapshot *snapshot)
 
 /* As cursor_get, but a large value is left as its list in memory. */
 static int get(struct engine *e, const struct engine_snapshot *snapshot,
-	       struct bytes column, struct cell *cell, struct buf *memory)
+	       struct bytes column, bool time_only, struct cell *cell,
+	       struct buf *memory)
 {
 	struct get g = { .e = e,
 			 .column = column,
 			 .hash = hash64(column),
 			 .cell = cell,
 			 .memory = memory,
+			 .time_only = time_only,
 			 .value_start = memory->size };
 	uint8_t after[KEY_SIZE_MAX];
 	int result;
@@ -332,7 +337,7 @@ int cursor_get(struct engine *e, const struct engine_snapshot *snapshot,
 	*large = NULL;
 	for (tries = 0; tries < TRIES_MAX; tries++) {
 		memory->size = start;
-		result = get(e, snapshot, column, cell, memory);
+		result = get(e, snapshot, column, false, cell, memory);
 		/* Not so the value of what proved to be hidden. */
 		if (result != 1)
 			memory->size = start;
@@ -348,4 +353,17 @@ int cursor_get(struct engine *e, const struct engine_snapshot *snapshot,
 	return fail(ERR_blob_damaged,
 		    "a large value refers to a blob file that is not there; "
 		    "see tabletfs check");
+}
+
+int cursor_get_time(struct engine *e, const struct engine_snapshot *snapshot,
+		    struct bytes column, uint64_t *timestamp_us)
+{
+	struct buf memory = BUF_INIT;
+	struct cell cell;
+	int result = get(e, snapshot, column, true, &cell, &memory);
+
+	buf_release(&memory);
+	if (result == 1)
+		*timestamp_us = cell.timestamp_us;
+	return result;
 }

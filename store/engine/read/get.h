@@ -21,4 +21,9 @@ int cursor_get(struct engine *e, const struct engine_snapshot *snapshot,
 	       struct bytes column, struct cell *cell, struct buf *memory,
 	       struct large **large);
 
+/* The timestamp of that version alone, which takes no merging of an aggregate's
+ * writes: 1, 0 or an error. */
+int cursor_get_time(struct engine *e, const struct engine_snapshot *snapshot,
+		    struct bytes column, uint64_t *timestamp_us);
+
 #endif

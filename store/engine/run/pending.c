@@ -84,16 +84,18 @@ int pending_view(struct pending *p, struct engine *e, const struct batch *batch,
 	}
 	/* The GC time stays that of the first view, so that no cell expires in
 	 * the middle of an update. */
-	err = make_room(p, batch, &rest);
-	if (err < 0)
-		return err;
-	if (rest.count > 0)
+	if (batch->count > p->count) {
+		err = make_room(p, batch, &rest);
+		if (err < 0)
+			return err;
 		memtable_apply(p->memtable, &rest,
 			       engine_visible_seq(e) + p->count + 1);
-	assert(p->count + rest.count == batch->count);
-	p->position = batch->data.size;
-	p->count = batch->count;
-	p->range_count = batch->range_count;
+		assert(p->count + rest.count == batch->count);
+		p->position = batch->data.size;
+		p->count = batch->count;
+		p->range_count = batch->range_count;
+	}
+	assert(p->count == batch->count);
 	p->snapshot->seq = engine_visible_seq(e) + p->count;
 	p->snapshot->pending = p->memtable;
 	*out = p->snapshot;
