@@ -84,6 +84,7 @@ struct sim {
 	uint32_t set_percent;          /* of mutations; others delete */
 	bool imports;                  /* all that only sets comes in bulk */
 	bool lazy;      /* nobody asks for a flush: logs become long */
+	bool counter;   /* the write under way is about the run's counter */
 	uint32_t loads; /* bulk loads yet to come on a disk without room for
 			   the log */
 	struct store_options options;

@@ -16,8 +16,10 @@ struct bytes sim_draw_row(struct sim *s)
 	static const char *const raw[] = { "a",     "aa",  "ab",    "b",
 					   "\xff",  "z",   "zz",    "\x01",
 					   "a\xff", "m/n", "m/n/o", "m" };
-	uint32_t n = s->first_row + rng_below(&s->rng, s->row_count);
+	uint32_t n = s->first_row;
 
+	if (!s->counter)
+		n += rng_below(&s->rng, s->row_count);
 	if (s->row_count < 100)
 		n = n * 7 % 64; /* of all kinds */
 	switch (n) {
@@ -53,12 +55,12 @@ struct bytes sim_draw_family(struct sim *s)
 {
 	static const char *const names[] = { "f", "f2", "g", "Z" };
 
-	return bytes_string(names[rng_below(&s->rng, 4)]);
+	return bytes_string(names[s->counter ? 0 : rng_below(&s->rng, 4)]);
 }
 
 struct bytes sim_draw_qualifier(struct sim *s)
 {
-	switch (rng_below(&s->rng, 8)) {
+	switch (s->counter ? 7 : rng_below(&s->rng, 8)) {
 	case 0:
 		return BYTES_NONE;
 	case 1:
@@ -85,6 +87,8 @@ static uint64_t draw_timestamp(struct sim *s, bool millis)
 {
 	uint64_t t;
 
+	if (s->counter)
+		return 5000;
 	switch (rng_below(&s->rng, 4)) {
 	case 0:
 		return rng_below(&s->rng, 6) * 1000;
@@ -104,7 +108,9 @@ static enum sim_mutation_kind draw_kind(struct sim *s)
 {
 	uint32_t n;
 
-	if (rng_below(&s->rng, 100) < s->set_percent)
+	if (s->counter && !rng_one_in(&s->rng, 6))
+		return ADD;
+	if (!s->counter && rng_below(&s->rng, 100) < s->set_percent)
 		return s->imports || rng_below(&s->rng, 3) ? SET : ADD;
 	n = rng_below(&s->rng, 28);
 	return n < 14   ? DELETE_CELLS
@@ -339,10 +345,13 @@ static int draw_mutation(struct sim *s, struct write *w, struct naive_table *t,
 static void collect(struct sim *s, struct sim_write *p, struct naive_table *t)
 {
 	uint32_t count = 1 + rng_below(&s->rng, SIM_MUTATIONS - 2), i;
-	struct bytes row = sim_draw_row(s);
+	struct bytes row;
 	struct write_mark mark;
 	size_t records;
 
+	/* One cell is added to and deleted again and again. */
+	s->counter = !s->imports && rng_one_in(&s->rng, 4);
+	row = sim_draw_row(s);
 	p->count = 0;
 	p->table = t->id;
 	sim_want(s, "write_row", write_row(p->w, t->name, row), 0);
@@ -365,6 +374,7 @@ static void collect(struct sim *s, struct sim_write *p, struct naive_table *t)
 				 0);
 		}
 	}
+	s->counter = false;
 	for (i = 0, records = 0; i < p->count; i++)
 		records += p->mutations[i].at_once ? 1 : p->mutations[i].times;
 	if (write_count(p->w) != records)
