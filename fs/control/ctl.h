@@ -58,6 +58,9 @@ struct ctl_ops {
 	int (*sync)(struct fs *fs, struct ctl_file *f);
 	/* After the last close. Nobody hears of its errors. */
 	void (*release)(struct fs *fs, struct ctl_file *f);
+	/* A write of so many bytes, and flush, take no longer than the commit
+	 * of a cell. 0: either may take long. */
+	size_t brief_size;
 };
 
 struct ctl_file {

@@ -263,6 +263,15 @@ void file_on_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 		read_ctl(fs, req, h->ctl, (uint64_t)offset, size);
 }
 
+/* Whether f may take long for so many bytes: others are to be served meanwhile.
+ * A commit waits for the disk only if it is to be durable. */
+static bool takes_long(const struct fs *fs, const struct ctl_file *f,
+		       size_t size)
+{
+	return fs->options->sync || f->ops->brief_size == 0 ||
+	       size > f->ops->brief_size;
+}
+
 void file_on_write(fuse_req_t req, fuse_ino_t ino, const char *data,
 		   size_t size, off_t offset, struct fuse_file_info *fi)
 {
@@ -276,7 +285,8 @@ void file_on_write(fuse_req_t req, fuse_ino_t ino, const char *data,
 	ssize_t taken = -EBADF;
 
 	if (f && f->ops->write) {
-		loop_hand_over();
+		if (takes_long(fs, f, size))
+			loop_hand_over();
 		taken = ctl_write(fs, f, fi->lock_owner, bytes,
 				  (uint64_t)offset);
 	} else if (h->draft) {
@@ -319,8 +329,7 @@ void file_on_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	struct handle *h = handle_of(fi);
 	int err = 0;
 
-	/* A commit waits for the disk only if it is to be durable. */
-	if (h->ctl || fs->options->sync)
+	if (h->ctl ? takes_long(fs, h->ctl, 0) : fs->options->sync)
 		loop_hand_over();
 	if (h->ctl)
 		err = ctl_flush(fs, h->ctl, fi->lock_owner);
