@@ -70,12 +70,12 @@ int write_set_cell(struct write *w, struct bytes family, struct bytes qualifier,
 		   const struct cell *cell);
 
 /*
- * Of an aggregate family: Bigtable's AddToCell and MergeToCell. A number, one or
- * more numbers as one change, or a state as it is read, is merged into that of
- * the version with this timestamp, which is as if nothing had been added before
- * if there is none. What a state is says aggregate.h. Errors as of write_set,
- * but that -ERR_type_mismatch is for a family that is not of an aggregate type,
- * or bytes that are no state of its.
+ * Of an aggregate family: Bigtable's AddToCell and MergeToCell. A number, one
+ * or more numbers as one change, or a state as it is read, is merged into that
+ * of the version with this timestamp, which is as if nothing had been added
+ * before if there is none. What a state is says aggregate.h. Errors as of
+ * write_set, but that -ERR_type_mismatch is for a family that is not of an
+ * aggregate type, or bytes that are no state of its.
  */
 int write_add(struct write *w, struct bytes family, struct bytes qualifier,
 	      uint64_t timestamp_us, int64_t number);
