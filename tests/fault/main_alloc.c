@@ -218,6 +218,81 @@ static bool run_on(unsigned long n)
 	return happened;
 }
 
+/* Adds one to a sum and another number to a sketch, as one commit. */
+static int add_both(struct store *s, struct write *w, int64_t number)
+{
+	int err = write_row(w, bytes_string("t"), bytes_string("r"));
+
+	if (!err)
+		err = write_add(w, bytes_string("sum"), BYTES_NONE, 1000, 1);
+	if (!err)
+		err = write_add(w, bytes_string("hll"), BYTES_NONE, 1000,
+				number);
+	if (!err)
+		return store_commit(s, w, false);
+	write_reset(w);
+	return err;
+}
+
+/* The number that a column's newest version shows. */
+static int64_t shown(struct store *s, const char *family)
+{
+	struct buf memory = BUF_INIT;
+	struct cell cell;
+	int64_t number;
+
+	must(store_get(s, NULL, bytes_string("t"), bytes_string("r"),
+		       bytes_string(family), BYTES_NONE, &cell, &memory));
+	number = aggregate_number(cell.aggregate, cell.value);
+	buf_release(&memory);
+	return number;
+}
+
+/* Additions so many that a memtable joins them: one that lacks memory is left
+ * out, and the others count. */
+static bool run_counter(unsigned long n)
+{
+	struct family_spec families[] = {
+		{ .name = BYTES_LITERAL("sum"), .type = FAMILY_INTSUM },
+		{ .name = BYTES_LITERAL("hll"), .type = FAMILY_INTHLL },
+	};
+	long before = live;
+	struct store_options o;
+	const char *problem = "";
+	struct volume *v;
+	struct store *s;
+	struct write *w;
+	int64_t i, added = 0;
+	bool happened;
+
+	store_options_init(&o);
+	o.create = true;
+	o.background = false;
+	must(volume_mem_new(&v));
+	must(store_open_volume(v, &o, &s));
+	must(store_create_table(s, bytes_string("t"), false, families, 2));
+	must(write_new(s, &w));
+	must(add_both(s, w, 0));
+	calls = 0;
+	fail_at = n;
+	fail_forever = false;
+	for (i = 1; i < 60; i++)
+		added += add_both(s, w, i) == 0;
+	happened = calls >= n;
+	fail_at = 0;
+	/* What the log failed to take leaves it read-only. */
+	if (store_health(s) == 0 && added < 58)
+		problem = "more than one addition failed";
+	else if (shown(s, "sum") != added + 1 || shown(s, "hll") != added + 1)
+		problem = "an addition counts twice, or not";
+	write_free(w);
+	store_close(s);
+	if (live != before)
+		problem = "memory was leaked";
+	count("counter", n, false, problem);
+	return happened;
+}
+
 static unsigned int told;
 
 static void count_told(void *context, const char *text)
@@ -355,6 +430,8 @@ int main(int argc, char **argv)
 	}
 	printf("%lu allocations in one run\n", n);
 	for (n = first; stride > 0 && run_on(n); n++)
+		;
+	for (n = first; stride > 0 && run_counter(n); n++)
 		;
 	if (stride > 0) {
 		sweep_repair(false, stride, first);

@@ -125,6 +125,20 @@ static int add_hll(struct write *w)
 	return write_add(w, NAME("hll"), NAME("n"), 1000, 5);
 }
 
+/* So often that the memtable joins what is added, which takes memory. */
+static int add_often(struct write *w)
+{
+	int64_t i;
+	int err = 0;
+
+	for (i = 0; i < 40 && !err; i++) {
+		err = write_add(w, NAME("sum"), NAME("n"), 1000, i);
+		if (!err)
+			err = write_add(w, NAME("hll"), NAME("n"), 1000, i);
+	}
+	return err;
+}
+
 static int add_newest(struct write *w)
 {
 	const int64_t seven = 7;
@@ -346,6 +360,7 @@ const struct operation operations[] = {
 	{ "AddToCell, min", .add = add_min },
 	{ "AddToCell, max", .add = add_max },
 	{ "AddToCell, hll", .add = add_hll },
+	{ "AddToCell, often", .add = add_often },
 	{ "AddToCell, the newest", .update = add_newest },
 	{ "MergeToCell, sum", .add = merge_sum },
 	{ "MergeToCell, hll", .add = merge_hll },
