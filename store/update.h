@@ -51,10 +51,10 @@ int write_increment(struct write *w, struct bytes family,
 		    struct bytes qualifier, int64_t amount, struct cell *cell);
 
 /* For decide: as write_add_all, to the column's newest version, or one at the
- * time of the update if there is none. */
+ * time of the update if there is none; *timestamp_us, if not NULL, is which. */
 int write_add_newest(struct write *w, struct bytes family,
 		     struct bytes qualifier, const int64_t *numbers,
-		     size_t count);
+		     size_t count, uint64_t *timestamp_us);
 
 /* A rule of Bigtable's ReadModifyWriteRow. */
 struct modify_rule {

@@ -166,10 +166,10 @@ int write_increment(struct write *w, struct bytes family,
  * time. */
 int write_add_newest(struct write *w, struct bytes family,
 		     struct bytes qualifier, const int64_t *numbers,
-		     size_t count)
+		     size_t count, uint64_t *timestamp_us)
 {
-	uint64_t timestamp = STORE_NOW;
 	const struct snapshot *view;
+	uint64_t timestamp;
 	int err;
 
 	if (count == 0)
@@ -181,9 +181,13 @@ int write_add_newest(struct write *w, struct bytes family,
 		err = cursor_get_time(w->s->engine,
 				      (const struct engine_snapshot *)view,
 				      buf_bytes(&w->key), &timestamp);
-	return err < 0 ? err
-		       : write_add_all(w, family, qualifier, timestamp, numbers,
-				       count);
+	if (err < 0)
+		return err;
+	if (err == 0)
+		timestamp = write_now(w);
+	if (timestamp_us)
+		*timestamp_us = timestamp;
+	return write_add_all(w, family, qualifier, timestamp, numbers, count);
 }
 
 /* What decide_modify needs, and its results. */

@@ -143,7 +143,7 @@ static int add_newest(struct write *w)
 {
 	const int64_t seven = 7;
 
-	return write_add_newest(w, NAME("sum"), NAME("n"), &seven, 1);
+	return write_add_newest(w, NAME("sum"), NAME("n"), &seven, 1, NULL);
 }
 
 static int merge_sum(struct write *w)

@@ -226,7 +226,7 @@ static int add_newest(void *context, struct write *w)
 
 	if (err == 0)
 		err = write_add_newest(w, BYTES_LITERAL("1"),
-				       BYTES_LITERAL("q"), context, 1);
+				       BYTES_LITERAL("q"), context, 1, NULL);
 	return err;
 }
 

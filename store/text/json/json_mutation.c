@@ -261,7 +261,7 @@ static int add_number(struct mutation *m, struct bytes family,
 		return err;
 	if (timestamp != STORE_NOW)
 		return write_add(m->w, family, qualifier, timestamp, number);
-	return write_add_newest(m->w, family, qualifier, &number, 1);
+	return write_add_newest(m->w, family, qualifier, &number, 1, NULL);
 }
 
 /* One column of add: a number, or a list of them. */
