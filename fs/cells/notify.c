@@ -1,7 +1,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <linux/fuse.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "fs/cells/notify.h"
@@ -11,70 +10,63 @@
 
 static_assert(sizeof(struct fuse_out_header) == 16, "as the kernel has it");
 
-void watch_start(struct fs *fs, struct watch *w, struct node *node)
+bool list_keep(struct fs *fs, struct node *directory, uint64_t outside)
 {
-	pthread_mutex_lock(&fs->nodes.lock);
-	*w = (struct watch){ .node = node, .next = fs->watches };
-	if (w->next)
-		w->next->previous = w;
-	fs->watches = w;
-	pthread_mutex_unlock(&fs->nodes.lock);
-}
+	bool may;
 
-void watch_end(struct fs *fs, struct watch *w)
-{
+	assert(node_is_data(directory) && directory->kind != NODE_CELL);
 	pthread_mutex_lock(&fs->nodes.lock);
-	if (w->previous)
-		w->previous->next = w->next;
-	else
-		fs->watches = w->next;
-	if (w->next)
-		w->next->previous = w->previous;
-	pthread_mutex_unlock(&fs->nodes.lock);
-}
-
-/* How many directories of data are watched, and the ids of at most max. Those
- * of control are not cached. */
-static size_t watched(struct fs *fs, uint64_t *ids, size_t max)
-{
-	struct watch *w;
-	size_t count = 0;
-
-	pthread_mutex_lock(&fs->nodes.lock);
-	for (w = fs->watches; w; w = w->next) {
-		if (!node_is_data(w->node))
-			continue;
-		if (count < max)
-			ids[count] = node_id(&fs->nodes, w->node);
-		count++;
+	/* A change counts first and then looks here, so it finds this one. */
+	may = fs->outside == outside;
+	if (may && !directory->listed.place) {
+		directory->listed.next = fs->listed;
+		directory->listed.place = &fs->listed;
+		if (fs->listed)
+			fs->listed->listed.place = &directory->listed.next;
+		fs->listed = directory;
 	}
 	pthread_mutex_unlock(&fs->nodes.lock);
-	return count;
+	return may;
+}
+
+void list_drop(struct fs *fs, struct node *directory)
+{
+	if (fs->session)
+		fuse_lowlevel_notify_inval_inode(
+			fs->session, node_id(&fs->nodes, directory), 0, 0);
 }
 
 /*
- * Lists of directories that are open are cached with their pages, which no
- * epoch ends. Dropping those waits for no request: a list's pages are locked
- * only while a reply is copied into them, never while one is awaited.
+ * A list is kept with its directory's pages, which no epoch ends, and who has
+ * the directory open, or is in it, reads it without a lookup. Dropping those
+ * waits for no request: a list's pages are locked only while a reply is copied
+ * into them, never while one is awaited. Each list dropped was read by a
+ * request before.
  */
 static void drop_lists(struct fs *fs)
 {
-	uint64_t few[16], *ids = few; /* mostly enough */
-	size_t max = sizeof(few) / sizeof(*few), count, i;
+	struct node *old;
+	uint64_t id;
 
-	count = watched(fs, ids, max);
-	if (count > max) {
-		/* Others may be opened meanwhile. */
-		max = count * 2;
-		ids = calloc(max, sizeof(*ids));
-		if (!ids)
-			return;
-		count = watched(fs, ids, max);
+	/* Who comes second returns when all that was kept before is dropped. */
+	pthread_mutex_lock(&fs->dropping);
+	pthread_mutex_lock(&fs->nodes.lock);
+	/* Those that are kept from now on have seen the change. */
+	old = fs->listed;
+	fs->listed = NULL;
+	if (old)
+		old->listed.place = &old;
+	while (old) {
+		id = node_id(&fs->nodes, old);
+		node_unlist(old);
+		pthread_mutex_unlock(&fs->nodes.lock);
+		/* The node may have gone: then nobody has the id, or another,
+		 * whose list is read again. */
+		fuse_lowlevel_notify_inval_inode(fs->session, id, 0, 0);
+		pthread_mutex_lock(&fs->nodes.lock);
 	}
-	for (i = 0; i < count && i < max; i++)
-		fuse_lowlevel_notify_inval_inode(fs->session, ids[i], 0, 0);
-	if (ids != few)
-		free(ids);
+	pthread_mutex_unlock(&fs->nodes.lock);
+	pthread_mutex_unlock(&fs->dropping);
 }
 
 /*

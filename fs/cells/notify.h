@@ -12,16 +12,13 @@
  * attr.h.
  */
 
-/* A directory whose list is being read, and cached with its pages: that ends
- * with every change that the kernel does not follow. Embedded in what its owner
- * has of the open directory. */
-struct watch {
-	struct node *node;             /* referenced by the owner */
-	struct watch *next, *previous; /* guarded by nodes.lock */
-};
+/* The kernel is about to take what it was given of directory's list for whole,
+ * read since fs->outside was outside. Whether it may: if there was no change
+ * from outside since, and then the next one drops it. */
+bool list_keep(struct fs *fs, struct node *directory, uint64_t outside);
 
-void watch_start(struct fs *fs, struct watch *w, struct node *node);
-void watch_end(struct fs *fs, struct watch *w);
+/* The kernel drops what it keeps of directory's list, and its attributes. */
+void list_drop(struct fs *fs, struct node *directory);
 
 /* A change that does not come through the path that shows it: names, attributes
  * and lists that the kernel caches end. When it returns, the kernel asks

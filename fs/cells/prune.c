@@ -29,7 +29,7 @@ static_assert(offsetof(struct message, ids) == 32, "as the kernel has it");
 static bool can_go(const struct nodes *nodes, const struct node *node)
 {
 	return node->lookups > 0 && node->references == 1 &&
-	       (!node->renamed_from.data ||
+	       (node->kind != NODE_CELL || !node->renamed_from.data ||
 		nodes->memory > 2 * NODES_MEMORY_MAX);
 }
 

@@ -1,5 +1,6 @@
 #include <assert.h>
 #include <errno.h>
+#include <linux/fuse.h>
 #include <stdlib.h>
 
 #include "fs/cells/loop.h"
@@ -24,6 +25,11 @@
  * go elsewhere the listing is put to the nearest mark before, or its start, and
  * stepped through.
  *
+ * A reader goes on in the listing that it began, since another's ordinals count
+ * other entries. So a cookie also names its listing, by a number above the
+ * ordinal's bits. The kernel joins what it keeps of a list by the cookies, so it
+ * never joins the parts of two listings.
+ *
  * Every mark_stride-th row is marked; when there are MARKS_MAX, every second is
  * dropped and the stride doubles, so to go back costs a 512th of the directory
  * at most. Only rows are marked: listings are sought by the keys of rows.
@@ -40,6 +46,15 @@ static_assert(MARKS_MAX % 2 == 0, "half of the marks are dropped");
 /* Entries between marks at first: some two replies with attributes. */
 #define STRIDE_AT_FIRST 256
 
+/* Below a listing's number, in a cookie of 63 bits. */
+#define ORDINAL_BITS 40
+#define LISTING_MAX (((uint32_t)1 << (63 - ORDINAL_BITS)) - 1)
+
+/* An end that the kernel does not remember as one: it is too short for an entry
+ * (struct fuse_dirent). */
+#define OPEN_END_SIZE 8
+static_assert(OPEN_END_SIZE < FUSE_NAME_OFFSET, "it is no entry");
+
 /* What glibc asks for; such a reply needs no allocation. */
 #define REPLY_SIZE_USUAL 32768
 
@@ -51,13 +66,19 @@ struct mark {
 };
 
 struct dir {
-	pthread_mutex_t lock; /* guards what follows watch */
-	struct node *node;    /* referenced */
-	struct watch watch;
-	uint64_t ino, parent_ino; /* st_ino, as of the first readdir */
-	enum name_level level;    /* of the names in it */
-	struct listing *listing;  /* owned; NULL before the first readdir */
-	uint64_t changes;         /* fs->changes when it was begun */
+	struct node *node;     /* referenced */
+	enum name_level level; /* of the names in it */
+	pthread_mutex_t lock;  /* guards what follows */
+	uint32_t number;       /* in its cookies */
+	bool is_begun;         /* what follows is set */
+	bool is_whole;    /* all that has this number, from the start on, is
+			      from one listing */
+	bool can_cache;   /* the kernel may keep it */
+	uint64_t outside; /* fs->outside when it was begun */
+	uint64_t changes; /* fs->changes when listing was opened */
+	uint64_t ino, parent_ino; /* st_ino when it was begun */
+	struct listing *listing;  /* owned; NULL: suspended */
+	struct buf last;          /* key of the entry before next */
 	uint64_t next;            /* ordinal of the listing's next entry */
 	struct buf window;        /* each a window_entry and its key */
 	uint64_t window_start;    /* ordinal of the window's first entry */
@@ -74,16 +95,30 @@ struct window_entry {
 	enum node_kind kind;
 };
 
-int dir_open(struct fs *fs, struct node *node, struct dir **out)
+uint32_t dir_number_of(uint64_t offset)
+{
+	return (uint32_t)(offset >> ORDINAL_BITS) & LISTING_MAX;
+}
+
+uint32_t dir_next_number(struct fs *fs)
+{
+	return (atomic_fetch_add(&fs->listings, 1) + 1) & LISTING_MAX;
+}
+
+int dir_open(struct fs *fs, struct node *node, uint32_t number,
+	     struct dir **out)
 {
 	struct dir *d = malloc(sizeof(*d));
 
 	if (!d)
 		return -ENOMEM;
-	*d = (struct dir){ .node = node, .level = lookup_level(node) };
+	*d = (struct dir){
+		.node = node,
+		.level = lookup_level(node),
+		.number = number,
+	};
 	pthread_mutex_init(&d->lock, NULL);
 	node_get(&fs->nodes, node);
-	watch_start(fs, &d->watch, node);
 	*out = d;
 	return 0;
 }
@@ -101,11 +136,11 @@ static void forget_marks(struct dir *d)
 
 void dir_close(struct fs *fs, struct dir *d)
 {
-	watch_end(fs, &d->watch);
 	if (d->listing)
 		listing_close(fs, d->listing);
 	forget_marks(d);
 	free(d->marks);
+	buf_release(&d->last);
 	buf_release(&d->window);
 	buf_release(&d->name);
 	node_put(&fs->nodes, d->node);
@@ -113,22 +148,42 @@ void dir_close(struct fs *fs, struct dir *d)
 	free(d);
 }
 
-/* A new listing, of a new snapshot, from its start. After an error there is
- * none. */
-static int begin(struct fs *fs, struct dir *d)
+/* Opens the listing, of a new snapshot, before its first entry. */
+static int open_listing(struct fs *fs, struct dir *d)
 {
+	assert(!d->listing);
+	/* Before: what it has not seen is a change. */
+	d->changes = fs->changes;
+	return listing_open(fs, d->node, &d->listing);
+}
+
+/* A new listing, for a request from the start or, if is_whole is not, from
+ * somewhere in one that is no longer known. After an error it is not begun. */
+static int begin(struct fs *fs, struct dir *d, bool is_whole)
+{
+	int err;
+
 	if (d->listing)
 		listing_close(fs, d->listing);
 	d->listing = NULL;
-	d->next = 0;
-	d->window_start = 0;
+	d->next = d->window_start = 0;
 	buf_reset(&d->window);
+	buf_reset(&d->last);
 	forget_marks(d);
+	/* Offsets of the one before are not this one's. */
+	if (d->is_begun)
+		d->number = dir_next_number(fs);
+	/* First: what changes from here on may be unseen. */
+	d->outside = fs->outside;
+	d->is_whole = is_whole;
 	d->ino = node_ino(&fs->nodes, d->node);
 	d->parent_ino = d->node->parent ? node_ino(&fs->nodes, d->node->parent)
 					: d->ino;
-	d->changes = fs->changes;
-	return listing_open(fs, d->node, &d->listing);
+	err = open_listing(fs, d);
+	d->is_begun = !err;
+	d->can_cache =
+		!err && fs->has_epochs && listing_can_be_cached(d->listing);
+	return err;
 }
 
 /* Marks the row of this key, which is the entry d->next, if one is due and it
@@ -167,18 +222,26 @@ static void save_mark(struct dir *d, struct bytes key)
 	d->mark_count++;
 }
 
-/* The listing's next entry, which is d->next's: 1, 0 at the end, or an error.
- * It is not in the window yet. */
+/* The listing has given this entry, as d->next's. */
+static void count(struct dir *d, const struct listing_entry *entry)
+{
+	assert(d->mark_stride >= STRIDE_AT_FIRST);
+	if (entry->kind == NODE_ROW || entry->kind == NODE_AT_ROW)
+		save_mark(d, entry->key);
+	d->next++;
+	/* Without memory its place is found again by counting. */
+	if (listing_is_fixed(entry->kind) || buf_set(&d->last, entry->key))
+		buf_reset(&d->last);
+}
+
+/* The listing's next entry: 1, 0 at the end, or an error. It is not in the
+ * window yet. */
 static int produce(struct dir *d, struct listing_entry *entry)
 {
 	int err = listing_next(d->listing, entry);
 
-	assert(d->mark_stride >= STRIDE_AT_FIRST);
-	if (err == 1) {
-		if (entry->kind == NODE_ROW || entry->kind == NODE_AT_ROW)
-			save_mark(d, entry->key);
-		d->next++;
-	}
+	if (err == 1)
+		count(d, entry);
 	return err;
 }
 
@@ -237,6 +300,66 @@ static int place_window(struct dir *d, uint64_t ordinal)
 	return 0;
 }
 
+/* Room in the window for an entry: before it is produced, or it would be lost.
+ */
+static int reserve(struct dir *d)
+{
+	return buf_reserve(&d->window,
+			   sizeof(struct window_entry) + STORE_QUALIFIER_MAX);
+}
+
+/* Adds the entry that was produced last to the window, which has room. */
+static void widen(struct dir *d, const struct listing_entry *made)
+{
+	struct window_entry entry;
+
+	assert(made->key.size <= STORE_QUALIFIER_MAX);
+	memset(&entry, 0, sizeof(entry));
+	entry.info = made->info;
+	entry.kind = made->kind;
+	entry.key_size = made->key.size;
+	(void)!buf_add(&d->window, &entry, sizeof(entry));
+	(void)!buf_add_bytes(&d->window, made->key);
+}
+
+/*
+ * Opens the listing again, of a new snapshot, where it was suspended: behind
+ * its last entry, so that what is there all the time comes once; or, where
+ * entries are not in the order of their keys, by counting. 0 or an error.
+ */
+static int resume(struct fs *fs, struct dir *d)
+{
+	struct listing_entry entry;
+	int err = reserve(d);
+
+	assert(d->is_begun && !d->listing);
+	if (!err)
+		err = open_listing(fs, d);
+	if (err)
+		return err;
+	d->is_whole = false;
+	if (d->last.size == 0 ||
+	    (!node_is_data(d->node) && !node_is_past(d->node))) {
+		buf_reset(&d->window);
+		d->next = d->window_start = 0;
+		return 0;
+	}
+	if (d->level == NAME_ROW)
+		err = listing_seek(d->listing, buf_bytes(&d->last));
+	if (err)
+		return err;
+	do
+		err = listing_next(d->listing, &entry);
+	while (err == 1 &&
+	       (listing_is_fixed(entry.kind) ||
+		bytes_compare(entry.key, buf_bytes(&d->last)) <= 0));
+	if (err == 1) {
+		count(d, &entry);
+		widen(d, &entry);
+	}
+	return err < 0 ? err : 0;
+}
+
 /* The window's entry at byte *at, produced if the window ends there; *at moves
  * on behind it. 1, 0 at the end, or an error. *key points into the window,
  * until the next call. */
@@ -248,20 +371,12 @@ static int take(struct dir *d, size_t *at, struct window_entry *entry,
 
 	assert(*at <= d->window.size);
 	if (*at == d->window.size) {
-		/* Before an entry is produced, which would be lost. */
-		err = buf_reserve(&d->window,
-				  sizeof(*entry) + STORE_QUALIFIER_MAX);
+		err = reserve(d);
 		if (!err)
 			err = produce(d, &made);
 		if (err != 1)
 			return err;
-		assert(made.key.size <= STORE_QUALIFIER_MAX);
-		memset(entry, 0, sizeof(*entry));
-		entry->info = made.info;
-		entry->kind = made.kind;
-		entry->key_size = made.key.size;
-		(void)!buf_add(&d->window, entry, sizeof(*entry));
-		(void)!buf_add_bytes(&d->window, made.key);
+		widen(d, &made);
 	}
 	memcpy(entry, d->window.data + *at, sizeof(*entry));
 	*at += sizeof(*entry);
@@ -296,21 +411,25 @@ struct reply {
 	char *data;        /* size bytes, of which used are written */
 	size_t size, used; /* bytes */
 	bool plus;         /* for readdirplus */
+	uint32_t number;   /* of the listing */
 };
 
-/* Adds an entry, with the cookie to go on after it; false if it does not fit,
- * and nothing is added. */
+/* Adds an entry, with the cookie to go on after it, less the listing's number;
+ * false if it does not fit, and nothing is added. */
 static bool add(struct reply *r, const char *name,
 		const struct fuse_entry_param *e, uint64_t cookie)
 {
 	char *at = r->data + r->used;
 	size_t left = r->size - r->used;
-	size_t n = r->plus ? fuse_add_direntry_plus(r->req, at, left, name, e,
-						    (off_t)cookie)
-			   : fuse_add_direntry(r->req, at, left, name, &e->attr,
-					       (off_t)cookie);
+	size_t n;
 
-	assert(r->used <= r->size);
+	assert(r->used <= r->size && cookie >> ORDINAL_BITS == 0);
+	cookie |= (uint64_t)r->number << ORDINAL_BITS;
+	n = r->plus ? fuse_add_direntry_plus(r->req, at, left, name, e,
+					     (off_t)cookie)
+		    : fuse_add_direntry(r->req, at, left, name, &e->attr,
+					(off_t)cookie);
+
 	if (n > left)
 		return false;
 	r->used += n;
@@ -402,8 +521,14 @@ static int fill(struct fs *fs, struct dir *d, struct reply *r, uint64_t offset)
 	size_t at = 0;
 	int err = 0;
 
-	if ((offset == 0 || !d->listing) && (err = begin(fs, d)) < 0)
+	if (offset == 0 || !d->is_begun)
+		err = begin(fs, d, offset == 0);
+	else if (!d->listing)
+		err = resume(fs, d);
+	if (err < 0)
 		return err;
+	r->number = d->number;
+	offset &= ((uint64_t)1 << ORDINAL_BITS) - 1;
 	for (; offset < 2; offset++)
 		if (!add_dot(d, r, offset))
 			return 0;
@@ -425,9 +550,22 @@ static int fill(struct fs *fs, struct dir *d, struct reply *r, uint64_t offset)
 	return 0;
 }
 
-void dir_reply(struct fs *fs, struct dir *d, fuse_req_t req, uint64_t offset,
+/* Before it is answered that there is no more, by which the kernel takes for
+ * whole what it kept of this list: the size of that answer. If it may not, it is
+ * told an end that it does not remember, or what it kept is dropped first. */
+static size_t prepare_end(struct fs *fs, struct dir *d)
+{
+	if (!d->can_cache)
+		return OPEN_END_SIZE;
+	if (!d->is_whole || !list_keep(fs, d->node, d->outside))
+		list_drop(fs, d->node);
+	return 0;
+}
+
+bool dir_reply(struct fs *fs, struct dir *d, fuse_req_t req, uint64_t offset,
 	       size_t size, bool plus)
 {
+	static const char open_end[OPEN_END_SIZE];
 	char room[REPLY_SIZE_USUAL];
 	struct reply r = {
 		.req = req,
@@ -436,6 +574,8 @@ void dir_reply(struct fs *fs, struct dir *d, fuse_req_t req, uint64_t offset,
 		.plus = plus,
 	};
 	int err = r.data ? 0 : -ENOMEM;
+	size_t end_size;
+	bool ended;
 
 	/* What a query's next row is may take long to find. */
 	if (d->node->kind == NODE_SCAN_ROWS ||
@@ -444,12 +584,26 @@ void dir_reply(struct fs *fs, struct dir *d, fuse_req_t req, uint64_t offset,
 	pthread_mutex_lock(&d->lock);
 	if (!err)
 		err = fill(fs, d, &r, offset);
+	ended = !err && r.used == 0;
+	end_size = ended ? prepare_end(fs, d) : 0;
 	pthread_mutex_unlock(&d->lock);
 	/* With the reply d may be closed by another thread. */
 	if (err)
 		fs_reply_error(fs, req, d->node, NULL, err);
+	else if (ended)
+		fuse_reply_buf(req, open_end, end_size);
 	else
 		fuse_reply_buf(req, r.data, r.used);
 	if (r.data != room)
 		free(r.data);
+	return ended;
+}
+
+void dir_suspend(struct fs *fs, struct dir *d)
+{
+	pthread_mutex_lock(&d->lock);
+	if (d->listing)
+		listing_close(fs, d->listing);
+	d->listing = NULL;
+	pthread_mutex_unlock(&d->lock);
 }

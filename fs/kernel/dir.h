@@ -8,7 +8,7 @@
  * snapshot, and reading from the start again takes a new one. Entries stream
  * from a scan, in key order, merged with what is only local.
  *
- * The cookie of an entry is its ordinal. Where the kernel may come back to:
+ * The cookie of an entry is its listing's number and its ordinal. Where the kernel may come back to:
  * anywhere in the last reply, whose entries are kept (the window), and anywhere
  * before, by the nearest of at most MARKS_MAX saved row keys and stepping on
  * from there. So memory does not grow with the directory.
@@ -18,15 +18,26 @@
  */
 struct dir;
 
+/* The number of the listing that an offset belongs to, and one for a new
+ * listing, which none has had in the last eight million. */
+uint32_t dir_number_of(uint64_t offset);
+uint32_t dir_next_number(struct fs *fs);
+
 /* Opens node, a directory of any kind, of which dir holds a reference until
- * dir_close. Changes are watched from here on, see notify.h. 0 or -ENOMEM. */
-int dir_open(struct fs *fs, struct node *node, struct dir **out);
+ * dir_close; its first listing has this number. 0 or -ENOMEM. */
+int dir_open(struct fs *fs, struct node *node, uint32_t number,
+	     struct dir **out);
 void dir_close(struct fs *fs, struct dir *d);
+
+/* Lets its snapshot go, until the next request: then it goes on in a new one.
+ */
+void dir_suspend(struct fs *fs, struct dir *d);
 
 /* Answers a readdir request, or with plus a readdirplus request, whose entries
  * are nodes that the kernel then knows. offset is a cookie, or 0 for the start;
- * size is what the reply may take, in bytes. */
-void dir_reply(struct fs *fs, struct dir *d, fuse_req_t req, uint64_t offset,
+ * size is what the reply may take, in bytes. Whether it was the end. Where the
+ * kernel keeps a list, this is when it takes it for whole, see notify.h. */
+bool dir_reply(struct fs *fs, struct dir *d, fuse_req_t req, uint64_t offset,
 	       size_t size, bool plus);
 
 #endif

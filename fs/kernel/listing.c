@@ -267,6 +267,12 @@ void listing_close(struct fs *fs, struct listing *l)
 	free(l);
 }
 
+bool listing_can_be_cached(const struct listing *l)
+{
+	return node_is_data(l->node) && !l->place.rules.expires &&
+	       (l->place.table || l->node->kind == NODE_ROOT);
+}
+
 /* The next control name that is to be shown here, or NULL at their end. */
 static const struct ctl_entry *next_fixed(struct listing *l)
 {

@@ -24,6 +24,10 @@ struct listing_entry {
 int listing_open(struct fs *fs, struct node *node, struct listing **out);
 void listing_close(struct fs *fs, struct listing *l);
 
+/* Whether the kernel may keep this list: not of control, nor where an age rule
+ * takes names away at a moment that nobody announces. */
+bool listing_can_be_cached(const struct listing *l);
+
 /* The next entry: 1, 0 at the end, or an error. */
 int listing_next(struct listing *l, struct listing_entry *entry);
 

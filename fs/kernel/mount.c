@@ -18,6 +18,7 @@
 #include "fs/control/ctl_import.h"
 #include "fs/kernel/answer.h"
 #include "fs/kernel/device.h"
+#include "fs/kernel/dirs.h"
 #include "fs/kernel/mount.h"
 #include "fs/kernel/ops.h"
 #include "fs/kernel/served.h"
@@ -281,6 +282,8 @@ int fs_init(struct fs *fs, const struct mount_options *o, struct store *s)
 	errors_init(&fs->errors);
 	makers_init(&fs->makers);
 	pins_init(&fs->pins);
+	pthread_mutex_init(&fs->dirs.lock, NULL);
+	pthread_mutex_init(&fs->dropping, NULL);
 	pthread_rwlock_init(&fs->tree.lock, NULL);
 	return 0;
 
@@ -295,7 +298,8 @@ free_policy:
 
 void fs_release(struct fs *fs)
 {
-	/* These refer to nodes. */
+	/* These refer to nodes, and the first to pins. */
+	dirs_release(fs);
 	drafts_release(fs);
 	pins_release(fs);
 	inos_release(&fs->nodes);
@@ -305,6 +309,7 @@ void fs_release(struct fs *fs)
 	errors_release(&fs->errors);
 	makers_release(&fs->makers);
 	pthread_rwlock_destroy(&fs->tree.lock);
+	pthread_mutex_destroy(&fs->dropping);
 	gc_policy_free(fs->gc);
 }
 
@@ -314,6 +319,7 @@ static void tick(void *context)
 	struct fs *fs = context;
 
 	pins_sweep(fs, fs_steady());
+	dirs_sweep(fs, fs_steady());
 	store_write_events(fs->store);
 }
 

@@ -10,6 +10,7 @@
 #include "fs/cells/prune.h"
 #include "fs/cells/space.h"
 #include "fs/kernel/dir.h"
+#include "fs/kernel/dirs.h"
 #include "fs/kernel/entry.h"
 #include "fs/kernel/file.h"
 #include "fs/kernel/xattr.h"
@@ -494,9 +495,8 @@ static void on_readlink(fuse_req_t req, fuse_ino_t ino)
 	buf_release(&target);
 }
 
-/* Whether the kernel may cache the directory's list: not where an age rule
- * takes names away at a moment that nobody announces, nor where the kernel
- * cannot be told of changes. */
+/* Whether the kernel may cache the directory's list: as listing_can_be_cached,
+ * if it can be told of changes. */
 static bool can_cache_list(struct fs *fs, struct node *node)
 {
 	struct place place;
@@ -511,46 +511,57 @@ static bool can_cache_list(struct fs *fs, struct node *node)
 	return can;
 }
 
+/* If there is no handler for it, as the kernel hears with the first one, it
+ * opens directories and keeps lists by itself, and sends no releasedir. */
 static void on_opendir(fuse_req_t req, fuse_ino_t ino,
 		       struct fuse_file_info *fi)
 {
 	struct fs *fs = enter(req);
 	struct node *node = node_of(&fs->nodes, ino);
-	/* Read before anything else: what changes from here on is unseen. */
-	uint64_t outside = fs->outside;
 	struct dir *d;
-	int err = dir_open(fs, node, &d);
+	int err;
 
+	if (fs->has_epochs && !fs->options->opendir) {
+		fuse_reply_err(req, ENOSYS);
+		return;
+	}
+	err = dir_open(fs, node, dir_next_number(fs), &d);
 	if (err) {
 		fs_reply_error(fs, req, node, NULL, err);
 		return;
 	}
 	fi->fh = (uint64_t)(uintptr_t)d;
-	if (can_cache_list(fs, node)) {
-		/* What was cached holds if nothing changed unseen since; what
-		 * the kernel sees change it drops itself. */
-		fi->cache_readdir = 1;
-		fi->keep_cache = node->listed == outside;
-		node->listed = outside;
-	}
+	/* What it has is dropped when something changes unseen; what the kernel
+	 * sees change it drops itself. */
+	fi->cache_readdir = can_cache_list(fs, node);
+	fi->keep_cache = 1;
 	if (fuse_reply_open(req, fi) < 0) /* it will not be released */
 		dir_close(fs, d);
+}
+
+/* Without a handle it is about one of the listings in dirs.h. */
+static void reply_list(struct fs *fs, fuse_req_t req, fuse_ino_t ino,
+		       size_t size, off_t offset, uint64_t handle, bool plus)
+{
+	struct node *node = node_of(&fs->nodes, ino);
+
+	if (handle)
+		dir_reply(fs, (struct dir *)(uintptr_t)handle, req,
+			  (uint64_t)offset, size, plus);
+	else
+		dirs_reply(fs, node, req, (uint64_t)offset, size, plus);
 }
 
 static void on_readdir(fuse_req_t req, fuse_ino_t ino, size_t size,
 		       off_t offset, struct fuse_file_info *fi)
 {
-	(void)ino;
-	dir_reply(enter(req), (struct dir *)(uintptr_t)fi->fh, req,
-		  (uint64_t)offset, size, false);
+	reply_list(enter(req), req, ino, size, offset, fi->fh, false);
 }
 
 static void on_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size,
 			   off_t offset, struct fuse_file_info *fi)
 {
-	(void)ino;
-	dir_reply(enter(req), (struct dir *)(uintptr_t)fi->fh, req,
-		  (uint64_t)offset, size, true);
+	reply_list(enter(req), req, ino, size, offset, fi->fh, true);
 }
 
 /* No request in the sense of .tabletfs/stats: nobody waits. */

@@ -27,22 +27,31 @@
  *   3. a draft's (draft.h); two at once only in a rename, by address
  *   4. pins.lock (pin.h), the lock of struct seen (seen.h, only ever tried)
  *   5. the store's own, which every call of store.h may take
- *   6. nodes.lock, under which nothing else is taken and no store is called
+ *   6. fs.dropping
+ *   7. nodes.lock, under which nothing else is taken and no store is called
  *
- * Those of struct errors, struct makers and struct loop are taken with any
- * other held, and none is taken under them.
+ * Those of struct errors, struct makers, struct dirs and struct loop are taken
+ * with any other held, and none is taken under them.
  */
 struct device;
 struct draft;
 struct imports;
 struct pin;
 struct seen;
-struct watch;
+struct begun;
 
 /* Snapshots that .at/now shows, see pin.h. */
 struct pins {
 	pthread_mutex_t lock; /* guards first, the list and all in it */
 	struct pin *first;
+};
+
+/* Listings that are begun, see dirs.h: those to go on with, and those that were
+ * read to their end; of each kind the one used last comes first. */
+struct dirs {
+	pthread_mutex_t lock; /* guards what follows and all in it */
+	struct begun *first[2];
+	size_t count[2];
 };
 
 /* Holds names still: taken by what place.h has for it. */
@@ -75,8 +84,11 @@ struct fs {
 	struct seen *seen;       /* the row that was looked up last; owned */
 
 	struct draft *drafts;  /* all, newest first; guarded by nodes.lock */
-	struct watch *watches; /* of open directories; guarded by nodes.lock */
+	struct node *listed;   /* see notify.h; guarded by nodes.lock */
+	struct dirs dirs;      /* listings between requests, see dirs.h */
 	struct tree_lock tree; /* names: see the order of locks */
+	/* Held while lists are dropped: one change's after another's. */
+	pthread_mutex_t dropping;
 
 	/* Grows with every change: what was read before may be old. */
 	_Atomic uint64_t changes;
@@ -84,6 +96,8 @@ struct fs {
 	_Atomic uint64_t outside;
 	/* Bytes of open cells that are not committed yet, for the quota. */
 	_Atomic uint64_t uncommitted;
+	/* Listings begun: the number of the last, see dir.h. */
+	_Atomic uint32_t listings;
 	/* Requests begun, for .tabletfs/stats. */
 	_Atomic uint64_t requests;
 	/* The kernel takes notifications of epochs (6.16): what it caches can

@@ -47,7 +47,8 @@ int nodes_init(struct nodes *nodes)
 static void free_node(struct node *node)
 {
 	free(node->name);
-	free((void *)(uintptr_t)node->renamed_from.data);
+	if (node->kind == NODE_CELL)
+		free((void *)(uintptr_t)node->renamed_from.data);
 	buf_release(&node->witness);
 	free(node);
 }
@@ -232,6 +233,17 @@ static void take_out(struct nodes *nodes, struct node *node)
 	nodes->memory -= memory_of(node);
 }
 
+void node_unlist(struct node *directory)
+{
+	assert(directory->kind != NODE_CELL);
+	if (!directory->listed.place)
+		return;
+	*directory->listed.place = directory->listed.next;
+	if (directory->listed.next)
+		directory->listed.next->listed.place = directory->listed.place;
+	directory->listed.place = NULL;
+}
+
 /* Drops a reference, and upwards those of what ends by that: a loop, as a chain
  * of parents may be long. NULL is allowed. */
 static void put_locked(struct nodes *nodes, struct node *node)
@@ -246,6 +258,8 @@ static void put_locked(struct nodes *nodes, struct node *node)
 		assert(!node->local && !node->locals && !node->draft &&
 		       node->lookups == 0);
 		assert(node->kind != NODE_CELL || !node->held);
+		if (node->kind != NODE_CELL)
+			node_unlist(node);
 		take_out(nodes, node);
 		free_node(node);
 		node = parent;

@@ -107,8 +107,6 @@ struct node {
 		 * by nodes.lock; see ino.h. */
 		struct held_ino *held;
 	};
-	/* A directory: fs->outside when the kernel began to cache its list. */
-	_Atomic uint64_t listed;
 
 	/* The rest is guarded by nodes.lock. */
 	uint32_t references;
@@ -129,12 +127,20 @@ struct node {
 	uint8_t *name;
 	size_t name_size;
 	uint64_t hash; /* of parent, kind and name */
-	/* Of a cell: the qualifier that its history came from, for unlink to
-	 * give it back; owned. Not of nodes.lock alone: it is written with
-	 * fs->tree held alone by who refers to the node, and read with
-	 * fs->tree held, or by who holds nodes.lock and finds that only the
-	 * kernel refers to the node. */
-	struct bytes renamed_from;
+	union {
+		/* Of a cell: the qualifier that its history came from, for
+		 * unlink to give it back; owned. Not of nodes.lock alone: it is
+		 * written with fs->tree held alone by who refers to the node,
+		 * and read with fs->tree held, or by who holds nodes.lock and
+		 * finds that only the kernel refers to the node. */
+		struct bytes renamed_from;
+		/* Of a directory: its place among those whose list the kernel
+		 * keeps, see notify.h; place is NULL if it is not there. */
+		struct {
+			struct node *next;
+			struct node **place;
+		} listed;
+	};
 };
 
 static_assert(sizeof(uintptr_t) <= sizeof(uint64_t), "an id is an address");
@@ -266,6 +272,10 @@ void node_detach(struct nodes *nodes, struct node *node);
  * what changes the store before this cannot find that there is no memory. */
 void node_rename(struct nodes *nodes, struct node *node, uint8_t *name,
 		 size_t size);
+
+/* directory's list is not one that the kernel keeps, or no longer. With
+ * nodes.lock held. */
+void node_unlist(struct node *directory);
 
 /* A copy of key bytes, to be freed; NULL without memory. */
 uint8_t *node_name_new(struct bytes name);

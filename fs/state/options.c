@@ -28,6 +28,7 @@ static const struct flag flags[] = {
 	{ "showctl", offsetof(struct mount_options, show_control), true },
 	{ "strictschema", offsetof(struct mount_options, strict_schema), true },
 	{ "xattr", offsetof(struct mount_options, xattr), true },
+	{ "opendir", offsetof(struct mount_options, opendir), true },
 	{ "sync", offsetof(struct mount_options, sync), true },
 	{ "allow_other", offsetof(struct mount_options, allow_other), true },
 	{ "async", offsetof(struct mount_options, sync), false },

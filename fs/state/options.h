@@ -19,6 +19,7 @@ struct mount_options {
 	bool show_control;       /* -o showctl: list control names */
 	bool strict_schema;      /* mkdir row/family makes no family */
 	bool xattr;              /* extended attributes can be read */
+	bool opendir;            /* the kernel asks at each opendir */
 	bool sync;               /* every close is durable */
 	bool allow_other;        /* other users too; the kernel checks modes */
 	bool read_only;          /* -o ro: the store is opened to read, and

@@ -34,9 +34,9 @@ case $(uname -r) in
 *) stale= ;;
 esac
 
-# Returns when it is served.
+# Returns when it is served. MOUNT is more words for each mount.
 start_mount() {
-	"$TABLETFS" mount $stale "$@" "$store" "$m" || return 1
+	"$TABLETFS" mount $stale ${MOUNT-} "$@" "$store" "$m" || return 1
 	daemon=$(find_daemon)
 }
 

@@ -67,16 +67,17 @@ START_TEST(what_only_memory_knows_stays)
 	static const char origin[] = "e";
 	struct node *table = remembered(nodes.root, NODE_TABLE, "t");
 	struct node *row = remembered(table, NODE_ROW, "r");
+	struct node *cell = remembered(table, NODE_CELL, "c");
 
 	node_set_local(&nodes, row, true);
 	ck_assert_uint_eq(times_chosen(row), 0);
 	node_set_local(&nodes, row, false);
 	ck_assert_uint_eq(times_chosen(row), 1);
 	/* Its history is to go back to another name. */
-	row->renamed_from = bytes_of((const uint8_t *)strdup(origin), 1);
-	ck_assert_uint_eq(times_chosen(row), 0);
+	cell->renamed_from = bytes_of((const uint8_t *)strdup(origin), 1);
+	ck_assert_uint_eq(times_chosen(cell), 0);
 	nodes.memory += 2 * NODES_MEMORY_MAX;
-	ck_assert_uint_eq(times_chosen(row), 1);
+	ck_assert_uint_eq(times_chosen(cell), 1);
 }
 END_TEST
 

@@ -1,0 +1,33 @@
+#ifndef FS_KERNEL_DIRS_H
+#define FS_KERNEL_DIRS_H
+
+#include "fs/state/fs.h"
+
+/*
+ * Listings between their requests, where the kernel opens directories by itself
+ * (see on_opendir) and its requests have no handle. A request says by its offset
+ * which listing it goes on with; one for the start begins another. Nobody tells
+ * when a reader is gone, so there are at most so many, of which the one unused
+ * for longest ends: those that were read to their end, to which somebody may
+ * come back, apart from the others. One that is unused for some seconds lets its
+ * snapshot go. Who comes back to one that has ended goes on in a new one, by
+ * counting entries.
+ *
+ * From any thread; see struct dirs in fs.h.
+ */
+#define DIRS_BEGUN_MAX 128
+#define DIRS_ENDED_MAX 64
+#define DIRS_IDLE_US UINT64_C(5000000)
+
+/* Answers a readdir of node without a handle, as dir_reply does. */
+void dirs_reply(struct fs *fs, struct node *node, fuse_req_t req,
+		uint64_t offset, size_t size, bool plus);
+
+/* Suspends those that were not used lately, as of now_us. Call it now and then.
+ */
+void dirs_sweep(struct fs *fs, uint64_t now_us);
+
+/* Ends all. No request may be under way. */
+void dirs_release(struct fs *fs);
+
+#endif
