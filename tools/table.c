@@ -176,6 +176,7 @@ const struct verb verbs[] = {
 	  "  -o quiet          Ignore chmod and chown\n"
 	  "  -o showctl        List the control files\n"
 	  "  -o xattr          Answer for user.tabletfs.* attributes\n"
+	  "  -o opendir        Be asked for each directory that is opened\n"
 	  "  -o quota=<bytes>  Refuse to grow beyond; 0 is no quota\n"
 	  "  -o memory=<bytes> For memtables and cache together (144M)\n"
 	  "  -o log=<level>    What LOG tells: off, errors, events, all\n"

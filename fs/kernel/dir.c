@@ -20,15 +20,15 @@
  *    listed before; forgotten but for marks    kept          not read yet
  *
  * next is the ordinal of the listing's next entry. The window holds the entries
- * from window_start to before next: the last reply's, and the one that did not
- * fit in it. The kernel goes on from somewhere in there, mostly at its end. To
- * go elsewhere the listing is put to the nearest mark before, or its start, and
- * stepped through.
+ * from window_start to before next: all while they are few, else the last
+ * reply's, and the one that did not fit in it. The kernel goes on from
+ * somewhere in there, mostly at its end. To go elsewhere the listing is put to
+ * the nearest mark before, or its start, and stepped through.
  *
  * A reader goes on in the listing that it began, since another's ordinals count
  * other entries. So a cookie also names its listing, by a number above the
- * ordinal's bits. The kernel joins what it keeps of a list by the cookies, so it
- * never joins the parts of two listings.
+ * ordinal's bits. The kernel joins what it keeps of a list by the cookies, so
+ * it never joins the parts of two listings.
  *
  * Every mark_stride-th row is marked; when there are MARKS_MAX, every second is
  * dropped and the stride doubles, so to go back costs a 512th of the directory
@@ -55,6 +55,10 @@ static_assert(MARKS_MAX % 2 == 0, "half of the marks are dropped");
 #define OPEN_END_SIZE 8
 static_assert(OPEN_END_SIZE < FUSE_NAME_OFFSET, "it is no entry");
 
+/* A directory of which the window has so many bytes needs no listing to come
+ * back to. */
+#define WINDOW_KEPT 32768
+
 /* What glibc asks for; such a reply needs no allocation. */
 #define REPLY_SIZE_USUAL 32768
 
@@ -77,7 +81,8 @@ struct dir {
 	uint64_t outside; /* fs->outside when it was begun */
 	uint64_t changes; /* fs->changes when listing was opened */
 	uint64_t ino, parent_ino; /* st_ino when it was begun */
-	struct listing *listing;  /* owned; NULL: suspended */
+	struct listing *listing;  /* owned; NULL: suspended, or is_complete */
+	bool is_complete;         /* the window has all entries */
 	struct buf last;          /* key of the entry before next */
 	uint64_t next;            /* ordinal of the listing's next entry */
 	struct buf window;        /* each a window_entry and its key */
@@ -157,9 +162,10 @@ static int open_listing(struct fs *fs, struct dir *d)
 	return listing_open(fs, d->node, &d->listing);
 }
 
-/* A new listing, for a request from the start or, if is_whole is not, from
- * somewhere in one that is no longer known. After an error it is not begun. */
-static int begin(struct fs *fs, struct dir *d, bool is_whole)
+/* A new listing, for a request at offset: from the start, or from somewhere in
+ * one that is not known here, whose cookies go on. After an error it is not
+ * begun. */
+static int begin(struct fs *fs, struct dir *d, uint64_t offset)
 {
 	int err;
 
@@ -169,13 +175,15 @@ static int begin(struct fs *fs, struct dir *d, bool is_whole)
 	d->next = d->window_start = 0;
 	buf_reset(&d->window);
 	buf_reset(&d->last);
+	d->is_complete = false;
 	forget_marks(d);
-	/* Offsets of the one before are not this one's. */
-	if (d->is_begun)
+	if (offset > 0)
+		d->number = dir_number_of(offset);
+	else if (d->is_begun)
 		d->number = dir_next_number(fs);
 	/* First: what changes from here on may be unseen. */
 	d->outside = fs->outside;
-	d->is_whole = is_whole;
+	d->is_whole = offset == 0;
 	d->ino = node_ino(&fs->nodes, d->node);
 	d->parent_ino = d->node->parent ? node_ino(&fs->nodes, d->node->parent)
 					: d->ino;
@@ -277,25 +285,30 @@ static int seek(struct dir *d, uint64_t ordinal)
 	return 0;
 }
 
-/* Brings the window to begin at ordinal, which drops what is before and costs
- * nothing while ordinal is in it. 0, 1 if the listing ends before ordinal, or
- * an error. */
-static int place_window(struct dir *d, uint64_t ordinal)
+/* Has the window contain ordinal, or end before it, at byte *at; costs nothing
+ * while it does. What is before is dropped from a window that is large. 0, 1 if
+ * the listing ends before ordinal, or an error. */
+static int place_window(struct dir *d, uint64_t ordinal, size_t *at)
 {
 	struct window_entry entry;
-	size_t at = 0;
+	uint64_t i;
 
+	*at = 0;
+	if (d->is_complete && ordinal > d->next)
+		return 1;
 	if (ordinal < d->window_start || ordinal > d->next)
 		return seek(d, ordinal);
 	/* Entries have different sizes, so they are walked. */
-	while (d->window_start < ordinal) {
-		memcpy(&entry, d->window.data + at, sizeof(entry));
-		at += sizeof(entry) + entry.key_size;
-		d->window_start++;
+	for (i = d->window_start; i < ordinal; i++) {
+		memcpy(&entry, d->window.data + *at, sizeof(entry));
+		*at += sizeof(entry) + entry.key_size;
 	}
-	if (at > 0) {
-		d->window.size -= at;
-		memmove(d->window.data, d->window.data + at, d->window.size);
+	assert(*at <= d->window.size);
+	if (d->window.size > WINDOW_KEPT && *at > 0) {
+		d->window.size -= *at;
+		memmove(d->window.data, d->window.data + *at, d->window.size);
+		d->window_start = ordinal;
+		*at = 0;
 	}
 	return 0;
 }
@@ -370,6 +383,8 @@ static int take(struct dir *d, size_t *at, struct window_entry *entry,
 	int err;
 
 	assert(*at <= d->window.size);
+	if (*at == d->window.size && d->is_complete)
+		return 0;
 	if (*at == d->window.size) {
 		err = reserve(d);
 		if (!err)
@@ -512,6 +527,18 @@ static int add_entry(struct fs *fs, struct dir *d, struct reply *r,
 	return add(r, (char *)d->name.data, &e, ordinal + 3);
 }
 
+/* The listing is at its end. If all of it is in the window it can go, with its
+ * snapshot, which keeps what is removed from being freed. */
+static void complete(struct fs *fs, struct dir *d)
+{
+	if (d->is_complete || d->window_start > 0 ||
+	    d->window.size > WINDOW_KEPT)
+		return;
+	d->is_complete = true;
+	listing_close(fs, d->listing);
+	d->listing = NULL;
+}
+
 /* Adds entries from offset on until the reply is full or the listing ends. 0,
  * or an error if nothing was added. */
 static int fill(struct fs *fs, struct dir *d, struct reply *r, uint64_t offset)
@@ -521,9 +548,9 @@ static int fill(struct fs *fs, struct dir *d, struct reply *r, uint64_t offset)
 	size_t at = 0;
 	int err = 0;
 
-	if (offset == 0 || !d->is_begun)
-		err = begin(fs, d, offset == 0);
-	else if (!d->listing)
+	if (offset == 0 || !d->is_begun || d->number != dir_number_of(offset))
+		err = begin(fs, d, offset);
+	else if (!d->listing && !d->is_complete)
 		err = resume(fs, d);
 	if (err < 0)
 		return err;
@@ -533,10 +560,12 @@ static int fill(struct fs *fs, struct dir *d, struct reply *r, uint64_t offset)
 		if (!add_dot(d, r, offset))
 			return 0;
 	offset -= 2;
-	err = place_window(d, offset);
+	err = place_window(d, offset, &at);
 	if (err == 0) {
 		do {
 			err = take(d, &at, &entry, &key);
+			if (err == 0)
+				complete(fs, d);
 			if (err == 1)
 				err = add_entry(fs, d, r, &entry, key,
 						offset++);
@@ -551,8 +580,9 @@ static int fill(struct fs *fs, struct dir *d, struct reply *r, uint64_t offset)
 }
 
 /* Before it is answered that there is no more, by which the kernel takes for
- * whole what it kept of this list: the size of that answer. If it may not, it is
- * told an end that it does not remember, or what it kept is dropped first. */
+ * whole what it kept of this list: the size of that answer. If it may not, it
+ * is told an end that it does not remember, or what it kept is dropped first.
+ */
 static size_t prepare_end(struct fs *fs, struct dir *d)
 {
 	if (!d->can_cache)

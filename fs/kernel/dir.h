@@ -8,10 +8,11 @@
  * snapshot, and reading from the start again takes a new one. Entries stream
  * from a scan, in key order, merged with what is only local.
  *
- * The cookie of an entry is its listing's number and its ordinal. Where the kernel may come back to:
- * anywhere in the last reply, whose entries are kept (the window), and anywhere
- * before, by the nearest of at most MARKS_MAX saved row keys and stepping on
- * from there. So memory does not grow with the directory.
+ * The cookie of an entry is its listing's number and its ordinal. Where the
+ * kernel may come back to: anywhere in the last reply, whose entries are kept
+ * (the window), and anywhere before, by the nearest of at most MARKS_MAX saved
+ * row keys and stepping on from there. So memory does not grow with the
+ * directory.
  *
  * Requests may come from any thread; a lock of its own makes them one at a
  * time. The store's locks and nodes.lock are taken under it.

@@ -5,13 +5,13 @@
 
 /*
  * Listings between their requests, where the kernel opens directories by itself
- * (see on_opendir) and its requests have no handle. A request says by its offset
- * which listing it goes on with; one for the start begins another. Nobody tells
- * when a reader is gone, so there are at most so many, of which the one unused
- * for longest ends: those that were read to their end, to which somebody may
- * come back, apart from the others. One that is unused for some seconds lets its
- * snapshot go. Who comes back to one that has ended goes on in a new one, by
- * counting entries.
+ * (see on_opendir) and its requests have no handle. A request says by its
+ * offset which listing it goes on with; one for the start begins another.
+ * Nobody tells when a reader is gone, so there are at most so many, of which
+ * the one unused for longest ends: those that were read to their end, to which
+ * somebody may come back, apart from the others. One that is unused for some
+ * seconds lets its snapshot go. Who comes back to one that has ended goes on in
+ * a new one, by counting entries.
  *
  * From any thread; see struct dirs in fs.h.
  */

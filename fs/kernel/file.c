@@ -110,6 +110,8 @@ static int open_node(struct fs *fs, struct node *node,
 		fi->keep_cache = 1;
 		/* A close has nothing to commit, so it need not wait. */
 		fi->noflush = h->mode == DRAFT_READ;
+		if (!err && h->mode == DRAFT_READ)
+			draft_give(fs, h->draft);
 	} else {
 		err = ctl_open(fs, node, fi->flags, &h->ctl);
 		fi->direct_io = node->kind != NODE_VERSION &&

@@ -14,6 +14,9 @@
  * that was left, by who has a reference.
  */
 
+/* The kernel gets so many bytes of a cell before it asks for them: a page. */
+#define GIVEN_MAX 4096
+
 /* A draft of node, which has none, without a reference yet. It knows of the
  * newest version what the node does. NULL: no memory. With nodes.lock held. */
 static struct draft *make_draft(struct fs *fs, struct node *node)
@@ -141,6 +144,7 @@ static void note_loaded(struct fs *fs, struct node *node,
 		return;
 	node_know(&fs->nodes, node, cell->timestamp_us, cell->seq);
 	node->size = cell_size(cell);
+	node->given = false;
 	if (fs->session)
 		fuse_lowlevel_notify_inval_inode(
 			fs->session, node_id(&fs->nodes, node), 0, 0);
@@ -195,6 +199,7 @@ static void touch(struct draft *d)
 	d->modified_us = now;
 	d->has_pending = false;
 	d->dirty = true;
+	d->node->given = false;
 }
 
 /* What draft_open does to a draft, new or not, at its node's place, which has a
@@ -292,6 +297,38 @@ void draft_close(struct fs *fs, struct draft *d, enum draft_mode mode)
 	draft_put(fs, d);
 }
 
+/*
+ * The kernel puts the bytes in the file's pages, for which it may have to wait:
+ * for who reads or writes the file, and waits for us with a page locked. And
+ * bytes that come after those of a write would bury it. So nobody else may have
+ * it open: who is about to waits for the draft's lock before it is answered.
+ */
+void draft_give(struct fs *fs, struct draft *d)
+{
+	struct fuse_bufvec bytes = FUSE_BUFVEC_INIT(0);
+	struct bytes all;
+	bool is_alone;
+
+	if (d->node->given || !fs->session)
+		return;
+	pthread_mutex_lock(&d->lock);
+	pthread_mutex_lock(&fs->nodes.lock);
+	is_alone = d->references == 1;
+	pthread_mutex_unlock(&fs->nodes.lock);
+	if (is_alone && d->content.size > 0 && d->content.size <= GIVEN_MAX &&
+	    content_in_memory(&d->content, &all)) {
+		assert(d->loaded && d->writers == 0);
+		bytes.buf[0].size = (size_t)d->content.size;
+		bytes.buf[0].mem = (void *)(uintptr_t)all.data;
+		/* If it fails, they are asked for. */
+		fuse_lowlevel_notify_store(fs->session,
+					   node_id(&fs->nodes, d->node), 0,
+					   &bytes, 0);
+		d->node->given = true;
+	}
+	pthread_mutex_unlock(&d->lock);
+}
+
 /* draft_reply for a content that is not in memory: size bytes at offset, all
  * within it and more than none. */
 static void reply_read(struct fs *fs, struct draft *d, fuse_req_t req,
@@ -321,6 +358,7 @@ void draft_reply(struct fs *fs, struct draft *d, fuse_req_t req,
 	/* Held until the bytes were copied, which the reply does. */
 	pthread_mutex_lock(&d->lock);
 	assert(d->loaded);
+	d->node->given = true;
 	if (offset >= c->size) {
 		fuse_reply_buf(req, NULL, 0);
 	} else {

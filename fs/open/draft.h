@@ -65,6 +65,10 @@ struct draft *draft_get(struct fs *fs, struct node *node);
 /* With the last reference the draft ends, and what is uncommitted with it. */
 void draft_put(struct fs *fs, struct draft *draft);
 
+/* A cell that was opened to be read, by open's request: if it is small and
+ * nobody else has it open, the kernel gets its bytes now and asks for none. */
+void draft_give(struct fs *fs, struct draft *draft);
+
 /* Answers a read request with the bytes that are there, perhaps none, or with
  * the error of reading them. The draft must be loaded. */
 void draft_reply(struct fs *fs, struct draft *draft, fuse_req_t req,

@@ -89,6 +89,8 @@ struct node {
 			       or a row or family in which a local one is */
 	_Atomic bool gone; /* unlinked or renamed over: never committed again */
 	_Atomic bool shown; /* a directory: the kernel keeps its attributes */
+	/* A cell: the kernel was given its bytes as they are. */
+	_Atomic bool given;
 	/* Of a cell, its newest version's as last seen; of a directory, the
 	 * time of its newest change, as far as the mount knows, which never
 	 * goes back. */

@@ -63,7 +63,7 @@ says "quota=x: not a number" "$TABLETFS" mount -o quota=x "$work/none" "$m"
 check "a refused mount leaves no store behind" [ ! -e "$work/none" ]
 
 for word in commit= sync gc= strictschema quiet showctl xattr quota= memory= \
-	delimiter= allow_other ro; do
+	delimiter= opendir allow_other ro; do
 	check "help tells of -o $word" \
 		grep -q -- "-o $word" <("$TABLETFS" help mount)
 done

@@ -50,7 +50,7 @@ _tabletfs() {
 	mount:* | umount:*)
 		if [ "$before" = -o ]; then
 			words="allow_other commit= delimiter= gc= log= memory=
-				quiet quota= ro showctl stale= strictschema sync
+				opendir quiet quota= ro showctl stale= strictschema sync
 				xattr"
 			compopt -o nospace 2>/dev/null
 		else
