@@ -25,6 +25,14 @@ struct seen {
 	struct column columns[COLUMNS_MAX]; /* in the order of the scan */
 	size_t count;                       /* of columns */
 	bool fits; /* what was added so far; else it is not all */
+	/* The row is missing, if it is known. Also read without the lock: who
+	 * asks for rows that are there pays for no more. */
+	_Atomic bool is_missing;
+	/* Of the cell that was missing: its path's parts, one after the other,
+	 * and when. */
+	struct buf none;
+	size_t none_sizes[3]; /* of table, row and family */
+	uint64_t none_seq;    /* 0: nothing is known */
 };
 
 int seen_new(struct seen **out)
@@ -39,6 +47,7 @@ void seen_free(struct seen *s)
 		return;
 	pthread_mutex_destroy(&s->lock);
 	buf_release(&s->names);
+	buf_release(&s->none);
 	free(s);
 }
 
@@ -56,6 +65,7 @@ bool seen_begin(struct seen *s, const struct path *path)
 	/* Nothing is known before it ends. */
 	s->seq = 0;
 	s->count = 0;
+	s->is_missing = false;
 	s->fits = true;
 	buf_reset(&s->names);
 	add_name(s, path->table);
@@ -84,6 +94,7 @@ void seen_end(struct seen *s, uint64_t seq)
 	assert(s->seq == 0);
 	if (s->fits)
 		s->seq = seq;
+	s->is_missing = s->seq > 0 && s->count == 0;
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -108,10 +119,40 @@ static bool is_row(const struct seen *s, const struct path *path, uint64_t seq,
 	       bytes_equal(take(names, s->row_size), path->row);
 }
 
+void seen_none(struct seen *s, const struct path *path, uint64_t seq)
+{
+	if (pthread_mutex_trylock(&s->lock))
+		return;
+	s->none_seq = 0;
+	s->none_sizes[0] = path->table.size;
+	s->none_sizes[1] = path->row.size;
+	s->none_sizes[2] = path->family.size;
+	if (!buf_set(&s->none, path->table) &&
+	    !buf_add_bytes(&s->none, path->row) &&
+	    !buf_add_bytes(&s->none, path->family) &&
+	    !buf_add_bytes(&s->none, path->qualifier))
+		s->none_seq = seq;
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* Whether path is that of the cell that was missing, if nothing was written
+ * after seq. */
+static bool is_none(const struct seen *s, const struct path *path, uint64_t seq)
+{
+	struct bytes names = buf_bytes(&s->none);
+
+	return s->none_seq == seq && seq > 0 &&
+	       bytes_equal(take(&names, s->none_sizes[0]), path->table) &&
+	       bytes_equal(take(&names, s->none_sizes[1]), path->row) &&
+	       bytes_equal(take(&names, s->none_sizes[2]), path->family) &&
+	       bytes_equal(names, path->qualifier);
+}
+
 /* As seen_find, of a row that is known; names are those of its columns. All are
  * looked at, as a family's newest column may be any. */
 static int find(const struct seen *s, struct bytes names,
-		const struct path *path, bool is_cell, struct cell_info *info)
+		const struct path *path, enum node_kind kind,
+		struct cell_info *info)
 {
 	int found = 0;
 	size_t i;
@@ -122,7 +163,8 @@ static int find(const struct seen *s, struct bytes names,
 		struct bytes qualifier = take(&names, c->qualifier_size);
 
 		if (!bytes_equal(family, path->family) ||
-		    (is_cell && !bytes_equal(qualifier, path->qualifier)))
+		    (kind == NODE_CELL &&
+		     !bytes_equal(qualifier, path->qualifier)))
 			continue;
 		/* The first of a family, but as new as its newest. */
 		if (!found)
@@ -134,16 +176,20 @@ static int find(const struct seen *s, struct bytes names,
 	return found;
 }
 
-int seen_find(struct seen *s, const struct path *path, bool is_cell,
+int seen_find(struct seen *s, const struct path *path, enum node_kind kind,
 	      uint64_t seq, struct cell_info *info)
 {
 	struct bytes names;
 	int found = -1;
 
-	if (pthread_mutex_trylock(&s->lock))
+	assert(kind >= NODE_ROW && kind <= NODE_CELL);
+	if ((kind == NODE_ROW && !s->is_missing) ||
+	    pthread_mutex_trylock(&s->lock))
 		return -1;
 	if (is_row(s, path, seq, &names))
-		found = find(s, names, path, is_cell, info);
+		found = find(s, names, path, kind, info);
+	else if (kind == NODE_CELL && is_none(s, path, seq))
+		found = 0;
 	pthread_mutex_unlock(&s->lock);
 	return found;
 }

@@ -8,7 +8,8 @@
  * by name, so its families and cells are asked for next; as long as nothing is
  * written meanwhile, that needs no store. Only one row, and only one with few
  * columns (32) in a table without an age rule, which hides cells without a
- * write.
+ * write. And the cell of such a table that was missing last: who makes one, or
+ * a row, has looked for it just before.
  *
  * Calls may come from any thread and never wait: of what another thread is at,
  * nothing is known. seq is store_seq at the time of the question: what was seen
@@ -30,9 +31,13 @@ void seen_add(struct seen *s, const struct cell *cell,
 /* All columns were added, as of seq; 0: they were not. */
 void seen_end(struct seen *s, uint64_t seq);
 
-/* path's family, or its cell: 1 with *info as cell_first or cell_stat gives it,
- * 0 if there is none, -1 if that is not known. */
-int seen_find(struct seen *s, const struct path *path, bool is_cell,
+/* path's cell was missing in the store, where seq was the last write. */
+void seen_none(struct seen *s, const struct path *path, uint64_t seq);
+
+/* path's row, family or cell, by kind: 1 with *info as cell_first or cell_stat
+ * gives it, 0 if there is none, -1 if that is not known, as it is of a row that
+ * is there. */
+int seen_find(struct seen *s, const struct path *path, enum node_kind kind,
 	      uint64_t seq, struct cell_info *info);
 
 /* Adds the families of path's row (kind NODE_ROW), some of them several times,

@@ -343,8 +343,10 @@ static int ask_store(struct fs *fs, const struct child *c, uint64_t seq,
 	int err;
 
 	memset(info, 0, sizeof(*info));
-	if (kind >= NODE_FAMILY) {
-		err = seen_find(fs->seen, path, kind == NODE_CELL, seq, info);
+	/* When a row ends by an age rule, the store says. */
+	if (kind >= NODE_FAMILY ||
+	    (kind == NODE_ROW && !c->place.rules.expires)) {
+		err = seen_find(fs->seen, path, kind, seq, info);
 		if (err >= 0)
 			return err;
 	}
@@ -367,6 +369,10 @@ static int ask_store(struct fs *fs, const struct child *c, uint64_t seq,
 		node = node_find(&fs->nodes, c->directory, NODE_CELL, c->key);
 		err = cell_stat(fs, path, node ? node->size : 0, info);
 		node_put(&fs->nodes, node);
+		/* Without a write meanwhile that is so as of seq. */
+		if (err == 0 && !c->place.rules.expires &&
+		    seq == store_seq(fs->store))
+			seen_none(fs->seen, path, seq);
 		return err;
 	}
 }

@@ -54,7 +54,11 @@ static int find(const char *row, const char *family, const char *qualifier,
 	const struct path path =
 		path_of(row, family, qualifier ? qualifier : "");
 
-	return seen_find(seen, &path, qualifier != NULL, seq, info);
+	return seen_find(seen, &path,
+			 qualifier   ? NODE_CELL
+			 : family[0] ? NODE_FAMILY
+				     : NODE_ROW,
+			 seq, info);
 }
 
 START_TEST(families_and_cells_of_the_row_are_known)
@@ -75,6 +79,44 @@ START_TEST(families_and_cells_of_the_row_are_known)
 	ck_assert_int_eq(find("r", "f", "", 9, &info), 0);
 	ck_assert_int_eq(find("r", "g", "a", 9, &info), 0);
 	ck_assert_int_eq(find("r", "h", NULL, 9, &info), 0);
+}
+END_TEST
+
+START_TEST(a_missing_row_is_known_until_a_write)
+{
+	const struct path path = path_of("s", "", "");
+	struct cell_info info;
+
+	see_row();
+	ck_assert_int_eq(find("r", "", NULL, 9, &info), -1);
+	ck_assert(seen_begin(seen, &path));
+	seen_end(seen, 9);
+	ck_assert_int_eq(find("s", "", NULL, 9, &info), 0);
+	ck_assert_int_eq(find("s", "", NULL, 10, &info), -1);
+	ck_assert_int_eq(find("r", "", NULL, 9, &info), -1);
+	ck_assert(seen_begin(seen, &path));
+	seen_end(seen, 0);
+	ck_assert_int_eq(find("s", "", NULL, 9, &info), -1);
+}
+END_TEST
+
+START_TEST(a_missing_cell_is_known_until_a_write)
+{
+	const struct path path = path_of("r", "f", "c");
+	struct cell_info info;
+
+	ck_assert_int_eq(find("r", "f", "c", 9, &info), -1);
+	seen_none(seen, &path, 9);
+	ck_assert_int_eq(find("r", "f", "c", 9, &info), 0);
+	ck_assert_int_eq(find("r", "f", "c", 10, &info), -1);
+	ck_assert_int_eq(find("r", "f", "b", 9, &info), -1);
+	/* The parts of a path do not run together. */
+	ck_assert_int_eq(find("r", "", "fc", 9, &info), -1);
+	ck_assert_int_eq(find("rf", "c", "", 9, &info), -1);
+	ck_assert_int_eq(find("r", "f", NULL, 9, &info), -1);
+	/* What is known of the row is known beside it. */
+	see_row();
+	ck_assert_int_eq(find("r", "f", "a", 9, &info), 1);
 }
 END_TEST
 
@@ -161,11 +203,13 @@ int main(void)
 {
 	const TTest *tests[] = {
 		families_and_cells_of_the_row_are_known,
+		a_missing_row_is_known_until_a_write,
+		a_missing_cell_is_known_until_a_write,
 		nothing_is_known_after_a_write_or_of_another_row,
 		a_row_of_which_not_all_was_added_is_not_known,
 		who_meets_another_at_it_knows_nothing,
 		names_are_listed_once_each
 	};
 
-	return run_suite("seen", open_seen, close_seen, tests, 5);
+	return run_suite("seen", open_seen, close_seen, tests, 7);
 }
