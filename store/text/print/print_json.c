@@ -4,6 +4,7 @@
 #include "store/text/print/print_large.h"
 #include "store/text/print/print_state.h"
 #include "store/text/value/base64.h"
+#include "store/text/value/json_text.h"
 #include "store/text/value/number.h"
 #include "store/text/value/utf8.h"
 
@@ -19,80 +20,6 @@
  * of it is written as it comes, so each piece ends what the one before began.
  */
 
-/* What is inside a JSON string of valid UTF-8. Only what JSON demands is
- * escaped: other text stays as readable as it is. */
-static int print_text(struct bytes s, struct buf *out)
-{
-	int err = 0;
-
-	while (!err && s.size > 0) {
-		static const char special[] = "\b\f\n\r\t\"\\";
-		static const char letters[] = "bfnrt\"\\";
-		const char *found;
-		size_t n = 0;
-
-		while (n < s.size && s.data[n] >= 0x20 && s.data[n] != '"' &&
-		       s.data[n] != '\\')
-			n++;
-		err = buf_add(out, s.data, n);
-		s = bytes_after(s, n);
-		if (err < 0 || s.size == 0)
-			break;
-		found = memchr(special, s.data[0], sizeof(special) - 1);
-		err = found ? buf_printf(out, "\\%c", letters[found - special])
-			    : buf_printf(out, "\\u%04x", s.data[0]);
-		s = bytes_after(s, 1);
-	}
-	return err;
-}
-
-/* A JSON string of valid UTF-8. */
-static int print_string(struct bytes s, struct buf *out)
-{
-	int err = buf_add_byte(out, '"');
-
-	if (!err)
-		err = print_text(s, out);
-	return err < 0 ? err : buf_add_byte(out, '"');
-}
-
-/* A member of an object: the bytes of a value or row key that is not UTF-8. */
-static int print_base64(struct bytes s, struct buf *out)
-{
-	int err = buf_add_string(out, "\"base64\": \"");
-
-	if (!err)
-		err = base64_encode(s, out);
-	return err < 0 ? err : buf_add_byte(out, '"');
-}
-
-/* A string, or {"base64": "..."}. */
-static int print_row_key(struct bytes row, struct buf *out)
-{
-	int err;
-
-	if (utf8_valid(row))
-		return print_string(row, out);
-	err = buf_add_byte(out, '{');
-	if (!err)
-		err = print_base64(row, out);
-	return err < 0 ? err : buf_add_byte(out, '}');
-}
-
-/* A qualifier as an object's key, which cannot be an object. What is not UTF-8,
- * and what would read as such an escape, is "base64:" and its base64. */
-static int print_qualifier(struct bytes q, struct buf *out)
-{
-	int err;
-
-	if (utf8_valid(q) && !bytes_starts_with(q, BYTES_LITERAL("base64:")))
-		return print_string(q, out);
-	err = buf_add_string(out, "\"base64:");
-	if (!err)
-		err = base64_encode(q, out);
-	return err < 0 ? err : buf_add_byte(out, '"');
-}
-
 /* What follows a version's value: timestamp, and the label if a filter gave
  * one. */
 static int print_version_end(const struct printer *p, const struct cell *c,
@@ -105,7 +32,7 @@ static int print_version_end(const struct printer *p, const struct cell *c,
 	if (!err && p->label.size > 0) {
 		err = buf_add_string(out, ", \"label\": ");
 		if (!err)
-			err = print_string(p->label, out);
+			err = json_text_string(p->label, out);
 	}
 	return err < 0 ? err : buf_add_byte(out, '}');
 }
@@ -118,7 +45,7 @@ static int print_large_version(struct printer *p, const struct cell *c,
 
 	if (text < 0)
 		return text;
-	print_later(p, text ? print_text : base64_encode);
+	print_later(p, text ? json_text_part : base64_encode);
 	err = buf_add_string(out, text ? "{\"value\": \"" : "{\"base64\": \"");
 	if (!err)
 		err = buf_add_byte(&p->large.tail, '"');
@@ -137,9 +64,9 @@ static int print_version(struct printer *p, const struct cell *c,
 	if (!err && utf8_valid(c->value)) {
 		err = buf_add_string(out, "\"value\": ");
 		if (!err)
-			err = print_string(c->value, out);
+			err = json_text_string(c->value, out);
 	} else if (!err) {
-		err = print_base64(c->value, out);
+		err = json_text_base64(c->value, out);
 	}
 	return err < 0 ? err : print_version_end(p, c, out);
 }
@@ -178,7 +105,7 @@ static int open_row(struct printer *p, const struct cell *c, struct buf *out)
 
 	p->set_open = false;
 	buf_reset(&p->merges);
-	return err < 0 ? err : print_row_key(c->row, out);
+	return err < 0 ? err : json_text_key(c->row, out);
 }
 
 /* Ends the row, whose last family has ended. */
@@ -213,7 +140,7 @@ static int open_family(struct printer *p, const struct cell *c, struct buf *out)
 	if (!p->aggregate)
 		p->set_open = true;
 	if (!err)
-		err = print_string(c->family, out);
+		err = json_text_string(c->family, out);
 	return err < 0 ? err : buf_add_string(out, ": {");
 }
 
@@ -270,7 +197,7 @@ int print_json_cell(struct printer *p, const struct cell *cell,
 	if (!err && same != SAME_FAMILY)
 		err = open_family(p, cell, out);
 	if (!err)
-		err = print_qualifier(cell->qualifier, place(p, out));
+		err = json_text_qualifier(cell->qualifier, place(p, out));
 	if (!err)
 		err = buf_add_string(place(p, out), ": ");
 	return err < 0 ? err : print_version(p, cell, &p->version);
