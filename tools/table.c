@@ -5,6 +5,7 @@
 #include "tools/admin/schema.h"
 #include "tools/data/delete.h"
 #include "tools/data/import.h"
+#include "tools/data/key.h"
 #include "tools/data/read.h"
 #include "tools/data/set.h"
 #include "tools/help.h"
@@ -114,7 +115,10 @@ const struct verb verbs[] = {
 	  verb_help },
 	{ "import", VERB_OUTSIDE,
 	  "import <table> <input-file>|- [format=csv|tsv|jsonl] "
-	  "[column-family=<family-name>] [timestamp=now|value-encoded]",
+	  "[column-family=<family-name>] [timestamp=now|value-encoded]\n"
+	  "tabletfs import <table> <input-file>|- ... [recipe=<file>] "
+	  "key=<template> [<word>=...] ... [dry-run=<n>] "
+	  "[duplicates=replace|refuse]",
 	  "Batch write many rows based on the input file",
 	  "  format         By the file's suffix if not given, else csv.\n"
 	  "  column-family  The one family; the file then has no row of\n"
@@ -128,7 +132,29 @@ const struct verb verbs[] = {
 	  "is no cell. JSON lines are row mutations, one a line.\n"
 	  "\n"
 	  "A line that is wrong is refused and told with its number; the rest\n"
-	  "goes on. The exit status is 1 if any line was refused.\n",
+	  "goes on. The exit status is 1 if any line was refused.\n"
+	  "\n"
+	  "With a key the files are CSV or TSV with one header, JSON lines or\n"
+	  "a JSON array, whose records become rows by a recipe: the lines of\n"
+	  "recipe=, and words, of which <word>=<rest> is the line\n"
+	  "<word> <rest>.\n"
+	  "  key '{state}#{zip}'      The row; several make several rows\n"
+	  "  at '{when|time}'         The time of its cells\n"
+	  "  set family:name '{f}'    A cell\n"
+	  "  rest family              Each field that nothing else names\n"
+	  "  add family:name 1        To a family of aggregates\n"
+	  "  skip '{quality}' = bad   = != < > ~ exists empty\n"
+	  "  explode '{items}'        Of JSON: a record for each element\n"
+	  "  format csv|tsv|jsonl|json, header yes|no|names:a,b, delimiter,\n"
+	  "  quote, comment, bytes base64, zone +02:00\n"
+	  "Fields go through functions, as {url|part(3,/)|reverse_domain};\n"
+	  "an unknown one is answered with all that there are, and\n"
+	  "tools/README.md tells what they do. dry-run prints the first rows\n"
+	  "and writes nothing. The exit status is 0 if all is in, 1 if\n"
+	  "records were refused, 2 if it did not come to its end.\n"
+	  "\n"
+	  "    Example: tabletfs import zips zips.csv key='{state}#{zip}' \\\n"
+	  "      set='place:city {city|trim}' rest=stats dry-run=3\n",
 	  verb_import },
 	{ "inspect", VERB_NO_STORE | VERB_OUTSIDE,
 	  "inspect [<path>] [entries=<true|false>] [count=<n>] [kind=<kind>]",
@@ -151,6 +177,16 @@ const struct verb verbs[] = {
 	  "\n"
 	  "    Example: tabletfs inspect /srv/store/00000001-00000002.sst\n",
 	  verb_inspect },
+	{ "key", VERB_NO_STORE | VERB_OUTSIDE,
+	  "key [recipe=<file>] [key=<template>] [zone=<zone>] "
+	  "<field>=<value> ...",
+	  "Print the row keys that a recipe makes",
+	  "Of a record with these fields, as import would, a line for each\n"
+	  "key: so that salted, hashed and reversed keys are found again.\n"
+	  "\n"
+	  "    Example: tabletfs key recipe=readings.recipe station=x \\\n"
+	  "      when=2026-01-05T10:11\n",
+	  verb_key },
 	{ "lookup", VERB_READS,
 	  "lookup <table> <row> [columns=<family:qualifier>...] "
 	  "[cells-per-column=<n>] [filter=<filter>] "

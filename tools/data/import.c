@@ -5,7 +5,10 @@
 
 #include "store/text/import/import.h"
 #include "tools/data/import.h"
+#include "tools/data/import_report.h"
 #include "tools/data/progress.h"
+#include "tools/data/recipe_import.h"
+#include "tools/data/recipe_words.h"
 
 /*
  * import on a store: pieces of the file go to an importer, see
@@ -15,8 +18,6 @@
 
 /* Large enough that the importer loads it in bulk from the first piece on. */
 #define PIECE_SIZE (1 << 20)
-/* A screen of refused lines tells what is wrong with the file. */
-#define SHOWN_MAX 20
 
 /* In the words of cbt, whose importer checks its arguments by itself. */
 static int wrong_arguments(struct verb_call *c)
@@ -113,32 +114,6 @@ int import_open(struct verb_call *c, const struct import_arguments *a)
 	return fd;
 }
 
-/* Refused lines are failures, with "tabletfs: " before them; the last line is
- * cbt's, and tells of a success as well. */
-int import_report(struct verb_call *c, uint64_t rows, uint64_t refused,
-		  struct bytes lines)
-{
-	unsigned int shown = 0;
-
-	while (lines.size > 0 && shown < SHOWN_MAX) {
-		const uint8_t *end = memchr(lines.data, '\n', lines.size);
-		size_t size = end ? (size_t)(end - lines.data) : lines.size;
-
-		verb_wrong(c, "%.*s", (int)size, lines.data);
-		lines = bytes_after(lines, end ? size + 1 : size);
-		shown++;
-	}
-	if (refused > shown)
-		verb_wrong(c, "and %llu more lines",
-			   (unsigned long long)(refused - shown));
-	if (refused > 0)
-		verb_wrong(c, "refused lines: %llu",
-			   (unsigned long long)refused);
-	fprintf(c->err, "Done importing %llu rows.\n",
-		(unsigned long long)rows);
-	return refused > 0;
-}
-
 /* Feeds all of fd, and finishes: 0 or the error that ended it, with its
  * detail. */
 static int feed_all(struct verb_call *c, struct importer *im, int fd,
@@ -182,6 +157,8 @@ int verb_import(struct verb_call *c)
 	struct importer *im = NULL;
 	int fd, err, status;
 
+	if (recipe_is_meant(c, 2))
+		return verb_import_by_recipe(c);
 	if (import_arguments(c, &a))
 		return 1;
 	fd = import_open(c, &a);

@@ -6,7 +6,7 @@
 
 /*
  * import, and what it shares with remote_import.c, which does the same through
- * a mount: arguments, input, and what is told at the end.
+ * a mount: arguments and input.
  */
 
 /* Strings are borrowed from the arguments. */
@@ -25,12 +25,6 @@ int import_arguments(struct verb_call *c, struct import_arguments *a);
 /* Opens the input: a descriptor that is the caller's to close, or -1 after it
  * said what is wrong. */
 int import_open(struct verb_call *c, const struct import_arguments *a);
-
-/* Tells refused lines ("line N: reason\n" each), the first few of them, and how
- * many there are; then how many rows came in. The exit status: 1 if any line
- * was refused. */
-int import_report(struct verb_call *c, uint64_t rows, uint64_t refused,
-		  struct bytes lines);
 
 /* The verb, on a store: 0 if every line is in, durably; else 1. All that it
  * prints is on c->err: progress on a terminal, refused lines, the count of

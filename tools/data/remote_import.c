@@ -6,7 +6,10 @@
 #include "store/text/value/text_format.h"
 #include "tools/data/import.h"
 #include "tools/data/progress.h"
+#include "tools/data/recipe_words.h"
 #include "tools/data/remote_import.h"
+#include "tools/data/remote_recipe.h"
+#include "tools/data/remote_stream.h"
 
 /*
  * The control file takes input in pieces of any size and commits whole lines as
@@ -42,54 +45,10 @@ static int stream(struct verb_call *c, int in, int out)
 		progress_update(&progress, total, 0);
 	}
 	progress_end(&progress);
-	/* The close of a duplicate takes a last line that has no newline. Then
-	 * all is made durable, as import does without a mount. */
-	if (!failed && close(fcntl(out, F_DUPFD_CLOEXEC, 0)) < 0 &&
-	    errno != EINVAL)
-		failed = errno;
-	if (!failed && fsync(out) < 0 && errno != EINVAL)
-		failed = errno;
+	if (!failed)
+		failed = remote_stream_end(out);
 	free(piece);
 	return failed;
-}
-
-/* Reads the report of the import that out is: "name value" lines, and refused
- * lines after them, and tells of it; failed is the errno of what ended the
- * import, which an "error" line may explain. The exit status. Closes out. */
-static int read_report(struct verb_call *c, int out, int failed)
-{
-	struct buf refused_lines = BUF_INIT;
-	unsigned long long rows = 0, refused = 0;
-	FILE *in = lseek(out, 0, SEEK_SET) < 0 ? NULL : fdopen(out, "r");
-	char *line = NULL;
-	size_t room = 0;
-	int status = 0;
-
-	if (!in) {
-		status = verb_wrong(c, "Importing: %s", strerror(errno));
-		close(out);
-		return status;
-	}
-	while (getline(&line, &room, in) > 0) {
-		if (!strncmp(line, "error ", 6)) {
-			line[strcspn(line, "\n")] = 0;
-			status = verb_wrong(c, "%s", line + 6);
-		}
-		if (!strncmp(line, "line ", 5) &&
-		    buf_add_string(&refused_lines, line) < 0)
-			break;
-		(void)!sscanf(line, "rows %llu", &rows);
-		(void)!sscanf(line, "refused %llu", &refused);
-	}
-	if (failed && !status)
-		status = verb_wrong(c, "Importing: %s", strerror(failed));
-	if (!status || rows > 0)
-		status |= import_report(c, rows, refused,
-					buf_bytes(&refused_lines));
-	free(line);
-	fclose(in);
-	buf_release(&refused_lines);
-	return status;
 }
 
 /* The path, in the mount, of the control file that takes what the arguments
@@ -122,13 +81,14 @@ static char *control_path(const struct import_arguments *a)
 static int import_through(struct verb_call *c, const struct served *served,
 			  int in, const char *path)
 {
-	int out = openat(served->root, path, O_RDWR | O_CLOEXEC);
+	int out = openat(served->root, path, O_RDWR | O_CLOEXEC), failed;
 
 	if (out < 0)
 		return verb_wrong(c, "Importing: %s/%s: %s",
 				  (char *)served->place.data, path,
 				  strerror(errno));
-	return read_report(c, out, stream(c, in, out));
+	failed = stream(c, in, out);
+	return remote_stream_tell(c, out, failed);
 }
 
 /* Arguments, the table and the input are checked here, in this order, so that
@@ -140,6 +100,8 @@ int remote_import(struct verb_call *c, const struct served *served)
 	char *path = NULL;
 	int in, status = 1;
 
+	if (recipe_is_meant(c, 2))
+		return remote_recipe(c, served);
 	if (import_arguments(c, &a))
 		return 1;
 	/* A name that no table can have would be a path to somewhere else. */

@@ -2,9 +2,12 @@
 #include <stdlib.h>
 
 #include "store/text/import/import.h"
+#include "store/text/import/import_array.h"
 #include "store/text/import/import_commit.h"
 #include "store/text/import/import_csv.h"
 #include "store/text/import/import_json.h"
+#include "store/text/import/import_recipe.h"
+#include "store/text/import/import_source.h"
 #include "store/text/import/import_state.h"
 #include "store/text/import/import_tsv.h"
 
@@ -21,8 +24,9 @@
 static int importer_init(struct importer *im, struct store *s,
 			 const struct import_options *options)
 {
-	struct schema *schema = store_schema(s);
-	const struct table *table = schema_table(schema, options->table);
+	struct schema *schema = s ? store_schema(s) : NULL;
+	const struct table *table =
+		s ? schema_table(schema, options->table) : options->target;
 	bool millis = table && table->millis;
 	int err = 0;
 
@@ -45,10 +49,15 @@ static int importer_init(struct importer *im, struct store *s,
 		im->now_us -= im->now_us % 1000;
 	if (options->family.size > 0)
 		im->header = HEADER_COLUMNS;
+	im->delimiter = ',';
+	im->quote = '"';
+	im->comment = -1;
 	err = buf_set(&im->table, options->table);
 	if (!err)
 		err = buf_set(&im->family, options->family);
-	return err < 0 ? err : write_new(s, &im->w);
+	if (!err && options->recipe)
+		err = import_recipe_init(im, options);
+	return err < 0 || !s ? err : write_new(s, &im->w);
 }
 
 int importer_new(struct store *s, enum text_format format,
@@ -94,6 +103,7 @@ void importer_free(struct importer *im)
 	free(im->columns);
 	free(im->fields);
 	json_release(&im->json);
+	import_recipe_release(im);
 	free(im);
 }
 
@@ -102,10 +112,31 @@ const struct import_result *importer_result(const struct importer *im)
 	return &im->result;
 }
 
+/* As take_record, once it is known what the file is like. */
+static int take_by_recipe(struct importer *im, bool final)
+{
+	int err = import_source_look(im, final);
+
+	if (err <= 0)
+		return err;
+	switch (im->by.format) {
+	case RECIPE_TSV:
+		return import_take_tsv(im, final);
+	case RECIPE_JSONL:
+		return import_take_json(im, final);
+	case RECIPE_JSON:
+		return import_take_array(im, final);
+	default:
+		return import_take_csv(im, final);
+	}
+}
+
 /* 1 if a record was taken, 0 if none is whole yet, or the error that ends the
  * import. */
 static int take_record(struct importer *im, bool final)
 {
+	if (im->recipe)
+		return take_by_recipe(im, final);
 	switch (im->format) {
 	case TEXT_CSV:
 		return import_take_csv(im, final);
@@ -124,8 +155,8 @@ static int consume(struct importer *im, bool final)
 	int err;
 
 	while ((err = take_record(im, final)) > 0) {
-		if (write_count(im->w) < IMPORT_BATCH_MUTATIONS &&
-		    write_size(im->w) < IMPORT_BATCH_SIZE)
+		if (!im->w || (write_count(im->w) < IMPORT_BATCH_MUTATIONS &&
+			       write_size(im->w) < IMPORT_BATCH_SIZE))
 			continue;
 		err = import_hand_on(im);
 		if (err < 0)
@@ -185,6 +216,24 @@ int importer_feed(struct importer *im, struct bytes data)
 	return finish_failed(im, err);
 }
 
+int importer_begin_file(struct importer *im, struct bytes file,
+			enum recipe_format by_name)
+{
+	int err = 0;
+
+	assert(im->recipe);
+	if (im->failed < 0)
+		return im->failed;
+	if (im->by.file.size > 0) {
+		err = consume(im, true);
+		if (!err)
+			err = import_source_end(im);
+	}
+	if (!err)
+		err = import_source_begin(im, file, by_name);
+	return finish_failed(im, err);
+}
+
 int importer_settle(struct importer *im)
 {
 	if (im->failed < 0)
@@ -207,6 +256,8 @@ int importer_flush(struct importer *im, bool sync)
 /* Refuses the end of an input whose header never came, in cbt's words. */
 static int check_header(struct importer *im)
 {
+	if (im->recipe)
+		return import_source_end(im);
 	if (im->format == TEXT_JSONL || im->header == HEADER_DONE)
 		return 0;
 	return fail(ERR_bad_line,

@@ -2,6 +2,7 @@
 #define STORE_TEXT_IMPORT_IMPORT_H
 
 #include "store/store.h"
+#include "store/text/recipe/recipe.h"
 #include "store/text/value/text_format.h"
 
 /*
@@ -20,6 +21,13 @@
  * by a flush, the finish, or before a line that reads. Cells without a
  * timestamp all have that of importer_new.
  *
+ * With a recipe, see store/text/recipe/recipe.h, a file is one of records: CSV
+ * and TSV with one header, JSON lines, or a JSON array; each becomes the rows
+ * that the recipe says, all of them or none. importer_begin_file begins each of
+ * any number of files, which are one import: they share its time, and a cell
+ * that a later record replaces is counted. Its rows go to a store or, as JSON,
+ * to a function.
+ *
  * One thread at a time uses an importer. An error that a call returns is final:
  * it ends the import, every later call returns it, and lines committed stay.
  */
@@ -31,6 +39,17 @@ struct import_options {
 	struct bytes family;   /* CSV, TSV: the one family; or empty */
 	bool value_timestamps; /* CSV, TSV: "@<us>" ends a value */
 	bool strict;           /* the first wrong line is an error */
+
+	/* What recipe_check took, and what follows with it; or NULL. Borrowed
+	 * until importer_free. */
+	struct recipe *recipe;
+	bool refuse_duplicates; /* instead of replacing a cell of this import */
+	bool name_files;        /* refusals tell which file they are of */
+	/* If not NULL, takes each row as a line of JSON in place of the store;
+	 * an error of it ends the import. */
+	int (*emit)(void *context, struct bytes line);
+	void *context;
+	const struct table *target; /* with emit: what the rows are for */
 };
 
 struct import_result {
@@ -40,13 +59,26 @@ struct import_result {
 	uint64_t byte_count;     /* fed, whether taken yet or not */
 	uint64_t committed_line; /* all good lines up to it are in */
 	uint64_t refused_count;
+	/* With a recipe: records that it skips; cells that a later record of
+	 * the import replaced, all of them unless replaced_more; cells with a
+	 * time of their own that their family's policy hides by its age. */
+	uint64_t skipped_count, replaced_count, hidden_count;
+	bool replaced_more;
 	struct buf refused; /* the first 1,000: "line N: reason\n" */
 };
 
-/* *out is to be freed; NULL after an error: -ERR_bad_argument for TEXT_CBT,
+/* s is NULL with emit. With a recipe the format says nothing, and a family
+ * that is not there or of another type is -ERR_no_family or
+ * -ERR_type_mismatch. *out is to be freed; NULL after an error: -ERR_bad_argument for TEXT_CBT,
  * -ERR_no_table, -ENOMEM. */
 int importer_new(struct store *s, enum text_format format,
 		 const struct import_options *options, struct importer **out);
+
+/* With a recipe: ends the file before, and begins one. by_name is the format
+ * that its name tells; what it does not tell, the content does. As
+ * importer_feed. */
+int importer_begin_file(struct importer *im, struct bytes file,
+			enum recipe_format by_name);
 
 /* What the table is called from now on. 0 or -ENOMEM. */
 int importer_rename(struct importer *im, struct bytes table);

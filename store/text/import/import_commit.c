@@ -67,9 +67,10 @@ static int choose_way(struct importer *im)
  * kept, and everything from there on goes by the log. */
 int import_hand_on(struct importer *im)
 {
-	int err = choose_way(im);
+	int err = im->w ? choose_way(im) : 0;
 
-	if (err < 0 || write_count(im->w) == 0)
+	/* Rows that are emitted leave nothing to hand on. */
+	if (err < 0 || !im->w || write_count(im->w) == 0)
 		return err;
 	if (im->load) {
 		err = store_bulk_add(im->load, im->w);
@@ -106,7 +107,7 @@ int import_commit(struct importer *im, bool sync)
 		err = end_load(im);
 	if (err == 0)
 		im->result.committed_line = im->result.line_count;
-	if (err == 0 && sync)
+	if (err == 0 && sync && im->store)
 		err = store_sync(im->store);
 	return err;
 }
@@ -144,8 +145,13 @@ int import_refuse(struct importer *im, int err)
 		return 1;
 	if (!reason[0])
 		reason = err_text(err);
-	err = buf_printf(&im->result.refused,
-			 "line %llu: ", (unsigned long long)im->line);
+	err = im->by.name_files ? buf_add_visible(&im->result.refused,
+						  buf_bytes(&im->by.file))
+				: 0;
+	if (!err)
+		err = buf_printf(&im->result.refused,
+				 "%sline %llu: ", im->by.name_files ? ": " : "",
+				 (unsigned long long)im->line);
 	if (!err)
 		err = buf_add_visible(&im->result.refused,
 				      bytes_string(reason));
@@ -178,7 +184,7 @@ int import_add_row(struct importer *im, int (*add)(struct importer *im))
 	if (write_count(im->w) == before)
 		write_rewind(im->w, mark);
 	else
-		im->pending_rows++;
+		im->pending_rows += im->recipe ? im->by.rows.count : 1;
 	assert(write_count(im->w) >= before);
 	im->pending_cells += write_count(im->w) - before;
 	return 1;

@@ -26,22 +26,27 @@ static uint64_t has_byte(uint64_t word, uint8_t byte)
 	       UINT64_C(0x8080808080808080);
 }
 
-/* The first comma, quote or newline of [p, end); end if there is none. */
-static const uint8_t *find_special(const uint8_t *p, const uint8_t *end)
+/* The first delimiter, quote or newline of [p, end); end if there is none. */
+static const uint8_t *find_special(const struct importer *im, const uint8_t *p,
+				   const uint8_t *end)
 {
+	uint8_t delimiter = im->delimiter;
+	/* Without quotes: what is looked for anyway. */
+	uint8_t quote = im->quote < 0 ? delimiter : (uint8_t)im->quote;
+
 	while (end - p >= 8) {
 		uint64_t word, hits;
 
 		/* p need not be aligned. */
 		memcpy(&word, p, 8);
-		hits = has_byte(word, ',') | has_byte(word, '"') |
+		hits = has_byte(word, delimiter) | has_byte(word, quote) |
 		       has_byte(word, '\n');
 		/* The lowest hit is exact; a borrow can only add later ones. */
 		if (hits)
 			return p + __builtin_ctzll(hits) / 8;
 		p += 8;
 	}
-	while (p < end && *p != ',' && *p != '"' && *p != '\n')
+	while (p < end && *p != delimiter && *p != quote && *p != '\n')
 		p++;
 	return p;
 }
@@ -63,16 +68,20 @@ static bool count_lines(struct importer *im, size_t from, size_t to)
 	return any;
 }
 
-/* Undoubles quotes and turns CR LF into LF, in place; returns the new size. The
- * bytes after it are never looked at again: the record goes on behind them. */
-static size_t compact(uint8_t *data, size_t size)
+/* Undoubles quotes and, as cbt does, turns CR LF into LF, in place; returns the
+ * new size. The bytes after it are never looked at again: the record goes on
+ * behind them. */
+static size_t compact(const struct importer *im, uint8_t *data, size_t size)
 {
+	bool join = !im->recipe;
+
 	const uint8_t *in = data, *end = data + size;
 	uint8_t *out = data;
 
 	while (in < end) {
-		if (end - in > 1 && ((in[0] == '"' && in[1] == '"') ||
-				     (in[0] == '\r' && in[1] == '\n')))
+		if (end - in > 1 &&
+		    ((in[0] == im->quote && in[1] == im->quote) ||
+		     (join && in[0] == '\r' && in[1] == '\n')))
 			in++;
 		*out++ = *in++;
 	}
@@ -88,8 +97,8 @@ static int end_quoted(struct importer *im, size_t close)
 	bool lines = count_lines(im, im->csv_begin, close);
 
 	if (im->csv_doubled || lines)
-		size = compact(data, size);
-	return import_field_add(im, im->csv_begin, size);
+		size = compact(im, data, size);
+	return import_field_add(im, im->csv_begin, size, true);
 }
 
 /* Ends the record, which takes size bytes with its line end, and does what it
@@ -175,18 +184,18 @@ static int take_plain(struct importer *im, bool final)
 {
 	const uint8_t *base = im->input.data + im->start;
 	const uint8_t *end = im->input.data + im->input.size;
-	const uint8_t *p = find_special(base + im->at, end);
+	const uint8_t *p = find_special(im, base + im->at, end);
 	size_t at = (size_t)(p - base), size = at - im->csv_begin;
 	int err;
 
 	im->at = at;
 	if (p == end && !final)
 		return 0;
-	if (p < end && *p == '"')
+	if (p < end && *p == im->quote)
 		return bad_record(im, at, "bare \" in non-quoted-field");
 	if ((p == end || *p == '\n') && size > 0 && p[-1] == '\r')
 		size--;
-	err = import_field_add(im, im->csv_begin, size);
+	err = import_field_add(im, im->csv_begin, size, false);
 	if (err < 0)
 		return err;
 	if (p == end || *p == '\n')
@@ -209,7 +218,7 @@ static int take_quote(struct importer *im, bool final)
 
 	if (left == 0 && !final)
 		return 0;
-	if (left > 0 && *p == '"') {
+	if (left > 0 && *p == im->quote) {
 		im->csv_doubled = true;
 		im->csv = CSV_QUOTED;
 		im->at++;
@@ -220,7 +229,7 @@ static int take_quote(struct importer *im, bool final)
 	err = end_quoted(im, close);
 	if (err < 0)
 		return err;
-	if (left > 0 && *p == ',') {
+	if (left > 0 && *p == im->delimiter) {
 		im->csv = CSV_FIELD;
 		im->at++;
 		return 2;
@@ -242,7 +251,7 @@ static int take_quoted(struct importer *im, bool final)
 	const uint8_t *quote = NULL;
 
 	if (size > im->at)
-		quote = memchr(base + im->at, '"', size - im->at);
+		quote = memchr(base + im->at, im->quote, size - im->at);
 	if (!quote) {
 		im->at = size;
 		if (!final)
@@ -264,10 +273,15 @@ static int take_field(struct importer *im, bool final)
 
 	if (size == im->at && (!final || im->at == 0))
 		return 0;
+	if (size > 0 && im->at == 0 &&
+	    im->input.data[im->start] == im->comment) {
+		im->csv = CSV_SKIP;
+		return 2;
+	}
 	im->csv = CSV_PLAIN;
 	im->csv_begin = im->at;
 	im->csv_doubled = false;
-	if (size > im->at && im->input.data[im->start + im->at] == '"') {
+	if (size > im->at && im->input.data[im->start + im->at] == im->quote) {
 		im->csv = CSV_QUOTED;
 		im->csv_begin = ++im->at;
 	}

@@ -3,6 +3,7 @@
 #include "store/text/import/import_commit.h"
 #include "store/text/import/import_json.h"
 #include "store/text/import/import_line.h"
+#include "store/text/import/import_recipe.h"
 #include "store/text/import/import_state.h"
 #include "store/text/json/json_mutation.h"
 
@@ -62,6 +63,9 @@ static int take_line(struct importer *im)
 	int err;
 
 	assert(im->at > 0 && im->at <= im->input.size - im->start);
+	if (im->recipe)
+		return import_recipe_json(
+			im, bytes_of(im->input.data + im->start, im->at));
 	err = json_mutation_parse(&im->json,
 				  bytes_of(im->input.data + im->start, im->at),
 				  &im->body, &reads);

@@ -9,7 +9,7 @@ void import_advance(struct importer *im, size_t size)
 	assert(im->line_next > im->line);
 	im->start += size;
 	im->at = 0;
-	im->result.line_count = im->line_next - 1;
+	im->result.line_count = im->by.line_base + im->line_next - 1;
 	im->line = im->line_next;
 }
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "store/text/import/import_commit.h"
+#include "store/text/import/import_recipe.h"
 #include "store/text/import/import_rows.h"
 #include "store/text/import/import_state.h"
 #include "store/text/value/number.h"
@@ -25,7 +26,8 @@ static struct bytes field(const struct importer *im, size_t i)
 			im->fields[i].size);
 }
 
-int import_field_add(struct importer *im, size_t offset, size_t size)
+int import_field_add(struct importer *im, size_t offset, size_t size,
+		     bool quoted)
 {
 	if (im->field_count < im->field_max) {
 		if (im->field_count == im->field_capacity) {
@@ -39,7 +41,7 @@ int import_field_add(struct importer *im, size_t offset, size_t size)
 			im->field_capacity = capacity;
 		}
 		im->fields[im->field_count] =
-			(struct import_field){ offset, size };
+			(struct import_field){ offset, size, quoted };
 	}
 	im->field_count++;
 	return 0;
@@ -231,6 +233,8 @@ int import_record(struct importer *im)
 	int err;
 
 	assert(im->field_count > 0);
+	if (im->recipe)
+		return import_recipe_record(im);
 	if (im->header == HEADER_FAMILIES || im->header == HEADER_COLUMNS) {
 		err = im->header == HEADER_FAMILIES ? take_families(im)
 						    : take_columns(im);

@@ -5,9 +5,11 @@
 
 /* What the records of CSV and TSV mean, once they are taken apart. */
 
-/* Appends a field to the present record, by its offset from im->start; beyond
+/* Appends a field to the present record, by its offset from im->start; quoted
+ * ones are there even if they are empty. Beyond
  * im->field_max it is only counted. 0 or -ENOMEM. */
-int import_field_add(struct importer *im, size_t offset, size_t size);
+int import_field_add(struct importer *im, size_t offset, size_t size,
+		     bool quoted);
 
 /* The present record, made of the fields, of which there is one at least: a
  * header, or a row that goes into im->w. 1 if it was taken, or refused;

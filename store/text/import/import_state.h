@@ -3,6 +3,8 @@
 
 #include "store/text/import/import.h"
 #include "store/text/json/json.h"
+#include "store/text/recipe/apply.h"
+#include "store/text/recipe/cells_seen.h"
 
 /*
  * What the files of import.c share. Bytes wait in `input` until they make a
@@ -58,6 +60,39 @@ enum csv_state {
 struct import_field {
 	size_t offset; /* from input.data + start */
 	size_t size;
+	bool quoted;
+};
+
+/* Which cells were set, so that those replaced are counted: so many bytes are
+ * for some six million of them. */
+#define IMPORT_SEEN_MAX (64 << 20)
+
+/* With a recipe. */
+struct import_recipe {
+	struct applier *applier; /* owned */
+	struct schema *schema;   /* referenced; NULL with emit */
+	const struct table *target;
+	bool refuse_duplicates, name_files;
+	int (*emit)(void *context, struct bytes line);
+	void *context;
+	struct cells_seen seen;
+	struct recipe_rows rows; /* of the present record */
+
+	/* The present file. */
+	struct buf file;           /* its name */
+	bool looked;               /* its first bytes were looked at */
+	enum recipe_format format; /* RECIPE_UNSAID until its content tells */
+	uint64_t line_base;        /* lines of the files before it */
+	struct bytes *names;       /* owned array; of header_text */
+	size_t name_count;
+	struct record_column *columns; /* owned; of the present record */
+	size_t column_capacity;
+	struct buf decoded; /* what was base64 */
+	struct buf line;    /* a row as JSON */
+	/* JSON: in the array that holds the records; how deep, and whether in a
+	 * string, scanning the present one has come. */
+	bool in_array, in_string, escaped;
+	unsigned int depth;
 };
 
 struct importer {
@@ -95,6 +130,8 @@ struct importer {
 
 	/* CSV */
 	enum csv_state csv;
+	uint8_t delimiter;
+	int quote, comment; /* -1: none */
 	bool csv_doubled;   /* the field has quotes to undouble */
 	size_t csv_begin;   /* of the field's content, from start */
 	size_t csv_line_at; /* of the present line, from start */
@@ -103,6 +140,9 @@ struct importer {
 	/* JSON lines */
 	struct json json;
 	const struct json_node *body; /* of the present line */
+
+	struct recipe *recipe; /* borrowed; NULL: what is below is not used */
+	struct import_recipe by;
 };
 
 #endif

@@ -54,7 +54,7 @@ static int split(struct importer *im, struct bytes line)
 		if (memchr(line.data + from, '\\', size))
 			err = unescape(base + from, &size);
 		if (!err)
-			err = import_field_add(im, from, size);
+			err = import_field_add(im, from, size, false);
 		if (!tab)
 			break;
 		from = end + 1;
@@ -70,7 +70,7 @@ int import_take_tsv(struct importer *im, bool final)
 	if (err <= 0)
 		return err;
 	/* In a header a wrong escape ends the import, as all errors do. */
-	if (line.size > 0) {
+	if (line.size > 0 && line.data[0] != im->comment) {
 		err = split(im, line);
 		if (!err)
 			err = import_record(im);

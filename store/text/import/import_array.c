@@ -1,0 +1,121 @@
+#include <assert.h>
+
+#include "store/text/import/import_array.h"
+#include "store/text/import/import_line.h"
+#include "store/text/import/import_recipe.h"
+
+/*
+ * Records are told apart by their brackets and strings alone; what else is wrong
+ * in one refuses it, and the next is taken. Between records im->start stands
+ * before what comes next.
+ */
+
+static int wrong(const struct importer *im, const char *what)
+{
+	return fail(ERR_bad_line, "line %llu: %s", (unsigned long long)im->line,
+		    what);
+}
+
+/* Passes over blanks, commas and the array's brackets, and counts lines. 1 with
+ * a record at the front; 0 at the end of what there is. */
+static int find_record(struct importer *im)
+{
+	struct import_recipe *by = &im->by;
+
+	for (; im->start < im->input.size; im->start++) {
+		uint8_t c = im->input.data[im->start];
+
+		if (c == '\n') {
+			im->line++;
+			im->line_next = im->line;
+		} else if (c == '[' && !by->in_array) {
+			by->in_array = true;
+		} else if (c == ']' && by->in_array) {
+			by->in_array = false;
+		} else if (c == '}' || c == ']') {
+			return wrong(im, "a bracket closes what was not "
+					 "opened");
+		} else if (c != ' ' && c != '\t' && c != '\r' && c != ',') {
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* What a byte of a record does. True at its last one, or behind it with
+ * *outside set, as for a number. */
+static bool step(struct import_recipe *by, uint8_t c, bool *outside)
+{
+	*outside = false;
+	if (by->in_string) {
+		if (by->escaped)
+			by->escaped = false;
+		else if (c == '\\')
+			by->escaped = true;
+		else if (c == '"')
+			by->in_string = false;
+		return !by->in_string && by->depth == 0;
+	}
+	if (c == '"') {
+		by->in_string = true;
+	} else if (c == '{' || c == '[') {
+		by->depth++;
+	} else if (c == '}' || c == ']') {
+		*outside = by->depth == 0;
+		return by->depth == 0 || --by->depth == 0;
+	} else if (by->depth == 0 && (c == ',' || c <= ' ')) {
+		*outside = true;
+		return true;
+	}
+	return false;
+}
+
+/* The record of im->at bytes at the front. */
+static int take_whole(struct importer *im)
+{
+	struct bytes text = bytes_of(im->input.data + im->start, im->at);
+	uint64_t lines = 0;
+	size_t i;
+	int err;
+
+	for (i = 0; i < text.size; i++)
+		lines += text.data[i] == '\n';
+	err = import_recipe_json(im, text);
+	if (err < 0)
+		return err;
+	im->line_next = im->line + lines + 1;
+	import_advance(im, im->at);
+	/* The next may begin on the same line. */
+	im->line--;
+	im->line_next = im->line;
+	return 1;
+}
+
+int import_take_array(struct importer *im, bool final)
+{
+	struct import_recipe *by = &im->by;
+	bool outside;
+	int err;
+
+	if (im->at == 0) {
+		by->depth = 0;
+		by->in_string = by->escaped = false;
+		err = find_record(im);
+		if (err < 0 || (err == 0 && !final))
+			return err;
+		if (err == 0)
+			return by->in_array ? wrong(im, "the array has no end")
+					    : 0;
+	}
+	for (; im->start + im->at < im->input.size; im->at++) {
+		if (!step(by, im->input.data[im->start + im->at], &outside))
+			continue;
+		im->at += !outside;
+		return take_whole(im);
+	}
+	if (!final)
+		return 0;
+	if (by->depth > 0 || by->in_string)
+		return wrong(im, "the record that begins here has no end");
+	return take_whole(im);
+}

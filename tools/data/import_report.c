@@ -1,0 +1,35 @@
+#include "tools/data/import_report.h"
+
+/* A screen of refused lines tells what is wrong with the file. */
+#define SHOWN_MAX 20
+
+void import_tell_refused(struct verb_call *c, uint64_t refused,
+			 struct bytes lines)
+{
+	unsigned int shown = 0;
+
+	while (lines.size > 0 && shown < SHOWN_MAX) {
+		const uint8_t *end = memchr(lines.data, '\n', lines.size);
+		size_t size = end ? (size_t)(end - lines.data) : lines.size;
+
+		verb_wrong(c, "%.*s", (int)size, lines.data);
+		lines = bytes_after(lines, end ? size + 1 : size);
+		shown++;
+	}
+	if (refused > shown)
+		verb_wrong(c, "and %llu more lines",
+			   (unsigned long long)(refused - shown));
+	if (refused > 0)
+		verb_wrong(c, "refused lines: %llu",
+			   (unsigned long long)refused);
+}
+
+/* The last line is cbt's, and tells of a success as well. */
+int import_report(struct verb_call *c, uint64_t rows, uint64_t refused,
+		  struct bytes lines)
+{
+	import_tell_refused(c, refused, lines);
+	fprintf(c->err, "Done importing %llu rows.\n",
+		(unsigned long long)rows);
+	return refused > 0;
+}

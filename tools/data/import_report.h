@@ -1,0 +1,19 @@
+#ifndef TOOLS_DATA_IMPORT_REPORT_H
+#define TOOLS_DATA_IMPORT_REPORT_H
+
+#include "tools/verb/verb.h"
+
+/* What an import tells at its end, wherever it ran. */
+
+/* Tells refused lines ("line N: reason\n" each), the first few of them, and how
+ * many there are, if there are any; each is a failure, with "tabletfs: " before
+ * it. */
+void import_tell_refused(struct verb_call *c, uint64_t refused,
+			 struct bytes lines);
+
+/* The same, then how many rows came in. The exit status: 1 if any line was
+ * refused. */
+int import_report(struct verb_call *c, uint64_t rows, uint64_t refused,
+		  struct bytes lines);
+
+#endif

@@ -1,0 +1,311 @@
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tools/data/import_report.h"
+#include "tools/data/progress.h"
+#include "tools/data/recipe_import.h"
+#include "tools/data/recipe_words.h"
+
+#define PIECE_SIZE (1 << 20)
+
+/* Exit statuses. */
+enum { ALL_IN = 0, SOME_REFUSED = 1, NOT_FINISHED = 2 };
+
+void recipe_import_release(struct recipe_import *r)
+{
+	recipe_free(r->recipe);
+	free(r->files);
+	*r = (struct recipe_import){ 0 };
+}
+
+static int wrong(struct verb_call *c, const char *why, const char *what)
+{
+	verb_wrong(c, "%s: %s", what, why);
+	return NOT_FINISHED;
+}
+
+/* A word that is neither a file nor of the recipe. */
+static int take_option(struct verb_call *c, struct recipe_import *r,
+		       const char *word)
+{
+	const char *value = strchr(word, '=') + 1;
+	char *end;
+
+	if (!strncmp(word, "duplicates=", 11)) {
+		r->refuse_duplicates = !strcmp(value, "refuse");
+		if (r->refuse_duplicates || !strcmp(value, "replace"))
+			return 0;
+		return wrong(c, "duplicates must be refuse or replace", word);
+	}
+	if (!strncmp(word, "dry-run=", 8)) {
+		r->dry = true;
+		r->dry_max = strtoull(value, &end, 10);
+		if (*value >= '0' && *value <= '9' && !*end && r->dry_max > 0)
+			return 0;
+		return wrong(c, "dry-run must be a number of rows", word);
+	}
+	if (!strncmp(word, "column-family=", 14) ||
+	    !strncmp(word, "timestamp=", 10))
+		return wrong(c,
+			     "not beside a key, which says what becomes of a "
+			     "record",
+			     word);
+	if (!strncmp(word, "batch-size=", 11) ||
+	    !strncmp(word, "workers=", 8) || !strncmp(word, "app-profile=", 12))
+		return 0;
+	return wrong(c, "unknown word; tabletfs help import has them", word);
+}
+
+int recipe_import_arguments(struct verb_call *c, struct recipe_import *r)
+{
+	int i, taken, err;
+
+	*r = (struct recipe_import){ .table = c->argc > 1 ? c->argv[1] : "" };
+	r->files = calloc((size_t)c->argc, sizeof(*r->files));
+	err = r->files ? recipe_new(&r->recipe) : -ENOMEM;
+	for (i = 2; !err && i < c->argc; i++) {
+		taken = recipe_take(c, r->recipe, c->argv[i]);
+		if (taken < 0)
+			return NOT_FINISHED;
+		if (taken == 1)
+			continue;
+		if (recipe_word(c->argv[i]).size == 0)
+			r->files[r->file_count++] = c->argv[i];
+		else if (take_option(c, r, c->argv[i]))
+			return NOT_FINISHED;
+	}
+	if (!err)
+		err = recipe_check(r->recipe);
+	if (err < 0) {
+		verb_wrong(c, "%s", verb_error_text(err));
+		return NOT_FINISHED;
+	}
+	if (r->file_count > 0)
+		return 0;
+	verb_wrong(c, "which file? Say tabletfs import <table> <file>|- "
+		      "key='...' set='...'");
+	return NOT_FINISHED;
+}
+
+/* The format that a path's suffix tells, in any case. */
+static enum recipe_format format_of(const char *path)
+{
+	static const struct {
+		const char *suffix;
+		enum recipe_format format;
+	} known[] = { { ".csv", RECIPE_CSV },      { ".tsv", RECIPE_TSV },
+		      { ".tab", RECIPE_TSV },      { ".jsonl", RECIPE_JSONL },
+		      { ".ndjson", RECIPE_JSONL }, { ".json", RECIPE_JSON } };
+	const char *dot = strrchr(path, '.');
+	size_t i;
+
+	for (i = 0; dot && i < sizeof(known) / sizeof(known[0]); i++)
+		if (!strcasecmp(dot, known[i].suffix))
+			return known[i].format;
+	return RECIPE_UNSAID;
+}
+
+static bool has_enough(const struct recipe_import *r)
+{
+	return r->dry && r->dry_count >= r->dry_max;
+}
+
+/* Feeds what is left of fd. */
+static int feed_open(struct verb_call *c, const struct recipe_import *r,
+		     struct importer *im, int fd, const char *path)
+{
+	const struct import_result *result = importer_result(im);
+	uint8_t *piece = malloc(PIECE_SIZE);
+	struct progress progress;
+	uint64_t before = result->byte_count;
+	ssize_t size = 0;
+	int err = piece ? 0 : -ENOMEM;
+
+	progress_begin(&progress, c->err, fd);
+	while (!err && !has_enough(r)) {
+		size = read(fd, piece, PIECE_SIZE);
+		if (size < 0 && errno == EINTR)
+			continue;
+		if (size <= 0)
+			break;
+		err = importer_feed(im, bytes_of(piece, (size_t)size));
+		progress_update(&progress, result->byte_count - before,
+				result->row_count);
+	}
+	if (size < 0)
+		err = fail(errno, "%s: cannot read: %s", path, strerror(errno));
+	progress_end(&progress);
+	free(piece);
+	return err;
+}
+
+/* Feeds one file. */
+static int feed_file(struct verb_call *c, const struct recipe_import *r,
+		     struct importer *im, const char *path)
+{
+	bool standard = !strcmp(path, "-");
+	int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+	int err;
+
+	if (fd < 0)
+		return fail(errno, "couldn't open %s: %s", path,
+			    strerror(errno));
+	err = importer_begin_file(im, bytes_string(path),
+				  standard ? RECIPE_UNSAID : format_of(path));
+	if (!err)
+		err = feed_open(c, r, im, fd, path);
+	if (!standard)
+		close(fd);
+	return err;
+}
+
+int recipe_import_feed(struct verb_call *c, struct recipe_import *r,
+		       struct importer *im)
+{
+	char *detail = NULL;
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; !err && i < r->file_count && !has_enough(r); i++)
+		err = feed_file(c, r, im, r->files[i]);
+	if (!err)
+		return has_enough(r) ? 0 : importer_finish(im, true);
+	/* What came before it stays, and is made durable. */
+	detail = strdup(err_detail());
+	importer_flush(im, true);
+	if (detail && detail[0])
+		fail(-err, "%s", detail);
+	free(detail);
+	return err;
+}
+
+int recipe_import_tell(struct verb_call *c, const struct import_result *result,
+		       uint64_t rows, uint64_t refused, struct bytes lines,
+		       int err)
+{
+	int status = err < 0 ? NOT_FINISHED : ALL_IN;
+
+	if (err < 0)
+		verb_wrong(c, "%s", verb_error_text(err));
+	refused += result->refused_count;
+	if (err < 0 && rows == 0 && refused == 0)
+		return status;
+	if (result->skipped_count > 0)
+		fprintf(c->err, "skipped records: %llu\n",
+			(unsigned long long)result->skipped_count);
+	if (result->replaced_count > 0)
+		fprintf(c->err,
+			"replaced cells: %s%llu, which a later record set "
+			"again\n",
+			result->replaced_more ? "at least " : "",
+			(unsigned long long)result->replaced_count);
+	if (result->hidden_count > 0)
+		fprintf(c->err,
+			"hidden cells: %llu, by the age that their family's "
+			"policy keeps\n",
+			(unsigned long long)result->hidden_count);
+	if (import_report(c, rows, refused, lines) && status == ALL_IN)
+		status = SOME_REFUSED;
+	return status;
+}
+
+struct dry_run {
+	struct verb_call *c;
+	struct recipe_import *r;
+};
+
+/* For import_options.emit. */
+static int print_row(void *context, struct bytes line)
+{
+	struct dry_run *d = context;
+
+	if (has_enough(d->r))
+		return 0;
+	d->r->dry_count++;
+	fwrite(line.data, 1, line.size, d->c->out);
+	return 0;
+}
+
+int recipe_import_dry(struct verb_call *c, struct recipe_import *r,
+		      const struct table *target)
+{
+	struct dry_run d = { c, r };
+	struct import_options options = {
+		.table = bytes_string(r->table),
+		.recipe = r->recipe,
+		.refuse_duplicates = r->refuse_duplicates,
+		.name_files = r->file_count > 1,
+		.emit = print_row,
+		.context = &d,
+		.target = target,
+	};
+	const struct import_result *result;
+	struct importer *im = NULL;
+	int err = importer_new(NULL, TEXT_CSV, &options, &im), status;
+
+	if (!err)
+		err = recipe_import_feed(c, r, im);
+	if (err < 0)
+		verb_wrong(c, "%s", verb_error_text(err));
+	if (!im)
+		return NOT_FINISHED;
+	result = importer_result(im);
+	/* The last line of a report would tell of rows that came in. */
+	status = result->refused_count ? SOME_REFUSED : ALL_IN;
+	import_tell_refused(c, result->refused_count,
+			    buf_bytes(&result->refused));
+	importer_free(im);
+	return err < 0 ? NOT_FINISHED : status;
+}
+
+/* The dry run of a table of the store. */
+static int run_dry(struct verb_call *c, struct recipe_import *r)
+{
+	struct schema *schema = store_schema(c->store);
+	const struct table *table =
+		schema_table(schema, bytes_string(r->table));
+	int status = NOT_FINISHED;
+
+	if (table)
+		status = recipe_import_dry(c, r, table);
+	else
+		verb_wrong(c, "Importing: table \"%s\" not found", r->table);
+	schema_put(schema);
+	return status;
+}
+
+static int run_import(struct verb_call *c, struct recipe_import *r)
+{
+	struct import_options options = {
+		.table = bytes_string(r->table),
+		.recipe = r->recipe,
+		.refuse_duplicates = r->refuse_duplicates,
+		.name_files = r->file_count > 1,
+	};
+	const struct import_result *result;
+	struct importer *im = NULL;
+	int err = importer_new(c->store, TEXT_CSV, &options, &im), status;
+
+	if (err < 0) {
+		verb_failed(c, "Importing", err);
+		return NOT_FINISHED;
+	}
+	err = recipe_import_feed(c, r, im);
+	result = importer_result(im);
+	status = recipe_import_tell(c, result, result->row_count, 0,
+				    buf_bytes(&result->refused), err);
+	importer_free(im);
+	return status;
+}
+
+int verb_import_by_recipe(struct verb_call *c)
+{
+	struct recipe_import r;
+	int status = recipe_import_arguments(c, &r);
+
+	if (status == 0)
+		status = r.dry ? run_dry(c, &r) : run_import(c, &r);
+	recipe_import_release(&r);
+	return status;
+}

@@ -1,0 +1,279 @@
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "fs/state/name.h"
+#include "store/text/value/family.h"
+#include "store/text/value/gcpolicy.h"
+#include "tools/data/import_report.h"
+#include "tools/data/recipe_import.h"
+#include "tools/data/remote_recipe.h"
+#include "tools/data/remote_stream.h"
+
+#define NOT_FINISHED 2
+/* Rows wait for so many bytes, so that the daemon loads them in bulk. */
+#define PIECE_SIZE (1 << 20)
+
+/* Reads a small control file at a path below the root, without the newline at
+ * its end: 0, or the errno. */
+static int read_control(int root, const char *path, struct buf *out)
+{
+	char text[4096];
+	int fd = openat(root, path, O_RDONLY | O_CLOEXEC);
+	ssize_t size = fd < 0 ? -1 : read(fd, text, sizeof(text));
+	int err = size < 0 ? errno : 0;
+
+	if (fd >= 0)
+		close(fd);
+	while (size > 0 && text[size - 1] == '\n')
+		size--;
+	buf_reset(out);
+	return err ? err : -buf_add(out, text, (size_t)(size > 0 ? size : 0));
+}
+
+/* Appends the family as the mount tells of it, unless it is there; one that is
+ * unknown is left to the importer. 0, or an errno. */
+static int add_family(int root, const char *table, struct bytes name,
+		      struct table *t)
+{
+	struct family *f = &t->families[t->family_count];
+	struct buf path = BUF_INIT, text = BUF_INIT;
+	size_t size;
+	int err;
+
+	if (table_family(t, name))
+		return 0;
+	*f = (struct family){ .name = name };
+	err = -buf_printf(&path, "%s/.schema/", table);
+	if (!err)
+		err = -name_encode(NAME_VALUE, name, &path);
+	size = path.size;
+	if (!err)
+		err = -buf_printf(&path, "/type%c", 0);
+	if (!err)
+		err = read_control(root, (char *)path.data, &text);
+	if (!err)
+		err = err_errno(family_type_parse(buf_bytes(&text), &f->type));
+	path.size = size;
+	if (!err)
+		err = -buf_printf(&path, "/gc%c", 0);
+	if (!err)
+		err = read_control(root, (char *)path.data, &text);
+	if (!err)
+		err = err_errno(gc_policy_parse(buf_bytes(&text), &f->gc));
+	buf_release(&path);
+	buf_release(&text);
+	t->family_count += err == 0;
+	return err == ENOENT ? 0 : err;
+}
+
+/* For qsort. */
+static int compare_families(const void *a, const void *b)
+{
+	return bytes_compare(((const struct family *)a)->name,
+			     ((const struct family *)b)->name);
+}
+
+static void target_release(struct table *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->family_count; i++)
+		gc_policy_free(t->families[i].gc);
+	free(t->families);
+}
+
+/* The table as far as the recipe needs it, by the control files of the mount.
+ * Names are the recipe's. 0, or an errno; to be released in any case. */
+static int target_of(int root, const struct recipe_import *r, struct table *t)
+{
+	struct buf text = BUF_INIT;
+	struct bytes family;
+	size_t count = 0, i;
+	bool aggregate;
+	int err;
+
+	*t = (struct table){ .name = bytes_string(r->table) };
+	while (recipe_family(r->recipe, count, &family, &aggregate))
+		count++;
+	t->families = calloc(count + 1, sizeof(*t->families));
+	if (!t->families)
+		return ENOMEM;
+	err = -buf_printf(&text, "%s/.granularity%c", r->table, 0);
+	if (!err) {
+		char *path = strdup((char *)text.data);
+
+		err = path ? read_control(root, path, &text) : ENOMEM;
+		free(path);
+	}
+	t->millis = bytes_equal(buf_bytes(&text), BYTES_LITERAL("millis"));
+	for (i = 0; !err && i < count; i++) {
+		recipe_family(r->recipe, i, &family, &aggregate);
+		err = add_family(root, r->table, family, t);
+		/* table_family wants them in order. */
+		qsort(t->families, t->family_count, sizeof(*t->families),
+		      compare_families);
+	}
+	buf_release(&text);
+	return err;
+}
+
+/* Where rows are gathered and go to. */
+struct stream {
+	int out;
+	int failed; /* errno of a write */
+	struct buf rows;
+};
+
+static int drain(struct stream *s)
+{
+	size_t done = 0;
+
+	while (!s->failed && done < s->rows.size) {
+		ssize_t n =
+			write(s->out, s->rows.data + done, s->rows.size - done);
+
+		if (n >= 0)
+			done += (size_t)n;
+		else if (errno != EINTR)
+			s->failed = errno;
+	}
+	buf_reset(&s->rows);
+	return s->failed ? fail(s->failed, "Importing: %s", strerror(s->failed))
+			 : 0;
+}
+
+/* For import_options.emit. */
+static int stream_row(void *context, struct bytes line)
+{
+	struct stream *s = context;
+	int err = buf_add_bytes(&s->rows, line);
+
+	return err < 0 || s->rows.size < PIECE_SIZE ? err : drain(s);
+}
+
+/* Of the daemon's refusals, which are rare, for this process looks first, the
+ * numbers are those of rows. */
+static int add_rows_refused(const struct buf *lines, struct buf *out)
+{
+	struct bytes rest = buf_bytes(lines);
+	int err = 0;
+
+	while (!err && rest.size > 5) {
+		const uint8_t *end = memchr(rest.data, '\n', rest.size);
+		size_t size = end ? (size_t)(end - rest.data) + 1 : rest.size;
+
+		err = buf_add_string(out, "row ");
+		if (!err)
+			err = buf_add(out, rest.data + 5, size - 5);
+		rest = bytes_after(rest, size);
+	}
+	return err;
+}
+
+/* What the daemon and this process refused, and why it ended. The exit
+ * status. Closes s->out. */
+static int tell(struct verb_call *c, struct stream *s,
+		const struct import_result *result, int err)
+{
+	struct buf lines = BUF_INIT;
+	struct remote_report report;
+	int status;
+
+	if (remote_report_read(c, s->out, &report)) {
+		remote_report_release(&report);
+		return NOT_FINISHED;
+	}
+	if (report.error.size > 0)
+		err = fail(s->failed ? s->failed : EIO, "%s",
+			   (char *)report.error.data);
+	if (buf_add_bytes(&lines, buf_bytes(&result->refused)) < 0 ||
+	    add_rows_refused(&report.lines, &lines) < 0)
+		err = -ENOMEM;
+	status = recipe_import_tell(c, result, report.rows, report.refused,
+				    buf_bytes(&lines), err);
+	buf_release(&lines);
+	remote_report_release(&report);
+	return status;
+}
+
+/* Runs it with s->out open. The exit status. Closes s->out. */
+static int run(struct verb_call *c, struct recipe_import *r,
+	       const struct table *target, struct stream *s)
+{
+	struct import_options options = {
+		.table = target->name,
+		.recipe = r->recipe,
+		.refuse_duplicates = r->refuse_duplicates,
+		.name_files = r->file_count > 1,
+		.emit = stream_row,
+		.context = s,
+		.target = target,
+	};
+	struct importer *im = NULL;
+	int err = importer_new(NULL, TEXT_CSV, &options, &im), status, end;
+
+	if (err < 0) {
+		verb_failed(c, "Importing", err);
+		close(s->out);
+		return NOT_FINISHED;
+	}
+	err = recipe_import_feed(c, r, im);
+	/* After an error of the input, what came before it stays. */
+	if (!s->failed && drain(s) == 0) {
+		end = remote_stream_end(s->out);
+		if (end && !err)
+			err = fail(end, "Importing: %s", strerror(end));
+	}
+	if (s->failed && !err)
+		err = -s->failed;
+	status = tell(c, s, importer_result(im), err);
+	importer_free(im);
+	return status;
+}
+
+/* With the arguments taken. The exit status. */
+static int import(struct verb_call *c, const struct served *served,
+		  struct recipe_import *r)
+{
+	struct stream s = { .out = -1 };
+	struct table target;
+	char *path = NULL;
+	int err = target_of(served->root, r, &target), status = NOT_FINISHED;
+
+	if (err) {
+		verb_wrong(c, "Importing: %s/%s: %s",
+			   (char *)served->place.data, r->table, strerror(err));
+	} else if (r->dry) {
+		status = recipe_import_dry(c, r, &target);
+	} else if (asprintf(&path, "%s/.import/jsonl", r->table) > 0) {
+		s.out = openat(served->root, path, O_RDWR | O_CLOEXEC);
+		if (s.out < 0)
+			verb_wrong(c, "Importing: %s/%s: %s",
+				   (char *)served->place.data, path,
+				   strerror(errno));
+		else
+			status = run(c, r, &target, &s);
+		free(path);
+	}
+	target_release(&target);
+	buf_release(&s.rows);
+	return status;
+}
+
+int remote_recipe(struct verb_call *c, const struct served *served)
+{
+	struct recipe_import r;
+	int status = recipe_import_arguments(c, &r);
+
+	if (status == 0 && (store_check_table_name(bytes_string(r.table)) < 0 ||
+			    (faccessat(served->root, r.table, F_OK, 0) < 0 &&
+			     errno == ENOENT))) {
+		verb_wrong(c, "Importing: table \"%s\" not found", r.table);
+		status = NOT_FINISHED;
+	} else if (status == 0) {
+		status = import(c, served, &r);
+	}
+	recipe_import_release(&r);
+	return status;
+}
