@@ -14,6 +14,12 @@
 /* Rows wait for so many bytes, so that the daemon loads them in bulk. */
 #define PIECE_SIZE (1 << 20)
 
+/* 0, or what is wrong as an errno, which control files give as well. */
+static int errno_of(int err)
+{
+	return err < 0 ? err_errno(err) : 0;
+}
+
 /* Reads a small control file at a path below the root, without the newline at
  * its end: 0, or the errno. */
 static int read_control(int root, const char *path, struct buf *out)
@@ -53,14 +59,14 @@ static int add_family(int root, const char *table, struct bytes name,
 	if (!err)
 		err = read_control(root, (char *)path.data, &text);
 	if (!err)
-		err = err_errno(family_type_parse(buf_bytes(&text), &f->type));
+		err = errno_of(family_type_parse(buf_bytes(&text), &f->type));
 	path.size = size;
 	if (!err)
 		err = -buf_printf(&path, "/gc%c", 0);
 	if (!err)
 		err = read_control(root, (char *)path.data, &text);
 	if (!err)
-		err = err_errno(gc_policy_parse(buf_bytes(&text), &f->gc));
+		err = errno_of(gc_policy_parse(buf_bytes(&text), &f->gc));
 	buf_release(&path);
 	buf_release(&text);
 	t->family_count += err == 0;
