@@ -35,6 +35,9 @@ static int find_record(struct importer *im)
 		} else if (c == '}' || c == ']') {
 			return wrong(im, "a bracket closes what was not "
 					 "opened");
+		} else if (c < ' ' && c != '\t' && c != '\r') {
+			return wrong(im, "a control character stands between "
+					 "records");
 		} else if (c != ' ' && c != '\t' && c != '\r' && c != ',') {
 			return 1;
 		}
@@ -78,6 +81,7 @@ static int take_whole(struct importer *im)
 	size_t i;
 	int err;
 
+	assert(im->at > 0);
 	for (i = 0; i < text.size; i++)
 		lines += text.data[i] == '\n';
 	err = import_recipe_json(im, text);
