@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "tools/admin/backup.h"
-#include "tools/data/import.h"
-#include "tools/data/remote_import.h"
+#include "tools/import/import.h"
+#include "tools/import/remote_import.h"
 #include "tools/mount/mount_helper.h"
 #include "tools/mount/mount_table.h"
 #include "tools/verb/remote.h"

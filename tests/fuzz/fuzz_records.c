@@ -56,7 +56,7 @@ static void import(const struct table *table, const char *text, uint8_t how,
 	recipe_free(options.recipe);
 }
 
-/* Times of the import's own are blotted out: the text's numbers of 16 digits. */
+/* Times of the import's own are blotted out: numbers of 16 digits. */
 static void blot(struct buf *text)
 {
 	size_t i, n = 0;

@@ -2,7 +2,7 @@
 
 #include "store/base/err.h"
 #include "store/text/recipe/apply.h"
-#include "store/text/recipe/cells_seen.h"
+#include "store/text/import/cells_seen.h"
 #include "store/text/recipe/row_json.h"
 #include "tests/unit/suite.h"
 
@@ -248,7 +248,7 @@ START_TEST(conditions)
 	check_skip("{a} empty", "~|", true);
 	check_skip("{a} empty", "x|", false);
 	check_skip("{a|trim} empty", " |", true);
-	/* A column that is not there is absent; for other tests it has to be. */
+	/* A column that is not there is absent, where that is asked. */
 	check_skip("{nope} exists", "x|", false);
 	check_csv("key k\nset f:q v\nskip {nope} = x", "a", "x",
 		  "!! the header has no field \"nope\"\n");

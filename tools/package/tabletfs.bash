@@ -59,6 +59,14 @@ _tabletfs() {
 		fi ;;
 	import:2 | backup:1 | repair:1)
 		compopt -o default 2>/dev/null ;;
+	import:[3-9]* | import:[12][0-9]* | key:*)
+		compopt -o default 2>/dev/null
+		words="recipe= key= zone="
+		[ "$verb" = key ] || words="$words add= at= bytes=base64
+			column-family= comment= delimiter= dry-run= duplicates=
+			explode= format= header= quote= rest= set= skip=
+			timestamp="
+		compopt -o nospace 2>/dev/null ;;
 	inspect:*)
 		compopt -o default 2>/dev/null
 		if [ "$((COMP_CWORD - i))" != 1 ]; then

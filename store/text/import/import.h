@@ -69,8 +69,8 @@ struct import_result {
 
 /* s is NULL with emit. With a recipe the format says nothing, and a family
  * that is not there or of another type is -ERR_no_family or
- * -ERR_type_mismatch. *out is to be freed; NULL after an error: -ERR_bad_argument for TEXT_CBT,
- * -ERR_no_table, -ENOMEM. */
+ * -ERR_type_mismatch. *out is to be freed; NULL after an error:
+ * -ERR_bad_argument for TEXT_CBT, -ERR_no_table, -ENOMEM. */
 int importer_new(struct store *s, enum text_format format,
 		 const struct import_options *options, struct importer **out);
 

@@ -5,9 +5,9 @@
 #include "store/text/import/import_recipe.h"
 
 /*
- * Records are told apart by their brackets and strings alone; what else is wrong
- * in one refuses it, and the next is taken. Between records im->start stands
- * before what comes next.
+ * Records are told apart by their brackets and strings alone; what else is
+ * wrong in one refuses it, and the next is taken. Between records im->start
+ * stands before what comes next.
  */
 
 static int wrong(const struct importer *im, const char *what)

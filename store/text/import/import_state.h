@@ -4,7 +4,7 @@
 #include "store/text/import/import.h"
 #include "store/text/json/json.h"
 #include "store/text/recipe/apply.h"
-#include "store/text/recipe/cells_seen.h"
+#include "store/text/import/cells_seen.h"
 
 /*
  * What the files of import.c share. Bytes wait in `input` until they make a

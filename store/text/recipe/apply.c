@@ -278,8 +278,8 @@ static int is_skipped(struct applier *a)
 	return holds;
 }
 
-/* For qsort_r, of cells' indices: groups, then what is set before what is added,
- * then columns. */
+/* For qsort_r, of cells' indices: groups, then what is set before what is
+ * added, then columns. */
 static int compare_cells(const void *x, const void *y, void *context)
 {
 	const struct applier *a = context;

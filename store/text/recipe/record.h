@@ -3,7 +3,7 @@
 
 #include "store/text/json/json.h"
 #include "store/text/recipe/field.h"
-#include "store/text/recipe/function.h"
+#include "store/text/function/function.h"
 
 /*
  * One record of a source, of either kind: the columns of a header, or a JSON

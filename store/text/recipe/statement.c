@@ -3,7 +3,7 @@
 
 #include "store/base/err.h"
 #include "store/text/recipe/statement.h"
-#include "store/text/recipe/time_format.h"
+#include "store/text/function/time_format.h"
 
 void statement_release(struct statement *s)
 {

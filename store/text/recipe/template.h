@@ -2,7 +2,7 @@
 #define STORE_TEXT_RECIPE_TEMPLATE_H
 
 #include "store/text/recipe/field.h"
-#include "store/text/recipe/function.h"
+#include "store/text/function/function.h"
 #include "store/text/recipe/line.h"
 
 /*

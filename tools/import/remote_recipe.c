@@ -5,10 +5,10 @@
 #include "fs/state/name.h"
 #include "store/text/value/family.h"
 #include "store/text/value/gcpolicy.h"
-#include "tools/data/import_report.h"
-#include "tools/data/recipe_import.h"
-#include "tools/data/remote_recipe.h"
-#include "tools/data/remote_stream.h"
+#include "tools/import/import_report.h"
+#include "tools/import/recipe_import.h"
+#include "tools/import/remote_recipe.h"
+#include "tools/import/remote_stream.h"
 
 #define NOT_FINISHED 2
 /* Rows wait for so many bytes, so that the daemon loads them in bulk. */

@@ -1,6 +1,6 @@
 #include <assert.h>
 
-#include "store/text/recipe/moment.h"
+#include "store/text/function/moment.h"
 
 #define DAY_US INT64_C(86400000000)
 

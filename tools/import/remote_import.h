@@ -1,5 +1,5 @@
-#ifndef TOOLS_DATA_REMOTE_IMPORT_H
-#define TOOLS_DATA_REMOTE_IMPORT_H
+#ifndef TOOLS_IMPORT_REMOTE_IMPORT_H
+#define TOOLS_IMPORT_REMOTE_IMPORT_H
 
 #include "tools/verb/remote.h"
 

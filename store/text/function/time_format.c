@@ -1,8 +1,8 @@
 #include <assert.h>
 
 #include "store/base/err.h"
-#include "store/text/recipe/moment.h"
-#include "store/text/recipe/time_format.h"
+#include "store/text/function/moment.h"
+#include "store/text/function/time_format.h"
 
 /* %F and %T, and ISO 8601, are spelled by the other conversions. */
 #define ISO_WRITE "%Y-%m-%dT%H:%M:%S"

@@ -1,5 +1,5 @@
-#ifndef TOOLS_DATA_REMOTE_RECIPE_H
-#define TOOLS_DATA_REMOTE_RECIPE_H
+#ifndef TOOLS_IMPORT_REMOTE_RECIPE_H
+#define TOOLS_IMPORT_REMOTE_RECIPE_H
 
 #include "tools/verb/remote.h"
 

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "tools/data/import_report.h"
-#include "tools/data/progress.h"
-#include "tools/data/recipe_import.h"
-#include "tools/data/recipe_words.h"
+#include "tools/import/import_report.h"
+#include "tools/import/progress.h"
+#include "tools/import/recipe_import.h"
+#include "tools/import/recipe_words.h"
 
 #define PIECE_SIZE (1 << 20)
 

@@ -4,9 +4,9 @@
 #include "store/base/coding.h"
 #include "store/base/err.h"
 #include "store/base/hash.h"
-#include "store/text/recipe/function.h"
-#include "store/text/recipe/function_text.h"
-#include "store/text/recipe/time_format.h"
+#include "store/text/function/function.h"
+#include "store/text/function/function_text.h"
+#include "store/text/function/time_format.h"
 #include "store/text/value/base64.h"
 #include "store/text/value/duration.h"
 #include "store/text/value/json_text.h"
@@ -15,8 +15,8 @@
 
 /*
  * The table of functions, and those of times, hashes and encodings; those from
- * text to text are in function_text.c. Each runs on a value that is there and of
- * the type that it takes.
+ * text to text are in function_text.c. Each runs on a value that is there and
+ * of the type that it takes.
  */
 
 static int wrong(const struct value *v, const char *why)
@@ -88,7 +88,7 @@ static int64_t unix_unit(struct bytes word)
 							     : 0;
 }
 
-/* The zone is in memory's place: see function_run. */
+/* A moment of a text, by the format or unit. */
 static int run_time(const struct call *c, int zone_s, struct value *v)
 {
 	int64_t unit = unix_unit(c->texts[0]);
@@ -328,8 +328,8 @@ static int run_any(const struct call *c, struct value *v, struct buf *memory)
 }
 
 /* What arguments are: n a number from 1, z one from 0, t a text, T one that is
- * not empty, d a duration, r a format to read, w one to write. Behind ? they may
- * be left away. A maximum is of the first number. */
+ * not empty, d a duration, r a format to read, w one to write. Behind ? they
+ * may be left away. A maximum is of each number. */
 struct function {
 	const char *usage; /* the name, and its arguments for people */
 	const char *arguments;
@@ -519,6 +519,7 @@ bool function_is_default(const struct call *c)
 int function_run(const struct call *c, int zone_s, struct value *v,
 		 struct buf *memory)
 {
+	/* What was JSON is no more, but for what does not change it. */
 	bool keeps = c->function->run == run_json || function_is_any(c);
 	int err;
 

@@ -1,8 +1,8 @@
 #include <stdlib.h>
 
 #include "store/text/recipe/apply.h"
-#include "tools/data/key.h"
-#include "tools/data/recipe_words.h"
+#include "tools/import/key.h"
+#include "tools/import/recipe_words.h"
 
 /* A record of the words that are fields. Both arrays have room for all. */
 struct words {

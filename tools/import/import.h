@@ -1,5 +1,5 @@
-#ifndef TOOLS_DATA_IMPORT_H
-#define TOOLS_DATA_IMPORT_H
+#ifndef TOOLS_IMPORT_IMPORT_H
+#define TOOLS_IMPORT_IMPORT_H
 
 #include "store/text/value/text_format.h"
 #include "tools/verb/verb.h"

@@ -1,7 +1,7 @@
-#ifndef STORE_TEXT_RECIPE_FUNCTION_TEXT_H
-#define STORE_TEXT_RECIPE_FUNCTION_TEXT_H
+#ifndef STORE_TEXT_FUNCTION_FUNCTION_TEXT_H
+#define STORE_TEXT_FUNCTION_FUNCTION_TEXT_H
 
-#include "store/text/recipe/function.h"
+#include "store/text/function/function.h"
 
 /*
  * Functions from text to text: each sets v->text, to a part of itself or to

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "tools/data/import_report.h"
-#include "tools/data/remote_stream.h"
+#include "tools/import/import_report.h"
+#include "tools/import/remote_stream.h"
 
 /* The close of a duplicate takes a last line that has no newline. Then all is
  * made durable, as import does without a mount. */

@@ -1,5 +1,5 @@
-#ifndef TOOLS_DATA_RECIPE_WORDS_H
-#define TOOLS_DATA_RECIPE_WORDS_H
+#ifndef TOOLS_IMPORT_RECIPE_WORDS_H
+#define TOOLS_IMPORT_RECIPE_WORDS_H
 
 #include "store/text/recipe/recipe.h"
 #include "tools/verb/verb.h"

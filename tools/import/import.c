@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include "store/text/import/import.h"
-#include "tools/data/import.h"
-#include "tools/data/import_report.h"
-#include "tools/data/progress.h"
-#include "tools/data/recipe_import.h"
-#include "tools/data/recipe_words.h"
+#include "tools/import/import.h"
+#include "tools/import/import_report.h"
+#include "tools/import/progress.h"
+#include "tools/import/recipe_import.h"
+#include "tools/import/recipe_words.h"
 
 /*
  * import on a store: pieces of the file go to an importer, see

@@ -4,12 +4,12 @@
 
 #include "fs/state/name.h"
 #include "store/text/value/text_format.h"
-#include "tools/data/import.h"
-#include "tools/data/progress.h"
-#include "tools/data/recipe_words.h"
-#include "tools/data/remote_import.h"
-#include "tools/data/remote_recipe.h"
-#include "tools/data/remote_stream.h"
+#include "tools/import/import.h"
+#include "tools/import/progress.h"
+#include "tools/import/recipe_words.h"
+#include "tools/import/remote_import.h"
+#include "tools/import/remote_recipe.h"
+#include "tools/import/remote_stream.h"
 
 /*
  * The control file takes input in pieces of any size and commits whole lines as

@@ -1,5 +1,5 @@
-#ifndef TOOLS_DATA_RECIPE_IMPORT_H
-#define TOOLS_DATA_RECIPE_IMPORT_H
+#ifndef TOOLS_IMPORT_RECIPE_IMPORT_H
+#define TOOLS_IMPORT_RECIPE_IMPORT_H
 
 #include "store/text/import/import.h"
 #include "tools/verb/verb.h"

@@ -1,5 +1,5 @@
-#ifndef TOOLS_DATA_IMPORT_REPORT_H
-#define TOOLS_DATA_IMPORT_REPORT_H
+#ifndef TOOLS_IMPORT_IMPORT_REPORT_H
+#define TOOLS_IMPORT_IMPORT_REPORT_H
 
 #include "tools/verb/verb.h"
 

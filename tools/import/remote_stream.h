@@ -1,5 +1,5 @@
-#ifndef TOOLS_DATA_REMOTE_STREAM_H
-#define TOOLS_DATA_REMOTE_STREAM_H
+#ifndef TOOLS_IMPORT_REMOTE_STREAM_H
+#define TOOLS_IMPORT_REMOTE_STREAM_H
 
 #include "tools/verb/verb.h"
 

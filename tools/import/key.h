@@ -1,5 +1,5 @@
-#ifndef TOOLS_DATA_KEY_H
-#define TOOLS_DATA_KEY_H
+#ifndef TOOLS_IMPORT_KEY_H
+#define TOOLS_IMPORT_KEY_H
 
 #include "tools/verb/verb.h"
 

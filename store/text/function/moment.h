@@ -1,5 +1,5 @@
-#ifndef STORE_TEXT_RECIPE_MOMENT_H
-#define STORE_TEXT_RECIPE_MOMENT_H
+#ifndef STORE_TEXT_FUNCTION_MOMENT_H
+#define STORE_TEXT_FUNCTION_MOMENT_H
 
 #include "store/base/bytes.h"
 

@@ -1,4 +1,4 @@
-#include "tools/data/import_report.h"
+#include "tools/import/import_report.h"
 
 /* A screen of refused lines tells what is wrong with the file. */
 #define SHOWN_MAX 20

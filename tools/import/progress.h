@@ -1,5 +1,5 @@
-#ifndef TOOLS_DATA_PROGRESS_H
-#define TOOLS_DATA_PROGRESS_H
+#ifndef TOOLS_IMPORT_PROGRESS_H
+#define TOOLS_IMPORT_PROGRESS_H
 
 #include <stdbool.h>
 #include <stdint.h>

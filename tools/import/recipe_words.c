@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "tools/data/recipe_words.h"
+#include "tools/import/recipe_words.h"
 
 struct bytes recipe_word(const char *argument)
 {

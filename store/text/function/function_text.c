@@ -1,7 +1,7 @@
 #include <assert.h>
 
 #include "store/base/err.h"
-#include "store/text/recipe/function_text.h"
+#include "store/text/function/function_text.h"
 #include "store/text/value/number.h"
 #include "store/text/value/utf8.h"
 

@@ -2,7 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/data/progress.h"
+#include "tools/import/progress.h"
 
 /* Often enough to look alive, and free beside the import. */
 #define REDRAW_MS 200
