@@ -115,10 +115,7 @@ const struct verb verbs[] = {
 	  verb_help },
 	{ "import", VERB_OUTSIDE,
 	  "import <table> <input-file>|- [format=csv|tsv|jsonl] "
-	  "[column-family=<family-name>] [timestamp=now|value-encoded]\n"
-	  "tabletfs import <table> <input-file>|- ... [recipe=<file>] "
-	  "key=<template> [<word>=...] ... [dry-run=<n>] "
-	  "[duplicates=replace|refuse]",
+	  "[column-family=<family-name>] [timestamp=now|value-encoded]",
 	  "Batch write many rows based on the input file",
 	  "  format         By the file's suffix if not given, else csv.\n"
 	  "  column-family  The one family; the file then has no row of\n"
@@ -133,6 +130,10 @@ const struct verb verbs[] = {
 	  "\n"
 	  "A line that is wrong is refused and told with its number; the rest\n"
 	  "goes on. The exit status is 1 if any line was refused.\n"
+	  "\n"
+	  "Or by a recipe:\n"
+	  "tabletfs import <table> <input-file>|- ... [recipe=<file>]\n"
+	  "  [<word>=<rest>] ... [dry-run=<n>] [duplicates=replace|refuse]\n"
 	  "\n"
 	  "With a key the files are CSV or TSV with one header, JSON lines or\n"
 	  "a JSON array, whose records become rows by a recipe: the lines of\n"
