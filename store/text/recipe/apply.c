@@ -44,6 +44,9 @@ void applier_free(struct applier *a)
 	free(a->names);
 	free(a->cells);
 	free(a->places);
+	free(a->order);
+	free(a->sorted);
+	free(a->sorted_places);
 	free(a->rows);
 	free(a->keys);
 	free(a);
@@ -297,41 +300,59 @@ static int compare_cells(const void *x, const void *y, void *context)
 	return order ? order : (i > k) - (i < k);
 }
 
+/* Room to sort the cells in. 0 or -ENOMEM. */
+static int reserve_sorted(struct applier *a)
+{
+	size_t capacity = a->cell_capacity;
+
+	if (a->sorted_capacity >= a->cell_count)
+		return 0;
+	a->sorted_capacity = 0;
+	free(a->order);
+	free(a->sorted);
+	free(a->sorted_places);
+	a->order = calloc(capacity, sizeof(*a->order));
+	a->sorted = calloc(capacity, sizeof(*a->sorted));
+	a->sorted_places = calloc(capacity, sizeof(*a->sorted_places));
+	if (!a->order || !a->sorted || !a->sorted_places)
+		return -ENOMEM;
+	a->sorted_capacity = capacity;
+	return 0;
+}
+
+/* Whether the cells at i - 1 and i of those sorted set the same column. */
+static bool is_set_twice(const struct applier *a, size_t i)
+{
+	const struct recipe_cell *cell = &a->sorted[i], *before = cell - 1;
+
+	return a->sorted_places[i - 1].group == a->sorted_places[i].group &&
+	       !cell->add && !before->add &&
+	       bytes_equal(before->family, cell->family) &&
+	       bytes_equal(before->qualifier, cell->qualifier);
+}
+
 /* Puts the cells into that order. A record that sets a column twice would lose
  * one of the values: it is refused. */
 static int sort_cells(struct applier *a)
 {
 	size_t count = a->cell_count, i;
-	size_t *order = malloc((count + 1) * sizeof(*order));
-	struct recipe_cell *sorted = malloc((count + 1) * sizeof(*sorted));
-	struct cell_place *places = malloc((count + 1) * sizeof(*places));
-	int err = order && sorted && places ? 0 : -ENOMEM;
+	int err = reserve_sorted(a);
 
-	for (i = 0; !err && i < count; i++)
-		order[i] = i;
-	if (!err)
-		qsort_r(order, count, sizeof(*order), compare_cells, a);
-	for (i = 0; !err && i < count; i++) {
-		const struct recipe_cell *cell = &a->cells[order[i]], *before;
-
-		sorted[i] = *cell;
-		places[i] = a->places[order[i]];
-		before = i > 0 ? &sorted[i - 1] : NULL;
-		if (before && places[i - 1].group == places[i].group &&
-		    !cell->add && !before->add &&
-		    bytes_equal(before->family, cell->family) &&
-		    bytes_equal(before->qualifier, cell->qualifier))
-			err = refuse_column("is set twice by one record",
-					    cell->family, cell->qualifier);
+	if (err < 0)
+		return err;
+	for (i = 0; i < count; i++)
+		a->order[i] = i;
+	if (count > 1)
+		qsort_r(a->order, count, sizeof(*a->order), compare_cells, a);
+	for (i = 0; i < count; i++) {
+		a->sorted[i] = a->cells[a->order[i]];
+		a->sorted_places[i] = a->places[a->order[i]];
+		if (i > 0 && is_set_twice(a, i))
+			return refuse_column("is set twice by one record",
+					     a->sorted[i].family,
+					     a->sorted[i].qualifier);
 	}
-	if (!err && count > 0) {
-		memcpy(a->cells, sorted, count * sizeof(*sorted));
-		memcpy(a->places, places, count * sizeof(*places));
-	}
-	free(order);
-	free(sorted);
-	free(places);
-	return err;
+	return 0;
 }
 
 /* The text moves no more: points the cells and rows into it. */
@@ -361,15 +382,15 @@ static int place_all(struct applier *a)
 		size_t first = 0;
 
 		while (first < a->cell_count &&
-		       a->places[first].group < a->keys[i].group)
+		       a->sorted_places[first].group < a->keys[i].group)
 			first++;
 		for (k = first; k < a->cell_count; k++)
-			if (a->places[k].group != a->keys[i].group)
+			if (a->sorted_places[k].group != a->keys[i].group)
 				break;
 		a->rows[i] = (struct recipe_row){
 			bytes_of(text + a->keys[i].qualifier,
 				 a->keys[i].qualifier_size),
-			a->cells + first, k - first
+			a->sorted + first, k - first
 		};
 	}
 	return err;

@@ -34,6 +34,12 @@ struct applier {
 	struct recipe_cell *cells; /* owned */
 	struct cell_place *places; /* owned; of each cell */
 	size_t cell_count, cell_capacity;
+	/* The cells in the order of rows and columns, and their places; both
+	 * owned, as is the order. */
+	size_t *order;
+	struct recipe_cell *sorted;
+	struct cell_place *sorted_places;
+	size_t sorted_capacity;
 	struct recipe_row *rows; /* owned; as many as there are keys */
 	struct cell_place *keys; /* owned; the key is at qualifier */
 	size_t row_count;
