@@ -23,8 +23,8 @@
  *                        here, with its help, if the verb names a path
  *   it is otherwise used after that, if it ends soon
  *
- * The exit status is that of the verb, 0 or 1; also 1 if standard output cannot
- * be written, or no verb was given.
+ * The exit status is that of the verb, 0, 1 or 2; also 1 if standard output
+ * cannot be written, or no verb was given.
  */
 
 /* Flags that have a value: the store's, then those of cbt, which say where its

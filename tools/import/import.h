@@ -26,7 +26,8 @@ int import_arguments(struct verb_call *c, struct import_arguments *a);
  * said what is wrong. */
 int import_open(struct verb_call *c, const struct import_arguments *a);
 
-/* The verb, on a store: 0 if every line is in, durably; else 1. All that it
+/* The verb, on a store: 0 if every line is in, durably; else 1, or of one by a
+ * recipe 2 if it did not come to its end. All that it
  * prints is on c->err: progress on a terminal, refused lines, the count of
  * rows. */
 int verb_import(struct verb_call *c);

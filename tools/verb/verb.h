@@ -9,10 +9,10 @@
  * Verbs: the commands of `tabletfs`, by their words. A verb runs in the
  * process of the command when the store is free, and inside the daemon when it
  * is mounted, several at a time; it writes to out and err only and returns its
- * exit status, 0 or 1. Errors are one sentence each, after "tabletfs: ", in
- * cbt's words. Inside the daemon the working directory, the environment, files
- * and standard input are not those of the command: a verb that needs them does
- * not run there.
+ * exit status, 0 or 1, or 2 where its header says so. Errors are one sentence
+ * each, after "tabletfs: ", in cbt's words. Inside the daemon the working
+ * directory, the environment, files and standard input are not those of the
+ * command: a verb that needs them does not run there.
  *
  * Everything here is the caller's and borrowed for the call.
  */
