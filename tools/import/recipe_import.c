@@ -134,7 +134,7 @@ static int feed_open(struct verb_call *c, const struct recipe_import *r,
 				result->row_count);
 	}
 	if (size < 0)
-		err = fail(errno, "%s: cannot read: %s", path, strerror(errno));
+		err = fail(errno, "%s: cannot read", path);
 	progress_end(&progress);
 	free(piece);
 	return err;
@@ -149,8 +149,7 @@ static int feed_file(struct verb_call *c, const struct recipe_import *r,
 	int err;
 
 	if (fd < 0)
-		return fail(errno, "couldn't open %s: %s", path,
-			    strerror(errno));
+		return fail(errno, "couldn't open %s", path);
 	err = importer_begin_file(im, bytes_string(path),
 				  standard ? RECIPE_UNSAID : format_of(path));
 	if (!err)

@@ -41,8 +41,7 @@ static int take_file(struct recipe *r, const char *path)
 	if (in && text)
 		size = fread(text, 1, RECIPE_SIZE_MAX + 1, in);
 	if (!in || ferror(in))
-		err = fail(errno ? errno : EIO, "recipe %s: %s", path,
-			   strerror(errno));
+		err = fail(errno ? errno : EIO, "recipe %s", path);
 	else if (text)
 		err = recipe_parse(r, bytes_of(text, size), path);
 	if (in)

@@ -145,8 +145,7 @@ static int drain(struct stream *s)
 			s->failed = errno;
 	}
 	buf_reset(&s->rows);
-	return s->failed ? fail(s->failed, "Importing: %s", strerror(s->failed))
-			 : 0;
+	return s->failed ? fail(s->failed, "Importing") : 0;
 }
 
 /* For import_options.emit. */
@@ -229,7 +228,7 @@ static int run(struct verb_call *c, struct recipe_import *r,
 	if (!s->failed && drain(s) == 0) {
 		end = remote_stream_end(s->out);
 		if (end && !err)
-			err = fail(end, "Importing: %s", strerror(end));
+			err = fail(end, "Importing");
 	}
 	if (s->failed && !err)
 		err = -s->failed;
