@@ -89,7 +89,7 @@ JSON
 	status 1 "$way: pages" T import t pages.jsonl 'at={seen|time(unix_s)}' \
 		'key={url|part(3,/)|reverse_domain}/{url|slice(8)|part(2,/)|default(-)|any}' \
 		'set=raw:body {body}'
-	told 'line 4: field "url": "192.0.2.1" is an address'
+	told 'pages.jsonl:4: field "url": "192.0.2.1" is an address'
 	same "$way: both of one domain" \
 		"com.example.news/- com.example.www/a" \
 		"$(T read t prefix=com. keys-only=true | grep ^com | xargs)"
@@ -105,8 +105,8 @@ JSON
  "nonsense"]
 JSON
 	status 1 "$way: nested" T import t nested.json 'key=o#{id}' rest=raw
-	told 'line 4: field "id": it is absent'
-	told 'line 5: a record is a JSON object'
+	told 'nested.json:4: field "id": it is absent'
+	told 'nested.json:5: a record is a JSON object'
 	same "$way: flattened" "raw:items raw:who.name raw:who.tags" \
 		"$(T lookup t o#o1 | sed -n 's/^  \(raw:[^ ]*\).*/\1/p' | xargs)"
 	check "$way: an array is JSON" sh -c "'$TABLETFS' -store '$store' lookup t o#o1 | grep -qF '[\\\"x\\\",{\\\"y\\\":1}]'"
@@ -159,15 +159,15 @@ T deleteallrows t
 # What is wrong with a record.
 printf 'k,l,when\n1969,x,1969-12-31T23:59:59Z\na#b,c,2020-01-01\n,c,2020-01-01\n"",c,2020-01-01\nok,c,2020-01-01\nok,c,2020-01-01\n' >bad.csv
 status 1 "records" T import t bad.csv 'key={k}#{l}' 'at={when|time}' 'set=raw:a {l}'
-told 'line 2: the time of "at" is before 1970'
-told 'line 3: field "k": it holds "#"'
-told 'line 4: field "k": it is absent'
-told 'line 5: field "k": it is empty'
+told 'bad.csv:2: the time of "at" is before 1970'
+told 'bad.csv:3: field "k": it holds "#"'
+told 'bad.csv:4: field "k": it is absent'
+told 'bad.csv:5: field "k": it is empty'
 told 'replaced cells: 1'
 same "the good one" 1 "$(T count t)"
 status 1 "duplicates refused" T import t bad.csv 'key={k|any|default(-)}#{l}' \
 	'set=raw:a {l}' duplicates=refuse
-told 'line 7: row "ok#c"'
+told 'bad.csv:7: row "ok#c"'
 printf 'k\n1\n' | T import t - ./bad.csv 'key=f{$line}' 'set=raw:f {$file}' 2>err
 check "several files" sh -c "'$TABLETFS' -store '$store' lookup t f7 | grep -q bad.csv"
 T deleteallrows t

@@ -17,11 +17,50 @@ static int add_line(void *context, struct bytes line)
 	return buf_add_bytes(context, line);
 }
 
+/* Refused records, and the one of which pieces came. */
+struct refused {
+	struct bytes in; /* the whole text */
+	struct buf record;
+	struct buf *out;
+};
+
+static int add_reason(void *context, struct bytes line)
+{
+	struct refused *r = context;
+
+	return buf_add_bytes(r->out, line);
+}
+
+static int add_record(void *context, struct bytes text, bool end)
+{
+	struct refused *r = context;
+
+	MUST(buf_add_bytes(&r->record, text) == 0);
+	if (!end)
+		return 0;
+	/* It is as it stands in the text. */
+	MUST(r->record.size == 0 ||
+	     memmem(r->in.data, r->in.size, r->record.data, r->record.size));
+	MUST(buf_add_bytes(r->out, buf_bytes(&r->record)) == 0);
+	buf_reset(&r->record);
+	return 0;
+}
+
+static int add_header(void *context, struct bytes text)
+{
+	return add_record(context, text, true);
+}
+
 /* What an import said and made, as text. The store only tells the table. */
 static void import(const struct table *table, const char *text, uint8_t how,
 		   struct bytes in, size_t piece, struct buf *out)
 {
+	struct refused refused = { .in = in, .out = out };
+	const struct import_rejects rejects = { add_reason, add_header,
+						add_record, &refused };
 	struct import_options options = {
+		.rejects = &rejects,
+		.strict = how & 128,
 		.refuse_duplicates = how & 8,
 		.emit = add_line,
 		.context = out,
@@ -53,6 +92,7 @@ static void import(const struct table *table, const char *text, uint8_t how,
 			(unsigned long long)result->skipped_count) == 0);
 	MUST(buf_add_bytes(out, buf_bytes(&result->refused)) == 0);
 	importer_free(im);
+	buf_release(&refused.record);
 	recipe_free(options.recipe);
 }
 

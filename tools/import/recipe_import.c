@@ -5,17 +5,17 @@
 #include "tools/import/import_report.h"
 #include "tools/import/progress.h"
 #include "tools/import/recipe_import.h"
+#include "tools/import/recipe_report.h"
 #include "tools/import/recipe_words.h"
 
 #define PIECE_SIZE (1 << 20)
-
-/* Exit statuses. */
-enum { ALL_IN = 0, SOME_REFUSED = 1, NOT_FINISHED = 2 };
 
 void recipe_import_release(struct recipe_import *r)
 {
 	recipe_free(r->recipe);
 	free(r->files);
+	free(r->line_bases);
+	rejects_close(&r->rejects);
 	*r = (struct recipe_import){ 0 };
 }
 
@@ -37,6 +37,16 @@ static int take_option(struct verb_call *c, struct recipe_import *r,
 		if (r->refuse_duplicates || !strcmp(value, "replace"))
 			return 0;
 		return wrong(c, "duplicates must be refuse or replace", word);
+	}
+	if (!strncmp(word, "on-error=", 9)) {
+		r->stop = !strcmp(value, "stop");
+		if (r->stop || !strcmp(value, "refuse"))
+			return 0;
+		return wrong(c, "on-error must be refuse or stop", word);
+	}
+	if (!strncmp(word, "rejects=", 8)) {
+		rejects_init(&r->rejects, value);
+		return *value ? 0 : wrong(c, "which file?", word);
 	}
 	if (!strncmp(word, "dry-run=", 8)) {
 		r->dry = true;
@@ -63,7 +73,8 @@ int recipe_import_arguments(struct verb_call *c, struct recipe_import *r)
 
 	*r = (struct recipe_import){ .table = c->argc > 1 ? c->argv[1] : "" };
 	r->files = calloc((size_t)c->argc, sizeof(*r->files));
-	err = r->files ? recipe_new(&r->recipe) : -ENOMEM;
+	r->line_bases = calloc((size_t)c->argc, sizeof(*r->line_bases));
+	err = r->files && r->line_bases ? recipe_new(&r->recipe) : -ENOMEM;
 	for (i = 2; !err && i < c->argc; i++) {
 		taken = recipe_take(c, r->recipe, c->argv[i]);
 		if (taken < 0)
@@ -141,7 +152,7 @@ static int feed_open(struct verb_call *c, const struct recipe_import *r,
 }
 
 /* Feeds one file. */
-static int feed_file(struct verb_call *c, const struct recipe_import *r,
+static int feed_file(struct verb_call *c, struct recipe_import *r,
 		     struct importer *im, const char *path)
 {
 	bool standard = !strcmp(path, "-");
@@ -152,8 +163,12 @@ static int feed_file(struct verb_call *c, const struct recipe_import *r,
 		return fail(errno, "couldn't open %s", path);
 	err = importer_begin_file(im, bytes_string(path),
 				  standard ? RECIPE_UNSAID : format_of(path));
-	if (!err)
+	if (!err) {
+		rejects_begin_file(&r->rejects);
+		r->line_bases[r->begun_count++] =
+			importer_result(im)->line_count;
 		err = feed_open(c, r, im, fd, path);
+	}
 	if (!standard)
 		close(fd);
 	return err;
@@ -164,7 +179,8 @@ int recipe_import_feed(struct verb_call *c, struct recipe_import *r,
 {
 	char *detail = NULL;
 	unsigned int i;
-	int err = 0;
+	int err =
+		r->dry ? 0 : rejects_open(&r->rejects, r->files, r->file_count);
 
 	for (i = 0; !err && i < r->file_count && !has_enough(r); i++)
 		err = feed_file(c, r, im, r->files[i]);
@@ -179,34 +195,17 @@ int recipe_import_feed(struct verb_call *c, struct recipe_import *r,
 	return err;
 }
 
-int recipe_import_tell(struct verb_call *c, const struct import_result *result,
-		       uint64_t rows, uint64_t refused, struct bytes lines,
-		       int err)
+struct import_options recipe_import_options(const struct recipe_import *r)
 {
-	int status = err < 0 ? NOT_FINISHED : ALL_IN;
-
-	if (err < 0)
-		verb_wrong(c, "%s", verb_error_text(err));
-	refused += result->refused_count;
-	if (err < 0 && rows == 0 && refused == 0)
-		return status;
-	if (result->skipped_count > 0)
-		fprintf(c->err, "skipped records: %llu\n",
-			(unsigned long long)result->skipped_count);
-	if (result->replaced_count > 0)
-		fprintf(c->err,
-			"replaced cells: %s%llu, which a later record set "
-			"again\n",
-			result->replaced_more ? "at least " : "",
-			(unsigned long long)result->replaced_count);
-	if (result->hidden_count > 0)
-		fprintf(c->err,
-			"hidden cells: %llu, by the age that their family's "
-			"policy keeps\n",
-			(unsigned long long)result->hidden_count);
-	if (import_report(c, rows, refused, lines) && status == ALL_IN)
-		status = SOME_REFUSED;
-	return status;
+	return (struct import_options){
+		.table = bytes_string(r->table),
+		.recipe = r->recipe,
+		.refuse_duplicates = r->refuse_duplicates,
+		.strict = r->stop,
+		.rejects = r->dry            ? NULL
+			   : r->rejects.path ? &r->rejects.to
+					     : NULL,
+	};
 }
 
 struct dry_run {
@@ -230,19 +229,15 @@ int recipe_import_dry(struct verb_call *c, struct recipe_import *r,
 		      const struct table *target)
 {
 	struct dry_run d = { c, r };
-	struct import_options options = {
-		.table = bytes_string(r->table),
-		.recipe = r->recipe,
-		.refuse_duplicates = r->refuse_duplicates,
-		.name_files = r->file_count > 1,
-		.emit = print_row,
-		.context = &d,
-		.target = target,
-	};
+	struct import_options options = recipe_import_options(r);
 	const struct import_result *result;
 	struct importer *im = NULL;
-	int err = importer_new(NULL, TEXT_CSV, &options, &im), status;
+	int err, status;
 
+	options.emit = print_row;
+	options.context = &d;
+	options.target = target;
+	err = importer_new(NULL, TEXT_CSV, &options, &im);
 	if (!err)
 		err = recipe_import_feed(c, r, im);
 	if (err < 0)
@@ -276,13 +271,8 @@ static int run_dry(struct verb_call *c, struct recipe_import *r)
 
 static int run_import(struct verb_call *c, struct recipe_import *r)
 {
-	struct import_options options = {
-		.table = bytes_string(r->table),
-		.recipe = r->recipe,
-		.refuse_duplicates = r->refuse_duplicates,
-		.name_files = r->file_count > 1,
-	};
-	const struct import_result *result;
+	struct import_options options = recipe_import_options(r);
+	struct recipe_outcome o = { 0 };
 	struct importer *im = NULL;
 	int err = importer_new(c->store, TEXT_CSV, &options, &im), status;
 
@@ -290,10 +280,12 @@ static int run_import(struct verb_call *c, struct recipe_import *r)
 		verb_failed(c, "Importing", err);
 		return NOT_FINISHED;
 	}
-	err = recipe_import_feed(c, r, im);
-	result = importer_result(im);
-	status = recipe_import_tell(c, result, result->row_count, 0,
-				    buf_bytes(&result->refused), err);
+	o.err = recipe_import_feed(c, r, im);
+	o.result = importer_result(im);
+	o.rows = o.result->row_count;
+	o.lines = buf_bytes(&o.result->refused);
+	o.committed_line = o.result->committed_line;
+	status = recipe_report(c, r, &o);
 	importer_free(im);
 	return status;
 }

@@ -2,23 +2,28 @@
 #define TOOLS_IMPORT_RECIPE_IMPORT_H
 
 #include "store/text/import/import.h"
+#include "tools/import/rejects.h"
 #include "tools/verb/verb.h"
 
 /*
  * import by a recipe: what is the same on a store and through a mount. The
  * files are opened and parsed by this process in both cases.
- *
- * The exit status is 0 if all is in, 1 if records were refused, 2 if it did not
- * come to its end or did not begin.
  */
+
+/* Exit statuses: all is in; records were refused; it did not come to its end,
+ * or did not begin. */
+enum { ALL_IN = 0, SOME_REFUSED = 1, NOT_FINISHED = 2 };
+
 struct recipe_import {
 	const char *table;
 	const char **files; /* owned; each is borrowed */
-	unsigned int file_count;
+	unsigned int file_count, begun_count;
+	uint64_t *line_bases;  /* owned; of each file begun, lines before it */
 	struct recipe *recipe; /* owned */
-	bool refuse_duplicates;
-	bool dry;         /* print rows, and write nothing */
-	uint64_t dry_max; /* so many */
+	bool refuse_duplicates, stop;
+	struct rejects rejects; /* open from recipe_import_feed on */
+	bool dry;               /* print rows, and write nothing */
+	uint64_t dry_max;       /* so many */
 	uint64_t dry_count;
 };
 
@@ -32,11 +37,8 @@ void recipe_import_release(struct recipe_import *r);
 int recipe_import_feed(struct verb_call *c, struct recipe_import *r,
 		       struct importer *im);
 
-/* Tells what became of the records: refused is how many beside those of the
- * result, rows how many came in, err what ended it or 0. The exit status. */
-int recipe_import_tell(struct verb_call *c, const struct import_result *result,
-		       uint64_t rows, uint64_t refused, struct bytes lines,
-		       int err);
+/* What an importer is to do, but for where rows go. */
+struct import_options recipe_import_options(const struct recipe_import *r);
 
 /* Prints the first rows that would be written to a table. The exit status. */
 int recipe_import_dry(struct verb_call *c, struct recipe_import *r,

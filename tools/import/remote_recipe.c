@@ -6,11 +6,10 @@
 #include "store/text/value/family.h"
 #include "store/text/value/gcpolicy.h"
 #include "tools/import/import_report.h"
-#include "tools/import/recipe_import.h"
+#include "tools/import/recipe_report.h"
 #include "tools/import/remote_recipe.h"
 #include "tools/import/remote_stream.h"
 
-#define NOT_FINISHED 2
 /* Rows wait for so many bytes, so that the daemon loads them in bulk. */
 #define PIECE_SIZE (1 << 20)
 
@@ -124,16 +123,45 @@ static int target_of(int root, const struct recipe_import *r, struct table *t)
 	return err;
 }
 
+/* How far the files were read when so many rows had gone to the daemon. */
+struct point {
+	uint64_t rows, line;
+};
+
 /* Where rows are gathered and go to. */
 struct stream {
 	int out;
 	int failed; /* errno of a write */
 	struct buf rows;
+	uint64_t row_count;
+	const struct import_result
+		*result;   /* of the importer that makes them */
+	struct buf points; /* one for each piece that went */
 };
+
+/* The last line of which the daemon has all rows, if it committed so many. */
+static uint64_t line_of(const struct stream *s, uint64_t rows)
+{
+	struct bytes rest = buf_bytes(&s->points);
+	struct point point = { 0 }, next;
+
+	while (rest.size > 0) {
+		memcpy(&next, rest.data, sizeof(next));
+		if (next.rows > rows)
+			break;
+		point = next;
+		rest = bytes_after(rest, sizeof(next));
+	}
+	return point.line;
+}
 
 static int drain(struct stream *s)
 {
+	struct point point = { s->row_count, s->result->line_count };
 	size_t done = 0;
+
+	if (buf_add(&s->points, &point, sizeof(point)) < 0)
+		return -ENOMEM;
 
 	while (!s->failed && done < s->rows.size) {
 		ssize_t n =
@@ -154,23 +182,31 @@ static int stream_row(void *context, struct bytes line)
 	struct stream *s = context;
 	int err = buf_add_bytes(&s->rows, line);
 
+	s->row_count++;
 	return err < 0 || s->rows.size < PIECE_SIZE ? err : drain(s);
 }
 
 /* Of the daemon's refusals, which are rare, for this process looks first, the
  * numbers are those of rows. */
-static int add_rows_refused(const struct buf *lines, struct buf *out)
+static int add_rows_refused(const struct buf *lines, struct rejects *rejects,
+			    struct buf *out)
 {
 	struct bytes rest = buf_bytes(lines);
+	size_t at;
 	int err = 0;
 
 	while (!err && rest.size > 5) {
 		const uint8_t *end = memchr(rest.data, '\n', rest.size);
 		size_t size = end ? (size_t)(end - rest.data) + 1 : rest.size;
 
+		at = out->size;
 		err = buf_add_string(out, "row ");
 		if (!err)
 			err = buf_add(out, rest.data + 5, size - 5);
+		if (!err)
+			err = rejects_reason(
+				rejects,
+				bytes_of(out->data + at, out->size - at - 1));
 		rest = bytes_after(rest, size);
 	}
 	return err;
@@ -178,9 +214,10 @@ static int add_rows_refused(const struct buf *lines, struct buf *out)
 
 /* What the daemon and this process refused, and why it ended. The exit
  * status. Closes s->out. */
-static int tell(struct verb_call *c, struct stream *s,
-		const struct import_result *result, int err)
+static int tell(struct verb_call *c, struct recipe_import *r, struct stream *s,
+		int err)
 {
+	struct recipe_outcome o = { .result = s->result };
 	struct buf lines = BUF_INIT;
 	struct remote_report report;
 	int status;
@@ -192,11 +229,15 @@ static int tell(struct verb_call *c, struct stream *s,
 	if (report.error.size > 0)
 		err = fail(s->failed ? s->failed : EIO, "%s",
 			   (char *)report.error.data);
-	if (buf_add_bytes(&lines, buf_bytes(&result->refused)) < 0 ||
-	    add_rows_refused(&report.lines, &lines) < 0)
+	if (buf_add_bytes(&lines, buf_bytes(&s->result->refused)) < 0 ||
+	    add_rows_refused(&report.lines, &r->rejects, &lines) < 0)
 		err = -ENOMEM;
-	status = recipe_import_tell(c, result, report.rows, report.refused,
-				    buf_bytes(&lines), err);
+	o.rows = report.rows;
+	o.refused = report.refused;
+	o.lines = buf_bytes(&lines);
+	o.committed_line = line_of(s, report.committed_line);
+	o.err = err;
+	status = recipe_report(c, r, &o);
 	buf_release(&lines);
 	remote_report_release(&report);
 	return status;
@@ -206,23 +247,20 @@ static int tell(struct verb_call *c, struct stream *s,
 static int run(struct verb_call *c, struct recipe_import *r,
 	       const struct table *target, struct stream *s)
 {
-	struct import_options options = {
-		.table = target->name,
-		.recipe = r->recipe,
-		.refuse_duplicates = r->refuse_duplicates,
-		.name_files = r->file_count > 1,
-		.emit = stream_row,
-		.context = s,
-		.target = target,
-	};
+	struct import_options options = recipe_import_options(r);
 	struct importer *im = NULL;
-	int err = importer_new(NULL, TEXT_CSV, &options, &im), status, end;
+	int err, status, end;
 
+	options.emit = stream_row;
+	options.context = s;
+	options.target = target;
+	err = importer_new(NULL, TEXT_CSV, &options, &im);
 	if (err < 0) {
 		verb_failed(c, "Importing", err);
 		close(s->out);
 		return NOT_FINISHED;
 	}
+	s->result = importer_result(im);
 	err = recipe_import_feed(c, r, im);
 	/* After an error of the input, what came before it stays. */
 	if (!s->failed && drain(s) == 0) {
@@ -232,7 +270,7 @@ static int run(struct verb_call *c, struct recipe_import *r,
 	}
 	if (s->failed && !err)
 		err = -s->failed;
-	status = tell(c, s, importer_result(im), err);
+	status = tell(c, r, s, err);
 	importer_free(im);
 	return status;
 }
@@ -263,6 +301,7 @@ static int import(struct verb_call *c, const struct served *served,
 	}
 	target_release(&target);
 	buf_release(&s.rows);
+	buf_release(&s.points);
 	return status;
 }
 

@@ -46,6 +46,7 @@ int remote_report_read(struct verb_call *c, int out, struct remote_report *r)
 			err = buf_add_string(&r->lines, line);
 		(void)!sscanf(line, "rows %llu", &r->rows);
 		(void)!sscanf(line, "refused %llu", &r->refused);
+		(void)!sscanf(line, "committed_line %llu", &r->committed_line);
 	}
 	free(line);
 	fclose(in);

@@ -14,7 +14,7 @@ int remote_stream_end(int out);
 
 /* A report: "name value" lines, and those that were refused. */
 struct remote_report {
-	unsigned long long rows, refused;
+	unsigned long long rows, refused, committed_line;
 	struct buf lines; /* "line N: reason\n" each */
 	struct buf error; /* what ended the import; ended by a NUL, or empty */
 };

@@ -147,6 +147,17 @@ static int take_record(struct importer *im, bool final)
 	}
 }
 
+/* Whether all records so far were refused, and those were many. */
+static bool is_hopeless(const struct importer *im)
+{
+	const struct import_result *r = &im->result;
+
+	return im->recipe && r->refused_count >= IMPORT_REFUSED_MAX &&
+	       r->row_count + r->skipped_count + im->pending_rows +
+			       im->loaded_rows ==
+		       0;
+}
+
 /* Takes what is whole, handing on each full batch, and moves the rest to the
  * front. An error leaves the input as it is, since nobody will take more of
  * it. */
@@ -155,6 +166,11 @@ static int consume(struct importer *im, bool final)
 	int err;
 
 	while ((err = take_record(im, final)) > 0) {
+		if (is_hopeless(im))
+			return fail(ERR_bad_line,
+				    "the first %d records are all refused; do "
+				    "the file and the recipe belong together?",
+				    IMPORT_REFUSED_MAX);
 		if (!im->w || (write_count(im->w) < IMPORT_BATCH_MUTATIONS &&
 			       write_size(im->w) < IMPORT_BATCH_SIZE))
 			continue;
@@ -179,9 +195,10 @@ static int consume(struct importer *im, bool final)
 	return 0;
 }
 
-/* Makes an error final. If it is that of a line, in a strict import, what was
- * good before it is committed all the same, and the error of the line is told
- * again afterwards, unless committing fails. */
+/* Makes an error final. If it is that of a line, in a strict import or one by a
+ * recipe, what was good before it is committed all the same, of a recipe
+ * durably, and the error of the line is told again afterwards, unless
+ * committing fails. */
 static int finish_failed(struct importer *im, int err)
 {
 	char detail[512];
@@ -189,10 +206,10 @@ static int finish_failed(struct importer *im, int err)
 	if (err == 0)
 		return 0;
 	im->failed = err;
-	if (im->strict && import_is_refusable(err)) {
+	if ((im->strict || im->recipe) && import_is_refusable(err)) {
 		strncpy(detail, err_detail(), sizeof(detail) - 1);
 		detail[sizeof(detail) - 1] = 0;
-		err = import_commit(im, false);
+		err = import_commit(im, im->recipe != NULL);
 		if (err < 0)
 			im->failed = err;
 		else

@@ -26,25 +26,39 @@
  * that the recipe says, all of them or none. importer_begin_file begins each of
  * any number of files, which are one import: they share its time, and a cell
  * that a later record replaces is counted. Its rows go to a store or, as JSON,
- * to a function.
+ * to a function. If its first 1,000 records are all refused it ends.
  *
  * One thread at a time uses an importer. An error that a call returns is final:
  * it ends the import, every later call returns it, and lines committed stay.
  */
 struct importer;
 
+/* Where an import by a recipe puts what it refuses. An error of these functions
+ * ends it. Texts are borrowed during the call. */
+struct import_rejects {
+	/* "file:line: why", once for each refusal. */
+	int (*reason)(void *context, struct bytes line);
+	/* A file's header, as it stands there. None of JSON. */
+	int (*header)(void *context, struct bytes text);
+	/* A refused record as it stands there, perhaps in pieces; end tells the
+	 * last. Of the elements of one all have the same. */
+	int (*record)(void *context, struct bytes text, bool end);
+	void *context;
+};
+
 /* Borrowed during importer_new only. */
 struct import_options {
 	struct bytes table;
 	struct bytes family;   /* CSV, TSV: the one family; or empty */
 	bool value_timestamps; /* CSV, TSV: "@<us>" ends a value */
-	bool strict;           /* the first wrong line is an error */
+	/* The first wrong line is an error: what is before it is committed. */
+	bool strict;
 
 	/* What recipe_check took, and what follows with it; or NULL. Borrowed
 	 * until importer_free. */
 	struct recipe *recipe;
 	bool refuse_duplicates; /* instead of replacing a cell of this import */
-	bool name_files;        /* refusals tell which file they are of */
+	const struct import_rejects *rejects; /* or NULL; borrowed as recipe */
 	/* If not NULL, takes each row as a line of JSON in place of the store;
 	 * an error of it ends the import. */
 	int (*emit)(void *context, struct bytes line);
@@ -64,7 +78,9 @@ struct import_result {
 	 * time of their own that their family's policy hides by its age. */
 	uint64_t skipped_count, replaced_count, hidden_count;
 	bool replaced_more;
-	struct buf refused; /* the first 1,000: "line N: reason\n" */
+	/* The first 1,000: "line N: reason\n"; with a recipe it begins with
+	 * "FILE:N: ". */
+	struct buf refused;
 };
 
 /* s is NULL with emit. With a recipe the format says nothing, and a family

@@ -88,11 +88,11 @@ static int take_whole(struct importer *im)
 	if (err < 0)
 		return err;
 	im->line_next = im->line + lines + 1;
-	import_advance(im, im->at);
+	err = import_advance(im, im->at);
 	/* The next may begin on the same line. */
 	im->line--;
 	im->line_next = im->line;
-	return 1;
+	return err;
 }
 
 int import_take_array(struct importer *im, bool final)

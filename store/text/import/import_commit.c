@@ -134,30 +134,52 @@ bool import_is_refusable(int err)
 	return false;
 }
 
+/* Appends where the present record is and what is wrong with it. */
+static int add_reason(const struct importer *im, const char *reason,
+		      struct buf *out)
+{
+	int err = im->recipe ? buf_add_visible(out, buf_bytes(&im->by.file))
+			     : buf_add_string(out, "line ");
+
+	if (!err)
+		err = buf_printf(out, "%s%llu: ", im->recipe ? ":" : "",
+				 (unsigned long long)im->line);
+	return err ? err : buf_add_visible(out, bytes_string(reason));
+}
+
+/* Tells the refusal, of which the reason is one line. */
+static int tell_refused(struct importer *im, struct bytes line)
+{
+	const struct import_rejects *to = im->by.rejects;
+	struct buf *kept = &im->result.refused;
+	int err = 0;
+
+	im->by.raw = RAW_REFUSED;
+	if (im->result.refused_count++ < IMPORT_REFUSED_MAX) {
+		err = buf_add_bytes(kept, line);
+		if (!err)
+			err = buf_add_byte(kept, '\n');
+	}
+	if (!err && to)
+		err = to->reason(to->context, line);
+	return err < 0 ? err : 1;
+}
+
 int import_refuse(struct importer *im, int err)
 {
+	struct buf line = BUF_INIT;
 	const char *reason = err_detail();
 
-	if (im->strict || !import_is_refusable(err))
+	if (!import_is_refusable(err) || (im->strict && !im->recipe))
 		return err;
-	/* Counted, but told no more. */
-	if (im->result.refused_count++ >= IMPORT_REFUSED_MAX)
-		return 1;
-	if (!reason[0])
-		reason = err_text(err);
-	err = im->by.name_files ? buf_add_visible(&im->result.refused,
-						  buf_bytes(&im->by.file))
-				: 0;
-	if (!err)
-		err = buf_printf(&im->result.refused,
-				 "%sline %llu: ", im->by.name_files ? ": " : "",
-				 (unsigned long long)im->line);
-	if (!err)
-		err = buf_add_visible(&im->result.refused,
-				      bytes_string(reason));
-	if (!err)
-		err = buf_add_byte(&im->result.refused, '\n');
-	return err < 0 ? err : 1;
+	if (add_reason(im, reason[0] ? reason : err_text(err), &line) < 0)
+		err = -ENOMEM;
+	else if (im->strict)
+		err = fail(-err, "%.*s", (int)line.size, line.data);
+	else
+		err = tell_refused(im, buf_bytes(&line));
+	buf_release(&line);
+	return err;
 }
 
 int import_add_row(struct importer *im, int (*add)(struct importer *im))

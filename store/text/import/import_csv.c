@@ -3,6 +3,7 @@
 #include "store/text/import/import_commit.h"
 #include "store/text/import/import_csv.h"
 #include "store/text/import/import_line.h"
+#include "store/text/import/import_raw.h"
 #include "store/text/import/import_rows.h"
 #include "store/text/import/import_state.h"
 
@@ -95,9 +96,14 @@ static int end_quoted(struct importer *im, size_t close)
 	uint8_t *data = im->input.data + im->start + im->csv_begin;
 	size_t size = close - im->csv_begin;
 	bool lines = count_lines(im, im->csv_begin, close);
+	int err;
 
-	if (im->csv_doubled || lines)
+	if (im->csv_doubled || lines) {
+		err = import_raw_keep(im, im->csv_begin, size);
+		if (err < 0)
+			return err;
 		size = compact(im, data, size);
+	}
 	return import_field_add(im, im->csv_begin, size, true);
 }
 
@@ -115,7 +121,11 @@ static int end_record(struct importer *im, size_t size)
 	if (im->field_count != 1 || im->fields[0].size > 0 ||
 	    im->fields[0].offset > 0)
 		err = import_record(im);
-	import_advance(im, size);
+	/* A record that ends an import by a recipe is not among what is in. */
+	if (err >= 0)
+		err = import_advance(im, size);
+	else if (!im->recipe)
+		import_advance(im, size);
 	im->csv = CSV_FIELD;
 	im->field_count = 0;
 	im->csv_lines = 0;
@@ -134,7 +144,7 @@ static int bad_record(struct importer *im, size_t offset, const char *why)
 
 	im->csv = CSV_SKIP;
 	im->at = offset;
-	if (!im->strict && im->header == HEADER_DONE) {
+	if ((!im->strict || im->recipe) && im->header == HEADER_DONE) {
 		if (im->csv_lines > 0)
 			err = fail(ERR_bad_line, "line %llu, column %zu: %s",
 				   line, column, why);
@@ -158,24 +168,26 @@ static int skip_line(struct importer *im, bool final)
 	const uint8_t *base = im->input.data + im->start;
 	size_t size = im->input.size - im->start;
 	const uint8_t *end = NULL;
+	int err;
 
 	if (size > im->at)
 		end = memchr(base + im->at, '\n', size - im->at);
 	if (!end && !final) {
 		/* Nothing of it is needed any more. */
+		err = import_raw_pass(im, size, false);
 		im->start = im->input.size;
 		im->at = 0;
-		return 0;
+		return err;
 	}
 	if (end)
 		size = (size_t)(end - base) + 1;
 	im->line_next = im->line + im->csv_lines + 1;
-	import_advance(im, size);
+	err = import_advance(im, size);
 	im->csv = CSV_FIELD;
 	im->field_count = 0;
 	im->csv_lines = 0;
 	im->csv_line_at = 0;
-	return 1;
+	return err;
 }
 
 /* In a field without quotes, at im->at: up to a comma or the line's end. A CR

@@ -84,7 +84,5 @@ int import_take_json(struct importer *im, bool final)
 		return err;
 	if (!blank(line))
 		err = take_line(im);
-	if (err > 0)
-		import_advance(im, im->at);
-	return err;
+	return err < 0 ? err : import_advance(im, im->at);
 }

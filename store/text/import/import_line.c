@@ -1,16 +1,21 @@
 #include <assert.h>
 
 #include "store/text/import/import_line.h"
+#include "store/text/import/import_raw.h"
 #include "store/text/import/import_state.h"
 
-void import_advance(struct importer *im, size_t size)
+int import_advance(struct importer *im, size_t size)
 {
+	int err;
+
 	assert(size <= im->input.size - im->start);
 	assert(im->line_next > im->line);
+	err = import_raw_pass(im, size, true);
 	im->start += size;
 	im->at = 0;
 	im->result.line_count = im->by.line_base + im->line_next - 1;
 	im->line = im->line_next;
+	return err < 0 ? err : 1;
 }
 
 int import_take_line(struct importer *im, bool final, struct bytes *line)

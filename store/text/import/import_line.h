@@ -14,7 +14,8 @@
 int import_take_line(struct importer *im, bool final, struct bytes *line);
 
 /* The record of size bytes from im->start on is done with, line end included:
- * the next one begins at line im->line_next. */
-void import_advance(struct importer *im, size_t size);
+ * the next one begins at line im->line_next. 1, or an error of who takes
+ * refused records. */
+int import_advance(struct importer *im, size_t size);
 
 #endif

@@ -48,7 +48,7 @@ int import_recipe_init(struct importer *im,
 	by->target = by->schema ? schema_table(by->schema, options->table)
 				: options->target;
 	by->refuse_duplicates = options->refuse_duplicates;
-	by->name_files = options->name_files;
+	by->rejects = options->rejects;
 	by->emit = options->emit;
 	by->context = options->context;
 	/* To refuse them takes all that there are. */
@@ -73,6 +73,7 @@ void import_recipe_release(struct importer *im)
 	schema_put(by->schema);
 	cells_seen_release(&by->seen);
 	buf_release(&by->file);
+	buf_release(&by->raw_kept);
 	buf_release(&by->decoded);
 	buf_release(&by->line);
 	free(by->names);
@@ -298,6 +299,7 @@ static int take_header(struct importer *im)
 	size_t i;
 	int err;
 
+	im->by.raw = RAW_HEADER;
 	if (im->field_count > im->field_max)
 		return fail(ERR_bad_line, "more than 100000 columns");
 	err = make_names(im, im->field_count);

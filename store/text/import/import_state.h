@@ -57,6 +57,13 @@ enum csv_state {
 	CSV_SKIP,  /* in a line that was refused, up to its end */
 };
 
+/* What is handed on of the present record as it stands in the file. */
+enum raw_record {
+	RAW_NONE,
+	RAW_HEADER,
+	RAW_REFUSED,
+};
+
 struct import_field {
 	size_t offset; /* from input.data + start */
 	size_t size;
@@ -72,7 +79,10 @@ struct import_recipe {
 	struct applier *applier; /* owned */
 	struct schema *schema;   /* referenced; NULL with emit */
 	const struct table *target;
-	bool refuse_duplicates, name_files;
+	bool refuse_duplicates;
+	const struct import_rejects *rejects; /* borrowed; or NULL */
+	enum raw_record raw;
+	struct buf raw_kept; /* see import_raw.c */
 	int (*emit)(void *context, struct bytes line);
 	void *context;
 	struct cells_seen seen;

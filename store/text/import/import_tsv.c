@@ -1,5 +1,6 @@
 #include "store/text/import/import_commit.h"
 #include "store/text/import/import_line.h"
+#include "store/text/import/import_raw.h"
 #include "store/text/import/import_rows.h"
 #include "store/text/import/import_state.h"
 #include "store/text/import/import_tsv.h"
@@ -51,8 +52,11 @@ static int split(struct importer *im, struct bytes line)
 		size_t end = tab ? (size_t)(tab - line.data) : line.size;
 		size_t size = end - from;
 
-		if (memchr(line.data + from, '\\', size))
-			err = unescape(base + from, &size);
+		if (memchr(line.data + from, '\\', size)) {
+			err = import_raw_keep(im, from, size);
+			if (!err)
+				err = unescape(base + from, &size);
+		}
 		if (!err)
 			err = import_field_add(im, from, size, false);
 		if (!tab)
@@ -77,7 +81,5 @@ int import_take_tsv(struct importer *im, bool final)
 		else if (im->header == HEADER_DONE)
 			err = import_refuse(im, err);
 	}
-	if (err >= 0)
-		import_advance(im, im->at);
-	return err;
+	return err < 0 ? err : import_advance(im, im->at);
 }

@@ -1,0 +1,107 @@
+#!/bin/bash
+# What an import by a recipe reads, refuses and tells, without a mount and
+# through one.
+. "$(dirname "$0")/lib.sh"
+T() {
+	"$TABLETFS" -store "$store" "$@"
+}
+# status WANTED NAME COMMAND...: what it says is left in err.
+status() {
+	local wanted=$1 name=$2
+	shift 2
+	"$@" >out 2>err
+	same "$name" "$wanted" $?
+}
+told() {
+	check "told: $1" grep -qF -- "$1" err
+}
+# imports WANTED NAME FILE...: by the recipe of most tests.
+imports() {
+	local wanted=$1 name=$2
+	shift 2
+	status "$wanted" "$name" T import t "$@" "${by[@]}"
+}
+rows() {
+	T count t
+}
+
+T createtable t families=f
+
+by=("key={k|any}" "set=f:v {v|pad(3)}")
+printf 'k,v\r\na,1\r\n"b ""x\r\n","2\r\n"\r\nc,3\nd,4"\ne,x' >bad.csv
+printf 'k,v\n"b ""x\r\n","2\r\n"\r\nd,4"\ne,x\n' | sed '1s/$/\r/' >bad.want
+printf 'k\tv\na\\tb\tx\\\\y\nc\t\\q\nd\t1\n' >bad.tsv
+printf '{"k":"a","v":"1"}\n{"k":"b","v":"x"}\n{"k":"c"\n' >bad.jsonl
+printf '[{"k":"a","v":"1"},\n {"k":"b","v":\n"x"}, 7,{"k":"c","v":"2"}]' >bad.json
+
+refuses() {
+	local way=$1
+	T deleteallrows t
+	imports 1 "$way: some refused" bad.csv rejects=rej
+	check "$way: as they stand in the file" cmp rej bad.want
+	same "$way: what is right is in" 2 "$(rows)"
+	told 'bad.csv:3: field "v"'
+	told 'bad.csv:7: column 4: bare'
+	told "refused lines: 3"
+	same "$way: all reasons" "bad.csv:3 bad.csv:7 bad.csv:8" \
+		"$(cut -d: -f1,2 rej.reasons | xargs)"
+	same "$way: a reason is one line" 3 "$(wc -l <rej.reasons)"
+	# What is mended goes in.
+	sed -i 's/x$/5/; s/4"/4/; s/2\r$/2/; /^"\r$/d; s/"2$/2\r/' rej
+	imports 0 "$way: mended" rej rejects=rej2
+	same "$way: all are in" 5 "$(rows)"
+	same "$way: none refused" "0 0" "$(cat rej2 | wc -c) $(cat rej2.reasons | wc -c)"
+	imports 2 "$way: an input is not written over" rej rejects=./rej
+	told "would be lost"
+	check "$way: it is as before" grep -q . rej
+	imports 1 "$way: TSV" bad.tsv rejects=rej
+	same "$way: TSV as it stands" 'k v|a\tb x\\y|c \q|' "$(tr '\t\n' ' |' <rej)"
+	imports 1 "$way: JSON lines" bad.jsonl rejects=rej
+	same "$way: JSON lines as they stand" '{"k":"b","v":"x"}|{"k":"c"|' \
+		"$(tr '\n' '|' <rej)"
+	imports 1 "$way: an array" bad.json rejects=rej
+	same "$way: its records as they stand" '{"k":"b","v":|"x"}|7|' \
+		"$(tr '\n' '|' <rej)"
+	printf 'v,k\n9,z\ny,y\n' >other.csv
+	imports 2 "$way: another header" bad.csv ./other.csv rejects=rej
+	told "begins with another header"
+	imports 1 "$way: the same header again" bad.csv bad.csv rejects=rej
+	same "$way: once" 1 "$(grep -c ^k rej)"
+	told "bad.csv:8: "
+
+	T deleteallrows t
+	imports 2 "$way: stop" bad.csv on-error=stop rejects=rej
+	told 'bad.csv:3: field "v"'
+	told "committed up to bad.csv:2"
+	same "$way: what came before is in" 1 "$(rows)"
+	same "$way: nothing is refused" 0 "$(cat rej | wc -c)"
+	imports 2 "$way: stop in the second" other.csv ./bad.csv on-error=stop
+	told "other.csv:3: "
+	told "committed up to other.csv:2"
+
+	ln -sf /dev/full full
+	{ echo k,v; seq -f '%.0f,x' 3000; } >useless.csv
+	imports 2 "$way: the first 1,000 refused" useless.csv rejects=rej
+	told "the first 1000 records are all refused"
+	told "no line is committed"
+	told "and 980 more"
+	same "$way: no further" 1001 "$(wc -l <rej)"
+	{ echo k,v; seq -f '%.0f,x' 3000; } | sed '500s/x/1/' >poor.csv
+	imports 1 "$way: but one is enough" poor.csv rejects=rej
+	same "$way: all others" 3000 "$(wc -l <rej)"
+	told "and 2979 more"
+	imports 2 "$way: no such directory" bad.csv rejects=nope/rej
+	told "rejects=nope/rej: cannot write nope/rej"
+	imports 2 "$way: a full disk" poor.csv rejects=full
+	told "rejects=full"
+	T deleteallrows t
+	imports 2 "$way: a file that ends early" poor.csv gone.csv
+	told "committed up to poor.csv:3001"
+	same "$way: the others are in" 1 "$(rows)"
+}
+refuses free
+
+start_mount || exit 1
+refuses mounted
+stop_mount
+check "the store is whole" T check >/dev/null

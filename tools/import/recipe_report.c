@@ -1,0 +1,63 @@
+#include "tools/import/import_report.h"
+#include "tools/import/recipe_report.h"
+
+/* Up to where all good records are in, as file and line. */
+static void tell_committed(struct verb_call *c, const struct recipe_import *r,
+			   uint64_t line)
+{
+	unsigned int i = r->begun_count;
+
+	while (i > 0 && r->line_bases[i - 1] >= line)
+		i--;
+	if (i == 0)
+		verb_wrong(c, "no line is committed");
+	else
+		verb_wrong(c, "committed up to %s:%llu", r->files[i - 1],
+			   (unsigned long long)(line - r->line_bases[i - 1]));
+}
+
+/* What became of records that are not simply in. */
+static void tell_counts(struct verb_call *c, const struct import_result *result)
+{
+	if (result->skipped_count > 0)
+		fprintf(c->err, "skipped records: %llu\n",
+			(unsigned long long)result->skipped_count);
+	if (result->replaced_count > 0)
+		fprintf(c->err,
+			"replaced cells: %s%llu, which a later record set "
+			"again\n",
+			result->replaced_more ? "at least " : "",
+			(unsigned long long)result->replaced_count);
+	if (result->hidden_count > 0)
+		fprintf(c->err,
+			"hidden cells: %llu, by the age that their family's "
+			"policy keeps\n",
+			(unsigned long long)result->hidden_count);
+}
+
+int recipe_report(struct verb_call *c, struct recipe_import *r,
+		  struct recipe_outcome *o)
+{
+	uint64_t refused = o->refused + o->result->refused_count;
+	int status = ALL_IN;
+
+	if (o->err < 0) {
+		verb_wrong(c, "%s", verb_error_text(o->err));
+		rejects_close(&r->rejects);
+	} else {
+		o->err = rejects_close(&r->rejects);
+		if (o->err < 0)
+			verb_wrong(c, "%s", verb_error_text(o->err));
+	}
+	if (o->err < 0) {
+		tell_committed(c, r, o->rows ? o->committed_line : 0);
+		status = NOT_FINISHED;
+		/* The error says all. */
+		if (o->rows == 0 && refused == 0)
+			return status;
+	}
+	tell_counts(c, o->result);
+	if (import_report(c, o->rows, refused, o->lines) && status == ALL_IN)
+		status = SOME_REFUSED;
+	return status;
+}

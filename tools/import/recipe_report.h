@@ -1,0 +1,21 @@
+#ifndef TOOLS_IMPORT_RECIPE_REPORT_H
+#define TOOLS_IMPORT_RECIPE_REPORT_H
+
+#include "tools/import/recipe_import.h"
+
+/* What an import by a recipe became. */
+struct recipe_outcome {
+	const struct import_result *result;
+	uint64_t rows;    /* that came in */
+	uint64_t refused; /* beside those of the result */
+	struct bytes lines;
+	uint64_t committed_line; /* as in the result, of all files together */
+	int err;                 /* what ended it; 0: it came to its end */
+};
+
+/* Closes the rejects, of which an error is one of o, and tells it. The exit
+ * status. */
+int recipe_report(struct verb_call *c, struct recipe_import *r,
+		  struct recipe_outcome *o);
+
+#endif

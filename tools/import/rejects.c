@@ -1,0 +1,150 @@
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tools/import/rejects.h"
+
+/* -errno of what failed with the file. */
+static int failed(const struct rejects *r)
+{
+	return fail(errno ? errno : EIO, "rejects=%s: cannot write it",
+		    r->path);
+}
+
+int rejects_reason(struct rejects *r, struct bytes line)
+{
+	if (!r->reasons)
+		return 0;
+	errno = 0;
+	fwrite(line.data, 1, line.size, r->reasons);
+	putc('\n', r->reasons);
+	return ferror(r->reasons) ? failed(r) : 0;
+}
+
+/* For import_rejects. */
+static int take_reason(void *context, struct bytes line)
+{
+	return rejects_reason(context, line);
+}
+
+/* For import_rejects: waits for the first refused record. */
+static int take_header(void *context, struct bytes text)
+{
+	struct rejects *r = context;
+
+	return buf_add_bytes(&r->header, text);
+}
+
+static void write_text(struct rejects *r, struct bytes text)
+{
+	if (text.size == 0)
+		return;
+	fwrite(text.data, 1, text.size, r->records);
+	r->last = text.data[text.size - 1];
+}
+
+/* Records under a header that is not theirs would be others. */
+static int write_header(struct rejects *r)
+{
+	struct bytes header = buf_bytes(&r->header);
+	int err;
+
+	if (r->has_header)
+		return bytes_equal(header, buf_bytes(&r->written))
+			       ? 0
+			       : fail(EINVAL,
+				      "rejects=%s begins with another header "
+				      "than this file has; import it by itself",
+				      r->path);
+	err = buf_set(&r->written, header);
+	if (err < 0)
+		return err;
+	r->has_header = true;
+	write_text(r, header);
+	return 0;
+}
+
+/* For import_rejects. */
+static int take_record(void *context, struct bytes text, bool end)
+{
+	struct rejects *r = context;
+	int err = write_header(r);
+
+	if (err < 0)
+		return err;
+	errno = 0;
+	write_text(r, text);
+	if (end && r->last != '\n')
+		write_text(r, BYTES_LITERAL("\n"));
+	return ferror(r->records) ? failed(r) : 0;
+}
+
+/* Opens one of the files, without emptying it. */
+static int open_one(struct rejects *r, const char *path,
+		    const char *const *inputs, unsigned int input_count,
+		    FILE **out)
+{
+	struct stat st, input;
+	unsigned int i;
+
+	*out = fopen(path, "ae");
+	if (!*out || fstat(fileno(*out), &st) < 0)
+		return fail(errno, "rejects=%s: cannot write %s", r->path,
+			    path);
+	for (i = 0; i < input_count; i++)
+		if (stat(inputs[i], &input) == 0 && input.st_dev == st.st_dev &&
+		    input.st_ino == st.st_ino)
+			return fail(EINVAL,
+				    "rejects=%s: %s is an input, which would "
+				    "be lost",
+				    r->path, path);
+	return 0;
+}
+
+void rejects_init(struct rejects *r, const char *path)
+{
+	*r = (struct rejects){ .path = path, .last = '\n' };
+	r->to = (struct import_rejects){ take_reason, take_header, take_record,
+					 r };
+}
+
+int rejects_open(struct rejects *r, const char *const *inputs,
+		 unsigned int input_count)
+{
+	char *reasons = NULL;
+	int err;
+
+	if (!r->path)
+		return 0;
+	if (asprintf(&reasons, "%s.reasons", r->path) < 0)
+		return -ENOMEM;
+	err = open_one(r, r->path, inputs, input_count, &r->records);
+	if (!err)
+		err = open_one(r, reasons, inputs, input_count, &r->reasons);
+	free(reasons);
+	/* A pipe or a terminal has nothing that could be emptied. */
+	if (!err)
+		(void)!(ftruncate(fileno(r->records), 0) +
+			ftruncate(fileno(r->reasons), 0));
+	return err;
+}
+
+void rejects_begin_file(struct rejects *r)
+{
+	buf_reset(&r->header);
+}
+
+int rejects_close(struct rejects *r)
+{
+	int err = 0;
+
+	errno = 0;
+	if (r->records && fclose(r->records))
+		err = failed(r);
+	if (r->reasons && fclose(r->reasons))
+		err = failed(r);
+	buf_release(&r->header);
+	buf_release(&r->written);
+	*r = (struct rejects){ 0 };
+	return err;
+}

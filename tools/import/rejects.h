@@ -1,0 +1,41 @@
+#ifndef TOOLS_IMPORT_REJECTS_H
+#define TOOLS_IMPORT_REJECTS_H
+
+#include <stdio.h>
+
+#include "store/text/import/import.h"
+
+/*
+ * Where an import puts what it refuses: the records as they stand in their
+ * files, behind the header, so that this is a file of the same kind; and beside
+ * it, in FILE.reasons, a line "file:line: why" for each.
+ */
+struct rejects {
+	const char *path; /* borrowed; NULL: all functions do nothing */
+	FILE *records, *reasons;
+	struct buf header;  /* of the file that is read */
+	struct buf written; /* the header that records begins with */
+	bool has_header;    /* written, if only as an empty one */
+	int last;           /* byte of records */
+	struct import_rejects to;
+};
+
+/* Of a file that is not open yet. r->to goes to import_options.rejects. */
+void rejects_init(struct rejects *r, const char *path);
+
+/* Empties both files, or makes them. Refuses to write over one of the inputs.
+ * 0, or an error. */
+int rejects_open(struct rejects *r, const char *const *inputs,
+		 unsigned int input_count);
+
+/* Before each input: what is known of a header is that of the one before. */
+void rejects_begin_file(struct rejects *r);
+
+/* Adds a line to the reasons. 0 or an error. */
+int rejects_reason(struct rejects *r, struct bytes line);
+
+/* 0, or the error of a write that failed, now or before. Nothing is left to be
+ * closed again. */
+int rejects_close(struct rejects *r);
+
+#endif
