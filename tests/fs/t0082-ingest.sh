@@ -99,9 +99,83 @@ refuses() {
 	told "committed up to poor.csv:3001"
 	same "$way: the others are in" 1 "$(rows)"
 }
+# undo PROGRAM SUFFIX: compressed files are known by their content.
+undoes() {
+	local way=$1 program=$2
+	if ! command -v "$program" >/dev/null; then
+		skip "$program is not installed"
+		return
+	fi
+	"$program" -c <many.csv >many.packed
+	T deleteallrows t
+	imports 0 "$way: $program" many.packed
+	same "$way: all of $program" 30000 "$(rows)"
+	T deleteallrows t
+	status 0 "$way: $program in a pipe" sh -c '
+		cat many.packed | "$0" -store "$1" import t - "$2" "$3"' \
+		"$TABLETFS" "$store" "${by[@]}"
+	same "$way: all of its pipe" 30000 "$(rows)"
+	"$program" -c <more.csv >>many.packed
+	imports 1 "$way: two of $program" many.packed
+	same "$way: the header again is a record" 30001 "$(rows)"
+	T deleteallrows t
+	head -c -1000 many.packed >torn
+	imports 2 "$way: $program torn" torn
+	T deleteallrows t
+	"$program" -c <many.csv | python3 -c 'import sys
+data = bytearray(sys.stdin.buffer.read())
+data[len(data) // 2] ^= 1
+sys.stdout.buffer.write(data)' >torn
+	imports 2 "$way: $program damaged" torn
+}
+reads() {
+	local way=$1
+	T deleteallrows t
+	{ echo k,v; seq -f '%06.0f,1' 30000 |
+		shuf --random-source="$TABLETFS"; } >many.csv
+	printf 'k,v\nz,1\n' >more.csv
+	for program in gzip lz4 zstd xz bzip2; do
+		undoes "$way" "$program"
+	done
+	gzip -c many.csv >many.CSV.GZ
+	T deleteallrows t
+	head -c 60000 many.CSV.GZ >torn.csv.gz
+	imports 2 "$way: a torn gzip" torn.csv.gz
+	told "torn.csv.gz: offset 60000: gzip: it ends too early"
+	told "committed up to torn.csv.gz:"
+	same "$way: what came before is in" "$(($(sed -n \
+		's/.*committed up to torn.csv.gz://p' err) - 1))" "$(rows)"
+	check "$way: which is most of it" [ "$(rows)" -gt 10000 ]
+	{ cat many.CSV.GZ; head -c 1000 /dev/zero; } >padded
+	imports 0 "$way: zeros behind it" padded
+	{ cat many.CSV.GZ; echo more; } >padded
+	imports 2 "$way: a text behind it" padded
+	told "padded: offset $(stat -c %s many.CSV.GZ): what follows"
+	printf 'k,v\na,1\n' | iconv -t UTF-16 >wide.csv
+	imports 2 "$way: UTF-16" wide.csv
+	told "iconv"
+	mkdir -p none
+	printf '\xfd7zXZ\0and so on' >many.xz
+	PATH=$work/none status 2 "$way: no program" "$TABLETFS" -store "$store" \
+		import t many.xz "${by[@]}"
+	told "there is no program xz"
+	# cbt's form.
+	printf ',f\n,v\na,1\n' | gzip -c >cbt.csv.gz
+	T deleteallrows t
+	status 0 "$way: cbt's form" T import t cbt.csv.gz
+	same "$way: is undone as well" 1 "$(rows)"
+	head -c 20 cbt.csv.gz >cbt.torn
+	status 1 "$way: cbt's form torn" T import t cbt.torn format=csv
+	told "cbt.torn: offset 20: gzip: it ends too early"
+	check "$way: told once" [ "$(grep -c tabletfs: err)" = 1 ]
+	status 1 "$way: cbt's form of a directory" T import t none
+	told "couldn't open the csv file: open none: Is a directory"
+}
 refuses free
+reads free
 
 start_mount || exit 1
 refuses mounted
+reads mounted
 stop_mount
 check "the store is whole" T check >/dev/null

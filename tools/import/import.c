@@ -1,7 +1,4 @@
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "store/text/import/import.h"
 #include "tools/import/import.h"
@@ -31,16 +28,18 @@ static int wrong_arguments(struct verb_call *c)
 static int parse_format(struct verb_call *c, const char *word,
 			struct import_arguments *a)
 {
-	/* Parallel to formats. */
-	static const char *const words[] = { "csv", "tsv", "jsonl" };
-	static const enum text_format formats[] = { TEXT_CSV, TEXT_TSV,
-						    TEXT_JSONL };
-	const char *dot = strrchr(a->path, '.');
-	const char *wanted = word ? word : dot ? dot + 1 : "csv";
+	static const struct {
+		const char *suffix;
+		enum text_format format;
+	} known[] = { { ".csv", TEXT_CSV },
+		      { ".tsv", TEXT_TSV },
+		      { ".jsonl", TEXT_JSONL } };
 	size_t i;
 
-	for (i = 0; i < 3 && strcmp(words[i], wanted); i++)
-		continue;
+	for (i = 0; i < 3; i++)
+		if (word ? !strcmp(known[i].suffix + 1, word)
+			 : input_has_suffix(a->path, known[i].suffix))
+			break;
 	if (i == 3 && word)
 		return verb_wrong(c,
 				  "error parsing importer args: format must be "
@@ -48,8 +47,8 @@ static int parse_format(struct verb_call *c, const char *word,
 				  word);
 	if (i == 3)
 		i = 0;
-	a->format = formats[i];
-	a->format_word = words[i];
+	a->format = known[i].format;
+	a->format_word = known[i].suffix + 1;
 	return 0;
 }
 
@@ -93,55 +92,44 @@ int import_arguments(struct verb_call *c, struct import_arguments *a)
 	return parse_format(c, values[FORMAT], a);
 }
 
-int import_open(struct verb_call *c, const struct import_arguments *a)
+int import_open(struct verb_call *c, const struct import_arguments *a,
+		struct input **out)
 {
-	struct stat st;
-	int fd;
+	int err = input_open(a->path, out);
 
-	if (!strcmp(a->path, "-"))
-		/* A copy, so that the caller may close it as any other. */
-		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
-	else
-		fd = open(a->path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
-		close(fd);
-		fd = -1;
-		errno = EISDIR;
-	}
-	if (fd < 0)
-		verb_wrong(c, "couldn't open the %s file: open %s: %s",
-			   a->format_word, a->path, strerror(errno));
-	return fd;
+	if (err <= -ERR_BASE)
+		return verb_wrong(c, "%s", verb_error_text(err));
+	if (err < 0)
+		return verb_wrong(c, "couldn't open the %s file: open %s: %s",
+				  a->format_word, a->path, strerror(-err));
+	return 0;
 }
 
-/* Feeds all of fd, and finishes: 0 or the error that ended it, with its
+/* Feeds all of in, and finishes: 0 or the error that ended it, with its
  * detail. */
-static int feed_all(struct verb_call *c, struct importer *im, int fd,
+static int feed_all(struct verb_call *c, struct importer *im, struct input *in,
 		    const char *path)
 {
+	const struct import_result *result = importer_result(im);
 	uint8_t *piece = malloc(PIECE_SIZE);
 	struct progress progress;
+	char detail[512] = "";
 	ssize_t size = 0;
 	int err = piece ? 0 : -ENOMEM;
 
-	progress_begin(&progress, c->err, fd);
-	while (!err) {
-		size = read(fd, piece, PIECE_SIZE);
-		if (size < 0 && errno == EINTR)
-			continue;
-		if (size <= 0)
-			break;
+	progress_begin(&progress, c->err, input_size(path));
+	while (!err && (size = input_read(in, piece, PIECE_SIZE)) > 0) {
 		err = importer_feed(im, bytes_of(piece, (size_t)size));
-		progress_update(&progress, importer_result(im)->byte_count,
-				importer_result(im)->row_count);
+		progress_update(&progress, input_taken(in), result->row_count);
 	}
-	if (size < 0)
-		err = fail(errno, "%s: cannot read: %s", path, strerror(errno));
 	/* What came before an error of the input stays, and is made durable. */
-	if (!err)
-		err = importer_finish(im, true);
-	else if (size < 0)
+	if (size < 0) {
+		strncpy(detail, err_detail(), sizeof(detail) - 1);
 		importer_flush(im, true);
+		err = fail((int)-size, "%s", detail);
+	} else if (!err) {
+		err = importer_finish(im, true);
+	}
 	progress_end(&progress);
 	free(piece);
 	return err;
@@ -155,22 +143,22 @@ int verb_import(struct verb_call *c)
 	const struct import_result *result;
 	struct import_arguments a;
 	struct importer *im = NULL;
-	int fd, err, status;
+	struct input *in;
+	int err, status;
 
 	if (recipe_is_meant(c, 2))
 		return verb_import_by_recipe(c);
 	if (import_arguments(c, &a))
 		return 1;
-	fd = import_open(c, &a);
-	if (fd < 0)
+	if (import_open(c, &a, &in))
 		return 1;
 	options.table = bytes_string(a.table);
 	options.family = bytes_string(a.family ? a.family : "");
 	options.value_timestamps = a.value_timestamps;
 	err = importer_new(c->store, a.format, &options, &im);
 	if (!err)
-		err = feed_all(c, im, fd, a.path);
-	close(fd);
+		err = feed_all(c, im, in, a.path);
+	input_close(in);
 	if (!im)
 		return verb_failed(c, "Importing", err);
 	status = err < 0 ? verb_wrong(c, "%s", verb_error_text(err)) : 0;

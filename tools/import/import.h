@@ -2,6 +2,7 @@
 #define TOOLS_IMPORT_IMPORT_H
 
 #include "store/text/value/text_format.h"
+#include "tools/input/input.h"
 #include "tools/verb/verb.h"
 
 /*
@@ -22,9 +23,10 @@ struct import_arguments {
 /* Takes the arguments of c. 0, or 1 after it said what is wrong. */
 int import_arguments(struct verb_call *c, struct import_arguments *a);
 
-/* Opens the input: a descriptor that is the caller's to close, or -1 after it
- * said what is wrong. */
-int import_open(struct verb_call *c, const struct import_arguments *a);
+/* Opens the input, which is the caller's to close: 0, or 1 after it said what
+ * is wrong. */
+int import_open(struct verb_call *c, const struct import_arguments *a,
+		struct input **out);
 
 /* The verb, on a store: 0 if every line is in, durably; else 1, or of one by a
  * recipe 2 if it did not come to its end. All that it

@@ -1,5 +1,4 @@
 #include <assert.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tools/import/progress.h"
@@ -17,17 +16,13 @@ static uint64_t elapsed_ms(const struct progress *p)
 	       (uint64_t)((now.tv_nsec - p->begin.tv_nsec) / 1000000);
 }
 
-/* A pipe has no size, so nothing is said of what is left. */
-void progress_begin(struct progress *p, FILE *out, int input)
+void progress_begin(struct progress *p, FILE *out, uint64_t total)
 {
-	struct stat st;
 	int fd = fileno(out);
 
-	*p = (struct progress){ .out = out };
+	*p = (struct progress){ .out = out, .total = total };
 	/* The daemon writes to memory, which has no descriptor. */
 	p->shown = fd >= 0 && isatty(fd);
-	if (fstat(input, &st) == 0 && S_ISREG(st.st_mode))
-		p->total = (uint64_t)st.st_size;
 	clock_gettime(CLOCK_MONOTONIC, &p->begin);
 }
 

@@ -16,8 +16,8 @@ struct progress {
 	uint64_t drawn_ms;     /* when it was drawn last, since begin */
 };
 
-/* input is the descriptor that is read, whose size is asked. */
-void progress_begin(struct progress *p, FILE *out, int input);
+/* total is that of all that is read, in bytes; 0 if it is not known. */
+void progress_begin(struct progress *p, FILE *out, uint64_t total);
 
 /* Bytes and rows so far; rows are 0 where they are not known. Draws if it is
  * time to. */

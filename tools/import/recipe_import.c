@@ -1,8 +1,7 @@
-#include <fcntl.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "tools/import/import_report.h"
+#include "tools/input/input.h"
 #include "tools/import/progress.h"
 #include "tools/import/recipe_import.h"
 #include "tools/import/recipe_report.h"
@@ -99,7 +98,7 @@ int recipe_import_arguments(struct verb_call *c, struct recipe_import *r)
 	return NOT_FINISHED;
 }
 
-/* The format that a path's suffix tells, in any case. */
+/* The format that a path's suffix tells. */
 static enum recipe_format format_of(const char *path)
 {
 	static const struct {
@@ -108,11 +107,10 @@ static enum recipe_format format_of(const char *path)
 	} known[] = { { ".csv", RECIPE_CSV },      { ".tsv", RECIPE_TSV },
 		      { ".tab", RECIPE_TSV },      { ".jsonl", RECIPE_JSONL },
 		      { ".ndjson", RECIPE_JSONL }, { ".json", RECIPE_JSON } };
-	const char *dot = strrchr(path, '.');
 	size_t i;
 
-	for (i = 0; dot && i < sizeof(known) / sizeof(known[0]); i++)
-		if (!strcasecmp(dot, known[i].suffix))
+	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (input_has_suffix(path, known[i].suffix))
 			return known[i].format;
 	return RECIPE_UNSAID;
 }
@@ -122,31 +120,24 @@ static bool has_enough(const struct recipe_import *r)
 	return r->dry && r->dry_count >= r->dry_max;
 }
 
-/* Feeds what is left of fd. */
-static int feed_open(struct verb_call *c, const struct recipe_import *r,
-		     struct importer *im, int fd, const char *path)
+/* Feeds all of in, which is the file that was begun last. */
+static int feed_input(const struct recipe_import *r, struct importer *im,
+		      struct input *in, struct progress *progress)
 {
 	const struct import_result *result = importer_result(im);
 	uint8_t *piece = malloc(PIECE_SIZE);
-	struct progress progress;
-	uint64_t before = result->byte_count;
-	ssize_t size = 0;
+	ssize_t size;
 	int err = piece ? 0 : -ENOMEM;
 
-	progress_begin(&progress, c->err, fd);
 	while (!err && !has_enough(r)) {
-		size = read(fd, piece, PIECE_SIZE);
-		if (size < 0 && errno == EINTR)
-			continue;
-		if (size <= 0)
+		size = input_read(in, piece, PIECE_SIZE);
+		if (size == 0)
 			break;
-		err = importer_feed(im, bytes_of(piece, (size_t)size));
-		progress_update(&progress, result->byte_count - before,
-				result->row_count);
+		err = size < 0 ? (int)size
+			       : importer_feed(im,
+					       bytes_of(piece, (size_t)size));
+		progress_update(progress, input_taken(in), result->row_count);
 	}
-	if (size < 0)
-		err = fail(errno, "%s: cannot read", path);
-	progress_end(&progress);
 	free(piece);
 	return err;
 }
@@ -155,22 +146,22 @@ static int feed_open(struct verb_call *c, const struct recipe_import *r,
 static int feed_file(struct verb_call *c, struct recipe_import *r,
 		     struct importer *im, const char *path)
 {
-	bool standard = !strcmp(path, "-");
-	int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-	int err;
+	struct progress progress;
+	struct input *in;
+	int err = input_open(path, &in);
 
-	if (fd < 0)
-		return fail(errno, "couldn't open %s", path);
-	err = importer_begin_file(im, bytes_string(path),
-				  standard ? RECIPE_UNSAID : format_of(path));
+	if (!err)
+		err = importer_begin_file(im, bytes_string(path),
+					  format_of(path));
 	if (!err) {
 		rejects_begin_file(&r->rejects);
 		r->line_bases[r->begun_count++] =
 			importer_result(im)->line_count;
-		err = feed_open(c, r, im, fd, path);
+		progress_begin(&progress, c->err, input_size(path));
+		err = feed_input(r, im, in, &progress);
+		progress_end(&progress);
 	}
-	if (!standard)
-		close(fd);
+	input_close(in);
 	return err;
 }
 

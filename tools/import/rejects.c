@@ -52,7 +52,7 @@ static int write_header(struct rejects *r)
 	if (r->has_header)
 		return bytes_equal(header, buf_bytes(&r->written))
 			       ? 0
-			       : fail(EINVAL,
+			       : fail(ERR_bad_argument,
 				      "rejects=%s begins with another header "
 				      "than this file has; import it by itself",
 				      r->path);
@@ -94,7 +94,7 @@ static int open_one(struct rejects *r, const char *path,
 	for (i = 0; i < input_count; i++)
 		if (stat(inputs[i], &input) == 0 && input.st_dev == st.st_dev &&
 		    input.st_ino == st.st_ino)
-			return fail(EINVAL,
+			return fail(ERR_bad_argument,
 				    "rejects=%s: %s is an input, which would "
 				    "be lost",
 				    r->path, path);

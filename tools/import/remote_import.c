@@ -17,38 +17,45 @@
  */
 #define PIECE_SIZE (1 << 20)
 
-/* Copies the input into the control file: 0, or the errno of what went wrong;
+static int write_all(int out, struct bytes piece)
+{
+	while (piece.size > 0) {
+		ssize_t n = write(out, piece.data, piece.size);
+
+		if (n < 0 && errno != EINTR)
+			return errno;
+		/* It may take a part only. */
+		piece = bytes_after(piece, n > 0 ? (size_t)n : 0);
+	}
+	return 0;
+}
+
+/* Copies the input into the control file: 0, or the error of what went wrong;
  * that lines were refused is an EINVAL of close and fsync here, and known from
  * the report. */
-static int stream(struct verb_call *c, int in, int out)
+static int stream(struct verb_call *c, struct input *in, const char *path,
+		  int out)
 {
 	uint8_t *piece = malloc(PIECE_SIZE);
 	struct progress progress;
-	uint64_t total = 0;
-	ssize_t size;
+	ssize_t size = 0;
+	char why[512] = "";
 	int failed = piece ? 0 : ENOMEM;
 
-	progress_begin(&progress, c->err, in);
-	while (!failed && (size = read(in, piece, PIECE_SIZE)) != 0) {
-		ssize_t done = 0, n = 0;
-
-		if (size < 0 && errno == EINTR)
-			continue;
-		/* A write may take a part only. */
-		while (done < size && n >= 0) {
-			n = write(out, piece + done, (size_t)(size - done));
-			done += n > 0 ? n : 0;
-		}
-		if (size < 0 || n < 0)
-			failed = errno;
-		total += (uint64_t)(size > 0 ? size : 0);
-		progress_update(&progress, total, 0);
+	progress_begin(&progress, c->err, input_size(path));
+	while (!failed && (size = input_read(in, piece, PIECE_SIZE)) > 0) {
+		failed = write_all(out, bytes_of(piece, (size_t)size));
+		progress_update(&progress, input_taken(in), 0);
 	}
 	progress_end(&progress);
+	strncpy(why, err_detail(), sizeof(why) - 1);
+	/* What came before an error of the input stays. */
 	if (!failed)
 		failed = remote_stream_end(out);
 	free(piece);
-	return failed;
+	if (failed)
+		return fail(failed, "Importing");
+	return size < 0 ? fail((int)-size, "%s", why) : 0;
 }
 
 /* The path, in the mount, of the control file that takes what the arguments
@@ -79,16 +86,17 @@ static char *control_path(const struct import_arguments *a)
 
 /* Streams the input into the control file at path. The exit status. */
 static int import_through(struct verb_call *c, const struct served *served,
-			  int in, const char *path)
+			  struct input *in, const char *input_path,
+			  const char *path)
 {
-	int out = openat(served->root, path, O_RDWR | O_CLOEXEC), failed;
+	int out = openat(served->root, path, O_RDWR | O_CLOEXEC), err;
 
 	if (out < 0)
 		return verb_wrong(c, "Importing: %s/%s: %s",
 				  (char *)served->place.data, path,
 				  strerror(errno));
-	failed = stream(c, in, out);
-	return remote_stream_tell(c, out, failed);
+	err = stream(c, in, input_path, out);
+	return remote_stream_tell(c, out, err);
 }
 
 /* Arguments, the table and the input are checked here, in this order, so that
@@ -98,7 +106,8 @@ int remote_import(struct verb_call *c, const struct served *served)
 {
 	struct import_arguments a;
 	char *path = NULL;
-	int in, status = 1;
+	struct input *in;
+	int status = 1;
 
 	if (recipe_is_meant(c, 2))
 		return remote_recipe(c, served);
@@ -108,8 +117,7 @@ int remote_import(struct verb_call *c, const struct served *served)
 	if (store_check_table_name(bytes_string(a.table)) < 0)
 		return verb_wrong(c, "Importing: table \"%s\" not found",
 				  a.table);
-	in = import_open(c, &a);
-	if (in < 0)
+	if (import_open(c, &a, &in))
 		return 1;
 	path = control_path(&a);
 	if (!path)
@@ -118,8 +126,8 @@ int remote_import(struct verb_call *c, const struct served *served)
 		 errno == ENOENT)
 		verb_wrong(c, "Importing: table \"%s\" not found", a.table);
 	else
-		status = import_through(c, served, in, path);
+		status = import_through(c, served, in, a.path, path);
 	free(path);
-	close(in);
+	input_close(in);
 	return status;
 }

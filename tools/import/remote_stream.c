@@ -53,15 +53,15 @@ int remote_report_read(struct verb_call *c, int out, struct remote_report *r)
 	return err < 0 ? verb_failed(c, "Importing", err) : 0;
 }
 
-int remote_stream_tell(struct verb_call *c, int out, int failed)
+int remote_stream_tell(struct verb_call *c, int out, int err)
 {
 	struct remote_report r;
 	int status = remote_report_read(c, out, &r);
 
 	if (!status && r.error.size > 0)
 		status = verb_wrong(c, "%s", (char *)r.error.data);
-	else if (!status && failed)
-		status = verb_wrong(c, "Importing: %s", strerror(failed));
+	else if (!status && err < 0)
+		status = verb_wrong(c, "%s", verb_error_text(err));
 	if (!status || r.rows > 0)
 		status |= import_report(c, r.rows, r.refused,
 					buf_bytes(&r.lines));

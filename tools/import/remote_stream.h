@@ -25,8 +25,8 @@ void remote_report_release(struct remote_report *r);
  * said what is wrong. */
 int remote_report_read(struct verb_call *c, int out, struct remote_report *r);
 
-/* Reads the report and tells of it; failed is the errno of what ended the
+/* Reads the report and tells of it; err, with its detail, is what ended the
  * import, or 0. The exit status. Closes out. */
-int remote_stream_tell(struct verb_call *c, int out, int failed);
+int remote_stream_tell(struct verb_call *c, int out, int err);
 
 #endif

@@ -83,6 +83,12 @@ int import_source_look(struct importer *im, bool final)
 	if (!final && (in.size < 3 ||
 		       (first_line(in).size == in.size && in.size < 65536)))
 		return 0;
+	if (bytes_starts_with(in, BYTES_LITERAL("\xff\xfe")) ||
+	    bytes_starts_with(in, BYTES_LITERAL("\xfe\xff")))
+		return fail(ERR_bad_argument,
+			    "%.*s: it is UTF-16; iconv -f UTF-16 -t UTF-8 "
+			    "makes UTF-8 of it",
+			    (int)by->file.size, by->file.data);
 	if (bytes_starts_with(in, BYTES_LITERAL("\xef\xbb\xbf"))) {
 		im->start += 3;
 		in = bytes_after(in, 3);

@@ -1,0 +1,112 @@
+#include <assert.h>
+#include <isa-l/igzip_lib.h>
+#include <stdlib.h>
+
+#include "store/base/err.h"
+#include "tools/input/input_buffer.h"
+
+/*
+ * gzip: one member behind the other, each with a checksum and the size of what
+ * it holds, which the library compares. As gzip does, zeros behind the last
+ * one are passed over, for tapes end with them.
+ */
+
+/* For input_kind. */
+static int begin(struct input *in)
+{
+	struct inflate_state *s = malloc(sizeof(*s));
+
+	in->state = s;
+	if (!s)
+		return -ENOMEM;
+	isal_inflate_init(s);
+	s->crc_flag = ISAL_GZIP;
+	return 0;
+}
+
+/* Behind a member: 1 if another follows, 0 at the end, or an error. */
+static int next_member(struct input *in)
+{
+	int err;
+
+	for (;;) {
+		err = input_fill(in, 2);
+		if (err < 0)
+			return err;
+		if (in->at == in->end)
+			return 0;
+		if (in->buffer[in->at])
+			break;
+		in->at++;
+	}
+	if (in->end - in->at < 2 || in->buffer[in->at] != 0x1f ||
+	    in->buffer[in->at + 1] != 0x8b)
+		return input_damaged(in, "what follows the end of the gzip is "
+					 "none");
+	isal_inflate_reset(in->state);
+	return 1;
+}
+
+static int damaged(const struct input *in, int code)
+{
+	if (code == ISAL_INCORRECT_CHECKSUM)
+		return input_damaged(in, "gzip: the checksum before it is not "
+					 "that of the content");
+	if (code == ISAL_INVALID_WRAPPER || code == ISAL_UNSUPPORTED_METHOD)
+		return input_damaged(in, "gzip: the header before it is "
+					 "damaged");
+	return input_damaged(in, "gzip: the data before it are damaged");
+}
+
+/* Undoes some of what waits: how much, perhaps 0, or an error. */
+static ssize_t inflate(struct input *in, uint8_t *out, size_t size)
+{
+	struct inflate_state *s = in->state;
+	int code;
+
+	s->next_out = out;
+	s->avail_out = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
+	s->next_in = in->buffer + in->at;
+	s->avail_in = (uint32_t)(in->end - in->at);
+	code = isal_inflate(s);
+	in->at = in->end - s->avail_in;
+	if (code < 0 || code > ISAL_OUT_OVERFLOW) {
+		int err = damaged(in, code);
+
+		if (s->next_out == out)
+			return err;
+		input_fail(in, err);
+	}
+	return s->next_out - out;
+}
+
+/* For input_kind. */
+static ssize_t read_gzip(struct input *in, uint8_t *out, size_t size)
+{
+	struct inflate_state *s = in->state;
+	bool ended;
+	ssize_t n;
+	int err;
+
+	do {
+		if (s->block_state == ISAL_BLOCK_FINISH) {
+			err = next_member(in);
+			if (err <= 0)
+				return err;
+		}
+		err = input_fill(in, 1);
+		if (err < 0)
+			return err;
+		ended = in->at == in->end;
+		n = inflate(in, out, size);
+	} while (n == 0 && (!ended || s->block_state == ISAL_BLOCK_FINISH));
+	return n == 0 ? input_damaged(in, "gzip: it ends too early") : n;
+}
+
+/* For input_kind. */
+static void end(struct input *in)
+{
+	free(in->state);
+}
+
+const struct input_kind input_gzip = { begin, read_gzip, end };

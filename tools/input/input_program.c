@@ -1,0 +1,199 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "store/base/err.h"
+#include "tools/input/input_buffer.h"
+
+/*
+ * What a program undoes: it is fed through a socket, which says that it is gone
+ * by an error in place of a signal, and its output is read from a pipe. What is
+ * wrong with the file it says on standard error.
+ */
+struct program {
+	const char *name;
+	pid_t pid;
+	int to, from; /* -1: closed */
+};
+
+/* A negative errno, told. */
+static int failed(const struct input *in, const char *name, int code)
+{
+	if (code == ENOENT)
+		return fail(code,
+			    "%s is compressed, and there is no program %s to "
+			    "undo it; install it, or pipe what another makes",
+			    in->path, name);
+	return fail(code, "%s: cannot run %s", in->path, name);
+}
+
+/* Starts it with these as standard input and output. 0 or an errno. */
+static int start(struct program *p, int input, int output)
+{
+	char *name = (char *)p->name;
+	char option[] = "-dc";
+	char *arguments[] = { name, option, NULL };
+	posix_spawn_file_actions_t actions;
+	int err = posix_spawn_file_actions_init(&actions);
+
+	if (err)
+		return err;
+	err = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+	if (!err)
+		err = posix_spawn_file_actions_adddup2(&actions, output,
+						       STDOUT_FILENO);
+	if (!err)
+		err = posix_spawnp(&p->pid, name, &actions, NULL, arguments,
+				   environ);
+	posix_spawn_file_actions_destroy(&actions);
+	return err;
+}
+
+static int begin(struct input *in, const char *name)
+{
+	struct program *p = calloc(1, sizeof(*p));
+	int to[2] = { -1, -1 }, from[2] = { -1, -1 }, code;
+
+	if (!p)
+		return -ENOMEM;
+	p->name = name;
+	code = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, to) < 0 ||
+			       pipe2(from, O_CLOEXEC) < 0
+		       ? errno
+		       : start(p, to[1], from[1]);
+	if (to[1] >= 0)
+		close(to[1]);
+	if (from[1] >= 0)
+		close(from[1]);
+	if (!code) {
+		p->to = to[0];
+		p->from = from[0];
+		in->state = p;
+		return 0;
+	}
+	if (to[0] >= 0)
+		close(to[0]);
+	if (from[0] >= 0)
+		close(from[0]);
+	free(p);
+	return failed(in, name, code);
+}
+
+static void close_to(struct program *p)
+{
+	if (p->to >= 0)
+		close(p->to);
+	p->to = -1;
+}
+
+/* Hands it what it takes without waiting. One that has what it wanted, or is
+ * gone, tells the rest by its status. */
+static int feed(struct input *in)
+{
+	struct program *p = in->state;
+	int err = input_fill(in, 1);
+	ssize_t n;
+
+	if (err < 0)
+		return err;
+	if (in->at == in->end) {
+		close_to(p);
+		return 0;
+	}
+	n = send(p->to, in->buffer + in->at, in->end - in->at,
+		 MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (n >= 0)
+		in->at += (size_t)n;
+	else if (errno != EAGAIN && errno != EINTR)
+		close_to(p);
+	return 0;
+}
+
+/* The end of its output: 0, or an error if it failed. */
+static int finish(struct input *in)
+{
+	struct program *p = in->state;
+	pid_t pid = p->pid;
+	int status;
+
+	p->pid = 0;
+	close_to(p);
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return failed(in, p->name, errno);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return 0;
+	return fail(ERR_bad_argument,
+		    "%s: %s says that it is damaged, or ended by %s %d",
+		    in->path, p->name, WIFEXITED(status) ? "status" : "signal",
+		    WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+}
+
+/* For input_kind. */
+static ssize_t read_program(struct input *in, uint8_t *out, size_t size)
+{
+	struct program *p = in->state;
+
+	while (p->pid) {
+		struct pollfd ready[] = { { p->from, POLLIN, 0 },
+					  { p->to, POLLOUT, 0 } };
+		ssize_t n;
+		int err;
+
+		if (poll(ready, 2, -1) < 0 && errno != EINTR)
+			return failed(in, p->name, errno);
+		if (ready[0].revents) {
+			n = read(p->from, out, size);
+			if (n > 0)
+				return n;
+			if (n == 0)
+				return finish(in);
+			if (errno != EINTR)
+				return failed(in, p->name, errno);
+		} else if (ready[1].revents) {
+			err = feed(in);
+			if (err < 0)
+				return err;
+		}
+	}
+	return 0;
+}
+
+/* For input_kind. A program that is not done yet ends for want of a reader. */
+static void end(struct input *in)
+{
+	struct program *p = in->state;
+
+	close_to(p);
+	close(p->from);
+	if (p->pid)
+		waitpid(p->pid, NULL, 0);
+	free(p);
+}
+
+/* For input_kind. */
+static int begin_bzip2(struct input *in)
+{
+	return begin(in, "bzip2");
+}
+
+/* For input_kind. */
+static int begin_xz(struct input *in)
+{
+	return begin(in, "xz");
+}
+
+/* For input_kind. */
+static int begin_zstd(struct input *in)
+{
+	return begin(in, "zstd");
+}
+
+const struct input_kind input_bzip2 = { begin_bzip2, read_program, end };
+const struct input_kind input_xz = { begin_xz, read_program, end };
+const struct input_kind input_zstd = { begin_zstd, read_program, end };
