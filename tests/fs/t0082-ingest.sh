@@ -171,11 +171,47 @@ reads() {
 	status 1 "$way: cbt's form of a directory" T import t none
 	told "couldn't open the csv file: open none: Is a directory"
 }
+# On a terminal a bar is drawn and erased.
+tells() {
+	local way=$1
+	cat >terminal.py <<'PY'
+import os, subprocess, sys, time
+master, slave = os.openpty()
+p = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stderr=slave)
+os.close(slave)
+p.stdin.write(b"k,v\na,1\n")
+for i in range(3):
+    p.stdin.flush()
+    time.sleep(0.25)
+    p.stdin.write(b"b,2\n")
+p.stdin.close()
+text = b""
+try:
+    while more := os.read(master, 4096):
+        text += more
+except OSError:
+    pass
+sys.stdout.buffer.write(text.replace(b"\r", b"|"))
+sys.exit(p.wait())
+PY
+	status 0 "$way: a terminal" python3 terminal.py "$TABLETFS" \
+		-store "$store" import t - "${by[@]}"
+	check "$way: rows a second" grep -q '|.* rows/s, 0 refused' out
+	check "$way: erased" grep -q '|.\[Kreplaced cells: 2' out
+	status 0 "$way: quiet" python3 terminal.py "$TABLETFS" \
+		-store "$store" import t - "${by[@]}" quiet=yes
+	refuse "$way: is quiet" grep -q rows/s out
+	status 1 "$way: cbt's form" python3 terminal.py "$TABLETFS" \
+		-store "$store" import t - quiet=maybe
+	imports 2 "$way: quiet is yes or no" many.csv quiet=maybe
+}
 refuses free
 reads free
+tells free
 
 start_mount || exit 1
 refuses mounted
 reads mounted
+tells mounted
 stop_mount
 check "the store is whole" T check >/dev/null

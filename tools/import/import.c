@@ -54,12 +54,13 @@ static int parse_format(struct verb_call *c, const char *word,
 
 int import_arguments(struct verb_call *c, struct import_arguments *a)
 {
-	enum { FORMAT, FAMILY, TIMESTAMP, BATCH, WORKERS, PROFILE };
+	enum { FORMAT, FAMILY, TIMESTAMP, BATCH, WORKERS, PROFILE, QUIET };
 	static const char *const keys[] = { "format",    "column-family",
 					    "timestamp", "batch-size",
 					    "workers",   "app-profile",
-					    NULL };
-	const char *values[6] = { NULL };
+					    "quiet",     NULL };
+	const char *values[7] = { NULL };
+	int quiet;
 
 	*a = (struct import_arguments){ .format = TEXT_CSV };
 	if (c->argc < 3)
@@ -89,6 +90,10 @@ int import_arguments(struct verb_call *c, struct import_arguments *a)
 	if (values[WORKERS] && atoi(values[WORKERS]) <= 0)
 		return verb_wrong(
 			c, "error parsing importer args: workers must be > 0");
+	quiet = import_quiet(c, values[QUIET]);
+	if (quiet < 0)
+		return 1;
+	a->progress = quiet ? NULL : c->err;
 	return parse_format(c, values[FORMAT], a);
 }
 
@@ -107,20 +112,24 @@ int import_open(struct verb_call *c, const struct import_arguments *a,
 
 /* Feeds all of in, and finishes: 0 or the error that ended it, with its
  * detail. */
-static int feed_all(struct verb_call *c, struct importer *im, struct input *in,
-		    const char *path)
+static int feed_all(const struct import_arguments *a, struct importer *im,
+		    struct input *in)
 {
 	const struct import_result *result = importer_result(im);
 	uint8_t *piece = malloc(PIECE_SIZE);
 	struct progress progress;
+	struct progress_now now;
 	char detail[512] = "";
 	ssize_t size = 0;
 	int err = piece ? 0 : -ENOMEM;
 
-	progress_begin(&progress, c->err, input_size(path));
+	progress_begin(&progress, a->progress, input_size(a->path));
 	while (!err && (size = input_read(in, piece, PIECE_SIZE)) > 0) {
 		err = importer_feed(im, bytes_of(piece, (size_t)size));
-		progress_update(&progress, input_taken(in), result->row_count);
+		now = (struct progress_now){ input_taken(in), true,
+					     result->row_count,
+					     result->refused_count };
+		progress_update(&progress, &now);
 	}
 	/* What came before an error of the input stays, and is made durable. */
 	if (size < 0) {
@@ -157,7 +166,7 @@ int verb_import(struct verb_call *c)
 	options.value_timestamps = a.value_timestamps;
 	err = importer_new(c->store, a.format, &options, &im);
 	if (!err)
-		err = feed_all(c, im, in, a.path);
+		err = feed_all(&a, im, in);
 	input_close(in);
 	if (!im)
 		return verb_failed(c, "Importing", err);

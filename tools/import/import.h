@@ -18,6 +18,7 @@ struct import_arguments {
 	const char *format_word; /* csv, tsv or jsonl */
 	const char *family;      /* NULL: families are in the file */
 	bool value_timestamps;
+	FILE *progress; /* where it is told how far it is; NULL: quiet */
 };
 
 /* Takes the arguments of c. 0, or 1 after it said what is wrong. */

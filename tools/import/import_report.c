@@ -24,6 +24,16 @@ void import_tell_refused(struct verb_call *c, uint64_t refused,
 			   (unsigned long long)refused);
 }
 
+int import_quiet(struct verb_call *c, const char *value)
+{
+	if (!value || !strcmp(value, "no"))
+		return 0;
+	if (!strcmp(value, "yes"))
+		return 1;
+	verb_wrong(c, "quiet must be yes or no, not \"%s\"", value);
+	return -1;
+}
+
 /* The last line is cbt's, and tells of a success as well. */
 int import_report(struct verb_call *c, uint64_t rows, uint64_t refused,
 		  struct bytes lines)

@@ -5,6 +5,10 @@
 
 /* What an import tells at its end, wherever it ran. */
 
+/* The value of quiet=, or NULL: 1 for yes, 0 for no, -1 after it said what is
+ * wrong. */
+int import_quiet(struct verb_call *c, const char *value);
+
 /* Tells refused lines ("line N: reason\n" each), the first few of them, and how
  * many there are, if there are any; each is a failure, with "tabletfs: " before
  * it. */

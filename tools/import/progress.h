@@ -6,24 +6,35 @@
 #include <stdio.h>
 #include <time.h>
 
-/* A line that tells how far an import is, drawn again and again if out is a
- * terminal; else nothing is. */
+/* What tells how far an import is: on a terminal a bar that is drawn again and
+ * again, else a line every ten seconds. */
 struct progress {
-	FILE *out; /* borrowed */
-	bool shown;
-	uint64_t total;        /* bytes of the input; 0 if not known */
+	FILE *out; /* borrowed; NULL: quiet */
+	bool is_terminal;
+	uint64_t total;        /* bytes of all files; 0 if not known */
 	struct timespec begin; /* CLOCK_MONOTONIC */
-	uint64_t drawn_ms;     /* when it was drawn last, since begin */
+	uint64_t told_ms;      /* when it was told last, since begin */
+	bool is_drawn;         /* a bar is to be erased */
 };
 
-/* total is that of all that is read, in bytes; 0 if it is not known. */
+/* So far. Bytes are those of the files as they are stored. */
+struct progress_now {
+	uint64_t bytes;
+	bool has_rows; /* these are known */
+	uint64_t rows, refused;
+};
+
+/* out may be NULL, for nothing to be told. */
 void progress_begin(struct progress *p, FILE *out, uint64_t total);
 
-/* Bytes and rows so far; rows are 0 where they are not known. Draws if it is
- * time to. */
-void progress_update(struct progress *p, uint64_t bytes, uint64_t rows);
+/* Tells of it if it is time to. */
+void progress_update(struct progress *p, const struct progress_now *now);
 
-/* Erases the line. */
+/* The same, so many milliseconds after the beginning. */
+void progress_update_at(struct progress *p, const struct progress_now *now,
+			uint64_t ms);
+
+/* Erases the bar. */
 void progress_end(struct progress *p);
 
 #endif

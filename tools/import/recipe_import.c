@@ -47,6 +47,12 @@ static int take_option(struct verb_call *c, struct recipe_import *r,
 		rejects_init(&r->rejects, value);
 		return *value ? 0 : wrong(c, "which file?", word);
 	}
+	if (!strncmp(word, "quiet=", 6)) {
+		int quiet = import_quiet(c, value);
+
+		r->quiet = quiet == 1;
+		return quiet < 0 ? NOT_FINISHED : 0;
+	}
 	if (!strncmp(word, "dry-run=", 8)) {
 		r->dry = true;
 		r->dry_max = strtoull(value, &end, 10);
@@ -120,12 +126,30 @@ static bool has_enough(const struct recipe_import *r)
 	return r->dry && r->dry_count >= r->dry_max;
 }
 
-/* Feeds all of in, which is the file that was begun last. */
+/* What the files have, if all tell. */
+static uint64_t size_of_all(const struct recipe_import *r)
+{
+	uint64_t size, total = 0;
+	unsigned int i;
+
+	for (i = 0; i < r->file_count; i++) {
+		size = input_size(r->files[i]);
+		if (size == 0)
+			return 0;
+		total += size;
+	}
+	return total;
+}
+
+/* Feeds all of in, which is the file that was begun last, behind before bytes
+ * of others. */
 static int feed_input(const struct recipe_import *r, struct importer *im,
-		      struct input *in, struct progress *progress)
+		      struct input *in, uint64_t before,
+		      struct progress *progress)
 {
 	const struct import_result *result = importer_result(im);
 	uint8_t *piece = malloc(PIECE_SIZE);
+	struct progress_now now;
 	ssize_t size;
 	int err = piece ? 0 : -ENOMEM;
 
@@ -136,17 +160,20 @@ static int feed_input(const struct recipe_import *r, struct importer *im,
 		err = size < 0 ? (int)size
 			       : importer_feed(im,
 					       bytes_of(piece, (size_t)size));
-		progress_update(progress, input_taken(in), result->row_count);
+		now = (struct progress_now){ before + input_taken(in), true,
+					     result->row_count,
+					     result->refused_count };
+		progress_update(progress, &now);
 	}
 	free(piece);
 	return err;
 }
 
-/* Feeds one file. */
-static int feed_file(struct verb_call *c, struct recipe_import *r,
-		     struct importer *im, const char *path)
+/* Feeds one file, and adds what it has to *before. */
+static int feed_file(struct recipe_import *r, struct importer *im,
+		     const char *path, uint64_t *before,
+		     struct progress *progress)
 {
-	struct progress progress;
 	struct input *in;
 	int err = input_open(path, &in);
 
@@ -157,9 +184,8 @@ static int feed_file(struct verb_call *c, struct recipe_import *r,
 		rejects_begin_file(&r->rejects);
 		r->line_bases[r->begun_count++] =
 			importer_result(im)->line_count;
-		progress_begin(&progress, c->err, input_size(path));
-		err = feed_input(r, im, in, &progress);
-		progress_end(&progress);
+		err = feed_input(r, im, in, *before, progress);
+		*before += input_taken(in);
 	}
 	input_close(in);
 	return err;
@@ -168,13 +194,17 @@ static int feed_file(struct verb_call *c, struct recipe_import *r,
 int recipe_import_feed(struct verb_call *c, struct recipe_import *r,
 		       struct importer *im)
 {
+	struct progress progress;
 	char *detail = NULL;
+	uint64_t before = 0;
 	unsigned int i;
 	int err =
 		r->dry ? 0 : rejects_open(&r->rejects, r->files, r->file_count);
 
+	progress_begin(&progress, r->quiet ? NULL : c->err, size_of_all(r));
 	for (i = 0; !err && i < r->file_count && !has_enough(r); i++)
-		err = feed_file(c, r, im, r->files[i]);
+		err = feed_file(r, im, r->files[i], &before, &progress);
+	progress_end(&progress);
 	if (!err)
 		return has_enough(r) ? 0 : importer_finish(im, true);
 	/* What came before it stays, and is made durable. */

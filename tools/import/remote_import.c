@@ -33,19 +33,21 @@ static int write_all(int out, struct bytes piece)
 /* Copies the input into the control file: 0, or the error of what went wrong;
  * that lines were refused is an EINVAL of close and fsync here, and known from
  * the report. */
-static int stream(struct verb_call *c, struct input *in, const char *path,
-		  int out)
+static int stream(const struct import_arguments *a, struct input *in, int out)
 {
 	uint8_t *piece = malloc(PIECE_SIZE);
 	struct progress progress;
+	/* What became of the rows the daemon tells in the end. */
+	struct progress_now now = { 0 };
 	ssize_t size = 0;
 	char why[512] = "";
 	int failed = piece ? 0 : ENOMEM;
 
-	progress_begin(&progress, c->err, input_size(path));
+	progress_begin(&progress, a->progress, input_size(a->path));
 	while (!failed && (size = input_read(in, piece, PIECE_SIZE)) > 0) {
 		failed = write_all(out, bytes_of(piece, (size_t)size));
-		progress_update(&progress, input_taken(in), 0);
+		now.bytes = input_taken(in);
+		progress_update(&progress, &now);
 	}
 	progress_end(&progress);
 	strncpy(why, err_detail(), sizeof(why) - 1);
@@ -86,7 +88,7 @@ static char *control_path(const struct import_arguments *a)
 
 /* Streams the input into the control file at path. The exit status. */
 static int import_through(struct verb_call *c, const struct served *served,
-			  struct input *in, const char *input_path,
+			  const struct import_arguments *a, struct input *in,
 			  const char *path)
 {
 	int out = openat(served->root, path, O_RDWR | O_CLOEXEC), err;
@@ -95,7 +97,7 @@ static int import_through(struct verb_call *c, const struct served *served,
 		return verb_wrong(c, "Importing: %s/%s: %s",
 				  (char *)served->place.data, path,
 				  strerror(errno));
-	err = stream(c, in, input_path, out);
+	err = stream(a, in, out);
 	return remote_stream_tell(c, out, err);
 }
 
@@ -126,7 +128,7 @@ int remote_import(struct verb_call *c, const struct served *served)
 		 errno == ENOENT)
 		verb_wrong(c, "Importing: table \"%s\" not found", a.table);
 	else
-		status = import_through(c, served, in, a.path, path);
+		status = import_through(c, served, &a, in, path);
 	free(path);
 	input_close(in);
 	return status;

@@ -64,7 +64,7 @@ _tabletfs() {
 		words="recipe= key= zone="
 		[ "$verb" = key ] || words="$words add= at= bytes=base64
 			column-family= comment= delimiter= dry-run= duplicates=
-			explode= format= header= on-error= quote= rejects= rest=
+			explode= format= header= on-error= quiet= quote= rejects= rest=
 			set= skip=
 			timestamp="
 		compopt -o nospace 2>/dev/null ;;
