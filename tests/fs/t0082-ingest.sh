@@ -171,6 +171,41 @@ reads() {
 	status 1 "$way: cbt's form of a directory" T import t none
 	told "couldn't open the csv file: open none: Is a directory"
 }
+# Lines of DynamoDB's export, which are compressed.
+exports() {
+	local way=$1
+	T deleteallrows t
+	cat >export.json <<'JSON'
+{"Item":{"pk":{"S":"u1"},"sk":{"N":"42"},"bin":{"B":"AP8="},"ok":{"BOOL":true},"no":{"NULL":true},"m":{"M":{"x":{"S":"deep"},"n":{"M":{"y":{"N":"-1.5e3"}}}}},"l":{"L":[{"S":"a"},{"N":"1"},{"M":{"b":{"B":"AP8="}}},{"NULL":true}]},"ss":{"SS":["p","q"]},"ns":{"NS":["1","2.5"]},"bs":{"BS":["AP8="]}}}
+{"Item":{"pk":{"S":"u2"},"sk":{"N":"x"}}}
+{"Item":{"pk":{"S":"u3"},"sk":{"N":1}}}
+{"Item":{"pk":{"S":"u4"},"sk":{"Q":"1"}}}
+{"Item":{"pk":{"S":"u5"},"sk":"1"}}
+{"Item":{"pk":{"S":"u6"},"sk":{"N":"1"},"b":{"B":"%"}}}
+{"Keys":{"pk":{"S":"u7"}}}
+{"Item":{"pk":{"S":"u8"},"sk":{"N":"1"},"e":{"S":""},"l":{"L":[]},"m":{"M":{}}}}
+JSON
+	gzip -c export.json >export.json.gz
+	status 1 "$way: an export" T import t export.json.gz format=dynamodb \
+		'key={pk}#{sk}' rest=f
+	same "$way: two of eight" "u1#42 u8#1" \
+		"$(T read t keys-only=true | grep ^u | xargs)"
+	same "$way: what became of it" \
+		'bin=\x00\xff bs=["AP8="] l=["a",1,{"b":"AP8="},null] m.n.y=-1.5e3 m.x=deep ns=[1,2.5] ok=true ss=["p","q"]' \
+		"$(T lookup t u1#42 | sed -n '/^  f:/{s/^  f:\([^ ]*\).*/\1=/;N;s/\n *"\(.*\)"$/\1/;s/\\"/"/g;p}' | tr '\n' ' ' | sed 's/ $//')"
+	told 'export.json.gz:2: attribute "sk": N has to be a number'
+	told 'export.json.gz:4: attribute "sk": its type is none of'
+	told 'export.json.gz:6: attribute "b": B is no base64'
+	told 'export.json.gz:7: a record is {"Item": {...}}'
+	printf '%s\n' '{"Item":{"k":{"S":"m"},"m":{"M":{"b":{"B":"AP8="},"c":{"B":"YQ=="}}}}}' |
+		T import t - format=dynamodb 'key={k}' 'set=f:m {m}' 2>err
+	check "$way: bytes of a whole map" sh -c "'$TABLETFS' -store '$store' lookup t m | tr -d '\\\\' | grep -qF '{\"b\":\"AP8=\",\"c\":\"a\"}'"
+	status 1 "$way: members of a set" T import t export.json.gz \
+		format=dynamodb 'explode={ss}' 'key=ss#{pk}' 'set=f:{ss} y'
+	same "$way: as columns" "f:p f:q" "$(T lookup t ss#u1 |
+		sed -n 's/^  \(f:[^ ]*\).*/\1/p' | xargs)"
+}
+
 # On a terminal a bar is drawn and erased.
 tells() {
 	local way=$1
@@ -208,10 +243,12 @@ PY
 refuses free
 reads free
 tells free
+exports free
 
 start_mount || exit 1
 refuses mounted
 reads mounted
 tells mounted
+exports mounted
 stop_mount
 check "the store is whole" T check >/dev/null

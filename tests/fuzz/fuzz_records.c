@@ -9,6 +9,7 @@ static const char *const recipes[] = {
 	"header names:a,b\ncomment '#'\ndelimiter ;\nquote '|'\nkey {a}\n"
 	"at {b|time}\nset f:q {b}\n",
 	"bytes base64\nkey {a}\nrest f\n",
+	"format dynamodb\nkey {a}{b[0]}\nrest f\n",
 	"key {a|reverse}\nexplode {b}\nset f:q {b.c}\nrest g\nskip {d} > 3\n",
 };
 
@@ -125,7 +126,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	schema = store_schema(s);
 	table = schema_table(schema, BYTES_LITERAL("t"));
 	text = bytes_of(data + 2, size - 2);
-	recipe = recipes[(data[0] & 7) % 5];
+	recipe = recipes[(data[0] & 7) % 6];
 	import(table, recipe, data[0], text, SIZE_MAX, &whole);
 	import(table, recipe, data[0], text, 1 + data[1], &pieces);
 	blot(&whole);

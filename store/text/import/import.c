@@ -123,6 +123,7 @@ static int take_by_recipe(struct importer *im, bool final)
 	case RECIPE_TSV:
 		return import_take_tsv(im, final);
 	case RECIPE_JSONL:
+	case RECIPE_DYNAMODB:
 		return import_take_json(im, final);
 	case RECIPE_JSON:
 		return import_take_array(im, final);

@@ -3,6 +3,7 @@
 
 #include "store/text/import/import_commit.h"
 #include "store/text/import/import_recipe.h"
+#include "store/text/json/json_dynamodb.h"
 #include "store/text/recipe/row_json.h"
 #include "store/text/value/base64.h"
 
@@ -276,7 +277,8 @@ int import_recipe_begin(struct importer *im)
 {
 	const struct recipe_source *source = recipe_source(im->recipe);
 
-	if (im->by.format == RECIPE_JSON || im->by.format == RECIPE_JSONL) {
+	if (im->by.format == RECIPE_JSON || im->by.format == RECIPE_JSONL ||
+	    im->by.format == RECIPE_DYNAMODB) {
 		im->header = HEADER_DONE;
 		return applier_json(im->by.applier);
 	}
@@ -392,5 +394,9 @@ int import_recipe_json(struct importer *im, struct bytes text)
 	if (record.root->type != JSON_OBJECT)
 		return import_refuse(
 			im, fail(ERR_bad_line, "a record is a JSON object"));
+	if (im->by.format == RECIPE_DYNAMODB)
+		err = json_dynamodb(&im->json);
+	if (err < 0)
+		return import_refuse(im, err);
 	return run(im, &record);
 }

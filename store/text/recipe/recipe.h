@@ -28,6 +28,7 @@ enum recipe_format {
 	RECIPE_TSV,
 	RECIPE_JSONL,
 	RECIPE_JSON,
+	RECIPE_DYNAMODB, /* lines of its export; only if the recipe says so */
 };
 
 enum recipe_header {

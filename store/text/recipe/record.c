@@ -1,8 +1,10 @@
 #include <assert.h>
 
 #include "store/text/recipe/record.h"
+#include "store/text/value/base64.h"
 #include "store/text/value/json_text.h"
 #include "store/text/value/number.h"
+#include "store/text/value/utf8.h"
 
 /* A step down from n; NULL if it leads nowhere. */
 static const struct json_node *step_from(const struct json *j,
@@ -50,11 +52,20 @@ const struct json_node *record_node(const struct record *r,
 	return n;
 }
 
-/* A leaf as JSON. */
+/* A leaf as JSON. Bytes, which only DynamoDB's types make, become base64
+ * again. */
 static int print_leaf(const struct json_node *n, struct buf *out)
 {
-	return n->type == JSON_STRING ? json_text_string(n->text, out)
-				      : buf_add_bytes(out, n->text);
+	int err;
+
+	if (n->type != JSON_STRING)
+		return buf_add_bytes(out, n->text);
+	if (utf8_valid(n->text))
+		return json_text_string(n->text, out);
+	err = buf_add_byte(out, '"');
+	if (!err)
+		err = base64_encode(n->text, out);
+	return err ? err : buf_add_byte(out, '"');
 }
 
 /* A node as JSON text, without blanks. It calls itself as deep as the tree is,

@@ -190,10 +190,11 @@ static int parse_format(struct recipe *r, const struct line *l,
 			struct statement *s)
 {
 	/* In the order of enum recipe_format. */
-	static const char *const words[] = { "csv", "tsv", "jsonl", "json",
-					     NULL };
+	static const char *const words[] = { "csv",  "tsv",      "jsonl",
+					     "json", "dynamodb", NULL };
 	int i, err = parse_choice(l, words,
-				  "here csv, tsv, jsonl or json has to follow",
+				  "here csv, tsv, jsonl, json or dynamodb has "
+				  "to follow",
 				  &i);
 
 	(void)s;
