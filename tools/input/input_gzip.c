@@ -14,7 +14,9 @@
 /* For input_kind. */
 static int begin(struct input *in)
 {
-	struct inflate_state *s = malloc(sizeof(*s));
+	/* Zeroed, for the library does not: damage may point before the
+	 * beginning. */
+	struct inflate_state *s = calloc(1, sizeof(*s));
 
 	in->state = s;
 	if (!s)
