@@ -127,7 +127,11 @@ waited = await_rows(3000)
 assert 0.5 < waited < 5, waited
 os.write(fd, last[20:] + lines(3001, 6000))
 await_rows(6000)
-assert "committed_line 6000\n" in open(table + "/.import/last").read()
+# Rows are seen a moment before the report tells of them.
+end = time.monotonic() + 5
+while "committed_line 6000\n" not in open(table + "/.import/last").read():
+    assert time.monotonic() < end
+    time.sleep(0.05)
 open(kept, "w").close()
 time.sleep(60)
 PYTHON
