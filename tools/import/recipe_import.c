@@ -84,6 +84,8 @@ int recipe_import_arguments(struct verb_call *c, struct recipe_import *r)
 		taken = recipe_take(c, r->recipe, c->argv[i]);
 		if (taken < 0)
 			return NOT_FINISHED;
+		if (taken == 1 && !strncmp(c->argv[i], "recipe=", 7))
+			r->recipe_file = c->argv[i] + 7;
 		if (taken == 1)
 			continue;
 		if (recipe_word(c->argv[i]).size == 0)
@@ -198,8 +200,10 @@ int recipe_import_feed(struct verb_call *c, struct recipe_import *r,
 	char *detail = NULL;
 	uint64_t before = 0;
 	unsigned int i;
-	int err =
-		r->dry ? 0 : rejects_open(&r->rejects, r->files, r->file_count);
+	int err;
+
+	r->rejects.recipe = r->recipe_file;
+	err = r->dry ? 0 : rejects_open(&r->rejects, r->files, r->file_count);
 
 	progress_begin(&progress, r->quiet ? NULL : c->err, size_of_all(r));
 	for (i = 0; !err && i < r->file_count && !has_enough(r); i++)

@@ -20,6 +20,7 @@ struct recipe_import {
 	unsigned int file_count, begun_count;
 	uint64_t *line_bases;  /* owned; of each file begun, lines before it */
 	struct recipe *recipe; /* owned */
+	const char *recipe_file; /* borrowed; NULL: none */
 	bool refuse_duplicates, stop, quiet;
 	struct rejects rejects; /* open from recipe_import_feed on */
 	bool dry;               /* print rows, and write nothing */

@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -79,12 +80,23 @@ static int take_record(void *context, struct bytes text, bool end)
 	return ferror(r->records) ? failed(r) : 0;
 }
 
+/* Whether path, or standard input for "-", is the file that st tells of. */
+static bool is_file(const char *path, const struct stat *st)
+{
+	struct stat input;
+	int result = strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &input)
+					    : stat(path, &input);
+
+	return result == 0 && S_ISREG(st->st_mode) &&
+	       input.st_dev == st->st_dev && input.st_ino == st->st_ino;
+}
+
 /* Opens one of the files, without emptying it. */
 static int open_one(struct rejects *r, const char *path,
 		    const char *const *inputs, unsigned int input_count,
 		    FILE **out)
 {
-	struct stat st, input;
+	struct stat st;
 	unsigned int i;
 
 	*out = fopen(path, "ae");
@@ -92,12 +104,15 @@ static int open_one(struct rejects *r, const char *path,
 		return fail(errno, "rejects=%s: cannot write %s", r->path,
 			    path);
 	for (i = 0; i < input_count; i++)
-		if (stat(inputs[i], &input) == 0 && input.st_dev == st.st_dev &&
-		    input.st_ino == st.st_ino)
+		if (is_file(inputs[i], &st))
 			return fail(ERR_bad_argument,
 				    "rejects=%s: %s is an input, which would "
 				    "be lost",
 				    r->path, path);
+	if (r->recipe && is_file(r->recipe, &st))
+		return fail(ERR_bad_argument,
+			    "rejects=%s: %s is the recipe, which would be lost",
+			    r->path, path);
 	return 0;
 }
 

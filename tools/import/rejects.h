@@ -11,7 +11,8 @@
  * it, in FILE.reasons, a line "file:line: why" for each.
  */
 struct rejects {
-	const char *path; /* borrowed; NULL: all functions do nothing */
+	const char *path;   /* borrowed; NULL: all functions do nothing */
+	const char *recipe; /* a file that is not to be lost; NULL: none */
 	FILE *records, *reasons;
 	struct buf header;  /* of the file that is read */
 	struct buf written; /* the header that records begins with */
