@@ -2,6 +2,7 @@
 #define STORE_STATS_H
 
 #include "store/base/bytes.h"
+#include "store/base/memory.h"
 
 struct store;
 
@@ -19,6 +20,8 @@ struct store_stats {
 	uint64_t obsolete_size;
 	uint64_t memtable_used, memtable_count;
 	uint64_t cache_used, cache_hits, cache_misses;
+	uint64_t memory[MEMORY_ACCOUNTS]; /* by account, see memory.h */
+	uint64_t memory_limit;            /* of those that share one */
 	uint64_t flush_count, compaction_count, trivial_move_count;
 	uint64_t written_size;   /* by commits */
 	uint64_t compacted_size; /* of all inputs of compactions */

@@ -6,6 +6,7 @@
 #include "store/base/buf.h"
 #include "store/base/clock.h"
 #include "store/base/err.h"
+#include "store/base/memory.h"
 #include "store/base/volume/volume.h"
 #include "store/bulk_load.h"
 #include "store/cell.h"
@@ -80,6 +81,7 @@ struct store_options {
 					   background; 0: only on request */
 	size_t memtable_size;    /* bytes; there are at most two and a half */
 	size_t cache_size;       /* bytes, of blocks, filters and indexes */
+	uint64_t shared_size;    /* bytes, that all else shares: memory.h */
 	uint64_t file_size;      /* bytes that an sst is to have */
 	enum event_level events; /* at first, of the event log */
 	/* For tests; leave them 0: sizes as in engine.h. */
@@ -99,10 +101,12 @@ struct store_options {
 void store_options_init(struct store_options *o);
 
 /* Sets both sizes so that memtables and cache take no more than size together;
- * the defaults are those of 144 MiB. size is at least STORE_MEMORY_MIN. What
- * else a store needs grows with its files, some 1 KiB each, and with open
- * scans. */
+ * the defaults are those of 144 MiB. size is at least STORE_MEMORY_MIN. All
+ * else that can grow shares STORE_MEMORY_SHARED besides, whatever size is, by
+ * the accounts of store/base/memory.h; with what a process is by itself that
+ * makes no more than size and 64 MiB. */
 #define STORE_MEMORY_MIN (UINT64_C(16) << 20)
+#define STORE_MEMORY_SHARED (UINT64_C(48) << 20)
 void store_options_memory(struct store_options *o, uint64_t size);
 
 /*
@@ -129,6 +133,10 @@ const char *store_recovery_text(const struct store *s);
 /* A new line for whoever finds the store in use, which must be open for
  * writing. */
 int store_describe(struct store *s, const char *holder);
+
+/* Who holds how much memory, for those above to ask for theirs; as s, and all
+ * that was taken is given back before s is closed. */
+struct memory *store_memory(struct store *s);
 
 /* The volume that s is on, for its path and its space; s goes on owning it. */
 struct volume *store_volume(struct store *s);

@@ -25,12 +25,26 @@ static void read_figures(struct fs *fs, struct figures *f)
 	store_stats(fs->store, &f->store);
 }
 
+/* Who holds how much memory, a line an account. */
+static int print_memory(const struct store_stats *s, struct buf *out)
+{
+	int err = buf_printf(out, "memory_limit %llu\n",
+			     (unsigned long long)s->memory_limit);
+	int i;
+
+	for (i = 0; i < MEMORY_ACCOUNTS && !err; i++)
+		err = buf_printf(out, "memory_%s %llu\n", memory_name(i),
+				 (unsigned long long)s->memory[i]);
+	return err;
+}
+
 int ctl_print_stats(struct fs *fs, struct buf *out)
 {
 	struct figures f;
+	int err;
 
 	read_figures(fs, &f);
-	return buf_printf(
+	err = buf_printf(
 		out,
 		"uptime_seconds %llu\nnodes %llu\nnode_bytes %llu\n"
 		"requests %llu\nchanges %llu\nerrors %llu\n"
@@ -41,6 +55,7 @@ int ctl_print_stats(struct fs *fs, struct buf *out)
 		(unsigned long long)f.errors,
 		(unsigned long long)fs->store_device,
 		(unsigned long long)fs->store_inode, (int)getpid());
+	return err ? err : print_memory(&f.store, out);
 }
 
 /* One metric without labels; type is Prometheus' word. */
@@ -61,6 +76,19 @@ static int print_levels(const char *name, const uint64_t *levels, size_t count,
 	for (i = 0; i < count && !err; i++)
 		err = buf_printf(out, "tabletfs_%s{level=\"%zu\"} %llu\n", name,
 				 i, (unsigned long long)levels[i]);
+	return err;
+}
+
+/* One gauge, of which each account has a value. */
+static int print_accounts(const struct store_stats *s, struct buf *out)
+{
+	int err = buf_printf(out, "# TYPE tabletfs_memory_bytes gauge\n");
+	int i;
+
+	for (i = 0; i < MEMORY_ACCOUNTS && !err; i++)
+		err = buf_printf(
+			out, "tabletfs_memory_bytes{account=\"%s\"} %llu\n",
+			memory_name(i), (unsigned long long)s->memory[i]);
 	return err;
 }
 
@@ -107,5 +135,7 @@ int ctl_print_metrics(struct fs *fs, struct buf *out)
 		err = print_levels("ssts", s->sst_count, levels, out);
 	if (!err)
 		err = print_levels("sst_bytes", s->sst_size, levels, out);
+	if (!err)
+		err = print_accounts(s, out);
 	return err ? err : metrics_print(&fs->metrics, out);
 }

@@ -474,7 +474,8 @@ struct cache_stats cache_stats(struct cache *c)
 	struct cache_stats stats = { 0 };
 	size_t i;
 
-	stats.used_size = atomic_load(&c->reserved);
+	stats.reserved_size = atomic_load(&c->reserved);
+	stats.used_size = stats.reserved_size;
 	for (i = 0; i < c->shard_count; i++) {
 		struct shard *s = &c->shards[i];
 

@@ -30,6 +30,7 @@ struct cache_stats {
 	uint64_t hit_count; /* of cache_get, since the cache was made */
 	uint64_t miss_count;
 	uint64_t used_size; /* bytes: blocks, their heads, what is reserved */
+	uint64_t reserved_size; /* of these, what is reserved */
 };
 
 /* capacity is in bytes; 0 makes a cache that keeps nothing. 0 or -ENOMEM. */

@@ -5,6 +5,7 @@
 #include "store/base/volume/volume_posix.h"
 #include "store/engine/large/large.h"
 #include "store/engine/read/snapshot.h"
+#include "store/engine/read/statistics.h"
 #include "store/engine/read/verify.h"
 #include "store/engine/run/dead.h"
 #include "store/engine/run/open.h"
@@ -32,6 +33,7 @@ void store_options_init(struct store_options *o)
 		.sync_interval_ms = 1000,
 		.memtable_size = 32 << 20,
 		.cache_size = 64 << 20,
+		.shared_size = STORE_MEMORY_SHARED,
 		.file_size = 32 << 20,
 		.events = EVENTS_MAIN,
 		.clock = &clock_real,
@@ -92,6 +94,8 @@ static int open_engine(struct store *s, const struct store_options *o)
 	engine_options_init(&options);
 	options.memtable_size = o->memtable_size;
 	options.cache_size = o->cache_size;
+	if (o->shared_size)
+		options.shared_size = o->shared_size;
 	options.file_size = o->file_size;
 	options.rows = o->rows;
 	options.gap_steps = o->gap_steps;
@@ -210,6 +214,12 @@ int store_large_new(struct store *s, struct large *base, uint64_t size,
 size_t store_large_size(const struct store *s)
 {
 	return s->large_size;
+}
+
+/* The engine's, which counts its own part there. */
+struct memory *store_memory(struct store *s)
+{
+	return engine_memory(s->engine);
 }
 
 /* Still the store's to close. */

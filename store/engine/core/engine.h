@@ -25,6 +25,7 @@ struct cursor;
 struct engine_options {
 	size_t memtable_size;        /* of a memtable's arena; 32 MiB */
 	size_t cache_size;           /* blocks, filters, indexes; 64 MiB */
+	uint64_t shared_size;        /* what else shares; 48 MiB; memory.h */
 	uint64_t file_size;          /* target of an sst; 32 MiB */
 	size_t blob_threshold;       /* values from this size; 64 KiB */
 	uint32_t blob_chunk_size;    /* are stored in such pieces; 1 MiB */

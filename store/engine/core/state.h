@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "store/base/memory.h"
 #include "store/engine/compact/compact.h"
 #include "store/engine/core/engine.h"
 #include "store/engine/core/event_log.h"
@@ -65,6 +66,7 @@ struct engine {
 	struct volume *volume;   /* borrowed; outlives the engine */
 	struct engine_options options; /* not changed once it is open */
 	struct cache *cache;           /* owned; has locks of its own */
+	struct memory *memory;         /* owned; as the cache */
 	struct manifest *manifest;     /* protected by edits, once open */
 	bool lease;                    /* taken, and to be released */
 	struct buf recovery_text; /* sentences; not changed once it is open */

@@ -95,6 +95,13 @@ int memtable_new(size_t arena_size, struct memtable **out)
 	return 0;
 }
 
+void memtable_count(struct memtable *m, struct memory *memory)
+{
+	assert(!m->memory);
+	m->memory = memory;
+	memory_hold(memory, MEMORY_MEMTABLES, m->arena.size);
+}
+
 struct memtable *memtable_get(struct memtable *m)
 {
 	unsigned int before = atomic_fetch_add_explicit(&m->references, 1,
@@ -116,6 +123,8 @@ void memtable_put(struct memtable *m)
 	assert(before > 0);
 	if (before != 1)
 		return;
+	if (m->memory)
+		memory_give(m->memory, MEMORY_MEMTABLES, m->arena.size);
 	tombstone_list_release(&m->reserved);
 	buf_release(&m->scratch);
 	arena_release(&m->arena);

@@ -3,6 +3,7 @@
 
 #include <stdatomic.h>
 
+#include "store/base/memory.h"
 #include "store/engine/files/batch.h"
 #include "store/engine/memory/prefix_filter.h"
 #include "store/engine/memory/skiplist.h"
@@ -52,7 +53,8 @@ struct memtable {
 	uint64_t schema_seq; /* of the last record of table 0; 0: none */
 	size_t spare;        /* bytes that the reserved batch does not need */
 	struct buf scratch;
-	uint32_t last_cell; /* whose prefixes were added last; 0: none */
+	uint32_t last_cell;    /* whose prefixes were added last; 0: none */
+	struct memory *memory; /* that counts it; NULL: none */
 	atomic_uint references;
 };
 
@@ -67,6 +69,10 @@ static inline uint64_t memtable_first_delete(const struct memtable *m)
 /* An empty one with one reference. -ERR_batch_too_large if the arena's places
  * would not fit into 32 bits; -ENOMEM. */
 int memtable_new(size_t arena_size, struct memtable **out);
+
+/* Has memory, which outlives m, count it as one of MEMORY_MEMTABLES: before
+ * others know m, once. */
+void memtable_count(struct memtable *m, struct memory *memory);
 
 /* From any thread; m must not be NULL. */
 struct memtable *memtable_get(struct memtable *m);

@@ -80,6 +80,19 @@ static void blob_stats(struct engine *e, const struct version *v,
 	out->obsolete_size = atomic_load(&e->owner.obsolete_size);
 }
 
+/* Who holds how much. The cache has counters of its own. */
+static void memory_stats(struct engine *e, struct store_stats *out)
+{
+	struct cache_stats cache = cache_stats(e->cache);
+	int i;
+
+	for (i = 0; i < MEMORY_ACCOUNTS; i++)
+		out->memory[i] = memory_used(e->memory, i);
+	out->memory[MEMORY_INDEXES] = cache.reserved_size;
+	out->memory[MEMORY_CACHE] = cache.used_size - cache.reserved_size;
+	out->memory_limit = memory_limit(e->memory);
+}
+
 static void counter_stats(struct engine *e, struct store_stats *out)
 {
 	struct cache_stats cache = cache_stats(e->cache);
@@ -107,5 +120,11 @@ void engine_stats(struct engine *e, struct store_stats *out)
 	v = table_stats(e, out);
 	blob_stats(e, v, flushed_seq, out);
 	version_put(v);
+	memory_stats(e, out);
 	counter_stats(e, out);
+}
+
+struct memory *engine_memory(struct engine *e)
+{
+	return e->memory;
 }

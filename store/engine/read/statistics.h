@@ -12,4 +12,7 @@
  */
 void engine_stats(struct engine *e, struct store_stats *out);
 
+/* The engine's own accounts and what others take beside them. */
+struct memory *engine_memory(struct engine *e);
+
 #endif

@@ -39,6 +39,7 @@ void engine_options_init(struct engine_options *o)
 	*o = (struct engine_options){
 		.memtable_size = 32 << 20,
 		.cache_size = 64 << 20,
+		.shared_size = 48 << 20,
 		.file_size = 32 << 20,
 		.blob_threshold = 64 << 10,
 		.blob_chunk_size = 1 << 20,
@@ -210,6 +211,7 @@ static int next_memtable(struct engine *e, const struct batch *batch)
 	err = memtable_new(size, &fresh);
 	if (err < 0)
 		return err;
+	memtable_count(fresh, e->memory);
 	fresh->log_id = e->log_id;
 	e->immutables[e->immutable_count++] = e->memtable;
 	e->memtable = fresh;
@@ -429,6 +431,8 @@ static int recover(struct engine *e)
 	e->gc_time_us = e->manifest->gc_time_us;
 	e->version = version_get(e->manifest->current);
 	err = memtable_new(e->options.memtable_size, &e->memtable);
+	if (err == 0)
+		memtable_count(e->memtable, e->memory);
 	/* Before the first flush: what its ssts refer to must be durable. */
 	if (err == 0 && !e->options.read_only)
 		err = blob_recover(e);
@@ -528,6 +532,8 @@ int engine_open(struct volume *v, const struct engine_options *o,
 	if (err < 0)
 		goto abandon;
 	err = cache_new(o->cache_size, &e->cache);
+	if (err == 0)
+		err = memory_new(o->shared_size, &e->memory);
 	if (err < 0)
 		goto abandon;
 	err = o->read_only ? v->ops->lease_share(v)
@@ -652,6 +658,7 @@ void engine_abandon(struct engine *e)
 	gc_rules_put(e->rules);
 	if (e->cache)
 		cache_free(e->cache);
+	memory_free(e->memory);
 	if (e->lease)
 		e->volume->ops->lease_release(e->volume);
 	pthread_mutex_destroy(&e->commit);

@@ -122,6 +122,7 @@ int engine_rotate(struct engine *e, size_t arena_size)
 	err = engine_new_log(e, &id, &wal);
 	if (err < 0)
 		goto put_fresh;
+	memtable_count(fresh, e->memory);
 	fresh->log_id = id;
 	err = switch_log(e, wal, id);
 	if (err < 0) {
