@@ -63,6 +63,16 @@ int scan_open(struct store *s, const struct snapshot *snapshot,
 void scan_close(struct scan *scan);
 
 /*
+ * Between two calls, if the next may not come soon: what the scan reads from is
+ * taken from it if others need the memory, and the next call goes on at its
+ * place, at the same moment. For a scan of a snapshot, which must outlive it;
+ * any other is left as it is. Of the cell given last the names stay until the
+ * next call; value and blob end. What is left of a table or family that is
+ * dropped meanwhile may be left out.
+ */
+void scan_rest(struct scan *scan);
+
+/*
  * 1 with *cell, which is good until the next call on scan, 0 at the end,
  * negative on error; then only scan_close is allowed. The first call gives the
  * first cell, whatever the step. In a reverse scan only CURSOR_ROW moves to

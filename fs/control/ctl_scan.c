@@ -293,6 +293,9 @@ int ctl_scan_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
 		err = produce(fs, t, &f->out);
 		t->failed = err != 0;
 	}
+	/* What the present cell points at may be the scan's. */
+	if (!t->has_cell || t->large)
+		query_rest(t->query);
 	if (err || offset >= t->base + f->out.size)
 		return err;
 	assert(offset >= t->base);

@@ -614,6 +614,8 @@ bool dir_reply(struct fs *fs, struct dir *d, fuse_req_t req, uint64_t offset,
 	pthread_mutex_lock(&d->lock);
 	if (!err)
 		err = fill(fs, d, &r, offset);
+	if (d->listing)
+		listing_rest(d->listing);
 	ended = !err && r.used == 0;
 	end_size = ended ? prepare_end(fs, d) : 0;
 	pthread_mutex_unlock(&d->lock);

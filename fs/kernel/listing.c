@@ -34,8 +34,9 @@ struct listing {
 	bool has_cell;             /* cell is the next entry of scan or query */
 	bool ended;                /* these have no more */
 	int error; /* scan or query is at no place, until the next seek */
-	struct cell cell;
-	char timestamp[24];   /* the name of a version: 20 digits at most */
+	struct cell cell;   /* of it, after a rest, the names and times alone */
+	uint64_t size;      /* of cell, as it is shown */
+	char timestamp[24]; /* the name of a version: 20 digits at most */
 	struct bytes segment; /* of cell, in a query of segments */
 };
 
@@ -313,6 +314,16 @@ static struct bytes key_of_cell(struct listing *l)
 	}
 }
 
+/* Ends a step of scan or query with this result: 0 or an error. */
+static int found(struct listing *l, int result)
+{
+	l->has_cell = result == 1;
+	l->ended = result == 0;
+	if (result == 1)
+		l->size = cell_shown_size(&l->cell);
+	return result < 0 ? result : 0;
+}
+
 /* Reads the next entry of the scan or query into cell, unless it is there:
  * after it has_cell or ended is set. 0 or an error. */
 static int look_ahead(struct listing *l)
@@ -328,11 +339,7 @@ static int look_ahead(struct listing *l)
 		err = query_next_row(l->query, &l->cell);
 	else if (l->scan)
 		err = scan_next(l->scan, l->step, &l->cell);
-	if (err < 0)
-		return err;
-	l->has_cell = err == 1;
-	l->ended = err == 0;
-	return 0;
+	return found(l, err);
 }
 
 int listing_next(struct listing *l, struct listing_entry *entry)
@@ -360,7 +367,7 @@ int listing_next(struct listing *l, struct listing_entry *entry)
 		entry->key = key_of_cell(l);
 		entry->info.timestamp_us = l->cell.timestamp_us;
 		entry->info.seq = l->cell.seq;
-		entry->info.size = cell_shown_size(&l->cell);
+		entry->info.size = l->size;
 	}
 	/* < 0: the scan's entry comes first, > 0: the name, 0: both are one,
 	 * of which the scan knows more. */
@@ -410,10 +417,15 @@ static int seek_row(struct listing *l, struct bytes key)
 	while (l->name_index < l->names.count &&
 	       bytes_compare(l->names.names[l->name_index], key) < 0)
 		l->name_index++;
-	err = scan_seek(l->scan, key, &l->cell);
-	l->has_cell = err == 1;
-	l->ended = err == 0;
-	return err < 0 ? err : 0;
+	return found(l, scan_seek(l->scan, key, &l->cell));
+}
+
+void listing_rest(struct listing *l)
+{
+	if (l->scan)
+		scan_rest(l->scan);
+	if (l->query)
+		query_rest(l->query);
 }
 
 int listing_seek(struct listing *l, struct bytes key)

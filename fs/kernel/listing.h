@@ -37,6 +37,9 @@ int listing_next(struct listing *l, struct listing_entry *entry);
  * listing_close is allowed. */
 int listing_seek(struct listing *l, struct bytes key);
 
+/* The next call may not come soon: see scan_rest. The entry given last ends. */
+void listing_rest(struct listing *l);
+
 /* Whether names of this kind, in a listing, are control names, which are
  * written as they are; all others are keys to be encoded. */
 bool listing_is_fixed(enum node_kind kind);

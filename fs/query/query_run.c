@@ -138,6 +138,12 @@ int query_rewind(struct fs *fs, struct query *q)
 	return q->error;
 }
 
+void query_rest(struct query *q)
+{
+	if (q->scan)
+		scan_rest(q->scan);
+}
+
 /* Makes row and column those of cell; row_passed and version_count begin anew
  * where row or column changes. 0 or -ENOMEM. */
 static int enter_cell(struct query *q, const struct cell *cell)

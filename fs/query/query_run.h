@@ -34,6 +34,10 @@ int query_next_row(struct query *q, struct cell *cell);
 int query_next_segment(struct query *q, struct cell *cell,
 		       struct bytes *segment);
 
+/* The next call may not come soon: see scan_rest, also for what is left of the
+ * cell given last. */
+void query_rest(struct query *q);
+
 /* Whether a segment ends its row's key, that is, does not end with the
  * delimiter. */
 bool query_is_row(const struct query *q, struct bytes segment);

@@ -273,6 +273,20 @@ void scan_close(struct scan *scan)
 	free(scan);
 }
 
+/* A filter that has something to give yet points at what would go. */
+void scan_rest(struct scan *scan)
+{
+	if (scan->run && ((scan->at > 0 && !scan->shown) ||
+			  scan->run->taken < scan->run->count))
+		return;
+	scan->loaded = false;
+	buf_release(&scan->value);
+	if (scan->rows)
+		rows_rest(scan->rows);
+	else
+		cursor_rest(scan->cursor);
+}
+
 /* To the last row before key in a reverse scan, whose prefix is noted: the
  * cursor's is lost when it goes on. */
 static int enter_row_before(struct scan *scan, struct bytes key,

@@ -103,8 +103,11 @@ static void draw_memory(struct sim *s)
 		s->options.memtable_size =
 			rng_one_in(&s->rng, 2) ? 256 : 1 << 20;
 	s->options.cache_size = 16384 << rng_below(&s->rng, 7);
-	sim_log(s, "memtable %zu, cache %zu", s->options.memtable_size,
-		s->options.cache_size);
+	/* As little as that few readers keep their sources while they rest. */
+	s->options.shared_size = (size_t)1 << (20 + rng_below(&s->rng, 6));
+	sim_log(s, "memtable %zu, cache %zu, shared %llu",
+		s->options.memtable_size, s->options.cache_size,
+		(unsigned long long)s->options.shared_size);
 }
 
 static void count_work(struct sim *s)

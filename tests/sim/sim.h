@@ -40,6 +40,9 @@ struct sim_scan {
 	struct naive_cell *cells;
 	size_t count, at;
 	bool started, row_ended;
+	const struct sim_snapshot *snapshot; /* NULL: none */
+	struct snapshot *own; /* of the scan alone; NULL: it has none */
+	bool rested;
 };
 
 enum sim_mutation_kind {
@@ -163,6 +166,7 @@ void sim_read_op(struct sim *s);
 void sim_get(struct sim *s);
 void sim_snapshot_op(struct sim *s);
 void sim_close_scans(struct sim *s);
+void sim_close_rested(struct sim *s); /* before a drop */
 void sim_release_snapshots(struct sim *s);
 void sim_compare_table(struct sim *s, const struct naive_table *t);
 

@@ -2,6 +2,8 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/engine/read/rest.h"
+#include "store/model/model.h"
 #include "tests/sim/sim.h"
 
 static bool in_range(const struct scan_range *r, const struct naive_cell *c)
@@ -76,7 +78,7 @@ static void open_scan(struct sim *s, const struct naive_table *t,
 	struct naive_view view;
 	size_t i;
 
-	*c = (struct sim_scan){ .range = *range };
+	*c = (struct sim_scan){ .range = *range, .snapshot = snapshot };
 	view_of(s, t, snapshot, &view);
 	c->cells = malloc((view.count + 1) * sizeof(*c->cells));
 	if (!c->cells)
@@ -87,15 +89,18 @@ static void open_scan(struct sim *s, const struct naive_table *t,
 	free(view.items);
 	if (range->reverse)
 		reverse_rows(c->cells, c->count);
+	if (!snapshot && rng_one_in(&s->rng, 2))
+		sim_want(s, "snapshot", store_snapshot(s->store, &c->own), 0);
 	sim_want(s, "scan_open",
-		 scan_open(s->store, snapshot ? snapshot->snapshot : NULL,
+		 scan_open(s->store, snapshot ? snapshot->snapshot : c->own,
 			   range, &c->scan),
 		 0);
 }
 
-static void close_scan(struct sim_scan *c)
+static void close_scan(struct sim *s, struct sim_scan *c)
 {
 	scan_close(c->scan);
+	store_snapshot_release(s->store, c->own);
 	free(c->cells);
 	*c = (struct sim_scan){ 0 };
 }
@@ -277,6 +282,18 @@ static const struct sim_snapshot *draw_snapshot(struct sim *s)
 							     : NULL;
 }
 
+/* The scan goes on with its next step, maybe of other sources. */
+static void rest_op(struct sim *s, struct sim_scan *c)
+{
+	bool end = rng_one_in(&s->rng, 2);
+
+	sim_log(s, "rest%s", end ? ", as if there was a flush" : "");
+	scan_rest(c->scan);
+	c->rested = true;
+	if (end)
+		engine_end_rests(store_engine(s->store));
+}
+
 static void scan_op(struct sim *s)
 {
 	struct sim_scan *c = &s->scans[rng_below(&s->rng, SIM_SCANS)];
@@ -288,7 +305,7 @@ static void scan_op(struct sim *s)
 
 	if (!c->scan || rng_one_in(&s->rng, 2)) {
 		if (c->scan)
-			close_scan(c);
+			close_scan(s, c);
 		draw_range(s, &range);
 		t = naive_table(&s->naive, range.table);
 		if (!t)
@@ -316,9 +333,23 @@ static void scan_op(struct sim *s)
 			scan_step(s, c, step);
 		if (c->at >= c->count)
 			break;
+		if (rng_one_in(&s->rng, 3))
+			rest_op(s, c);
 	}
 	if (c->at >= c->count)
-		close_scan(c);
+		close_scan(s, c);
+	else if (rng_one_in(&s->rng, 2))
+		rest_op(s, c);
+}
+
+/* What has rested may leave out what was dropped. */
+void sim_close_rested(struct sim *s)
+{
+	size_t i;
+
+	for (i = 0; i < SIM_SCANS; i++)
+		if (s->scans[i].rested)
+			close_scan(s, &s->scans[i]);
 }
 
 void sim_get(struct sim *s)
@@ -389,8 +420,13 @@ void sim_read_op(struct sim *s)
 
 static void release_snapshot(struct sim *s, struct sim_snapshot *n)
 {
+	size_t i;
+
 	if (!n->snapshot)
 		return;
+	for (i = 0; i < SIM_SCANS; i++)
+		if (s->scans[i].snapshot == n && s->scans[i].rested)
+			close_scan(s, &s->scans[i]);
 	store_snapshot_release(s->store, n->snapshot);
 	naive_schema_release(&n->schema);
 	n->snapshot = NULL;
@@ -420,7 +456,7 @@ void sim_close_scans(struct sim *s)
 
 	for (i = 0; i < SIM_SCANS; i++)
 		if (s->scans[i].scan)
-			close_scan(&s->scans[i]);
+			close_scan(s, &s->scans[i]);
 }
 
 void sim_release_snapshots(struct sim *s)
@@ -441,7 +477,7 @@ void sim_compare_table(struct sim *s, const struct naive_table *t)
 	do {
 		scan_step(s, &c, CURSOR_ROW);
 	} while (c.at < c.count);
-	close_scan(&c);
+	close_scan(s, &c);
 	range.rows_only = false;
 	range.reverse = rng_one_in(&s->rng, 4);
 	open_scan(s, t, &range, NULL, &c);
@@ -451,5 +487,5 @@ void sim_compare_table(struct sim *s, const struct naive_table *t)
 		if (c.row_ended)
 			scan_step(s, &c, CURSOR_ROW);
 	} while (c.at < c.count);
-	close_scan(&c);
+	close_scan(s, &c);
 }

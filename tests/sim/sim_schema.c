@@ -66,8 +66,10 @@ static int drop_table(struct sim *s, struct bytes name)
 	const struct naive_table *t = naive_table(&s->naive, name);
 	bool only_empty = rng_one_in(&s->rng, 2);
 	struct naive_view view;
-	int want = -ERR_no_table;
-	int err = store_drop_table(s->store, name, only_empty);
+	int want = -ERR_no_table, err;
+
+	sim_close_rested(s);
+	err = store_drop_table(s->store, name, only_empty);
 
 	if (t && only_empty) {
 		sim_want(
@@ -160,6 +162,7 @@ void sim_schema_op(struct sim *s)
 		want = naive_rename_table(&s->naive, table, to);
 		sim_want(s, "rename table", err, want);
 	} else if (kind < 12) {
+		sim_close_rested(s);
 		err = store_drop_family(s->store, table, name);
 		want = naive_drop_family(&s->naive, table, name);
 		sim_want(s, "drop family", err, want);

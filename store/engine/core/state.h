@@ -25,6 +25,7 @@
  *   blobs.syncing  the blob file: syncing it, replacing it; see large/blobs.h
  *   blobs.lock     appending to the blob file
  *   edits          the manifest: applying an edit
+ *   rests.lock     the list of readers that rest; see read/rest.h
  *   lock           the pointers that readers copy; held for a few instructions
  *   gaps.lock      what readers need not step over; see core/gaps.h
  *
@@ -43,6 +44,14 @@
 #define LOGS_KEPT_MAX 8
 
 struct blobs;
+struct sources;
+
+/* Readers that rest, see read/rest.h. */
+struct rests {
+	pthread_mutex_t lock;            /* guards the list */
+	struct sources *oldest, *newest; /* by when the rest began */
+	_Atomic uint64_t epoch; /* grows when memtables or files have gone */
+};
 
 /* A file that no version holds any more, to be removed by engine_step. */
 struct unused_file {
@@ -80,6 +89,7 @@ struct engine {
 	pthread_cond_t progress; /* with lock: work was done, or error set */
 
 	struct gaps gaps;
+	struct rests rests;
 	struct blobs *blobs; /* large values */
 	struct wal *wal; /* replaced under commit and sync; NULL: read-only */
 	uint64_t log_id; /* of wal; protected by commit */

@@ -3,7 +3,9 @@
 
 #include "store/base/err.h"
 #include "store/engine/large/large.h"
+#include "store/base/coding.h"
 #include "store/engine/read/cursor.h"
+#include "store/engine/read/rest.h"
 #include "store/engine/read/sources.h"
 #include "store/engine/read/version_run.h"
 
@@ -26,6 +28,8 @@
 struct cursor {
 	struct sources sources;
 	struct bytes start, end; /* in bounds; empty end: unbounded */
+	size_t prefix_size;      /* of start, that files are asked for; 0 */
+	uint64_t since_us;       /* as cursor_since was told; 0 */
 	struct buf column;       /* encoded prefix of the present column */
 	struct key_parts parts;  /* where its parts end */
 	struct buf row, family, qualifier; /* decoded, where escaped */
@@ -93,6 +97,8 @@ int cursor_open(struct engine *e, const struct engine_snapshot *snapshot,
 
 	if (err < 0)
 		return err;
+	assert(bytes_starts_with(start, prefix));
+	(*out)->prefix_size = prefix.size;
 	err = sources_open(e, snapshot, start, end, prefix, &(*out)->sources);
 	return opened(err, out);
 }
@@ -127,6 +133,7 @@ void cursor_since(struct cursor *c, uint64_t timestamp_us)
 		return;
 	/* What is older is passed over, and yet it is visible. */
 	c->run.gaps = NULL;
+	c->since_us = timestamp_us;
 	if (c->sources.iter)
 		iter_since(c->sources.iter, timestamp_us);
 }
@@ -137,6 +144,7 @@ void cursor_close(struct cursor *c)
 		return;
 	gap_run_release(&c->run);
 	version_run_release(&c->writes);
+	sources_wake(&c->sources);
 	sources_close(&c->sources);
 	buf_release(&c->column);
 	buf_release(&c->row);
@@ -450,10 +458,79 @@ static int settle(struct cursor *c, struct cell *cell)
 int cursor_load(const struct cursor *c, const struct cell *cell,
 		struct buf *out)
 {
-	assert(cell->blob.size > 0);
+	assert(cell->blob.size > 0 && !c->sources.resting);
 	/* The version has every blob file that its ssts and the memtables
 	 * taken with it refer to. */
 	return blob_load(c->sources.version, cell->blob, c->stop, out);
+}
+
+/* The first key after all writes of the present version, in place of target. */
+static int after_version(const struct cursor *c, struct buf *target)
+{
+	uint8_t inverted[KEY_TIMESTAMP_SIZE];
+	int err;
+
+	/* Timestamps lie inverted, so the next older one is greater by one. */
+	put_u64be(inverted, ~c->last_timestamp + 1);
+	if (c->last_timestamp == 0)
+		return key_successor(buf_bytes(&c->column), target);
+	err = buf_set(target, buf_bytes(&c->column));
+	return err < 0 ? err : buf_add(target, inverted, sizeof(inverted));
+}
+
+/* Opens the sources again, of which the rules may be others, and goes behind
+ * the present version, whose column goes on with as many versions as counted.
+ */
+static int find_place(struct cursor *c)
+{
+	bool uses_gaps = c->run.gaps;
+	struct buf target = BUF_INIT;
+	int err = sources_open(c->sources.engine, c->sources.snapshot, c->start,
+			       c->end, bytes_of(c->start.data, c->prefix_size),
+			       &c->sources);
+
+	if (err < 0)
+		return err;
+	gap_run_release(&c->run);
+	sources_start_run(&c->sources, &c->run);
+	if (!uses_gaps)
+		c->run.gaps = NULL;
+	if (c->since_us > 0 && c->sources.iter)
+		iter_since(c->sources.iter, c->since_us);
+	if (c->at <= 0)
+		return 0;
+	if (c->sources.rules)
+		c->table = gc_rules_table(c->sources.rules,
+					  key_table(buf_bytes(&c->column)));
+	find_rule(c);
+	err = after_version(c, &target);
+	if (err == 0)
+		c->at = c->sources.iter
+				? iter_seek(c->sources.iter, buf_bytes(&target))
+				: 0;
+	c->ahead = true;
+	buf_release(&target);
+	return err < 0 ? err : c->at;
+}
+
+/* Before each use: 0 or an error. */
+static int wake(struct cursor *c)
+{
+	int err;
+
+	if (!c->sources.resting || !sources_wake(&c->sources))
+		return 0;
+	err = find_place(c);
+	if (err < 0)
+		c->at = err;
+	return err < 0 ? err : 0;
+}
+
+void cursor_rest(struct cursor *c)
+{
+	assert(!c->show_hidden);
+	if (c->at >= 0)
+		sources_rest(&c->sources);
 }
 
 /* Places the iterator. As it may have come from anywhere, no column is present
@@ -487,9 +564,13 @@ static bool has_left(const struct cursor *c, enum cursor_step step)
 
 int cursor_next(struct cursor *c, enum cursor_step step, struct cell *cell)
 {
-	bool left = c->at > 0 && has_left(c, step);
+	bool left;
+	int err = wake(c);
 
 	assert(step <= CURSOR_VERSION);
+	if (err < 0)
+		return err;
+	left = c->at > 0 && has_left(c, step);
 	c->ahead = false;
 	if (!c->started) {
 		seek(c, c->start);
@@ -514,6 +595,10 @@ int cursor_next(struct cursor *c, enum cursor_step step, struct cell *cell)
 
 int cursor_seek(struct cursor *c, struct bytes key, struct cell *cell)
 {
+	int err = wake(c);
+
+	if (err < 0)
+		return err;
 	if (bytes_compare(key, c->start) < 0)
 		key = c->start;
 	seek(c, key);
@@ -562,8 +647,10 @@ int cursor_row_at(struct cursor *c, struct bytes row, struct cell *cell)
 int cursor_row_before(struct cursor *c, struct bytes key, struct cell *cell)
 {
 	struct buf target = BUF_INIT;
-	int err;
+	int err = wake(c);
 
+	if (err < 0)
+		return err;
 	if (key.size == 0 || is_past(key, c->end))
 		key = c->end;
 	assert(key.size > 0);

@@ -10,7 +10,7 @@
  * family of aggregates the writes of a version merged into one. It holds
  * references of its own on memtables and files, and on the rules, and so may
  * outlive the snapshot; and it keeps these from being freed, so it is not to be
- * left open for long. One thread uses it at a time.
+ * left open for long, unless it rests. One thread uses it at a time.
  *
  * Steps return 1 with *cell filled, 0 at the end, negative on error, after
  * which only cursor_close is allowed. A cell's bytes are valid until the next
@@ -36,6 +36,12 @@ int cursor_over(const struct sources *of, struct bytes start, struct bytes end,
 
 /* NULL is allowed. */
 void cursor_close(struct cursor *c);
+
+/* After a step: c is not used for a while, and what it reads from may be taken
+ * from it; the next call finds its place again. Of the cell given last value
+ * and blob end with this. If c was opened on a snapshot, that has to outlive
+ * it; if not, this does nothing. */
+void cursor_rest(struct cursor *c);
 
 /* Before the first step: gives the cells that a GC rule hides and nothing else,
  * instead of those that it lets be seen. */

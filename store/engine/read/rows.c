@@ -3,6 +3,7 @@
 
 #include "store/base/err.h"
 #include "store/engine/read/cursor.h"
+#include "store/engine/read/rest.h"
 #include "store/engine/read/rows.h"
 #include "store/engine/read/sources.h"
 #include "store/format/sst/rowdir.h"
@@ -65,6 +66,7 @@ void rows_close(struct rows *r)
 		return;
 	cursor_close(r->look);
 	gap_run_release(&r->run);
+	sources_wake(&r->sources);
 	sources_close(&r->sources);
 	buf_release(&r->start);
 	buf_release(&r->end);
@@ -227,8 +229,61 @@ static int settle(struct rows *r, struct bytes *row)
 	return err;
 }
 
+void rows_rest(struct rows *r)
+{
+	cursor_close(r->look);
+	r->look = NULL;
+	if (r->at >= 0)
+		sources_rest(&r->sources);
+}
+
+/* Opens the sources again, of which the rules may be others, and goes behind
+ * the present row: 0 or an error. */
+static int find_place(struct rows *r)
+{
+	struct buf target = BUF_INIT;
+	int err = sources_open_rows(r->sources.engine, r->sources.snapshot,
+				    buf_bytes(&r->start), buf_bytes(&r->end),
+				    &r->sources);
+
+	if (err < 0)
+		return err;
+	gap_run_release(&r->run);
+	sources_start_run(&r->sources, &r->run);
+	/* No family is looked up yet. */
+	buf_reset(&r->family_name);
+	r->family = NULL;
+	r->table = 0;
+	if (r->at <= 0)
+		return 0;
+	err = key_successor(buf_bytes(&r->row), &target);
+	if (err == 0)
+		r->at = r->sources.iter
+				? iter_seek(r->sources.iter, buf_bytes(&target))
+				: 0;
+	buf_release(&target);
+	return err < 0 ? err : 0;
+}
+
+/* Before each use: 0 or an error. */
+static int wake(struct rows *r)
+{
+	int err;
+
+	if (!r->sources.resting || !sources_wake(&r->sources))
+		return 0;
+	err = find_place(r);
+	if (err < 0)
+		r->at = err;
+	return err;
+}
+
 int rows_next(struct rows *r, struct bytes *row)
 {
+	int err = wake(r);
+
+	if (err < 0)
+		return err;
 	if (!r->started)
 		return rows_seek(r, buf_bytes(&r->start), row);
 	return settle(r, row);
@@ -236,6 +291,10 @@ int rows_next(struct rows *r, struct bytes *row)
 
 int rows_seek(struct rows *r, struct bytes key, struct bytes *row)
 {
+	int err = wake(r);
+
+	if (err < 0)
+		return err;
 	if (bytes_compare(key, buf_bytes(&r->start)) < 0)
 		key = buf_bytes(&r->start);
 	r->started = true;

@@ -20,6 +20,9 @@ int rows_open(struct engine *e, const struct engine_snapshot *snapshot,
 /* NULL is allowed. */
 void rows_close(struct rows *r);
 
+/* As cursor_rest; the row given last stays until the next call. */
+void rows_rest(struct rows *r);
+
 /* As cursor_stop, of rows and of the cells that are looked at for them. */
 void rows_stop(struct rows *r, bool (*stop)(void));
 

@@ -39,7 +39,10 @@ static void take(struct engine *e, const struct engine_snapshot *snapshot,
 
 	s->iter = NULL;
 	s->covers = NULL;
-	s->memtable_count = s->cover_count = 0;
+	s->memtable_count = s->cover_count = s->iter_count = 0;
+	s->engine = e;
+	s->snapshot = snapshot && !snapshot->pending ? snapshot : NULL;
+	s->resting = s->listed = false;
 	/* What is pending is newer than all that is written, so it comes
 	 * first. Its owner keeps it meanwhile. */
 	if (snapshot && snapshot->pending)
@@ -53,6 +56,7 @@ static void take(struct engine *e, const struct engine_snapshot *snapshot,
 		s->memtables[s->memtable_count++] =
 			memtable_get(e->immutables[i - 1]);
 	s->version = version_get(e->version);
+	s->epoch = atomic_load(&e->rests.epoch);
 	s->rules = gc_rules_get(e->rules);
 	s->then = snapshot ? gc_rules_get(snapshot->rules) : NULL;
 	s->seq = snapshot ? snapshot->seq : atomic_load(&e->visible_seq);
@@ -239,6 +243,7 @@ static int open_iter(struct sources *s, bool rows, struct bytes start,
 	}
 	if (c.iters != c.first)
 		free(c.iters);
+	s->iter_count = c.count;
 	if (err < 0)
 		sources_close(s);
 	return err;
@@ -269,6 +274,9 @@ int sources_open_again(const struct sources *of, struct bytes start,
 	s->iter = NULL;
 	s->covers = NULL;
 	s->cover_count = 0;
+	/* It goes with of, and does not rest by itself. */
+	s->snapshot = NULL;
+	s->resting = s->listed = false;
 	for (i = 0; i < s->memtable_count; i++)
 		memtable_get(s->memtables[i]);
 	version_get(s->version);
@@ -280,6 +288,8 @@ int sources_open_again(const struct sources *of, struct bytes start,
 void sources_close(struct sources *s)
 {
 	size_t i;
+
+	assert(!s->listed);
 
 	/* Before what it reads from. */
 	iter_close(s->iter);
@@ -293,7 +303,7 @@ void sources_close(struct sources *s)
 	s->version = NULL;
 	s->rules = s->then = NULL;
 	s->covers = NULL;
-	s->memtable_count = s->cover_count = 0;
+	s->memtable_count = s->cover_count = s->iter_count = 0;
 }
 
 /* One that was dropped and made again is another one: it has another birth. */

@@ -11,7 +11,9 @@
  * what tombstones or GC rules hide: to leave that out is the user's part.
  *
  * References are all that a read holds; it takes the engine's lock only while
- * it collects them. One thread uses a struct sources at a time.
+ * it collects them. One thread uses a struct sources at a time. One that was
+ * opened on a snapshot may rest (rest.h), and then the snapshot has to outlive
+ * it.
  */
 
 /* The range tombstones of one source, and the answer that it gave last: keys
@@ -38,6 +40,15 @@ struct sources {
 	struct gaps *gaps;       /* the engine's; NULL: they do not hold here */
 	struct cover *covers;    /* only of sources that have tombstones */
 	size_t cover_count;
+	size_t iter_count; /* that iter is made of */
+
+	/* To rest, see rest.h. */
+	struct engine *engine;
+	const struct engine_snapshot *snapshot; /* borrowed; NULL: it cannot */
+	uint64_t epoch;                /* of the engine's rests, when taken */
+	bool resting;                  /* since sources_rest; the reader's */
+	bool listed;                   /* has its sources yet; with the three */
+	struct sources *older, *newer; /* of those that rest; rests.lock */
 };
 
 /*
@@ -66,7 +77,8 @@ int sources_open_again(const struct sources *of, struct bytes start,
 void sources_take(struct engine *e, const struct engine_snapshot *snapshot,
 		  struct sources *s);
 
-/* Gives everything back. After it, or zeroed, s may be closed again. */
+/* Gives everything back; sources_wake comes before. After it, or zeroed, s may
+ * be closed again. */
 void sources_close(struct sources *s);
 
 /* The snapshot's GC time, or that of now if it is NULL. Takes lock. */

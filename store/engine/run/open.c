@@ -474,6 +474,7 @@ static struct engine *engine_new(struct volume *v,
 	pthread_mutex_init(&e->work, NULL);
 	pthread_mutex_init(&e->sync, NULL);
 	pthread_mutex_init(&e->edits, NULL);
+	pthread_mutex_init(&e->rests.lock, NULL);
 	pthread_mutex_init(&e->lock, NULL);
 	pthread_cond_init(&e->progress, NULL);
 	gaps_init(&e->gaps, o->gap_steps);
@@ -665,6 +666,7 @@ void engine_abandon(struct engine *e)
 	pthread_mutex_destroy(&e->work);
 	pthread_mutex_destroy(&e->sync);
 	pthread_mutex_destroy(&e->edits);
+	pthread_mutex_destroy(&e->rests.lock);
 	pthread_mutex_destroy(&e->lock);
 	gaps_release(&e->gaps);
 	pthread_cond_destroy(&e->progress);

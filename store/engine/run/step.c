@@ -12,6 +12,7 @@
 #include "store/engine/files/edit.h"
 #include "store/engine/large/blob_gc.h"
 #include "store/engine/large/blobs.h"
+#include "store/engine/read/rest.h"
 #include "store/engine/run/hold.h"
 #include "store/engine/run/covered.h"
 #include "store/engine/run/dead.h"
@@ -175,6 +176,7 @@ static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
 		remove_outputs(e, &edit);
 		goto release;
 	}
+	engine_end_rests(e);
 
 	/* An empty memtable has no sequence. */
 	if (edit.last_seq > atomic_load(&e->flushed_seq))
@@ -319,6 +321,7 @@ static int run(struct engine *e, struct version *v, const struct compaction *c,
 	gc_rules_put(context.rules);
 	if (err < 0)
 		return err;
+	engine_end_rests(e);
 	engine_work_done(e);
 	count_compaction(e, c);
 	return 0;
