@@ -68,6 +68,7 @@ struct shard {
 struct cache {
 	size_t shard_capacity;   /* bytes, what is reserved of it included */
 	_Atomic size_t reserved; /* bytes, of all shards together */
+	_Atomic size_t held;     /* bytes, by cache_hold */
 	size_t shard_count;      /* a power of two */
 	struct shard shards[SHARDS_MAX];
 };
@@ -313,6 +314,11 @@ free_shards:
 	return err;
 }
 
+size_t cache_capacity(const struct cache *c)
+{
+	return c->shard_capacity * c->shard_count;
+}
+
 void cache_free(struct cache *c)
 {
 	size_t i;
@@ -389,14 +395,15 @@ void cache_insert(struct cache *c, uint64_t file, uint64_t offset,
 	struct shard *s = shard_of(c, hash);
 	struct entry *e = (struct entry *)block;
 	struct entry **place;
-	size_t capacity;
+	size_t capacity, taken;
 
 	/* It is not known to others yet, so this needs no lock. */
 	assert(atomic_load(&e->references) == 1);
 	e->size += block->side_size;
-	capacity = c->shard_capacity -
-		   atomic_load_explicit(&c->reserved, memory_order_relaxed) /
-			   c->shard_count;
+	taken = (atomic_load_explicit(&c->reserved, memory_order_relaxed) +
+		 atomic_load_explicit(&c->held, memory_order_relaxed)) /
+		c->shard_count;
+	capacity = taken < c->shard_capacity ? c->shard_capacity - taken : 0;
 	if (e->size > capacity)
 		return;
 	e->file = file;
@@ -469,6 +476,17 @@ void cache_unreserve(struct cache *c, size_t size)
 	atomic_fetch_sub(&c->reserved, size);
 }
 
+void cache_hold(struct cache *c, size_t size)
+{
+	atomic_fetch_add(&c->held, size);
+}
+
+void cache_unhold(struct cache *c, size_t size)
+{
+	assert(atomic_load(&c->held) >= size);
+	atomic_fetch_sub(&c->held, size);
+}
+
 struct cache_stats cache_stats(struct cache *c)
 {
 	struct cache_stats stats = { 0 };
@@ -476,6 +494,7 @@ struct cache_stats cache_stats(struct cache *c)
 
 	stats.reserved_size = atomic_load(&c->reserved);
 	stats.used_size = stats.reserved_size;
+	stats.held_size = atomic_load(&c->held);
 	for (i = 0; i < c->shard_count; i++) {
 		struct shard *s = &c->shards[i];
 

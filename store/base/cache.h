@@ -31,10 +31,14 @@ struct cache_stats {
 	uint64_t miss_count;
 	uint64_t used_size; /* bytes: blocks, their heads, what is reserved */
 	uint64_t reserved_size; /* of these, what is reserved */
+	uint64_t held_size;     /* besides these */
 };
 
 /* capacity is in bytes; 0 makes a cache that keeps nothing. 0 or -ENOMEM. */
 int cache_new(size_t capacity, struct cache **out);
+
+/* In bytes, whatever is reserved of it. */
+size_t cache_capacity(const struct cache *c);
 
 /* Every block must have been put. NULL is allowed. */
 void cache_free(struct cache *c);
@@ -72,6 +76,11 @@ void cache_forget(struct cache *c, uint64_t file);
  */
 bool cache_reserve(struct cache *c, size_t size, unsigned int eighths);
 void cache_unreserve(struct cache *c, size_t size);
+
+/* Takes from the capacity what is held in any case, up to all of it; what is
+ * beyond that is counted only. Given back by cache_unhold. */
+void cache_hold(struct cache *c, size_t size);
+void cache_unhold(struct cache *c, size_t size);
 
 struct cache_stats cache_stats(struct cache *c);
 

@@ -24,7 +24,7 @@ struct memory {
 /* Whether the account is bounded by the limit. */
 static bool shares(enum memory_account account)
 {
-	return account > MEMORY_INDEXES;
+	return account > MEMORY_TOMBSTONES;
 }
 
 int memory_new(uint64_t limit, struct memory **out)

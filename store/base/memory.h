@@ -9,12 +9,13 @@
  * for all that is not bounded elsewhere. Sizes are bytes as they were asked of
  * malloc; what that adds is not counted. Any thread may call any of this.
  *
- * Memtables, cache and indexes have bounds of their own (the arenas' size and
- * the number that may wait; the cache's capacity) and are here to be told. All
- * other accounts share the limit. Whoever wants some of it asks before it
- * allocates, and if it gets none it waits, or does with less: spills to a file
- * without a name, reads in pieces, or gives back what is idle. What the limits
- * of store.h allow is never refused for lack of memory.
+ * Memtables have a bound of their own, the arenas' size and the number that may
+ * wait, and so have cache, indexes and tombstones, the cache's capacity: these
+ * four are here to be told. All other accounts share the limit. Whoever wants
+ * some of it asks before it allocates, and if it gets none it waits, or does
+ * with less: spills to a file without a name, reads in pieces, or gives back
+ * what is idle. What the limits of store.h allow is never refused for lack of
+ * memory.
  *
  * Nobody has more than half of the limit, so that one kind of use never keeps
  * all others waiting. Who waits should hold nothing that it could give back:

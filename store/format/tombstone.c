@@ -323,8 +323,7 @@ int tombstone_encode(const struct tombstone *t, struct buf *b)
 	return err;
 }
 
-/* Whether t may come after before in a list, which lookups count on. */
-static bool is_in_order(const struct tombstone *before,
+bool tombstone_in_order(const struct tombstone *before,
 			const struct tombstone *t)
 {
 	if (bytes_equal(before->start, t->start))
@@ -332,7 +331,7 @@ static bool is_in_order(const struct tombstone *before,
 	return bytes_compare(before->end, t->start) <= 0;
 }
 
-static bool decode_item(struct bytes *in, struct tombstone *t)
+bool tombstone_take(struct bytes *in, struct tombstone *t)
 {
 	return take_sized(in, &t->start) && take_sized(in, &t->end) &&
 	       t->start.size <= KEY_SIZE_MAX && t->end.size <= KEY_SIZE_MAX &&
@@ -358,8 +357,8 @@ int tombstone_decode(struct bytes block, struct tombstone_list *out)
 		if (err < 0)
 			break;
 		t = &list.items[list.count];
-		if (!decode_item(&in, t) ||
-		    (list.count > 0 && !is_in_order(t - 1, t)))
+		if (!tombstone_take(&in, t) ||
+		    (list.count > 0 && !tombstone_in_order(t - 1, t)))
 			err = fail(ERR_block_malformed, "bad tombstone %zu",
 				   list.count);
 		list.count++;
@@ -370,4 +369,55 @@ int tombstone_decode(struct bytes block, struct tombstone_list *out)
 	}
 	*out = list;
 	return 0;
+}
+
+/* The bound as a place in the pile's memory, which may move yet. */
+static struct bytes keep(struct tombstone_pile *p, struct bytes bound)
+{
+	size_t at = p->memory.size;
+
+	(void)!buf_add_bytes(&p->memory, bound);
+	return bytes_of((void *)(uintptr_t)at, bound.size);
+}
+
+int tombstone_pile_add(struct tombstone_pile *p, const struct tombstone *t)
+{
+	struct tombstone copy = { .seq = t->seq };
+	int err = buf_reserve(&p->memory, t->start.size + t->end.size);
+
+	if (!err)
+		err = buf_reserve(&p->items, sizeof(copy));
+	if (err < 0)
+		return err;
+	copy.start = keep(p, t->start);
+	copy.end = keep(p, t->end);
+	return buf_add(&p->items, &copy, sizeof(copy));
+}
+
+const struct tombstone *tombstone_pile_take(struct tombstone_pile *p,
+					    size_t *count)
+{
+	struct tombstone *items = (void *)p->items.data;
+	size_t i;
+
+	*count = p->items.size / sizeof(*items);
+	for (i = 0; i < *count; i++) {
+		items[i].start.data =
+			p->memory.data + (uintptr_t)items[i].start.data;
+		items[i].end.data =
+			p->memory.data + (uintptr_t)items[i].end.data;
+	}
+	return items;
+}
+
+void tombstone_pile_reset(struct tombstone_pile *p)
+{
+	buf_reset(&p->items);
+	buf_reset(&p->memory);
+}
+
+void tombstone_pile_release(struct tombstone_pile *p)
+{
+	buf_release(&p->items);
+	buf_release(&p->memory);
 }

@@ -59,8 +59,36 @@ uint64_t tombstone_cover(const struct tombstone_list *list, struct bytes key,
  * after another. 0 or -ENOMEM. */
 int tombstone_encode(const struct tombstone *t, struct buf *b);
 
+/* Takes one item off the front of such a block: false if it is malformed, which
+ * t's fields tell nothing of then. Its bounds point into the block. */
+bool tombstone_take(struct bytes *in, struct tombstone *t);
+
+/* Whether t may come after before in a list, which lookups count on. */
+bool tombstone_in_order(const struct tombstone *before,
+			const struct tombstone *t);
+
 /* Parses the block of an sst that holds a list into one that owns copies.
  * -ERR_block_malformed names the item; -ENOMEM. Then out is empty. */
 int tombstone_decode(struct bytes block, struct tombstone_list *out);
+
+/* Tombstones that are collected, with copies of their bounds. A zeroed one is
+ * empty. */
+struct tombstone_pile {
+	struct buf items;  /* struct tombstone; bounds are places until taken */
+	struct buf memory; /* the bounds */
+};
+
+/* 0 or -ENOMEM. */
+int tombstone_pile_add(struct tombstone_pile *p, const struct tombstone *t);
+
+/* All of them, as tombstone_fragment takes them, until the pile is emptied;
+ * nothing is added from here on. */
+const struct tombstone *tombstone_pile_take(struct tombstone_pile *p,
+					    size_t *count);
+
+/* Empties it and keeps the memory. */
+void tombstone_pile_reset(struct tombstone_pile *p);
+
+void tombstone_pile_release(struct tombstone_pile *p);
 
 #endif

@@ -8,6 +8,7 @@
 #include "tests/sim/history.h"
 #include "tests/sim/volume_mem.h"
 #include "tests/unit/suite.h"
+#include "tests/unit/tombstones_of.h"
 
 /*
  * A small store of manifest, memtable, flush and compaction, driven at random
@@ -300,14 +301,17 @@ static void read_store(struct history *h)
 	for (number = 0; number < LEVEL_COUNT; number++) {
 		for (i = 0; i < v->levels[number].count; i++) {
 			struct sst *sst = v->levels[number].files[i]->sst;
-			const struct tombstone_list *list = sst_tombstones(sst);
+			struct tombstone_pile pile = { 0 };
+			const struct tombstone *items;
 			struct iter *it;
+			size_t count;
 			int result;
 
-			for (j = 0; j < list->count; j++)
-				history_add_range(h, list->items[j].start,
-						  list->items[j].end,
-						  list->items[j].seq);
+			items = tombstones_of(sst, &pile, &count);
+			for (j = 0; j < count; j++)
+				history_add_range(h, items[j].start,
+						  items[j].end, items[j].seq);
+			tombstone_pile_release(&pile);
 			check(sst_iter_new(sst, true, &it));
 			result = iter_seek(it, BYTES_NONE);
 			for (; result > 0; result = iter_next(it))

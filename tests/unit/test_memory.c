@@ -49,12 +49,12 @@ END_TEST
 
 START_TEST(what_is_held_counts)
 {
-	memory_hold(memory, MEMORY_TOMBSTONES, 2000);
+	memory_hold(memory, MEMORY_IMPORTS, 2000);
 	ck_assert(!memory_take(memory, MEMORY_SCANS, 1, 0));
-	memory_give(memory, MEMORY_TOMBSTONES, 1400);
+	memory_give(memory, MEMORY_IMPORTS, 1400);
 	ck_assert(memory_take(memory, MEMORY_SCANS, 400, 0));
 	memory_give(memory, MEMORY_SCANS, 400);
-	memory_give(memory, MEMORY_TOMBSTONES, 600);
+	memory_give(memory, MEMORY_IMPORTS, 600);
 	/* It has bounds of its own. */
 	memory_hold(memory, MEMORY_MEMTABLES, 2000);
 	ck_assert(memory_take(memory, MEMORY_SCANS, 400, 0));

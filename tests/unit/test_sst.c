@@ -11,6 +11,7 @@
 #include "store/format/sst/sst_verify.h"
 #include "tests/sim/memory_file.h"
 #include "tests/unit/suite.h"
+#include "tests/unit/tombstones_of.h"
 
 #define ENTRIES_MAX 4000
 
@@ -289,7 +290,9 @@ static void scan(const struct model *m)
 static void check_properties(const struct model *m)
 {
 	const struct sst_properties *p = sst_properties(m->sst);
-	const struct tombstone_list *list = sst_tombstones(m->sst);
+	struct tombstone_pile pile = { 0 };
+	size_t count;
+	const struct tombstone *items = tombstones_of(m->sst, &pile, &count);
 	struct bytes smallest = BYTES_NONE;
 	uint64_t puts = 0, max_timestamp = 0;
 	size_t i;
@@ -306,20 +309,19 @@ static void check_properties(const struct model *m)
 	ck_assert_uint_eq(p->put_count, puts);
 	ck_assert_uint_eq(p->put_count + p->delete_count, m->count);
 	ck_assert_uint_eq(p->max_timestamp, max_timestamp);
-	ck_assert_uint_eq(list->count, m->tombstone_count);
+	ck_assert_uint_eq(count, m->tombstone_count);
 	if (m->count > 0)
 		smallest = buf_bytes(&m->keys[0]);
-	for (i = 0; i < list->count; i++) {
-		ck_assert(bytes_equal(list->items[i].start,
-				      m->tombstones[i].start));
-		ck_assert(
-			bytes_equal(list->items[i].end, m->tombstones[i].end));
-		ck_assert_uint_eq(list->items[i].seq, m->tombstones[i].seq);
+	for (i = 0; i < count; i++) {
+		ck_assert(bytes_equal(items[i].start, m->tombstones[i].start));
+		ck_assert(bytes_equal(items[i].end, m->tombstones[i].end));
+		ck_assert_uint_eq(items[i].seq, m->tombstones[i].seq);
 		if (!smallest.size ||
-		    bytes_compare(list->items[i].start, smallest) < 0)
-			smallest = list->items[i].start;
+		    bytes_compare(items[i].start, smallest) < 0)
+			smallest = items[i].start;
 	}
 	ck_assert(bytes_equal(p->smallest, smallest));
+	tombstone_pile_release(&pile);
 }
 
 /* Every prefix of the file passes; of others few do. */

@@ -7,6 +7,7 @@
 #include "store/engine/compact/compact.h"
 #include "store/engine/compact/merge.h"
 #include "store/engine/compact/sieve.h"
+#include "store/engine/compact/window.h"
 #include "store/engine/files/edit.h"
 #include "store/format/sst/sst_build.h"
 #include "store/format/sst/sst_iter.h"
@@ -22,8 +23,9 @@
  * it.
  */
 enum {
-	ROW_FILES_MAX = 2,    /* a row larger than so many files is cut */
-	COLUMN_FILES_MAX = 4, /* and a column larger than these */
+	ROW_FILES_MAX = 2,      /* a row larger than so many files is cut */
+	COLUMN_FILES_MAX = 4,   /* and a column larger than these */
+	TOMBSTONES_MAX = 65536, /* an output with so many is cut soon */
 };
 
 static_assert((int)ROW_FILES_MAX < (int)COLUMN_FILES_MAX,
@@ -39,16 +41,19 @@ struct merge_job {
 	const struct tombstone_list *above; /* that hide entries in place of
 					       tombstones; or NULL */
 	const struct level *beyond; /* the level below the output, or NULL */
-	struct tombstone_list tombstones; /* of all inputs; owned */
+	/* The range tombstones of all inputs, a window of keys after the other,
+	 * or of a memtable, all in one. Owned. */
+	struct window window;
 	struct sieve sieve;
 
 	struct sst_builder *builder; /* NULL: none begun */
 	uint64_t id;                 /* of the output under way */
 	uint64_t row_start;          /* its size when the row began */
 	size_t crossed; /* files of beyond that begin before the present key */
-	bool crossed_one;    /* since the output began */
-	struct buf start;    /* of the output's range; empty: unbounded */
-	size_t tombstone;    /* the first not wholly before start */
+	bool crossed_one;       /* since the output began */
+	struct buf start;       /* of the output's range; empty: unbounded */
+	size_t tombstone;       /* the first not wholly before start */
+	size_t tombstone_count; /* that the output has */
 	struct buf last_key; /* of the entry before; not kept with one output */
 	size_t last_row_end; /* size of its row prefix; 0: there is none */
 
@@ -83,6 +88,7 @@ static int begin_output(struct merge_job *j)
 	if (err < 0)
 		return err;
 	j->row_start = 0;
+	j->tombstone_count = 0;
 	j->crossed_one = false;
 	return sst_build_new(writer, &options, &j->builder);
 }
@@ -96,8 +102,8 @@ static int add_tombstones(struct merge_job *j, struct bytes end)
 	size_t i;
 	int err = 0;
 
-	for (i = j->tombstone; !err && i < j->tombstones.count; i++) {
-		struct tombstone t = j->tombstones.items[i];
+	for (i = j->tombstone; !err && i < j->window.list.count; i++) {
+		struct tombstone t = j->window.list.items[i];
 
 		if (end.size > 0 && bytes_compare(t.start, end) >= 0)
 			break;
@@ -112,11 +118,12 @@ static int add_tombstones(struct merge_job *j, struct bytes end)
 			err = begin_output(j);
 		if (!err)
 			err = sst_build_tombstone(j->builder, &t);
+		j->tombstone_count++;
 	}
 	/* Those that reach beyond end are met again. Ends ascend, as fragments
 	 * do not overlap unless they are equal. */
-	while (end.size > 0 && j->tombstone < j->tombstones.count &&
-	       bytes_compare(j->tombstones.items[j->tombstone].end, end) <= 0)
+	while (end.size > 0 && j->tombstone < j->window.list.count &&
+	       bytes_compare(j->window.list.items[j->tombstone].end, end) <= 0)
 		j->tombstone++;
 	return err;
 }
@@ -293,13 +300,41 @@ static int take_entry(struct merge_job *j, const struct iter *it, int verdict)
 	return j->sieve.open_reader > 0 ? hold(j, it) : add_entry(j, it);
 }
 
+/* Goes on to the next window: what is left of this one goes into the output,
+ * which ends here if it has many. Nothing that was held back can be merged with
+ * what follows, which is another row's. */
+static int leave_window(struct merge_job *j)
+{
+	struct window *w = &j->window;
+	int err = add_held(j);
+
+	if (err < 0)
+		return err;
+	if (j->file_size != UINT64_MAX && j->tombstone_count >= TOMBSTONES_MAX)
+		err = end_output(j, buf_bytes(&w->end));
+	else
+		err = add_tombstones(j, buf_bytes(&w->end));
+	if (!err)
+		err = buf_set(&j->start, buf_bytes(&w->end));
+	if (!err)
+		err = window_next(w);
+	j->tombstone = 0;
+	sieve_forget_span(&j->sieve);
+	return err;
+}
+
 /* All entries of it, through the sieve, into outputs; and the range tombstones
  * that lie behind the last. */
 static int merge_entries(struct merge_job *j, struct iter *it)
 {
-	int result = iter_seek(it, BYTES_NONE), verdict;
+	int result = iter_seek(it, BYTES_NONE), verdict, err;
 
 	while (result > 0) {
+		while (window_is_past(&j->window, it->key)) {
+			err = leave_window(j);
+			if (err < 0)
+				return err;
+		}
 		verdict = sieve_entry(&j->sieve, it->key);
 		result = verdict > 0 ? take_entry(j, it, verdict) : verdict;
 		if (result < 0)
@@ -308,6 +343,8 @@ static int merge_entries(struct merge_job *j, struct iter *it)
 	}
 	if (result == 0)
 		result = add_held(j);
+	while (result == 0 && j->window.end.size > 0)
+		result = leave_window(j);
 	return result < 0 ? result : end_output(j, BYTES_NONE);
 }
 
@@ -331,7 +368,7 @@ static int run_job(struct merge_job *j, struct iter *it,
 	int err;
 
 	assert(j->context->snapshot_count > 0);
-	sieve_init(&j->sieve, j->context, j->above ? j->above : &j->tombstones,
+	sieve_init(&j->sieve, j->context, j->above ? j->above : &j->window.list,
 		   version, j->output_level);
 	err = merge_entries(j, it);
 	iter_close(it);
@@ -348,7 +385,7 @@ static int run_job(struct merge_job *j, struct iter *it,
 	buf_release(&j->last_key);
 	buf_release(&j->held_key);
 	aggregate_release(&j->held);
-	tombstone_list_release(&j->tombstones);
+	window_release(&j->window);
 	return err;
 }
 
@@ -360,12 +397,12 @@ int compact_flush(const struct merge_context *c, struct memtable *m,
 				 .file_size = UINT64_MAX };
 	struct iter *it;
 	int err = memtable_tombstones(m, c->snapshots, c->snapshot_count,
-				      &job.tombstones);
+				      &job.window.list);
 
 	if (!err)
 		err = memtable_iter_new(m, &it);
 	if (err < 0) {
-		tombstone_list_release(&job.tombstones);
+		window_release(&job.window);
 		return err;
 	}
 	return run_job(&job, it, NULL);
@@ -398,33 +435,6 @@ static int open_inputs(const struct compaction *c, struct iter **out)
 			iter_close(iters[--opened]);
 	}
 	free(iters);
-	return err;
-}
-
-/* All range tombstones of the inputs, fragmented anew. */
-static int gather_tombstones(const struct merge_context *c,
-			     const struct compaction *compaction,
-			     struct tombstone_list *out)
-{
-	struct buf all = BUF_INIT;
-	size_t i;
-	int side, err = 0;
-
-	for (side = 0; side < 2; side++) {
-		for (i = 0; !err && i < compaction->input_count[side]; i++) {
-			const struct tombstone_list *list = sst_tombstones(
-				compaction->inputs[side][i]->sst);
-
-			err = buf_add(&all, list->items,
-				      list->count * sizeof(*list->items));
-		}
-	}
-	if (!err)
-		err = tombstone_fragment(
-			(const struct tombstone *)(const void *)all.data,
-			all.size / sizeof(struct tombstone), c->snapshots,
-			c->snapshot_count, out);
-	buf_release(&all);
 	return err;
 }
 
@@ -483,11 +493,13 @@ int compact_run(const struct merge_context *c, struct version *v,
 	} else if (job.output_level + 1 < LEVEL_COUNT) {
 		job.beyond = &v->levels[job.output_level + 1];
 	}
-	err = gather_tombstones(c, compaction, &job.tombstones);
+	err = window_init(&job.window, c, compaction);
+	if (!err)
+		err = window_next(&job.window);
 	if (!err)
 		err = open_inputs(compaction, &it);
 	if (err < 0) {
-		tombstone_list_release(&job.tombstones);
+		window_release(&job.window);
 		return err;
 	}
 	/* Older data may lie in other files of level 0. */

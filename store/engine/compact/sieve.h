@@ -69,6 +69,12 @@ void sieve_release(struct sieve *s);
  */
 int sieve_entry(struct sieve *s, struct bytes key);
 
+/* What tombstones has is another list's from now on, of later keys. */
+static inline void sieve_forget_span(struct sieve *s)
+{
+	s->span_known = false;
+}
+
 /* Whether a range tombstone is still needed: a snapshot may see past it, or
  * older data below the output lies in its range. */
 bool sieve_tombstone(const struct sieve *s, const struct tombstone *t);

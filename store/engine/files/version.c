@@ -242,7 +242,7 @@ int version_add(struct version *v, unsigned int level, struct sst_file *f)
 	l->files = grown;
 	l->files[l->count++] = sst_file_get(f);
 	l->size += f->size;
-	v->tombstone_count += sst_tombstones(f->sst)->count;
+	v->tombstone_count += sst_properties(f->sst)->tombstone_count;
 	return 0;
 }
 

@@ -274,9 +274,11 @@ static int visible(struct cursor *c)
 	c->last_timestamp = timestamp;
 	if (key_kind(key) == KEY_DELETE)
 		return 0;
-	if (c->sources.cover_count > 0 &&
-	    sources_covered(&c->sources, key, seq))
-		return 0;
+	if (c->sources.cover_count > 0) {
+		err = sources_covered(&c->sources, key, seq);
+		if (err != 0)
+			return err < 0 ? err : 0;
+	}
 	if (gc_column_keep(&c->gc, timestamp))
 		return !c->show_hidden;
 	c->rest_hidden = true;
@@ -299,18 +301,21 @@ static int pass(struct cursor *c)
 }
 
 /* Whether the iterator is at an older write of the present version that what
- * was written after it is added to. */
-static bool at_older_write(struct cursor *c)
+ * was written after it is added to: 1, 0 or an error. */
+static int at_older_write(struct cursor *c)
 {
 	struct bytes key = c->sources.iter->key;
 	size_t tail = KEY_TIMESTAMP_SIZE + KEY_TRAILER_SIZE;
+	int covered;
 
-	return key.size == c->column.size + tail &&
-	       memcmp(key.data, c->column.data, c->column.size) == 0 &&
-	       key_timestamp(key) == c->last_timestamp &&
-	       key_seq(key) >= c->gc.family->birth_seq &&
-	       (key_kind(key) == KEY_PUT || key_kind(key) == KEY_MERGE) &&
-	       !sources_covered(&c->sources, key, key_seq(key));
+	if (key.size != c->column.size + tail ||
+	    memcmp(key.data, c->column.data, c->column.size) != 0 ||
+	    key_timestamp(key) != c->last_timestamp ||
+	    key_seq(key) < c->gc.family->birth_seq ||
+	    (key_kind(key) != KEY_PUT && key_kind(key) != KEY_MERGE))
+		return 0;
+	covered = sources_covered(&c->sources, key, key_seq(key));
+	return covered < 0 ? covered : !covered;
 }
 
 /* Merges the visible version that the iterator is at: all writes down to one
@@ -320,7 +325,7 @@ static bool at_older_write(struct cursor *c)
 static int merge_version(struct cursor *c, struct cell *cell)
 {
 	struct iter *it = c->sources.iter;
-	int err = 0;
+	int err = 0, more = 0;
 
 	aggregate_start(&c->merged, c->gc.family->merge);
 	c->ahead = true;
@@ -333,9 +338,10 @@ static int merge_version(struct cursor *c, struct cell *cell)
 		if (err < 0 || !adds)
 			break;
 		c->at = iter_merge(it, c->gc.family->birth_seq, &c->merged);
-	} while (c->at > 0 && at_older_write(c));
-	if (err < 0)
-		c->at = err;
+		more = c->at > 0 ? at_older_write(c) : 0;
+	} while (more > 0);
+	if (err < 0 || more < 0)
+		c->at = err < 0 ? err : more;
 	cell->value = buf_bytes(&c->merged.state);
 	cell->blob = BYTES_NONE;
 	return c->at < 0 ? c->at : 1;

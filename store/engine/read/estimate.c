@@ -5,21 +5,20 @@
 #include "store/engine/read/estimate.h"
 #include "store/engine/read/sources.h"
 #include "store/format/key.h"
-#include "store/format/sst/sst_estimate.h"
+#include "store/format/sst/sst_iter.h"
 
 /* Stretches between bounds of tombstones that are asked about one file, in some
  * 10 ms; what is behind them is taken for alike. */
 #define STRETCHES_MAX 16384
 
-/* How many rows have cells in [start, end) of m that no range tombstone hides,
- * by a pass over all of them: a memtable knows no counts of rows. */
-static uint64_t count_memtable(struct sources *s, const struct memtable *m,
-			       struct bytes start, struct bytes end)
+/* Adds how many rows have cells in [start, end) of m that no range tombstone
+ * hides, by a pass over all of them: a memtable knows no counts of rows. */
+static int count_memtable(struct sources *s, const struct memtable *m,
+			  struct bytes start, struct bytes end, uint64_t *rows)
 {
 	struct bytes row = BYTES_NONE;
 	struct memtable_iter it;
-	uint64_t rows = 0;
-	int found;
+	int found, covered;
 
 	memtable_iter_init(&it, m);
 	found = iter_seek(&it.iter, start);
@@ -28,14 +27,18 @@ static uint64_t count_memtable(struct sources *s, const struct memtable *m,
 
 		if (end.size > 0 && bytes_compare(key, end) >= 0)
 			break;
-		if ((row.size > 0 && bytes_starts_with(key, row)) ||
-		    sources_covered(s, key, key_seq(key)))
+		if (row.size > 0 && bytes_starts_with(key, row))
+			continue;
+		covered = sources_covered(s, key, key_seq(key));
+		if (covered < 0)
+			return covered;
+		if (covered)
 			continue;
 		/* Keys stay where they are as long as the memtable does. */
 		row = bytes_of(key.data, key_row_end(key));
-		rows++;
+		(*rows)++;
 	}
-	return rows;
+	return 0;
 }
 
 /* Whether [start, end) is all of a row: its prefix, and what follows that. */
@@ -63,31 +66,41 @@ static int hidden_share(struct sources *s, const struct sst_file *f,
 {
 	bool before = bytes_compare(start, f->smallest) < 0, is_last = false;
 	struct bytes at = before ? f->smallest : start, next;
+	struct buf keys[2] = { BUF_INIT, BUF_INIT };
 	double share = 0, rest = 0;
 	int stretches, err = 0;
 
 	*hidden = 0;
 	for (stretches = 0; stretches < STRETCHES_MAX && !is_last && !err;
 	     stretches++) {
-		bool is_hidden = sources_cover(s, at, &next) > f->largest_seq;
+		uint64_t seq;
 
+		err = sources_cover(s, at, &seq, &next);
+		if (err < 0)
+			break;
 		is_last = next.size == 0 ||
 			  bytes_compare(next, f->largest) > 0 ||
 			  (end.size > 0 && bytes_compare(next, end) >= 0);
 		next = is_last ? end : next;
-		if (is_hidden) {
+		if (seq > f->largest_seq) {
 			err = share_of(f, at, next, &share);
 			*hidden += share;
 		}
-		at = next;
+		/* It ends with the next question, and is asked about there. */
+		if (!err)
+			err = buf_set(&keys[stretches % 2], next);
+		at = buf_bytes(&keys[stretches % 2]);
 	}
 	if (err || is_last || *hidden == 0)
-		return err;
+		goto release;
 	err = sst_estimate_share(f->sst, start, at, &share);
 	if (!err)
 		err = sst_estimate_share(f->sst, at, end, &rest);
 	if (!err && share > 0)
 		*hidden += *hidden / share * rest;
+release:
+	buf_release(&keys[0]);
+	buf_release(&keys[1]);
 	return err;
 }
 
@@ -117,8 +130,8 @@ int engine_estimate_rows(struct engine *e, struct bytes start, struct bytes end,
 	*rows = 0;
 	if (err)
 		return err;
-	for (i = 0; i < s.memtable_count; i++)
-		*rows += count_memtable(&s, s.memtables[i], start, end);
+	for (i = 0; i < s.memtable_count && !err; i++)
+		err = count_memtable(&s, s.memtables[i], start, end, rows);
 	for (i = 0; i < LEVEL_COUNT && !err; i++) {
 		const struct level *level = &s.version->levels[i];
 

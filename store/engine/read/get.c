@@ -109,24 +109,32 @@ static struct sst_file *next_file(const struct get *g, struct path *p)
 
 /* As sources_covered, over all sources; but as most lookups need one answer
  * only, nothing is prepared for it. */
-static bool is_covered(const struct get *g, struct bytes key, uint64_t seq)
+static int is_covered(const struct get *g, struct bytes key, uint64_t seq)
 {
 	const struct sources *s = &g->sources;
+	struct tombstone_reader reader;
 	struct path path = { 0 };
+	struct tombstone span;
 	struct sst_file *f;
 	size_t i;
+	int err;
 
 	for (i = 0; i < s->memtable_count; i++)
 		if (atomic_load(&s->memtables[i]->tombstone_count) > 0 &&
 		    memtable_cover(s->memtables[i], key, s->seq, NULL) > seq)
-			return true;
+			return 1;
 	if (s->version->tombstone_count == 0)
-		return false;
-	while ((f = next_file(g, &path)))
-		if (tombstone_cover(sst_tombstones(f->sst), key, s->seq, NULL) >
-		    seq)
-			return true;
-	return false;
+		return 0;
+	while ((f = next_file(g, &path))) {
+		if (sst_properties(f->sst)->tombstone_count == 0)
+			continue;
+		tombstone_reader_init(&reader, f->sst);
+		err = tombstone_reader_cover(&reader, key, s->seq, &span);
+		tombstone_reader_release(&reader);
+		if (err < 0 || span.seq > seq)
+			return err < 0 ? err : 1;
+	}
+	return 0;
 }
 
 /* The entry is newer than the best: 1 if it is the best now, 0 if hidden, or an
@@ -138,9 +146,11 @@ static int take(struct get *g, const struct iter *it, uint64_t timestamp)
 
 	if (!g->family_known)
 		err = find_family(g);
-	if (err < 0 || g->hidden || (g->family && seq < g->family->birth_seq) ||
-	    is_covered(g, it->key, seq))
+	if (err < 0 || g->hidden || (g->family && seq < g->family->birth_seq))
 		return err;
+	err = is_covered(g, it->key, seq);
+	if (err != 0)
+		return err < 0 ? err : 0;
 	g->memory->size = g->value_start;
 	if (!g->time_only)
 		err = buf_add_bytes(g->memory, it->value);

@@ -197,8 +197,10 @@ static int find_living(struct rows *r)
 		err = pass(r);
 		if (err == 0)
 			err = gather(r);
-		if (err > 0)
-			err = !sources_may_cover(&r->sources, &r->row);
+		if (err > 0) {
+			err = sources_may_cover(&r->sources, &r->row);
+			err = err < 0 ? err : !err;
+		}
 		if (err == 0)
 			err = look_at_row(r);
 		if (err != 0)

@@ -92,20 +92,20 @@ uint64_t sources_time(struct engine *e, const struct engine_snapshot *snapshot)
 	return now;
 }
 
-/* Notes that memtable, or else list, has tombstones. What they point at is kept
- * by the references of s. */
+/* Notes that memtable, or else sst, has tombstones. Both are kept by the
+ * references of s. */
 static int add_cover(struct sources *s, const struct memtable *memtable,
-		     const struct tombstone_list *list)
+		     struct sst *sst)
 {
 	struct cover *grown =
 		realloc(s->covers, (s->cover_count + 1) * sizeof(*s->covers));
 
-	assert(!memtable != !list);
+	assert(!memtable != !sst);
 	if (!grown)
 		return -ENOMEM;
 	s->covers = grown;
-	s->covers[s->cover_count++] =
-		(struct cover){ .memtable = memtable, .list = list };
+	s->covers[s->cover_count] = (struct cover){ .memtable = memtable };
+	tombstone_reader_init(&s->covers[s->cover_count++].reader, sst);
 	return 0;
 }
 
@@ -195,8 +195,8 @@ static int add_level(struct sources *s, struct collector *c,
 			continue;
 		}
 		overlapping++;
-		if (sst_tombstones(f->sst)->count > 0) {
-			err = add_cover(s, NULL, sst_tombstones(f->sst));
+		if (sst_properties(f->sst)->tombstone_count > 0) {
+			err = add_cover(s, NULL, f->sst);
 			if (err < 0)
 				return err;
 		}
@@ -291,8 +291,10 @@ void sources_close(struct sources *s)
 
 	assert(!s->listed);
 
-	/* Before what it reads from. */
+	/* Before what these read from. */
 	iter_close(s->iter);
+	for (i = 0; i < s->cover_count; i++)
+		tombstone_reader_release(&s->covers[i].reader);
 	for (i = 0; i < s->memtable_count; i++)
 		memtable_put(s->memtables[i]);
 	version_put(s->version);
@@ -335,70 +337,81 @@ static bool in_span(const struct tombstone *span, struct bytes key)
 	       (span->end.size == 0 || bytes_compare(key, span->end) < 0);
 }
 
-/* The span of the cover that key is in, with the newest tombstone there that
- * the read sees. A memtable may get newer ones meanwhile, which do not count,
- * so an answer stays right. */
-static const struct tombstone *span_at(const struct sources *s, struct cover *c,
-				       struct bytes key)
+/* Sets the span of the cover that key is in, with the newest tombstone there
+ * that the read sees. A memtable may get newer ones meanwhile, which do not
+ * count, so an answer stays right. */
+static int find_span(const struct sources *s, struct cover *c, struct bytes key)
 {
-	if (!c->valid || !in_span(&c->span, key)) {
-		c->span.seq = c->memtable ? memtable_cover(c->memtable, key,
-							   s->seq, &c->span)
-					  : tombstone_cover(c->list, key,
-							    s->seq, &c->span);
-		c->valid = true;
-	}
-	return &c->span;
+	int err = 0;
+
+	if (c->valid && in_span(&c->span, key))
+		return 0;
+	if (c->memtable)
+		c->span.seq =
+			memtable_cover(c->memtable, key, s->seq, &c->span);
+	else
+		err = tombstone_reader_cover(&c->reader, key, s->seq, &c->span);
+	c->valid = err == 0;
+	return err;
 }
 
-bool sources_covered(struct sources *s, struct bytes key, uint64_t seq)
+int sources_covered(struct sources *s, struct bytes key, uint64_t seq)
 {
 	size_t i;
+	int err;
 
 	/* A tombstone hides what is older than it, whatever the timestamps. */
-	for (i = 0; i < s->cover_count; i++)
-		if (span_at(s, &s->covers[i], key)->seq > seq)
-			return true;
-	return false;
+	for (i = 0; i < s->cover_count; i++) {
+		err = find_span(s, &s->covers[i], key);
+		if (err < 0 || s->covers[i].span.seq > seq)
+			return err < 0 ? err : 1;
+	}
+	return 0;
 }
 
-uint64_t sources_cover(struct sources *s, struct bytes key, struct bytes *end)
+int sources_cover(struct sources *s, struct bytes key, uint64_t *seq,
+		  struct bytes *end)
 {
-	uint64_t seq = 0;
 	size_t i;
 
+	*seq = 0;
 	*end = BYTES_NONE;
 	for (i = 0; i < s->cover_count; i++) {
-		const struct tombstone *span = span_at(s, &s->covers[i], key);
+		const struct tombstone *span = &s->covers[i].span;
+		int err = find_span(s, &s->covers[i], key);
 
-		seq = span->seq > seq ? span->seq : seq;
+		if (err < 0)
+			return err;
+		*seq = span->seq > *seq ? span->seq : *seq;
 		if (span->end.size > 0 &&
 		    (end->size == 0 || bytes_compare(span->end, *end) < 0))
 			*end = span->end;
 	}
-	return seq;
+	return 0;
 }
 
 /* It cannot if each source says that nothing covers the row prefix, up to a
  * place that is not before the end of the row. */
-bool sources_may_cover(struct sources *s, struct buf *row)
+int sources_may_cover(struct sources *s, struct buf *row)
 {
 	size_t i;
 
 	assert(row->size > KEY_TABLE_SIZE);
 
 	for (i = 0; i < s->cover_count; i++) {
-		const struct tombstone *span =
-			span_at(s, &s->covers[i], buf_bytes(row));
+		const struct tombstone *span = &s->covers[i].span;
+		int err = find_span(s, &s->covers[i], buf_bytes(row));
 		bool ends;
 
+		if (err < 0)
+			return err;
 		/* The successor of a prefix has its final 01 changed to 02. */
 		row->data[row->size - 1]++;
 		ends = span->end.size > 0 &&
 		       bytes_compare(span->end, buf_bytes(row)) < 0;
 		row->data[row->size - 1]--;
 		if (span->seq > 0 || ends)
-			return true;
+			return 1;
 	}
-	return false;
+	return 0;
 }

@@ -2,6 +2,7 @@
 #define STORE_ENGINE_READ_SOURCES_H
 
 #include "store/engine/core/state.h"
+#include "store/format/sst/sst_tombstones.h"
 
 /*
  * The sources of a read: the memtables and the ssts that may hold something of
@@ -19,8 +20,8 @@
 /* The range tombstones of one source, and the answer that it gave last: keys
  * are asked in ascending order mostly, so the next lies in the same span. */
 struct cover {
-	const struct memtable *memtable; /* or a list of an sst */
-	const struct tombstone_list *list;
+	const struct memtable *memtable; /* or those of an sst */
+	struct tombstone_reader reader;
 	struct tombstone span; /* where the answer in span.seq holds */
 	bool valid;            /* span is filled */
 };
@@ -92,19 +93,22 @@ const struct gc_family *sources_family(const struct sources *s,
 				       struct bytes name);
 
 /* Whether a range tombstone that the read sees hides the entry with this key
- * and seq. Needs covers, so not after sources_take. */
-bool sources_covered(struct sources *s, struct bytes key, uint64_t seq);
+ * and seq: 1, 0 or an error of reading. Needs covers, so not after
+ * sources_take. */
+int sources_covered(struct sources *s, struct bytes key, uint64_t seq);
 
-/* The newest range tombstone that the read sees over key, or 0; from *end on,
- * if that is not empty, it may be another one. *end is borrowed from s. Needs
- * covers. */
-uint64_t sources_cover(struct sources *s, struct bytes key, struct bytes *end);
+/* The newest range tombstone that the read sees over key is *seq, or that is 0;
+ * from *end on, if that is not empty, it may be another one. *end is borrowed
+ * from s, until the next call. Needs covers. 0, or an error of reading. */
+int sources_cover(struct sources *s, struct bytes key, uint64_t *seq,
+		  struct bytes *end);
 
 /* Fills r, empty or zeroed, for a walk over s by one reader. */
 void sources_start_run(const struct sources *s, struct gap_run *r);
 
 /* Whether a range tombstone may hide something of the row with this prefix,
- * which is changed during the call and the same again on return. */
-bool sources_may_cover(struct sources *s, struct buf *row);
+ * which is changed during the call and the same again on return: 1, 0 or an
+ * error of reading. */
+int sources_may_cover(struct sources *s, struct buf *row);
 
 #endif

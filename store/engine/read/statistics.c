@@ -90,6 +90,7 @@ static void memory_stats(struct engine *e, struct store_stats *out)
 		out->memory[i] = memory_used(e->memory, i);
 	out->memory[MEMORY_INDEXES] = cache.reserved_size;
 	out->memory[MEMORY_CACHE] = cache.used_size - cache.reserved_size;
+	out->memory[MEMORY_TOMBSTONES] = cache.held_size;
 	out->memory_limit = memory_limit(e->memory);
 }
 

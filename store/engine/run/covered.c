@@ -10,6 +10,7 @@
 #include "store/engine/run/sync.h"
 #include "store/format/key.h"
 #include "store/format/sst/sst_iter.h"
+#include "store/format/sst/sst_tombstones.h"
 
 /*
  * A file goes as it is if a range tombstone newer than all that is in it covers
@@ -37,30 +38,47 @@ static uint64_t oldest_seq(struct engine *e)
 	return seq;
 }
 
-/* The range tombstones of all files that everybody sees, as one list. */
+/* Adds those of f that everybody sees, as long as there is room for more. */
+static int gather_file(const struct sst_file *f, uint64_t seq, size_t *room,
+		       struct tombstone_pile *pile)
+{
+	struct tombstone_reader reader;
+	const struct tombstone *t;
+	int result = 0;
+
+	tombstone_reader_init(&reader, f->sst);
+	while (*room > 0 && (result = tombstone_reader_next(&reader, &t)) > 0) {
+		if (t->seq > seq)
+			continue;
+		--*room;
+		result = tombstone_pile_add(pile, t);
+		if (result < 0)
+			break;
+	}
+	tombstone_reader_release(&reader);
+	return result < 0 ? result : 0;
+}
+
+/* The range tombstones of all files that everybody sees, as one list; of more
+ * than GATHERED_MAX so many. What only the others cover stays as it is. */
 static int gather(const struct version *v, uint64_t seq,
 		  struct tombstone_list *out)
 {
-	struct buf all = BUF_INIT;
+	struct tombstone_pile pile = { 0 };
+	const struct tombstone *items;
+	size_t room = GATHERED_MAX, i;
 	unsigned int level;
-	size_t i, j;
 	int err = 0;
 
 	for (level = 0; level < LEVEL_COUNT; level++)
-		for (i = 0; i < v->levels[level].count; i++) {
-			const struct tombstone_list *list =
-				sst_tombstones(v->levels[level].files[i]->sst);
-
-			for (j = 0; j < list->count && err == 0; j++)
-				if (list->items[j].seq <= seq)
-					err = buf_add(&all, &list->items[j],
-						      sizeof(list->items[j]));
-		}
-	if (err == 0)
-		err = tombstone_fragment(
-			(const struct tombstone *)(const void *)all.data,
-			all.size / sizeof(struct tombstone), NULL, 0, out);
-	buf_release(&all);
+		for (i = 0; i < v->levels[level].count && err == 0; i++)
+			err = gather_file(v->levels[level].files[i], seq, &room,
+					  &pile);
+	if (err == 0) {
+		items = tombstone_pile_take(&pile, &i);
+		err = tombstone_fragment(items, i, NULL, 0, out);
+	}
+	tombstone_pile_release(&pile);
 	return err;
 }
 

@@ -4,6 +4,7 @@
 #include "store/base/probe.h"
 #include "store/format/bloom.h"
 #include "store/format/sst/sst_read.h"
+#include "store/format/sst/sst_tombstones.h"
 
 /* Reads the properties into memory of the sst and holds them against the
  * footer, which says two of the same things. */
@@ -35,30 +36,6 @@ static int load_properties(struct sst *t)
 	return 0;
 }
 
-/* Tombstones are decoded once and stay in memory, because each lookup asks
- * them. Comes after the properties, with whose count they must agree. */
-static int load_tombstones(struct sst *t)
-{
-	struct sst_handle handle = sst_footer_part(&t->footer, SST_TOMBSTONES);
-	struct cache_block *block;
-	int err;
-
-	if (handle.size > 0) {
-		err = sst_read_block(t, handle, SST_READ_VOLUME, &block);
-		if (err < 0)
-			return err;
-		err = tombstone_decode(block->bytes, &t->tombstones);
-		cache_put(t->cache, block);
-		if (err < 0)
-			return sst_fail(t, handle.offset, err);
-	}
-	if (t->tombstones.count != t->properties.tombstone_count)
-		return fail(ERR_sst_malformed, "%s: %zu tombstones, not %llu",
-			    t->reader->path, t->tombstones.count,
-			    (unsigned long long)t->properties.tombstone_count);
-	return 0;
-}
-
 /* On failure sst_close ends what there is of t, but must leave reader to its
  * owner. */
 int sst_open(struct reader *reader, struct cache *cache, uint64_t file_id,
@@ -86,7 +63,7 @@ int sst_open(struct reader *reader, struct cache *cache, uint64_t file_id,
 	if (!err)
 		err = load_properties(t);
 	if (!err)
-		err = load_tombstones(t);
+		err = sst_load_tombstones(t);
 	if (err < 0) {
 		t->reader = NULL;
 		sst_close(t);
@@ -104,7 +81,7 @@ void sst_close(struct sst *t)
 	if (t->reader)
 		t->reader->ops->reader_close(t->reader);
 	sst_unpin_parts(t);
-	tombstone_list_release(&t->tombstones);
+	sst_release_tombstones(t);
 	buf_release(&t->property_memory);
 	free(t->blobs);
 	free(t);
@@ -113,11 +90,6 @@ void sst_close(struct sst *t)
 const struct sst_properties *sst_properties(const struct sst *t)
 {
 	return &t->properties;
-}
-
-const struct tombstone_list *sst_tombstones(const struct sst *t)
-{
-	return &t->tombstones;
 }
 
 /* A plain store: the file is not shared yet. */

@@ -16,8 +16,9 @@
  *
  * This is the open file and what it says of itself. The other headers of the
  * folder are one job each: sst_build.h writes a file, sst_iter.h steps through
- * one, sst_estimate.h counts its rows, sst_verify.h and sst_read_back.h check
- * it, sst_salvage.h reads what is left of a damaged one.
+ * one and tells how large a part of it is, sst_tombstones.h has its range
+ * tombstones, sst_verify.h and sst_read_back.h check it, sst_salvage.h reads
+ * what is left of a damaged one.
  *
  * Blocks are read through the cache and their CRC-32C is checked on every read
  * from the volume. Index and filter are blocks of the cache like any other, but
@@ -81,9 +82,6 @@ void sst_close(struct sst *t);
 
 /* Valid while t is open. */
 const struct sst_properties *sst_properties(const struct sst *t);
-
-/* Decoded at open and pinned; count 0 if there are none. */
-const struct tombstone_list *sst_tombstones(const struct sst *t);
 
 /*
  * Of a bulk-loaded file, whose keys are stored as puts of sequence 0: iterators

@@ -73,9 +73,9 @@ int sst_build_new(struct segment_writer *writer,
 /* Appends block in its stored form; *size is that of the stored form, trailer
  * included. The digest is of the block before compression. */
 static int append_block(struct sst_builder *b, struct bytes block,
-			uint64_t *size)
+			bool compress, uint64_t *size)
 {
-	int err = block_store(block, b->options.compress, &b->stored);
+	int err = block_store(block, compress, &b->stored);
 
 	*size = b->stored.size;
 	if (err < 0)
@@ -122,7 +122,8 @@ static int end_block(struct sst_builder *b, struct bytes next, size_t shared)
 	b->block.block.offset = b->writer->size;
 	err = block_builder_finish(&b->data, &block);
 	if (!err)
-		err = append_block(b, block, &b->block.block.size);
+		err = append_block(b, block, b->options.compress,
+				   &b->block.block.size);
 	if (!err)
 		err = make_separator(b, next, shared);
 	if (!err) {
@@ -313,13 +314,14 @@ uint64_t sst_build_size(const struct sst_builder *b)
 	       bloom_size(hash_count, b->options.filter_bits);
 }
 
-/* Appends a part that is one block. Its size has 32 bits in the footer, far
+/* Appends a part that is one block; tombstones are not compressed, so that they
+ * can be read in pieces. Its size has 32 bits in the footer, far
  * more than files of the size that the engine makes need. */
-static int append_part(struct sst_builder *b, struct bytes block,
+static int append_part(struct sst_builder *b, struct bytes block, bool compress,
 		       uint32_t *part_size)
 {
 	uint64_t size;
-	int err = append_block(b, block, &size);
+	int err = append_block(b, block, compress, &size);
 
 	if (!err && size > UINT32_MAX)
 		err = fail(ERR_bad_argument, "%s: part of %llu bytes",
@@ -357,7 +359,8 @@ static int append_filter(struct sst_builder *b, uint32_t *size)
 			      count, b->options.filter_bits, &filter);
 
 	if (!err)
-		err = append_part(b, buf_bytes(&filter), size);
+		err = append_part(b, buf_bytes(&filter), b->options.compress,
+				  size);
 	buf_release(&filter);
 	return err;
 }
@@ -391,14 +394,15 @@ static int append_parts(struct sst_builder *b, struct sst_footer *footer)
 	int err = append_rows(b, footer);
 
 	if (!err && b->tombstones.size > 0)
-		err = append_part(b, buf_bytes(&b->tombstones),
+		err = append_part(b, buf_bytes(&b->tombstones), false,
 				  &footer->part_size[SST_TOMBSTONES]);
 	if (!err && b->options.filter_bits > 0)
 		err = append_filter(b, &footer->part_size[SST_FILTER]);
 	if (!err)
 		err = block_builder_finish(&b->index, &index);
 	if (!err)
-		err = append_part(b, index, &footer->part_size[SST_INDEX]);
+		err = append_part(b, index, b->options.compress,
+				  &footer->part_size[SST_INDEX]);
 	if (err < 0)
 		return err;
 	set_bounds(b);
@@ -409,6 +413,7 @@ static int append_parts(struct sst_builder *b, struct sst_footer *footer)
 	err = sst_properties_encode(&b->properties, &properties);
 	if (!err)
 		err = append_part(b, buf_bytes(&properties),
+				  b->options.compress,
 				  &footer->part_size[SST_PROPERTIES]);
 	buf_release(&properties);
 	return err;

@@ -50,4 +50,10 @@ void sst_iter_release(struct sst_iter *it);
 int sst_iter_start(struct sst_iter *it, struct sst *t, bool rows,
 		   enum sst_read how, uint8_t *buffer);
 
+/* About which part of its data is in [start, end), encoded keys, whose end may
+ * be empty: open. From 0 to 1, to a block, by the index alone. Errors of
+ * reading the index. */
+int sst_estimate_share(struct sst *t, struct bytes start, struct bytes end,
+		       double *share);
+
 #endif

@@ -14,6 +14,12 @@
  * and cost no look-up in the cache. Any thread may call any of this on an sst
  * that is open.
  */
+struct tombstone_piece {
+	uint32_t offset, size;            /* bytes, in the part */
+	uint32_t crc;                     /* of these */
+	uint32_t start_place, start_size; /* in starts: of its first one */
+};
+
 struct sst {
 	/* Set by sst_open and never changed. */
 	struct reader *reader; /* owned */
@@ -23,7 +29,14 @@ struct sst {
 	struct sst_properties properties;
 	struct buf property_memory; /* what the bounds point at */
 	struct blob_share *blobs;   /* what properties.blobs points at */
-	struct tombstone_list tombstones;
+	struct sst_tombstones {
+		uint64_t count;
+		struct tombstone_list whole;    /* if there are no pieces */
+		struct tombstone_piece *pieces; /* by start; owned */
+		size_t piece_count;
+		struct buf starts; /* the bounds that pieces begin with */
+		size_t held;       /* bytes, taken from the cache's */
+	} tombstones;              /* see sst_tombstones.h */
 
 	/* Parts that are held, with a reference each: from NULL to a block
 	 * once, by whoever is first, and then until the sst is closed. As

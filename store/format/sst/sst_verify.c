@@ -4,6 +4,7 @@
 #include "store/format/bloom.h"
 #include "store/format/sst/rowdir.h"
 #include "store/format/sst/sst_read.h"
+#include "store/format/sst/sst_tombstones.h"
 #include "store/format/sst/sst_iter.h"
 #include "store/format/sst/sst_verify.h"
 
@@ -290,32 +291,53 @@ static int verify_index(struct verify *v)
 	return result < 0 ? sst_fail(v->sst, handle.offset, result) : 0;
 }
 
-/* Adds the tombstones, known from the opening, to what was found. The bounds
- * borrow from v and the list. */
-static void add_tombstones(struct verify *v)
+/* A bound of the file that is a tombstone's. */
+static int keep(struct buf *bound, struct bytes *at, struct bytes from)
 {
-	const struct tombstone_list *list = &v->sst->tombstones;
+	int err = buf_set(bound, from);
+
+	*at = buf_bytes(bound);
+	return err;
+}
+
+/* Adds a tombstone to what was found. */
+static int add_tombstone(struct verify *v, const struct tombstone *t)
+{
 	struct sst_properties *p = &v->found;
-	size_t i;
+	int err = 0;
 
-	p->smallest = buf_bytes(&v->first_key);
-	p->largest = buf_bytes(&v->last_key);
-	p->tombstone_count = list->count;
-	for (i = 0; i < list->count; i++) {
-		const struct tombstone *t = &list->items[i];
-
-		if (p->smallest.size == 0 ||
-		    bytes_compare(t->start, p->smallest) < 0)
-			p->smallest = t->start;
-		if (bytes_compare(t->end, p->largest) > 0) {
-			p->largest = t->end;
-			p->largest_exclusive = true;
-		}
-		if (t->seq < p->smallest_seq)
-			p->smallest_seq = t->seq;
-		if (t->seq > p->largest_seq)
-			p->largest_seq = t->seq;
+	p->tombstone_count++;
+	if (p->smallest.size == 0 || bytes_compare(t->start, p->smallest) < 0)
+		err = keep(&v->first_key, &p->smallest, t->start);
+	if (!err && bytes_compare(t->end, p->largest) > 0) {
+		err = keep(&v->last_key, &p->largest, t->end);
+		p->largest_exclusive = true;
 	}
+	if (t->seq < p->smallest_seq)
+		p->smallest_seq = t->seq;
+	if (t->seq > p->largest_seq)
+		p->largest_seq = t->seq;
+	return err;
+}
+
+/* All of them, in pieces, which are held against what the opening saw. The
+ * bounds that are found borrow from v. */
+static int add_tombstones(struct verify *v)
+{
+	struct tombstone_reader reader;
+	const struct tombstone *t;
+	int result;
+
+	v->found.smallest = buf_bytes(&v->first_key);
+	v->found.largest = buf_bytes(&v->last_key);
+	tombstone_reader_init(&reader, v->sst);
+	while ((result = tombstone_reader_next(&reader, &t)) > 0) {
+		result = add_tombstone(v, t);
+		if (result < 0)
+			break;
+	}
+	tombstone_reader_release(&reader);
+	return result;
 }
 
 /* Both are by file. */
@@ -410,8 +432,9 @@ int sst_verify(struct sst *t)
 		err = verify_rows_end(v);
 	if (has_rows)
 		sst_iter_release(&v->rows);
+	if (!err)
+		err = add_tombstones(v);
 	if (!err) {
-		add_tombstones(v);
 		if (!properties_equal(&v->found, &t->properties) ||
 		    !blobs_equal(&t->properties, &v->blobs))
 			err = fail(ERR_sst_malformed,
