@@ -92,20 +92,17 @@ uint64_t sources_time(struct engine *e, const struct engine_snapshot *snapshot)
 	return now;
 }
 
-/* Notes that memtable, or else sst, has tombstones. Both are kept by the
- * references of s. */
-static int add_cover(struct sources *s, const struct memtable *memtable,
-		     struct sst *sst)
+/* Notes one that has tombstones, which the references of s keep. */
+static int add_cover(struct sources *s, const struct cover *cover)
 {
 	struct cover *grown =
 		realloc(s->covers, (s->cover_count + 1) * sizeof(*s->covers));
 
-	assert(!memtable != !sst);
+	assert(!!cover->memtable + !!cover->level + !!cover->reader.sst == 1);
 	if (!grown)
 		return -ENOMEM;
 	s->covers = grown;
-	s->covers[s->cover_count] = (struct cover){ .memtable = memtable };
-	tombstone_reader_init(&s->covers[s->cover_count++].reader, sst);
+	s->covers[s->cover_count++] = *cover;
 	return 0;
 }
 
@@ -140,7 +137,7 @@ static int add_memtable(struct sources *s, struct collector *c,
 	int err = 0;
 
 	if (atomic_load(&m->tombstone_count) > 0)
-		err = add_cover(s, m, NULL);
+		err = add_cover(s, &(struct cover){ .memtable = m });
 	if (err < 0 || atomic_load(&m->cell_count) == 0 ||
 	    (prefix.size > 0 && !memtable_may_contain(m, hash64(prefix))))
 		return err;
@@ -173,6 +170,17 @@ static int add_file(struct collector *c, const struct sst_file *f,
 	return err < 0 ? err : add_iter(c, it);
 }
 
+/* Of a sorted level that f is one of, or of f if level is NULL. */
+static int add_level_cover(struct sources *s, const struct level *level,
+			   const struct sst_file *f)
+{
+	struct cover cover = { .level = level };
+
+	if (!level)
+		tombstone_reader_init(&cover.reader, f->sst);
+	return add_cover(s, &cover);
+}
+
 /* Adds what of one level overlaps [start, end). Files of a sorted level are one
  * iterator, unless a prefix lets the filters exclude them one by one; and the
  * files of it that overlap come one after the other, from first on. */
@@ -183,6 +191,7 @@ static int add_level(struct sources *s, struct collector *c,
 	const struct level *level = &s->version->levels[number];
 	size_t first = number > 0 ? level_find(level, start) : 0;
 	size_t overlapping = 0, i;
+	bool covers = false;
 	struct iter *it;
 	int err;
 
@@ -195,10 +204,12 @@ static int add_level(struct sources *s, struct collector *c,
 			continue;
 		}
 		overlapping++;
-		if (sst_properties(f->sst)->tombstone_count > 0) {
-			err = add_cover(s, NULL, f->sst);
+		if (sst_properties(f->sst)->tombstone_count > 0 &&
+		    (number == 0 || !covers)) {
+			err = add_level_cover(s, number > 0 ? level : NULL, f);
 			if (err < 0)
 				return err;
+			covers = true;
 		}
 		if (number == 0 || prefix.size > 0) {
 			err = add_file(c, f, prefix);
@@ -337,6 +348,37 @@ static bool in_span(const struct tombstone *span, struct bytes key)
 	       (span->end.size == 0 || bytes_compare(key, span->end) < 0);
 }
 
+/* Of a sorted level, one file of which may have tombstones over key: those over
+ * a file's range are all in that file. Between two there are none. */
+static int find_in_level(const struct sources *s, struct cover *c,
+			 struct bytes key)
+{
+	size_t i = level_find(c->level, key);
+	const struct sst_file *f =
+		i < c->level->count ? c->level->files[i] : NULL;
+	int err = 0;
+
+	c->span = (struct tombstone){ BYTES_NONE, BYTES_NONE, 0 };
+	if (i > 0)
+		c->span.start = c->level->files[i - 1]->largest;
+	if (f && bytes_compare(key, f->smallest) < 0) {
+		c->span.end = f->smallest;
+	} else if (f) {
+		if (c->reader.sst != f->sst) {
+			tombstone_reader_release(&c->reader);
+			tombstone_reader_init(&c->reader, f->sst);
+		}
+		err = tombstone_reader_cover(&c->reader, key, s->seq, &c->span);
+		/* Behind the last one the next file may have more. */
+		if (c->span.end.size == 0 && i + 1 < c->level->count)
+			c->span.end = c->level->files[i + 1]->smallest;
+		/* Before the first one the file before may have. */
+		if (c->span.start.size == 0)
+			c->span.start = f->smallest;
+	}
+	return err;
+}
+
 /* Sets the span of the cover that key is in, with the newest tombstone there
  * that the read sees. A memtable may get newer ones meanwhile, which do not
  * count, so an answer stays right. */
@@ -349,6 +391,8 @@ static int find_span(const struct sources *s, struct cover *c, struct bytes key)
 	if (c->memtable)
 		c->span.seq =
 			memtable_cover(c->memtable, key, s->seq, &c->span);
+	else if (c->level)
+		err = find_in_level(s, c, key);
 	else
 		err = tombstone_reader_cover(&c->reader, key, s->seq, &c->span);
 	c->valid = err == 0;

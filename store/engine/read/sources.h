@@ -20,8 +20,9 @@
 /* The range tombstones of one source, and the answer that it gave last: keys
  * are asked in ascending order mostly, so the next lies in the same span. */
 struct cover {
-	const struct memtable *memtable; /* or those of an sst */
-	struct tombstone_reader reader;
+	const struct memtable *memtable; /* or those of an sst, or of */
+	const struct level *level;       /* a sorted level, file by file */
+	struct tombstone_reader reader;  /* of the sst, or the level's last */
 	struct tombstone span; /* where the answer in span.seq holds */
 	bool valid;            /* span is filled */
 };
