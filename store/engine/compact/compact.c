@@ -396,9 +396,10 @@ int compact_flush(const struct merge_context *c, struct memtable *m,
 				 .edit = edit,
 				 .file_size = UINT64_MAX };
 	struct iter *it;
-	int err = memtable_tombstones(m, c->snapshots, c->snapshot_count,
-				      &job.window.list);
+	int err;
 
+	window_init_memtable(&job.window, c, m);
+	err = window_next(&job.window);
 	if (!err)
 		err = memtable_iter_new(m, &it);
 	if (err < 0) {

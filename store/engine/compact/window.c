@@ -49,6 +49,12 @@ int window_init(struct window *w, const struct merge_context *context,
 	return err;
 }
 
+void window_init_memtable(struct window *w, const struct merge_context *context,
+			  struct memtable *m)
+{
+	*w = (struct window){ .context = context, .memtable = m };
+}
+
 /* The least start of a source's piece after so many more that the window's own
  * start lies before, cut to the row that it is in; empty if there is none. */
 static struct bytes find_end(const struct window *w, size_t pieces)
@@ -106,6 +112,21 @@ static int collect(struct window *w, struct window_source *s)
 	return err;
 }
 
+/* A memtable gives one tombstone at a time, at the least, for so many bytes of
+ * its arena: 1,024 for one of 32 MiB. */
+#define ARENA_PART ((size_t)32 << 10)
+
+static int next_of_memtable(struct window *w)
+{
+	struct bytes end;
+	int err = memtable_tombstones_part(w->memtable, w->context->snapshots,
+					   w->context->snapshot_count,
+					   w->memtable->arena.size / ARENA_PART,
+					   &w->place, &end, &w->list);
+
+	return err < 0 ? err : buf_set(&w->end, end);
+}
+
 int window_next(struct window *w)
 {
 	const struct tombstone *items;
@@ -113,6 +134,9 @@ int window_next(struct window *w)
 	struct bytes end;
 	int err;
 
+	tombstone_list_release(&w->list);
+	if (w->memtable)
+		return next_of_memtable(w);
 	err = buf_set(&w->start, buf_bytes(&w->end));
 	/* A row may have more than a piece: then of two, and so on. */
 	do {
@@ -121,7 +145,6 @@ int window_next(struct window *w)
 	if (err == 0)
 		err = buf_set(&w->end, end);
 	tombstone_pile_reset(&w->pile);
-	tombstone_list_release(&w->list);
 	for (i = 0; i < w->count && err == 0; i++)
 		err = collect(w, &w->sources[i]);
 	if (err < 0)

@@ -571,17 +571,29 @@ static int needed_covers(const struct memtable *m, uint32_t place,
 	return err;
 }
 
-int memtable_tombstones(const struct memtable *m, const uint64_t *snapshots,
-			size_t snapshot_count, struct tombstone_list *out)
+int memtable_tombstones_part(const struct memtable *m,
+			     const uint64_t *snapshots, size_t snapshot_count,
+			     size_t count, uint32_t *place, struct bytes *end,
+			     struct tombstone_list *out)
 {
 	struct buf items = BUF_INIT;
-	uint32_t place;
+	uint32_t at = *place ? *place : m->fragments.head;
+	size_t row_end;
 	int err = 0;
 
-	for (place = m->fragments.head; place && !err;
-	     place = node_next(m, place))
-		err = needed_covers(m, place, snapshots, snapshot_count,
-				    &items);
+	*end = BYTES_NONE;
+	while (at && !err) {
+		err = needed_covers(m, at, snapshots, snapshot_count, &items);
+		at = node_next(m, at);
+		if (!at || items.size / sizeof(struct tombstone) < count)
+			continue;
+		row_end = key_row_end(node_key(m, at));
+		if (row_end == 0 || row_end == node_key(m, at).size) {
+			*end = node_key(m, at);
+			break;
+		}
+	}
+	*place = at;
 	/* They are fragments; neighbours that are alike now become one. */
 	if (!err)
 		err = tombstone_fragment(
@@ -590,4 +602,14 @@ int memtable_tombstones(const struct memtable *m, const uint64_t *snapshots,
 			snapshot_count, out);
 	buf_release(&items);
 	return err;
+}
+
+int memtable_tombstones(const struct memtable *m, const uint64_t *snapshots,
+			size_t snapshot_count, struct tombstone_list *out)
+{
+	uint32_t place = 0;
+	struct bytes end;
+
+	return memtable_tombstones_part(m, snapshots, snapshot_count, SIZE_MAX,
+					&place, &end, out);
 }

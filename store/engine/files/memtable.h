@@ -129,4 +129,12 @@ uint64_t memtable_cover(const struct memtable *m, struct bytes key,
 int memtable_tombstones(const struct memtable *m, const uint64_t *snapshots,
 			size_t snapshot_count, struct tombstone_list *out);
 
+/* As memtable_tombstones, a part after the other: from *place on, which is 0 at
+ * first, some count or more, up to *end, which lies in no row and lives as long
+ * as m. Then *place is where to go on; 0, and *end empty: there are no more. */
+int memtable_tombstones_part(const struct memtable *m,
+			     const uint64_t *snapshots, size_t snapshot_count,
+			     size_t count, uint32_t *place, struct bytes *end,
+			     struct tombstone_list *out);
+
 #endif
