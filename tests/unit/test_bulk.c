@@ -229,6 +229,110 @@ START_TEST(a_family_made_meanwhile_is_remembered)
 }
 END_TEST
 
+#define LOADS 12
+#define SHARED ((uint64_t)16 << 20)
+
+static uint64_t held(void)
+{
+	struct store_stats stats;
+
+	store_stats(s, &stats);
+	return stats.memory[MEMORY_IMPORTS];
+}
+
+/* With memory for all of one load, or a row, and no more. */
+static void open_large(void)
+{
+	struct store_options options;
+
+	ck_assert_int_eq(store_close(s), 0);
+	store_options_init(&options);
+	options.background = false;
+	options.memtable_size = 32 << 20;
+	options.shared_size = SHARED;
+	ck_assert_int_eq(store_open(directory, &options, &s), 0);
+}
+
+/* Columns of one row, in order, of 4 MiB in all. */
+static void add_columns(struct bulk_load *load, struct bytes row,
+			unsigned int part)
+{
+	static const char value[60000];
+	struct write *w;
+	char column[16];
+	unsigned int i;
+
+	ck_assert_int_eq(write_new(s, &w), 0);
+	ck_assert_int_eq(write_row(w, BYTES_LITERAL("t"), row), 0);
+	for (i = 0; i < 70; i++) {
+		snprintf(column, sizeof(column), "%03u.%03u", part, i);
+		ck_assert_int_eq(write_set(w, BYTES_LITERAL("f"),
+					   bytes_string(column), 1000,
+					   bytes_of(value, sizeof(value))),
+				 0);
+	}
+	ck_assert_int_eq(store_bulk_add(load, w), 1);
+	write_free(w);
+}
+
+static size_t count_cells(void)
+{
+	struct scan_range range = { .table = BYTES_LITERAL("t") };
+	struct scan *scan;
+	struct cell cell;
+	size_t count = 0;
+
+	ck_assert_int_eq(scan_open(s, NULL, &range, &scan), 0);
+	while (scan_next(scan, CURSOR_VERSION, &cell) == 1)
+		count++;
+	scan_close(scan);
+	return count;
+}
+
+START_TEST(open_loads_share_their_memory)
+{
+	struct bulk_load *loads[LOADS];
+	unsigned int i, part;
+	char row[16];
+
+	open_large();
+	for (i = 0; i < LOADS; i++)
+		loads[i] = begin();
+	for (part = 0; part < 3; part++)
+		for (i = 0; i < LOADS; i++) {
+			snprintf(row, sizeof(row), "row%u", i);
+			add_columns(loads[i], bytes_string(row), part);
+			ck_assert_uint_gt(held(), 0);
+			/* Beside that, some get what makes a run. */
+			ck_assert_uint_le(held(),
+					  SHARED / 2 + LOADS * (3 << 20));
+		}
+	for (i = 0; i < LOADS; i++) {
+		ck_assert_int_eq(store_bulk_publish(loads[i]), 0);
+		store_bulk_free(loads[i]);
+	}
+	ck_assert_uint_eq(held(), 0);
+	ck_assert_uint_eq(count_cells(), LOADS * 3 * 70);
+}
+END_TEST
+
+START_TEST(a_row_may_be_larger_than_memory)
+{
+	struct bulk_load *load;
+	unsigned int part;
+
+	open_large();
+	load = begin();
+	for (part = 0; part < 10; part++) {
+		add_columns(load, BYTES_LITERAL("row"), part);
+		ck_assert_uint_le(held(), SHARED / 2);
+	}
+	ck_assert_int_eq(store_bulk_publish(load), 0);
+	store_bulk_free(load);
+	ck_assert_uint_eq(count_cells(), 10 * 70);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = {
@@ -236,7 +340,10 @@ int main(void)
 		takes_effect_when_published,
 		leaves_nothing_unless_published,
 		a_family_made_meanwhile_is_remembered,
+		open_loads_share_their_memory,
+		a_row_may_be_larger_than_memory,
 	};
 
-	return run_suite("bulk", setup, teardown, tests, 4);
+	return run_suite("bulk", setup, teardown, tests,
+			 sizeof(tests) / sizeof(*tests));
 }

@@ -33,6 +33,11 @@
  * one sync and no sst. */
 #define SMALL_PART 32
 
+/* Memory is asked for in such steps, of bytes. Loads that get none become runs,
+ * but not of less than this. */
+#define TAKE_SIZE ((size_t)1 << 20)
+#define RUN_MIN ((size_t)2 << 20)
+
 /*
  * An entry in memory: its key's first bytes after the table, for quick
  * comparison, and where the rest lies. Equal version keys are told apart by
@@ -50,7 +55,8 @@ static_assert(sizeof(struct entry) == 16, "bulk.h tells what a put takes");
 
 struct bulk {
 	struct engine *e;
-	size_t memory_size;     /* of data, more or less */
+	size_t memory_size;     /* of data, more or less, at most */
+	size_t taken;           /* of MEMORY_IMPORTS, for data and entries */
 	struct buf data;        /* what entries point at */
 	struct entry *entries;  /* of the next run */
 	size_t count, capacity; /* of entries */
@@ -83,16 +89,27 @@ static void forget_runs(struct bulk *b)
 	b->run_count = 0;
 }
 
+/* Others may need what they took. */
+static void forget_entries(struct bulk *b)
+{
+	buf_release(&b->data);
+	free(b->entries);
+	b->entries = NULL;
+	b->count = b->capacity = 0;
+	b->sorted = true;
+	memory_give(b->e->memory, MEMORY_IMPORTS, b->taken);
+	b->taken = 0;
+}
+
 void bulk_free(struct bulk *b)
 {
 	if (!b)
 		return;
 	runs_remove(b->e, b->runs, b->run_count);
 	forget_runs(b);
+	forget_entries(b);
 	blob_release(b->e, &b->holds);
-	buf_release(&b->data);
 	buf_release(&b->last);
-	free(b->entries);
 	free(b);
 }
 
@@ -141,13 +158,6 @@ static uint64_t key_head(struct bytes key)
 	assert(key.size > KEY_TABLE_SIZE + KEY_TIMESTAMP_SIZE);
 	memcpy(raw, key.data + KEY_TABLE_SIZE, size < 8 ? size : 8);
 	return get_u64be(raw);
-}
-
-static void forget_entries(struct bulk *b)
-{
-	b->count = 0;
-	b->sorted = true;
-	buf_reset(&b->data);
 }
 
 /* What is in memory becomes a run, of each version key the put added last.
@@ -223,6 +233,26 @@ static int reserve_entry(struct bulk *b, size_t size)
 	return buf_reserve(&b->data, size);
 }
 
+/* Takes memory for one more entry whose bytes are so many: false if there is
+ * none, and what is there is enough for a run. */
+static bool take_memory(struct bulk *b, size_t size)
+{
+	size_t wanted =
+		b->data.size + size + (b->count + 1) * sizeof(*b->entries);
+	size_t more;
+
+	if (wanted <= b->taken)
+		return true;
+	more = (wanted - b->taken + TAKE_SIZE - 1) / TAKE_SIZE * TAKE_SIZE;
+	if (!memory_take(b->e->memory, MEMORY_IMPORTS, more, 0)) {
+		if (b->data.size >= RUN_MIN)
+			return false;
+		memory_hold(b->e->memory, MEMORY_IMPORTS, more);
+	}
+	b->taken += more;
+	return true;
+}
+
 int bulk_add(struct bulk *b, struct bytes version_key, enum key_kind kind,
 	     struct bytes value)
 {
@@ -235,14 +265,16 @@ int bulk_add(struct bulk *b, struct bytes version_key, enum key_kind kind,
 	err = kind == KEY_BLOB ? hold(b, value) : 0;
 	if (err < 0)
 		return err;
-	/* Between rows, so that sorted input makes files of whole rows; of
-	 * other input the merge makes them. */
-	if (b->count > 0 && b->data.size + size > b->memory_size &&
-	    (!same_row(version_key, last) || !b->sorted)) {
+	/* Between rows if may be, so that sorted input makes files of whole
+	 * rows; of other input the merge makes them. */
+	if (b->count > 0 && (!take_memory(b, size) ||
+			     (b->data.size + size > b->memory_size &&
+			      (!same_row(version_key, last) || !b->sorted)))) {
 		err = spill(b);
 		if (err < 0)
 			return err;
 	}
+	take_memory(b, size);
 	err = reserve_entry(b, size);
 	if (err < 0)
 		return err;

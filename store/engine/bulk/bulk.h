@@ -19,8 +19,9 @@
 struct bulk;
 
 /* An empty load, which is spilled when its keys and values take memory_size
- * bytes. It takes more: 16 bytes for each put, the rest of a row that is under
- * way if the input is sorted, and what sorting needs. 0 or -ENOMEM. */
+ * bytes and a row ends, or when there is no more memory (MEMORY_IMPORTS) for
+ * them and 16 bytes for each put: then within a row, too, but with 2 MiB at
+ * least. Sorting needs more. 0 or -ENOMEM. */
 int bulk_new(struct engine *e, size_t memory_size, struct bulk **out);
 
 /* Adds a put; key and value are copied. kind: KEY_PUT, or KEY_BLOB, then the
