@@ -7,8 +7,9 @@
  * A bulk load: writes that only set cells, of any rows, built into ssts beside
  * the log. Nothing of it is seen before it is published, then all of it,
  * durably and as if written at that moment. Of several cells of one version the
- * one added last stays. For much data: it costs a few syncs, and as much memory
- * as a memtable and half. One thread at a time uses it.
+ * one added last stays. For much data: it costs a few syncs, and of memory what
+ * open loads share (MEMORY_IMPORTS), as much as a memtable at most. One thread
+ * at a time uses it.
  */
 struct bulk_load;
 

@@ -5,9 +5,10 @@
 
 /*
  * The range tombstones of a merge's inputs or of a memtable, fragmented anew, a
- * window of keys after the other, so that memory does not grow with their number. Windows meet
- * without a gap, at keys that lie in no row: an output may end where a window
- * does. One that reaches over an end is cut there. Of one thread.
+ * window of keys after the other, so that memory does not grow with their
+ * number. Windows meet without a gap, at keys that lie in no row: an output may
+ * end where a window does. One that reaches over an end is cut there. Of one
+ * thread.
  */
 struct window {
 	const struct merge_context *context; /* borrowed, as the inputs */
