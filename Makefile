@@ -45,6 +45,7 @@ MAINS := $(wildcard tests/sim/main_*.c tests/soak/main_*.c \
 FUZZ := $(wildcard tests/fuzz/fuzz_*.c)
 CONFORMANCE := $(wildcard tests/conformance/*.c)
 BENCH_ENGINE := $(wildcard tests/bench/engine/*.c)
+BENCH_TIME := $(wildcard tests/bench/time/*.c)
 
 # Patterns beside RE2 itself, where that is installed.
 RE2_BIN := $(if $(shell command -v g++),$(if $(shell pkg-config --exists re2 && \
@@ -55,7 +56,7 @@ say = $(if $(V),,@echo '  $(1) $@';)
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 OBJECTS := $(call obj,$(STORE) $(FS) $(TOOLS) $(SIM) $(UNIT) $(MAINS) \
-	$(FUZZ) tests/fuzz/replay.c $(CONFORMANCE) $(BENCH_ENGINE))
+	$(FUZZ) tests/fuzz/replay.c $(CONFORMANCE) $(BENCH_ENGINE) $(BENCH_TIME))
 UNIT_BIN := $(patsubst %.c,$(B)/%,$(UNIT))
 MAIN_BIN := $(patsubst %.c,$(B)/%,$(MAINS))
 FUZZ_BIN := $(patsubst %.c,$(B)/%,$(FUZZ))
@@ -70,7 +71,7 @@ CHECKED := $(if $(T),$(sort $(filter $(B)/tests/fs/%,$(CHECKED)) \
 
 .PHONY: all help build deps check check-built check-fault check-fs-long \
 	check-kernel check-soak canary demo fuzz lint compile_commands.json \
-	bench bench-engine bench-fs bench-large install install-files clean
+	bench bench-engine bench-fs bench-large bench-time install install-files clean
 .SECONDARY:
 
 # The program, build/tabletfs; installs what it needs
@@ -160,6 +161,12 @@ bench-engine: deps
 	@tools/install-packages tests/packages-bench
 	@$(MAKE) --no-print-directory $(B)/tests/bench-engine
 	@B=$(B) tests/bench/run-engine
+
+# What time does to the store and to other engines, half an hour each
+bench-time: deps
+	@tools/install-packages tests/packages-bench
+	@$(MAKE) --no-print-directory $(B)/tests/bench-time
+	@B=$(B) tests/bench/run-time
 
 # The program, its manual pages, completion and unit
 install: all
@@ -252,6 +259,13 @@ $(B)/tests/bench-engine: $(call obj,$(BENCH_ENGINE)) $(B)/libstore.a
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LDFLAGS) \
 		-lrocksdb -lleveldb -llmdb -lsqlite3
+
+$(B)/tests/bench-time: $(call obj,$(BENCH_TIME) tests/bench/engine/bench.c \
+		$(patsubst %,tests/bench/engine/peer_%.c,tabletfs rocksdb \
+		leveldb)) $(B)/libstore.a
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LDFLAGS) \
+		-lrocksdb -lleveldb -lm
 
 # Every parser under libFuzzer, FUZZ_SECONDS (60) each
 fuzz: deps

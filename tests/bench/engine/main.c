@@ -1,16 +1,11 @@
-#include <dirent.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "tests/bench/engine/peer.h"
@@ -67,73 +62,8 @@ enum {
 	COLD_GETS = 2000,
 };
 
-size_t bench_memtable = 64 << 20;
 static uint64_t cells = 1000000;
 static unsigned int rounds = 3;
-
-void bench_die(const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	vfprintf(stderr, fmt, args);
-	va_end(args);
-	fputc('\n', stderr);
-	exit(EXIT_FAILURE);
-}
-
-void bench_touch(const void *value, size_t size)
-{
-	__asm__ volatile("" ::"r"(((const uint8_t *)value)[size - 1]));
-}
-
-size_t bench_column(const struct cell_name *c, uint8_t *key)
-{
-	const char *parts[] = { c->row, c->family, c->qualifier };
-	uint8_t *p = key;
-	int i;
-
-	for (i = 0; i < 3; i++) {
-		size_t size = strlen(parts[i]) + 1;
-
-		memcpy(p, parts[i], size);
-		p += size;
-	}
-	return (size_t)(p - key);
-}
-
-size_t bench_key(const struct cell_name *c, uint8_t *key)
-{
-	size_t size = bench_column(c, key);
-	uint64_t timestamp = __builtin_bswap64(~c->timestamp);
-
-	memcpy(key + size, &timestamp, sizeof(timestamp));
-	return size + sizeof(timestamp);
-}
-
-size_t bench_row_size(const void *key, size_t size)
-{
-	const char *zero = memchr(key, 0, size);
-
-	if (!zero)
-		bench_die("key without a row");
-	return (size_t)(zero - (const char *)key) + 1;
-}
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-static uint64_t mix(uint64_t x)
-{
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
-}
 
 static uint64_t row_count(void)
 {
@@ -161,19 +91,6 @@ static void name_cell(uint64_t n, bool shuffled, struct cell_name *c)
 	c->timestamp = UINT64_C(1700000000000000) + n;
 }
 
-/* Half of it compresses. */
-static void make_value(uint64_t n, uint8_t *value)
-{
-	size_t i;
-
-	memset(value, 'x', VALUE_SIZE);
-	for (i = 0; i + 8 <= VALUE_SIZE / 2; i += 8) {
-		uint64_t x = mix(n * 8 + i + 1);
-
-		memcpy(value + i, &x, 8);
-	}
-}
-
 static void put_cell(const struct peer *peer, void *session, uint64_t n,
 		     bool shuffled)
 {
@@ -181,14 +98,14 @@ static void put_cell(const struct peer *peer, void *session, uint64_t n,
 	struct cell_name c;
 
 	name_cell(n, shuffled, &c);
-	make_value(n, value);
+	bench_value(n, value, sizeof(value));
 	peer->put(session, &c, value, sizeof(value));
 }
 
 static double load(const struct peer *peer, void *db, bool shuffled)
 {
 	void *session = peer->session(db);
-	double began = now(), took;
+	double began = bench_now(), took;
 	uint64_t n;
 
 	for (n = 0; n < cells; n++) {
@@ -196,7 +113,7 @@ static double load(const struct peer *peer, void *db, bool shuffled)
 		if (n % BATCH == BATCH - 1 || n + 1 == cells)
 			peer->commit(session, false);
 	}
-	took = now() - began;
+	took = bench_now() - began;
 	peer->end_session(session);
 	return (double)cells / took;
 }
@@ -205,13 +122,13 @@ static double gets(const struct peer *peer, void *db, enum work work)
 {
 	void *session = peer->session(db);
 	uint64_t count = work == COLD ? COLD_GETS : cells / 5, n;
-	double began = now(), took;
+	double began = bench_now(), took;
 
 	for (n = 0; n < count; n++) {
 		struct cell_name c;
 		long size;
 
-		name_cell(mix(n + 1) % cells, true, &c);
+		name_cell(bench_mix(n + 1) % cells, true, &c);
 		if (work == MISSING)
 			c.row[4 + n % 8] = 'm';
 		size = work == NEWEST ? peer->newest(session, &c)
@@ -221,7 +138,7 @@ static double gets(const struct peer *peer, void *db, enum work work)
 				  titles[work], c.row, c.family, c.qualifier,
 				  size);
 	}
-	took = now() - began;
+	took = bench_now() - began;
 	peer->end_session(session);
 	return (double)count / took;
 }
@@ -230,7 +147,7 @@ static double scans(const struct peer *peer, void *db, enum work work)
 {
 	void *session = peer->session(db);
 	uint64_t count = 0, expected = 0, range = 1000, n;
-	double began = now(), took;
+	double began = bench_now(), took;
 	struct cell_name c;
 
 	if (work != RANGES) {
@@ -240,14 +157,14 @@ static double scans(const struct peer *peer, void *db, enum work work)
 		if (range > row_count() / 2)
 			range = row_count() / 2;
 		for (n = 0; n < 100 && expected < cells; n++) {
-			uint64_t row = mix(n + 1) % (row_count() - range);
+			uint64_t row = bench_mix(n + 1) % (row_count() - range);
 
 			name_cell(row * ROW_CELLS, false, &c);
 			count += peer->scan(session, c.row, range, false);
 			expected += range * ROW_CELLS;
 		}
 	}
-	took = now() - began;
+	took = bench_now() - began;
 	peer->end_session(session);
 	if (count != expected)
 		bench_die("%s: %s: %llu instead of %llu", peer->name,
@@ -264,12 +181,12 @@ static double sync_writes(const struct peer *peer, void *db)
 
 	put_cell(peer, session, 0, true);
 	peer->commit(session, true);
-	began = now();
+	began = bench_now();
 	for (n = 0; n < count; n++) {
 		put_cell(peer, session, n, true);
 		peer->commit(session, true);
 	}
-	began = now() - began;
+	began = bench_now() - began;
 	peer->end_session(session);
 	return (double)count / began;
 }
@@ -288,7 +205,7 @@ static void *mixed_thread(void *context)
 	uint64_t n;
 
 	for (n = m->first; n < m->first + m->count; n++) {
-		uint64_t at = mix(n + 1) % cells;
+		uint64_t at = bench_mix(n + 1) % cells;
 
 		if (n % 2) {
 			put_cell(m->peer, session, at, true);
@@ -308,7 +225,7 @@ static double mixed(const struct peer *peer, void *db, unsigned int threads)
 	uint64_t count = cells / 5;
 	struct mixed m[2];
 	pthread_t ids[2];
-	double began = now();
+	double began = bench_now();
 	unsigned int i;
 
 	for (i = 0; i < threads; i++) {
@@ -318,47 +235,7 @@ static double mixed(const struct peer *peer, void *db, unsigned int threads)
 	}
 	for (i = 0; i < threads; i++)
 		pthread_join(ids[i], NULL);
-	return (double)count / (now() - began);
-}
-
-static double cpu_time(void)
-{
-	struct rusage u;
-
-	getrusage(RUSAGE_SELF, &u);
-	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
-	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
-}
-
-/* Until background work has ended: no CPU used for a while. */
-static void settle(void)
-{
-	struct timespec pause = { 0, 100000000 };
-	double before, quiet = 0;
-
-	while (quiet < 3) {
-		before = cpu_time();
-		nanosleep(&pause, NULL);
-		quiet = cpu_time() - before < 0.002 ? quiet + 1 : 0;
-	}
-}
-
-static double disk(const char *directory)
-{
-	DIR *d = opendir(directory);
-	struct dirent *e;
-	struct stat st;
-	double size = 0;
-
-	if (!d)
-		bench_die("cannot list %s", directory);
-	while ((e = readdir(d)))
-		if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) ==
-			    0 &&
-		    S_ISREG(st.st_mode))
-			size += (double)st.st_blocks * 512;
-	closedir(d);
-	return size;
+	return (double)count / (bench_now() - began);
 }
 
 /* Makes the system forget the pages of files; false if it will not. */
@@ -398,7 +275,7 @@ static void work_all(const struct peer *peer, const char *directory,
 	mkdir(path, 0755);
 	db = peer->open(path);
 	result[LOAD_RANDOM] = load(peer, db, true);
-	settle();
+	bench_settle();
 	peer->close(db);
 	if (wanted(COLD) && forget_pages()) {
 		db = peer->open(path);
@@ -406,8 +283,8 @@ static void work_all(const struct peer *peer, const char *directory,
 		peer->close(db);
 	}
 	db = peer->open(path);
-	settle();
-	result[DISK] = disk(path) * 1000 / 1e6;
+	bench_settle();
+	result[DISK] = (double)bench_disk(path, NULL) * 1000 / 1e6;
 	if (wanted(GET))
 		gets(peer, db, GET); /* warms the cache */
 	if (wanted(GET))
@@ -504,13 +381,6 @@ static void print(const struct peer **peers, size_t count,
 	}
 }
 
-static uint64_t number(const char *name, uint64_t otherwise)
-{
-	const char *text = getenv(name);
-
-	return text && *text ? strtoull(text, NULL, 10) : otherwise;
-}
-
 int main(int argc, char **argv)
 {
 	static const struct peer *const all[] = { &peer_tabletfs, &peer_rocksdb,
@@ -525,9 +395,9 @@ int main(int argc, char **argv)
 
 	if (argc != 2)
 		bench_die("usage: bench-engine DIRECTORY");
-	cells = number("CELLS", cells);
-	bench_memtable = number("MEMTABLE", bench_memtable);
-	rounds = (unsigned int)number("ROUNDS", rounds);
+	cells = bench_number("CELLS", cells);
+	bench_memtable = bench_number("MEMTABLE", bench_memtable);
+	rounds = (unsigned int)bench_number("ROUNDS", rounds);
 	if (rounds < 1 || rounds > ROUNDS_MAX || cells < 1000)
 		bench_die("ROUNDS is 1 to %d, CELLS at least 1000", ROUNDS_MAX);
 	for (i = 0; i < 5; i++)

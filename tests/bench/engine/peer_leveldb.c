@@ -26,7 +26,7 @@ static void *open_db(const char *directory)
 
 	leveldb_options_set_create_if_missing(o, 1);
 	leveldb_options_set_write_buffer_size(o, bench_memtable);
-	leveldb_options_set_cache(o, leveldb_cache_create_lru(BENCH_CACHE));
+	leveldb_options_set_cache(o, leveldb_cache_create_lru(bench_cache));
 	leveldb_options_set_filter_policy(
 		o, leveldb_filterpolicy_create_bloom(10));
 	db = leveldb_open(o, directory, &error);
@@ -160,6 +160,38 @@ static uint64_t scan(void *session, const char *row, uint64_t rows,
 	return count;
 }
 
+static void erase(void *session, const struct cell_name *c)
+{
+	struct session *s = session;
+	uint8_t key[BENCH_KEY_MAX];
+
+	leveldb_writebatch_delete(s->batch, (char *)key, bench_key(c, key));
+	commit(session, false);
+}
+
+static bool first(void *session, char row[32])
+{
+	struct session *s = session;
+	leveldb_iterator_t *it = leveldb_create_iterator(s->db, s->read);
+	const char *key;
+	size_t size;
+	bool any;
+
+	leveldb_iter_seek_to_first(it);
+	any = leveldb_iter_valid(it);
+	if (any) {
+		key = leveldb_iter_key(it, &size);
+		memcpy(row, key, bench_row_size(key, size));
+	}
+	leveldb_iter_destroy(it);
+	return any;
+}
+
+static void compact(void *db)
+{
+	leveldb_compact_range(db, NULL, 0, NULL, 0);
+}
+
 const struct peer peer_leveldb = {
 	.name = "leveldb",
 	.open = open_db,
@@ -171,4 +203,7 @@ const struct peer peer_leveldb = {
 	.get = get,
 	.newest = newest,
 	.scan = scan,
+	.erase = erase,
+	.first = first,
+	.compact = compact,
 };

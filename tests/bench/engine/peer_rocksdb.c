@@ -30,7 +30,7 @@ static void *open_db(const char *directory)
 	rocksdb_options_set_compression(o, rocksdb_lz4_compression);
 	rocksdb_options_increase_parallelism(o, 2);
 	rocksdb_block_based_options_set_block_cache(
-		t, rocksdb_cache_create_lru(BENCH_CACHE));
+		t, rocksdb_cache_create_lru(bench_cache));
 	rocksdb_block_based_options_set_filter_policy(
 		t, rocksdb_filterpolicy_create_bloom_full(10));
 	rocksdb_options_set_block_based_table_factory(o, t);
@@ -168,6 +168,38 @@ static uint64_t scan(void *session, const char *row, uint64_t rows,
 	return count;
 }
 
+static void erase(void *session, const struct cell_name *c)
+{
+	struct session *s = session;
+	uint8_t key[BENCH_KEY_MAX];
+
+	rocksdb_writebatch_delete(s->batch, (char *)key, bench_key(c, key));
+	commit(session, false);
+}
+
+static bool first(void *session, char row[32])
+{
+	struct session *s = session;
+	rocksdb_iterator_t *it = rocksdb_create_iterator(s->db, s->read);
+	const char *key;
+	size_t size;
+	bool any;
+
+	rocksdb_iter_seek_to_first(it);
+	any = rocksdb_iter_valid(it);
+	if (any) {
+		key = rocksdb_iter_key(it, &size);
+		memcpy(row, key, bench_row_size(key, size));
+	}
+	rocksdb_iter_destroy(it);
+	return any;
+}
+
+static void compact(void *db)
+{
+	rocksdb_compact_range(db, NULL, 0, NULL, 0);
+}
+
 const struct peer peer_rocksdb = {
 	.name = "rocksdb",
 	.open = open_db,
@@ -179,4 +211,7 @@ const struct peer peer_rocksdb = {
 	.get = get,
 	.newest = newest,
 	.scan = scan,
+	.erase = erase,
+	.first = first,
+	.compact = compact,
 };

@@ -44,8 +44,8 @@ static sqlite3 *connect(const struct db *db)
 	if (sqlite3_open(db->path, &connection) != SQLITE_OK)
 		bench_die("sqlite: cannot open %s", db->path);
 	sqlite3_busy_timeout(connection, 60000);
-	snprintf(cache, sizeof(cache), "pragma cache_size=-%d",
-		 BENCH_CACHE >> 10);
+	snprintf(cache, sizeof(cache), "pragma cache_size=-%zu",
+		 bench_cache >> 10);
 	run(connection, cache);
 	run(connection, "pragma journal_mode=wal");
 	run(connection, "pragma synchronous=off");

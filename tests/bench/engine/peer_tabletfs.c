@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <string.h>
 
 #include "store/store.h"
 #include "tests/bench/engine/peer.h"
@@ -19,9 +20,12 @@ static void check(int err, const char *what)
 
 static void *open_store(const char *directory)
 {
-	struct family_spec families[2] = {
-		{ .name = BYTES_LITERAL("activity") },
-		{ .name = BYTES_LITERAL("profile") },
+	struct gc_policy *gc =
+		bench_over_time ? gc_policy_leaf(GC_MAX_VERSIONS, 1) : NULL;
+	struct family_spec families[] = {
+		{ .name = BYTES_LITERAL("activity"), .gc = gc },
+		{ .name = BYTES_LITERAL("profile"), .gc = gc },
+		{ .name = BYTES_LITERAL("sum"), .type = FAMILY_INTSUM },
 	};
 	struct store_options o;
 	struct schema *schema;
@@ -29,15 +33,17 @@ static void *open_store(const char *directory)
 
 	store_options_init(&o);
 	o.create = true;
-	o.sync_interval_ms = 0;
+	if (!bench_over_time)
+		o.sync_interval_ms = 0;
 	o.memtable_size = bench_memtable;
-	o.cache_size = BENCH_CACHE;
+	o.cache_size = bench_cache;
 	check(store_open(directory, &o, &s), "open");
 	schema = store_schema(s);
 	if (!schema_table(schema, TABLE))
-		check(store_create_table(s, TABLE, false, families, 2),
+		check(store_create_table(s, TABLE, false, families, 3),
 		      "create table");
 	schema_put(schema);
+	gc_policy_free(gc);
 	return s;
 }
 
@@ -73,7 +79,8 @@ static void put(void *session, const struct cell_name *c, const void *value,
 
 	check(write_row(s->write, TABLE, bytes_string(c->row)), "row");
 	check(write_set(s->write, bytes_string(c->family),
-			bytes_string(c->qualifier), c->timestamp,
+			bytes_string(c->qualifier),
+			bench_over_time ? STORE_NOW : c->timestamp,
 			bytes_of(value, size)),
 	      "set");
 }
@@ -140,6 +147,65 @@ static uint64_t scan(void *session, const char *row, uint64_t rows,
 	return count;
 }
 
+static void erase(void *session, const struct cell_name *c)
+{
+	struct session *s = session;
+
+	check(write_row(s->write, TABLE, bytes_string(c->row)), "row");
+	check(write_delete_row(s->write), "delete");
+	commit(session, false);
+}
+
+static bool first(void *session, char row[32])
+{
+	struct session *s = session;
+	struct scan_range range = { .table = TABLE };
+	struct scan *scan;
+	struct cell cell;
+	int err;
+
+	check(scan_open(s->store, NULL, &range, &scan), "scan");
+	err = scan_next(scan, CURSOR_ROW, &cell);
+	check(err, "scan");
+	if (err == 1) {
+		memcpy(row, cell.row.data, cell.row.size);
+		row[cell.row.size] = 0;
+	}
+	scan_close(scan);
+	return err == 1;
+}
+
+static void increment(void *session, const struct cell_name *c)
+{
+	struct session *s = session;
+	struct modify_rule rule = { .family = bytes_string(c->family),
+				    .qualifier = bytes_string(c->qualifier),
+				    .is_increment = true,
+				    .amount = 1 };
+	struct cell cell;
+
+	check(store_modify(s->store, TABLE, bytes_string(c->row), &rule, 1,
+			   false, &cell, &s->memory),
+	      "increment");
+	s->memory.size = 0;
+}
+
+static void add(void *session, const struct cell_name *c)
+{
+	struct session *s = session;
+
+	check(write_row(s->write, TABLE, bytes_string(c->row)), "row");
+	check(write_add(s->write, BYTES_LITERAL("sum"),
+			bytes_string(c->qualifier), 0, 1),
+	      "add");
+	commit(session, false);
+}
+
+static void compact(void *db)
+{
+	check(store_compact(db, BYTES_NONE), "compact");
+}
+
 const struct peer peer_tabletfs = {
 	.name = "tabletfs",
 	.open = open_store,
@@ -151,4 +217,9 @@ const struct peer peer_tabletfs = {
 	.get = get,
 	.newest = newest,
 	.scan = scan,
+	.erase = erase,
+	.first = first,
+	.increment = increment,
+	.add = add,
+	.compact = compact,
 };
