@@ -1,5 +1,6 @@
 #include "store/base/err.h"
 #include "store/engine/compact/compact.h"
+#include "store/engine/compact/level0.h"
 #include "store/engine/compact/pick.h"
 #include "store/format/sst/sst_build.h"
 #include "tests/sim/memory_file.h"
@@ -100,9 +101,9 @@ START_TEST(level0_goes_to_the_first_level_in_use)
 	int i;
 
 	for (i = 0; i < 3; i++)
-		add_plain(0, "c", "d", 32 * MIB);
+		add_plain(0, "c", "m", MIB);
 	ck_assert_int_eq(pick(), 0);
-	add_plain(0, "m", "n", 32 * MIB);
+	add_plain(0, "m", "n", MIB);
 	add_plain(6, "a", "b", 32 * MIB);
 	add_plain(6, "k", "l", 32 * MIB);
 	add_plain(6, "x", "y", 16 * MIB);
@@ -127,6 +128,33 @@ START_TEST(level0_goes_to_the_first_level_in_use)
 }
 END_TEST
 
+/* Of level 0 only those that overlap are merged with what is below them: the
+ * deepest group, or once there is much, the cheapest. */
+START_TEST(level0_goes_down_by_groups)
+{
+	add_plain(6, "a", "c", 40 * MIB);
+	add_plain(6, "e", "g", 10 * MIB);
+	add_plain(0, "a", "b", 2 * MIB);
+	add_plain(0, "e", "f", 2 * MIB);
+	add_plain(0, "b", "c", 2 * MIB);
+	ck_assert_int_eq(pick(), 0);
+	version->levels[0].size += 5 * MIB;
+	ck_assert_int_eq(pick(), 1);
+	ck_assert_uint_eq(picked.input_count[0], 1);
+	ck_assert_uint_eq(picked.inputs[0][0]->id, 4);
+	ck_assert_uint_eq(picked.input_count[1], 1);
+	ck_assert_uint_eq(picked.inputs[1][0]->id, 2);
+
+	add_plain(0, "a", "c", MIB);
+	add_plain(0, "a", "c", MIB);
+	ck_assert_int_eq(pick(), 1);
+	ck_assert_uint_eq(picked.input_count[0], 4);
+	ck_assert_uint_eq(picked.input_count[1], 1);
+	ck_assert_uint_eq(picked.inputs[1][0]->id, 1);
+	ck_assert_uint_eq(level0_depth(version), 4);
+}
+END_TEST
+
 /* What was written in order is not written again. */
 START_TEST(level0_moves_down_as_it_is)
 {
@@ -143,6 +171,7 @@ START_TEST(level0_moves_down_as_it_is)
 	version->levels[0].files[0]->size = 100;
 	version->levels[0].files[1]->size = 100;
 	version->levels[0].files[2]->size = 100;
+	version->levels[0].files[3]->size = 100;
 	ck_assert_int_eq(pick(), 1);
 	ck_assert(!picked.trivial);
 
@@ -152,7 +181,7 @@ START_TEST(level0_moves_down_as_it_is)
 	ck_assert(picked.trivial);
 	add_file(0, "h", 1, "i", 1, KEY_PUT, 10 * MIB);
 	ck_assert_int_eq(pick(), 1);
-	ck_assert(!picked.trivial);
+	ck_assert(picked.input_count[0] == 2 || picked.inputs[0][0]->id != 1);
 }
 END_TEST
 
@@ -226,10 +255,11 @@ END_TEST
 int main(void)
 {
 	const TTest *tests[] = { level0_goes_to_the_first_level_in_use,
+				 level0_goes_down_by_groups,
 				 level0_moves_down_as_it_is,
 				 the_cheapest_file_moves_down,
 				 files_that_share_a_column_are_merged,
 				 a_range_goes_down_to_the_end };
 
-	return run_suite("pick", setup, teardown, tests, 5);
+	return run_suite("pick", setup, teardown, tests, 6);
 }

@@ -427,7 +427,7 @@ static int flush_overlap(struct bulk *b, const struct batch *mark)
 	if (err < 0 || (!memtable_overlaps(b, e->memtable) &&
 			memtable_reserve(e->memtable, mark) == 1))
 		return err;
-	err = engine_rotate(e, e->options.memtable_size);
+	err = engine_rotate(e, 0);
 	return err < 0 ? err : engine_flush_waiting(e);
 }
 

@@ -56,6 +56,8 @@ struct merge_job {
 	size_t tombstone_count; /* that the output has */
 	struct buf last_key; /* of the entry before; not kept with one output */
 	size_t last_row_end; /* size of its row prefix; 0: there is none */
+	size_t guard;        /* of the context's: the first behind the output */
+	size_t unyielded;    /* bytes that went in since the last yield */
 
 	/* An entry held back, because what follows may be merged into it. */
 	struct buf held_key;   /* empty: none */
@@ -220,6 +222,21 @@ static size_t cut_before(struct merge_job *j, struct bytes key, size_t row_end)
 	return 0;
 }
 
+/* Ends a flush's output where a guard lies before key. */
+static int pass_guards(struct merge_job *j, struct bytes key)
+{
+	const struct merge_context *c = j->context;
+	size_t passed = j->guard;
+
+	while (passed < c->guard_count &&
+	       bytes_compare(c->guards[passed], key) <= 0)
+		passed++;
+	if (passed == j->guard)
+		return 0;
+	j->guard = passed;
+	return end_output(j, c->guards[passed - 1]);
+}
+
 /* Adds an entry to the output, which is begun or cut as its key demands. */
 static int add_entry(struct merge_job *j, const struct iter *it)
 {
@@ -228,8 +245,8 @@ static int add_entry(struct merge_job *j, const struct iter *it)
 	struct bytes value = it->value;
 	int err = 0;
 
-	/* With a single output no key is compared: a flush is on the way of
-	 * writers that wait. */
+	/* With a single output, or guards, few keys are compared: a flush is on
+	 * the way of writers that wait. */
 	if (j->file_size != UINT64_MAX) {
 		/* Rows are found by their terminator once, not at each entry.
 		 */
@@ -242,6 +259,8 @@ static int add_entry(struct merge_job *j, const struct iter *it)
 		if (!err)
 			err = buf_set(&j->last_key, it->key);
 		j->last_row_end = row_end;
+	} else if (j->guard < c->guard_count) {
+		err = pass_guards(j, it->key);
 	}
 	if (!err && !j->builder) {
 		cross_files(j, it->key);
@@ -323,6 +342,18 @@ static int leave_window(struct merge_job *j)
 	return err;
 }
 
+/* Lets what is more urgent go first, now and then. */
+static int yield(struct merge_job *j, const struct iter *it)
+{
+	const struct merge_context *c = j->context;
+
+	j->unyielded += it->key.size + it->value.size;
+	if (j->unyielded < YIELD_BYTES || !c->yield)
+		return 0;
+	j->unyielded = 0;
+	return c->yield(c->yield_context);
+}
+
 /* All entries of it, through the sieve, into outputs; and the range tombstones
  * that lie behind the last. */
 static int merge_entries(struct merge_job *j, struct iter *it)
@@ -337,6 +368,8 @@ static int merge_entries(struct merge_job *j, struct iter *it)
 		}
 		verdict = sieve_entry(&j->sieve, it->key);
 		result = verdict > 0 ? take_entry(j, it, verdict) : verdict;
+		if (result >= 0)
+			result = yield(j, it);
 		if (result < 0)
 			return result;
 		result = iter_next(it);
@@ -475,6 +508,7 @@ int compact_run(const struct merge_context *c, struct version *v,
 	struct merge_job job = { .context = c,
 				 .edit = edit,
 				 .output_level = compaction->output_level,
+				 .guard = c->guard_count, /* a flush's */
 				 .file_size = c->file_size };
 	struct iter *it;
 	int err = remove_inputs(compaction, edit);

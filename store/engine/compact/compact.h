@@ -31,6 +31,9 @@
  * Where a live snapshot lies between two writes of one version, both stay.
  */
 
+/* Of entries that go in: a fraction of a millisecond. */
+#define YIELD_BYTES (64 << 10)
+
 /* What a merge goes by; all of it is borrowed. */
 struct merge_context {
 	struct volume *volume;     /* the outputs are written to it */
@@ -47,12 +50,20 @@ struct merge_context {
 	uint64_t spare_size;       /* not 0: outputs take pieces of held room,
 				      of so many bytes if there are */
 	enum row_directory_rule rows;
+	const struct bytes *guards; /* row prefixes, ascending, at which a
+				       flush is cut */
+	size_t guard_count;
 	uint64_t (*new_id)(void *context); /* an id that no file has */
 	void *new_id_context;
 	/* NULL: not needed. Sees the references of each large value that stays,
 	 * and may replace them by others that are valid until the next call. */
 	int (*move)(void *context, struct bytes *list);
 	void *move_context;
+	/* NULL: nothing is more urgent. Called between entries, every
+	 * YIELD_BYTES or so; does what is due, which may add files to level 0.
+	 * An error ends the merge. */
+	int (*yield)(void *context);
+	void *yield_context;
 };
 
 /* A compaction that was chosen. The files are borrowed from the version that it
@@ -80,8 +91,8 @@ struct compaction_options {
 };
 
 /*
- * Writes m, to which nothing is written any more, as an sst of level 0, none if
- * nothing is left of it; fills edit->added. The edit is EDIT_INIT before; it
+ * Writes m, to which nothing is written any more, as ssts of level 0, cut at
+ * c's guards, none if nothing is left of it; fills edit->added. The edit is EDIT_INIT before; it
  * lacks what the caller knows: sequence, GC time, logs. On failure no new file
  * remains; edit is to be released in any case.
  */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "store/engine/compact/compact.h"
+#include "store/engine/compact/level0.h"
 #include "store/engine/compact/pick.h"
 
 /*
@@ -19,7 +20,11 @@
 #define BOTTOM (LEVEL_COUNT - 1)
 /* A small file has less than this part of the base size, which is that of some
  * files. */
-#define SMALL_SHARE 32
+#define SMALL_SHARE 128
+/* Level 0 may have such a part of what is below, or of the base size: what it
+ * overwrites is garbage, and takes space beside the data. */
+#define LEVEL0_SHARE 6
+#define LEVEL0_LEAST 16
 
 /* Targets of the levels, in bytes; targets has LEVEL_COUNT elements, of which
  * that of level 0 is not set. Returns the level that level 0 is merged into, 1
@@ -48,6 +53,14 @@ static unsigned int level_targets(const struct version *v,
 	return base;
 }
 
+unsigned int compact_base(const struct version *v,
+			  const struct compaction_options *o)
+{
+	uint64_t targets[LEVEL_COUNT];
+
+	return level_targets(v, o, targets);
+}
+
 void compaction_release(struct compaction *c)
 {
 	free(c->inputs[0]);
@@ -69,25 +82,6 @@ int compact_add_input(struct compaction *c, int side, struct sst_file *f)
 	return 0;
 }
 
-/*
- * Whether b begins after all of a, and in another column. Files that share a
- * column are merged together, though no key of one lies between those of the
- * other: a delete at the end of one may hide a write at the start of the other,
- * and versions are counted by column.
- */
-static bool is_apart(const struct sst_file *a, const struct sst_file *b)
-{
-	int order = bytes_compare(a->largest, b->smallest);
-	size_t column_end;
-
-	if (order > 0 || (order == 0 && !a->largest_exclusive))
-		return false;
-	column_end = key_column_end(b->smallest);
-	return column_end == 0 ||
-	       !bytes_starts_with(a->largest,
-				  bytes_of(b->smallest.data, column_end));
-}
-
 /* Adds a file of a sorted level and the neighbours that share a column with it,
  * or with the next one. */
 static int add_with_neighbours(struct compaction *c, const struct level *level,
@@ -98,10 +92,10 @@ static int add_with_neighbours(struct compaction *c, const struct level *level,
 
 	assert(i < level->count);
 	while (first > 0 &&
-	       !is_apart(level->files[first - 1], level->files[first]))
+	       !files_are_apart(level->files[first - 1], level->files[first]))
 		first--;
 	while (end < level->count &&
-	       !is_apart(level->files[end - 1], level->files[end]))
+	       !files_are_apart(level->files[end - 1], level->files[end]))
 		end++;
 	for (i = first; !err && i < end; i++)
 		err = compact_add_input(c, 0, level->files[i]);
@@ -123,16 +117,14 @@ static int add_overlapped(struct compaction *c, const struct version *v)
 	assert(c->input_count[0] > 0);
 	/* The bounds of all of them; on level 0 they are in no order by key. */
 	for (i = 1; i < c->input_count[0]; i++) {
-		int order = bytes_compare(inputs[i]->largest, last->largest);
-
 		if (bytes_compare(inputs[i]->smallest, first->smallest) < 0)
 			first = inputs[i];
-		if (order > 0 || (order == 0 && last->largest_exclusive))
+		if (file_ends_behind(inputs[i], last))
 			last = inputs[i];
 	}
 	for (i = 0; !err && i < level->count; i++) {
-		if (!is_apart(level->files[i], first) &&
-		    !is_apart(last, level->files[i]))
+		if (!files_are_apart(level->files[i], first) &&
+		    !files_are_apart(last, level->files[i]))
 			err = compact_add_input(c, 1, level->files[i]);
 	}
 	return err;
@@ -162,7 +154,7 @@ static bool is_trivial(struct compaction *c, uint64_t small_size)
 		const struct sst_properties *p = sst_properties(inputs[i]->sst);
 
 		if (p->delete_count > 0 || p->tombstone_count > 0 ||
-		    (i > 0 && !is_apart(inputs[i - 1], inputs[i])))
+		    (i > 0 && !files_are_apart(inputs[i - 1], inputs[i])))
 			return false;
 		size += inputs[i]->size;
 	}
@@ -185,17 +177,36 @@ static int complete(struct compaction *c, const struct version *v,
 	return 1;
 }
 
-/* All files of level 0, since any two may overlap. */
-static int take_level0(struct compaction *c, const struct version *v)
+/* Files of level 0. */
+static int take_files(struct compaction *c, struct sst_file **files,
+		      size_t count)
 {
-	const struct level *level = &v->levels[0];
 	size_t i;
 	int err = 0;
 
-	for (i = 0; !err && i < level->count; i++)
-		err = compact_add_input(c, 0, level->files[i]);
+	for (i = 0; !err && i < count; i++)
+		err = compact_add_input(c, 0, files[i]);
 	if (err < 0)
 		compaction_release(c);
+	return err;
+}
+
+/* File i of level 0 and all that it overlaps there. */
+static int take_level0(struct compaction *c, const struct version *v, size_t i)
+{
+	const struct sst_file *f = v->levels[0].files[i];
+	struct level0 l;
+	size_t g = 0, at = 0;
+	int err = level0_group(v, &l);
+
+	if (err < 0)
+		return err;
+	while (l.files[at] != f)
+		at++;
+	while (at >= l.groups[g].first + l.groups[g].count)
+		g++;
+	err = take_files(c, &l.files[l.groups[g].first], l.groups[g].count);
+	level0_release(&l);
 	return err;
 }
 
@@ -206,7 +217,7 @@ static uint64_t overlapped_size(const struct level *level,
 	size_t i = level_find(level, f->smallest);
 	uint64_t size = 0;
 
-	for (; i < level->count && !is_apart(f, level->files[i]); i++)
+	for (; i < level->count && !files_are_apart(f, level->files[i]); i++)
 		size += level->files[i]->size;
 	return size;
 }
@@ -249,23 +260,142 @@ static size_t cheapest(const struct version *v, unsigned int number)
 	return best;
 }
 
+/* Bytes of a sorted level that group g is merged with. */
+static uint64_t below_group(const struct level *level, const struct level0 *l,
+			    const struct level0_group *g)
+{
+	struct sst_file *const *files = &l->files[g->first];
+	const struct sst_file *last = files[0];
+	uint64_t size = 0;
+	size_t i;
+
+	for (i = 1; i < g->count; i++)
+		if (file_ends_behind(files[i], last))
+			last = files[i];
+	for (i = 0; i < level->count; i++)
+		if (!files_are_apart(level->files[i], files[0]) &&
+		    !files_are_apart(last, level->files[i]))
+			size += level->files[i]->size;
+	return size;
+}
+
+/* What there is to choose of level 0. */
+struct level0_choice {
+	size_t depth;    /* files of the largest group */
+	size_t cheapest; /* of the groups: by bytes rewritten for each moved;
+			    among those of trigger files, if there are */
+	size_t lone;     /* groups of one file, below which there is nothing */
+};
+
+static void choose_group(const struct level0 *l, const struct level *below,
+			 const struct compaction_options *o,
+			 struct level0_choice *out)
+{
+	uint64_t best = UINT64_MAX;
+	bool deep = false;
+	size_t i;
+
+	*out = (struct level0_choice){ 0 };
+	for (i = 0; i < l->group_count; i++) {
+		const struct level0_group *g = &l->groups[i];
+		uint64_t size = below_group(below, l, g);
+		/* In 1/1024; one more, so that nothing is divided by 0. */
+		uint64_t cost = size * 1024 / (g->size + 1);
+		bool is_deep = g->count >= o->level0_trigger;
+		bool is_lone = g->count == 1 && size == 0;
+
+		/* Better one large file of several. */
+		if (is_lone && g->size < o->base_size / SMALL_SHARE)
+			cost = UINT64_MAX - 1;
+		out->lone += is_lone;
+		if (g->count > out->depth)
+			out->depth = g->count;
+		if (is_deep < deep || (is_deep == deep && cost >= best))
+			continue;
+		deep = is_deep;
+		best = cost;
+		out->cheapest = i;
+	}
+}
+
+/* Those that are alone, all at once: they go down as they are. */
+static int take_lone(struct compaction *c, const struct level0 *l,
+		     const struct level *below)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; err == 0 && i < l->group_count; i++)
+		if (l->groups[i].count == 1 &&
+		    below_group(below, l, &l->groups[i]) == 0)
+			err = compact_add_input(c, 0,
+						l->files[l->groups[i].first]);
+	if (err < 0)
+		compaction_release(c);
+	return err;
+}
+
+/* Bytes of level 0 from which on it is merged though no group has trigger
+ * files. */
+static uint64_t level0_target(const struct version *v,
+			      const struct compaction_options *o)
+{
+	uint64_t below = 0, least = o->base_size / LEVEL0_LEAST;
+	unsigned int i;
+
+	for (i = 1; i < LEVEL_COUNT; i++)
+		below += v->levels[i].size;
+	below /= LEVEL0_SHARE;
+	return below > least ? below : least;
+}
+
+/* Fills out with what of level 0 goes down, if it is due; *score is how much
+ * so, 1024 being due. 0 or -ENOMEM. */
+static int pick_level0(const struct version *v,
+		       const struct compaction_options *o, unsigned int base,
+		       struct compaction *out, uint64_t *score)
+{
+	const struct level *below = &v->levels[base];
+	struct level0_choice choice;
+	struct level0_group *g;
+	struct level0 l;
+	uint64_t by_size;
+	int err = level0_group(v, &l);
+
+	if (err < 0)
+		return err;
+	choose_group(&l, below, o, &choice);
+	*score = (uint64_t)choice.depth * 1024 / o->level0_trigger;
+	by_size = v->levels[0].size * 1024 / (level0_target(v, o) + 1);
+	if (by_size > *score)
+		*score = by_size;
+	*out = (struct compaction){ .output_level = base };
+	if (choice.lone >= o->level0_trigger) {
+		*score = *score > 1024 ? *score : 1024;
+		err = take_lone(out, &l, below);
+	} else if (*score >= 1024) {
+		g = &l.groups[choice.cheapest];
+		err = take_files(out, &l.files[g->first], g->count);
+	}
+	level0_release(&l);
+	return err;
+}
+
 int compact_pick(const struct version *v, const struct compaction_options *o,
 		 struct compaction *out)
 {
-	uint64_t targets[LEVEL_COUNT];
+	uint64_t targets[LEVEL_COUNT], best_score;
 	unsigned int base = level_targets(v, o, targets), best = 0, i;
-	/* How far above its target a level is, in 1/1024. */
-	uint64_t best_score =
-		(uint64_t)v->levels[0].count * 1024 / o->level0_trigger;
-	int err;
+	int err = pick_level0(v, o, base, out, &best_score);
 
-	*out = (struct compaction){ 0 };
+	if (err < 0)
+		return err;
 	for (i = 1; i < BOTTOM; i++) {
+		/* How far above its target a level is, in 1/1024. */
 		uint64_t score = v->levels[i].size / (targets[i] / 1024 + 1);
 
 		/* Level 0 goes first where they are alike: reads ask all of its
 		 * files. The lowest level has nowhere to go. */
-
 		if (score > 1024 && score > best_score) {
 			best = i;
 			best_score = score;
@@ -275,11 +405,13 @@ int compact_pick(const struct version *v, const struct compaction_options *o,
 		return 0;
 	/* Of a level that is too large one file is moved, and those that share
 	 * a column with it; then it is asked again. */
-	out->level = best;
-	out->output_level = best == 0 ? base : best + 1;
-	err = best == 0 ? take_level0(out, v)
-			: add_with_neighbours(out, &v->levels[best],
-					      cheapest(v, best));
+	if (best > 0) {
+		compaction_release(out);
+		out->level = best;
+		out->output_level = best + 1;
+		err = add_with_neighbours(out, &v->levels[best],
+					  cheapest(v, best));
+	}
 	return err < 0 ? err : complete(out, v, o->base_size / SMALL_SHARE);
 }
 
@@ -291,7 +423,7 @@ int compact_pick_file(const struct version *v, unsigned int level, size_t i,
 	assert(level < output_level && i < v->levels[level].count);
 	*out = (struct compaction){ .level = level,
 				    .output_level = output_level };
-	err = level == 0 ? take_level0(out, v)
+	err = level == 0 ? take_level0(out, v, i)
 			 : add_with_neighbours(out, &v->levels[level], i);
 	return err < 0 ? err : complete(out, v, UINT64_MAX);
 }
@@ -327,21 +459,18 @@ int compact_pick_range(const struct version *v, struct bytes start,
 		return 0;
 	out->level = i;
 	out->output_level = i + 1;
-	if (i == 0) {
-		/* Past empty levels at once. */
-		while (out->output_level < BOTTOM &&
-		       v->levels[out->output_level].count == 0)
-			out->output_level++;
-		err = take_level0(out, v);
-		return err < 0 ? err : complete(out, v, UINT64_MAX);
-	}
 	level = &v->levels[i];
 	for (j = 0; j < level->count; j++) {
 		if (sst_file_overlaps(level->files[j], start, end))
 			break;
 	}
 	assert(j < level->count); /* level_overlaps found one */
-	err = add_with_neighbours(out, level, j);
+	/* From level 0 past empty levels at once. */
+	while (i == 0 && out->output_level < BOTTOM &&
+	       v->levels[out->output_level].count == 0)
+		out->output_level++;
+	err = i == 0 ? take_level0(out, v, j)
+		     : add_with_neighbours(out, level, j);
 	return err < 0 ? err : complete(out, v, UINT64_MAX);
 }
 

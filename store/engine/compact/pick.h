@@ -10,11 +10,15 @@
  * or -ENOMEM. The files in *out are borrowed from v.
  */
 
-/* The most urgent compaction of v; 0 if none is due. Level 0 goes into the
- * first level whose target is at most base_size, or that holds files; targets
- * follow the size of the lowest level. */
+/* The most urgent compaction of v; 0 if none is due. Level 0 goes, group by
+ * group, into the first level whose target is at most base_size, or that holds
+ * files; targets follow the size of the lowest level. */
 int compact_pick(const struct version *v, const struct compaction_options *o,
 		 struct compaction *out);
+
+/* The level that level 0 goes into. */
+unsigned int compact_base(const struct version *v,
+			  const struct compaction_options *o);
 
 /* Everything overlapping [start, end) down to the lowest level, one step at a
  * time; 0 when it is all there. An empty end is unbounded. */
@@ -35,7 +39,8 @@ int compact_pick_blob(const struct version *v,
 		      struct compaction *out);
 
 /* The one that moves file i of a level down to another, with no files in
- * between; and with it those that share a column, or of level 0 all. */
+ * between; and with it those that share a column, or of level 0 those that
+ * it overlaps there. */
 int compact_pick_file(const struct version *v, unsigned int level, size_t i,
 		      unsigned int output_level, struct compaction *out);
 

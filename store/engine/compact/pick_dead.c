@@ -88,9 +88,6 @@ int compact_pick_deletions(const struct version *v, struct compaction *out)
 			if (is_worth(out))
 				return 1;
 			compaction_release(out);
-			/* All of level 0 go together. */
-			if (level == 0)
-				break;
 		}
 	*out = (struct compaction){ 0 };
 	return 0;

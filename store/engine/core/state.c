@@ -36,6 +36,7 @@ static void drop_oldest(struct engine *e, const struct memtable *m)
 	assert(e->immutable_count > 0 && e->immutables[0] == m);
 	(void)m;
 	e->immutable_count--;
+	pace_waiting(e, e->immutable_count);
 	for (i = 0; i < e->immutable_count; i++)
 		e->immutables[i] = e->immutables[i + 1];
 }
@@ -54,6 +55,7 @@ int engine_apply_flush(struct engine *e, struct edit *edit, struct memtable *m)
 		pthread_mutex_unlock(&e->edits);
 		return err;
 	}
+	pace_version(e, e->manifest->current);
 	/* Both locks, so that versions are published in the order of edits. */
 	pthread_mutex_lock(&e->lock);
 	old = e->version;

@@ -7,9 +7,11 @@
 
 #include "store/base/memory.h"
 #include "store/engine/compact/compact.h"
+#include "store/engine/compact/guards.h"
 #include "store/engine/core/engine.h"
 #include "store/engine/core/event_log.h"
 #include "store/engine/core/gaps.h"
+#include "store/engine/core/pace.h"
 #include "store/engine/files/manifest.h"
 #include "store/engine/files/memtable.h"
 #include "store/engine/files/wal.h"
@@ -134,6 +136,8 @@ struct engine {
 	void (*wake)(void *context); /* NULL: no background */
 	void *wake_context;
 
+	struct pace pace;     /* of writers; has its own words on locks */
+	struct guards guards; /* where flushes are cut; protected by work */
 	bool dead_turn; /* whose turn it was in background work; with work */
 	/* Of engine_tick, which one thread calls. */
 	struct engine_ticks {

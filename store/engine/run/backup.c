@@ -88,7 +88,7 @@ static int capture(struct engine *e, struct contents *c, struct version **pin)
 	if (err == 0)
 		err = engine_flush_waiting(e);
 	if (err == 0 && e->memtable->last_seq > 0)
-		err = engine_rotate(e, e->options.memtable_size);
+		err = engine_rotate(e, 0);
 	if (err == 0)
 		err = engine_flush_waiting(e);
 	/* A compaction may move large values meanwhile, into a file of which a

@@ -88,7 +88,7 @@ static void rotate(struct engine *e)
 	pthread_mutex_unlock(&e->lock);
 	if (!waiting &&
 	    (engine_hold_room(e, arena_used(&e->memtable->arena)) < 0 ||
-	     engine_rotate(e, e->options.memtable_size) < 0))
+	     engine_rotate(e, 0) < 0))
 		err_clear();
 	pthread_mutex_unlock(&e->commit);
 }

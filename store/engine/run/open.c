@@ -14,6 +14,7 @@
 #include "store/engine/run/room.h"
 #include "store/engine/run/rotate.h"
 #include "store/engine/run/step.h"
+#include "store/engine/run/unit.h"
 #include "store/engine/run/write.h"
 
 /*
@@ -551,6 +552,8 @@ int engine_open(struct volume *v, const struct engine_options *o,
 	err = recover(e);
 	if (err < 0)
 		goto abandon;
+	pace_version(e, e->version);
+	pace_waiting(e, e->immutable_count);
 	if (!o->read_only) {
 		if (engine_hold_room(e, 0) < 0)
 			err_clear();
@@ -669,6 +672,7 @@ void engine_abandon(struct engine *e)
 	pthread_mutex_destroy(&e->rests.lock);
 	pthread_mutex_destroy(&e->lock);
 	gaps_release(&e->gaps);
+	guards_release(&e->guards);
 	pthread_cond_destroy(&e->progress);
 	buf_release(&e->recovery_text);
 	event_log_release(&e->events);

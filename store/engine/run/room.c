@@ -115,7 +115,7 @@ static int flush_all(struct engine *e, bool frees)
 	if (err == 0)
 		err = engine_flush_waiting(e);
 	if (err == 0 && e->memtable->last_seq > 0)
-		err = engine_rotate(e, e->options.memtable_size);
+		err = engine_rotate(e, 0);
 	return err < 0 ? err : engine_flush_waiting(e);
 }
 

@@ -15,6 +15,10 @@
  * that are being written, nor none.
  */
 
+/* A memtable is such a part of the ssts, and at least of its full size. */
+#define ARENA_SHARE 24
+#define ARENA_LEAST 4
+
 /* Finishes the log and goes on with wal, the empty log of this id, which it
  * takes over on success. After a failure that does not make the store
  * read-only, the old one goes on. Needs commit. */
@@ -107,7 +111,24 @@ int engine_new_log(struct engine *e, uint64_t *id, struct wal **out)
 	return err;
 }
 
-int engine_rotate(struct engine *e, size_t arena_size)
+/* Bytes of the next memtable's arena: a log takes as much of the disk again,
+ * and up to three are there at once, which is to be little beside the data. */
+static size_t arena_size(struct engine *e)
+{
+	size_t most = e->options.memtable_size, size = 0;
+	unsigned int i;
+
+	pthread_mutex_lock(&e->lock);
+	for (i = 0; i < LEVEL_COUNT; i++)
+		size += e->version->levels[i].size;
+	pthread_mutex_unlock(&e->lock);
+	size /= ARENA_SHARE;
+	if (size < most / ARENA_LEAST)
+		size = most / ARENA_LEAST;
+	return size < most ? size : most;
+}
+
+int engine_rotate(struct engine *e, size_t need)
 {
 	uint64_t id, old_id = e->log_id, start = event_now(&e->events);
 	struct memtable *fresh;
@@ -115,8 +136,9 @@ int engine_rotate(struct engine *e, size_t arena_size)
 	size_t used;
 	int err;
 
-	assert(e->wal && arena_size > 0);
-	err = memtable_new(arena_size, &fresh);
+	assert(e->wal);
+	used = arena_size(e);
+	err = memtable_new(need > used ? need : used, &fresh);
 	if (err < 0)
 		return err;
 	err = engine_new_log(e, &id, &wal);
@@ -136,6 +158,7 @@ int engine_rotate(struct engine *e, size_t arena_size)
 	assert(e->immutable_count < IMMUTABLES_MAX);
 	used = arena_used(&e->memtable->arena);
 	e->immutables[e->immutable_count++] = e->memtable;
+	pace_waiting(e, e->immutable_count);
 	e->memtable = fresh;
 	pthread_mutex_unlock(&e->lock);
 	event_add(&e->events, EVENTS_MAIN,

@@ -12,320 +12,23 @@
 #include "store/engine/files/edit.h"
 #include "store/engine/large/blob_gc.h"
 #include "store/engine/large/blobs.h"
-#include "store/engine/read/rest.h"
 #include "store/engine/run/hold.h"
 #include "store/engine/run/covered.h"
 #include "store/engine/run/dead.h"
 #include "store/engine/run/rotate.h"
 #include "store/engine/run/step.h"
+#include "store/engine/run/unit.h"
 
 /*
  * Background work, one unit at a call: flush the oldest waiting memtable, or
  * else run the most urgent compaction, or else drop or empty blob files, and
  * remove files that nobody reads.
- *
- * A unit works on a version that it holds, without a lock that readers or
- * writers need; what it made becomes known by one edit. Until that is applied
- * the unit can fail and nothing has happened, but that some files are to be
- * removed again.
  */
 
 /* Each level below the first one used may be so many times as large as the one
  * above it; that one begins at so many files. */
 #define FAN_OUT 10
-#define BASE_FILES 4
-
-/* What a merge may go by, as of this moment: live snapshots, the oldest GC time
- * that any of them goes by, the rules. *snapshots, which c points to, is the
- * caller's to free, and c->rules to put; neither after a failure. */
-static int merge_context(struct engine *e, struct merge_context *c,
-			 uint64_t **snapshots)
-{
-	const struct gc_rules *oldest_rules;
-	struct engine_snapshot *s;
-	size_t count = 1;
-
-	*c = (struct merge_context){
-		.volume = e->volume,
-		.file_size = e->options.file_size,
-		.rows = e->options.rows,
-		.new_id = engine_new_id,
-		.new_id_context = e,
-	};
-	/* One lock around all: a snapshot taken later sees no less than the
-	 * visible sequence does here. */
-	pthread_mutex_lock(&e->lock);
-	for (s = e->oldest; s; s = s->newer)
-		count++;
-	*snapshots = malloc(count * sizeof(**snapshots));
-	if (!*snapshots) {
-		pthread_mutex_unlock(&e->lock);
-		return -ENOMEM;
-	}
-	c->now_us = engine_gc_time(e);
-	for (s = e->oldest; s; s = s->newer) {
-		(*snapshots)[c->snapshot_count++] = s->seq;
-		if (s->gc_time_us < c->now_us)
-			c->now_us = s->gc_time_us;
-	}
-	(*snapshots)[c->snapshot_count++] = atomic_load(&e->visible_seq);
-	assert(c->snapshot_count == count);
-	c->snapshots = *snapshots;
-	/* Versions are counted as the oldest snapshot sees them. A table that
-	 * has not changed since has the same rules in all snapshots. */
-	c->rules = gc_rules_get(e->rules);
-	oldest_rules = e->oldest ? e->oldest->rules : e->rules;
-	c->above_seq = oldest_rules ? oldest_rules->seq : 0;
-	pthread_mutex_unlock(&e->lock);
-	return 0;
-}
-
-/* Lowers above_seq: a deletion with this sequence may lie where the merge does
- * not count it. */
-static void not_above(struct merge_context *c, uint64_t seq)
-{
-	if (seq < c->above_seq)
-		c->above_seq = seq;
-}
-
-/* Deletions in memtables lie above every sst. Those that come after context
- * was taken are newer than its snapshots. */
-static void not_above_memtables(struct engine *e, struct merge_context *c)
-{
-	size_t i;
-
-	pthread_mutex_lock(&e->lock);
-	for (i = 0; i < e->immutable_count; i++)
-		not_above(c, memtable_first_delete(e->immutables[i]));
-	not_above(c, memtable_first_delete(e->memtable));
-	pthread_mutex_unlock(&e->lock);
-}
-
-int engine_drop_logs(struct engine *e, struct edit *edit, uint64_t oldest_log,
-		     struct memtable *flushed)
-{
-	uint64_t *ids;
-	size_t count = 0, i;
-	int err;
-
-	/* Their ids are noted first, as the manifest forgets them. */
-	pthread_mutex_lock(&e->edits);
-	ids = malloc((e->manifest->log_count + 1) * sizeof(*ids));
-	for (i = 0; ids && i < e->manifest->log_count; i++)
-		if (e->manifest->logs[i].id < oldest_log)
-			ids[count++] = e->manifest->logs[i].id;
-	pthread_mutex_unlock(&e->edits);
-	if (!ids)
-		return -ENOMEM;
-	assert(oldest_log > 0);
-	edit->oldest_log = oldest_log;
-	err = engine_apply_flush(e, edit, flushed);
-	for (i = 0; err == 0 && i < count; i++) {
-		engine_remove(e, ids[i], "log");
-		event_add(&e->events, EVENTS_ALL, "removed log=%s",
-			  file_stem(ids[i]).text);
-	}
-	free(ids);
-	return err;
-}
-
-/* Of an edit that was not applied; not if it may be durable all the same. */
-static void remove_outputs(struct engine *e, const struct edit *edit)
-{
-	size_t i;
-
-	if (atomic_load(&e->error) == 0)
-		for (i = 0; i < edit->added_count; i++)
-			engine_remove(e, edit->added[i].id, "sst");
-}
-
-/* Flushes the oldest waiting memtable m, which stays in place for readers until
- * the ssts are; between the edit and the moment it goes, a reader may be given
- * both. Logs before oldest_log are of no use any more then. m may be empty, if
- * a batch was larger than memtables are. Needs work. */
-static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
-{
-	struct edit edit = EDIT_INIT;
-	struct merge_context context;
-	uint64_t *snapshots, start = event_now(&e->events);
-	int err;
-
-	err = merge_context(e, &context, &snapshots);
-	if (err < 0)
-		return err;
-	/* What is above m are later memtables. */
-	not_above(&context, m->last_seq + 1);
-	err = compact_flush(&context, m, &edit);
-	if (err == -ENOSPC) {
-		/* For this there is held room. */
-		edit_release(&edit);
-		context.spare_size = engine_sst_room(arena_used(&m->arena));
-		err = compact_flush(&context, m, &edit);
-	}
-	if (err < 0)
-		goto release;
-	edit.last_seq = m->last_seq;
-	edit.gc_time_us = context.now_us;
-	/* Until it is told: others may put it. */
-	memtable_get(m);
-	err = engine_drop_logs(e, &edit, oldest_log, m);
-	if (err == 0)
-		tell_flushed(e, m, &edit, start);
-	memtable_put(m);
-	if (err < 0) {
-		remove_outputs(e, &edit);
-		goto release;
-	}
-	engine_end_rests(e);
-
-	/* An empty memtable has no sequence. */
-	if (edit.last_seq > atomic_load(&e->flushed_seq))
-		atomic_store(&e->flushed_seq, edit.last_seq);
-	engine_work_done(e);
-	atomic_fetch_add(&e->counters.flushes, 1);
-release:
-	edit_release(&edit);
-	free(snapshots);
-	gc_rules_put(context.rules);
-	return err;
-}
-
-/* Needs work, which keeps the memtable in place: writers add to the end of the
- * list. */
-int engine_flush_oldest(struct engine *e)
-{
-	struct memtable *m = NULL;
-	uint64_t oldest_log = 0;
-	size_t bytes;
-	int err;
-
-	pthread_mutex_lock(&e->lock);
-	if (e->immutable_count > 0) {
-		/* The next memtable's first record may stand in the log that m
-		 * ends in, and then that is its log. */
-		m = e->immutables[0];
-		oldest_log = e->immutable_count > 1 ? e->immutables[1]->log_id
-						    : e->memtable->log_id;
-	}
-	pthread_mutex_unlock(&e->lock);
-	if (!m)
-		return 0;
-	bytes = arena_used(&m->arena);
-	PROBE(flush_begin, bytes, m->log_id);
-	err = flush(e, m, oldest_log);
-	PROBE(flush_end, bytes, err);
-	return err < 0 ? err : 1;
-}
-
-/* The files that edit has added hold nothing that had expired at its GC time,
- * but what does not age. Needs work. */
-static void note_gc_time(struct engine *e, const struct edit *edit)
-{
-	struct version *v = engine_version(e);
-	unsigned int level;
-	size_t i, j;
-
-	for (i = 0; i < edit->added_count; i++) {
-		level = edit->added[i].level;
-		for (j = 0; j < v->levels[level].count; j++)
-			if (v->levels[level].files[j]->id == edit->added[i].id)
-				v->levels[level].files[j]->gc_time_us =
-					edit->gc_time_us;
-	}
-	version_put(v);
-}
-
-/* Merges c's inputs and applies the edit. Chunks that the merge meets in blob
- * files full of garbage move to the present one, which is held until the edit
- * refers to it. After a failure no output is left but for those that the
- * manifest may name. */
-static int merge_inputs(struct engine *e, struct version *v,
-			const struct compaction *c,
-			struct merge_context *context, struct edit *edit)
-{
-	struct blob_mover mover;
-	int err = blob_mover_init(&mover, e, v);
-
-	/* What is written anew for lack of room moves nothing. */
-	if (mover.source_count > 0 && c->above.count == 0) {
-		context->move = blob_mover_move;
-		context->move_context = &mover;
-	}
-	if (err == 0)
-		err = compact_run(context, v, c, edit);
-	/* Moved chunks are durable before references to them. */
-	if (err == 0 && mover.moved) {
-		err = blob_sync(e);
-		if (err < 0)
-			engine_poison(e, err);
-	}
-	if (err == 0) {
-		/* What has expired by it may be gone, so it must stay so. */
-		edit->gc_time_us = context->now_us;
-		err = engine_apply(e, edit);
-		/* The outputs of a trivial one are its inputs. */
-		if (err < 0 && !c->trivial)
-			remove_outputs(e, edit);
-		else if (err == 0 && !c->trivial)
-			note_gc_time(e, edit);
-	}
-	blob_mover_release(&mover);
-	return err;
-}
-
-static void count_compaction(struct engine *e, const struct compaction *c)
-{
-	unsigned int side;
-	size_t i;
-
-	if (c->trivial) {
-		atomic_fetch_add(&e->counters.trivial_moves, 1);
-		return;
-	}
-	atomic_fetch_add(&e->counters.compactions, 1);
-	for (side = 0; side < 2; side++)
-		for (i = 0; i < c->input_count[side]; i++)
-			atomic_fetch_add(&e->counters.compacted_size,
-					 c->inputs[side][i]->size);
-}
-
-/* Runs compaction c, which was picked for v, the present version; why is told.
- * Needs work, so that nobody else changes which ssts there are. */
-static int run(struct engine *e, struct version *v, const struct compaction *c,
-	       const char *why)
-{
-	struct edit edit = EDIT_INIT;
-	struct merge_context context;
-	uint64_t *snapshots, start = event_now(&e->events);
-	int err;
-
-	assert(c->input_count[0] > 0);
-	assert(c->output_level >= c->level && c->output_level < LEVEL_COUNT);
-	err = merge_context(e, &context, &snapshots);
-	if (err < 0)
-		return err;
-	PROBE(compaction_begin, c->level, c->output_level);
-	not_above(&context, compact_above(v, c));
-	not_above_memtables(e, &context);
-	err = merge_inputs(e, v, c, &context, &edit);
-	if (err == -ENOSPC && engine_fits_piece(e, c)) {
-		edit_release(&edit);
-		context.spare_size = engine_sst_room(c->rest_size);
-		err = merge_inputs(e, v, c, &context, &edit);
-	}
-	PROBE(compaction_end, c->level, err);
-	if (err == 0)
-		tell_compacted(e, c, &edit, why, start);
-	edit_release(&edit);
-	free(snapshots);
-	gc_rules_put(context.rules);
-	if (err < 0)
-		return err;
-	engine_end_rests(e);
-	engine_work_done(e);
-	count_compaction(e, c);
-	return 0;
-}
+#define BASE_FILES 8
 
 /* Runs what pick picks, and tells why; NULL: for the shape of its level. 1, 0
  * if that is nothing, or an error. Needs work. */
@@ -345,7 +48,7 @@ static int run_picked(struct engine *e, const char *why,
 
 	err = pick(e, v, &options, &c);
 	if (err == 1) {
-		err = run(e, v, &c,
+		err = engine_merge(e, v, &c,
 			  why           ? why
 			  : c.level > 0 ? "size"
 					: "level0");
@@ -471,7 +174,7 @@ static int free_covered(struct engine *e)
 
 	err = engine_free_covered(e, v, &more, &c);
 	if (err == 1) {
-		err = run(e, v, &c, "room");
+		err = engine_merge(e, v, &c, "room");
 		compaction_release(&c);
 		more = true;
 	}
@@ -533,7 +236,7 @@ static void rotate_deletions(struct engine *e)
 		return;
 	/* Where that fails the work goes on, or says why it cannot. */
 	if (is_rotation_due(e))
-		engine_rotate(e, e->options.memtable_size);
+		engine_rotate(e, 0);
 	pthread_mutex_unlock(&e->commit);
 }
 
@@ -614,7 +317,7 @@ int engine_flush(struct engine *e)
 	pthread_mutex_lock(&e->commit);
 	err = engine_writable(e);
 	if (err == 0 && e->memtable->last_seq > 0)
-		err = engine_rotate(e, e->options.memtable_size);
+		err = engine_rotate(e, 0);
 	pthread_mutex_unlock(&e->commit);
 	return err < 0 ? err : engine_flush_waiting(e);
 }
@@ -645,7 +348,7 @@ static int compact_range_step(struct engine *e, struct bytes start,
 	if (err == 0)
 		err = compact_pick_bottom(v, start, end, before, &c);
 	if (err == 1) {
-		err = run(e, v, &c, "asked");
+		err = engine_merge(e, v, &c, "asked");
 		compaction_release(&c);
 		if (err == 0)
 			err = 1;

@@ -20,10 +20,6 @@ int engine_step(struct engine *e);
  * err_detail() stays. */
 void engine_write_events(struct engine *e);
 
-/* Flushes the memtable that has waited longest: 1, or 0 if none does. Needs
- * work, save while the store is opened. */
-int engine_flush_oldest(struct engine *e);
-
 /* Flushes all that was written before the call. Takes commit, so it must not be
  * held. 0, or an error as of engine_step, or of beginning a log;
  * -ERR_store_readonly. */
@@ -43,13 +39,6 @@ int engine_flush_deletions(struct engine *e);
  * blob files, too. May take hours; writers and readers go on. */
 int engine_compact_range(struct engine *e, struct bytes start,
 			 struct bytes end);
-
-/* Forgets the logs with an id before oldest_log by applying edit, which may say
- * more, then removes their files. flushed, if not NULL: see engine_apply_flush.
- * Takes edits and lock, not work. After a failure nothing of edit has happened,
- * unless the store is read-only. */
-int engine_drop_logs(struct engine *e, struct edit *edit, uint64_t oldest_log,
-		     struct memtable *flushed);
 
 /* Removes one file that no version holds any more: 1, or 0 if there is none, or
  * the store is read-only after an error. Takes lock, not work. */

@@ -1,5 +1,4 @@
 #include <assert.h>
-#include <time.h>
 
 #include "store/base/err.h"
 #include "store/base/probe.h"
@@ -17,13 +16,10 @@
  * the memtable. If the log fails it may hold a part of the batch, so the store
  * goes read-only; but not for lack of space, when it holds nothing of it.
  *
- * A writer that is ahead of flushes and compactions is first slowed, a
- * millisecond for each memtable that it fills, then stopped until one is
- * flushed or level 0 has been compacted: reads ask each file of level 0.
+ * A writer that is ahead of flushes and compactions is first slowed, by the
+ * bytes that it writes (core/pace.h), then stopped until a memtable is flushed
+ * or level 0 has been compacted: reads ask each file of level 0.
  */
-
-/* Writers pause so long when level 0 has level0_slow files. */
-#define PAUSE_NS 1000000
 
 void engine_on_work(struct engine *e, void (*wake)(void *context),
 		    void *context)
@@ -36,7 +32,7 @@ void engine_on_work(struct engine *e, void (*wake)(void *context),
  * Needs lock. */
 static int pressure(struct engine *e)
 {
-	size_t files = e->version->levels[0].count;
+	size_t files = atomic_load(&e->pace.depth);
 
 	if (e->immutable_count > IMMUTABLES_WAITING ||
 	    files >= e->options.level0_stop)
@@ -102,7 +98,6 @@ static bool is_crowded(struct engine *e)
  * wait. */
 static int relieve(struct engine *e, bool frees)
 {
-	struct timespec pause = { 0, PAUSE_NS };
 	struct stall stall = { 0 };
 	size_t memtables, files;
 	int level, err = 0;
@@ -112,7 +107,7 @@ static int relieve(struct engine *e, bool frees)
 		level = pressure(e);
 		if (must_wait(e)) {
 			memtables = e->immutable_count;
-			files = e->version->levels[0].count;
+			files = atomic_load(&e->pace.depth);
 			pthread_mutex_unlock(&e->lock);
 			stall_begin(e, &stall, memtables, files);
 			engine_wake(e);
@@ -132,14 +127,8 @@ static int relieve(struct engine *e, bool frees)
 				    : engine_no_room(e);
 		if (frees && e->wake)
 			return err;
-		if (err < 0 || level == 0)
+		if (err < 0 || level == 0 || e->wake)
 			return err;
-		if (e->wake) {
-			nanosleep(&pause, NULL);
-			event_add(&e->events, EVENTS_MAIN,
-				  "slowed for=level0 us=%d", PAUSE_NS / 1000);
-			return 0;
-		}
 		err = engine_step(e);
 		/* Compactions may lack room that the next flush has. */
 		if (err == -ENOSPC && frees && !is_crowded(e)) {
@@ -156,7 +145,6 @@ static int relieve(struct engine *e, bool frees)
  * one began: only ssts tell of their garbage. Needs commit. */
 static int reserve_memory(struct engine *e, const struct batch *batch)
 {
-	size_t size = e->options.memtable_size;
 	int fits = memtable_reserve(e->memtable, batch), err;
 
 	if (fits < 0)
@@ -170,9 +158,7 @@ static int reserve_memory(struct engine *e, const struct batch *batch)
 		return err;
 	/* A batch may be larger than memtables are: then it gets one for
 	 * itself. Places in one have 32 bits. */
-	if (memtable_need(batch) > size)
-		size = memtable_need(batch);
-	err = engine_rotate(e, size);
+	err = engine_rotate(e, memtable_need(batch));
 	if (err < 0)
 		return err;
 	engine_wake(e);
@@ -261,6 +247,7 @@ int engine_write(struct engine *e, struct batch *batch, bool sync,
 		err = reserve(e, batch);
 	if (err < 0)
 		goto unlock;
+	pace_writer(e, batch->data.size);
 	first = e->written_seq + 1;
 	last = e->written_seq + batch->count;
 	err = engine_invariant(e, e->memtable->last_seq < first,
