@@ -9,7 +9,7 @@
 #include "store/model/admin.h"
 #include "store/model/events.h"
 #include "store/model/bury.h"
-#include "store/model/empty.h"
+#include "store/model/look.h"
 #include "store/model/model.h"
 #include "store/model/schema.h"
 #include "store/model/schema_record.h"
@@ -26,45 +26,6 @@
  * A change writes one record and perhaps the next table id, so that it is there
  * or not after a crash, and never half.
  */
-
-/* Bigtable's letters for the names of tables and families. That a slash is none
- * is what lets a name be one of a file. */
-static bool is_name_byte(uint8_t c)
-{
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-	       (c >= 'A' && c <= 'Z') || c == '_' || c == '-' || c == '.';
-}
-
-/* A name must not begin like an option or a hidden file. what is for the
- * message. */
-static int check_name(struct bytes name, const char *what, size_t size_max)
-{
-	size_t i;
-
-	if (name.size == 0 || name.size > size_max)
-		return fail(name.size == 0 ? ERR_bad_name : ERR_name_too_long,
-			    "%s name has %zu bytes, must have 1 to %zu", what,
-			    name.size, size_max);
-	for (i = 0; i < name.size && is_name_byte(name.data[i]); i++)
-		;
-	if (i < name.size || name.data[0] == '-' || name.data[0] == '.')
-		return fail(ERR_bad_name,
-			    "%s name \"%.*s\" must match "
-			    "[_a-zA-Z0-9][-_.a-zA-Z0-9]*",
-			    what, (int)name.size, (const char *)name.data);
-	return 0;
-}
-
-/* Limits of names come from store.h. */
-int store_check_table_name(struct bytes name)
-{
-	return check_name(name, "table", STORE_TABLE_NAME_MAX);
-}
-
-int store_check_family_name(struct bytes name)
-{
-	return check_name(name, "family", STORE_FAMILY_NAME_MAX);
-}
 
 /* Fails with -ERR_no_table; so that a caller may return it. */
 static int no_table(struct bytes name)
@@ -232,7 +193,6 @@ static int change_end(struct change *c, int err)
 		rules = NULL;
 		s->next_table_id = c->next_table_id;
 	}
-	engine_hold_gc_time(s->engine, false); /* do_set_gc's */
 	pthread_mutex_unlock(&s->writing);
 	gc_rules_put(rules);
 	schema_put(c->schema);
@@ -457,15 +417,27 @@ static int change_table(struct store *s, struct bytes name,
  * removed or written again. */
 static int do_set_granularity(struct store *s, struct table *t, void *arg)
 {
+	const struct look *look = arg;
 	bool was = t->millis;
 
-	t->millis = *(bool *)arg;
-	return t->millis && !was ? empty_of_micros(s, t->id) : 0;
+	t->millis = look != NULL;
+	if (was || !t->millis || look_holds(look, t->id, 0))
+		return 0;
+	return empty_of_micros(s, t->id);
 }
 
 int store_set_granularity(struct store *s, struct bytes table, bool millis)
 {
-	return change_table(s, table, do_set_granularity, &millis);
+	struct look look;
+	int err;
+
+	if (!millis)
+		return change_table(s, table, do_set_granularity, NULL);
+	err = look_of_micros(&look, s, table);
+	if (err == 0)
+		err = change_table(s, table, do_set_granularity, &look);
+	look_end(&look);
+	return err;
 }
 
 /* What is unset changes nothing: there is no way back to unset. */
@@ -535,6 +507,7 @@ int store_drop_family(struct store *s, struct bytes table, struct bytes family)
 struct gc_change {
 	struct bytes family;
 	const struct gc_policy *gc;
+	struct look look;
 };
 
 /* What the old policy hides now goes for good, before the new one is in force,
@@ -552,11 +525,13 @@ static int do_set_gc(struct store *s, struct table *t, void *arg)
 	/* Nothing hidden has to go if the policy stays as it is. */
 	if (gc_policy_equal(f->gc, change->gc))
 		return 0;
-	/* What has expired by then is gone: until the new policy is in force,
-	 * nothing more expires that it could show again. */
+	/* Until the new policy is in force, nothing more expires that it could
+	 * show again. */
 	if (f->gc) {
 		engine_hold_gc_time(s->engine, true);
-		err = bury_family(s, t->id, f->name);
+		err = look_holds(&change->look, t->id, f->birth_seq)
+			      ? look_bury_rest(&change->look)
+			      : bury_family(s, t->id, f->name);
 		if (err < 0)
 			return err;
 	}
@@ -568,13 +543,16 @@ static int do_set_gc(struct store *s, struct table *t, void *arg)
 	return 0;
 }
 
-/* Takes as long as reading the table does, and no commit comes between. */
+/* Takes as long as reading the table does, while commits go on. */
 int store_set_gc(struct store *s, struct bytes table, struct bytes family,
 		 const struct gc_policy *gc)
 {
-	struct gc_change change = { family, gc };
-	int err = change_table(s, table, do_set_gc, &change);
+	struct gc_change change = { .family = family, .gc = gc };
+	int err = look_bury(&change.look, s, table, family, gc);
 
+	if (err == 0)
+		err = change_table(s, table, do_set_gc, &change);
+	look_end(&change.look);
 	/* Or garbage would stay until somebody flushes, which imports never
 	 * do. If it fails the policy holds all the same. */
 	if (err == 0 && engine_flush_deletions(s->engine) < 0)
@@ -586,6 +564,7 @@ int store_set_gc(struct store *s, struct bytes table, struct bytes family,
 struct type_change {
 	struct bytes family;
 	enum family_type type;
+	struct look look;
 };
 
 /* A plain family may become one of another plain type, or, while nothing is set
@@ -607,15 +586,26 @@ static int do_set_type(struct store *s, struct table *t, void *arg)
 			    "family \"%.*s\" keeps its aggregate type",
 			    (int)f->name.size, (const char *)f->name.data);
 	f->type = change->type;
-	return family_is_aggregate(f) ? empty_family(s, t->id, f->name) : 0;
+	if (!family_is_aggregate(f) ||
+	    look_holds(&change->look, t->id, f->birth_seq))
+		return 0;
+	return empty_family(s, t->id, f->name);
 }
 
 int store_set_type(struct store *s, struct bytes table, struct bytes family,
 		   enum family_type type)
 {
-	struct type_change change = { family, type };
+	struct type_change change = { .family = family, .type = type };
+	int err;
 
-	return change_table(s, table, do_set_type, &change);
+	/* Plain ones take whatever is there. */
+	if (type < FAMILY_INTSUM)
+		return change_table(s, table, do_set_type, &change);
+	err = look_empty_family(&change.look, s, table, family);
+	if (err == 0)
+		err = change_table(s, table, do_set_type, &change);
+	look_end(&change.look);
+	return err;
 }
 
 /* Reads the records of table 0 into schema. No rules are installed yet, so the

@@ -2,6 +2,7 @@
 
 #include "store/engine/bulk/bulk.h"
 #include "store/model/commit.h"
+#include "store/model/look.h"
 #include "store/model/model.h"
 #include "store/model/schema.h"
 
@@ -170,6 +171,7 @@ int store_bulk_publish(struct bulk_load *load)
 		return err;
 	pthread_mutex_lock(&s->writing);
 	err = check_schema(load->schema, s->schema);
+	look_note_all(s->look);
 	if (err == 0)
 		err = bulk_publish(load->bulk);
 	pthread_mutex_unlock(&s->writing);

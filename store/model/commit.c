@@ -5,6 +5,7 @@
 #include "store/engine/run/write.h"
 #include "store/model/bury.h"
 #include "store/model/commit.h"
+#include "store/model/look.h"
 #include "store/model/schema.h"
 
 /*
@@ -181,6 +182,8 @@ int commit_locked(struct store *s, struct write *w, uint64_t *seq)
 		return err;
 	if (w->hidden_count > 0)
 		err = write_hidden(w);
+	if (err == 0 && s->look)
+		look_note(s->look, &w->batch);
 	return err ? err : engine_write(s->engine, &w->batch, false, seq);
 }
 

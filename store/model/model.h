@@ -29,10 +29,12 @@
 #define SCHEMA_IDS_FAMILY BYTES_LITERAL("ids")
 
 /*
- * Locks, in the order in which they are taken: writing, schema_lock, those of
- * the engine. Readers take none of the first two but for the moment in which
- * they reference the schema.
+ * Locks, in the order in which they are taken: looking, writing, schema_lock,
+ * those of the engine. Readers take none of the first three but for the moment
+ * in which they reference the schema.
  */
+struct look;
+
 struct store {
 	/* Set at opening and never changed. */
 	struct volume *volume; /* owned */
@@ -42,6 +44,8 @@ struct store {
 	size_t large_size;    /* values from this size on are large */
 	struct bg *bg;        /* NULL: nobody works in the background */
 
+	pthread_mutex_t looking; /* one at a time: look.h */
+
 	/* One change at a time, of data or schema; held over what it reads and
 	 * its log write, not over a sync. */
 	pthread_mutex_t writing;
@@ -50,6 +54,9 @@ struct store {
 	 * writing held it may be read as it is. */
 	pthread_mutex_t schema_lock;
 	_Atomic(struct schema *) schema; /* referenced; never NULL once open */
+
+	struct look *look; /* what notes commits, or NULL; protected by
+			      writing */
 
 	uint32_t next_table_id; /* greater than any used; protected by
 				   writing */

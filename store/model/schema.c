@@ -1,6 +1,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "store/model/admin.h"
 #include "store/model/model.h"
 #include "store/model/schema.h"
 
@@ -403,4 +404,43 @@ int schema_rules(const struct schema *schema, struct gc_rules **out)
 	      compare_ids);
 	*out = rules;
 	return 0;
+}
+
+/* Bigtable's letters for the names of tables and families. That a slash is none
+ * is what lets a name be one of a file. */
+static bool is_name_byte(uint8_t c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+	       (c >= 'A' && c <= 'Z') || c == '_' || c == '-' || c == '.';
+}
+
+/* A name must not begin like an option or a hidden file. what is for the
+ * message. */
+static int check_name(struct bytes name, const char *what, size_t size_max)
+{
+	size_t i;
+
+	if (name.size == 0 || name.size > size_max)
+		return fail(name.size == 0 ? ERR_bad_name : ERR_name_too_long,
+			    "%s name has %zu bytes, must have 1 to %zu", what,
+			    name.size, size_max);
+	for (i = 0; i < name.size && is_name_byte(name.data[i]); i++)
+		;
+	if (i < name.size || name.data[0] == '-' || name.data[0] == '.')
+		return fail(ERR_bad_name,
+			    "%s name \"%.*s\" must match "
+			    "[_a-zA-Z0-9][-_.a-zA-Z0-9]*",
+			    what, (int)name.size, (const char *)name.data);
+	return 0;
+}
+
+/* Limits of names come from store.h. */
+int store_check_table_name(struct bytes name)
+{
+	return check_name(name, "table", STORE_TABLE_NAME_MAX);
+}
+
+int store_check_family_name(struct bytes name)
+{
+	return check_name(name, "family", STORE_FAMILY_NAME_MAX);
 }

@@ -143,6 +143,7 @@ int store_open_volume(struct volume *v, const struct store_options *o,
 	s->volume = v;
 	s->clock = *o->clock;
 	s->memtable_size = o->memtable_size;
+	pthread_mutex_init(&s->looking, NULL);
 	pthread_mutex_init(&s->writing, NULL);
 	pthread_mutex_init(&s->schema_lock, NULL);
 	err = open_engine(s, o);
@@ -184,6 +185,7 @@ int store_close(struct store *s)
 		err = engine_close(s->engine);
 	}
 	schema_put(s->schema);
+	pthread_mutex_destroy(&s->looking);
 	pthread_mutex_destroy(&s->writing);
 	pthread_mutex_destroy(&s->schema_lock);
 	s->volume->ops->close(s->volume);

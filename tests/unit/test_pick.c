@@ -101,9 +101,9 @@ START_TEST(level0_goes_to_the_first_level_in_use)
 	int i;
 
 	for (i = 0; i < 3; i++)
-		add_plain(0, "c", "m", MIB);
+		add_plain(0, "c", "m", 2 * MIB);
 	ck_assert_int_eq(pick(), 0);
-	add_plain(0, "m", "n", MIB);
+	add_plain(0, "m", "n", 2 * MIB);
 	add_plain(6, "a", "b", 32 * MIB);
 	add_plain(6, "k", "l", 32 * MIB);
 	add_plain(6, "x", "y", 16 * MIB);
@@ -132,13 +132,13 @@ END_TEST
  * deepest group, or once there is much, the cheapest. */
 START_TEST(level0_goes_down_by_groups)
 {
-	add_plain(6, "a", "c", 40 * MIB);
-	add_plain(6, "e", "g", 10 * MIB);
+	add_plain(6, "a", "c", 24 * MIB);
+	add_plain(6, "e", "g", 6 * MIB);
 	add_plain(0, "a", "b", 2 * MIB);
 	add_plain(0, "e", "f", 2 * MIB);
 	add_plain(0, "b", "c", 2 * MIB);
 	ck_assert_int_eq(pick(), 0);
-	version->levels[0].size += 5 * MIB;
+	version->levels[0].size += 3 * MIB;
 	ck_assert_int_eq(pick(), 1);
 	ck_assert_uint_eq(picked.input_count[0], 1);
 	ck_assert_uint_eq(picked.inputs[0][0]->id, 4);
@@ -152,6 +152,12 @@ START_TEST(level0_goes_down_by_groups)
 	ck_assert_uint_eq(picked.input_count[1], 1);
 	ck_assert_uint_eq(picked.inputs[1][0]->id, 1);
 	ck_assert_uint_eq(level0_depth(version), 4);
+
+	/* Not while what is below is much more. */
+	version->levels[0].size -= 5 * MIB;
+	version->levels[6].files[0]->size = 25 * MIB;
+	compaction_release(&picked);
+	ck_assert_int_eq(compact_pick(version, &options, &picked), 0);
 }
 END_TEST
 

@@ -32,7 +32,7 @@
  */
 
 /* Of entries that go in: a fraction of a millisecond. */
-#define YIELD_BYTES (64 << 10)
+#define YIELD_BYTES (16 << 10)
 
 /* What a merge goes by; all of it is borrowed. */
 struct merge_context {
@@ -92,9 +92,9 @@ struct compaction_options {
 
 /*
  * Writes m, to which nothing is written any more, as ssts of level 0, cut at
- * c's guards, none if nothing is left of it; fills edit->added. The edit is EDIT_INIT before; it
- * lacks what the caller knows: sequence, GC time, logs. On failure no new file
- * remains; edit is to be released in any case.
+ * c's guards, none if nothing is left of it; fills edit->added. The edit is
+ * EDIT_INIT before; it lacks what the caller knows: sequence, GC time, logs. On
+ * failure no new file remains; edit is to be released in any case.
  */
 int compact_flush(const struct merge_context *c, struct memtable *m,
 		  struct edit *edit);

@@ -53,8 +53,7 @@ static int choose(struct guards *g, const struct level *level,
 	return err;
 }
 
-int guards_choose(struct guards *g, const struct version *v,
-		  uint64_t file_size)
+int guards_choose(struct guards *g, const struct version *v, uint64_t file_size)
 {
 	uint64_t total, part, least = file_size / PART_SHARE;
 	const struct level *level = largest(v, &total);

@@ -15,7 +15,7 @@
  * there. A function of the versions alone.
  */
 struct guards {
-	struct buf text;                      /* all keys; owned */
+	struct buf text;                /* all keys; owned */
 	struct bytes keys[GUARD_PARTS]; /* row prefixes in text, ascending */
 	size_t count;
 	uint64_t size; /* of the levels when they were chosen; bytes */

@@ -23,8 +23,11 @@
 #define SMALL_SHARE 128
 /* Level 0 may have such a part of what is below, or of the base size: what it
  * overwrites is garbage, and takes space beside the data. */
-#define LEVEL0_SHARE 6
+#define LEVEL0_SHARE 4
 #define LEVEL0_LEAST 16
+/* A group of trigger files goes down if what is below it has at most so many
+ * times its bytes; at twice as many files in any case. */
+#define DEEP_COST 4
 
 /* Targets of the levels, in bytes; targets has LEVEL_COUNT elements, of which
  * that of level 0 is not set. Returns the level that level 0 is merged into, 1
@@ -281,9 +284,9 @@ static uint64_t below_group(const struct level *level, const struct level0 *l,
 
 /* What there is to choose of level 0. */
 struct level0_choice {
-	size_t depth;    /* files of the largest group */
+	size_t depth;    /* files of the largest group that is deep; or 0 */
 	size_t cheapest; /* of the groups: by bytes rewritten for each moved;
-			    among those of trigger files, if there are */
+			    among those that are deep, if there are */
 	size_t lone;     /* groups of one file, below which there is nothing */
 };
 
@@ -301,14 +304,16 @@ static void choose_group(const struct level0 *l, const struct level *below,
 		uint64_t size = below_group(below, l, g);
 		/* In 1/1024; one more, so that nothing is divided by 0. */
 		uint64_t cost = size * 1024 / (g->size + 1);
-		bool is_deep = g->count >= o->level0_trigger;
+		bool is_deep = g->count >= 2 * o->level0_trigger ||
+			       (g->count >= o->level0_trigger &&
+				size <= DEEP_COST * g->size);
 		bool is_lone = g->count == 1 && size == 0;
 
 		/* Better one large file of several. */
 		if (is_lone && g->size < o->base_size / SMALL_SHARE)
 			cost = UINT64_MAX - 1;
 		out->lone += is_lone;
-		if (g->count > out->depth)
+		if (is_deep && g->count > out->depth)
 			out->depth = g->count;
 		if (is_deep < deep || (is_deep == deep && cost >= best))
 			continue;

@@ -9,8 +9,8 @@
 #define SLEEP_MIN 500000
 #define SLEEP_MAX 5000000
 /* Level 0 stops writers nearly where it is so large a part of the levels below,
- * or so many memtables. */
-#define GARBAGE_SHARE 3
+ * in percent, or so many memtables. */
+#define GARBAGE_PERCENT 40
 #define GARBAGE_MEMTABLES 2
 /* So many files that do not overlap count like one that does. */
 #define LONE_FILES 16
@@ -34,8 +34,9 @@ uint32_t pace_debt(const struct engine *e, const struct version *v,
 
 	for (i = 1; i < LEVEL_COUNT; i++)
 		below += v->levels[i].size;
-	if (below / GARBAGE_SHARE > may)
-		may = below / GARBAGE_SHARE;
+	below = below / 100 * GARBAGE_PERCENT;
+	if (below > may)
+		may = below;
 	by_size = v->levels[0].size * PACE_STOP / (may + 1);
 	by_depth = depth * (PACE_STOP / 2) / (slow + !slow);
 	if (depth > slow && stop > slow)
@@ -128,14 +129,26 @@ static void tell(struct engine *e, uint64_t now, uint32_t fill)
 	if (p->told_s == now / 1000000000)
 		return;
 	p->told_s = now / 1000000000;
-	event_add(&e->events, EVENTS_MAIN,
-		  "slowed for=%s us=%llu debt=%u depth=%u ns_per_kib=%llu",
-		  flush ? "memtables" : "level0",
-		  (unsigned long long)p->slept_us,
-		  (flush ? fill : debt) * 100 / PACE_STOP,
-		  atomic_load(&p->depth),
-		  (unsigned long long)atomic_load(&p->price));
+	event_add(
+		&e->events, EVENTS_MAIN,
+		"slowed for=%s us=%llu debt=%u depth=%u ns_per_kib=%llu",
+		flush ? "memtables" : "level0", (unsigned long long)p->slept_us,
+		(flush ? fill : debt) * 100 / PACE_STOP, atomic_load(&p->depth),
+		(unsigned long long)atomic_load(&p->price));
 	p->slept_us = 0;
+}
+
+/* The log is synced before its memtable is full, so that ending it is short:
+ * writers wait for that. */
+static void want_sync(struct engine *e, uint32_t fill)
+{
+	struct pace *p = &e->pace;
+
+	if (fill < PACE_STOP / 4 * 3 || p->sync_log == e->log_id)
+		return;
+	p->sync_log = e->log_id;
+	atomic_store(&p->sync_wanted, true);
+	e->wake(e->wake_context);
 }
 
 void pace_writer(struct engine *e, size_t size)
@@ -149,6 +162,7 @@ void pace_writer(struct engine *e, size_t size)
 		return;
 	fill = (uint32_t)(arena_used(&e->memtable->arena) * PACE_STOP /
 			  e->memtable->arena.size);
+	want_sync(e, fill);
 	p->owed_ns += pace_price(e, size, fill);
 	if (p->owed_ns < SLEEP_MIN)
 		return;

@@ -25,12 +25,14 @@ struct pace {
 	_Atomic uint32_t waiting; /* memtables for a flush */
 	_Atomic uint64_t price;   /* ns of background work for a byte written,
 				     in 1/1024; 0: not known yet */
+	atomic_bool sync_wanted;  /* the memtable is nearly full */
 	/* Of background work: protected by work. */
 	uint64_t begin_ns; /* of what is under way; 0: nothing is */
-	uint64_t work_ns; /* since the last flush */
-	uint64_t written; /* counters.written_size then */
+	uint64_t work_ns;  /* since the last flush */
+	uint64_t written;  /* counters.written_size then */
 	/* Of writers: protected by commit. */
 	uint64_t owed_ns;
+	uint64_t sync_log;         /* the last of which a sync was wanted */
 	uint64_t slept_us, told_s; /* since the last line about it; when */
 };
 

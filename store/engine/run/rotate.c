@@ -15,9 +15,11 @@
  * that are being written, nor none.
  */
 
-/* A memtable is such a part of the ssts, and at least of its full size. */
+/* A memtable is such a part of the ssts, at least of its full size, and no less
+ * than so many bytes. */
 #define ARENA_SHARE 24
 #define ARENA_LEAST 4
+#define ARENA_SIZE_MIN ((size_t)1 << 20)
 
 /* Finishes the log and goes on with wal, the empty log of this id, which it
  * takes over on success. After a failure that does not make the store
@@ -125,6 +127,8 @@ static size_t arena_size(struct engine *e)
 	size /= ARENA_SHARE;
 	if (size < most / ARENA_LEAST)
 		size = most / ARENA_LEAST;
+	if (size < ARENA_SIZE_MIN)
+		size = ARENA_SIZE_MIN;
 	return size < most ? size : most;
 }
 

@@ -5,10 +5,10 @@
 
 /*
  * Starts a new log and a memtable with an arena of at least need bytes, at most
- * UINT32_MAX; 0: as is usual. The present one waits for its flush. The old log is finished and
- * durable then. Needs commit, and a place among the memtables that wait; takes
- * sync, edits and lock. After a failure the present log and memtable go on,
- * unless the store is read-only.
+ * UINT32_MAX; 0: as is usual. The present one waits for its flush. The old log
+ * is finished and durable then. Needs commit, and a place among the memtables
+ * that wait; takes sync, edits and lock. After a failure the present log and
+ * memtable go on, unless the store is read-only.
  */
 int engine_rotate(struct engine *e, size_t need);
 

@@ -49,9 +49,9 @@ static int run_picked(struct engine *e, const char *why,
 	err = pick(e, v, &options, &c);
 	if (err == 1) {
 		err = engine_merge(e, v, &c,
-			  why           ? why
-			  : c.level > 0 ? "size"
-					: "level0");
+				   why           ? why
+				   : c.level > 0 ? "size"
+						 : "level0");
 		compaction_release(&c);
 		if (err == 0)
 			err = 1;
@@ -267,6 +267,8 @@ int engine_step(struct engine *e)
 	rotate_deletions(e);
 	pthread_mutex_lock(&e->work);
 	err = atomic_load(&e->error);
+	if (err == 0)
+		err = engine_sync_early(e);
 	/* Flushes first: writers wait for them, and the log's room. */
 	if (err == 0)
 		err = engine_flush_oldest(e);
@@ -332,6 +334,16 @@ int engine_flush_deletions(struct engine *e)
 	return any ? engine_flush(e) : 0;
 }
 
+/* While writers pay for what the background owes, every other turn is for them.
+ * 1 if something was done, 0, or an error. Needs work. */
+static int help_writers(struct engine *e)
+{
+	e->asked_turn = !e->asked_turn;
+	if (!e->asked_turn || atomic_load(&e->pace.debt) <= PACE_STOP / 2)
+		return 0;
+	return run_picked(e, NULL, most_urgent);
+}
+
 /* One step of a compaction of [start, end): down to the lowest level, then what
  * is there with an id before before, then blob files. 1, 0 if all is done, or
  * an error. */
@@ -343,6 +355,9 @@ static int compact_range_step(struct engine *e, struct bytes start,
 	int err;
 
 	pthread_mutex_lock(&e->work);
+	err = help_writers(e);
+	if (err != 0)
+		goto unlock;
 	v = engine_version(e);
 	err = compact_pick_range(v, start, end, &c);
 	if (err == 0)
@@ -356,6 +371,7 @@ static int compact_range_step(struct engine *e, struct bytes start,
 	version_put(v);
 	if (err == 0)
 		err = collect_blobs(e);
+unlock:
 	/* As it goes, or it would need twice the space. */
 	remove_all_unused(e);
 	pthread_mutex_unlock(&e->work);

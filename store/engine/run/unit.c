@@ -12,6 +12,7 @@
 #include "store/engine/read/rest.h"
 #include "store/engine/run/covered.h"
 #include "store/engine/run/hold.h"
+#include "store/engine/run/sync.h"
 #include "store/engine/run/unit.h"
 
 /*
@@ -312,12 +313,18 @@ static uint64_t output_size(const struct engine *e, const struct version *v)
 	return size < most ? size : most;
 }
 
+int engine_sync_early(struct engine *e)
+{
+	return atomic_exchange(&e->pace.sync_wanted, false) ? engine_sync(e)
+							    : 0;
+}
+
 /* Flushes go before a merge that is under way: writers wait for them. What they
  * add is newer than the merge and above it. Needs work. */
 static int yield(void *context)
 {
 	struct engine *e = context;
-	int err = 0;
+	int err = engine_sync_early(e);
 
 	while (err >= 0 && atomic_load(&e->pace.waiting) > 0)
 		err = engine_flush_oldest(e);

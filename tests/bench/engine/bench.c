@@ -139,4 +139,3 @@ uint64_t bench_number(const char *name, uint64_t otherwise)
 
 	return text && *text ? strtoull(text, NULL, 10) : otherwise;
 }
-

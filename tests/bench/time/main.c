@@ -178,9 +178,9 @@ int main(int argc, char **argv)
 	printf("%-28s %7s  %11s  %32s  %17s  %14s\n"
 	       "%-28s %7s  %5s %5s  %6s %7s %8s %8s  %8s %8s  %6s %7s  %5s  "
 	       "%6s\n",
-	       "", "", "disk / live", "commit", "append", "read", "", "k/s",
-	       "", "+held", "p50", "p99 us", "p99.99", "max ms", "p99.99",
-	       "max ms", "p50 us", "max ms", "MiB", "written");
+	       "", "", "disk / live", "commit", "append", "read", "", "k/s", "",
+	       "+held", "p50", "p99 us", "p99.99", "max ms", "p99.99", "max ms",
+	       "p50 us", "max ms", "MiB", "written");
 	fflush(stdout);
 	for (w = 0; w < work_count; w++)
 		for (i = 0; i < PEERS; i++) {

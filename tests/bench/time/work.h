@@ -11,13 +11,13 @@ struct run {
 	void *db, *session;
 	struct meter commits, reads, appends;
 	struct watch watch;
-	int beside;          /* the file that is appended to */
-	uint64_t beside_at;  /* its size */
-	uint64_t appended;   /* bytes, in all */
-	uint64_t given;      /* bytes of keys and values committed */
+	int beside;            /* the file that is appended to */
+	uint64_t beside_at;    /* its size */
+	uint64_t appended;     /* bytes, in all */
+	uint64_t given;        /* bytes of keys and values committed */
 	uint64_t wrote_before; /* by this process; bytes */
-	double began, ended; /* of what is measured; seconds */
-	char more[400];      /* what else there is to tell */
+	double began, ended;   /* of what is measured; seconds */
+	char more[400];        /* what else there is to tell */
 };
 
 struct work {

@@ -1,0 +1,239 @@
+#include <stdio.h>
+
+#include "store/base/err.h"
+#include "store/engine/compact/level0.h"
+#include "store/engine/core/pace.h"
+#include "store/engine/run/rotate.h"
+#include "store/engine/run/step.h"
+#include "store/model/model.h"
+#include "store/store.h"
+#include "tests/sim/volume_mem.h"
+#include "tests/unit/small_store.h"
+#include "tests/unit/suite.h"
+
+/*
+ * What keeps writers from waiting, by counts and steps: flushes go before the
+ * merge that is under way, merges take a part of what is there, and writers pay
+ * for debt. A store without a background, whose steps are called by hand.
+ */
+#define ROWS 4000
+
+static struct volume *volume;
+static struct store *store;
+static struct store_options options;
+static struct engine *engine;
+static bool armed; /* to have a full memtable in the middle of a merge */
+
+static bool is_held(pthread_mutex_t *mutex)
+{
+	if (pthread_mutex_trylock(mutex) != 0)
+		return true;
+	pthread_mutex_unlock(mutex);
+	return false;
+}
+
+static uint64_t now(void *context)
+{
+	(void)context;
+	/* A unit of work begins. */
+	if (armed && engine->memtable->last_seq > 0 &&
+	    engine->immutable_count == 0 && is_held(&engine->work)) {
+		armed = false;
+		ck_assert_int_eq(engine_rotate(engine, 0), 0);
+	}
+	return UINT64_C(1000000000000);
+}
+
+static const struct clock by_hand = { .now = now };
+
+static void set_up(void)
+{
+	struct gc_policy *one = gc_policy_leaf(GC_MAX_VERSIONS, 1);
+	struct family_spec family = { .name = BYTES_LITERAL("f"), .gc = one };
+
+	small_store_options(&options);
+	options.clock = &by_hand;
+	options.memtable_size = 256 << 10;
+	options.file_size = 32 << 10;
+	armed = false;
+	ck_assert_int_eq(volume_mem_new(&volume), 0);
+	ck_assert_int_eq(store_open_volume(volume, &options, &store), 0);
+	engine = store_engine(store);
+	ck_assert_int_eq(
+		store_create_table(store, bytes_string("t"), false, &family, 1),
+		0);
+	gc_policy_free(one);
+}
+
+static void tear_down(void)
+{
+	ck_assert_int_eq(store_close(store), 0);
+}
+
+static void put(unsigned int row, uint64_t timestamp)
+{
+	char name[20], value[50];
+	struct write *w;
+	size_t i;
+
+	for (i = 0; i < sizeof(value); i++)
+		value[i] =
+			(char)((row + timestamp) * (i + 7) * 2654435761u >> 16);
+	snprintf(name, sizeof(name), "r%06u", row);
+	ck_assert_int_eq(write_new(store, &w), 0);
+	ck_assert_int_eq(write_row(w, bytes_string("t"), bytes_string(name)),
+			 0);
+	ck_assert_int_eq(write_set(w, BYTES_LITERAL("f"), BYTES_LITERAL("q"),
+				   timestamp, bytes_of(value, sizeof(value))),
+			 0);
+	ck_assert_int_eq(store_commit(store, w, false), 0);
+	write_free(w);
+}
+
+/* All rows, in an order that goes all over them. */
+static void put_all(uint64_t timestamp)
+{
+	unsigned int i;
+
+	for (i = 0; i < ROWS; i++)
+		put(i * 1237 % ROWS, timestamp);
+}
+
+static void settle(void)
+{
+	ck_assert_int_eq(engine_flush(engine), 0);
+	while (engine_step(engine) > 0)
+		;
+}
+
+static uint64_t size_below(void)
+{
+	uint64_t size = 0;
+	unsigned int i;
+
+	for (i = 1; i < LEVEL_COUNT; i++)
+		size += engine->version->levels[i].size;
+	return size;
+}
+
+/* Writers would wait for a merge of all that there is. */
+START_TEST(a_flush_goes_before_the_merge_under_way)
+{
+	uint64_t flushes = 0, merges;
+	bool met = false;
+
+	put_all(1000);
+	settle();
+	while (!met) {
+		put_all(2000);
+		ck_assert_int_eq(engine_flush_waiting(engine), 0);
+		put(1, 3000);
+		flushes = engine->counters.flushes;
+		merges = engine->counters.compactions;
+		armed = true;
+		ck_assert_int_ge(engine_step(engine), 0);
+		met = !armed && engine->counters.compactions > merges;
+		armed = false;
+	}
+	ck_assert_uint_eq(engine->immutable_count, 0);
+	ck_assert_uint_eq(engine->counters.flushes, flushes + 1);
+}
+END_TEST
+
+/* Flushes of what is all over the place fall into parts, of which each is
+ * merged with its own part of what is below. */
+START_TEST(a_merge_takes_a_part)
+{
+	uint64_t most = 0, before, took;
+	int did;
+
+	put_all(1000);
+	settle();
+	ck_assert_uint_gt(size_below(), 4 * options.file_size);
+	put_all(2000);
+	ck_assert_int_eq(engine_flush(engine), 0);
+	settle();
+	put_all(3000);
+	ck_assert_int_eq(engine_flush_waiting(engine), 0);
+	do {
+		before = engine->counters.compacted_size;
+		did = engine_step(engine);
+		took = engine->counters.compacted_size - before;
+		most = took > most ? took : most;
+	} while (did > 0);
+	ck_assert_int_eq(did, 0);
+	ck_assert_uint_gt(engine->guards.count, 2);
+	ck_assert_uint_gt(engine->counters.compactions, 2);
+	ck_assert_uint_lt(most, size_below() * 2 / 3);
+}
+END_TEST
+
+/* Logs and files under way are little beside the data. */
+START_TEST(memtables_grow_with_the_store)
+{
+	put(1, 1000);
+	engine->options.memtable_size = 8 << 20;
+	settle();
+	ck_assert_uint_eq(engine->memtable->arena.size, 2 << 20);
+	put(1, 2000);
+	engine->version->levels[6].size += 96 << 20;
+	settle();
+	ck_assert_uint_ge(engine->memtable->arena.size, 4 << 20);
+	ck_assert_uint_lt(engine->memtable->arena.size, 5 << 20);
+	engine->options.memtable_size = options.memtable_size;
+}
+END_TEST
+
+START_TEST(debt_has_a_price)
+{
+	struct pace *p = &engine->pace;
+	uint64_t half, all;
+
+	atomic_store(&p->price, 1000 * 1024);
+	atomic_store(&p->debt, PACE_STOP / 2);
+	ck_assert_uint_eq(pace_price(engine, 100, 0), 0);
+	/* What the background needs for as much. */
+	atomic_store(&p->debt, PACE_STOP / 4 * 3);
+	half = pace_price(engine, 100, 0);
+	ck_assert_uint_eq(half, 100 * 1000);
+	atomic_store(&p->debt, PACE_STOP);
+	all = pace_price(engine, 100, 0);
+	ck_assert_uint_eq(all, 2 * half);
+	/* A flush that is late is debt as well. */
+	atomic_store(&p->debt, 0);
+	ck_assert_uint_eq(pace_price(engine, 100, PACE_STOP), 0);
+	pace_waiting(engine, 1);
+	ck_assert_uint_eq(pace_price(engine, 100, PACE_STOP), all);
+	pace_waiting(engine, 0);
+}
+END_TEST
+
+/* Half way to where writers are stopped for the depth of level 0, and beyond.
+ */
+START_TEST(depth_is_debt)
+{
+	const struct engine_options *o = &engine->options;
+	struct version *v = engine->version;
+
+	ck_assert_uint_eq(pace_debt(engine, v, 0), 0);
+	ck_assert_uint_eq(pace_debt(engine, v, o->level0_slow), PACE_STOP / 2);
+	ck_assert_uint_eq(pace_debt(engine, v, o->level0_stop), PACE_STOP);
+	v->levels[0].size = 3 * o->memtable_size;
+	ck_assert_uint_gt(pace_debt(engine, v, 0), PACE_STOP);
+	v->levels[0].size = 0;
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *tests[] = {
+		a_flush_goes_before_the_merge_under_way,
+		a_merge_takes_a_part,
+		memtables_grow_with_the_store,
+		debt_has_a_price,
+		depth_is_debt,
+	};
+
+	return run_suite("pace", set_up, tear_down, tests,
+			 sizeof(tests) / sizeof(*tests));
+}
