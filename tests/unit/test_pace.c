@@ -24,6 +24,25 @@ static struct store_options options;
 static struct engine *engine;
 static bool armed; /* to have a full memtable in the middle of a merge */
 
+static bool watched; /* how much the volume has, whenever the time is asked */
+static uint64_t peak;
+
+static int add_size(void *context, const char *name)
+{
+	uint64_t *size = context;
+
+	*size += volume_mem_file(volume, name).size;
+	return 0;
+}
+
+static uint64_t volume_size(void)
+{
+	uint64_t size = 0;
+
+	ck_assert_int_eq(volume->ops->list(volume, add_size, &size), 0);
+	return size;
+}
+
 static bool is_held(pthread_mutex_t *mutex)
 {
 	if (pthread_mutex_trylock(mutex) != 0)
@@ -41,6 +60,8 @@ static uint64_t now(void *context)
 		armed = false;
 		ck_assert_int_eq(engine_rotate(engine, 0), 0);
 	}
+	if (watched && volume_size() > peak)
+		peak = volume_size();
 	return UINT64_C(1000000000000);
 }
 
@@ -55,7 +76,7 @@ static void set_up(void)
 	options.clock = &by_hand;
 	options.memtable_size = 256 << 10;
 	options.file_size = 32 << 10;
-	armed = false;
+	armed = watched = false;
 	ck_assert_int_eq(volume_mem_new(&volume), 0);
 	ck_assert_int_eq(store_open_volume(volume, &options, &store), 0);
 	engine = store_engine(store);
@@ -168,6 +189,27 @@ START_TEST(a_merge_takes_a_part)
 }
 END_TEST
 
+/* It goes part by part and file by file, and removes as it goes. */
+START_TEST(a_compaction_needs_little_room)
+{
+	uint64_t before;
+
+	put_all(1000);
+	ck_assert_int_eq(store_compact(store, BYTES_NONE), 0);
+	put_all(2000);
+	ck_assert_int_eq(engine_flush(engine), 0);
+	settle();
+	put_all(3000);
+	ck_assert_int_eq(engine_flush(engine), 0);
+	before = peak = volume_size();
+	watched = true;
+	ck_assert_int_eq(store_compact(store, BYTES_NONE), 0);
+	watched = false;
+	ck_assert_uint_lt(peak, before * 4 / 3);
+	ck_assert_uint_lt(volume_size(), before);
+}
+END_TEST
+
 /* Logs and files under way are little beside the data. */
 START_TEST(memtables_grow_with_the_store)
 {
@@ -229,6 +271,7 @@ int main(void)
 	const TTest *tests[] = {
 		a_flush_goes_before_the_merge_under_way,
 		a_merge_takes_a_part,
+		a_compaction_needs_little_room,
 		memtables_grow_with_the_store,
 		debt_has_a_price,
 		depth_is_debt,
