@@ -240,7 +240,9 @@ START_TEST(debt_has_a_price)
 	ck_assert_uint_eq(half, 100 * 1000);
 	atomic_store(&p->debt, PACE_STOP);
 	all = pace_price(engine, 100, 0);
-	ck_assert_uint_eq(all, 2 * half);
+	ck_assert_uint_eq(all, 4 * half);
+	atomic_store(&p->debt, PACE_STOP + 1);
+	ck_assert_uint_gt(pace_price(engine, 1, 0), 1000000);
 	/* A flush that is late is debt as well. */
 	atomic_store(&p->debt, 0);
 	ck_assert_uint_eq(pace_price(engine, 100, PACE_STOP), 0);
@@ -261,7 +263,7 @@ START_TEST(depth_is_debt)
 	ck_assert_uint_eq(pace_debt(engine, v, o->level0_slow), PACE_STOP / 2);
 	ck_assert_uint_eq(pace_debt(engine, v, o->level0_stop), PACE_STOP);
 	v->levels[0].size = 3 * o->memtable_size;
-	ck_assert_uint_gt(pace_debt(engine, v, 0), PACE_STOP);
+	ck_assert_uint_eq(pace_debt(engine, v, 0), PACE_STOP);
 	v->levels[0].size = 0;
 }
 END_TEST

@@ -103,7 +103,7 @@ START_TEST(level0_goes_to_the_first_level_in_use)
 	for (i = 0; i < 3; i++)
 		add_plain(0, "c", "m", 2 * MIB);
 	ck_assert_int_eq(pick(), 0);
-	add_plain(0, "m", "n", 2 * MIB);
+	add_plain(0, "m", "n", 10 * MIB);
 	add_plain(6, "a", "b", 32 * MIB);
 	add_plain(6, "k", "l", 32 * MIB);
 	add_plain(6, "x", "y", 16 * MIB);
@@ -132,8 +132,8 @@ END_TEST
  * deepest group, or once there is much, the cheapest. */
 START_TEST(level0_goes_down_by_groups)
 {
-	add_plain(6, "a", "c", 24 * MIB);
-	add_plain(6, "e", "g", 6 * MIB);
+	add_plain(6, "a", "c", 12 * MIB);
+	add_plain(6, "e", "g", 3 * MIB);
 	add_plain(0, "a", "b", 2 * MIB);
 	add_plain(0, "e", "f", 2 * MIB);
 	add_plain(0, "b", "c", 2 * MIB);
@@ -155,7 +155,7 @@ START_TEST(level0_goes_down_by_groups)
 
 	/* Not while what is below is much more. */
 	version->levels[0].size -= 5 * MIB;
-	version->levels[6].files[0]->size = 25 * MIB;
+	version->levels[6].files[0]->size = 26 * MIB;
 	compaction_release(&picked);
 	ck_assert_int_eq(compact_pick(version, &options, &picked), 0);
 }

@@ -2,7 +2,7 @@
 #include "store/format/key.h"
 
 /* A part of the level below has at least such a share of a file's size. */
-#define PART_SHARE 4
+#define PART_SHARE 2
 
 void guards_release(struct guards *g)
 {
@@ -36,8 +36,9 @@ static int choose(struct guards *g, const struct level *level,
 		struct bytes key = level->files[i]->smallest;
 		size_t row_end = key_row_end(key);
 
-		if (size >= part_size && row_end > 0 &&
-		    g->count < GUARD_PARTS - 1) {
+		/* As near as files allow. */
+		if (size + level->files[i]->size / 2 >= part_size && size > 0 &&
+		    row_end > 0 && g->count < GUARD_PARTS - 1) {
 			key.size = row_end;
 			err = buf_add_bytes(&g->text, key);
 			ends[g->count++] = g->text.size;

@@ -5,7 +5,7 @@
 #include "store/engine/files/version.h"
 
 /* The most parts of a flush. A reader asks them all for their bounds. */
-#define GUARD_PARTS 8
+#define GUARD_PARTS 4
 
 /*
  * Where flushes are cut, so that each part of level 0 is merged with its own

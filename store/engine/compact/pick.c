@@ -23,11 +23,15 @@
 #define SMALL_SHARE 128
 /* Level 0 may have such a part of what is below, or of the base size: what it
  * overwrites is garbage, and takes space beside the data. */
-#define LEVEL0_SHARE 4
+#define LEVEL0_SHARE 5
 #define LEVEL0_LEAST 16
-/* A group of trigger files goes down if what is below it has at most so many
- * times its bytes; at twice as many files in any case. */
+/* A group of trigger files goes down if it deletes much, or what is below it is
+ * little: at most so many times its bytes, or such a part of the base size; with
+ * so many times the files in any case, and with so many before all others. */
 #define DEEP_COST 4
+#define DEEP_LITTLE 16
+#define DEEP_TIMES 2
+#define DEEP_FIRST 3
 
 /* Targets of the levels, in bytes; targets has LEVEL_COUNT elements, of which
  * that of level 0 is not set. Returns the level that level 0 is merged into, 1
@@ -290,6 +294,21 @@ struct level0_choice {
 	size_t lone;     /* groups of one file, below which there is nothing */
 };
 
+/* Whether group g is deep, with so many bytes below it. */
+static bool is_due(const struct level0 *l, const struct level0_group *g,
+		   uint64_t below, const struct compaction_options *o)
+{
+	bool dense = false;
+	size_t i;
+
+	for (i = 0; i < g->count; i++)
+		dense |= is_dense(l->files[g->first + i]);
+	return g->count >= DEEP_TIMES * o->level0_trigger ||
+	       (g->count >= o->level0_trigger &&
+		(dense || below <= DEEP_COST * g->size ||
+		 below <= o->base_size / DEEP_LITTLE));
+}
+
 static void choose_group(const struct level0 *l, const struct level *below,
 			 const struct compaction_options *o,
 			 struct level0_choice *out)
@@ -304,11 +323,11 @@ static void choose_group(const struct level0 *l, const struct level *below,
 		uint64_t size = below_group(below, l, g);
 		/* In 1/1024; one more, so that nothing is divided by 0. */
 		uint64_t cost = size * 1024 / (g->size + 1);
-		bool is_deep = g->count >= 2 * o->level0_trigger ||
-			       (g->count >= o->level0_trigger &&
-				size <= DEEP_COST * g->size);
+		bool is_deep = is_due(l, g, size, o);
 		bool is_lone = g->count == 1 && size == 0;
 
+		if (g->count >= DEEP_FIRST * o->level0_trigger)
+			cost = 0;
 		/* Better one large file of several. */
 		if (is_lone && g->size < o->base_size / SMALL_SHARE)
 			cost = UINT64_MAX - 1;

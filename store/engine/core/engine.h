@@ -35,7 +35,8 @@ struct engine_options {
 					late; 128 MiB */
 	unsigned int level0_trigger; /* so many files are compacted; 4 */
 	unsigned int level0_slow;    /* writers go slower; 12 */
-	unsigned int level0_stop;    /* writers wait; 20 */
+	unsigned int level0_stop;    /* and slowest; without a background, or
+					at twice as many, they wait; 20 */
 	unsigned int rows;           /* for tests: enum row_directory_rule */
 	unsigned int gap_steps;      /* for tests: see gaps.h */
 	const struct clock *clock;   /* outlives the engine */

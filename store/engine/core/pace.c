@@ -42,8 +42,8 @@ uint32_t pace_debt(const struct engine *e, const struct version *v,
 	if (depth > slow && stop > slow)
 		by_depth = PACE_STOP / 2 +
 			   (depth - slow) * (PACE_STOP / 2) / (stop - slow);
-	if (by_size > 2 * PACE_STOP)
-		by_size = 2 * PACE_STOP;
+	if (by_size > PACE_STOP)
+		by_size = PACE_STOP;
 	return by_size > by_depth ? (uint32_t)by_size : by_depth;
 }
 
@@ -115,8 +115,11 @@ uint64_t pace_price(const struct engine *e, size_t size, uint32_t fill)
 		debt = fill;
 	if (debt <= PACE_STOP / 2)
 		return 0;
-	return size * atomic_load(&p->price) / 1024 * (debt - PACE_STOP / 2) /
-	       (PACE_STOP / 4);
+	if (debt > PACE_STOP)
+		return SLEEP_MAX;
+	debt -= PACE_STOP / 2;
+	return size * atomic_load(&p->price) / 1024 * debt * debt /
+	       ((PACE_STOP / 4) * (PACE_STOP / 4));
 }
 
 /* Once a second, what writers slept in it and why. */

@@ -13,9 +13,10 @@ struct version;
  * How fast writers may go beside the background. Debt is how far that is
  * behind; from half of what stops writers on they pay for it, each by the bytes
  * that it writes, at a price that grows with the debt: at three quarters it is
- * what the background itself needs for a byte. So they slow down smoothly to
- * what can be sustained, and are stopped only by what bursts. Without a
- * background nobody pays, so the simulator has no use of the clock.
+ * what the background itself needs for a byte, at the whole four times that,
+ * and beyond it each commit sleeps some milliseconds. So they slow down
+ * smoothly to what can be sustained, and are stopped only by what bursts.
+ * Without a background nobody pays, so the simulator has no use of the clock.
  */
 #define PACE_STOP 1024 /* the debt at which writers are stopped, or nearly */
 

@@ -33,9 +33,11 @@ void engine_on_work(struct engine *e, void (*wake)(void *context),
 static int pressure(struct engine *e)
 {
 	size_t files = atomic_load(&e->pace.depth);
+	size_t stop = e->options.level0_stop;
 
+	/* With a background commits that come one by one go slowly instead. */
 	if (e->immutable_count > IMMUTABLES_WAITING ||
-	    files >= e->options.level0_stop)
+	    files >= (e->wake ? 2 * stop : stop))
 		return 2;
 	return files >= e->options.level0_slow;
 }
