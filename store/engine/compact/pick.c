@@ -26,8 +26,9 @@
 #define LEVEL0_SHARE 5
 #define LEVEL0_LEAST 16
 /* A group of trigger files goes down if it deletes much, or what is below it is
- * little: at most so many times its bytes, or such a part of the base size; with
- * so many times the files in any case, and with so many before all others. */
+ * little: at most so many times its bytes, or such a part of the base size;
+ * with so many times the files in any case, and with so many before all others.
+ */
 #define DEEP_COST 4
 #define DEEP_LITTLE 16
 #define DEEP_TIMES 2
