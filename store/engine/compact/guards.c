@@ -60,7 +60,7 @@ int guards_choose(struct guards *g, const struct version *v, uint64_t file_size)
 	const struct level *level = largest(v, &total);
 	int err;
 
-	if (total <= g->size / 4 * 5 && total >= g->size / 4 * 3)
+	if (total <= g->size / 8 * 9 && total >= g->size / 8 * 7)
 		return 0;
 	guards_release(g);
 	g->size = total;

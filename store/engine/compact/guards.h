@@ -5,13 +5,13 @@
 #include "store/engine/files/version.h"
 
 /* The most parts of a flush. A reader asks them all for their bounds. */
-#define GUARD_PARTS 4
+#define GUARD_PARTS 6
 
 /*
  * Where flushes are cut, so that each part of level 0 is merged with its own
  * part of the level below, and those that share a cut are groups (level0.h).
  * They are the starts of files there, and stay the same until what is there has
- * grown or shrunk by a quarter: merges of a part go on beginning and ending
+ * grown or shrunk by an eighth: merges of a part go on beginning and ending
  * there. A function of the versions alone.
  */
 struct guards {
