@@ -19,7 +19,10 @@
  * with what hid it, and would come back. Of the rest
  *
  *   an sst with a later sequence than any that a named one holds was flushed
- *     after the last edit that is known, and is taken;
+ *     after the last edit that is known, and is taken; but of these one that
+ *     tells nothing newer than an earlier one with keys among its own is taken
+ *     for what that one went into. (Those of one flush are apart, and what one
+ *     of them goes into is, too, but for keys of named ones.)
  *   an sst without is the output of a compaction, which may not have ended: if
  *     all named ssts are there, they hold all that it does, and it is left.
  *     But it is taken if one with a smaller id is missing, as that may have
@@ -38,7 +41,8 @@ struct finder {
 	struct repair *r;
 	struct manifest_history history;
 	struct edit others;  /* files that the manifest does not name */
-	uint64_t newest_seq; /* in an sst that is named */
+	uint64_t named_seq;  /* the newest in an sst that is named */
+	uint64_t newest_seq; /* in one that is named or taken */
 	uint64_t missing_id; /* the least of a named sst that is missing */
 	uint64_t logged_seq; /* the newest in a log that is named */
 	uint64_t records;    /* of the log under way */
@@ -49,6 +53,8 @@ struct finder {
 /* What an sst says of itself. */
 struct sst_facts {
 	bool is_readable;                   /* else the rest is 0 */
+	bool is_taken;                      /* as one that was flushed */
+	struct buf smallest, largest;       /* keys */
 	uint32_t level;                     /* at birth: 0 if it was flushed */
 	uint64_t smallest_seq, largest_seq; /* 0: of a bulk load */
 };
@@ -192,8 +198,17 @@ static int look_at_sst(struct repair *r, uint64_t id, struct sst_facts *facts)
 	facts->level = sst_properties(sst)->level;
 	facts->smallest_seq = sst_properties(sst)->smallest_seq;
 	facts->largest_seq = sst_properties(sst)->largest_seq;
+	err = buf_set(&facts->smallest, sst_properties(sst)->smallest);
+	if (err == 0)
+		err = buf_set(&facts->largest, sst_properties(sst)->largest);
 	sst_close(sst);
-	return 0;
+	return err;
+}
+
+static void facts_release(struct sst_facts *facts)
+{
+	buf_release(&facts->smallest);
+	buf_release(&facts->largest);
 }
 
 /* Looks at the ssts that the manifest names, or without one at all: the newest
@@ -215,11 +230,13 @@ static int look_at_named(struct finder *f)
 			f->missing_id = named->id;
 		if (err == -ENOENT)
 			err = 0;
+		facts_release(&facts);
 		if (facts.largest_seq > f->newest_seq)
 			f->newest_seq = facts.largest_seq;
 		if (named->seq > f->newest_seq)
 			f->newest_seq = named->seq;
 	}
+	f->named_seq = f->newest_seq;
 	return err;
 }
 
@@ -401,23 +418,52 @@ static int take_blobs(struct finder *f)
 	return err;
 }
 
-/* Takes an sst, and then sets its id to 0, or leaves it for take_rest. They
- * come in the order of their ids, which is that of their making. */
-static int take_sst(struct finder *f, struct manifest_file *file,
-		    const struct sst_facts *facts)
+static bool overlaps(const struct sst_facts *a, const struct sst_facts *b)
 {
+	return bytes_compare(buf_bytes(&a->smallest), buf_bytes(&b->largest)) <=
+		       0 &&
+	       bytes_compare(buf_bytes(&b->smallest), buf_bytes(&a->largest)) <=
+		       0;
+}
+
+/* The newest sequence that all[at] has to tell more than to be taken: of named
+ * ones, and of those before it that were taken and have keys among its own. */
+static uint64_t seq_before(const struct finder *f, const struct sst_facts *all,
+			   size_t at)
+{
+	uint64_t seq = f->named_seq;
+	size_t i;
+
+	for (i = 0; i < at; i++)
+		if (all[i].is_taken && all[i].largest_seq > seq &&
+		    overlaps(&all[i], &all[at]))
+			seq = all[i].largest_seq;
+	return seq;
+}
+
+/* Takes an sst, of which all[at] tells, and then sets its id to 0, or leaves it
+ * for take_rest. They come in the order of their ids, which is that of their
+ * making. */
+static int take_sst(struct finder *f, struct manifest_file *file,
+		    struct sst_facts *all, size_t at)
+{
+	struct sst_facts *facts = &all[at];
+	uint64_t before;
 	int err = 0;
 
 	if (!facts->is_readable || facts->largest_seq == 0)
 		return 0;
-	if (facts->largest_seq > f->newest_seq) {
+	before = seq_before(f, all, at);
+	if (facts->largest_seq > before) {
 		/* A flush may have been under way, of what a log holds. */
 		if (facts->level > 0 || facts->largest_seq > f->logged_seq)
 			err = take_other(f, file->id, "sst",
 					 "it is newer than all that is");
-		if (facts->smallest_seq <= f->newest_seq)
+		if (facts->smallest_seq <= before)
 			f->r->any_order = true;
-		f->newest_seq = facts->largest_seq;
+		if (facts->largest_seq > f->newest_seq)
+			f->newest_seq = facts->largest_seq;
+		facts->is_taken = true;
 	} else if (f->missing_id < file->id) {
 		err = take_other(f, file->id, "sst",
 				 "an older one that is named is missing; what "
@@ -485,12 +531,14 @@ static int take_ssts(struct finder *f)
 	for (i = 0; i < others->added_count && err == 0; i++) {
 		err = look_at_sst(f->r, others->added[i].id, &facts[i]);
 		if (err == 0)
-			err = take_sst(f, &others->added[i], &facts[i]);
+			err = take_sst(f, &others->added[i], facts, i);
 	}
 	settle_load_seq(f);
 	for (i = 0; i < others->added_count && err == 0; i++)
 		if (others->added[i].id != 0)
 			err = take_rest(f, others->added[i].id, &facts[i]);
+	for (i = 0; i < others->added_count; i++)
+		facts_release(&facts[i]);
 	free(facts);
 	return err;
 }
