@@ -162,7 +162,7 @@ bench-engine: deps
 	@$(MAKE) --no-print-directory $(B)/tests/bench-engine
 	@B=$(B) tests/bench/run-engine
 
-# What time does to the store and to other engines, half an hour each
+# What time does to the store and its peers, half an hour
 bench-time: deps
 	@tools/install-packages tests/packages-bench
 	@$(MAKE) --no-print-directory $(B)/tests/bench-time

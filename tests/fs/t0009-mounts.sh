@@ -211,7 +211,8 @@ errno ENOSPC truncate -s 50M "$m/q/s/f/large"
 rm -r "$m/q/s"
 "$TABLETFS" -store "$store" compact
 
-# What a reader still has counts until he goes, without anybody's doing.
+# What is kept for a backup counts until that has ended, without anybody's doing;
+# for a reader who rests nothing is kept.
 figure() {
 	"$TABLETFS" -store "$store" stats | sed -n "s/^$1 //p"
 }
@@ -221,11 +222,17 @@ mkdir -p "$m/w/.schema/f"
 cp rows "$m/w/.import/jsonl"
 "$TABLETFS" -store "$store" compact
 before=$(stat -f -c %a "$m")
-exec 5<"$m/w/.scan/cbt"
-head -c 10 <&5 >begun
+exec 6<"$m/w/.scan/cbt"
+head -c 10 <&6 >begun
+"$TABLETFS" -store "$store" compact
+same "a scan keeps no file" 0 "$(figure obsolete_bytes)"
+same "and goes on" "$(sha1sum <"$m/w/.scan/cbt")" \
+	"$({ cat begun; cat <&6; } | sha1sum)"
+exec 6<&- 5<>"$m/.tabletfs/ctl"
+printf 'w4\npin\0' >&5
 "$TABLETFS" -store "$store" compact
 size=$(figure obsolete_bytes)
-check "a scan keeps files: $size bytes" [ "$size" -gt 500000 ]
+check "a pin keeps files: $size bytes" [ "$size" -gt 500000 ]
 after=$(stat -f -c %a "$m")
 check "which the quota counts: $before, then $after blocks are left" \
 	[ $((before - after)) -ge $((size / 4096 - 2)) ]
@@ -234,7 +241,7 @@ for i in $(seq 100); do
 	[ "$(figure obsolete_bytes)" != 0 ] || break
 	sleep 0.05
 done
-same "they go with him" 0 "$(figure obsolete_bytes)"
+same "they go with it" 0 "$(figure obsolete_bytes)"
 check "and are no part of the quota" [ "$(stat -f -c %a "$m")" -ge $((before - 2)) ]
 
 # Started without standard streams: no file of the store becomes one of them.

@@ -37,21 +37,28 @@ void gc_rules_put(struct gc_rules *r)
 	free(r);
 }
 
-const struct gc_table *gc_rules_table(const struct gc_rules *r, uint32_t id)
+const struct gc_table *gc_rules_first(const struct gc_rules *r, uint32_t id,
+				      uint32_t last)
 {
 	size_t low = 0, high = r->table_count;
 
+	assert(id <= last);
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 
-		if (r->tables[middle].id == id)
-			return &r->tables[middle];
 		if (r->tables[middle].id < id)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return NULL;
+	return low < r->table_count && r->tables[low].id <= last
+		       ? &r->tables[low]
+		       : NULL;
+}
+
+const struct gc_table *gc_rules_table(const struct gc_rules *r, uint32_t id)
+{
+	return gc_rules_first(r, id, id);
 }
 
 const struct gc_family *gc_table_family(const struct gc_table *t,

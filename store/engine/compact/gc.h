@@ -63,8 +63,12 @@ struct gc_rules *gc_rules_get(struct gc_rules *r);
  * allowed. */
 void gc_rules_put(struct gc_rules *r);
 
-/* NULL if the table was dropped. Both live as long as the rules. */
+/* NULL if the table was dropped. All live as long as the rules. */
 const struct gc_table *gc_rules_table(const struct gc_rules *r, uint32_t id);
+
+/* The first table with an id from id to last; NULL if all were dropped. */
+const struct gc_table *gc_rules_first(const struct gc_rules *r, uint32_t id,
+				      uint32_t last);
 
 /* NULL if the family was dropped. name is as it is written, not escaped. */
 const struct gc_family *gc_table_family(const struct gc_table *t,

@@ -105,6 +105,7 @@ struct engine {
 					clock; protected by commit */
 	atomic_bool room_wanted;     /* a write was refused for lack of room */
 	atomic_bool dead_wanted;     /* see run/dead.h */
+	atomic_bool rules_changed;   /* since files of none were looked for */
 	atomic_bool spare_short;     /* not all room could be held */
 	atomic_bool spare_surplus;   /* more may be held than is needed */
 	atomic_bool full;      /* data was refused for lack of room, and told */

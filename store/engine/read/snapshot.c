@@ -78,6 +78,7 @@ void engine_set_rules(struct engine *e, struct gc_rules *rules)
 	e->rules = gc_rules_get(rules);
 	gaps_set_rules(&e->gaps, rules);
 	pthread_mutex_unlock(&e->lock);
+	atomic_store(&e->rules_changed, true);
 	/* Maybe the last reference: then it frees, which takes long. */
 	gc_rules_put(old);
 }

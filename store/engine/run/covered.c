@@ -18,7 +18,7 @@
  * files below is deleted by the same tombstone, which stays until they are
  * merged with it. For the same reason a single entry that one covers may go,
  * and a file of which one covers a part be written anew without it. A file all
- * of which is of a table that was dropped goes, too.
+ * of which is of tables that were dropped goes, too.
  */
 /* A file is written anew for this part of it, or more. */
 #define COVERED_SHARE 8
@@ -231,7 +231,7 @@ static int reckon(const struct tombstone_list *list, struct version *v)
 	return 0;
 }
 
-/* Whether all of f, its range tombstones included, is of one table that was
+/* Whether all of f, its range tombstones included, is of tables that were
  * dropped: for readers it has gone, whatever their snapshot. NULL: nothing is
  * known. */
 static bool is_of_dropped(const struct gc_rules *rules,
@@ -239,8 +239,8 @@ static bool is_of_dropped(const struct gc_rules *rules,
 {
 	return rules && f->smallest.size >= KEY_TABLE_SIZE &&
 	       f->largest.size >= KEY_TABLE_SIZE &&
-	       key_table(f->smallest) == key_table(f->largest) &&
-	       !gc_rules_table(rules, key_table(f->smallest));
+	       !gc_rules_first(rules, key_table(f->smallest),
+			       key_table(f->largest));
 }
 
 /* Whether the list covers each entry of f, which has nothing else. */

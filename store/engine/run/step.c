@@ -153,6 +153,14 @@ static int tidy(struct engine *e)
 {
 	int err;
 
+	/* Before files of a dropped table are moved or merged. */
+	if (atomic_exchange(&e->rules_changed, false)) {
+		err = engine_drop_dead(e);
+		if (err != 0) {
+			atomic_store(&e->rules_changed, true);
+			return err;
+		}
+	}
 	/* In turn, or beside steady writers what is dead never has one. */
 	e->dead_turn = !e->dead_turn;
 	err = e->dead_turn ? free_dead(e) : 0;
