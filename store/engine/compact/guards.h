@@ -4,7 +4,7 @@
 #include "store/base/buf.h"
 #include "store/engine/files/version.h"
 
-/* The most parts of a flush. A reader asks them all for their bounds. */
+/* The most parts of a flush. A reader takes them as one run (files/runs.h). */
 #define GUARD_PARTS 6
 
 /*

@@ -5,19 +5,6 @@
 #include "store/engine/compact/level0.h"
 #include "store/format/key.h"
 
-bool files_are_apart(const struct sst_file *a, const struct sst_file *b)
-{
-	int order = bytes_compare(a->largest, b->smallest);
-	size_t column_end;
-
-	if (order > 0 || (order == 0 && !a->largest_exclusive))
-		return false;
-	column_end = key_column_end(b->smallest);
-	return column_end == 0 ||
-	       !bytes_starts_with(a->largest,
-				  bytes_of(b->smallest.data, column_end));
-}
-
 bool file_ends_behind(const struct sst_file *a, const struct sst_file *b)
 {
 	int order = bytes_compare(a->largest, b->largest);

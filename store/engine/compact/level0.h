@@ -1,7 +1,7 @@
 #ifndef STORE_ENGINE_COMPACT_LEVEL0_H
 #define STORE_ENGINE_COMPACT_LEVEL0_H
 
-#include "store/engine/files/version.h"
+#include "store/engine/files/runs.h"
 
 /*
  * The files of level 0 in groups: files of one overlap one another, directly or
@@ -28,14 +28,6 @@ void level0_release(struct level0 *l);
 /* How many files of level 0 a reader of one key asks at most: those of the
  * largest group. */
 size_t level0_depth(const struct version *v);
-
-/*
- * Whether b begins after all of a, and in another column. Files that share a
- * column are merged together, though no key of one lies between those of the
- * other: a delete at the end of one may hide a write at the start of the other,
- * and versions are counted by column.
- */
-bool files_are_apart(const struct sst_file *a, const struct sst_file *b);
 
 /* Whether a's range ends behind that of b. */
 bool file_ends_behind(const struct sst_file *a, const struct sst_file *b);

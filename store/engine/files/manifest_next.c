@@ -164,11 +164,12 @@ int manifest_next(struct manifest *m, const struct edit *e,
 		err = add_ssts(m, e, v);
 	if (err == 0)
 		err = next_blobs(m, e, v);
+	if (err == 0)
+		err = version_sort(v);
 	if (err < 0) {
 		version_put(v);
 		return err;
 	}
-	version_sort(v);
 	*out = v;
 	return 0;
 }

@@ -4,6 +4,7 @@
 
 #include "store/base/err.h"
 #include "store/engine/files/manifest_name.h"
+#include "store/engine/files/runs.h"
 #include "store/engine/files/version.h"
 
 /*
@@ -62,6 +63,7 @@ void version_put(struct version *v)
 			sst_file_put(v->levels[i].files[j]);
 		free(v->levels[i].files);
 	}
+	version_drop_runs(v);
 	for (j = 0; j < v->blob_count; j++)
 		blob_file_put(v->blobs[j]);
 	free(v->blobs);
@@ -324,7 +326,7 @@ void version_blob_live(const struct version *v, uint64_t *live)
 
 /* Each level has few files, and a version is made when one is added or
  * removed: sorting anew is simpler than merging. */
-void version_sort(struct version *v)
+int version_sort(struct version *v)
 {
 	unsigned int i;
 
@@ -333,6 +335,7 @@ void version_sort(struct version *v)
 			qsort(v->levels[i].files, v->levels[i].count,
 			      sizeof(*v->levels[i].files),
 			      i == 0 ? by_newest : by_key);
+	return version_make_runs(v);
 }
 
 /* Whether f's bounds are in order and, on a sorted level, all of left comes
@@ -388,9 +391,9 @@ uint64_t version_largest_seq(const struct version *v)
 }
 
 /*
- * An iterator over a sorted level. Files are disjoint, so their entries one
- * file after the other are in order, and the place of a key is found by
- * bisection over bounds. One file of the level is open at a time.
+ * An iterator over a sorted level or run. Files are disjoint, so their entries
+ * one file after the other are in order, and the place of a key is found by
+ * bisection over bounds. One file is open at a time.
  */
 struct level_iter {
 	struct iter base; /* first, so that it can be cast */
@@ -520,18 +523,17 @@ static const struct iter_ops level_iter_ops = {
 	.close = level_close,
 };
 
-int level_iter_new(struct version *v, unsigned int level,
+int level_iter_new(const struct level *level,
 		   int (*open)(struct sst *t, struct iter **out),
 		   struct iter **out)
 {
 	struct level_iter *l = calloc(1, sizeof(*l));
 
-	assert(level > 0 && level < LEVEL_COUNT);
 	*out = NULL;
 	if (!l)
 		return -ENOMEM;
 	l->base.ops = &level_iter_ops;
-	l->level = &v->levels[level];
+	l->level = level;
 	l->open = open;
 	*out = &l->base;
 	return 0;

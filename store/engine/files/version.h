@@ -13,7 +13,8 @@
  *
  * Level 0 files may overlap and come newest first; on levels 1 to 6 files are
  * disjoint and sorted. Of two writes of one version of a cell the older is
- * never on a smaller level than the newer.
+ * never on a smaller level than the newer. Readers take level 0 as sorted runs
+ * (runs.h), each of which is as a level below.
  *
  * A version is made by one thread, with version_new, version_add,
  * version_add_blob and version_sort; from then on it is immutable and any
@@ -84,6 +85,8 @@ struct level {
 
 struct version {
 	struct level levels[LEVEL_COUNT];
+	struct level *runs; /* of level 0, newest first; files are borrowed */
+	size_t run_count;
 	size_t tombstone_count;   /* range tombstones of all files */
 	struct blob_file **blobs; /* by id; each with a reference */
 	size_t blob_count;
@@ -121,8 +124,9 @@ int version_new(struct version **out);
  * -ENOMEM. */
 int version_add(struct version *v, unsigned int level, struct sst_file *f);
 
-/* The last step of making v: puts the files of each level in order. */
-void version_sort(struct version *v);
+/* The last step of making v: puts the files of each level in order, and those
+ * of level 0 in runs. 0 or -ENOMEM, and then v is only to be put. */
+int version_sort(struct version *v);
 
 /*
  * Whether a sorted version is one that may be named in a manifest: each file's
@@ -176,16 +180,17 @@ void version_blob_live(const struct version *v, uint64_t *live);
 bool sst_file_overlaps(const struct sst_file *f, struct bytes start,
 		       struct bytes end);
 
-/* Index of the first file of a sorted level whose largest is not before key;
- * level->count if there is none. Not for level 0. */
+/* Index of the first file of a sorted level or run whose largest is not before
+ * key; level->count if there is none. Not for level 0. */
 size_t level_find(const struct level *level, struct bytes key);
 
 /*
- * One iterator over all files of a sorted level, each opened by open when it is
- * its turn, so that one is open at a time. v must stay referenced until it is
- * closed. 0 or -ENOMEM; its steps return the errors of open and of the files.
+ * One iterator over all files of a sorted level or run, each opened by open
+ * when it is its turn, so that one is open at a time. Its version must stay
+ * referenced until it is closed. 0 or -ENOMEM; its steps return the errors of
+ * open and of the files.
  */
-int level_iter_new(struct version *v, unsigned int level,
+int level_iter_new(const struct level *level,
 		   int (*open)(struct sst *t, struct iter **out),
 		   struct iter **out);
 

@@ -2,6 +2,7 @@
 
 #include "store/base/err.h"
 #include "store/base/hash.h"
+#include "store/engine/files/runs.h"
 #include "store/engine/large/large.h"
 #include "store/engine/read/cursor.h"
 #include "store/engine/read/get.h"
@@ -81,28 +82,24 @@ static int find_family(struct get *g)
 
 /* A way through the files that may overlap the column, newest writes first. */
 struct path {
-	unsigned int level;
-	size_t next; /* index in it of the file to look at */
+	size_t run;
+	size_t next; /* index in it of the file to look at; 0: not known yet */
 };
 
-/* NULL at the end. Of a sorted level there is more than one only if the column
- * is so long that a compaction has cut it. */
+/* NULL at the end. Of a run there is more than one only if the column is so
+ * long that a compaction has cut it. */
 static struct sst_file *next_file(const struct get *g, struct path *p)
 {
-	for (; p->level < LEVEL_COUNT; p->level++, p->next = 0) {
-		const struct level *level =
-			&g->sources.version->levels[p->level];
+	const struct version *v = g->sources.version;
 
-		if (p->level > 0 && p->next == 0 && level->count > 0)
-			p->next = level_find(level, g->column);
-		while (p->next < level->count) {
-			struct sst_file *f = level->files[p->next++];
+	for (; p->run < version_run_count(v); p->run++, p->next = 0) {
+		const struct level *run = version_run(v, p->run);
 
-			if (sst_file_overlaps(f, g->column, g->after))
-				return f;
-			if (p->level > 0)
-				break;
-		}
+		if (p->next == 0)
+			p->next = level_find(run, g->column);
+		if (p->next < run->count &&
+		    sst_file_overlaps(run->files[p->next], g->column, g->after))
+			return run->files[p->next++];
 	}
 	return NULL;
 }

@@ -4,20 +4,21 @@
 #include "store/base/err.h"
 #include "store/base/hash.h"
 #include "store/engine/compact/merge.h"
+#include "store/engine/files/runs.h"
 #include "store/engine/read/row_view.h"
 #include "store/engine/read/sources.h"
 #include "store/format/sst/sst_iter.h"
 
 /*
- * Of each memtable and each file of level 0 there is one iterator; of a sorted
- * level one for all of its files, since only one of them holds a key. Where the
- * read is of one row, family or column, files are asked one by one whether they
- * may hold it, and most have no iterator at all. Tombstones are no entries of
- * these iterators: each source that has some is asked about a key when an entry
- * is to be judged.
+ * Of each memtable there is one iterator, and of a sorted run one for all of
+ * its files, since only one of them holds a key: levels are such runs, and
+ * level 0 is several. Where the read is of one row, family or column, files are
+ * asked one by one whether they may hold it, and most have no iterator at all.
+ * Tombstones are no entries of these iterators: each source that has some is
+ * asked about a key when an entry is to be judged.
  */
 
-/* So many iterators need no allocation: a memtable or two, some files of level
+/* So many iterators need no allocation: a memtable or two, some runs of level
  * 0, and a level or two below. */
 #define ITERS_AT_FIRST 8
 
@@ -98,7 +99,7 @@ static int add_cover(struct sources *s, const struct cover *cover)
 	struct cover *grown =
 		realloc(s->covers, (s->cover_count + 1) * sizeof(*s->covers));
 
-	assert(!!cover->memtable + !!cover->level + !!cover->reader.sst == 1);
+	assert(!cover->memtable != !cover->run);
 	if (!grown)
 		return -ENOMEM;
 	s->covers = grown;
@@ -170,61 +171,36 @@ static int add_file(struct collector *c, const struct sst_file *f,
 	return err < 0 ? err : add_iter(c, it);
 }
 
-/* Of a sorted level that f is one of, or of f if level is NULL. */
-static int add_level_cover(struct sources *s, const struct level *level,
-			   const struct sst_file *f)
+/* Adds what of one run overlaps [start, end): its files from first on, one
+ * after the other. They are one iterator, unless a prefix lets the filters
+ * exclude them one by one. */
+static int add_run(struct sources *s, struct collector *c,
+		   const struct level *run, struct bytes start,
+		   struct bytes end, struct bytes prefix)
 {
-	struct cover cover = { .level = level };
-
-	if (!level)
-		tombstone_reader_init(&cover.reader, f->sst);
-	return add_cover(s, &cover);
-}
-
-/* Adds what of one level overlaps [start, end). Files of a sorted level are one
- * iterator, unless a prefix lets the filters exclude them one by one; and the
- * files of it that overlap come one after the other, from first on. */
-static int add_level(struct sources *s, struct collector *c,
-		     unsigned int number, struct bytes start, struct bytes end,
-		     struct bytes prefix)
-{
-	const struct level *level = &s->version->levels[number];
-	size_t first = number > 0 ? level_find(level, start) : 0;
-	size_t overlapping = 0, i;
+	size_t first = level_find(run, start), i;
 	bool covers = false;
 	struct iter *it;
-	int err;
+	int err = 0;
 
-	for (i = first; i < level->count; i++) {
-		struct sst_file *f = level->files[i];
+	for (i = first; i < run->count && err == 0; i++) {
+		struct sst_file *f = run->files[i];
 
-		if (!sst_file_overlaps(f, start, end)) {
-			if (number > 0)
-				break;
-			continue;
-		}
-		overlapping++;
-		if (sst_properties(f->sst)->tombstone_count > 0 &&
-		    (number == 0 || !covers)) {
-			err = add_level_cover(s, number > 0 ? level : NULL, f);
-			if (err < 0)
-				return err;
+		if (!sst_file_overlaps(f, start, end))
+			break;
+		if (sst_properties(f->sst)->tombstone_count > 0 && !covers) {
+			err = add_cover(s, &(struct cover){ .run = run });
 			covers = true;
 		}
-		if (number == 0 || prefix.size > 0) {
+		if (prefix.size > 0 && err == 0)
 			err = add_file(c, f, prefix);
-			if (err < 0)
-				return err;
-		}
 	}
-	if (number == 0 || prefix.size > 0 || overlapping == 0)
-		return 0;
-	assert(first + overlapping <= level->count);
+	if (err < 0 || prefix.size > 0 || i == first)
+		return err;
 	/* One file needs no search for which of them it is. */
-	if (overlapping == 1)
-		return add_file(c, level->files[first], prefix);
-	err = level_iter_new(s->version, number,
-			     c->rows ? row_view_of_sst : open_cells, &it);
+	if (i == first + 1)
+		return add_file(c, run->files[first], prefix);
+	err = level_iter_new(run, c->rows ? row_view_of_sst : open_cells, &it);
 	return err < 0 ? err : add_iter(c, it);
 }
 
@@ -234,7 +210,6 @@ static int open_iter(struct sources *s, bool rows, struct bytes start,
 		     struct bytes end, struct bytes prefix)
 {
 	struct collector c = { .rows = rows, .capacity = ITERS_AT_FIRST };
-	unsigned int level;
 	size_t i;
 	int err = 0;
 
@@ -242,8 +217,9 @@ static int open_iter(struct sources *s, bool rows, struct bytes start,
 	c.iters = c.first;
 	for (i = 0; i < s->memtable_count && err == 0; i++)
 		err = add_memtable(s, &c, s->memtables[i], prefix);
-	for (level = 0; level < LEVEL_COUNT && err == 0; level++)
-		err = add_level(s, &c, level, start, end, prefix);
+	for (i = 0; i < version_run_count(s->version) && err == 0; i++)
+		err = add_run(s, &c, version_run(s->version, i), start, end,
+			      prefix);
 	if (err < 0) {
 		for (i = 0; i < c.count; i++)
 			iter_close(c.iters[i]);
@@ -348,19 +324,18 @@ static bool in_span(const struct tombstone *span, struct bytes key)
 	       (span->end.size == 0 || bytes_compare(key, span->end) < 0);
 }
 
-/* Of a sorted level, one file of which may have tombstones over key: those over
- * a file's range are all in that file. Between two there are none. */
-static int find_in_level(const struct sources *s, struct cover *c,
-			 struct bytes key)
+/* Of a run, one file of which may have tombstones over key: those over a file's
+ * range are all in that file. Between two there are none. */
+static int find_in_run(const struct sources *s, struct cover *c,
+		       struct bytes key)
 {
-	size_t i = level_find(c->level, key);
-	const struct sst_file *f =
-		i < c->level->count ? c->level->files[i] : NULL;
+	size_t i = level_find(c->run, key);
+	const struct sst_file *f = i < c->run->count ? c->run->files[i] : NULL;
 	int err = 0;
 
 	c->span = (struct tombstone){ BYTES_NONE, BYTES_NONE, 0 };
 	if (i > 0)
-		c->span.start = c->level->files[i - 1]->largest;
+		c->span.start = c->run->files[i - 1]->largest;
 	if (f && bytes_compare(key, f->smallest) < 0) {
 		c->span.end = f->smallest;
 	} else if (f) {
@@ -370,8 +345,8 @@ static int find_in_level(const struct sources *s, struct cover *c,
 		}
 		err = tombstone_reader_cover(&c->reader, key, s->seq, &c->span);
 		/* Behind the last one the next file may have more. */
-		if (c->span.end.size == 0 && i + 1 < c->level->count)
-			c->span.end = c->level->files[i + 1]->smallest;
+		if (c->span.end.size == 0 && i + 1 < c->run->count)
+			c->span.end = c->run->files[i + 1]->smallest;
 		/* Before the first one the file before may have. */
 		if (c->span.start.size == 0)
 			c->span.start = f->smallest;
@@ -391,10 +366,8 @@ static int find_span(const struct sources *s, struct cover *c, struct bytes key)
 	if (c->memtable)
 		c->span.seq =
 			memtable_cover(c->memtable, key, s->seq, &c->span);
-	else if (c->level)
-		err = find_in_level(s, c, key);
 	else
-		err = tombstone_reader_cover(&c->reader, key, s->seq, &c->span);
+		err = find_in_run(s, c, key);
 	c->valid = err == 0;
 	return err;
 }

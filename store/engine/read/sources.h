@@ -20,9 +20,9 @@
 /* The range tombstones of one source, and the answer that it gave last: keys
  * are asked in ascending order mostly, so the next lies in the same span. */
 struct cover {
-	const struct memtable *memtable; /* or those of an sst, or of */
-	const struct level *level;       /* a sorted level, file by file */
-	struct tombstone_reader reader;  /* of the sst, or the level's last */
+	const struct memtable *memtable; /* or those of the ssts of */
+	const struct level *run;         /* a sorted run, file by file */
+	struct tombstone_reader reader;  /* of its file that was asked last */
 	struct tombstone span; /* where the answer in span.seq holds */
 	bool valid;            /* span is filled */
 };
