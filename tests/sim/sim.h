@@ -43,6 +43,7 @@ struct sim_scan {
 	const struct sim_snapshot *snapshot; /* NULL: none */
 	struct snapshot *own; /* of the scan alone; NULL: it has none */
 	bool rested;
+	bool restless; /* it was open at a drop, and has what was dropped */
 };
 
 enum sim_mutation_kind {

@@ -287,6 +287,8 @@ static void rest_op(struct sim *s, struct sim_scan *c)
 {
 	bool end = rng_one_in(&s->rng, 2);
 
+	if (c->restless)
+		return;
 	sim_log(s, "rest%s", end ? ", as if there was a flush" : "");
 	scan_rest(c->scan);
 	c->rested = true;
@@ -342,14 +344,17 @@ static void scan_op(struct sim *s)
 		rest_op(s, c);
 }
 
-/* What has rested may leave out what was dropped. */
+/* What has rested may leave out what was dropped, and so may what rests from
+ * now on. */
 void sim_close_rested(struct sim *s)
 {
 	size_t i;
 
-	for (i = 0; i < SIM_SCANS; i++)
+	for (i = 0; i < SIM_SCANS; i++) {
 		if (s->scans[i].rested)
 			close_scan(s, &s->scans[i]);
+		s->scans[i].restless = true;
+	}
 }
 
 void sim_get(struct sim *s)
