@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "store/base/err.h"
+#include "store/engine/core/state.h"
 #include "store/engine/run/step.h"
 #include "store/model/model.h"
 #include "tests/sim/script.h"
@@ -163,7 +164,10 @@ void script_run(struct volume *v, struct script *r)
 			r->durable[i] = r->acknowledged[i];
 		if (row % 15 == 8)
 			told(r, "flush", engine_flush(store_engine(s)));
-		if (row % 20 == 19)
+		/* As if the memtable was nearly full. */
+		if (row % 20 == 4)
+			atomic_store(&store_engine(s)->pace.sync_wanted, true);
+		if (row % 20 == 5 || row % 20 == 19)
 			told(r, "step", engine_step(store_engine(s)));
 		if (row % 25 == 24)
 			told(r, "compact", store_compact(s, BYTES_NONE));

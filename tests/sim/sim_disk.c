@@ -2,6 +2,7 @@
 
 #include "store/engine/core/state.h"
 #include "store/engine/run/dead.h"
+#include "store/engine/run/rotate.h"
 #include "store/engine/run/step.h"
 #include "store/model/model.h"
 #include "tests/sim/named.h"
@@ -32,6 +33,9 @@ static int work(struct sim *s, uint32_t kind, struct bytes table)
 
 	while (ticks-- > 0)
 		engine_tick(e);
+	/* As if the memtable was nearly full. */
+	if (kind == 4)
+		atomic_store(&e->pace.sync_wanted, true);
 	if (kind < 8)
 		return engine_step(e);
 	return kind < 11 ? engine_flush(e) : store_compact(s->store, table);
@@ -111,6 +115,7 @@ void sim_quiet_op(struct sim *s)
 		if (++steps > 10000)
 			sim_fail(s, "background work does not end");
 	sim_want(s, "step", err, 0);
+	engine_drop_next_log(store_engine(s->store));
 	sim_want(s, "manifest", named_get(s->store, &search.named), 0);
 	sim_want(s, "list",
 		 s->volume->ops->list(s->volume, must_be_named, &search), 0);

@@ -256,14 +256,15 @@ START_TEST(changes_of_the_schema_are_told)
 END_TEST
 
 /* The background, in the thread of who wakes it: when so many memtables wait
- * that writers do, it works the third time that it is asked to: for a flush, to
- * sync the log of a memtable that is nearly full, and of one that is. */
+ * that writers do, it works the fourth time that it is asked to: for a flush,
+ * twice to prepare the end of a memtable that is nearly full, and for one that
+ * is. */
 static void wake(void *context)
 {
 	static unsigned int calls;
 	struct engine *e = context;
 
-	if (e->immutable_count > IMMUTABLES_WAITING && ++calls % 3 == 0)
+	if (e->immutable_count > IMMUTABLES_WAITING && ++calls % 4 == 0)
 		ck_assert_int_ge(engine_step(e), 0);
 }
 

@@ -141,17 +141,24 @@ static void tell(struct engine *e, uint64_t now, uint32_t fill)
 	p->slept_us = 0;
 }
 
-/* The log is synced before its memtable is full, so that ending it is short:
- * writers wait for that. */
+/* The log is synced before its memtable is full, and again shortly before, and
+ * the next one made, so that rotation is short: writers wait for that. */
 static void want_sync(struct engine *e, uint32_t fill)
 {
+	static const uint32_t fills[] = { PACE_STOP / 4 * 3,
+					  PACE_STOP / 16 * 15 };
 	struct pace *p = &e->pace;
 
-	if (fill < PACE_STOP / 4 * 3 || p->sync_log == e->log_id)
+	if (p->sync_log != e->log_id) {
+		p->sync_log = e->log_id;
+		p->sync_count = 0;
+	}
+	if (p->sync_count == 2 || fill < fills[p->sync_count])
 		return;
-	p->sync_log = e->log_id;
+	p->sync_count = fill < fills[1] ? 1 : 2;
 	atomic_store(&p->sync_wanted, true);
-	e->wake(e->wake_context);
+	if (e->wake)
+		e->wake(e->wake_context);
 }
 
 void pace_writer(struct engine *e, size_t size)
@@ -161,11 +168,11 @@ void pace_writer(struct engine *e, size_t size)
 	struct timespec pause = { 0 };
 	uint32_t fill;
 
-	if (!e->wake)
-		return;
 	fill = (uint32_t)(arena_used(&e->memtable->arena) * PACE_STOP /
 			  e->memtable->arena.size);
 	want_sync(e, fill);
+	if (!e->wake)
+		return;
 	p->owed_ns += pace_price(e, size, fill);
 	if (p->owed_ns < SLEEP_MIN)
 		return;

@@ -34,6 +34,7 @@ struct pace {
 	/* Of writers: protected by commit. */
 	uint64_t owed_ns;
 	uint64_t sync_log;         /* the last of which a sync was wanted */
+	unsigned int sync_count;   /* and how often */
 	uint64_t slept_us, told_s; /* since the last line about it; when */
 };
 

@@ -123,6 +123,9 @@ struct engine {
 				      under commit; set under both */
 	struct memtable *immutables[IMMUTABLES_MAX]; /* oldest first */
 	size_t immutable_count;
+	struct wal *next_wal; /* made ahead of its rotation, and not named in
+				 the manifest yet; or NULL */
+	uint64_t next_log_id;
 	struct version *version; /* the manifest's, as published */
 	struct gc_rules *rules;  /* NULL: not known yet */
 	struct engine_snapshot *oldest, *newest;

@@ -629,6 +629,7 @@ int engine_close(struct engine *e)
 			err = blob_finish(e);
 		if (err == 0)
 			err = finish_log(e);
+		engine_drop_next_log(e);
 		/* The next opening would remove them, but has to list all. */
 		while (err == 0 && engine_remove_unused(e) > 0)
 			;
@@ -651,6 +652,7 @@ void engine_abandon(struct engine *e)
 	/* Any of it may be missing if the opening failed. */
 	if (e->wal)
 		wal_abandon(e->wal);
+	wal_abandon(e->next_wal);
 	if (e->memtable)
 		memtable_put(e->memtable);
 	for (i = 0; i < e->immutable_count; i++)

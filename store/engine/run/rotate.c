@@ -1,6 +1,7 @@
 #include <assert.h>
 #include <errno.h>
 
+#include "store/base/err.h"
 #include "store/engine/core/state.h"
 #include "store/engine/core/tell.h"
 #include "store/engine/core/trouble.h"
@@ -8,6 +9,7 @@
 #include "store/engine/large/blobs.h"
 #include "store/engine/run/hold.h"
 #include "store/engine/run/rotate.h"
+#include "store/engine/run/sync.h"
 
 /*
  * A log ends with its memtable, so that a flush can forget whole logs. One edit
@@ -86,7 +88,9 @@ static int log_from_spare(struct engine *e, uint64_t *id, struct wal **plain)
 	return 0;
 }
 
-int engine_new_log(struct engine *e, uint64_t *id, struct wal **out)
+/* A new log; with spare, in a piece if there is no other room. */
+static int make_log(struct engine *e, bool spare, uint64_t *id,
+		    struct wal **out)
 {
 	char name[VOLUME_NAME_MAX + 1];
 	int err;
@@ -96,7 +100,7 @@ int engine_new_log(struct engine *e, uint64_t *id, struct wal **out)
 	err = wal_create(e->volume, name, *id, out);
 	if (err == 0)
 		err = wal_reserve(*out, 0, engine_log_piece(e));
-	if (err == -ENOSPC) {
+	if (err == -ENOSPC && spare) {
 		err = log_from_spare(e, id, out);
 		/* Without any room it still can be read. */
 		if (err == -ENOSPC && *out)
@@ -111,6 +115,63 @@ int engine_new_log(struct engine *e, uint64_t *id, struct wal **out)
 		*out = NULL;
 	}
 	return err;
+}
+
+int engine_new_log(struct engine *e, uint64_t *id, struct wal **out)
+{
+	return make_log(e, true, id, out);
+}
+
+/* The log that was made ahead, or NULL. Takes lock. */
+static struct wal *take_next_log(struct engine *e, uint64_t *id)
+{
+	struct wal *wal;
+
+	pthread_mutex_lock(&e->lock);
+	wal = e->next_wal;
+	*id = e->next_log_id;
+	e->next_wal = NULL;
+	pthread_mutex_unlock(&e->lock);
+	return wal;
+}
+
+void engine_drop_next_log(struct engine *e)
+{
+	uint64_t id;
+	struct wal *wal = take_next_log(e, &id);
+
+	if (wal)
+		drop_log(e, wal, id);
+}
+
+/* Where that fails the rotation tries again, and tells. */
+static void make_next_log(struct engine *e)
+{
+	struct wal *wal;
+	uint64_t id;
+	bool is_there;
+
+	pthread_mutex_lock(&e->lock);
+	is_there = e->next_wal;
+	pthread_mutex_unlock(&e->lock);
+	if (is_there)
+		return;
+	if (make_log(e, false, &id, &wal) < 0) {
+		err_clear();
+		return;
+	}
+	pthread_mutex_lock(&e->lock);
+	e->next_wal = wal;
+	e->next_log_id = id;
+	pthread_mutex_unlock(&e->lock);
+}
+
+int engine_rotate_ahead(struct engine *e)
+{
+	if (!atomic_exchange(&e->pace.sync_wanted, false))
+		return 0;
+	make_next_log(e);
+	return engine_sync(e);
 }
 
 /* Bytes of the next memtable's arena: a log takes as much of the disk again,
@@ -145,17 +206,26 @@ int engine_rotate(struct engine *e, size_t need)
 	err = memtable_new(need > used ? need : used, &fresh);
 	if (err < 0)
 		return err;
-	err = engine_new_log(e, &id, &wal);
+	wal = take_next_log(e, &id);
+	/* Logs are in the order of their ids. One that was being made while
+	 * another rotation had to make its own is too old. */
+	if (wal && id < old_id) {
+		drop_log(e, wal, id);
+		wal = NULL;
+	}
+	if (!wal)
+		err = engine_new_log(e, &id, &wal);
 	if (err < 0)
 		goto put_fresh;
 	memtable_count(fresh, e->memory);
 	fresh->log_id = id;
 	err = switch_log(e, wal, id);
 	if (err < 0) {
-		wal_abandon(wal);
 		/* What the manifest may name stays. */
 		if (atomic_load(&e->error) == 0)
-			engine_remove(e, id, "log");
+			drop_log(e, wal, id);
+		else
+			wal_abandon(wal);
 		goto put_fresh;
 	}
 	pthread_mutex_lock(&e->lock);

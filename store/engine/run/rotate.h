@@ -12,6 +12,15 @@
  */
 int engine_rotate(struct engine *e, size_t need);
 
+/* If a writer has found the memtable nearly full: makes the next log, and syncs
+ * the present one, so that a rotation, for which all writers wait, has less to
+ * do. Takes sync and lock; by one thread at a time, which has work. 0, or an
+ * error of the sync, after which the store is read-only. */
+int engine_rotate_ahead(struct engine *e);
+
+/* The log that was made ahead goes, if there is one. When the store closes. */
+void engine_drop_next_log(struct engine *e);
+
 /* A new log, the id of which it sets, durable under its name, and with some
  * held room if there is any: on a full disk it takes a piece. Nothing names it
  * yet. */

@@ -276,7 +276,7 @@ int engine_step(struct engine *e)
 	pthread_mutex_lock(&e->work);
 	err = atomic_load(&e->error);
 	if (err == 0)
-		err = engine_sync_early(e);
+		err = engine_rotate_ahead(e);
 	/* Flushes first: writers wait for them, and the log's room. */
 	if (err == 0)
 		err = engine_flush_oldest(e);

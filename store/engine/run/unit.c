@@ -12,7 +12,7 @@
 #include "store/engine/read/rest.h"
 #include "store/engine/run/covered.h"
 #include "store/engine/run/hold.h"
-#include "store/engine/run/sync.h"
+#include "store/engine/run/rotate.h"
 #include "store/engine/run/unit.h"
 
 /*
@@ -142,6 +142,12 @@ static int cut_flush(struct engine *e, struct merge_context *c)
 	return err;
 }
 
+/* While a memtable is flushed the next one fills. */
+static int rotate_ahead(void *context)
+{
+	return engine_rotate_ahead(context);
+}
+
 /* Flushes the oldest waiting memtable m, which stays in place for readers until
  * the ssts are; between the edit and the moment it goes, a reader may be given
  * both. Logs before oldest_log are of no use any more then. m may be empty, if
@@ -158,6 +164,8 @@ static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
 		return err;
 	/* What is above m are later memtables. */
 	not_above(&context, m->last_seq + 1);
+	context.yield = rotate_ahead;
+	context.yield_context = e;
 	err = cut_flush(e, &context);
 	if (err == 0)
 		err = compact_flush(&context, m, &edit);
@@ -313,18 +321,12 @@ static uint64_t output_size(const struct engine *e, const struct version *v)
 	return size < most ? size : most;
 }
 
-int engine_sync_early(struct engine *e)
-{
-	return atomic_exchange(&e->pace.sync_wanted, false) ? engine_sync(e)
-							    : 0;
-}
-
 /* Flushes go before a merge that is under way: writers wait for them. What they
  * add is newer than the merge and above it. Needs work. */
 static int yield(void *context)
 {
 	struct engine *e = context;
-	int err = engine_sync_early(e);
+	int err = engine_rotate_ahead(e);
 
 	while (err >= 0 && atomic_load(&e->pace.waiting) > 0)
 		err = engine_flush_oldest(e);

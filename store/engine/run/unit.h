@@ -9,9 +9,6 @@
  * work, save while the store is opened. */
 int engine_flush_oldest(struct engine *e);
 
-/* Syncs the log if a writer has asked for it. */
-int engine_sync_early(struct engine *e);
-
 /* Runs compaction c, which was picked for v, the present version; why is told.
  * Memtables that come to wait meanwhile are flushed in between. Needs work, so
  * that nobody else changes which ssts there are. 0 or a negative error. */
