@@ -5,7 +5,7 @@
 #include "store/engine/files/version.h"
 
 /* The most parts of a flush. A reader takes them as one run (files/runs.h). */
-#define GUARD_PARTS 6
+#define GUARD_PARTS 8
 
 /*
  * Where flushes are cut, so that each part of level 0 is merged with its own
