@@ -138,6 +138,15 @@ int store_describe(struct store *s, const char *holder);
  * that was taken is given back before s is closed. */
 struct memory *store_memory(struct store *s);
 
+/*
+ * A descriptor of a new file without a name, on s's volume, for what memory has
+ * no room for; the caller's to close. Before data is written there, ask
+ * store_scratch_admit for so many bytes: 0, or -ENOSPC when the rest of the
+ * disk is kept for compactions.
+ */
+int store_scratch(struct store *s);
+int store_scratch_admit(struct store *s, uint64_t size);
+
 /* The volume that s is on, for its path and its space; s goes on owning it. */
 struct volume *store_volume(struct store *s);
 

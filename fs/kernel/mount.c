@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <malloc.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -19,6 +18,7 @@
 #include "fs/kernel/answer.h"
 #include "fs/kernel/device.h"
 #include "fs/kernel/dirs.h"
+#include "fs/kernel/heap.h"
 #include "fs/kernel/mount.h"
 #include "fs/kernel/ops.h"
 #include "fs/kernel/served.h"
@@ -397,6 +397,7 @@ static int serve(const struct mount_options *o, const char *store_path,
 {
 	struct device device = { 0 };
 	struct stat directory = { 0 };
+	struct heap_watch *heap;
 	struct store *store;
 	struct fs fs;
 	sigset_t ending;
@@ -409,12 +410,11 @@ static int serve(const struct mount_options *o, const char *store_path,
 	sigaddset(&ending, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &ending, NULL);
 	umask(0);
-	/* Each thread's own heap would keep what it had at most: requests are
-	 * answered by several, each for a while. */
-	mallopt(M_ARENA_MAX, 1);
+	heap_init();
 	err = open_store(o, store_path, mount_point, &store);
 	if (err)
 		return err;
+	heap = heap_watch(store);
 	err = fs_init(&fs, o, store);
 	if (err)
 		goto close_store;
@@ -437,6 +437,7 @@ static int serve(const struct mount_options *o, const char *store_path,
 	}
 	fs_release(&fs);
 close_store:
+	heap_unwatch(heap);
 	failed = store_close(store);
 	return err ? err : failed;
 }

@@ -1,6 +1,5 @@
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -18,9 +17,35 @@
  */
 #define PIECE_SIZE (UINT32_C(1) << 20) /* without a base */
 
-void content_init(struct content *c)
+void content_init(struct content *c, struct store *s)
 {
-	*c = (struct content){ .fd = -1 };
+	*c = (struct content){ .store = s, .fd = -1 };
+}
+
+/* Counts what is in memory now, whatever was asked for before. */
+static void count_memory(struct content *c)
+{
+	struct memory *m = store_memory(c->store);
+	uint64_t now = c->memory.capacity + c->data.capacity;
+
+	if (now > c->counted)
+		memory_hold(m, MEMORY_DRAFTS, now - c->counted);
+	else if (now < c->counted)
+		memory_give(m, MEMORY_DRAFTS, c->counted - now);
+	c->counted = now;
+}
+
+/* Whether memory has room for so many bytes, which count_memory then counts.
+ */
+static bool take_memory(struct content *c, uint64_t size)
+{
+	if (size <= c->counted)
+		return true;
+	if (!memory_take(store_memory(c->store), MEMORY_DRAFTS,
+			 size - c->counted, 0))
+		return false;
+	c->counted = size;
+	return true;
 }
 
 /* Ends the file, if there is one, and what is in it. */
@@ -40,27 +65,14 @@ void content_release(struct content *c)
 	large_put(c->base);
 	buf_release(&c->memory);
 	buf_release(&c->data);
-	content_init(c);
+	count_memory(c);
+	content_init(c, c->store);
 }
 
 void content_empty(struct content *c)
 {
 	content_release(c);
 	c->owned = true;
-}
-
-void content_load(struct content *c, const struct cell *cell,
-		  struct buf *memory, struct large *large)
-{
-	assert(!large || cell->value.size == 0);
-	content_release(c);
-	c->memory = *memory;
-	*memory = (struct buf)BUF_INIT;
-	c->base = large;
-	c->value = cell->value;
-	c->size = cell_size(cell);
-	if (large)
-		c->piece_size = large_chunk_size(large);
 }
 
 static bool in_pieces(const struct content *c)
@@ -189,15 +201,16 @@ static int reserve_pieces(struct content *c, uint64_t size)
  * no name, so it ends with the daemon, however that dies. */
 static int open_file(struct content *c)
 {
-	const char *directory = getenv("TMPDIR");
 	int err = reserve_pieces(c, c->size);
 
 	if (err || c->fd >= 0)
 		return err;
-	directory = directory ? directory : "/tmp";
-	c->fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (c->fd < 0)
-		return fail(errno, "no temporary file in %s", directory);
+	c->fd = store_scratch(c->store);
+	if (c->fd < 0) {
+		err = c->fd;
+		c->fd = -1;
+		return err;
+	}
 	if (ftruncate(c->fd, (off_t)c->size) == 0)
 		return 0;
 	err = file_error();
@@ -216,7 +229,9 @@ static int spill(struct content *c)
 	assert(c->fd < 0 && !c->base);
 	content_in_memory(c, &all);
 	c->piece_size = PIECE_SIZE;
-	err = open_file(c);
+	err = store_scratch_admit(c->store, all.size);
+	if (!err)
+		err = open_file(c);
 	if (!err)
 		err = write_file(c->fd, all, 0);
 	if (err) {
@@ -229,7 +244,26 @@ static int spill(struct content *c)
 	buf_release(&c->memory);
 	c->value = BYTES_NONE;
 	c->owned = false;
+	count_memory(c);
 	return 0;
+}
+
+/* A failure to spill is none: then it stays in memory. */
+void content_load(struct content *c, const struct cell *cell,
+		  struct buf *memory, struct large *large)
+{
+	assert(!large || cell->value.size == 0);
+	content_release(c);
+	c->memory = *memory;
+	*memory = (struct buf)BUF_INIT;
+	c->base = large;
+	c->value = cell->value;
+	c->size = cell_size(cell);
+	if (large)
+		c->piece_size = large_chunk_size(large);
+	else if (!take_memory(c, c->memory.capacity) && spill(c))
+		err_clear();
+	count_memory(c);
 }
 
 /* Brings all of it, a value or a large one's chunks, into data. On an error it
@@ -242,6 +276,7 @@ static int own(struct content *c)
 	assert(c->fd < 0 && c->size <= CONTENT_MEMORY_MAX);
 	if (c->owned)
 		return 0;
+	assert(c->data.capacity == 0);
 	err = buf_reserve(&all, (size_t)c->size);
 	if (!err)
 		err = content_read(c, 0, all.data, (size_t)c->size);
@@ -256,17 +291,41 @@ static int own(struct content *c)
 	c->value = BYTES_NONE;
 	c->data = all;
 	c->owned = true;
+	count_memory(c);
 	return 0;
 }
 
-/* Gets ready for a change after which it has at most size bytes. */
+/* Room in memory for a content of size bytes, as far as a buf may grow. */
+static bool fits_memory(struct content *c, uint64_t size)
+{
+	uint64_t need = size + size / 2 + 128;
+
+	if (size > CONTENT_MEMORY_MAX || c->size > CONTENT_MEMORY_MAX)
+		return false;
+	if (c->owned && size <= c->data.capacity)
+		return true;
+	/* What is not owned yet is there twice for a moment. */
+	return take_memory(c, c->memory.capacity + need);
+}
+
+/* Gets ready for a change after which it has at most size bytes. A small one
+ * that has no room in memory stays there if no file can be made; but for want
+ * of room on the disk, where it could not be committed either. */
 static int prepare(struct content *c, uint64_t size)
 {
+	bool small = size <= CONTENT_MEMORY_MAX &&
+		     c->size <= CONTENT_MEMORY_MAX;
+	int err;
+
 	if (c->fd >= 0)
 		return 0;
-	if (size <= CONTENT_MEMORY_MAX && c->size <= CONTENT_MEMORY_MAX)
+	if (fits_memory(c, size))
 		return own(c);
-	return c->base ? open_file(c) : spill(c);
+	err = c->base ? open_file(c) : spill(c);
+	if (!err || err == -ENOSPC || !small)
+		return err;
+	err_clear();
+	return own(c);
 }
 
 /* Copies a piece that begins before the end, as far as that, from the base to
@@ -342,6 +401,7 @@ static int resize_data(struct content *c, uint64_t size)
 	}
 	c->data.size = (size_t)size;
 	c->size = size;
+	count_memory(c);
 	return 0;
 }
 
@@ -359,7 +419,7 @@ int content_resize(struct content *c, uint64_t size)
 /* content_write with a file, all before the end. */
 static int write_pieces(struct content *c, struct bytes data, uint64_t offset)
 {
-	int err = 0;
+	int err = store_scratch_admit(c->store, data.size);
 
 	assert(offset <= c->size && data.size <= c->size - offset);
 	while (data.size > 0 && !err) {

@@ -6,9 +6,13 @@
 /*
  * The bytes of an open cell. They start as a value: small, in memory, or large,
  * read from the store piece by piece. Changes stay in memory up to 1 MiB;
- * beyond, the pieces that were touched are in an unlinked file, at their place,
- * and all others are still the large value's. One thread at a time; calls that
- * reach the store or the file may wait for a disk.
+ * beyond, the pieces that were touched are in a file without a name, at their
+ * place, and all others are still the large value's. One thread at a time;
+ * calls that reach the store or the file may wait for a disk.
+ *
+ * What is in memory is counted as MEMORY_DRAFTS. Where that has no more room,
+ * small contents are in a file, too; without a file, as where nothing can be
+ * written, they stay in memory and others wait.
  *
  * With a file or a base, each piece before size is either in the file or wholly
  * in the base; the file ends at size.
@@ -22,6 +26,8 @@
 #define CONTENT_MEMORY_MAX (UINT64_C(1) << 20)
 
 struct content {
+	struct store *store; /* borrowed */
+	uint64_t counted;    /* bytes of memory and data, as MEMORY_DRAFTS */
 	uint64_t size;
 	struct buf memory;   /* what value points into */
 	struct bytes value;  /* small and not changed */
@@ -34,7 +40,7 @@ struct content {
 	size_t piece_room;   /* of in_file; what is past the end is false */
 };
 
-void content_init(struct content *c);
+void content_init(struct content *c, struct store *s);
 /* Leaves it as content_init does. */
 void content_release(struct content *c);
 /* No bytes, whatever it had. */

@@ -27,7 +27,7 @@ static struct draft *make_draft(struct fs *fs, struct node *node)
 	if (!d)
 		return NULL;
 	pthread_mutex_init(&d->lock, NULL);
-	content_init(&d->content);
+	content_init(&d->content, fs->store);
 	d->node = node;
 	node->references++;
 	node->draft = d;

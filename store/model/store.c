@@ -3,6 +3,7 @@
 
 #include "store/base/coding.h"
 #include "store/base/volume/volume_posix.h"
+#include "store/engine/core/space.h"
 #include "store/engine/large/large.h"
 #include "store/engine/read/snapshot.h"
 #include "store/engine/read/statistics.h"
@@ -222,6 +223,18 @@ size_t store_large_size(const struct store *s)
 struct memory *store_memory(struct store *s)
 {
 	return engine_memory(s->engine);
+}
+
+/* It is the volume's kind of file. */
+int store_scratch(struct store *s)
+{
+	return s->volume->ops->scratch(s->volume);
+}
+
+/* As of large values, which are written besides the log, too. */
+int store_scratch_admit(struct store *s, uint64_t size)
+{
+	return engine_admit_data(s->engine, size);
 }
 
 /* Still the store's to close. */

@@ -1,5 +1,7 @@
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "store/base/err.h"
 #include "tests/sim/volume_mem.h"
@@ -27,6 +29,15 @@ struct mem_reader {
 	struct content *content;
 	char name[VOLUME_NAME_MAX + 1];
 };
+
+/* It is of no volume that crashes. */
+static int mem_scratch(struct volume *volume)
+{
+	int fd = memfd_create("scratch", MFD_CLOEXEC);
+
+	(void)volume;
+	return fd < 0 ? fail(errno, "scratch file: cannot create") : fd;
+}
 
 static const struct volume_ops mem_ops;
 
@@ -557,6 +568,7 @@ static const struct volume_ops mem_ops = {
 	.lease_share = mem_lease_share,
 	.lease_release = mem_lease_release,
 	.note = mem_note,
+	.scratch = mem_scratch,
 	.space = mem_space,
 	.close = mem_close,
 };

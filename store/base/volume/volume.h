@@ -159,6 +159,11 @@ struct volume_ops {
 	 * begin a line. One call at a time, beside calls of other kinds. */
 	int (*note)(struct volume *v, struct bytes lines, uint64_t size_max);
 
+	/* A descriptor of a new file, to read and write, which has no name and
+	 * ends when the caller closes it, or dies: for what memory has no room
+	 * for. Nothing of it is an object. */
+	int (*scratch)(struct volume *v);
+
 	int (*space)(struct volume *v, struct volume_space *out);
 	/* Ends v, and the lease. Writers, logs and readers must have ended. */
 	void (*close)(struct volume *v);

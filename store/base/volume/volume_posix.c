@@ -537,6 +537,7 @@ static const struct volume_ops posix_ops = {
 	.lease_share = posix_lease_share,
 	.lease_release = posix_lease_release,
 	.note = posix_note,
+	.scratch = posix_scratch,
 	.space = posix_space,
 	.close = posix_close,
 };

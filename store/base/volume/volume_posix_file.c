@@ -1,6 +1,7 @@
 #include <assert.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -136,4 +137,34 @@ int posix_each_entry(struct posix_volume *v,
 	}
 	closedir(d);
 	return err < 0 ? err : 0;
+}
+
+/* A file that has a name for a moment, where there are none without: the next
+ * lease sweeps what a death leaves of it. */
+static int named_scratch(struct posix_volume *v)
+{
+	static atomic_uint last;
+	char tmp[POSIX_TMP_NAME_SIZE];
+	int fd;
+
+	snprintf(tmp, sizeof(tmp), "scratch-%u-%u" POSIX_TMP,
+		 (unsigned int)getpid(), atomic_fetch_add(&last, 1));
+	fd = openat(v->directory, tmp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
+		    0600);
+	if (fd >= 0)
+		unlinkat(v->directory, tmp, 0);
+	return fd;
+}
+
+int posix_scratch(struct volume *volume)
+{
+	struct posix_volume *v = posix(volume);
+	int fd = openat(v->directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC,
+			0600);
+
+	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR))
+		fd = named_scratch(v);
+	return fd < 0 ? fail(errno, "%s: cannot create a file without a name",
+			     v->path)
+		      : fd;
 }

@@ -44,4 +44,7 @@ bool posix_is_tmp(const char *name);
 /* Whether name ends like that of held room. */
 bool posix_is_spare(const char *name);
 
+/* As volume_ops.scratch. */
+int posix_scratch(struct volume *volume);
+
 #endif
