@@ -129,7 +129,7 @@ static ssize_t file_write(struct fs *fs, struct ctl_file *f, struct bytes data,
 	(void)offset;
 	assert(partial_size <= sizeof(partial));
 	if (partial_size > 0)
-		memcpy(partial, f->in.data, partial_size);
+		memcpy(partial, spill_bytes(&f->in).data, partial_size);
 	if (!err && f->state)
 		err = fail(EINVAL, "the last line was taken without a newline");
 	if (!err)
@@ -137,9 +137,10 @@ static ssize_t file_write(struct fs *fs, struct ctl_file *f, struct bytes data,
 	failed = add(fs, f, &numbers);
 	buf_release(&numbers);
 	if (failed) {
-		/* Nothing was taken, so the same line goes on. It cannot fail:
-		 * in keeps the room that it had. */
-		buf_set(&f->in, bytes_of(partial, partial_size));
+		/* Nothing was taken, so the same line goes on; without memory
+		 * for it, it begins anew. */
+		spill_cut(&f->in, 0);
+		(void)!spill_add(&f->in, bytes_of(partial, partial_size));
 		return failed;
 	}
 	/* A short write tells no reason, and the next one may never come. */
@@ -157,8 +158,8 @@ static int file_flush(struct fs *fs, struct ctl_file *f, bool at_end)
 	if (f->in.size == 0 || !at_end)
 		return 0;
 	f->state = f; /* any pointer: nothing may follow */
-	err = take_line(&numbers, buf_bytes(&f->in));
-	buf_reset(&f->in);
+	err = take_line(&numbers, spill_bytes(&f->in));
+	spill_cut(&f->in, 0);
 	if (!err)
 		err = add(fs, f, &numbers);
 	buf_release(&numbers);

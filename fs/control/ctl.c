@@ -398,6 +398,7 @@ int ctl_open(struct fs *fs, struct node *node, int flags, struct ctl_file **out)
 	f->ops = ops_of(node->kind);
 	f->node = node;
 	f->flags = flags;
+	spill_init(&f->in, fs->store, MEMORY_REQUESTS, CTL_WRITTEN_MAX);
 	err = place_enter(fs, node, &place);
 	f->table_id = place.table ? place.table->id : 0;
 	place_leave(fs, &place);
@@ -456,7 +457,7 @@ void ctl_close(struct fs *fs, struct ctl_file *f)
 	if (f->ops->release)
 		f->ops->release(fs, f);
 	pthread_mutex_destroy(&f->lock);
-	buf_release(&f->in);
+	spill_release(&f->in);
 	buf_release(&f->out);
 	node_put(&fs->nodes, f->node);
 	free(f);

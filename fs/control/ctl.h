@@ -2,6 +2,7 @@
 #define FS_CONTROL_CTL_H
 
 #include "fs/cells/place.h"
+#include "store/spill.h"
 
 /*
  * Control directories and files: names that are not data, all of them in or
@@ -63,13 +64,17 @@ struct ctl_ops {
 	size_t brief_size;
 };
 
+/* Of what one may have that is not yet taken: as much as Bigtable lets a row
+ * hold. */
+#define CTL_WRITTEN_MAX ((size_t)256 << 20)
+
 struct ctl_file {
 	const struct ctl_ops *ops;
 	pthread_mutex_t lock; /* guards all below but flags and table_id */
 	struct node *node;    /* referenced */
 	uint32_t table_id;    /* of the table that node was in; 0: in none */
 	int flags;            /* of open(2) */
-	struct buf in;        /* what was written and is not yet taken */
+	struct spill in;      /* what was written and is not yet taken */
 	uint64_t writer;      /* who wrote last, as ctl_write is told */
 	bool is_written;      /* and has not closed a descriptor since */
 	struct buf out;       /* what is to be read, if it is made ahead */

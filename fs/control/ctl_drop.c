@@ -296,7 +296,7 @@ static ssize_t drop_write(struct fs *fs, struct ctl_file *f, struct bytes data,
 	assert(f->in.size <= TOKEN_SIZE_MAX);
 	if (data.size > TOKEN_SIZE_MAX - f->in.size)
 		return fail(EFBIG, "a token has %d digits", TOKEN_DIGITS);
-	err = buf_add_bytes(&f->in, data);
+	err = spill_add(&f->in, data);
 	return err ? err : (ssize_t)data.size;
 }
 
@@ -304,7 +304,7 @@ static ssize_t drop_write(struct fs *fs, struct ctl_file *f, struct bytes data,
  * whether it was right or not. Without one nothing happens. */
 static int drop_sync(struct fs *fs, struct ctl_file *f)
 {
-	struct bytes text = buf_bytes(&f->in);
+	struct bytes text = spill_bytes(&f->in);
 	uint64_t token;
 	struct drop d;
 	int err;
@@ -318,7 +318,7 @@ static int drop_sync(struct fs *fs, struct ctl_file *f)
 			   TOKEN_DIGITS);
 	else
 		err = drop_open(fs, f, &d);
-	buf_reset(&f->in);
+	spill_cut(&f->in, 0);
 	if (err)
 		return err;
 	d.wanted = token;

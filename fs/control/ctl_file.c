@@ -15,7 +15,7 @@ int ctl_read_text(struct fs *fs, struct ctl_file *f, uint64_t offset,
 	return buf_add(out, f->out.data + offset, size);
 }
 
-size_t ctl_take_lines(struct buf *partial, struct bytes data,
+size_t ctl_take_lines(struct spill *partial, struct bytes data,
 		      const struct ctl_lines *lines, int *err)
 {
 	size_t taken = 0;
@@ -35,16 +35,19 @@ size_t ctl_take_lines(struct buf *partial, struct bytes data,
 				    "a line of more than %zu bytes",
 				    lines->size_max);
 		else
-			*err = buf_add_bytes(partial, rest);
-		if (!*err && end)
-			*err = lines->each(lines->context, buf_bytes(partial));
+			*err = spill_add(partial, rest);
+		if (!*err && end) {
+			spill_sweep(partial);
+			*err = lines->each(lines->context,
+					   spill_bytes(partial));
+		}
 		if (*err) {
 			/* The next write begins at this line's part again. */
-			partial->size = before;
+			spill_cut(partial, before);
 			break;
 		}
 		if (end)
-			buf_reset(partial);
+			spill_cut(partial, 0);
 		taken += rest.size + (end != NULL);
 	}
 	assert(taken <= data.size && partial->size <= lines->size_max);

@@ -34,7 +34,7 @@ struct ctl_lines {
  * what it held of the refused line, so that a caller who writes the rest again
  * meets it again.
  */
-size_t ctl_take_lines(struct buf *partial, struct bytes data,
+size_t ctl_take_lines(struct spill *partial, struct bytes data,
 		      const struct ctl_lines *lines, int *err);
 
 /* Runs a text as mutation_run_json does, durably with -o sync; with a quota

@@ -15,9 +15,6 @@
  * newline has not come yet.
  */
 
-/* As much as Bigtable lets a row hold. */
-#define LINE_SIZE_MAX ((size_t)256 << 20)
-
 /* An open .mutate: a ctl_file's state, guarded by its lock. */
 struct mutate_file {
 	bool ended;     /* a last line without newline was taken */
@@ -88,7 +85,7 @@ static ssize_t mutate_write(struct fs *fs, struct ctl_file *f,
 {
 	struct mutate_file *m = f->state;
 	struct mutation_target target = { fs, f, BYTES_NONE };
-	const struct ctl_lines lines = { LINE_SIZE_MAX, EFBIG, run_line,
+	const struct ctl_lines lines = { CTL_WRITTEN_MAX, EFBIG, run_line,
 					 &target };
 	struct place place;
 	size_t taken = 0;
@@ -100,7 +97,7 @@ static ssize_t mutate_write(struct fs *fs, struct ctl_file *f,
 	if (m->ended)
 		return fail(EINVAL,
 			    "the last line was taken without a newline");
-	assert(f->in.size <= LINE_SIZE_MAX);
+	assert(f->in.size <= CTL_WRITTEN_MAX);
 	err = place_enter(fs, f->node, &place);
 	target.table = place.path.table;
 	if (!err)
@@ -129,10 +126,11 @@ static int mutate_flush(struct fs *fs, struct ctl_file *f, bool at_end)
 	m->ended = true;
 	err = place_enter(fs, f->node, &place);
 	target.table = place.path.table;
+	spill_sweep(&f->in);
 	if (!err)
-		err = run_line(&target, buf_bytes(&f->in));
+		err = run_line(&target, spill_bytes(&f->in));
 	place_leave(fs, &place);
-	buf_reset(&f->in);
+	spill_cut(&f->in, 0);
 	settle(m, err);
 	changed(fs, f);
 	return err;

@@ -23,10 +23,8 @@
  */
 
 /* Of what is written: a word or a GC policy, whose text nobody needs longer,
- * and a row mutation, which may set values of up to 100 MiB; Bigtable takes 256
- * MiB in a row. */
+ * and a row mutation, which may set values of up to 100 MiB. */
 #define SMALL_SIZE_MAX ((size_t)64 << 10)
-#define ROW_SIZE_MAX ((size_t)256 << 20)
 
 /* What a user who knows only ls needs to find the rest. */
 static const char help_text[] =
@@ -190,7 +188,7 @@ static ssize_t text_write(struct fs *fs, struct ctl_file *f, struct bytes data,
 			  uint64_t offset)
 {
 	size_t max =
-		f->node->kind == NODE_ROW_JSON ? ROW_SIZE_MAX : SMALL_SIZE_MAX;
+		f->node->kind == NODE_ROW_JSON ? CTL_WRITTEN_MAX : SMALL_SIZE_MAX;
 	int err;
 
 	(void)fs;
@@ -198,7 +196,7 @@ static ssize_t text_write(struct fs *fs, struct ctl_file *f, struct bytes data,
 	assert(f->in.size <= max);
 	if (data.size > max - f->in.size)
 		return fail(EFBIG, "more than %zu bytes", max);
-	err = buf_add_bytes(&f->in, data);
+	err = spill_add(&f->in, data);
 	return err ? err : (ssize_t)data.size;
 }
 
@@ -300,7 +298,7 @@ static int take(struct fs *fs, const struct ctl_file *f, struct bytes text)
  * close after fsync, does not take it again. */
 static int text_flush(struct fs *fs, struct ctl_file *f, bool at_end)
 {
-	struct bytes text = without_space(buf_bytes(&f->in));
+	struct bytes text = without_space(spill_bytes(&f->in));
 	int err;
 
 	/* Opened with O_TRUNC and closed: as if not touched. */
@@ -308,11 +306,12 @@ static int text_flush(struct fs *fs, struct ctl_file *f, bool at_end)
 		return 0;
 	if (f->node->kind == NODE_LOG) {
 		err = take_log(fs, text);
-		buf_reset(&f->in);
+		spill_cut(&f->in, 0);
 		return err;
 	}
+	spill_sweep(&f->in);
 	err = take(fs, f, text);
-	buf_reset(&f->in);
+	spill_cut(&f->in, 0);
 	/* The row or the rules of the table are others now, and no path that
 	 * the kernel knows has led to the change. */
 	if (!err) {

@@ -224,9 +224,11 @@ static ssize_t verb_write(struct fs *fs, struct ctl_file *f, struct bytes data,
 		return fail(EINVAL, "one request for each open");
 	if (data.size == 0)
 		return 0;
-	err = buf_add_bytes(&f->in, data);
+	if (data.size > CTL_WRITTEN_MAX - f->in.size)
+		return fail(EFBIG, "more than %zu bytes", CTL_WRITTEN_MAX);
+	err = spill_add(&f->in, data);
 	if (!err)
-		err = find_words(buf_bytes(&f->in), &words);
+		err = find_words(spill_bytes(&f->in), &words);
 	v->ended = err != 0;
 	if (err == 1)
 		err = run_request(fs, v, words);

@@ -8,8 +8,8 @@
  * yajl calls the functions on_* for each value and key, in the order of the
  * text; they return 1 to go on, or 0 to give up with the reason in j->err.
  * Nodes are appended to one array, parents before their children, and linked to
- * the container that is open. Keys and texts are copied, since what yajl shows
- * is gone after the call.
+ * the container that is open. Keys and texts that yajl has decoded are
+ * copied, since what it shows of those is gone after the call.
  */
 
 /* Appends a node to the innermost open container; NULL after an error, which is
@@ -54,13 +54,17 @@ static struct json_node *node_add(struct json *j, enum json_type type)
 	return node;
 }
 
-/* Copies a string behind those kept before. strings has room for the whole
- * text, in which no string is longer than its source (an escape of six bytes is
- * three at most), so it never moves. */
+/* What yajl shows where it stands in the text stays there; what it has decoded
+ * of escapes is copied behind what was kept before. strings has room for the
+ * whole text, in which no string is longer than its source (an escape of six
+ * bytes is three at most), so it never moves. */
 static struct bytes keep(struct json *j, const void *data, size_t size)
 {
 	struct bytes kept = bytes_of(j->strings.data + j->strings.size, size);
+	uintptr_t at = (uintptr_t)data, start = (uintptr_t)j->text.data;
 
+	if (at >= start && at < start + j->text.size)
+		return bytes_of(data, size);
 	assert(size <= j->strings.capacity - j->strings.size);
 	if (size > 0)
 		memcpy(j->strings.data + j->strings.size, data, size);
@@ -317,6 +321,7 @@ const struct json_node *json_parse(struct json *j, struct bytes text, int *err)
 	j->count = 0;
 	j->depth = 0;
 	j->key = BYTES_NONE;
+	j->text = text;
 	j->err = 0;
 	buf_reset(&j->strings);
 	*err = check_surrogates(text);

@@ -10,8 +10,8 @@
  * levels or JSON_NODES_MAX values.
  *
  * A struct json is used for many texts, one after another, whose memory it
- * keeps; a tree lives until the next json_parse or json_release. One thread at
- * a time uses it.
+ * keeps; a tree lives until the next json_parse or json_release, and no longer
+ * than its text. One thread at a time uses it.
  */
 #define JSON_DEPTH_MAX 32
 /* Of as many mutations as one request may have, each with a few values. */
@@ -48,7 +48,8 @@ struct json {
 	struct yajl_handle_t *parser;  /* NULL: the next text makes one */
 	struct json_node *nodes;       /* the first is the root */
 	size_t count, capacity;        /* of nodes */
-	struct buf strings;            /* what keys and texts point into */
+	struct bytes text;             /* borrowed: keys and texts are there */
+	struct buf strings;            /* or here, if they had escapes */
 	uint32_t open[JSON_DEPTH_MAX]; /* the containers we are in */
 	unsigned int depth;            /* how many of open are set */
 	struct bytes key;              /* of the child that comes next */
@@ -59,7 +60,7 @@ struct json {
 void json_release(struct json *j);
 
 /* The root, or NULL with *err set: -ERR_bad_line tells what is wrong at which
- * byte, or -ENOMEM. text is not needed afterwards. */
+ * byte, or -ENOMEM. The tree borrows text. */
 const struct json_node *json_parse(struct json *j, struct bytes text, int *err);
 
 /* The children of an array or object, in the order of the text: NULL if there
