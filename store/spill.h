@@ -33,13 +33,17 @@ void spill_release(struct spill *p);
  * before: -ENOMEM, -ENOSPC, or of the file. */
 int spill_add(struct spill *p, struct bytes data);
 
+/* Puts it in a file now, if it is in none: what is added then never moves. */
+int spill_start(struct spill *p);
+
 /* All of it. With a file it never moves, and what was added before stays where
  * it is; in memory it is there until the next change. */
 struct bytes spill_bytes(const struct spill *p);
 
-/* All of it is about to be looked at: until it is cut, what was read leaves the
- * process. Without a thread for that it stays. */
-void spill_sweep(struct spill *p);
+/* All of it is about to be looked at, or no more: meanwhile, what was read
+ * leaves the process. Without a thread for that it stays. A cut ends it, too.
+ */
+void spill_sweep(struct spill *p, bool on);
 
 /* Cuts it to size, which is no more than it has; what it took is given back
  * with the last byte, but for a few kilobytes. */

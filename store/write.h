@@ -37,7 +37,7 @@ size_t write_size(const struct write *w);  /* bytes so far */
  * nothing. Good until the write is reset, committed, or rewound to an earlier
  * one. */
 struct write_mark {
-	size_t data_size, now_size;
+	size_t data_size, moved_size, now_size;
 	uint32_t count, range_count, blob_count, hidden_count;
 };
 

@@ -37,7 +37,7 @@ size_t ctl_take_lines(struct spill *partial, struct bytes data,
 		else
 			*err = spill_add(partial, rest);
 		if (!*err && end) {
-			spill_sweep(partial);
+			spill_sweep(partial, true);
 			*err = lines->each(lines->context,
 					   spill_bytes(partial));
 		}

@@ -126,7 +126,7 @@ static int mutate_flush(struct fs *fs, struct ctl_file *f, bool at_end)
 	m->ended = true;
 	err = place_enter(fs, f->node, &place);
 	target.table = place.path.table;
-	spill_sweep(&f->in);
+	spill_sweep(&f->in, true);
 	if (!err)
 		err = run_line(&target, spill_bytes(&f->in));
 	place_leave(fs, &place);

@@ -309,7 +309,7 @@ static int text_flush(struct fs *fs, struct ctl_file *f, bool at_end)
 		spill_cut(&f->in, 0);
 		return err;
 	}
-	spill_sweep(&f->in);
+	spill_sweep(&f->in, true);
 	err = take(fs, f, text);
 	spill_cut(&f->in, 0);
 	/* The row or the rules of the table are others now, and no path that

@@ -9,9 +9,10 @@
 #include "store/spill.h"
 
 /*
- * The file is written by calls and only read through the map, which is as large
- * as the text may ever be, so that it never moves; nobody looks past the end.
- * Space is allocated before anything is written, so no page can be missing.
+ * The file is written by calls, read through the map, and may be changed there
+ * in place; that is as large as the text may ever be, so that it never moves,
+ * and nobody looks past the end. Space is allocated before anything is written,
+ * so no page can be missing.
  */
 
 /* From which size on a text is in a file, though there is memory. */
@@ -20,9 +21,9 @@
 #define KEPT_MAX 4096
 /* Space is asked for in steps. */
 #define ROOM_STEP ((size_t)4 << 20)
-/* How often what was read of a file leaves the process; at some 2 GB/s, it has
- * grown by ten megabytes then. */
-#define SWEEP_MS 5
+/* How often what was read of a file leaves the process; at some 5 GB/s, it has
+ * grown by five megabytes then. */
+#define SWEEP_MS 1
 
 void spill_init(struct spill *p, struct store *s, enum memory_account account,
 		size_t max)
@@ -35,11 +36,14 @@ void spill_init(struct spill *p, struct store *s, enum memory_account account,
 /* Counts buf as it is now. */
 static void count(struct spill *p)
 {
-	struct memory *m = store_memory(p->store);
+	struct memory *m;
 
+	if (p->buf.capacity == p->counted)
+		return;
+	m = store_memory(p->store);
 	if (p->buf.capacity > p->counted)
 		memory_hold(m, p->account, p->buf.capacity - p->counted);
-	else if (p->buf.capacity < p->counted)
+	else
 		memory_give(m, p->account, p->counted - p->buf.capacity);
 	p->counted = p->buf.capacity;
 }
@@ -90,7 +94,7 @@ static int begin_file(struct spill *p)
 		p->fd = -1;
 		return err;
 	}
-	p->map = mmap(NULL, p->max, PROT_READ, MAP_SHARED, p->fd, 0);
+	p->map = mmap(NULL, p->max, PROT_READ | PROT_WRITE, MAP_SHARED, p->fd, 0);
 	if (p->map != MAP_FAILED)
 		return 0;
 	p->map = NULL;
@@ -137,13 +141,13 @@ static int append(struct spill *p, struct bytes data)
 	return err;
 }
 
-/* From memory to a file. On an error it is where it was. */
-static int spill(struct spill *p)
+/* On an error it is where it was. */
+int spill_start(struct spill *p)
 {
 	size_t size = p->size;
-	int err = begin_file(p);
+	int err = p->fd >= 0 ? 0 : begin_file(p);
 
-	if (err)
+	if (err || p->buf.capacity == 0)
 		return err;
 	p->size = 0;
 	err = append(p, buf_bytes(&p->buf));
@@ -180,7 +184,7 @@ int spill_add(struct spill *p, struct bytes data)
 
 	assert(data.size <= p->max - p->size);
 	if (p->fd < 0 && !fits(p, p->size + data.size))
-		err = spill(p);
+		err = spill_start(p);
 	if (err == -ENOSPC)
 		return err;
 	if (p->fd >= 0)
@@ -198,16 +202,11 @@ struct bytes spill_bytes(const struct spill *p)
 	return p->fd >= 0 ? bytes_of(p->map, p->size) : buf_bytes(&p->buf);
 }
 
-void spill_sweep(struct spill *p)
+void spill_sweep(struct spill *p, bool on)
 {
-	if (p->fd >= 0 && !p->sweeper)
+	if (on && p->fd >= 0 && !p->sweeper)
 		(void)!bg_start(no_step, sweep, SWEEP_MS, p, &p->sweeper);
-}
-
-/* The last sweep is by this, as one that worked just ends. */
-static void end_sweep(struct spill *p)
-{
-	if (!p->sweeper)
+	if (on || !p->sweeper)
 		return;
 	bg_stop(p->sweeper);
 	p->sweeper = NULL;
@@ -217,7 +216,7 @@ static void end_sweep(struct spill *p)
 void spill_cut(struct spill *p, size_t size)
 {
 	assert(size <= p->size);
-	end_sweep(p);
+	spill_sweep(p, false);
 	if (size == 0 && (p->fd >= 0 || p->buf.capacity > KEPT_MAX))
 		spill_release(p);
 	p->size = size;

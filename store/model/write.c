@@ -21,6 +21,11 @@
  * What the commit adds and patches is in commit.c.
  */
 
+/* Bytes of a write that is no more than those of most. */
+#define BATCH_LIGHT ((size_t)4 << 20)
+/* Of what a write that holds more puts into blob files. */
+#define MOVED_LEAST 1024
+
 /* Takes the schema of now; write_row takes a newer one if there is one. */
 int write_new(struct store *s, struct write **out)
 {
@@ -57,6 +62,7 @@ void write_free(struct write *w)
 void write_reset(struct write *w)
 {
 	batch_reset(&w->batch);
+	w->moved = 0;
 	buf_reset(&w->now_places);
 	buf_reset(&w->prefixes);
 	pending_release(&w->pending);
@@ -82,6 +88,7 @@ struct write_mark write_mark(const struct write *w)
 {
 	return (struct write_mark){
 		.data_size = w->batch.data.size,
+		.moved_size = w->moved,
 		.now_size = w->now_places.size,
 		.count = w->batch.count,
 		.range_count = w->batch.range_count,
@@ -97,6 +104,7 @@ void write_rewind(struct write *w, struct write_mark mark)
 	assert(mark.data_size <= w->batch.data.size);
 	assert(mark.hidden_count <= w->hidden_count);
 	w->batch.data.size = mark.data_size;
+	w->moved = mark.moved_size;
 	w->batch.count = mark.count;
 	w->batch.range_count = mark.range_count;
 	w->batch.blob_count = mark.blob_count;
@@ -280,6 +288,9 @@ static int add_version(struct write *w, uint64_t timestamp_us,
 	int err = 0;
 
 	assert(w->key.size > w->row_end && w->row_end > 0);
+	if (w->moved + w->batch.data.size > BATCH_SIZE_MAX)
+		return fail(ERR_batch_too_large, "more than %u bytes",
+			    BATCH_SIZE_MAX);
 	if (timestamp_us == STORE_NOW)
 		timestamp_us = later ? 0 : write_now(w);
 	if (!later)
@@ -393,6 +404,27 @@ int write_set_large(struct write *w, struct bytes family,
 	return err;
 }
 
+/* Whether a value is written to a blob file: small ones are, too, in a write
+ * that holds much, so that what it has in memory stays small. */
+static bool goes_to_file(const struct write *w, size_t size)
+{
+	return size >= w->s->large_size ||
+	       (w->batch.data.size >= BATCH_LIGHT && size >= MOVED_LEAST);
+}
+
+/* A small one counts for the limit of a request as if it were in the batch. */
+static int note_moved(struct write *w, size_t size)
+{
+	if (size >= w->s->large_size)
+		return 0;
+	if (w->moved + w->batch.data.size + w->key.size + size >
+	    BATCH_SIZE_MAX)
+		return fail(ERR_batch_too_large, "more than %u bytes",
+			    BATCH_SIZE_MAX);
+	w->moved += size;
+	return 0;
+}
+
 /* A large value is written to a blob file, so all that can be wrong is told
  * before; to write_set_large it is right then. */
 int write_set(struct write *w, struct bytes family, struct bytes qualifier,
@@ -405,10 +437,12 @@ int write_set(struct write *w, struct bytes family, struct bytes qualifier,
 		err = write_plain_column(w, family, qualifier);
 	if (err < 0)
 		return err;
-	if (value.size < w->s->large_size)
+	if (!goes_to_file(w, value.size))
 		return add_version(w, timestamp_us, value, batch_put);
 	if (timestamp_us != STORE_NOW)
 		err = write_check_timestamp(w->table, timestamp_us);
+	if (err == 0)
+		err = note_moved(w, value.size);
 	if (err == 0)
 		err = large_make(w->s->engine, value, &large);
 	if (err < 0)

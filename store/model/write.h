@@ -25,6 +25,7 @@ struct write {
 	struct schema *schema; /* referenced; what the adds were checked with */
 	bool stale;            /* an earlier add was checked with another */
 	struct batch batch;
+	size_t moved; /* bytes of small values that it has in files */
 
 	/* The present row: key holds its table and row prefix, of row_end
 	 * bytes, then what the add needs. */

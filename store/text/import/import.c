@@ -74,6 +74,11 @@ int importer_new(struct store *s, enum text_format format,
 	if (!im)
 		return -ENOMEM;
 	im->format = format;
+	spill_init(&im->spill, s, MEMORY_REQUESTS,
+		   IMPORT_RECORD_MAX + IMPORT_FEED_MAX);
+	spill_init(&im->copied, s, MEMORY_REQUESTS,
+		   2 * (size_t)IMPORT_RECORD_MAX);
+	im->json.spill = s ? &im->copied : NULL;
 	err = importer_init(im, s, options);
 	if (err < 0) {
 		importer_free(im);
@@ -88,6 +93,77 @@ int importer_rename(struct importer *im, struct bytes table)
 	return buf_set(&im->table, table);
 }
 
+/* Counts what waits in memory. */
+static void count_input(struct importer *im, size_t size)
+{
+	if (!im->store)
+		return;
+	memory_give(store_memory(im->store), MEMORY_REQUESTS, im->counted);
+	memory_hold(store_memory(im->store), MEMORY_REQUESTS, size);
+	im->counted = size;
+}
+
+/* Makes rest, which may be the end of it, all of the input: in memory. */
+static int keep_input(struct importer *im, struct bytes rest)
+{
+	struct buf kept = BUF_INIT;
+	int err = buf_add_bytes(&kept, rest);
+
+	if (err)
+		return err;
+	if (im->spill.fd >= 0)
+		spill_release(&im->spill);
+	else
+		buf_release(&im->input);
+	im->input = kept;
+	count_input(im, kept.capacity);
+	return 0;
+}
+
+/* The input as the spill has it, which owns it. */
+static void borrow_spill(struct importer *im)
+{
+	struct bytes all = spill_bytes(&im->spill);
+
+	im->input = (struct buf){ (uint8_t *)(uintptr_t)all.data, all.size,
+				  all.size };
+}
+
+/* A record that is long waits in a file; in tests and tools that have no store,
+ * in memory. */
+static int spill_input(struct importer *im)
+{
+	int err = spill_start(&im->spill);
+
+	if (!err)
+		err = spill_add(&im->spill, buf_bytes(&im->input));
+	if (err) {
+		spill_release(&im->spill);
+		/* Where nothing can be written, there is memory. */
+		return err == -ENOSPC ? err : 0;
+	}
+	buf_release(&im->input);
+	count_input(im, 0);
+	borrow_spill(im);
+	return 0;
+}
+
+static int add_input(struct importer *im, struct bytes data)
+{
+	int err;
+
+	if (im->spill.fd < 0) {
+		err = buf_add_bytes(&im->input, data);
+		return err;
+	}
+	if (data.size > im->spill.max - im->spill.size)
+		return fail(ERR_bad_line, "line %llu: too long",
+			    (unsigned long long)im->line);
+	err = spill_add(&im->spill, data);
+	borrow_spill(im);
+	return err;
+}
+
 /* importer_init may have failed at any point: what it did not make is zero. */
 void importer_free(struct importer *im)
 {
@@ -95,10 +171,11 @@ void importer_free(struct importer *im)
 		return;
 	write_free(im->w);
 	store_bulk_free(im->load);
+	keep_input(im, BYTES_NONE);
 	buf_release(&im->table);
 	buf_release(&im->family);
 	buf_release(&im->result.refused);
-	buf_release(&im->input);
+	spill_release(&im->copied);
 	buf_release(&im->header_text);
 	free(im->columns);
 	free(im->fields);
@@ -162,7 +239,7 @@ static bool is_hopeless(const struct importer *im)
 /* Takes what is whole, handing on each full batch, and moves the rest to the
  * front. An error leaves the input as it is, since nobody will take more of
  * it. */
-static int consume(struct importer *im, bool final)
+static int take_records(struct importer *im, bool final)
 {
 	int err;
 
@@ -179,21 +256,50 @@ static int consume(struct importer *im, bool final)
 		if (err < 0)
 			return err;
 	}
-	if (err < 0)
-		return err;
+	return err;
+}
+
+/* What is left is a part of a record: to the front of the input. */
+static int keep_rest(struct importer *im)
+{
+	size_t left = im->input.size - im->start;
+	int err = 0;
+
 	assert(im->start <= im->input.size);
-	if (im->start > 0) {
-		im->input.size -= im->start;
-		memmove(im->input.data, im->input.data + im->start,
-			im->input.size);
-		im->start = 0;
+	if (im->start > 0 && im->spill.fd >= 0) {
+		err = keep_input(im, bytes_of(im->input.data + im->start,
+					      left));
+	} else if (im->start > 0) {
+		memmove(im->input.data, im->input.data + im->start, left);
+		im->input.size = left;
 	}
-	if (im->input.size > IMPORT_RECORD_MAX)
-		return fail(
+	if (err)
+		return err;
+	im->start = 0;
+	if (im->store && im->spill.fd < 0 && left > IMPORT_INPUT_MAX)
+		return spill_input(im);
+	if (im->store && im->spill.fd < 0 && left == 0)
+		buf_release(&im->input);
+	if (im->spill.fd < 0)
+		count_input(im, im->input.capacity);
+	return 0;
+}
+
+static int consume(struct importer *im, bool final)
+{
+	int err;
+
+	spill_sweep(&im->spill, true);
+	err = take_records(im, final);
+	spill_sweep(&im->spill, false);
+	if (!err)
+		err = keep_rest(im);
+	if (!err && im->input.size > IMPORT_RECORD_MAX)
+		err = fail(
 			ERR_bad_line,
 			"line %llu: longer than %u MiB; is a quote missing?",
 			(unsigned long long)im->line, IMPORT_RECORD_MAX >> 20);
-	return 0;
+	return err;
 }
 
 /* Makes an error final. If it is that of a line, in a strict import or one by a
@@ -228,7 +334,7 @@ int importer_feed(struct importer *im, struct bytes data)
 		return im->failed;
 	im->result.byte_count += data.size;
 	im->feed_size = data.size;
-	err = buf_add_bytes(&im->input, data);
+	err = add_input(im, data);
 	if (!err && data.size > 0)
 		err = consume(im, false);
 	return finish_failed(im, err);

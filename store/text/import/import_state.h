@@ -20,6 +20,11 @@
  * value, 100 MiB, is 134 MiB in base64. */
 #define IMPORT_RECORD_MAX (UINT32_C(512) << 20)
 
+/* What waits for the end of its record in memory, else in a file; and how much
+ * more than a record a feed may bring. */
+#define IMPORT_INPUT_MAX ((size_t)1 << 20)
+#define IMPORT_FEED_MAX ((size_t)64 << 20)
+
 /* When a write is handed on: mutations, or bytes. */
 #define IMPORT_BATCH_MUTATIONS 10000
 #define IMPORT_BATCH_SIZE (1 << 20)
@@ -122,7 +127,10 @@ struct importer {
 	uint64_t window_us, window_bytes; /* where the rate is counted from */
 	int failed;                       /* the error that ended the import */
 
-	struct buf input;
+	struct buf input;    /* owned, or the spill's */
+	struct spill spill;  /* of a long record; without a file: not used */
+	struct spill copied; /* of json */
+	size_t counted;      /* of input, as MEMORY_REQUESTS */
 	size_t start;       /* of the present record, in input */
 	size_t at;          /* from start: scanning goes on here */
 	uint64_t line;      /* line number of the record's first byte, from 1 */

@@ -4,6 +4,9 @@
 
 #include "store/text/json/json.h"
 
+/* Copied strings in memory; with a spill, what is more is there. */
+#define STRINGS_MAX ((size_t)1 << 20)
+
 /*
  * yajl calls the functions on_* for each value and key, in the order of the
  * text; they return 1 to go on, or 0 to give up with the reason in j->err.
@@ -54,22 +57,43 @@ static struct json_node *node_add(struct json *j, enum json_type type)
 	return node;
 }
 
-/* What yajl shows where it stands in the text stays there; what it has decoded
- * of escapes is copied behind what was kept before. strings has room for the
- * whole text, in which no string is longer than its source (an escape of six
- * bytes is three at most), so it never moves. */
-static struct bytes keep(struct json *j, const void *data, size_t size)
+/* Behind what was kept of the text before. strings has room for the whole text,
+ * in which no string is longer than its source (an escape of six bytes is three
+ * at most), or for STRINGS_MAX of it, and what has no room goes to the file. So
+ * nothing moves. */
+static struct bytes keep_copy(struct json *j, const void *data, size_t size)
 {
 	struct bytes kept = bytes_of(j->strings.data + j->strings.size, size);
-	uintptr_t at = (uintptr_t)data, start = (uintptr_t)j->text.data;
 
-	if (at >= start && at < start + j->text.size)
-		return bytes_of(data, size);
-	assert(size <= j->strings.capacity - j->strings.size);
+	if (size > j->strings.capacity - j->strings.size) {
+		assert(j->spill);
+		j->err = spill_start(j->spill);
+		if (!j->err)
+			j->err = spill_add(j->spill, bytes_of(data, size));
+		if (j->err)
+			return BYTES_NONE;
+		spill_sweep(j->spill, true);
+		kept = spill_bytes(j->spill);
+		return bytes_after(kept, kept.size - size);
+	}
 	if (size > 0)
 		memcpy(j->strings.data + j->strings.size, data, size);
 	j->strings.size += size;
 	return kept;
+}
+
+/* What yajl shows where it stands in the text stays there; what it has decoded
+ * of escapes is copied. Whether it is kept; else the reason is in j->err. */
+static bool keep(struct json *j, const void *data, size_t size,
+		 struct bytes *kept)
+{
+	uintptr_t at = (uintptr_t)data, start = (uintptr_t)j->text.data;
+
+	if (at >= start && at < start + j->text.size)
+		*kept = bytes_of(data, size);
+	else
+		*kept = keep_copy(j, data, size);
+	return j->err == 0;
 }
 
 static int on_null(void *context)
@@ -96,18 +120,14 @@ static int on_number(void *context, const char *data, size_t size)
 {
 	struct json_node *node = node_add(context, JSON_NUMBER);
 
-	if (node)
-		node->text = keep(context, data, size);
-	return node != NULL;
+	return node && keep(context, data, size, &node->text);
 }
 
 static int on_string(void *context, const unsigned char *data, size_t size)
 {
 	struct json_node *node = node_add(context, JSON_STRING);
 
-	if (node)
-		node->text = keep(context, data, size);
-	return node != NULL;
+	return node && keep(context, data, size, &node->text);
 }
 
 /* The key waits for its value, which yajl shows next. */
@@ -115,8 +135,7 @@ static int on_key(void *context, const unsigned char *data, size_t size)
 {
 	struct json *j = context;
 
-	j->key = keep(j, data, size);
-	return 1;
+	return keep(j, data, size, &j->key);
 }
 
 /* The limit of levels also bounds the recursion of who walks the tree. */
@@ -237,7 +256,9 @@ void json_release(struct json *j)
 	parser_free(j);
 	free(j->nodes);
 	buf_release(&j->strings);
-	*j = (struct json){ 0 };
+	if (j->spill)
+		spill_release(j->spill);
+	*j = (struct json){ .spill = j->spill };
 }
 
 /* The value of the \u escape whose backslash is at p; -1 if there is no such
@@ -311,8 +332,19 @@ static int parse_failed(struct json *j)
 	return j->err;
 }
 
-/* Everything of the text before is forgotten first, but its memory is kept. One
- * byte more is reserved so that strings.data is not NULL. */
+/* Room for what is copied of a text of so many bytes. One byte more is reserved
+ * so that strings.data is not NULL. */
+static int reserve_strings(struct json *j, size_t size)
+{
+	buf_reset(&j->strings);
+	if (j->spill) {
+		spill_release(j->spill);
+		size = size < STRINGS_MAX ? size : STRINGS_MAX;
+	}
+	return buf_reserve(&j->strings, size + 1);
+}
+
+/* Everything of the text before is forgotten first, but its memory is kept. */
 const struct json_node *json_parse(struct json *j, struct bytes text, int *err)
 {
 	static const unsigned char newline[] = "\n";
@@ -323,10 +355,9 @@ const struct json_node *json_parse(struct json *j, struct bytes text, int *err)
 	j->key = BYTES_NONE;
 	j->text = text;
 	j->err = 0;
-	buf_reset(&j->strings);
 	*err = check_surrogates(text);
 	if (!*err)
-		*err = buf_reserve(&j->strings, text.size + 1);
+		*err = reserve_strings(j, text.size);
 	if (!*err && !j->parser)
 		*err = parser_new(j);
 	if (*err < 0)
@@ -341,6 +372,9 @@ const struct json_node *json_parse(struct json *j, struct bytes text, int *err)
 		*err = fail(ERR_bad_line, "JSON ends too early");
 	else if (j->count == 0)
 		*err = fail(ERR_bad_line, "no JSON value");
+	/* It keeps what the longest string took. */
+	if (!*err && text.size > STRINGS_MAX)
+		parser_free(j);
 	if (!*err)
 		return &j->nodes[0];
 	/* It remembers an error and open containers for ever. */

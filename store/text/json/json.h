@@ -1,7 +1,7 @@
 #ifndef STORE_TEXT_JSON_JSON_H
 #define STORE_TEXT_JSON_JSON_H
 
-#include "store/store.h"
+#include "store/spill.h"
 
 /*
  * One JSON text as a tree in memory, parsed by yajl. Numbers keep their source
@@ -10,7 +10,8 @@
  * levels or JSON_NODES_MAX values.
  *
  * A struct json is used for many texts, one after another, whose memory it
- * keeps; a tree lives until the next json_parse or json_release, and no longer
+ * keeps. With a spill, which takes as much as a text has, of a large one little
+ * is in memory. A tree lives until the next json_parse or json_release, and no longer
  * than its text. One thread at a time uses it.
  */
 #define JSON_DEPTH_MAX 32
@@ -49,14 +50,15 @@ struct json {
 	struct json_node *nodes;       /* the first is the root */
 	size_t count, capacity;        /* of nodes */
 	struct bytes text;             /* borrowed: keys and texts are there */
-	struct buf strings;            /* or here, if they had escapes */
+	struct buf strings;            /* or here, if they had escapes, */
+	struct spill *spill;           /* or here; borrowed; NULL: none */
 	uint32_t open[JSON_DEPTH_MAX]; /* the containers we are in */
 	unsigned int depth;            /* how many of open are set */
 	struct bytes key;              /* of the child that comes next */
 	int err;                       /* why a callback gave up */
 };
 
-/* Leaves it as if zeroed. */
+/* Leaves it as if zeroed, but for spill, which is emptied. */
 void json_release(struct json *j);
 
 /* The root, or NULL with *err set: -ERR_bad_line tells what is wrong at which

@@ -57,7 +57,8 @@ static int version_object(struct mutation *m, const struct json_node *n,
 		if (bytes_equal(child->key, BYTES_LITERAL("timestamp"))) {
 			err = timestamp_value(child, timestamp);
 		} else if (bytes_equal(child->key, BYTES_LITERAL("base64"))) {
-			err = json_base64(child, &m->value, value);
+			err = json_base64(m->json, child, &m->value,
+					  value);
 			values++;
 		} else if (bytes_equal(child->key, BYTES_LITERAL("value")) &&
 			   json_is_text(child)) {
@@ -634,12 +635,16 @@ int json_mutation_update(const struct json_context *c,
 int mutation_run_json(struct store *s, struct bytes table, struct bytes row,
 		      struct bytes text, bool sync)
 {
-	struct json j = { 0 };
+	struct spill copied;
+	struct json j = { .spill = &copied };
 	struct json_context c = { s, &j, table, row, STORE_NOW };
 	const struct json_node *body;
 	bool reads;
-	int err = json_mutation_parse(&j, text, &body, &reads);
+	int err;
 
+	/* What had escapes, and what was base64, perhaps with escapes. */
+	spill_init(&copied, s, MEMORY_REQUESTS, 2 * text.size);
+	err = json_mutation_parse(&j, text, &body, &reads);
 	if (!err)
 		err = json_mutation_update(&c, body, sync, NULL);
 	json_release(&j);

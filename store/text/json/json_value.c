@@ -21,7 +21,31 @@ bool json_is_text(const struct json_node *n)
 	       n->type == JSON_TRUE || n->type == JSON_FALSE;
 }
 
-int json_base64(const struct json_node *n, struct buf *memory,
+/* Characters that are decoded at once: a multiple of 4. */
+#define PIECE_SIZE ((size_t)1 << 20)
+
+/* To the tree's spill, piece by piece. */
+static int spill_base64(struct json *j, struct bytes text, struct buf *memory,
+			struct bytes *out)
+{
+	size_t at, size, start = j->spill->size;
+	int err = spill_start(j->spill);
+
+	for (at = 0; !err && at < text.size; at += size) {
+		size = text.size - at;
+		if (size > PIECE_SIZE)
+			size = PIECE_SIZE;
+		buf_reset(memory);
+		err = base64_decode_piece(text, at, size, memory);
+		if (!err)
+			err = spill_add(j->spill, buf_bytes(memory));
+	}
+	*out = bytes_after(spill_bytes(j->spill), start);
+	spill_sweep(j->spill, true);
+	return err;
+}
+
+int json_base64(struct json *j, const struct json_node *n, struct buf *memory,
 		struct bytes *out)
 {
 	int err;
@@ -30,6 +54,8 @@ int json_base64(const struct json_node *n, struct buf *memory,
 		return fail(ERR_bad_line, "\"base64\" must be a string");
 	/* An error may leave part of it in memory: *out is then not to be
 	 * used. */
+	if (j->spill && n->text.size > PIECE_SIZE && n->text.size % 4 == 0)
+		return spill_base64(j, n->text, memory, out);
 	buf_reset(memory);
 	err = base64_decode(n->text, memory);
 	*out = buf_bytes(memory);
@@ -46,7 +72,7 @@ int json_bytes(struct mutation *m, const struct json_node *n,
 		/* The only key decides; its value is json_base64's to judge. */
 		n = json_first(m->json, n);
 		if (bytes_equal(n->key, BYTES_LITERAL("base64")))
-			return json_base64(n, memory, out);
+			return json_base64(m->json, n, memory, out);
 	}
 	return fail(ERR_bad_line,
 		    "a key must be a string or {\"base64\": ...}");

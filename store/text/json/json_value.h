@@ -28,8 +28,9 @@ int json_wrong(const char *what, struct bytes name);
 bool json_is_text(const struct json_node *n);
 
 /* The bytes of {"base64": "..."}, whose string is n: decoded into memory, which
- * *out points into. -ERR_bad_line or -ENOMEM. */
-int json_base64(const struct json_node *n, struct buf *memory,
+ * *out points into, or a long one into j's spill. -ERR_bad_line, -ENOMEM, or of
+ * the spill. */
+int json_base64(struct json *j, const struct json_node *n, struct buf *memory,
 		struct bytes *out);
 
 /* A key: a string, and then *out lives as long as the tree, or an object with

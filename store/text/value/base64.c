@@ -51,9 +51,22 @@ static uint32_t sextet(uint8_t c)
 	return c == '+' ? 62 : c == '/' ? 63 : 64;
 }
 
-int base64_decode(struct bytes in, struct buf *out)
+/* How many of the last four characters are padding. A third = is then found to
+ * be outside of the alphabet. */
+static size_t padding_of(struct bytes in)
 {
-	size_t padding = 0, i;
+	size_t padding = 0;
+
+	while (padding < 2 && padding < in.size &&
+	       in.data[in.size - 1 - padding] == '=')
+		padding++;
+	return padding;
+}
+
+int base64_decode_piece(struct bytes in, size_t at, size_t size,
+			struct buf *out)
+{
+	size_t padding = padding_of(in), end = at + size, i;
 	int err;
 
 	if (in.size % 4)
@@ -61,14 +74,11 @@ int base64_decode(struct bytes in, struct buf *out)
 			    "base64 text has %zu characters, not a multiple "
 			    "of 4",
 			    in.size);
-	/* A third = is then found to be outside of the alphabet. */
-	while (padding < 2 && padding < in.size &&
-	       in.data[in.size - 1 - padding] == '=')
-		padding++;
-	err = buf_reserve(out, in.size / 4 * 3);
+	assert(at % 4 == 0 && size % 4 == 0 && end <= in.size);
+	err = buf_reserve(out, size / 4 * 3);
 	if (err < 0)
 		return err;
-	for (i = 0; i < in.size; i += 4) {
+	for (i = at; i < end; i += 4) {
 		size_t count = i + 4 == in.size ? 4 - padding : 4, j;
 		uint32_t v = 0;
 
@@ -93,4 +103,9 @@ int base64_decode(struct bytes in, struct buf *out)
 			out->data[out->size++] = (uint8_t)v;
 	}
 	return 0;
+}
+
+int base64_decode(struct bytes in, struct buf *out)
+{
+	return base64_decode_piece(in, 0, in.size, out);
 }

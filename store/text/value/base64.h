@@ -17,4 +17,8 @@ int base64_encode(struct bytes in, struct buf *out);
  * or -ENOMEM; then out may hold part of it. */
 int base64_decode(struct bytes in, struct buf *out);
 
+/* As base64_decode, of size characters from at on, both multiples of 4. */
+int base64_decode_piece(struct bytes in, size_t at, size_t size,
+			struct buf *out);
+
 #endif
