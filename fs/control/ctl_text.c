@@ -1,6 +1,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 
 #include "fs/cells/cell.h"
 #include "fs/cells/loop.h"
@@ -376,9 +377,36 @@ static int show_version(struct fs *fs, struct ctl_file *f,
 	return err;
 }
 
-/* As ctl_ops.open. A large value is f's state, which holds it whatever becomes
- * of the version; all else is copied. -ESTALE may mean that the value's chunks
- * were just moved. */
+/* A version that is open: a ctl_file's state. What it shows stays, whatever
+ * becomes of the version. */
+struct version_file {
+	struct large *large; /* referenced; NULL: it is small */
+	struct spill text;   /* then */
+};
+
+/* Takes what is shown, all or nothing of it. */
+static int version_take(struct fs *fs, struct ctl_file *f,
+			struct cell_bytes *shown)
+{
+	struct version_file *v = malloc(sizeof(*v));
+	int err;
+
+	if (!v)
+		return -ENOMEM;
+	spill_init(&v->text, fs->store, MEMORY_VALUES, shown->text.size);
+	err = spill_add(&v->text, buf_bytes(&shown->text));
+	if (err) {
+		spill_release(&v->text);
+		free(v);
+		return err;
+	}
+	v->large = shown->large;
+	shown->large = NULL;
+	f->state = v;
+	return 0;
+}
+
+/* As ctl_ops.open. -ESTALE may mean that the value's chunks were just moved. */
 static int version_open(struct fs *fs, struct ctl_file *f)
 {
 	struct cell_bytes shown = { BUF_INIT, NULL };
@@ -387,29 +415,18 @@ static int version_open(struct fs *fs, struct ctl_file *f)
 	do
 		err = show_version(fs, f, &shown);
 	while (err == -ESTALE && ++tries < TRIES_MAX);
-	if (err) {
-		cell_bytes_release(&shown);
-		return err;
-	}
-	f->out = shown.text;
-	f->state = shown.large;
-	return 0;
+	if (!err)
+		err = version_take(fs, f, &shown);
+	cell_bytes_release(&shown);
+	return err;
 }
 
-/* As ctl_ops.read. */
-static int version_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
-			size_t size, struct buf *out)
+/* Appends size bytes at offset of a large value, all within it. */
+static int read_large(struct large *large, uint64_t offset, size_t size,
+		      struct buf *out)
 {
-	struct large *large = f->state;
-	int err;
+	int err = buf_reserve(out, size);
 
-	if (!large)
-		return ctl_read_text(fs, f, offset, size, out);
-	if (offset >= large_size(large))
-		return 0;
-	if (size > large_size(large) - offset)
-		size = (size_t)(large_size(large) - offset);
-	err = buf_reserve(out, size);
 	if (!err)
 		err = large_read(large, offset, out->data + out->size, size);
 	if (!err)
@@ -417,10 +434,31 @@ static int version_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
 	return err;
 }
 
+/* As ctl_ops.read. */
+static int version_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
+			size_t size, struct buf *out)
+{
+	struct version_file *v = f->state;
+	uint64_t all = v->large ? large_size(v->large) : v->text.size;
+
+	(void)fs;
+	if (offset >= all)
+		return 0;
+	if (size > all - offset)
+		size = (size_t)(all - offset);
+	if (v->large)
+		return read_large(v->large, offset, size, out);
+	return buf_add(out, spill_bytes(&v->text).data + offset, size);
+}
+
 static void version_release(struct fs *fs, struct ctl_file *f)
 {
+	struct version_file *v = f->state;
+
 	(void)fs;
-	large_put(f->state);
+	large_put(v->large);
+	spill_release(&v->text);
+	free(v);
 }
 
 const struct ctl_ops ctl_version_ops = {

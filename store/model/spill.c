@@ -19,7 +19,8 @@
 #define MEMORY_MAX ((size_t)1 << 20)
 /* What an empty one keeps, for the next text. */
 #define KEPT_MAX 4096
-/* Space is asked for in steps. */
+/* Space is asked for in steps, of as much as there is, from a first one. */
+#define ROOM_FIRST ((size_t)64 << 10)
 #define ROOM_STEP ((size_t)4 << 20)
 /* How often what was read of a file leaves the process; at some 5 GB/s, it has
  * grown by five megabytes then. */
@@ -106,12 +107,13 @@ static int begin_file(struct spill *p)
 /* Space for size bytes of the file. */
 static int make_room(struct spill *p, size_t size)
 {
-	size_t more;
+	size_t step = p->room < ROOM_FIRST ? ROOM_FIRST : p->room, more;
 	int err;
 
 	if (size <= p->room)
 		return 0;
-	more = (size - p->room + ROOM_STEP - 1) / ROOM_STEP * ROOM_STEP;
+	step = step < ROOM_STEP ? step : ROOM_STEP;
+	more = (size - p->room + step - 1) / step * step;
 	err = store_scratch_admit(p->store, more);
 	if (err)
 		return err;

@@ -40,6 +40,19 @@ int write_new(struct store *s, struct write **out)
 	return 0;
 }
 
+/* Counts the batch as it is now. */
+static void count_batch(struct write *w)
+{
+	struct memory *m;
+
+	if (w->batch.data.capacity == w->counted)
+		return;
+	m = store_memory(w->s);
+	memory_hold(m, MEMORY_REQUESTS, w->batch.data.capacity);
+	memory_give(m, MEMORY_REQUESTS, w->counted);
+	w->counted = w->batch.data.capacity;
+}
+
 /* NULL is allowed. Nothing is committed. */
 void write_free(struct write *w)
 {
@@ -47,6 +60,7 @@ void write_free(struct write *w)
 		return;
 	schema_put(w->schema);
 	batch_release(&w->batch);
+	count_batch(w);
 	buf_release(&w->key);
 	buf_release(&w->now_places);
 	buf_release(&w->prefixes);
@@ -302,6 +316,7 @@ static int add_version(struct write *w, uint64_t timestamp_us,
 		err = buf_reserve(&w->now_places, sizeof(uint64_t));
 	if (err == 0)
 		err = add(&w->batch, buf_bytes(&w->key), value);
+	count_batch(w);
 	if (err == 0 && later)
 		err = buf_add_u64le(&w->now_places,
 				    (uint64_t)(w->batch.data.size - value_size -

@@ -25,7 +25,8 @@ struct write {
 	struct schema *schema; /* referenced; what the adds were checked with */
 	bool stale;            /* an earlier add was checked with another */
 	struct batch batch;
-	size_t moved; /* bytes of small values that it has in files */
+	size_t moved;   /* bytes of small values that it has in files */
+	size_t counted; /* bytes of batch, as MEMORY_REQUESTS */
 
 	/* The present row: key holds its table and row prefix, of row_end
 	 * bytes, then what the add needs. */

@@ -9,7 +9,8 @@
 /*
  * A value is chunks of equal size but for the last, so the chunk that holds an
  * offset is found by division. A reader keeps the chunk that it read last,
- * since files are read in pieces much smaller than a chunk. A writer makes a
+ * since files are read in pieces much smaller than a chunk,
+ * as long as there is memory for that. A writer makes a
  * new list, of which each chunk is put anew or borrowed from another value.
  */
 struct large {
@@ -19,8 +20,10 @@ struct large {
 	struct blob_holds holds; /* of all files that list names */
 	atomic_uint references;
 	pthread_mutex_t lock; /* guards what follows; no other is taken */
-	uint8_t *chunk;       /* the one read last; NULL: none */
+	uint8_t *chunk;       /* the one read last, which counts as
+				 MEMORY_VALUES; NULL: none */
 	uint32_t index;       /* of chunk, if there is one */
+	bool passing;         /* there was no memory to keep it */
 };
 
 int blob_read(const struct blob_file *f, const struct blob_chunk *c,
@@ -114,6 +117,16 @@ struct large *large_get(struct large *v)
 	return v;
 }
 
+/* Frees the chunk, if there is one. Needs v->lock, or nobody else has v. */
+static void drop_chunk(struct large *v)
+{
+	if (!v->chunk)
+		return;
+	free(v->chunk);
+	v->chunk = NULL;
+	memory_give(v->e->memory, MEMORY_VALUES, v->list.chunk_size);
+}
+
 void large_put(struct large *v)
 {
 	unsigned int before;
@@ -124,10 +137,10 @@ void large_put(struct large *v)
 	assert(before > 0);
 	if (before > 1)
 		return;
+	drop_chunk(v);
 	blob_release(v->e, &v->holds);
 	blob_list_release(&v->list);
 	pthread_mutex_destroy(&v->lock);
-	free(v->chunk);
 	free(v);
 }
 
@@ -164,30 +177,41 @@ static struct blob_file *held_file(const struct large *v, uint64_t id)
 	return NULL;
 }
 
+/* Memory for a chunk: to keep it, if there is enough for that. */
+static int new_chunk(struct large *v)
+{
+	v->chunk = malloc(v->list.chunk_size);
+	if (!v->chunk)
+		return -ENOMEM;
+	v->passing = !memory_take(v->e->memory, MEMORY_VALUES,
+				  v->list.chunk_size, 0);
+	if (v->passing)
+		memory_hold(v->e->memory, MEMORY_VALUES, v->list.chunk_size);
+	return 0;
+}
+
 /* Makes the chunk with this index the one that is kept. Needs v->lock. */
 static int load_chunk(struct large *v, uint32_t index)
 {
 	const struct blob_chunk *c = &v->list.chunks[index];
 	struct buf scratch = BUF_INIT; /* not kept: many may be open */
-	int err;
+	int err = 0;
 
 	assert(index < v->list.count);
 	if (v->chunk && v->index == index)
 		return 0;
 	if (!v->chunk)
-		v->chunk = malloc(v->list.chunk_size);
-	if (!v->chunk)
-		return -ENOMEM;
+		err = new_chunk(v);
+	if (err < 0)
+		return err;
 	v->index = index;
 	err = blob_read(held_file(v, c->file), c,
 			blob_chunk_raw_size(&v->list, index), &scratch,
 			v->chunk);
 	buf_release(&scratch);
 	/* What is there then is no chunk. */
-	if (err < 0) {
-		free(v->chunk);
-		v->chunk = NULL;
-	}
+	if (err < 0)
+		drop_chunk(v);
 	return err;
 }
 
@@ -213,6 +237,8 @@ int large_read(struct large *v, uint64_t offset, void *data, size_t size)
 		offset += part;
 		size -= part;
 	}
+	if (v->passing)
+		drop_chunk(v);
 	pthread_mutex_unlock(&v->lock);
 	return err;
 }
