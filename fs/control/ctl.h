@@ -2,7 +2,7 @@
 #define FS_CONTROL_CTL_H
 
 #include "fs/cells/place.h"
-#include "store/spill.h"
+#include "store/text/spill/spill.h"
 
 /*
  * Control directories and files: names that are not data, all of them in or

@@ -188,8 +188,8 @@ static int text_open(struct fs *fs, struct ctl_file *f)
 static ssize_t text_write(struct fs *fs, struct ctl_file *f, struct bytes data,
 			  uint64_t offset)
 {
-	size_t max =
-		f->node->kind == NODE_ROW_JSON ? CTL_WRITTEN_MAX : SMALL_SIZE_MAX;
+	size_t max = f->node->kind == NODE_ROW_JSON ? CTL_WRITTEN_MAX
+						    : SMALL_SIZE_MAX;
 	int err;
 
 	(void)fs;

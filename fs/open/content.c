@@ -313,8 +313,8 @@ static bool fits_memory(struct content *c, uint64_t size)
  * of room on the disk, where it could not be committed either. */
 static int prepare(struct content *c, uint64_t size)
 {
-	bool small = size <= CONTENT_MEMORY_MAX &&
-		     c->size <= CONTENT_MEMORY_MAX;
+	bool small =
+		size <= CONTENT_MEMORY_MAX && c->size <= CONTENT_MEMORY_MAX;
 	int err;
 
 	if (c->fd >= 0)

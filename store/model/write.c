@@ -94,7 +94,7 @@ size_t write_count(const struct write *w)
 
 size_t write_size(const struct write *w)
 {
-	return w->batch.data.size;
+	return w->batch.data.size + w->moved;
 }
 
 /* Sizes and counts alone: going back is cutting off. */
@@ -432,8 +432,7 @@ static int note_moved(struct write *w, size_t size)
 {
 	if (size >= w->s->large_size)
 		return 0;
-	if (w->moved + w->batch.data.size + w->key.size + size >
-	    BATCH_SIZE_MAX)
+	if (w->moved + w->batch.data.size + w->key.size + size > BATCH_SIZE_MAX)
 		return fail(ERR_batch_too_large, "more than %u bytes",
 			    BATCH_SIZE_MAX);
 	w->moved += size;

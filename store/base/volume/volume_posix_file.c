@@ -56,6 +56,21 @@ int posix_write_all(int fd, struct bytes data, const char *path)
 	return 0;
 }
 
+int posix_write_at(int fd, struct bytes data, uint64_t offset, const char *path)
+{
+	while (data.size > 0) {
+		ssize_t n = pwrite(fd, data.data, data.size, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return fail(errno, "%s: cannot write", path);
+		data = bytes_after(data, (size_t)n);
+		offset += (uint64_t)n;
+	}
+	return 0;
+}
+
 int posix_sync_file(int fd, const char *path)
 {
 	int err;
@@ -159,8 +174,8 @@ static int named_scratch(struct posix_volume *v)
 int posix_scratch(struct volume *volume)
 {
 	struct posix_volume *v = posix(volume);
-	int fd = openat(v->directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC,
-			0600);
+	int fd =
+		openat(v->directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
 	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR))
 		fd = named_scratch(v);

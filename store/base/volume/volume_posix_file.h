@@ -44,6 +44,11 @@ bool posix_is_tmp(const char *name);
 /* Whether name ends like that of held room. */
 bool posix_is_spare(const char *name);
 
+/* All of data at offset, wherever fd stands; on an error a part of it may be
+ * written. path is for the message. */
+int posix_write_at(int fd, struct bytes data, uint64_t offset,
+		   const char *path);
+
 /* As volume_ops.scratch. */
 int posix_scratch(struct volume *volume);
 

@@ -267,8 +267,8 @@ static int keep_rest(struct importer *im)
 
 	assert(im->start <= im->input.size);
 	if (im->start > 0 && im->spill.fd >= 0) {
-		err = keep_input(im, bytes_of(im->input.data + im->start,
-					      left));
+		err = keep_input(im,
+				 bytes_of(im->input.data + im->start, left));
 	} else if (im->start > 0) {
 		memmove(im->input.data, im->input.data + im->start, left);
 		im->input.size = left;
@@ -295,10 +295,10 @@ static int consume(struct importer *im, bool final)
 	if (!err)
 		err = keep_rest(im);
 	if (!err && im->input.size > IMPORT_RECORD_MAX)
-		err = fail(
-			ERR_bad_line,
-			"line %llu: longer than %u MiB; is a quote missing?",
-			(unsigned long long)im->line, IMPORT_RECORD_MAX >> 20);
+		err = fail(ERR_bad_line,
+			   "line %llu: longer than %u MiB; is a quote missing?",
+			   (unsigned long long)im->line,
+			   IMPORT_RECORD_MAX >> 20);
 	return err;
 }
 

@@ -131,8 +131,8 @@ struct importer {
 	struct spill spill;  /* of a long record; without a file: not used */
 	struct spill copied; /* of json */
 	size_t counted;      /* of input, as MEMORY_REQUESTS */
-	size_t start;       /* of the present record, in input */
-	size_t at;          /* from start: scanning goes on here */
+	size_t start;        /* of the present record, in input */
+	size_t at;           /* from start: scanning goes on here */
 	uint64_t line;      /* line number of the record's first byte, from 1 */
 	uint64_t line_next; /* and of the record after it */
 

@@ -1,7 +1,7 @@
 #ifndef STORE_TEXT_JSON_JSON_H
 #define STORE_TEXT_JSON_JSON_H
 
-#include "store/spill.h"
+#include "store/text/spill/spill.h"
 
 /*
  * One JSON text as a tree in memory, parsed by yajl. Numbers keep their source
@@ -10,8 +10,8 @@
  * levels or JSON_NODES_MAX values.
  *
  * A struct json is used for many texts, one after another, whose memory it
- * keeps. With a spill, which takes as much as a text has, of a large one little
- * is in memory. A tree lives until the next json_parse or json_release, and no longer
+ * keeps. With a spill, which takes twice a text, of a large one little is in
+ * memory. A tree lives until the next json_parse or json_release, and no longer
  * than its text. One thread at a time uses it.
  */
 #define JSON_DEPTH_MAX 32

@@ -57,8 +57,7 @@ static int version_object(struct mutation *m, const struct json_node *n,
 		if (bytes_equal(child->key, BYTES_LITERAL("timestamp"))) {
 			err = timestamp_value(child, timestamp);
 		} else if (bytes_equal(child->key, BYTES_LITERAL("base64"))) {
-			err = json_base64(m->json, child, &m->value,
-					  value);
+			err = json_base64(m->json, child, &m->value, value);
 			values++;
 		} else if (bytes_equal(child->key, BYTES_LITERAL("value")) &&
 			   json_is_text(child)) {

@@ -1,25 +1,26 @@
-#ifndef STORE_SPILL_H
-#define STORE_SPILL_H
+#ifndef STORE_TEXT_SPILL_SPILL_H
+#define STORE_TEXT_SPILL_SPILL_H
 
 #include "store/store.h"
 
 /*
  * A text that comes in pieces and is looked at as a whole: in memory as long as
  * it is small, counted there, and else in a file without a name on the store's
- * volume, which is mapped to be read. What of the file was looked at leaves the
- * process again a moment later (spill_sweep), so that a text of hundreds of megabytes costs
- * it a few. The file ends with the text, or the process. One thread at a time.
+ * volume, which is mapped. What of the file was looked at leaves the process
+ * again a moment later (spill_sweep), so that a text of hundreds of megabytes
+ * costs it a few. The file ends with the text, or the process. One thread at a
+ * time.
  */
 struct spill {
 	struct store *store; /* borrowed */
 	enum memory_account account;
-	struct buf buf; /* all of it, without a file */
+	struct buf buf;   /* all of it, without a file */
 	uint64_t counted; /* bytes of buf, in the account */
 	size_t size;
-	size_t max;  /* of size: what is mapped */
-	int fd;      /* of store_scratch; -1: none */
-	void *map;   /* of max bytes; with fd */
-	size_t room; /* bytes of the file that there is space for */
+	size_t max;         /* of size: what is mapped */
+	int fd;             /* of store_scratch; -1: none */
+	void *map;          /* of max bytes; with fd */
+	size_t room;        /* bytes of the file that there is space for */
 	struct bg *sweeper; /* NULL: none works */
 };
 

@@ -6,7 +6,8 @@
 
 #include "store/base/bg.h"
 #include "store/base/err.h"
-#include "store/spill.h"
+#include "store/base/volume/volume_posix_file.h"
+#include "store/text/spill/spill.h"
 
 /*
  * The file is written by calls, read through the map, and may be changed there
@@ -95,7 +96,8 @@ static int begin_file(struct spill *p)
 		p->fd = -1;
 		return err;
 	}
-	p->map = mmap(NULL, p->max, PROT_READ | PROT_WRITE, MAP_SHARED, p->fd, 0);
+	p->map = mmap(NULL, p->max, PROT_READ | PROT_WRITE, MAP_SHARED, p->fd,
+		      0);
 	if (p->map != MAP_FAILED)
 		return 0;
 	p->map = NULL;
@@ -127,20 +129,11 @@ static int make_room(struct spill *p, size_t size)
 /* Puts data at the end of the file; on an error a part may lie behind it. */
 static int append(struct spill *p, struct bytes data)
 {
-	size_t at = p->size;
-	int err = make_room(p, at + data.size);
+	int err = make_room(p, p->size + data.size);
 
-	while (!err && data.size > 0) {
-		ssize_t n = pwrite(p->fd, data.data, data.size, (off_t)at);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return fail(errno, "file without a name: cannot write");
-		data = bytes_after(data, (size_t)n);
-		at += (size_t)n;
-	}
-	return err;
+	return err ? err
+		   : posix_write_at(p->fd, data, p->size,
+				    "file without a name");
 }
 
 /* On an error it is where it was. */
