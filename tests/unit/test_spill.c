@@ -1,0 +1,151 @@
+#include <stdlib.h>
+
+#include "store/text/spill/spill.h"
+#include "tests/sim/volume_mem.h"
+#include "tests/unit/suite.h"
+
+#define MAX ((size_t)16 << 20)
+
+static struct store *s;
+static struct spill spill;
+
+static void setup(void)
+{
+	struct store_options options;
+	struct volume *v;
+
+	store_options_init(&options);
+	options.create = true;
+	options.background = false;
+	ck_assert_int_eq(volume_mem_new(&v), 0);
+	ck_assert_int_eq(store_open_volume(v, &options, &s), 0);
+	spill_init(&spill, s, MEMORY_REQUESTS, MAX);
+}
+
+/* All must have been given back, or the close would not go on. */
+static void teardown(void)
+{
+	spill_release(&spill);
+	ck_assert_int_eq(store_close(s), 0);
+}
+
+static uint64_t used(void)
+{
+	return memory_used(store_memory(s), MEMORY_REQUESTS);
+}
+
+/* The byte at a place, so that none is taken for another's. */
+static uint8_t byte_at(size_t at)
+{
+	return (uint8_t)(at * 2654435761U >> 16);
+}
+
+/* Appends size bytes in pieces. */
+static void add(size_t size, size_t piece)
+{
+	uint8_t *data = malloc(piece);
+	size_t i, n;
+
+	ck_assert_ptr_nonnull(data);
+	for (; size > 0; size -= n) {
+		n = size < piece ? size : piece;
+		for (i = 0; i < n; i++)
+			data[i] = byte_at(spill.size + i);
+		ck_assert_int_eq(spill_add(&spill, bytes_of(data, n)), 0);
+	}
+	free(data);
+}
+
+static void check(size_t size)
+{
+	struct bytes all = spill_bytes(&spill);
+	size_t i = 0;
+
+	ck_assert_uint_eq(all.size, size);
+	while (i < size && all.data[i] == byte_at(i))
+		i++;
+	ck_assert_uint_eq(i, size);
+}
+
+START_TEST(small)
+{
+	add(1000, 7);
+	ck_assert_int_eq(spill.fd, -1);
+	ck_assert_uint_ge(used(), 1000);
+	check(1000);
+	spill_cut(&spill, 500);
+	check(500);
+	add(700000, 4096);
+	check(700500);
+	spill_cut(&spill, 0);
+	ck_assert_uint_le(used(), 4096);
+}
+END_TEST
+
+/* What is large is in a file, and costs no memory; it can be cut there, go on,
+ * and end. */
+START_TEST(large)
+{
+	add(5000000, 99999);
+	ck_assert_int_ge(spill.fd, 0);
+	ck_assert_uint_eq(used(), 0);
+	check(5000000);
+	spill_cut(&spill, 3000001);
+	check(3000001);
+	add(MAX - 3000001, 1 << 20);
+	check(MAX);
+	spill_cut(&spill, 0);
+	ck_assert_int_eq(spill.fd, -1);
+	add(10, 10);
+	check(10);
+}
+END_TEST
+
+/* Where memory has no room, a small text is in a file, too; it is never
+ * refused. */
+START_TEST(without_memory)
+{
+	uint64_t half = memory_limit(store_memory(s)) / 2;
+
+	ck_assert(memory_take(store_memory(s), MEMORY_REQUESTS, half, 0));
+	add(1000, 100);
+	ck_assert_int_ge(spill.fd, 0);
+	check(1000);
+	memory_give(store_memory(s), MEMORY_REQUESTS, half);
+	ck_assert_uint_eq(used(), 0);
+}
+END_TEST
+
+/* What is added to a file leaves alone what is there, also while it is swept
+ * and changed in place. */
+START_TEST(in_place)
+{
+	struct bytes before;
+	int round;
+
+	ck_assert_int_eq(spill_start(&spill), 0);
+	add(2 << 20, 1 << 20);
+	before = spill_bytes(&spill);
+	spill_sweep(&spill, true);
+	for (round = 0; round < 10; round++) {
+		uint8_t *last =
+			(uint8_t *)(uintptr_t)before.data + before.size - 1;
+
+		*last = (uint8_t) ~*last;
+		add(100000, 100000);
+		*last = (uint8_t) ~*last;
+		check((2 << 20) + ((size_t)round + 1) * 100000);
+	}
+	spill_sweep(&spill, false);
+	ck_assert_ptr_eq(spill_bytes(&spill).data, before.data);
+	check((2 << 20) + 10 * 100000);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *tests[] = { small, large, without_memory, in_place };
+
+	return run_suite("spill", setup, teardown, tests,
+			 sizeof(tests) / sizeof(*tests));
+}
