@@ -1,4 +1,3 @@
-#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -10,7 +9,6 @@
 #include "store/base/err.h"
 #include "store/base/volume/volume.h"
 #include "store/base/volume/volume_posix.h"
-#include "store/base/volume/volume_posix_file.h"
 #include "store/base/volume/volume_posix_lease.h"
 #include "store/base/volume/volume_posix_own.h"
 #include "tests/unit/suite.h"
@@ -646,46 +644,9 @@ START_TEST(no_piece_of_what_others_read)
 }
 END_TEST
 
-/* Of the volume's directory. */
-static size_t entry_count(void)
-{
-	DIR *d = opendir(directory);
-	size_t count = 0;
-
-	ck_assert_ptr_nonnull(d);
-	while (readdir(d))
-		count++;
-	closedir(d);
-	return count;
-}
-
-/* A file without a name is nowhere, holds what is written, and costs nothing
- * once it is closed. */
-START_TEST(scratch_has_no_name)
-{
-	struct volume *v = open_volume();
-	char text[8] = { 0 };
-	size_t before = entry_count();
-	int fd = v->ops->scratch(v), other = v->ops->scratch(v);
-
-	ck_assert_uint_eq(entry_count(), before);
-	ck_assert_int_ge(fd, 0);
-	ck_assert_int_ge(other, 0);
-	ck_assert_int_eq(
-		posix_write_at(fd, BYTES_LITERAL("scratch"), 5, "a file"), 0);
-	ck_assert_int_eq(pread(fd, text, 7, 5), 7);
-	ck_assert_str_eq(text, "scratch");
-	ck_assert_int_eq(pread(other, text, 7, 5), 0);
-	close(fd);
-	close(other);
-	v->ops->close(v);
-}
-END_TEST
-
 int main(void)
 {
 	const TTest *tests[] = {
-		scratch_has_no_name,
 		segments,
 		segment_that_meets_its_name_is_refused,
 		names,
