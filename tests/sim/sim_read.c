@@ -430,7 +430,7 @@ static void release_snapshot(struct sim *s, struct sim_snapshot *n)
 	if (!n->snapshot)
 		return;
 	for (i = 0; i < SIM_SCANS; i++)
-		if (s->scans[i].snapshot == n && s->scans[i].rested)
+		if (s->scans[i].snapshot == n && s->scans[i].scan)
 			close_scan(s, &s->scans[i]);
 	store_snapshot_release(s->store, n->snapshot);
 	naive_schema_release(&n->schema);
