@@ -528,7 +528,7 @@ static int do_set_gc(struct store *s, struct table *t, void *arg)
 	/* Until the new policy is in force, nothing more expires that it could
 	 * show again. */
 	if (f->gc) {
-		engine_hold_gc_time(s->engine, true);
+		engine_hold_gc_time(s->engine, GC_HELD_BY_LOOK, true);
 		err = look_holds(&change->look, t->id, f->birth_seq)
 			      ? look_bury_rest(&change->look)
 			      : bury_family(s, t->id, f->name);

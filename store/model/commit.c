@@ -2,6 +2,7 @@
 
 #include "store/base/coding.h"
 #include "store/base/mutex.h"
+#include "store/engine/read/snapshot.h"
 #include "store/engine/run/write.h"
 #include "store/model/bury.h"
 #include "store/model/commit.h"
@@ -123,6 +124,10 @@ int write_hidden(struct write *w)
 	size_t i;
 	int err = 0;
 
+	/* What is not hidden now does not become so before the deletion is
+	 * there that merges have to know of; see store/engine/compact/gc.h. */
+	engine_hold_gc_time(w->s->engine, GC_HELD_BY_WRITE, true);
+	w->holds_time = true;
 	for (i = 0; i < w->hidden_count && err == 0; i++) {
 		struct bytes column =
 			bytes_of(w->prefixes.data + w->hidden[i].start,
@@ -187,6 +192,14 @@ int commit_locked(struct store *s, struct write *w, uint64_t *seq)
 	return err ? err : engine_write(s->engine, &w->batch, false, seq);
 }
 
+void commit_end(struct store *s, struct write *w)
+{
+	if (w->holds_time)
+		engine_hold_gc_time(s->engine, GC_HELD_BY_WRITE, false);
+	w->holds_time = false;
+	pthread_mutex_unlock(&s->writing);
+}
+
 /* Spins for the lock: others hold it for microseconds, see mutex_lock_spinning.
  * w is emptied whether or not it was committed. */
 int store_commit(struct store *s, struct write *w, bool sync)
@@ -195,7 +208,7 @@ int store_commit(struct store *s, struct write *w, bool sync)
 
 	mutex_lock_spinning(&s->writing);
 	err = commit_locked(s, w, NULL);
-	pthread_mutex_unlock(&s->writing);
+	commit_end(s, w);
 	write_reset(w);
 	if (err == 0 && sync)
 		err = engine_sync(s->engine);

@@ -24,6 +24,10 @@ int write_hidden(struct write *w);
  * nothing that readers see has changed. */
 int commit_locked(struct store *s, struct write *w, uint64_t *seq);
 
+/* Ends s->writing, after commit_locked or instead, and what write_hidden holds
+ * meanwhile. */
+void commit_end(struct store *s, struct write *w);
+
 /* Checks w against the schema of now and gives it its time. The batch is w's.
  * -ERR_no_table, -ERR_no_family, -ERR_type_mismatch. May be called again on
  * what it was called on: the time is then a later one. */

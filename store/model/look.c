@@ -320,7 +320,7 @@ int look_bury(struct look *l, struct store *s, struct bytes table,
 		return err;
 	/* What has expired by now is gone: until the new policy is in force,
 	 * nothing more expires that it could show again. */
-	engine_hold_gc_time(s->engine, true);
+	engine_hold_gc_time(s->engine, GC_HELD_BY_LOOK, true);
 	do {
 		note_anew(l);
 		err = bury_walk(l);
@@ -351,7 +351,7 @@ void look_end(struct look *l)
 	s->look = NULL;
 	pthread_mutex_unlock(&s->writing);
 	if (l->keeps)
-		engine_hold_gc_time(s->engine, false);
+		engine_hold_gc_time(s->engine, GC_HELD_BY_LOOK, false);
 	buf_release(&l->family);
 	buf_release(&l->columns);
 	pthread_mutex_unlock(&s->looking);

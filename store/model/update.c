@@ -33,7 +33,7 @@ int store_update_seq(struct store *s,
 	err = decide(context, w);
 	if (err >= 0)
 		err = commit_locked(s, w, seq);
-	pthread_mutex_unlock(&s->writing);
+	commit_end(s, w);
 	write_free(w);
 	if (err == 0 && sync)
 		err = engine_sync(s->engine);

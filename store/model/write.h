@@ -45,6 +45,7 @@ struct write {
 	struct buf prefixes; /* of columns that lose versions */
 	struct hidden_column *hidden;
 	size_t hidden_count, hidden_room;
+	bool holds_time; /* as GC_HELD_BY_WRITE, until commit_end */
 
 	/* Of an update: its time, else STORE_NOW; what write_view shows; the
 	 * values of cells modified. */

@@ -114,7 +114,8 @@ size_t history_visible(const struct history *h, const struct gc_rules *rules,
 		if (i == 0 || !same_column(r->key, sorted[i - 1].key)) {
 			family = find_family(rules, r->key);
 			if (family)
-				gc_column_start(&column, family, now_us);
+				gc_column_start(&column, family, now_us,
+						now_us);
 		}
 		if (!family || r->seq < family->birth_seq)
 			continue;

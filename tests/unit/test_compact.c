@@ -213,6 +213,8 @@ static void make_context(struct merge_context *c, uint64_t *seqs)
 				     .rules = rules,
 				     .snapshots = seqs,
 				     .now_us = now_us,
+				     .rules_seq = UINT64_MAX,
+				     .above_seq = UINT64_MAX,
 				     .file_size = 2000,
 				     .new_id = new_id,
 				     .new_id_context = manifest };
@@ -222,6 +224,7 @@ static void make_context(struct merge_context *c, uint64_t *seqs)
 			c->now_us = snapshots[i].now_us;
 	}
 	seqs[c->snapshot_count++] = seq;
+	c->above_us = c->now_us;
 }
 
 static void flush(void)
@@ -519,10 +522,10 @@ START_TEST(failures_leave_nothing_behind)
 }
 END_TEST
 
-/* Writes three versions of a column of which the policy keeps two, and flushes
- * them with rules of sequence 10 while a deletion with sequence above may lie
- * above. How many are left. */
-static uint64_t flush_three(uint64_t above)
+/* Writes three versions of a column of which the policy keeps two, the newest
+ * with sequence 3, and flushes them with rules of this sequence while a
+ * deletion with sequence above may lie above. How many are left. */
+static uint64_t flush_three(uint64_t rules_seq, uint64_t above)
 {
 	struct edit edit = EDIT_INIT;
 	struct merge_context c;
@@ -531,7 +534,7 @@ static uint64_t flush_three(uint64_t above)
 	uint64_t seqs[SNAPSHOTS_MAX + 1], i, left;
 
 	setup();
-	rules->tables[0].rules_seq = 10;
+	rules->tables[0].rules_seq = rules_seq;
 	for (i = 1; i <= 3; i++) {
 		buf_reset(&key);
 		check(key_add_table(&key, 1));
@@ -563,17 +566,27 @@ static uint64_t flush_three(uint64_t above)
  * dropped in its place. */
 START_TEST(a_rule_waits_for_older_deletions)
 {
-	ck_assert_uint_eq(flush_three(9), 3);
-	ck_assert_uint_eq(flush_three(10), 2);
-	ck_assert_uint_eq(flush_three(UINT64_MAX), 2);
+	ck_assert_uint_eq(flush_three(10, 9), 3);
+	ck_assert_uint_eq(flush_three(10, 10), 2);
+	ck_assert_uint_eq(flush_three(10, UINT64_MAX), 2);
+}
+END_TEST
+
+/* The newest was put after it: of the other two it may have deleted one. */
+START_TEST(what_is_newer_than_a_deletion_elsewhere_does_not_count)
+{
+	ck_assert_uint_eq(flush_three(1, 3), 3);
+	ck_assert_uint_eq(flush_three(1, 4), 2);
 }
 END_TEST
 
 int main(void)
 {
-	const TTest *tests[] = { no_reader_sees_a_difference,
-				 failures_leave_nothing_behind,
-				 a_rule_waits_for_older_deletions };
+	const TTest *tests[] = {
+		no_reader_sees_a_difference, failures_leave_nothing_behind,
+		a_rule_waits_for_older_deletions,
+		what_is_newer_than_a_deletion_elsewhere_does_not_count
+	};
 
-	return run_suite("compact", NULL, NULL, tests, 3);
+	return run_suite("compact", NULL, NULL, tests, 4);
 }

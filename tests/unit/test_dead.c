@@ -2,7 +2,9 @@
 
 #include "store/base/err.h"
 #include "store/engine/run/dead.h"
+#include "store/engine/compact/pick.h"
 #include "store/engine/run/step.h"
+#include "store/engine/run/unit.h"
 #include "store/model/model.h"
 #include "store/store.h"
 #include "tests/sim/volume_mem.h"
@@ -168,6 +170,156 @@ static unsigned int count(const char *table)
 	scan_close(scan);
 	return n;
 }
+
+static struct bytes row_of(unsigned int number)
+{
+	static char key[32];
+
+	snprintf(key, sizeof(key), "r%06u", number);
+	return bytes_string(key);
+}
+
+/* The versions of a row's column "q" that are seen. */
+static unsigned int versions(const char *family, unsigned int number)
+{
+	struct scan_range range = { .table = BYTES_LITERAL("t"),
+				    .row = row_of(number),
+				    .has_family = true,
+				    .family = bytes_string(family) };
+	struct scan *scan;
+	struct cell cell;
+	unsigned int n = 0;
+
+	ck_assert_int_eq(scan_open(store, NULL, &range, &scan), 0);
+	while (scan_next(scan, CURSOR_VERSION, &cell) == 1)
+		n++;
+	scan_close(scan);
+	return n;
+}
+
+static void set_at(const char *family, unsigned int row, uint64_t timestamp)
+{
+	struct write *w = begin();
+
+	name_row(w, "t", row);
+	ck_assert_int_eq(write_set(w, bytes_string(family), BYTES_LITERAL("q"),
+				   timestamp, BYTES_LITERAL("value")),
+			 0);
+	commit(w);
+}
+
+/* Merges what is at the lowest level with nothing else: how many puts are left.
+ */
+static uint64_t merge_bottom(void)
+{
+	struct engine *e = store_engine(store);
+	const struct level *bottom;
+	struct compaction c;
+	struct version *v;
+	uint64_t left;
+
+	pthread_mutex_lock(&e->work);
+	v = engine_version(e);
+	ck_assert_int_eq(
+		compact_pick_bottom(v, BYTES_NONE, BYTES_NONE, UINT64_MAX, &c),
+		1);
+	ck_assert_int_eq(engine_merge(e, v, &c, "asked"), 0);
+	compaction_release(&c);
+	version_put(v);
+	bottom = &e->version->levels[LEVEL_COUNT - 1];
+	ck_assert_uint_eq(bottom->count, 1);
+	left = sst_properties(bottom->files[0]->sst)->put_count;
+	pthread_mutex_unlock(&e->work);
+	return left;
+}
+
+/* Two rows of a family of which the policy lets the newest version be, and
+ * others for a day, at the lowest level; in each a version of now and one of
+ * half a day ago. */
+static void two_rows(void)
+{
+	struct gc_policy *policy =
+		gc_policy_pair(GC_INTERSECTION, gc_policy_leaf(GC_MAX_AGE, DAY),
+			       gc_policy_leaf(GC_MAX_VERSIONS, 1));
+	struct family_spec family = { .name = BYTES_LITERAL("some"),
+				      .gc = policy };
+	unsigned int row;
+
+	ck_assert_int_eq(
+		store_create_family(store, BYTES_LITERAL("t"), &family), 0);
+	gc_policy_free(policy);
+	for (row = 0; row < 2; row++) {
+		set_at("some", row, now_us - DAY / 2);
+		set_at("some", row, now_us);
+	}
+	ck_assert_int_eq(store_compact(store, bytes_string("t")), 0);
+}
+
+static void delete_newest(unsigned int row, uint64_t timestamp)
+{
+	struct write *w = begin();
+
+	name_row(w, "t", row);
+	ck_assert_int_eq(write_delete_cells(w, BYTES_LITERAL("some"),
+					    BYTES_LITERAL("q"), timestamp,
+					    timestamp + 1),
+			 0);
+	commit(w);
+}
+
+/* The second newest becomes the newest before it is a day old, and so it stays,
+ * though a merge comes later that sees nothing of the deletion: that one is in
+ * a memtable, then in a file above. */
+START_TEST(what_has_become_the_newest_stays)
+{
+	uint64_t all;
+
+	two_rows();
+	all = merge_bottom();
+	delete_newest(0, now_us);
+	now_us += DAY;
+	merge_bottom();
+	ck_assert_uint_eq(versions("some", 0), 1);
+	flush();
+	merge_bottom();
+	ck_assert_uint_eq(versions("some", 0), 1);
+	ck_assert_uint_eq(versions("some", 1), 1);
+	ck_assert_int_eq(store_compact(store, bytes_string("t")), 0);
+	ck_assert_uint_eq(versions("some", 0), 1);
+	ck_assert_uint_eq(versions("some", 1), 1);
+	ck_assert_uint_eq(merge_bottom(), all - 2);
+}
+END_TEST
+
+static void drop_what_was_hidden_before(bool flushed)
+{
+	uint64_t all, now;
+
+	two_rows();
+	all = merge_bottom();
+	now = now_us;
+	now_us += DAY;
+	delete_newest(0, now - 1);
+	if (flushed)
+		ck_assert_int_eq(engine_flush(store_engine(store)), 0);
+	ck_assert_uint_eq(merge_bottom(), all - 2);
+	ck_assert_uint_eq(versions("some", 0), 1);
+	ck_assert_uint_eq(versions("some", 1), 1);
+}
+
+/* What was hidden before the first deletion that a merge does not see can go,
+ * wherever that lies. */
+START_TEST(what_was_hidden_before_a_deletion_goes)
+{
+	drop_what_was_hidden_before(false);
+}
+END_TEST
+
+START_TEST(and_if_that_is_in_a_file_above)
+{
+	drop_what_was_hidden_before(true);
+}
+END_TEST
 
 START_TEST(deleted_rows_come_back)
 {
@@ -341,6 +493,9 @@ int main(void)
 {
 	const TTest *tests[] = {
 		deleted_rows_come_back,
+		what_has_become_the_newest_stays,
+		what_was_hidden_before_a_deletion_goes,
+		and_if_that_is_in_a_file_above,
 		snapshots_keep_them,
 		few_deletions_wait,
 		a_dropped_table_comes_back,

@@ -74,12 +74,12 @@ START_TEST(columns)
 	struct gc_family family = { .policy = leaf(GC_MAX_VERSIONS, 2) };
 	struct gc_column column;
 
-	gc_column_start(&column, &family, 0);
+	gc_column_start(&column, &family, 0, 0);
 	ck_assert(gc_column_keep(&column, 50));
 	ck_assert(gc_column_keep(&column, 40));
 	ck_assert(!gc_column_keep(&column, 30));
 	ck_assert_uint_eq(column.rank, 2);
-	gc_column_start(&column, &family, 0);
+	gc_column_start(&column, &family, 0, 0);
 	ck_assert(gc_column_keep(&column, 30));
 	gc_policy_free(family.policy);
 }

@@ -19,9 +19,10 @@
  *   - an entry covered by a range tombstone with seq <= oldest, of the inputs
  *     or of compaction.above
  *   - a put with seq <= oldest that its family's GC rule hides, its rank
- *     counted among the entries with seq <= oldest; not while a deletion that
- *     is older than the rule may lie above the inputs, nor while oldest goes
- *     by an older rule (above_seq)
+ *     counted among the entries with seq <= oldest and before any deletion
+ *     that the merge does not see (above_seq), at the GC time of that; not if
+ *     that one is older than the rule, nor while oldest goes by an older rule
+ *     (rules_seq). gc.h says why
  *   - of adjacent KEY_MERGE entries of one version, and a put below them, all
  *     but the first, which takes their values, if each live snapshot that sees
  *     one sees the others
@@ -42,10 +43,13 @@ struct merge_context {
 					   the last */
 	size_t snapshot_count;     /* at least 1 */
 	uint64_t now_us;           /* GC time */
-	uint64_t above_seq;        /* not above that of the oldest snapshot's
-				      rules, nor of any deletion that is not
-				      counted: elsewhere and newer than the
-				      inputs, or after that snapshot */
+	uint64_t rules_seq;        /* of the oldest snapshot's rules */
+	uint64_t above_seq;        /* not above that of any deletion which
+				      is not of the inputs and that snapshot
+				      sees; UINT64_MAX: there is none */
+	uint64_t above_us;         /* no later than the GC time of the first
+				      of these, nor than now_us; 0: not
+				      known */
 	uint64_t file_size;        /* target of an output; bytes */
 	uint64_t spare_size;       /* not 0: outputs take pieces of held room,
 				      of so many bytes if there are */

@@ -81,11 +81,12 @@ const struct gc_family *gc_table_family(const struct gc_table *t,
 }
 
 void gc_column_start(struct gc_column *c, const struct gc_family *family,
-		     uint64_t now_us)
+		     uint64_t now_us, uint64_t counted_us)
 {
-	assert(family);
+	assert(family && counted_us <= now_us);
 	c->family = family;
 	c->now_us = now_us;
+	c->counted_us = counted_us;
 	c->rank = 0;
 }
 
@@ -93,8 +94,16 @@ void gc_column_start(struct gc_column *c, const struct gc_family *family,
  * has dropped it already. */
 bool gc_column_keep(struct gc_column *c, uint64_t timestamp_us)
 {
-	if (!gc_keep(c->family->policy, c->rank, timestamp_us, c->now_us))
+	if (!gc_keep(c->family->policy, c->rank, timestamp_us, c->counted_us))
+		return false;
+	if (c->counted_us < c->now_us &&
+	    !gc_column_keep_newest(c, timestamp_us))
 		return false;
 	c->rank++;
 	return true;
+}
+
+bool gc_column_keep_newest(const struct gc_column *c, uint64_t timestamp_us)
+{
+	return gc_keep(c->family->policy, 0, timestamp_us, c->now_us);
 }

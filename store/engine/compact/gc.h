@@ -26,7 +26,12 @@
  * now, no merge goes by either.
  * A deletion from before the policy gave no such care to what the policy hides.
  * So a merge that may not see all of those must not go by the policy, because
- * it would count versions that are deleted.
+ * it would count versions that are deleted. One that may not see a later
+ * deletion counts what is deleted, too, and has to come to no more than what
+ * was hidden, and deleted with it, just before: it counts what is older than
+ * the first such deletion, at the GC time of that. At a later time a policy
+ * such as "older than a week and not the newest" hides what the deletion has
+ * made the newest.
  */
 struct gc_family {
 	struct bytes name; /* owned by the rules */
@@ -82,12 +87,18 @@ const struct gc_family *gc_table_family(const struct gc_table *t,
 struct gc_column {
 	const struct gc_family *family; /* borrowed from the rules */
 	uint64_t now_us;                /* GC time */
+	uint64_t counted_us;            /* that of what goes by the rank */
 	uint64_t rank;                  /* versions kept so far */
 };
 
+/* counted_us: now_us, or an earlier time up to which versions are counted. */
 void gc_column_start(struct gc_column *c, const struct gc_family *family,
-		     uint64_t now_us);
+		     uint64_t now_us, uint64_t counted_us);
 
 bool gc_column_keep(struct gc_column *c, uint64_t timestamp_us);
+
+/* The same of a version that is not counted, whose rank nobody can tell:
+ * whether it is kept if it is the newest. */
+bool gc_column_keep_newest(const struct gc_column *c, uint64_t timestamp_us);
 
 #endif

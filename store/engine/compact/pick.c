@@ -547,24 +547,42 @@ static bool overlaps_input(const struct compaction *c, const struct sst_file *f)
 	return false;
 }
 
-uint64_t compact_above(const struct version *v, const struct compaction *c)
+void compact_above(const struct version *v, const struct compaction *c,
+		   uint64_t *seq, uint64_t *us)
 {
-	uint64_t seq = UINT64_MAX;
 	unsigned int level;
 	size_t i;
+
+	*seq = *us = UINT64_MAX;
 
 	/* Level 0 in any case: a compaction need not take all of it. */
 	for (level = 0; level == 0 || level < c->level; level++)
 		for (i = 0; i < v->levels[level].count; i++) {
 			const struct sst_file *f = v->levels[level].files[i];
-			const struct sst_properties *p = sst_properties(f->sst);
 
-			if (f->smallest_seq < seq &&
-			    p->delete_count + p->tombstone_count > 0 &&
-			    !is_input(c, f) && overlaps_input(c, f))
-				seq = f->smallest_seq;
+			if (!sst_file_deletes(f) ||
+			    (f->smallest_seq >= *seq && f->delete_us >= *us) ||
+			    is_input(c, f) || !overlaps_input(c, f))
+				continue;
+			*seq = f->smallest_seq < *seq ? f->smallest_seq : *seq;
+			*us = f->delete_us < *us ? f->delete_us : *us;
 		}
-	return seq;
+}
+
+uint64_t compact_delete_us(const struct compaction *c)
+{
+	uint64_t us = UINT64_MAX;
+	size_t i;
+	int side;
+
+	for (side = 0; side < 2; side++)
+		for (i = 0; i < c->input_count[side]; i++) {
+			const struct sst_file *f = c->inputs[side][i];
+
+			if (sst_file_deletes(f) && f->delete_us < us)
+				us = f->delete_us;
+		}
+	return us;
 }
 
 /* Whether a large value of f has a chunk in this blob file. */

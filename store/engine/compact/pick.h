@@ -52,7 +52,12 @@ int compact_add_input(struct compaction *c, int side, struct sst_file *f);
 void compaction_release(struct compaction *c);
 
 /* The least sequence of the files above c's inputs that overlap them and delete
- * something; UINT64_MAX if there are none. v is that of which c was chosen. */
-uint64_t compact_above(const struct version *v, const struct compaction *c);
+ * something, and the earliest GC time of what they delete (sst_file.delete_us);
+ * UINT64_MAX both if there are none. v is that of which c was chosen. */
+void compact_above(const struct version *v, const struct compaction *c,
+		   uint64_t *seq, uint64_t *us);
+
+/* The earliest GC time of what c's inputs delete: delete_us of its outputs. */
+uint64_t compact_delete_us(const struct compaction *c);
 
 #endif

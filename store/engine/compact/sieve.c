@@ -60,7 +60,8 @@ static int find_family(struct sieve *s)
 	/* Deletions that are older than the rules may lie elsewhere: versions
 	 * that they delete would be counted. Or a snapshot goes by other rules.
 	 */
-	if (table && table->rules_seq > s->context->above_seq)
+	if (table && (table->rules_seq > s->context->above_seq ||
+		      table->rules_seq > s->context->rules_seq))
 		s->family = NULL;
 	return 0;
 }
@@ -81,7 +82,8 @@ static int begin_column(struct sieve *s, struct bytes key)
 	if (err < 0)
 		return err;
 	if (s->family)
-		gc_column_start(&s->gc, s->family, s->context->now_us);
+		gc_column_start(&s->gc, s->family, s->context->now_us,
+				s->context->above_us);
 	s->version_seen = false;
 	s->open_reader = 0;
 	return 0;
@@ -143,10 +145,17 @@ static bool is_below(const struct sieve *s, struct bytes key)
 }
 
 /* Whether the family's rule lets the version be; it is asked once. */
-static bool is_kept(struct sieve *s, uint64_t timestamp)
+static bool is_kept(struct sieve *s, struct bytes key)
 {
+	uint64_t timestamp = key_timestamp(key);
+
+	if (!s->family)
+		return true;
 	if (!s->gc_asked)
-		s->gc_keeps = !s->family || gc_column_keep(&s->gc, timestamp);
+		s->gc_keeps =
+			key_seq(key) < s->context->above_seq
+				? gc_column_keep(&s->gc, timestamp)
+				: gc_column_keep_newest(&s->gc, timestamp);
 	s->gc_asked = true;
 	return s->gc_keeps;
 }
@@ -167,7 +176,7 @@ static bool passes(struct sieve *s, struct bytes key, uint64_t newer,
 	if (reader != s->context->snapshots[0])
 		return true;
 	if (key_kind_is_put(key_kind(key)))
-		return is_kept(s, key_timestamp(key));
+		return is_kept(s, key);
 	return !s->version || is_below(s, key);
 }
 

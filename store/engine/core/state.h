@@ -130,7 +130,7 @@ struct engine {
 	struct gc_rules *rules;  /* NULL: not known yet */
 	struct engine_snapshot *oldest, *newest;
 	uint64_t gc_time_us;        /* never goes back */
-	bool gc_time_held;          /* nor on: see engine_hold_gc_time */
+	unsigned int gc_time_held;  /* nor on: see engine_hold_gc_time */
 	struct unused_file *unused; /* to be removed from the volume */
 	size_t unused_count, unused_capacity;
 	int trouble;            /* that background work has; 0 */

@@ -41,6 +41,7 @@ struct memtable {
 	_Atomic uint64_t max_timestamp; /* of cells; us */
 	_Atomic uint64_t first_delete;  /* seq of the first deletion outside
 					   table 0; 0: none */
+	_Atomic uint64_t delete_us;     /* the GC time of that; 0: not known */
 	uint64_t first_seq, last_seq;   /* 0 while empty; the writer's, or
 					   anyone's once it is immutable */
 	uint64_t log_id; /* the oldest log that holds something of it */

@@ -59,6 +59,9 @@ struct sst_file {
 	/* Protected by work, too: what expired before this time was dropped
 	 * when it was written; 0: not known. */
 	uint64_t gc_time_us;
+	/* As well: none of what it deletes is of an earlier GC time; 0: not
+	 * known, as after the store was opened. */
+	uint64_t delete_us;
 };
 
 /* A file of large values' chunks; see large/blobs.h. */
@@ -175,6 +178,14 @@ struct blob_file *version_blob(const struct version *v, uint64_t id);
  * of its bytes the ssts refer to; what two columns or two ssts share is counted
  * twice. */
 void version_blob_live(const struct version *v, uint64_t *live);
+
+/* Whether f holds deletions. */
+static inline bool sst_file_deletes(const struct sst_file *f)
+{
+	const struct sst_properties *p = sst_properties(f->sst);
+
+	return p->delete_count + p->tombstone_count > 0;
+}
 
 /* Whether f may hold something in [start, end); an empty end is unbounded. */
 bool sst_file_overlaps(const struct sst_file *f, struct bytes start,

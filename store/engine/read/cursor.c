@@ -236,7 +236,8 @@ static int begin_column(struct cursor *c, struct bytes column, size_t shared)
 	assert(c->parts.family_end < c->parts.column_end);
 	if (!same_family)
 		find_rule(c);
-	gc_column_start(&c->gc, c->gc.family, c->sources.gc_time_us);
+	gc_column_start(&c->gc, c->gc.family, c->sources.gc_time_us,
+			c->sources.gc_time_us);
 	c->version_seen = c->rest_hidden = false;
 	c->writes.steps = 0;
 	return 0;

@@ -287,10 +287,12 @@ static int by_cursor(struct get *g, const struct engine_snapshot *snapshot)
 static bool is_kept(const struct get *g, const struct engine_snapshot *snapshot)
 {
 	struct gc_column gc;
+	uint64_t now_us;
 
 	if (!g->family || !g->family->policy)
 		return true;
-	gc_column_start(&gc, g->family, sources_time(g->e, snapshot));
+	now_us = sources_time(g->e, snapshot);
+	gc_column_start(&gc, g->family, now_us, now_us);
 	return gc_column_keep(&gc, g->cell->timestamp_us);
 }
 

@@ -61,11 +61,11 @@ uint64_t engine_snapshot_seq(const struct engine_snapshot *s)
 	return s->seq;
 }
 
-void engine_hold_gc_time(struct engine *e, bool hold)
+void engine_hold_gc_time(struct engine *e, enum gc_time_holder by, bool hold)
 {
 	pthread_mutex_lock(&e->lock);
 	engine_gc_time(e);
-	e->gc_time_held = hold;
+	e->gc_time_held = hold ? e->gc_time_held | by : e->gc_time_held & ~by;
 	pthread_mutex_unlock(&e->lock);
 }
 

@@ -23,9 +23,15 @@
  * were in force, and it sees that deletion.
  */
 
-/* Holds the time that rules go by where it is, or lets it go on: nothing more
- * expires meanwhile, for any reader. */
-void engine_hold_gc_time(struct engine *e, bool hold);
+/* Who holds the GC time, each one at a time. */
+enum gc_time_holder {
+	GC_HELD_BY_LOOK = 1,  /* a change of policies */
+	GC_HELD_BY_WRITE = 2, /* one that deletes what is hidden */
+};
+
+/* Holds the time that rules go by where it is, or lets it go on once nobody
+ * else holds it: nothing more expires meanwhile, for any reader. */
+void engine_hold_gc_time(struct engine *e, enum gc_time_holder by, bool hold);
 
 /* The present moment, to be released: 0 or -ENOMEM. */
 int engine_snapshot(struct engine *e, struct engine_snapshot **out);

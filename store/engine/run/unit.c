@@ -66,29 +66,45 @@ static int merge_context(struct engine *e, struct merge_context *c,
 	 * has not changed since has the same rules in all snapshots. */
 	c->rules = gc_rules_get(e->rules);
 	oldest_rules = e->oldest ? e->oldest->rules : e->rules;
-	c->above_seq = oldest_rules ? oldest_rules->seq : 0;
+	c->rules_seq = oldest_rules ? oldest_rules->seq : 0;
+	c->above_seq = UINT64_MAX;
+	c->above_us = c->now_us;
 	pthread_mutex_unlock(&e->lock);
 	return 0;
 }
 
-/* Lowers above_seq: a deletion with this sequence may lie where the merge does
- * not count it. */
-static void not_above(struct merge_context *c, uint64_t seq)
+/* A deletion with this sequence and of this GC time, or later ones, may lie
+ * where the merge does not see it. */
+static void not_above(struct merge_context *c, uint64_t seq, uint64_t us)
 {
 	if (seq < c->above_seq)
 		c->above_seq = seq;
+	if (us < c->above_us)
+		c->above_us = us;
 }
 
-/* Deletions in memtables lie above every sst. Those that come after context
- * was taken are newer than its snapshots. */
-static void not_above_memtables(struct engine *e, struct merge_context *c)
+static void not_above_memtable(struct merge_context *c,
+			       const struct memtable *m)
+{
+	uint64_t seq = memtable_first_delete(m);
+
+	if (seq != UINT64_MAX)
+		not_above(c, seq, atomic_load(&m->delete_us));
+}
+
+/* Deletions in memtables lie above every sst, those in later ones above that
+ * which is flushed. What comes after context was taken is newer than its
+ * snapshots, and of no earlier GC time. */
+static void not_above_memtables(struct engine *e, struct merge_context *c,
+				const struct memtable *flushed)
 {
 	size_t i;
 
 	pthread_mutex_lock(&e->lock);
 	for (i = 0; i < e->immutable_count; i++)
-		not_above(c, memtable_first_delete(e->immutables[i]));
-	not_above(c, memtable_first_delete(e->memtable));
+		if (e->immutables[i] != flushed)
+			not_above_memtable(c, e->immutables[i]);
+	not_above_memtable(c, e->memtable);
 	pthread_mutex_unlock(&e->lock);
 }
 
@@ -130,6 +146,27 @@ static void remove_outputs(struct engine *e, const struct edit *edit)
 			engine_remove(e, edit->added[i].id, "sst");
 }
 
+/* Notes of the files that edit has added: they hold nothing that had expired at
+ * gc_time_us, but what does not age, and delete nothing at a time before
+ * delete_us. Needs work. */
+static void note_times(struct engine *e, const struct edit *edit,
+		       uint64_t gc_time_us, uint64_t delete_us)
+{
+	struct version *v = engine_version(e);
+	const struct level *level;
+	size_t i, j;
+
+	for (i = 0; i < edit->added_count; i++) {
+		level = &v->levels[edit->added[i].level];
+		for (j = 0; j < level->count; j++)
+			if (level->files[j]->id == edit->added[i].id) {
+				level->files[j]->gc_time_us = gc_time_us;
+				level->files[j]->delete_us = delete_us;
+			}
+	}
+	version_put(v);
+}
+
 /* Where the flush is cut. */
 static int cut_flush(struct engine *e, struct merge_context *c)
 {
@@ -156,14 +193,13 @@ static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
 {
 	struct edit edit = EDIT_INIT;
 	struct merge_context context;
-	uint64_t *snapshots, start = event_now(&e->events);
+	uint64_t *snapshots, start = event_now(&e->events), delete_us;
 	int err;
 
 	err = merge_context(e, &context, &snapshots);
 	if (err < 0)
 		return err;
-	/* What is above m are later memtables. */
-	not_above(&context, m->last_seq + 1);
+	not_above_memtables(e, &context, m);
 	context.yield = rotate_ahead;
 	context.yield_context = e;
 	err = cut_flush(e, &context);
@@ -180,6 +216,7 @@ static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
 		goto release;
 	edit.last_seq = m->last_seq;
 	edit.gc_time_us = context.now_us;
+	delete_us = atomic_load(&m->delete_us);
 	/* Until it is told: others may put it. */
 	memtable_get(m);
 	err = engine_drop_logs(e, &edit, oldest_log, m);
@@ -190,6 +227,7 @@ static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
 		remove_outputs(e, &edit);
 		goto release;
 	}
+	note_times(e, &edit, 0, delete_us);
 	engine_end_rests(e);
 
 	/* An empty memtable has no sequence. */
@@ -234,24 +272,6 @@ int engine_flush_oldest(struct engine *e)
 	return err < 0 ? err : 1;
 }
 
-/* The files that edit has added hold nothing that had expired at its GC time,
- * but what does not age. Needs work. */
-static void note_gc_time(struct engine *e, const struct edit *edit)
-{
-	struct version *v = engine_version(e);
-	unsigned int level;
-	size_t i, j;
-
-	for (i = 0; i < edit->added_count; i++) {
-		level = edit->added[i].level;
-		for (j = 0; j < v->levels[level].count; j++)
-			if (v->levels[level].files[j]->id == edit->added[i].id)
-				v->levels[level].files[j]->gc_time_us =
-					edit->gc_time_us;
-	}
-	version_put(v);
-}
-
 /* Merges c's inputs and applies the edit. Chunks that the merge meets in blob
  * files full of garbage move to the present one, which is held until the edit
  * refers to it. After a failure no output is left but for those that the
@@ -284,7 +304,8 @@ static int merge_inputs(struct engine *e, struct version *v,
 		if (err < 0 && !c->trivial)
 			remove_outputs(e, edit);
 		else if (err == 0 && !c->trivial)
-			note_gc_time(e, edit);
+			note_times(e, edit, edit->gc_time_us,
+				   compact_delete_us(c));
 	}
 	blob_mover_release(&mover);
 	return err;
@@ -339,6 +360,7 @@ int engine_merge(struct engine *e, struct version *v,
 	struct edit edit = EDIT_INIT;
 	struct merge_context context;
 	uint64_t *snapshots, start = event_now(&e->events);
+	uint64_t above_seq, above_us;
 	bool is_inner;
 	int err;
 
@@ -352,8 +374,9 @@ int engine_merge(struct engine *e, struct version *v,
 	context.file_size = output_size(e, v);
 	context.yield = yield;
 	context.yield_context = e;
-	not_above(&context, compact_above(v, c));
-	not_above_memtables(e, &context);
+	compact_above(v, c, &above_seq, &above_us);
+	not_above(&context, above_seq, above_us);
+	not_above_memtables(e, &context, NULL);
 	err = merge_inputs(e, v, c, &context, &edit);
 	if (err == -ENOSPC && engine_fits_piece(e, c)) {
 		edit_release(&edit);

@@ -233,6 +233,22 @@ static void tell_slow(struct engine *e, const struct batch *batch,
 			  (unsigned long long)(now - start_us));
 }
 
+/* What a deletion would bring back was looked for before, at a GC time that is
+ * held until now (engine_hold_gc_time); of later ones it is no less. Needs
+ * commit. */
+static void apply(struct engine *e, const struct batch *batch, uint64_t seq)
+{
+	struct memtable *m = e->memtable;
+	bool deleted = memtable_first_delete(m) != UINT64_MAX;
+
+	memtable_apply(m, batch, seq);
+	if (deleted || memtable_first_delete(m) == UINT64_MAX)
+		return;
+	pthread_mutex_lock(&e->lock);
+	atomic_store(&m->delete_us, engine_gc_time(e));
+	pthread_mutex_unlock(&e->lock);
+}
+
 int engine_write(struct engine *e, struct batch *batch, bool sync,
 		 uint64_t *seq)
 {
@@ -266,7 +282,7 @@ int engine_write(struct engine *e, struct batch *batch, bool sync,
 		goto unlock;
 	e->written_seq = last;
 	gaps_note_batch(&e->gaps, batch, last);
-	memtable_apply(e->memtable, batch, first);
+	apply(e, batch, first);
 	/* Released after the memtable, so whoever reads it sees the records. */
 	atomic_store_explicit(&e->visible_seq, last, memory_order_release);
 	atomic_fetch_add(&e->counters.writes, 1);
