@@ -71,16 +71,21 @@ int part_merge(const struct arena *a, const struct part *p,
 	return err;
 }
 
+/* Whether there is room to keep a state of so many bytes: aligning may waste as
+ * much in front of it and behind. */
+static bool has_room(size_t room, size_t size)
+{
+	return sizeof(struct part_joined) + size + 16 <= room;
+}
+
 /* The place of a copy of what is in state; 0 without room for it. */
 static uint32_t keep(struct arena *a, struct bytes state, size_t room)
 {
-	size_t size = sizeof(struct part_joined) + state.size;
 	struct part_joined *j;
 	uint32_t place = 0;
 
-	/* Aligning may waste as much in front of it and behind. */
-	if (size + 16 <= room)
-		place = arena_alloc(a, size);
+	if (has_room(room, state.size))
+		place = arena_alloc(a, sizeof(struct part_joined) + state.size);
 	if (!place)
 		return 0;
 	j = arena_at(a, place);
@@ -104,7 +109,8 @@ void part_link(struct arena *a, uint32_t place, uint32_t older, size_t room,
 	left -= (int64_t)p->size + STEP_COST;
 	if (left <= 0) {
 		left = LEFT_MIN;
-		if (join(a, p, scratch) > 0) {
+		/* What cannot be kept would be walked again and again. */
+		if (has_room(room, 0) && join(a, p, scratch) > 0) {
 			p->joined = keep(a, buf_bytes(scratch), room);
 			left += (int64_t)scratch->size;
 		}
