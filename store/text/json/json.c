@@ -82,14 +82,18 @@ static struct bytes keep_copy(struct json *j, const void *data, size_t size)
 	return kept;
 }
 
+static bool is_within(const void *data, const void *start, size_t size)
+{
+	return (uintptr_t)data >= (uintptr_t)start &&
+	       (uintptr_t)data < (uintptr_t)start + size;
+}
+
 /* What yajl shows where it stands in the text stays there; what it has decoded
  * of escapes is copied. Whether it is kept; else the reason is in j->err. */
 static bool keep(struct json *j, const void *data, size_t size,
 		 struct bytes *kept)
 {
-	uintptr_t at = (uintptr_t)data, start = (uintptr_t)j->text.data;
-
-	if (at >= start && at < start + j->text.size)
+	if (is_within(data, j->text.data, j->text.size))
 		*kept = bytes_of(data, size);
 	else
 		*kept = keep_copy(j, data, size);
@@ -249,6 +253,24 @@ static void parser_free(struct json *j)
 	if (j->parser)
 		yajl_free(j->parser);
 	j->parser = NULL;
+}
+
+/* Where the text was copied before, it has room; else the room for a copy of it
+ * is still free. */
+int json_set_text(struct json *j, struct json_node *n, struct bytes text)
+{
+	size_t at;
+
+	assert(text.size <= n->text.size);
+	if (is_within(n->text.data, j->strings.data, j->strings.size)) {
+		at = (size_t)(n->text.data - j->strings.data);
+		if (text.size > 0)
+			memcpy(j->strings.data + at, text.data, text.size);
+		n->text.size = text.size;
+		return 0;
+	}
+	n->text = keep_copy(j, text.data, text.size);
+	return j->err;
 }
 
 void json_release(struct json *j)

@@ -65,6 +65,10 @@ void json_release(struct json *j);
  * byte, or -ENOMEM. The tree borrows text. */
 const struct json_node *json_parse(struct json *j, struct bytes text, int *err);
 
+/* Makes a copy of text, which is no longer than that of n, a node of j's tree,
+ * the text of n. 0, or -ENOMEM or an error of the spill. */
+int json_set_text(struct json *j, struct json_node *n, struct bytes text);
+
 /* The children of an array or object, in the order of the text: NULL if there
  * is none, or no other. */
 static inline const struct json_node *json_first(const struct json *j,

@@ -1,4 +1,3 @@
-#include <assert.h>
 
 #include "store/text/json/json_dynamodb.h"
 #include "store/text/value/base64.h"
@@ -67,24 +66,18 @@ static int make_number(struct json_node *n)
 	return 0;
 }
 
-/* The bytes take the place of their base64, which is longer. */
 static int make_bytes(struct json *j, struct json_node *n)
 {
 	struct buf decoded = BUF_INIT;
-	size_t at;
 	int err;
 
 	if (n->type != JSON_STRING)
 		return wrong(n, "B has to be a string");
-	at = (size_t)(n->text.data - j->strings.data);
 	err = base64_decode(n->text, &decoded);
 	if (err == -ERR_bad_line)
 		err = wrong(n, "B is no base64");
-	if (!err && decoded.size > 0) {
-		assert(decoded.size <= n->text.size);
-		memcpy(j->strings.data + at, decoded.data, decoded.size);
-	}
-	n->text.size = decoded.size;
+	if (!err)
+		err = json_set_text(j, n, buf_bytes(&decoded));
 	buf_release(&decoded);
 	return err;
 }
