@@ -2,9 +2,8 @@
 # When a version is made, with which content and time, and which errors are told
 # where: each call on its own.
 . "$(dirname "$0")/lib.sh"
-# Where drafts go: nobody else makes files there.
-export TMPDIR=$work/drafts
-mkdir "$TMPDIR"
+# Where drafts go.
+export STORE=$store
 start_mount || exit 1
 mkdir -p "$m/t/r/f"
 cat >cells.py <<'PYTHON'
@@ -214,10 +213,10 @@ os.close(fd)
 fails(errno.EFBIG, os.truncate, path("d"), (100 << 20) + 1)
 assert (content("d"), versions("d")) == before
 # A spilled draft has no name anywhere.
-names = set(os.listdir(os.environ["TMPDIR"]))
+names = set(os.listdir(os.environ["STORE"]))
 fd = os.open(path("spill"), os.O_RDWR | os.O_CREAT)
 os.pwrite(fd, b"x" * (3 << 20), 0)
-assert set(os.listdir(os.environ["TMPDIR"])) == names
+assert set(os.listdir(os.environ["STORE"])) == names
 os.pwrite(fd, b"y", 2 << 20)
 assert os.pread(fd, 3, (2 << 20) - 1) == b"xyx"
 os.close(fd)
