@@ -71,7 +71,8 @@ CHECKED := $(if $(T),$(sort $(filter $(B)/tests/fs/%,$(CHECKED)) \
 
 .PHONY: all help build deps check check-built check-fault check-fs-long \
 	check-kernel check-soak canary demo fuzz lint compile_commands.json \
-	bench bench-engine bench-fs bench-large bench-time install install-files clean
+	bench bench-engine bench-fs bench-large bench-time install install-files \
+	uninstall deb clean
 .SECONDARY:
 
 # The program, build/tabletfs; installs what it needs
@@ -187,6 +188,19 @@ install-files:
 	install -d $(DESTDIR)$(UNITDIR)
 	sed 's,@PREFIX@,$(PREFIX),' tools/package/tabletfs@.service.in \
 		>$(DESTDIR)$(UNITDIR)/tabletfs@.service
+
+# Remove what make install put there
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/tabletfs \
+		$(DESTDIR)$(SBINDIR)/mount.fuse.tabletfs \
+		$(foreach n,1 5,$(DESTDIR)$(PREFIX)/share/man/man$(n)/tabletfs.$(n)) \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/tabletfs \
+		$(DESTDIR)$(UNITDIR)/tabletfs@.service
+
+# A Debian package, in build/deb
+deb: all
+	@tools/install-packages tests/packages-deb
+	@B=$(B) VERSION=$(VERSION) tools/package/deb
 
 # Remove all that was built
 clean:
