@@ -71,8 +71,8 @@ CHECKED := $(if $(T),$(sort $(filter $(B)/tests/fs/%,$(CHECKED)) \
 
 .PHONY: all help build deps check check-built check-fault check-fs-long \
 	check-kernel check-soak canary demo fuzz lint compile_commands.json \
-	bench bench-engine bench-fs bench-large bench-time install install-files \
-	uninstall deb clean
+	bench bench-engine bench-fs bench-import bench-large bench-time install \
+	install-files uninstall deb clean
 .SECONDARY:
 
 # The program, build/tabletfs; installs what it needs
@@ -162,6 +162,10 @@ bench-engine: deps
 	@tools/install-packages tests/packages-bench
 	@$(MAKE) --no-print-directory $(B)/tests/bench-engine
 	@B=$(B) tests/bench/run-engine
+
+# Imports beside sqlite3 and cbt, some minutes
+bench-import: all
+	@B=$(B) tests/bench/run-import
 
 # What time does to the store and its peers, half an hour
 bench-time: deps
