@@ -9,7 +9,7 @@
 #include "store/model/model.h"
 #include "store/store.h"
 #include "tests/sim/rng.h"
-#include "tests/sim/volume_mem.h"
+#include "tests/unit/volume_directory.h"
 #include "tests/unit/suite.h"
 
 /* Counters: cells that are written very often. */
@@ -212,14 +212,12 @@ static struct store *open_store(void)
 		{ .name = BYTES_LITERAL("sum"), .type = FAMILY_INTSUM },
 	};
 	struct store_options o;
-	struct volume *v;
 	struct store *s;
 
-	ck_assert_int_eq(volume_mem_new(&v), 0);
 	store_options_init(&o);
 	o.create = true;
 	o.background = false;
-	ck_assert_int_eq(store_open_volume(v, &o, &s), 0);
+	ck_assert_int_eq(store_open_volume(open_volume(), &o, &s), 0);
 	ck_assert_int_eq(
 		store_create_table(s, BYTES_LITERAL("t"), false, families, 2),
 		0);
@@ -385,6 +383,7 @@ int main(void)
 	tcase_add_test(tests, few_steps);
 	tcase_add_test(tests, readers_beside_a_writer);
 	tcase_add_test(tests, many_numbers);
+	tcase_add_checked_fixture(tests, set_up, tear_down);
 	tcase_set_timeout(tests, 600);
 	suite_add_tcase(suite, tests);
 	runner = srunner_create(suite);
