@@ -141,12 +141,21 @@ static int run_on_store(struct verb_call *c, const char *directory,
 	return status;
 }
 
-/* As run_on_store, of the place where a store is mounted, too. */
+/* As run_on_store, of the place where a store is mounted, too, which may let in
+ * who may not look into the store. */
 static int run_at(struct verb_call *c, const char *place, unsigned int flags)
 {
 	char *mounted = mount_store_at(place, NULL);
-	int status = run_on_store(c, mounted ? mounted : place, flags);
+	struct served served;
+	int status;
 
+	if (mounted && access(mounted, R_OK | X_OK) < 0 && errno == EACCES &&
+	    served_at(mounted, place, &served) == 1) {
+		status = through_mount(c, &served);
+		served_release(&served);
+	} else {
+		status = run_on_store(c, mounted ? mounted : place, flags);
+	}
 	free(mounted);
 	return status;
 }

@@ -225,6 +225,8 @@ const struct verb verbs[] = {
 	  "  -o log=<level>    What LOG tells: off, errors, events, all\n"
 	  "  -o delimiter=<c>  Of segments of row keys in .scan (#)\n"
 	  "  -o allow_other    Not only for who mounts it\n"
+	  "  -o uid=, gid=     Who owns it instead of who mounts it; with\n"
+	  "     umask=<mode>   allow_other: for a service, say\n"
 	  "  -o ro             To be read: nothing of the store is changed,\n"
 	  "                    and others may read it, too\n"
 	  "\n"

@@ -63,6 +63,18 @@ static bool table_expires(const struct table *table)
 	return false;
 }
 
+/* What is set in over counts. */
+static void access_lay_over(struct table_access *access,
+			    const struct table_access *over)
+{
+	if (over->mode != TABLE_ACCESS_UNSET)
+		access->mode = over->mode;
+	if (over->uid != TABLE_ACCESS_UNSET)
+		access->uid = over->uid;
+	if (over->gid != TABLE_ACCESS_UNSET)
+		access->gid = over->gid;
+}
+
 /* Looks the path's table up, which has this id, or any if that is 0. 0, also in
  * a path without one, -ERR_no_table, or -ESTALE if another has the name. */
 static int find_table(struct place *place, uint32_t id)
@@ -84,7 +96,7 @@ static int find_table(struct place *place, uint32_t id)
 			    (int)name.size, (const char *)name.data);
 	}
 	rules->millis = place->table->millis;
-	rules->access = place->table->access;
+	access_lay_over(&rules->access, &place->table->access);
 	rules->expires = table_expires(place->table);
 	return 0;
 }
@@ -116,10 +128,7 @@ int place_find(struct fs *fs, struct node *node, struct place *place)
 	tree_assert_held(fs);
 	place->schema = NULL;
 	place->table = NULL;
-	place->rules = (struct cell_rules){
-		.access = { TABLE_ACCESS_UNSET, TABLE_ACCESS_UNSET,
-			    TABLE_ACCESS_UNSET },
-	};
+	place->rules = (struct cell_rules){ .access = fs->options->access };
 	err = node_path(&fs->nodes, node, &place->path);
 	if (err)
 		return err;

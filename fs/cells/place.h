@@ -35,7 +35,7 @@ struct cell_rules {
 	bool expires;    /* some family of the table has an age rule */
 	bool has_family; /* the path's family is in the schema */
 	bool aggregate;  /* and of an aggregate type */
-	struct table_access access;
+	struct table_access access; /* the mount's where it sets nothing */
 };
 
 /* It points into itself: do not copy. */

@@ -261,8 +261,10 @@ int fs_init(struct fs *fs, const struct mount_options *o, struct store *s)
 	fs->metrics.taken = tell_request;
 	fs->metrics.context = s;
 	fs->ready_fd = -1;
-	fs->uid = getuid();
-	fs->gid = getgid();
+	fs->uid =
+		o->access.uid == TABLE_ACCESS_UNSET ? getuid() : o->access.uid;
+	fs->gid =
+		o->access.gid == TABLE_ACCESS_UNSET ? getgid() : o->access.gid;
 	fs->start_us = fs_now();
 	fs->start_steady_us = fs_steady();
 	fs->has_epochs = true; /* until the kernel says its version */

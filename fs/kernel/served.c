@@ -137,6 +137,27 @@ static int find(const char *directory, struct served *served)
 	return err;
 }
 
+int served_at(const char *directory, const char *place, struct served *served)
+{
+	char text[STATS_SIZE_MAX + 1];
+	int err;
+
+	*served = (struct served){ .directory = directory };
+	served->root = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (served->root < 0)
+		return fail(errno, "%s", place);
+	err = read_stats(served->root, text);
+	if (err > 0 && number_of(text, SERVED_PID) > 0) {
+		err = buf_add_string(&served->place, place);
+		if (!err)
+			err = buf_terminate(&served->place);
+		if (!err)
+			return 1;
+	}
+	served_release(served);
+	return err < 0 ? err : 0;
+}
+
 /* Milliseconds of a clock that nobody sets. */
 static int64_t now_ms(void)
 {

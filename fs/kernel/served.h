@@ -29,6 +29,11 @@ struct served {
 int served_open(const char *directory, const struct store_options *o,
 		struct store **out, struct served *served);
 
+/* Who may not look into the store reaches it by a mount that lets them in:
+ * fills served with the one at place, of the store in directory; 1, to be
+ * released, 0 if no daemon says there that it is one, or an error. */
+int served_at(const char *directory, const char *place, struct served *served);
+
 /* Leaves one that may be released again. */
 void served_release(struct served *served);
 

@@ -1,5 +1,7 @@
 #include <assert.h>
 #include <ctype.h>
+#include <grp.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +11,7 @@
 void mount_options_init(struct mount_options *o)
 {
 	memset(o, 0, sizeof(*o));
+	o->access.mode = o->access.uid = o->access.gid = TABLE_ACCESS_UNSET;
 	o->commit_seconds = 1;
 	o->stale_seconds = 1;
 	o->gc = "maxversions=10";
@@ -112,6 +115,56 @@ static int parse_gc(struct mount_options *o, const char *value)
 	return err;
 }
 
+/* A user or group: a number or, if find knows it, a name. */
+static int parse_id(const char *word, const char *text,
+		    bool (*find)(const char *name, uint32_t *id), uint32_t *out)
+{
+	char *end;
+	unsigned long long n = strtoull(text, &end, 10);
+
+	if (find(text, out))
+		return 0;
+	/* The last one is what calls take for none. */
+	if (!isdigit((unsigned char)*text) || *end || n >= UINT32_MAX)
+		return fail(ERR_bad_argument,
+			    "%s=%s: neither a name that this machine knows "
+			    "nor a number",
+			    word, text);
+	*out = (uint32_t)n;
+	return 0;
+}
+
+static bool find_user(const char *name, uint32_t *id)
+{
+	const struct passwd *user = getpwnam(name);
+
+	if (user)
+		*id = user->pw_uid;
+	return user != NULL;
+}
+
+static bool find_group(const char *name, uint32_t *id)
+{
+	const struct group *group = getgrnam(name);
+
+	if (group)
+		*id = group->gr_gid;
+	return group != NULL;
+}
+
+/* "umask=": what is taken from all permissions. */
+static int parse_umask(struct mount_options *o, const char *value)
+{
+	char *end;
+	unsigned long n = strtoul(value, &end, 8);
+
+	if (!isdigit((unsigned char)*value) || *end || n > 0777)
+		return fail(ERR_bad_argument, "umask=%s: not from 000 to 777",
+			    value);
+	o->access.mode = 0777 & ~(uint32_t)n;
+	return 0;
+}
+
 /* A word with a value, which may be empty. */
 static int parse_value(struct mount_options *o, const char *word,
 		       const char *value)
@@ -130,6 +183,12 @@ static int parse_value(struct mount_options *o, const char *word,
 		return parse_number(word, value, &o->quota_size);
 	if (!strcmp(word, "memory"))
 		return parse_memory(o, value);
+	if (!strcmp(word, "uid"))
+		return parse_id(word, value, find_user, &o->access.uid);
+	if (!strcmp(word, "gid"))
+		return parse_id(word, value, find_group, &o->access.gid);
+	if (!strcmp(word, "umask"))
+		return parse_umask(o, value);
 	if (!strcmp(word, "log"))
 		return event_level_parse(bytes_string(value), &o->events);
 	if (!strcmp(word, "commit"))

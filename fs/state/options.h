@@ -26,6 +26,9 @@ struct mount_options {
 				    the kernel refuses changes */
 	bool no_exec;            /* no program in it is executed */
 	bool no_atime;           /* for who looks at the mount's options */
+	/* uid=, gid=, umask=: of tables that say nothing, and of what is in no
+	 * table; where unset, 755 and who mounts it. */
+	struct table_access access;
 	unsigned int commit_seconds; /* log is synced at least so often */
 	unsigned int stale_seconds;  /* how long kernels that cannot be told
 					of changes keep what they know */

@@ -68,30 +68,28 @@ static mode_t shared_bits(const struct table_access *access)
 
 /* Of a table and of what is set there: another one has another, so that what
  * was made under it holds no longer. */
-static uint32_t stamp_of(const struct table *table)
+static uint32_t stamp_of(uint32_t table, const struct table_access *access)
 {
-	const struct table_access *access = &table->access;
-	uint32_t words[] = { table->id, access->mode, access->uid,
-			     access->gid };
+	uint32_t words[] = { table, access->mode, access->uid, access->gid };
 
 	return (uint32_t)hash64(bytes_of(words, sizeof(words)));
 }
 
-uint64_t access_maker(const struct table *table, uid_t uid)
+uint64_t access_maker(uint32_t table, const struct table_access *access,
+		      uid_t uid)
 {
-	if (uid == 0 || uid == table->access.uid ||
-	    !shared_bits(&table->access))
+	if (uid == 0 || uid == access->uid || !shared_bits(access))
 		return 0;
-	return (uint64_t)stamp_of(table) << 32 | uid;
+	return (uint64_t)stamp_of(table, access) << 32 | uid;
 }
 
-void access_apply_maker(const struct table *table, uint64_t maker,
-			struct stat *st)
+void access_apply_maker(uint32_t table, const struct table_access *access,
+			uint64_t maker, struct stat *st)
 {
 	uid_t uid = (uid_t)maker;
-	mode_t able = shared_bits(&table->access);
+	mode_t able = shared_bits(access);
 
-	if (!able || maker >> 32 != stamp_of(table) || uid == 0 ||
+	if (!able || maker >> 32 != stamp_of(table, access) || uid == 0 ||
 	    uid == st->st_uid)
 		return;
 	st->st_uid = uid;
@@ -122,7 +120,8 @@ void access_note_maker(struct fs *fs, const struct place *place,
 	/* In a table that is not shared nothing is shown. */
 	if (place->table && shared_bits(&place->rules.access))
 		makers_set(&fs->makers, path_ino(&place->path, kind),
-			   access_maker(place->table, uid));
+			   access_maker(place->table->id, &place->rules.access,
+					uid));
 }
 
 uint64_t access_maker_at(struct fs *fs, const struct place *place,
@@ -139,7 +138,8 @@ void access_show_made(const struct place *place, uint64_t maker,
 {
 	access_apply(&place->rules.access, st);
 	if (maker && place->table)
-		access_apply_maker(place->table, maker, st);
+		access_apply_maker(place->table->id, &place->rules.access,
+				   maker, st);
 }
 
 void access_show(struct fs *fs, const struct place *place, enum node_kind kind,

@@ -37,14 +37,15 @@ void access_apply(const struct table_access *access, struct stat *st);
  * a table. */
 mode_t access_mode(const struct table_access *access, mode_t type);
 
-/* What is to be remembered of who made something in this table; 0: nothing,
- * as it is the owner's, or root's, who needs not own. */
-uint64_t access_maker(const struct table *table, uid_t uid);
+/* What is to be remembered of who made something in the table with this id and
+ * access; 0: nothing, as it is the owner's, or root's, who needs not own. */
+uint64_t access_maker(uint32_t table, const struct table_access *access,
+		      uid_t uid);
 
 /* Shows that, after access_apply, if it still holds: the maker has as owner
  * what those may do as whom they could make it, and no more. */
-void access_apply_maker(const struct table *table, uint64_t maker,
-			struct stat *st);
+void access_apply_maker(uint32_t table, const struct table_access *access,
+			uint64_t maker, struct stat *st);
 
 /*
  * Whether chmod to asked, of what shows usual in a table with this access, is

@@ -219,6 +219,7 @@ int attr_node(struct fs *fs, struct node *node, struct stat *st,
 	*timeout = 0;
 	if (node->kind == NODE_ROOT) {
 		attr_directory(fs, ROOT_INO, node->timestamp_us, st);
+		access_apply(&fs->options->access, st);
 		*timeout = attr_timeout(fs, &none);
 		return 0;
 	}

@@ -113,7 +113,8 @@ static struct stat made(uint32_t then, uint32_t now, uid_t user)
 	struct table before = table(then), t = table(now);
 	struct stat st = applied(now, S_IFDIR | 0755);
 
-	access_apply_maker(&t, access_maker(&before, user), &st);
+	access_apply_maker(t.id, &t.access,
+			   access_maker(before.id, &before.access, user), &st);
 	return st;
 }
 
@@ -152,7 +153,7 @@ END_TEST
 START_TEST(a_table_with_other_access_has_no_makers)
 {
 	struct table then = table(0770), now;
-	uint64_t maker = access_maker(&then, 1002);
+	uint64_t maker = access_maker(then.id, &then.access, 1002);
 	size_t i;
 
 	for (i = 0; i < 4; i++) {
@@ -162,7 +163,7 @@ START_TEST(a_table_with_other_access_has_no_makers)
 		now.id += i == 1;
 		now.access.uid += i == 2;
 		now.access.gid += i == 3;
-		access_apply_maker(&now, maker, &st);
+		access_apply_maker(now.id, &now.access, maker, &st);
 		ck_assert_uint_eq(st.st_uid, i == 0 ? 1002 : 1001);
 	}
 }

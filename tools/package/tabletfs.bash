@@ -49,9 +49,9 @@ _tabletfs() {
 		words=$(_tabletfs_verbs) ;;
 	mount:* | umount:*)
 		if [ "$before" = -o ]; then
-			words="allow_other commit= delimiter= gc= log= memory=
+			words="allow_other commit= delimiter= gc= gid= log= memory=
 				opendir quiet quota= ro showctl stale= strictschema sync
-				xattr"
+				uid= umask= xattr"
 			compopt -o nospace 2>/dev/null
 		else
 			compopt -o default 2>/dev/null
