@@ -9,6 +9,7 @@
  *
  *   chain       through all parts, one after another, so order matters
  *   interleave  a copy through each part; what several pass, comes out as often
+ *   union       through the first part that passes it, so that it comes once
  *   condition   if the predicate passes any cell of the row, the row goes
  *               through one filter, else through the other
  *   sink        straight to the result, past whatever follows
@@ -86,6 +87,11 @@ int filter_new_chain(struct filter *const *parts, size_t count,
 		     struct filter **out);
 int filter_new_interleave(struct filter *const *parts, size_t count,
 			  struct filter **out);
+
+/* At least two parts, without a sink. Neither they nor what follows may count
+ * cells: it may be given one again that it did not pass. */
+int filter_new_union(struct filter *const *parts, size_t count,
+		     struct filter **out);
 
 /* Each may be NULL: the predicate is then whether there is any cell, the others
  * pass nothing. No sink may be inside. */

@@ -20,6 +20,8 @@
 #include "store/repair.h"
 #include "store/scan.h"
 #include "store/schema.h"
+#include "store/select.h"
+#include "store/select_scan.h"
 #include "store/stats.h"
 #include "store/update.h"
 #include "store/write.h"
@@ -38,6 +40,7 @@
  *   write.h       collecting mutations, committing them
  *   update.h      writes that depend on what is there
  *   scan.h        reading; with it filter.h and regex.h, what a scan gives
+ *   select.h      what to read, as a user says it; select_scan.h reads it
  *   large.h       values that are read and written in pieces
  *   bulk_load.h   much data at once
  *   estimate.h, stats.h     what is told without reading the data

@@ -56,7 +56,10 @@ const struct verb verbs[] = {
 	  "or is hidden by garbage-collection policies.\n",
 	  verb_compact },
 	{ "count", VERB_READS, "count <table> [prefix=<row-key-prefix>]",
-	  "Count rows in a table", "", verb_count },
+	  "Count rows in a table",
+	  "key, start, after, end, through, prefix, or, regex and filter are\n"
+	  "those of read: rows that it would show are counted.\n",
+	  verb_count },
 	{ "create", VERB_NO_STORE | VERB_OUTSIDE, "create [<dir>]",
 	  "Make an empty store",
 	  "Makes <dir>, which must be new or empty, a store without tables;\n"
@@ -199,6 +202,8 @@ const struct verb verbs[] = {
 	  "[cells-per-column=<n>] [filter=<filter>] "
 	  "[app-profile=<app profile id>]",
 	  "Read from a single row",
+	  "  key=<row>         Another row; as many as wanted, which come in\n"
+	  "                    the order of their keys, without missing ones\n"
 	  "  columns           Only these, comma-separated\n"
 	  "  cells-per-column  Only so many versions of each column\n"
 	  "  filter            Only what this lets pass, as in read\n"
@@ -267,16 +272,25 @@ const struct verb verbs[] = {
 	  "  start=<row-key>        Start reading at this row\n"
 	  "  end=<row-key>          Stop reading before this row\n"
 	  "  prefix=<prefix>        Read rows with this prefix\n"
+	  "  after=<row-key>        Start reading behind this row\n"
+	  "  through=<row-key>      Stop reading behind this row\n"
+	  "  key=<row-key>          Read this row; as many as wanted\n"
+	  "  or                     Another range: start=a end=b or prefix=c\n"
 	  "  regex=<regex>          Read rows with keys matching this regex\n"
 	  "  reversed=<true|false>  Read rows in reverse order\n"
 	  "  columns=<family>:<qualifier>,...  Only these; regexes both\n"
 	  "  count=<n>              Read only this many rows\n"
+	  "  page=first|<token>     Where count left rows, print page=<token>\n"
+	  "                         on standard error, which with the same\n"
+	  "                         other words reads what comes next\n"
 	  "  cells-per-column=<n>   Only so many versions of each column\n"
 	  "  keys-only=<true|false> Leave values out\n"
 	  "  include-stats=full     Add a summary\n"
 	  "  filter=<filter>        Only what this lets pass, such as\n"
 	  "      \"chain(family_name_regex('f'), timestamp_range(0, 5000))\";\n"
 	  "      the names are Bigtable's, tools/README.md has them all\n"
+	  "\n"
+	  "A row in several keys and ranges comes once.\n"
 	  "\n"
 	  "    Example: tabletfs read mobile-time-series prefix=phone\n",
 	  verb_read },

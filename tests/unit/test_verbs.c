@@ -269,7 +269,7 @@ START_TEST(read_errors)
 				"mean 'end'?\n");
 	check("read r foo=b", "tabletfs: unknown arg key \"foo\"\n");
 	check("read r foo", "tabletfs: bad arg \"foo\"\n");
-	check("count r start=b", "tabletfs: unknown arg key \"start\"\n");
+	check("count r count=1", "tabletfs: unknown arg key \"count\"\n");
 	check("lookup r a count=1", "tabletfs: unknown arg key \"count\"\n");
 	check("read r regex=(", "tabletfs: Reading rows: error parsing regexp: "
 				"missing closing ): `(`\n");

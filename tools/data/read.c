@@ -1,15 +1,21 @@
+#include "tools/data/page.h"
 #include "tools/data/read.h"
 #include "tools/data/select.h"
 #include "tools/data/select_print.h"
 
 /*
- * read and lookup are the same but for their arguments: a scan, and a selection
- * of what it gives (select.c), printed (select_print.c). Without a snapshot of
- * its own a scan sees the store as it is when it begins.
+ * read, lookup and count are the same but for their words: what select.c makes
+ * of these is read, and printed or counted.
  */
 
+/* What a summary tells: rows and cells that were in the way, and of them those
+ * that were printed. */
+struct read_counts {
+	uint64_t rows_seen, rows_returned, cells_seen, cells_returned;
+};
+
 /* As cbt with include-stats=full, which shows the latency of a server, too. */
-static void print_stats(FILE *out, const struct select_counts *counts)
+static void print_stats(FILE *out, const struct read_counts *counts)
 {
 	fprintf(out,
 		"Summary Stats\n"
@@ -25,50 +31,104 @@ static void print_stats(FILE *out, const struct select_counts *counts)
 		(unsigned long long)counts->cells_returned);
 }
 
-/* Opens the scan even if there is nothing to read, to refuse an unknown table.
- * 0 or an error. */
-static int read_rows(struct verb_call *c, const struct select *s,
-		     const struct scan_range *range,
-		     struct select_counts *counts)
+/* Counts what lies in the rows of s, up to last unless that is empty: what a
+ * scan with the filters of s does not tell, as it steps over what they have no
+ * use for. */
+static int count_seen(struct verb_call *c, const struct snapshot *snapshot,
+		      const struct select *s, struct bytes last,
+		      struct read_counts *counts)
 {
-	struct scan *scan;
-	int err = scan_open(c->store, NULL, range, &scan);
+	/* Borrows all of s, which is settled. */
+	struct select all = *s;
+	const struct scan_range how = { .table = bytes_string(c->argv[1]),
+					.keep_large = true };
+	struct select_scan *scan;
+	struct cell cell;
+	int err, order;
 
-	if (err < 0)
-		return err;
-	if (!s->nothing)
-		err = select_print(s, scan, c->out, counts);
-	scan_close(scan);
+	all.filter_count = 0;
+	all.row_limit = UINT64_MAX;
+	err = select_open(c->store, snapshot, &all, &how, &scan);
+	while (!err && (err = select_next(scan, CURSOR_VERSION, &cell)) == 1) {
+		order = last.size > 0 ? bytes_compare(cell.row, last) : 0;
+		err = 0;
+		if (s->reverse ? order < 0 : order > 0)
+			break;
+		counts->rows_seen = select_row_count(scan);
+		counts->cells_seen++;
+	}
+	select_close(scan);
 	return err;
 }
 
-/* The table is told unknown even where the range is empty. After an error no
- * summary follows, for it would count a part. */
+/* The word that goes on behind the row, on standard error, where it is in
+ * nobody's way. 0 or -ENOMEM. */
+static int print_page(FILE *out, struct bytes row)
+{
+	struct buf token = BUF_INIT;
+	int err = page_print(row, &token);
+
+	if (!err)
+		fprintf(out, "page=%.*s\n", (int)token.size, token.data);
+	buf_release(&token);
+	return err;
+}
+
+/* Prints the rows and, after all of them, what else is asked for; a summary
+ * would count a part after an error. 0 or an error. */
+static int read_rows(struct verb_call *c, struct select_words *w,
+		     const struct snapshot *snapshot,
+		     struct read_counts *counts)
+{
+	const struct scan_range how = { .table = bytes_string(c->argv[1]) };
+	struct bytes last = BYTES_NONE;
+	struct select_scan *scan;
+	int err = select_open(c->store, snapshot, &w->select, &how, &scan);
+
+	if (err < 0)
+		return err;
+	err = select_print(scan, c->out, &counts->cells_returned);
+	counts->rows_returned = select_row_count(scan);
+	if (select_was_limited(scan))
+		last = select_row(scan);
+	if (!err && w->stats && w->select.row_limit > 0)
+		err = count_seen(c, snapshot, &w->select, last, counts);
+	if (!err && w->paged && last.size > 0)
+		err = print_page(c->err, last);
+	select_close(scan);
+	return err;
+}
+
+/* What follows the words: of one moment, if it is read twice. */
+static int run_words(struct verb_call *c, struct select_words *w,
+		     struct read_counts *counts)
+{
+	struct snapshot *snapshot = NULL;
+	int err = w->stats ? store_snapshot(c->store, &snapshot) : 0;
+
+	if (!err)
+		err = read_rows(c, w, snapshot, counts);
+	store_snapshot_release(c->store, snapshot);
+	return err;
+}
+
 int verb_read(struct verb_call *c)
 {
-	struct select_counts counts = { 0 };
-	struct scan_range range = { 0 };
-	struct select s;
+	struct read_counts counts = { 0 };
+	struct select_words w;
 	int err, wrong;
 
 	if (c->argc < 2)
 		return verb_usage(c);
-	wrong = select_parse(c, 2, true, &s);
+	wrong = select_parse(c, SELECT_READ, &w);
 	if (!wrong) {
-		range.table = bytes_string(c->argv[1]);
-		range.start = buf_bytes(&s.start);
-		/* A range with its end before its start is empty too, but the
-		 * scan is not to be asked what it makes of that. */
-		range.end = s.nothing ? range.start : buf_bytes(&s.end);
-		range.reverse = s.reversed;
-		range.filter = s.filter;
-		err = read_rows(c, &s, &range, &counts);
+		err = run_words(c, &w, &counts);
 		if (err < 0)
 			wrong = verb_failed(c, "Reading rows", err);
-		else if (s.stats)
+		else if (w.stats)
 			print_stats(c->out, &counts);
 	}
-	select_release(&s);
+	select_words_release(&w);
 	return wrong;
 }
 
@@ -77,67 +137,54 @@ int verb_read(struct verb_call *c)
 
 int verb_lookup(struct verb_call *c)
 {
-	struct select_counts counts = { 0 };
-	struct scan_range range = { 0 };
-	struct select s;
-	int err = 0, wrong;
+	struct read_counts counts = { 0 };
+	struct select_words w;
+	int err, wrong;
 
 	if (c->argc < 3)
 		return verb_usage(c);
-	wrong = select_parse(c, 3, false, &s);
+	wrong = select_parse(c, SELECT_LOOKUP, &w);
 	if (!wrong) {
-		range.table = bytes_string(c->argv[1]);
-		range.row = bytes_string(c->argv[2]);
-		range.filter = s.filter;
-		/* No row has the empty key, but the table has to exist. */
-		s.nothing = range.row.size == 0;
-		err = read_rows(c, &s, &range, &counts);
+		err = run_words(c, &w, &counts);
 		if (err < 0)
 			wrong = verb_failed(c, "Reading row", err);
 		if (!wrong && counts.rows_returned == 0)
 			fputs(MISSING_ROW, c->out);
-		if (!wrong && s.stats)
+		if (!wrong && w.stats)
 			print_stats(c->out, &counts);
 	}
-	select_release(&s);
+	select_words_release(&w);
 	return wrong;
 }
 
-/* Rows that have a cell, of all or of a prefix. The count is printed only if it
- * is whole. */
+/* Rows that have a cell, exact: each is looked at, but without a filter none of
+ * its cells. The count is printed only if it is whole. */
 int verb_count(struct verb_call *c)
 {
-	static const char *const keys[] = { "prefix", NULL };
-	const char *prefix = NULL;
-	struct scan_range range = { 0 };
-	struct buf end = BUF_INIT;
-	unsigned long long count = 0;
-	struct scan *scan;
+	struct scan_range how = { .rows_only = true };
+	struct select_scan *scan = NULL;
+	struct select_words w;
 	struct cell cell;
-	int err;
+	int err, wrong;
 
 	if (c->argc < 2)
 		return verb_usage(c);
-	if (verb_arguments(c, 2, keys, &prefix))
-		return 1;
-	range.table = bytes_string(c->argv[1]);
-	range.start = bytes_string(prefix ? prefix : "");
-	/* Exact, so every row is looked at, but not its cells. */
-	range.rows_only = true;
-	err = prefix_end(range.start, &end);
-	range.end = buf_bytes(&end);
-	if (!err)
-		err = scan_open(c->store, NULL, &range, &scan);
-	if (!err) {
-		while ((err = scan_next(scan, CURSOR_ROW, &cell)) > 0)
-			count++;
-		scan_close(scan);
+	wrong = select_parse(c, SELECT_COUNT, &w);
+	if (!wrong) {
+		how.table = bytes_string(c->argv[1]);
+		err = select_open(c->store, NULL, &w.select, &how, &scan);
+		while (!err &&
+		       (err = select_next(scan, CURSOR_ROW, &cell)) == 1)
+			err = 0;
+		if (err < 0)
+			wrong = verb_failed(c, "Reading rows", err);
+		else
+			fprintf(c->out, "%llu\n",
+				(unsigned long long)select_row_count(scan));
+		select_close(scan);
 	}
-	buf_release(&end);
-	if (err < 0)
-		return verb_failed(c, "Reading rows", err);
-	fprintf(c->out, "%llu\n", count);
-	return 0;
+	select_words_release(&w);
+	return wrong;
 }
 
 /* A line of samplekeys; the last one has no key. */

@@ -1,26 +1,30 @@
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 
 #include "store/text/filter/filter_text.h"
 #include "store/text/value/number.h"
+#include "tools/data/page.h"
 #include "tools/data/select.h"
+#include "tools/data/select_rows.h"
 
 /*
- * The arguments of read and lookup. What can be decided by keys alone becomes a
- * range, which the scan keeps to; the rest is asked cell by cell by
- * select_print.c. Messages are cbt's.
+ * The words of read, lookup and count. Those that say rows are select_rows.c's;
+ * of the others parse_cells makes filters, in the order that it shows. Messages
+ * are cbt's.
  */
-
-/* The arguments, as indices of read_keys and of the values given. Those from
- * COLUMNS on are lookup's, too. */
 enum {
 	START,
+	AFTER,
 	END,
+	THROUGH,
 	PREFIX,
+	KEY,
 	REGEX,
 	REVERSED,
 	COUNT,
 	LIMIT,
+	PAGE,
 	COLUMNS,
 	CELLS,
 	KEYS_ONLY,
@@ -29,43 +33,69 @@ enum {
 	AUTHORIZED_VIEW,
 	FORMAT_FILE,
 	FILTER,
-	KEY_COUNT,
+	WORD_COUNT,
 };
 
-/* Some are cbt's and refused or ignored here: a key that is known can be told
- * from a slip. */
-static const char *const read_keys[] = { "start",
-					 "end",
-					 "prefix",
-					 "regex",
-					 "reversed",
-					 "count",
-					 "limit",
-					 "columns",
-					 "cells-per-column",
-					 "keys-only",
-					 "include-stats",
-					 "app-profile",
-					 "authorized-view",
-					 "format-file",
-					 "filter",
-					 NULL };
+/* Bits of verbs. */
+#define BY_READ (1u << SELECT_READ)
+#define BY_LOOKUP (1u << SELECT_LOOKUP)
+#define BY_COUNT (1u << SELECT_COUNT)
 
-static_assert(sizeof(read_keys) / sizeof(read_keys[0]) == KEY_COUNT + 1,
-	      "each argument has its key");
+/* Who knows which. Some are cbt's and refused or ignored here: a word that is
+ * known can be told from a slip. */
+static const struct word {
+	const char *name;
+	unsigned int verbs;
+} words[] = {
+	[START] = { "start", BY_READ | BY_COUNT },
+	[AFTER] = { "after", BY_READ | BY_COUNT },
+	[END] = { "end", BY_READ | BY_COUNT },
+	[THROUGH] = { "through", BY_READ | BY_COUNT },
+	[PREFIX] = { "prefix", BY_READ | BY_COUNT },
+	[KEY] = { "key", BY_READ | BY_LOOKUP | BY_COUNT },
+	[REGEX] = { "regex", BY_READ | BY_COUNT },
+	[REVERSED] = { "reversed", BY_READ },
+	[COUNT] = { "count", BY_READ },
+	[LIMIT] = { "limit", BY_READ },
+	[PAGE] = { "page", BY_READ },
+	[COLUMNS] = { "columns", BY_READ | BY_LOOKUP },
+	[CELLS] = { "cells-per-column", BY_READ | BY_LOOKUP },
+	[KEYS_ONLY] = { "keys-only", BY_READ | BY_LOOKUP },
+	[STATS] = { "include-stats", BY_READ | BY_LOOKUP },
+	[APP_PROFILE] = { "app-profile", BY_READ | BY_LOOKUP },
+	[AUTHORIZED_VIEW] = { "authorized-view", BY_READ | BY_LOOKUP },
+	[FORMAT_FILE] = { "format-file", BY_READ | BY_LOOKUP },
+	[FILTER] = { "filter", BY_READ | BY_LOOKUP | BY_COUNT },
+};
 
-int prefix_end(struct bytes prefix, struct buf *out)
+static_assert(sizeof(words) / sizeof(words[0]) == WORD_COUNT,
+	      "each word has its name");
+
+/* Takes the words that the verb knows, without the one that parts ranges: 0, or
+ * 1 after it said what is wrong. */
+static int take_words(struct verb_call *c, enum select_verb verb, int first,
+		      const char *values[WORD_COUNT])
 {
-	int err;
+	const char *keys[WORD_COUNT + 1] = { NULL };
+	const char *taken[WORD_COUNT] = { NULL };
+	struct verb_call part = *c; /* up to the next of those */
+	size_t i, count = 0;
 
-	/* The last byte that can grow does, and what is behind it goes: "a\xff"
-	 * ends before "b". All 0xff has no end. */
-	while (prefix.size > 0 && prefix.data[prefix.size - 1] == 0xff)
-		prefix.size--;
-	err = buf_set(out, prefix);
-	if (!err && out->size > 0)
-		out->data[out->size - 1]++;
-	return err;
+	for (i = 0; i < WORD_COUNT; i++)
+		if (words[i].verbs & 1u << verb)
+			keys[count++] = words[i].name;
+	for (; first <= c->argc; first = part.argc + 1) {
+		part.argc = first;
+		while (part.argc < c->argc &&
+		       (verb == SELECT_LOOKUP ||
+			strcmp(c->argv[part.argc], SELECT_OR)))
+			part.argc++;
+		if (verb_arguments(&part, first, keys, taken))
+			return 1;
+	}
+	for (i = 0, count = 0; i < WORD_COUNT; i++)
+		values[i] = words[i].verbs & 1u << verb ? taken[count++] : NULL;
+	return 0;
 }
 
 /* Go's ParseInt with its messages; what is asked for must fit an int64. what
@@ -95,13 +125,23 @@ static bool is_given(const char *value)
 	return value && value[0];
 }
 
-/* How much is shown: rows, versions, values, a summary; reversed as well. */
-static int parse_limits(struct verb_call *c, const char *const *values,
-			struct select *s)
+/* Adds a filter: 0, or 1 after it said what is wrong. err is its
+ * constructor's. */
+static int add_filter(struct verb_call *c, struct select *s, int err,
+		      struct filter *f)
 {
-	int64_t number;
+	err = select_filter(s, err, f);
+	return err < 0 ? verb_failed(c, "Reading rows", err) : 0;
+}
 
-	s->row_limit = s->cell_limit = UINT64_MAX;
+/* How many rows, in which order, and behind which of them; a summary. */
+static int parse_limits(struct verb_call *c, const char *const *values,
+			struct select_words *w)
+{
+	struct buf row = BUF_INIT;
+	int64_t number;
+	int err = 0;
+
 	if (is_given(values[COUNT])) {
 		if (parse_number(c, "count", "ParseInt", values[COUNT],
 				 &number))
@@ -110,7 +150,123 @@ static int parse_limits(struct verb_call *c, const char *const *values,
 			return verb_wrong(c,
 					  "Reading rows: bigtable: row limit "
 					  "cannot be negative");
-		s->row_limit = (uint64_t)number;
+		w->select.row_limit = (uint64_t)number;
+	}
+	if (is_given(values[STATS]) && strcmp(values[STATS], "full"))
+		return verb_wrong(c,
+				  "Bad include-stats value: \"%s\" is "
+				  "not one of the supported stats "
+				  "views.",
+				  values[STATS]);
+	w->stats = is_given(values[STATS]);
+	if (verb_parse_bool(c, values[REVERSED], &w->select.reverse))
+		return 1;
+	w->paged = is_given(values[PAGE]);
+	if (w->paged && strcmp(values[PAGE], "first")) {
+		err = page_parse(bytes_string(values[PAGE]), &row);
+		if (!err)
+			err = select_keep_after(&w->select, buf_bytes(&row));
+	}
+	buf_release(&row);
+	return err < 0 ? verb_failed(c, "Reading rows", err) : 0;
+}
+
+/* family:qualifier, family:, :qualifier or qualifier, all regexes; a part that
+ * is empty is any, but a colon alone is the family without a name, which no
+ * table has. 0, or 1 after it said what is wrong. */
+static int parse_column(struct verb_call *c, struct bytes text,
+			struct filter **out)
+{
+	const uint8_t *colon = memchr(text.data, ':', text.size);
+	struct bytes family = BYTES_NONE, qualifier = text;
+	struct filter *parts[2] = { NULL };
+	size_t count = 0;
+	int err = 0;
+
+	*out = NULL;
+	if (colon) {
+		family = bytes_of(text.data, (size_t)(colon - text.data));
+		qualifier = bytes_after(text, family.size + 1);
+	}
+	if (memchr(qualifier.data, ':', qualifier.size))
+		return verb_wrong(c, "bad format for column \"%.*s\"",
+				  (int)text.size, text.data);
+	if (family.size > 0 || text.size == 1)
+		err = filter_new_family(family, &parts[count++]);
+	if (!err && qualifier.size > 0)
+		err = filter_new_qualifier(qualifier, &parts[count++]);
+	if (!err && count == 2)
+		err = filter_new_chain(parts, count, out);
+	else if (!err)
+		*out = parts[0];
+	else
+		filter_free(parts[0]);
+	return err < 0 ? verb_failed(c, "Reading rows", err) : 0;
+}
+
+/* The parts of a list of columns, which are not empty, each as a filter. */
+static int parse_each_column(struct verb_call *c, const char *text,
+			     struct filter **parts, size_t *count)
+{
+	size_t size;
+
+	for (text += strspn(text, ","); *text; text += strspn(text, ",")) {
+		size = strcspn(text, ",");
+		if (parse_column(c, bytes_of(text, size), &parts[*count]))
+			return 1;
+		text += size;
+		++*count;
+	}
+	return 0;
+}
+
+/* One column for each part between commas that is not empty, as cbt parts them,
+ * so no regex can have a comma. A cell that several have comes once. */
+static int parse_columns(struct verb_call *c, const char *text,
+			 struct select *s)
+{
+	struct filter **parts, *all = NULL;
+	size_t count = 0;
+	int err = 0, wrong;
+
+	if (!is_given(text))
+		return 0;
+	if (!text[strspn(text, ",")])
+		return verb_wrong(c, "columns=%s names no column", text);
+	parts = calloc(strlen(text), sizeof(struct filter *));
+	if (!parts)
+		return verb_failed(c, "Reading rows", -ENOMEM);
+	wrong = parse_each_column(c, text, parts, &count);
+	if (!wrong && count > 1)
+		err = filter_new_union(parts, count, &all);
+	else if (!wrong)
+		all = parts[0];
+	while (wrong && count > 0)
+		filter_free(parts[--count]);
+	free(parts);
+	return wrong ? wrong : add_filter(c, s, err, all);
+}
+
+/* As many versions as are wanted are the first of each column, so that it is
+ * the same whether they or the columns are chosen first; the union of columns
+ * must not have who counts behind it. */
+static int parse_cells(struct verb_call *c, const char *const *values,
+		       struct select *s)
+{
+	struct filter *f = NULL;
+	bool keys_only;
+	int64_t number;
+	int err;
+
+	if (is_given(values[REGEX])) {
+		err = filter_new_row(bytes_string(values[REGEX]), &f);
+		if (add_filter(c, s, err, f))
+			return 1;
+	}
+	if (values[FILTER]) {
+		err = filter_parse(bytes_string(values[FILTER]), &f);
+		if (add_filter(c, s, err, f))
+			return 1;
 	}
 	if (is_given(values[CELLS])) {
 		if (parse_number(c, "number of cells per column", "Atoi",
@@ -121,132 +277,28 @@ static int parse_limits(struct verb_call *c, const char *const *values,
 					  "Reading rows: Error in field "
 					  "'cells_per_column_limit_filter' : "
 					  "argument must be > 0");
-		s->cell_limit = (uint64_t)number;
-	}
-	if (is_given(values[STATS])) {
-		if (strcmp(values[STATS], "full"))
-			return verb_wrong(c,
-					  "Bad include-stats value: \"%s\" is "
-					  "not one of the supported stats "
-					  "views.",
-					  values[STATS]);
-		s->stats = true;
-	}
-	return verb_parse_bool(c, values[REVERSED], &s->reversed) ||
-	       verb_parse_bool(c, values[KEYS_ONLY], &s->keys_only);
-}
-
-/* Narrows the range to keys with the prefix: 0 or -ENOMEM. */
-static int narrow(struct select *s, struct bytes prefix)
-{
-	struct buf end = BUF_INIT;
-	int err = 0;
-
-	if (bytes_compare(prefix, buf_bytes(&s->start)) > 0)
-		err = buf_set(&s->start, prefix);
-	if (!err)
-		err = prefix_end(prefix, &end);
-	if (!err && end.size > 0 &&
-	    (s->end.size == 0 ||
-	     bytes_compare(buf_bytes(&end), buf_bytes(&s->end)) < 0))
-		err = buf_set(&s->end, buf_bytes(&end));
-	buf_release(&end);
-	return err;
-}
-
-/* Which rows are read. A regular expression narrows the range by what all its
- * matches begin with; the rest of it is asked row by row. */
-static int parse_range(struct verb_call *c, const char *const *values,
-		       struct select *s)
-{
-	const char *prefix = values[PREFIX];
-	int err = 0;
-
-	if ((is_given(values[START]) || is_given(values[END])) &&
-	    is_given(prefix))
-		return verb_wrong(c, "\"start\"/\"end\" may not be mixed with "
-				     "\"prefix\"");
-	if (values[START])
-		err = buf_set(&s->start, bytes_string(values[START]));
-	if (!err && values[END])
-		err = buf_set(&s->end, bytes_string(values[END]));
-	if (!err && prefix)
-		err = narrow(s, bytes_string(prefix));
-	if (!err && is_given(values[REGEX])) {
-		err = regex_new(bytes_string(values[REGEX]), &s->row);
-		if (!err)
-			err = narrow(s, regex_head(s->row));
-	}
-	/* Such a range is no error, and shows nothing. */
-	s->nothing = s->end.size > 0 && bytes_compare(buf_bytes(&s->start),
-						      buf_bytes(&s->end)) >= 0;
-	return err < 0 ? verb_failed(c, "Reading rows", err) : 0;
-}
-
-/* family:qualifier, family:, :qualifier or qualifier, all regexes; a part that
- * is empty is any, but a colon alone is the family without a name, which no
- * table has. 0, or 1 after it said what is wrong; column is then released
- * with the rest. */
-static int parse_column(struct verb_call *c, struct bytes text,
-			struct select_column *column)
-{
-	const uint8_t *colon = memchr(text.data, ':', text.size);
-	struct bytes family = BYTES_NONE, qualifier = text;
-	int err = 0;
-
-	if (colon) {
-		family = bytes_of(text.data, (size_t)(colon - text.data));
-		qualifier = bytes_after(text, family.size + 1);
-	}
-	if (memchr(qualifier.data, ':', qualifier.size))
-		return verb_wrong(c, "bad format for column \"%.*s\"",
-				  (int)text.size, text.data);
-	if (family.size > 0 || text.size == 1)
-		err = regex_new(family, &column->family);
-	if (!err && qualifier.size > 0)
-		err = regex_new(qualifier, &column->qualifier);
-	return err < 0 ? verb_failed(c, "Reading rows", err) : 0;
-}
-
-/* One column for each part between commas that is not empty, as cbt parts them,
- * so no regex can have a comma. Counted first, for they do not move. */
-static int parse_columns(struct verb_call *c, const char *text,
-			 struct select *s)
-{
-	const char *end;
-	size_t count = 1;
-
-	if (!is_given(text))
-		return 0;
-	if (!text[strspn(text, ",")])
-		return verb_wrong(c, "columns=%s names no column", text);
-	for (end = text; *end; end++)
-		count += *end == ',';
-	s->columns = calloc(count, sizeof(*s->columns));
-	if (!s->columns)
-		return verb_failed(c, "Reading rows", -ENOMEM);
-	for (;;) {
-		text += strspn(text, ",");
-		if (!*text)
-			return 0;
-		end = strchrnul(text, ',');
-		s->column_count++;
-		if (parse_column(c, bytes_of(text, (size_t)(end - text)),
-				 &s->columns[s->column_count - 1]))
+		err = filter_new_column_limit(number, &f);
+		if (add_filter(c, s, err, f))
 			return 1;
-		text = end;
 	}
+	if (parse_columns(c, values[COLUMNS], s) ||
+	    verb_parse_bool(c, values[KEYS_ONLY], &keys_only))
+		return 1;
+	if (!keys_only)
+		return 0;
+	err = filter_new_strip(&f);
+	return add_filter(c, s, err, f);
 }
 
-/* lookup gets the tail of the keys, and its values land at the same indices. */
-int select_parse(struct verb_call *c, int first, bool many, struct select *s)
+int select_parse(struct verb_call *c, enum select_verb verb,
+		 struct select_words *w)
 {
-	const char *const *keys = many ? read_keys : read_keys + COLUMNS;
-	const char *values[KEY_COUNT] = { NULL };
+	const char *values[WORD_COUNT];
+	int first = verb == SELECT_LOOKUP ? 3 : 2, err;
 
-	/* So that select_release may follow whatever comes. */
-	*s = (struct select){ .nothing = false };
-	if (verb_arguments(c, first, keys, many ? values : values + COLUMNS))
+	/* So that select_words_release may follow whatever comes. */
+	*w = (struct select_words){ .select = SELECT_INIT };
+	if (take_words(c, verb, first, values))
 		return 1;
 	if (values[LIMIT])
 		return verb_wrong(
@@ -255,29 +307,16 @@ int select_parse(struct verb_call *c, int first, bool many, struct select *s)
 		return verb_wrong(c, "%s is not supported",
 				  values[FORMAT_FILE] ? "format-file"
 						      : "authorized-view");
-	if (values[FILTER]) {
-		int err =
-			filter_parse(bytes_string(values[FILTER]), &s->filter);
-
+	if (verb == SELECT_LOOKUP) {
+		err = select_add_row(&w->select, bytes_string(c->argv[2]));
 		if (err < 0)
-			return verb_failed(c, "Reading rows", err);
+			return verb_failed(c, "Reading row", err);
 	}
-	return parse_range(c, values, s) || parse_limits(c, values, s) ||
-	       parse_columns(c, values[COLUMNS], s);
+	return select_rows(c, first, &w->select) ||
+	       parse_limits(c, values, w) || parse_cells(c, values, &w->select);
 }
 
-/* Whatever select_parse has come to: what it did not set is zero. */
-void select_release(struct select *s)
+void select_words_release(struct select_words *w)
 {
-	size_t i;
-
-	for (i = 0; i < s->column_count; i++) {
-		regex_free(s->columns[i].family);
-		regex_free(s->columns[i].qualifier);
-	}
-	free(s->columns);
-	regex_free(s->row);
-	filter_free(s->filter);
-	buf_release(&s->start);
-	buf_release(&s->end);
+	select_release(&w->select);
 }

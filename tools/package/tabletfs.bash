@@ -81,6 +81,15 @@ _tabletfs() {
 	*:1)
 		words=$(tabletfs -store "$store" ls 2>/dev/null) ;;
 	createfamily:*) ;;
+	read:* | lookup:* | count:*)
+		words="key= filter="
+		[ "$verb" = lookup ] ||
+			words="$words start= after= end= through= prefix= or regex="
+		[ "$verb" = count ] || words="$words columns= cells-per-column=
+			keys-only=true include-stats=full"
+		[ "$verb" != read ] || words="$words count= page=first
+			reversed=true"
+		compopt -o nospace 2>/dev/null ;;
 	deletefamily:2 | setgcpolicy:2 | setvaluetype:2)
 		words=$(tabletfs -store "$store" ls "${COMP_WORDS[i + 1]}" \
 			2>/dev/null | awk 'NR > 2 { print $1 }') ;;

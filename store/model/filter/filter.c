@@ -273,7 +273,8 @@ static void add_part(struct filter *f, const struct filter *part)
 		f->copies *= part->copies;
 	else if (f->kind == FILTER_INTERLEAVE)
 		f->copies += part->copies;
-	else if (part != f->parts[0] && f->copies < part->copies)
+	else if ((f->kind == FILTER_UNION || part != f->parts[0]) &&
+		 f->copies < part->copies)
 		f->copies = part->copies;
 	if (f->copies > FILTER_COPIES_MAX)
 		f->copies = FILTER_COPIES_MAX + 1;
@@ -361,6 +362,16 @@ int filter_new_interleave(struct filter *const *parts, size_t count,
 			  struct filter **out)
 {
 	return new_composed(FILTER_INTERLEAVE, parts, count, 2, out);
+}
+
+/* No expression names it, so only code can break the rules of filter.h. */
+int filter_new_union(struct filter *const *parts, size_t count,
+		     struct filter **out)
+{
+	int err = new_composed(FILTER_UNION, parts, count, 2, out);
+
+	assert(err < 0 || (!(*out)->counts && !(*out)->has_sink));
+	return err;
 }
 
 /* Without a predicate, any cell decides: that is one that passes all. */

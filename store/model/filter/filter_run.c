@@ -66,6 +66,7 @@ static unsigned int link_parts(struct filter_run *r, struct filter *f,
 	case FILTER_CHAIN:
 		return link_chain(r, f, level);
 	case FILTER_INTERLEAVE:
+	case FILTER_UNION:
 		return link_branches(r, f, 0, level);
 	case FILTER_CONDITION:
 		f->level = link_parts(r, f->parts[0], NULL, f, level);
@@ -290,7 +291,7 @@ static struct filter *branch(const struct filter_run *r, const struct filter *f)
  * further. */
 static int send(struct filter_run *r, struct filter *f, struct filter_cell c)
 {
-	size_t i;
+	size_t i, count = r->count;
 	int err;
 
 	for (;;) {
@@ -308,10 +309,13 @@ static int send(struct filter_run *r, struct filter *f, struct filter_cell c)
 				return 0;
 			continue;
 		case FILTER_INTERLEAVE:
+		case FILTER_UNION:
 			for (i = 0; i < f->part_count; i++) {
 				err = send(r, f->parts[i], c);
 				if (err < 0)
 					return err;
+				if (f->kind == FILTER_UNION && r->count > count)
+					break;
 			}
 			return 0;
 		default:
@@ -445,6 +449,7 @@ static enum cursor_step step_of(const struct filter_run *r,
 	case FILTER_CHAIN:
 		return chain_step(r, f);
 	case FILTER_INTERLEAVE:
+	case FILTER_UNION:
 		return interleave_step(r, f);
 	case FILTER_CONDITION:
 		f = branch(r, f);
@@ -526,6 +531,13 @@ static struct filter_need interleave_need(const struct filter *f)
 	return all;
 }
 
+/* Whether the range holds just what it starts with. */
+static bool is_one(const struct filter_range *range)
+{
+	return range->has_start && range->has_end && !range->start_open &&
+	       range->end_closed && bytes_equal(range->start, range->end);
+}
+
 /* Parts of which nothing is known here need all: a condition among them, whose
  * predicate may look at any cell of the row. */
 struct filter_need filter_need(const struct filter *f)
@@ -547,6 +559,8 @@ struct filter_need filter_need(const struct filter *f)
 		return n;
 	case FILTER_COLUMNS:
 		need_family(&n, buf_bytes(&f->name));
+		n.has_qualifier = is_one(&f->range);
+		n.qualifier = f->range.start;
 		return n;
 	case FILTER_TIMESTAMPS:
 		n.since_us = f->from_us;
@@ -554,6 +568,7 @@ struct filter_need filter_need(const struct filter *f)
 	case FILTER_CHAIN:
 		return chain_need(f);
 	case FILTER_INTERLEAVE:
+	case FILTER_UNION:
 		return interleave_need(f);
 	default:
 		return n;

@@ -41,6 +41,7 @@ enum filter_kind {
 	FILTER_COLUMN_LIMIT, /* the first limit cells of a column */
 	FILTER_CHAIN,        /* what all parts pass, in turn */
 	FILTER_INTERLEAVE,   /* what each part passes */
+	FILTER_UNION,        /* what the first part does that passes it */
 	FILTER_CONDITION,    /* parts[0] decides between the others */
 };
 

@@ -1,0 +1,229 @@
+#include <stdlib.h>
+
+#include "store/base/err.h"
+#include "store/select_scan.h"
+#include "store/store.h"
+
+/* Of the selection's spans the present one has a scan. */
+struct select_scan {
+	struct store *store;
+	const struct select *select;
+	const struct snapshot *snapshot; /* NULL: there is but one scan */
+	struct snapshot *own;            /* owned, or NULL */
+	struct scan_range how;           /* its table borrowed from name */
+	struct buf name;
+	uint32_t table_id;
+	struct scan *scan;   /* of the present span; NULL: of none */
+	size_t begun;        /* spans that had a scan */
+	struct buf row;      /* of the cell given last */
+	uint64_t row_count;  /* rows with a cell that was given */
+	bool limited, ended; /* there is no more to give, by the limit or so */
+	int error;           /* that ended it */
+};
+
+/* 0 if there is no such table, which scan_open tells. */
+static uint32_t find_table(struct store *s, struct bytes name)
+{
+	struct schema *schema = store_schema(s);
+	const struct table *table = schema_table(schema, name);
+	uint32_t id = table ? table->id : 0;
+
+	schema_put(schema);
+	return id;
+}
+
+/* Whether a span has one row only, whose key it starts with. */
+static bool is_row(const struct select_span *span)
+{
+	return span->start.size > 0 && span->end.size == span->start.size + 1 &&
+	       span->end.data[span->start.size] == 0 &&
+	       bytes_starts_with(buf_bytes(&span->end),
+				 buf_bytes(&span->start));
+}
+
+/* Opens the scan of the next span in order. */
+static int begin_span(struct select_scan *w)
+{
+	const struct select *s = w->select;
+	const struct select_span *span =
+		&s->spans[s->reverse ? s->count - 1 - w->begun : w->begun];
+	struct scan_range range = w->how;
+	int err;
+
+	assert(w->begun < s->count && !w->scan);
+	range.start = range.end = range.row = BYTES_NONE;
+	if (is_row(span)) {
+		range.row = buf_bytes(&span->start);
+	} else {
+		range.start = buf_bytes(&span->start);
+		range.end = buf_bytes(&span->end);
+	}
+	err = scan_open(w->store, w->snapshot, &range, &w->scan);
+	if (err < 0)
+		return err;
+	if (w->begun++ > 0 && find_table(w->store, range.table) != w->table_id)
+		return fail(ESTALE,
+			    "table \"%.*s\" is another now: it was dropped or "
+			    "renamed while it was read",
+			    (int)range.table.size,
+			    (const char *)range.table.data);
+	return 0;
+}
+
+/* Nothing is to come: only the table is looked up, by a scan before all keys,
+ * as none is empty. */
+static int look_up(struct select_scan *w)
+{
+	struct scan_range range = { .table = w->how.table,
+				    .end = BYTES_LITERAL("\0") };
+
+	w->ended = true;
+	return scan_open(w->store, w->snapshot, &range, &w->scan);
+}
+
+int select_open(struct store *s, const struct snapshot *snapshot,
+		struct select *select, const struct scan_range *how,
+		struct select_scan **out)
+{
+	struct select_scan *w = calloc(1, sizeof(*w));
+	int err;
+
+	*out = NULL;
+	if (!w)
+		return -ENOMEM;
+	w->store = s;
+	w->select = select;
+	w->snapshot = snapshot;
+	w->how = *how;
+	w->table_id = find_table(s, how->table);
+	err = buf_set(&w->name, how->table);
+	w->how.table = buf_bytes(&w->name);
+	if (!err)
+		err = select_settle(select);
+	w->how.reverse = select->reverse;
+	w->how.filter = select->filter_count ? select->filters[0] : NULL;
+	/* Of who wants rows, no value is looked at. */
+	w->how.keep_large |= how->rows_only;
+	w->how.rows_only &= !w->how.filter;
+	if (!err && !snapshot && select->count > 1) {
+		err = store_snapshot(s, &w->own);
+		w->snapshot = w->own;
+	}
+	if (!err)
+		err = select_is_empty(select) ? look_up(w) : begin_span(w);
+	if (err < 0) {
+		select_close(w);
+		return err;
+	}
+	*out = w;
+	return 0;
+}
+
+void select_close(struct select_scan *w)
+{
+	if (!w)
+		return;
+	scan_close(w->scan);
+	store_snapshot_release(w->store, w->own);
+	buf_release(&w->name);
+	buf_release(&w->row);
+	free(w);
+}
+
+/* The next cell of any span. A reverse scan ends with each row, but for
+ * CURSOR_ROW, whose end is that of the span. */
+static int step_on(struct select_scan *w, enum cursor_step step,
+		   struct cell *cell)
+{
+	int err;
+
+	for (;;) {
+		err = scan_next(w->scan, step, cell);
+		if (err != 0)
+			return err;
+		if (w->select->reverse && step != CURSOR_ROW) {
+			step = CURSOR_ROW;
+			continue;
+		}
+		if (w->begun == w->select->count)
+			return 0;
+		scan_close(w->scan);
+		w->scan = NULL;
+		err = begin_span(w);
+		if (err < 0)
+			return err;
+	}
+}
+
+/* Ends a step: counts rows, and remembers what ended them. The limit is known
+ * to be one by the first cell of one row more. */
+static int settle(struct select_scan *w, int result, const struct cell *cell)
+{
+	if (result == 1 && (w->row_count == 0 ||
+			    !bytes_equal(cell->row, buf_bytes(&w->row)))) {
+		w->limited = w->row_count == w->select->row_limit;
+		if (w->limited)
+			result = 0;
+		else if (buf_set(&w->row, cell->row) < 0)
+			result = -ENOMEM;
+		else
+			w->row_count++;
+	}
+	w->ended = result <= 0;
+	w->error = result < 0 ? result : 0;
+	return result;
+}
+
+int select_next(struct select_scan *w, enum cursor_step step, struct cell *cell)
+{
+	if (w->error || w->ended)
+		return w->error;
+	return settle(w, step_on(w, step, cell), cell);
+}
+
+int select_seek(struct select_scan *w, struct bytes row, struct cell *cell)
+{
+	assert(w->select->count <= 1);
+	if (w->error || w->ended)
+		return w->error;
+	return settle(w, scan_seek(w->scan, row, cell), cell);
+}
+
+void select_rest(struct select_scan *w)
+{
+	if (w->scan)
+		scan_rest(w->scan);
+}
+
+bool select_was_limited(const struct select_scan *w)
+{
+	return w->limited;
+}
+
+uint64_t select_row_count(const struct select_scan *w)
+{
+	return w->row_count;
+}
+
+struct bytes select_row(const struct select_scan *w)
+{
+	return buf_bytes(&w->row);
+}
+
+struct scan *select_source(struct select_scan *w)
+{
+	return w->scan;
+}
+
+int select_any(struct store *s, struct select *select,
+	       const struct scan_range *how)
+{
+	struct select_scan *w;
+	struct cell cell;
+	int err = select_open(s, NULL, select, how, &w);
+
+	if (!err)
+		err = select_next(w, CURSOR_ROW, &cell);
+	select_close(w);
+	return err;
+}
