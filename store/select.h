@@ -74,9 +74,10 @@ bool select_is_empty(const struct select *s);
  */
 int select_settle(struct select *s);
 
-/* Where all rows lie: start <= key < end, each empty if open. They live as long
- * as s is not changed. For estimates; needs select_settle. */
-void select_hull(const struct select *s, struct bytes *start,
+/* Where all rows lie: start <= key < end, each empty if open, both as long as s
+ * is not changed; false if no row can come. For estimates; needs select_settle.
+ */
+bool select_hull(const struct select *s, struct bytes *start,
 		 struct bytes *end);
 
 /* Sets out, which must not lie in prefix, to the least key behind all that

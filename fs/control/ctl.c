@@ -10,6 +10,7 @@
 #include "fs/query/at.h"
 #include "fs/query/query.h"
 #include "fs/query/query_run.h"
+#include "fs/query/query_steps.h"
 #include "fs/state/ino.h"
 #include "fs/state/path.h"
 #include "fs/tree/access.h"

@@ -5,7 +5,7 @@
 #include "fs/cells/notify.h"
 #include "fs/control/ctl_drop.h"
 #include "fs/control/ctl_file.h"
-#include "fs/query/query.h"
+#include "fs/query/query_steps.h"
 #include "fs/state/name.h"
 #include "store/base/hash.h"
 

@@ -163,10 +163,12 @@ static int next_cell(struct scan_text *t)
 		return 1;
 	err = -ESTALE;
 	if (cell_size(&t->cell) > WHOLE_SIZE_MAX)
-		err = scan_open_large(t->query->scan, &t->cell, &t->large);
+		err = scan_open_large(select_source(t->query->scan), &t->cell,
+				      &t->large);
 	if (err == -ESTALE) {
 		buf_reset(&t->value);
-		err = scan_load(t->query->scan, &t->cell, &t->value);
+		err = scan_load(select_source(t->query->scan), &t->cell,
+				&t->value);
 		t->cell.value = buf_bytes(&t->value);
 	}
 	t->cell.blob = BYTES_NONE;
@@ -183,7 +185,7 @@ static int produce_cell(struct scan_text *t, struct buf *out)
 	if (err == 0)
 		return finish(t, out);
 	/* The label is the scan's, of the cell it gave last. */
-	printer_label(t->printer, scan_label(t->query->scan));
+	printer_label(t->printer, scan_label(select_source(t->query->scan)));
 	err = t->large ? printer_large(t->printer, &t->cell, t->large, out)
 		       : printer_cell(t->printer, &t->cell, out);
 	/* 1: of the cell before. */
@@ -196,18 +198,19 @@ static int produce_cell(struct scan_text *t, struct buf *out)
  * not count. */
 static int estimate(struct fs *fs, struct scan_text *t, struct buf *out)
 {
-	const struct query *q = t->query;
+	const struct select *s = &t->query->select;
+	struct bytes start, end;
 	struct place place;
 	uint64_t n = 0;
-	int err = place_enter(fs, q->node, &place);
+	int err = place_enter(fs, t->query->node, &place);
 
-	if (!err && !q->ended)
-		err = store_estimate_rows(fs->store, place.path.table, q->start,
-					  q->end, &n);
+	if (!err && select_hull(s, &start, &end))
+		err = store_estimate_rows(fs->store, place.path.table, start,
+					  end, &n);
 	place_leave(fs, &place);
 	/* An estimate of more rows than could come is a wrong one. */
-	if (n > q->row_limit)
-		n = q->row_limit;
+	if (n > s->row_limit)
+		n = s->row_limit;
 	t->ended = true;
 	return err ? err : buf_printf(out, "~%llu\n", (unsigned long long)n);
 }
@@ -229,13 +232,13 @@ static int print_sample(void *context, struct bytes row, uint64_t size)
 /* Appends all samples of the range at once: there is about one a file. */
 static int samples(struct fs *fs, struct scan_text *t, struct buf *out)
 {
-	const struct query *q = t->query;
+	struct bytes start, end;
 	struct place place;
-	int err = place_enter(fs, q->node, &place);
+	int err = place_enter(fs, t->query->node, &place);
 
-	if (!err && !q->ended)
-		err = store_sample_rows(fs->store, place.path.table, q->start,
-					q->end, print_sample, out);
+	if (!err && select_hull(&t->query->select, &start, &end))
+		err = store_sample_rows(fs->store, place.path.table, start, end,
+					print_sample, out);
 	place_leave(fs, &place);
 	t->ended = true;
 	return err;

@@ -24,39 +24,19 @@ enum query_form {
 struct query {
 	enum query_form form;
 
-	/* What the steps say. All struct bytes are borrowed: from memory, from
-	 * prefix_end, or, the delimiter, from the mount's options. */
-	struct buf memory;       /* the values of the steps, end to end */
-	struct node *node;       /* the terminal; borrowed */
-	struct bytes start, end; /* of rows, end exclusive; empty: open */
-	struct bytes prefix;     /* of the step prefix; empty: none */
-	struct buf prefix_end;   /* the first key past prefix; empty: none */
-	struct bytes delimiter;  /* that ends a segment; never empty */
-	bool reverse;
-	/* Whether the step was given: an empty value is one, too. */
-	bool has_family, has_regex, has_column, has_value, has_expression;
-	struct bytes family, regex, column_regex, value, expression;
-	uint64_t row_limit;          /* rows or segments; UINT64_MAX: all */
-	uint64_t version_limit;      /* of each column; UINT64_MAX: all */
-	bool has_versions;           /* the step versions was given */
-	uint64_t since_us, until_us; /* since <= timestamp < until */
+	struct node *node;      /* the terminal; borrowed */
+	struct select select;   /* owned: what the steps say */
+	struct buf prefix;      /* of the step prefix; empty: none */
+	struct bytes delimiter; /* that ends a segment; never empty; the mount's
+				    options' */
 
-	/* Where it is. */
 	struct snapshot *snapshot; /* owned; NULL: the store of now */
-	struct filter *filter;     /* owned; NULL if the steps need none */
-	struct scan *scan;         /* owned; NULL if ended from the start */
-	bool rows_only;            /* the scan gives rows, no cells */
-	enum cursor_step step; /* from the present cell to the next candidate */
-	bool ended;
-	int error;              /* that ended it, until query_rewind */
-	bool is_in_row;         /* row is the present one */
-	bool row_passed;        /* a cell of the present row has passed */
-	uint64_t row_count;     /* rows or segments that passed */
-	uint64_t version_count; /* of the present column that passed */
-	struct buf row;    /* the present row; of segments prefix and segment */
-	struct buf column; /* family and qualifier; of segments scratch */
-	size_t family_size; /* of column; SIZE_MAX: no column met yet */
-	bool has_segment;   /* row holds the segment that was given last */
+	struct select_scan *scan;  /* owned; NULL if it could not be opened */
+	int error;                 /* why, until query_rewind */
+	struct buf row;         /* of segments: prefix and segment given last */
+	bool has_segment;       /* row holds one */
+	uint64_t segment_limit; /* the step limit is of segments */
+	uint64_t segment_count; /* that were given */
 };
 
 /* A step of a path under .scan or .import. Both parts are borrowed from nodes
@@ -74,16 +54,6 @@ bool query_next_step(struct node **node, struct query_step *step);
 /* Whether the path up to and with node, a directory of .scan or .import, has
  * the step called name. */
 bool query_has_step(struct fs *fs, struct node *node, const char *name);
-
-/* Whether the step name, which exists, may have this value: 0, -ENOENT with the
- * reason in err_detail, or -ENOMEM. */
-int query_check_step(struct bytes name, struct bytes value);
-
-/* The rows that the step prefix or range means: start points into value, end,
- * empty at first, is set to a copy; either is empty if it is open. -ENOENT for
- * a range without "..", or -ENOMEM, both with end to be released. */
-int query_step_rows(struct bytes name, struct bytes value, struct bytes *start,
-		    struct buf *end);
 
 /* A query of the steps above node, a terminal that the caller refers to as
  * long, or of all versions of the row that a .row.jsonl is of, on a snapshot of

@@ -42,8 +42,4 @@ void query_rest(struct query *q);
  * delimiter. */
 bool query_is_row(const struct query *q, struct bytes segment);
 
-/* Turns a prefix into the first key after all keys that begin with it; false,
- * and empty, if there is none: it is empty or all its bytes are ff. */
-bool query_pass_prefix(struct buf *prefix);
-
 #endif

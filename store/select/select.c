@@ -286,12 +286,12 @@ int select_settle(struct select *s)
 	return err;
 }
 
-void select_hull(const struct select *s, struct bytes *start, struct bytes *end)
+bool select_hull(const struct select *s, struct bytes *start, struct bytes *end)
 {
 	assert(s->sorted);
-	*start = *end = BYTES_NONE;
-	if (s->count > 0) {
-		*start = buf_bytes(&s->spans[0].start);
-		*end = buf_bytes(&s->spans[s->count - 1].end);
-	}
+	if (select_is_empty(s))
+		return false;
+	*start = buf_bytes(&s->spans[0].start);
+	*end = buf_bytes(&s->spans[s->count - 1].end);
+	return true;
 }
