@@ -62,6 +62,9 @@ int scan_open(struct store *s, const struct snapshot *snapshot,
 /* NULL is allowed. */
 void scan_close(struct scan *scan);
 
+/* Whether a scan of range would give a cell, now: 1, 0 or an error. */
+int scan_any(struct store *s, const struct scan_range *range);
+
 /*
  * Between two calls, if the next may not come soon: what the scan reads from is
  * taken from it if others need the memory, and the next call goes on at its

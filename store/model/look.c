@@ -16,19 +16,11 @@
 int empty_table(struct store *s, struct bytes table)
 {
 	struct scan_range range = { .table = table };
-	struct scan *scan;
-	struct cell cell;
-	int err;
+	int err = scan_any(s, &range);
 
-	err = scan_open(s, NULL, &range, &scan);
-	if (err < 0)
-		return err;
-	err = scan_next(scan, CURSOR_ROW, &cell);
-	scan_close(scan);
-	if (err == 1)
-		return fail(ERR_table_not_empty, "table \"%.*s\" has rows",
-			    (int)table.size, (const char *)table.data);
-	return err;
+	return err == 1 ? fail(ERR_table_not_empty, "table \"%.*s\" has rows",
+			       (int)table.size, (const char *)table.data)
+			: err;
 }
 
 /* A cursor over all of the table, to be closed in every case. */

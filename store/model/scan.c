@@ -644,19 +644,25 @@ int store_get_large(struct store *s, const struct snapshot *snapshot,
 	return err;
 }
 
+int scan_any(struct store *s, const struct scan_range *range)
+{
+	struct scan *scan;
+	struct cell cell;
+	int err = scan_open(s, NULL, range, &scan);
+
+	if (err < 0)
+		return err;
+	err = scan_next(scan, CURSOR_ROW, &cell);
+	scan_close(scan);
+	return err;
+}
+
 /* As a scan of one row, so that filters of files are asked. The empty key is
  * that of no row, and a scan with it one of all. */
 int store_row_exists(struct store *s, struct bytes table, struct bytes row)
 {
 	struct scan_range range = { .table = table, .row = row };
-	struct scan *scan;
-	struct cell cell;
-	int err;
+	int err = scan_any(s, &range);
 
-	err = scan_open(s, NULL, &range, &scan);
-	if (err < 0)
-		return err;
-	err = row.size > 0 ? scan_next(scan, CURSOR_ROW, &cell) : 0;
-	scan_close(scan);
-	return err;
+	return err == 1 && row.size == 0 ? 0 : err;
 }

@@ -311,17 +311,11 @@ static int decide_check(void *context, struct write *w)
 				    .row = check->row,
 				    .filter = check->filter,
 				    .watch = &watch };
-	struct scan *scan;
-	struct cell cell;
 	int (*branch)(void *context, struct write *w);
 	int err = write_row(w, check->table, check->row);
 
 	if (err == 0)
-		err = scan_open(c->s, NULL, &range, &scan);
-	if (err < 0)
-		return err;
-	err = scan_next(scan, CURSOR_ROW, &cell);
-	scan_close(scan);
+		err = scan_any(c->s, &range);
 	if (err < 0)
 		return err;
 	*c->matched = err == 1;

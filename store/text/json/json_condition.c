@@ -10,18 +10,17 @@
  * newest version, or all of them with "any_version": true. Without a qualifier,
  * or without a family as well, absent and present are about any cell there; and
  * so is "filter": expression, which holds if it lets any version of them pass.
+ * Each becomes a selection, which holds if it selects a cell.
  */
 struct condition {
 	struct bytes family, qualifier; /* of the tree, or in m->key */
 	bool has_family, has_qualifier;
-	bool any_version; /* else the newest only */
-	bool absent;      /* holds if no cell passes, not if one does */
-	struct bytes equals;
-	bool has_equals;
-	struct regex *regex;   /* owned; of "matches" */
-	struct filter *filter; /* owned */
-	unsigned int tests;    /* keys that are tests; must be 1 */
-	struct buf memory;     /* of equals or the pattern */
+	bool any_version;    /* else the newest only */
+	bool absent;         /* holds if no cell passes, not if one does */
+	bool on_value;       /* the test is, which is of a column */
+	struct filter *test; /* owned; NULL: any cell */
+	unsigned int tests;  /* keys that are tests; must be 1 */
+	struct buf memory;   /* of a value or pattern */
 };
 
 /* A key that says all by being there: false would be the other test, which has
@@ -33,12 +32,30 @@ static int take_true(const struct json_node *n)
 		       : json_wrong("must be true, if given", n->key);
 }
 
-/* Text, or base64 decoded into c->memory, of which one test has one. */
-static int take_value(struct condition *c, struct mutation *m,
-		      const struct json_node *n, struct bytes *out)
+static int new_equal(struct bytes value, struct filter **out)
 {
-	*out = n->text;
-	return json_is_text(n) ? 0 : json_bytes(m, n, &c->memory, out);
+	const struct filter_range range = { .start = value,
+					    .end = value,
+					    .has_start = true,
+					    .has_end = true,
+					    .end_closed = true };
+
+	return filter_new_values(&range, out);
+}
+
+/* A test by text, or base64 decoded into c->memory. One that is there already
+ * is one too many, which is told when all keys are known. */
+static int take_test(struct condition *c, struct mutation *m,
+		     const struct json_node *n,
+		     int (*make)(struct bytes text, struct filter **out))
+{
+	struct bytes text = n->text;
+	int err = json_is_text(n) ? 0 : json_bytes(m, n, &c->memory, &text);
+
+	if (err < 0)
+		return err;
+	filter_free(c->test);
+	return make(text, &c->test);
 }
 
 /* One key of a condition and its value. The first three say which cells it is
@@ -46,9 +63,6 @@ static int take_value(struct condition *c, struct mutation *m,
 static int take_key(struct condition *c, struct mutation *m,
 		    const struct json_node *n)
 {
-	struct bytes pattern;
-	int err;
-
 	if (bytes_equal(n->key, BYTES_LITERAL("family"))) {
 		c->has_family = true;
 		c->family = n->text;
@@ -75,18 +89,14 @@ static int take_key(struct condition *c, struct mutation *m,
 		c->absent = true;
 		return take_true(n);
 	}
-	if (bytes_equal(n->key, BYTES_LITERAL("equals"))) {
-		c->has_equals = true;
-		return take_value(c, m, n, &c->equals);
-	}
-	if (bytes_equal(n->key, BYTES_LITERAL("filter"))) {
-		err = take_value(c, m, n, &pattern);
-		return err < 0 ? err : filter_parse(pattern, &c->filter);
-	}
-	if (!bytes_equal(n->key, BYTES_LITERAL("matches")))
-		return json_wrong("unknown key in \"if\"", n->key);
-	err = take_value(c, m, n, &pattern);
-	return err < 0 ? err : regex_new(pattern, &c->regex);
+	if (bytes_equal(n->key, BYTES_LITERAL("filter")))
+		return take_test(c, m, n, filter_parse);
+	c->on_value = true;
+	if (bytes_equal(n->key, BYTES_LITERAL("equals")))
+		return take_test(c, m, n, new_equal);
+	if (bytes_equal(n->key, BYTES_LITERAL("matches")))
+		return take_test(c, m, n, filter_new_value);
+	return json_wrong("unknown key in \"if\"", n->key);
 }
 
 /* All keys, in any order, and then whether they make sense together: a
@@ -106,7 +116,7 @@ static int take_condition(struct condition *c, struct mutation *m,
 			   "a condition needs one of \"absent\", \"present\", "
 			   "\"equals\", \"matches\", \"filter\"");
 	if (!err && ((c->has_qualifier && !c->has_family) ||
-		     (!c->has_qualifier && (c->has_equals || c->regex))))
+		     (!c->has_qualifier && c->on_value)))
 		err = fail(ERR_bad_line, "a condition on a %s needs a %s",
 			   c->has_qualifier ? "qualifier" : "value",
 			   c->has_qualifier ? "family" : "qualifier");
@@ -129,47 +139,50 @@ static int check_family(struct store *s, struct bytes table,
 	return err;
 }
 
-/* Whether a cell is what the test wants: 1, 0 or an error. Any is, if the test
- * wants no value. */
-static int test_cell(const struct condition *c, const struct cell *cell,
-		     struct regex_watch *watch)
+/* The columns that the condition is about: one, all of a family. */
+static int select_columns(const struct condition *c, struct select *select)
 {
-	if (c->has_equals)
-		return bytes_equal(cell->value, c->equals);
-	return c->regex ? regex_match(c->regex, cell->value, watch) : 1;
+	const struct filter_range range = { .start = c->qualifier,
+					    .end = c->qualifier,
+					    .has_start = c->has_qualifier,
+					    .has_end = c->has_qualifier,
+					    .end_closed = true };
+	struct filter *f;
+	int err;
+
+	if (!c->has_family)
+		return 0;
+	err = filter_new_columns(c->family, &range, &f);
+	return select_filter(select, err, f);
 }
 
-/* Whether the condition holds: 1, 0 or an error. The scan gives versions newest
- * first, so without any_version its first cell decides; a test that wants no
- * value needs no second one either. */
-static int evaluate(struct store *s, const struct condition *c,
-		    struct bytes table, struct bytes row,
-		    struct regex_watch *watch)
+/* Whether the condition holds: 1, 0 or an error. A test of values is of the
+ * newest version, unless any will do. Takes c->test. */
+static int evaluate(struct store *s, struct condition *c, struct bytes table,
+		    struct bytes row, struct regex_watch *watch)
 {
-	struct scan_range range = { .table = table,
-				    .row = row,
-				    .has_family = c->has_family,
-				    .has_qualifier = c->has_qualifier,
-				    .family = c->family,
-				    .qualifier = c->qualifier,
-				    .filter = c->filter,
-				    .watch = watch };
-	struct scan *scan;
-	struct cell cell;
+	const struct scan_range how = { .table = table,
+					.watch = watch,
+					.rows_only = true };
+	struct select select = SELECT_INIT;
+	struct filter *f;
 	int err = c->has_family ? check_family(s, table, c->family) : 0;
 
-	if (err == 0)
-		err = scan_open(s, NULL, &range, &scan);
-	if (err < 0)
-		return err;
-	do {
-		err = scan_next(scan, CURSOR_VERSION, &cell);
-		if (err <= 0)
-			break;
-		err = test_cell(c, &cell, watch);
-	} while (err == 0 && c->any_version);
-	scan_close(scan);
-	/* 1 here is a cell that passed, 0 that there was none. */
+	if (!err)
+		err = select_add_row(&select, row);
+	if (!err)
+		err = select_columns(c, &select);
+	if (!err && c->on_value && !c->any_version) {
+		err = filter_new_column_limit(1, &f);
+		err = select_filter(&select, err, f);
+	}
+	if (!err && c->test) {
+		err = select_filter(&select, 0, c->test);
+		c->test = NULL;
+	}
+	if (!err)
+		err = select_any(s, &select, &how);
+	select_release(&select);
 	return err < 0 ? err : err != c->absent;
 }
 
@@ -184,8 +197,7 @@ static int holds(struct store *s, struct mutation *m, const struct json_node *n,
 	assert(err < 0 || c.tests == 1);
 	if (err == 0)
 		err = evaluate(s, &c, table, row, watch);
-	regex_free(c.regex);
-	filter_free(c.filter);
+	filter_free(c.test);
 	buf_release(&c.memory);
 	return err;
 }
