@@ -77,6 +77,8 @@ static int through_mount(struct verb_call *c, const struct served *served)
  * EIO but is an error of our own, where a disk that fails is a plain one. */
 static int cannot_open(struct verb_call *c, const char *store, int err)
 {
+	int status;
+
 	if (err == -ENOENT)
 		return verb_wrong(
 			c,
@@ -88,13 +90,13 @@ static int cannot_open(struct verb_call *c, const char *store, int err)
 				  "%s; create, createtable or mount makes a "
 				  "store in a new or empty directory",
 				  verb_error_text(err));
-	verb_failed(c, "Opening the store", err);
+	status = verb_failed(c, "Opening the store", err);
 	if (-err >= ERR_BASE && err_errno(err) == EIO)
 		verb_wrong(c,
 			   "tabletfs -store %s repair <dir> makes a new "
 			   "store of what can be read",
 			   store);
-	return 1;
+	return status;
 }
 
 /* As served_open, with the options of a command. */

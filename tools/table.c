@@ -256,12 +256,15 @@ const struct verb verbs[] = {
 	  "\n"
 	  "    Example: tabletfs mounts | cut -f 2\n",
 	  verb_mounts },
-	{ "mutate", 0, "mutate <table> <json> ...",
+	{ "mutate", VERB_ANSWERS, "mutate <table> <json> ...",
 	  "Apply row mutations, with conditions, from JSON",
 	  "Each argument is one atomic row mutation as .mutate takes it:\n"
-	  "set, delete, add, merge, append, increment, if, else. What comes\n"
-	  "before one that is wrong, or whose condition does not hold, stays;\n"
-	  "the exit status is then 1. fs/README.md has all of it.\n"
+	  "set, delete, add, merge, append, increment, if, else; fs/README.md\n"
+	  "has all of it. Prints matched or not matched for an if, and the\n"
+	  "cells that append and increment made. It ends at one that is\n"
+	  "wrong, or whose condition does not hold and which has no else;\n"
+	  "what comes before stays. The exit status is 0, 1 if a condition\n"
+	  "did not hold, 2 if anything was wrong.\n"
 	  "\n"
 	  "    Example: tabletfs mutate t '{\"row\": \"r3\",\n"
 	  "      \"if\": {\"family\": \"lock\", \"qualifier\": \"owner\",\n"

@@ -55,13 +55,13 @@ size_t ctl_take_lines(struct spill *partial, struct bytes data,
 }
 
 int ctl_run_mutation(struct fs *fs, struct bytes table, struct bytes row,
-		     struct bytes text)
+		     struct bytes text, struct json_result *result)
 {
 	int err = fs_check_space(fs, 0);
 
 	/* What only removes is how there is room again. */
 	if (err && mutation_adds(text))
 		return err;
-	return mutation_run_json(fs->store, table, row, text,
-				 fs->options->sync);
+	return mutation_run_json(fs->store, table, row, text, fs->options->sync,
+				 result);
 }

@@ -2,6 +2,7 @@
 #define FS_CONTROL_CTL_FILE_H
 
 #include "fs/control/ctl.h"
+#include "store/text/json/json_result.h"
 
 /* What several kinds of control files do alike. */
 
@@ -40,6 +41,7 @@ size_t ctl_take_lines(struct spill *partial, struct bytes data,
 /* Runs a text as mutation_run_json does, durably with -o sync; with a quota
  * that is used up, only one that deletes and does nothing else. */
 int ctl_run_mutation(struct fs *fs, struct bytes table, struct bytes row,
-		     struct bytes text) NEEDS_SHARED(fs->tree);
+		     struct bytes text, struct json_result *result)
+	NEEDS_SHARED(fs->tree);
 
 #endif

@@ -1,10 +1,12 @@
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "fs/cells/notify.h"
 #include "fs/control/ctl_file.h"
+#include "store/text/print/print_result.h"
 
 /*
  * .mutate: JSON lines, each one atomic row mutation, run inside the write that
@@ -13,7 +15,12 @@
  * which of them the writer looks at. A last line without newline runs at close,
  * if it parses; nothing may follow it. in holds the part of a line whose
  * newline has not come yet.
+ *
+ * Who opened it for reading, too, is told what each line came to: a read takes
+ * what was told since the one before, wherever the file's offset is, and ends
+ * there. It is in memory until then, and lines wait for it.
  */
+#define UNREAD_MAX ((size_t)1 << 20)
 
 /* An open .mutate: a ctl_file's state, guarded by its lock. */
 struct mutate_file {
@@ -21,13 +28,24 @@ struct mutate_file {
 	int failed;     /* what ended it, which was told; every further call
 			   fails so */
 	uint64_t lines; /* that were taken, to tell the number of a wrong one */
+	bool tells;     /* results are read, too */
+	struct buf unread; /* of them, as text */
 };
 
 static int mutate_open(struct fs *fs, struct ctl_file *f)
 {
+	struct mutate_file *m;
+
 	(void)fs;
-	f->state = calloc(1, sizeof(struct mutate_file));
-	return f->state ? 0 : -ENOMEM;
+	/* There is nothing to tell to who writes nothing. */
+	if ((f->flags & O_ACCMODE) == O_RDONLY)
+		return -EACCES;
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return -ENOMEM;
+	m->tells = (f->flags & O_ACCMODE) == O_RDWR;
+	f->state = m;
+	return 0;
 }
 
 /* Where the lines of a write go: the context of run_line. */
@@ -36,6 +54,32 @@ struct mutation_target {
 	struct ctl_file *f;
 	struct bytes table;
 };
+
+/* Runs a mutation and keeps what there is to tell of it. It is done, whatever
+ * becomes of that. */
+static int run_and_tell(const struct mutation_target *t, struct bytes line)
+	NEEDS_SHARED(t->fs->tree)
+{
+	struct mutate_file *m = t->f->state;
+	struct json_result result = JSON_RESULT_INIT;
+	size_t size = m->unread.size;
+	int err, told;
+
+	if (size > UNREAD_MAX)
+		return fail(ENOBUFS,
+			    "more than %zu MiB about lines before are "
+			    "unread: read them, or open it to be "
+			    "written only",
+			    UNREAD_MAX >> 20);
+	err = ctl_run_mutation(t->fs, t->table, BYTES_NONE, line, &result);
+	told = err ? 0 : print_result_line(&result, m->lines + 1, &m->unread);
+	if (told < 0) {
+		m->unread.size = size;
+		fs_log_error(t->fs, t->f->node, NULL, told);
+	}
+	json_result_release(&result);
+	return err;
+}
 
 /* As ctl_lines.each: runs one mutation, durably with -o sync. An empty line is
  * none. An error's reason begins with the line's number. */
@@ -51,7 +95,9 @@ static int run_line(void *context, struct bytes line)
 	if (line.size > 0 && line.data[line.size - 1] == '\r')
 		line.size--;
 	if (line.size > 0)
-		err = ctl_run_mutation(t->fs, t->table, BYTES_NONE, line);
+		err = m->tells ? run_and_tell(t, line)
+			       : ctl_run_mutation(t->fs, t->table, BYTES_NONE,
+						  line, NULL);
 	if (err >= 0) {
 		m->lines++;
 		return err;
@@ -72,12 +118,32 @@ static void changed(struct fs *fs, struct ctl_file *f)
 }
 
 /* After lines that ended with err: one that is wrong is the last. For want of
- * room the writer may come again with the same line. */
+ * room, also for what it tells, the writer may come again with the same line.
+ */
 static void settle(struct mutate_file *m, int err)
 {
 	assert(!m->failed);
-	if (err_errno(err) != ENOSPC)
+	if (err_errno(err) != ENOSPC && err != -ENOBUFS)
 		m->failed = err;
+}
+
+/* As ctl_ops.read, of what is unread. */
+static int mutate_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
+		       size_t size, struct buf *out)
+{
+	struct mutate_file *m = f->state;
+	size_t n = m->unread.size < size ? m->unread.size : size;
+	int err = buf_add(out, m->unread.data, n);
+
+	(void)fs;
+	(void)offset;
+	if (err)
+		return err;
+	memmove(m->unread.data, m->unread.data + n, m->unread.size - n);
+	m->unread.size -= n;
+	if (m->unread.size == 0)
+		buf_release(&m->unread);
+	return 0;
 }
 
 static ssize_t mutate_write(struct fs *fs, struct ctl_file *f,
@@ -147,12 +213,16 @@ static int mutate_sync(struct fs *fs, struct ctl_file *f)
 
 static void mutate_release(struct fs *fs, struct ctl_file *f)
 {
+	struct mutate_file *m = f->state;
+
 	(void)fs;
-	free(f->state);
+	buf_release(&m->unread);
+	free(m);
 }
 
 const struct ctl_ops ctl_mutate_ops = {
 	.open = mutate_open,
+	.read = mutate_read,
 	.write = mutate_write,
 	.flush = mutate_flush,
 	.sync = mutate_sync,

@@ -40,7 +40,7 @@ static const struct ctl_entry entries[] = {
 	{ NODE_TABLE, ".schema", NODE_SCHEMA, DIR_RW },
 	{ NODE_TABLE, ".granularity", NODE_GRANULARITY, FILE_RW },
 	{ NODE_TABLE, ".import", NODE_IMPORT, DIR_R },
-	{ NODE_TABLE, ".mutate", NODE_MUTATE, FILE_W },
+	{ NODE_TABLE, ".mutate", NODE_MUTATE, FILE_RW },
 	{ NODE_TABLE, ".scan", NODE_SCAN, DIR_R },
 	{ NODE_TABLE, ".stats", NODE_TABLE_STATS, FILE_R },
 	{ NODE_ROW, ".row.jsonl", NODE_ROW_JSON, FILE_RW },

@@ -216,7 +216,7 @@ static struct bytes without_space(struct bytes text)
 static int take_row(struct fs *fs, const struct path *p, struct bytes text)
 	NEEDS_SHARED(fs->tree)
 {
-	return ctl_run_mutation(fs, p->table, p->row, text);
+	return ctl_run_mutation(fs, p->table, p->row, text, NULL);
 }
 
 /* .schema/<family>/gc: a policy in cbt's words. The store keeps a copy. */

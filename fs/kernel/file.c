@@ -116,6 +116,10 @@ static int open_node(struct fs *fs, struct node *node,
 		err = ctl_open(fs, node, fi->flags, &h->ctl);
 		fi->direct_io = node->kind != NODE_VERSION &&
 				node->kind != NODE_AT_CELL;
+		/* A read takes what was told since the last one, so nobody may
+		 * read ahead and go back, as shells do. */
+		fi->nonseekable = node->kind == NODE_MUTATE &&
+				  (fi->flags & O_ACCMODE) == O_RDWR;
 	}
 	if (err)
 		close_handle(fs, h);

@@ -1,4 +1,5 @@
 #include "store/text/json/json_mutation.h"
+#include "store/text/print/print_result.h"
 #include "tests/fuzz/store.h"
 
 static bool is_empty(struct store *s)
@@ -20,6 +21,8 @@ static bool is_empty(struct store *s)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct bytes text = bytes_of(data, size);
+	struct json_result result = JSON_RESULT_INIT;
+	struct buf told = BUF_INIT;
 	struct store *s;
 	uint64_t seq;
 	int err;
@@ -28,8 +31,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	s = fuzz_store();
 	seq = store_seq(s);
-	err = mutation_run_json(s, BYTES_LITERAL("t"), BYTES_NONE, text, false);
+	err = mutation_run_json(s, BYTES_LITERAL("t"), BYTES_NONE, text, false,
+				&result);
 	MUST(err == 0 || store_seq(s) == seq);
+	/* What is told of it is JSON. */
+	if (err == 0)
+		MUST(print_result_line(&result, 1, &told) == 0);
+	if (told.size > 0) {
+		struct json j = { 0 };
+		int wrong;
+
+		told.size--;
+		MUST(json_parse(&j, buf_bytes(&told), &wrong));
+		json_release(&j);
+	}
+	buf_release(&told);
+	json_result_release(&result);
 	MUST(err == 0 || err_detail()[0]);
 	MUST(mutation_adds(text) || is_empty(s));
 	MUST(store_close(s) == 0);

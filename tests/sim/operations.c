@@ -228,14 +228,18 @@ static int check_fails(struct store *s)
 
 static int run_json(struct store *s)
 {
-	return mutation_run_json(
+	struct json_result result = JSON_RESULT_INIT;
+	int err = mutation_run_json(
 		s, NAME("t"), BYTES_NONE,
 		NAME("{\"row\": \"a\", \"if\": {\"present\": true},"
 		     "\"delete\": {\"g\": true}, \"set\": {\"f\": {\"p\": 1}},"
 		     "\"add\": {\"sum\": {\"n\": 2}, \"hll\": {\"m\": [3, 4]}},"
 		     "\"append\": {\"f\": {\"x\": \"y\"}},"
 		     "\"increment\": {\"f\": {\"count\": 1}}}"),
-		true);
+		true, &result);
+
+	json_result_release(&result);
+	return err;
 }
 
 /* Rows before, between and after those that are there. */

@@ -54,7 +54,7 @@ static int apply(const char *text)
 	uint64_t before = store_seq(store);
 	int err =
 		mutation_run_json(store, BYTES_LITERAL("t"), BYTES_LITERAL("r"),
-				  bytes_string(line), false);
+				  bytes_string(line), false, NULL);
 
 	if (err < 0)
 		ck_assert_uint_eq(store_seq(store), before);

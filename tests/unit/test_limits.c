@@ -255,7 +255,7 @@ static int run_json(unsigned int count)
 		err = buf_add_string(&line, "}}}");
 	ck_assert_int_eq(err, 0);
 	err = mutation_run_json(s, str("t"), BYTES_NONE, buf_bytes(&line),
-				false);
+				false, NULL);
 	buf_release(&line);
 	return err;
 }

@@ -1,6 +1,7 @@
 #include <assert.h>
 
 #include "store/text/json/json_mutation.h"
+#include "store/text/print/print_result.h"
 #include "store/text/value/number.h"
 #include "tools/data/set.h"
 #include "tools/verb/verb.h"
@@ -133,20 +134,51 @@ int verb_addtocell(struct verb_call *c)
 	return write_cells(c, add_number);
 }
 
+/* Prints what a mutation came to. It is done, so that an error of this, which
+ * is one of memory or of a time without a date, is told and no failure of it.
+ */
+static void print_outcome(struct verb_call *c, const struct json_result *r)
+{
+	struct buf text = BUF_INIT;
+	int err = print_result(r, TEXT_CBT, &text);
+
+	if (r->has_condition)
+		fputs(r->matched ? "matched\n" : "not matched\n", c->out);
+	if (text.size > 0)
+		fwrite(text.data, 1, text.size, c->out);
+	if (err < 0)
+		verb_failed(c, "Printing what it made", err);
+	buf_release(&text);
+}
+
+/* Each is committed and synced before the next one is looked at. */
 int verb_mutate(struct verb_call *c)
 {
+	struct json_result r = JSON_RESULT_INIT;
 	struct bytes table;
-	int i, err = 0;
+	int i, err = 0, status = 0;
 
 	if (c->argc < 3)
 		return verb_usage(c);
 	table = bytes_string(c->argv[1]);
-	/* Each is committed and synced before the next one is looked at. */
-	for (i = 2; err == 0 && i < c->argc; i++)
+	for (i = 2; err == 0 && i < c->argc; i++) {
 		err = mutation_run_json(c->store, table, BYTES_NONE,
-					bytes_string(c->argv[i]), true);
+					bytes_string(c->argv[i]), true, &r);
+		if (err == 0)
+			print_outcome(c, &r);
+		if (r.has_condition && !r.matched)
+			status = 1;
+		if (err == 0 && !r.done) {
+			verb_wrong(c,
+				   "Applying mutation %d: the condition does "
+				   "not hold",
+				   i - 1);
+			i = c->argc;
+		}
+		json_result_release(&r);
+	}
 	if (err == 0)
-		return 0;
+		return status;
 	return verb_wrong(c, "Applying mutation %d: %s", i - 2,
 			  verb_error_text(err));
 }

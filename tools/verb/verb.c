@@ -21,6 +21,14 @@ const char *verb_error_text(int err)
 	return text;
 }
 
+/* The exit status of a verb that fails. */
+static int failure_of(const struct verb_call *c)
+{
+	const struct verb *v = c->argc > 0 ? verb_find(c->argv[0]) : NULL;
+
+	return v && v->flags & VERB_ANSWERS ? 2 : 1;
+}
+
 int verb_wrong(struct verb_call *c, const char *fmt, ...)
 {
 	va_list args;
@@ -30,7 +38,7 @@ int verb_wrong(struct verb_call *c, const char *fmt, ...)
 	vfprintf(c->err, fmt, args);
 	va_end(args);
 	fputc('\n', c->err);
-	return 1;
+	return failure_of(c);
 }
 
 int verb_failed(struct verb_call *c, const char *doing, int err)

@@ -29,6 +29,8 @@ enum verb_flags {
 	VERB_READS = 4,    /* changes nothing, so the store is opened to read */
 	VERB_OUTSIDE = 8,  /* never runs in a daemon, which opens no path and
 			      does not wait for itself */
+	VERB_ANSWERS = 16, /* a status of 1 is an answer: what fails ends with
+			      2, also before and after the verb runs */
 };
 
 struct verb {
@@ -54,8 +56,9 @@ int verb_run(struct store *s, int argc, char **argv, FILE *out, FILE *err);
  * VERB_OUTSIDE. */
 int verb_serve(struct store *s, int argc, char **argv, FILE *out, FILE *err);
 
-/* Each says what is wrong on c->err, as one line, and returns 1: the sentence
- * given; "<doing>: <what the error says>"; or the verb's usage. */
+/* Each says what is wrong on c->err, as one line, and returns the status of a
+ * failure, 1 or of a verb that is VERB_ANSWERS 2: the sentence given; "<doing>:
+ * <what the error says>"; or the verb's usage. */
 __attribute__((format(printf, 2, 3))) int verb_wrong(struct verb_call *c,
 						     const char *fmt, ...);
 int verb_failed(struct verb_call *c, const char *doing, int err);

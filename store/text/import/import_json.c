@@ -21,9 +21,10 @@ static bool blank(struct bytes line)
 /* No row is expected: each line names its own. */
 static struct json_context context_of(struct importer *im)
 {
-	return (struct json_context){ im->store, &im->json,
-				      buf_bytes(&im->table), BYTES_NONE,
-				      im->now_us };
+	return (struct json_context){
+		im->store,  &im->json,  buf_bytes(&im->table),
+		BYTES_NONE, im->now_us, NULL
+	};
 }
 
 /* For import_add_row. */

@@ -285,24 +285,29 @@ static int append_value(struct mutation *m, struct bytes family,
 			struct bytes qualifier, const struct json_node *n)
 {
 	struct bytes value = n->text;
+	struct cell made;
 	int err = 0;
 
 	if (!json_is_text(n))
 		err = json_bytes(m, n, &m->value, &value);
-	return err < 0 ? err
-		       : write_append(m->w, family, qualifier, value, NULL);
+	if (!err)
+		err = write_append(m->w, family, qualifier, value, &made);
+	return !err && m->result ? json_result_add(m->result, &made) : err;
 }
 
 /* Only a JSON number: "1" in quotes is a slip, here, not a value. */
 static int increment_value(struct mutation *m, struct bytes family,
 			   struct bytes qualifier, const struct json_node *n)
 {
+	struct cell made;
 	int64_t amount;
+	int err;
 
 	if (n->type != JSON_NUMBER || !int_parse_go(n->text, &amount))
 		return json_wrong("an increment must be a 64-bit integer",
 				  n->text);
-	return write_increment(m->w, family, qualifier, amount, NULL);
+	err = write_increment(m->w, family, qualifier, amount, &made);
+	return !err && m->result ? json_result_add(m->result, &made) : err;
 }
 
 /* {family: {qualifier: value}}: does what for each value, in the order of the
@@ -562,6 +567,17 @@ int json_mutation_parse(struct json *j, struct bytes line,
 	return *body ? check_body(j, *body, false, reads) : err;
 }
 
+/* Notes what is known before body, NULL for nothing, is done. */
+static int note_result(struct json_result *r, struct bytes row,
+		       const struct json_node *condition, bool holds,
+		       const struct json_node *body)
+{
+	r->has_condition = condition != NULL;
+	r->matched = condition && holds;
+	r->done = body != NULL;
+	return buf_set(&r->row, row);
+}
+
 /* The row is named before the condition is asked, so that an unknown table or a
  * bad key is told as such. The condition sees the row before w; nothing is in w
  * yet but, in an import, other lines, and those never stand beside one that
@@ -570,7 +586,11 @@ int json_mutation_add(const struct json_context *c,
 		      const struct json_node *body, struct write *w)
 {
 	struct mutation m = {
-		.json = c->json, .w = w, .now_us = c->now_us, .put = write_set
+		.json = c->json,
+		.w = w,
+		.now_us = c->now_us,
+		.put = write_set,
+		.result = c->result,
 	};
 	const struct json_node *condition = json_find(c->json, body, "if");
 	struct write_mark mark = write_mark(w);
@@ -585,14 +605,14 @@ int json_mutation_add(const struct json_context *c,
 		holds = json_condition(c->store, &m, condition, c->table, row);
 		err = holds < 0 ? holds : 0;
 	}
-	if (!err && !holds) {
-		/* What "if" stands beside is for when it holds. */
+	/* What "if" stands beside is for when it holds. */
+	if (!err && !holds)
 		body = json_find(c->json, body, "else");
-		if (!body)
-			err = fail(ERR_condition_failed,
-				   "the condition does not hold");
-	}
-	if (!err)
+	if (!err && c->result)
+		err = note_result(c->result, row, condition, holds, body);
+	else if (!err && !body)
+		err = fail(ERR_condition_failed, "the condition does not hold");
+	if (!err && body)
 		err = apply(&m, body);
 	if (err < 0)
 		write_rewind(w, mark);
@@ -632,11 +652,11 @@ int json_mutation_update(const struct json_context *c,
 
 /* An update even if it reads nothing: one text has no batch to go into. */
 int mutation_run_json(struct store *s, struct bytes table, struct bytes row,
-		      struct bytes text, bool sync)
+		      struct bytes text, bool sync, struct json_result *result)
 {
 	struct spill copied;
 	struct json j = { .spill = &copied };
-	struct json_context c = { s, &j, table, row, STORE_NOW };
+	struct json_context c = { s, &j, table, row, STORE_NOW, result };
 	const struct json_node *body;
 	bool reads;
 	int err;
@@ -646,6 +666,8 @@ int mutation_run_json(struct store *s, struct bytes table, struct bytes row,
 	err = json_mutation_parse(&j, text, &body, &reads);
 	if (!err)
 		err = json_mutation_update(&c, body, sync, NULL);
+	if (!err && result)
+		json_result_settle(result);
 	json_release(&j);
 	return err;
 }

@@ -3,6 +3,7 @@
 
 #include "store/store.h"
 #include "store/text/json/json.h"
+#include "store/text/json/json_result.h"
 
 /*
  * A row mutation as JSON: the body of .row.jsonl, a line of .mutate or of an
@@ -19,16 +20,20 @@ struct json_context {
 	 * absent, and must match if it is there. */
 	struct bytes row;
 	uint64_t now_us; /* of cells without a timestamp; or STORE_NOW */
+	/* If not NULL, set to what the mutation came to, which is then also
+	 * that its "if" does not hold and there is no "else". */
+	struct json_result *result;
 };
 
 /*
  * Parses a text and runs it as one atomic change; with sync it is durable on
- * return. row is that of struct json_context. -ERR_bad_line says what is wrong,
- * and -ERR_condition_failed that its "if" does not hold and there is no "else";
- * else errors as those of the calls of store/write.h and store/update.h.
+ * return. row and result are those of struct json_context. -ERR_bad_line says
+ * what is wrong, -ERR_condition_failed that its "if" does not hold and there is
+ * no "else"; else errors as those of the calls of store/write.h and
+ * store/update.h.
  */
 int mutation_run_json(struct store *s, struct bytes table, struct bytes row,
-		      struct bytes text, bool sync);
+		      struct bytes text, bool sync, struct json_result *result);
 
 /* Whether such a text does more than to delete; false also for what is none, as
  * running it tells. */

@@ -2,6 +2,7 @@
 #define STORE_TEXT_JSON_JSON_VALUE_H
 
 #include "store/text/json/json.h"
+#include "store/text/json/json_result.h"
 
 /*
  * What row mutations and their conditions are both made of: names and values,
@@ -18,6 +19,7 @@ struct mutation {
 	int (*put)(struct write *w, struct bytes family, struct bytes qualifier,
 		   uint64_t timestamp_us, struct bytes value);
 	struct buf row, key, value; /* decoded base64 */
+	struct json_result *result; /* NULL: nobody asks */
 };
 
 /* -ERR_bad_line about something named: "what: \"name\"", of which not more than
