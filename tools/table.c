@@ -32,6 +32,10 @@ const struct verb verbs[] = {
 	  "  added at once or not at all. The value is an integer. Without a\n"
 	  "  timestamp each call makes a version of its own.\n"
 	  "\n"
+	  "To a sum, which wraps around at 64 bits, a least or greatest\n"
+	  "number, or a count of different ones, which is an estimate:\n"
+	  "beyond some thousand it may be wrong by about 1 %.\n"
+	  "\n"
 	  "    Example: tabletfs addtocell table1 user1 sum_cf:col1=1@12345\n",
 	  verb_addtocell },
 	{ "backup", VERB_OUTSIDE, "backup <dir>",

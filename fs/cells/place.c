@@ -156,6 +156,15 @@ void place_leave(struct fs *fs, struct place *place)
 	tree_let_go(fs);
 }
 
+int place_check(struct fs *fs, struct node *node)
+{
+	struct place place;
+	int err = place_enter(fs, node, &place);
+
+	place_leave(fs, &place);
+	return err;
+}
+
 int place_step(struct place *place, enum node_kind kind, struct bytes key)
 {
 	struct bytes *part = path_part(&place->path, kind);

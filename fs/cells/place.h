@@ -54,6 +54,10 @@ int place_enter(struct fs *fs, struct node *node, struct place *place)
 	ACQUIRES_SHARED(fs->tree) EXCLUDES(fs->tree);
 void place_leave(struct fs *fs, struct place *place) RELEASES_SHARED(fs->tree);
 
+/* What place_enter would return: for who goes on with what is open, and need
+ * not know where that is by now. */
+int place_check(struct fs *fs, struct node *node) EXCLUDES(fs->tree);
+
 /* place_enter for who holds fs->tree; to be released in every case. */
 int place_find(struct fs *fs, struct node *node, struct place *place)
 	NEEDS_SHARED(fs->tree);

@@ -13,7 +13,8 @@
  * and a newline. Each complete line that is written is a number to be added to
  * the newest version, or to one of now if there is none; the lines of one write
  * are added together. A last line without newline is taken at close. A wrong
- * line stops: the write takes the bytes before it, and the next one fails.
+ * line stops: the write takes the bytes before it, and the next one fails; a
+ * wrong line of which a part came earlier ends with the write that fails.
  *
  * in holds the part of a line whose newline has not come yet. state is not NULL
  * once a last line was taken without one: nothing may follow it.
@@ -106,10 +107,10 @@ static int take_line(void *numbers, struct bytes line)
 		line = bytes_after(line, 1);
 	if (line.size == 0)
 		return 0;
-	if (!int_parse_go(line, &number))
+	if (!int_parse(line, &number))
 		return fail(EINVAL,
-			    "\"%.*s\" is no 64-bit integer; what is written "
-			    "here is added, a number a line",
+			    "\"%.*s\" is no decimal 64-bit integer; what is "
+			    "written here is added, a number a line",
 			    (int)line.size, (const char *)line.data);
 	return buf_add(numbers, &number, sizeof(number));
 }
@@ -134,6 +135,10 @@ static ssize_t file_write(struct fs *fs, struct ctl_file *f, struct bytes data,
 		err = fail(EINVAL, "the last line was taken without a newline");
 	if (!err)
 		taken = ctl_take_lines(&f->in, data, &lines, &err);
+	/* The line began in an earlier write: what follows is another, or none
+	 * would ever be right. */
+	if (err == -EINVAL && !f->state)
+		spill_cut(&f->in, 0);
 	failed = add(fs, f, &numbers);
 	buf_release(&numbers);
 	if (failed) {

@@ -277,6 +277,13 @@ int ctl_scan_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
 	int err = 0;
 	size_t n;
 
+	/* Of a table that was dropped meanwhile the scan would give what is
+	 * left, and then end as if that were all. */
+	if (!t->ended) {
+		err = place_check(fs, f->node);
+		if (err)
+			return err;
+	}
 	/* After an error the query is at no known place in the text. */
 	if (offset < t->base || t->failed) {
 		err = start_over(fs, f, t);

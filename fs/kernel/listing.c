@@ -33,7 +33,8 @@ struct listing {
 	enum cursor_step step;     /* of scan, from an entry to the next */
 	bool has_cell;             /* cell is the next entry of scan or query */
 	bool ended;                /* these have no more */
-	int error; /* scan or query is at no place, until the next seek */
+	int error;  /* scan or query is at no place, until the next seek */
+	bool rests; /* since the last call: the table may have gone */
 	struct cell cell;   /* of it, after a rest, the names and times alone */
 	uint64_t size;      /* of cell, as it is shown */
 	char timestamp[24]; /* the name of a version: 20 digits at most */
@@ -342,12 +343,27 @@ static int look_ahead(struct listing *l)
 	return found(l, err);
 }
 
+/* After a rest, and before anything else is given: -ERR_no_table or -ESTALE if
+ * the table was dropped meanwhile, of which a scan would give what is left, and
+ * then end as if that were all. Who is in the past stays there. */
+static int wake(struct listing *l)
+{
+	bool gives = !l->ended || l->has_cell;
+
+	if (!l->rests || !gives || node_is_past(l->node))
+		return 0;
+	l->rests = false;
+	return place_check(l->fs, l->node);
+}
+
 int listing_next(struct listing *l, struct listing_entry *entry)
 {
 	bool has_name = l->name_index < l->names.count;
 	const struct ctl_entry *fixed;
 	int err, order;
 
+	if (!l->error)
+		l->error = wake(l);
 	if (l->error)
 		return l->error;
 	fixed = next_fixed(l);
@@ -422,6 +438,7 @@ static int seek_row(struct listing *l, struct bytes key)
 
 void listing_rest(struct listing *l)
 {
+	l->rests = l->scan || l->query;
 	if (l->scan)
 		scan_rest(l->scan);
 	if (l->query)

@@ -38,6 +38,33 @@ printf '1\nmany\n5\n' >lines
 errno EINVAL cp lines "$v/today"
 same "up to a wrong line" 30 "$(cat "$v/today")"
 check "the reason is told" grep -q 'many' "$m/.tabletfs/errors"
+printf '010\n' >"$v/digits"
+printf '+2\n' >"$v/digits"
+same "decimal digits" 12 "$(cat "$v/digits")"
+for wrong in 0x10 1_000 0b1 1e3 9223372036854775808; do
+	echo "$wrong" >lines
+	errno EINVAL cp lines "$v/digits"
+	check "told: $wrong" grep -q "\"$wrong\" is no decimal" \
+		"$m/.tabletfs/errors"
+done
+same "and nothing else" 12 "$(cat "$v/digits")"
+check "a wrong line in pieces ends" python3 - "$v/digits" <<'PYTHON'
+import errno, os, sys
+from fails import fails
+
+fd = os.open(sys.argv[1], os.O_WRONLY)
+os.write(fd, b"1x")
+fails(errno.EINVAL, os.write, fd, b"2\n")
+os.write(fd, b"30\n")
+os.write(fd, b"4" * 40)
+fails(errno.EINVAL, os.write, fd, b"4" * 40)
+os.write(fd, b"100\n")
+os.close(fd)
+PYTHON
+same "what follows is added" 142 "$(cat "$v/digits")"
+echo 9223372036854775807 >"$v/digits"
+same "a sum wraps around" -9223372036854775667 "$(cat "$v/digits")"
+rm "$v/digits"
 refuse "an empty file is none" touch "$v/never"
 refuse "and is gone" test -e "$v/never"
 check "truncate is ignored" truncate -s 0 "$v/today"

@@ -65,6 +65,52 @@ for offset in 10, 10, 600, 2000, 11, 2900, 10:
 END
 }
 
+# Reads or lists a part, drops the table, and goes on: an error, and no end.
+go_on() {
+	python3 - "$m/t/$1" "$TABLETFS" "$store" <<'END'
+import errno, os, stat, subprocess, sys
+path, program, store = sys.argv[1:]
+fd = os.open(path, os.O_RDONLY)
+if stat.S_ISDIR(os.fstat(fd).st_mode):
+    import ctypes
+    libc = ctypes.CDLL(None, use_errno=True)
+    memory = ctypes.create_string_buffer(1 << 12)
+
+    def more():
+        n = libc.syscall(217, fd, memory, len(memory))
+        if n < 0:
+            raise OSError(ctypes.get_errno(), "getdents64")
+        return n
+else:
+    def more():
+        return len(os.read(fd, 4096))
+for _ in range(3):
+    assert more() > 0
+subprocess.check_call([program, "-store", store, "deletetable", "t"])
+given = 0
+for _ in range(10000):
+    try:
+        n = more()
+    except OSError as e:
+        if e.errno != errno.ENOENT:
+            sys.exit("errno %d" % e.errno)
+        break
+    if n == 0:
+        sys.exit("it ended, as if that were all")
+    given += n
+else:
+    sys.exit("it has no end")
+# The kernel may hold what it asked for before.
+if given > 1 << 18:
+    sys.exit("%d bytes of a dropped table" % given)
+END
+}
+
+for what in . .scan/rows .scan/segments .scan/jsonl .scan/csv .scan/keys; do
+	fill
+	check "$what does not go on" go_on $what
+	ls "$m" >/dev/null || remount
+done
 for terminal in cbt csv jsonl; do
 	fill
 	check "$terminal is read again" scan_again $terminal

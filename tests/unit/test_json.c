@@ -259,6 +259,27 @@ START_TEST(refuses)
 }
 END_TEST
 
+START_TEST(ends_are_told)
+{
+	static const char *const lines[][2] = {
+		{ "{'set", "JSON ends inside a string (byte 5)" },
+		{ "{'set':{'f':{'p':'a\\",
+		  "JSON ends inside a string (byte 20)" },
+		{ "{'delete':tru",
+		  "JSON ends inside a number or word (byte 13)" },
+		{ "{'add':{'f':{'p':-",
+		  "JSON ends inside a number or word (byte 18)" },
+		{ "{'set':{'f':{'p':'a'}", "JSON ends too early" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+		ck_assert_int_eq(apply(lines[i][0]), -ERR_bad_line);
+		ck_assert_str_eq(err_detail(), lines[i][1]);
+	}
+}
+END_TEST
+
 START_TEST(appends_and_increments)
 {
 	ck_assert_int_eq(apply("{'set': {'f': {'a': {'value': 'x', "
@@ -399,11 +420,16 @@ END_TEST
 
 int main(void)
 {
-	const TTest *tests[] = { sets_and_prints, deletes,
-				 order,           refuses,
-				 bounds,          appends_and_increments,
-				 conditions,      otherwise,
+	const TTest *tests[] = { sets_and_prints,
+				 deletes,
+				 order,
+				 refuses,
+				 ends_are_told,
+				 bounds,
+				 appends_and_increments,
+				 conditions,
+				 otherwise,
 				 adds_and_merges };
 
-	return run_suite("json", setup, teardown, tests, 9);
+	return run_suite("json", setup, teardown, tests, 10);
 }

@@ -117,6 +117,46 @@ START_TEST(integers_parse_as_in_go)
 }
 END_TEST
 
+START_TEST(integers_are_decimal)
+{
+	static const struct {
+		const char *text;
+		bool ok;
+		int64_t value;
+	} cases[] = {
+		{ "0", true, 0 },
+		{ "-1", true, -1 },
+		{ "+7", true, 7 },
+		{ "010", true, 10 },
+		{ "-0", true, 0 },
+		{ "9223372036854775807", true, INT64_MAX },
+		{ "-9223372036854775808", true, INT64_MIN },
+		{ "9223372036854775808", false, 0 },
+		{ "-9223372036854775809", false, 0 },
+		{ "99999999999999999999999", false, 0 },
+		{ "", false, 0 },
+		{ "-", false, 0 },
+		{ "+-1", false, 0 },
+		{ "0x10", false, 0 },
+		{ "1_000", false, 0 },
+		{ "1e3", false, 0 },
+		{ "1.", false, 0 },
+		{ " 1", false, 0 },
+		{ "1 ", false, 0 },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int64_t value = 0;
+		bool ok = int_parse(bytes_string(cases[i].text), &value);
+
+		ck_assert_msg(ok == cases[i].ok && value == cases[i].value,
+			      "%s gave %d, %lld", cases[i].text, ok,
+			      (long long)value);
+	}
+}
+END_TEST
+
 START_TEST(times_parse)
 {
 	static const struct {
@@ -227,8 +267,9 @@ int main(void)
 	const TTest *tests[] = {
 		durations_parse,         durations_print_as_they_parse,
 		integers_parse_as_in_go, times_parse,
-		quotes_as_in_go,         types_have_words
+		quotes_as_in_go,         types_have_words,
+		integers_are_decimal,
 	};
 
-	return run_suite("text values", NULL, NULL, tests, 6);
+	return run_suite("text values", NULL, NULL, tests, 7);
 }

@@ -28,8 +28,9 @@ static int take_options(struct verb_call *c, int first,
 	    verb_parse_bool(c, values[1], &entries))
 		return 1;
 	if (values[0] &&
-	    (!int_parse_go(bytes_string(values[0]), &count) || count < 0))
-		return verb_wrong(c, "Bad count %s", values[0]);
+	    (!int_parse(bytes_string(values[0]), &count) || count < 0))
+		return verb_wrong(c, "count=%s is no decimal number of entries",
+				  values[0]);
 	o->entries = entries || values[0];
 	o->count = (uint64_t)count;
 	o->kind = values[2];

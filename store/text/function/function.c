@@ -28,25 +28,6 @@ static int wrong(const struct value *v, const char *why)
 	return fail(ERR_bad_line, "\"%.*s\" %s", (int)s.size, s.data, why);
 }
 
-bool function_integer(struct bytes text, int64_t *out)
-{
-	bool minus = text.size > 0 && text.data[0] == '-';
-	uint64_t value = 0, max = (uint64_t)INT64_MAX + minus;
-	size_t i = text.size > 0 && (minus || text.data[0] == '+');
-
-	if (i == text.size)
-		return false;
-	for (; i < text.size; i++) {
-		uint64_t digit = (uint64_t)text.data[i] - '0';
-
-		if (digit > 9 || value > (max - digit) / 10)
-			return false;
-		value = value * 10 + digit;
-	}
-	*out = minus ? (int64_t)(0 - value) : (int64_t)value;
-	return true;
-}
-
 /* Times. */
 
 /* Digits, perhaps with a sign and a fraction, in a unit of so many

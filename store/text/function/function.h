@@ -2,6 +2,7 @@
 #define STORE_TEXT_FUNCTION_FUNCTION_H
 
 #include "store/base/buf.h"
+#include "store/text/value/number.h"
 
 /*
  * The functions of recipes: {FIELD|name|name(argument)}. Each is total, or
@@ -55,9 +56,10 @@ bool function_is_default(const struct call *c);
 int function_run(const struct call *c, int zone_s, struct value *v,
 		 struct buf *memory);
 
-/* Plain decimal with an optional sign, all of text; false if it is none or does
- * not fit. Not Go's: 007 is seven. */
-bool function_integer(struct bytes text, int64_t *out);
+static inline bool function_integer(struct bytes text, int64_t *out)
+{
+	return int_parse(text, out);
+}
 
 /* The names with their arguments, one after another from 0 on; NULL at the
  * end. */

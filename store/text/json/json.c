@@ -338,7 +338,7 @@ static int check_surrogates(struct bytes text)
 
 /* The reason is that of a callback, if one gave up, else the first line of
  * yajl's message: the others draw the text with an arrow. */
-static int parse_failed(struct json *j)
+static int parse_failed(struct json *j, bool at_end)
 {
 	unsigned char *text;
 	size_t at = yajl_get_bytes_consumed(j->parser);
@@ -349,7 +349,14 @@ static int parse_failed(struct json *j)
 	if (!text)
 		return -ENOMEM;
 	text[strcspn((char *)text, "\n")] = 0;
-	j->err = fail(ERR_bad_line, "%s (byte %zu)", text, at);
+	/* What yajl has against a newline behind the text is that the text was
+	 * not whole. */
+	j->err =
+		at_end ? fail(ERR_bad_line, "JSON ends inside a %s (byte %zu)",
+			      strstr((char *)text, "inside") ? "string"
+							     : "number or word",
+			      j->text.size)
+		       : fail(ERR_bad_line, "%s (byte %zu)", text, at);
 	yajl_free_error(j->parser, text);
 	return j->err;
 }
@@ -371,6 +378,7 @@ const struct json_node *json_parse(struct json *j, struct bytes text, int *err)
 {
 	static const unsigned char newline[] = "\n";
 	yajl_status status;
+	bool at_end;
 
 	j->count = 0;
 	j->depth = 0;
@@ -386,10 +394,11 @@ const struct json_node *json_parse(struct json *j, struct bytes text, int *err)
 		return NULL;
 	/* A number at the end of the text is whole only with what follows. */
 	status = yajl_parse(j->parser, text.data, text.size);
-	if (status == yajl_status_ok)
+	at_end = status == yajl_status_ok;
+	if (at_end)
 		status = yajl_parse(j->parser, newline, 1);
 	if (status != yajl_status_ok)
-		*err = parse_failed(j);
+		*err = parse_failed(j, at_end);
 	else if (j->depth > 0)
 		*err = fail(ERR_bad_line, "JSON ends too early");
 	else if (j->count == 0)

@@ -254,9 +254,9 @@ static int add_number(struct mutation *m, struct bytes family,
 		err = version_object(m, n, &timestamp, &text);
 	else if (n->type != JSON_NUMBER)
 		text = BYTES_NONE;
-	if (!err && !int_parse_go(text, &number))
-		err = json_wrong("what is added must be a 64-bit integer",
-				 text);
+	if (!err && !int_parse(text, &number))
+		err = json_wrong(
+			"what is added must be a decimal 64-bit integer", text);
 	if (err < 0)
 		return err;
 	if (timestamp != STORE_NOW)
@@ -303,7 +303,7 @@ static int increment_value(struct mutation *m, struct bytes family,
 	int64_t amount;
 	int err;
 
-	if (n->type != JSON_NUMBER || !int_parse_go(n->text, &amount))
+	if (n->type != JSON_NUMBER || !int_parse(n->text, &amount))
 		return json_wrong("an increment must be a 64-bit integer",
 				  n->text);
 	err = write_increment(m->w, family, qualifier, amount, &made);

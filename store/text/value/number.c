@@ -2,6 +2,26 @@
 
 #include "store/text/value/number.h"
 
+bool int_parse(struct bytes text, int64_t *out)
+{
+	bool minus = text.size > 0 && text.data[0] == '-';
+	uint64_t value = 0, max = (uint64_t)INT64_MAX + minus;
+	size_t i = text.size > 0 && (minus || text.data[0] == '+');
+
+	if (i == text.size)
+		return false;
+	for (; i < text.size; i++) {
+		uint64_t digit = (uint64_t)text.data[i] - '0';
+
+		if (digit > 9 || value > (max - digit) / 10)
+			return false;
+		value = value * 10 + digit;
+	}
+	/* Negated as unsigned, where the magnitude of INT64_MIN fits. */
+	*out = minus ? (int64_t)(0 - value) : (int64_t)value;
+	return true;
+}
+
 /* 0 to 15, or 16 for what is no digit in any base; the caller compares it with
  * the base. */
 static unsigned int digit_value(uint8_t c)

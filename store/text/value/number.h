@@ -8,6 +8,12 @@
  * functions but for what they append to out, each 0 or -ENOMEM.
  */
 
+/* Decimal digits behind an optional sign, all of text and nothing else, so that
+ * 010 is ten: how integers are written wherever cbt does not say otherwise.
+ * False if text is no such number or it does not fit 64 bits; then *out is
+ * untouched. */
+bool int_parse(struct bytes text, int64_t *out);
+
 /* Go's strconv.ParseInt(text, 0, 64), so that set takes what cbt set takes:
  * 0x3e8, 0777, 1_000_000, -1. False if text is no such number or it does not
  * fit; then *out is untouched. */
