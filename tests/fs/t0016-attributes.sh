@@ -17,7 +17,7 @@ check "of a cell" chmod 644 "$m/t/r/f/q"
 check "a table's mode" chmod 750 "$m/t"
 same "is that of what is in it" "750 750 750 640" \
 	"$(show "$m/t" "$m/t/r" "$m/t/r/f" "$m/t/r/f/q")"
-same "control files too" "640 200" "$(show "$m/t/.granularity" "$m/t/.mutate")"
+same "control files too" "640 640" "$(show "$m/t/.granularity" "$m/t/.mutate")"
 errno EPERM chmod 600 "$m/t/r/f/q"
 errno EPERM chmod 660 "$m/t/r/f/q"
 check "what gives nobody anything" chmod 644 "$m/t/r/f/q"
