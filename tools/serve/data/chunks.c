@@ -148,16 +148,18 @@ int chunks_add(struct chunks *c, const struct cell *cell, struct bytes label)
 /* The last chunk grows by two bytes, and so may its length. */
 int chunks_commit(struct chunks *c)
 {
-	struct bytes chunk;
+	struct bytes rest, chunk;
 	uint8_t *p;
+	bool ok;
 	int err = buf_reserve(&c->message, VARINT_MAX_SIZE + COMMIT_SIZE);
 
 	if (err)
 		return err;
 	assert(c->in_row);
-	chunk = bytes_after(buf_bytes(&c->message), c->last);
-	if (!take_sized(&chunk, &chunk))
-		assert(false);
+	rest = bytes_after(buf_bytes(&c->message), c->last);
+	ok = take_sized(&rest, &chunk);
+	assert(ok && rest.size == 0);
+	(void)ok;
 	p = c->message.data + c->last;
 	p += varint_size(chunk.size + COMMIT_SIZE);
 	memmove(p, chunk.data, chunk.size);
