@@ -162,11 +162,8 @@ int wire_gc_answer(const struct gc_policy *p, struct proto_arena *arena,
 	struct proto_gc_rule *rule;
 	int err = 0;
 
-	*out = NULL;
-	if (!p)
-		return 0;
 	*out = rule = proto_alloc(arena, sizeof(*rule), &err);
-	if (!rule)
+	if (!rule || !p)
 		return err;
 	if (p->type == GC_UNION || p->type == GC_INTERSECTION)
 		return answer_pair(p, arena, rule);

@@ -55,9 +55,19 @@ enum call_status method_status(int err)
 	return err_errno(err) == EIO ? CALL_DATA_LOSS : CALL_INTERNAL;
 }
 
+/* Those of our own plain errnos are whole sentences already. */
 const char *method_text(int err)
 {
-	return verb_error_text(err);
+	switch (-err) {
+	case EBADMSG:
+	case EOPNOTSUPP:
+	case E2BIG:
+	case EMSGSIZE:
+	case ECANCELED:
+		return err_detail();
+	default:
+		return verb_error_text(err);
+	}
 }
 
 void *method_request(struct call *c, const struct proto_type *type,
