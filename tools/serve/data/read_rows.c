@@ -233,12 +233,13 @@ static int add_cell(struct reading *r)
 /* How it goes on after a row, or a run. */
 enum { GO_ON = 0, ENDED, BLOCKED, AGAIN };
 
-/* Between two rows, or at the end: sends what is due. */
-static int between_rows(struct call *c, struct reading *r)
+/* Between two rows, or at the end: sends what is due. A run comes further by a
+ * cell at least, whatever the time is. */
+static int between_rows(struct call *c, struct reading *r, bool further)
 {
 	bool ended = !r->has_cell || (r->request->rows_limit > 0 &&
 				      r->row_count == r->request->rows_limit);
-	bool late = !ended && call_out_of_time(c);
+	bool late = !ended && further && call_out_of_time(c);
 	int err = ended ? add_stats(r) : 0;
 
 	if (!err && r->chunks.message.size > 0 &&
@@ -256,6 +257,7 @@ static int between_rows(struct call *c, struct reading *r)
 /* Reads until there is nothing more or something to wait for. */
 static int go_on(struct call *c, struct reading *r)
 {
+	bool further = false;
 	int err;
 
 	for (;;) {
@@ -273,13 +275,14 @@ static int go_on(struct call *c, struct reading *r)
 				return err;
 		}
 		if (!r->chunks.in_row) {
-			err = between_rows(c, r);
+			err = between_rows(c, r, further);
 			if (err != GO_ON)
 				return err;
 		}
 		err = add_cell(r);
 		if (err < 0)
 			return err;
+		further = true;
 		/* Of one row nothing was sent: it begins anew. */
 		if (call_is_inline(c) && r->chunks.message.size > SEND_SIZE) {
 			close_scan(r);

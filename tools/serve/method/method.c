@@ -1,5 +1,4 @@
 #include "tools/serve/method/method.h"
-#include "tools/verb/verb.h"
 
 /* What went wrong by whose fault, in the codes that the service documents. */
 static const struct {
@@ -55,19 +54,11 @@ enum call_status method_status(int err)
 	return err_errno(err) == EIO ? CALL_DATA_LOSS : CALL_INTERNAL;
 }
 
-/* Those of our own plain errnos are whole sentences already. */
+/* The code says what kind it is, so that the sentence is enough. */
 const char *method_text(int err)
 {
-	switch (-err) {
-	case EBADMSG:
-	case EOPNOTSUPP:
-	case E2BIG:
-	case EMSGSIZE:
-	case ECANCELED:
-		return err_detail();
-	default:
-		return verb_error_text(err);
-	}
+	return err == -ENOMEM || !err_detail()[0] ? err_text(err)
+						  : err_detail();
 }
 
 void *method_request(struct call *c, const struct proto_type *type,
