@@ -4,14 +4,35 @@
 #include "store/engine/read/cursor.h"
 #include "store/engine/read/snapshot.h"
 #include "store/engine/run/step.h"
+#include "store/engine/run/room.h"
+#include "store/engine/run/write.h"
 #include "store/model/admin.h"
+#include "store/model/events.h"
 #include "store/model/bury.h"
-#include "store/model/change.h"
 #include "store/model/look.h"
+#include "store/model/model.h"
 #include "store/model/schema.h"
 #include "store/model/schema_record.h"
 
-/* What is changed of the schema; how a change becomes one write, change.h. */
+/*
+ * Schema changes: copy the schema, change the copy, write the changed record,
+ * install the copy. All under the writing lock, so that data and schema change
+ * in one order: a commit is before a change or after it. Each public call is
+ *
+ *   change_begin: takes the lock, copies
+ *   the change, on the copy; change_put and change_delete for its records
+ *   change_end: writes, installs, unlocks and syncs; or only unlocks
+ *
+ * A change writes one record and perhaps the next table id, so that it is there
+ * or not after a crash, and never half.
+ */
+
+/* Fails with -ERR_no_table; so that a caller may return it. */
+static int no_table(struct bytes name)
+{
+	return fail(ERR_no_table, "table \"%.*s\" not found", (int)name.size,
+		    (const char *)name.data);
+}
 
 /* Fails with -ERR_no_family. cbt's words differ from command to command, hence
  * what. */
@@ -19,6 +40,132 @@ static int no_family(const char *what, struct bytes name)
 {
 	return fail(ERR_no_family, "%s family \"%.*s\"", what, (int)name.size,
 		    (const char *)name.data);
+}
+
+/* One schema change on its way. */
+struct change {
+	struct store *s;
+	struct schema *schema;  /* the copy; NULL if it could not be made */
+	struct batch batch;     /* records; that of the changed table first */
+	struct buf key, record; /* scratch, encoded */
+	uint32_t next_table_id; /* the store's from the end on */
+};
+
+/* Takes s->writing, also if it fails: change_end follows in every case. */
+static int change_begin(struct store *s, struct change *c)
+{
+	*c = (struct change){ .s = s };
+	pthread_mutex_lock(&s->writing);
+	c->next_table_id = s->next_table_id;
+	return schema_copy(s->schema, &c->schema);
+}
+
+/* Adds the record of a table of the copy as it is now. Its first put has to be
+ * the batch's first record. */
+static int change_put(struct change *c, struct table *table)
+{
+	int err = schema_record_key(table->name, SCHEMA_FAMILY, &c->key);
+
+	table->record_seq = 0; /* see schema_set_births */
+	buf_reset(&c->record);
+	if (err == 0)
+		err = table_encode(table, &c->record);
+	if (err == 0)
+		err = batch_put(&c->batch, buf_bytes(&c->key),
+				buf_bytes(&c->record));
+	return err;
+}
+
+/* Adds the deletion of the record of the table with this name. Its cells stay:
+ * no schema names their table id, so readers and compaction pass them over. */
+static int change_delete(struct change *c, struct bytes name)
+{
+	int err = schema_record_key(name, SCHEMA_FAMILY, &c->key);
+
+	if (err == 0)
+		err = batch_delete(&c->batch, buf_bytes(&c->key));
+	return err;
+}
+
+/* Adds the record of the next table id, so that no id is ever used again, not
+ * even that of a table whose record is gone. */
+static int change_put_next_id(struct change *c)
+{
+	uint8_t raw[4];
+	int err = schema_record_key(BYTES_NONE, SCHEMA_IDS_FAMILY, &c->key);
+
+	put_u32le(raw, c->next_table_id);
+	if (err == 0)
+		err = batch_put(&c->batch, buf_bytes(&c->key),
+				bytes_of(raw, sizeof(raw)));
+	return err;
+}
+
+/* The engine's rules come first: a reader who takes the new schema must not
+ * meet the old rules, while the other way round a table is only seen empty for
+ * a moment. Cannot fail, so that what is in the log is in force. Takes over the
+ * references to schema and to its rules. */
+static void install(struct store *s, struct schema *schema,
+		    struct gc_rules *rules)
+{
+	struct schema *old;
+
+	engine_set_rules(s->engine, rules);
+	gc_rules_put(rules);
+	pthread_mutex_lock(&s->schema_lock);
+	old = s->schema;
+	s->schema = schema;
+	pthread_mutex_unlock(&s->schema_lock);
+	if (old)
+		tell_schema(s, old, schema);
+	schema_put(old);
+}
+
+/* Makes the copy what it will be once its records are written: nobody else
+ * writes, so that their sequences are known. */
+static int finish_schema(struct change *c, struct gc_rules **rules)
+{
+	uint64_t seq = engine_visible_seq(c->s->engine);
+
+	schema_set_births(c->schema, seq + 1);
+	c->schema->seq = seq + c->batch.count;
+	return schema_rules(c->schema, rules);
+}
+
+/* Ends c in every case; with err 0 writes and installs it first. What can fail
+ * comes before the write. The sync comes after the lock; if it fails, the
+ * change is in force all the same and the store is read-only. */
+static int change_end(struct change *c, int err)
+{
+	struct store *s = c->s;
+	struct gc_rules *rules = NULL;
+	uint64_t last = 0;
+
+	assert(err < 0 || (c->schema && c->batch.count > 0));
+	if (err == 0)
+		err = finish_schema(c, &rules);
+	if (err == 0)
+		err = engine_write(s->engine, &c->batch, false, &last);
+	if (err == 0) {
+		assert(last == c->schema->seq);
+		install(s, c->schema, rules);
+		/* They are the store's now. */
+		c->schema = NULL;
+		rules = NULL;
+		s->next_table_id = c->next_table_id;
+	}
+	pthread_mutex_unlock(&s->writing);
+	gc_rules_put(rules);
+	schema_put(c->schema);
+	batch_release(&c->batch);
+	buf_release(&c->key);
+	buf_release(&c->record);
+	if (err == 0)
+		err = engine_sync(s->engine);
+	/* What was dropped gives room. */
+	if (err == 0)
+		engine_room_look(s->engine);
+	return err;
 }
 
 /* Adds a family to a table of the copy, if its name and their number allow it.
@@ -154,7 +301,7 @@ int store_drop_table(struct store *s, struct bytes name, bool only_empty)
 		return change_end(&c, err);
 	t = schema_find(c.schema, name);
 	if (!t)
-		return change_end(&c, change_no_table(name));
+		return change_end(&c, no_table(name));
 	if (only_empty)
 		err = empty_table(s, name);
 	if (err == 0)
@@ -181,7 +328,7 @@ int store_rename_table(struct store *s, struct bytes from, struct bytes to)
 	if (err < 0)
 		return change_end(&c, err);
 	if (!schema_find(c.schema, from))
-		return change_end(&c, change_no_table(from));
+		return change_end(&c, no_table(from));
 	if (schema_find(c.schema, to))
 		return change_end(&c,
 				  fail(ERR_table_exists,
@@ -202,6 +349,28 @@ int store_rename_table(struct store *s, struct bytes from, struct bytes to)
 		err = change_delete(&c, from);
 	if (err == 0)
 		schema_remove_table(c.schema, t);
+	return change_end(&c, err);
+}
+
+/* The common frame of changes to one table: fn changes it. If fn fails, so does
+ * the change. */
+static int change_table(struct store *s, struct bytes name,
+			int (*fn)(struct store *s, struct table *t, void *arg),
+			void *arg)
+{
+	struct change c;
+	struct table *t;
+	int err;
+
+	err = change_begin(s, &c);
+	if (err < 0)
+		return change_end(&c, err);
+	t = schema_find(c.schema, name);
+	if (!t)
+		return change_end(&c, no_table(name));
+	err = fn(s, t, arg);
+	if (err == 0)
+		err = change_put(&c, t);
 	return change_end(&c, err);
 }
 
@@ -514,6 +683,6 @@ int schema_load(struct store *s)
 	if (err < 0)
 		schema_put(schema);
 	else
-		change_install(s, schema, rules);
+		install(s, schema, rules);
 	return err;
 }

@@ -5,9 +5,9 @@
 #include "store/base/buf.h"
 
 /*
- * The cells of a ReadRowsResponse, one chunk each, encoded as they come: a row's
- * key, a family and a qualifier stand where they change, and the last chunk of a
- * row commits it. Zeroed, it is ready.
+ * The cells of a ReadRowsResponse, one chunk each, encoded as they come: the
+ * key of a row, a family and a qualifier stand where they change, and the last
+ * chunk of a row commits it. Zeroed, it is ready.
  */
 struct chunks {
 	struct buf message; /* the response so far, of whole rows and one that
