@@ -81,14 +81,14 @@ static void settle(struct call *call)
 {
 	bool held, run;
 
-	/* It is looked at again when it is taken out. */
-	if (call->ready || inbox_has(&call->transport->inbox, &call->note))
-		return;
 	pthread_mutex_lock(&call->lock);
 	held = call->holder != HELD_BY_CONNECTION;
-	run = !call->done && call->state;
+	run = !held && !call->done && call->state;
 	pthread_mutex_unlock(&call->lock);
-	if (held)
+	/* Who handed it back put it into the inbox before, and nobody else does
+	 * after: it is looked at again when it is taken out. */
+	if (held || call->ready ||
+	    inbox_has(&call->transport->inbox, &call->note))
 		return;
 	if (run) {
 		call_run_later(call);
@@ -270,6 +270,8 @@ static int open_session(struct connection *c)
 		goto free_callbacks;
 	nghttp2_option_set_no_auto_window_update(option, 1);
 	nghttp2_option_set_no_closed_streams(option, 1);
+	/* Of what a read brings all is answered before the next. */
+	nghttp2_option_set_max_outbound_ack(option, CONNECTION_READ_MAX / 9);
 	/* Counted here. */
 	nghttp2_option_set_stream_reset_rate_limit(option, UINT32_MAX,
 						   UINT32_MAX);

@@ -17,7 +17,6 @@
 #include "tools/serve/peer.h"
 
 #define EVENTS 64
-#define READ_SIZE 65536
 /* Sends for one connection before others have their turn. */
 #define SENDS_MAX 16
 /* How often time is looked at while there are calls, and while there are only
@@ -63,7 +62,7 @@ struct loop {
 	pthread_mutex_t lock; /* with stopped */
 	pthread_cond_t changed;
 	bool stopped;
-	uint8_t input[READ_SIZE];
+	uint8_t input[CONNECTION_READ_MAX];
 };
 
 static void say(const struct loop *l, const char *line)
