@@ -174,6 +174,7 @@ static int take_frame(nghttp2_session *session, const nghttp2_frame *frame,
 	switch (frame->hd.type) {
 	case NGHTTP2_HEADERS:
 		c->head_ms = 0;
+		c->head_stream = 0;
 		if (call && frame->headers.cat == NGHTTP2_HCAT_REQUEST)
 			request_head(call);
 		break;
