@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <nghttp2/nghttp2.h>
 
 #include "tests/fuzz/target.h"
@@ -92,6 +93,7 @@ static int feed(struct transport *t, struct connection *c, struct bytes data)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	static struct pool *pool;
 	struct server_options options;
 	atomic_bool large = false;
 	struct transport t = { .options = &options,
@@ -106,7 +108,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	options.request_ms = options.stall_ms = options.handshake_ms = 1000;
 	options.queue_max = 1000;
 	options.rest_ms = 100;
-	MUST(pool_new(1, &t.pool) == 0);
+	MUST(pool || pool_new(1, &pool) == 0);
+	t.pool = pool;
 	MUST(inbox_init(&t.inbox) == 0);
 	MUST(connection_new(&t, NULL, &c) == 0);
 	if (feed(&t, c, bytes_of(data, size)) == 0 && size % 2)
@@ -114,7 +117,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	connection_free(c);
 	while (t.calls > 0)
 		settle(&t);
-	pool_free(t.pool);
 	inbox_release(&t.inbox);
 	MUST(memory_used(memory, MEMORY_WIRE) == 0 && !large);
 	memory_free(memory);

@@ -217,8 +217,8 @@ START_TEST(a_socket_that_nobody_has_is_replaced)
 }
 END_TEST
 
-/* In a process of its own, as descriptor 3 is Check's, which its assertions use:
- * the exit status. */
+/* In a process of its own, as descriptor 3 is Check's, which its assertions
+ * use: the exit status. */
 static int take_inherited(void)
 {
 	struct sockaddr_in a = { .sin_family = AF_INET };
