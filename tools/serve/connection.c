@@ -150,10 +150,11 @@ static int take_header(nghttp2_session *session, const nghttp2_frame *frame,
 	return 0;
 }
 
-/* The call can be run, or has been answered already. */
-static void add_ready(struct connection *c, struct call *call)
+/* What has come may have made a call complete, which it was not before: it can
+ * be run, or was refused. Of one that is nothing more is expected, or wanted. */
+static void look_ready(struct connection *c, struct call *call)
 {
-	if (call->ready)
+	if (!call->complete)
 		return;
 	call->ready = true;
 	call->next_ready = NULL;
@@ -169,14 +170,14 @@ static int take_frame(nghttp2_session *session, const nghttp2_frame *frame,
 {
 	struct connection *c = user;
 	struct call *call = find(c, frame->hd.stream_id);
+	bool request = false;
 
 	(void)session;
 	switch (frame->hd.type) {
 	case NGHTTP2_HEADERS:
 		c->head_ms = 0;
 		c->head_stream = 0;
-		if (call && frame->headers.cat == NGHTTP2_HCAT_REQUEST)
-			request_head(call);
+		request = frame->headers.cat == NGHTTP2_HCAT_REQUEST;
 		break;
 	case NGHTTP2_SETTINGS:
 		if (c->head_stream == 0)
@@ -195,10 +196,13 @@ static int take_frame(nghttp2_session *session, const nghttp2_frame *frame,
 		spend_control(c);
 		return 0;
 	}
-	if (call && frame->hd.flags & NGHTTP2_FLAG_END_STREAM)
+	if (!call || call->complete)
+		return 0;
+	if (request)
+		request_head(call);
+	if (frame->hd.flags & NGHTTP2_FLAG_END_STREAM)
 		request_end(call);
-	if (call && call->complete)
-		add_ready(c, call);
+	look_ready(c, call);
 	return 0;
 }
 
@@ -212,12 +216,11 @@ static int take_data(nghttp2_session *session, uint8_t flags, int32_t stream,
 	(void)flags;
 	if (nghttp2_session_consume_connection(session, size) != 0)
 		return NGHTTP2_ERR_CALLBACK_FAILURE;
-	if (!call)
+	if (!call || call->complete)
 		return 0;
 	call->received_ms = c->received_ms;
 	request_data(call, bytes_of(data, size));
-	if (call->complete)
-		add_ready(c, call);
+	look_ready(c, call);
 	window = request_window(call);
 	return window && nghttp2_session_set_local_window_size(
 				 session, NGHTTP2_FLAG_NONE, stream,
