@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,7 +155,7 @@ int grpc_socket(const char *address)
 		struct sockaddr_un local;
 	} a = { 0 };
 	socklen_t size = sizeof(a.v4);
-	int fd;
+	int fd, one = 1;
 
 	if (strncmp(address, "unix:", 5) == 0) {
 		a.local.sun_family = AF_UNIX;
@@ -168,6 +169,8 @@ int grpc_socket(const char *address)
 	}
 	fd = socket(a.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	must(fd >= 0 && connect(fd, &a.any, size) == 0);
+	/* On a unix socket it means nothing. */
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	return fd;
 }
 

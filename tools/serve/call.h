@@ -105,12 +105,13 @@ bool call_is_inline(const struct call *c);
 /*
  * Queues a message of the answer, whose bytes it takes over: *message is empty
  * then. 0, or
- *	-EAGAIN	the peer takes no more for now, or memory is short: *message is as
- *		it was, to be sent by the next run after CALL_BLOCKED. What is the
- *		only message in the queue is never refused.
- *	-ECANCELED	as call_cancelled
- *	-EMSGSIZE	more than CALL_MESSAGE_MAX
- *	-ENOMEM
+ *
+ *   -EAGAIN     the peer takes no more for now, or memory is short: *message is
+ *               as it was, to be sent by the next run after CALL_BLOCKED. What
+ *               would be the only message in the queue is never refused.
+ *   -ECANCELED  as call_cancelled
+ *   -EMSGSIZE   more than CALL_MESSAGE_MAX
+ *   -ENOMEM
  */
 int call_send(struct call *c, struct buf *message);
 

@@ -81,14 +81,14 @@ static void settle(struct call *call)
 {
 	bool held, run;
 
-	/* It is looked at again when it is taken out. */
-	if (call->ready || inbox_has(&call->transport->inbox, &call->note))
-		return;
 	pthread_mutex_lock(&call->lock);
 	held = call->holder != HELD_BY_CONNECTION;
-	run = !call->done && call->state;
+	run = !held && !call->done && call->state;
 	pthread_mutex_unlock(&call->lock);
-	if (held)
+	/* Who handed it back put it into the inbox before, and nobody else does
+	 * after: it is looked at again when it is taken out. */
+	if (held || call->ready ||
+	    inbox_has(&call->transport->inbox, &call->note))
 		return;
 	if (run) {
 		call_run_later(call);
@@ -150,10 +150,11 @@ static int take_header(nghttp2_session *session, const nghttp2_frame *frame,
 	return 0;
 }
 
-/* The call can be run, or has been answered already. */
-static void add_ready(struct connection *c, struct call *call)
+/* What has come may have made a call complete, which it was not before: it can
+ * be run, or was refused. Of one that is nothing more is expected, or wanted. */
+static void look_ready(struct connection *c, struct call *call)
 {
-	if (call->ready)
+	if (!call->complete)
 		return;
 	call->ready = true;
 	call->next_ready = NULL;
@@ -169,13 +170,14 @@ static int take_frame(nghttp2_session *session, const nghttp2_frame *frame,
 {
 	struct connection *c = user;
 	struct call *call = find(c, frame->hd.stream_id);
+	bool request = false;
 
 	(void)session;
 	switch (frame->hd.type) {
 	case NGHTTP2_HEADERS:
 		c->head_ms = 0;
-		if (call && frame->headers.cat == NGHTTP2_HCAT_REQUEST)
-			request_head(call);
+		c->head_stream = 0;
+		request = frame->headers.cat == NGHTTP2_HCAT_REQUEST;
 		break;
 	case NGHTTP2_SETTINGS:
 		if (c->head_stream == 0)
@@ -194,10 +196,13 @@ static int take_frame(nghttp2_session *session, const nghttp2_frame *frame,
 		spend_control(c);
 		return 0;
 	}
-	if (call && frame->hd.flags & NGHTTP2_FLAG_END_STREAM)
+	if (!call || call->complete)
+		return 0;
+	if (request)
+		request_head(call);
+	if (frame->hd.flags & NGHTTP2_FLAG_END_STREAM)
 		request_end(call);
-	if (call && call->complete)
-		add_ready(c, call);
+	look_ready(c, call);
 	return 0;
 }
 
@@ -211,12 +216,11 @@ static int take_data(nghttp2_session *session, uint8_t flags, int32_t stream,
 	(void)flags;
 	if (nghttp2_session_consume_connection(session, size) != 0)
 		return NGHTTP2_ERR_CALLBACK_FAILURE;
-	if (!call)
+	if (!call || call->complete)
 		return 0;
 	call->received_ms = c->received_ms;
 	request_data(call, bytes_of(data, size));
-	if (call->complete)
-		add_ready(c, call);
+	look_ready(c, call);
 	window = request_window(call);
 	return window && nghttp2_session_set_local_window_size(
 				 session, NGHTTP2_FLAG_NONE, stream,
@@ -270,6 +274,8 @@ static int open_session(struct connection *c)
 		goto free_callbacks;
 	nghttp2_option_set_no_auto_window_update(option, 1);
 	nghttp2_option_set_no_closed_streams(option, 1);
+	/* Of what a read brings all is answered before the next. */
+	nghttp2_option_set_max_outbound_ack(option, CONNECTION_READ_MAX / 9);
 	/* Counted here. */
 	nghttp2_option_set_stream_reset_rate_limit(option, UINT32_MAX,
 						   UINT32_MAX);

@@ -19,7 +19,9 @@ void connection_free(struct connection *c);
 
 void *connection_owner(const struct connection *c);
 
-/* Bytes that came from the peer. Calls that they complete are run. */
+/* Bytes that came from the peer, so many at most; what there is to send should
+ * go out before the next. Calls that they complete are run. */
+#define CONNECTION_READ_MAX 65536
 int connection_receive(struct connection *c, struct bytes data);
 
 /* What is to be sent to the peer: some 64 KiB of it, or all. Borrowed, until

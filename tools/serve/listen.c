@@ -71,12 +71,17 @@ static int describe(struct listener *l, bool insecure)
 	return 0;
 }
 
-/* Whether the socket at this address is one that nobody listens on. */
+/* Whether there is a socket at this address that nobody listens on. To connect
+ * to what is no socket is refused as well. */
 static bool is_left_over(const struct sockaddr_un *a)
 {
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	struct stat st;
 	bool left;
+	int fd;
 
+	if (lstat(a->sun_path, &st) < 0 || !S_ISSOCK(st.st_mode))
+		return false;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return false;
 	left = connect(fd, (const struct sockaddr *)a, sizeof(*a)) < 0 &&

@@ -17,13 +17,15 @@ struct listener {
 
 /*
  * Listens on
- *	127.0.0.1:8086	an IPv4 address, or one of IPv6 in [ ]; or localhost
- *	:8086		the same as 127.0.0.1:8086; of port 0 any that is free
- *	unix:PATH	a socket there, which only the process's user may open, or
- *			anybody with users_all; one that nobody listens on any
- *			more is replaced
- *	systemd		the socket that systemd has handed over
- *	NULL		that one if there is one, else 127.0.0.1:8086
+ *
+ *   127.0.0.1:8086  an IPv4 address, or one of IPv6 in [ ]; or localhost
+ *   :8086           the same as 127.0.0.1:8086; of port 0 any that is free
+ *   unix:PATH       a socket there, which only the process's user may open, or
+ *                   anybody with users_all; one that nobody listens on any more
+ *                   is replaced
+ *   systemd         the socket that systemd has handed over
+ *   NULL            that one if there is one, else 127.0.0.1:8086
+ *
  * An address that is not this machine's alone is refused without insecure. 0,
  * or negative with a sentence by fail().
  */

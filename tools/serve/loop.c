@@ -5,7 +5,6 @@
 #include <nghttp2/nghttp2.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -17,7 +16,6 @@
 #include "tools/serve/peer.h"
 
 #define EVENTS 64
-#define READ_SIZE 65536
 /* Sends for one connection before others have their turn. */
 #define SENDS_MAX 16
 /* How often time is looked at while there are calls, and while there are only
@@ -59,19 +57,24 @@ struct loop {
 	enum phase phase;
 	uint64_t phase_ms; /* when it began */
 	uint64_t tick_ms;  /* the last */
+	uint64_t said_ms;  /* the last line of the log; 0: none */
 	atomic_bool stop;
 	pthread_mutex_t lock; /* with stopped */
 	pthread_cond_t changed;
 	bool stopped;
-	uint8_t input[READ_SIZE];
+	uint8_t input[CONNECTION_READ_MAX];
 };
 
-static void say(const struct loop *l, const char *line)
+/* A line a second at most: peers can make many. */
+static void say(struct loop *l, const char *line)
 {
 	const struct server_options *o = l->transport.options;
+	uint64_t now_ms = transport_ms();
 
-	if (o->log)
-		o->log(o->log_context, line);
+	if (!o->log || (l->said_ms && now_ms < l->said_ms + 1000))
+		return;
+	l->said_ms = now_ms;
+	o->log(o->log_context, line);
 }
 
 static void mark(struct loop *l, struct client *c)
@@ -225,7 +228,8 @@ static void accept_some(struct loop *l)
 		if (fd < 0) {
 			if (errno == EMFILE || errno == ENFILE ||
 			    errno == ENOMEM || errno == ENOBUFS) {
-				say(l, strerror(errno));
+				say(l, "a connection has to wait: there are "
+				       "no descriptors, or no memory");
 				set_accepting(l, false);
 			}
 			return;

@@ -96,7 +96,9 @@ static int tcp_uid(const union address *ours, const union address *theirs,
 	if (err == 0)
 		err = read_answer(fd, uid);
 	close(fd);
-	return err < 0 ? fail(-err, "whose connection it is, nobody knows: %s",
+	return err < 0 ? fail(-err,
+			      "whose connection it is, nobody knows: %s; "
+			      "users=all lets everybody in",
 			      strerror(-err))
 		       : 0;
 }

@@ -1,43 +1,10 @@
 #include <stdlib.h>
 
+#include "tools/serve/admin/admin_call.h"
 #include "tools/serve/admin/table_admin.h"
 #include "tools/serve/admin/wire_family.h"
 #include "tools/serve/admin/wire_table.h"
 #include "tools/serve/method/resource.h"
-
-/*
- * Each method is its request taken apart, one call on the store and an answer;
- * run() is the frame of them all.
- */
-struct admin_call {
-	struct call *c;
-	struct service *service;
-	struct proto_arena arena;
-	void *request;
-};
-
-/* Decodes the request and does what answer says, which ends the call or
- * returns an error. */
-static enum call_result run(struct call *c, void *context,
-			    const struct proto_type *type,
-			    int (*answer)(struct admin_call *a))
-{
-	struct admin_call a = { .c = c, .service = context };
-	int err;
-
-	a.request = method_request(c, type, &a.arena);
-	err = a.request ? answer(&a) : 0;
-	if (err < 0)
-		method_failed(c, err);
-	proto_arena_release(&a.arena);
-	return CALL_DONE;
-}
-
-static int answer_empty(struct admin_call *a)
-{
-	method_answer(a->c, &proto_empty_type, &(struct proto_empty){ 0 });
-	return 0;
-}
 
 /* Answers with a table as it is now. instance is its name up to /tables. */
 static int answer_table(struct admin_call *a, struct bytes instance,
@@ -206,7 +173,7 @@ static int do_delete_table(struct admin_call *a)
 
 	if (!err)
 		err = store_drop_table(a->service->store, table, false);
-	return err < 0 ? err : answer_empty(a);
+	return err < 0 ? err : admin_answer_empty(a);
 }
 
 /* Whether an update is of this field. Without a mask it is of all that is set,
@@ -322,7 +289,7 @@ static int do_drop_rows(struct admin_call *a)
 	if (!err)
 		err = store_commit(s->store, w, true);
 	write_free(w);
-	return err < 0 ? err : answer_empty(a);
+	return err < 0 ? err : admin_answer_empty(a);
 }
 
 /* Whether there is a table of this name. */
@@ -376,40 +343,40 @@ static int do_check(struct admin_call *a)
 
 enum call_result create_table(struct call *c, void *context)
 {
-	return run(c, context, &proto_create_table_type, do_create_table);
+	return admin_run(c, context, &proto_create_table_type, do_create_table);
 }
 
 enum call_result list_tables(struct call *c, void *context)
 {
-	return run(c, context, &proto_list_tables_type, do_list_tables);
+	return admin_run(c, context, &proto_list_tables_type, do_list_tables);
 }
 
 enum call_result get_table(struct call *c, void *context)
 {
-	return run(c, context, &proto_get_table_type, do_get_table);
+	return admin_run(c, context, &proto_get_table_type, do_get_table);
 }
 
 enum call_result delete_table(struct call *c, void *context)
 {
-	return run(c, context, &proto_delete_table_type, do_delete_table);
+	return admin_run(c, context, &proto_delete_table_type, do_delete_table);
 }
 
 enum call_result modify_column_families(struct call *c, void *context)
 {
-	return run(c, context, &proto_modify_families_type, do_modify);
+	return admin_run(c, context, &proto_modify_families_type, do_modify);
 }
 
 enum call_result drop_row_range(struct call *c, void *context)
 {
-	return run(c, context, &proto_drop_row_range_type, do_drop_rows);
+	return admin_run(c, context, &proto_drop_row_range_type, do_drop_rows);
 }
 
 enum call_result generate_consistency_token(struct call *c, void *context)
 {
-	return run(c, context, &proto_consistency_token_type, do_token);
+	return admin_run(c, context, &proto_consistency_token_type, do_token);
 }
 
 enum call_result check_consistency(struct call *c, void *context)
 {
-	return run(c, context, &proto_check_consistency_type, do_check);
+	return admin_run(c, context, &proto_check_consistency_type, do_check);
 }

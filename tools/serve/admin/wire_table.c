@@ -1,5 +1,6 @@
 #include <stdio.h>
 
+#include "tools/serve/admin/instance_admin.h"
 #include "tools/serve/admin/wire_family.h"
 #include "tools/serve/admin/wire_table.h"
 

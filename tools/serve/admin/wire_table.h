@@ -14,9 +14,6 @@ enum table_view {
 	TABLE_ENCRYPTION = 5,
 };
 
-/* The one cluster of an instance of which nothing else was said. */
-#define DEFAULT_CLUSTER "cluster"
-
 /* Fills *out, whose name is instance/tables/NAME, from t. What it refers to is
  * the arena's and t's. 0, -E2BIG, -ENOMEM. */
 int wire_table(const struct table *t, struct bytes instance,

@@ -1,4 +1,5 @@
 #include "tools/serve/verb/routes.h"
+#include "tools/serve/admin/instance_admin.h"
 #include "tools/serve/admin/table_admin.h"
 #include "tools/serve/data/mutate.h"
 #include "tools/serve/data/mutate_rows.h"
@@ -7,6 +8,7 @@
 
 #define DATA "/google.bigtable.v2.Bigtable/"
 #define TABLE_ADMIN "/google.bigtable.admin.v2.BigtableTableAdmin/"
+#define INSTANCE_ADMIN "/google.bigtable.admin.v2.BigtableInstanceAdmin/"
 
 /* So much is decoded, and written if it is a write, while other calls of the
  * connection wait: a few microseconds. */
@@ -33,5 +35,17 @@ const struct route routes[] = {
 	{ TABLE_ADMIN "GenerateConsistencyToken", generate_consistency_token,
 	  NULL, NULL, 0 },
 	{ TABLE_ADMIN "CheckConsistency", check_consistency, NULL, NULL, 0 },
+	{ TABLE_ADMIN "GetIamPolicy", get_iam_policy, NULL, NULL, 0 },
+	{ TABLE_ADMIN "TestIamPermissions", test_iam_permissions, NULL, NULL,
+	  0 },
+	{ INSTANCE_ADMIN "GetInstance", get_instance, NULL, NULL, 0 },
+	{ INSTANCE_ADMIN "ListInstances", list_instances, NULL, NULL, 0 },
+	{ INSTANCE_ADMIN "GetCluster", get_cluster, NULL, NULL, 0 },
+	{ INSTANCE_ADMIN "ListClusters", list_clusters, NULL, NULL, 0 },
+	{ INSTANCE_ADMIN "GetAppProfile", get_app_profile, NULL, NULL, 0 },
+	{ INSTANCE_ADMIN "ListAppProfiles", list_app_profiles, NULL, NULL, 0 },
+	{ INSTANCE_ADMIN "GetIamPolicy", get_iam_policy, NULL, NULL, 0 },
+	{ INSTANCE_ADMIN "TestIamPermissions", test_iam_permissions, NULL, NULL,
+	  0 },
 	{ NULL, NULL, NULL, NULL, 0 },
 };
