@@ -1,5 +1,6 @@
+#include "tests/sim/fake_call.h"
 #include "tests/sim/volume_mem.h"
-#include "tests/unit/fake_call.h"
+#include "tests/unit/suite.h"
 
 /* ReadRows: which rows, in which messages, whatever the peer takes and when.
  * What is answered is decoded and compared as text. */

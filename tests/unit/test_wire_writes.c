@@ -1,6 +1,7 @@
 #include "store/base/coding.h"
+#include "tests/sim/fake_call.h"
 #include "tests/sim/volume_mem.h"
-#include "tests/unit/fake_call.h"
+#include "tests/unit/suite.h"
 
 /* Writes over the wire, and tables: what is answered, and what is in the store
  * afterwards. */

@@ -1,18 +1,24 @@
-#ifndef TESTS_UNIT_FAKE_CALL_H
-#define TESTS_UNIT_FAKE_CALL_H
+#ifndef TESTS_SIM_FAKE_CALL_H
+#define TESTS_SIM_FAKE_CALL_H
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-#include "tests/unit/suite.h"
 #include "tools/serve/method/method.h"
 #include "tools/serve/verb/routes.h"
 
 /*
  * Calls without a network: the functions of tools/serve/call.h, for a test that
  * says itself when a peer takes no more and whose turn it is. A program that
- * includes this has no server.
+ * includes this has no server. What a handler must not do aborts.
  */
+#define FAKE_MUST(condition)      \
+	do {                      \
+		if (!(condition)) \
+			abort();  \
+	} while (0)
+
 #define FAKE_MESSAGES_MAX 4096
 
 struct call {
@@ -79,7 +85,7 @@ int call_send(struct call *c, struct buf *message)
 		return -EAGAIN;
 	}
 	c->refused = false;
-	ck_assert_uint_lt(c->count, FAKE_MESSAGES_MAX);
+	FAKE_MUST(c->count < FAKE_MESSAGES_MAX);
 	c->messages[c->count++] = *message;
 	*message = (struct buf)BUF_INIT;
 	return 0;
@@ -87,7 +93,7 @@ int call_send(struct call *c, struct buf *message)
 
 void call_end(struct call *c, enum call_status status, const char *text)
 {
-	ck_assert(!c->ended);
+	FAKE_MUST(!c->ended);
 	c->ended = true;
 	c->status = status;
 	snprintf(c->text, sizeof(c->text), "%s", text ? text : "");
@@ -107,30 +113,30 @@ void call_fail(struct call *c, enum call_status status, const char *fmt, ...)
 void call_wake(struct call *c)
 {
 	(void)c;
-	ck_abort_msg("nothing parks");
+	abort();
 }
 
-static const struct route *fake_route(const char *method)
+static inline const struct route *fake_route(const char *method)
 {
 	const struct route *r;
 
 	for (r = routes; r->path; r++)
 		if (!strcmp(strrchr(r->path, '/') + 1, method))
 			return r;
-	ck_abort_msg("no method %s", method);
-	return NULL;
+	fprintf(stderr, "no method %s\n", method);
+	abort();
 }
 
 /* Runs the call until it is done, as a server would; where it is blocked, its
  * state rests. */
-static void fake_run(struct call *c, struct service *service)
+static inline void fake_run(struct call *c, struct service *service)
 {
 	enum call_result result;
 
 	do {
 		result = c->route->run(c, service);
-		ck_assert(result != CALL_PARKED);
-		ck_assert_int_eq(c->ended, result == CALL_DONE);
+		FAKE_MUST(result != CALL_PARKED);
+		FAKE_MUST(c->ended == (result == CALL_DONE));
 		if (result == CALL_BLOCKED && c->route->rest) {
 			c->route->rest(c, service);
 			c->rests++;
@@ -141,10 +147,10 @@ static void fake_run(struct call *c, struct service *service)
 	} while (result != CALL_DONE);
 	if (c->state && c->route->release)
 		c->route->release(c->state);
-	ck_assert(!c->state || c->route->release);
+	FAKE_MUST(!c->state || c->route->release);
 }
 
-static void fake_release(struct call *c)
+static inline void fake_release(struct call *c)
 {
 	while (c->count > 0)
 		buf_release(&c->messages[--c->count]);
