@@ -233,9 +233,10 @@ START_TEST(each_entry_has_a_status)
 {
 	struct proto_set_cell good = { str("f"), str("q"), 1000, str("v"), 0 };
 	struct proto_set_cell bad = { str("none"), str("q"), 0, str(""), 0 };
-	struct proto_mutation set = set_of(&good), wrong = set_of(&bad);
+	struct proto_mutation set = set_of(&good);
+	struct proto_mutation half[] = { set_of(&good), set_of(&bad) };
 	struct proto_mutate_entry entries[] = {
-		{ str("a"), { &set, 1 }, 0 }, { str("b"), { &wrong, 1 }, 0 },
+		{ str("a"), { &set, 1 }, 0 }, { str("b"), { half, 2 }, 0 },
 		{ str(""), { &set, 1 }, 0 },  { str("c"), { NULL, 0 }, 0 },
 		{ str("d"), { &set, 1 }, 0 },
 	};
