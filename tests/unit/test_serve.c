@@ -245,7 +245,7 @@ START_TEST(a_cancelled_call_ends)
 	grpc_start(&client, &work);
 	grpc_start(&client, &stream);
 	grpc_start(&client, &park);
-	while (!parked || runs < 3 || stream.messages < 1000)
+	while (starts < 3 || stream.messages < 1000)
 		(void)grpc_turn(&client, 10);
 	grpc_cancel(&client, &work);
 	grpc_cancel(&client, &stream);
@@ -273,7 +273,7 @@ START_TEST(a_client_that_goes_away_ends_its_calls)
 	grpc_start(&client, &calls[0]);
 	grpc_start(&client, &calls[1]);
 	grpc_start(&client, &calls[2]);
-	while (runs < 3 || calls[1].messages < 10)
+	while (starts < 3 || calls[1].messages < 10)
 		(void)grpc_turn(&client, 10);
 	grpc_close(&client);
 	UNTIL(releases == 3);
@@ -319,7 +319,7 @@ START_TEST(long_calls_leave_room_for_short_ones)
 		work[i].path = "/t/Work";
 		grpc_start(&client, &work[i]);
 	}
-	while (runs < COUNT)
+	while (starts < COUNT)
 		(void)grpc_turn(&client, 10);
 	for (i = 0; i < 50; i++) {
 		later = (struct grpc_call){ .path = "/t/EchoLater" };

@@ -160,27 +160,29 @@ int answer_attend(nghttp2_session *session, struct call *c)
 	return err;
 }
 
-static bool window_closed(nghttp2_session *session, const struct call *c)
-{
-	return nghttp2_session_get_remote_window_size(session) <= 0 ||
-	       nghttp2_session_get_stream_remote_window_size(session,
-							     c->stream) <= 0;
-}
-
 int answer_abort(nghttp2_session *session, struct call *c,
 		 enum call_status status, const char *text)
 {
 	c->complete = true;
 	c->starved = false;
 	call_cancel(c, status, text);
-	if (c->answering && window_closed(session, c)) {
-		c->sending_ms = 0;
-		return nghttp2_submit_rst_stream(
-			session, NGHTTP2_FLAG_NONE, c->stream,
-			status == CALL_UNAVAILABLE ? NGHTTP2_REFUSED_STREAM
-						   : NGHTTP2_CANCEL);
-	}
+	if (c->sending_ms)
+		c->sending_ms = transport_ms();
 	return answer_attend(session, c);
+}
+
+/* The status does not change any more, as the call is cancelled. */
+int answer_reset(nghttp2_session *session, struct call *c)
+{
+	uint32_t code = NGHTTP2_CANCEL;
+
+	pthread_mutex_lock(&c->lock);
+	if (c->status == CALL_UNAVAILABLE)
+		code = NGHTTP2_REFUSED_STREAM;
+	pthread_mutex_unlock(&c->lock);
+	c->sending_ms = 0;
+	return nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, c->stream,
+					 code);
 }
 
 void answer_rest(struct call *c)

@@ -16,10 +16,14 @@
 int answer_attend(nghttp2_session *session, struct call *c);
 
 /* Ends the call with this status, unless all its answer is on the way: behind
- * the message of which a part is, or by a reset if the peer takes nothing. May
- * be called again. */
+ * the message of which a part is. Of what the peer does not take that is not
+ * the end: see answer_reset. */
 int answer_abort(nghttp2_session *session, struct call *c,
 		 enum call_status status, const char *text);
+
+/* Ends a call that was ended so by a reset, which clients take for the same
+ * status, or near. */
+int answer_reset(nghttp2_session *session, struct call *c);
 
 /* Has the handler of a blocked call give back what others wait for, once. */
 void answer_rest(struct call *c);

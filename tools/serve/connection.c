@@ -151,7 +151,7 @@ static int take_header(nghttp2_session *session, const nghttp2_frame *frame,
 }
 
 /* What has come may have made a call complete, which it was not before: it can
- * be run, or was refused. Of one that is nothing more is expected, or wanted. */
+ * be run, or was refused. To one that is complete nothing more comes here. */
 static void look_ready(struct connection *c, struct call *call)
 {
 	if (!call->complete)
@@ -450,10 +450,7 @@ static int tick_call(struct connection *c, struct call *call, uint64_t now_ms)
 				   : 0;
 
 	if (atomic_load(&call->cancelled))
-		return stalled < CUT_MS ? 0
-					: nghttp2_submit_rst_stream(
-						  c->session, NGHTTP2_FLAG_NONE,
-						  call->stream, NGHTTP2_CANCEL);
+		return stalled < CUT_MS ? 0 : answer_reset(c->session, call);
 	if (call->deadline_us && now_ms >= call->deadline_us / 1000)
 		return answer_abort(c->session, call, CALL_DEADLINE_EXCEEDED,
 				    "The deadline has passed.");

@@ -376,7 +376,7 @@ static void stop_further(struct loop *l, uint64_t now_ms)
 	uint64_t waits[] = { [RUNNING] = 0,
 			     [NOTICED] = NOTICE_MS,
 			     [GOING] = l->transport.options->stop_ms,
-			     [ENDING] = LINGER_MS };
+			     [ENDING] = 2 * LINGER_MS };
 	struct client *c;
 
 	if (l->phase == STOPPED || now_ms < l->phase_ms + waits[l->phase])
