@@ -65,6 +65,22 @@ int store_set_gc(struct store *s, struct bytes table, struct bytes family,
 int store_set_type(struct store *s, struct bytes table, struct bytes family,
 		   enum family_type type);
 
+/* One of several changes to families of a table. */
+struct family_change {
+	enum {
+		FAMILY_CREATE, /* family, as store_create_family */
+		FAMILY_UPDATE, /* what set_gc and set_type say of it */
+		FAMILY_DROP    /* the one of this name */
+	} kind;
+	struct family_spec family;
+	bool set_gc, set_type;
+};
+
+/* All of the changes, one after another, or none: one write. Errors are those
+ * of the calls above. While a policy is changed no commit can be made. */
+int store_change_families(struct store *s, struct bytes table,
+			  const struct family_change *changes, size_t count);
+
 /* Rules for names: 0, -ERR_bad_name or -ERR_name_too_long, with the reason. */
 int store_check_table_name(struct bytes name);
 int store_check_family_name(struct bytes name);

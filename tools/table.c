@@ -12,6 +12,7 @@
 #include "tools/mount/mount.h"
 #include "tools/mount/mounts.h"
 #include "tools/mount/umount.h"
+#include "tools/serve/verb/serve.h"
 #include "tools/verb/verb.h"
 
 /*
@@ -318,6 +319,23 @@ const struct verb verbs[] = {
 	  "A line for each: the bytes stored before it, and its key; last the\n"
 	  "bytes of all. Pieces are files, so a small table is one.\n",
 	  verb_samplekeys },
+	{ "serve", VERB_NO_STORE | VERB_OUTSIDE,
+	  "serve [<store>] [listen=<address>] [users=own|all] "
+	  "[insecure=yes|no] [sync=yes|no]",
+	  "Serve the store to Bigtable's clients",
+	  "Prints the line that has clients come here, as they come to\n"
+	  "Google's emulator, and serves until SIGTERM or ^C. The store is\n"
+	  "made if it is missing; what is written stays.\n"
+	  "  listen    127.0.0.1:8086 if not given; :0 takes a free port,\n"
+	  "            unix:<path> a socket\n"
+	  "  users     own: connections of other users are refused\n"
+	  "  insecure  yes allows an address that other machines reach; who\n"
+	  "            connects there owns the store\n"
+	  "  sync      yes: durable before it is answered, else within a\n"
+	  "            second\n"
+	  "\n"
+	  "    Example: tabletfs serve /var/lib/mystore listen=:0\n",
+	  verb_serve_store },
 	{ "set", 0,
 	  "set <table> <row> [app-profile=<app profile id>] "
 	  "family:[column]=val[@ts] ...",

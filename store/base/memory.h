@@ -32,7 +32,8 @@
 		x(DRAFTS, drafts)         /* of the mount: files written */   \
 		x(REQUESTS, requests) /* lines and mutations, until they  \
 				     are committed */   \
-		x(VALUES, values)     /* that are read as a whole */
+		x(VALUES, values)     /* that are read as a whole */          \
+		x(WIRE, wire)         /* requests and answers of the network */
 
 enum memory_account {
 #define x(name, word) MEMORY_##name,

@@ -42,24 +42,6 @@ static int no_family(const char *what, struct bytes name)
 		    (const char *)name.data);
 }
 
-/* The version key of a record in table 0, see model.h. */
-static int record_key(struct bytes row, struct bytes family, struct buf *key)
-{
-	int err;
-
-	buf_reset(key);
-	err = key_add_table(key, SCHEMA_TABLE_ID);
-	if (err == 0)
-		err = key_add_part(key, row);
-	if (err == 0)
-		err = key_add_part(key, family);
-	if (err == 0)
-		err = key_add_part(key, BYTES_NONE);
-	if (err == 0)
-		err = key_add_timestamp(key, 0);
-	return err;
-}
-
 /* One schema change on its way. */
 struct change {
 	struct store *s;
@@ -82,9 +64,9 @@ static int change_begin(struct store *s, struct change *c)
  * the batch's first record. */
 static int change_put(struct change *c, struct table *table)
 {
-	int err = record_key(table->name, SCHEMA_FAMILY, &c->key);
+	int err = schema_record_key(table->name, SCHEMA_FAMILY, &c->key);
 
-	table->record_seq = 0; /* see set_births */
+	table->record_seq = 0; /* see schema_set_births */
 	buf_reset(&c->record);
 	if (err == 0)
 		err = table_encode(table, &c->record);
@@ -98,7 +80,7 @@ static int change_put(struct change *c, struct table *table)
  * no schema names their table id, so readers and compaction pass them over. */
 static int change_delete(struct change *c, struct bytes name)
 {
-	int err = record_key(name, SCHEMA_FAMILY, &c->key);
+	int err = schema_record_key(name, SCHEMA_FAMILY, &c->key);
 
 	if (err == 0)
 		err = batch_delete(&c->batch, buf_bytes(&c->key));
@@ -110,34 +92,13 @@ static int change_delete(struct change *c, struct bytes name)
 static int change_put_next_id(struct change *c)
 {
 	uint8_t raw[4];
-	int err = record_key(BYTES_NONE, SCHEMA_IDS_FAMILY, &c->key);
+	int err = schema_record_key(BYTES_NONE, SCHEMA_IDS_FAMILY, &c->key);
 
 	put_u32le(raw, c->next_table_id);
 	if (err == 0)
 		err = batch_put(&c->batch, buf_bytes(&c->key),
 				bytes_of(raw, sizeof(raw)));
 	return err;
-}
-
-/* Births and sequences of records that are still 0 become the sequence of the
- * first record, which is what a reader of the records concludes too: the record
- * that changed is always the batch's first. So what is in memory is what a
- * restart would read. */
-static void set_births(struct schema *schema, uint64_t seq)
-{
-	size_t i, j;
-
-	for (i = 0; i < schema->table_count; i++) {
-		struct table *t = &schema->tables[i];
-
-		if (t->birth_seq == 0)
-			t->birth_seq = seq;
-		if (t->record_seq == 0)
-			t->record_seq = seq;
-		for (j = 0; j < t->family_count; j++)
-			if (t->families[j].birth_seq == 0)
-				t->families[j].birth_seq = seq;
-	}
 }
 
 /* The engine's rules come first: a reader who takes the new schema must not
@@ -166,7 +127,7 @@ static int finish_schema(struct change *c, struct gc_rules **rules)
 {
 	uint64_t seq = engine_visible_seq(c->s->engine);
 
-	set_births(c->schema, seq + 1);
+	schema_set_births(c->schema, seq + 1);
 	c->schema->seq = seq + c->batch.count;
 	return schema_rules(c->schema, rules);
 }
@@ -605,6 +566,62 @@ int store_set_type(struct store *s, struct bytes table, struct bytes family,
 	if (err == 0)
 		err = change_table(s, table, do_set_type, &change);
 	look_end(&change.look);
+	return err;
+}
+
+/* The argument of do_change_families. */
+struct family_changes {
+	const struct family_change *changes;
+	size_t count;
+};
+
+/* One of several changes. What a policy hides is looked for while no commit can
+ * be made: there is no look that is for several families. */
+static int change_family(struct store *s, struct table *t,
+			 const struct family_change *change)
+{
+	struct family_spec spec = change->family;
+	struct gc_change gc = { .family = spec.name, .gc = spec.gc };
+	struct type_change type = { .family = spec.name, .type = spec.type };
+	int err = 0;
+
+	if (change->kind == FAMILY_CREATE)
+		return do_create_family(s, t, &spec);
+	if (change->kind == FAMILY_DROP)
+		return do_drop_family(s, t, &spec.name);
+	if (!table_find_family(t, spec.name))
+		return no_family("no such", spec.name);
+	if (change->set_gc)
+		err = do_set_gc(s, t, &gc);
+	if (!err && change->set_type)
+		err = do_set_type(s, t, &type);
+	return err;
+}
+
+static int do_change_families(struct store *s, struct table *t, void *arg)
+{
+	struct family_changes *all = arg;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < all->count && !err; i++)
+		err = change_family(s, t, &all->changes[i]);
+	return err;
+}
+
+/* The time that policies go by is held as by a look, so no look may be. */
+int store_change_families(struct store *s, struct bytes table,
+			  const struct family_change *changes, size_t count)
+{
+	struct family_changes all = { changes, count };
+	int err;
+
+	pthread_mutex_lock(&s->looking);
+	err = change_table(s, table, do_change_families, &all);
+	engine_hold_gc_time(s->engine, GC_HELD_BY_LOOK, false);
+	pthread_mutex_unlock(&s->looking);
+	if (err == 0 && engine_flush_deletions(s->engine) < 0)
+		err_clear();
 	return err;
 }
 

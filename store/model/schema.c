@@ -444,3 +444,21 @@ int store_check_family_name(struct bytes name)
 {
 	return check_name(name, "family", STORE_FAMILY_NAME_MAX);
 }
+
+/* So what is in memory is what a restart would read. */
+void schema_set_births(struct schema *schema, uint64_t seq)
+{
+	size_t i, j;
+
+	for (i = 0; i < schema->table_count; i++) {
+		struct table *t = &schema->tables[i];
+
+		if (t->birth_seq == 0)
+			t->birth_seq = seq;
+		if (t->record_seq == 0)
+			t->record_seq = seq;
+		for (j = 0; j < t->family_count; j++)
+			if (t->families[j].birth_seq == 0)
+				t->families[j].birth_seq = seq;
+	}
+}

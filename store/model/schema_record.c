@@ -169,3 +169,20 @@ int table_decode(struct schema *schema, struct bytes name, uint64_t seq,
 		return malformed(name, "record is cut off");
 	return in.size == 0 ? 0 : malformed(name, "bytes after the record");
 }
+
+int schema_record_key(struct bytes row, struct bytes family, struct buf *key)
+{
+	int err;
+
+	buf_reset(key);
+	err = key_add_table(key, SCHEMA_TABLE_ID);
+	if (err == 0)
+		err = key_add_part(key, row);
+	if (err == 0)
+		err = key_add_part(key, family);
+	if (err == 0)
+		err = key_add_part(key, BYTES_NONE);
+	if (err == 0)
+		err = key_add_timestamp(key, 0);
+	return err;
+}

@@ -18,4 +18,8 @@ int table_encode(const struct table *table, struct buf *out);
 int table_decode(struct schema *schema, struct bytes name, uint64_t seq,
 		 struct bytes record);
 
+/* Makes key the version key of a record in table 0, see model.h. 0 or
+ * -ENOMEM. */
+int schema_record_key(struct bytes row, struct bytes family, struct buf *key);
+
 #endif

@@ -68,6 +68,12 @@ _tabletfs() {
 			set= skip=
 			timestamp="
 		compopt -o nospace 2>/dev/null ;;
+	serve:*)
+		compopt -o dirnames 2>/dev/null
+		if [ "$((COMP_CWORD - i))" != 1 ]; then
+			words="insecure=yes listen= sync=yes users=all"
+			compopt -o nospace 2>/dev/null
+		fi ;;
 	inspect:*)
 		compopt -o default 2>/dev/null
 		if [ "$((COMP_CWORD - i))" != 1 ]; then

@@ -1,0 +1,375 @@
+#include "tests/sim/fake_call.h"
+#include "tests/sim/volume_mem.h"
+#include "tests/unit/suite.h"
+
+/* ReadRows: which rows, in which messages, whatever the peer takes and when.
+ * What is answered is decoded and compared as text. */
+static struct service service;
+static struct proto_arena arena;
+
+#define TABLE_NAME BYTES_LITERAL("projects/p/instances/i/tables/t")
+
+static struct bytes str(const char *text)
+{
+	return bytes_string(text);
+}
+
+static void setup(void)
+{
+	struct family_spec families[] = { { .name = str("f") },
+					  { .name = str("g") } };
+	struct store_options options;
+	struct volume *volume;
+
+	store_options_init(&options);
+	options.create = true;
+	options.background = false;
+	ck_assert_int_eq(volume_mem_new(&volume), 0);
+	ck_assert_int_eq(store_open_volume(volume, &options, &service.store),
+			 0);
+	ck_assert_int_eq(
+		store_create_table(service.store, str("t"), true, families, 2),
+		0);
+}
+
+static void teardown(void)
+{
+	proto_arena_release(&arena);
+	ck_assert_int_eq(store_close(service.store), 0);
+}
+
+static void set(const char *row, const char *family, const char *qualifier,
+		uint64_t us, struct bytes value)
+{
+	struct write *w;
+
+	ck_assert_int_eq(write_new(service.store, &w), 0);
+	ck_assert_int_eq(write_row(w, str("t"), str(row)), 0);
+	ck_assert_int_eq(write_set(w, str(family), str(qualifier), us, value),
+			 0);
+	ck_assert_int_eq(store_commit(service.store, w, false), 0);
+	write_free(w);
+}
+
+/* Reads, with what the call is set to. */
+static void read_with(struct call *c, const struct proto_read_rows *q)
+{
+	struct buf request = BUF_INIT;
+
+	ck_assert_int_eq(proto_encode(&proto_read_rows_type, q, &request), 0);
+	c->route = fake_route("ReadRows");
+	c->request = buf_bytes(&request);
+	fake_run(c, &service);
+	buf_release(&request);
+}
+
+/* The answer as "row:family:qualifier:size ..."; a message must end with a
+ * whole row. */
+static void print_answer(const struct call *c, struct buf *out)
+{
+	struct proto_read_rows_answer *answer;
+	struct bytes row = BYTES_NONE, family = BYTES_NONE,
+		     qualifier = BYTES_NONE;
+	void *message;
+	size_t i, j;
+
+	buf_reset(out);
+	for (i = 0; i < c->count; i++) {
+		ck_assert_int_eq(proto_decode(&proto_read_rows_answer_type,
+					      buf_bytes(&c->messages[i]),
+					      &arena, &message),
+				 0);
+		answer = message;
+		for (j = 0; j < answer->chunks.count; j++) {
+			struct proto_cell_chunk *chunk = &answer->chunks.at[j];
+
+			if (chunk->row_key.size > 0)
+				row = chunk->row_key;
+			if (chunk->family_name)
+				family = chunk->family_name->value;
+			if (chunk->qualifier)
+				qualifier = chunk->qualifier->value;
+			buf_printf(out, "%.*s:%.*s:%.*s:%zu%s", (int)row.size,
+				   row.data, (int)family.size, family.data,
+				   (int)qualifier.size, qualifier.data,
+				   chunk->value.size,
+				   chunk->commit_row ? ";" : " ");
+		}
+		ck_assert(answer->chunks.count == 0 ||
+			  answer->chunks.at[j - 1].commit_row);
+	}
+	ck_assert_int_eq(buf_terminate(out), 0);
+}
+
+static void expect_rows(const struct proto_read_rows *q, const char *text)
+{
+	static struct call c;
+	struct buf out = BUF_INIT;
+
+	c = (struct call){ .route = NULL };
+	read_with(&c, q);
+	ck_assert_msg(c.status == CALL_OK, "%s", c.text);
+	print_answer(&c, &out);
+	ck_assert_str_eq(out.data ? (char *)out.data : "", text);
+	buf_release(&out);
+	fake_release(&c);
+}
+
+static void expect_error(const struct proto_read_rows *q,
+			 enum call_status status)
+{
+	static struct call c;
+
+	c = (struct call){ .route = NULL };
+	read_with(&c, q);
+	ck_assert_int_eq(c.status, status);
+	ck_assert(c.text[0]);
+	fake_release(&c);
+}
+
+START_TEST(names_stand_where_they_change)
+{
+	struct proto_read_rows q = { .table_name = TABLE_NAME };
+
+	expect_rows(&q, "");
+	set("a", "f", "", 1000, str("12"));
+	set("a", "f", "", 2000, str("1"));
+	set("a", "f", "q", 1000, str(""));
+	set("a", "g", "q", 1000, str("123"));
+	set("b", "f", "", 1000, str("1234"));
+	expect_rows(&q, "a:f::1 a:f::2 a:f:q:0 a:g:q:3;b:f::4;");
+	q.rows_limit = 1;
+	expect_rows(&q, "a:f::1 a:f::2 a:f:q:0 a:g:q:3;");
+	q.reversed = true;
+	expect_rows(&q, "b:f::4;");
+}
+END_TEST
+
+/* Keys and ranges in any order, that overlap, touch and repeat. */
+START_TEST(rows_of_a_set)
+{
+	struct bytes keys[] = { str("e"), str("b"), str("b"), str("zz") };
+	struct proto_row_range ranges[] = {
+		{ .start_key_case = nr_row_range_start_key_open,
+		  .start_key_open = str("c"),
+		  .end_key_case = nr_row_range_end_key_open,
+		  .end_key_open = str("e") },
+		{ .end_key_case = nr_row_range_end_key_closed,
+		  .end_key_closed = str("a") },
+		{ .start_key_case = nr_row_range_start_key_closed,
+		  .start_key_closed = str("g") },
+	};
+	struct proto_row_set rows = { .row_keys = { keys, 4 },
+				      .row_ranges = { ranges, 3 } };
+	struct proto_read_rows q = { .table_name = TABLE_NAME, .rows = &rows };
+	char row[2] = "a";
+
+	for (; row[0] <= 'h'; row[0]++)
+		set(row, "f", "", 1000, str("v"));
+	expect_rows(&q, "a:f::1;b:f::1;d:f::1;e:f::1;g:f::1;h:f::1;");
+	q.reversed = true;
+	expect_rows(&q, "h:f::1;g:f::1;e:f::1;d:f::1;b:f::1;a:f::1;");
+	q.rows_limit = 4;
+	expect_rows(&q, "h:f::1;g:f::1;e:f::1;d:f::1;");
+	rows.row_ranges.count = 0;
+	rows.row_keys.count = 1;
+	expect_rows(&q, "e:f::1;");
+	/* One that is there but empty is all. */
+	rows.row_keys.count = 0;
+	q.rows_limit = 1;
+	q.reversed = false;
+	expect_rows(&q, "a:f::1;");
+}
+END_TEST
+
+START_TEST(what_is_refused)
+{
+	struct bytes none = BYTES_NONE;
+	struct proto_row_range range = {
+		.start_key_case = nr_row_range_start_key_closed,
+		.start_key_closed = str("b"),
+		.end_key_case = nr_row_range_end_key_open,
+		.end_key_open = str("b"),
+	};
+	struct proto_row_set rows = { .row_ranges = { &range, 1 } };
+	struct proto_read_rows q = { .table_name = TABLE_NAME, .rows = &rows };
+
+	expect_error(&q, CALL_INVALID_ARGUMENT);
+	/* [b, b] is b. */
+	range.end_key_case = nr_row_range_end_key_closed;
+	range.end_key_closed = str("b");
+	expect_rows(&q, "");
+	rows = (struct proto_row_set){ .row_keys = { &none, 1 } };
+	expect_error(&q, CALL_INVALID_ARGUMENT);
+	q.rows = NULL;
+	q.rows_limit = -1;
+	expect_error(&q, CALL_INVALID_ARGUMENT);
+	q.rows_limit = 0;
+	q.table_name = str("projects/p/instances/i/tables/none");
+	expect_error(&q, CALL_NOT_FOUND);
+	q.table_name = str("t");
+	expect_error(&q, CALL_INVALID_ARGUMENT);
+	q.table_name = TABLE_NAME;
+	q.authorized_view_name = str("v");
+	expect_error(&q, CALL_UNIMPLEMENTED);
+}
+END_TEST
+
+/* A chunk that commits is two bytes longer, and its length may be. */
+START_TEST(every_length)
+{
+	struct proto_read_rows q = { .table_name = TABLE_NAME };
+	static uint8_t value[20000];
+	struct buf want = BUF_INIT;
+	size_t size;
+	char row[8];
+
+	for (size = 90; size < 140; size++) {
+		snprintf(row, sizeof(row), "r%06zu", size);
+		set(row, "f", "", 1000, bytes_of(value, size));
+		buf_printf(&want, "%s:f::%zu;", row, size);
+	}
+	for (size = 16340; size < 16400; size++) {
+		snprintf(row, sizeof(row), "r%06zu", size);
+		set(row, "f", "", 1000, bytes_of(value, size));
+		buf_printf(&want, "%s:f::%zu;", row, size);
+	}
+	ck_assert_int_eq(buf_terminate(&want), 0);
+	expect_rows(&q, (char *)want.data);
+	buf_release(&want);
+}
+END_TEST
+
+/* A peer that takes every second message late, so that the scan is closed and
+ * opened again; a thread that is asked to give way after each row; both. */
+START_TEST(in_pieces)
+{
+	struct proto_read_rows q = { .table_name = TABLE_NAME };
+	struct buf whole = BUF_INIT, out = BUF_INIT;
+	static uint8_t value[5000];
+	static struct call c;
+	int i, way;
+	char row[8];
+
+	for (i = 0; i < 200; i++) {
+		snprintf(row, sizeof(row), "r%03d", i);
+		set(row, "f", "a", 2000, bytes_of(value, (size_t)i));
+		set(row, "f", "a", 1000, bytes_of(value, sizeof(value)));
+		set(row, "g", "b", 1000, str("x"));
+	}
+	for (way = 0; way < 8; way++) {
+		c = (struct call){ .refuses = way & 1, .hurried = way & 2 };
+		q.reversed = way & 4;
+		read_with(&c, &q);
+		ck_assert_int_eq(c.status, CALL_OK);
+		ck_assert_uint_gt(c.count, 10);
+		ck_assert((c.rests > 0) == (way & 1));
+		ck_assert((c.runs > 100) == ((way & 2) != 0));
+		print_answer(&c, &out);
+		if ((way & 3) == 0)
+			ck_assert_int_eq(buf_set(&whole, buf_bytes(&out)), 0);
+		ck_assert(bytes_equal(buf_bytes(&whole), buf_bytes(&out)));
+		fake_release(&c);
+	}
+	buf_release(&whole);
+	buf_release(&out);
+}
+END_TEST
+
+/* While others wait only a small row is read, and a scan is not even begun. */
+START_TEST(while_others_wait)
+{
+	static uint8_t value[5000];
+	struct bytes key = str("r");
+	struct proto_row_set rows = { .row_keys = { &key, 1 } };
+	struct proto_read_rows q = { .table_name = TABLE_NAME, .rows = &rows };
+	static struct call c;
+	char qualifier[8];
+	int i;
+
+	set("r", "f", "a", 1000, str("x"));
+	c = (struct call){ .is_inline = true };
+	read_with(&c, &q);
+	ck_assert_uint_eq(c.runs, 1);
+	ck_assert_uint_eq(c.count, 1);
+	fake_release(&c);
+	for (i = 0; i < 20; i++) {
+		snprintf(qualifier, sizeof(qualifier), "%d", i);
+		set("r", "g", qualifier, 1000, bytes_of(value, sizeof(value)));
+	}
+	c = (struct call){ .is_inline = true };
+	read_with(&c, &q);
+	ck_assert_uint_eq(c.runs, 2);
+	ck_assert_uint_eq(c.count, 1);
+	/* Of what was given up nothing is sent. */
+	ck_assert_uint_gt(c.messages[0].size, 100000);
+	ck_assert_uint_lt(c.messages[0].size, 102000);
+	fake_release(&c);
+	q.rows = NULL;
+	c = (struct call){ .is_inline = true };
+	read_with(&c, &q);
+	ck_assert_uint_eq(c.runs, 2);
+	fake_release(&c);
+}
+END_TEST
+
+START_TEST(stats_are_told)
+{
+	struct proto_read_rows q = { .table_name = TABLE_NAME,
+				     .request_stats_view = 2 };
+	struct proto_read_rows_answer *answer;
+	struct proto_read_iteration_stats *stats;
+	static struct call c;
+	void *message;
+
+	set("a", "f", "", 1000, str("12"));
+	set("b", "f", "", 1000, str("12"));
+	set("b", "f", "", 2000, str("12"));
+	c = (struct call){ .route = NULL };
+	read_with(&c, &q);
+	ck_assert_uint_eq(c.count, 1);
+	ck_assert_int_eq(proto_decode(&proto_read_rows_answer_type,
+				      buf_bytes(&c.messages[0]), &arena,
+				      &message),
+			 0);
+	answer = message;
+	stats = answer->request_stats->full_read_stats_view
+			->read_iteration_stats;
+	ck_assert_int_eq(stats->rows_returned_count, 2);
+	ck_assert_int_eq(stats->cells_returned_count, 3);
+	fake_release(&c);
+}
+END_TEST
+
+START_TEST(cancelled_calls_end)
+{
+	struct proto_read_rows q = { .table_name = TABLE_NAME };
+	static struct call c;
+	char row[8];
+	int i;
+
+	for (i = 0; i < 3000; i++) {
+		snprintf(row, sizeof(row), "r%04d", i);
+		set(row, "f", "a", 1000, str("x"));
+	}
+	c = (struct call){ .cancelled = true };
+	read_with(&c, &q);
+	ck_assert_int_eq(c.status, CALL_CANCELLED);
+	fake_release(&c);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *tests[] = { names_stand_where_they_change,
+				 rows_of_a_set,
+				 what_is_refused,
+				 every_length,
+				 in_pieces,
+				 while_others_wait,
+				 stats_are_told,
+				 cancelled_calls_end };
+
+	return run_suite("read_rows", setup, teardown, tests,
+			 sizeof(tests) / sizeof(tests[0]));
+}

@@ -1,0 +1,443 @@
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "tests/unit/serve_fixture.h"
+
+/* What a peer can have of the server, how long it is waited for, and who may
+ * be a peer at all. */
+
+#define PREFACE "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+
+static struct grpc_client client;
+
+static void open_client(void)
+{
+	begin();
+	grpc_open(&client, server_address(server));
+}
+
+/* Until the server has closed the connection. */
+static void wait_gone(struct grpc_client *c)
+{
+	UNTIL(!grpc_turn(c, 1) && c->gone);
+}
+
+static void check_alive(void)
+{
+	struct grpc_client c;
+	struct grpc_call call = { .path = "/t/EchoLater" };
+
+	grpc_open(&c, server_address(server));
+	ck_assert_int_eq(grpc_do(&c, &call), CALL_OK);
+	grpc_release(&call);
+	grpc_close(&c);
+}
+
+/* A frame of HTTP/2: its head and payload. */
+static void add_frame(struct buf *b, size_t size, uint8_t type, uint8_t flags,
+		      uint32_t stream, const void *payload)
+{
+	uint8_t head[9] = { (uint8_t)(size >> 16), (uint8_t)(size >> 8),
+			    (uint8_t)size, type, flags };
+
+	put_u32be(head + 5, stream);
+	ck_assert_int_eq(buf_add(b, head, sizeof(head)), 0);
+	ck_assert_int_eq(buf_add(b, payload, size), 0);
+}
+
+static void start_bytes(struct buf *b)
+{
+	ck_assert_int_eq(buf_add_string(b, PREFACE), 0);
+	add_frame(b, 0, NGHTTP2_SETTINGS, 0, 0, NULL);
+}
+
+/* Sends bytes so many times, and reads, until the server has closed. */
+static void send_until_closed(int fd, struct buf *b, unsigned int times)
+{
+	uint8_t trash[4096];
+	unsigned int i = 0;
+
+	ck_assert_int_eq(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
+	for (;;) {
+		ssize_t n = i < times ? send(fd, b->data, b->size, MSG_NOSIGNAL)
+				      : 0;
+
+		if (n < 0 && errno != EAGAIN)
+			return;
+		/* A part may have gone out: the rest does not matter. */
+		i += n > 0;
+		n = recv(fd, trash, sizeof(trash), 0);
+		if (n == 0 || (n < 0 && errno != EAGAIN))
+			return;
+		if (i >= times)
+			usleep(1000);
+	}
+}
+
+/* What the server holds for one that does not read is bounded, others go on,
+ * the handler is told to rest, and in the end the call is given up. */
+static void check_stalled(const char *path, uint32_t size)
+{
+	uint8_t message[8];
+	struct grpc_call call = { .path = path };
+	uint64_t most = options.queue_max + 2 * (uint64_t)size + 1000;
+
+	open_client();
+	client.stalled = true;
+	call.message = stream_of(message, 1 << 30, size);
+	grpc_start(&client, &call);
+	while (!rests) {
+		ck_assert_uint_le(memory_used(memory, MEMORY_WIRE), most);
+		(void)grpc_turn(&client, 10);
+	}
+	check_alive();
+	ck_assert(grpc_wait(&client, &call));
+	ck_assert(call.status == CALL_UNAVAILABLE ||
+		  call.error == NGHTTP2_REFUSED_STREAM);
+	UNTIL(releases == 1);
+	ck_assert_uint_eq(rests, 1);
+	grpc_release(&call);
+	grpc_close(&client);
+}
+
+START_TEST(a_stalled_reader_costs_its_own_queue)
+{
+	options.rest_ms = 100;
+	options.stall_ms = 500 * slow();
+	check_stalled("/t/Stream", 1000);
+}
+END_TEST
+
+START_TEST(a_stalled_reader_of_large_messages)
+{
+	options.rest_ms = 100;
+	options.stall_ms = 500 * slow();
+	check_stalled("/t/Stream", 1 << 20);
+}
+END_TEST
+
+/* One that takes nothing off its socket. */
+START_TEST(a_peer_that_does_not_read_at_all)
+{
+	uint8_t message[8];
+	struct grpc_call call = { .path = "/t/Stream" };
+
+	options.idle_ms = 200 * slow();
+	options.ping_ms = 200 * slow();
+	open_client();
+	call.message = stream_of(message, 1 << 30, 100000);
+	grpc_start(&client, &call);
+	while (call.messages < 100)
+		(void)grpc_turn(&client, 10);
+	UNTIL(releases == 1);
+	check_alive();
+	grpc_release(&call);
+	grpc_close(&client);
+}
+END_TEST
+
+START_TEST(streams_and_connections_are_counted)
+{
+	struct grpc_client c[3];
+	struct grpc_call calls[6] = { 0 }, again = { .path = "/t/Echo" };
+	unsigned int i;
+
+	options.connections_max = 2;
+	options.streams_max = 5;
+	options.loops = 1;
+	begin();
+	grpc_open(&c[0], server_address(server));
+	/* By the second call the server's settings are known. */
+	ck_assert_int_eq(grpc_do(&c[0], &again), CALL_OK);
+	grpc_release(&again);
+	for (i = 0; i < 6; i++) {
+		calls[i].path = "/t/Work";
+		grpc_start(&c[0], &calls[i]);
+	}
+	while (starts < 5)
+		(void)grpc_turn(&c[0], 10);
+	/* The sixth was not sent: its stream would be one too many. */
+	ck_assert_uint_eq(
+		nghttp2_session_get_remote_settings(
+			c[0].session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS),
+		5);
+	grpc_open(&c[1], server_address(server));
+	again = (struct grpc_call){ .path = "/t/Echo" };
+	ck_assert_int_eq(grpc_do(&c[1], &again), CALL_OK);
+	grpc_release(&again);
+	grpc_open(&c[2], server_address(server));
+	wait_gone(&c[2]);
+	ck_assert_uint_eq(c[2].goaway, NGHTTP2_ENHANCE_YOUR_CALM);
+	ck_assert_str_eq(c[2].why, "there are 2 connections, and no more");
+	grpc_close(&c[2]);
+	grpc_close(&c[1]);
+	grpc_close(&c[0]);
+	UNTIL(releases == 5);
+	ck_assert_uint_eq(starts, 5);
+}
+END_TEST
+
+/* Streams that the client opens although it knows better. */
+START_TEST(a_stream_too_many_is_refused)
+{
+	static const uint8_t head[] = { 0x83, 0x86, 0x44, 0x07, '/',  't',  '/',
+					'W',  'o',  'r',  'k',  0x41, 0x01, 'x',
+					0x5f, 0x10, 'a',  'p',  'p',  'l',  'i',
+					'c',  'a',  't',  'i',  'o',  'n',  '/',
+					'g',  'r',  'p',  'c' };
+	static const uint8_t message[5] = { 0 };
+	struct buf b = BUF_INIT;
+	uint32_t i;
+	int fd;
+
+	options.streams_max = 5;
+	begin();
+	start_bytes(&b);
+	for (i = 0; i < 50; i++) {
+		add_frame(&b, sizeof(head), NGHTTP2_HEADERS,
+			  NGHTTP2_FLAG_END_HEADERS, 2 * i + 1, head);
+		add_frame(&b, sizeof(message), NGHTTP2_DATA,
+			  NGHTTP2_FLAG_END_STREAM, 2 * i + 1, message);
+	}
+	fd = grpc_socket(server_address(server));
+	ck_assert_int_eq(send(fd, b.data, b.size, 0), b.size);
+	UNTIL(starts >= 5);
+	/* For those that should not run. */
+	usleep(100000);
+	close(fd);
+	UNTIL(releases == 5);
+	ck_assert_uint_eq(starts, 5);
+	buf_release(&b);
+	check_alive();
+}
+END_TEST
+
+START_TEST(resets_are_counted)
+{
+	enum { COUNT = 2000 };
+	static struct grpc_call calls[COUNT];
+	size_t i;
+
+	options.resets_burst = 100;
+	options.resets_rate = 1;
+	open_client();
+	for (i = 0; i < COUNT && !client.gone; i++) {
+		calls[i].path = "/t/Work";
+		grpc_start(&client, &calls[i]);
+		(void)grpc_turn(&client, 0);
+		grpc_cancel(&client, &calls[i]);
+		(void)grpc_turn(&client, 0);
+	}
+	wait_gone(&client);
+	ck_assert_uint_eq(client.goaway, NGHTTP2_ENHANCE_YOUR_CALM);
+	grpc_close(&client);
+	check_alive();
+}
+END_TEST
+
+/* Frames that cost the server and bring nothing: the connection is closed. */
+START_TEST(floods_are_ended)
+{
+	static const uint8_t zeros[65536];
+	struct buf b = BUF_INIT;
+	unsigned int kind;
+	int fd;
+
+	options.control_burst = 100;
+	options.control_rate = 1;
+	begin();
+	for (kind = 0; kind < 4; kind++) {
+		buf_reset(&b);
+		fd = grpc_socket(server_address(server));
+		start_bytes(&b);
+		if (kind == 3)
+			add_frame(&b, 1, NGHTTP2_HEADERS, 0, 1, "\x83");
+		ck_assert_int_eq(send(fd, b.data, b.size, 0), b.size);
+		buf_reset(&b);
+		switch (kind) {
+		case 0:
+			add_frame(&b, 0, NGHTTP2_SETTINGS, 0, 0, NULL);
+			break;
+		case 1:
+			add_frame(&b, 5, NGHTTP2_PRIORITY, 0, 3, zeros);
+			break;
+		case 2:
+			/* Nobody reads the answers of these. */
+			add_frame(&b, 6, NGHTTP2_SETTINGS, 0, 0, zeros);
+			break;
+		case 3:
+			add_frame(&b, 1, NGHTTP2_CONTINUATION, 0, 1, "\x86");
+			break;
+		}
+		send_until_closed(fd, &b, 100000);
+		close(fd);
+		check_alive();
+	}
+	buf_release(&b);
+}
+END_TEST
+
+/* Each is answered: clients measure by them, some after each frame. */
+START_TEST(pings_are_answered)
+{
+	unsigned int i;
+
+	options.control_burst = 10;
+	options.control_rate = 1;
+	open_client();
+	for (i = 0; i < 10000; i++) {
+		grpc_ping(&client);
+		if (i % 100 == 99)
+			(void)grpc_turn(&client, 0);
+	}
+	while (client.pongs < 10000)
+		ck_assert(grpc_turn(&client, 60000));
+	grpc_close(&client);
+}
+END_TEST
+
+START_TEST(who_says_nothing_is_not_waited_for)
+{
+	struct buf b = BUF_INIT;
+	int fd;
+
+	options.handshake_ms = 100;
+	begin();
+	/* Nothing; half a preface; half a head. */
+	fd = grpc_socket(server_address(server));
+	send_until_closed(fd, &b, 0);
+	close(fd);
+	fd = grpc_socket(server_address(server));
+	ck_assert_int_eq(send(fd, PREFACE, 10, 0), 10);
+	send_until_closed(fd, &b, 0);
+	close(fd);
+	start_bytes(&b);
+	add_frame(&b, 1, NGHTTP2_HEADERS, 0, 1, "\x83");
+	fd = grpc_socket(server_address(server));
+	ck_assert_int_eq(send(fd, b.data, b.size, 0), b.size);
+	send_until_closed(fd, &b, 0);
+	close(fd);
+	/* What is no HTTP/2. */
+	buf_reset(&b);
+	ck_assert_int_eq(buf_add_string(&b, "GET / HTTP/1.1\r\n\r\n"), 0);
+	fd = grpc_socket(server_address(server));
+	send_until_closed(fd, &b, 1);
+	close(fd);
+	buf_release(&b);
+	check_alive();
+}
+END_TEST
+
+START_TEST(half_a_request_is_not_waited_for)
+{
+	static uint8_t data[30 << 20];
+	struct grpc_call call = { .path = "/t/Echo",
+				  .message = bytes_of(data, sizeof(data)),
+				  .cut = sizeof(data) / 2,
+				  .unfinished = true };
+
+	options.request_ms = 200 * slow();
+	open_client();
+	ck_assert_int_eq(grpc_do(&client, &call), CALL_UNAVAILABLE);
+	ck_assert_uint_eq(runs, 0);
+	ck_assert_uint_ge(call.sent, sizeof(data) / 2);
+	UNTIL(memory_used(memory, MEMORY_WIRE) == 0);
+	check_alive();
+	grpc_close(&client);
+}
+END_TEST
+
+/* A peer that is there, and answers, keeps its connection; one that does not
+ * loses it. */
+START_TEST(silent_peers_are_asked)
+{
+	struct grpc_call call = { .path = "/t/Echo" };
+	unsigned int i;
+
+	options.idle_ms = 100;
+	options.ping_ms = 400 * slow();
+	open_client();
+	for (i = 0; i < 10; i++) {
+		(void)grpc_turn(&client, 60);
+		usleep(40000);
+	}
+	ck_assert_int_eq(grpc_do(&client, &call), CALL_OK);
+	grpc_release(&call);
+	usleep(2000000 * slow());
+	wait_gone(&client);
+	grpc_close(&client);
+}
+END_TEST
+
+/* More than half of the memory goes in alone; the others wait, holding nothing
+ * that the first one needs. */
+START_TEST(large_requests_wait_for_memory)
+{
+	enum { COUNT = 3, SIZE = 40 << 20 };
+	static uint8_t data[SIZE];
+	struct grpc_call calls[COUNT] = { 0 };
+	size_t i;
+
+	open_client();
+	for (i = 0; i < COUNT; i++) {
+		calls[i].path = "/t/Where";
+		calls[i].message = bytes_of(data, SIZE);
+		grpc_start(&client, &calls[i]);
+	}
+	for (i = 0; i < COUNT; i++) {
+		ck_assert(grpc_wait(&client, &calls[i]));
+		ck_assert_int_eq(calls[i].status, CALL_OK);
+	}
+	grpc_close(&client);
+	UNTIL(memory_used(memory, MEMORY_WIRE) == 0);
+}
+END_TEST
+
+/* Without memory a long request waits, a short one does not. */
+START_TEST(requests_are_counted)
+{
+	static uint8_t data[1 << 20];
+	struct grpc_call call = { .path = "/t/Where",
+				  .message = bytes_of(data, sizeof(data)) };
+
+	options.request_ms = 300 * slow();
+	memory_hold(memory, MEMORY_DRAFTS, MEMORY_LIMIT);
+	open_client();
+	check_alive();
+	ck_assert_int_eq(grpc_do(&client, &call), CALL_RESOURCE_EXHAUSTED);
+	ck_assert_uint_le(call.sent, 65535);
+	call.closed = false;
+	call.sent = 0;
+	grpc_start(&client, &call);
+	while (call.sent < 60000)
+		(void)grpc_turn(&client, 10);
+	memory_give(memory, MEMORY_DRAFTS, MEMORY_LIMIT);
+	ck_assert(grpc_wait(&client, &call));
+	ck_assert_int_eq(call.status, CALL_OK);
+	grpc_close(&client);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *tests[] = {
+		a_stalled_reader_costs_its_own_queue,
+		a_stalled_reader_of_large_messages,
+		a_peer_that_does_not_read_at_all,
+		streams_and_connections_are_counted,
+		a_stream_too_many_is_refused,
+		resets_are_counted,
+		floods_are_ended,
+		pings_are_answered,
+		who_says_nothing_is_not_waited_for,
+		half_a_request_is_not_waited_for,
+		silent_peers_are_asked,
+		large_requests_wait_for_memory,
+		requests_are_counted,
+	};
+
+	return run_suite("serve limits", setup, teardown, tests,
+			 sizeof(tests) / sizeof(*tests));
+}

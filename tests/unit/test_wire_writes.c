@@ -1,0 +1,422 @@
+#include "store/base/coding.h"
+#include "tests/sim/fake_call.h"
+#include "tests/sim/volume_mem.h"
+#include "tests/unit/suite.h"
+
+/* Writes over the wire, and tables: what is answered, and what is in the store
+ * afterwards. */
+static struct service service;
+static struct proto_arena arena;
+static struct call last; /* the call before */
+
+#define INSTANCE BYTES_LITERAL("projects/p/instances/i")
+#define TABLE_NAME BYTES_LITERAL("projects/p/instances/i/tables/t")
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+static struct bytes str(const char *text)
+{
+	return bytes_string(text);
+}
+
+static void setup(void)
+{
+	struct family_spec families[] = {
+		{ .name = str("f") },
+		{ .name = str("sum"), .type = FAMILY_INTSUM },
+	};
+	struct store_options options;
+	struct volume *volume;
+
+	store_options_init(&options);
+	options.create = true;
+	options.background = false;
+	ck_assert_int_eq(volume_mem_new(&volume), 0);
+	ck_assert_int_eq(store_open_volume(volume, &options, &service.store),
+			 0);
+	ck_assert_int_eq(
+		store_create_table(service.store, str("t"), true, families, 2),
+		0);
+}
+
+static void teardown(void)
+{
+	fake_release(&last);
+	proto_arena_release(&arena);
+	ck_assert_int_eq(store_close(service.store), 0);
+}
+
+static enum call_status run_bytes(const char *method, struct bytes request)
+{
+	fake_release(&last);
+	last = (struct call){ .route = fake_route(method), .request = request };
+	fake_run(&last, &service);
+	/* A failure says why, and sends nothing. */
+	ck_assert(last.status == CALL_OK || last.text[0]);
+	return last.status;
+}
+
+#define RUN(method, type, request) \
+	run_message(method, &proto_##type##_type, request)
+
+static enum call_status run_message(const char *method,
+				    const struct proto_type *type,
+				    const void *message)
+{
+	struct buf request = BUF_INIT;
+	enum call_status status;
+
+	ck_assert_int_eq(proto_encode(type, message, &request), 0);
+	status = run_bytes(method, buf_bytes(&request));
+	buf_release(&request);
+	return status;
+}
+
+/* The only message of the answer. */
+#define ANSWER(type) ((struct proto_##type *)answer(&proto_##type##_type))
+
+static void *answer(const struct proto_type *type)
+{
+	void *out;
+
+	ck_assert_uint_eq(last.count, 1);
+	ck_assert_int_eq(
+		proto_decode(type, buf_bytes(&last.messages[0]), &arena, &out),
+		0);
+	return out;
+}
+
+/* All cells of the table as "row:family:qualifier:value@time;". */
+static const char *dump(void)
+{
+	static struct buf out;
+	struct scan_range range = { .table = str("t") };
+	struct scan *scan;
+	struct cell c;
+
+	buf_reset(&out);
+	ck_assert_int_eq(scan_open(service.store, NULL, &range, &scan), 0);
+	while (scan_next(scan, CURSOR_VERSION, &c) == 1) {
+		bool is_sum = c.aggregate == AGGREGATE_SUM;
+
+		buf_printf(&out, "%.*s:%.*s:%.*s:", (int)c.row.size, c.row.data,
+			   (int)c.family.size, c.family.data,
+			   (int)c.qualifier.size, c.qualifier.data);
+		if (is_sum)
+			buf_printf(&out, "%lld",
+				   (long long)get_u64be(c.value.data));
+		else
+			buf_printf(&out, "%.*s", (int)c.value.size,
+				   c.value.data);
+		buf_printf(&out, "@%llu;", (unsigned long long)c.timestamp_us);
+	}
+	scan_close(scan);
+	ck_assert_int_eq(buf_terminate(&out), 0);
+	return (const char *)out.data;
+}
+
+static struct proto_mutation set_of(struct proto_set_cell *set)
+{
+	return (struct proto_mutation){
+		.mutation_case = nr_mutation_set_cell,
+		.set_cell = set,
+	};
+}
+
+START_TEST(mutations_of_each_kind)
+{
+	struct proto_set_cell set = { str("f"), str("q"), 1000, str("v"), 0 };
+	struct proto_set_cell later = { str("f"), str("q"), 2000, str("w"), 0 };
+	struct proto_value column = { .kind_case = nr_value_raw_value,
+				      .raw_value = str("n") };
+	struct proto_value time = {
+		.kind_case = nr_value_raw_timestamp_micros,
+		.raw_timestamp_micros = 3000,
+	};
+	struct proto_value five = { .kind_case = nr_value_int_value,
+				    .int_value = 5 };
+	struct proto_value state = {
+		.kind_case = nr_value_bytes_value,
+		.bytes_value = bytes_of("\0\0\0\0\0\0\0\2", 8),
+	};
+	struct proto_add_to_cell add = { str("sum"), &column, &time, &five, 0 };
+	struct proto_merge_to_cell merge = { str("sum"), &column, &time, &state,
+					     0 };
+	struct proto_timestamp_range old = { 0, 2000, 0 };
+	struct proto_delete_from_column column_of = { str("f"), str("q"), &old,
+						      0 };
+	struct proto_delete_from_family family_of = { str("sum"), 0 };
+	struct proto_mutation all[] = {
+		set_of(&set),
+		set_of(&later),
+		{ .mutation_case = nr_mutation_add_to_cell,
+		  .add_to_cell = &add },
+		{ .mutation_case = nr_mutation_merge_to_cell,
+		  .merge_to_cell = &merge },
+	};
+	struct proto_mutation dropped = {
+		.mutation_case = nr_mutation_delete_from_column,
+		.delete_from_column = &column_of,
+	};
+	struct proto_mutate_row q = { .table_name = TABLE_NAME,
+				      .row_key = str("r"),
+				      .mutations = { all, COUNT(all) } };
+
+	ck_assert_int_eq(RUN("MutateRow", mutate_row, &q), CALL_OK);
+	ck_assert_uint_eq(last.count, 1);
+	ck_assert_str_eq(dump(), "r:f:q:w@2000;r:f:q:v@1000;r:sum:n:7@3000;");
+	q.mutations.at = &dropped;
+	q.mutations.count = 1;
+	ck_assert_int_eq(RUN("MutateRow", mutate_row, &q), CALL_OK);
+	ck_assert_str_eq(dump(), "r:f:q:w@2000;r:sum:n:7@3000;");
+	column_of.time_range = NULL;
+	ck_assert_int_eq(RUN("MutateRow", mutate_row, &q), CALL_OK);
+	ck_assert_str_eq(dump(), "r:sum:n:7@3000;");
+	dropped.mutation_case = nr_mutation_delete_from_family;
+	dropped.delete_from_family = &family_of;
+	ck_assert_int_eq(RUN("MutateRow", mutate_row, &q), CALL_OK);
+	ck_assert_str_eq(dump(), "");
+	q.mutations.at = all;
+	q.mutations.count = COUNT(all);
+	ck_assert_int_eq(RUN("MutateRow", mutate_row, &q), CALL_OK);
+	q.mutations.at = &dropped;
+	q.mutations.count = 1;
+	dropped.mutation_case = nr_mutation_delete_from_row;
+	ck_assert_int_eq(RUN("MutateRow", mutate_row, &q), CALL_OK);
+	ck_assert_str_eq(dump(), "");
+}
+END_TEST
+
+/* A row is changed as a whole or not at all, however the request is wrong. */
+START_TEST(nothing_of_what_fails)
+{
+	struct proto_set_cell good = { str("f"), str("q"), 1000, str("v"), 0 };
+	struct proto_set_cell bad = { str("f"), str("q"), 1001, str("v"), 0 };
+	struct proto_mutation both[] = { set_of(&good), set_of(&bad) };
+	struct proto_mutate_row q = { .table_name = TABLE_NAME,
+				      .row_key = str("r"),
+				      .mutations = { both, 2 } };
+	struct buf request = BUF_INIT;
+	size_t size, parts = 0;
+
+	ck_assert_int_eq(RUN("MutateRow", mutate_row, &q),
+			 CALL_INVALID_ARGUMENT);
+	bad = (struct proto_set_cell){ str("none"), str("q"), 0, str(""), 0 };
+	ck_assert_int_eq(RUN("MutateRow", mutate_row, &q), CALL_NOT_FOUND);
+	bad.family_name = str("f");
+	bad.timestamp_micros = -2;
+	ck_assert_int_eq(RUN("MutateRow", mutate_row, &q),
+			 CALL_INVALID_ARGUMENT);
+	both[1].mutation_case = 0;
+	ck_assert_int_eq(RUN("MutateRow", mutate_row, &q),
+			 CALL_INVALID_ARGUMENT);
+	q.mutations.count = 0;
+	ck_assert_int_eq(RUN("MutateRow", mutate_row, &q),
+			 CALL_INVALID_ARGUMENT);
+	ck_assert_str_eq(dump(), "");
+	/* Cut off anywhere; between two mutations it is a shorter one. */
+	q.mutations.count = 2;
+	both[1] = set_of(&good);
+	ck_assert_int_eq(proto_encode(&proto_mutate_row_type, &q, &request), 0);
+	for (size = 0; size < request.size; size++) {
+		if (run_bytes("MutateRow", bytes_of(request.data, size)) ==
+		    CALL_OK)
+			parts++;
+		else
+			ck_assert(parts > 0 || !dump()[0]);
+	}
+	ck_assert_uint_eq(parts, 1);
+	buf_release(&request);
+}
+END_TEST
+
+START_TEST(each_entry_has_a_status)
+{
+	struct proto_set_cell good = { str("f"), str("q"), 1000, str("v"), 0 };
+	struct proto_set_cell bad = { str("none"), str("q"), 0, str(""), 0 };
+	struct proto_mutation set = set_of(&good);
+	struct proto_mutation half[] = { set_of(&good), set_of(&bad) };
+	struct proto_mutate_entry entries[] = {
+		{ str("a"), { &set, 1 }, 0 }, { str("b"), { half, 2 }, 0 },
+		{ str(""), { &set, 1 }, 0 },  { str("c"), { NULL, 0 }, 0 },
+		{ str("d"), { &set, 1 }, 0 },
+	};
+	const int want[] = { CALL_OK, CALL_NOT_FOUND, CALL_INVALID_ARGUMENT,
+			     CALL_INVALID_ARGUMENT, CALL_OK };
+	struct proto_mutate_rows q = { .table_name = TABLE_NAME,
+				       .entries = { entries, COUNT(want) } };
+	struct proto_mutate_rows_answer *a;
+	size_t i;
+
+	ck_assert_int_eq(RUN("MutateRows", mutate_rows, &q), CALL_OK);
+	a = ANSWER(mutate_rows_answer);
+	ck_assert_uint_eq(a->entries.count, COUNT(want));
+	for (i = 0; i < COUNT(want); i++) {
+		ck_assert_int_eq(a->entries.at[i].index, (int64_t)i);
+		ck_assert_int_eq(a->entries.at[i].status->code, want[i]);
+		ck_assert((a->entries.at[i].status->message.size > 0) ==
+			  (want[i] != CALL_OK));
+	}
+	ck_assert_str_eq(dump(), "a:f:q:v@1000;d:f:q:v@1000;");
+	q.table_name = str("projects/p/instances/i/tables/none");
+	ck_assert_int_eq(RUN("MutateRows", mutate_rows, &q), CALL_NOT_FOUND);
+	q.entries.count = 0;
+	ck_assert_int_eq(RUN("MutateRows", mutate_rows, &q),
+			 CALL_INVALID_ARGUMENT);
+}
+END_TEST
+
+START_TEST(checks_and_modifies)
+{
+	struct proto_set_cell yes = { str("f"), str("yes"), 1000, str("y"), 0 };
+	struct proto_set_cell no = { str("f"), str("no"), 1000, str("n"), 0 };
+	struct proto_mutation if_true = set_of(&yes), if_false = set_of(&no);
+	struct proto_row_filter filter = {
+		.filter_case = nr_row_filter_value_regex_filter,
+		.value_regex_filter = str("n"),
+	};
+	struct proto_check_and_mutate_row q = {
+		.table_name = TABLE_NAME,
+		.row_key = str("r"),
+		.predicate_filter = &filter,
+		.true_mutations = { &if_true, 1 },
+		.false_mutations = { &if_false, 1 },
+	};
+	struct proto_read_modify_write_rule rules[] = {
+		{ .family_name = str("f"),
+		  .column_qualifier = str("yes"),
+		  .rule_case = nr_read_modify_write_rule_append_value,
+		  .append_value = str("!") },
+		{ .family_name = str("f"),
+		  .column_qualifier = str("count"),
+		  .rule_case = nr_read_modify_write_rule_increment_amount,
+		  .increment_amount = 3 },
+	};
+	struct proto_read_modify_write_row modify = {
+		.table_name = TABLE_NAME,
+		.row_key = str("r"),
+		.rules = { rules, 2 },
+	};
+	struct proto_row *row;
+
+	ck_assert_int_eq(RUN("CheckAndMutateRow", check_and_mutate_row, &q),
+			 CALL_OK);
+	ck_assert(!ANSWER(check_and_mutate_row_answer)->predicate_matched);
+	ck_assert_int_eq(RUN("CheckAndMutateRow", check_and_mutate_row, &q),
+			 CALL_OK);
+	ck_assert(ANSWER(check_and_mutate_row_answer)->predicate_matched);
+	ck_assert_str_eq(dump(), "r:f:no:n@1000;r:f:yes:y@1000;");
+	ck_assert_int_eq(
+		RUN("ReadModifyWriteRow", read_modify_write_row, &modify),
+		CALL_OK);
+	row = ANSWER(read_modify_write_row_answer)->row;
+	ck_assert_uint_eq(row->families.count, 1);
+	ck_assert_uint_eq(row->families.at->columns.count, 2);
+	ck_assert(bytes_equal(row->families.at->columns.at[0].cells.at->value,
+			      bytes_of("\0\0\0\0\0\0\0\3", 8)));
+	ck_assert(bytes_equal(row->families.at->columns.at[1].cells.at->value,
+			      str("y!")));
+	rules[1].rule_case = 0;
+	ck_assert_int_eq(
+		RUN("ReadModifyWriteRow", read_modify_write_row, &modify),
+		CALL_INVALID_ARGUMENT);
+	rules[1].rule_case = nr_read_modify_write_rule_increment_amount;
+	rules[1].column_qualifier = str("no");
+	ck_assert_int_eq(
+		RUN("ReadModifyWriteRow", read_modify_write_row, &modify),
+		CALL_FAILED_PRECONDITION);
+}
+END_TEST
+
+START_TEST(tables_are_made_and_changed)
+{
+	struct proto_gc_rule two = { .rule_case = nr_gc_rule_max_num_versions,
+				     .max_num_versions = 2 };
+	struct proto_column_family family = { .gc_rule = &two };
+	struct proto_column_family_entry entry = { str("g"), &family, 0 };
+	struct proto_table table = { .column_families = { &entry, 1 } };
+	struct proto_create_table create = { .parent = INSTANCE,
+					     .table_id = str("u"),
+					     .table = &table };
+	struct proto_get_table get = {
+		.name = str("projects/p/instances/i/tables/u"),
+	};
+	struct proto_modification changes[] = {
+		{ .id = str("h"),
+		  .mod_case = nr_modification_create,
+		  .create = &(struct proto_column_family){ .gc_rule = NULL } },
+		{ .id = str("g"),
+		  .mod_case = nr_modification_drop,
+		  .drop = true },
+	};
+	struct proto_modify_families modify = {
+		.name = get.name, .modifications = { changes, 2 }
+	};
+	struct proto_list_tables list = { .parent = INSTANCE, .page_size = 1 };
+	struct proto_delete_table drop = { .name = get.name };
+	struct proto_list_tables_answer *page;
+	struct proto_table *t;
+
+	ck_assert_int_eq(RUN("CreateTable", create_table, &create), CALL_OK);
+	ck_assert_int_eq(RUN("CreateTable", create_table, &create),
+			 CALL_ALREADY_EXISTS);
+	ck_assert_int_eq(RUN("GetTable", get_table, &get), CALL_OK);
+	t = ANSWER(table);
+	ck_assert(bytes_equal(t->name, get.name));
+	ck_assert_int_eq(t->granularity, 1);
+	ck_assert_uint_eq(t->column_families.count, 1);
+	ck_assert_int_eq(
+		t->column_families.at->value->gc_rule->max_num_versions, 2);
+	ck_assert_int_eq(RUN("ModifyColumnFamilies", modify_families, &modify),
+			 CALL_OK);
+	t = ANSWER(table);
+	ck_assert_uint_eq(t->column_families.count, 1);
+	ck_assert(bytes_equal(t->column_families.at->key, str("h")));
+	/* The second fails now, and so does the first. */
+	changes[0].id = str("k");
+	ck_assert_int_eq(RUN("ModifyColumnFamilies", modify_families, &modify),
+			 CALL_NOT_FOUND);
+	ck_assert_int_eq(RUN("GetTable", get_table, &get), CALL_OK);
+	ck_assert_uint_eq(ANSWER(table)->column_families.count, 1);
+	ck_assert_int_eq(RUN("ListTables", list_tables, &list), CALL_OK);
+	page = ANSWER(list_tables_answer);
+	ck_assert_uint_eq(page->tables.count, 1);
+	ck_assert(bytes_equal(page->tables.at->name, TABLE_NAME));
+	list.page_token = page->next_page_token;
+	ck_assert_int_eq(RUN("ListTables", list_tables, &list), CALL_OK);
+	page = ANSWER(list_tables_answer);
+	ck_assert(bytes_equal(page->tables.at->name, get.name));
+	ck_assert_uint_eq(page->next_page_token.size, 0);
+	ck_assert_int_eq(RUN("DeleteTable", delete_table, &drop), CALL_OK);
+	ck_assert_int_eq(RUN("DeleteTable", delete_table, &drop),
+			 CALL_NOT_FOUND);
+}
+END_TEST
+
+/* Every method, of nothing, and of bytes that are no message. */
+START_TEST(every_method_of_nothing)
+{
+	const struct route *r;
+
+	for (r = routes; r->path; r++) {
+		const char *method = strrchr(r->path, '/') + 1;
+
+		ck_assert_msg(run_bytes(method, BYTES_NONE) != CALL_OK, "%s",
+			      method);
+		ck_assert_msg(run_bytes(method, str("\x0a\x05")) ==
+				      CALL_INTERNAL,
+			      "%s", method);
+	}
+	ck_assert_str_eq(dump(), "");
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *tests[] = {
+		mutations_of_each_kind,      nothing_of_what_fails,
+		each_entry_has_a_status,     checks_and_modifies,
+		tables_are_made_and_changed, every_method_of_nothing
+	};
+
+	return run_suite("wire_writes", setup, teardown, tests, COUNT(tests));
+}

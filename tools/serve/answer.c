@@ -1,0 +1,200 @@
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/serve/answer.h"
+
+#define HEADER(name, value, size)                             \
+	((nghttp2_nv){ (uint8_t *)(name), (uint8_t *)(value), \
+		       sizeof(name) - 1, (size), NGHTTP2_NV_FLAG_NONE })
+#define HEADER_LITERAL(name, value) HEADER(name, value, sizeof(value) - 1)
+
+#define HEAD_MAX 4
+
+/* The fields of the head; status_text is theirs. How many. */
+static size_t make_head(const struct call *c, char status_text[4],
+			nghttp2_nv *out)
+{
+	size_t n = 0;
+
+	snprintf(status_text, 4, "%u", c->http_status % 1000);
+	out[n++] = HEADER(":status", status_text, 3);
+	out[n++] = HEADER_LITERAL("content-type", "application/grpc");
+	out[n++] = HEADER_LITERAL("grpc-accept-encoding", "identity");
+	if (c->http_status == 405)
+		out[n++] = HEADER_LITERAL("allow", "POST");
+	assert(n <= HEAD_MAX);
+	return n;
+}
+
+/* The same of the trailers. The call has ended: nobody changes its text. */
+static size_t make_trailers(const struct call *c, char status_text[4],
+			    nghttp2_nv *out)
+{
+	size_t n = 0;
+
+	snprintf(status_text, 4, "%u", (unsigned int)c->status % 1000);
+	out[n++] = HEADER("grpc-status", status_text, strlen(status_text));
+	if (c->text.size > 0)
+		out[n++] = HEADER("grpc-message", c->text.data, c->text.size);
+	return n;
+}
+
+/* What there is beside current. */
+static void look(struct call *c, bool *queued, bool *ended)
+{
+	pthread_mutex_lock(&c->lock);
+	*queued = c->first != NULL;
+	*ended = c->ended;
+	pthread_mutex_unlock(&c->lock);
+}
+
+static void resume_if_room(struct call *c)
+{
+	bool resume;
+
+	pthread_mutex_lock(&c->lock);
+	resume = c->complete && c->holder == HELD_BY_CONNECTION && !c->done &&
+		 c->queued <= c->resume_below;
+	pthread_mutex_unlock(&c->lock);
+	if (resume && !c->ready)
+		call_run_later(c);
+}
+
+/* Copies what is left of the current message: how many bytes. */
+static size_t copy_current(struct call *c, uint8_t *out, size_t room)
+{
+	struct message *m = c->current;
+	struct bytes from = bytes_of(m->prefix, sizeof(m->prefix));
+
+	if (c->sent < sizeof(m->prefix))
+		from = bytes_after(from, c->sent);
+	else
+		from = bytes_after(buf_bytes(&m->bytes),
+				   c->sent - sizeof(m->prefix));
+	if (room > from.size)
+		room = from.size;
+	if (room > 0)
+		memcpy(out, from.data, room);
+	c->sent += room;
+	if (c->sent == sizeof(m->prefix) + m->bytes.size) {
+		c->current = NULL;
+		call_message_free(c, m);
+	}
+	return room;
+}
+
+/* nghttp2 asks for what goes into the next frame. */
+static ssize_t read_answer(nghttp2_session *session, int32_t stream,
+			   uint8_t *out, size_t room, uint32_t *flags,
+			   nghttp2_data_source *source, void *user)
+{
+	struct call *c = source->ptr;
+	char status_text[4];
+	nghttp2_nv trailers[2];
+	size_t size = 0;
+	bool queued, ended;
+
+	(void)user;
+	while (size < room) {
+		if (!c->current) {
+			c->current = call_take_message(c);
+			c->sent = 0;
+			if (!c->current)
+				break;
+		}
+		size += copy_current(c, out + size, room - size);
+	}
+	if (size > 0) {
+		c->sending_ms = transport_ms();
+		resume_if_room(c);
+	}
+	look(c, &queued, &ended);
+	if (!queued && !c->current)
+		c->sending_ms = 0;
+	if (ended && !queued && !c->current) {
+		*flags |=
+			NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
+		if (nghttp2_submit_trailer(
+			    session, stream, trailers,
+			    make_trailers(c, status_text, trailers)) != 0)
+			return NGHTTP2_ERR_CALLBACK_FAILURE;
+	} else if (size == 0) {
+		return NGHTTP2_ERR_DEFERRED;
+	}
+	return (ssize_t)size;
+}
+
+static int begin(nghttp2_session *session, struct call *c, bool queued)
+{
+	nghttp2_data_provider data = { { .ptr = c }, read_answer };
+	char head_status[4], status[4];
+	nghttp2_nv head[HEAD_MAX + 2];
+	size_t n = make_head(c, head_status, head);
+
+	if (!queued)
+		n += make_trailers(c, status, head + n);
+	c->answering = true;
+	c->sending_ms = transport_ms();
+	return nghttp2_submit_response(session, c->stream, head, n,
+				       queued ? &data : NULL);
+}
+
+int answer_attend(nghttp2_session *session, struct call *c)
+{
+	bool queued, ended;
+	int err = 0;
+
+	look(c, &queued, &ended);
+	if (!c->answering && (queued || ended)) {
+		err = begin(session, c, queued);
+	} else if (queued || ended) {
+		/* It is no error that it was not deferred. */
+		err = nghttp2_session_resume_data(session, c->stream);
+		if (err == 0)
+			c->sending_ms = transport_ms();
+		if (err == NGHTTP2_ERR_INVALID_ARGUMENT)
+			err = 0;
+	}
+	resume_if_room(c);
+	return err;
+}
+
+int answer_abort(nghttp2_session *session, struct call *c,
+		 enum call_status status, const char *text)
+{
+	c->complete = true;
+	c->starved = false;
+	call_cancel(c, status, text);
+	if (c->sending_ms)
+		c->sending_ms = transport_ms();
+	return answer_attend(session, c);
+}
+
+/* The status does not change any more, as the call is cancelled. */
+int answer_reset(nghttp2_session *session, struct call *c)
+{
+	uint32_t code = NGHTTP2_CANCEL;
+
+	pthread_mutex_lock(&c->lock);
+	if (c->status == CALL_UNAVAILABLE)
+		code = NGHTTP2_REFUSED_STREAM;
+	pthread_mutex_unlock(&c->lock);
+	c->sending_ms = 0;
+	return nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, c->stream,
+					 code);
+}
+
+void answer_rest(struct call *c)
+{
+	bool rest;
+
+	pthread_mutex_lock(&c->lock);
+	rest = c->holder == HELD_BY_CONNECTION && !c->done && c->complete &&
+	       c->queued > c->resume_below && c->route->rest && !c->rested;
+	c->rest = rest;
+	c->rested |= rest;
+	pthread_mutex_unlock(&c->lock);
+	if (rest)
+		call_run_later(c);
+}

@@ -1,0 +1,31 @@
+#ifndef TOOLS_SERVE_ANSWER_H
+#define TOOLS_SERVE_ANSWER_H
+
+#include <nghttp2/nghttp2.h>
+
+#include "tools/serve/call_state.h"
+
+/*
+ * How an answer goes out, for the connection's thread: a head, the queue's
+ * messages, and the status as trailers; or a head and trailers in one, if there
+ * is no message. A call is here while its stream is open. What nghttp2 refuses
+ * ends the connection: negative.
+ */
+
+/* Goes on with what there is to send, and with a blocked call that has room. */
+int answer_attend(nghttp2_session *session, struct call *c);
+
+/* Ends the call with this status, unless all its answer is on the way: behind
+ * the message of which a part is. Of what the peer does not take that is not
+ * the end: see answer_reset. */
+int answer_abort(nghttp2_session *session, struct call *c,
+		 enum call_status status, const char *text);
+
+/* Ends a call that was ended so by a reset, which clients take for the same
+ * status, or near. */
+int answer_reset(nghttp2_session *session, struct call *c);
+
+/* Has the handler of a blocked call give back what others wait for, once. */
+void answer_rest(struct call *c);
+
+#endif

@@ -1,0 +1,346 @@
+#include <assert.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "store/base/err.h"
+#include "tools/serve/call_state.h"
+
+/* How long a run may go on, in microseconds. */
+#define SLICE_US 2000
+
+const char *call_path(const struct call *c)
+{
+	return c->route->path;
+}
+
+struct bytes call_message(const struct call *c)
+{
+	return buf_bytes(&c->request);
+}
+
+bool call_header(const struct call *c, const char *name, struct bytes *value)
+{
+	const char *at = (const char *)c->headers.data;
+	const char *end = at + c->headers.size;
+
+	while (at < end) {
+		const char *text = at + strlen(at) + 1;
+
+		if (strcmp(at, name) == 0) {
+			*value = bytes_string(text);
+			return true;
+		}
+		at = text + strlen(text) + 1;
+	}
+	return false;
+}
+
+void *call_state(const struct call *c)
+{
+	return c->state;
+}
+
+void call_set_state(struct call *c, void *state)
+{
+	c->state = state;
+}
+
+bool call_cancelled(const struct call *c)
+{
+	return atomic_load_explicit(&c->cancelled, memory_order_relaxed) ||
+	       (c->deadline_us && transport_us() >= c->deadline_us);
+}
+
+bool call_out_of_time(const struct call *c)
+{
+	return transport_us() >= c->out_of_time_us || call_cancelled(c);
+}
+
+bool call_is_inline(const struct call *c)
+{
+	return c->is_inline;
+}
+
+/* Tells the connection's thread, which looks by itself after a run in it. */
+static void tell(struct call *c)
+{
+	if (!c->is_inline)
+		inbox_put(&c->transport->inbox, &c->note);
+}
+
+/* Whether a message of this size goes into the queue; then it is counted.
+ * Needs lock. */
+static bool has_room(struct call *c, size_t size)
+{
+	const struct server_options *o = c->transport->options;
+
+	if (c->queued > 0 && c->queued + size > o->queue_max) {
+		c->resume_below = o->queue_max / 2;
+		return false;
+	}
+	if (memory_take(o->memory, MEMORY_WIRE, size, 0)) {
+		c->queued += size;
+		return true;
+	}
+	if (c->queued > 0) {
+		c->resume_below = 0;
+		return false;
+	}
+	memory_hold(o->memory, MEMORY_WIRE, size);
+	c->queued += size;
+	return true;
+}
+
+int call_send(struct call *c, struct buf *message)
+{
+	size_t size = message->size + sizeof(struct message);
+	struct message *m;
+	bool first;
+
+	if (message->size > CALL_MESSAGE_MAX)
+		return fail(EMSGSIZE, "an answer of %zu bytes", message->size);
+	m = malloc(sizeof(*m));
+	if (!m)
+		return -ENOMEM;
+	pthread_mutex_lock(&c->lock);
+	if (call_cancelled(c) || c->ended || !has_room(c, size)) {
+		bool over = call_cancelled(c) || c->ended;
+
+		pthread_mutex_unlock(&c->lock);
+		free(m);
+		return over ? -ECANCELED : -EAGAIN;
+	}
+	m->next = NULL;
+	m->bytes = *message;
+	grpc_prefix(m->prefix, (uint32_t)message->size);
+	*message = (struct buf)BUF_INIT;
+	first = !c->first;
+	if (first)
+		c->first = m;
+	else
+		c->last->next = m;
+	c->last = m;
+	pthread_mutex_unlock(&c->lock);
+	if (first)
+		tell(c);
+	return 0;
+}
+
+/* Needs lock. */
+static void set_end(struct call *c, enum call_status status, const char *text)
+{
+	c->ended = true;
+	c->status = status;
+	buf_reset(&c->text);
+	/* Without memory for the text the status has to do. */
+	if (text)
+		(void)grpc_add_text(&c->text, bytes_string(text));
+}
+
+void call_end(struct call *c, enum call_status status, const char *text)
+{
+	pthread_mutex_lock(&c->lock);
+	if (!c->ended)
+		set_end(c, status, text);
+	pthread_mutex_unlock(&c->lock);
+}
+
+/* The messages that are queued, but not current, are dropped. Needs lock. */
+static void drop(struct call *c)
+{
+	struct memory *memory = c->transport->options->memory;
+	struct message *m;
+
+	while ((m = c->first)) {
+		size_t size = m->bytes.size + sizeof(*m);
+
+		c->first = m->next;
+		c->queued -= size;
+		memory_give(memory, MEMORY_WIRE, size);
+		buf_release(&m->bytes);
+		free(m);
+	}
+}
+
+void call_cancel(struct call *c, enum call_status status, const char *text)
+{
+	atomic_store(&c->cancelled, true);
+	pthread_mutex_lock(&c->lock);
+	if (!c->ended || c->first)
+		set_end(c, status, text);
+	drop(c);
+	pthread_mutex_unlock(&c->lock);
+}
+
+void call_fail(struct call *c, enum call_status status, const char *fmt, ...)
+{
+	char text[GRPC_TEXT_MAX + 1];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	call_end(c, status, text);
+}
+
+void call_wake(struct call *c)
+{
+	bool parked;
+
+	pthread_mutex_lock(&c->lock);
+	parked = c->holder == HELD_PARKED;
+	c->woken = !parked;
+	if (parked)
+		c->holder = HELD_BY_HANDLER;
+	pthread_mutex_unlock(&c->lock);
+	if (parked)
+		pool_add(c->transport->pool, &c->job, true);
+}
+
+/* What the run ended with: who has the call now. The call is no more this
+ * thread's after that, unless it runs inline. */
+static void hand_on(struct call *c, enum call_result result)
+{
+	struct pool *pool = c->transport->pool;
+	bool later = result == CALL_AGAIN;
+
+	pthread_mutex_lock(&c->lock);
+	if (result == CALL_PARKED) {
+		later = c->woken;
+		if (!later)
+			c->holder = HELD_PARKED;
+		c->woken = false;
+	} else if (!later) {
+		c->done = result == CALL_DONE;
+		c->holder = HELD_BY_CONNECTION;
+		tell(c);
+	}
+	pthread_mutex_unlock(&c->lock);
+	if (later)
+		pool_add(pool, &c->job, true);
+}
+
+/* No run follows: the state ends, and if nothing was said, so does the call. */
+static void finish(struct call *c)
+{
+	bool late = c->deadline_us && transport_us() >= c->deadline_us;
+
+	if (c->state && c->route->release)
+		c->route->release(c->state);
+	c->state = NULL;
+	if (late)
+		call_end(c, CALL_DEADLINE_EXCEEDED, "The deadline has passed.");
+	call_end(c, CALL_INTERNAL, "The handler gave no answer.");
+}
+
+static void run(struct call *c)
+{
+	enum call_result result = CALL_DONE;
+	bool rest;
+
+	pthread_mutex_lock(&c->lock);
+	rest = c->rest;
+	c->rest = false;
+	c->rested &= rest;
+	pthread_mutex_unlock(&c->lock);
+	if (!call_cancelled(c) && rest) {
+		c->route->rest(c, c->transport->context);
+		result = CALL_BLOCKED;
+	} else if (!call_cancelled(c)) {
+		result = c->route->run(c, c->transport->context);
+	}
+	if (result == CALL_DONE)
+		finish(c);
+	hand_on(c, result);
+}
+
+static void run_job(struct pool_job *job)
+{
+	struct call *c =
+		(struct call *)((char *)job - offsetof(struct call, job));
+
+	c->is_inline = false;
+	c->out_of_time_us = transport_us() + SLICE_US;
+	run(c);
+}
+
+/* The connection's thread, which alone calls this, has the call. */
+static void hand_out(struct call *c)
+{
+	pthread_mutex_lock(&c->lock);
+	assert(c->holder == HELD_BY_CONNECTION && !c->done);
+	c->holder = HELD_BY_HANDLER;
+	pthread_mutex_unlock(&c->lock);
+}
+
+void call_run_inline(struct call *c, uint64_t out_of_time_us)
+{
+	hand_out(c);
+	c->is_inline = true;
+	c->out_of_time_us = out_of_time_us;
+	run(c);
+}
+
+void call_run_later(struct call *c)
+{
+	hand_out(c);
+	pool_add(c->transport->pool, &c->job, false);
+}
+
+struct call *call_new(struct transport *t, struct connection *connection,
+		      int32_t stream)
+{
+	struct call *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->transport = t;
+	c->connection = connection;
+	c->stream = stream;
+	c->http_status = 200;
+	c->job.run = run_job;
+	c->received_ms = transport_ms();
+	c->resume_below = t->options->queue_max / 2;
+	pthread_mutex_init(&c->lock, NULL);
+	t->calls++;
+	return c;
+}
+
+void call_free(struct call *c)
+{
+	assert(c->holder == HELD_BY_CONNECTION && !c->state && !c->taken);
+	if (c->current)
+		call_message_free(c, c->current);
+	drop(c);
+	buf_release(&c->headers);
+	buf_release(&c->text);
+	pthread_mutex_destroy(&c->lock);
+	c->transport->calls--;
+	free(c);
+}
+
+struct message *call_take_message(struct call *c)
+{
+	struct message *m;
+
+	pthread_mutex_lock(&c->lock);
+	m = c->first;
+	if (m)
+		c->first = m->next;
+	pthread_mutex_unlock(&c->lock);
+	return m;
+}
+
+void call_message_free(struct call *c, struct message *m)
+{
+	size_t size = m->bytes.size + sizeof(*m);
+
+	pthread_mutex_lock(&c->lock);
+	c->queued -= size;
+	pthread_mutex_unlock(&c->lock);
+	memory_give(c->transport->options->memory, MEMORY_WIRE, size);
+	buf_release(&m->bytes);
+	free(m);
+}

@@ -1,0 +1,204 @@
+#include <stdlib.h>
+
+#include "tools/serve/data/mutate.h"
+#include "tools/serve/data/wire_filter.h"
+#include "tools/serve/data/wire_mutation.h"
+#include "tools/serve/method/resource.h"
+
+/* The table of a request that may name a view instead. */
+static int table_of(struct bytes name, struct bytes view, struct bytes *table)
+{
+	if (view.size > 0)
+		return fail(EOPNOTSUPP, "authorized views are not implemented");
+	return resource_table("table_name", name, table);
+}
+
+/* Commits the mutations of one row. */
+static int mutate_one(const struct service *s, struct bytes table,
+		      struct bytes row, const struct proto_mutation *mutations,
+		      size_t count)
+{
+	struct write *w;
+	int err = write_new(s->store, &w);
+
+	if (err < 0)
+		return err;
+	err = write_row(w, table, row);
+	if (!err)
+		err = wire_mutations(w, mutations, count);
+	if (!err)
+		err = store_commit(s->store, w, s->sync);
+	write_free(w);
+	return err;
+}
+
+enum call_result mutate_row(struct call *c, void *context)
+{
+	struct proto_arena arena = { .chunks = NULL };
+	const struct proto_mutate_row *q =
+		method_request(c, &proto_mutate_row_type, &arena);
+	struct bytes table;
+	int err = 0;
+
+	if (!q)
+		goto release;
+	err = table_of(q->table_name, q->authorized_view_name, &table);
+	if (!err)
+		err = mutate_one(context, table, q->row_key, q->mutations.at,
+				 q->mutations.count);
+	if (err < 0)
+		method_failed(c, err);
+	else
+		method_answer(c, &proto_empty_type, &(struct proto_empty){ 0 });
+release:
+	proto_arena_release(&arena);
+	return CALL_DONE;
+}
+
+/* Both branches of a check, for store_check_and_mutate. */
+static int if_true(void *context, struct write *w)
+{
+	const struct proto_check_and_mutate_row *q = context;
+
+	return wire_mutations(w, q->true_mutations.at, q->true_mutations.count);
+}
+
+static int if_false(void *context, struct write *w)
+{
+	const struct proto_check_and_mutate_row *q = context;
+
+	return wire_mutations(w, q->false_mutations.at,
+			      q->false_mutations.count);
+}
+
+enum call_result check_and_mutate_row(struct call *c, void *context)
+{
+	const struct service *s = context;
+	struct proto_arena arena = { .chunks = NULL };
+	struct proto_check_and_mutate_row *q =
+		method_request(c, &proto_check_and_mutate_row_type, &arena);
+	struct proto_check_and_mutate_row_answer answer = { false };
+	struct row_check check = { .context = q };
+	int err = 0;
+
+	if (!q)
+		goto release;
+	check.row = q->row_key;
+	check.if_true = q->true_mutations.count > 0 ? if_true : NULL;
+	check.if_false = q->false_mutations.count > 0 ? if_false : NULL;
+	err = table_of(q->table_name, q->authorized_view_name, &check.table);
+	if (!err)
+		err = wire_filter(q->predicate_filter, &check.filter);
+	if (!err)
+		err = store_check_and_mutate(s->store, &check, s->sync,
+					     &answer.predicate_matched);
+	filter_free(check.filter);
+	if (err < 0)
+		method_failed(c, err);
+	else
+		method_answer(c, &proto_check_and_mutate_row_answer_type,
+			      &answer);
+release:
+	proto_arena_release(&arena);
+	return CALL_DONE;
+}
+
+static int take_rules(const struct proto_read_modify_write_row *q,
+		      struct modify_rule *rules)
+{
+	size_t i;
+
+	for (i = 0; i < q->rules.count; i++) {
+		const struct proto_read_modify_write_rule *r = &q->rules.at[i];
+
+		if (r->rule_case == 0)
+			return fail(ERR_bad_argument,
+				    "a rule neither appends nor increments");
+		rules[i] = (struct modify_rule){
+			.family = r->family_name,
+			.qualifier = r->column_qualifier,
+			.is_increment =
+				r->rule_case ==
+				nr_read_modify_write_rule_increment_amount,
+			.value = r->append_value,
+			.amount = r->increment_amount,
+		};
+	}
+	return 0;
+}
+
+/* The new cells, which are in scan order, one a column, as a row. */
+static int answer_cells(struct call *c, struct proto_arena *arena,
+			struct bytes key, const struct cell *cells,
+			size_t count)
+{
+	struct proto_row row = { .key = key };
+	struct proto_read_modify_write_row_answer answer = { .row = &row };
+	struct proto_column *columns;
+	struct proto_cell *values;
+	struct proto_family *f = NULL;
+	size_t i;
+	int err = 0;
+
+	row.families.at = proto_alloc(arena, count * sizeof(*f), &err);
+	columns = proto_alloc(arena, count * sizeof(*columns), &err);
+	values = proto_alloc(arena, count * sizeof(*values), &err);
+	if (!row.families.at || !columns || !values)
+		return err;
+	for (i = 0; i < count; i++) {
+		values[i].timestamp_micros = (int64_t)cells[i].timestamp_us;
+		values[i].value = cells[i].value;
+		columns[i].qualifier = cells[i].qualifier;
+		columns[i].cells.at = &values[i];
+		columns[i].cells.count = 1;
+		if (!f || !bytes_equal(f->name, cells[i].family)) {
+			f = &row.families.at[row.families.count++];
+			f->name = cells[i].family;
+			f->columns.at = &columns[i];
+		}
+		f->columns.count++;
+	}
+	method_answer(c, &proto_read_modify_write_row_answer_type, &answer);
+	return 0;
+}
+
+/* All rules, or none. */
+static int modify(struct call *c, const struct service *s,
+		  const struct proto_read_modify_write_row *q,
+		  struct proto_arena *arena)
+{
+	struct buf memory = BUF_INIT;
+	size_t count = q->rules.count;
+	struct modify_rule *rules;
+	struct cell *cells;
+	struct bytes table;
+	int err = table_of(q->table_name, q->authorized_view_name, &table);
+
+	if (err < 0)
+		return err;
+	rules = proto_alloc(arena, (count + 1) * sizeof(*rules), &err);
+	cells = proto_alloc(arena, (count + 1) * sizeof(*cells), &err);
+	if (!rules || !cells)
+		return err;
+	err = take_rules(q, rules);
+	if (!err)
+		err = store_modify(s->store, table, q->row_key, rules, count,
+				   s->sync, cells, &memory);
+	if (err > 0)
+		err = answer_cells(c, arena, q->row_key, cells, (size_t)err);
+	buf_release(&memory);
+	return err;
+}
+
+enum call_result read_modify_write_row(struct call *c, void *context)
+{
+	struct proto_arena arena = { .chunks = NULL };
+	const struct proto_read_modify_write_row *q =
+		method_request(c, &proto_read_modify_write_row_type, &arena);
+	int err = q ? modify(c, context, q, &arena) : 0;
+
+	if (err < 0)
+		method_failed(c, err);
+	proto_arena_release(&arena);
+	return CALL_DONE;
+}

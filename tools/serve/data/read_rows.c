@@ -1,0 +1,339 @@
+#include <stdlib.h>
+
+#include "store/regex.h"
+#include "tools/serve/data/chunks.h"
+#include "tools/serve/data/read_rows.h"
+#include "tools/serve/data/row_set.h"
+#include "tools/serve/data/wire_filter.h"
+#include "tools/serve/method/resource.h"
+
+/* Rows are sent when they come to this, or when the run ends. A run that holds
+ * up others gives up a row that is larger. */
+#define SEND_SIZE ((size_t)64 << 10)
+
+#define STATS_FULL 2 /* of RequestStatsView */
+
+/* One call, from run to run. */
+struct reading {
+	struct service *service;
+	struct proto_arena arena;
+	const struct proto_read_rows *request;
+	struct bytes table;
+	struct row_set rows;
+	struct filter *filter;
+	struct scan *scan; /* NULL: to be opened behind the last whole row */
+	bool has_cell;     /* cell is the scan's and to be added */
+	struct cell cell;
+	struct chunks chunks;
+	struct buf last_row; /* the last whole one; empty: none yet */
+	bool told;           /* the stats are in the message */
+	int64_t row_count, cell_count;
+};
+
+/* The call that this thread works for: scans ask without saying whose they
+ * are. */
+static _Thread_local const struct call *asked;
+
+static bool stop(void)
+{
+	return call_cancelled(asked);
+}
+
+void read_rows_release(void *state)
+{
+	struct reading *r = state;
+
+	scan_close(r->scan);
+	filter_free(r->filter);
+	chunks_release(&r->chunks);
+	buf_release(&r->last_row);
+	proto_arena_release(&r->arena);
+	free(r);
+}
+
+/* The snapshot that the scan holds keeps files from being removed. */
+static void close_scan(struct reading *r)
+{
+	chunks_drop(&r->chunks);
+	scan_close(r->scan);
+	r->scan = NULL;
+	r->has_cell = false;
+}
+
+void read_rows_rest(struct call *c, void *context)
+{
+	(void)context;
+	close_scan(call_state(c));
+}
+
+/* Takes the request apart. */
+static int begin(struct reading *r)
+{
+	const struct proto_read_rows *q = r->request;
+	int err;
+
+	if (q->authorized_view_name.size > 0 ||
+	    q->materialized_view_name.size > 0)
+		return fail(EOPNOTSUPP, "views are not implemented");
+	err = resource_table("table_name", q->table_name, &r->table);
+	if (!err && q->rows_limit < 0)
+		err = fail(ERR_bad_argument, "Error in field 'rows_limit' : "
+					     "must not be negative");
+	if (!err)
+		err = row_set_init(&r->rows, q->rows, &r->arena);
+	return err < 0 ? err : wire_filter(q->filter, &r->filter);
+}
+
+/* Behind the last whole row, if there was one. 0 with no scan: there is nothing
+ * left to be read. */
+static int open_scan(struct reading *r)
+{
+	struct buf start = BUF_INIT;
+	struct scan_range range = {
+		.table = r->table,
+		.start = r->rows.spans[0].start,
+		.end = r->rows.spans[r->rows.count - 1].end,
+		.reverse = r->request->reversed,
+		.filter = r->filter,
+		.stop = stop,
+	};
+	int err = 0;
+
+	if (r->rows.one_row)
+		range.row = range.start;
+	if (r->last_row.size > 0 && range.reverse) {
+		range.end = buf_bytes(&r->last_row);
+	} else if (r->last_row.size > 0) {
+		err = buf_set(&start, buf_bytes(&r->last_row));
+		if (!err)
+			err = buf_add_byte(&start, 0);
+		range.start = buf_bytes(&start);
+	}
+	if (!err &&
+	    (range.end.size == 0 || bytes_compare(range.start, range.end) < 0))
+		err = scan_open(r->service->store, NULL, &range, &r->scan);
+	buf_release(&start);
+	return err;
+}
+
+/* From a row that is in no span to one that is: as scan_next. */
+static int to_span(struct reading *r)
+{
+	int more = 1;
+
+	while (more == 1) {
+		struct bytes row = r->cell.row, end;
+		size_t i = row_set_find(&r->rows, row);
+
+		if (i < r->rows.count &&
+		    bytes_compare(r->rows.spans[i].start, row) <= 0)
+			return 1;
+		if (!r->request->reversed) {
+			if (i == r->rows.count)
+				return 0;
+			more = scan_seek(r->scan, r->rows.spans[i].start,
+					 &r->cell);
+			continue;
+		}
+		if (i == 0)
+			return 0;
+		/* The row before its end. */
+		end = r->rows.spans[i - 1].end;
+		more = bytes_equal(row, end)
+			       ? scan_next(r->scan, CURSOR_ROW, &r->cell)
+			       : scan_seek(r->scan, end, &r->cell);
+	}
+	return more;
+}
+
+/* The next cell of the rows that are asked for: as scan_next. */
+static int next_cell(struct reading *r)
+{
+	int more;
+
+	if (!r->scan) {
+		more = open_scan(r);
+		if (more < 0 || !r->scan)
+			return more;
+	}
+	more = scan_next(r->scan, CURSOR_VERSION, &r->cell);
+	if (more == 0 && r->request->reversed)
+		more = scan_next(r->scan, CURSOR_ROW, &r->cell);
+	if (more == 1 && r->rows.count > 1 &&
+	    !chunks_same_row(&r->chunks, r->cell.row))
+		more = to_span(r);
+	return more;
+}
+
+/* What there is to tell at the end. What was seen is what the filter let pass:
+ * what it did not, nobody counts. */
+static int add_stats(struct reading *r)
+{
+	struct proto_read_iteration_stats stats = {
+		.rows_seen_count = r->row_count,
+		.rows_returned_count = r->row_count,
+		.cells_seen_count = r->cell_count,
+		.cells_returned_count = r->cell_count,
+	};
+	struct proto_duration none = { .seconds = 0 };
+	struct proto_request_latency_stats latency = {
+		.frontend_server_latency = &none,
+	};
+	struct proto_full_read_stats_view view = {
+		.read_iteration_stats = &stats,
+		.request_latency_stats = &latency,
+	};
+	struct proto_request_stats all = {
+		.stats_view_case = nr_request_stats_full_read_stats_view,
+		.full_read_stats_view = &view,
+	};
+	struct proto_read_rows_answer answer = { .request_stats = &all };
+
+	if (r->told || r->request->request_stats_view != STATS_FULL)
+		return 0;
+	r->told = true;
+	return proto_encode(&proto_read_rows_answer_type, &answer,
+			    &r->chunks.message);
+}
+
+static int end_row(struct reading *r)
+{
+	int err = chunks_commit(&r->chunks);
+
+	r->row_count++;
+	return err < 0 ? err
+		       : buf_set(&r->last_row, bytes_of(r->chunks.names.data,
+							r->chunks.row_size));
+}
+
+/* Adds the cell, unless its row becomes too large. */
+static int add_cell(struct reading *r)
+{
+	int err = chunks_add(&r->chunks, &r->cell, scan_label(r->scan));
+	size_t size = r->chunks.message.size - r->chunks.row_start;
+
+	if (!err && size > CALL_MESSAGE_MAX - SEND_SIZE) {
+		struct buf row = BUF_INIT;
+
+		if (!buf_add_visible(&row, r->cell.row) && !buf_terminate(&row))
+			err = fail(EMSGSIZE,
+				   "row %.200s is larger than the 256 MiB that "
+				   "can be read at once; a filter makes it "
+				   "less",
+				   (char *)row.data);
+		else
+			err = -ENOMEM;
+		buf_release(&row);
+	}
+	r->cell_count++;
+	r->has_cell = false;
+	return err;
+}
+
+/* How it goes on after a row, or a run. */
+enum { GO_ON = 0, ENDED, BLOCKED, AGAIN };
+
+/* Between two rows, or at the end: sends what is due. A run comes further by a
+ * cell at least, whatever the time is. */
+static int between_rows(struct call *c, struct reading *r, bool further)
+{
+	bool ended = !r->has_cell || (r->request->rows_limit > 0 &&
+				      r->row_count == r->request->rows_limit);
+	bool late = !ended && further && call_out_of_time(c);
+	int err = ended ? add_stats(r) : 0;
+
+	if (!err && r->chunks.message.size > 0 &&
+	    (ended || late || r->chunks.message.size >= SEND_SIZE))
+		err = call_send(c, &r->chunks.message);
+	if (err == -EAGAIN)
+		return BLOCKED;
+	if (err < 0)
+		return err;
+	if (ended)
+		return ENDED;
+	return late ? AGAIN : GO_ON;
+}
+
+/* Reads until there is nothing more or something to wait for. */
+static int go_on(struct call *c, struct reading *r)
+{
+	bool further = false;
+	int err;
+
+	for (;;) {
+		if (!r->has_cell) {
+			err = next_cell(r);
+			if (err < 0)
+				return err;
+			r->has_cell = err == 1;
+		}
+		if (r->chunks.in_row &&
+		    !(r->has_cell &&
+		      chunks_same_row(&r->chunks, r->cell.row))) {
+			err = end_row(r);
+			if (err < 0)
+				return err;
+		}
+		if (!r->chunks.in_row) {
+			err = between_rows(c, r, further);
+			if (err != GO_ON)
+				return err;
+		}
+		err = add_cell(r);
+		if (err < 0)
+			return err;
+		further = true;
+		/* Of one row nothing was sent: it begins anew. */
+		if (call_is_inline(c) && r->chunks.message.size > SEND_SIZE) {
+			close_scan(r);
+			r->cell_count = 0;
+			return AGAIN;
+		}
+	}
+}
+
+/* The first run: *out is the state, and NULL if the call has ended. */
+static int start(struct call *c, void *context, struct reading **out)
+{
+	struct reading *r = calloc(1, sizeof(*r));
+
+	*out = r;
+	if (!r)
+		return -ENOMEM;
+	call_set_state(c, r);
+	r->service = context;
+	r->request = method_request(c, &proto_read_rows_type, &r->arena);
+	if (!r->request) {
+		*out = NULL;
+		return 0;
+	}
+	return begin(r);
+}
+
+/* Only one row can be read while others wait. */
+enum call_result read_rows(struct call *c, void *context)
+{
+	struct reading *r = call_state(c);
+	int err = 0;
+
+	err_clear();
+	if (!r) {
+		err = start(c, context, &r);
+		if (!r && !err)
+			return CALL_DONE;
+	}
+	if (!err && call_is_inline(c) && !r->rows.one_row)
+		return CALL_AGAIN;
+	asked = c;
+	if (!err)
+		err = go_on(c, r);
+	asked = NULL;
+	if (err < 0)
+		return method_failed(c, err);
+	if (err == BLOCKED)
+		return CALL_BLOCKED;
+	if (err == AGAIN)
+		return CALL_AGAIN;
+	call_end(c, CALL_OK, NULL);
+	return CALL_DONE;
+}

@@ -1,0 +1,98 @@
+#include "tools/serve/method/method.h"
+
+/* What went wrong by whose fault, in the codes that the service documents. */
+static const struct {
+	int err;
+	enum call_status status;
+} statuses[] = {
+	{ EBADMSG, CALL_INTERNAL },
+	{ EOPNOTSUPP, CALL_UNIMPLEMENTED },
+	{ E2BIG, CALL_RESOURCE_EXHAUSTED },
+	{ EMSGSIZE, CALL_FAILED_PRECONDITION },
+	{ ENOMEM, CALL_RESOURCE_EXHAUSTED },
+	{ ENOSPC, CALL_RESOURCE_EXHAUSTED },
+	{ EDQUOT, CALL_RESOURCE_EXHAUSTED },
+	{ EINTR, CALL_CANCELLED },
+	{ ECANCELED, CALL_CANCELLED },
+	{ EPERM, CALL_FAILED_PRECONDITION },
+	{ ERR_store_readonly, CALL_FAILED_PRECONDITION },
+	{ ERR_no_table, CALL_NOT_FOUND },
+	{ ERR_no_family, CALL_NOT_FOUND },
+	{ ERR_table_exists, CALL_ALREADY_EXISTS },
+	{ ERR_family_exists, CALL_ALREADY_EXISTS },
+	{ ERR_bad_name, CALL_INVALID_ARGUMENT },
+	{ ERR_name_too_long, CALL_INVALID_ARGUMENT },
+	{ ERR_row_key_empty, CALL_INVALID_ARGUMENT },
+	{ ERR_row_key_too_long, CALL_INVALID_ARGUMENT },
+	{ ERR_qualifier_too_long, CALL_INVALID_ARGUMENT },
+	{ ERR_value_too_large, CALL_INVALID_ARGUMENT },
+	{ ERR_batch_too_large, CALL_INVALID_ARGUMENT },
+	{ ERR_bad_timestamp, CALL_INVALID_ARGUMENT },
+	{ ERR_too_many_tables, CALL_RESOURCE_EXHAUSTED },
+	{ ERR_too_many_families, CALL_RESOURCE_EXHAUSTED },
+	{ ERR_bad_gc_policy, CALL_INVALID_ARGUMENT },
+	{ ERR_no_such_type, CALL_INVALID_ARGUMENT },
+	{ ERR_type_mismatch, CALL_INVALID_ARGUMENT },
+	{ ERR_type_immutable, CALL_INVALID_ARGUMENT },
+	{ ERR_family_not_empty, CALL_FAILED_PRECONDITION },
+	{ ERR_table_not_empty, CALL_FAILED_PRECONDITION },
+	{ ERR_bad_argument, CALL_INVALID_ARGUMENT },
+	{ ERR_not_a_number, CALL_FAILED_PRECONDITION },
+	{ ERR_condition_failed, CALL_FAILED_PRECONDITION },
+};
+
+/* What is not listed is no fault of the request: a disk that fails, damage. */
+enum call_status method_status(int err)
+{
+	size_t i;
+
+	if (err >= 0)
+		return CALL_OK;
+	for (i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++)
+		if (statuses[i].err == -err)
+			return statuses[i].status;
+	return err_errno(err) == EIO ? CALL_DATA_LOSS : CALL_INTERNAL;
+}
+
+/* The code says what kind it is, so that the sentence is enough. */
+const char *method_text(int err)
+{
+	return err == -ENOMEM || !err_detail()[0] ? err_text(err)
+						  : err_detail();
+}
+
+void *method_request(struct call *c, const struct proto_type *type,
+		     struct proto_arena *arena)
+{
+	void *message;
+	int err;
+
+	err_clear();
+	err = proto_decode(type, call_message(c), arena, &message);
+	if (err < 0)
+		method_failed(c, err);
+	return message;
+}
+
+enum call_result method_answer(struct call *c, const struct proto_type *type,
+			       const void *message)
+{
+	struct buf b = BUF_INIT;
+	int err;
+
+	err_clear();
+	err = proto_encode(type, message, &b);
+	if (err == 0)
+		err = call_send(c, &b);
+	buf_release(&b);
+	if (err < 0)
+		return method_failed(c, err);
+	call_end(c, CALL_OK, NULL);
+	return CALL_DONE;
+}
+
+enum call_result method_failed(struct call *c, int err)
+{
+	call_end(c, method_status(err), method_text(err));
+	return CALL_DONE;
+}

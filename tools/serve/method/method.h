@@ -1,0 +1,34 @@
+#ifndef TOOLS_SERVE_METHOD_METHOD_H
+#define TOOLS_SERVE_METHOD_METHOD_H
+
+#include "store/store.h"
+#include "tools/serve/call.h"
+#include "tools/serve/proto/messages.h"
+
+/*
+ * What all methods do alike: take the request apart, answer, and say in gRPC's
+ * codes what went wrong. A method is a struct route's run, and its context a
+ * struct service.
+ */
+struct service {
+	struct store *store;
+	bool sync; /* a write is durable before it is answered */
+};
+
+/* The request of c, in arena; or NULL, and the call has ended by what is wrong
+ * with it: the run then returns CALL_DONE. */
+void *method_request(struct call *c, const struct proto_type *type,
+		     struct proto_arena *arena);
+
+/* Each ends the call and returns CALL_DONE: with one message and OK, or by an
+ * error of the store. */
+enum call_result method_answer(struct call *c, const struct proto_type *type,
+			       const void *message);
+enum call_result method_failed(struct call *c, int err);
+
+/* The code that stands for an error, 0 being OK, and the sentence that goes
+ * with it, which is valid until the thread's next error. */
+enum call_status method_status(int err);
+const char *method_text(int err);
+
+#endif

@@ -1,0 +1,184 @@
+#include <string.h>
+
+#include "tools/serve/request.h"
+
+static void refuse(struct call *c, enum call_status status, const char *text)
+{
+	c->complete = true;
+	c->done = true;
+	c->starved = false;
+	call_end(c, status, text);
+}
+
+void request_header(struct call *c, struct bytes name, struct bytes value)
+{
+	struct buf *b = &c->headers;
+	size_t size = name.size + value.size + 2;
+
+	if (c->metadata_over || b->size + size > REQUEST_METADATA_MAX ||
+	    buf_reserve(b, size) < 0) {
+		c->metadata_over = true;
+		return;
+	}
+	(void)buf_add_bytes(b, name);
+	(void)buf_add_byte(b, 0);
+	(void)buf_add_bytes(b, value);
+	(void)buf_add_byte(b, 0);
+}
+
+static bool header_is(const struct call *c, const char *name, const char *want)
+{
+	struct bytes value;
+
+	return call_header(c, name, &value) &&
+	       bytes_equal(value, bytes_string(want));
+}
+
+static const struct route *find_route(const struct call *c)
+{
+	const struct route *r = c->transport->routes;
+	struct bytes path;
+
+	if (!call_header(c, ":path", &path))
+		return NULL;
+	/* What follows a NUL cannot be: values have none. */
+	while (r->path && strcmp(r->path, (const char *)path.data) != 0)
+		r++;
+	return r->path ? r : NULL;
+}
+
+void request_head(struct call *c)
+{
+	struct bytes value;
+	uint64_t timeout_us;
+
+	if (c->metadata_over) {
+		refuse(c, CALL_RESOURCE_EXHAUSTED,
+		       "The metadata has more than 16384 bytes.");
+		return;
+	}
+	if (!header_is(c, ":method", "POST")) {
+		c->http_status = 405;
+		refuse(c, CALL_INTERNAL, "The method is not POST.");
+		return;
+	}
+	if (!call_header(c, "content-type", &value) ||
+	    !grpc_content_type(value)) {
+		c->http_status = 415;
+		refuse(c, CALL_INTERNAL,
+		       "The content-type is not application/grpc.");
+		return;
+	}
+	c->route = find_route(c);
+	if (!c->route) {
+		refuse(c, CALL_UNIMPLEMENTED, "There is no such method here.");
+		return;
+	}
+	if (!call_header(c, "grpc-timeout", &value))
+		return;
+	if (grpc_timeout(value, &timeout_us) < 0)
+		refuse(c, CALL_INTERNAL, "The grpc-timeout is malformed.");
+	else
+		c->deadline_us = transport_us() + timeout_us;
+}
+
+/* Whether there is memory for a message of this size; then it is counted. */
+static bool reserve(struct call *c, uint32_t size)
+{
+	struct memory *m = c->transport->options->memory;
+
+	if (!memory_take(m, MEMORY_WIRE, size, 0)) {
+		if (size > REQUEST_WINDOW) {
+			if (size <= memory_limit(m) / 2 ||
+			    atomic_exchange(c->transport->large, true))
+				return false;
+			c->large = true;
+		}
+		memory_hold(m, MEMORY_WIRE, size);
+	}
+	c->taken = size;
+	return true;
+}
+
+/* The prefix is whole: room for what it announces. Of a long message only as
+ * its bytes come, as nobody knows whether they do. */
+static void announced(struct call *c)
+{
+	uint32_t size = grpc_prefix_size(c->prefix);
+
+	if (c->prefix[0] == 1)
+		refuse(c, CALL_UNIMPLEMENTED,
+		       "The request is compressed, which is not known here.");
+	else if (c->prefix[0] != 0)
+		refuse(c, CALL_INTERNAL, "The request's prefix is malformed.");
+	else if (size > CALL_MESSAGE_MAX)
+		refuse(c, CALL_RESOURCE_EXHAUSTED,
+		       "The request is larger than 257 MiB.");
+	else
+		c->starved = !reserve(c, size);
+}
+
+void request_data(struct call *c, struct bytes data)
+{
+	size_t n;
+
+	if (c->complete)
+		return;
+	n = GRPC_PREFIX_SIZE - c->prefix_size;
+	if (n > data.size)
+		n = data.size;
+	if (n > 0) {
+		memcpy(c->prefix + c->prefix_size, data.data, n);
+		c->prefix_size += n;
+		data = bytes_after(data, n);
+		if (c->prefix_size == GRPC_PREFIX_SIZE)
+			announced(c);
+		if (c->complete || c->prefix_size < GRPC_PREFIX_SIZE)
+			return;
+	}
+	if (data.size > grpc_prefix_size(c->prefix) - c->request.size)
+		refuse(c, CALL_INTERNAL,
+		       "The request has bytes behind its "
+		       "message.");
+	else if (buf_add_bytes(&c->request, data) < 0)
+		refuse(c, CALL_RESOURCE_EXHAUSTED,
+		       "There is no memory for the request.");
+}
+
+bool request_retry(struct call *c)
+{
+	c->starved = !reserve(c, grpc_prefix_size(c->prefix));
+	return !c->starved;
+}
+
+uint32_t request_window(const struct call *c)
+{
+	uint32_t size = grpc_prefix_size(c->prefix) + GRPC_PREFIX_SIZE;
+
+	return !c->complete && !c->starved &&
+			       c->prefix_size == GRPC_PREFIX_SIZE &&
+			       size > REQUEST_WINDOW
+		       ? size
+		       : 0;
+}
+
+void request_end(struct call *c)
+{
+	if (c->complete)
+		return;
+	if (c->prefix_size < GRPC_PREFIX_SIZE ||
+	    c->request.size < grpc_prefix_size(c->prefix))
+		refuse(c, CALL_INTERNAL,
+		       "The request ends before its message does.");
+	c->complete = true;
+}
+
+void request_release(struct call *c)
+{
+	memory_give(c->transport->options->memory, MEMORY_WIRE, c->taken);
+	c->taken = 0;
+	if (c->large)
+		atomic_store(c->transport->large, false);
+	c->large = false;
+	buf_release(&c->request);
+}

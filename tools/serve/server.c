@@ -1,0 +1,124 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/base/err.h"
+#include "tools/serve/loop.h"
+#include "tools/serve/server.h"
+
+#define LOOPS_MAX 4
+#define WORKERS_MAX 8
+
+struct server {
+	struct server_options options;
+	struct listener listener;
+	struct pool *pool;
+	atomic_uint connections;
+	atomic_bool large;
+	bool started;
+	unsigned int count;
+	struct loop *loops[];
+};
+
+void server_options_init(struct server_options *o, struct memory *memory)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned int n = cpus < 2 ? 2 : (unsigned int)cpus;
+
+	*o = (struct server_options){ .uid = geteuid(),
+				      .loops = n < LOOPS_MAX ? n : LOOPS_MAX,
+				      .workers =
+					      n < WORKERS_MAX ? n : WORKERS_MAX,
+				      .connections_max = 256,
+				      .streams_max = 100,
+				      .queue_max = 256 << 10,
+				      .control_burst = 10000,
+				      .control_rate = 1000,
+				      .resets_burst = 1000,
+				      .resets_rate = 200,
+				      .handshake_ms = 10000,
+				      .request_ms = 30000,
+				      .idle_ms = 60000,
+				      .ping_ms = 20000,
+				      .rest_ms = 1000,
+				      .stall_ms = 300000,
+				      .stop_ms = 5000,
+				      .memory = memory };
+}
+
+int server_new(const struct server_options *o, const struct route *routes,
+	       void *context, struct server **out)
+{
+	struct server *s = calloc(1, sizeof(*s) + o->loops * sizeof(*s->loops));
+	struct transport t = { .routes = routes, .context = context };
+	int err;
+
+	*out = NULL;
+	if (!s)
+		return -ENOMEM;
+	s->options = *o;
+	s->listener.fd = -1;
+	t.options = &s->options;
+	t.large = &s->large;
+	err = listen_open(o->listen, o->users_all, o->insecure, &s->listener);
+	if (err == 0)
+		err = pool_new(o->workers, &s->pool);
+	t.pool = s->pool;
+	for (; err == 0 && s->count < o->loops; s->count++)
+		err = loop_new(&t, &s->listener, &s->connections,
+			       &s->loops[s->count]);
+	if (err < 0)
+		server_free(s);
+	else
+		*out = s;
+	return err;
+}
+
+const char *server_address(const struct server *s)
+{
+	return s->listener.address;
+}
+
+/* Loops that did not start end nothing and are waited for by nobody. */
+int server_start(struct server *s)
+{
+	unsigned int i;
+	int err = 0;
+
+	s->started = true;
+	for (i = 0; i < s->count && err == 0; i++)
+		err = loop_start(s->loops[i]);
+	if (err < 0)
+		server_stop(s);
+	return err;
+}
+
+void server_stop(struct server *s)
+{
+	unsigned int i;
+
+	if (!s->started)
+		return;
+	for (i = 0; i < s->count; i++)
+		loop_stop(s->loops[i]);
+	for (i = 0; i < s->count; i++)
+		loop_join(s->loops[i]);
+	listen_close(&s->listener);
+	s->started = false;
+}
+
+/* The workers before the loops whose inboxes they know. */
+void server_free(struct server *s)
+{
+	unsigned int i;
+
+	if (!s)
+		return;
+	server_stop(s);
+	pool_free(s->pool);
+	for (i = 0; i < s->count; i++)
+		loop_free(s->loops[i]);
+	listen_close(&s->listener);
+	free(s);
+}

@@ -1,0 +1,43 @@
+#ifndef TOOLS_SERVE_TRANSPORT_H
+#define TOOLS_SERVE_TRANSPORT_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "store/base/memory.h"
+#include "tools/serve/inbox.h"
+#include "tools/serve/pool.h"
+#include "tools/serve/server.h"
+
+/*
+ * What connections and calls of one thread share. Nothing of it changes while
+ * there is one of them, but what has a lock of its own.
+ */
+struct transport {
+	const struct server_options *options;
+	const struct route *routes;
+	void *context; /* of the handlers */
+	struct pool *pool;
+	struct inbox inbox; /* calls that this thread has to look at */
+	/* Whether a request has what only one may have, see request.h; of all
+	 * threads. */
+	atomic_bool *large;
+	unsigned int calls; /* not freed; the thread's alone */
+};
+
+/* Microseconds of a clock that nobody sets, and milliseconds of the same. */
+static inline uint64_t transport_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+static inline uint64_t transport_ms(void)
+{
+	return transport_us() / 1000;
+}
+
+#endif

@@ -1,0 +1,129 @@
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tools/serve/method/method.h"
+#include "tools/serve/server.h"
+#include "tools/serve/verb/routes.h"
+#include "tools/serve/verb/serve.h"
+
+/* What the words of the command say. */
+struct serving {
+	const char *directory;
+	struct server_options server;
+	struct service service;
+	sigset_t signals;
+};
+
+/* yes or no; an argument that is not there is no. 0, or 1 after it said what is
+ * wrong. */
+static int parse_yes(struct verb_call *c, const char *key, const char *value,
+		     bool *out)
+{
+	*out = value && !strcmp(value, "yes");
+	if (!value || *out || !strcmp(value, "no"))
+		return 0;
+	return verb_wrong(c, "%s must be yes or no, not \"%s\"", key, value);
+}
+
+static int parse(struct verb_call *c, struct serving *s)
+{
+	enum { LISTEN, USERS, INSECURE, SYNC, COUNT };
+	static const char *const keys[] = { "listen", "users", "insecure",
+					    "sync", NULL };
+	const char *values[COUNT] = { NULL };
+	/* A word with a = is an argument, a path can begin with ./ . */
+	bool has_path = c->argc > 1 && !strchr(c->argv[1], '=');
+
+	*s = (struct serving){
+		.directory = has_path ? c->argv[1] : getenv("TABLETFS_STORE")
+	};
+	if (!s->directory)
+		return verb_usage(c);
+	if (verb_arguments(c, has_path ? 2 : 1, keys, values))
+		return 1;
+	server_options_init(&s->server, NULL);
+	s->server.listen = values[LISTEN];
+	if (values[USERS] && strcmp(values[USERS], "all") &&
+	    strcmp(values[USERS], "own"))
+		return verb_wrong(c, "users must be own or all, not \"%s\"",
+				  values[USERS]);
+	s->server.users_all = values[USERS] && !strcmp(values[USERS], "all");
+	return parse_yes(c, "insecure", values[INSECURE],
+			 &s->server.insecure) ||
+	       parse_yes(c, "sync", values[SYNC], &s->service.sync);
+}
+
+/* From any thread of the server; a line of stdio is written whole. */
+static void log_line(void *context, const char *line)
+{
+	struct verb_call *c = context;
+
+	verb_wrong(c, "%s", line);
+}
+
+/* Opens the store and says, to whoever finds it in use, by whom. */
+static int open_store(struct verb_call *c, struct serving *s)
+{
+	struct store_options options;
+	char holder[64];
+	int err;
+
+	snprintf(holder, sizeof(holder), "tabletfs serve, pid %d",
+		 (int)getpid());
+	store_options_init(&options);
+	options.create = true;
+	options.holder = holder;
+	err = store_open(s->directory, &options, &s->service.store);
+	if (err < 0)
+		return verb_failed(c, "Opening the store", err);
+	if (store_recovery_text(s->service.store)[0])
+		verb_wrong(c, "%s", store_recovery_text(s->service.store));
+	s->server.memory = store_memory(s->service.store);
+	s->server.log = log_line;
+	s->server.log_context = c;
+	return 0;
+}
+
+/* Until a signal comes. */
+static int serve(struct verb_call *c, struct serving *s)
+{
+	struct server *server;
+	int got, err = server_new(&s->server, routes, &s->service, &server);
+
+	if (err < 0)
+		return verb_failed(c, "Listening", err);
+	err = server_start(server);
+	if (err < 0) {
+		server_free(server);
+		return verb_failed(c, "Serving", err);
+	}
+	fprintf(c->out, "export BIGTABLE_EMULATOR_HOST=%s\n",
+		server_address(server));
+	fflush(c->out);
+	while (sigwait(&s->signals, &got) != 0)
+		;
+	server_free(server);
+	return 0;
+}
+
+/* Signals are blocked before there are threads, which inherit that. */
+int verb_serve_store(struct verb_call *c)
+{
+	struct serving s;
+	int status, err;
+
+	if (parse(c, &s))
+		return 1;
+	sigemptyset(&s.signals);
+	sigaddset(&s.signals, SIGTERM);
+	sigaddset(&s.signals, SIGINT);
+	sigaddset(&s.signals, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &s.signals, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	if (open_store(c, &s))
+		return 1;
+	status = serve(c, &s);
+	err = store_close(s.service.store);
+	return err < 0 ? verb_failed(c, "Closing the store", err) : status;
+}
