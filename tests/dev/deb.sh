@@ -14,7 +14,7 @@ VERSION=$version "$top/tools/package/deb" >made 2>message ||
 deb=$top/$(tail -n 1 made)
 same "its version" "$version" "$(dpkg-deb -f "$deb" Version)"
 for library in libc6 libfuse3-3 liblz4-1 libisal2 libyajl2 libpcre2-8-0 \
-	libsystemd0 fuse3; do
+	libsystemd0 libnghttp2-14 fuse3; do
 	check "it depends on $library" grep -qw -- "$library" \
 		<<<"$(dpkg-deb -f "$deb" Depends)"
 done
