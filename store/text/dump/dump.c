@@ -1,0 +1,344 @@
+#include <stdlib.h>
+
+#include "store/base/hash.h"
+#include "store/text/dump/dump.h"
+#include "store/text/dump/dump_text.h"
+#include "store/text/value/family.h"
+#include "store/text/value/gcpolicy.h"
+#include "store/text/value/utf8.h"
+
+/*
+ * The schema and the snapshot are of one moment: the schema did not change
+ * while the snapshot was made. Text is made cell by cell; a value of more than
+ * DUMP_PART bytes by parts, of which a large one is read as they are written.
+ */
+struct dump {
+	struct text_stream stream; /* first */
+	struct store *store;
+	bool (*stop)(void);
+	struct schema *schema;     /* referenced */
+	struct snapshot *snapshot; /* owned */
+	size_t table;              /* the present one */
+	struct scan *scan;         /* owned; of the present table, or NULL */
+	struct dump_counts counts;
+	XXH64_state_t *hash; /* of all text; owned */
+	bool begun, ended;
+	/* Of the cell before; an empty row: none yet. */
+	struct buf row, family, qualifier;
+	/* Of a value that is parted: what is left from at on. */
+	struct large *large; /* owned, or NULL: */
+	struct buf value;    /* then it is this */
+	uint64_t at, size;   /* at == size: none */
+	struct buf part;
+};
+
+/* Whether all that was dumped of t is still what its name stands for. */
+static int check_table(struct dump *d, const struct table *t)
+{
+	struct schema *now = store_schema(d->store);
+	const struct table *found = schema_table(now, t->name);
+	bool same = found && found->id == t->id;
+	size_t i;
+
+	for (i = 0; same && i < t->family_count; i++) {
+		const struct family *f =
+			table_family(found, t->families[i].name);
+
+		same = f && f->birth_seq == t->families[i].birth_seq;
+	}
+	schema_put(now);
+	return same ? 0
+		    : fail(ERR_no_table,
+			   "table %.*s, or a family of it, was dropped or "
+			   "renamed meanwhile; dump again",
+			   (int)t->name.size, (const char *)t->name.data);
+}
+
+static int add_number(uint32_t number, const char *format, struct buf *out)
+{
+	return number == TABLE_ACCESS_UNSET ? buf_add_string(out, " -")
+					    : buf_printf(out, format, number);
+}
+
+/* The line of who may do what with a table, if that is set. */
+static int add_access(const struct table_access *a, struct buf *out)
+{
+	int err;
+
+	if (a->mode == TABLE_ACCESS_UNSET && a->uid == TABLE_ACCESS_UNSET &&
+	    a->gid == TABLE_ACCESS_UNSET)
+		return 0;
+	err = buf_add_string(out, "access");
+	if (!err)
+		err = add_number(a->mode, " %o", out);
+	if (!err)
+		err = add_number(a->uid, " %u", out);
+	if (!err)
+		err = add_number(a->gid, " %u", out);
+	return err < 0 ? err : buf_add_byte(out, '\n');
+}
+
+/* A line of words, bytes and a newline. */
+static int add_line(const char *words, struct bytes s, struct buf *out)
+{
+	int err = buf_add_string(out, words);
+
+	if (!err)
+		err = dump_text_add(s, out);
+	return err < 0 ? err : buf_add_byte(out, '\n');
+}
+
+static int add_table(const struct table *t, struct buf *out)
+{
+	int err = add_line(t->millis ? "table millis " : "table micros ",
+			   t->name, out);
+	size_t i;
+
+	if (!err)
+		err = add_access(&t->access, out);
+	for (i = 0; !err && i < t->family_count; i++) {
+		const struct family *f = &t->families[i];
+
+		err = buf_printf(out, "family %s ", family_type_word(f->type));
+		if (!err)
+			err = gc_policy_print_words(family_gc(f), out);
+		if (!err)
+			err = add_line(" ", f->name, out);
+	}
+	return err;
+}
+
+/* Begins the present table. */
+static int enter_table(struct dump *d, struct buf *out)
+{
+	const struct table *t = &d->schema->tables[d->table];
+	struct scan_range range = { .table = t->name,
+				    .keep_large = true,
+				    .stop = d->stop };
+	int err = add_table(t, out);
+
+	if (!err)
+		err = scan_open(d->store, d->snapshot, &range, &d->scan);
+	d->counts.tables++;
+	buf_reset(&d->row);
+	return err;
+}
+
+static int leave_table(struct dump *d)
+{
+	scan_close(d->scan);
+	d->scan = NULL;
+	return check_table(d, &d->schema->tables[d->table++]);
+}
+
+/* The lines of what the cell has another of than the one before. */
+static int add_names(struct dump *d, const struct cell *c, struct buf *out)
+{
+	bool new_row = !bytes_equal(buf_bytes(&d->row), c->row);
+	bool new_family =
+		new_row || !bytes_equal(buf_bytes(&d->family), c->family);
+	bool new_qualifier =
+		new_family ||
+		!bytes_equal(buf_bytes(&d->qualifier), c->qualifier);
+	int err = 0;
+
+	if (new_row) {
+		d->counts.rows++;
+		err = add_line("row ", c->row, out);
+		if (!err)
+			err = buf_set(&d->row, c->row);
+	}
+	if (!err && new_family) {
+		err = add_line("f ", c->family, out);
+		if (!err)
+			err = buf_set(&d->family, c->family);
+	}
+	if (!err && new_qualifier) {
+		err = add_line("q ", c->qualifier, out);
+		if (!err)
+			err = buf_set(&d->qualifier, c->qualifier);
+	}
+	return err;
+}
+
+/* The next part of the value that is parted. */
+static int add_part(struct dump *d, struct buf *out)
+{
+	uint64_t left = d->size - d->at;
+	size_t size = left < DUMP_PART ? (size_t)left : DUMP_PART, whole;
+	struct bytes part;
+	int err = 0;
+
+	if (d->large) {
+		buf_reset(&d->part);
+		err = buf_reserve(&d->part, size);
+		if (!err)
+			err = large_read(d->large, d->at, d->part.data, size);
+		part = bytes_of(d->part.data, size);
+	} else {
+		part = bytes_of(d->value.data + d->at, size);
+	}
+	if (err)
+		return err;
+	/* Of UTF-8 a part ends with a character. */
+	whole = size < left ? utf8_whole(part) : size;
+	if (whole > 0 && utf8_valid(bytes_of(part.data, whole)))
+		part.size = whole;
+	err = add_line("+ ", part, out);
+	d->at += part.size;
+	if (d->at == d->size) {
+		large_put(d->large);
+		d->large = NULL;
+	}
+	return err;
+}
+
+/* The line of a value that follows in parts. */
+static int begin_parts(struct dump *d, const struct cell *c, struct buf *out)
+{
+	int err = -ESTALE;
+
+	d->size = cell_size(c);
+	d->at = 0;
+	if (c->blob.size > 0)
+		err = scan_open_large(d->scan, c, &d->large);
+	if (err == -ESTALE) {
+		buf_reset(&d->value);
+		err = scan_load(d->scan, c, &d->value);
+	}
+	return err < 0 ? err
+		       : buf_printf(out, "V %llu %llu\n",
+				    (unsigned long long)c->timestamp_us,
+				    (unsigned long long)d->size);
+}
+
+static int add_cell(struct dump *d, const struct cell *c, struct buf *out)
+{
+	int err = add_names(d, c, out);
+
+	d->counts.cells++;
+	if (!err && (cell_size(c) > DUMP_PART || c->blob.size > 0))
+		return begin_parts(d, c, out);
+	if (!err)
+		err = buf_printf(out, "v %llu ",
+				 (unsigned long long)c->timestamp_us);
+	return err < 0 ? err : add_line("", c->value, out);
+}
+
+/* Appends what one step makes, all but the last line. */
+static int step(struct dump *d, struct buf *out)
+{
+	struct cell cell;
+	int err;
+
+	if (!d->begun) {
+		d->begun = true;
+		return buf_add_string(out, DUMP_HEAD "\n");
+	}
+	if (d->at < d->size)
+		return add_part(d, out);
+	if (!d->scan)
+		return enter_table(d, out);
+	err = scan_next(d->scan, CURSOR_VERSION, &cell);
+	if (err > 0)
+		err = add_cell(d, &cell, out);
+	else if (err == 0)
+		err = leave_table(d);
+	return err;
+}
+
+/* The last line, with the hash of all before it. */
+static int add_end(struct dump *d, struct buf *out)
+{
+	d->ended = true;
+	return buf_printf(out, "end %llu %llu %llu %016llx\n",
+			  (unsigned long long)d->counts.tables,
+			  (unsigned long long)d->counts.rows,
+			  (unsigned long long)d->counts.cells,
+			  (unsigned long long)XXH64_digest(d->hash));
+}
+
+/* For text_stream. */
+static int dump_next(struct text_stream *t, struct buf *out)
+{
+	struct dump *d = (struct dump *)t;
+	size_t before = out->size;
+	int err = 0;
+
+	if (d->ended)
+		return 0;
+	while (!err && out->size - before < TEXT_STREAM_PIECE &&
+	       (d->table < d->schema->table_count || !d->begun))
+		err = step(d, out);
+	if (err < 0)
+		return err;
+	XXH64_update(d->hash, out->data + before, out->size - before);
+	if (d->table == d->schema->table_count)
+		err = add_end(d, out);
+	else if (d->scan)
+		/* Whoever reads it may go away for a while. */
+		scan_rest(d->scan);
+	return err < 0 ? err : 1;
+}
+
+/* For text_stream. */
+static void dump_close(struct text_stream *t)
+{
+	struct dump *d = (struct dump *)t;
+
+	scan_close(d->scan);
+	large_put(d->large);
+	store_snapshot_release(d->store, d->snapshot);
+	schema_put(d->schema);
+	XXH64_freeState(d->hash);
+	buf_release(&d->row);
+	buf_release(&d->family);
+	buf_release(&d->qualifier);
+	buf_release(&d->value);
+	buf_release(&d->part);
+	free(d);
+}
+
+/* The snapshot and the schema of its moment. */
+static int take_moment(struct dump *d)
+{
+	struct schema *after;
+	bool same;
+	int err;
+
+	for (;;) {
+		d->schema = store_schema(d->store);
+		err = store_snapshot(d->store, &d->snapshot);
+		if (err < 0)
+			return err;
+		after = store_schema(d->store);
+		same = after->seq == d->schema->seq;
+		schema_put(after);
+		if (same)
+			return 0;
+		store_snapshot_release(d->store, d->snapshot);
+		schema_put(d->schema);
+	}
+}
+
+int dump_open(struct store *s, bool (*stop)(void), struct text_stream **out)
+{
+	struct dump *d = calloc(1, sizeof(*d));
+	int err;
+
+	*out = NULL;
+	if (!d)
+		return -ENOMEM;
+	d->stream = (struct text_stream){ "Dumping", dump_next, dump_close };
+	d->store = s;
+	d->stop = stop;
+	d->hash = XXH64_createState();
+	err = d->hash ? take_moment(d) : -ENOMEM;
+	if (err < 0) {
+		dump_close(&d->stream);
+		return err;
+	}
+	XXH64_reset(d->hash, 0);
+	*out = &d->stream;
+	return 0;
+}
