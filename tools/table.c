@@ -1,5 +1,6 @@
 #include "tools/admin/backup.h"
 #include "tools/admin/create.h"
+#include "tools/admin/dump.h"
 #include "tools/admin/inspect.h"
 #include "tools/admin/maintain.h"
 #include "tools/admin/schema.h"
@@ -119,6 +120,17 @@ const struct verb verbs[] = {
 	{ "deletetable", 0, "deletetable <table>", "Delete a table",
 	  "Removes the table with all its rows, for good.\n",
 	  verb_deletetable },
+	{ "dump", VERB_READS, "dump [<file>]",
+	  "Write all that the store shows to one file",
+	  "What all tables hold at one moment, policies and types included,\n"
+	  "as text, from which load makes a store that shows the same. With\n"
+	  "the suffix .gz, .lz4, .zst, .xz or .bz2 it is compressed; without\n"
+	  "<file> it goes to standard output. A mount goes on meanwhile. If\n"
+	  "it fails, <file> is as it was; its last line tells that it is\n"
+	  "whole.\n"
+	  "\n"
+	  "    Example: tabletfs -store /srv/store dump /backup/today.zst\n",
+	  verb_dump },
 	{ "help", VERB_NO_STORE, "help [<command>]", "Print help text", "",
 	  verb_help },
 	{ "import", VERB_OUTSIDE,
@@ -202,6 +214,16 @@ const struct verb verbs[] = {
 	  "    Example: tabletfs key recipe=readings.recipe station=x \\\n"
 	  "      when=2026-01-05T10:11\n",
 	  verb_key },
+	{ "load", VERB_NO_STORE | VERB_OUTSIDE, "load <file>|- <dir>",
+	  "Make a store of what dump has written",
+	  "Makes <dir>, which must not be there yet, a store that shows what\n"
+	  "the dumped one did. It is built as <dir>.partial and gets its name\n"
+	  "when it is whole: of a dump that is cut off or damaged nothing is\n"
+	  "left but a sentence that names the line. <file> may be compressed\n"
+	  "by gzip, lz4, zstd, xz or bzip2. Prints how much it was.\n"
+	  "\n"
+	  "    Example: tabletfs load /backup/today.zst /srv/new\n",
+	  verb_load },
 	{ "lookup", VERB_READS,
 	  "lookup <table> <row> [columns=<family:qualifier>...] "
 	  "[cells-per-column=<n>] [filter=<filter>] "

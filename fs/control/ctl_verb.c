@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "fs/cells/loop.h"
 #include "fs/cells/notify.h"
 #include "fs/control/ctl.h"
 #include "fs/open/draft.h"
@@ -12,9 +13,11 @@
  * .tabletfs/ctl: one request, then the reply is read; mount.h has the
  * protocol. The kernel parts a write of more than 1 MiB, so a request says its
  * length, and no part of one runs by itself. The reply lies in an unlinked
- * temporary file, so its size does not matter. What the command is, only the
- * mount's options know (their run): this file knows the words "sync", which is
- * about what is open here, and "pin", which lasts as long as the file is open.
+ * temporary file, so its size does not matter; or, of a command that has as
+ * much to tell as the store holds, it is made as it is read. What the command
+ * is, only the mount's options know (their run and stream): this file knows
+ * the words "sync", which is about what is open here, and "pin", which lasts as
+ * long as the file is open.
  */
 
 /* Of one request: more than a command line may have. */
@@ -28,6 +31,10 @@ struct verb {
 	FILE *reply; /* owned; NULL until a request ran */
 	bool ended;  /* it ran or was refused: nothing more is taken */
 	struct backup_pin *pin; /* owned; NULL: nothing is pinned */
+	/* A reply that is made as it is read; f->out then begins at base. */
+	bool streams;
+	struct text_stream *stream; /* owned; NULL once it has ended */
+	uint64_t base;
 };
 
 /* One of the command's two streams: what it prints becomes frames. */
@@ -105,6 +112,22 @@ static int run_pin(struct fs *fs, struct verb *v, FILE *out, FILE *err)
 	return -failed;
 }
 
+/* Runs a command that is none of this file's, or begins what v->stream is to
+ * tell: an exit status. */
+static int run_verb(struct fs *fs, struct verb *v, int argc, char **argv,
+		    FILE *out, FILE *err)
+{
+	const struct mount_options *o = fs->options;
+	int found = o->stream ? o->stream(fs->store, argc, argv, err,
+					  loop_is_interrupted, &v->stream)
+			      : 0;
+
+	v->streams = found == 1;
+	if (found)
+		return found < 0;
+	return o->run ? o->run(fs->store, argc, argv, out, err) : 1;
+}
+
 /* Runs a command, of which argv[0] is the verb and argv[argc] NULL, with what
  * it prints as frames in v's reply, and tells the kernel if it changed
  * anything. Its exit status. */
@@ -125,8 +148,8 @@ static int run_words(struct fs *fs, struct verb *v, int argc, char **argv)
 		status = run_sync(fs, err);
 	else if (!strcmp(argv[0], "pin"))
 		status = run_pin(fs, v, out, err);
-	else if (fs->options->run)
-		status = fs->options->run(fs->store, argc, argv, out, err);
+	else
+		status = run_verb(fs, v, argc, argv, out, err);
 	if (count_changes(fs) != before)
 		fs_changed_outside(fs);
 close_streams:
@@ -176,8 +199,10 @@ static int run_request(struct fs *fs, struct verb *v, struct bytes request)
 		err = fail(errno, "temporary file: %s", strerror(errno));
 		goto free_words;
 	}
-	/* The frames come before this line: the words run first. */
-	fprintf(v->reply, "x %d\n", run_words(fs, v, count, words));
+	/* The frames come before the last line: the words run first. */
+	count = run_words(fs, v, count, words);
+	if (!v->streams)
+		fprintf(v->reply, "x %d\n", count);
 	if (fflush(v->reply) || ferror(v->reply))
 		err = fail(ENOSPC, "temporary file");
 free_words:
@@ -235,6 +260,59 @@ static ssize_t verb_write(struct fs *fs, struct ctl_file *f, struct bytes data,
 	return err ? err : (ssize_t)data.size;
 }
 
+/* Appends a frame. */
+static int add_frame(char letter, struct bytes text, struct buf *out)
+{
+	int err = buf_printf(out, "%c%zu\n", letter, text.size);
+
+	return err < 0 ? err : buf_add_bytes(out, text);
+}
+
+/* Appends the next frame of a reply that is made as it is read, and after the
+ * last one the exit status. */
+static int make_frame(struct verb *v, struct buf *out)
+{
+	const char *doing = v->stream->doing;
+	struct buf text = BUF_INIT;
+	int got = v->stream->next(v->stream, &text), err;
+
+	if (got < 0) {
+		buf_reset(&text);
+		err = buf_printf(&text, "tabletfs: %s: %s\n", doing,
+				 got == -ENOMEM ? err_text(got) : err_detail());
+		err = err ? err : add_frame('e', buf_bytes(&text), out);
+	} else {
+		err = add_frame('o', buf_bytes(&text), out);
+	}
+	buf_release(&text);
+	if (err < 0 || got > 0)
+		return err;
+	v->stream->close(v->stream);
+	v->stream = NULL;
+	return buf_printf(out, "x %d\n", got < 0);
+}
+
+/* What is made as it is read is read from front to end. */
+static int read_stream(struct verb *v, struct ctl_file *f, uint64_t offset,
+		       size_t size, struct buf *out)
+{
+	size_t skip;
+	int err = 0;
+
+	if (offset < v->base || offset - v->base > f->out.size)
+		return fail(ESPIPE, "this reply is read from front to end");
+	skip = (size_t)(offset - v->base);
+	memmove(f->out.data, f->out.data + skip, f->out.size - skip);
+	f->out.size -= skip;
+	v->base = offset;
+	while (!err && v->stream && f->out.size < size)
+		err = make_frame(v, &f->out);
+	if (err)
+		return err;
+	return buf_add(out, f->out.data,
+		       f->out.size < size ? f->out.size : size);
+}
+
 /* As ctl_ops.read. The reply was flushed, so its descriptor has all of it. */
 static int verb_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
 		     size_t size, struct buf *out)
@@ -246,6 +324,8 @@ static int verb_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
 	(void)fs;
 	if (!v->reply)
 		return 0;
+	if (v->streams)
+		return read_stream(v, f, offset, size, out);
 	err = buf_reserve(out, size);
 	if (err)
 		return err;
@@ -263,6 +343,8 @@ static void verb_release(struct fs *fs, struct ctl_file *f)
 	struct verb *v = f->state;
 
 	store_unpin(fs->store, v->pin);
+	if (v->stream)
+		v->stream->close(v->stream);
 	if (v->reply)
 		fclose(v->reply);
 	free(v);

@@ -14,7 +14,8 @@
  * as the kernel parts long ones, and runs when all of it is there. The reply is
  * frames: a letter, a decimal length, a newline, and that many bytes; o is
  * standard output, e is standard error, and last comes "x <status>\n", the exit
- * status, without bytes. The one word "sync" makes everything durable.
+ * status, without bytes. The one word "sync" makes everything durable. Of dump
+ * and export the reply is made as it is read, which then is from front to end.
  *
  * The daemon opens no path that a command names: bytes go through ctl or
  * .import. For a backup the one word "pin" pins, until the file is closed, what

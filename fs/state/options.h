@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "store/store.h"
+#include "store/text/print/text_stream.h"
 
 /*
  * What a mount is asked for: the words of -o, as mount(8) and fstab write them.
@@ -44,6 +45,13 @@ struct mount_options {
 	 */
 	int (*run)(struct store *s, int argc, char **argv, FILE *out,
 		   FILE *err);
+	/*
+	 * The same for a command whose output is made as it is read: 1 with
+	 * *out; 0 if it is another's, for run; or -1 after it said on err what
+	 * is wrong. stop is that of struct scan_range.
+	 */
+	int (*stream)(struct store *s, int argc, char **argv, FILE *err,
+		      bool (*stop)(void), struct text_stream **out);
 };
 
 /* The defaults: a sync each second, ten versions in families that mkdir makes,

@@ -3,6 +3,7 @@
 #include "fs/kernel/mount.h"
 #include "fs/state/options.h"
 #include "tools/mount/mount.h"
+#include "tools/mount/streams.h"
 #include "tools/verb/verb.h"
 
 /* Takes -f, -o OPTIONS, -oOPTIONS, before, between or after the two paths, as
@@ -47,6 +48,7 @@ int verb_mount(struct verb_call *c)
 	mount_options_init(&o);
 	/* What the daemon runs commands with: fs/ knows nothing of tools/. */
 	o.run = verb_serve;
+	o.stream = streams_open;
 	if (parse(c, &o))
 		return 1;
 	/* The daemon is a child, which must not print it again. */

@@ -57,7 +57,7 @@ _tabletfs() {
 			compopt -o default 2>/dev/null
 			words="-f -o"
 		fi ;;
-	import:2 | backup:1 | repair:1)
+	import:2 | backup:1 | dump:1 | load:[12] | repair:1)
 		compopt -o default 2>/dev/null ;;
 	import:[3-9]* | import:[12][0-9]* | key:*)
 		compopt -o default 2>/dev/null

@@ -26,8 +26,8 @@ static int encode_request(int argc, char **argv, struct buf *request)
 	return err;
 }
 
-/* Copies the size bytes of a frame that follow in in; false if it ends before.
- * Errors of out show when it is flushed. */
+/* Copies the size bytes of a frame that follow in in; false if it ends before,
+ * or out takes no more. */
 static bool copy_frame(FILE *in, size_t size, FILE *out)
 {
 	char piece[4096];
@@ -38,7 +38,8 @@ static bool copy_frame(FILE *in, size_t size, FILE *out)
 		n = fread(piece, 1, n, in);
 		if (n == 0)
 			return false;
-		fwrite(piece, 1, n, out);
+		if (fwrite(piece, 1, n, out) != n)
+			return false;
 		size -= n;
 	}
 	return true;
@@ -58,6 +59,9 @@ int remote_reply(const struct served *served, FILE *ctl, FILE *out, FILE *err)
 		if (!copy_frame(ctl, number, letter == 'e' ? err : out))
 			break;
 	}
+	if (ferror(out))
+		return fail(ERR_bad_argument, "what the command prints could "
+					      "not be written");
 	return fail(ENOTCONN, "%s/" CTL ": the reply was cut short",
 		    (char *)served->place.data);
 }

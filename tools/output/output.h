@@ -1,0 +1,44 @@
+#ifndef TOOLS_OUTPUT_OUTPUT_H
+#define TOOLS_OUTPUT_OUTPUT_H
+
+#include <stdio.h>
+
+#include "store/base/bytes.h"
+#include "store/text/print/text_stream.h"
+
+/*
+ * A file that a command makes, compressed by what its name ends in: .gz and
+ * .lz4 here, .zst, .xz and .bz2 by their programs, which then have to be
+ * installed. Where a regular file is to be or is none yet, it is written as
+ * PATH.partial, which gets its name when it is whole and durable; anything
+ * else, such as a pipe, is written to as it is. One thread at a time uses it.
+ *
+ * Errors name the file. While one is open in a process, a pipe without a reader
+ * is an error of a write and no signal.
+ */
+struct output;
+
+/* NULL and "-" are standard output, never compressed. 0, or an error and *out
+ * is NULL: -EEXIST if PATH.partial is there. */
+int output_open(const char *path, struct output **out);
+
+/* All of it or an error, which stays. */
+int output_write(struct output *o, struct bytes data);
+
+/* Whether a write has failed. */
+bool output_failed(const struct output *o);
+
+/* Ends o in every case. On failure nothing of PATH has changed. */
+int output_finish(struct output *o);
+
+/* Ends o: what was written is no whole file. NULL is allowed. */
+void output_abandon(struct output *o);
+
+/* Writes all of t: 0 or an error, of either. */
+int output_stream(struct output *o, struct text_stream *t);
+
+/* A stream to print to, which is closed before o is ended; NULL without
+ * memory. */
+FILE *output_printed(struct output *o);
+
+#endif

@@ -1,0 +1,127 @@
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "store/base/err.h"
+#include "tools/output/output_file.h"
+
+/* What a program compresses: it is fed through a pipe and writes to the file
+ * itself. What goes wrong there it says on standard error. */
+struct program {
+	const char *name;
+	pid_t pid; /* 0: it has ended */
+	int file;  /* o->fd, which is the pipe meanwhile */
+};
+
+/* Starts it with these as standard input and output. 0 or an errno. */
+static int start(struct program *p, int input, int output)
+{
+	char *name = (char *)(uintptr_t)p->name;
+	char option[] = "-c";
+	char *arguments[] = { name, option, NULL };
+	posix_spawn_file_actions_t actions;
+	int err = posix_spawn_file_actions_init(&actions);
+
+	if (err)
+		return err;
+	err = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+	if (!err)
+		err = posix_spawn_file_actions_adddup2(&actions, output,
+						       STDOUT_FILENO);
+	if (!err)
+		err = posix_spawnp(&p->pid, name, &actions, NULL, arguments,
+				   environ);
+	posix_spawn_file_actions_destroy(&actions);
+	return err;
+}
+
+static int begin(struct output *o, const char *name)
+{
+	struct program *p = calloc(1, sizeof(*p));
+	int pipes[2] = { -1, -1 }, code;
+
+	if (!p)
+		return -ENOMEM;
+	p->name = name;
+	p->file = o->fd;
+	code = pipe2(pipes, O_CLOEXEC) < 0 ? errno : start(p, pipes[0], o->fd);
+	if (pipes[0] >= 0)
+		close(pipes[0]);
+	if (!code) {
+		o->state = p;
+		o->fd = pipes[1];
+		return 0;
+	}
+	if (pipes[1] >= 0)
+		close(pipes[1]);
+	free(p);
+	if (code == ENOENT)
+		return fail(code,
+			    "%s is to be compressed by %s, which is not "
+			    "installed; install it, or choose another suffix",
+			    o->path, name);
+	return fail(code, "%s: cannot run %s", o->path, name);
+}
+
+/* Ends the input of the program and waits for it: its status, as of waitpid, or
+ * a negative errno. */
+static int await(struct output *o)
+{
+	struct program *p = o->state;
+	pid_t pid = p->pid;
+	int status = 0;
+
+	close(o->fd);
+	o->fd = p->file;
+	p->pid = 0;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return status;
+}
+
+/* For output_kind. */
+static int finish(struct output *o)
+{
+	struct program *p = o->state;
+	int status = await(o);
+
+	if (status == 0)
+		return 0;
+	return fail(EIO, "%s: %s failed", o->path, p->name);
+}
+
+/* For output_kind. */
+static void end(struct output *o)
+{
+	struct program *p = o->state;
+
+	if (p->pid)
+		await(o);
+	free(p);
+}
+
+/* For output_kind. */
+static int begin_bzip2(struct output *o)
+{
+	return begin(o, "bzip2");
+}
+
+/* For output_kind. */
+static int begin_xz(struct output *o)
+{
+	return begin(o, "xz");
+}
+
+/* For output_kind. */
+static int begin_zstd(struct output *o)
+{
+	return begin(o, "zstd");
+}
+
+const struct output_kind output_bzip2 = { begin_bzip2, output_put, finish,
+					  end };
+const struct output_kind output_xz = { begin_xz, output_put, finish, end };
+const struct output_kind output_zstd = { begin_zstd, output_put, finish, end };
