@@ -374,52 +374,67 @@ START_TEST(refused)
 }
 END_TEST
 
-/* What others do meanwhile is not seen, or ends it with an error. */
-START_TEST(meanwhile)
+static const struct family_spec plain = { .name = { (const uint8_t *)"f", 1 },
+					  .type = FAMILY_BYTES };
+
+/* One cell of the table, with a value of so many bytes. */
+static void set(struct store *s, const char *table, const char *row,
+		size_t size)
 {
-	struct family_spec f = { BYTES_LITERAL("f"), NULL, FAMILY_BYTES };
-	struct store *s = open_store();
-	struct text_stream *t;
-	struct buf text = BUF_INIT, value = BUF_INIT;
+	struct buf value = BUF_INIT;
 	struct write *w;
-	uint64_t before, hash;
-	int i, err;
+
+	ck_assert_int_eq(buf_reserve(&value, size + 1), 0);
+	memset(value.data, 'v', value.size = size);
+	ck_assert_int_eq(write_new(s, &w), 0);
+	ck_assert_int_eq(write_row(w, bytes_string(table), bytes_string(row)),
+			 0);
+	ck_assert_int_eq(
+		write_set(w, plain.name, BYTES_NONE, 5, buf_bytes(&value)), 0);
+	ck_assert_int_eq(store_commit(s, w, false), 0);
+	write_free(w);
+	buf_release(&value);
+}
+
+/* Two tables, of which a dump comes to the second only later. */
+static struct store *two_tables(void)
+{
+	struct store *s = open_store();
+	int i;
 
 	ck_assert_int_eq(
-		store_create_table(s, BYTES_LITERAL("t"), false, &f, 1), 0);
-	ck_assert_int_eq(write_new(s, &w), 0);
-	ck_assert_int_eq(buf_reserve(&value, 3000), 0);
-	memset(value.data, 'v', value.size = 3000);
+		store_create_table(s, BYTES_LITERAL("t"), false, &plain, 1), 0);
+	ck_assert_int_eq(
+		store_create_table(s, BYTES_LITERAL("u"), false, &plain, 1), 0);
 	for (i = 0; i < 100; i++) {
 		char row[8];
 
 		snprintf(row, sizeof(row), "%d", i);
-		ck_assert_int_eq(
-			write_row(w, BYTES_LITERAL("t"), bytes_string(row)), 0);
-		ck_assert_int_eq(
-			write_set(w, f.name, BYTES_NONE, 5, buf_bytes(&value)),
-			0);
+		set(s, "t", row, 3000);
 	}
-	ck_assert_int_eq(store_commit(s, w, false), 0);
-	/* One that is come to later. */
-	ck_assert_int_eq(store_create_table(s, BYTES_LITERAL("u"), false, &f,
-					    1),
-			 0);
-	before = content_hash(s);
+	return s;
+}
 
-	/* Rows that are written and deleted. */
+/* Rows that are written and deleted meanwhile. */
+START_TEST(meanwhile)
+{
+	struct store *s = two_tables();
+	struct text_stream *t;
+	struct buf text = BUF_INIT;
+	struct write *w;
+	uint64_t before = content_hash(s), hash;
+	int err;
+
 	ck_assert_int_eq(dump_open(s, NULL, &t), 0);
 	ck_assert_int_eq(t->next(t, &text), 1);
+	ck_assert_int_eq(write_new(s, &w), 0);
 	ck_assert_int_eq(write_delete_range(w, BYTES_LITERAL("t"), BYTES_NONE,
 					    BYTES_NONE),
 			 0);
-	ck_assert_int_eq(write_row(w, BYTES_LITERAL("t"), BYTES_LITERAL("9z")),
-			 0);
-	ck_assert_int_eq(write_set(w, f.name, BYTES_NONE, 6, BYTES_NONE), 0);
-	ck_assert_int_eq(write_row(w, BYTES_LITERAL("u"), BYTES_LITERAL("9z")),
-			 0);
-	ck_assert_int_eq(write_set(w, f.name, BYTES_NONE, 6, BYTES_NONE), 0);
 	ck_assert_int_eq(store_commit(s, w, false), 0);
+	write_free(w);
+	set(s, "t", "9z", 1);
+	set(s, "u", "9z", 1);
 	ck_assert_int_eq(store_compact(s, BYTES_NONE), 0);
 	while ((err = t->next(t, &text)) > 0)
 		;
@@ -427,26 +442,37 @@ START_TEST(meanwhile)
 	t->close(t);
 	ck_assert_int_eq(load_text(buf_bytes(&text), 100, &hash), 0);
 	ck_assert_uint_eq(hash, before);
+	buf_release(&text);
+	ck_assert_int_eq(store_close(s), 0);
+}
+END_TEST
 
-	/* A table that is dropped. */
+/* A table that is dropped, and made again, ends it with an error. */
+START_TEST(dropped)
+{
+	struct store *s = two_tables();
+	struct text_stream *t;
+	struct buf text = BUF_INIT;
+	int err;
+
 	ck_assert_int_eq(dump_open(s, NULL, &t), 0);
+	ck_assert_int_eq(t->next(t, &text), 1);
 	ck_assert_int_eq(store_drop_table(s, BYTES_LITERAL("t"), false), 0);
 	ck_assert_int_eq(
-		store_create_table(s, BYTES_LITERAL("t"), false, &f, 1), 0);
+		store_create_table(s, BYTES_LITERAL("t"), false, &plain, 1), 0);
 	while ((err = t->next(t, &text)) > 0)
 		;
 	ck_assert_int_eq(err, -ERR_no_table);
 	t->close(t);
-	write_free(w);
 	buf_release(&text);
-	buf_release(&value);
 	ck_assert_int_eq(store_close(s), 0);
 }
 END_TEST
 
 int main(void)
 {
-	const TTest *tests[] = { random_tables, damaged, refused, meanwhile };
+	const TTest *tests[] = { random_tables, damaged, refused, meanwhile,
+				 dropped };
 
-	return run_suite("dump", NULL, NULL, tests, 4);
+	return run_suite("dump", NULL, NULL, tests, 5);
 }
