@@ -7,6 +7,7 @@
 
 #include "tools/admin/backup.h"
 #include "tools/admin/dump.h"
+#include "tools/data/export.h"
 #include "tools/import/import.h"
 #include "tools/import/remote_import.h"
 #include "tools/mount/mount_helper.h"
@@ -70,6 +71,8 @@ static int through_mount(struct verb_call *c, const struct served *served)
 		return remote_import(c, served);
 	if (v->run == verb_backup)
 		return remote_backup(c, served);
+	if (v->run == verb_export)
+		return remote_export(c, served);
 	if (v->run == verb_dump)
 		return remote_dump(c, served);
 	assert(!(v->flags & VERB_OUTSIDE));

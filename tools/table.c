@@ -5,6 +5,7 @@
 #include "tools/admin/maintain.h"
 #include "tools/admin/schema.h"
 #include "tools/data/delete.h"
+#include "tools/data/export.h"
 #include "tools/import/import.h"
 #include "tools/import/key.h"
 #include "tools/data/read.h"
@@ -131,6 +132,27 @@ const struct verb verbs[] = {
 	  "\n"
 	  "    Example: tabletfs -store /srv/store dump /backup/today.zst\n",
 	  verb_dump },
+	{ "export", VERB_READS,
+	  "export <table> [<file>|-] [format=csv|tsv|jsonl] "
+	  "[layout=long|wide] [bytes=plain|base64] [args ...]",
+	  "Write rows for other programs",
+	  "  format  By the file's suffix if not given, else csv. Suffixes\n"
+	  "          .gz, .lz4, .zst, .xz and .bz2 behind it compress.\n"
+	  "  layout  long is a line for each version: row, family, qualifier,\n"
+	  "          timestamp, value. wide is a line for each row, with a\n"
+	  "          column for each family:qualifier, of which the newest\n"
+	  "          version: those that columns= names, in its order, or\n"
+	  "          all, for which the table is read twice; 4096 at most.\n"
+	  "  bytes   base64 makes every field base64, as import takes it.\n"
+	  "\n"
+	  "Other arguments are those of read: which rows, columns and\n"
+	  "versions. Aggregates are numbers in CSV and TSV, and states in\n"
+	  "JSON lines. In CSV no value is an empty field, and an empty value\n"
+	  "is \"\". <file> gets its name when it is whole; if it fails,\n"
+	  "<file> is as it was.\n"
+	  "\n"
+	  "    Example: tabletfs export zips ca.csv.gz layout=wide prefix=CA\n",
+	  verb_export },
 	{ "help", VERB_NO_STORE, "help [<command>]", "Print help text", "",
 	  verb_help },
 	{ "import", VERB_OUTSIDE,

@@ -5,7 +5,7 @@
 #include "fs/control/ctl_file.h"
 #include "fs/query/query_run.h"
 #include "fs/state/name.h"
-#include "store/text/print/print.h"
+#include "store/text/print/print_cells.h"
 #include "store/text/value/text_format.h"
 
 /*
@@ -15,9 +15,6 @@
  * that is asked for is dropped, so reading backwards starts over, on the same
  * snapshot; then the text is the same.
  */
-
-/* A large value is printed in pieces if it has more bytes than this. */
-#define WHOLE_SIZE_MAX ((uint64_t)1 << 20)
 
 /* To drop from the front moves what is behind: not for less than this. */
 #define PIECE_SIZE ((size_t)64 << 10)
@@ -33,19 +30,12 @@ enum scan_form {
 /* An open terminal: a ctl_file's state, guarded by its lock. */
 struct scan_text {
 	enum scan_form form;
-	enum text_format format; /* for SCAN_CELLS */
-	struct query *query;     /* owned */
-	struct printer *printer; /* owned; for SCAN_CELLS, else NULL */
-	/* For SCAN_CELLS: the query's present cell, which the printer has not
-	 * taken as a whole, and its value if that is large, owned, or else what
-	 * it is loaded into. */
-	bool has_cell;
-	struct cell cell;
-	struct large *large;
-	struct buf value;
-	uint64_t base;  /* the offset of f->out's first byte */
-	uint64_t count; /* rows so far, for SCAN_COUNT */
-	bool ended;     /* f->out ends with the text */
+	enum text_format format;  /* for SCAN_CELLS */
+	struct query *query;      /* owned */
+	struct print_cells cells; /* for SCAN_CELLS */
+	uint64_t base;            /* the offset of f->out's first byte */
+	uint64_t count;           /* rows so far, for SCAN_COUNT */
+	bool ended;               /* f->out ends with the text */
 	/* Making text or starting over did: out is not to be trusted, and query
 	 * and printer may be at no place. */
 	bool failed;
@@ -74,21 +64,10 @@ static void read_form(struct bytes name, struct scan_text *t)
 		t->format = TEXT_CBT;
 }
 
-/* The printer has taken the present cell, or never will. */
-static void leave_cell(struct scan_text *t)
-{
-	large_put(t->large);
-	t->large = NULL;
-	t->has_cell = false;
-}
-
 /* t may be half made. */
 static void free_text(struct fs *fs, struct scan_text *t)
 {
-	leave_cell(t);
-	buf_release(&t->value);
-	if (t->printer)
-		printer_free(t->printer);
+	print_cells_release(&t->cells);
 	if (t->query)
 		query_close(fs, t->query);
 	free(t);
@@ -106,7 +85,7 @@ int ctl_scan_open(struct fs *fs, struct ctl_file *f)
 			 t->form == SCAN_CELLS ? QUERY_CELLS : QUERY_ROWS,
 			 &t->query);
 	if (!err && t->form == SCAN_CELLS)
-		err = printer_new(t->format, &t->printer);
+		err = printer_new(t->format, &t->cells.printer);
 	if (err) {
 		free_text(fs, t);
 		return err;
@@ -121,14 +100,10 @@ static int start_over(struct fs *fs, struct ctl_file *f, struct scan_text *t)
 	t->base = 0;
 	t->count = 0;
 	t->ended = false;
-	leave_cell(t);
 	buf_reset(&f->out);
-	if (t->printer) {
-		printer_free(t->printer);
-		t->printer = NULL;
-	}
+	print_cells_release(&t->cells);
 	if (t->form == SCAN_CELLS) {
-		int err = printer_new(t->format, &t->printer);
+		int err = printer_new(t->format, &t->cells.printer);
 
 		if (err)
 			return err;
@@ -136,62 +111,29 @@ static int start_over(struct fs *fs, struct ctl_file *f, struct scan_text *t)
 	return query_rewind(fs, t->query);
 }
 
-/* Appends what comes after the last cell or row. */
+/* Appends what comes after the last row. */
 static int finish(struct scan_text *t, struct buf *out)
 {
-	int err = 0;
-
-	if (t->form == SCAN_COUNT)
-		err = buf_printf(out, "%llu\n", (unsigned long long)t->count);
-	else if (t->form == SCAN_CELLS)
-		err = printer_finish(t->printer, out);
-	/* 1: a part of the last value, and this is to be asked again. */
-	t->ended = err == 0;
-	return err < 0 ? err : 0;
+	t->ended = true;
+	return t->form == SCAN_COUNT
+		       ? buf_printf(out, "%llu\n", (unsigned long long)t->count)
+		       : 0;
 }
 
-/* Goes to the next cell: 1, 0 at the end, or an error. A large value that was
- * collected since the scan began can only be loaded. */
-static int next_cell(struct scan_text *t)
+/* For print_cells_step. */
+static int next_cell(void *query, struct cell *cell)
 {
-	int err = query_next(t->query, &t->cell);
-
-	if (err != 1)
-		return err;
-	t->has_cell = true;
-	if (t->cell.blob.size == 0)
-		return 1;
-	err = -ESTALE;
-	if (cell_size(&t->cell) > WHOLE_SIZE_MAX)
-		err = scan_open_large(select_source(t->query->scan), &t->cell,
-				      &t->large);
-	if (err == -ESTALE) {
-		buf_reset(&t->value);
-		err = scan_load(select_source(t->query->scan), &t->cell,
-				&t->value);
-		t->cell.value = buf_bytes(&t->value);
-	}
-	t->cell.blob = BYTES_NONE;
-	return err < 0 ? err : 1;
+	return query_next(query, cell);
 }
 
 /* Appends what one more cell makes, or a part of it. */
 static int produce_cell(struct scan_text *t, struct buf *out)
 {
-	int err = t->has_cell ? 1 : next_cell(t);
+	int err = print_cells_step(&t->cells, t->query->scan, next_cell,
+				   t->query, out);
 
-	if (err < 0)
-		return err;
-	if (err == 0)
-		return finish(t, out);
-	/* The label is the scan's, of the cell it gave last. */
-	printer_label(t->printer, scan_label(select_source(t->query->scan)));
-	err = t->large ? printer_large(t->printer, &t->cell, t->large, out)
-		       : printer_cell(t->printer, &t->cell, out);
-	/* 1: of the cell before. */
-	if (err == 0)
-		leave_cell(t);
-	return err < 0 ? err : 0;
+	t->ended = t->cells.ended;
+	return err;
 }
 
 /* Appends the estimate: of the range of rows, at most the limit; other steps do
@@ -304,7 +246,7 @@ int ctl_scan_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
 		t->failed = err != 0;
 	}
 	/* What the present cell points at may be the scan's. */
-	if (!t->has_cell || t->large)
+	if (!print_cells_holds(&t->cells))
 		query_rest(t->query);
 	if (err || offset >= t->base + f->out.size)
 		return err;

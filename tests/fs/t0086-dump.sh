@@ -152,7 +152,7 @@ T deletetable odd
 cat <&5 >rest
 exec 5<&-
 wait $dumper && fail "a table that is dropped" || pass
-check "is told" grep -q "dropped or renamed" told
+check "is told" grep -q "was dropped meanwhile" told
 # The daemon ends while one reads.
 T dump fifo 2>told &
 dumper=$!

@@ -128,7 +128,7 @@ START_TEST(csv_layout)
 		     "row,family,qualifier,timestamp,value\n"
 		     "a,cf,one,2000,0\n"
 		     "a,cf,one,1000,\"x,\"\"\n\t\\\"\n"
-		     "a,cf,two,1000,\n"
+		     "a,cf,two,1000,\"\"\n"
 		     "a,st,\xe6\x97\xa5,3000,\xff\n"
 		     "b\xff,st,base64:,5,v\n");
 }

@@ -1,4 +1,5 @@
 #include "tools/admin/dump.h"
+#include "tools/data/export.h"
 #include "tools/mount/streams.h"
 
 int streams_open(struct store *s, int argc, char **argv, FILE *err,
@@ -10,5 +11,7 @@ int streams_open(struct store *s, int argc, char **argv, FILE *err,
 	err_clear();
 	if (!strcmp(argv[0], "dump"))
 		return dump_stream(&c, stop, out) ? -1 : 1;
+	if (!strcmp(argv[0], "export"))
+		return export_stream(&c, stop, out) ? -1 : 1;
 	return 0;
 }

@@ -59,6 +59,13 @@ _tabletfs() {
 		fi ;;
 	import:2 | backup:1 | dump:1 | load:[12] | repair:1)
 		compopt -o default 2>/dev/null ;;
+	export:2)
+		compopt -o default 2>/dev/null ;;
+	export:[3-9]* | export:[12][0-9]*)
+		words="format= layout=long layout=wide bytes=base64 columns= start=
+			end= prefix= regex= reversed= count= cells-per-column=
+			keys-only= filter="
+		compopt -o nospace 2>/dev/null ;;
 	import:[3-9]* | import:[12][0-9]* | key:*)
 		compopt -o default 2>/dev/null
 		words="recipe= key= zone="

@@ -3,23 +3,22 @@
 #include "store/base/hash.h"
 #include "store/text/dump/dump.h"
 #include "store/text/dump/dump_text.h"
+#include "store/text/print/moment.h"
 #include "store/text/value/family.h"
 #include "store/text/value/gcpolicy.h"
 #include "store/text/value/utf8.h"
 
 /*
- * The schema and the snapshot are of one moment: the schema did not change
- * while the snapshot was made. Text is made cell by cell; a value of more than
+ * Text is made cell by cell; a value of more than
  * DUMP_PART bytes by parts, of which a large one is read as they are written.
  */
 struct dump {
 	struct text_stream stream; /* first */
 	struct store *store;
 	bool (*stop)(void);
-	struct schema *schema;     /* referenced */
-	struct snapshot *snapshot; /* owned */
-	size_t table;              /* the present one */
-	struct scan *scan;         /* owned; of the present table, or NULL */
+	struct moment moment; /* owned */
+	size_t table;         /* the present one */
+	struct scan *scan;    /* owned; of the present table, or NULL */
 	struct dump_counts counts;
 	XXH64_state_t *hash; /* of all text; owned */
 	bool begun, ended;
@@ -31,28 +30,6 @@ struct dump {
 	uint64_t at, size;   /* at == size: none */
 	struct buf part;
 };
-
-/* Whether all that was dumped of t is still what its name stands for. */
-static int check_table(struct dump *d, const struct table *t)
-{
-	struct schema *now = store_schema(d->store);
-	const struct table *found = schema_table(now, t->name);
-	bool same = found && found->id == t->id;
-	size_t i;
-
-	for (i = 0; same && i < t->family_count; i++) {
-		const struct family *f =
-			table_family(found, t->families[i].name);
-
-		same = f && f->birth_seq == t->families[i].birth_seq;
-	}
-	schema_put(now);
-	return same ? 0
-		    : fail(ERR_no_table,
-			   "table %.*s, or a family of it, was dropped or "
-			   "renamed meanwhile; dump again",
-			   (int)t->name.size, (const char *)t->name.data);
-}
 
 static int add_number(uint32_t number, const char *format, struct buf *out)
 {
@@ -111,14 +88,12 @@ static int add_table(const struct table *t, struct buf *out)
 /* Begins the present table. */
 static int enter_table(struct dump *d, struct buf *out)
 {
-	const struct table *t = &d->schema->tables[d->table];
-	struct scan_range range = { .table = t->name,
-				    .keep_large = true,
-				    .stop = d->stop };
+	const struct table *t = &d->moment.schema->tables[d->table];
+	struct scan_range range = { .keep_large = true, .stop = d->stop };
 	int err = add_table(t, out);
 
 	if (!err)
-		err = scan_open(d->store, d->snapshot, &range, &d->scan);
+		err = moment_scan(d->store, &d->moment, t, &range, &d->scan);
 	d->counts.tables++;
 	buf_reset(&d->row);
 	return err;
@@ -128,7 +103,7 @@ static int leave_table(struct dump *d)
 {
 	scan_close(d->scan);
 	d->scan = NULL;
-	return check_table(d, &d->schema->tables[d->table++]);
+	return moment_check(d->store, &d->moment.schema->tables[d->table++]);
 }
 
 /* The lines of what the cell has another of than the one before. */
@@ -268,12 +243,12 @@ static int dump_next(struct text_stream *t, struct buf *out)
 	if (d->ended)
 		return 0;
 	while (!err && out->size - before < TEXT_STREAM_PIECE &&
-	       (d->table < d->schema->table_count || !d->begun))
+	       (d->table < d->moment.schema->table_count || !d->begun))
 		err = step(d, out);
 	if (err < 0)
 		return err;
 	XXH64_update(d->hash, out->data + before, out->size - before);
-	if (d->table == d->schema->table_count)
+	if (d->table == d->moment.schema->table_count)
 		err = add_end(d, out);
 	else if (d->scan)
 		/* Whoever reads it may go away for a while. */
@@ -288,8 +263,7 @@ static void dump_close(struct text_stream *t)
 
 	scan_close(d->scan);
 	large_put(d->large);
-	store_snapshot_release(d->store, d->snapshot);
-	schema_put(d->schema);
+	moment_release(d->store, &d->moment);
 	XXH64_freeState(d->hash);
 	buf_release(&d->row);
 	buf_release(&d->family);
@@ -297,28 +271,6 @@ static void dump_close(struct text_stream *t)
 	buf_release(&d->value);
 	buf_release(&d->part);
 	free(d);
-}
-
-/* The snapshot and the schema of its moment. */
-static int take_moment(struct dump *d)
-{
-	struct schema *after;
-	bool same;
-	int err;
-
-	for (;;) {
-		d->schema = store_schema(d->store);
-		err = store_snapshot(d->store, &d->snapshot);
-		if (err < 0)
-			return err;
-		after = store_schema(d->store);
-		same = after->seq == d->schema->seq;
-		schema_put(after);
-		if (same)
-			return 0;
-		store_snapshot_release(d->store, d->snapshot);
-		schema_put(d->schema);
-	}
 }
 
 int dump_open(struct store *s, bool (*stop)(void), struct text_stream **out)
@@ -333,7 +285,7 @@ int dump_open(struct store *s, bool (*stop)(void), struct text_stream **out)
 	d->store = s;
 	d->stop = stop;
 	d->hash = XXH64_createState();
-	err = d->hash ? take_moment(d) : -ENOMEM;
+	err = d->hash ? moment_take(s, &d->moment) : -ENOMEM;
 	if (err < 0) {
 		dump_close(&d->stream);
 		return err;

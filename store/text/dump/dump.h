@@ -15,7 +15,7 @@ struct dump_counts {
 /*
  * A dump of what s shows now; stop is that of struct scan_range. *out is closed
  * before s is. Its next fails with -ERR_no_table if a table or family was
- * dropped or renamed meanwhile, as then nothing of it is read any more.
+ * dropped before it was read, as then nothing of it is any more.
  */
 int dump_open(struct store *s, bool (*stop)(void), struct text_stream **out);
 

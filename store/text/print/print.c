@@ -6,6 +6,7 @@
 #include "store/text/print/print_json.h"
 #include "store/text/print/print_large.h"
 #include "store/text/print/print_state.h"
+#include "store/text/value/base64.h"
 #include "store/text/value/number.h"
 
 /*
@@ -18,7 +19,7 @@ int printer_new(enum text_format format, struct printer **out)
 	*out = calloc(1, sizeof(**out));
 	if (!*out)
 		return -ENOMEM;
-	(*out)->format = format;
+	(*out)->format = (*out)->fields.format = format;
 	(*out)->second = UINT64_MAX;
 	return 0;
 }
@@ -52,7 +53,8 @@ static int print_part(struct printer *p, enum print_same same, struct buf *out)
 		err = print_json_begin(p, same, out);
 	if (!err)
 		err = print_read(l->value, l->at, &l->part,
-				 p->format != TEXT_JSONL, &part);
+				 p->format != TEXT_JSONL && !p->fields.base64,
+				 &part);
 	if (!err)
 		err = l->print(part, out);
 	if (err)
@@ -65,90 +67,22 @@ static int print_part(struct printer *p, enum print_same same, struct buf *out)
 	return buf_add_bytes(out, buf_bytes(&l->tail));
 }
 
-static bool csv_is_plain(struct bytes s)
-{
-	return !memchr(s.data, ',', s.size) && !memchr(s.data, '"', s.size) &&
-	       !memchr(s.data, '\n', s.size) && !memchr(s.data, '\r', s.size);
-}
-
-/* Inside quotes, in which a quote is doubled. */
-static int csv_quoted(struct bytes s, struct buf *out)
-{
-	size_t i, from = 0;
-	int err = 0;
-
-	for (i = 0; !err && i < s.size; i++) {
-		if (s.data[i] != '"')
-			continue;
-		/* Up to the quote, which then begins the next piece. */
-		err = buf_add(out, s.data + from, i + 1 - from);
-		from = i;
-	}
-	return err < 0 ? err : buf_add(out, s.data + from, s.size - from);
-}
-
-static int csv_plain(struct bytes s, struct buf *out)
-{
-	return buf_add_bytes(out, s);
-}
-
-/* In quotes where RFC 4180 wants them; for a leading blank too, as Go's writer
- * has it. Newlines stay as they are. */
-static int csv_field(struct bytes s, struct buf *out)
-{
-	int err;
-
-	if (s.size == 0)
-		return 0;
-	if (csv_is_plain(s) && s.data[0] != ' ' && s.data[0] != '\t')
-		return buf_add_bytes(out, s);
-	err = buf_add_byte(out, '"');
-	if (!err)
-		err = csv_quoted(s, out);
-	return err < 0 ? err : buf_add_byte(out, '"');
-}
-
-/* Never in quotes: tab, newline, carriage return and backslash are a backslash
- * and a letter, so that a line is always a record for cut and awk. */
-static int tsv_field(struct bytes s, struct buf *out)
-{
-	static const char special[] = "\t\n\r\\";
-	static const char letters[] = "tnr\\";
-	size_t i, from = 0;
-	int err = 0;
-
-	for (i = 0; !err && i < s.size; i++) {
-		const char *found = memchr(special, s.data[i], 4);
-
-		if (!found)
-			continue;
-		err = buf_add(out, s.data + from, i - from);
-		if (!err)
-			err = buf_add_byte(out, '\\');
-		if (!err)
-			err = buf_add_byte(out,
-					   (uint8_t)letters[found - special]);
-		from = i + 1;
-	}
-	return err < 0 ? err : buf_add(out, s.data + from, s.size - from);
-}
-
 /* The last field, a large value, and the end of the line. */
 static int delimited_large(struct printer *p, struct buf *out)
 {
 	uint8_t first;
 	int plain, err;
 
-	if (p->format == TEXT_TSV) {
-		print_later(p, tsv_field);
+	if (p->fields.base64 || p->format == TEXT_TSV) {
+		print_later(p, p->fields.base64 ? base64_encode : print_tsv);
 		return buf_add_byte(&p->large.tail, '\n');
 	}
 	err = large_read(p->given, 0, &first, 1);
-	plain = err ? err : print_test(p, csv_is_plain);
+	plain = err ? err : print_test(p, print_csv_is_plain);
 	if (plain < 0)
 		return plain;
 	plain = plain && first != ' ' && first != '\t';
-	print_later(p, plain ? csv_plain : csv_quoted);
+	print_later(p, plain ? print_csv_plain : print_csv_quoted);
 	err = plain ? 0 : buf_add_byte(out, '"');
 	return err < 0 ? err
 		       : buf_add_string(&p->large.tail, plain ? "\n" : "\"\n");
@@ -159,29 +93,35 @@ static int delimited_large(struct printer *p, struct buf *out)
 static int delimited_cell(struct printer *p, const struct cell *c,
 			  struct buf *out)
 {
-	int (*field)(struct bytes, struct buf *) =
-		p->format == TEXT_CSV ? csv_field : tsv_field;
-	uint8_t comma = p->format == TEXT_CSV ? ',' : '\t';
-	int err = field(c->row, out);
+	const struct print_fields *how = &p->fields;
+	uint8_t comma = print_delimiter(how);
+	struct buf time = BUF_INIT;
+	int err = print_field(how, c->row, out);
 
 	if (!err)
 		err = buf_add_byte(out, comma);
 	if (!err)
-		err = field(c->family, out);
+		err = print_field(how, c->family, out);
 	if (!err)
 		err = buf_add_byte(out, comma);
 	if (!err)
-		err = field(c->qualifier, out);
+		err = print_field(how, c->qualifier, out);
 	if (!err)
 		err = buf_add_byte(out, comma);
-	if (!err)
+	if (!err && !how->base64)
 		err = print_u64(c->timestamp_us, 1, out);
+	if (!err && how->base64) {
+		err = print_u64(c->timestamp_us, 1, &time);
+		if (!err)
+			err = base64_encode(buf_bytes(&time), out);
+		buf_release(&time);
+	}
 	if (!err)
 		err = buf_add_byte(out, comma);
 	if (!err && p->given)
 		return delimited_large(p, out);
 	if (!err)
-		err = field(c->value, out);
+		err = print_value_field(how, c, out);
 	return err < 0 ? err : buf_add_byte(out, '\n');
 }
 
@@ -222,6 +162,11 @@ static int remember(struct printer *p, const struct cell *c,
 	if (!err && same < SAME_COLUMN)
 		err = buf_set(&p->qualifier, c->qualifier);
 	return err;
+}
+
+void printer_base64(struct printer *p)
+{
+	p->fields.base64 = true;
 }
 
 void printer_label(struct printer *p, struct bytes label)

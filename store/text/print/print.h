@@ -12,8 +12,9 @@
  * thread at a time uses a printer; times in the cbt layout are local ones.
  *
  *   TEXT_CSV, TEXT_TSV  a header line, then a line for each cell:
- *                       row,family,qualifier,timestamp,value. That is not what
- *                       an import takes: there a line is a row.
+ *                       row,family,qualifier,timestamp,value, which an import
+ *                       takes by a recipe. No bytes are "" in CSV; what is of
+ *                       an aggregate family is the number that it stands for
  *   TEXT_JSONL          a line for each row, as an import takes it
  *   TEXT_CBT            as cbt read prints rows
  *
@@ -31,6 +32,9 @@ int printer_new(enum text_format format, struct printer **out);
 
 /* NULL is none. */
 void printer_free(struct printer *p);
+
+/* From here on fields of CSV and TSV but those of the header are base64. */
+void printer_base64(struct printer *p);
 
 /* What a filter labelled the next cell, borrowed until that is fed; "" if
  * nothing, as mostly. Only the cbt layout and JSON lines show it. */

@@ -2,7 +2,7 @@
 #define STORE_TEXT_PRINT_PRINT_STATE_H
 
 #include "store/store.h"
-#include "store/text/value/text_format.h"
+#include "store/text/print/print_field.h"
 
 /* What the files of print.c share: what a printer remembers between cells. */
 
@@ -17,7 +17,8 @@ enum print_same {
 
 struct printer {
 	enum text_format format;
-	bool started; /* a cell was fed since the stream began */
+	struct print_fields fields; /* of CSV and TSV */
+	bool started;               /* a cell was fed since the stream began */
 	/* Of the cell before, copied; only of JSON and cbt. */
 	struct buf row, family, qualifier;
 	struct bytes label; /* of the present cell, borrowed */
