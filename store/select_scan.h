@@ -23,6 +23,12 @@ int select_open(struct store *s, const struct snapshot *snapshot,
 		struct select *select, const struct scan_range *how,
 		struct select_scan **out);
 
+/* The same from row on: its first row is the first that is selected at or after
+ * (reverse: at or before) row, and the limit counts from there. */
+int select_open_at(struct store *s, const struct snapshot *snapshot,
+		   struct select *select, const struct scan_range *how,
+		   struct bytes row, struct select_scan **out);
+
 /* NULL is allowed. */
 void select_close(struct select_scan *scan);
 

@@ -13,8 +13,9 @@ struct select_scan {
 	struct scan_range how;           /* its table borrowed from name */
 	struct buf name;
 	uint32_t table_id;
+	struct buf from;     /* rows start, in reverse end here; empty: all */
 	struct scan *scan;   /* of the present span; NULL: of none */
-	size_t begun;        /* spans that had a scan */
+	size_t begun;        /* spans that had a scan, or lie before from */
 	struct buf row;      /* of the cell given last */
 	uint64_t row_count;  /* rows with a cell that was given */
 	bool limited, ended; /* there is no more to give, by the limit or so */
@@ -41,22 +42,68 @@ static bool is_row(const struct select_span *span)
 				 buf_bytes(&span->start));
 }
 
+/* The next span in order. */
+static const struct select_span *next_span(const struct select_scan *w)
+{
+	const struct select *s = w->select;
+
+	assert(w->begun < s->count);
+	return &s->spans[s->reverse ? s->count - 1 - w->begun : w->begun];
+}
+
+/* Starts at row: passes over the spans that lie before it. No key lies between
+ * one and the same with a zero byte behind it. */
+static int start_at(struct select_scan *w, struct bytes row)
+{
+	bool reverse = w->select->reverse;
+	const struct select_span *span;
+	int err = buf_set(&w->from, row);
+
+	if (!err && reverse)
+		err = buf_add_byte(&w->from, 0);
+	for (; !err && w->begun < w->select->count; w->begun++) {
+		span = next_span(w);
+		if (reverse ? bytes_compare(buf_bytes(&span->start),
+					    buf_bytes(&w->from)) < 0
+			    : span->end.size == 0 ||
+				      bytes_compare(buf_bytes(&span->end),
+						    buf_bytes(&w->from)) > 0)
+			break;
+	}
+	return err;
+}
+
+/* Leaves of a span's range what start_at does: the span may begin before. */
+static void narrow(const struct select_scan *w, struct scan_range *range)
+{
+	struct bytes from = buf_bytes(&w->from);
+
+	if (from.size == 0)
+		return;
+	if (!w->select->reverse) {
+		if (bytes_compare(range->start, from) < 0)
+			range->start = from;
+	} else if (range->end.size == 0 ||
+		   bytes_compare(range->end, from) > 0) {
+		range->end = from;
+	}
+}
+
 /* Opens the scan of the next span in order. */
 static int begin_span(struct select_scan *w)
 {
-	const struct select *s = w->select;
-	const struct select_span *span =
-		&s->spans[s->reverse ? s->count - 1 - w->begun : w->begun];
+	const struct select_span *span = next_span(w);
 	struct scan_range range = w->how;
 	int err;
 
-	assert(w->begun < s->count && !w->scan);
+	assert(!w->scan);
 	range.start = range.end = range.row = BYTES_NONE;
 	if (is_row(span)) {
 		range.row = buf_bytes(&span->start);
 	} else {
 		range.start = buf_bytes(&span->start);
 		range.end = buf_bytes(&span->end);
+		narrow(w, &range);
 	}
 	err = scan_open(w->store, w->snapshot, &range, &w->scan);
 	if (err < 0)
@@ -81,9 +128,10 @@ static int look_up(struct select_scan *w)
 	return scan_open(w->store, w->snapshot, &range, &w->scan);
 }
 
-int select_open(struct store *s, const struct snapshot *snapshot,
-		struct select *select, const struct scan_range *how,
-		struct select_scan **out)
+/* From *row on, unless row is NULL. */
+static int open_from(struct store *s, const struct snapshot *snapshot,
+		     struct select *select, const struct scan_range *how,
+		     const struct bytes *row, struct select_scan **out)
 {
 	struct select_scan *w = calloc(1, sizeof(*w));
 	int err;
@@ -109,14 +157,32 @@ int select_open(struct store *s, const struct snapshot *snapshot,
 		err = store_snapshot(s, &w->own);
 		w->snapshot = w->own;
 	}
+	if (!err && row)
+		err = start_at(w, *row);
 	if (!err)
-		err = select_is_empty(select) ? look_up(w) : begin_span(w);
+		err = select_is_empty(select) || w->begun == select->count
+			      ? look_up(w)
+			      : begin_span(w);
 	if (err < 0) {
 		select_close(w);
 		return err;
 	}
 	*out = w;
 	return 0;
+}
+
+int select_open(struct store *s, const struct snapshot *snapshot,
+		struct select *select, const struct scan_range *how,
+		struct select_scan **out)
+{
+	return open_from(s, snapshot, select, how, NULL, out);
+}
+
+int select_open_at(struct store *s, const struct snapshot *snapshot,
+		   struct select *select, const struct scan_range *how,
+		   struct bytes row, struct select_scan **out)
+{
+	return open_from(s, snapshot, select, how, &row, out);
 }
 
 void select_close(struct select_scan *w)
@@ -126,6 +192,7 @@ void select_close(struct select_scan *w)
 	scan_close(w->scan);
 	store_snapshot_release(w->store, w->own);
 	buf_release(&w->name);
+	buf_release(&w->from);
 	buf_release(&w->row);
 	free(w);
 }

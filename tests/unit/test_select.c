@@ -215,6 +215,51 @@ START_TEST(rows_come_once)
 }
 END_TEST
 
+/* From any row on, selected or not, the rows are those at or behind it, as many
+ * as the limit says. */
+START_TEST(reading_starts_at_a_row)
+{
+	struct rng r = { 11 };
+	unsigned int i;
+
+	for (i = 0; i < 4000; i++) {
+		struct select select = SELECT_INIT;
+		uint64_t limit = rng_below(&r, 30), left = limit;
+		struct select_scan *scan;
+		struct chosen c;
+		struct cell cell;
+		char from[5] = "";
+		size_t at;
+
+		select.reverse = rng_one_in(&r, 2);
+		select.row_limit = limit;
+		choose(&r, &c, &select);
+		if (!rng_one_in(&r, 20))
+			random_key(&r, from);
+		ck_assert_int_eq(select_open_at(s, NULL, &select, &how,
+						bytes_string(from), &scan),
+				 0);
+		for (at = 0; at < key_count && left > 0; at++) {
+			const char *key =
+				keys[select.reverse ? key_count - 1 - at : at];
+			int order = strcmp(key, from);
+
+			if (!is_chosen(&c, key) ||
+			    (select.reverse ? order > 0 : order < 0))
+				continue;
+			ck_assert_int_eq(select_next(scan, CURSOR_ROW, &cell),
+					 1);
+			ck_assert(bytes_equal(cell.row, bytes_string(key)));
+			left--;
+		}
+		ck_assert_int_eq(select_next(scan, CURSOR_ROW, &cell), 0);
+		ck_assert_uint_eq(select_row_count(scan), limit - left);
+		select_close(scan);
+		select_release(&select);
+	}
+}
+END_TEST
+
 /* What is left of nothing is nothing; a table that is not there is told even
  * then. */
 START_TEST(nothing_is_selected)
@@ -372,9 +417,11 @@ END_TEST
 int main(void)
 {
 	const TTest *tests[] = {
-		rows_come_once,    nothing_is_selected, limits_are_told,
-		gaps_cost_nothing, table_is_the_same,   unions_repeat_nothing,
+		rows_come_once,          nothing_is_selected,
+		limits_are_told,         gaps_cost_nothing,
+		table_is_the_same,       unions_repeat_nothing,
+		reading_starts_at_a_row,
 	};
 
-	return run_suite("select", setup, teardown, tests, 6);
+	return run_suite("select", setup, teardown, tests, 7);
 }
