@@ -276,6 +276,7 @@ const struct verb verbs[] = {
 	  "  -o opendir        Be asked for each directory that is opened\n"
 	  "  -o quota=<bytes>  Refuse to grow beyond; 0 is no quota\n"
 	  "  -o memory=<bytes> For memtables and cache together (144M)\n"
+	  "  -o export-max=<bytes>  Of a file .scan/.../export.csv (4G)\n"
 	  "  -o log=<level>    What LOG tells: off, errors, events, all\n"
 	  "  -o delimiter=<c>  Of segments of row keys in .scan (#)\n"
 	  "  -o allow_other    Not only for who mounts it\n"

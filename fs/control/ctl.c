@@ -11,6 +11,7 @@
 #include "fs/query/query.h"
 #include "fs/query/query_run.h"
 #include "fs/query/query_steps.h"
+#include "fs/query/sized.h"
 #include "fs/state/ino.h"
 #include "fs/state/path.h"
 #include "fs/tree/access.h"
@@ -225,6 +226,20 @@ static int lookup_past(struct fs *fs, struct node *directory, struct bytes name,
 	return err;
 }
 
+/* In .scan and its steps: an export. As a pin, each lookup counts as a use of
+ * it and may lead to another. */
+static int lookup_export(struct fs *fs, struct node *directory,
+			 struct bytes name, struct fuse_entry_param *e)
+{
+	struct node *node;
+	int err = sized_lookup(fs, directory, name, &node);
+
+	if (err == 1)
+		err = reply(fs, node, e);
+	e->entry_timeout = 0;
+	return err;
+}
+
 /* What a name that is not there is answered with: in .scan a reason is
  * recorded, since it was probably meant as a step. Not for names with a dot:
  * programs look for such files wherever they are. */
@@ -247,6 +262,8 @@ int ctl_lookup(struct fs *fs, struct node *directory, struct bytes name,
 		e->entry_timeout = 0;
 	if (node_is_past(directory))
 		return lookup_past(fs, directory, name, e);
+	if (directory->kind == NODE_SCAN && sized_is_name(name))
+		return lookup_export(fs, directory, name, e);
 	/* A name of the table is looked for no further, offered or not. */
 	for (i = 0; (entry = ctl_entry_at(directory->kind, &i)); i++)
 		if (bytes_equal(name, bytes_string(entry->name)))
@@ -340,6 +357,8 @@ int ctl_attr(struct fs *fs, struct node *node, struct stat *st, double *timeout)
 		err = 0;
 	if (!err && node->kind == NODE_VERSION)
 		err = version_attr(fs, node, &place.path, ino, st);
+	if (!err && node->kind == NODE_SCAN_EXPORT)
+		err = sized_attr(fs, node, st, timeout);
 	if (!err && node_is_past(node))
 		err = at_attr(fs, node, &place.path, ino, st, timeout);
 	/* A link's mode is always the same. */
@@ -363,6 +382,8 @@ static const struct ctl_ops *ops_of(enum node_kind kind)
 		return &ctl_verb_ops;
 	case NODE_ROW_JSON:
 		return &ctl_row_ops;
+	case NODE_SCAN_EXPORT:
+		return &ctl_export_ops;
 	case NODE_DROP_APPLY:
 		return &ctl_drop_ops;
 	case NODE_CELL:

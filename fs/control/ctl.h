@@ -108,6 +108,7 @@ extern const struct ctl_ops ctl_version_ops;   /* ctl_text.c: past versions */
 extern const struct ctl_ops ctl_import_ops;    /* .import/csv, tsv, jsonl */
 extern const struct ctl_ops ctl_mutate_ops;    /* .mutate */
 extern const struct ctl_ops ctl_drop_ops;      /* .drop/.../apply */
+extern const struct ctl_ops ctl_export_ops;    /* .scan/export.csv, ... */
 extern const struct ctl_ops ctl_scan_ops;      /* files of .scan */
 extern const struct ctl_ops ctl_verb_ops;      /* .tabletfs/ctl */
 

@@ -6,7 +6,7 @@ struct figures {
 	/* Since the mount; these only grow. */
 	uint64_t requests, changes, errors;
 	/* Now. */
-	uint64_t uptime_seconds, nodes, node_bytes;
+	uint64_t uptime_seconds, nodes, node_bytes, exports;
 	struct store_stats store;
 };
 
@@ -22,6 +22,9 @@ static void read_figures(struct fs *fs, struct figures *f)
 	f->nodes = fs->nodes.count;
 	f->node_bytes = fs->nodes.memory;
 	pthread_mutex_unlock(&fs->nodes.lock);
+	pthread_mutex_lock(&fs->exports.lock);
+	f->exports = fs->exports.count;
+	pthread_mutex_unlock(&fs->exports.lock);
 	store_stats(fs->store, &f->store);
 }
 
@@ -47,12 +50,13 @@ int ctl_print_stats(struct fs *fs, struct buf *out)
 	err = buf_printf(
 		out,
 		"uptime_seconds %llu\nnodes %llu\nnode_bytes %llu\n"
+		"exports %llu\n"
 		"requests %llu\nchanges %llu\nerrors %llu\n"
 		"store_device %llu\nstore_inode %llu\ndaemon_pid %d\n",
 		(unsigned long long)f.uptime_seconds,
 		(unsigned long long)f.nodes, (unsigned long long)f.node_bytes,
-		(unsigned long long)f.requests, (unsigned long long)f.changes,
-		(unsigned long long)f.errors,
+		(unsigned long long)f.exports, (unsigned long long)f.requests,
+		(unsigned long long)f.changes, (unsigned long long)f.errors,
 		(unsigned long long)fs->store_device,
 		(unsigned long long)fs->store_inode, (int)getpid());
 	return err ? err : print_memory(&f.store, out);
@@ -117,6 +121,7 @@ int ctl_print_metrics(struct fs *fs, struct buf *out)
 		{ "uptime_seconds", &f.uptime_seconds, true },
 		{ "nodes", &f.nodes, true },
 		{ "node_bytes", &f.node_bytes, true },
+		{ "exports", &f.exports, true },
 		{ "cache_bytes", &s->cache_used, true },
 		{ "memtable_bytes", &s->memtable_used, true },
 		{ "memtables", &s->memtable_count, true },

@@ -122,6 +122,7 @@ mode_t ctl_mode(const struct node *node)
 		return FILE_RW;
 	case NODE_VERSION:
 	case NODE_AT_CELL:
+	case NODE_SCAN_EXPORT: /* of no listing: to look at it makes it */
 		return FILE_R;
 	case NODE_SCAN_LINK:
 	case NODE_SCAN_SEGMENT:

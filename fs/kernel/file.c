@@ -19,8 +19,8 @@
  * How the kernel is to treat an open file. Of a cell it keeps the pages from
  * one open to the next: what changes a cell behind its back gives the name a
  * new node, so pages of a node stay true. Control files have no size and are
- * made as they are read, so nothing of them is cached (direct_io); versions and
- * cells of the past are files like others, whose size is known.
+ * made as they are read, so nothing of them is cached (direct_io); versions,
+ * cells of the past and exports are files like others, whose size is known.
  */
 
 /* What fi->fh points to, from open to release: a draft or a control file. */
@@ -115,7 +115,10 @@ static int open_node(struct fs *fs, struct node *node,
 	} else {
 		err = ctl_open(fs, node, fi->flags, &h->ctl);
 		fi->direct_io = node->kind != NODE_VERSION &&
-				node->kind != NODE_AT_CELL;
+				node->kind != NODE_AT_CELL &&
+				node->kind != NODE_SCAN_EXPORT;
+		/* Another text is another node. */
+		fi->keep_cache = node->kind == NODE_SCAN_EXPORT;
 		/* A read takes what was told since the last one, so nobody may
 		 * read ahead and go back, as shells do. */
 		fi->nonseekable = node->kind == NODE_MUTATE &&

@@ -13,6 +13,7 @@
 #include "fs/cells/loop.h"
 #include "fs/cells/pin.h"
 #include "fs/cells/prune.h"
+#include "fs/query/sized.h"
 #include "fs/cells/seen.h"
 #include "fs/control/ctl_import.h"
 #include "fs/kernel/answer.h"
@@ -284,6 +285,8 @@ int fs_init(struct fs *fs, const struct mount_options *o, struct store *s)
 	errors_init(&fs->errors);
 	makers_init(&fs->makers);
 	pins_init(&fs->pins);
+	pthread_mutex_init(&fs->exports.lock, NULL);
+	pthread_cond_init(&fs->exports.idle, NULL);
 	pthread_mutex_init(&fs->dirs.lock, NULL);
 	pthread_mutex_init(&fs->dropping, NULL);
 	pthread_rwlock_init(&fs->tree.lock, NULL);
@@ -304,6 +307,7 @@ void fs_release(struct fs *fs)
 	dirs_release(fs);
 	drafts_release(fs);
 	pins_release(fs);
+	exports_release(fs);
 	inos_release(&fs->nodes);
 	nodes_release(&fs->nodes);
 	imports_free(fs->imports);
@@ -321,6 +325,7 @@ static void tick(void *context)
 	struct fs *fs = context;
 
 	pins_sweep(fs, fs_steady());
+	exports_sweep(fs, fs_steady());
 	dirs_sweep(fs, fs_steady());
 	store_write_events(fs->store);
 }

@@ -205,8 +205,9 @@ static int prepare(struct fs *fs, struct node *terminal, struct query *q)
 	return err;
 }
 
-int query_open(struct fs *fs, struct node *node, enum query_form form,
-	       struct query **out)
+/* On a snapshot of its own if that is NULL. */
+int query_open_at(struct fs *fs, struct node *node, enum query_form form,
+		  const struct snapshot *snapshot, struct query **out)
 {
 	struct query *q = calloc(1, sizeof(*q));
 	int err;
@@ -216,7 +217,8 @@ int query_open(struct fs *fs, struct node *node, enum query_form form,
 	q->form = form;
 	err = prepare(fs, node, q);
 	if (!err)
-		err = store_snapshot(fs->store, &q->snapshot);
+		err = snapshot ? 0 : store_snapshot(fs->store, &q->owned);
+	q->snapshot = snapshot ? snapshot : q->owned;
 	if (!err)
 		err = query_rewind(fs, q);
 	if (err)
@@ -226,12 +228,18 @@ int query_open(struct fs *fs, struct node *node, enum query_form form,
 	return err;
 }
 
+int query_open(struct fs *fs, struct node *node, enum query_form form,
+	       struct query **out)
+{
+	return query_open_at(fs, node, form, NULL, out);
+}
+
 /* Gives back all that q owns; q itself is the caller's. */
 static void release(struct fs *fs, struct query *q)
 {
 	select_close(q->scan);
 	select_release(&q->select);
-	store_snapshot_release(fs->store, q->snapshot);
+	store_snapshot_release(fs->store, q->owned);
 	buf_release(&q->prefix);
 	buf_release(&q->row);
 }

@@ -30,9 +30,12 @@ struct query {
 	struct bytes delimiter; /* that ends a segment; never empty; the mount's
 				    options' */
 
-	struct snapshot *snapshot; /* owned; NULL: the store of now */
-	struct select_scan *scan;  /* owned; NULL if it could not be opened */
-	int error;                 /* why, until query_rewind */
+	const struct snapshot *snapshot; /* NULL: the store of now */
+	struct snapshot *owned;          /* the same, if it is the query's */
+	struct select_scan *scan; /* owned; NULL if it could not be opened */
+	/* Of its scans, from a rewind on; NULL: loop_is_interrupted. */
+	bool (*stop)(void);
+	int error;              /* why, until query_rewind */
 	struct buf row;         /* of segments: prefix and segment given last */
 	bool has_segment;       /* row holds one */
 	uint64_t segment_limit; /* the step limit is of segments */
@@ -61,6 +64,10 @@ bool query_has_step(struct fs *fs, struct node *node, const char *name);
  * -ERR_no_table, or an error of a step's pattern. */
 int query_open(struct fs *fs, struct node *node, enum query_form form,
 	       struct query **out) EXCLUDES(fs->tree);
+/* The same on a snapshot of the caller's, which outlives it. */
+int query_open_at(struct fs *fs, struct node *node, enum query_form form,
+		  const struct snapshot *snapshot, struct query **out)
+	EXCLUDES(fs->tree);
 void query_close(struct fs *fs, struct query *q);
 
 /* Whether the directory rows would list this row key, or segments this segment,

@@ -4,32 +4,46 @@
 #include "fs/cells/loop.h"
 #include "fs/query/query_run.h"
 
-/* Opens the scan, from its start, in the table as it is called now. */
-static int open_scan(struct fs *fs, struct query *q)
+/* Opens the scan, from its start or, unless it is NULL, from row on, in the
+ * table as it is called now. */
+static int open_scan(struct fs *fs, struct query *q, const struct bytes *row)
 {
 	struct scan_range how = {
 		.rows_only = q->form != QUERY_CELLS,
-		.stop = loop_is_interrupted,
+		.stop = q->stop ? q->stop : loop_is_interrupted,
 		.keep_large = true,
 	};
 	struct place place;
 	int err = place_enter(fs, q->node, &place);
 
 	how.table = place.path.table;
-	if (!err)
+	if (!err && row)
+		err = select_open_at(fs->store, q->snapshot, &q->select, &how,
+				     *row, &q->scan);
+	else if (!err)
 		err = select_open(fs->store, q->snapshot, &q->select, &how,
 				  &q->scan);
 	place_leave(fs, &place);
 	return err;
 }
 
-int query_rewind(struct fs *fs, struct query *q)
+static int rewind_to(struct fs *fs, struct query *q, const struct bytes *row)
 {
 	select_close(q->scan);
 	q->scan = NULL;
 	q->has_segment = false;
 	q->segment_count = 0;
-	return q->error = open_scan(fs, q);
+	return q->error = open_scan(fs, q, row);
+}
+
+int query_rewind(struct fs *fs, struct query *q)
+{
+	return rewind_to(fs, q, NULL);
+}
+
+int query_rewind_at(struct fs *fs, struct query *q, struct bytes row)
+{
+	return rewind_to(fs, q, &row);
 }
 
 void query_rest(struct query *q)

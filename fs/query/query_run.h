@@ -18,6 +18,10 @@
  * (as of place_enter if the table was dropped), which stays. */
 int query_rewind(struct fs *fs, struct query *q) EXCLUDES(fs->tree);
 
+/* As query_rewind, before this row, from which on the step limit counts. */
+int query_rewind_at(struct fs *fs, struct query *q, struct bytes row)
+	EXCLUDES(fs->tree);
+
 /* The next cell that passes: 1, 0 at the end, or an error. */
 int query_next(struct query *q, struct cell *cell);
 

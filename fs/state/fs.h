@@ -25,7 +25,8 @@
  *   2. fs.tree (place.h): shared by who goes to the store by a node's path, so
  *      that the path stays true until that is done; alone by renames
  *   3. a draft's (draft.h); two at once only in a rename, by address
- *   4. pins.lock (pin.h), the lock of struct seen (seen.h, only ever tried)
+ *   4. pins.lock (pin.h), exports.lock (sized.h), the lock of struct seen
+ *      (seen.h, only ever tried)
  *   5. the store's own, which every call of store.h may take
  *   6. fs.dropping
  *   7. nodes.lock, under which nothing else is taken and no store is called
@@ -38,12 +39,24 @@ struct draft;
 struct imports;
 struct pin;
 struct seen;
+struct sized;
+struct sized_cursor;
 struct begun;
 
 /* Snapshots that .at/now shows, see pin.h. */
 struct pins {
 	pthread_mutex_t lock; /* guards first, the list and all in it */
 	struct pin *first;
+};
+
+/* Exports with a size, see sized.h. */
+struct exports {
+	pthread_mutex_t lock; /* guards what follows and the list */
+	pthread_cond_t idle;  /* a cursor is */
+	struct sized *first;
+	size_t count;
+	struct sized_cursor *cursors; /* owned */
+	uint64_t uses;                /* of cursors, so far */
 };
 
 /* Listings that are begun, see dirs.h: those to go on with, and those that were
@@ -80,6 +93,7 @@ struct fs {
 	struct metrics metrics;
 	struct makers makers; /* by inode number, see access.h */
 	struct pins pins;
+	struct exports exports;
 	struct imports *imports; /* what .import/last tells; owned */
 	struct seen *seen;       /* the row that was looked up last; owned */
 

@@ -52,9 +52,10 @@ enum node_kind {
 	NODE_IMPORT_LAST,
 	NODE_MUTATE,
 	NODE_TABLE_STATS,
-	NODE_SCAN,      /* table/.scan, and each step with its value */
-	NODE_SCAN_STEP, /* a step's name, before its value */
-	NODE_SCAN_TEXT, /* a terminal that is a file */
+	NODE_SCAN,        /* table/.scan, and each step with its value */
+	NODE_SCAN_STEP,   /* a step's name, before its value */
+	NODE_SCAN_TEXT,   /* a terminal that is a file */
+	NODE_SCAN_EXPORT, /* a file with a size: see sized.h */
 	NODE_SCAN_ROWS, /* the terminal that is a directory of links to rows */
 	NODE_SCAN_LINK,
 	NODE_SCAN_SEGMENTS, /* the terminal with links by segment of the key */

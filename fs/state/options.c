@@ -17,6 +17,7 @@ void mount_options_init(struct mount_options *o)
 	o->gc = "maxversions=10";
 	o->delimiter = "#";
 	o->events = EVENTS_MAIN;
+	o->export_max_size = UINT64_C(4) << 30;
 }
 
 /* A word without a value that sets something, or undoes that. */
@@ -181,6 +182,8 @@ static int parse_value(struct mount_options *o, const char *word,
 	}
 	if (!strcmp(word, "quota"))
 		return parse_number(word, value, &o->quota_size);
+	if (!strcmp(word, "export-max"))
+		return parse_number(word, value, &o->export_max_size);
 	if (!strcmp(word, "memory"))
 		return parse_memory(o, value);
 	if (!strcmp(word, "uid"))

@@ -37,6 +37,7 @@ struct mount_options {
 	const char *delimiter;       /* of segments of row keys; not empty */
 	enum event_level events;     /* of the store's event log */
 	uint64_t quota_size;         /* bytes; 0: none */
+	uint64_t export_max_size;    /* bytes, of a file of .scan with a size */
 	uint64_t memory_size;        /* bytes, of the store; 0: its default */
 	/*
 	 * Runs a command in the daemon: its exit status, its text to out and

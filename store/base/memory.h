@@ -34,6 +34,8 @@
 				     are committed */   \
 		x(VALUES, values)     /* that are read as a whole */          \
 		x(WIRE, wire)         /* requests and answers of the network */
+		x(EXPORTS, exports)   /* of the mount: places and text of     \
+					 exports with a size */
 
 enum memory_account {
 #define x(name, word) MEMORY_##name,

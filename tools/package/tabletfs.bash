@@ -49,7 +49,7 @@ _tabletfs() {
 		words=$(_tabletfs_verbs) ;;
 	mount:* | umount:*)
 		if [ "$before" = -o ]; then
-			words="allow_other commit= delimiter= gc= gid= log= memory=
+			words="allow_other commit= delimiter= export-max= gc= gid= log= memory=
 				opendir quiet quota= ro showctl stale= strictschema sync
 				uid= umask= xattr"
 			compopt -o nospace 2>/dev/null
@@ -134,6 +134,15 @@ _tabletfs_paths() {
 			esac
 		done < <(ls "$segments/segments" 2>/dev/null)
 		return ;;
+	esac
+	case $dir in
+	*/.scan/ | */.scan/*/)
+		# Not to be looked at: that makes them.
+		for name in export.csv export.tsv export.jsonl; do
+			case $name in "${base:- }"*)
+				COMPREPLY+=("${word%"$base"}$name ") ;;
+			esac
+		done ;;
 	esac
 	for name in .tabletfs .schema .granularity .at .drop .import .mutate \
 		.scan .stats .row.jsonl .versions; do

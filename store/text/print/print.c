@@ -169,6 +169,12 @@ void printer_base64(struct printer *p)
 	p->fields.base64 = true;
 }
 
+void printer_resume(struct printer *p)
+{
+	/* The header is there. Rows of the others stand by themselves. */
+	p->started = p->format == TEXT_CSV || p->format == TEXT_TSV;
+}
+
 void printer_label(struct printer *p, struct bytes label)
 {
 	p->label = label;

@@ -36,6 +36,10 @@ void printer_free(struct printer *p);
 /* From here on fields of CSV and TSV but those of the header are base64. */
 void printer_base64(struct printer *p);
 
+/* For who has finished the text of some rows and goes on with the next: what is
+ * appended from here on is what would have followed without that. */
+void printer_resume(struct printer *p);
+
 /* What a filter labelled the next cell, borrowed until that is fed; "" if
  * nothing, as mostly. Only the cbt layout and JSON lines show it. */
 void printer_label(struct printer *p, struct bytes label);

@@ -1,0 +1,622 @@
+#include <assert.h>
+#include <stdlib.h>
+
+#include "fs/cells/loop.h"
+#include "fs/query/sized.h"
+#include "fs/query/sized_text.h"
+#include "store/text/print/moment.h"
+
+/* The text between two points, at first; while there is no memory for as many,
+ * every other one goes. */
+#define STRIDE (UINT64_C(1) << 20)
+
+/* Places in texts at which reads are under way, of the mount, and how much of
+ * the text before such a place is kept: the kernel reads ahead by several
+ * requests, which may come in any order. */
+#define CURSORS 8
+#define KEPT_SIZE ((size_t)512 << 10)
+
+/* A signal ends a read only after it took so long: nearly none does, and a
+ * program with a timer is to get through. */
+#define PATIENCE_US UINT64_C(500000)
+
+struct sized {
+	/* Set before it is in the list. */
+	struct node *node;         /* referenced */
+	struct moment moment;      /* owned */
+	const struct table *table; /* of its schema */
+	enum text_format format;
+	uint64_t size;
+	struct sized_point *points; /* owned, with their rows */
+	size_t count, room;
+	uint64_t stride;
+	uint64_t memory; /* taken for the points */
+	uint64_t made_us, time_us;
+
+	/* Guarded by exports.lock. */
+	struct sized *next;
+	uint64_t used_us;
+	unsigned int users;
+};
+
+/* Guarded by exports.lock, but what follows busy, while it is, by who has set
+ * that. */
+struct sized_cursor {
+	struct sized *sized; /* NULL: none */
+	uint64_t used;       /* the larger, the later */
+	bool busy;
+	bool placed;            /* else text is to be sought first */
+	struct sized_text text; /* without a query it is to be opened */
+	struct buf window;      /* the text up to text.made */
+	uint64_t held;          /* counted for window */
+};
+
+static _Thread_local uint64_t patient_until_us;
+
+static const struct {
+	const char *name;
+	enum text_format format;
+} names[] = { { "export.csv", TEXT_CSV },
+	      { "export.tsv", TEXT_TSV },
+	      { "export.jsonl", TEXT_JSONL } };
+
+/* The index in names, or that behind the last. */
+static size_t name_index(struct bytes name)
+{
+	size_t i = 0;
+
+	while (i < 3 && !bytes_equal(name, bytes_string(names[i].name)))
+		i++;
+	return i;
+}
+
+bool sized_is_name(struct bytes name)
+{
+	return name_index(name) < 3;
+}
+
+/* Frees what s owns, and s. No cursor is at it. */
+static void free_sized(struct fs *fs, struct sized *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->count; i++)
+		free((uint8_t *)(uintptr_t)s->points[i].row.data);
+	free(s->points);
+	memory_give(store_memory(fs->store), MEMORY_EXPORTS, s->memory);
+	moment_release(fs->store, &s->moment);
+	if (s->node)
+		node_put(&fs->nodes, s->node);
+	free(s);
+}
+
+static uint64_t point_memory(const struct sized_point *p)
+{
+	return sizeof(*p) + p->row.size;
+}
+
+/* Keeps every other point. */
+static void thin(struct fs *fs, struct sized *s)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < s->count; i++) {
+		if (i % 2) {
+			s->points[kept++] = s->points[i];
+			continue;
+		}
+		memory_give(store_memory(fs->store), MEMORY_EXPORTS,
+			    point_memory(&s->points[i]));
+		s->memory -= point_memory(&s->points[i]);
+		free((uint8_t *)(uintptr_t)s->points[i].row.data);
+	}
+	s->count = kept;
+	s->stride *= 2;
+}
+
+/* Keeps where the row begins that t has stopped at. */
+static int add_point(struct fs *fs, struct sized *s, const struct sized_text *t)
+{
+	struct sized_point p = { t->made, t->first.row };
+	struct sized_point *grown = s->points;
+	uint8_t *row;
+
+	while (!memory_take(store_memory(fs->store), MEMORY_EXPORTS,
+			    point_memory(&p), 0)) {
+		/* Without any it is read from its beginning. */
+		if (s->count == 0)
+			return 0;
+		thin(fs, s);
+	}
+	s->memory += point_memory(&p);
+	if (s->count == s->room) {
+		s->room = s->room ? 2 * s->room : 16;
+		grown = reallocarray(s->points, s->room, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		s->points = grown;
+	}
+	row = malloc(p.row.size + 1);
+	if (!row)
+		return -ENOMEM;
+	memcpy(row, p.row.data, p.row.size);
+	p.row.data = row;
+	s->points[s->count++] = p;
+	return 0;
+}
+
+/* Makes all of the text, and throws it away. */
+static int measure(struct fs *fs, struct sized *s)
+{
+	uint64_t max = fs->options->export_max_size;
+	struct buf text = BUF_INIT;
+	struct sized_text t;
+	int err =
+		sized_text_open(fs, s->node, s->format, s->moment.snapshot, &t);
+
+	if (err)
+		return err;
+	t.wanted = s->stride;
+	while (!err && !t.ended) {
+		buf_reset(&text);
+		err = sized_text_make(&t, &text);
+		if (!err && max > 0 && t.made > max)
+			err = fail(EFBIG,
+				   "more than the %llu bytes of -o export-max; "
+				   "tabletfs export writes as much as there is",
+				   (unsigned long long)max);
+		if (!err && t.stopped) {
+			err = add_point(fs, s, &t);
+			t.wanted = t.made + s->stride;
+		}
+	}
+	s->size = t.made;
+	sized_text_close(fs, &t);
+	buf_release(&text);
+	return err ? err : moment_check(fs->store, s->table);
+}
+
+/* Makes the export of node, which is the caller's reference. */
+static int make(struct fs *fs, struct node *node, struct sized **out)
+{
+	struct sized *s = calloc(1, sizeof(*s));
+	struct place place;
+	size_t i;
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	s->node = node;
+	node_get(&fs->nodes, node);
+	s->format = names[name_index(node_name(node))].format;
+	s->stride = STRIDE;
+	s->made_us = fs_steady();
+	s->time_us = fs_now();
+	err = moment_take(fs->store, &s->moment);
+	if (!err) {
+		err = place_enter(fs, node, &place);
+		for (i = 0; !err && i < s->moment.schema->table_count; i++)
+			if (s->moment.schema->tables[i].id == place.table->id)
+				s->table = &s->moment.schema->tables[i];
+		place_leave(fs, &place);
+	}
+	if (!err && !s->table)
+		err = -ERR_no_table;
+	if (!err)
+		err = measure(fs, s);
+	if (err)
+		free_sized(fs, s);
+	else
+		*out = s;
+	return err;
+}
+
+/* Makes an idle cursor one of sized, which may be NULL, at no place. With the
+ * lock held. */
+static void assign_cursor(struct fs *fs, struct sized_cursor *c,
+			  struct sized *sized)
+{
+	sized_text_close(fs, &c->text);
+	memory_give(store_memory(fs->store), MEMORY_EXPORTS, c->held);
+	c->held = 0;
+	c->placed = false;
+	c->sized = sized;
+	buf_release(&c->window);
+}
+
+/* Takes the cursors from an export that nobody has open. With the lock held, or
+ * at the end. */
+static void leave_cursors(struct fs *fs, const struct sized *s)
+{
+	struct exports *x = &fs->exports;
+	size_t i;
+
+	for (i = 0; x->cursors && i < CURSORS; i++)
+		if (x->cursors[i].sized == s)
+			assign_cursor(fs, &x->cursors[i], NULL);
+}
+
+/* Ends the export that *at points to, which nobody has open; *at is then the
+ * next. With the lock held, or at the end. */
+static void end_sized(struct fs *fs, struct sized **at)
+{
+	struct sized *s = *at;
+
+	assert(s->users == 0);
+	leave_cursors(fs, s);
+	*at = s->next;
+	fs->exports.count--;
+	node_detach(&fs->nodes, s->node);
+	free_sized(fs, s);
+}
+
+void exports_release(struct fs *fs)
+{
+	while (fs->exports.first) {
+		/* Whoever has it open is not told any more. */
+		fs->exports.first->users = 0;
+		end_sized(fs, &fs->exports.first);
+	}
+	free(fs->exports.cursors);
+	pthread_cond_destroy(&fs->exports.idle);
+	pthread_mutex_destroy(&fs->exports.lock);
+}
+
+static bool is_unused(struct fs *fs, const struct sized *s, uint64_t now_us)
+{
+	if (s->users > 0)
+		return false;
+	return now_us - s->made_us >= SIZED_KEPT_US ||
+	       (now_us - s->used_us >= SIZED_SHARED_US &&
+		!node_is_remembered(&fs->nodes, s->node));
+}
+
+void exports_sweep(struct fs *fs, uint64_t now_us)
+{
+	struct sized **at = &fs->exports.first;
+
+	pthread_mutex_lock(&fs->exports.lock);
+	while (*at) {
+		if (is_unused(fs, *at, now_us))
+			end_sized(fs, at);
+		else
+			at = &(*at)->next;
+	}
+	pthread_mutex_unlock(&fs->exports.lock);
+}
+
+/* One that may be shared, counted as used; or NULL. With the lock held. */
+static struct sized *find_shared(struct fs *fs, struct node *directory,
+				 struct bytes name)
+{
+	uint64_t now_us = fs_steady();
+	struct sized *s = fs->exports.first;
+
+	while (s && (s->node->parent != directory || !s->node->found ||
+		     !bytes_equal(node_name(s->node), name)))
+		s = s->next;
+	/* In use or not, it is old: its name is another's now. */
+	if (s && (now_us - s->used_us >= SIZED_SHARED_US ||
+		  now_us - s->made_us >= SIZED_KEPT_US)) {
+		node_detach(&fs->nodes, s->node);
+		s = NULL;
+	}
+	if (s)
+		s->used_us = now_us;
+	return s;
+}
+
+/* Makes room for one more: ends the one that was used longest ago. With the
+ * lock held. */
+static int make_room(struct fs *fs)
+{
+	struct sized **at, **oldest = NULL;
+
+	if (fs->exports.count < SIZED_MAX)
+		return 0;
+	for (at = &fs->exports.first; *at; at = &(*at)->next)
+		if ((*at)->users == 0 &&
+		    (!oldest || (*at)->used_us < (*oldest)->used_us))
+			oldest = at;
+	if (!oldest)
+		return fail(EBUSY,
+			    "%d exports with a size are open; close one, or "
+			    "read .scan/csv, which has none",
+			    SIZED_MAX);
+	end_sized(fs, oldest);
+	return 0;
+}
+
+/* Puts s, which was made meanwhile, into the list, or in its place one that
+ * another thread has made of the same node. 0 with *out referenced. */
+static int add_sized(struct fs *fs, struct sized *s, struct node **out)
+{
+	struct exports *x = &fs->exports;
+	struct sized *other;
+	int err;
+
+	pthread_mutex_lock(&x->lock);
+	for (other = x->first; other && other->node != s->node;)
+		other = other->next;
+	err = other ? 0 : make_room(fs);
+	if (!err) {
+		*out = s->node;
+		node_get(&fs->nodes, s->node);
+	}
+	if (!err && !other) {
+		s->used_us = fs_steady();
+		s->next = x->first;
+		x->first = s;
+		x->count++;
+		s = NULL;
+	}
+	pthread_mutex_unlock(&x->lock);
+	if (s)
+		free_sized(fs, s);
+	return err;
+}
+
+int sized_lookup(struct fs *fs, struct node *directory, struct bytes name,
+		 struct node **out)
+{
+	struct node *node = NULL;
+	struct sized *s;
+	int err = 0;
+
+	pthread_mutex_lock(&fs->exports.lock);
+	s = find_shared(fs, directory, name);
+	if (s) {
+		*out = s->node;
+		node_get(&fs->nodes, s->node);
+	} else {
+		err = node_enter(&fs->nodes, directory, NODE_SCAN_EXPORT, name,
+				 &node);
+	}
+	pthread_mutex_unlock(&fs->exports.lock);
+	if (s || err)
+		return s ? 1 : err;
+	loop_hand_over();
+	err = make(fs, node, &s);
+	if (!err)
+		err = add_sized(fs, s, out);
+	if (err)
+		node_detach(&fs->nodes, node);
+	node_put(&fs->nodes, node);
+	return err ? err : 1;
+}
+
+/* The export of this node, or NULL. With the lock held. */
+static struct sized *find(struct fs *fs, const struct node *node)
+{
+	struct sized *s = fs->exports.first;
+
+	while (s && s->node != node)
+		s = s->next;
+	return s;
+}
+
+int sized_attr(struct fs *fs, struct node *node, struct stat *st,
+	       double *timeout)
+{
+	struct sized *s;
+
+	pthread_mutex_lock(&fs->exports.lock);
+	s = find(fs, node);
+	if (s) {
+		st->st_size = (off_t)s->size;
+		st->st_blocks = (blkcnt_t)((s->size + 511) / 512);
+		st->st_mtim.tv_sec = (time_t)(s->time_us / 1000000);
+		st->st_mtim.tv_nsec = (long)(s->time_us % 1000000 * 1000);
+		st->st_ctim = st->st_atim = st->st_mtim;
+		*timeout = SIZED_SHARED_US / 1e6;
+	}
+	pthread_mutex_unlock(&fs->exports.lock);
+	return s ? 0 : -ESTALE;
+}
+
+int sized_open(struct fs *fs, struct node *node, struct sized **out)
+{
+	struct sized *s;
+
+	pthread_mutex_lock(&fs->exports.lock);
+	s = find(fs, node);
+	if (s) {
+		s->users++;
+		s->used_us = fs_steady();
+	}
+	pthread_mutex_unlock(&fs->exports.lock);
+	*out = s;
+	return s ? 0 : -ESTALE;
+}
+
+void sized_close(struct fs *fs, struct sized *s)
+{
+	pthread_mutex_lock(&fs->exports.lock);
+	assert(s->users > 0);
+	s->users--;
+	s->used_us = fs_steady();
+	if (s->users == 0)
+		leave_cursors(fs, s);
+	pthread_mutex_unlock(&fs->exports.lock);
+}
+
+/* Whether a read at offset can go on from where the cursor is. */
+static bool is_near(const struct sized_cursor *c, const struct sized *s,
+		    uint64_t offset)
+{
+	return c->sized == s && c->placed &&
+	       offset >= c->text.made - c->window.size &&
+	       offset <= c->text.made + s->stride;
+}
+
+/* The cursor for a read of s, which then is busy: one that is near, else the
+ * one that was used longest ago. Waits while all are busy. */
+static struct sized_cursor *take_cursor(struct fs *fs, struct sized *s,
+					uint64_t offset)
+{
+	struct exports *x = &fs->exports;
+	struct sized_cursor *best = NULL;
+	size_t i;
+
+	pthread_mutex_lock(&x->lock);
+	s->used_us = fs_steady();
+	if (!x->cursors)
+		x->cursors = calloc(CURSORS, sizeof(*x->cursors));
+	while (x->cursors && !best) {
+		for (i = 0; i < CURSORS; i++) {
+			struct sized_cursor *c = &x->cursors[i];
+
+			if (c->busy)
+				continue;
+			if (is_near(c, s, offset)) {
+				best = c;
+				break;
+			}
+			if (!best || c->used < best->used)
+				best = c;
+		}
+		if (!best)
+			pthread_cond_wait(&x->idle, &x->lock);
+	}
+	if (best) {
+		if (best->sized != s)
+			assign_cursor(fs, best, s);
+		best->busy = true;
+		best->used = ++x->uses;
+	}
+	pthread_mutex_unlock(&x->lock);
+	return best;
+}
+
+static void give_cursor(struct fs *fs, struct sized_cursor *c)
+{
+	pthread_mutex_lock(&fs->exports.lock);
+	c->busy = false;
+	pthread_cond_signal(&fs->exports.idle);
+	pthread_mutex_unlock(&fs->exports.lock);
+}
+
+/* The last point at or before offset; NULL: the beginning. */
+static const struct sized_point *point_before(const struct sized *s,
+					      uint64_t offset)
+{
+	size_t low = 0, high = s->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (s->points[middle].offset <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 ? &s->points[low - 1] : NULL;
+}
+
+/* For the scans of reads. */
+static bool has_given_up(void)
+{
+	return loop_is_interrupted() && fs_steady() >= patient_until_us;
+}
+
+/* Brings the cursor to where text at offset can be made from. */
+static int place_cursor(struct fs *fs, struct sized_cursor *c, uint64_t offset)
+{
+	const struct sized *s = c->sized;
+	int err = 0;
+
+	if (is_near(c, s, offset))
+		return 0;
+	if (!c->text.query)
+		err = sized_text_open(fs, s->node, s->format,
+				      s->moment.snapshot, &c->text);
+	if (err)
+		return err;
+	c->text.query->stop = has_given_up;
+	buf_reset(&c->window);
+	err = sized_text_seek(fs, &c->text, point_before(s, offset));
+	c->placed = !err;
+	return err;
+}
+
+/* Drops from the window what lies so far before offset that nobody will ask. */
+static void drop_front(struct sized_cursor *c, uint64_t offset)
+{
+	uint64_t base = c->text.made - c->window.size;
+	size_t n = 0;
+
+	if (offset > base + KEPT_SIZE)
+		n = (size_t)(offset - base - KEPT_SIZE);
+	if (n > c->window.size)
+		n = c->window.size;
+	/* To drop from the front moves what is behind. */
+	if (n < KEPT_SIZE && n < c->window.size)
+		return;
+	memmove(c->window.data, c->window.data + n, c->window.size - n);
+	c->window.size -= n;
+}
+
+/* Makes text up to end, keeping what is from offset on. */
+static int make_until(struct sized_cursor *c, uint64_t offset, uint64_t end)
+{
+	int err = 0;
+
+	while (!err && c->text.made < end) {
+		if (c->text.ended)
+			return fail(ESTALE, "something of it was dropped");
+		drop_front(c, offset);
+		err = sized_text_make(&c->text, &c->window);
+	}
+	return err;
+}
+
+/* Counts what the window has in memory. */
+static void count_window(struct fs *fs, struct sized_cursor *c)
+{
+	struct memory *m = store_memory(fs->store);
+
+	if (c->window.capacity > 4 * KEPT_SIZE &&
+	    c->window.size <= c->window.capacity / 4) {
+		buf_release(&c->window);
+		c->placed = false;
+	}
+	memory_give(m, MEMORY_EXPORTS, c->held);
+	c->held = c->window.capacity;
+	memory_hold(m, MEMORY_EXPORTS, c->held);
+}
+
+int sized_read(struct fs *fs, struct sized *s, uint64_t offset, size_t size,
+	       struct buf *out)
+{
+	struct sized_cursor *c;
+	uint64_t end;
+	int err;
+
+	if (offset >= s->size)
+		return 0;
+	end = s->size - offset < size ? s->size : offset + size;
+	c = take_cursor(fs, s, offset);
+	if (!c)
+		return -ENOMEM;
+	patient_until_us = fs_steady() + PATIENCE_US;
+	err = place_cursor(fs, c, offset);
+	if (!err)
+		err = make_until(c, offset, end);
+	/* What was made before is whole if nothing was dropped until now. */
+	if (!err)
+		err = moment_check(fs->store, s->table);
+	if (place_is_dropped(err))
+		err = fail(ESTALE, "%s", err_detail());
+	if (!err)
+		err = buf_add(out,
+			      c->window.data + c->window.size -
+				      (c->text.made - offset),
+			      (size_t)(end - offset));
+	if (err)
+		c->placed = false;
+	else
+		sized_text_rest(&c->text);
+	count_window(fs, c);
+	give_cursor(fs, c);
+	return err;
+}
