@@ -130,7 +130,7 @@ os.pread(5, 100, 3000000)'
 exec 5<&-
 s=$m/u/.scan
 exec 5<"$s/limit/49999/export.csv"
-rm -r "$m/u"
+T deletetable u
 errno ESTALE python3 -c 'import os
 os.posix_fadvise(5, 0, 0, os.POSIX_FADV_DONTNEED)
 os.read(5, 1000)'
