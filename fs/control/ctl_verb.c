@@ -285,11 +285,14 @@ static int make_frame(struct verb *v, struct buf *out)
 		err = add_frame('o', buf_bytes(&text), out);
 	}
 	buf_release(&text);
-	if (err < 0 || got > 0)
-		return err;
-	v->stream->close(v->stream);
-	v->stream = NULL;
-	return buf_printf(out, "x %d\n", got < 0);
+	if (!err && got <= 0)
+		err = buf_printf(out, "x %d\n", got < 0);
+	if (err < 0 || got <= 0) {
+		/* Nor is a reply gone on with that lacks a piece. */
+		v->stream->close(v->stream);
+		v->stream = NULL;
+	}
+	return err;
 }
 
 /* What is made as it is read is read from front to end. */
@@ -302,7 +305,8 @@ static int read_stream(struct verb *v, struct ctl_file *f, uint64_t offset,
 	if (offset < v->base || offset - v->base > f->out.size)
 		return fail(ESPIPE, "this reply is read from front to end");
 	skip = (size_t)(offset - v->base);
-	memmove(f->out.data, f->out.data + skip, f->out.size - skip);
+	if (skip > 0)
+		memmove(f->out.data, f->out.data + skip, f->out.size - skip);
 	f->out.size -= skip;
 	v->base = offset;
 	while (!err && v->stream && f->out.size < size)

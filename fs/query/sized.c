@@ -552,7 +552,8 @@ static void drop_front(struct sized_cursor *c, uint64_t offset)
 	/* To drop from the front moves what is behind. */
 	if (n < KEPT_SIZE && n < c->window.size)
 		return;
-	memmove(c->window.data, c->window.data + n, c->window.size - n);
+	if (n > 0)
+		memmove(c->window.data, c->window.data + n, c->window.size - n);
 	c->window.size -= n;
 }
 

@@ -105,6 +105,10 @@ refuse "a full device" T dump /dev/full
 check "a reader who leaves is told" grep -q "standard output" told
 same "and fails it" 1 "$(cat status)"
 refuse "a directory" T dump .
+touch private
+chmod 600 private
+check "a private file" T dump private
+same "stays private" 600 "$(stat -c %a private)"
 touch taken.partial
 refuse "a name that another writes" T dump taken
 check "which stays" ls taken.partial >/dev/null

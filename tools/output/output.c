@@ -55,7 +55,7 @@ static const struct output_kind *kind_of(const char *path)
 }
 
 /* Opens PATH.partial beside what path is, or leads to as a link. */
-static int open_partial(struct output *o)
+static int open_partial(struct output *o, mode_t mode)
 {
 	o->place = realpath(o->path, NULL);
 	if (!o->place)
@@ -64,7 +64,7 @@ static int open_partial(struct output *o)
 		o->partial = NULL;
 		return -ENOMEM;
 	}
-	o->fd = open(o->partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	o->fd = open(o->partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 	if (o->fd >= 0)
 		return 0;
 	if (errno == EEXIST) {
@@ -93,12 +93,13 @@ static int open_file(struct output *o)
 	if (stat(o->path, &st) < 0) {
 		if (errno != ENOENT)
 			return fail(errno, "%s", o->path);
-		return open_partial(o);
+		return open_partial(o, 0666);
 	}
 	if (S_ISDIR(st.st_mode))
 		return fail(EISDIR, "%s", o->path);
 	if (S_ISREG(st.st_mode))
-		return open_partial(o);
+		/* It is no more open to others than what it replaces. */
+		return open_partial(o, st.st_mode & 0666);
 	o->fd = open(o->path, O_WRONLY | O_CLOEXEC);
 	return o->fd < 0 ? fail(errno, "couldn't open %s", o->path) : 0;
 }
