@@ -224,5 +224,9 @@ FILE *output_printed(struct output *o)
 {
 	cookie_io_functions_t functions = { .write = print };
 
-	return fopencookie(o, "w", functions);
+	FILE *out = fopencookie(o, "w", functions);
+
+	if (out)
+		setvbuf(out, NULL, _IOFBF, TEXT_STREAM_PIECE);
+	return out;
 }

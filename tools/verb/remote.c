@@ -7,6 +7,9 @@
 
 #define CTL ".tabletfs/ctl"
 
+/* So much of a reply is read at once. */
+#define REPLY_SIZE ((size_t)256 << 10)
+
 /* Sets request to the words, each with its NUL, behind their length. */
 static int encode_request(int argc, char **argv, struct buf *request)
 {
@@ -30,7 +33,7 @@ static int encode_request(int argc, char **argv, struct buf *request)
  * or out takes no more. */
 static bool copy_frame(FILE *in, size_t size, FILE *out)
 {
-	char piece[4096];
+	char piece[65536];
 
 	while (size > 0) {
 		size_t n = size < sizeof(piece) ? size : sizeof(piece);
@@ -94,8 +97,12 @@ static int send_request(const struct served *served, struct bytes request,
 		*ctl = fdopen(fd, "r");
 	if (!err && !*ctl)
 		err = errno;
-	if (!err)
+	if (!err) {
+		/* Each read is a request to the daemon. Without memory for
+		 * this it is a smaller one. */
+		setvbuf(*ctl, NULL, _IOFBF, REPLY_SIZE);
 		return 0;
+	}
 	if (fd >= 0)
 		close(fd);
 	return fail(ERR_store_in_use,
