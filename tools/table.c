@@ -145,11 +145,11 @@ const struct verb verbs[] = {
 	  "          all, for which the table is read twice; 4096 at most.\n"
 	  "  bytes   base64 makes every field base64, as import takes it.\n"
 	  "\n"
-	  "Other arguments are those of read: which rows, columns and\n"
-	  "versions. Aggregates are numbers in CSV and TSV, and states in\n"
-	  "JSON lines. In CSV no value is an empty field, and an empty value\n"
-	  "is \"\". <file> gets its name when it is whole; if it fails,\n"
-	  "<file> is as it was.\n"
+	  "Other arguments are those of read, but page= and include-stats=:\n"
+	  "which rows, columns and versions. Aggregates are numbers in CSV\n"
+	  "and TSV, and states in JSON lines. In CSV no value is an empty\n"
+	  "field, and an empty value is \"\". <file> gets its name when it is\n"
+	  "whole; if it fails, <file> is as it was.\n"
 	  "\n"
 	  "    Example: tabletfs export zips ca.csv.gz layout=wide prefix=CA\n",
 	  verb_export },

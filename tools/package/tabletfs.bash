@@ -62,9 +62,9 @@ _tabletfs() {
 	export:2)
 		compopt -o default 2>/dev/null ;;
 	export:[3-9]* | export:[12][0-9]*)
-		words="format= layout=long layout=wide bytes=base64 columns= start=
-			end= prefix= regex= reversed= count= cells-per-column=
-			keys-only= filter="
+		words="format= layout=long layout=wide bytes=base64 columns= key=
+			start= after= end= through= prefix= or regex= reversed=
+			count= cells-per-column= keys-only= filter="
 		compopt -o nospace 2>/dev/null ;;
 	import:[3-9]* | import:[12][0-9]* | key:*)
 		compopt -o default 2>/dev/null
