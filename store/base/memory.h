@@ -33,8 +33,8 @@
 		x(REQUESTS, requests) /* lines and mutations, until they  \
 				     are committed */   \
 		x(VALUES, values)     /* that are read as a whole */          \
-		x(WIRE, wire)         /* requests and answers of the network */
-		x(EXPORTS, exports)   /* of the mount: places and text of     \
+		x(WIRE, wire)       /* requests and answers of the network */ \
+		x(EXPORTS, exports) /* of the mount: places and text of     \
 					 exports with a size */
 
 enum memory_account {
