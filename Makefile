@@ -229,16 +229,13 @@ $(TELLING): ALL_CFLAGS += -DTABLETFS_VERSION='"$(VERSION)"'
 $(TELLING): tools/package/changelog
 
 $(B)/libstore.a: $(call obj,$(STORE))
-	@rm -f $@
-	$(call say,AR  )ar rcs $@ $^
+	$(call say,AR  )rm -f $@.new && ar rcs $@.new $^ && mv $@.new $@
 
 $(B)/libfs.a: $(call obj,$(FS) $(filter-out tools/main.c,$(TOOLS)))
-	@rm -f $@
-	$(call say,AR  )ar rcs $@ $^
+	$(call say,AR  )rm -f $@.new && ar rcs $@.new $^ && mv $@.new $@
 
 $(B)/libsim.a: $(call obj,$(SIM))
-	@rm -f $@
-	$(call say,AR  )ar rcs $@ $^
+	$(call say,AR  )rm -f $@.new && ar rcs $@.new $^ && mv $@.new $@
 
 $(B)/tabletfs: $(call obj,tools/main.c) $(B)/libfs.a $(B)/libstore.a
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LDFLAGS)
