@@ -34,17 +34,20 @@ static int mutate_one(const struct service *s, struct bytes table,
 
 enum call_result mutate_row(struct call *c, void *context)
 {
+	const struct service *s = context;
 	struct proto_arena arena = { .chunks = NULL };
-	const struct proto_mutate_row *q =
-		method_request(c, &proto_mutate_row_type, &arena);
+	const struct proto_mutate_row *q;
 	struct bytes table;
 	int err = 0;
 
+	if (s->sync && call_is_inline(c))
+		return CALL_AGAIN;
+	q = method_request(c, &proto_mutate_row_type, &arena);
 	if (!q)
 		goto release;
 	err = table_of(q->table_name, q->authorized_view_name, &table);
 	if (!err)
-		err = mutate_one(context, table, q->row_key, q->mutations.at,
+		err = mutate_one(s, table, q->row_key, q->mutations.at,
 				 q->mutations.count);
 	if (err < 0)
 		method_failed(c, err);

@@ -143,15 +143,18 @@ static int go_on(struct call *c, struct batch_call *b)
 
 enum call_result mutate_rows(struct call *c, void *context)
 {
+	struct service *s = context;
 	struct batch_call *b = call_state(c);
 	int err = 0;
 
+	if (s->sync && call_is_inline(c))
+		return CALL_AGAIN;
 	if (!b) {
 		b = calloc(1, sizeof(*b));
 		if (!b)
 			return method_failed(c, -ENOMEM);
 		call_set_state(c, b);
-		b->service = context;
+		b->service = s;
 		b->request =
 			method_request(c, &proto_mutate_rows_type, &b->arena);
 		if (!b->request)

@@ -12,7 +12,9 @@
  */
 struct service {
 	struct store *store;
-	bool sync; /* a write is durable before it is answered */
+	/* A write is durable before it is answered. Then it waits for the disk,
+	 * so that no other call may wait for it: see call_is_inline. */
+	bool sync;
 };
 
 /* The request of c, in arena; or NULL, and the call has ended by what is wrong
