@@ -137,7 +137,7 @@ static int mutate_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
 
 	(void)fs;
 	(void)offset;
-	if (err)
+	if (err || n == 0)
 		return err;
 	memmove(m->unread.data, m->unread.data + n, m->unread.size - n);
 	m->unread.size -= n;
