@@ -2,7 +2,7 @@
 
 #include "store/base/err.h"
 #include "store/text/recipe/apply.h"
-#include "store/text/import/cells_seen.h"
+#include "store/text/track/cells_seen.h"
 #include "store/text/recipe/row_json.h"
 #include "tests/unit/suite.h"
 

@@ -6,6 +6,7 @@
 #include "tools/import/recipe_import.h"
 #include "tools/import/recipe_report.h"
 #include "tools/import/recipe_words.h"
+#include "tools/import/stop.h"
 
 #define PIECE_SIZE (1 << 20)
 
@@ -47,6 +48,10 @@ static int take_option(struct verb_call *c, struct recipe_import *r,
 		rejects_init(&r->rejects, value);
 		return *value ? 0 : wrong(c, "which file?", word);
 	}
+	if (!strncmp(word, "resume=", 7)) {
+		r->resume = value;
+		return *value ? 0 : wrong(c, "which name?", word);
+	}
 	if (!strncmp(word, "quiet=", 6)) {
 		int quiet = import_quiet(c, value);
 
@@ -70,6 +75,24 @@ static int take_option(struct verb_call *c, struct recipe_import *r,
 	    !strncmp(word, "workers=", 8) || !strncmp(word, "app-profile=", 12))
 		return 0;
 	return wrong(c, "unknown word; tabletfs help import has them", word);
+}
+
+/* What does not go with resume: 0, or 2 after it said so. */
+static int check_resume(struct verb_call *c, struct recipe_import *r)
+{
+	r->rejects.append = r->resume != NULL;
+	if (!r->resume)
+		return 0;
+	if (r->file_count > 1)
+		return wrong(c, "it is of one file", "resume");
+	if (r->dry)
+		return wrong(c, "not beside dry-run", "resume");
+	if (r->refuse_duplicates)
+		return wrong(c,
+			     "not beside duplicates=refuse, as it is not known "
+			     "which cells were set the times before",
+			     "resume");
+	return 0;
 }
 
 int recipe_import_arguments(struct verb_call *c, struct recipe_import *r)
@@ -100,7 +123,7 @@ int recipe_import_arguments(struct verb_call *c, struct recipe_import *r)
 		return NOT_FINISHED;
 	}
 	if (r->file_count > 0)
-		return 0;
+		return check_resume(c, r);
 	verb_wrong(c, "which file? Say tabletfs import <table> <file>|- "
 		      "key='...' set='...'");
 	return NOT_FINISHED;
@@ -157,7 +180,8 @@ static int feed_input(const struct recipe_import *r, struct importer *im,
 
 	while (!err && !has_enough(r)) {
 		size = input_read(in, piece, PIECE_SIZE);
-		if (size == 0)
+		err = stop_check();
+		if (size == 0 || err < 0)
 			break;
 		err = size < 0 ? (int)size
 			       : importer_feed(im,
@@ -205,10 +229,12 @@ int recipe_import_feed(struct verb_call *c, struct recipe_import *r,
 	r->rejects.recipe = r->recipe_file;
 	err = r->dry ? 0 : rejects_open(&r->rejects, r->files, r->file_count);
 
+	stop_begin();
 	progress_begin(&progress, r->quiet ? NULL : c->err, size_of_all(r));
 	for (i = 0; !err && i < r->file_count && !has_enough(r); i++)
 		err = feed_file(r, im, r->files[i], &before, &progress);
 	progress_end(&progress);
+	stop_end();
 	if (!err)
 		return has_enough(r) ? 0 : importer_finish(im, true);
 	/* What came before it stays, and is made durable. */
@@ -227,6 +253,7 @@ struct import_options recipe_import_options(const struct recipe_import *r)
 		.recipe = r->recipe,
 		.refuse_duplicates = r->refuse_duplicates,
 		.strict = r->stop,
+		.resume = bytes_string(r->resume ? r->resume : ""),
 		.rejects = r->dry            ? NULL
 			   : r->rejects.path ? &r->rejects.to
 					     : NULL,
@@ -309,7 +336,8 @@ static int run_import(struct verb_call *c, struct recipe_import *r)
 	o.result = importer_result(im);
 	o.rows = o.result->row_count;
 	o.lines = buf_bytes(&o.result->refused);
-	o.committed_line = o.result->committed_line;
+	o.committed_line = r->resume ? importer_position(im)->line - 1
+				     : o.result->committed_line;
 	status = recipe_report(c, r, &o);
 	importer_free(im);
 	return status;

@@ -21,6 +21,7 @@ struct recipe_import {
 	uint64_t *line_bases;  /* owned; of each file begun, lines before it */
 	struct recipe *recipe; /* owned */
 	const char *recipe_file; /* borrowed; NULL: none */
+	const char *resume;      /* borrowed; NULL: it has no name */
 	bool refuse_duplicates, stop, quiet;
 	struct rejects rejects; /* open from recipe_import_feed on */
 	bool dry;               /* print rows, and write nothing */

@@ -1,5 +1,6 @@
 #include "tools/import/import_report.h"
 #include "tools/import/recipe_report.h"
+#include "tools/import/stop.h"
 
 /* Up to where all good records are in, as file and line. */
 static void tell_committed(struct verb_call *c, const struct recipe_import *r,
@@ -14,6 +15,29 @@ static void tell_committed(struct verb_call *c, const struct recipe_import *r,
 	else
 		verb_wrong(c, "committed up to %s:%llu", r->files[i - 1],
 			   (unsigned long long)(line - r->line_bases[i - 1]));
+}
+
+/* What to do, where nothing is wrong with what was asked for. */
+static void tell_how_on(struct verb_call *c, const struct recipe_import *r,
+			int err)
+{
+	if (err_errno(err) == EINVAL && !stop_check())
+		return;
+	if (r->resume)
+		verb_wrong(c, "the same command goes on from there");
+	else
+		verb_wrong(c, "the same command begins anew; one that also "
+			      "says resume=NAME can go on when it is stopped");
+}
+
+/* The last line of a file that may grow. */
+static void tell_left(struct verb_call *c, const struct recipe_import *r,
+		      uint64_t line)
+{
+	verb_wrong(c,
+		   "%s:%llu: the last line has no end yet, so it is left for "
+		   "the next time; a newline ends it",
+		   r->files[0], (unsigned long long)line);
 }
 
 /* What became of records that are not simply in. */
@@ -50,11 +74,16 @@ int recipe_report(struct verb_call *c, struct recipe_import *r,
 			verb_wrong(c, "%s", verb_error_text(o->err));
 	}
 	if (o->err < 0) {
-		tell_committed(c, r, o->rows ? o->committed_line : 0);
+		tell_committed(c, r,
+			       o->rows || r->resume ? o->committed_line : 0);
+		tell_how_on(c, r, o->err);
 		status = NOT_FINISHED;
 		/* The error says all. */
 		if (o->rows == 0 && refused == 0)
 			return status;
+	} else if (o->result->left_line > 0) {
+		tell_left(c, r, o->result->left_line);
+		status = SOME_REFUSED;
 	}
 	tell_counts(c, o->result);
 	if (import_report(c, o->rows, refused, o->lines) && status == ALL_IN)

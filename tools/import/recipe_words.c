@@ -21,7 +21,7 @@ bool recipe_is_meant(const struct verb_call *c, int first)
 	for (i = first; i < c->argc; i++) {
 		struct bytes word = recipe_word(c->argv[i]);
 
-		if (is(word, "recipe") ||
+		if (is(word, "recipe") || is(word, "resume") ||
 		    (recipe_has_word(word) && !is(word, "format")))
 			return true;
 	}

@@ -44,12 +44,37 @@ static void write_text(struct rejects *r, struct bytes text)
 	r->last = text.data[text.size - 1];
 }
 
+/* What the file begins with that is appended to: as much as the header has. A
+ * last line without its end, as of a process that was killed, gets one. */
+static int read_header(struct rejects *r, size_t size)
+{
+	FILE *in = fopen(r->path, "re");
+	int err = in ? buf_reserve(&r->written, size + 1) : 0;
+
+	if (in && !err) {
+		r->written.size = fread(r->written.data, 1, size, in);
+		r->has_header = r->written.size > 0;
+		if (r->has_header && fseek(in, -1, SEEK_END) == 0)
+			r->last = getc(in);
+		if (r->last != '\n')
+			putc('\n', r->records);
+		r->last = '\n';
+	}
+	if (in)
+		fclose(in);
+	return err;
+}
+
 /* Records under a header that is not theirs would be others. */
 static int write_header(struct rejects *r)
 {
 	struct bytes header = buf_bytes(&r->header);
-	int err;
+	int err = 0;
 
+	if (!r->has_header && r->append)
+		err = read_header(r, header.size);
+	if (err < 0)
+		return err;
 	if (r->has_header)
 		return bytes_equal(header, buf_bytes(&r->written))
 			       ? 0
@@ -78,6 +103,15 @@ static int take_record(void *context, struct bytes text, bool end)
 	if (end && r->last != '\n')
 		write_text(r, BYTES_LITERAL("\n"));
 	return ferror(r->records) ? failed(r) : 0;
+}
+
+/* For import_rejects. */
+static int flush(void *context)
+{
+	struct rejects *r = context;
+
+	errno = 0;
+	return fflush(r->records) || fflush(r->reasons) ? failed(r) : 0;
 }
 
 /* Whether path, or standard input for "-", is the file that st tells of. */
@@ -120,7 +154,7 @@ void rejects_init(struct rejects *r, const char *path)
 {
 	*r = (struct rejects){ .path = path, .last = '\n' };
 	r->to = (struct import_rejects){ take_reason, take_header, take_record,
-					 r };
+					 flush, r };
 }
 
 int rejects_open(struct rejects *r, const char *const *inputs,
@@ -138,7 +172,7 @@ int rejects_open(struct rejects *r, const char *const *inputs,
 		err = open_one(r, reasons, inputs, input_count, &r->reasons);
 	free(reasons);
 	/* A pipe or a terminal has nothing that could be emptied. */
-	if (!err)
+	if (!err && !r->append)
 		(void)!(ftruncate(fileno(r->records), 0) +
 			ftruncate(fileno(r->reasons), 0));
 	return err;

@@ -17,6 +17,7 @@ struct rejects {
 	struct buf header;  /* of the file that is read */
 	struct buf written; /* the header that records begins with */
 	bool has_header;    /* written, if only as an empty one */
+	bool append;        /* to what is there */
 	int last;           /* byte of records */
 	struct import_rejects to;
 };
@@ -24,8 +25,8 @@ struct rejects {
 /* Of a file that is not open yet. r->to goes to import_options.rejects. */
 void rejects_init(struct rejects *r, const char *path);
 
-/* Empties both files, or makes them. Refuses to write over one of the inputs.
- * 0, or an error. */
+/* Empties both files, unless r->append is set, or makes them. Refuses to write
+ * over one of the inputs. 0, or an error. */
 int rejects_open(struct rejects *r, const char *const *inputs,
 		 unsigned int input_count);
 

@@ -17,8 +17,7 @@ int input_fill(struct input *in, size_t count)
 		ssize_t n = read(in->fd, in->buffer + in->end,
 				 INPUT_BUFFER_SIZE - in->end);
 
-		if (n < 0 && errno == EINTR)
-			continue;
+		/* A signal that has a handler ends the import. */
 		if (n < 0)
 			return fail(errno, "%s: offset %llu: cannot read",
 				    in->path, (unsigned long long)in->taken);

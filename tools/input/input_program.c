@@ -145,7 +145,7 @@ static ssize_t read_program(struct input *in, uint8_t *out, size_t size)
 		ssize_t n;
 		int err;
 
-		if (poll(ready, 2, -1) < 0 && errno != EINTR)
+		if (poll(ready, 2, -1) < 0)
 			return failed(in, p->name, errno);
 		if (ready[0].revents) {
 			n = read(p->from, out, size);

@@ -7,6 +7,7 @@
 #include "store/text/import/import_csv.h"
 #include "store/text/import/import_json.h"
 #include "store/text/import/import_recipe.h"
+#include "store/text/import/import_resume.h"
 #include "store/text/import/import_source.h"
 #include "store/text/import/import_state.h"
 #include "store/text/import/import_tsv.h"
@@ -55,8 +56,12 @@ static int importer_init(struct importer *im, struct store *s,
 	err = buf_set(&im->table, options->table);
 	if (!err)
 		err = buf_set(&im->family, options->family);
+	if (!err)
+		err = import_resume_init(im, options);
 	if (!err && options->recipe)
 		err = import_recipe_init(im, options);
+	if (!err)
+		err = import_resume_check_recipe(im);
 	return err < 0 || !s ? err : write_new(s, &im->w);
 }
 
@@ -181,6 +186,7 @@ void importer_free(struct importer *im)
 	free(im->fields);
 	json_release(&im->json);
 	import_recipe_release(im);
+	import_resume_release(im);
 	free(im);
 }
 
@@ -196,6 +202,8 @@ static int take_by_recipe(struct importer *im, bool final)
 
 	if (err <= 0)
 		return err;
+	if (!import_resume_skip(im))
+		return 0;
 	switch (im->by.format) {
 	case RECIPE_TSV:
 		return import_take_tsv(im, final);
@@ -231,6 +239,7 @@ static bool is_hopeless(const struct importer *im)
 	const struct import_result *r = &im->result;
 
 	return im->recipe && r->refused_count >= IMPORT_REFUSED_MAX &&
+	       im->resume.saved.offset == 0 &&
 	       r->row_count + r->skipped_count + im->pending_rows +
 			       im->loaded_rows ==
 		       0;
@@ -244,13 +253,18 @@ static int take_records(struct importer *im, bool final)
 	int err;
 
 	while ((err = take_record(im, final)) > 0) {
-		if (is_hopeless(im))
+		if (is_hopeless(im)) {
+			/* With another recipe they are to come again. */
+			im->resume.is_there = false;
 			return fail(ERR_bad_line,
 				    "the first %d records are all refused; do "
 				    "the file and the recipe belong together?",
 				    IMPORT_REFUSED_MAX);
-		if (!im->w || (write_count(im->w) < IMPORT_BATCH_MUTATIONS &&
-			       write_size(im->w) < IMPORT_BATCH_SIZE))
+		}
+		/* What lies between two marks belongs together. */
+		if (!im->w || im->resume.by_marks ||
+		    (write_count(im->w) < IMPORT_BATCH_MUTATIONS &&
+		     write_size(im->w) < IMPORT_BATCH_SIZE))
 			continue;
 		err = import_hand_on(im);
 		if (err < 0)
@@ -275,6 +289,7 @@ static int keep_rest(struct importer *im)
 	}
 	if (err)
 		return err;
+	im->resume.base += im->start;
 	im->start = 0;
 	if (im->store && im->spill.fd < 0 && left > IMPORT_INPUT_MAX)
 		return spill_input(im);
@@ -305,7 +320,8 @@ static int consume(struct importer *im, bool final)
 /* Makes an error final. If it is that of a line, in a strict import or one by a
  * recipe, what was good before it is committed all the same, of a recipe
  * durably, and the error of the line is told again afterwards, unless
- * committing fails. */
+ * committing fails. Not so if a refused record could not be put aside, for what
+ * is committed is never read again. */
 static int finish_failed(struct importer *im, int err)
 {
 	char detail[512];
@@ -313,7 +329,8 @@ static int finish_failed(struct importer *im, int err)
 	if (err == 0)
 		return 0;
 	im->failed = err;
-	if ((im->strict || im->recipe) && import_is_refusable(err)) {
+	if ((im->strict || im->recipe) && import_is_refusable(err) &&
+	    !im->by.rejects_failed) {
 		strncpy(detail, err_detail(), sizeof(detail) - 1);
 		detail[sizeof(detail) - 1] = 0;
 		err = import_commit(im, im->recipe != NULL);
@@ -335,8 +352,10 @@ int importer_feed(struct importer *im, struct bytes data)
 	im->result.byte_count += data.size;
 	im->feed_size = data.size;
 	err = add_input(im, data);
-	if (!err && data.size > 0)
-		err = consume(im, false);
+	if (!err)
+		err = import_resume_look(im, data);
+	if (err > 0)
+		err = data.size > 0 ? consume(im, false) : 0;
 	return finish_failed(im, err);
 }
 
@@ -350,8 +369,6 @@ int importer_begin_file(struct importer *im, struct bytes file,
 		return im->failed;
 	if (im->by.file.size > 0) {
 		err = consume(im, true);
-		if (!err)
-			err = import_source_end(im);
 	}
 	if (!err)
 		err = import_source_begin(im, file, by_name);
@@ -363,6 +380,25 @@ int importer_settle(struct importer *im)
 	if (im->failed < 0)
 		return im->failed;
 	return finish_failed(im, import_hand_on(im));
+}
+
+int importer_mark(struct importer *im, const struct import_position *upto)
+{
+	struct import_position *now = &im->resume.now;
+	const struct import_position before = *now;
+
+	assert(im->resume.by_marks);
+	if (im->failed < 0)
+		return im->failed;
+	*now = *upto;
+	now->table = before.table;
+	now->time_us = before.time_us;
+	return finish_failed(im, import_hand_on(im));
+}
+
+const struct import_position *importer_position(const struct importer *im)
+{
+	return &im->resume.saved;
 }
 
 bool importer_has_unseen(const struct importer *im)
@@ -377,12 +413,11 @@ int importer_flush(struct importer *im, bool sync)
 	return finish_failed(im, import_commit(im, sync));
 }
 
-/* Refuses the end of an input whose header never came, in cbt's words. */
+/* Refuses the end of an input whose header never came, in cbt's words. By a
+ * recipe such a file has no records, as one of JSON without any. */
 static int check_header(struct importer *im)
 {
-	if (im->recipe)
-		return import_source_end(im);
-	if (im->format == TEXT_JSONL || im->header == HEADER_DONE)
+	if (im->recipe || im->format == TEXT_JSONL || im->header == HEADER_DONE)
 		return 0;
 	return fail(ERR_bad_line,
 		    "error parsing headers: %s header reader error:EOF",
@@ -395,9 +430,11 @@ int importer_finish(struct importer *im, bool sync)
 
 	if (im->failed < 0)
 		return im->failed;
-	err = consume(im, true);
+	err = consume(im, import_resume_takes_rest(im));
 	if (!err)
 		err = check_header(im);
+	if (!err)
+		err = import_resume_end(im);
 	if (!err)
 		err = import_commit(im, sync);
 	return finish_failed(im, err);

@@ -2,6 +2,7 @@
 #define STORE_TEXT_IMPORT_IMPORT_H
 
 #include "store/store.h"
+#include "store/text/track/import_position.h"
 #include "store/text/recipe/recipe.h"
 #include "store/text/value/text_format.h"
 
@@ -43,6 +44,9 @@ struct import_rejects {
 	/* A refused record as it stands there, perhaps in pieces; end tells the
 	 * last. Of the elements of one all have the same. */
 	int (*record)(void *context, struct bytes text, bool end);
+	/* Before rows are committed: what was given so far is to outlive the
+	 * process, as they do. */
+	int (*flush)(void *context);
 	void *context;
 };
 
@@ -64,6 +68,19 @@ struct import_options {
 	int (*emit)(void *context, struct bytes line);
 	void *context;
 	const struct table *target; /* with emit: what the rows are for */
+
+	/* A name, or empty. With one, how far it came is committed together
+	 * with the rows, and the next import of that name goes on behind it, by
+	 * the same recipe and with the time of the first: each record is in
+	 * exactly once, whatever happens between. It is of one file, of which
+	 * bytes may come behind those that there were. */
+	struct bytes resume;
+	/* With emit and resume: where it stands, NULL at its beginning; and
+	 * what takes, each time, up to where the rows come that were emitted
+	 * since the last time. They belong together: some 10,000 cells and a
+	 * megabyte at most, or the rows of one record. */
+	const struct import_position *position;
+	int (*hand_on)(void *context, const struct import_position *upto);
 };
 
 struct import_result {
@@ -78,6 +95,9 @@ struct import_result {
 	 * time of their own that their family's policy hides by its age. */
 	uint64_t skipped_count, replaced_count, hidden_count;
 	bool replaced_more;
+	/* With resume: the last line, which had no end yet and was left; 0:
+	 * none. */
+	uint64_t left_line;
 	/* The first 1,000: "line N: reason\n"; with a recipe it begins with
 	 * "FILE:N: ". */
 	struct buf refused;
@@ -110,6 +130,14 @@ int importer_feed(struct importer *im, struct bytes data);
 /* Commits what is whole and pending, unless it goes by bulk load, as a long
  * import does: that is committed by the next flush or finish. */
 int importer_settle(struct importer *im);
+
+/* Of one with resume and without a recipe, whose rows belong together between
+ * two marks: all that was fed goes up to a position, of which table and time
+ * are as they were. Commits both or neither; of a bulk load later. */
+int importer_mark(struct importer *im, const struct import_position *upto);
+
+/* With resume: what was committed last. Valid until the next call. */
+const struct import_position *importer_position(const struct importer *im);
 
 /* Whether lines were taken that nobody sees before a flush. */
 bool importer_has_unseen(const struct importer *im);

@@ -1,6 +1,8 @@
 #include <assert.h>
 
 #include "store/text/import/import_commit.h"
+#include "store/text/import/import_raw.h"
+#include "store/text/import/import_resume.h"
 #include "store/text/import/import_state.h"
 
 /*
@@ -15,14 +17,19 @@
  * committed. */
 static int publish(struct importer *im)
 {
-	int err = store_bulk_publish(im->load);
+	int err = import_resume_publish(im);
 
+	if (err == 0)
+		err = store_bulk_publish(im->load);
 	if (err < 0)
 		return err;
+	import_resume_published(im);
 	im->result.row_count += im->loaded_rows;
 	im->result.cell_count += im->loaded_cells;
 	im->result.committed_line = im->loaded_line;
 	im->loaded_rows = im->loaded_cells = 0;
+	im->shown_us = clock_now(&clock_real);
+	im->shown_bytes = im->result.byte_count;
 	return 0;
 }
 
@@ -37,12 +44,19 @@ static int end_load(struct importer *im)
 	return err;
 }
 
+static int begin_load(struct importer *im, uint64_t now)
+{
+	im->shown_us = now;
+	im->shown_bytes = im->result.byte_count;
+	return store_bulk_begin(im->store, &im->load);
+}
+
 /*
- * Begins a bulk load, or ends one whose input has become slow: what a slow
- * writer sends is to be seen soon. Who hands over much at once has more, so
- * that a large piece begins a load without waiting for the rate to be known.
- * Called with each batch, so a load that gets no more input stays until a
- * flush.
+ * Begins a bulk load, publishes one from time to time, or ends one whose input
+ * has become slow: what a slow writer sends is to be seen soon. Who hands over
+ * much at once has more, so that a large piece begins a load without waiting
+ * for the rate to be known. Called with each batch, so a load that gets no more
+ * input stays until a flush.
  */
 static int choose_way(struct importer *im)
 {
@@ -50,9 +64,15 @@ static int choose_way(struct importer *im)
 	uint64_t bytes = im->result.byte_count - im->window_bytes;
 	int err = 0;
 
+	if (im->load &&
+	    (now - im->shown_us >= IMPORT_PUBLISH_US ||
+	     im->result.byte_count - im->shown_bytes >= IMPORT_PUBLISH_SIZE))
+		err = publish(im);
+	if (err < 0)
+		return err;
 	if (!im->load && !im->log_only &&
 	    (im->feed_size >= IMPORT_LOAD_FEED || bytes >= IMPORT_LOAD_RATE))
-		err = store_bulk_begin(im->store, &im->load);
+		err = begin_load(im, now);
 	else if (now - im->window_us < IMPORT_LOAD_WINDOW_US)
 		return 0;
 	else if (im->load && bytes < IMPORT_LOAD_RATE)
@@ -67,7 +87,10 @@ static int choose_way(struct importer *im)
  * kept, and everything from there on goes by the log. */
 int import_hand_on(struct importer *im)
 {
-	int err = im->w ? choose_way(im) : 0;
+	int err = import_raw_flush(im);
+
+	if (err == 0 && im->w)
+		err = choose_way(im);
 
 	/* Rows that are emitted leave nothing to hand on. */
 	if (err < 0 || !im->w || write_count(im->w) == 0)
@@ -77,6 +100,7 @@ int import_hand_on(struct importer *im)
 		if (err < 0)
 			return err;
 		if (err == 1) {
+			import_resume_loaded(im);
 			im->loaded_rows += im->pending_rows;
 			im->loaded_cells += im->pending_cells;
 			im->loaded_line = im->result.line_count;
@@ -89,9 +113,12 @@ int import_hand_on(struct importer *im)
 		im->log_only = true;
 	}
 	if (err == 0)
+		err = import_resume_add(im);
+	if (err == 0)
 		err = store_commit(im->store, im->w, false);
 	if (err < 0)
 		return err;
+	import_resume_committed(im);
 	im->result.row_count += im->pending_rows;
 	im->result.cell_count += im->pending_cells;
 	im->result.committed_line = im->result.line_count;
@@ -105,6 +132,8 @@ int import_commit(struct importer *im, bool sync)
 
 	if (err == 0 && im->load)
 		err = end_load(im);
+	if (err == 0)
+		err = import_resume_settle(im);
 	if (err == 0)
 		im->result.committed_line = im->result.line_count;
 	if (err == 0 && sync && im->store)
@@ -161,7 +190,7 @@ static int tell_refused(struct importer *im, struct bytes line)
 			err = buf_add_byte(kept, '\n');
 	}
 	if (!err && to)
-		err = to->reason(to->context, line);
+		err = import_raw_check(im, to->reason(to->context, line));
 	return err < 0 ? err : 1;
 }
 
@@ -188,7 +217,9 @@ int import_add_row(struct importer *im, int (*add)(struct importer *im))
 	size_t before = write_count(im->w);
 	int err = add(im);
 
-	if (err == -ERR_batch_too_large && before > 0) {
+	if (err >= 0)
+		err = import_resume_room(im);
+	if (err == -ERR_batch_too_large && before > 0 && !im->resume.by_marks) {
 		write_rewind(im->w, mark);
 		err = import_hand_on(im);
 		if (err < 0)
@@ -196,6 +227,8 @@ int import_add_row(struct importer *im, int (*add)(struct importer *im))
 		mark = write_mark(im->w);
 		before = 0;
 		err = add(im);
+		if (err >= 0)
+			err = import_resume_room(im);
 	}
 	if (err < 0) {
 		write_rewind(im->w, mark);

@@ -175,6 +175,7 @@ static int skip_line(struct importer *im, bool final)
 	if (!end && !final) {
 		/* Nothing of it is needed any more. */
 		err = import_raw_pass(im, size, false);
+		im->resume.dropped += size;
 		im->start = im->input.size;
 		im->at = 0;
 		return err;

@@ -11,11 +11,14 @@ int import_advance(struct importer *im, size_t size)
 	assert(size <= im->input.size - im->start);
 	assert(im->line_next > im->line);
 	err = import_raw_pass(im, size, true);
+	if (err < 0)
+		return err;
 	im->start += size;
+	im->resume.dropped = 0;
 	im->at = 0;
 	im->result.line_count = im->by.line_base + im->line_next - 1;
 	im->line = im->line_next;
-	return err < 0 ? err : 1;
+	return 1;
 }
 
 int import_take_line(struct importer *im, bool final, struct bytes *line)

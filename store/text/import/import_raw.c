@@ -41,6 +41,19 @@ static void put_back(struct importer *im)
 	}
 }
 
+int import_raw_check(struct importer *im, int err)
+{
+	im->by.rejects_failed |= err < 0;
+	return err;
+}
+
+int import_raw_flush(struct importer *im)
+{
+	const struct import_rejects *to = im->by.rejects;
+
+	return to ? import_raw_check(im, to->flush(to->context)) : 0;
+}
+
 int import_raw_pass(struct importer *im, size_t size, bool end)
 {
 	struct import_recipe *by = &im->by;
@@ -56,6 +69,7 @@ int import_raw_pass(struct importer *im, size_t size, bool end)
 		text = bytes_of(im->input.data + im->start, size);
 		err = raw == RAW_HEADER ? to->header(to->context, text)
 					: to->record(to->context, text, end);
+		err = import_raw_check(im, err);
 	}
 	buf_reset(&by->raw_kept);
 	if (end)

@@ -16,4 +16,10 @@ int import_raw_keep(struct importer *im, size_t offset, size_t size);
  * record ends with them. */
 int import_raw_pass(struct importer *im, size_t size, bool end);
 
+/* Before anything is committed. */
+int import_raw_flush(struct importer *im);
+
+/* What one of those functions said, which is noted if it is an error. */
+int import_raw_check(struct importer *im, int err);
+
 #endif

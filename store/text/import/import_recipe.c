@@ -3,6 +3,7 @@
 
 #include "store/text/import/import_commit.h"
 #include "store/text/import/import_recipe.h"
+#include "store/text/import/import_resume.h"
 #include "store/text/json/json_dynamodb.h"
 #include "store/text/recipe/row_json.h"
 #include "store/text/value/base64.h"
@@ -178,6 +179,43 @@ static int note_set(struct importer *im, uint64_t hash,
 	return f && !gc_keep(family_gc(f), 0, c->us, im->now_us);
 }
 
+/* What is emitted and goes with one position has its bounds. */
+static int make_room(struct importer *im)
+{
+	uint64_t cells = 0, bytes = 0;
+	size_t i, k;
+	int err = 0;
+
+	for (i = 0; i < im->by.rows.count; i++) {
+		const struct recipe_row *row = &im->by.rows.rows[i];
+
+		cells += row->cell_count;
+		bytes += row->key.size;
+		for (k = 0; k < row->cell_count; k++)
+			bytes += row->cells[k].qualifier.size +
+				 row->cells[k].value.size;
+	}
+	if (im->pending_cells > 0 &&
+	    (im->pending_cells + cells > IMPORT_BATCH_MUTATIONS ||
+	     im->pending_bytes + bytes > IMPORT_BATCH_SIZE)) {
+		err = import_hand_on(im);
+		if (!err)
+			err = import_resume_settle(im);
+		im->pending_cells = im->pending_bytes = 0;
+	}
+	im->pending_cells += cells;
+	im->pending_bytes += bytes;
+	return err;
+}
+
+/* As JSON. */
+static int emit(struct importer *im)
+{
+	int err = im->resume.hand_on ? make_room(im) : 0;
+
+	return err < 0 ? err : emit_rows(im);
+}
+
 /* The rows of a record go on. 1 or an error. */
 static int deliver(struct importer *im)
 {
@@ -192,7 +230,7 @@ static int deliver(struct importer *im)
 				 "record of this import set",
 				 (int)im->by.rows.rows[0].key.size,
 				 im->by.rows.rows[0].key.data));
-	err = im->by.emit ? emit_rows(im) : import_add_row(im, add_rows);
+	err = im->by.emit ? emit(im) : import_add_row(im, add_rows);
 	if (err < 0 || im->result.refused_count > refused)
 		return err;
 	hidden = each_set(im, note_set);
@@ -212,7 +250,10 @@ static int run(struct importer *im, const struct record *record)
 	int err;
 
 	applier_begin(by->applier, record);
-	while ((err = applier_next(by->applier, &by->rows)) != 0) {
+	for (by->element = 0; (err = applier_next(by->applier, &by->rows)) != 0;
+	     by->element++) {
+		if (by->element < by->element_first)
+			continue;
 		if (err < 0)
 			err = import_refuse(im, err);
 		else if (by->rows.count == 0)
@@ -222,6 +263,7 @@ static int run(struct importer *im, const struct record *record)
 		if (err < 0)
 			return err;
 	}
+	by->element = by->element_first = 0;
 	return 1;
 }
 

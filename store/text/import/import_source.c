@@ -80,6 +80,8 @@ int import_source_look(struct importer *im, bool final)
 
 	if (by->looked)
 		return 1;
+	if (im->resume.saved.format)
+		by->format = (enum recipe_format)im->resume.saved.format;
 	if (!final && (in.size < 3 ||
 		       (first_line(in).size == in.size && in.size < 65536)))
 		return 0;
@@ -105,14 +107,4 @@ int import_source_look(struct importer *im, bool final)
 		return err;
 	by->looked = true;
 	return 1;
-}
-
-int import_source_end(struct importer *im)
-{
-	const struct import_recipe *by = &im->by;
-
-	if (im->header == HEADER_DONE || by->file.size == 0)
-		return 0;
-	return fail(ERR_bad_line, "%.*s: there is no header in it",
-		    (int)by->file.size, by->file.data);
 }

@@ -14,7 +14,4 @@ int import_source_begin(struct importer *im, struct bytes file,
  * makes ready for its format. 1, or 0 if there are not enough of them yet. */
 int import_source_look(struct importer *im, bool final);
 
-/* The end of a file: refuses one whose header never came. */
-int import_source_end(struct importer *im);
-
 #endif

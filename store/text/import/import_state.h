@@ -4,7 +4,8 @@
 #include "store/text/import/import.h"
 #include "store/text/json/json.h"
 #include "store/text/recipe/apply.h"
-#include "store/text/import/cells_seen.h"
+#include "store/text/track/cells_seen.h"
+#include "store/text/track/import_position.h"
 
 /*
  * What the files of import.c share. Bytes wait in `input` until they make a
@@ -38,6 +39,10 @@
 #define IMPORT_LOAD_FEED (64 << 10)
 #define IMPORT_LOAD_RATE (UINT64_C(4) << 20)
 #define IMPORT_LOAD_WINDOW_US 2000000
+
+/* What was loaded is published after so many bytes, or so long. */
+#define IMPORT_PUBLISH_SIZE (UINT64_C(256) << 20)
+#define IMPORT_PUBLISH_US 30000000
 
 /* CSV and TSV: which record comes next. */
 enum import_header {
@@ -88,6 +93,7 @@ struct import_recipe {
 	const struct import_rejects *rejects; /* borrowed; or NULL */
 	enum raw_record raw;
 	struct buf raw_kept; /* see import_raw.c */
+	bool rejects_failed; /* what was refused is not all kept */
 	int (*emit)(void *context, struct bytes line);
 	void *context;
 	struct cells_seen seen;
@@ -98,7 +104,10 @@ struct import_recipe {
 	bool looked;               /* its first bytes were looked at */
 	enum recipe_format format; /* RECIPE_UNSAID until its content tells */
 	uint64_t line_base;        /* lines of the files before it */
-	struct bytes *names;       /* owned array; of header_text */
+	/* Of the present record: elements that are done, and with resume those
+	 * of the next one that were in already. */
+	uint64_t element, element_first;
+	struct bytes *names; /* owned array; of header_text */
 	size_t name_count;
 	struct record_column *columns; /* owned; of the present record */
 	size_t column_capacity;
@@ -108,6 +117,22 @@ struct import_recipe {
 	 * string, scanning the present one has come. */
 	bool in_array, in_string, escaped;
 	unsigned int depth;
+};
+
+/* Of an import with a name; see import_resume.c. */
+struct import_resume {
+	struct buf name; /* empty: it has none, and nothing else is used */
+	bool by_marks;   /* importer_mark tells where rows come from */
+	/* What was committed last; what goes with the rows in w; and what with
+	 * those in load. */
+	struct import_position saved, now, loaded;
+	struct buf head;  /* the first bytes of the file */
+	bool is_checked;  /* they are those of the first run */
+	bool is_there;    /* what was in before is passed over */
+	uint64_t base;    /* where in the file input begins */
+	uint64_t dropped; /* of the present record, from before im->start */
+	int (*hand_on)(void *context, const struct import_position *upto);
+	void *context;
 };
 
 struct importer {
@@ -125,6 +150,7 @@ struct importer {
 	bool log_only;                    /* a line did more than set cells */
 	size_t feed_size;                 /* of the piece fed last */
 	uint64_t window_us, window_bytes; /* where the rate is counted from */
+	uint64_t shown_us, shown_bytes;   /* when load began or was published */
 	int failed;                       /* the error that ended the import */
 
 	struct buf input;    /* owned, or the spill's */
@@ -159,8 +185,11 @@ struct importer {
 	struct json json;
 	const struct json_node *body; /* of the present line */
 
+	struct import_resume resume;
+
 	struct recipe *recipe; /* borrowed; NULL: what is below is not used */
 	struct import_recipe by;
+	uint64_t pending_bytes; /* with pending_cells, of what was emitted */
 };
 
 #endif

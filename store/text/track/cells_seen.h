@@ -1,5 +1,5 @@
-#ifndef STORE_TEXT_IMPORT_CELLS_SEEN_H
-#define STORE_TEXT_IMPORT_CELLS_SEEN_H
+#ifndef STORE_TEXT_TRACK_CELLS_SEEN_H
+#define STORE_TEXT_TRACK_CELLS_SEEN_H
 
 #include "store/base/bytes.h"
 

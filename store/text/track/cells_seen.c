@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "store/base/hash.h"
-#include "store/text/import/cells_seen.h"
+#include "store/text/track/cells_seen.h"
 
 #define SLOTS_MIN 1024
 
