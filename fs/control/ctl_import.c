@@ -5,6 +5,7 @@
 
 #include "fs/cells/notify.h"
 #include "fs/cells/space.h"
+#include "fs/control/batch_frames.h"
 #include "fs/control/ctl_file.h"
 #include "fs/control/ctl_import.h"
 #include "fs/query/query.h"
@@ -15,6 +16,10 @@
  * .import/csv, tsv and jsonl: lines that are complete run inside the write that
  * completes them. A line that is wrong is left out and told in .import/last;
  * closing then fails. The last line needs no newline, but nothing may follow.
+ *
+ * .import/resume/NAME/batch takes frames of lines, each with the position in
+ * the client's file that they go up to, which is committed with them. What a
+ * client that is gone has left of a frame is dropped.
  *
  * Each file tells by a read how its own import goes, and .import/last how that
  * does which began last in the table.
@@ -48,6 +53,7 @@ struct imports {
 	pthread_mutex_t lock;          /* guards all but ticker's work */
 	struct import_record *first;   /* each table's last, newest first */
 	struct import_file *loads;     /* open ones that went by bulk load */
+	struct import_file *named;     /* open ones with a name */
 	struct import_file *looked_at; /* by the ticker, and not freed then */
 	pthread_cond_t looked;         /* with lock: looked_at has changed */
 	struct bg *ticker;             /* from the first load on */
@@ -67,6 +73,10 @@ struct import_file {
 	struct ctl_file *file; /* whose state it is */
 	bool is_listed;        /* among imports.loads; by imports.lock */
 	struct import_file *next;
+	/* Of .import/resume/NAME/batch, else empty and unused. */
+	struct buf name;
+	struct batch_frames frames;
+	struct import_file *next_named; /* among imports.named */
 };
 
 int imports_new(struct imports **out)
@@ -239,12 +249,53 @@ static bool is_value_encoded(struct bytes timestamp)
 
 int imports_check_step(struct bytes name, struct bytes value)
 {
+	if (bytes_equal(name, BYTES_LITERAL("resume")))
+		return value.size > 0 && value.size <= IMPORT_NAME_MAX
+			       ? 0
+			       : fail(ENOENT, "a name has 1 to %d bytes",
+				      IMPORT_NAME_MAX);
 	if (bytes_equal(name, BYTES_LITERAL("family")))
 		return value.size > 0 ? 0 : fail(ENOENT, "an empty family");
 	return is_value_encoded(value) ||
 			       bytes_equal(value, BYTES_LITERAL("now"))
 		       ? 0
 		       : fail(ENOENT, "timestamp is now or value-encoded");
+}
+
+/* Of two that go on with one import both would add the same rows. */
+static int list_named(struct imports *imports, struct import_file *im,
+		      struct bytes name)
+{
+	const struct import_file *other;
+	int err = buf_set(&im->name, name);
+
+	if (err < 0 || name.size == 0)
+		return err;
+	pthread_mutex_lock(&imports->lock);
+	for (other = imports->named; other; other = other->next_named)
+		if (bytes_equal(buf_bytes(&other->name), name))
+			err = fail(EBUSY, "resume=%.*s is under way already",
+				   (int)name.size, name.data);
+	if (!err) {
+		im->next_named = imports->named;
+		imports->named = im;
+	}
+	pthread_mutex_unlock(&imports->lock);
+	return err;
+}
+
+/* The reverse; for any. */
+static void unlist_named(struct imports *imports, struct import_file *im)
+{
+	struct import_file **at = &imports->named;
+
+	pthread_mutex_lock(&imports->lock);
+	while (*at && *at != im)
+		at = &(*at)->next_named;
+	if (*at)
+		*at = im->next_named;
+	pthread_mutex_unlock(&imports->lock);
+	buf_release(&im->name);
 }
 
 /* As ctl_ops.open: an importer of the steps above the file. */
@@ -268,10 +319,15 @@ static int import_open(struct fs *fs, struct ctl_file *f)
 	while (query_next_step(&node, &step)) {
 		if (bytes_equal(step.name, BYTES_LITERAL("family")))
 			options.family = step.value;
+		else if (bytes_equal(step.name, BYTES_LITERAL("resume")))
+			options.resume = step.value;
 		else
 			options.value_timestamps = is_value_encoded(step.value);
 	}
 	im->at_line_start = true;
+	err = list_named(fs->imports, im, options.resume);
+	if (err)
+		goto free_file;
 	err = place_enter(fs, f->node, &place);
 	options.table = place.path.table;
 	if (!err)
@@ -289,6 +345,7 @@ static int import_open(struct fs *fs, struct ctl_file *f)
 	err = -ENOMEM;
 	importer_free(im->importer);
 free_file:
+	unlist_named(fs->imports, im);
 	free(im);
 	return err;
 }
@@ -411,6 +468,27 @@ static void unlist_load(struct imports *imports, struct import_file *im)
 	pthread_mutex_unlock(&imports->lock);
 }
 
+/* Lines run as they come, or with the frame that they are in. */
+static int feed(struct import_file *im, struct bytes data)
+{
+	struct import_position upto;
+	struct bytes rows;
+	int err;
+
+	if (im->name.size == 0) {
+		err = importer_feed(im->importer, data);
+		return err ? err : importer_settle(im->importer);
+	}
+	while ((err = batch_frames_take(&im->frames, &data, &rows, &upto)) >
+	       0) {
+		err = err == BATCH_ROWS ? importer_feed(im->importer, rows)
+					: importer_mark(im->importer, &upto);
+		if (err)
+			break;
+	}
+	return err;
+}
+
 /* As ctl_ops.write: takes all of data or, after an error that ends the import,
  * nothing. Wrong lines are no error here. */
 static ssize_t import_write(struct fs *fs, struct ctl_file *f,
@@ -436,11 +514,10 @@ static ssize_t import_write(struct fs *fs, struct ctl_file *f,
 		return err;
 	err = enter(fs, f, &place);
 	if (!err)
-		err = importer_feed(im->importer, data);
-	if (!err)
-		err = importer_settle(im->importer);
+		err = feed(im, data);
 	place_leave(fs, &place);
-	im->at_line_start = data.data[data.size - 1] == '\n';
+	im->at_line_start =
+		im->name.size > 0 || data.data[data.size - 1] == '\n';
 	settle(fs, f, err, false);
 	if (im->unseen_ns)
 		list_load(fs, im);
@@ -460,6 +537,10 @@ static int import_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
 		pthread_mutex_lock(&fs->imports->lock);
 		err = print_record(im->record, &f->out);
 		pthread_mutex_unlock(&fs->imports->lock);
+		/* As lines of the report, each of it. */
+		if (!err && im->name.size > 0)
+			err = import_position_print(
+				importer_position(im->importer), &f->out);
 	}
 	return err ? err : ctl_read_text(fs, f, offset, size, out);
 }
@@ -530,6 +611,8 @@ static void import_release(struct fs *fs, struct ctl_file *f)
 		err = commit_lines(fs, f, true, fs->options->sync);
 	settle(fs, f, err, true);
 	importer_free(im->importer);
+	batch_frames_release(&im->frames);
+	unlist_named(fs->imports, im);
 	pthread_mutex_lock(&fs->imports->lock);
 	put_record(im->record);
 	pthread_mutex_unlock(&fs->imports->lock);

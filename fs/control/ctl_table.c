@@ -50,9 +50,11 @@ static const struct ctl_entry entries[] = {
 	/* Steps of .import, then its files, ctl_import.c. */
 	{ NODE_IMPORT, "family", NODE_IMPORT_STEP, DIR_R },
 	{ NODE_IMPORT, "timestamp", NODE_IMPORT_STEP, DIR_R },
+	{ NODE_IMPORT, "resume", NODE_IMPORT_STEP, DIR_R },
 	{ NODE_IMPORT, "csv", NODE_IMPORT_FILE, S_IFREG | 0600 },
 	{ NODE_IMPORT, "tsv", NODE_IMPORT_FILE, S_IFREG | 0600 },
 	{ NODE_IMPORT, "jsonl", NODE_IMPORT_FILE, S_IFREG | 0600 },
+	{ NODE_IMPORT, "batch", NODE_IMPORT_FILE, S_IFREG | 0600 },
 	{ NODE_IMPORT, "last", NODE_IMPORT_LAST, FILE_R },
 	/* Steps of .scan, which query.c reads. */
 	{ NODE_SCAN, "prefix", NODE_SCAN_STEP, DIR_R },
@@ -97,11 +99,19 @@ bool ctl_is_offered(struct fs *fs, struct node *directory,
 	switch (entry->kind) {
 	case NODE_SCAN:
 	case NODE_SCAN_STEP:
-	case NODE_IMPORT_STEP:
 		return !query_has_step(fs, directory, entry->name);
+	case NODE_IMPORT_STEP: /* resume stands alone */
+		return directory->parent->kind == NODE_TABLE ||
+		       (strcmp(entry->name, "resume") != 0 &&
+			!query_has_step(fs, directory, "resume") &&
+			!query_has_step(fs, directory, entry->name));
 	case NODE_IMPORT_LAST: /* it is the table's, whatever the steps */
 		return directory->parent->kind == NODE_TABLE;
-	case NODE_IMPORT_FILE: /* steps are about CSV and TSV */
+	case NODE_IMPORT_FILE: /* other steps are about CSV and TSV */
+		if (!strcmp(entry->name, "batch"))
+			return query_has_step(fs, directory, "resume");
+		if (query_has_step(fs, directory, "resume"))
+			return false;
 		return directory->parent->kind == NODE_TABLE ||
 		       strcmp(entry->name, "jsonl") != 0;
 	default:

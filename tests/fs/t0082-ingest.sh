@@ -41,7 +41,7 @@ refuses() {
 	check "$way: as they stand in the file" cmp rej bad.want
 	same "$way: what is right is in" 2 "$(rows)"
 	told 'bad.csv:3: field "v"'
-	told 'bad.csv:7: column 4: bare'
+	told 'bad.csv:7: field "v", column 4: bare'
 	told "refused lines: 3"
 	same "$way: all reasons" "bad.csv:3 bad.csv:7 bad.csv:8" \
 		"$(cut -d: -f1,2 rej.reasons | xargs)"
@@ -98,6 +98,36 @@ refuses() {
 	imports 2 "$way: a file that ends early" poor.csv gone.csv
 	told "committed up to poor.csv:3001"
 	same "$way: the others are in" 1 "$(rows)"
+}
+# Wrong before there is any record, or so that none is told from the next.
+locates() {
+	local way=$1
+	printf 'k,"v\n' >open.csv
+	imports 2 "$way: a header without its end" open.csv
+	told 'open.csv:1: '
+	printf 'k,k,v\n1,2,3\n' >double.csv
+	imports 2 "$way: a field twice" double.csv
+	told 'double.csv:1: '
+	printf '[{"k":"a","v":"1"},\n{"k":"b"' >open.json
+	imports 2 "$way: an array without its end" open.json
+	told 'open.json:2: the record that begins here has no end'
+	printf 'k,v\na,1\nb,"2\n' >quote.csv
+	imports 1 "$way: a quote without its end" quote.csv
+	told 'quote.csv:3: field "v", line 4, column 1: '
+	status 2 "$way: a column twice" T import t bad.csv key={k} \
+		"set=f:v 1" "set=f:v 2"
+	told 'the recipe sets a column twice: "set f:v 1" and "set f:v 2"'
+	: >empty.csv
+	: >empty.json
+	imports 0 "$way: an empty CSV" empty.csv
+	imports 0 "$way: an empty array" empty.json
+	# What is refused and not kept is not passed over.
+	{ echo k,v; seq -f '%.0f,1' 3000; echo a,x; seq -f '%.0f,x' 9000; } >half.csv
+	imports 2 "$way: rejects on a full disk" half.csv rejects=full
+	told "rejects=full"
+	check "$way: no line is told that is not kept" [ "$(sed -n \
+		's/.*committed up to half.csv://p' err | grep . || echo 0)" \
+		-le 3001 ]
 }
 # undo PROGRAM SUFFIX: compressed files are known by their content.
 undoes() {
@@ -241,12 +271,14 @@ PY
 	imports 2 "$way: quiet is yes or no" many.csv quiet=maybe
 }
 refuses free
+locates free
 reads free
 tells free
 exports free
 
 start_mount || exit 1
 refuses mounted
+locates mounted
 reads mounted
 tells mounted
 exports mounted

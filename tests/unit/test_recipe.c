@@ -396,6 +396,15 @@ START_TEST(incomplete_recipes)
 	ck_assert_int_eq(recipe_add_word(r, "set=f:q {a}"), 0);
 	ck_assert_int_eq(recipe_add_word(r, "key={b}"), 0);
 	ck_assert_int_eq(recipe_check(r), -ERR_bad_argument);
+	/* The same column of two rows, and twice of one. */
+	ck_assert_int_eq(recipe_add_word(r, "set=f:r 1"), 0);
+	ck_assert_int_eq(recipe_add_word(r, "key={c}"), 0);
+	ck_assert_int_eq(recipe_add_word(r, "set=f:r 1"), 0);
+	ck_assert_int_eq(recipe_check(r), 0);
+	ck_assert_int_eq(recipe_add_word(r, "set=f:r 2"), 0);
+	ck_assert_int_eq(recipe_check(r), -ERR_bad_argument);
+	ck_assert_str_eq(err_detail(), "the recipe sets a column twice: \"set "
+				       "f:r 1\" and \"set f:r 2\"");
 	recipe_free(r);
 }
 END_TEST

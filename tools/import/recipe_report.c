@@ -17,6 +17,19 @@ static void tell_committed(struct verb_call *c, const struct recipe_import *r,
 			   (unsigned long long)(line - r->line_bases[i - 1]));
 }
 
+/* The same when the daemon is gone: what it said last. */
+static void tell_known(struct verb_call *c, const struct recipe_import *r,
+		       uint64_t line)
+{
+	if (line == 0 || r->begun_count == 0) {
+		verb_wrong(c, "which lines are in is not known, for the mount "
+			      "does not tell any more");
+		return;
+	}
+	tell_committed(c, r, line);
+	verb_wrong(c, "more may be in, for the mount does not tell any more");
+}
+
 /* What to do, where nothing is wrong with what was asked for. */
 static void tell_how_on(struct verb_call *c, const struct recipe_import *r,
 			int err)
@@ -74,12 +87,16 @@ int recipe_report(struct verb_call *c, struct recipe_import *r,
 			verb_wrong(c, "%s", verb_error_text(o->err));
 	}
 	if (o->err < 0) {
-		tell_committed(c, r,
-			       o->rows || r->resume ? o->committed_line : 0);
+		if (o->is_unsure)
+			tell_known(c, r, o->committed_line);
+		else
+			tell_committed(c, r,
+				       o->rows || r->resume ? o->committed_line
+							    : 0);
 		tell_how_on(c, r, o->err);
 		status = NOT_FINISHED;
 		/* The error says all. */
-		if (o->rows == 0 && refused == 0)
+		if (o->is_unsure || (o->rows == 0 && refused == 0))
 			return status;
 	} else if (o->result->left_line > 0) {
 		tell_left(c, r, o->result->left_line);

@@ -105,13 +105,18 @@ static int take_record(void *context, struct bytes text, bool end)
 	return ferror(r->records) ? failed(r) : 0;
 }
 
+int rejects_flush(struct rejects *r)
+{
+	errno = 0;
+	if (!r->records || !r->reasons)
+		return 0;
+	return fflush(r->records) || fflush(r->reasons) ? failed(r) : 0;
+}
+
 /* For import_rejects. */
 static int flush(void *context)
 {
-	struct rejects *r = context;
-
-	errno = 0;
-	return fflush(r->records) || fflush(r->reasons) ? failed(r) : 0;
+	return rejects_flush(context);
 }
 
 /* Whether path, or standard input for "-", is the file that st tells of. */

@@ -36,6 +36,9 @@ void rejects_begin_file(struct rejects *r);
 /* Adds a line to the reasons. 0 or an error. */
 int rejects_reason(struct rejects *r, struct bytes line);
 
+/* What was added so far outlives the process from now on: 0 or an error. */
+int rejects_flush(struct rejects *r);
+
 /* 0, or the error of a write that failed, now or before. Nothing is left to be
  * closed again. */
 int rejects_close(struct rejects *r);

@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fs/state/name.h"
@@ -9,6 +10,9 @@
 #include "tools/import/recipe_report.h"
 #include "tools/import/remote_recipe.h"
 #include "tools/import/remote_stream.h"
+
+/* How often a name that is busy is tried again, ten times a second. */
+#define BUSY_TRIES 100
 
 /* Rows wait for so many bytes, so that the daemon loads them in bulk. */
 #define PIECE_SIZE (1 << 20)
@@ -137,6 +141,14 @@ struct stream {
 	const struct import_result
 		*result;   /* of the importer that makes them */
 	struct buf points; /* one for each piece that went */
+	/* With resume rows go in frames, each up to a position. */
+	bool is_framed;
+	struct rejects *rejects;      /* borrowed */
+	struct import_position begin; /* where the import stood */
+	/* What the daemon told last of lines that are in, and when: seconds of
+	 * CLOCK_MONOTONIC. */
+	uint64_t told_line;
+	time_t told_s;
 };
 
 /* The last line of which the daemon has all rows, if it committed so many. */
@@ -155,25 +167,78 @@ static uint64_t line_of(const struct stream *s, uint64_t rows)
 	return point.line;
 }
 
-static int drain(struct stream *s)
+static void write_all(struct stream *s, struct bytes data)
 {
-	struct point point = { s->row_count, s->result->line_count };
-	size_t done = 0;
-
-	if (buf_add(&s->points, &point, sizeof(point)) < 0)
-		return -ENOMEM;
-
-	while (!s->failed && done < s->rows.size) {
-		ssize_t n =
-			write(s->out, s->rows.data + done, s->rows.size - done);
+	while (!s->failed && data.size > 0) {
+		ssize_t n = write(s->out, data.data, data.size);
 
 		if (n >= 0)
-			done += (size_t)n;
+			data = bytes_after(data, (size_t)n);
 		else if (errno != EINTR)
 			s->failed = errno;
 	}
+}
+
+/* The last line that the daemon has committed, by its report. */
+static uint64_t line_told(const struct stream *s,
+			  const struct remote_report *report)
+{
+	return s->is_framed ? report->position.line - 1
+			    : line_of(s, report->committed_line);
+}
+
+/* Asks now and then how far it is, for when the daemon cannot be asked any
+ * more. */
+static void ask(struct stream *s)
+{
+	struct remote_report report;
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (s->failed || now.tv_sec == s->told_s)
+		return;
+	s->told_s = now.tv_sec;
+	if (remote_report_read(s->out, &report) == 0)
+		s->told_line = line_told(s, &report);
+	remote_report_release(&report);
+}
+
+static int drain(struct stream *s)
+{
+	struct point point = { s->row_count, s->result->line_count };
+	int err = rejects_flush(s->rejects);
+
+	/* Lines that are refused and not kept are not passed over. */
+	if (err < 0)
+		return err;
+	if (buf_add(&s->points, &point, sizeof(point)) < 0)
+		return -ENOMEM;
+	write_all(s, buf_bytes(&s->rows));
 	buf_reset(&s->rows);
+	ask(s);
 	return s->failed ? fail(s->failed, "Importing") : 0;
+}
+
+/* For import_options.hand_on. */
+static int send_frame(void *context, const struct import_position *upto)
+{
+	struct stream *s = context;
+	struct buf head = BUF_INIT, position = BUF_INIT;
+	int err = import_position_print(upto, &position);
+
+	if (!err)
+		err = buf_printf(&head, "rows %zu %zu\n", s->rows.size,
+				 position.size);
+	if (!err) {
+		write_all(s, buf_bytes(&head));
+		write_all(s, buf_bytes(&s->rows));
+		write_all(s, buf_bytes(&position));
+		buf_reset(&s->rows);
+		ask(s);
+	}
+	buf_release(&head);
+	buf_release(&position);
+	return !err && s->failed ? fail(s->failed, "Importing") : err;
 }
 
 /* For import_options.emit. */
@@ -183,7 +248,8 @@ static int stream_row(void *context, struct bytes line)
 	int err = buf_add_bytes(&s->rows, line);
 
 	s->row_count++;
-	return err < 0 || s->rows.size < PIECE_SIZE ? err : drain(s);
+	return err < 0 || s->is_framed || s->rows.size < PIECE_SIZE ? err
+								    : drain(s);
 }
 
 /* Of the daemon's refusals, which are rare, for this process looks first, the
@@ -217,14 +283,21 @@ static int add_rows_refused(const struct buf *lines, struct rejects *rejects,
 static int tell(struct verb_call *c, struct recipe_import *r, struct stream *s,
 		int err)
 {
-	struct recipe_outcome o = { .result = s->result };
+	struct recipe_outcome o = { 0 };
 	struct buf lines = BUF_INIT;
 	struct remote_report report;
-	int status;
+	int status, failed;
 
-	if (remote_report_read(c, s->out, &report)) {
+	o.result = s->result;
+	failed = remote_report_read(s->out, &report);
+	close(s->out);
+	if (failed < 0) {
 		remote_report_release(&report);
-		return NOT_FINISHED;
+		o.err = failed;
+		o.is_unsure = true;
+		o.lines = buf_bytes(&s->result->refused);
+		o.committed_line = s->told_line;
+		return recipe_report(c, r, &o);
 	}
 	if (report.error.size > 0)
 		err = fail(s->failed ? s->failed : EIO, "%s",
@@ -235,7 +308,7 @@ static int tell(struct verb_call *c, struct recipe_import *r, struct stream *s,
 	o.rows = report.rows;
 	o.refused = report.refused;
 	o.lines = buf_bytes(&lines);
-	o.committed_line = line_of(s, report.committed_line);
+	o.committed_line = line_told(s, &report);
 	o.err = err;
 	status = recipe_report(c, r, &o);
 	buf_release(&lines);
@@ -253,6 +326,10 @@ static int run(struct verb_call *c, struct recipe_import *r,
 
 	options.emit = stream_row;
 	options.context = s;
+	if (s->is_framed) {
+		options.position = &s->begin;
+		options.hand_on = send_frame;
+	}
 	options.target = target;
 	err = importer_new(NULL, TEXT_CSV, &options, &im);
 	if (err < 0) {
@@ -263,7 +340,7 @@ static int run(struct verb_call *c, struct recipe_import *r,
 	s->result = importer_result(im);
 	err = recipe_import_feed(c, r, im);
 	/* After an error of the input, what came before it stays. */
-	if (!s->failed && drain(s) == 0) {
+	if (!s->failed && (s->is_framed || drain(s) == 0)) {
 		end = remote_stream_end(s->out);
 		if (end && !err)
 			err = fail(end, "Importing");
@@ -275,11 +352,83 @@ static int run(struct verb_call *c, struct recipe_import *r,
 	return status;
 }
 
+/* The control file that takes the rows, as a path in the mount, to be freed;
+ * NULL without memory. */
+static char *control_path(const struct recipe_import *r)
+{
+	struct buf path = BUF_INIT;
+	int err = buf_printf(&path, "%s/.import/", r->table);
+
+	if (!err && r->resume) {
+		err = buf_add_string(&path, "resume/");
+		if (!err)
+			err = name_encode(NAME_VALUE, bytes_string(r->resume),
+					  &path);
+	}
+	if (!err)
+		err = buf_add_string(&path, r->resume ? "/batch" : "jsonl");
+	if (!err)
+		err = buf_terminate(&path);
+	if (err)
+		buf_release(&path);
+	return (char *)path.data;
+}
+
+/* Opens it. Of the same name there may be one that was killed, of which the
+ * daemon has not heard yet. 0, or an errno. */
+static int open_stream(const struct served *served, const char *path,
+		       struct stream *s)
+{
+	static const struct timespec pause = { .tv_nsec = 100000000 };
+	struct remote_report report;
+	int tries, err = EBUSY;
+
+	for (tries = 0; err == EBUSY && tries < BUSY_TRIES; tries++) {
+		if (tries > 0)
+			nanosleep(&pause, NULL);
+		s->out = openat(served->root, path, O_RDWR | O_CLOEXEC);
+		err = s->out < 0 ? errno : 0;
+	}
+	if (!err && s->is_framed) {
+		err = errno_of(remote_report_read(s->out, &report));
+		s->begin = report.position;
+		s->told_line = s->begin.line - 1;
+		remote_report_release(&report);
+		if (err)
+			close(s->out);
+	}
+	return err;
+}
+
+/* What kept it from being opened: the daemon told the reason there. */
+static void tell_closed(struct verb_call *c, const struct served *served,
+			const struct recipe_import *r, const char *path,
+			int err)
+{
+	const char *place = (char *)served->place.data;
+
+	if (err == EBUSY)
+		verb_wrong(c,
+			   "Importing: resume=%s is under way by another "
+			   "command",
+			   r->resume);
+	else if (r->resume)
+		verb_wrong(c,
+			   "Importing: %s/%s: %s; %s/.tabletfs/errors "
+			   "tells why",
+			   place, path, strerror(err), place);
+	else
+		verb_wrong(c, "Importing: %s/%s: %s", place, path,
+			   strerror(err));
+}
+
 /* With the arguments taken. The exit status. */
 static int import(struct verb_call *c, const struct served *served,
 		  struct recipe_import *r)
 {
-	struct stream s = { .out = -1 };
+	struct stream s = { .out = -1,
+			    .is_framed = r->resume != NULL,
+			    .rejects = &r->rejects };
 	struct table target;
 	char *path = NULL;
 	int err = target_of(served->root, r, &target), status = NOT_FINISHED;
@@ -289,12 +438,11 @@ static int import(struct verb_call *c, const struct served *served,
 			   (char *)served->place.data, r->table, strerror(err));
 	} else if (r->dry) {
 		status = recipe_import_dry(c, r, &target);
-	} else if (asprintf(&path, "%s/.import/jsonl", r->table) > 0) {
-		s.out = openat(served->root, path, O_RDWR | O_CLOEXEC);
-		if (s.out < 0)
-			verb_wrong(c, "Importing: %s/%s: %s",
-				   (char *)served->place.data, path,
-				   strerror(errno));
+	} else {
+		path = control_path(r);
+		err = path ? open_stream(served, path, &s) : ENOMEM;
+		if (err)
+			tell_closed(c, served, r, path ? path : r->table, err);
 		else
 			status = run(c, r, &target, &s);
 		free(path);

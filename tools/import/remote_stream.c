@@ -22,42 +22,78 @@ void remote_report_release(struct remote_report *r)
 	buf_release(&r->error);
 }
 
-int remote_report_read(struct verb_call *c, int out, struct remote_report *r)
+/* The whole text of the report. 0 or an error. */
+static int read_report(int out, struct buf *text)
 {
-	FILE *in = lseek(out, 0, SEEK_SET) < 0 ? NULL : fdopen(out, "r");
-	char *line = NULL;
-	size_t room = 0;
+	ssize_t n = 1;
 	int err = 0;
 
+	while (!err && n > 0) {
+		err = buf_reserve(text, 65536);
+		if (err)
+			break;
+		n = pread(out, text->data + text->size, 65536,
+			  (off_t)text->size);
+		if (n < 0)
+			return fail(errno, "Importing");
+		text->size += (size_t)n;
+	}
+	return err ? err : buf_terminate(text);
+}
+
+/* Takes a line of the report, with its end. */
+static int take_report_line(struct remote_report *r, char *line, size_t size)
+{
+	int err = 0;
+
+	if (!strncmp(line, "error ", 6)) {
+		err = buf_set(&r->error, bytes_of(line + 6, size - 7));
+		if (!err)
+			err = buf_terminate(&r->error);
+	}
+	if (!strncmp(line, "line ", 5))
+		err = buf_add(&r->lines, line, size);
+	(void)!sscanf(line, "rows %llu", &r->rows);
+	(void)!sscanf(line, "refused %llu", &r->refused);
+	(void)!sscanf(line, "committed_line %llu", &r->committed_line);
+	return err;
+}
+
+int remote_report_read(int out, struct remote_report *r)
+{
+	struct buf text = BUF_INIT;
+	char *line, *end;
+	int err;
+
 	*r = (struct remote_report){ 0 };
-	if (!in) {
-		verb_wrong(c, "Importing: %s", strerror(errno));
-		close(out);
-		return 1;
-	}
-	while (!err && getline(&line, &room, in) > 0) {
-		if (!strncmp(line, "error ", 6)) {
-			line[strcspn(line, "\n")] = 0;
-			err = buf_set(&r->error, bytes_string(line + 6));
-			if (!err)
-				err = buf_terminate(&r->error);
+	err = read_report(out, &text);
+	for (line = (char *)text.data; !err; line = end + 1) {
+		/* A position stands behind all else. */
+		if (!strncmp(line, "version ", 8)) {
+			err = import_position_parse(bytes_string(line),
+						    &r->position);
+			break;
 		}
-		if (!strncmp(line, "line ", 5))
-			err = buf_add_string(&r->lines, line);
-		(void)!sscanf(line, "rows %llu", &r->rows);
-		(void)!sscanf(line, "refused %llu", &r->refused);
-		(void)!sscanf(line, "committed_line %llu", &r->committed_line);
+		end = strchr(line, '\n');
+		if (!end)
+			break;
+		err = take_report_line(r, line, (size_t)(end - line) + 1);
 	}
-	free(line);
-	fclose(in);
-	return err < 0 ? verb_failed(c, "Importing", err) : 0;
+	buf_release(&text);
+	return err;
 }
 
 int remote_stream_tell(struct verb_call *c, int out, int err)
 {
 	struct remote_report r;
-	int status = remote_report_read(c, out, &r);
+	int status = 0, failed = remote_report_read(out, &r);
 
+	close(out);
+	if (failed < 0) {
+		verb_wrong(c, "%s", verb_error_text(failed));
+		status = verb_wrong(c, "which lines are in is not known, for "
+				       "the mount does not tell any more");
+	}
 	if (!status && r.error.size > 0)
 		status = verb_wrong(c, "%s", (char *)r.error.data);
 	else if (!status && err < 0)

@@ -1,6 +1,7 @@
 #ifndef TOOLS_IMPORT_REMOTE_STREAM_H
 #define TOOLS_IMPORT_REMOTE_STREAM_H
 
+#include "store/text/track/import_position.h"
 #include "tools/verb/verb.h"
 
 /*
@@ -17,13 +18,14 @@ struct remote_report {
 	unsigned long long rows, refused, committed_line;
 	struct buf lines; /* "line N: reason\n" each */
 	struct buf error; /* what ended the import; ended by a NUL, or empty */
+	struct import_position position; /* of one with a name */
 };
 
 void remote_report_release(struct remote_report *r);
 
-/* Reads the report of the import that out is, and closes out. 0, or 1 after it
- * said what is wrong. */
-int remote_report_read(struct verb_call *c, int out, struct remote_report *r);
+/* Reads the report of the import that out is: 0 or an error, as when the daemon
+ * is gone. What r holds is to be released in both cases. */
+int remote_report_read(int out, struct remote_report *r);
 
 /* Reads the report and tells of it; err, with its detail, is what ended the
  * import, or 0. The exit status. Closes out. */

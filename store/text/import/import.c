@@ -162,8 +162,9 @@ static int add_input(struct importer *im, struct bytes data)
 		return err;
 	}
 	if (data.size > im->spill.max - im->spill.size)
-		return fail(ERR_bad_line, "line %llu: too long",
-			    (unsigned long long)im->line);
+		return import_locate(im,
+				     fail(ERR_bad_line, "line %llu: too long",
+					  (unsigned long long)im->line));
 	err = spill_add(&im->spill, data);
 	borrow_spill(im);
 	return err;
@@ -310,10 +311,12 @@ static int consume(struct importer *im, bool final)
 	if (!err)
 		err = keep_rest(im);
 	if (!err && im->input.size > IMPORT_RECORD_MAX)
-		err = fail(ERR_bad_line,
-			   "line %llu: longer than %u MiB; is a quote missing?",
-			   (unsigned long long)im->line,
-			   IMPORT_RECORD_MAX >> 20);
+		err = import_locate(
+			im, fail(ERR_bad_line,
+				 "line %llu: longer than %u MiB; is a quote "
+				 "missing?",
+				 (unsigned long long)im->line,
+				 IMPORT_RECORD_MAX >> 20));
 	return err;
 }
 
@@ -390,10 +393,14 @@ int importer_mark(struct importer *im, const struct import_position *upto)
 	assert(im->resume.by_marks);
 	if (im->failed < 0)
 		return im->failed;
+	if (im->start < im->input.size)
+		return finish_failed(
+			im, fail(ERR_bad_argument,
+				 "the rows of a batch end with a newline"));
 	*now = *upto;
 	now->table = before.table;
 	now->time_us = before.time_us;
-	return finish_failed(im, import_hand_on(im));
+	return finish_failed(im, import_hand_on_marked(im));
 }
 
 const struct import_position *importer_position(const struct importer *im)
@@ -426,11 +433,13 @@ static int check_header(struct importer *im)
 
 int importer_finish(struct importer *im, bool sync)
 {
-	int err;
+	int err = 0;
 
 	if (im->failed < 0)
 		return im->failed;
-	err = consume(im, import_resume_takes_rest(im));
+	/* What comes behind the last mark is no part of it. */
+	if (!im->resume.by_marks)
+		err = consume(im, import_resume_takes_rest(im));
 	if (!err)
 		err = check_header(im);
 	if (!err)

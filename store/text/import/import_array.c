@@ -1,6 +1,7 @@
 #include <assert.h>
 
 #include "store/text/import/import_array.h"
+#include "store/text/import/import_commit.h"
 #include "store/text/import/import_line.h"
 #include "store/text/import/import_recipe.h"
 
@@ -12,8 +13,7 @@
 
 static int wrong(const struct importer *im, const char *what)
 {
-	return fail(ERR_bad_line, "line %llu: %s", (unsigned long long)im->line,
-		    what);
+	return import_locate(im, fail(ERR_bad_line, "%s", what));
 }
 
 /* Passes over blanks, commas and the array's brackets, and counts lines. 1 with

@@ -126,9 +126,22 @@ int import_hand_on(struct importer *im)
 	return 0;
 }
 
-int import_commit(struct importer *im, bool sync)
+int import_hand_on_marked(struct importer *im)
 {
 	int err = import_hand_on(im);
+
+	/* Also if nothing came but the position. */
+	if (err == 0 && im->load)
+		import_resume_loaded(im);
+	else if (err == 0)
+		err = import_resume_settle(im);
+	return err;
+}
+
+/* Rows behind the last mark wait for the next. */
+int import_commit(struct importer *im, bool sync)
+{
+	int err = im->resume.by_marks ? 0 : import_hand_on(im);
 
 	if (err == 0 && im->load)
 		err = end_load(im);
@@ -192,6 +205,18 @@ static int tell_refused(struct importer *im, struct bytes line)
 	if (!err && to)
 		err = import_raw_check(im, to->reason(to->context, line));
 	return err < 0 ? err : 1;
+}
+
+int import_locate(const struct importer *im, int err)
+{
+	struct buf line = BUF_INIT;
+	const char *why = err_detail();
+
+	if (im->recipe && err < 0 && err != -ENOMEM &&
+	    add_reason(im, why[0] ? why : err_text(err), &line) == 0)
+		fail(-err, "%.*s", (int)line.size, line.data);
+	buf_release(&line);
+	return err;
 }
 
 int import_refuse(struct importer *im, int err)

@@ -12,6 +12,10 @@
  * can go on; else the store or the machine is. */
 bool import_is_refusable(int err);
 
+/* Of an import by a recipe, puts the file and the line of the present record
+ * before the detail of an error; returns err. */
+int import_locate(const struct importer *im, int err);
+
 /* After an error of the present line, whose detail still stands: notes its
  * refusal and returns 1; or returns err, if it is not the line's fault or the
  * import is strict. The caller sees to it that nothing of the line is in w. */
@@ -27,6 +31,9 @@ int import_add_row(struct importer *im, int (*add)(struct importer *im));
 /* Hands the mutations collected so far on, to the bulk load or to the log, and
  * empties w. Not durable, and of a load not visible. */
 int import_hand_on(struct importer *im);
+
+/* Hands on what goes up to a mark. */
+int import_hand_on_marked(struct importer *im);
 
 /* Hands on, and ends a load, so that all good lines are in the store; durable
  * with sync. */

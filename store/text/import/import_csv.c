@@ -1,4 +1,5 @@
 #include <assert.h>
+#include <stdio.h>
 
 #include "store/text/import/import_commit.h"
 #include "store/text/import/import_csv.h"
@@ -133,6 +134,24 @@ static int end_record(struct importer *im, size_t size)
 	return err;
 }
 
+/* What a refusal tells beside the record's first line. */
+static int describe(const struct importer *im, unsigned long long line,
+		    size_t column, const char *why)
+{
+	char place[40] = "";
+	struct bytes name = BYTES_NONE;
+
+	if (im->csv_lines > 0)
+		snprintf(place, sizeof(place), "line %llu, ", line);
+	if (im->recipe && im->field_count < im->by.name_count)
+		name = im->by.names[im->field_count];
+	if (name.size == 0)
+		return fail(ERR_bad_line, "%scolumn %zu: %s", place, column,
+			    why);
+	return fail(ERR_bad_line, "field \"%.*s\", %scolumn %zu: %s",
+		    (int)name.size, name.data, place, column, why);
+}
+
 /* An error at an offset from im->start: the rest of its line is skipped, the
  * record refused; in a header or if strict the import ends. Messages are Go's,
  * of which a refused line repeats only what the line's number does not say. */
@@ -144,13 +163,10 @@ static int bad_record(struct importer *im, size_t offset, const char *why)
 
 	im->csv = CSV_SKIP;
 	im->at = offset;
-	if ((!im->strict || im->recipe) && im->header == HEADER_DONE) {
-		if (im->csv_lines > 0)
-			err = fail(ERR_bad_line, "line %llu, column %zu: %s",
-				   line, column, why);
-		else
-			err = fail(ERR_bad_line, "column %zu: %s", column, why);
-		return import_refuse(im, err);
+	if (im->recipe || (!im->strict && im->header == HEADER_DONE)) {
+		err = describe(im, line, column, why);
+		return im->header == HEADER_DONE ? import_refuse(im, err)
+						 : import_locate(im, err);
 	}
 	if (im->csv_lines > 0)
 		return fail(ERR_bad_line,

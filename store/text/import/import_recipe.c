@@ -345,12 +345,13 @@ static int take_header(struct importer *im)
 
 	im->by.raw = RAW_HEADER;
 	if (im->field_count > im->field_max)
-		return fail(ERR_bad_line, "more than 100000 columns");
+		return import_locate(im, fail(ERR_bad_line, "more than 100000 "
+							    "columns"));
 	err = make_names(im, im->field_count);
 	for (i = 0; !err && i < im->field_count; i++)
 		err = add_name(im, field(im, i));
 	if (!err)
-		err = bind_names(im);
+		err = import_locate(im, bind_names(im));
 	return err < 0 ? err : 1;
 }
 

@@ -292,7 +292,8 @@ int import_resume_settle(struct importer *im)
 	if (!is_on(im))
 		return 0;
 	note(im);
-	if (import_position_equal(&r->now, &r->saved))
+	if (import_position_equal(&r->now, &r->saved) ||
+	    (r->by_marks && write_count(im->w) > 0))
 		return 0;
 	if (im->w) {
 		err = import_resume_add(im);

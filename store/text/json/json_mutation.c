@@ -3,6 +3,7 @@
 
 #include "store/text/json/json_condition.h"
 #include "store/text/json/json_mutation.h"
+#include "store/text/json/json_newest.h"
 #include "store/text/json/json_value.h"
 #include "store/text/value/base64.h"
 #include "store/text/value/number.h"
@@ -374,19 +375,27 @@ static int apply_increment(struct mutation *m, const struct json_node *n)
 	return apply_columns(m, n, increment_value);
 }
 
+static bool always(const struct json *j, const struct json_node *n)
+{
+	(void)j;
+	(void)n;
+	return true;
+}
+
 /* What an object may ask for, in the order in which it is done: deletes first,
  * so that "delete" and "set" in one object replace a row. */
 static const struct kind {
 	const char *name;
 	int (*apply)(struct mutation *m, const struct json_node *n);
-	bool reads; /* what it does depends on what is there */
+	/* Whether what it does depends on what is there; NULL: never. */
+	bool (*reads)(const struct json *j, const struct json_node *n);
 } kinds[] = {
-	{ "delete", apply_delete, false },
-	{ "set", apply_set, false },
-	{ "merge", apply_merge, false },
-	{ "add", apply_add, true },
-	{ "append", apply_append, true },
-	{ "increment", apply_increment, true },
+	{ "delete", apply_delete, NULL },
+	{ "set", apply_set, NULL },
+	{ "merge", apply_merge, NULL },
+	{ "add", apply_add, json_adds_to_newest },
+	{ "append", apply_append, always },
+	{ "increment", apply_increment, always },
 };
 
 #define KIND_COUNT (sizeof(kinds) / sizeof(kinds[0]))
@@ -453,7 +462,7 @@ static int check_item(const struct json *j, const struct json_node *item,
 
 		if (!kind)
 			return json_wrong("unknown key", n->key);
-		*reads |= kind->reads;
+		*reads |= kind->reads && kind->reads(j, n);
 	}
 	return 0;
 }
@@ -476,7 +485,7 @@ static int check_body(const struct json *j, const struct json_node *body,
 
 		if (kind) {
 			beside = true;
-			*reads |= kind->reads;
+			*reads |= kind->reads && kind->reads(j, n);
 		} else if (bytes_equal(n->key, BYTES_LITERAL("mutations"))) {
 			list = n;
 		} else if (is_else) {

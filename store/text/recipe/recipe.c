@@ -202,6 +202,37 @@ bool recipe_has_key(const struct recipe *r)
 	return recipe_find(r, STATEMENT_KEY);
 }
 
+/* Whether both set one column of one row in each record; one whose value may be
+ * absent may stand in for another. */
+static bool set_the_same(const struct statement *a, const struct statement *b)
+{
+	struct bytes name, other, value;
+
+	return a->kind == STATEMENT_SET && b->kind == STATEMENT_SET &&
+	       a->group == b->group && bytes_equal(a->family, b->family) &&
+	       template_is_text(&a->name, &name) &&
+	       template_is_text(&b->name, &other) && bytes_equal(name, other) &&
+	       template_is_text(&a->value, &value) &&
+	       template_is_text(&b->value, &value);
+}
+
+static int check_columns(const struct recipe *r)
+{
+	size_t i, k;
+
+	for (i = 0; i < r->count; i++)
+		for (k = 0; k < i; k++)
+			if (set_the_same(&r->items[i], &r->items[k]))
+				return fail(ERR_bad_argument,
+					    "the recipe sets a column twice: "
+					    "\"%.*s\" and \"%.*s\"",
+					    (int)r->items[k].source_size,
+					    (char *)r->items[k].source,
+					    (int)r->items[i].source_size,
+					    (char *)r->items[i].source);
+	return 0;
+}
+
 int recipe_check(struct recipe *r)
 {
 	if (!recipe_has_key(r))
@@ -212,7 +243,7 @@ int recipe_check(struct recipe *r)
 		return fail(ERR_bad_argument,
 			    "the recipe's last key makes a row without cells: "
 			    "set, rest or add has to follow it");
-	return 0;
+	return check_columns(r);
 }
 
 const struct recipe_source *recipe_source(const struct recipe *r)

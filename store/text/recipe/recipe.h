@@ -66,8 +66,8 @@ int recipe_add_word(struct recipe *r, const char *argument);
 /* Whether it has a key, without which it makes no rows. */
 bool recipe_has_key(const struct recipe *r);
 
-/* Whether it is whole: has a key, and each row has cells. To be called before
- * it is used. -ERR_bad_argument. */
+/* Whether it is whole: has a key, each row has cells, and no two statements set
+ * one column to texts. To be called before it is used. -ERR_bad_argument. */
 int recipe_check(struct recipe *r);
 
 const struct recipe_source *recipe_source(const struct recipe *r);
