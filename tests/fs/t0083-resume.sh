@@ -92,6 +92,29 @@ killed pipe from_pipe
 grows
 refuses
 wrongs
+plain() {
+	T deleteallrows killed
+	python3 - "$TABLETFS" "$store" <<'PY' 2>err
+import array, fcntl, signal, subprocess, sys, termios, time
+p = subprocess.Popen([sys.argv[1], "-store", sys.argv[2], "import", "killed",
+                      "-"], stdin=subprocess.PIPE, bufsize=0)
+p.stdin.write(b",f\n,v\na,1\nb,")
+left = array.array("i", [1])
+while left[0] or open("/proc/%d/stat" % p.pid).read().split(") ")[1][0] != "S":
+    time.sleep(0.1)
+    fcntl.ioctl(p.stdin.fileno(), termios.FIONREAD, left)
+p.send_signal(signal.SIGINT)
+sys.exit(p.wait())
+PY
+	same "$1: cbt's form stopped" 2 $?
+	told "stopped by SIGINT"
+	told "committed up to line"
+	same "$1: what came is in" 1 "$(T count killed)"
+}
+plain free
+start_mount || exit 1
+plain mounted
+stop_mount
 stops INT
 stops TERM
 explodes

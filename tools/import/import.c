@@ -6,6 +6,7 @@
 #include "tools/import/progress.h"
 #include "tools/import/recipe_import.h"
 #include "tools/import/recipe_words.h"
+#include "tools/import/stop.h"
 
 /*
  * import on a store: pieces of the file go to an importer, see
@@ -123,6 +124,7 @@ static int feed_all(const struct import_arguments *a, struct importer *im,
 	ssize_t size = 0;
 	int err = piece ? 0 : -ENOMEM;
 
+	stop_begin();
 	progress_begin(&progress, a->progress, input_size(a->path));
 	while (!err && (size = input_read(in, piece, PIECE_SIZE)) > 0) {
 		err = importer_feed(im, bytes_of(piece, (size_t)size));
@@ -130,7 +132,12 @@ static int feed_all(const struct import_arguments *a, struct importer *im,
 					     result->row_count,
 					     result->refused_count };
 		progress_update(&progress, &now);
+		if (stop_check())
+			break;
 	}
+	if (!err && stop_check())
+		size = stop_check();
+	stop_end();
 	/* What came before an error of the input stays, and is made durable. */
 	if (size < 0) {
 		strncpy(detail, err_detail(), sizeof(detail) - 1);
@@ -175,10 +182,11 @@ int verb_import(struct verb_call *c)
 	/* Nothing came in: the error says all. */
 	if (err < 0 && result->row_count == 0) {
 		importer_free(im);
-		return 1;
+		return import_tell_stopped(c, 0, 1);
 	}
 	status |= import_report(c, result->row_count, result->refused_count,
 				buf_bytes(&result->refused));
+	status = import_tell_stopped(c, result->committed_line, status);
 	importer_free(im);
 	return status;
 }

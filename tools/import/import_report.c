@@ -1,4 +1,5 @@
 #include "tools/import/import_report.h"
+#include "tools/import/stop.h"
 
 /* A screen of refused lines tells what is wrong with the file. */
 #define SHOWN_MAX 20
@@ -42,4 +43,18 @@ int import_report(struct verb_call *c, uint64_t rows, uint64_t refused,
 	fprintf(c->err, "Done importing %llu rows.\n",
 		(unsigned long long)rows);
 	return refused > 0;
+}
+
+int import_tell_stopped(struct verb_call *c, uint64_t line, int status)
+{
+	if (!stop_check())
+		return status;
+	if (line == 0)
+		verb_wrong(c, "no line is committed");
+	else
+		verb_wrong(c,
+			   "committed up to line %llu; what follows it, behind "
+			   "the header, is still to be imported",
+			   (unsigned long long)line);
+	return 2;
 }

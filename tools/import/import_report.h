@@ -20,4 +20,8 @@ void import_tell_refused(struct verb_call *c, uint64_t refused,
 int import_report(struct verb_call *c, uint64_t rows, uint64_t refused,
 		  struct bytes lines);
 
+/* After an import without a recipe that a signal may have stopped: tells the
+ * last line that is in, and returns 2; status if none did. */
+int import_tell_stopped(struct verb_call *c, uint64_t line, int status);
+
 #endif

@@ -110,7 +110,11 @@ int rejects_flush(struct rejects *r)
 	errno = 0;
 	if (!r->records || !r->reasons)
 		return 0;
-	return fflush(r->records) || fflush(r->reasons) ? failed(r) : 0;
+	/* What failed once may be in no buffer any more. */
+	return fflush(r->records) || fflush(r->reasons) || ferror(r->records) ||
+			       ferror(r->reasons)
+		       ? failed(r)
+		       : 0;
 }
 
 /* For import_rejects. */

@@ -10,6 +10,7 @@
 #include "tools/import/remote_import.h"
 #include "tools/import/remote_recipe.h"
 #include "tools/import/remote_stream.h"
+#include "tools/import/stop.h"
 
 /*
  * The control file takes input in pieces of any size and commits whole lines as
@@ -43,12 +44,18 @@ static int stream(const struct import_arguments *a, struct input *in, int out)
 	char why[512] = "";
 	int failed = piece ? 0 : ENOMEM;
 
+	stop_begin();
 	progress_begin(&progress, a->progress, input_size(a->path));
 	while (!failed && (size = input_read(in, piece, PIECE_SIZE)) > 0) {
 		failed = write_all(out, bytes_of(piece, (size_t)size));
 		now.bytes = input_taken(in);
 		progress_update(&progress, &now);
+		if (stop_check())
+			break;
 	}
+	if (!failed && stop_check())
+		size = stop_check();
+	stop_end();
 	progress_end(&progress);
 	strncpy(why, err_detail(), sizeof(why) - 1);
 	/* What came before an error of the input stays. */

@@ -101,6 +101,8 @@ int remote_stream_tell(struct verb_call *c, int out, int err)
 	if (!status || r.rows > 0)
 		status |= import_report(c, r.rows, r.refused,
 					buf_bytes(&r.lines));
+	if (!failed)
+		status = import_tell_stopped(c, r.committed_line, status);
 	remote_report_release(&r);
 	return status;
 }
