@@ -468,6 +468,15 @@ int ctl_flush(struct fs *fs, struct ctl_file *f, uint64_t owner)
 	return err;
 }
 
+void ctl_truncate(struct ctl_file *f, uint64_t size)
+{
+	if (size > 0 || !f->ops->cut)
+		return;
+	pthread_mutex_lock(&f->lock);
+	f->ops->cut(f);
+	pthread_mutex_unlock(&f->lock);
+}
+
 void ctl_close(struct fs *fs, struct ctl_file *f)
 {
 	/* No close is left to tell of an error. */

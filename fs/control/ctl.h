@@ -57,6 +57,8 @@ struct ctl_ops {
 	int (*flush)(struct fs *fs, struct ctl_file *f, bool at_end);
 	/* fsync: takes what was written, and makes it durable. */
 	int (*sync)(struct fs *fs, struct ctl_file *f);
+	/* ftruncate to 0. NULL: it means nothing, as other lengths never do. */
+	void (*cut)(struct ctl_file *f);
 	/* After the last close. Nobody hears of its errors. */
 	void (*release)(struct fs *fs, struct ctl_file *f);
 	/* A write of so many bytes, and flush, take no longer than the commit
@@ -99,6 +101,9 @@ ssize_t ctl_write(struct fs *fs, struct ctl_file *f, uint64_t owner,
 		  struct bytes data, uint64_t offset) EXCLUDES(fs->tree);
 int ctl_flush(struct fs *fs, struct ctl_file *f, uint64_t owner)
 	EXCLUDES(fs->tree);
+
+/* ftruncate(2) of a descriptor of f. */
+void ctl_truncate(struct ctl_file *f, uint64_t size);
 
 /* The kinds of control files, each in the .c file of its name. */
 extern const struct ctl_ops ctl_aggregate_ops; /* aggregate.c: a cell */

@@ -317,7 +317,11 @@ int file_truncate(struct fs *fs, struct fuse_file_info *fi, uint64_t size)
 	struct handle *h = handle_of(fi);
 
 	/* The draft commits it with the next flush. */
-	return h->draft ? draft_truncate(fs, h->draft, size) : 0;
+	if (h->draft)
+		return draft_truncate(fs, h->draft, size);
+	loop_hand_over();
+	ctl_truncate(h->ctl, size);
+	return 0;
 }
 
 /* fsync of f. */

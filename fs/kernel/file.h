@@ -30,8 +30,7 @@ void file_on_fsync(fuse_req_t req, fuse_ino_t ino, int datasync,
 /* Ends the handle, after the last close. */
 void file_on_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 
-/* ftruncate(2) of the open file fi: 0 or an error. Of control files the length
- * means nothing. Whoever calls it replies. */
+/* ftruncate(2) of the open file fi: 0 or an error. Whoever calls it replies. */
 int file_truncate(struct fs *fs, struct fuse_file_info *fi, uint64_t size);
 
 #endif

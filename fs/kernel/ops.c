@@ -322,8 +322,9 @@ static int set_time(struct fs *fs, struct node *node, const struct stat *attr,
 }
 
 /* Several things can be set at once; the first that is refused ends it. Times
- * and sizes of what is no cell are taken and mean nothing, but for versions and
- * what is in .at, which can be set by nobody. */
+ * and sizes of what is no cell are taken and mean nothing, but for the size of
+ * an open import (ctl_truncate), and for versions and what is in .at, which can
+ * be set by nobody. */
 static void on_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr,
 		       int to_set, struct fuse_file_info *fi)
 {
@@ -338,6 +339,8 @@ static void on_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr,
 						   : 0;
 	if (!err && node->kind == NODE_CELL && to_set & FUSE_SET_ATTR_SIZE)
 		err = set_size(fs, node, (uint64_t)attr->st_size, fi);
+	else if (!err && fi && to_set & FUSE_SET_ATTR_SIZE)
+		err = file_truncate(fs, fi, (uint64_t)attr->st_size);
 	if (!err && node->kind == NODE_CELL && to_set & FUSE_SET_ATTR_MTIME)
 		err = set_time(fs, node, attr, to_set);
 	if (err)

@@ -92,13 +92,17 @@ killed pipe from_pipe
 grows
 refuses
 wrongs
+# What is whole is in, of a record that came in part nothing.
 plain() {
-	T deleteallrows killed
-	python3 - "$TABLETFS" "$store" <<'PY' 2>err
+	local way=$1 torn whole
+	for torn in 'b,x' $'b,"x,y\n' $'b,x\nc,"x'; do
+		whole=$(printf %s "${torn%%\"*}" | wc -l)
+		T deleteallrows killed
+		python3 - "$TABLETFS" "$store" "$torn" <<'PY' 2>err
 import array, fcntl, signal, subprocess, sys, termios, time
 p = subprocess.Popen([sys.argv[1], "-store", sys.argv[2], "import", "killed",
                       "-"], stdin=subprocess.PIPE, bufsize=0)
-p.stdin.write(b",f\n,v\na,1\nb,")
+p.stdin.write(b",f\n,v\na,1\n" + sys.argv[3].encode())
 left = array.array("i", [1])
 while left[0] or open("/proc/%d/stat" % p.pid).read().split(") ")[1][0] != "S":
     time.sleep(0.1)
@@ -106,10 +110,19 @@ while left[0] or open("/proc/%d/stat" % p.pid).read().split(") ")[1][0] != "S":
 p.send_signal(signal.SIGINT)
 sys.exit(p.wait())
 PY
-	same "$1: cbt's form stopped" 2 $?
-	told "stopped by SIGINT"
-	told "committed up to line"
-	same "$1: what came is in" 1 "$(T count killed)"
+		same "$way: cbt's form stopped in $torn" 2 $?
+		told "stopped by SIGINT"
+		told "committed up to line $((3 + whole));"
+		same "$way: only that is in" $((1 + whole)) "$(T count killed)"
+	done
+	T deleteallrows killed
+	python3 -c 'import sys, zlib
+z = zlib.compressobj(wbits=31)
+sys.stdout.buffer.write(z.compress(b",f\n,v\na,1\nb,x") + z.flush(zlib.Z_FULL_FLUSH))' \
+		>torn.csv.gz
+	status 1 "$way: a torn gzip" T import killed torn.csv.gz
+	told "Done importing 1 rows."
+	same "$way: of it, too" 1 "$(T count killed)"
 }
 plain free
 start_mount || exit 1

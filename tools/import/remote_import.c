@@ -42,7 +42,7 @@ static int stream(const struct import_arguments *a, struct input *in, int out)
 	struct progress_now now = { 0 };
 	ssize_t size = 0;
 	char why[512] = "";
-	int failed = piece ? 0 : ENOMEM;
+	int failed = piece ? 0 : ENOMEM, end;
 
 	stop_begin();
 	progress_begin(&progress, a->progress, input_size(a->path));
@@ -58,9 +58,9 @@ static int stream(const struct import_arguments *a, struct input *in, int out)
 	stop_end();
 	progress_end(&progress);
 	strncpy(why, err_detail(), sizeof(why) - 1);
-	/* What came before an error of the input stays. */
-	if (!failed)
-		failed = remote_stream_end(out);
+	/* What came before an error stays, as far as it is whole. */
+	end = remote_stream_end(out, !failed && size >= 0);
+	failed = failed ? failed : end;
 	free(piece);
 	if (failed)
 		return fail(failed, "Importing");

@@ -341,7 +341,7 @@ static int run(struct verb_call *c, struct recipe_import *r,
 	err = recipe_import_feed(c, r, im);
 	/* After an error of the input, what came before it stays. */
 	if (!s->failed && (s->is_framed || drain(s) == 0)) {
-		end = remote_stream_end(s->out);
+		end = remote_stream_end(s->out, true);
 		if (end && !err)
 			err = fail(end, "Importing");
 	}

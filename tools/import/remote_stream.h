@@ -10,8 +10,9 @@
  * were refused is EINVAL of close and fsync, and told by the report.
  */
 
-/* After the last write: 0, or the errno of what went wrong. */
-int remote_stream_end(int out);
+/* After the last write: 0, or the errno of what went wrong. Unless is_whole a
+ * last record that has no end is left out. */
+int remote_stream_end(int out, bool is_whole);
 
 /* A report: "name value" lines, and those that were refused. */
 struct remote_report {
