@@ -1,6 +1,7 @@
 # For t0083 and t0084: imports that are killed and go on, and what they have to
-# bring in. Source it after lib.sh.
-KILLS=${KILLS:-30}
+# bring in. Source it after lib.sh. KILLS says how often each is killed: 30 goes
+# on for minutes.
+KILLS=${KILLS:-2}
 RANDOM=${SEED:-1}
 T() {
 	"$TABLETFS" -store "$store" "$@"

@@ -11,7 +11,7 @@ dies() {
 	run from_csv whole 2>/dev/null
 	content whole >want
 	T deleteallrows killed
-	while [ "$kills" -lt $((KILLS / 3)) ]; do
+	while [ "$kills" -lt $(((KILLS + 2) / 3)) ]; do
 		from_csv killed resume=dies 2>err &
 		pid=$!
 		sleep "$(awk "BEGIN { print $RANDOM / 32768 / 2 }")"
@@ -47,6 +47,30 @@ dies() {
 	content killed >got
 	check "after $kills daemons" cmp got want
 	forget dies
+}
+# It ends before it has told of any line.
+forgets() {
+	local pid
+	mkfifo pipe
+	exec {hold}<>pipe
+	"$TABLETFS" -store "$store" import killed pipe "${adds[@]}" \
+		resume=forgets 2>err {hold}>&- &
+	pid=$!
+	printf 'k,v,w\na,1,1\n' >pipe
+	until ls -l "/proc/$pid/fd" | grep -q batch; do
+		sleep 0.01
+	done
+	kill -9 "$daemon"
+	exec {hold}>&-
+	wait "$pid"
+	same "no daemon: not finished" 2 $?
+	refuse "no daemon: it is not known that none is in" \
+		grep -q "no line is committed" err
+	told "tell any more"
+	fusermount3 -uz "$m"
+	await_end
+	start_mount || exit 1
+	forget forgets
 }
 # Two at once would both bring in the same.
 twice() {
@@ -106,5 +130,6 @@ adds=(key={k} "set=f:v {v}" "set=f:w {w}" "key=sum#{k|slice(0,2)}" "add=s:n 1")
 twice
 hostile
 dies
+forgets
 stop_mount
 check "the store is whole" T check >/dev/null
