@@ -82,6 +82,19 @@ twice() {
 	exec {hold}>&-
 	check "after its end" sh -c ": <>'$m/killed/.import/resume/two/batch'"
 }
+# In the words that are told without a mount.
+explains() {
+	local words=("${sets[@]}" "resume=e f/g")
+	printf 'k,v,w\na,1,1\n' >e.csv
+	status 0 "a name of any bytes" T import killed e.csv "${words[@]}"
+	status 2 "of another table" T import whole e.csv "${words[@]}"
+	told 'Importing: resume=e f/g: it is of another table than "whole"'
+	T set _imports "e f/g" import:position=nonsense
+	status 2 "no position" T import whole e.csv "${words[@]}"
+	told 'Importing: table _imports, row "e f/g": it is no position'
+	same "nothing else" 1 "$(wc -l <err)"
+	forget "e f/g"
+}
 # frames NAME TEXT...: what another program may write.
 frames() {
 	local name=$1
@@ -128,6 +141,7 @@ explodes
 killed json from_json
 adds=(key={k} "set=f:v {v}" "set=f:w {w}" "key=sum#{k|slice(0,2)}" "add=s:n 1")
 twice
+explains
 hostile
 dies
 forgets

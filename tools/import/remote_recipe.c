@@ -400,14 +400,18 @@ static int open_stream(const struct served *served, const char *path,
 	return err;
 }
 
-/* What kept it from being opened: the daemon told the reason there. */
+/* What kept it from being opened. */
 static void tell_closed(struct verb_call *c, const struct served *served,
 			const struct recipe_import *r, const char *path,
 			int err)
 {
 	const char *place = (char *)served->place.data;
+	struct buf why = BUF_INIT;
 
-	if (err == EBUSY)
+	if (err == EINVAL &&
+	    remote_stream_refusal(served->root, path, &why) == 0)
+		verb_wrong(c, "Importing: %s", (char *)why.data);
+	else if (err == EBUSY)
 		verb_wrong(c,
 			   "Importing: resume=%s is under way by another "
 			   "command",
@@ -420,6 +424,7 @@ static void tell_closed(struct verb_call *c, const struct served *served,
 	else
 		verb_wrong(c, "Importing: %s/%s: %s", place, path,
 			   strerror(err));
+	buf_release(&why);
 }
 
 /* With the arguments taken. The exit status. */

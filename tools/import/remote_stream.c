@@ -26,7 +26,7 @@ void remote_report_release(struct remote_report *r)
 	buf_release(&r->error);
 }
 
-/* The whole text of the report. 0 or an error. */
+/* The whole text of the report, or another, ended by a NUL. 0 or an error. */
 static int read_report(int out, struct buf *text)
 {
 	ssize_t n = 1;
@@ -43,6 +43,39 @@ static int read_report(int out, struct buf *text)
 		text->size += (size_t)n;
 	}
 	return err ? err : buf_terminate(text);
+}
+
+int remote_stream_refusal(int root, const char *path, struct buf *why)
+{
+	int in = openat(root, ".tabletfs/errors", O_RDONLY | O_CLOEXEC);
+	struct buf text = BUF_INIT, begin = BUF_INIT;
+	int err = in < 0 ? -errno : read_report(in, &text);
+	const char *line, *end, *at;
+
+	if (in >= 0)
+		close(in);
+	buf_reset(why);
+	if (!err)
+		err = buf_add_string(&begin, " /");
+	if (!err)
+		err = buf_add_visible(&begin, bytes_string(path));
+	if (!err)
+		err = buf_printf(&begin, ": %s: ", err_text(-ERR_bad_argument));
+	/* Behind its time the path; the last of several is the newest. */
+	for (line = (char *)text.data; !err && (end = strchr(line, '\n'));
+	     line = end + 1) {
+		at = strchr(line, ' ');
+		if (at && (size_t)(end - at) > begin.size &&
+		    !memcmp(at, begin.data, begin.size))
+			err = buf_set(
+				why, bytes_of(at + begin.size,
+					      (size_t)(end - at) - begin.size));
+	}
+	if (!err)
+		err = why->size > 0 ? buf_terminate(why) : -ENOENT;
+	buf_release(&text);
+	buf_release(&begin);
+	return err;
 }
 
 /* Takes a line of the report, with its end. */

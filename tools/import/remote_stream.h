@@ -7,8 +7,14 @@
 /*
  * The end of an import through a control file of a mount, opened to be read and
  * written: what was written becomes durable, and its report is read. That lines
- * were refused is EINVAL of close and fsync, and told by the report.
+ * were refused is EINVAL of close and fsync, and told by the report; why it is
+ * the error of open, the mount tells elsewhere.
  */
+
+/* What the daemon found wrong when it refused to open path, below the mount's
+ * root, with EINVAL: a sentence for why, ended by a NUL. 0, or an error if it
+ * cannot be had. */
+int remote_stream_refusal(int root, const char *path, struct buf *why);
 
 /* After the last write: 0, or the errno of what went wrong. Unless is_whole a
  * last record that has no end is left out. */
