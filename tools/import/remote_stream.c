@@ -138,8 +138,10 @@ int remote_stream_tell(struct verb_call *c, int out, int err)
 	if (!status || r.rows > 0)
 		status |= import_report(c, r.rows, r.refused,
 					buf_bytes(&r.lines));
+	/* A header alone is nothing to go on from. */
 	if (!failed)
-		status = import_tell_stopped(c, r.committed_line, status);
+		status = import_tell_stopped(
+			c, r.rows > 0 ? r.committed_line : 0, status);
 	remote_report_release(&r);
 	return status;
 }
