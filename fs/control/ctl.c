@@ -470,10 +470,10 @@ int ctl_flush(struct fs *fs, struct ctl_file *f, uint64_t owner)
 
 void ctl_truncate(struct ctl_file *f, uint64_t size)
 {
-	if (size > 0 || !f->ops->cut)
+	if (!f->ops->truncate)
 		return;
 	pthread_mutex_lock(&f->lock);
-	f->ops->cut(f);
+	f->ops->truncate(f, size);
 	pthread_mutex_unlock(&f->lock);
 }
 

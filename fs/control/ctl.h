@@ -57,8 +57,8 @@ struct ctl_ops {
 	int (*flush)(struct fs *fs, struct ctl_file *f, bool at_end);
 	/* fsync: takes what was written, and makes it durable. */
 	int (*sync)(struct fs *fs, struct ctl_file *f);
-	/* ftruncate to 0. NULL: it means nothing, as other lengths never do. */
-	void (*cut)(struct ctl_file *f);
+	/* ftruncate. NULL: it means nothing. */
+	void (*truncate)(struct ctl_file *f, uint64_t size);
 	/* After the last close. Nobody hears of its errors. */
 	void (*release)(struct fs *fs, struct ctl_file *f);
 	/* A write of so many bytes, and flush, take no longer than the commit

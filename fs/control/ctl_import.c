@@ -30,8 +30,9 @@
  * A close by who wrote last, in the middle of a line, is taken for the end of
  * the input; between lines it need not be, for shells close duplicates of a
  * descriptor that goes on being written. fsync, and a close by another, commit
- * whole lines and leave a part of one. A writer whose own input was cut off
- * says so by ftruncate to 0 before its close, which leaves that part, too.
+ * whole lines and leave a part of one. So does each close after ftruncate to 0,
+ * until one to another length: by that a writer says that its input has come to
+ * its end, and that it was not killed before.
  */
 
 /* How an import goes or went. Guarded by imports.lock. */
@@ -67,7 +68,7 @@ struct import_file {
 	int failed;         /* what ended it; every further call fails so */
 	bool ended;         /* a last line without newline was taken */
 	bool at_line_start; /* nothing or a newline came last */
-	bool is_cut;        /* the line that is not whole never will be */
+	bool is_guarded;    /* no close is the end of the input */
 	uint64_t told_rows; /* row_count when the kernel was last told */
 	/* When the last write left rows unseen; 0: none are. Written with the
 	 * ctl_file's lock held, read by anybody. */
@@ -520,7 +521,6 @@ static ssize_t import_write(struct fs *fs, struct ctl_file *f,
 	place_leave(fs, &place);
 	im->at_line_start =
 		im->name.size > 0 || data.data[data.size - 1] == '\n';
-	im->is_cut = false;
 	settle(fs, f, err, false);
 	if (im->unseen_ns)
 		list_load(fs, im);
@@ -578,7 +578,7 @@ static int import_commit(struct fs *fs, struct ctl_file *f, bool at_end,
 	if (im->ended) {
 		err = sync ? store_sync(fs->store) : 0;
 	} else {
-		im->ended = !im->at_line_start && at_end && !im->is_cut;
+		im->ended = !im->at_line_start && at_end && !im->is_guarded;
 		err = commit_lines(fs, f, im->ended, sync);
 	}
 	settle(fs, f, err, im->ended);
@@ -602,16 +602,16 @@ static int import_sync(struct fs *fs, struct ctl_file *f)
 	return import_commit(fs, f, false, true);
 }
 
-/* As ctl_ops.cut. A write takes it back, for O_TRUNC of an open may come as
- * this. */
-static void import_cut(struct ctl_file *f)
+/* As ctl_ops.truncate. O_TRUNC of an open does not come as this. */
+static void import_truncate(struct ctl_file *f, uint64_t size)
 {
 	struct import_file *im = f->state;
 
-	im->is_cut = true;
+	im->is_guarded = size == 0;
 }
 
-/* As ctl_ops.release. What a killed writer left is taken as it is. */
+/* As ctl_ops.release. Unless guarded, what a killed writer left is taken as it
+ * is. */
 static void import_release(struct fs *fs, struct ctl_file *f)
 {
 	struct import_file *im = f->state;
@@ -620,7 +620,7 @@ static void import_release(struct fs *fs, struct ctl_file *f)
 	unlist_load(fs->imports, im);
 	err = im->failed;
 	if (!err && !im->ended)
-		err = commit_lines(fs, f, !im->is_cut, fs->options->sync);
+		err = commit_lines(fs, f, !im->is_guarded, fs->options->sync);
 	settle(fs, f, err, true);
 	importer_free(im->importer);
 	batch_frames_release(&im->frames);
@@ -637,6 +637,6 @@ const struct ctl_ops ctl_import_ops = {
 	.write = import_write,
 	.flush = import_flush,
 	.sync = import_sync,
-	.cut = import_cut,
+	.truncate = import_truncate,
 	.release = import_release,
 };

@@ -34,8 +34,7 @@ same "one stream of two programs" 9 "$(cat "$m/t/r9/f/a")"
 printf '{"row":"last","set":{"f":{"q":"no newline"}}}' >"$i/jsonl" &&
 	pass || fail "no newline"
 same "a last line without newline" "no newline" "$(cat "$m/t/last/f/q")"
-# A last line that ftruncate to 0 says is cut off is left out; another length, or
-# one that more follows, says nothing.
+# After ftruncate to 0 no close takes a part of a line, until another length.
 cat >cut.py <<'PYTHON'
 import os, sys
 def send(*steps):
@@ -48,11 +47,11 @@ def send(*steps):
             os.write(out, step)
     os.close(out)
 send(b"cut1,1\ncut2,2", 0)
-send(b"cut3,3", 5)
-send(0, b"cut4,", 0, b"4")
+send(0, b"cut3,3\n", b"cut4,4")
+send(b"cut5,", 0, b"5", 1)
 PYTHON
 check "imports that are cut" python3 cut.py "$i/family/f/csv"
-same "what is whole of them" "1 3 4" \
+same "what is whole of them" "1 3 5" \
 	"$(cat "$m"/t/cut*/f/q | sed 's/./& /g' | xargs)"
 exec 3>"$i/jsonl"
 echo '{"row":"live","set":{"f":{"q":"1"}}}' >&3

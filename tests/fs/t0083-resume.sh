@@ -92,13 +92,9 @@ killed pipe from_pipe
 grows
 refuses
 wrongs
-# What is whole is in, of a record that came in part nothing.
-plain() {
-	local way=$1 lines rows text
-	# Fewer bytes are not enough to tell whether it is compressed.
-	while read -r lines rows text <&3; do
-		T deleteallrows killed
-		python3 - "$TABLETFS" "$store" "$text" <<'PY' 2>err
+# signalled TEXT SIGNAL: an import of it is sent the signal when it has taken all.
+signalled() {
+	python3 - "$TABLETFS" "$store" "$@" <<'PY' 2>err
 import array, fcntl, signal, subprocess, sys, termios, time
 p = subprocess.Popen([sys.argv[1], "-store", sys.argv[2], "import", "killed",
                       "-"], stdin=subprocess.PIPE, bufsize=0)
@@ -107,14 +103,26 @@ left = array.array("i", [1])
 while left[0] or open("/proc/%d/stat" % p.pid).read().split(") ")[1][0] != "S":
     time.sleep(0.1)
     fcntl.ioctl(p.stdin.fileno(), termios.FIONREAD, left)
-p.send_signal(signal.SIGINT)
+p.send_signal(signal.Signals[sys.argv[4]])
 sys.exit(p.wait())
 PY
+}
+# What is whole is in, of a record that came in part nothing.
+plain() {
+	local way=$1 lines rows text
+	# Fewer bytes are not enough to tell whether it is compressed.
+	while read -r lines rows text <&3; do
+		T deleteallrows killed
+		signalled "$text" SIGINT
 		same "$way: cbt's form stopped in $text" 2 $?
 		told "stopped by SIGINT"
 		[ "$lines" = no ] || told "committed up to line $lines;"
 		[ "$lines" != no ] || told "no line is committed"
 		same "$way: only that is in" "$rows" "$(T count killed)"
+		T deleteallrows killed
+		signalled "$text" SIGKILL
+		check "$way: killed in $text, no more is in" \
+			[ "$(T count killed)" -le "$rows" ]
 	done 3<<'TEXTS'
 no 0 ,f\n,qualifier of a column
 no 0 ,f\n,qualifier\na,x

@@ -44,6 +44,8 @@ static int stream(const struct import_arguments *a, struct input *in, int out)
 	char why[512] = "";
 	int failed = piece ? 0 : ENOMEM, end;
 
+	if (!failed)
+		failed = remote_stream_begin(out);
 	stop_begin();
 	progress_begin(&progress, a->progress, input_size(a->path));
 	while (!failed && (size = input_read(in, piece, PIECE_SIZE)) > 0) {

@@ -5,15 +5,19 @@
 #include "tools/import/import_report.h"
 #include "tools/import/remote_stream.h"
 
-/* The close of a duplicate takes a last line that has no newline; what is cut
- * off no close takes. Then all is made durable, as import does without a
- * mount. */
+int remote_stream_begin(int out)
+{
+	return ftruncate(out, 0) < 0 ? errno : 0;
+}
+
+/* The close of a duplicate takes a last line that has no newline, once it may.
+ * Then all is made durable, as import does without a mount. */
 int remote_stream_end(int out, bool is_whole)
 {
-	int err = is_whole ? close(fcntl(out, F_DUPFD_CLOEXEC, 0))
-			   : ftruncate(out, 0);
-
-	if (err < 0 && errno != EINVAL)
+	if (is_whole && ftruncate(out, 1) < 0)
+		return errno;
+	if (is_whole && close(fcntl(out, F_DUPFD_CLOEXEC, 0)) < 0 &&
+	    errno != EINVAL)
 		return errno;
 	if (fsync(out) < 0 && errno != EINVAL)
 		return errno;

@@ -16,8 +16,12 @@
  * cannot be had. */
 int remote_stream_refusal(int root, const char *path, struct buf *why);
 
+/* Before the first write: if this process is killed, a last record that has no
+ * end is left out. 0, or an errno. */
+int remote_stream_begin(int out);
+
 /* After the last write: 0, or the errno of what went wrong. Unless is_whole a
- * last record that has no end is left out. */
+ * last record that has no end is left out, too. */
 int remote_stream_end(int out, bool is_whole);
 
 /* A report: "name value" lines, and those that were refused. */
