@@ -32,7 +32,7 @@
  * descriptor that goes on being written. fsync, and a close by another, commit
  * whole lines and leave a part of one. So does each close after ftruncate to 0,
  * until one to another length: by that a writer says that its input has come to
- * its end, and that it was not killed before.
+ * its end, wherever in a record that is, and that it was not killed before.
  */
 
 /* How an import goes or went. Guarded by imports.lock. */
@@ -69,6 +69,7 @@ struct import_file {
 	bool ended;         /* a last line without newline was taken */
 	bool at_line_start; /* nothing or a newline came last */
 	bool is_guarded;    /* no close is the end of the input */
+	bool is_over;       /* the next one is */
 	uint64_t told_rows; /* row_count when the kernel was last told */
 	/* When the last write left rows unseen; 0: none are. Written with the
 	 * ctl_file's lock held, read by anybody. */
@@ -521,6 +522,7 @@ static ssize_t import_write(struct fs *fs, struct ctl_file *f,
 	place_leave(fs, &place);
 	im->at_line_start =
 		im->name.size > 0 || data.data[data.size - 1] == '\n';
+	im->is_over = false;
 	settle(fs, f, err, false);
 	if (im->unseen_ns)
 		list_load(fs, im);
@@ -578,7 +580,8 @@ static int import_commit(struct fs *fs, struct ctl_file *f, bool at_end,
 	if (im->ended) {
 		err = sync ? store_sync(fs->store) : 0;
 	} else {
-		im->ended = !im->at_line_start && at_end && !im->is_guarded;
+		im->ended = at_end && (im->is_over || !im->at_line_start) &&
+			    !im->is_guarded;
 		err = commit_lines(fs, f, im->ended, sync);
 	}
 	settle(fs, f, err, im->ended);
@@ -608,6 +611,7 @@ static void import_truncate(struct ctl_file *f, uint64_t size)
 	struct import_file *im = f->state;
 
 	im->is_guarded = size == 0;
+	im->is_over = size > 0;
 }
 
 /* As ctl_ops.release. Unless guarded, what a killed writer left is taken as it

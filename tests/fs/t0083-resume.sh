@@ -131,6 +131,11 @@ no 0 ,f\n,qualifier\na,x
 4 2 ,f\n,v\na,1\nb,x\nc,"x
 TEXTS
 	T deleteallrows killed
+	printf ',f\n,v\na,1\nb,"x\n' >quote.csv
+	status 1 "$way: a quote without its end" T import killed quote.csv
+	told "line 4: line 5, column 1: extraneous"
+	same "$way: what is before it is in" 1 "$(T count killed)"
+	T deleteallrows killed
 	python3 -c 'import sys, zlib
 z = zlib.compressobj(wbits=31)
 sys.stdout.buffer.write(z.compress(b",f\n,v\na,1\nb,x") + z.flush(zlib.Z_FULL_FLUSH))' \
