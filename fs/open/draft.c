@@ -210,8 +210,14 @@ static int start(struct fs *fs, struct draft *d, const struct place *place,
 {
 	int err;
 
-	if (mode == DRAFT_READ)
-		return load(fs, d, &place->path);
+	if (mode == DRAFT_READ) {
+		err = load(fs, d, &place->path);
+		/* A counter that was made is there before its first number. */
+		return err == -ENOENT && place->rules.aggregate &&
+				       d->node->local
+			       ? 1
+			       : err;
+	}
 	if (place->rules.aggregate)
 		return 1;
 	d->millis = place->rules.millis;

@@ -35,6 +35,15 @@ same "one version each" "1 1 1 1" "$(for type in intsum intmin intmax inthll; do
 	versions t/r/$type n
 done | xargs)"
 
+# One that was made is there, with nothing in it, before its first number.
+check "a counter without a number" python3 - "$v/intsum/made" <<'PYTHON'
+import os, sys
+fd = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT)
+assert open(sys.argv[1]).read() == ""
+os.write(fd, b"5\n")
+assert open(sys.argv[1]).read() == "5\n"
+PYTHON
+
 # Line by line, with a reader of it and a writer of another table meanwhile.
 check "beside others" python3 - "$v/intsum/line" "$v/inthll/line" \
 	"$m/others/r/f/q" <<'PYTHON'
