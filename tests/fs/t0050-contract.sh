@@ -14,7 +14,7 @@ for c in .tabletfs t/.schema t/.granularity t/.scan t/.at t/.import t/.mutate \
 	t/.drop t/.stats t/r/.row.jsonl t/r/f/.versions; do
 	check "$c" [ -e "$m/$c" ]
 done
-same "imports are listed" "csv family jsonl last timestamp tsv" \
+same "imports are listed" "csv family jsonl last resume timestamp tsv" \
 	"$(ls "$m/t/.import" | xargs)"
 same "so are ways to drop" "prefix range" "$(ls "$m/t/.drop" | xargs)"
 same "and a family's files" "gc type" "$(ls "$m/t/.schema/f" | xargs)"
