@@ -285,6 +285,13 @@ void exports_sweep(struct fs *fs, uint64_t now_us)
 	pthread_mutex_unlock(&fs->exports.lock);
 }
 
+/* Whether nothing of it was dropped: else who looks or opens anew gets another,
+ * whose pages are others. */
+static bool is_whole(struct fs *fs, const struct sized *s)
+{
+	return moment_check(fs->store, s->table) == 0;
+}
+
 /* One that may be shared, counted as used; or NULL. With the lock held. */
 static struct sized *find_shared(struct fs *fs, struct node *directory,
 				 struct bytes name)
@@ -297,7 +304,7 @@ static struct sized *find_shared(struct fs *fs, struct node *directory,
 		s = s->next;
 	/* In use or not, it is old: its name is another's now. */
 	if (s && (now_us - s->used_us >= SIZED_SHARED_US ||
-		  now_us - s->made_us >= SIZED_KEPT_US)) {
+		  now_us - s->made_us >= SIZED_KEPT_US || !is_whole(fs, s))) {
 		node_detach(&fs->nodes, s->node);
 		s = NULL;
 	}
@@ -420,6 +427,8 @@ int sized_open(struct fs *fs, struct node *node, struct sized **out)
 
 	pthread_mutex_lock(&fs->exports.lock);
 	s = find(fs, node);
+	if (s && !is_whole(fs, s))
+		s = NULL;
 	if (s) {
 		s->users++;
 		s->used_us = fs_steady();

@@ -123,11 +123,16 @@ check "after a rename" cmp want.csv /dev/fd/5
 exec 5<&-
 exec 5<"$m/u/.scan/limit/50000/export.csv"
 head -c 100 <&5 >/dev/null
+cat "$m/u/.scan/export.csv" >before
 T deletefamily u n
 errno ESTALE python3 -c 'import os
 os.posix_fadvise(5, 0, 0, os.POSIX_FADV_DONTNEED)
 os.pread(5, 100, 3000000)'
 exec 5<&-
+check "who opens it anew finds what is there" test "$(wc -c <before)" -gt \
+	"$(wc -c <"$m/u/.scan/export.csv")"
+check "as the text without a size" cmp <(cat "$m/u/.scan/csv") \
+	<(cat "$m/u/.scan/export.csv")
 s=$m/u/.scan
 exec 5<"$s/limit/49999/export.csv"
 T deletetable u
