@@ -31,6 +31,7 @@ struct call {
 	bool refuses; /* every second message, once */
 	bool refused; /* the last one */
 	unsigned int runs, rests;
+	void (*at_rest)(void); /* NULL: nothing happens meanwhile */
 	enum call_status status;
 	char text[1024];
 };
@@ -140,6 +141,8 @@ static inline void fake_run(struct call *c, struct service *service)
 		if (result == CALL_BLOCKED && c->route->rest) {
 			c->route->rest(c, service);
 			c->rests++;
+			if (c->at_rest)
+				c->at_rest();
 		}
 		if (result == CALL_AGAIN)
 			c->is_inline = false;

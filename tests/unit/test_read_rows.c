@@ -276,6 +276,38 @@ START_TEST(in_pieces)
 }
 END_TEST
 
+static void make_anew(void)
+{
+	struct family_spec family = { .name = str("f") };
+
+	ck_assert_int_eq(store_drop_table(service.store, str("t"), false), 0);
+	ck_assert_int_eq(
+		store_create_table(service.store, str("t"), true, &family, 1),
+		0);
+	set("zzz", "f", "a", 1000, str("another's"));
+}
+
+/* While a reader rests its table goes, and another takes the name. */
+START_TEST(in_one_table_only)
+{
+	struct proto_read_rows q = { .table_name = TABLE_NAME };
+	static uint8_t value[5000];
+	static struct call c;
+	char row[8];
+	int i;
+
+	for (i = 0; i < 200; i++) {
+		snprintf(row, sizeof(row), "r%03d", i);
+		set(row, "f", "a", 1000, bytes_of(value, sizeof(value)));
+	}
+	c = (struct call){ .refuses = true, .at_rest = make_anew };
+	read_with(&c, &q);
+	ck_assert_uint_eq(c.rests, 1);
+	ck_assert_int_eq(c.status, CALL_NOT_FOUND);
+	fake_release(&c);
+}
+END_TEST
+
 /* While others wait only a small row is read, and a scan is not even begun. */
 START_TEST(while_others_wait)
 {
@@ -366,6 +398,7 @@ int main(void)
 				 what_is_refused,
 				 every_length,
 				 in_pieces,
+				 in_one_table_only,
 				 while_others_wait,
 				 stats_are_told,
 				 cancelled_calls_end };

@@ -101,14 +101,16 @@ static int open_local(const char *path, bool users_all, struct listener *l)
 			    path, sizeof(a.local.sun_path) - 1);
 	strcpy(a.local.sun_path, path);
 	l->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	/* The mode is taken over by what bind makes. */
-	if (l->fd < 0 || fchmod(l->fd, users_all ? 0666 : 0600) < 0)
+	/* The mode, less the umask, is taken over by what bind makes. */
+	if (l->fd < 0 || fchmod(l->fd, 0600) < 0)
 		return fail(errno, "unix:%s: %s", path, strerror(errno));
 	err = bind(l->fd, &a.any, sizeof(a.local));
 	if (err < 0 && errno == EADDRINUSE && is_left_over(&a.local)) {
 		unlink(path);
 		err = bind(l->fd, &a.any, sizeof(a.local));
 	}
+	if (!err && users_all)
+		err = chmod(path, 0666);
 	if (err < 0)
 		return fail(errno, "unix:%s: %s", path, strerror(errno));
 	if (lstat(path, &st) == 0) {

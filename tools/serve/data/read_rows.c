@@ -19,6 +19,7 @@ struct reading {
 	struct proto_arena arena;
 	const struct proto_read_rows *request;
 	struct bytes table;
+	uint32_t table_id; /* once a scan was opened; else 0 */
 	struct row_set rows;
 	struct filter *filter;
 	struct scan *scan; /* NULL: to be opened behind the last whole row */
@@ -84,6 +85,23 @@ static int begin(struct reading *r)
 	return err < 0 ? err : wire_filter(q->filter, &r->filter);
 }
 
+/* Who goes on does so in the table that it began with: 0 or -ERR_no_table. To
+ * be asked after the scan was opened, which keeps what it found. */
+static int same_table(struct reading *r)
+{
+	struct schema *schema = store_schema(r->service->store);
+	const struct table *t = schema_table(schema, r->table);
+	uint32_t id = t ? t->id : 0;
+
+	schema_put(schema);
+	if (id == 0 || (r->table_id > 0 && r->table_id != id))
+		return fail(ERR_no_table,
+			    "table \"%.*s\" was dropped while it was read",
+			    (int)r->table.size, (const char *)r->table.data);
+	r->table_id = id;
+	return 0;
+}
+
 /* Behind the last whole row, if there was one. 0 with no scan: there is nothing
  * left to be read. */
 static int open_scan(struct reading *r)
@@ -112,6 +130,8 @@ static int open_scan(struct reading *r)
 	if (!err &&
 	    (range.end.size == 0 || bytes_compare(range.start, range.end) < 0))
 		err = scan_open(r->service->store, NULL, &range, &r->scan);
+	if (!err)
+		err = same_table(r);
 	buf_release(&start);
 	return err;
 }

@@ -38,7 +38,7 @@ static int parse(struct verb_call *c, struct serving *s)
 	*s = (struct serving){
 		.directory = has_path ? c->argv[1] : getenv("TABLETFS_STORE")
 	};
-	if (!s->directory)
+	if (!s->directory || s->directory[0] == '-')
 		return verb_usage(c);
 	if (verb_arguments(c, has_path ? 2 : 1, keys, values))
 		return 1;
