@@ -73,8 +73,9 @@ while not ended():
     with open(other, "w") as f:
         f.write("%d\n" % written)
     written += 1
+    # It is there without a number first.
     try:
-        now = int(open(counter).read())
+        now = int(open(counter).read() or 0)
     except FileNotFoundError:
         continue
     # A sum of the first numbers, and it only grows.
