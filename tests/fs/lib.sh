@@ -63,6 +63,25 @@ remount() {
 	start_mount "$@"
 }
 
+# T WORD...: a command on the store.
+T() {
+	"$TABLETFS" -store "$store" "$@"
+}
+
+# status WANTED NAME COMMAND...: its exit status; what it says is left in out and
+# err.
+status() {
+	local wanted=$1 name=$2
+	shift 2
+	"$@" >out 2>err
+	same "$name" "$wanted" $?
+}
+
+# told TEXT: the last of these said so on standard error.
+told() {
+	check "told: $1" grep -qF -- "$1" err
+}
+
 # errno NAME COMMAND...: the command must fail and say what NAME stands for.
 errno() {
 	local name=$1 text out

@@ -3,18 +3,6 @@
 # on for minutes.
 KILLS=${KILLS:-2}
 RANDOM=${SEED:-1}
-T() {
-	"$TABLETFS" -store "$store" "$@"
-}
-status() {
-	local wanted=$1 name=$2
-	shift 2
-	"$@" >out 2>err
-	same "$name" "$wanted" $?
-}
-told() {
-	check "told: $1" grep -qF -- "$1" err
-}
 # What is in a table, but for the time of the import.
 content() {
 	T read "$1" | sed 's/ *@ .*//'

@@ -2,19 +2,6 @@
 # Recipes: files become rows with composed keys, without a mount and through one,
 # and what is wrong with a recipe or a record is told.
 . "$(dirname "$0")/lib.sh"
-T() {
-	"$TABLETFS" -store "$store" "$@"
-}
-# status WANTED NAME COMMAND...: what it says is left in err.
-status() {
-	local wanted=$1 name=$2
-	shift 2
-	"$@" >out 2>err
-	same "$name" "$wanted" $?
-}
-told() {
-	check "told: $1" grep -qF -- "$1" err
-}
 
 T createtable t families=place,stats,raw,total:never:intsum
 

@@ -2,19 +2,6 @@
 # What an import by a recipe reads, refuses and tells, without a mount and
 # through one.
 . "$(dirname "$0")/lib.sh"
-T() {
-	"$TABLETFS" -store "$store" "$@"
-}
-# status WANTED NAME COMMAND...: what it says is left in err.
-status() {
-	local wanted=$1 name=$2
-	shift 2
-	"$@" >out 2>err
-	same "$name" "$wanted" $?
-}
-told() {
-	check "told: $1" grep -qF -- "$1" err
-}
 # imports WANTED NAME FILE...: by the recipe of most tests.
 imports() {
 	local wanted=$1 name=$2

@@ -3,9 +3,6 @@
 # that is cut off, damaged or could not be written is told and leaves nothing
 # that looks whole.
 . "$(dirname "$0")/lib.sh"
-T() {
-	"$TABLETFS" -store "$store" "$@"
-}
 
 T createtable odd "families=f,g:maxversions=2,n:never:intsum,h:never:inthll"
 T createtable old "families=f:maxage=1h||maxversions=1" granularity=millis

@@ -2,16 +2,6 @@
 # What export writes, import reads back: long, wide, JSON lines, CSV and TSV,
 # mounted or not; and what cannot be written whole is told and not there.
 . "$(dirname "$0")/lib.sh"
-T() {
-	"$TABLETFS" -store "$store" "$@"
-}
-# status WANTED NAME COMMAND...: what it says is left in err.
-status() {
-	local wanted=$1 name=$2
-	shift 2
-	"$@" >out 2>err
-	same "$name" "$wanted" $?
-}
 
 families="families=f,g:maxversions=3,n:never:intsum,h:never:inthll"
 T createtable t "$families"

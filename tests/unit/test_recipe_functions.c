@@ -1,5 +1,5 @@
 #include "store/text/function/function.h"
-#include "store/text/function/moment.h"
+#include "store/text/function/date.h"
 #include "store/text/function/time_format.h"
 #include "tests/unit/suite.h"
 #include "store/base/err.h"
@@ -315,15 +315,15 @@ END_TEST
 START_TEST(every_day)
 {
 	int64_t day, us, previous = 0;
-	struct moment m = { 0 };
+	struct date m = { 0 };
 
 	for (day = -365 * 500; day < 365 * 300; day++) {
-		moment_of(day * INT64_C(86400000000) + 1, &m);
-		ck_assert(moment_us(&m, &us));
+		date_of(day * INT64_C(86400000000) + 1, &m);
+		ck_assert(date_us(&m, &us));
 		ck_assert_int_eq(us, day * INT64_C(86400000000) + 1);
-		ck_assert(previous == 0 || moment_year_day(&m) == 1 ||
-			  moment_year_day(&m) == previous + 1);
-		previous = moment_year_day(&m);
+		ck_assert(previous == 0 || date_year_day(&m) == 1 ||
+			  date_year_day(&m) == previous + 1);
+		previous = date_year_day(&m);
 	}
 }
 END_TEST

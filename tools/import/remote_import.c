@@ -18,19 +18,6 @@
  */
 #define PIECE_SIZE (1 << 20)
 
-static int write_all(int out, struct bytes piece)
-{
-	while (piece.size > 0) {
-		ssize_t n = write(out, piece.data, piece.size);
-
-		if (n < 0 && errno != EINTR)
-			return errno;
-		/* It may take a part only. */
-		piece = bytes_after(piece, n > 0 ? (size_t)n : 0);
-	}
-	return 0;
-}
-
 /* Copies the input into the control file: 0, or the error of what went wrong;
  * that lines were refused is an EINVAL of close and fsync here, and known from
  * the report. */
@@ -49,7 +36,7 @@ static int stream(const struct import_arguments *a, struct input *in, int out)
 	stop_begin();
 	progress_begin(&progress, a->progress, input_size(a->path));
 	while (!failed && (size = input_read(in, piece, PIECE_SIZE)) > 0) {
-		failed = write_all(out, bytes_of(piece, (size_t)size));
+		failed = remote_write(out, bytes_of(piece, (size_t)size));
 		now.bytes = input_taken(in);
 		progress_update(&progress, &now);
 		if (stop_check())

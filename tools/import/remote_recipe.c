@@ -96,7 +96,7 @@ static void target_release(struct table *t)
  * Names are the recipe's. 0, or an errno; to be released in any case. */
 static int target_of(int root, const struct recipe_import *r, struct table *t)
 {
-	struct buf text = BUF_INIT;
+	struct buf path = BUF_INIT, text = BUF_INIT;
 	struct bytes family;
 	size_t count = 0, i;
 	bool aggregate;
@@ -108,13 +108,9 @@ static int target_of(int root, const struct recipe_import *r, struct table *t)
 	t->families = calloc(count + 1, sizeof(*t->families));
 	if (!t->families)
 		return ENOMEM;
-	err = -buf_printf(&text, "%s/.granularity%c", r->table, 0);
-	if (!err) {
-		char *path = strdup((char *)text.data);
-
-		err = path ? read_control(root, path, &text) : ENOMEM;
-		free(path);
-	}
+	err = -buf_printf(&path, "%s/.granularity%c", r->table, 0);
+	if (!err)
+		err = read_control(root, (char *)path.data, &text);
 	t->millis = bytes_equal(buf_bytes(&text), BYTES_LITERAL("millis"));
 	for (i = 0; !err && i < count; i++) {
 		recipe_family(r->recipe, i, &family, &aggregate);
@@ -123,6 +119,7 @@ static int target_of(int root, const struct recipe_import *r, struct table *t)
 		qsort(t->families, t->family_count, sizeof(*t->families),
 		      compare_families);
 	}
+	buf_release(&path);
 	buf_release(&text);
 	return err;
 }
@@ -167,16 +164,10 @@ static uint64_t line_of(const struct stream *s, uint64_t rows)
 	return point.line;
 }
 
-static void write_all(struct stream *s, struct bytes data)
+static void add_out(struct stream *s, struct bytes data)
 {
-	while (!s->failed && data.size > 0) {
-		ssize_t n = write(s->out, data.data, data.size);
-
-		if (n >= 0)
-			data = bytes_after(data, (size_t)n);
-		else if (errno != EINTR)
-			s->failed = errno;
-	}
+	if (!s->failed)
+		s->failed = remote_write(s->out, data);
 }
 
 /* The last line that the daemon has committed, by its report. */
@@ -213,7 +204,7 @@ static int drain(struct stream *s)
 		return err;
 	if (buf_add(&s->points, &point, sizeof(point)) < 0)
 		return -ENOMEM;
-	write_all(s, buf_bytes(&s->rows));
+	add_out(s, buf_bytes(&s->rows));
 	buf_reset(&s->rows);
 	ask(s);
 	return s->failed ? fail(s->failed, "Importing") : 0;
@@ -230,9 +221,9 @@ static int send_frame(void *context, const struct import_position *upto)
 		err = buf_printf(&head, "rows %zu %zu\n", s->rows.size,
 				 position.size);
 	if (!err) {
-		write_all(s, buf_bytes(&head));
-		write_all(s, buf_bytes(&s->rows));
-		write_all(s, buf_bytes(&position));
+		add_out(s, buf_bytes(&head));
+		add_out(s, buf_bytes(&s->rows));
+		add_out(s, buf_bytes(&position));
 		buf_reset(&s->rows);
 		ask(s);
 	}

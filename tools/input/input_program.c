@@ -1,7 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -9,6 +8,7 @@
 
 #include "store/base/err.h"
 #include "tools/input/input_buffer.h"
+#include "tools/verb/program.h"
 
 /*
  * What a program undoes: it is fed through a socket, which says that it is gone
@@ -32,28 +32,6 @@ static int failed(const struct input *in, const char *name, int code)
 	return fail(code, "%s: cannot run %s", in->path, name);
 }
 
-/* Starts it with these as standard input and output. 0 or an errno. */
-static int start(struct program *p, int input, int output)
-{
-	char *name = (char *)p->name;
-	char option[] = "-dc";
-	char *arguments[] = { name, option, NULL };
-	posix_spawn_file_actions_t actions;
-	int err = posix_spawn_file_actions_init(&actions);
-
-	if (err)
-		return err;
-	err = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-	if (!err)
-		err = posix_spawn_file_actions_adddup2(&actions, output,
-						       STDOUT_FILENO);
-	if (!err)
-		err = posix_spawnp(&p->pid, name, &actions, NULL, arguments,
-				   environ);
-	posix_spawn_file_actions_destroy(&actions);
-	return err;
-}
-
 static int begin(struct input *in, const char *name)
 {
 	struct program *p = calloc(1, sizeof(*p));
@@ -65,7 +43,7 @@ static int begin(struct input *in, const char *name)
 	code = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, to) < 0 ||
 			       pipe2(from, O_CLOEXEC) < 0
 		       ? errno
-		       : start(p, to[1], from[1]);
+		       : program_start(name, "-dc", to[1], from[1], &p->pid);
 	if (to[1] >= 0)
 		close(to[1]);
 	if (from[1] >= 0)

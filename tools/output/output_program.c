@@ -1,4 +1,3 @@
-#include <spawn.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <fcntl.h>
@@ -6,6 +5,7 @@
 
 #include "store/base/err.h"
 #include "tools/output/output_file.h"
+#include "tools/verb/program.h"
 
 /* What a program compresses: it is fed through a pipe and writes to the file
  * itself. What goes wrong there it says on standard error. */
@@ -14,28 +14,6 @@ struct program {
 	pid_t pid; /* 0: it has ended */
 	int file;  /* o->fd, which is the pipe meanwhile */
 };
-
-/* Starts it with these as standard input and output. 0 or an errno. */
-static int start(struct program *p, int input, int output)
-{
-	char *name = (char *)(uintptr_t)p->name;
-	char option[] = "-c";
-	char *arguments[] = { name, option, NULL };
-	posix_spawn_file_actions_t actions;
-	int err = posix_spawn_file_actions_init(&actions);
-
-	if (err)
-		return err;
-	err = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-	if (!err)
-		err = posix_spawn_file_actions_adddup2(&actions, output,
-						       STDOUT_FILENO);
-	if (!err)
-		err = posix_spawnp(&p->pid, name, &actions, NULL, arguments,
-				   environ);
-	posix_spawn_file_actions_destroy(&actions);
-	return err;
-}
 
 static int begin(struct output *o, const char *name)
 {
@@ -46,7 +24,9 @@ static int begin(struct output *o, const char *name)
 		return -ENOMEM;
 	p->name = name;
 	p->file = o->fd;
-	code = pipe2(pipes, O_CLOEXEC) < 0 ? errno : start(p, pipes[0], o->fd);
+	code = pipe2(pipes, O_CLOEXEC) < 0
+		       ? errno
+		       : program_start(name, "-c", pipes[0], o->fd, &p->pid);
 	if (pipes[0] >= 0)
 		close(pipes[0]);
 	if (!code) {

@@ -69,15 +69,14 @@ int remote_reply(const struct served *served, FILE *ctl, FILE *out, FILE *err)
 		    (char *)served->place.data);
 }
 
-/* Writes all of a request, in as many writes as it takes: 0 or an errno. */
-static int write_all(int fd, struct bytes request)
+int remote_write(int fd, struct bytes data)
 {
-	while (request.size > 0) {
-		ssize_t n = write(fd, request.data, request.size);
+	while (data.size > 0) {
+		ssize_t n = write(fd, data.data, data.size);
 
 		if (n < 0 && errno != EINTR)
 			return errno;
-		request = bytes_after(request, n > 0 ? (size_t)n : 0);
+		data = bytes_after(data, n > 0 ? (size_t)n : 0);
 	}
 	return 0;
 }
@@ -88,7 +87,7 @@ static int send_request(const struct served *served, struct bytes request,
 			FILE **ctl)
 {
 	int fd = openat(served->root, CTL, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	int err = fd < 0 ? errno : write_all(fd, request);
+	int err = fd < 0 ? errno : remote_write(fd, request);
 
 	/* The request moved the offset; the reply is read from 0. */
 	if (!err && lseek(fd, 0, SEEK_SET) < 0 && errno != ESPIPE)

@@ -18,6 +18,10 @@ int remote_run(struct verb_call *c, const struct served *served);
  * where the reply comes. 0 or an error, then *ctl is NULL. */
 int remote_send(const struct served *served, int argc, char **argv, FILE **ctl);
 
+/* Writes all of data to a control file, in as many writes as it takes, since
+ * one may take a part only: 0 or an errno. */
+int remote_write(int fd, struct bytes data);
+
 /* Reads the reply, what was printed to out and err: the exit status, or an
  * error if it ends before that, as by a daemon that dies. */
 int remote_reply(const struct served *served, FILE *ctl, FILE *out, FILE *err);

@@ -1,7 +1,7 @@
 #include <assert.h>
 
 #include "store/base/err.h"
-#include "store/text/function/moment.h"
+#include "store/text/function/date.h"
 #include "store/text/function/time_format.h"
 
 /* %F and %T, and ISO 8601, are spelled by the other conversions. */
@@ -12,7 +12,7 @@ static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
 /* What was read so far; a number that was not is as set by reading_begin. */
 struct reading {
 	struct bytes text; /* what is left */
-	struct moment moment;
+	struct date date;
 	int hour_12;  /* of %I; 0: none */
 	int pm;       /* of %p; -1: none */
 	int year_day; /* of %j; 0: none */
@@ -115,7 +115,7 @@ int time_zone_parse(struct bytes text, int *zone_s)
 /* One conversion by its letter; false if the text does not begin so. */
 static bool read_one(struct reading *r, char letter)
 {
-	struct moment *m = &r->moment;
+	struct date *m = &r->date;
 
 	switch (letter) {
 	case 'Y':
@@ -187,7 +187,7 @@ static bool read_format(struct reading *r, struct bytes format)
 /* A date, and what of a time there is. */
 static bool read_iso(struct reading *r)
 {
-	struct moment *m = &r->moment;
+	struct date *m = &r->date;
 
 	if (!take_number(&r->text, 4, 4, &m->year) ||
 	    !take_byte(&r->text, '-') ||
@@ -215,11 +215,11 @@ static bool read_iso(struct reading *r)
 /* Puts what stands beside the moment into it: twelve hours, the year's day. */
 static bool settle(struct reading *r)
 {
-	struct moment *m = &r->moment;
+	struct date *m = &r->date;
 
 	if (r->hour_12 > 0)
 		m->hour = r->hour_12 % 12 + (r->pm > 0 ? 12 : 0);
-	return r->year_day == 0 || moment_set_year_day(m, r->year_day);
+	return r->year_day == 0 || date_set_year_day(m, r->year_day);
 }
 
 int time_format_read(struct bytes format, struct bytes text, int zone_s,
@@ -227,12 +227,12 @@ int time_format_read(struct bytes format, struct bytes text, int zone_s,
 {
 	struct reading r = {
 		.text = text,
-		.moment = { .month = 1, .day = 1, .zone_s = zone_s },
+		.date = { .month = 1, .day = 1, .zone_s = zone_s },
 		.pm = -1,
 	};
 	bool taken = format.size ? read_format(&r, format) : read_iso(&r);
 
-	if (taken && r.text.size == 0 && settle(&r) && moment_us(&r.moment, us))
+	if (taken && r.text.size == 0 && settle(&r) && date_us(&r.date, us))
 		return 0;
 	if (text.size > 100)
 		text.size = 100;
@@ -290,7 +290,7 @@ int time_format_check(struct bytes format, enum time_use use)
 	return 0;
 }
 
-static int write_one(const struct moment *m, char letter, struct buf *out)
+static int write_one(const struct date *m, char letter, struct buf *out)
 {
 	int hour_12 = m->hour % 12 ? m->hour % 12 : 12;
 
@@ -312,7 +312,7 @@ static int write_one(const struct moment *m, char letter, struct buf *out)
 	case 'I':
 		return buf_printf(out, "%02d", hour_12);
 	case 'j':
-		return buf_printf(out, "%03d", moment_year_day(m));
+		return buf_printf(out, "%03d", date_year_day(m));
 	case 'b':
 		return buf_add(out, months + 3 * (m->month - 1), 3);
 	case 'p':
@@ -325,7 +325,7 @@ static int write_one(const struct moment *m, char letter, struct buf *out)
 }
 
 /* Long forms first become their parts, which have none themselves. */
-static int write_format(const struct moment *m, struct bytes format,
+static int write_format(const struct date *m, struct bytes format,
 			struct buf *out)
 {
 	size_t i;
@@ -352,14 +352,14 @@ static int write_format(const struct moment *m, struct bytes format,
 
 int time_format_write(struct bytes format, int64_t us, struct buf *out)
 {
-	struct moment m;
+	struct date m;
 	int err;
 
-	if (!moment_is_dated(us))
+	if (!date_is_known(us))
 		return fail(ERR_bad_line,
 			    "a time before the year 1 or after 9999 has no "
 			    "date");
-	moment_of(us, &m);
+	date_of(us, &m);
 	if (format.size > 0)
 		return write_format(&m, format, out);
 	err = write_format(&m, BYTES_LITERAL(ISO_WRITE), out);

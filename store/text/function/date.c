@@ -1,6 +1,6 @@
 #include <assert.h>
 
-#include "store/text/function/moment.h"
+#include "store/text/function/date.h"
 
 #define DAY_US INT64_C(86400000000)
 
@@ -36,29 +36,32 @@ static int64_t days_of(int year, int month, int day)
 	return era * ERA_DAYS + day_of_era - 719468;
 }
 
-bool moment_us(const struct moment *m, int64_t *us)
+bool date_us(const struct date *date, int64_t *us)
 {
 	int64_t seconds;
 
-	if (m->year < 1 || m->year > 9999 || m->month < 1 || m->month > 12 ||
-	    m->day < 1 || m->day > month_days(m->year, m->month) ||
-	    m->hour < 0 || m->hour > 23 || m->minute < 0 || m->minute > 59 ||
-	    m->second < 0 || m->second > 59 || m->us < 0 || m->us > 999999)
+	if (date->year < 1 || date->year > 9999 || date->month < 1 ||
+	    date->month > 12 || date->day < 1 ||
+	    date->day > month_days(date->year, date->month) || date->hour < 0 ||
+	    date->hour > 23 || date->minute < 0 || date->minute > 59 ||
+	    date->second < 0 || date->second > 59 || date->us < 0 ||
+	    date->us > 999999)
 		return false;
-	seconds = days_of(m->year, m->month, m->day) * 86400 + m->hour * 3600 +
-		  m->minute * 60 + m->second - m->zone_s;
-	*us = seconds * 1000000 + m->us;
+	seconds = days_of(date->year, date->month, date->day) * 86400 +
+		  date->hour * 3600 + date->minute * 60 + date->second -
+		  date->zone_s;
+	*us = seconds * 1000000 + date->us;
 	return true;
 }
 
-bool moment_is_dated(int64_t us)
+bool date_is_known(int64_t us)
 {
 	return us >= days_of(1, 1, 1) * DAY_US &&
 	       us < days_of(10000, 1, 1) * DAY_US;
 }
 
 /* The inverse of days_of. */
-static void date_of(int64_t days, struct moment *out)
+static void set_days(int64_t days, struct date *out)
 {
 	int64_t shifted = days + 719468;
 	int64_t era =
@@ -74,35 +77,35 @@ static void date_of(int64_t days, struct moment *out)
 	out->year = (int)(year + era * 400) + (out->month <= 2);
 }
 
-void moment_of(int64_t us, struct moment *out)
+void date_of(int64_t us, struct date *out)
 {
 	int64_t days = us / DAY_US, rest = us % DAY_US;
 
-	assert(moment_is_dated(us));
+	assert(date_is_known(us));
 	if (rest < 0) {
 		rest += DAY_US;
 		days--;
 	}
-	*out = (struct moment){ .us = (int)(rest % 1000000) };
-	date_of(days, out);
+	*out = (struct date){ .us = (int)(rest % 1000000) };
+	set_days(days, out);
 	rest /= 1000000;
 	out->hour = (int)(rest / 3600);
 	out->minute = (int)(rest / 60 % 60);
 	out->second = (int)(rest % 60);
 }
 
-int moment_year_day(const struct moment *m)
+int date_year_day(const struct date *date)
 {
-	return (int)(days_of(m->year, m->month, m->day) -
-		     days_of(m->year, 1, 1)) +
+	return (int)(days_of(date->year, date->month, date->day) -
+		     days_of(date->year, 1, 1)) +
 	       1;
 }
 
-bool moment_set_year_day(struct moment *m, int day)
+bool date_set_year_day(struct date *date, int day)
 {
-	if (m->year < 1 || m->year > 9999 || day < 1 ||
-	    day > 365 + is_leap(m->year))
+	if (date->year < 1 || date->year > 9999 || day < 1 ||
+	    day > 365 + is_leap(date->year))
 		return false;
-	date_of(days_of(m->year, 1, 1) + day - 1, m);
+	set_days(days_of(date->year, 1, 1) + day - 1, date);
 	return true;
 }
