@@ -208,7 +208,8 @@ for i in range(10):
     took["another's stat %d" % i] = ask({}, "stat", "%s/a%d" % (busy, i))
     took["scan %d" % i] = ask({}, "cat", busy + "/../open/.scan/count")
     took["own stat %d" % i] = ask(user, "stat", "%s/b%d" % (busy, i))
-assert threads() < 100, threads()
+# There may be 128: never all are one user's.
+assert threads() < 128, threads()
 for o in others:
     if kind != "writes":
         o.kill()

@@ -182,7 +182,7 @@ static void pass_time(struct soak *k)
 static void quiet(struct soak *k)
 {
 	struct store_stats a, b = { .flush_count = 0 };
-	uint64_t pause_us = 150000, spent, steps = 0;
+	uint64_t pause_us = 150000, spent, same_us = 0, steps = 0;
 	unsigned int ticks;
 	int err = 1;
 
@@ -202,13 +202,17 @@ static void quiet(struct soak *k)
 		return;
 	}
 	usleep((useconds_t)k->max_age_us);
-	/* Who has the time waits until the store knows that it is idle. */
-	sleep(k->patient ? QUIET_S : 0);
-	for (spent = 0; spent < 10000000; spent += pause_us) {
+	for (spent = 0; spent < 40000000; spent += pause_us) {
 		store_stats(k->store, &a);
-		if (a.flush_count == b.flush_count &&
-		    a.compacted_size == b.compacted_size &&
-		    a.trivial_move_count == b.trivial_move_count)
+		same_us += pause_us;
+		if (a.flush_count != b.flush_count ||
+		    a.compacted_size != b.compacted_size ||
+		    a.trivial_move_count != b.trivial_move_count)
+			same_us = 0;
+		/* The store has to know that it is idle, and of its thread that
+		 * waits for the processor one sees nothing. */
+		if (same_us > 2 * QUIET_S * 1000000 ||
+		    (same_us > 0 && soak_excess(k, 16) == 0))
 			return;
 		b = a;
 		usleep((useconds_t)pause_us);
@@ -359,7 +363,6 @@ void soak_run(struct soak *k, const char *form, uint64_t end_ms,
 		       k->turn, k->problem);
 		count->failed++;
 	} else {
-		k->patient = end_ms >= QUIET_S * 1000;
 		open_store(k);
 		work(k, end_ms);
 		judge(k, form, count);

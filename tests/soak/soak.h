@@ -53,7 +53,6 @@ struct soak {
 
 	uint64_t now_us;    /* by the clock of the seed */
 	uint64_t span_us;   /* what a run lasts by it */
-	bool patient;       /* waits for what comes only with idling */
 	uint64_t turns_max; /* and in turns */
 	uint32_t rows, value_max, large_max;
 	uint64_t max_age_us; /* of what expires */
