@@ -80,6 +80,8 @@ struct store_options {
 	 * store that is not there is still -ERR_not_a_store. */
 	bool read_only;
 	bool background; /* run flushes and compactions by a thread */
+	bool beside;     /* bulk loads use a second thread, which a call that
+			    adds to one begins, and its end waits for */
 	unsigned int sync_interval_ms; /* log is synced at least so often when
 					   background; 0: only on request */
 	size_t memtable_size;    /* bytes; there are at most two and a half */

@@ -115,6 +115,7 @@ static int open_store(const char *directory, unsigned int flags,
 	snprintf(holder, sizeof(holder), "a tabletfs command, pid %d",
 		 (int)getpid());
 	store_options_init(&options);
+	options.beside = true;
 	options.create = flags & VERB_CREATES;
 	options.read_only = flags & VERB_READS;
 	options.background = false;

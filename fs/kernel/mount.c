@@ -171,6 +171,7 @@ static int open_store(const struct mount_options *o, const char *store,
 	int err;
 
 	store_options_init(&so);
+	so.beside = true;
 	so.create = !o->read_only;
 	so.read_only = o->read_only;
 	so.background = true;

@@ -1,11 +1,14 @@
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "store/base/bg.h"
+#include "store/base/err.h"
 
 /*
  * Two threads of one struct: the worker is driven by the flag work, the ticker
@@ -176,4 +179,47 @@ void bg_stop(struct bg *bg)
 	pthread_cond_destroy(&bg->wake_ticker);
 	pthread_mutex_destroy(&bg->lock);
 	free(bg);
+}
+
+static void *task_main(void *argument)
+{
+	struct task *t = argument;
+
+	err_clear();
+	t->result = t->run(t->context);
+	if (t->result < 0 && *err_detail())
+		t->reason = strdup(err_detail());
+	return NULL;
+}
+
+void task_start(struct task *t, bool beside, int (*run)(void *context),
+		void *context)
+{
+	sigset_t all, before;
+
+	assert(!t->beside && !t->reason);
+	*t = (struct task){ .run = run, .context = context };
+	if (beside) {
+		/* Signals are for the program's own threads. */
+		sigfillset(&all);
+		pthread_sigmask(SIG_SETMASK, &all, &before);
+		t->beside = pthread_create(&t->thread, NULL, task_main, t) == 0;
+		pthread_sigmask(SIG_SETMASK, &before, NULL);
+	}
+	if (!t->beside)
+		task_main(t);
+}
+
+int task_wait(struct task *t)
+{
+	int result;
+
+	if (t->beside)
+		pthread_join(t->thread, NULL);
+	result = t->result;
+	if (t->reason)
+		fail(-result, "%s", t->reason);
+	free(t->reason);
+	*t = (struct task)TASK_INIT;
+	return result;
 }

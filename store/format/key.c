@@ -162,6 +162,13 @@ size_t key_row_end(struct bytes key)
 	return part_end(key, KEY_TABLE_SIZE);
 }
 
+bool key_same_row(struct bytes a, struct bytes b)
+{
+	size_t row_end = key_row_end(a);
+
+	return b.size >= row_end && memcmp(a.data, b.data, row_end) == 0;
+}
+
 size_t key_family_end(struct bytes key, size_t row_end)
 {
 	return row_end ? part_end(key, row_end) : 0;

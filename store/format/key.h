@@ -83,6 +83,9 @@ int key_split_after(struct bytes key, size_t shared, struct key_parts *parts);
 /* The size of the row prefix alone; 0 if key holds no terminated row. */
 size_t key_row_end(struct bytes key);
 
+/* Whether b, a key or a prefix, is of the row of a, which is a key. */
+bool key_same_row(struct bytes a, struct bytes b);
+
 /* The size of the family prefix of a key whose row prefix has row_end bytes; 0
  * if key holds none. */
 size_t key_family_end(struct bytes key, size_t row_end);

@@ -101,6 +101,7 @@ static int open_engine(struct store *s, const struct store_options *o)
 	options.rows = o->rows;
 	options.gap_steps = o->gap_steps;
 	options.events = o->events;
+	options.beside = o->beside;
 	if (o->blob_threshold)
 		options.blob_threshold = o->blob_threshold;
 	if (o->blob_chunk_size)

@@ -2,6 +2,7 @@
 #include <semaphore.h>
 
 #include "store/base/bg.h"
+#include "store/base/err.h"
 #include "tests/unit/suite.h"
 
 static atomic_int work, steps;
@@ -99,13 +100,75 @@ START_TEST(a_step_may_wake_it)
 }
 END_TEST
 
+static pthread_t ran_in;
+
+static int succeed(void *context)
+{
+	ran_in = pthread_self();
+	*(int *)context += 1;
+	return 7;
+}
+
+static int go_wrong(void *context)
+{
+	return fail(EIO, "%s: offset 4096: %s", (const char *)context,
+		    "damaged");
+}
+
+START_TEST(runs_where_it_is_to)
+{
+	struct task t = TASK_INIT;
+	int runs = 0, beside;
+
+	for (beside = 0; beside < 2; beside++) {
+		task_start(&t, beside, succeed, &runs);
+		ck_assert_int_eq(task_wait(&t), 7);
+		ck_assert_int_eq(runs, beside + 1);
+		ck_assert_int_eq(pthread_equal(ran_in, pthread_self()) != 0,
+				 !beside);
+	}
+}
+END_TEST
+
+START_TEST(the_waiter_gets_the_reason)
+{
+	struct task t = TASK_INIT;
+	char name[] = "00000001-00000002.sst";
+	int beside;
+
+	for (beside = 0; beside < 2; beside++) {
+		task_start(&t, beside, go_wrong, name);
+		fail(ENOENT, "something else, meanwhile");
+		ck_assert_int_eq(task_wait(&t), -EIO);
+		ck_assert_str_eq(err_detail(),
+				 "00000001-00000002.sst: offset 4096: damaged");
+	}
+}
+END_TEST
+
+START_TEST(waits_for_none)
+{
+	struct task t = TASK_INIT;
+	int runs = 0;
+
+	ck_assert_int_eq(task_wait(&t), 0);
+	task_start(&t, true, succeed, &runs);
+	ck_assert_int_eq(task_wait(&t), 7);
+	ck_assert_int_eq(task_wait(&t), 0);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = {
 		works_until_idle_and_again_when_woken,
 		tries_again_what_failed,
 		a_step_may_wake_it,
+		runs_where_it_is_to,
+		the_waiter_gets_the_reason,
+		waits_for_none,
 	};
 
-	return run_suite("bg", NULL, NULL, tests, 3);
+	return run_suite("bg", NULL, NULL, tests,
+			 sizeof(tests) / sizeof(*tests));
 }

@@ -9,6 +9,7 @@
 
 static char directory[64];
 static struct store *s;
+static bool beside; /* loads use a second thread */
 
 static void open_store(void)
 {
@@ -17,6 +18,7 @@ static void open_store(void)
 	store_options_init(&options);
 	options.create = true;
 	options.background = false;
+	options.beside = beside;
 	options.memtable_size = 256 << 10;
 	options.file_size = 64 << 10;
 	ck_assert_int_eq(store_open(directory, &options, &s), 0);
@@ -26,6 +28,7 @@ static void setup(void)
 {
 	struct family_spec family = { .name = BYTES_LITERAL("f") };
 
+	beside = false;
 	strcpy(directory, "/tmp/test_bulk.XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(directory));
 	open_store();
@@ -139,6 +142,32 @@ START_TEST(last_put_of_a_version_stays)
 }
 END_TEST
 
+/* Runs are written beside who adds, and merged in two parts; a load that ends
+ * meanwhile leaves nothing. */
+START_TEST(two_threads_make_the_same)
+{
+	struct bulk_load *load;
+
+	ck_assert_int_eq(store_close(s), 0);
+	beside = true;
+	open_store();
+	load = begin();
+	add(load, 0, 7919, 1000000); /* in no order, over many runs */
+	store_bulk_free(load);
+	expect(0, 0);
+	load = begin();
+	add(load, 0, 7919, 1000000);
+	add(load, 0, 1, 2000000);
+	ck_assert_int_eq(store_bulk_publish(load), 0);
+	expect(ROWS, 2000000);
+	/* In order, which is not merged. */
+	add(load, 0, 1, 3000000);
+	ck_assert_int_eq(store_bulk_publish(load), 0);
+	store_bulk_free(load);
+	expect(ROWS, 3000000);
+}
+END_TEST
+
 /* What was written meanwhile is older than the load, what comes after newer. */
 START_TEST(takes_effect_when_published)
 {
@@ -248,6 +277,7 @@ static void open_large(void)
 	ck_assert_int_eq(store_close(s), 0);
 	store_options_init(&options);
 	options.background = false;
+	options.beside = beside;
 	options.memtable_size = 32 << 20;
 	options.shared_size = SHARED;
 	ck_assert_int_eq(store_open(directory, &options, &s), 0);
@@ -337,6 +367,7 @@ int main(void)
 {
 	const TTest *tests[] = {
 		last_put_of_a_version_stays,
+		two_threads_make_the_same,
 		takes_effect_when_published,
 		leaves_nothing_unless_published,
 		a_family_made_meanwhile_is_remembered,

@@ -80,6 +80,7 @@ static int load_into(const char *directory, struct input *in,
 	int err, closed;
 
 	store_options_init(&options);
+	options.beside = true;
 	options.create = true;
 	options.holder = "a tabletfs load";
 	err = store_open(directory, &options, &s);

@@ -1,29 +1,32 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "store/base/coding.h"
 #include "store/base/err.h"
-#include "store/engine/compact/merge.h"
+#include "store/base/bg.h"
 #include "store/engine/core/state.h"
 #include "store/engine/core/trouble.h"
 #include "store/engine/files/edit.h"
 #include "store/engine/large/blobs.h"
 #include "store/engine/bulk/bulk.h"
+#include "store/engine/bulk/bulk_merge.h"
+#include "store/engine/bulk/bulk_puts.h"
 #include "store/engine/bulk/bulk_run.h"
 #include "store/engine/run/rotate.h"
 #include "store/engine/run/step.h"
 #include "store/engine/run/write.h"
-#include "store/format/sst/sst_build.h"
-#include "store/format/sst/sst_iter.h"
 
 /*
  * From puts in memory to files that the manifest names:
  *
- *   entries   as they come, their bytes in one buffer, sorted by pointers
- *   runs      sorted files, one for each time that the memory was full
+ *   puts      as they come, sorted when the memory is full
+ *   runs      sorted files, one for each time that it was
  *   published as they are if none begins before the last one ended, which is
  *             so for sorted input; else merged once into files that do not
  *             overlap, by which each byte is written twice
+ *
+ * With options.beside a run is written beside whoever adds, who fills the other
+ * half of the memory meanwhile; and runs are merged in two parts, one below and
+ * one from a row in their middle.
  *
  * Keys are stored with sequence 0, and one is given to each file as a whole
  * when it is named. Its place in the log is taken by a mark.
@@ -33,37 +36,15 @@
  * one sync and no sst. */
 #define SMALL_PART 32
 
-/* Memory is asked for in such steps, of bytes. Loads that get none become runs,
- * but not of less than this. */
-#define TAKE_SIZE ((size_t)1 << 20)
-#define RUN_MIN ((size_t)2 << 20)
-
-/*
- * An entry in memory: its key's first bytes after the table, for quick
- * comparison, and where the rest lies. Equal version keys are told apart by
- * place, which grows with time.
- */
-struct entry {
-	uint64_t head; /* see key_head */
-	size_t place;  /* in data: u32 key size, u32 value size, u8 kind, key,
-			 value */
-};
-
-#define ENTRY_HEAD_SIZE 9
-
-static_assert(sizeof(struct entry) == 16, "bulk.h tells what a put takes");
-
 struct bulk {
 	struct engine *e;
-	size_t memory_size;     /* of data, more or less, at most */
-	size_t taken;           /* of MEMORY_IMPORTS, for data and entries */
-	struct buf data;        /* what entries point at */
-	struct entry *entries;  /* of the next run */
-	size_t count, capacity; /* of entries */
-	bool sorted;            /* entries ascend strictly */
-	bool many_tables;       /* heads, which lack the table, do not order */
-	struct buf last;        /* version key of the newest entry */
-	struct run *runs;       /* in the order in which they were filled */
+	size_t memory_size;   /* of puts, more or less, at most */
+	size_t spill_size;    /* of those that are spilled at a time */
+	bool beside;          /* there may be a thread for its own work */
+	struct puts puts;     /* of the next run */
+	struct task spilling; /* while it is under way, what follows is its */
+	struct puts spilled;  /* of the run that is to be written */
+	struct run *runs;     /* in the order in which they were filled */
 	size_t run_count;
 	bool disordered;         /* runs overlap, so they will be merged */
 	struct blob_holds holds; /* what its large values refer to */
@@ -78,7 +59,15 @@ int bulk_new(struct engine *e, size_t memory_size, struct bulk **out)
 		return -ENOMEM;
 	b->e = e;
 	b->memory_size = memory_size;
-	b->sorted = true;
+	b->spill_size = memory_size;
+	b->beside = e->options.beside;
+	/* Two at a time; no account has more than half of what all share. */
+	if (b->beside && b->spill_size > memory_limit(e->memory) / 2)
+		b->spill_size = memory_limit(e->memory) / 2;
+	if (b->beside)
+		b->spill_size /= 2;
+	puts_init(&b->puts, e->memory);
+	puts_init(&b->spilled, e->memory);
 	return 0;
 }
 
@@ -89,119 +78,77 @@ static void forget_runs(struct bulk *b)
 	b->run_count = 0;
 }
 
-/* Others may need what they took. */
-static void forget_entries(struct bulk *b)
-{
-	buf_release(&b->data);
-	free(b->entries);
-	b->entries = NULL;
-	b->count = b->capacity = 0;
-	b->sorted = true;
-	memory_give(b->e->memory, MEMORY_IMPORTS, b->taken);
-	b->taken = 0;
-}
-
 void bulk_free(struct bulk *b)
 {
 	if (!b)
 		return;
+	task_wait(&b->spilling);
 	runs_remove(b->e, b->runs, b->run_count);
 	forget_runs(b);
-	forget_entries(b);
+	puts_release(&b->puts);
+	puts_release(&b->spilled);
 	blob_release(b->e, &b->holds);
-	buf_release(&b->last);
 	free(b);
 }
 
-/* What an entry points at; valid until the next put. */
-static struct bytes entry_key(const struct bulk *b, const struct entry *e)
+/* Writes what is spilled as a run, of each version key the put added last. */
+static int write_run(void *context)
 {
-	const uint8_t *p = b->data.data + e->place;
-
-	return bytes_of(p + ENTRY_HEAD_SIZE, get_u32le(p));
-}
-
-static enum key_kind entry_kind(const struct bulk *b, const struct entry *e)
-{
-	return b->data.data[e->place + ENTRY_HEAD_SIZE - 1];
-}
-
-static struct bytes entry_value(const struct bulk *b, const struct entry *e)
-{
-	const uint8_t *p = b->data.data + e->place;
-
-	return bytes_of(p + ENTRY_HEAD_SIZE + get_u32le(p), get_u32le(p + 4));
-}
-
-/* By key; of equal ones the last added first. */
-static int compare(const void *x, const void *y, void *context)
-{
-	const struct entry *a = x, *c = y;
-	const struct bulk *b = context;
-	int order;
-
-	if (a->head != c->head && !b->many_tables)
-		return a->head < c->head ? -1 : 1;
-	order = bytes_compare(entry_key(b, a), entry_key(b, c));
-	if (order)
-		return order;
-	return a->place < c->place ? 1 : -1;
-}
-
-/* The first bytes of the row as a number that orders like them: most
- * comparisons while sorting end there, without a look at the keys. */
-static uint64_t key_head(struct bytes key)
-{
-	uint8_t raw[8] = { 0 };
-	size_t size = key.size - KEY_TABLE_SIZE;
-
-	assert(key.size > KEY_TABLE_SIZE + KEY_TIMESTAMP_SIZE);
-	memcpy(raw, key.data + KEY_TABLE_SIZE, size < 8 ? size : 8);
-	return get_u64be(raw);
-}
-
-/* What is in memory becomes a run, of each version key the put added last.
- * After a failure it is still there. */
-static int spill(struct bulk *b)
-{
+	struct bulk *b = context;
+	struct puts *puts = &b->spilled;
 	struct run_writer o = { .e = b->e };
 	size_t i;
 	int err = 0;
 
-	assert(b->count > 0);
-	if (!b->sorted)
-		qsort_r(b->entries, b->count, sizeof(*b->entries), compare, b);
+	puts_sort(puts);
 	if (b->run_count > 0 &&
 	    bytes_compare(buf_bytes(&b->runs[b->run_count - 1].largest),
-			  entry_key(b, &b->entries[0])) >= 0)
+			  puts_key(puts, 0)) >= 0)
 		b->disordered = true;
 	/* Earlier runs were built to stay; if they are merged, that was in
 	 * vain. */
 	o.passing = b->disordered;
-	for (i = 0; i < b->count && err == 0; i++) {
-		struct bytes key = entry_key(b, &b->entries[i]);
+	for (i = 0; i < puts->count && err == 0; i++) {
+		struct bytes key = puts_key(puts, i);
 
-		/* compare puts the last one added first. */
-		if (i > 0 && !b->sorted &&
-		    bytes_equal(key, entry_key(b, &b->entries[i - 1])))
+		if (i == puts->count / 2)
+			err = run_writer_middle(&o, key);
+		/* Sorting puts the last one added first. */
+		if (i > 0 && !puts->sorted &&
+		    bytes_equal(key, puts_key(puts, i - 1)))
 			continue;
-		err = run_writer_add(&o, key, entry_kind(b, &b->entries[i]),
-				     entry_value(b, &b->entries[i]));
+		if (err == 0)
+			err = run_writer_add(&o, key, puts_kind(puts, i),
+					     puts_value(puts, i));
 	}
 	if (err == 0)
 		err = run_writer_end(&o, &b->runs, &b->run_count);
 	run_writer_release(&o);
 	if (err == 0)
-		forget_entries(b);
+		puts_release(puts);
 	return err;
 }
 
-/* Whether b is of a's row. An empty b is not. */
-static bool same_row(struct bytes a, struct bytes b)
+/* Waits for the run that is written. One that failed is tried again here, so
+ * what is told is how it is now: the disk may have room again. */
+static int settle(struct bulk *b)
 {
-	size_t row_end = key_row_end(a);
+	task_wait(&b->spilling);
+	return b->spilled.count > 0 ? write_run(b) : 0;
+}
 
-	return b.size >= row_end && memcmp(a.data, b.data, row_end) == 0;
+/* What is in memory begins to become a run, after the one before. */
+static int spill(struct bulk *b)
+{
+	int err = settle(b);
+
+	assert(b->puts.count > 0);
+	if (err < 0)
+		return err;
+	b->spilled = b->puts;
+	puts_init(&b->puts, b->e->memory);
+	task_start(&b->spilling, b->beside, write_run, b);
+	return 0;
 }
 
 /* Keeps what a large value refers to until it is published. */
@@ -216,181 +163,42 @@ static int hold(struct bulk *b, struct bytes references)
 	return err;
 }
 
-/* Room for one more entry whose bytes are so many. */
-static int reserve_entry(struct bulk *b, size_t size)
+/* Whether the memory is full for one more put. Between rows if may be, so that
+ * sorted input makes files of whole rows; of other input the merge makes
+ * them. */
+static int is_full(struct bulk *b, struct bytes version_key, struct bytes value)
 {
-	struct entry *grown;
-	size_t capacity;
+	struct puts *puts = &b->puts;
+	int err;
 
-	if (b->count == b->capacity) {
-		capacity = b->capacity * 2 + 1024;
-		grown = realloc(b->entries, capacity * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		b->entries = grown;
-		b->capacity = capacity;
+	if (puts->count == 0)
+		return false;
+	if (!puts_take_memory(puts, version_key, value)) {
+		/* The run that is written gives back what it has. */
+		err = settle(b);
+		if (err < 0 || !puts_take_memory(puts, version_key, value))
+			return err < 0 ? err : true;
 	}
-	return buf_reserve(&b->data, size);
-}
-
-/* Takes memory for one more entry whose bytes are so many: false if there is
- * none, and what is there is enough for a run. */
-static bool take_memory(struct bulk *b, size_t size)
-{
-	size_t wanted =
-		b->data.size + size + (b->count + 1) * sizeof(*b->entries);
-	size_t more;
-
-	if (wanted <= b->taken)
-		return true;
-	more = (wanted - b->taken + TAKE_SIZE - 1) / TAKE_SIZE * TAKE_SIZE;
-	if (!memory_take(b->e->memory, MEMORY_IMPORTS, more, 0)) {
-		if (b->data.size >= RUN_MIN)
-			return false;
-		memory_hold(b->e->memory, MEMORY_IMPORTS, more);
-	}
-	b->taken += more;
-	return true;
+	return puts_size(puts, version_key, value) > b->spill_size &&
+	       (!key_same_row(version_key, buf_bytes(&puts->last)) ||
+		!puts->sorted);
 }
 
 int bulk_add(struct bulk *b, struct bytes version_key, enum key_kind kind,
 	     struct bytes value)
 {
-	size_t size = ENTRY_HEAD_SIZE + version_key.size + value.size;
-	struct bytes last = buf_bytes(&b->last);
-	uint8_t head[ENTRY_HEAD_SIZE];
 	int err;
 
 	assert(kind == KEY_PUT || kind == KEY_BLOB);
 	err = kind == KEY_BLOB ? hold(b, value) : 0;
-	if (err < 0)
-		return err;
-	/* Between rows if may be, so that sorted input makes files of whole
-	 * rows; of other input the merge makes them. */
-	if (b->count > 0 && (!take_memory(b, size) ||
-			     (b->data.size + size > b->memory_size &&
-			      (!same_row(version_key, last) || !b->sorted)))) {
+	if (err == 0)
+		err = is_full(b, version_key, value);
+	if (err > 0)
 		err = spill(b);
-		if (err < 0)
-			return err;
-	}
-	take_memory(b, size);
-	err = reserve_entry(b, size);
 	if (err < 0)
 		return err;
-	if (b->count > 0 && bytes_compare(last, version_key) >= 0)
-		b->sorted = false;
-	if (b->last.size > 0 && key_table(last) != key_table(version_key))
-		b->many_tables = true;
-	b->entries[b->count].head = key_head(version_key);
-	b->entries[b->count++].place = b->data.size;
-	put_u32le(head, (uint32_t)version_key.size);
-	put_u32le(head + 4, (uint32_t)value.size);
-	head[8] = (uint8_t)kind;
-	/* Room is reserved, so these cannot fail. */
-	buf_add(&b->data, head, sizeof(head));
-	buf_add_bytes(&b->data, version_key);
-	buf_add_bytes(&b->data, value);
-	return buf_set(&b->last, version_key);
-}
-
-/* The runs, opened: *out merges them, and ssts, one place for each run, are the
- * caller's to close, also after a failure; NULL are those not opened. A later
- * run has the greater sequence, as the last put of a version key is to stay. */
-static int open_runs(struct bulk *b, struct sst **ssts, struct iter **out)
-{
-	struct volume *v = b->e->volume;
-	struct iter **iters = calloc(b->run_count, sizeof(*iters));
-	char name[VOLUME_NAME_MAX + 1];
-	struct reader *reader;
-	size_t i, count = 0;
-	int err = 0;
-
-	*out = NULL;
-	if (!iters)
-		return -ENOMEM;
-	for (i = 0; i < b->run_count && err == 0; i++) {
-		manifest_name(b->runs[i].id, "sst", name);
-		err = v->ops->open(v, name, &reader);
-		if (err < 0)
-			break;
-		err = sst_open(reader, b->e->cache, b->runs[i].id, &ssts[i]);
-		if (err < 0) {
-			v->ops->reader_close(reader);
-			break;
-		}
-		sst_set_seq(ssts[i], i + 1);
-		err = sst_iter_new(ssts[i], false, &iters[i]);
-		if (err == 0)
-			count++;
-	}
-	if (err == 0) {
-		err = merge_iter_new(iters, count, out);
-	} else {
-		for (i = 0; i < count; i++)
-			iter_close(iters[i]);
-	}
-	free(iters);
-	return err;
-}
-
-/* Writes the newest of each version key as files of whole rows. */
-static int write_merged(struct bulk *b, struct iter *it, struct run **runs,
-			size_t *count)
-{
-	uint64_t file_size = b->e->options.file_size;
-	struct run_writer o = { .e = b->e };
-	struct bytes key;
-	int at = iter_seek(it, BYTES_NONE), err = 0;
-
-	for (; at > 0 && err == 0; at = iter_next(it)) {
-		key = key_version(it->key);
-		if (o.builder && bytes_equal(key, run_writer_last(&o)))
-			continue;
-		if (o.builder && sst_build_size(o.builder) >= file_size &&
-		    !same_row(key, run_writer_last(&o)))
-			err = run_writer_end(&o, runs, count);
-		if (err == 0)
-			err = run_writer_add(&o, key, key_kind(it->key),
-					     it->value);
-	}
-	if (err == 0)
-		err = at < 0 ? at : run_writer_end(&o, runs, count);
-	run_writer_release(&o);
-	return err;
-}
-
-/* Replaces runs that overlap by files that do not. After a failure they are
- * still there. */
-static int merge_runs(struct bulk *b)
-{
-	struct sst **ssts = calloc(b->run_count, sizeof(*ssts));
-	struct run *merged = NULL;
-	struct iter *it = NULL;
-	size_t count = 0, i;
-	int err;
-
-	assert(b->run_count > 0 && b->count == 0);
-	if (!ssts)
-		return -ENOMEM;
-	err = open_runs(b, ssts, &it);
-	if (err == 0)
-		err = write_merged(b, it, &merged, &count);
-	iter_close(it);
-	for (i = 0; i < b->run_count; i++)
-		sst_close(ssts[i]);
-	free(ssts);
-	if (err < 0) {
-		runs_remove(b->e, merged, count);
-		runs_release(merged, count);
-		return err;
-	}
-	runs_remove(b->e, b->runs, b->run_count);
-	forget_runs(b);
-	b->runs = merged;
-	b->run_count = count;
-	b->disordered = false;
-	return 0;
+	puts_take_memory(&b->puts, version_key, value);
+	return puts_add(&b->puts, version_key, kind, value);
 }
 
 /* Whether a memtable holds anything that the load would lie under, by the range
@@ -548,11 +356,12 @@ release:
 	return err;
 }
 
-/* A small load costs less as one record of the log. An empty one is small. */
+/* A small load costs less as one record of the log. An empty one is small. No
+ * run may be under way. */
 static bool is_small(const struct bulk *b)
 {
-	return b->run_count == 0 && b->count <= BATCH_RECORDS_MAX &&
-	       b->data.size <= b->memory_size / SMALL_PART;
+	return b->run_count == 0 && b->puts.count <= BATCH_RECORDS_MAX &&
+	       b->puts.data.size <= b->memory_size / SMALL_PART;
 }
 
 /* By engine_write, which takes the puts in the order in which they were added,
@@ -564,20 +373,19 @@ static int publish_small(struct bulk *b)
 	size_t i;
 	int err = 0;
 
-	for (i = 0; i < b->count && err == 0; i++) {
-		const struct entry *entry = &b->entries[i];
+	for (i = 0; i < b->puts.count && err == 0; i++) {
+		struct bytes key = puts_key(&b->puts, i);
+		struct bytes value = puts_value(&b->puts, i);
 
-		err = entry_kind(b, entry) == KEY_BLOB
-			      ? batch_put_blob(&batch, entry_key(b, entry),
-					       entry_value(b, entry))
-			      : batch_put(&batch, entry_key(b, entry),
-					  entry_value(b, entry));
+		err = puts_kind(&b->puts, i) == KEY_BLOB
+			      ? batch_put_blob(&batch, key, value)
+			      : batch_put(&batch, key, value);
 	}
 	if (err == 0)
 		err = engine_write(b->e, &batch, true, NULL);
 	batch_release(&batch);
 	if (err == 0)
-		forget_entries(b);
+		puts_release(&b->puts);
 	if (err == 0)
 		blob_release(b->e, &b->holds);
 	return err;
@@ -585,10 +393,17 @@ static int publish_small(struct bulk *b)
 
 int bulk_prepare(struct bulk *b)
 {
-	int err = b->count > 0 && !is_small(b) ? spill(b) : 0;
+	int err = settle(b);
 
-	if (err == 0 && b->disordered)
-		err = merge_runs(b);
+	if (err == 0 && b->puts.count > 0 && !is_small(b))
+		err = spill(b);
+	if (err == 0)
+		err = settle(b);
+	if (err < 0 || !b->disordered)
+		return err;
+	err = runs_merge(b->e, b->beside, &b->runs, &b->run_count);
+	if (err == 0)
+		b->disordered = false;
 	return err;
 }
 
@@ -598,9 +413,9 @@ int bulk_publish(struct bulk *b)
 	struct batch mark = BATCH_INIT;
 	int err;
 
-	if (is_small(b))
-		return publish_small(b);
 	err = bulk_prepare(b);
+	if (err == 0 && is_small(b))
+		return publish_small(b);
 	if (err == 0)
 		err = batch_mark(&mark);
 	if (err < 0 || b->run_count == 0)

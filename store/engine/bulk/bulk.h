@@ -18,10 +18,11 @@
  */
 struct bulk;
 
-/* An empty load, which is spilled when its keys and values take memory_size
- * bytes and a row ends, or when there is no more memory (MEMORY_IMPORTS) for
- * them and 16 bytes for each put: then within a row, too, but with 2 MiB at
- * least. Sorting needs more. 0 or -ENOMEM. */
+/* An empty load, which is spilled when its keys and values, and 25 bytes for
+ * each put, take memory_size bytes and a row ends, or when there is no more
+ * memory (MEMORY_IMPORTS) for them: then within a row, too, but with 2 MiB at
+ * least. With options.beside what is spilled is half of it. Sorting needs more.
+ * 0 or -ENOMEM. */
 int bulk_new(struct engine *e, size_t memory_size, struct bulk **out);
 
 /* Adds a put; key and value are copied. kind: KEY_PUT, or KEY_BLOB, then the

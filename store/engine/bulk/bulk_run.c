@@ -15,6 +15,7 @@ void runs_release(struct run *runs, size_t count)
 
 	for (i = 0; i < count; i++) {
 		buf_release(&runs[i].smallest);
+		buf_release(&runs[i].middle);
 		buf_release(&runs[i].largest);
 	}
 	free(runs);
@@ -43,7 +44,7 @@ static int begin(struct run_writer *o, struct bytes version_key)
 	struct segment_writer *writer;
 	int err;
 
-	o->run = (struct run){ .id = engine_new_id(o->e) };
+	o->run.id = engine_new_id(o->e);
 	o->admitted_size = 0;
 	manifest_name(o->run.id, "sst", name);
 	err = buf_set(&o->run.smallest, version_key);
@@ -73,6 +74,11 @@ int run_writer_add(struct run_writer *o, struct bytes version_key,
 	if (err == 0)
 		err = sst_build_add(o->builder, buf_bytes(&o->key), value);
 	return err;
+}
+
+int run_writer_middle(struct run_writer *o, struct bytes version_key)
+{
+	return buf_set(&o->run.middle, version_key);
 }
 
 struct bytes run_writer_last(const struct run_writer *o)
@@ -118,6 +124,7 @@ void run_writer_release(struct run_writer *o)
 	if (o->builder)
 		sst_build_abandon(o->builder);
 	buf_release(&o->run.smallest);
+	buf_release(&o->run.middle);
 	buf_release(&o->run.largest);
 	buf_release(&o->key);
 }

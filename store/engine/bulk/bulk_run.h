@@ -12,7 +12,8 @@
 /* One file. Its bounds are version keys. */
 struct run {
 	uint64_t id, size; /* size: 0 of one that is to be merged */
-	struct buf smallest, largest;
+	struct buf smallest, middle,
+		largest; /* middle: see run_writer_middle */
 };
 
 /* Frees the list and what its items own; the files stay. */
@@ -35,6 +36,9 @@ struct run_writer {
  * order. */
 int run_writer_add(struct run_writer *o, struct bytes version_key,
 		   enum key_kind kind, struct bytes value);
+/* Notes the key that about half of the puts of the file are before. 0 or
+ * -ENOMEM. */
+int run_writer_middle(struct run_writer *o, struct bytes version_key);
 /* The version key added last; there must be one. */
 struct bytes run_writer_last(const struct run_writer *o);
 /* Ends the file, if one was begun, reads it again unless it is passing, and

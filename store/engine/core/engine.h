@@ -14,8 +14,9 @@
  * keys, sequences, tombstones and GC rules, not what a schema is. All calls may
  * come from any thread, except that one cursor belongs to one thread at a time.
  *
- * There is no thread in here. engine_step does one unit of background work;
- * bg.h calls it in production and the simulator when its random numbers say so.
+ * There is no thread in here but those of bulk loads, if they may have any.
+ * engine_step does one unit of background work; bg.h calls it in production and
+ * the simulator when its random numbers say so.
  */
 struct engine;
 struct engine_snapshot; /* a moment to read at */
@@ -41,6 +42,7 @@ struct engine_options {
 	unsigned int gap_steps;      /* for tests: see gaps.h */
 	const struct clock *clock;   /* outlives the engine */
 	enum event_level events;     /* at first; EVENTS_MAIN */
+	bool beside;                 /* a bulk load may use a thread */
 	const char *holder;          /* of the lease, for people; may be NULL */
 	bool create;                 /* a store where there is none */
 	bool read_only;              /* no change; the lease is shared */

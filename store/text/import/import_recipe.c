@@ -74,6 +74,7 @@ void import_recipe_release(struct importer *im)
 	applier_free(by->applier);
 	schema_put(by->schema);
 	cells_seen_release(&by->seen);
+	buf_release(&by->hashes);
 	buf_release(&by->file);
 	buf_release(&by->raw_kept);
 	buf_release(&by->decoded);
@@ -129,12 +130,40 @@ static int emit_rows(struct importer *im)
 	return err < 0 ? err : 1;
 }
 
-/* Calls visit for each cell that is set: the sum of what it returns, or its
- * first error. */
+/* Notes the hashes of the cells that are set in by->hashes, and has the
+ * processor fetch where they will be looked for: among the millions that were
+ * seen each is far from the one before. 0 or -ENOMEM. */
+static int hash_set(struct importer *im)
+{
+	size_t i, k;
+	int err = 0;
+
+	buf_reset(&im->by.hashes);
+	for (i = 0; i < im->by.rows.count; i++) {
+		const struct recipe_row *row = &im->by.rows.rows[i];
+
+		for (k = 0; k < row->cell_count && err == 0; k++) {
+			const struct recipe_cell *c = &row->cells[k];
+			uint64_t hash;
+
+			if (c->add)
+				continue;
+			hash = cells_seen_hash(row->key, c->family,
+					       c->qualifier, c->us);
+			cells_seen_fetch(&im->by.seen, hash);
+			err = buf_add(&im->by.hashes, &hash, sizeof(hash));
+		}
+	}
+	return err;
+}
+
+/* Calls visit for each cell that is set, after hash_set: the sum of what it
+ * returns, or its first error. */
 static int64_t each_set(struct importer *im,
 			int (*visit)(struct importer *im, uint64_t hash,
 				     const struct recipe_cell *c))
 {
+	const uint64_t *hash = (const uint64_t *)im->by.hashes.data;
 	int64_t sum = 0;
 	size_t i, k;
 
@@ -147,10 +176,7 @@ static int64_t each_set(struct importer *im,
 
 			if (c->add)
 				continue;
-			n = visit(im,
-				  cells_seen_hash(row->key, c->family,
-						  c->qualifier, c->us),
-				  c);
+			n = visit(im, *hash++, c);
 			if (n < 0)
 				return n;
 			sum += n;
@@ -220,9 +246,12 @@ static int emit(struct importer *im)
 static int deliver(struct importer *im)
 {
 	uint64_t refused = im->result.refused_count;
-	int64_t replaced = each_set(im, was_set), hidden;
-	int err;
+	int64_t replaced, hidden;
+	int err = hash_set(im);
 
+	if (err < 0)
+		return err;
+	replaced = each_set(im, was_set);
 	if (replaced > 0 && im->by.refuse_duplicates)
 		return import_refuse(
 			im, fail(ERR_bad_line,

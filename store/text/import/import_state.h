@@ -97,6 +97,7 @@ struct import_recipe {
 	int (*emit)(void *context, struct bytes line);
 	void *context;
 	struct cells_seen seen;
+	struct buf hashes;       /* uint64_t, of the cells that a record sets */
 	struct recipe_rows rows; /* of the present record */
 
 	/* The present file. */

@@ -42,6 +42,12 @@ static uint64_t *find(const struct cells_seen *c, uint64_t hash)
 	return &c->slots[i];
 }
 
+void cells_seen_fetch(const struct cells_seen *c, uint64_t hash)
+{
+	if (c->capacity > 0)
+		__builtin_prefetch(&c->slots[hash & (c->capacity - 1)]);
+}
+
 bool cells_seen_has(const struct cells_seen *c, uint64_t hash)
 {
 	return c->capacity > 0 && *find(c, hash);

@@ -23,6 +23,9 @@ void cells_seen_release(struct cells_seen *c);
 uint64_t cells_seen_hash(struct bytes row, struct bytes family,
 			 struct bytes qualifier, uint64_t timestamp_us);
 
+/* A hint that it will be looked for soon. */
+void cells_seen_fetch(const struct cells_seen *c, uint64_t hash);
+
 bool cells_seen_has(const struct cells_seen *c, uint64_t hash);
 
 /* 0, or -ENOMEM. When there is no room left it is full, and keeps what it

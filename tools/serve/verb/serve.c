@@ -72,6 +72,7 @@ static int open_store(struct verb_call *c, struct serving *s)
 	snprintf(holder, sizeof(holder), "tabletfs serve, pid %d",
 		 (int)getpid());
 	store_options_init(&options);
+	options.beside = true;
 	options.create = true;
 	options.holder = holder;
 	err = store_open(s->directory, &options, &s->service.store);
