@@ -51,7 +51,10 @@ says '^reference 0 [0-9a-f-]*\.blob offset 32 size 300016 crc '
 says '^entry .* qualifier "n\\"x" timestamp [0-9]* seq [0-9]* put 3$'
 state >after
 same "a mounted store is as before" "$(cat before)" "$(cat after)"
-for file in "$store"/*; do inspects 0 "$file" count=3; done
+for file in "$store"/*; do
+	# The daemon may give one of those back meanwhile.
+	[[ $file == *.spare ]] || inspects 0 "$file" count=3
+done
 stop_mount
 
 keep
