@@ -7,6 +7,7 @@
 
 #include "tools/admin/backup.h"
 #include "tools/admin/dump.h"
+#include "tools/admin/recipe.h"
 #include "tools/data/export.h"
 #include "tools/import/import.h"
 #include "tools/import/remote_import.h"
@@ -209,6 +210,7 @@ int main(int argc, char **argv)
 	static char help[] = "help";
 	static char *no_verb[] = { help, NULL };
 	struct verb_call c = { NULL, argc - 1, argv + 1, stdout, stderr };
+	struct buf text = BUF_INIT;
 	const char *store = take_flags(&c.argc, &c.argv);
 	const struct verb *v;
 	int status;
@@ -242,9 +244,12 @@ int main(int argc, char **argv)
 				    "which store? Say tabletfs -store DIR "
 				    "%s ... or set TABLETFS_STORE",
 				    v->name);
+	} else if (v->run == verb_recipe && recipe_bring(&c, &text)) {
+		status = 1;
 	} else {
 		status = run_at(&c, store, v->flags);
 	}
+	buf_release(&text);
 	/* A full disk or a closed pipe shows here at the latest. */
 	if (fflush(stdout) != 0)
 		status = verb_wrong(&c, "standard output: %s", strerror(errno));

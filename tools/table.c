@@ -3,6 +3,7 @@
 #include "tools/admin/dump.h"
 #include "tools/admin/inspect.h"
 #include "tools/admin/maintain.h"
+#include "tools/admin/recipe.h"
 #include "tools/admin/schema.h"
 #include "tools/data/delete.h"
 #include "tools/data/export.h"
@@ -352,6 +353,19 @@ const struct verb verbs[] = {
 	  "\n"
 	  "    Example: tabletfs read mobile-time-series prefix=phone\n",
 	  verb_read },
+	{ "recipe", 0,
+	  "recipe <table> [show <name> | set <name> <file>|- | rm <name>]",
+	  "Keep recipes of import with a table",
+	  "Lists the recipes that are stored with the table; shows one, sets\n"
+	  "it to what a file holds, or removes it. What is no recipe is not\n"
+	  "set. A stored recipe goes with its table through renames, backups\n"
+	  "and dumps, is at <table>/.recipes/<name> in a mount, and is what\n"
+	  "import <table> <file> recipe=<name> means if no file has that\n"
+	  "name; in a mount, what is written to\n"
+	  "<table>/.import/recipe/<name>/data becomes rows by it.\n"
+	  "\n"
+	  "    Example: tabletfs recipe readings set daily daily.recipe\n",
+	  verb_recipe },
 	{ "repair", VERB_NO_STORE | VERB_OUTSIDE, "repair <dir>",
 	  "Make a new store of what can be read of a damaged one",
 	  "Reads every file of the store, which nobody may write to, and\n"

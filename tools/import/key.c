@@ -35,7 +35,7 @@ static int take_words(struct verb_call *c, struct recipe *r, struct words *w)
 		if (!equals)
 			return verb_wrong(c, "bad arg \"%s\"", c->argv[i]);
 		if (is_of_recipe(c->argv[i])) {
-			if (recipe_take(c, r, c->argv[i]) < 0)
+			if (recipe_take(c, r, c->argv[i], NULL) < 0)
 				return 1;
 			continue;
 		}
