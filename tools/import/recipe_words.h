@@ -5,8 +5,9 @@
 #include "tools/verb/verb.h"
 
 /*
- * Recipes from the words of a command: recipe=FILE or recipe=NAME, and WORD=REST
- * for each statement, in their order. What has a / before its = is a file.
+ * Recipes from the words of a command: recipe=FILE or recipe=NAME, and
+ * WORD=REST for each statement, in their order. What has a / before its = is a
+ * file.
  *
  * A FILE is what has a / in it, or is there; all else is the NAME of a recipe
  * that is stored with the table.
@@ -26,8 +27,8 @@ struct bytes recipe_word(const char *argument);
  * of an import without. */
 bool recipe_is_meant(const struct verb_call *c, int first);
 
-/* Adds a word that is recipe= or a statement: 1; 0 if it is another; or -1 after
- * it said what is wrong. home is NULL where there are files only. */
+/* Adds a word that is recipe= or a statement: 1; 0 if it is another; or -1
+ * after it said what is wrong. home is NULL where there are files only. */
 int recipe_take(struct verb_call *c, struct recipe *r, const char *argument,
 		const struct recipe_home *home);
 
