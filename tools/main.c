@@ -10,6 +10,7 @@
 #include "tools/admin/recipe.h"
 #include "tools/data/export.h"
 #include "tools/import/import.h"
+#include "tools/import/key.h"
 #include "tools/import/remote_import.h"
 #include "tools/mount/mount_helper.h"
 #include "tools/mount/mount_table.h"
@@ -70,6 +71,8 @@ static int through_mount(struct verb_call *c, const struct served *served)
 
 	if (v->run == verb_import)
 		return remote_import(c, served);
+	if (v->run == verb_key)
+		return key_at(c, served->root);
 	if (v->run == verb_backup)
 		return remote_backup(c, served);
 	if (v->run == verb_export)
@@ -78,6 +81,13 @@ static int through_mount(struct verb_call *c, const struct served *served)
 		return remote_dump(c, served);
 	assert(!(v->flags & VERB_OUTSIDE));
 	return remote_run(c, served);
+}
+
+/* key is about a store only if it names a table of one. */
+static bool needs_store(const struct verb *v, const struct verb_call *c)
+{
+	return v->run == verb_key ? key_has_table(c)
+				  : !(v->flags & VERB_NO_STORE);
 }
 
 /* Says why the store cannot be opened and what to do: 1. Damage has an errno of
@@ -233,7 +243,7 @@ int main(int argc, char **argv)
 				  "tabletfs help lists them",
 				  c.argv[0]);
 	v = verb_find(c.argv[0]);
-	if (!v || (v->flags & VERB_NO_STORE)) {
+	if (!v || !needs_store(v, &c)) {
 		if (store)
 			/* create, mount and repair open the store themselves,
 			 * by this name. */

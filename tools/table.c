@@ -233,12 +233,13 @@ const struct verb verbs[] = {
 	  "\n"
 	  "    Example: tabletfs inspect /srv/store/00000001-00000002.sst\n",
 	  verb_inspect },
-	{ "key", VERB_NO_STORE | VERB_OUTSIDE,
-	  "key [recipe=<file>] [key=<template>] [zone=<zone>] "
-	  "<field>=<value> ...",
+	{ "key", VERB_NO_STORE | VERB_OUTSIDE | VERB_READS,
+	  "key [<table>] [recipe=<file>|<name>] [key=<template>] "
+	  "[zone=<zone>] <field>=<value> ...",
 	  "Print the row keys that a recipe makes",
 	  "Of a record with these fields, as import would, a line for each\n"
 	  "key: so that salted, hashed and reversed keys are found again.\n"
+	  "With a table the recipe may be one that is stored with it.\n"
 	  "\n"
 	  "    Example: tabletfs key recipe=readings.recipe station=x \\\n"
 	  "      when=2026-01-05T10:11\n",

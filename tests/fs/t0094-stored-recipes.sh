@@ -190,6 +190,11 @@ verbs() {
 		header=names:b,a skip='{a} = b' dry-run=1
 	same "$1: as the first row shows" '{"row": "1", "set": {"f": {"b": "r1"}}}' \
 		"$(cat out)"
+	status 0 "$1: a key" T key t recipe=hourly a=x b=y
+	same "$1: of it" x "$(cat out)"
+	status 1 "$1: of none" T key t recipe=none a=x
+	told 'table "t" has no recipe'
+	status 1 "$1: of no table" T key none recipe=hourly a=x
 	status 2 "$1: one that is not there" T import t data.csv recipe=none
 	told 'recipe none: there is no such file, and table "t" has no recipe'
 	# A file of that name comes first.
