@@ -7,8 +7,10 @@
 
 #include "tools/admin/backup.h"
 #include "tools/admin/dump.h"
+#include "tools/admin/recipe.h"
 #include "tools/data/export.h"
 #include "tools/import/import.h"
+#include "tools/import/key.h"
 #include "tools/import/remote_import.h"
 #include "tools/mount/mount_helper.h"
 #include "tools/mount/mount_table.h"
@@ -69,6 +71,8 @@ static int through_mount(struct verb_call *c, const struct served *served)
 
 	if (v->run == verb_import)
 		return remote_import(c, served);
+	if (v->run == verb_key)
+		return key_at(c, served->root);
 	if (v->run == verb_backup)
 		return remote_backup(c, served);
 	if (v->run == verb_export)
@@ -77,6 +81,13 @@ static int through_mount(struct verb_call *c, const struct served *served)
 		return remote_dump(c, served);
 	assert(!(v->flags & VERB_OUTSIDE));
 	return remote_run(c, served);
+}
+
+/* key is about a store only if it names a table of one. */
+static bool needs_store(const struct verb *v, const struct verb_call *c)
+{
+	return v->run == verb_key ? key_has_table(c)
+				  : !(v->flags & VERB_NO_STORE);
 }
 
 /* Says why the store cannot be opened and what to do: 1. Damage has an errno of
@@ -210,6 +221,7 @@ int main(int argc, char **argv)
 	static char help[] = "help";
 	static char *no_verb[] = { help, NULL };
 	struct verb_call c = { NULL, argc - 1, argv + 1, stdout, stderr };
+	struct buf text = BUF_INIT;
 	const char *store = take_flags(&c.argc, &c.argv);
 	const struct verb *v;
 	int status;
@@ -232,7 +244,7 @@ int main(int argc, char **argv)
 				  "tabletfs help lists them",
 				  c.argv[0]);
 	v = verb_find(c.argv[0]);
-	if (!v || (v->flags & VERB_NO_STORE)) {
+	if (!v || !needs_store(v, &c)) {
 		if (store)
 			/* create, mount and repair open the store themselves,
 			 * by this name. */
@@ -243,9 +255,12 @@ int main(int argc, char **argv)
 				    "which store? Say tabletfs -store DIR "
 				    "%s ... or set TABLETFS_STORE",
 				    v->name);
+	} else if (v->run == verb_recipe && recipe_bring(&c, &text)) {
+		status = 1;
 	} else {
 		status = run_at(&c, store, v->flags);
 	}
+	buf_release(&text);
 	/* A full disk or a closed pipe shows here at the latest. */
 	if (fflush(stdout) != 0)
 		status = verb_wrong(&c, "standard output: %s", strerror(errno));

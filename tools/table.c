@@ -3,6 +3,7 @@
 #include "tools/admin/dump.h"
 #include "tools/admin/inspect.h"
 #include "tools/admin/maintain.h"
+#include "tools/admin/recipe.h"
 #include "tools/admin/schema.h"
 #include "tools/data/delete.h"
 #include "tools/data/export.h"
@@ -177,15 +178,16 @@ const struct verb verbs[] = {
 	  "may be compressed by gzip, lz4, zstd, xz or bzip2.\n"
 	  "\n"
 	  "Or by a recipe:\n"
-	  "tabletfs import <table> <input-file>|- ... [recipe=<file>]\n"
+	  "tabletfs import <table> <input-file>|- ... [recipe=<file>|<name>]\n"
 	  "  [<word>=<rest>] ... [dry-run=<n>] [duplicates=replace|refuse]\n"
 	  "  [rejects=<file>] [on-error=refuse|stop] [resume=<name>]\n"
 	  "  [quiet=yes|no]\n"
 	  "\n"
 	  "With a key the files are CSV or TSV with one header, JSON lines or\n"
 	  "a JSON array, whose records become rows by a recipe: the lines of\n"
-	  "recipe=, and words, of which <word>=<rest> is the line\n"
-	  "<word> <rest>.\n"
+	  "recipe=, which is a file or, if there is no such file, one that is\n"
+	  "stored with the table (see recipe), and words, of which\n"
+	  "<word>=<rest> is the line <word> <rest>.\n"
 	  "  key '{state}#{zip}'      The row; several make several rows\n"
 	  "  at '{when|time}'         The time of its cells\n"
 	  "  set family:name '{f}'    A cell\n"
@@ -231,12 +233,13 @@ const struct verb verbs[] = {
 	  "\n"
 	  "    Example: tabletfs inspect /srv/store/00000001-00000002.sst\n",
 	  verb_inspect },
-	{ "key", VERB_NO_STORE | VERB_OUTSIDE,
-	  "key [recipe=<file>] [key=<template>] [zone=<zone>] "
-	  "<field>=<value> ...",
+	{ "key", VERB_NO_STORE | VERB_OUTSIDE | VERB_READS,
+	  "key [<table>] [recipe=<file>|<name>] [key=<template>] "
+	  "[zone=<zone>] <field>=<value> ...",
 	  "Print the row keys that a recipe makes",
 	  "Of a record with these fields, as import would, a line for each\n"
 	  "key: so that salted, hashed and reversed keys are found again.\n"
+	  "With a table the recipe may be one that is stored with it.\n"
 	  "\n"
 	  "    Example: tabletfs key recipe=readings.recipe station=x \\\n"
 	  "      when=2026-01-05T10:11\n",
@@ -352,6 +355,19 @@ const struct verb verbs[] = {
 	  "\n"
 	  "    Example: tabletfs read mobile-time-series prefix=phone\n",
 	  verb_read },
+	{ "recipe", 0,
+	  "recipe <table> [show <name> | set <name> <file>|- | rm <name>]",
+	  "Keep recipes of import with a table",
+	  "Lists the recipes that are stored with the table; shows one, sets\n"
+	  "it to what a file holds, or removes it. What is no recipe is not\n"
+	  "set. A stored recipe goes with its table through renames, backups\n"
+	  "and dumps, is at <table>/.recipes/<name> in a mount, and is what\n"
+	  "import <table> <file> recipe=<name> means if no file has that\n"
+	  "name; in a mount, what is written to\n"
+	  "<table>/.import/recipe/<name>/data becomes rows by it.\n"
+	  "\n"
+	  "    Example: tabletfs recipe readings set daily daily.recipe\n",
+	  verb_recipe },
 	{ "repair", VERB_NO_STORE | VERB_OUTSIDE, "repair <dir>",
 	  "Make a new store of what can be read of a damaged one",
 	  "Reads every file of the store, which nobody may write to, and\n"

@@ -5,8 +5,9 @@
 
 #include "fs/cells/cell.h"
 #include "fs/cells/loop.h"
-#include "fs/control/ctl_import.h"
+#include "fs/control/ctl_recipe.h"
 #include "fs/control/ctl_table.h"
+#include "fs/control/import_steps.h"
 #include "fs/query/at.h"
 #include "fs/query/query.h"
 #include "fs/query/query_run.h"
@@ -83,6 +84,16 @@ static int has_version(struct fs *fs, struct node *versions,
 	return err;
 }
 
+/* In .recipes. */
+static int lookup_recipe(struct fs *fs, struct node *directory,
+			 struct bytes name, struct fuse_entry_param *e)
+{
+	struct node *node;
+	int err = recipe_lookup(fs, directory, name, &node);
+
+	return err == 1 ? reply(fs, node, e) : err;
+}
+
 /* In .versions: a qualifier that has a version in the store. */
 static int lookup_column(struct fs *fs, struct node *versions,
 			 struct bytes name, struct fuse_entry_param *e)
@@ -133,7 +144,7 @@ static int lookup_step_value(struct fs *fs, struct node *step,
 			   "control byte, %%25~ for %%~ before 16 digits",
 			   (int)name.size, (const char *)name.data);
 	else if (step->kind == NODE_IMPORT_STEP)
-		err = imports_check_step(node_name(step), buf_bytes(&key));
+		err = import_steps_check(node_name(step), buf_bytes(&key));
 	else
 		err = query_check_step(node_name(step), buf_bytes(&key));
 	if (!err)
@@ -278,6 +289,8 @@ int ctl_lookup(struct fs *fs, struct node *directory, struct bytes name,
 		return lookup_version(fs, directory, name, e);
 	case NODE_SCHEMA:
 		return lookup_family(fs, directory, name, e);
+	case NODE_RECIPES:
+		return lookup_recipe(fs, directory, name, e);
 	case NODE_SCAN_STEP:
 		return lookup_step_value(fs, directory, NODE_SCAN, name, e);
 	case NODE_IMPORT_STEP:
@@ -300,7 +313,7 @@ static bool is_fixed(enum node_kind kind)
 {
 	return kind != NODE_COLUMN && kind != NODE_VERSION &&
 	       kind != NODE_SCHEMA_FAMILY && kind != NODE_SCAN_LINK &&
-	       kind != NODE_SCAN_SEGMENT;
+	       kind != NODE_SCAN_SEGMENT && kind != NODE_RECIPE;
 }
 
 /* Attributes of the version that node is, at path. When it has gone, they are
@@ -357,6 +370,8 @@ int ctl_attr(struct fs *fs, struct node *node, struct stat *st, double *timeout)
 		err = 0;
 	if (!err && node->kind == NODE_VERSION)
 		err = version_attr(fs, node, &place.path, ino, st);
+	if (!err && node->kind == NODE_RECIPE)
+		recipe_attr(&place, st);
 	if (!err && node->kind == NODE_SCAN_EXPORT)
 		err = sized_attr(fs, node, st, timeout);
 	if (!err && node_is_past(node))
@@ -380,6 +395,8 @@ static const struct ctl_ops *ops_of(enum node_kind kind)
 		return &ctl_scan_ops;
 	case NODE_CTL:
 		return &ctl_verb_ops;
+	case NODE_RECIPE:
+		return &ctl_recipe_ops;
 	case NODE_ROW_JSON:
 		return &ctl_row_ops;
 	case NODE_SCAN_EXPORT:

@@ -112,6 +112,7 @@ extern const struct ctl_ops ctl_row_ops;       /* ctl_text.c: .row.jsonl */
 extern const struct ctl_ops ctl_version_ops;   /* ctl_text.c: past versions */
 extern const struct ctl_ops ctl_import_ops;    /* .import/csv, tsv, jsonl */
 extern const struct ctl_ops ctl_mutate_ops;    /* .mutate */
+extern const struct ctl_ops ctl_recipe_ops;    /* .recipes/<name> */
 extern const struct ctl_ops ctl_drop_ops;      /* .drop/.../apply */
 extern const struct ctl_ops ctl_export_ops;    /* .scan/export.csv, ... */
 extern const struct ctl_ops ctl_scan_ops;      /* files of .scan */

@@ -8,9 +8,8 @@
 #include "fs/control/batch_frames.h"
 #include "fs/control/ctl_file.h"
 #include "fs/control/ctl_import.h"
-#include "fs/query/query.h"
+#include "fs/control/import_steps.h"
 #include "store/base/bg.h"
-#include "store/text/import/import.h"
 
 /*
  * .import/csv, tsv and jsonl: lines that are complete run inside the write that
@@ -20,6 +19,9 @@
  * .import/resume/NAME/batch takes frames of lines, each with the position in
  * the client's file that they go up to, which is committed with them. What a
  * client that is gone has left of a frame is dropped.
+ *
+ * .import/recipe/NAME/data, csv, tsv and jsonl take records of any kind, which
+ * become rows by that recipe of the table as it was when the file was opened.
  *
  * Each file tells by a read how its own import goes, and .import/last how that
  * does which began last in the table.
@@ -64,6 +66,7 @@ struct imports {
 /* An open import: a ctl_file's state, guarded by its lock. */
 struct import_file {
 	struct importer *importer;
+	struct recipe *recipe;        /* of importer; NULL: none */
 	struct import_record *record; /* referenced */
 	int failed;         /* what ended it; every further call fails so */
 	bool ended;         /* a last line without newline was taken */
@@ -237,35 +240,6 @@ int imports_print(struct fs *fs, uint32_t table_id, struct buf *out)
 	return err;
 }
 
-/* By the file's name, which is csv, tsv or jsonl. */
-static enum text_format format_of(struct bytes name)
-{
-	if (bytes_equal(name, BYTES_LITERAL("csv")))
-		return TEXT_CSV;
-	return bytes_equal(name, BYTES_LITERAL("tsv")) ? TEXT_TSV : TEXT_JSONL;
-}
-
-/* Whether a value of the step timestamp says that values end with theirs. */
-static bool is_value_encoded(struct bytes timestamp)
-{
-	return bytes_equal(timestamp, BYTES_LITERAL("value-encoded"));
-}
-
-int imports_check_step(struct bytes name, struct bytes value)
-{
-	if (bytes_equal(name, BYTES_LITERAL("resume")))
-		return value.size > 0 && value.size <= IMPORT_NAME_MAX
-			       ? 0
-			       : fail(ENOENT, "a name has 1 to %d bytes",
-				      IMPORT_NAME_MAX);
-	if (bytes_equal(name, BYTES_LITERAL("family")))
-		return value.size > 0 ? 0 : fail(ENOENT, "an empty family");
-	return is_value_encoded(value) ||
-			       bytes_equal(value, BYTES_LITERAL("now"))
-		       ? 0
-		       : fail(ENOENT, "timestamp is now or value-encoded");
-}
-
 /* Of two that go on with one import both would add the same rows. */
 static int list_named(struct imports *imports, struct import_file *im,
 		      struct bytes name)
@@ -305,38 +279,26 @@ static void unlist_named(struct imports *imports, struct import_file *im)
 /* As ctl_ops.open: an importer of the steps above the file. */
 static int import_open(struct fs *fs, struct ctl_file *f)
 {
-	struct import_options options = { .strict = false };
-	struct import_file *im = calloc(1, sizeof(*im));
-	struct node *node = f->node->parent;
-	struct query_step step;
+	struct import_file *im;
+	struct import_steps steps;
 	struct place place;
 	int err;
 
 	/* Who only reads it would begin an import of nothing. */
-	if ((f->flags & O_ACCMODE) == O_RDONLY) {
-		free(im);
+	if ((f->flags & O_ACCMODE) == O_RDONLY)
 		return -EACCES;
-	}
+	im = calloc(1, sizeof(*im));
 	if (!im)
 		return -ENOMEM;
-	/* Values are borrowed from nodes above f's, which holds them. */
-	while (query_next_step(&node, &step)) {
-		if (bytes_equal(step.name, BYTES_LITERAL("family")))
-			options.family = step.value;
-		else if (bytes_equal(step.name, BYTES_LITERAL("resume")))
-			options.resume = step.value;
-		else
-			options.value_timestamps = is_value_encoded(step.value);
-	}
+	import_steps_read(f->node, &steps);
 	im->at_line_start = true;
-	err = list_named(fs->imports, im, options.resume);
+	err = list_named(fs->imports, im, steps.resume);
 	if (err)
 		goto free_file;
 	err = place_enter(fs, f->node, &place);
-	options.table = place.path.table;
 	if (!err)
-		err = importer_new(fs->store, format_of(node_name(f->node)),
-				   &options, &im->importer);
+		err = import_steps_open(fs, &place, node_name(f->node), &steps,
+					&im->recipe, &im->importer);
 	place_leave(fs, &place);
 	if (err)
 		goto free_file;
@@ -348,6 +310,7 @@ static int import_open(struct fs *fs, struct ctl_file *f)
 	}
 	err = -ENOMEM;
 	importer_free(im->importer);
+	recipe_free(im->recipe);
 free_file:
 	unlist_named(fs->imports, im);
 	free(im);
@@ -627,6 +590,7 @@ static void import_release(struct fs *fs, struct ctl_file *f)
 		err = commit_lines(fs, f, !im->is_guarded, fs->options->sync);
 	settle(fs, f, err, true);
 	importer_free(im->importer);
+	recipe_free(im->recipe);
 	batch_frames_release(&im->frames);
 	unlist_named(fs->imports, im);
 	pthread_mutex_lock(&fs->imports->lock);

@@ -24,8 +24,4 @@ void imports_free(struct imports *imports);
  * since the mount. 0 or -ENOMEM. */
 int imports_print(struct fs *fs, uint32_t table_id, struct buf *out);
 
-/* Whether the step called name (family or timestamp) of a path under .import
- * may have this value: 0, or -ENOENT with the reason. */
-int imports_check_step(struct bytes name, struct bytes value);
-
 #endif

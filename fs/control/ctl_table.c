@@ -41,6 +41,7 @@ static const struct ctl_entry entries[] = {
 	{ NODE_TABLE, ".granularity", NODE_GRANULARITY, FILE_RW },
 	{ NODE_TABLE, ".import", NODE_IMPORT, DIR_R },
 	{ NODE_TABLE, ".mutate", NODE_MUTATE, FILE_RW },
+	{ NODE_TABLE, ".recipes", NODE_RECIPES, DIR_RW },
 	{ NODE_TABLE, ".scan", NODE_SCAN, DIR_R },
 	{ NODE_TABLE, ".stats", NODE_TABLE_STATS, FILE_R },
 	{ NODE_ROW, ".row.jsonl", NODE_ROW_JSON, FILE_RW },
@@ -51,6 +52,8 @@ static const struct ctl_entry entries[] = {
 	{ NODE_IMPORT, "family", NODE_IMPORT_STEP, DIR_R },
 	{ NODE_IMPORT, "timestamp", NODE_IMPORT_STEP, DIR_R },
 	{ NODE_IMPORT, "resume", NODE_IMPORT_STEP, DIR_R },
+	{ NODE_IMPORT, "recipe", NODE_IMPORT_STEP, DIR_R },
+	{ NODE_IMPORT, "data", NODE_IMPORT_FILE, S_IFREG | 0600 },
 	{ NODE_IMPORT, "csv", NODE_IMPORT_FILE, S_IFREG | 0600 },
 	{ NODE_IMPORT, "tsv", NODE_IMPORT_FILE, S_IFREG | 0600 },
 	{ NODE_IMPORT, "jsonl", NODE_IMPORT_FILE, S_IFREG | 0600 },
@@ -91,6 +94,30 @@ const struct ctl_entry *ctl_entry_at(enum node_kind parent, size_t *index)
 	return *index < ENTRY_COUNT ? &entries[*index] : NULL;
 }
 
+/* What .import itself has, and what its steps leave. */
+static bool is_offered_import(struct fs *fs, struct node *directory,
+			      const struct ctl_entry *entry)
+{
+	bool first = directory->parent->kind == NODE_TABLE;
+	bool resume = query_has_step(fs, directory, "resume");
+	bool recipe = query_has_step(fs, directory, "recipe");
+	bool is_data = !strcmp(entry->name, "data");
+
+	if (entry->kind == NODE_IMPORT_LAST) /* it is the table's */
+		return first;
+	if (entry->kind == NODE_IMPORT_STEP) /* these two stand alone */
+		return first || (!resume && !recipe &&
+				 strcmp(entry->name, "resume") != 0 &&
+				 strcmp(entry->name, "recipe") != 0 &&
+				 !query_has_step(fs, directory, entry->name));
+	if (!strcmp(entry->name, "batch") || resume)
+		return resume && !strcmp(entry->name, "batch");
+	if (recipe || is_data)
+		return recipe;
+	/* Other steps are about CSV and TSV. */
+	return first || strcmp(entry->name, "jsonl") != 0;
+}
+
 bool ctl_is_offered(struct fs *fs, struct node *directory,
 		    const struct ctl_entry *entry)
 {
@@ -100,20 +127,10 @@ bool ctl_is_offered(struct fs *fs, struct node *directory,
 	case NODE_SCAN:
 	case NODE_SCAN_STEP:
 		return !query_has_step(fs, directory, entry->name);
-	case NODE_IMPORT_STEP: /* resume stands alone */
-		return directory->parent->kind == NODE_TABLE ||
-		       (strcmp(entry->name, "resume") != 0 &&
-			!query_has_step(fs, directory, "resume") &&
-			!query_has_step(fs, directory, entry->name));
-	case NODE_IMPORT_LAST: /* it is the table's, whatever the steps */
-		return directory->parent->kind == NODE_TABLE;
-	case NODE_IMPORT_FILE: /* other steps are about CSV and TSV */
-		if (!strcmp(entry->name, "batch"))
-			return query_has_step(fs, directory, "resume");
-		if (query_has_step(fs, directory, "resume"))
-			return false;
-		return directory->parent->kind == NODE_TABLE ||
-		       strcmp(entry->name, "jsonl") != 0;
+	case NODE_IMPORT_STEP:
+	case NODE_IMPORT_FILE:
+	case NODE_IMPORT_LAST:
+		return is_offered_import(fs, directory, entry);
 	default:
 		return true;
 	}
@@ -129,6 +146,7 @@ mode_t ctl_mode(const struct node *node)
 	case NODE_SCHEMA_FAMILY:
 		return DIR_RW;
 	case NODE_CELL: /* of an aggregate */
+	case NODE_RECIPE:
 		return FILE_RW;
 	case NODE_VERSION:
 	case NODE_AT_CELL:

@@ -48,6 +48,8 @@ static const char help_text[] =
 	"  TABLE/.granularity         micros or millis\n"
 	"  TABLE/.import/csv          tsv, jsonl: rows in; last: how it went\n"
 	"     steps      family timestamp\n"
+	"  TABLE/.recipes/NAME        a recipe: what records become; then\n"
+	"  TABLE/.import/recipe/NAME/data   CSV, TSV or JSON by it\n"
 	"  TABLE/.mutate              JSON lines, each one row mutation\n"
 	"  TABLE/.scan/STEP/VALUE/.../TERMINAL\n"
 	"     steps      prefix range regex limit reverse\n"

@@ -6,7 +6,7 @@
 #include "fs/cells/loop.h"
 #include "fs/cells/notify.h"
 #include "fs/cells/space.h"
-#include "fs/control/ctl.h"
+#include "fs/control/ctl_recipe.h"
 #include "fs/kernel/entry.h"
 #include "fs/kernel/file.h"
 #include "fs/open/commit.h"
@@ -151,10 +151,25 @@ static int reply_created(struct fs *fs, struct node *node,
 {
 	int err;
 
+	if (node->kind == NODE_RECIPE) {
+		memset(e, 0, sizeof(*e));
+		err = ctl_attr(fs, node, &e->attr, &e->attr_timeout);
+		return lookup_remember(fs, node, err, e);
+	}
 	tree_hold(fs);
 	err = lookup_reply(fs, node, e);
 	tree_let_go(fs);
 	return err;
+}
+
+/* tree_create, also of a recipe, which has no draft. */
+static int make_file(struct fs *fs, struct node *directory, struct bytes name,
+		     const struct maker *maker, struct node **node,
+		     struct draft **draft)
+{
+	return directory->kind == NODE_RECIPES
+		       ? recipe_create(fs, directory, name, node)
+		       : tree_create(fs, directory, name, maker, node, draft);
 }
 
 /* Makes name and opens it: fills *e, remembered for the kernel, and fi. -EEXIST
@@ -170,14 +185,14 @@ static int create(struct fs *fs, struct node *directory, const char *name,
 	if (!h)
 		return -ENOMEM;
 	h->mode = DRAFT_CREATE;
-	err = tree_create(fs, directory, bytes_string(name), maker, &node,
-			  &h->draft);
+	err = make_file(fs, directory, bytes_string(name), maker, &node,
+			&h->draft);
 	if (err) {
 		free(h);
 		return err;
 	}
 	/* Before the kernel is told of it. */
-	err = hold_number(fs, h, node);
+	err = node->kind == NODE_CELL ? hold_number(fs, h, node) : 0;
 	/* In an aggregate family there are no drafts. */
 	if (!err && !h->draft)
 		err = ctl_open(fs, node, fi->flags, &h->ctl);
@@ -191,7 +206,7 @@ static int create(struct fs *fs, struct node *directory, const char *name,
 		close_handle(fs, h);
 		return err;
 	}
-	fi->keep_cache = 1;
+	fi->keep_cache = node->kind == NODE_CELL;
 	fi->fh = (uint64_t)(uintptr_t)h;
 	return 0;
 }

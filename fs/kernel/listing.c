@@ -4,6 +4,7 @@
 
 #include "fs/cells/pin.h"
 #include "fs/cells/seen.h"
+#include "fs/control/ctl_recipe.h"
 #include "fs/control/ctl_table.h"
 #include "fs/kernel/listing.h"
 #include "fs/query/query_run.h"
@@ -183,6 +184,11 @@ static int prepare(struct listing *l)
 	case NODE_SCHEMA:
 		l->kind = NODE_SCHEMA_FAMILY;
 		return read_schema(l);
+	case NODE_RECIPES:
+		l->kind = NODE_RECIPE;
+		err = recipe_add_names(l->place.table, &l->names);
+		names_sort(&l->names);
+		return err;
 	case NODE_SCAN_ROWS:
 		l->kind = NODE_SCAN_LINK;
 		return 0;

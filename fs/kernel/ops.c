@@ -9,6 +9,7 @@
 #include "fs/cells/notify.h"
 #include "fs/cells/prune.h"
 #include "fs/cells/space.h"
+#include "fs/control/ctl_recipe.h"
 #include "fs/kernel/dir.h"
 #include "fs/kernel/dirs.h"
 #include "fs/kernel/entry.h"
@@ -294,7 +295,8 @@ static int set_size(struct fs *fs, struct node *node, uint64_t size,
 	return err;
 }
 
-/* utimensat(2) of a cell: what the time does is decided in draft_stamp. */
+/* utimensat(2) of a recipe, or of a cell: what that does is decided in
+ * draft_stamp. */
 static int set_time(struct fs *fs, struct node *node, const struct stat *attr,
 		    int to_set)
 {
@@ -302,7 +304,6 @@ static int set_time(struct fs *fs, struct node *node, const struct stat *attr,
 	uint64_t us = fs_now();
 	int err;
 
-	assert(node->kind == NODE_CELL);
 	if (!(to_set & FUSE_SET_ATTR_MTIME_NOW)) {
 		/* In microseconds it has to fit in 63 bits. */
 		if (attr->st_mtim.tv_sec < 0 ||
@@ -312,6 +313,9 @@ static int set_time(struct fs *fs, struct node *node, const struct stat *attr,
 		us = (uint64_t)attr->st_mtim.tv_sec * 1000000 +
 		     (uint64_t)attr->st_mtim.tv_nsec / 1000;
 	}
+	if (node->kind == NODE_RECIPE)
+		return recipe_stamp(fs, node, us);
+	assert(node->kind == NODE_CELL);
 	/* Without the content, which is not read for this. */
 	err = draft_open(fs, node, DRAFT_STAMP, &draft);
 	if (err)
@@ -341,7 +345,8 @@ static void on_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr,
 		err = set_size(fs, node, (uint64_t)attr->st_size, fi);
 	else if (!err && fi && to_set & FUSE_SET_ATTR_SIZE)
 		err = file_truncate(fs, fi, (uint64_t)attr->st_size);
-	if (!err && node->kind == NODE_CELL && to_set & FUSE_SET_ATTR_MTIME)
+	if (!err && to_set & FUSE_SET_ATTR_MTIME &&
+	    (node->kind == NODE_CELL || node->kind == NODE_RECIPE))
 		err = set_time(fs, node, attr, to_set);
 	if (err)
 		fs_reply_error(fs, req, node, NULL, err);
@@ -416,14 +421,17 @@ static void on_mknod(fuse_req_t req, fuse_ino_t parent, const char *name,
 	reply_made(fs, req, directory, name, err);
 }
 
-/* Removes a cell, or a version. */
+/* Removes a cell, a version or a recipe. */
 static void on_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
 	struct fs *fs = enter(req);
 	struct node *directory = node_of(&fs->nodes, parent);
 
-	fs_reply_error(fs, req, directory, name,
-		       tree_unlink(fs, directory, bytes_string(name)));
+	fs_reply_error(
+		fs, req, directory, name,
+		directory->kind == NODE_RECIPES
+			? recipe_unlink(fs, directory, bytes_string(name))
+			: tree_unlink(fs, directory, bytes_string(name)));
 }
 
 /* Drops an empty table, or family of the schema, or ends a local directory. */
@@ -445,9 +453,13 @@ static void on_rename(fuse_req_t req, fuse_ino_t parent, const char *name,
 	struct node *directory = node_of(&fs->nodes, parent);
 	struct node *to = node_of(&fs->nodes, to_parent);
 
+	bool recipes =
+		directory->kind == NODE_RECIPES || to->kind == NODE_RECIPES;
+
 	fs_reply_error(fs, req, directory, name,
-		       tree_rename(fs, directory, bytes_string(name), to,
-				   bytes_string(to_name), flags));
+		       (recipes ? recipe_rename : tree_rename)(
+			       fs, directory, bytes_string(name), to,
+			       bytes_string(to_name), flags));
 }
 
 static void on_symlink(fuse_req_t req, const char *target, fuse_ino_t parent,

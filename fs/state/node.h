@@ -46,6 +46,8 @@ enum node_kind {
 	NODE_GC,
 	NODE_TYPE,
 	NODE_GRANULARITY,
+	NODE_RECIPES,     /* table/.recipes */
+	NODE_RECIPE,      /* .recipes/<name> */
 	NODE_IMPORT,      /* table/.import, and each step with its value */
 	NODE_IMPORT_STEP, /* a step's name, before its value */
 	NODE_IMPORT_FILE, /* .import/csv, tsv, jsonl */

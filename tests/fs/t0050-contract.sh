@@ -11,11 +11,11 @@ same "a table rows" r "$(ls -A "$m/t")"
 same "a row families" f "$(ls -A "$m/t/r")"
 same "a family qualifiers" q "$(ls -A "$m/t/r/f")"
 for c in .tabletfs t/.schema t/.granularity t/.scan t/.at t/.import t/.mutate \
-	t/.drop t/.stats t/r/.row.jsonl t/r/f/.versions; do
+	t/.drop t/.stats t/.recipes t/r/.row.jsonl t/r/f/.versions; do
 	check "$c" [ -e "$m/$c" ]
 done
-same "imports are listed" "csv family jsonl last resume timestamp tsv" \
-	"$(ls "$m/t/.import" | xargs)"
+same "imports are listed" \
+	"csv family jsonl last recipe resume timestamp tsv" "$(ls "$m/t/.import" | xargs)"
 same "so are ways to drop" "prefix range" "$(ls "$m/t/.drop" | xargs)"
 same "and a family's files" "gc type" "$(ls "$m/t/.schema/f" | xargs)"
 for step in prefix range regex family column versions since until value \

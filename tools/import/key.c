@@ -24,18 +24,27 @@ static bool is_of_recipe(const char *argument)
 	return false;
 }
 
-/* Takes all arguments. 0, or 1 after it said what is wrong. */
-static int take_words(struct verb_call *c, struct recipe *r, struct words *w)
+bool key_has_table(const struct verb_call *c)
 {
+	return c->argc > 1 && !strchr(c->argv[1], '=');
+}
+
+/* Takes all arguments. 0, or 1 after it said what is wrong. */
+static int take_words(struct verb_call *c, int root, struct recipe *r,
+		      struct words *w)
+{
+	const struct recipe_home home = { c->argc > 1 ? c->argv[1] : "", root };
+	bool has_table = key_has_table(c);
 	int i;
 
-	for (i = 1; i < c->argc; i++) {
+	for (i = has_table ? 2 : 1; i < c->argc; i++) {
 		const char *equals = strchr(c->argv[i], '=');
 
 		if (!equals)
 			return verb_wrong(c, "bad arg \"%s\"", c->argv[i]);
 		if (is_of_recipe(c->argv[i])) {
-			if (recipe_take(c, r, c->argv[i]) < 0)
+			if (recipe_take(c, r, c->argv[i],
+					has_table ? &home : NULL) < 0)
 				return 1;
 			continue;
 		}
@@ -71,7 +80,7 @@ static int print_keys(struct verb_call *c, struct recipe *r,
 	return err < 0 ? verb_wrong(c, "%s", verb_error_text(err)) : 0;
 }
 
-int verb_key(struct verb_call *c)
+int key_at(struct verb_call *c, int root)
 {
 	struct words w = { 0 };
 	struct recipe *r = NULL;
@@ -81,10 +90,15 @@ int verb_key(struct verb_call *c)
 	w.columns = calloc((size_t)c->argc, sizeof(*w.columns));
 	if (!w.names || !w.columns || recipe_new(&r) < 0)
 		verb_failed(c, "Making keys", -ENOMEM);
-	else if (take_words(c, r, &w) == 0)
+	else if (take_words(c, root, r, &w) == 0)
 		status = print_keys(c, r, &w);
 	recipe_free(r);
 	free(w.names);
 	free(w.columns);
 	return status;
+}
+
+int verb_key(struct verb_call *c)
+{
+	return key_at(c, -1);
 }

@@ -95,16 +95,18 @@ static int check_resume(struct verb_call *c, struct recipe_import *r)
 	return 0;
 }
 
-int recipe_import_arguments(struct verb_call *c, struct recipe_import *r)
+int recipe_import_arguments(struct verb_call *c, int root,
+			    struct recipe_import *r)
 {
+	const struct recipe_home home = { c->argc > 1 ? c->argv[1] : "", root };
 	int i, taken, err;
 
-	*r = (struct recipe_import){ .table = c->argc > 1 ? c->argv[1] : "" };
+	*r = (struct recipe_import){ .table = home.table };
 	r->files = calloc((size_t)c->argc, sizeof(*r->files));
 	r->line_bases = calloc((size_t)c->argc, sizeof(*r->line_bases));
 	err = r->files && r->line_bases ? recipe_new(&r->recipe) : -ENOMEM;
 	for (i = 2; !err && i < c->argc; i++) {
-		taken = recipe_take(c, r->recipe, c->argv[i]);
+		taken = recipe_take(c, r->recipe, c->argv[i], &home);
 		if (taken < 0)
 			return NOT_FINISHED;
 		if (taken == 1 && !strncmp(c->argv[i], "recipe=", 7))
@@ -346,7 +348,7 @@ static int run_import(struct verb_call *c, struct recipe_import *r)
 int verb_import_by_recipe(struct verb_call *c)
 {
 	struct recipe_import r;
-	int status = recipe_import_arguments(c, &r);
+	int status = recipe_import_arguments(c, -1, &r);
 
 	if (status == 0)
 		status = r.dry ? run_dry(c, &r) : run_import(c, &r);

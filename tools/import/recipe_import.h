@@ -29,9 +29,11 @@ struct recipe_import {
 	uint64_t dry_count;
 };
 
-/* Takes the arguments of c: 0, or 2 after it said what is wrong. What r holds
- * is to be released in both cases. */
-int recipe_import_arguments(struct verb_call *c, struct recipe_import *r);
+/* Takes the arguments of c, whose store is mounted at root, or -1: open. 0, or
+ * 2 after it said what is wrong. What r holds is to be released in both cases.
+ */
+int recipe_import_arguments(struct verb_call *c, int root,
+			    struct recipe_import *r);
 void recipe_import_release(struct recipe_import *r);
 
 /* Feeds all files and finishes: 0, or the error that ended it. Ends early once

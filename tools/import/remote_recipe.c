@@ -449,19 +449,26 @@ static int import(struct verb_call *c, const struct served *served,
 	return status;
 }
 
+/* Before a recipe is looked for in it. */
+static bool has_table(const struct served *served, const char *table)
+{
+	return store_check_table_name(bytes_string(table)) == 0 &&
+	       (faccessat(served->root, table, F_OK, 0) == 0 ||
+		errno != ENOENT);
+}
+
 int remote_recipe(struct verb_call *c, const struct served *served)
 {
 	struct recipe_import r;
-	int status = recipe_import_arguments(c, &r);
+	int status;
 
-	if (status == 0 && (store_check_table_name(bytes_string(r.table)) < 0 ||
-			    (faccessat(served->root, r.table, F_OK, 0) < 0 &&
-			     errno == ENOENT))) {
-		verb_wrong(c, "Importing: table \"%s\" not found", r.table);
-		status = NOT_FINISHED;
-	} else if (status == 0) {
-		status = import(c, served, &r);
+	if (c->argc > 1 && !has_table(served, c->argv[1])) {
+		verb_wrong(c, "Importing: table \"%s\" not found", c->argv[1]);
+		return NOT_FINISHED;
 	}
+	status = recipe_import_arguments(c, served->root, &r);
+	if (status == 0)
+		status = import(c, served, &r);
 	recipe_import_release(&r);
 	return status;
 }

@@ -66,6 +66,13 @@ _tabletfs() {
 			start= after= end= through= prefix= or regex= reversed=
 			count= cells-per-column= keys-only= filter="
 		compopt -o nospace 2>/dev/null ;;
+	recipe:2)
+		words="show set rm" ;;
+	recipe:3)
+		words=$(tabletfs -store "$store" recipe "${COMP_WORDS[i + 1]}" \
+			2>/dev/null) ;;
+	recipe:4)
+		compopt -o default 2>/dev/null ;;
 	import:[3-9]* | import:[12][0-9]* | key:*)
 		compopt -o default 2>/dev/null
 		words="recipe= key= zone="
@@ -146,7 +153,7 @@ _tabletfs_paths() {
 		done ;;
 	esac
 	for name in .tabletfs .schema .granularity .at .drop .import .mutate \
-		.scan .stats .row.jsonl .versions; do
+		.recipes .scan .stats .row.jsonl .versions; do
 		case $name in "$base"*) ;; *) continue ;; esac
 		[ -n "$base" ] || continue
 		if [ -d "$dir$name" ]; then

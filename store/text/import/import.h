@@ -62,6 +62,8 @@ struct import_options {
 	 * until importer_free. */
 	struct recipe *recipe;
 	bool refuse_duplicates; /* instead of replacing a cell of this import */
+	size_t seen_max; /* bytes, by which replaced cells are counted; 0: as
+			    many as are good for a process of its own */
 	const struct import_rejects *rejects; /* or NULL; borrowed as recipe */
 	/* If not NULL, takes each row as a line of JSON in place of the store;
 	 * an error of it ends the import. */

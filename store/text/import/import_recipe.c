@@ -54,8 +54,9 @@ int import_recipe_init(struct importer *im,
 	by->emit = options->emit;
 	by->context = options->context;
 	/* To refuse them takes all that there are. */
-	cells_seen_init(&by->seen,
-			by->refuse_duplicates ? SIZE_MAX : IMPORT_SEEN_MAX);
+	cells_seen_init(&by->seen, by->refuse_duplicates ? SIZE_MAX
+				   : options->seen_max   ? options->seen_max
+							 : IMPORT_SEEN_MAX);
 	if (!by->target)
 		return fail(ERR_no_table, "the table is gone");
 	for (i = 0; !err && recipe_family(im->recipe, i, &family, &aggregate);
