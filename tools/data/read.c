@@ -132,7 +132,8 @@ int verb_read(struct verb_call *c)
 	return wrong;
 }
 
-/* cbt prints an empty row for one that is missing, which is no failure. */
+/* cbt, which takes one key, prints an empty row for one that is missing, which
+ * is no failure. Of several keys those that are there are shown. */
 #define MISSING_ROW "----------------------------------------\n\n\n"
 
 int verb_lookup(struct verb_call *c)
@@ -148,7 +149,7 @@ int verb_lookup(struct verb_call *c)
 		err = run_words(c, &w, &counts);
 		if (err < 0)
 			wrong = verb_failed(c, "Reading row", err);
-		if (!wrong && counts.rows_returned == 0)
+		if (!wrong && counts.rows_returned == 0 && w.select.count <= 1)
 			fputs(MISSING_ROW, c->out);
 		if (!wrong && w.stats)
 			print_stats(c->out, &counts);
