@@ -98,6 +98,23 @@ locates() {
 	printf '[{"k":"a","v":"1"},\n{"k":"b"' >open.json
 	imports 2 "$way: an array without its end" open.json
 	told 'open.json:2: the record that begins here has no end'
+	printf '[{"k":"a","v":"1"}]\n\n{"k":"b","v":"2"}\n' >behind.json
+	T deleteallrows t
+	imports 2 "$way: records behind an array" behind.json
+	told 'behind.json:3: something follows the array'
+	same "$way: what the array has is in" 1 "$(rows)"
+	printf '{"k":"a","v":"1"}\n[{"k":"b","v":"2"}]\n' >before.json
+	imports 2 "$way: an array behind records" before.json format=json
+	told 'before.json:2: an array begins behind records'
+	printf '[{"k":"a","v":"1"}]\n\n' >fits.json
+	imports 0 "$way: empty lines behind an array" fits.json
+	imports 0 "$way: once" fits.json resume="fits$way"
+	imports 0 "$way: and no more" fits.json resume="fits$way"
+	printf '{"k":"b","v":"2"}' >>fits.json
+	imports 2 "$way: what an array got later" fits.json resume="fits$way"
+	told 'fits.json:3: something follows the array'
+	printf '\xef\xbb\xbf,f\n,v\na,1\n' >marked.csv
+	status 0 "$way: a byte-order mark in cbt's form" T import t marked.csv
 	printf 'k,v\na,1\nb,"2\n' >quote.csv
 	imports 1 "$way: a quote without its end" quote.csv
 	told 'quote.csv:3: field "v", line 4, column 1: '
