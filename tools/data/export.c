@@ -14,6 +14,9 @@
  * it the snapshot is read twice, the first time for their names.
  */
 
+/* What a large value was loaded into is kept for the next one. */
+#define LARGE_KEPT_SIZE ((size_t)1 << 20)
+
 /* What the words say; all of it borrowed, but for others. */
 struct export_words {
 	const char *path; /* NULL: standard output */
@@ -36,6 +39,7 @@ struct export
 	struct print_cells cells;  /* unless wide */
 	struct wide *wide;         /* owned, or NULL */
 	struct buf value;
+	size_t held; /* of a row as a record, as MEMORY_VALUES */
 	bool begun, ended;
 };
 
@@ -260,6 +264,19 @@ static int find_columns(struct export *e)
 	return err;
 }
 
+/* Counts what a row as a record takes, which is not known before it is there:
+ * others wait meanwhile. */
+static void hold(struct export *e, size_t size)
+{
+	struct memory *m = store_memory(e->store);
+
+	if (size == e->held)
+		return;
+	memory_give(m, MEMORY_VALUES, e->held);
+	memory_hold(m, MEMORY_VALUES, size);
+	e->held = size;
+}
+
 /* Appends what one more cell makes of a row as a record. */
 static int step_wide(struct export *e, struct buf *out)
 {
@@ -280,7 +297,13 @@ static int step_wide(struct export *e, struct buf *out)
 		err = scan_load(select_source(e->scan), &cell, &e->value);
 		cell.value = buf_bytes(&e->value);
 	}
-	return err < 0 ? err : wide_cell(e->wide, &cell, out);
+	if (err >= 0)
+		err = wide_cell(e->wide, &cell, out);
+	/* The value is but of this cell. */
+	if (e->value.capacity > LARGE_KEPT_SIZE)
+		buf_release(&e->value);
+	hold(e, wide_size(e->wide) + out->capacity + e->value.capacity);
+	return err;
 }
 
 static int step(struct export *e, struct buf *out)
@@ -319,6 +342,7 @@ static void export_close(struct text_stream *t)
 {
 	struct export *e = (struct export *)t;
 
+	hold(e, 0);
 	print_cells_release(&e->cells);
 	wide_free(e->wide);
 	select_close(e->scan);

@@ -80,7 +80,8 @@ static int read_rows(struct verb_call *c, struct select_words *w,
 		     const struct snapshot *snapshot,
 		     struct read_counts *counts)
 {
-	const struct scan_range how = { .table = bytes_string(c->argv[1]) };
+	const struct scan_range how = { .table = bytes_string(c->argv[1]),
+					.keep_large = true };
 	struct bytes last = BYTES_NONE;
 	struct select_scan *scan;
 	int err = select_open(c->store, snapshot, &w->select, &how, &scan);
