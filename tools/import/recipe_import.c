@@ -228,7 +228,14 @@ int recipe_import_feed(struct verb_call *c, struct recipe_import *r,
 
 	r->rejects.recipe = r->recipe_file;
 	err = r->dry ? 0 : rejects_open(&r->rejects, r->files, r->file_count);
-
+	if (r->rejects.cut_size > 0)
+		verb_wrong(
+			c,
+			"rejects=%s: its last %llu bytes had no line end, as "
+			"of a record that was being written when the command "
+			"was killed, and are cut off; that record comes again",
+			r->rejects.path,
+			(unsigned long long)r->rejects.cut_size);
 	stop_begin();
 	progress_begin(&progress, r->quiet ? NULL : c->err, size_of_all(r));
 	for (i = 0; !err && i < r->file_count && !has_enough(r); i++)
