@@ -7,6 +7,7 @@
 #include "tools/data/select.h"
 #include "tools/data/wide.h"
 #include "tools/input/input.h"
+#include "tools/verb/stop.h"
 
 /*
  * The words that are export's own are taken out, and what is left is read's.
@@ -438,7 +439,7 @@ int verb_export(struct verb_call *c)
 	int wrong = parse_words(c, &w);
 
 	if (!wrong)
-		wrong = open_export(c, &w, NULL, &t);
+		wrong = open_export(c, &w, stop_came, &t);
 	if (!wrong)
 		wrong = output_text(c, w.path, t);
 	free(w.others);
