@@ -102,7 +102,8 @@ static int take_left_over(struct output *o, mode_t mode)
 }
 
 /* Opens o->partial, which is locked as long as a command writes it, a program
- * that compresses included. Where files cannot be locked, none is taken over. */
+ * that compresses included. Where files cannot be locked, none is taken
+ * over. */
 static int take_partial(struct output *o, mode_t mode)
 {
 	int taken = 0;

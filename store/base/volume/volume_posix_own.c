@@ -503,8 +503,8 @@ static int is_in_use(const char *partial)
 		    partial);
 }
 
-/* Of two that find the same one, one renames it, and looks again whether that is
- * what it saw: it may be another by then, which has its name back. */
+/* Of two that find the same one, one renames it, and looks again whether that
+ * is what it saw: it may be another by then, which has its name back. */
 int volume_posix_take_over(const char *partial)
 {
 	int err = volume_posix_free_name(partial);
