@@ -71,6 +71,8 @@ void schema_put(struct schema *schema);
 /* NULL if there is none of this name. */
 const struct table *schema_table(const struct schema *schema,
 				 struct bytes name);
+/* The same by its id, looked at one after another. */
+const struct table *table_by_id(const struct schema *schema, uint32_t id);
 const struct family *table_family(const struct table *table, struct bytes name);
 
 /* The attributes of the table of this name, NULL if there is none; or, if the

@@ -15,9 +15,9 @@ struct select_scan;
 /*
  * how says the table and how to read: stop, watch, rows_only, which takes
  * effect if the selection has no filter, and keep_large; the rest of it is the
- * selection's. The table is looked up now, also if no row can come, and again
- * for each range: -ESTALE if it is another by then. Errors of scan_open and
- * select_settle.
+ * selection's. The table is looked up now, also if no row can come. For each
+ * range it is the same again, whatever its name is by then: -ESTALE if it was
+ * dropped. Errors of scan_open and select_settle.
  */
 int select_open(struct store *s, const struct snapshot *snapshot,
 		struct select *select, const struct scan_range *how,

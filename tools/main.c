@@ -15,6 +15,7 @@
 #include "tools/mount/mount_helper.h"
 #include "tools/mount/mount_table.h"
 #include "tools/verb/remote.h"
+#include "tools/verb/stop.h"
 
 /*
  * The program: finds the store that a command is about, and where the command
@@ -244,6 +245,9 @@ int main(int argc, char **argv)
 				  "tabletfs help lists them",
 				  c.argv[0]);
 	v = verb_find(c.argv[0]);
+	/* The status that import has when it is stopped later. */
+	if (v && v->flags & VERB_STOPS)
+		stop_expect(v->run == verb_import ? 2 : 1);
 	if (!v || !needs_store(v, &c)) {
 		if (store)
 			/* create, mount and repair open the store themselves,

@@ -122,7 +122,7 @@ const struct verb verbs[] = {
 	{ "deletetable", 0, "deletetable <table>", "Delete a table",
 	  "Removes the table with all its rows, for good.\n",
 	  verb_deletetable },
-	{ "dump", VERB_READS, "dump [<file>]",
+	{ "dump", VERB_READS | VERB_STOPS, "dump [<file>]",
 	  "Write all that the store shows to one file",
 	  "What all tables hold at one moment, policies and types included,\n"
 	  "as text, from which load makes a store that shows the same. With\n"
@@ -133,7 +133,7 @@ const struct verb verbs[] = {
 	  "\n"
 	  "    Example: tabletfs -store /srv/store dump /backup/today.zst\n",
 	  verb_dump },
-	{ "export", VERB_READS,
+	{ "export", VERB_READS | VERB_STOPS,
 	  "export <table> [<file>|-] [format=csv|tsv|jsonl] "
 	  "[layout=long|wide] [bytes=plain|base64] [args ...]",
 	  "Write rows for other programs",
@@ -156,7 +156,7 @@ const struct verb verbs[] = {
 	  verb_export },
 	{ "help", VERB_NO_STORE, "help [<command>]", "Print help text", "",
 	  verb_help },
-	{ "import", VERB_OUTSIDE,
+	{ "import", VERB_OUTSIDE | VERB_STOPS,
 	  "import <table> <input-file>|- [format=csv|tsv|jsonl] "
 	  "[column-family=<family-name>] [timestamp=now|value-encoded]",
 	  "Batch write many rows based on the input file",
@@ -244,8 +244,8 @@ const struct verb verbs[] = {
 	  "    Example: tabletfs key recipe=readings.recipe station=x \\\n"
 	  "      when=2026-01-05T10:11\n",
 	  verb_key },
-	{ "load", VERB_NO_STORE | VERB_OUTSIDE, "load <file>|- <dir>",
-	  "Make a store of what dump has written",
+	{ "load", VERB_NO_STORE | VERB_OUTSIDE | VERB_STOPS,
+	  "load <file>|- <dir>", "Make a store of what dump has written",
 	  "Makes <dir>, which must not be there yet, a store that shows what\n"
 	  "the dumped one did. It is built as <dir>.partial and gets its name\n"
 	  "when it is whole: of a dump that is cut off or damaged nothing is\n"

@@ -100,19 +100,14 @@ leave:
 static int take_line(void *numbers, struct bytes line)
 {
 	int64_t number;
+	int found = int_parse_added(line, &number);
 
-	while (line.size > 0 && strchr(" \t\r", line.data[line.size - 1]))
-		line.size--;
-	while (line.size > 0 && strchr(" \t", line.data[0]))
-		line = bytes_after(line, 1);
-	if (line.size == 0)
-		return 0;
-	if (!int_parse(line, &number))
+	if (found < 0)
 		return fail(EINVAL,
 			    "\"%.*s\" is no decimal 64-bit integer; what is "
 			    "written here is added, a number a line",
 			    (int)line.size, (const char *)line.data);
-	return buf_add(numbers, &number, sizeof(number));
+	return found ? buf_add(numbers, &number, sizeof(number)) : 0;
 }
 
 /* As ctl_ops.write. The numbers of all complete lines are one commit: if it

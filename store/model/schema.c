@@ -137,8 +137,9 @@ bool schema_attribute(const struct schema *schema, struct bytes table,
 	return a && attributes_find(a, name, value);
 }
 
-/* Asked at commits that a schema change has overtaken, by bulk loads and by
- * repair: rarely enough for a search from end to end. */
+/* Asked at commits that a schema change has overtaken, by bulk loads, by repair
+ * and once for each range that is read: rarely enough for a search from end to
+ * end. */
 const struct table *table_by_id(const struct schema *schema, uint32_t id)
 {
 	size_t i;

@@ -21,9 +21,6 @@ int schema_copy(const struct schema *from, struct schema **out);
 /* A table by its name; NULL if there is none. */
 struct table *schema_find(struct schema *schema, struct bytes name);
 
-/* A table by its id, one after another: NULL if there is none. */
-const struct table *table_by_id(const struct schema *schema, uint32_t id);
-
 /* Adds a table without id and families in its place; name, which no table may
  * have yet, is copied. */
 int schema_add_table(struct schema *schema, struct bytes name,

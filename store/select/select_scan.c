@@ -12,7 +12,7 @@ struct select_scan {
 	struct snapshot *own;            /* owned, or NULL */
 	struct scan_range how;           /* its table borrowed from name */
 	struct buf name;
-	uint32_t table_id;
+	uint32_t table_id;   /* 0 until there was a scan */
 	struct buf from;     /* rows start, in reverse end here; empty: all */
 	struct scan *scan;   /* of the present span; NULL: of none */
 	size_t begun;        /* spans that had a scan, or lie before from */
@@ -31,6 +31,22 @@ static uint32_t find_table(struct store *s, struct bytes name)
 
 	schema_put(schema);
 	return id;
+}
+
+/* Sets the name to that which the table has now: -ESTALE if it is no more, or
+ * -ENOMEM. */
+static int find_name(struct select_scan *w)
+{
+	struct schema *schema = store_schema(w->store);
+	const struct table *table = table_by_id(schema, w->table_id);
+	int err = table ? buf_set(&w->name, table->name)
+			: fail(ESTALE,
+			       "table \"%.*s\" was dropped while it was read",
+			       (int)w->name.size, (const char *)w->name.data);
+
+	schema_put(schema);
+	w->how.table = buf_bytes(&w->name);
+	return err;
 }
 
 /* Whether a span has one row only, whose key it starts with. */
@@ -89,6 +105,33 @@ static void narrow(const struct select_scan *w, struct scan_range *range)
 	}
 }
 
+/* Opens a scan of the table that the first one was of, which may be renamed at
+ * any time, and another take its name. */
+static int open_same(struct select_scan *w, struct scan_range *range)
+{
+	uint32_t id;
+	int err = 0;
+
+	for (;;) {
+		if (w->table_id > 0)
+			err = find_name(w);
+		if (err < 0)
+			return err;
+		range->table = w->how.table;
+		id = w->table_id ? w->table_id
+				 : find_table(w->store, range->table);
+		err = scan_open(w->store, w->snapshot, range, &w->scan);
+		if (err < 0 && (err != -ERR_no_table || w->table_id == 0))
+			return err;
+		if (!err && find_table(w->store, range->table) == id)
+			break;
+		scan_close(w->scan);
+		w->scan = NULL;
+	}
+	w->table_id = id;
+	return 0;
+}
+
 /* Opens the scan of the next span in order. */
 static int begin_span(struct select_scan *w)
 {
@@ -105,16 +148,9 @@ static int begin_span(struct select_scan *w)
 		range.end = buf_bytes(&span->end);
 		narrow(w, &range);
 	}
-	err = scan_open(w->store, w->snapshot, &range, &w->scan);
-	if (err < 0)
-		return err;
-	if (w->begun++ > 0 && find_table(w->store, range.table) != w->table_id)
-		return fail(ESTALE,
-			    "table \"%.*s\" is another now: it was dropped or "
-			    "renamed while it was read",
-			    (int)range.table.size,
-			    (const char *)range.table.data);
-	return 0;
+	err = open_same(w, &range);
+	w->begun += !err;
+	return err;
 }
 
 /* Nothing is to come: only the table is looked up, by a scan before all keys,
@@ -143,7 +179,6 @@ static int open_from(struct store *s, const struct snapshot *snapshot,
 	w->select = select;
 	w->snapshot = snapshot;
 	w->how = *how;
-	w->table_id = find_table(s, how->table);
 	err = buf_set(&w->name, how->table);
 	w->how.table = buf_bytes(&w->name);
 	if (!err)

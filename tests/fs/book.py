@@ -2,12 +2,17 @@
 Runs the blocks "console" of a page in one shell, in the present directory, and
 compares what each command prints with what stands below it: book.py PAGE. A
 line "..." stands for any lines, and ... in a line for any text. With -write the
-page gets what is printed now, but where it has such lines already.
+page gets what is printed now, but where it has such lines already. Commands of
+programs that not everybody has are skipped where these are not.
 """
 
 import re
+import shutil
 import subprocess
 import sys
+
+
+OPTIONAL = ("sqlite3", "duckdb")
 
 
 def blocks(lines):
@@ -63,8 +68,12 @@ class Shell:
 def main(page, write):
     with open(page, encoding="utf-8") as f:
         lines = f.read().split("\n")
-    shell, passed, failed, output = Shell(), 0, 0, {}
+    shell, passed, failed, skipped, output = Shell(), 0, 0, 0, {}
     for at, command, expected in blocks(lines):
+        program = command[0].split()[0]
+        if program in OPTIONAL and not shutil.which(program):
+            skipped += 1
+            continue
         got = shell.run("\n".join(command))
         output[at + len(command)] = (len(expected), got)
         if matches(expected, got):
@@ -80,7 +89,7 @@ def main(page, write):
             lines[at:at + count] = got
         with open(page, "w", encoding="utf-8") as f:
             f.write("\n".join(lines))
-    print(f"{passed} passed, {failed} failed, 0 skipped")
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return failed > 0 or passed == 0
 
 

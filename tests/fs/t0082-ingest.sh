@@ -81,6 +81,38 @@ refuses() {
 	told "rejects=nope/rej: cannot write nope/rej"
 	imports 2 "$way: a full disk" poor.csv rejects=full
 	told "rejects=full"
+	refuse "$way: a device has no reasons beside it" ls full.reasons \
+		/dev/full.reasons
+	imports 1 "$way: to a pipe" bad.csv rejects=/dev/stdout
+	check "$way: it gets the records alone" cmp out bad.want
+	# Half a record is none: of a disk that fills, of a kill. A file's limit
+	# is reached first by the records, then by the reasons.
+	{ echo k,v; seq -f "$(printf %0300d 0)%.0f,x" 900; } |
+		sed '500s/x/1/' >long.csv
+	for full in long poor; do
+		rm -f rej rej.reasons
+		(
+			ulimit -f 8
+			imports 2 "$way: a disk that fills" $full.csv \
+				rejects=rej resume="full$way$full"
+		)
+		told "rejects=rej: cannot write it"
+		same "$way: $full: it ends with a whole record" "" \
+			"$(tail -c 1 rej)"
+		same "$way: $full: and a whole reason" "" \
+			"$(tail -c 1 rej.reasons)"
+		check "$way: all of them are the file's" \
+			[ "$(grep -cvxFf $full.csv rej)" = 0 ]
+		printf '77777,"x' >>rej
+		printf 'poor.csv:77' >>rej.reasons
+		imports 1 "$way: it goes on" $full.csv rejects=rej \
+			resume="full$way$full"
+		told "rejects=rej: its last 19 bytes had no line end"
+		same "$way: each record is there" "$(grep -c x $full.csv)" \
+			"$(sort -u rej | grep -c x)"
+		refuse "$way: and no half of one" grep -q '"' rej
+		refuse "$way: nor of a reason" grep -qx 'poor.csv:77' rej.reasons
+	done
 	T deleteallrows t
 	imports 2 "$way: a file that ends early" poor.csv gone.csv
 	told "committed up to poor.csv:3001"
@@ -98,6 +130,23 @@ locates() {
 	printf '[{"k":"a","v":"1"},\n{"k":"b"' >open.json
 	imports 2 "$way: an array without its end" open.json
 	told 'open.json:2: the record that begins here has no end'
+	printf '[{"k":"a","v":"1"}]\n\n{"k":"b","v":"2"}\n' >behind.json
+	T deleteallrows t
+	imports 2 "$way: records behind an array" behind.json
+	told 'behind.json:3: something follows the array'
+	same "$way: what the array has is in" 1 "$(rows)"
+	printf '{"k":"a","v":"1"}\n[{"k":"b","v":"2"}]\n' >before.json
+	imports 2 "$way: an array behind records" before.json format=json
+	told 'before.json:2: an array begins behind records'
+	printf '[{"k":"a","v":"1"}]\n\n' >fits.json
+	imports 0 "$way: empty lines behind an array" fits.json
+	imports 0 "$way: once" fits.json resume="fits$way"
+	imports 0 "$way: and no more" fits.json resume="fits$way"
+	printf '{"k":"b","v":"2"}' >>fits.json
+	imports 2 "$way: what an array got later" fits.json resume="fits$way"
+	told 'fits.json:3: something follows the array'
+	printf '\xef\xbb\xbf,f\n,v\na,1\n' >marked.csv
+	status 0 "$way: a byte-order mark in cbt's form" T import t marked.csv
 	printf 'k,v\na,1\nb,"2\n' >quote.csv
 	imports 1 "$way: a quote without its end" quote.csv
 	told 'quote.csv:3: field "v", line 4, column 1: '

@@ -106,9 +106,92 @@ touch private
 chmod 600 private
 check "a private file" T dump private
 same "stays private" 600 "$(stat -c %a private)"
-touch taken.partial
-refuse "a name that another writes" T dump taken
-check "which stays" ls taken.partial >/dev/null
+echo theirs >taken.partial
+refuse "a name that another writes" flock taken.partial \
+	"$TABLETFS" -store "$store" dump taken
+same "which stays" theirs "$(cat taken.partial)"
+status 0 "what a kill left is written over" T dump taken
+told "taken.partial was left by a command that was killed"
+check "and has all" cmp whole taken
+refuse "and its name" ls taken.partial
+ln -s whole link.partial
+refuse "a link is nothing that was left" T dump link
+mkdir -p none.partial/sub
+refuse "nor is a directory" "$TABLETFS" load whole none
+rm -r none.partial link.partial
+
+# A signal ends it, and what was begun: here a program waits, or the input.
+mkdir slow
+printf '#!/bin/sh\nexec sleep 1000\n' >slow/zstd
+chmod +x slow/zstd
+# until COMMAND...: tries it for a while.
+until_so() {
+	for i in $(seq 600); do
+		"$@" 2>/dev/null && return
+		sleep 0.05
+	done
+	fail "never: $*"
+}
+stops() {
+	local way=$1
+	shift
+	for number in TERM INT; do
+		PATH=$work/slow:$PATH env --default-signal=INT "$TABLETFS" \
+			-store "$store" "$@" stopped.zst 2>err & writer=$!
+		until_so test -e stopped.zst.partial
+		sleep 0.3
+		kill -$number $writer
+		wait $writer
+		same "$way: SIG$number" 1 $?
+		told "stopped by SIG$number"
+		refuse "$way: nothing is left" ls stopped.zst stopped.zst.partial
+	done
+}
+stops "a dump" dump
+stops "an export" export odd
+mkfifo input
+# begin: a load that has a part of its input.
+begin() {
+	env --default-signal=INT "$TABLETFS" load input loading 2>err &
+	loader=$!
+	exec 7>input
+	head -c 300000 whole >&7
+	until_so test -e loading.partial/lock
+}
+begin
+refuse "a load of the same name" "$TABLETFS" load whole loading
+kill -INT $loader
+wait $loader
+same "a load that is stopped" 1 $?
+exec 7>&-
+told "stopped by SIGINT"
+refuse "leaves nothing" ls -d loading loading.partial
+begin
+kill -KILL $loader
+wait $loader 2>/dev/null
+exec 7>&-
+check "a kill leaves a part" ls loading.partial >/dev/null
+status 0 "which is removed" "$TABLETFS" load whole loading
+told "loading.partial was left by a command that was killed"
+refuse "all of it" ls -d loading.partial loading.partial.*
+check "and it is whole" cmp -s whole <("$TABLETFS" -store loading dump)
+# Who waits for the store has not begun.
+mkfifo lines
+"$TABLETFS" -store "$store" import odd lines format=jsonl quiet=yes 2>/dev/null &
+holder=$!
+exec 7>lines
+until_so grep -q "pid $holder" "$store/lock"
+for words in "2 import odd odd.jsonl" "1 dump never" "1 export odd never"; do
+	"$TABLETFS" -store "$store" ${words#* } 2>err & waiter=$!
+	until_so grep -q "waiting for the end" err
+	kill -TERM $waiter
+	wait $waiter
+	same "${words#* }: a signal while it waits" ${words%% *} $?
+	told "stopped by SIGTERM before it began"
+done
+refuse "and has made nothing" ls never never.partial
+exec 7>&-
+wait $holder
 
 # While it is mounted: one moment, and no room in the daemon's place for files.
 start_mount
@@ -124,6 +207,8 @@ check "compressed" sh -c "'$TABLETFS' -store '$store' dump m.gz && zcat m.gz |
 ) && fail "beyond the limit" || pass
 same "told once" 1 "$(wc -l <told)"
 same "the file is as it was" before "$(cat kept)"
+stops "a dump of a mount" dump
+stops "an export of a mount" export odd
 mkfifo fifo
 T dump fifo &
 reader=$!

@@ -98,6 +98,12 @@ same "columns in their order" "row,n:hits,f:a r1,,1 r3,41," \
 	"$(T export w layout=wide columns=n:hits,f:a | xargs)"
 same "a column that nobody has" "row,f:zzz" \
 	"$(T export w layout=wide columns=f:zzz)"
+for words in "columns=x:a" "columns=f:a,fx:" "layout=wide columns=f:a,x:a"; do
+	status 1 "no such family: $words" T export w none.csv $words
+	told 'table "w" has no column family'
+	refuse "$words: nothing is written" ls none.csv none.csv.partial
+done
+same "a pattern of families" 3 "$(T export w columns='[fx]:a' | wc -l)"
 same "rows that are chosen" "$(printf 'row f:b\nr2 two\\r\\nlines')" \
 	"$(T export w layout=wide start=r2 columns=f:b format=tsv | tr '\t' ' ')"
 same "reversed" "row,f:a,n:hits r3,,41 r1,1," \
@@ -175,6 +181,20 @@ check "which is written" grep -q '^r1,f,a' kept.csv
 # What changes meanwhile is not seen; a table that goes ends it.
 start_mount
 mkfifo fifo
+# A range after another of a table whose name another has by then.
+T export t whole.csv prefix=0 or prefix=1 or prefix=2
+T export t fifo prefix=0 or prefix=1 or prefix=2 2>told & exporter=$!
+exec 5<fifo
+head -c 70000 <&5 >first
+mv "$m/t" "$m/moved"
+T createtable t families=f
+cat <&5 >rest
+exec 5<&-
+wait $exporter
+same "a rename is nothing to it" 0 $?
+check "it is the same table" cmp -s whole.csv <(cat first rest)
+T deletetable t
+mv "$m/moved" "$m/t"
 T export t fifo & exporter=$!
 exec 5<fifo
 head -c 70000 <&5 >first

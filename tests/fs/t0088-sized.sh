@@ -3,6 +3,7 @@
 # the text, of one moment, or are told; whatever is written meanwhile.
 MOUNT="-o export-max=20M"
 . "$(dirname "$0")/lib.sh"
+. "$fs_tests/duckdb.sh"
 T() {
 	"$TABLETFS" -store "$store" "$@"
 }
@@ -47,6 +48,16 @@ if command -v sqlite3 >/dev/null; then
 	sqlite3 db.sqlite ".import --csv $s/export.csv t"
 	same "sqlite3" "$(($(wc -l <"$s/keys") * 3 - 1))" \
 		"$(sqlite3 db.sqlite 'select count(*) from t')"
+fi
+mkdir bin
+if PATH=$work/bin:$PATH make_duckdb "$work/bin"; then
+	same "DuckDB" "$(printf 'n,q\n%d,60000' "$(($(wc -l <"$s/keys") * 3 - 1))")" \
+		"$(PATH=$work/bin:$PATH duckdb -csv -c "select count(*) as n,
+			count_if(qualifier = 'q') as q
+			from read_csv('$s/export.csv', all_varchar = true,
+			max_line_size = 10000000)")"
+else
+	skip "there is no DuckDB"
 fi
 steps=prefix/r0/reverse/limit/30000/family/f/column/[ve]
 cat "$s/$steps/jsonl" >steps.jsonl

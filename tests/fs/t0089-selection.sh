@@ -37,6 +37,9 @@ both() {
 	same "count what passes" 1 "$(t count t "filter=value_regex('of-c')")"
 	same "lookup" "$(t lookup t b; t lookup t d)" \
 		"$(t lookup t d key=b key=nope)"
+	same "keys that are all missing" "" "$(t lookup t nope key=none)"
+	same "one that is missing, as cbt shows it" "3 lines" \
+		"$(t lookup t nope | wc -l) lines"
 	same "a column that two patterns have" 1 \
 		"$(t lookup t a 'columns=f:q,q,f:' | grep -c of-a)"
 	same "a range is missing" \

@@ -70,6 +70,20 @@ $(n 4)" "$(cat out)"
 		mutate 2 "$wrong"
 		same "wrong: $wrong" "" "$(cat out)"
 	done
+	# Where a number has to be, what is there is shown.
+	while IFS='|' read -r value shown; do
+		for what in increment add; do
+			mutate 2 "{\"row\":\"r\",\"$what\":{\"f\":{\"x\":$value}}}"
+			check "wrong $what of $value" grep -qF \
+				"must be a decimal 64-bit integer$shown" err
+		done
+	done <<-'END'
+		"5"| without quotes, not "5"
+		"x y"| without quotes, not "x y"
+		1.5|, not 1.5
+		null|, not null
+		true|, not true
+	END
 	mutate 2
 	mutate 1 '{"row":"q","if":{"present":true},"set":{"f":{"p":"3"}}}'
 	t mutate no '{"row":"q"}' 2>/dev/null

@@ -155,6 +155,14 @@ START_TEST(statements)
 	check_csv("key {a}\nadd g:n {b}", "a|b", "1|1.5",
 		  "! \"1.5\" is no 64-bit integer that could be added\n");
 	check_csv("key {a}\nadd g:n {b}", "a|b", "1|~", "{\"row\": \"1\"}\n");
+	/* As a counter's file has it. */
+	check_csv("key {a}\nadd g:n {b}", "a|b", "1| 5\t",
+		  "{\"row\": \"1\", \"add\": {\"g\": {\"n\": {\"value\": 5, "
+		  "\"timestamp\": 1234567}}}}\n");
+	check_csv("key {a}\nadd g:n {b}", "a|b", "1|", "{\"row\": \"1\"}\n");
+	check_csv("key {a}\nadd g:n {b}", "a|b", "1| ", "{\"row\": \"1\"}\n");
+	check_csv("key {a}\nadd g:n {b}", "a|b", "1|5 6",
+		  "! \"5 6\" is no 64-bit integer that could be added\n");
 	check_csv("key {a}\nset f:{a} 1\nset f:{b} 2", "a|b", "x|x",
 		  "! column \"f:x\" is set twice by one record\n");
 	check_csv("key {a|unhex}\nset f:{a|unhex} {a|unhex}", "a", "ff",

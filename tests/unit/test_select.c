@@ -368,6 +368,30 @@ START_TEST(gaps_cost_nothing)
 }
 END_TEST
 
+/* A second range is read under the name that the table has by then, whoever has
+ * the former one. */
+START_TEST(table_is_renamed)
+{
+	struct select select = SELECT_INIT;
+	struct select_scan *scan;
+	struct cell cell;
+
+	ck_assert_int_eq(select_add_row(&select, bytes_string(keys[1])), 0);
+	ck_assert_int_eq(select_add_row(&select, bytes_string(keys[9])), 0);
+	ck_assert_int_eq(select_open(s, NULL, &select, &how, &scan), 0);
+	ck_assert_int_eq(select_next(scan, CURSOR_ROW, &cell), 1);
+	ck_assert_int_eq(
+		store_rename_table(s, bytes_string("t"), bytes_string("u")), 0);
+	ck_assert_int_eq(
+		store_create_table(s, bytes_string("t"), false, NULL, 0), 0);
+	ck_assert_int_eq(select_next(scan, CURSOR_ROW, &cell), 1);
+	ck_assert(bytes_equal(cell.row, bytes_string(keys[9])));
+	ck_assert_int_eq(select_next(scan, CURSOR_ROW, &cell), 0);
+	select_close(scan);
+	select_release(&select);
+}
+END_TEST
+
 /* A second range is not looked for in another table of the name. */
 START_TEST(table_is_the_same)
 {
@@ -420,8 +444,8 @@ int main(void)
 		rows_come_once,          nothing_is_selected,
 		limits_are_told,         gaps_cost_nothing,
 		table_is_the_same,       unions_repeat_nothing,
-		reading_starts_at_a_row,
+		reading_starts_at_a_row, table_is_renamed,
 	};
 
-	return run_suite("select", setup, teardown, tests, 7);
+	return run_suite("select", setup, teardown, tests, 8);
 }

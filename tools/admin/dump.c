@@ -4,6 +4,7 @@
 #include "store/text/dump/load.h"
 #include "tools/admin/dump.h"
 #include "tools/input/input.h"
+#include "tools/verb/stop.h"
 
 /* Of a dump, as it is handed to the loader. */
 #define PIECE_SIZE (256 << 10)
@@ -35,7 +36,7 @@ int verb_dump(struct verb_call *c)
 
 	if (!file_argument(c, &path))
 		return verb_usage(c);
-	err = dump_open(c->store, NULL, &t);
+	err = dump_open(c->store, stop_came, &t);
 	return err < 0 ? verb_failed(c, "Dumping", err)
 		       : output_text(c, path, t);
 }
@@ -58,10 +59,15 @@ static int load_all(struct store *s, struct input *in,
 	ssize_t n = 0;
 	int err = piece ? loader_new(s, &l) : -ENOMEM;
 
-	while (!err && (n = input_read(in, piece, PIECE_SIZE)) > 0)
+	while (!err && (n = input_read(in, piece, PIECE_SIZE)) > 0) {
 		err = loader_feed(l, bytes_of(piece, (size_t)n));
+		if (!err)
+			err = stop_check();
+	}
 	if (!err)
-		err = n < 0 ? (int)n : loader_finish(l);
+		err = stop_came() ? stop_check()
+		      : n < 0     ? (int)n
+				  : loader_finish(l);
 	if (l)
 		*counts = *loader_counts(l);
 	loader_free(l);
@@ -99,15 +105,15 @@ static int load_partial(const char *partial, const char *directory,
 			struct input *in, struct dump_counts *counts)
 {
 	char why[512];
-	int err = volume_posix_free_name(partial);
+	int err = volume_posix_take_over(partial);
 
-	if (err == -EEXIST)
-		return fail(EEXIST,
-			    "%s is there: a command makes it, or was killed; "
-			    "remove it then",
-			    partial);
 	if (err < 0)
 		return err;
+	if (err == 1)
+		fprintf(stderr,
+			"tabletfs: %s was left by a command that was killed, "
+			"and is removed\n",
+			partial);
 	err = load_into(partial, in, counts);
 	if (!err)
 		return volume_posix_rename(partial, directory);
@@ -125,6 +131,7 @@ int verb_load(struct verb_call *c)
 
 	if (c->argc != 3)
 		return verb_usage(c);
+	stop_begin();
 	err = volume_posix_partial(c->argv[2], &partial);
 	if (!err)
 		err = input_open(c->argv[1], &in);

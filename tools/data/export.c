@@ -1,17 +1,22 @@
 #include <stdlib.h>
 
+#include "store/regex.h"
 #include "store/text/print/moment.h"
 #include "store/text/print/print_cells.h"
 #include "tools/data/export.h"
 #include "tools/data/select.h"
 #include "tools/data/wide.h"
 #include "tools/input/input.h"
+#include "tools/verb/stop.h"
 
 /*
  * The words that are export's own are taken out, and what is left is read's.
  * Where a record is a row, columns= names its columns, in their order; without
  * it the snapshot is read twice, the first time for their names.
  */
+
+/* What a large value was loaded into is kept for the next one. */
+#define LARGE_KEPT_SIZE ((size_t)1 << 20)
 
 /* What the words say; all of it borrowed, but for others. */
 struct export_words {
@@ -35,6 +40,7 @@ struct export
 	struct print_cells cells;  /* unless wide */
 	struct wide *wide;         /* owned, or NULL */
 	struct buf value;
+	size_t held; /* of a row as a record, as MEMORY_VALUES */
 	bool begun, ended;
 };
 
@@ -166,11 +172,55 @@ static int next_cell(void *export, struct cell *cell)
 	return select_next(e->scan, CURSOR_VERSION, cell);
 }
 
+static int no_family(const struct table *t, struct bytes name)
+{
+	return fail(ERR_no_family,
+		    "table \"%.*s\" has no column family \"%.*s\"",
+		    (int)t->name.size, (const char *)t->name.data,
+		    (int)name.size, (const char *)name.data);
+}
+
+/* That a pattern has one: a header alone would look like an empty table. */
+static int check_family(const struct table *t, struct bytes pattern)
+{
+	struct regex *regex = NULL;
+	int found = regex_new(pattern, &regex);
+	size_t i;
+
+	for (i = 0; found == 0 && i < t->family_count; i++)
+		found = regex_match(regex, t->families[i].name, NULL);
+	regex_free(regex);
+	return found == 0 ? no_family(t, pattern) : found < 0 ? found : 0;
+}
+
+/* The same of all columns, as select_parse takes them: of a word that is there
+ * several times the last counts. */
+static int check_families(const struct export *e, const struct export_words *w)
+{
+	const char *text = "", *colon;
+	int err = 0, i;
+
+	for (i = 2; i < w->other_count; i++)
+		if (!strncmp(w->others[i], "columns=", 8))
+			text = w->others[i] + 8;
+	for (; !err && *text; text += text[0] == ',') {
+		size_t size = strcspn(text, ",");
+
+		colon = memchr(text, ':', size);
+		if (colon && colon > text)
+			err = check_family(
+				e->table,
+				bytes_of(text, (size_t)(colon - text)));
+		text += size;
+	}
+	return err;
+}
+
 /* Columns by their names, family:qualifier, each of which may be quoted. */
 static int name_columns(struct export *e, const char *text)
 {
 	struct buf memory = BUF_INIT;
-	struct bytes name;
+	struct bytes name, family;
 	const uint8_t *colon;
 	bool added;
 	int err;
@@ -178,17 +228,18 @@ static int name_columns(struct export *e, const char *text)
 	while ((err = list_next(&text, &memory, &name)) > 0) {
 		colon = name.size > 0 ? memchr(name.data, ':', name.size)
 				      : NULL;
+		family = bytes_of(name.data,
+				  colon ? (size_t)(colon - name.data) : 0);
 		if (!colon)
 			err = fail(ERR_bad_argument,
 				   "columns=: of layout=wide each is "
 				   "<family>:<qualifier>, not \"%.*s\"",
 				   (int)name.size, (const char *)name.data);
+		else if (!table_family(e->table, family))
+			err = no_family(e->table, family);
 		else
-			err = wide_add(e->wide,
-				       bytes_of(name.data,
-						(size_t)(colon - name.data)),
-				       bytes_after(name, (size_t)(colon + 1 -
-								  name.data)),
+			err = wide_add(e->wide, family,
+				       bytes_after(name, family.size + 1),
 				       &added);
 		if (!err && !added)
 			err = fail(ERR_bad_argument,
@@ -214,6 +265,19 @@ static int find_columns(struct export *e)
 	return err;
 }
 
+/* Counts what a row as a record takes, which is not known before it is there:
+ * others wait meanwhile. */
+static void hold(struct export *e, size_t size)
+{
+	struct memory *m = store_memory(e->store);
+
+	if (size == e->held)
+		return;
+	memory_give(m, MEMORY_VALUES, e->held);
+	memory_hold(m, MEMORY_VALUES, size);
+	e->held = size;
+}
+
 /* Appends what one more cell makes of a row as a record. */
 static int step_wide(struct export *e, struct buf *out)
 {
@@ -234,7 +298,13 @@ static int step_wide(struct export *e, struct buf *out)
 		err = scan_load(select_source(e->scan), &cell, &e->value);
 		cell.value = buf_bytes(&e->value);
 	}
-	return err < 0 ? err : wide_cell(e->wide, &cell, out);
+	if (err >= 0)
+		err = wide_cell(e->wide, &cell, out);
+	/* The value is but of this cell. */
+	if (e->value.capacity > LARGE_KEPT_SIZE)
+		buf_release(&e->value);
+	hold(e, wide_size(e->wide) + out->capacity + e->value.capacity);
+	return err;
 }
 
 static int step(struct export *e, struct buf *out)
@@ -273,6 +343,7 @@ static void export_close(struct text_stream *t)
 {
 	struct export *e = (struct export *)t;
 
+	hold(e, 0);
 	print_cells_release(&e->cells);
 	wide_free(e->wide);
 	select_close(e->scan);
@@ -303,6 +374,8 @@ static int prepare(struct export *e, const struct export_words *w)
 	if (!err && !e->table)
 		err = fail(ERR_no_table, "table \"%s\" not found",
 			   w->others[1]);
+	if (!err)
+		err = check_families(e, w);
 	if (!err && w->wide)
 		err = keep_newest(&e->words.select);
 	if (!err && w->wide)
@@ -366,7 +439,7 @@ int verb_export(struct verb_call *c)
 	int wrong = parse_words(c, &w);
 
 	if (!wrong)
-		wrong = open_export(c, &w, NULL, &t);
+		wrong = open_export(c, &w, stop_came, &t);
 	if (!wrong)
 		wrong = output_text(c, w.path, t);
 	free(w.others);

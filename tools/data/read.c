@@ -80,7 +80,8 @@ static int read_rows(struct verb_call *c, struct select_words *w,
 		     const struct snapshot *snapshot,
 		     struct read_counts *counts)
 {
-	const struct scan_range how = { .table = bytes_string(c->argv[1]) };
+	const struct scan_range how = { .table = bytes_string(c->argv[1]),
+					.keep_large = true };
 	struct bytes last = BYTES_NONE;
 	struct select_scan *scan;
 	int err = select_open(c->store, snapshot, &w->select, &how, &scan);
@@ -132,7 +133,8 @@ int verb_read(struct verb_call *c)
 	return wrong;
 }
 
-/* cbt prints an empty row for one that is missing, which is no failure. */
+/* cbt, which takes one key, prints an empty row for one that is missing, which
+ * is no failure. Of several keys those that are there are shown. */
 #define MISSING_ROW "----------------------------------------\n\n\n"
 
 int verb_lookup(struct verb_call *c)
@@ -148,7 +150,7 @@ int verb_lookup(struct verb_call *c)
 		err = run_words(c, &w, &counts);
 		if (err < 0)
 			wrong = verb_failed(c, "Reading row", err);
-		if (!wrong && counts.rows_returned == 0)
+		if (!wrong && counts.rows_returned == 0 && w.select.count <= 1)
 			fputs(MISSING_ROW, c->out);
 		if (!wrong && w.stats)
 			print_stats(c->out, &counts);

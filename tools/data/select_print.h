@@ -6,7 +6,8 @@
 #include "store/store.h"
 
 /*
- * Prints what scan gives as cbt does; *cells, if not NULL, is how many that
+ * Prints what scan, which has keep_large, gives as cbt does, large values in
+ * pieces; *cells, if not NULL, is how many that
  * were. 0 or an error, before which what was found is printed all the same.
  * Errors of out are left to its owner.
  */

@@ -17,7 +17,11 @@ struct wide {
 	struct buf row; /* of the present row; empty: none */
 	struct buf name;
 	bool has_field; /* the present row has one */
+	size_t size;    /* of its fields */
 };
+
+/* What a field keeps for the next row. */
+#define FIELD_KEPT_SIZE ((size_t)64 << 10)
 
 int wide_new(const struct print_fields *how, struct wide **out)
 {
@@ -149,8 +153,11 @@ int wide_finish(struct wide *w, struct buf *out)
 		if (!err && column->has_field)
 			err = buf_add_bytes(out, buf_bytes(&column->field));
 		column->has_field = false;
+		if (column->field.capacity > FIELD_KEPT_SIZE)
+			buf_release(&column->field);
 	}
 	w->has_field = false;
+	w->size = 0;
 	return err < 0 ? err : buf_add_byte(out, '\n');
 }
 
@@ -176,5 +183,12 @@ int wide_cell(struct wide *w, const struct cell *c, struct buf *out)
 	column = w->sorted[at];
 	w->has_field = column->has_field = true;
 	buf_reset(&column->field);
-	return print_value_field(&w->how, c, &column->field);
+	err = print_value_field(&w->how, c, &column->field);
+	w->size += column->field.capacity;
+	return err;
+}
+
+size_t wide_size(const struct wide *w)
+{
+	return w->size;
 }

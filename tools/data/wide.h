@@ -35,4 +35,7 @@ int wide_cell(struct wide *w, const struct cell *c, struct buf *out);
 /* Appends the record of the last row. */
 int wide_finish(struct wide *w, struct buf *out);
 
+/* How many bytes the fields of the present row take. */
+size_t wide_size(const struct wide *w);
+
 #endif

@@ -6,7 +6,7 @@
 #include "tools/import/progress.h"
 #include "tools/import/recipe_import.h"
 #include "tools/import/recipe_words.h"
-#include "tools/import/stop.h"
+#include "tools/verb/stop.h"
 
 /*
  * import on a store: pieces of the file go to an importer, see

@@ -1,5 +1,5 @@
 #include "tools/import/import_report.h"
-#include "tools/import/stop.h"
+#include "tools/verb/stop.h"
 
 /* A screen of refused lines tells what is wrong with the file. */
 #define SHOWN_MAX 20

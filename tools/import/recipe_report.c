@@ -1,6 +1,6 @@
 #include "tools/import/import_report.h"
 #include "tools/import/recipe_report.h"
-#include "tools/import/stop.h"
+#include "tools/verb/stop.h"
 
 /* Up to where all good records are in, as file and line. */
 static void tell_committed(struct verb_call *c, const struct recipe_import *r,

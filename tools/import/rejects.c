@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,12 +15,17 @@ static int failed(const struct rejects *r)
 
 int rejects_reason(struct rejects *r, struct bytes line)
 {
-	if (!r->reasons)
+	struct whole_file *f = r->reasons;
+	int err = 0;
+
+	if (!f)
 		return 0;
-	errno = 0;
-	fwrite(line.data, 1, line.size, r->reasons);
-	putc('\n', r->reasons);
-	return ferror(r->reasons) ? failed(r) : 0;
+	if (whole_file_add(f, line) < 0 ||
+	    whole_file_add(f, BYTES_LITERAL("\n")) < 0)
+		err = failed(r);
+	else
+		whole_file_end(f);
+	return err;
 }
 
 /* For import_rejects. */
@@ -36,16 +42,14 @@ static int take_header(void *context, struct bytes text)
 	return buf_add_bytes(&r->header, text);
 }
 
-static void write_text(struct rejects *r, struct bytes text)
+static int write_text(struct rejects *r, struct bytes text)
 {
-	if (text.size == 0)
-		return;
-	fwrite(text.data, 1, text.size, r->records);
-	r->last = text.data[text.size - 1];
+	if (text.size > 0)
+		r->last = text.data[text.size - 1];
+	return whole_file_add(r->records, text) < 0 ? failed(r) : 0;
 }
 
-/* What the file begins with that is appended to: as much as the header has. A
- * last line without its end, as of a process that was killed, gets one. */
+/* What the file begins with that is appended to: as much as the header has. */
 static int read_header(struct rejects *r, size_t size)
 {
 	FILE *in = fopen(r->path, "re");
@@ -54,11 +58,6 @@ static int read_header(struct rejects *r, size_t size)
 	if (in && !err) {
 		r->written.size = fread(r->written.data, 1, size, in);
 		r->has_header = r->written.size > 0;
-		if (r->has_header && fseek(in, -1, SEEK_END) == 0)
-			r->last = getc(in);
-		if (r->last != '\n')
-			putc('\n', r->records);
-		r->last = '\n';
 	}
 	if (in)
 		fclose(in);
@@ -86,8 +85,7 @@ static int write_header(struct rejects *r)
 	if (err < 0)
 		return err;
 	r->has_header = true;
-	write_text(r, header);
-	return 0;
+	return write_text(r, header);
 }
 
 /* For import_rejects. */
@@ -96,25 +94,22 @@ static int take_record(void *context, struct bytes text, bool end)
 	struct rejects *r = context;
 	int err = write_header(r);
 
-	if (err < 0)
-		return err;
-	errno = 0;
-	write_text(r, text);
-	if (end && r->last != '\n')
-		write_text(r, BYTES_LITERAL("\n"));
-	return ferror(r->records) ? failed(r) : 0;
+	if (!err)
+		err = write_text(r, text);
+	if (!err && end && r->last != '\n')
+		err = write_text(r, BYTES_LITERAL("\n"));
+	if (!err && end)
+		whole_file_end(r->records);
+	return err;
 }
 
 int rejects_flush(struct rejects *r)
 {
-	errno = 0;
-	if (!r->records || !r->reasons)
-		return 0;
-	/* What failed once may be in no buffer any more. */
-	return fflush(r->records) || fflush(r->reasons) || ferror(r->records) ||
-			       ferror(r->reasons)
-		       ? failed(r)
-		       : 0;
+	if (r->records && whole_file_flush(r->records) < 0)
+		return failed(r);
+	if (r->reasons && whole_file_flush(r->reasons) < 0)
+		return failed(r);
+	return 0;
 }
 
 /* For import_rejects. */
@@ -137,15 +132,15 @@ static bool is_file(const char *path, const struct stat *st)
 /* Opens one of the files, without emptying it. */
 static int open_one(struct rejects *r, const char *path,
 		    const char *const *inputs, unsigned int input_count,
-		    FILE **out)
+		    struct whole_file **out)
 {
 	struct stat st;
 	unsigned int i;
 
-	*out = fopen(path, "ae");
-	if (!*out || fstat(fileno(*out), &st) < 0)
+	if (whole_file_open(path, out) < 0)
 		return fail(errno, "rejects=%s: cannot write %s", r->path,
 			    path);
+	whole_file_stat(*out, &st);
 	for (i = 0; i < input_count; i++)
 		if (is_file(inputs[i], &st))
 			return fail(ERR_bad_argument,
@@ -166,25 +161,57 @@ void rejects_init(struct rejects *r, const char *path)
 					 flush, r };
 }
 
+/* Opens the reasons beside the records, or beside what these are a link to. A
+ * device or a pipe has nothing beside it. */
+static int open_reasons(struct rejects *r, const char *const *inputs,
+			unsigned int input_count)
+{
+	char *place = realpath(r->path, NULL), *path = NULL;
+	struct stat st;
+	int err = 0;
+
+	whole_file_stat(r->records, &st);
+	if (place && S_ISREG(st.st_mode)) {
+		if (asprintf(&path, "%s.reasons", place) < 0)
+			err = -ENOMEM;
+		else
+			err = open_one(r, path, inputs, input_count,
+				       &r->reasons);
+		free(path);
+	}
+	free(place);
+	return err;
+}
+
+/* Empties f, or cuts off what is no whole line. */
+static int prepare(struct rejects *r, struct whole_file *f)
+{
+	uint64_t cut = 0;
+	int err = 0;
+
+	if (!f)
+		return 0;
+	if (!r->append)
+		err = whole_file_empty(f);
+	else
+		err = whole_file_mend(f, &cut);
+	r->cut_size += cut;
+	return err < 0 ? failed(r) : 0;
+}
+
 int rejects_open(struct rejects *r, const char *const *inputs,
 		 unsigned int input_count)
 {
-	char *reasons = NULL;
 	int err;
 
 	if (!r->path)
 		return 0;
-	if (asprintf(&reasons, "%s.reasons", r->path) < 0)
-		return -ENOMEM;
 	err = open_one(r, r->path, inputs, input_count, &r->records);
 	if (!err)
-		err = open_one(r, reasons, inputs, input_count, &r->reasons);
-	free(reasons);
-	/* A pipe or a terminal has nothing that could be emptied. */
-	if (!err && !r->append)
-		(void)!(ftruncate(fileno(r->records), 0) +
-			ftruncate(fileno(r->reasons), 0));
-	return err;
+		err = open_reasons(r, inputs, input_count);
+	if (!err)
+		err = prepare(r, r->records);
+	return err < 0 ? err : prepare(r, r->reasons);
 }
 
 void rejects_begin_file(struct rejects *r)
@@ -196,10 +223,9 @@ int rejects_close(struct rejects *r)
 {
 	int err = 0;
 
-	errno = 0;
-	if (r->records && fclose(r->records))
+	if (whole_file_close(r->records) < 0)
 		err = failed(r);
-	if (r->reasons && fclose(r->reasons))
+	if (whole_file_close(r->reasons) < 0)
 		err = failed(r);
 	buf_release(&r->header);
 	buf_release(&r->written);

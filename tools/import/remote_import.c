@@ -10,7 +10,7 @@
 #include "tools/import/remote_import.h"
 #include "tools/import/remote_recipe.h"
 #include "tools/import/remote_stream.h"
-#include "tools/import/stop.h"
+#include "tools/verb/stop.h"
 
 /*
  * The control file takes input in pieces of any size and commits whole lines as

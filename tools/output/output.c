@@ -3,11 +3,13 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/base/err.h"
 #include "tools/output/output_file.h"
+#include "tools/verb/stop.h"
 
 /* For output_kind. */
 static int plain_begin(struct output *o)
@@ -54,9 +56,83 @@ static const struct output_kind *kind_of(const char *path)
 	return &plain;
 }
 
+/* Whether o->partial is the name of o->fd still, which another command may have
+ * given its file's name or removed before this one had the lock. */
+static bool is_named(const struct output *o)
+{
+	struct stat named, opened;
+
+	return lstat(o->partial, &named) == 0 && fstat(o->fd, &opened) == 0 &&
+	       named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
+}
+
+static int is_taken(const struct output *o)
+{
+	return fail(EEXIST,
+		    "%s is there, and another command writes it, or it "
+		    "is no file that one has left; remove it then",
+		    o->partial);
+}
+
+/* Opens and locks a file that is there already: 1 if a command left it that was
+ * killed, 0 if it is gone by now, or an error. */
+static int take_left_over(struct output *o, mode_t mode)
+{
+	struct stat st;
+
+	o->fd = open(o->partial,
+		     O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (o->fd < 0)
+		return errno == ENOENT ? 0 : is_taken(o);
+	if (flock(o->fd, LOCK_EX | LOCK_NB) < 0 || fstat(o->fd, &st) < 0 ||
+	    !S_ISREG(st.st_mode) || st.st_nlink > 1)
+		return is_taken(o);
+	if (!is_named(o)) {
+		close(o->fd);
+		o->fd = -1;
+		return 0;
+	}
+	if (fchmod(o->fd, mode) < 0 || ftruncate(o->fd, 0) < 0)
+		return fail(errno, "cannot write over %s", o->partial);
+	fprintf(stderr,
+		"tabletfs: %s was left by a command that was killed, and is "
+		"written over\n",
+		o->partial);
+	return 1;
+}
+
+/* Opens o->partial, which is locked as long as a command writes it, a program
+ * that compresses included. Where files cannot be locked, none is taken
+ * over. */
+static int take_partial(struct output *o, mode_t mode)
+{
+	int taken = 0;
+
+	while (!taken) {
+		o->fd = open(o->partial,
+			     O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+		if (o->fd >= 0 && flock(o->fd, LOCK_EX | LOCK_NB) < 0 &&
+		    errno == EWOULDBLOCK)
+			taken = is_taken(o);
+		else if (o->fd >= 0)
+			taken = is_named(o);
+		else if (errno == EEXIST)
+			taken = take_left_over(o, mode);
+		else
+			taken = fail(errno, "couldn't make %s", o->partial);
+		if (taken <= 0 && o->fd >= 0) {
+			close(o->fd);
+			o->fd = -1;
+		}
+	}
+	return taken < 0 ? taken : 0;
+}
+
 /* Opens PATH.partial beside what path is, or leads to as a link. */
 static int open_partial(struct output *o, mode_t mode)
 {
+	int err;
+
 	o->place = realpath(o->path, NULL);
 	if (!o->place)
 		o->place = strdup(o->path);
@@ -64,20 +140,12 @@ static int open_partial(struct output *o, mode_t mode)
 		o->partial = NULL;
 		return -ENOMEM;
 	}
-	o->fd = open(o->partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-	if (o->fd >= 0)
-		return 0;
-	if (errno == EEXIST) {
+	err = take_partial(o, mode);
+	if (err < 0) {
 		free(o->partial);
 		o->partial = NULL;
-		return fail(EEXIST,
-			    "%s.partial is there: a command writes it, or was "
-			    "killed; remove it then",
-			    o->place);
 	}
-	free(o->partial);
-	o->partial = NULL;
-	return fail(errno, "couldn't make %s.partial", o->place);
+	return err;
 }
 
 /* Opens what o->path names. */
@@ -115,6 +183,7 @@ int output_open(const char *path, struct output **out)
 	if (!o)
 		return -ENOMEM;
 	signal(SIGPIPE, SIG_IGN);
+	stop_begin();
 	o->path = path;
 	o->fd = -1;
 	err = open_file(o);
@@ -141,9 +210,15 @@ static int keep_error(struct output *o, int err)
 
 int output_write(struct output *o, struct bytes data)
 {
+	int err;
+
 	if (o->failed)
 		return fail(-o->failed, "%s", o->why);
-	return keep_error(o, o->kind->write(o, data));
+	err = o->kind->write(o, data);
+	/* Whatever it interrupted, the signal is what ended it. */
+	if (stop_came())
+		err = stop_check();
+	return keep_error(o, err);
 }
 
 bool output_failed(const struct output *o)
@@ -154,14 +229,16 @@ bool output_failed(const struct output *o)
 /* The file is whole: makes it durable and gives it its name. */
 static int settle(struct output *o)
 {
-	int fd = o->fd;
+	int copy;
 
 	if (!o->place)
 		return 0;
-	if (fsync(fd) < 0)
+	if (fsync(o->fd) < 0)
 		return fail(errno, "%s: cannot write", o->path);
-	o->fd = -1;
-	if (close(fd) < 0)
+	/* Some file systems tell an error only here; the lock stays until the
+	 * name is given. */
+	copy = dup(o->fd);
+	if (copy < 0 || close(copy) < 0)
 		return fail(errno, "%s: cannot write", o->path);
 	if (rename(o->partial, o->place) < 0)
 		return fail(errno, "%s: cannot rename %s", o->path, o->partial);
@@ -176,6 +253,10 @@ int output_finish(struct output *o)
 	int err =
 		o->failed ? fail(-o->failed, "%s", o->why) : o->kind->finish(o);
 
+	if (stop_came())
+		err = stop_check();
+	stop_end();
+
 	if (!err)
 		err = settle(o);
 	snprintf(why, sizeof(why), "%s", err_detail());
@@ -189,10 +270,11 @@ void output_abandon(struct output *o)
 		return;
 	if (o->kind)
 		o->kind->end(o);
-	if (o->fd >= 0 && o->fd != STDOUT_FILENO)
-		close(o->fd);
+	/* While it is locked, for then it is this one. */
 	if (o->partial)
 		unlink(o->partial);
+	if (o->fd >= 0 && o->fd != STDOUT_FILENO)
+		close(o->fd);
 	free(o->partial);
 	free(o->place);
 	free(o);

@@ -13,13 +13,18 @@
  * PATH.partial, which gets its name when it is whole and durable; anything
  * else, such as a pipe, is written to as it is. One thread at a time uses it.
  *
- * Errors name the file. While one is open in a process, a pipe without a reader
- * is an error of a write and no signal.
+ * PATH.partial is locked by flock meanwhile; one that is not was left by a
+ * command that was killed, and is written over, with a word on standard error.
+ *
+ * Errors name the file. From output_open on a pipe without a reader is an error
+ * of a write and no signal, and so are SIGINT and SIGTERM, see
+ * tools/verb/stop.h: they end the file as an error does.
  */
 struct output;
 
 /* NULL and "-" are standard output, never compressed. 0, or an error and *out
- * is NULL: -EEXIST if PATH.partial is there. */
+ * is NULL: -EEXIST if another command writes
+ * PATH.partial. */
 int output_open(const char *path, struct output **out);
 
 /* All of it or an error, which stays. */

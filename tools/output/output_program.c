@@ -1,3 +1,4 @@
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <fcntl.h>
@@ -78,8 +79,11 @@ static void end(struct output *o)
 {
 	struct program *p = o->state;
 
-	if (p->pid)
+	if (p->pid) {
+		/* It may wait for something itself. */
+		kill(p->pid, SIGTERM);
 		await(o);
+	}
 	free(p);
 }
 

@@ -1,4 +1,5 @@
 #include "tools/output/output_verb.h"
+#include "tools/verb/stop.h"
 
 int output_text(struct verb_call *c, const char *path, struct text_stream *t)
 {
@@ -8,6 +9,8 @@ int output_text(struct verb_call *c, const char *path, struct text_stream *t)
 	if (!err) {
 		err = output_stream(o, t);
 		if (err < 0) {
+			if (stop_came())
+				err = stop_check();
 			/* Told before what follows replaces the detail. */
 			verb_failed(c, t->doing, err);
 			output_abandon(o);
@@ -52,6 +55,10 @@ int output_remote(struct verb_call *c, const struct served *served,
 	if (status == 0 || output_failed(o)) {
 		err = output_finish(o);
 		return err < 0 ? verb_failed(c, argv[0], err) : 0;
+	}
+	if (stop_came()) {
+		stop_check();
+		status = verb_failed(c, argv[0], -ERR_bad_argument);
 	}
 	if (status < 0)
 		status = verb_wrong(c, "%s", verb_error_text(status));

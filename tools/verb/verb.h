@@ -31,6 +31,8 @@ enum verb_flags {
 			      does not wait for itself */
 	VERB_ANSWERS = 16, /* a status of 1 is an answer: what fails ends with
 			      2, also before and after the verb runs */
+	VERB_STOPS = 32,   /* ends what it began after SIGINT and SIGTERM, see
+			      stop.h */
 };
 
 struct verb {

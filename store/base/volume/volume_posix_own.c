@@ -13,6 +13,7 @@
 #include "store/base/err.h"
 #include "store/base/volume/posix_volume.h"
 #include "store/base/volume/volume_posix_file.h"
+#include "store/base/volume/volume_posix_lease.h"
 #include "store/base/volume/volume_posix_own.h"
 #include "store/base/volume/volume_posix_spare.h"
 
@@ -477,6 +478,56 @@ int volume_posix_partial(const char *directory, struct buf *out)
 	if (!err)
 		err = buf_printf(out, "%.*s.partial", n, directory);
 	return err < 0 ? err : buf_terminate(out);
+}
+
+/* Whether a directory is a store that no process has. */
+static bool is_left_over(const char *directory)
+{
+	int fd = open(directory,
+		      O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	struct buf holder = BUF_INIT;
+	bool is = fd >= 0 && is_volume(fd) &&
+		  volume_posix_holder(directory, &holder) == -ENOENT;
+
+	if (fd >= 0)
+		close(fd);
+	buf_release(&holder);
+	return is;
+}
+
+static int is_in_use(const char *partial)
+{
+	return fail(EEXIST,
+		    "%s is there, and another command makes it, or it is none "
+		    "that one has left; remove it then",
+		    partial);
+}
+
+/* Of two that find the same one, one renames it, and looks again whether that
+ * is what it saw: it may be another by then, which has its name back. */
+int volume_posix_take_over(const char *partial)
+{
+	int err = volume_posix_free_name(partial);
+	char *aside;
+
+	if (err != -EEXIST || rmdir(partial) == 0)
+		return err == -EEXIST ? 1 : err;
+	if (!is_left_over(partial))
+		return is_in_use(partial);
+	if (asprintf(&aside, "%s.%d", partial, (int)getpid()) < 0)
+		return -ENOMEM;
+	if (renameat2(AT_FDCWD, partial, AT_FDCWD, aside, RENAME_NOREPLACE) <
+	    0) {
+		err = fail(errno, "%s: cannot rename it", partial);
+	} else if (is_left_over(aside)) {
+		volume_posix_discard(aside);
+		err = 1;
+	} else {
+		renameat2(AT_FDCWD, aside, AT_FDCWD, partial, RENAME_NOREPLACE);
+		err = is_in_use(partial);
+	}
+	free(aside);
+	return err;
 }
 
 int volume_posix_rename(const char *from, const char *to)

@@ -46,6 +46,11 @@ int volume_posix_free_name(const char *path);
  * end its own. Whether that is free is not asked. */
 int volume_posix_partial(const char *directory, struct buf *out);
 
+/* Makes the name of a partial directory free: 0 if it was, 1 if a process that
+ * was killed had left a store there, which is removed, or an empty directory;
+ * -EEXIST if a process has it, or it is something else. */
+int volume_posix_take_over(const char *partial);
+
 /* Renames a directory durably, to a name that is free: -EEXIST. After a failure
  * of the sync it has the new name. */
 int volume_posix_rename(const char *from, const char *to);

@@ -222,8 +222,15 @@ static int take_by_recipe(struct importer *im, bool final)
  * import. */
 static int take_record(struct importer *im, bool final)
 {
+	int err = 1;
+
 	if (im->recipe)
 		return take_by_recipe(im, final);
+	/* What comes by marks a command made, which looked for it. */
+	if (!im->resume.by_marks)
+		err = import_source_mark(im, final);
+	if (err <= 0)
+		return err;
 	switch (im->format) {
 	case TEXT_CSV:
 		return import_take_csv(im, final);

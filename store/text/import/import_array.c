@@ -16,6 +16,21 @@ static int wrong(const struct importer *im, const char *what)
 	return import_locate(im, fail(ERR_bad_line, "%s", what));
 }
 
+static bool is_blank(uint8_t c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+static void end_array(struct importer *im)
+{
+	struct import_recipe *by = &im->by;
+
+	by->in_array = false;
+	by->array_ended = true;
+	by->array_end = im->resume.base + im->start;
+	by->array_end_line = im->line;
+}
+
 /* Passes over blanks, commas and the array's brackets, and counts lines. 1 with
  * a record at the front; 0 at the end of what there is. */
 static int find_record(struct importer *im)
@@ -28,17 +43,26 @@ static int find_record(struct importer *im)
 		if (c == '\n') {
 			im->line++;
 			im->line_next = im->line;
+		} else if (is_blank(c)) {
+			continue;
+		} else if (by->array_ended) {
+			return wrong(im, "something follows the array, which "
+					 "has to be all of the file");
 		} else if (c == '[' && !by->in_array) {
+			if (by->has_records)
+				return wrong(im, "an array begins behind "
+						 "records, and has to be all "
+						 "of the file");
 			by->in_array = true;
 		} else if (c == ']' && by->in_array) {
-			by->in_array = false;
+			end_array(im);
 		} else if (c == '}' || c == ']') {
 			return wrong(im, "a bracket closes what was not "
 					 "opened");
-		} else if (c < ' ' && c != '\t' && c != '\r') {
+		} else if (c < ' ') {
 			return wrong(im, "a control character stands between "
 					 "records");
-		} else if (c != ' ' && c != '\t' && c != '\r' && c != ',') {
+		} else if (c != ',') {
 			return 1;
 		}
 	}
@@ -89,6 +113,7 @@ static int take_whole(struct importer *im)
 		return err;
 	im->line_next = im->line + lines + 1;
 	err = import_advance(im, im->at);
+	im->by.has_records = true;
 	/* The next may begin on the same line. */
 	im->line--;
 	im->line_next = im->line;

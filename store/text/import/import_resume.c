@@ -226,6 +226,11 @@ static void note(struct importer *im)
 	r->now.elements = im->by.element;
 	r->now.format = im->by.format;
 	r->now.in_array = im->by.in_array;
+	if (im->by.array_ended) {
+		r->now.offset = im->by.array_end;
+		r->now.line = im->by.array_end_line;
+		r->now.in_array = true;
+	}
 	note_head(r, &r->now);
 }
 

@@ -12,7 +12,7 @@ int import_source_begin(struct importer *im, struct bytes file,
 
 	assert(im->start == im->input.size || im->by.file.size == 0);
 	by->line_base = im->result.line_count;
-	by->looked = false;
+	by->looked = im->marked = false;
 	by->format = source->format ? source->format : by_name;
 	im->input.size = im->start = im->at = 0;
 	im->line = im->line_next = 1;
@@ -21,7 +21,7 @@ int import_source_begin(struct importer *im, struct bytes file,
 	im->csv_lines = im->csv_line_at = 0;
 	im->field_count = 0;
 	im->header_text.size = by->name_count = 0;
-	by->in_array = false;
+	by->in_array = by->has_records = by->array_ended = false;
 	return buf_set(&by->file, file);
 }
 
@@ -71,30 +71,51 @@ static void set_characters(struct importer *im)
 	im->comment = source->comment;
 }
 
-int import_source_look(struct importer *im, bool final)
+int import_source_mark(struct importer *im, bool final)
 {
-	struct import_recipe *by = &im->by;
+	static const uint8_t mark[] = { 0xef, 0xbb, 0xbf };
 	struct bytes in = bytes_of(im->input.data + im->start,
 				   im->input.size - im->start);
-	int err;
+	size_t same = 0;
 
-	if (by->looked)
+	if (im->marked)
 		return 1;
-	if (im->resume.saved.format)
-		by->format = (enum recipe_format)im->resume.saved.format;
-	if (!final && (in.size < 3 ||
-		       (first_line(in).size == in.size && in.size < 65536)))
+	if (!final && in.size < 2)
 		return 0;
 	if (bytes_starts_with(in, BYTES_LITERAL("\xff\xfe")) ||
 	    bytes_starts_with(in, BYTES_LITERAL("\xfe\xff")))
 		return fail(ERR_bad_argument,
-			    "%.*s: it is UTF-16; iconv -f UTF-16 -t UTF-8 "
+			    "%.*s%sit is UTF-16; iconv -f UTF-16 -t UTF-8 "
 			    "makes UTF-8 of it",
-			    (int)by->file.size, by->file.data);
-	if (bytes_starts_with(in, BYTES_LITERAL("\xef\xbb\xbf"))) {
-		im->start += 3;
-		in = bytes_after(in, 3);
-	}
+			    (int)im->by.file.size, im->by.file.data,
+			    im->by.file.size > 0 ? ": " : "");
+	while (same < sizeof(mark) && same < in.size &&
+	       in.data[same] == mark[same])
+		same++;
+	if (!final && same == in.size && same < sizeof(mark))
+		return 0;
+	im->marked = true;
+	if (same == sizeof(mark))
+		im->start += sizeof(mark);
+	return 1;
+}
+
+int import_source_look(struct importer *im, bool final)
+{
+	struct import_recipe *by = &im->by;
+	struct bytes in;
+	int err;
+
+	if (by->looked)
+		return 1;
+	err = import_source_mark(im, final);
+	if (err <= 0)
+		return err;
+	in = bytes_of(im->input.data + im->start, im->input.size - im->start);
+	if (im->resume.saved.format)
+		by->format = (enum recipe_format)im->resume.saved.format;
+	if (!final && first_line(in).size == in.size && in.size < 65536)
+		return 0;
 	/* Lines with one value each that holds others inside are an array's. */
 	if (by->format == RECIPE_UNSAID)
 		by->format = guess(in);

@@ -114,10 +114,13 @@ struct import_recipe {
 	size_t column_capacity;
 	struct buf decoded; /* what was base64 */
 	struct buf line;    /* a row as JSON */
-	/* JSON: in the array that holds the records; how deep, and whether in a
-	 * string, scanning the present one has come. */
-	bool in_array, in_string, escaped;
+	/* JSON: in the array that holds the records, or behind it; how deep,
+	 * and whether in a string, scanning the present one has come. */
+	bool in_array, has_records, array_ended, in_string, escaped;
 	unsigned int depth;
+	/* Where the array ends: its bracket, in the file, and that one's line.
+	 * Who goes on later comes past it again. */
+	uint64_t array_end, array_end_line;
 };
 
 /* Of an import with a name; see import_resume.c. */
@@ -160,6 +163,7 @@ struct importer {
 	size_t counted;      /* of input, as MEMORY_REQUESTS */
 	size_t start;        /* of the present record, in input */
 	size_t at;           /* from start: scanning goes on here */
+	bool marked;         /* a byte-order mark was looked for */
 	uint64_t line;      /* line number of the record's first byte, from 1 */
 	uint64_t line_next; /* and of the record after it */
 

@@ -248,14 +248,14 @@ static int add_number(struct mutation *m, struct bytes family,
 {
 	uint64_t timestamp = STORE_NOW;
 	struct bytes text = n->text;
-	int64_t number;
+	int64_t number = 0;
 	int err = 0;
 
 	if (n->type == JSON_OBJECT)
 		err = version_object(m, n, &timestamp, &text);
-	else if (n->type != JSON_NUMBER)
-		text = BYTES_NONE;
-	if (!err && !int_parse(text, &number))
+	else
+		err = json_integer("what is added", n, &number);
+	if (!err && n->type == JSON_OBJECT && !int_parse(text, &number))
 		err = json_wrong(
 			"what is added must be a decimal 64-bit integer", text);
 	if (err < 0)
@@ -301,12 +301,11 @@ static int increment_value(struct mutation *m, struct bytes family,
 			   struct bytes qualifier, const struct json_node *n)
 {
 	struct cell made;
-	int64_t amount;
-	int err;
+	int64_t amount = 0;
+	int err = json_integer("an increment", n, &amount);
 
-	if (n->type != JSON_NUMBER || !int_parse(n->text, &amount))
-		return json_wrong("an increment must be a 64-bit integer",
-				  n->text);
+	if (err < 0)
+		return err;
 	err = write_increment(m->w, family, qualifier, amount, &made);
 	return !err && m->result ? json_result_add(m->result, &made) : err;
 }

@@ -1,6 +1,7 @@
 #include "store/text/json/json.h"
 #include "store/text/json/json_value.h"
 #include "store/text/value/base64.h"
+#include "store/text/value/number.h"
 
 /* Texts that may be long are cut where they are quoted. */
 static struct bytes shown(struct bytes s)
@@ -19,6 +20,28 @@ bool json_is_text(const struct json_node *n)
 {
 	return n->type == JSON_STRING || n->type == JSON_NUMBER ||
 	       n->type == JSON_TRUE || n->type == JSON_FALSE;
+}
+
+/* Shows what stands there instead. */
+int json_integer(const char *what, const struct json_node *n, int64_t *out)
+{
+	static const char *const others[] = {
+		[JSON_NULL] = "null",        [JSON_FALSE] = "false",
+		[JSON_TRUE] = "true",        [JSON_ARRAY] = "an array",
+		[JSON_OBJECT] = "an object",
+	};
+	const char *quote = n->type == JSON_STRING ? "\"" : "";
+	struct bytes text = n->text;
+
+	if (n->type == JSON_NUMBER && int_parse(text, out))
+		return 0;
+	if (n->type != JSON_NUMBER && n->type != JSON_STRING)
+		text = bytes_string(others[n->type]);
+	text = shown(text);
+	return fail(ERR_bad_line,
+		    "%s must be a decimal 64-bit integer%s, not %s%.*s%s", what,
+		    *quote ? " without quotes" : "", quote, (int)text.size,
+		    text.data, quote);
 }
 
 /* Characters that are decoded at once: a multiple of 4. */

@@ -29,6 +29,10 @@ int json_wrong(const char *what, struct bytes name);
 /* A string, number or boolean: its text is the value. */
 bool json_is_text(const struct json_node *n);
 
+/* A number of JSON that is a decimal 64-bit integer; "1" in quotes is a slip.
+ * what says what needs one. -ERR_bad_line. */
+int json_integer(const char *what, const struct json_node *n, int64_t *out);
+
 /* The bytes of {"base64": "..."}, whose string is n: decoded into memory, which
  * *out points into, or a long one into j's spill. -ERR_bad_line, -ENOMEM, or of
  * the spill. */

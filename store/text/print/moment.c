@@ -32,17 +32,6 @@ void moment_release(struct store *s, struct moment *m)
 	*m = (struct moment){ NULL, NULL };
 }
 
-/* t as it is now, or NULL. */
-static const struct table *find(const struct schema *now, const struct table *t)
-{
-	size_t i;
-
-	for (i = 0; i < now->table_count; i++)
-		if (now->tables[i].id == t->id)
-			return &now->tables[i];
-	return NULL;
-}
-
 static int is_gone(const struct table *t)
 {
 	return fail(ERR_no_table,
@@ -54,7 +43,7 @@ int moment_scan(struct store *s, const struct moment *m, const struct table *t,
 		struct scan_range *range, struct scan **out)
 {
 	struct schema *now = store_schema(s);
-	const struct table *found = find(now, t);
+	const struct table *found = table_by_id(now, t->id);
 	int err;
 
 	*out = NULL;
@@ -69,7 +58,7 @@ int moment_select(struct store *s, const struct moment *m,
 		  struct scan_range *how, struct select_scan **out)
 {
 	struct schema *now = store_schema(s);
-	const struct table *found = find(now, t);
+	const struct table *found = table_by_id(now, t->id);
 	int err;
 
 	*out = NULL;
@@ -83,7 +72,7 @@ int moment_select(struct store *s, const struct moment *m,
 int moment_check(struct store *s, const struct table *t)
 {
 	struct schema *now = store_schema(s);
-	const struct table *found = find(now, t);
+	const struct table *found = table_by_id(now, t->id);
 	size_t i;
 
 	for (i = 0; found && i < t->family_count; i++) {

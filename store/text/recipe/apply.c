@@ -136,17 +136,21 @@ static int append_cell(struct applier *a, const struct statement *s,
 }
 
 /* What add adds, and when: never at the time of at, for each microsecond would
- * have an accumulator. */
+ * have an accumulator. 1 if it adds nothing. */
 static int finish_add(struct applier *a, const struct statement *s,
 		      const struct cell_place *place, struct recipe_cell *cell)
 {
 	struct bytes number =
 		bytes_of(a->text.data + place->value, place->value_size);
+	int found;
 
 	cell->add = true;
 	cell->us = a->now_us;
 	cell->timed = s->time.count > 0;
-	if (!function_integer(number, &cell->number))
+	found = int_parse_added(number, &cell->number);
+	if (found == 0)
+		return 1;
+	if (found < 0)
 		return fail(ERR_bad_line,
 			    "\"%.*s\" is no 64-bit integer that could be added",
 			    (int)(number.size < 100 ? number.size : 100),
@@ -165,13 +169,11 @@ static int apply_cell(struct applier *a, const struct statement *s)
 		return -ENOMEM;
 	place = &a->places[a->cell_count - 1];
 	err = append_cell(a, s, place);
-	if (err == 1) {
-		a->cell_count--;
-		return 0;
-	}
 	if (!err && s->kind == STATEMENT_ADD)
 		err = finish_add(a, s, place, cell);
-	return err;
+	if (err == 1)
+		a->cell_count--;
+	return err < 0 ? err : 0;
 }
 
 /* One field of rest. */

@@ -22,6 +22,17 @@ bool int_parse(struct bytes text, int64_t *out)
 	return true;
 }
 
+int int_parse_added(struct bytes text, int64_t *out)
+{
+	while (text.size > 0 && strchr(" \t\r\n", text.data[text.size - 1]))
+		text.size--;
+	while (text.size > 0 && strchr(" \t\r\n", text.data[0]))
+		text = bytes_after(text, 1);
+	if (text.size == 0)
+		return 0;
+	return int_parse(text, out) ? 1 : -EINVAL;
+}
+
 /* 0 to 15, or 16 for what is no digit in any base; the caller compares it with
  * the base. */
 static unsigned int digit_value(uint8_t c)

@@ -14,6 +14,11 @@
  * untouched. */
 bool int_parse(struct bytes text, int64_t *out);
 
+/* A number to be added, as a counter's file and add of a recipe take it: with
+ * blanks around it, or nothing but those, which adds nothing. 1 with *out, 0,
+ * or -EINVAL, without a detail. */
+int int_parse_added(struct bytes text, int64_t *out);
+
 /* Go's strconv.ParseInt(text, 0, 64), so that set takes what cbt set takes:
  * 0x3e8, 0777, 1_000_000, -1. False if text is no such number or it does not
  * fit; then *out is untouched. */
