@@ -142,6 +142,7 @@ struct engine {
 
 	struct pace pace;     /* of writers; has its own words on locks */
 	struct guards guards; /* where flushes are cut; protected by work */
+	bool guards_used;     /* by the merge under way; with work */
 	bool dead_turn;  /* whose turn it was in background work; with work */
 	bool asked_turn; /* whose in a compaction that was asked for; as well */
 	/* Of engine_tick, which one thread calls. */
