@@ -145,6 +145,7 @@ struct engine {
 	bool guards_used;     /* by the merge under way; with work */
 	bool dead_turn;  /* whose turn it was in background work; with work */
 	bool asked_turn; /* whose in a compaction that was asked for; as well */
+	atomic_bool at_rest; /* nobody has written for a while */
 	/* Of engine_tick, which one thread calls. */
 	struct engine_ticks {
 		time_t second;       /* of the last one */

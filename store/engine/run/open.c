@@ -47,8 +47,8 @@ void engine_options_init(struct engine_options *o)
 		.blob_file_size = 64 << 20,
 		.blob_flush_size = 128 << 20,
 		.level0_trigger = 4,
-		.level0_slow = 12,
-		.level0_stop = 20,
+		.level0_slow = 36,
+		.level0_stop = 52,
 		.clock = &clock_real,
 		.events = EVENTS_MAIN,
 	};

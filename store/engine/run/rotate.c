@@ -17,9 +17,9 @@
  * that are being written, nor none.
  */
 
-/* A memtable is such a part of the ssts, at least of its full size, and no less
- * than so many bytes. */
-#define ARENA_SHARE 24
+/* A memtable is such a part of the ssts below level 0, at least of its full
+ * size, and no less than so many bytes. */
+#define ARENA_SHARE 20
 #define ARENA_LEAST 4
 #define ARENA_SIZE_MIN ((size_t)1 << 20)
 
@@ -182,7 +182,7 @@ static size_t arena_size(struct engine *e)
 	unsigned int i;
 
 	pthread_mutex_lock(&e->lock);
-	for (i = 0; i < LEVEL_COUNT; i++)
+	for (i = 1; i < LEVEL_COUNT; i++)
 		size += e->version->levels[i].size;
 	pthread_mutex_unlock(&e->lock);
 	size /= ARENA_SHARE;
