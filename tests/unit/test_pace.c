@@ -308,6 +308,14 @@ END_TEST
 /* Logs and files under way are little beside the data. */
 START_TEST(memtables_grow_with_the_store)
 {
+	tear_down();
+	options.memtable_size = 8 << 20;
+	ck_assert_int_eq(volume_mem_new(&volume), 0);
+	ck_assert_int_eq(store_open_volume(volume, &options, &store), 0);
+	engine = store_engine(store);
+	ck_assert_uint_eq(engine->memtable->arena.size, 2 << 20);
+	tear_down();
+	set_up();
 	put(1, 1000);
 	engine->options.memtable_size = 8 << 20;
 	settle();

@@ -431,7 +431,9 @@ static int recover(struct engine *e)
 	atomic_store(&e->flushed_seq, e->manifest->last_seq);
 	e->gc_time_us = e->manifest->gc_time_us;
 	e->version = version_get(e->manifest->current);
-	err = memtable_new(e->options.memtable_size, &e->memtable);
+	err = memtable_new(e->options.read_only ? e->options.memtable_size
+						: engine_arena_size(e),
+			   &e->memtable);
 	if (err == 0)
 		memtable_count(e->memtable, e->memory);
 	/* Before the first flush: what its ssts refer to must be durable. */

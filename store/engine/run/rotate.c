@@ -174,9 +174,7 @@ int engine_rotate_ahead(struct engine *e)
 	return engine_sync(e);
 }
 
-/* Bytes of the next memtable's arena: a log takes as much of the disk again,
- * and up to three are there at once, which is to be little beside the data. */
-static size_t arena_size(struct engine *e)
+size_t engine_arena_size(struct engine *e)
 {
 	size_t most = e->options.memtable_size, size = 0;
 	unsigned int i;
@@ -202,7 +200,7 @@ int engine_rotate(struct engine *e, size_t need)
 	int err;
 
 	assert(e->wal);
-	used = arena_size(e);
+	used = engine_arena_size(e);
 	err = memtable_new(need > used ? need : used, &fresh);
 	if (err < 0)
 		return err;
