@@ -258,7 +258,7 @@ static void run(struct compaction *compaction)
 
 static void compact_some(void)
 {
-	struct compaction_options options = { 2, 3000, 2 };
+	struct compaction_options options = { 2, 3000, 2, false };
 	struct compaction c;
 	int n = (int)draw(3), result = 1;
 
@@ -483,7 +483,7 @@ static size_t count_names(void)
 
 START_TEST(failures_leave_nothing_behind)
 {
-	struct compaction_options options = { 2, 3000, 2 };
+	struct compaction_options options = { 2, 3000, 2, false };
 	struct merge_context context;
 	struct compaction c;
 	uint64_t seqs[SNAPSHOTS_MAX + 1];

@@ -3,6 +3,7 @@
 #include "store/base/err.h"
 #include "store/engine/compact/level0.h"
 #include "store/engine/core/pace.h"
+#include "store/engine/run/dead.h"
 #include "store/engine/run/rotate.h"
 #include "store/engine/run/step.h"
 #include "store/model/model.h"
@@ -18,6 +19,7 @@
  */
 #define ROWS 4000
 
+static unsigned int rows, first; /* how many, from which on */
 static struct volume *volume;
 static struct store *store;
 static struct store_options options;
@@ -67,15 +69,17 @@ static uint64_t now(void *context)
 
 static const struct clock by_hand = { .now = now };
 
-static void set_up(void)
+static void start(unsigned int row_count, uint64_t file_size)
 {
 	struct gc_policy *one = gc_policy_leaf(GC_MAX_VERSIONS, 1);
 	struct family_spec family = { .name = BYTES_LITERAL("f"), .gc = one };
 
+	rows = row_count;
+	first = 0;
 	small_store_options(&options);
 	options.clock = &by_hand;
 	options.memtable_size = 256 << 10;
-	options.file_size = 32 << 10;
+	options.file_size = file_size;
 	armed = watched = false;
 	ck_assert_int_eq(volume_mem_new(&volume), 0);
 	ck_assert_int_eq(store_open_volume(volume, &options, &store), 0);
@@ -84,6 +88,11 @@ static void set_up(void)
 		store_create_table(store, bytes_string("t"), false, &family, 1),
 		0);
 	gc_policy_free(one);
+}
+
+static void set_up(void)
+{
+	start(ROWS, 32 << 10);
 }
 
 static void tear_down(void)
@@ -116,8 +125,8 @@ static void put_all(uint64_t timestamp)
 {
 	unsigned int i;
 
-	for (i = 0; i < ROWS; i++)
-		put(i * 1237 % ROWS, timestamp);
+	for (i = 0; i < rows; i++)
+		put(first + i * 1237 % rows, timestamp);
 }
 
 static void settle(void)
@@ -210,9 +219,103 @@ START_TEST(a_compaction_needs_little_room)
 }
 END_TEST
 
+/* A round over all rows, beside which background work goes on. */
+static void overwrite(uint64_t timestamp)
+{
+	unsigned int i;
+
+	for (i = 0; i < rows; i++) {
+		put(i * 1237 % rows, timestamp);
+		watched = true;
+		if (i % 200 == 0)
+			ck_assert_int_ge(engine_step(engine), 0);
+		watched = false;
+	}
+}
+
+/* What is overwritten all over waits in level 0 until there is much of it for
+ * what lies below, and takes no more space than it may. */
+START_TEST(overwriting_costs_few_bytes_and_little_space)
+{
+	uint64_t live, merged, round;
+
+	tear_down();
+	start(40000, 512 << 10);
+	put_all(1000);
+	ck_assert_int_eq(store_compact(store, BYTES_NONE), 0);
+	live = size_below();
+	overwrite(2000);
+	merged = engine->counters.compacted_size;
+	peak = 0;
+	for (round = 3; round < 6; round++)
+		overwrite(1000 * round);
+	merged = engine->counters.compacted_size - merged;
+	ck_assert_uint_lt(merged, 3 * 11 * live / 4);
+	ck_assert_uint_lt(peak, live * 16 / 10);
+	/* Now readers come first. */
+	engine_tick(engine);
+	engine_tick(engine);
+	while (engine_step(engine) > 0)
+		;
+	ck_assert_uint_lt(level0_depth(engine->version), 8);
+	ck_assert_uint_lt(engine->version->levels[0].size, live / 4);
+}
+END_TEST
+
+/* Or parts of level 0 that have nothing to do with each other would become one,
+ * which is merged with all that is below. */
+START_TEST(guards_stay)
+{
+	struct buf was[GUARD_PARTS_MAX];
+	size_t count, i, j, kept = 0;
+	unsigned int row;
+
+	first = ROWS;
+	put_all(1000);
+	settle();
+	put_all(2000);
+	ck_assert_int_eq(engine_flush(engine), 0);
+	count = engine->guards.count;
+	ck_assert_uint_gt(count, 4);
+	for (i = 0; i < count; i++) {
+		was[i] = (struct buf)BUF_INIT;
+		ck_assert_int_eq(buf_set(&was[i], engine->guards.keys[i]), 0);
+	}
+	for (row = 0; row < ROWS / 4; row++)
+		put(row, 1000);
+	settle();
+	put_all(3000);
+	ck_assert_int_eq(engine_flush(engine), 0);
+	for (i = 0; i < count; i++) {
+		for (j = 0; j < engine->guards.count; j++)
+			kept += bytes_equal(buf_bytes(&was[i]),
+					    engine->guards.keys[j]);
+		buf_release(&was[i]);
+	}
+	ck_assert_uint_ge(kept, count - 1);
+	ck_assert_uint_lt(engine->guards.count, GUARD_PARTS_MAX);
+	/* All of it goes. */
+	ck_assert_int_eq(store_drop_table(store, bytes_string("t"), false), 0);
+	settle();
+	ck_assert_int_eq(store_compact(store, BYTES_NONE), 0);
+	ck_assert_int_eq(guards_choose(&engine->guards, engine->version,
+				       options.file_size),
+			 0);
+	ck_assert_uint_eq(engine->guards.count, 0);
+}
+END_TEST
+
 /* Logs and files under way are little beside the data. */
 START_TEST(memtables_grow_with_the_store)
 {
+	tear_down();
+	options.memtable_size = 8 << 20;
+	ck_assert_int_eq(volume_mem_new(&volume), 0);
+	ck_assert_int_eq(store_open_volume(volume, &options, &store), 0);
+	engine = store_engine(store);
+	ck_assert_uint_eq(engine->memtable->arena.size, 2 << 20);
+	tear_down();
+	set_up();
 	put(1, 1000);
 	engine->options.memtable_size = 8 << 20;
 	settle();
@@ -220,7 +323,7 @@ START_TEST(memtables_grow_with_the_store)
 	put(1, 2000);
 	engine->version->levels[6].size += 96 << 20;
 	settle();
-	ck_assert_uint_ge(engine->memtable->arena.size, 4 << 20);
+	ck_assert_uint_ge(engine->memtable->arena.size, 9 << 19);
 	ck_assert_uint_lt(engine->memtable->arena.size, 5 << 20);
 	engine->options.memtable_size = options.memtable_size;
 }
@@ -274,6 +377,8 @@ int main(void)
 		a_flush_goes_before_the_merge_under_way,
 		a_merge_takes_a_part,
 		a_compaction_needs_little_room,
+		overwriting_costs_few_bytes_and_little_space,
+		guards_stay,
 		memtables_grow_with_the_store,
 		debt_has_a_price,
 		depth_is_debt,

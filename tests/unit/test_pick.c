@@ -1,15 +1,16 @@
 #include "store/base/err.h"
 #include "store/engine/compact/compact.h"
 #include "store/engine/compact/level0.h"
+#include "store/engine/compact/pick_dead.h"
 #include "store/engine/compact/pick.h"
 #include "store/format/sst/sst_build.h"
 #include "tests/sim/memory_file.h"
 #include "tests/unit/suite.h"
 
 #define MIB (UINT64_C(1) << 20)
-#define FILES_MAX 32
+#define FILES_MAX 40
 
-static const struct compaction_options options = { 4, 128 * MIB, 10 };
+static const struct compaction_options options = { 4, 128 * MIB, 10, false };
 static struct cache *cache;
 static struct version *version;
 static struct buf contents[FILES_MAX];
@@ -161,6 +162,43 @@ START_TEST(level0_goes_down_by_groups)
 }
 END_TEST
 
+/* While somebody writes more of it is gathered, for what is below. */
+START_TEST(writers_and_readers_have_their_say)
+{
+	struct compaction_options writing = options;
+	int i;
+
+	writing.writing = true;
+	add_plain(6, "a", "c", 12 * MIB);
+	add_plain(6, "e", "g", 100 * MIB);
+	for (i = 0; i < 4; i++)
+		add_plain(0, "a", "b", 2 * MIB);
+	ck_assert_int_eq(pick(), 1);
+	ck_assert_uint_eq(picked.input_count[0], 4);
+	compaction_release(&picked);
+	ck_assert_int_eq(compact_pick(version, &writing, &picked), 0);
+	/* As much as is below; or too many files; or too much. */
+	version->levels[6].files[0]->size = 8 * MIB;
+	ck_assert_int_eq(compact_pick(version, &writing, &picked), 1);
+	compaction_release(&picked);
+	version->levels[6].files[0]->size = 12 * MIB;
+	version->levels[0].size = 35 * MIB;
+	ck_assert_int_eq(compact_pick(version, &writing, &picked), 0);
+	version->levels[0].size = 40 * MIB;
+	ck_assert_int_eq(compact_pick(version, &writing, &picked), 1);
+	ck_assert_uint_eq(picked.input_count[0], 4);
+	compaction_release(&picked);
+	version->levels[0].size = 8 * MIB;
+	for (; i < 32; i++) {
+		ck_assert_int_eq(compact_pick(version, &writing, &picked), 0);
+		add_plain(0, "a", "b", MIB / 16);
+		ck_assert_int_eq(version_sort(version), 0);
+	}
+	ck_assert_int_eq(compact_pick(version, &writing, &picked), 1);
+	ck_assert_uint_eq(picked.input_count[0], 32);
+}
+END_TEST
+
 /* What was written in order is not written again. */
 START_TEST(level0_moves_down_as_it_is)
 {
@@ -258,14 +296,32 @@ START_TEST(a_range_goes_down_to_the_end)
 }
 END_TEST
 
+/* Though the next level has nothing there. */
+START_TEST(deletions_go_down_for_what_lies_lower)
+{
+	add_file(0, "a", 9, "c", 1, KEY_DELETE, MIB);
+	add_plain(5, "x", "y", MIB);
+	add_plain(6, "d", "e", 10 * MIB);
+	add_plain(6, "a", "c", 10 * MIB);
+	ck_assert_int_eq(version_sort(version), 0);
+	ck_assert_int_eq(compact_pick_deletions(version, &picked), 1);
+	ck_assert_uint_eq(picked.output_level, 5);
+	ck_assert_uint_eq(picked.input_count[0], 1);
+	ck_assert_uint_eq(picked.input_count[1], 0);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = { level0_goes_to_the_first_level_in_use,
 				 level0_goes_down_by_groups,
+				 writers_and_readers_have_their_say,
 				 level0_moves_down_as_it_is,
 				 the_cheapest_file_moves_down,
 				 files_that_share_a_column_are_merged,
-				 a_range_goes_down_to_the_end };
+				 a_range_goes_down_to_the_end,
+				 deletions_go_down_for_what_lies_lower };
 
-	return run_suite("pick", setup, teardown, tests, 6);
+	return run_suite("pick", setup, teardown, tests,
+			 sizeof(tests) / sizeof(*tests));
 }

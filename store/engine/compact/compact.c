@@ -56,7 +56,7 @@ struct merge_job {
 	size_t tombstone_count; /* that the output has */
 	struct buf last_key; /* of the entry before; not kept with one output */
 	size_t last_row_end; /* size of its row prefix; 0: there is none */
-	size_t guard;        /* of the context's: the first behind the output */
+	size_t guard;        /* of the context's: the first behind the entry */
 	size_t unyielded;    /* bytes that went in since the last yield */
 
 	/* An entry held back, because what follows may be merged into it. */
@@ -195,6 +195,18 @@ static void cross_files(struct merge_job *j, struct bytes key)
 	}
 }
 
+/* Whether a guard lies before key and behind the last one that was passed. */
+static bool cross_guards(struct merge_job *j, struct bytes key)
+{
+	const struct merge_context *c = j->context;
+	size_t was = j->guard;
+
+	while (j->guard < c->guard_count &&
+	       bytes_compare(c->guards[j->guard], key) <= 0)
+		j->guard++;
+	return j->guard > was;
+}
+
 /* Where the output ends before key: the size of the prefix of key at which to
  * cut, or 0. */
 static size_t cut_before(struct merge_job *j, struct bytes key, size_t row_end)
@@ -207,7 +219,7 @@ static size_t cut_before(struct merge_job *j, struct bytes key, size_t row_end)
 	if (shared < row_end) {
 		j->row_start = size;
 		cross_files(j, key);
-		if (size >= j->file_size ||
+		if (cross_guards(j, key) || size >= j->file_size ||
 		    (j->crossed_one && size >= j->file_size / 2))
 			return row_end;
 		return 0;
@@ -225,16 +237,9 @@ static size_t cut_before(struct merge_job *j, struct bytes key, size_t row_end)
 /* Ends a flush's output where a guard lies before key. */
 static int pass_guards(struct merge_job *j, struct bytes key)
 {
-	const struct merge_context *c = j->context;
-	size_t passed = j->guard;
-
-	while (passed < c->guard_count &&
-	       bytes_compare(c->guards[passed], key) <= 0)
-		passed++;
-	if (passed == j->guard)
+	if (!cross_guards(j, key))
 		return 0;
-	j->guard = passed;
-	return end_output(j, c->guards[passed - 1]);
+	return end_output(j, j->context->guards[j->guard - 1]);
 }
 
 /* Adds an entry to the output, which is begun or cut as its key demands. */
@@ -264,6 +269,7 @@ static int add_entry(struct merge_job *j, const struct iter *it)
 	}
 	if (!err && !j->builder) {
 		cross_files(j, it->key);
+		cross_guards(j, it->key);
 		err = begin_output(j);
 	}
 	if (!err && c->move && key_kind(it->key) == KEY_BLOB)
@@ -508,7 +514,6 @@ int compact_run(const struct merge_context *c, struct version *v,
 	struct merge_job job = { .context = c,
 				 .edit = edit,
 				 .output_level = compaction->output_level,
-				 .guard = c->guard_count, /* a flush's */
 				 .file_size = c->file_size };
 	struct iter *it;
 	int err = remove_inputs(compaction, edit);

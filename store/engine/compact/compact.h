@@ -54,8 +54,8 @@ struct merge_context {
 	uint64_t spare_size;       /* not 0: outputs take pieces of held room,
 				      of so many bytes if there are */
 	enum row_directory_rule rows;
-	const struct bytes *guards; /* row prefixes, ascending, at which a
-				       flush is cut */
+	const struct bytes *guards; /* row prefixes, ascending, at which
+				       outputs are cut */
 	size_t guard_count;
 	uint64_t (*new_id)(void *context); /* an id that no file has */
 	void *new_id_context;
@@ -92,6 +92,7 @@ struct compaction_options {
 	uint64_t base_size;          /* bytes: least target of the first level
 					used */
 	unsigned int fan_out;        /* of a level's target to that above; 10 */
+	bool writing; /* somebody is: fewer bytes at the cost of readers */
 };
 
 /*

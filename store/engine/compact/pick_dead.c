@@ -1,5 +1,6 @@
 #include <assert.h>
 
+#include "store/engine/compact/level0.h"
 #include "store/engine/compact/pick_dead.h"
 #include "store/format/key.h"
 
@@ -28,28 +29,65 @@ static uint64_t each(uint64_t size, uint64_t count)
 	return count > 0 ? size / count : 0;
 }
 
-/* Whether the deletions of the upper inputs hide enough: a point delete hides
- * an entry and a range tombstone a row, as far as they go. */
-static bool is_worth(const struct compaction *c)
+/* Whether the deletions of upper, merged with lower, hide enough: a point
+ * delete hides an entry and a range tombstone a row, as far as they go. */
+static bool hides_enough(const struct sums *upper, const struct sums *lower,
+			 bool is_lowest)
+{
+	uint64_t gain =
+		upper->delete_count * each(lower->size, lower->put_count) +
+		upper->tombstone_count * each(lower->size, lower->row_count);
+
+	if (gain > lower->size)
+		gain = lower->size;
+	/* They go themselves where nothing is below. */
+	if (is_lowest)
+		gain += (upper->delete_count + upper->tombstone_count) *
+			each(upper->size, upper->put_count +
+						  upper->delete_count +
+						  upper->tombstone_count);
+	return gain > 0 && gain * DEAD_SHARE >= upper->size + lower->size;
+}
+
+/* Adds the files of a level that lie between the first key of the upper inputs
+ * and their last. */
+static void add_between(struct sums *s, const struct level *level,
+			const struct compaction *c)
+{
+	struct sst_file *const *inputs = c->inputs[0];
+	const struct sst_file *first = inputs[0], *last = inputs[0];
+	size_t i;
+
+	for (i = 1; i < c->input_count[0]; i++) {
+		if (bytes_compare(inputs[i]->smallest, first->smallest) < 0)
+			first = inputs[i];
+		if (file_ends_behind(inputs[i], last))
+			last = inputs[i];
+	}
+	for (i = 0; i < level->count; i++)
+		if (!files_are_apart(level->files[i], first) &&
+		    !files_are_apart(last, level->files[i]))
+			add(s, level->files[i]);
+}
+
+/* Whether what the upper inputs delete is worth the merge, or merges down to a
+ * lower level, since a level between may hold little of it. */
+static bool is_worth(const struct compaction *c, const struct version *v)
 {
 	struct sums upper = { 0 }, lower = { 0 };
-	uint64_t gain;
+	unsigned int level = c->output_level;
 	size_t i;
 
 	for (i = 0; i < c->input_count[0]; i++)
 		add(&upper, c->inputs[0][i]);
 	for (i = 0; i < c->input_count[1]; i++)
 		add(&lower, c->inputs[1][i]);
-	gain = upper.delete_count * each(lower.size, lower.put_count) +
-	       upper.tombstone_count * each(lower.size, lower.row_count);
-	if (gain > lower.size)
-		gain = lower.size;
-	/* They go themselves where nothing is below. */
-	if (c->output_level == BOTTOM)
-		gain += (upper.delete_count + upper.tombstone_count) *
-			each(upper.size, upper.put_count + upper.delete_count +
-						 upper.tombstone_count);
-	return gain > 0 && gain * DEAD_SHARE >= upper.size + lower.size;
+	while (!hides_enough(&upper, &lower, level == BOTTOM)) {
+		if (level == BOTTOM)
+			return false;
+		add_between(&lower, &v->levels[++level], c);
+	}
+	return true;
 }
 
 /* Whether something in f is a deletion. */
@@ -85,7 +123,7 @@ int compact_pick_deletions(const struct version *v, struct compaction *out)
 			if (err < 0)
 				return err;
 			assert(err == 1);
-			if (is_worth(out))
+			if (is_worth(out, v))
 				return 1;
 			compaction_release(out);
 		}

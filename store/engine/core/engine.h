@@ -35,9 +35,9 @@ struct engine_options {
 					flushed, or their garbage would be met
 					late; 128 MiB */
 	unsigned int level0_trigger; /* so many files are compacted; 4 */
-	unsigned int level0_slow;    /* writers go slower; 12 */
+	unsigned int level0_slow;    /* writers go slower; 36 */
 	unsigned int level0_stop;    /* and slowest; without a background, or
-					at twice as many, they wait; 20 */
+					at twice as many, they wait; 52 */
 	unsigned int rows;           /* for tests: enum row_directory_rule */
 	unsigned int gap_steps;      /* for tests: see gaps.h */
 	const struct clock *clock;   /* outlives the engine */

@@ -9,8 +9,9 @@
 #define SLEEP_MIN 500000
 #define SLEEP_MAX 5000000
 /* Level 0 stops writers nearly where it is so large a part of the levels below,
- * in percent, or so many memtables. */
-#define GARBAGE_PERCENT 40
+ * in percent, or so many memtables. They pay from two thirds of that on, where
+ * merges begin (compact/pick.c). */
+#define GARBAGE_PERCENT 49
 #define GARBAGE_MEMTABLES 2
 /* So many files that do not overlap count like one that does. */
 #define LONE_FILES 16
@@ -37,7 +38,9 @@ uint32_t pace_debt(const struct engine *e, const struct version *v,
 	below = below / 100 * GARBAGE_PERCENT;
 	if (below > may)
 		may = below;
-	by_size = v->levels[0].size * PACE_STOP / (may + 1);
+	by_size = v->levels[0].size * (PACE_STOP / 4 * 3) / (may + 1);
+	if (by_size > PACE_STOP / 2)
+		by_size = 2 * by_size - PACE_STOP / 2;
 	by_depth = depth * (PACE_STOP / 2) / (slow + !slow);
 	if (depth > slow && stop > slow)
 		by_depth = PACE_STOP / 2 +

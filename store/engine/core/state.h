@@ -142,8 +142,10 @@ struct engine {
 
 	struct pace pace;     /* of writers; has its own words on locks */
 	struct guards guards; /* where flushes are cut; protected by work */
+	bool guards_used;     /* by the merge under way; with work */
 	bool dead_turn;  /* whose turn it was in background work; with work */
 	bool asked_turn; /* whose in a compaction that was asked for; as well */
+	atomic_bool at_rest; /* nobody has written for a while */
 	/* Of engine_tick, which one thread calls. */
 	struct engine_ticks {
 		time_t second;       /* of the last one */

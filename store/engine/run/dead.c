@@ -7,8 +7,10 @@
 #include "store/engine/run/hold.h"
 #include "store/engine/run/rotate.h"
 
-/* Seconds without a write from which on the store is idle. */
+/* Seconds without a write from which on the store is idle; and from which on
+ * merges go by what is best for readers. */
 #define IDLE_S 5
+#define REST_S 1
 /* A flush is worth its while if its deletions hide a DEAD_SHARE of the data; or
  * for what it has itself, if it takes so many bytes and as large a share of its
  * cells are deletions. */
@@ -124,6 +126,7 @@ void engine_tick(struct engine *e)
 	m = memtable_get(e->memtable);
 	v = version_get(e->version);
 	pthread_mutex_unlock(&e->lock);
+	atomic_store(&e->at_rest, idle_s >= REST_S);
 	worth = is_worth(m, v, idle_s >= IDLE_S);
 	memtable_put(m);
 	version_put(v);

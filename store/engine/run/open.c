@@ -47,8 +47,8 @@ void engine_options_init(struct engine_options *o)
 		.blob_file_size = 64 << 20,
 		.blob_flush_size = 128 << 20,
 		.level0_trigger = 4,
-		.level0_slow = 12,
-		.level0_stop = 20,
+		.level0_slow = 36,
+		.level0_stop = 52,
 		.clock = &clock_real,
 		.events = EVENTS_MAIN,
 	};
@@ -431,7 +431,9 @@ static int recover(struct engine *e)
 	atomic_store(&e->flushed_seq, e->manifest->last_seq);
 	e->gc_time_us = e->manifest->gc_time_us;
 	e->version = version_get(e->manifest->current);
-	err = memtable_new(e->options.memtable_size, &e->memtable);
+	err = memtable_new(e->options.read_only ? e->options.memtable_size
+						: engine_arena_size(e),
+			   &e->memtable);
 	if (err == 0)
 		memtable_count(e->memtable, e->memory);
 	/* Before the first flush: what its ssts refer to must be durable. */

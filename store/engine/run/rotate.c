@@ -17,9 +17,9 @@
  * that are being written, nor none.
  */
 
-/* A memtable is such a part of the ssts, at least of its full size, and no less
- * than so many bytes. */
-#define ARENA_SHARE 24
+/* A memtable is such a part of the ssts below level 0, at least of its full
+ * size, and no less than so many bytes. */
+#define ARENA_SHARE 20
 #define ARENA_LEAST 4
 #define ARENA_SIZE_MIN ((size_t)1 << 20)
 
@@ -174,15 +174,13 @@ int engine_rotate_ahead(struct engine *e)
 	return engine_sync(e);
 }
 
-/* Bytes of the next memtable's arena: a log takes as much of the disk again,
- * and up to three are there at once, which is to be little beside the data. */
-static size_t arena_size(struct engine *e)
+size_t engine_arena_size(struct engine *e)
 {
 	size_t most = e->options.memtable_size, size = 0;
 	unsigned int i;
 
 	pthread_mutex_lock(&e->lock);
-	for (i = 0; i < LEVEL_COUNT; i++)
+	for (i = 1; i < LEVEL_COUNT; i++)
 		size += e->version->levels[i].size;
 	pthread_mutex_unlock(&e->lock);
 	size /= ARENA_SHARE;
@@ -202,7 +200,7 @@ int engine_rotate(struct engine *e, size_t need)
 	int err;
 
 	assert(e->wal);
-	used = arena_size(e);
+	used = engine_arena_size(e);
 	err = memtable_new(need > used ? need : used, &fresh);
 	if (err < 0)
 		return err;

@@ -12,6 +12,11 @@
  */
 int engine_rotate(struct engine *e, size_t need);
 
+/* Bytes of the next memtable's arena: a log takes as much of the disk again,
+ * and up to three are there at once, which is to be little beside the data.
+ * Takes lock. */
+size_t engine_arena_size(struct engine *e);
+
 /* If a writer has found the memtable nearly full: makes the next log, and syncs
  * the present one, so that a rotation, for which all writers wait, has less to
  * do. Takes sync and lock; by one thread at a time, which has work. 0, or an

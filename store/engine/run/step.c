@@ -41,6 +41,7 @@ static int run_picked(struct engine *e, const char *why,
 		.level0_trigger = e->options.level0_trigger,
 		.base_size = BASE_FILES * e->options.file_size,
 		.fan_out = FAN_OUT,
+		.writing = !atomic_load(&e->at_rest),
 	};
 	struct version *v = engine_version(e);
 	struct compaction c;

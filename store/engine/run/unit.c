@@ -167,15 +167,25 @@ static void note_times(struct engine *e, const struct edit *edit,
 	version_put(v);
 }
 
-/* Where the flush is cut. */
-static int cut_flush(struct engine *e, struct merge_context *c)
+/* Where outputs are cut. */
+static void use_guards(struct engine *e, struct merge_context *c)
 {
-	struct version *v = engine_version(e);
-	int err = guards_choose(&e->guards, v, e->options.file_size);
-
-	version_put(v);
 	c->guards = e->guards.keys;
 	c->guard_count = e->guards.count;
+}
+
+/* Where the flush is cut: not elsewhere while a merge goes by the guards. */
+static int cut_flush(struct engine *e, struct merge_context *c)
+{
+	struct version *v;
+	int err = 0;
+
+	if (!e->guards_used) {
+		v = engine_version(e);
+		err = guards_choose(&e->guards, v, e->options.file_size);
+		version_put(v);
+	}
+	use_guards(e, c);
 	return err;
 }
 
@@ -374,6 +384,12 @@ int engine_merge(struct engine *e, struct version *v,
 	context.file_size = output_size(e, v);
 	context.yield = yield;
 	context.yield_context = e;
+	/* So that the next merge of this part of level 0 has no more below it
+	 * than belongs to it. */
+	if (c->level == 0 && c->above.count == 0) {
+		e->guards_used = true;
+		use_guards(e, &context);
+	}
 	compact_above(v, c, &above_seq, &above_us);
 	not_above(&context, above_seq, above_us);
 	not_above_memtables(e, &context, NULL);
@@ -383,6 +399,7 @@ int engine_merge(struct engine *e, struct version *v,
 		context.spare_size = engine_sst_room(c->rest_size);
 		err = merge_inputs(e, v, c, &context, &edit);
 	}
+	e->guards_used = false;
 	pace_work_end(e, is_inner);
 	PROBE(compaction_end, c->level, err);
 	if (err == 0)

@@ -62,7 +62,8 @@ enum sst_read {
  * must be the same. ROW_DIRECTORY_NEVER is also for files that will be merged
  * before anybody reads them. */
 enum row_directory_rule {
-	ROW_DIRECTORY_SMALL, /* if it is a quarter of the data, or less */
+	ROW_DIRECTORY_SMALL, /* if it is a quarter of the data, or less; of
+				level 0 a sixteenth */
 	ROW_DIRECTORY_ALWAYS,
 	ROW_DIRECTORY_NEVER,
 };

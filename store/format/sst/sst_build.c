@@ -15,6 +15,7 @@ enum {
 	/* What a row directory may be of the data: where it is more, listing
 	 * rows by it saves little over stepping through the data. */
 	ROWS_SHARE = 4,
+	ROWS_SHARE_LEVEL0 = 16, /* files that are there for a while only */
 	/* Before it has this size it is not dropped on the way: the first rows
 	 * may not be typical. */
 	ROWS_SIZE_UNJUDGED = 1 << 20,
@@ -225,8 +226,11 @@ static int split_key(struct sst_builder *b, struct bytes key, size_t shared,
  */
 static bool rows_pay(const struct sst_builder *b)
 {
+	unsigned int share =
+		b->options.level == 0 ? ROWS_SHARE_LEVEL0 : ROWS_SHARE;
+
 	return b->options.rows == ROW_DIRECTORY_ALWAYS ||
-	       b->rows.stored.size <= b->writer->size / ROWS_SHARE;
+	       b->rows.stored.size <= b->writer->size / share;
 }
 
 /* Notes what a large value refers to. list passes to the tally, which leaves an

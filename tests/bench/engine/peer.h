@@ -46,6 +46,9 @@ struct peer {
 	void (*add)(void *session, const struct cell_name *c);
 	/* Of everything. */
 	void (*compact)(void *db);
+	/* What is to be seen, as it is, into a store that is empty; NULL: cells
+	 * are alike whenever they were written. */
+	void (*copy)(void *session, void *into);
 };
 
 extern const struct peer peer_tabletfs, peer_rocksdb, peer_leveldb, peer_lmdb,

@@ -201,6 +201,32 @@ static void add(void *session, const struct cell_name *c)
 	commit(session, false);
 }
 
+static void copy(void *session, void *into)
+{
+	struct session *s = session;
+	struct scan_range range = { .table = TABLE };
+	struct write *w;
+	struct scan *scan;
+	struct cell c;
+	size_t count = 0;
+	int err;
+
+	check(write_new(into, &w), "write");
+	check(scan_open(s->store, NULL, &range, &scan), "scan");
+	while ((err = scan_next(scan, CURSOR_VERSION, &c)) == 1) {
+		check(write_row(w, TABLE, c.row), "row");
+		check(write_set(w, c.family, c.qualifier, c.timestamp_us,
+				c.value),
+		      "set");
+		if (++count % 100 == 0)
+			check(store_commit(into, w, false), "commit");
+	}
+	check(err, "scan");
+	check(store_commit(into, w, false), "commit");
+	scan_close(scan);
+	write_free(w);
+}
+
 static void compact(void *db)
 {
 	check(store_compact(db, BYTES_NONE), "compact");
@@ -222,4 +248,5 @@ const struct peer peer_tabletfs = {
 	.increment = increment,
 	.add = add,
 	.compact = compact,
+	.copy = copy,
 };

@@ -18,8 +18,9 @@
  * A line for each work and engine:
  *
  *   k/s            commits (of one cell or one deletion), in thousands
- *   disk/live      bytes of files beside what is live alone in a new store: at
- *                  the second that had most; and with room that is held
+ *   disk/live      bytes of files beside those of what is to be seen in the
+ *                  end, copied into a new store and compacted: at the second
+ *                  that had most; and with room that is held
  *   commit         p50, p99 in us, p99.99 and longest in ms
  *   append         the same bytes written to a file beside: p99.99 and longest
  *   read           p50 in us and longest in ms
@@ -30,7 +31,6 @@ struct result {
 	double rate, disk, held;
 	double p50, p99, p9999, max, append_p9999, append_max;
 	double read_p50, read_max, resident, written;
-	uint64_t live;
 	char more[400];
 };
 
@@ -38,6 +38,8 @@ static void most_on_disk(const struct run *r, uint64_t live, struct result *out)
 {
 	size_t i;
 
+	snprintf(out->more, sizeof(out->more), "%.0f MB live",
+		 (double)live / 1e6);
 	for (i = 0; i < r->watch.count; i++) {
 		const struct watch_second *s = &r->watch.seconds[i];
 		double disk = (double)(s->disk - s->held) / (double)live;
@@ -78,10 +80,10 @@ static void sum_up(const struct run *r, uint64_t wrote, struct result *out)
 
 /* In a child. */
 static void work_one(const struct work *work, const struct peer *peer,
-		     const char *directory, uint64_t live, struct result *out)
+		     const char *directory, struct result *out)
 {
 	static struct run r;
-	char beside[PATH_MAX + 16];
+	char beside[PATH_MAX + 16], live[PATH_MAX + 16];
 
 	snprintf(beside, sizeof(beside), "%s.beside", directory);
 	r.peer = peer;
@@ -93,30 +95,30 @@ static void work_one(const struct work *work, const struct peer *peer,
 	r.session = peer->session(r.db);
 	work->run(&r);
 	sum_up(&r, meter_written() - r.wrote_before, out);
-	if (live > 0)
-		most_on_disk(&r, live, out);
+	if (work->overwrites) {
+		snprintf(live, sizeof(live), "%s.live", directory);
+		if (mkdir(live, 0755) < 0)
+			bench_die("%s: cannot be made", live);
+		most_on_disk(&r, work_live(&r, live), out);
+	}
 	peer->end_session(r.session);
 	peer->close(r.db);
 	unlink(beside);
 }
 
-/* live 0: measures that. */
 static struct result in_child(const struct work *work, const struct peer *peer,
-			      const char *root, const char *name, uint64_t live)
+			      const char *root)
 {
 	struct result result = { 0 };
 	char path[PATH_MAX];
 	int ends[2], status;
 	pid_t child;
 
-	snprintf(path, sizeof(path), "%s/%s-%s", root, name, peer->name);
+	snprintf(path, sizeof(path), "%s/%s-%s", root, work->name, peer->name);
 	if (mkdir(path, 0755) < 0 || pipe(ends) < 0 || (child = fork()) < 0)
 		bench_die("%s: cannot begin", path);
 	if (child == 0) {
-		if (work)
-			work_one(work, peer, path, live, &result);
-		else
-			result.live = work_live(peer, path);
+		work_one(work, peer, path, &result);
 		if (write(ends[1], &result, sizeof(result)) != sizeof(result))
 			bench_die("no result");
 		_exit(EXIT_SUCCESS);
@@ -126,7 +128,7 @@ static struct result in_child(const struct work *work, const struct peer *peer,
 	    waitpid(child, &status, 0) < 0 || status != 0)
 		bench_die("%s: failed", path);
 	close(ends[0]);
-	snprintf(path, sizeof(path), "rm -rf '%s/%s-%s'", root, name,
+	snprintf(path, sizeof(path), "rm -rf '%s/%s-%s'*", root, work->name,
 		 peer->name);
 	if (!getenv("KEEP") && system(path) != 0)
 		bench_die("cannot remove a store");
@@ -166,7 +168,6 @@ static bool is_wanted(const char *variable, const char *name)
 
 int main(int argc, char **argv)
 {
-	uint64_t live[PEERS] = { 0 };
 	struct result result;
 	size_t w, i;
 
@@ -187,13 +188,7 @@ int main(int argc, char **argv)
 			if (!is_wanted("WORKS", works[w].name) ||
 			    !is_wanted("ENGINES", peers[i]->name))
 				continue;
-			if (works[w].overwrites && live[i] == 0)
-				live[i] = in_child(NULL, peers[i], argv[1],
-						   "live", 0)
-						  .live;
-			result = in_child(&works[w], peers[i], argv[1],
-					  works[w].name,
-					  works[w].overwrites ? live[i] : 0);
+			result = in_child(&works[w], peers[i], argv[1]);
 			print(&works[w], peers[i], &result);
 		}
 	return EXIT_SUCCESS;

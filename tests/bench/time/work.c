@@ -144,6 +144,8 @@ static void overwrite(struct run *r, bool zipfian)
 {
 	uint64_t rows = bench_number("ROWS", 2200000), n;
 	double seconds = (double)bench_number("TIME", 600);
+	/* Of which bytes written and kept hardly go by how fast they went. */
+	uint64_t commits = bench_number("COMMITS", 0);
 	struct cell_name c;
 	struct zipf z;
 
@@ -151,7 +153,9 @@ static void overwrite(struct run *r, bool zipfian)
 	load(r, rows);
 	bench_settle();
 	begin(r);
-	for (n = 0; n % 64 || bench_now() - r->began < seconds; n++) {
+	for (n = 0; commits > 0 ? n < commits
+				: n % 64 || bench_now() - r->began < seconds;
+	     n++) {
 		uint64_t random = bench_mix(n + 12345);
 
 		name_row(zipfian ? zipf_row(&z, random) : random % rows, &c);
@@ -301,18 +305,21 @@ const struct work works[] = {
 };
 const size_t work_count = sizeof(works) / sizeof(*works);
 
-uint64_t work_live(const struct peer *peer, const char *directory)
+uint64_t work_live(const struct run *r, const char *directory)
 {
-	struct run r = { .peer = peer };
+	struct run fresh = { .peer = r->peer };
 	uint64_t held = 0, size;
 
-	r.db = peer->open(directory);
-	r.session = peer->session(r.db);
-	load(&r, bench_number("ROWS", 2200000));
-	peer->end_session(r.session);
-	peer->compact(r.db);
+	fresh.db = r->peer->open(directory);
+	fresh.session = r->peer->session(fresh.db);
+	if (r->peer->copy)
+		r->peer->copy(r->session, fresh.db);
+	else
+		load(&fresh, bench_number("ROWS", 2200000));
+	r->peer->end_session(fresh.session);
+	r->peer->compact(fresh.db);
 	bench_settle();
-	peer->close(r.db);
+	r->peer->close(fresh.db);
 	size = bench_disk(directory, &held);
 	return size - held;
 }

@@ -29,8 +29,9 @@ struct work {
 extern const struct work works[];
 extern const size_t work_count;
 
-/* Bytes of files that what an overwriting work has takes by itself, in order
- * and compacted. */
-uint64_t work_live(const struct peer *peer, const char *directory);
+/* Bytes of files that the cells which an overwriting work has left take by
+ * themselves, in a new store, in order and compacted. A cell's time is one of
+ * the store's own bytes, and compresses less the more they differ. */
+uint64_t work_live(const struct run *r, const char *directory);
 
 #endif
