@@ -284,6 +284,8 @@ const struct verb verbs[] = {
 	  "  -o export-max=<bytes>  Of a file .scan/.../export.csv (4G)\n"
 	  "  -o log=<level>    What LOG tells: off, errors, events, all\n"
 	  "  -o delimiter=<c>  Of segments of row keys in .scan (#)\n"
+	  "  -o serve=<address>  Serve Bigtable's clients there, too, as\n"
+	  "                    listen= of serve says, for who mounts it\n"
 	  "  -o allow_other    Not only for who mounts it\n"
 	  "  -o uid=, gid=     Who owns it instead of who mounts it; with\n"
 	  "     umask=<mode>   allow_other: for a service, say\n"

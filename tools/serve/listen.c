@@ -46,7 +46,8 @@ static int describe(struct listener *l, bool insecure)
 			    strerror(errno));
 	if (a.any.sa_family == AF_UNIX) {
 		snprintf(l->address, sizeof(l->address), "unix:%.*s",
-			 (int)sizeof(a.local.sun_path), a.local.sun_path);
+			 (int)sizeof(a.local.sun_path),
+			 *l->path ? l->path : a.local.sun_path);
 		return 0;
 	}
 	if (a.any.sa_family == AF_INET) {
@@ -94,6 +95,7 @@ static int open_local(const char *path, bool users_all, struct listener *l)
 {
 	union address a = { .local = { .sun_family = AF_UNIX } };
 	struct stat st;
+	char *absolute;
 	int err;
 
 	if (!*path || strlen(path) >= sizeof(a.local.sun_path))
@@ -113,11 +115,16 @@ static int open_local(const char *path, bool users_all, struct listener *l)
 		err = chmod(path, 0666);
 	if (err < 0)
 		return fail(errno, "unix:%s: %s", path, strerror(errno));
+	/* Absolute, if that is not too long: a daemon leaves its directory. */
+	absolute = realpath(path, NULL);
+	if (absolute && strlen(absolute) < sizeof(l->path))
+		path = absolute;
 	if (lstat(path, &st) == 0) {
 		strcpy(l->path, path);
 		l->device = st.st_dev;
 		l->ino = st.st_ino;
 	}
+	free(absolute);
 	return 0;
 }
 
@@ -212,6 +219,13 @@ int listen_open(const char *word, bool users_all, bool insecure,
 	if (err < 0)
 		listen_close(out);
 	return err;
+}
+
+void listen_move(struct listener *from, struct listener *to)
+{
+	*to = *from;
+	from->fd = -1;
+	from->path[0] = '\0';
 }
 
 void listen_close(struct listener *l)

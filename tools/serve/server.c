@@ -52,16 +52,23 @@ int server_new(const struct server_options *o, const struct route *routes,
 {
 	struct server *s = calloc(1, sizeof(*s) + o->loops * sizeof(*s->loops));
 	struct transport t = { .routes = routes, .context = context };
-	int err;
+	int err = 0;
 
 	*out = NULL;
-	if (!s)
+	if (!s) {
+		if (o->listener)
+			listen_close(o->listener);
 		return -ENOMEM;
+	}
 	s->options = *o;
 	s->listener.fd = -1;
 	t.options = &s->options;
 	t.large = &s->large;
-	err = listen_open(o->listen, o->users_all, o->insecure, &s->listener);
+	if (o->listener)
+		listen_move(o->listener, &s->listener);
+	else
+		err = listen_open(o->listen, o->users_all, o->insecure,
+				  &s->listener);
 	if (err == 0)
 		err = pool_new(o->workers, &s->pool);
 	t.pool = s->pool;

@@ -19,11 +19,14 @@
  * let in when that has room for it.
  */
 struct server;
+struct listener;
 struct memory;
 
 struct server_options {
-	/* As listen_open takes it. */
+	/* As listen_open takes it; or the socket itself, which server_new takes
+	 * over in every case and leaves closed. */
 	const char *listen;
+	struct listener *listener;
 	bool users_all; /* who is not uid may connect */
 	bool insecure;  /* an address that other machines reach is allowed */
 	uid_t uid;      /* whose connections are taken */

@@ -100,9 +100,11 @@ static int do_create_table(struct admin_call *a)
 
 	if (!err && q->table)
 		err = take_families(a, q->table, &specs);
-	if (!err)
+	if (!err) {
 		err = store_create_table(a->service->store, q->table_id, true,
 					 specs.specs, specs.count);
+		method_changed(a->service);
+	}
 	specs_release(&specs);
 	return err < 0 ? err
 		       : answer_table(a, q->parent, q->table_id, TABLE_SCHEMA);
@@ -171,8 +173,10 @@ static int do_delete_table(struct admin_call *a)
 	struct bytes table;
 	int err = resource_table("name", q->name, &table);
 
-	if (!err)
+	if (!err) {
 		err = store_drop_table(a->service->store, table, false);
+		method_changed(a->service);
+	}
 	return err < 0 ? err : admin_answer_empty(a);
 }
 
@@ -258,8 +262,10 @@ static int do_modify(struct admin_call *a)
 	changes = proto_alloc(&a->arena, count * sizeof(*changes), &err);
 	for (; made < count && !err; made++)
 		err = take_change(&q->modifications.at[made], &changes[made]);
-	if (!err)
+	if (!err) {
 		err = change_families(a, table, changes, count);
+		method_changed(a->service);
+	}
 	while (made > 0)
 		gc_policy_free((struct gc_policy *)(uintptr_t)changes[--made]
 				       .family.gc);
@@ -286,8 +292,10 @@ static int do_drop_rows(struct admin_call *a)
 		err = fail(ERR_bad_argument,
 			   "row_key_prefix or delete_all_data_from_table must "
 			   "be set");
-	if (!err)
+	if (!err) {
 		err = store_commit(s->store, w, true);
+		method_changed(s);
+	}
 	write_free(w);
 	return err < 0 ? err : admin_answer_empty(a);
 }

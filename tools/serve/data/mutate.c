@@ -26,8 +26,10 @@ static int mutate_one(const struct service *s, struct bytes table,
 	err = write_row(w, table, row);
 	if (!err)
 		err = wire_mutations(w, mutations, count);
-	if (!err)
+	if (!err) {
 		err = store_commit(s->store, w, s->sync);
+		method_changed(s);
+	}
 	write_free(w);
 	return err;
 }
@@ -92,9 +94,11 @@ enum call_result check_and_mutate_row(struct call *c, void *context)
 	err = table_of(q->table_name, q->authorized_view_name, &check.table);
 	if (!err)
 		err = wire_filter(q->predicate_filter, &check.filter);
-	if (!err)
+	if (!err) {
 		err = store_check_and_mutate(s->store, &check, s->sync,
 					     &answer.predicate_matched);
+		method_changed(s);
+	}
 	filter_free(check.filter);
 	if (err < 0)
 		method_failed(c, err);
@@ -184,9 +188,11 @@ static int modify(struct call *c, const struct service *s,
 	if (!rules || !cells)
 		return err;
 	err = take_rules(q, rules);
-	if (!err)
+	if (!err) {
 		err = store_modify(s->store, table, q->row_key, rules, count,
 				   s->sync, cells, &memory);
+		method_changed(s);
+	}
 	if (err > 0)
 		err = answer_cells(c, arena, q->row_key, cells, (size_t)err);
 	buf_release(&memory);

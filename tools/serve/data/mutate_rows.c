@@ -103,8 +103,10 @@ static int commit(struct batch_call *b)
 	int error = 0, err = 0;
 	size_t i;
 
-	if (write_count(b->w) > 0)
+	if (write_count(b->w) > 0) {
 		error = store_commit(b->service->store, b->w, b->service->sync);
+		method_changed(b->service);
+	}
 	for (i = b->committed; error < 0 && !err && i < b->next; i++)
 		if (b->statuses[i].code == CALL_OK)
 			err = set_status(b, i, error);

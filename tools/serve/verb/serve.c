@@ -2,8 +2,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "fs/kernel/served.h"
+#include "tools/serve/listen.h"
 #include "tools/serve/method/method.h"
 #include "tools/serve/server.h"
+#include "tools/serve/verb/announce.h"
 #include "tools/serve/verb/routes.h"
 #include "tools/serve/verb/serve.h"
 
@@ -62,10 +65,12 @@ static void log_line(void *context, const char *line)
 	verb_wrong(c, "%s", line);
 }
 
-/* Opens the store and says, to whoever finds it in use, by whom. */
+/* Opens the store and says, to whoever finds it in use, by whom. As verbs do,
+ * it waits for a process that is about to end. */
 static int open_store(struct verb_call *c, struct serving *s)
 {
 	struct store_options options;
+	struct served served;
 	char holder[64];
 	int err;
 
@@ -74,7 +79,16 @@ static int open_store(struct verb_call *c, struct serving *s)
 	store_options_init(&options);
 	options.create = true;
 	options.holder = holder;
-	err = store_open(s->directory, &options, &s->service.store);
+	err = served_open(s->directory, &options, &s->service.store, &served);
+	if (err == 1) {
+		verb_wrong(
+			c,
+			"%s is mounted at %s: mount it with -o serve=ADDRESS "
+			"to serve it there, too",
+			s->directory, (char *)served.place.data);
+		served_release(&served);
+		return 1;
+	}
 	if (err < 0)
 		return verb_failed(c, "Opening the store", err);
 	if (store_recovery_text(s->service.store)[0])
@@ -89,27 +103,26 @@ static int open_store(struct verb_call *c, struct serving *s)
 static int serve(struct verb_call *c, struct serving *s)
 {
 	struct server *server;
-	int got, err = server_new(&s->server, routes, &s->service, &server);
+	int status, got;
+	int err = server_new(&s->server, routes, &s->service, &server);
 
-	if (err < 0)
-		return verb_failed(c, "Listening", err);
-	err = server_start(server);
+	if (!err)
+		err = server_start(server);
 	if (err < 0) {
 		server_free(server);
 		return verb_failed(c, "Serving", err);
 	}
-	fprintf(c->out, "export BIGTABLE_EMULATOR_HOST=%s\n",
-		server_address(server));
-	fflush(c->out);
-	while (sigwait(&s->signals, &got) != 0)
+	status = announce(c, server_address(server));
+	while (!status && sigwait(&s->signals, &got) != 0)
 		;
 	server_free(server);
-	return 0;
+	return status;
 }
 
 /* Signals are blocked before there are threads, which inherit that. */
 int verb_serve_store(struct verb_call *c)
 {
+	struct listener listener;
 	struct serving s;
 	int status, err;
 
@@ -121,8 +134,16 @@ int verb_serve_store(struct verb_call *c)
 	sigaddset(&s.signals, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &s.signals, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	if (open_store(c, &s))
+	/* First: where that fails no store has been made. */
+	err = listen_open(s.server.listen, s.server.users_all,
+			  s.server.insecure, &listener);
+	if (err < 0)
+		return verb_failed(c, "Listening", err);
+	s.server.listener = &listener;
+	if (open_store(c, &s)) {
+		listen_close(&listener);
 		return 1;
+	}
 	status = serve(c, &s);
 	err = store_close(s.service.store);
 	return err < 0 ? verb_failed(c, "Closing the store", err) : status;
