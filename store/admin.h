@@ -30,6 +30,20 @@ int store_create_table(struct store *s, struct bytes name, bool millis,
 int store_create_table_for(struct store *s, struct bytes name,
 			   const struct table_access *access);
 
+/* A table to make, with all that it can have from the first moment on. */
+struct table_spec {
+	struct bytes name;
+	bool millis;
+	const struct table_access *access; /* NULL: nothing is set */
+	const struct family_spec *families;
+	size_t family_count;
+	const struct attribute *attributes; /* as store_set_attributes */
+	size_t attribute_count;
+};
+
+/* Makes it. Errors as of store_create_table and store_set_attributes. */
+int store_make_table(struct store *s, const struct table_spec *spec);
+
 /* With only_empty, -ERR_table_not_empty if a row has a cell. */
 int store_drop_table(struct store *s, struct bytes name, bool only_empty);
 
@@ -80,6 +94,19 @@ struct family_change {
  * of the calls above. While a policy is changed no commit can be made. */
 int store_change_families(struct store *s, struct bytes table,
 			  const struct family_change *changes, size_t count);
+
+/* Changes attributes of a table, or with an empty name of the store: count
+ * changes, one after another, or none. Each sets the value of a name; one
+ * without value.data removes it, which may be missing. Limits are in
+ * attributes.h. Errors: no_table, bad_name, name_too_long,
+ * attribute_too_large; attributes_full, also if all tables' attributes would be
+ * too much together. */
+int store_set_attributes(struct store *s, struct bytes table,
+			 const struct attribute *changes, size_t count);
+
+/* store_set_attributes of one. */
+int store_set_attribute(struct store *s, struct bytes table, struct bytes name,
+			struct bytes value);
 
 /* Rules for names: 0, -ERR_bad_name or -ERR_name_too_long, with the reason. */
 int store_check_table_name(struct bytes name);

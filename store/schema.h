@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 
 #include "store/aggregate.h"
+#include "store/attributes.h"
 #include "store/gc_policy.h"
 
 /*
@@ -48,6 +49,7 @@ struct table {
 	uint64_t record_seq; /* of the last change to all this */
 	bool millis;         /* timestamps are multiples of 1000 */
 	struct table_access access;
+	struct attributes attributes;
 	struct family *families; /* owned; ascending by name */
 	size_t family_count;
 };
@@ -55,7 +57,8 @@ struct table {
 struct schema {
 	struct table *tables; /* owned; ascending by name */
 	size_t table_count;
-	uint64_t seq; /* of the last change; grows with each */
+	struct attributes attributes; /* the store's own */
+	uint64_t seq;                 /* of the last change; grows with each */
 	atomic_uint references;
 };
 
@@ -69,6 +72,16 @@ void schema_put(struct schema *schema);
 const struct table *schema_table(const struct schema *schema,
 				 struct bytes name);
 const struct family *table_family(const struct table *table, struct bytes name);
+
+/* The attributes of the table of this name, NULL if there is none; or, if the
+ * name is empty, the store's own. */
+const struct attributes *schema_attributes(const struct schema *schema,
+					   struct bytes table);
+
+/* Whether there is a table of this name that has this attribute, or with the
+ * empty name the store: *value, which may be NULL, is its value then. */
+bool schema_attribute(const struct schema *schema, struct bytes table,
+		      struct bytes name, struct bytes *value);
 
 /* The policy in force; NULL keeps all. */
 const struct gc_policy *family_gc(const struct family *family);

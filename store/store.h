@@ -2,6 +2,7 @@
 #define STORE_STORE_H
 
 #include "store/admin.h"
+#include "store/attributes.h"
 #include "store/backup.h"
 #include "store/base/buf.h"
 #include "store/base/clock.h"
@@ -34,7 +35,8 @@
  *   store.h       limits, opening and closing, durability, snapshots
  *   schema.h      what tables and families there are; with it gc_policy.h,
  *                 which versions of a column stay, and aggregate.h, families
- *                 whose cells are added to
+ *                 whose cells are added to, and attributes.h, what users of
+ *                 the store keep with a table
  *   admin.h       making and changing them
  *   cell.h        what reads give
  *   write.h       collecting mutations, committing them

@@ -113,6 +113,37 @@ static void tell_families(struct store *s, const struct table *old,
 	}
 }
 
+/* An attribute of t, or of the store if that is NULL. */
+static void tell_attribute(struct store *s, const struct table *t,
+			   struct bytes name)
+{
+	if (t)
+		tell(s, "attribute", t, " attribute=", name);
+	else
+		event_add(&s->engine->events, EVENTS_MAIN,
+			  "schema change=attribute attribute=%.*s",
+			  (int)name.size, (const char *)name.data);
+}
+
+/* Those that one of the two has and the other has not, or not as it is. */
+static void tell_attributes(struct store *s, const struct table *t,
+			    const struct attributes *old,
+			    const struct attributes *new)
+{
+	struct bytes value;
+	size_t i;
+
+	if (old->shared == new->shared)
+		return;
+	for (i = 0; i < old->count; i++)
+		if (!attributes_find(new, old->items[i].name, NULL))
+			tell_attribute(s, t, old->items[i].name);
+	for (i = 0; i < new->count; i++)
+		if (!attributes_find(old, new->items[i].name, &value) ||
+		    !bytes_equal(value, new->items[i].value))
+			tell_attribute(s, t, new->items[i].name);
+}
+
 /* The same table, by its id. */
 static void tell_table(struct store *s, const struct table *old,
 		       const struct table *new)
@@ -123,6 +154,7 @@ static void tell_table(struct store *s, const struct table *old,
 		tell(s, "granularity", new, "", BYTES_LITERAL(""));
 	if (memcmp(&old->access, &new->access, sizeof(old->access)) != 0)
 		tell(s, "access", new, "", BYTES_LITERAL(""));
+	tell_attributes(s, new, &old->attributes, &new->attributes);
 	tell_families(s, old, new);
 }
 
@@ -136,6 +168,7 @@ void tell_schema(struct store *s, const struct schema *old,
 		if (!table_by_id(new, old->tables[i].id))
 			tell(s, "table_dropped", &old->tables[i], "",
 			     BYTES_LITERAL(""));
+	tell_attributes(s, NULL, &old->attributes, &new->attributes);
 	for (i = 0; i < new->table_count; i++) {
 		t = &new->tables[i];
 		other = table_by_id(old, t->id);

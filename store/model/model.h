@@ -20,6 +20,8 @@
  *
  *   row = table name, family "schema", qualifier "", timestamp 0:  its record
  *   row = "",         family "ids",    qualifier "", timestamp 0:  u32 next id
+ *   row = "", family "attributes", qualifier = name, timestamp 0:  one of the
+ *                                                                  store's own
  *
  * A birth sequence of 0 in a record stands for the record's own sequence, which
  * is not known until it is written.
@@ -27,6 +29,7 @@
 #define SCHEMA_TABLE_ID 0
 #define SCHEMA_FAMILY BYTES_LITERAL("schema")
 #define SCHEMA_IDS_FAMILY BYTES_LITERAL("ids")
+#define SCHEMA_ATTRIBUTES_FAMILY BYTES_LITERAL("attributes")
 
 /*
  * Locks, in the order in which they are taken: looking, writing, schema_lock,

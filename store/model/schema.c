@@ -1,15 +1,15 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "store/model/admin.h"
+#include "store/model/attributes.h"
 #include "store/model/model.h"
 #include "store/model/schema.h"
 
 /*
  * Schemas as data structures: arrays sorted by name, in which a lookup is a
- * binary search. They are copied to change, as a whole: a schema has at most
- * 1,000 tables of 1,000 families, changes are rare and cost a sync anyway, and
- * readers need no lock for what never changes.
+ * binary search. They are copied to change, as a whole but for attributes: a
+ * schema has at most 1,000 tables of 1,000 families, changes are rare and cost
+ * a sync anyway, and readers need no lock for what never changes.
  */
 
 /* A copy to be freed by free_bytes; of no bytes too, so that data is not NULL.
@@ -47,6 +47,7 @@ static void table_release(struct table *t)
 	for (i = 0; i < t->family_count; i++)
 		family_release(&t->families[i]);
 	free(t->families);
+	attributes_release(&t->attributes);
 	free_bytes(t->name);
 }
 
@@ -88,47 +89,21 @@ void schema_put(struct schema *schema)
 	for (i = 0; i < schema->table_count; i++)
 		table_release(&schema->tables[i]);
 	free(schema->tables);
+	attributes_release(&schema->attributes);
 	free(schema);
 }
 
-/* The place of name among count names, each at the start of an element of the
- * given size; *found says whether it is there. If not, it is where the name
- * belongs. The names are copied out, as elements are of two types. */
-static size_t place(const void *elements, size_t count, size_t size,
-		    struct bytes name, bool *found)
-{
-	size_t low = 0, high = count;
-
-	*found = false;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		const uint8_t *element = elements;
-		struct bytes there;
-		int order;
-
-		memcpy(&there, element + middle * size, sizeof(there));
-		order = bytes_compare(there, name);
-		if (order == 0) {
-			*found = true;
-			return middle;
-		}
-		if (order < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-static_assert(offsetof(struct table, name) == 0, "place() reads it there");
-static_assert(offsetof(struct family, name) == 0, "place() reads it there");
+static_assert(offsetof(struct table, name) == 0,
+	      "place_by_name reads it there");
+static_assert(offsetof(struct family, name) == 0,
+	      "place_by_name reads it there");
 
 /* For whoever may change it; schema_table is for readers. */
 struct table *schema_find(struct schema *schema, struct bytes name)
 {
 	bool found;
-	size_t i = place(schema->tables, schema->table_count,
-			 sizeof(*schema->tables), name, &found);
+	size_t i = place_by_name(schema->tables, schema->table_count,
+				 sizeof(*schema->tables), name, &found);
 
 	return found ? &schema->tables[i] : NULL;
 }
@@ -137,10 +112,29 @@ struct table *schema_find(struct schema *schema, struct bytes name)
 const struct table *schema_table(const struct schema *schema, struct bytes name)
 {
 	bool found;
-	size_t i = place(schema->tables, schema->table_count,
-			 sizeof(*schema->tables), name, &found);
+	size_t i = place_by_name(schema->tables, schema->table_count,
+				 sizeof(*schema->tables), name, &found);
 
 	return found ? &schema->tables[i] : NULL;
+}
+
+const struct attributes *schema_attributes(const struct schema *schema,
+					   struct bytes table)
+{
+	const struct table *t;
+
+	if (table.size == 0)
+		return &schema->attributes;
+	t = schema_table(schema, table);
+	return t ? &t->attributes : NULL;
+}
+
+bool schema_attribute(const struct schema *schema, struct bytes table,
+		      struct bytes name, struct bytes *value)
+{
+	const struct attributes *a = schema_attributes(schema, table);
+
+	return a && attributes_find(a, name, value);
 }
 
 /* Asked at commits that a schema change has overtaken, by bulk loads and by
@@ -159,8 +153,8 @@ const struct table *table_by_id(const struct schema *schema, uint32_t id)
 struct family *table_find_family(struct table *table, struct bytes name)
 {
 	bool found;
-	size_t i = place(table->families, table->family_count,
-			 sizeof(*table->families), name, &found);
+	size_t i = place_by_name(table->families, table->family_count,
+				 sizeof(*table->families), name, &found);
 
 	return found ? &table->families[i] : NULL;
 }
@@ -168,8 +162,8 @@ struct family *table_find_family(struct table *table, struct bytes name)
 const struct family *table_family(const struct table *table, struct bytes name)
 {
 	bool found;
-	size_t i = place(table->families, table->family_count,
-			 sizeof(*table->families), name, &found);
+	size_t i = place_by_name(table->families, table->family_count,
+				 sizeof(*table->families), name, &found);
 
 	return found ? &table->families[i] : NULL;
 }
@@ -199,7 +193,8 @@ int schema_add_table(struct schema *schema, struct bytes name,
 	err = copy_bytes(name, &copy);
 	if (err < 0)
 		return err;
-	i = place(grown, schema->table_count, sizeof(*grown), name, &found);
+	i = place_by_name(grown, schema->table_count, sizeof(*grown), name,
+			  &found);
 	assert(!found);
 	memmove(&grown[i + 1], &grown[i],
 		(schema->table_count - i) * sizeof(*grown));
@@ -248,8 +243,8 @@ int table_add_family(struct table *table, const struct family_spec *spec,
 		gc_policy_free(family.gc);
 		return err;
 	}
-	i = place(grown, table->family_count, sizeof(*grown), spec->name,
-		  &found);
+	i = place_by_name(grown, table->family_count, sizeof(*grown),
+			  spec->name, &found);
 	assert(!found);
 	memmove(&grown[i + 1], &grown[i],
 		(table->family_count - i) * sizeof(*grown));
@@ -301,6 +296,7 @@ int schema_copy(const struct schema *from, struct schema **out)
 	if (err < 0)
 		return err;
 	copy->seq = from->seq;
+	copy->attributes = attributes_share(&from->attributes);
 	for (i = 0; i < from->table_count && err == 0; i++) {
 		const struct table *old = &from->tables[i];
 
@@ -312,6 +308,7 @@ int schema_copy(const struct schema *from, struct schema **out)
 		table->record_seq = old->record_seq;
 		table->millis = old->millis;
 		table->access = old->access;
+		table->attributes = attributes_share(&old->attributes);
 		for (j = 0; j < old->family_count && err == 0; j++)
 			err = copy_family(&old->families[j], table);
 	}
@@ -341,21 +338,23 @@ static int family_rules(const struct family *from, struct gc_family *to)
 	return err < 0 ? err : gc_policy_copy(from->gc, &to->policy);
 }
 
-/* The schema's own table keeps all of what it holds. Families are by name:
- * "ids" comes before "schema". */
+/* The schema's own table keeps all of what it holds. Families are by name. */
 static int schema_table_rules(struct gc_table *t)
 {
-	int err;
+	const struct bytes names[] = { SCHEMA_ATTRIBUTES_FAMILY,
+				       SCHEMA_IDS_FAMILY, SCHEMA_FAMILY };
+	enum { COUNT = sizeof(names) / sizeof(names[0]) };
+	size_t i;
+	int err = 0;
 
 	t->id = SCHEMA_TABLE_ID;
-	t->families = calloc(2, sizeof(*t->families));
+	t->families = calloc(COUNT, sizeof(*t->families));
 	if (!t->families)
 		return -ENOMEM;
-	t->family_count = 2;
-	err = copy_bytes(SCHEMA_IDS_FAMILY, &t->families[0].name);
-	if (err < 0)
-		return err;
-	return copy_bytes(SCHEMA_FAMILY, &t->families[1].name);
+	t->family_count = COUNT;
+	for (i = 0; i < COUNT && err == 0; i++)
+		err = copy_bytes(names[i], &t->families[i].name);
+	return err;
 }
 
 /* What was made so far is freed by gc_rules_put on failure, for which the

@@ -15,7 +15,7 @@
 /* An empty schema with one reference; put it to free it. */
 int schema_new(struct schema **out);
 
-/* A deep copy with one reference. */
+/* A deep copy with one reference, which shares attributes with from. */
 int schema_copy(const struct schema *from, struct schema **out);
 
 /* A table by its name; NULL if there is none. */

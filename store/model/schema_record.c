@@ -1,6 +1,8 @@
 #include <assert.h>
+#include <stdlib.h>
 
 #include "store/base/coding.h"
+#include "store/model/attributes.h"
 #include "store/model/schema.h"
 #include "store/model/schema_record.h"
 
@@ -15,12 +17,25 @@
  * is written only where that says something:
  *
  *   varint mode + 1 | varint uid + 1 | varint gid + 1; 0 is unset
+ *
+ * Version 3 has that and behind it, names strictly ascending, and is written
+ * only where there is an attribute:
+ *
+ *   varint count | (sized name | sized value)*
+ *
+ * The record of an attribute of the store's own is
+ *
+ *   u8 version (3) | value
+ *
+ * since an older program, which takes every cell of table 0 but the next id's
+ * for a table's record, refuses that as newer than itself.
  */
 #define RECORD_VERSION 1
 
-/* Says whose the table is. An older program refuses it, and reads all the
- * others. */
+/* Says whose the table is. An older program refuses it, as that of attributes.
+ */
 #define RECORD_VERSION_ACCESS 2
+#define RECORD_VERSION_ATTRIBUTES 3
 
 static_assert(TABLE_ACCESS_UNSET + UINT32_C(1) == 0, "unset is stored as 0");
 
@@ -43,6 +58,29 @@ static int encode_access(const struct table_access *a, struct buf *out)
 	return err;
 }
 
+/* As attributes_decode reads them, behind their count. */
+static int encode_attributes(const struct attributes *a, struct buf *out)
+{
+	size_t i;
+	int err = buf_add_varint(out, a->count);
+
+	for (i = 0; i < a->count && err == 0; i++) {
+		err = buf_add_sized(out, a->items[i].name);
+		if (err == 0)
+			err = buf_add_sized(out, a->items[i].value);
+	}
+	return err;
+}
+
+/* The least version that can say all of it. */
+static uint8_t version_of(const struct table *table)
+{
+	if (table->attributes.count > 0)
+		return RECORD_VERSION_ATTRIBUTES;
+	return has_access(&table->access) ? RECORD_VERSION_ACCESS
+					  : RECORD_VERSION;
+}
+
 /* One family; the births of those that have none yet are written as 0. */
 static int encode_family(const struct family *f, struct buf *out)
 {
@@ -59,13 +97,12 @@ static int encode_family(const struct family *f, struct buf *out)
 /* Families are in the order of their names, but table_decode takes any. */
 int table_encode(const struct table *table, struct buf *out)
 {
+	uint8_t version = version_of(table);
 	size_t i;
 	int err;
 
 	assert(table->id != SCHEMA_TABLE_ID);
-	err = buf_add_byte(out, has_access(&table->access)
-					? RECORD_VERSION_ACCESS
-					: RECORD_VERSION);
+	err = buf_add_byte(out, version);
 	if (err == 0)
 		err = buf_add_varint(out, table->id);
 	if (err == 0)
@@ -76,8 +113,10 @@ int table_encode(const struct table *table, struct buf *out)
 		err = buf_add_varint(out, table->family_count);
 	for (i = 0; i < table->family_count && err == 0; i++)
 		err = encode_family(&table->families[i], out);
-	if (err == 0 && has_access(&table->access))
+	if (err == 0 && version >= RECORD_VERSION_ACCESS)
 		err = encode_access(&table->access, out);
+	if (err == 0 && version >= RECORD_VERSION_ATTRIBUTES)
+		err = encode_attributes(&table->attributes, out);
 	return err;
 }
 
@@ -128,6 +167,56 @@ static bool take_access(struct bytes *in, uint32_t *value)
 	return true;
 }
 
+/* A limit of their sum may be another one some day, so that is not refused
+ * here; the record bounds it. */
+int attributes_decode(struct bytes table, uint64_t count, struct bytes *in,
+		      struct attributes *out)
+{
+	struct attribute *items, *a;
+	uint64_t i;
+	int err = 0;
+
+	/* Each has two lengths and a byte. */
+	if (count > in->size / 3)
+		return malformed(table, "attributes are cut off");
+	items = calloc((size_t)count + 1, sizeof(*items));
+	if (!items)
+		return -ENOMEM;
+	for (i = 0; i < count && err == 0; i++) {
+		a = &items[i];
+		if (!take_sized(in, &a->name) || !take_sized(in, &a->value))
+			err = malformed(table, "attribute is cut off");
+		else if (a->name.size == 0 ||
+			 a->name.size > STORE_ATTRIBUTE_NAME_MAX ||
+			 a->value.size > STORE_ATTRIBUTE_VALUE_MAX)
+			err = malformed(table, "attribute has another length "
+					       "than any may have");
+		else if (i > 0 && bytes_compare(a[-1].name, a->name) >= 0)
+			err = malformed(table, "attributes do not ascend");
+	}
+	if (err == 0)
+		err = attributes_new(items, (size_t)count, out);
+	free(items);
+	return err;
+}
+
+/* What comes after the families. */
+static int decode_rest(uint8_t version, struct table *t, struct bytes *in)
+{
+	uint64_t count;
+
+	if (version >= RECORD_VERSION_ACCESS &&
+	    (!take_access(in, &t->access.mode) ||
+	     !take_access(in, &t->access.uid) ||
+	     !take_access(in, &t->access.gid)))
+		return malformed(t->name, "record is cut off");
+	if (version < RECORD_VERSION_ATTRIBUTES)
+		return 0;
+	if (!take_varint(in, &count))
+		return malformed(t->name, "record is cut off");
+	return attributes_decode(t->name, count, in, &t->attributes);
+}
+
 /* Nothing is trusted but the name, which is a row's key. An id of 0 would be
  * the schema's own table. */
 int table_decode(struct schema *schema, struct bytes name, uint64_t seq,
@@ -140,8 +229,8 @@ int table_decode(struct schema *schema, struct bytes name, uint64_t seq,
 
 	if (!take_bytes(&in, 1, &version))
 		return malformed(name, "record is empty");
-	if (version.data[0] != RECORD_VERSION &&
-	    version.data[0] != RECORD_VERSION_ACCESS)
+	if (version.data[0] < RECORD_VERSION ||
+	    version.data[0] > RECORD_VERSION_ATTRIBUTES)
 		return fail(ERR_format_newer,
 			    "table \"%.*s\": schema record version %u",
 			    (int)name.size, (const char *)name.data,
@@ -157,20 +246,40 @@ int table_decode(struct schema *schema, struct bytes name, uint64_t seq,
 	t->birth_seq = birth ? birth : seq;
 	t->record_seq = seq;
 	t->millis = millis.data[0] != 0;
-	for (i = 0; i < count; i++) {
+	for (i = 0; i < count && err == 0; i++)
 		err = decode_family(t, seq, &in);
-		if (err < 0)
-			return err;
-	}
-	if (version.data[0] == RECORD_VERSION_ACCESS &&
-	    (!take_access(&in, &t->access.mode) ||
-	     !take_access(&in, &t->access.uid) ||
-	     !take_access(&in, &t->access.gid)))
-		return malformed(name, "record is cut off");
+	if (err == 0)
+		err = decode_rest(version.data[0], t, &in);
+	if (err < 0)
+		return err;
 	return in.size == 0 ? 0 : malformed(name, "bytes after the record");
 }
 
-int schema_record_key(struct bytes row, struct bytes family, struct buf *key)
+int attribute_encode(struct bytes value, struct buf *out)
+{
+	int err = buf_add_byte(out, RECORD_VERSION_ATTRIBUTES);
+
+	return err < 0 ? err : buf_add_bytes(out, value);
+}
+
+int attribute_decode(struct bytes name, struct bytes record,
+		     struct bytes *value)
+{
+	if (record.size == 0)
+		return fail(ERR_schema_malformed,
+			    "attribute \"%.*s\": record is empty",
+			    (int)name.size, (const char *)name.data);
+	if (record.data[0] != RECORD_VERSION_ATTRIBUTES)
+		return fail(ERR_format_newer,
+			    "attribute \"%.*s\": record version %u",
+			    (int)name.size, (const char *)name.data,
+			    record.data[0]);
+	*value = bytes_after(record, 1);
+	return 0;
+}
+
+int schema_record_key(struct bytes row, struct bytes family,
+		      struct bytes qualifier, struct buf *key)
 {
 	int err;
 
@@ -181,7 +290,7 @@ int schema_record_key(struct bytes row, struct bytes family, struct buf *key)
 	if (err == 0)
 		err = key_add_part(key, family);
 	if (err == 0)
-		err = key_add_part(key, BYTES_NONE);
+		err = key_add_part(key, qualifier);
 	if (err == 0)
 		err = key_add_timestamp(key, 0);
 	return err;

@@ -5,8 +5,9 @@
 
 /*
  * The byte form of one table's schema, which is the value of its cell in table
- * 0: see schema_record.c for the bytes. Pure functions; no byte that is read is
- * trusted. The table's name is not in the record but is its row.
+ * 0, and of what else is there: see schema_record.c for the bytes. Pure
+ * functions; no byte that is read is trusted. The table's name is not in the
+ * record but is its row.
  */
 
 /* Appends the record. 0 or -ENOMEM. */
@@ -18,8 +19,23 @@ int table_encode(const struct table *table, struct buf *out);
 int table_decode(struct schema *schema, struct bytes name, uint64_t seq,
 		 struct bytes record);
 
+/* Appends the record of one of the store's own attributes. 0 or -ENOMEM. */
+int attribute_encode(struct bytes value, struct buf *out);
+
+/* Makes *value, which is borrowed from record, the value of the attribute of
+ * this name. -ERR_format_newer, -ERR_schema_malformed. */
+int attribute_decode(struct bytes name, struct bytes record,
+		     struct bytes *value);
+
+/* Takes count attributes, each a sized name and a sized value, from the front
+ * of *in; table is for the message, and empty for the store's own. -ENOMEM,
+ * -ERR_schema_malformed. */
+int attributes_decode(struct bytes table, uint64_t count, struct bytes *in,
+		      struct attributes *out);
+
 /* Makes key the version key of a record in table 0, see model.h. 0 or
  * -ENOMEM. */
-int schema_record_key(struct bytes row, struct bytes family, struct buf *key);
+int schema_record_key(struct bytes row, struct bytes family,
+		      struct bytes qualifier, struct buf *key);
 
 #endif

@@ -14,8 +14,8 @@
 #include "store/engine/run/room.h"
 #include "store/engine/run/step.h"
 #include "store/engine/run/write.h"
-#include "store/model/admin.h"
 #include "store/model/model.h"
+#include "store/model/schema_load.h"
 
 /*
  * Opening and closing, and the calls that only pass on to the engine. A store

@@ -14,6 +14,7 @@
  */
 #define NAIVE_TABLES_MAX 4
 #define NAIVE_FAMILIES_MAX 8
+#define NAIVE_ATTRIBUTES 3
 
 struct naive_family {
 	struct bytes name;
@@ -22,10 +23,16 @@ struct naive_family {
 	struct gc_policy *gc;
 };
 
+/* Of each of NAIVE_ATTRIBUTES names, what its value was made of; 0: none. */
+struct naive_attributes {
+	uint32_t numbers[NAIVE_ATTRIBUTES];
+};
+
 struct naive_table {
 	struct bytes name;
 	uint32_t id;
 	bool millis;
+	struct naive_attributes attributes;
 	struct naive_family families[NAIVE_FAMILIES_MAX];
 	size_t family_count;
 };
@@ -33,6 +40,7 @@ struct naive_table {
 struct naive_schema {
 	struct naive_table tables[NAIVE_TABLES_MAX];
 	size_t table_count;
+	struct naive_attributes attributes; /* the store's own */
 	uint32_t last_id;
 };
 

@@ -335,6 +335,24 @@ static int set_access(struct store *s)
 	return store_set_access(s, NAME("t"), &access);
 }
 
+static int set_attributes_of(struct store *s, struct bytes table)
+{
+	const struct attribute changes[] = { { NAME("new"), NAME("value") },
+					     { NAME("old"), BYTES_NONE } };
+
+	return store_set_attributes(s, table, changes, 2);
+}
+
+static int set_attributes(struct store *s)
+{
+	return set_attributes_of(s, NAME("t"));
+}
+
+static int set_own_attributes(struct store *s)
+{
+	return set_attributes_of(s, BYTES_NONE);
+}
+
 static int create_family(struct store *s)
 {
 	const struct family_spec family = { .name = NAME("new") };
@@ -384,6 +402,8 @@ const struct operation operations[] = {
 	{ "a table's rename", .call = rename_table },
 	{ "a table's granularity", .call = set_granularity },
 	{ "a table's access", .call = set_access },
+	{ "a table's attributes", .call = set_attributes },
+	{ "the store's attributes", .call = set_own_attributes },
 	{ "create a family", .call = create_family },
 	{ "drop a family", .call = drop_family },
 };
@@ -434,6 +454,11 @@ int operations_prepare(struct store *s)
 	err = store_create_table(s, NAME("t"), false, families, 7);
 	if (!err)
 		err = store_create_table(s, NAME("u"), false, families, 1);
+	if (!err)
+		err = store_set_attribute(s, NAME("t"), NAME("old"), NAME("1"));
+	if (!err)
+		err = store_set_attribute(s, BYTES_NONE, NAME("old"),
+					  NAME("1"));
 	if (!err)
 		err = set_policy(s, "maxversions=2");
 	/* The first half is in files then, the second in the log. */
@@ -547,6 +572,19 @@ static int dump_cells(struct store *s, struct bytes table, struct buf *out)
 	return err;
 }
 
+static int dump_attributes(const struct attributes *a, struct buf *out)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; !err && i < a->count; i++)
+		err = buf_printf(
+			out, " attribute %.*s=%.*s\n",
+			(int)a->items[i].name.size, a->items[i].name.data,
+			(int)a->items[i].value.size, a->items[i].value.data);
+	return err;
+}
+
 static int dump_table(struct store *s, const struct table *t, struct buf *out)
 {
 	size_t i;
@@ -554,6 +592,8 @@ static int dump_table(struct store *s, const struct table *t, struct buf *out)
 			     (int)t->name.size, t->name.data, t->millis,
 			     t->access.mode, t->access.uid, t->access.gid);
 
+	if (!err)
+		err = dump_attributes(&t->attributes, out);
 	for (i = 0; !err && i < t->family_count; i++) {
 		const struct family *f = &t->families[i];
 
@@ -571,7 +611,7 @@ int operations_dump(struct store *s, struct buf *out)
 {
 	struct schema *schema = store_schema(s);
 	size_t i;
-	int err = 0;
+	int err = dump_attributes(&schema->attributes, out);
 
 	for (i = 0; !err && i < schema->table_count; i++)
 		err = dump_table(s, &schema->tables[i], out);

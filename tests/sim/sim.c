@@ -319,15 +319,18 @@ void sim_compare_all(struct sim *s)
 	struct scan *scan;
 	size_t i;
 
+	sim_compare_attributes(s, BYTES_NONE);
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		range.table = bytes_string(names[i]);
-		if (naive_table(&s->naive, range.table))
+		if (naive_table(&s->naive, range.table)) {
+			sim_compare_attributes(s, range.table);
 			sim_compare_table(s,
 					  naive_table(&s->naive, range.table));
-		else
+		} else {
 			sim_want(s, "scan of no table",
 				 scan_open(s->store, NULL, &range, &scan),
 				 -ERR_no_table);
+		}
 	}
 	sim_want(s, "check", store_check(s->store, report, s), 0);
 }

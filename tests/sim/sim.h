@@ -153,6 +153,8 @@ void sim_quiet_op(struct sim *s);
 
 /* sim_schema.c */
 void sim_schema_op(struct sim *s);
+/* Of a table that there is, or with an empty name of the store. */
+void sim_compare_attributes(struct sim *s, struct bytes table);
 
 /* sim_write.c */
 void sim_write_op(struct sim *s);

@@ -142,9 +142,87 @@ static int set_granularity(struct sim *s, struct bytes name)
 	return err;
 }
 
+/* Those of the table of this name or, if that is empty, of the store; NULL if
+ * there is no such table. */
+static struct naive_attributes *attributes_of(struct sim *s, struct bytes table)
+{
+	struct naive_table *t = naive_table(&s->naive, table);
+
+	if (table.size == 0)
+		return &s->naive.schema.attributes;
+	return t ? &t->attributes : NULL;
+}
+
+static const char *const attribute_names[NAIVE_ATTRIBUTES] = { "a", "b/1",
+							       "b/2" };
+
+/* The value that a number makes: some are large, some empty. */
+static struct bytes attribute_value(uint32_t number, char room[9000])
+{
+	size_t size = number % 3 == 0 ? number % 9000 : number % 30;
+
+	memset(room, 'a' + (int)(number % 26), size);
+	return bytes_of(room, size);
+}
+
+static int set_attributes(struct sim *s, struct bytes table)
+{
+	struct naive_attributes *a = attributes_of(s, table);
+	struct attribute changes[2];
+	uint32_t numbers[2], places[2], i;
+	char rooms[2][9000];
+	int err;
+
+	for (i = 0; i < 2; i++) {
+		places[i] = rng_below(&s->rng, NAIVE_ATTRIBUTES);
+		numbers[i] = rng_one_in(&s->rng, 3)
+				     ? 0
+				     : 1 + rng_below(&s->rng, 100000);
+		changes[i].name = bytes_string(attribute_names[places[i]]);
+		changes[i].value =
+			numbers[i] ? attribute_value(numbers[i], rooms[i])
+				   : BYTES_NONE;
+	}
+	err = store_set_attributes(s->store, table, changes, 2);
+	sim_want(s, "set attributes", err, a ? 0 : -ERR_no_table);
+	for (i = 0; i < 2 && !err; i++)
+		a->numbers[places[i]] = numbers[i];
+	return err;
+}
+
+void sim_compare_attributes(struct sim *s, struct bytes table)
+{
+	const struct naive_attributes *want = attributes_of(s, table);
+	struct schema *schema = store_schema(s->store);
+	const struct attributes *have = schema_attributes(schema, table);
+	size_t count = 0, i;
+	struct bytes value;
+	char room[9000];
+
+	if (!have || !want)
+		sim_fail(s, "attributes of no table");
+	for (i = 0; i < NAIVE_ATTRIBUTES; i++) {
+		if (want->numbers[i] == 0)
+			continue;
+		if (!attributes_find(have, bytes_string(attribute_names[i]),
+				     &value) ||
+		    !bytes_equal(value,
+				 attribute_value(want->numbers[i], room)))
+			sim_fail(s, "attribute %s of \"%.*s\" differs",
+				 attribute_names[i], (int)table.size,
+				 (const char *)table.data);
+		count++;
+	}
+	if (have->count != count)
+		sim_fail(s, "\"%.*s\" has %zu attributes, not %zu",
+			 (int)table.size, (const char *)table.data, have->count,
+			 count);
+	schema_put(schema);
+}
+
 void sim_schema_op(struct sim *s)
 {
-	uint32_t kind = rng_below(&s->rng, 21);
+	uint32_t kind = rng_below(&s->rng, 24);
 	struct bytes table = sim_draw_table(s), name = sim_draw_family(s);
 	struct bytes to = sim_draw_table(s);
 	int err, want;
@@ -166,8 +244,10 @@ void sim_schema_op(struct sim *s)
 		err = store_drop_family(s->store, table, name);
 		want = naive_drop_family(&s->naive, table, name);
 		sim_want(s, "drop family", err, want);
-	} else {
+	} else if (kind < 21) {
 		err = create_family(s, table, name, kind >= 17);
+	} else {
+		err = set_attributes(s, kind < 23 ? table : BYTES_NONE);
 	}
 	if (!err)
 		s->states.count = 0; /* a schema change is durable */

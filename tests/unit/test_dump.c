@@ -64,6 +64,17 @@ static void add_cells(struct store *s, struct bytes table, XXH64_state_t *hash)
 	buf_release(&value);
 }
 
+static void add_attributes(const struct attributes *a, XXH64_state_t *hash)
+{
+	size_t i;
+
+	XXH64_update(hash, &a->count, sizeof(a->count));
+	for (i = 0; i < a->count; i++) {
+		add(hash, a->items[i].name);
+		add(hash, a->items[i].value);
+	}
+}
+
 /* Of all that s shows, its schema included. */
 static uint64_t content_hash(struct store *s)
 {
@@ -74,12 +85,14 @@ static uint64_t content_hash(struct store *s)
 	size_t i, j;
 
 	XXH64_reset(hash, 1);
+	add_attributes(&schema->attributes, hash);
 	for (i = 0; i < schema->table_count; i++) {
 		const struct table *t = &schema->tables[i];
 
 		add(hash, t->name);
 		XXH64_update(hash, &t->millis, sizeof(t->millis));
 		XXH64_update(hash, &t->access, sizeof(t->access));
+		add_attributes(&t->attributes, hash);
 		for (j = 0; j < t->family_count; j++) {
 			const struct family *f = &t->families[j];
 
@@ -169,6 +182,30 @@ static struct bytes random_bytes(struct rng *r, uint8_t *room, uint32_t max)
 
 #define ROOM (400 << 10)
 
+/* Some of the table of this name, or of the store; one of bytes that take most
+ * when they are told. */
+static void set_attributes(struct store *s, const char *table, struct rng *r)
+{
+	static uint8_t room[STORE_ATTRIBUTE_VALUE_MAX];
+	char name[STORE_ATTRIBUTE_NAME_MAX + 1];
+	uint32_t i;
+
+	for (i = rng_below(r, 4); i > 0; i--) {
+		struct bytes value = random_bytes(r, room, 400);
+
+		memset(name, '~', sizeof(name));
+		name[rng_below(r, 2) ? 1 + rng_below(r, 3)
+				     : STORE_ATTRIBUTE_NAME_MAX] = '\0';
+		if (rng_below(r, 10) == 0) {
+			memset(room, 1, sizeof(room));
+			value = bytes_of(room, sizeof(room));
+		}
+		ck_assert_int_eq(store_set_attribute(s, bytes_string(table),
+						     bytes_string(name), value),
+				 0);
+	}
+}
+
 static void fill_table(struct store *s, struct rng *r, const struct table *t,
 		       uint8_t *room)
 {
@@ -254,7 +291,9 @@ static void fill(struct store *s, uint64_t seed)
 			ck_assert_int_eq(
 				store_set_access(s, bytes_string(name), &a), 0);
 		}
+		set_attributes(s, name, &r);
 	}
+	set_attributes(s, "", &r);
 	schema = store_schema(s);
 	for (i = 0; i < schema->table_count; i++)
 		fill_table(s, &r, &schema->tables[i], room);

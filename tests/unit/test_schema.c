@@ -1,3 +1,4 @@
+#include "store/model/attributes.h"
 #include "store/model/model.h"
 #include "store/model/schema.h"
 #include "store/model/schema_record.h"
@@ -82,11 +83,83 @@ START_TEST(record_round_trip)
 	ck_assert(family_is_aggregate(f));
 	ck_assert_ptr_null(family_gc(f));
 	schema_put(other);
-	record.data[0] = 3;
+	record.data[0] = 4;
 	ck_assert_int_eq(schema_new(&other), 0);
 	ck_assert_int_eq(table_decode(other, t1->name, 44, buf_bytes(&record)),
 			 -ERR_format_newer);
 	schema_put(other);
+	buf_release(&record);
+}
+END_TEST
+
+/* Of a record with all that one can have each beginning is refused, and names
+ * that do not ascend. */
+START_TEST(record_with_attributes)
+{
+	struct table *t1 = schema_find(schema, BYTES_LITERAL("t1"));
+	const struct attribute changes[] = {
+		{ BYTES_LITERAL("a"), BYTES_LITERAL("1") },
+		{ BYTES_LITERAL("b"), BYTES_LITERAL("") },
+		{ BYTES_LITERAL("c"), BYTES_LITERAL("3") }
+	};
+	struct buf record = BUF_INIT, plain = BUF_INIT;
+	struct schema *other;
+	struct bytes value;
+	size_t size;
+
+	ck_assert_int_eq(table_encode(t1, &plain), 0);
+	ck_assert_uint_eq(plain.data[0], 1);
+	ck_assert_int_eq(attributes_change(&t1->attributes, changes, 3), 0);
+	ck_assert_int_eq(table_encode(t1, &record), 0);
+	ck_assert_uint_eq(record.data[0], 3);
+	for (size = 0; size <= record.size; size++) {
+		ck_assert_int_eq(schema_new(&other), 0);
+		ck_assert_int_eq(table_decode(other, t1->name, 44,
+					      bytes_of(record.data, size)),
+				 size < record.size ? -ERR_schema_malformed
+						    : 0);
+		if (size < record.size)
+			schema_put(other);
+	}
+	ck_assert_uint_eq(other->tables[0].access.uid, TABLE_ACCESS_UNSET);
+	ck_assert(
+		schema_attribute(other, t1->name, BYTES_LITERAL("c"), &value));
+	ck_assert(bytes_equal(value, BYTES_LITERAL("3")));
+	schema_put(other);
+	ck_assert_int_eq(schema_new(&other), 0);
+	record.data[record.size - 3] = 'b';
+	ck_assert_int_eq(table_decode(other, t1->name, 44, buf_bytes(&record)),
+			 -ERR_schema_malformed);
+	schema_put(other);
+	/* Without them it is what former programs read. */
+	attributes_release(&t1->attributes);
+	buf_reset(&record);
+	ck_assert_int_eq(table_encode(t1, &record), 0);
+	ck_assert(bytes_equal(buf_bytes(&record), buf_bytes(&plain)));
+	buf_release(&record);
+	buf_release(&plain);
+}
+END_TEST
+
+/* A program that takes it for a table's record has to find it newer. */
+START_TEST(record_of_an_attribute)
+{
+	struct buf record = BUF_INIT;
+	struct bytes value;
+
+	ck_assert_int_eq(attribute_encode(BYTES_LITERAL("v"), &record), 0);
+	ck_assert_uint_ge(record.data[0], 3);
+	ck_assert_int_eq(attribute_decode(BYTES_LITERAL("n"),
+					  buf_bytes(&record), &value),
+			 0);
+	ck_assert(bytes_equal(value, BYTES_LITERAL("v")));
+	ck_assert_int_eq(
+		attribute_decode(BYTES_LITERAL("n"), BYTES_NONE, &value),
+		-ERR_schema_malformed);
+	record.data[0]++;
+	ck_assert_int_eq(attribute_decode(BYTES_LITERAL("n"),
+					  buf_bytes(&record), &value),
+			 -ERR_format_newer);
 	buf_release(&record);
 }
 END_TEST
@@ -103,6 +176,7 @@ START_TEST(rules_hold_the_schema_and_its_own_table)
 	table = gc_rules_table(rules, SCHEMA_TABLE_ID);
 	ck_assert_ptr_nonnull(gc_table_family(table, SCHEMA_FAMILY));
 	ck_assert_ptr_nonnull(gc_table_family(table, SCHEMA_IDS_FAMILY));
+	ck_assert_ptr_nonnull(gc_table_family(table, SCHEMA_ATTRIBUTES_FAMILY));
 	table = gc_rules_table(rules, 7);
 	ck_assert_uint_eq(table->family_count, 2);
 	ck_assert_uint_eq(gc_table_family(table, BYTES_LITERAL("f"))->birth_seq,
@@ -115,7 +189,8 @@ END_TEST
 int main(void)
 {
 	const TTest *tests[] = { names_are_sorted, record_round_trip,
+				 record_with_attributes, record_of_an_attribute,
 				 rules_hold_the_schema_and_its_own_table };
 
-	return run_suite("schema", setup, teardown, tests, 3);
+	return run_suite("schema", setup, teardown, tests, 5);
 }

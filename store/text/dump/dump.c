@@ -65,6 +65,22 @@ static int add_line(const char *words, struct bytes s, struct buf *out)
 	return err < 0 ? err : buf_add_byte(out, '\n');
 }
 
+/* A line for each. */
+static int add_attributes(const struct attributes *a, struct buf *out)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; !err && i < a->count; i++) {
+		err = buf_add_string(out, "attribute ");
+		if (!err)
+			err = buf_add_bytes(out, a->items[i].name);
+		if (!err)
+			err = add_line(" ", a->items[i].value, out);
+	}
+	return err;
+}
+
 static int add_table(const struct table *t, struct buf *out)
 {
 	int err = add_line(t->millis ? "table millis " : "table micros ",
@@ -73,6 +89,8 @@ static int add_table(const struct table *t, struct buf *out)
 
 	if (!err)
 		err = add_access(&t->access, out);
+	if (!err)
+		err = add_attributes(&t->attributes, out);
 	for (i = 0; !err && i < t->family_count; i++) {
 		const struct family *f = &t->families[i];
 
@@ -208,7 +226,10 @@ static int step(struct dump *d, struct buf *out)
 
 	if (!d->begun) {
 		d->begun = true;
-		return buf_add_string(out, DUMP_HEAD "\n");
+		err = buf_add_string(out, DUMP_HEAD "\n");
+		return err < 0 ? err
+			       : add_attributes(&d->moment.schema->attributes,
+						out);
 	}
 	if (d->at < d->size)
 		return add_part(d, out);

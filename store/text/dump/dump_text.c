@@ -1,9 +1,13 @@
+#include "store/attributes.h"
 #include "store/text/dump/dump_text.h"
 #include "store/base/err.h"
 #include "store/text/value/base64.h"
 #include "store/text/value/utf8.h"
 
 static_assert(4 * DUMP_PART + 64 < DUMP_LINE_MAX, "a part fits a line");
+static_assert(4 * STORE_ATTRIBUTE_VALUE_MAX + STORE_ATTRIBUTE_NAME_MAX + 64 <
+		      DUMP_LINE_MAX,
+	      "an attribute fits a line");
 
 static bool is_control(uint8_t c)
 {

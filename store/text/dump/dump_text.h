@@ -15,9 +15,9 @@
 /* A value of more bytes is parted over lines of at most so many each. */
 #define DUMP_PART ((size_t)48 << 10)
 
-/* A line, without its newline, is never longer: all of a part as \xHH, and what
- * stands before it. */
-#define DUMP_LINE_MAX ((size_t)256 << 10)
+/* A line, without its newline, is never longer: all of an attribute as \xHH,
+ * and what stands before it. */
+#define DUMP_LINE_MAX ((size_t)257 << 10)
 
 /* 0 or -ENOMEM. s must not lie in out. */
 int dump_text_add(struct bytes s, struct buf *out);

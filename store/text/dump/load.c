@@ -23,6 +23,11 @@ struct load_family {
 	struct gc_policy *gc;
 };
 
+/* An attribute of the dump; all owned. */
+struct load_attribute {
+	struct buf name, value;
+};
+
 struct loader {
 	struct load_rows rows;
 	struct buf line; /* of what was fed, the line that has no end yet */
@@ -36,8 +41,12 @@ struct loader {
 	bool made;             /* and made */
 	bool millis;
 	struct table_access access;
-	struct buf name; /* of what a line names */
-	bool has_cell;   /* the present row has one */
+	/* Of the present table, or before the first one of the store. Owned. */
+	struct load_attribute *attributes;
+	size_t attribute_count, attribute_room;
+	size_t attributes_size; /* of their bytes and themselves */
+	struct buf name;        /* of what a line names */
+	bool has_cell;          /* the present row has one */
 	bool has_row, has_family, has_qualifier, has_version;
 	uint64_t timestamp_us; /* of the version before */
 	bool head, ended;      /* the first, the last line has come */
@@ -61,6 +70,17 @@ int loader_new(struct store *s, struct loader **out)
 	return 0;
 }
 
+static void drop_attributes(struct loader *l)
+{
+	while (l->attribute_count > 0) {
+		struct load_attribute *a = &l->attributes[--l->attribute_count];
+
+		buf_release(&a->name);
+		buf_release(&a->value);
+	}
+	l->attributes_size = 0;
+}
+
 void loader_free(struct loader *l)
 {
 	size_t i;
@@ -73,6 +93,8 @@ void loader_free(struct loader *l)
 		gc_policy_free(l->families[i].gc);
 	}
 	free(l->families);
+	drop_attributes(l);
+	free(l->attributes);
 	load_rows_release(&l->rows);
 	buf_release(&l->line);
 	buf_release(&l->name);
@@ -147,29 +169,58 @@ static int take_name(struct loader *l, struct bytes text)
 	return dump_text_take(text, &l->name);
 }
 
-/* Makes the present table, if it is not made yet. */
+/* Makes the table of this spec, with families and attributes of room in it. */
+static int make_of(struct loader *l, struct table_spec *spec,
+		   struct family_spec *families, struct attribute *attributes)
+{
+	const struct load_family *from = l->families + l->table_families;
+	size_t i;
+
+	for (i = 0; i < spec->family_count; i++) {
+		families[i].name = buf_bytes(&from[i].name);
+		families[i].type = from[i].type;
+	}
+	/* An empty value is one. */
+	for (i = 0; i < spec->attribute_count; i++)
+		attributes[i] = (struct attribute){
+			buf_bytes(&l->attributes[i].name),
+			bytes_of(l->attributes[i].value.size
+					 ? l->attributes[i].value.data
+					 : (const uint8_t *)"",
+				 l->attributes[i].value.size),
+		};
+	spec->families = families;
+	spec->attributes = attributes;
+	return l->has_table ? store_make_table(l->rows.store, spec)
+			    : store_set_attributes(l->rows.store, BYTES_NONE,
+						   attributes,
+						   spec->attribute_count);
+}
+
+/* Makes the present table, if it is not made yet; or before the first one the
+ * store's own attributes. */
 static int make_table(struct loader *l)
 {
-	size_t count = l->family_count - l->table_families, i;
-	const struct load_family *from = l->families + l->table_families;
-	struct bytes table = buf_bytes(&l->rows.table);
-	struct family_spec *specs;
-	int err;
+	struct table_spec spec = {
+		.name = buf_bytes(&l->rows.table),
+		.millis = l->millis,
+		.access = &l->access,
+		.family_count = l->family_count - l->table_families,
+		.attribute_count = l->attribute_count,
+	};
+	struct family_spec *families;
+	struct attribute *attributes;
+	int err = -ENOMEM;
 
-	if (!l->has_table || l->made)
+	if (l->made)
 		return 0;
-	specs = calloc(count + 1, sizeof(*specs));
-	if (!specs)
-		return -ENOMEM;
-	for (i = 0; i < count; i++) {
-		specs[i].name = buf_bytes(&from[i].name);
-		specs[i].type = from[i].type;
-	}
-	err = store_create_table(l->rows.store, table, l->millis, specs, count);
-	free(specs);
-	if (!err && (l->access.mode & l->access.uid & l->access.gid) !=
-			    TABLE_ACCESS_UNSET)
-		err = store_set_access(l->rows.store, table, &l->access);
+	families = calloc(spec.family_count + 1, sizeof(*families));
+	attributes = calloc(spec.attribute_count + 1, sizeof(*attributes));
+	if (families && attributes)
+		err = make_of(l, &spec, families, attributes);
+	free(families);
+	free(attributes);
+	drop_attributes(l);
 	l->made = !err;
 	return err;
 }
@@ -211,7 +262,8 @@ static int load_table(struct loader *l, struct bytes in)
 
 static int load_access(struct loader *l, struct bytes in)
 {
-	if (!l->has_table || l->made || l->family_count > l->table_families)
+	if (!l->has_table || l->made || l->attribute_count > 0 ||
+	    l->family_count > l->table_families)
 		return fail(ERR_bad_line, "access follows a table");
 	if (!take_access(&in, 8, &l->access.mode) ||
 	    !take_access(&in, 10, &l->access.uid) ||
@@ -220,6 +272,44 @@ static int load_access(struct loader *l, struct bytes in)
 			    "access has an octal mode, a uid and a gid, each a "
 			    "number or -");
 	return 0;
+}
+
+static int load_attribute(struct loader *l, struct bytes in)
+{
+	struct load_attribute *a, *grown;
+	struct bytes name;
+	int err;
+
+	if (l->made || l->family_count > l->table_families)
+		return fail(ERR_bad_line,
+			    "attributes come first, or follow a table");
+	if (!take_word(&in, &name))
+		return fail(ERR_bad_line, "an attribute has a name");
+	if (l->attribute_count > 0 &&
+	    bytes_compare(
+		    buf_bytes(&l->attributes[l->attribute_count - 1].name),
+		    name) >= 0)
+		return fail(ERR_bad_line, "attributes ascend by name");
+	err = take_name(l, in);
+	if (err < 0)
+		return err;
+	l->attributes_size += STORE_ATTRIBUTE_COST + name.size + l->name.size;
+	if (l->attributes_size > STORE_ATTRIBUTES_MAX)
+		return fail(ERR_attributes_full,
+			    "attributes of one table have no more room");
+	if (l->attribute_count == l->attribute_room) {
+		size_t room = l->attribute_room ? 2 * l->attribute_room : 16;
+
+		grown = reallocarray(l->attributes, room, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		l->attributes = grown;
+		l->attribute_room = room;
+	}
+	a = &l->attributes[l->attribute_count++];
+	memset(a, 0, sizeof(*a));
+	err = buf_set(&a->name, name);
+	return err < 0 ? err : buf_set(&a->value, buf_bytes(&l->name));
 }
 
 /* One more family of the present table, zeroed; or NULL. */
@@ -445,7 +535,8 @@ static const struct {
 	{ "f ", load_in_family },   { "row ", load_row },
 	{ "V ", load_parted },      { "+ ", load_part },
 	{ "table ", load_table },   { "access ", load_access },
-	{ "family ", load_family }, { "end ", load_end },
+	{ "family ", load_family }, { "attribute ", load_attribute },
+	{ "end ", load_end },
 };
 
 /* A whole line, without its newline. */

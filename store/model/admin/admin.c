@@ -1,38 +1,13 @@
-#include <assert.h>
-
-#include "store/base/coding.h"
-#include "store/engine/read/cursor.h"
 #include "store/engine/read/snapshot.h"
 #include "store/engine/run/step.h"
-#include "store/engine/run/room.h"
-#include "store/engine/run/write.h"
-#include "store/model/admin.h"
-#include "store/model/events.h"
+#include "store/model/admin/change.h"
+#include "store/model/attributes.h"
 #include "store/model/bury.h"
 #include "store/model/look.h"
-#include "store/model/model.h"
-#include "store/model/schema.h"
-#include "store/model/schema_record.h"
 
 /*
- * Schema changes: copy the schema, change the copy, write the changed record,
- * install the copy. All under the writing lock, so that data and schema change
- * in one order: a commit is before a change or after it. Each public call is
- *
- *   change_begin: takes the lock, copies
- *   the change, on the copy; change_put and change_delete for its records
- *   change_end: writes, installs, unlocks and syncs; or only unlocks
- *
- * A change writes one record and perhaps the next table id, so that it is there
- * or not after a crash, and never half.
+ * What each change does to the copy of the schema; its frame is change.h's.
  */
-
-/* Fails with -ERR_no_table; so that a caller may return it. */
-static int no_table(struct bytes name)
-{
-	return fail(ERR_no_table, "table \"%.*s\" not found", (int)name.size,
-		    (const char *)name.data);
-}
 
 /* Fails with -ERR_no_family. cbt's words differ from command to command, hence
  * what. */
@@ -40,132 +15,6 @@ static int no_family(const char *what, struct bytes name)
 {
 	return fail(ERR_no_family, "%s family \"%.*s\"", what, (int)name.size,
 		    (const char *)name.data);
-}
-
-/* One schema change on its way. */
-struct change {
-	struct store *s;
-	struct schema *schema;  /* the copy; NULL if it could not be made */
-	struct batch batch;     /* records; that of the changed table first */
-	struct buf key, record; /* scratch, encoded */
-	uint32_t next_table_id; /* the store's from the end on */
-};
-
-/* Takes s->writing, also if it fails: change_end follows in every case. */
-static int change_begin(struct store *s, struct change *c)
-{
-	*c = (struct change){ .s = s };
-	pthread_mutex_lock(&s->writing);
-	c->next_table_id = s->next_table_id;
-	return schema_copy(s->schema, &c->schema);
-}
-
-/* Adds the record of a table of the copy as it is now. Its first put has to be
- * the batch's first record. */
-static int change_put(struct change *c, struct table *table)
-{
-	int err = schema_record_key(table->name, SCHEMA_FAMILY, &c->key);
-
-	table->record_seq = 0; /* see schema_set_births */
-	buf_reset(&c->record);
-	if (err == 0)
-		err = table_encode(table, &c->record);
-	if (err == 0)
-		err = batch_put(&c->batch, buf_bytes(&c->key),
-				buf_bytes(&c->record));
-	return err;
-}
-
-/* Adds the deletion of the record of the table with this name. Its cells stay:
- * no schema names their table id, so readers and compaction pass them over. */
-static int change_delete(struct change *c, struct bytes name)
-{
-	int err = schema_record_key(name, SCHEMA_FAMILY, &c->key);
-
-	if (err == 0)
-		err = batch_delete(&c->batch, buf_bytes(&c->key));
-	return err;
-}
-
-/* Adds the record of the next table id, so that no id is ever used again, not
- * even that of a table whose record is gone. */
-static int change_put_next_id(struct change *c)
-{
-	uint8_t raw[4];
-	int err = schema_record_key(BYTES_NONE, SCHEMA_IDS_FAMILY, &c->key);
-
-	put_u32le(raw, c->next_table_id);
-	if (err == 0)
-		err = batch_put(&c->batch, buf_bytes(&c->key),
-				bytes_of(raw, sizeof(raw)));
-	return err;
-}
-
-/* The engine's rules come first: a reader who takes the new schema must not
- * meet the old rules, while the other way round a table is only seen empty for
- * a moment. Cannot fail, so that what is in the log is in force. Takes over the
- * references to schema and to its rules. */
-static void install(struct store *s, struct schema *schema,
-		    struct gc_rules *rules)
-{
-	struct schema *old;
-
-	engine_set_rules(s->engine, rules);
-	gc_rules_put(rules);
-	pthread_mutex_lock(&s->schema_lock);
-	old = s->schema;
-	s->schema = schema;
-	pthread_mutex_unlock(&s->schema_lock);
-	if (old)
-		tell_schema(s, old, schema);
-	schema_put(old);
-}
-
-/* Makes the copy what it will be once its records are written: nobody else
- * writes, so that their sequences are known. */
-static int finish_schema(struct change *c, struct gc_rules **rules)
-{
-	uint64_t seq = engine_visible_seq(c->s->engine);
-
-	schema_set_births(c->schema, seq + 1);
-	c->schema->seq = seq + c->batch.count;
-	return schema_rules(c->schema, rules);
-}
-
-/* Ends c in every case; with err 0 writes and installs it first. What can fail
- * comes before the write. The sync comes after the lock; if it fails, the
- * change is in force all the same and the store is read-only. */
-static int change_end(struct change *c, int err)
-{
-	struct store *s = c->s;
-	struct gc_rules *rules = NULL;
-	uint64_t last = 0;
-
-	assert(err < 0 || (c->schema && c->batch.count > 0));
-	if (err == 0)
-		err = finish_schema(c, &rules);
-	if (err == 0)
-		err = engine_write(s->engine, &c->batch, false, &last);
-	if (err == 0) {
-		assert(last == c->schema->seq);
-		install(s, c->schema, rules);
-		/* They are the store's now. */
-		c->schema = NULL;
-		rules = NULL;
-		s->next_table_id = c->next_table_id;
-	}
-	pthread_mutex_unlock(&s->writing);
-	gc_rules_put(rules);
-	schema_put(c->schema);
-	batch_release(&c->batch);
-	buf_release(&c->key);
-	buf_release(&c->record);
-	if (err == 0)
-		err = engine_sync(s->engine);
-	/* What was dropped gives room. */
-	if (err == 0)
-		engine_room_look(s->engine);
-	return err;
 }
 
 /* Adds a family to a table of the copy, if its name and their number allow it.
@@ -190,40 +39,76 @@ static int add_family(struct table *t, const struct family_spec *spec)
 	return table_add_family(t, spec, &f);
 }
 
-/* A table with families; access says whose it is, NULL: nothing is set. A
- * family that cannot be added leaves nothing of the table, since the copy
- * is thrown away. */
-static int create_table(struct store *s, struct bytes name, bool millis,
-			const struct table_access *access,
-			const struct family_spec *families, size_t count)
+/* Checks that the copy's attributes, which have become more, are not too many
+ * together: all of them are in memory. */
+static int check_attributes(const struct schema *schema)
 {
-	struct change c;
+	size_t size = schema->attributes.size, i;
+
+	for (i = 0; i < schema->table_count; i++)
+		size += schema->tables[i].attributes.size;
+	return size <= STORE_ATTRIBUTES_ALL_MAX
+		       ? 0
+		       : fail(ERR_attributes_full,
+			      "attributes of all tables and the store would "
+			      "count for %zu bytes; %zu are the most",
+			      size, STORE_ATTRIBUTES_ALL_MAX);
+}
+
+/* Changes those of a table of the copy, or its own. */
+static int change_attributes(struct change *c, struct attributes *a,
+			     const struct attribute *changes, size_t count)
+{
+	size_t before = a->size;
+	int err = attributes_change(a, changes, count);
+
+	return err < 0 || a->size <= before ? err : check_attributes(c->schema);
+}
+
+/* Adds a table to the copy. */
+static int add_table(struct change *c, const struct table_spec *spec,
+		     struct table **out)
+{
 	struct table *t;
 	size_t i;
 	int err;
 
-	err = store_check_table_name(name);
+	if (schema_find(c->schema, spec->name))
+		return fail(ERR_table_exists, "table \"%.*s\" already exists",
+			    (int)spec->name.size,
+			    (const char *)spec->name.data);
+	if (c->schema->table_count >= STORE_TABLES_MAX)
+		return fail(ERR_too_many_tables, "%d tables are the most",
+			    STORE_TABLES_MAX);
+	err = schema_add_table(c->schema, spec->name, &t);
+	if (err < 0)
+		return err;
+	t->id = c->next_table_id++;
+	t->millis = spec->millis;
+	if (spec->access)
+		t->access = *spec->access;
+	for (i = 0; i < spec->family_count && err == 0; i++)
+		err = add_family(t, &spec->families[i]);
+	*out = t;
+	return err < 0 ? err
+		       : change_attributes(c, &t->attributes, spec->attributes,
+					   spec->attribute_count);
+}
+
+/* What cannot be added leaves nothing of the table, since the copy is thrown
+ * away. */
+int store_make_table(struct store *s, const struct table_spec *spec)
+{
+	struct change c;
+	struct table *t = NULL;
+	int err;
+
+	err = store_check_table_name(spec->name);
 	if (err < 0)
 		return err;
 	err = change_begin(s, &c);
-	if (err < 0)
-		return change_end(&c, err);
-	if (schema_find(c.schema, name))
-		err = fail(ERR_table_exists, "table \"%.*s\" already exists",
-			   (int)name.size, (const char *)name.data);
-	else if (c.schema->table_count >= STORE_TABLES_MAX)
-		err = fail(ERR_too_many_tables, "%d tables are the most",
-			   STORE_TABLES_MAX);
-	else
-		err = schema_add_table(c.schema, name, &t);
-	if (err == 0) {
-		t->id = c.next_table_id++;
-		t->millis = millis;
-		if (access)
-			t->access = *access;
-	}
-	for (i = 0; i < count && err == 0; i++)
-		err = add_family(t, &families[i]);
+	if (err == 0)
+		err = add_table(&c, spec, &t);
 	if (err == 0)
 		err = change_put(&c, t);
 	if (err == 0)
@@ -234,59 +119,20 @@ static int create_table(struct store *s, struct bytes name, bool millis,
 int store_create_table(struct store *s, struct bytes name, bool millis,
 		       const struct family_spec *families, size_t count)
 {
-	return create_table(s, name, millis, NULL, families, count);
+	const struct table_spec spec = { .name = name,
+					 .millis = millis,
+					 .families = families,
+					 .family_count = count };
+
+	return store_make_table(s, &spec);
 }
 
 int store_create_table_for(struct store *s, struct bytes name,
 			   const struct table_access *access)
 {
-	return create_table(s, name, false, access, NULL, 0);
-}
+	const struct table_spec spec = { .name = name, .access = access };
 
-/* More families than a table may have would make a record that nobody reads. A
- * birth of 1 is before all sequences, so that cells of any age are seen. The id
- * may be one that the lost record of the next id would have been beyond. */
-int schema_adopt(struct store *s, const struct table *found)
-{
-	struct change c;
-	struct table *t = NULL;
-	size_t i;
-	int err;
-
-	err = change_begin(s, &c);
-	if (err == 0 && schema_find(c.schema, found->name))
-		err = fail(ERR_table_exists, "table \"%.*s\" already exists",
-			   (int)found->name.size,
-			   (const char *)found->name.data);
-	if (err == 0 && found->family_count > STORE_FAMILIES_MAX)
-		err = fail(ERR_too_many_families,
-			   "table \"%.*s\" would have %zu families",
-			   (int)found->name.size,
-			   (const char *)found->name.data, found->family_count);
-	if (err == 0)
-		err = schema_add_table(c.schema, found->name, &t);
-	if (err < 0)
-		return change_end(&c, err);
-	assert(found->id != SCHEMA_TABLE_ID);
-	t->id = found->id;
-	t->birth_seq = 1;
-	for (i = 0; i < found->family_count && err == 0; i++) {
-		struct family_spec spec = { .name = found->families[i].name,
-					    .type = found->families[i].type };
-		struct family *f;
-
-		err = table_add_family(t, &spec, &f);
-		if (err == 0)
-			f->birth_seq = 1;
-	}
-	/* The id was given by a record that is lost. */
-	if (c.next_table_id <= t->id)
-		c.next_table_id = t->id + 1;
-	if (err == 0)
-		err = change_put(&c, t);
-	if (err == 0)
-		err = change_put_next_id(&c);
-	return change_end(&c, err);
+	return store_make_table(s, &spec);
 }
 
 /* Nothing but the record is deleted; see change_delete. */
@@ -349,28 +195,6 @@ int store_rename_table(struct store *s, struct bytes from, struct bytes to)
 		err = change_delete(&c, from);
 	if (err == 0)
 		schema_remove_table(c.schema, t);
-	return change_end(&c, err);
-}
-
-/* The common frame of changes to one table: fn changes it. If fn fails, so does
- * the change. */
-static int change_table(struct store *s, struct bytes name,
-			int (*fn)(struct store *s, struct table *t, void *arg),
-			void *arg)
-{
-	struct change c;
-	struct table *t;
-	int err;
-
-	err = change_begin(s, &c);
-	if (err < 0)
-		return change_end(&c, err);
-	t = schema_find(c.schema, name);
-	if (!t)
-		return change_end(&c, no_table(name));
-	err = fn(s, t, arg);
-	if (err == 0)
-		err = change_put(&c, t);
 	return change_end(&c, err);
 }
 
@@ -625,64 +449,39 @@ int store_change_families(struct store *s, struct bytes table,
 	return err;
 }
 
-/* Reads the records of table 0 into schema. No rules are installed yet, so the
- * cursor hides nothing; the schema's sequence is that of its newest record. */
-static int load(struct store *s, struct schema *schema)
+/* The store's own attributes have a record each, as nothing bounds how long
+ * their list would be. */
+int store_set_attributes(struct store *s, struct bytes table,
+			 const struct attribute *changes, size_t count)
 {
-	uint8_t start[KEY_TABLE_SIZE], end[KEY_TABLE_SIZE];
-	struct cursor *cursor;
-	struct cell cell;
-	int err;
-
-	put_u32be(start, SCHEMA_TABLE_ID);
-	put_u32be(end, SCHEMA_TABLE_ID + 1);
-	err = cursor_open(s->engine, NULL, bytes_of(start, sizeof(start)),
-			  bytes_of(end, sizeof(end)), BYTES_NONE, &cursor);
-	if (err < 0)
-		return err;
-	while ((err = cursor_next(cursor, CURSOR_COLUMN, &cell)) == 1) {
-		if (bytes_equal(cell.family, SCHEMA_IDS_FAMILY)) {
-			if (cell.value.size != 4) {
-				err = fail(ERR_schema_malformed,
-					   "next table id has %zu bytes",
-					   cell.value.size);
-				break;
-			}
-			s->next_table_id = get_u32le(cell.value.data);
-			continue;
-		}
-		err = table_decode(schema, cell.row, cell.seq, cell.value);
-		if (err < 0)
-			break;
-		if (cell.seq > schema->seq)
-			schema->seq = cell.seq;
-	}
-	cursor_close(cursor);
-	return err;
-}
-
-/* After a repair the record of the next table id may be missing or old, so no
- * id that a table has is given again. */
-int schema_load(struct store *s)
-{
-	struct gc_rules *rules;
-	struct schema *schema;
+	struct change c;
+	struct table *t = NULL;
 	size_t i;
 	int err;
 
-	s->next_table_id = SCHEMA_TABLE_ID + 1;
-	err = schema_new(&schema);
+	if (count == 0)
+		return 0;
+	err = change_begin(s, &c);
 	if (err < 0)
-		return err;
-	err = load(s, schema);
-	for (i = 0; i < schema->table_count; i++)
-		if (schema->tables[i].id >= s->next_table_id)
-			s->next_table_id = schema->tables[i].id + 1;
-	if (err == 0)
-		err = schema_rules(schema, &rules);
-	if (err < 0)
-		schema_put(schema);
-	else
-		install(s, schema, rules);
-	return err;
+		return change_end(&c, err);
+	if (table.size > 0) {
+		t = schema_find(c.schema, table);
+		if (!t)
+			return change_end(&c, no_table(table));
+	}
+	err = change_attributes(&c, t ? &t->attributes : &c.schema->attributes,
+				changes, count);
+	if (err == 0 && t)
+		err = change_put(&c, t);
+	for (i = 0; !t && i < count && err == 0; i++)
+		err = change_put_attribute(&c, &changes[i]);
+	return change_end(&c, err);
+}
+
+int store_set_attribute(struct store *s, struct bytes table, struct bytes name,
+			struct bytes value)
+{
+	const struct attribute change = { name, value };
+
+	return store_set_attributes(s, table, &change, 1);
 }

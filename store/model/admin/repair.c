@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 #include "store/engine/repair/repair.h"
 #include "store/engine/repair/repair_find.h"
 #include "store/engine/run/open.h"
-#include "store/model/admin.h"
+#include "store/model/admin/change.h"
 #include "store/model/model.h"
 #include "store/model/schema.h"
 
@@ -317,6 +318,54 @@ static int limit_families(struct store_repair *r, struct table *t)
 			  (const char *)f->name.data);
 	}
 	return err;
+}
+
+/* Adds a table with its id, families and their types, without policies; durable
+ * when it returns 0. More families than a table may have would make a record
+ * that nobody reads. A birth of 1 is before all sequences, so that cells of any
+ * age are seen. The id may be one that the lost record of the next id would
+ * have been beyond. */
+static int schema_adopt(struct store *s, const struct table *found)
+{
+	struct change c;
+	struct table *t = NULL;
+	size_t i;
+	int err;
+
+	err = change_begin(s, &c);
+	if (err == 0 && schema_find(c.schema, found->name))
+		err = fail(ERR_table_exists, "table \"%.*s\" already exists",
+			   (int)found->name.size,
+			   (const char *)found->name.data);
+	if (err == 0 && found->family_count > STORE_FAMILIES_MAX)
+		err = fail(ERR_too_many_families,
+			   "table \"%.*s\" would have %zu families",
+			   (int)found->name.size,
+			   (const char *)found->name.data, found->family_count);
+	if (err == 0)
+		err = schema_add_table(c.schema, found->name, &t);
+	if (err < 0)
+		return change_end(&c, err);
+	assert(found->id != SCHEMA_TABLE_ID);
+	t->id = found->id;
+	t->birth_seq = 1;
+	for (i = 0; i < found->family_count && err == 0; i++) {
+		struct family_spec spec = { .name = found->families[i].name,
+					    .type = found->families[i].type };
+		struct family *f;
+
+		err = table_add_family(t, &spec, &f);
+		if (err == 0)
+			f->birth_seq = 1;
+	}
+	/* The id was given by a record that is lost. */
+	if (c.next_table_id <= t->id)
+		c.next_table_id = t->id + 1;
+	if (err == 0)
+		err = change_put(&c, t);
+	if (err == 0)
+		err = change_put_next_id(&c);
+	return change_end(&c, err);
 }
 
 /* Makes a table of what has cells and no record. Its name may be taken, by an

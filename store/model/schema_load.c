@@ -1,0 +1,120 @@
+#include "store/base/coding.h"
+#include "store/engine/core/engine.h"
+#include "store/engine/read/cursor.h"
+#include "store/engine/read/snapshot.h"
+#include "store/model/events.h"
+#include "store/model/schema_load.h"
+#include "store/model/schema_record.h"
+
+/* The engine's rules come first: a reader who takes the new schema must not
+ * meet the old rules, while the other way round a table is only seen empty for
+ * a moment. */
+void schema_install(struct store *s, struct schema *schema,
+		    struct gc_rules *rules)
+{
+	struct schema *old;
+
+	engine_set_rules(s->engine, rules);
+	gc_rules_put(rules);
+	pthread_mutex_lock(&s->schema_lock);
+	old = s->schema;
+	s->schema = schema;
+	pthread_mutex_unlock(&s->schema_lock);
+	if (old)
+		tell_schema(s, old, schema);
+	schema_put(old);
+}
+
+/* What is read of table 0. */
+struct loading {
+	struct store *s;
+	struct schema *schema;
+	struct buf
+		own; /* the store's attributes, as attributes_decode has them */
+	uint64_t own_count;
+};
+
+/* Takes one cell of table 0, each of which is a record. */
+static int load_cell(struct loading *l, const struct cell *cell)
+{
+	struct bytes value;
+	int err;
+
+	if (bytes_equal(cell->family, SCHEMA_IDS_FAMILY)) {
+		if (cell->value.size != 4)
+			return fail(ERR_schema_malformed,
+				    "next table id has %zu bytes",
+				    cell->value.size);
+		l->s->next_table_id = get_u32le(cell->value.data);
+		return 0;
+	}
+	if (cell->seq > l->schema->seq)
+		l->schema->seq = cell->seq;
+	if (!bytes_equal(cell->family, SCHEMA_ATTRIBUTES_FAMILY))
+		return table_decode(l->schema, cell->row, cell->seq,
+				    cell->value);
+	err = attribute_decode(cell->qualifier, cell->value, &value);
+	if (err == 0)
+		err = buf_add_sized(&l->own, cell->qualifier);
+	if (err == 0)
+		err = buf_add_sized(&l->own, value);
+	l->own_count++;
+	return err;
+}
+
+/* Reads the records of table 0 into schema. No rules are installed yet, so the
+ * cursor hides nothing; the schema's sequence is that of its newest record. */
+static int load(struct store *s, struct schema *schema)
+{
+	struct loading l = { .s = s, .schema = schema };
+	uint8_t start[KEY_TABLE_SIZE], end[KEY_TABLE_SIZE];
+	struct cursor *cursor;
+	struct cell cell;
+	struct bytes own;
+	int err;
+
+	put_u32be(start, SCHEMA_TABLE_ID);
+	put_u32be(end, SCHEMA_TABLE_ID + 1);
+	err = cursor_open(s->engine, NULL, bytes_of(start, sizeof(start)),
+			  bytes_of(end, sizeof(end)), BYTES_NONE, &cursor);
+	if (err < 0)
+		return err;
+	while ((err = cursor_next(cursor, CURSOR_COLUMN, &cell)) == 1) {
+		err = load_cell(&l, &cell);
+		if (err < 0)
+			break;
+	}
+	cursor_close(cursor);
+	own = buf_bytes(&l.own);
+	if (err == 0)
+		err = attributes_decode(BYTES_NONE, l.own_count, &own,
+					&schema->attributes);
+	buf_release(&l.own);
+	return err;
+}
+
+/* After a repair the record of the next table id may be missing or old, so no
+ * id that a table has is given again. */
+int schema_load(struct store *s)
+{
+	struct gc_rules *rules;
+	struct schema *schema;
+	size_t i;
+	int err;
+
+	s->next_table_id = SCHEMA_TABLE_ID + 1;
+	err = schema_new(&schema);
+	if (err < 0)
+		return err;
+	err = load(s, schema);
+	for (i = 0; i < schema->table_count; i++)
+		if (schema->tables[i].id >= s->next_table_id)
+			s->next_table_id = schema->tables[i].id + 1;
+	if (err == 0)
+		err = schema_rules(schema, &rules);
+	if (err < 0)
+		schema_put(schema);
+	else
+		schema_install(s, schema, rules);
+	return err;
+}

@@ -1,0 +1,17 @@
+#ifndef STORE_MODEL_SCHEMA_LOAD_H
+#define STORE_MODEL_SCHEMA_LOAD_H
+
+#include "store/model/schema.h"
+
+/* Reads the schema from table 0 and installs it, in the engine too; also finds
+ * the next table id. At opening, before anybody else has s.
+ * -ERR_schema_malformed, -ERR_format_newer, -ENOMEM, errors of reading. */
+int schema_load(struct store *s);
+
+/* Makes schema the one in force, and rules, which are its, the engine's: takes
+ * over the references to both. Cannot fail, so that what is in the log is in
+ * force. Needs writing, or that nobody else has s. */
+void schema_install(struct store *s, struct schema *schema,
+		    struct gc_rules *rules);
+
+#endif
