@@ -55,7 +55,8 @@ static int begin(struct batch_call *b)
 
 	if (q->authorized_view_name.size > 0)
 		return fail(EOPNOTSUPP, "authorized views are not implemented");
-	err = resource_table("table_name", q->table_name, &b->table);
+	err = resource_table(b->service->store, &b->arena, "table_name",
+			     q->table_name, &b->table);
 	if (err < 0)
 		return err;
 	if (count == 0)

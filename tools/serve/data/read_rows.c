@@ -91,7 +91,8 @@ static int begin(struct reading *r)
 	if (q->authorized_view_name.size > 0 ||
 	    q->materialized_view_name.size > 0)
 		return fail(EOPNOTSUPP, "views are not implemented");
-	err = resource_table("table_name", q->table_name, &r->table);
+	err = resource_table(r->service->store, &r->arena, "table_name",
+			     q->table_name, &r->table);
 	if (!err && q->rows_limit < 0)
 		err = fail(ERR_bad_argument, "Error in field 'rows_limit' : "
 					     "must not be negative");
