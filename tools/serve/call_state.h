@@ -59,7 +59,8 @@ struct call {
 				      there is; 0: there is nothing */
 	struct message *current;  /* taken off the queue; sent up to */
 	size_t sent;
-	bool large; /* has what transport's large says */
+	bool large;        /* has transport's token */
+	uint64_t piece_ms; /* since when it has the last piece of memory */
 
 	/* A run's. */
 	void *state;

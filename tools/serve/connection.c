@@ -425,8 +425,12 @@ static int tick_request(struct connection *c, struct call *call,
 {
 	uint32_t window;
 
+	if (request_is_too_slow(call, now_ms))
+		return answer_abort(c->session, call, CALL_RESOURCE_EXHAUSTED,
+				    "Others waited for the memory that this "
+				    "request came too slowly to use.");
 	if (call->starved && request_retry(call)) {
-		call->received_ms = now_ms;
+		call->received_ms = call->piece_ms = now_ms;
 		window = request_window(call);
 		return nghttp2_session_set_local_window_size(
 			c->session, NGHTTP2_FLAG_NONE, call->stream,

@@ -41,6 +41,7 @@ struct server_options {
 	/* Milliseconds that are waited */
 	unsigned int handshake_ms; /* for a connection's or a call's head */
 	unsigned int request_ms;   /* for the next bytes of a request */
+	unsigned int piece_ms;     /* for a MiB of it, if others wait for it */
 	unsigned int idle_ms;      /* before a silent peer is asked, */
 	unsigned int ping_ms;      /* and for its answer */
 	unsigned int rest_ms;      /* before a blocked call should rest */
