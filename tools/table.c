@@ -385,6 +385,7 @@ const struct verb verbs[] = {
 	  "            connects there owns the store\n"
 	  "  sync      yes: durable before it is answered, else within a\n"
 	  "            second\n"
+	  "256 connections with 100 calls each, a request of up to 257 MiB.\n"
 	  "\n"
 	  "    Example: tabletfs serve /var/lib/mystore listen=:0\n",
 	  verb_serve_store },

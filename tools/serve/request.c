@@ -82,8 +82,8 @@ void request_head(struct call *c)
 		c->deadline_us = transport_us() + timeout_us;
 }
 
-/* Whether the call may go beyond what there is of memory, as one may. What other
- * uses have of it is waited for. */
+/* Whether the call may go beyond what there is of memory, as one may. What
+ * other uses have of it is waited for. */
 static bool go_beyond(struct call *c, uint32_t size)
 {
 	struct memory *m = c->transport->options->memory;

@@ -28,9 +28,10 @@ int announce(struct verb_call *c, const char *address)
 	fputs("export BIGTABLE_EMULATOR_HOST=", c->out);
 	print_word(c->out, address);
 	putc('\n', c->out);
-	return fflush(c->out) == 0 && !ferror(c->out)
-		       ? 0
-		       : verb_wrong(c,
-				    "the address %s could not be printed: %s",
-				    address, strerror(errno));
+	if (fflush(c->out) == 0 && !ferror(c->out))
+		return 0;
+	/* Told here, with what it was. */
+	clearerr(c->out);
+	return verb_wrong(c, "the address %s could not be printed: %s", address,
+			  strerror(errno));
 }
