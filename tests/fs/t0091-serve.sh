@@ -64,10 +64,9 @@ same "not a message" 13 "$("$wire" "$address" $data/MutateRow 1=$'\xff' |
 	sed -n 's/^status \([0-9]*\) .*/\1/p')"
 
 # Others are told by whom the store is used.
-"$TABLETFS" -store "$store" set t r f:q=1 >other 2>&1 &
-other=$!
-wait $other
-check "the store is in use" grep -q "tabletfs serve, pid $server" other
+refuse "another server" "$TABLETFS" serve "$store" listen=:0
+check "is told by whom" grep -q "tabletfs serve, pid $server" \
+	<("$TABLETFS" serve "$store" listen=:0 2>&1)
 check "it ends with 0" stop
 same "nothing was said" "" "$(cat err)"
 same "it stays" value2 "$("$TABLETFS" -store "$store" lookup t row2 |

@@ -3,7 +3,7 @@
 #include "fs/kernel/mount.h"
 #include "fs/state/options.h"
 #include "tools/mount/mount.h"
-#include "tools/mount/streams.h"
+#include "tools/admin/streams.h"
 #include "tools/serve/verb/announce.h"
 #include "tools/serve/verb/beside.h"
 #include "tools/verb/verb.h"

@@ -7,6 +7,7 @@
 #include "tools/serve/method/method.h"
 #include "tools/serve/server.h"
 #include "tools/serve/verb/announce.h"
+#include "tools/serve/verb/commands.h"
 #include "tools/serve/verb/routes.h"
 #include "tools/serve/verb/serve.h"
 
@@ -74,18 +75,22 @@ static int open_store(struct verb_call *c, struct serving *s)
 	char holder[64];
 	int err;
 
-	snprintf(holder, sizeof(holder), "tabletfs serve, pid %d",
+	snprintf(holder, sizeof(holder),
+		 "tabletfs serve, pid %d, which " SERVED_BY_SOCKET,
 		 (int)getpid());
 	store_options_init(&options);
 	options.create = true;
 	options.holder = holder;
 	err = served_open(s->directory, &options, &s->service.store, &served);
 	if (err == 1) {
-		verb_wrong(
-			c,
-			"%s is mounted at %s: mount it with -o serve=ADDRESS "
-			"to serve it there, too",
-			s->directory, (char *)served.place.data);
+		if (served.root < 0)
+			verb_wrong(c, "%s is in use by %s", s->directory,
+				   (char *)served.holder.data);
+		else
+			verb_wrong(c,
+				   "%s is mounted at %s: mount it with "
+				   "-o serve=ADDRESS to serve it there, too",
+				   s->directory, (char *)served.place.data);
 		served_release(&served);
 		return 1;
 	}
@@ -102,20 +107,25 @@ static int open_store(struct verb_call *c, struct serving *s)
 /* Until a signal comes. */
 static int serve(struct verb_call *c, struct serving *s)
 {
+	struct commands *commands = NULL;
 	struct server *server;
 	int status, got;
 	int err = server_new(&s->server, routes, &s->service, &server);
 
 	if (!err)
+		err = commands_open(s->directory, s->service.store, &commands);
+	if (!err)
 		err = server_start(server);
 	if (err < 0) {
 		server_free(server);
+		commands_close(commands);
 		return verb_failed(c, "Serving", err);
 	}
 	status = announce(c, server_address(server));
 	while (!status && sigwait(&s->signals, &got) != 0)
 		;
 	server_free(server);
+	commands_close(commands);
 	return status;
 }
 
