@@ -79,7 +79,7 @@ _tabletfs() {
 	serve:*)
 		compopt -o dirnames 2>/dev/null
 		if [ "$((COMP_CWORD - i))" != 1 ]; then
-			words="insecure=yes listen= sync=yes users=all"
+			words="inject= insecure=yes listen= sync=yes users=all"
 			compopt -o nospace 2>/dev/null
 		fi ;;
 	inspect:*)

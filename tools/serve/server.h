@@ -22,6 +22,12 @@ struct server;
 struct listener;
 struct memory;
 
+/* What is to go wrong with a call, zeroed if nothing is. */
+struct server_fault {
+	unsigned int latency_ms; /* it waits first */
+	enum call_status status; /* it ends so, without having run; or OK */
+};
+
 struct server_options {
 	/* As listen_open takes it; or the socket itself, which server_new takes
 	 * over in every case and leaves closed. */
@@ -51,6 +57,11 @@ struct server_options {
 	/* What is worth a line of a log. From any thread; NULL: nothing. */
 	void (*log)(void *context, const char *line);
 	void *log_context;
+	/* Draws what is to go wrong with a call of this path; from any thread.
+	 * NULL: nothing. */
+	void (*inject)(void *context, const char *path,
+		       struct server_fault *out);
+	void *inject_context;
 };
 
 /* What holds where nothing else is said, on memory; uid is the process's. */

@@ -8,6 +8,7 @@
 #include "tools/serve/server.h"
 #include "tools/serve/verb/announce.h"
 #include "tools/serve/verb/commands.h"
+#include "tools/serve/verb/inject.h"
 #include "tools/serve/verb/routes.h"
 #include "tools/serve/verb/serve.h"
 
@@ -16,6 +17,7 @@ struct serving {
 	const char *directory;
 	struct server_options server;
 	struct service service;
+	struct inject *inject; /* or NULL */
 	sigset_t signals;
 };
 
@@ -32,12 +34,13 @@ static int parse_yes(struct verb_call *c, const char *key, const char *value,
 
 static int parse(struct verb_call *c, struct serving *s)
 {
-	enum { LISTEN, USERS, INSECURE, SYNC, COUNT };
-	static const char *const keys[] = { "listen", "users", "insecure",
-					    "sync", NULL };
+	enum { LISTEN, USERS, INSECURE, SYNC, INJECT, COUNT };
+	static const char *const keys[] = { "listen", "users",  "insecure",
+					    "sync",   "inject", NULL };
 	const char *values[COUNT] = { NULL };
 	/* A word with a = is an argument, a path can begin with ./ . */
 	bool has_path = c->argc > 1 && !strchr(c->argv[1], '=');
+	int err;
 
 	*s = (struct serving){
 		.directory = has_path ? c->argv[1] : getenv("TABLETFS_STORE")
@@ -53,9 +56,15 @@ static int parse(struct verb_call *c, struct serving *s)
 		return verb_wrong(c, "users must be own or all, not \"%s\"",
 				  values[USERS]);
 	s->server.users_all = values[USERS] && !strcmp(values[USERS], "all");
-	return parse_yes(c, "insecure", values[INSECURE],
-			 &s->server.insecure) ||
-	       parse_yes(c, "sync", values[SYNC], &s->service.sync);
+	if (parse_yes(c, "insecure", values[INSECURE], &s->server.insecure) ||
+	    parse_yes(c, "sync", values[SYNC], &s->service.sync))
+		return 1;
+	if (!values[INJECT])
+		return 0;
+	err = inject_parse(values[INJECT], routes, &s->inject);
+	s->server.inject = inject_draw;
+	s->server.inject_context = s->inject;
+	return err < 0 ? verb_wrong(c, "inject: %s", verb_error_text(err)) : 0;
 }
 
 /* From any thread of the server; a line of stdio is written whole. */
@@ -130,31 +139,45 @@ static int serve(struct verb_call *c, struct serving *s)
 }
 
 /* Signals are blocked before there are threads, which inherit that. */
-int verb_serve_store(struct verb_call *c)
+static void block_signals(struct serving *s)
+{
+	sigemptyset(&s->signals);
+	sigaddset(&s->signals, SIGTERM);
+	sigaddset(&s->signals, SIGINT);
+	sigaddset(&s->signals, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &s->signals, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+/* Listens first: where that fails no store has been made. */
+static int listen_and_serve(struct verb_call *c, struct serving *s)
 {
 	struct listener listener;
-	struct serving s;
 	int status, err;
 
-	if (parse(c, &s))
-		return 1;
-	sigemptyset(&s.signals);
-	sigaddset(&s.signals, SIGTERM);
-	sigaddset(&s.signals, SIGINT);
-	sigaddset(&s.signals, SIGHUP);
-	pthread_sigmask(SIG_BLOCK, &s.signals, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	/* First: where that fails no store has been made. */
-	err = listen_open(s.server.listen, s.server.users_all,
-			  s.server.insecure, &listener);
+	err = listen_open(s->server.listen, s->server.users_all,
+			  s->server.insecure, &listener);
 	if (err < 0)
 		return verb_failed(c, "Listening", err);
-	s.server.listener = &listener;
-	if (open_store(c, &s)) {
+	s->server.listener = &listener;
+	if (open_store(c, s)) {
 		listen_close(&listener);
 		return 1;
 	}
-	status = serve(c, &s);
-	err = store_close(s.service.store);
+	status = serve(c, s);
+	err = store_close(s->service.store);
 	return err < 0 ? verb_failed(c, "Closing the store", err) : status;
+}
+
+int verb_serve_store(struct verb_call *c)
+{
+	struct serving s;
+	int status;
+
+	if (parse(c, &s))
+		return 1;
+	block_signals(&s);
+	status = listen_and_serve(c, &s);
+	inject_free(s.inject);
+	return status;
 }
