@@ -33,6 +33,7 @@ int store_create_table_for(struct store *s, struct bytes name,
 /* A table to make, with all that it can have from the first moment on. */
 struct table_spec {
 	struct bytes name;
+	bool in_instance; /* the name may be INSTANCE~TABLE, see below */
 	bool millis;
 	const struct table_access *access; /* NULL: nothing is set */
 	const struct family_spec *families;
@@ -111,5 +112,10 @@ int store_set_attribute(struct store *s, struct bytes table, struct bytes name,
 /* Rules for names: 0, -ERR_bad_name or -ERR_name_too_long, with the reason. */
 int store_check_table_name(struct bytes name);
 int store_check_family_name(struct bytes name);
+
+/* The name of a table that is in an instance by that name, INSTANCE~TABLE, each
+ * a name by itself; the store knows no instances, but keeps such names apart.
+ * Only table_spec makes one. */
+int store_check_instance_table_name(struct bytes name);
 
 #endif

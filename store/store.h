@@ -63,6 +63,7 @@
  * belongs to one thread at a time.
  */
 #define STORE_TABLE_NAME_MAX 50
+#define STORE_INSTANCE_NAME_MAX 33
 #define STORE_FAMILY_NAME_MAX 64
 #define STORE_ROW_KEY_MAX 4096
 #define STORE_QUALIFIER_MAX 16384

@@ -25,7 +25,7 @@
  *   the store is free    here, with the store open and no background thread
  *   it is only read      here, if the verb only reads, too
  *   it is mounted        in its daemon, to which remote_run brings the words;
- *                        here, with its help, if the verb names a path
+ *     or served          here, with its help, if the verb names a path
  *   it is otherwise used after that, if it ends soon
  *
  * The exit status is that of the verb, 0, 1 or 2; also 1 if standard output
@@ -70,6 +70,12 @@ static int through_mount(struct verb_call *c, const struct served *served)
 {
 	const struct verb *v = verb_find(c->argv[0]);
 
+	if (v->run == verb_import && served->root < 0)
+		return verb_wrong(c,
+				  "import reads into a store that is free or "
+				  "mounted, and %s is served: end that, or "
+				  "mount it with -o serve=ADDRESS instead",
+				  served->directory);
 	if (v->run == verb_import)
 		return remote_import(c, served);
 	if (v->run == verb_key)

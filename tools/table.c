@@ -287,6 +287,8 @@ const struct verb verbs[] = {
 	  "  -o export-max=<bytes>  Of a file .scan/.../export.csv (4G)\n"
 	  "  -o log=<level>    What LOG tells: off, errors, events, all\n"
 	  "  -o delimiter=<c>  Of segments of row keys in .scan (#)\n"
+	  "  -o serve=<address>  Serve Bigtable's clients there, too, as\n"
+	  "                    listen= of serve says, for who mounts it\n"
 	  "  -o allow_other    Not only for who mounts it\n"
 	  "  -o uid=, gid=     Who owns it instead of who mounts it; with\n"
 	  "     umask=<mode>   allow_other: for a service, say\n"
@@ -387,7 +389,7 @@ const struct verb verbs[] = {
 	  verb_samplekeys },
 	{ "serve", VERB_NO_STORE | VERB_OUTSIDE,
 	  "serve [<store>] [listen=<address>] [users=own|all] "
-	  "[insecure=yes|no] [sync=yes|no]",
+	  "[insecure=yes|no] [sync=yes|no] [inject=<faults>]",
 	  "Serve the store to Bigtable's clients",
 	  "Prints the line that has clients come here, as they come to\n"
 	  "Google's emulator, and serves until SIGTERM or ^C. The store is\n"
@@ -399,6 +401,11 @@ const struct verb verbs[] = {
 	  "            connects there owns the store\n"
 	  "  sync      yes: durable before it is answered, else within a\n"
 	  "            second\n"
+	  "  inject    Faults, to try the retries of clients: of a method\n"
+	  "            the share of calls that end by a code of gRPC without\n"
+	  "            having done anything, and how long each waits first:\n"
+	  "            MutateRow:unavailable=1%,latency=50ms;*:internal=0.1%\n"
+	  "256 connections with 100 calls each, a request of up to 257 MiB.\n"
 	  "\n"
 	  "    Example: tabletfs serve /var/lib/mystore listen=:0\n",
 	  verb_serve_store },

@@ -6,6 +6,7 @@
 
 #include "fs/cells/loop.h"
 #include "fs/cells/notify.h"
+#include "fs/control/command.h"
 #include "fs/control/ctl.h"
 #include "fs/open/draft.h"
 
@@ -20,12 +21,6 @@
  * long as the file is open.
  */
 
-/* Of one request: more than a command line may have. */
-#define WORDS_MAX 4096
-#define REQUEST_SIZE_MAX (UINT32_C(8) << 20)
-/* "w", ten digits, a newline: a length has come whole by then. */
-#define HEAD_SIZE_MAX 12
-
 /* An open ctl: a ctl_file's state, guarded by its lock. */
 struct verb {
 	FILE *reply; /* owned; NULL until a request ran */
@@ -36,31 +31,6 @@ struct verb {
 	struct text_stream *stream; /* owned; NULL once it has ended */
 	uint64_t base;
 };
-
-/* One of the command's two streams: what it prints becomes frames. */
-struct stream {
-	FILE *reply; /* borrowed; both streams write to it in turn */
-	char letter; /* of its frames: o or e */
-};
-
-/* As cookie_write_function_t: 0 is an error. */
-static ssize_t write_frame(void *cookie, const char *data, size_t size)
-{
-	struct stream *s = cookie;
-
-	if (fprintf(s->reply, "%c%zu\n", s->letter, size) < 0 ||
-	    fwrite(data, 1, size, s->reply) != size)
-		return 0;
-	return (ssize_t)size;
-}
-
-/* A stream to print to, or NULL; s must live as long. */
-static FILE *open_stream(struct stream *s)
-{
-	cookie_io_functions_t functions = { .write = write_frame };
-
-	return fopencookie(s, "w", functions);
-}
 
 /* As ctl_ops.open. */
 static int verb_open(struct fs *fs, struct ctl_file *f)
@@ -128,22 +98,27 @@ static int run_verb(struct fs *fs, struct verb *v, int argc, char **argv,
 	return o->run ? o->run(fs->store, argc, argv, out, err) : 1;
 }
 
+/* As command_stream.write: both streams write to the reply in turn. */
+static bool write_reply(void *context, struct bytes data)
+{
+	return fwrite(data.data, 1, data.size, context) == data.size;
+}
+
 /* Runs a command, of which argv[0] is the verb and argv[argc] NULL, with what
  * it prints as frames in v's reply, and tells the kernel if it changed
  * anything. Its exit status. */
 static int run_words(struct fs *fs, struct verb *v, int argc, char **argv)
 {
-	struct stream streams[2] = { { v->reply, 'o' }, { v->reply, 'e' } };
+	struct command_stream streams[2] = { { write_reply, v->reply, 'o' },
+					     { write_reply, v->reply, 'e' } };
 	uint64_t before = count_changes(fs);
-	FILE *out = open_stream(&streams[0]);
-	FILE *err = open_stream(&streams[1]);
+	FILE *out = command_open(&streams[0]);
+	FILE *err = command_open(&streams[1]);
 	int status = 1;
 
 	assert(argc > 0 && !argv[argc]);
 	if (!out || !err)
 		goto close_streams;
-	/* A frame for each line of errors; of output, for each full buffer. */
-	setvbuf(err, NULL, _IOLBF, BUFSIZ);
 	if (!strcmp(argv[0], "sync"))
 		status = run_sync(fs, err);
 	else if (!strcmp(argv[0], "pin"))
@@ -160,36 +135,16 @@ close_streams:
 	return status;
 }
 
-/* Sets words, which has room for WORDS_MAX + 1, to those of a request, each
- * ended by NUL, and a NULL after the last. They point into request. Their
- * number, at least 1, or an error. */
-static int split_words(struct bytes request, char **words)
-{
-	char *at = (char *)(uintptr_t)request.data, *end = at + request.size;
-	int count = 0;
-
-	if (request.size == 0 || end[-1] != '\0')
-		return fail(EINVAL, "a request is words, each ended by NUL");
-	while (at < end) {
-		if (count == WORDS_MAX)
-			return fail(EINVAL, "more than %d words", WORDS_MAX);
-		words[count++] = at;
-		at += strlen(at) + 1;
-	}
-	words[count] = NULL;
-	return count;
-}
-
 /* Runs the words of a request, and has the reply there when it returns. */
 static int run_request(struct fs *fs, struct verb *v, struct bytes request)
 {
-	char **words = calloc(WORDS_MAX + 1, sizeof(*words));
+	char **words = calloc(COMMAND_WORDS_MAX + 1, sizeof(*words));
 	int count, err = 0;
 
 	assert(!v->reply);
 	if (!words)
 		return -ENOMEM;
-	count = split_words(request, words);
+	count = command_split(request, words);
 	if (count < 0) {
 		err = count;
 		goto free_words;
@@ -210,31 +165,6 @@ free_words:
 	return err;
 }
 
-/* The words of what has come of a request: 1 with *words if that is all of it,
- * 0 if more has to come, or an error. */
-static int find_words(struct bytes in, struct bytes *words)
-{
-	const uint8_t *end = memchr(in.data, '\n', in.size);
-	uint64_t size = 0;
-	const uint8_t *at = in.data + 1;
-
-	if (!end && in.data[0] == 'w' && in.size < HEAD_SIZE_MAX)
-		return 0;
-	while (end && end - in.data < HEAD_SIZE_MAX && *at >= '0' && *at <= '9')
-		size = size * 10 + (uint64_t)(*at++ - '0');
-	if (in.data[0] != 'w' || at != end || size == 0)
-		return fail(EINVAL, "a request begins with w, the length of "
-				    "its words, and a newline; tabletfs VERB "
-				    "sends it so");
-	if (size > REQUEST_SIZE_MAX)
-		return fail(EINVAL, "a request of more than %u bytes",
-			    REQUEST_SIZE_MAX);
-	*words = bytes_after(in, (size_t)(end + 1 - in.data));
-	if (words->size > size)
-		return fail(EINVAL, "a request that is longer than it says");
-	return words->size == size;
-}
-
 /* As ctl_ops.write: runs the request that data ends, and returns when the reply
  * is there. */
 static ssize_t verb_write(struct fs *fs, struct ctl_file *f, struct bytes data,
@@ -253,46 +183,11 @@ static ssize_t verb_write(struct fs *fs, struct ctl_file *f, struct bytes data,
 		return fail(EFBIG, "more than %zu bytes", CTL_WRITTEN_MAX);
 	err = spill_add(&f->in, data);
 	if (!err)
-		err = find_words(spill_bytes(&f->in), &words);
+		err = command_find(spill_bytes(&f->in), &words);
 	v->ended = err != 0;
 	if (err == 1)
 		err = run_request(fs, v, words);
 	return err ? err : (ssize_t)data.size;
-}
-
-/* Appends a frame. */
-static int add_frame(char letter, struct bytes text, struct buf *out)
-{
-	int err = buf_printf(out, "%c%zu\n", letter, text.size);
-
-	return err < 0 ? err : buf_add_bytes(out, text);
-}
-
-/* Appends the next frame of a reply that is made as it is read, and after the
- * last one the exit status. */
-static int make_frame(struct verb *v, struct buf *out)
-{
-	const char *doing = v->stream->doing;
-	struct buf text = BUF_INIT;
-	int got = v->stream->next(v->stream, &text), err;
-
-	if (got < 0) {
-		buf_reset(&text);
-		err = buf_printf(&text, "tabletfs: %s: %s\n", doing,
-				 got == -ENOMEM ? err_text(got) : err_detail());
-		err = err ? err : add_frame('e', buf_bytes(&text), out);
-	} else {
-		err = add_frame('o', buf_bytes(&text), out);
-	}
-	buf_release(&text);
-	if (!err && got <= 0)
-		err = buf_printf(out, "x %d\n", got < 0);
-	if (err < 0 || got <= 0) {
-		/* Nor is a reply gone on with that lacks a piece. */
-		v->stream->close(v->stream);
-		v->stream = NULL;
-	}
-	return err;
 }
 
 /* What is made as it is read is read from front to end. */
@@ -310,7 +205,7 @@ static int read_stream(struct verb *v, struct ctl_file *f, uint64_t offset,
 	f->out.size -= skip;
 	v->base = offset;
 	while (!err && v->stream && f->out.size < size)
-		err = make_frame(v, &f->out);
+		err = command_next(&v->stream, &f->out);
 	if (err)
 		return err;
 	return buf_add(out, f->out.data,

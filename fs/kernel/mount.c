@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "fs/cells/loop.h"
+#include "fs/cells/notify.h"
 #include "fs/cells/pin.h"
 #include "fs/cells/prune.h"
 #include "fs/query/sized.h"
@@ -369,6 +370,28 @@ static int mount_session(struct fuse_session *session, const char *path)
 	return err;
 }
 
+/* As struct mount_beside. */
+static void changed_beside(void *context)
+{
+	fs_changed_outside(context);
+}
+
+static void log_beside(void *context, const char *line)
+{
+	fs_log_error(context, NULL, NULL, fail(ECONNREFUSED, "%s", line));
+}
+
+/* Starts the server that was asked for beside the mount, if one was. */
+static int start_beside(struct fs *fs)
+{
+	const struct mount_options *o = fs->options;
+	const struct mount_beside beside = { fs, changed_beside, log_beside };
+
+	return o->serve
+		       ? o->server_start(o->server, fs->store, o->sync, &beside)
+		       : 0;
+}
+
 /* Mounts the session, serves it until it ends, and unmounts it. What is open is
  * committed at the end, also where umount(8) has ended it. */
 static int serve_session(struct fs *fs, const sigset_t *ending,
@@ -379,11 +402,15 @@ static int serve_session(struct fs *fs, const sigset_t *ending,
 	if (err)
 		return err;
 	err = device_use(fs->session);
+	if (!err)
+		err = start_beside(fs);
 	if (err)
 		goto unmount;
 	sd_notifyf(0, "STATUS=%s is served at %s", fs->options->store,
 		   mount_point);
 	err = loop_serve(fs->session, ending, &fs->metrics, tick, fs);
+	if (fs->options->serve)
+		fs->options->server_stop(fs->options->server);
 	/* Requests may have started these. */
 	prune_stop(fs);
 	failed = imports_stop(fs->imports);
@@ -450,6 +477,13 @@ close_store:
 	return err ? err : failed;
 }
 
+/* Closes the descriptors between these two. */
+static void close_between(int low, int high)
+{
+	if (low + 1 < high)
+		close_range((unsigned int)low + 1, (unsigned int)high - 1, 0);
+}
+
 /* The daemon, a child of who asked: leaves its session and directory, keeps its
  * standard error until it serves, and reports over the pipe. Does not
  * return. */
@@ -457,16 +491,21 @@ static void serve_in_background(const struct mount_options *o,
 				const char *store, const char *mount_point,
 				int ready_fd)
 {
-	int null, err;
+	int null, err, keep = o->server_fd;
+	int first = ready_fd, second = ready_fd;
 
 	setsid();
 	if (chdir("/"))
 		_exit(1);
 	/* Who reads its output, or waits for a lock that it inherited, need not
 	 * wait for its end. */
-	if (ready_fd > STDERR_FILENO + 1)
-		close_range(STDERR_FILENO + 1, (unsigned int)ready_fd - 1, 0);
-	close_range((unsigned int)ready_fd + 1, ~0U, 0);
+	if (keep >= 0 && keep < ready_fd)
+		first = keep;
+	else if (keep >= 0)
+		second = keep;
+	close_between(STDERR_FILENO, first);
+	close_between(first, second);
+	close_range((unsigned int)second + 1, ~0U, 0);
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null >= 0) {
 		dup2(null, STDIN_FILENO);

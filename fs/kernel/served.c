@@ -3,7 +3,10 @@
 #include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -91,6 +94,50 @@ int served_pid(const char *place)
 	return pid;
 }
 
+void served_address(int directory, struct sockaddr_un *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->sun_family = AF_UNIX;
+	snprintf(out->sun_path, sizeof(out->sun_path),
+		 "/proc/self/fd/%d/" SERVED_SOCKET, directory);
+}
+
+int served_connect(const char *directory)
+{
+	int at = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC), err = 0;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_un a;
+
+	if (at < 0 || fd < 0)
+		err = -errno;
+	served_address(at, &a);
+	if (!err && connect(fd, (struct sockaddr *)&a, sizeof(a)) < 0)
+		err = -errno;
+	if (at >= 0)
+		close(at);
+	if (err && fd >= 0)
+		close(fd);
+	return err ? err : fd;
+}
+
+/* Of a server that takes commands by its socket: as find. */
+static int find_socket(const char *directory, struct served *served)
+{
+	int fd = served_connect(directory), err;
+
+	/* It begins or ends just now. */
+	if (fd == -ECONNREFUSED || fd == -ENOENT)
+		return 0;
+	if (fd < 0)
+		return fail(-fd, "%s/" SERVED_SOCKET ", where %s", directory,
+			    (char *)served->holder.data);
+	close(fd);
+	err = buf_printf(&served->place, "%s/" SERVED_SOCKET, directory);
+	if (!err)
+		err = buf_terminate(&served->place);
+	return err ? err : 1;
+}
+
 /* Sets served to who has the store, and where: 1 if it is mounted there, 0 if
  * not, -ENOENT if nobody has it any more, or an error. */
 static int find(const char *directory, struct served *served)
@@ -107,6 +154,8 @@ static int find(const char *directory, struct served *served)
 		return err;
 	buf_reset(&served->place);
 	at = strstr((char *)served->holder.data, SERVED_AT);
+	if (!at && strstr((char *)served->holder.data, SERVED_BY_SOCKET))
+		return find_socket(directory, served);
 	if (!at)
 		return 0;
 	err = buf_set(&served->place, bytes_string(at + strlen(SERVED_AT)));

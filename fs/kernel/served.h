@@ -12,10 +12,10 @@
  * mounted over it then.
  */
 struct served {
-	const char *directory; /* of the store, as served_open had it; borrowed
-				*/
-	int root;          /* the mount's root, open; -1: it is not served */
-	struct buf place;  /* its path, ended by a NUL */
+	const char *directory; /* of the store; borrowed of served_open's */
+	int root;              /* the mount's root, open; -1: there is none, or
+			      it is served by SERVED_SOCKET alone */
+	struct buf place;      /* its path, or the socket's, ended by a NUL */
 	struct buf holder; /* who has the store, as it says; ended by a NUL */
 };
 
@@ -24,7 +24,8 @@ struct served {
  * it, such as a command, or a daemon whose mount has gone, this waits for the
  * end of that, and says so on standard error: 10 s at most, after which it is
  * -ERR_store_in_use; less if it says that it serves. 0 with *out; 1 if it is
- * mounted, with *served, which the caller releases; or an error.
+ * mounted or takes commands by its socket, with *served, which the caller
+ * releases; or an error.
  */
 int served_open(const char *directory, const struct store_options *o,
 		struct store **out, struct served *served);
@@ -43,6 +44,20 @@ int served_pid(const char *place);
 
 /* What stands in the line between the pid of a daemon and its place. */
 #define SERVED_AT "mounted at "
+
+/* A server without a mount takes commands at a socket of this name in the
+ * store's directory, and says so in its line by these words. The protocol is
+ * that of .tabletfs/ctl (mount.h). */
+#define SERVED_SOCKET "ctl.sock"
+#define SERVED_BY_SOCKET "takes commands"
+
+/* The socket's address in the directory of this descriptor. */
+struct sockaddr_un;
+void served_address(int directory, struct sockaddr_un *out);
+
+/* A connection to that of the store in directory, or -ECONNREFUSED and the
+ * like. */
+int served_connect(const char *directory);
 
 /* Lines of .tabletfs/stats: the directory of the store, as stat(2) has it. */
 #define SERVED_DEVICE "store_device "

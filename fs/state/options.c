@@ -18,6 +18,7 @@ void mount_options_init(struct mount_options *o)
 	o->delimiter = "#";
 	o->events = EVENTS_MAIN;
 	o->export_max_size = UINT64_C(4) << 30;
+	o->server_fd = -1;
 }
 
 /* A word without a value that sets something, or undoes that. */
@@ -179,6 +180,10 @@ static int parse_value(struct mount_options *o, const char *word,
 		o->delimiter = value;
 		return *value ? 0
 			      : fail(ERR_bad_argument, "delimiter= is empty");
+	}
+	if (!strcmp(word, "serve")) {
+		o->serve = value;
+		return *value ? 0 : fail(ERR_bad_argument, "serve= is empty");
 	}
 	if (!strcmp(word, "quota"))
 		return parse_number(word, value, &o->quota_size);

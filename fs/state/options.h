@@ -6,6 +6,16 @@
 #include "store/store.h"
 #include "store/text/print/text_stream.h"
 
+/* What a server beside a mount tells it, from any thread. */
+struct mount_beside {
+	void *context;
+	/* After each change that no path has made, before anybody is answered
+	 * that it was made. */
+	void (*changed)(void *context);
+	/* What is worth a line of .tabletfs/errors. */
+	void (*log)(void *context, const char *line);
+};
+
 /*
  * What a mount is asked for: the words of -o, as mount(8) and fstab write them.
  * Filled by one thread before the mount; afterwards nobody changes it. Strings
@@ -47,9 +57,21 @@ struct mount_options {
 	int (*run)(struct store *s, int argc, char **argv, FILE *out,
 		   FILE *err);
 	/*
-	 * The same for a command whose output is made as it is read: 1 with
-	 * *out; 0 if it is another's, for run; or -1 after it said on err what
-	 * is wrong. stop is that of struct scan_range.
+	 * serve=: where another server of the store is to listen, which begins
+	 * before the mount's first request and ends after the last, by these:
+	 * 0 or an error, and then nothing has begun; server is theirs. fd is a
+	 * descriptor that the daemon has to keep for it, or -1.
+	 */
+	const char *serve; /* NULL: none */
+	void *server;
+	int server_fd;
+	int (*server_start)(void *server, struct store *s, bool sync,
+			    const struct mount_beside *beside);
+	void (*server_stop)(void *server);
+	/*
+	 * The same as run for a command whose output is made as it is read: 1
+	 * with *out; 0 if it is another's, for run; or -1 after it said on err
+	 * what is wrong. stop is that of struct scan_range.
 	 */
 	int (*stream)(struct store *s, int argc, char **argv, FILE *err,
 		      bool (*stop)(void), struct text_stream **out);

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "store/engine/large/large.h"
-#include "store/engine/read/get.h"
+#include "store/engine/read/cursor_back.h"
 #include "store/engine/read/rows.h"
 #include "store/engine/read/snapshot.h"
 #include "store/model/filter/filter_run.h"
@@ -35,6 +35,7 @@ struct scan {
 	struct buf row;        /* of a reverse scan: the present row's prefix */
 	bool reverse;
 	bool in_row; /* of a reverse scan: the cursor is in row */
+	bool paused; /* the last raw step: the next is to go on with it */
 	bool keep_large;
 
 	/* With a filter. The present cell is the one the cursor is at. */
@@ -45,6 +46,14 @@ struct scan {
 	struct cell raw;          /* the cell it gave: the present one */
 	bool started;             /* there was a step */
 	bool shown;               /* the filter has seen the present cell */
+
+	/* The step under way, which goes on if it paused. */
+	struct filtered_step {
+		enum cursor_step step;
+		bool first, may_leave;
+		uint64_t family, column; /* that it leaves: run's epochs */
+	} step;
+	bool (*pause)(void);
 
 	/* The large value of the present cell, read once for all copies. */
 	bool loaded;
@@ -223,6 +232,7 @@ int scan_open(struct store *s, const struct snapshot *snapshot,
 		.engine = s->engine,
 		.reverse = range->reverse,
 		.keep_large = range->keep_large || range->rows_only,
+		.pause = range->pause,
 	};
 	if (range->filter)
 		err = start_filter(scan, range);
@@ -241,8 +251,10 @@ int scan_open(struct store *s, const struct snapshot *snapshot,
 			bytes_of(scan->start.data, prefix), &scan->cursor);
 	if (err == 0 && scan->rows)
 		rows_stop(scan->rows, range->stop);
-	if (err == 0 && scan->cursor)
+	if (err == 0 && scan->cursor) {
 		cursor_stop(scan->cursor, range->stop);
+		cursor_pause(scan->cursor, range->pause);
+	}
 	if (err == 0 && scan->cursor && !range->reverse)
 		cursor_since(scan->cursor, range->since_us > scan->need.since_us
 						   ? range->since_us
@@ -276,6 +288,8 @@ void scan_close(struct scan *scan)
 /* A filter that has something to give yet points at what would go. */
 void scan_rest(struct scan *scan)
 {
+	if (scan->paused)
+		return;
 	if (scan->run && ((scan->at > 0 && !scan->shown) ||
 			  scan->run->taken < scan->run->count))
 		return;
@@ -295,6 +309,7 @@ static int enter_row_before(struct scan *scan, struct bytes key,
 	int err = cursor_row_before(scan->cursor, key, cell);
 
 	scan->in_row = err == 1;
+	scan->paused = err == -EAGAIN;
 	if (err == 1 &&
 	    buf_set(&scan->row, cursor_row_prefix(scan->cursor)) < 0)
 		return -ENOMEM;
@@ -319,11 +334,32 @@ static int show_row(struct scan *scan, int result, struct bytes row,
  * so behind the row's last cell is a row that was given before: the end. */
 static int stay_in_row(struct scan *scan, int err)
 {
+	scan->paused = err == -EAGAIN;
+	if (scan->paused)
+		return err;
 	if (err == 1 &&
 	    bytes_equal(cursor_row_prefix(scan->cursor), buf_bytes(&scan->row)))
 		return 1;
 	scan->in_row = false;
 	return err < 0 ? err : 0;
+}
+
+/* What a step forwards has led to. */
+static int stepped(struct scan *scan, int err)
+{
+	scan->paused = err == -EAGAIN;
+	return err;
+}
+
+/* Goes on with the raw step that has paused. */
+static int raw_resume(struct scan *scan, struct cell *cell)
+{
+	int err;
+
+	if (scan->reverse && !scan->in_row)
+		return enter_row_before(scan, BYTES_NONE, cell);
+	err = cursor_next(scan->cursor, CURSOR_VERSION, cell);
+	return scan->reverse ? stay_in_row(scan, err) : stepped(scan, err);
 }
 
 /* A step as if there were no filter. In a reverse scan that has left its row,
@@ -339,8 +375,10 @@ static int raw_next(struct scan *scan, enum cursor_step step, struct cell *cell)
 		err = rows_next(scan->rows, &row);
 		return show_row(scan, err, row, cell);
 	}
+	if (scan->paused)
+		return raw_resume(scan, cell);
 	if (!scan->reverse)
-		return cursor_next(scan->cursor, step, cell);
+		return stepped(scan, cursor_next(scan->cursor, step, cell));
 	/* The first step: behind the range there is no row yet to go back from.
 	 */
 	if (!scan->in_row && scan->row.size == 0)
@@ -361,6 +399,7 @@ static int raw_seek(struct scan *scan, struct bytes row, struct cell *cell)
 	int err;
 
 	forget_value(scan);
+	scan->paused = false;
 	err = buf_add(&key, scan->start.data, KEY_TABLE_SIZE);
 	if (err == 0)
 		err = key_add_part(&key, row);
@@ -372,8 +411,9 @@ static int raw_seek(struct scan *scan, struct bytes row, struct cell *cell)
 	} else if (err == 0) {
 		err = scan->reverse
 			      ? enter_row_before(scan, buf_bytes(&past), cell)
-			      : cursor_seek(scan->cursor, buf_bytes(&key),
-					    cell);
+			      : stepped(scan,
+					cursor_seek(scan->cursor,
+						    buf_bytes(&key), cell));
 	}
 	buf_release(&key);
 	buf_release(&past);
@@ -395,7 +435,7 @@ static int seek_needed(struct scan *scan)
 	if (err == 0)
 		err = cursor_seek(scan->cursor, buf_bytes(&key), &scan->raw);
 	buf_release(&key);
-	return scan->reverse ? stay_in_row(scan, err) : err;
+	return scan->reverse ? stay_in_row(scan, err) : stepped(scan, err);
 }
 
 /* Where the present cell lies from the columns that the filter needs: -1 before
@@ -450,13 +490,14 @@ static bool in_filtered_row(const struct scan *scan)
 
 /* Lets the filter decide about the row that begins with the present cell, which
  * is the present one again afterwards: each pass goes over the row and then
- * back to its start. 1, 0 if nothing is left there (a moment's GC time is
- * fixed, so that does not happen), or an error. */
+ * back to its start; nothing pauses between. 1, 0 if nothing is left there (a
+ * moment's GC time is fixed, so that does not happen), or an error. */
 static int decide_row(struct scan *scan)
 {
 	struct filter_run *run = scan->run;
 	int err = filter_run_row(run, scan->raw.row);
 
+	cursor_pause(scan->cursor, NULL);
 	while (err == 0 && filter_run_decides(run)) {
 		while (err == 0 && in_filtered_row(scan)) {
 			err = show(scan);
@@ -470,6 +511,7 @@ static int decide_row(struct scan *scan)
 			break;
 		filter_run_again(run);
 	}
+	cursor_pause(scan->cursor, scan->pause);
 	return err < 0 ? err : scan->at;
 }
 
@@ -481,17 +523,21 @@ static int settle(struct scan *scan, enum cursor_step step, bool may_leave,
 {
 	struct filter_run *run = scan->run;
 	const struct filter_cell *c;
+	bool entered; /* has tried to */
 	int err;
 
 	for (;;) {
 		c = filter_run_take(run);
 		if (c)
 			break;
-		if (scan->shown)
+		entered = scan->paused && scan->reverse && !scan->in_row;
+		if (scan->paused)
+			scan->at = raw_resume(scan, &scan->raw);
+		else if (scan->shown)
 			advance(scan, step);
 		step = CURSOR_VERSION;
 		/* Within a row a reverse scan has ended; rows go on. */
-		if (scan->at == 0 && scan->reverse && may_leave)
+		if (scan->at == 0 && scan->reverse && may_leave && !entered)
 			scan->at = raw_next(scan, CURSOR_ROW, &scan->raw);
 		if (scan->at <= 0)
 			return scan->at;
@@ -509,6 +555,26 @@ static int settle(struct scan *scan, enum cursor_step step, bool may_leave,
 	return 1;
 }
 
+/* The step under way, from its first cell on, or from where it paused. */
+static int finish_step(struct scan *scan, struct cell *cell)
+{
+	const struct filtered_step *s = &scan->step;
+	bool counts = scan->run->root->counts;
+	int err;
+
+	do {
+		err = settle(scan,
+			     counts && s->step != CURSOR_ROW ? CURSOR_VERSION
+							     : s->step,
+			     s->may_leave, cell);
+	} while (err == 1 && !s->first &&
+		 ((s->step == CURSOR_FAMILY &&
+		   scan->given_family == s->family) ||
+		  (s->step == CURSOR_COLUMN &&
+		   scan->given_column == s->column)));
+	return err;
+}
+
 /* A step over what comes out of the filter. If the filter has to see every
  * cell, it is shown those that step leaves too, and what comes of them is
  * dropped until another family or column has begun; CURSOR_ROW may step, as no
@@ -517,27 +583,26 @@ static int filtered_next(struct scan *scan, enum cursor_step step,
 			 struct cell *cell)
 {
 	bool first = !scan->started;
-	bool may_leave = first || step == CURSOR_ROW || !scan->reverse;
-	bool counts = scan->run->root->counts;
-	uint64_t family = scan->given_family, column = scan->given_column;
-	int err;
 
+	if (scan->paused)
+		return finish_step(scan, cell);
+	scan->step = (struct filtered_step){
+		.step = step,
+		.first = first,
+		.may_leave = first || step == CURSOR_ROW || !scan->reverse,
+		.family = scan->given_family,
+		.column = scan->given_column,
+	};
 	if (first)
 		scan->at = raw_next(scan, step, &scan->raw);
 	scan->started = true;
+	if (scan->paused)
+		return -EAGAIN;
 	/* Copies are of the column that is left. */
 	if (step != CURSOR_VERSION)
 		while (filter_run_take(scan->run))
 			;
-	do {
-		err = settle(scan,
-			     counts && step != CURSOR_ROW ? CURSOR_VERSION
-							  : step,
-			     may_leave, cell);
-	} while (err == 1 && !first &&
-		 ((step == CURSOR_FAMILY && scan->given_family == family) ||
-		  (step == CURSOR_COLUMN && scan->given_column == column)));
-	return err;
+	return finish_step(scan, cell);
 }
 
 /* With a filter, what is given is what comes out of it. */
@@ -560,8 +625,26 @@ int scan_seek(struct scan *scan, struct bytes row, struct cell *cell)
 	while (filter_run_take(scan->run))
 		;
 	scan->run->row.size = 0;
+	scan->step = (struct filtered_step){ .step = CURSOR_VERSION,
+					     .first = true,
+					     .may_leave = true };
 	scan->at = raw_seek(scan, row, &scan->raw);
-	return give(scan, settle(scan, CURSOR_VERSION, true, cell), cell);
+	return give(scan, scan->paused ? -EAGAIN : finish_step(scan, cell),
+		    cell);
+}
+
+int scan_position(struct scan *scan, struct bytes *row)
+{
+	struct bytes place;
+	size_t end;
+
+	assert(scan->paused);
+	*row = BYTES_NONE;
+	place = scan->in_row ? buf_bytes(&scan->row)
+			     : cursor_place(scan->cursor);
+	return place.size == 0 ? 0
+			       : key_part(place, KEY_TABLE_SIZE, &scan->decoded,
+					  row, &end);
 }
 
 /* Also of a copy: only blob and value are looked at. */
@@ -582,66 +665,6 @@ int scan_open_large(struct scan *scan, const struct cell *cell,
 struct bytes scan_label(const struct scan *scan)
 {
 	return scan->label;
-}
-
-/* A large value is appended like another, and the cell says so. */
-int store_get(struct store *s, const struct snapshot *snapshot,
-	      struct bytes table, struct bytes row, struct bytes family,
-	      struct bytes qualifier, struct cell *cell, struct buf *memory)
-{
-	struct large *large;
-	size_t start;
-	int err, result = store_get_large(s, snapshot, table, row, family,
-					  qualifier, cell, memory, &large);
-
-	if (!large)
-		return result;
-	start = memory->size;
-	err = large_load(large, memory);
-	large_put(large);
-	cell->value = bytes_after(buf_bytes(memory), start);
-	cell->blob = BYTES_NONE;
-	return err < 0 ? err : result;
-}
-
-/* What is too long to be there is not there; then the key has room on the
- * stack, and a lookup allocates nothing but the value. */
-int store_get_large(struct store *s, const struct snapshot *snapshot,
-		    struct bytes table_name, struct bytes row,
-		    struct bytes family, struct bytes qualifier,
-		    struct cell *cell, struct buf *memory, struct large **large)
-{
-	struct schema *schema = store_schema(s);
-	const struct table *table = schema_table(schema, table_name);
-	uint32_t id = table ? table->id : 0;
-	struct key_room room;
-	struct buf *column = key_room_init(&room);
-	int err;
-
-	*large = NULL;
-	schema_put(schema);
-	if (!table)
-		return no_table(table_name);
-	if (row.size == 0 || row.size > STORE_ROW_KEY_MAX ||
-	    family.size > STORE_FAMILY_NAME_MAX ||
-	    qualifier.size > STORE_QUALIFIER_MAX)
-		return 0;
-	buf_reset(memory);
-	err = key_add_table(column, id);
-	if (err == 0)
-		err = key_add_part(column, row);
-	if (err == 0)
-		err = key_add_part(column, family);
-	if (err == 0)
-		err = key_add_part(column, qualifier);
-	if (err < 0)
-		return err;
-	err = cursor_get(s->engine, (const struct engine_snapshot *)snapshot,
-			 buf_bytes(column), cell, memory, large);
-	cell->row = row;
-	cell->family = family;
-	cell->qualifier = qualifier;
-	return err;
 }
 
 int scan_any(struct store *s, const struct scan_range *range)

@@ -440,6 +440,20 @@ int store_check_table_name(struct bytes name)
 	return check_name(name, "table", STORE_TABLE_NAME_MAX);
 }
 
+int store_check_instance_table_name(struct bytes name)
+{
+	const uint8_t *tilde = memchr(name.data, '~', name.size);
+	size_t size = tilde ? (size_t)(tilde - name.data) : 0;
+	int err;
+
+	if (!tilde)
+		return store_check_table_name(name);
+	err = check_name(bytes_of(name.data, size), "instance",
+			 STORE_INSTANCE_NAME_MAX);
+	return err < 0 ? err
+		       : store_check_table_name(bytes_after(name, size + 1));
+}
+
 int store_check_family_name(struct bytes name)
 {
 	return check_name(name, "family", STORE_FAMILY_NAME_MAX);

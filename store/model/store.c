@@ -4,6 +4,7 @@
 #include "store/base/coding.h"
 #include "store/base/volume/volume_posix.h"
 #include "store/engine/core/space.h"
+#include "store/engine/core/trouble.h"
 #include "store/engine/large/large.h"
 #include "store/engine/read/snapshot.h"
 #include "store/engine/read/statistics.h"
@@ -300,4 +301,20 @@ int store_compact(struct store *s, struct bytes name)
 	put_u32be(end, id + 1);
 	return engine_compact_range(s->engine, bytes_of(start, sizeof(start)),
 				    bytes_of(end, sizeof(end)));
+}
+
+/* What is told of a running store; all of it is the engine's. */
+void store_stats(struct store *s, struct store_stats *out)
+{
+	engine_stats(s->engine, out);
+}
+
+uint64_t store_seq(struct store *s)
+{
+	return engine_visible_seq(s->engine);
+}
+
+int store_health(struct store *s)
+{
+	return engine_health(s->engine);
 }

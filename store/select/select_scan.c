@@ -188,6 +188,7 @@ static int open_from(struct store *s, const struct snapshot *snapshot,
 	/* Of who wants rows, no value is looked at. */
 	w->how.keep_large |= how->rows_only;
 	w->how.rows_only &= !w->how.filter;
+	w->how.pause = NULL;
 	if (!err && !snapshot && select->count > 1) {
 		err = store_snapshot(s, &w->own);
 		w->snapshot = w->own;

@@ -64,10 +64,9 @@ same "not a message" 13 "$("$wire" "$address" $data/MutateRow 1=$'\xff' |
 	sed -n 's/^status \([0-9]*\) .*/\1/p')"
 
 # Others are told by whom the store is used.
-"$TABLETFS" -store "$store" set t r f:q=1 >other 2>&1 &
-other=$!
-wait $other
-check "the store is in use" grep -q "tabletfs serve, pid $server" other
+refuse "another server" "$TABLETFS" serve "$store" listen=:0
+check "is told by whom" grep -q "tabletfs serve, pid $server" \
+	<("$TABLETFS" serve "$store" listen=:0 2>&1)
 check "it ends with 0" stop
 same "nothing was said" "" "$(cat err)"
 same "it stays" value2 "$("$TABLETFS" -store "$store" lookup t row2 |
@@ -98,6 +97,32 @@ else
 	echo "cbt is not installed"
 fi
 check "it ends" stop
+
+# Faults on request: nothing is done by a call that fails so, and the shares are
+# kept.
+serve 'inject=MutateRow:unavailable=100%;PingAndWarm:internal=25%,aborted=25%;SampleRowKeys:latency=300ms'
+check "an injected code" grep -q "^status 14 .*injected" <("$wire" "$address" \
+	$data/MutateRow 1=$t 2=row9 3{ 1{ 1=f 2=q 3:1000 4=value9 } })
+same "has written nothing" "" "$("$wire" "$address" $data/ReadRows 1=$t \
+	2{ 1=row9 } | grep -o value9)"
+for i in $(seq 200); do
+	"$wire" "$address" $data/PingAndWarm 1=projects/p/instances/i |
+		sed -n 's/^status \([0-9]*\) .*/\1/p'
+done >codes
+check "a quarter" [ "$(grep -c '^13$' codes)" -gt 25 ]
+check "another" [ "$(grep -c '^10$' codes)" -gt 25 ]
+check "and the rest" [ "$(grep -c '^0$' codes)" -gt 60 ]
+before=$(date +%s%N)
+check "one that waits is answered" "$wire" "$address" $data/SampleRowKeys \
+	1=$t >/dev/null
+check "late" [ $(($(date +%s%N) - before)) -ge 300000000 ]
+check "it ends" stop
+for words in MutateRow Nothing:unavailable=1% MutateRow:unavailable=101% \
+	MutateRow:soon=1% MutateRow:unavailable=1 MutateRow:latency=2 \
+	"MutateRow:latency=2h" "MutateRow:internal=60%,aborted=60%" ""; do
+	refuse "inject=$words" "$TABLETFS" serve "$work/none" "inject=$words"
+done
+check "no store is made for that" [ ! -e "$work/none" ]
 
 # What is wrong with the words.
 refuse "an address that is not ours" "$TABLETFS" serve "$store" \

@@ -97,10 +97,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct pool *pool;
 	struct server_options options;
-	atomic_bool large = false;
+	struct request_token token = { false, false };
 	struct transport t = { .options = &options,
 			       .routes = routes,
-			       .large = &large };
+			       .token = &token };
 	struct connection *c;
 	struct memory *memory;
 
@@ -120,7 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while (t.calls > 0)
 		settle(&t);
 	inbox_release(&t.inbox);
-	MUST(memory_used(memory, MEMORY_WIRE) == 0 && !large);
+	MUST(memory_used(memory, MEMORY_WIRE) == 0 && !token.taken);
 	memory_free(memory);
 	return 0;
 }

@@ -391,6 +391,97 @@ START_TEST(cancelled_calls_end)
 }
 END_TEST
 
+/* 1,500 rows of 100 cells, of which three pass a filter for "rare". */
+static void fill_long_ways(void)
+{
+	struct write *w = NULL;
+	unsigned int i, j;
+	char name[16];
+
+	for (i = 0; i < 1500; i++) {
+		if (i % 500 == 0)
+			ck_assert_int_eq(write_new(service.store, &w), 0);
+		snprintf(name, sizeof(name), "r%04u", i);
+		ck_assert_int_eq(write_row(w, str("t"), str(name)), 0);
+		for (j = 0; j < 100; j++) {
+			snprintf(name, sizeof(name), "%u", j);
+			ck_assert_int_eq(
+				write_set(w, str("f"), str(name), 1000,
+					  str(i % 700 || j ? "x" : "rare")),
+				0);
+		}
+		if (i % 500 == 499) {
+			ck_assert_int_eq(store_commit(service.store, w, false),
+					 0);
+			write_free(w);
+		}
+	}
+}
+
+/* Of an answer of single cells: each message leads further, by its row or by
+ * its place, of which it counts the latter. */
+static size_t count_places(const struct call *c, bool reversed)
+{
+	struct proto_read_rows_answer *answer;
+	struct bytes last = BYTES_NONE, now;
+	size_t i, places = 0;
+	void *message;
+
+	for (i = 0; i < c->count; i++) {
+		ck_assert_int_eq(proto_decode(&proto_read_rows_answer_type,
+					      buf_bytes(&c->messages[i]),
+					      &arena, &message),
+				 0);
+		answer = message;
+		now = answer->last_scanned_row_key;
+		ck_assert((now.size == 0) == (answer->chunks.count == 1));
+		places += now.size > 0;
+		if (now.size == 0)
+			now = answer->chunks.at[0].row_key;
+		ck_assert(i == 0 ||
+			  (bytes_compare(now, last) > 0) == !reversed);
+		last = now;
+	}
+	return places;
+}
+
+/* What a filter drops is passed in many runs, in which the client hears how far
+ * they came; what passes is the same, and comes before the next is found. */
+START_TEST(long_ways)
+{
+	static const char *const wants[] = {
+		"r0000:f:0:4;r0700:f:0:4;r1400:f:0:4;",
+		"r1400:f:0:4;r0700:f:0:4;r0000:f:0:4;",
+		"r0000:f:0:4;r0700:f:0:4;",
+		"r1400:f:0:4;r0700:f:0:4;",
+	};
+	struct proto_row_filter filter = {
+		.filter_case = nr_row_filter_value_regex_filter,
+		.value_regex_filter = str("rare"),
+	};
+	struct proto_read_rows q = { .table_name = TABLE_NAME,
+				     .filter = &filter };
+	struct buf out = BUF_INIT;
+	static struct call c;
+	unsigned int way;
+
+	fill_long_ways();
+	for (way = 0; way < 4; way++) {
+		c = (struct call){ .hurried = true };
+		q.reversed = way & 1;
+		q.rows_limit = way & 2 ? 2 : 0;
+		read_with(&c, &q);
+		ck_assert_msg(c.status == CALL_OK, "%s", c.text);
+		ck_assert_uint_gt(c.runs, 40);
+		print_answer(&c, &out);
+		ck_assert_str_eq((char *)out.data, wants[way]);
+		ck_assert_uint_gt(count_places(&c, q.reversed), 0);
+		fake_release(&c);
+	}
+	buf_release(&out);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = { names_stand_where_they_change,
@@ -401,7 +492,8 @@ int main(void)
 				 in_one_table_only,
 				 while_others_wait,
 				 stats_are_told,
-				 cancelled_calls_end };
+				 cancelled_calls_end,
+				 long_ways };
 
 	return run_suite("read_rows", setup, teardown, tests,
 			 sizeof(tests) / sizeof(tests[0]));

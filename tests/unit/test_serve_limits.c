@@ -371,8 +371,7 @@ START_TEST(silent_peers_are_asked)
 }
 END_TEST
 
-/* More than half of the memory goes in alone; the others wait, holding nothing
- * that the first one needs. */
+/* Together they are more than there is: one goes on at a time. */
 START_TEST(large_requests_wait_for_memory)
 {
 	enum { COUNT = 3, SIZE = 40 << 20 };
@@ -390,6 +389,68 @@ START_TEST(large_requests_wait_for_memory)
 		ck_assert(grpc_wait(&client, &calls[i]));
 		ck_assert_int_eq(calls[i].status, CALL_OK);
 	}
+	grpc_close(&client);
+	UNTIL(memory_used(memory, MEMORY_WIRE) == 0);
+}
+END_TEST
+
+/* A request that has much of the memory and then comes no further, or next to
+ * nothing of it, ends when another one waits, and not before; that goes on. */
+START_TEST(a_slow_request_holds_up_nobody)
+{
+	enum { SIZE = 40 << 20 };
+	static uint8_t data[SIZE];
+	struct grpc_client other;
+	struct grpc_call slow_one = { .path = "/t/Where",
+				      .message = bytes_of(data, SIZE),
+				      .cut = 2 << 20,
+				      .unfinished = true };
+	struct grpc_call call = { .path = "/t/Where",
+				  .message = bytes_of(data, 3 << 20) };
+
+	options.piece_ms = 100 * slow();
+	open_client();
+	grpc_start(&client, &slow_one);
+	while (slow_one.sent < SIZE - (2 << 20))
+		ck_assert(grpc_turn(&client, 1000) || slow_one.sent > 0);
+	while (grpc_turn(&client, 300))
+		;
+	ck_assert(!slow_one.closed);
+	ck_assert_uint_gt(memory_used(memory, MEMORY_WIRE), MEMORY_LIMIT / 2);
+	grpc_open(&other, server_address(server));
+	ck_assert_int_eq(grpc_do(&other, &call), CALL_OK);
+	ck_assert(grpc_wait(&client, &slow_one));
+	ck_assert_int_eq(slow_one.status, CALL_RESOURCE_EXHAUSTED);
+	grpc_close(&other);
+	grpc_close(&client);
+	UNTIL(memory_used(memory, MEMORY_WIRE) == 0);
+}
+END_TEST
+
+/* What is announced and does not come takes a piece of memory, no more. */
+START_TEST(what_is_announced_costs_nothing)
+{
+	enum { COUNT = 20, SIZE = 60 << 20 };
+	static uint8_t data[SIZE];
+	struct grpc_call calls[COUNT] = { 0 };
+	size_t i;
+
+	open_client();
+	for (i = 0; i < COUNT; i++) {
+		calls[i].path = "/t/Where";
+		calls[i].message = bytes_of(data, SIZE);
+		calls[i].cut = SIZE - 1000;
+		calls[i].unfinished = true;
+		grpc_start(&client, &calls[i]);
+	}
+	while (grpc_turn(&client, 300))
+		;
+	ck_assert_uint_le(memory_used(memory, MEMORY_WIRE), COUNT << 20);
+	check_alive();
+	for (i = 0; i < COUNT; i++)
+		grpc_cancel(&client, &calls[i]);
+	while (grpc_turn(&client, 100))
+		;
 	grpc_close(&client);
 	UNTIL(memory_used(memory, MEMORY_WIRE) == 0);
 }
@@ -435,6 +496,8 @@ int main(void)
 		half_a_request_is_not_waited_for,
 		silent_peers_are_asked,
 		large_requests_wait_for_memory,
+		a_slow_request_holds_up_nobody,
+		what_is_announced_costs_nothing,
 		requests_are_counted,
 	};
 

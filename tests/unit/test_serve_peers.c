@@ -6,6 +6,7 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
+#include "store/base/err.h"
 #include "tests/unit/serve_fixture.h"
 
 /* Where a server listens, who may connect, and how it stops. */
@@ -160,20 +161,20 @@ START_TEST(addresses)
 	check_address(":0", 0, "127.0.0.1:");
 	check_address("localhost:0", 0, "127.0.0.1:");
 	check_address("127.0.0.2:0", 0, "127.0.0.2:");
-	check_address("", -EINVAL, NULL);
-	check_address("8086", -EINVAL, NULL);
-	check_address("127.0.0.1:", -EINVAL, NULL);
-	check_address("127.0.0.1:65536", -EINVAL, NULL);
-	check_address("127.0.0.1:-1", -EINVAL, NULL);
-	check_address("127.0.0.1:1x", -EINVAL, NULL);
-	check_address("nowhere.example:1", -EINVAL, NULL);
-	check_address("unix:", -EINVAL, NULL);
+	check_address("", -ERR_bad_argument, NULL);
+	check_address("8086", -ERR_bad_argument, NULL);
+	check_address("127.0.0.1:", -ERR_bad_argument, NULL);
+	check_address("127.0.0.1:65536", -ERR_bad_argument, NULL);
+	check_address("127.0.0.1:-1", -ERR_bad_argument, NULL);
+	check_address("127.0.0.1:1x", -ERR_bad_argument, NULL);
+	check_address("nowhere.example:1", -ERR_bad_argument, NULL);
+	check_address("unix:", -ERR_bad_argument, NULL);
 	memset(long_path, 'p', sizeof(long_path) - 1);
 	memcpy(long_path, "unix:/", 6);
-	check_address(long_path, -EINVAL, NULL);
+	check_address(long_path, -ERR_bad_argument, NULL);
 	check_address("unix:/no/such/directory", -ENOENT, NULL);
-	check_address("systemd", -EINVAL, NULL);
-	check_address("0.0.0.0:0", -EACCES, NULL);
+	check_address("systemd", -ERR_bad_argument, NULL);
+	check_address("0.0.0.0:0", -ERR_bad_argument, NULL);
 	options.insecure = true;
 	check_address("0.0.0.0:0", 0, "0.0.0.0:");
 	options.insecure = false;

@@ -45,11 +45,37 @@ static void teardown(void)
 	ck_assert_int_eq(store_close(service.store), 0);
 }
 
+/* What changes the store says so, and before it is answered: a fake call that
+ * sends is told of no change after it. */
+static unsigned int tellings;
+
+static void note_change(void *context)
+{
+	ck_assert_ptr_eq(context, &tellings);
+	ck_assert(!last.ended && last.count == 0);
+	tellings++;
+}
+
+static uint64_t count_commits(void)
+{
+	struct schema *schema = store_schema(service.store);
+	uint64_t count = schema->seq;
+
+	schema_put(schema);
+	return count + store_seq(service.store);
+}
+
 static enum call_status run_bytes(const char *method, struct bytes request)
 {
+	uint64_t before = count_commits();
+	unsigned int told = tellings;
+
 	fake_release(&last);
 	last = (struct call){ .route = fake_route(method), .request = request };
+	service.changed = note_change;
+	service.changed_context = &tellings;
 	fake_run(&last, &service);
+	ck_assert(count_commits() == before || tellings > told);
 	/* A failure says why, and sends nothing. */
 	ck_assert(last.status == CALL_OK || last.text[0]);
 	return last.status;

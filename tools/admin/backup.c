@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "store/base/volume/volume_posix.h"
@@ -63,19 +64,33 @@ static int pin(void *context, struct buf *contents)
 	return status;
 }
 
+/* Whether who was asked is still there: 0, or an errno. A file is answered, and
+ * a socket open with nothing to say. */
+static int ask(int fd)
+{
+	char byte;
+	ssize_t n;
+
+	if (pread(fd, &byte, 1, 0) >= 0)
+		return 0;
+	if (errno != ESPIPE)
+		return errno;
+	n = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+	return n < 0 && errno == EAGAIN ? 0 : ECONNRESET;
+}
+
 /* As backup_source.unpin. A daemon that ended answers no more. */
 static int unpin(void *context)
 {
 	struct remote_pin *p = context;
-	char byte;
-	int err = 0;
+	int err = ask(fileno(p->ctl));
 
-	if (pread(fileno(p->ctl), &byte, 1, 0) < 0)
-		err = fail(
-			errno,
-			"the mount at %s ended before all was copied; remove "
-			"what there is, and try again",
-			(char *)p->served->place.data);
+	if (err)
+		err = fail(err,
+			   "the %s at %s ended before all was copied; remove "
+			   "what there is, and try again",
+			   p->served->root < 0 ? "server" : "mount",
+			   (char *)p->served->place.data);
 	fclose(p->ctl);
 	return err;
 }

@@ -3,7 +3,9 @@
 #include "fs/kernel/mount.h"
 #include "fs/state/options.h"
 #include "tools/mount/mount.h"
-#include "tools/mount/streams.h"
+#include "tools/admin/streams.h"
+#include "tools/serve/verb/announce.h"
+#include "tools/serve/verb/beside.h"
 #include "tools/verb/verb.h"
 
 /* Takes -f, -o OPTIONS, -oOPTIONS, before, between or after the two paths, as
@@ -41,9 +43,27 @@ static int parse(struct verb_call *c, struct mount_options *o)
 	return o->store && o->mount_point ? 0 : verb_usage(c);
 }
 
+/* Mounts, and says where else it is served: in the foreground before, since
+ * nothing comes back; clients wait until then. */
+static int mount(struct verb_call *c, const struct mount_options *o,
+		 struct beside *b)
+{
+	if (o->serve && o->foreground && announce(c, b->listener.address))
+		return 1;
+	/* The daemon is a child, which must not print it again. */
+	fflush(c->out);
+	if (mount_serve(o))
+		return 1;
+	beside_close(b, true);
+	return o->serve && !o->foreground ? announce(c, b->listener.address)
+					  : 0;
+}
+
 int verb_mount(struct verb_call *c)
 {
 	struct mount_options o;
+	struct beside beside;
+	int status, err;
 
 	mount_options_init(&o);
 	/* What the daemon runs commands with: fs/ knows nothing of tools/. */
@@ -51,7 +71,10 @@ int verb_mount(struct verb_call *c)
 	o.stream = streams_open;
 	if (parse(c, &o))
 		return 1;
-	/* The daemon is a child, which must not print it again. */
-	fflush(c->out);
-	return mount_serve(&o) ? 1 : 0;
+	err = beside_open(&beside, &o);
+	if (err < 0)
+		return verb_failed(c, "Listening", err);
+	status = mount(c, &o, &beside);
+	beside_close(&beside, false);
+	return status;
 }

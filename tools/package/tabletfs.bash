@@ -50,7 +50,7 @@ _tabletfs() {
 	mount:* | umount:*)
 		if [ "$before" = -o ]; then
 			words="allow_other commit= delimiter= export-max= gc= gid= log= memory=
-				opendir quiet quota= ro showctl stale= strictschema sync
+				opendir quiet quota= ro serve= showctl stale= strictschema sync
 				uid= umask= xattr"
 			compopt -o nospace 2>/dev/null
 		else
@@ -86,7 +86,7 @@ _tabletfs() {
 	serve:*)
 		compopt -o dirnames 2>/dev/null
 		if [ "$((COMP_CWORD - i))" != 1 ]; then
-			words="insecure=yes listen= sync=yes users=all"
+			words="inject= insecure=yes listen= sync=yes users=all"
 			compopt -o nospace 2>/dev/null
 		fi ;;
 	inspect:*)

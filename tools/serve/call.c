@@ -47,10 +47,15 @@ void call_set_state(struct call *c, void *state)
 	c->state = state;
 }
 
+static bool is_late(const struct call *c)
+{
+	return c->deadline_us && transport_us() >= c->deadline_us;
+}
+
 bool call_cancelled(const struct call *c)
 {
 	return atomic_load_explicit(&c->cancelled, memory_order_relaxed) ||
-	       (c->deadline_us && transport_us() >= c->deadline_us);
+	       is_late(c);
 }
 
 bool call_out_of_time(const struct call *c)
@@ -139,8 +144,13 @@ static void set_end(struct call *c, enum call_status status, const char *text)
 		(void)grpc_add_text(&c->text, bytes_string(text));
 }
 
+/* A handler that is stopped by the deadline does not know it from others. */
 void call_end(struct call *c, enum call_status status, const char *text)
 {
+	if (status == CALL_CANCELLED && is_late(c)) {
+		status = CALL_DEADLINE_EXCEEDED;
+		text = "The deadline has passed.";
+	}
 	pthread_mutex_lock(&c->lock);
 	if (!c->ended)
 		set_end(c, status, text);
@@ -225,13 +235,11 @@ static void hand_on(struct call *c, enum call_result result)
 /* No run follows: the state ends, and if nothing was said, so does the call. */
 static void finish(struct call *c)
 {
-	bool late = c->deadline_us && transport_us() >= c->deadline_us;
-
 	if (c->state && c->route->release)
 		c->route->release(c->state);
 	c->state = NULL;
-	if (late)
-		call_end(c, CALL_DEADLINE_EXCEEDED, "The deadline has passed.");
+	if (is_late(c))
+		call_end(c, CALL_CANCELLED, NULL);
 	call_end(c, CALL_INTERNAL, "The handler gave no answer.");
 }
 

@@ -54,12 +54,15 @@ struct call {
 	bool starved;             /* waits for memory for its request */
 	size_t prefix_size;       /* how much of prefix is here */
 	uint64_t taken;           /* of the account, for the request */
+	bool injected;            /* faults were drawn */
+	uint64_t due_ms;          /* it is not run before; 0: at once */
 	uint64_t received_ms;     /* the last bytes of the request */
 	uint64_t sending_ms;      /* since when the peer takes nothing of what
 				      there is; 0: there is nothing */
 	struct message *current;  /* taken off the queue; sent up to */
 	size_t sent;
-	bool large; /* has what transport's large says */
+	bool large;        /* has transport's token */
+	uint64_t piece_ms; /* since when it has the last piece of memory */
 
 	/* A run's. */
 	void *state;

@@ -353,6 +353,25 @@ void *connection_owner(const struct connection *c)
 	return c->owner;
 }
 
+/* Draws what is to go wrong with a call, once: whether it waits now. */
+static bool inject(struct connection *c, struct call *call)
+{
+	const struct server_options *o = c->transport->options;
+	struct server_fault fault = { .status = CALL_OK };
+
+	if (!o->inject || call->injected || call->done)
+		return false;
+	call->injected = true;
+	o->inject(o->inject_context, call->route->path, &fault);
+	if (fault.status != CALL_OK) {
+		call->done = true;
+		call_end(call, fault.status, "This fault was injected.");
+	}
+	if (fault.latency_ms > 0)
+		call->due_ms = transport_ms() + fault.latency_ms;
+	return fault.latency_ms > 0;
+}
+
 /* Runs, or gives to workers, what is complete; answers what was refused. */
 static int run_ready(struct connection *c)
 {
@@ -369,6 +388,8 @@ static int run_ready(struct connection *c)
 			settle(call);
 			continue;
 		}
+		if (inject(c, call))
+			continue;
 		if (!call->done) {
 			if (call->request.size <= r->inline_max &&
 			    r->inline_max > 0 && transport_us() < until_us)
@@ -425,8 +446,12 @@ static int tick_request(struct connection *c, struct call *call,
 {
 	uint32_t window;
 
+	if (request_is_too_slow(call, now_ms))
+		return answer_abort(c->session, call, CALL_RESOURCE_EXHAUSTED,
+				    "Others waited for the memory that this "
+				    "request came too slowly to use.");
 	if (call->starved && request_retry(call)) {
-		call->received_ms = now_ms;
+		call->received_ms = call->piece_ms = now_ms;
 		window = request_window(call);
 		return nghttp2_session_set_local_window_size(
 			c->session, NGHTTP2_FLAG_NONE, call->stream,
@@ -456,6 +481,10 @@ static int tick_call(struct connection *c, struct call *call, uint64_t now_ms)
 				    "The deadline has passed.");
 	if (!call->complete && call->stream != c->head_stream)
 		return tick_request(c, call, now_ms);
+	if (call->due_ms && now_ms >= call->due_ms) {
+		call->due_ms = 0;
+		look_ready(c, call);
+	}
 	if (stalled >= o->stall_ms)
 		return answer_abort(c->session, call, CALL_UNAVAILABLE,
 				    "The answer was not read for too long.");
@@ -480,7 +509,8 @@ int connection_tick(struct connection *c, uint64_t now_ms)
 	}
 	for (call = c->calls; call && err == 0; call = call->next)
 		err = tick_call(c, call, now_ms);
-	return err ? -EPROTO : 0;
+	/* Those that had to wait. */
+	return err ? -EPROTO : run_ready(c);
 }
 
 bool connection_is_over(const struct connection *c)

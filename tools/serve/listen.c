@@ -42,11 +42,11 @@ static int describe(struct listener *l, bool insecure)
 	char text[INET6_ADDRSTRLEN];
 
 	if (getsockname(l->fd, &a.any, &size) < 0)
-		return fail(errno, "the address of a socket: %s",
-			    strerror(errno));
+		return fail(errno, "the address of a socket");
 	if (a.any.sa_family == AF_UNIX) {
 		snprintf(l->address, sizeof(l->address), "unix:%.*s",
-			 (int)sizeof(a.local.sun_path), a.local.sun_path);
+			 (int)sizeof(a.local.sun_path),
+			 *l->path ? l->path : a.local.sun_path);
 		return 0;
 	}
 	if (a.any.sa_family == AF_INET) {
@@ -58,12 +58,13 @@ static int describe(struct listener *l, bool insecure)
 		snprintf(l->address, sizeof(l->address), "[%s]:%u", text,
 			 ntohs(a.v6.sin6_port));
 	} else {
-		return fail(EINVAL, "a socket of an unknown family %d",
+		return fail(ERR_bad_argument,
+			    "a socket of an unknown family %d",
 			    a.any.sa_family);
 	}
 	l->remote = !is_loopback(&a);
 	if (l->remote && !insecure)
-		return fail(EACCES,
+		return fail(ERR_bad_argument,
 			    "%s is reached from other machines, and whoever "
 			    "connects owns the store: say insecure=yes if that "
 			    "is meant",
@@ -94,16 +95,18 @@ static int open_local(const char *path, bool users_all, struct listener *l)
 {
 	union address a = { .local = { .sun_family = AF_UNIX } };
 	struct stat st;
+	char *absolute;
 	int err;
 
 	if (!*path || strlen(path) >= sizeof(a.local.sun_path))
-		return fail(EINVAL, "unix:%s: the path has 1 to %zu bytes",
-			    path, sizeof(a.local.sun_path) - 1);
+		return fail(ERR_bad_argument,
+			    "unix:%s: the path has 1 to %zu bytes", path,
+			    sizeof(a.local.sun_path) - 1);
 	strcpy(a.local.sun_path, path);
 	l->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	/* The mode, less the umask, is taken over by what bind makes. */
 	if (l->fd < 0 || fchmod(l->fd, 0600) < 0)
-		return fail(errno, "unix:%s: %s", path, strerror(errno));
+		return fail(errno, "unix:%s", path);
 	err = bind(l->fd, &a.any, sizeof(a.local));
 	if (err < 0 && errno == EADDRINUSE && is_left_over(&a.local)) {
 		unlink(path);
@@ -112,12 +115,17 @@ static int open_local(const char *path, bool users_all, struct listener *l)
 	if (!err && users_all)
 		err = chmod(path, 0666);
 	if (err < 0)
-		return fail(errno, "unix:%s: %s", path, strerror(errno));
+		return fail(errno, "unix:%s", path);
+	/* Absolute, if that is not too long: a daemon leaves its directory. */
+	absolute = realpath(path, NULL);
+	if (absolute && strlen(absolute) < sizeof(l->path))
+		path = absolute;
 	if (lstat(path, &st) == 0) {
 		strcpy(l->path, path);
 		l->device = st.st_dev;
 		l->ino = st.st_ino;
 	}
+	free(absolute);
 	return 0;
 }
 
@@ -135,7 +143,7 @@ static int parse_address(const char *word, union address *out, socklen_t *size)
 
 	if (!colon || n >= sizeof(host) || colon[1] < '0' || colon[1] > '9' ||
 	    *end || port > 65535)
-		return fail(EINVAL,
+		return fail(ERR_bad_argument,
 			    "%s is no address: 127.0.0.1:8086, [::1]:8086, "
 			    ":0 or unix:PATH is one",
 			    word);
@@ -148,8 +156,8 @@ static int parse_address(const char *word, union address *out, socklen_t *size)
 		strcpy(host, "127.0.0.1");
 	}
 	if (getaddrinfo(host, colon + 1, &hints, &found) != 0)
-		return fail(EINVAL, "%s: %s is no address of IPv4 or IPv6",
-			    word, host);
+		return fail(ERR_bad_argument,
+			    "%s: %s is no address of IPv4 or IPv6", word, host);
 	*size = found->ai_addrlen;
 	memcpy(out, found->ai_addr, found->ai_addrlen);
 	freeaddrinfo(found);
@@ -170,7 +178,7 @@ static int open_address(const char *word, struct listener *l)
 	    setsockopt(l->fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) <
 		    0 ||
 	    bind(l->fd, &a.any, size) < 0)
-		return fail(errno, "%s: %s", word, strerror(errno));
+		return fail(errno, "%s", word);
 	return 0;
 }
 
@@ -179,14 +187,16 @@ static int take_inherited(struct listener *l)
 	int n = sd_listen_fds(0);
 
 	if (n != 1)
-		return fail(EINVAL, "systemd has handed over %d sockets, not 1",
+		return fail(ERR_bad_argument,
+			    "systemd has handed over %d sockets, not 1",
 			    n < 0 ? 0 : n);
 	l->fd = SD_LISTEN_FDS_START;
 	if (sd_is_socket(l->fd, AF_UNSPEC, SOCK_STREAM, 1) <= 0)
-		return fail(EINVAL, "what systemd has handed over is no stream "
-				    "socket that listens");
+		return fail(ERR_bad_argument,
+			    "what systemd has handed over is no stream "
+			    "socket that listens");
 	if (fcntl(l->fd, F_SETFL, O_NONBLOCK) < 0)
-		return fail(errno, "a socket: %s", strerror(errno));
+		return fail(errno, "a socket");
 	return 0;
 }
 
@@ -208,10 +218,17 @@ int listen_open(const char *word, bool users_all, bool insecure,
 	if (err == 0)
 		err = describe(out, insecure);
 	if (err == 0 && !inherited && listen(out->fd, SOMAXCONN) < 0)
-		err = fail(errno, "%s: %s", out->address, strerror(errno));
+		err = fail(errno, "%s", out->address);
 	if (err < 0)
 		listen_close(out);
 	return err;
+}
+
+void listen_move(struct listener *from, struct listener *to)
+{
+	*to = *from;
+	from->fd = -1;
+	from->path[0] = '\0';
 }
 
 void listen_close(struct listener *l)

@@ -32,6 +32,9 @@ struct listener {
 int listen_open(const char *word, bool users_all, bool insecure,
 		struct listener *out);
 
+/* Makes the second what the first was, which is closed then. */
+void listen_move(struct listener *from, struct listener *to);
+
 /* Removes the socket at path, if it still is the one made here. */
 void listen_close(struct listener *l);
 

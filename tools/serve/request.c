@@ -82,21 +82,39 @@ void request_head(struct call *c)
 		c->deadline_us = transport_us() + timeout_us;
 }
 
-/* Whether there is memory for a message of this size; then it is counted. */
-static bool reserve(struct call *c, uint32_t size)
+/* Whether the call may go beyond what there is of memory, as one may. What
+ * other uses have of it is waited for. */
+static bool go_beyond(struct call *c, uint32_t size)
 {
 	struct memory *m = c->transport->options->memory;
+	struct request_token *token = c->transport->token;
 
-	if (!memory_take(m, MEMORY_WIRE, size, 0)) {
-		if (size > REQUEST_WINDOW) {
-			if (size <= memory_limit(m) / 2 ||
-			    atomic_exchange(c->transport->large, true))
-				return false;
-			c->large = true;
-		}
-		memory_hold(m, MEMORY_WIRE, size);
+	if (size <= REQUEST_WINDOW || c->large)
+		return true;
+	if (memory_used(m, MEMORY_WIRE) == 0 && size <= memory_limit(m) / 2)
+		return false;
+	c->large = !atomic_exchange(&token->taken, true);
+	atomic_store(&token->wanted, !c->large);
+	return c->large;
+}
+
+/* Whether there is memory for the next piece of the message; then it is
+ * counted. */
+static bool reserve(struct call *c)
+{
+	struct memory *m = c->transport->options->memory;
+	uint32_t size = grpc_prefix_size(c->prefix);
+	uint64_t next = size - c->taken;
+
+	if (size > REQUEST_WINDOW && next > REQUEST_PIECE)
+		next = REQUEST_PIECE;
+	if (!memory_take(m, MEMORY_WIRE, next, 0)) {
+		if (!go_beyond(c, size))
+			return false;
+		memory_hold(m, MEMORY_WIRE, next);
 	}
-	c->taken = size;
+	c->taken += next;
+	c->piece_ms = c->received_ms;
 	return true;
 }
 
@@ -115,7 +133,18 @@ static void announced(struct call *c)
 		refuse(c, CALL_RESOURCE_EXHAUSTED,
 		       "The request is larger than 257 MiB.");
 	else
-		c->starved = !reserve(c, size);
+		c->starved = !reserve(c);
+}
+
+/* Takes the next piece before the last one is full, so that the peer need not
+ * wait for its window. */
+static void reserve_ahead(struct call *c)
+{
+	uint32_t size = grpc_prefix_size(c->prefix);
+
+	if (!c->complete && !c->starved && c->taken < size &&
+	    c->request.size + REQUEST_PIECE / 2 > c->taken)
+		c->starved = !reserve(c);
 }
 
 void request_data(struct call *c, struct bytes data)
@@ -143,22 +172,29 @@ void request_data(struct call *c, struct bytes data)
 	else if (buf_add_bytes(&c->request, data) < 0)
 		refuse(c, CALL_RESOURCE_EXHAUSTED,
 		       "There is no memory for the request.");
+	else
+		reserve_ahead(c);
 }
 
 bool request_retry(struct call *c)
 {
-	c->starved = !reserve(c, grpc_prefix_size(c->prefix));
+	c->starved = !reserve(c);
 	return !c->starved;
+}
+
+bool request_is_too_slow(const struct call *c, uint64_t now_ms)
+{
+	return c->large && !c->complete &&
+	       atomic_load(&c->transport->token->wanted) &&
+	       now_ms > c->piece_ms + c->transport->options->piece_ms;
 }
 
 uint32_t request_window(const struct call *c)
 {
-	uint32_t size = grpc_prefix_size(c->prefix) + GRPC_PREFIX_SIZE;
+	uint64_t size = c->taken + GRPC_PREFIX_SIZE;
 
-	return !c->complete && !c->starved &&
-			       c->prefix_size == GRPC_PREFIX_SIZE &&
-			       size > REQUEST_WINDOW
-		       ? size
+	return !c->complete && !c->starved && size > REQUEST_WINDOW
+		       ? (uint32_t)size
 		       : 0;
 }
 
@@ -177,8 +213,10 @@ void request_release(struct call *c)
 {
 	memory_give(c->transport->options->memory, MEMORY_WIRE, c->taken);
 	c->taken = 0;
-	if (c->large)
-		atomic_store(c->transport->large, false);
+	if (c->large) {
+		atomic_store(&c->transport->token->wanted, false);
+		atomic_store(&c->transport->token->taken, false);
+	}
 	c->large = false;
 	buf_release(&c->request);
 }

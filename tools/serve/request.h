@@ -8,12 +8,15 @@
  * ends the call, with its status, as call_end does, and the rest of it is
  * passed over.
  *
- * A peer may send the first REQUEST_WINDOW bytes of any stream. When a longer
- * message announces itself its memory is taken as a whole, and only then its
- * window opened: who waits for memory holds next to nothing. What is more than
- * the account may ever have is let in alone, one at a time.
+ * A peer may send the first REQUEST_WINDOW bytes of any stream. Of a longer
+ * message memory is taken, and the window opened, piece by piece as it comes,
+ * so that what is slow holds little more than has come. Where requests together
+ * have what their account may have, one of them at a time goes on beyond that,
+ * and others wait for it; if it takes longer than piece_ms for a piece then, it
+ * ends.
  */
 #define REQUEST_WINDOW 65535
+#define REQUEST_PIECE ((uint32_t)1 << 20)
 /* Names and values of metadata, as bytes. */
 #define REQUEST_METADATA_MAX 16384
 
@@ -30,11 +33,14 @@ void request_data(struct call *c, struct bytes data);
  * the peer may send. */
 bool request_retry(struct call *c);
 
+/* Whether others wait for what it is too slow to use. */
+bool request_is_too_slow(const struct call *c, uint64_t now_ms);
+
 /* The body has ended. */
 void request_end(struct call *c);
 
-/* How large the stream's window has to be for the whole message: more than
- * REQUEST_WINDOW, or 0. */
+/* How large the stream's window has to be for all that may come so far, counted
+ * from its start: more than REQUEST_WINDOW, or 0. */
 uint32_t request_window(const struct call *c);
 
 /* The request's memory is given back, as when the call ends. */

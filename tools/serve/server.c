@@ -15,7 +15,7 @@ struct server {
 	struct listener listener;
 	struct pool *pool;
 	atomic_uint connections;
-	atomic_bool large;
+	struct request_token token;
 	bool started;
 	unsigned int count;
 	struct loop *loops[];
@@ -39,6 +39,7 @@ void server_options_init(struct server_options *o, struct memory *memory)
 				      .resets_rate = 200,
 				      .handshake_ms = 10000,
 				      .request_ms = 30000,
+				      .piece_ms = 2000,
 				      .idle_ms = 60000,
 				      .ping_ms = 20000,
 				      .rest_ms = 1000,
@@ -52,16 +53,23 @@ int server_new(const struct server_options *o, const struct route *routes,
 {
 	struct server *s = calloc(1, sizeof(*s) + o->loops * sizeof(*s->loops));
 	struct transport t = { .routes = routes, .context = context };
-	int err;
+	int err = 0;
 
 	*out = NULL;
-	if (!s)
+	if (!s) {
+		if (o->listener)
+			listen_close(o->listener);
 		return -ENOMEM;
+	}
 	s->options = *o;
 	s->listener.fd = -1;
 	t.options = &s->options;
-	t.large = &s->large;
-	err = listen_open(o->listen, o->users_all, o->insecure, &s->listener);
+	t.token = &s->token;
+	if (o->listener)
+		listen_move(o->listener, &s->listener);
+	else
+		err = listen_open(o->listen, o->users_all, o->insecure,
+				  &s->listener);
 	if (err == 0)
 		err = pool_new(o->workers, &s->pool);
 	t.pool = s->pool;

@@ -19,11 +19,20 @@
  * let in when that has room for it.
  */
 struct server;
+struct listener;
 struct memory;
 
+/* What is to go wrong with a call, zeroed if nothing is. */
+struct server_fault {
+	unsigned int latency_ms; /* it waits first */
+	enum call_status status; /* it ends so, without having run; or OK */
+};
+
 struct server_options {
-	/* As listen_open takes it. */
+	/* As listen_open takes it; or the socket itself, which server_new takes
+	 * over in every case and leaves closed. */
 	const char *listen;
+	struct listener *listener;
 	bool users_all; /* who is not uid may connect */
 	bool insecure;  /* an address that other machines reach is allowed */
 	uid_t uid;      /* whose connections are taken */
@@ -38,6 +47,7 @@ struct server_options {
 	/* Milliseconds that are waited */
 	unsigned int handshake_ms; /* for a connection's or a call's head */
 	unsigned int request_ms;   /* for the next bytes of a request */
+	unsigned int piece_ms;     /* for a MiB of it, if others wait for it */
 	unsigned int idle_ms;      /* before a silent peer is asked, */
 	unsigned int ping_ms;      /* and for its answer */
 	unsigned int rest_ms;      /* before a blocked call should rest */
@@ -47,6 +57,11 @@ struct server_options {
 	/* What is worth a line of a log. From any thread; NULL: nothing. */
 	void (*log)(void *context, const char *line);
 	void *log_context;
+	/* Draws what is to go wrong with a call of this path; from any thread.
+	 * NULL: nothing. */
+	void (*inject)(void *context, const char *path,
+		       struct server_fault *out);
+	void *inject_context;
 };
 
 /* What holds where nothing else is said, on memory; uid is the process's. */

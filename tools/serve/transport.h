@@ -10,6 +10,12 @@
 #include "tools/serve/pool.h"
 #include "tools/serve/server.h"
 
+/* What one request may have, to go beyond the memory that there is (request.h):
+ * whether one has it, and whether another waits for it. */
+struct request_token {
+	atomic_bool taken, wanted;
+};
+
 /*
  * What connections and calls of one thread share. Nothing of it changes while
  * there is one of them, but what has a lock of its own.
@@ -19,11 +25,9 @@ struct transport {
 	const struct route *routes;
 	void *context; /* of the handlers */
 	struct pool *pool;
-	struct inbox inbox; /* calls that this thread has to look at */
-	/* Whether a request has what only one may have, see request.h; of all
-	 * threads. */
-	atomic_bool *large;
-	unsigned int calls; /* not freed; the thread's alone */
+	struct inbox inbox;          /* calls that this thread has to look at */
+	struct request_token *token; /* of all threads */
+	unsigned int calls;          /* not freed; the thread's alone */
 };
 
 /* Microseconds of a clock that nobody sets, and milliseconds of the same. */

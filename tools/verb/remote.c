@@ -65,8 +65,9 @@ int remote_reply(const struct served *served, FILE *ctl, FILE *out, FILE *err)
 	if (ferror(out))
 		return fail(ERR_bad_argument, "what the command prints could "
 					      "not be written");
-	return fail(ENOTCONN, "%s/" CTL ": the reply was cut short",
-		    (char *)served->place.data);
+	return fail(ENOTCONN, "%s%s: the reply was cut short",
+		    (char *)served->place.data,
+		    served->root < 0 ? "" : "/" CTL);
 }
 
 int remote_write(int fd, struct bytes data)
@@ -81,13 +82,24 @@ int remote_write(int fd, struct bytes data)
 	return 0;
 }
 
+/* A descriptor, or a negative errno. */
+static int open_ctl(const struct served *served)
+{
+	int fd;
+
+	if (served->root < 0)
+		return served_connect(served->directory);
+	fd = openat(served->root, CTL, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	return fd < 0 ? -errno : fd;
+}
+
 /* Opens the control file and writes the request, with the number of an error
  * that tells all in its detail. */
 static int send_request(const struct served *served, struct bytes request,
 			FILE **ctl)
 {
-	int fd = openat(served->root, CTL, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	int err = fd < 0 ? errno : remote_write(fd, request);
+	int fd = open_ctl(served);
+	int err = fd < 0 ? -fd : remote_write(fd, request);
 
 	/* The request moved the offset; the reply is read from 0. */
 	if (!err && lseek(fd, 0, SEEK_SET) < 0 && errno != ESPIPE)
@@ -105,8 +117,11 @@ static int send_request(const struct served *served, struct bytes request,
 	if (fd >= 0)
 		close(fd);
 	return fail(ERR_store_in_use,
-		    "the store is mounted, but %s/" CTL
-		    ": %s; unmount it to use the store itself",
+		    served->root < 0 ? "the store is served, but %s: %s; end "
+				       "that to use the store itself"
+				     : "the store is mounted, but %s/" CTL
+				       ": %s; unmount it to use the store "
+				       "itself",
 		    (char *)served->place.data, strerror(err));
 }
 

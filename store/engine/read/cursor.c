@@ -4,10 +4,8 @@
 #include "store/base/err.h"
 #include "store/engine/large/large.h"
 #include "store/base/coding.h"
-#include "store/engine/read/cursor.h"
+#include "store/engine/read/cursor_state.h"
 #include "store/engine/read/rest.h"
-#include "store/engine/read/sources.h"
-#include "store/engine/read/version_run.h"
 
 /*
  * The merged entries come by key, so a column's versions arrive newest first
@@ -24,36 +22,6 @@
 /* Entries to step over before a seek is tried: a step costs some 30 ns, a seek
  * in several runs ten times that. */
 #define STEPS_BEFORE_SEEK 8
-
-struct cursor {
-	struct sources sources;
-	struct bytes start, end; /* in bounds; empty end: unbounded */
-	size_t prefix_size;      /* of start, that files are asked for; 0 */
-	uint64_t since_us;       /* as cursor_since was told; 0 */
-	struct buf column;       /* encoded prefix of the present column */
-	struct key_parts parts;  /* where its parts end */
-	struct buf row, family, qualifier; /* decoded, where escaped */
-	/* What a cell shows: into column, or into the three above. */
-	struct bytes row_part, family_part, qualifier_part;
-	struct gc_column gc;          /* of the present column */
-	const struct gc_table *table; /* NULL: dropped, or no rules */
-	bool hidden;                  /* the column's family is dropped */
-	bool version_seen;            /* last_timestamp is of this column */
-	uint64_t last_timestamp;
-	struct bytes limit;      /* settle goes no further; empty: no limit */
-	int at;                  /* what the iterator returned last: 1 at an
-				    entry, 0 at the end, or an error */
-	struct aggregate merged; /* value of the present cell, if merged */
-	bool (*stop)(void);      /* or NULL */
-	unsigned int passed;     /* entries since it was asked */
-	bool ahead;       /* the iterator has left the present cell's entry */
-	bool started;     /* the iterator has been placed */
-	bool show_hidden; /* gives what the GC rule does not keep */
-	bool rest_hidden; /* nor does it keep any older version of the column */
-	struct gap_run run;        /* of entries that are not visible */
-	struct version_run writes; /* of them, those of one version */
-	uint8_t bounds[];          /* start, then end */
-};
 
 /* A cursor without sources, which cursor_close takes as well. */
 static int cursor_new(struct bytes start, struct bytes end, struct cursor **out)
@@ -126,6 +94,11 @@ void cursor_stop(struct cursor *c, bool (*stop)(void))
 	c->stop = stop;
 }
 
+void cursor_pause(struct cursor *c, bool (*pause)(void))
+{
+	c->pause = pause;
+}
+
 void cursor_since(struct cursor *c, uint64_t timestamp_us)
 {
 	assert(!c->started);
@@ -146,6 +119,7 @@ void cursor_close(struct cursor *c)
 	version_run_release(&c->writes);
 	sources_wake(&c->sources);
 	sources_close(&c->sources);
+	buf_release(&c->back);
 	buf_release(&c->column);
 	buf_release(&c->row);
 	buf_release(&c->family);
@@ -292,13 +266,16 @@ static bool is_past(struct bytes key, struct bytes end)
 	return end.size > 0 && bytes_compare(key, end) >= 0;
 }
 
-/* Counts an entry that is looked at: 0, or -EINTR. */
+/* Counts an entry that is to be looked at: 0, -EINTR, or -EAGAIN. Before a
+ * limit nothing pauses: whoever set it begins there anew. */
 static int pass(struct cursor *c)
 {
-	if (!c->stop || ++c->passed < CURSOR_STOP_CELLS)
+	if (++c->passed < CURSOR_STOP_CELLS)
 		return 0;
 	c->passed = 0;
-	return c->stop() ? -EINTR : 0;
+	if (c->stop && c->stop())
+		return -EINTR;
+	return c->pause && c->limit.size == 0 && c->pause() ? -EAGAIN : 0;
 }
 
 /* Whether the iterator is at an older write of the present version that what
@@ -333,7 +310,10 @@ static int merge_version(struct cursor *c, struct cell *cell)
 	do {
 		bool adds = key_kind(it->key) == KEY_MERGE;
 
+		/* A version that is half merged is no place to pause. */
 		err = pass(c);
+		if (err == -EAGAIN)
+			err = 0;
 		if (!err && !adds)
 			err = aggregate_add(&c->merged, it->value);
 		if (err < 0 || !adds)
@@ -428,17 +408,21 @@ static void end_run(struct cursor *c)
 }
 
 /* Goes on from where the iterator is to the first visible cell, in the range
- * and before limit: 1 with *cell filled, 0 at the end, or an error. */
+ * and before limit: 1 with *cell filled, 0 at the end, -EAGAIN, or an error.
+ */
 static int settle(struct cursor *c, struct cell *cell)
 {
 	int err = find_visible(c);
 
+	c->paused = err == -EAGAIN;
 	if (c->run.steps > 0) {
-		if (err < 0)
+		if (err < 0 && !c->paused)
 			gap_run_drop(&c->run);
 		else
 			end_run(c);
 	}
+	if (c->paused)
+		return err;
 	if (err <= 0) {
 		c->at = err;
 		return err;
@@ -520,8 +504,7 @@ static int find_place(struct cursor *c)
 	return err < 0 ? err : c->at;
 }
 
-/* Before each use: 0 or an error. */
-static int wake(struct cursor *c)
+int cursor_wake(struct cursor *c)
 {
 	int err;
 
@@ -536,7 +519,7 @@ static int wake(struct cursor *c)
 void cursor_rest(struct cursor *c)
 {
 	assert(!c->show_hidden);
-	if (c->at >= 0)
+	if (c->at >= 0 && !c->paused)
 		sources_rest(&c->sources);
 }
 
@@ -546,6 +529,8 @@ static int seek(struct cursor *c, struct bytes key)
 {
 	c->started = true;
 	c->ahead = false;
+	c->paused = false;
+	c->back.size = 0;
 	c->column.size = 0;
 	c->table = NULL;
 	if (!c->sources.iter)
@@ -572,11 +557,13 @@ static bool has_left(const struct cursor *c, enum cursor_step step)
 int cursor_next(struct cursor *c, enum cursor_step step, struct cell *cell)
 {
 	bool left;
-	int err = wake(c);
+	int err = cursor_wake(c);
 
 	assert(step <= CURSOR_VERSION);
 	if (err < 0)
 		return err;
+	if (c->paused)
+		return settle(c, cell);
 	left = c->at > 0 && has_left(c, step);
 	c->ahead = false;
 	if (!c->started) {
@@ -602,7 +589,7 @@ int cursor_next(struct cursor *c, enum cursor_step step, struct cell *cell)
 
 int cursor_seek(struct cursor *c, struct bytes key, struct cell *cell)
 {
-	int err = wake(c);
+	int err = cursor_wake(c);
 
 	if (err < 0)
 		return err;
@@ -612,78 +599,18 @@ int cursor_seek(struct cursor *c, struct bytes key, struct cell *cell)
 	return settle(c, cell);
 }
 
-/* The row prefix of the last entry before target, visible or not, replaces
- * target: 1, 0 if there is none in range, or an error. */
-static int row_before(struct cursor *c, struct buf *target)
-{
-	struct bytes found;
-	size_t row_end;
-	int err;
-
-	if (!c->sources.iter)
-		return 0;
-	err = iter_before(c->sources.iter, buf_bytes(target));
-	if (err <= 0)
-		return err;
-	found = c->sources.iter->key;
-	if (bytes_compare(found, c->start) < 0)
-		return 0;
-	row_end = key_row_end(found);
-	if (row_end == 0)
-		return fail(ERR_key_malformed, "key without a row");
-	err = buf_set(target, bytes_of(found.data, row_end));
-	return err < 0 ? err : 1;
-}
-
-int cursor_row_at(struct cursor *c, struct bytes row, struct cell *cell)
-{
-	struct buf limit = BUF_INIT;
-	int err = key_successor(row, &limit);
-
-	if (err == 0) {
-		/* A row without a visible cell must not lead into a walk over
-		 * what comes after it. */
-		c->limit = buf_bytes(&limit);
-		err = cursor_seek(c, row, cell);
-		c->limit = BYTES_NONE;
-	}
-	buf_release(&limit);
-	return err;
-}
-
-int cursor_row_before(struct cursor *c, struct bytes key, struct cell *cell)
-{
-	struct buf target = BUF_INIT;
-	int err = wake(c);
-
-	if (err < 0)
-		return err;
-	if (key.size == 0 || is_past(key, c->end))
-		key = c->end;
-	assert(key.size > 0);
-	err = buf_add_bytes(&target, key);
-	c->started = true;
-	/* Back from row to row; whether one has a visible cell is only known by
-	 * reading it forwards. */
-	while (err == 0) {
-		err = row_before(c, &target);
-		if (err <= 0)
-			break;
-		err = cursor_row_at(c, buf_bytes(&target), cell);
-		if (err != 0)
-			break;
-	}
-	/* Else the iterator may be anywhere, and cursor_next must not go on. */
-	if (err <= 0)
-		c->at = err;
-	buf_release(&target);
-	return err;
-}
-
 bool cursor_is_part(const struct cursor *c)
 {
 	assert(c->at > 0 && !c->gc.family->merge);
 	return key_kind(c->sources.iter->key) == KEY_MERGE;
+}
+
+struct bytes cursor_place(const struct cursor *c)
+{
+	assert(c->paused);
+	return c->back.size > 0      ? buf_bytes(&c->back)
+	       : c->column.size == 0 ? BYTES_NONE
+				     : cursor_row_prefix(c);
 }
 
 struct bytes cursor_row_prefix(const struct cursor *c)

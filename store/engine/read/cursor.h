@@ -53,6 +53,12 @@ void cursor_show_hidden(struct cursor *c);
 #define CURSOR_STOP_CELLS 1024
 void cursor_stop(struct cursor *c, bool (*stop)(void));
 
+/* Before the first step: asks pause, which may be NULL, as often; once it is
+ * true, a step ends with -EAGAIN. It is not over then: the next cursor_next,
+ * whatever its step, goes on with it, or cursor_row_before without a key, if it
+ * was one of these. Inside a row that these look at nothing pauses. */
+void cursor_pause(struct cursor *c, bool (*pause)(void));
+
 /* Before the first step: versions with a smaller timestamp are not wanted, so
  * that blocks and files with no others need not be read; some may be given all
  * the same. Not with cursor_row_before, which finds rows by any entry. */
@@ -66,15 +72,6 @@ int cursor_next(struct cursor *c, enum cursor_step step, struct cell *cell);
  * may lie before the present one. cursor_next goes on from there. */
 int cursor_seek(struct cursor *c, struct bytes key, struct cell *cell);
 
-/* The first cell of the last row before the encoded key, or before the range's
- * end if key is empty, that has a visible one. The range must have an end.
- * cursor_next goes on from there, forwards. */
-int cursor_row_before(struct cursor *c, struct bytes key, struct cell *cell);
-
-/* The first cell of the row with this prefix; 0 if it has none, which is found
- * out without looking at rows after it. */
-int cursor_row_at(struct cursor *c, struct bytes row, struct cell *cell);
-
 /* Appends the value of a cell of this cursor, which is large, to out: 0,
  * -ENOMEM, or an error of reading, such as -ERR_blob_damaged. Asks what
  * cursor_stop was given before each chunk: -EINTR. */
@@ -84,6 +81,11 @@ int cursor_load(const struct cursor *c, const struct cell *cell,
 /* Whether the present cell, of a family that is not of aggregates, was made by
  * adding to one that was (KEY_MERGE). There must be a present cell. */
 bool cursor_is_part(const struct cursor *c);
+
+/* Of a step that has paused, the encoded table and row prefix that it came to,
+ * of which some may be left; backwards the one that is behind it. Empty if it
+ * has not come to any yet. */
+struct bytes cursor_place(const struct cursor *c);
 
 /* The encoded table and row prefix of the present cell; valid until the next
  * step. There must be a present cell. */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
-#include "store/engine/read/cursor.h"
+#include "store/engine/read/cursor_back.h"
 #include "store/engine/read/rest.h"
 #include "store/engine/read/rows.h"
 #include "store/engine/read/sources.h"

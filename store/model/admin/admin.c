@@ -103,7 +103,8 @@ int store_make_table(struct store *s, const struct table_spec *spec)
 	struct table *t = NULL;
 	int err;
 
-	err = store_check_table_name(spec->name);
+	err = spec->in_instance ? store_check_instance_table_name(spec->name)
+				: store_check_table_name(spec->name);
 	if (err < 0)
 		return err;
 	err = change_begin(s, &c);

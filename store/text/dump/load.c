@@ -203,6 +203,7 @@ static int make_table(struct loader *l)
 {
 	struct table_spec spec = {
 		.name = buf_bytes(&l->rows.table),
+		.in_instance = true,
 		.millis = l->millis,
 		.access = &l->access,
 		.family_count = l->family_count - l->table_families,

@@ -23,6 +23,21 @@ enum call_result admin_run(struct call *c, void *context,
 /* Answers with nothing: 0. */
 int admin_answer_empty(struct admin_call *a);
 
+/* Answers with an operation that is done and whose result is message: 0. name
+ * is that of what it was about, metadata that of the message that tells of its
+ * course, of which there is nothing to say. */
+int admin_answer_operation(struct admin_call *a, struct bytes name,
+			   const char *metadata, const struct proto_type *type,
+			   const void *message);
+
+/* Whether an update is of this field. Without a mask it is of all that is set,
+ * as it was before there were masks. */
+bool admin_updates(const struct proto_field_mask *mask, const char *field,
+		   bool set);
+
+/* The table of a resource's name, see resource_table. */
+int admin_table(struct admin_call *a, struct bytes name, struct bytes *table);
+
 /* Makes *out what printf would print, in the arena. 0, -E2BIG, -ENOMEM. */
 __attribute__((format(printf, 3, 4))) int admin_print(struct admin_call *a,
 						      struct bytes *out,

@@ -1,253 +1,320 @@
-#include "tools/serve/admin/admin_call.h"
+#include <time.h>
+
 #include "tools/serve/admin/instance_admin.h"
+#include "tools/serve/admin/protection.h"
+#include "tools/serve/admin/records.h"
 #include "tools/serve/method/resource.h"
 
-#define READY 1      /* of Instance.State, and of Cluster.State */
+#define ADMIN "google.bigtable.admin.v2."
+#define READY 1      /* of Instance.State */
 #define PRODUCTION 1 /* of Instance.Type */
-#define SSD 1        /* of StorageType */
 
-static struct proto_instance instance(struct bytes name, struct bytes id)
+/* Of a record, or of a name without one, as an answer has it. */
+static int fill(struct admin_call *a, struct bytes project,
+		const struct record *r, struct proto_instance *out)
 {
-	return (struct proto_instance){ .name = name,
-					.display_name = id,
-					.state = READY,
-					.type = PRODUCTION };
+	if (r->message)
+		*out = *(const struct proto_instance *)r->message;
+	else
+		*out = (struct proto_instance){ .display_name = r->instance };
+	out->state = READY;
+	if (!out->type)
+		out->type = PRODUCTION;
+	return admin_print(a, &out->name, "projects/%.*s/instances/%.*s",
+			   (int)project.size, (const char *)project.data,
+			   (int)r->instance.size,
+			   (const char *)r->instance.data);
 }
 
-static int do_get_instance(struct admin_call *a)
+/* The records of a new instance: its own, then those of its clusters. */
+static int take_instance(const struct proto_create_instance *q,
+			 struct record *records)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < q->clusters.count && !err; i++) {
+		records[i + 1] = (struct record){
+			.kind = RECORD_CLUSTER,
+			.instance = q->instance_id,
+			.id = q->clusters.at[i].key,
+			.message = q->clusters.at[i].value,
+		};
+		err = record_check_id(RECORD_CLUSTER, records[i + 1].id);
+		if (!err && !records[i + 1].message)
+			err = fail(ERR_bad_argument,
+				   "Error in field 'clusters' : a cluster is "
+				   "empty");
+	}
+	return err;
+}
+
+static int create(struct admin_call *a, const struct proto_create_instance *q,
+		  struct record *records)
+{
+	bool is_default =
+		bytes_equal(q->instance_id, BYTES_LITERAL(DEFAULT_INSTANCE));
+	struct proto_instance *kept = records->message;
+	struct record old = *records;
+	struct proto_timestamp now = { .seconds = (int64_t)time(NULL) };
+	int err = record_read(a, &old);
+
+	if (err > 0 || is_default)
+		return record_exists(records);
+	kept->create_time = &now;
+	return err < 0 ? err : records_write(a, records, q->clusters.count + 1);
+}
+
+static int do_create(struct admin_call *a)
+{
+	const struct proto_create_instance *q = a->request;
+	struct proto_instance answer, kept = { .name = BYTES_NONE };
+	struct bytes parts[RESOURCE_PARTS_MAX];
+	struct record *records;
+	int err = resource_parse("parent", q->parent, RESOURCE_PROJECT, parts);
+
+	if (!err)
+		err = record_check_instance(q->instance_id);
+	if (err < 0)
+		return err;
+	records = proto_alloc(&a->arena,
+			      (q->clusters.count + 1) * sizeof(*records), &err);
+	if (!records)
+		return err;
+	if (q->instance)
+		kept = *q->instance;
+	kept.name = BYTES_NONE;
+	*records = (struct record){ .kind = RECORD_INSTANCE,
+				    .instance = q->instance_id,
+				    .message = &kept };
+	err = take_instance(q, records);
+	if (err < 0)
+		return err;
+	records_lock();
+	err = create(a, q, records);
+	records_unlock();
+	if (!err)
+		err = fill(a, parts[0], records, &answer);
+	return err < 0 ? err
+		       : admin_answer_operation(a, answer.name,
+						ADMIN "CreateInstanceMetadata",
+						&proto_instance_type, &answer);
+}
+
+static int do_get(struct admin_call *a)
 {
 	const struct proto_get_instance *q = a->request;
 	struct bytes parts[RESOURCE_PARTS_MAX];
+	struct record r = { .kind = RECORD_INSTANCE };
 	struct proto_instance answer;
+	int err = resource_parse("name", q->name, RESOURCE_INSTANCE, parts);
+
+	r.instance = parts[1];
+	if (!err)
+		err = record_read(a, &r);
+	if (err >= 0)
+		err = fill(a, parts[0], &r, &answer);
+	if (!err)
+		method_answer(a->c, &proto_instance_type, &answer);
+	return err;
+}
+
+static int do_list(struct admin_call *a)
+{
+	const struct proto_list_instances *q = a->request;
+	struct proto_list_instances_answer answer = { .instances = { NULL } };
+	const struct record plain = {
+		.instance = BYTES_LITERAL(DEFAULT_INSTANCE),
+	};
+	struct bytes parts[RESOURCE_PARTS_MAX];
+	struct record *records;
+	size_t count, i;
+	int err = resource_parse("parent", q->parent, RESOURCE_PROJECT, parts);
+
+	if (!err)
+		err = records_list(a, RECORD_INSTANCE, BYTES_NONE, &records,
+				   &count);
+	if (err < 0)
+		return err;
+	answer.instances.at = proto_alloc(
+		&a->arena, (count + 1) * sizeof(*answer.instances.at), &err);
+	for (i = 0; i <= count && !err; i++)
+		err = fill(a, parts[0], i == 0 ? &plain : &records[i - 1],
+			   &answer.instances.at[answer.instances.count++]);
+	if (!err)
+		method_answer(a->c, &proto_list_instances_answer_type, &answer);
+	return err;
+}
+
+/* Changes what the mask names of the instance that is named, or all. *out is
+ * the instance afterwards. */
+static int change(struct admin_call *a, const struct proto_instance *to,
+		  const struct proto_field_mask *mask,
+		  struct proto_instance *out)
+{
+	struct bytes parts[RESOURCE_PARTS_MAX];
+	struct record r = { .kind = RECORD_INSTANCE };
+	struct proto_instance *kept;
+	int err =
+		to ? resource_parse("name", to->name, RESOURCE_INSTANCE, parts)
+		   : fail(ERR_bad_argument,
+			  "Error in field 'instance' : must be set");
+
+	if (err < 0)
+		return err;
+	r.instance = parts[1];
+	records_lock();
+	err = record_read(a, &r);
+	if (err == 0)
+		err = record_missing(&r);
+	if (err > 0) {
+		kept = r.message;
+		if (admin_updates(mask, "display_name", true))
+			kept->display_name = to->display_name;
+		if (admin_updates(mask, "labels", true))
+			kept->labels = to->labels;
+		if (admin_updates(mask, "type", to->type != 0))
+			kept->type = to->type;
+		err = records_write(a, &r, 1);
+	}
+	records_unlock();
+	return err < 0 ? err : fill(a, parts[0], &r, out);
+}
+
+static int do_update(struct admin_call *a)
+{
+	struct proto_instance answer;
+	int err = change(a, a->request, NULL, &answer);
+
+	if (!err)
+		method_answer(a->c, &proto_instance_type, &answer);
+	return err;
+}
+
+static int do_partial_update(struct admin_call *a)
+{
+	const struct proto_partial_update_instance *q = a->request;
+	struct proto_instance answer;
+	int err = change(a, q->instance, q->update_mask, &answer);
+
+	return err < 0 ? err
+		       : admin_answer_operation(a, answer.name,
+						ADMIN "UpdateInstanceMetadata",
+						&proto_instance_type, &answer);
+}
+
+/* The names of its tables, the arena's; -EPERM if one is protected. */
+static int find_tables(struct admin_call *a, struct bytes instance,
+		       struct bytes **names, size_t *count)
+{
+	struct schema *schema = store_schema(a->service->store);
+	struct bytes prefix;
+	size_t i;
+	int err = 0;
+
+	*count = 0;
+	*names = proto_alloc(&a->arena,
+			     (schema->table_count + 1) * sizeof(**names), &err);
+	if (!err)
+		err = admin_print(a, &prefix, "%.*s~", (int)instance.size,
+				  (const char *)instance.data);
+	for (i = 0; i < schema->table_count && !err; i++) {
+		const struct table *t = &schema->tables[i];
+
+		if (!bytes_starts_with(t->name, prefix))
+			continue;
+		err = protection_check(t);
+		if (!err)
+			err = admin_print(a, &(*names)[(*count)++], "%.*s",
+					  (int)t->name.size,
+					  (const char *)t->name.data);
+	}
+	schema_put(schema);
+	return err;
+}
+
+/* Its tables first: whoever is interrupted does it again. */
+static int delete (struct admin_call *a, struct record *r)
+{
+	struct record *clusters, *profiles, *all;
+	size_t cluster_count, profile_count, table_count, i, n = 0;
+	struct bytes *tables;
+	int err = record_read(a, r);
+
+	if (err == 0)
+		return record_missing(r);
+	if (err > 0)
+		err = find_tables(a, r->instance, &tables, &table_count);
+	if (!err)
+		err = records_list(a, RECORD_CLUSTER, r->instance, &clusters,
+				   &cluster_count);
+	if (!err)
+		err = records_list(a, RECORD_PROFILE, r->instance, &profiles,
+				   &profile_count);
+	if (err < 0)
+		return err;
+	all = proto_alloc(&a->arena,
+			  (cluster_count + profile_count + 1) * sizeof(*all),
+			  &err);
+	for (i = 0; i < table_count && !err; i++) {
+		err = store_drop_table(a->service->store, tables[i], false);
+		method_changed(a->service);
+	}
+	if (err < 0)
+		return err;
+	for (i = 0; i < cluster_count; i++)
+		all[n++] = clusters[i];
+	for (i = 0; i < profile_count; i++)
+		all[n++] = profiles[i];
+	all[n++] = *r;
+	for (i = 0; i < n; i++)
+		all[i].message = NULL;
+	return records_write(a, all, n);
+}
+
+static int do_delete(struct admin_call *a)
+{
+	const struct proto_delete_instance *q = a->request;
+	struct bytes parts[RESOURCE_PARTS_MAX];
+	struct record r = { .kind = RECORD_INSTANCE };
 	int err = resource_parse("name", q->name, RESOURCE_INSTANCE, parts);
 
 	if (err < 0)
 		return err;
-	answer = instance(q->name, parts[1]);
-	method_answer(a->c, &proto_instance_type, &answer);
-	return 0;
+	r.instance = parts[1];
+	records_lock();
+	err = delete (a, &r);
+	records_unlock();
+	return err < 0 ? err : admin_answer_empty(a);
 }
 
-static int do_list_instances(struct admin_call *a)
+enum call_result create_instance(struct call *c, void *context)
 {
-	const struct proto_list_instances *q = a->request;
-	struct bytes parts[RESOURCE_PARTS_MAX], name;
-	struct proto_list_instances_answer answer;
-	struct proto_instance one;
-	int err = resource_parse("parent", q->parent, RESOURCE_PROJECT, parts);
-
-	if (!err)
-		err = admin_print(a, &name, "%.*s/instances/" DEFAULT_INSTANCE,
-				  (int)q->parent.size,
-				  (const char *)q->parent.data);
-	if (err < 0)
-		return err;
-	one = instance(name, BYTES_LITERAL(DEFAULT_INSTANCE));
-	answer = (struct proto_list_instances_answer){
-		.instances = { &one, 1 },
-	};
-	method_answer(a->c, &proto_list_instances_answer_type, &answer);
-	return 0;
-}
-
-/* name is the cluster's, or NULL for that of the instance. */
-static int fill_cluster(struct admin_call *a, struct bytes project,
-			struct bytes id, const struct bytes *name,
-			struct proto_cluster *out)
-{
-	int err;
-
-	*out = (struct proto_cluster){ .state = READY,
-				       .serve_nodes = 1,
-				       .default_storage_type = SSD };
-	err = admin_print(a, &out->location, "projects/%.*s/locations/local",
-			  (int)project.size, (const char *)project.data);
-	if (err < 0)
-		return err;
-	if (name) {
-		out->name = *name;
-		return 0;
-	}
-	return admin_print(
-		a, &out->name,
-		"projects/%.*s/instances/%.*s/clusters/" DEFAULT_CLUSTER,
-		(int)project.size, (const char *)project.data, (int)id.size,
-		(const char *)id.data);
-}
-
-/* The only one that there is. */
-static int must_be(const char *what, struct bytes id, const char *only)
-{
-	return bytes_equal(id, bytes_string(only))
-		       ? 0
-		       : fail(ERR_no_table, "%s \"%.*s\" not found", what,
-			      (int)id.size, (const char *)id.data);
-}
-
-static int do_get_cluster(struct admin_call *a)
-{
-	const struct proto_get_cluster *q = a->request;
-	struct bytes parts[RESOURCE_PARTS_MAX];
-	struct proto_cluster answer;
-	int err = resource_parse("name", q->name, RESOURCE_CLUSTER, parts);
-
-	if (!err)
-		err = must_be("cluster", parts[2], DEFAULT_CLUSTER);
-	if (!err)
-		err = fill_cluster(a, parts[0], parts[1], &q->name, &answer);
-	if (!err)
-		method_answer(a->c, &proto_cluster_type, &answer);
-	return err;
-}
-
-/* Of "-", which is every instance, it is that of the one that is listed. */
-static int do_list_clusters(struct admin_call *a)
-{
-	const struct proto_list_clusters *q = a->request;
-	struct proto_list_clusters_answer answer;
-	struct bytes parts[RESOURCE_PARTS_MAX];
-	struct proto_cluster one;
-	int err = resource_parse("parent", q->parent, RESOURCE_INSTANCE, parts);
-
-	if (!err && bytes_equal(parts[1], BYTES_LITERAL("-")))
-		parts[1] = BYTES_LITERAL(DEFAULT_INSTANCE);
-	if (!err)
-		err = fill_cluster(a, parts[0], parts[1], NULL, &one);
-	if (err < 0)
-		return err;
-	answer = (struct proto_list_clusters_answer){ .clusters = { &one, 1 } };
-	method_answer(a->c, &proto_list_clusters_answer_type, &answer);
-	return 0;
-}
-
-static void fill_profile(struct bytes name,
-			 struct proto_single_cluster_routing *routing,
-			 struct proto_app_profile *out)
-{
-	*routing = (struct proto_single_cluster_routing){
-		.cluster_id = BYTES_LITERAL(DEFAULT_CLUSTER),
-		.allow_transactional_writes = true,
-	};
-	*out = (struct proto_app_profile){
-		.name = name,
-		.etag = BYTES_LITERAL("0"),
-		.routing_policy_case = nr_app_profile_single_cluster_routing,
-		.single_cluster_routing = routing,
-	};
-}
-
-static int do_get_profile(struct admin_call *a)
-{
-	const struct proto_get_profile *q = a->request;
-	struct proto_single_cluster_routing routing;
-	struct bytes parts[RESOURCE_PARTS_MAX];
-	struct proto_app_profile answer;
-	int err = resource_parse("name", q->name, RESOURCE_PROFILE, parts);
-
-	if (!err)
-		err = must_be("app profile", parts[2], DEFAULT_PROFILE);
-	if (err < 0)
-		return err;
-	fill_profile(q->name, &routing, &answer);
-	method_answer(a->c, &proto_app_profile_type, &answer);
-	return 0;
-}
-
-static int do_list_profiles(struct admin_call *a)
-{
-	const struct proto_list_profiles *q = a->request;
-	struct proto_list_profiles_answer answer;
-	struct proto_single_cluster_routing routing;
-	struct bytes parts[RESOURCE_PARTS_MAX], name;
-	struct proto_app_profile one;
-	int err = resource_parse("parent", q->parent, RESOURCE_INSTANCE, parts);
-
-	if (!err)
-		err = admin_print(a, &name, "%.*s/appProfiles/" DEFAULT_PROFILE,
-				  (int)q->parent.size,
-				  (const char *)q->parent.data);
-	if (err < 0)
-		return err;
-	fill_profile(name, &routing, &one);
-	answer = (struct proto_list_profiles_answer){
-		.app_profiles = { &one, 1 },
-	};
-	method_answer(a->c, &proto_list_profiles_answer_type, &answer);
-	return 0;
-}
-
-/* Any resource: a name is all that is asked of it. */
-static int must_name(struct bytes resource)
-{
-	return resource.size > 0
-		       ? 0
-		       : fail(ERR_bad_argument,
-			      "Error in field 'resource' : must not be empty");
-}
-
-static int do_get_policy(struct admin_call *a)
-{
-	const struct proto_get_iam_policy *q = a->request;
-	struct proto_policy answer = { .etag = BYTES_LITERAL("0") };
-	int err = must_name(q->resource);
-
-	if (!err)
-		method_answer(a->c, &proto_policy_type, &answer);
-	return err;
-}
-
-static int do_test_permissions(struct admin_call *a)
-{
-	const struct proto_test_iam *q = a->request;
-	struct proto_test_iam_answer answer = {
-		.permissions = { q->permissions.at, q->permissions.count },
-	};
-	int err = must_name(q->resource);
-
-	if (!err)
-		method_answer(a->c, &proto_test_iam_answer_type, &answer);
-	return err;
+	return admin_run(c, context, &proto_create_instance_type, do_create);
 }
 
 enum call_result get_instance(struct call *c, void *context)
 {
-	return admin_run(c, context, &proto_get_instance_type, do_get_instance);
+	return admin_run(c, context, &proto_get_instance_type, do_get);
 }
 
 enum call_result list_instances(struct call *c, void *context)
 {
-	return admin_run(c, context, &proto_list_instances_type,
-			 do_list_instances);
+	return admin_run(c, context, &proto_list_instances_type, do_list);
 }
 
-enum call_result get_cluster(struct call *c, void *context)
+enum call_result update_instance(struct call *c, void *context)
 {
-	return admin_run(c, context, &proto_get_cluster_type, do_get_cluster);
+	return admin_run(c, context, &proto_instance_type, do_update);
 }
 
-enum call_result list_clusters(struct call *c, void *context)
+enum call_result partial_update_instance(struct call *c, void *context)
 {
-	return admin_run(c, context, &proto_list_clusters_type,
-			 do_list_clusters);
+	return admin_run(c, context, &proto_partial_update_instance_type,
+			 do_partial_update);
 }
 
-enum call_result get_app_profile(struct call *c, void *context)
+enum call_result delete_instance(struct call *c, void *context)
 {
-	return admin_run(c, context, &proto_get_profile_type, do_get_profile);
-}
-
-enum call_result list_app_profiles(struct call *c, void *context)
-{
-	return admin_run(c, context, &proto_list_profiles_type,
-			 do_list_profiles);
-}
-
-enum call_result get_iam_policy(struct call *c, void *context)
-{
-	return admin_run(c, context, &proto_get_iam_policy_type, do_get_policy);
-}
-
-enum call_result test_iam_permissions(struct call *c, void *context)
-{
-	return admin_run(c, context, &proto_test_iam_type, do_test_permissions);
+	return admin_run(c, context, &proto_delete_instance_type, do_delete);
 }

@@ -1,9 +1,12 @@
+#include <assert.h>
 #include <stdlib.h>
 
-#include "tools/serve/admin/admin_call.h"
+#include "tools/serve/admin/protection.h"
+#include "tools/serve/admin/records.h"
 #include "tools/serve/admin/table_admin.h"
 #include "tools/serve/admin/wire_family.h"
 #include "tools/serve/admin/wire_table.h"
+#include "tools/serve/method/attributes.h"
 #include "tools/serve/method/resource.h"
 
 /* Answers with a table as it is now. instance is its name up to /tables. */
@@ -25,10 +28,14 @@ static int answer_table(struct admin_call *a, struct bytes instance,
 }
 
 /* The name of a table's instance, out of that of the table. */
-static struct bytes instance_of(struct bytes name, struct bytes table)
+static struct bytes instance_of(struct bytes name)
 {
-	return bytes_of(name.data,
-			name.size - table.size - sizeof("/tables/") + 1);
+	size_t size = name.size;
+
+	while (size > 0 && name.data[size - 1] != '/')
+		size--;
+	assert(size >= sizeof("/tables/") - 1);
+	return bytes_of(name.data, size - (sizeof("/tables/") - 1));
 }
 
 /* Families to be made, and the policies that they borrow. */
@@ -91,9 +98,67 @@ static int take_families(struct admin_call *a, const struct proto_table *t,
 	return err;
 }
 
+/* What is kept beside the families: the splits that were asked for, and whether
+ * the table is protected. */
+static int take_attributes(struct admin_call *a,
+			   const struct proto_create_table *q,
+			   struct table_spec *spec)
+{
+	const struct proto_create_table splits = {
+		.initial_splits = q->initial_splits,
+	};
+	struct attribute *kept;
+	struct buf value = BUF_INIT;
+	uint8_t *copy;
+	int err = 0;
+
+	kept = proto_alloc(&a->arena, 2 * sizeof(*kept), &err);
+	if (!err && q->initial_splits.count > 0)
+		err = proto_encode(&proto_create_table_type, &splits, &value);
+	if (!err && value.size > STORE_ATTRIBUTE_VALUE_MAX)
+		err = fail(ERR_bad_argument,
+			   "Error in field 'initial_splits' : %zu bytes are "
+			   "more than the %d that are kept",
+			   value.size, STORE_ATTRIBUTE_VALUE_MAX);
+	copy = err < 0 ? NULL : proto_alloc(&a->arena, value.size + 1, &err);
+	if (copy && value.size > 0) {
+		memcpy(copy, value.data, value.size);
+		kept[spec->attribute_count++] =
+			(struct attribute){ BYTES_LITERAL(TABLE_SPLITS),
+					    bytes_of(copy, value.size) };
+	}
+	if (copy && q->table && q->table->deletion_protection)
+		kept[spec->attribute_count++] =
+			(struct attribute){ BYTES_LITERAL(TABLE_PROTECTED),
+					    BYTES_LITERAL("1") };
+	spec->attributes = kept;
+	buf_release(&value);
+	return err;
+}
+
+/* With the lock of records, so that no instance goes meanwhile and leaves the
+ * table to nobody. */
+static int make_table(struct admin_call *a, struct bytes instance,
+		      struct bytes id, struct table_spec *spec)
+{
+	struct store *s = a->service->store;
+	int err = store_check_table_name(id);
+
+	records_lock();
+	if (!err)
+		err = resource_place(s, &a->arena, instance, id, &spec->name);
+	if (!err) {
+		err = store_make_table(s, spec);
+		method_changed(a->service);
+	}
+	records_unlock();
+	return err;
+}
+
 static int do_create_table(struct admin_call *a)
 {
 	const struct proto_create_table *q = a->request;
+	struct table_spec spec = { .in_instance = true, .millis = true };
 	struct bytes parts[RESOURCE_PARTS_MAX];
 	struct specs specs = { .count = 0 };
 	int err = resource_parse("parent", q->parent, RESOURCE_INSTANCE, parts);
@@ -101,51 +166,75 @@ static int do_create_table(struct admin_call *a)
 	if (!err && q->table)
 		err = take_families(a, q->table, &specs);
 	if (!err)
-		err = store_create_table(a->service->store, q->table_id, true,
-					 specs.specs, specs.count);
+		err = take_attributes(a, q, &spec);
+	spec.families = specs.specs;
+	spec.family_count = specs.count;
+	if (!err)
+		err = make_table(a, parts[1], q->table_id, &spec);
 	specs_release(&specs);
 	return err < 0 ? err
-		       : answer_table(a, q->parent, q->table_id, TABLE_SCHEMA);
+		       : answer_table(a, q->parent, spec.name, TABLE_SCHEMA);
 }
 
-/* The first table behind the one that a page ended with. */
-static size_t page_start(const struct schema *schema, struct bytes token)
+/* Whether the table is listed: of the instance by this name and a ~, or of all
+ * that have no ~ if that is empty; behind the one that a page ended with. */
+static bool is_listed(const struct table *t, struct bytes prefix,
+		      struct bytes token)
 {
-	size_t i = 0;
+	if (prefix.size > 0 ? !bytes_starts_with(t->name, prefix)
+			    : memchr(t->name.data, '~', t->name.size) != NULL)
+		return false;
+	return token.size == 0 ||
+	       bytes_compare(bytes_after(t->name, prefix.size), token) > 0;
+}
 
-	while (i < schema->table_count && token.size > 0 &&
-	       bytes_compare(schema->tables[i].name, token) <= 0)
-		i++;
-	return i;
+static int add_tables(struct admin_call *a, const struct schema *schema,
+		      struct bytes prefix,
+		      struct proto_list_tables_answer *answer)
+{
+	const struct proto_list_tables *q = a->request;
+	size_t i, max = q->page_size > 0 ? (size_t)q->page_size : SIZE_MAX;
+	struct bytes last = BYTES_NONE;
+	int err = 0;
+
+	answer->tables.at = proto_alloc(
+		&a->arena,
+		(schema->table_count + 1) * sizeof(*answer->tables.at), &err);
+	for (i = 0; i < schema->table_count && !err; i++) {
+		const struct table *t = &schema->tables[i];
+
+		if (!is_listed(t, prefix, q->page_token))
+			continue;
+		if (answer->tables.count == max) {
+			answer->next_page_token = last;
+			break;
+		}
+		last = bytes_after(t->name, prefix.size);
+		err = wire_table(t, q->parent, (enum table_view)q->view,
+				 &a->arena,
+				 &answer->tables.at[answer->tables.count++]);
+	}
+	return err;
 }
 
 static int do_list_tables(struct admin_call *a)
 {
 	const struct proto_list_tables *q = a->request;
 	struct proto_list_tables_answer answer = { .tables = { NULL, 0 } };
-	enum table_view view = (enum table_view)q->view;
-	struct bytes parts[RESOURCE_PARTS_MAX];
+	struct bytes parts[RESOURCE_PARTS_MAX], prefix = BYTES_NONE;
 	struct schema *schema;
-	size_t i, end;
 	int err = resource_parse("parent", q->parent, RESOURCE_INSTANCE, parts);
 
 	if (!err && q->page_size < 0)
 		err = fail(ERR_bad_argument,
 			   "Error in field 'page_size' : must not be negative");
+	if (!err && resource_is_made(a->service->store, parts[1]))
+		err = admin_print(a, &prefix, "%.*s~", (int)parts[1].size,
+				  (const char *)parts[1].data);
 	if (err < 0)
 		return err;
 	schema = store_schema(a->service->store);
-	i = page_start(schema, q->page_token);
-	end = schema->table_count;
-	if (q->page_size > 0 && end - i > (size_t)q->page_size)
-		end = i + (size_t)q->page_size;
-	answer.tables.at = proto_alloc(
-		&a->arena, (end - i + 1) * sizeof(*answer.tables.at), &err);
-	for (; i < end && !err; i++)
-		err = wire_table(&schema->tables[i], q->parent, view, &a->arena,
-				 &answer.tables.at[answer.tables.count++]);
-	if (!err && end < schema->table_count)
-		answer.next_page_token = schema->tables[end - 1].name;
+	err = add_tables(a, schema, prefix, &answer);
 	if (!err)
 		method_answer(a->c, &proto_list_tables_answer_type, &answer);
 	schema_put(schema);
@@ -156,44 +245,82 @@ static int do_get_table(struct admin_call *a)
 {
 	const struct proto_get_table *q = a->request;
 	struct bytes table;
-	int err = resource_table("name", q->name, &table);
+	int err = admin_table(a, q->name, &table);
 
 	return err < 0 ? err
-		       : answer_table(a, instance_of(q->name, table), table,
+		       : answer_table(a, instance_of(q->name), table,
 				      q->view == TABLE_VIEW_UNSPECIFIED
 					      ? TABLE_SCHEMA
 					      : (enum table_view)q->view);
+}
+
+/* -EPERM if the table is there and protected. */
+static int check_protection(struct admin_call *a, struct bytes name)
+{
+	struct schema *schema = store_schema(a->service->store);
+	const struct table *t = schema_table(schema, name);
+	int err = t ? protection_check(t) : 0;
+
+	schema_put(schema);
+	return err;
+}
+
+/* Its protection is all that is updated of a table. */
+static int do_update_table(struct admin_call *a)
+{
+	const struct proto_update_table *q = a->request;
+	struct proto_table answer = { .name = BYTES_NONE };
+	struct schema *schema;
+	const struct table *t;
+	struct bytes table;
+	int err;
+
+	if (!q->table)
+		return fail(ERR_bad_argument,
+			    "Error in field 'table' : must be set");
+	err = admin_table(a, q->table->name, &table);
+	if (!err &&
+	    (!q->update_mask || q->update_mask->paths.count != 1 ||
+	     !admin_updates(q->update_mask, "deletion_protection", false)))
+		err = fail(EOPNOTSUPP, "of a table, only deletion_protection "
+				       "can be updated");
+	if (!err) {
+		err = store_set_attribute(a->service->store, table,
+					  BYTES_LITERAL(TABLE_PROTECTED),
+					  q->table->deletion_protection
+						  ? BYTES_LITERAL("1")
+						  : BYTES_NONE);
+		method_changed(a->service);
+	}
+	if (err < 0)
+		return err;
+	schema = store_schema(a->service->store);
+	t = schema_table(schema, table);
+	err = t ? wire_table(t, instance_of(q->table->name), TABLE_SCHEMA,
+			     &a->arena, &answer)
+		: fail(ERR_no_table, "the table was dropped meanwhile");
+	if (!err)
+		err = admin_answer_operation(
+			a, answer.name,
+			"google.bigtable.admin.v2.UpdateTableMetadata",
+			&proto_table_type, &answer);
+	schema_put(schema);
+	return err;
 }
 
 static int do_delete_table(struct admin_call *a)
 {
 	const struct proto_delete_table *q = a->request;
 	struct bytes table;
-	int err = resource_table("name", q->name, &table);
+	int err = admin_table(a, q->name, &table);
 
 	if (!err)
+		err = check_protection(a, table);
+	if (!err) {
 		err = store_drop_table(a->service->store, table, false);
-	return err < 0 ? err : admin_answer_empty(a);
-}
-
-/* Whether an update is of this field. Without a mask it is of all that is set,
- * as it was before there were masks. */
-static bool updates(const struct proto_field_mask *mask, const char *field,
-		    bool set)
-{
-	struct bytes name = bytes_string(field), path;
-	size_t i;
-
-	if (!mask || mask->paths.count == 0)
-		return set;
-	for (i = 0; i < mask->paths.count; i++) {
-		path = mask->paths.at[i];
-		/* Also of a part of it. */
-		if (bytes_equal(path, name) || (bytes_starts_with(path, name) &&
-						path.data[name.size] == '.'))
-			return true;
+		method_changed(a->service);
 	}
-	return false;
+	return err < 0 ? err : admin_answer_empty(a);
 }
 
 static int take_change(const struct proto_modification *m,
@@ -210,9 +337,9 @@ static int take_change(const struct proto_modification *m,
 	case nr_modification_update:
 		change->kind = FAMILY_UPDATE;
 		f = m->update;
-		change->set_gc = updates(m->update_mask, "gc_rule", true);
-		change->set_type = updates(m->update_mask, "value_type",
-					   f->value_type != NULL);
+		change->set_gc = admin_updates(m->update_mask, "gc_rule", true);
+		change->set_type = admin_updates(m->update_mask, "value_type",
+						 f->value_type != NULL);
 		break;
 	case nr_modification_drop:
 		change->kind = FAMILY_DROP;
@@ -246,10 +373,10 @@ static int change_families(struct admin_call *a, struct bytes table,
 static int do_modify(struct admin_call *a)
 {
 	const struct proto_modify_families *q = a->request;
-	size_t count = q->modifications.count, made = 0;
+	size_t count = q->modifications.count, made = 0, i;
 	struct family_change *changes;
 	struct bytes table;
-	int err = resource_table("name", q->name, &table);
+	int err = admin_table(a, q->name, &table);
 
 	if (!err && count == 0)
 		err = fail(ERR_bad_argument, "No modifications provided");
@@ -258,13 +385,18 @@ static int do_modify(struct admin_call *a)
 	changes = proto_alloc(&a->arena, count * sizeof(*changes), &err);
 	for (; made < count && !err; made++)
 		err = take_change(&q->modifications.at[made], &changes[made]);
-	if (!err)
+	for (i = 0; i < made && !err; i++)
+		if (changes[i].kind == FAMILY_DROP)
+			err = check_protection(a, table);
+	if (!err) {
 		err = change_families(a, table, changes, count);
+		method_changed(a->service);
+	}
 	while (made > 0)
 		gc_policy_free((struct gc_policy *)(uintptr_t)changes[--made]
 				       .family.gc);
 	return err < 0 ? err
-		       : answer_table(a, instance_of(q->name, table), table,
+		       : answer_table(a, instance_of(q->name), table,
 				      TABLE_SCHEMA);
 }
 
@@ -274,7 +406,7 @@ static int do_drop_rows(struct admin_call *a)
 	struct service *s = a->service;
 	struct bytes table;
 	struct write *w = NULL;
-	int err = resource_table("name", q->name, &table);
+	int err = admin_table(a, q->name, &table);
 
 	if (!err)
 		err = write_new(s->store, &w);
@@ -286,8 +418,10 @@ static int do_drop_rows(struct admin_call *a)
 		err = fail(ERR_bad_argument,
 			   "row_key_prefix or delete_all_data_from_table must "
 			   "be set");
-	if (!err)
+	if (!err) {
 		err = store_commit(s->store, w, true);
+		method_changed(s);
+	}
 	write_free(w);
 	return err < 0 ? err : admin_answer_empty(a);
 }
@@ -297,7 +431,7 @@ static int must_exist(struct admin_call *a, struct bytes name)
 {
 	struct schema *schema;
 	struct bytes table;
-	int err = resource_table("name", name, &table);
+	int err = admin_table(a, name, &table);
 
 	if (err < 0)
 		return err;
@@ -354,6 +488,11 @@ enum call_result list_tables(struct call *c, void *context)
 enum call_result get_table(struct call *c, void *context)
 {
 	return admin_run(c, context, &proto_get_table_type, do_get_table);
+}
+
+enum call_result update_table(struct call *c, void *context)
+{
+	return admin_run(c, context, &proto_update_table_type, do_update_table);
 }
 
 enum call_result delete_table(struct call *c, void *context)

@@ -8,6 +8,7 @@
 enum call_result create_table(struct call *c, void *context);
 enum call_result list_tables(struct call *c, void *context);
 enum call_result get_table(struct call *c, void *context);
+enum call_result update_table(struct call *c, void *context);
 enum call_result delete_table(struct call *c, void *context);
 enum call_result modify_column_families(struct call *c, void *context);
 enum call_result drop_row_range(struct call *c, void *context);

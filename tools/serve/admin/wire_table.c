@@ -1,8 +1,9 @@
 #include <stdio.h>
 
-#include "tools/serve/admin/instance_admin.h"
+#include "tools/serve/admin/cluster_admin.h"
 #include "tools/serve/admin/wire_family.h"
 #include "tools/serve/admin/wire_table.h"
+#include "tools/serve/method/attributes.h"
 
 #define MILLIS 1 /* of TimestampGranularity */
 #define READY 4  /* of ReplicationState */
@@ -11,15 +12,19 @@ static int add_name(const struct table *t, struct bytes instance,
 		    struct proto_arena *arena, struct bytes *out)
 {
 	static const char middle[] = "/tables/";
-	size_t size = instance.size + sizeof(middle) - 1 + t->name.size;
+	const uint8_t *tilde = memchr(t->name.data, '~', t->name.size);
+	struct bytes id =
+		tilde ? bytes_after(t->name, (size_t)(tilde + 1 - t->name.data))
+		      : t->name;
+	size_t size = instance.size + sizeof(middle) - 1 + id.size;
 	int err = 0;
 	char *p = proto_alloc(arena, size + 1, &err);
 
 	if (!p)
 		return err;
 	snprintf(p, size + 1, "%.*s%s%.*s", (int)instance.size,
-		 (const char *)instance.data, middle, (int)t->name.size,
-		 (const char *)t->name.data);
+		 (const char *)instance.data, middle, (int)id.size,
+		 (const char *)id.data);
 	*out = bytes_of(p, size);
 	return 0;
 }
@@ -50,6 +55,8 @@ static int add_families(const struct table *t, struct proto_arena *arena,
 	out->column_families.at = entries;
 	out->column_families.count = t->family_count;
 	out->granularity = t->millis ? MILLIS : 0;
+	out->deletion_protection = attributes_find(
+		&t->attributes, BYTES_LITERAL(TABLE_PROTECTED), NULL);
 	return err;
 }
 

@@ -6,11 +6,12 @@
 #include "tools/serve/method/resource.h"
 
 /* The table of a request that may name a view instead. */
-static int table_of(struct bytes name, struct bytes view, struct bytes *table)
+static int table_of(const struct service *s, struct proto_arena *arena,
+		    struct bytes name, struct bytes view, struct bytes *table)
 {
 	if (view.size > 0)
 		return fail(EOPNOTSUPP, "authorized views are not implemented");
-	return resource_table("table_name", name, table);
+	return resource_table(s->store, arena, "table_name", name, table);
 }
 
 /* Commits the mutations of one row. */
@@ -26,8 +27,10 @@ static int mutate_one(const struct service *s, struct bytes table,
 	err = write_row(w, table, row);
 	if (!err)
 		err = wire_mutations(w, mutations, count);
-	if (!err)
+	if (!err) {
 		err = store_commit(s->store, w, s->sync);
+		method_changed(s);
+	}
 	write_free(w);
 	return err;
 }
@@ -45,7 +48,8 @@ enum call_result mutate_row(struct call *c, void *context)
 	q = method_request(c, &proto_mutate_row_type, &arena);
 	if (!q)
 		goto release;
-	err = table_of(q->table_name, q->authorized_view_name, &table);
+	err = table_of(s, &arena, q->table_name, q->authorized_view_name,
+		       &table);
 	if (!err)
 		err = mutate_one(s, table, q->row_key, q->mutations.at,
 				 q->mutations.count);
@@ -89,12 +93,15 @@ enum call_result check_and_mutate_row(struct call *c, void *context)
 	check.row = q->row_key;
 	check.if_true = q->true_mutations.count > 0 ? if_true : NULL;
 	check.if_false = q->false_mutations.count > 0 ? if_false : NULL;
-	err = table_of(q->table_name, q->authorized_view_name, &check.table);
+	err = table_of(s, &arena, q->table_name, q->authorized_view_name,
+		       &check.table);
 	if (!err)
 		err = wire_filter(q->predicate_filter, &check.filter);
-	if (!err)
+	if (!err) {
 		err = store_check_and_mutate(s->store, &check, s->sync,
 					     &answer.predicate_matched);
+		method_changed(s);
+	}
 	filter_free(check.filter);
 	if (err < 0)
 		method_failed(c, err);
@@ -175,7 +182,8 @@ static int modify(struct call *c, const struct service *s,
 	struct modify_rule *rules;
 	struct cell *cells;
 	struct bytes table;
-	int err = table_of(q->table_name, q->authorized_view_name, &table);
+	int err = table_of(s, arena, q->table_name, q->authorized_view_name,
+			   &table);
 
 	if (err < 0)
 		return err;
@@ -184,9 +192,11 @@ static int modify(struct call *c, const struct service *s,
 	if (!rules || !cells)
 		return err;
 	err = take_rules(q, rules);
-	if (!err)
+	if (!err) {
 		err = store_modify(s->store, table, q->row_key, rules, count,
 				   s->sync, cells, &memory);
+		method_changed(s);
+	}
 	if (err > 0)
 		err = answer_cells(c, arena, q->row_key, cells, (size_t)err);
 	buf_release(&memory);

@@ -55,7 +55,8 @@ static int begin(struct batch_call *b)
 
 	if (q->authorized_view_name.size > 0)
 		return fail(EOPNOTSUPP, "authorized views are not implemented");
-	err = resource_table("table_name", q->table_name, &b->table);
+	err = resource_table(b->service->store, &b->arena, "table_name",
+			     q->table_name, &b->table);
 	if (err < 0)
 		return err;
 	if (count == 0)
@@ -103,8 +104,10 @@ static int commit(struct batch_call *b)
 	int error = 0, err = 0;
 	size_t i;
 
-	if (write_count(b->w) > 0)
+	if (write_count(b->w) > 0) {
 		error = store_commit(b->service->store, b->w, b->service->sync);
+		method_changed(b->service);
+	}
 	for (i = b->committed; error < 0 && !err && i < b->next; i++)
 		if (b->statuses[i].code == CALL_OK)
 			err = set_status(b, i, error);

@@ -11,6 +11,10 @@
  * up others gives up a row that is larger. */
 #define SEND_SIZE ((size_t)64 << 10)
 
+/* After so many runs that gave nothing the client is told how far they came:
+ * some 100 ms. */
+#define SILENT_RUNS 50
+
 #define STATS_FULL 2 /* of RequestStatsView */
 
 /* One call, from run to run. */
@@ -26,7 +30,11 @@ struct reading {
 	bool has_cell;     /* cell is the scan's and to be added */
 	struct cell cell;
 	struct chunks chunks;
-	struct buf last_row; /* the last whole one; empty: none yet */
+	struct buf last_row; /* all rows up to it are done; empty: none yet */
+	struct buf reached;  /* where the scan paused last: all rows before it
+				are done; empty: not behind last_row */
+	unsigned int silent; /* runs since a message was sent */
+	bool leaving;        /* the scan paused on its way to another row */
 	bool told;           /* the stats are in the message */
 	int64_t row_count, cell_count;
 };
@@ -40,6 +48,11 @@ static bool stop(void)
 	return call_cancelled(asked);
 }
 
+static bool pause_now(void)
+{
+	return call_out_of_time(asked);
+}
+
 void read_rows_release(void *state)
 {
 	struct reading *r = state;
@@ -48,6 +61,7 @@ void read_rows_release(void *state)
 	filter_free(r->filter);
 	chunks_release(&r->chunks);
 	buf_release(&r->last_row);
+	buf_release(&r->reached);
 	proto_arena_release(&r->arena);
 	free(r);
 }
@@ -58,7 +72,8 @@ static void close_scan(struct reading *r)
 	chunks_drop(&r->chunks);
 	scan_close(r->scan);
 	r->scan = NULL;
-	r->has_cell = false;
+	r->has_cell = r->leaving = false;
+	buf_reset(&r->reached);
 }
 
 void read_rows_rest(struct call *c, void *context)
@@ -76,7 +91,8 @@ static int begin(struct reading *r)
 	if (q->authorized_view_name.size > 0 ||
 	    q->materialized_view_name.size > 0)
 		return fail(EOPNOTSUPP, "views are not implemented");
-	err = resource_table("table_name", q->table_name, &r->table);
+	err = resource_table(r->service->store, &r->arena, "table_name",
+			     q->table_name, &r->table);
 	if (!err && q->rows_limit < 0)
 		err = fail(ERR_bad_argument, "Error in field 'rows_limit' : "
 					     "must not be negative");
@@ -102,8 +118,8 @@ static int same_table(struct reading *r)
 	return 0;
 }
 
-/* Behind the last whole row, if there was one. 0 with no scan: there is nothing
- * left to be read. */
+/* Behind the last row that is done, if there is one. 0 with no scan: there is
+ * nothing left to be read. */
 static int open_scan(struct reading *r)
 {
 	struct buf start = BUF_INIT;
@@ -114,6 +130,7 @@ static int open_scan(struct reading *r)
 		.reverse = r->request->reversed,
 		.filter = r->filter,
 		.stop = stop,
+		.pause = pause_now,
 	};
 	int err = 0;
 
@@ -166,6 +183,21 @@ static int to_span(struct reading *r)
 	return more;
 }
 
+/* The scan's next cell, of whichever row: a reverse scan ends with each. */
+static int next_of_scan(struct reading *r)
+{
+	int more = scan_next(r->scan, r->leaving ? CURSOR_ROW : CURSOR_VERSION,
+			     &r->cell);
+
+	if (more == 0 && r->request->reversed && !r->leaving) {
+		r->leaving = true;
+		more = scan_next(r->scan, CURSOR_ROW, &r->cell);
+	}
+	if (more != -EAGAIN)
+		r->leaving = false;
+	return more;
+}
+
 /* The next cell of the rows that are asked for: as scan_next. */
 static int next_cell(struct reading *r)
 {
@@ -176,9 +208,7 @@ static int next_cell(struct reading *r)
 		if (more < 0 || !r->scan)
 			return more;
 	}
-	more = scan_next(r->scan, CURSOR_VERSION, &r->cell);
-	if (more == 0 && r->request->reversed)
-		more = scan_next(r->scan, CURSOR_ROW, &r->cell);
+	more = next_of_scan(r);
 	if (more == 1 && r->rows.count > 1 &&
 	    !chunks_same_row(&r->chunks, r->cell.row))
 		more = to_span(r);
@@ -221,6 +251,7 @@ static int end_row(struct reading *r)
 	int err = chunks_commit(&r->chunks);
 
 	r->row_count++;
+	buf_reset(&r->reached);
 	return err < 0 ? err
 		       : buf_set(&r->last_row, bytes_of(r->chunks.names.data,
 							r->chunks.row_size));
@@ -253,18 +284,25 @@ static int add_cell(struct reading *r)
 /* How it goes on after a row, or a run. */
 enum { GO_ON = 0, ENDED, BLOCKED, AGAIN };
 
+static bool at_limit(const struct reading *r)
+{
+	return r->request->rows_limit > 0 &&
+	       r->row_count == r->request->rows_limit;
+}
+
 /* Between two rows, or at the end: sends what is due. A run comes further by a
  * cell at least, whatever the time is. */
 static int between_rows(struct call *c, struct reading *r, bool further)
 {
-	bool ended = !r->has_cell || (r->request->rows_limit > 0 &&
-				      r->row_count == r->request->rows_limit);
+	bool ended = !r->has_cell || at_limit(r);
 	bool late = !ended && further && call_out_of_time(c);
 	int err = ended ? add_stats(r) : 0;
 
 	if (!err && r->chunks.message.size > 0 &&
-	    (ended || late || r->chunks.message.size >= SEND_SIZE))
+	    (ended || late || r->chunks.message.size >= SEND_SIZE)) {
 		err = call_send(c, &r->chunks.message);
+		r->silent = 0;
+	}
 	if (err == -EAGAIN)
 		return BLOCKED;
 	if (err < 0)
@@ -272,6 +310,64 @@ static int between_rows(struct call *c, struct reading *r, bool further)
 	if (ended)
 		return ENDED;
 	return late ? AGAIN : GO_ON;
+}
+
+/* The scan has paused at a row: those before it are done. */
+static int reach(struct reading *r, struct bytes row)
+{
+	int err = 0;
+
+	if (row.size == 0 || bytes_equal(row, buf_bytes(&r->reached)))
+		return 0;
+	if (r->reached.size > 0)
+		err = buf_set(&r->last_row, buf_bytes(&r->reached));
+	return err < 0 ? err : buf_set(&r->reached, row);
+}
+
+/* Tells the client how far the scan came, so that a read that fails need not be
+ * begun anew. Whoever takes no messages needs none of these. */
+static int send_place(struct call *c, struct reading *r)
+{
+	struct proto_read_rows_answer answer = {
+		.last_scanned_row_key = buf_bytes(&r->last_row)
+	};
+	struct buf message = BUF_INIT;
+	int err;
+
+	if (r->last_row.size == 0 || ++r->silent < SILENT_RUNS)
+		return 0;
+	r->silent = 0;
+	err = proto_encode(&proto_read_rows_answer_type, &answer, &message);
+	if (!err)
+		err = call_send(c, &message);
+	buf_release(&message);
+	return err == -EAGAIN ? 0 : err;
+}
+
+/* The scan has paused, since the run's time is up. What there is of whole rows
+ * is sent: the next may be long in coming. */
+static int pause_reading(struct call *c, struct reading *r)
+{
+	struct bytes row;
+	int err = scan_position(r->scan, &row);
+
+	if (!err && r->chunks.in_row && row.size > 0 &&
+	    !chunks_same_row(&r->chunks, row))
+		err = end_row(r);
+	if (err < 0 || r->chunks.in_row)
+		return err < 0 ? err : AGAIN;
+	if (at_limit(r))
+		return between_rows(c, r, true);
+	err = reach(r, row);
+	if (!err && r->chunks.message.size > 0) {
+		r->silent = 0;
+		err = call_send(c, &r->chunks.message);
+	} else if (!err) {
+		err = send_place(c, r);
+	}
+	if (err == -EAGAIN)
+		return BLOCKED;
+	return err < 0 ? err : AGAIN;
 }
 
 /* Reads until there is nothing more or something to wait for. */
@@ -283,6 +379,8 @@ static int go_on(struct call *c, struct reading *r)
 	for (;;) {
 		if (!r->has_cell) {
 			err = next_cell(r);
+			if (err == -EAGAIN)
+				return pause_reading(c, r);
 			if (err < 0)
 				return err;
 			r->has_cell = err == 1;

@@ -2,6 +2,7 @@
 
 #include "store/base/coding.h"
 #include "tools/serve/data/sample.h"
+#include "tools/serve/method/attributes.h"
 #include "tools/serve/method/resource.h"
 
 /* The answers as they are made: all are, before the first is sent. They are
@@ -10,6 +11,10 @@ struct samples {
 	struct buf *messages; /* one after another, sized */
 	size_t count;         /* with a row */
 	struct bytes last;    /* of the table, for one that is not parted */
+	/* Those that the table was made with, and how many came. */
+	struct proto_split *splits;
+	size_t split_count, passed;
+	uint64_t size; /* before the last row */
 };
 
 static int add(struct samples *s, struct bytes row, uint64_t size)
@@ -28,13 +33,36 @@ static int add(struct samples *s, struct bytes row, uint64_t size)
 	return err;
 }
 
+/* The splits before row, all if it is empty, which are at no known place
+ * between two samples. */
+static int add_splits(struct samples *s, struct bytes row)
+{
+	int err = 0;
+
+	for (; s->passed < s->split_count && !err; s->passed++) {
+		struct bytes key = s->splits[s->passed].key;
+		int order = row.size > 0 ? bytes_compare(key, row) : -1;
+
+		if (order > 0)
+			break;
+		if (order == 0)
+			continue;
+		err = add(s, key, s->size);
+		s->count++;
+	}
+	return err;
+}
+
 /* A client that is given no row takes the table for empty, so one that is not
  * parted has its last row. */
 static int take(void *context, struct bytes row, uint64_t size)
 {
 	struct samples *s = context;
-	int err = 0;
+	int err = add_splits(s, row);
 
+	s->size = size;
+	if (err < 0)
+		return err;
 	if (row.size > 0)
 		s->count++;
 	else if (s->count == 0 && s->last.size > 0)
@@ -61,6 +89,54 @@ static int find_last(struct store *s, struct bytes table, struct buf *row)
 	return err;
 }
 
+static int compare_splits(const void *left, const void *right)
+{
+	const struct proto_split *a = left, *b = right;
+
+	return bytes_compare(a->key, b->key);
+}
+
+/* The splits that the table was made with, ascending, each once and none empty;
+ * the arena's. */
+static int find_splits(struct store *s, struct bytes table,
+		       struct proto_arena *arena, struct samples *out)
+{
+	struct schema *schema = store_schema(s);
+	struct proto_create_table *kept;
+	struct bytes value, copy = BYTES_NONE;
+	void *message;
+	uint8_t *p;
+	size_t i;
+	int err = 0;
+
+	if (schema_attribute(schema, table, BYTES_LITERAL(TABLE_SPLITS),
+			     &value)) {
+		p = proto_alloc(arena, value.size + 1, &err);
+		if (p && value.size > 0)
+			memcpy(p, value.data, value.size);
+		copy = bytes_of(p, value.size);
+	}
+	schema_put(schema);
+	if (err < 0 || copy.size == 0)
+		return err;
+	err = proto_decode(&proto_create_table_type, copy, arena, &message);
+	if (err < 0)
+		return err;
+	kept = message;
+	out->splits = kept->initial_splits.at;
+	qsort(out->splits, kept->initial_splits.count, sizeof(*out->splits),
+	      compare_splits);
+	for (i = 0; i < kept->initial_splits.count; i++) {
+		struct bytes key = out->splits[i].key;
+
+		if (key.size > 0 &&
+		    (out->split_count == 0 ||
+		     !bytes_equal(out->splits[out->split_count - 1].key, key)))
+			out->splits[out->split_count++].key = key;
+	}
+	return 0;
+}
+
 /* From run to run: what is not sent yet. */
 struct sampling {
 	struct buf messages; /* sized */
@@ -80,7 +156,8 @@ void sample_row_keys_release(void *state)
 
 /* All answers at once, in s->messages. */
 static int sample(const struct service *service,
-		  const struct proto_sample_row_keys *q, struct sampling *s)
+		  const struct proto_sample_row_keys *q,
+		  struct proto_arena *arena, struct sampling *s)
 {
 	struct samples samples = { .messages = &s->messages };
 	struct buf last = BUF_INIT;
@@ -90,9 +167,12 @@ static int sample(const struct service *service,
 	if (q->authorized_view_name.size > 0 ||
 	    q->materialized_view_name.size > 0)
 		return fail(EOPNOTSUPP, "views are not implemented");
-	err = resource_table("table_name", q->table_name, &table);
+	err = resource_table(service->store, arena, "table_name", q->table_name,
+			     &table);
 	if (!err)
 		err = find_last(service->store, table, &last);
+	if (err >= 0)
+		err = find_splits(service->store, table, arena, &samples);
 	samples.last = buf_bytes(&last);
 	if (!err)
 		err = store_sample_rows(service->store, table, BYTES_NONE,
@@ -140,7 +220,7 @@ enum call_result sample_row_keys(struct call *c, void *context)
 		}
 		s = calloc(1, sizeof(*s));
 		call_set_state(c, s);
-		err = s ? sample(context, q, s) : -ENOMEM;
+		err = s ? sample(context, q, &arena, s) : -ENOMEM;
 		proto_arena_release(&arena);
 	}
 	if (!err)

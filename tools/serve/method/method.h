@@ -15,7 +15,19 @@ struct service {
 	/* A write is durable before it is answered. Then it waits for the disk,
 	 * so that no other call may wait for it: see call_is_inline. */
 	bool sync;
+	/* Who keeps something of the store, as a mount does, hears of writes
+	 * before their answers; from any thread. NULL: nobody does. */
+	void (*changed)(void *context);
+	void *changed_context;
 };
+
+/* After whatever may have changed the store, failed or not, and before anything
+ * is answered. */
+static inline void method_changed(const struct service *s)
+{
+	if (s->changed)
+		s->changed(s->changed_context);
+}
 
 /* The request of c, in arena; or NULL, and the call has ended by what is wrong
  * with it: the run then returns CALL_DONE. */

@@ -1,3 +1,6 @@
+#include <stdio.h>
+
+#include "tools/serve/method/attributes.h"
 #include "tools/serve/method/resource.h"
 
 /* Names in errors are cut to this. */
@@ -33,12 +36,54 @@ int resource_parse(const char *field, struct bytes name, const char *pattern,
 		    (const char *)name.data, pattern);
 }
 
-int resource_table(const char *field, struct bytes name, struct bytes *table)
+bool resource_is_made(struct store *s, struct bytes instance)
+{
+	char name[sizeof(RECORD_INSTANCES) + STORE_INSTANCE_NAME_MAX];
+	struct schema *schema;
+	bool made;
+
+	if (instance.size > STORE_INSTANCE_NAME_MAX)
+		return false;
+	snprintf(name, sizeof(name), RECORD_INSTANCES "%.*s",
+		 (int)instance.size, (const char *)instance.data);
+	schema = store_schema(s);
+	made = schema_attribute(schema, BYTES_NONE, bytes_string(name), NULL);
+	schema_put(schema);
+	return made;
+}
+
+/* A name with a ~ is none of a client's: it would be in another instance. */
+int resource_place(struct store *s, struct proto_arena *arena,
+		   struct bytes instance, struct bytes table, struct bytes *out)
+{
+	size_t size = instance.size + 1 + table.size;
+	int err = 0;
+	uint8_t *p;
+
+	if (memchr(table.data, '~', table.size))
+		return fail(
+			ERR_no_table, "table \"%.*s\" not found",
+			(int)(table.size < SHOWN_MAX ? table.size : SHOWN_MAX),
+			(const char *)table.data);
+	*out = table;
+	if (!resource_is_made(s, instance))
+		return 0;
+	p = proto_alloc(arena, size, &err);
+	if (!p)
+		return err;
+	memcpy(p, instance.data, instance.size);
+	p[instance.size] = '~';
+	memcpy(p + instance.size + 1, table.data, table.size);
+	*out = bytes_of(p, size);
+	return 0;
+}
+
+int resource_table(struct store *s, struct proto_arena *arena,
+		   const char *field, struct bytes name, struct bytes *table)
 {
 	struct bytes parts[RESOURCE_PARTS_MAX];
 	int err = resource_parse(field, name, RESOURCE_TABLE, parts);
 
-	if (err == 0)
-		*table = parts[2];
-	return err;
+	return err < 0 ? err
+		       : resource_place(s, arena, parts[1], parts[2], table);
 }

@@ -1,5 +1,8 @@
 #include "tools/serve/verb/routes.h"
+#include "tools/serve/admin/cluster_admin.h"
+#include "tools/serve/admin/iam.h"
 #include "tools/serve/admin/instance_admin.h"
+#include "tools/serve/admin/profile_admin.h"
 #include "tools/serve/admin/table_admin.h"
 #include "tools/serve/data/mutate.h"
 #include "tools/serve/data/mutate_rows.h"
@@ -28,6 +31,7 @@ const struct route routes[] = {
 	{ TABLE_ADMIN "CreateTable", create_table, NULL, NULL, 0 },
 	{ TABLE_ADMIN "ListTables", list_tables, NULL, NULL, 0 },
 	{ TABLE_ADMIN "GetTable", get_table, NULL, NULL, 0 },
+	{ TABLE_ADMIN "UpdateTable", update_table, NULL, NULL, 0 },
 	{ TABLE_ADMIN "DeleteTable", delete_table, NULL, NULL, 0 },
 	{ TABLE_ADMIN "ModifyColumnFamilies", modify_column_families, NULL,
 	  NULL, 0 },
@@ -38,12 +42,28 @@ const struct route routes[] = {
 	{ TABLE_ADMIN "GetIamPolicy", get_iam_policy, NULL, NULL, 0 },
 	{ TABLE_ADMIN "TestIamPermissions", test_iam_permissions, NULL, NULL,
 	  0 },
+	{ INSTANCE_ADMIN "CreateInstance", create_instance, NULL, NULL, 0 },
 	{ INSTANCE_ADMIN "GetInstance", get_instance, NULL, NULL, 0 },
 	{ INSTANCE_ADMIN "ListInstances", list_instances, NULL, NULL, 0 },
+	{ INSTANCE_ADMIN "UpdateInstance", update_instance, NULL, NULL, 0 },
+	{ INSTANCE_ADMIN "PartialUpdateInstance", partial_update_instance, NULL,
+	  NULL, 0 },
+	{ INSTANCE_ADMIN "DeleteInstance", delete_instance, NULL, NULL, 0 },
+	{ INSTANCE_ADMIN "CreateCluster", create_cluster, NULL, NULL, 0 },
 	{ INSTANCE_ADMIN "GetCluster", get_cluster, NULL, NULL, 0 },
 	{ INSTANCE_ADMIN "ListClusters", list_clusters, NULL, NULL, 0 },
+	{ INSTANCE_ADMIN "UpdateCluster", update_cluster, NULL, NULL, 0 },
+	{ INSTANCE_ADMIN "PartialUpdateCluster", partial_update_cluster, NULL,
+	  NULL, 0 },
+	{ INSTANCE_ADMIN "DeleteCluster", delete_cluster, NULL, NULL, 0 },
+	{ INSTANCE_ADMIN "CreateAppProfile", create_app_profile, NULL, NULL,
+	  0 },
 	{ INSTANCE_ADMIN "GetAppProfile", get_app_profile, NULL, NULL, 0 },
 	{ INSTANCE_ADMIN "ListAppProfiles", list_app_profiles, NULL, NULL, 0 },
+	{ INSTANCE_ADMIN "UpdateAppProfile", update_app_profile, NULL, NULL,
+	  0 },
+	{ INSTANCE_ADMIN "DeleteAppProfile", delete_app_profile, NULL, NULL,
+	  0 },
 	{ INSTANCE_ADMIN "GetIamPolicy", get_iam_policy, NULL, NULL, 0 },
 	{ INSTANCE_ADMIN "TestIamPermissions", test_iam_permissions, NULL, NULL,
 	  0 },

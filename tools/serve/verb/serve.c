@@ -2,8 +2,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "fs/kernel/served.h"
+#include "tools/serve/listen.h"
 #include "tools/serve/method/method.h"
 #include "tools/serve/server.h"
+#include "tools/serve/verb/announce.h"
+#include "tools/serve/verb/commands.h"
+#include "tools/serve/verb/inject.h"
 #include "tools/serve/verb/routes.h"
 #include "tools/serve/verb/serve.h"
 
@@ -12,6 +17,7 @@ struct serving {
 	const char *directory;
 	struct server_options server;
 	struct service service;
+	struct inject *inject; /* or NULL */
 	sigset_t signals;
 };
 
@@ -28,12 +34,13 @@ static int parse_yes(struct verb_call *c, const char *key, const char *value,
 
 static int parse(struct verb_call *c, struct serving *s)
 {
-	enum { LISTEN, USERS, INSECURE, SYNC, COUNT };
-	static const char *const keys[] = { "listen", "users", "insecure",
-					    "sync", NULL };
+	enum { LISTEN, USERS, INSECURE, SYNC, INJECT, COUNT };
+	static const char *const keys[] = { "listen", "users",  "insecure",
+					    "sync",   "inject", NULL };
 	const char *values[COUNT] = { NULL };
 	/* A word with a = is an argument, a path can begin with ./ . */
 	bool has_path = c->argc > 1 && !strchr(c->argv[1], '=');
+	int err;
 
 	*s = (struct serving){
 		.directory = has_path ? c->argv[1] : getenv("TABLETFS_STORE")
@@ -49,9 +56,15 @@ static int parse(struct verb_call *c, struct serving *s)
 		return verb_wrong(c, "users must be own or all, not \"%s\"",
 				  values[USERS]);
 	s->server.users_all = values[USERS] && !strcmp(values[USERS], "all");
-	return parse_yes(c, "insecure", values[INSECURE],
-			 &s->server.insecure) ||
-	       parse_yes(c, "sync", values[SYNC], &s->service.sync);
+	if (parse_yes(c, "insecure", values[INSECURE], &s->server.insecure) ||
+	    parse_yes(c, "sync", values[SYNC], &s->service.sync))
+		return 1;
+	if (!values[INJECT])
+		return 0;
+	err = inject_parse(values[INJECT], routes, &s->inject);
+	s->server.inject = inject_draw;
+	s->server.inject_context = s->inject;
+	return err < 0 ? verb_wrong(c, "inject: %s", verb_error_text(err)) : 0;
 }
 
 /* From any thread of the server; a line of stdio is written whole. */
@@ -62,20 +75,35 @@ static void log_line(void *context, const char *line)
 	verb_wrong(c, "%s", line);
 }
 
-/* Opens the store and says, to whoever finds it in use, by whom. */
+/* Opens the store and says, to whoever finds it in use, by whom. As verbs do,
+ * it waits for a process that is about to end. */
 static int open_store(struct verb_call *c, struct serving *s)
 {
 	struct store_options options;
+	struct served served;
 	char holder[64];
 	int err;
 
-	snprintf(holder, sizeof(holder), "tabletfs serve, pid %d",
+	snprintf(holder, sizeof(holder),
+		 "tabletfs serve, pid %d, which " SERVED_BY_SOCKET,
 		 (int)getpid());
 	store_options_init(&options);
 	options.beside = true;
 	options.create = true;
 	options.holder = holder;
-	err = store_open(s->directory, &options, &s->service.store);
+	err = served_open(s->directory, &options, &s->service.store, &served);
+	if (err == 1) {
+		if (served.root < 0)
+			verb_wrong(c, "%s is in use by %s", s->directory,
+				   (char *)served.holder.data);
+		else
+			verb_wrong(c,
+				   "%s is mounted at %s: mount it with "
+				   "-o serve=ADDRESS to serve it there, too",
+				   s->directory, (char *)served.place.data);
+		served_release(&served);
+		return 1;
+	}
 	if (err < 0)
 		return verb_failed(c, "Opening the store", err);
 	if (store_recovery_text(s->service.store)[0])
@@ -89,42 +117,68 @@ static int open_store(struct verb_call *c, struct serving *s)
 /* Until a signal comes. */
 static int serve(struct verb_call *c, struct serving *s)
 {
+	struct commands *commands = NULL;
 	struct server *server;
-	int got, err = server_new(&s->server, routes, &s->service, &server);
+	int status, got;
+	int err = server_new(&s->server, routes, &s->service, &server);
 
-	if (err < 0)
-		return verb_failed(c, "Listening", err);
-	err = server_start(server);
+	if (!err)
+		err = commands_open(s->directory, s->service.store, &commands);
+	if (!err)
+		err = server_start(server);
 	if (err < 0) {
 		server_free(server);
+		commands_close(commands);
 		return verb_failed(c, "Serving", err);
 	}
-	fprintf(c->out, "export BIGTABLE_EMULATOR_HOST=%s\n",
-		server_address(server));
-	fflush(c->out);
-	while (sigwait(&s->signals, &got) != 0)
+	status = announce(c, server_address(server));
+	while (!status && sigwait(&s->signals, &got) != 0)
 		;
 	server_free(server);
-	return 0;
+	commands_close(commands);
+	return status;
 }
 
 /* Signals are blocked before there are threads, which inherit that. */
+static void block_signals(struct serving *s)
+{
+	sigemptyset(&s->signals);
+	sigaddset(&s->signals, SIGTERM);
+	sigaddset(&s->signals, SIGINT);
+	sigaddset(&s->signals, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &s->signals, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+/* Listens first: where that fails no store has been made. */
+static int listen_and_serve(struct verb_call *c, struct serving *s)
+{
+	struct listener listener;
+	int status, err;
+
+	err = listen_open(s->server.listen, s->server.users_all,
+			  s->server.insecure, &listener);
+	if (err < 0)
+		return verb_failed(c, "Listening", err);
+	s->server.listener = &listener;
+	if (open_store(c, s)) {
+		listen_close(&listener);
+		return 1;
+	}
+	status = serve(c, s);
+	err = store_close(s->service.store);
+	return err < 0 ? verb_failed(c, "Closing the store", err) : status;
+}
+
 int verb_serve_store(struct verb_call *c)
 {
 	struct serving s;
-	int status, err;
+	int status;
 
 	if (parse(c, &s))
 		return 1;
-	sigemptyset(&s.signals);
-	sigaddset(&s.signals, SIGTERM);
-	sigaddset(&s.signals, SIGINT);
-	sigaddset(&s.signals, SIGHUP);
-	pthread_sigmask(SIG_BLOCK, &s.signals, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	if (open_store(c, &s))
-		return 1;
-	status = serve(c, &s);
-	err = store_close(s.service.store);
-	return err < 0 ? verb_failed(c, "Closing the store", err) : status;
+	block_signals(&s);
+	status = listen_and_serve(c, &s);
+	inject_free(s.inject);
+	return status;
 }

@@ -1,6 +1,6 @@
 #include "tools/admin/dump.h"
 #include "tools/data/export.h"
-#include "tools/mount/streams.h"
+#include "tools/admin/streams.h"
 
 int streams_open(struct store *s, int argc, char **argv, FILE *err,
 		 bool (*stop)(void), struct text_stream **out)

@@ -1,5 +1,5 @@
-#ifndef TOOLS_MOUNT_STREAMS_H
-#define TOOLS_MOUNT_STREAMS_H
+#ifndef TOOLS_ADMIN_STREAMS_H
+#define TOOLS_ADMIN_STREAMS_H
 
 #include "store/store.h"
 #include "store/text/print/text_stream.h"

@@ -1,0 +1,67 @@
+#include "store/engine/large/large.h"
+#include "store/engine/read/get.h"
+#include "store/model/model.h"
+
+/* Reads of one column. */
+
+/* A large value is appended like another, and the cell says so. */
+int store_get(struct store *s, const struct snapshot *snapshot,
+	      struct bytes table, struct bytes row, struct bytes family,
+	      struct bytes qualifier, struct cell *cell, struct buf *memory)
+{
+	struct large *large;
+	size_t start;
+	int err, result = store_get_large(s, snapshot, table, row, family,
+					  qualifier, cell, memory, &large);
+
+	if (!large)
+		return result;
+	start = memory->size;
+	err = large_load(large, memory);
+	large_put(large);
+	cell->value = bytes_after(buf_bytes(memory), start);
+	cell->blob = BYTES_NONE;
+	return err < 0 ? err : result;
+}
+
+/* What is too long to be there is not there; then the key has room on the
+ * stack, and a lookup allocates nothing but the value. */
+int store_get_large(struct store *s, const struct snapshot *snapshot,
+		    struct bytes table_name, struct bytes row,
+		    struct bytes family, struct bytes qualifier,
+		    struct cell *cell, struct buf *memory, struct large **large)
+{
+	struct schema *schema = store_schema(s);
+	const struct table *table = schema_table(schema, table_name);
+	uint32_t id = table ? table->id : 0;
+	struct key_room room;
+	struct buf *column = key_room_init(&room);
+	int err;
+
+	*large = NULL;
+	schema_put(schema);
+	if (!table)
+		return fail(ERR_no_table, "table \"%.*s\" not found",
+			    (int)table_name.size,
+			    (const char *)table_name.data);
+	if (row.size == 0 || row.size > STORE_ROW_KEY_MAX ||
+	    family.size > STORE_FAMILY_NAME_MAX ||
+	    qualifier.size > STORE_QUALIFIER_MAX)
+		return 0;
+	buf_reset(memory);
+	err = key_add_table(column, id);
+	if (err == 0)
+		err = key_add_part(column, row);
+	if (err == 0)
+		err = key_add_part(column, family);
+	if (err == 0)
+		err = key_add_part(column, qualifier);
+	if (err < 0)
+		return err;
+	err = cursor_get(s->engine, (const struct engine_snapshot *)snapshot,
+			 buf_bytes(column), cell, memory, large);
+	cell->row = row;
+	cell->family = family;
+	cell->qualifier = qualifier;
+	return err;
+}

@@ -1,0 +1,155 @@
+#!/bin/bash
+# tabletfs serve: instances with tables of their own, clusters, app profiles,
+# splits and protection are kept, over a restart and in a dump, and go with their
+# instance; a mount shows the tables.
+. "$(dirname "$0")/lib.sh"
+wire=$(dirname "$TABLETFS")/tests/fs/wire
+[ -x "$wire" ] || skip_all "$wire is not built"
+server=
+at_end() {
+	[ -z "$server" ] || kill "$server" 2>/dev/null
+	stop_mount 2>/dev/null
+}
+
+serve() {
+	local i
+	: >said
+	"$TABLETFS" serve "$store" listen=127.0.0.1:0 >said 2>err &
+	server=$!
+	for i in $(seq $((300 * ${SLOW:-1}))); do
+		grep -q export said && break
+		kill -0 $server 2>/dev/null || break
+		sleep 0.1
+	done
+	address=$(sed -n 's/^export BIGTABLE_EMULATOR_HOST=//p' said)
+}
+
+stop() {
+	kill "$server"
+	wait "$server"
+	server=
+}
+
+# at STATUS PATH WORD...: a call, with its answer in the file answer.
+at() {
+	local wanted=$1
+	shift
+	"$wire" "$address" "$@" >answer 2>&1
+	[ $? = "$wanted" ] || {
+		cat answer
+		return 1
+	}
+}
+
+data=/google.bigtable.v2.Bigtable
+tables=/google.bigtable.admin.v2.BigtableTableAdmin
+instances=/google.bigtable.admin.v2.BigtableInstanceAdmin
+mine=projects/p/instances/mine
+other=projects/p/instances/other
+
+# write TABLE VALUE: of row r; rows TABLE: what it has.
+write() {
+	at 0 $data/MutateRow "1=$1" 2=r 3{ 1{ 1=f 2=q 3:1000 "4=$2" } }
+}
+rows() {
+	"$wire" "$address" $data/ReadRows "1=$1" | grep -o 'v-[a-z]*'
+}
+
+serve
+check "an instance" at 0 $instances/CreateInstance 1=projects/p 2=mine \
+	3{ 2=Shown 4:2 5{ 1=key 2=label } } 4{ 1=near 2{ 2=here 4:3 } }
+check "is told as done" grep -q 'bigtable.admin.v2.Instance' answer
+check "exists" at 6 $instances/CreateInstance 1=projects/p 2=mine 3{ 2=x }
+check "as the one of the files does" at 6 $instances/CreateInstance \
+	1=projects/p 2=tabletfs 3{ 2=x }
+check "not with this name" at 3 $instances/CreateInstance 1=projects/p 2=a~b \
+	3{ 2=x }
+check "it is there" at 0 $instances/GetInstance 1=$mine
+check "with its words" grep -q "Shown.*key.*label" answer
+check "in the list" at 0 $instances/ListInstances 1=projects/p
+check "with the other" grep -q "instances/tabletfs.*instances/mine" answer
+check "new words" at 0 $instances/PartialUpdateInstance \
+	1{ 1=$mine 2=Later } 2{ 1=display_name }
+at 0 $instances/GetInstance 1=$mine
+check "are kept, beside the old" grep -q "Later.*key.*label" answer
+check "none of an instance that is not" at 5 \
+	$instances/PartialUpdateInstance 1{ 1=$other 2=x } 2{ 1=display_name }
+
+at 0 $instances/ListClusters 1=$mine
+check "its cluster" grep -q "clusters/near" answer
+check "and no other" [ "$(grep -c "clusters/cluster" answer)" = 0 ]
+check "another cluster" at 0 $instances/CreateCluster 1=$mine 2=far \
+	3{ 2=there 4:1 }
+check "exists" at 6 $instances/CreateCluster 1=$mine 2=far 3{ 2=there }
+check "is changed" at 0 $instances/UpdateCluster 1=$mine/clusters/far 4:9
+check "and goes" at 0 $instances/DeleteCluster 1=$mine/clusters/far
+check "for good" at 5 $instances/GetCluster 1=$mine/clusters/far
+check "that of every instance stays" at 9 $instances/DeleteCluster \
+	1=$other/clusters/cluster
+
+check "an app profile" at 0 $instances/CreateAppProfile 1=$mine 2=batch \
+	3{ 3=slowly 5{ } }
+check "needs a route" at 3 $instances/CreateAppProfile 1=$mine 2=none 3{ 3=x }
+check "is changed" at 0 $instances/UpdateAppProfile \
+	1{ 1=$mine/appProfiles/batch 3=quickly } 2{ 1=description }
+at 0 $instances/ListAppProfiles 1=$mine
+check "is kept" grep -q "appProfiles/default.*appProfiles/batch.*quickly" \
+	<(tr '\n' ' ' <answer)
+
+# Tables of one name in two instances.
+check "a table" at 0 $tables/CreateTable 1=$mine 2=t \
+	3{ 3{ 1=f 2{ } } 9:1 } 4{ 1=m } 4{ 1=c } 4{ 1=m }
+check "of the same name elsewhere" at 0 $tables/CreateTable 1=$other 2=t \
+	3{ 3{ 1=f 2{ } } }
+check "a name that would be another's" at 3 $tables/CreateTable 1=$other \
+	2=mine~t 3{ }
+check "nor is it found" at 5 $data/ReadRows 1=$other/tables/mine~t
+check "each is written" write $mine/tables/t v-mine
+check "for itself" write $other/tables/t v-other
+same "one" v-mine "$(rows $mine/tables/t)"
+same "the other" v-other "$(rows $other/tables/t)"
+at 0 $tables/ListTables 1=$mine
+same "and listed by its name" 1 "$(grep -c 'mine/tables/t' answer)"
+check "once" [ "$(grep -c '~' answer)" = 0 ]
+at 0 $data/SampleRowKeys 1=$mine/tables/t
+same "splits are kept, in order" "c m " \
+	"$(sed -n 's/^\.\.\([a-z]\).*/\1/p' answer | sed '/r/d' | tr '\n' ' ')"
+
+# Protection.
+check "a protected table stays" at 9 $tables/DeleteTable 1=$mine/tables/t
+check "its families stay" at 9 $tables/ModifyColumnFamilies 1=$mine/tables/t \
+	2{ 1=f 4:1 }
+check "and its instance" at 9 $instances/DeleteInstance 1=$mine
+same "with its data" v-mine "$(rows $mine/tables/t)"
+check "nothing else of it is updated" at 12 $tables/UpdateTable \
+	1{ 1=$mine/tables/t } 2{ 1=change_stream_config }
+
+# A restart, a dump.
+stop
+check "a dump" T dump dumped
+check "makes another store" "$TABLETFS" load dumped "$work/second"
+store=$work/second
+serve
+at 0 $instances/ListInstances 1=projects/p
+check "the instance is there" grep -q "mine.*Later" answer
+same "its table, too" v-mine "$(rows $mine/tables/t)"
+check "and protected" at 9 $tables/DeleteTable 1=$mine/tables/t
+stop
+
+check "a mount" start_mount
+same "shows both" "mine~t t" "$(ls "$m" | xargs)"
+same "by this path" v-mine "$(cat "$m/mine~t/r/f/q")"
+check "can write there" eval 'echo v-path >"$m/mine~t/r/f/q"'
+refuse "but make no such table" mkdir "$m/mine~new"
+stop_mount
+
+serve
+same "what it wrote" "v-path" "$(rows $mine/tables/t | head -n 1)"
+check "the protection ends" at 0 $tables/UpdateTable 1{ 1=$mine/tables/t } \
+	2{ 1=deletion_protection }
+check "the instance goes" at 0 $instances/DeleteInstance 1=$mine
+check "with its clusters" at 5 $instances/GetCluster 1=$mine/clusters/near
+check "and tables: its name is one of others" at 0 $data/ReadRows \
+	1=$mine/tables/t
+same "which have theirs" v-other "$(rows $mine/tables/t)"
+check "it ends" stop

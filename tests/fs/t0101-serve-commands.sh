@@ -1,0 +1,135 @@
+#!/bin/bash
+# Commands for a store that tabletfs serve has: they run in it, by a socket in
+# the store's directory, as they do in the daemon of a mount.
+. "$(dirname "$0")/lib.sh"
+wire=$(dirname "$TABLETFS")/tests/fs/wire
+[ -x "$wire" ] || skip_all "$wire is not built"
+server=
+at_end() {
+	[ -z "$server" ] || kill -CONT "$server" 2>/dev/null
+	[ -z "$server" ] || kill "$server" 2>/dev/null
+}
+
+serve() {
+	local i
+	: >said
+	"$TABLETFS" serve "$store" listen=127.0.0.1:0 >said 2>err &
+	server=$!
+	for i in $(seq $((300 * ${SLOW:-1}))); do
+		grep -q export said && break
+		kill -0 $server 2>/dev/null || break
+		sleep 0.1
+	done
+	address=$(sed -n 's/^export BIGTABLE_EMULATOR_HOST=//p' said)
+}
+
+stop() {
+	local status
+	kill "$server"
+	wait "$server"
+	status=$?
+	server=
+	return $status
+}
+
+# How often a value of table t has this text, over the wire.
+on_wire() {
+	"$wire" "$address" /google.bigtable.v2.Bigtable/ReadRows \
+		1=projects/p/instances/i/tables/t | grep -c "$1"
+}
+
+serve
+same "the socket is its user's" srw------- "$(stat -c %A "$store/ctl.sock")"
+check "a table" T createtable t families=f
+check "a cell" T set t r f:q=value
+same "is on the wire" 1 "$(on_wire value)"
+"$wire" "$address" /google.bigtable.v2.Bigtable/MutateRow \
+	1=projects/p/instances/i/tables/t 2=wired \
+	3{ 1{ 1=f 2=q 3:1000 4=other } } >/dev/null
+same "what is written there is read" 1 "$(T lookup t wired | grep -c other)"
+status 1 "an unknown command" T nothing
+told "Unknown command"
+status 1 "one that fails" T read none
+told "none"
+status 2 "one that answers by its status" T mutate t if=x
+check "as much as there is, in pieces" python3 - "$TABLETFS" "$store" <<'PYTHON'
+import subprocess, sys
+base = [sys.argv[1], "-store", sys.argv[2]]
+for i in range(20):
+    subprocess.run(base + ["set", "t", "large%02d" % i, "f:q=" + "x" * 100000],
+                   check=True)
+out = subprocess.run(base + ["export", "t", "-"], check=True,
+                     stdout=subprocess.PIPE).stdout
+assert out.count(b"x" * 100000) == 20, len(out)
+PYTHON
+check "a dump" T dump dumped
+check "can be loaded" "$TABLETFS" load dumped loaded
+same "with all" "$(T count t)" "$("$TABLETFS" -store loaded count t)"
+check "a backup" T backup backed
+same "has all, too" "$(T count t)" "$("$TABLETFS" -store backed count t)"
+check "sync" T sync
+check "check" T check
+status 1 "an import needs the store itself" T import t "$0"
+told "is served"
+status 1 "a second server" timeout 60 "$TABLETFS" serve "$store" listen=:0
+told "pid $server"
+status 1 "a mount" timeout 60 "$TABLETFS" mount "$store" "$m"
+told "tabletfs serve"
+
+# Many at once, and some that say nothing, more than there are runners.
+python3 - "$store" <<'PYTHON' &
+import os, socket, sys, time
+os.chdir(sys.argv[1])
+silent = []
+for i in range(3):
+    s = socket.socket(socket.AF_UNIX)
+    s.connect("ctl.sock")
+    s.send(b"w100\nnot all")
+    silent.append(s)
+open("../silent", "w").close()
+time.sleep(30)
+PYTHON
+silent=$!
+for i in $(seq 300); do
+	[ -e silent ] && break
+	sleep 0.1
+done
+many=
+for i in $(seq 12); do
+	T set t "many$i" f:q=1 2>/dev/null &
+	many="$many $!"
+done
+check "many commands beside some that stall" wait $many
+same "all ran" 12 "$(T count t prefix=many)"
+printf 'nonsense\n' | python3 -c 'import socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+s.send(sys.stdin.buffer.read())
+s.shutdown(socket.SHUT_WR)
+sys.stdout.buffer.write(b"".join(iter(lambda: s.recv(1000), b"")))' \
+	"$store/ctl.sock" >reply
+check "what is no request is told" grep -q "begins with w" reply
+check "the server ends beside who stalls" stop
+kill $silent 2>/dev/null
+wait $silent 2>/dev/null
+check "and its socket goes" [ ! -e "$store/ctl.sock" ]
+same "what was written stays" 12 "$(T count t prefix=many)"
+
+# After a kill the socket is left, in nobody's way.
+serve
+kill -9 "$server"
+wait "$server" 2>/dev/null
+check "after a kill it is there" [ -S "$store/ctl.sock" ]
+same "commands go on" 12 "$(T count t prefix=many)"
+check "check finds nothing" T check
+serve
+same "and so does a server" 12 "$(T count t prefix=many)"
+
+# A path as long as it may be.
+stop
+deep=$work/$(printf 'd%.0s' $(seq 200))
+mkdir "$deep" && mv "$store" "$deep/store"
+store=$deep/store
+serve
+same "in a directory with a long name" 12 "$(T count t prefix=many)"
+check "it ends" stop

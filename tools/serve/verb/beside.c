@@ -1,0 +1,67 @@
+#include <unistd.h>
+
+#include "store/base/err.h"
+#include "tools/serve/server.h"
+#include "tools/serve/verb/beside.h"
+#include "tools/serve/verb/routes.h"
+
+/* As mount_options.server_start: in the daemon. */
+static int start(void *context, struct store *s, bool sync,
+		 const struct mount_beside *mount)
+{
+	struct beside *b = context;
+	struct server_options o;
+	int err;
+
+	server_options_init(&o, store_memory(s));
+	o.listener = &b->listener;
+	b->told = *mount;
+	o.log = b->told.log;
+	o.log_context = b->told.context;
+	b->service = (struct service){ .store = s,
+				       .sync = sync,
+				       .changed = b->told.changed,
+				       .changed_context = b->told.context };
+	err = server_new(&o, routes, &b->service, &b->server);
+	if (err < 0)
+		return err;
+	err = server_start(b->server);
+	if (err < 0) {
+		server_free(b->server);
+		b->server = NULL;
+	}
+	return err;
+}
+
+/* As mount_options.server_stop. */
+static void stop(void *context)
+{
+	struct beside *b = context;
+
+	server_free(b->server);
+	b->server = NULL;
+}
+
+int beside_open(struct beside *b, struct mount_options *o)
+{
+	int err;
+
+	*b = (struct beside){ .listener = { .fd = -1 } };
+	if (!o->serve)
+		return 0;
+	err = listen_open(o->serve, false, false, &b->listener);
+	if (err < 0)
+		return err;
+	o->server = b;
+	o->server_fd = b->listener.fd;
+	o->server_start = start;
+	o->server_stop = stop;
+	return 0;
+}
+
+void beside_close(struct beside *b, bool served)
+{
+	if (served)
+		b->listener.path[0] = '\0';
+	listen_close(&b->listener);
+}

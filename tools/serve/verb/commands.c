@@ -1,0 +1,300 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "fs/control/command.h"
+#include "fs/kernel/served.h"
+#include "store/base/bg.h"
+#include "store/store.h"
+#include "tools/admin/streams.h"
+#include "tools/serve/peer.h"
+#include "tools/serve/verb/commands.h"
+#include "tools/verb/verb.h"
+
+/* Commands at once. */
+#define RUNNERS 4
+#define REQUEST_MAX ((size_t)9 << 20)
+/* For more of a request, or for a reader to take some of the reply. */
+#define WAIT_MS 60000
+
+struct commands {
+	struct store *store;
+	int directory; /* descriptor */
+	int listener;
+	int ending; /* an eventfd, readable at the end */
+	atomic_bool ended;
+	struct bg *runners[RUNNERS];
+};
+
+/* One under way. */
+struct command {
+	struct commands *all;
+	int fd;
+	bool broken;            /* nobody takes the reply */
+	struct backup_pin *pin; /* or NULL */
+};
+
+/* Of the thread's command, for scans, which ask without saying whose. */
+static _Thread_local const struct commands *running;
+
+static bool stop(void)
+{
+	return running && atomic_load(&running->ended);
+}
+
+/* Waits for this of fd: whether it came, before the end and the time. */
+static bool await(const struct command *c, short events, int ms)
+{
+	struct pollfd fds[] = { { c->fd, events, 0 },
+				{ c->all->ending, POLLIN, 0 } };
+	int n;
+
+	do {
+		n = poll(fds, 2, ms);
+	} while (n < 0 && errno == EINTR);
+	return n > 0 && !fds[1].revents;
+}
+
+/* As command_stream.write. */
+static bool send_bytes(void *context, struct bytes data)
+{
+	struct command *c = context;
+
+	while (data.size > 0 && !c->broken) {
+		ssize_t n = send(c->fd, data.data, data.size,
+				 MSG_NOSIGNAL | MSG_DONTWAIT);
+
+		if (n > 0)
+			data = bytes_after(data, (size_t)n);
+		else if (n < 0 && errno == EAGAIN)
+			c->broken = !await(c, POLLOUT, WAIT_MS);
+		else
+			c->broken = true;
+	}
+	return !c->broken;
+}
+
+/* Takes a request into in: 1 with *words, 0 if the peer went or the server
+ * ends, or an error. */
+static int receive(struct command *c, struct buf *in, struct bytes *words)
+{
+	int err = 0;
+
+	while (err == 0) {
+		ssize_t n;
+
+		if (in->size > REQUEST_MAX)
+			return fail(EFBIG, "a request of more than %zu bytes",
+				    REQUEST_MAX);
+		if (!await(c, POLLIN, WAIT_MS))
+			return 0;
+		err = buf_reserve(in, 65536);
+		if (err < 0)
+			return err;
+		n = recv(c->fd, in->data + in->size, 65536, MSG_DONTWAIT);
+		if (n == 0 || (n < 0 && errno != EAGAIN))
+			return 0;
+		in->size += n > 0 ? (size_t)n : 0;
+		if (in->size > 0)
+			err = command_find(buf_bytes(in), words);
+	}
+	return err;
+}
+
+/* The reply of a command that has as much to tell as the store holds. */
+static void send_stream(struct command *c, struct text_stream *stream)
+{
+	struct buf piece = BUF_INIT;
+	bool good = true;
+
+	while (stream && good) {
+		buf_reset(&piece);
+		good = command_next(&stream, &piece) == 0 &&
+		       send_bytes(c, buf_bytes(&piece));
+	}
+	if (stream)
+		stream->close(stream);
+	buf_release(&piece);
+}
+
+/* As the mount's: what store_pin describes, or an error's number. */
+static int run_pin(struct command *c, FILE *out, FILE *err)
+{
+	struct buf contents = BUF_INIT;
+	int failed = store_pin(c->all->store, &contents, &c->pin);
+
+	if (failed)
+		fputs(err_detail(), err);
+	else
+		fwrite(contents.data, 1, contents.size, out);
+	buf_release(&contents);
+	return -failed;
+}
+
+/* sync and pin are no verbs: the former is for what a mount has open. */
+static int run_words(struct command *c, int argc, char **argv, FILE *out,
+		     FILE *err, struct text_stream **stream)
+{
+	struct store *s = c->all->store;
+	int found;
+
+	err_clear();
+	if (!strcmp(argv[0], "pin"))
+		return run_pin(c, out, err);
+	found = streams_open(s, argc, argv, err, stop, stream);
+	return found ? found < 0 : verb_serve(s, argc, argv, out, err);
+}
+
+static void run(struct command *c, int argc, char **argv)
+{
+	struct command_stream streams[2] = { { send_bytes, c, 'o' },
+					     { send_bytes, c, 'e' } };
+	FILE *out = command_open(&streams[0]), *err = command_open(&streams[1]);
+	struct text_stream *stream = NULL;
+	char last[32];
+	int status = 1, n;
+
+	if (out && err)
+		status = run_words(c, argc, argv, out, err, &stream);
+	/* The frames come before the last line. */
+	if (out && fclose(out))
+		status = status ? status : 1;
+	if (err)
+		fclose(err);
+	if (stream) {
+		send_stream(c, stream);
+		return;
+	}
+	n = snprintf(last, sizeof(last), "x %d\n", status);
+	send_bytes(c, bytes_of(last, (size_t)n));
+}
+
+/* Says why nothing was run. */
+static void refuse(struct command *c)
+{
+	struct command_stream errors = { send_bytes, c, 'e' };
+	FILE *err = command_open(&errors);
+
+	if (err) {
+		fprintf(err, "tabletfs: %s\n", err_detail());
+		fclose(err);
+	}
+	send_bytes(c, bytes_string("x 1\n"));
+}
+
+/* One request, and its reply; a pin lasts as long as the peer is there. */
+static void serve(struct command *c)
+{
+	char **words = calloc(COMMAND_WORDS_MAX + 1, sizeof(*words));
+	struct buf in = BUF_INIT;
+	struct bytes request = BYTES_NONE;
+	int got = words ? receive(c, &in, &request) : 0;
+
+	if (got > 0)
+		got = command_split(request, words);
+	if (got > 0)
+		run(c, got, words);
+	else if (got < 0)
+		refuse(c);
+	if (c->pin && !c->broken)
+		(void)await(c, POLLIN, -1);
+	store_unpin(c->all->store, c->pin);
+	buf_release(&in);
+	free(words);
+}
+
+/* As bg_start's step: waits for the next command, and runs it. */
+static int step(void *context)
+{
+	struct commands *all = context;
+	struct command c = { .all = all, .fd = all->listener };
+	uid_t uid;
+	int fd;
+
+	if (!await(&c, POLLIN, -1))
+		return atomic_load(&all->ended) ? 0 : 1;
+	/* Another one may have taken it. */
+	fd = accept4(all->listener, NULL, NULL, SOCK_CLOEXEC);
+	if (fd < 0)
+		return errno == EMFILE || errno == ENFILE ? -errno : 1;
+	c.fd = fd;
+	running = all;
+	if (peer_uid(fd, &uid) == 0 && (uid == 0 || uid == geteuid()))
+		serve(&c);
+	running = NULL;
+	close(fd);
+	return 1;
+}
+
+/* A socket in the directory, however long its path is; one of a server that
+ * died is in the way, as the store is this one's. */
+static int open_socket(struct commands *c, const char *directory)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+
+	c->directory = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	c->listener =
+		socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	c->ending = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (c->directory < 0 || c->listener < 0 || c->ending < 0)
+		return fail(errno, "%s/" SERVED_SOCKET, directory);
+	(void)unlinkat(c->directory, SERVED_SOCKET, 0);
+	served_address(c->directory, &a);
+	/* The mode, less the umask, is taken over by what bind makes. */
+	if (fchmod(c->listener, 0600) < 0 ||
+	    bind(c->listener, (struct sockaddr *)&a, sizeof(a)) < 0 ||
+	    listen(c->listener, SOMAXCONN) < 0)
+		return fail(errno, "%s/" SERVED_SOCKET, directory);
+	return 0;
+}
+
+int commands_open(const char *directory, struct store *s, struct commands **out)
+{
+	struct commands *c = calloc(1, sizeof(*c));
+	int err, i;
+
+	*out = NULL;
+	if (!c)
+		return -ENOMEM;
+	c->store = s;
+	c->directory = c->listener = c->ending = -1;
+	err = open_socket(c, directory);
+	for (i = 0; i < RUNNERS && !err; i++)
+		err = bg_start(step, NULL, 0, c, &c->runners[i]);
+	if (err < 0)
+		commands_close(c);
+	else
+		*out = c;
+	return err;
+}
+
+void commands_close(struct commands *c)
+{
+	const uint64_t one = 1;
+	int i;
+
+	if (!c)
+		return;
+	atomic_store(&c->ended, true);
+	if (c->ending >= 0)
+		(void)!write(c->ending, &one, sizeof(one));
+	for (i = 0; i < RUNNERS; i++)
+		bg_stop(c->runners[i]);
+	if (c->listener >= 0) {
+		(void)unlinkat(c->directory, SERVED_SOCKET, 0);
+		close(c->listener);
+	}
+	if (c->ending >= 0)
+		close(c->ending);
+	if (c->directory >= 0)
+		close(c->directory);
+	free(c);
+}
