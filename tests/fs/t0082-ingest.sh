@@ -272,6 +272,17 @@ JSON
 		sed -n 's/^  \(f:[^ ]*\).*/\1/p' | xargs)"
 }
 
+# Tables as they are for people: comments, lines that end early.
+ends_early() {
+	local way=$1
+	T deleteallrows t
+	printf '# code\tzone\tcomment\nAD\tAndorra\nDE\tBerlin\tmost\nXX\n' >zones.tab
+	status 0 "$way: lines that end early" T import t zones.tab comment='#' \
+		format=tsv header=no 'key={#1}' 'set=f:zone {#2}' 'set=f:more {#3}'
+	told "records without a cell: 1,"
+	same "$way: two have cells" 2 "$(rows)"
+	same "$way: what is missing is absent" 3 "$(T read t | grep -c ' @ ')"
+}
 # On a terminal a bar is drawn and erased.
 tells() {
 	local way=$1
@@ -311,6 +322,7 @@ locates free
 reads free
 tells free
 exports free
+ends_early free
 
 start_mount || exit 1
 refuses mounted
@@ -318,5 +330,6 @@ locates mounted
 reads mounted
 tells mounted
 exports mounted
+ends_early mounted
 stop_mount
 check "the store is whole" T check >/dev/null

@@ -110,9 +110,11 @@ echo theirs >taken.partial
 refuse "a name that another writes" flock taken.partial \
 	"$TABLETFS" -store "$store" dump taken
 same "which stays" theirs "$(cat taken.partial)"
-status 0 "what a kill left is written over" T dump taken
+chmod 600 taken.partial
+status 0 "what a kill left is removed" T dump taken
 told "taken.partial was left by a command that was killed"
 check "and has all" cmp whole taken
+same "and the rights of a new file" "$(stat -c %a whole)" "$(stat -c %a taken)"
 refuse "and its name" ls taken.partial
 ln -s whole link.partial
 refuse "a link is nothing that was left" T dump link

@@ -59,6 +59,11 @@ static void tell_counts(struct verb_call *c, const struct import_result *result)
 	if (result->skipped_count > 0)
 		fprintf(c->err, "skipped records: %llu\n",
 			(unsigned long long)result->skipped_count);
+	if (result->empty_count > 0)
+		fprintf(c->err,
+			"records without a cell: %llu, of which no field that "
+			"the recipe sets is there\n",
+			(unsigned long long)result->empty_count);
 	if (result->replaced_count > 0)
 		fprintf(c->err,
 			"replaced cells: %s%llu, which a later record set "

@@ -74,9 +74,9 @@ static int is_taken(const struct output *o)
 		    o->partial);
 }
 
-/* Opens and locks a file that is there already: 1 if a command left it that was
- * killed, 0 if it is gone by now, or an error. */
-static int take_left_over(struct output *o, mode_t mode)
+/* Removes a file that is there already and that nobody has locked: 0, also if
+ * it is gone by now, or an error. It is locked until it has no name. */
+static int remove_left_over(struct output *o)
 {
 	struct stat st;
 
@@ -85,20 +85,17 @@ static int take_left_over(struct output *o, mode_t mode)
 	if (o->fd < 0)
 		return errno == ENOENT ? 0 : is_taken(o);
 	if (flock(o->fd, LOCK_EX | LOCK_NB) < 0 || fstat(o->fd, &st) < 0 ||
-	    !S_ISREG(st.st_mode) || st.st_nlink > 1)
+	    !S_ISREG(st.st_mode))
 		return is_taken(o);
-	if (!is_named(o)) {
-		close(o->fd);
-		o->fd = -1;
+	if (!is_named(o))
 		return 0;
-	}
-	if (fchmod(o->fd, mode) < 0 || ftruncate(o->fd, 0) < 0)
-		return fail(errno, "cannot write over %s", o->partial);
+	if (unlink(o->partial) < 0)
+		return fail(errno, "couldn't remove %s", o->partial);
 	fprintf(stderr,
 		"tabletfs: %s was left by a command that was killed, and is "
-		"written over\n",
+		"removed\n",
 		o->partial);
-	return 1;
+	return 0;
 }
 
 /* Opens o->partial, which is locked as long as a command writes it, a program
@@ -117,7 +114,7 @@ static int take_partial(struct output *o, mode_t mode)
 		else if (o->fd >= 0)
 			taken = is_named(o);
 		else if (errno == EEXIST)
-			taken = take_left_over(o, mode);
+			taken = remove_left_over(o);
 		else
 			taken = fail(errno, "couldn't make %s", o->partial);
 		if (taken <= 0 && o->fd >= 0) {
@@ -256,7 +253,6 @@ int output_finish(struct output *o)
 	if (stop_came())
 		err = stop_check();
 	stop_end();
-
 	if (!err)
 		err = settle(o);
 	snprintf(why, sizeof(why), "%s", err_detail());

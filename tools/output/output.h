@@ -14,7 +14,7 @@
  * else, such as a pipe, is written to as it is. One thread at a time uses it.
  *
  * PATH.partial is locked by flock meanwhile; one that is not was left by a
- * command that was killed, and is written over, with a word on standard error.
+ * command that was killed, and is removed, with a word on standard error.
  *
  * Errors name the file. From output_open on a pipe without a reader is an error
  * of a write and no signal, and so are SIGINT and SIGTERM, see

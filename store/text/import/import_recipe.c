@@ -243,6 +243,16 @@ static int emit(struct importer *im)
 	return err < 0 ? err : emit_rows(im);
 }
 
+/* Whether there is a row with a cell. */
+static bool has_cells(const struct recipe_rows *rows)
+{
+	size_t i = 0;
+
+	while (i < rows->count && rows->rows[i].cell_count == 0)
+		i++;
+	return i < rows->count;
+}
+
 /* The rows of a record go on. 1 or an error. */
 static int deliver(struct importer *im)
 {
@@ -266,6 +276,7 @@ static int deliver(struct importer *im)
 	hidden = each_set(im, note_set);
 	if (hidden < 0)
 		return (int)hidden;
+	im->result.empty_count += !has_cells(&im->by.rows);
 	im->result.hidden_count += (uint64_t)hidden;
 	im->result.replaced_count += (uint64_t)replaced;
 	im->result.replaced_more = im->by.seen.full;
