@@ -152,4 +152,32 @@ check "with its clusters" at 5 $instances/GetCluster 1=$mine/clusters/near
 check "and tables: its name is one of others" at 0 $data/ReadRows \
 	1=$mine/tables/t
 same "which have theirs" v-other "$(rows $mine/tables/t)"
+
+# Google's own client, all of its commands for these.
+if command -v cbt >/dev/null; then
+	export BIGTABLE_EMULATOR_HOST=$address
+	cbt() {
+		command cbt -creds /dev/null -project p -instance google "$@"
+	}
+	check "cbt createinstance" cbt createinstance google Name one zone-a 3 SSD
+	check "cbt listinstances" grep -q "google.*Name" <(cbt listinstances)
+	check "cbt createcluster" cbt createcluster two zone-b 2 SSD
+	check "cbt updatecluster" cbt updatecluster two num-nodes=5
+	check "cbt listclusters" grep -q "two.*zone-b.*5 serve" <(cbt listclusters)
+	check "cbt createappprofile" cbt createappprofile google prof words \
+		route-any >/dev/null
+	check "cbt updateappprofile" cbt updateappprofile google prof others \
+		route-to=two
+	check "cbt getappprofile" grep -q others <(cbt getappprofile google prof)
+	check "cbt listappprofile" grep -q others <(cbt listappprofile google)
+	check "cbt deleteappprofile" cbt deleteappprofile google prof
+	same "it goes" 0 "$(cbt listappprofile google | grep -c others)"
+	check "cbt createtable" cbt createtable inside families=f splits=b,a
+	same "cbt ls" inside "$(cbt ls)"
+	check "cbt deletecluster" cbt deletecluster two
+	check "cbt deleteinstance" cbt deleteinstance google
+	same "no table is left" "" "$(cbt ls | grep inside)"
+else
+	echo "cbt is not installed"
+fi
 check "it ends" stop

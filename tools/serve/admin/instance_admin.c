@@ -54,14 +54,11 @@ static int create(struct admin_call *a, const struct proto_create_instance *q,
 {
 	bool is_default =
 		bytes_equal(q->instance_id, BYTES_LITERAL(DEFAULT_INSTANCE));
-	struct proto_instance *kept = records->message;
 	struct record old = *records;
-	struct proto_timestamp now = { .seconds = (int64_t)time(NULL) };
 	int err = record_read(a, &old);
 
 	if (err > 0 || is_default)
 		return record_exists(records);
-	kept->create_time = &now;
 	return err < 0 ? err : records_write(a, records, q->clusters.count + 1);
 }
 
@@ -69,6 +66,7 @@ static int do_create(struct admin_call *a)
 {
 	const struct proto_create_instance *q = a->request;
 	struct proto_instance answer, kept = { .name = BYTES_NONE };
+	struct proto_timestamp now = { .seconds = (int64_t)time(NULL) };
 	struct bytes parts[RESOURCE_PARTS_MAX];
 	struct record *records;
 	int err = resource_parse("parent", q->parent, RESOURCE_PROJECT, parts);
@@ -84,6 +82,7 @@ static int do_create(struct admin_call *a)
 	if (q->instance)
 		kept = *q->instance;
 	kept.name = BYTES_NONE;
+	kept.create_time = &now;
 	*records = (struct record){ .kind = RECORD_INSTANCE,
 				    .instance = q->instance_id,
 				    .message = &kept };
