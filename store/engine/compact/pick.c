@@ -35,7 +35,7 @@
  * way. When nobody has for a while, readers have the say. 200 MB overwritten
  * all over for ten minutes, the most on disk beside what is live, and bytes
  * written for each one committed, 1.3 of them to the log and 0.6 by flushes:
- * at 38 percent 1.65 and 2.64, at 34 1.61 and 2.73, as for readers 1.7 and 4.2.
+ * at 38 percent 1.65 and 2.64, at 33 1.60 and 2.77.
  *
  * A group of trigger files goes down if it deletes much, or what is below it is
  * little; with many files in any case, and with half as many more before all
