@@ -48,6 +48,11 @@ int compact_pick_file(const struct version *v, unsigned int level, size_t i,
  */
 int compact_add_input(struct compaction *c, int side, struct sst_file *f);
 
+/* Of c's inputs of c->level that which begins first and that which ends last.
+ */
+void compact_bounds(const struct compaction *c, const struct sst_file **first,
+		    const struct sst_file **last);
+
 /* Frees what it owns; then it is empty. */
 void compaction_release(struct compaction *c);
 

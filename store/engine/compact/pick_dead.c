@@ -1,7 +1,7 @@
 #include <assert.h>
 
-#include "store/engine/compact/level0.h"
 #include "store/engine/compact/pick_dead.h"
+#include "store/engine/files/runs.h"
 #include "store/format/key.h"
 
 #define BOTTOM (LEVEL_COUNT - 1)
@@ -54,16 +54,10 @@ static bool hides_enough(const struct sums *upper, const struct sums *lower,
 static void add_between(struct sums *s, const struct level *level,
 			const struct compaction *c)
 {
-	struct sst_file *const *inputs = c->inputs[0];
-	const struct sst_file *first = inputs[0], *last = inputs[0];
+	const struct sst_file *first, *last;
 	size_t i;
 
-	for (i = 1; i < c->input_count[0]; i++) {
-		if (bytes_compare(inputs[i]->smallest, first->smallest) < 0)
-			first = inputs[i];
-		if (file_ends_behind(inputs[i], last))
-			last = inputs[i];
-	}
+	compact_bounds(c, &first, &last);
 	for (i = 0; i < level->count; i++)
 		if (!files_are_apart(level->files[i], first) &&
 		    !files_are_apart(last, level->files[i]))
