@@ -6,7 +6,7 @@
 
 #include "fs/cells/loop.h"
 #include "fs/cells/notify.h"
-#include "fs/control/command.h"
+#include "fs/command/command.h"
 #include "fs/control/ctl.h"
 #include "fs/open/draft.h"
 

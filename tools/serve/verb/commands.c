@@ -10,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "fs/control/command.h"
+#include "fs/command/command.h"
 #include "fs/kernel/served.h"
 #include "store/base/bg.h"
 #include "store/store.h"

@@ -1,5 +1,5 @@
-#ifndef FS_CONTROL_COMMAND_H
-#define FS_CONTROL_COMMAND_H
+#ifndef FS_COMMAND_COMMAND_H
+#define FS_COMMAND_COMMAND_H
 
 #include <stdio.h>
 

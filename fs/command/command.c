@@ -1,7 +1,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "fs/control/command.h"
+#include "fs/command/command.h"
 #include "store/base/err.h"
 #include "store/text/print/text_stream.h"
 
