@@ -57,7 +57,8 @@
 	x(blob_damaged, 37, EIO, "large value is damaged") \
 	x(name_too_long, 38, ENAMETOOLONG, "name is too long") \
 	x(invariant, 39, EIO, "store would not be sound any more") \
-	x(family_not_empty, 40, ENOTEMPTY, "family is not empty")
+	x(family_not_empty, 40, ENOTEMPTY, "family is not empty") \
+	x(heat_damaged, 41, EIO, "history of heat is damaged")
 /* clang-format on */
 
 /* Each x(name, number, errno, text) of the list makes an ERR_name. */

@@ -28,6 +28,10 @@ static_assert(STORE_STOP_CELLS == CURSOR_STOP_CELLS, "as scan.h says");
  */
 struct scan {
 	struct engine *engine;
+	struct heat *heat;     /* borrowed */
+	uint32_t table;        /* its id */
+	uint64_t unsampled;    /* bytes given since the last read was counted */
+	uint64_t sample_at;    /* how many are a read; at first none */
 	struct cursor *cursor; /* or */
 	struct rows *rows;     /* if rows are all that is wanted */
 	struct buf decoded;    /* row of rows, if escaped */
@@ -155,9 +159,22 @@ static int load_value(void *context, struct cell *cell)
 	return err;
 }
 
-/* Ends each call that gives a cell: brings a large value into memory or, if it
- * is to be kept where it is, forgets it there again, which a filter may have
- * asked for. 1, 0 or an error. */
+/* A scan is a read where it begins, and then for as much as a block. */
+static void sample(struct scan *scan, const struct cell *cell)
+{
+	scan->unsampled +=
+		cell->row.size + cell->qualifier.size + cell->value.size;
+	if (scan->unsampled < scan->sample_at)
+		return;
+	sample_row(scan->heat, scan->table, cell->row, HEAT_READS,
+		   scan->unsampled);
+	scan->sample_at = HEAT_BLOCK_SIZE;
+	scan->unsampled = 0;
+}
+
+/* Ends each call that gives a cell: counts it, brings a large value into memory
+ * or, if it is to be kept where it is, forgets it there again, which a filter
+ * may have asked for. 1, 0 or an error. */
 static int give(struct scan *scan, int result, struct cell *cell)
 {
 	int err = 0;
@@ -172,6 +189,8 @@ static int give(struct scan *scan, int result, struct cell *cell)
 		}
 		forget_value(scan);
 	}
+	if (result == 1 && err == 0)
+		sample(scan, cell);
 	return err < 0 ? err : result;
 }
 
@@ -221,6 +240,8 @@ int scan_open(struct store *s, const struct snapshot *snapshot,
 		return -ENOMEM;
 	*scan = (struct scan){
 		.engine = s->engine,
+		.heat = s->sampler.heat,
+		.table = id,
 		.reverse = range->reverse,
 		.keep_large = range->keep_large || range->rows_only,
 	};
@@ -641,6 +662,8 @@ int store_get_large(struct store *s, const struct snapshot *snapshot,
 	cell->row = row;
 	cell->family = family;
 	cell->qualifier = qualifier;
+	sample_row(s->sampler.heat, id, row, HEAT_READS,
+		   row.size + qualifier.size + memory->size);
 	return err;
 }
 
