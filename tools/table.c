@@ -2,6 +2,7 @@
 #include "tools/admin/create.h"
 #include "tools/admin/dump.h"
 #include "tools/admin/inspect.h"
+#include "tools/admin/keyviz.h"
 #include "tools/admin/maintain.h"
 #include "tools/admin/schema.h"
 #include "tools/data/delete.h"
@@ -242,6 +243,34 @@ const struct verb verbs[] = {
 	  "    Example: tabletfs key recipe=readings.recipe station=x \\\n"
 	  "      when=2026-01-05T10:11\n",
 	  verb_key },
+	{ "keyviz", VERB_READS,
+	  "keyviz <table> [metric=reads|writes|bytes] [from=<time>] "
+	  "[to=<time>] [key=<prefix>] [<file>.svg|.html|.tsv]",
+	  "Draw where in a table operations happen, and when",
+	  "Time goes across, row keys down; the brighter, the more a second.\n"
+	  "A row of the picture stands for about as many rows of the table\n"
+	  "as another, but where much comes to few, these have their own.\n"
+	  "  metric  reads: lookups, and blocks of 16 KiB of scans (reads);\n"
+	  "          writes: changes; bytes: keys and values of both\n"
+	  "  from    2026-01-05T10:11:12Z, microseconds since 1970, or 90m\n"
+	  "          for that long ago; without it, the last hour, or if that\n"
+	  "          has nothing, all that there is, two weeks at most\n"
+	  "  to      The same; now, without it\n"
+	  "  key     Only rows that begin so\n"
+	  "  <file>  A picture as SVG, or a page that shows key, time and\n"
+	  "          value under the pointer and zooms; .tsv for other\n"
+	  "          programs. A text without it, with colours on a terminal\n"
+	  "          unless NO_COLOR is set; colour=yes|no, width= and lines=\n"
+	  "          say so\n"
+	  "\n"
+	  "Samples of what reaches the store are kept: of the last five\n"
+	  "minutes by the second, unless the store was closed since, then by\n"
+	  "the minute, from an hour on by the quarter of an hour. What the\n"
+	  "kernel answers from its caches never reaches it, so a file that\n"
+	  "is read a million times on a mount may be one read.\n"
+	  "\n"
+	  "    Example: tabletfs keyviz events metric=writes week.html\n",
+	  verb_keyviz },
 	{ "load", VERB_NO_STORE | VERB_OUTSIDE, "load <file>|- <dir>",
 	  "Make a store of what dump has written",
 	  "Makes <dir>, which must not be there yet, a store that shows what\n"

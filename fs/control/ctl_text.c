@@ -58,6 +58,7 @@ static const char help_text[] =
 	"  TABLE/.at/TIME/ROW/...     as it was; .at/now pins a snapshot\n"
 	"  TABLE/.drop/prefix/P/      preview, apply: delete a range of rows\n"
 	"  TABLE/.stats               figures of the table\n"
+	"  TABLE/.keyviz/reads.html   heat map; reads writes bytes, svg tsv\n"
 	"  .tabletfs/                 help version stats metrics\n"
 	"                             errors log ctl\n";
 

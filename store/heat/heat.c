@@ -129,69 +129,84 @@ static void begin_minute(struct heat_table *t)
 	t->recent_version = 0;
 }
 
-/* Appends to out what fill tells of the counters, and before it the fences, if
- * *version, which is of those in out, is another. On failure out is as it was.
- */
-static int add_bucket(struct heat *h, struct heat_table *t, struct buf *out,
-		      uint32_t *version, uint64_t start_s, uint32_t seconds)
+/* Appends to out the fences, if *version, which is of those in out, is another:
+ * as edits of these, if they are known and it is for seconds. */
+static int add_fences(struct heat *h, struct heat_table *t, struct buf *out,
+		      uint32_t *version, bool as_edits)
 {
-	struct heat_bucket *b = &h->scratch->bucket;
-	size_t before = out->size;
-	int err = 0;
+	int err;
 
-	if (*version != t->map.version && *version != 0 && seconds == 1 &&
-	    t->map.edits_size < HEAT_EDITS_MAX) {
+	if (*version == t->map.version)
+		return 0;
+	if (as_edits && *version != 0 && t->map.edits_size < HEAT_EDITS_MAX) {
 		err = heat_add_edits(out, t->id,
 				     bytes_of(t->map.edits, t->map.edits_size));
-	} else if (*version != t->map.version) {
+	} else {
 		heat_map_fences(&t->map, &h->scratch->fences);
 		h->scratch->fences.table = t->id;
 		err = heat_add_fences(out, &h->scratch->fences);
 	}
-	if (seconds == 1)
-		heat_map_second(&t->map, b);
-	else
-		heat_map_minute(&t->map, b);
+	*version = t->map.version;
+	return err;
+}
+
+/* Appends what scratch has, of so many seconds. */
+static int add_bucket(struct heat *h, struct heat_table *t, struct buf *out,
+		      uint64_t start_s, uint32_t seconds)
+{
+	struct heat_bucket *b = &h->scratch->bucket;
+
 	b->table = t->id;
 	b->start_s = start_s;
 	b->seconds = seconds;
-	if (err == 0)
-		err = heat_add_bucket(out, b);
-	if (err < 0)
-		out->size = before;
-	else
-		*version = t->map.version;
-	return err;
+	return heat_add_bucket(out, b);
 }
 
 /* Keeps the present second, and for lack of room none before it; or not even
  * that, as the minute has it. */
 static void keep_second(struct heat *h, struct heat_table *t)
 {
+	size_t before;
+	int err;
+
 	begin_minute(t);
-	if (add_bucket(h, t, &t->recent, &t->recent_version, t->second_s, 1) <
-	    0)
+	before = t->recent.size;
+	err = add_fences(h, t, &t->recent, &t->recent_version, true);
+	heat_map_second(&t->map, &h->scratch->bucket);
+	if (err == 0)
+		err = add_bucket(h, t, &t->recent, t->second_s, 1);
+	if (err < 0) {
+		t->recent.size = before;
 		t->recent_version = 0;
+	}
 	t->map.edits_size = 0;
 	while (t->minute_count > 0 && t->recent.size > HEAT_RECENT_MAX)
 		drop_minute(t);
 }
 
-/* Puts the minute that has ended to what waits for the file. */
+/* Puts the minute that has ended, with the present second, to what waits for
+ * the file. A clock that was set back makes it short. */
 static void keep_minute(struct heat *h, struct heat_table *t)
 {
-	uint64_t start_s = t->minute_start_s;
-	uint32_t seconds = (uint32_t)(60 - start_s % 60);
-	bool has_room = h->waiting.size < HEAT_WAITING_MAX;
+	uint64_t start_s = t->minute_start_s, last_s = t->second_s;
+	uint32_t seconds = last_s < start_s || last_s >= start_s + 60
+				   ? 1
+				   : (uint32_t)(last_s + 1 - start_s);
+	size_t before = h->waiting.size;
+	int err = before < HEAT_WAITING_MAX ? 0 : -ENOMEM;
 
 	t->minute_start_s = UINT64_MAX;
-	if (h->file && heat_file_writes(h->file) && has_room &&
-	    add_bucket(h, t, &h->waiting, &t->file_version, start_s, seconds) ==
-		    0)
-		return;
+	if (!h->file || !heat_file_writes(h->file))
+		err = -EROFS;
+	if (err == 0)
+		err = add_fences(h, t, &h->waiting, &t->file_version, false);
 	heat_map_minute(&t->map, &h->scratch->bucket);
-	t->file_version = 0;
-	h->lost += h->file && heat_file_writes(h->file);
+	if (err == 0)
+		err = add_bucket(h, t, &h->waiting, start_s, seconds);
+	if (err < 0) {
+		h->waiting.size = before;
+		t->file_version = 0;
+	}
 }
 
 /* Ends the table's present second, and its minute if now is in another one. */
@@ -311,7 +326,6 @@ static int write_out(struct heat *h, struct bytes records, uint64_t now_s)
 	pthread_mutex_lock(&h->lock);
 	for (i = 0; i < h->count; i++)
 		h->tables[i]->file_version = 0;
-	h->lost += err < 0;
 	pthread_mutex_unlock(&h->lock);
 	return err;
 }

@@ -49,8 +49,7 @@ struct heat {
 	uint32_t sampled;     /* operations in it */
 	struct heat_table *tables[HEAT_TABLES_MAX]; /* owned */
 	size_t count;
-	struct buf waiting; /* records for the file */
-	uint64_t lost;      /* of these, for lack of room or an error */
+	struct buf waiting;          /* records for the file */
 	struct heat_record *scratch; /* owned */
 };
 
