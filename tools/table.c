@@ -1,3 +1,4 @@
+#include "tools/admin/advise.h"
 #include "tools/admin/backup.h"
 #include "tools/admin/create.h"
 #include "tools/admin/dump.h"
@@ -42,6 +43,20 @@ const struct verb verbs[] = {
 	  "\n"
 	  "    Example: tabletfs addtocell table1 user1 sum_cf:col1=1@12345\n",
 	  verb_addtocell },
+	{ "advise", VERB_READS, "advise <table>",
+	  "Tell what in a table's data speaks against its schema",
+	  "Prints what was looked at, and for each rule a line that begins\n"
+	  "with ok, or with advice, which has a figure and a sample; behind\n"
+	  "it stand why that matters, here or only on Bigtable, what to do,\n"
+	  "and the line of a recipe that does it. The rules: size of rows and\n"
+	  "cells, length of keys and of names, number of families, versions\n"
+	  "without a policy, a row that is written again and again, numbers\n"
+	  "in keys that are not padded, keys that rise with time, many small\n"
+	  "tables alike. A table of up to half a million rows is read, of\n"
+	  "others stretches. The exit status is 0 also with advice.\n"
+	  "\n"
+	  "    Example: tabletfs advise events | grep -A 3 ^advice\n",
+	  verb_advise },
 	{ "backup", VERB_OUTSIDE, "backup <dir>",
 	  "Make a copy of the store that is a store itself",
 	  "Makes <dir>, which must not be there yet, a store with all that\n"

@@ -43,6 +43,7 @@ static const struct ctl_entry entries[] = {
 	{ NODE_TABLE, ".mutate", NODE_MUTATE, FILE_RW },
 	{ NODE_TABLE, ".scan", NODE_SCAN, DIR_R },
 	{ NODE_TABLE, ".stats", NODE_TABLE_STATS, FILE_R },
+	{ NODE_TABLE, ".advice", NODE_ADVICE, FILE_R },
 	{ NODE_TABLE, ".keyviz", NODE_KEYVIZ, DIR_R },
 	{ NODE_KEYVIZ, "reads.tsv", NODE_SCAN_EXPORT, FILE_R },
 	{ NODE_KEYVIZ, "reads.svg", NODE_SCAN_EXPORT, FILE_R },

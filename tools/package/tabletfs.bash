@@ -150,7 +150,7 @@ _tabletfs_paths() {
 		done ;;
 	esac
 	for name in .tabletfs .schema .granularity .at .drop .import .mutate \
-		.scan .stats .keyviz .row.jsonl .versions; do
+		.scan .stats .advice .keyviz .row.jsonl .versions; do
 		case $name in "$base"*) ;; *) continue ;; esac
 		[ -n "$base" ] || continue
 		if [ -d "$dir$name" ]; then
