@@ -227,10 +227,11 @@ static int versions(struct advice *a)
 	if (err == 0)
 		err = quote_go_part(buf_bytes(&m->family), a->out);
 	return err < 0 ? err
-		       : buf_add_string(a->out,
-					" maxversions=100; or a row for each "
-					"time, if they are a series\n"
-					"  recipe key '{id}#{when|time|unix_s}'\n");
+		       : buf_add_string(
+				 a->out,
+				 " maxversions=100; or a row for each "
+				 "time, if they are a series\n"
+				 "  recipe key '{id}#{when|time|unix_s}'\n");
 }
 
 /* What was written to a row of the picture, and in all. */

@@ -42,8 +42,8 @@ void advice_keys_release(struct advice_keys *k);
  * padded. Those that may be telephone numbers, times or hashes are none. */
 bool advice_is_unpadded(const struct advice_segment *s);
 
-/* Whether keys begin, but for what they all have, with a number that goes on from key to key, or with a
- * time. */
+/* Whether keys begin, but for what they all have, with a number that goes on
+ * from key to key, or with a time. */
 bool advice_is_sequence(const struct advice_keys *k);
 bool advice_is_time(const struct advice_keys *k);
 
