@@ -17,6 +17,9 @@
 #define INTERVALS_MAX 1024
 /* An interval that has this many rows' share of the heat is alone. */
 #define ALONE 4.0
+/* Bytes: a history, fences of all its buckets, and what is summed up. */
+#define PICTURE_SIZE (UINT64_C(10) << 20)
+#define PATIENCE_MS 5000
 /* At first the last hour, from the first heat in it. */
 #define USUAL_S 3600
 
@@ -418,15 +421,30 @@ static size_t within(size_t n, size_t usual, size_t max)
 	return n < max ? n : max;
 }
 
+/* What a picture takes while it is drawn, so that there are not many at once:
+ * bytes that are given back with it, or 0 after an error. */
+static uint64_t take_memory(struct memory *m)
+{
+	uint64_t size = memory_limit(m) / 4;
+
+	size = size < PICTURE_SIZE ? size : PICTURE_SIZE;
+	if (memory_take(m, MEMORY_HEAT, size, PATIENCE_MS))
+		return size;
+	fail(ENOMEM, "no memory for a heat map: others are being drawn, or "
+		     "imports and scans hold it; try again");
+	return 0;
+}
+
 int store_heat(struct store *s, const struct heat_query *q,
 	       struct heat_picture **out)
 {
+	struct memory *memory = store_memory(s);
 	struct schema *schema = store_schema(s);
 	const struct table *table = schema_table(schema, q->table);
 	struct drawing d = { .s = s, .q = q, .table = table ? table->id : 0 };
 	struct buf file = BUF_INIT, recent = BUF_INIT;
 	struct heat_source sources[2];
-	uint64_t recent_s;
+	uint64_t recent_s, taken;
 	int err;
 
 	*out = NULL;
@@ -434,9 +452,14 @@ int store_heat(struct store *s, const struct heat_query *q,
 	if (!table)
 		return fail(ERR_no_table, "table \"%.*s\" not found",
 			    (int)q->table.size, (const char *)q->table.data);
-	d.out = calloc(1, sizeof(*d.out));
-	if (!d.out)
+	taken = take_memory(memory);
+	if (taken == 0)
 		return -ENOMEM;
+	d.out = calloc(1, sizeof(*d.out));
+	if (!d.out) {
+		memory_give(memory, MEMORY_HEAT, taken);
+		return -ENOMEM;
+	}
 	d.out->metric = q->metric;
 	d.out->columns = within(q->columns, HEAT_COLUMNS_MAX, HEAT_COLUMNS_MAX);
 	d.out->columns = d.out->columns < 8 ? 8 : d.out->columns;
@@ -450,6 +473,7 @@ int store_heat(struct store *s, const struct heat_query *q,
 	heat_grid_release(&d.grid);
 	buf_release(&file);
 	buf_release(&recent);
+	memory_give(memory, MEMORY_HEAT, taken);
 	if (err < 0) {
 		heat_picture_free(d.out);
 		return err;

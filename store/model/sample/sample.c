@@ -1,3 +1,5 @@
+#include <stdio.h>
+
 #include "store/base/err.h"
 #include "store/engine/core/state.h"
 #include "store/engine/read/statistics.h"
@@ -16,16 +18,22 @@ int sample_begin(struct sampler *s, struct engine *engine,
 		       : heat_new(clock, engine_memory(engine), file, &s->heat);
 }
 
-/* Tells the first error, and the next one after it has worked again. */
+/* Tells the first error, and the next one after it has worked again. What
+ * err_detail() said before stays, as this is nobody's request. */
 static void tick(struct sampler *s, bool at_end)
 {
-	int err = heat_tick(s->heat, at_end);
+	char detail[1024]; /* as err.c has it */
+	int err;
 
+	snprintf(detail, sizeof(detail), "%s", err_detail());
+	err = heat_tick(s->heat, at_end);
 	if (err < 0 && !s->failed)
 		event_add(&s->engine->events, EVENTS_ERRORS, "heat_lost why=%s",
 			  err_detail()[0] ? err_detail() : err_text(err));
 	s->failed = err < 0;
 	err_clear();
+	if (detail[0])
+		fail(EIO, "%s", detail);
 }
 
 void sample_tick(struct sampler *s)
@@ -57,5 +65,4 @@ void sample_changes(struct heat *h, const struct batch *batch)
 			heat_note(h, key_table(r.key), row, HEAT_WRITES,
 				  r.key.size + r.value.size);
 	buf_release(&scratch);
-	err_clear();
 }

@@ -6,6 +6,9 @@
 #include "store/text/heat/heat_svg.h"
 #include "store/text/heat/heat_terminal.h"
 
+/* Characters of a key: there are two in each line. */
+#define KEY_MAX 256
+
 /* A line for each cell with a value. */
 static int print_tsv(const struct heat_picture *p, struct buf *out)
 {
@@ -21,11 +24,11 @@ static int print_tsv(const struct heat_picture *p, struct buf *out)
 
 			if (value == 0)
 				continue;
-			err = heat_add_key(row->start, 0, out);
+			err = heat_add_key(row->start, KEY_MAX, out);
 			if (err == 0)
 				err = buf_add_byte(out, '\t');
 			if (err == 0)
-				err = heat_add_key(row->end, 0, out);
+				err = heat_add_key(row->end, KEY_MAX, out);
 			if (err == 0)
 				err = buf_printf(out, "\t%u\t%u\t", row->part,
 						 row->parts);
