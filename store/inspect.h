@@ -20,7 +20,8 @@
  * size. Any thread may call it.
  */
 struct inspect_options {
-	/* One of the words sst log edits blob root marker lock spare; NULL: by
+	/* One of the words sst log edits blob root marker lock heat
+	 * spare; NULL: by
 	 * the file's name, or else by what is in it. Not of a directory. */
 	const char *kind;
 	bool entries;   /* a line for each entry, change or chunk */

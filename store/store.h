@@ -15,6 +15,7 @@
 #include "store/events.h"
 #include "store/filter.h"
 #include "store/gc_policy.h"
+#include "store/heat.h"
 #include "store/inspect.h"
 #include "store/large.h"
 #include "store/regex.h"
@@ -46,6 +47,7 @@
  *   large.h       values that are read and written in pieces
  *   bulk_load.h   much data at once
  *   estimate.h, stats.h     what is told without reading the data
+ *   heat.h        where in a table operations happen
  *   backup.h, repair.h      a second store: of a sound one, of a damaged one
  *   inspect.h     what the bytes of a file are, and where they are wrong
  *   events.h      lines about what the store does

@@ -7,6 +7,7 @@
 
 #include "tools/admin/backup.h"
 #include "tools/admin/dump.h"
+#include "tools/admin/keyviz.h"
 #include "tools/admin/recipe.h"
 #include "tools/data/export.h"
 #include "tools/import/import.h"
@@ -86,6 +87,8 @@ static int through_mount(struct verb_call *c, const struct served *served)
 		return remote_export(c, served);
 	if (v->run == verb_dump)
 		return remote_dump(c, served);
+	if (v->run == verb_keyviz)
+		return remote_keyviz(c, served);
 	assert(!(v->flags & VERB_OUTSIDE));
 	return remote_run(c, served);
 }

@@ -1,7 +1,9 @@
+#include "tools/admin/advise.h"
 #include "tools/admin/backup.h"
 #include "tools/admin/create.h"
 #include "tools/admin/dump.h"
 #include "tools/admin/inspect.h"
+#include "tools/admin/keyviz.h"
 #include "tools/admin/maintain.h"
 #include "tools/admin/recipe.h"
 #include "tools/admin/schema.h"
@@ -42,6 +44,20 @@ const struct verb verbs[] = {
 	  "\n"
 	  "    Example: tabletfs addtocell table1 user1 sum_cf:col1=1@12345\n",
 	  verb_addtocell },
+	{ "advise", VERB_READS, "advise <table>",
+	  "Tell what in a table's data speaks against its schema",
+	  "Prints what was looked at, and for each rule a line that begins\n"
+	  "with ok, or with advice, which has a figure and a sample; behind\n"
+	  "it stand why that matters, here or only on Bigtable, what to do,\n"
+	  "and the line of a recipe that does it. The rules: size of rows and\n"
+	  "cells, length of keys and of names, number of families, versions\n"
+	  "without a policy, a row that is written again and again, numbers\n"
+	  "in keys that are not padded, keys that rise with time, many small\n"
+	  "tables alike. A table of up to half a million rows is read, of\n"
+	  "others stretches. The exit status is 0 also with advice.\n"
+	  "\n"
+	  "    Example: tabletfs advise events | grep -A 3 ^advice\n",
+	  verb_advise },
 	{ "backup", VERB_OUTSIDE, "backup <dir>",
 	  "Make a copy of the store that is a store itself",
 	  "Makes <dir>, which must not be there yet, a store with all that\n"
@@ -225,7 +241,8 @@ const struct verb verbs[] = {
 	  "  entries  Also each entry, change or chunk, without its value\n"
 	  "  count    Only so many of each file; entries is then true\n"
 	  "  kind     What the file is, if neither its name nor its content\n"
-	  "           tell: sst log edits blob root marker lock spare\n"
+	  "           tell: sst log edits blob root marker lock heat\n"
+	  "           spare\n"
 	  "\n"
 	  "A line that begins with \"problem\" is damage, with the file, the\n"
 	  "bytes from and to, the part, and what is wrong; one with \"note\"\n"
@@ -244,6 +261,34 @@ const struct verb verbs[] = {
 	  "    Example: tabletfs key recipe=readings.recipe station=x \\\n"
 	  "      when=2026-01-05T10:11\n",
 	  verb_key },
+	{ "keyviz", VERB_READS,
+	  "keyviz <table> [metric=reads|writes|bytes] [from=<time>] "
+	  "[to=<time>] [key=<prefix>] [<file>.svg|.html|.tsv]",
+	  "Draw where in a table operations happen, and when",
+	  "Time goes across, row keys down; the brighter, the more a second.\n"
+	  "A row of the picture stands for about as many rows of the table\n"
+	  "as another, but where much comes to few, these have their own.\n"
+	  "  metric  reads: lookups, and blocks of 16 KiB of scans (reads);\n"
+	  "          writes: changes; bytes: keys and values of both\n"
+	  "  from    2026-01-05T10:11:12Z, microseconds since 1970, or 90m\n"
+	  "          for that long ago; without it, the last hour, or if that\n"
+	  "          has nothing, all that there is, two weeks at most\n"
+	  "  to      The same; now, without it\n"
+	  "  key     Only rows that begin so\n"
+	  "  <file>  A picture as SVG, or a page that shows key, time and\n"
+	  "          value under the pointer and zooms; .tsv for other\n"
+	  "          programs. A text without it, with colours on a terminal\n"
+	  "          unless NO_COLOR is set; colour=yes|no, width= and lines=\n"
+	  "          say so\n"
+	  "\n"
+	  "Samples of what reaches the store are kept: of the last five\n"
+	  "minutes by the second, unless the store was closed since, then by\n"
+	  "the minute, from an hour on by the quarter of an hour. What the\n"
+	  "kernel answers from its caches never reaches it, so a file that\n"
+	  "is read a million times on a mount may be one read.\n"
+	  "\n"
+	  "    Example: tabletfs keyviz events metric=writes week.html\n",
+	  verb_keyviz },
 	{ "load", VERB_NO_STORE | VERB_OUTSIDE | VERB_STOPS,
 	  "load <file>|- <dir>", "Make a store of what dump has written",
 	  "Makes <dir>, which must not be there yet, a store that shows what\n"

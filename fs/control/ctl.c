@@ -237,8 +237,8 @@ static int lookup_past(struct fs *fs, struct node *directory, struct bytes name,
 	return err;
 }
 
-/* In .scan and its steps: an export. As a pin, each lookup counts as a use of
- * it and may lead to another. */
+/* In .scan and its steps: an export; in .keyviz, a picture. As a pin, each
+ * lookup counts as a use of it and may lead to another. */
 static int lookup_export(struct fs *fs, struct node *directory,
 			 struct bytes name, struct fuse_entry_param *e)
 {
@@ -273,7 +273,7 @@ int ctl_lookup(struct fs *fs, struct node *directory, struct bytes name,
 		e->entry_timeout = 0;
 	if (node_is_past(directory))
 		return lookup_past(fs, directory, name, e);
-	if (directory->kind == NODE_SCAN && sized_is_name(name))
+	if (sized_is_name(directory, name))
 		return lookup_export(fs, directory, name, e);
 	/* A name of the table is looked for no further, offered or not. */
 	for (i = 0; (entry = ctl_entry_at(directory->kind, &i)); i++)

@@ -11,6 +11,7 @@
 #include "fs/control/ctl_import.h"
 #include "fs/control/ctl_stats.h"
 #include "fs/query/at.h"
+#include "store/text/advice/advice.h"
 #include "store/text/value/family.h"
 #include "store/text/value/gcpolicy.h"
 
@@ -60,6 +61,8 @@ static const char help_text[] =
 	"  TABLE/.at/TIME/ROW/...     as it was; .at/now pins a snapshot\n"
 	"  TABLE/.drop/prefix/P/      preview, apply: delete a range of rows\n"
 	"  TABLE/.stats               figures of the table\n"
+	"  TABLE/.advice              what speaks against its schema\n"
+	"  TABLE/.keyviz/reads.html   heat map; reads writes bytes, svg tsv\n"
 	"  .tabletfs/                 help version stats metrics\n"
 	"                             errors log ctl\n";
 
@@ -140,6 +143,25 @@ static int show_of_table(struct fs *fs, struct ctl_file *f)
 	return err == -ERR_no_table ? -ENOENT : err;
 }
 
+/* .advice: without the tree, since the table is read; one that is renamed
+ * meanwhile is not there. */
+static int show_advice(struct fs *fs, struct ctl_file *f)
+{
+	struct buf table = BUF_INIT;
+	struct place place;
+	int err = place_enter(fs, f->node, &place);
+
+	if (!err)
+		err = buf_set(&table, place.path.table);
+	place_leave(fs, &place);
+	loop_hand_over();
+	if (!err)
+		err = advice_print(fs->store, buf_bytes(&table),
+				   loop_is_interrupted, &f->out);
+	buf_release(&table);
+	return err == -ERR_no_table ? -ENOENT : err;
+}
+
 /* Who mounted it, or is root, sees all. */
 static int show_errors(struct fs *fs, struct buf *out)
 {
@@ -172,6 +194,8 @@ static int text_show(struct fs *fs, struct ctl_file *f)
 		return show_errors(fs, &f->out);
 	case NODE_LOG:
 		return show_log(fs, &f->out);
+	case NODE_ADVICE:
+		return show_advice(fs, f);
 	case NODE_DROP_PREVIEW:
 		return drop_preview(fs, f, &f->out);
 	case NODE_IMPORT_LAST:

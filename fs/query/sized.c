@@ -3,6 +3,7 @@
 
 #include "fs/cells/loop.h"
 #include "fs/query/sized.h"
+#include "fs/query/sized_picture.h"
 #include "fs/query/sized_text.h"
 #include "store/text/print/moment.h"
 
@@ -27,6 +28,7 @@ struct sized {
 	const struct table *table; /* of its schema */
 	enum text_format format;
 	uint64_t size;
+	struct buf whole;           /* owned; all of the text, of a picture */
 	struct sized_point *points; /* owned, with their rows */
 	size_t count, room;
 	uint64_t stride;
@@ -70,9 +72,11 @@ static size_t name_index(struct bytes name)
 	return i;
 }
 
-bool sized_is_name(struct bytes name)
+bool sized_is_name(const struct node *directory, struct bytes name)
 {
-	return name_index(name) < 3;
+	if (directory->kind == NODE_KEYVIZ)
+		return sized_picture_is_name(name);
+	return directory->kind == NODE_SCAN && name_index(name) < 3;
 }
 
 /* Frees what s owns, and s. No cursor is at it. */
@@ -85,6 +89,7 @@ static void free_sized(struct fs *fs, struct sized *s)
 	free(s->points);
 	memory_give(store_memory(fs->store), MEMORY_EXPORTS, s->memory);
 	moment_release(fs->store, &s->moment);
+	buf_release(&s->whole);
 	if (s->node)
 		node_put(&fs->nodes, s->node);
 	free(s);
@@ -176,6 +181,21 @@ static int measure(struct fs *fs, struct sized *s)
 	return err ? err : moment_check(fs->store, s->table);
 }
 
+/* Makes the text of a picture, and counts its memory. */
+static int draw(struct fs *fs, struct sized *s)
+{
+	int err = sized_picture_draw(fs, s->node, &s->whole);
+
+	s->size = s->whole.size;
+	if (err)
+		return err;
+	if (!memory_take(store_memory(fs->store), MEMORY_EXPORTS,
+			 s->whole.capacity, 0))
+		return -ENOMEM;
+	s->memory = s->whole.capacity;
+	return 0;
+}
+
 /* Makes the export of node, which is the caller's reference. */
 static int make(struct fs *fs, struct node *node, struct sized **out)
 {
@@ -188,7 +208,6 @@ static int make(struct fs *fs, struct node *node, struct sized **out)
 		return -ENOMEM;
 	s->node = node;
 	node_get(&fs->nodes, node);
-	s->format = names[name_index(node_name(node))].format;
 	s->stride = STRIDE;
 	s->made_us = fs_steady();
 	s->time_us = fs_now();
@@ -202,8 +221,12 @@ static int make(struct fs *fs, struct node *node, struct sized **out)
 	}
 	if (!err && !s->table)
 		err = -ERR_no_table;
-	if (!err)
+	if (!err && node->parent->kind == NODE_KEYVIZ) {
+		err = draw(fs, s);
+	} else if (!err) {
+		s->format = names[name_index(node_name(node))].format;
 		err = measure(fs, s);
+	}
 	if (err)
 		free_sized(fs, s);
 	else
@@ -604,6 +627,10 @@ int sized_read(struct fs *fs, struct sized *s, uint64_t offset, size_t size,
 
 	if (offset >= s->size)
 		return 0;
+	if (s->whole.size > 0)
+		return buf_add(out, s->whole.data + offset,
+			       s->size - offset < size ? s->size - offset
+						       : size);
 	end = s->size - offset < size ? s->size : offset + size;
 	c = take_cursor(fs, s, offset);
 	if (!c)

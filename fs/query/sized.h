@@ -14,6 +14,9 @@
  * hour it ends, and what is open of it is ESTALE; so it is, and never a part of
  * itself, once something in it was dropped.
  *
+ * The files of .keyviz, heat maps of the last hour, are exports as well, whose
+ * text is kept in memory.
+ *
  * SIZED_MAX of them are kept, those in use last; what they have in memory is
  * counted as MEMORY_EXPORTS. From any thread.
  */
@@ -21,8 +24,9 @@
 #define SIZED_SHARED_US UINT64_C(60000000)
 #define SIZED_KEPT_US UINT64_C(3600000000)
 
-/* Whether a name in .scan or a step's directory is that of an export. */
-bool sized_is_name(struct bytes name);
+/* Whether a name in the directory, .scan, a step's or .keyviz, is that of an
+ * export. */
+bool sized_is_name(const struct node *directory, struct bytes name);
 
 /* The node of directory's export of this name: 1 with *out referenced, or an
  * error: -EFBIG beyond the mount's limit, -EBUSY if SIZED_MAX are open, -EINTR.

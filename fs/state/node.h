@@ -54,6 +54,8 @@ enum node_kind {
 	NODE_IMPORT_LAST,
 	NODE_MUTATE,
 	NODE_TABLE_STATS,
+	NODE_ADVICE,
+	NODE_KEYVIZ,      /* table/.keyviz; its files are NODE_SCAN_EXPORT */
 	NODE_SCAN,        /* table/.scan, and each step with its value */
 	NODE_SCAN_STEP,   /* a step's name, before its value */
 	NODE_SCAN_TEXT,   /* a terminal that is a file */

@@ -35,7 +35,8 @@
 		x(VALUES, values)     /* that are read as a whole */          \
 		x(WIRE, wire)       /* requests and answers of the network */ \
 		x(EXPORTS, exports) /* of the mount: places and text of     \
-					 exports with a size */
+					 exports with a size */ \
+		x(HEAT, heat)       /* where operations happen: heat.h */
 
 enum memory_account {
 #define x(name, word) MEMORY_##name,

@@ -16,6 +16,7 @@ struct bulk_load {
 	struct store *s;
 	struct bulk *bulk;     /* owned; the engine's part */
 	struct schema *schema; /* of the last add; NULL: nothing added */
+	uint64_t unsampled;    /* bytes since the last write was counted */
 	int failed; /* an add, which may have taken a part of its rows; 0 */
 };
 
@@ -123,6 +124,23 @@ static int take_schema(struct bulk_load *load)
 	return 0;
 }
 
+/* A load is a write for as much as a block, where that ends. */
+static void sample(struct bulk_load *load, const struct batch_record *r)
+{
+	struct buf scratch = BUF_INIT;
+	struct bytes row;
+	size_t end;
+
+	load->unsampled += r->key.size + r->value.size;
+	if (load->unsampled < HEAT_BLOCK_SIZE)
+		return;
+	if (key_part(r->key, KEY_TABLE_SIZE, &scratch, &row, &end) == 0)
+		sample_row(load->s->sampler.heat, key_table(r->key), row,
+			   HEAT_WRITES, load->unsampled);
+	load->unsampled = 0;
+	buf_release(&scratch);
+}
+
 /* w is settled like a commit, so its time is that of this call and not of the
  * publishing. If it is not for a load it is left settled, which a commit does
  * again. w is emptied also if the load fails half-way: the load is only good
@@ -144,8 +162,11 @@ int store_bulk_add(struct bulk_load *load, struct write *w)
 		return err;
 	if (!only_sets(batch))
 		return 0;
-	while (err == 0 && batch_next(batch, &position, &r))
+	while (err == 0 && batch_next(batch, &position, &r)) {
 		err = bulk_add(load->bulk, r.key, r.kind, r.value);
+		if (err == 0)
+			sample(load, &r);
+	}
 	write_reset(w);
 	if (err < 0)
 		load->failed = err;

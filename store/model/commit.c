@@ -189,7 +189,11 @@ int commit_locked(struct store *s, struct write *w, uint64_t *seq)
 		err = write_hidden(w);
 	if (err == 0 && s->look)
 		look_note(s->look, &w->batch);
-	return err ? err : engine_write(s->engine, &w->batch, false, seq);
+	if (err == 0)
+		err = engine_write(s->engine, &w->batch, false, seq);
+	if (err == 0)
+		sample_batch(s->sampler.heat, &w->batch);
+	return err;
 }
 
 void commit_end(struct store *s, struct write *w)

@@ -1,8 +1,9 @@
 #include "store/engine/large/large.h"
 #include "store/engine/read/get.h"
 #include "store/model/model.h"
+#include "store/model/sample/sample.h"
 
-/* Reads of one column. */
+/* Reads of one column, and whether there is anything. */
 
 /* A large value is appended like another, and the cell says so. */
 int store_get(struct store *s, const struct snapshot *snapshot,
@@ -63,5 +64,30 @@ int store_get_large(struct store *s, const struct snapshot *snapshot,
 	cell->row = row;
 	cell->family = family;
 	cell->qualifier = qualifier;
+	sample_row(s->sampler.heat, id, row, HEAT_READS,
+		   row.size + qualifier.size + memory->size);
 	return err;
+}
+
+int scan_any(struct store *s, const struct scan_range *range)
+{
+	struct scan *scan;
+	struct cell cell;
+	int err = scan_open(s, NULL, range, &scan);
+
+	if (err < 0)
+		return err;
+	err = scan_next(scan, CURSOR_ROW, &cell);
+	scan_close(scan);
+	return err;
+}
+
+/* As a scan of one row, so that filters of files are asked. The empty key is
+ * that of no row, and a scan with it one of all. */
+int store_row_exists(struct store *s, struct bytes table, struct bytes row)
+{
+	struct scan_range range = { .table = table, .row = row };
+	int err = scan_any(s, &range);
+
+	return err == 1 && row.size == 0 ? 0 : err;
 }

@@ -7,6 +7,7 @@
 #include "store/base/bg.h"
 #include "store/engine/core/engine.h"
 #include "store/format/key.h"
+#include "store/model/sample/sample.h"
 #include "store/store.h"
 
 /*
@@ -43,9 +44,11 @@ struct store {
 	struct volume *volume; /* owned */
 	struct engine *engine; /* owned; NULL only while opening has failed */
 	struct clock clock;
-	size_t memtable_size; /* bytes; also of a bulk load's buffer */
-	size_t large_size;    /* values from this size on are large */
-	struct bg *bg;        /* NULL: nobody works in the background */
+	size_t memtable_size;   /* bytes; also of a bulk load's buffer */
+	size_t large_size;      /* values from this size on are large */
+	struct bg *bg;          /* NULL: nobody works in the background */
+	struct sampler sampler; /* its heat has locks of its own, below all
+				   others */
 
 	pthread_mutex_t looking; /* one at a time: look.h */
 

@@ -28,6 +28,10 @@ static_assert(STORE_STOP_CELLS == CURSOR_STOP_CELLS, "as scan.h says");
  */
 struct scan {
 	struct engine *engine;
+	struct heat *heat;     /* borrowed */
+	uint32_t table;        /* its id */
+	uint64_t unsampled;    /* bytes given since the last read was counted */
+	uint64_t sample_at;    /* how many are a read; at first none */
 	struct cursor *cursor; /* or */
 	struct rows *rows;     /* if rows are all that is wanted */
 	struct buf decoded;    /* row of rows, if escaped */
@@ -164,9 +168,22 @@ static int load_value(void *context, struct cell *cell)
 	return err;
 }
 
-/* Ends each call that gives a cell: brings a large value into memory or, if it
- * is to be kept where it is, forgets it there again, which a filter may have
- * asked for. 1, 0 or an error. */
+/* A scan is a read where it begins, and then for as much as a block. */
+static void sample(struct scan *scan, const struct cell *cell)
+{
+	scan->unsampled +=
+		cell->row.size + cell->qualifier.size + cell->value.size;
+	if (scan->unsampled < scan->sample_at)
+		return;
+	sample_row(scan->heat, scan->table, cell->row, HEAT_READS,
+		   scan->unsampled);
+	scan->sample_at = HEAT_BLOCK_SIZE;
+	scan->unsampled = 0;
+}
+
+/* Ends each call that gives a cell: counts it, brings a large value into memory
+ * or, if it is to be kept where it is, forgets it there again, which a filter
+ * may have asked for. 1, 0 or an error. */
 static int give(struct scan *scan, int result, struct cell *cell)
 {
 	int err = 0;
@@ -181,6 +198,8 @@ static int give(struct scan *scan, int result, struct cell *cell)
 		}
 		forget_value(scan);
 	}
+	if (result == 1 && err == 0)
+		sample(scan, cell);
 	return err < 0 ? err : result;
 }
 
@@ -230,6 +249,8 @@ int scan_open(struct store *s, const struct snapshot *snapshot,
 		return -ENOMEM;
 	*scan = (struct scan){
 		.engine = s->engine,
+		.heat = s->sampler.heat,
+		.table = id,
 		.reverse = range->reverse,
 		.keep_large = range->keep_large || range->rows_only,
 		.pause = range->pause,
@@ -665,27 +686,4 @@ int scan_open_large(struct scan *scan, const struct cell *cell,
 struct bytes scan_label(const struct scan *scan)
 {
 	return scan->label;
-}
-
-int scan_any(struct store *s, const struct scan_range *range)
-{
-	struct scan *scan;
-	struct cell cell;
-	int err = scan_open(s, NULL, range, &scan);
-
-	if (err < 0)
-		return err;
-	err = scan_next(scan, CURSOR_ROW, &cell);
-	scan_close(scan);
-	return err;
-}
-
-/* As a scan of one row, so that filters of files are asked. The empty key is
- * that of no row, and a scan with it one of all. */
-int store_row_exists(struct store *s, struct bytes table, struct bytes row)
-{
-	struct scan_range range = { .table = table, .row = row };
-	int err = scan_any(s, &range);
-
-	return err == 1 && row.size == 0 ? 0 : err;
 }

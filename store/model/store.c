@@ -74,6 +74,7 @@ static void background_tick(void *context)
 		err_clear();
 	engine_room_tick(s->engine);
 	engine_tick(s->engine);
+	sample_tick(&s->sampler);
 	engine_write_events(s->engine);
 }
 
@@ -119,6 +120,9 @@ static int open_engine(struct store *s, const struct store_options *o)
 	if (err < 0)
 		return err;
 	err = schema_load(s);
+	if (err == 0)
+		err = sample_begin(&s->sampler, s->engine, s->volume, &s->clock,
+				   o->read_only);
 	if (err < 0 || !o->background || o->read_only)
 		return err;
 	/* The thread finds all that it may use, since it begins after that. */
@@ -184,6 +188,7 @@ int store_close(struct store *s)
 
 	bg_stop(s->bg);
 	if (s->engine) {
+		sample_end(&s->sampler);
 		engine_on_work(s->engine, NULL, NULL);
 		err = engine_close(s->engine);
 	}

@@ -538,6 +538,7 @@ static void mem_close(struct volume *volume)
 	buf_release(&v->root);
 	buf_release(&v->notes);
 	buf_release(&v->old_notes);
+	buf_release(&v->heat);
 	free(v);
 }
 
@@ -568,6 +569,9 @@ static const struct volume_ops mem_ops = {
 	.lease_share = mem_lease_share,
 	.lease_release = mem_lease_release,
 	.note = mem_note,
+	.heat_read = mem_heat_read,
+	.heat_append = mem_heat_append,
+	.heat_replace = mem_heat_replace,
 	.scratch = mem_scratch,
 	.space = mem_space,
 	.close = mem_close,

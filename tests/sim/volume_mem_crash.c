@@ -52,6 +52,8 @@ int volume_mem_kill_clone(struct volume *volume, struct volume **out)
 		err = buf_set(&to->notes, buf_bytes(&v->notes));
 	if (!err)
 		err = buf_set(&to->old_notes, buf_bytes(&v->old_notes));
+	if (!err)
+		err = buf_set(&to->heat, buf_bytes(&v->heat));
 	for (f = v->files; f && !err; f = f->next)
 		err = clone_file(to, f);
 	if (err < 0) {
@@ -109,9 +111,11 @@ int volume_mem_crash_clone(struct volume *volume, struct rng *rng,
 
 	if (err < 0)
 		return err;
-	/* Of notes nothing is durable. */
+	/* Of notes, and of heat, nothing is durable. */
 	mem(*out)->notes.size =
 		rng_below(rng, (uint32_t)mem(*out)->notes.size + 1);
+	mem(*out)->heat.size =
+		rng_below(rng, (uint32_t)mem(*out)->heat.size + 1);
 	place = &mem(*out)->files;
 	while ((f = *place)) {
 		/* A name that is not durable stays or goes; a removal that is

@@ -1,7 +1,7 @@
 #include "store/base/err.h"
 #include "tests/sim/volume_mem_state.h"
 
-/* The notes of a volume in memory. */
+/* The notes of a volume in memory, and its history of heat. */
 
 /* What a failed call left of lines ends in the midst of one. */
 static int end_line(struct mem_volume *v)
@@ -35,4 +35,21 @@ int mem_note(struct volume *volume, struct bytes lines, uint64_t size_max)
 		return buf_add_bytes(&v->notes, lines) < 0 ? -ENOMEM : err;
 	}
 	return buf_add_bytes(&v->notes, lines);
+}
+
+int mem_heat_read(struct volume *volume, struct buf *out)
+{
+	return buf_add_bytes(out, buf_bytes(&mem(volume)->heat));
+}
+
+int mem_heat_append(struct volume *volume, uint64_t size, struct bytes data)
+{
+	struct mem_volume *v = mem(volume);
+
+	return v->heat.size == size ? buf_add_bytes(&v->heat, data) : -ESTALE;
+}
+
+int mem_heat_replace(struct volume *volume, struct bytes content)
+{
+	return buf_set(&mem(volume)->heat, content);
 }

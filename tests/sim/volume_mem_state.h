@@ -30,7 +30,7 @@ struct mem_volume {
 	struct volume volume;
 	struct mem_file *files;
 	struct buf root;
-	struct buf notes, old_notes;
+	struct buf notes, old_notes, heat;
 	uint64_t root_version;
 	uint64_t spares[VOLUME_SPARES_MAX]; /* bytes; largest first */
 	size_t spare_count;
@@ -85,6 +85,9 @@ int mem_spare_hold(struct volume *volume, const uint64_t *sizes, size_t count,
 
 /* These are operations of the volume, see volume.h. */
 int mem_note(struct volume *volume, struct bytes lines, uint64_t size_max);
+int mem_heat_read(struct volume *volume, struct buf *out);
+int mem_heat_append(struct volume *volume, uint64_t size, struct bytes data);
+int mem_heat_replace(struct volume *volume, struct bytes content);
 int mem_lease_take(struct volume *volume, const char *holder);
 int mem_lease_describe(struct volume *volume, const char *holder);
 int mem_lease_share(struct volume *volume);

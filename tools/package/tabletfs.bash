@@ -95,6 +95,10 @@ _tabletfs() {
 			words="entries=true count= kind="
 			compopt -o nospace 2>/dev/null
 		fi ;;
+	keyviz:[2-9]*)
+		compopt -o default 2>/dev/null
+		words="metric=reads metric=writes metric=bytes from= to= key="
+		compopt -o nospace 2>/dev/null ;;
 	create:1)
 		compopt -o dirnames 2>/dev/null ;;
 	create:* | createtable:* | check:* | mounts:* | stats:* | sync:* | \
@@ -153,7 +157,7 @@ _tabletfs_paths() {
 		done ;;
 	esac
 	for name in .tabletfs .schema .granularity .at .drop .import .mutate \
-		.recipes .scan .stats .row.jsonl .versions; do
+		.recipes .scan .stats .advice .keyviz .row.jsonl .versions; do
 		case $name in "$base"*) ;; *) continue ;; esac
 		[ -n "$base" ] || continue
 		if [ -d "$dir$name" ]; then

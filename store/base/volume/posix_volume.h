@@ -8,7 +8,8 @@
 /*
  * What the files of the POSIX volume share: volume_posix.c has segments and
  * logs, volume_posix_own.c what is not named by the engine, volume_posix_note.c
- * notes, volume_posix_file.c what they do to single files. The directory holds
+ * notes, volume_posix_heat.c the heat, volume_posix_file.c what they do to
+ * single files. The directory holds
  *
  *   tabletfs    says that this is a store, and of which format
  *   root        "tfsroot1" | u64 version | content | crc32c of all before
@@ -19,6 +20,7 @@
  *   <name>.tmp  a file on its way; swept by whoever takes the lease
  *   <n>.spare   a piece of held room; what is in it means nothing
  *   LOG, LOG.1  notes
+ *   HEAT        the history of heat
  *
  * A new file is written under its temporary name, synced, renamed, and then the
  * directory is synced. Logs are made under their own name, and the directory is

@@ -20,7 +20,7 @@
  *             it is full
  *
  * and notes: lines for people, which are no object, have no name for the engine
- * and are never read by it.
+ * and are never read by it; and the history of heat, which is none either.
  *
  * Names are [0-9a-z.-]+, at most VOLUME_NAME_MAX bytes, chosen by the engine
  * and never used twice in the life of a volume.
@@ -34,6 +34,8 @@
 #define VOLUME_SPARES_MAX 96
 #define VOLUME_NOTES "LOG"
 #define VOLUME_NOTES_OLD "LOG.1"
+#define VOLUME_HEAT "HEAT"
+#define VOLUME_HEAT_MAX (UINT64_C(64) << 20) /* bytes that are read of it */
 
 struct volume;
 struct segment_writer;
@@ -158,6 +160,18 @@ struct volume_ops {
 	 * there, after any other error some may be; others may be tried, and
 	 * begin a line. One call at a time, beside calls of other kinds. */
 	int (*note)(struct volume *v, struct bytes lines, uint64_t size_max);
+
+	/* The history of heat, VOLUME_HEAT, which is no object and may go at
+	 * any time; nothing of it is made durable. One call at a time, beside
+	 * calls of other kinds. Appends all of it to out; nothing if there is
+	 * none, or it has more than VOLUME_HEAT_MAX bytes. */
+	int (*heat_read)(struct volume *v, struct buf *out);
+	/* Appends data, by who has the lease to write, to what has size bytes:
+	 * -ESTALE if it has not, or has another name as well. After that and
+	 * after -ENOSPC nothing of data is there. */
+	int (*heat_append)(struct volume *v, uint64_t size, struct bytes data);
+	/* Puts content in its place; after an error it is as it was. */
+	int (*heat_replace)(struct volume *v, struct bytes content);
 
 	/* A descriptor of a new file, to read and write, which has no name and
 	 * ends when the caller closes it, or dies: for what memory has no room

@@ -10,6 +10,7 @@
 #include "store/base/volume/volume_posix.h"
 #include "store/base/volume/volume_posix_file.h"
 #include "store/base/volume/volume_posix_lease.h"
+#include "store/base/volume/volume_posix_heat.h"
 #include "store/base/volume/volume_posix_note.h"
 #include "store/base/volume/volume_posix_own.h"
 #include "store/base/volume/volume_posix_reader.h"
@@ -537,6 +538,9 @@ static const struct volume_ops posix_ops = {
 	.lease_share = posix_lease_share,
 	.lease_release = posix_lease_release,
 	.note = posix_note,
+	.heat_read = posix_heat_read,
+	.heat_append = posix_heat_append,
+	.heat_replace = posix_heat_replace,
 	.scratch = posix_scratch,
 	.space = posix_space,
 	.close = posix_close,

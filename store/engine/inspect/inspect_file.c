@@ -4,6 +4,7 @@
 #include "store/engine/files/manifest_name.h"
 #include "store/engine/inspect/inspect_blob.h"
 #include "store/engine/inspect/inspect_file.h"
+#include "store/engine/inspect/inspect_heat.h"
 #include "store/engine/inspect/inspect_log.h"
 #include "store/engine/inspect/inspect_own.h"
 #include "store/engine/inspect/inspect_sst.h"
@@ -11,8 +12,8 @@
 
 /* In the order of enum inspect_kind. Those up to spare may be asked for. */
 static const char *const words[] = {
-	"sst",  "log",   "edits",      "blob",       "root",  "marker",
-	"lock", "spare", "spare-root", "unfinished", "other",
+	"sst",  "log",  "edits", "blob",       "root",       "marker",
+	"lock", "heat", "spare", "spare-root", "unfinished", "other",
 };
 
 static_assert(sizeof(words) / sizeof(words[0]) == INSPECT_OTHER + 1,
@@ -67,6 +68,8 @@ enum inspect_kind inspect_kind_of_name(const char *name, uint64_t *id,
 		return INSPECT_ROOT;
 	if (strcmp(name, POSIX_LOCK) == 0)
 		return INSPECT_LOCK;
+	if (strcmp(name, VOLUME_HEAT) == 0)
+		return INSPECT_HEAT;
 	if (strcmp(name, POSIX_ROOT POSIX_SPARE) == 0)
 		return INSPECT_SPARE_ROOT;
 	for (n = 0; n < sizeof(ends) / sizeof(ends[0]); n++)
@@ -84,6 +87,7 @@ int inspect_kind_of_content(struct reader *reader, enum inspect_kind *kind)
 		{ "tfs-blob", INSPECT_BLOB },
 		{ "tfsroot1", INSPECT_ROOT },
 		{ "TabletFS", INSPECT_MARKER },
+		{ "tfs-heat", INSPECT_HEAT },
 	};
 	char start[8];
 	bool is_edits;
@@ -99,7 +103,7 @@ int inspect_kind_of_content(struct reader *reader, enum inspect_kind *kind)
 	err = reader->size < sizeof(start)
 		      ? 0
 		      : reader->ops->pread(reader, 0, start, sizeof(start));
-	for (n = 0; n < 3 && err == 0 && reader->size >= sizeof(start); n++)
+	for (n = 0; n < 4 && err == 0 && reader->size >= sizeof(start); n++)
 		if (memcmp(start, magics[n].magic, sizeof(start)) == 0)
 			*kind = magics[n].kind;
 	if (err < 0 || *kind != INSPECT_OTHER)
@@ -169,6 +173,8 @@ int inspect_file(struct inspect *i, struct reader *reader,
 		return inspect_marker(i, &r.reader);
 	case INSPECT_LOCK:
 		return inspect_lock(i, &r.reader);
+	case INSPECT_HEAT:
+		return inspect_heat(i, &r.reader);
 	default:
 		return 0;
 	}

@@ -12,6 +12,7 @@ enum inspect_kind {
 	INSPECT_ROOT,
 	INSPECT_MARKER,
 	INSPECT_LOCK,
+	INSPECT_HEAT,
 	INSPECT_SPARE,      /* held room */
 	INSPECT_SPARE_ROOT, /* a former root */
 	INSPECT_UNFINISHED, /* a file under way */
