@@ -95,7 +95,8 @@ int import_source_mark(struct importer *im, bool final)
 	if (!final && same == in.size && same < sizeof(mark))
 		return 0;
 	im->marked = true;
-	if (same == sizeof(mark))
+	/* cbt takes it for a wrong header, and so is it in its form. */
+	if (same == sizeof(mark) && (im->recipe || im->format != TEXT_CSV))
 		im->start += sizeof(mark);
 	return 1;
 }
