@@ -4,35 +4,11 @@
 fs_tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 TABLETFS=${TABLETFS:-$(cd "$fs_tests/../.." && pwd)/build/tabletfs}
 . "$fs_tests/../lib.sh"
-wire=$(dirname "$TABLETFS")/tests/fs/wire
-[ -x "$wire" ] || skip_all "$wire is not built"
-store=$work/store server= address=
+store=$work/store
+. "$fs_tests/serve.sh"
 
 at_end() {
 	[ -z "$server" ] || kill "$server" 2>/dev/null
-}
-
-# serve [WORD...]: returns when it takes connections.
-serve() {
-	local i
-	"$TABLETFS" serve "$store" listen=127.0.0.1:0 "$@" >out 2>err &
-	server=$!
-	for i in $(seq $((300 * ${SLOW:-1}))); do
-		grep -q export out && break
-		kill -0 $server 2>/dev/null || break
-		sleep 0.1
-	done
-	address=$(sed -n 's/^export BIGTABLE_EMULATOR_HOST=//p' out)
-}
-
-# stop: its status is that of the server.
-stop() {
-	local status
-	kill "$server"
-	wait "$server"
-	status=$?
-	server=
-	return $status
 }
 
 t=projects/p/instances/i/tables/t

@@ -3,31 +3,10 @@
 # splits and protection are kept, over a restart and in a dump, and go with their
 # instance; a mount shows the tables.
 . "$(dirname "$0")/lib.sh"
-wire=$(dirname "$TABLETFS")/tests/fs/wire
-[ -x "$wire" ] || skip_all "$wire is not built"
-server=
+. "$fs_tests/serve.sh"
 at_end() {
 	[ -z "$server" ] || kill "$server" 2>/dev/null
 	stop_mount 2>/dev/null
-}
-
-serve() {
-	local i
-	: >said
-	"$TABLETFS" serve "$store" listen=127.0.0.1:0 >said 2>err &
-	server=$!
-	for i in $(seq $((300 * ${SLOW:-1}))); do
-		grep -q export said && break
-		kill -0 $server 2>/dev/null || break
-		sleep 0.1
-	done
-	address=$(sed -n 's/^export BIGTABLE_EMULATOR_HOST=//p' said)
-}
-
-stop() {
-	kill "$server"
-	wait "$server"
-	server=
 }
 
 # at STATUS PATH WORD...: a call, with its answer in the file answer.

@@ -2,34 +2,10 @@
 # Commands for a store that tabletfs serve has: they run in it, by a socket in
 # the store's directory, as they do in the daemon of a mount.
 . "$(dirname "$0")/lib.sh"
-wire=$(dirname "$TABLETFS")/tests/fs/wire
-[ -x "$wire" ] || skip_all "$wire is not built"
-server=
+. "$fs_tests/serve.sh"
 at_end() {
 	[ -z "$server" ] || kill -CONT "$server" 2>/dev/null
 	[ -z "$server" ] || kill "$server" 2>/dev/null
-}
-
-serve() {
-	local i
-	: >said
-	"$TABLETFS" serve "$store" listen=127.0.0.1:0 >said 2>err &
-	server=$!
-	for i in $(seq $((300 * ${SLOW:-1}))); do
-		grep -q export said && break
-		kill -0 $server 2>/dev/null || break
-		sleep 0.1
-	done
-	address=$(sed -n 's/^export BIGTABLE_EMULATOR_HOST=//p' said)
-}
-
-stop() {
-	local status
-	kill "$server"
-	wait "$server"
-	status=$?
-	server=
-	return $status
 }
 
 # How often a value of table t has this text, over the wire.

@@ -59,16 +59,6 @@ static int find(struct admin_call *a, struct bytes name, struct record *r,
 	return err < 0 ? err : 0;
 }
 
-static int create(struct admin_call *a, struct record *r)
-{
-	struct record old = *r;
-	int err = record_read(a, &old);
-
-	if (err > 0 || is_default(a, r))
-		return record_exists(r);
-	return err < 0 ? err : records_write(a, r, 1);
-}
-
 static int do_create(struct admin_call *a)
 {
 	const struct proto_create_cluster *q = a->request;
@@ -89,7 +79,7 @@ static int do_create(struct admin_call *a)
 		kept = *q->cluster;
 	kept.name = BYTES_NONE;
 	records_lock();
-	err = create(a, &r);
+	err = records_create(a, &r, 1, is_default(a, &r));
 	records_unlock();
 	if (!err)
 		err = fill(a, parts[0], &r, &answer);
@@ -214,13 +204,8 @@ static int do_delete(struct admin_call *a)
 
 	records_lock();
 	err = find(a, q->name, &r, &project);
-	if (!err && !r.message)
-		err = fail(EPERM, "the cluster \"" DEFAULT_CLUSTER "\" is that "
-				  "of every instance, and stays");
-	if (!err) {
-		r.message = NULL;
-		err = records_write(a, &r, 1);
-	}
+	if (!err)
+		err = record_remove(a, &r);
 	records_unlock();
 	return err < 0 ? err : admin_answer_empty(a);
 }

@@ -49,19 +49,6 @@ static int take_instance(const struct proto_create_instance *q,
 	return err;
 }
 
-static int create(struct admin_call *a, const struct proto_create_instance *q,
-		  struct record *records)
-{
-	bool is_default =
-		bytes_equal(q->instance_id, BYTES_LITERAL(DEFAULT_INSTANCE));
-	struct record old = *records;
-	int err = record_read(a, &old);
-
-	if (err > 0 || is_default)
-		return record_exists(records);
-	return err < 0 ? err : records_write(a, records, q->clusters.count + 1);
-}
-
 static int do_create(struct admin_call *a)
 {
 	const struct proto_create_instance *q = a->request;
@@ -90,7 +77,9 @@ static int do_create(struct admin_call *a)
 	if (err < 0)
 		return err;
 	records_lock();
-	err = create(a, q, records);
+	err = records_create(
+		a, records, q->clusters.count + 1,
+		bytes_equal(q->instance_id, BYTES_LITERAL(DEFAULT_INSTANCE)));
 	records_unlock();
 	if (!err)
 		err = fill(a, parts[0], records, &answer);

@@ -230,3 +230,24 @@ int record_exists(const struct record *r)
 {
 	return say(ERR_table_exists, r, "exists already");
 }
+
+int records_create(struct admin_call *a, const struct record *records,
+		   size_t count, bool is_default)
+{
+	struct record old = records[0];
+	int err = record_read(a, &old);
+
+	if (err > 0 || is_default)
+		return record_exists(records);
+	return err < 0 ? err : records_write(a, records, count);
+}
+
+int record_remove(struct admin_call *a, const struct record *r)
+{
+	struct record gone = *r;
+
+	if (!r->message)
+		return say(EPERM, r, "is that of every instance, and stays");
+	gone.message = NULL;
+	return records_write(a, &gone, 1);
+}

@@ -31,6 +31,15 @@ int record_read(struct admin_call *a, struct record *r);
 int records_write(struct admin_call *a, const struct record *records,
 		  size_t count);
 
+/* As records_write, if the first is not there yet: by is_default it is in any
+ * case. -ERR_table_exists. */
+int records_create(struct admin_call *a, const struct record *records,
+		   size_t count, bool is_default);
+
+/* Removes r, which was read; without a message it is what every instance has,
+ * and stays: -EPERM. */
+int record_remove(struct admin_call *a, const struct record *r);
+
 /* All of a kind, of an instance or of all if that is empty, in the order of
  * their names: *out is the arena's. */
 int records_list(struct admin_call *a, enum record_kind kind,
