@@ -47,7 +47,10 @@ for r in rows:
     if r[0].startswith("event"):
         places.setdefault(r[4], []).append((float(r[6]), r[0]))
 tops = [max(places[t])[1] for t in sorted(places)][1:]
-print(round(total, -3), hot > 0.5 * total, tops == sorted(tops) and len(tops) > 2)
+# By the clock a batch may lie in two seconds; test_heat_picture is strict.
+back = sum(a > b for a, b in zip(tops, tops[1:]))
+print(round(total, -3), hot > 0.5 * total,
+      back <= 1 and len(tops) > 2 and tops[0] < tops[-1])
 PY
 cp "$k/writes.tsv" writes.tsv
 same "what was written" "5000.0 True True" "$(python3 numbers.py writes.tsv)"
