@@ -304,13 +304,11 @@ static ssize_t drop_write(struct fs *fs, struct ctl_file *f, struct bytes data,
  * whether it was right or not. Without one nothing happens. */
 static int drop_sync(struct fs *fs, struct ctl_file *f)
 {
-	struct bytes text = spill_bytes(&f->in);
+	struct bytes text = bytes_trim(spill_bytes(&f->in));
 	uint64_t token;
 	struct drop d;
 	int err;
 
-	while (text.size > 0 && strchr(" \n", text.data[text.size - 1]))
-		text.size--;
 	if (text.size == 0)
 		return 0;
 	if (!parse_token(text, &token))

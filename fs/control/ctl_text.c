@@ -228,16 +228,6 @@ static ssize_t text_write(struct fs *fs, struct ctl_file *f, struct bytes data,
 	return err ? err : (ssize_t)data.size;
 }
 
-/* text without white space around it: echo adds a newline. */
-static struct bytes without_space(struct bytes text)
-{
-	while (text.size > 0 && strchr(" \t\r\n", text.data[text.size - 1]))
-		text.size--;
-	while (text.size > 0 && strchr(" \t\r\n", text.data[0]))
-		text = bytes_after(text, 1);
-	return text;
-}
-
 /* .row.jsonl: one atomic mutation of the row, durable with -o sync. Changes of
  * the schema are always durable. */
 static int take_row(struct fs *fs, const struct path *p, struct bytes text)
@@ -326,7 +316,7 @@ static int take(struct fs *fs, const struct ctl_file *f, struct bytes text)
  * close after fsync, does not take it again. */
 static int text_flush(struct fs *fs, struct ctl_file *f, bool at_end)
 {
-	struct bytes text = without_space(spill_bytes(&f->in));
+	struct bytes text = bytes_trim(spill_bytes(&f->in));
 	int err;
 
 	/* Opened with O_TRUNC and closed: as if not touched. */

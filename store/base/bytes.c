@@ -1,5 +1,19 @@
 #include "store/base/bytes.h"
 
+static bool is_space(uint8_t c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+struct bytes bytes_trim(struct bytes b)
+{
+	while (b.size > 0 && is_space(b.data[b.size - 1]))
+		b.size--;
+	while (b.size > 0 && is_space(b.data[0]))
+		b = bytes_after(b, 1);
+	return b;
+}
+
 size_t bytes_shared(struct bytes a, struct bytes b)
 {
 	size_t limit = a.size < b.size ? a.size : b.size;

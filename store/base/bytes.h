@@ -66,6 +66,9 @@ static inline struct bytes bytes_after(struct bytes b, size_t n)
 	return bytes_of(b.data + n, b.size - n);
 }
 
+/* b without the blanks, tabs, returns and newlines around it. */
+struct bytes bytes_trim(struct bytes b);
+
 /* How many leading bytes a and b share. */
 size_t bytes_shared(struct bytes a, struct bytes b);
 

@@ -117,6 +117,23 @@ START_TEST(integers_parse_as_in_go)
 }
 END_TEST
 
+/* Blanks around are none of the number, and nothing adds nothing. A NUL is no
+ * blank. */
+START_TEST(added_integers_have_blanks_around)
+{
+	int64_t number = 0;
+
+	ck_assert_int_eq(int_parse_added(BYTES_LITERAL(" \t5\r\n"), &number),
+			 1);
+	ck_assert_int_eq(number, 5);
+	ck_assert_int_eq(int_parse_added(BYTES_LITERAL(" \n"), &number), 0);
+	ck_assert_int_eq(int_parse_added(BYTES_LITERAL("5\0"), &number),
+			 -EINVAL);
+	ck_assert_int_eq(int_parse_added(BYTES_LITERAL("\0"), &number),
+			 -EINVAL);
+}
+END_TEST
+
 START_TEST(integers_are_decimal)
 {
 	static const struct {
@@ -265,9 +282,13 @@ END_TEST
 int main(void)
 {
 	const TTest *tests[] = {
-		durations_parse,         durations_print_as_they_parse,
-		integers_parse_as_in_go, times_parse,
-		quotes_as_in_go,         types_have_words,
+		durations_parse,
+		durations_print_as_they_parse,
+		integers_parse_as_in_go,
+		times_parse,
+		quotes_as_in_go,
+		types_have_words,
+		added_integers_have_blanks_around,
 		integers_are_decimal,
 	};
 

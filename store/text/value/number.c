@@ -24,10 +24,7 @@ bool int_parse(struct bytes text, int64_t *out)
 
 int int_parse_added(struct bytes text, int64_t *out)
 {
-	while (text.size > 0 && strchr(" \t\r\n", text.data[text.size - 1]))
-		text.size--;
-	while (text.size > 0 && strchr(" \t\r\n", text.data[0]))
-		text = bytes_after(text, 1);
+	text = bytes_trim(text);
 	if (text.size == 0)
 		return 0;
 	return int_parse(text, out) ? 1 : -EINVAL;
