@@ -101,7 +101,10 @@ pairs+=("$s/$steps/export.jsonl" steps.jsonl)
 for i in 1 2 3 4 5; do pairs+=("$s/export.csv" want.csv); done
 check "read at random" python3 reads.py "${pairs[@]}"
 # What is kept is counted, and what is not open has no text in memory.
+exec 3<"$s/export.csv" 4<"$s/export.tsv" 5<"$s/export.jsonl" \
+	6<"$s/$steps/export.jsonl"
 check "they are counted" test "$(stat_of exports)" -ge 4
+exec 3<&- 4<&- 5<&- 6<&-
 check "so is their memory" test "$(stat_of memory_exports)" -gt "$none"
 check "which is places of rows" test "$(stat_of memory_exports)" -lt 100000
 
