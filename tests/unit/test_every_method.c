@@ -1,6 +1,6 @@
 #include "tests/sim/fake_call.h"
 #include "tests/sim/rng.h"
-#include "tests/sim/volume_mem.h"
+#include "tests/unit/mem_store.h"
 #include "tests/unit/suite.h"
 
 /* Every method that is served, with requests that are empty, of another method,
@@ -29,15 +29,7 @@ static void make_table(void)
 
 static void setup(void)
 {
-	struct store_options options;
-	struct volume *volume;
-
-	store_options_init(&options);
-	options.create = true;
-	options.background = false;
-	ck_assert_int_eq(volume_mem_new(&volume), 0);
-	ck_assert_int_eq(store_open_volume(volume, &options, &service.store),
-			 0);
+	service.store = mem_store(NULL);
 	make_table();
 }
 

@@ -3,7 +3,7 @@
 
 #include "store/base/err.h"
 #include "store/text/filter/filter_text.h"
-#include "tests/sim/volume_mem.h"
+#include "tests/unit/mem_store.h"
 #include "tests/unit/suite.h"
 
 /* Filters as expressions: what each lets pass of a few cells, and what is said
@@ -23,15 +23,9 @@ static void setup(void)
 {
 	struct family_spec specs[2] = { { .name = BYTES_LITERAL("f") },
 					{ .name = BYTES_LITERAL("g") } };
-	struct store_options options;
-	struct volume *volume;
 	struct write *w;
 
-	store_options_init(&options);
-	options.create = true;
-	options.background = false;
-	ck_assert_int_eq(volume_mem_new(&volume), 0);
-	ck_assert_int_eq(store_open_volume(volume, &options, &s), 0);
+	s = mem_store(NULL);
 	ck_assert_int_eq(
 		store_create_table(s, bytes_string("t"), false, specs, 2), 0);
 	ck_assert_int_eq(write_new(s, &w), 0);

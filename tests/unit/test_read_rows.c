@@ -1,5 +1,5 @@
 #include "tests/sim/fake_call.h"
-#include "tests/sim/volume_mem.h"
+#include "tests/unit/mem_store.h"
 #include "tests/unit/suite.h"
 
 /* ReadRows: which rows, in which messages, whatever the peer takes and when.
@@ -18,15 +18,8 @@ static void setup(void)
 {
 	struct family_spec families[] = { { .name = str("f") },
 					  { .name = str("g") } };
-	struct store_options options;
-	struct volume *volume;
 
-	store_options_init(&options);
-	options.create = true;
-	options.background = false;
-	ck_assert_int_eq(volume_mem_new(&volume), 0);
-	ck_assert_int_eq(store_open_volume(volume, &options, &service.store),
-			 0);
+	service.store = mem_store(NULL);
 	ck_assert_int_eq(
 		store_create_table(service.store, str("t"), true, families, 2),
 		0);
