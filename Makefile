@@ -241,7 +241,7 @@ $(B)/tabletfs: $(call obj,tools/main.c) $(B)/libfs.a $(B)/libstore.a
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LDFLAGS)
 
 $(B)/tests/conformance: $(call obj,$(CONFORMANCE)) $(B)/libsim.a \
-		$(B)/libstore.a
+		$(B)/libfs.a $(B)/libstore.a
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LDFLAGS)
 
