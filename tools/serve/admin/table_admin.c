@@ -18,7 +18,7 @@ static int answer_table(struct admin_call *a, struct bytes instance,
 	struct proto_table table = { .name = BYTES_NONE };
 	int err;
 
-	err = t ? wire_table(t, instance, view, &a->arena, &table)
+	err = t ? wire_table(schema, t, instance, view, &a->arena, &table)
 		: fail(ERR_no_table, "table \"%.*s\" not found", (int)name.size,
 		       (const char *)name.data);
 	if (!err)
@@ -210,7 +210,7 @@ static int add_tables(struct admin_call *a, const struct schema *schema,
 			break;
 		}
 		last = bytes_after(t->name, prefix.size);
-		err = wire_table(t, q->parent, (enum table_view)q->view,
+		err = wire_table(schema, t, q->parent, (enum table_view)q->view,
 				 &a->arena,
 				 &answer->tables.at[answer->tables.count++]);
 	}
@@ -296,8 +296,8 @@ static int do_update_table(struct admin_call *a)
 		return err;
 	schema = store_schema(a->service->store);
 	t = schema_table(schema, table);
-	err = t ? wire_table(t, instance_of(q->table->name), TABLE_SCHEMA,
-			     &a->arena, &answer)
+	err = t ? wire_table(schema, t, instance_of(q->table->name),
+			     TABLE_SCHEMA, &a->arena, &answer)
 		: fail(ERR_no_table, "the table was dropped meanwhile");
 	if (!err)
 		err = admin_answer_operation(
