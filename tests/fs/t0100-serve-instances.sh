@@ -45,6 +45,9 @@ check "not with this name" at 3 $instances/CreateInstance 1=projects/p 2=a~b \
 	3{ 2=x }
 check "it is there" at 0 $instances/GetInstance 1=$mine
 check "with its words" grep -q "Shown.*key.*label" answer
+check "another is not" at 5 $instances/GetInstance 1=$other
+check "that of the files is" at 0 $instances/GetInstance \
+	1=projects/p/instances/tabletfs
 check "in the list" at 0 $instances/ListInstances 1=projects/p
 check "with the other" grep -q "instances/tabletfs.*instances/mine" answer
 check "new words" at 0 $instances/PartialUpdateInstance \
@@ -57,10 +60,18 @@ check "none of an instance that is not" at 5 \
 at 0 $instances/ListClusters 1=$mine
 check "its cluster" grep -q "clusters/near" answer
 check "and no other" [ "$(grep -c "clusters/cluster" answer)" = 0 ]
+check "a policy that is set is told" at 0 $instances/SetIamPolicy 1=$mine \
+	2{ 3=tag }
+check "as it came" grep -q tag answer
 check "another cluster" at 0 $instances/CreateCluster 1=$mine 2=far \
 	3{ 2=there 4:1 }
 check "exists" at 6 $instances/CreateCluster 1=$mine 2=far 3{ 2=there }
 check "is changed" at 0 $instances/UpdateCluster 1=$mine/clusters/far 4:9
+check "a table" at 0 $tables/CreateTable 1=$mine 2=replicated
+at 0 $tables/GetTable 1=$mine/tables/replicated 2:3
+same "has a state in each of them" "far near" \
+	"$(grep -oE 'far|near|cluster$' answer | xargs)"
+check "goes" at 0 $tables/DeleteTable 1=$mine/tables/replicated
 check "and goes" at 0 $instances/DeleteCluster 1=$mine/clusters/far
 check "for good" at 5 $instances/GetCluster 1=$mine/clusters/far
 check "that of every instance stays" at 9 $instances/DeleteCluster \

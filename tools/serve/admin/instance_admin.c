@@ -100,6 +100,10 @@ static int do_get(struct admin_call *a)
 	r.instance = parts[1];
 	if (!err)
 		err = record_read(a, &r);
+	/* As lists have it, so that who asks first makes the one he means. */
+	if (err == 0 &&
+	    !bytes_equal(r.instance, BYTES_LITERAL(DEFAULT_INSTANCE)))
+		err = record_missing(&r);
 	if (err >= 0)
 		err = fill(a, parts[0], &r, &answer);
 	if (!err)
