@@ -14,6 +14,20 @@ static bool is_default(struct admin_call *a, const struct record *r)
 	       !resource_is_made(a->service->store, r->instance);
 }
 
+/* The number of nodes of a cluster that has a policy for it: the least, as
+ * there is no load. */
+static int32_t least_nodes(const struct proto_cluster *c)
+{
+	const struct proto_autoscaling_config *policy =
+		c->config_case == nr_cluster_cluster_config
+			? c->cluster_config->cluster_autoscaling_config
+			: NULL;
+
+	return policy && policy->autoscaling_limits
+		       ? policy->autoscaling_limits->min_serve_nodes
+		       : 0;
+}
+
 static int fill(struct admin_call *a, struct bytes project,
 		const struct record *r, struct proto_cluster *out)
 {
@@ -24,6 +38,8 @@ static int fill(struct admin_call *a, struct bytes project,
 	else
 		*out = (struct proto_cluster){ .serve_nodes = 1 };
 	out->state = READY;
+	if (!out->serve_nodes)
+		out->serve_nodes = least_nodes(out);
 	if (!out->default_storage_type)
 		out->default_storage_type = SSD;
 	if (out->location.size == 0)
