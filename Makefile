@@ -41,7 +41,7 @@ SIM := $(filter-out $(wildcard tests/sim/main_*.c tests/soak/main_*.c), \
 UNIT := $(wildcard tests/unit/test_*.c)
 MAINS := $(wildcard tests/sim/main_*.c tests/soak/main_*.c \
 	tests/fault/main_*.c \
-	tests/bench/*.c tests/fs/*.c)
+	tests/bench/*.c tests/fs/*.c tests/wire/*.c)
 FUZZ := $(wildcard tests/fuzz/fuzz_*.c)
 CONFORMANCE := $(wildcard tests/conformance/*.c)
 BENCH_ENGINE := $(wildcard tests/bench/engine/*.c)
@@ -70,9 +70,10 @@ CHECKED := $(if $(T),$(sort $(filter $(B)/tests/fs/%,$(CHECKED)) \
 	$(t),$(bin:$(B)/tests/%=%)),$(bin))))),$(CHECKED))
 
 .PHONY: all help build deps check check-built check-fault check-fs-long \
-	check-kernel check-soak canary demo fuzz lint compile_commands.json \
-	bench bench-engine bench-fs bench-import bench-large bench-time install \
-	install-files uninstall deb clean
+	check-kernel check-soak check-wire canary demo fuzz lint \
+	compile_commands.json bench bench-engine bench-fs bench-import \
+	bench-large bench-time install install-files uninstall deb \
+	clean
 .SECONDARY:
 
 # The program, build/tabletfs; installs what it needs
@@ -126,6 +127,13 @@ check-kernel: deps
 	@tools/install-packages tests/packages tests/packages-kernel
 	@$(MAKE) --no-print-directory build $(filter $(B)/tests/fs/%,$(MAIN_BIN))
 	@B=$(B) T="$(T)" SEED=$(SEED) tests/kernel/run
+
+# Google's own clients beside tabletfs serve
+check-wire: deps
+	@tools/install-packages tests/packages
+	@$(MAKE) --no-print-directory build \
+		$(filter $(B)/tests/fs/% $(B)/tests/wire/%,$(MAIN_BIN))
+	@B=$(B) tests/run tests/wire/*.sh
 
 # Builds with planted bugs, which a test has to catch
 canary: deps
