@@ -72,7 +72,7 @@ CHECKED := $(if $(T),$(sort $(filter $(B)/tests/fs/%,$(CHECKED)) \
 .PHONY: all help build deps check check-built check-fault check-fs-long \
 	check-kernel check-soak check-wire canary demo fuzz lint \
 	compile_commands.json bench bench-engine bench-fs bench-import \
-	bench-large bench-time install install-files uninstall deb \
+	bench-large bench-serve bench-time install install-files uninstall deb \
 	clean
 .SECONDARY:
 
@@ -174,6 +174,11 @@ bench-engine: deps
 # Imports beside sqlite3 and cbt, some minutes
 bench-import: all
 	@B=$(B) tests/bench/run-import
+
+# What tabletfs serve costs, beside Google's emulator, some minutes
+bench-serve: deps
+	@$(MAKE) --no-print-directory build $(B)/tests/bench/wireload
+	@B=$(B) tests/bench/run-serve
 
 # What time does to the store and its peers, half an hour
 bench-time: deps
