@@ -135,16 +135,15 @@ static int call_one(struct run *r, const char *path,
 	int err = call(r, path, type, request, &out);
 
 	*answer = NULL;
-	if (!err)
+	if (!err) {
 		err = next(r, &out, answer_type, answer);
-	if (err == 0 && !*answer && r->status == CALL_OK)
-		err = fail(EBADMSG, "%s answered nothing", path);
-	if (err == 1)
-		err = next(r, &out, answer_type, &more);
-	if (err == 1)
-		err = fail(EBADMSG, "%s answered twice", path);
+		if (err == 0)
+			err = fail(EBADMSG, "%s answered nothing", path);
+		else if (err == 1 && next(r, &out, answer_type, &more) != 0)
+			err = fail(EBADMSG, "%s answered twice", path);
+	}
 	*body = out.body;
-	return err;
+	return err < 0 ? err : 0;
 }
 
 /* The same where the answer does not matter. */
