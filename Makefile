@@ -175,7 +175,7 @@ bench-engine: deps
 bench-import: all
 	@B=$(B) tests/bench/run-import
 
-# What tabletfs serve costs, beside Google's emulator, some minutes
+# What tabletfs serve costs, beside Google's emulator
 bench-serve: deps
 	@$(MAKE) --no-print-directory build $(B)/tests/bench/wireload
 	@B=$(B) tests/bench/run-serve
