@@ -67,6 +67,11 @@ check "another cluster" at 0 $instances/CreateCluster 1=$mine 2=far \
 	3{ 2=there 4:1 }
 check "exists" at 6 $instances/CreateCluster 1=$mine 2=far 3{ 2=there }
 check "is changed" at 0 $instances/UpdateCluster 1=$mine/clusters/far 4:9
+check "one with a policy for its nodes" at 0 $instances/CreateCluster \
+	1=$mine 2=auto 3{ 2=there 7{ 1{ 1{ 1:65 2:66 } } } }
+at 0 $instances/GetCluster 1=$mine/clusters/auto
+check "has the least of them" grep -q " A" answer
+check "goes" at 0 $instances/DeleteCluster 1=$mine/clusters/auto
 check "a table" at 0 $tables/CreateTable 1=$mine 2=replicated
 at 0 $tables/GetTable 1=$mine/tables/replicated 2:3
 same "has a state in each of them" "far near" \
