@@ -162,8 +162,8 @@ static int parse_rows(const struct operation *o, size_t first,
 		return RUN_MALFORMED;
 	for (i = first; !err && i < o->words.count; i++) {
 		const char *w = o->words.items[i];
-		const char *value = strchr(w, '=');
-		bool ok = value++ != NULL;
+		const char *value = strchrnul(w, '=');
+		bool ok = *value++ == '=';
 
 		if (ok && !strncmp(w, "prefix=", 7))
 			ok = add_prefix(rows, value);
