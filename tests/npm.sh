@@ -4,8 +4,8 @@
 # below build/npm and puts that into modules. It is fetched once; where that
 # cannot be, as without network, it returns 1.
 npm_package() {
-	local prefix
-	prefix=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/build/npm/${1//[@\/]/-}
+	local name=${1//[@\/]/-} prefix
+	prefix=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/build/npm/${name#-}
 	modules=$prefix/node_modules
 	command -v node >/dev/null && command -v npm >/dev/null || return 1
 	[ -e "$prefix/whole" ] || {
