@@ -71,6 +71,16 @@ check "one with a policy for its nodes" at 0 $instances/CreateCluster \
 	1=$mine 2=auto 3{ 2=there 7{ 1{ 1{ 1:65 2:66 } } } }
 at 0 $instances/GetCluster 1=$mine/clusters/auto
 check "has the least of them" grep -q " A" answer
+check "of which a part is changed" at 0 $instances/PartialUpdateCluster \
+	1{ 1=$mine/clusters/auto 7{ 1{ 1{ 1:67 } } } } \
+	2{ 1=cluster_config.cluster_autoscaling_config.autoscaling_limits.min_serve_nodes }
+at 0 $instances/GetCluster 1=$mine/clusters/auto
+check "and the other stays" grep -q " C.*C.B" answer
+check "none is left" at 0 $instances/PartialUpdateCluster \
+	1{ 1=$mine/clusters/auto 4:68 } 2{ 1=cluster_config 1=serve_nodes }
+at 0 $instances/GetCluster 1=$mine/clusters/auto
+check "but a number" grep -q " D" answer
+same "for good" 0 "$(grep -c "C.B" answer)"
 check "goes" at 0 $instances/DeleteCluster 1=$mine/clusters/auto
 check "a table" at 0 $tables/CreateTable 1=$mine 2=replicated
 at 0 $tables/GetTable 1=$mine/tables/replicated 2:3

@@ -1,3 +1,4 @@
+#include "tools/serve/admin/autoscaling.h"
 #include "tools/serve/admin/cluster_admin.h"
 #include "tools/serve/admin/instance_admin.h"
 #include "tools/serve/admin/records.h"
@@ -14,20 +15,6 @@ static bool is_default(struct admin_call *a, const struct record *r)
 	       !resource_is_made(a->service->store, r->instance);
 }
 
-/* The number of nodes of a cluster that has a policy for it: the least, as
- * there is no load. */
-static int32_t least_nodes(const struct proto_cluster *c)
-{
-	const struct proto_autoscaling_config *policy =
-		c->config_case == nr_cluster_cluster_config
-			? c->cluster_config->cluster_autoscaling_config
-			: NULL;
-
-	return policy && policy->autoscaling_limits
-		       ? policy->autoscaling_limits->min_serve_nodes
-		       : 0;
-}
-
 static int fill(struct admin_call *a, struct bytes project,
 		const struct record *r, struct proto_cluster *out)
 {
@@ -39,7 +26,7 @@ static int fill(struct admin_call *a, struct bytes project,
 		*out = (struct proto_cluster){ .serve_nodes = 1 };
 	out->state = READY;
 	if (!out->serve_nodes)
-		out->serve_nodes = least_nodes(out);
+		out->serve_nodes = autoscaling_nodes(out);
 	if (!out->default_storage_type)
 		out->default_storage_type = SSD;
 	if (out->location.size == 0)
@@ -152,8 +139,7 @@ static int do_list(struct admin_call *a)
 	return err;
 }
 
-/* Changes what the mask names. Of a number of nodes and a policy for it the one
- * that is set stays. */
+/* Changes what the mask names. */
 static int change(struct admin_call *a, const struct proto_cluster *to,
 		  const struct proto_field_mask *mask,
 		  struct proto_cluster *out)
@@ -174,12 +160,9 @@ static int change(struct admin_call *a, const struct proto_cluster *to,
 		kept = r.message;
 		if (admin_updates(mask, "serve_nodes", to->serve_nodes != 0))
 			kept->serve_nodes = to->serve_nodes;
-		if (admin_updates(mask, "cluster_config",
-				  to->config_case != 0)) {
-			kept->config_case = to->config_case;
-			kept->cluster_config = to->cluster_config;
-		}
-		err = records_write(a, &r, 1);
+		err = autoscaling_update(kept, to, mask, &a->arena);
+		if (!err)
+			err = records_write(a, &r, 1);
 	}
 	records_unlock();
 	return err < 0 ? err : fill(a, project, &r, out);
