@@ -467,6 +467,19 @@ static int tick_request(struct connection *c, struct call *call,
 			    "The rest of the request did not come.");
 }
 
+/* A call that may be short of memory for its handler. */
+static int tick_short(struct connection *c, struct call *call, uint64_t now_ms)
+{
+	if (!call_retry(call))
+		call->short_ms = 0;
+	else if (!call->short_ms)
+		call->short_ms = now_ms;
+	else if (now_ms > call->short_ms + c->transport->options->request_ms)
+		return answer_abort(c->session, call, CALL_RESOURCE_EXHAUSTED,
+				    "There was no memory for this call.");
+	return 0;
+}
+
 static int tick_call(struct connection *c, struct call *call, uint64_t now_ms)
 {
 	const struct server_options *o = c->transport->options;
@@ -485,12 +498,16 @@ static int tick_call(struct connection *c, struct call *call, uint64_t now_ms)
 		call->due_ms = 0;
 		look_ready(c, call);
 	}
+	if (answer_is_too_slow(call, now_ms))
+		return answer_abort(c->session, call, CALL_RESOURCE_EXHAUSTED,
+				    "Others waited for the memory of this "
+				    "answer, which was read too slowly.");
 	if (stalled >= o->stall_ms)
 		return answer_abort(c->session, call, CALL_UNAVAILABLE,
 				    "The answer was not read for too long.");
 	if (stalled >= o->rest_ms)
 		answer_rest(call);
-	return 0;
+	return tick_short(c, call, now_ms);
 }
 
 int connection_tick(struct connection *c, uint64_t now_ms)
