@@ -11,19 +11,21 @@
 /*
  * What short calls wait for behind long ones, on one connection:
  *
- *	serve_mix ADDRESS PID ROWS MIB STALLED
+ *	serve_mix ADDRESS PID ROWS MIB STALLED FLOOD
  *
  * The server is process PID. Fills a table with ROWS rows of 1 KiB, then makes
  * gets and pings one after another: alone; beside a scan whose filter passes
  * nothing and a MutateRows of MIB MiB; then gives up scans, and sees when the
  * server works no more on them; and begins STALLED reads of all of the table of
- * which nothing is taken, and sees by how much the server has grown. A line for
- * each figure; times are milliseconds.
+ * which nothing is taken, and sees by how much the server has grown; and last
+ * FLOOD more whose requests are small and decode to much. A line for each figure;
+ * times are milliseconds.
  */
 #define VALUE 1024
 #define BATCH 5000
 #define SAMPLES 1000000
 #define ROUNDS 20
+#define KEYS 200000
 
 static struct grpc_client client;
 static char name[256];
@@ -314,11 +316,56 @@ static void measure_stalled(const char *address, unsigned int count)
 	free(calls);
 }
 
+/* Reads of so many keys, most of which nobody has, that are not taken: with the
+ * keys each has some twenty MiB. Others go on meanwhile. */
+static void measure_flood(const char *address, unsigned int count, size_t rows)
+{
+	struct wire_call *calls = calloc(count, sizeof(*calls));
+	struct bytes *keys = calloc(KEYS, sizeof(*keys));
+	char *text = calloc(KEYS, 8);
+	struct proto_row_set set = { .row_keys = { keys, KEYS },
+				     .row_ranges = { NULL, 0 } };
+	struct proto_row_range all = { .start_key_case = 0 };
+	struct proto_read_rows q = { .table_name = bytes_string(name),
+				     .rows = &set };
+	struct samples gets = { NULL, 0 }, pings = { NULL, 0 };
+	size_t before = rss_kib(), i;
+	struct grpc_client flood;
+	double start = now_ms();
+
+	must(calls && keys && text, "no memory");
+	set.row_ranges.at = &all;
+	set.row_ranges.count = 1;
+	for (i = 0; i < KEYS; i++) {
+		snprintf(text + 8 * i, 8, "%zx", i);
+		keys[i] = bytes_string(text + 8 * i);
+	}
+	grpc_open(&flood, address);
+	flood.stalled = true;
+	for (i = 0; i < count; i++)
+		wire_start(&flood, &calls[i], WIRE_DATA "ReadRows",
+			   &proto_read_rows_type, &q);
+	for (i = 0; now_ms() < start + 3000; i++) {
+		(void)grpc_turn(&flood, 0);
+		get_one(i * 7919 % rows, &gets, &pings);
+	}
+	printf("flood KiB %zd of %u\n", (ssize_t)rss_kib() - (ssize_t)before,
+	       count);
+	print_samples("flood get", &gets);
+	print_samples("flood ping", &pings);
+	grpc_close(&flood);
+	for (i = 0; i < count; i++)
+		wire_end(&calls[i]);
+	free(calls);
+	free(keys);
+	free(text);
+}
+
 int main(int argc, char **argv)
 {
 	size_t rows, i;
 
-	if (argc != 6)
+	if (argc != 7)
 		return 2;
 	pid = argv[2];
 	rows = strtoull(argv[3], NULL, 10);
@@ -333,6 +380,7 @@ int main(int argc, char **argv)
 	measure_beside(rows, strtoull(argv[4], NULL, 10));
 	measure_cancel();
 	measure_stalled(argv[1], (unsigned int)atoi(argv[5]));
+	measure_flood(argv[1], (unsigned int)atoi(argv[6]), rows);
 	grpc_close(&client);
 	return 0;
 }
