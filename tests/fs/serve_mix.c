@@ -18,8 +18,8 @@
  * nothing and a MutateRows of MIB MiB; then gives up scans, and sees when the
  * server works no more on them; and begins STALLED reads of all of the table of
  * which nothing is taken, and sees by how much the server has grown; and last
- * FLOOD more whose requests are small and decode to much. A line for each figure;
- * times are milliseconds.
+ * FLOOD more whose requests are small and decode to much. A line for each
+ * figure; times are milliseconds.
  */
 #define VALUE 1024
 #define BATCH 5000
