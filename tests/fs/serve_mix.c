@@ -331,6 +331,7 @@ static void measure_flood(const char *address, unsigned int count, size_t rows)
 	struct samples gets = { NULL, 0 }, pings = { NULL, 0 };
 	size_t before = rss_kib(), i;
 	struct grpc_client flood;
+	struct wire_call bulk;
 	double start = now_ms();
 
 	must(calls && keys && text, "no memory");
@@ -349,6 +350,12 @@ static void measure_flood(const char *address, unsigned int count, size_t rows)
 		(void)grpc_turn(&flood, 0);
 		get_one(i * 7919 % rows, &gets, &pings);
 	}
+	start = now_ms();
+	start_batch(&bulk, "flood", 0, 4000);
+	must(grpc_wait(&client, &bulk.call) && bulk.call.status == 0,
+	     "a write beside a flood was not done");
+	printf("flood write of 4 MiB %.0f\n", now_ms() - start);
+	wire_end(&bulk);
 	printf("flood KiB %zd of %u\n", (ssize_t)rss_kib() - (ssize_t)before,
 	       count);
 	print_samples("flood get", &gets);

@@ -497,7 +497,7 @@ START_TEST(handlers_wait_for_memory)
 	open_client();
 	for (i = 0; i < COUNT; i++) {
 		calls[i].path = paths[i % 2];
-		calls[i].message = stream_of(message[i], 20, 0);
+		calls[i].message = stream_of(message[i], 12, 0);
 		message[i][4] = (uint8_t)(i / 2);
 		grpc_start(&client, &calls[i]);
 		while (keepers < 1)
@@ -506,10 +506,10 @@ START_TEST(handlers_wait_for_memory)
 	while (keepers < 2 || shorts < COUNT - 2)
 		(void)grpc_turn(&client, 10);
 	check_alive();
-	/* One within the limit, one beyond it. */
+	/* One within the share, one beyond it. */
 	ck_assert_uint_eq(keepers, 2);
-	ck_assert_uint_ge(memory_used(memory, MEMORY_WIRE), 40 << 20);
-	ck_assert_uint_le(memory_used(memory, MEMORY_WIRE), 41 << 20);
+	ck_assert_uint_ge(memory_used(memory, MEMORY_WIRE), 24 << 20);
+	ck_assert_uint_le(memory_used(memory, MEMORY_WIRE), 25 << 20);
 	gate = true;
 	for (i = 0; i < COUNT; i++) {
 		ck_assert(grpc_wait(&client, &calls[i]));
@@ -536,7 +536,7 @@ START_TEST(handlers_do_not_wait_for_ever)
 	open_client();
 	for (i = 0; i < COUNT; i++) {
 		calls[i].path = i == 2 ? "/t/KeepAnew" : "/t/Keep";
-		calls[i].message = stream_of(message, 20, 0);
+		calls[i].message = stream_of(message, 12, 0);
 		grpc_start(&client, &calls[i]);
 		while (i < 2 ? keepers <= i : shorts <= i - 2)
 			(void)grpc_turn(&client, 1);
@@ -549,6 +549,48 @@ START_TEST(handlers_do_not_wait_for_ever)
 		ck_assert(grpc_wait(&client, &calls[i]));
 		ck_assert_int_eq(calls[i].status, CALL_OK);
 	}
+	grpc_close(&client);
+	UNTIL(memory_used(memory, MEMORY_WIRE) == 0);
+}
+END_TEST
+
+/* However much one client asks for, there is something left for others. */
+START_TEST(one_client_leaves_something)
+{
+	enum { COUNT = 6 };
+	struct grpc_call calls[COUNT] = { 0 };
+	uint8_t message[8] = { 0 }, less[8] = { 0 };
+	static uint8_t data[3 << 20];
+	struct grpc_call keeps = { .path = "/t/Keep" };
+	struct grpc_call call = { .path = "/t/Where",
+				  .message = bytes_of(data, sizeof(data)) };
+	struct grpc_client other;
+	size_t i;
+
+	options.workers = COUNT + 1;
+	gate = false;
+	shorts = 0;
+	open_client();
+	for (i = 0; i < COUNT; i++) {
+		calls[i].path = "/t/Keep";
+		calls[i].message = stream_of(message, 12, 0);
+		grpc_start(&client, &calls[i]);
+	}
+	while (keepers < 2 || shorts < COUNT - 2)
+		(void)grpc_turn(&client, 1);
+	grpc_open(&other, server_address(server));
+	ck_assert_int_eq(grpc_do(&other, &call), CALL_OK);
+	keeps.message = stream_of(less, 4, 0);
+	grpc_start(&other, &keeps);
+	while (keepers < 3)
+		(void)grpc_turn(&other, 1);
+	gate = true;
+	ck_assert(grpc_wait(&other, &keeps));
+	for (i = 0; i < COUNT; i++) {
+		ck_assert(grpc_wait(&client, &calls[i]));
+		ck_assert_int_eq(calls[i].status, CALL_OK);
+	}
+	grpc_close(&other);
 	grpc_close(&client);
 	UNTIL(memory_used(memory, MEMORY_WIRE) == 0);
 }
@@ -607,6 +649,7 @@ int main(void)
 		requests_are_counted,
 		handlers_wait_for_memory,
 		handlers_do_not_wait_for_ever,
+		one_client_leaves_something,
 		a_slow_reader_holds_up_nobody,
 	};
 

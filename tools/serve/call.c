@@ -9,8 +9,9 @@
 
 /* How long a run may go on, in microseconds. */
 #define SLICE_US 2000
-/* What handlers of a call may keep, however short memory is. */
-#define CALL_FREE ((uint64_t)64 << 10)
+/* What handlers of a call may keep, however short memory is: enough for a scan
+ * of rows that are small. */
+#define CALL_FREE ((uint64_t)128 << 10)
 
 const char *call_path(const struct call *c)
 {
@@ -131,17 +132,47 @@ static bool go_beyond(struct call *c, uint64_t size)
 	return atomic_load(&c->large);
 }
 
-/* Needs lock. */
+struct share *share_new(void)
+{
+	struct share *s = calloc(1, sizeof(*s));
+
+	if (s)
+		atomic_init(&s->users, 1);
+	return s;
+}
+
+void share_put(struct share *s)
+{
+	if (s && atomic_fetch_sub(&s->users, 1) == 1)
+		free(s);
+}
+
+/* One client leaves others something, however much it asks for. Needs lock. */
 static bool take_share(struct call *c, uint64_t size)
 {
 	struct memory *m = c->transport->options->memory;
+	uint64_t held = atomic_fetch_add(&c->share->held, size) + size;
 
-	if (memory_take(m, MEMORY_WIRE, size, 0))
+	if (held <= memory_limit(m) / 4 && memory_take(m, MEMORY_WIRE, size, 0))
 		return true;
-	if (!go_beyond(c, size))
-		return false;
-	memory_hold(m, MEMORY_WIRE, size);
-	return true;
+	if (go_beyond(c, size)) {
+		memory_hold(m, MEMORY_WIRE, size);
+		return true;
+	}
+	atomic_fetch_sub(&c->share->held, size);
+	return false;
+}
+
+void call_count(struct call *c, uint64_t size)
+{
+	atomic_fetch_add(&c->share->held, size);
+	memory_hold(c->transport->options->memory, MEMORY_WIRE, size);
+}
+
+static void uncount(struct call *c, uint64_t size)
+{
+	atomic_fetch_sub(&c->share->held, size);
+	memory_give(c->transport->options->memory, MEMORY_WIRE, size);
 }
 
 bool call_share(struct call *c, uint64_t size)
@@ -166,7 +197,7 @@ static bool keep(struct call *c, uint64_t kept, bool in_any_case)
 	uint64_t more = kept > c->reserved ? kept - c->reserved : 0;
 
 	if (more > 0 && (in_any_case || kept <= CALL_FREE))
-		memory_hold(c->transport->options->memory, MEMORY_WIRE, more);
+		call_count(c, more);
 	else if (more > 0 && !take_share(c, more))
 		return false;
 	c->reserved += more;
@@ -198,8 +229,7 @@ static void give(struct call *c, uint64_t size)
 {
 	assert(size <= c->kept);
 	c->kept -= size;
-	memory_give(c->transport->options->memory, MEMORY_WIRE,
-		    c->reserved - c->kept);
+	uncount(c, c->reserved - c->kept);
 	c->reserved = c->kept;
 	pass_token(c);
 }
@@ -214,7 +244,7 @@ void call_give(struct call *c, size_t size)
 void call_give_all(struct call *c)
 {
 	pthread_mutex_lock(&c->lock);
-	memory_give(c->transport->options->memory, MEMORY_WIRE, c->taken);
+	uncount(c, c->taken);
 	c->taken = 0;
 	give(c, c->kept);
 	pthread_mutex_unlock(&c->lock);
@@ -462,7 +492,7 @@ void call_run_later(struct call *c)
 }
 
 struct call *call_new(struct transport *t, struct connection *connection,
-		      int32_t stream)
+		      struct share *share, int32_t stream)
 {
 	struct call *c = calloc(1, sizeof(*c));
 
@@ -470,6 +500,8 @@ struct call *call_new(struct transport *t, struct connection *connection,
 		return NULL;
 	c->transport = t;
 	c->connection = connection;
+	c->share = share;
+	atomic_fetch_add(&share->users, 1);
 	c->stream = stream;
 	c->http_status = 200;
 	c->job.run = run_job;
@@ -487,6 +519,7 @@ void call_free(struct call *c)
 	if (c->current)
 		call_message_free(c, c->current);
 	drop(c);
+	share_put(c->share);
 	buf_release(&c->headers);
 	buf_release(&c->text);
 	pthread_mutex_destroy(&c->lock);

@@ -17,6 +17,17 @@
  */
 struct connection;
 
+/* What all calls of one connection have of memory, but what is queued; it is
+ * freed with the last who knows it. */
+struct share {
+	atomic_uint users;
+	_Atomic uint64_t held;
+};
+
+/* With one user, or NULL; and one less. */
+struct share *share_new(void);
+void share_put(struct share *s);
+
 /* A message of an answer, as it is sent. */
 struct message {
 	struct message *next;
@@ -35,6 +46,7 @@ struct call {
 	struct pool_job job; /* in its pool */
 	struct transport *transport;
 	const struct route *route; /* NULL: unknown */
+	struct share *share;       /* its connection's; used */
 	/* Of the request. Not changed after the first run begins. */
 	struct buf headers; /* name, NUL, value, NUL, and so on */
 	uint8_t prefix[GRPC_PREFIX_SIZE];
@@ -93,7 +105,7 @@ struct call {
 
 /* For a request of this stream, or NULL. */
 struct call *call_new(struct transport *t, struct connection *c,
-		      int32_t stream);
+		      struct share *share, int32_t stream);
 /* No handler may have it, and its request is released. */
 void call_free(struct call *c);
 
@@ -106,9 +118,13 @@ void call_run_later(struct call *c);
  * and the call ends so, unless it ended before and nothing was dropped. */
 void call_cancel(struct call *c, enum call_status status, const char *text);
 
-/* Takes memory of the account for the call, beyond its limit if no other call
- * does so. What is not to be had others are asked to give back soon. */
+/* Takes memory of the account for the call, of which a connection has half at
+ * most, or goes beyond that if no other call does so. What is not to be had
+ * others are asked to give back soon. */
 bool call_share(struct call *c, uint64_t size);
+
+/* Takes it in any case. */
+void call_count(struct call *c, uint64_t size);
 
 /* Whether others wait for what the call has beyond the limit. */
 bool call_is_greedy(const struct call *c);

@@ -86,12 +86,11 @@ void request_head(struct call *c)
  * counted. */
 static bool reserve(struct call *c)
 {
-	struct memory *m = c->transport->options->memory;
 	uint32_t size = grpc_prefix_size(c->prefix);
 	uint64_t next = size - c->taken;
 
 	if (size <= REQUEST_WINDOW)
-		memory_hold(m, MEMORY_WIRE, next);
+		call_count(c, next);
 	else if (next > REQUEST_PIECE)
 		next = REQUEST_PIECE;
 	if (size > REQUEST_WINDOW && !call_share(c, next))

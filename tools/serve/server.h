@@ -14,10 +14,10 @@
  * they are idle. What takes longer runs on a bounded pool.
  *
  * What is waited for is bounded, and so is what a peer can have of memory: for
- * a call 64 KiB of its request, as much that its handler keeps, and of the
+ * a call 64 KiB of its request, 128 KiB that its handler keeps, and of the
  * answer queue_max bytes or one message. All is counted in the store's memory,
  * account wire. A longer request is let in, and a handler has more, when that
- * has room for it.
+ * has room for it; half of it is the most that one connection has.
  */
 struct server;
 struct listener;
