@@ -70,8 +70,8 @@ CHECKED := $(if $(T),$(sort $(filter $(B)/tests/fs/%,$(CHECKED)) \
 	$(t),$(bin:$(B)/tests/%=%)),$(bin))))),$(CHECKED))
 
 .PHONY: all help build deps check check-built check-fault check-fs-long \
-	check-kernel check-soak check-wire canary demo fuzz lint \
-	compile_commands.json bench bench-engine bench-fs bench-import \
+	check-kernel check-serve-long check-soak check-wire canary demo fuzz \
+	lint compile_commands.json bench bench-engine bench-fs bench-import \
 	bench-large bench-serve bench-time install install-files uninstall deb \
 	clean
 .SECONDARY:
@@ -121,6 +121,12 @@ check-fs-long: deps
 	@tools/install-packages tests/packages tests/packages-fs-long
 	@$(MAKE) --no-print-directory build $(MAIN_BIN)
 	@B=$(B) tests/check-fs-long
+
+# The campaign of the network, twenty minutes
+check-serve-long: deps
+	@tools/install-packages tests/packages
+	@$(MAKE) --no-print-directory build $(filter $(B)/tests/fs/%,$(MAIN_BIN))
+	@B=$(B) tests/check-serve-long
 
 # The scripts on a mount, on Debian 12's kernel, in qemu
 check-kernel: deps

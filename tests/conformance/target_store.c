@@ -96,7 +96,7 @@ static int mutate(struct run *r, struct bytes table, struct bytes row,
 		return err;
 	err = write_row(w, table, row);
 	if (!err)
-		err = wire_mutations(w, mutations, count);
+		err = wire_mutations(w, mutations, count, 0);
 	if (!err)
 		err = store_commit(r->store, w, false);
 	write_free(w);
@@ -128,7 +128,8 @@ static int if_true(void *context, struct write *w)
 {
 	const struct proto_check_and_mutate_row *q = context;
 
-	return wire_mutations(w, q->true_mutations.at, q->true_mutations.count);
+	return wire_mutations(w, q->true_mutations.at, q->true_mutations.count,
+			      0);
 }
 
 static int if_false(void *context, struct write *w)
@@ -136,7 +137,7 @@ static int if_false(void *context, struct write *w)
 	const struct proto_check_and_mutate_row *q = context;
 
 	return wire_mutations(w, q->false_mutations.at,
-			      q->false_mutations.count);
+			      q->false_mutations.count, 0);
 }
 
 static int check(struct run *r, const struct proto_check_and_mutate_row *q,

@@ -38,6 +38,18 @@ serve
 check "an instance" at 0 $instances/CreateInstance 1=projects/p 2=mine \
 	3{ 2=Shown 4:2 5{ 1=key 2=label } } 4{ 1=near 2{ 2=here 4:3 } }
 check "is told as done" grep -q 'bigtable.admin.v2.Instance' answer
+operation=$(grep -o 'operations/[^.]*/CreateInstance' answer)
+check "by an operation" at 0 /google.longrunning.Operations/GetOperation \
+	"1=$operation"
+check "that is done" grep -q 'CreateInstanceMetadata.*Instance.*Shown' \
+	<(tr '\n' ' ' <answer)
+check "and not listed" at 0 /google.longrunning.Operations/ListOperations \
+	4=operations/projects/p
+check "another is not there" at 5 /google.longrunning.Operations/GetOperation \
+	"1=${operation}d"
+check "nor one of what is not" at 5 \
+	/google.longrunning.Operations/GetOperation \
+	1=operations/$mine/clusters/none/CreateCluster
 check "exists" at 6 $instances/CreateInstance 1=projects/p 2=mine 3{ 2=x }
 check "as the one of the files does" at 6 $instances/CreateInstance \
 	1=projects/p 2=tabletfs 3{ 2=x }
@@ -106,6 +118,9 @@ check "a table" at 0 $tables/CreateTable 1=$mine 2=t \
 	3{ 3{ 1=f 2{ } } 9:1 } 4{ 1=m } 4{ 1=c } 4{ 1=m }
 check "of the same name elsewhere" at 0 $tables/CreateTable 1=$other 2=t \
 	3{ 3{ 1=f 2{ } } }
+check "so this instance exists" at 6 $instances/CreateInstance 1=projects/p \
+	2=other 3{ 2=x }
+check "and why is told" grep -q 'table "t" was made in it' answer
 check "a name that would be another's" at 3 $tables/CreateTable 1=$other \
 	2=mine~t 3{ }
 check "nor is it found" at 5 $data/ReadRows 1=$other/tables/mine~t
@@ -146,12 +161,29 @@ same "shows both" "mine~t t" "$(ls "$m" | xargs)"
 same "by this path" v-mine "$(cat "$m/mine~t/r/f/q")"
 check "can write there" eval 'echo v-path >"$m/mine~t/r/f/q"'
 refuse "but make no such table" mkdir "$m/mine~new"
+rm -r "$m/mine~t/r"
+errno EPERM rmdir "$m/mine~t"
+errno EPERM rmdir "$m/mine~t/.schema/f"
+check "nor does a command drop it" eval '! T deletetable mine~t 2>said'
+check "which says what to do" grep -q 'tabletfs protect mine~t no' said
+refuse "nor a family" T deletefamily mine~t f
+same "it is told" yes "$(T protect mine~t)"
+check "a table of the mount" mkdir "$m/own"
+check "is protected by a command" T protect own yes
+errno EPERM rmdir "$m/own"
+check "until that ends" T protect own no
+check "and goes" rmdir "$m/own"
+refuse "none that is not there" T protect own
+refuse "neither yes nor no" T protect mine~t maybe
+mkdir -p "$m/mine~t/r/f" && echo v-path >"$m/mine~t/r/f/q"
 stop_mount
 
 serve
 same "what it wrote" "v-path" "$(rows $mine/tables/t | head -n 1)"
 check "the protection ends" at 0 $tables/UpdateTable 1{ 1=$mine/tables/t } \
 	2{ 1=deletion_protection }
+check "which is an operation" at 0 /google.longrunning.Operations/GetOperation \
+	"1=$(grep -o 'operations/[^.]*/UpdateTable' answer)"
 check "the instance goes" at 0 $instances/DeleteInstance 1=$mine
 check "with its clusters" at 5 $instances/GetCluster 1=$mine/clusters/near
 check "and tables: its name is one of others" at 0 $data/ReadRows \

@@ -101,7 +101,7 @@ static int draw_leaf(struct filter **out)
 	const char *pattern = patterns[rng_below(&rng, 8)];
 	struct filter_range range = draw_range();
 
-	switch (rng_below(&rng, 16)) {
+	switch (rng_below(&rng, 17)) {
 	case 0:
 		return filter_new_pass(out);
 	case 1:
@@ -127,6 +127,9 @@ static int draw_leaf(struct filter **out)
 					  &range, out);
 	case 10:
 		return filter_new_values(&range, out);
+	case 15:
+		return filter_new_bitmask(str(rng_below(&rng, 2) ? "`" : "a@"),
+					  out);
 	case 11:
 		return filter_new_timestamps(rng_below(&rng, 4),
 					     rng_below(&rng, 5), out);

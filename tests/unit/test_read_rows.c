@@ -238,7 +238,8 @@ START_TEST(every_length)
 END_TEST
 
 /* A peer that takes every second message late, so that the scan is closed and
- * opened again; a thread that is asked to give way after each row; both. */
+ * opened again; a thread that is asked to give way after each row; memory that
+ * is short; all of them. */
 START_TEST(in_pieces)
 {
 	struct proto_read_rows q = { .table_name = TABLE_NAME };
@@ -254,16 +255,19 @@ START_TEST(in_pieces)
 		set(row, "f", "a", 1000, bytes_of(value, sizeof(value)));
 		set(row, "g", "b", 1000, str("x"));
 	}
-	for (way = 0; way < 8; way++) {
-		c = (struct call){ .refuses = way & 1, .hurried = way & 2 };
-		q.reversed = way & 4;
+	for (way = 0; way < 16; way++) {
+		c = (struct call){ .refuses = way & 1,
+				   .hurried = way & 2,
+				   .is_short = way & 4 };
+		q.reversed = way & 8;
 		read_with(&c, &q);
 		ck_assert_int_eq(c.status, CALL_OK);
 		ck_assert_uint_gt(c.count, 10);
 		ck_assert((c.rests > 0) == (way & 1));
 		ck_assert((c.runs > 100) == ((way & 2) != 0));
+		ck_assert((c.granted > 5000) == ((way & 4) != 0));
 		print_answer(&c, &out);
-		if ((way & 3) == 0)
+		if ((way & 7) == 0)
 			ck_assert_int_eq(buf_set(&whole, buf_bytes(&out)), 0);
 		ck_assert(bytes_equal(buf_bytes(&whole), buf_bytes(&out)));
 		fake_release(&c);

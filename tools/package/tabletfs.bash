@@ -66,6 +66,8 @@ _tabletfs() {
 			start= after= end= through= prefix= or regex= reversed=
 			count= cells-per-column= keys-only= filter="
 		compopt -o nospace 2>/dev/null ;;
+	protect:2)
+		words="yes no" ;;
 	recipe:2)
 		words="show set rm" ;;
 	recipe:3)

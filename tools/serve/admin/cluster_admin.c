@@ -4,7 +4,6 @@
 #include "tools/serve/admin/records.h"
 #include "tools/serve/method/resource.h"
 
-#define ADMIN "google.bigtable.admin.v2."
 #define READY 1 /* of Cluster.State */
 #define SSD 1   /* of StorageType */
 
@@ -87,24 +86,29 @@ static int do_create(struct admin_call *a)
 	if (!err)
 		err = fill(a, parts[0], &r, &answer);
 	return err < 0 ? err
-		       : admin_answer_operation(a, answer.name,
-						ADMIN "CreateClusterMetadata",
+		       : admin_answer_operation(a, answer.name, "CreateCluster",
 						&proto_cluster_type, &answer);
+}
+
+int cluster_get(struct admin_call *a, struct bytes name)
+{
+	struct proto_cluster answer;
+	struct bytes project;
+	struct record r;
+	int err = find(a, name, &r, &project);
+
+	if (!err)
+		err = fill(a, project, &r, &answer);
+	return err < 0 ? err
+		       : admin_answer(a, answer.name, &proto_cluster_type,
+				      &answer);
 }
 
 static int do_get(struct admin_call *a)
 {
 	const struct proto_get_cluster *q = a->request;
-	struct proto_cluster answer;
-	struct bytes project;
-	struct record r;
-	int err = find(a, q->name, &r, &project);
 
-	if (!err)
-		err = fill(a, project, &r, &answer);
-	if (!err)
-		method_answer(a->c, &proto_cluster_type, &answer);
-	return err;
+	return cluster_get(a, q->name);
 }
 
 /* Of "-" it is those of all instances. */
@@ -170,20 +174,19 @@ static int change(struct admin_call *a, const struct proto_cluster *to,
 
 static int answer_change(struct admin_call *a, const struct proto_cluster *to,
 			 const struct proto_field_mask *mask,
-			 const char *metadata)
+			 const char *operation)
 {
 	struct proto_cluster answer;
 	int err = change(a, to, mask, &answer);
 
 	return err < 0 ? err
-		       : admin_answer_operation(a, answer.name, metadata,
+		       : admin_answer_operation(a, answer.name, operation,
 						&proto_cluster_type, &answer);
 }
 
 static int do_update(struct admin_call *a)
 {
-	return answer_change(a, a->request, NULL,
-			     ADMIN "UpdateClusterMetadata");
+	return answer_change(a, a->request, NULL, "UpdateCluster");
 }
 
 static int do_partial_update(struct admin_call *a)
@@ -191,7 +194,7 @@ static int do_partial_update(struct admin_call *a)
 	const struct proto_partial_update_cluster *q = a->request;
 
 	return answer_change(a, q->cluster, q->update_mask,
-			     ADMIN "PartialUpdateClusterMetadata");
+			     "PartialUpdateCluster");
 }
 
 static int do_delete(struct admin_call *a)

@@ -56,7 +56,7 @@ static int add_families(const struct table *t, struct proto_arena *arena,
 	out->column_families.count = t->family_count;
 	out->granularity = t->millis ? MILLIS : 0;
 	out->deletion_protection = attributes_find(
-		&t->attributes, BYTES_LITERAL(TABLE_PROTECTED), NULL);
+		&t->attributes, BYTES_LITERAL(STORE_PROTECTED), NULL);
 	return err;
 }
 
