@@ -19,6 +19,7 @@
 #include "tools/mount/umount.h"
 #include "tools/serve/verb/serve.h"
 #include "tools/verb/verb.h"
+#include "tools/watch/metrics.h"
 
 /*
  * The verbs by name, in the order in which help lists them. What help says of
@@ -314,6 +315,18 @@ const struct verb verbs[] = {
 	  verb_lookup },
 	{ "ls", VERB_READS, "ls [<table>]", "List tables and column families",
 	  "", verb_ls },
+	{ "metrics", VERB_READS, "metrics [ranges=yes]",
+	  "Print figures of the store for Prometheus",
+	  "What the store has done since it was opened and what it holds now,\n"
+	  "in Prometheus's text format; of one that is mounted or served also\n"
+	  "how long requests took, as .tabletfs/metrics of a mount has it.\n"
+	  "For Prometheus itself use metrics-file= of mount and serve.\n"
+	  "  ranges  yes: behind them a comment for each table that something\n"
+	  "          comes to just now, with the range of its rows that has\n"
+	  "          the most\n"
+	  "\n"
+	  "    Example: tabletfs metrics | grep stall\n",
+	  verb_metrics },
 	{ "mount", VERB_NO_STORE | VERB_OUTSIDE,
 	  "mount [-f] [-o <options>] [<store>] <dir>",
 	  "Show the store as files",
@@ -331,6 +344,9 @@ const struct verb verbs[] = {
 	  "  -o memory=<bytes> For memtables and cache together (144M)\n"
 	  "  -o export-max=<bytes>  Of a file .scan/.../export.csv (4G)\n"
 	  "  -o log=<level>    What LOG tells: off, errors, events, all\n"
+	  "  -o metrics-file=<path>  Figures for Prometheus, each 10 s, as\n"
+	  "                    node_exporter's textfile directory has them:\n"
+	  "                    <name>.prom\n"
 	  "  -o delimiter=<c>  Of segments of row keys in .scan (#)\n"
 	  "  -o serve=<address>  Serve Bigtable's clients there, too, as\n"
 	  "                    listen= of serve says, for who mounts it\n"
@@ -434,7 +450,7 @@ const struct verb verbs[] = {
 	  verb_samplekeys },
 	{ "serve", VERB_NO_STORE | VERB_OUTSIDE,
 	  "serve [<store>] [listen=<address>] [users=own|all] "
-	  "[insecure=yes|no] [sync=yes|no] [inject=<faults>]",
+	  "[insecure=yes|no] [sync=yes|no] [metrics-file=<path>] [inject=<faults>]",
 	  "Serve the store to Bigtable's clients",
 	  "Prints the line that has clients come here, as they come to\n"
 	  "Google's emulator, and serves until SIGTERM or ^C. The store is\n"
@@ -446,6 +462,8 @@ const struct verb verbs[] = {
 	  "            connects there owns the store\n"
 	  "  sync      yes: durable before it is answered, else within a\n"
 	  "            second\n"
+	  "  metrics-file  Figures for Prometheus, each 10 s, in a file\n"
+	  "            <name>.prom of node_exporter's textfile directory\n"
 	  "  inject    Faults, to try the retries of clients: of a method\n"
 	  "            the share of calls that end by a code of gRPC without\n"
 	  "            having done anything, and how long each waits first:\n"

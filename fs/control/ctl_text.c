@@ -180,6 +180,8 @@ static int show_log(struct fs *fs, struct buf *out)
 /* Puts the text of f in out, by its kind. */
 static int text_show(struct fs *fs, struct ctl_file *f)
 {
+	struct figures figures = { .out = &f->out };
+
 	assert(f->out.size == 0);
 	switch (f->node->kind) {
 	case NODE_HELP:
@@ -189,7 +191,8 @@ static int text_show(struct fs *fs, struct ctl_file *f)
 	case NODE_STATS:
 		return ctl_print_stats(fs, &f->out);
 	case NODE_METRICS:
-		return ctl_print_metrics(fs, &f->out);
+		ctl_print_metrics(fs, &figures);
+		return figures.err;
 	case NODE_ERRORS:
 		return show_errors(fs, &f->out);
 	case NODE_LOG:

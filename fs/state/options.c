@@ -199,6 +199,12 @@ static int parse_value(struct mount_options *o, const char *word,
 		return parse_umask(o, value);
 	if (!strcmp(word, "log"))
 		return event_level_parse(bytes_string(value), &o->events);
+	if (!strcmp(word, "metrics-file")) {
+		o->metrics_file = value;
+		return *value ? 0
+			      : fail(ERR_bad_argument,
+				     "metrics-file= is empty");
+	}
 	if (!strcmp(word, "commit"))
 		return parse_seconds(word, value, 1, &o->commit_seconds);
 	if (!strcmp(word, "stale"))

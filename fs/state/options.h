@@ -6,6 +6,8 @@
 #include "store/store.h"
 #include "store/text/print/text_stream.h"
 
+struct figures;
+
 /* What a server beside a mount tells it, from any thread. */
 struct mount_beside {
 	void *context;
@@ -46,6 +48,7 @@ struct mount_options {
 	const char *gc;              /* policy of families made by mkdir */
 	const char *delimiter;       /* of segments of row keys; not empty */
 	enum event_level events;     /* of the store's event log */
+	const char *metrics_file;    /* see metrics_file.h; NULL: none */
 	uint64_t quota_size;         /* bytes; 0: none */
 	uint64_t export_max_size;    /* bytes, of a file of .scan with a size */
 	uint64_t memory_size;        /* bytes, of the store; 0: its default */
@@ -65,6 +68,8 @@ struct mount_options {
 	const char *serve; /* NULL: none */
 	void *server;
 	int server_fd;
+	/* What it tells of itself, beside the mount's figures. */
+	void (*server_figures)(void *server, struct figures *f);
 	int (*server_start)(void *server, struct store *s, bool sync,
 			    const struct mount_beside *beside);
 	void (*server_stop)(void *server);

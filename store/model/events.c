@@ -67,12 +67,21 @@ int store_check_events(struct store *s)
 	return event_log_check(&s->engine->events);
 }
 
-void store_tell_request(struct store *s, const char *word, uint64_t us)
+void store_tell_request(struct store *s, const char *word, uint64_t us,
+			const struct cost *cost)
 {
 	if (us >= EVENT_SLOW_US)
 		event_add(&s->engine->events, EVENTS_MAIN,
-			  "slow_request request=%s us=%llu", word,
-			  (unsigned long long)us);
+			  "slow_request request=%s us=%llu cells=%llu "
+			  "files=%llu excluded=%llu blocks=%llu "
+			  "blocks_read=%llu bytes_read=%llu",
+			  word, (unsigned long long)us,
+			  (unsigned long long)cost->cells,
+			  (unsigned long long)cost->files,
+			  (unsigned long long)cost->excluded,
+			  (unsigned long long)cost->blocks,
+			  (unsigned long long)cost->blocks_read,
+			  (unsigned long long)cost->bytes_read);
 }
 
 /* Names have been checked, so they have no blanks. */

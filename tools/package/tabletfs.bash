@@ -50,8 +50,8 @@ _tabletfs() {
 	mount:* | umount:*)
 		if [ "$before" = -o ]; then
 			words="allow_other commit= delimiter= export-max= gc= gid= log= memory=
-				opendir quiet quota= ro serve= showctl stale= strictschema sync
-				uid= umask= xattr"
+				metrics-file= opendir quiet quota= ro serve= showctl stale=
+				strictschema sync uid= umask= xattr"
 			compopt -o nospace 2>/dev/null
 		else
 			compopt -o default 2>/dev/null
@@ -86,7 +86,8 @@ _tabletfs() {
 	serve:*)
 		compopt -o dirnames 2>/dev/null
 		if [ "$((COMP_CWORD - i))" != 1 ]; then
-			words="inject= insecure=yes listen= sync=yes users=all"
+			words="inject= insecure=yes listen= metrics-file= sync=yes
+				users=all"
 			compopt -o nospace 2>/dev/null
 		fi ;;
 	inspect:*)
@@ -99,6 +100,8 @@ _tabletfs() {
 		compopt -o default 2>/dev/null
 		words="metric=reads metric=writes metric=bytes from= to= key="
 		compopt -o nospace 2>/dev/null ;;
+	metrics:1)
+		words="ranges=yes" ;;
 	create:1)
 		compopt -o dirnames 2>/dev/null ;;
 	create:* | createtable:* | check:* | mounts:* | stats:* | sync:* | \

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/base/watch/cost.h"
 #include "store/format/sst/sst_read.h"
 #include "store/format/sst/sst_iter.h"
 
@@ -299,6 +300,7 @@ static int iter_new(struct sst *t, bool rows, enum sst_read how,
 	struct sst_iter *si = malloc(sizeof(*si) + KEY_SIZE_MAX);
 	int err;
 
+	thread_cost.files++;
 	*out = NULL;
 	if (!si)
 		return -ENOMEM;
