@@ -344,6 +344,8 @@ const struct verb verbs[] = {
 	  "  -o memory=<bytes> For memtables and cache together (144M)\n"
 	  "  -o export-max=<bytes>  Of a file .scan/.../export.csv (4G)\n"
 	  "  -o log=<level>    What LOG tells: off, errors, events, all\n"
+	  "  -o slow=<time>    It tells what takes so long as slow (100ms); 0\n"
+	  "                    tells nothing\n"
 	  "  -o metrics-file=<path>  Figures for Prometheus, each 10 s, as\n"
 	  "                    node_exporter's textfile directory has them:\n"
 	  "                    <name>.prom\n"
@@ -450,7 +452,8 @@ const struct verb verbs[] = {
 	  verb_samplekeys },
 	{ "serve", VERB_NO_STORE | VERB_OUTSIDE,
 	  "serve [<store>] [listen=<address>] [users=own|all] "
-	  "[insecure=yes|no] [sync=yes|no] [metrics-file=<path>] [inject=<faults>]",
+	  "[insecure=yes|no] [sync=yes|no] [slow=<time>] "
+	  "[metrics-file=<path>] [inject=<faults>]",
 	  "Serve the store to Bigtable's clients",
 	  "Prints the line that has clients come here, as they come to\n"
 	  "Google's emulator, and serves until SIGTERM or ^C. The store is\n"
@@ -462,6 +465,8 @@ const struct verb verbs[] = {
 	  "            connects there owns the store\n"
 	  "  sync      yes: durable before it is answered, else within a\n"
 	  "            second\n"
+	  "  slow      Calls that take so long are told in LOG, with what\n"
+	  "            they had to read: 100ms if not given; 0 tells none\n"
 	  "  metrics-file  Figures for Prometheus, each 10 s, in a file\n"
 	  "            <name>.prom of node_exporter's textfile directory\n"
 	  "  inject    Faults, to try the retries of clients: of a method\n"

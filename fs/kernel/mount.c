@@ -480,6 +480,7 @@ static int serve(const struct mount_options *o, const char *store_path,
 	if (err && err != -ENOSPC)
 		fs_log_error(&fs, NULL, NULL, err);
 	fs.device = &device;
+	store_set_slow(store, o->slow_us);
 	err = volume_posix_stat(store_volume(store), &directory);
 	fs.store_device = directory.st_dev;
 	fs.store_inode = directory.st_ino;

@@ -67,10 +67,15 @@ int store_check_events(struct store *s)
 	return event_log_check(&s->engine->events);
 }
 
+void store_set_slow(struct store *s, uint64_t us)
+{
+	atomic_store(&s->engine->events.slow_us, us > 0 ? us : UINT64_MAX);
+}
+
 void store_tell_request(struct store *s, const char *word, uint64_t us,
 			const struct cost *cost)
 {
-	if (us >= EVENT_SLOW_US)
+	if (event_is_slow(&s->engine->events, us))
 		event_add(&s->engine->events, EVENTS_MAIN,
 			  "slow_request request=%s us=%llu cells=%llu "
 			  "files=%llu excluded=%llu blocks=%llu "

@@ -111,7 +111,7 @@ for word in metrics-file=prom/x.txt metrics-file=prom/.prom \
 	refuse "nothing is mounted" mountpoint -q "$m"
 done
 # A server, whose calls are counted by method.
-serve metrics-file=prom/serve.prom
+serve metrics-file=prom/serve.prom slow=0
 check "it serves" [ -n "$address" ]
 T metrics >served
 well "a server" served $families tabletfs_call_duration_seconds \
@@ -120,6 +120,11 @@ well "a server" served $families tabletfs_call_duration_seconds \
 well "its file" prom/serve.prom $families
 check "it ends" stop
 same "and its file with it" "" "$(ls -A prom)"
+status 1 "slow= is a time" "$TABLETFS" serve "$store" listen=:0 slow=soon
+told 'slow=soon'
+status 1 "of a mount, too" "$TABLETFS" mount -o slow=-1ms "$store" "$m"
+told 'slow=-1ms'
+
 # The alert rules.
 rules=$package/tabletfs.rules.yml
 sed -n 's/.*\(tabletfs_[a-z0-9_]*\).*/\1/p' "$rules" | sort -u >used

@@ -50,7 +50,7 @@ _tabletfs() {
 	mount:* | umount:*)
 		if [ "$before" = -o ]; then
 			words="allow_other commit= delimiter= export-max= gc= gid= log= memory=
-				metrics-file= opendir quiet quota= ro serve= showctl stale=
+				metrics-file= opendir quiet quota= ro serve= showctl slow= stale=
 				strictschema sync uid= umask= xattr"
 			compopt -o nospace 2>/dev/null
 		else
@@ -86,7 +86,7 @@ _tabletfs() {
 	serve:*)
 		compopt -o dirnames 2>/dev/null
 		if [ "$((COMP_CWORD - i))" != 1 ]; then
-			words="inject= insecure=yes listen= metrics-file= sync=yes
+			words="inject= insecure=yes listen= metrics-file= slow= sync=yes
 				users=all"
 			compopt -o nospace 2>/dev/null
 		fi ;;

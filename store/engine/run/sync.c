@@ -16,7 +16,7 @@ int engine_sync_log(struct engine *e)
 
 static void tell_slow(struct engine *e, uint64_t us)
 {
-	if (us >= EVENT_SLOW_US)
+	if (event_is_slow(&e->events, us))
 		event_add(&e->events, EVENTS_MAIN, "slow_sync us=%llu",
 			  (unsigned long long)us);
 }

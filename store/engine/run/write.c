@@ -234,7 +234,7 @@ static void tell_slow(struct engine *e, const struct batch *batch,
 {
 	uint64_t now = clock_coarse(e->options.clock);
 
-	if (now >= start_us + EVENT_SLOW_US)
+	if (now > start_us && event_is_slow(&e->events, now - start_us))
 		event_add(&e->events, EVENTS_MAIN,
 			  "slow_commit changes=%u bytes=%zu us=%llu",
 			  batch->count, batch->data.size,

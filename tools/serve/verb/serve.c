@@ -4,6 +4,7 @@
 
 #include "fs/command/metrics_file.h"
 #include "fs/kernel/served.h"
+#include "fs/state/options.h"
 #include "tools/serve/listen.h"
 #include "tools/serve/method/method.h"
 #include "tools/serve/server.h"
@@ -20,6 +21,7 @@ struct serving {
 	struct server_options server;
 	struct service service;
 	struct inject *inject; /* or NULL */
+	uint64_t slow_us;      /* as store_set_slow takes it */
 	const char *metrics;   /* path of a file of figures; NULL: none */
 	struct metrics_file *metrics_file; /* or NULL */
 	sigset_t signals;
@@ -38,10 +40,11 @@ static int parse_yes(struct verb_call *c, const char *key, const char *value,
 
 static int parse(struct verb_call *c, struct serving *s)
 {
-	enum { LISTEN, USERS, INSECURE, SYNC, INJECT, METRICS, COUNT };
-	static const char *const keys[] = { "listen", "users",  "insecure",
-					    "sync",   "inject", "metrics-file",
-					    NULL };
+	enum { LISTEN, USERS, INSECURE, SYNC, INJECT, SLOW, METRICS, COUNT };
+	static const char *const keys[] = { "listen",       "users",
+					    "insecure",     "sync",
+					    "inject",       "slow",
+					    "metrics-file", NULL };
 	const char *values[COUNT] = { NULL };
 	/* A word with a = is an argument, a path can begin with ./ . */
 	bool has_path = c->argc > 1 && !strchr(c->argv[1], '=');
@@ -49,6 +52,7 @@ static int parse(struct verb_call *c, struct serving *s)
 
 	*s = (struct serving){
 		.directory = has_path ? c->argv[1] : getenv("TABLETFS_STORE"),
+		.slow_us = STORE_SLOW_US,
 	};
 	if (!s->directory || s->directory[0] == '-')
 		return verb_usage(c);
@@ -64,6 +68,8 @@ static int parse(struct verb_call *c, struct serving *s)
 	if (parse_yes(c, "insecure", values[INSECURE], &s->server.insecure) ||
 	    parse_yes(c, "sync", values[SYNC], &s->service.sync))
 		return 1;
+	if (values[SLOW] && slow_parse(values[SLOW], &s->slow_us) < 0)
+		return verb_wrong(c, "%s", err_detail());
 	s->metrics = values[METRICS];
 	if (!values[INJECT])
 		return 0;
@@ -114,6 +120,7 @@ static int open_store(struct verb_call *c, struct serving *s)
 		return verb_failed(c, "Opening the store", err);
 	if (store_recovery_text(s->service.store)[0])
 		verb_wrong(c, "%s", store_recovery_text(s->service.store));
+	store_set_slow(s->service.store, s->slow_us);
 	serve_count(&s->service);
 	s->server.calls = &s->service.calls;
 	s->server.memory = store_memory(s->service.store);
