@@ -20,6 +20,7 @@
 #include "tools/serve/verb/serve.h"
 #include "tools/verb/verb.h"
 #include "tools/watch/metrics.h"
+#include "tools/watch/top.h"
 
 /*
  * The verbs by name, in the order in which help lists them. What help says of
@@ -508,6 +509,23 @@ const struct verb verbs[] = {
 	{ "stats", VERB_READS, "stats", "Print figures of the store", "",
 	  verb_stats },
 	{ "sync", 0, "sync", "Make durable what was written", "", verb_sync },
+	{ "top", VERB_NO_STORE | VERB_OUTSIDE | VERB_STOPS,
+	  "top [-b] [-n <rounds>] [-d <seconds>] [<store>|<dir>]",
+	  "Show what a mounted or served store is doing",
+	  "What writers wait for, tables and the range of rows that is the\n"
+	  "hottest in each, requests and calls with their times, the\n"
+	  "background and its debt, levels, cache, and who holds how much\n"
+	  "memory; rates are of the time since the last round.\n"
+	  "  <store>   A store or where it is mounted; without it that of\n"
+	  "            -store\n"
+	  "  -b        No terminal: lines for scripts, whose first word says\n"
+	  "            what they are, and numbers without units\n"
+	  "  -n        So many rounds; without it until ^C\n"
+	  "  -d        Seconds between rounds (2)\n"
+	  "NO_COLOR leaves colours away.\n"
+	  "\n"
+	  "    Example: tabletfs top -b -n 1 /mnt/tables | grep ^table\n",
+	  verb_top },
 	{ "umount", VERB_NO_STORE | VERB_OUTSIDE, "umount <dir>",
 	  "End a mount cleanly", "", verb_umount },
 	{ "version", VERB_NO_STORE, "version", "Print the version", "",

@@ -102,6 +102,9 @@ _tabletfs() {
 		compopt -o nospace 2>/dev/null ;;
 	metrics:1)
 		words="ranges=yes" ;;
+	top:*)
+		compopt -o dirnames 2>/dev/null
+		words="-b -n -d" ;;
 	create:1)
 		compopt -o dirnames 2>/dev/null ;;
 	create:* | createtable:* | check:* | mounts:* | stats:* | sync:* | \
