@@ -56,6 +56,7 @@ static const char help_text[] =
 	"     steps      prefix range regex limit reverse\n"
 	"                family column value filter versions since until\n"
 	"     terminals  keys count estimate samples csv tsv jsonl cbt\n"
+	"                explain: how it is read, and what that costs\n"
 	"                export.csv export.tsv export.jsonl: with a size\n"
 	"                rows segments\n"
 	"  TABLE/.at/TIME/ROW/...     as it was; .at/now pins a snapshot\n"

@@ -118,7 +118,7 @@ _tabletfs() {
 			words="$words start= after= end= through= prefix= or regex="
 		[ "$verb" = count ] || words="$words columns= cells-per-column=
 			keys-only=true include-stats=full"
-		[ "$verb" != read ] || words="$words count= page=first
+		[ "$verb" != read ] || words="$words count= explain=yes page=first
 			reversed=true"
 		compopt -o nospace 2>/dev/null ;;
 	deletefamily:2 | setgcpolicy:2 | setvaluetype:2)
