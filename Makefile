@@ -208,6 +208,8 @@ install-files:
 		$(DESTDIR)$(PREFIX)/share/man/man$(n)/tabletfs.$(n) &&) true
 	install -D -m 644 tools/package/tabletfs.bash \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/tabletfs
+	install -D -m 644 tools/package/tabletfs.rules.yml \
+		$(DESTDIR)$(PREFIX)/share/tabletfs/tabletfs.rules.yml
 	install -d $(DESTDIR)$(UNITDIR)
 	sed 's,@PREFIX@,$(PREFIX),' tools/package/tabletfs@.service.in \
 		>$(DESTDIR)$(UNITDIR)/tabletfs@.service
@@ -218,6 +220,7 @@ uninstall:
 		$(DESTDIR)$(SBINDIR)/mount.fuse.tabletfs \
 		$(foreach n,1 5,$(DESTDIR)$(PREFIX)/share/man/man$(n)/tabletfs.$(n)) \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/tabletfs \
+		$(DESTDIR)$(PREFIX)/share/tabletfs/tabletfs.rules.yml \
 		$(DESTDIR)$(UNITDIR)/tabletfs@.service
 
 # A Debian package, in build/deb

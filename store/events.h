@@ -2,6 +2,7 @@
 #define STORE_EVENTS_H
 
 #include "store/base/bytes.h"
+#include "store/base/watch/cost.h"
 
 /*
  * The event log: what the store did and when, as lines in the file LOG beside
@@ -36,7 +37,14 @@ void store_write_events(struct store *s);
 /* 0, or why no line can be written. */
 int store_check_events(struct store *s);
 
-/* A line if something that was asked of the store took long: a word for it. */
-void store_tell_request(struct store *s, const char *word, uint64_t us);
+/* From which time on something is told as slow: requests, commits, syncs;
+ * STORE_SLOW_US if it was never said. 0 is never. */
+#define STORE_SLOW_US UINT64_C(100000)
+void store_set_slow(struct store *s, uint64_t us);
+
+/* A line if something that was asked of the store took long: a word for it, how
+ * long, and what it had to read. */
+void store_tell_request(struct store *s, const char *word, uint64_t us,
+			const struct cost *cost);
 
 #endif

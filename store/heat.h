@@ -1,7 +1,7 @@
 #ifndef STORE_HEAT_H
 #define STORE_HEAT_H
 
-#include "store/base/bytes.h"
+#include "store/base/buf.h"
 
 /*
  * Heat: where in a table, and when, operations have reached the store, from
@@ -53,6 +53,17 @@ struct heat_picture {
 		size_t row, column;
 	} hottest; /* where the peak is */
 };
+
+/* How much of each has come to a table, about, since it had none for an hour or
+ * the store was opened. False: nothing has. */
+bool store_heat_counts(struct store *s, uint32_t table_id,
+		       uint64_t counts[HEAT_METRICS]);
+
+/* The range of a table's rows to which the most comes just now, in some ten
+ * seconds: its bounds, as in struct heat_row, and which share of all reads and
+ * writes of the table, 0 to 1. 1, 0 if nothing comes, or -ENOMEM. */
+int store_heat_hottest(struct store *s, uint32_t table_id, struct buf *start,
+		       struct buf *end, double *share);
 
 /* 0, *out being the caller's to free; with no rows if there is no heat.
  * -ERR_no_table, -ERR_bad_argument if from is not before to. */

@@ -63,6 +63,31 @@ struct scan_range {
 int scan_open(struct store *s, const struct snapshot *snapshot,
 	      const struct scan_range *range, struct scan **out);
 
+/*
+ * How a scan of range would be read now, by what the files tell of themselves.
+ * The filter's bytes are borrowed from it.
+ */
+struct scan_plan {
+	size_t memtables; /* with anything in them, which are all asked */
+	size_t all_ssts;  /* of the store */
+	size_t ssts;      /* whose keys lie in the range; of these */
+	size_t excluded;  /* whose filters say that they have no such row */
+	size_t too_old;   /* that have only older versions than are wanted */
+	/* About how much of the others' data lies in the range. */
+	uint64_t blocks, bytes;
+
+	/* What of the filter is used to leave out the rest beforehand. */
+	struct bytes row_head; /* rows whose keys begin so; empty: any */
+	bool row_is_head;      /* the row with that key alone */
+	bool has_family, has_qualifier;
+	struct bytes family, qualifier;
+	uint64_t since_us; /* no smaller timestamps */
+};
+
+/* 0, -ERR_no_table, or an error of reading an index. */
+int scan_plan(struct store *s, const struct scan_range *range,
+	      struct scan_plan *out);
+
 /* NULL is allowed. */
 void scan_close(struct scan *scan);
 

@@ -29,6 +29,16 @@ int select_open_at(struct store *s, const struct snapshot *snapshot,
 		   struct select *select, const struct scan_range *how,
 		   struct bytes row, struct select_scan **out);
 
+/* As scan_plan, of each range of rows in order, max at most: calls each with
+ * its bounds, either empty if open, which for a single row are its key and the
+ * next one. select is settled then. 0, what each returns if it is not 0, or an
+ * error. */
+int select_plan(struct store *s, struct select *select,
+		const struct scan_range *how, size_t max,
+		int (*each)(void *context, struct bytes start, struct bytes end,
+			    const struct scan_plan *plan),
+		void *context);
+
 /* NULL is allowed. */
 void select_close(struct select_scan *scan);
 

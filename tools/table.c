@@ -19,6 +19,8 @@
 #include "tools/mount/umount.h"
 #include "tools/serve/verb/serve.h"
 #include "tools/verb/verb.h"
+#include "tools/watch/metrics.h"
+#include "tools/watch/top.h"
 
 /*
  * The verbs by name, in the order in which help lists them. What help says of
@@ -314,6 +316,18 @@ const struct verb verbs[] = {
 	  verb_lookup },
 	{ "ls", VERB_READS, "ls [<table>]", "List tables and column families",
 	  "", verb_ls },
+	{ "metrics", VERB_READS, "metrics [ranges=yes]",
+	  "Print figures of the store for Prometheus",
+	  "What the store has done since it was opened and what it holds now,\n"
+	  "in Prometheus's text format; of one that is mounted or served also\n"
+	  "how long requests took, as .tabletfs/metrics of a mount has it.\n"
+	  "For Prometheus itself use metrics-file= of mount and serve.\n"
+	  "  ranges  yes: behind them a comment for each table that something\n"
+	  "          comes to just now, with the range of its rows that has\n"
+	  "          the most\n"
+	  "\n"
+	  "    Example: tabletfs metrics | grep stall\n",
+	  verb_metrics },
 	{ "mount", VERB_NO_STORE | VERB_OUTSIDE,
 	  "mount [-f] [-o <options>] [<store>] <dir>",
 	  "Show the store as files",
@@ -331,6 +345,11 @@ const struct verb verbs[] = {
 	  "  -o memory=<bytes> For memtables and cache together (144M)\n"
 	  "  -o export-max=<bytes>  Of a file .scan/.../export.csv (4G)\n"
 	  "  -o log=<level>    What LOG tells: off, errors, events, all\n"
+	  "  -o slow=<time>    It tells what takes so long as slow (100ms); 0\n"
+	  "                    tells nothing\n"
+	  "  -o metrics-file=<path>  Figures for Prometheus, each 10 s, as\n"
+	  "                    node_exporter's textfile directory has them:\n"
+	  "                    <name>.prom\n"
 	  "  -o delimiter=<c>  Of segments of row keys in .scan (#)\n"
 	  "  -o serve=<address>  Serve Bigtable's clients there, too, as\n"
 	  "                    listen= of serve says, for who mounts it\n"
@@ -400,6 +419,9 @@ const struct verb verbs[] = {
 	  "  cells-per-column=<n>   Only so many versions of each column\n"
 	  "  keys-only=<true|false> Leave values out\n"
 	  "  include-stats=full     Add a summary\n"
+	  "  explain=yes            Not the rows, but how they are read and\n"
+	  "                         what that costs: ranges, files, blocks,\n"
+	  "                         cells passed, time\n"
 	  "  filter=<filter>        Only what this lets pass, such as\n"
 	  "      \"chain(family_name_regex('f'), timestamp_range(0, 5000))\";\n"
 	  "      the names are Bigtable's, tools/README.md has them all\n"
@@ -440,7 +462,8 @@ const struct verb verbs[] = {
 	  verb_samplekeys },
 	{ "serve", VERB_NO_STORE | VERB_OUTSIDE,
 	  "serve [<store>] [listen=<address>] [users=own|all] "
-	  "[insecure=yes|no] [sync=yes|no] [inject=<faults>]",
+	  "[insecure=yes|no] [sync=yes|no] [slow=<time>] "
+	  "[metrics-file=<path>] [inject=<faults>]",
 	  "Serve the store to Bigtable's clients",
 	  "Prints the line that has clients come here, as they come to\n"
 	  "Google's emulator, and serves until SIGTERM or ^C. The store is\n"
@@ -452,6 +475,10 @@ const struct verb verbs[] = {
 	  "            connects there owns the store\n"
 	  "  sync      yes: durable before it is answered, else within a\n"
 	  "            second\n"
+	  "  slow      Calls that take so long are told in LOG, with what\n"
+	  "            they had to read: 100ms if not given; 0 tells none\n"
+	  "  metrics-file  Figures for Prometheus, each 10 s, in a file\n"
+	  "            <name>.prom of node_exporter's textfile directory\n"
 	  "  inject    Faults, to try the retries of clients: of a method\n"
 	  "            the share of calls that end by a code of gRPC without\n"
 	  "            having done anything, and how long each waits first:\n"
@@ -491,6 +518,23 @@ const struct verb verbs[] = {
 	{ "stats", VERB_READS, "stats", "Print figures of the store", "",
 	  verb_stats },
 	{ "sync", 0, "sync", "Make durable what was written", "", verb_sync },
+	{ "top", VERB_NO_STORE | VERB_OUTSIDE | VERB_STOPS,
+	  "top [-b] [-n <rounds>] [-d <seconds>] [<store>|<dir>]",
+	  "Show what a mounted or served store is doing",
+	  "What writers wait for, tables and the range of rows that is the\n"
+	  "hottest in each, requests and calls with their times, the\n"
+	  "background and its debt, levels, cache, and who holds how much\n"
+	  "memory; rates are of the time since the last round.\n"
+	  "  <store>   A store or where it is mounted; without it that of\n"
+	  "            -store\n"
+	  "  -b        No terminal: lines for scripts, whose first word says\n"
+	  "            what they are, and numbers without units\n"
+	  "  -n        So many rounds; without it until ^C\n"
+	  "  -d        Seconds between rounds (2)\n"
+	  "NO_COLOR leaves colours away.\n"
+	  "\n"
+	  "    Example: tabletfs top -b -n 1 /mnt/tables | grep ^table\n",
+	  verb_top },
 	{ "umount", VERB_NO_STORE | VERB_OUTSIDE, "umount <dir>",
 	  "End a mount cleanly", "", verb_umount },
 	{ "version", VERB_NO_STORE, "version", "Print the version", "",

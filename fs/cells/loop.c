@@ -38,7 +38,7 @@ struct parked {
 
 struct loop {
 	struct fuse_session *session;
-	struct metrics *metrics;
+	struct requests *metrics;
 	void (*tick)(void *context);
 	void *context;
 	pthread_t main; /* who is told of the end, by SIGUSR1 */
@@ -318,16 +318,20 @@ static bool must_wait(struct loop *l, struct fuse_buf *buf)
 static void answer(struct loop *l, struct worker *me, struct fuse_buf *buf)
 {
 	const struct fuse_in_header *request = buf->mem;
-	uint64_t start = metrics_now_ns();
+	uint64_t start = histogram_now_ns(), ns;
 	/* buf is libfuse's afterwards. */
 	unsigned int kind = request->opcode;
 	uint64_t number = request->unique;
+	struct cost before = thread_cost, taken;
 
+	requests_begin(l->metrics, kind);
 	atomic_store_explicit(&me->uid, request->uid, memory_order_relaxed);
 	PROBE(request_begin, kind, number);
 	fuse_session_process_buf(l->session, buf);
 	PROBE(request_end, kind, number);
-	metrics_count(l->metrics, kind, start);
+	ns = histogram_now_ns() - start;
+	taken = cost_since(&before);
+	requests_end(l->metrics, kind, ns, ns, &taken);
 }
 
 /* Receives and answers as long as this thread leads, without the lock. 1 when
@@ -467,16 +471,16 @@ static void watch(struct loop *l, const sigset_t *signals)
 	const struct timespec soon = { 0, WATCH_BUSY_NS };
 	const struct timespec late = { WATCH_IDLE_S, 0 };
 	bool active = true, exiting = false;
-	uint64_t seen = 0, ticked = metrics_now_ns();
+	uint64_t seen = 0, ticked = histogram_now_ns();
 	int signal;
 
 	pthread_mutex_lock(&l->lock);
 	while (!l->ended) {
 		pthread_mutex_unlock(&l->lock);
 		signal = sigtimedwait(signals, NULL, active ? &soon : &late);
-		if (metrics_now_ns() - ticked >= TICK_NS) {
+		if (histogram_now_ns() - ticked >= TICK_NS) {
 			l->tick(l->context);
-			ticked = metrics_now_ns();
+			ticked = histogram_now_ns();
 		}
 		pthread_mutex_lock(&l->lock);
 		if (signal > 0 && signal != SIGUSR1 && !exiting) {
@@ -528,7 +532,7 @@ static void ignore(int signal)
 }
 
 int loop_serve(struct fuse_session *session, const sigset_t *ending,
-	       struct metrics *metrics, void (*tick)(void *context),
+	       struct requests *metrics, void (*tick)(void *context),
 	       void *context)
 {
 	struct loop l = {

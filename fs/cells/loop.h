@@ -41,7 +41,7 @@
  * second, by the caller's thread, which answers no requests. SIGUSR1 is the
  * loop's own from now on, and SIGPIPE is ignored. */
 int loop_serve(struct fuse_session *session, const sigset_t *ending,
-	       struct metrics *metrics, void (*tick)(void *context),
+	       struct requests *metrics, void (*tick)(void *context),
 	       void *context);
 
 /* The request that this thread answers from now on, until the next. */

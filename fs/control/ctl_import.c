@@ -339,7 +339,7 @@ static int settle(struct fs *fs, struct ctl_file *f, int err, bool done)
 		im->failed = err;
 	update_record(fs, im, done);
 	im->unseen_ns = !im->failed && importer_has_unseen(im->importer)
-				? metrics_now_ns()
+				? histogram_now_ns()
 				: 0;
 	if (rows != im->told_rows) {
 		im->told_rows = rows;
@@ -354,7 +354,7 @@ static bool is_silent(const struct import_file *im)
 {
 	uint64_t since = im->unseen_ns;
 
-	return since && metrics_now_ns() - since >= SILENCE_NS;
+	return since && histogram_now_ns() - since >= SILENCE_NS;
 }
 
 /* Publishes what im has loaded, durably, if its writer is silent. Nobody is

@@ -2,11 +2,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "fs/cells/loop.h"
 #include "fs/control/ctl_file.h"
 #include "fs/query/query_run.h"
 #include "fs/state/name.h"
 #include "store/text/print/print_cells.h"
 #include "store/text/value/text_format.h"
+#include "store/text/watch/explain.h"
 
 /*
  * Terminals of .scan that are files. Text is made as it is read, by one cell or
@@ -24,6 +26,7 @@ enum scan_form {
 	SCAN_COUNT,    /* of rows */
 	SCAN_ESTIMATE, /* "~" and a number of rows, of which none is read */
 	SCAN_SAMPLES,  /* sizes and rows that part the range */
+	SCAN_EXPLAIN,  /* how it is read, and what that costs */
 	SCAN_CELLS,    /* what a printer makes of cells */
 };
 
@@ -53,6 +56,8 @@ static void read_form(struct bytes name, struct scan_text *t)
 		t->form = SCAN_ESTIMATE;
 	else if (bytes_equal(name, BYTES_LITERAL("samples")))
 		t->form = SCAN_SAMPLES;
+	else if (bytes_equal(name, BYTES_LITERAL("explain")))
+		t->form = SCAN_EXPLAIN;
 	else if (bytes_equal(name, BYTES_LITERAL("csv")))
 		t->format = TEXT_CSV;
 	else if (bytes_equal(name, BYTES_LITERAL("tsv")))
@@ -82,7 +87,9 @@ int ctl_scan_open(struct fs *fs, struct ctl_file *f)
 		return -ENOMEM;
 	read_form(node_name(f->node), t);
 	err = query_open(fs, f->node,
-			 t->form == SCAN_CELLS ? QUERY_CELLS : QUERY_ROWS,
+			 t->form == SCAN_CELLS || t->form == SCAN_EXPLAIN
+				 ? QUERY_CELLS
+				 : QUERY_ROWS,
 			 &t->query);
 	if (!err && t->form == SCAN_CELLS)
 		err = printer_new(t->format, &t->cells.printer);
@@ -186,6 +193,32 @@ static int samples(struct fs *fs, struct scan_text *t, struct buf *out)
 	return err;
 }
 
+/* Appends all of the explanation at once, without the tree, since all is read.
+ * The query's own scan has the filters: it ends, and with it the query until it
+ * is rewound. */
+static int explain(struct fs *fs, struct scan_text *t, struct buf *out)
+{
+	struct scan_range how = { .stop = loop_is_interrupted,
+				  .keep_large = true };
+	struct query *q = t->query;
+	struct buf table = BUF_INIT;
+	struct place place;
+	int err = place_enter(fs, q->node, &place);
+
+	if (!err)
+		err = buf_set(&table, place.path.table);
+	place_leave(fs, &place);
+	select_close(q->scan);
+	q->scan = NULL;
+	how.table = buf_bytes(&table);
+	if (!err)
+		err = explain_print(fs->store, q->snapshot, &q->select, &how,
+				    out);
+	buf_release(&table);
+	t->ended = true;
+	return err;
+}
+
 /* Appends what one more cell or row makes, or the end of the text. */
 static int produce(struct fs *fs, struct scan_text *t, struct buf *out)
 {
@@ -197,6 +230,8 @@ static int produce(struct fs *fs, struct scan_text *t, struct buf *out)
 		return estimate(fs, t, out);
 	if (t->form == SCAN_SAMPLES)
 		return samples(fs, t, out);
+	if (t->form == SCAN_EXPLAIN)
+		return explain(fs, t, out);
 	if (t->form == SCAN_CELLS)
 		return produce_cell(t, out);
 	err = query_next_row(t->query, &cell);

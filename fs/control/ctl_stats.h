@@ -11,8 +11,8 @@
 /* .tabletfs/stats: of the mount, a name and a value a line. */
 int ctl_print_stats(struct fs *fs, struct buf *out);
 
-/* .tabletfs/metrics: of mount and store, and the times of requests, in
- * Prometheus' text format. */
-int ctl_print_metrics(struct fs *fs, struct buf *out);
+/* .tabletfs/metrics: of mount and store, the times of requests, and what a
+ * server beside the mount tells. context is a struct fs. */
+void ctl_print_metrics(void *context, struct figures *f);
 
 #endif

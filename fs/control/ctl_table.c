@@ -88,6 +88,7 @@ static const struct ctl_entry entries[] = {
 	{ NODE_SCAN, "count", NODE_SCAN_TEXT, FILE_R },
 	{ NODE_SCAN, "estimate", NODE_SCAN_TEXT, FILE_R },
 	{ NODE_SCAN, "samples", NODE_SCAN_TEXT, FILE_R },
+	{ NODE_SCAN, "explain", NODE_SCAN_TEXT, FILE_R },
 	{ NODE_SCAN, "csv", NODE_SCAN_TEXT, FILE_R },
 	{ NODE_SCAN, "tsv", NODE_SCAN_TEXT, FILE_R },
 	{ NODE_SCAN, "jsonl", NODE_SCAN_TEXT, FILE_R },

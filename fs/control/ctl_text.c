@@ -56,6 +56,7 @@ static const char help_text[] =
 	"     steps      prefix range regex limit reverse\n"
 	"                family column value filter versions since until\n"
 	"     terminals  keys count estimate samples csv tsv jsonl cbt\n"
+	"                explain: how it is read, and what that costs\n"
 	"                export.csv export.tsv export.jsonl: with a size\n"
 	"                rows segments\n"
 	"  TABLE/.at/TIME/ROW/...     as it was; .at/now pins a snapshot\n"
@@ -180,6 +181,8 @@ static int show_log(struct fs *fs, struct buf *out)
 /* Puts the text of f in out, by its kind. */
 static int text_show(struct fs *fs, struct ctl_file *f)
 {
+	struct figures figures = { .out = &f->out };
+
 	assert(f->out.size == 0);
 	switch (f->node->kind) {
 	case NODE_HELP:
@@ -189,7 +192,8 @@ static int text_show(struct fs *fs, struct ctl_file *f)
 	case NODE_STATS:
 		return ctl_print_stats(fs, &f->out);
 	case NODE_METRICS:
-		return ctl_print_metrics(fs, &f->out);
+		ctl_print_metrics(fs, &figures);
+		return figures.err;
 	case NODE_ERRORS:
 		return show_errors(fs, &f->out);
 	case NODE_LOG:

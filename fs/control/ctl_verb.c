@@ -8,7 +8,9 @@
 #include "fs/cells/notify.h"
 #include "fs/command/command.h"
 #include "fs/control/ctl.h"
+#include "fs/control/ctl_stats.h"
 #include "fs/open/draft.h"
+#include "store/text/watch/store_figures.h"
 
 /*
  * .tabletfs/ctl: one request, then the reply is read; mount.h has the
@@ -17,8 +19,8 @@
  * temporary file, so its size does not matter; or, of a command that has as
  * much to tell as the store holds, it is made as it is read. What the command
  * is, only the mount's options know (their run and stream): this file knows
- * the words "sync", which is about what is open here, and "pin", which lasts as
- * long as the file is open.
+ * the words "sync", which is about what is open here, "pin", which lasts as
+ * long as the file is open, and "metrics", which are the mount's as well.
  */
 
 /* An open ctl: a ctl_file's state, guarded by its lock. */
@@ -82,6 +84,26 @@ static int run_pin(struct fs *fs, struct verb *v, FILE *out, FILE *err)
 	return -failed;
 }
 
+/* Prints .tabletfs/metrics and, if there is a word more, the ranges of rows to
+ * which the most comes: an exit status. */
+static int run_metrics(struct fs *fs, int argc, FILE *out, FILE *err)
+{
+	struct buf text = BUF_INIT;
+	struct figures f = { .out = &text };
+	int failed;
+
+	ctl_print_metrics(fs, &f);
+	failed = f.err;
+	if (!failed && argc > 1)
+		failed = store_hot_ranges(fs->store, &text);
+	if (failed)
+		fprintf(err, "tabletfs: metrics: %s\n", err_text(failed));
+	else
+		fwrite(text.data, 1, text.size, out);
+	buf_release(&text);
+	return failed != 0;
+}
+
 /* Runs a command that is none of this file's, or begins what v->stream is to
  * tell: an exit status. */
 static int run_verb(struct fs *fs, struct verb *v, int argc, char **argv,
@@ -123,6 +145,8 @@ static int run_words(struct fs *fs, struct verb *v, int argc, char **argv)
 		status = run_sync(fs, err);
 	else if (!strcmp(argv[0], "pin"))
 		status = run_pin(fs, v, out, err);
+	else if (!strcmp(argv[0], "metrics"))
+		status = run_metrics(fs, argc, out, err);
 	else
 		status = run_verb(fs, v, argc, argv, out, err);
 	if (count_changes(fs) != before)

@@ -48,7 +48,7 @@ static ssize_t look(struct device *d, int fd, void *data, size_t size)
 	ssize_t n;
 
 	while ((n = read(fd, data, size)) < 0 && errno == EAGAIN) {
-		uint64_t now = metrics_now_ns();
+		uint64_t now = histogram_now_ns();
 
 		if (!end)
 			end = now + LOOK_NS;

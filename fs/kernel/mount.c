@@ -16,7 +16,9 @@
 #include "fs/cells/prune.h"
 #include "fs/query/sized.h"
 #include "fs/cells/seen.h"
+#include "fs/command/metrics_file.h"
 #include "fs/control/ctl_import.h"
+#include "fs/control/ctl_stats.h"
 #include "fs/kernel/answer.h"
 #include "fs/kernel/device.h"
 #include "fs/kernel/dirs.h"
@@ -248,9 +250,10 @@ static int open_session(struct fs *fs, const char *store)
 }
 
 /* For fs->metrics. */
-static void tell_request(void *context, const char *kind, uint64_t us)
+static void tell_request(void *context, const char *kind, uint64_t us,
+			 const struct cost *cost)
 {
-	store_tell_request(context, kind, us);
+	store_tell_request(context, kind, us, cost);
 }
 
 int fs_init(struct fs *fs, const struct mount_options *o, struct store *s)
@@ -261,6 +264,7 @@ int fs_init(struct fs *fs, const struct mount_options *o, struct store *s)
 	memset(fs, 0, sizeof(*fs));
 	fs->options = o;
 	fs->store = s;
+	metrics_init(&fs->metrics);
 	fs->metrics.taken = tell_request;
 	fs->metrics.context = s;
 	fs->ready_fd = -1;
@@ -321,6 +325,21 @@ void fs_release(struct fs *fs)
 	gc_policy_free(fs->gc);
 }
 
+/* Each ten seconds, if a file was asked for; an error is logged once. */
+static void write_metrics(struct fs *fs)
+{
+	bool is_new;
+	int err;
+
+	if (!fs->metrics_file ||
+	    !metrics_file_is_due(fs->metrics_file, fs_steady()))
+		return;
+	err = metrics_file_write(fs->metrics_file, ctl_print_metrics, fs,
+				 &is_new);
+	if (err && is_new)
+		fs_log_error(fs, NULL, NULL, err);
+}
+
 /* As loop_serve calls it, about once a second. */
 static void tick(void *context)
 {
@@ -329,6 +348,7 @@ static void tick(void *context)
 	pins_sweep(fs, fs_steady());
 	exports_sweep(fs, fs_steady());
 	dirs_sweep(fs, fs_steady());
+	write_metrics(fs);
 	store_write_events(fs->store);
 }
 
@@ -460,9 +480,13 @@ static int serve(const struct mount_options *o, const char *store_path,
 	if (err && err != -ENOSPC)
 		fs_log_error(&fs, NULL, NULL, err);
 	fs.device = &device;
+	store_set_slow(store, o->slow_us);
 	err = volume_posix_stat(store_volume(store), &directory);
 	fs.store_device = directory.st_dev;
 	fs.store_inode = directory.st_ino;
+	if (!err && o->metrics_file)
+		err = metrics_file_open(o->metrics_file, store_path,
+					&fs.metrics_file);
 	if (!err)
 		err = open_session(&fs, store_path);
 	/* The filesystem outlives its session, whose threads use it. */
@@ -470,6 +494,7 @@ static int serve(const struct mount_options *o, const char *store_path,
 		err = serve_session(&fs, &ending, mount_point);
 		fuse_session_destroy(fs.session);
 	}
+	metrics_file_close(fs.metrics_file);
 	fs_release(&fs);
 close_store:
 	heap_unwatch(heap);

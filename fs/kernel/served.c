@@ -186,6 +186,17 @@ static int find(const char *directory, struct served *served)
 	return err;
 }
 
+int served_find(const char *directory, struct served *served)
+{
+	int err;
+
+	*served = (struct served){ .directory = directory, .root = -1 };
+	err = find(directory, served);
+	if (err != 1)
+		served_release(served);
+	return err;
+}
+
 int served_at(const char *directory, const char *place, struct served *served)
 {
 	char text[STATS_SIZE_MAX + 1];

@@ -30,6 +30,11 @@ struct served {
 int served_open(const char *directory, const struct store_options *o,
 		struct store **out, struct served *served);
 
+/* Who serves the store, which is not opened: 1 with *served, to be released, 0
+ * if whoever has it does not serve it, -ENOENT if nobody has it, or an error.
+ */
+int served_find(const char *directory, struct served *served);
+
 /* Who may not look into the store reaches it by a mount that lets them in:
  * fills served with the one at place, of the store in directory; 1, to be
  * released, 0 if no daemon says there that it is one, or an error. */

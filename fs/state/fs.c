@@ -11,7 +11,7 @@ uint64_t fs_now(void)
 
 uint64_t fs_steady(void)
 {
-	return metrics_now_ns() / 1000;
+	return histogram_now_ns() / 1000;
 }
 
 void fs_changed(struct fs *fs)

@@ -90,8 +90,9 @@ struct fs {
 	/* Each with a lock of its own, or none. */
 	struct nodes nodes;
 	struct errors errors;
-	struct metrics metrics;
-	struct makers makers; /* by inode number, see access.h */
+	struct requests metrics;
+	struct metrics_file *metrics_file; /* the tick's; NULL: none */
+	struct makers makers;              /* by inode number, see access.h */
 	struct pins pins;
 	struct exports exports;
 	struct imports *imports; /* what .import/last tells; owned */

@@ -1,19 +1,12 @@
 #include <assert.h>
 #include <linux/fuse.h>
-#include <time.h>
 
 #include "fs/state/metrics.h"
 
-/* Prometheus' units are seconds; a histogram is its name with _bucket, _sum
- * and _count. */
-#define NAME "tabletfs_request_duration_seconds"
+static_assert(FUSE_COPY_FILE_RANGE < REQUESTS_KINDS, "each opcode has a place");
 
-static_assert(FUSE_COPY_FILE_RANGE < METRICS_KINDS, "each opcode has a place");
-static_assert(METRICS_BUCKETS <= 64, "a bound is a power of two in 64 bits");
-
-/* The label of each kind; the rest, of which the kernel may send any, together
- * are "other". */
-static const char *const names[METRICS_KINDS] = {
+/* The label of each kind; opcode 0 there is not. */
+static const char *const names[REQUESTS_KINDS] = {
 	[FUSE_LOOKUP] = "lookup",
 	[FUSE_FORGET] = "forget",
 	[FUSE_GETATTR] = "getattr",
@@ -56,85 +49,20 @@ static const char *const names[METRICS_KINDS] = {
 	[FUSE_COPY_FILE_RANGE] = "copy_file_range",
 };
 
-uint64_t metrics_now_ns(void)
+void metrics_init(struct requests *r)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	r->names = names;
 }
 
-/* Relaxed: the counters order nothing, and this is on the way of each request.
- */
-static void add(_Atomic uint64_t *counter, uint64_t n)
+void metrics_print(const struct requests *r, struct figures *f)
 {
-	atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
-}
+	static const struct requests_words words = {
+		.durations = "request_duration_seconds",
+		.durations_help = "Time to answer a request of the kernel.",
+		.running = "requests_running",
+		.running_help = "Requests of the kernel that are under way.",
+		.label = "operation",
+	};
 
-/* All kinds without a name share a place that has none, that of opcode 0, which
- * there is not. */
-static unsigned int place_of(unsigned int kind)
-{
-	return kind < METRICS_KINDS && names[kind] ? kind : 0;
-}
-
-void metrics_count(struct metrics *m, unsigned int kind, uint64_t start_ns)
-{
-	uint64_t ns = metrics_now_ns() - start_ns, us = (ns + 999) / 1000;
-	struct metric *metric = &m->kinds[place_of(kind)];
-	/* The least i with us <= 2^i. */
-	unsigned int i =
-		us > 1 ? 64 - (unsigned int)__builtin_clzll(us - 1) : 0;
-
-	add(&metric->count, 1);
-	add(&metric->total_ns, ns);
-	if (i < METRICS_BUCKETS)
-		add(&metric->buckets[i], 1);
-	if (m->taken && place_of(kind) > 0)
-		m->taken(m->context, names[kind], us);
-}
-
-/* One histogram. Prometheus' buckets are cumulative: each counts what is in
- * those before it as well. */
-static int print_metric(const char *name, const struct metric *m,
-			struct buf *out)
-{
-	unsigned long long count = m->count, below = 0;
-	unsigned int i;
-	int err = 0;
-
-	for (i = 0; i < METRICS_BUCKETS && !err; i++) {
-		below += m->buckets[i];
-		err = buf_printf(
-			out, NAME "_bucket{operation=\"%s\",le=\"%g\"} %llu\n",
-			name, (double)(UINT64_C(1) << i) / 1e6, below);
-	}
-	/* What was counted meanwhile must not make it fall. */
-	if (count < below)
-		count = below;
-	if (!err)
-		err = buf_printf(out,
-				 NAME "_bucket{operation=\"%s\",le=\"+Inf\"} "
-				      "%llu\n",
-				 name, count);
-	if (!err)
-		err = buf_printf(out, NAME "_sum{operation=\"%s\"} %.9f\n",
-				 name, (double)m->total_ns / 1e9);
-	return err ? err
-		   : buf_printf(out, NAME "_count{operation=\"%s\"} %llu\n",
-				name, count);
-}
-
-int metrics_print(const struct metrics *m, struct buf *out)
-{
-	size_t i;
-	int err = buf_add_string(out,
-				 "# HELP " NAME " Time to answer a request.\n"
-				 "# TYPE " NAME " histogram\n");
-
-	for (i = 0; i < METRICS_KINDS && !err; i++)
-		if (m->kinds[i].count > 0)
-			err = print_metric(names[i] ? names[i] : "other",
-					   &m->kinds[i], out);
-	return err;
+	requests_print(r, &words, f);
 }

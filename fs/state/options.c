@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fs/state/options.h"
+#include "store/text/value/duration.h"
 #include "store/text/value/gcpolicy.h"
 
 void mount_options_init(struct mount_options *o)
@@ -17,6 +18,7 @@ void mount_options_init(struct mount_options *o)
 	o->gc = "maxversions=10";
 	o->delimiter = "#";
 	o->events = EVENTS_MAIN;
+	o->slow_us = STORE_SLOW_US;
 	o->export_max_size = UINT64_C(4) << 30;
 	o->server_fd = -1;
 }
@@ -167,6 +169,17 @@ static int parse_umask(struct mount_options *o, const char *value)
 	return 0;
 }
 
+int slow_parse(const char *value, uint64_t *us)
+{
+	*us = 0;
+	if (!strcmp(value, "0"))
+		return 0;
+	return duration_parse(bytes_string(value), us) < 0
+		       ? fail(ERR_bad_argument,
+			      "slow=%s: no time such as 50ms or 2s", value)
+		       : 0;
+}
+
 /* A word with a value, which may be empty. */
 static int parse_value(struct mount_options *o, const char *word,
 		       const char *value)
@@ -199,6 +212,14 @@ static int parse_value(struct mount_options *o, const char *word,
 		return parse_umask(o, value);
 	if (!strcmp(word, "log"))
 		return event_level_parse(bytes_string(value), &o->events);
+	if (!strcmp(word, "slow"))
+		return slow_parse(value, &o->slow_us);
+	if (!strcmp(word, "metrics-file")) {
+		o->metrics_file = value;
+		return *value ? 0
+			      : fail(ERR_bad_argument,
+				     "metrics-file= is empty");
+	}
 	if (!strcmp(word, "commit"))
 		return parse_seconds(word, value, 1, &o->commit_seconds);
 	if (!strcmp(word, "stale"))

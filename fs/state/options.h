@@ -6,6 +6,8 @@
 #include "store/store.h"
 #include "store/text/print/text_stream.h"
 
+struct figures;
+
 /* What a server beside a mount tells it, from any thread. */
 struct mount_beside {
 	void *context;
@@ -46,6 +48,8 @@ struct mount_options {
 	const char *gc;              /* policy of families made by mkdir */
 	const char *delimiter;       /* of segments of row keys; not empty */
 	enum event_level events;     /* of the store's event log */
+	uint64_t slow_us;            /* what it tells as slow; 0: nothing */
+	const char *metrics_file;    /* see metrics_file.h; NULL: none */
 	uint64_t quota_size;         /* bytes; 0: none */
 	uint64_t export_max_size;    /* bytes, of a file of .scan with a size */
 	uint64_t memory_size;        /* bytes, of the store; 0: its default */
@@ -65,6 +69,8 @@ struct mount_options {
 	const char *serve; /* NULL: none */
 	void *server;
 	int server_fd;
+	/* What it tells of itself, beside the mount's figures. */
+	void (*server_figures)(void *server, struct figures *f);
 	int (*server_start)(void *server, struct store *s, bool sync,
 			    const struct mount_beside *beside);
 	void (*server_stop)(void *server);
@@ -80,6 +86,10 @@ struct mount_options {
 /* The defaults: a sync each second, ten versions in families that mkdir makes,
  * "#" between segments, all else off or unset. */
 void mount_options_init(struct mount_options *o);
+
+/* How long something takes that is to be told as slow, "50ms"; 0 is never. 0 or
+ * -ERR_bad_argument, with its sentence. */
+int slow_parse(const char *value, uint64_t *us);
 
 /* Parses one -o argument ("quiet,commit=5"), a later word over an earlier one;
  * -ERR_bad_argument names the word that is unknown or out of range, after those

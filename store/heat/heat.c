@@ -11,6 +11,9 @@ _Thread_local uint32_t heat_left;
 /* Of this thread, for how many operations pass by. */
 static _Thread_local uint32_t drawn = 1;
 
+/* What came longer ago does not come just now. */
+#define NOW_S 10
+
 /* Seconds of one minute, in recent. */
 struct heat_seconds {
 	uint64_t minute;  /* since 1970 */
@@ -26,6 +29,7 @@ struct heat_table {
 	uint64_t second_s;       /* the present one */
 	uint64_t minute_start_s; /* its first second with anything in it */
 	uint64_t used_s;
+	uint64_t totals[HEAT_METRICS]; /* since it is sampled */
 	struct heat_map map;
 	struct buf recent;                             /* records of seconds */
 	struct heat_seconds minutes[HEAT_MINUTES + 1]; /* of recent */
@@ -249,6 +253,7 @@ static struct heat_table *begin_table(struct heat *h, uint32_t id,
 	}
 	t->id = id;
 	t->recent_version = t->file_version = 0;
+	memset(t->totals, 0, sizeof(t->totals));
 	t->second_s = now_s;
 	t->minute_start_s = UINT64_MAX;
 	t->recent = (struct buf)BUF_INIT;
@@ -302,9 +307,38 @@ void heat_note(struct heat *h, uint32_t table, struct bytes row,
 		t->used_s = now_s;
 		counts[metric] = every;
 		counts[HEAT_BYTES] = bytes * every;
+		t->totals[metric] += every;
+		t->totals[HEAT_BYTES] += bytes * every;
 		heat_map_add(&t->map, row, counts);
 	}
 	pthread_mutex_unlock(&h->lock);
+}
+
+bool heat_counts(struct heat *h, uint32_t table, uint64_t counts[HEAT_METRICS])
+{
+	struct heat_table *t;
+
+	pthread_mutex_lock(&h->lock);
+	t = find_table(h, table);
+	if (t)
+		memcpy(counts, t->totals, sizeof(t->totals));
+	pthread_mutex_unlock(&h->lock);
+	return t != NULL;
+}
+
+int heat_hottest(struct heat *h, uint32_t table, struct buf *start,
+		 struct buf *end, double *share)
+{
+	uint64_t now_s = clock_now(h->clock) / 1000000;
+	struct heat_table *t;
+	int err = 0;
+
+	pthread_mutex_lock(&h->lock);
+	t = find_table(h, table);
+	if (t && t->map.count > 0 && t->used_s + NOW_S >= now_s)
+		err = heat_map_hottest(&t->map, start, end, share);
+	pthread_mutex_unlock(&h->lock);
+	return err;
 }
 
 /* Takes what waits for the file to out. Needs lock. */

@@ -89,6 +89,11 @@ static inline bool heat_is_due(struct heat *h)
 void heat_note(struct heat *h, uint32_t table, struct bytes row,
 	       enum heat_metric metric, uint64_t bytes);
 
+/* As store_heat_counts and store_heat_hottest. */
+bool heat_counts(struct heat *h, uint32_t table, uint64_t counts[HEAT_METRICS]);
+int heat_hottest(struct heat *h, uint32_t table, struct buf *start,
+		 struct buf *end, double *share);
+
 /* Each second, or seldom: ends what has passed, forgets what is idle, and
  * writes. At the end, all. 0, or why minutes are lost, with err_detail(). */
 int heat_tick(struct heat *h, bool at_end);

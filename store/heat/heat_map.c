@@ -413,6 +413,47 @@ void heat_map_fences(const struct heat_map *m, struct heat_fences *out)
 		out->fences[i] = heat_key_bytes(&m->ranges[m->order[i]].fence);
 }
 
+/* A whole key: the fence behind the prefix. */
+static int add_key(const struct heat_map *m, size_t i, struct buf *out)
+{
+	int err = buf_set(out, bytes_of(m->prefix, m->prefix_size));
+
+	return err < 0 ? err
+		       : buf_add_bytes(
+				 out,
+				 heat_key_bytes(&m->ranges[m->order[i]].fence));
+}
+
+int heat_map_hottest(const struct heat_map *m, struct buf *start,
+		     struct buf *end, double *share)
+{
+	uint64_t total = 0, most = 0, warmth;
+	const struct heat_range *r;
+	size_t i, best = 0;
+	int err = 0;
+
+	for (i = 0; i < m->count; i++) {
+		r = &m->ranges[m->order[i]];
+		warmth = r->warmth + r->second[HEAT_READS] +
+			 r->second[HEAT_WRITES];
+		total += warmth;
+		if (warmth > most) {
+			most = warmth;
+			best = i;
+		}
+	}
+	buf_reset(start);
+	buf_reset(end);
+	if (total == 0)
+		return 0;
+	*share = (double)most / (double)total;
+	if (best > 0)
+		err = add_key(m, best, start);
+	if (!err && best + 1 < m->count)
+		err = add_key(m, best + 1, end);
+	return err < 0 ? err : 1;
+}
+
 void heat_map_second(const struct heat_map *m, struct heat_bucket *out)
 {
 	size_t i;

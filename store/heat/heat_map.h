@@ -65,6 +65,12 @@ void heat_map_begin(struct heat_map *m);
 /* The present fences, borrowed. */
 void heat_map_fences(const struct heat_map *m, struct heat_fences *out);
 
+/* The range that is the warmest: its first key and that of the next, empty if
+ * there is none, and its share of all warmth. 1, 0 if all is cold, or -ENOMEM.
+ */
+int heat_map_hottest(const struct heat_map *m, struct buf *start,
+		     struct buf *end, double *share);
+
 /* The counters of the second, or of the minute, which then begins anew. */
 void heat_map_second(const struct heat_map *m, struct heat_bucket *out);
 void heat_map_minute(struct heat_map *m, struct heat_bucket *out);

@@ -1,4 +1,4 @@
-#include "store/engine/read/estimate.h"
+#include "store/engine/estimate/estimate.h"
 #include "store/model/model.h"
 
 /* What is told of a range of rows without reading it: the engine's answers, in

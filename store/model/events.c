@@ -67,12 +67,26 @@ int store_check_events(struct store *s)
 	return event_log_check(&s->engine->events);
 }
 
-void store_tell_request(struct store *s, const char *word, uint64_t us)
+void store_set_slow(struct store *s, uint64_t us)
 {
-	if (us >= EVENT_SLOW_US)
+	atomic_store(&s->engine->events.slow_us, us > 0 ? us : UINT64_MAX);
+}
+
+void store_tell_request(struct store *s, const char *word, uint64_t us,
+			const struct cost *cost)
+{
+	if (event_is_slow(&s->engine->events, us))
 		event_add(&s->engine->events, EVENTS_MAIN,
-			  "slow_request request=%s us=%llu", word,
-			  (unsigned long long)us);
+			  "slow_request request=%s us=%llu cells=%llu "
+			  "files=%llu excluded=%llu blocks=%llu "
+			  "blocks_read=%llu bytes_read=%llu",
+			  word, (unsigned long long)us,
+			  (unsigned long long)cost->cells,
+			  (unsigned long long)cost->files,
+			  (unsigned long long)cost->excluded,
+			  (unsigned long long)cost->blocks,
+			  (unsigned long long)cost->blocks_read,
+			  (unsigned long long)cost->bytes_read);
 }
 
 /* Names have been checked, so they have no blanks. */

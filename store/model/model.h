@@ -64,6 +64,9 @@ struct store {
 	struct look *look; /* what notes commits, or NULL; protected by
 			      writing */
 
+	/* What store_note_import was told. */
+	_Atomic uint64_t import_rows, import_bytes, import_refused;
+
 	uint32_t next_table_id; /* greater than any used; protected by
 				   writing */
 };

@@ -7,6 +7,7 @@
 #include "store/engine/read/snapshot.h"
 #include "store/model/filter/filter_run.h"
 #include "store/model/model.h"
+#include "store/model/filter/scan_bounds.h"
 
 static_assert(STORE_STOP_CELLS == CURSOR_STOP_CELLS, "as scan.h says");
 
@@ -68,76 +69,6 @@ struct scan {
 	uint64_t given_family, given_column;
 	struct bytes label;
 };
-
-/* Narrows the encoded bounds to the rows that the filter needs. If none are
- * left, start may lie behind end, which is an empty range. */
-static int narrow_rows(const struct filter_need *need, uint32_t table,
-		       struct scan *scan)
-{
-	struct buf start = BUF_INIT, end = BUF_INIT;
-	int err = key_add_table(&start, table);
-
-	if (err == 0)
-		err = need->row_is_head
-			      ? key_add_part(&start, need->row_head)
-			      : key_add_open_part(&start, need->row_head);
-	if (err == 0)
-		err = key_successor(buf_bytes(&start), &end);
-	if (err == 0 &&
-	    bytes_compare(buf_bytes(&start), buf_bytes(&scan->start)) > 0)
-		err = buf_set(&scan->start, buf_bytes(&start));
-	if (err == 0 &&
-	    bytes_compare(buf_bytes(&end), buf_bytes(&scan->end)) < 0)
-		err = buf_set(&scan->end, buf_bytes(&end));
-	buf_release(&start);
-	buf_release(&end);
-	return err;
-}
-
-/* The encoded start of one row, or of what of it is asked for or needed; all of
- * it is what filters of files know. What is asked for goes before what the
- * filter needs: if they differ, the filter passes nothing of it. */
-static int encode_row(const struct scan_range *r, const struct filter_need *n,
-		      struct buf *start)
-{
-	bool has_family = r->has_family || n->has_family;
-	bool has_qualifier = r->has_family && r->has_qualifier;
-	struct bytes family = r->has_family ? r->family : n->family;
-	struct bytes qualifier = r->qualifier;
-	int err = key_add_part(start, r->row);
-
-	if (!has_qualifier && n->has_qualifier) {
-		has_qualifier = true;
-		qualifier = n->qualifier;
-	}
-	if (err == 0 && has_family)
-		err = key_add_part(start, family);
-	if (err == 0 && has_family && has_qualifier)
-		err = key_add_part(start, qualifier);
-	return err;
-}
-
-/* Builds the encoded bounds; *prefix is the size of the leading part of start
- * that filters of files know, or 0: only one row, family or column has one. */
-static int encode_range(const struct scan_range *r, uint32_t table,
-			struct scan *scan, size_t *prefix)
-{
-	struct buf *start = &scan->start, *end = &scan->end;
-	int err;
-
-	*prefix = 0;
-	if (r->row.size > 0) {
-		err = key_add_table(start, table);
-		if (err == 0)
-			err = encode_row(r, &scan->need, start);
-		*prefix = start->size;
-		return err < 0 ? err : key_successor(buf_bytes(start), end);
-	}
-	err = key_row_range(table, r->start, r->end, start, end);
-	if (err == 0 && scan->need.row_head.size > 0)
-		err = narrow_rows(&scan->need, table, scan);
-	return err;
-}
 
 /* Bytes: a buffer that has grown larger is not kept for the next value. */
 #define KEEP_SIZE (4 << 20)
@@ -258,7 +189,8 @@ int scan_open(struct store *s, const struct snapshot *snapshot,
 	if (range->filter)
 		err = start_filter(scan, range);
 	if (err == 0)
-		err = encode_range(range, id, scan, &prefix);
+		err = scan_bounds(range, &scan->need, id, &scan->start,
+				  &scan->end, &prefix);
 	if (err == 0 && range->rows_only && !range->reverse && prefix == 0 &&
 	    !range->filter)
 		err = rows_open(s->engine,

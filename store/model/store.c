@@ -308,10 +308,26 @@ int store_compact(struct store *s, struct bytes name)
 				    bytes_of(end, sizeof(end)));
 }
 
-/* What is told of a running store; all of it is the engine's. */
+/* What is told of a running store; most of it is the engine's. */
 void store_stats(struct store *s, struct store_stats *out)
 {
 	engine_stats(s->engine, out);
+	out->import_rows = atomic_load(&s->import_rows);
+	out->import_bytes = atomic_load(&s->import_bytes);
+	out->import_refused = atomic_load(&s->import_refused);
+}
+
+const struct histogram *store_sync_times(struct store *s)
+{
+	return engine_sync_times(s->engine);
+}
+
+void store_note_import(struct store *s, uint64_t rows, uint64_t bytes,
+		       uint64_t refused)
+{
+	atomic_fetch_add(&s->import_rows, rows);
+	atomic_fetch_add(&s->import_bytes, bytes);
+	atomic_fetch_add(&s->import_refused, refused);
 }
 
 uint64_t store_seq(struct store *s)

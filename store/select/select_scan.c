@@ -132,22 +132,28 @@ static int open_same(struct select_scan *w, struct scan_range *range)
 	return 0;
 }
 
+/* Sets what of range says the rows to those of span. */
+static void set_rows(const struct select_span *span, struct scan_range *range)
+{
+	range->start = range->end = range->row = BYTES_NONE;
+	if (is_row(span)) {
+		range->row = buf_bytes(&span->start);
+	} else {
+		range->start = buf_bytes(&span->start);
+		range->end = buf_bytes(&span->end);
+	}
+}
+
 /* Opens the scan of the next span in order. */
 static int begin_span(struct select_scan *w)
 {
-	const struct select_span *span = next_span(w);
 	struct scan_range range = w->how;
 	int err;
 
 	assert(!w->scan);
-	range.start = range.end = range.row = BYTES_NONE;
-	if (is_row(span)) {
-		range.row = buf_bytes(&span->start);
-	} else {
-		range.start = buf_bytes(&span->start);
-		range.end = buf_bytes(&span->end);
+	set_rows(next_span(w), &range);
+	if (range.row.size == 0)
 		narrow(w, &range);
-	}
 	err = open_same(w, &range);
 	w->begun += !err;
 	return err;
@@ -328,5 +334,32 @@ int select_any(struct store *s, struct select *select,
 	if (!err)
 		err = select_next(w, CURSOR_ROW, &cell);
 	select_close(w);
+	return err;
+}
+
+int select_plan(struct store *s, struct select *select,
+		const struct scan_range *how, size_t max,
+		int (*each)(void *context, struct bytes start, struct bytes end,
+			    const struct scan_plan *plan),
+		void *context)
+{
+	struct scan_range range = *how;
+	struct scan_plan plan;
+	size_t i;
+	int err = select_settle(select);
+
+	range.filter = select->filter_count ? select->filters[0] : NULL;
+	range.reverse = select->reverse;
+	for (i = 0; !err && i < select->count && i < max; i++) {
+		const struct select_span *span =
+			&select->spans[select->reverse ? select->count - 1 - i
+						       : i];
+
+		set_rows(span, &range);
+		err = scan_plan(s, &range, &plan);
+		if (!err)
+			err = each(context, buf_bytes(&span->start),
+				   buf_bytes(&span->end), &plan);
+	}
 	return err;
 }

@@ -165,39 +165,8 @@ check "rows of a scan are not walked into" \
 i=$m/.tabletfs
 check "metrics: histograms by operation" sh -c \
 	"grep -q 'duration_seconds_bucket{operation=\"lookup\",le=\"+Inf\"}' '$i/metrics'"
-same "that do not fall" "" "$(awk -F'[ {]' '/_bucket/ {
-	if ($0 ~ /1e-06/) last = 0
-	if ($NF < last) print
-	last = $NF }' "$i/metrics")"
-same "as Prometheus reads them" "" "$(grep -vE \
-	'^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{[a-z]+="[^"]*"(,le="[^"]*")?\})? [0-9.e+-]+)$' \
-	"$i/metrics")"
-check "each family declared once, before its samples, none of which is double" \
-	python3 - "$i/metrics" <<'PYTHON'
-import re, sys
-text = open(sys.argv[1]).read()
-assert text.endswith("\n")
-types, samples, counts = {}, {}, {}
-for line in text.splitlines():
-    if line.startswith("#"):
-        word, name, rest = re.fullmatch(r"# (HELP|TYPE) (\w+) (.+)",
-                                        line).groups()
-        if word == "TYPE":
-            assert rest in ("counter", "gauge", "histogram"), line
-            assert types.setdefault(name, rest) is rest, line
-        continue
-    sample, value = line.rsplit(" ", 1)
-    assert samples.setdefault(sample, value) is value, line
-    name = sample.partition("{")[0]
-    family = re.sub("_(bucket|sum|count)$", "", name)
-    assert name in types or types[family] == "histogram", line
-    assert (types.get(name) == "counter") == name.endswith("_total"), line
-    if name.endswith("_bucket"):
-        counts[re.sub(',le="[^"]*"', "", sample).replace("_bucket", "_count")] \
-            = value             # the last one: +Inf
-for sample, value in counts.items():
-    assert samples[sample] == value, sample
-PYTHON
+cp "$i/metrics" metrics
+same "as Prometheus takes them" "" "$(python3 "$fs_tests/metrics.py" metrics)"
 check "and the store's figures" grep -q '^tabletfs_writes_total [1-9]' "$i/metrics"
 # Half of what is written stays half whoever else closes the file: only who wrote
 # it, or the last close of all, ends it.

@@ -8,6 +8,7 @@ check "make install" make -s -C "$top" install-files DESTDIR="$work/made" \
 root=$work/made/usr/local
 for file in bin/tabletfs share/man/man1/tabletfs.1 share/man/man5/tabletfs.5 \
 	share/bash-completion/completions/tabletfs \
+	share/tabletfs/tabletfs.rules.yml \
 	lib/systemd/system/tabletfs@.service; do
 	check "$file" test -s "$root/$file"
 done

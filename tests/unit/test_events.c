@@ -309,8 +309,8 @@ START_TEST(what_is_slow_is_told)
 	ck_assert_uint_eq(pair("changes"), 1);
 	ck_assert_uint_ge(pair("us"), 200000);
 	find("slow_sync");
-	store_tell_request(store, "flush", 99999);
-	store_tell_request(store, "flush", 100000);
+	store_tell_request(store, "flush", 99999, &thread_cost);
+	store_tell_request(store, "flush", 100000, &thread_cost);
 	rewind_log();
 	find("slow_request");
 	check_has(" request=flush us=100000");

@@ -107,8 +107,10 @@ static int take_own(struct verb_call *c, const char *word,
 				    &w->base64)
 			       ? -1
 			       : 1;
-	if (!strncmp(word, "include-stats=", 14) || !strncmp(word, "page=", 5))
-		return verb_wrong(c, "include-stats and page are of read; an "
+	if (!strncmp(word, "include-stats=", 14) ||
+	    !strncmp(word, "page=", 5) || !strncmp(word, "explain=", 8))
+		return verb_wrong(c, "include-stats, page and explain are of "
+				     "read; an "
 				     "export has neither a summary nor pages")
 			       ? -1
 			       : 1;

@@ -1,3 +1,4 @@
+#include "store/text/watch/explain.h"
 #include "tools/data/page.h"
 #include "tools/data/read.h"
 #include "tools/data/select.h"
@@ -113,6 +114,19 @@ static int run_words(struct verb_call *c, struct select_words *w,
 	return err;
 }
 
+/* explain=yes: how the rows are read, and what that costs, instead of them. */
+static int explain(struct verb_call *c, struct select_words *w)
+{
+	const struct scan_range how = { .table = bytes_string(c->argv[1]),
+					.keep_large = true };
+	struct buf text = BUF_INIT;
+	int err = explain_print(c->store, NULL, &w->select, &how, &text);
+
+	fwrite(text.data, 1, text.size, c->out);
+	buf_release(&text);
+	return err < 0 ? verb_failed(c, "Reading rows", err) : 0;
+}
+
 int verb_read(struct verb_call *c)
 {
 	struct read_counts counts = { 0 };
@@ -122,7 +136,9 @@ int verb_read(struct verb_call *c)
 	if (c->argc < 2)
 		return verb_usage(c);
 	wrong = select_parse(c, SELECT_READ, &w);
-	if (!wrong) {
+	if (!wrong && w.explained) {
+		wrong = explain(c, &w);
+	} else if (!wrong) {
 		err = run_words(c, &w, &counts);
 		if (err < 0)
 			wrong = verb_failed(c, "Reading rows", err);

@@ -29,6 +29,7 @@ enum {
 	CELLS,
 	KEYS_ONLY,
 	STATS,
+	EXPLAIN,
 	APP_PROFILE,
 	AUTHORIZED_VIEW,
 	FORMAT_FILE,
@@ -62,6 +63,7 @@ static const struct word {
 	[CELLS] = { "cells-per-column", BY_READ | BY_LOOKUP },
 	[KEYS_ONLY] = { "keys-only", BY_READ | BY_LOOKUP },
 	[STATS] = { "include-stats", BY_READ | BY_LOOKUP },
+	[EXPLAIN] = { "explain", BY_READ },
 	[APP_PROFILE] = { "app-profile", BY_READ | BY_LOOKUP },
 	[AUTHORIZED_VIEW] = { "authorized-view", BY_READ | BY_LOOKUP },
 	[FORMAT_FILE] = { "format-file", BY_READ | BY_LOOKUP },
@@ -159,6 +161,12 @@ static int parse_limits(struct verb_call *c, const char *const *values,
 				  "views.",
 				  values[STATS]);
 	w->stats = is_given(values[STATS]);
+	w->explained =
+		is_given(values[EXPLAIN]) && !strcmp(values[EXPLAIN], "yes");
+	if (is_given(values[EXPLAIN]) && !w->explained &&
+	    strcmp(values[EXPLAIN], "no") != 0)
+		return verb_wrong(c, "explain must be yes or no, not \"%s\"",
+				  values[EXPLAIN]);
 	if (verb_parse_bool(c, values[REVERSED], &w->select.reverse))
 		return 1;
 	w->paged = is_given(values[PAGE]);

@@ -10,7 +10,8 @@
 struct select_words {
 	struct select select; /* owned: rows, cells, order, limit */
 	bool stats;           /* a summary is wanted */
-	bool paged;           /* and a token for the rows that the limit left */
+	bool explained; /* not the rows are wanted, but how they are read */
+	bool paged;     /* and a token for the rows that the limit left */
 };
 
 /* Which words a verb knows. */

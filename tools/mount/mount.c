@@ -1,4 +1,6 @@
+#include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "fs/kernel/mount.h"
 #include "fs/state/options.h"
@@ -43,6 +45,29 @@ static int parse(struct verb_call *c, struct mount_options *o)
 	return o->store && o->mount_point ? 0 : verb_usage(c);
 }
 
+/* The daemon leaves its directory: a path from there on becomes a full one, in
+ * memory. 0, or 1 after it said what is wrong. */
+static int find_metrics(struct verb_call *c, struct mount_options *o,
+			struct buf *memory)
+{
+	char *directory;
+	int err;
+
+	if (!o->metrics_file || o->metrics_file[0] == '/')
+		return 0;
+	directory = getcwd(NULL, 0);
+	if (!directory)
+		return verb_failed(c, "metrics-file=", -errno);
+	err = buf_printf(memory, "%s/%s", directory, o->metrics_file);
+	if (!err)
+		err = buf_terminate(memory);
+	free(directory);
+	if (err < 0)
+		return verb_failed(c, "metrics-file=", err);
+	o->metrics_file = (char *)memory->data;
+	return 0;
+}
+
 /* Mounts, and says where else it is served: in the foreground before, since
  * nothing comes back; clients wait until then. */
 static int mount(struct verb_call *c, const struct mount_options *o,
@@ -62,6 +87,7 @@ static int mount(struct verb_call *c, const struct mount_options *o,
 int verb_mount(struct verb_call *c)
 {
 	struct mount_options o;
+	struct buf metrics = BUF_INIT;
 	struct beside beside;
 	int status, err;
 
@@ -69,12 +95,15 @@ int verb_mount(struct verb_call *c)
 	/* What the daemon runs commands with: fs/ knows nothing of tools/. */
 	o.run = verb_serve;
 	o.stream = streams_open;
-	if (parse(c, &o))
+	if (parse(c, &o) || find_metrics(c, &o, &metrics))
 		return 1;
 	err = beside_open(&beside, &o);
-	if (err < 0)
+	if (err < 0) {
+		buf_release(&metrics);
 		return verb_failed(c, "Listening", err);
+	}
 	status = mount(c, &o, &beside);
 	beside_close(&beside, false);
+	buf_release(&metrics);
 	return status;
 }

@@ -50,8 +50,8 @@ _tabletfs() {
 	mount:* | umount:*)
 		if [ "$before" = -o ]; then
 			words="allow_other commit= delimiter= export-max= gc= gid= log= memory=
-				opendir quiet quota= ro serve= showctl stale= strictschema sync
-				uid= umask= xattr"
+				metrics-file= opendir quiet quota= ro serve= showctl slow= stale=
+				strictschema sync uid= umask= xattr"
 			compopt -o nospace 2>/dev/null
 		else
 			compopt -o default 2>/dev/null
@@ -88,7 +88,8 @@ _tabletfs() {
 	serve:*)
 		compopt -o dirnames 2>/dev/null
 		if [ "$((COMP_CWORD - i))" != 1 ]; then
-			words="inject= insecure=yes listen= sync=yes users=all"
+			words="inject= insecure=yes listen= metrics-file= slow= sync=yes
+				users=all"
 			compopt -o nospace 2>/dev/null
 		fi ;;
 	inspect:*)
@@ -101,6 +102,11 @@ _tabletfs() {
 		compopt -o default 2>/dev/null
 		words="metric=reads metric=writes metric=bytes from= to= key="
 		compopt -o nospace 2>/dev/null ;;
+	metrics:1)
+		words="ranges=yes" ;;
+	top:*)
+		compopt -o dirnames 2>/dev/null
+		words="-b -n -d" ;;
 	create:1)
 		compopt -o dirnames 2>/dev/null ;;
 	create:* | createtable:* | check:* | mounts:* | stats:* | sync:* | \
@@ -114,7 +120,7 @@ _tabletfs() {
 			words="$words start= after= end= through= prefix= or regex="
 		[ "$verb" = count ] || words="$words columns= cells-per-column=
 			keys-only=true include-stats=full"
-		[ "$verb" != read ] || words="$words count= page=first
+		[ "$verb" != read ] || words="$words count= explain=yes page=first
 			reversed=true"
 		compopt -o nospace 2>/dev/null ;;
 	deletefamily:2 | setgcpolicy:2 | setvaluetype:2)

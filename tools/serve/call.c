@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/text/watch/requests.h"
 #include "tools/serve/call_state.h"
 
 /* How long a run may go on, in microseconds. */
@@ -432,9 +433,47 @@ static bool lacks_memory(struct call *c)
 	return lacks && !call_cancelled(c);
 }
 
+/* Its place in the table of routes, from 1. */
+static unsigned int kind_of(const struct call *c)
+{
+	return (unsigned int)(c->route - c->transport->routes) + 1;
+}
+
+/* A run begins; returns when. */
+static uint64_t begin_run(struct call *c)
+{
+	uint64_t now = histogram_now_ns();
+
+	if (!c->begun_ns && c->transport->options->calls)
+		requests_begin(c->transport->options->calls, kind_of(c));
+	if (!c->begun_ns)
+		c->begun_ns = now;
+	return now;
+}
+
+/* It has ended, and what it cost is added to the call's; of the last run the
+ * call is counted. */
+static void end_run(struct call *c, uint64_t began_ns,
+		    const struct cost *before, bool is_last)
+{
+	struct requests *calls = c->transport->options->calls;
+	uint64_t now = histogram_now_ns();
+	struct cost taken = cost_since(before);
+
+	c->busy_ns += now - began_ns;
+	cost_add(&c->cost, &taken);
+	if (is_last && calls)
+		requests_end(calls, kind_of(c), now - c->begun_ns, c->busy_ns,
+			     &c->cost);
+	if (is_last)
+		c->begun_ns = 0;
+}
+
 static void run(struct call *c)
 {
 	enum call_result result = CALL_DONE;
+	uint64_t began_ns = begin_run(c);
+	struct cost before = thread_cost;
 	bool rest;
 
 	pthread_mutex_lock(&c->lock);
@@ -455,6 +494,7 @@ static void run(struct call *c)
 	} else if (result == CALL_DONE) {
 		finish(c);
 	}
+	end_run(c, began_ns, &before, result == CALL_DONE);
 	hand_on(c, result);
 }
 
@@ -516,6 +556,10 @@ void call_free(struct call *c)
 {
 	assert(c->holder == HELD_BY_CONNECTION && !c->state && !c->taken &&
 	       !c->reserved);
+	if (c->begun_ns && c->transport->options->calls)
+		requests_end(c->transport->options->calls, kind_of(c),
+			     histogram_now_ns() - c->begun_ns, c->busy_ns,
+			     &c->cost);
 	if (c->current)
 		call_message_free(c, c->current);
 	drop(c);

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "store/base/watch/cost.h"
 #include "tools/serve/call.h"
 #include "tools/serve/grpc.h"
 #include "tools/serve/transport.h"
@@ -81,6 +82,9 @@ struct call {
 	void *state;
 	uint64_t out_of_time_us;
 	bool is_inline;
+	/* Of all runs so far; begun_ns 0: there was none. */
+	uint64_t begun_ns, busy_ns;
+	struct cost cost;
 
 	atomic_bool cancelled;
 	atomic_bool large; /* has transport's token; set under lock */

@@ -22,6 +22,7 @@
 struct server;
 struct listener;
 struct memory;
+struct requests;
 
 /* What is to go wrong with a call, zeroed if nothing is. */
 struct server_fault {
@@ -55,6 +56,9 @@ struct server_options {
 	unsigned int stall_ms;     /* for a peer to take an answer */
 	unsigned int stop_ms;      /* for calls when the server stops */
 	struct memory *memory;     /* borrowed */
+	/* Counts calls, as kinds by their place in routes, from 1; borrowed.
+	 * NULL: nobody does. */
+	struct requests *calls;
 	/* What is worth a line of a log. From any thread; NULL: nothing. */
 	void (*log)(void *context, const char *line);
 	void *log_context;

@@ -27,6 +27,7 @@ int event_log_init(struct event_log *l, struct volume *v,
 	l->clock = clock;
 	l->on = on;
 	atomic_init(&l->level, EVENTS_MAIN);
+	atomic_init(&l->slow_us, STORE_SLOW_US);
 	pthread_mutex_init(&l->lock, NULL);
 	pthread_mutex_init(&l->writing, NULL);
 	if (!on)

@@ -16,13 +16,12 @@
  * does not fit in memory, or cannot be written, is lost and counted, and the
  * next event says how many lines that were.
  */
-#define EVENT_SLOW_US 100000 /* what takes so long is told as slow */
-
 struct event_log {
 	struct volume *volume;     /* borrowed */
 	const struct clock *clock; /* borrowed */
 	bool on;                   /* for good */
 	_Atomic unsigned int level;
+	_Atomic uint64_t slow_us; /* what takes so long is told as slow */
 
 	/* Called when lines should be written soon; NULL: by nobody. Set before
 	 * other threads know the log, cleared after them. */
@@ -58,6 +57,12 @@ int event_log_write(struct event_log *l);
 
 /* 0, or why no line can be written, with err_detail(). */
 int event_log_check(struct event_log *l);
+
+/* Whether what took so long is to be told as slow. */
+static inline bool event_is_slow(const struct event_log *l, uint64_t us)
+{
+	return us >= atomic_load_explicit(&l->slow_us, memory_order_relaxed);
+}
 
 /* To tell how long something took, in us: its start, and the time since then,
  * which is 0 if the clock was set back. */

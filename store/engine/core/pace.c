@@ -187,5 +187,6 @@ void pace_writer(struct engine *e, size_t size)
 	slept = now_ns() - begin;
 	p->owed_ns -= slept < p->owed_ns ? slept : p->owed_ns;
 	p->slept_us += slept / 1000;
+	atomic_fetch_add(&e->counters.slowed_us, slept / 1000);
 	tell(e, begin + slept, fill);
 }

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "store/base/memory.h"
+#include "store/base/watch/histogram.h"
 #include "store/engine/compact/compact.h"
 #include "store/engine/compact/guards.h"
 #include "store/engine/core/engine.h"
@@ -15,6 +16,7 @@
 #include "store/engine/files/manifest.h"
 #include "store/engine/files/memtable.h"
 #include "store/engine/files/wal.h"
+#include "store/stats.h"
 
 /*
  * The engine's insides, shared by the rooms large, read, run and repair.
@@ -158,7 +160,18 @@ struct engine {
 		_Atomic uint64_t flushes, compactions, trivial_moves;
 		_Atomic uint64_t written_size, compacted_size; /* bytes */
 		_Atomic uint64_t writes, syncs;
+		_Atomic uint64_t flushed_size, merged_size; /* bytes */
+		_Atomic uint64_t flush_us, compaction_us;
+		_Atomic uint64_t stalls[STALLS], stall_us[STALLS], slowed_us;
+		struct histogram sync_times;
 	} counters;
+	/* What is under way, and since when by the events' clock. */
+	struct engine_now {
+		_Atomic enum stall stalled; /* set with commit */
+		_Atomic uint64_t stalled_since_us;
+		_Atomic enum store_work work; /* set with work */
+		_Atomic uint64_t work_since_us;
+	} now;
 };
 
 /*

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/base/watch/cost.h"
 #include "store/engine/core/space.h"
 #include "store/engine/core/state.h"
 #include "store/engine/large/large.h"
@@ -35,6 +36,7 @@ int blob_read(const struct blob_file *f, const struct blob_chunk *c,
 	assert(f && raw_size > 0);
 	buf_reset(scratch);
 	err = buf_reserve(scratch, size);
+	thread_cost.bytes_read += size;
 	if (err == 0)
 		err = f->reader->ops->pread(f->reader, c->offset, scratch->data,
 					    size);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/base/watch/cost.h"
 #include "store/engine/large/large.h"
 #include "store/base/coding.h"
 #include "store/engine/read/cursor_state.h"
@@ -270,6 +271,7 @@ static bool is_past(struct bytes key, struct bytes end)
  * limit nothing pauses: whoever set it begins there anew. */
 static int pass(struct cursor *c)
 {
+	thread_cost.cells++;
 	if (++c->passed < CURSOR_STOP_CELLS)
 		return 0;
 	c->passed = 0;
@@ -345,6 +347,8 @@ static void leave(struct cursor *c, size_t size, bool row)
 		if (c->at <= 0 || it->key.size < size ||
 		    memcmp(it->key.data, c->column.data, size) != 0)
 			return;
+		/* It is left, too, and not looked at. */
+		thread_cost.cells++;
 	}
 	/* The successor of a prefix has its final 01 changed to 02. The buffer
 	 * is put right again, so that begin_column can compare with it. */

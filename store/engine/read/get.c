@@ -2,6 +2,7 @@
 
 #include "store/base/err.h"
 #include "store/base/hash.h"
+#include "store/base/watch/cost.h"
 #include "store/engine/files/runs.h"
 #include "store/engine/large/large.h"
 #include "store/engine/read/cursor.h"
@@ -172,6 +173,7 @@ static int look(struct get *g, struct iter *it)
 	for (steps = 0; result > 0; steps++) {
 		uint64_t timestamp;
 
+		thread_cost.cells++;
 		if (!bytes_starts_with(it->key, g->column))
 			return 0;
 		/* A key of another size is malformed; the cursor tells. */
@@ -226,8 +228,10 @@ static int look_in_file(struct get *g, const struct sst_file *f)
 	if (!may_win(g, f->max_timestamp))
 		return 0;
 	result = sst_may_contain(f->sst, g->hash);
+	thread_cost.excluded += result == 0;
 	if (result <= 0)
 		return result;
+	thread_cost.files++;
 	result = sst_iter_init(&it, f->sst, buffer);
 	if (result < 0)
 		return result;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/base/watch/cost.h"
 #include "store/engine/read/cursor_back.h"
 #include "store/engine/read/rest.h"
 #include "store/engine/read/rows.h"
@@ -123,6 +124,7 @@ static int gather(struct rows *r)
 	while (err == 0) {
 		struct row_summary summary;
 
+		thread_cost.cells++;
 		err = row_summary_decode(it->value, &summary);
 		if (err < 0)
 			break;

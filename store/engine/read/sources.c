@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/base/watch/cost.h"
 #include "store/base/hash.h"
 #include "store/engine/compact/merge.h"
 #include "store/engine/files/runs.h"
@@ -164,6 +165,7 @@ static int add_file(struct collector *c, const struct sst_file *f,
 
 	if (prefix.size > 0) {
 		err = sst_may_contain(f->sst, hash64(prefix));
+		thread_cost.excluded += err == 0;
 		if (err <= 0)
 			return err;
 	}

@@ -9,6 +9,19 @@ static_assert(sizeof(((struct store_stats *)0)->sst_count) ==
 		      LEVEL_COUNT * sizeof(uint64_t),
 	      "store/stats.h must have a place for each level");
 
+const char *stall_word(enum stall cause)
+{
+	static const char *const words[STALLS] = {
+		[STALL_NONE] = "",
+		[STALL_MEMTABLES] = "memtables",
+		[STALL_LEVEL0] = "level0",
+		[STALL_ROOM] = "room",
+	};
+
+	assert(cause < STALLS);
+	return words[cause];
+}
+
 /* The logs that are still needed: the one being written and the finished
  * ones. sync keeps the former from being replaced, edits keeps the list. */
 static void log_stats(struct engine *e, struct store_stats *out)
@@ -106,9 +119,36 @@ static void counter_stats(struct engine *e, struct store_stats *out)
 	out->trivial_move_count = atomic_load(&e->counters.trivial_moves);
 	out->written_size = atomic_load(&e->counters.written_size);
 	out->compacted_size = atomic_load(&e->counters.compacted_size);
+	out->flushed_size = atomic_load(&e->counters.flushed_size);
+	out->merged_size = atomic_load(&e->counters.merged_size);
+	out->flush_us = atomic_load(&e->counters.flush_us);
+	out->compaction_us = atomic_load(&e->counters.compaction_us);
 	out->write_count = atomic_load(&e->counters.writes);
 	out->sync_count = atomic_load(&e->counters.syncs);
 	out->visible_seq = atomic_load(&e->visible_seq);
+}
+
+/* How the background and the writers that depend on it get on. */
+static void pace_stats(struct engine *e, struct store_stats *out)
+{
+	const struct event_log *clock = &e->events;
+	unsigned int i;
+
+	for (i = 0; i < STALLS; i++) {
+		out->stall_count[i] = atomic_load(&e->counters.stalls[i]);
+		out->stall_us[i] = atomic_load(&e->counters.stall_us[i]);
+	}
+	out->slowed_us = atomic_load(&e->counters.slowed_us);
+	out->stalled = atomic_load(&e->now.stalled);
+	if (out->stalled != STALL_NONE)
+		out->stalled_us = event_since(
+			clock, atomic_load(&e->now.stalled_since_us));
+	out->debt = (double)atomic_load(&e->pace.debt) / PACE_STOP;
+	out->depth = atomic_load(&e->pace.depth);
+	out->work = atomic_load(&e->now.work);
+	if (out->work != WORK_NONE)
+		out->work_us =
+			event_since(clock, atomic_load(&e->now.work_since_us));
 }
 
 void engine_stats(struct engine *e, struct store_stats *out)
@@ -123,6 +163,12 @@ void engine_stats(struct engine *e, struct store_stats *out)
 	version_put(v);
 	memory_stats(e, out);
 	counter_stats(e, out);
+	pace_stats(e, out);
+}
+
+const struct histogram *engine_sync_times(struct engine *e)
+{
+	return &e->counters.sync_times;
 }
 
 struct memory *engine_memory(struct engine *e)

@@ -12,6 +12,9 @@
  */
 void engine_stats(struct engine *e, struct store_stats *out);
 
+/* As store_sync_times. */
+const struct histogram *engine_sync_times(struct engine *e);
+
 /* The engine's own accounts and what others take beside them. */
 struct memory *engine_memory(struct engine *e);
 

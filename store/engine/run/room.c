@@ -164,17 +164,23 @@ static int make_room(struct engine *e, const struct batch *batch)
 {
 	uint64_t start = event_now(&e->events), us;
 	bool frees = engine_frees_space(batch);
-	int room = frees ? room_to_free(e, batch) : 0;
+	int room;
 
+	atomic_store(&e->now.stalled_since_us, start);
+	atomic_store(&e->now.stalled, STALL_ROOM);
+	room = frees ? room_to_free(e, batch) : 0;
 	if (room == 0)
 		room = flush_for(e, batch, frees);
 	if (room == 0 && frees)
 		room = reclaim_for(e, batch);
 	us = event_since(&e->events, start);
-	if (us >= TOLD_US)
-		event_add(&e->events, EVENTS_MAIN,
-			  "stall_over for=room us=%llu",
-			  (unsigned long long)us);
+	atomic_store(&e->now.stalled, STALL_NONE);
+	if (us < TOLD_US)
+		return room;
+	atomic_fetch_add(&e->counters.stalls[STALL_ROOM], 1);
+	atomic_fetch_add(&e->counters.stall_us[STALL_ROOM], us);
+	event_add(&e->events, EVENTS_MAIN, "stall_over for=%s us=%llu",
+		  stall_word(STALL_ROOM), (unsigned long long)us);
 	return room;
 }
 

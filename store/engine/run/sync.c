@@ -16,7 +16,7 @@ int engine_sync_log(struct engine *e)
 
 static void tell_slow(struct engine *e, uint64_t us)
 {
-	if (us >= EVENT_SLOW_US)
+	if (event_is_slow(&e->events, us))
 		event_add(&e->events, EVENTS_MAIN, "slow_sync us=%llu",
 			  (unsigned long long)us);
 }
@@ -26,7 +26,7 @@ static void tell_slow(struct engine *e, uint64_t us)
 int engine_sync(struct engine *e)
 {
 	uint64_t want = atomic_load(&e->visible_seq);
-	uint64_t covered, start;
+	uint64_t covered, start, us;
 	int err = 0;
 
 	if (e->options.read_only)
@@ -42,7 +42,9 @@ int engine_sync(struct engine *e)
 			PROBE(sync_begin, covered, 0);
 			err = engine_sync_log(e);
 			PROBE(sync_end, covered, err);
-			tell_slow(e, event_since(&e->events, start));
+			us = event_since(&e->events, start);
+			histogram_add(&e->counters.sync_times, us * 1000);
+			tell_slow(e, us);
 			if (err < 0)
 				engine_poison(e, err);
 			else

@@ -195,6 +195,24 @@ static int rotate_ahead(void *context)
 	return engine_rotate_ahead(context);
 }
 
+/* Bytes of the ssts that edit adds. */
+static uint64_t added_size(const struct edit *edit)
+{
+	uint64_t size = 0;
+	size_t i;
+
+	for (i = 0; i < edit->added_count; i++)
+		size += edit->added[i].size;
+	return size;
+}
+
+/* What is under way, for whoever looks on. Needs work. */
+static void note_work(struct engine *e, enum store_work work, uint64_t since_us)
+{
+	atomic_store(&e->now.work_since_us, since_us);
+	atomic_store(&e->now.work, work);
+}
+
 /* Flushes the oldest waiting memtable m, which stays in place for readers until
  * the ssts are; between the edit and the moment it goes, a reader may be given
  * both. Logs before oldest_log are of no use any more then. m may be empty, if
@@ -203,7 +221,7 @@ static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
 {
 	struct edit edit = EDIT_INIT;
 	struct merge_context context;
-	uint64_t *snapshots, start = event_now(&e->events), delete_us;
+	uint64_t *snapshots, start = event_now(&e->events), delete_us, us;
 	int err;
 
 	err = merge_context(e, &context, &snapshots);
@@ -232,6 +250,7 @@ static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
 	err = engine_drop_logs(e, &edit, oldest_log, m);
 	if (err == 0)
 		tell_flushed(e, m, &edit, start);
+	us = event_since(&e->events, start);
 	memtable_put(m);
 	if (err < 0) {
 		remove_outputs(e, &edit);
@@ -245,6 +264,8 @@ static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
 		atomic_store(&e->flushed_seq, edit.last_seq);
 	engine_work_done(e);
 	atomic_fetch_add(&e->counters.flushes, 1);
+	atomic_fetch_add(&e->counters.flushed_size, added_size(&edit));
+	atomic_fetch_add(&e->counters.flush_us, us);
 release:
 	edit_release(&edit);
 	free(snapshots);
@@ -255,6 +276,8 @@ release:
 /* work keeps the memtable in place: writers add to the end of the list. */
 int engine_flush_oldest(struct engine *e)
 {
+	enum store_work outer = atomic_load(&e->now.work);
+	uint64_t outer_us = atomic_load(&e->now.work_since_us);
 	struct memtable *m = NULL;
 	uint64_t oldest_log = 0;
 	bool is_inner;
@@ -275,7 +298,9 @@ int engine_flush_oldest(struct engine *e)
 	bytes = arena_used(&m->arena);
 	PROBE(flush_begin, bytes, m->log_id);
 	is_inner = pace_work_begin(e);
+	note_work(e, WORK_FLUSH, event_now(&e->events));
 	err = flush(e, m, oldest_log);
+	note_work(e, outer, outer_us);
 	pace_flushed(e);
 	pace_work_end(e, is_inner);
 	PROBE(flush_end, bytes, err);
@@ -321,16 +346,19 @@ static int merge_inputs(struct engine *e, struct version *v,
 	return err;
 }
 
-static void count_compaction(struct engine *e, const struct compaction *c)
+static void count_compaction(struct engine *e, const struct compaction *c,
+			     const struct edit *edit, uint64_t us)
 {
 	unsigned int side;
 	size_t i;
 
+	atomic_fetch_add(&e->counters.compaction_us, us);
 	if (c->trivial) {
 		atomic_fetch_add(&e->counters.trivial_moves, 1);
 		return;
 	}
 	atomic_fetch_add(&e->counters.compactions, 1);
+	atomic_fetch_add(&e->counters.merged_size, added_size(edit));
 	for (side = 0; side < 2; side++)
 		for (i = 0; i < c->input_count[side]; i++)
 			atomic_fetch_add(&e->counters.compacted_size,
@@ -370,7 +398,7 @@ int engine_merge(struct engine *e, struct version *v,
 	struct edit edit = EDIT_INIT;
 	struct merge_context context;
 	uint64_t *snapshots, start = event_now(&e->events);
-	uint64_t above_seq, above_us;
+	uint64_t above_seq, above_us, us;
 	bool is_inner;
 	int err;
 
@@ -381,6 +409,7 @@ int engine_merge(struct engine *e, struct version *v,
 		return err;
 	PROBE(compaction_begin, c->level, c->output_level);
 	is_inner = pace_work_begin(e);
+	note_work(e, WORK_COMPACTION, start);
 	context.file_size = output_size(e, v);
 	context.yield = yield;
 	context.yield_context = e;
@@ -400,10 +429,14 @@ int engine_merge(struct engine *e, struct version *v,
 		err = merge_inputs(e, v, c, &context, &edit);
 	}
 	e->guards_used = false;
+	note_work(e, WORK_NONE, 0);
 	pace_work_end(e, is_inner);
 	PROBE(compaction_end, c->level, err);
-	if (err == 0)
+	us = event_since(&e->events, start);
+	if (err == 0) {
 		tell_compacted(e, c, &edit, why, start);
+		count_compaction(e, c, &edit, us);
+	}
 	edit_release(&edit);
 	free(snapshots);
 	gc_rules_put(context.rules);
@@ -411,6 +444,5 @@ int engine_merge(struct engine *e, struct version *v,
 		return err;
 	engine_end_rests(e);
 	engine_work_done(e);
-	count_compaction(e, c);
 	return 0;
 }

@@ -51,35 +51,43 @@ static bool must_wait(struct engine *e)
 }
 
 /* What a writer waits for. */
-struct stall {
-	const char *cause;       /* NULL: it does not wait */
+struct wait {
+	enum stall cause;        /* STALL_NONE: it does not wait */
 	size_t memtables, files; /* that wait for a flush; of level 0 */
 	uint64_t start_us;
 };
 
-static void stall_begin(struct engine *e, struct stall *s, size_t memtables,
+static void stall_begin(struct engine *e, struct wait *s, size_t memtables,
 			size_t files)
 {
 	if (s->cause)
 		return;
-	s->cause = memtables > IMMUTABLES_WAITING ? "memtables" : "level0";
+	s->cause =
+		memtables > IMMUTABLES_WAITING ? STALL_MEMTABLES : STALL_LEVEL0;
 	s->memtables = memtables;
 	s->files = files;
 	s->start_us = event_now(&e->events);
+	atomic_store(&e->now.stalled_since_us, s->start_us);
+	atomic_store(&e->now.stalled, s->cause);
 	PROBE(stall_begin, memtables, files);
 	event_add(&e->events, EVENTS_MAIN,
-		  "stall for=%s memtables=%zu level0_ssts=%zu", s->cause,
-		  memtables, files);
+		  "stall for=%s memtables=%zu level0_ssts=%zu",
+		  stall_word(s->cause), memtables, files);
 }
 
-static void stall_end(struct engine *e, const struct stall *s)
+static void stall_end(struct engine *e, const struct wait *s)
 {
+	uint64_t us;
+
 	if (!s->cause)
 		return;
+	us = event_since(&e->events, s->start_us);
+	atomic_store(&e->now.stalled, STALL_NONE);
+	atomic_fetch_add(&e->counters.stalls[s->cause], 1);
+	atomic_fetch_add(&e->counters.stall_us[s->cause], us);
 	PROBE(stall_end, s->memtables, s->files);
 	event_add(&e->events, EVENTS_MAIN, "stall_over for=%s us=%llu",
-		  s->cause,
-		  (unsigned long long)event_since(&e->events, s->start_us));
+		  stall_word(s->cause), (unsigned long long)us);
 }
 
 /* Whether one more memtable would be one too many that wait. Takes lock. */
@@ -100,7 +108,7 @@ static bool is_crowded(struct engine *e)
  * wait. */
 static int relieve(struct engine *e, bool frees)
 {
-	struct stall stall = { 0 };
+	struct wait stall = { 0 };
 	size_t memtables, files;
 	int level, err = 0;
 
@@ -226,7 +234,7 @@ static void tell_slow(struct engine *e, const struct batch *batch,
 {
 	uint64_t now = clock_coarse(e->options.clock);
 
-	if (now >= start_us + EVENT_SLOW_US)
+	if (now > start_us && event_is_slow(&e->events, now - start_us))
 		event_add(&e->events, EVENTS_MAIN,
 			  "slow_commit changes=%u bytes=%zu us=%llu",
 			  batch->count, batch->data.size,

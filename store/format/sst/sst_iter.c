@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/base/watch/cost.h"
 #include "store/format/sst/sst_read.h"
 #include "store/format/sst/sst_iter.h"
 
@@ -299,6 +300,7 @@ static int iter_new(struct sst *t, bool rows, enum sst_read how,
 	struct sst_iter *si = malloc(sizeof(*si) + KEY_SIZE_MAX);
 	int err;
 
+	thread_cost.files++;
 	*out = NULL;
 	if (!si)
 		return -ENOMEM;
@@ -339,6 +341,20 @@ static int offset_of(struct sst *t, struct block_iter *index, struct bytes key,
 
 /* A range that covers the whole file is told without a look at the index. Of a
  * file without data from and to are both 0. */
+/* An index has a restart for each entry, and an entry for each block. */
+int sst_block_count(struct sst *t, uint64_t *count)
+{
+	struct sst_iter it;
+	int err = sst_iter_init(&it, t, NULL);
+
+	*count = 0;
+	if (err < 0)
+		return err;
+	*count = it.index.restart_count;
+	sst_iter_release(&it);
+	return 0;
+}
+
 int sst_estimate_share(struct sst *t, struct bytes start, struct bytes end,
 		       double *share)
 {

@@ -50,6 +50,9 @@ void sst_iter_release(struct sst_iter *it);
 int sst_iter_start(struct sst_iter *it, struct sst *t, bool rows,
 		   enum sst_read how, uint8_t *buffer);
 
+/* How many blocks of data it has. Errors of reading the index. */
+int sst_block_count(struct sst *t, uint64_t *count);
+
 /* About which part of its data is in [start, end), encoded keys, whose end may
  * be empty: open. From 0 to 1, to a block, by the index alone. Errors of
  * reading the index. */

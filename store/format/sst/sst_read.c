@@ -1,6 +1,7 @@
 #include <assert.h>
 
 #include "store/base/err.h"
+#include "store/base/watch/cost.h"
 #include "store/base/probe.h"
 #include "store/format/block_heads.h"
 #include "store/format/sst/sst_read.h"
@@ -81,6 +82,8 @@ static int read_block(const struct sst *t, struct sst_handle handle,
 	int err;
 
 	PROBE(block_read, t->file_id, handle.offset);
+	thread_cost.blocks_read++;
+	thread_cost.bytes_read += handle.size;
 	err = sst_read_stored(t, handle, &block);
 	if (err < 0)
 		return err;
@@ -115,6 +118,7 @@ int sst_read_block(const struct sst *t, struct sst_handle handle,
 	int err;
 
 	*out = NULL;
+	thread_cost.blocks++;
 	if (how != SST_READ_VOLUME) {
 		*out = cache_get(t->cache, t->file_id, handle.offset);
 		if (*out)

@@ -332,12 +332,10 @@ static int consume(struct importer *im, bool final)
  * durably, and the error of the line is told again afterwards, unless
  * committing fails. Not so if a refused record could not be put aside, for what
  * is committed is never read again. */
-static int finish_failed(struct importer *im, int err)
+static int make_final(struct importer *im, int err)
 {
 	char detail[512];
 
-	if (err == 0)
-		return 0;
 	im->failed = err;
 	if ((im->strict || im->recipe) && import_is_refusable(err) &&
 	    !im->by.rejects_failed) {
@@ -350,6 +348,29 @@ static int finish_failed(struct importer *im, int err)
 			fail(-im->failed, "%s", detail);
 	}
 	return im->failed;
+}
+
+/* What the store tells of its imports. */
+static void note(struct importer *im)
+{
+	const struct import_result *r = &im->result;
+
+	if (im->store)
+		store_note_import(im->store, r->row_count - im->noted_rows,
+				  r->byte_count - im->noted_bytes,
+				  r->refused_count - im->noted_refused);
+	im->noted_rows = r->row_count;
+	im->noted_bytes = r->byte_count;
+	im->noted_refused = r->refused_count;
+}
+
+/* Ends each call that takes something, with its result. */
+static int end_call(struct importer *im, int err)
+{
+	if (err != 0)
+		err = make_final(im, err);
+	note(im);
+	return err;
 }
 
 int importer_feed(struct importer *im, struct bytes data)
@@ -366,7 +387,7 @@ int importer_feed(struct importer *im, struct bytes data)
 		err = import_resume_look(im, data);
 	if (err > 0)
 		err = data.size > 0 ? consume(im, false) : 0;
-	return finish_failed(im, err);
+	return end_call(im, err);
 }
 
 int importer_begin_file(struct importer *im, struct bytes file,
@@ -382,14 +403,14 @@ int importer_begin_file(struct importer *im, struct bytes file,
 	}
 	if (!err)
 		err = import_source_begin(im, file, by_name);
-	return finish_failed(im, err);
+	return end_call(im, err);
 }
 
 int importer_settle(struct importer *im)
 {
 	if (im->failed < 0)
 		return im->failed;
-	return finish_failed(im, import_hand_on(im));
+	return end_call(im, import_hand_on(im));
 }
 
 int importer_mark(struct importer *im, const struct import_position *upto)
@@ -401,13 +422,13 @@ int importer_mark(struct importer *im, const struct import_position *upto)
 	if (im->failed < 0)
 		return im->failed;
 	if (im->start < im->input.size)
-		return finish_failed(
-			im, fail(ERR_bad_argument,
-				 "the rows of a batch end with a newline"));
+		return end_call(im,
+				fail(ERR_bad_argument,
+				     "the rows of a batch end with a newline"));
 	*now = *upto;
 	now->table = before.table;
 	now->time_us = before.time_us;
-	return finish_failed(im, import_hand_on_marked(im));
+	return end_call(im, import_hand_on_marked(im));
 }
 
 const struct import_position *importer_position(const struct importer *im)
@@ -424,7 +445,7 @@ int importer_flush(struct importer *im, bool sync)
 {
 	if (im->failed < 0)
 		return im->failed;
-	return finish_failed(im, import_commit(im, sync));
+	return end_call(im, import_commit(im, sync));
 }
 
 /* Refuses the end of an input whose header never came, in cbt's words. By a
@@ -453,5 +474,5 @@ int importer_finish(struct importer *im, bool sync)
 		err = import_resume_end(im);
 	if (!err)
 		err = import_commit(im, sync);
-	return finish_failed(im, err);
+	return end_call(im, err);
 }

@@ -156,6 +156,7 @@ struct importer {
 	uint64_t window_us, window_bytes; /* where the rate is counted from */
 	uint64_t shown_us, shown_bytes;   /* when load began or was published */
 	int failed;                       /* the error that ended the import */
+	uint64_t noted_rows, noted_bytes, noted_refused; /* by the store */
 
 	struct buf input;    /* owned, or the spill's */
 	struct spill spill;  /* of a long record; without a file: not used */

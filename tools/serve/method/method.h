@@ -2,6 +2,7 @@
 #define TOOLS_SERVE_METHOD_METHOD_H
 
 #include "store/store.h"
+#include "store/text/watch/requests.h"
 #include "tools/serve/call.h"
 #include "tools/serve/proto/messages.h"
 
@@ -19,6 +20,8 @@ struct service {
 	 * before their answers; from any thread. NULL: nobody does. */
 	void (*changed)(void *context);
 	void *changed_context;
+	/* Of the calls, whose kinds are their places in routes[], from 1. */
+	struct requests calls;
 };
 
 /* After whatever may have changed the store, failed or not, and before anything

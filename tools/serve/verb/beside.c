@@ -4,6 +4,7 @@
 #include "tools/serve/server.h"
 #include "tools/serve/verb/beside.h"
 #include "tools/serve/verb/routes.h"
+#include "tools/serve/verb/serve_figures.h"
 
 /* As mount_options.server_start: in the daemon. */
 static int start(void *context, struct store *s, bool sync,
@@ -22,6 +23,8 @@ static int start(void *context, struct store *s, bool sync,
 				       .sync = sync,
 				       .changed = b->told.changed,
 				       .changed_context = b->told.context };
+	serve_count(&b->service);
+	o.calls = &b->service.calls;
 	err = server_new(&o, routes, &b->service, &b->server);
 	if (err < 0)
 		return err;
@@ -42,6 +45,14 @@ static void stop(void *context)
 	b->server = NULL;
 }
 
+/* As mount_options.server_figures. */
+static void print_figures(void *context, struct figures *f)
+{
+	const struct beside *b = context;
+
+	serve_print_calls(&b->service, f);
+}
+
 int beside_open(struct beside *b, struct mount_options *o)
 {
 	int err;
@@ -56,6 +67,7 @@ int beside_open(struct beside *b, struct mount_options *o)
 	o->server_fd = b->listener.fd;
 	o->server_start = start;
 	o->server_stop = stop;
+	o->server_figures = print_figures;
 	return 0;
 }
 

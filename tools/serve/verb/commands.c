@@ -14,9 +14,11 @@
 #include "fs/kernel/served.h"
 #include "store/base/bg.h"
 #include "store/store.h"
+#include "store/text/watch/store_figures.h"
 #include "tools/admin/streams.h"
 #include "tools/serve/peer.h"
 #include "tools/serve/verb/commands.h"
+#include "tools/serve/verb/serve_figures.h"
 #include "tools/verb/verb.h"
 
 /* Commands at once. */
@@ -26,8 +28,9 @@
 #define WAIT_MS 60000
 
 struct commands {
-	struct store *store;
-	int directory; /* descriptor */
+	struct service *service;
+	struct store *store; /* its */
+	int directory;       /* descriptor */
 	int listener;
 	int ending; /* an eventfd, readable at the end */
 	atomic_bool ended;
@@ -139,6 +142,26 @@ static int run_pin(struct command *c, FILE *out, FILE *err)
 	return -failed;
 }
 
+/* As the mount's: all that the server tells, and the ranges of rows to which
+ * the most comes if there is a word more. */
+static int run_metrics(struct command *c, int argc, FILE *out, FILE *err)
+{
+	struct buf text = BUF_INIT;
+	struct figures f = { .out = &text };
+	int failed;
+
+	serve_print_figures(c->all->service, &f);
+	failed = f.err;
+	if (!failed && argc > 1)
+		failed = store_hot_ranges(c->all->store, &text);
+	if (failed)
+		fprintf(err, "tabletfs: metrics: %s\n", err_text(failed));
+	else
+		fwrite(text.data, 1, text.size, out);
+	buf_release(&text);
+	return failed != 0;
+}
+
 /* sync and pin are no verbs: the former is for what a mount has open. */
 static int run_words(struct command *c, int argc, char **argv, FILE *out,
 		     FILE *err, struct text_stream **stream)
@@ -149,6 +172,8 @@ static int run_words(struct command *c, int argc, char **argv, FILE *out,
 	err_clear();
 	if (!strcmp(argv[0], "pin"))
 		return run_pin(c, out, err);
+	if (!strcmp(argv[0], "metrics"))
+		return run_metrics(c, argc, out, err);
 	found = streams_open(s, argc, argv, err, stop, stream);
 	return found ? found < 0 : verb_serve(s, argc, argv, out, err);
 }
@@ -256,7 +281,8 @@ static int open_socket(struct commands *c, const char *directory)
 	return 0;
 }
 
-int commands_open(const char *directory, struct store *s, struct commands **out)
+int commands_open(const char *directory, struct service *service,
+		  struct commands **out)
 {
 	struct commands *c = calloc(1, sizeof(*c));
 	int err, i;
@@ -264,7 +290,8 @@ int commands_open(const char *directory, struct store *s, struct commands **out)
 	*out = NULL;
 	if (!c)
 		return -ENOMEM;
-	c->store = s;
+	c->service = service;
+	c->store = service->store;
 	c->directory = c->listener = c->ending = -1;
 	err = open_socket(c, directory);
 	for (i = 0; i < RUNNERS && !err; i++)

@@ -8,11 +8,11 @@
  * names a path does so in its own process, as with a mount.
  */
 struct commands;
-struct store;
+struct service;
 
-/* Takes commands for s, which is open to be written, until commands_close. 0,
- * or negative with a sentence by fail(). */
-int commands_open(const char *directory, struct store *s,
+/* Takes commands for the store of service, which is open to be written, until
+ * commands_close. 0, or negative with a sentence by fail(). */
+int commands_open(const char *directory, struct service *service,
 		  struct commands **out);
 
 /* Ends those under way, whose replies are cut short. NULL is allowed. */

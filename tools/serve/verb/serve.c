@@ -2,7 +2,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "fs/command/metrics_file.h"
 #include "fs/kernel/served.h"
+#include "fs/state/options.h"
 #include "tools/serve/listen.h"
 #include "tools/serve/method/method.h"
 #include "tools/serve/server.h"
@@ -11,6 +13,7 @@
 #include "tools/serve/verb/inject.h"
 #include "tools/serve/verb/routes.h"
 #include "tools/serve/verb/serve.h"
+#include "tools/serve/verb/serve_figures.h"
 
 /* What the words of the command say. */
 struct serving {
@@ -18,6 +21,9 @@ struct serving {
 	struct server_options server;
 	struct service service;
 	struct inject *inject; /* or NULL */
+	uint64_t slow_us;      /* as store_set_slow takes it */
+	const char *metrics;   /* path of a file of figures; NULL: none */
+	struct metrics_file *metrics_file; /* or NULL */
 	sigset_t signals;
 };
 
@@ -34,16 +40,19 @@ static int parse_yes(struct verb_call *c, const char *key, const char *value,
 
 static int parse(struct verb_call *c, struct serving *s)
 {
-	enum { LISTEN, USERS, INSECURE, SYNC, INJECT, COUNT };
-	static const char *const keys[] = { "listen", "users",  "insecure",
-					    "sync",   "inject", NULL };
+	enum { LISTEN, USERS, INSECURE, SYNC, INJECT, SLOW, METRICS, COUNT };
+	static const char *const keys[] = { "listen",       "users",
+					    "insecure",     "sync",
+					    "inject",       "slow",
+					    "metrics-file", NULL };
 	const char *values[COUNT] = { NULL };
 	/* A word with a = is an argument, a path can begin with ./ . */
 	bool has_path = c->argc > 1 && !strchr(c->argv[1], '=');
 	int err;
 
 	*s = (struct serving){
-		.directory = has_path ? c->argv[1] : getenv("TABLETFS_STORE")
+		.directory = has_path ? c->argv[1] : getenv("TABLETFS_STORE"),
+		.slow_us = STORE_SLOW_US,
 	};
 	if (!s->directory || s->directory[0] == '-')
 		return verb_usage(c);
@@ -59,6 +68,9 @@ static int parse(struct verb_call *c, struct serving *s)
 	if (parse_yes(c, "insecure", values[INSECURE], &s->server.insecure) ||
 	    parse_yes(c, "sync", values[SYNC], &s->service.sync))
 		return 1;
+	if (values[SLOW] && slow_parse(values[SLOW], &s->slow_us) < 0)
+		return verb_wrong(c, "%s", err_detail());
+	s->metrics = values[METRICS];
 	if (!values[INJECT])
 		return 0;
 	err = inject_parse(values[INJECT], routes, &s->inject);
@@ -108,10 +120,47 @@ static int open_store(struct verb_call *c, struct serving *s)
 		return verb_failed(c, "Opening the store", err);
 	if (store_recovery_text(s->service.store)[0])
 		verb_wrong(c, "%s", store_recovery_text(s->service.store));
+	store_set_slow(s->service.store, s->slow_us);
+	serve_count(&s->service);
+	s->server.calls = &s->service.calls;
 	s->server.memory = store_memory(s->service.store);
 	s->server.log = log_line;
 	s->server.log_context = c;
 	return 0;
+}
+
+/* Opens the file of figures, if one is asked for. */
+static int open_metrics(struct serving *s)
+{
+	char *store;
+	int err;
+
+	if (!s->metrics)
+		return 0;
+	store = realpath(s->directory, NULL);
+	err = metrics_file_open(s->metrics, store ? store : s->directory,
+				&s->metrics_file);
+	free(store);
+	return err;
+}
+
+/* Waits for a signal, and writes the file meanwhile; an error is told once. */
+static void await_signal(struct verb_call *c, struct serving *s)
+{
+	const struct timespec pause = { METRICS_FILE_US / 1000000, 0 };
+	bool is_new;
+	int got;
+
+	while (s->metrics_file) {
+		if (metrics_file_write(s->metrics_file, serve_print_figures,
+				       &s->service, &is_new) < 0 &&
+		    is_new)
+			verb_wrong(c, "%s", err_detail());
+		if (sigtimedwait(&s->signals, NULL, &pause) > 0)
+			return;
+	}
+	while (sigwait(&s->signals, &got) != 0)
+		;
 }
 
 /* Until a signal comes. */
@@ -119,21 +168,25 @@ static int serve(struct verb_call *c, struct serving *s)
 {
 	struct commands *commands = NULL;
 	struct server *server;
-	int status, got;
+	int status;
 	int err = server_new(&s->server, routes, &s->service, &server);
 
 	if (!err)
-		err = commands_open(s->directory, s->service.store, &commands);
+		err = commands_open(s->directory, &s->service, &commands);
+	if (!err)
+		err = open_metrics(s);
 	if (!err)
 		err = server_start(server);
 	if (err < 0) {
+		metrics_file_close(s->metrics_file);
 		server_free(server);
 		commands_close(commands);
 		return verb_failed(c, "Serving", err);
 	}
 	status = announce(c, server_address(server));
-	while (!status && sigwait(&s->signals, &got) != 0)
-		;
+	if (!status)
+		await_signal(c, s);
+	metrics_file_close(s->metrics_file);
 	server_free(server);
 	commands_close(commands);
 	return status;

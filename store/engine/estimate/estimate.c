@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
-#include "store/engine/read/estimate.h"
+#include "store/engine/estimate/estimate.h"
 #include "store/engine/read/sources.h"
 #include "store/format/key.h"
 #include "store/format/sst/sst_iter.h"

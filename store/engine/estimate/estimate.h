@@ -1,5 +1,5 @@
-#ifndef STORE_ENGINE_READ_ESTIMATE_H
-#define STORE_ENGINE_READ_ESTIMATE_H
+#ifndef STORE_ENGINE_ESTIMATE_ESTIMATE_H
+#define STORE_ENGINE_ESTIMATE_ESTIMATE_H
 
 #include "store/engine/core/engine.h"
 

@@ -1,0 +1,39 @@
+#ifndef FS_COMMAND_METRICS_FILE_H
+#define FS_COMMAND_METRICS_FILE_H
+
+#include "store/text/watch/figures.h"
+
+/*
+ * Figures in a file, for the textfile directory of Prometheus' node_exporter,
+ * which cannot read a mount. The file is replaced by a rename, so that whoever
+ * reads it has one moment's, and it goes with the server, so that nobody takes
+ * old figures for new ones. Only the directory is opened, once, by who starts
+ * the server; what is at its name later does not matter. Samples have the label
+ * store="the store's path", as a directory may have the files of several.
+ *
+ * One thread at a time uses it.
+ */
+#define METRICS_FILE_US UINT64_C(10000000) /* it is written so often */
+
+struct metrics_file;
+
+/* path ends in .prom, as node_exporter reads no others; store is a full path.
+ * Both are copied. 0 or an error with its sentence: -ERR_bad_argument of
+ * another name, of a directory that is missing or may not be written. */
+int metrics_file_open(const char *path, const char *store,
+		      struct metrics_file **out);
+
+/* Whether it is to be written, by a steady clock. */
+bool metrics_file_is_due(struct metrics_file *m, uint64_t now_us);
+
+/* Writes what print tells; 0 or an error with its sentence: then the file is as
+ * it was, and to be told only if it is another one than the last time, which
+ * *is_new says. */
+int metrics_file_write(struct metrics_file *m,
+		       void (*print)(void *context, struct figures *f),
+		       void *context, bool *is_new);
+
+/* Removes the file, if it is one that this has written. NULL is allowed. */
+void metrics_file_close(struct metrics_file *m);
+
+#endif

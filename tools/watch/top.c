@@ -1,0 +1,307 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fs/kernel/served.h"
+#include "store/base/watch/histogram.h"
+#include "tools/mount/mount_table.h"
+#include "tools/verb/remote.h"
+#include "tools/verb/stop.h"
+#include "tools/watch/top.h"
+#include "tools/watch/top_draw.h"
+
+/* Of figures that are read at once. */
+#define PIECE_SIZE ((size_t)64 << 10)
+
+#define SECONDS_MAX 3600
+#define ROUNDS_MAX 1000000000
+
+/* What the words say. */
+struct top {
+	const char *place; /* as it was named; borrowed */
+	bool is_batch;
+	unsigned long rounds; /* 0: until it is stopped */
+	double seconds;       /* between them */
+};
+
+/* A number behind a flag, which ends the word. */
+static int parse_number(struct verb_call *c, const char *flag, const char *text,
+			double least, double most, double *out)
+{
+	char *end;
+
+	errno = 0;
+	*out = text ? strtod(text, &end) : 0;
+	if (!text || end == text || *end || errno || !(*out >= least) ||
+	    !(*out <= most))
+		return verb_wrong(c, "%s needs a number from %g to %.0f", flag,
+				  least, most);
+	return 0;
+}
+
+static int parse(struct verb_call *c, struct top *t)
+{
+	double rounds = 0;
+	int i, wrong = 0;
+
+	*t = (struct top){ .seconds = 2 };
+	for (i = 1; i < c->argc && !wrong; i++) {
+		char *word = c->argv[i];
+
+		if (!strcmp(word, "-b"))
+			t->is_batch = true;
+		else if (!strncmp(word, "-n", 2))
+			wrong = parse_number(c, "-n",
+					     word[2] ? word + 2 : c->argv[++i],
+					     1, ROUNDS_MAX, &rounds);
+		else if (!strncmp(word, "-d", 2))
+			wrong = parse_number(c, "-d",
+					     word[2] ? word + 2 : c->argv[++i],
+					     0.1, SECONDS_MAX, &t->seconds);
+		else if (word[0] == '-' || t->place)
+			return verb_usage(c);
+		else
+			t->place = word;
+	}
+	if (wrong)
+		return wrong;
+	t->rounds = (unsigned long)rounds;
+	if (!t->place)
+		t->place = getenv("TABLETFS_STORE");
+	t->is_batch |= !isatty(fileno(c->out));
+	return t->place ? 0 : verb_usage(c);
+}
+
+/* Finds who serves the store at t's place, which *store, to be freed, is then:
+ * 0 with *served, or 1 after it said that nobody does, or what is wrong. */
+static int find(struct verb_call *c, const struct top *t, char **store,
+		struct served *served)
+{
+	int err;
+
+	*store = mount_store_at(t->place, NULL);
+	if (*store)
+		err = served_at(*store, t->place, served);
+	else if (access(t->place, F_OK) < 0)
+		return verb_wrong(c, "%s: %s", t->place, strerror(errno));
+	else
+		err = served_find(t->place, served);
+	if (err == 1)
+		return 0;
+	if (err == 0 || err == -ENOENT)
+		return verb_wrong(c,
+				  "%s: nobody has mounted or served it, so "
+				  "there is nothing to see; tabletfs mount or "
+				  "serve does, and one that is mounted to be "
+				  "read is named by where it is mounted",
+				  t->place);
+	return verb_failed(c, t->place, err);
+}
+
+/* Sets text to the figures of a mount, as its file has them: without ranges of
+ * rows. 0 or an error. */
+static int read_file(const struct served *served, struct buf *text)
+{
+	int fd = openat(served->root, ".tabletfs/metrics",
+			O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	ssize_t n = 1;
+	int err = 0;
+
+	if (fd < 0)
+		return fail(errno, "%s/.tabletfs/metrics",
+			    (char *)served->place.data);
+	while (!err && n > 0) {
+		err = buf_reserve(text, PIECE_SIZE);
+		if (err)
+			break;
+		n = read(fd, text->data + text->size, PIECE_SIZE);
+		if (n < 0)
+			err = fail(errno, "%s/.tabletfs/metrics",
+				   (char *)served->place.data);
+		else
+			text->size += (size_t)n;
+	}
+	close(fd);
+	return err;
+}
+
+/* Sets text to the figures that who serves it prints. 0, an exit status after
+ * it said what is wrong, or an error. */
+static int run_metrics(struct verb_call *c, const struct served *served,
+		       struct buf *text)
+{
+	static char metrics[] = "metrics", ranges[] = "ranges=yes";
+	char *words[] = { metrics, ranges, NULL }, *data = NULL;
+	size_t size = 0;
+	FILE *ctl = NULL, *memory = open_memstream(&data, &size);
+	int status = memory ? remote_send(served, 2, words, &ctl) : -ENOMEM;
+
+	if (!status)
+		status = remote_reply(served, ctl, memory, c->err);
+	if (ctl)
+		fclose(ctl);
+	if (memory && fclose(memory) && !status)
+		status = -ENOMEM;
+	if (!status)
+		status = buf_set(text, bytes_of(data, size));
+	free(data);
+	return status;
+}
+
+/* Asks who serves it for the figures of now: 0, or 1 after it said what is
+ * wrong. No command runs in a mount that is only read, or for others than who
+ * mounted it; these have the file. */
+static int ask(struct verb_call *c, const struct served *served,
+	       struct sighting *out)
+{
+	struct buf text = BUF_INIT;
+	bool has_ctl =
+		served->root < 0 ||
+		faccessat(served->root, ".tabletfs/ctl", R_OK | W_OK, 0) == 0;
+	int status = has_ctl ? run_metrics(c, served, &text)
+			     : read_file(served, &text);
+
+	if (!status)
+		status = sighting_parse(&text, out);
+	out->at_ns = histogram_now_ns();
+	buf_release(&text);
+	return status < 0 ? verb_wrong(c, "%s", verb_error_text(status))
+			  : status;
+}
+
+/* The figures of now, as ask. Nothing stays open from one round to the next, so
+ * that the mount can end meanwhile. */
+static int look(struct verb_call *c, const struct top *t, struct sighting *out)
+{
+	struct served served = { .root = -1 };
+	char *store = NULL;
+	int wrong = find(c, t, &store, &served);
+
+	if (!wrong)
+		wrong = ask(c, &served, out);
+	served_release(&served);
+	free(store);
+	return wrong;
+}
+
+/* Waits for the next round: whether it comes. */
+static bool await(const struct top *t)
+{
+	struct timespec pause = { (time_t)t->seconds, 0 };
+
+	pause.tv_nsec = (long)((t->seconds - (double)pause.tv_sec) * 1e9);
+	return nanosleep(&pause, NULL) == 0 && !stop_came();
+}
+
+/* What a terminal takes now; it may change its size. */
+static struct top_style style_of(const struct verb_call *c, const struct top *t)
+{
+	struct top_style style = { .is_raw = t->is_batch };
+	const char *none = getenv("NO_COLOR");
+	struct winsize size = { .ws_col = 80, .ws_row = 24 };
+
+	if (t->is_batch)
+		return style;
+	(void)ioctl(fileno(c->out), TIOCGWINSZ, &size);
+	style.is_coloured = !none || !none[0];
+	style.width = size.ws_col;
+	/* The last line would scroll. */
+	style.lines = size.ws_row > 1 ? size.ws_row - 1u : 1;
+	return style;
+}
+
+/* On a terminal over what was there, from the top left, without a flicker. */
+static void show(struct verb_call *c, const struct top *t, struct buf *text)
+{
+	size_t i;
+
+	if (!t->is_batch)
+		fputs("\033[H", c->out);
+	for (i = 0; i < text->size; i++) {
+		if (!t->is_batch && text->data[i] == '\n')
+			fputs("\033[K", c->out);
+		fputc(text->data[i], c->out);
+	}
+	if (!t->is_batch)
+		fputs("\033[J", c->out);
+	fflush(c->out);
+}
+
+/* All rounds, behind the first look, which is in then: 0, or 1 after it said
+ * what is wrong. */
+static int run(struct verb_call *c, const struct top *t, struct sighting *then)
+{
+	struct sighting now;
+	struct buf text = BUF_INIT;
+	struct top_style style;
+	unsigned long round;
+	int wrong = 0, err = 0;
+
+	for (round = 0; !wrong && !err && !ferror(c->out) &&
+			(t->rounds == 0 || round < t->rounds);
+	     round++) {
+		if (!await(t))
+			break;
+		now = (struct sighting){ .count = 0 };
+		wrong = look(c, t, &now);
+		if (!wrong) {
+			style = style_of(c, t);
+			buf_reset(&text);
+			err = top_draw(then, &now, t->place, &style, &text);
+			if (!err)
+				show(c, t, &text);
+		}
+		sighting_release(then);
+		*then = now;
+	}
+	buf_release(&text);
+	return err < 0 ? verb_failed(c, "Showing", err) : wrong;
+}
+
+/* What is wrong is said on the screen that was there before, to which the
+ * terminal goes back. */
+static int run_on_screen(struct verb_call *c, const struct top *t,
+			 struct sighting *then)
+{
+	char *said = NULL;
+	size_t size = 0;
+	FILE *err = c->err;
+	int wrong;
+
+	c->err = open_memstream(&said, &size);
+	if (!c->err) {
+		c->err = err;
+		return verb_failed(c, "Showing", -ENOMEM);
+	}
+	fputs("\033[?1049h\033[?25l\033[2J", c->out);
+	wrong = run(c, t, then);
+	fputs("\033[?25h\033[?1049l", c->out);
+	fflush(c->out);
+	fclose(c->err);
+	c->err = err;
+	if (said)
+		fwrite(said, 1, size, err);
+	free(said);
+	return wrong;
+}
+
+int verb_top(struct verb_call *c)
+{
+	struct sighting then = { .count = 0 };
+	struct top t;
+	int wrong = parse(c, &t);
+
+	if (!wrong)
+		wrong = look(c, &t, &then);
+	if (!wrong) {
+		stop_begin();
+		wrong = t.is_batch ? run(c, &t, &then)
+				   : run_on_screen(c, &t, &then);
+		stop_end();
+	}
+	sighting_release(&then);
+	return wrong;
+}
