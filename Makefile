@@ -12,8 +12,16 @@ SEED ?=
 V ?=
 # Where make install puts things, below DESTDIR
 PREFIX ?= /usr/local
-SBINDIR ?= /sbin
-UNITDIR ?= $(PREFIX)/lib/systemd/system
+# Not every shell knows ~ there.
+override PREFIX := $(patsubst ~/%,$(HOME)/%,$(PREFIX))
+# mount(8) and systemd look in these places alone; below another prefix, such as
+# ~/.local, what is installed is one user's, and needs no root.
+IS_SYSTEM := $(filter /usr /usr/% /opt /opt/%,$(PREFIX))
+SBINDIR ?= $(if $(IS_SYSTEM),/sbin,$(PREFIX)/sbin)
+UNITDIR ?= $(PREFIX)/$(if $(IS_SYSTEM),lib/systemd/system,share/systemd/user)
+UNIT_EDIT := s,@PREFIX@,$(PREFIX),$(if $(IS_SYSTEM),,; \
+	/^User=/d; s/multi-user/default/)
+ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
 
 comma := ,
 B := build$(if $(SAN),/san-$(firstword $(subst $(comma), ,$(SAN))))
@@ -36,6 +44,7 @@ ALL_LDFLAGS = $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 STORE := $(sort $(shell find store -name "*.c"))
 FS := $(sort $(shell find fs -name "*.c"))
 TOOLS := $(sort $(shell find tools -name "*.c"))
+PAGES := $(sort $(wildcard tools/doc/*.md))
 SIM := $(filter-out $(wildcard tests/sim/main_*.c tests/soak/main_*.c), \
 	$(wildcard tests/sim/*.c tests/soak/*.c))
 UNIT := $(wildcard tests/unit/test_*.c)
@@ -173,24 +182,27 @@ bench-time: deps
 	@$(MAKE) --no-print-directory $(B)/tests/bench-time
 	@B=$(B) tests/bench/run-time
 
-# The program, its manual pages, completion and unit
+# The program, its pages, completion and unit; PREFIX=~/.local without root
 install: all
 	@$(MAKE) --no-print-directory install-files
 
 # As install, with what is built
 #
-# mount(8) looks for its helpers in /sbin only.
+# The manual pages and the unit are made anew from what the program says and
+# where it is.
 install-files:
 	install -D $(B)/tabletfs $(DESTDIR)$(PREFIX)/bin/tabletfs
-	install -d $(DESTDIR)$(SBINDIR)
+	install -d $(DESTDIR)$(SBINDIR) $(DESTDIR)$(UNITDIR)
 	ln -sf $(PREFIX)/bin/tabletfs $(DESTDIR)$(SBINDIR)/mount.fuse.tabletfs
-	$(foreach n,1 5,sed 's,@VERSION@,$(VERSION),' \
-		tools/package/tabletfs.$(n) | install -D -m 644 /dev/stdin \
+	$(foreach n,1 5,tools/package/man $(B)/tabletfs $(VERSION) \
+		<tools/package/tabletfs.$(n) | install -D -m 644 /dev/stdin \
 		$(DESTDIR)$(PREFIX)/share/man/man$(n)/tabletfs.$(n) &&) true
 	install -D -m 644 tools/package/tabletfs.bash \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/tabletfs
-	install -d $(DESTDIR)$(UNITDIR)
-	sed 's,@PREFIX@,$(PREFIX),' tools/package/tabletfs@.service.in \
+	install -D -m 644 tools/package/tabletfs.zsh $(DESTDIR)$(ZSHDIR)/_tabletfs
+	install -d $(DESTDIR)$(PREFIX)/share/doc/tabletfs
+	install -m 644 $(PAGES) $(DESTDIR)$(PREFIX)/share/doc/tabletfs
+	sed '$(UNIT_EDIT)' tools/package/tabletfs@.service.in \
 		>$(DESTDIR)$(UNITDIR)/tabletfs@.service
 
 # Remove what make install put there
@@ -199,7 +211,9 @@ uninstall:
 		$(DESTDIR)$(SBINDIR)/mount.fuse.tabletfs \
 		$(foreach n,1 5,$(DESTDIR)$(PREFIX)/share/man/man$(n)/tabletfs.$(n)) \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/tabletfs \
+		$(DESTDIR)$(ZSHDIR)/_tabletfs \
 		$(DESTDIR)$(UNITDIR)/tabletfs@.service
+	rm -rf $(DESTDIR)$(PREFIX)/share/doc/tabletfs
 
 # A Debian package, in build/deb
 deb: all
@@ -221,6 +235,9 @@ compile_commands.json:
 $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC  )$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# The pages are part of the program.
+$(call obj,tools/topic.c): $(PAGES)
 
 # What tells the version, and so is compiled again when that is another.
 TELLING := $(call obj,$(shell grep -l TABLETFS_VERSION $(STORE) $(FS) $(TOOLS) \

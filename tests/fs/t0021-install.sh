@@ -32,7 +32,7 @@ if command -v man >/dev/null && man --version >/dev/null 2>&1; then
 fi
 # Every verb is in the manual.
 for verb in $("$TABLETFS" help 2>&1 |
-	sed -n 's/^tabletfs \([a-z]*\) .*/\1/p'); do
+	sed -n 's/^tabletfs \([a-z]*\)[[:blank:]].*/\1/p'); do
 	case $verb in help | version) continue ;; esac
 	check "$verb is in the manual" grep -q "\b$verb\b" \
 		"$root/share/man/man1/tabletfs.1"
