@@ -78,8 +78,9 @@ CHECKED := $(if $(T),$(sort $(filter $(B)/tests/fs/%,$(CHECKED)) \
 	$(foreach t,$(T),$(foreach bin,$(CHECKED),$(if $(findstring \
 	$(t),$(bin:$(B)/tests/%=%)),$(bin))))),$(CHECKED))
 
-.PHONY: all help build deps check check-built check-fault check-fs-long \
-	check-kernel check-soak canary demo fuzz lint compile_commands.json \
+.PHONY: all help build deps check check-built check-deb check-fault \
+	check-fs-long check-kernel check-soak canary demo fuzz lint \
+	compile_commands.json \
 	bench bench-engine bench-fs bench-import bench-large bench-time install \
 	install-files uninstall deb clean
 .SECONDARY:
@@ -136,6 +137,11 @@ check-kernel: deps
 	@$(MAKE) --no-print-directory build $(filter $(B)/tests/fs/%,$(MAIN_BIN))
 	@B=$(B) T="$(T)" SEED=$(SEED) tests/kernel/run
 
+# The package, in a clean Debian 12; needs root and a mirror
+check-deb:
+	@tools/install-packages tests/packages-check-deb
+	@B=$(B) tests/check-deb
+
 # Builds with planted bugs, which a test has to catch
 canary: deps
 	@tools/install-packages tests/packages
@@ -143,7 +149,7 @@ canary: deps
 
 # A tour on this machine's package index
 demo: deps
-	@$(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory $(B)/tabletfs
 	@tools/demo $(B)/tabletfs
 
 # What holds the code together and no compiler checks
@@ -183,7 +189,8 @@ bench-time: deps
 	@B=$(B) tests/bench/run-time
 
 # The program, its pages, completion and unit; PREFIX=~/.local without root
-install: all
+install: deps
+	@$(MAKE) --no-print-directory $(B)/tabletfs
 	@$(MAKE) --no-print-directory install-files
 
 # As install, with what is built
@@ -216,8 +223,9 @@ uninstall:
 	rm -rf $(DESTDIR)$(PREFIX)/share/doc/tabletfs
 
 # A Debian package, in build/deb
-deb: all
+deb: deps
 	@tools/install-packages tests/packages-deb
+	@$(MAKE) --no-print-directory $(B)/tabletfs
 	@B=$(B) VERSION=$(VERSION) tools/package/deb
 
 # Remove all that was built
