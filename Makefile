@@ -137,7 +137,7 @@ check-kernel: deps
 	@$(MAKE) --no-print-directory build $(filter $(B)/tests/fs/%,$(MAIN_BIN))
 	@B=$(B) T="$(T)" SEED=$(SEED) tests/kernel/run
 
-# The package, in a clean Debian 12; needs root and a mirror
+# The package in a clean Debian 12, as root; ten minutes
 check-deb:
 	@tools/install-packages tests/packages-check-deb
 	@B=$(B) tests/check-deb
@@ -188,7 +188,7 @@ bench-time: deps
 	@$(MAKE) --no-print-directory $(B)/tests/bench-time
 	@B=$(B) tests/bench/run-time
 
-# The program, its pages, completion and unit; PREFIX=~/.local without root
+# The program, its pages, completion and unit
 install: deps
 	@$(MAKE) --no-print-directory $(B)/tabletfs
 	@$(MAKE) --no-print-directory install-files
