@@ -195,8 +195,8 @@ install: deps
 
 # As install, with what is built
 #
-# The manual pages and the unit are made anew from what the program says and
-# where it is.
+# The manual pages are made of what the program says; mount(8) looks for its
+# helpers in /sbin only.
 install-files:
 	install -D $(B)/tabletfs $(DESTDIR)$(PREFIX)/bin/tabletfs
 	install -d $(DESTDIR)$(SBINDIR) $(DESTDIR)$(UNITDIR)

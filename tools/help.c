@@ -73,8 +73,8 @@ int verb_help(struct verb_call *c)
 	      c->out);
 	for (v = verbs; v->name; v++)
 		fprintf(c->out, "tabletfs %-15s\t%s\n", v->name, v->summary);
-	fputs("\nOf each tells tabletfs help <command>, and there are pages, "
-	      "by tabletfs\nhelp <topic>:\n\n",
+	fputs("\nMore of a command: tabletfs help <command>\n"
+	      "Pages to read: tabletfs help <topic>\n\n",
 	      c->out);
 	for (t = topics; t->name; t++)
 		fprintf(c->out, "  %-22s\t%s\n", t->name, t->summary);
