@@ -161,13 +161,13 @@ if command -v tmux >/dev/null; then
 		local i screen=
 		t -f /dev/null new-session -d -x 100 -y 20 "$1" || return 1
 		t send-keys "$2" Enter
-		for i in $(seq 100); do
+		for i in $(seq $((100 * ${SLOW:-1}))); do
 			t capture-pane -p | grep -q '^ready' && break
 			sleep 0.1
 		done
 		t send-keys -l "$3"
 		t send-keys Tab
-		for i in $(seq 100); do
+		for i in $(seq $((100 * ${SLOW:-1}))); do
 			screen=$(t capture-pane -p)
 			grep -qF -e "$4" <<<"$screen" && break
 			sleep 0.1

@@ -50,7 +50,7 @@ started() {
 		sed "s,/usr/local/bin/tabletfs,$TABLETFS,")
 	$as $(eval "echo $line") >served 2>&1 &
 	pid=$!
-	for line in $(seq 200); do
+	for line in $(seq $((200 * ${SLOW:-1}))); do
 		grep -q 'is served' served && return
 		sleep 0.1
 	done

@@ -20,6 +20,13 @@ export HOME
 made() {
 	$run make -s -C "$top" "$@" B="$(dirname "$TABLETFS")"
 }
+# Who lacks packages and sudo is told what root has to do.
+echo no-such-package >list
+if ! command -v sudo >/dev/null && [ -n "$run" ]; then
+	status 1 "packages are missing" $run "$top/tools/install-packages" list
+	told "As root: apt-get install no-such-package"
+	same "in one sentence" 1 "$(cat out err | wc -l)"
+fi
 check "make install" made install-files PREFIX=$HOME/.local >/dev/null
 for file in bin/tabletfs share/man/man1/tabletfs.1 share/man/man5/tabletfs.5 \
 	share/bash-completion/completions/tabletfs \

@@ -215,8 +215,10 @@ int verb_umount(struct verb_call *c)
 		verb_wrong(c, "%s; fuser -vm %s tells who uses it", said,
 			   c->argv[1]);
 	else if (status && store && strstr(said, "/etc/mtab"))
-		verb_wrong(c, "%s; \"ln -s /proc/self/mounts /etc/mtab\" by "
-			      "root makes it", said);
+		verb_wrong(c,
+			   "%s; \"ln -s /proc/self/mounts /etc/mtab\" by "
+			   "root makes it",
+			   said);
 	else if (status && store)
 		verb_wrong(c, "%s", said);
 	else if (status)
