@@ -22,6 +22,7 @@ UNITDIR ?= $(PREFIX)/$(if $(IS_SYSTEM),lib/systemd/system,share/systemd/user)
 UNIT_EDIT := s,@PREFIX@,$(PREFIX),$(if $(IS_SYSTEM),,; \
 	/^User=/d; s/multi-user/default/)
 ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
+DOCDIR := $(PREFIX)/share/doc/tabletfs
 
 comma := ,
 B := build$(if $(SAN),/san-$(firstword $(subst $(comma), ,$(SAN))))
@@ -44,7 +45,10 @@ ALL_LDFLAGS = $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 STORE := $(sort $(shell find store -name "*.c"))
 FS := $(sort $(shell find fs -name "*.c"))
 TOOLS := $(sort $(shell find tools -name "*.c"))
-PAGES := $(sort $(wildcard tools/doc/*.md))
+# The second ones are what help, manual and the first refer to.
+TOPICS := $(sort $(wildcard tools/doc/*.md))
+PAGES := $(TOPICS) README.md tools/README.md fs/README.md store/README.md \
+	store/model/README.md
 SIM := $(filter-out $(wildcard tests/sim/main_*.c tests/soak/main_*.c), \
 	$(wildcard tests/sim/*.c tests/soak/*.c))
 UNIT := $(wildcard tests/unit/test_*.c)
@@ -201,14 +205,14 @@ install-files:
 	install -D $(B)/tabletfs $(DESTDIR)$(PREFIX)/bin/tabletfs
 	install -d $(DESTDIR)$(SBINDIR) $(DESTDIR)$(UNITDIR)
 	ln -sf $(PREFIX)/bin/tabletfs $(DESTDIR)$(SBINDIR)/mount.fuse.tabletfs
-	$(foreach n,1 5,tools/package/man $(B)/tabletfs $(VERSION) \
+	$(foreach n,1 5,tools/package/man $(B)/tabletfs $(VERSION) $(PREFIX) \
 		<tools/package/tabletfs.$(n) | install -D -m 644 /dev/stdin \
 		$(DESTDIR)$(PREFIX)/share/man/man$(n)/tabletfs.$(n) &&) true
 	install -D -m 644 tools/package/tabletfs.bash \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/tabletfs
 	install -D -m 644 tools/package/tabletfs.zsh $(DESTDIR)$(ZSHDIR)/_tabletfs
-	install -d $(DESTDIR)$(PREFIX)/share/doc/tabletfs
-	install -m 644 $(PAGES) $(DESTDIR)$(PREFIX)/share/doc/tabletfs
+	$(foreach page,$(PAGES),install -D -m 644 $(page) \
+		$(DESTDIR)$(DOCDIR)/$(page:tools/doc/%=%) &&) true
 	sed '$(UNIT_EDIT)' tools/package/tabletfs@.service.in \
 		>$(DESTDIR)$(UNITDIR)/tabletfs@.service
 
@@ -220,7 +224,7 @@ uninstall:
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/tabletfs \
 		$(DESTDIR)$(ZSHDIR)/_tabletfs \
 		$(DESTDIR)$(UNITDIR)/tabletfs@.service
-	rm -rf $(DESTDIR)$(PREFIX)/share/doc/tabletfs
+	rm -rf $(DESTDIR)$(DOCDIR)
 
 # A Debian package, in build/deb
 deb: deps
@@ -245,7 +249,7 @@ $(B)/obj/%.o: %.c
 	$(call say,CC  )$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # The pages are part of the program.
-$(call obj,tools/topic.c): $(PAGES)
+$(call obj,tools/topic.c): $(TOPICS)
 
 # What tells the version, and so is compiled again when that is another.
 TELLING := $(call obj,$(shell grep -l TABLETFS_VERSION $(STORE) $(FS) $(TOOLS) \

@@ -9,6 +9,7 @@ root=$work/made/usr/local
 for file in bin/tabletfs share/man/man1/tabletfs.1 share/man/man5/tabletfs.5 \
 	share/bash-completion/completions/tabletfs \
 	share/zsh/site-functions/_tabletfs share/doc/tabletfs/operations.md \
+	share/doc/tabletfs/fs/README.md \
 	lib/systemd/system/tabletfs@.service; do
 	check "$file" test -s "$root/$file"
 done

@@ -55,7 +55,7 @@ for word in $options; do
 done
 
 # The manual has all of it.
-tools() { "$top/tools/package/man" "$TABLETFS" 1.0; }
+tools() { "$top/tools/package/man" "$TABLETFS" 1.0 /usr; }
 tools <"$top/tools/package/tabletfs.1" >tabletfs.1
 same "nothing is left to be put in" "" "$(grep '@[A-Z]*@' tabletfs.1)"
 plain() { sed 's/\\(aq/'"'"'/g; s/\\e/\\/g; s/\\\([-&.]\)/\1/g
