@@ -54,7 +54,7 @@ SIM := $(filter-out $(wildcard tests/sim/main_*.c tests/soak/main_*.c), \
 UNIT := $(wildcard tests/unit/test_*.c)
 MAINS := $(wildcard tests/sim/main_*.c tests/soak/main_*.c \
 	tests/fault/main_*.c \
-	tests/bench/*.c tests/fs/*.c)
+	tests/bench/*.c tests/fs/*.c tests/wire/*.c)
 FUZZ := $(wildcard tests/fuzz/fuzz_*.c)
 CONFORMANCE := $(wildcard tests/conformance/*.c)
 BENCH_ENGINE := $(wildcard tests/bench/engine/*.c)
@@ -83,10 +83,10 @@ CHECKED := $(if $(T),$(sort $(filter $(B)/tests/fs/%,$(CHECKED)) \
 	$(t),$(bin:$(B)/tests/%=%)),$(bin))))),$(CHECKED))
 
 .PHONY: all help build deps check check-built check-deb check-fault \
-	check-fs-long check-kernel check-soak canary demo fuzz lint \
-	compile_commands.json \
-	bench bench-engine bench-fs bench-import bench-large bench-time install \
-	install-files uninstall deb clean
+	check-fs-long check-kernel check-serve-long check-soak check-wire canary \
+	demo fuzz lint compile_commands.json bench bench-engine bench-fs \
+	bench-import bench-large bench-serve bench-time install install-files \
+	uninstall deb clean
 .SECONDARY:
 
 # The program, build/tabletfs; installs what it needs
@@ -135,6 +135,12 @@ check-fs-long: deps
 	@$(MAKE) --no-print-directory build $(MAIN_BIN)
 	@B=$(B) tests/check-fs-long
 
+# The campaign of the network, twenty minutes
+check-serve-long: deps
+	@tools/install-packages tests/packages
+	@$(MAKE) --no-print-directory build $(filter $(B)/tests/fs/%,$(MAIN_BIN))
+	@B=$(B) tests/check-serve-long
+
 # The scripts on a mount, on Debian 12's kernel, in qemu
 check-kernel: deps
 	@tools/install-packages tests/packages tests/packages-kernel
@@ -145,6 +151,13 @@ check-kernel: deps
 check-deb:
 	@tools/install-packages tests/packages-check-deb
 	@B=$(B) tests/check-deb
+
+# Google's own clients beside tabletfs serve
+check-wire: deps
+	@tools/install-packages tests/packages
+	@$(MAKE) --no-print-directory build \
+		$(filter $(B)/tests/fs/% $(B)/tests/wire/%,$(MAIN_BIN))
+	@B=$(B) tests/run tests/wire/*.sh
 
 # Builds with planted bugs, which a test has to catch
 canary: deps
@@ -185,6 +198,11 @@ bench-engine: deps
 # Imports beside sqlite3 and cbt, some minutes
 bench-import: all
 	@B=$(B) tests/bench/run-import
+
+# What tabletfs serve costs, beside Google's emulator
+bench-serve: deps
+	@$(MAKE) --no-print-directory build $(B)/tests/bench/wireload
+	@B=$(B) tests/bench/run-serve
 
 # What time does to the store and its peers, half an hour
 bench-time: deps
@@ -270,7 +288,7 @@ $(B)/tabletfs: $(call obj,tools/main.c) $(B)/libfs.a $(B)/libstore.a
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LDFLAGS)
 
 $(B)/tests/conformance: $(call obj,$(CONFORMANCE)) $(B)/libsim.a \
-		$(B)/libstore.a
+		$(B)/libfs.a $(B)/libstore.a
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LDFLAGS)
 

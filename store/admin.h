@@ -45,7 +45,8 @@ struct table_spec {
 /* Makes it. Errors as of store_create_table and store_set_attributes. */
 int store_make_table(struct store *s, const struct table_spec *spec);
 
-/* With only_empty, -ERR_table_not_empty if a row has a cell. */
+/* With only_empty, -ERR_table_not_empty if a row has a cell. -EPERM of a table
+ * that is protected, see STORE_PROTECTED. */
 int store_drop_table(struct store *s, struct bytes name, bool only_empty);
 
 /* Keeps all cells. -ERR_table_exists, also if both names are the same;
@@ -65,6 +66,7 @@ int store_set_access(struct store *s, struct bytes table,
  * was dropped comes back empty. */
 int store_create_family(struct store *s, struct bytes table,
 			const struct family_spec *family);
+/* -EPERM as of store_drop_table. */
 int store_drop_family(struct store *s, struct bytes table, struct bytes family);
 
 /* gc is copied; NULL keeps all. What the former policy hides is deleted first,

@@ -5,10 +5,10 @@
 
 /*
  * Attributes: named values that those who use the store keep with a table, or
- * with the store itself; the store does not go by them. A table's go with it
- * when it is renamed, and go when it is dropped. They are part of the schema,
- * so that they are read without a wait and are durable when they are changed,
- * see admin.h; and they are held in memory, hence the limits.
+ * with the store itself; the store goes by STORE_PROTECTED alone. A table's go
+ * with it when it is renamed, and go when it is dropped. They are part of the
+ * schema, so that they are read without a wait and are durable when they are
+ * changed, see admin.h; and they are held in memory, hence the limits.
  *
  * Who uses the store agrees on names: one for each purpose, or a word and a
  * slash before many of a kind.
@@ -23,6 +23,10 @@
 #define STORE_ATTRIBUTE_COST 32
 #define STORE_ATTRIBUTES_MAX ((size_t)1 << 20)
 #define STORE_ATTRIBUTES_ALL_MAX ((size_t)4 << 20)
+
+/* A table that has this one is not dropped, nor are families of it, by anybody:
+ * -EPERM. Its rows are not protected. */
+#define STORE_PROTECTED "bigtable/protected"
 
 struct attribute {
 	struct bytes name, value;

@@ -64,6 +64,10 @@ int filter_new_columns(struct bytes family, const struct filter_range *range,
 /* The cells whose values are in range. */
 int filter_new_values(const struct filter_range *range, struct filter **out);
 
+/* The cells whose values are as long as the mask, which is not empty, and have
+ * all bits that it has. */
+int filter_new_bitmask(struct bytes mask, struct filter **out);
+
 /* from <= timestamp < to; to 0 is unbounded. */
 int filter_new_timestamps(uint64_t from_us, uint64_t to_us,
 			  struct filter **out);

@@ -85,6 +85,10 @@ const struct attributes *schema_attributes(const struct schema *schema,
 bool schema_attribute(const struct schema *schema, struct bytes table,
 		      struct bytes name, struct bytes *value);
 
+/* 0, or -EPERM with what to do, if the table is protected: see
+ * STORE_PROTECTED. */
+int table_check_drop(const struct table *table);
+
 /* The policy in force; NULL keeps all. */
 const struct gc_policy *family_gc(const struct family *family);
 

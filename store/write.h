@@ -50,6 +50,11 @@ void write_rewind(struct write *w, struct write_mark mark);
  * row_key_too_long; no row is named then. */
 int write_row(struct write *w, struct bytes table, struct bytes row);
 
+/* Until a row is named, STORE_NOW is in milliseconds, whatever the table has,
+ * and so many later than the commit: so that what is set again by the same
+ * write can be seen as newer. A row was named. */
+void write_later(struct write *w, uint32_t ms);
+
 /* Sets a cell: a version of a column. timestamp_us may be STORE_NOW.
  * -ERR_no_family, bad_timestamp, qualifier_too_long, value_too_large,
  * type_mismatch for an aggregate family. A large value is written to disk here,

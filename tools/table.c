@@ -398,6 +398,12 @@ const struct verb verbs[] = {
 	  "      \"absent\": true},\n"
 	  "      \"set\": {\"lock\": {\"owner\": \"w7\"}}}'\n",
 	  verb_mutate },
+	{ "protect", 0, "protect <table> [yes|no]",
+	  "Protect a table against deletion",
+	  "yes: nobody drops the table or a family of it, not by a command,\n"
+	  "a client or rmdir, until it is no again. Rows can be deleted.\n"
+	  "Without either it tells which it is.\n",
+	  verb_protect },
 	{ "read", VERB_READS, "read <table> [args ...]", "Read rows",
 	  "  start=<row-key>        Start reading at this row\n"
 	  "  end=<row-key>          Stop reading before this row\n"

@@ -9,6 +9,7 @@
 	x(cookbook, "Jobs from beginning to end, in commands only") \
 	x(operations, "Keeping a store: durable, backed up, mounted, watched") \
 	x(bigtable, "For who knows Bigtable and cbt") \
+	x(emulator, "For who runs against Google's emulator of Bigtable") \
 	x(dynamodb, "For who knows DynamoDB") \
 	x(hbase, "For who knows HBase")
 /* clang-format on */

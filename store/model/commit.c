@@ -46,12 +46,14 @@ static int revalidate_time(struct write *w, const struct table *table,
 {
 	size_t place = (size_t)(key.data - w->batch.data.data) + key.size -
 		       KEY_TIMESTAMP_SIZE;
-	uint8_t *note = w->now_places.data + *now;
+	uint8_t *at = w->now_places.data + *now;
+	uint64_t note = *now < w->now_places.size ? get_u64le(at) : 0;
 
-	if (*now == w->now_places.size || get_u64le(note) >> 1 != place)
+	if (write_note_place(note) != place)
 		return write_check_timestamp(
 			table, ~get_u64be(w->batch.data.data + place));
-	put_u64le(note, (uint64_t)place << 1 | table->millis);
+	note &= ~(uint64_t)WRITE_NOTE_TABLE;
+	put_u64le(at, note | (table->millis ? WRITE_NOTE_TABLE : 0));
 	*now += sizeof(uint64_t);
 	return 0;
 }
@@ -94,14 +96,17 @@ static int revalidate(struct write *w)
  */
 static void patch_now(struct write *w)
 {
-	uint64_t now = clock_now(&w->s->clock), place;
-	struct bytes places = buf_bytes(&w->now_places);
+	uint64_t now = clock_now(&w->s->clock), millis = now - now % 1000, note;
+	struct bytes notes = buf_bytes(&w->now_places);
 
-	while (take_u64le(&places, &place)) {
-		uint64_t timestamp = place & 1 ? now - now % 1000 : now;
+	while (take_u64le(&notes, &note)) {
+		bool in_millis = note & (WRITE_NOTE_TABLE | WRITE_NOTE_ALWAYS);
+		uint64_t later = 1000 * (note >> 32);
+		size_t place = write_note_place(note);
 
-		assert((place >> 1) + KEY_TIMESTAMP_SIZE <= w->batch.data.size);
-		put_u64be(w->batch.data.data + (place >> 1), ~timestamp);
+		assert(place + KEY_TIMESTAMP_SIZE <= w->batch.data.size);
+		put_u64be(w->batch.data.data + place,
+			  ~(in_millis ? millis + later : now));
 	}
 }
 

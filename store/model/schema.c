@@ -137,6 +137,19 @@ bool schema_attribute(const struct schema *schema, struct bytes table,
 	return a && attributes_find(a, name, value);
 }
 
+int table_check_drop(const struct table *table)
+{
+	if (!attributes_find(&table->attributes, BYTES_LITERAL(STORE_PROTECTED),
+			     NULL))
+		return 0;
+	return fail(EPERM,
+		    "table \"%.*s\" is protected against deletion: "
+		    "`tabletfs protect %.*s no`, or UpdateTable without "
+		    "deletion_protection, ends that",
+		    (int)table->name.size, (const char *)table->name.data,
+		    (int)table->name.size, (const char *)table->name.data);
+}
+
 /* Asked at commits that a schema change has overtaken, by bulk loads, by repair
  * and once for each range that is read: rarely enough for a search from end to
  * end. */

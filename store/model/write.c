@@ -188,6 +188,8 @@ int write_row(struct write *w, struct bytes table, struct bytes row)
 	int err;
 
 	w->row_end = 0;
+	w->in_millis = false;
+	w->later_ms = 0;
 	if (row.size == 0)
 		return fail(ERR_row_key_empty, "%s",
 			    err_text(ERR_row_key_empty));
@@ -260,7 +262,16 @@ int write_plain_column(struct write *w, struct bytes family,
 /* Only inside an update, after a row was named. */
 uint64_t write_now(const struct write *w)
 {
-	return w->table->millis ? w->now_us - w->now_us % 1000 : w->now_us;
+	if (!w->table->millis && !w->in_millis)
+		return w->now_us;
+	return w->now_us - w->now_us % 1000 + 1000 * (uint64_t)w->later_ms;
+}
+
+void write_later(struct write *w, uint32_t ms)
+{
+	assert(w->row_end > 0);
+	w->in_millis = true;
+	w->later_ms = ms;
 }
 
 /* A time before 1970 comes as a number above INT64_MAX, and is shown as the
@@ -318,11 +329,14 @@ static int add_version(struct write *w, uint64_t timestamp_us,
 		err = add(&w->batch, buf_bytes(&w->key), value);
 	count_batch(w);
 	if (err == 0 && later)
-		err = buf_add_u64le(&w->now_places,
-				    (uint64_t)(w->batch.data.size - value_size -
-					       KEY_TIMESTAMP_SIZE)
-						    << 1 |
-					    w->table->millis);
+		err = buf_add_u64le(
+			&w->now_places,
+			write_note(w->batch.data.size - value_size -
+					   KEY_TIMESTAMP_SIZE,
+				   w->later_ms,
+				   (w->table->millis ? WRITE_NOTE_TABLE : 0) |
+					   (w->in_millis ? WRITE_NOTE_ALWAYS
+							 : 0)));
 	return err;
 }
 

@@ -35,10 +35,10 @@ struct write {
 	uint32_t table_id;
 	const struct table *table;   /* of schema; NULL: none yet */
 	const struct family *family; /* last used; of schema; or NULL */
+	bool in_millis;              /* see write_later */
+	uint32_t later_ms;
 
-	struct buf now_places;   /* u64 each: the offset in batch of a timestamp
-				    that is that of the commit << 1 | whether
-				    in milliseconds */
+	struct buf now_places;   /* u64 each: see write_note */
 	struct blob_holds holds; /* what its large values refer to */
 	struct buf references;   /* of one, encoded */
 
@@ -68,6 +68,22 @@ uint64_t write_now(const struct write *w);
 
 /* -ERR_bad_timestamp of one that the table, as it is now, does not take. */
 int write_check_timestamp(const struct table *table, uint64_t timestamp_us);
+
+/* A timestamp that is that of the commit: where it is in the batch, which is
+ * below 2^30, how much later than the commit, and whether in milliseconds
+ * because its table has those, or in any case. */
+#define WRITE_NOTE_TABLE 1
+#define WRITE_NOTE_ALWAYS 2
+static inline uint64_t write_note(uint64_t place, uint32_t later_ms,
+				  unsigned int millis)
+{
+	return (uint64_t)later_ms << 32 | place << 2 | millis;
+}
+
+static inline size_t write_note_place(uint64_t note)
+{
+	return (uint32_t)note >> 2;
+}
 
 /* Fails with -ERR_no_family. */
 int write_unknown_family(struct bytes name);

@@ -2,7 +2,7 @@
 
 #include "tests/conformance/filter.h"
 
-#define PARTS_MAX 200
+#define PARTS_MAX 1100
 
 /* The text under way; what is left of it. */
 struct parser {
@@ -10,16 +10,14 @@ struct parser {
 	const char *p;
 };
 
-/* The characters up to a comma or the closing parenthesis. */
-static int take_word(struct parser *in, struct buf *out)
+/* The characters up to a comma or the closing parenthesis, as a string; NULL
+ * without memory. */
+static const char *take_word(struct parser *in)
 {
-	size_t size = strcspn(in->p, ",)");
-	int err;
+	struct bytes word = bytes_of(in->p, strcspn(in->p, ",)"));
 
-	buf_reset(out);
-	err = buf_add(out, in->p, size);
-	in->p += size;
-	return err < 0 ? err : buf_terminate(out);
+	in->p += word.size;
+	return (const char *)run_keep(in->r, word).data;
 }
 
 static bool take_char(struct parser *in, char c)
@@ -30,179 +28,228 @@ static bool take_char(struct parser *in, char c)
 	return true;
 }
 
-static int take_bytes_word(struct parser *in, struct buf *out)
+static bool take_bytes(struct parser *in, struct bytes *out)
 {
-	struct buf word = BUF_INIT;
-	int err = take_word(in, &word);
+	const char *word = take_word(in);
 
-	if (!err && !parse_bytes((char *)word.data, out))
-		err = RUN_MALFORMED;
-	buf_release(&word);
-	return err;
+	return word && parse_bytes(in->r, word, out);
 }
 
-typedef int regex_filter(struct bytes pattern, struct filter **out);
-typedef int limit_filter(int64_t n, struct filter **out);
-
-static int take_regex(struct parser *in, regex_filter *make,
-		      struct filter **out)
+static bool take_number(struct parser *in, int32_t *out)
 {
-	struct buf pattern = BUF_INIT;
-	int err = take_bytes_word(in, &pattern);
+	const char *word = take_word(in);
+	long long n = word ? strtoll(word, NULL, 10) : 0;
 
-	if (!err)
-		err = make(buf_bytes(&pattern), out);
-	buf_release(&pattern);
-	return err;
+	*out = (int32_t)n;
+	return word && *out == n;
 }
 
-static int take_limit(struct parser *in, limit_filter *make,
-		      struct filter **out)
+static bool take_label(struct parser *in, struct bytes *out)
 {
-	struct buf word = BUF_INIT;
-	int err = take_word(in, &word);
+	const char *word = take_word(in);
 
-	if (!err)
-		err = make(strtoll((char *)word.data, NULL, 10), out);
-	buf_release(&word);
-	return err;
+	*out = word ? bytes_string(word) : BYTES_NONE;
+	return word != NULL;
 }
 
 /* ge:B gt:B le:B lt:B, up to two, separated by commas. */
-static int take_range(struct parser *in, struct buf *start, struct buf *end,
-		      struct filter_range *range)
-{
-	int err = 0;
-
-	while (!err && *in->p && *in->p != ')') {
-		bool lower = in->p[0] == 'g', open = in->p[1] == 't';
-
-		if (strlen(in->p) < 3 || in->p[2] != ':')
-			return RUN_MALFORMED;
-		in->p += 3;
-		err = take_bytes_word(in, lower ? start : end);
-		if (lower) {
-			range->has_start = true;
-			range->start_open = open;
-		} else {
-			range->has_end = true;
-			range->end_closed = !open;
-		}
-		take_char(in, ',');
-	}
-	range->start = buf_bytes(start);
-	range->end = buf_bytes(end);
-	return err;
-}
-
-static int take_columns(struct parser *in, bool has_family, struct filter **out)
-{
-	struct buf word = BUF_INIT, family = BUF_INIT, start = BUF_INIT,
-		   end = BUF_INIT;
-	struct filter_range range = { .has_start = false };
-	int err = has_family ? take_word(in, &word) : 0;
-
-	if (!err && has_family && !parse_name((char *)word.data, &family))
-		err = RUN_MALFORMED;
-	if (has_family)
-		take_char(in, ',');
-	if (!err)
-		err = take_range(in, &start, &end, &range);
-	if (!err)
-		err = has_family ? filter_new_columns(buf_bytes(&family),
-						      &range, out)
-				 : filter_new_values(&range, out);
-	buf_release(&word);
-	buf_release(&family);
-	buf_release(&start);
-	buf_release(&end);
-	return err;
-}
-
-static int take_times(struct parser *in, struct filter **out)
-{
-	struct buf word = BUF_INIT;
-	int64_t times[2] = { 0, 0 };
-	size_t i;
-	int err = 0;
-
-	for (i = 0; !err && i < 2; i++) {
-		err = take_word(in, &word);
-		if (!err && word.size > 0) {
-			/* Symbols are remembered by their text. */
-			char *text = strdup((char *)word.data);
-
-			if (!text || list_add(&in->r->texts, text) ||
-			    !parse_time(in->r, text, &times[i]))
-				err = RUN_MALFORMED;
-		}
-		take_char(in, ',');
-	}
-	buf_release(&word);
-	return err ? err
-		   : filter_new_timestamps((uint64_t)times[0],
-					   (uint64_t)times[1], out);
-}
-
-static int take_label(struct parser *in, struct filter **out)
-{
-	struct buf word = BUF_INIT;
-	int err = take_word(in, &word);
-
-	if (!err)
-		err = filter_new_label(buf_bytes(&word), out);
-	buf_release(&word);
-	return err;
-}
-
-static int take_sample(struct parser *in, struct filter **out)
-{
-	struct buf word = BUF_INIT;
-	int err = take_word(in, &word);
-
-	if (!err)
-		err = filter_new_sample(strtod((char *)word.data, NULL), out);
-	buf_release(&word);
-	return err;
-}
-
-static int take_filter(struct parser *in, struct filter **out);
-
-enum composed {
-	CHAIN,
-	INTERLEAVE,
-	CONDITION,
+struct range {
+	struct bytes start, end;
+	char start_kind, end_kind; /* 0, 'e' with the bound, 't' without it */
 };
 
-static int take_parts(struct parser *in, enum composed kind,
-		      struct filter **out)
+static bool take_range(struct parser *in, struct range *range)
 {
-	struct filter *parts[PARTS_MAX] = { NULL };
-	size_t count = 0, i;
-	int err = 0;
+	while (*in->p && *in->p != ')') {
+		char side = in->p[0], kind = in->p[1];
 
-	while (!err && *in->p && *in->p != ')') {
-		if (count == PARTS_MAX)
-			err = RUN_MALFORMED;
-		else if (kind != CONDITION || !take_char(in, '-'))
-			err = take_filter(in, &parts[count]);
-		count++;
+		if (strlen(in->p) < 3 || in->p[2] != ':')
+			return false;
+		in->p += 3;
+		*(side == 'g' ? &range->start_kind : &range->end_kind) = kind;
+		if (!take_bytes(in, side == 'g' ? &range->start : &range->end))
+			return false;
 		take_char(in, ',');
 	}
-	if (!err && kind == CONDITION && count != 3)
-		err = RUN_MALFORMED;
-	if (err) {
-		for (i = 0; i < count && i < PARTS_MAX; i++)
-			filter_free(parts[i]);
-		return err;
+	return true;
+}
+
+static bool take_columns(struct parser *in, struct proto_row_filter *f)
+{
+	struct proto_column_range *out = run_alloc(in->r, sizeof(*out));
+	struct range range = { .start_kind = 0 };
+	const char *family = take_word(in);
+
+	take_char(in, ',');
+	if (!out || !family || !parse_name(in->r, family, &out->family_name) ||
+	    !take_range(in, &range))
+		return false;
+	f->column_range_filter = out;
+	if (range.start_kind == 'e') {
+		out->start_qualifier_case =
+			nr_column_range_start_qualifier_closed;
+		out->start_qualifier_closed = range.start;
+	} else if (range.start_kind) {
+		out->start_qualifier_case =
+			nr_column_range_start_qualifier_open;
+		out->start_qualifier_open = range.start;
 	}
-	switch (kind) {
-	case CHAIN:
-		return filter_new_chain(parts, count, out);
-	case INTERLEAVE:
-		return filter_new_interleave(parts, count, out);
+	if (range.end_kind == 'e') {
+		out->end_qualifier_case = nr_column_range_end_qualifier_closed;
+		out->end_qualifier_closed = range.end;
+	} else if (range.end_kind) {
+		out->end_qualifier_case = nr_column_range_end_qualifier_open;
+		out->end_qualifier_open = range.end;
+	}
+	return true;
+}
+
+static bool take_values(struct parser *in, struct proto_row_filter *f)
+{
+	struct proto_value_range *out = run_alloc(in->r, sizeof(*out));
+	struct range range = { .start_kind = 0 };
+
+	if (!out || !take_range(in, &range))
+		return false;
+	f->value_range_filter = out;
+	if (range.start_kind == 'e') {
+		out->start_value_case = nr_value_range_start_value_closed;
+		out->start_value_closed = range.start;
+	} else if (range.start_kind) {
+		out->start_value_case = nr_value_range_start_value_open;
+		out->start_value_open = range.start;
+	}
+	if (range.end_kind == 'e') {
+		out->end_value_case = nr_value_range_end_value_closed;
+		out->end_value_closed = range.end;
+	} else if (range.end_kind) {
+		out->end_value_case = nr_value_range_end_value_open;
+		out->end_value_open = range.end;
+	}
+	return true;
+}
+
+static bool take_times(struct parser *in, struct proto_row_filter *f)
+{
+	struct proto_timestamp_range *out = run_alloc(in->r, sizeof(*out));
+	int64_t times[2] = { 0, 0 };
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		const char *word = take_word(in);
+		/* Symbols are remembered by their text. */
+		char *text = word && *word ? strdup(word) : NULL;
+
+		if (!word || (text && (list_add(&in->r->texts, text) ||
+				       !parse_time(in->r, text, &times[i]))))
+			return false;
+		take_char(in, ',');
+	}
+	if (!out)
+		return false;
+	f->timestamp_range_filter = out;
+	out->start_timestamp_micros = times[0];
+	out->end_timestamp_micros = times[1];
+	return true;
+}
+
+static bool take_sample(struct parser *in, struct proto_row_filter *f)
+{
+	const char *word = take_word(in);
+
+	f->row_sample_filter = word ? strtod(word, NULL) : 0;
+	return word != NULL;
+}
+
+static bool take_filter(struct parser *in, struct proto_row_filter *out);
+
+/* Parts up to the closing parenthesis, one after another. */
+static bool take_parts(struct parser *in, struct proto_row_filter **at,
+		       size_t *count)
+{
+	*count = 0;
+	*at = run_alloc(in->r, PARTS_MAX * sizeof(**at));
+	while (*at && *in->p && *in->p != ')') {
+		if (*count == PARTS_MAX || !take_filter(in, &(*at)[*count]))
+			return false;
+		++*count;
+		take_char(in, ',');
+	}
+	return *at != NULL;
+}
+
+static bool take_chain(struct parser *in, struct proto_row_filter *f)
+{
+	f->chain = run_alloc(in->r, sizeof(*f->chain));
+	return f->chain &&
+	       take_parts(in, &f->chain->filters.at, &f->chain->filters.count);
+}
+
+static bool take_interleave(struct parser *in, struct proto_row_filter *f)
+{
+	f->interleave = run_alloc(in->r, sizeof(*f->interleave));
+	return f->interleave && take_parts(in, &f->interleave->filters.at,
+					   &f->interleave->filters.count);
+}
+
+/* Each of the three may be a -, which is none. */
+static bool take_condition(struct parser *in, struct proto_row_filter *f)
+{
+	struct proto_row_filter *parts[3] = { NULL };
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		if (!take_char(in, '-')) {
+			parts[i] = run_alloc(in->r, sizeof(*f));
+			if (!parts[i] || !take_filter(in, parts[i]))
+				return false;
+		}
+		if (i < 2 && !take_char(in, ','))
+			return false;
+	}
+	f->condition = run_alloc(in->r, sizeof(*f->condition));
+	if (!f->condition)
+		return false;
+	f->condition->predicate_filter = parts[0];
+	f->condition->true_filter = parts[1];
+	f->condition->false_filter = parts[2];
+	return true;
+}
+
+/* The arguments of the filter whose case is set. */
+static bool take_arguments(struct parser *in, struct proto_row_filter *f)
+{
+	switch (f->filter_case) {
+	case nr_row_filter_chain:
+		return take_chain(in, f);
+	case nr_row_filter_interleave:
+		return take_interleave(in, f);
+	case nr_row_filter_condition:
+		return take_condition(in, f);
+	case nr_row_filter_row_key_regex_filter:
+		return take_bytes(in, &f->row_key_regex_filter);
+	case nr_row_filter_family_name_regex_filter:
+		return take_bytes(in, &f->family_name_regex_filter);
+	case nr_row_filter_column_qualifier_regex_filter:
+		return take_bytes(in, &f->column_qualifier_regex_filter);
+	case nr_row_filter_value_regex_filter:
+		return take_bytes(in, &f->value_regex_filter);
+	case nr_row_filter_column_range_filter:
+		return take_columns(in, f);
+	case nr_row_filter_value_range_filter:
+		return take_values(in, f);
+	case nr_row_filter_timestamp_range_filter:
+		return take_times(in, f);
+	case nr_row_filter_cells_per_row_limit_filter:
+		return take_number(in, &f->cells_per_row_limit_filter);
+	case nr_row_filter_cells_per_row_offset_filter:
+		return take_number(in, &f->cells_per_row_offset_filter);
+	case nr_row_filter_cells_per_column_limit_filter:
+		return take_number(in, &f->cells_per_column_limit_filter);
+	case nr_row_filter_apply_label_transformer:
+		return take_label(in, &f->apply_label_transformer);
 	default:
-		return filter_new_condition(parts[0], parts[1], parts[2], out);
+		return take_sample(in, f);
 	}
 }
 
@@ -216,73 +263,62 @@ static bool take_name(struct parser *in, const char *name)
 	return true;
 }
 
-static int take_arguments(struct parser *in, struct filter **out)
-{
-	if (take_name(in, "chain("))
-		return take_parts(in, CHAIN, out);
-	if (take_name(in, "interleave("))
-		return take_parts(in, INTERLEAVE, out);
-	if (take_name(in, "cond("))
-		return take_parts(in, CONDITION, out);
-	if (take_name(in, "rowregex("))
-		return take_regex(in, filter_new_row, out);
-	if (take_name(in, "family("))
-		return take_regex(in, filter_new_family, out);
-	if (take_name(in, "qual("))
-		return take_regex(in, filter_new_qualifier, out);
-	if (take_name(in, "value("))
-		return take_regex(in, filter_new_value, out);
-	if (take_name(in, "cols("))
-		return take_columns(in, true, out);
-	if (take_name(in, "vals("))
-		return take_columns(in, false, out);
-	if (take_name(in, "ts("))
-		return take_times(in, out);
-	if (take_name(in, "cellsrow("))
-		return take_limit(in, filter_new_row_limit, out);
-	if (take_name(in, "cellsrowoffset("))
-		return take_limit(in, filter_new_row_offset, out);
-	if (take_name(in, "cellscol("))
-		return take_limit(in, filter_new_column_limit, out);
-	if (take_name(in, "label("))
-		return take_label(in, out);
-	if (take_name(in, "sample("))
-		return take_sample(in, out);
-	return RUN_MALFORMED;
-}
-
 /* One filter from the front. */
-static int take_filter(struct parser *in, struct filter **out)
+static bool take_filter(struct parser *in, struct proto_row_filter *out)
 {
-	int err;
+	static const struct {
+		const char *name;
+		uint32_t number;
+	} all[] = {
+		{ "chain(", nr_row_filter_chain },
+		{ "interleave(", nr_row_filter_interleave },
+		{ "cond(", nr_row_filter_condition },
+		{ "rowregex(", nr_row_filter_row_key_regex_filter },
+		{ "family(", nr_row_filter_family_name_regex_filter },
+		{ "qual(", nr_row_filter_column_qualifier_regex_filter },
+		{ "value(", nr_row_filter_value_regex_filter },
+		{ "cols(", nr_row_filter_column_range_filter },
+		{ "vals(", nr_row_filter_value_range_filter },
+		{ "ts(", nr_row_filter_timestamp_range_filter },
+		{ "cellsrow(", nr_row_filter_cells_per_row_limit_filter },
+		{ "cellsrowoffset(",
+		  nr_row_filter_cells_per_row_offset_filter },
+		{ "cellscol(", nr_row_filter_cells_per_column_limit_filter },
+		{ "label(", nr_row_filter_apply_label_transformer },
+		{ "sample(", nr_row_filter_row_sample_filter },
+	};
+	size_t i;
 
-	*out = NULL;
-	if (take_name(in, "strip"))
-		return filter_new_strip(out);
-	if (take_name(in, "pass"))
-		return filter_new_pass(out);
-	if (take_name(in, "block"))
-		return filter_new_block(out);
-	if (take_name(in, "sink"))
-		return filter_new_sink(out);
-	err = take_arguments(in, out);
-	if (!err && !take_char(in, ')')) {
-		filter_free(*out);
-		*out = NULL;
-		err = RUN_MALFORMED;
+	*out = (struct proto_row_filter){ .filter_case = 0 };
+	if (take_name(in, "strip")) {
+		out->filter_case = nr_row_filter_strip_value_transformer;
+		return out->strip_value_transformer = true;
 	}
-	return err;
+	if (take_name(in, "pass")) {
+		out->filter_case = nr_row_filter_pass_all_filter;
+		return out->pass_all_filter = true;
+	}
+	if (take_name(in, "block")) {
+		out->filter_case = nr_row_filter_block_all_filter;
+		return out->block_all_filter = true;
+	}
+	if (take_name(in, "sink")) {
+		out->filter_case = nr_row_filter_sink;
+		return out->sink = true;
+	}
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (!take_name(in, all[i].name))
+			continue;
+		out->filter_case = all[i].number;
+		return take_arguments(in, out) && take_char(in, ')');
+	}
+	return false;
 }
 
-int case_filter(struct run *r, const char *text, struct filter **out)
+int case_filter(struct run *r, const char *text, struct proto_row_filter **out)
 {
 	struct parser in = { r, text };
-	int err = take_filter(&in, out);
 
-	if (!err && *in.p) {
-		filter_free(*out);
-		*out = NULL;
-		err = RUN_MALFORMED;
-	}
-	return err;
+	*out = run_alloc(r, sizeof(**out));
+	return *out && take_filter(&in, *out) && !*in.p ? 0 : RUN_MALFORMED;
 }

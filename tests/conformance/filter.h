@@ -3,8 +3,7 @@
 
 #include "tests/conformance/run.h"
 
-/* A filter as cases write it: 0, a negative error of the store or
- * RUN_MALFORMED. */
-int case_filter(struct run *r, const char *text, struct filter **out);
+/* A filter as cases write it, in r's memory: 0 or RUN_MALFORMED. */
+int case_filter(struct run *r, const char *text, struct proto_row_filter **out);
 
 #endif

@@ -2,12 +2,9 @@
 
 #include "tests/conformance/filter.h"
 #include "tests/conformance/sha256.h"
+#include "tests/conformance/target.h"
 
 /* Operations that read rows. */
-
-struct interval {
-	struct buf start, end; /* start <= key < end; an empty end is open */
-};
 
 /* A line of a cell, which copies of it are put in order by. */
 struct copy {
@@ -15,213 +12,179 @@ struct copy {
 };
 
 struct rows {
-	struct buf table;
-	struct interval *intervals;
-	size_t count;
-	uint64_t limit;
-	bool reversed;
-	bool refused; /* a range was empty by construction */
-	struct filter *filter;
+	struct run *r;
+	struct proto_read_rows q;
+	struct proto_row_set set;
+	bool cells; /* are printed, not only rows */
 	/* Copies of one cell that interleaves made. */
 	struct copy *copies;
 	size_t copy_count;
 	struct buf cell;  /* their lines up to the value */
 	uint64_t cell_us; /* their time, which may be printed as another's */
 	/* The result. */
+	struct buf row; /* the last one */
 	struct buf lines;
 	uint64_t row_count, cell_count;
 };
 
 static void rows_release(struct rows *rows)
 {
-	size_t i;
-
-	for (i = 0; i < rows->count; i++) {
-		buf_release(&rows->intervals[i].start);
-		buf_release(&rows->intervals[i].end);
-	}
-	free(rows->intervals);
-	filter_free(rows->filter);
 	free(rows->copies);
 	buf_release(&rows->cell);
-	buf_release(&rows->table);
+	buf_release(&rows->row);
 	buf_release(&rows->lines);
 }
 
-static struct interval *interval_add(struct rows *rows)
+/* One more range of the set; NULL without memory. */
+static struct proto_row_range *range_add(struct rows *rows)
 {
-	struct interval *grown =
-		realloc(rows->intervals, (rows->count + 1) * sizeof(*grown));
+	size_t count = rows->set.row_ranges.count;
+	struct proto_row_range *grown =
+		run_alloc(rows->r, (count + 1) * sizeof(*grown));
 
 	if (!grown)
 		return NULL;
-	rows->intervals = grown;
-	memset(&grown[rows->count], 0, sizeof(*grown));
-	return &grown[rows->count++];
+	if (count > 0)
+		memcpy(grown, rows->set.row_ranges.at, count * sizeof(*grown));
+	rows->set.row_ranges.at = grown;
+	rows->set.row_ranges.count++;
+	return &grown[count];
+}
+
+/* The bytes of a word that ends at a comma. */
+static bool take_bytes(struct rows *rows, const char **text, struct bytes *out)
+{
+	struct bytes word =
+		run_keep(rows->r, bytes_of(*text, strcspn(*text, ",")));
+
+	*text += word.size;
+	*text += **text == ',';
+	return word.data && parse_bytes(rows->r, (const char *)word.data, out);
 }
 
 /* ge: gt: le: lt: and bytes; an empty bound is open. */
-static bool take_bound(struct interval *in, const char *text, size_t size)
-{
-	struct buf token = BUF_INIT, key = BUF_INIT;
-	bool lower = text[0] == 'g', equal = text[1] == 'e';
-	bool ok = size > 3 && buf_add(&token, text + 3, size - 3) == 0 &&
-		  buf_terminate(&token) == 0 &&
-		  parse_bytes((char *)token.data, &key);
-
-	/* The first key behind k is k and a NUL byte. */
-	if (ok && key.size > 0 && lower != equal)
-		ok = buf_add_byte(&key, 0) == 0;
-	buf_release(&token);
-	*(lower ? &in->start : &in->end) = key;
-	return ok;
-}
-
-/* Whether the bounds leave nothing between them, whatever keys there are. */
-static bool is_refused(const struct interval *in)
-{
-	return in->end.size > 0 &&
-	       bytes_compare(buf_bytes(&in->start), buf_bytes(&in->end)) >= 0;
-}
-
 static bool add_range(struct rows *rows, const char *text)
 {
-	struct interval *in = interval_add(rows);
-	size_t size = strcspn(text, ",");
+	struct proto_row_range *range = range_add(rows);
 
-	if (!in || !take_bound(in, text, size))
-		return false;
-	text += size;
-	if (*text && !take_bound(in, text + 1, strlen(text + 1)))
-		return false;
-	rows->refused |= is_refused(in);
-	return true;
+	while (range && *text) {
+		bool lower = text[0] == 'g', equal = text[1] == 'e';
+
+		if (strlen(text) < 3 || text[2] != ':')
+			return false;
+		text += 3;
+		if (lower)
+			range->start_key_case =
+				equal ? nr_row_range_start_key_closed
+				      : nr_row_range_start_key_open;
+		else
+			range->end_key_case =
+				equal ? nr_row_range_end_key_closed
+				      : nr_row_range_end_key_open;
+		if (!take_bytes(rows, &text,
+				lower   ? (equal ? &range->start_key_closed
+						 : &range->start_key_open)
+				: equal ? &range->end_key_closed
+					: &range->end_key_open))
+			return false;
+	}
+	return range != NULL;
 }
 
+/* Up to the first key that is behind all with the prefix, as clients do. */
 static bool add_prefix(struct rows *rows, const char *text)
 {
-	struct interval *in = interval_add(rows);
-	struct buf *end;
+	struct proto_row_range *range = range_add(rows);
+	struct bytes end;
+	uint8_t *last;
 
-	if (!in || !parse_bytes(text, &in->start))
+	if (!range || !parse_bytes(rows->r, text, &range->start_key_closed))
 		return false;
-	end = &in->end;
-	if (buf_set(end, buf_bytes(&in->start)))
-		return false;
-	while (end->size > 0 && end->data[end->size - 1] == 0xff)
-		end->size--;
-	if (end->size > 0)
-		end->data[end->size - 1]++;
-	return true;
+	range->start_key_case = nr_row_range_start_key_closed;
+	end = run_keep(rows->r, range->start_key_closed);
+	while (end.size > 0 && end.data[end.size - 1] == 0xff)
+		end.size--;
+	if (end.size > 0) {
+		last = (uint8_t *)(uintptr_t)end.data + end.size - 1;
+		++*last;
+		range->end_key_case = nr_row_range_end_key_open;
+		range->end_key_open = end;
+	}
+	return end.data != NULL;
 }
 
 static bool add_keys(struct rows *rows, const char *text)
 {
-	while (*text) {
-		struct interval *in = interval_add(rows);
-		size_t size = strcspn(text, ",");
-		struct buf token = BUF_INIT;
-		bool ok = in && buf_add(&token, text, size) == 0 &&
-			  buf_terminate(&token) == 0 &&
-			  parse_bytes((char *)token.data, &in->start) &&
-			  buf_set(&in->end, buf_bytes(&in->start)) == 0 &&
-			  buf_add_byte(&in->end, 0) == 0;
+	struct bytes *keys = run_alloc(rows->r, strlen(text) * sizeof(*keys));
 
-		buf_release(&token);
-		if (!ok)
+	if (!keys || rows->set.row_keys.count > 0)
+		return false;
+	rows->set.row_keys.at = keys;
+	while (*text)
+		if (!take_bytes(rows, &text, &keys[rows->set.row_keys.count++]))
 			return false;
-		text += size + (text[size] == ',');
-	}
 	return true;
 }
 
-static int compare_intervals(const void *a, const void *b)
+/* The first key behind key, if it is to be left out. */
+static struct bytes behind(struct run *r, struct bytes key, bool out)
 {
-	const struct interval *x = a, *y = b;
-
-	return bytes_compare(buf_bytes(&x->start), buf_bytes(&y->start));
+	if (!out || key.size == 0)
+		return key;
+	key = run_keep(r, key);
+	key.size++; /* the NUL that is there */
+	return key;
 }
 
-/* Sorts them and joins those that overlap. */
-static int unite(struct rows *rows)
+/* Whether the bounds leave nothing between them, whatever keys there are. */
+static bool is_refused(struct run *r, const struct proto_row_range *range)
 {
-	size_t i, last = 0;
-	int err = 0;
+	bool open = range->start_key_case == nr_row_range_start_key_open;
+	bool closed = range->end_key_case == nr_row_range_end_key_closed;
+	struct bytes start = behind(
+		r, open ? range->start_key_open : range->start_key_closed,
+		open);
+	struct bytes end =
+		behind(r, closed ? range->end_key_closed : range->end_key_open,
+		       closed);
 
-	if (rows->count == 0)
-		return interval_add(rows) ? 0 : -ENOMEM;
-	qsort(rows->intervals, rows->count, sizeof(*rows->intervals),
-	      compare_intervals);
-	for (i = 1; !err && i < rows->count; i++) {
-		struct interval *in = &rows->intervals[i];
-		struct interval *before = &rows->intervals[last];
-
-		if (before->end.size > 0 &&
-		    bytes_compare(buf_bytes(&in->start),
-				  buf_bytes(&before->end)) > 0) {
-			struct interval swap = rows->intervals[++last];
-
-			rows->intervals[last] = *in;
-			*in = swap;
-			continue;
-		}
-		if (before->end.size > 0 &&
-		    (in->end.size == 0 ||
-		     bytes_compare(buf_bytes(&in->end),
-				   buf_bytes(&before->end)) > 0))
-			err = buf_set(&before->end, buf_bytes(&in->end));
-	}
-	for (i = last + 1; i < rows->count; i++) {
-		buf_release(&rows->intervals[i].start);
-		buf_release(&rows->intervals[i].end);
-	}
-	rows->count = last + 1;
-	return err;
+	return end.size > 0 && bytes_compare(start, end) >= 0;
 }
 
-static int parse_rows(struct run *r, const struct operation *o, size_t first,
+static int parse_rows(const struct operation *o, size_t first,
 		      struct rows *rows)
 {
+	struct run *r = rows->r;
 	size_t i;
 	int err = 0;
 
-	rows->limit = UINT64_MAX;
-	if (!parse_name(word(o, 1), &rows->table))
+	if (!parse_name(r, word(o, 1), &rows->q.table_name))
 		return RUN_MALFORMED;
 	for (i = first; !err && i < o->words.count; i++) {
 		const char *w = o->words.items[i];
-		const char *value = strchr(w, '=');
-		bool ok = true;
+		const char *value = strchrnul(w, '=');
+		bool ok = *value++ == '=';
 
-		if (!value)
-			return RUN_MALFORMED;
-		value++;
-		if (!strncmp(w, "prefix=", 7))
+		if (ok && !strncmp(w, "prefix=", 7))
 			ok = add_prefix(rows, value);
-		else if (!strncmp(w, "range=", 6))
+		else if (ok && !strncmp(w, "range=", 6))
 			ok = add_range(rows, value);
-		else if (!strncmp(w, "keys=", 5))
+		else if (ok && !strncmp(w, "keys=", 5))
 			ok = add_keys(rows, value);
-		else if (!strncmp(w, "limit=", 6))
-			rows->limit = strtoull(value, NULL, 10);
-		else if (!strncmp(w, "reversed=", 9))
-			rows->reversed = *value == '1';
-		else if (!strncmp(w, "filter=", 7))
-			err = case_filter(r, value, &rows->filter);
+		else if (ok && !strncmp(w, "limit=", 6))
+			rows->q.rows_limit = strtoll(value, NULL, 10);
+		else if (ok && !strncmp(w, "reversed=", 9))
+			rows->q.reversed = *value == '1';
+		else if (ok && !strncmp(w, "filter=", 7))
+			err = case_filter(r, value, &rows->q.filter);
 		else
 			ok = false;
 		if (!ok)
 			return RUN_MALFORMED;
 	}
-	if (rows->limit == 0)
-		rows->limit = UINT64_MAX;
-	/* The documents demand an error; the emulator finds no rows. */
-	if (!err && rows->refused)
-		return o->conforming.count > 0
-			       ? fail(ERR_bad_argument,
-				      "start_key must be less than end_key")
-			       : RUN_AGREES;
-	return err ? err : unite(rows);
+	if (rows->set.row_keys.count > 0 || rows->set.row_ranges.count > 0)
+		rows->q.rows = &rows->set;
+	return err;
 }
 
 static int put_row(struct rows *rows, const struct cell *cell)
@@ -326,63 +289,40 @@ static int add_copy(struct run *r, struct rows *rows, const struct cell *cell,
 	return err ? err : buf_add_bytes(&grown->label, label);
 }
 
-static int scan_interval(struct run *r, struct rows *rows,
-			 const struct scan_range *range, bool cells)
+static int take_cell(void *context, const struct cell *cell, struct bytes label)
 {
-	enum cursor_step step = CURSOR_VERSION;
-	struct buf row = BUF_INIT;
-	struct scan *scan;
-	struct cell cell;
-	int err = scan_open(r->store, NULL, range, &scan);
-
-	if (err < 0)
-		return err;
-	for (;;) {
-		err = scan_next(scan, step, &cell);
-		if (err == 0 && rows->reversed && step == CURSOR_VERSION &&
-		    row.size > 0) {
-			step = CURSOR_ROW;
-			continue;
-		}
-		if (err <= 0)
-			break;
-		step = CURSOR_VERSION;
-		if (!bytes_equal(buf_bytes(&row), cell.row)) {
-			err = flush_copies(rows);
-			if (err < 0 || rows->row_count >= rows->limit)
-				break;
-			rows->row_count++;
-			err = buf_set(&row, cell.row);
-			if (!err)
-				err = put_row(rows, &cell);
-		}
-		rows->cell_count++;
-		if (err >= 0 && cells)
-			err = add_copy(r, rows, &cell, scan_label(scan));
-		if (err < 0)
-			break;
-	}
-	scan_close(scan);
-	buf_release(&row);
-	return err < 0 ? err : flush_copies(rows);
-}
-
-static int scan_all(struct run *r, struct rows *rows, bool cells)
-{
-	struct scan_range range = { .reverse = rows->reversed,
-				    .filter = rows->filter };
-	size_t i;
+	struct rows *rows = context;
 	int err = 0;
 
-	range.table = buf_bytes(&rows->table);
-	for (i = 0; !err && i < rows->count; i++) {
-		size_t n = rows->reversed ? rows->count - 1 - i : i;
-
-		range.start = buf_bytes(&rows->intervals[n].start);
-		range.end = buf_bytes(&rows->intervals[n].end);
-		err = scan_interval(r, rows, &range, cells);
+	if (!bytes_equal(buf_bytes(&rows->row), cell->row)) {
+		err = flush_copies(rows);
+		rows->row_count++;
+		if (!err)
+			err = buf_set(&rows->row, cell->row);
+		if (!err)
+			err = put_row(rows, cell);
 	}
-	return err;
+	rows->cell_count++;
+	return err || !rows->cells ? err : add_copy(rows->r, rows, cell, label);
+}
+
+/* Has the request executed. */
+static int read_all(const struct operation *o, struct rows *rows)
+{
+	struct taker taker = { take_cell, rows };
+	bool refused = false;
+	size_t i;
+	int err = rows->r->target->read_rows(rows->r, &rows->q, &taker);
+
+	for (i = 0; i < rows->set.row_ranges.count; i++)
+		refused |= is_refused(rows->r, &rows->set.row_ranges.at[i]);
+	if (!err && refused)
+		return fail(ERR_bad_argument,
+			    "a range that holds nothing has not been refused");
+	/* The documents demand an error; the emulator finds no rows. */
+	if (err < 0 && refused && o->conforming.count == 0)
+		return RUN_AGREES;
+	return err ? err : flush_copies(rows);
 }
 
 enum shape {
@@ -426,12 +366,13 @@ static int put_hash(struct run *r, struct rows *rows)
 
 static int read_rows(struct run *r, const struct operation *o, enum shape shape)
 {
-	struct rows rows = { .count = 0 };
-	int err = parse_rows(r, o, 2, &rows);
+	struct rows rows = {
+		.r = r, .cells = shape == SHAPE_SCAN || shape == SHAPE_HASH
+	};
+	int err = parse_rows(o, 2, &rows);
 
 	if (!err)
-		err = scan_all(r, &rows,
-			       shape == SHAPE_SCAN || shape == SHAPE_HASH);
+		err = read_all(o, &rows);
 	if (!err && shape == SHAPE_HASH)
 		err = put_hash(r, &rows);
 	else if (!err && shape == SHAPE_COUNT)
@@ -468,26 +409,22 @@ int run_count(struct run *r, const struct operation *o)
 
 int run_lookup(struct run *r, const struct operation *o)
 {
-	struct rows rows = { .count = 0 };
-	struct scan_range range = { .reverse = false };
-	struct buf row = BUF_INIT;
-	int err = parse_rows(r, o, 3, &rows);
+	struct rows rows = { .r = r, .cells = true };
+	struct bytes row;
+	int err = parse_rows(o, 3, &rows);
 
-	range.filter = rows.filter;
-
-	if (!err && !parse_bytes(word(o, 2), &row))
+	if (!err && !parse_bytes(r, word(o, 2), &row))
 		err = RUN_MALFORMED;
-	range.table = buf_bytes(&rows.table);
-	range.row = buf_bytes(&row);
-	/* No row has the empty key; to a scan it would mean all rows. */
-	if (!err && row.size > 0)
-		err = scan_interval(r, &rows, &range, true);
+	rows.set.row_keys.at = &row;
+	rows.set.row_keys.count = 1;
+	rows.q.rows = &rows.set;
+	if (!err)
+		err = read_all(o, &rows);
 	if (!err)
 		err = buf_add_bytes(&r->out, buf_bytes(&rows.lines));
 	if (!err)
 		err = buf_printf(&r->out, "end %llu\n",
 				 (unsigned long long)rows.row_count);
-	buf_release(&row);
 	rows_release(&rows);
 	return err;
 }

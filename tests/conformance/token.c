@@ -13,46 +13,48 @@ static int hex_value(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-static bool parse_hex(const char *text, struct buf *out)
+/* Of pairs of digits the bytes, count times, in r's memory. */
+static bool take_hex(struct run *r, const char *text, size_t count,
+		     struct bytes *out)
 {
-	for (; *text; text += 2) {
-		int high = hex_value(text[0]);
-		int low = high < 0 ? -1 : hex_value(text[1]);
+	size_t size = strlen(text) / 2, i;
+	uint8_t *p = run_alloc(r, count * size + 1);
 
-		if (low < 0 || buf_add_byte(out, (uint8_t)(high << 4 | low)))
+	*out = bytes_of(p, count * size);
+	if (!p || text[2 * size])
+		return false;
+	for (i = 0; i < size; i++) {
+		int high = hex_value(text[2 * i]);
+		int low = hex_value(text[2 * i + 1]);
+
+		if (high < 0 || low < 0)
 			return false;
+		p[i] = (uint8_t)(high << 4 | low);
 	}
+	for (i = 1; i < count; i++)
+		memcpy(p + i * size, p, size);
 	return true;
 }
 
 /* x<hex>, or r<count>x<hex> for a pattern that is repeated. */
-bool parse_bytes(const char *text, struct buf *out)
+bool parse_bytes(struct run *r, const char *text, struct bytes *out)
 {
 	unsigned long count = 1;
-	size_t start = out->size, size;
 	char *end;
 
 	if (*text == 'r') {
 		count = strtoul(text + 1, &end, 10);
 		text = end;
 	}
-	if (*text != 'x' || count == 0 || !parse_hex(text + 1, out))
-		return false;
-	size = out->size - start;
-	while (--count > 0) {
-		if (buf_reserve(out, size))
-			return false;
-		memcpy(out->data + out->size, out->data + start, size);
-		out->size += size;
-	}
-	return true;
+	return *text == 'x' && count > 0 && take_hex(r, text + 1, count, out);
 }
 
-bool parse_name(const char *text, struct buf *out)
+bool parse_name(struct run *r, const char *text, struct bytes *out)
 {
 	if (!strncmp(text, "0x", 2))
-		return parse_hex(text + 2, out);
-	return buf_add_string(out, text) == 0;
+		return take_hex(r, text + 2, 1, out);
+	*out = run_keep(r, bytes_string(text));
+	return out->data != NULL;
 }
 
 static bool parse_symbol(struct run *r, const char *text, int64_t *us)

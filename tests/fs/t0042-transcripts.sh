@@ -4,7 +4,7 @@
 transcripts=$(cd "$(dirname "$0")/../transcripts" && pwd)
 . "$(dirname "$0")/lib.sh"
 
-result=$(python3 "$transcripts/run.py" \
+result=$(python3 "$transcripts/run.py" tabletfs \
 	"$TABLETFS" "$transcripts"/*.txt)
 printf '%s\n' "$result" | sed '$d'
 set -- $(printf '%s\n' "$result" | tail -n 1)

@@ -57,6 +57,13 @@ check "and gone with it" [ "$(wc -l <answer)" = 1 ]
 mkdir "$m/made"
 at $admin/ListTables 1=$p
 check "a directory is a table" grep -q tables/made answer
+mkdir -p "$m/made/r/f" && echo x >"$m/made/r/f/own"
+at $data/MutateRow 1=$p/tables/made 2=r 3{ 1{ 1=f 2=q 3:1001 4=v } }
+check "in microseconds" [ -e "$m/made/r/f/.versions/q/1001" ]
+at $data/MutateRow 1=$p/tables/made 2=r 3{ 1{ 1=f 2=now 3:-1 4=v } }
+check "where the server's time is a millisecond" \
+	eval 'ls "$m/made/r/f/.versions/now" | grep -q "000$"'
+rm -r "$m/made/r"
 check "which goes" at $admin/DeleteTable 1=$p/tables/made
 check "from the mount" [ ! -e "$m/made" ]
 

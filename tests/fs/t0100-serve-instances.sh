@@ -38,6 +38,18 @@ serve
 check "an instance" at 0 $instances/CreateInstance 1=projects/p 2=mine \
 	3{ 2=Shown 4:2 5{ 1=key 2=label } } 4{ 1=near 2{ 2=here 4:3 } }
 check "is told as done" grep -q 'bigtable.admin.v2.Instance' answer
+operation=$(grep -o 'operations/[^.]*/CreateInstance' answer)
+check "by an operation" at 0 /google.longrunning.Operations/GetOperation \
+	"1=$operation"
+check "that is done" grep -q 'CreateInstanceMetadata.*Instance.*Shown' \
+	<(tr '\n' ' ' <answer)
+check "and not listed" at 0 /google.longrunning.Operations/ListOperations \
+	4=operations/projects/p
+check "another is not there" at 5 /google.longrunning.Operations/GetOperation \
+	"1=${operation}d"
+check "nor one of what is not" at 5 \
+	/google.longrunning.Operations/GetOperation \
+	1=operations/$mine/clusters/none/CreateCluster
 check "exists" at 6 $instances/CreateInstance 1=projects/p 2=mine 3{ 2=x }
 check "as the one of the files does" at 6 $instances/CreateInstance \
 	1=projects/p 2=tabletfs 3{ 2=x }
@@ -45,6 +57,9 @@ check "not with this name" at 3 $instances/CreateInstance 1=projects/p 2=a~b \
 	3{ 2=x }
 check "it is there" at 0 $instances/GetInstance 1=$mine
 check "with its words" grep -q "Shown.*key.*label" answer
+check "another is not" at 5 $instances/GetInstance 1=$other
+check "that of the files is" at 0 $instances/GetInstance \
+	1=projects/p/instances/tabletfs
 check "in the list" at 0 $instances/ListInstances 1=projects/p
 check "with the other" grep -q "instances/tabletfs.*instances/mine" answer
 check "new words" at 0 $instances/PartialUpdateInstance \
@@ -57,10 +72,33 @@ check "none of an instance that is not" at 5 \
 at 0 $instances/ListClusters 1=$mine
 check "its cluster" grep -q "clusters/near" answer
 check "and no other" [ "$(grep -c "clusters/cluster" answer)" = 0 ]
+check "a policy that is set is told" at 0 $instances/SetIamPolicy 1=$mine \
+	2{ 3=tag }
+check "as it came" grep -q tag answer
 check "another cluster" at 0 $instances/CreateCluster 1=$mine 2=far \
 	3{ 2=there 4:1 }
 check "exists" at 6 $instances/CreateCluster 1=$mine 2=far 3{ 2=there }
 check "is changed" at 0 $instances/UpdateCluster 1=$mine/clusters/far 4:9
+check "one with a policy for its nodes" at 0 $instances/CreateCluster \
+	1=$mine 2=auto 3{ 2=there 7{ 1{ 1{ 1:65 2:66 } } } }
+at 0 $instances/GetCluster 1=$mine/clusters/auto
+check "has the least of them" grep -q " A" answer
+check "of which a part is changed" at 0 $instances/PartialUpdateCluster \
+	1{ 1=$mine/clusters/auto 7{ 1{ 1{ 1:67 } } } } \
+	2{ 1=cluster_config.cluster_autoscaling_config.autoscaling_limits.min_serve_nodes }
+at 0 $instances/GetCluster 1=$mine/clusters/auto
+check "and the other stays" grep -q " C.*C.B" answer
+check "none is left" at 0 $instances/PartialUpdateCluster \
+	1{ 1=$mine/clusters/auto 4:68 } 2{ 1=cluster_config 1=serve_nodes }
+at 0 $instances/GetCluster 1=$mine/clusters/auto
+check "but a number" grep -q " D" answer
+same "for good" 0 "$(grep -c "C.B" answer)"
+check "goes" at 0 $instances/DeleteCluster 1=$mine/clusters/auto
+check "a table" at 0 $tables/CreateTable 1=$mine 2=replicated
+at 0 $tables/GetTable 1=$mine/tables/replicated 2:3
+same "has a state in each of them" "far near" \
+	"$(grep -oE 'far|near|cluster$' answer | xargs)"
+check "goes" at 0 $tables/DeleteTable 1=$mine/tables/replicated
 check "and goes" at 0 $instances/DeleteCluster 1=$mine/clusters/far
 check "for good" at 5 $instances/GetCluster 1=$mine/clusters/far
 check "that of every instance stays" at 9 $instances/DeleteCluster \
@@ -80,6 +118,9 @@ check "a table" at 0 $tables/CreateTable 1=$mine 2=t \
 	3{ 3{ 1=f 2{ } } 9:1 } 4{ 1=m } 4{ 1=c } 4{ 1=m }
 check "of the same name elsewhere" at 0 $tables/CreateTable 1=$other 2=t \
 	3{ 3{ 1=f 2{ } } }
+check "so this instance exists" at 6 $instances/CreateInstance 1=projects/p \
+	2=other 3{ 2=x }
+check "and why is told" grep -q 'table "t" was made in it' answer
 check "a name that would be another's" at 3 $tables/CreateTable 1=$other \
 	2=mine~t 3{ }
 check "nor is it found" at 5 $data/ReadRows 1=$other/tables/mine~t
@@ -120,12 +161,29 @@ same "shows both" "mine~t t" "$(ls "$m" | xargs)"
 same "by this path" v-mine "$(cat "$m/mine~t/r/f/q")"
 check "can write there" eval 'echo v-path >"$m/mine~t/r/f/q"'
 refuse "but make no such table" mkdir "$m/mine~new"
+rm -r "$m/mine~t/r"
+errno EPERM rmdir "$m/mine~t"
+errno EPERM rmdir "$m/mine~t/.schema/f"
+check "nor does a command drop it" eval '! T deletetable mine~t 2>said'
+check "which says what to do" grep -q 'tabletfs protect mine~t no' said
+refuse "nor a family" T deletefamily mine~t f
+same "it is told" yes "$(T protect mine~t)"
+check "a table of the mount" mkdir "$m/own"
+check "is protected by a command" T protect own yes
+errno EPERM rmdir "$m/own"
+check "until that ends" T protect own no
+check "and goes" rmdir "$m/own"
+refuse "none that is not there" T protect own
+refuse "neither yes nor no" T protect mine~t maybe
+mkdir -p "$m/mine~t/r/f" && echo v-path >"$m/mine~t/r/f/q"
 stop_mount
 
 serve
 same "what it wrote" "v-path" "$(rows $mine/tables/t | head -n 1)"
 check "the protection ends" at 0 $tables/UpdateTable 1{ 1=$mine/tables/t } \
 	2{ 1=deletion_protection }
+check "which is an operation" at 0 /google.longrunning.Operations/GetOperation \
+	"1=$(grep -o 'operations/[^.]*/UpdateTable' answer)"
 check "the instance goes" at 0 $instances/DeleteInstance 1=$mine
 check "with its clusters" at 5 $instances/GetCluster 1=$mine/clusters/near
 check "and tables: its name is one of others" at 0 $data/ReadRows \

@@ -18,8 +18,8 @@ static void fill(struct store *s)
 }
 
 /* Any bytes as the request of any method: it is answered, or refused with a
- * reason and has changed nothing. The first byte chooses the method and whether
- * the peer is slow, others wait, and time is short. */
+ * reason and has changed nothing. The first byte chooses the method, the second
+ * whether the peer is slow, others wait, time is short and memory is. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct call c;
@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t count = 0;
 	uint64_t seq;
 
-	if (size == 0 || size > 10000)
+	if (size < 2 || size > 10000)
 		return 0;
 	while (routes[count].path)
 		count++;
@@ -36,11 +36,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fill(service.store);
 	seq = store_seq(service.store);
 	before = store_schema(service.store);
-	c = (struct call){ .route = &routes[(data[0] >> 3) % count],
-			   .request = bytes_of(data + 1, size - 1),
-			   .refuses = data[0] & 1,
-			   .is_inline = data[0] & 2,
-			   .hurried = data[0] & 4 };
+	c = (struct call){ .route = &routes[data[0] % count],
+			   .request = bytes_of(data + 2, size - 2),
+			   .refuses = data[1] & 1,
+			   .is_inline = data[1] & 2,
+			   .hurried = data[1] & 4,
+			   .is_short = data[1] & 8 };
 	fake_run(&c, &service);
 	after = store_schema(service.store);
 	MUST(c.status == CALL_OK || c.text[0]);

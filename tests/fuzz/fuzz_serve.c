@@ -52,8 +52,25 @@ static enum call_result repeat(struct call *c, void *context)
 			      : CALL_DONE;
 }
 
+/* Keeps a thousand times what its request has. */
+static enum call_result keep(struct call *c, void *context)
+{
+	size_t size = call_message(c).size * 1000;
+
+	(void)context;
+	if (!call_state(c))
+		call_set_state(c, malloc(1));
+	if (!call_take(c, size))
+		return call_message(c).size % 2 ? CALL_SHORT : CALL_DONE;
+	if (size % 3)
+		call_give(c, size);
+	call_end(c, CALL_OK, NULL);
+	return CALL_DONE;
+}
+
 static const struct route routes[] = { { "/e", echo, NULL, NULL, SIZE_MAX },
 				       { "/r", repeat, NULL, end, SIZE_MAX },
+				       { "/k", keep, NULL, end, SIZE_MAX },
 				       { NULL, NULL, NULL, NULL, 0 } };
 
 static void settle(struct transport *t)
@@ -97,7 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct pool *pool;
 	struct server_options options;
-	struct request_token token = { false, false };
+	struct memory_token token = { false, false };
 	struct transport t = { .options = &options,
 			       .routes = routes,
 			       .token = &token };

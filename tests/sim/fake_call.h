@@ -28,8 +28,11 @@ struct call {
 	struct buf messages[FAKE_MESSAGES_MAX];
 	size_t count;
 	bool ended, cancelled, is_inline, hurried;
-	bool refuses; /* every second message, once */
-	bool refused; /* the last one */
+	bool refuses;  /* every second message, once */
+	bool refused;  /* the last one */
+	bool is_short; /* of memory beyond granted, which is what it lacked */
+	bool lacked;
+	uint64_t kept, granted;
 	unsigned int runs, rests;
 	void (*at_rest)(void); /* NULL: nothing happens meanwhile */
 	enum call_status status;
@@ -92,6 +95,28 @@ int call_send(struct call *c, struct buf *message)
 	return 0;
 }
 
+bool call_take(struct call *c, size_t size)
+{
+	if (c->is_short && c->kept + size > c->granted) {
+		c->granted = c->kept + size;
+		c->lacked = true;
+		return false;
+	}
+	c->kept += size;
+	return true;
+}
+
+void call_hold(struct call *c, size_t size)
+{
+	c->kept += size;
+}
+
+void call_give(struct call *c, size_t size)
+{
+	FAKE_MUST(size <= c->kept);
+	c->kept -= size;
+}
+
 void call_end(struct call *c, enum call_status status, const char *text)
 {
 	FAKE_MUST(!c->ended);
@@ -128,6 +153,15 @@ static inline const struct route *fake_route(const char *method)
 	abort();
 }
 
+static inline void fake_end_state(struct call *c)
+{
+	FAKE_MUST(!c->state || c->route->release);
+	if (c->state)
+		c->route->release(c->state);
+	c->state = NULL;
+	c->kept = 0;
+}
+
 /* Runs the call until it is done, as a server would; where it is blocked, its
  * state rests. */
 static inline void fake_run(struct call *c, struct service *service)
@@ -135,8 +169,14 @@ static inline void fake_run(struct call *c, struct service *service)
 	enum call_result result;
 
 	do {
+		c->lacked = false;
 		result = c->route->run(c, service);
 		FAKE_MUST(result != CALL_PARKED);
+		FAKE_MUST(result != CALL_SHORT || c->lacked);
+		if (result == CALL_DONE && !c->ended && c->lacked) {
+			fake_end_state(c);
+			result = CALL_SHORT;
+		}
 		FAKE_MUST(c->ended == (result == CALL_DONE));
 		if (result == CALL_BLOCKED && c->route->rest) {
 			c->route->rest(c, service);
@@ -144,13 +184,11 @@ static inline void fake_run(struct call *c, struct service *service)
 			if (c->at_rest)
 				c->at_rest();
 		}
-		if (result == CALL_AGAIN)
+		if (result == CALL_AGAIN || result == CALL_SHORT)
 			c->is_inline = false;
 		c->runs++;
 	} while (result != CALL_DONE);
-	if (c->state && c->route->release)
-		c->route->release(c->state);
-	FAKE_MUST(!c->state || c->route->release);
+	fake_end_state(c);
 }
 
 static inline void fake_release(struct call *c)

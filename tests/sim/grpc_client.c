@@ -147,7 +147,7 @@ static ssize_t read_request(nghttp2_session *session, int32_t stream,
 	return (ssize_t)n;
 }
 
-int grpc_socket(const char *address)
+static int try_socket(const char *address)
 {
 	union {
 		struct sockaddr any;
@@ -168,20 +168,39 @@ int grpc_socket(const char *address)
 			htons((uint16_t)atoi(strrchr(address, ':') + 1));
 	}
 	fd = socket(a.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	must(fd >= 0 && connect(fd, &a.any, size) == 0);
+	must(fd >= 0);
+	if (connect(fd, &a.any, size) < 0) {
+		close(fd);
+		return -1;
+	}
 	/* On a unix socket it means nothing. */
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	return fd;
 }
 
+int grpc_socket(const char *address)
+{
+	int fd = try_socket(address);
+
+	must(fd >= 0);
+	return fd;
+}
+
 void grpc_open(struct grpc_client *c, const char *address)
+{
+	must(grpc_try(c, address));
+}
+
+bool grpc_try(struct grpc_client *c, const char *address)
 {
 	nghttp2_session_callbacks *callbacks;
 	nghttp2_option *option;
 
 	memset(c, 0, sizeof(*c));
 	c->last = -1;
-	c->fd = grpc_socket(address);
+	c->fd = try_socket(address);
+	if (c->fd < 0)
+		return false;
 	must(fcntl(c->fd, F_SETFL, O_NONBLOCK) == 0);
 	must(nghttp2_session_callbacks_new(&callbacks) == 0 &&
 	     nghttp2_option_new(&option) == 0);
@@ -200,6 +219,7 @@ void grpc_open(struct grpc_client *c, const char *address)
 	nghttp2_session_callbacks_del(callbacks);
 	must(nghttp2_submit_settings(c->session, NGHTTP2_FLAG_NONE, NULL, 0) ==
 	     0);
+	return true;
 }
 
 void grpc_close(struct grpc_client *c)

@@ -51,6 +51,8 @@ struct grpc_call {
 
 /* Connects to an address as server_address gives it. */
 void grpc_open(struct grpc_client *c, const char *address);
+/* The same if somebody listens there. */
+bool grpc_try(struct grpc_client *c, const char *address);
 /* Only the socket, for bytes of the caller's. */
 int grpc_socket(const char *address);
 void grpc_close(struct grpc_client *c);

@@ -61,6 +61,17 @@ static uint64_t rank_in_column(const struct filtered_list *in, size_t i)
 	return rank;
 }
 
+static bool bits_hold(struct bytes mask, struct bytes value)
+{
+	size_t bit;
+
+	for (bit = 0; bit < 8 * mask.size && mask.size == value.size; bit++)
+		if ((mask.data[bit / 8] >> bit % 8 & 1) &&
+		    !(value.data[bit / 8] >> bit % 8 & 1))
+			return false;
+	return mask.size == value.size;
+}
+
 static bool holds(struct filter *f, const struct filtered_list *in, size_t i)
 {
 	const struct cell *c = &in->items[i].cell;
@@ -81,6 +92,8 @@ static bool holds(struct filter *f, const struct filtered_list *in, size_t i)
 		       range_holds(&f->range, c->qualifier);
 	case FILTER_VALUES:
 		return range_holds(&f->range, c->value);
+	case FILTER_BITMASK:
+		return bits_hold(buf_bytes(&f->name), c->value);
 	case FILTER_TIMESTAMPS:
 		return c->timestamp_us >= f->from_us &&
 		       c->timestamp_us < f->to_us;

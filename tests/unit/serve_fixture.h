@@ -126,6 +126,16 @@ static enum call_result stream(struct call *c, void *context)
 	return CALL_DONE;
 }
 
+/* The first message of a stream, which is counted before it is sent. */
+static enum call_result keep_stream(struct call *c, void *context)
+{
+	size_t size = get_u32be(call_message(c).data + 4);
+
+	if (!call_state(c) && !call_take(c, size))
+		return CALL_SHORT;
+	return stream(c, context);
+}
+
 static void rest_stream(struct call *c, void *context)
 {
 	(void)context;
@@ -194,6 +204,36 @@ static enum call_result where(struct call *c, void *context)
 	return CALL_DONE;
 }
 
+/* As many pieces of memory as the message says, kept until the gate is open.
+ * Without a state: it begins anew when it was short. */
+#define KEEP_PIECE ((size_t)1 << 20)
+static atomic_bool gate;
+static atomic_uint keepers, shorts;
+
+static enum call_result keep(struct call *c, void *context)
+{
+	size_t pieces = get_u32be(call_message(c).data), i;
+
+	(void)context;
+	for (i = 0; i < pieces; i++) {
+		if (call_take(c, KEEP_PIECE))
+			continue;
+		shorts++;
+		if (strcmp(call_path(c), "/t/KeepAnew") == 0)
+			return CALL_DONE;
+		call_give(c, i * KEEP_PIECE);
+		return CALL_SHORT;
+	}
+	keepers++;
+	while (!gate && !call_cancelled(c))
+		usleep(1000);
+	keepers--;
+	if (call_message(c).data[4])
+		call_give(c, pieces * KEEP_PIECE);
+	call_end(c, CALL_OK, NULL);
+	return CALL_DONE;
+}
+
 static const struct route routes[] = {
 	{ "/t/Echo", echo, NULL, NULL, 1000 },
 	{ "/t/EchoLater", echo, NULL, NULL, 0 },
@@ -205,6 +245,9 @@ static const struct route routes[] = {
 	{ "/t/Wake", wake, NULL, end_stream, 1000 },
 	{ "/t/Silent", say_nothing, NULL, NULL, 1000 },
 	{ "/t/Where", where, NULL, NULL, 10 },
+	{ "/t/Keep", keep, NULL, NULL, 0 },
+	{ "/t/KeepAnew", keep, NULL, NULL, 0 },
+	{ "/t/KeepStream", keep_stream, NULL, end_stream, 0 },
 	{ NULL, NULL, NULL, NULL, 0 }
 };
 

@@ -1,15 +1,13 @@
 #ifndef TESTS_UNIT_SMALL_STORE_H
 #define TESTS_UNIT_SMALL_STORE_H
 
-#include "store/store.h"
+#include "tests/unit/mem_store.h"
 
 /* A store so small that some hundred cells make several files, whose work is
  * done when a test says so. */
 static inline void small_store_options(struct store_options *o)
 {
-	store_options_init(o);
-	o->create = true;
-	o->background = false;
+	mem_store_options(o);
 	o->memtable_size = 64 << 10;
 	o->file_size = 16 << 10;
 	o->blob_threshold = 500;

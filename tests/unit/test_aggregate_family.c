@@ -3,7 +3,7 @@
 #include "store/engine/run/step.h"
 #include "store/model/model.h"
 #include "store/store.h"
-#include "tests/sim/volume_mem.h"
+#include "tests/unit/mem_store.h"
 #include "tests/unit/suite.h"
 
 /* Aggregate families of a store: no flush, compaction or snapshot changes what
@@ -65,20 +65,16 @@ static struct store *open_store(void)
 	static const char *const names[] = { "1", "2", "3", "4", "5" };
 	struct family_spec specs[5];
 	struct store_options options;
-	struct volume *volume;
 	struct store *s;
 	size_t i;
 
 	for (i = 0; i < 5; i++)
 		specs[i] = (struct family_spec){ bytes_string(names[i]), NULL,
 						 types[i] };
-	store_options_init(&options);
-	options.create = true;
-	options.background = false;
+	mem_store_options(&options);
 	options.memtable_size = 200000;
 	options.file_size = 20000;
-	ck_assert_int_eq(volume_mem_new(&volume), 0);
-	ck_assert_int_eq(store_open_volume(volume, &options, &s), 0);
+	s = mem_store(&options);
 	ck_assert_int_eq(
 		store_create_table(s, BYTES_LITERAL("t"), false, specs, 5), 0);
 	return s;

@@ -21,11 +21,9 @@ static struct store_options options;
 static void set_up(void)
 {
 	struct family_spec family = { .name = BYTES_LITERAL("f") };
-	struct volume *volume;
 
 	small_store_options(&options);
-	ck_assert_int_eq(volume_mem_new(&volume), 0);
-	ck_assert_int_eq(store_open_volume(volume, &options, &store), 0);
+	store = mem_store(&options);
 	ck_assert_int_eq(
 		store_create_table(store, bytes_string("t"), false, &family, 1),
 		0);

@@ -24,13 +24,11 @@ static struct store *open_store(void)
 {
 	static const struct clock clock = { fixed_now, NULL };
 	struct store_options options;
-	struct volume *volume;
 	struct store *s;
 
 	small_store_options(&options);
 	options.clock = &clock;
-	ck_assert_int_eq(volume_mem_new(&volume), 0);
-	ck_assert_int_eq(store_open_volume(volume, &options, &s), 0);
+	s = mem_store(&options);
 	return s;
 }
 

@@ -3,7 +3,7 @@
 #include "store/engine/run/step.h"
 #include "store/model/model.h"
 #include "store/store.h"
-#include "tests/sim/volume_mem.h"
+#include "tests/unit/mem_store.h"
 #include "tests/unit/suite.h"
 
 /* What is told of tables without reading them: of two that share their files,
@@ -40,14 +40,8 @@ static void fill(const char *table)
 static void setup(void)
 {
 	const struct family_spec f = { .name = BYTES_LITERAL("f") };
-	struct store_options options;
-	struct volume *volume;
 
-	store_options_init(&options);
-	options.create = true;
-	options.background = false;
-	ck_assert_int_eq(volume_mem_new(&volume), 0);
-	ck_assert_int_eq(store_open_volume(volume, &options, &s), 0);
+	s = mem_store(NULL);
 	ck_assert_int_eq(store_create_table(s, bytes_string("t"), false, &f, 1),
 			 0);
 	ck_assert_int_eq(store_create_table(s, bytes_string("u"), false, &f, 1),

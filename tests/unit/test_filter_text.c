@@ -3,7 +3,7 @@
 
 #include "store/base/err.h"
 #include "store/text/filter/filter_text.h"
-#include "tests/sim/volume_mem.h"
+#include "tests/unit/mem_store.h"
 #include "tests/unit/suite.h"
 
 /* Filters as expressions: what each lets pass of a few cells, and what is said
@@ -23,15 +23,9 @@ static void setup(void)
 {
 	struct family_spec specs[2] = { { .name = BYTES_LITERAL("f") },
 					{ .name = BYTES_LITERAL("g") } };
-	struct store_options options;
-	struct volume *volume;
 	struct write *w;
 
-	store_options_init(&options);
-	options.create = true;
-	options.background = false;
-	ck_assert_int_eq(volume_mem_new(&volume), 0);
-	ck_assert_int_eq(store_open_volume(volume, &options, &s), 0);
+	s = mem_store(NULL);
 	ck_assert_int_eq(
 		store_create_table(s, bytes_string("t"), false, specs, 2), 0);
 	ck_assert_int_eq(write_new(s, &w), 0);
@@ -92,6 +86,9 @@ START_TEST(expressions)
 		{ "column_range('g')", "r1/g:a@3=y " },
 		{ "value_range(>= 'x', <= 'y')", "r1/f:b'@1=x r1/g:a@3=y " },
 		{ "value_range(>x'78')", "r1/g:a@3=y " },
+		{ "value_bitmask(x'78')", "r1/f:b'@1=x r1/g:a@3=y " },
+		{ "value_bitmask(x'01')", "r1/g:a@3=y " },
+		{ "value_bitmask(x'0000')", "" },
 		{ "timestamp_range(2, 3)", "r1/f:a@2=new " },
 		{ "timestamp_range(3)", "r1/g:a@3=y " },
 		{ "cells_per_row_limit(1)", "r1/f:a@2=new r2/f:a@1=only " },
@@ -148,6 +145,7 @@ START_TEST(wrong_expressions)
 		{ "column_range('f' >= 'a')", "a , is missing" },
 		{ "column_range('f', 'a')", "a bound begins with" },
 		{ "value_range(> 'a', >= 'b')", "a second bound" },
+		{ "value_bitmask('')", "must not be empty" },
 		{ "timestamp_range(-1)", "below 0" },
 		{ "row_sample(0)", "between 0.0 and 1.0" },
 		{ "row_sample(x)", "a number is missing" },

@@ -5,7 +5,7 @@
 #include "store/store.h"
 #include "tests/sim/naive_filter.h"
 #include "tests/sim/rng.h"
-#include "tests/sim/volume_mem.h"
+#include "tests/unit/mem_store.h"
 #include "tests/unit/suite.h"
 
 /* Filters on random rows, through scans of all kinds, against the naive
@@ -42,17 +42,11 @@ static const char *word(void)
 static void setup(void)
 {
 	struct family_spec specs[3] = { { .name = BYTES_NONE } };
-	struct store_options options;
-	struct volume *volume;
 	size_t i;
 
 	for (i = 0; i < 3; i++)
 		specs[i].name = str(families[i]);
-	store_options_init(&options);
-	options.create = true;
-	options.background = false;
-	ck_assert_int_eq(volume_mem_new(&volume), 0);
-	ck_assert_int_eq(store_open_volume(volume, &options, &s), 0);
+	s = mem_store(NULL);
 	ck_assert_int_eq(store_create_table(s, str("t"), false, specs, 3), 0);
 }
 
@@ -107,7 +101,7 @@ static int draw_leaf(struct filter **out)
 	const char *pattern = patterns[rng_below(&rng, 8)];
 	struct filter_range range = draw_range();
 
-	switch (rng_below(&rng, 16)) {
+	switch (rng_below(&rng, 17)) {
 	case 0:
 		return filter_new_pass(out);
 	case 1:
@@ -133,6 +127,9 @@ static int draw_leaf(struct filter **out)
 					  &range, out);
 	case 10:
 		return filter_new_values(&range, out);
+	case 15:
+		return filter_new_bitmask(str(rng_below(&rng, 2) ? "`" : "a@"),
+					  out);
 	case 11:
 		return filter_new_timestamps(rng_below(&rng, 4),
 					     rng_below(&rng, 5), out);

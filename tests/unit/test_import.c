@@ -5,7 +5,7 @@
 #include "store/text/print/print.h"
 #include "store/text/value/quote.h"
 #include "store/text/value/text_format.h"
-#include "tests/sim/volume_mem.h"
+#include "tests/unit/mem_store.h"
 #include "tests/unit/suite.h"
 
 /* Importers against a store in memory: what they take, what they refuse, and
@@ -26,15 +26,11 @@ static struct store *open_store(void)
 		{ BYTES_LITERAL("sum"), NULL, FAMILY_INTSUM },
 	};
 	struct store_options options;
-	struct volume *volume;
 	struct store *s;
 
-	store_options_init(&options);
-	options.create = true;
-	options.background = false;
+	mem_store_options(&options);
 	options.clock = &clock;
-	ck_assert_int_eq(volume_mem_new(&volume), 0);
-	ck_assert_int_eq(store_open_volume(volume, &options, &s), 0);
+	s = mem_store(&options);
 	ck_assert_int_eq(
 		store_create_table(s, BYTES_LITERAL("t"), false, families, 3),
 		0);

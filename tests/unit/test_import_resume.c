@@ -3,7 +3,7 @@
 
 #include "store/store.h"
 #include "store/text/import/import.h"
-#include "tests/sim/volume_mem.h"
+#include "tests/unit/mem_store.h"
 #include "tests/unit/suite.h"
 
 /* Imports that are dropped at any point and go on: what is in at the end is
@@ -17,15 +17,9 @@ static struct store *open_store(void)
 		{ BYTES_LITERAL("f"), NULL, FAMILY_BYTES },
 		{ BYTES_LITERAL("s"), NULL, FAMILY_INTSUM },
 	};
-	struct store_options options;
-	struct volume *volume;
 	struct store *s;
 
-	store_options_init(&options);
-	options.create = true;
-	options.background = false;
-	ck_assert_int_eq(volume_mem_new(&volume), 0);
-	ck_assert_int_eq(store_open_volume(volume, &options, &s), 0);
+	s = mem_store(NULL);
 	ck_assert_int_eq(store_create_table(s, TABLE, false, families, 2), 0);
 	return s;
 }

@@ -3,7 +3,7 @@
 
 #include "store/text/json/json_mutation.h"
 #include "store/text/print/print.h"
-#include "tests/sim/volume_mem.h"
+#include "tests/unit/mem_store.h"
 #include "tests/unit/suite.h"
 
 /* Row mutations as JSON: what they do and what is refused. */
@@ -17,14 +17,8 @@ static void setup(void)
 		{ BYTES_LITERAL("max"), NULL, FAMILY_INTMAX },
 		{ BYTES_LITERAL("sum"), NULL, FAMILY_INTSUM },
 	};
-	struct store_options options;
-	struct volume *volume;
 
-	store_options_init(&options);
-	options.create = true;
-	options.background = false;
-	ck_assert_int_eq(volume_mem_new(&volume), 0);
-	ck_assert_int_eq(store_open_volume(volume, &options, &store), 0);
+	store = mem_store(NULL);
 	ck_assert_int_eq(store_create_table(store, BYTES_LITERAL("t"), false,
 					    families, 4),
 			 0);

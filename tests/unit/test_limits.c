@@ -3,7 +3,7 @@
 
 #include "store/engine/files/batch.h"
 #include "store/text/json/json_mutation.h"
-#include "tests/sim/volume_mem.h"
+#include "tests/unit/mem_store.h"
 #include "tests/unit/suite.h"
 
 /*
@@ -23,14 +23,8 @@ static struct bytes str(const char *text)
 static void setup(void)
 {
 	const struct family_spec family = { .name = BYTES_LITERAL("f") };
-	struct store_options options;
-	struct volume *volume;
 
-	store_options_init(&options);
-	options.create = true;
-	options.background = false;
-	ck_assert_int_eq(volume_mem_new(&volume), 0);
-	ck_assert_int_eq(store_open_volume(volume, &options, &s), 0);
+	s = mem_store(NULL);
 	ck_assert_int_eq(store_create_table(s, str("t"), false, &family, 1), 0);
 	ck_assert_int_eq(write_new(s, &w), 0);
 	ck_assert_int_eq(write_row(w, str("t"), str("r")), 0);

@@ -1,7 +1,7 @@
 #include "store/engine/run/step.h"
 #include "store/model/model.h"
 #include "store/store.h"
-#include "tests/sim/volume_mem.h"
+#include "tests/unit/mem_store.h"
 #include "tests/unit/suite.h"
 
 /* Columns that are larger than files, so that files are cut within them. */
@@ -12,15 +12,11 @@ static void set_up(void)
 	struct gc_policy *three = gc_policy_leaf(GC_MAX_VERSIONS, 3);
 	struct family_spec family = { .name = BYTES_LITERAL("f"), .gc = three };
 	struct store_options o;
-	struct volume *v;
 
 	ck_assert_ptr_nonnull(three);
-	ck_assert_int_eq(volume_mem_new(&v), 0);
-	store_options_init(&o);
-	o.create = true;
-	o.background = false;
+	mem_store_options(&o);
 	o.file_size = 256;
-	ck_assert_int_eq(store_open_volume(v, &o, &store), 0);
+	store = mem_store(&o);
 	ck_assert_int_eq(
 		store_create_table(store, bytes_string("t"), false, &family, 1),
 		0);

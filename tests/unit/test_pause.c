@@ -2,7 +2,7 @@
 
 #include "store/store.h"
 #include "tests/sim/rng.h"
-#include "tests/sim/volume_mem.h"
+#include "tests/unit/mem_store.h"
 #include "tests/unit/suite.h"
 
 /* Scans that pause as often as they may give what those do that never pause,
@@ -67,14 +67,8 @@ static void setup(void)
 {
 	struct family_spec specs[] = { { .name = str("f") },
 				       { .name = str("g") } };
-	struct store_options options;
-	struct volume *volume;
 
-	store_options_init(&options);
-	options.create = true;
-	options.background = false;
-	ck_assert_int_eq(volume_mem_new(&volume), 0);
-	ck_assert_int_eq(store_open_volume(volume, &options, &s), 0);
+	s = mem_store(NULL);
 	ck_assert_int_eq(store_create_table(s, str("t"), false, specs, 2), 0);
 	fill();
 }

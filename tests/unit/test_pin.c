@@ -3,7 +3,7 @@
 #include "fs/cells/pin.h"
 #include "fs/kernel/mount.h"
 #include "fs/state/options.h"
-#include "tests/sim/volume_mem.h"
+#include "tests/unit/mem_store.h"
 #include "tests/unit/suite.h"
 
 static struct mount_options options;
@@ -14,13 +14,11 @@ static void setup(void)
 {
 	struct store_options so;
 	struct store *store;
-	struct volume *volume;
 
 	mount_options_init(&options);
 	store_options_init(&so);
 	so.create = true;
-	ck_assert_int_eq(volume_mem_new(&volume), 0);
-	ck_assert_int_eq(store_open_volume(volume, &so, &store), 0);
+	store = mem_store(&so);
 	ck_assert_int_eq(fs_init(&fs, &options, store), 0);
 	ck_assert_int_eq(node_enter(&fs.nodes, fs.nodes.root, NODE_TABLE,
 				    BYTES_LITERAL("t"), &table),

@@ -6,8 +6,7 @@
 #include "tools/serve/proto/messages.h"
 
 /* Protocol buffers: what is taken, skipped, merged and refused. Bytes are
- * written out, so that a wrong number in the table shows. With -table it prints
- * the table, for tests/dev/protos.sh. */
+ * written out, so that a wrong number in the table shows. */
 static struct proto_arena arena;
 static uint8_t wire[4096];
 
@@ -302,30 +301,7 @@ START_TEST(encoding)
 }
 END_TEST
 
-static const char *const kinds[] = { "bool",   "int32", "int64",  "double",
-				     "string", "bytes", "message" };
-
-/* A line for each message and each of its fields. */
-static int print_table(void)
-{
-	const struct proto_type *const *t;
-	size_t i;
-
-	for (t = proto_types; *t; t++) {
-		printf("message %s\n", (*t)->name);
-		for (i = 0; i < (*t)->count; i++) {
-			const struct proto_field *f = &(*t)->fields[i];
-
-			printf("field %u %s %s%s%s %s\n", f->number, f->name,
-			       f->many ? "repeated " : "",
-			       f->in_oneof ? "oneof " : "", kinds[f->kind],
-			       f->type ? f->type->name : "");
-		}
-	}
-	return 0;
-}
-
-int main(int argc, char **argv)
+int main(void)
 {
 	const TTest *tests[] = {
 		fields_are_taken,   numbers_keep_their_sign, what_comes_twice,
@@ -333,8 +309,6 @@ int main(int argc, char **argv)
 		depth_is_bounded,   memory_is_bounded,       encoding
 	};
 
-	if (argc == 2 && !strcmp(argv[1], "-table"))
-		return print_table();
 	return run_suite("proto", NULL, teardown, tests,
 			 sizeof(tests) / sizeof(tests[0]));
 }

@@ -1,5 +1,5 @@
 #include "tests/sim/fake_call.h"
-#include "tests/sim/volume_mem.h"
+#include "tests/unit/mem_store.h"
 #include "tests/unit/suite.h"
 
 /* ReadRows: which rows, in which messages, whatever the peer takes and when.
@@ -18,15 +18,8 @@ static void setup(void)
 {
 	struct family_spec families[] = { { .name = str("f") },
 					  { .name = str("g") } };
-	struct store_options options;
-	struct volume *volume;
 
-	store_options_init(&options);
-	options.create = true;
-	options.background = false;
-	ck_assert_int_eq(volume_mem_new(&volume), 0);
-	ck_assert_int_eq(store_open_volume(volume, &options, &service.store),
-			 0);
+	service.store = mem_store(NULL);
 	ck_assert_int_eq(
 		store_create_table(service.store, str("t"), true, families, 2),
 		0);
@@ -174,6 +167,13 @@ START_TEST(rows_of_a_set)
 	rows.row_ranges.count = 0;
 	rows.row_keys.count = 1;
 	expect_rows(&q, "e:f::1;");
+	/* No row has the empty key, beside another or alone. */
+	keys[1] = BYTES_NONE;
+	rows.row_keys.count = 2;
+	expect_rows(&q, "e:f::1;");
+	rows.row_keys.at++;
+	rows.row_keys.count = 1;
+	expect_rows(&q, "");
 	/* One that is there but empty is all. */
 	rows.row_keys.count = 0;
 	q.rows_limit = 1;
@@ -184,7 +184,6 @@ END_TEST
 
 START_TEST(what_is_refused)
 {
-	struct bytes none = BYTES_NONE;
 	struct proto_row_range range = {
 		.start_key_case = nr_row_range_start_key_closed,
 		.start_key_closed = str("b"),
@@ -199,8 +198,6 @@ START_TEST(what_is_refused)
 	range.end_key_case = nr_row_range_end_key_closed;
 	range.end_key_closed = str("b");
 	expect_rows(&q, "");
-	rows = (struct proto_row_set){ .row_keys = { &none, 1 } };
-	expect_error(&q, CALL_INVALID_ARGUMENT);
 	q.rows = NULL;
 	q.rows_limit = -1;
 	expect_error(&q, CALL_INVALID_ARGUMENT);
@@ -241,7 +238,8 @@ START_TEST(every_length)
 END_TEST
 
 /* A peer that takes every second message late, so that the scan is closed and
- * opened again; a thread that is asked to give way after each row; both. */
+ * opened again; a thread that is asked to give way after each row; memory that
+ * is short; all of them. */
 START_TEST(in_pieces)
 {
 	struct proto_read_rows q = { .table_name = TABLE_NAME };
@@ -257,16 +255,19 @@ START_TEST(in_pieces)
 		set(row, "f", "a", 1000, bytes_of(value, sizeof(value)));
 		set(row, "g", "b", 1000, str("x"));
 	}
-	for (way = 0; way < 8; way++) {
-		c = (struct call){ .refuses = way & 1, .hurried = way & 2 };
-		q.reversed = way & 4;
+	for (way = 0; way < 16; way++) {
+		c = (struct call){ .refuses = way & 1,
+				   .hurried = way & 2,
+				   .is_short = way & 4 };
+		q.reversed = way & 8;
 		read_with(&c, &q);
 		ck_assert_int_eq(c.status, CALL_OK);
 		ck_assert_uint_gt(c.count, 10);
 		ck_assert((c.rests > 0) == (way & 1));
 		ck_assert((c.runs > 100) == ((way & 2) != 0));
+		ck_assert((c.granted > 5000) == ((way & 4) != 0));
 		print_answer(&c, &out);
-		if ((way & 3) == 0)
+		if ((way & 7) == 0)
 			ck_assert_int_eq(buf_set(&whole, buf_bytes(&out)), 0);
 		ck_assert(bytes_equal(buf_bytes(&whole), buf_bytes(&out)));
 		fake_release(&c);

@@ -49,12 +49,10 @@ static void setup(void)
 {
 	const struct family_spec f = { .name = BYTES_LITERAL("f") };
 	struct store_options options;
-	struct volume *volume;
 
 	small_store_options(&options);
 	options.memtable_size = MEMTABLE;
-	ck_assert_int_eq(volume_mem_new(&volume), 0);
-	ck_assert_int_eq(store_open_volume(volume, &options, &s), 0);
+	s = mem_store(&options);
 	ck_assert_int_eq(store_create_table(s, bytes_string("t"), false, &f, 1),
 			 0);
 }

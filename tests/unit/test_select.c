@@ -2,7 +2,7 @@
 
 #include "store/store.h"
 #include "tests/sim/rng.h"
-#include "tests/sim/volume_mem.h"
+#include "tests/unit/mem_store.h"
 #include "tests/unit/suite.h"
 
 /*
@@ -51,16 +51,10 @@ static void setup(void)
 {
 	const struct family_spec f = { .name = BYTES_LITERAL("f") };
 	struct rng r = { 1 };
-	struct store_options options;
-	struct volume *volume;
 	size_t i;
 
 	how.table = bytes_string("t");
-	store_options_init(&options);
-	options.create = true;
-	options.background = false;
-	ck_assert_int_eq(volume_mem_new(&volume), 0);
-	ck_assert_int_eq(store_open_volume(volume, &options, &s), 0);
+	s = mem_store(NULL);
 	ck_assert_int_eq(store_create_table(s, bytes_string("t"), false, &f, 1),
 			 0);
 	for (i = 0; i < ROWS; i++)

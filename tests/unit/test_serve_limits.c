@@ -481,6 +481,154 @@ START_TEST(requests_are_counted)
 }
 END_TEST
 
+/* What handlers keep is counted, and who is short of it waits, without a thread
+ * and without what it had; one at a time goes beyond the limit. */
+START_TEST(handlers_wait_for_memory)
+{
+	enum { COUNT = 6 };
+	static const char *const paths[] = { "/t/Keep", "/t/KeepAnew" };
+	struct grpc_call calls[COUNT] = { 0 };
+	uint8_t message[COUNT][8] = { 0 };
+	size_t i;
+
+	options.workers = COUNT;
+	gate = false;
+	shorts = 0;
+	open_client();
+	for (i = 0; i < COUNT; i++) {
+		calls[i].path = paths[i % 2];
+		calls[i].message = stream_of(message[i], 12, 0);
+		message[i][4] = (uint8_t)(i / 2);
+		grpc_start(&client, &calls[i]);
+		while (keepers < 1)
+			(void)grpc_turn(&client, 1);
+	}
+	while (keepers < 2 || shorts < COUNT - 2)
+		(void)grpc_turn(&client, 10);
+	check_alive();
+	/* One within the share, one beyond it. */
+	ck_assert_uint_eq(keepers, 2);
+	ck_assert_uint_ge(memory_used(memory, MEMORY_WIRE), 24 << 20);
+	ck_assert_uint_le(memory_used(memory, MEMORY_WIRE), 25 << 20);
+	gate = true;
+	for (i = 0; i < COUNT; i++) {
+		ck_assert(grpc_wait(&client, &calls[i]));
+		ck_assert_int_eq(calls[i].status, CALL_OK);
+	}
+	grpc_close(&client);
+	UNTIL(memory_used(memory, MEMORY_WIRE) == 0);
+}
+END_TEST
+
+/* Who gets none for long is told so; and one that is given up while it waits
+ * leaves nothing. */
+START_TEST(handlers_do_not_wait_for_ever)
+{
+	enum { COUNT = 4 };
+	struct grpc_call calls[COUNT] = { 0 };
+	uint8_t message[8] = { 0 };
+	size_t i;
+
+	options.workers = COUNT;
+	options.request_ms = 300 * slow();
+	gate = false;
+	shorts = 0;
+	open_client();
+	for (i = 0; i < COUNT; i++) {
+		calls[i].path = i == 2 ? "/t/KeepAnew" : "/t/Keep";
+		calls[i].message = stream_of(message, 12, 0);
+		grpc_start(&client, &calls[i]);
+		while (i < 2 ? keepers <= i : shorts <= i - 2)
+			(void)grpc_turn(&client, 1);
+	}
+	grpc_cancel(&client, &calls[3]);
+	ck_assert(grpc_wait(&client, &calls[2]));
+	ck_assert_int_eq(calls[2].status, CALL_RESOURCE_EXHAUSTED);
+	gate = true;
+	for (i = 0; i < 2; i++) {
+		ck_assert(grpc_wait(&client, &calls[i]));
+		ck_assert_int_eq(calls[i].status, CALL_OK);
+	}
+	grpc_close(&client);
+	UNTIL(memory_used(memory, MEMORY_WIRE) == 0);
+}
+END_TEST
+
+/* However much one client asks for, there is something left for others. */
+START_TEST(one_client_leaves_something)
+{
+	enum { COUNT = 6 };
+	struct grpc_call calls[COUNT] = { 0 };
+	uint8_t message[8] = { 0 }, less[8] = { 0 };
+	static uint8_t data[3 << 20];
+	struct grpc_call keeps = { .path = "/t/Keep" };
+	struct grpc_call call = { .path = "/t/Where",
+				  .message = bytes_of(data, sizeof(data)) };
+	struct grpc_client other;
+	size_t i;
+
+	options.workers = COUNT + 1;
+	gate = false;
+	shorts = 0;
+	open_client();
+	for (i = 0; i < COUNT; i++) {
+		calls[i].path = "/t/Keep";
+		calls[i].message = stream_of(message, 12, 0);
+		grpc_start(&client, &calls[i]);
+	}
+	while (keepers < 2 || shorts < COUNT - 2)
+		(void)grpc_turn(&client, 1);
+	grpc_open(&other, server_address(server));
+	ck_assert_int_eq(grpc_do(&other, &call), CALL_OK);
+	keeps.message = stream_of(less, 4, 0);
+	grpc_start(&other, &keeps);
+	while (keepers < 3)
+		(void)grpc_turn(&other, 1);
+	gate = true;
+	ck_assert(grpc_wait(&other, &keeps));
+	for (i = 0; i < COUNT; i++) {
+		ck_assert(grpc_wait(&client, &calls[i]));
+		ck_assert_int_eq(calls[i].status, CALL_OK);
+	}
+	grpc_close(&other);
+	grpc_close(&client);
+	UNTIL(memory_used(memory, MEMORY_WIRE) == 0);
+}
+END_TEST
+
+/* An answer that went beyond the limit, and is not read, ends when another one
+ * waits, and not before. */
+START_TEST(a_slow_reader_holds_up_nobody)
+{
+	static uint8_t data[3 << 20];
+	struct grpc_client other;
+	uint8_t message[8];
+	struct grpc_call stalled = { .path = "/t/KeepStream" };
+	struct grpc_call call = { .path = "/t/Where",
+				  .message = bytes_of(data, sizeof(data)) };
+
+	options.piece_ms = 100 * slow();
+	open_client();
+	client.stalled = true;
+	stalled.message = stream_of(message, 1, 40 << 20);
+	grpc_start(&client, &stalled);
+	while (stalled.body.size < 60000)
+		(void)grpc_turn(&client, 10);
+	while (grpc_turn(&client, 300 * (int)slow()))
+		;
+	ck_assert(!stalled.closed);
+	ck_assert_uint_ge(memory_used(memory, MEMORY_WIRE), 40 << 20);
+	grpc_open(&other, server_address(server));
+	ck_assert_int_eq(grpc_do(&other, &call), CALL_OK);
+	ck_assert(grpc_wait(&client, &stalled));
+	ck_assert_int_ne(stalled.status, CALL_OK);
+	grpc_close(&other);
+	grpc_release(&stalled);
+	grpc_close(&client);
+	UNTIL(memory_used(memory, MEMORY_WIRE) == 0);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = {
@@ -499,6 +647,10 @@ int main(void)
 		a_slow_request_holds_up_nobody,
 		what_is_announced_costs_nothing,
 		requests_are_counted,
+		handlers_wait_for_memory,
+		handlers_do_not_wait_for_ever,
+		one_client_leaves_something,
+		a_slow_reader_holds_up_nobody,
 	};
 
 	return run_suite("serve limits", setup, teardown, tests,

@@ -3,7 +3,7 @@
 #include "store/engine/run/step.h"
 #include "store/model/model.h"
 #include "store/store.h"
-#include "tests/sim/volume_mem.h"
+#include "tests/unit/mem_store.h"
 #include "tests/unit/suite.h"
 
 /* Scans of what is not older than some time: they give the same as one that
@@ -31,16 +31,12 @@ static void setup(void)
 {
 	const struct family_spec f = { .name = BYTES_LITERAL("f") };
 	struct store_options options;
-	struct volume *volume;
 	struct write *w;
 	unsigned int row;
 
-	store_options_init(&options);
-	options.create = true;
-	options.background = false;
+	mem_store_options(&options);
 	options.file_size = 100000;
-	ck_assert_int_eq(volume_mem_new(&volume), 0);
-	ck_assert_int_eq(store_open_volume(volume, &options, &s), 0);
+	s = mem_store(&options);
 	ck_assert_int_eq(store_create_table(s, bytes_string("t"), false, &f, 1),
 			 0);
 	ck_assert_int_eq(write_new(s, &w), 0);

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
 #include "store/text/spill/spill.h"
-#include "tests/sim/volume_mem.h"
+#include "tests/unit/mem_store.h"
 #include "tests/unit/suite.h"
 
 #define MAX ((size_t)16 << 20)
@@ -11,14 +11,7 @@ static struct spill spill;
 
 static void setup(void)
 {
-	struct store_options options;
-	struct volume *v;
-
-	store_options_init(&options);
-	options.create = true;
-	options.background = false;
-	ck_assert_int_eq(volume_mem_new(&v), 0);
-	ck_assert_int_eq(store_open_volume(v, &options, &s), 0);
+	s = mem_store(NULL);
 	spill_init(&spill, s, MEMORY_REQUESTS, MAX);
 }
 

@@ -1,5 +1,5 @@
 #include "store/text/track/stored_recipe.h"
-#include "tests/sim/volume_mem.h"
+#include "tests/unit/mem_store.h"
 #include "tests/unit/suite.h"
 
 /* Recipes that are stored with a table: what is taken, found, moved. */
@@ -10,14 +10,7 @@ static struct store *s;
 
 static void setup(void)
 {
-	struct store_options options;
-	struct volume *volume;
-
-	store_options_init(&options);
-	options.create = true;
-	options.background = false;
-	ck_assert_int_eq(volume_mem_new(&volume), 0);
-	ck_assert_int_eq(store_open_volume(volume, &options, &s), 0);
+	s = mem_store(NULL);
 	ck_assert_int_eq(store_create_table(s, NAME("t"), false, NULL, 0), 0);
 }
 

@@ -6,6 +6,7 @@
 #include "store/model/model.h"
 #include "store/store.h"
 #include "tests/sim/volume_mem.h"
+#include "tests/unit/mem_store.h"
 #include "tests/unit/suite.h"
 
 /* Updates: what they read, what they write, and that they do it at once. */
@@ -31,15 +32,11 @@ static void setup(void)
 	struct family_spec families[] = { { .name = str("f") },
 					  { .name = str("one"), .gc = one } };
 	struct store_options options;
-	struct volume *volume;
 
 	now_us = 1000000000;
-	store_options_init(&options);
-	options.create = true;
-	options.background = false;
+	mem_store_options(&options);
 	options.clock = &test_clock;
-	ck_assert_int_eq(volume_mem_new(&volume), 0);
-	ck_assert_int_eq(store_open_volume(volume, &options, &s), 0);
+	s = mem_store(&options);
 	ck_assert_int_eq(store_create_table(s, str("t"), false, families, 2),
 			 0);
 	gc_policy_free(one);

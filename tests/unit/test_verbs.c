@@ -2,7 +2,7 @@
 
 #include "store/engine/run/step.h"
 #include "store/model/model.h"
-#include "tests/sim/volume_mem.h"
+#include "tests/unit/mem_store.h"
 #include "tests/unit/suite.h"
 #include "tools/verb/verb.h"
 
@@ -14,15 +14,8 @@ static struct store *store;
 
 static void setup(void)
 {
-	struct store_options options;
-	struct volume *volume;
-
 	ck_assert_int_eq(setenv("TZ", "UTC", 1), 0);
-	store_options_init(&options);
-	options.create = true;
-	options.background = false;
-	ck_assert_int_eq(volume_mem_new(&volume), 0);
-	ck_assert_int_eq(store_open_volume(volume, &options, &store), 0);
+	store = mem_store(NULL);
 }
 
 static void teardown(void)
@@ -380,7 +373,7 @@ START_TEST(upkeep)
 	check("help nonsense",
 	      "tabletfs: Don't know command or topic \"nonsense\"; tabletfs "
 	      "help lists the commands, and topics are start cookbook "
-	      "operations bigtable dynamodb hbase\n");
+	      "operations bigtable emulator dynamodb hbase\n");
 }
 END_TEST
 

@@ -1,6 +1,6 @@
 #include "store/base/coding.h"
 #include "tests/sim/fake_call.h"
-#include "tests/sim/volume_mem.h"
+#include "tests/unit/mem_store.h"
 #include "tests/unit/suite.h"
 
 /* Writes over the wire, and tables: what is answered, and what is in the store
@@ -24,15 +24,8 @@ static void setup(void)
 		{ .name = str("f") },
 		{ .name = str("sum"), .type = FAMILY_INTSUM },
 	};
-	struct store_options options;
-	struct volume *volume;
 
-	store_options_init(&options);
-	options.create = true;
-	options.background = false;
-	ck_assert_int_eq(volume_mem_new(&volume), 0);
-	ck_assert_int_eq(store_open_volume(volume, &options, &service.store),
-			 0);
+	service.store = mem_store(NULL);
 	ck_assert_int_eq(
 		store_create_table(service.store, str("t"), true, families, 2),
 		0);
@@ -255,6 +248,77 @@ START_TEST(nothing_of_what_fails)
 }
 END_TEST
 
+/* The time of a cell of column q in a row of a table, or 0. */
+static uint64_t time_of(const char *table, const char *row, const char *value)
+{
+	struct scan_range range = { .table = str(table), .row = str(row) };
+	uint64_t us = 0;
+	struct scan *scan;
+	struct cell c;
+
+	ck_assert_int_eq(scan_open(service.store, NULL, &range, &scan), 0);
+	while (scan_next(scan, CURSOR_VERSION, &c) == 1)
+		if (bytes_equal(c.value, str(value)))
+			us = c.timestamp_us;
+	scan_close(scan);
+	return us;
+}
+
+/* -1 is a millisecond on every table, and rises from entry to entry of a row;
+ * what a client says itself has the table's granularity. */
+START_TEST(the_time_of_the_server)
+{
+	struct family_spec family = { .name = str("f") };
+	struct proto_set_cell sets[4] = { 0 };
+	struct proto_mutation all[4];
+	struct proto_mutate_entry entries[4] = { 0 };
+	static const char *const rows[] = { "b", "a", "b", "b" };
+	static const char *const values[] = { "0", "1", "2", "3" };
+	const char *tables[] = { "t", "fine" };
+	struct bytes names[] = {
+		TABLE_NAME, BYTES_LITERAL("projects/p/instances/i/tables/fine")
+	};
+	struct proto_mutate_rows q = { .entries = { entries, 4 } };
+	struct proto_mutate_row own = { .table_name = names[1],
+					.row_key = str("own"),
+					.mutations = { all, 1 } };
+	size_t i, j;
+
+	ck_assert_int_eq(store_create_table(service.store, str("fine"), false,
+					    &family, 1),
+			 0);
+	for (i = 0; i < 4; i++) {
+		sets[i] = (struct proto_set_cell){ str("f"), str("q"), -1,
+						   str(values[i]), 0 };
+		all[i] = set_of(&sets[i]);
+		entries[i] = (struct proto_mutate_entry){
+			.row_key = str(rows[i]), .mutations = { &all[i], 1 }
+		};
+	}
+	for (j = 0; j < 2; j++) {
+		uint64_t first;
+
+		q.table_name = names[j];
+		ck_assert_int_eq(RUN("MutateRows", mutate_rows, &q), CALL_OK);
+		first = time_of(tables[j], "a", "1");
+		ck_assert_uint_gt(first, 0);
+		ck_assert_uint_eq(first % 1000, 0);
+		ck_assert_uint_eq(time_of(tables[j], "b", "0"), first);
+		ck_assert_uint_eq(time_of(tables[j], "b", "2"), first + 1000);
+		ck_assert_uint_eq(time_of(tables[j], "b", "3"), first + 2000);
+	}
+	sets[0].value = str("own");
+	ck_assert_int_eq(RUN("MutateRow", mutate_row, &own), CALL_OK);
+	ck_assert_uint_gt(time_of("fine", "own", "own"), 0);
+	ck_assert_uint_eq(time_of("fine", "own", "own") % 1000, 0);
+	sets[0].timestamp_micros = 1001;
+	ck_assert_int_eq(RUN("MutateRow", mutate_row, &own), CALL_OK);
+	own.table_name = TABLE_NAME;
+	ck_assert_int_eq(RUN("MutateRow", mutate_row, &own),
+			 CALL_INVALID_ARGUMENT);
+}
+END_TEST
+
 START_TEST(each_entry_has_a_status)
 {
 	struct proto_set_cell good = { str("f"), str("q"), 1000, str("v"), 0 };
@@ -439,9 +503,10 @@ END_TEST
 int main(void)
 {
 	const TTest *tests[] = {
-		mutations_of_each_kind,      nothing_of_what_fails,
-		each_entry_has_a_status,     checks_and_modifies,
-		tables_are_made_and_changed, every_method_of_nothing
+		mutations_of_each_kind, nothing_of_what_fails,
+		the_time_of_the_server, each_entry_has_a_status,
+		checks_and_modifies,    tables_are_made_and_changed,
+		every_method_of_nothing
 	};
 
 	return run_suite("wire_writes", setup, teardown, tests, COUNT(tests));

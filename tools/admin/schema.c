@@ -211,6 +211,39 @@ int verb_setvaluetype(struct verb_call *c)
 	return err < 0 ? verb_failed(c, "Set value type", err) : 0;
 }
 
+/* yes, or no, of a table that is there. */
+static int tell_protection(struct verb_call *c)
+{
+	struct schema *schema = store_schema(c->store);
+	const struct table *t = schema_table(schema, bytes_string(c->argv[1]));
+	bool protected;
+
+	if (!t) {
+		schema_put(schema);
+		return verb_wrong(c, "table \"%s\" not found", c->argv[1]);
+	}
+	protected = attributes_find(&t->attributes,
+				    BYTES_LITERAL(STORE_PROTECTED), NULL);
+	schema_put(schema);
+	fprintf(c->out, "%s\n", protected ? "yes" : "no");
+	return 0;
+}
+
+int verb_protect(struct verb_call *c)
+{
+	bool yes = c->argc == 3 && !strcmp(c->argv[2], "yes");
+	int err;
+
+	if (c->argc == 2)
+		return tell_protection(c);
+	if (c->argc != 3 || (!yes && strcmp(c->argv[2], "no") != 0))
+		return verb_usage(c);
+	err = store_set_attribute(c->store, bytes_string(c->argv[1]),
+				  BYTES_LITERAL(STORE_PROTECTED),
+				  yes ? BYTES_LITERAL("1") : BYTES_NONE);
+	return err < 0 ? verb_failed(c, "Protecting table", err) : 0;
+}
+
 /* As Go's tabwriter aligns what cbt ls prints: by tabs, columns at least
  * PADDING wider than their text. */
 #define TAB 8

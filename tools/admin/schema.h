@@ -28,4 +28,7 @@ int verb_setgcpolicy(struct verb_call *c);
 /* Sets a family's type; that of an aggregate stays what it is, which is 1. */
 int verb_setvaluetype(struct verb_call *c);
 
+/* Protects a table against deletion, or ends that, or tells whether it is. */
+int verb_protect(struct verb_call *c);
+
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tools/serve/answer.h"
+#include "tools/serve/request.h"
 
 #define HEADER(name, value, size)                             \
 	((nghttp2_nv){ (uint8_t *)(name), (uint8_t *)(value), \
@@ -55,7 +56,7 @@ static void resume_if_room(struct call *c)
 
 	pthread_mutex_lock(&c->lock);
 	resume = c->complete && c->holder == HELD_BY_CONNECTION && !c->done &&
-		 c->queued <= c->resume_below;
+		 !c->is_short && c->queued <= c->resume_below;
 	pthread_mutex_unlock(&c->lock);
 	if (resume && !c->ready)
 		call_run_later(c);
@@ -92,21 +93,24 @@ static ssize_t read_answer(nghttp2_session *session, int32_t stream,
 	struct call *c = source->ptr;
 	char status_text[4];
 	nghttp2_nv trailers[2];
-	size_t size = 0;
+	size_t size = 0, piece = c->sent / REQUEST_PIECE;
 	bool queued, ended;
 
 	(void)user;
 	while (size < room) {
 		if (!c->current) {
 			c->current = call_take_message(c);
-			c->sent = 0;
+			c->sent = piece = 0;
 			if (!c->current)
 				break;
+			c->piece_ms = transport_ms();
 		}
 		size += copy_current(c, out + size, room - size);
 	}
 	if (size > 0) {
 		c->sending_ms = transport_ms();
+		if (c->sent / REQUEST_PIECE != piece)
+			c->piece_ms = c->sending_ms;
 		resume_if_room(c);
 	}
 	look(c, &queued, &ended);
@@ -135,7 +139,7 @@ static int begin(nghttp2_session *session, struct call *c, bool queued)
 	if (!queued)
 		n += make_trailers(c, status, head + n);
 	c->answering = true;
-	c->sending_ms = transport_ms();
+	c->sending_ms = c->piece_ms = transport_ms();
 	return nghttp2_submit_response(session, c->stream, head, n,
 				       queued ? &data : NULL);
 }
@@ -152,12 +156,18 @@ int answer_attend(nghttp2_session *session, struct call *c)
 		/* It is no error that it was not deferred. */
 		err = nghttp2_session_resume_data(session, c->stream);
 		if (err == 0)
-			c->sending_ms = transport_ms();
+			c->sending_ms = c->piece_ms = transport_ms();
 		if (err == NGHTTP2_ERR_INVALID_ARGUMENT)
 			err = 0;
 	}
 	resume_if_room(c);
 	return err;
+}
+
+bool answer_is_too_slow(const struct call *c, uint64_t now_ms)
+{
+	return call_is_greedy(c) && c->sending_ms &&
+	       now_ms > c->piece_ms + c->transport->options->piece_ms;
 }
 
 int answer_abort(nghttp2_session *session, struct call *c,
@@ -191,7 +201,8 @@ void answer_rest(struct call *c)
 
 	pthread_mutex_lock(&c->lock);
 	rest = c->holder == HELD_BY_CONNECTION && !c->done && c->complete &&
-	       c->queued > c->resume_below && c->route->rest && !c->rested;
+	       !c->is_short && c->queued > c->resume_below && c->route->rest &&
+	       !c->rested;
 	c->rest = rest;
 	c->rested |= rest;
 	pthread_mutex_unlock(&c->lock);

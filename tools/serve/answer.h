@@ -15,6 +15,9 @@
 /* Goes on with what there is to send, and with a blocked call that has room. */
 int answer_attend(nghttp2_session *session, struct call *c);
 
+/* Whether others wait for what the peer is too slow to take. */
+bool answer_is_too_slow(const struct call *c, uint64_t now_ms);
+
 /* Ends the call with this status, unless all its answer is on the way: behind
  * the message of which a part is. Of what the peer does not take that is not
  * the end: see answer_reset. */

@@ -9,6 +9,9 @@
 
 /* How long a run may go on, in microseconds. */
 #define SLICE_US 2000
+/* What handlers of a call may keep, however short memory is: enough for a scan
+ * of rows that are small. */
+#define CALL_FREE ((uint64_t)128 << 10)
 
 const char *call_path(const struct call *c)
 {
@@ -96,6 +99,171 @@ static bool has_room(struct call *c, size_t size)
 	memory_hold(o->memory, MEMORY_WIRE, size);
 	c->queued += size;
 	return true;
+}
+
+/* The token goes to others when the call has no more than any may have. Needs
+ * lock. */
+static void pass_token(struct call *c)
+{
+	struct memory_token *token = c->transport->token;
+
+	if (!atomic_load(&c->large) || c->taken > CALL_FREE ||
+	    c->reserved > CALL_FREE ||
+	    c->queued > c->transport->options->queue_max)
+		return;
+	atomic_store(&c->large, false);
+	atomic_store(&token->wanted, false);
+	atomic_store(&token->taken, false);
+}
+
+/* Whether the call may go beyond what there is of memory, as one may. What
+ * other uses have of it is waited for. Needs lock. */
+static bool go_beyond(struct call *c, uint64_t size)
+{
+	struct memory *m = c->transport->options->memory;
+	struct memory_token *token = c->transport->token;
+
+	if (atomic_load(&c->large))
+		return true;
+	if (memory_used(m, MEMORY_WIRE) == 0 && size <= memory_limit(m) / 2)
+		return false;
+	atomic_store(&c->large, !atomic_exchange(&token->taken, true));
+	atomic_store(&token->wanted, !atomic_load(&c->large));
+	return atomic_load(&c->large);
+}
+
+struct share *share_new(void)
+{
+	struct share *s = calloc(1, sizeof(*s));
+
+	if (s)
+		atomic_init(&s->users, 1);
+	return s;
+}
+
+void share_put(struct share *s)
+{
+	if (s && atomic_fetch_sub(&s->users, 1) == 1)
+		free(s);
+}
+
+/* One client leaves others something, however much it asks for. Needs lock. */
+static bool take_share(struct call *c, uint64_t size)
+{
+	struct memory *m = c->transport->options->memory;
+	uint64_t held = atomic_fetch_add(&c->share->held, size) + size;
+
+	if (held <= memory_limit(m) / 4 && memory_take(m, MEMORY_WIRE, size, 0))
+		return true;
+	if (go_beyond(c, size)) {
+		memory_hold(m, MEMORY_WIRE, size);
+		return true;
+	}
+	atomic_fetch_sub(&c->share->held, size);
+	return false;
+}
+
+void call_count(struct call *c, uint64_t size)
+{
+	atomic_fetch_add(&c->share->held, size);
+	memory_hold(c->transport->options->memory, MEMORY_WIRE, size);
+}
+
+static void uncount(struct call *c, uint64_t size)
+{
+	atomic_fetch_sub(&c->share->held, size);
+	memory_give(c->transport->options->memory, MEMORY_WIRE, size);
+}
+
+bool call_share(struct call *c, uint64_t size)
+{
+	bool taken;
+
+	pthread_mutex_lock(&c->lock);
+	taken = take_share(c, size);
+	pthread_mutex_unlock(&c->lock);
+	return taken;
+}
+
+bool call_is_greedy(const struct call *c)
+{
+	return atomic_load(&c->large) &&
+	       atomic_load(&c->transport->token->wanted);
+}
+
+/* Counts up to what is kept, if that is allowed. Needs lock. */
+static bool keep(struct call *c, uint64_t kept, bool in_any_case)
+{
+	uint64_t more = kept > c->reserved ? kept - c->reserved : 0;
+
+	if (more > 0 && (in_any_case || kept <= CALL_FREE))
+		call_count(c, more);
+	else if (more > 0 && !take_share(c, more))
+		return false;
+	c->reserved += more;
+	c->kept = kept;
+	return true;
+}
+
+bool call_take(struct call *c, size_t size)
+{
+	bool taken;
+
+	pthread_mutex_lock(&c->lock);
+	taken = keep(c, c->kept + size, false);
+	if (!taken)
+		c->wanted = c->kept + size;
+	pthread_mutex_unlock(&c->lock);
+	return taken;
+}
+
+void call_hold(struct call *c, size_t size)
+{
+	pthread_mutex_lock(&c->lock);
+	(void)keep(c, c->kept + size, true);
+	pthread_mutex_unlock(&c->lock);
+}
+
+/* Needs lock. */
+static void give(struct call *c, uint64_t size)
+{
+	assert(size <= c->kept);
+	c->kept -= size;
+	uncount(c, c->reserved - c->kept);
+	c->reserved = c->kept;
+	pass_token(c);
+}
+
+void call_give(struct call *c, size_t size)
+{
+	pthread_mutex_lock(&c->lock);
+	give(c, size);
+	pthread_mutex_unlock(&c->lock);
+}
+
+void call_give_all(struct call *c)
+{
+	pthread_mutex_lock(&c->lock);
+	uncount(c, c->taken);
+	c->taken = 0;
+	give(c, c->kept);
+	pthread_mutex_unlock(&c->lock);
+}
+
+bool call_retry(struct call *c)
+{
+	bool run, is_short;
+
+	pthread_mutex_lock(&c->lock);
+	run = c->is_short && take_share(c, c->wanted - c->reserved);
+	if (run)
+		c->reserved = c->wanted;
+	c->is_short &= !run;
+	is_short = c->is_short;
+	pthread_mutex_unlock(&c->lock);
+	if (run)
+		call_run_later(c);
+	return is_short;
 }
 
 int call_send(struct call *c, struct buf *message)
@@ -224,6 +392,7 @@ static void hand_on(struct call *c, enum call_result result)
 		c->woken = false;
 	} else if (!later) {
 		c->done = result == CALL_DONE;
+		c->is_short = result == CALL_SHORT;
 		c->holder = HELD_BY_CONNECTION;
 		tell(c);
 	}
@@ -232,15 +401,35 @@ static void hand_on(struct call *c, enum call_result result)
 		pool_add(pool, &c->job, true);
 }
 
-/* No run follows: the state ends, and if nothing was said, so does the call. */
-static void finish(struct call *c)
+/* The state ends, and what it had of memory. */
+static void end_state(struct call *c)
 {
 	if (c->state && c->route->release)
 		c->route->release(c->state);
 	c->state = NULL;
+	pthread_mutex_lock(&c->lock);
+	give(c, c->kept);
+	pthread_mutex_unlock(&c->lock);
+}
+
+/* No run follows; if nothing was said, the call ends by that. */
+static void finish(struct call *c)
+{
+	end_state(c);
 	if (is_late(c))
 		call_end(c, CALL_CANCELLED, NULL);
 	call_end(c, CALL_INTERNAL, "The handler gave no answer.");
+}
+
+/* Whether the run has ended for want of memory, and the call has not. */
+static bool lacks_memory(struct call *c)
+{
+	bool lacks;
+
+	pthread_mutex_lock(&c->lock);
+	lacks = c->wanted > 0 && !c->ended;
+	pthread_mutex_unlock(&c->lock);
+	return lacks && !call_cancelled(c);
 }
 
 static void run(struct call *c)
@@ -251,6 +440,7 @@ static void run(struct call *c)
 	pthread_mutex_lock(&c->lock);
 	rest = c->rest;
 	c->rest = false;
+	c->wanted = 0;
 	c->rested &= rest;
 	pthread_mutex_unlock(&c->lock);
 	if (!call_cancelled(c) && rest) {
@@ -259,8 +449,12 @@ static void run(struct call *c)
 	} else if (!call_cancelled(c)) {
 		result = c->route->run(c, c->transport->context);
 	}
-	if (result == CALL_DONE)
+	if (result == CALL_DONE && lacks_memory(c)) {
+		end_state(c);
+		result = CALL_SHORT;
+	} else if (result == CALL_DONE) {
 		finish(c);
+	}
 	hand_on(c, result);
 }
 
@@ -298,7 +492,7 @@ void call_run_later(struct call *c)
 }
 
 struct call *call_new(struct transport *t, struct connection *connection,
-		      int32_t stream)
+		      struct share *share, int32_t stream)
 {
 	struct call *c = calloc(1, sizeof(*c));
 
@@ -306,6 +500,8 @@ struct call *call_new(struct transport *t, struct connection *connection,
 		return NULL;
 	c->transport = t;
 	c->connection = connection;
+	c->share = share;
+	atomic_fetch_add(&share->users, 1);
 	c->stream = stream;
 	c->http_status = 200;
 	c->job.run = run_job;
@@ -318,10 +514,12 @@ struct call *call_new(struct transport *t, struct connection *connection,
 
 void call_free(struct call *c)
 {
-	assert(c->holder == HELD_BY_CONNECTION && !c->state && !c->taken);
+	assert(c->holder == HELD_BY_CONNECTION && !c->state && !c->taken &&
+	       !c->reserved);
 	if (c->current)
 		call_message_free(c, c->current);
 	drop(c);
+	share_put(c->share);
 	buf_release(&c->headers);
 	buf_release(&c->text);
 	pthread_mutex_destroy(&c->lock);
@@ -347,6 +545,7 @@ void call_message_free(struct call *c, struct message *m)
 
 	pthread_mutex_lock(&c->lock);
 	c->queued -= size;
+	pass_token(c);
 	pthread_mutex_unlock(&c->lock);
 	memory_give(c->transport->options->memory, MEMORY_WIRE, size);
 	buf_release(&m->bytes);

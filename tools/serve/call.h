@@ -45,6 +45,7 @@ enum call_result {
 	CALL_DONE,  /* never: call_end was called, or the call was cancelled */
 	CALL_AGAIN, /* after others that wait: its time was up */
 	CALL_BLOCKED, /* when there is room: call_send said -EAGAIN */
+	CALL_SHORT,   /* when there is memory: call_take said no */
 	CALL_PARKED   /* when call_wake is called, or was since run began */
 };
 
@@ -114,6 +115,19 @@ bool call_is_inline(const struct call *c);
  *   -ENOMEM
  */
 int call_send(struct call *c, struct buf *message);
+
+/*
+ * Memory that the handler keeps for the call beyond what it sends, which is
+ * counted in the server's share of the store's: of call_take, whether there is
+ * so much more, or the call has so little that it does not matter. If there is
+ * not, the run gives back what it can do without and returns CALL_SHORT; one
+ * that returns CALL_DONE without having ended the call has its state released,
+ * and begins anew. A call that gets nothing for long ends. call_hold is for
+ * what cannot wait. What was not given back is when the last run is over.
+ */
+bool call_take(struct call *c, size_t size);
+void call_hold(struct call *c, size_t size);
+void call_give(struct call *c, size_t size);
 
 /* Ends the answer, behind what was sent: the run returns CALL_DONE. text, which
  * is copied, is one sentence for people, in UTF-8 and cut after 1,023 bytes, or

@@ -17,6 +17,17 @@
  */
 struct connection;
 
+/* What all calls of one connection have of memory, but what is queued; it is
+ * freed with the last who knows it. */
+struct share {
+	atomic_uint users;
+	_Atomic uint64_t held;
+};
+
+/* With one user, or NULL; and one less. */
+struct share *share_new(void);
+void share_put(struct share *s);
+
 /* A message of an answer, as it is sent. */
 struct message {
 	struct message *next;
@@ -35,6 +46,7 @@ struct call {
 	struct pool_job job; /* in its pool */
 	struct transport *transport;
 	const struct route *route; /* NULL: unknown */
+	struct share *share;       /* its connection's; used */
 	/* Of the request. Not changed after the first run begins. */
 	struct buf headers; /* name, NUL, value, NUL, and so on */
 	uint8_t prefix[GRPC_PREFIX_SIZE];
@@ -61,8 +73,9 @@ struct call {
 				      there is; 0: there is nothing */
 	struct message *current;  /* taken off the queue; sent up to */
 	size_t sent;
-	bool large;        /* has transport's token */
-	uint64_t piece_ms; /* since when it has the last piece of memory */
+	uint64_t piece_ms; /* since when it has the last piece of memory, or
+				      the peer the last one of an answer */
+	uint64_t short_ms; /* since when it is short; 0: it is not */
 
 	/* A run's. */
 	void *state;
@@ -70,6 +83,7 @@ struct call {
 	bool is_inline;
 
 	atomic_bool cancelled;
+	atomic_bool large; /* has transport's token; set under lock */
 
 	pthread_mutex_t lock; /* of all below; held for some instructions */
 	enum call_holder holder;
@@ -80,6 +94,10 @@ struct call {
 	struct message *first, *last;
 	size_t queued;       /* bytes, with current's */
 	size_t resume_below; /* queued, for a blocked call to run again */
+	uint64_t kept;       /* what handlers have taken, and not given back */
+	uint64_t reserved; /* of the account, for that; less than kept never */
+	uint64_t wanted;   /* what kept would have been: it was not to be had */
+	bool is_short;     /* and is waited for */
 	bool ended;
 	enum call_status status;
 	struct buf text;
@@ -87,7 +105,7 @@ struct call {
 
 /* For a request of this stream, or NULL. */
 struct call *call_new(struct transport *t, struct connection *c,
-		      int32_t stream);
+		      struct share *share, int32_t stream);
 /* No handler may have it, and its request is released. */
 void call_free(struct call *c);
 
@@ -99,6 +117,25 @@ void call_run_later(struct call *c);
 /* Nobody waits for it any more: what is queued, but not current, is dropped,
  * and the call ends so, unless it ended before and nothing was dropped. */
 void call_cancel(struct call *c, enum call_status status, const char *text);
+
+/* Takes memory of the account for the call, of which a connection has half at
+ * most, or goes beyond that if no other call does so. What is not to be had
+ * others are asked to give back soon. */
+bool call_share(struct call *c, uint64_t size);
+
+/* Takes it in any case. */
+void call_count(struct call *c, uint64_t size);
+
+/* Whether others wait for what the call has beyond the limit. */
+bool call_is_greedy(const struct call *c);
+
+/* A call that the connection's thread has: runs it, if it was short of memory
+ * and now is not. Whether it is. */
+bool call_retry(struct call *c);
+
+/* All memory that is counted for it, but that of the queue, is given back: the
+ * request is gone, and no handler has the call. */
+void call_give_all(struct call *c);
 
 /* Queue's first, or NULL; it stays counted, see call_message_free. */
 struct message *call_take_message(struct call *c);

@@ -27,6 +27,7 @@ struct connection {
 	nghttp2_session *session;
 	struct transport *transport;
 	void *owner;
+	struct share *share;
 	struct call *calls; /* whose streams are open */
 	struct call *ready, *last_ready;
 	struct buf out; /* sent up to */
@@ -121,7 +122,7 @@ static int begin_headers(nghttp2_session *session, const nghttp2_frame *frame,
 	if (frame->hd.type != NGHTTP2_HEADERS ||
 	    frame->headers.cat != NGHTTP2_HCAT_REQUEST)
 		return 0;
-	call = call_new(c->transport, c, frame->hd.stream_id);
+	call = call_new(c->transport, c, c->share, frame->hd.stream_id);
 	if (!call)
 		return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 	call->next = c->calls;
@@ -314,16 +315,18 @@ int connection_new(struct transport *t, void *owner, struct connection **out)
 		return -ENOMEM;
 	c->transport = t;
 	c->owner = owner;
+	c->share = share_new();
 	c->received_ms = c->head_ms = transport_ms();
 	c->control =
 		(struct allowance){ o->control_burst * 1000ull, c->head_ms };
 	c->resets = (struct allowance){ o->resets_burst * 1000ull, c->head_ms };
-	if (open_session(c) < 0 ||
+	if (!c->share || open_session(c) < 0 ||
 	    nghttp2_submit_settings(c->session, NGHTTP2_FLAG_NONE, settings,
 				    sizeof(settings) / sizeof(*settings)) ||
 	    nghttp2_session_set_local_window_size(c->session, NGHTTP2_FLAG_NONE,
 						  0, WINDOW)) {
 		nghttp2_session_del(c->session);
+		share_put(c->share);
 		free(c);
 		return -ENOMEM;
 	}
@@ -344,6 +347,7 @@ void connection_free(struct connection *c)
 		settle(call);
 	}
 	nghttp2_session_del(c->session);
+	share_put(c->share);
 	buf_release(&c->out);
 	free(c);
 }
@@ -467,6 +471,19 @@ static int tick_request(struct connection *c, struct call *call,
 			    "The rest of the request did not come.");
 }
 
+/* A call that may be short of memory for its handler. */
+static int tick_short(struct connection *c, struct call *call, uint64_t now_ms)
+{
+	if (!call_retry(call))
+		call->short_ms = 0;
+	else if (!call->short_ms)
+		call->short_ms = now_ms;
+	else if (now_ms > call->short_ms + c->transport->options->request_ms)
+		return answer_abort(c->session, call, CALL_RESOURCE_EXHAUSTED,
+				    "There was no memory for this call.");
+	return 0;
+}
+
 static int tick_call(struct connection *c, struct call *call, uint64_t now_ms)
 {
 	const struct server_options *o = c->transport->options;
@@ -485,12 +502,16 @@ static int tick_call(struct connection *c, struct call *call, uint64_t now_ms)
 		call->due_ms = 0;
 		look_ready(c, call);
 	}
+	if (answer_is_too_slow(call, now_ms))
+		return answer_abort(c->session, call, CALL_RESOURCE_EXHAUSTED,
+				    "Others waited for the memory of this "
+				    "answer, which was read too slowly.");
 	if (stalled >= o->stall_ms)
 		return answer_abort(c->session, call, CALL_UNAVAILABLE,
 				    "The answer was not read for too long.");
 	if (stalled >= o->rest_ms)
 		answer_rest(call);
-	return 0;
+	return tick_short(c, call, now_ms);
 }
 
 int connection_tick(struct connection *c, uint64_t now_ms)

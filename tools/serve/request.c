@@ -82,37 +82,19 @@ void request_head(struct call *c)
 		c->deadline_us = transport_us() + timeout_us;
 }
 
-/* Whether the call may go beyond what there is of memory, as one may. What
- * other uses have of it is waited for. */
-static bool go_beyond(struct call *c, uint32_t size)
-{
-	struct memory *m = c->transport->options->memory;
-	struct request_token *token = c->transport->token;
-
-	if (size <= REQUEST_WINDOW || c->large)
-		return true;
-	if (memory_used(m, MEMORY_WIRE) == 0 && size <= memory_limit(m) / 2)
-		return false;
-	c->large = !atomic_exchange(&token->taken, true);
-	atomic_store(&token->wanted, !c->large);
-	return c->large;
-}
-
 /* Whether there is memory for the next piece of the message; then it is
  * counted. */
 static bool reserve(struct call *c)
 {
-	struct memory *m = c->transport->options->memory;
 	uint32_t size = grpc_prefix_size(c->prefix);
 	uint64_t next = size - c->taken;
 
-	if (size > REQUEST_WINDOW && next > REQUEST_PIECE)
+	if (size <= REQUEST_WINDOW)
+		call_count(c, next);
+	else if (next > REQUEST_PIECE)
 		next = REQUEST_PIECE;
-	if (!memory_take(m, MEMORY_WIRE, next, 0)) {
-		if (!go_beyond(c, size))
-			return false;
-		memory_hold(m, MEMORY_WIRE, next);
-	}
+	if (size > REQUEST_WINDOW && !call_share(c, next))
+		return false;
 	c->taken += next;
 	c->piece_ms = c->received_ms;
 	return true;
@@ -184,8 +166,7 @@ bool request_retry(struct call *c)
 
 bool request_is_too_slow(const struct call *c, uint64_t now_ms)
 {
-	return c->large && !c->complete &&
-	       atomic_load(&c->transport->token->wanted) &&
+	return call_is_greedy(c) && !c->complete &&
 	       now_ms > c->piece_ms + c->transport->options->piece_ms;
 }
 
@@ -211,12 +192,6 @@ void request_end(struct call *c)
 
 void request_release(struct call *c)
 {
-	memory_give(c->transport->options->memory, MEMORY_WIRE, c->taken);
-	c->taken = 0;
-	if (c->large) {
-		atomic_store(&c->transport->token->wanted, false);
-		atomic_store(&c->transport->token->taken, false);
-	}
-	c->large = false;
+	call_give_all(c);
 	buf_release(&c->request);
 }

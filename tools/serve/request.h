@@ -10,10 +10,10 @@
  *
  * A peer may send the first REQUEST_WINDOW bytes of any stream. Of a longer
  * message memory is taken, and the window opened, piece by piece as it comes,
- * so that what is slow holds little more than has come. Where requests together
+ * so that what is slow holds little more than has come. Where calls together
  * have what their account may have, one of them at a time goes on beyond that,
- * and others wait for it; if it takes longer than piece_ms for a piece then, it
- * ends.
+ * and others wait for it; if its peer takes longer than piece_ms for a piece
+ * then, of a request or an answer, it ends.
  */
 #define REQUEST_WINDOW 65535
 #define REQUEST_PIECE ((uint32_t)1 << 20)

@@ -15,7 +15,7 @@ struct server {
 	struct listener listener;
 	struct pool *pool;
 	atomic_uint connections;
-	struct request_token token;
+	struct memory_token token;
 	bool started;
 	unsigned int count;
 	struct loop *loops[];

@@ -13,10 +13,11 @@
  * machine's clients ask, and a thread for each connection would be many where
  * they are idle. What takes longer runs on a bounded pool.
  *
- * What is waited for is bounded, and so is what a peer can have of memory: 64
- * KiB of its request a call, and of the answer queue_max bytes or one message.
- * Both are counted in the store's memory, account wire. A longer request is
- * let in when that has room for it.
+ * What is waited for is bounded, and so is what a peer can have of memory: for
+ * a call 64 KiB of its request, 128 KiB that its handler keeps, and of the
+ * answer queue_max bytes or one message. All is counted in the store's memory,
+ * account wire. A longer request is let in, and a handler has more, when that
+ * has room for it; half of it is the most that one connection has.
  */
 struct server;
 struct listener;

@@ -10,9 +10,9 @@
 #include "tools/serve/pool.h"
 #include "tools/serve/server.h"
 
-/* What one request may have, to go beyond the memory that there is (request.h):
+/* What one call may have, to go beyond the memory that there is (call_state.h):
  * whether one has it, and whether another waits for it. */
-struct request_token {
+struct memory_token {
 	atomic_bool taken, wanted;
 };
 
@@ -25,9 +25,9 @@ struct transport {
 	const struct route *routes;
 	void *context; /* of the handlers */
 	struct pool *pool;
-	struct inbox inbox;          /* calls that this thread has to look at */
-	struct request_token *token; /* of all threads */
-	unsigned int calls;          /* not freed; the thread's alone */
+	struct inbox inbox;         /* calls that this thread has to look at */
+	struct memory_token *token; /* of all threads */
+	unsigned int calls;         /* not freed; the thread's alone */
 };
 
 /* Microseconds of a clock that nobody sets, and milliseconds of the same. */

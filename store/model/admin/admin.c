@@ -149,7 +149,8 @@ int store_drop_table(struct store *s, struct bytes name, bool only_empty)
 	t = schema_find(c.schema, name);
 	if (!t)
 		return change_end(&c, no_table(name));
-	if (only_empty)
+	err = table_check_drop(t);
+	if (err == 0 && only_empty)
 		err = empty_table(s, name);
 	if (err == 0)
 		err = change_delete(&c, name);
@@ -276,8 +277,11 @@ static int do_drop_family(struct store *s, struct table *t, void *arg)
 {
 	struct bytes *name = arg;
 	struct family *f = table_find_family(t, *name);
+	int err = table_check_drop(t);
 
 	(void)s;
+	if (err < 0)
+		return err;
 	if (!f)
 		return no_family("can't delete unknown", *name);
 	table_remove_family(t, f);

@@ -161,6 +161,23 @@ int filter_new_values(const struct filter_range *range, struct filter **out)
 	return finish(err, f, out);
 }
 
+/* The service requires one: a mask that was forgotten would pass what is
+ * empty. */
+int filter_new_bitmask(struct bytes mask, struct filter **out)
+{
+	struct filter *f;
+	int err;
+
+	*out = NULL;
+	if (mask.size == 0)
+		return fail(ERR_bad_argument,
+			    "value bitmask must not be empty");
+	err = new_leaf(FILTER_BITMASK, &f);
+	if (!err)
+		err = buf_add_bytes(&f->name, mask);
+	return finish(err, f, out);
+}
+
 /* to_us is stored so that one comparison does: 0, unbounded, as a time after
  * all. */
 int filter_new_timestamps(uint64_t from_us, uint64_t to_us, struct filter **out)

@@ -223,6 +223,18 @@ static uint64_t count_cell(struct filter *f, uint64_t epoch)
 	return ++f->count;
 }
 
+static bool has_bits(struct bytes value, struct bytes mask)
+{
+	size_t i;
+
+	if (value.size != mask.size)
+		return false;
+	for (i = 0; i < mask.size; i++)
+		if ((value.data[i] & mask.data[i]) != mask.data[i])
+			return false;
+	return true;
+}
+
 /* Whether a part that is not composed of others passes the cell, which it may
  * change: 1, 0 or an error. Only values that are looked at are loaded, once for
  * all copies of a cell: load keeps them. */
@@ -231,7 +243,8 @@ static int passes(struct filter_run *r, struct filter *f, struct filter_cell *c)
 	const struct cell *cell = &c->cell;
 	int err;
 
-	if ((f->kind == FILTER_VALUE || f->kind == FILTER_VALUES) &&
+	if ((f->kind == FILTER_VALUE || f->kind == FILTER_VALUES ||
+	     f->kind == FILTER_BITMASK) &&
 	    cell->blob.size > 0) {
 		err = r->load(r->load_context, &c->cell);
 		if (err < 0)
@@ -258,6 +271,8 @@ static int passes(struct filter_run *r, struct filter *f, struct filter_cell *c)
 		       in_range(&f->range, cell->qualifier);
 	case FILTER_VALUES:
 		return in_range(&f->range, cell->value);
+	case FILTER_BITMASK:
+		return has_bits(cell->value, buf_bytes(&f->name));
 	case FILTER_TIMESTAMPS:
 		return cell->timestamp_us >= f->from_us &&
 		       cell->timestamp_us < f->to_us;

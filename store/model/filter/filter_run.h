@@ -35,6 +35,7 @@ enum filter_kind {
 	FILTER_VALUE,        /* by a regex of the value */
 	FILTER_COLUMNS,      /* of family name, qualifier in range */
 	FILTER_VALUES,       /* value in range */
+	FILTER_BITMASK,      /* value with all bits of name, and as long */
 	FILTER_TIMESTAMPS,   /* from_us <= timestamp < to_us */
 	FILTER_ROW_LIMIT,    /* the first limit cells of a row */
 	FILTER_ROW_OFFSET,   /* all of a row but those */
@@ -50,7 +51,7 @@ struct filter {
 	/* What it does, set when it is made. */
 	enum filter_kind kind;
 	struct regex *regex;       /* owned; of the four that have one */
-	struct buf name;           /* family of columns; label */
+	struct buf name;           /* family of columns; label; mask */
 	struct buf start, end;     /* memory of range */
 	struct filter_range range; /* points to start and end */
 	uint64_t from_us, to_us;   /* to is never 0 */

@@ -353,6 +353,7 @@ static const struct kind kinds[] = {
 	{ "family_name_regex", .of_string = filter_new_family },
 	{ "column_qualifier_regex", .of_string = filter_new_qualifier },
 	{ "value_regex", .of_string = filter_new_value },
+	{ "value_bitmask", .of_string = filter_new_bitmask },
 	{ "apply_label", .of_string = filter_new_label },
 	{ "cells_per_row_limit", .of_number = filter_new_row_limit },
 	{ "cells_per_row_offset", .of_number = filter_new_row_offset },

@@ -8,7 +8,7 @@
  *
  *   pass_all  block_all  sink  strip_value
  *   row_key_regex('re')  family_name_regex('re')  column_qualifier_regex('re')
- *   value_regex('re')  apply_label('text')
+ *   value_regex('re')  value_bitmask(x'01')  apply_label('text')
  *   column_range('family', >= 'a', < 'b')  value_range(> 'a', <= 'b')
  *   timestamp_range(from[, to])   from <= microseconds < to
  *   cells_per_row_limit(n)  cells_per_row_offset(n)  cells_per_column_limit(n)

@@ -25,19 +25,10 @@ int admin_answer_empty(struct admin_call *a)
 	return 0;
 }
 
-/* Bytes of the arena as Any has them: a type's name and a message. */
-static int pack(struct admin_call *a, const char *type, struct bytes value,
-		struct proto_any *out)
-{
-	int err =
-		admin_print(a, &out->type_url, "type.googleapis.com/%s", type);
-
-	out->value = value;
-	return err;
-}
+#define TYPE_PREFIX "type.googleapis.com/"
 
 int admin_answer_operation(struct admin_call *a, struct bytes name,
-			   const char *metadata, const struct proto_type *type,
+			   const char *operation, const struct proto_type *type,
 			   const void *message)
 {
 	struct proto_any course = { .value = BYTES_NONE }, result = course;
@@ -50,17 +41,34 @@ int admin_answer_operation(struct admin_call *a, struct bytes name,
 	struct buf value = BUF_INIT;
 	int err = proto_encode(type, message, &value);
 
+	result.value = buf_bytes(&value);
 	if (!err)
-		err = pack(a, type->name, buf_bytes(&value), &result);
+		err = admin_print(a, &result.type_url, TYPE_PREFIX "%s",
+				  type->name);
+	/* Of its course there is nothing to say. */
 	if (!err)
-		err = pack(a, metadata, BYTES_NONE, &course);
+		err = admin_print(a, &course.type_url,
+				  TYPE_PREFIX
+				  "google.bigtable.admin.v2.%sMetadata",
+				  operation);
 	if (!err)
-		err = admin_print(a, &answer.name, "operations/%.*s/done",
-				  (int)name.size, (const char *)name.data);
+		err = admin_print(a, &answer.name, OPERATION_PREFIX "%.*s/%s",
+				  (int)name.size, (const char *)name.data,
+				  operation);
 	if (!err)
 		method_answer(a->c, &proto_operation_type, &answer);
 	buf_release(&value);
 	return err;
+}
+
+int admin_answer(struct admin_call *a, struct bytes name,
+		 const struct proto_type *type, const void *message)
+{
+	if (a->operation)
+		return admin_answer_operation(a, name, a->operation, type,
+					      message);
+	method_answer(a->c, type, message);
+	return 0;
 }
 
 bool admin_updates(const struct proto_field_mask *mask, const char *field,

@@ -12,6 +12,8 @@ struct admin_call {
 	struct service *service;
 	struct proto_arena arena;
 	void *request; /* decoded */
+	/* That of which the answer is to be the result; NULL: none. */
+	const char *operation;
 };
 
 /* Decodes the request and does what answer does, which ends the call and
@@ -23,12 +25,18 @@ enum call_result admin_run(struct call *c, void *context,
 /* Answers with nothing: 0. */
 int admin_answer_empty(struct admin_call *a);
 
-/* Answers with an operation that is done and whose result is message: 0. name
- * is that of what it was about, metadata that of the message that tells of its
- * course, of which there is nothing to say. */
+/* Answers with an operation, "CreateInstance", that is done and whose result is
+ * message: 0. name is that of what it was about; that of the operation is made
+ * of both, see operation.h. */
+#define OPERATION_PREFIX "operations/"
 int admin_answer_operation(struct admin_call *a, struct bytes name,
-			   const char *metadata, const struct proto_type *type,
+			   const char *operation, const struct proto_type *type,
 			   const void *message);
+
+/* Answers with message, the resource of this name, or as a->operation says:
+ * 0. */
+int admin_answer(struct admin_call *a, struct bytes name,
+		 const struct proto_type *type, const void *message);
 
 /* Whether an update is of this field. Without a mask it is of all that is set,
  * as it was before there were masks. */

@@ -1,9 +1,9 @@
+#include "tools/serve/admin/autoscaling.h"
 #include "tools/serve/admin/cluster_admin.h"
 #include "tools/serve/admin/instance_admin.h"
 #include "tools/serve/admin/records.h"
 #include "tools/serve/method/resource.h"
 
-#define ADMIN "google.bigtable.admin.v2."
 #define READY 1 /* of Cluster.State */
 #define SSD 1   /* of StorageType */
 
@@ -24,6 +24,8 @@ static int fill(struct admin_call *a, struct bytes project,
 	else
 		*out = (struct proto_cluster){ .serve_nodes = 1 };
 	out->state = READY;
+	if (!out->serve_nodes)
+		out->serve_nodes = autoscaling_nodes(out);
 	if (!out->default_storage_type)
 		out->default_storage_type = SSD;
 	if (out->location.size == 0)
@@ -84,24 +86,29 @@ static int do_create(struct admin_call *a)
 	if (!err)
 		err = fill(a, parts[0], &r, &answer);
 	return err < 0 ? err
-		       : admin_answer_operation(a, answer.name,
-						ADMIN "CreateClusterMetadata",
+		       : admin_answer_operation(a, answer.name, "CreateCluster",
 						&proto_cluster_type, &answer);
+}
+
+int cluster_get(struct admin_call *a, struct bytes name)
+{
+	struct proto_cluster answer;
+	struct bytes project;
+	struct record r;
+	int err = find(a, name, &r, &project);
+
+	if (!err)
+		err = fill(a, project, &r, &answer);
+	return err < 0 ? err
+		       : admin_answer(a, answer.name, &proto_cluster_type,
+				      &answer);
 }
 
 static int do_get(struct admin_call *a)
 {
 	const struct proto_get_cluster *q = a->request;
-	struct proto_cluster answer;
-	struct bytes project;
-	struct record r;
-	int err = find(a, q->name, &r, &project);
 
-	if (!err)
-		err = fill(a, project, &r, &answer);
-	if (!err)
-		method_answer(a->c, &proto_cluster_type, &answer);
-	return err;
+	return cluster_get(a, q->name);
 }
 
 /* Of "-" it is those of all instances. */
@@ -136,8 +143,7 @@ static int do_list(struct admin_call *a)
 	return err;
 }
 
-/* Changes what the mask names. Of a number of nodes and a policy for it the one
- * that is set stays. */
+/* Changes what the mask names. */
 static int change(struct admin_call *a, const struct proto_cluster *to,
 		  const struct proto_field_mask *mask,
 		  struct proto_cluster *out)
@@ -158,12 +164,9 @@ static int change(struct admin_call *a, const struct proto_cluster *to,
 		kept = r.message;
 		if (admin_updates(mask, "serve_nodes", to->serve_nodes != 0))
 			kept->serve_nodes = to->serve_nodes;
-		if (admin_updates(mask, "cluster_config",
-				  to->config_case != 0)) {
-			kept->config_case = to->config_case;
-			kept->cluster_config = to->cluster_config;
-		}
-		err = records_write(a, &r, 1);
+		err = autoscaling_update(kept, to, mask, &a->arena);
+		if (!err)
+			err = records_write(a, &r, 1);
 	}
 	records_unlock();
 	return err < 0 ? err : fill(a, project, &r, out);
@@ -171,20 +174,19 @@ static int change(struct admin_call *a, const struct proto_cluster *to,
 
 static int answer_change(struct admin_call *a, const struct proto_cluster *to,
 			 const struct proto_field_mask *mask,
-			 const char *metadata)
+			 const char *operation)
 {
 	struct proto_cluster answer;
 	int err = change(a, to, mask, &answer);
 
 	return err < 0 ? err
-		       : admin_answer_operation(a, answer.name, metadata,
+		       : admin_answer_operation(a, answer.name, operation,
 						&proto_cluster_type, &answer);
 }
 
 static int do_update(struct admin_call *a)
 {
-	return answer_change(a, a->request, NULL,
-			     ADMIN "UpdateClusterMetadata");
+	return answer_change(a, a->request, NULL, "UpdateCluster");
 }
 
 static int do_partial_update(struct admin_call *a)
@@ -192,7 +194,7 @@ static int do_partial_update(struct admin_call *a)
 	const struct proto_partial_update_cluster *q = a->request;
 
 	return answer_change(a, q->cluster, q->update_mask,
-			     ADMIN "PartialUpdateClusterMetadata");
+			     "PartialUpdateCluster");
 }
 
 static int do_delete(struct admin_call *a)

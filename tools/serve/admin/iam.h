@@ -5,6 +5,7 @@
 
 /* Whoever may connect may do everything; no policy is kept. */
 enum call_result get_iam_policy(struct call *c, void *context);
+enum call_result set_iam_policy(struct call *c, void *context);
 enum call_result test_iam_permissions(struct call *c, void *context);
 
 #endif

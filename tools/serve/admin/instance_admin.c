@@ -1,11 +1,10 @@
 #include <time.h>
 
 #include "tools/serve/admin/instance_admin.h"
-#include "tools/serve/admin/protection.h"
 #include "tools/serve/admin/records.h"
+#include "tools/serve/method/attributes.h"
 #include "tools/serve/method/resource.h"
 
-#define ADMIN "google.bigtable.admin.v2."
 #define READY 1      /* of Instance.State */
 #define PRODUCTION 1 /* of Instance.Type */
 
@@ -49,6 +48,33 @@ static int take_instance(const struct proto_create_instance *q,
 	return err;
 }
 
+/* -ERR_table_exists if clients have made tables in an instance by this name,
+ * that are a mount's: with one of its own they would not find them again. */
+static int check_unused(struct admin_call *a, struct bytes id)
+{
+	struct schema *schema = store_schema(a->service->store);
+	struct bytes named;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < schema->table_count && !err; i++) {
+		const struct table *t = &schema->tables[i];
+
+		if (attributes_find(&t->attributes,
+				    BYTES_LITERAL(TABLE_INSTANCE), &named) &&
+		    bytes_equal(named, id))
+			err = fail(ERR_table_exists,
+				   "instance \"%.*s\" already exists: it is "
+				   "that of the files, and table \"%.*s\" was "
+				   "made in it",
+				   (int)id.size, (const char *)id.data,
+				   (int)t->name.size,
+				   (const char *)t->name.data);
+	}
+	schema_put(schema);
+	return err;
+}
+
 static int do_create(struct admin_call *a)
 {
 	const struct proto_create_instance *q = a->request;
@@ -77,34 +103,47 @@ static int do_create(struct admin_call *a)
 	if (err < 0)
 		return err;
 	records_lock();
-	err = records_create(
-		a, records, q->clusters.count + 1,
-		bytes_equal(q->instance_id, BYTES_LITERAL(DEFAULT_INSTANCE)));
+	err = check_unused(a, q->instance_id);
+	if (!err)
+		err = records_create(
+			a, records, q->clusters.count + 1,
+			bytes_equal(q->instance_id,
+				    BYTES_LITERAL(DEFAULT_INSTANCE)));
 	records_unlock();
 	if (!err)
 		err = fill(a, parts[0], records, &answer);
 	return err < 0 ? err
 		       : admin_answer_operation(a, answer.name,
-						ADMIN "CreateInstanceMetadata",
+						"CreateInstance",
 						&proto_instance_type, &answer);
+}
+
+int instance_get(struct admin_call *a, struct bytes name)
+{
+	struct bytes parts[RESOURCE_PARTS_MAX];
+	struct record r = { .kind = RECORD_INSTANCE };
+	struct proto_instance answer;
+	int err = resource_parse("name", name, RESOURCE_INSTANCE, parts);
+
+	r.instance = parts[1];
+	if (!err)
+		err = record_read(a, &r);
+	/* As lists have it, so that who asks first makes the one he means. */
+	if (err == 0 &&
+	    !bytes_equal(r.instance, BYTES_LITERAL(DEFAULT_INSTANCE)))
+		err = record_missing(&r);
+	if (err >= 0)
+		err = fill(a, parts[0], &r, &answer);
+	return err < 0 ? err
+		       : admin_answer(a, answer.name, &proto_instance_type,
+				      &answer);
 }
 
 static int do_get(struct admin_call *a)
 {
 	const struct proto_get_instance *q = a->request;
-	struct bytes parts[RESOURCE_PARTS_MAX];
-	struct record r = { .kind = RECORD_INSTANCE };
-	struct proto_instance answer;
-	int err = resource_parse("name", q->name, RESOURCE_INSTANCE, parts);
 
-	r.instance = parts[1];
-	if (!err)
-		err = record_read(a, &r);
-	if (err >= 0)
-		err = fill(a, parts[0], &r, &answer);
-	if (!err)
-		method_answer(a->c, &proto_instance_type, &answer);
-	return err;
+	return instance_get(a, q->name);
 }
 
 static int do_list(struct admin_call *a)
@@ -187,7 +226,7 @@ static int do_partial_update(struct admin_call *a)
 
 	return err < 0 ? err
 		       : admin_answer_operation(a, answer.name,
-						ADMIN "UpdateInstanceMetadata",
+						"UpdateInstance",
 						&proto_instance_type, &answer);
 }
 
@@ -211,7 +250,7 @@ static int find_tables(struct admin_call *a, struct bytes instance,
 
 		if (!bytes_starts_with(t->name, prefix))
 			continue;
-		err = protection_check(t);
+		err = table_check_drop(t);
 		if (!err)
 			err = admin_print(a, &(*names)[(*count)++], "%.*s",
 					  (int)t->name.size,

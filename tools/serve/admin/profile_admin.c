@@ -3,8 +3,6 @@
 #include "tools/serve/admin/records.h"
 #include "tools/serve/method/resource.h"
 
-#define ADMIN "google.bigtable.admin.v2."
-
 static bool is_default(const struct record *r)
 {
 	return bytes_equal(r->id, BYTES_LITERAL(DEFAULT_PROFILE));
@@ -87,19 +85,25 @@ static int do_create(struct admin_call *a)
 	return err;
 }
 
-static int do_get(struct admin_call *a)
+int profile_get(struct admin_call *a, struct bytes name)
 {
-	const struct proto_get_profile *q = a->request;
 	struct proto_app_profile answer;
 	struct bytes project;
 	struct record r;
-	int err = find(a, q->name, &r, &project);
+	int err = find(a, name, &r, &project);
 
 	if (!err)
 		err = fill(a, project, &r, &answer);
-	if (!err)
-		method_answer(a->c, &proto_app_profile_type, &answer);
-	return err;
+	return err < 0 ? err
+		       : admin_answer(a, answer.name, &proto_app_profile_type,
+				      &answer);
+}
+
+static int do_get(struct admin_call *a)
+{
+	const struct proto_get_profile *q = a->request;
+
+	return profile_get(a, q->name);
 }
 
 /* Whether a record has changed the default one. */
@@ -204,8 +208,7 @@ static int do_update(struct admin_call *a)
 	records_unlock();
 	return err < 0 ? err
 		       : admin_answer_operation(
-				 a, answer.name,
-				 ADMIN "UpdateAppProfileMetadata",
+				 a, answer.name, "UpdateAppProfile",
 				 &proto_app_profile_type, &answer);
 }
 

@@ -1,7 +1,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "tools/serve/admin/protection.h"
 #include "tools/serve/admin/records.h"
 #include "tools/serve/admin/table_admin.h"
 #include "tools/serve/admin/wire_family.h"
@@ -18,11 +17,11 @@ static int answer_table(struct admin_call *a, struct bytes instance,
 	struct proto_table table = { .name = BYTES_NONE };
 	int err;
 
-	err = t ? wire_table(t, instance, view, &a->arena, &table)
+	err = t ? wire_table(schema, t, instance, view, &a->arena, &table)
 		: fail(ERR_no_table, "table \"%.*s\" not found", (int)name.size,
 		       (const char *)name.data);
 	if (!err)
-		method_answer(a->c, &proto_table_type, &table);
+		err = admin_answer(a, table.name, &proto_table_type, &table);
 	schema_put(schema);
 	return err;
 }
@@ -98,11 +97,12 @@ static int take_families(struct admin_call *a, const struct proto_table *t,
 	return err;
 }
 
-/* What is kept beside the families: the splits that were asked for, and whether
- * the table is protected. */
+/* What is kept beside the families: the splits that were asked for, whether the
+ * table is protected, and if nobody made its instance, by which name that goes.
+ */
 static int take_attributes(struct admin_call *a,
 			   const struct proto_create_table *q,
-			   struct table_spec *spec)
+			   struct bytes instance, struct table_spec *spec)
 {
 	const struct proto_create_table splits = {
 		.initial_splits = q->initial_splits,
@@ -112,7 +112,7 @@ static int take_attributes(struct admin_call *a,
 	uint8_t *copy;
 	int err = 0;
 
-	kept = proto_alloc(&a->arena, 2 * sizeof(*kept), &err);
+	kept = proto_alloc(&a->arena, 3 * sizeof(*kept), &err);
 	if (!err && q->initial_splits.count > 0)
 		err = proto_encode(&proto_create_table_type, &splits, &value);
 	if (!err && value.size > STORE_ATTRIBUTE_VALUE_MAX)
@@ -129,8 +129,13 @@ static int take_attributes(struct admin_call *a,
 	}
 	if (copy && q->table && q->table->deletion_protection)
 		kept[spec->attribute_count++] =
-			(struct attribute){ BYTES_LITERAL(TABLE_PROTECTED),
+			(struct attribute){ BYTES_LITERAL(STORE_PROTECTED),
 					    BYTES_LITERAL("1") };
+	if (copy && !resource_is_made(a->service->store, instance) &&
+	    instance.size <= STORE_INSTANCE_NAME_MAX)
+		kept[spec->attribute_count++] =
+			(struct attribute){ BYTES_LITERAL(TABLE_INSTANCE),
+					    instance };
 	spec->attributes = kept;
 	buf_release(&value);
 	return err;
@@ -166,7 +171,7 @@ static int do_create_table(struct admin_call *a)
 	if (!err && q->table)
 		err = take_families(a, q->table, &specs);
 	if (!err)
-		err = take_attributes(a, q, &spec);
+		err = take_attributes(a, q, parts[1], &spec);
 	spec.families = specs.specs;
 	spec.family_count = specs.count;
 	if (!err)
@@ -210,7 +215,7 @@ static int add_tables(struct admin_call *a, const struct schema *schema,
 			break;
 		}
 		last = bytes_after(t->name, prefix.size);
-		err = wire_table(t, q->parent, (enum table_view)q->view,
+		err = wire_table(schema, t, q->parent, (enum table_view)q->view,
 				 &a->arena,
 				 &answer->tables.at[answer->tables.count++]);
 	}
@@ -241,6 +246,16 @@ static int do_list_tables(struct admin_call *a)
 	return err;
 }
 
+int table_get(struct admin_call *a, struct bytes name)
+{
+	struct bytes table;
+	int err = admin_table(a, name, &table);
+
+	return err < 0 ? err
+		       : answer_table(a, instance_of(name), table,
+				      TABLE_SCHEMA);
+}
+
 static int do_get_table(struct admin_call *a)
 {
 	const struct proto_get_table *q = a->request;
@@ -252,17 +267,6 @@ static int do_get_table(struct admin_call *a)
 				      q->view == TABLE_VIEW_UNSPECIFIED
 					      ? TABLE_SCHEMA
 					      : (enum table_view)q->view);
-}
-
-/* -EPERM if the table is there and protected. */
-static int check_protection(struct admin_call *a, struct bytes name)
-{
-	struct schema *schema = store_schema(a->service->store);
-	const struct table *t = schema_table(schema, name);
-	int err = t ? protection_check(t) : 0;
-
-	schema_put(schema);
-	return err;
 }
 
 /* Its protection is all that is updated of a table. */
@@ -286,7 +290,7 @@ static int do_update_table(struct admin_call *a)
 				       "can be updated");
 	if (!err) {
 		err = store_set_attribute(a->service->store, table,
-					  BYTES_LITERAL(TABLE_PROTECTED),
+					  BYTES_LITERAL(STORE_PROTECTED),
 					  q->table->deletion_protection
 						  ? BYTES_LITERAL("1")
 						  : BYTES_NONE);
@@ -296,14 +300,12 @@ static int do_update_table(struct admin_call *a)
 		return err;
 	schema = store_schema(a->service->store);
 	t = schema_table(schema, table);
-	err = t ? wire_table(t, instance_of(q->table->name), TABLE_SCHEMA,
-			     &a->arena, &answer)
+	err = t ? wire_table(schema, t, instance_of(q->table->name),
+			     TABLE_SCHEMA, &a->arena, &answer)
 		: fail(ERR_no_table, "the table was dropped meanwhile");
 	if (!err)
-		err = admin_answer_operation(
-			a, answer.name,
-			"google.bigtable.admin.v2.UpdateTableMetadata",
-			&proto_table_type, &answer);
+		err = admin_answer_operation(a, answer.name, "UpdateTable",
+					     &proto_table_type, &answer);
 	schema_put(schema);
 	return err;
 }
@@ -314,8 +316,6 @@ static int do_delete_table(struct admin_call *a)
 	struct bytes table;
 	int err = admin_table(a, q->name, &table);
 
-	if (!err)
-		err = check_protection(a, table);
 	if (!err) {
 		err = store_drop_table(a->service->store, table, false);
 		method_changed(a->service);
@@ -373,7 +373,7 @@ static int change_families(struct admin_call *a, struct bytes table,
 static int do_modify(struct admin_call *a)
 {
 	const struct proto_modify_families *q = a->request;
-	size_t count = q->modifications.count, made = 0, i;
+	size_t count = q->modifications.count, made = 0;
 	struct family_change *changes;
 	struct bytes table;
 	int err = admin_table(a, q->name, &table);
@@ -385,9 +385,6 @@ static int do_modify(struct admin_call *a)
 	changes = proto_alloc(&a->arena, count * sizeof(*changes), &err);
 	for (; made < count && !err; made++)
 		err = take_change(&q->modifications.at[made], &changes[made]);
-	for (i = 0; i < made && !err; i++)
-		if (changes[i].kind == FAMILY_DROP)
-			err = check_protection(a, table);
 	if (!err) {
 		err = change_families(a, table, changes, count);
 		method_changed(a->service);

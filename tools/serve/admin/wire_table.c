@@ -56,31 +56,62 @@ static int add_families(const struct table *t, struct proto_arena *arena,
 	out->column_families.count = t->family_count;
 	out->granularity = t->millis ? MILLIS : 0;
 	out->deletion_protection = attributes_find(
-		&t->attributes, BYTES_LITERAL(TABLE_PROTECTED), NULL);
+		&t->attributes, BYTES_LITERAL(STORE_PROTECTED), NULL);
 	return err;
 }
 
-static int add_states(struct proto_arena *arena, struct proto_table *out)
+/* The id of a cluster, if the attribute is of one of the instance. */
+static bool is_cluster(struct bytes name, struct bytes instance,
+		       struct bytes *id)
 {
+	struct bytes rest = bytes_after(name, sizeof(RECORD_CLUSTERS) - 1);
+
+	if (!bytes_starts_with(rest, instance) || rest.size == instance.size ||
+	    rest.data[instance.size] != '/')
+		return false;
+	*id = bytes_after(rest, instance.size + 1);
+	return true;
+}
+
+/* Of each cluster of the instance: those that were made, and the one that an
+ * instance has that nobody made. */
+static int add_states(const struct schema *schema, const struct table *t,
+		      struct bytes instance, struct proto_arena *arena,
+		      struct proto_table *out)
+{
+	const struct bytes prefix = BYTES_LITERAL(RECORD_CLUSTERS);
+	const struct attributes *all = schema_attributes(schema, BYTES_NONE);
+	size_t first = attributes_from(all, prefix), end = first;
+	const uint8_t *slash = memrchr(instance.data, '/', instance.size);
+	struct bytes made =
+		bytes_after(instance, (size_t)(slash + 1 - instance.data));
 	struct proto_cluster_state_entry *entry;
 	struct proto_cluster_state *state;
 	int err = 0;
 
-	entry = proto_alloc(arena, sizeof(*entry), &err);
+	while (end < all->count &&
+	       bytes_starts_with(all->items[end].name, prefix))
+		end++;
+	entry = proto_alloc(arena, (end - first + 1) * sizeof(*entry), &err);
 	state = proto_alloc(arena, sizeof(*state), &err);
 	if (!entry || !state)
 		return err;
 	state->replication_state = READY;
-	entry->key = BYTES_LITERAL(DEFAULT_CLUSTER);
-	entry->value = state;
 	out->cluster_states.at = entry;
-	out->cluster_states.count = 1;
+	if (!memchr(t->name.data, '~', t->name.size))
+		(entry++)->key = BYTES_LITERAL(DEFAULT_CLUSTER);
+	for (; first < end; first++)
+		if (is_cluster(all->items[first].name, made, &entry->key))
+			entry++;
+	out->cluster_states.count = (size_t)(entry - out->cluster_states.at);
+	while (entry > out->cluster_states.at)
+		(--entry)->value = state;
 	return 0;
 }
 
-int wire_table(const struct table *t, struct bytes instance,
-	       enum table_view view, struct proto_arena *arena,
-	       struct proto_table *out)
+int wire_table(const struct schema *schema, const struct table *t,
+	       struct bytes instance, enum table_view view,
+	       struct proto_arena *arena, struct proto_table *out)
 {
 	int err = add_name(t, instance, arena, &out->name);
 
@@ -88,6 +119,6 @@ int wire_table(const struct table *t, struct bytes instance,
 		err = add_families(t, arena, out);
 	if (!err && (view == TABLE_REPLICATION || view == TABLE_FULL ||
 		     view == TABLE_ENCRYPTION))
-		err = add_states(arena, out);
+		err = add_states(schema, t, instance, arena, out);
 	return err;
 }

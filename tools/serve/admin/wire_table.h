@@ -14,11 +14,11 @@ enum table_view {
 	TABLE_ENCRYPTION = 5,
 };
 
-/* Fills *out, whose name is instance/tables/NAME, with the table's name within
- * its instance, from t. What it refers to is
- * the arena's and t's. 0, -E2BIG, -ENOMEM. */
-int wire_table(const struct table *t, struct bytes instance,
-	       enum table_view view, struct proto_arena *arena,
-	       struct proto_table *out);
+/* Fills *out from t, a table of the schema, whose name is instance/tables/NAME,
+ * with its name within the instance. What it refers to is the arena's and the
+ * schema's. 0, -E2BIG, -ENOMEM. */
+int wire_table(const struct schema *schema, const struct table *t,
+	       struct bytes instance, enum table_view view,
+	       struct proto_arena *arena, struct proto_table *out);
 
 #endif

@@ -26,7 +26,7 @@ static int mutate_one(const struct service *s, struct bytes table,
 		return err;
 	err = write_row(w, table, row);
 	if (!err)
-		err = wire_mutations(w, mutations, count);
+		err = wire_mutations(w, mutations, count, 0);
 	if (!err) {
 		err = store_commit(s->store, w, s->sync);
 		method_changed(s);
@@ -67,7 +67,8 @@ static int if_true(void *context, struct write *w)
 {
 	const struct proto_check_and_mutate_row *q = context;
 
-	return wire_mutations(w, q->true_mutations.at, q->true_mutations.count);
+	return wire_mutations(w, q->true_mutations.at, q->true_mutations.count,
+			      0);
 }
 
 static int if_false(void *context, struct write *w)
@@ -75,7 +76,7 @@ static int if_false(void *context, struct write *w)
 	const struct proto_check_and_mutate_row *q = context;
 
 	return wire_mutations(w, q->false_mutations.at,
-			      q->false_mutations.count);
+			      q->false_mutations.count, 0);
 }
 
 enum call_result check_and_mutate_row(struct call *c, void *context)

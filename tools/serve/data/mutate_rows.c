@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "tools/serve/data/mutate_rows.h"
+#include "tools/serve/data/repeats.h"
 #include "tools/serve/data/wire_mutation.h"
 #include "tools/serve/method/resource.h"
 
@@ -15,8 +16,9 @@ struct batch_call {
 	const struct proto_mutate_rows *request;
 	struct bytes table;
 	struct write *w;
-	size_t next;      /* entry */
-	size_t committed; /* entries before this one are settled */
+	size_t next;       /* entry */
+	size_t committed;  /* entries before this one are settled */
+	uint32_t *repeats; /* NULL: no row comes twice */
 	struct proto_mutate_entry_answer *answers;
 	struct proto_status *statuses;
 };
@@ -67,6 +69,9 @@ static int begin(struct batch_call *b)
 		return fail(ERR_bad_argument,
 			    "%zu mutations are in the request, more than %d",
 			    mutations, STORE_MUTATIONS_MAX);
+	err = repeats_count(q->entries.at, count, &b->arena, &b->repeats);
+	if (err < 0)
+		return err;
 	b->answers = proto_alloc(&b->arena, count * sizeof(*b->answers), &err);
 	b->statuses =
 		proto_alloc(&b->arena, count * sizeof(*b->statuses), &err);
@@ -89,7 +94,8 @@ static int add_entry(struct batch_call *b, size_t i)
 
 	if (!err)
 		err = wire_mutations(b->w, entry->mutations.at,
-				     entry->mutations.count);
+				     entry->mutations.count,
+				     b->repeats ? b->repeats[i] : 0);
 	if (!err)
 		return 0;
 	write_rewind(b->w, mark);

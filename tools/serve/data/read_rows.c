@@ -30,6 +30,7 @@ struct reading {
 	bool has_cell;     /* cell is the scan's and to be added */
 	struct cell cell;
 	struct chunks chunks;
+	size_t counted;      /* of chunks, as the call's */
 	struct buf last_row; /* all rows up to it are done; empty: none yet */
 	struct buf reached;  /* where the scan paused last: all rows before it
 				are done; empty: not behind last_row */
@@ -37,6 +38,7 @@ struct reading {
 	bool leaving;        /* the scan paused on its way to another row */
 	bool told;           /* the stats are in the message */
 	int64_t row_count, cell_count;
+	int64_t begun_cells; /* of the row that is begun */
 };
 
 /* The call that this thread works for: scans ask without saying whose they
@@ -73,13 +75,54 @@ static void close_scan(struct reading *r)
 	scan_close(r->scan);
 	r->scan = NULL;
 	r->has_cell = r->leaving = false;
+	r->begun_cells = 0;
 	buf_reset(&r->reached);
+}
+
+/* Counts the memory of the rows that are not sent: whether there is as much. */
+static bool count_rows(struct call *c, struct reading *r)
+{
+	size_t now = r->chunks.message.capacity;
+
+	if (now > r->counted && !call_take(c, now - r->counted))
+		return false;
+	if (now < r->counted)
+		call_give(c, r->counted - now);
+	r->counted = now;
+	return true;
+}
+
+/* Gives back what others may need: the snapshot, and the memory of a row that
+ * is not whole. */
+static int give_back(struct call *c, struct reading *r)
+{
+	struct buf whole = BUF_INIT;
+	int err;
+
+	close_scan(r);
+	err = buf_set(&whole, buf_bytes(&r->chunks.message));
+	if (err < 0)
+		return err;
+	buf_release(&r->chunks.message);
+	r->chunks.message = whole;
+	/* It is less, but for some bytes that buf adds: these do not matter. */
+	(void)count_rows(c, r);
+	return 0;
 }
 
 void read_rows_rest(struct call *c, void *context)
 {
 	(void)context;
-	close_scan(call_state(c));
+	(void)give_back(c, call_state(c));
+}
+
+static int send_rows(struct call *c, struct reading *r)
+{
+	int err = call_send(c, &r->chunks.message);
+
+	(void)count_rows(c, r);
+	r->silent = 0;
+	return err;
 }
 
 /* Takes the request apart. */
@@ -251,14 +294,19 @@ static int end_row(struct reading *r)
 	int err = chunks_commit(&r->chunks);
 
 	r->row_count++;
+	r->cell_count += r->begun_cells;
+	r->begun_cells = 0;
 	buf_reset(&r->reached);
 	return err < 0 ? err
 		       : buf_set(&r->last_row, bytes_of(r->chunks.names.data,
 							r->chunks.row_size));
 }
 
+/* How it goes on after a cell, a row, or a run. */
+enum { GO_ON = 0, ENDED, BLOCKED, AGAIN, SHORT };
+
 /* Adds the cell, unless its row becomes too large. */
-static int add_cell(struct reading *r)
+static int add_cell(struct call *c, struct reading *r)
 {
 	int err = chunks_add(&r->chunks, &r->cell, scan_label(r->scan));
 	size_t size = r->chunks.message.size - r->chunks.row_start;
@@ -276,13 +324,13 @@ static int add_cell(struct reading *r)
 			err = -ENOMEM;
 		buf_release(&row);
 	}
-	r->cell_count++;
+	r->begun_cells++;
 	r->has_cell = false;
-	return err;
+	if (err < 0 || count_rows(c, r))
+		return err;
+	err = give_back(c, r);
+	return err < 0 ? err : SHORT;
 }
-
-/* How it goes on after a row, or a run. */
-enum { GO_ON = 0, ENDED, BLOCKED, AGAIN };
 
 static bool at_limit(const struct reading *r)
 {
@@ -300,8 +348,7 @@ static int between_rows(struct call *c, struct reading *r, bool further)
 
 	if (!err && r->chunks.message.size > 0 &&
 	    (ended || late || r->chunks.message.size >= SEND_SIZE)) {
-		err = call_send(c, &r->chunks.message);
-		r->silent = 0;
+		err = send_rows(c, r);
 	}
 	if (err == -EAGAIN)
 		return BLOCKED;
@@ -359,12 +406,9 @@ static int pause_reading(struct call *c, struct reading *r)
 	if (at_limit(r))
 		return between_rows(c, r, true);
 	err = reach(r, row);
-	if (!err && r->chunks.message.size > 0) {
-		r->silent = 0;
-		err = call_send(c, &r->chunks.message);
-	} else if (!err) {
-		err = send_place(c, r);
-	}
+	if (!err)
+		err = r->chunks.message.size > 0 ? send_rows(c, r)
+						 : send_place(c, r);
 	if (err == -EAGAIN)
 		return BLOCKED;
 	return err < 0 ? err : AGAIN;
@@ -397,14 +441,13 @@ static int go_on(struct call *c, struct reading *r)
 			if (err != GO_ON)
 				return err;
 		}
-		err = add_cell(r);
-		if (err < 0)
+		err = add_cell(c, r);
+		if (err != GO_ON)
 			return err;
 		further = true;
 		/* Of one row nothing was sent: it begins anew. */
 		if (call_is_inline(c) && r->chunks.message.size > SEND_SIZE) {
 			close_scan(r);
-			r->cell_count = 0;
 			return AGAIN;
 		}
 	}
@@ -452,6 +495,8 @@ enum call_result read_rows(struct call *c, void *context)
 		return CALL_BLOCKED;
 	if (err == AGAIN)
 		return CALL_AGAIN;
+	if (err == SHORT)
+		return CALL_SHORT;
 	call_end(c, CALL_OK, NULL);
 	return CALL_DONE;
 }

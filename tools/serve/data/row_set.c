@@ -78,17 +78,18 @@ int row_set_init(struct row_set *set, const struct proto_row_set *rows,
 	int err = 0;
 
 	set->count = keys + ranges > 0 ? keys + ranges : 1;
-	set->one_row = keys == 1 && ranges == 0;
+	set->one_row =
+		keys == 1 && ranges == 0 && rows->row_keys.at[0].size > 0;
 	set->spans = proto_alloc(arena, set->count * sizeof(*span), &err);
 	if (!set->spans)
 		return err;
 	span = set->spans;
 	for (i = 0; i < keys && !err; i++, span++) {
 		span->start = rows->row_keys.at[i];
-		if (span->start.size == 0)
-			return fail(ERR_row_key_empty,
-				    "Row keys must be non-empty");
 		err = behind(arena, span->start, &span->end);
+		/* No row has the empty key, and as a bound it would be none. */
+		if (span->start.size == 0)
+			span->start = span->end;
 	}
 	for (i = 0; i < ranges && !err; i++, span++)
 		err = take_range(&rows->row_ranges.at[i], arena, span);

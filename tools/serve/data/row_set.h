@@ -16,8 +16,8 @@ struct row_set {
 };
 
 /* Makes set of the keys and ranges of a request, all rows if there are none;
- * bytes are borrowed from it or in arena. -ERR_row_key_empty, -ERR_bad_argument
- * for a range that holds nothing, -E2BIG, -ENOMEM. */
+ * bytes are borrowed from it or in arena. The empty key is no row.
+ * -ERR_bad_argument for a range that holds nothing, -E2BIG, -ENOMEM. */
 int row_set_init(struct row_set *set, const struct proto_row_set *rows,
 		 struct proto_arena *arena);
 

@@ -221,6 +221,8 @@ enum call_result sample_row_keys(struct call *c, void *context)
 		s = calloc(1, sizeof(*s));
 		call_set_state(c, s);
 		err = s ? sample(context, q, &arena, s) : -ENOMEM;
+		if (s)
+			call_hold(c, s->messages.capacity);
 		proto_arena_release(&arena);
 	}
 	if (!err)

@@ -3,6 +3,9 @@
 #include "store/base/err.h"
 #include "tools/serve/data/wire_filter.h"
 
+/* Of a filter as it is sent. */
+#define FILTER_SIZE_MAX 20480
+
 /*
  * A filter of a request becomes one of the store part by part. Recursion is as
  * deep as the message, which PROTO_DEPTH_MAX bounds; what is too deep for a
@@ -161,6 +164,8 @@ static int make_leaf(const struct proto_row_filter *f, struct filter **out)
 		return make_timestamps(f->timestamp_range_filter, out);
 	case nr_row_filter_value_regex_filter:
 		return filter_new_value(f->value_regex_filter, out);
+	case nr_row_filter_value_bitmask_filter:
+		return filter_new_bitmask(f->value_bitmask_filter->mask, out);
 	case nr_row_filter_value_range_filter:
 		return make_values(f->value_range_filter, out);
 	case nr_row_filter_cells_per_row_offset_filter:
@@ -201,8 +206,13 @@ static int make(const struct proto_row_filter *f, struct filter **out)
 	}
 }
 
+/* The bound is the service's; it bounds the memory of patterns, too. */
 int wire_filter(const struct proto_row_filter *f, struct filter **out)
 {
 	*out = NULL;
+	if (f && proto_size(&proto_row_filter_type, f) > FILTER_SIZE_MAX)
+		return fail(ERR_bad_argument,
+			    "Error in field 'filter' : more than %d bytes",
+			    FILTER_SIZE_MAX);
 	return f && f->filter_case != 0 ? make(f, out) : 0;
 }

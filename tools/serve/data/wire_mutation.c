@@ -1,9 +1,6 @@
 #include "store/store.h"
 #include "tools/serve/data/wire_mutation.h"
 
-/* What stands for the time of the server. */
-#define SERVER_TIME (-1)
-
 static int bad_timestamp(int64_t us)
 {
 	return fail(ERR_bad_timestamp, "invalid timestamp %lld", (long long)us);
@@ -123,13 +120,14 @@ static int mutate(struct write *w, const struct proto_mutation *m)
 }
 
 int wire_mutations(struct write *w, const struct proto_mutation *mutations,
-		   size_t count)
+		   size_t count, uint32_t later_ms)
 {
 	size_t i;
 	int err = 0;
 
 	if (count == 0)
 		return fail(ERR_bad_argument, "No mutations provided");
+	write_later(w, later_ms);
 	for (i = 0; i < count && !err; i++)
 		err = mutate(w, &mutations[i]);
 	return err;

@@ -4,10 +4,14 @@
 #include "store/write.h"
 #include "tools/serve/proto/messages.h"
 
+/* As a timestamp: the time of the server. */
+#define SERVER_TIME (-1)
+
 /* Adds count mutations of a request to w, whose row is named: 0, or an error of
  * the store, or -ERR_bad_argument if one says nothing, or there is none; then a
- * part of them may have been added. */
+ * part of them may have been added. The server's time is in milliseconds, and
+ * so many later. */
 int wire_mutations(struct write *w, const struct proto_mutation *mutations,
-		   size_t count);
+		   size_t count, uint32_t later_ms);
 
 #endif

@@ -2,7 +2,8 @@
 #define TOOLS_SERVE_METHOD_ATTRIBUTES_H
 
 /* What clients say of a table beyond its families, as attributes of it. */
-#define TABLE_PROTECTED "bigtable/protected" /* there is one: it is */
+/* CreateTable named this instance, which nobody had made. */
+#define TABLE_INSTANCE "bigtable/named-in"
 #define TABLE_SPLITS "bigtable/splits" /* CreateTableRequest of these alone */
 
 /* An instance that was made, and its clusters and app profiles, as attributes

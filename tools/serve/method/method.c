@@ -61,6 +61,19 @@ const char *method_text(int err)
 						  : err_detail();
 }
 
+static bool take(void *call, size_t size)
+{
+	return call_take(call, size);
+}
+
+static bool hold(void *call, size_t size)
+{
+	call_hold(call, size);
+	return true;
+}
+
+/* What the method adds to the arena is in proportion to the request, and comes
+ * when it may have done something already: that is not waited for. */
 void *method_request(struct call *c, const struct proto_type *type,
 		     struct proto_arena *arena)
 {
@@ -68,8 +81,11 @@ void *method_request(struct call *c, const struct proto_type *type,
 	int err;
 
 	err_clear();
+	arena->owner = c;
+	arena->take = take;
 	err = proto_decode(type, call_message(c), arena, &message);
-	if (err < 0)
+	arena->take = hold;
+	if (err < 0 && err != -EAGAIN)
 		method_failed(c, err);
 	return message;
 }

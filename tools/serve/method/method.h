@@ -29,8 +29,9 @@ static inline void method_changed(const struct service *s)
 		s->changed(s->changed_context);
 }
 
-/* The request of c, in arena; or NULL, and the call has ended by what is wrong
- * with it: the run then returns CALL_DONE. */
+/* The request of c, in arena, which is counted as c's; or NULL, and the call
+ * has ended by what is wrong with it, or begins anew when there is memory for
+ * it: the run then returns CALL_DONE. */
 void *method_request(struct call *c, const struct proto_type *type,
 		     struct proto_arena *arena);
 

@@ -25,6 +25,8 @@ static int add_chunk(struct proto_arena *a, size_t size)
 		room = limit - a->total;
 	if (room < size)
 		return -E2BIG;
+	if (a->take && !a->take(a->owner, sizeof(*chunk) + room))
+		return -EAGAIN;
 	chunk = malloc(sizeof(*chunk) + room);
 	if (!chunk)
 		return -ENOMEM;

@@ -26,6 +26,10 @@
 	m(OPERATION, operation, "google.longrunning.Operation") \
 	m(GET_OPERATION, get_operation, \
 		"google.longrunning.GetOperationRequest") \
+	m(LIST_OPERATIONS, list_operations, \
+		"google.longrunning.ListOperationsRequest") \
+	m(LIST_OPERATIONS_ANSWER, list_operations_answer, \
+		"google.longrunning.ListOperationsResponse") \
 	m(BINDING, binding, "google.iam.v1.Binding") \
 	m(POLICY, policy, "google.iam.v1.Policy") \
 	m(GET_IAM_POLICY, get_iam_policy, \
@@ -64,6 +68,10 @@
 	x(c, OF(result), 5, MESSAGE(any), response)
 #define PROTO_GET_OPERATION(o, x, c) \
 	x(c, ONE, 1, STRING, name)
+#define PROTO_LIST_OPERATIONS(o, x, c) \
+	x(c, ONE, 4, STRING, name)
+#define PROTO_LIST_OPERATIONS_ANSWER(o, x, c) \
+	x(c, MANY, 1, MESSAGE(operation), operations)
 #define PROTO_BINDING(o, x, c) \
 	x(c, ONE, 1, STRING, role) \
 	x(c, MANY, 2, STRING, members)

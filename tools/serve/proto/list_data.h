@@ -52,6 +52,7 @@
 		"google.bigtable.v2.TimestampRange") \
 	m(VALUE_RANGE, value_range, "google.bigtable.v2.ValueRange") \
 	m(ROW_FILTER, row_filter, "google.bigtable.v2.RowFilter") \
+	m(VALUE_BITMASK, value_bitmask, "google.bigtable.v2.ValueBitmask") \
 	m(FILTER_CHAIN, filter_chain, "google.bigtable.v2.RowFilter.Chain") \
 	m(FILTER_INTERLEAVE, filter_interleave, \
 		"google.bigtable.v2.RowFilter.Interleave") \
@@ -234,7 +235,9 @@
 	x(c, OF(filter), 12, INT32, cells_per_column_limit_filter) \
 	x(c, OF(filter), 13, BOOL, strip_value_transformer) \
 	x(c, OF(filter), 19, STRING, apply_label_transformer) \
-	x(c, OF(filter), 20, MESSAGE(empty), value_bitmask_filter)
+	x(c, OF(filter), 20, MESSAGE(value_bitmask), value_bitmask_filter)
+#define PROTO_VALUE_BITMASK(o, x, c) \
+	x(c, ONE, 1, BYTES, mask)
 #define PROTO_FILTER_CHAIN(o, x, c) \
 	x(c, MANY, 1, MESSAGE(row_filter), filters)
 #define PROTO_FILTER_INTERLEAVE(o, x, c) \

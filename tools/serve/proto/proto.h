@@ -63,10 +63,15 @@ struct proto_arena {
 	size_t used;                /* of the current one */
 	size_t total;               /* bytes in all chunks */
 	size_t limit;
+	/* Counts what is about to be allocated for owner: whether it may be.
+	 * NULL: nobody counts. What is released is not told. */
+	bool (*take)(void *owner, size_t size);
+	void *owner;
 };
 
 /* Zeroed and aligned for any struct; NULL when there is no memory, or the limit
- * is reached, which the error tells apart: it is set to -ENOMEM or -E2BIG. */
+ * is reached, or take says no, which the error tells apart: it is set to
+ * -ENOMEM, -E2BIG, or -EAGAIN. */
 void *proto_alloc(struct proto_arena *a, size_t size, int *err);
 
 /* All that was allocated ends; one chunk stays for what comes next. */
@@ -76,7 +81,7 @@ void proto_arena_release(struct proto_arena *a);
 /*
  * Makes *out, the type's struct, of what in says. Its strings and bytes are
  * in's, all else the arena's. -EBADMSG with the reason if in is malformed,
- * -E2BIG beyond the arena's limit, -ENOMEM; *out is then NULL.
+ * or an error of proto_alloc; *out is then NULL.
  */
 int proto_decode(const struct proto_type *type, struct bytes in,
 		 struct proto_arena *a, void **out);

@@ -2,6 +2,7 @@
 #include "tools/serve/admin/cluster_admin.h"
 #include "tools/serve/admin/iam.h"
 #include "tools/serve/admin/instance_admin.h"
+#include "tools/serve/admin/operation.h"
 #include "tools/serve/admin/profile_admin.h"
 #include "tools/serve/admin/table_admin.h"
 #include "tools/serve/data/mutate.h"
@@ -11,6 +12,7 @@
 
 #define DATA "/google.bigtable.v2.Bigtable/"
 #define TABLE_ADMIN "/google.bigtable.admin.v2.BigtableTableAdmin/"
+#define OPERATIONS "/google.longrunning.Operations/"
 #define INSTANCE_ADMIN "/google.bigtable.admin.v2.BigtableInstanceAdmin/"
 
 /* So much is decoded, and written if it is a write, while other calls of the
@@ -40,6 +42,7 @@ const struct route routes[] = {
 	  NULL, NULL, 0 },
 	{ TABLE_ADMIN "CheckConsistency", check_consistency, NULL, NULL, 0 },
 	{ TABLE_ADMIN "GetIamPolicy", get_iam_policy, NULL, NULL, 0 },
+	{ TABLE_ADMIN "SetIamPolicy", set_iam_policy, NULL, NULL, 0 },
 	{ TABLE_ADMIN "TestIamPermissions", test_iam_permissions, NULL, NULL,
 	  0 },
 	{ INSTANCE_ADMIN "CreateInstance", create_instance, NULL, NULL, 0 },
@@ -65,7 +68,10 @@ const struct route routes[] = {
 	{ INSTANCE_ADMIN "DeleteAppProfile", delete_app_profile, NULL, NULL,
 	  0 },
 	{ INSTANCE_ADMIN "GetIamPolicy", get_iam_policy, NULL, NULL, 0 },
+	{ INSTANCE_ADMIN "SetIamPolicy", set_iam_policy, NULL, NULL, 0 },
 	{ INSTANCE_ADMIN "TestIamPermissions", test_iam_permissions, NULL, NULL,
 	  0 },
+	{ OPERATIONS "GetOperation", get_operation, NULL, NULL, 0 },
+	{ OPERATIONS "ListOperations", list_operations, NULL, NULL, 0 },
 	{ NULL, NULL, NULL, NULL, 0 },
 };

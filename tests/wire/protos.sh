@@ -1,22 +1,21 @@
 #!/bin/bash
-# The table of protocol buffers beside Google's own, which its client for Node
-# comes with: each number, name, kind, and what is repeated or in a oneof. Of
-# that package nothing is kept here; without npm, or the network, or the
-# package in npm's cache, this is skipped.
+# The table of protocol buffers beside Google's own, which a package of its client
+# for Node has: each number, name, kind, and what is repeated or in a oneof. Of
+# that package nothing is kept here; without npm, or the network, or the package
+# in build/npm, this is skipped.
 top=$(cd "$(dirname "$0")/../.." && pwd)
 . "$top/tests/lib.sh"
+. "$top/tests/npm.sh"
 package=@google-cloud/bigtable-api@0.3.0
-program=$top/${B:-build}/tests/unit/test_proto
+program=$top/${B:-build}/tests/wire/table
 
 [ -x "$program" ] || skip_all "$program is not built"
-command -v npm >/dev/null || skip_all "there is no npm"
-timeout 120 npm pack --silent --prefer-offline "$package" >/dev/null 2>&1 ||
-	skip_all "npm does not get $package"
-tar -xzf ./*.tgz package/build/protos/protos.json || exit 1
+npm_package "$package" || skip_all "npm does not get $package"
+protos=$modules/@google-cloud/bigtable-api/build/protos/protos.json
 
 # compare TABLE: a line for each difference.
 compare() {
-	python3 - package/build/protos/protos.json "$1" <<'PYTHON'
+	python3 - "$protos" "$1" <<'PYTHON'
 import json
 import re
 import sys
@@ -119,7 +118,7 @@ if count < 200:
 PYTHON
 }
 
-check "the table is printed" "$program" -table >table
+check "the table is printed" "$program" >table
 same "differences" "" "$(compare table)"
 
 # The comparison finds what is wrong.
