@@ -43,11 +43,17 @@ umount own/mnt
 END
 check "with all of it, it mounts" unshare -m sh ./works $user "$work/tabletfs" \
 	mount "$work/own/store" "$work/own/mnt"
-for i in $(seq $((100 * ${SLOW:-1}))); do
-	"$TABLETFS" -store own/store check >/dev/null 2>&1 && break
-	sleep 0.1
-done
-rm -rf own/store
+# The daemon ends behind its mount.
+await_store() {
+	local i
+	for i in $(seq $((100 * ${SLOW:-1}))); do
+		$user "$work/tabletfs" -store own/store check >/dev/null 2>&1 &&
+			break
+		sleep 0.1
+	done
+	rm -rf own/store
+}
+await_store
 
 for runner in "" "$user"; do
 	says 'there is no /dev/fuse: "modprobe fuse" by root' "rm /dev/fuse" \
@@ -86,7 +92,7 @@ check "allow_other where it is allowed" unshare -m sh -c \
 check "others see it" test -s seen
 
 # A bare system, as of debootstrap, has no /etc/mtab, which fusermount3 wants.
-rm -rf own/store
+await_store
 cat >bare <<'END'
 . ./prepare
 mkdir etc && cp /etc/passwd /etc/group etc/ && mount --bind etc /etc
@@ -99,3 +105,4 @@ END
 status 1 "umount without /etc/mtab" unshare -m sh ./bare $user "$work/tabletfs"
 told '"ln -s /proc/self/mounts /etc/mtab" by root makes it'
 same "in one sentence" 1 "$(wc -l <err)"
+await_store
