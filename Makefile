@@ -12,8 +12,17 @@ SEED ?=
 V ?=
 # Where make install puts things, below DESTDIR
 PREFIX ?= /usr/local
-SBINDIR ?= /sbin
-UNITDIR ?= $(PREFIX)/lib/systemd/system
+# Not every shell knows ~ there.
+override PREFIX := $(patsubst ~/%,$(HOME)/%,$(PREFIX))
+# mount(8) and systemd look in these places alone; below another prefix, such as
+# ~/.local, what is installed is one user's, and needs no root.
+IS_SYSTEM := $(filter /usr /usr/% /opt /opt/%,$(PREFIX))
+SBINDIR ?= $(if $(IS_SYSTEM),/sbin,$(PREFIX)/sbin)
+UNITDIR ?= $(PREFIX)/$(if $(IS_SYSTEM),lib/systemd/system,share/systemd/user)
+UNIT_EDIT := s,@PREFIX@,$(PREFIX),$(if $(IS_SYSTEM),,; \
+	/^User=/d; s/multi-user/default/)
+ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
+DOCDIR := $(PREFIX)/share/doc/tabletfs
 
 comma := ,
 B := build$(if $(SAN),/san-$(firstword $(subst $(comma), ,$(SAN))))
@@ -36,6 +45,10 @@ ALL_LDFLAGS = $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 STORE := $(sort $(shell find store -name "*.c"))
 FS := $(sort $(shell find fs -name "*.c"))
 TOOLS := $(sort $(shell find tools -name "*.c"))
+# The second ones are what help, manual and the first refer to.
+TOPICS := $(sort $(wildcard tools/doc/*.md))
+PAGES := $(TOPICS) README.md tools/README.md fs/README.md store/README.md \
+	store/model/README.md
 SIM := $(filter-out $(wildcard tests/sim/main_*.c tests/soak/main_*.c), \
 	$(wildcard tests/sim/*.c tests/soak/*.c))
 UNIT := $(wildcard tests/unit/test_*.c)
@@ -69,11 +82,11 @@ CHECKED := $(if $(T),$(sort $(filter $(B)/tests/fs/%,$(CHECKED)) \
 	$(foreach t,$(T),$(foreach bin,$(CHECKED),$(if $(findstring \
 	$(t),$(bin:$(B)/tests/%=%)),$(bin))))),$(CHECKED))
 
-.PHONY: all help build deps check check-built check-fault check-fs-long \
-	check-kernel check-serve-long check-soak check-wire canary demo fuzz \
-	lint compile_commands.json bench bench-engine bench-fs bench-import \
-	bench-large bench-serve bench-time install install-files uninstall deb \
-	clean
+.PHONY: all help build deps check check-built check-deb check-fault \
+	check-fs-long check-kernel check-serve-long check-soak check-wire canary \
+	demo fuzz lint compile_commands.json bench bench-engine bench-fs \
+	bench-import bench-large bench-serve bench-time install install-files \
+	uninstall deb clean
 .SECONDARY:
 
 # The program, build/tabletfs; installs what it needs
@@ -134,6 +147,11 @@ check-kernel: deps
 	@$(MAKE) --no-print-directory build $(filter $(B)/tests/fs/%,$(MAIN_BIN))
 	@B=$(B) T="$(T)" SEED=$(SEED) tests/kernel/run
 
+# The package in a clean Debian 12, as root; ten minutes
+check-deb:
+	@tools/install-packages tests/packages-check-deb
+	@B=$(B) tests/check-deb
+
 # Google's own clients beside tabletfs serve
 check-wire: deps
 	@tools/install-packages tests/packages
@@ -148,7 +166,7 @@ canary: deps
 
 # A tour on this machine's package index
 demo: deps
-	@$(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory $(B)/tabletfs
 	@tools/demo $(B)/tabletfs
 
 # What holds the code together and no compiler checks
@@ -192,26 +210,30 @@ bench-time: deps
 	@$(MAKE) --no-print-directory $(B)/tests/bench-time
 	@B=$(B) tests/bench/run-time
 
-# The program, its manual pages, completion and unit
-install: all
+# The program, its pages, completion and unit
+install: deps
+	@$(MAKE) --no-print-directory $(B)/tabletfs
 	@$(MAKE) --no-print-directory install-files
 
 # As install, with what is built
 #
-# mount(8) looks for its helpers in /sbin only.
+# The manual pages are made of what the program says; mount(8) looks for its
+# helpers in /sbin only.
 install-files:
 	install -D $(B)/tabletfs $(DESTDIR)$(PREFIX)/bin/tabletfs
-	install -d $(DESTDIR)$(SBINDIR)
+	install -d $(DESTDIR)$(SBINDIR) $(DESTDIR)$(UNITDIR)
 	ln -sf $(PREFIX)/bin/tabletfs $(DESTDIR)$(SBINDIR)/mount.fuse.tabletfs
-	$(foreach n,1 5,sed 's,@VERSION@,$(VERSION),' \
-		tools/package/tabletfs.$(n) | install -D -m 644 /dev/stdin \
+	$(foreach n,1 5,tools/package/man $(B)/tabletfs $(VERSION) $(PREFIX) \
+		<tools/package/tabletfs.$(n) | install -D -m 644 /dev/stdin \
 		$(DESTDIR)$(PREFIX)/share/man/man$(n)/tabletfs.$(n) &&) true
 	install -D -m 644 tools/package/tabletfs.bash \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/tabletfs
 	install -D -m 644 tools/package/tabletfs.rules.yml \
 		$(DESTDIR)$(PREFIX)/share/tabletfs/tabletfs.rules.yml
-	install -d $(DESTDIR)$(UNITDIR)
-	sed 's,@PREFIX@,$(PREFIX),' tools/package/tabletfs@.service.in \
+	install -D -m 644 tools/package/tabletfs.zsh $(DESTDIR)$(ZSHDIR)/_tabletfs
+	$(foreach page,$(PAGES),install -D -m 644 $(page) \
+		$(DESTDIR)$(DOCDIR)/$(page:tools/doc/%=%) &&) true
+	sed '$(UNIT_EDIT)' tools/package/tabletfs@.service.in \
 		>$(DESTDIR)$(UNITDIR)/tabletfs@.service
 
 # Remove what make install put there
@@ -221,11 +243,14 @@ uninstall:
 		$(foreach n,1 5,$(DESTDIR)$(PREFIX)/share/man/man$(n)/tabletfs.$(n)) \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/tabletfs \
 		$(DESTDIR)$(PREFIX)/share/tabletfs/tabletfs.rules.yml \
+		$(DESTDIR)$(ZSHDIR)/_tabletfs \
 		$(DESTDIR)$(UNITDIR)/tabletfs@.service
+	rm -rf $(DESTDIR)$(DOCDIR)
 
 # A Debian package, in build/deb
-deb: all
+deb: deps
 	@tools/install-packages tests/packages-deb
+	@$(MAKE) --no-print-directory $(B)/tabletfs
 	@B=$(B) VERSION=$(VERSION) tools/package/deb
 
 # Remove all that was built
@@ -243,6 +268,9 @@ compile_commands.json:
 $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC  )$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# The pages are part of the program.
+$(call obj,tools/topic.c): $(TOPICS)
 
 # What tells the version, and so is compiled again when that is another.
 TELLING := $(call obj,$(shell grep -l TABLETFS_VERSION $(STORE) $(FS) $(TOOLS) \

@@ -3,7 +3,8 @@
 
 #include "tools/verb/verb.h"
 
-/* Prints the list of verbs, or all of what there is to say of one: 0, or 1 if
+/* Prints the lists of verbs and topics, or all of what there is to say of one;
+ * behind -words what may stand behind a verb, as words.h has it. 0, or 1 if
  * there is none of that name. */
 int verb_help(struct verb_call *c);
 

@@ -24,12 +24,14 @@
 
 /*
  * The verbs by name, in the order in which help lists them. What help says of
- * each stands here; the manual page (tools/package/tabletfs.1) and the table in
- * tools/README.md name them, too, and tools/package/tabletfs.bash knows what
- * may stand behind some. Words are cbt's where cbt has the verb.
+ * each stands here, and comes from here to the manual page (tools/package/man)
+ * and to completion, which offers what tools/words.h reads off usage and help;
+ * the table in tools/README.md names them, too. Words are cbt's where cbt has
+ * the verb.
  *
  * Each: name, flags (enum verb_flags), usage, summary, help, function. Help
- * lines end with a newline and have 70 columns at most.
+ * lines end with a newline and have 70 columns at most. One that begins with
+ * two blanks and word= is of that word, or of several.
  */
 const struct verb verbs[] = {
 	{ "addtocell", 0,
@@ -83,8 +85,8 @@ const struct verb verbs[] = {
 	  verb_compact },
 	{ "count", VERB_READS, "count <table> [prefix=<row-key-prefix>]",
 	  "Count rows in a table",
-	  "key, start, after, end, through, prefix, or, regex and filter are\n"
-	  "those of read: rows that it would show are counted.\n",
+	  "  key= start= after= end= through= prefix= [or] regex= filter=\n"
+	  "    Are those of read: rows that it would show are counted.\n",
 	  verb_count },
 	{ "create", VERB_NO_STORE | VERB_OUTSIDE, "create [<dir>]",
 	  "Make an empty store",
@@ -164,15 +166,21 @@ const struct verb verbs[] = {
 	  "          all, for which the table is read twice; 4096 at most.\n"
 	  "  bytes   base64 makes every field base64, as import takes it.\n"
 	  "\n"
-	  "Other arguments are those of read, but page= and include-stats=:\n"
-	  "which rows, columns and versions. Aggregates are numbers in CSV\n"
+	  "  key= start= after= end= through= prefix= [or] regex= reversed=\n"
+	  "  columns= count= cells-per-column= keys-only= filter=\n"
+	  "    Are those of read: which rows, columns and versions.\n"
+	  "\n"
+	  "Aggregates are numbers in CSV\n"
 	  "and TSV, and states in JSON lines. In CSV no value is an empty\n"
 	  "field, and an empty value is \"\". <file> gets its name when it is\n"
 	  "whole; if it fails, <file> is as it was.\n"
 	  "\n"
 	  "    Example: tabletfs export zips ca.csv.gz layout=wide prefix=CA\n",
 	  verb_export },
-	{ "help", VERB_NO_STORE, "help [<command>]", "Print help text", "",
+	{ "help", VERB_NO_STORE, "help [<command>|<topic>]", "Print help text",
+	  "Of a command all that it takes; of a topic a page; of neither what\n"
+	  "there is of both. -words <command> prints what may stand behind\n"
+	  "it, for completion.\n",
 	  verb_help },
 	{ "import", VERB_OUTSIDE | VERB_STOPS,
 	  "import <table> <input-file>|- [format=csv|tsv|jsonl] "
@@ -183,8 +191,9 @@ const struct verb verbs[] = {
 	  "                 families.\n"
 	  "  timestamp      now gives all cells one time. With value-encoded\n"
 	  "                 a value may end with @<microseconds>.\n"
-	  "  quiet          yes tells no progress: else a bar on a terminal,\n"
-	  "                 or a line every ten seconds.\n"
+	  "  quiet=yes      No progress; else it is a bar on a terminal, or a\n"
+	  "                 line every ten seconds.\n"
+	  "  batch-size= workers= app-profile=  Taken and ignored\n"
 	  "\n"
 	  "A CSV file begins with a row of families (each covers the empty\n"
 	  "fields to its right) and a row of qualifiers, both with an empty\n"
@@ -197,29 +206,37 @@ const struct verb verbs[] = {
 	  "\n"
 	  "Or by a recipe:\n"
 	  "tabletfs import <table> <input-file>|- ... [recipe=<file>|<name>]\n"
-	  "  [<word>=<rest>] ... [dry-run=<n>] [duplicates=replace|refuse]\n"
-	  "  [rejects=<file>] [on-error=refuse|stop] [resume=<name>]\n"
-	  "  [quiet=yes|no]\n"
+	  "  [<word>=<rest>] ...\n"
 	  "\n"
 	  "With a key the files are CSV or TSV with one header, JSON lines or\n"
 	  "a JSON array, whose records become rows by a recipe: the lines of\n"
 	  "recipe=, which is a file or, if there is no such file, one that is\n"
 	  "stored with the table (see recipe), and words, of which\n"
 	  "<word>=<rest> is the line <word> <rest>.\n"
-	  "  key '{state}#{zip}'      The row; several make several rows\n"
-	  "  at '{when|time}'         The time of its cells\n"
-	  "  set family:name '{f}'    A cell\n"
-	  "  rest family              Each field that nothing else names\n"
-	  "  add family:name 1        To a family of aggregates\n"
-	  "  skip '{quality}' = bad   = != < > ~ exists empty\n"
-	  "  explode '{items}'        Of JSON: a record for each element\n"
-	  "  format csv|tsv|jsonl|json|dynamodb, header yes|no|names:a,b,\n"
-	  "  delimiter, quote, comment, bytes base64, zone +02:00\n"
+	  "  recipe=<file>|<name>\n"
+	  "  key='{state}#{zip}'      The row; several make several rows\n"
+	  "  at='{when|time}'         The time of its cells\n"
+	  "  set='family:name {f}'    A cell\n"
+	  "  rest=<family>            Each field that nothing else names\n"
+	  "  add='family:name 1'      To a family of aggregates\n"
+	  "  skip='{quality} = bad'   = != < > ~ exists empty\n"
+	  "  explode='{items}'        Of JSON: a record for each element\n"
+	  "  format=csv|tsv|jsonl|json|dynamodb\n"
+	  "  header=yes|no|names:<a>,<b>,...\n"
+	  "  delimiter= quote= comment=  Bytes of CSV\n"
+	  "  bytes=base64             All fields of CSV and TSV are so\n"
+	  "  zone=<+02:00>            Of times that tell none\n"
 	  "Fields go through functions, as {url|part(3,/)|reverse_domain};\n"
 	  "an unknown one is answered with all that there are, and\n"
-	  "tools/README.md tells what they do. dry-run prints the first rows\n"
-	  "and writes nothing. rejects gets the records that are refused, as\n"
-	  "they stand behind their header, and <file>.reasons a line on each.\n"
+	  "tools/README.md tells what they do. Besides:\n"
+	  "  dry-run=<n>       Print the first rows, and write nothing\n"
+	  "  rejects=<file>    Gets the records that are refused, as they\n"
+	  "                    stand behind their header, and <file>.reasons\n"
+	  "                    a line on each\n"
+	  "  duplicates=replace|refuse  Of cells that came before\n"
+	  "  on-error=refuse|stop\n"
+	  "  resume=<name>     Go on where it ended, as below\n"
+	  "\n"
 	  "With resume the same command, when it was stopped or when lines\n"
 	  "have come to the file, goes on behind the last line that is in;\n"
 	  "how far that is says the row <name> of the table _imports, and\n"
@@ -231,7 +248,8 @@ const struct verb verbs[] = {
 	  "      set='place:city {city|trim}' rest=stats dry-run=3\n",
 	  verb_import },
 	{ "inspect", VERB_NO_STORE | VERB_OUTSIDE,
-	  "inspect [<path>] [entries=<true|false>] [count=<n>] [kind=<kind>]",
+	  "inspect [<path>] [entries=<true|false>] [count=<n>] "
+	  "[kind=sst|log|edits|blob|root|marker|lock|heat|spare]",
 	  "Show what a file of a store holds, and where it is damaged",
 	  "<path> is a file of a store, wherever it was copied to, or the\n"
 	  "directory of a store; without it the store of -store. Nothing is\n"
@@ -243,8 +261,7 @@ const struct verb verbs[] = {
 	  "  entries  Also each entry, change or chunk, without its value\n"
 	  "  count    Only so many of each file; entries is then true\n"
 	  "  kind     What the file is, if neither its name nor its content\n"
-	  "           tell: sst log edits blob root marker lock heat\n"
-	  "           spare\n"
+	  "           tell\n"
 	  "\n"
 	  "A line that begins with \"problem\" is damage, with the file, the\n"
 	  "bytes from and to, the part, and what is wrong; one with \"note\"\n"
@@ -280,8 +297,9 @@ const struct verb verbs[] = {
 	  "  <file>  A picture as SVG, or a page that shows key, time and\n"
 	  "          value under the pointer and zooms; .tsv for other\n"
 	  "          programs. A text without it, with colours on a terminal\n"
-	  "          unless NO_COLOR is set; colour=yes|no, width= and lines=\n"
-	  "          say so\n"
+	  "          unless NO_COLOR is set\n"
+	  "  colour=yes|no width=<n> lines=<n>\n"
+	  "          How that text looks\n"
 	  "\n"
 	  "Samples of what reaches the store are kept: of the last five\n"
 	  "minutes by the second, unless the store was closed since, then by\n"
@@ -311,8 +329,8 @@ const struct verb verbs[] = {
 	  "  columns           Only these, comma-separated\n"
 	  "  cells-per-column  Only so many versions of each column\n"
 	  "  filter            Only what this lets pass, as in read\n"
-	  "  keys-only         true leaves values out\n"
-	  "  include-stats     full adds a summary\n",
+	  "  keys-only=true    Leave values out\n"
+	  "  include-stats=full  Add a summary\n",
 	  verb_lookup },
 	{ "ls", VERB_READS, "ls [<table>]", "List tables and column families",
 	  "", verb_ls },
@@ -354,10 +372,14 @@ const struct verb verbs[] = {
 	  "  -o serve=<address>  Serve Bigtable's clients there, too, as\n"
 	  "                    listen= of serve says, for who mounts it\n"
 	  "  -o allow_other    Not only for who mounts it\n"
-	  "  -o uid=, gid=     Who owns it instead of who mounts it; with\n"
-	  "     umask=<mode>   allow_other: for a service, say\n"
+	  "  -o uid=<user>     Who owns it instead of who mounts it, as a\n"
+	  "                    service with allow_other\n"
+	  "  -o gid=<group>    Its group\n"
+	  "  -o umask=<mode>   What none of them may, instead of 022\n"
 	  "  -o ro             To be read: nothing of the store is changed,\n"
 	  "                    and others may read it, too\n"
+	  "  -o noexec         As of other filesystems\n"
+	  "  -o noatime        The same; exec, atime, rw, async undo these\n"
 	  "\n"
 	  "  The store directory is made if it is missing.\n"
 	  "\n"
@@ -408,7 +430,7 @@ const struct verb verbs[] = {
 	  "  after=<row-key>        Start reading behind this row\n"
 	  "  through=<row-key>      Stop reading behind this row\n"
 	  "  key=<row-key>          Read this row; as many as wanted\n"
-	  "  or                     Another range: start=a end=b or prefix=c\n"
+	  "  [or]                   Another range: start=a end=b or prefix=c\n"
 	  "  regex=<regex>          Read rows with keys matching this regex\n"
 	  "  reversed=<true|false>  Read rows in reverse order\n"
 	  "  columns=<family>:<qualifier>,...  Only these; regexes both\n"

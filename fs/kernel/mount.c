@@ -28,6 +28,7 @@
 #include "fs/kernel/served.h"
 #include "fs/open/draft.h"
 #include "fs/state/ino.h"
+#include "fs/state/privilege.h"
 #include "store/base/volume/volume_posix.h"
 #include "store/text/value/gcpolicy.h"
 
@@ -384,7 +385,9 @@ static int mount_session(struct fuse_session *session, const char *path)
 	else if (st.stx_attributes & STATX_ATTR_MOUNT_ROOT)
 		err = fail(EBUSY, "something is mounted there");
 	if (!err && fuse_session_mount(session, path))
-		err = fail(EIO, "the kernel refuses the mount");
+		err = fail(EIO, "the kernel refuses the mount; in a container "
+				"a profile of AppArmor may do so, and "
+				"--security-opt apparmor=unconfined help");
 	if (fd >= 0)
 		close(fd);
 	return err;
@@ -588,6 +591,8 @@ int mount_serve(const struct mount_options *o)
 	char store[PATH_MAX], mount_point[PATH_MAX];
 	int err = resolve(o, store, mount_point);
 
+	if (!err)
+		err = privilege_check(mount_point, o->allow_other);
 	if (err)
 		return refuse(o, err);
 	if (!o->foreground)

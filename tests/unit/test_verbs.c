@@ -370,7 +370,10 @@ START_TEST(upkeep)
 	check("mounts",
 	      "tabletfs: mounts does not run in a daemon, which opens no path; "
 	      "run tabletfs mounts\n");
-	check("help nonsense", "tabletfs: Don't know command \"nonsense\"\n");
+	check("help nonsense",
+	      "tabletfs: Don't know command or topic \"nonsense\"; tabletfs "
+	      "help lists the commands, and topics are start cookbook "
+	      "operations bigtable emulator dynamodb hbase\n");
 }
 END_TEST
 

@@ -211,9 +211,16 @@ int verb_umount(struct verb_call *c)
 	if (!status && store)
 		status = (device && is_mounted_still(c, store, device)) ||
 			 wait_for_store(c, store, device);
-	else if (status && store)
+	else if (status && store && strstr(said, "busy"))
 		verb_wrong(c, "%s; fuser -vm %s tells who uses it", said,
 			   c->argv[1]);
+	else if (status && store && strstr(said, "/etc/mtab"))
+		verb_wrong(c,
+			   "%s; \"ln -s /proc/self/mounts /etc/mtab\" by "
+			   "root makes it",
+			   said);
+	else if (status && store)
+		verb_wrong(c, "%s", said);
 	else if (status)
 		verb_wrong(c, "%s; no store is mounted there", said);
 	free(full);

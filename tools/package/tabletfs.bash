@@ -1,133 +1,124 @@
-# Bash completion for tabletfs: verbs, tables and families of the store that
-# -store or TABLETFS_STORE names, and paths. Names that a mount does not list
-# (.scan and its steps, .schema, ...) are completed for the commands that
-# _tabletfs_paths is set for; put into ~/.bashrc, for example:
+# Bash completion for tabletfs: what tabletfs help -words says of a verb, tables,
+# families and recipes of the store that -store or TABLETFS_STORE names, and
+# paths. Names that a mount does not list (.scan and its steps, .schema, ...) are
+# completed for the commands that _tabletfs_paths is set for; put into ~/.bashrc,
+# for example:
 #
 #   . /usr/share/bash-completion/completions/tabletfs
 #   complete -o default -o nospace -F _tabletfs_paths cat ls head
 
 _tabletfs_verbs() {
-	tabletfs help 2>/dev/null | sed -n 's/^tabletfs \([a-z]*\) .*/\1/p'
+	tabletfs help 2>/dev/null | sed -n 's/^tabletfs \([a-z]*\)[[:blank:]].*/\1/p'
 }
 
-# The store of the command line so far.
-_tabletfs_store() {
-	local i
-	for ((i = 1; i < COMP_CWORD; i++)); do
-		case ${COMP_WORDS[i]} in
-		-store | --store)
-			echo "${COMP_WORDS[i + 1]}"
-			return ;;
-		esac
+# Sets words to those of the command line up to the cursor, whole: bash parts
+# them at = and :, too.
+_tabletfs_split() {
+	local i part glue=
+	words=()
+	for ((i = 0; i <= COMP_CWORD; i++)); do
+		part=${COMP_WORDS[i]}
+		case $part in [=:]*) glue=1 ;; esac
+		if [ -n "$glue" ] && [ ${#words[@]} -gt 1 ]; then
+			words[-1]+=$part
+		else
+			words+=("$part")
+		fi
+		case $part in *[=:]) glue=1 ;; *) glue= ;; esac
 	done
-	echo "${TABLETFS_STORE:-}"
+}
+
+# Sets offered to what may stand at the place <KIND> of a verb.
+_tabletfs_place() {
+	case $1 in
+	*'<table>'*)
+		[[ $verb == create* ]] || offered=($(tabletfs -store "$store" ls \
+			2>/dev/null)) ;;
+	*'<family>'*)
+		[[ $verb == create* ]] || offered=($(tabletfs -store "$store" ls \
+			"$table" 2>/dev/null | awk 'NR > 2 { print $1 }')) ;;
+	*'<command>'*)
+		offered=($(_tabletfs_verbs)) ;;
+	*'<dir>'* | *'<store>'*)
+		compopt -o dirnames 2>/dev/null ;;
+	*'file>'* | *'<path>'*)
+		compopt -o default 2>/dev/null ;;
+	esac
 }
 
 _tabletfs() {
-	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-	local i=1 verb store words=
-	while [ "$i" -lt "$COMP_CWORD" ]; do
-		case ${COMP_WORDS[i]} in
-		-store | --store) i=$((i + 2)) ;;
-		-*) i=$((i + 1)) ;;
+	local words i=1 n=1 verb store=${TABLETFS_STORE:-} table= line place=
+	local word before places=() said=() offered=() behind=
+	_tabletfs_split
+	word=${words[-1]} before=${words[-2]}
+	COMPREPLY=()
+	for (( ; i < ${#words[@]} - 1; i++)); do
+		case ${words[i]} in
+		-store | --store) i=$((i + 1)) store=${words[i]} ;;
+		-store=* | --store=*) store=${words[i]#*=} ;;
+		-*) ;;
 		*) break ;;
 		esac
 	done
-	COMPREPLY=()
-	if [ "$i" -ge "$COMP_CWORD" ]; then
+	verb=${words[i]}
+	if [ "$i" -ge $((${#words[@]} - 1)) ]; then
 		case $before in -store | --store)
 			compopt -o dirnames 2>/dev/null
 			return ;;
 		esac
-		COMPREPLY=($(compgen -W "-store $(_tabletfs_verbs)" -- "$word"))
-		return
+		offered=(-store $(_tabletfs_verbs))
+	else
+		# Which place of the verb it is.
+		for ((i++; i < ${#words[@]} - 1; i++)); do
+			case ${words[i]} in
+			-o) i=$((i + 1)) ;;
+			-?* | *=*) ;;
+			*) n=$((n + 1)) table=${table:-${words[i]}} ;;
+			esac
+		done
+		while IFS= read -r line; do
+			case $line in
+			*'<'*) places+=("$line") ;;
+			'-o '*) [ "$before" != -o ] || said+=("${line#-o }") ;;
+			*) [ "$before" = -o ] || said+=("$line") ;;
+			esac
+		done < <(tabletfs help -words "$verb" 2>/dev/null)
+		case $verb:$n:$before in
+		*:-o)
+			# Options are parted by commas.
+			case $word in *,*) behind=${word%,*}, ;; esac ;;
+		recipe:3:*)
+			said=()
+			offered=($(tabletfs -store "$store" recipe "$table" \
+				2>/dev/null)) ;;
+		recipe:4:*)
+			said=()
+			compopt -o default 2>/dev/null ;;
+		*)
+			# Of several files the last place is the one of all.
+			place=${places[n - 1]-}
+			[ -n "$place" ] || [ ${#places[@]} = 0 ] ||
+				[[ ${places[-1]} != *file* ]] ||
+				place=${places[-1]}
+			_tabletfs_place "$place"
+			[ "$n" -gt 1 ] || [[ $place != '<'* ]] || said=() ;;
+		esac
+		offered+=("${said[@]}")
 	fi
-	verb=${COMP_WORDS[i]}
-	store=$(_tabletfs_store)
-	case $verb:$((COMP_CWORD - i)) in
-	help:1)
-		words=$(_tabletfs_verbs) ;;
-	mount:* | umount:*)
-		if [ "$before" = -o ]; then
-			words="allow_other commit= delimiter= export-max= gc= gid= log= memory=
-				metrics-file= opendir quiet quota= ro serve= showctl slow= stale=
-				strictschema sync uid= umask= xattr"
-			compopt -o nospace 2>/dev/null
-		else
-			compopt -o default 2>/dev/null
-			words="-f -o"
-		fi ;;
-	import:2 | backup:1 | dump:1 | load:[12] | repair:1)
-		compopt -o default 2>/dev/null ;;
-	export:2)
-		compopt -o default 2>/dev/null ;;
-	export:[3-9]* | export:[12][0-9]*)
-		words="format= layout=long layout=wide bytes=base64 columns= key=
-			start= after= end= through= prefix= or regex= reversed=
-			count= cells-per-column= keys-only= filter="
-		compopt -o nospace 2>/dev/null ;;
-	protect:2)
-		words="yes no" ;;
-	recipe:2)
-		words="show set rm" ;;
-	recipe:3)
-		words=$(tabletfs -store "$store" recipe "${COMP_WORDS[i + 1]}" \
-			2>/dev/null) ;;
-	recipe:4)
-		compopt -o default 2>/dev/null ;;
-	import:[3-9]* | import:[12][0-9]* | key:*)
-		compopt -o default 2>/dev/null
-		words="recipe= key= zone="
-		[ "$verb" = key ] || words="$words add= at= bytes=base64
-			column-family= comment= delimiter= dry-run= duplicates=
-			explode= format= header= on-error= quiet= quote= rejects= rest=
-			resume=
-			set= skip=
-			timestamp="
-		compopt -o nospace 2>/dev/null ;;
-	serve:*)
-		compopt -o dirnames 2>/dev/null
-		if [ "$((COMP_CWORD - i))" != 1 ]; then
-			words="inject= insecure=yes listen= metrics-file= slow= sync=yes
-				users=all"
-			compopt -o nospace 2>/dev/null
-		fi ;;
-	inspect:*)
-		compopt -o default 2>/dev/null
-		if [ "$((COMP_CWORD - i))" != 1 ]; then
-			words="entries=true count= kind="
-			compopt -o nospace 2>/dev/null
-		fi ;;
-	keyviz:[2-9]*)
-		compopt -o default 2>/dev/null
-		words="metric=reads metric=writes metric=bytes from= to= key="
-		compopt -o nospace 2>/dev/null ;;
-	metrics:1)
-		words="ranges=yes" ;;
-	top:*)
-		compopt -o dirnames 2>/dev/null
-		words="-b -n -d" ;;
-	create:1)
-		compopt -o dirnames 2>/dev/null ;;
-	create:* | createtable:* | check:* | mounts:* | stats:* | sync:* | \
-		version:*) ;;
-	*:1)
-		words=$(tabletfs -store "$store" ls 2>/dev/null) ;;
-	createfamily:*) ;;
-	read:* | lookup:* | count:*)
-		words="key= filter="
-		[ "$verb" = lookup ] ||
-			words="$words start= after= end= through= prefix= or regex="
-		[ "$verb" = count ] || words="$words columns= cells-per-column=
-			keys-only=true include-stats=full"
-		[ "$verb" != read ] || words="$words count= explain=yes page=first
-			reversed=true"
-		compopt -o nospace 2>/dev/null ;;
-	deletefamily:2 | setgcpolicy:2 | setvaluetype:2)
-		words=$(tabletfs -store "$store" ls "${COMP_WORDS[i + 1]}" \
-			2>/dev/null | awk 'NR > 2 { print $1 }') ;;
-	esac
-	COMPREPLY=($(compgen -W "$words" -- "$word"))
+	# Only what stands behind the last = or : is replaced, where bash has
+	# parted the word.
+	before=
+	[ "$word" = "${COMP_WORDS[COMP_CWORD]}" ] ||
+		before=${word%"${word##*[=:]}"}
+	for line in "${offered[@]}"; do
+		line=$behind$line
+		case $line in
+		"$word"*=) compopt -o nospace 2>/dev/null ;;
+		"$word"*) ;;
+		*) continue ;;
+		esac
+		COMPREPLY+=("${line#"$before"}")
+	done
 }
 
 # Paths in a mount, with the names that listings of data leave out. What stands
