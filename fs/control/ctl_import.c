@@ -73,6 +73,8 @@ struct import_file {
 	bool at_line_start; /* nothing or a newline came last */
 	bool is_guarded;    /* no close is the end of the input */
 	bool is_over;       /* the next one is */
+	bool is_cut;        /* a write was refused since the last one taken */
+	uint64_t held_size; /* of importer, as fs->uncommitted has it */
 	uint64_t told_rows; /* row_count when the kernel was last told */
 	/* When the last write left rows unseen; 0: none are. Written with the
 	 * ctl_file's lock held, read by anybody. */
@@ -327,6 +329,13 @@ static int enter(struct fs *fs, struct ctl_file *f, struct place *place)
 	return err ? err : importer_rename(im->importer, place->path.table);
 }
 
+/* Counts for the quota what the importer holds, size bytes. */
+static void count_held(struct fs *fs, struct import_file *im, uint64_t size)
+{
+	atomic_fetch_add(&fs->uncommitted, size - im->held_size);
+	im->held_size = size;
+}
+
 /* After any work, which ended with err: remembers a failure, brings the record
  * up to date, tells the kernel if there are new rows, and notes if there are
  * some that nobody sees. Returns err. */
@@ -338,6 +347,7 @@ static int settle(struct fs *fs, struct ctl_file *f, int err, bool done)
 	if (err)
 		im->failed = err;
 	update_record(fs, im, done);
+	count_held(fs, im, importer_held_size(im->importer));
 	im->unseen_ns = !im->failed && importer_has_unseen(im->importer)
 				? metrics_now_ns()
 				: 0;
@@ -475,8 +485,10 @@ static ssize_t import_write(struct fs *fs, struct ctl_file *f,
 		return fail(EINVAL,
 			    "the last line was taken without a newline");
 	/* A used up quota does not end the import: the writer may go on when
-	 * there is room again. */
-	err = fs_check_space(fs, 0);
+	 * there is room again. Who gives up has not sent the end of its line,
+	 * which a close is then not taken for. */
+	err = fs_check_space(fs, data.size);
+	im->is_cut = err != 0;
 	if (err)
 		return err;
 	err = enter(fs, f, &place);
@@ -544,7 +556,7 @@ static int import_commit(struct fs *fs, struct ctl_file *f, bool at_end,
 		err = sync ? store_sync(fs->store) : 0;
 	} else {
 		im->ended = at_end && (im->is_over || !im->at_line_start) &&
-			    !im->is_guarded;
+			    !im->is_guarded && !im->is_cut;
 		err = commit_lines(fs, f, im->ended, sync);
 	}
 	settle(fs, f, err, im->ended);
@@ -587,8 +599,10 @@ static void import_release(struct fs *fs, struct ctl_file *f)
 	unlist_load(fs->imports, im);
 	err = im->failed;
 	if (!err && !im->ended)
-		err = commit_lines(fs, f, !im->is_guarded, fs->options->sync);
+		err = commit_lines(fs, f, !im->is_guarded && !im->is_cut,
+				   fs->options->sync);
 	settle(fs, f, err, true);
+	count_held(fs, im, 0);
 	importer_free(im->importer);
 	recipe_free(im->recipe);
 	batch_frames_release(&im->frames);

@@ -145,6 +145,10 @@ const struct import_position *importer_position(const struct importer *im);
 /* Whether lines were taken that nobody sees before a flush. */
 bool importer_has_unseen(const struct importer *im);
 
+/* Bytes that were taken and are nowhere in the store: a record that has no end
+ * yet, and rows that are not handed on. */
+uint64_t importer_held_size(const struct importer *im);
+
 /* Commits what is whole and pending; with sync, durably. */
 int importer_flush(struct importer *im, bool sync);
 
