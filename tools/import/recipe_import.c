@@ -347,6 +347,7 @@ static int run_import(struct verb_call *c, struct recipe_import *r)
 	o.lines = buf_bytes(&o.result->refused);
 	o.committed_line = r->resume ? importer_position(im)->line - 1
 				     : o.result->committed_line;
+	o.has_before = r->resume && importer_position(im)->offset > 0;
 	status = recipe_report(c, r, &o);
 	importer_free(im);
 	return status;

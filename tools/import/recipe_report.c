@@ -2,15 +2,19 @@
 #include "tools/import/recipe_report.h"
 #include "tools/verb/stop.h"
 
-/* Up to where all good records are in, as file and line. */
+/* Up to where all good records are in, as file and line; of the first line
+ * there may be a part, as of an array that is all on it. */
 static void tell_committed(struct verb_call *c, const struct recipe_import *r,
-			   uint64_t line)
+			   uint64_t line, bool any)
 {
 	unsigned int i = r->begun_count;
 
 	while (i > 0 && r->line_bases[i - 1] >= line)
 		i--;
-	if (i == 0)
+	if (i == 0 && any && r->begun_count > 0)
+		verb_wrong(c, "a part of what begins at %s:1 is committed",
+			   r->files[0]);
+	else if (i == 0)
 		verb_wrong(c, "no line is committed");
 	else
 		verb_wrong(c, "committed up to %s:%llu", r->files[i - 1],
@@ -26,7 +30,7 @@ static void tell_known(struct verb_call *c, const struct recipe_import *r,
 			      "does not tell any more");
 		return;
 	}
-	tell_committed(c, r, line);
+	tell_committed(c, r, line, true);
 	verb_wrong(c, "more may be in, for the mount does not tell any more");
 }
 
@@ -97,7 +101,8 @@ int recipe_report(struct verb_call *c, struct recipe_import *r,
 		else
 			tell_committed(c, r,
 				       o->rows || r->resume ? o->committed_line
-							    : 0);
+							    : 0,
+				       o->rows || o->has_before);
 		tell_how_on(c, r, o->err);
 		status = NOT_FINISHED;
 		/* The error says all. */
