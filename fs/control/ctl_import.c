@@ -42,6 +42,7 @@ struct import_record {
 	struct import_record *next; /* of another table, in imports */
 	unsigned int references;    /* its file's and that of imports */
 	bool done;                  /* nothing more will come */
+	bool by_recipe;             /* which skips and replaces */
 	char format[8];             /* the file's name, which ends with a NUL */
 	struct import_result result; /* a copy, but refused is its own */
 	struct buf error; /* a line: what ended it, if something did */
@@ -153,7 +154,8 @@ static struct import_record **find_record(struct imports *imports,
 /* A record of an import of f, which becomes the last of its table, in place of
  * what that had. With two references; NULL without memory. */
 static struct import_record *begin_record(struct imports *imports,
-					  const struct ctl_file *f)
+					  const struct ctl_file *f,
+					  bool by_recipe)
 {
 	struct bytes name = node_name(f->node);
 	struct import_record *r = calloc(1, sizeof(*r)), **at;
@@ -162,6 +164,7 @@ static struct import_record *begin_record(struct imports *imports,
 		return NULL;
 	r->references = 2;
 	r->table_id = f->table_id;
+	r->by_recipe = by_recipe;
 	assert(name.size < sizeof(r->format));
 	memcpy(r->format, name.data, name.size);
 	pthread_mutex_lock(&imports->lock);
@@ -206,6 +209,20 @@ static void update_record(struct fs *fs, const struct import_file *im,
 	pthread_mutex_unlock(&fs->imports->lock);
 }
 
+/* Appends what only a recipe makes of records. */
+static int print_counts(const struct import_result *n, struct buf *out)
+{
+	return buf_printf(out,
+			  "unexploded %llu\nskipped %llu\nempty %llu\n"
+			  "replaced %llu%s\nhidden %llu\n",
+			  (unsigned long long)n->unexploded_count,
+			  (unsigned long long)n->skipped_count,
+			  (unsigned long long)n->empty_count,
+			  (unsigned long long)n->replaced_count,
+			  n->replaced_more ? " or more" : "",
+			  (unsigned long long)n->hidden_count);
+}
+
 /* Appends the text of a record. With the lock held. */
 static int print_record(const struct import_record *r, struct buf *out)
 {
@@ -222,6 +239,8 @@ static int print_record(const struct import_record *r, struct buf *out)
 			     (unsigned long long)n->committed_line,
 			     (unsigned long long)n->refused_count);
 
+	if (!err && r->by_recipe)
+		err = print_counts(n, out);
 	if (!err && r->error.size > 0)
 		err = buf_printf(out, "error %.*s\n", (int)r->error.size,
 				 (const char *)r->error.data);
@@ -304,7 +323,7 @@ static int import_open(struct fs *fs, struct ctl_file *f)
 	place_leave(fs, &place);
 	if (err)
 		goto free_file;
-	im->record = begin_record(fs->imports, f);
+	im->record = begin_record(fs->imports, f, im->recipe != NULL);
 	if (im->record) {
 		im->file = f;
 		f->state = im;

@@ -1,6 +1,7 @@
 #!/bin/bash
-# Imports where something is in the way: a quota, which holds for what is loaded
-# in bulk as for all else; a dump and a load between two runs.
+# Imports where something is in the way, and what they tell of it: a quota, which
+# holds for what is loaded in bulk as for all else; a dump and a load between two
+# runs; a full disk beside; a store that is only read.
 . "$(dirname "$0")/lib.sh"
 export TABLETFS_STORE=$store
 
@@ -127,3 +128,117 @@ if command -v xxhsum >/dev/null; then
 else
 	skipped=$((skipped + 11))
 fi
+
+# What is committed is told, also if what is refused cannot be put aside.
+export TABLETFS_STORE=$work/told
+store=$TABLETFS_STORE
+T createtable t families=f >/dev/null
+mkdir small
+if mount -t tmpfs -o size=1m none small 2>/dev/null; then
+	trap 'stop_mount 2>/dev/null; umount -l "$work/small"; finish' EXIT
+	awk 'BEGIN { print "k,v"; pad = sprintf("%900d", 1)
+		for (i = 0; i < 20000; i++) {
+			print "r" i "," i "-" pad
+			if (i >= 2000) print "r" i "," i "," pad } }' >bad.csv
+	start_mount
+	status 2 "rejects on a full disk" T import t bad.csv key={k} \
+		set='f:v {v}' rejects=small/bad quiet=yes
+	cp err told.err
+	rows=$(T count t)
+	check "some rows are in: $rows" [ "$rows" -gt 0 ]
+	same "as it says" "Done importing $rows rows." "$(tail -n 1 told.err)"
+	check "up to some line" grep -q 'committed up to bad.csv:[0-9]' told.err
+	stop_mount
+	T deleteallrows t >/dev/null
+	rm -f small/*
+	status 2 "and without a mount" T import t bad.csv key={k} \
+		set='f:v {v}' rejects=small/bad quiet=yes
+	cp err told.err
+	rows=$(T count t)
+	check "of $rows rows" grep -qE "committed up to|no line is committed" \
+		told.err
+	[ "$rows" = 0 ] ||
+		same "it says so" "Done importing $rows rows." "$(tail -n 1 told.err)"
+else
+	skipped=$((skipped + 6))
+fi
+T deleteallrows t >/dev/null
+printf '[{"k":"1","v":1},{"k":"2","v":1}' >open.json
+printf 'key {k}\nset f:v {v}\n' >set.recipe
+T recipe t set r set.recipe >/dev/null
+printf '%s\n' '{"k":"a","v":1,"items":[{"n":1},{"n":2}]}' '{"k":"b","v":2}' \
+	'{"k":"a","v":3,"items":null}' '{"k":"d"}' '{"k":"e","items":[]}' >items.jsonl
+for how in free mounted; do
+	[ $how = free ] || start_mount
+	for name in "$how" "$how"; do
+		status 2 "$how: an array without its end" T import t open.json \
+			recipe=r resume="$name"
+		told "a part of what begins at open.json:1 is committed"
+	done
+	status 0 "$how: a field that no record has" T import t items.jsonl \
+		key={k} explode={itms} set='f:n {itms.n}'
+	told "records without the field that explode names: 5"
+	status 0 "$how: one that some have" T import t items.jsonl \
+		key={k} explode={items} set='f:n{items.n} {items.n}'
+	told "records without the field that explode names: 3"
+	status 0 "$how: a dry run tells the same" T import t items.jsonl \
+		key={k} explode={itms} set='f:n {itms.n}' dry-run=9
+	told "records without the field that explode names: 5"
+	status 0 "$how: and what has no cell, or is skipped" T import t \
+		items.jsonl key={k} set='f:v {w}' skip='{k} = b' dry-run=9
+	told "skipped records: 1"
+	told "records without a cell: 4"
+	status 2 "$how: a name that is too long" T import t items.jsonl \
+		recipe=r resume="$(printf 'n%.0s' $(seq 300))"
+	told "a name has 255 bytes at most"
+done
+
+# The report of a mount counts, too.
+printf 'key {k}\nset f:v {v}\nskip {k} = b\n' >skip.recipe
+T recipe t set s skip.recipe >/dev/null
+exec 3<>"$m/t/.import/recipe/s/data"
+cat items.jsonl >&3
+python3 -c 'import os; os.fsync(3)'
+for report in "$m/t/.import/last" /dev/fd/3; do
+	same "what is told by $report" "skipped 1 empty 2 replaced 1 hidden 0" "$(
+		python3 - "$report" <<'PYTHON'
+import os, sys
+p = sys.argv[1]
+text = os.pread(3, 65536, 0).decode() if p == "/dev/fd/3" else open(p).read()
+print(*[l for l in text.splitlines()
+        if l.split()[0] in ("skipped", "empty", "replaced", "hidden")])
+PYTHON
+	)"
+done
+exec 3>&-
+gzip -k items.jsonl
+refuse "what is compressed" sh -c "cat items.jsonl.gz >'$m/t/.import/recipe/r/data'"
+check "is told so" grep -q "it is compressed; tabletfs import undoes that" \
+	"$m/t/.import/last"
+stop_mount
+
+# What keeps an import from its end is 2, and a dry run writes nothing.
+words=(import t items.jsonl key={k} set='f:v {v}')
+status 2 "no store" "$TABLETFS" -store "$work/nothing" "${words[@]}"
+status 2 "none named" env -u TABLETFS_STORE "$TABLETFS" "${words[@]}"
+status 1 "in cbt's form" "$TABLETFS" -store "$work/nothing" import t items.jsonl
+start_mount -o ro
+status 2 "a store that is only read" T "${words[@]}"
+status 0 "of which a dry run is none" T "${words[@]}" dry-run=1
+check "with its row" grep -q '"row": "a"' out
+stop_mount
+before=$(cat "$store"/* | cksum)
+status 0 "and changes nothing" T "${words[@]}" dry-run=1
+same "of the store" "$before" "$(cat "$store"/* | cksum)"
+status 2 "a full standard output" sh -c '"$@" >/dev/full' sh "$TABLETFS" \
+	"${words[@]}" dry-run=1
+
+# A compressor that outlives its command by a moment is waited for.
+(flock 9 && sleep 0.5) 9>d2.xz.partial &
+holder=$!
+for i in $(seq 100); do
+	flock -n d2.xz.partial true || break
+	sleep 0.01
+done
+status 0 "a dump whose file is locked yet" T dump d2.xz
+wait $holder

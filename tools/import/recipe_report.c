@@ -57,9 +57,12 @@ static void tell_left(struct verb_call *c, const struct recipe_import *r,
 		   r->files[0], (unsigned long long)line);
 }
 
-/* What became of records that are not simply in. */
-static void tell_counts(struct verb_call *c, const struct import_result *result)
+void recipe_tell_counts(struct verb_call *c, const struct import_result *result)
 {
+	if (result->unexploded_count > 0)
+		fprintf(c->err,
+			"records without the field that explode names: %llu\n",
+			(unsigned long long)result->unexploded_count);
 	if (result->skipped_count > 0)
 		fprintf(c->err, "skipped records: %llu\n",
 			(unsigned long long)result->skipped_count);
@@ -112,7 +115,7 @@ int recipe_report(struct verb_call *c, struct recipe_import *r,
 		tell_left(c, r, o->result->left_line);
 		status = SOME_REFUSED;
 	}
-	tell_counts(c, o->result);
+	recipe_tell_counts(c, o->result);
 	if (import_report(c, o->rows, refused, o->lines) && status == ALL_IN)
 		status = SOME_REFUSED;
 	return status;

@@ -15,6 +15,10 @@ struct recipe_outcome {
 	int err;         /* what ended it; 0: it came to its end */
 };
 
+/* What became of records that are not simply in. */
+void recipe_tell_counts(struct verb_call *c,
+			const struct import_result *result);
+
 /* Closes the rejects, of which an error is one of o, and tells it. The exit
  * status. */
 int recipe_report(struct verb_call *c, struct recipe_import *r,

@@ -411,7 +411,7 @@ static void tell_closed(struct verb_call *c, const struct served *served,
 			   "Importing: resume=%s is under way by another "
 			   "command",
 			   r->resume);
-	else if (r->resume)
+	else if (r->resume && err != ENOTCONN && err != ECONNABORTED)
 		verb_wrong(c,
 			   "Importing: %s/%s: %s; %s/.tabletfs/errors "
 			   "tells why",
