@@ -47,6 +47,21 @@ status 2 "and a command" T import b rows.csv key={k} set='f:v {v}'
 told "No space left on device"
 stop_mount
 
+# What a command has in then is told, up to a line behind which nothing is.
+rm -rf "$store"
+T createtable c families=f >/dev/null
+start_mount -o quota=4M
+status 2 "a command whose rows are loaded in bulk" T import c rows.csv key={k} \
+	set='f:v {v}' quiet=yes
+told "No space left on device"
+cp err told.err
+rows=$(T count c)
+same "tells what is in" "Done importing $rows rows." "$(tail -n 1 told.err)"
+line=$(sed -n 's/.*committed up to rows.csv://p' told.err)
+check "up to line $line of $rows rows" [ "$rows" -gt 1000 -a "$line" -gt 1000 \
+	-a "$line" -le $((rows + 1)) ]
+stop_mount
+
 # Of a record half of which was refused nothing is in.
 rm -rf "$store"
 T createtable b families=f >/dev/null

@@ -335,13 +335,11 @@ static int run(struct verb_call *c, struct recipe_import *r,
 	 * daemon has is committed before it is asked what that is. */
 	if (!s->failed && !s->is_framed)
 		sent = drain(s);
-	if (!s->failed) {
-		end = remote_stream_end(s->out, !sent);
-		if (!err)
-			err = sent ? sent : end ? fail(end, "Importing") : 0;
-	}
-	if (s->failed && !err)
-		err = -s->failed;
+	end = remote_stream_end(s->out, !s->failed && !sent);
+	if (!err && (s->failed || end) && !sent)
+		err = fail(s->failed ? s->failed : end, "Importing");
+	if (!err)
+		err = sent;
 	status = tell(c, r, s, err);
 	importer_free(im);
 	return status;

@@ -39,7 +39,6 @@ static int load(struct importer *im)
 	if (!err)
 		err = import_table_claim(im->store, buf_bytes(&im->table),
 					 &table);
-
 	if (!err)
 		err = import_position_load(im->store, name, &r->saved);
 	if (err < 0)

@@ -82,6 +82,7 @@ int import_table_claim(struct store *s, struct bytes table, uint64_t *out)
 	return err;
 }
 
+/* What a load takes has its bounds, which the attribute keeps. */
 bool import_table_dumped(const struct schema *schema, const struct table *t,
 			 uint64_t *out)
 {
