@@ -29,6 +29,8 @@ struct store_stats {
 	/* Of files that are no part of the store any more: a reader has them
 	 * yet, or they are about to be removed. */
 	uint64_t obsolete_size;
+	/* Of bulk loads that are not published: in memory and in files. */
+	uint64_t loading_size;
 	uint64_t memtable_used, memtable_count;
 	uint64_t cache_used, cache_hits, cache_misses;
 	uint64_t memory[MEMORY_ACCOUNTS]; /* by account, see memory.h */

@@ -12,6 +12,7 @@
 #include "tools/data/export.h"
 #include "tools/import/import.h"
 #include "tools/import/key.h"
+#include "tools/import/recipe_words.h"
 #include "tools/import/remote_import.h"
 #include "tools/mount/mount_helper.h"
 #include "tools/mount/mount_table.h"
@@ -29,7 +30,8 @@
  *     or served          here, with its help, if the verb names a path
  *   it is otherwise used after that, if it ends soon
  *
- * The exit status is that of the verb, 0, 1 or 2; also 1 if standard output
+ * The exit status is that of the verb, 0, 1 or 2; also 1 (of an import by a
+ * recipe 2) if it could not begin or be ended, if standard output
  * cannot be written, or no verb was given.
  */
 
@@ -66,17 +68,34 @@ static const char *take_flags(int *argc, char ***argv)
 	return store;
 }
 
+/* Whether it is an import by a recipe, of which a status of 1 says that it came
+ * to its end: what keeps it from that, before and after the verb runs, is 2. */
+static bool is_by_recipe(const struct verb_call *c)
+{
+	const struct verb *v = verb_find(c->argv[0]);
+
+	return v && v->run == verb_import && recipe_is_meant(c, 2);
+}
+
+/* The status of what did not come to its end, when that is not the verb's. */
+static int failed(const struct verb_call *c, int status)
+{
+	return status == 1 && is_by_recipe(c) ? 2 : status;
+}
+
 /* Verbs that name a path open it here, whether or not the store is mounted. */
 static int through_mount(struct verb_call *c, const struct served *served)
 {
 	const struct verb *v = verb_find(c->argv[0]);
 
 	if (v->run == verb_import && served->root < 0)
-		return verb_wrong(c,
-				  "import reads into a store that is free or "
-				  "mounted, and %s is served: end that, or "
-				  "mount it with -o serve=ADDRESS instead",
-				  served->directory);
+		return failed(
+			c, verb_wrong(c,
+				      "import reads into a store that is free "
+				      "or mounted, and %s is served: end that, "
+				      "or mount it with -o serve=ADDRESS "
+				      "instead",
+				      served->directory));
 	if (v->run == verb_import)
 		return remote_import(c, served);
 	if (v->run == verb_key)
@@ -155,7 +174,7 @@ static int run_on_store(struct verb_call *c, const char *directory,
 
 	assert(err <= 1);
 	if (err < 0)
-		return cannot_open(c, directory, err);
+		return failed(c, cannot_open(c, directory, err));
 	if (err == 1) {
 		status = through_mount(c, &served);
 		served_release(&served);
@@ -167,7 +186,7 @@ static int run_on_store(struct verb_call *c, const char *directory,
 	status = verb_run(s, c->argc, c->argv, c->out, c->err);
 	err = store_close(s);
 	if (err < 0)
-		status = verb_failed(c, "Closing the store", err);
+		status = failed(c, verb_failed(c, "Closing the store", err));
 	return status;
 }
 
@@ -226,6 +245,19 @@ static void take_verb(char **argv)
 		argv[0] = version;
 }
 
+/* The status of a verb that ended with this one, once all it wrote is out: a
+ * full disk or a closed pipe shows here at the latest. */
+static int flush_output(struct verb_call *c, int status)
+{
+	if (fflush(stdout) != 0)
+		return failed(c, verb_wrong(c, "standard output: %s",
+					    strerror(errno)));
+	if (ferror(stdout))
+		return failed(c, verb_wrong(c, "standard output: a part of it "
+					       "could not be written"));
+	return status;
+}
+
 int main(int argc, char **argv)
 {
 	static char help[] = "help";
@@ -234,6 +266,7 @@ int main(int argc, char **argv)
 	struct buf text = BUF_INIT;
 	const char *store = take_flags(&c.argc, &c.argv);
 	const struct verb *v;
+	unsigned int flags;
 	int status;
 
 	fill_standard_streams();
@@ -264,22 +297,21 @@ int main(int argc, char **argv)
 			setenv("TABLETFS_STORE", store, 1);
 		status = verb_run(NULL, c.argc, c.argv, c.out, c.err);
 	} else if (!store) {
-		status = verb_wrong(&c,
-				    "which store? Say tabletfs -store DIR "
-				    "%s ... or set TABLETFS_STORE",
-				    v->name);
+		status = failed(
+			&c, verb_wrong(&c,
+				       "which store? Say tabletfs -store DIR "
+				       "%s ... or set TABLETFS_STORE",
+				       v->name));
 	} else if (v->run == verb_recipe && recipe_bring(&c, &text)) {
 		status = 1;
 	} else {
-		status = run_at(&c, store, v->flags);
+		flags = v->flags;
+		if (v->run == verb_import && recipe_is_dry(&c, 2))
+			flags |= VERB_READS;
+		status = run_at(&c, store, flags);
 	}
 	buf_release(&text);
-	/* A full disk or a closed pipe shows here at the latest. */
-	if (fflush(stdout) != 0)
-		status = verb_wrong(&c, "standard output: %s", strerror(errno));
-	else if (ferror(stdout))
-		status = verb_wrong(&c, "standard output: a part of it could "
-					"not be written");
+	status = flush_output(&c, status);
 	/* Help that nobody asked for is an error, for a script that lost its
 	 * words. */
 	return c.argv == no_verb ? 1 : status;

@@ -8,7 +8,8 @@
 #define BLOCK_SIZE 4096
 
 /* Bytes that count for the quota: what the store's files have of live data and
- * of what a compaction has not yet removed or a reader has yet, and the log. */
+ * of what a compaction has not yet removed or a reader has yet, the log, and
+ * what is loaded in bulk and not seen yet. */
 static uint64_t used_size(struct fs *fs)
 {
 	struct store_stats stats;
@@ -17,7 +18,7 @@ static uint64_t used_size(struct fs *fs)
 
 	store_stats(fs->store, &stats);
 	used = stats.memtable_used; /* what the log holds */
-	used += stats.blob_size + stats.obsolete_size;
+	used += stats.blob_size + stats.obsolete_size + stats.loading_size;
 	for (i = 0; i < sizeof(stats.sst_size) / sizeof(*stats.sst_size); i++)
 		used += stats.sst_size[i];
 	return used;

@@ -57,7 +57,7 @@ size_t ctl_take_lines(struct spill *partial, struct bytes data,
 int ctl_run_mutation(struct fs *fs, struct bytes table, struct bytes row,
 		     struct bytes text, struct json_result *result)
 {
-	int err = fs_check_space(fs, 0);
+	int err = fs_check_space(fs, text.size);
 
 	/* What only removes is how there is room again. */
 	if (err && mutation_adds(text))

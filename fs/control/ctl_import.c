@@ -42,6 +42,7 @@ struct import_record {
 	struct import_record *next; /* of another table, in imports */
 	unsigned int references;    /* its file's and that of imports */
 	bool done;                  /* nothing more will come */
+	bool by_recipe;             /* which skips and replaces */
 	char format[8];             /* the file's name, which ends with a NUL */
 	struct import_result result; /* a copy, but refused is its own */
 	struct buf error; /* a line: what ended it, if something did */
@@ -73,6 +74,8 @@ struct import_file {
 	bool at_line_start; /* nothing or a newline came last */
 	bool is_guarded;    /* no close is the end of the input */
 	bool is_over;       /* the next one is */
+	bool is_cut;        /* a write was refused since the last one taken */
+	uint64_t held_size; /* of importer, as fs->uncommitted has it */
 	uint64_t told_rows; /* row_count when the kernel was last told */
 	/* When the last write left rows unseen; 0: none are. Written with the
 	 * ctl_file's lock held, read by anybody. */
@@ -151,7 +154,8 @@ static struct import_record **find_record(struct imports *imports,
 /* A record of an import of f, which becomes the last of its table, in place of
  * what that had. With two references; NULL without memory. */
 static struct import_record *begin_record(struct imports *imports,
-					  const struct ctl_file *f)
+					  const struct ctl_file *f,
+					  bool by_recipe)
 {
 	struct bytes name = node_name(f->node);
 	struct import_record *r = calloc(1, sizeof(*r)), **at;
@@ -160,6 +164,7 @@ static struct import_record *begin_record(struct imports *imports,
 		return NULL;
 	r->references = 2;
 	r->table_id = f->table_id;
+	r->by_recipe = by_recipe;
 	assert(name.size < sizeof(r->format));
 	memcpy(r->format, name.data, name.size);
 	pthread_mutex_lock(&imports->lock);
@@ -204,6 +209,20 @@ static void update_record(struct fs *fs, const struct import_file *im,
 	pthread_mutex_unlock(&fs->imports->lock);
 }
 
+/* Appends what only a recipe makes of records. */
+static int print_counts(const struct import_result *n, struct buf *out)
+{
+	return buf_printf(out,
+			  "unexploded %llu\nskipped %llu\nempty %llu\n"
+			  "replaced %llu%s\nhidden %llu\n",
+			  (unsigned long long)n->unexploded_count,
+			  (unsigned long long)n->skipped_count,
+			  (unsigned long long)n->empty_count,
+			  (unsigned long long)n->replaced_count,
+			  n->replaced_more ? " or more" : "",
+			  (unsigned long long)n->hidden_count);
+}
+
 /* Appends the text of a record. With the lock held. */
 static int print_record(const struct import_record *r, struct buf *out)
 {
@@ -220,6 +239,8 @@ static int print_record(const struct import_record *r, struct buf *out)
 			     (unsigned long long)n->committed_line,
 			     (unsigned long long)n->refused_count);
 
+	if (!err && r->by_recipe)
+		err = print_counts(n, out);
 	if (!err && r->error.size > 0)
 		err = buf_printf(out, "error %.*s\n", (int)r->error.size,
 				 (const char *)r->error.data);
@@ -302,7 +323,7 @@ static int import_open(struct fs *fs, struct ctl_file *f)
 	place_leave(fs, &place);
 	if (err)
 		goto free_file;
-	im->record = begin_record(fs->imports, f);
+	im->record = begin_record(fs->imports, f, im->recipe != NULL);
 	if (im->record) {
 		im->file = f;
 		f->state = im;
@@ -327,6 +348,13 @@ static int enter(struct fs *fs, struct ctl_file *f, struct place *place)
 	return err ? err : importer_rename(im->importer, place->path.table);
 }
 
+/* Counts for the quota what the importer holds, size bytes. */
+static void count_held(struct fs *fs, struct import_file *im, uint64_t size)
+{
+	atomic_fetch_add(&fs->uncommitted, size - im->held_size);
+	im->held_size = size;
+}
+
 /* After any work, which ended with err: remembers a failure, brings the record
  * up to date, tells the kernel if there are new rows, and notes if there are
  * some that nobody sees. Returns err. */
@@ -338,6 +366,7 @@ static int settle(struct fs *fs, struct ctl_file *f, int err, bool done)
 	if (err)
 		im->failed = err;
 	update_record(fs, im, done);
+	count_held(fs, im, importer_held_size(im->importer));
 	im->unseen_ns = !im->failed && importer_has_unseen(im->importer)
 				? histogram_now_ns()
 				: 0;
@@ -475,8 +504,10 @@ static ssize_t import_write(struct fs *fs, struct ctl_file *f,
 		return fail(EINVAL,
 			    "the last line was taken without a newline");
 	/* A used up quota does not end the import: the writer may go on when
-	 * there is room again. */
-	err = fs_check_space(fs, 0);
+	 * there is room again. Who gives up has not sent the end of its line,
+	 * which a close is then not taken for. */
+	err = fs_check_space(fs, data.size);
+	im->is_cut = err != 0;
 	if (err)
 		return err;
 	err = enter(fs, f, &place);
@@ -544,7 +575,7 @@ static int import_commit(struct fs *fs, struct ctl_file *f, bool at_end,
 		err = sync ? store_sync(fs->store) : 0;
 	} else {
 		im->ended = at_end && (im->is_over || !im->at_line_start) &&
-			    !im->is_guarded;
+			    !im->is_guarded && !im->is_cut;
 		err = commit_lines(fs, f, im->ended, sync);
 	}
 	settle(fs, f, err, im->ended);
@@ -587,8 +618,10 @@ static void import_release(struct fs *fs, struct ctl_file *f)
 	unlist_load(fs->imports, im);
 	err = im->failed;
 	if (!err && !im->ended)
-		err = commit_lines(fs, f, !im->is_guarded, fs->options->sync);
+		err = commit_lines(fs, f, !im->is_guarded && !im->is_cut,
+				   fs->options->sync);
 	settle(fs, f, err, true);
+	count_held(fs, im, 0);
 	importer_free(im->importer);
 	recipe_free(im->recipe);
 	batch_frames_release(&im->frames);

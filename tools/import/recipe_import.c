@@ -83,6 +83,11 @@ static int check_resume(struct verb_call *c, struct recipe_import *r)
 	r->rejects.append = r->resume != NULL;
 	if (!r->resume)
 		return 0;
+	if (strlen(r->resume) > IMPORT_NAME_MAX) {
+		verb_wrong(c, "resume=: a name has %d bytes at most",
+			   IMPORT_NAME_MAX);
+		return NOT_FINISHED;
+	}
 	if (r->file_count > 1)
 		return wrong(c, "it is of one file", "resume");
 	if (r->dry)
@@ -308,6 +313,7 @@ int recipe_import_dry(struct verb_call *c, struct recipe_import *r,
 	result = importer_result(im);
 	/* The last line of a report would tell of rows that came in. */
 	status = result->refused_count ? SOME_REFUSED : ALL_IN;
+	recipe_tell_counts(c, result);
 	import_tell_refused(c, result->refused_count,
 			    buf_bytes(&result->refused));
 	importer_free(im);
@@ -347,6 +353,7 @@ static int run_import(struct verb_call *c, struct recipe_import *r)
 	o.lines = buf_bytes(&o.result->refused);
 	o.committed_line = r->resume ? importer_position(im)->line - 1
 				     : o.result->committed_line;
+	o.has_before = r->resume && importer_position(im)->offset > 0;
 	status = recipe_report(c, r, &o);
 	importer_free(im);
 	return status;

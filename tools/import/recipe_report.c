@@ -2,15 +2,19 @@
 #include "tools/import/recipe_report.h"
 #include "tools/verb/stop.h"
 
-/* Up to where all good records are in, as file and line. */
+/* Up to where all good records are in, as file and line; of the first line
+ * there may be a part, as of an array that is all on it. */
 static void tell_committed(struct verb_call *c, const struct recipe_import *r,
-			   uint64_t line)
+			   uint64_t line, bool any)
 {
 	unsigned int i = r->begun_count;
 
 	while (i > 0 && r->line_bases[i - 1] >= line)
 		i--;
-	if (i == 0)
+	if (i == 0 && any && r->begun_count > 0)
+		verb_wrong(c, "a part of what begins at %s:1 is committed",
+			   r->files[0]);
+	else if (i == 0)
 		verb_wrong(c, "no line is committed");
 	else
 		verb_wrong(c, "committed up to %s:%llu", r->files[i - 1],
@@ -26,7 +30,7 @@ static void tell_known(struct verb_call *c, const struct recipe_import *r,
 			      "does not tell any more");
 		return;
 	}
-	tell_committed(c, r, line);
+	tell_committed(c, r, line, true);
 	verb_wrong(c, "more may be in, for the mount does not tell any more");
 }
 
@@ -53,9 +57,12 @@ static void tell_left(struct verb_call *c, const struct recipe_import *r,
 		   r->files[0], (unsigned long long)line);
 }
 
-/* What became of records that are not simply in. */
-static void tell_counts(struct verb_call *c, const struct import_result *result)
+void recipe_tell_counts(struct verb_call *c, const struct import_result *result)
 {
+	if (result->unexploded_count > 0)
+		fprintf(c->err,
+			"records without the field that explode names: %llu\n",
+			(unsigned long long)result->unexploded_count);
 	if (result->skipped_count > 0)
 		fprintf(c->err, "skipped records: %llu\n",
 			(unsigned long long)result->skipped_count);
@@ -97,7 +104,8 @@ int recipe_report(struct verb_call *c, struct recipe_import *r,
 		else
 			tell_committed(c, r,
 				       o->rows || r->resume ? o->committed_line
-							    : 0);
+							    : 0,
+				       o->rows || o->has_before);
 		tell_how_on(c, r, o->err);
 		status = NOT_FINISHED;
 		/* The error says all. */
@@ -107,7 +115,7 @@ int recipe_report(struct verb_call *c, struct recipe_import *r,
 		tell_left(c, r, o->result->left_line);
 		status = SOME_REFUSED;
 	}
-	tell_counts(c, o->result);
+	recipe_tell_counts(c, o->result);
 	if (import_report(c, o->rows, refused, o->lines) && status == ALL_IN)
 		status = SOME_REFUSED;
 	return status;

@@ -10,9 +10,14 @@ struct recipe_outcome {
 	uint64_t refused; /* beside those of the result */
 	struct bytes lines;
 	uint64_t committed_line; /* as in the result, of all files together */
-	bool is_unsure; /* more may be in: who has them tells no more */
-	int err;        /* what ended it; 0: it came to its end */
+	bool has_before; /* runs before this one took something of the file */
+	bool is_unsure;  /* more may be in: who has them tells no more */
+	int err;         /* what ended it; 0: it came to its end */
 };
+
+/* What became of records that are not simply in. */
+void recipe_tell_counts(struct verb_call *c,
+			const struct import_result *result);
 
 /* Closes the rejects, of which an error is one of o, and tells it. The exit
  * status. */

@@ -31,6 +31,15 @@ bool recipe_is_meant(const struct verb_call *c, int first)
 	return false;
 }
 
+bool recipe_is_dry(const struct verb_call *c, int first)
+{
+	int i = first;
+
+	while (i < c->argc && strncmp(c->argv[i], "dry-run=", 8) != 0)
+		i++;
+	return i < c->argc && recipe_is_meant(c, first);
+}
+
 /* Reads what fd holds, and closes it unless it is -1, of which errno tells. */
 static int read_text(int fd, const char *path, struct buf *text)
 {

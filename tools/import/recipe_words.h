@@ -27,6 +27,9 @@ struct bytes recipe_word(const char *argument);
  * of an import without. */
 bool recipe_is_meant(const struct verb_call *c, int first);
 
+/* The same, of an import that writes nothing. */
+bool recipe_is_dry(const struct verb_call *c, int first);
+
 /* Adds a word that is recipe= or a statement: 1; 0 if it is another; or -1
  * after it said what is wrong. home is NULL where there are files only. */
 int recipe_take(struct verb_call *c, struct recipe *r, const char *argument,

@@ -300,6 +300,7 @@ static int tell(struct verb_call *c, struct recipe_import *r, struct stream *s,
 	o.refused = report.refused;
 	o.lines = buf_bytes(&lines);
 	o.committed_line = line_told(s, &report);
+	o.has_before = s->is_framed && report.position.offset > 0;
 	o.err = err;
 	status = recipe_report(c, r, &o);
 	buf_release(&lines);
@@ -313,7 +314,7 @@ static int run(struct verb_call *c, struct recipe_import *r,
 {
 	struct import_options options = recipe_import_options(r);
 	struct importer *im = NULL;
-	int err, status, end;
+	int err, status, end, sent = 0;
 
 	options.emit = stream_row;
 	options.context = s;
@@ -330,14 +331,15 @@ static int run(struct verb_call *c, struct recipe_import *r,
 	}
 	s->result = importer_result(im);
 	err = recipe_import_feed(c, r, im);
-	/* After an error of the input, what came before it stays. */
-	if (!s->failed && (s->is_framed || drain(s) == 0)) {
-		end = remote_stream_end(s->out, true);
-		if (end && !err)
-			err = fail(end, "Importing");
-	}
-	if (s->failed && !err)
-		err = -s->failed;
+	/* After an error of the input, what came before it stays; and what the
+	 * daemon has is committed before it is asked what that is. */
+	if (!s->failed && !s->is_framed)
+		sent = drain(s);
+	end = remote_stream_end(s->out, !s->failed && !sent);
+	if (!err && (s->failed || end) && !sent)
+		err = fail(s->failed ? s->failed : end, "Importing");
+	if (!err)
+		err = sent;
 	status = tell(c, r, s, err);
 	importer_free(im);
 	return status;
@@ -407,7 +409,7 @@ static void tell_closed(struct verb_call *c, const struct served *served,
 			   "Importing: resume=%s is under way by another "
 			   "command",
 			   r->resume);
-	else if (r->resume)
+	else if (r->resume && err != ENOTCONN && err != ECONNABORTED)
 		verb_wrong(c,
 			   "Importing: %s/%s: %s; %s/.tabletfs/errors "
 			   "tells why",

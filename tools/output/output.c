@@ -5,11 +5,15 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "store/base/err.h"
 #include "tools/output/output_file.h"
 #include "tools/verb/stop.h"
+
+/* How often a lock is asked for, every 20 ms. */
+#define LOCK_TRIES 100
 
 /* For output_kind. */
 static int plain_begin(struct output *o)
@@ -74,6 +78,19 @@ static int is_taken(const struct output *o)
 		    o->partial);
 }
 
+/* Locks the file; who has it may be about to end, as a program that compressed
+ * for a command that was killed. */
+static int lock(int fd)
+{
+	static const struct timespec pause = { .tv_nsec = 20000000 };
+	int tries = LOCK_TRIES, failed;
+
+	while ((failed = flock(fd, LOCK_EX | LOCK_NB)) < 0 &&
+	       errno == EWOULDBLOCK && --tries > 0)
+		nanosleep(&pause, NULL);
+	return failed;
+}
+
 /* Removes a file that is there already and that nobody has locked: 0, also if
  * it is gone by now, or an error. It is locked until it has no name. */
 static int remove_left_over(struct output *o)
@@ -84,8 +101,7 @@ static int remove_left_over(struct output *o)
 		     O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (o->fd < 0)
 		return errno == ENOENT ? 0 : is_taken(o);
-	if (flock(o->fd, LOCK_EX | LOCK_NB) < 0 || fstat(o->fd, &st) < 0 ||
-	    !S_ISREG(st.st_mode))
+	if (fstat(o->fd, &st) < 0 || !S_ISREG(st.st_mode) || lock(o->fd) < 0)
 		return is_taken(o);
 	if (!is_named(o))
 		return 0;

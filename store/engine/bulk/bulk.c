@@ -48,7 +48,22 @@ struct bulk {
 	size_t run_count;
 	bool disordered;         /* runs overlap, so they will be merged */
 	struct blob_holds holds; /* what its large values refer to */
+	/* Bytes of puts and runs, which e->loading_size has, too. */
+	_Atomic uint64_t counted;
 };
+
+/* So many bytes more are in the load, and so many no more. */
+static void count(struct bulk *b, uint64_t more, uint64_t less)
+{
+	atomic_fetch_add(&b->counted, more - less);
+	atomic_fetch_add(&b->e->loading_size, more - less);
+}
+
+/* It is empty. */
+static void count_none(struct bulk *b)
+{
+	count(b, 0, atomic_load(&b->counted));
+}
 
 int bulk_new(struct engine *e, size_t memory_size, struct bulk **out)
 {
@@ -85,6 +100,7 @@ void bulk_free(struct bulk *b)
 	task_wait(&b->spilling);
 	runs_remove(b->e, b->runs, b->run_count);
 	forget_runs(b);
+	count_none(b);
 	puts_release(&b->puts);
 	puts_release(&b->spilled);
 	blob_release(b->e, &b->holds);
@@ -97,6 +113,7 @@ static int write_run(void *context)
 	struct bulk *b = context;
 	struct puts *puts = &b->spilled;
 	struct run_writer o = { .e = b->e };
+	uint64_t size = 0;
 	size_t i;
 	int err = 0;
 
@@ -122,11 +139,15 @@ static int write_run(void *context)
 					     puts_value(puts, i));
 	}
 	if (err == 0)
+		size = sst_build_size(o.builder);
+	if (err == 0)
 		err = run_writer_end(&o, &b->runs, &b->run_count);
 	run_writer_release(&o);
-	if (err == 0)
-		puts_release(puts);
-	return err;
+	if (err < 0)
+		return err;
+	count(b, size, puts->data.size);
+	puts_release(puts);
+	return 0;
 }
 
 /* Waits for the run that is written. One that failed is tried again here, so
@@ -187,6 +208,7 @@ static int is_full(struct bulk *b, struct bytes version_key, struct bytes value)
 int bulk_add(struct bulk *b, struct bytes version_key, enum key_kind kind,
 	     struct bytes value)
 {
+	size_t before;
 	int err;
 
 	assert(kind == KEY_PUT || kind == KEY_BLOB);
@@ -198,7 +220,10 @@ int bulk_add(struct bulk *b, struct bytes version_key, enum key_kind kind,
 	if (err < 0)
 		return err;
 	puts_take_memory(&b->puts, version_key, value);
-	return puts_add(&b->puts, version_key, kind, value);
+	before = b->puts.data.size;
+	err = puts_add(&b->puts, version_key, kind, value);
+	count(b, b->puts.data.size - before, 0);
+	return err;
 }
 
 /* Whether a memtable holds anything that the load would lie under, by the range
@@ -384,11 +409,12 @@ static int publish_small(struct bulk *b)
 	if (err == 0)
 		err = engine_write(b->e, &batch, true, NULL);
 	batch_release(&batch);
-	if (err == 0)
-		puts_release(&b->puts);
-	if (err == 0)
-		blob_release(b->e, &b->holds);
-	return err;
+	if (err < 0)
+		return err;
+	count_none(b);
+	puts_release(&b->puts);
+	blob_release(b->e, &b->holds);
+	return 0;
 }
 
 int bulk_prepare(struct bulk *b)
@@ -434,6 +460,7 @@ int bulk_publish(struct bulk *b)
 	}
 	pthread_mutex_unlock(&e->commit);
 	if (err == 0) {
+		count_none(b);
 		blob_release(e, &b->holds);
 		engine_wake(e);
 	}

@@ -155,7 +155,8 @@ struct engine {
 		unsigned int idle_s; /* since that changed */
 	} tick;
 
-	_Atomic int error; /* the first that made it read-only; 0 */
+	_Atomic uint64_t loading_size; /* bytes of bulk loads, as each tells */
+	_Atomic int error;             /* the first that made it read-only; 0 */
 	struct engine_counters {
 		_Atomic uint64_t flushes, compactions, trivial_moves;
 		_Atomic uint64_t written_size, compacted_size; /* bytes */

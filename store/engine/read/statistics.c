@@ -91,6 +91,7 @@ static void blob_stats(struct engine *e, const struct version *v,
 	free(live);
 	out->blob_size += atomic_load(&e->blobs->size);
 	out->obsolete_size = atomic_load(&e->owner.obsolete_size);
+	out->loading_size = atomic_load(&e->loading_size);
 }
 
 /* Who holds how much. The cache has counters of its own. */

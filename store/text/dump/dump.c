@@ -4,6 +4,7 @@
 #include "store/text/dump/dump.h"
 #include "store/text/dump/dump_text.h"
 #include "store/text/print/moment.h"
+#include "store/text/track/import_table.h"
 #include "store/text/value/family.h"
 #include "store/text/value/gcpolicy.h"
 #include "store/text/value/utf8.h"
@@ -65,23 +66,45 @@ static int add_line(const char *words, struct bytes s, struct buf *out)
 	return err < 0 ? err : buf_add_byte(out, '\n');
 }
 
-/* A line for each. */
-static int add_attributes(const struct attributes *a, struct buf *out)
+/* A line for each from *i on, up to one of this name; empty: all. */
+static int add_attributes(const struct attributes *a, size_t *i,
+			  struct bytes name, struct buf *out)
 {
-	size_t i;
 	int err = 0;
 
-	for (i = 0; !err && i < a->count; i++) {
+	for (; !err && *i < a->count &&
+	       (name.size == 0 || bytes_compare(a->items[*i].name, name) < 0);
+	     ++*i) {
 		err = buf_add_string(out, "attribute ");
 		if (!err)
-			err = buf_add_bytes(out, a->items[i].name);
+			err = buf_add_bytes(out, a->items[*i].name);
 		if (!err)
-			err = add_line(" ", a->items[i].value, out);
+			err = add_line(" ", a->items[*i].value, out);
 	}
 	return err;
 }
 
-static int add_table(const struct table *t, struct buf *out)
+/* Those of a table, with what it is known by to imports. */
+static int add_table_attributes(const struct schema *schema,
+				const struct table *t, struct buf *out)
+{
+	const struct attributes *a = &t->attributes;
+	uint64_t number;
+	size_t i = 0;
+	int err = 0;
+
+	if (import_table_dumped(schema, t, &number)) {
+		err = add_attributes(a, &i, BYTES_LITERAL(IMPORT_TABLE), out);
+		if (!err)
+			err = buf_printf(out, "attribute %s '%llu\n",
+					 IMPORT_TABLE,
+					 (unsigned long long)number);
+	}
+	return err ? err : add_attributes(a, &i, BYTES_NONE, out);
+}
+
+static int add_table(const struct schema *schema, const struct table *t,
+		     struct buf *out)
 {
 	int err = add_line(t->millis ? "table millis " : "table micros ",
 			   t->name, out);
@@ -90,7 +113,7 @@ static int add_table(const struct table *t, struct buf *out)
 	if (!err)
 		err = add_access(&t->access, out);
 	if (!err)
-		err = add_attributes(&t->attributes, out);
+		err = add_table_attributes(schema, t, out);
 	for (i = 0; !err && i < t->family_count; i++) {
 		const struct family *f = &t->families[i];
 
@@ -108,7 +131,7 @@ static int enter_table(struct dump *d, struct buf *out)
 {
 	const struct table *t = &d->moment.schema->tables[d->table];
 	struct scan_range range = { .keep_large = true, .stop = d->stop };
-	int err = add_table(t, out);
+	int err = add_table(d->moment.schema, t, out);
 
 	if (!err)
 		err = moment_scan(d->store, &d->moment, t, &range, &d->scan);
@@ -222,6 +245,7 @@ static int add_cell(struct dump *d, const struct cell *c, struct buf *out)
 static int step(struct dump *d, struct buf *out)
 {
 	struct cell cell;
+	size_t i = 0;
 	int err;
 
 	if (!d->begun) {
@@ -229,7 +253,7 @@ static int step(struct dump *d, struct buf *out)
 		err = buf_add_string(out, DUMP_HEAD "\n");
 		return err < 0 ? err
 			       : add_attributes(&d->moment.schema->attributes,
-						out);
+						&i, BYTES_NONE, out);
 	}
 	if (d->at < d->size)
 		return add_part(d, out);

@@ -6,6 +6,8 @@
 #include "store/text/dump/dump_text.h"
 #include "store/text/dump/load.h"
 #include "store/text/dump/load_rows.h"
+#include "store/text/track/import_position.h"
+#include "store/text/track/import_table.h"
 #include "store/text/value/family.h"
 #include "store/text/value/gcpolicy.h"
 
@@ -169,6 +171,19 @@ static int take_name(struct loader *l, struct bytes text)
 	return dump_text_take(text, &l->name);
 }
 
+/* Whether positions of imports come without a word on what they are of. */
+static bool lacks_number(const struct loader *l, const struct table_spec *spec)
+{
+	size_t i = 0;
+
+	while (i < l->attribute_count &&
+	       !bytes_equal(buf_bytes(&l->attributes[i].name),
+			    BYTES_LITERAL(IMPORT_TABLE)))
+		i++;
+	return i == l->attribute_count &&
+	       bytes_equal(spec->name, BYTES_LITERAL(IMPORT_POSITIONS));
+}
+
 /* Makes the table of this spec, with families and attributes of room in it. */
 static int make_of(struct loader *l, struct table_spec *spec,
 		   struct family_spec *families, struct attribute *attributes)
@@ -189,6 +204,10 @@ static int make_of(struct loader *l, struct table_spec *spec,
 					 : (const uint8_t *)"",
 				 l->attributes[i].value.size),
 		};
+	if (l->has_table && lacks_number(l, spec))
+		attributes[spec->attribute_count++] =
+			(struct attribute){ BYTES_LITERAL(IMPORT_TABLE),
+					    BYTES_LITERAL("0") };
 	spec->families = families;
 	spec->attributes = attributes;
 	return l->has_table ? store_make_table(l->rows.store, spec)

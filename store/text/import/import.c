@@ -441,6 +441,11 @@ bool importer_has_unseen(const struct importer *im)
 	return im->loaded_rows > 0;
 }
 
+uint64_t importer_held_size(const struct importer *im)
+{
+	return im->input.size - im->start + (im->w ? write_size(im->w) : 0);
+}
+
 int importer_flush(struct importer *im, bool sync)
 {
 	if (im->failed < 0)

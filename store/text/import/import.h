@@ -92,10 +92,12 @@ struct import_result {
 	uint64_t byte_count;     /* fed, whether taken yet or not */
 	uint64_t committed_line; /* all good lines up to it are in */
 	uint64_t refused_count;
-	/* With a recipe: records that it skips; those that come to no cell, as
+	/* With a recipe: records that have not the array that explode names;
+	 * records that it skips; those that come to no cell, as
 	 * all fields that it names are absent; cells that a later record of
 	 * the import replaced, all of them unless replaced_more; cells with a
 	 * time of their own that their family's policy hides by its age. */
+	uint64_t unexploded_count;
 	uint64_t skipped_count, empty_count, replaced_count, hidden_count;
 	bool replaced_more;
 	/* With resume: the last line, which had no end yet and was left; 0:
@@ -144,6 +146,10 @@ const struct import_position *importer_position(const struct importer *im);
 
 /* Whether lines were taken that nobody sees before a flush. */
 bool importer_has_unseen(const struct importer *im);
+
+/* Bytes that were taken and are nowhere in the store: a record that has no end
+ * yet, and rows that are not handed on. */
+uint64_t importer_held_size(const struct importer *im);
 
 /* Commits what is whole and pending; with sync, durably. */
 int importer_flush(struct importer *im, bool sync);

@@ -304,6 +304,7 @@ static int run(struct importer *im, const struct record *record)
 		if (err < 0)
 			return err;
 	}
+	im->result.unexploded_count += applier_lacks_array(by->applier);
 	by->element = by->element_first = 0;
 	return 1;
 }

@@ -2,6 +2,7 @@
 
 #include "store/base/hash.h"
 #include "store/text/import/import_resume.h"
+#include "store/text/track/import_table.h"
 
 /*
  * A position is where the next record begins. It is taken down when rows are
@@ -20,32 +21,39 @@ static bool is_on(const struct importer *im)
 #define FORGET "to begin anew: tabletfs deleterow " IMPORT_POSITIONS
 
 /* A position for the table, when there was none. */
-static void begin(struct importer *im, uint32_t table_id)
+static void begin(struct importer *im, uint64_t table)
 {
-	im->resume.saved = (struct import_position){ .table = table_id,
+	im->resume.saved = (struct import_position){ .table = table,
 						     .line = 1,
 						     .time_us = im->now_us };
 }
 
 /* That of a store, whose table of that name may be another by now. */
-static int load(struct importer *im, uint32_t table_id)
+static int load(struct importer *im)
 {
 	struct import_resume *r = &im->resume;
 	struct bytes name = buf_bytes(&r->name);
+	uint64_t table;
 	int err = import_position_prepare(im->store);
 
+	if (!err)
+		err = import_table_claim(im->store, buf_bytes(&im->table),
+					 &table);
 	if (!err)
 		err = import_position_load(im->store, name, &r->saved);
 	if (err < 0)
 		return err;
 	if (err == 0)
-		begin(im, table_id);
-	if (r->saved.table != table_id)
-		return fail(ERR_bad_argument,
-			    "resume=%.*s: it is of another table than \"%.*s\" "
-			    "or of one that was dropped; " FORGET " '%.*s'",
-			    (int)name.size, name.data, (int)im->table.size,
-			    (char *)im->table.data, (int)name.size, name.data);
+		begin(im, table);
+	if (r->saved.table != table)
+		return fail(
+			ERR_bad_argument,
+			"resume=%.*s: it is of another table than "
+			"\"%.*s\" or of one that was dropped, or from a "
+			"dump of an older tabletfs, which did not tell; " FORGET
+			" '%.*s'",
+			(int)name.size, name.data, (int)im->table.size,
+			(char *)im->table.data, (int)name.size, name.data);
 	return 0;
 }
 
@@ -53,9 +61,6 @@ int import_resume_init(struct importer *im,
 		       const struct import_options *options)
 {
 	struct import_resume *r = &im->resume;
-	struct schema *schema;
-	const struct table *table;
-	uint32_t table_id;
 	int err;
 
 	if (options->resume.size == 0)
@@ -71,11 +76,7 @@ int import_resume_init(struct importer *im,
 	if (err < 0)
 		return err;
 	if (im->store) {
-		schema = store_schema(im->store);
-		table = schema_table(schema, options->table);
-		table_id = table ? table->id : 0;
-		schema_put(schema);
-		err = load(im, table_id);
+		err = load(im);
 	} else if (options->position) {
 		r->saved = *options->position;
 	} else {

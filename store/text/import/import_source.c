@@ -71,6 +71,25 @@ static void set_characters(struct importer *im)
 	im->comment = source->comment;
 }
 
+/* The program that undoes what a file begins so was done by, or NULL. */
+static const char *undone_by(struct bytes in)
+{
+	static const struct {
+		const char *program, *begin;
+	} known[] = { { "gzip", "\x1f\x8b" },
+		      { "lz4", "\x04\x22\x4d\x18" },
+		      { "zstd", "\x28\xb5\x2f\xfd" },
+		      { "xz", "\xfd"
+			      "7zXZ" },
+		      { "bzip2", "BZh" } };
+	size_t i;
+
+	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (bytes_starts_with(in, bytes_string(known[i].begin)))
+			return known[i].program;
+	return NULL;
+}
+
 int import_source_mark(struct importer *im, bool final)
 {
 	static const uint8_t mark[] = { 0xef, 0xbb, 0xbf };
@@ -113,6 +132,12 @@ int import_source_look(struct importer *im, bool final)
 	if (err <= 0)
 		return err;
 	in = bytes_of(im->input.data + im->start, im->input.size - im->start);
+	if (undone_by(in))
+		return fail(ERR_bad_argument,
+			    "%.*s: it is compressed; tabletfs import undoes "
+			    "that, and so does %s -dc",
+			    (int)by->file.size, (char *)by->file.data,
+			    undone_by(in));
 	if (im->resume.saved.format)
 		by->format = (enum recipe_format)im->resume.saved.format;
 	if (!final && first_line(in).size == in.size && in.size < 65536)

@@ -427,7 +427,13 @@ void applier_begin(struct applier *a, const struct record *record)
 {
 	a->record = *record;
 	a->begun = true;
+	a->lacks_array = false;
 	a->elements = NULL;
+}
+
+bool applier_lacks_array(const struct applier *a)
+{
+	return a->lacks_array;
 }
 
 /* Finds the array that explode names and its first element. No such array, or
@@ -440,7 +446,8 @@ static int begin_elements(struct applier *a, const struct statement *explode)
 
 	a->begun = false;
 	a->record.exploded = f;
-	if (!n || n->type == JSON_NULL)
+	a->lacks_array = !n || n->type == JSON_NULL;
+	if (a->lacks_array)
 		return 0;
 	if (n->type != JSON_ARRAY)
 		return fail(ERR_bad_line, "field \"%.*s\" is no array",

@@ -68,6 +68,9 @@ void applier_begin(struct applier *a, const struct record *record);
  */
 int applier_next(struct applier *a, struct recipe_rows *rows);
 
+/* Whether the record begun last has nothing where explode has its array. */
+bool applier_lacks_array(const struct applier *a);
+
 /* The keys alone of a record, with a newline behind each: 0, or the refusal. */
 int applier_keys(struct applier *a, const struct record *record,
 		 struct buf *out);

@@ -28,6 +28,7 @@ struct applier {
 	struct record record;             /* the present one */
 	const struct json_node *elements; /* the next one; of explode */
 	bool begun;                       /* there is one more to make */
+	bool lacks_array;                 /* that explode names */
 
 	/* Of the present record: text holds keys, qualifiers and values. */
 	struct buf text;

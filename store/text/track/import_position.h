@@ -23,7 +23,7 @@
 #define IMPORT_HEAD_SIZE ((size_t)64 << 10)
 
 struct import_position {
-	uint64_t table; /* the id of the one that rows go to */
+	uint64_t table; /* that rows go to: see import_table.h */
 	/* Of the record that is next: its line, from 1, and where it begins in
 	 * the file, undone of its compression; and of its elements, those that
 	 * are done. 0: nothing was read yet. */
