@@ -62,6 +62,9 @@ headers() {
 	imports 0 "positions, and nothing of a header" some.csv delimiter=';' \
 		key='{#1}' set='f:v {#2}'
 	told "some.csv:1: was taken for the header; header=no makes a record of it, header=yes says that it is one"
+	status 0 "$way: a dry run" T import t some.csv delimiter=';' \
+		key='{#1}' set='f:v {#2}' dry-run=9
+	told "some.csv:1: was taken for the header"
 	imports 0 "header=yes" some.csv delimiter=';' header=yes key='{#1}' \
 		set='f:v {#2}'
 	refuse "$way: says no more" grep -q header err

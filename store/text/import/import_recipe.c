@@ -393,6 +393,9 @@ static int take_header(struct importer *im)
 		err = add_name(im, field(im, i));
 	if (!err)
 		err = import_locate(im, bind_names(im));
+	if (!err && im->result.header_line == 0 &&
+	    applier_passes_header(im->by.applier))
+		im->result.header_line = im->by.line_base + im->line;
 	return err < 0 ? err : 1;
 }
 

@@ -170,6 +170,25 @@ int applier_header(struct applier *a, const struct bytes *names, size_t count,
 	return find_rest(a, names, count);
 }
 
+bool applier_passes_header(const struct applier *a)
+{
+	const struct fields *fields = &a->recipe->fields;
+	bool by_position = false;
+	size_t i;
+
+	if (recipe_find(a->recipe, STATEMENT_HEADER) ||
+	    recipe_find(a->recipe, STATEMENT_REST))
+		return false;
+	for (i = 0; i < fields->count; i++) {
+		if (fields->items[i].used &&
+		    fields->items[i].kind == FIELD_NAME)
+			return false;
+		by_position |= fields->items[i].used &&
+			       fields->items[i].kind == FIELD_POSITION;
+	}
+	return by_position;
+}
+
 int applier_key_header(struct applier *a, const struct bytes *names,
 		       size_t count)
 {
