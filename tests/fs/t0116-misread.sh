@@ -76,10 +76,34 @@ headers() {
 	refuse "$way: tells a header by itself" grep -q header err
 }
 
+# What newcomers meet first: the message names the word that helps.
+stumbles() {
+	printf '# a table\nid,name,end\n1,x,2026\n2,y\n3,z,1,2\n' >short.csv
+	imports 2 "a comment in front" short.csv key={id} rest=f
+	told "short.csv:1: the header has no field \"id\"; it begins with #: comment='#' passes over such lines"
+	imports 1 "lines too short and too long" short.csv comment='#' key={id} rest=f
+	told "short.csv:4: wrong number of fields: 2 instead of 3; with short=absent those at the end may be missing"
+	told "short.csv:5: wrong number of fields: 4 instead of 3"
+	imports 1 "short=absent" short.csv comment='#' key={id} rest=f short=absent
+	refuse "$way: takes the short one" grep -q "short.csv:4" err
+	told "short.csv:5: wrong number of fields: 4 instead of 3"
+	same "$way: without what it lacks" "f:name" "$(T lookup t 2 |
+		sed -n 's/^  \(f:[a-z]*\) .*/\1/p' | paste -sd,)"
+	printf '2026-01-05 10:11:12 install bash\n' >dpkg.log
+	imports 0 "date and time in two columns" dpkg.log format=csv \
+		delimiter=' ' header=no key='{#4}' at='{#1}T{#2}' set='f:did {#3}'
+	check "$way: are one time" grep -q "2026/01/05-10:11:12.000000" <(TZ=UTC T lookup t bash)
+	imports 2 "a file that is not there" gone.csv key={id} rest=f
+	refuse "$way: is told without more" grep -q "resume" err
+	status 1 "$way: no key=" T import t short.csv
+	told "of a file with one header say key=, as key='{id}' rest=FAMILY"
+}
+
 for way in "without a mount" "through a mount"; do
 	[ "$way" = "without a mount" ] || start_mount
 	line_ends
 	encodings
 	headers
+	stumbles
 done
 finish

@@ -56,7 +56,11 @@ static void tell_known(struct verb_call *c, const struct recipe_import *r,
 static void tell_how_on(struct verb_call *c, const struct recipe_import *r,
 			int err)
 {
-	if (err_errno(err) == EINVAL && !stop_check())
+	int number = err_errno(err);
+
+	if (!stop_check() &&
+	    (number == EINVAL || number == ENOENT || number == EACCES ||
+	     number == EISDIR || number == ENOTDIR))
 		return;
 	if (r->resume)
 		verb_wrong(c, "the same command goes on from there");

@@ -79,9 +79,7 @@ _tabletfs() {
 		[ "$verb" = key ] || words="$words add= at= bytes=base64
 			column-family= comment= delimiter= dry-run= duplicates=
 			explode= format= header= on-error= quiet= quote= rejects= rest=
-			resume=
-			set= skip=
-			timestamp="
+			resume= set= short= skip= timestamp="
 		compopt -o nospace 2>/dev/null ;;
 	serve:*)
 		compopt -o dirnames 2>/dev/null

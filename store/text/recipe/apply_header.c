@@ -52,6 +52,19 @@ static void mark(struct recipe *r)
 	}
 }
 
+static int lacks_field(struct bytes name, const struct bytes *names,
+		       size_t count)
+{
+	const char *hint = "";
+
+	if (count > 0 && bytes_starts_with(names[0], BYTES_LITERAL("#")))
+		hint = "; it begins with #: comment='#' passes over such lines";
+	else if (count == 1)
+		hint = "; it is one field: is it CSV, and the delimiter right?";
+	return fail(ERR_bad_argument, "the header has no field \"%.*s\"%s",
+		    (int)(name.size < 200 ? name.size : 200), name.data, hint);
+}
+
 static int wrong_header(struct bytes name, const char *why)
 {
 	return fail(ERR_bad_argument, "the header %s \"%.*s\"", why,
@@ -70,7 +83,7 @@ static int find_column(struct field *f, const struct bytes *names, size_t count,
 	if (f->kind == FIELD_POSITION) {
 		f->column = f->position - 1;
 		if (has_names && f->column >= count)
-			return wrong_header(f->name, "has no field");
+			return lacks_field(f->name, names, count);
 		return 0;
 	}
 	for (i = 0; has_names && i < count; i++) {
@@ -87,7 +100,7 @@ static int find_column(struct field *f, const struct bytes *names, size_t count,
 			    "without a header fields are {#1} and so on, not "
 			    "\"%.*s\"",
 			    (int)f->name.size, f->name.data);
-	return f->needed ? wrong_header(f->name, "has no field") : 0;
+	return f->needed ? lacks_field(f->name, names, count) : 0;
 }
 
 static bool is_used_column(const struct fields *fields, size_t column)
