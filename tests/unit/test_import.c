@@ -219,7 +219,9 @@ START_TEST(csv_headers)
 {
 	static const char first[] = "error parsing headers: the first column "
 				    "must be empty for column-family and "
-				    "column name rows";
+				    "column name rows; of a file with one "
+				    "header say key=, as key='{id}' "
+				    "rest=FAMILY";
 	static const char second[] =
 		"error parsing headers: the second column (first data column) "
 		"must have values for column family and column name rows if "
@@ -337,7 +339,9 @@ START_TEST(byte_order_marks)
 		     &(struct expected){
 			     "", "", 1, 0, 0,
 			     "error parsing headers: the first column must be "
-			     "empty for column-family and column name rows" });
+			     "empty for column-family and column name rows; of "
+			     "a file with one header say key=, as key='{id}' "
+			     "rest=FAMILY" });
 	check_import(TEXT_TSV, &plain,
 		     BYTES_LITERAL("\xef\xbb\xbf\tf\n\tq\nr\t1@7\n"), &cell);
 	snprintf(line, sizeof(line), "line 2: %s", wrong);

@@ -173,6 +173,21 @@ START_TEST(statements)
 }
 END_TEST
 
+/* A time may be joined of several fields. */
+START_TEST(joined_times)
+{
+	check_csv("key {a}\nat {d}T{t|trim}Z\nset f:x 1", "a|d|t",
+		  "1|1970-01-01| 00:00:01 ",
+		  "{\"row\": \"1\", \"set\": {\"f\": {\"x\": {\"value\": "
+		  "\"1\", \"timestamp\": 1000000}}}}\n");
+	check_csv("key {a}\nat {d}T{t}:00\nset f:x 1\nadd g:n 1 at '{d} {t}'",
+		  "a|d|t", "1|1970-01-01|0:01",
+		  "! \"1970-01-01T0:01:00\" is no time of ISO 8601\n");
+	check_csv("key {a}\nat {d}T{t}\nset f:x 1", "a|d|t", "1|1970-01-01|~",
+		  "! the field of \"at\" is absent\n");
+}
+END_TEST
+
 START_TEST(rows)
 {
 	/* What follows a key is of its row. */
@@ -259,7 +274,8 @@ START_TEST(conditions)
 	/* A column that is not there is absent, where that is asked. */
 	check_skip("{nope} exists", "x|", false);
 	check_csv("key k\nset f:q v\nskip {nope} = x", "a", "x",
-		  "!! the header has no field \"nope\"\n");
+		  "!! the header has no field \"nope\"; it is one field: is it "
+		  "CSV, and the delimiter right?\n");
 }
 END_TEST
 
@@ -273,6 +289,12 @@ START_TEST(headers)
 		  "!! the header has twice the field \"a\"\n");
 	check_csv("key {a}\nset f:q {#4}", "a|b", "1|2",
 		  "!! the header has no field \"#4\"\n");
+	check_csv("key {a}\nset f:q {#1}", "b", "1",
+		  "!! the header has no field \"a\"; it is one field: is it "
+		  "CSV, and the delimiter right?\n");
+	check_csv("key {a}\nset f:q {#1}", "# a table|b", "1|2",
+		  "!! the header has no field \"a\"; it begins with #: "
+		  "comment='#' passes over such lines\n");
 	check_csv("key {a}\nset f:q {b|default(x)}", "a", "1",
 		  "{\"row\": \"1\", \"set\": {\"f\": {\"q\": \"x\"}}}\n");
 	check_csv("key {a}\nset f:q 1\nexplode {a}", "a", "1",
@@ -485,11 +507,12 @@ END_TEST
 
 int main(void)
 {
-	const TTest *tests[] = { statements,     rows,
-				 keys,           conditions,
-				 headers,        json_records,
-				 wrong_recipes,  incomplete_recipes,
-				 words_and_text, cells_are_seen };
+	const TTest *tests[] = {
+		statements,     joined_times,  rows,
+		keys,           conditions,    headers,
+		json_records,   wrong_recipes, incomplete_recipes,
+		words_and_text, cells_are_seen
+	};
 
-	return run_suite("recipes", NULL, NULL, tests, 10);
+	return run_suite("recipes", NULL, NULL, tests, 11);
 }

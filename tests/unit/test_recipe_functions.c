@@ -212,12 +212,31 @@ START_TEST(times)
 	check_time("time", "date", "2025-02-29", "!");
 	check_time("time", "date(%F)", "2024-02-29T12:00Z", "2024-02-29");
 	check_time("time", "date", "1900-02-29", "!");
-	check_time("time", "date", "2026-01-05T24:00Z", "!");
+	check_time("time", "date", "2026-01-05T24:00Z", "2026-01-06T00:00:00Z");
+	check_time("time", "date", "2024-12-31T24:00:00.0Z",
+		   "2025-01-01T00:00:00Z");
+	check_time("time", "date", "2026-01-05T24:01Z", "!");
+	check_time("time", "date", "2026-01-05T24:00:00.1Z", "!");
+	check_time("time", "date", "2026-01-05T25:00Z", "!");
+	check_time("time(%F %H:%M)", "date", "2026-01-05 24:00", "!");
+	/* The basic form. */
+	check_time("time", "date", "20260105", "2026-01-04T22:00:00Z");
+	check_time("time", "date", "20260105T101112.25Z",
+		   "2026-01-05T10:11:12.250000Z");
+	check_time("time", "date", "20260105T1011+0130",
+		   "2026-01-05T08:41:00Z");
+	check_time("time", "date", "20260105101112", "!");
+	check_time("time", "date", "20260105T10:11", "!");
+	check_time("time", "date", "2026-01-05T1011", "!");
+	check_time("time", "date", "202601", "!");
 	check_time("time", "date", "2026-01-05T10:60Z", "!");
 	check_time("time", "date", "2026-01-05T10:11:60Z", "!");
-	check_time("time", "date", "2026-01-05T10:11:12.1234567Z", "!");
-	check_time("time", "date", "2026-01-05T10:11:12.1234560Z",
+	/* What is finer than microseconds is cut. */
+	check_time("time", "date", "2026-01-05T10:11:12.123456999Z",
 		   "2026-01-05T10:11:12.123456Z");
+	check_time("time", "date", "2026-01-05T10:11:12,9999999999+0100",
+		   "2026-01-05T09:11:12.999999Z");
+	check_time("time", "date", "2026-01-05T10:11:12.Z", "!");
 	check_time("time", "date", "2026-01-05T10:11 CET", "!");
 	check_time("time", "date", "", "!");
 }
@@ -245,10 +264,18 @@ START_TEST(times_by_formats)
 	check_time("time(unix_s)", "unix_us", "1700000000.25",
 		   "1700000000250000");
 	check_time("time(unix_s)", "unix_us", "-0.5", "-500000");
-	check_time("time(unix_ms)", "unix_us", "1.0005", "!");
+	check_time("time(unix_s)", "unix_us", "1700000000.1234567890",
+		   "1700000000123456");
+	check_time("time(unix_s)", "unix_us", "-0.0000005", "-1");
+	check_time("time(unix_s)", "unix_us", "-1.0000000", "-1000000");
+	check_time("time(unix_s)", "unix_us", "1.2x", "!");
+	check_time("time(unix_ms)", "unix_us", "1.0005", "1000");
 	check_time("time(unix_us)", "unix_us", "7", "7");
 	check_time("time(unix_us)", "unix_us", "7.0", "7");
-	check_time("time(unix_us)", "unix_us", "7.5", "!");
+	check_time("time(unix_us)", "unix_us", "7.5", "7");
+	check_time("time(unix_us)", "unix_us", "-7.5", "-8");
+	check_time("time(%F+%T.%f)", "date", "2026-01-05+10:11:12.1234567890",
+		   "2026-01-05T08:11:12.123456Z");
 	check_time("time(unix_s)", "unix_us", "9223372036855", "!");
 	check_time("time(unix_s)", "unix_us", "1e9", "!");
 	check_time("time(unix_us)", "date", "9223372036854775807", "!");

@@ -313,6 +313,7 @@ int recipe_import_dry(struct verb_call *c, struct recipe_import *r,
 	result = importer_result(im);
 	/* The last line of a report would tell of rows that came in. */
 	status = result->refused_count ? SOME_REFUSED : ALL_IN;
+	recipe_report_header(c, r, result);
 	recipe_tell_counts(c, result);
 	import_tell_refused(c, result->refused_count,
 			    buf_bytes(&result->refused));

@@ -2,15 +2,37 @@
 #include "tools/import/recipe_report.h"
 #include "tools/verb/stop.h"
 
-/* Up to where all good records are in, as file and line; of the first line
- * there may be a part, as of an array that is all on it. */
-static void tell_committed(struct verb_call *c, const struct recipe_import *r,
-			   uint64_t line, bool any)
+/* The file, from 1, in which a line of the import is; 0: none. */
+static unsigned int file_of(const struct recipe_import *r, uint64_t line)
 {
 	unsigned int i = r->begun_count;
 
 	while (i > 0 && r->line_bases[i - 1] >= line)
 		i--;
+	return i;
+}
+
+void recipe_report_header(struct verb_call *c, const struct recipe_import *r,
+			  const struct import_result *result)
+{
+	uint64_t line = result->header_line;
+	unsigned int i = file_of(r, line);
+
+	if (i > 0)
+		verb_wrong(c,
+			   "%s:%llu: was taken for the header; header=no makes "
+			   "a record of it, header=yes says that it is one",
+			   r->files[i - 1],
+			   (unsigned long long)(line - r->line_bases[i - 1]));
+}
+
+/* Up to where all good records are in, as file and line; of the first line
+ * there may be a part, as of an array that is all on it. */
+static void tell_committed(struct verb_call *c, const struct recipe_import *r,
+			   uint64_t line, bool any)
+{
+	unsigned int i = file_of(r, line);
+
 	if (i == 0 && any && r->begun_count > 0)
 		verb_wrong(c, "a part of what begins at %s:1 is committed",
 			   r->files[0]);
@@ -38,7 +60,11 @@ static void tell_known(struct verb_call *c, const struct recipe_import *r,
 static void tell_how_on(struct verb_call *c, const struct recipe_import *r,
 			int err)
 {
-	if (err_errno(err) == EINVAL && !stop_check())
+	int number = err_errno(err);
+
+	if (!stop_check() &&
+	    (number == EINVAL || number == ENOENT || number == EACCES ||
+	     number == EISDIR || number == ENOTDIR))
 		return;
 	if (r->resume)
 		verb_wrong(c, "the same command goes on from there");
@@ -115,6 +141,7 @@ int recipe_report(struct verb_call *c, struct recipe_import *r,
 		tell_left(c, r, o->result->left_line);
 		status = SOME_REFUSED;
 	}
+	recipe_report_header(c, r, o->result);
 	recipe_tell_counts(c, o->result);
 	if (import_report(c, o->rows, refused, o->lines) && status == ALL_IN)
 		status = SOME_REFUSED;

@@ -24,4 +24,9 @@ void recipe_tell_counts(struct verb_call *c,
 int recipe_report(struct verb_call *c, struct recipe_import *r,
 		  struct recipe_outcome *o);
 
+/* Tells which line was taken for a header that nothing asked for, if one
+ * was. */
+void recipe_report_header(struct verb_call *c, const struct recipe_import *r,
+			  const struct import_result *result);
+
 #endif

@@ -20,6 +20,7 @@
 #define VERSIONS_MUCH 1000
 #define HOT_WRITES 5000.0 /* fewer tell nothing */
 #define HOT_SHARE 0.5
+#define HOT_TIMES 2  /* so often is a column written that is rewritten */
 #define STAIRS_MIN 8 /* columns of time in which anything was written */
 #define STAIRS_ORDER 0.95
 #define TABLES_MUCH 20
@@ -31,6 +32,7 @@ struct advice {
 	const struct table *table;
 	struct advice_look look;
 	struct heat_picture *heat; /* of writes */
+	bool (*stop)(void);
 	struct buf *out;
 };
 
@@ -254,10 +256,36 @@ static bool is_one(const struct heat_row *r)
 	       r->end.data[r->start.size] == 0;
 }
 
+/* The columns of a row, of which no more than max are counted. */
+static int count_columns(struct advice *a, struct bytes row, uint64_t max,
+			 uint64_t *count)
+{
+	const struct scan_range range = { .table = a->table->name,
+					  .row = row,
+					  .keep_large = true,
+					  .stop = a->stop };
+	struct scan *scan;
+	struct cell c;
+	int found = scan_open(a->s, NULL, &range, &scan);
+
+	*count = 0;
+	if (found < 0)
+		return found;
+	while (*count < max &&
+	       (found = scan_next(scan, CURSOR_COLUMN, &c)) == 1)
+		++*count;
+	scan_close(scan);
+	return found < 0 ? found : 0;
+}
+
+/* A load counts by 16 KiB and other writes one by one, so which share of all a
+ * row has is not known, and not told; and writes of ever new columns are no
+ * rewriting. */
 static int rewriting(struct advice *a)
 {
 	const struct heat_picture *p = a->heat;
 	double sum = 0, most = 0, n;
+	uint64_t columns, enough;
 	size_t r, hot = 0;
 	int err;
 
@@ -271,21 +299,31 @@ static int rewriting(struct advice *a)
 	}
 	if (sum < HOT_WRITES || most < HOT_SHARE * sum)
 		return buf_printf(a->out,
-				  "ok rewriting: of about %.0f writes no row "
-				  "has half\n",
+				  "ok rewriting: of about %.0f writes, each 16 "
+				  "KiB of a bulk load being one, no row has "
+				  "half\n",
 				  sum);
-	err = buf_add_string(a->out, "advice rewriting: ");
+	enough = (uint64_t)(most / HOT_TIMES);
+	err = count_columns(a, p->row[hot].start, enough, &columns);
+	if (err == 0)
+		err = buf_printf(a->out, "%s rewriting: ",
+				 columns < enough ? "advice" : "ok");
 	if (err == 0)
 		err = quote_go(p->row[hot].start, a->out);
 	if (err == 0)
-		err = buf_printf(a->out, " has about %.0f of %.0f writes", most,
-				 sum);
+		err = buf_printf(a->out,
+				 " has had about %.0f writes, and has "
+				 "%s%llu columns",
+				 most, columns < enough ? "" : "at least ",
+				 (unsigned long long)columns);
+	if (err == 0 && columns >= enough)
+		return buf_add_byte(a->out, '\n');
 	return err < 0 ? err
 		       : add_rest(
 				 a,
 				 "each write is a version more, in the log and "
 				 "to be merged away; on Bigtable, one server "
-				 "has all of the load",
+				 "has them all",
 				 "add to a family of aggregates, gather writes "
 				 "in the program, or make a row for each time",
 				 "key '{id}#{when|time|unix_s}'");
@@ -476,6 +514,7 @@ int advice_print(struct store *s, struct bytes table, bool (*stop)(void),
 	if (a) {
 		a->s = s;
 		a->schema = schema;
+		a->stop = stop;
 		a->table = schema_table(schema, table);
 		a->out = out;
 	}

@@ -31,12 +31,13 @@ static int wrong(const struct value *v, const char *why)
 /* Times. */
 
 /* Digits, perhaps with a sign and a fraction, in a unit of so many
- * microseconds. */
+ * microseconds. What is finer is cut, towards the past. */
 static int read_unix(struct value *v, int64_t unit_us)
 {
 	struct bytes s = v->text;
 	const uint8_t *dot = s.size ? memchr(s.data, '.', s.size) : NULL;
 	int64_t whole, part = 0, scale = unit_us;
+	bool finer = false;
 
 	if (dot)
 		s.size = (size_t)(dot - s.data);
@@ -48,13 +49,13 @@ static int read_unix(struct value *v, int64_t unit_us)
 	s = bytes_after(v->text, s.size + 1);
 	for (; s.size > 0; s = bytes_after(s, 1)) {
 		scale /= 10;
-		if (s.data[0] < '0' || s.data[0] > '9' ||
-		    (scale == 0 && s.data[0] != '0'))
-			return wrong(v, "is finer than microseconds, or none");
+		if (s.data[0] < '0' || s.data[0] > '9')
+			return wrong(v, "is no time since 1970 in such a unit");
 		part += scale * (s.data[0] - '0');
+		finer |= scale == 0 && s.data[0] != '0';
 	}
 	if (v->text.data[0] == '-')
-		part = -part;
+		part = -part - finer;
 	if (__builtin_add_overflow(v->us, part, &v->us))
 		return wrong(v, "is too far away");
 	return 0;

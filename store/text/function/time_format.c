@@ -4,6 +4,8 @@
 #include "store/text/function/date.h"
 #include "store/text/function/time_format.h"
 
+#define DAY_US INT64_C(86400000000)
+
 /* %F and %T, and ISO 8601, are spelled by the other conversions. */
 #define ISO_WRITE "%Y-%m-%dT%H:%M:%S"
 
@@ -13,9 +15,10 @@ static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
 struct reading {
 	struct bytes text; /* what is left */
 	struct date date;
-	int hour_12;  /* of %I; 0: none */
-	int pm;       /* of %p; -1: none */
-	int year_day; /* of %j; 0: none */
+	int hour_12;   /* of %I; 0: none */
+	int pm;        /* of %p; -1: none */
+	int year_day;  /* of %j; 0: none */
+	bool day_ends; /* at 24:00, by then 0:00 in date */
 };
 
 static bool is_digit(uint8_t c)
@@ -44,17 +47,15 @@ static bool take_byte(struct bytes *in, uint8_t byte)
 	return true;
 }
 
-/* Digits of a second. What microseconds have no place for must be 0. */
+/* Digits of a second. What microseconds have no place for is cut. */
 static bool take_fraction(struct bytes *in, int *us)
 {
 	int scale = 100000;
 	size_t n = 0;
 
 	*us = 0;
-	for (; n < 9 && n < in->size && is_digit(in->data[n]); n++) {
+	for (; n < in->size && is_digit(in->data[n]); n++) {
 		*us += scale * (in->data[n] - '0');
-		if (scale == 0 && in->data[n] != '0')
-			return false;
 		scale /= 10;
 	}
 	*in = bytes_after(*in, n);
@@ -184,32 +185,49 @@ static bool read_format(struct reading *r, struct bytes format)
 	return true;
 }
 
-/* A date, and what of a time there is. */
-static bool read_iso(struct reading *r)
+/* A time of hours and minutes or more, in the basic form without colons. */
+static bool read_iso_time(struct reading *r, bool basic)
 {
 	struct date *m = &r->date;
 
-	if (!take_number(&r->text, 4, 4, &m->year) ||
-	    !take_byte(&r->text, '-') ||
-	    !take_number(&r->text, 2, 2, &m->month) ||
-	    !take_byte(&r->text, '-') || !take_number(&r->text, 2, 2, &m->day))
-		return false;
-	if (r->text.size == 0)
-		return true;
-	if ((!take_byte(&r->text, 'T') && !take_byte(&r->text, 't') &&
-	     !take_byte(&r->text, ' ')) ||
-	    !take_number(&r->text, 2, 2, &m->hour) ||
-	    !take_byte(&r->text, ':') ||
+	if (!take_number(&r->text, 2, 2, &m->hour) ||
+	    (!basic && !take_byte(&r->text, ':')) ||
 	    !take_number(&r->text, 2, 2, &m->minute))
 		return false;
-	if (take_byte(&r->text, ':')) {
+	if (basic ? r->text.size > 0 && is_digit(r->text.data[0])
+		  : take_byte(&r->text, ':')) {
 		if (!take_number(&r->text, 2, 2, &m->second))
 			return false;
 		if ((take_byte(&r->text, '.') || take_byte(&r->text, ',')) &&
 		    !take_fraction(&r->text, &m->us))
 			return false;
 	}
-	return r->text.size == 0 || take_zone(&r->text, &m->zone_s);
+	r->day_ends = m->hour == 24 && m->minute + m->second + m->us == 0;
+	if (r->day_ends)
+		m->hour = 0;
+	return true;
+}
+
+/* A date, and what of a time there is. */
+static bool read_iso(struct reading *r)
+{
+	struct date *m = &r->date;
+	bool basic;
+
+	if (!take_number(&r->text, 4, 4, &m->year))
+		return false;
+	basic = !take_byte(&r->text, '-');
+	if (!take_number(&r->text, 2, 2, &m->month) ||
+	    (!basic && !take_byte(&r->text, '-')) ||
+	    !take_number(&r->text, 2, 2, &m->day))
+		return false;
+	if (r->text.size == 0)
+		return true;
+	if (!take_byte(&r->text, 'T') && !take_byte(&r->text, 't') &&
+	    !take_byte(&r->text, ' '))
+		return false;
+	return read_iso_time(r, basic) &&
+	       (r->text.size == 0 || take_zone(&r->text, &m->zone_s));
 }
 
 /* Puts what stands beside the moment into it: twelve hours, the year's day. */
@@ -232,8 +250,10 @@ int time_format_read(struct bytes format, struct bytes text, int zone_s,
 	};
 	bool taken = format.size ? read_format(&r, format) : read_iso(&r);
 
-	if (taken && r.text.size == 0 && settle(&r) && date_us(&r.date, us))
+	if (taken && r.text.size == 0 && settle(&r) && date_us(&r.date, us)) {
+		*us += r.day_ends ? DAY_US : 0;
 		return 0;
+	}
 	if (text.size > 100)
 		text.size = 100;
 	return fail(ERR_bad_line, "\"%.*s\" is no time %s%.*s", (int)text.size,

@@ -9,13 +9,14 @@
  * microseconds since 1970, negative before it.
  *
  *   %Y four digits   %m %d %H %M %S %I one or two   %j up to three
- *   %f a fraction, up to nine digits, of which six count and the others are 0
+ *   %f a fraction, of which six digits count and others are cut
  *   %b Jan, %p AM, of any case   %F %Y-%m-%d   %T %H:%M:%S   %% a percent sign
  *   %z Z, +02:00, +0200 or +02
  *
  * Any other byte stands for itself. An empty format is ISO 8601: a date, then
  * perhaps T or a blank and a time of hours and minutes or more, then perhaps a
- * zone. All may be called by any thread.
+ * zone; or all that without - and : in its basic form; 24:00 ends a day. All
+ * may be called by any thread.
  */
 
 /* Which of these a format is for. */

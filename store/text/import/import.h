@@ -100,6 +100,9 @@ struct import_result {
 	uint64_t unexploded_count;
 	uint64_t skipped_count, empty_count, replaced_count, hidden_count;
 	bool replaced_more;
+	/* With a recipe: the line that was taken for a header, which nothing
+	 * asked for, of the first such file; 0: none. */
+	uint64_t header_line;
 	/* With resume: the last line, which had no end yet and was left; 0:
 	 * none. */
 	uint64_t left_line;

@@ -394,6 +394,9 @@ static int take_header(struct importer *im)
 		err = add_name(im, field(im, i));
 	if (!err)
 		err = import_locate(im, bind_names(im));
+	if (!err && im->result.header_line == 0 &&
+	    applier_passes_header(im->by.applier))
+		im->result.header_line = im->by.line_base + im->line;
 	return err < 0 ? err : 1;
 }
 
@@ -441,6 +444,23 @@ static int make_columns(struct importer *im)
 	return err;
 }
 
+/* As many fields as there are names, or fewer if the recipe says so. */
+static int check_count(const struct importer *im)
+{
+	size_t count = im->field_count, names = im->by.name_count;
+	bool is_short = count < names;
+
+	if (names == 0 || count == names ||
+	    (is_short && recipe_source(im->recipe)->short_absent))
+		return 0;
+	return fail(ERR_bad_line,
+		    "wrong number of fields: %zu instead of %zu%s", count,
+		    names,
+		    is_short ? "; with short=absent those at the end may be "
+			       "missing"
+			     : "");
+}
+
 int import_recipe_record(struct importer *im)
 {
 	struct import_recipe *by = &im->by;
@@ -453,11 +473,9 @@ int import_recipe_record(struct importer *im)
 	if (im->field_count > im->field_max)
 		return import_refuse(im, fail(ERR_bad_line, "more than 100000 "
 							    "fields"));
-	if (by->name_count > 0 && im->field_count != by->name_count)
-		return import_refuse(
-			im, fail(ERR_bad_line,
-				 "wrong number of fields: %zu instead of %zu",
-				 im->field_count, by->name_count));
+	err = check_count(im);
+	if (err < 0)
+		return import_refuse(im, err);
 	err = make_columns(im);
 	if (err < 0)
 		return import_refuse(im, err);

@@ -58,7 +58,9 @@ static int check_header(const struct importer *im)
 {
 	if (field(im, 0).size > 0)
 		return header_failed("the first column must be empty for "
-				     "column-family and column name rows");
+				     "column-family and column name rows; of a "
+				     "file with one header say key=, as "
+				     "key='{id}' rest=FAMILY");
 	if (im->field_count < 2 || field(im, 1).size == 0)
 		return header_failed("the second column (first data column) "
 				     "must have values for column family and "

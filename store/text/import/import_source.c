@@ -90,34 +90,82 @@ static const char *undone_by(struct bytes in)
 	return NULL;
 }
 
+/* Four bytes begin every text but the shortest. */
+#define MARK_SIZE 4
+
+/* UTF-16 or UTF-32 by its mark, or, as most texts begin with two characters of
+ * ASCII, by where zeros are in the first bytes; NULL if it is neither. */
+static const char *wide_encoding(struct bytes in)
+{
+	unsigned int zeros = 0;
+	size_t i;
+
+	/* UTF-32's mark begins with that of UTF-16. */
+	if (bytes_starts_with(in, BYTES_LITERAL("\xff\xfe\0\0")) ||
+	    bytes_starts_with(in, BYTES_LITERAL("\0\0\xfe\xff")))
+		return "UTF-32";
+	if (bytes_starts_with(in, BYTES_LITERAL("\xff\xfe")) ||
+	    bytes_starts_with(in, BYTES_LITERAL("\xfe\xff")))
+		return "UTF-16";
+	if (in.size < MARK_SIZE)
+		return NULL;
+	for (i = 0; i < MARK_SIZE; i++)
+		zeros = zeros << 1 | (in.data[i] == 0);
+	switch (zeros) {
+	case 5: /* 0101 */
+		return "UTF-16LE";
+	case 10:
+		return "UTF-16BE";
+	case 7:
+		return "UTF-32LE";
+	case 14:
+		return "UTF-32BE";
+	}
+	return NULL;
+}
+
 int import_source_mark(struct importer *im, bool final)
 {
 	static const uint8_t mark[] = { 0xef, 0xbb, 0xbf };
 	struct bytes in = bytes_of(im->input.data + im->start,
 				   im->input.size - im->start);
-	size_t same = 0;
+	const char *wide;
 
 	if (im->marked)
 		return 1;
-	if (!final && in.size < 2)
+	if (!final && in.size < MARK_SIZE)
 		return 0;
-	if (bytes_starts_with(in, BYTES_LITERAL("\xff\xfe")) ||
-	    bytes_starts_with(in, BYTES_LITERAL("\xfe\xff")))
+	wide = wide_encoding(in);
+	if (wide)
 		return fail(ERR_bad_argument,
-			    "%.*s%sit is UTF-16; iconv -f UTF-16 -t UTF-8 "
-			    "makes UTF-8 of it",
+			    "%.*s%sit is %s; iconv -f %s -t UTF-8 makes UTF-8 "
+			    "of it",
 			    (int)im->by.file.size, im->by.file.data,
-			    im->by.file.size > 0 ? ": " : "");
-	while (same < sizeof(mark) && same < in.size &&
-	       in.data[same] == mark[same])
-		same++;
-	if (!final && same == in.size && same < sizeof(mark))
-		return 0;
+			    im->by.file.size > 0 ? ": " : "", wide, wide);
 	im->marked = true;
 	/* cbt takes it for a wrong header, and so is it in its form. */
-	if (same == sizeof(mark) && (im->recipe || im->format != TEXT_CSV))
+	if (bytes_starts_with(in, bytes_of(mark, sizeof(mark))) &&
+	    (im->recipe || im->format != TEXT_CSV))
 		im->start += sizeof(mark);
 	return 1;
+}
+
+/* Whether a CR outside quotes stands in a line where no LF is to follow: the
+ * lines of such a file would be one, and that the header. */
+static bool has_lone_cr(const struct importer *im, struct bytes line)
+{
+	bool quoted = false;
+	size_t i;
+
+	while (line.size > 0 && line.data[line.size - 1] == '\r')
+		line.size--;
+	for (i = 0; i < line.size; i++) {
+		if (line.data[i] == im->quote)
+			quoted = !quoted;
+		else if (line.data[i] == '\r' && !quoted)
+			return true;
+	}
+	return false;
 }
 
 int import_source_look(struct importer *im, bool final)
@@ -149,6 +197,12 @@ int import_source_look(struct importer *im, bool final)
 		 recipe_source(im->recipe)->format == RECIPE_UNSAID)
 		by->format = RECIPE_JSONL;
 	set_characters(im);
+	if ((by->format == RECIPE_CSV || by->format == RECIPE_TSV) &&
+	    has_lone_cr(im, first_line(in)))
+		return fail(ERR_bad_argument,
+			    "%.*s: its lines end with CR alone; tr '\\r' "
+			    "'\\n' makes LF of them",
+			    (int)by->file.size, by->file.data);
 	err = import_recipe_begin(im);
 	if (err < 0)
 		return err;

@@ -49,6 +49,10 @@ void applier_free(struct applier *a);
 int applier_header(struct applier *a, const struct bytes *names, size_t count,
 		   bool has_names);
 
+/* After applier_header with names: whether nobody asked for them, as the recipe
+ * has positions alone and does not say that there is a header. */
+bool applier_passes_header(const struct applier *a);
+
 /* As applier_header, for applier_keys alone: a column that is missing is
  * absent. */
 int applier_key_header(struct applier *a, const struct bytes *names,

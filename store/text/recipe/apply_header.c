@@ -52,6 +52,19 @@ static void mark(struct recipe *r)
 	}
 }
 
+static int lacks_field(struct bytes name, const struct bytes *names,
+		       size_t count)
+{
+	const char *hint = "";
+
+	if (count > 0 && bytes_starts_with(names[0], BYTES_LITERAL("#")))
+		hint = "; it begins with #: comment='#' passes over such lines";
+	else if (count == 1)
+		hint = "; it is one field: is it CSV, and the delimiter right?";
+	return fail(ERR_bad_argument, "the header has no field \"%.*s\"%s",
+		    (int)(name.size < 200 ? name.size : 200), name.data, hint);
+}
+
 static int wrong_header(struct bytes name, const char *why)
 {
 	return fail(ERR_bad_argument, "the header %s \"%.*s\"", why,
@@ -70,7 +83,7 @@ static int find_column(struct field *f, const struct bytes *names, size_t count,
 	if (f->kind == FIELD_POSITION) {
 		f->column = f->position - 1;
 		if (has_names && f->column >= count)
-			return wrong_header(f->name, "has no field");
+			return lacks_field(f->name, names, count);
 		return 0;
 	}
 	for (i = 0; has_names && i < count; i++) {
@@ -87,7 +100,7 @@ static int find_column(struct field *f, const struct bytes *names, size_t count,
 			    "without a header fields are {#1} and so on, not "
 			    "\"%.*s\"",
 			    (int)f->name.size, f->name.data);
-	return f->needed ? wrong_header(f->name, "has no field") : 0;
+	return f->needed ? lacks_field(f->name, names, count) : 0;
 }
 
 static bool is_used_column(const struct fields *fields, size_t column)
@@ -168,6 +181,25 @@ int applier_header(struct applier *a, const struct bytes *names, size_t count,
 			    "rest needs the names of a header, or "
 			    "header=names:a,b");
 	return find_rest(a, names, count);
+}
+
+bool applier_passes_header(const struct applier *a)
+{
+	const struct fields *fields = &a->recipe->fields;
+	bool by_position = false;
+	size_t i;
+
+	if (recipe_find(a->recipe, STATEMENT_HEADER) ||
+	    recipe_find(a->recipe, STATEMENT_REST))
+		return false;
+	for (i = 0; i < fields->count; i++) {
+		if (fields->items[i].used &&
+		    fields->items[i].kind == FIELD_NAME)
+			return false;
+		by_position |= fields->items[i].used &&
+			       fields->items[i].kind == FIELD_POSITION;
+	}
+	return by_position;
 }
 
 int applier_key_header(struct applier *a, const struct bytes *names,

@@ -2,11 +2,13 @@
 #include <stdio.h>
 
 #include "store/base/err.h"
+#include "store/text/function/time_format.h"
 #include "store/text/recipe/evaluate.h"
 
 void evaluation_release(struct evaluation *e)
 {
 	buf_release(&e->source);
+	buf_release(&e->joined);
 	buf_release(&e->scratch[0]);
 	buf_release(&e->scratch[1]);
 	*e = (struct evaluation){ 0 };
@@ -141,12 +143,27 @@ int evaluate_key(struct evaluation *e, const struct template *t,
 	return err;
 }
 
+/* A text, joined of several fields perhaps, as a time of ISO 8601. */
+static int joined_time(struct evaluation *e, const struct template *t,
+		       int64_t *us)
+{
+	int err;
+
+	buf_reset(&e->joined);
+	err = evaluate_text(e, t, &e->joined);
+	return err ? err
+		   : time_format_read(BYTES_NONE, buf_bytes(&e->joined),
+				      e->zone_s, us);
+}
+
 int evaluate_time(struct evaluation *e, const struct template *t, int64_t *us)
 {
 	struct value v;
 	int err;
 
-	assert(t->count == 1 && t->pieces[0].is_field);
+	*us = 0;
+	if (!template_is_time(t))
+		return joined_time(e, t, us);
 	err = piece_value(e, &t->pieces[0], &v);
 	assert(err < 0 || v.type == VALUE_TIME);
 	*us = err < 0 ? 0 : v.us;

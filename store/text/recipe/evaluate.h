@@ -13,6 +13,7 @@ struct evaluation {
 	int zone_s;                  /* of times that tell none */
 	const struct record *record; /* borrowed */
 	struct buf source;           /* what a field's value was made into */
+	struct buf joined;           /* of a time */
 	struct buf scratch[2];       /* what functions make, in turn */
 };
 

@@ -45,6 +45,7 @@ struct recipe_source {
 	int quote;          /* a byte; -1: none */
 	int comment;        /* begins a line to be passed over; -1: none */
 	bool base64;        /* every field is */
+	bool short_absent;  /* fields that a record is short of are absent */
 	int zone_s;         /* of times that tell none, east of Greenwich */
 };
 

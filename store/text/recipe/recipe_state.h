@@ -22,6 +22,7 @@ enum statement_kind {
 	STATEMENT_COMMENT,
 	STATEMENT_BYTES,
 	STATEMENT_ZONE,
+	STATEMENT_SHORT,
 };
 
 struct statement {

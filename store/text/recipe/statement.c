@@ -273,6 +273,19 @@ static int parse_bytes(struct recipe *r, const struct line *l,
 	return err;
 }
 
+static int parse_short(struct recipe *r, const struct line *l,
+		       struct statement *s)
+{
+	static const char *const words[] = { "refuse", "absent", NULL };
+	int i, err = parse_choice(l, words,
+				  "here refuse or absent has to follow", &i);
+
+	(void)s;
+	if (!err)
+		r->source.short_absent = i == 1;
+	return err;
+}
+
 static int parse_zone(struct recipe *r, const struct line *l,
 		      struct statement *s)
 {
@@ -308,16 +321,17 @@ static const struct {
 	{ "comment", false, parse_character },
 	{ "bytes", false, parse_bytes },
 	{ "zone", false, parse_zone },
+	{ "short", false, parse_short },
 };
 
-_Static_assert(sizeof(kinds) / sizeof(kinds[0]) == STATEMENT_ZONE + 1,
+_Static_assert(sizeof(kinds) / sizeof(kinds[0]) == STATEMENT_SHORT + 1,
 	       "a kind for each");
 
 bool statement_kind(struct bytes word, enum statement_kind *kind)
 {
 	int i;
 
-	for (i = 0; i <= STATEMENT_ZONE; i++) {
+	for (i = 0; i <= STATEMENT_SHORT; i++) {
 		if (bytes_equal(word, bytes_string(kinds[i].name))) {
 			*kind = (enum statement_kind)i;
 			return true;

@@ -232,13 +232,48 @@ static int parse_field(struct parsing *p, enum value_type gives)
 				"blank or one of | { } ( ) , stands in "
 				"\"...\"");
 	p->at++;
-	if (type == gives)
+	if (type == VALUE_TEXT || gives == VALUE_TIME)
 		return 0;
 	p->at = begin;
-	return wrong(p, gives == VALUE_TIME
-				? "a time is needed here, which time(...) makes"
-				: "a time is no text: add date(...), "
-				  "reverse_time or unix_us");
+	return wrong(p, "a time is no text: add date(...), reverse_time or "
+			"unix_us");
+}
+
+static bool is_time(const struct piece *p)
+{
+	return p->call_count > 0 &&
+	       function_gives(&p->calls[p->call_count - 1]) == VALUE_TIME;
+}
+
+bool template_is_time(const struct template *t)
+{
+	return t->count == 1 && is_time(t->pieces);
+}
+
+/* What is to make a moment: a time alone, or several pieces that are none. */
+static int check_time(struct parsing *p)
+{
+	const struct template *t = p->t;
+	bool has_field = false, has_time = false;
+	size_t i;
+
+	for (i = 0; i < t->count; i++) {
+		has_field |= t->pieces[i].is_field;
+		has_time |= is_time(&t->pieces[i]);
+	}
+	p->at = 0;
+	if (!has_field)
+		return wrong(p, "a time is of a field, as {when|time}");
+	if (!has_time && t->count == 1) {
+		p->at = 1;
+		return wrong(p, "a time is needed here, which time(...) makes, "
+				"as {when|time}; of several fields one is "
+				"joined, as {date}T{time}");
+	}
+	if (has_time && t->count > 1)
+		return wrong(p, "a time stands alone, as {when|time}; what is "
+				"joined are texts, as {date}T{time}");
+	return 0;
 }
 
 int template_parse(const struct line *l, const struct word *w,
@@ -266,12 +301,7 @@ int template_parse(const struct line *l, const struct word *w,
 			err = parse_text(&p);
 		}
 	}
-	if (err < 0 || gives == VALUE_TEXT)
-		return err;
-	p.at = 0;
-	if (t->count != 1 || !t->pieces[0].is_field)
-		return wrong(&p, "a time is one field, as {when|time}");
-	return 0;
+	return err < 0 || gives == VALUE_TEXT ? err : check_time(&p);
 }
 
 bool template_is_text(const struct template *t, struct bytes *text)

@@ -31,13 +31,17 @@ struct template
 void template_release(struct template *t);
 
 /*
- * Parses a word. gives is what it has to make: a text, or a moment, and then it
- * is one field. Names go to fields. -ERR_bad_argument with line and column, or
- * -ENOMEM; what *t holds is to be released in any case.
+ * Parses a word. gives is what it has to make: a text, or a moment, which is
+ * one field that is a time, or joined of texts. Names go to fields.
+ * -ERR_bad_argument with line and column, or -ENOMEM; what *t holds is to be
+ * released in any case.
  */
 int template_parse(const struct line *l, const struct word *w,
 		   enum value_type gives, struct fields *fields,
 		   struct template *t);
+
+/* Whether it is one field that is a time. */
+bool template_is_time(const struct template *t);
 
 /* All of it is text: then *text is it; else false. */
 bool template_is_text(const struct template *t, struct bytes *text);

@@ -1,0 +1,109 @@
+#!/bin/bash
+# Files that are not what they look like, imported by a recipe: each is taken
+# whole or refused with a sentence that says what to do, never misread.
+. "$(dirname "$0")/lib.sh"
+
+T createtable t families=f
+
+# imports STATUS NAME WORD...: of an empty table.
+imports() {
+	local want=$1 name=$2
+	shift 2
+	T deleteallrows t
+	status "$want" "$way: $name" T import t "$@"
+}
+rows() {
+	T count t
+}
+
+line_ends() {
+	printf 'k,v\ra,1\rb,2\r' >mac.csv
+	imports 2 "CR line ends" mac.csv key={k} rest=f
+	told "mac.csv: its lines end with CR alone; tr '\\r' '\\n' makes LF of them"
+	same "$way: none of it is in" 0 "$(rows)"
+	tr '\r' '\n' <mac.csv >unix.csv
+	imports 0 "as it says" unix.csv key={k} rest=f
+	same "$way: both are in" 2 "$(rows)"
+	printf 'k,v\ra,1\n' >mixed.csv
+	imports 2 "with one LF behind" mixed.csv key={k} rest=f
+	told "end with CR alone"
+	{ printf 'k\tv\r'; seq -f '%g%%x' 20000 | tr '%\n' '\t\r'; } >mac.tsv
+	imports 2 "a long one of TSV" mac.tsv key={k} rest=f
+	told "mac.tsv: its lines end with CR alone"
+	printf '"k","a\rv"\r\n1,"x\ry"\r\n' >quoted.csv
+	imports 0 "CR inside quotes, CR LF outside" quoted.csv key={k} rest=f
+	same "$way: is a row" 1 "$(rows)"
+	printf 'k\r\r\na\r\r\n' >twice.csv
+	imports 0 "a CR too many before each LF" twice.csv header=names:k \
+		key={k} set='f:v 1'
+}
+
+encodings() {
+	local code
+	for code in UTF-16LE UTF-16BE UTF-32LE UTF-32BE; do
+		printf 'a,1\nb,2\n' | iconv -t "$code" >coded.csv
+		imports 2 "$code" coded.csv header=no key='{#1}' set='f:v {#2}'
+		told "coded.csv: it is $code; iconv -f $code -t UTF-8 makes UTF-8 of it"
+		same "$way: $code is not in" 0 "$(rows)"
+	done
+	for code in UTF-16 UTF-32; do
+		printf 'a,1\nb,2\n' | iconv -t "$code" >coded.csv
+		imports 2 "$code with its mark" coded.csv header=no key='{#1}' \
+			set='f:v {#2}'
+		told "coded.csv: it is $code; iconv -f $code -t UTF-8 makes UTF-8 of it"
+	done
+	printf 'a\0b,1\n' >zero.csv
+	imports 0 "a zero in a key" zero.csv header=no key='{#1}' set='f:v {#2}'
+	same "$way: is taken" 1 "$(rows)"
+}
+
+headers() {
+	printf '1;a\n2;b\n' >some.csv
+	imports 0 "positions, and nothing of a header" some.csv delimiter=';' \
+		key='{#1}' set='f:v {#2}'
+	told "some.csv:1: was taken for the header; header=no makes a record of it, header=yes says that it is one"
+	status 0 "$way: a dry run" T import t some.csv delimiter=';' \
+		key='{#1}' set='f:v {#2}' dry-run=9
+	told "some.csv:1: was taken for the header"
+	imports 0 "header=yes" some.csv delimiter=';' header=yes key='{#1}' \
+		set='f:v {#2}'
+	refuse "$way: says no more" grep -q header err
+	imports 0 "header=no" some.csv delimiter=';' header=no key='{#1}' \
+		set='f:v {#2}'
+	refuse "$way: says nothing either" grep -q header err
+	same "$way: takes both" 2 "$(rows)"
+	imports 0 "a name" some.csv delimiter=';' key='{#1}' set='f:v {a}'
+	refuse "$way: tells a header by itself" grep -q header err
+}
+
+# What newcomers meet first: the message names the word that helps.
+stumbles() {
+	printf '# a table\nid,name,end\n1,x,2026\n2,y\n3,z,1,2\n' >short.csv
+	imports 2 "a comment in front" short.csv key={id} rest=f
+	told "short.csv:1: the header has no field \"id\"; it begins with #: comment='#' passes over such lines"
+	imports 1 "lines too short and too long" short.csv comment='#' key={id} rest=f
+	told "short.csv:4: wrong number of fields: 2 instead of 3; with short=absent those at the end may be missing"
+	told "short.csv:5: wrong number of fields: 4 instead of 3"
+	imports 1 "short=absent" short.csv comment='#' key={id} rest=f short=absent
+	refuse "$way: takes the short one" grep -q "short.csv:4" err
+	told "short.csv:5: wrong number of fields: 4 instead of 3"
+	same "$way: without what it lacks" "f:name" "$(T lookup t 2 |
+		sed -n 's/^  \(f:[a-z]*\) .*/\1/p' | paste -sd,)"
+	printf '2026-01-05 10:11:12 install bash\n' >dpkg.log
+	imports 0 "date and time in two columns" dpkg.log format=csv \
+		delimiter=' ' header=no key='{#4}' at='{#1}T{#2}' set='f:did {#3}'
+	check "$way: are one time" grep -q "2026/01/05-10:11:12.000000" <(TZ=UTC T lookup t bash)
+	imports 2 "a file that is not there" gone.csv key={id} rest=f
+	refuse "$way: is told without more" grep -q "resume" err
+	status 1 "$way: no key=" T import t short.csv
+	told "of a file with one header say key=, as key='{id}' rest=FAMILY"
+}
+
+for way in "without a mount" "through a mount"; do
+	[ "$way" = "without a mount" ] || start_mount
+	line_ends
+	encodings
+	headers
+	stumbles
+done
+finish
