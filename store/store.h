@@ -94,6 +94,10 @@ struct store_options {
 	uint64_t shared_size;    /* bytes, that all else shares: memory.h */
 	uint64_t file_size;      /* bytes that an sst is to have */
 	enum event_level events; /* at first, of the event log */
+	/* Borrowed: what the event log tells goes there, too, each line with a
+	 * mark of its level (sd-daemon(3)). A line that it does not take at
+	 * once is left out there. -1: nowhere. */
+	int events_fd;
 	/* For tests; leave them 0: sizes as in engine.h. */
 	size_t blob_threshold;
 	uint32_t blob_chunk_size;

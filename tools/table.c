@@ -364,6 +364,8 @@ const struct verb verbs[] = {
 	  "  -o memory=<bytes> For memtables and cache together (144M)\n"
 	  "  -o export-max=<bytes>  Of a file .scan/.../export.csv (4G)\n"
 	  "  -o log=<level>    What LOG tells: off, errors, events, all\n"
+	  "  -o log-to=stderr  With -f: what LOG tells goes there, too, as\n"
+	  "                    systemd's journal reads it\n"
 	  "  -o slow=<time>    It tells what takes so long as slow (100ms); 0\n"
 	  "                    tells nothing\n"
 	  "  -o metrics-file=<path>  Figures for Prometheus, each 10 s, as\n"
@@ -486,7 +488,7 @@ const struct verb verbs[] = {
 	{ "serve", VERB_NO_STORE | VERB_OUTSIDE,
 	  "serve [<store>] [listen=<address>] [users=own|all] "
 	  "[insecure=yes|no] [sync=yes|no] [slow=<time>] "
-	  "[metrics-file=<path>] [inject=<faults>]",
+	  "[metrics-file=<path>] [log-to=stderr] [inject=<faults>]",
 	  "Serve the store to Bigtable's clients",
 	  "Prints the line that has clients come here, as they come to\n"
 	  "Google's emulator, and serves until SIGTERM or ^C. The store is\n"
@@ -500,6 +502,8 @@ const struct verb verbs[] = {
 	  "            second\n"
 	  "  slow      Calls that take so long are told in LOG, with what\n"
 	  "            they had to read: 100ms if not given; 0 tells none\n"
+	  "  log-to    stderr: what LOG tells goes there, too, as systemd's\n"
+	  "            journal reads it\n"
 	  "  metrics-file  Figures for Prometheus, each 10 s, in a file\n"
 	  "            <name>.prom of node_exporter's textfile directory\n"
 	  "  inject    Faults, to try the retries of clients: of a method\n"

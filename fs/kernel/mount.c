@@ -181,6 +181,7 @@ static int open_store(const struct mount_options *o, const char *store,
 	so.background = true;
 	so.sync_interval_ms = o->commit_seconds * 1000;
 	so.events = o->events;
+	so.events_fd = o->log_stderr ? STDERR_FILENO : -1;
 	if (o->memory_size > 0)
 		store_options_memory(&so, o->memory_size);
 	err = buf_printf(&holder, "pid %d, " SERVED_AT "%s", (int)getpid(),

@@ -169,6 +169,15 @@ static int parse_umask(struct mount_options *o, const char *value)
 	return 0;
 }
 
+int log_to_parse(const char *value)
+{
+	return strcmp(value, "stderr") ? fail(ERR_bad_argument,
+					      "log-to=%s: there is stderr, "
+					      "which systemd's journal reads",
+					      value)
+				       : 0;
+}
+
 int slow_parse(const char *value, uint64_t *us)
 {
 	*us = 0;
@@ -212,6 +221,10 @@ static int parse_value(struct mount_options *o, const char *word,
 		return parse_umask(o, value);
 	if (!strcmp(word, "log"))
 		return event_level_parse(bytes_string(value), &o->events);
+	if (!strcmp(word, "log-to")) {
+		o->log_stderr = true;
+		return log_to_parse(value);
+	}
 	if (!strcmp(word, "slow"))
 		return slow_parse(value, &o->slow_us);
 	if (!strcmp(word, "metrics-file")) {

@@ -48,6 +48,7 @@ struct mount_options {
 	const char *gc;              /* policy of families made by mkdir */
 	const char *delimiter;       /* of segments of row keys; not empty */
 	enum event_level events;     /* of the store's event log */
+	bool log_stderr;             /* what it tells goes there, too */
 	uint64_t slow_us;            /* what it tells as slow; 0: nothing */
 	const char *metrics_file;    /* see metrics_file.h; NULL: none */
 	uint64_t quota_size;         /* bytes; 0: none */
@@ -86,6 +87,9 @@ struct mount_options {
 /* The defaults: a sync each second, ten versions in families that mkdir makes,
  * "#" between segments, all else off or unset. */
 void mount_options_init(struct mount_options *o);
+
+/* Where what the event log tells goes, too: stderr. 0 or -ERR_bad_argument. */
+int log_to_parse(const char *value);
 
 /* How long something takes that is to be told as slow, "50ms"; 0 is never. 0 or
  * -ERR_bad_argument, with its sentence. */

@@ -38,6 +38,7 @@ void store_options_init(struct store_options *o)
 		.shared_size = STORE_MEMORY_SHARED,
 		.file_size = 32 << 20,
 		.events = EVENTS_MAIN,
+		.events_fd = -1,
 		.clock = &clock_real,
 	};
 }
@@ -103,6 +104,7 @@ static int open_engine(struct store *s, const struct store_options *o)
 	options.rows = o->rows;
 	options.gap_steps = o->gap_steps;
 	options.events = o->events;
+	options.events_fd = o->events_fd;
 	options.beside = o->beside;
 	if (o->blob_threshold)
 		options.blob_threshold = o->blob_threshold;

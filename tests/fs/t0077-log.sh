@@ -26,12 +26,12 @@ start_mount
 same "the level" events "$(cat "$m/.tabletfs/log")"
 mkdir -p "$m/t/r/f"
 echo maxversions=3 >"$m/t/.schema/f/gc"
-check "opened" told " opened program=.* by=pid $daemon, mounted at $m\$"
+check "opened" told " opened program=.* by=\"pid $daemon, mounted at $m\"\$"
 check "a table" told ' schema change=table_made table=t table_id=1$'
 check "a family" told ' schema change=family_made table=t table_id=1 family=f$'
 check "a policy" told ' schema change=policy table=t table_id=1 family=f$'
 same "each line has a time, a word and pairs" "" "$(grep -vE \
-	'^[0-9-]{10}T[0-9:]{8}\.[0-9]{6}Z [a-z0-9_]+( [a-z0-9_]+=[^ ]*)*( (why|by)=.*)?$' \
+	'^[0-9-]{10}T[0-9:]{8}\.[0-9]{6}Z [a-z0-9_]+( [a-z0-9_]+=[^ ]*)*( (why|by)="([^"\\]|\\.)*")?$' \
 	"$log")"
 
 check "more is told" try all
@@ -127,3 +127,23 @@ start_mount -o ro
 same "who reads writes none" "$sum" "$(sha256sum "$log")"
 same "nor says that" events "$(cat "$m/.tabletfs/log")"
 stop_mount
+
+# To standard error, of who has one, with marks of levels.
+said=$("$TABLETFS" mount -o log-to=stderr other "$work/other" 2>&1)
+same "a daemon has none" "1 tabletfs: log-to=stderr wants -f: a daemon has left \
+its standard error" "$? $said"
+refuse "and nothing is made" test -e other
+said=$("$TABLETFS" mount -f -o log-to=syslog other "$work/other" 2>&1)
+same "another place" "1 tabletfs: bad option: log-to=syslog: there is stderr, \
+which systemd's journal reads" "$? $said"
+mkdir elsewhere
+"$TABLETFS" mount -f -o log-to=stderr other elsewhere >/dev/null 2>errors &
+for i in $(seq 100); do
+	mountpoint -q elsewhere && break
+	sleep 0.1
+done
+mkdir elsewhere/t
+fusermount3 -u elsewhere
+wait $!
+check "it opened" grep -qE '^<6>[^ ]+Z opened .* by="pid ' errors
+same "as in LOG" "$(cat other/LOG)" "$(sed -n 's/^<[367]>//p' errors)"

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include "store/base/err.h"
 #include "store/engine/core/event_log.h"
 #include "tests/sim/volume_mem.h"
@@ -22,7 +24,8 @@ static void set_up(void)
 	ck_assert_int_eq(volume_mem_new(&volume), 0);
 	ck_assert_int_eq(volume->ops->lease_take(volume, ""), 0);
 	events = (struct event_log){ .volume = NULL };
-	ck_assert_int_eq(event_log_init(&events, volume, &test_clock, true), 0);
+	ck_assert_int_eq(event_log_init(&events, volume, &test_clock, true, -1),
+			 0);
 }
 
 static void tear_down(void)
@@ -47,10 +50,10 @@ START_TEST(an_event_is_a_line)
 	check_log("");
 	ck_assert_int_eq(event_log_write(&events), 0);
 	check_log("2026-01-05T10:11:12.131415Z rotated log=x us=5\n"
-		  "2026-01-05T10:11:13.000000Z trouble why=a b\n");
+		  "2026-01-05T10:11:13.000000Z trouble why=\"a b\"\n");
 	/* Once. */
 	ck_assert_int_eq(event_log_write(&events), 0);
-	ck_assert_uint_eq(volume_mem_file(volume, VOLUME_NOTES).size, 91);
+	ck_assert_uint_eq(volume_mem_file(volume, VOLUME_NOTES).size, 93);
 }
 END_TEST
 
@@ -58,7 +61,50 @@ START_TEST(no_value_ends_a_line_or_steers_a_terminal)
 {
 	event_add(&events, EVENTS_MAIN, "x why=%s", "a\nb\x1b[1m");
 	ck_assert_int_eq(event_log_write(&events), 0);
-	check_log("2026-01-05T10:11:12.131415Z x why=a\\x0ab\\x1b[1m\n");
+	check_log("2026-01-05T10:11:12.131415Z x why=\"a\\x0ab\\x1b[1m\"\n");
+}
+END_TEST
+
+START_TEST(the_last_value_is_quoted)
+{
+	event_add(&events, EVENTS_MAIN, "opened us=%d by=%s", 5, "a \"b\\");
+	event_add(&events, EVENTS_MAIN, "full why=%s", "no by=x");
+	ck_assert_int_eq(event_log_write(&events), 0);
+	check_log("2026-01-05T10:11:12.131415Z opened us=5 by=\"a \\\"b\\\\\"\n"
+		  "2026-01-05T10:11:12.131415Z full why=\"no by=x\"\n");
+}
+END_TEST
+
+/* Who does not read holds nobody up. */
+START_TEST(lines_are_copied_with_their_level)
+{
+	char text[200];
+	int ends[2], i;
+
+	ck_assert_int_eq(pipe(ends), 0);
+	events.copy_fd = ends[1];
+	atomic_store(&events.level, EVENTS_ALL);
+	event_add(&events, EVENTS_ERRORS, "a");
+	event_add(&events, EVENTS_MAIN, "b");
+	event_add(&events, EVENTS_ALL, "c");
+	ck_assert_int_eq(event_log_write(&events), 0);
+	ck_assert_int_eq(read(ends[0], text, sizeof(text)), 3 * 33);
+	ck_assert_int_eq(memcmp(text,
+				"<3>2026-01-05T10:11:12.131415Z a\n"
+				"<6>2026-01-05T10:11:12.131415Z b\n"
+				"<7>2026-01-05T10:11:12.131415Z c\n",
+				3 * 33),
+			 0);
+	for (i = 0; i < 3000; i++) {
+		event_add(&events, EVENTS_MAIN, "d");
+		ck_assert_int_eq(event_log_write(&events), 0);
+	}
+	ck_assert_uint_eq(volume_mem_file(volume, VOLUME_NOTES).size,
+			  3003 * 30);
+	close(ends[0]);
+	event_add(&events, EVENTS_MAIN, "nobody is there");
+	ck_assert_int_eq(event_log_write(&events), 0);
+	close(ends[1]);
 }
 END_TEST
 
@@ -161,7 +207,8 @@ START_TEST(who_only_reads_writes_nothing)
 {
 	struct event_log none = { .volume = NULL };
 
-	ck_assert_int_eq(event_log_init(&none, volume, &test_clock, false), 0);
+	ck_assert_int_eq(event_log_init(&none, volume, &test_clock, false, -1),
+			 0);
 	event_add(&none, EVENTS_ERRORS, "error");
 	ck_assert_int_eq(event_log_write(&none), 0);
 	ck_assert_int_eq(event_log_check(&none), 0);
@@ -186,6 +233,8 @@ int main(void)
 	const TTest *tests[] = {
 		an_event_is_a_line,
 		no_value_ends_a_line_or_steers_a_terminal,
+		the_last_value_is_quoted,
+		lines_are_copied_with_their_level,
 		a_long_line_is_cut,
 		the_level_chooses,
 		what_a_full_disk_does_not_take_is_counted,

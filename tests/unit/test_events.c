@@ -188,7 +188,7 @@ START_TEST(a_life_is_told)
 	rewind_log();
 	ck_assert_str_eq(next_line(), "opened");
 	check_has(" format=1 epoch=1 ");
-	check_has(" by=the test");
+	check_has(" by=\"the test\"");
 	ck_assert_uint_eq(pair("ssts"), 0);
 	ck_assert_uint_eq(pair("memtable"), 64 << 10);
 	ck_assert_str_eq(next_line(), "schema");
@@ -334,7 +334,7 @@ START_TEST(a_full_disk_is_told_once)
 	rewind_log();
 	find("room_lost");
 	find("trouble");
-	check_has(" why=the disk\\x0ais full: No space left on device");
+	check_has(" why=\"the disk\\x0ais full: No space left on device\"");
 	find("trouble_over");
 	find("room_held");
 	ck_assert_uint_eq(count("room_lost"), 1);
@@ -348,7 +348,7 @@ START_TEST(read_only_is_told_once)
 	engine_poison(store->engine, fail(EIO, "another"));
 	rewind_log();
 	find("read_only");
-	check_has(" why=sync failed: Input/output error");
+	check_has(" why=\"sync failed: Input/output error\"");
 	ck_assert_uint_eq(count("read_only"), 1);
 	ck_assert_int_eq(store_close(store), -ERR_store_readonly);
 	volume->ops->close(volume);

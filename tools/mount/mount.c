@@ -37,6 +37,10 @@ static int parse(struct verb_call *c, struct mount_options *o)
 			o->store = word;
 		}
 	}
+	if (o->log_stderr && !o->foreground)
+		return verb_wrong(c,
+				  "log-to=stderr wants -f: a daemon has left "
+				  "its standard error");
 	/* One path only. */
 	if (o->store && !o->mount_point) {
 		o->mount_point = o->store;

@@ -42,6 +42,7 @@ struct engine_options {
 	unsigned int gap_steps;      /* for tests: see gaps.h */
 	const struct clock *clock;   /* outlives the engine */
 	enum event_level events;     /* at first; EVENTS_MAIN */
+	int events_fd;               /* as in store.h */
 	bool beside;                 /* a bulk load may use a thread */
 	const char *holder;          /* of the lease, for people; may be NULL */
 	bool create;                 /* a store where there is none */

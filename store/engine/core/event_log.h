@@ -20,6 +20,7 @@ struct event_log {
 	struct volume *volume;     /* borrowed */
 	const struct clock *clock; /* borrowed */
 	bool on;                   /* for good */
+	int copy_fd;               /* borrowed; lines go there, too; -1: not */
 	_Atomic unsigned int level;
 	_Atomic uint64_t slow_us; /* what takes so long is told as slow */
 
@@ -29,7 +30,8 @@ struct event_log {
 	void *wake_context;
 
 	pthread_mutex_t lock; /* guards these; no other is taken under it */
-	struct buf pending;   /* lines; its memory does not grow */
+	struct buf pending;   /* lines, each behind a byte that is its level;
+				 its memory does not grow */
 	uint64_t lost;        /* lines, since that was last told */
 
 	pthread_mutex_t writing; /* held over I/O; guards what follows */
@@ -40,19 +42,20 @@ struct event_log {
 /* Without on, of a store that is only read, there never is a line. 0 or
  * -ENOMEM; to be released in any case. */
 int event_log_init(struct event_log *l, struct volume *v,
-		   const struct clock *clock, bool on);
+		   const struct clock *clock, bool on, int copy_fd);
 /* Lines that were not written are gone. */
 void event_log_release(struct event_log *l);
 
-/* A line, if the level has it: the event's word, then name=value pairs. No
- * value has blanks, save of the last pair, why or by, which goes to the end.
- * Control characters are told as \xXX; what is longer than 1,000 bytes is cut.
- * err_detail() stays. */
+/* A line, if the level has it: the event's word, then name=value pairs as in
+ * logfmt. No value has blanks, save of the last pair, why or by, whose value
+ * goes to the end of fmt and is told in quotes. Control characters are told as
+ * \xXX; what is longer than 1,000 bytes is cut. err_detail() stays. */
 __attribute__((format(printf, 3, 4))) void event_add(struct event_log *l,
 						     enum event_level level,
 						     const char *fmt, ...);
 
-/* Writes the lines that wait. 0, or why they are lost, with err_detail(). */
+/* Writes the lines that wait, and what copy_fd takes of them without a wait. 0,
+ * or why they are lost, with err_detail(). */
 int event_log_write(struct event_log *l);
 
 /* 0, or why no line can be written, with err_detail(). */

@@ -51,6 +51,7 @@ void engine_options_init(struct engine_options *o)
 		.level0_stop = 52,
 		.clock = &clock_real,
 		.events = EVENTS_MAIN,
+		.events_fd = -1,
 	};
 }
 
@@ -527,7 +528,8 @@ int engine_open(struct volume *v, const struct engine_options *o,
 	*out = NULL;
 	if (!e)
 		return -ENOMEM;
-	err = event_log_init(&e->events, v, o->clock, !o->read_only);
+	err = event_log_init(&e->events, v, o->clock, !o->read_only,
+			     o->events_fd);
 	if (err < 0)
 		goto abandon;
 	atomic_store(&e->events.level, o->events);

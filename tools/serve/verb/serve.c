@@ -22,6 +22,7 @@ struct serving {
 	struct service service;
 	struct inject *inject; /* or NULL */
 	uint64_t slow_us;      /* as store_set_slow takes it */
+	int events_fd;         /* as in store.h */
 	const char *metrics;   /* path of a file of figures; NULL: none */
 	struct metrics_file *metrics_file; /* or NULL */
 	sigset_t signals;
@@ -40,11 +41,21 @@ static int parse_yes(struct verb_call *c, const char *key, const char *value,
 
 static int parse(struct verb_call *c, struct serving *s)
 {
-	enum { LISTEN, USERS, INSECURE, SYNC, INJECT, SLOW, METRICS, COUNT };
-	static const char *const keys[] = { "listen",       "users",
-					    "insecure",     "sync",
-					    "inject",       "slow",
-					    "metrics-file", NULL };
+	enum {
+		LISTEN,
+		USERS,
+		INSECURE,
+		SYNC,
+		INJECT,
+		SLOW,
+		METRICS,
+		LOG_TO,
+		COUNT
+	};
+	static const char *const keys[] = {
+		"listen", "users",        "insecure", "sync", "inject",
+		"slow",   "metrics-file", "log-to",   NULL
+	};
 	const char *values[COUNT] = { NULL };
 	/* A word with a = is an argument, a path can begin with ./ . */
 	bool has_path = c->argc > 1 && !strchr(c->argv[1], '=');
@@ -71,6 +82,9 @@ static int parse(struct verb_call *c, struct serving *s)
 	if (values[SLOW] && slow_parse(values[SLOW], &s->slow_us) < 0)
 		return verb_wrong(c, "%s", err_detail());
 	s->metrics = values[METRICS];
+	if (values[LOG_TO] && log_to_parse(values[LOG_TO]) < 0)
+		return verb_wrong(c, "%s", err_detail());
+	s->events_fd = values[LOG_TO] ? STDERR_FILENO : -1;
 	if (!values[INJECT])
 		return 0;
 	err = inject_parse(values[INJECT], routes, &s->inject);
@@ -103,6 +117,7 @@ static int open_store(struct verb_call *c, struct serving *s)
 	options.beside = true;
 	options.create = true;
 	options.holder = holder;
+	options.events_fd = s->events_fd;
 	err = served_open(s->directory, &options, &s->service.store, &served);
 	if (err == 1) {
 		if (served.root < 0)
