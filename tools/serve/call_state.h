@@ -62,7 +62,8 @@ struct call {
 	bool metadata_over;       /* there is more than headers may have */
 	bool complete;            /* the request is, or was refused */
 	bool ready;               /* in the connection's list of these */
-	bool answering;           /* nghttp2 has the head of the answer */
+	bool answering;           /* nghttp2 has the head of the answer, */
+	bool trailed;             /* and its end */
 	bool starved;             /* waits for memory for its request */
 	size_t prefix_size;       /* how much of prefix is here */
 	uint64_t taken;           /* of the account, for the request */
