@@ -75,11 +75,55 @@ START_TEST(an_answer_that_is_cut_is_not_refused)
 }
 END_TEST
 
+/* As a scan: each message is counted before it is sent. */
+START_TEST(all_stalled_readers_are_bounded_together)
+{
+	enum { CLIENTS = 8, CALLS = 100, SIZE = 100000 };
+	static struct grpc_client clients[CLIENTS];
+	static struct grpc_call calls[CLIENTS][CALLS];
+	struct grpc_client other;
+	struct grpc_call one = { .path = "/t/KeepStream" };
+	uint8_t message[8], few[8];
+	size_t i, k;
+
+	options.rest_ms = 100;
+	options.piece_ms = 200 * slow();
+	begin();
+	memset(calls, 0, sizeof(calls));
+	for (i = 0; i < CLIENTS; i++) {
+		open_stalled(&clients[i], 1000);
+		for (k = 0; k < CALLS; k++) {
+			calls[i][k].path = "/t/KeepStream";
+			calls[i][k].message = stream_of(message, 1, SIZE);
+			grpc_start(&clients[i], &calls[i][k]);
+		}
+		for (k = 0; k < 20; k++)
+			(void)grpc_turn(&clients[i], 10);
+	}
+	/* Half of the limit, one call's, and what two workers have in hand. */
+	ck_assert_uint_ge(memory_used(memory, MEMORY_WIRE), MEMORY_LIMIT / 4);
+	ck_assert_uint_le(memory_used(memory, MEMORY_WIRE),
+			  MEMORY_LIMIT / 2 + (4 << 20));
+	grpc_open(&other, server_address(server));
+	one.message = stream_of(few, 1, 1 << 20);
+	ck_assert_int_eq(grpc_do(&other, &one), CALL_OK);
+	grpc_release(&one);
+	grpc_close(&other);
+	for (i = 0; i < CLIENTS; i++) {
+		grpc_close(&clients[i]);
+		for (k = 0; k < CALLS; k++)
+			grpc_release(&calls[i][k]);
+	}
+	UNTIL(memory_used(memory, MEMORY_WIRE) == 0);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = {
 		a_call_that_ran_is_not_refused,
 		an_answer_that_is_cut_is_not_refused,
+		all_stalled_readers_are_bounded_together,
 	};
 
 	return run_suite("serve stalled", setup, teardown, tests,

@@ -175,10 +175,11 @@ int answer_attend(nghttp2_session *session, struct call *c)
 	return err;
 }
 
-bool answer_is_too_slow(const struct call *c, uint64_t now_ms)
+bool answer_is_too_slow(struct call *c, uint64_t now_ms)
 {
-	return call_is_greedy(c) && c->sending_ms &&
-	       now_ms > c->piece_ms + c->transport->options->piece_ms;
+	return c->sending_ms &&
+	       now_ms > c->piece_ms + c->transport->options->piece_ms &&
+	       call_is_greedy(c);
 }
 
 /* Between two messages the status goes out even if the peer takes none: then

@@ -16,7 +16,7 @@
 int answer_attend(nghttp2_session *session, struct call *c);
 
 /* Whether others wait for what the peer is too slow to take. */
-bool answer_is_too_slow(const struct call *c, uint64_t now_ms);
+bool answer_is_too_slow(struct call *c, uint64_t now_ms);
 
 /* Ends the call with this status, unless all its answer is on the way: at once,
  * or behind the message of which a part is. If the peer does not take the rest
