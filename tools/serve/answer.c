@@ -187,15 +187,12 @@ bool answer_is_too_slow(struct call *c, uint64_t now_ms)
 int answer_abort(nghttp2_session *session, struct call *c,
 		 enum call_status status, const char *text)
 {
-	bool queued, ended;
-
 	c->complete = true;
 	c->starved = false;
 	call_cancel(c, status, text);
-	look(c, &queued, &ended);
-	if (c->answering && !c->trailed && !c->current && !queued)
-		return send_trailers(session, c);
-	return answer_attend(session, c);
+	if (!c->answering)
+		return answer_attend(session, c);
+	return c->trailed || c->current ? 0 : send_trailers(session, c);
 }
 
 /* Not REFUSED_STREAM: by that a client is told that nothing was done, and may

@@ -209,6 +209,7 @@ int listen_open(const char *word, bool users_all, bool insecure,
 
 	memset(out, 0, sizeof(*out));
 	out->fd = -1;
+	out->inherited = inherited;
 	if (inherited)
 		err = take_inherited(out);
 	else if (word && strncmp(word, "unix:", 5) == 0)
@@ -231,15 +232,28 @@ void listen_move(struct listener *from, struct listener *to)
 	from->path[0] = '\0';
 }
 
-void listen_close(struct listener *l)
+/* The socket at path, if it still is the one made here. */
+static void remove_path(struct listener *l)
 {
 	struct stat st;
 
 	if (*l->path && lstat(l->path, &st) == 0 && st.st_dev == l->device &&
 	    st.st_ino == l->ino)
 		unlink(l->path);
+	l->path[0] = '\0';
+}
+
+void listen_end(struct listener *l)
+{
+	if (!l->inherited)
+		(void)shutdown(l->fd, SHUT_RDWR);
+	remove_path(l);
+}
+
+void listen_close(struct listener *l)
+{
+	remove_path(l);
 	if (l->fd >= 0)
 		close(l->fd);
 	l->fd = -1;
-	l->path[0] = '\0';
 }
