@@ -27,6 +27,8 @@ struct listener {
  *   systemd         the socket that systemd has handed over
  *   NULL            that one if there is one, else 127.0.0.1:8086
  *
+ * One that was handed over and is not used is an error.
+ *
  * An address that is not this machine's alone is refused without insecure. 0,
  * or negative with a sentence by fail().
  */
