@@ -236,8 +236,17 @@ static int take_inherited(void)
 		return 2;
 	snprintf(text, sizeof(text), "%d", (int)getpid());
 	setenv("LISTEN_PID", text, 1);
+	/* Handed over and not used, or not there: both are told. */
 	setenv("LISTEN_FDS", "1", 1);
+	options.listen = ":0";
+	if (server_new(&options, routes, NULL, &server) != -ERR_bad_argument)
+		return 5;
+	close(100);
+	setenv("LISTEN_FDS", "98", 1);
 	options.listen = NULL;
+	if (server_new(&options, routes, NULL, &server) != -EBADF)
+		return 6;
+	setenv("LISTEN_FDS", "1", 1);
 	if (server_new(&options, routes, NULL, &server) < 0 ||
 	    server_start(server) < 0)
 		return 3;

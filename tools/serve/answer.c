@@ -85,17 +85,28 @@ static size_t copy_current(struct call *c, uint8_t *out, size_t room)
 	return room;
 }
 
+/* The end of an answer whose head went before. No window holds it up. */
+static int send_trailers(nghttp2_session *session, struct call *c)
+{
+	char status_text[4];
+	nghttp2_nv trailers[2];
+
+	c->trailed = true;
+	c->sending_ms = 0;
+	return nghttp2_submit_trailer(session, c->stream, trailers,
+				      make_trailers(c, status_text, trailers));
+}
+
 /* nghttp2 asks for what goes into the next frame. */
 static ssize_t read_answer(nghttp2_session *session, int32_t stream,
 			   uint8_t *out, size_t room, uint32_t *flags,
 			   nghttp2_data_source *source, void *user)
 {
 	struct call *c = source->ptr;
-	char status_text[4];
-	nghttp2_nv trailers[2];
 	size_t size = 0, piece = c->sent / REQUEST_PIECE;
 	bool queued, ended;
 
+	(void)stream;
 	(void)user;
 	while (size < room) {
 		if (!c->current) {
@@ -119,9 +130,7 @@ static ssize_t read_answer(nghttp2_session *session, int32_t stream,
 	if (ended && !queued && !c->current) {
 		*flags |=
 			NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
-		if (nghttp2_submit_trailer(
-			    session, stream, trailers,
-			    make_trailers(c, status_text, trailers)) != 0)
+		if (send_trailers(session, c) != 0)
 			return NGHTTP2_ERR_CALLBACK_FAILURE;
 	} else if (size == 0) {
 		return NGHTTP2_ERR_DEFERRED;
@@ -138,8 +147,10 @@ static int begin(nghttp2_session *session, struct call *c, bool queued)
 
 	if (!queued)
 		n += make_trailers(c, status, head + n);
+	c->trailed = !queued;
 	c->answering = true;
-	c->sending_ms = c->piece_ms = transport_ms();
+	c->piece_ms = transport_ms();
+	c->sending_ms = queued ? c->piece_ms : 0;
 	return nghttp2_submit_response(session, c->stream, head, n,
 				       queued ? &data : NULL);
 }
@@ -152,7 +163,7 @@ int answer_attend(nghttp2_session *session, struct call *c)
 	look(c, &queued, &ended);
 	if (!c->answering && (queued || ended)) {
 		err = begin(session, c, queued);
-	} else if (queued || ended) {
+	} else if (!c->trailed && (queued || ended)) {
 		/* It is no error that it was not deferred. */
 		err = nghttp2_session_resume_data(session, c->stream);
 		if (err == 0)
@@ -164,31 +175,36 @@ int answer_attend(nghttp2_session *session, struct call *c)
 	return err;
 }
 
-bool answer_is_too_slow(const struct call *c, uint64_t now_ms)
+bool answer_is_too_slow(struct call *c, uint64_t now_ms)
 {
-	return call_is_greedy(c) && c->sending_ms &&
-	       now_ms > c->piece_ms + c->transport->options->piece_ms;
+	return c->sending_ms &&
+	       now_ms > c->piece_ms + c->transport->options->piece_ms &&
+	       call_is_greedy(c);
 }
 
+/* Between two messages the status goes out even if the peer takes none: then
+ * nothing of what it has been sent is cut. */
 int answer_abort(nghttp2_session *session, struct call *c,
 		 enum call_status status, const char *text)
 {
 	c->complete = true;
 	c->starved = false;
 	call_cancel(c, status, text);
-	if (c->sending_ms)
-		c->sending_ms = transport_ms();
-	return answer_attend(session, c);
+	if (!c->answering)
+		return answer_attend(session, c);
+	return c->trailed || c->current ? 0 : send_trailers(session, c);
 }
 
-/* The status does not change any more, as the call is cancelled. */
+/* Not REFUSED_STREAM: by that a client is told that nothing was done, and may
+ * do all again. The status does not change any more, as the call is
+ * cancelled. */
 int answer_reset(nghttp2_session *session, struct call *c)
 {
 	uint32_t code = NGHTTP2_CANCEL;
 
 	pthread_mutex_lock(&c->lock);
 	if (c->status == CALL_UNAVAILABLE)
-		code = NGHTTP2_REFUSED_STREAM;
+		code = NGHTTP2_INTERNAL_ERROR;
 	pthread_mutex_unlock(&c->lock);
 	c->sending_ms = 0;
 	return nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, c->stream,

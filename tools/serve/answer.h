@@ -16,16 +16,16 @@
 int answer_attend(nghttp2_session *session, struct call *c);
 
 /* Whether others wait for what the peer is too slow to take. */
-bool answer_is_too_slow(const struct call *c, uint64_t now_ms);
+bool answer_is_too_slow(struct call *c, uint64_t now_ms);
 
-/* Ends the call with this status, unless all its answer is on the way: behind
- * the message of which a part is. Of what the peer does not take that is not
- * the end: see answer_reset. */
+/* Ends the call with this status, unless all its answer is on the way: at once,
+ * or behind the message of which a part is. If the peer does not take the rest
+ * of that, it is not the end: see answer_reset. */
 int answer_abort(nghttp2_session *session, struct call *c,
 		 enum call_status status, const char *text);
 
-/* Ends a call that was ended so by a reset, which clients take for the same
- * status, or near. */
+/* Ends by a reset a call that was ended so, within a message: INTERNAL_ERROR,
+ * after which clients repeat what only reads, or CANCEL. */
 int answer_reset(nghttp2_session *session, struct call *c);
 
 /* Has the handler of a blocked call give back what others wait for, once. */

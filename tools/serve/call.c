@@ -10,9 +10,13 @@
 
 /* How long a run may go on, in microseconds. */
 #define SLICE_US 2000
-/* What handlers of a call may keep, however short memory is: enough for a scan
- * of rows that are small. */
+/* Who waits for memory says so at each tick; after so long nobody does. */
+#define WANTED_MS 1000
+/* What handlers of a call may keep while calls have no more than their share
+ * together, whatever others have: enough for a scan of rows that are small. */
 #define CALL_FREE ((uint64_t)128 << 10)
+/* And however short memory is: a write, or a read of a small row. */
+#define CALL_SMALL ((uint64_t)8 << 10)
 
 const char *call_path(const struct call *c)
 {
@@ -79,6 +83,52 @@ static void tell(struct call *c)
 		inbox_put(&c->transport->inbox, &c->note);
 }
 
+/* How much calls may have together, as this one is told; it is less for whoever
+ * does not read what there is. */
+static uint64_t bound(const struct call *c)
+{
+	uint64_t limit = memory_limit(c->transport->options->memory);
+
+	return atomic_load(&c->share->stalled) ? limit / 4 : limit / 2;
+}
+
+/* What calls have together. */
+static uint64_t used(const struct call *c)
+{
+	return memory_used(c->transport->options->memory, MEMORY_WIRE);
+}
+
+/* Others are to give something back. */
+static void want(struct call *c)
+{
+	atomic_store(&c->transport->token->wanted_ms, transport_ms());
+}
+
+void call_count(struct call *c, uint64_t size)
+{
+	atomic_fetch_add(&c->share->held, size);
+	memory_hold(c->transport->options->memory, MEMORY_WIRE, size);
+}
+
+static void uncount(struct call *c, uint64_t size)
+{
+	atomic_fetch_sub(&c->share->held, size);
+	memory_give(c->transport->options->memory, MEMORY_WIRE, size);
+}
+
+/* One client leaves others something, however much it asks for. */
+static bool take_within(struct call *c, uint64_t size)
+{
+	struct memory *m = c->transport->options->memory;
+	uint64_t held = atomic_fetch_add(&c->share->held, size) + size;
+
+	if (held <= memory_limit(m) / 4 && used(c) + size <= bound(c) &&
+	    memory_take(m, MEMORY_WIRE, size, 0))
+		return true;
+	atomic_fetch_sub(&c->share->held, size);
+	return false;
+}
+
 /* Whether a message of this size goes into the queue; then it is counted.
  * Needs lock. */
 static bool has_room(struct call *c, size_t size)
@@ -89,21 +139,21 @@ static bool has_room(struct call *c, size_t size)
 		c->resume_below = o->queue_max / 2;
 		return false;
 	}
-	if (memory_take(o->memory, MEMORY_WIRE, size, 0)) {
-		c->queued += size;
-		return true;
-	}
-	if (c->queued > 0) {
+	if (c->queued > 0 && !take_within(c, size)) {
 		c->resume_below = 0;
 		return false;
 	}
-	memory_hold(o->memory, MEMORY_WIRE, size);
+	if (c->queued == 0) {
+		call_count(c, size);
+		if (used(c) > bound(c) && !atomic_load(&c->large))
+			want(c);
+	}
 	c->queued += size;
 	return true;
 }
 
-/* The token goes to others when the call has no more than any may have. Needs
- * lock. */
+/* The token goes to others when the call has no more than any may have, and
+ * that is not beyond what all may. Needs lock. */
 static void pass_token(struct call *c)
 {
 	struct memory_token *token = c->transport->token;
@@ -112,8 +162,10 @@ static void pass_token(struct call *c)
 	    c->reserved > CALL_FREE ||
 	    c->queued > c->transport->options->queue_max)
 		return;
+	if (c->taken + c->reserved + c->queued > 0 && used(c) > bound(c))
+		return;
 	atomic_store(&c->large, false);
-	atomic_store(&token->wanted, false);
+	atomic_store(&token->wanted_ms, 0);
 	atomic_store(&token->taken, false);
 }
 
@@ -126,10 +178,12 @@ static bool go_beyond(struct call *c, uint64_t size)
 
 	if (atomic_load(&c->large))
 		return true;
-	if (memory_used(m, MEMORY_WIRE) == 0 && size <= memory_limit(m) / 2)
+	if (used(c) == 0 && size <= memory_limit(m) / 2)
 		return false;
-	atomic_store(&c->large, !atomic_exchange(&token->taken, true));
-	atomic_store(&token->wanted, !atomic_load(&c->large));
+	if (!atomic_load(&c->share->stalled))
+		atomic_store(&c->large, !atomic_exchange(&token->taken, true));
+	if (!atomic_load(&c->large))
+		want(c);
 	return atomic_load(&c->large);
 }
 
@@ -148,32 +202,15 @@ void share_put(struct share *s)
 		free(s);
 }
 
-/* One client leaves others something, however much it asks for. Needs lock. */
+/* Needs lock. */
 static bool take_share(struct call *c, uint64_t size)
 {
-	struct memory *m = c->transport->options->memory;
-	uint64_t held = atomic_fetch_add(&c->share->held, size) + size;
-
-	if (held <= memory_limit(m) / 4 && memory_take(m, MEMORY_WIRE, size, 0))
+	if (take_within(c, size))
 		return true;
-	if (go_beyond(c, size)) {
-		memory_hold(m, MEMORY_WIRE, size);
-		return true;
-	}
-	atomic_fetch_sub(&c->share->held, size);
-	return false;
-}
-
-void call_count(struct call *c, uint64_t size)
-{
-	atomic_fetch_add(&c->share->held, size);
-	memory_hold(c->transport->options->memory, MEMORY_WIRE, size);
-}
-
-static void uncount(struct call *c, uint64_t size)
-{
-	atomic_fetch_sub(&c->share->held, size);
-	memory_give(c->transport->options->memory, MEMORY_WIRE, size);
+	if (!go_beyond(c, size))
+		return false;
+	call_count(c, size);
+	return true;
 }
 
 bool call_share(struct call *c, uint64_t size)
@@ -186,10 +223,17 @@ bool call_share(struct call *c, uint64_t size)
 	return taken;
 }
 
-bool call_is_greedy(const struct call *c)
+bool call_is_greedy(struct call *c)
 {
-	return atomic_load(&c->large) &&
-	       atomic_load(&c->transport->token->wanted);
+	uint64_t wanted_ms = atomic_load(&c->transport->token->wanted_ms);
+	uint64_t has;
+
+	if (!wanted_ms || transport_ms() > wanted_ms + WANTED_MS)
+		return false;
+	pthread_mutex_lock(&c->lock);
+	has = c->taken + c->reserved + c->queued;
+	pthread_mutex_unlock(&c->lock);
+	return atomic_load(&c->large) || has > CALL_SMALL;
 }
 
 /* Counts up to what is kept, if that is allowed. Needs lock. */
@@ -197,7 +241,8 @@ static bool keep(struct call *c, uint64_t kept, bool in_any_case)
 {
 	uint64_t more = kept > c->reserved ? kept - c->reserved : 0;
 
-	if (more > 0 && (in_any_case || kept <= CALL_FREE))
+	if (more > 0 && (in_any_case || kept <= CALL_SMALL ||
+			 (kept <= CALL_FREE && used(c) + more <= bound(c))))
 		call_count(c, more);
 	else if (more > 0 && !take_share(c, more))
 		return false;
@@ -269,7 +314,7 @@ bool call_retry(struct call *c)
 
 int call_send(struct call *c, struct buf *message)
 {
-	size_t size = message->size + sizeof(struct message);
+	size_t size = message->capacity + sizeof(struct message);
 	struct message *m;
 	bool first;
 
@@ -329,15 +374,14 @@ void call_end(struct call *c, enum call_status status, const char *text)
 /* The messages that are queued, but not current, are dropped. Needs lock. */
 static void drop(struct call *c)
 {
-	struct memory *memory = c->transport->options->memory;
 	struct message *m;
 
 	while ((m = c->first)) {
-		size_t size = m->bytes.size + sizeof(*m);
+		size_t size = m->bytes.capacity + sizeof(*m);
 
 		c->first = m->next;
 		c->queued -= size;
-		memory_give(memory, MEMORY_WIRE, size);
+		uncount(c, size);
 		buf_release(&m->bytes);
 		free(m);
 	}
@@ -585,13 +629,13 @@ struct message *call_take_message(struct call *c)
 
 void call_message_free(struct call *c, struct message *m)
 {
-	size_t size = m->bytes.size + sizeof(*m);
+	size_t size = m->bytes.capacity + sizeof(*m);
 
 	pthread_mutex_lock(&c->lock);
 	c->queued -= size;
+	uncount(c, size);
 	pass_token(c);
 	pthread_mutex_unlock(&c->lock);
-	memory_give(c->transport->options->memory, MEMORY_WIRE, size);
 	buf_release(&m->bytes);
 	free(m);
 }

@@ -18,11 +18,12 @@
  */
 struct connection;
 
-/* What all calls of one connection have of memory, but what is queued; it is
- * freed with the last who knows it. */
+/* What all calls of one connection have of memory; it is freed with the last
+ * who knows it. */
 struct share {
 	atomic_uint users;
 	_Atomic uint64_t held;
+	atomic_bool stalled; /* the peer did not take what there was of one */
 };
 
 /* With one user, or NULL; and one less. */
@@ -63,7 +64,8 @@ struct call {
 	bool metadata_over;       /* there is more than headers may have */
 	bool complete;            /* the request is, or was refused */
 	bool ready;               /* in the connection's list of these */
-	bool answering;           /* nghttp2 has the head of the answer */
+	bool answering;           /* nghttp2 has the head of the answer, */
+	bool trailed;             /* and its end */
 	bool starved;             /* waits for memory for its request */
 	size_t prefix_size;       /* how much of prefix is here */
 	uint64_t taken;           /* of the account, for the request */
@@ -123,15 +125,15 @@ void call_run_later(struct call *c);
 void call_cancel(struct call *c, enum call_status status, const char *text);
 
 /* Takes memory of the account for the call, of which a connection has half at
- * most, or goes beyond that if no other call does so. What is not to be had
- * others are asked to give back soon. */
+ * most, and leaves half if its peer is stalled; or goes beyond that if no other
+ * call does so. What is not to be had others are asked to give back soon. */
 bool call_share(struct call *c, uint64_t size);
 
 /* Takes it in any case. */
 void call_count(struct call *c, uint64_t size);
 
-/* Whether others wait for what the call has beyond the limit. */
-bool call_is_greedy(const struct call *c);
+/* Whether others wait for memory such as the call has. */
+bool call_is_greedy(struct call *c);
 
 /* A call that the connection's thread has: runs it, if it was short of memory
  * and now is not. Whether it is. */

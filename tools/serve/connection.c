@@ -17,6 +17,10 @@
 /* An answer that was cut off: how long the peer may take for the rest. */
 #define CUT_MS 1000
 
+/* For how many times rest_ms a peer that took nothing counts as stalled: its
+ * next calls may do the same. */
+#define STALLED_RESTS 10
+
 /* Allows a burst, and then so many a second. */
 struct allowance {
 	uint64_t left; /* in thousandths */
@@ -37,6 +41,7 @@ struct connection {
 	int32_t head_stream;  /* its stream; 0: the connection's own */
 	uint64_t received_ms; /* the last bytes */
 	uint64_t pinged_ms;   /* 0, or an answer is waited for */
+	uint64_t stalled_ms;  /* when it last was; 0: never */
 	bool refused, going;
 };
 
@@ -444,6 +449,13 @@ void connection_sent(struct connection *c, size_t size)
 	c->sent += size;
 }
 
+/* Ends a call for the memory that it has: one for each who waits. */
+static int end_greedy(struct connection *c, struct call *call, const char *text)
+{
+	atomic_store(&c->transport->token->wanted_ms, 0);
+	return answer_abort(c->session, call, CALL_RESOURCE_EXHAUSTED, text);
+}
+
 /* The request that a call waits for. */
 static int tick_request(struct connection *c, struct call *call,
 			uint64_t now_ms)
@@ -451,9 +463,9 @@ static int tick_request(struct connection *c, struct call *call,
 	uint32_t window;
 
 	if (request_is_too_slow(call, now_ms))
-		return answer_abort(c->session, call, CALL_RESOURCE_EXHAUSTED,
-				    "Others waited for the memory that this "
-				    "request came too slowly to use.");
+		return end_greedy(c, call,
+				  "Others waited for the memory that this "
+				  "request came too slowly to use.");
 	if (call->starved && request_retry(call)) {
 		call->received_ms = call->piece_ms = now_ms;
 		window = request_window(call);
@@ -503,9 +515,9 @@ static int tick_call(struct connection *c, struct call *call, uint64_t now_ms)
 		look_ready(c, call);
 	}
 	if (answer_is_too_slow(call, now_ms))
-		return answer_abort(c->session, call, CALL_RESOURCE_EXHAUSTED,
-				    "Others waited for the memory of this "
-				    "answer, which was read too slowly.");
+		return end_greedy(c, call,
+				  "Others waited for the memory of this "
+				  "answer, which was read too slowly.");
 	if (stalled >= o->stall_ms)
 		return answer_abort(c->session, call, CALL_UNAVAILABLE,
 				    "The answer was not read for too long.");
@@ -528,8 +540,15 @@ int connection_tick(struct connection *c, uint64_t now_ms)
 		c->pinged_ms = now_ms;
 		err = nghttp2_submit_ping(c->session, NGHTTP2_FLAG_NONE, NULL);
 	}
-	for (call = c->calls; call && err == 0; call = call->next)
+	for (call = c->calls; call && err == 0; call = call->next) {
+		if (call->sending_ms && now_ms > call->sending_ms + o->rest_ms)
+			c->stalled_ms = now_ms;
 		err = tick_call(c, call, now_ms);
+	}
+	atomic_store(&c->share->stalled,
+		     c->stalled_ms &&
+			     now_ms < c->stalled_ms +
+					      STALLED_RESTS * o->rest_ms);
 	/* Those that had to wait. */
 	return err ? -EPROTO : run_ready(c);
 }

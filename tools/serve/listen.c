@@ -186,10 +186,12 @@ static int take_inherited(struct listener *l)
 {
 	int n = sd_listen_fds(0);
 
+	if (n < 0)
+		return fail(-n, "the sockets that LISTEN_FDS=%s tells of",
+			    getenv("LISTEN_FDS"));
 	if (n != 1)
 		return fail(ERR_bad_argument,
-			    "systemd has handed over %d sockets, not 1",
-			    n < 0 ? 0 : n);
+			    "systemd has handed over %d sockets, not 1", n);
 	l->fd = SD_LISTEN_FDS_START;
 	if (sd_is_socket(l->fd, AF_UNSPEC, SOCK_STREAM, 1) <= 0)
 		return fail(ERR_bad_argument,
@@ -203,13 +205,19 @@ static int take_inherited(struct listener *l)
 int listen_open(const char *word, bool users_all, bool insecure,
 		struct listener *out)
 {
-	bool inherited =
-		word ? strcmp(word, "systemd") == 0 : sd_listen_fds(0) > 0;
+	int handed = sd_listen_fds(0);
+	bool inherited = word ? strcmp(word, "systemd") == 0 : handed != 0;
 	int err;
 
 	memset(out, 0, sizeof(*out));
 	out->fd = -1;
-	if (inherited)
+	out->inherited = inherited;
+	if (!inherited && handed != 0)
+		err = fail(ERR_bad_argument,
+			   "systemd has handed over a socket, and %s is "
+			   "another: leave that out, or the socket",
+			   word);
+	else if (inherited)
 		err = take_inherited(out);
 	else if (word && strncmp(word, "unix:", 5) == 0)
 		err = open_local(word + 5, users_all, out);
@@ -231,15 +239,28 @@ void listen_move(struct listener *from, struct listener *to)
 	from->path[0] = '\0';
 }
 
-void listen_close(struct listener *l)
+/* The socket at path, if it still is the one made here. */
+static void remove_path(struct listener *l)
 {
 	struct stat st;
 
 	if (*l->path && lstat(l->path, &st) == 0 && st.st_dev == l->device &&
 	    st.st_ino == l->ino)
 		unlink(l->path);
+	l->path[0] = '\0';
+}
+
+void listen_end(struct listener *l)
+{
+	if (!l->inherited)
+		(void)shutdown(l->fd, SHUT_RDWR);
+	remove_path(l);
+}
+
+void listen_close(struct listener *l)
+{
+	remove_path(l);
 	if (l->fd >= 0)
 		close(l->fd);
 	l->fd = -1;
-	l->path[0] = '\0';
 }

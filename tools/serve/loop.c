@@ -26,6 +26,8 @@
  * its GOAWAY. */
 #define LINGER_MS 1000
 #define NOTICE_MS 100
+/* For what is left after the calls have ended. */
+#define END_MS 500
 /* Connections of others that are told why they are refused, at a time. */
 #define REFUSED_MAX 16
 
@@ -376,7 +378,7 @@ static void stop_further(struct loop *l, uint64_t now_ms)
 	uint64_t waits[] = { [RUNNING] = 0,
 			     [NOTICED] = NOTICE_MS,
 			     [GOING] = l->transport.options->stop_ms,
-			     [ENDING] = 2 * LINGER_MS };
+			     [ENDING] = END_MS };
 	struct client *c;
 
 	if (l->phase == STOPPED || now_ms < l->phase_ms + waits[l->phase])

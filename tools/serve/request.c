@@ -164,10 +164,11 @@ bool request_retry(struct call *c)
 	return !c->starved;
 }
 
-bool request_is_too_slow(const struct call *c, uint64_t now_ms)
+bool request_is_too_slow(struct call *c, uint64_t now_ms)
 {
-	return call_is_greedy(c) && !c->complete &&
-	       now_ms > c->piece_ms + c->transport->options->piece_ms;
+	return !c->complete && !c->starved &&
+	       now_ms > c->piece_ms + c->transport->options->piece_ms &&
+	       call_is_greedy(c);
 }
 
 uint32_t request_window(const struct call *c)

@@ -34,7 +34,7 @@ void request_data(struct call *c, struct bytes data);
 bool request_retry(struct call *c);
 
 /* Whether others wait for what it is too slow to use. */
-bool request_is_too_slow(const struct call *c, uint64_t now_ms);
+bool request_is_too_slow(struct call *c, uint64_t now_ms);
 
 /* The body has ended. */
 void request_end(struct call *c);

@@ -110,6 +110,7 @@ void server_stop(struct server *s)
 		return;
 	for (i = 0; i < s->count; i++)
 		loop_stop(s->loops[i]);
+	listen_end(&s->listener);
 	for (i = 0; i < s->count; i++)
 		loop_join(s->loops[i]);
 	listen_close(&s->listener);
