@@ -388,7 +388,7 @@ static int mount_session(struct fuse_session *session, const char *path)
 	if (!err && fuse_session_mount(session, path))
 		err = fail(EIO, "the kernel refuses the mount; in a container "
 				"a profile of AppArmor may do so, and "
-				"--security-opt apparmor=unconfined help");
+				"--security-opt apparmor=unconfined helps");
 	if (fd >= 0)
 		close(fd);
 	return err;

@@ -20,6 +20,13 @@ static int encode(struct store *s, struct bytes table, struct bytes start,
 	return key_row_range(id, start, end, from, to);
 }
 
+/* Whether no row but start lies in a range. */
+static bool is_one_row(struct bytes start, struct bytes end)
+{
+	return end.size == start.size + 1 && end.data[start.size] == 0 &&
+	       bytes_starts_with(end, start);
+}
+
 /* The table is looked up by name; if it is dropped after that, the answer is
  * that of its id. */
 int store_estimate_rows(struct store *s, struct bytes table, struct bytes start,
@@ -31,6 +38,8 @@ int store_estimate_rows(struct store *s, struct bytes table, struct bytes start,
 	if (err == 0)
 		err = engine_estimate_rows(s->engine, buf_bytes(&from),
 					   buf_bytes(&to), rows);
+	if (err == 0 && *rows > 1 && is_one_row(start, end))
+		*rows = 1;
 	buf_release(&from);
 	buf_release(&to);
 	return err;

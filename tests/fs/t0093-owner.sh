@@ -51,3 +51,8 @@ name=$(getent passwd 1 | cut -d: -f1)
 start_mount -o "uid=$name" || exit 1
 same "a user by name" 1 "$(stat -c %u "$m")"
 stop_mount
+start_mount -o allow_other || exit 1
+said=$(setpriv --reuid 65534 --clear-groups "$TABLETFS" umount "$m" 2>&1)
+same "another cannot end it" "1 tabletfs: $m: another user has mounted it, who \
+can end it, and so can root" "$? $said"
+stop_mount

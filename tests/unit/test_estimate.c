@@ -182,6 +182,33 @@ START_TEST(what_is_written_again_counts)
 }
 END_TEST
 
+/* Its bytes say of a row with many versions that there are many. */
+START_TEST(a_row_is_one_however_large)
+{
+	unsigned int version;
+	uint64_t rows;
+
+	begin_row("t", 77);
+	for (version = 0; version < 8000; version++)
+		if (write_set(w, bytes_string("f"), bytes_string("q"),
+			      2000 + 1000 * version, bytes_string("value")))
+			ck_abort_msg("version %u", version);
+	ck_assert_int_eq(store_commit(s, w, false), 0);
+	ck_assert_int_eq(store_compact(s, BYTES_NONE), 0);
+	ck_assert_int_eq(store_estimate_rows(
+				 s, bytes_string("t"), bytes_string("row00077"),
+				 BYTES_LITERAL("row00077\0"), &rows),
+			 0);
+	ck_assert_uint_eq(rows, 1);
+	ck_assert_int_eq(store_estimate_rows(s, bytes_string("t"),
+					     bytes_string("row00077x"),
+					     BYTES_LITERAL("row00077x\0"),
+					     &rows),
+			 0);
+	ck_assert_uint_le(rows, 1);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = {
@@ -191,7 +218,8 @@ int main(void)
 		deleted_rows_do_not_count,
 		rows_deleted_one_by_one_leave_none,
 		what_is_written_again_counts,
+		a_row_is_one_however_large,
 	};
 
-	return run_suite("estimate", setup, teardown, tests, 6);
+	return run_suite("estimate", setup, teardown, tests, 7);
 }

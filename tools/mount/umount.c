@@ -214,6 +214,13 @@ int verb_umount(struct verb_call *c)
 	else if (status && store && strstr(said, "busy"))
 		verb_wrong(c, "%s; fuser -vm %s tells who uses it", said,
 			   c->argv[1]);
+	/* fusermount3 finds there what one's own user has mounted. */
+	else if (status && store && strstr(said, "/etc/mtab") &&
+		 !access("/etc/mtab", R_OK))
+		verb_wrong(c,
+			   "%s: another user has mounted it, who can end it, "
+			   "and so can root",
+			   c->argv[1]);
 	else if (status && store && strstr(said, "/etc/mtab"))
 		verb_wrong(c,
 			   "%s; \"ln -s /proc/self/mounts /etc/mtab\" by "
