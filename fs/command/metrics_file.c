@@ -78,6 +78,33 @@ static int set_names(struct metrics_file *m, const char *path,
 	return err;
 }
 
+/* Tells who starts the server what would fail with each writing. */
+static int try_to_write(struct metrics_file *m)
+{
+	const char *temporary = (char *)m->temporary.data;
+	struct stat st;
+	int fd;
+
+	if (fstatat(m->directory, m->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    S_ISDIR(st.st_mode))
+		return fail(ERR_bad_argument,
+			    "metrics-file=%s: it is a directory",
+			    (char *)m->path.data);
+	(void)unlinkat(m->directory, temporary, 0);
+	fd = openat(m->directory, temporary,
+		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	/* A disk that is full may have room later. */
+	if (fd < 0 && errno != ENOSPC && errno != EDQUOT)
+		return fail(ERR_bad_argument,
+			    "metrics-file=%s: no file can be made there: %s",
+			    (char *)m->path.data, strerror(errno));
+	if (fd >= 0) {
+		close(fd);
+		(void)unlinkat(m->directory, temporary, 0);
+	}
+	return 0;
+}
+
 int metrics_file_open(const char *path, const char *store,
 		      struct metrics_file **out)
 {
@@ -91,6 +118,8 @@ int metrics_file_open(const char *path, const char *store,
 	err = set_names(m, path, store);
 	if (!err)
 		err = open_directory(m, path);
+	if (!err)
+		err = try_to_write(m);
 	if (err)
 		metrics_file_close(m);
 	else

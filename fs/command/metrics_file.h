@@ -19,7 +19,8 @@ struct metrics_file;
 
 /* path ends in .prom, as node_exporter reads no others; store is a full path.
  * Both are copied. 0 or an error with its sentence: -ERR_bad_argument of
- * another name, of a directory that is missing or may not be written. */
+ * another name, of one that is a directory, of a directory that is missing or
+ * takes no file. */
 int metrics_file_open(const char *path, const char *store,
 		      struct metrics_file **out);
 

@@ -104,7 +104,9 @@ rm prom/y.prom && echo mine >prom/y.prom
 stop_mount
 check "who put another there has it" [ -e prom/y.prom ]
 rm -f prom/*
+mkdir taken.prom
 for word in metrics-file=prom/x.txt metrics-file=prom/.prom \
+	metrics-file=taken.prom metrics-file=/proc/x.prom \
 	metrics-file=none/x.prom metrics-file=; do
 	status 1 "refused: $word" "$TABLETFS" mount -o $word "$store" "$m"
 	told metrics-file=

@@ -148,6 +148,9 @@ if command -v tmux >/dev/null; then
 	check "it gives the screen back" sees '^ready> *$'
 	refuse "and leaves nothing there" sh -c \
 		"tmux -S '$socket' capture-pane -p -t top | grep -q MEMORY"
+	begin 120 "-n 1 $m" A=b
+	check "the last round wanted stays" sees '^ready> *$'
+	check "to be read" sees "table +busy"
 	begin 40 "$m" NO_COLOR=1
 	check "a narrow one" sees '^table +busy'
 	refuse "has no colours" sh -c \

@@ -230,12 +230,12 @@ static void show(struct verb_call *c, const struct top *t, struct buf *text)
 	fflush(c->out);
 }
 
-/* All rounds, behind the first look, which is in then: 0, or 1 after it said
- * what is wrong. */
-static int run(struct verb_call *c, const struct top *t, struct sighting *then)
+/* All rounds, behind the first look, which is in then, the last one in text:
+ * 0, or 1 after it said what is wrong. */
+static int run(struct verb_call *c, const struct top *t, struct sighting *then,
+	       struct buf *text)
 {
 	struct sighting now;
-	struct buf text = BUF_INIT;
 	struct top_style style;
 	unsigned long round;
 	int wrong = 0, err = 0;
@@ -249,22 +249,21 @@ static int run(struct verb_call *c, const struct top *t, struct sighting *then)
 		wrong = look(c, t, &now);
 		if (!wrong) {
 			style = style_of(c, t);
-			buf_reset(&text);
-			err = top_draw(then, &now, t->place, &style, &text);
+			buf_reset(text);
+			err = top_draw(then, &now, t->place, &style, text);
 			if (!err)
-				show(c, t, &text);
+				show(c, t, text);
 		}
 		sighting_release(then);
 		*then = now;
 	}
-	buf_release(&text);
 	return err < 0 ? verb_failed(c, "Showing", err) : wrong;
 }
 
 /* What is wrong is said on the screen that was there before, to which the
- * terminal goes back. */
+ * terminal goes back, and so is the last of as many rounds as were wanted. */
 static int run_on_screen(struct verb_call *c, const struct top *t,
-			 struct sighting *then)
+			 struct sighting *then, struct buf *text)
 {
 	char *said = NULL;
 	size_t size = 0;
@@ -277,8 +276,10 @@ static int run_on_screen(struct verb_call *c, const struct top *t,
 		return verb_failed(c, "Showing", -ENOMEM);
 	}
 	fputs("\033[?1049h\033[?25l\033[2J", c->out);
-	wrong = run(c, t, then);
+	wrong = run(c, t, then, text);
 	fputs("\033[?25h\033[?1049l", c->out);
+	if (t->rounds > 0 && text->size > 0)
+		fwrite(text->data, 1, text->size, c->out);
 	fflush(c->out);
 	fclose(c->err);
 	c->err = err;
@@ -291,6 +292,7 @@ static int run_on_screen(struct verb_call *c, const struct top *t,
 int verb_top(struct verb_call *c)
 {
 	struct sighting then = { .count = 0 };
+	struct buf text = BUF_INIT;
 	struct top t;
 	int wrong = parse(c, &t);
 
@@ -298,10 +300,11 @@ int verb_top(struct verb_call *c)
 		wrong = look(c, &t, &then);
 	if (!wrong) {
 		stop_begin();
-		wrong = t.is_batch ? run(c, &t, &then)
-				   : run_on_screen(c, &t, &then);
+		wrong = t.is_batch ? run(c, &t, &then, &text)
+				   : run_on_screen(c, &t, &then, &text);
 		stop_end();
 	}
+	buf_release(&text);
 	sighting_release(&then);
 	return wrong;
 }
