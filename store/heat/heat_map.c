@@ -101,6 +101,7 @@ static void merge(struct heat_map *m, size_t i)
 		to->minute[j] += from->minute[j];
 	}
 	to->warmth += from->warmth;
+	to->recent += from->recent;
 	if (from->sampled > 0 && to->sampled > 0) {
 		to->samples[HEAT_GREATEST] = from->samples[HEAT_GREATEST];
 		to->samples[HEAT_RANDOM + 1] = from->samples[HEAT_RANDOM];
@@ -313,6 +314,8 @@ static void part(struct heat_map *m, size_t i, const struct heat_key *fence,
 
 	rest->warmth = r->warmth - r->warmth * before / 3;
 	r->warmth -= rest->warmth;
+	rest->recent = r->recent - r->recent * before / 3;
+	r->recent -= rest->recent;
 	for (j = 0; j < HEAT_METRICS; j++) {
 		rest->minute[j] = r->minute[j] - r->minute[j] * before / 3;
 		r->minute[j] -= rest->minute[j];
@@ -373,6 +376,7 @@ void heat_map_end(struct heat_map *m)
 		r->warmth -= r->warmth / 8;
 		if (r->warmth < now)
 			r->warmth = now;
+		r->recent += now - r->recent / 8;
 	}
 	total = total_warmth(m);
 	EACH_HOT(m, i, total)
@@ -427,18 +431,18 @@ static int add_key(const struct heat_map *m, size_t i, struct buf *out)
 int heat_map_hottest(const struct heat_map *m, struct buf *start,
 		     struct buf *end, double *share)
 {
-	uint64_t total = 0, most = 0, warmth;
+	uint64_t total = 0, most = 0, recent;
 	const struct heat_range *r;
 	size_t i, best = 0;
 	int err = 0;
 
 	for (i = 0; i < m->count; i++) {
 		r = &m->ranges[m->order[i]];
-		warmth = r->warmth + r->second[HEAT_READS] +
-			 r->second[HEAT_WRITES];
-		total += warmth;
-		if (warmth > most) {
-			most = warmth;
+		recent = r->recent +
+			 8 * (r->second[HEAT_READS] + r->second[HEAT_WRITES]);
+		total += recent;
+		if (recent > most) {
+			most = recent;
 			best = i;
 		}
 	}

@@ -27,6 +27,10 @@ struct heat_range {
 	uint32_t sampled;
 	uint64_t warmth; /* of this second and those before, eight times as
 			    much as comes each second */
+	uint64_t recent; /* a sum of the last seconds that fades, 64 times as
+			    much as comes each second: warmth follows the most
+			    that comes, so its shares are not those of what
+			    came */
 	uint64_t second[HEAT_METRICS]; /* since that began */
 	uint64_t minute[HEAT_METRICS]; /* without this second */
 };
@@ -65,9 +69,8 @@ void heat_map_begin(struct heat_map *m);
 /* The present fences, borrowed. */
 void heat_map_fences(const struct heat_map *m, struct heat_fences *out);
 
-/* The range that is the warmest: its first key and that of the next, empty if
- * there is none, and its share of all warmth. 1, 0 if all is cold, or -ENOMEM.
- */
+/* The range to which the most came of late: its first key and that of the next,
+ * empty if there is none, and its share. 1, 0 if nothing came, or -ENOMEM. */
 int heat_map_hottest(const struct heat_map *m, struct buf *start,
 		     struct buf *end, double *share);
 

@@ -373,7 +373,7 @@ END_TEST
 /* One row that is written again and again is found among the others. */
 START_TEST(a_hot_row_is_found)
 {
-	char at[96];
+	char at[96], *share;
 	int i;
 
 	for (i = 0; i < 3000; i++) {
@@ -386,6 +386,23 @@ START_TEST(a_hot_row_is_found)
 	ck_assert_int_eq(buf_terminate(&text), 0);
 	snprintf(at, sizeof(at), "start=\"row00077\" end=\"row00077\\x00\"\n");
 	ck_assert_msg(has(at), "%s", (char *)text.data);
+	/* Four in five go on to come to it, and the rest to a tail of many
+	 * rows, most seconds to none of a range. */
+	for (i = 0; i < 20000; i++) {
+		unsigned int row = i % 5 ? 77 : (unsigned int)i * 7919 % ROWS;
+
+		if (i % 250 == 0)
+			now_us += 1000000;
+		commit("t", row, row + 1, OLD);
+	}
+	buf_reset(&text);
+	ck_assert_int_eq(store_hot_ranges(s, &text), 0);
+	ck_assert_int_eq(buf_terminate(&text), 0);
+	ck_assert_msg(has(at), "%s", (char *)text.data);
+	share = strstr((char *)text.data, "share=");
+	ck_assert_ptr_nonnull(share);
+	ck_assert_double_ge(strtod(share + 6, NULL), 0.75);
+	ck_assert_double_le(strtod(share + 6, NULL), 0.85);
 	/* Later on nothing comes. */
 	now_us += 60000000;
 	buf_reset(&text);
