@@ -47,6 +47,12 @@ void stop_expect(int status)
 	take(SIGTERM, leave);
 }
 
+void stop_by_default(void)
+{
+	take(SIGINT, SIG_DFL);
+	take(SIGTERM, SIG_DFL);
+}
+
 void stop_begin(void)
 {
 	came = is_over = 0;

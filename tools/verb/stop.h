@@ -21,6 +21,9 @@ void stop_expect(int status);
 void stop_begin(void);
 void stop_end(void);
 
+/* One ends the process, as of a child that has nothing to undo. */
+void stop_by_default(void);
+
 /* 0, or once a signal has come an error that names it. */
 int stop_check(void);
 

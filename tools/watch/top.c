@@ -1,7 +1,11 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,6 +19,10 @@
 
 /* Of figures that are read at once. */
 #define PIECE_SIZE ((size_t)64 << 10)
+
+/* The other screen of a terminal, empty and without a cursor; and back. */
+#define ENTER_SCREEN "\033[?1049h\033[?25l\033[2J"
+#define LEAVE_SCREEN "\033[?25h\033[?1049l"
 
 #define SECONDS_MAX 3600
 #define ROUNDS_MAX 1000000000
@@ -193,7 +201,7 @@ static bool await(const struct top *t)
 	struct timespec pause = { (time_t)t->seconds, 0 };
 
 	pause.tv_nsec = (long)((t->seconds - (double)pause.tv_sec) * 1e9);
-	return nanosleep(&pause, NULL) == 0 && !stop_came();
+	return nanosleep(&pause, NULL) == 0;
 }
 
 /* What a terminal takes now; it may change its size. */
@@ -275,9 +283,9 @@ static int run_on_screen(struct verb_call *c, const struct top *t,
 		c->err = err;
 		return verb_failed(c, "Showing", -ENOMEM);
 	}
-	fputs("\033[?1049h\033[?25l\033[2J", c->out);
+	fputs(ENTER_SCREEN, c->out);
 	wrong = run(c, t, then, text);
-	fputs("\033[?25h\033[?1049l", c->out);
+	fputs(LEAVE_SCREEN, c->out);
 	if (t->rounds > 0 && text->size > 0)
 		fwrite(text->data, 1, text->size, c->out);
 	fflush(c->out);
@@ -289,22 +297,52 @@ static int run_on_screen(struct verb_call *c, const struct top *t,
 	return wrong;
 }
 
+/* All rounds in a process of their own, since who waits for a daemon that is
+ * stopped is ended by a signal that ends its process, and by no other. 0, or 1
+ * after it said what is wrong. */
+static int run_beside(struct verb_call *c, const struct top *t,
+		      struct sighting *then)
+{
+	struct buf text = BUF_INIT;
+	pid_t pid;
+	int ended, wrong;
+
+	fflush(c->out);
+	pid = fork();
+	if (pid < 0)
+		return verb_failed(c, "Showing", -errno);
+	if (pid == 0) {
+		stop_by_default();
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		wrong = t->is_batch ? run(c, t, then, &text)
+				    : run_on_screen(c, t, then, &text);
+		_exit(fflush(c->out) || fflush(c->err) ? 1 : wrong);
+	}
+	stop_begin();
+	while (waitpid(pid, &ended, 0) < 0 && errno == EINTR)
+		if (stop_came())
+			kill(pid, SIGTERM);
+	stop_end();
+	if (WIFEXITED(ended))
+		return WEXITSTATUS(ended);
+	if (!t->is_batch)
+		fputs(LEAVE_SCREEN, c->out);
+	fflush(c->out);
+	return stop_came() ? 0
+			   : verb_wrong(c, "its process ended: %s",
+					strsignal(WTERMSIG(ended)));
+}
+
 int verb_top(struct verb_call *c)
 {
 	struct sighting then = { .count = 0 };
-	struct buf text = BUF_INIT;
 	struct top t;
 	int wrong = parse(c, &t);
 
 	if (!wrong)
 		wrong = look(c, &t, &then);
-	if (!wrong) {
-		stop_begin();
-		wrong = t.is_batch ? run(c, &t, &then, &text)
-				   : run_on_screen(c, &t, &then, &text);
-		stop_end();
-	}
-	buf_release(&text);
+	if (!wrong)
+		wrong = run_beside(c, &t, &then);
 	sighting_release(&then);
 	return wrong;
 }
