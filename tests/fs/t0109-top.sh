@@ -148,14 +148,14 @@ if command -v tmux >/dev/null; then
 	check "it gives the screen back" sees '^ready> *$'
 	refuse "and leaves nothing there" sh -c \
 		"tmux -S '$socket' capture-pane -p -t top | grep -q MEMORY"
-	begin 120 "$m" A=b
+	begin 110 "$m" A=b
 	check "again" sees 'table +busy'
 	kill -STOP "$daemon"
 	sleep 1
 	tm send-keys -t top C-c
 	check "a daemon that is stopped does not keep it" sees '^ready> *$'
 	kill -CONT "$daemon"
-	begin 120 "-n 1 $m" A=b
+	begin 115 "-n 1 $m" A=b
 	check "the last round wanted stays" sees '^ready> *$'
 	check "to be read" sees "table +busy"
 	begin 40 "$m" NO_COLOR=1
