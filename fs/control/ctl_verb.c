@@ -88,19 +88,11 @@ static int run_pin(struct fs *fs, struct verb *v, FILE *out, FILE *err)
  * which the most comes: an exit status. */
 static int run_metrics(struct fs *fs, int argc, FILE *out, FILE *err)
 {
-	struct buf text = BUF_INIT;
-	struct figures f = { .out = &text };
-	int failed;
+	int failed = store_print_figures(fs->store, ctl_print_metrics, fs,
+					 argc > 1, out);
 
-	ctl_print_metrics(fs, &f);
-	failed = f.err;
-	if (!failed && argc > 1)
-		failed = store_hot_ranges(fs->store, &text);
 	if (failed)
 		fprintf(err, "tabletfs: metrics: %s\n", err_text(failed));
-	else
-		fwrite(text.data, 1, text.size, out);
-	buf_release(&text);
 	return failed != 0;
 }
 

@@ -123,31 +123,14 @@ static int mutate_rows(struct run *r, const struct proto_mutate_rows *q,
 	return 0;
 }
 
-/* Both branches of a check. */
-static int if_true(void *context, struct write *w)
-{
-	const struct proto_check_and_mutate_row *q = context;
-
-	return wire_mutations(w, q->true_mutations.at, q->true_mutations.count,
-			      0);
-}
-
-static int if_false(void *context, struct write *w)
-{
-	const struct proto_check_and_mutate_row *q = context;
-
-	return wire_mutations(w, q->false_mutations.at,
-			      q->false_mutations.count, 0);
-}
-
 static int check(struct run *r, const struct proto_check_and_mutate_row *q,
 		 bool *matched)
 {
 	struct row_check check = {
 		.table = q->table_name,
 		.row = q->row_key,
-		.if_true = q->true_mutations.count > 0 ? if_true : NULL,
-		.if_false = q->false_mutations.count > 0 ? if_false : NULL,
+		.if_true = q->true_mutations.count > 0 ? wire_if_true : NULL,
+		.if_false = q->false_mutations.count > 0 ? wire_if_false : NULL,
 		.context = (void *)(uintptr_t)q,
 	};
 	int err = wire_filter(q->predicate_filter, &check.filter);

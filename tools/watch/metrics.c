@@ -1,20 +1,18 @@
 #include "store/text/watch/store_figures.h"
 #include "tools/watch/metrics.h"
 
+static void add_store(void *context, struct figures *f)
+{
+	store_figures(context, f);
+}
+
 int verb_metrics(struct verb_call *c)
 {
-	struct buf text = BUF_INIT;
-	struct figures f = { .out = &text };
 	int err;
 
 	if (c->argc > 2 || (c->argc == 2 && strcmp(c->argv[1], "ranges=yes")))
 		return verb_usage(c);
-	store_figures(c->store, &f);
-	err = f.err;
-	if (!err && c->argc == 2)
-		err = store_hot_ranges(c->store, &text);
-	if (!err)
-		fwrite(text.data, 1, text.size, c->out);
-	buf_release(&text);
+	err = store_print_figures(c->store, add_store, c->store, c->argc == 2,
+				  c->out);
 	return err < 0 ? verb_failed(c, "Printing figures", err) : 0;
 }

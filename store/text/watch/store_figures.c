@@ -319,3 +319,21 @@ int store_hot_ranges(struct store *s, struct buf *out)
 	schema_put(schema);
 	return err < 0 ? err : 0;
 }
+
+int store_print_figures(struct store *s,
+			void (*add)(void *context, struct figures *f),
+			void *context, bool ranges, FILE *file)
+{
+	struct buf text = BUF_INIT;
+	struct figures f = { .out = &text };
+	int err;
+
+	add(context, &f);
+	err = f.err;
+	if (!err && ranges)
+		err = store_hot_ranges(s, &text);
+	if (!err)
+		fwrite(text.data, 1, text.size, file);
+	buf_release(&text);
+	return err;
+}

@@ -1,6 +1,8 @@
 #ifndef STORE_TEXT_WATCH_STORE_FIGURES_H
 #define STORE_TEXT_WATCH_STORE_FIGURES_H
 
+#include <stdio.h>
+
 #include "store/store.h"
 #include "store/text/watch/figures.h"
 
@@ -16,5 +18,11 @@ void store_figures(struct store *s, struct figures *f);
  * for each table that something comes to just now, with its hottest range of
  * rows. Keys are quoted. 0 or -ENOMEM. */
 int store_hot_ranges(struct store *s, struct buf *out);
+
+/* Prints to file the figures that add adds, and with ranges, what
+ * store_hot_ranges does; or nothing: 0 or -ENOMEM. */
+int store_print_figures(struct store *s,
+			void (*add)(void *context, struct figures *f),
+			void *context, bool ranges, FILE *file);
 
 #endif

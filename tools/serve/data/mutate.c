@@ -62,23 +62,6 @@ release:
 	return CALL_DONE;
 }
 
-/* Both branches of a check, for store_check_and_mutate. */
-static int if_true(void *context, struct write *w)
-{
-	const struct proto_check_and_mutate_row *q = context;
-
-	return wire_mutations(w, q->true_mutations.at, q->true_mutations.count,
-			      0);
-}
-
-static int if_false(void *context, struct write *w)
-{
-	const struct proto_check_and_mutate_row *q = context;
-
-	return wire_mutations(w, q->false_mutations.at,
-			      q->false_mutations.count, 0);
-}
-
 enum call_result check_and_mutate_row(struct call *c, void *context)
 {
 	const struct service *s = context;
@@ -92,8 +75,8 @@ enum call_result check_and_mutate_row(struct call *c, void *context)
 	if (!q)
 		goto release;
 	check.row = q->row_key;
-	check.if_true = q->true_mutations.count > 0 ? if_true : NULL;
-	check.if_false = q->false_mutations.count > 0 ? if_false : NULL;
+	check.if_true = q->true_mutations.count > 0 ? wire_if_true : NULL;
+	check.if_false = q->false_mutations.count > 0 ? wire_if_false : NULL;
 	err = table_of(s, &arena, q->table_name, q->authorized_view_name,
 		       &check.table);
 	if (!err)

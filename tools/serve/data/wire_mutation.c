@@ -132,3 +132,19 @@ int wire_mutations(struct write *w, const struct proto_mutation *mutations,
 		err = mutate(w, &mutations[i]);
 	return err;
 }
+
+int wire_if_true(void *context, struct write *w)
+{
+	const struct proto_check_and_mutate_row *q = context;
+
+	return wire_mutations(w, q->true_mutations.at, q->true_mutations.count,
+			      0);
+}
+
+int wire_if_false(void *context, struct write *w)
+{
+	const struct proto_check_and_mutate_row *q = context;
+
+	return wire_mutations(w, q->false_mutations.at,
+			      q->false_mutations.count, 0);
+}

@@ -14,4 +14,9 @@
 int wire_mutations(struct write *w, const struct proto_mutation *mutations,
 		   size_t count, uint32_t later_ms);
 
+/* The branches of a check, as struct row_check has them; context is a
+ * proto_check_and_mutate_row. As wire_mutations. */
+int wire_if_true(void *context, struct write *w);
+int wire_if_false(void *context, struct write *w);
+
 #endif

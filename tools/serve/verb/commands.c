@@ -146,19 +146,11 @@ static int run_pin(struct command *c, FILE *out, FILE *err)
  * the most comes if there is a word more. */
 static int run_metrics(struct command *c, int argc, FILE *out, FILE *err)
 {
-	struct buf text = BUF_INIT;
-	struct figures f = { .out = &text };
-	int failed;
+	int failed = store_print_figures(c->all->store, serve_print_figures,
+					 c->all->service, argc > 1, out);
 
-	serve_print_figures(c->all->service, &f);
-	failed = f.err;
-	if (!failed && argc > 1)
-		failed = store_hot_ranges(c->all->store, &text);
 	if (failed)
 		fprintf(err, "tabletfs: metrics: %s\n", err_text(failed));
-	else
-		fwrite(text.data, 1, text.size, out);
-	buf_release(&text);
 	return failed != 0;
 }
 
