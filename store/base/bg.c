@@ -200,8 +200,10 @@ void task_start(struct task *t, bool beside, int (*run)(void *context),
 	assert(!t->beside && !t->reason);
 	*t = (struct task){ .run = run, .context = context };
 	if (beside) {
-		/* Signals are for the program's own threads. */
+		/* Signals are for the program's own threads, but for what a
+		 * thread's own faults raise. */
 		sigfillset(&all);
+		sigdelset(&all, SIGBUS);
 		pthread_sigmask(SIG_SETMASK, &all, &before);
 		t->beside = pthread_create(&t->thread, NULL, task_main, t) == 0;
 		pthread_sigmask(SIG_SETMASK, &before, NULL);

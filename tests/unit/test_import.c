@@ -1,7 +1,9 @@
 #include <stdio.h>
+#include <unistd.h>
 
 #include "store/store.h"
 #include "store/text/import/import.h"
+#include "store/text/import/import_state.h"
 #include "store/text/print/print.h"
 #include "store/text/value/quote.h"
 #include "store/text/value/text_format.h"
@@ -571,6 +573,42 @@ START_TEST(batches)
 }
 END_TEST
 
+/* A long record waits in a file, and what its disk does not give back there
+ * is no value, not even of a record that is a batch by itself. */
+START_TEST(unreadable)
+{
+	struct store *s = open_store();
+	struct buf text = BUF_INIT;
+	struct importer *im;
+	int i;
+
+	ck_assert_int_eq(importer_new(s, TEXT_CSV, &plain, &im), 0);
+	im->log_only = true;
+	ck_assert_int_eq(buf_add_string(&text, ",f"), 0);
+	for (i = 1; i < 10000; i++)
+		ck_assert_int_eq(buf_add_byte(&text, ','), 0);
+	ck_assert_int_eq(buf_add_byte(&text, '\n'), 0);
+	for (i = 0; i < 10000; i++)
+		ck_assert_int_eq(buf_printf(&text, ",%d", i), 0);
+	ck_assert_int_eq(buf_add_string(&text, "\nlong"), 0);
+	ck_assert_int_eq(importer_feed(im, buf_bytes(&text)), 0);
+	for (i = 0; i < 10000; i++) {
+		buf_reset(&text);
+		ck_assert_int_eq(buf_printf(&text, ",%0300d", i), 0);
+		ck_assert_int_eq(importer_feed(im, buf_bytes(&text)), 0);
+	}
+	ck_assert_int_ge(im->spill.fd, 0);
+	ck_assert_int_eq(ftruncate(im->spill.fd, 3000000), 0);
+	ck_assert_int_eq(importer_finish(im, true), -EIO);
+	importer_free(im);
+	buf_reset(&text);
+	dump(s, &text);
+	ck_assert_uint_eq(text.size, 0);
+	buf_release(&text);
+	ck_assert_int_eq(store_close(s), 0);
+}
+END_TEST
+
 START_TEST(unknown_table)
 {
 	struct import_options o = plain;
@@ -600,7 +638,9 @@ int main(void)
 				 json_round_trip,
 				 random_input,
 				 batches,
+				 unreadable,
 				 unknown_table };
 
-	return run_suite("import", NULL, NULL, tests, 13);
+	return run_suite("import", NULL, NULL, tests,
+			 sizeof(tests) / sizeof(*tests));
 }

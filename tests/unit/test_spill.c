@@ -1,5 +1,7 @@
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "store/text/json/json_mutation.h"
 #include "store/text/spill/spill.h"
 #include "tests/unit/mem_store.h"
 #include "tests/unit/suite.h"
@@ -135,9 +137,44 @@ START_TEST(in_place)
 }
 END_TEST
 
+/* What the disk does not give is told to who read it, once, and ends nothing;
+ * what comes of it is not committed. */
+START_TEST(disk_error)
+{
+	const struct family_spec f = { BYTES_LITERAL("f"), NULL, FAMILY_BYTES };
+	const struct bytes line =
+		BYTES_LITERAL("{\"set\":{\"f\":{\"q\":\"v\"}}}");
+	struct bytes all;
+	int round;
+
+	ck_assert_int_eq(
+		store_create_table(s, BYTES_LITERAL("t"), false, &f, 1), 0);
+	add(4 << 20, 1 << 20);
+	all = spill_bytes(&spill);
+	ck_assert_int_eq(ftruncate(spill.fd, 1 << 20), 0);
+	ck_assert_uint_eq(all.data[(1 << 20) - 1], byte_at((1 << 20) - 1));
+	ck_assert_int_eq(mapped_error(), 0);
+	for (round = 1; round < 3; round++) {
+		ck_assert_uint_eq(all.data[round << 20], 0);
+		ck_assert_int_eq(mapped_error(), -EIO);
+		ck_assert_int_eq(mapped_error(), 0);
+	}
+	ck_assert_uint_eq(all.data[3 << 20], 0);
+	ck_assert_int_eq(mutation_run_json(s, BYTES_LITERAL("t"),
+					   BYTES_LITERAL("r"), line, false,
+					   NULL),
+			 -EIO);
+	ck_assert_int_eq(mutation_run_json(s, BYTES_LITERAL("t"),
+					   BYTES_LITERAL("r"), line, false,
+					   NULL),
+			 0);
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *tests[] = { small, large, without_memory, in_place };
+	const TTest *tests[] = { small, large, without_memory, in_place,
+				 disk_error };
 
 	return run_suite("spill", setup, teardown, tests,
 			 sizeof(tests) / sizeof(*tests));

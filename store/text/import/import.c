@@ -261,6 +261,9 @@ static int take_records(struct importer *im, bool final)
 	int err;
 
 	while ((err = take_record(im, final)) > 0) {
+		err = mapped_error();
+		if (err)
+			return err;
 		if (is_hopeless(im)) {
 			/* With another recipe they are to come again. */
 			im->resume.is_there = false;
@@ -278,7 +281,7 @@ static int take_records(struct importer *im, bool final)
 		if (err < 0)
 			return err;
 	}
-	return err;
+	return err ? err : mapped_error();
 }
 
 /* What is left is a part of a record: to the front of the input. */

@@ -644,7 +644,7 @@ static int decide(void *context, struct write *w)
 	int err = json_mutation_add(&line->context, line->body, w);
 
 	line->count = write_count(w);
-	return err;
+	return err ? err : mapped_error();
 }
 
 int json_mutation_update(const struct json_context *c,

@@ -13,7 +13,7 @@
  * The file is written by calls, read through the map, and may be changed there
  * in place; that is as large as the text may ever be, so that it never moves,
  * and nobody looks past the end. Space is allocated before anything is written,
- * so no page can be missing.
+ * so no page can be missing but by an error of the disk (mapped.h).
  */
 
 /* From which size on a text is in a file, though there is memory. */
@@ -54,9 +54,7 @@ static void end_file(struct spill *p)
 {
 	bg_stop(p->sweeper);
 	p->sweeper = NULL;
-	if (p->map)
-		munmap(p->map, p->max);
-	p->map = NULL;
+	mapped_end(&p->map);
 	if (p->fd >= 0)
 		close(p->fd);
 	p->fd = -1;
@@ -77,7 +75,7 @@ static void sweep(void *context)
 {
 	struct spill *p = context;
 
-	madvise(p->map, p->max, MADV_DONTNEED);
+	madvise(p->map.map, p->max, MADV_DONTNEED);
 }
 
 static int no_step(void *context)
@@ -96,13 +94,9 @@ static int begin_file(struct spill *p)
 		p->fd = -1;
 		return err;
 	}
-	p->map = mmap(NULL, p->max, PROT_READ | PROT_WRITE, MAP_SHARED, p->fd,
-		      0);
-	if (p->map != MAP_FAILED)
-		return 0;
-	p->map = NULL;
-	err = fail(errno, "file without a name: cannot map");
-	end_file(p);
+	err = mapped_begin(&p->map, p->fd, p->max);
+	if (err)
+		end_file(p);
 	return err;
 }
 
@@ -194,7 +188,7 @@ int spill_add(struct spill *p, struct bytes data)
 
 struct bytes spill_bytes(const struct spill *p)
 {
-	return p->fd >= 0 ? bytes_of(p->map, p->size) : buf_bytes(&p->buf);
+	return p->fd >= 0 ? bytes_of(p->map.map, p->size) : buf_bytes(&p->buf);
 }
 
 void spill_sweep(struct spill *p, bool on)

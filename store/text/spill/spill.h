@@ -2,14 +2,15 @@
 #define STORE_TEXT_SPILL_SPILL_H
 
 #include "store/store.h"
+#include "store/text/spill/mapped.h"
 
 /*
  * A text that comes in pieces and is looked at as a whole: in memory as long as
  * it is small, counted there, and else in a file without a name on the store's
  * volume, which is mapped. What of the file was looked at leaves the process
  * again a moment later (spill_sweep), so that a text of hundreds of megabytes
- * costs it a few. The file ends with the text, or the process. One thread at a
- * time.
+ * costs it a few. The file ends with the text, or the process. Before what was
+ * made of it is committed, mapped_error is asked. One thread at a time.
  */
 struct spill {
 	struct store *store; /* borrowed */
@@ -19,12 +20,13 @@ struct spill {
 	size_t size;
 	size_t max;         /* of size: what is mapped */
 	int fd;             /* of store_scratch; -1: none */
-	void *map;          /* of max bytes; with fd */
+	struct mapped map;  /* of max bytes; with fd */
 	size_t room;        /* bytes of the file that there is space for */
 	struct bg *sweeper; /* NULL: none works */
 };
 
-/* An empty one, to hold at most max bytes. It needs no release while empty. */
+/* An empty one, to hold at most max bytes. It needs no release while empty, and
+ * stays where it is until then. */
 void spill_init(struct spill *p, struct store *s, enum memory_account account,
 		size_t max);
 /* Leaves it as spill_init does. */
