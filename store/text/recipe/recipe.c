@@ -125,7 +125,8 @@ int recipe_parse(struct recipe *r, struct bytes text, const char *name)
 
 		l.number++;
 		l.source = bytes_of(text.data, size);
-		if (size > 0 && text.data[size - 1] == '\r')
+		while (l.source.size > 0 &&
+		       text.data[l.source.size - 1] == '\r')
 			l.source.size--;
 		err = line_split(&l);
 		if (!err)
