@@ -131,15 +131,22 @@ static bool timestamp_of(struct bytes name, uint64_t *timestamp_us)
 int cell_version(struct fs *fs, const struct path *path, struct cell_info *info,
 		 struct cell_bytes *shown)
 {
+	uint64_t timestamp_us;
+
+	return timestamp_of(path->leaf, &timestamp_us)
+		       ? cell_version_at(fs, path, timestamp_us, info, shown)
+		       : 0;
+}
+
+int cell_version_at(struct fs *fs, const struct path *path,
+		    uint64_t timestamp_us, struct cell_info *info,
+		    struct cell_bytes *shown)
+{
 	const struct scan_range range = column_of(path);
 	struct scan *scan;
 	struct cell cell;
-	uint64_t timestamp_us;
-	int err;
+	int err = scan_open(fs->store, NULL, &range, &scan);
 
-	if (!timestamp_of(path->leaf, &timestamp_us))
-		return 0;
-	err = scan_open(fs->store, NULL, &range, &scan);
 	if (err)
 		return err;
 	/* Versions descend, so it is there or the first older one is. */

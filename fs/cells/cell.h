@@ -63,6 +63,11 @@ int cell_stat(struct fs *fs, const struct path *path, uint64_t size,
 int cell_version(struct fs *fs, const struct path *path, struct cell_info *info,
 		 struct cell_bytes *shown) NEEDS_SHARED(fs->tree);
 
+/* The same of the version with this timestamp. */
+int cell_version_at(struct fs *fs, const struct path *path,
+		    uint64_t timestamp_us, struct cell_info *info,
+		    struct cell_bytes *shown) NEEDS_SHARED(fs->tree);
+
 /* The first cell of path's row, or of its family, but with the newest timestamp
  * of this many columns there, which is not 0: 1, 0 or an error. place, that
  * of path, may be NULL; with it *info also says when those cells expire, and a

@@ -249,16 +249,16 @@ static int spill(struct content *c)
 }
 
 /* A failure to spill is none: then it stays in memory. */
-void content_load(struct content *c, const struct cell *cell,
+void content_load(struct content *c, struct bytes value, uint64_t size,
 		  struct buf *memory, struct large *large)
 {
-	assert(!large || cell->value.size == 0);
+	assert(!large || value.size == 0);
 	content_release(c);
 	c->memory = *memory;
 	*memory = (struct buf)BUF_INIT;
 	c->base = large;
-	c->value = cell->value;
-	c->size = cell_size(cell);
+	c->value = value;
+	c->size = size;
 	if (large)
 		c->piece_size = large_chunk_size(large);
 	else if (!take_memory(c, c->memory.capacity) && spill(c))

@@ -45,9 +45,9 @@ void content_init(struct content *c, struct store *s);
 void content_release(struct content *c);
 /* No bytes, whatever it had. */
 void content_empty(struct content *c);
-/* What store_get_large gave, in place of what it had: memory and large pass to
- * c, and memory is left empty. */
-void content_load(struct content *c, const struct cell *cell,
+/* A value of size bytes as the store gave it, in place of what it had: it is in
+ * memory, or empty and large. Both pass to c, and memory is left empty. */
+void content_load(struct content *c, struct bytes value, uint64_t size,
 		  struct buf *memory, struct large *large);
 
 /* Whether all of it can be had at once, in *all, until the next change of c;

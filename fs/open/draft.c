@@ -150,12 +150,39 @@ static void note_loaded(struct fs *fs, struct node *node,
 			fs->session, node_id(&fs->nodes, node), 0, 0);
 }
 
-/* Fills the content from the newest version at path, unless it is filled. 0, 1
- * if the cell is of an aggregate family, -ENOENT if there is none, or an error.
- * With the draft's lock held. */
-static int load(struct fs *fs, struct draft *d, const struct path *p)
+/*
+ * As load, of what was renamed over since it was found: the version that it was
+ * lies beneath the newest, and is what it shows. With the newest a reader would
+ * see what comes next by a file found before, and what was before by one found
+ * later. 1, 0 if that version is not there any more, or an error.
+ */
+static int load_former(struct fs *fs, struct draft *d, const struct path *p)
 	NEEDS_SHARED(fs->tree)
 {
+	struct cell_bytes former = { .text = BUF_INIT };
+	struct cell_info info;
+	int err = cell_version_at(fs, p, d->node->timestamp_us, &info, &former);
+
+	if (err == 1 && info.seq != node_seq(&fs->nodes, d->node))
+		err = 0;
+	if (err == 1) {
+		content_load(&d->content, buf_bytes(&former.text), info.size,
+			     &former.text, former.large);
+		former.large = NULL;
+		d->base_us = info.timestamp_us;
+		d->loaded = true;
+	}
+	cell_bytes_release(&former);
+	return err;
+}
+
+/* Fills the content from the newest version at place, unless it is filled. 0, 1
+ * if the cell is of an aggregate family, -ENOENT if there is none, or an error.
+ * With the draft's lock held. */
+static int load(struct fs *fs, struct draft *d, const struct place *place)
+	NEEDS_SHARED(fs->tree)
+{
+	const struct path *p = &place->path;
 	struct buf memory = BUF_INIT;
 	struct large *large;
 	struct cell cell;
@@ -163,6 +190,11 @@ static int load(struct fs *fs, struct draft *d, const struct path *p)
 
 	if (d->loaded)
 		return 0;
+	if (d->node->gone && !place->rules.aggregate) {
+		err = load_former(fs, d, p);
+		if (err)
+			return err < 0 ? err : 0;
+	}
 	err = store_get_large(fs->store, NULL, p->table, p->row, p->family,
 			      p->qualifier, &cell, &memory, &large);
 	if (err <= 0 || cell.aggregate)
@@ -177,7 +209,7 @@ static int load(struct fs *fs, struct draft *d, const struct path *p)
 	if (err <= 0 || cell.aggregate)
 		return err == 0 ? -ENOENT : err;
 	note_loaded(fs, d->node, &cell);
-	content_load(&d->content, &cell, &memory, large);
+	content_load(&d->content, cell.value, cell_size(&cell), &memory, large);
 	d->base_us = cell.timestamp_us;
 	d->loaded = true;
 	return 0;
@@ -211,7 +243,7 @@ static int start(struct fs *fs, struct draft *d, const struct place *place,
 	int err;
 
 	if (mode == DRAFT_READ) {
-		err = load(fs, d, &place->path);
+		err = load(fs, d, place);
 		/* A counter that was made is there before its first number. */
 		return err == -ENOENT && place->rules.aggregate &&
 				       d->node->local
@@ -222,7 +254,7 @@ static int start(struct fs *fs, struct draft *d, const struct place *place,
 		return 1;
 	d->millis = place->rules.millis;
 	if (mode == DRAFT_WRITE) {
-		err = load(fs, d, &place->path);
+		err = load(fs, d, place);
 		if (err)
 			return err;
 	} else {

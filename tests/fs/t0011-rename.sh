@@ -91,6 +91,31 @@ rmdir "$m/t/s/f"
 same "over an empty one" ok "$(rename "$m/t/r2" "$m/t/s" 0)"
 same "keys" s "$(cat "$m/t/.scan/keys")"
 
+# Who has found a file by its name, and opens it when another has the name, reads
+# the one that was found: else a reader may see what comes next, and then, by a
+# file found between, what was before.
+mkdir -p "$m/t/found/f"
+check "what was found before a rename over it" python3 - "$m/t/found/f" <<'PYTHON'
+import os, sys
+os.chdir(sys.argv[1])
+def replace(text):
+    with open("new", "w") as f:
+        f.write(text)
+    os.rename("new", "q")
+def read(fd):
+    with open(f"/proc/self/fd/{fd}") as f:
+        return f.read()
+texts = ["first", "second is longer", "3", "large " * 100000, "last"]
+found = []
+for text in texts:
+    replace(text)
+    found.append(os.open("q", os.O_PATH))
+for _ in range(2):
+    got = [read(fd) for fd in found]
+    assert got == texts, [text[:20] for text in got]
+    assert os.stat("q").st_size == 4
+PYTHON
+
 # Who reads what is replaced by rename sees one value or the next, whole.
 # A rename that takes its time leaves some for others to come in between.
 remount -o sync
