@@ -522,6 +522,7 @@ int main(int argc, char **argv)
 		reads += clients[i].reads;
 		paths += clients[i].by_path;
 	}
+	free(clients);
 	printf("%u done, %u cut off, %u rows were as they should be, %u of "
 	       "these by path\n",
 	       done, failed, reads, paths);

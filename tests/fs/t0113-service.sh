@@ -48,10 +48,11 @@ started() {
 	$as $(eval "echo $line") 2>/dev/null
 	line=$(sed -n 's/^ExecStart=//p' "$unit" |
 		sed "s,/usr/local/bin/tabletfs,$TABLETFS,")
+	rm -f served
 	$as $(eval "echo $line") >served 2>&1 &
 	pid=$!
 	for line in $(seq $((200 * ${SLOW:-1}))); do
-		grep -q 'is served' served && return
+		grep -qs 'is served' served && return
 		sleep 0.1
 	done
 	return 1
