@@ -20,6 +20,11 @@ struct write;
 /* A timestamp that stands for the time of the commit, the same for all of it;
  * cut to milliseconds where the table has those. */
 #define STORE_NOW UINT64_MAX
+/* That time, if the commit were now: the clock's, in microseconds, but none
+ * before the latest by which the store has ever judged ages. A version of an
+ * earlier one might have expired when it is written, if the clock was ahead
+ * once. Without a lock. */
+uint64_t store_now(const struct store *s);
 
 /* An empty write on s, to be freed before s is closed. 0 or -ENOMEM. */
 int write_new(struct store *s, struct write **out);

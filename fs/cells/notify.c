@@ -113,7 +113,7 @@ static void forget_attributes(struct fs *fs, struct node *directory)
 
 void fs_changed_in(struct fs *fs, struct node *directory)
 {
-	uint64_t now = fs_now();
+	uint64_t now = fs_now(fs);
 	struct node *n;
 
 	fs_changed(fs);

@@ -250,7 +250,7 @@ static int recipe_flush(struct fs *fs, struct ctl_file *f, bool at_end)
 	if (!err && f->node->found)
 		err = stored_recipe_set(fs->store, place.path.table,
 					place.path.leaf, buf_bytes(&r->text),
-					fs_now());
+					fs_now(fs));
 	place_leave(fs, &place);
 	return err;
 }

@@ -301,7 +301,7 @@ static int set_time(struct fs *fs, struct node *node, const struct stat *attr,
 		    int to_set)
 {
 	struct draft *draft;
-	uint64_t us = fs_now();
+	uint64_t us = fs_now(fs);
 	int err;
 
 	if (!(to_set & FUSE_SET_ATTR_MTIME_NOW)) {

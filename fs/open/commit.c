@@ -309,7 +309,7 @@ static int stamp(struct fs *fs, struct draft *d, const struct place *place,
 			    "times: it has an aggregate type",
 			    (int)path->family.size,
 			    (const char *)path->family.data);
-	if (place_expiry(place, path->family, timestamp_us) <= fs_now())
+	if (place_expiry(place, path->family, timestamp_us) <= fs_now(fs))
 		return fail(EINVAL, "this time has expired by the rule of %.*s",
 			    (int)path->family.size,
 			    (const char *)path->family.data);

@@ -218,9 +218,9 @@ static int load(struct fs *fs, struct draft *d, const struct place *place)
 /* The content has changed: notes that, and the time, which is now, but newer
  * than that of the version it replaces, as the commit would make it anyway and
  * stat is to show the same before and after. With the draft's lock held. */
-static void touch(struct draft *d)
+static void touch(struct fs *fs, struct draft *d)
 {
-	uint64_t now = fs_now();
+	uint64_t now = fs_now(fs);
 
 	assert(d->loaded);
 	if (d->millis)
@@ -260,7 +260,7 @@ static int start(struct fs *fs, struct draft *d, const struct place *place,
 	} else {
 		content_empty(&d->content);
 		d->loaded = true;
-		touch(d);
+		touch(fs, d);
 	}
 	/* The first writer begins a session. */
 	if (d->writers++ == 0)
@@ -447,7 +447,7 @@ int draft_write(struct fs *fs, struct draft *d, struct bytes data,
 	if (!err)
 		err = content_write(&d->content, data, offset);
 	if (!err)
-		touch(d);
+		touch(fs, d);
 	draft_count(fs, d);
 	pthread_mutex_unlock(&d->lock);
 	return err;
@@ -463,7 +463,7 @@ int draft_truncate(struct fs *fs, struct draft *d, uint64_t size)
 	assert(d->loaded);
 	err = content_resize(&d->content, size);
 	if (!err)
-		touch(d);
+		touch(fs, d);
 	draft_count(fs, d);
 	pthread_mutex_unlock(&d->lock);
 	return err;

@@ -210,7 +210,7 @@ static int make(struct fs *fs, struct node *node, struct sized **out)
 	node_get(&fs->nodes, node);
 	s->stride = STRIDE;
 	s->made_us = fs_steady();
-	s->time_us = fs_now();
+	s->time_us = fs_now(fs);
 	err = moment_take(fs->store, &s->moment);
 	if (!err) {
 		err = place_enter(fs, node, &place);

@@ -4,9 +4,9 @@
 #include "fs/state/fs.h"
 #include "fs/state/path.h"
 
-uint64_t fs_now(void)
+uint64_t fs_now(const struct fs *fs)
 {
-	return clock_now(&clock_real);
+	return store_now(fs->store);
 }
 
 uint64_t fs_steady(void)

@@ -123,9 +123,9 @@ struct fs {
 	int ready_fd;
 };
 
-/* Microseconds since 1970 by the clock that may be set, not the steady one: it
- * is compared with timestamps of cells. */
-uint64_t fs_now(void);
+/* Microseconds since 1970, as store_now: it is compared with timestamps of
+ * cells, and becomes one. */
+uint64_t fs_now(const struct fs *fs);
 /* Microseconds by the clock that nobody sets, for how long ago a thing was. */
 uint64_t fs_steady(void);
 

@@ -75,9 +75,9 @@ double attr_timeout(struct fs *fs, const struct cell_rules *rules)
 
 /* At most timeout, and not beyond expiry, by when the kernel's own clock has to
  * have ended what it keeps. */
-static double until(uint64_t expiry_us, double timeout)
+static double until(const struct fs *fs, uint64_t expiry_us, double timeout)
 {
-	uint64_t now = fs_now() + KERNEL_TICKS_US;
+	uint64_t now = fs_now(fs) + KERNEL_TICKS_US;
 	double left = expiry_us > now ? (double)(expiry_us - now) / 1e6 : 0;
 
 	return left < timeout ? left : timeout;
@@ -92,7 +92,7 @@ static double cell_timeout(struct fs *fs, const struct place *place,
 	/* Without an age rule in the table the schema need not be asked. */
 	if (!place->rules.expires)
 		return timeout;
-	return until(place_expiry(place, place->path.family, timestamp_us),
+	return until(fs, place_expiry(place, place->path.family, timestamp_us),
 		     timeout);
 }
 
@@ -173,7 +173,8 @@ static int attr_of_cell(struct fs *fs, struct node *node,
 		info = &newest;
 		n = cell_stat(fs, &place->path, node->size, &newest);
 		if (n == 0 && node->local) {
-			newest = (struct cell_info){ .timestamp_us = fs_now() };
+			newest = (struct cell_info){ .timestamp_us =
+							     fs_now(fs) };
 			n = 1;
 		}
 		n = n == 0 ? -ENOENT : n;
@@ -204,7 +205,7 @@ int attr_at(struct fs *fs, struct node *node, const struct place *place,
 	access_show(fs, place, node->kind, st);
 	*timeout = attr_timeout(fs, &place->rules);
 	if (info && info->expiry_us)
-		*timeout = until(info->expiry_us, *timeout);
+		*timeout = until(fs, info->expiry_us, *timeout);
 	return 0;
 }
 

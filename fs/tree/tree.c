@@ -105,7 +105,7 @@ static int make_local(struct fs *fs, struct node *directory, struct bytes key,
 	note_maker(fs, directory, key, uid);
 	/* No sequence: it is in no write. Being local is the reference that
 	 * keeps it. */
-	node_know(&fs->nodes, node, fs_now(), 0);
+	node_know(&fs->nodes, node, fs_now(fs), 0);
 	node_set_local(&fs->nodes, node, true);
 	node_put(&fs->nodes, node);
 	return 0;

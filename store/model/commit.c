@@ -96,7 +96,7 @@ static int revalidate(struct write *w)
  */
 static void patch_now(struct write *w)
 {
-	uint64_t now = clock_now(&w->s->clock), millis = now - now % 1000, note;
+	uint64_t now = store_now(w->s), millis = now - now % 1000, note;
 	struct bytes notes = buf_bytes(&w->now_places);
 
 	while (take_u64le(&notes, &note)) {

@@ -332,6 +332,11 @@ void store_note_import(struct store *s, uint64_t rows, uint64_t bytes,
 	atomic_fetch_add(&s->import_refused, refused);
 }
 
+uint64_t store_now(const struct store *s)
+{
+	return engine_now(s->engine);
+}
+
 uint64_t store_seq(struct store *s)
 {
 	return engine_visible_seq(s->engine);

@@ -29,7 +29,7 @@ int store_update_seq(struct store *s,
 	if (err < 0)
 		return err;
 	pthread_mutex_lock(&s->writing);
-	w->now_us = clock_now(&s->clock);
+	w->now_us = store_now(s);
 	err = decide(context, w);
 	if (err >= 0)
 		err = commit_locked(s, w, seq);

@@ -489,6 +489,40 @@ START_TEST(what_follows_the_dead_can_be_deleted)
 }
 END_TEST
 
+/* Ages are judged by the latest time that was ever seen, so what is written
+ * after the clock went back is of that time: of its own it would have expired
+ * before it was seen. */
+START_TEST(a_clock_that_was_ahead)
+{
+	unsigned int round;
+
+	fill("t", "aged", 0, 1);
+	now_us += 3 * DAY;
+	ck_assert_uint_eq(count("t"), 0);
+	now_us -= 3 * DAY;
+	for (round = 1; round < 4; round++) {
+		struct write *w = begin();
+
+		name_row(w, "t", round);
+		ck_assert_int_eq(write_set(w, BYTES_LITERAL("aged"),
+					   BYTES_LITERAL("q"), STORE_NOW,
+					   BYTES_LITERAL("v")),
+				 0);
+		commit(w);
+		ck_assert_uint_eq(count("t"), round);
+		ck_assert_uint_ge(store_now(store), now_us + 3 * DAY);
+		volume_mem_keep(volume);
+		ck_assert_int_eq(store_close(store), 0);
+		ck_assert_int_eq(store_open_volume(volume, &options, &store),
+				 0);
+	}
+	now_us += 3 * DAY;
+	ck_assert_uint_eq(count("t"), 3);
+	now_us += 2 * DAY;
+	ck_assert_uint_eq(count("t"), 0);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = {
@@ -504,6 +538,7 @@ int main(void)
 		what_stays_is_left_alone,
 		a_memtable_of_deletions_goes,
 		what_follows_the_dead_can_be_deleted,
+		a_clock_that_was_ahead,
 	};
 
 	return run_suite("dead", set_up, tear_down, tests,

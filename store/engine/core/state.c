@@ -96,3 +96,10 @@ uint64_t engine_gc_time(struct engine *e)
 		e->gc_time_us = now;
 	return e->gc_time_us;
 }
+
+uint64_t engine_now(const struct engine *e)
+{
+	uint64_t now = clock_now(e->options.clock), seen = e->gc_time_us;
+
+	return now > seen ? now : seen;
+}

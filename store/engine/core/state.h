@@ -131,9 +131,9 @@ struct engine {
 	struct version *version; /* the manifest's, as published */
 	struct gc_rules *rules;  /* NULL: not known yet */
 	struct engine_snapshot *oldest, *newest;
-	uint64_t gc_time_us;        /* never goes back */
-	unsigned int gc_time_held;  /* nor on: see engine_hold_gc_time */
-	struct unused_file *unused; /* to be removed from the volume */
+	_Atomic uint64_t gc_time_us; /* never goes back; also read without */
+	unsigned int gc_time_held;   /* nor on: see engine_hold_gc_time */
+	struct unused_file *unused;  /* to be removed from the volume */
 	size_t unused_count, unused_capacity;
 	int trouble;            /* that background work has; 0 */
 	char trouble_text[600]; /* of it or of error */
@@ -198,6 +198,10 @@ uint64_t engine_new_id(void *engine);
 /* The time that GC goes by now, in us; it never goes back, whatever the clock
  * does. Needs lock. */
 uint64_t engine_gc_time(struct engine *e);
+/* The time of what is written now: the clock's, but none before that of GC, by
+ * which it would have expired when it is written, if the clock was ahead once.
+ */
+uint64_t engine_now(const struct engine *e);
 
 /* Removes a file that nothing refers to; a failure is left for the next open,
  * and what err_detail() said stays. */

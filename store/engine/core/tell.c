@@ -132,11 +132,14 @@ void tell_compacted(struct engine *e, const struct compaction *c,
 		  (unsigned long long)event_since(&e->events, start_us));
 }
 
+/* Clocks that are set right by a service step by less. */
+#define CLOCK_BEHIND_US UINT64_C(1000000)
+
 void tell_opened(struct engine *e, uint64_t start_us)
 {
 	const struct engine_options *o = &e->options;
 	const struct version *v = e->version;
-	uint64_t size = 0;
+	uint64_t now = clock_now(o->clock), seen = e->gc_time_us, size = 0;
 	size_t files = 0;
 	unsigned int i;
 
@@ -156,4 +159,7 @@ void tell_opened(struct engine *e, uint64_t start_us)
 		  (unsigned long long)e->written_seq,
 		  (unsigned long long)event_since(&e->events, start_us),
 		  o->holder ? o->holder : "");
+	if (seen > now + CLOCK_BEHIND_US)
+		event_add(&e->events, EVENTS_ERRORS, "clock_behind us=%llu",
+			  (unsigned long long)(seen - now));
 }

@@ -44,7 +44,8 @@ static int importer_init(struct importer *im, struct store *s,
 	im->field_max = STORE_MUTATIONS_MAX + 1;
 	/* One time for the whole import: of two values for one cell the later
 	 * replaces the earlier, wherever the batches end. */
-	im->now_us = im->window_us = clock_now(&clock_real);
+	im->window_us = clock_now(&clock_real);
+	im->now_us = s ? store_now(s) : im->window_us;
 	/* Such a table refuses times that are not whole milliseconds. */
 	if (millis)
 		im->now_us -= im->now_us % 1000;
