@@ -29,6 +29,7 @@
 #include "fs/open/draft.h"
 #include "fs/state/ino.h"
 #include "fs/state/privilege.h"
+#include "store/base/bg.h"
 #include "store/base/volume/volume_posix.h"
 #include "store/text/value/gcpolicy.h"
 
@@ -274,7 +275,7 @@ int fs_init(struct fs *fs, const struct mount_options *o, struct store *s)
 		o->access.uid == TABLE_ACCESS_UNSET ? getuid() : o->access.uid;
 	fs->gid =
 		o->access.gid == TABLE_ACCESS_UNSET ? getgid() : o->access.gid;
-	fs->start_us = fs_now();
+	fs->start_us = fs_now(fs);
 	fs->start_steady_us = fs_steady();
 	fs->has_epochs = true; /* until the kernel says its version */
 	err = gc_policy_parse(bytes_string(o->gc), &fs->gc);
@@ -463,11 +464,7 @@ static int serve(const struct mount_options *o, const char *store_path,
 	int err, failed;
 
 	/* The store's threads must not take what ends the mount. */
-	sigemptyset(&ending);
-	sigaddset(&ending, SIGTERM);
-	sigaddset(&ending, SIGINT);
-	sigaddset(&ending, SIGHUP);
-	pthread_sigmask(SIG_BLOCK, &ending, NULL);
+	bg_block_ending(&ending);
 	umask(0);
 	heap_init();
 	err = open_store(o, store_path, mount_point, &store);

@@ -1,7 +1,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -224,4 +223,19 @@ int task_wait(struct task *t)
 	free(t->reason);
 	*t = (struct task)TASK_INIT;
 	return result;
+}
+
+void bg_block_ending(sigset_t *out)
+{
+	static const int ending[] = { SIGTERM, SIGINT, SIGHUP };
+	struct sigaction before;
+	size_t i;
+
+	sigemptyset(out);
+	for (i = 0; i < sizeof(ending) / sizeof(*ending); i++) {
+		sigaction(ending[i], NULL, &before);
+		if (before.sa_handler != SIG_IGN)
+			sigaddset(out, ending[i]);
+	}
+	pthread_sigmask(SIG_BLOCK, out, NULL);
 }

@@ -2,6 +2,7 @@
 #define STORE_BASE_BG_H
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 
 /*
@@ -59,5 +60,10 @@ void task_start(struct task *t, bool beside, int (*run)(void *context),
 /* Waits for its end: what run returned, once, with its reason in this thread's
  * message; 0 if none was started. */
 int task_wait(struct task *t);
+
+/* Blocks what ends a program, SIGTERM, SIGINT and SIGHUP, in this thread and
+ * those that it begins, and gives *out these signals, to be waited for; without
+ * those that were ignored before, as by nohup. */
+void bg_block_ending(sigset_t *out);
 
 #endif

@@ -161,6 +161,24 @@ check "and told why: $("$TABLETFS" -store new createtable t 2>&1)" \
 exec 9<&-
 check "until it is free" "$TABLETFS" -store new createtable t families=f
 
+# A terminal that closes ends it, but not what nohup began.
+mkdir tty
+for how in 'trap "" HUP;' ''; do
+	bash -c "$how exec '$TABLETFS' mount -f tty-store tty" >tty.out 2>&1 &
+	tty=$!
+	check "${how:-no nohup}: it is served" within 30 grep -qs 'is served' tty.out
+	kill -HUP $tty
+	[ -z "$how" ] || {
+		mkdir -p tty/t/r/f
+		echo 1 >tty/t/r/f/q
+		same "SIGHUP says nothing to it" 1 "$(cat tty/t/r/f/q)"
+		kill -TERM $tty
+	}
+	wait $tty
+	same "${how:-no nohup}: it ends well" 0 $?
+	rm -f tty.out
+done
+
 # The clock is set while it is mounted: by a library, for the daemon alone.
 cat >clock.c <<'EOF_C'
 #include <fcntl.h>
@@ -215,6 +233,11 @@ if ! is_sanitized && "${CC:-gcc}" -shared -fPIC -o clock.so clock.c 2>/dev/null;
 	same "what is too old" 1 "$(aged)"
 	set_clock $((2 * day))
 	same "in two days" 0 "$(aged)"
+	set_clock 0
+	echo 2 >"$m/t/clock/aged/q"
+	same "what is written when that was wrong" 2 "$(cat "$m/t/clock/aged/q")"
+	printf '{"row":"clock","set":{"aged":{"i":"3"}}}\n' >"$m/t/.import/jsonl"
+	same "and imported" 3 "$(cat "$m/t/clock/aged/i")"
 	f=$m/t/clock/f
 	ls "$m/t/.at/now/half" >/dev/null
 	exec 9<"$m/t/.at/now/half/f"
@@ -240,6 +263,7 @@ if ! is_sanitized && "${CC:-gcc}" -shared -fPIC -o clock.so clock.c 2>/dev/null;
 	stop_mount
 	start_with_clock
 	same "in the past, after a remount" $n "$(cat "$f/q")"
+	check "which is told" grep -q ' clock_behind us=[0-9]' "$store/LOG"
 	echo again >"$f/q"
 	same "what is written in the past is seen" again "$(cat "$f/q")"
 	stop_mount

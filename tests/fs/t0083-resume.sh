@@ -97,7 +97,10 @@ signalled() {
 	python3 - "$TABLETFS" "$store" "$@" <<'PY' 2>err
 import array, fcntl, signal, subprocess, sys, termios, time
 p = subprocess.Popen([sys.argv[1], "-store", sys.argv[2], "import", "killed",
-                      "-"], stdin=subprocess.PIPE, bufsize=0)
+                      "-"], stdin=subprocess.PIPE, bufsize=0,
+                     # Which who runs this in the background ignores.
+                     preexec_fn=lambda: signal.signal(signal.SIGINT,
+                                                      signal.SIG_DFL))
 p.stdin.write(sys.argv[3].replace("\\n", "\n").encode())
 left = array.array("i", [1])
 while left[0] or open("/proc/%d/stat" % p.pid).read().split(") ")[1][0] != "S":

@@ -5,6 +5,7 @@
 #include "fs/command/metrics_file.h"
 #include "fs/kernel/served.h"
 #include "fs/state/options.h"
+#include "store/base/bg.h"
 #include "tools/serve/listen.h"
 #include "tools/serve/method/method.h"
 #include "tools/serve/server.h"
@@ -210,11 +211,7 @@ static int serve(struct verb_call *c, struct serving *s)
 /* Signals are blocked before there are threads, which inherit that. */
 static void block_signals(struct serving *s)
 {
-	sigemptyset(&s->signals);
-	sigaddset(&s->signals, SIGTERM);
-	sigaddset(&s->signals, SIGINT);
-	sigaddset(&s->signals, SIGHUP);
-	pthread_sigmask(SIG_BLOCK, &s->signals, NULL);
+	bg_block_ending(&s->signals);
 	signal(SIGPIPE, SIG_IGN);
 }
 
