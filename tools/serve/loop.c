@@ -28,8 +28,8 @@
 #define NOTICE_MS 100
 /* For what is left after the calls have ended. */
 #define END_MS 500
-/* Connections of others that are told why they are refused, at a time. */
-#define REFUSED_MAX 16
+/* Sockets that wait so for their peers, at a time: then the oldest ends. */
+#define LINGERING_MAX 256
 
 /* A socket, and its connection until that has ended: then it waits for the peer
  * to close, so that what was sent last arrives. */
@@ -38,11 +38,16 @@ struct client {
 	int fd;
 	uint32_t events; /* that epoll waits for */
 	struct connection *connection;
-	bool refused; /* counted among these */
+	bool refused; /* not counted among those that there may be */
 	bool dirty;   /* has something to send; in the list of these */
 	bool dead;    /* to be freed; then it is dirty too */
 	struct client *next_dirty;
 	uint64_t linger_ms; /* since when; 0: it has a connection */
+};
+
+struct clients {
+	struct client *first, *last;
+	unsigned int count;
 };
 
 enum phase { RUNNING, NOTICED, GOING, ENDING, STOPPED };
@@ -53,8 +58,9 @@ struct loop {
 	atomic_uint *connections;
 	struct bg *bg;
 	int epoll;
-	struct client *clients, *dirty;
-	unsigned int refused;
+	struct clients clients;   /* with a connection */
+	struct clients lingering; /* without; the oldest first */
+	struct client *dirty;
 	bool accepting;
 	enum phase phase;
 	uint64_t phase_ms; /* when it began */
@@ -94,27 +100,46 @@ static void kill_client(struct loop *l, struct client *c)
 	mark(l, c);
 }
 
+static void add_to(struct clients *list, struct client *c)
+{
+	c->next = NULL;
+	c->previous = list->last;
+	if (list->last)
+		list->last->next = c;
+	else
+		list->first = c;
+	list->last = c;
+	list->count++;
+}
+
+static void remove_from(struct clients *list, struct client *c)
+{
+	if (c->previous)
+		c->previous->next = c->next;
+	else
+		list->first = c->next;
+	if (c->next)
+		c->next->previous = c->previous;
+	else
+		list->last = c->previous;
+	list->count--;
+}
+
 static void drop_connection(struct loop *l, struct client *c)
 {
-	if (!c->connection)
-		return;
 	connection_free(c->connection);
 	c->connection = NULL;
-	if (c->refused)
-		l->refused--;
-	else
+	if (!c->refused)
 		atomic_fetch_sub(l->connections, 1);
+	remove_from(&l->clients, c);
 }
 
 static void free_client(struct loop *l, struct client *c)
 {
-	drop_connection(l, c);
-	if (c->previous)
-		c->previous->next = c->next;
+	if (c->connection)
+		drop_connection(l, c);
 	else
-		l->clients = c->next;
-	if (c->next)
-		c->next->previous = c->previous;
+		remove_from(&l->lingering, c);
 	close(c->fd);
 	free(c);
 }
@@ -187,31 +212,21 @@ static int add_client(struct loop *l, int fd)
 	c->events = e.events;
 	e.data.ptr = c;
 	c->refused = !may_connect(l, fd, &code, why, sizeof(why));
-	if (c->refused) {
+	if (c->refused)
 		say(l, why);
-		if (l->refused >= REFUSED_MAX)
-			goto free_client;
-		l->refused++;
-	}
 	if (connection_new(&l->transport, c, &c->connection) < 0 ||
 	    (c->refused && connection_refuse(c->connection, code, why) < 0) ||
 	    epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &e) < 0)
 		goto uncount;
-	c->next = l->clients;
-	if (c->next)
-		c->next->previous = c;
-	l->clients = c;
+	add_to(&l->clients, c);
 	mark(l, c);
 	return 0;
 
 uncount:
 	if (c->connection)
 		connection_free(c->connection);
-	if (c->refused)
-		l->refused--;
-	else
+	if (!c->refused)
 		atomic_fetch_sub(l->connections, 1);
-free_client:
 	free(c);
 close_fd:
 	close(fd);
@@ -261,10 +276,15 @@ static void read_client(struct loop *l, struct client *c)
 	mark(l, c);
 }
 
-/* The connection has ended; the socket remains until the peer closes it. */
+/* The connection has ended; the socket remains until the peer closes it, or
+ * others have been waiting shorter. What the peer sends meanwhile is read: to
+ * close before it would take back what was sent to it. */
 static void linger(struct loop *l, struct client *c)
 {
 	drop_connection(l, c);
+	if (l->lingering.count >= LINGERING_MAX)
+		kill_client(l, l->lingering.first);
+	add_to(&l->lingering, c);
 	c->linger_ms = transport_ms();
 	shutdown(c->fd, SHUT_WR);
 	set_events(l, c, EPOLLIN);
@@ -307,6 +327,8 @@ static void flush_client(struct loop *l, struct client *c)
 		set_events(l, c, EPOLLIN | EPOLLOUT);
 	else if (connection_is_over(c->connection))
 		linger(l, c);
+	else if (c->refused)
+		kill_client(l, c);
 }
 
 static void flush_dirty(struct loop *l)
@@ -348,23 +370,38 @@ static void tick(struct loop *l, uint64_t now_ms)
 	l->tick_ms = now_ms;
 	if (l->phase == RUNNING)
 		set_accepting(l, true);
-	for (c = l->clients; c; c = c->next) {
-		if (c->connection ? connection_tick(c->connection, now_ms) < 0
-				  : now_ms > c->linger_ms + LINGER_MS)
+	for (c = l->clients.first; c; c = c->next) {
+		if (connection_tick(c->connection, now_ms) < 0)
 			kill_client(l, c);
 		mark(l, c);
 	}
+	for (c = l->lingering.first; c; c = c->next)
+		if (now_ms > c->linger_ms + LINGER_MS)
+			kill_client(l, c);
 }
 
 static void stop_connections(struct loop *l, enum connection_stop how)
 {
 	struct client *c;
 
-	for (c = l->clients; c; c = c->next) {
-		if (c->connection && connection_stop(c->connection, how) < 0)
+	for (c = l->clients.first; c; c = c->next) {
+		if (connection_stop(c->connection, how) < 0)
 			kill_client(l, c);
 		mark(l, c);
 	}
+}
+
+static void kill_all(struct loop *l, const struct clients *list)
+{
+	struct client *c;
+
+	for (c = list->first; c; c = c->next)
+		kill_client(l, c);
+}
+
+static bool has_clients(const struct loop *l)
+{
+	return l->clients.first || l->lingering.first;
 }
 
 /* Stopping, step by step: which is due at this time. */
@@ -379,17 +416,17 @@ static void stop_further(struct loop *l, uint64_t now_ms)
 			     [NOTICED] = NOTICE_MS,
 			     [GOING] = l->transport.options->stop_ms,
 			     [ENDING] = END_MS };
-	struct client *c;
 
 	if (l->phase == STOPPED || now_ms < l->phase_ms + waits[l->phase])
 		return;
 	if (l->phase == RUNNING)
 		set_accepting(l, false);
-	if (l->phase < ENDING)
+	if (l->phase < ENDING) {
 		stop_connections(l, steps[l->phase]);
-	else
-		for (c = l->clients; c; c = c->next)
-			kill_client(l, c);
+	} else {
+		kill_all(l, &l->clients);
+		kill_all(l, &l->lingering);
+	}
 	l->phase++;
 	l->phase_ms = now_ms;
 }
@@ -397,7 +434,7 @@ static void stop_further(struct loop *l, uint64_t now_ms)
 /* Whether all has ended. Calls that handlers still have are waited for. */
 static bool is_stopped(struct loop *l)
 {
-	if (l->phase == RUNNING || l->clients || l->transport.calls)
+	if (l->phase == RUNNING || has_clients(l) || l->transport.calls)
 		return false;
 	pthread_mutex_lock(&l->lock);
 	l->stopped = true;
@@ -410,7 +447,7 @@ static int timeout(const struct loop *l)
 {
 	if (atomic_load(&l->stop) || l->transport.calls)
 		return CALLS_TICK_MS;
-	return l->clients || !l->accepting ? IDLE_TICK_MS : -1;
+	return has_clients(l) || !l->accepting ? IDLE_TICK_MS : -1;
 }
 
 static int step(void *context)
@@ -510,7 +547,7 @@ void loop_free(struct loop *l)
 {
 	if (!l)
 		return;
-	assert(!l->bg && !l->clients && !l->transport.calls);
+	assert(!l->bg && !has_clients(l) && !l->transport.calls);
 	close(l->epoll);
 	inbox_release(&l->transport.inbox);
 	pthread_mutex_destroy(&l->lock);
