@@ -33,6 +33,20 @@ int buf_grow(struct buf *b, size_t extra)
 	return 0;
 }
 
+int buf_fit(struct buf *b, size_t capacity)
+{
+	uint8_t *data;
+
+	if (capacity <= b->capacity)
+		return 0;
+	data = realloc(b->data, capacity);
+	if (!data)
+		return -ENOMEM;
+	b->data = data;
+	b->capacity = capacity;
+	return 0;
+}
+
 int buf_add_string(struct buf *b, const char *s)
 {
 	return buf_add(b, s, strlen(s));
@@ -60,25 +74,13 @@ int buf_printf(struct buf *b, const char *fmt, ...)
 	return 0;
 }
 
-/* Of ASCII, or of the 32 that UTF-8 begins with c2. */
-static bool is_control(struct bytes text, size_t at)
-{
-	uint8_t byte = text.data[at];
-
-	if (byte == 0xc2)
-		return at + 1 < text.size && text.data[at + 1] < 0xa0;
-	if (at > 0 && text.data[at - 1] == 0xc2)
-		return byte < 0xa0;
-	return byte < 0x20 || byte == 0x7f;
-}
-
 int buf_add_visible(struct buf *b, struct bytes text)
 {
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < text.size && !err; i++)
-		err = is_control(text, i)
+		err = bytes_is_control(text, i)
 			      ? buf_printf(b, "\\x%02x", text.data[i])
 			      : buf_add_byte(b, text.data[i]);
 	return err;

@@ -28,6 +28,10 @@ void buf_release(struct buf *b);
 /* The slow half of buf_reserve, for when there is not enough room. */
 int buf_grow(struct buf *b, size_t extra);
 
+/* Capacity for so many bytes in all and no more, unless there is more already.
+ * 0 or -ENOMEM. */
+int buf_fit(struct buf *b, size_t capacity);
+
 /* Room for at least extra more bytes, so that adding as many cannot fail. 0 or
  * -ENOMEM. */
 static inline int buf_reserve(struct buf *b, size_t extra)

@@ -34,3 +34,14 @@ size_t bytes_shared(struct bytes a, struct bytes b)
 		n++;
 	return n;
 }
+
+bool bytes_is_control(struct bytes text, size_t at)
+{
+	uint8_t byte = text.data[at];
+
+	if (byte == 0xc2)
+		return at + 1 < text.size && text.data[at + 1] < 0xa0;
+	if (at > 0 && text.data[at - 1] == 0xc2)
+		return byte < 0xa0;
+	return byte < 0x20 || byte == 0x7f;
+}

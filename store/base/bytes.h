@@ -72,4 +72,8 @@ struct bytes bytes_trim(struct bytes b);
 /* How many leading bytes a and b share. */
 size_t bytes_shared(struct bytes a, struct bytes b);
 
+/* Whether the byte at this place is of a control character: of ASCII, or of the
+ * 32 that UTF-8 begins with c2. */
+bool bytes_is_control(struct bytes text, size_t at);
+
 #endif

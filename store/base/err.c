@@ -7,6 +7,9 @@
 /* Of this thread. Fixed, so that out of memory can be told as well. */
 static _Thread_local char detail[1024];
 
+/* Bytes of a name in a message: a row's key or a family's name can be longer. */
+#define NAME_SHOWN 256
+
 int err_errno(int err)
 {
 	int code = err < 0 ? -err : err;
@@ -46,6 +49,21 @@ const char *err_detail(void)
 void err_clear(void)
 {
 	detail[0] = 0;
+}
+
+const char *err_name(struct bytes name)
+{
+	static _Thread_local char names[4][NAME_SHOWN + sizeof("...")];
+	static _Thread_local unsigned int next;
+	char *out = names[next++ % 4];
+	size_t at = 0, i;
+
+	for (i = 0; i < name.size && at + 4 <= NAME_SHOWN; i++)
+		at += (size_t)sprintf(
+			out + at, bytes_is_control(name, i) ? "\\x%02x" : "%c",
+			name.data[i]);
+	strcpy(out + at, i < name.size ? "..." : "");
+	return out;
 }
 
 int fail(int code, const char *fmt, ...)

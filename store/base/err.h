@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "store/base/bytes.h"
+
 /*
  * Errors are negative ints. Plain errno values travel as -EIO, -ENOMEM, ...;
  * errors of our own start at ERR_BASE and each names one cause, with the errno
@@ -90,5 +92,9 @@ void err_clear(void);
  * positive. The message is one sentence that names the file and the offset; it
  * is cut after 1,023 bytes. An argument may be err_detail(). */
 __attribute__((format(printf, 2, 3))) int fail(int code, const char *fmt, ...);
+
+/* A name for such a message: what cannot be shown, as NUL, is \x00, and what is
+ * long ends with "...". Valid until the thread's fourth next call. */
+const char *err_name(struct bytes name);
 
 #endif

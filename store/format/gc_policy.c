@@ -112,8 +112,9 @@ static int encode(const struct gc_policy *p, struct buf *out)
 int gc_policy_encode(const struct gc_policy *p, struct buf *out)
 {
 	if (node_count(p) > STORED_NODES_MAX)
-		return fail(ERR_bad_argument, "GC policy of %zu rules",
-			    node_count(p));
+		return fail(ERR_bad_argument,
+			    "a GC policy of %zu rules, which may have %d",
+			    node_count(p), STORED_NODES_MAX);
 	return encode(p, out);
 }
 

@@ -143,9 +143,9 @@ static int check_item(const struct attribute *a)
 				    i, a->name.data[i]);
 	if (a->value.size > STORE_ATTRIBUTE_VALUE_MAX)
 		return fail(ERR_attribute_too_large,
-			    "attribute \"%.*s\" has %zu bytes, may have %d",
-			    (int)a->name.size, (const char *)a->name.data,
-			    a->value.size, STORE_ATTRIBUTE_VALUE_MAX);
+			    "attribute \"%s\" has %zu bytes, may have %d",
+			    err_name(a->name), a->value.size,
+			    STORE_ATTRIBUTE_VALUE_MAX);
 	return 0;
 }
 

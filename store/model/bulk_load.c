@@ -76,35 +76,31 @@ static int check_schema(const struct schema *then, const struct schema *now)
 
 		if (!b)
 			return fail(ERR_no_table,
-				    "table \"%.*s\" was dropped while a bulk "
+				    "table \"%s\" was dropped while a bulk "
 				    "load was under way; nothing was loaded",
-				    (int)a->name.size,
-				    (const char *)a->name.data);
+				    err_name(a->name));
 		if (b->millis && !a->millis)
 			return fail(ERR_bad_timestamp,
-				    "table \"%.*s\" became one of milliseconds "
+				    "table \"%s\" became one of milliseconds "
 				    "while a bulk load was under way; nothing "
 				    "was loaded",
-				    (int)b->name.size,
-				    (const char *)b->name.data);
+				    err_name(b->name));
 		for (j = 0; j < a->family_count; j++) {
 			const struct family *f = &a->families[j];
 			const struct family *g = table_family(b, f->name);
 
 			if (!g || g->birth_seq != f->birth_seq)
 				return fail(ERR_no_family,
-					    "family \"%.*s\" was dropped while "
+					    "family \"%s\" was dropped while "
 					    "a bulk load was under way; "
 					    "nothing was loaded",
-					    (int)f->name.size,
-					    (const char *)f->name.data);
+					    err_name(f->name));
 			if (family_aggregate(g) != family_aggregate(f))
 				return fail(ERR_type_mismatch,
-					    "family \"%.*s\" became one of "
+					    "family \"%s\" became one of "
 					    "aggregates while a bulk load was "
 					    "under way; nothing was loaded",
-					    (int)f->name.size,
-					    (const char *)f->name.data);
+					    err_name(f->name));
 		}
 	}
 	return 0;

@@ -35,8 +35,8 @@ static int revalidate_put(const struct table *table, struct bytes name,
 		    : !kind)
 		return 0;
 	return fail(ERR_type_mismatch,
-		    "family \"%.*s\" was made anew with another type",
-		    (int)name.size, (const char *)name.data);
+		    "family \"%s\" was made anew with another type",
+		    err_name(name));
 }
 
 /* A timestamp that was given has to be one that the table takes now; one that

@@ -15,8 +15,8 @@ static int encode(struct store *s, struct bytes table, struct bytes start,
 
 	schema_put(schema);
 	if (id == 0)
-		return fail(ERR_no_table, "table \"%.*s\" not found",
-			    (int)table.size, (const char *)table.data);
+		return fail(ERR_no_table, "table \"%s\" not found",
+			    err_name(table));
 	return key_row_range(id, start, end, from, to);
 }
 

@@ -33,8 +33,8 @@ int event_level_parse(struct bytes word, enum event_level *out)
 			return 0;
 		}
 	return fail(ERR_bad_argument,
-		    "\"%.*s\": the words are off, errors, events and all",
-		    (int)word.size, (const char *)word.data);
+		    "\"%s\": the words are off, errors, events and all",
+		    err_name(word));
 }
 
 /* Told while both levels have it. */

@@ -42,9 +42,8 @@ int store_get_large(struct store *s, const struct snapshot *snapshot,
 	*large = NULL;
 	schema_put(schema);
 	if (!table)
-		return fail(ERR_no_table, "table \"%.*s\" not found",
-			    (int)table_name.size,
-			    (const char *)table_name.data);
+		return fail(ERR_no_table, "table \"%s\" not found",
+			    err_name(table_name));
 	if (row.size == 0 || row.size > STORE_ROW_KEY_MAX ||
 	    family.size > STORE_FAMILY_NAME_MAX ||
 	    qualifier.size > STORE_QUALIFIER_MAX)

@@ -18,8 +18,8 @@ int empty_table(struct store *s, struct bytes table)
 	struct scan_range range = { .table = table };
 	int err = scan_any(s, &range);
 
-	return err == 1 ? fail(ERR_table_not_empty, "table \"%.*s\" has rows",
-			       (int)table.size, (const char *)table.data)
+	return err == 1 ? fail(ERR_table_not_empty, "table \"%s\" has rows",
+			       err_name(table))
 			: err;
 }
 
@@ -53,10 +53,9 @@ int empty_family(struct store *s, uint32_t table, struct bytes family)
 
 		err = in_family && !cursor_is_part(cursor)
 			      ? fail(ERR_family_not_empty,
-				     "family \"%.*s\" has cells: only one "
+				     "family \"%s\" has cells: only one "
 				     "without any becomes one of aggregates",
-				     (int)family.size,
-				     (const char *)family.data)
+				     err_name(family))
 			      : 0;
 		step = in_family ? CURSOR_VERSION : CURSOR_FAMILY;
 	}

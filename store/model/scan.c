@@ -153,8 +153,7 @@ static int start_filter(struct scan *scan, const struct scan_range *range)
 /* Fails with -ERR_no_table. */
 static int no_table(struct bytes name)
 {
-	return fail(ERR_no_table, "table \"%.*s\" not found", (int)name.size,
-		    (const char *)name.data);
+	return fail(ERR_no_table, "table \"%s\" not found", err_name(name));
 }
 
 /* The schema is needed for the table's id only; what of it a reader may see the

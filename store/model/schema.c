@@ -143,11 +143,10 @@ int table_check_drop(const struct table *table)
 			     NULL))
 		return 0;
 	return fail(EPERM,
-		    "table \"%.*s\" is protected against deletion: "
-		    "`tabletfs protect %.*s no`, or UpdateTable without "
+		    "table \"%s\" is protected against deletion: "
+		    "`tabletfs protect %s no`, or UpdateTable without "
 		    "deletion_protection, ends that",
-		    (int)table->name.size, (const char *)table->name.data,
-		    (int)table->name.size, (const char *)table->name.data);
+		    err_name(table->name), err_name(table->name));
 }
 
 /* Asked at commits that a schema change has overtaken, by bulk loads, by repair
@@ -441,9 +440,9 @@ static int check_name(struct bytes name, const char *what, size_t size_max)
 		;
 	if (i < name.size || name.data[0] == '-' || name.data[0] == '.')
 		return fail(ERR_bad_name,
-			    "%s name \"%.*s\" must match "
+			    "%s name \"%s\" must match "
 			    "[_a-zA-Z0-9][-_.a-zA-Z0-9]*",
-			    what, (int)name.size, (const char *)name.data);
+			    what, err_name(name));
 	return 0;
 }
 

@@ -124,8 +124,8 @@ int table_encode(const struct table *table, struct buf *out)
  * the disk as a rule: the table is named to find out. */
 static int malformed(struct bytes table, const char *what)
 {
-	return fail(ERR_schema_malformed, "table \"%.*s\": %s", (int)table.size,
-		    (const char *)table.data, what);
+	return fail(ERR_schema_malformed, "table \"%s\": %s", err_name(table),
+		    what);
 }
 
 /* Takes a family off in and adds it. A type that is greater than those known is
@@ -143,9 +143,8 @@ static int decode_family(struct table *t, uint64_t seq, struct bytes *in)
 	    !take_varint(in, &birth))
 		return malformed(t->name, "family is cut off");
 	if (type.data[0] > FAMILY_INTHLL)
-		return fail(ERR_format_newer, "table \"%.*s\": family type %u",
-			    (int)t->name.size, (const char *)t->name.data,
-			    type.data[0]);
+		return fail(ERR_format_newer, "table \"%s\": family type %u",
+			    err_name(t->name), type.data[0]);
 	spec.type = type.data[0];
 	if (table_find_family(t, spec.name))
 		return malformed(t->name, "family occurs twice");
@@ -232,9 +231,8 @@ int table_decode(struct schema *schema, struct bytes name, uint64_t seq,
 	if (version.data[0] < RECORD_VERSION ||
 	    version.data[0] > RECORD_VERSION_ATTRIBUTES)
 		return fail(ERR_format_newer,
-			    "table \"%.*s\": schema record version %u",
-			    (int)name.size, (const char *)name.data,
-			    version.data[0]);
+			    "table \"%s\": schema record version %u",
+			    err_name(name), version.data[0]);
 	if (!take_varint(&in, &id) || id == 0 || id > UINT32_MAX ||
 	    !take_varint(&in, &birth) || !take_bytes(&in, 1, &millis) ||
 	    !take_varint(&in, &count) || count > STORE_FAMILIES_MAX)
@@ -267,13 +265,12 @@ int attribute_decode(struct bytes name, struct bytes record,
 {
 	if (record.size == 0)
 		return fail(ERR_schema_malformed,
-			    "attribute \"%.*s\": record is empty",
-			    (int)name.size, (const char *)name.data);
+			    "attribute \"%s\": record is empty",
+			    err_name(name));
 	if (record.data[0] != RECORD_VERSION_ATTRIBUTES)
 		return fail(ERR_format_newer,
-			    "attribute \"%.*s\": record version %u",
-			    (int)name.size, (const char *)name.data,
-			    record.data[0]);
+			    "attribute \"%s\": record version %u",
+			    err_name(name), record.data[0]);
 	*value = bytes_after(record, 1);
 	return 0;
 }

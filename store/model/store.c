@@ -302,8 +302,8 @@ int store_compact(struct store *s, struct bytes name)
 	id = table ? table->id : 0;
 	schema_put(schema);
 	if (id == 0)
-		return fail(ERR_no_table, "table \"%.*s\" not found",
-			    (int)name.size, (const char *)name.data);
+		return fail(ERR_no_table, "table \"%s\" not found",
+			    err_name(name));
 	put_u32be(start, id);
 	put_u32be(end, id + 1);
 	return engine_compact_range(s->engine, bytes_of(start, sizeof(start)),

@@ -136,14 +136,12 @@ void write_rewind(struct write *w, struct write_mark mark)
 /* Fails with -ERR_no_table. */
 static int unknown_table(struct bytes name)
 {
-	return fail(ERR_no_table, "table \"%.*s\" not found", (int)name.size,
-		    (const char *)name.data);
+	return fail(ERR_no_table, "table \"%s\" not found", err_name(name));
 }
 
 int write_unknown_family(struct bytes name)
 {
-	return fail(ERR_no_family, "unknown family \"%.*s\"", (int)name.size,
-		    (const char *)name.data);
+	return fail(ERR_no_family, "unknown family \"%s\"", err_name(name));
 }
 
 /* Takes the newest schema; what was added so far has to be checked again if it
@@ -254,9 +252,9 @@ int write_plain_column(struct write *w, struct bytes family,
 	if (err < 0 || !family_is_aggregate(w->family))
 		return err;
 	return fail(ERR_type_mismatch,
-		    "family \"%.*s\" holds aggregates, which are added to, not "
+		    "family \"%s\" holds aggregates, which are added to, not "
 		    "set",
-		    (int)family.size, (const char *)family.data);
+		    err_name(family));
 }
 
 /* Only inside an update, after a row was named. */
@@ -350,8 +348,8 @@ static int aggregate_column(struct write *w, struct bytes family,
 		return err;
 	return fail(ERR_type_mismatch,
 		    "illegal attempt to use AddToCell on non-aggregate cell: "
-		    "family \"%.*s\" is not of an aggregate type",
-		    (int)family.size, (const char *)family.data);
+		    "family \"%s\" is not of an aggregate type",
+		    err_name(family));
 }
 
 /* Merges the numbers into the state in sum, which starts empty. */
@@ -405,9 +403,8 @@ int write_merge(struct write *w, struct bytes family, struct bytes qualifier,
 	if (err == 0 && !aggregate_is_state(family_aggregate(w->family), state))
 		err = fail(ERR_type_mismatch,
 			   "%zu bytes are no state of the type of family "
-			   "\"%.*s\"",
-			   state.size, (int)family.size,
-			   (const char *)family.data);
+			   "\"%s\"",
+			   state.size, err_name(family));
 	return err < 0 ? err : add_version(w, timestamp_us, state, batch_merge);
 }
 

@@ -38,6 +38,26 @@ static size_t count(bool all, uid_t uid, const char *path)
 	return n;
 }
 
+/* Nothing of a name is lost without a sign of it. */
+START_TEST(names_are_shown)
+{
+	static uint8_t long_name[1000];
+	const char *first = err_name(BYTES_LITERAL("u\0v"));
+	const char *second = err_name(BYTES_LITERAL("t\xc3\xa4"
+						    "b\x1b\xc2\x9f\n"));
+	const char *last;
+
+	ck_assert_str_eq(first, "u\\x00v");
+	ck_assert_str_eq(second, "t\xc3\xa4"
+				 "b\\x1b\\xc2\\x9f\\x0a");
+	ck_assert_str_eq(err_name(BYTES_NONE), "");
+	last = err_name(bytes_of(long_name, sizeof(long_name)));
+	ck_assert_str_eq(last + 4 * 64, "...");
+	ck_assert_int_eq(fail(EINVAL, "%s, %s", first, last), -EINVAL);
+	ck_assert_ptr_eq(strstr(err_detail(), "u\\x00v, \\x00"), err_detail());
+}
+END_TEST
+
 START_TEST(each_user_sees_their_own)
 {
 	add(1, "/mine");
@@ -83,6 +103,7 @@ END_TEST
 int main(void)
 {
 	const TTest *tests[] = {
+		names_are_shown,
 		each_user_sees_their_own,
 		the_last_ones_are_kept,
 		a_flood_pushes_out_none_of_others,

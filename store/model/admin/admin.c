@@ -13,8 +13,7 @@
  * what. */
 static int no_family(const char *what, struct bytes name)
 {
-	return fail(ERR_no_family, "%s family \"%.*s\"", what, (int)name.size,
-		    (const char *)name.data);
+	return fail(ERR_no_family, "%s family \"%s\"", what, err_name(name));
 }
 
 /* Adds a family to a table of the copy, if its name and their number allow it.
@@ -28,14 +27,12 @@ static int add_family(struct table *t, const struct family_spec *spec)
 	if (err < 0)
 		return err;
 	if (table_find_family(t, spec->name))
-		return fail(ERR_family_exists, "family \"%.*s\" already exists",
-			    (int)spec->name.size,
-			    (const char *)spec->name.data);
+		return fail(ERR_family_exists, "family \"%s\" already exists",
+			    err_name(spec->name));
 	if (t->family_count >= STORE_FAMILIES_MAX)
 		return fail(ERR_too_many_families,
-			    "table \"%.*s\" has its %d families",
-			    (int)t->name.size, (const char *)t->name.data,
-			    STORE_FAMILIES_MAX);
+			    "table \"%s\" has its %d families",
+			    err_name(t->name), STORE_FAMILIES_MAX);
 	return table_add_family(t, spec, &f);
 }
 
@@ -74,9 +71,8 @@ static int add_table(struct change *c, const struct table_spec *spec,
 	int err;
 
 	if (schema_find(c->schema, spec->name))
-		return fail(ERR_table_exists, "table \"%.*s\" already exists",
-			    (int)spec->name.size,
-			    (const char *)spec->name.data);
+		return fail(ERR_table_exists, "table \"%s\" already exists",
+			    err_name(spec->name));
 	if (c->schema->table_count >= STORE_TABLES_MAX)
 		return fail(ERR_too_many_tables, "%d tables are the most",
 			    STORE_TABLES_MAX);
@@ -178,10 +174,9 @@ int store_rename_table(struct store *s, struct bytes from, struct bytes to)
 	if (!schema_find(c.schema, from))
 		return change_end(&c, no_table(from));
 	if (schema_find(c.schema, to))
-		return change_end(&c,
-				  fail(ERR_table_exists,
-				       "table \"%.*s\" already exists",
-				       (int)to.size, (const char *)to.data));
+		return change_end(&c, fail(ERR_table_exists,
+					   "table \"%s\" already exists",
+					   err_name(to)));
 	err = schema_add_table(c.schema, to, &fresh);
 	if (err < 0)
 		return change_end(&c, err);
@@ -373,8 +368,8 @@ static int do_set_type(struct store *s, struct table *t, void *arg)
 	/* What is there are parts of this kind. */
 	if (family_is_aggregate(f))
 		return fail(ERR_type_immutable,
-			    "family \"%.*s\" keeps its aggregate type",
-			    (int)f->name.size, (const char *)f->name.data);
+			    "family \"%s\" keeps its aggregate type",
+			    err_name(f->name));
 	f->type = change->type;
 	if (!family_is_aggregate(f) ||
 	    look_holds(&change->look, t->id, f->birth_seq))

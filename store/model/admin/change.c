@@ -9,8 +9,7 @@
 
 int no_table(struct bytes name)
 {
-	return fail(ERR_no_table, "table \"%.*s\" not found", (int)name.size,
-		    (const char *)name.data);
+	return fail(ERR_no_table, "table \"%s\" not found", err_name(name));
 }
 
 int change_begin(struct store *s, struct change *c)

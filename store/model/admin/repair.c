@@ -334,14 +334,12 @@ static int schema_adopt(struct store *s, const struct table *found)
 
 	err = change_begin(s, &c);
 	if (err == 0 && schema_find(c.schema, found->name))
-		err = fail(ERR_table_exists, "table \"%.*s\" already exists",
-			   (int)found->name.size,
-			   (const char *)found->name.data);
+		err = fail(ERR_table_exists, "table \"%s\" already exists",
+			   err_name(found->name));
 	if (err == 0 && found->family_count > STORE_FAMILIES_MAX)
 		err = fail(ERR_too_many_families,
-			   "table \"%.*s\" would have %zu families",
-			   (int)found->name.size,
-			   (const char *)found->name.data, found->family_count);
+			   "table \"%s\" would have %zu families",
+			   err_name(found->name), found->family_count);
 	if (err == 0)
 		err = schema_add_table(c.schema, found->name, &t);
 	if (err < 0)

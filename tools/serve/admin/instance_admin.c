@@ -64,12 +64,10 @@ static int check_unused(struct admin_call *a, struct bytes id)
 				    BYTES_LITERAL(TABLE_INSTANCE), &named) &&
 		    bytes_equal(named, id))
 			err = fail(ERR_table_exists,
-				   "instance \"%.*s\" already exists: it is "
-				   "that of the files, and table \"%.*s\" was "
+				   "instance \"%s\" already exists: it is "
+				   "that of the files, and table \"%s\" was "
 				   "made in it",
-				   (int)id.size, (const char *)id.data,
-				   (int)t->name.size,
-				   (const char *)t->name.data);
+				   err_name(id), err_name(t->name));
 	}
 	schema_put(schema);
 	return err;

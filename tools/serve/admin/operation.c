@@ -20,9 +20,7 @@ static const struct {
 
 static int no_operation(struct bytes name)
 {
-	return fail(ERR_no_table, "operation \"%.*s\" not found",
-		    (int)(name.size < 200 ? name.size : 200),
-		    (const char *)name.data);
+	return fail(ERR_no_table, "operation \"%s\" not found", err_name(name));
 }
 
 static int do_get(struct admin_call *a)

@@ -47,10 +47,9 @@ static int check_letters(const char *word, struct bytes id, size_t size_max)
 	    id.data[id.size - 1] != '-')
 		return 0;
 	return fail(ERR_bad_argument,
-		    "%s id \"%.*s\" must match [a-z][-a-z0-9]*[a-z0-9] and "
+		    "%s id \"%s\" must match [a-z][-a-z0-9]*[a-z0-9] and "
 		    "have up to %zu bytes",
-		    word, (int)(id.size < 100 ? id.size : 100),
-		    (const char *)id.data, size_max);
+		    word, err_name(id), size_max);
 }
 
 int record_check_instance(struct bytes id)
@@ -75,10 +74,9 @@ int record_check_id(enum record_kind kind, struct bytes id)
 	if (id.size > 0 && id.size <= 50 && i == id.size)
 		return 0;
 	return fail(ERR_bad_argument,
-		    "app profile id \"%.*s\" must match "
+		    "app profile id \"%s\" must match "
 		    "[_a-zA-Z0-9][-_.a-zA-Z0-9]* and have up to 50 bytes",
-		    (int)(id.size < 100 ? id.size : 100),
-		    (const char *)id.data);
+		    err_name(id));
 }
 
 static int add_name(struct admin_call *a, const struct record *r,
@@ -216,8 +214,7 @@ static int say(int code, const struct record *r, const char *what)
 {
 	struct bytes id = r->kind == RECORD_INSTANCE ? r->instance : r->id;
 
-	return fail(code, "%s \"%.*s\" %s", kinds[r->kind].word,
-		    (int)(id.size < 200 ? id.size : 200), (const char *)id.data,
+	return fail(code, "%s \"%s\" %s", kinds[r->kind].word, err_name(id),
 		    what);
 }
 

@@ -18,8 +18,7 @@ static int answer_table(struct admin_call *a, struct bytes instance,
 	int err;
 
 	err = t ? wire_table(schema, t, instance, view, &a->arena, &table)
-		: fail(ERR_no_table, "table \"%.*s\" not found", (int)name.size,
-		       (const char *)name.data);
+		: fail(ERR_no_table, "table \"%s\" not found", err_name(name));
 	if (!err)
 		err = admin_answer(a, table.name, &proto_table_type, &table);
 	schema_put(schema);
@@ -434,8 +433,8 @@ static int must_exist(struct admin_call *a, struct bytes name)
 		return err;
 	schema = store_schema(a->service->store);
 	if (!schema_table(schema, table))
-		err = fail(ERR_no_table, "table \"%.*s\" not found",
-			   (int)table.size, (const char *)table.data);
+		err = fail(ERR_no_table, "table \"%s\" not found",
+			   err_name(table));
 	schema_put(schema);
 	return err;
 }

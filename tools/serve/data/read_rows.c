@@ -155,8 +155,8 @@ static int same_table(struct reading *r)
 	schema_put(schema);
 	if (id == 0 || (r->table_id > 0 && r->table_id != id))
 		return fail(ERR_no_table,
-			    "table \"%.*s\" was dropped while it was read",
-			    (int)r->table.size, (const char *)r->table.data);
+			    "table \"%s\" was dropped while it was read",
+			    err_name(r->table));
 	r->table_id = id;
 	return 0;
 }

@@ -3,9 +3,6 @@
 #include "tools/serve/method/attributes.h"
 #include "tools/serve/method/resource.h"
 
-/* Names in errors are cut to this. */
-#define SHOWN_MAX 200
-
 int resource_parse(const char *field, struct bytes name, const char *pattern,
 		   struct bytes parts[RESOURCE_PARTS_MAX])
 {
@@ -31,9 +28,8 @@ int resource_parse(const char *field, struct bytes name, const char *pattern,
 	if (!*p && rest.size == 0)
 		return 0;
 	return fail(ERR_bad_argument,
-		    "Error in field '%s' : \"%.*s\" is not of the form %s",
-		    field, (int)(name.size < SHOWN_MAX ? name.size : SHOWN_MAX),
-		    (const char *)name.data, pattern);
+		    "Error in field '%s' : \"%s\" is not of the form %s", field,
+		    err_name(name), pattern);
 }
 
 bool resource_is_made(struct store *s, struct bytes instance)
@@ -61,10 +57,8 @@ int resource_place(struct store *s, struct proto_arena *arena,
 	uint8_t *p;
 
 	if (memchr(table.data, '~', table.size))
-		return fail(
-			ERR_no_table, "table \"%.*s\" not found",
-			(int)(table.size < SHOWN_MAX ? table.size : SHOWN_MAX),
-			(const char *)table.data);
+		return fail(ERR_no_table, "table \"%s\" not found",
+			    err_name(table));
 	*out = table;
 	if (!resource_is_made(s, instance))
 		return 0;
