@@ -1,3 +1,5 @@
+#include <malloc.h>
+
 #include "tests/unit/serve_fixture.h"
 
 /* Peers that do not take their answers: how their calls end, what they cost
@@ -128,12 +130,180 @@ START_TEST(all_stalled_readers_are_bounded_together)
 }
 END_TEST
 
+/* Fills what calls may have together by clients that read nothing, which are
+ * not ended for it. */
+enum { FULL_CLIENTS = 8, FULL_CALLS = 100 };
+static struct grpc_client full[FULL_CLIENTS];
+static struct grpc_call full_calls[FULL_CLIENTS][FULL_CALLS];
+
+static void fill(void)
+{
+	uint8_t message[8];
+	size_t i, k;
+
+	options.piece_ms = 3600000;
+	begin();
+	memset(full_calls, 0, sizeof(full_calls));
+	for (i = 0; i < FULL_CLIENTS; i++) {
+		open_stalled(&full[i], 1000);
+		for (k = 0; k < FULL_CALLS; k++) {
+			full_calls[i][k].path = "/t/KeepStream";
+			full_calls[i][k].message =
+				stream_of(message, 1, 100000);
+			grpc_start(&full[i], &full_calls[i][k]);
+		}
+		for (k = 0; k < 20; k++)
+			(void)grpc_turn(&full[i], 10);
+	}
+	ck_assert_uint_ge(memory_used(memory, MEMORY_WIRE),
+			  MEMORY_LIMIT / 2 - (1 << 20));
+}
+
+static void empty(void)
+{
+	size_t i, k;
+
+	for (i = 0; i < FULL_CLIENTS; i++) {
+		grpc_close(&full[i]);
+		for (k = 0; k < FULL_CALLS; k++)
+			grpc_release(&full_calls[i][k]);
+	}
+	UNTIL(memory_used(memory, MEMORY_WIRE) == 0);
+}
+
+/* Some rows of a client that has little itself. */
+START_TEST(a_small_read_waits_for_no_stalled_one)
+{
+	struct grpc_client client;
+	struct grpc_call call = { .path = "/t/KeepStream" };
+	uint8_t message[8];
+
+	options.request_ms = 2000 * slow();
+	fill();
+	grpc_open(&client, server_address(server));
+	call.message = stream_of(message, 1, 20000);
+	ck_assert_int_eq(grpc_do(&client, &call), CALL_OK);
+	grpc_release(&call);
+	grpc_close(&client);
+	empty();
+}
+END_TEST
+
+/* What comes unasked, heads and the first bytes of requests, is bounded as
+ * well: who is beyond that is told. One client's is, before there is nothing
+ * left for others. */
+static void check_heads(size_t head, size_t body)
+{
+	enum { CLIENTS = 60, CALLS = 100 };
+	static struct grpc_client clients[CLIENTS];
+	static struct grpc_call calls[CLIENTS][CALLS];
+	static char value[15000];
+	static uint8_t data[60000];
+	struct grpc_client other;
+	struct grpc_call one = { .path = "/t/Echo" };
+	size_t i, k, refused = 0;
+
+	options.piece_ms = options.request_ms = 3600000;
+	begin();
+	memset(calls, 0, sizeof(calls));
+	memset(value, 'v', head);
+	value[head] = '\0';
+	for (i = 0; i < CLIENTS; i++) {
+		grpc_open(&clients[i], server_address(server));
+		for (k = 0; k < CALLS; k++) {
+			calls[i][k].path = "/t/Echo";
+			calls[i][k].name = "x-much";
+			calls[i][k].value = value;
+			calls[i][k].message = bytes_of(data, body);
+			calls[i][k].cut = 1;
+			calls[i][k].unfinished = true;
+			grpc_start(&clients[i], &calls[i][k]);
+		}
+		while (grpc_turn(&clients[i], 20))
+			;
+		/* As what is refused is held until it was told. */
+		ck_assert_uint_le(memory_used(memory, MEMORY_WIRE),
+				  MEMORY_LIMIT / 4 * 3 + (1 << 20));
+		if (i > 0)
+			continue;
+		grpc_open(&other, server_address(server));
+		ck_assert_int_eq(grpc_do(&other, &one), CALL_OK);
+		grpc_release(&one);
+		grpc_close(&other);
+	}
+	ck_assert_uint_ge(memory_used(memory, MEMORY_WIRE), MEMORY_LIMIT / 2);
+	for (i = 0; i < CLIENTS; i++) {
+		for (k = 0; k < CALLS; k++) {
+			refused += calls[i][k].closed;
+			ck_assert(!calls[i][k].closed ||
+				  calls[i][k].status == CALL_UNAVAILABLE);
+		}
+		grpc_close(&clients[i]);
+	}
+	ck_assert_uint_gt(refused, CLIENTS * CALLS / 4);
+	ck_assert_uint_eq(runs, 1);
+	UNTIL(memory_used(memory, MEMORY_WIRE) == 0);
+	for (i = 0; i < CLIENTS; i++)
+		for (k = 0; k < CALLS; k++)
+			grpc_release(&calls[i][k]);
+}
+
+START_TEST(metadata_is_bounded)
+{
+	check_heads(14000, 1);
+}
+END_TEST
+
+START_TEST(what_comes_unasked_is_bounded)
+{
+	check_heads(10, 60000);
+}
+END_TEST
+
+/* No more is allocated for a request than is counted. */
+START_TEST(requests_have_what_is_counted)
+{
+	enum { COUNT = 6, SIZE = 20 << 20, SENT = 3231473 + 1000 };
+	static uint8_t data[SIZE];
+	struct grpc_client clients[COUNT];
+	struct grpc_call calls[COUNT];
+	struct mallinfo2 before, after;
+	size_t i;
+
+	options.piece_ms = options.request_ms = 3600000;
+	begin();
+	before = mallinfo2();
+	memset(calls, 0, sizeof(calls));
+	for (i = 0; i < COUNT; i++) {
+		grpc_open(&clients[i], server_address(server));
+		calls[i].path = "/t/Echo";
+		calls[i].message = bytes_of(data, SIZE);
+		calls[i].cut = SIZE - SENT;
+		calls[i].unfinished = true;
+		grpc_start(&clients[i], &calls[i]);
+		while (grpc_turn(&clients[i], 300 * (int)slow()))
+			;
+	}
+	after = mallinfo2();
+	ck_assert_uint_ge(memory_used(memory, MEMORY_WIRE), COUNT * SENT);
+	ck_assert_uint_le(after.uordblks + after.hblkhd,
+			  before.uordblks + before.hblkhd +
+				  memory_used(memory, MEMORY_WIRE) + (3 << 20));
+	for (i = 0; i < COUNT; i++)
+		grpc_close(&clients[i]);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = {
 		a_call_that_ran_is_not_refused,
 		an_answer_that_is_cut_is_not_refused,
 		all_stalled_readers_are_bounded_together,
+		a_small_read_waits_for_no_stalled_one,
+		metadata_is_bounded,
+		what_comes_unasked_is_bounded,
+		requests_have_what_is_counted,
 	};
 
 	return run_suite("serve stalled", setup, teardown, tests,

@@ -15,8 +15,12 @@
 /* What handlers of a call may keep while calls have no more than their share
  * together, whatever others have: enough for a scan of rows that are small. */
 #define CALL_FREE ((uint64_t)128 << 10)
-/* And however short memory is: a write, or a read of a small row. */
+/* Beyond that share, of what is left for who needs little: a write, or a read
+ * of a small row; and of a client that has little itself a read of some rows. */
 #define CALL_SMALL ((uint64_t)8 << 10)
+#define CALL_MEDIUM ((uint64_t)64 << 10)
+/* What nghttp2 has for a stream, more or less. */
+#define STREAM_SIZE 512
 
 const char *call_path(const struct call *c)
 {
@@ -83,19 +87,31 @@ static void tell(struct call *c)
 		inbox_put(&c->transport->inbox, &c->note);
 }
 
+static uint64_t limit(const struct call *c)
+{
+	return memory_limit(c->transport->options->memory);
+}
+
 /* How much calls may have together, as this one is told; it is less for whoever
  * does not read what there is. */
 static uint64_t bound(const struct call *c)
 {
-	uint64_t limit = memory_limit(c->transport->options->memory);
-
-	return atomic_load(&c->share->stalled) ? limit / 4 : limit / 2;
+	return atomic_load(&c->share->stalled) ? limit(c) / 4 : limit(c) / 2;
 }
 
 /* What calls have together. */
 static uint64_t used(const struct call *c)
 {
 	return memory_used(c->transport->options->memory, MEMORY_WIRE);
+}
+
+/* The same without what the one that goes beyond all bounds has by that. */
+static uint64_t used_within(const struct call *c)
+{
+	uint64_t all = used(c);
+	uint64_t beyond = atomic_load(&c->transport->token->beyond);
+
+	return beyond < all ? all - beyond : 0;
 }
 
 /* Others are to give something back. */
@@ -108,12 +124,21 @@ void call_count(struct call *c, uint64_t size)
 {
 	atomic_fetch_add(&c->share->held, size);
 	memory_hold(c->transport->options->memory, MEMORY_WIRE, size);
+	if (atomic_load(&c->large))
+		atomic_fetch_add(&c->transport->token->beyond, size);
 }
 
 static void uncount(struct call *c, uint64_t size)
 {
+	_Atomic uint64_t *beyond = &c->transport->token->beyond;
+
 	atomic_fetch_sub(&c->share->held, size);
 	memory_give(c->transport->options->memory, MEMORY_WIRE, size);
+	/* What it had before it went beyond is not in that. */
+	if (atomic_load(&c->large) && atomic_load(beyond) > size)
+		atomic_fetch_sub(beyond, size);
+	else if (atomic_load(&c->large))
+		atomic_store(beyond, 0);
 }
 
 /* One client leaves others something, however much it asks for. */
@@ -122,11 +147,26 @@ static bool take_within(struct call *c, uint64_t size)
 	struct memory *m = c->transport->options->memory;
 	uint64_t held = atomic_fetch_add(&c->share->held, size) + size;
 
-	if (held <= memory_limit(m) / 4 && used(c) + size <= bound(c) &&
+	if (held <= limit(c) / 4 && used(c) + size <= bound(c) &&
 	    memory_take(m, MEMORY_WIRE, size, 0))
 		return true;
 	atomic_fetch_sub(&c->share->held, size);
 	return false;
+}
+
+/* What one client sends unasked leaves others something, too. */
+bool call_admit(struct call *c, uint64_t size)
+{
+	if (used(c) + size > limit(c) / 2 &&
+	    (used_within(c) + size > limit(c) / 4 * 3 ||
+	     atomic_load(&c->share->arrived) + size > limit(c) / 16)) {
+		want(c);
+		return false;
+	}
+	call_count(c, size);
+	atomic_fetch_add(&c->share->arrived, size);
+	c->admitted += size;
+	return true;
 }
 
 /* Whether a message of this size goes into the queue; then it is counted.
@@ -166,6 +206,7 @@ static void pass_token(struct call *c)
 		return;
 	atomic_store(&c->large, false);
 	atomic_store(&token->wanted_ms, 0);
+	atomic_store(&token->beyond, 0);
 	atomic_store(&token->taken, false);
 }
 
@@ -173,12 +214,11 @@ static void pass_token(struct call *c)
  * other uses have of it is waited for. Needs lock. */
 static bool go_beyond(struct call *c, uint64_t size)
 {
-	struct memory *m = c->transport->options->memory;
 	struct memory_token *token = c->transport->token;
 
 	if (atomic_load(&c->large))
 		return true;
-	if (used(c) == 0 && size <= memory_limit(m) / 2)
+	if (used(c) < limit(c) / 64 && size <= limit(c) / 2)
 		return false;
 	if (!atomic_load(&c->share->stalled))
 		atomic_store(&c->large, !atomic_exchange(&token->taken, true));
@@ -231,9 +271,22 @@ bool call_is_greedy(struct call *c)
 	if (!wanted_ms || transport_ms() > wanted_ms + WANTED_MS)
 		return false;
 	pthread_mutex_lock(&c->lock);
-	has = c->taken + c->reserved + c->queued;
+	has = c->base + c->taken + c->reserved + c->queued;
 	pthread_mutex_unlock(&c->lock);
 	return atomic_load(&c->large) || has > CALL_SMALL;
+}
+
+/* Whether a handler may keep so much, more than before, while others may have
+ * as much. */
+static bool is_modest(struct call *c, uint64_t kept, uint64_t more)
+{
+	if (used(c) + more <= bound(c))
+		return kept <= CALL_FREE;
+	if (used_within(c) + more > limit(c) / 8 * 5)
+		return false;
+	return kept <= CALL_SMALL ||
+	       (kept <= CALL_MEDIUM && !atomic_load(&c->share->stalled) &&
+		atomic_load(&c->share->held) <= limit(c) / 64);
 }
 
 /* Counts up to what is kept, if that is allowed. Needs lock. */
@@ -241,8 +294,7 @@ static bool keep(struct call *c, uint64_t kept, bool in_any_case)
 {
 	uint64_t more = kept > c->reserved ? kept - c->reserved : 0;
 
-	if (more > 0 && (in_any_case || kept <= CALL_SMALL ||
-			 (kept <= CALL_FREE && used(c) + more <= bound(c))))
+	if (more > 0 && (in_any_case || is_modest(c, kept, more)))
 		call_count(c, more);
 	else if (more > 0 && !take_share(c, more))
 		return false;
@@ -589,10 +641,15 @@ struct call *call_new(struct transport *t, struct connection *connection,
 	c->stream = stream;
 	c->http_status = 200;
 	c->job.run = run_job;
-	c->received_ms = transport_ms();
+	c->received_ms = c->piece_ms = transport_ms();
 	c->resume_below = t->options->queue_max / 2;
 	pthread_mutex_init(&c->lock, NULL);
 	t->calls++;
+	c->base = sizeof(*c) + STREAM_SIZE;
+	c->unwelcome = !call_admit(c, c->base);
+	/* It is here all the same, until the peer was told so. */
+	if (c->unwelcome)
+		call_count(c, c->base);
 	return c;
 }
 
@@ -607,6 +664,8 @@ void call_free(struct call *c)
 	if (c->current)
 		call_message_free(c, c->current);
 	drop(c);
+	atomic_fetch_sub(&c->share->arrived, c->admitted);
+	uncount(c, c->base);
 	share_put(c->share);
 	buf_release(&c->headers);
 	buf_release(&c->text);

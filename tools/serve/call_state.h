@@ -23,6 +23,7 @@ struct connection;
 struct share {
 	atomic_uint users;
 	_Atomic uint64_t held;
+	_Atomic uint64_t arrived; /* of that, what came unasked: call_admit */
 	atomic_bool stalled; /* the peer did not take what there was of one */
 };
 
@@ -62,12 +63,15 @@ struct call {
 	int32_t stream;
 	unsigned int http_status; /* of the answer's head */
 	bool metadata_over;       /* there is more than headers may have */
+	bool unwelcome;           /* there is no memory for it, or its head */
 	bool complete;            /* the request is, or was refused */
 	bool ready;               /* in the connection's list of these */
 	bool answering;           /* nghttp2 has the head of the answer, */
 	bool trailed;             /* and its end */
 	bool starved;             /* waits for memory for its request */
 	size_t prefix_size;       /* how much of prefix is here */
+	uint64_t base;            /* of the account, for itself and its head */
+	uint64_t admitted;        /* what it came to by call_admit */
 	uint64_t taken;           /* of the account, for the request */
 	bool injected;            /* faults were drawn */
 	uint64_t due_ms;          /* it is not run before; 0: at once */
@@ -124,6 +128,11 @@ void call_run_later(struct call *c);
  * and the call ends so, unless it ended before and nothing was dropped. */
 void call_cancel(struct call *c, enum call_status status, const char *text);
 
+/* Takes memory of the account for what a peer sends unasked, of which there is
+ * some when others have what calls may have together: whether there was. If not,
+ * it is not to be kept. The connection's thread's alone. */
+bool call_admit(struct call *c, uint64_t size);
+
 /* Takes memory of the account for the call, of which a connection has half at
  * most, and leaves half if its peer is stalled; or goes beyond that if no other
  * call does so. What is not to be had others are asked to give back soon. */
@@ -139,8 +148,8 @@ bool call_is_greedy(struct call *c);
  * and now is not. Whether it is. */
 bool call_retry(struct call *c);
 
-/* All memory that is counted for it, but that of the queue, is given back: the
- * request is gone, and no handler has the call. */
+/* All memory that is counted for it, but that of the queue and of the call
+ * itself, is given back: the request is gone, and no handler has the call. */
 void call_give_all(struct call *c);
 
 /* Queue's first, or NULL; it stays counted, see call_message_free. */

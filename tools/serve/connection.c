@@ -9,9 +9,13 @@
 
 /* How much is put together for one send. */
 #define OUTPUT_SIZE 65536
+/* What a connection keeps for the next. */
+#define OUTPUT_FREE 4096
 /* What a peer may send of all streams before it is told that it was taken,
  * which it is at once. */
 #define WINDOW (1 << 20)
+/* HTTP/2's own types are less. */
+#define FRAME_TYPES_KNOWN 10
 /* How long the calls of one read may run in this thread. */
 #define INLINE_US 2000
 /* An answer that was cut off: how long the peer may take for the rest. */
@@ -36,6 +40,7 @@ struct connection {
 	struct call *ready, *last_ready;
 	struct buf out; /* sent up to */
 	size_t sent;
+	size_t counted; /* of out's capacity, in the account */
 	struct allowance control, resets;
 	uint64_t head_ms;     /* since when a head is incomplete; 0: none is */
 	int32_t head_stream;  /* its stream; 0: the connection's own */
@@ -49,6 +54,19 @@ struct connection {
 static struct call *find(const struct connection *c, int32_t stream)
 {
 	return nghttp2_session_get_stream_user_data(c->session, stream);
+}
+
+/* What is put together for a peer that may not take it is memory, too. */
+static void count_output(struct connection *c)
+{
+	struct memory *m = c->transport->options->memory;
+	size_t now = c->out.capacity > OUTPUT_FREE ? c->out.capacity : 0;
+
+	if (now > c->counted)
+		memory_hold(m, MEMORY_WIRE, now - c->counted);
+	else if (now < c->counted)
+		memory_give(m, MEMORY_WIRE, c->counted - now);
+	c->counted = now;
 }
 
 /* Whether there is one left. */
@@ -269,8 +287,20 @@ static int sent_frame(nghttp2_session *session, const nghttp2_frame *frame,
 	return 0;
 }
 
+/* Frames of types that nobody knows are passed over, but counted: take_frame. */
+static int pass_over(nghttp2_session *session, void **payload,
+		     const nghttp2_frame_hd *head, void *user)
+{
+	(void)session;
+	(void)head;
+	(void)user;
+	*payload = NULL;
+	return 0;
+}
+
 static int open_session(struct connection *c)
 {
+	unsigned int type;
 	nghttp2_session_callbacks *callbacks = NULL;
 	nghttp2_option *option = NULL;
 	int err = -ENOMEM;
@@ -285,6 +315,11 @@ static int open_session(struct connection *c)
 	/* Counted here. */
 	nghttp2_option_set_stream_reset_rate_limit(option, UINT32_MAX,
 						   UINT32_MAX);
+	for (type = FRAME_TYPES_KNOWN; type <= UINT8_MAX; type++)
+		nghttp2_option_set_user_recv_extension_type(option,
+							    (uint8_t)type);
+	nghttp2_session_callbacks_set_unpack_extension_callback(callbacks,
+								pass_over);
 	nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks,
 								begin_headers);
 	nghttp2_session_callbacks_set_on_header_callback(callbacks,
@@ -354,6 +389,7 @@ void connection_free(struct connection *c)
 	nghttp2_session_del(c->session);
 	share_put(c->share);
 	buf_release(&c->out);
+	count_output(c);
 	free(c);
 }
 
@@ -420,6 +456,10 @@ int connection_receive(struct connection *c, struct bytes data)
 	c->received_ms = transport_ms();
 	c->pinged_ms = 0;
 	n = nghttp2_session_mem_recv(c->session, data.data, data.size);
+	/* A head in more pieces than nghttp2 takes ends it, without a word. */
+	if (n == NGHTTP2_ERR_TOO_MANY_CONTINUATIONS)
+		return connection_refuse(c, NGHTTP2_ENHANCE_YOUR_CALM,
+					 "a head in too many frames");
 	if (n < 0)
 		return -EPROTO;
 	return run_ready(c);
@@ -439,6 +479,9 @@ int connection_output(struct connection *c, struct bytes *out)
 		if (n == 0)
 			break;
 	}
+	if (c->out.size == 0 && c->counted > 0)
+		buf_release(&c->out);
+	count_output(c);
 	*out = bytes_after(buf_bytes(&c->out), c->sent);
 	return 0;
 }
@@ -468,6 +511,7 @@ static int tick_request(struct connection *c, struct call *call,
 				  "request came too slowly to use.");
 	if (call->starved && request_retry(call)) {
 		call->received_ms = call->piece_ms = now_ms;
+		look_ready(c, call);
 		window = request_window(call);
 		return nghttp2_session_set_local_window_size(
 			c->session, NGHTTP2_FLAG_NONE, call->stream,
@@ -566,8 +610,10 @@ int connection_refuse(struct connection *c, uint32_t code, const char *text)
 	struct bytes data = bytes_string(text);
 
 	c->refused = true;
-	return nghttp2_submit_goaway(c->session, NGHTTP2_FLAG_NONE, 0, code,
-				     data.data, data.size)
+	return nghttp2_submit_goaway(
+		       c->session, NGHTTP2_FLAG_NONE,
+		       nghttp2_session_get_last_proc_stream_id(c->session),
+		       code, data.data, data.size)
 		       ? -EPROTO
 		       : 0;
 }

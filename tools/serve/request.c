@@ -13,13 +13,20 @@ static void refuse(struct call *c, enum call_status status, const char *text)
 void request_header(struct call *c, struct bytes name, struct bytes value)
 {
 	struct buf *b = &c->headers;
-	size_t size = name.size + value.size + 2;
+	size_t size = name.size + value.size + 2, before = b->capacity;
 
-	if (c->metadata_over || b->size + size > REQUEST_METADATA_MAX ||
-	    buf_reserve(b, size) < 0) {
+	if (c->metadata_over || c->unwelcome)
+		return;
+	if (b->size + size > REQUEST_METADATA_MAX) {
 		c->metadata_over = true;
 		return;
 	}
+	if (buf_reserve(b, size) < 0 || !call_admit(c, b->capacity - before)) {
+		c->unwelcome = true;
+		buf_release(b);
+		return;
+	}
+	c->base += b->capacity - before;
 	(void)buf_add_bytes(b, name);
 	(void)buf_add_byte(b, 0);
 	(void)buf_add_bytes(b, value);
@@ -52,6 +59,11 @@ void request_head(struct call *c)
 	struct bytes value;
 	uint64_t timeout_us;
 
+	if (c->unwelcome) {
+		refuse(c, CALL_UNAVAILABLE,
+		       "There is no memory for one more call now.");
+		return;
+	}
 	if (c->metadata_over) {
 		refuse(c, CALL_RESOURCE_EXHAUSTED,
 		       "The metadata has more than 16384 bytes.");
@@ -82,29 +94,36 @@ void request_head(struct call *c)
 		c->deadline_us = transport_us() + timeout_us;
 }
 
+/* So much more is counted. No more is allocated. */
+static void add_piece(struct call *c, uint64_t size)
+{
+	c->taken += size;
+	c->piece_ms = c->received_ms;
+	if (buf_fit(&c->request, c->taken) < 0)
+		refuse(c, CALL_RESOURCE_EXHAUSTED,
+		       "There is no memory for the request.");
+}
+
 /* Whether there is memory for the next piece of the message; then it is
  * counted. */
 static bool reserve(struct call *c)
 {
-	uint32_t size = grpc_prefix_size(c->prefix);
-	uint64_t next = size - c->taken;
+	uint64_t next = grpc_prefix_size(c->prefix) - c->taken;
 
-	if (size <= REQUEST_WINDOW)
-		call_count(c, next);
-	else if (next > REQUEST_PIECE)
+	if (next > REQUEST_PIECE)
 		next = REQUEST_PIECE;
-	if (size > REQUEST_WINDOW && !call_share(c, next))
+	if (!call_share(c, next))
 		return false;
-	c->taken += next;
-	c->piece_ms = c->received_ms;
+	add_piece(c, next);
 	return true;
 }
 
 /* The prefix is whole: room for what it announces. Of a long message only as
- * its bytes come, as nobody knows whether they do. */
+ * its bytes come, as nobody knows whether they do; the first come unasked. */
 static void announced(struct call *c)
 {
 	uint32_t size = grpc_prefix_size(c->prefix);
+	uint32_t first = size < REQUEST_WINDOW ? size : REQUEST_WINDOW;
 
 	if (c->prefix[0] == 1)
 		refuse(c, CALL_UNIMPLEMENTED,
@@ -114,7 +133,12 @@ static void announced(struct call *c)
 	else if (size > CALL_MESSAGE_MAX)
 		refuse(c, CALL_RESOURCE_EXHAUSTED,
 		       "The request is larger than 257 MiB.");
+	else if (!call_admit(c, first))
+		refuse(c, CALL_UNAVAILABLE,
+		       "There is no memory for the request now.");
 	else
+		add_piece(c, first);
+	if (!c->complete && size > first)
 		c->starved = !reserve(c);
 }
 
