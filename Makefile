@@ -21,6 +21,7 @@ SBINDIR ?= $(if $(IS_SYSTEM),/sbin,$(PREFIX)/sbin)
 UNITDIR ?= $(PREFIX)/$(if $(IS_SYSTEM),lib/systemd/system,share/systemd/user)
 UNIT_EDIT := s,@PREFIX@,$(PREFIX),$(if $(IS_SYSTEM),,; \
 	/^User=/d; s/multi-user/default/)
+UNITS := tabletfs@.service tabletfs-serve@.service tabletfs-serve@.socket
 ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
 DOCDIR := $(PREFIX)/share/doc/tabletfs
 
@@ -210,7 +211,7 @@ bench-time: deps
 	@$(MAKE) --no-print-directory $(B)/tests/bench-time
 	@B=$(B) tests/bench/run-time
 
-# The program, its pages, completion and unit
+# The program, its pages, completion and units
 install: deps
 	@$(MAKE) --no-print-directory $(B)/tabletfs
 	@$(MAKE) --no-print-directory install-files
@@ -233,8 +234,8 @@ install-files:
 	install -D -m 644 tools/package/tabletfs.zsh $(DESTDIR)$(ZSHDIR)/_tabletfs
 	$(foreach page,$(PAGES),install -D -m 644 $(page) \
 		$(DESTDIR)$(DOCDIR)/$(page:tools/doc/%=%) &&) true
-	sed '$(UNIT_EDIT)' tools/package/tabletfs@.service.in \
-		>$(DESTDIR)$(UNITDIR)/tabletfs@.service
+	$(foreach unit,$(UNITS),sed '$(UNIT_EDIT)' tools/package/$(unit).in \
+		>$(DESTDIR)$(UNITDIR)/$(unit) &&) true
 
 # Remove what make install put there
 uninstall:
@@ -244,7 +245,7 @@ uninstall:
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/tabletfs \
 		$(DESTDIR)$(PREFIX)/share/tabletfs/tabletfs.rules.yml \
 		$(DESTDIR)$(ZSHDIR)/_tabletfs \
-		$(DESTDIR)$(UNITDIR)/tabletfs@.service
+		$(UNITS:%=$(DESTDIR)$(UNITDIR)/%)
 	rm -rf $(DESTDIR)$(DOCDIR)
 
 # A Debian package, in build/deb

@@ -105,4 +105,7 @@ refuse "an address that is not ours" "$TABLETFS" serve "$store" \
 	listen=192.0.2.1:1
 refuse "a word that there is not" "$TABLETFS" serve "$store" port=1
 refuse "neither yes nor no" "$TABLETFS" serve "$store" sync=1
+same "an address too many" "tabletfs: listen= is given twice" \
+	"$("$TABLETFS" serve "$store" listen=:0 listen=127.0.0.1:0 2>&1 |
+		sed 's/^tabletfs[^:]*:/tabletfs:/')"
 refuse "no store" env -u TABLETFS_STORE "$TABLETFS" serve

@@ -136,6 +136,21 @@ int verb_arguments(struct verb_call *c, int first, const char *const *keys,
 	return 0;
 }
 
+int verb_once(struct verb_call *c, int first)
+{
+	int i, k;
+
+	for (i = first; i < c->argc; i++)
+		for (k = first; k < i; k++) {
+			size_t size = strcspn(c->argv[i], "=");
+
+			if (!strncmp(c->argv[i], c->argv[k], size + 1))
+				return verb_wrong(c, "%.*s= is given twice",
+						  (int)size, c->argv[i]);
+		}
+	return 0;
+}
+
 int verb_parse_bool(struct verb_call *c, const char *text, bool *out)
 {
 	/* Go's list: the first half is false. */

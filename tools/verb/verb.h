@@ -78,6 +78,10 @@ const char *verb_error_text(int err);
 int verb_arguments(struct verb_call *c, int first, const char *const *keys,
 		   const char **values);
 
+/* Whether of such arguments none has the key of another, for verbs that are not
+ * cbt's: 0, or 1 after it said which. */
+int verb_once(struct verb_call *c, int first);
+
 /* Go's strconv.ParseBool; "" and NULL are false. 0, or 1 after it said what is
  * wrong. */
 int verb_parse_bool(struct verb_call *c, const char *text, bool *out);

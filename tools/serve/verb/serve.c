@@ -1,5 +1,6 @@
 #include <signal.h>
 #include <stdlib.h>
+#include <systemd/sd-daemon.h>
 #include <unistd.h>
 
 #include "fs/command/metrics_file.h"
@@ -68,7 +69,8 @@ static int parse(struct verb_call *c, struct serving *s)
 	};
 	if (!s->directory || s->directory[0] == '-')
 		return verb_usage(c);
-	if (verb_arguments(c, has_path ? 2 : 1, keys, values))
+	if (verb_arguments(c, has_path ? 2 : 1, keys, values) ||
+	    verb_once(c, has_path ? 2 : 1))
 		return 1;
 	server_options_init(&s->server, NULL);
 	s->server.listen = values[LISTEN];
@@ -200,8 +202,12 @@ static int serve(struct verb_call *c, struct serving *s)
 		return verb_failed(c, "Serving", err);
 	}
 	status = announce(c, server_address(server));
-	if (!status)
+	if (!status) {
+		sd_notifyf(0, "READY=1\nSTATUS=%s is served at %s",
+			   s->directory, server_address(server));
 		await_signal(c, s);
+	}
+	sd_notify(0, "STOPPING=1");
 	metrics_file_close(s->metrics_file);
 	server_free(server);
 	commands_close(commands);
