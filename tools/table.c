@@ -334,7 +334,9 @@ const struct verb verbs[] = {
 	  "  include-stats=full  Add a summary\n",
 	  verb_lookup },
 	{ "ls", VERB_READS, "ls [<table>]", "List tables and column families",
-	  "", verb_ls },
+	  "The names of tables, or the families of one; behind those it says\n"
+	  "if the table is protected against deletion (protect).\n",
+	  verb_ls },
 	{ "metrics", VERB_READS, "metrics [ranges=yes]",
 	  "Print figures of the store for Prometheus",
 	  "What the store has done since it was opened and what it holds now,\n"

@@ -168,10 +168,13 @@ check "nor does a command drop it" eval '! T deletetable mine~t 2>said'
 check "which says what to do" grep -q 'tabletfs protect mine~t no' said
 refuse "nor a family" T deletefamily mine~t f
 same "it is told" yes "$(T protect mine~t)"
+same "by ls, behind the families" "Protected against deletion" \
+	"$(T ls mine~t | tail -n 1)"
 check "a table of the mount" mkdir "$m/own"
 check "is protected by a command" T protect own yes
 errno EPERM rmdir "$m/own"
 check "until that ends" T protect own no
+refuse "which ls shows" grep -i protected <(T ls own)
 check "and goes" rmdir "$m/own"
 refuse "none that is not there" T protect own
 refuse "neither yes nor no" T protect mine~t maybe

@@ -211,6 +211,12 @@ int verb_setvaluetype(struct verb_call *c)
 	return err < 0 ? verb_failed(c, "Set value type", err) : 0;
 }
 
+static bool is_protected(const struct table *t)
+{
+	return attributes_find(&t->attributes, BYTES_LITERAL(STORE_PROTECTED),
+			       NULL);
+}
+
 /* yes, or no, of a table that is there. */
 static int tell_protection(struct verb_call *c)
 {
@@ -222,8 +228,7 @@ static int tell_protection(struct verb_call *c)
 		schema_put(schema);
 		return verb_wrong(c, "table \"%s\" not found", c->argv[1]);
 	}
-	protected = attributes_find(&t->attributes,
-				    BYTES_LITERAL(STORE_PROTECTED), NULL);
+	protected = is_protected(t);
 	schema_put(schema);
 	fprintf(c->out, "%s\n", protected ? "yes" : "no");
 	return 0;
@@ -306,7 +311,7 @@ static int list_family(FILE *out, const struct family *f, size_t names,
 	return err;
 }
 
-/* The families of a table. 0 or -ENOMEM, after which some are missing. */
+/* The families of a table, and what cbt does not know of. 0 or -ENOMEM, after which some are missing. */
 static int list_families(struct verb_call *c, const struct table *t)
 {
 	static const char *const heads[] = { "Family Name", "GC Policy",
@@ -322,6 +327,8 @@ static int list_families(struct verb_call *c, const struct table *t)
 	fputs("----------\n", c->out);
 	for (i = 0; !err && i < t->family_count; i++)
 		err = list_family(c->out, &t->families[i], names, policies);
+	if (!err && is_protected(t))
+		fputs("Protected against deletion\n", c->out);
 	return err;
 }
 
