@@ -149,7 +149,7 @@ check-kernel: deps
 	@B=$(B) T="$(T)" SEED=$(SEED) tests/kernel/run
 
 # The package in a clean Debian 12, as root; ten minutes
-check-deb:
+check-deb: deps
 	@tools/install-packages tests/packages-check-deb
 	@B=$(B) tests/check-deb
 

@@ -332,7 +332,7 @@ static void measure_flood(const char *address, unsigned int count, size_t rows)
 	size_t before = rss_kib(), i;
 	struct grpc_client flood;
 	struct wire_call bulk;
-	double start = now_ms();
+	double start;
 
 	must(calls && keys && text, "no memory");
 	set.row_ranges.at = &all;
@@ -346,6 +346,7 @@ static void measure_flood(const char *address, unsigned int count, size_t rows)
 	for (i = 0; i < count; i++)
 		wire_start(&flood, &calls[i], WIRE_DATA "ReadRows",
 			   &proto_read_rows_type, &q);
+	start = now_ms();
 	for (i = 0; now_ms() < start + 3000; i++) {
 		(void)grpc_turn(&flood, 0);
 		get_one(i * 7919 % rows, &gets, &pings);

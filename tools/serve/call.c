@@ -348,13 +348,27 @@ void call_give_all(struct call *c)
 	pthread_mutex_unlock(&c->lock);
 }
 
+/* Whether a call may have its first run. A message of its answer it has in any
+ * case, so that it waits while calls together have too much. */
+static bool may_begin(struct call *c)
+{
+	bool room = used_within(c) <= limit(c) / 4 * 3;
+
+	if (!room)
+		want(c);
+	return room;
+}
+
 bool call_retry(struct call *c)
 {
 	bool run, is_short;
 
 	pthread_mutex_lock(&c->lock);
-	run = c->is_short && take_share(c, c->wanted - c->reserved);
-	if (run)
+	if (c->wanted <= c->reserved)
+		run = c->is_short && may_begin(c);
+	else
+		run = c->is_short && take_share(c, c->wanted - c->reserved);
+	if (run && c->wanted > c->reserved)
 		c->reserved = c->wanted;
 	c->is_short &= !run;
 	is_short = c->is_short;
@@ -568,10 +582,15 @@ static void end_run(struct call *c, uint64_t began_ns,
 static void run(struct call *c)
 {
 	enum call_result result = CALL_DONE;
-	uint64_t began_ns = begin_run(c);
 	struct cost before = thread_cost;
+	uint64_t began_ns;
 	bool rest;
 
+	if (!c->begun_ns && !call_cancelled(c) && !may_begin(c)) {
+		hand_on(c, CALL_SHORT);
+		return;
+	}
+	began_ns = begin_run(c);
 	pthread_mutex_lock(&c->lock);
 	rest = c->rest;
 	c->rest = false;
