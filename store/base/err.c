@@ -7,7 +7,7 @@
 /* Of this thread. Fixed, so that out of memory can be told as well. */
 static _Thread_local char detail[1024];
 
-/* Bytes of a name in a message: a row's key or a family's name can be longer. */
+/* Bytes of a name in a message. */
 #define NAME_SHOWN 256
 
 int err_errno(int err)

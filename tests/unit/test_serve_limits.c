@@ -207,37 +207,6 @@ START_TEST(streams_and_connections_are_counted)
 }
 END_TEST
 
-/* More at once than are told one after the other: each reads why, though what
- * it sent is read by nobody. */
-START_TEST(all_that_are_too_many_are_told)
-{
-	enum { COUNT = 200 };
-	static struct grpc_client c[COUNT];
-	struct grpc_call calls[COUNT];
-	unsigned int i;
-
-	options.connections_max = 0;
-	options.loops = 1;
-	ck_assert_int_eq(server_new(&options, routes, NULL, &server), 0);
-	memset(calls, 0, sizeof(calls));
-	for (i = 0; i < COUNT; i++) {
-		calls[i].path = "/t/Echo";
-		grpc_open(&c[i], server_address(server));
-		grpc_start(&c[i], &calls[i]);
-		(void)grpc_turn(&c[i], 0);
-	}
-	ck_assert_int_eq(server_start(server), 0);
-	/* Nobody has read yet when the last was let in. */
-	usleep(200000 * slow());
-	for (i = 0; i < COUNT; i++) {
-		wait_gone(&c[i]);
-		ck_assert_str_eq(c[i].why,
-				 "there are 0 connections, and no more");
-		grpc_close(&c[i]);
-	}
-}
-END_TEST
-
 /* Streams that the client opens although it knows better. */
 START_TEST(a_stream_too_many_is_refused)
 {
@@ -700,7 +669,6 @@ int main(void)
 		a_stalled_reader_of_large_messages,
 		a_peer_that_does_not_read_at_all,
 		streams_and_connections_are_counted,
-		all_that_are_too_many_are_told,
 		a_stream_too_many_is_refused,
 		resets_are_counted,
 		floods_are_ended,

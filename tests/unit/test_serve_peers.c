@@ -145,6 +145,37 @@ START_TEST(who_has_closed_is_nobody)
 }
 END_TEST
 
+/* More at once than are told one after the other: each reads why, though what
+ * it sent is read by nobody. */
+START_TEST(all_that_are_too_many_are_told)
+{
+	enum { COUNT = 200 };
+	static struct grpc_client c[COUNT];
+	struct grpc_call calls[COUNT];
+	unsigned int i;
+
+	options.connections_max = 0;
+	options.loops = 1;
+	ck_assert_int_eq(server_new(&options, routes, NULL, &server), 0);
+	memset(calls, 0, sizeof(calls));
+	for (i = 0; i < COUNT; i++) {
+		calls[i].path = "/t/Echo";
+		grpc_open(&c[i], server_address(server));
+		grpc_start(&c[i], &calls[i]);
+		(void)grpc_turn(&c[i], 0);
+	}
+	ck_assert_int_eq(server_start(server), 0);
+	/* Nobody has read yet when the last was let in. */
+	usleep(200000 * slow());
+	for (i = 0; i < COUNT; i++) {
+		UNTIL(!grpc_turn(&c[i], 1) && c[i].gone);
+		ck_assert_str_eq(c[i].why,
+				 "there are 0 connections, and no more");
+		grpc_close(&c[i]);
+	}
+}
+END_TEST
+
 static void check_address(const char *word, int err, const char *address)
 {
 	options.listen = word;
@@ -349,6 +380,7 @@ int main(void)
 		another_user_is_refused,
 		another_users_process_is_refused,
 		who_has_closed_is_nobody,
+		all_that_are_too_many_are_told,
 		addresses,
 		a_socket_that_nobody_has_is_replaced,
 		a_socket_of_systemd_is_taken,

@@ -311,7 +311,8 @@ static int list_family(FILE *out, const struct family *f, size_t names,
 	return err;
 }
 
-/* The families of a table, and what cbt does not know of. 0 or -ENOMEM, after which some are missing. */
+/* The families of a table, and if it is protected that. 0 or -ENOMEM, after
+ * which some are missing. */
 static int list_families(struct verb_call *c, const struct table *t)
 {
 	static const char *const heads[] = { "Family Name", "GC Policy",

@@ -16,11 +16,10 @@
  * together, whatever others have: enough for a scan of rows that are small. */
 #define CALL_FREE ((uint64_t)128 << 10)
 /* Beyond that share, of what is left for who needs little: a write, or a read
- * of a small row; and of a client that has little itself a read of some rows. */
+ * of a small row; and of a client with little a read of some rows. */
 #define CALL_SMALL ((uint64_t)8 << 10)
 #define CALL_MEDIUM ((uint64_t)64 << 10)
-/* What nghttp2 has for a stream, more or less. */
-#define STREAM_SIZE 512
+#define STREAM_SIZE 512 /* of nghttp2, more or less */
 
 const char *call_path(const struct call *c)
 {
@@ -108,10 +107,9 @@ static uint64_t used(const struct call *c)
 /* The same without what the one that goes beyond all bounds has by that. */
 static uint64_t used_within(const struct call *c)
 {
-	uint64_t all = used(c);
-	uint64_t beyond = atomic_load(&c->transport->token->beyond);
+	uint64_t all = used(c), b = atomic_load(&c->transport->token->beyond);
 
-	return beyond < all ? all - beyond : 0;
+	return b < all ? all - b : 0;
 }
 
 /* Others are to give something back. */
@@ -227,21 +225,6 @@ static bool go_beyond(struct call *c, uint64_t size)
 	return atomic_load(&c->large);
 }
 
-struct share *share_new(void)
-{
-	struct share *s = calloc(1, sizeof(*s));
-
-	if (s)
-		atomic_init(&s->users, 1);
-	return s;
-}
-
-void share_put(struct share *s)
-{
-	if (s && atomic_fetch_sub(&s->users, 1) == 1)
-		free(s);
-}
-
 /* Needs lock. */
 static bool take_share(struct call *c, uint64_t size)
 {
@@ -352,11 +335,10 @@ void call_give_all(struct call *c)
  * case, so that it waits while calls together have too much. */
 static bool may_begin(struct call *c)
 {
-	bool room = used_within(c) <= limit(c) / 4 * 3;
-
-	if (!room)
-		want(c);
-	return room;
+	if (used_within(c) <= limit(c) / 4 * 3)
+		return true;
+	want(c);
+	return false;
 }
 
 bool call_retry(struct call *c)
@@ -370,8 +352,7 @@ bool call_retry(struct call *c)
 		run = c->is_short && take_share(c, c->wanted - c->reserved);
 	if (run && c->wanted > c->reserved)
 		c->reserved = c->wanted;
-	c->is_short &= !run;
-	is_short = c->is_short;
+	is_short = c->is_short &= !run;
 	pthread_mutex_unlock(&c->lock);
 	if (run)
 		call_run_later(c);

@@ -129,8 +129,8 @@ void call_run_later(struct call *c);
 void call_cancel(struct call *c, enum call_status status, const char *text);
 
 /* Takes memory of the account for what a peer sends unasked, of which there is
- * some when others have what calls may have together: whether there was. If not,
- * it is not to be kept. The connection's thread's alone. */
+ * some when others have what calls may have together: whether there was. If
+ * not, it is not to be kept. The connection's thread's alone. */
 bool call_admit(struct call *c, uint64_t size);
 
 /* Takes memory of the account for the call, of which a connection has half at

@@ -50,6 +50,21 @@ struct connection {
 	bool refused, going;
 };
 
+struct share *share_new(void)
+{
+	struct share *s = calloc(1, sizeof(*s));
+
+	if (s)
+		atomic_init(&s->users, 1);
+	return s;
+}
+
+void share_put(struct share *s)
+{
+	if (s && atomic_fetch_sub(&s->users, 1) == 1)
+		free(s);
+}
+
 /* The call of a stream that is open, or NULL. */
 static struct call *find(const struct connection *c, int32_t stream)
 {
@@ -287,7 +302,7 @@ static int sent_frame(nghttp2_session *session, const nghttp2_frame *frame,
 	return 0;
 }
 
-/* Frames of types that nobody knows are passed over, but counted: take_frame. */
+/* Frames of types that nobody knows are passed over; take_frame counts them. */
 static int pass_over(nghttp2_session *session, void **payload,
 		     const nghttp2_frame_hd *head, void *user)
 {

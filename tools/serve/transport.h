@@ -11,8 +11,8 @@
 #include "tools/serve/server.h"
 
 /* What one call may have, to go beyond the memory that there is (call_state.h):
- * whether one has it, and how much by it; and when another last asked in vain for memory, or 0 if
- * a call was ended since. */
+ * whether one has it, and how much by it; and when another last asked in vain
+ * for memory, or 0 if a call was ended since. */
 struct memory_token {
 	atomic_bool taken;
 	_Atomic uint64_t beyond;
