@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 
 #include "store/base/watch/cost.h"
 #include "tools/serve/call.h"
@@ -28,8 +29,20 @@ struct share {
 };
 
 /* With one user, or NULL; and one less. */
-struct share *share_new(void);
-void share_put(struct share *s);
+static inline struct share *share_new(void)
+{
+	struct share *s = calloc(1, sizeof(*s));
+
+	if (s)
+		atomic_init(&s->users, 1);
+	return s;
+}
+
+static inline void share_put(struct share *s)
+{
+	if (s && atomic_fetch_sub(&s->users, 1) == 1)
+		free(s);
+}
 
 /* A message of an answer, as it is sent. */
 struct message {

@@ -50,21 +50,6 @@ struct connection {
 	bool refused, going;
 };
 
-struct share *share_new(void)
-{
-	struct share *s = calloc(1, sizeof(*s));
-
-	if (s)
-		atomic_init(&s->users, 1);
-	return s;
-}
-
-void share_put(struct share *s)
-{
-	if (s && atomic_fetch_sub(&s->users, 1) == 1)
-		free(s);
-}
-
 /* The call of a stream that is open, or NULL. */
 static struct call *find(const struct connection *c, int32_t stream)
 {
