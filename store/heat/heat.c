@@ -8,8 +8,12 @@
 
 _Thread_local uint32_t heat_left;
 
-/* Of this thread, for how many operations pass by. */
-static _Thread_local uint32_t drawn = 1;
+/* Of this thread: what its places are drawn by, and how many operations of the
+ * present HEAT_EVERY come behind the one that is sampled. */
+static _Thread_local uint32_t drawn, behind;
+/* Threads begin in different places, or the first operations of many that end
+ * soon would be sampled all, or none. */
+static _Atomic uint32_t threads;
 
 /* What came longer ago does not come just now. */
 #define NOW_S 10
@@ -87,17 +91,31 @@ void heat_free(struct heat *h)
 	free(h);
 }
 
+/* One of each HEAT_EVERY operations, at any place among them: so the samples
+ * stand for as many as there were, whatever is drawn. */
+static void draw_place(void)
+{
+	uint32_t place;
+
+	drawn = drawn * 1664525 + 1013904223;
+	place = 1 + (drawn >> 16) % HEAT_EVERY;
+	heat_left = behind + place;
+	behind = HEAT_EVERY - place;
+}
+
 bool heat_draw(struct heat *h)
 {
 	if (atomic_load_explicit(&h->every, memory_order_relaxed) == 1)
 		return true;
+	if (heat_left == 0) {
+		drawn = atomic_fetch_add(&threads, 1) * UINT32_C(0x9E3779B9);
+		draw_place();
+	}
 	if (heat_left > 1) {
 		heat_left--;
 		return false;
 	}
-	/* From 1 to 127, which is 64 in the mean. */
-	drawn = drawn * 1664525 + 1013904223;
-	heat_left = 1 + (drawn >> 16) % (2 * HEAT_EVERY - 1);
+	draw_place();
 	return true;
 }
 

@@ -10,9 +10,9 @@
 
 /*
  * Heat: where in the tables operations happen, by samples. Of each second the
- * first HEAT_EACH operations count one by one, and of those that follow one in
- * HEAT_EVERY, at random, so that no pattern of a program is taken for one of
- * the keys; it then stands for as many.
+ * first HEAT_EACH operations count one by one, and of each HEAT_EVERY of a
+ * thread that follow one, which stands for all of them: at random, so that no
+ * pattern of a program is taken for one of the keys.
  *
  * A table is sampled from its first operation on and forgotten when there was
  * none for an hour; HEAT_TABLES_MAX of them, the rest is not sampled. What one
@@ -61,7 +61,8 @@ int heat_new(const struct clock *clock, struct memory *memory,
 /* What was not written is gone. NULL is allowed. */
 void heat_free(struct heat *h);
 
-/* Operations until the next that is sampled, of this thread; of all heats. */
+/* Operations until the next that is sampled, of this thread; of all heats. 0:
+ * none was drawn yet. */
 extern _Thread_local uint32_t heat_left;
 
 /* The next count operations of this thread: true if none of them is to be

@@ -1,3 +1,5 @@
+#include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 
 #include "store/base/err.h"
@@ -163,6 +165,60 @@ START_TEST(samples_stand_for_all)
 }
 END_TEST
 
+/* One range has the whole of a young table's second, so that nothing evens out
+ * the error of its counter: what is sampled may not add to that. */
+START_TEST(a_second_is_as_close_as_its_counter)
+{
+	unsigned int count, i;
+	uint64_t second_s, before[HEAT_METRICS] = { 0 }, after[HEAT_METRICS];
+
+	for (count = 2000; count < 300000; count += count / 8) {
+		second_s = now_us / 1000000;
+		for (i = 0; i < count; i++)
+			read_row(TABLE, 1);
+		ck_assert(heat_counts(heat, TABLE, after));
+		ck_assert_double_le(
+			fabs((double)(after[HEAT_READS] - before[HEAT_READS]) -
+			     count),
+			2 * HEAT_EVERY);
+		memcpy(before, after, sizeof(before));
+		pass(1);
+		is_about(sum(TABLE, HEAT_READS, second_s, second_s + 1), count,
+			 0.06 + 2.0 * HEAT_EVERY / count);
+	}
+}
+END_TEST
+
+/* Each of them has fewer operations than samples are apart. */
+static void *short_thread(void *context)
+{
+	unsigned int i;
+
+	(void)context;
+	for (i = 0; i < 10; i++)
+		read_row(TABLE, i);
+	return NULL;
+}
+
+START_TEST(short_threads_count)
+{
+	uint64_t before[HEAT_METRICS], after[HEAT_METRICS];
+	pthread_t thread;
+	unsigned int i;
+
+	for (i = 0; i < 20000; i++)
+		read_row(TABLE, 1);
+	ck_assert(heat_counts(heat, TABLE, before));
+	for (i = 0; i < 2000; i++) {
+		ck_assert_int_eq(
+			pthread_create(&thread, NULL, short_thread, NULL), 0);
+		pthread_join(thread, NULL);
+	}
+	ck_assert(heat_counts(heat, TABLE, after));
+	is_about((double)(after[HEAT_READS] - before[HEAT_READS]), 20000, 0.2);
+}
+END_TEST
+
 /* A program that goes round in as many steps as samples are apart. */
 START_TEST(patterns_are_no_keys)
 {
@@ -324,6 +380,8 @@ int main(void)
 	const TTest *tests[] = {
 		codes_are_close,
 		samples_stand_for_all,
+		a_second_is_as_close_as_its_counter,
+		short_threads_count,
 		patterns_are_no_keys,
 		history_survives_a_restart,
 		a_torn_tail_is_cut,
