@@ -1,3 +1,4 @@
+#include "store/text/watch/store_figures.h"
 #include "tools/admin/advise.h"
 #include "tools/admin/backup.h"
 #include "tools/admin/create.h"
@@ -337,7 +338,7 @@ const struct verb verbs[] = {
 	  "The names of tables, or the families of one; behind those it says\n"
 	  "if the table is protected against deletion (protect).\n",
 	  verb_ls },
-	{ "metrics", VERB_READS, "metrics [ranges=yes]",
+	{ "metrics", VERB_READS, METRICS_USAGE,
 	  "Print figures of the store for Prometheus",
 	  "What the store has done since it was opened and what it holds now,\n"
 	  "in Prometheus's text format; of one that is mounted or served also\n"

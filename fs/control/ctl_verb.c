@@ -84,18 +84,6 @@ static int run_pin(struct fs *fs, struct verb *v, FILE *out, FILE *err)
 	return -failed;
 }
 
-/* Prints .tabletfs/metrics and, if there is a word more, the ranges of rows to
- * which the most comes: an exit status. */
-static int run_metrics(struct fs *fs, int argc, FILE *out, FILE *err)
-{
-	int failed = store_print_figures(fs->store, ctl_print_metrics, fs,
-					 argc > 1, out);
-
-	if (failed)
-		fprintf(err, "tabletfs: metrics: %s\n", err_text(failed));
-	return failed != 0;
-}
-
 /* Runs a command that is none of this file's, or begins what v->stream is to
  * tell: an exit status. */
 static int run_verb(struct fs *fs, struct verb *v, int argc, char **argv,
@@ -138,7 +126,8 @@ static int run_words(struct fs *fs, struct verb *v, int argc, char **argv)
 	else if (!strcmp(argv[0], "pin"))
 		status = run_pin(fs, v, out, err);
 	else if (!strcmp(argv[0], "metrics"))
-		status = run_metrics(fs, argc, out, err);
+		status = store_print_figures(fs->store, ctl_print_metrics, fs,
+					     argc, argv, out, err);
 	else
 		status = run_verb(fs, v, argc, argv, out, err);
 	if (count_changes(fs) != before)

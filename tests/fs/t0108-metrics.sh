@@ -36,7 +36,17 @@ T set t r f:q=1
 T metrics >free
 well "a store" free $families
 same "a table" 1 "$(figure tables free)"
-status 1 "no other words" T metrics all
+# no_other WHERE: another word than ranges=yes is refused, in the same words.
+no_other() {
+	local words
+	for words in all ranges=no "ranges=yes all" ""; do
+		status 1 "$1: metrics ${words:-''}" T metrics ${words:-"$words"}
+		same "$1: in one sentence" \
+			"tabletfs: usage: tabletfs metrics [ranges=yes]" "$(cat err)"
+		same "$1: and nothing else" "" "$(cat out)"
+	done
+}
+no_other "a store"
 
 # A mount, with a file beside it.
 mkdir prom other
@@ -54,6 +64,7 @@ check "its tables" grep -q '^tabletfs_table_writes_total{table="t"} [1-9]' mount
 check "whoever reads is under way" grep -qE \
 	'^tabletfs_requests_running\{operation="(open|read)"\} 1$' mounted
 T metrics ranges=yes >asked
+no_other "through a mount"
 well "a command through it" asked tabletfs_request_duration_seconds
 check "hot ranges of rows" grep -qE '^# hot table=t share=[01]\.[0-9]+ start=".*" end=".*"$' asked
 
@@ -116,6 +127,7 @@ done
 serve metrics-file=prom/serve.prom slow=0
 check "it serves" [ -n "$address" ]
 T metrics >served
+no_other "of a server"
 well "a server" served $families tabletfs_call_duration_seconds \
 	tabletfs_calls_running
 [ -s prom/serve.prom ] || await_file prom/serve.prom

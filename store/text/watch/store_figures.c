@@ -1,5 +1,7 @@
 #include <stdlib.h>
+#include <string.h>
 
+#include "store/base/err.h"
 #include "store/text/value/quote.h"
 #include "store/text/watch/store_figures.h"
 
@@ -322,18 +324,26 @@ int store_hot_ranges(struct store *s, struct buf *out)
 
 int store_print_figures(struct store *s,
 			void (*add)(void *context, struct figures *f),
-			void *context, bool ranges, FILE *file)
+			void *context, int argc, char **argv, FILE *out,
+			FILE *err)
 {
 	struct buf text = BUF_INIT;
 	struct figures f = { .out = &text };
-	int err;
+	bool ranges = argc == 2 && !strcmp(argv[1], "ranges=yes");
+	int failed;
 
+	if (argc > 1 && !ranges) {
+		fprintf(err, "tabletfs: usage: tabletfs " METRICS_USAGE "\n");
+		return 1;
+	}
 	add(context, &f);
-	err = f.err;
-	if (!err && ranges)
-		err = store_hot_ranges(s, &text);
-	if (!err)
-		fwrite(text.data, 1, text.size, file);
+	failed = f.err;
+	if (!failed && ranges)
+		failed = store_hot_ranges(s, &text);
+	if (failed)
+		fprintf(err, "tabletfs: metrics: %s\n", err_text(failed));
+	else
+		fwrite(text.data, 1, text.size, out);
 	buf_release(&text);
-	return err;
+	return failed != 0;
 }

@@ -19,10 +19,14 @@ void store_figures(struct store *s, struct figures *f);
  * rows. Keys are quoted. 0 or -ENOMEM. */
 int store_hot_ranges(struct store *s, struct buf *out);
 
-/* Prints to file the figures that add adds, and with ranges, what
- * store_hot_ranges does; or nothing: 0 or -ENOMEM. */
+/* The verb metrics, and the words behind it, whoever runs it. */
+#define METRICS_USAGE "metrics [ranges=yes]"
+
+/* Runs it: prints to out the figures that add adds, and with ranges=yes what
+ * store_hot_ranges does; or to err what is wrong. An exit status. */
 int store_print_figures(struct store *s,
 			void (*add)(void *context, struct figures *f),
-			void *context, bool ranges, FILE *file);
+			void *context, int argc, char **argv, FILE *out,
+			FILE *err);
 
 #endif

@@ -142,18 +142,6 @@ static int run_pin(struct command *c, FILE *out, FILE *err)
 	return -failed;
 }
 
-/* As the mount's: all that the server tells, and the ranges of rows to which
- * the most comes if there is a word more. */
-static int run_metrics(struct command *c, int argc, FILE *out, FILE *err)
-{
-	int failed = store_print_figures(c->all->store, serve_print_figures,
-					 c->all->service, argc > 1, out);
-
-	if (failed)
-		fprintf(err, "tabletfs: metrics: %s\n", err_text(failed));
-	return failed != 0;
-}
-
 /* sync and pin are no verbs: the former is for what a mount has open. */
 static int run_words(struct command *c, int argc, char **argv, FILE *out,
 		     FILE *err, struct text_stream **stream)
@@ -165,7 +153,9 @@ static int run_words(struct command *c, int argc, char **argv, FILE *out,
 	if (!strcmp(argv[0], "pin"))
 		return run_pin(c, out, err);
 	if (!strcmp(argv[0], "metrics"))
-		return run_metrics(c, argc, out, err);
+		return store_print_figures(s, serve_print_figures,
+					   c->all->service, argc, argv, out,
+					   err);
 	found = streams_open(s, argc, argv, err, stop, stream);
 	return found ? found < 0 : verb_serve(s, argc, argv, out, err);
 }
