@@ -46,7 +46,20 @@ static bool ends(int fd, int ms)
 	return n > 0;
 }
 
-int answer_at(const char *path, int max_ms, const char *who)
+static void tell_wait(const char *who, const struct answer_teller *teller)
+{
+	char line[512];
+
+	snprintf(line, sizeof(line),
+		 "tabletfs: waiting for %s, which does not answer", who);
+	if (teller)
+		teller->tell(teller->context, line);
+	else
+		fprintf(stderr, "%s\n", line);
+}
+
+int answer_at(const char *path, int max_ms, const char *who,
+	      const struct answer_teller *teller)
 {
 	int first = who && max_ms > SAY_AFTER_MS ? SAY_AFTER_MS : max_ms;
 	int fd, status = 0;
@@ -60,10 +73,7 @@ int answer_at(const char *path, int max_ms, const char *who)
 		return fail(errno, "%s: a process to ask for it", path);
 	ended = ends(fd, first);
 	if (!ended && first < max_ms) {
-		fprintf(stderr,
-			"tabletfs: waiting for %s, which does not "
-			"answer\n",
-			who);
+		tell_wait(who, teller);
 		ended = ends(fd, max_ms - first);
 	}
 	close(fd);

@@ -84,11 +84,11 @@ static int run_fusermount(const char *mount_point)
  * that died left there is unmounted. */
 static int check_mount_point(const char *path)
 {
-	int is_root = answer_at(path, ANSWER_MAX_MS, NULL);
+	int is_root = answer_at(path, ANSWER_MAX_MS, NULL, NULL);
 
 	if (is_root == -ENOTCONN) {
 		if (run_fusermount(path) == 0)
-			is_root = answer_at(path, ANSWER_MAX_MS, NULL);
+			is_root = answer_at(path, ANSWER_MAX_MS, NULL, NULL);
 		if (is_root < 0)
 			return fail(ERR_mount_point,
 				    "a stale mount cannot be removed");

@@ -140,7 +140,8 @@ static int find_socket(const char *directory, struct served *served)
 
 /* Sets served to who has the store, and where: 1 if it is mounted there, 0 if
  * not, -ENOENT if nobody has it any more, or an error. */
-static int find(const char *directory, struct served *served)
+static int find(const char *directory, const struct answer_teller *teller,
+		struct served *served)
 {
 	struct stat store;
 	const char *at;
@@ -164,7 +165,7 @@ static int find(const char *directory, struct served *served)
 	if (err)
 		return err;
 	if (answer_at((char *)served->place.data, ANSWER_MAX_MS,
-		      (char *)served->holder.data) == -ETIMEDOUT)
+		      (char *)served->holder.data, teller) == -ETIMEDOUT)
 		return fail(ERR_store_in_use,
 			    "%s: in use by %s, which has not answered for %d "
 			    "s; if it is stopped, kill -CONT makes it go on, "
@@ -186,12 +187,13 @@ static int find(const char *directory, struct served *served)
 	return err;
 }
 
-int served_find(const char *directory, struct served *served)
+int served_find(const char *directory, const struct answer_teller *teller,
+		struct served *served)
 {
 	int err;
 
 	*served = (struct served){ .directory = directory, .root = -1 };
-	err = find(directory, served);
+	err = find(directory, teller, served);
 	if (err != 1)
 		served_release(served);
 	return err;
@@ -241,7 +243,7 @@ int served_open(const char *directory, const struct store_options *o,
 		if (err != -ERR_store_in_use)
 			break;
 		served_release(served);
-		err = find(directory, served);
+		err = find(directory, NULL, served);
 		if (err == 1 || (err < 0 && err != -ENOENT))
 			break;
 		past = now_ms() - start;

@@ -1,6 +1,7 @@
 #ifndef FS_KERNEL_SERVED_H
 #define FS_KERNEL_SERVED_H
 
+#include "fs/kernel/answer.h"
 #include "store/store.h"
 
 /*
@@ -32,8 +33,9 @@ int served_open(const char *directory, const struct store_options *o,
 
 /* Who serves the store, which is not opened: 1 with *served, to be released, 0
  * if whoever has it does not serve it, -ENOENT if nobody has it, or an error.
- */
-int served_find(const char *directory, struct served *served);
+ * The teller is told whom this waits for. */
+int served_find(const char *directory, const struct answer_teller *teller,
+		struct served *served);
 
 /* Who may not look into the store reaches it by a mount that lets them in:
  * fills served with the one at place, of the store in directory; 1, to be

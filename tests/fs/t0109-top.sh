@@ -131,6 +131,14 @@ if command -v tmux >/dev/null; then
 		shown >&2
 		return 1
 	}
+	awaits_next() {
+		local i
+		for i in $(seq $((300 * ${SLOW:-1}))); do
+			shown | grep -q 'waiting for pid' || return 0
+			sleep 0.1
+		done
+		return 1
+	}
 	begin() {
 		# One that ends may still be asked.
 		tm kill-server 2>/dev/null
@@ -155,6 +163,35 @@ if command -v tmux >/dev/null; then
 	tm send-keys -t top C-c
 	check "a daemon that is stopped does not keep it" sees '^ready> *$'
 	kill -CONT "$daemon"
+	# The first look comes at once: what came since the start, and no rates.
+	begin 112 "-d 3600 $m" A=b
+	check "at once" sees '^.*top .* since start version'
+	check "what came since the start" sees 'work +flush +[1-9][0-9.]*[K]? +-'
+	check "a table without rates" sees 'table +busy +- +- +- +[1-9]'
+	check "and requests with their times" sees 'request +write +- +[1-9]'
+	refuse "no number is none" sh -c \
+		"tmux -S '$socket' capture-pane -p -t top | grep -qi 'nan\|inf '"
+	# Whom a round waits for is told below it, and moves none of it.
+	begin 111 "$store" A=b
+	check "by the store" sees 'table +busy'
+	stop_between() {
+		local i
+		for i in $(seq 10); do
+			kill -STOP "$daemon"
+			sleep 4.5
+			shown | grep -q 'waiting for pid' && return
+			kill -CONT "$daemon"
+			sleep 1
+		done
+		return 1
+	}
+	check "whom it waits for is told" stop_between
+	tm capture-pane -p -t top >waiting
+	kill -CONT "$daemon"
+	same "the picture stays" top "$(head -n 1 waiting | cut -d ' ' -f 1)"
+	same "below it one line tells" 40 \
+		"$(grep -n 'waiting for pid' waiting | cut -d: -f1)"
+	check "and goes with the next" awaits_next
 	begin 115 "-n 1 $m" A=b
 	check "the last round wanted stays" sees '^ready> *$'
 	check "to be read" sees "table +busy"

@@ -24,6 +24,9 @@
 #define ENTER_SCREEN "\033[?1049h\033[?25l\033[2J"
 #define LEAVE_SCREEN "\033[?25h\033[?1049l"
 
+/* No terminal has more: who goes there is in its last one. */
+#define LINES_MAX 9999
+
 #define SECONDS_MAX 3600
 #define ROUNDS_MAX 1000000000
 
@@ -33,6 +36,8 @@ struct top {
 	bool is_batch;
 	unsigned long rounds; /* 0: until it is stopped */
 	double seconds;       /* between them */
+	/* Who is told whom a round waits for; NULL: standard error. */
+	const struct answer_teller *teller;
 };
 
 /* A number behind a flag, which ends the word. */
@@ -96,7 +101,7 @@ static int find(struct verb_call *c, const struct top *t, char **store,
 	else if (access(t->place, F_OK) < 0)
 		return verb_wrong(c, "%s: %s", t->place, strerror(errno));
 	else
-		err = served_find(t->place, served);
+		err = served_find(t->place, t->teller, served);
 	if (err == 1)
 		return 0;
 	if (err == 0 || err == -ENOENT)
@@ -238,15 +243,43 @@ static void show(struct verb_call *c, const struct top *t, struct buf *text)
 	fflush(c->out);
 }
 
+/* Tells it below the picture, where no line of that comes, until the next one
+ * is drawn. As struct answer_teller. */
+static void tell_below(void *context, const char *line)
+{
+	struct verb_call *c = context;
+	struct winsize size = { .ws_col = 80 };
+
+	(void)ioctl(fileno(c->out), TIOCGWINSZ, &size);
+	fprintf(c->out, "\033[%d;1H\033[K%.*s", LINES_MAX,
+		(int)top_cut(line, size.ws_col), line);
+	fflush(c->out);
+}
+
+/* What is seen now, in the place of the picture in text; then is the round
+ * before, or NULL. 0 or an error. */
+static int draw(struct verb_call *c, const struct top *t,
+		const struct sighting *then, const struct sighting *now,
+		struct buf *text)
+{
+	struct top_style style = style_of(c, t);
+	int err;
+
+	buf_reset(text);
+	err = top_draw(then, now, t->place, &style, text);
+	if (!err)
+		show(c, t, text);
+	return err;
+}
+
 /* All rounds, behind the first look, which is in then, the last one in text:
- * 0, or 1 after it said what is wrong. */
+ * 0, or 1 after it said what is wrong. People see that first look as well. */
 static int run(struct verb_call *c, const struct top *t, struct sighting *then,
 	       struct buf *text)
 {
 	struct sighting now;
-	struct top_style style;
 	unsigned long round;
-	int wrong = 0, err = 0;
+	int wrong = 0, err = t->is_batch ? 0 : draw(c, t, NULL, then, text);
 
 	for (round = 0; !wrong && !err && !ferror(c->out) &&
 			(t->rounds == 0 || round < t->rounds);
@@ -255,13 +288,8 @@ static int run(struct verb_call *c, const struct top *t, struct sighting *then,
 			break;
 		now = (struct sighting){ .count = 0 };
 		wrong = look(c, t, &now);
-		if (!wrong) {
-			style = style_of(c, t);
-			buf_reset(text);
-			err = top_draw(then, &now, t->place, &style, text);
-			if (!err)
-				show(c, t, text);
-		}
+		if (!wrong)
+			err = draw(c, t, then, &now, text);
 		sighting_release(then);
 		*then = now;
 	}
@@ -273,18 +301,21 @@ static int run(struct verb_call *c, const struct top *t, struct sighting *then,
 static int run_on_screen(struct verb_call *c, const struct top *t,
 			 struct sighting *then, struct buf *text)
 {
+	const struct answer_teller below = { tell_below, c };
+	struct top on_screen = *t;
 	char *said = NULL;
 	size_t size = 0;
 	FILE *err = c->err;
 	int wrong;
 
+	on_screen.teller = &below;
 	c->err = open_memstream(&said, &size);
 	if (!c->err) {
 		c->err = err;
 		return verb_failed(c, "Showing", -ENOMEM);
 	}
 	fputs(ENTER_SCREEN, c->out);
-	wrong = run(c, t, then, text);
+	wrong = run(c, &on_screen, then, text);
 	fputs(LEAVE_SCREEN, c->out);
 	if (t->rounds > 0 && text->size > 0)
 		fwrite(text->data, 1, text->size, c->out);

@@ -17,7 +17,8 @@
 struct drawing {
 	const struct sighting *then, *now;
 	const struct top_style *style;
-	double seconds; /* between them */
+	double seconds; /* between them; 0: then is the start, of which nothing
+			   is known but that all was 0 */
 	struct buf *out;
 	size_t lines; /* so far */
 	int err;
@@ -25,8 +26,7 @@ struct drawing {
 
 enum look { LOOK_PLAIN, LOOK_HEAD, LOOK_WRONG };
 
-/* The bytes of text that fit into so many characters. */
-static size_t cut(const char *text, size_t width)
+size_t top_cut(const char *text, size_t width)
 {
 	struct bytes rest = bytes_string(text);
 	uint32_t rune;
@@ -58,12 +58,12 @@ __attribute__((format(printf, 3, 4))) static void line(struct drawing *d,
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
 	d->err = buf_printf(d->out, "%s%.*s%s\n", coloured ? looks[look] : "",
-			    (int)cut(text, d->style->width), text,
+			    (int)top_cut(text, d->style->width), text,
 			    coloured ? "\033[0m" : "");
 }
 
-/* A number as it is, or short with a unit: 999, 1.2K, 12.3M. One of 8 texts
- * that are used in turn, so that a line may have several. */
+/* A number as it is, or short with a unit: 999, 1.2K, 12.3M; a dash of NAN. One
+ * of 8 texts that are used in turn, so that a line may have several. */
 static const char *number(const struct drawing *d, double value)
 {
 	static char texts[8][32];
@@ -72,6 +72,8 @@ static const char *number(const struct drawing *d, double value)
 	char *text = texts[turn++ % 8];
 	unsigned int unit = 0;
 
+	if (isnan(value))
+		return "-";
 	if (d->style->is_raw) {
 		snprintf(text, sizeof(texts[0]), "%.*f",
 			 value == floor(value) ? 0 : 3, value);
@@ -92,24 +94,36 @@ static double value(const struct drawing *d, const char *name)
 	return sighting_value(d->now, name, "");
 }
 
-/* A second, of what grew. */
+/* Of what grew so much; NAN if it is not known in which time. */
+static double per_second(const struct drawing *d, double growth)
+{
+	return d->seconds > 0 ? growth / d->seconds : NAN;
+}
+
+static double growth(const struct drawing *d, const char *name,
+		     const char *labels)
+{
+	return sighting_growth(d->then, d->now, name, labels);
+}
+
 static double rate(const struct drawing *d, const char *name,
 		   const char *labels)
 {
-	return sighting_growth(d->then, d->now, name, labels) / d->seconds;
+	return per_second(d, growth(d, name, labels));
 }
 
 static void draw_head(struct drawing *d, const char *place)
 {
-	char version[LABEL_SIZE] = "";
+	char version[LABEL_SIZE] = "", seconds[32];
 	size_t i;
 
 	for (i = 0; i < d->now->count && !version[0]; i++)
 		if (!strcmp(d->now->figures[i].name, "build_info"))
 			figure_label(d->now->figures[i].labels, "version",
 				     version, sizeof(version));
-	line(d, LOOK_HEAD, "top %s seconds %.1f version %s%s", place,
-	     d->seconds, version,
+	snprintf(seconds, sizeof(seconds), "seconds %.1f", d->seconds);
+	line(d, LOOK_HEAD, "top %s %s version %s%s", place,
+	     d->seconds > 0 ? seconds : "since start", version,
 	     value(d, "healthy") > 0 ? "" : " TROUBLE: see its LOG");
 }
 
@@ -126,12 +140,12 @@ static void draw_waits(struct drawing *d)
 		double count, took, now;
 
 		snprintf(labels, sizeof(labels), "for=\"%s\"", causes[i]);
-		count = sighting_growth(d->then, d->now, "stalls_total",
-					labels);
-		took = sighting_growth(d->then, d->now, "stall_seconds_total",
-				       labels);
+		count = growth(d, "stalls_total", labels);
+		took = growth(d, "stall_seconds_total", labels);
 		now = sighting_value(d->now, "stalled_seconds", labels);
-		line(d, now > 0 || count > 0 ? LOOK_WRONG : LOOK_PLAIN,
+		line(d,
+		     now > 0 || per_second(d, count) > 0 ? LOOK_WRONG
+							 : LOOK_PLAIN,
 		     "%-8s %-12s %10.0f %12.3f %12.3f %12.0f", "stall",
 		     causes[i], count, took, now,
 		     sighting_value(d->now, "stalls_total", labels));
@@ -139,7 +153,7 @@ static void draw_waits(struct drawing *d)
 	line(d,
 	     rate(d, "slowed_seconds_total", "") > 0 ? LOOK_WRONG : LOOK_PLAIN,
 	     "%-8s %-12s %10s %12.3f", "slowed", "background", "-",
-	     sighting_growth(d->then, d->now, "slowed_seconds_total", ""));
+	     growth(d, "slowed_seconds_total", ""));
 }
 
 /* Of flushes or compactions. */
@@ -149,11 +163,10 @@ static void draw_work(struct drawing *d, const char *word, const char *count,
 	char labels[LABEL_SIZE];
 
 	snprintf(labels, sizeof(labels), "work=\"%s\"", word);
-	line(d, LOOK_PLAIN, "%-8s %-12s %10s %12s %12.3f %12.0f", "work", word,
-	     number(d, sighting_growth(d->then, d->now, count, "")),
-	     number(d, rate(d, bytes, "")),
+	line(d, LOOK_PLAIN, "%-8s %-12s %10s %12s %12.3f %12s", "work", word,
+	     number(d, growth(d, count, "")), number(d, rate(d, bytes, "")),
 	     sighting_value(d->now, "working_seconds", labels),
-	     100 * rate(d, "work_seconds_total", labels));
+	     number(d, round(100 * rate(d, "work_seconds_total", labels))));
 }
 
 static void draw_background(struct drawing *d)
@@ -232,7 +245,7 @@ static void draw_operations(struct drawing *d)
 	for (i = 0; i < count; i++)
 		line(d, LOOK_PLAIN, "%-8s %-24s %12s %12.1f %12.0f %8.0f",
 		     all[i].word, all[i].name,
-		     number(d, all[i].times.count / d->seconds),
+		     number(d, per_second(d, all[i].times.count)),
 		     all[i].times.mean_us, all[i].times.p99_us, all[i].running);
 }
 
@@ -251,10 +264,11 @@ static const struct hot_range *range_of(const struct drawing *d,
 
 struct table_row {
 	char name[LABEL_SIZE];
-	double reads, writes, bytes, size; /* a second; the last in all */
+	double reads, writes, bytes; /* that came */
+	double size;
 };
 
-static int by_rate(const void *a, const void *b)
+static int by_growth(const void *a, const void *b)
 {
 	const struct table_row *x = a, *y = b;
 	double m = x->reads + x->writes, n = y->reads + y->writes;
@@ -280,13 +294,13 @@ static void draw_tables(struct drawing *d)
 		if (strcmp(f->name, "table_reads_total") != 0 ||
 		    !figure_label(f->labels, "table", r->name, sizeof(r->name)))
 			continue;
-		r->reads = rate(d, "table_reads_total", f->labels);
-		r->writes = rate(d, "table_writes_total", f->labels);
-		r->bytes = rate(d, "table_bytes_total", f->labels);
+		r->reads = growth(d, "table_reads_total", f->labels);
+		r->writes = growth(d, "table_writes_total", f->labels);
+		r->bytes = growth(d, "table_bytes_total", f->labels);
 		r->size = sighting_value(d->now, "table_file_bytes", f->labels);
 		count++;
 	}
-	qsort(rows, count, sizeof(*rows), by_rate);
+	qsort(rows, count, sizeof(*rows), by_growth);
 	line(d, LOOK_HEAD, "%-8s %-24s %12s %12s %12s %12s %8s %s", "TABLE",
 	     "NAME", "READS_S", "WRITES_S", "BYTES_S", "FILE_BYTES", "HOT_PCT",
 	     "HOT_RANGE");
@@ -297,8 +311,10 @@ static void draw_tables(struct drawing *d)
 		if (!d->style->is_raw && rows[i].reads + rows[i].writes == 0)
 			continue;
 		line(d, LOOK_PLAIN, "%-8s %-24s %12s %12s %12s %12s %8.0f %s",
-		     "table", rows[i].name, number(d, rows[i].reads),
-		     number(d, rows[i].writes), number(d, rows[i].bytes),
+		     "table", rows[i].name,
+		     number(d, per_second(d, rows[i].reads)),
+		     number(d, per_second(d, rows[i].writes)),
+		     number(d, per_second(d, rows[i].bytes)),
 		     number(d, rows[i].size), 100 * hot->share, hot->range);
 	}
 	free(rows);
@@ -306,9 +322,8 @@ static void draw_tables(struct drawing *d)
 
 static void draw_store(struct drawing *d)
 {
-	double hits = sighting_growth(d->then, d->now, "cache_hits_total", "");
-	double misses =
-		sighting_growth(d->then, d->now, "cache_misses_total", "");
+	double hits = growth(d, "cache_hits_total", "");
+	double misses = growth(d, "cache_misses_total", "");
 
 	line(d, LOOK_HEAD, "%-8s %s", "STORE", "FIGURES");
 	line(d, LOOK_PLAIN, "%-8s commits_s %s bytes_s %s syncs_s %s", "writes",
@@ -321,7 +336,7 @@ static void draw_store(struct drawing *d)
 	     number(d, rate(d, "import_refused_total", "")));
 	line(d, LOOK_PLAIN, "%-8s hit_pct %.1f hits_s %s misses_s %s bytes %s",
 	     "cache", hits + misses > 0 ? 100 * hits / (hits + misses) : 100,
-	     number(d, hits / d->seconds), number(d, misses / d->seconds),
+	     number(d, per_second(d, hits)), number(d, per_second(d, misses)),
 	     number(d, value(d, "cache_bytes")));
 }
 
@@ -365,15 +380,14 @@ static void draw_memory(struct drawing *d)
 int top_draw(const struct sighting *then, const struct sighting *now,
 	     const char *place, const struct top_style *style, struct buf *out)
 {
-	struct drawing d = { .then = then,
+	static const struct sighting start = { .count = 0 };
+	struct drawing d = { .then = then ? then : &start,
 			     .now = now,
 			     .style = style,
-			     .seconds =
-				     (double)(now->at_ns - then->at_ns) / 1e9,
 			     .out = out };
 
-	if (d.seconds <= 0)
-		d.seconds = 1e-9;
+	if (then && now->at_ns > then->at_ns)
+		d.seconds = (double)(now->at_ns - then->at_ns) / 1e9;
 	draw_head(&d, place);
 	draw_waits(&d);
 	draw_background(&d);

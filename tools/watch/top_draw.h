@@ -16,9 +16,13 @@ struct top_style {
 	size_t lines;     /* at most; 0: any */
 };
 
-/* Appends what came between the two moments. place is what is shown. 0 or
- * -ENOMEM. */
+/* Appends what came between the two moments; without the first, then is NULL,
+ * what came since the daemon's start, with dashes for what is of a second.
+ * place is what is shown. 0 or -ENOMEM. */
 int top_draw(const struct sighting *then, const struct sighting *now,
 	     const char *place, const struct top_style *style, struct buf *out);
+
+/* The bytes of text that fit into so many characters; 0: any. */
+size_t top_cut(const char *text, size_t width);
 
 #endif
