@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,12 +19,35 @@ struct metrics_file {
 	struct buf temporary; /* a name beside it, ended by a NUL */
 	struct buf label;     /* ended by a NUL */
 	struct buf text;      /* kept from one time to the next */
-	uint64_t due_us;
-	int failed;      /* the error of the last time */
-	struct stat own; /* of what was written last; st_ino 0: nothing was */
+	int printed;          /* 0, or why text has not all */
+	int failed;           /* the error of the last time */
+	int own_fd;      /* what was written last, locked; -1: nothing was */
+	struct stat own; /* of that */
 };
 
-/* The directory of path, which has room for a NUL more. */
+/* Whether a directory is one of a tabletfs mount, as the kernel's table of
+ * mounts says, which asks no daemon. */
+static bool is_in_mount(int directory)
+{
+	FILE *table = fopen("/proc/self/mountinfo", "re");
+	char *line = NULL, *after;
+	size_t size = 0;
+	struct statx st;
+	bool found = false;
+
+	if (table && !statx(directory, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+			    STATX_MNT_ID, &st))
+		while (!found && getline(&line, &size, table) > 0)
+			found = strtoull(line, &after, 10) == st.stx_mnt_id &&
+				after > line &&
+				strstr(line, " - fuse.tabletfs ");
+	free(line);
+	if (table)
+		fclose(table);
+	return found;
+}
+
+/* The directory of path. */
 static int open_directory(struct metrics_file *m, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -39,6 +63,12 @@ static int open_directory(struct metrics_file *m, const char *path)
 	free(directory);
 	if (m->directory < 0)
 		return -ERR_bad_argument;
+	if (is_in_mount(m->directory))
+		return fail(ERR_bad_argument,
+			    "metrics-file=%s: it lies inside a tabletfs mount, "
+			    "whose data it would change every ten seconds; "
+			    "name a directory outside",
+			    path);
 	if (faccessat(m->directory, ".", W_OK | X_OK, AT_EACCESS) < 0)
 		return fail(ERR_bad_argument,
 			    "metrics-file=%s: its directory may not be written",
@@ -78,10 +108,47 @@ static int set_names(struct metrics_file *m, const char *path,
 	return err;
 }
 
+/* Whether another process has a lock on what is at the name, as who writes it
+ * has: 0 or an error. What is no file is replaced. */
+static int check_writer(const struct metrics_file *m)
+{
+	struct stat st;
+	int fd, err = 0;
+
+	if (fstatat(m->directory, m->name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !S_ISREG(st.st_mode) ||
+	    (m->own_fd >= 0 && st.st_ino == m->own.st_ino &&
+	     st.st_dev == m->own.st_dev))
+		return 0;
+	fd = openat(m->directory, m->name,
+		    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+		err = fail(EBUSY,
+			   "metrics-file=%s: another mount or server writes "
+			   "it; give each a file of its own",
+			   (char *)m->path.data);
+	close(fd);
+	return err;
+}
+
+/* Makes the temporary file: its descriptor, or a negative errno. What is there
+ * a process of this number has left. */
+static int make_temporary(const struct metrics_file *m)
+{
+	const char *temporary = (char *)m->temporary.data;
+	int fd;
+
+	(void)unlinkat(m->directory, temporary, 0);
+	fd = openat(m->directory, temporary,
+		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	return fd < 0 ? -errno : fd;
+}
+
 /* Tells who starts the server what would fail with each writing. */
 static int try_to_write(struct metrics_file *m)
 {
-	const char *temporary = (char *)m->temporary.data;
 	struct stat st;
 	int fd;
 
@@ -90,17 +157,17 @@ static int try_to_write(struct metrics_file *m)
 		return fail(ERR_bad_argument,
 			    "metrics-file=%s: it is a directory",
 			    (char *)m->path.data);
-	(void)unlinkat(m->directory, temporary, 0);
-	fd = openat(m->directory, temporary,
-		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	if (check_writer(m) < 0)
+		return -ERR_bad_argument;
+	fd = make_temporary(m);
 	/* A disk that is full may have room later. */
-	if (fd < 0 && errno != ENOSPC && errno != EDQUOT)
+	if (fd < 0 && fd != -ENOSPC && fd != -EDQUOT)
 		return fail(ERR_bad_argument,
 			    "metrics-file=%s: no file can be made there: %s",
-			    (char *)m->path.data, strerror(errno));
+			    (char *)m->path.data, strerror(-fd));
 	if (fd >= 0) {
 		close(fd);
-		(void)unlinkat(m->directory, temporary, 0);
+		(void)unlinkat(m->directory, (char *)m->temporary.data, 0);
 	}
 	return 0;
 }
@@ -114,7 +181,7 @@ int metrics_file_open(const char *path, const char *store,
 	*out = NULL;
 	if (!m)
 		return -ENOMEM;
-	m->directory = -1;
+	m->directory = m->own_fd = -1;
 	err = set_names(m, path, store);
 	if (!err)
 		err = open_directory(m, path);
@@ -125,14 +192,6 @@ int metrics_file_open(const char *path, const char *store,
 	else
 		*out = m;
 	return err;
-}
-
-bool metrics_file_is_due(struct metrics_file *m, uint64_t now_us)
-{
-	if (now_us < m->due_us)
-		return false;
-	m->due_us = now_us + METRICS_FILE_US;
-	return true;
 }
 
 static int write_all(int fd, struct bytes rest)
@@ -147,52 +206,61 @@ static int write_all(int fd, struct bytes rest)
 	return 0;
 }
 
-/* A new file takes the name of the one before. What is at the temporary name is
- * what a process of this number has left. */
-static int replace(struct metrics_file *m, struct bytes text)
+/* A new file, locked before it has the name, takes that of the one before. */
+static int replace(struct metrics_file *m)
 {
 	const char *temporary = (char *)m->temporary.data;
 	struct stat st;
-	int fd, err;
+	int fd = make_temporary(m), err;
 
-	(void)unlinkat(m->directory, temporary, 0);
-	fd = openat(m->directory, temporary,
-		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0)
-		return -errno;
+		return fd;
+	/* Where no file can be locked, nobody is kept out. */
+	(void)flock(fd, LOCK_EX | LOCK_NB);
 	/* node_exporter has a user of its own, whatever the umask is. */
 	err = fchmod(fd, 0644) < 0 ? -errno : 0;
 	if (!err)
-		err = write_all(fd, text);
-	if (!err && fstat(fd, &st) < 0)
-		err = -errno;
-	if (close(fd) < 0 && !err)
+		err = write_all(fd, buf_bytes(&m->text));
+	/* Some disks tell only a close that they are full. */
+	if (!err && (close(dup(fd)) < 0 || fstat(fd, &st) < 0))
 		err = -errno;
 	if (!err &&
 	    renameat(m->directory, temporary, m->directory, m->name) < 0)
 		err = -errno;
-	if (err)
+	if (err) {
 		(void)unlinkat(m->directory, temporary, 0);
-	else
-		m->own = st;
-	return err;
+		close(fd);
+		return err;
+	}
+	if (m->own_fd >= 0)
+		close(m->own_fd);
+	m->own_fd = fd;
+	m->own = st;
+	return 0;
 }
 
-int metrics_file_write(struct metrics_file *m,
-		       void (*print)(void *context, struct figures *f),
-		       void *context, bool *is_new)
+void metrics_file_print(struct metrics_file *m,
+			void (*print)(void *context, struct figures *f),
+			void *context)
 {
 	struct figures f = { .out = &m->text, .common = (char *)m->label.data };
-	int err;
 
 	buf_reset(&m->text);
 	print(context, &f);
-	err = f.err ? f.err : replace(m, buf_bytes(&m->text));
+	m->printed = f.err;
+}
+
+int metrics_file_write(struct metrics_file *m, bool *is_new)
+{
+	int err = check_writer(m), busy = err;
+
+	if (!err)
+		err = m->printed ? m->printed : replace(m);
 	*is_new = err != m->failed;
 	m->failed = err;
-	return err ? fail(-err, "metrics-file=%s: %s", (char *)m->path.data,
-			  strerror(-err))
-		   : 0;
+	return err && !busy ? fail(-err, "metrics-file=%s: %s",
+				   (char *)m->path.data, strerror(-err))
+			    : err;
 }
 
 void metrics_file_close(struct metrics_file *m)
@@ -202,11 +270,13 @@ void metrics_file_close(struct metrics_file *m)
 	if (!m)
 		return;
 	/* A number of a file may be used again at once. */
-	if (m->own.st_ino &&
+	if (m->own_fd >= 0 &&
 	    fstatat(m->directory, m->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    st.st_ino == m->own.st_ino && st.st_dev == m->own.st_dev &&
 	    !memcmp(&st.st_mtim, &m->own.st_mtim, sizeof(st.st_mtim)))
 		(void)unlinkat(m->directory, m->name, 0);
+	if (m->own_fd >= 0)
+		close(m->own_fd);
 	if (m->directory >= 0)
 		close(m->directory);
 	buf_release(&m->path);

@@ -11,28 +11,29 @@
  * the server; what is at its name later does not matter. Samples have the label
  * store="the store's path", as a directory may have the files of several.
  *
- * One thread at a time uses it.
+ * Whoever writes it has a lock on it (flock), so that no two write one file in
+ * turn.
+ *
+ * One thread at a time uses it; metrics_writer.h has that thread.
  */
-#define METRICS_FILE_US UINT64_C(10000000) /* it is written so often */
-
 struct metrics_file;
 
 /* path ends in .prom, as node_exporter reads no others; store is a full path.
  * Both are copied. 0 or an error with its sentence: -ERR_bad_argument of
- * another name, of one that is a directory, of a directory that is missing or
- * takes no file. */
+ * another name, of one that is a directory or that another process writes, of a
+ * directory that is missing, takes no file, or is one of a tabletfs mount: that
+ * could not be unmounted, and each writing would be a change of its data. */
 int metrics_file_open(const char *path, const char *store,
 		      struct metrics_file **out);
 
-/* Whether it is to be written, by a steady clock. */
-bool metrics_file_is_due(struct metrics_file *m, uint64_t now_us);
+/* Takes what print tells, which metrics_file_write writes then. */
+void metrics_file_print(struct metrics_file *m,
+			void (*print)(void *context, struct figures *f),
+			void *context);
 
-/* Writes what print tells; 0 or an error with its sentence: then the file is as
- * it was, and to be told only if it is another one than the last time, which
- * *is_new says. */
-int metrics_file_write(struct metrics_file *m,
-		       void (*print)(void *context, struct figures *f),
-		       void *context, bool *is_new);
+/* 0 or an error with its sentence: then the file is as it was, and to be told
+ * only if it is another one than the last time, which *is_new says. */
+int metrics_file_write(struct metrics_file *m, bool *is_new);
 
 /* Removes the file, if it is one that this has written. NULL is allowed. */
 void metrics_file_close(struct metrics_file *m);

@@ -16,7 +16,7 @@
 #include "fs/cells/prune.h"
 #include "fs/query/sized.h"
 #include "fs/cells/seen.h"
-#include "fs/command/metrics_file.h"
+#include "fs/command/metrics_writer.h"
 #include "fs/control/ctl_import.h"
 #include "fs/control/ctl_stats.h"
 #include "fs/kernel/answer.h"
@@ -142,6 +142,25 @@ static int resolve_store(const char *path, char *out)
 	return 0;
 }
 
+/* The mount would hide the file of figures: nobody would find it. Where its
+ * directory is not to be found, that is told when it is opened. */
+static int check_metrics(const char *file, const char *mount_point)
+{
+	char directory[PATH_MAX], resolved[PATH_MAX];
+	const char *slash = file ? strrchr(file, '/') : NULL;
+
+	if (!slash || slash - file >= PATH_MAX - 1)
+		return 0;
+	snprintf(directory, sizeof(directory), "%.*s", (int)(slash - file + 1),
+		 file);
+	return realpath(directory, resolved) && is_inside(resolved, mount_point)
+		       ? fail(ERR_mount_point,
+			      "metrics-file=%s lies inside it, where nobody "
+			      "would see it; name a directory outside",
+			      file)
+		       : 0;
+}
+
 /* Sets store and mount_point, of PATH_MAX bytes each, to absolute paths,
  * checked against each other: a daemon whose store lay under its own mount
  * would wait for itself. Absolute, since the daemon leaves its directory. */
@@ -161,7 +180,7 @@ static int resolve(const struct mount_options *o, char *store,
 		return fail(ERR_mount_point, "the store lies inside it");
 	if (is_inside(mount_point, store))
 		return fail(ERR_mount_point, "it lies inside the store");
-	return 0;
+	return check_metrics(o->metrics_file, mount_point);
 }
 
 /* Opens the store, or makes it if it may be written, with what whoever finds it
@@ -328,19 +347,36 @@ void fs_release(struct fs *fs)
 	gc_policy_free(fs->gc);
 }
 
-/* Each ten seconds, if a file was asked for; an error is logged once. */
-static void write_metrics(struct fs *fs)
+/* As in struct metrics_source. */
+static void tell_metrics(void *context, int err)
 {
-	bool is_new;
-	int err;
+	fs_log_error(context, NULL, NULL, err);
+}
 
-	if (!fs->metrics_file ||
-	    !metrics_file_is_due(fs->metrics_file, fs_steady()))
-		return;
-	err = metrics_file_write(fs->metrics_file, ctl_print_metrics, fs,
-				 &is_new);
-	if (err && is_new)
+/* Has the file of figures written from now on, if one was asked for. Without a
+ * thread for it there is a mount all the same. */
+static void start_metrics(struct fs *fs, struct metrics_file *file)
+{
+	const struct metrics_source source = { fs->options->metrics_file,
+					       ctl_print_metrics, tell_metrics,
+					       fs };
+	int err =
+		file ? metrics_writer_start(file, &source, &fs->metrics_writer)
+		     : 0;
+
+	if (err < 0)
 		fs_log_error(fs, NULL, NULL, err);
+}
+
+/* What it uses may be gone after this. */
+static void stop_metrics(struct fs *fs)
+{
+	int err = metrics_writer_stop(fs->metrics_writer);
+
+	fs->metrics_writer = NULL;
+	/* Nobody reads the mount's own list of errors any more. */
+	if (err < 0)
+		fprintf(stderr, "tabletfs: %s\n", err_detail());
 }
 
 /* As loop_serve calls it, about once a second. */
@@ -351,7 +387,7 @@ static void tick(void *context)
 	pins_sweep(fs, fs_steady());
 	exports_sweep(fs, fs_steady());
 	dirs_sweep(fs, fs_steady());
-	write_metrics(fs);
+	metrics_writer_tick(fs->metrics_writer, fs_steady());
 	store_write_events(fs->store);
 }
 
@@ -418,22 +454,29 @@ static int start_beside(struct fs *fs)
 }
 
 /* Mounts the session, serves it until it ends, and unmounts it. What is open is
- * committed at the end, also where umount(8) has ended it. */
+ * committed at the end, also where umount(8) has ended it. figures, which may
+ * be NULL, is taken. */
 static int serve_session(struct fs *fs, const sigset_t *ending,
-			 const char *mount_point)
+			 const char *mount_point, struct metrics_file *figures)
 {
 	int err = mount_session(fs->session, mount_point), failed;
 
-	if (err)
+	if (!err) {
+		err = device_use(fs->session);
+		if (!err)
+			err = start_beside(fs);
+		if (err)
+			fuse_session_unmount(fs->session);
+	}
+	if (err) {
+		metrics_file_close(figures);
 		return err;
-	err = device_use(fs->session);
-	if (!err)
-		err = start_beside(fs);
-	if (err)
-		goto unmount;
+	}
+	start_metrics(fs, figures);
 	sd_notifyf(0, "STATUS=%s is served at %s", fs->options->store,
 		   mount_point);
 	err = loop_serve(fs->session, ending, &fs->metrics, tick, fs);
+	stop_metrics(fs);
 	if (fs->options->serve)
 		fs->options->server_stop(fs->options->server);
 	/* Requests may have started these. */
@@ -445,7 +488,6 @@ static int serve_session(struct fs *fs, const sigset_t *ending,
 	tell_end(fs);
 	if ((fs_commit_all(fs, true) || failed) && !err)
 		err = fail(EIO, "some files could not be committed");
-unmount:
 	fuse_session_unmount(fs->session);
 	return err;
 }
@@ -456,6 +498,7 @@ static int serve(const struct mount_options *o, const char *store_path,
 		 const char *mount_point, int ready_fd)
 {
 	struct device device = { 0 };
+	struct metrics_file *figures = NULL;
 	struct stat directory = { 0 };
 	struct heap_watch *heap;
 	struct store *store;
@@ -486,16 +529,16 @@ static int serve(const struct mount_options *o, const char *store_path,
 	fs.store_device = directory.st_dev;
 	fs.store_inode = directory.st_ino;
 	if (!err && o->metrics_file)
-		err = metrics_file_open(o->metrics_file, store_path,
-					&fs.metrics_file);
+		err = metrics_file_open(o->metrics_file, store_path, &figures);
 	if (!err)
 		err = open_session(&fs, store_path);
 	/* The filesystem outlives its session, whose threads use it. */
 	if (!err) {
-		err = serve_session(&fs, &ending, mount_point);
+		err = serve_session(&fs, &ending, mount_point, figures);
 		fuse_session_destroy(fs.session);
+	} else {
+		metrics_file_close(figures);
 	}
-	metrics_file_close(fs.metrics_file);
 	fs_release(&fs);
 close_store:
 	heap_unwatch(heap);

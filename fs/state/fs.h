@@ -91,8 +91,8 @@ struct fs {
 	struct nodes nodes;
 	struct errors errors;
 	struct requests metrics;
-	struct metrics_file *metrics_file; /* the tick's; NULL: none */
-	struct makers makers;              /* by inode number, see access.h */
+	struct metrics_writer *metrics_writer; /* the tick's; NULL: none */
+	struct makers makers; /* by inode number, see access.h */
 	struct pins pins;
 	struct exports exports;
 	struct imports *imports; /* what .import/last tells; owned */

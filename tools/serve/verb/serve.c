@@ -3,10 +3,11 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
-#include "fs/command/metrics_file.h"
+#include "fs/command/metrics_writer.h"
 #include "fs/kernel/served.h"
 #include "fs/state/options.h"
 #include "store/base/bg.h"
+#include "store/base/watch/histogram.h"
 #include "tools/serve/listen.h"
 #include "tools/serve/method/method.h"
 #include "tools/serve/server.h"
@@ -19,6 +20,7 @@
 
 /* What the words of the command say. */
 struct serving {
+	struct verb_call *call;
 	const char *directory;
 	struct server_options server;
 	struct service service;
@@ -26,7 +28,7 @@ struct serving {
 	uint64_t slow_us;      /* as store_set_slow takes it */
 	int events_fd;         /* as in store.h */
 	const char *metrics;   /* path of a file of figures; NULL: none */
-	struct metrics_file *metrics_file; /* or NULL */
+	struct metrics_file *metrics_file; /* until it is written; or NULL */
 	sigset_t signals;
 };
 
@@ -64,6 +66,7 @@ static int parse(struct verb_call *c, struct serving *s)
 	int err;
 
 	*s = (struct serving){
+		.call = c,
 		.directory = has_path ? c->argv[1] : getenv("TABLETFS_STORE"),
 		.slow_us = STORE_SLOW_US,
 	};
@@ -162,23 +165,51 @@ static int open_metrics(struct serving *s)
 	return err;
 }
 
-/* Waits for a signal, and writes the file meanwhile; an error is told once. */
-static void await_signal(struct verb_call *c, struct serving *s)
+/* As in struct metrics_source. */
+static void print_metrics(void *context, struct figures *f)
+{
+	struct serving *s = context;
+
+	serve_print_figures(&s->service, f);
+}
+
+/* A line of stdio is written whole. */
+static void tell_metrics(void *context, int err)
+{
+	struct serving *s = context;
+
+	(void)err;
+	verb_wrong(s->call, "%s", err_detail());
+}
+
+/* Waits for a signal, and has the file written meanwhile. */
+static void await_signal(struct serving *s, struct metrics_writer *writer)
 {
 	const struct timespec pause = { METRICS_FILE_US / 1000000, 0 };
-	bool is_new;
-	int got;
+	int got = -1;
 
-	while (s->metrics_file) {
-		if (metrics_file_write(s->metrics_file, serve_print_figures,
-				       &s->service, &is_new) < 0 &&
-		    is_new)
-			verb_wrong(c, "%s", err_detail());
-		if (sigtimedwait(&s->signals, NULL, &pause) > 0)
-			return;
+	while (got <= 0) {
+		metrics_writer_tick(writer, histogram_now_ns() / 1000);
+		got = sigtimedwait(&s->signals, NULL, writer ? &pause : NULL);
 	}
-	while (sigwait(&s->signals, &got) != 0)
-		;
+}
+
+/* Takes the file of figures, if there is one. */
+static void serve_until_signal(struct serving *s)
+{
+	const struct metrics_source source = { s->metrics, print_metrics,
+					       tell_metrics, s };
+	struct metrics_writer *writer = NULL;
+	int err = s->metrics_file ? metrics_writer_start(s->metrics_file,
+							 &source, &writer)
+				  : 0;
+
+	s->metrics_file = NULL;
+	if (err < 0)
+		verb_failed(s->call, "Writing figures", err);
+	await_signal(s, writer);
+	if (metrics_writer_stop(writer) < 0)
+		verb_wrong(s->call, "%s", err_detail());
 }
 
 /* Until a signal comes. */
@@ -205,7 +236,7 @@ static int serve(struct verb_call *c, struct serving *s)
 	if (!status) {
 		sd_notifyf(0, "READY=1\nSTATUS=%s is served at %s",
 			   s->directory, server_address(server));
-		await_signal(c, s);
+		serve_until_signal(s);
 	}
 	sd_notify(0, "STOPPING=1");
 	metrics_file_close(s->metrics_file);
