@@ -88,6 +88,13 @@ assert P.tags.count("script") == 1 and page.count("</script>") == 1
 assert P.tags.count("svg") == 2
 assert set(re.findall("https?://[^\"' ]*", page)) == {"http://www.w3.org/2000/svg"}
 PY
+# What a viewer does with it. A quiet time is at its right.
+if command -v chromium >/dev/null; then
+	check "in a browser" timeout $((120 * ${SLOW:-1})) \
+		python3 "$fs_tests/browser.py" out.html
+else
+	skip "there is no chromium: tests/packages-watch"
+fi
 T keyviz t metric=writes key=event#00000 some.tsv
 refuse "other rows are left out" grep -q script some.tsv
 check "and these are not" grep -q '^event#00000' some.tsv

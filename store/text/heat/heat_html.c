@@ -126,6 +126,8 @@ static const char script[] =
 	"cells.addEventListener('pointerdown',e=>{drag=place(e);"
 	"cells.setPointerCapture(e.pointerId)});\n"
 	"cells.addEventListener('pointerup',()=>drag=null);\n"
+	/* Or text beside it is selected. */
+	"cells.addEventListener('mousedown',e=>e.preventDefault());\n"
 	"cells.addEventListener('dblclick',reset);\n"
 	"heat.addEventListener('pointerleave',()=>"
 	"tip.style.display='none');\n"

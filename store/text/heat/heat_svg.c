@@ -120,6 +120,7 @@ static int add_level(const struct heat_picture *p, const uint8_t *levels,
 
 static int add_cells(const struct heat_picture *p, struct buf *out)
 {
+	size_t rows = p->rows ? p->rows : 1;
 	size_t count = p->rows * p->columns, i;
 	uint8_t *levels = malloc(count + 1);
 	int err, level;
@@ -128,16 +129,17 @@ static int add_cells(const struct heat_picture *p, struct buf *out)
 		return -ENOMEM;
 	for (i = 0; i < count; i++)
 		levels[i] = (uint8_t)heat_level(p, p->values[i]);
-	err = buf_printf(out,
-			 "<rect class=\"plot\" x=\"%d\" y=\"%d\" width=\"%d\" "
-			 "height=\"%d\"/>\n"
-			 "<svg id=\"cells\" x=\"%d\" y=\"%d\" width=\"%d\" "
-			 "height=\"%d\" viewBox=\"0 0 %zu %zu\" "
-			 "preserveAspectRatio=\"none\" "
-			 "shape-rendering=\"crispEdges\">\n",
-			 LEFT, TOP, WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM,
-			 LEFT, TOP, WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM,
-			 p->columns, p->rows ? p->rows : 1);
+	/* The pointer meets a drawing only where it is painted: where nothing
+	 * came, its ground is. */
+	err = buf_printf(
+		out,
+		"<svg id=\"cells\" x=\"%d\" y=\"%d\" width=\"%d\" "
+		"height=\"%d\" viewBox=\"0 0 %zu %zu\" "
+		"preserveAspectRatio=\"none\" "
+		"shape-rendering=\"crispEdges\">\n"
+		"<rect class=\"plot\" width=\"%zu\" height=\"%zu\"/>\n",
+		LEFT, TOP, WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM,
+		p->columns, rows, p->columns, rows);
 	for (level = 1; level <= HEAT_LEVELS && err == 0; level++)
 		err = add_level(p, levels, level, out);
 	free(levels);
