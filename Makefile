@@ -86,8 +86,8 @@ CHECKED := $(if $(T),$(sort $(filter $(B)/tests/fs/%,$(CHECKED)) \
 .PHONY: all help build deps check check-built check-deb check-fault \
 	check-fs-long check-kernel check-serve-long check-soak check-wire canary \
 	demo fuzz lint compile_commands.json bench bench-engine bench-fs \
-	bench-import bench-large bench-serve bench-time install install-files \
-	uninstall deb clean
+	bench-heat bench-import bench-large bench-serve bench-time install \
+	install-files uninstall deb clean
 .SECONDARY:
 
 # The program, build/tabletfs; installs what it needs
@@ -195,6 +195,12 @@ bench-engine: deps
 	@tools/install-packages tests/packages-bench
 	@$(MAKE) --no-print-directory $(B)/tests/bench-engine
 	@B=$(B) tests/bench/run-engine
+
+# What samples for heat maps cost an operation, in instructions
+bench-heat: deps
+	@tools/install-packages tests/packages-debug
+	@$(MAKE) --no-print-directory $(B)/tests/bench/heat
+	@B=$(B) tests/bench/run-heat
 
 # Imports beside sqlite3 and cbt, some minutes
 bench-import: all
