@@ -124,7 +124,8 @@ static int check_writer(const struct metrics_file *m)
 		    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+	/* Two that only look are not in each other's way. */
+	if (flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK)
 		err = fail(EBUSY,
 			   "metrics-file=%s: another mount or server writes "
 			   "it; give each a file of its own",

@@ -125,14 +125,14 @@ int metrics_writer_stop(struct metrics_writer *w)
 
 	if (!w)
 		return 0;
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += METRICS_END_MS / 1000;
 	pthread_mutex_lock(&w->lock);
 	w->ends = true;
 	while (w->uses)
 		pthread_cond_wait(&w->change, &w->lock);
 	pthread_mutex_unlock(&w->lock);
 	bg_wake(w->bg);
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += METRICS_END_MS / 1000;
 	pthread_mutex_lock(&w->lock);
 	while (!w->ended && pthread_cond_timedwait(&w->change, &w->lock,
 						   &until) != ETIMEDOUT)

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -48,7 +49,7 @@ static bool ends(int fd, int ms)
 
 static void tell_wait(const char *who, const struct answer_teller *teller)
 {
-	char line[512];
+	char line[PATH_MAX + 128];
 
 	snprintf(line, sizeof(line),
 		 "tabletfs: waiting for %s, which does not answer", who);

@@ -11,8 +11,8 @@
  *
  * makes a store at DIR and puts, or gets, COUNT cells of as many rows, one a
  * commit, in loop(). Its clock goes on by an operation's time, of which there
- * are RATE a second, however long it takes: which of them are sampled depends on
- * that.
+ * are RATE a second, however long it takes: which of them are sampled depends
+ * on that.
  */
 #define TABLE BYTES_LITERAL("bench")
 #define FAMILY BYTES_LITERAL("f")
