@@ -5,6 +5,7 @@
 
 #include "fs/cells/cell.h"
 #include "fs/cells/loop.h"
+#include "fs/cells/space.h"
 #include "fs/control/ctl_recipe.h"
 #include "fs/control/ctl_table.h"
 #include "fs/control/import_steps.h"
@@ -456,6 +457,23 @@ free_file:
 	return err;
 }
 
+/* Counts for the quota what waits to be whole, size bytes; nothing of what runs
+ * now, which is looked at as it runs. */
+static void count_held(struct fs *fs, struct ctl_file *f, uint64_t size)
+{
+	atomic_fetch_add(&fs->uncommitted, size - f->held_size);
+	f->held_size = size;
+}
+
+/* Whether there is room for more of what is not whole yet. Commands, in no
+ * table, are not refused. */
+static int check_held(struct fs *fs, const struct ctl_file *f, uint64_t more)
+{
+	if (f->table_id == 0 || f->in.size <= CTL_HELD_MAX)
+		return 0;
+	return fs_check_space(fs, f->in.size + more);
+}
+
 ssize_t ctl_write(struct fs *fs, struct ctl_file *f, uint64_t owner,
 		  struct bytes data, uint64_t offset)
 {
@@ -463,7 +481,11 @@ ssize_t ctl_write(struct fs *fs, struct ctl_file *f, uint64_t owner,
 
 	assert(f->ops->write);
 	pthread_mutex_lock(&f->lock);
-	taken = f->ops->write(fs, f, data, offset);
+	count_held(fs, f, 0);
+	taken = check_held(fs, f, data.size);
+	if (taken == 0)
+		taken = f->ops->write(fs, f, data, offset);
+	count_held(fs, f, f->in.size);
 	if (taken > 0) {
 		f->writer = owner;
 		f->is_written = true;
@@ -479,8 +501,10 @@ int ctl_flush(struct fs *fs, struct ctl_file *f, uint64_t owner)
 	pthread_mutex_lock(&f->lock);
 	if (f->writer == owner)
 		f->is_written = false;
+	count_held(fs, f, 0);
 	if (f->ops->flush)
 		err = f->ops->flush(fs, f, !f->is_written);
+	count_held(fs, f, f->in.size);
 	pthread_mutex_unlock(&f->lock);
 	return err;
 }
@@ -505,6 +529,7 @@ void ctl_close(struct fs *fs, struct ctl_file *f)
 	if (f->ops->release)
 		f->ops->release(fs, f);
 	pthread_mutex_destroy(&f->lock);
+	count_held(fs, f, 0);
 	spill_release(&f->in);
 	buf_release(&f->out);
 	node_put(&fs->nodes, f->node);

@@ -70,6 +70,10 @@ struct ctl_ops {
  * hold. */
 #define CTL_WRITTEN_MAX ((size_t)256 << 20)
 
+/* More than that is refused when a quota is used up. What only removes, and is
+ * how there is room again, is seldom as long, and not known before its end. */
+#define CTL_HELD_MAX ((size_t)1 << 20)
+
 struct ctl_file {
 	const struct ctl_ops *ops;
 	pthread_mutex_t lock; /* guards all below but flags and table_id */
@@ -77,6 +81,7 @@ struct ctl_file {
 	uint32_t table_id;    /* of the table that node was in; 0: in none */
 	int flags;            /* of open(2) */
 	struct spill in;      /* what was written and is not yet taken */
+	uint64_t held_size;   /* of in, as fs->uncommitted has it */
 	uint64_t writer;      /* who wrote last, as ctl_write is told */
 	bool is_written;      /* and has not closed a descriptor since */
 	struct buf out;       /* what is to be read, if it is made ahead */

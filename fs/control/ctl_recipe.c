@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "fs/cells/loop.h"
+#include "fs/cells/space.h"
 #include "fs/control/ctl_recipe.h"
 #include "store/text/track/stored_recipe.h"
 
@@ -213,14 +214,14 @@ static ssize_t recipe_write(struct fs *fs, struct ctl_file *f,
 			    struct bytes data, uint64_t offset)
 {
 	struct recipe_file *r = f->state;
-	int err = 0;
+	int err = fs_check_space(fs, data.size);
 
-	(void)fs;
 	if (f->flags & O_APPEND)
 		offset = r->text.size;
 	if (data.size == 0)
 		return 0;
-	if (offset > RECIPE_SIZE_MAX || offset + data.size > r->text.size)
+	if (!err &&
+	    (offset > RECIPE_SIZE_MAX || offset + data.size > r->text.size))
 		err = set_size(r, offset + data.size);
 	r->failed = r->failed ? r->failed : err;
 	if (err)

@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "fs/cells/notify.h"
+#include "fs/cells/space.h"
 #include "fs/open/commit.h"
 
 /*
@@ -230,7 +231,9 @@ static int move_newest(const struct stamp *s, struct write *w, uint64_t old)
 
 	if (err <= 0)
 		goto release;
-	err = write_row(w, p->table, p->row);
+	err = fs_check_space(s->fs, large ? 0 : cell.value.size);
+	if (!err)
+		err = write_row(w, p->table, p->row);
 	if (!err)
 		err = write_delete_cells(w, p->family, p->qualifier, old,
 					 old + 1);

@@ -5,6 +5,7 @@
 
 #include "fs/cells/loop.h"
 #include "fs/cells/notify.h"
+#include "fs/cells/space.h"
 #include "fs/open/commit.h"
 #include "fs/state/ino.h"
 #include "fs/tree/lookup.h"
@@ -172,6 +173,15 @@ static int move_history(struct move *m, struct write *w,
 	return err ? err : move_draft(m, w, newest);
 }
 
+/* What moves is written again, and what it was counts until it is compacted
+ * away; what is open counts already. */
+static int check_room(const struct move *m, const struct write *w)
+{
+	uint64_t size = write_size(w), held = m->draft ? m->draft->counted : 0;
+
+	return fs_check_space(m->fs, size > held ? size - held : 0);
+}
+
 /* For store_update: a cell's rename, or exchange. */
 static int decide_move(void *context, struct write *w)
 {
@@ -195,14 +205,17 @@ static int decide_move(void *context, struct write *w)
 	if (err)
 		return err;
 	if (m->exchange)
-		return exchange(m, w);
-	if (!has_target)
+		err = exchange(m, w);
+	else if (!has_target)
 		err = move_history(m, w, has_source ? &newest : NULL);
 	else if (dirty)
 		err = move_draft(m, w, &old);
 	else
 		err = move_newest(m, w, &old);
-	return err < 0 ? err
+	if (err >= 0)
+		err = check_room(m, w);
+	return err < 0 || m->exchange
+		       ? err
 		       : write_delete_column(w, m->from.path.family,
 					     m->from.path.qualifier);
 }
@@ -458,7 +471,9 @@ static int decide_row(void *context, struct write *w)
 		err = copy_row(m, w);
 	if (err || write_count(w) == 0)
 		return err;
-	err = write_row(w, m->from.path.table, m->from.path.row);
+	err = check_room(m, w);
+	if (!err)
+		err = write_row(w, m->from.path.table, m->from.path.row);
 	return err ? err : write_delete_row(w);
 }
 

@@ -4,6 +4,7 @@
 
 #include "fs/cells/loop.h"
 #include "fs/cells/notify.h"
+#include "fs/cells/space.h"
 #include "fs/state/ino.h"
 #include "fs/tree/attr.h"
 #include "fs/tree/keep.h"
@@ -121,7 +122,9 @@ static int make_family(struct fs *fs, const struct path *path,
 	int err;
 
 	loop_hand_over();
-	err = store_create_family(fs->store, path->table, &spec);
+	err = fs_check_space(fs, 0);
+	if (!err)
+		err = store_create_family(fs->store, path->table, &spec);
 	if (!err)
 		fs_changed_outside(fs);
 	return err;
@@ -169,12 +172,13 @@ static int mkdir_table(struct fs *fs, struct bytes key, mode_t mode)
 {
 	struct table_access access = { mode & 07777, TABLE_ACCESS_UNSET,
 				       TABLE_ACCESS_UNSET };
+	int err = fs_check_space(fs, 0);
 
 	if (access.mode == ACCESS_DIRECTORY_MODE)
 		access.mode = TABLE_ACCESS_UNSET;
 	/* Durable, so it waits for a disk. */
 	loop_hand_over();
-	return store_create_table_for(fs->store, key, &access);
+	return err ? err : store_create_table_for(fs->store, key, &access);
 }
 
 /* A child of a directory of data, by its key. */

@@ -1,0 +1,103 @@
+#!/bin/bash
+# Ways past a quota: what is not whole yet, what moves, what is made beside data.
+# A used up quota refuses each, and what was there stays; what only removes goes on.
+. "$(dirname "$0")/lib.sh"
+
+start_mount -o quota=4M
+mkdir -p "$m/t/r/f" "$m/t/s/f" "$m/u/.schema/f"
+head -c 60000 /dev/urandom >"$m/t/r/f/a"
+head -c 60000 /dev/urandom >"$m/t/r/f/b"
+echo 'key {k}' >recipe
+echo 'set f:v {v}' >>recipe
+cp recipe "$m/t/.recipes/one"
+
+# A part of a line, without its end: two writers have no more room than one.
+cat >parts.py <<'PYTHON'
+import os, sys
+def fill(fd):
+    part, n = b'{"row":"l","set":{"f":{"v":"', 0
+    try:
+        while n < 64:
+            os.write(fd, part)
+            part, n = b"x" * (128 << 10), n + 1
+    except OSError as e:
+        assert e.errno == 28, e
+    return n / 8
+first, second = (os.open(name, os.O_WRONLY) for name in sys.argv[1:])
+n = fill(first)
+assert 2 <= n <= 4, "%s MiB of one line" % n
+n = fill(second)
+assert n <= 2, "%s MiB of another beside it" % n
+for fd in first, second:
+    try:
+        os.close(fd)
+    except OSError as e:
+        assert e.errno == 22, e
+PYTHON
+mkdir -p "$m/t/l"
+check "parts of lines of .mutate" python3 parts.py "$m/t/.mutate" "$m/u/.mutate"
+check "and of .row.jsonl" python3 parts.py "$m/t/l/.row.jsonl" "$m/t/.mutate"
+{
+	printf '{"row":"l","set":{"f":{"v":"'
+	head -c 2000000 /dev/zero | tr '\0' x
+	echo '"}}}'
+} >long
+check "are room again" cp long "$m/t/.mutate"
+"$TABLETFS" -store "$store" deleterow t l >/dev/null
+"$TABLETFS" -store "$store" compact
+
+head -c 1000000 /dev/urandom >noise
+for i in $(seq 9); do
+	cp noise "$m/t/s/f/n$i" 2>/dev/null || break
+done
+# What is left, of which a flush makes some by itself.
+fill() {
+	for size in 60000 10000 1000 100 1; do
+		while head -c $size noise >"$m/t/s/f/n$((i++))"; do
+			:
+		done 2>/dev/null
+	done
+}
+fill
+same "it is used up" 0 "$(stat -f -c %a "$m")"
+
+errno ENOSPC mv "$m/t/r" "$m/t/q"
+check "the row stays" cmp -s <(ls "$m/t/r/f") <(printf 'a\nb\n')
+errno ENOSPC mv "$m/t/r/f/a" "$m/t/r/f/c"
+errno ENOSPC mv "$m/t/r/f/a" "$m/t/r/f/b"
+errno ENOSPC touch -d 2020-01-01 "$m/t/r/f/a"
+# refuses_dir NAME: made nowhere while there is no room.
+refuses_dir() {
+	for try in $(seq 20); do
+		fill
+		mkdir "$m/$1" 2>err || break
+		rmdir "$m/$1" 2>/dev/null
+	done
+	check "$1 is not made: $(cat err)" grep -q "No space left" err
+}
+refuses_dir new
+refuses_dir t/r/new
+refuses_dir t/.schema/another
+errno ENOSPC cp recipe "$m/t/.recipes/two"
+errno ENOSPC sh -c "cat recipe >>'$m/t/.recipes/one'"
+check "a recipe stays as it was" cmp recipe "$m/t/.recipes/one"
+check "and each is told" grep -q 'the quota of 4194304 bytes is used up' \
+	"$m/.tabletfs/errors"
+check "a table's name changes alone" mv "$m/u" "$m/w"
+
+python3 - "$m/t/.mutate" <<'PYTHON'
+import json, sys
+with open(sys.argv[1], "wb", buffering=0) as f:
+    f.write((json.dumps({"row": "s", "mutations": [
+        {"delete": {"f": ["n%d" % i for i in range(60000)]}}]}) +
+        "\n").encode())
+PYTHON
+same "what only removes, in one long line, is taken" 0 $?
+"$TABLETFS" -store "$store" compact
+check "then there is room" mv "$m/t/r" "$m/t/q"
+check "for all of it" mv "$m/t/q/f/a" "$m/t/q/f/c"
+check "again" touch -d 2020-01-01 "$m/t/q/f/c"
+check "and a recipe" cp recipe "$m/t/.recipes/two"
+stop_mount
+check "the store is whole" T check >/dev/null
+finish
