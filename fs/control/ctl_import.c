@@ -210,17 +210,24 @@ static void update_record(struct fs *fs, const struct import_file *im,
 }
 
 /* Appends what only a recipe makes of records. */
-static int print_counts(const struct import_result *n, struct buf *out)
+static int print_by_recipe(const struct import_record *r, struct buf *out)
 {
-	return buf_printf(out,
-			  "unexploded %llu\nskipped %llu\nempty %llu\n"
-			  "replaced %llu%s\nhidden %llu\n",
-			  (unsigned long long)n->unexploded_count,
-			  (unsigned long long)n->skipped_count,
-			  (unsigned long long)n->empty_count,
-			  (unsigned long long)n->replaced_count,
-			  n->replaced_more ? " or more" : "",
-			  (unsigned long long)n->hidden_count);
+	const struct import_result *n = &r->result;
+	int err = buf_printf(out,
+			     "unexploded %llu\nskipped %llu\nempty %llu\n"
+			     "replaced %llu%s\nhidden %llu\n",
+			     (unsigned long long)n->unexploded_count,
+			     (unsigned long long)n->skipped_count,
+			     (unsigned long long)n->empty_count,
+			     (unsigned long long)n->replaced_count,
+			     n->replaced_more ? " or more" : "",
+			     (unsigned long long)n->hidden_count);
+
+	if (!err && n->header_line > 0)
+		err = buf_printf(out, "header %s:%llu: %s\n", r->format,
+				 (unsigned long long)n->header_line,
+				 IMPORT_HEADER_TAKEN);
+	return err;
 }
 
 /* Appends the text of a record. With the lock held. */
@@ -240,7 +247,7 @@ static int print_record(const struct import_record *r, struct buf *out)
 			     (unsigned long long)n->refused_count);
 
 	if (!err && r->by_recipe)
-		err = print_counts(n, out);
+		err = print_by_recipe(r, out);
 	if (!err && r->error.size > 0)
 		err = buf_printf(out, "error %.*s\n", (int)r->error.size,
 				 (const char *)r->error.data);

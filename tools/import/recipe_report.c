@@ -19,10 +19,7 @@ void recipe_report_header(struct verb_call *c, const struct recipe_import *r,
 	unsigned int i = file_of(r, line);
 
 	if (i > 0)
-		verb_wrong(c,
-			   "%s:%llu: was taken for the header; header=no makes "
-			   "a record of it, header=yes says that it is one",
-			   r->files[i - 1],
+		verb_wrong(c, "%s:%llu: " IMPORT_HEADER_TAKEN, r->files[i - 1],
 			   (unsigned long long)(line - r->line_bases[i - 1]));
 }
 

@@ -111,6 +111,11 @@ struct import_result {
 	struct buf refused;
 };
 
+/* What is to be told of result->header_line, behind file and line. */
+#define IMPORT_HEADER_TAKEN                                          \
+	"was taken for the header; header=no makes a record of it, " \
+	"header=yes says that it is one"
+
 /* s is NULL with emit. With a recipe the format says nothing, and a family
  * that is not there or of another type is -ERR_no_family or
  * -ERR_type_mismatch. *out is to be freed; NULL after an error:
