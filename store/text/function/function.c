@@ -335,6 +335,7 @@ static const struct function functions[] = {
 	{ "length", "", TEXT, TEXT, 0, text_length },
 	{ "reverse", "", TEXT, TEXT, 0, text_reverse },
 	{ "pad(n)", "n", TEXT, TEXT, 4096, text_pad },
+	{ "pad_hex(n)", "n", TEXT, TEXT, 4096, text_pad_hex },
 	{ "reverse_domain", "", TEXT, TEXT, 0, text_reverse_domain },
 	{ "salt(n)", "n", TEXT, TEXT, UINT32_MAX, run_salt },
 	{ "hash(n)", "n", TEXT, TEXT, 16, run_hash },

@@ -158,24 +158,28 @@ int text_reverse(const struct call *c, struct value *v, struct buf *memory)
 	return 0;
 }
 
-static bool all_digits(struct bytes s)
+/* One at least, up to such a byte: '9', or 'f' in either case. */
+static bool all_digits(struct bytes s, uint8_t last)
 {
 	size_t i;
 
-	for (i = 0; i < s.size; i++)
-		if (s.data[i] < '0' || s.data[i] > '9')
+	for (i = 0; i < s.size; i++) {
+		uint8_t c = s.data[i];
+
+		if (c > '9')
+			c |= 0x20;
+		if (c < '0' || c > last || (c > '9' && c < 'a'))
 			return false;
+	}
 	return s.size > 0;
 }
 
-/* pad(n): zeros in front, up to n digits. */
-int text_pad(const struct call *c, struct value *v, struct buf *memory)
+/* Zeros in front, up to so many digits. */
+static int pad(struct value *v, size_t width, struct buf *memory)
 {
-	size_t width = (size_t)c->numbers[0], size = v->text.size;
+	size_t size = v->text.size;
 	int err;
 
-	if (!all_digits(v->text))
-		return refuse(v, "is not digits only, which pad takes");
 	if (size > width)
 		return refuse(v, "has more digits than pad makes");
 	err = buf_reserve(memory, width);
@@ -186,6 +190,24 @@ int text_pad(const struct call *c, struct value *v, struct buf *memory)
 	memory->size = width;
 	v->text = buf_bytes(memory);
 	return 0;
+}
+
+/* pad(n) */
+int text_pad(const struct call *c, struct value *v, struct buf *memory)
+{
+	if (!all_digits(v->text, '9'))
+		return refuse(v, "is not digits only, which pad takes; those "
+				 "of hexadecimal numbers pad_hex does");
+	return pad(v, (size_t)c->numbers[0], memory);
+}
+
+/* pad_hex(n) */
+int text_pad_hex(const struct call *c, struct value *v, struct buf *memory)
+{
+	if (!all_digits(v->text, 'f'))
+		return refuse(v, "is not hexadecimal digits only, which "
+				 "pad_hex takes");
+	return pad(v, (size_t)c->numbers[0], memory);
 }
 
 /* A label of a host's name: what no name can have is an address, a port or a
@@ -218,7 +240,7 @@ int text_reverse_domain(const struct call *c, struct value *v,
 
 		if (!is_label(label))
 			return refuse(v, "is no domain's name");
-		if (last && all_digits(label))
+		if (last && all_digits(label, '9'))
 			return refuse(v, "is an address, not a domain's name");
 		last = false;
 		err = buf_add_bytes(memory, label);

@@ -17,6 +17,7 @@ int text_slice(const struct call *c, struct value *v, struct buf *memory);
 int text_length(const struct call *c, struct value *v, struct buf *memory);
 int text_reverse(const struct call *c, struct value *v, struct buf *memory);
 int text_pad(const struct call *c, struct value *v, struct buf *memory);
+int text_pad_hex(const struct call *c, struct value *v, struct buf *memory);
 int text_reverse_domain(const struct call *c, struct value *v,
 			struct buf *memory);
 
