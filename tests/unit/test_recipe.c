@@ -298,7 +298,8 @@ START_TEST(headers)
 	check_csv("key {a}\nset f:q {b|default(x)}", "a", "1",
 		  "{\"row\": \"1\", \"set\": {\"f\": {\"q\": \"x\"}}}\n");
 	check_csv("key {a}\nset f:q 1\nexplode {a}", "a", "1",
-		  "!! explode is of JSON, whose records have arrays\n");
+		  "!! explode is of JSON, whose records have arrays and "
+		  "objects\n");
 	/* A statement that was replaced asks for nothing. */
 	check_csv(
 		"at {gone|time}\nkey {a}\nset f:q 1\nat {t|time(unix_s)}",
@@ -331,7 +332,7 @@ START_TEST(json_records)
 	check_json("key k\nrest f", "{\"a.b\": 1, \"a\": {\"b\": 2}}",
 		   "! column \"f:a.b\" is set twice by one record\n");
 	check_json("key {#1}\nrest f", "{}",
-		   "!! {#1} is a position, which JSON has none of\n");
+		   "!! {#1} is a position, which only CSV and TSV have\n");
 	check_json(
 		"key {i}#{a.x}\nexplode {a}\nrest f",
 		"{\"i\": 1, \"p\": 2, \"a\": [{\"x\": 1, \"y\": 2}, {\"y\": "
@@ -345,7 +346,25 @@ START_TEST(json_records)
 		   "{\"row\": \"y\", \"set\": {\"f\": {\"q\": \"1\"}}}\n");
 	check_json("key {a}\nexplode {a}\nset f:q 1", "{}", "");
 	check_json("key {a}\nexplode {a}\nset f:q 1", "{\"a\": 1}",
-		   "! field \"a\" is no array\n");
+		   "! field \"a\" is no array or object\n");
+	/* Of an object the members are elements, and their keys are names. */
+	check_json("key {i}#{$name|any}\nexplode {a}\nset f:{$name} {a.x}\n"
+		   "rest f",
+		   "{\"i\": 1, \"p\": 2, \"a\": {\"b#c\": {\"x\": 3, \"y\": "
+		   "4}, \"\": {}, \"d\": 5}}",
+		   "{\"row\": \"1#b#c\", \"set\": {\"f\": {\"a.y\": \"4\", "
+		   "\"b#c\": \"3\", \"p\": \"2\"}}}\n"
+		   "! field \"$name\": it is empty, and the row key needs it\n"
+		   "{\"row\": \"1#d\", \"set\": {\"f\": {\"a\": \"5\", "
+		   "\"p\": \"2\"}}}\n");
+	check_json("key {$name|default(root)}\nexplode {a}\nset f:q {a}",
+		   "{\"a\": {\"\": 1}}",
+		   "{\"row\": \"root\", \"set\": {\"f\": {\"q\": \"1\"}}}\n");
+	check_json("key {$name}\nexplode {a}\nset f:q {a}", "{\"a\": {}}", "");
+	check_json("key {$name}\nexplode {a}\nset f:q {a}",
+		   "{\"a\": [\"x\", \"y\"]}",
+		   "{\"row\": \"0\", \"set\": {\"f\": {\"q\": \"x\"}}}\n"
+		   "{\"row\": \"1\", \"set\": {\"f\": {\"q\": \"y\"}}}\n");
 	/* A table of milliseconds. */
 	check_json("key {a}\nat {a|time(unix_us)}\nset f:q 1\nadd g:n 1",
 		   "{\"a\": 1999}",

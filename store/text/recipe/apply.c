@@ -436,8 +436,8 @@ bool applier_lacks_array(const struct applier *a)
 	return a->lacks_array;
 }
 
-/* Finds the array that explode names and its first element. No such array, or
- * null, has none. 0 or a refusal. */
+/* Finds the array or object that explode names and its first element. Neither,
+ * or null, has none. 0 or a refusal. */
 static int begin_elements(struct applier *a, const struct statement *explode)
 {
 	const struct field *f =
@@ -449,9 +449,11 @@ static int begin_elements(struct applier *a, const struct statement *explode)
 	a->lacks_array = !n || n->type == JSON_NULL;
 	if (a->lacks_array)
 		return 0;
-	if (n->type != JSON_ARRAY)
-		return fail(ERR_bad_line, "field \"%.*s\" is no array",
+	if (n->type != JSON_ARRAY && n->type != JSON_OBJECT)
+		return fail(ERR_bad_line,
+			    "field \"%.*s\" is no array or object",
 			    (int)f->name.size, f->name.data);
+	a->record.of_array = n->type == JSON_ARRAY;
 	a->elements = json_first(a->record.json, n);
 	return 0;
 }
@@ -475,6 +477,8 @@ int applier_next(struct applier *a, struct recipe_rows *rows)
 	}
 	if (!a->elements)
 		return 0;
+	if (a->record.element)
+		a->record.index++;
 	a->record.element = a->elements;
 	a->elements = json_next(a->record.json, a->elements);
 	return apply_record(a, rows);

@@ -170,7 +170,8 @@ int applier_header(struct applier *a, const struct bytes *names, size_t count,
 
 	if (recipe_find(r, STATEMENT_EXPLODE))
 		return fail(ERR_bad_argument,
-			    "explode is of JSON, whose records have arrays");
+			    "explode is of JSON, whose records have arrays and "
+			    "objects");
 	mark(r);
 	for (i = 0; !err && i < r->fields.count; i++)
 		err = find_column(&r->fields.items[i], names, count, has_names);
@@ -229,10 +230,11 @@ int applier_json(struct applier *a)
 	for (i = 0; i < fields->count; i++)
 		if (fields->items[i].used &&
 		    fields->items[i].kind == FIELD_POSITION)
-			return fail(ERR_bad_argument,
-				    "{%.*s} is a position, which JSON has none "
-				    "of",
-				    (int)fields->items[i].name.size,
-				    fields->items[i].name.data);
+			return fail(
+				ERR_bad_argument,
+				"{%.*s} is a position, which only CSV and TSV "
+				"have",
+				(int)fields->items[i].name.size,
+				fields->items[i].name.data);
 	return 0;
 }

@@ -126,10 +126,14 @@ static int take_special(struct field *f)
 		f->kind = FIELD_LINE;
 		return 0;
 	}
+	if (bytes_equal(f->name, BYTES_LITERAL("$name"))) {
+		f->kind = FIELD_MEMBER;
+		return 0;
+	}
 	if (f->name.data[0] == '$')
 		return fail(ERR_bad_argument,
-			    "of names with $ there are {$file} and {$line}; "
-			    "{\"$x\"} is a field");
+			    "of names with $ there are {$file}, {$line} and, "
+			    "with explode, {$name}; {\"$x\"} is a field");
 	f->kind = FIELD_POSITION;
 	for (i = 1; i < f->name.size && i < 8; i++) {
 		if (f->name.data[i] < '0' || f->name.data[i] > '9')

@@ -12,6 +12,7 @@ enum field_kind {
 	FIELD_POSITION, /* {#3}, from 1 */
 	FIELD_FILE,     /* {$file} */
 	FIELD_LINE,     /* {$line} */
+	FIELD_MEMBER,   /* {$name}, of what explode takes apart */
 };
 
 struct field_step {

@@ -98,7 +98,7 @@ static int add_line(struct recipe *r, const struct line *l)
 		return line_wrong(l, &l->words[0], 0,
 				  "unknown statement; there are key at set "
 				  "rest add skip explode, and format header "
-				  "delimiter quote comment bytes zone");
+				  "delimiter quote comment bytes short zone");
 	err = statement_parse(r, l, kind, &s);
 	if (!err)
 		err = keep(r, &s);
@@ -234,6 +234,16 @@ static int check_columns(const struct recipe *r)
 	return 0;
 }
 
+/* Also by a statement that was replaced. */
+static bool names_member(const struct recipe *r)
+{
+	size_t i = 0;
+
+	while (i < r->fields.count && r->fields.items[i].kind != FIELD_MEMBER)
+		i++;
+	return i < r->fields.count;
+}
+
 int recipe_check(struct recipe *r)
 {
 	if (!recipe_has_key(r))
@@ -244,6 +254,10 @@ int recipe_check(struct recipe *r)
 		return fail(ERR_bad_argument,
 			    "the recipe's last key makes a row without cells: "
 			    "set, rest or add has to follow it");
+	if (!recipe_find(r, STATEMENT_EXPLODE) && names_member(r))
+		return fail(ERR_bad_argument,
+			    "{$name} is of what explode takes apart, which the "
+			    "recipe does not say");
 	return check_columns(r);
 }
 

@@ -113,22 +113,36 @@ int record_value(const struct record *r, const struct json_node *n,
 	return err;
 }
 
+static int number_value(uint64_t n, struct buf *memory, struct value *v)
+{
+	int err;
+
+	buf_reset(memory);
+	err = print_u64(n, 1, memory);
+	*v = (struct value){ .text = buf_bytes(memory) };
+	return err;
+}
+
 int record_get(const struct record *r, const struct field *f,
 	       struct buf *memory, struct value *v)
 {
 	const struct record_column *column;
-	int err;
 
 	*v = (struct value){ .absent = true };
 	switch (f->kind) {
 	case FIELD_FILE:
 		*v = (struct value){ .text = r->file };
 		return 0;
+	case FIELD_MEMBER:
+		if (!r->element)
+			break;
+		if (!r->of_array) {
+			*v = (struct value){ .text = r->element->key };
+			return 0;
+		}
+		return number_value(r->index, memory, v);
 	case FIELD_LINE:
-		buf_reset(memory);
-		err = print_u64(r->line, 1, memory);
-		*v = (struct value){ .text = buf_bytes(memory) };
-		return err;
+		return number_value(r->line, memory, v);
 	case FIELD_NAME:
 	case FIELD_POSITION:
 		break;

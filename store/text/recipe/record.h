@@ -24,9 +24,11 @@ struct record {
 	const struct json *json;
 	const struct json_node *root;
 	/* What is taken apart by explode, and the element that stands in its
-	 * place; or both NULL. */
+	 * place, of an array with its index; or both NULL. */
 	const struct field *exploded;
 	const struct json_node *element;
+	bool of_array;
+	uint64_t index;
 };
 
 /* Sets *v to the value of a field, which lives as long as the record's, or in
