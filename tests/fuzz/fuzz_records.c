@@ -10,7 +10,9 @@ static const char *const recipes[] = {
 	"at {b|time}\nset f:q {b}\n",
 	"bytes base64\nkey {a}\nrest f\n",
 	"format dynamodb\nkey {a}{b[0]}\nrest f\n",
-	"key {a|reverse}\nexplode {b}\nset f:q {b.c}\nrest g\nskip {d} > 3\n",
+	"key {a|reverse}{$name|default(-)|any}\nexplode {b}\nset f:q {b.c}\n"
+	"rest g\nskip {d} > 3\n",
+	"format control\nkey {a}\nset f:{b|default(-)} {c}\nrest g\n",
 };
 
 static int add_line(void *context, struct bytes line)
@@ -132,7 +134,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	schema = store_schema(s);
 	table = schema_table(schema, BYTES_LITERAL("t"));
 	text = bytes_of(data + 2, size - 2);
-	recipe = recipes[(data[0] & 7) % 6];
+	recipe = recipes[(data[0] & 7) % 7];
 	import(table, recipe, data[0], text, SIZE_MAX, &whole);
 	import(table, recipe, data[0], text, 1 + data[1], &pieces);
 	blot(&whole);

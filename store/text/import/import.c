@@ -214,6 +214,8 @@ static int take_by_recipe(struct importer *im, bool final)
 		return import_take_json(im, final);
 	case RECIPE_JSON:
 		return import_take_array(im, final);
+	case RECIPE_CONTROL:
+		return import_take_control(im, final);
 	default:
 		return import_take_csv(im, final);
 	}

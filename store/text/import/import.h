@@ -23,11 +23,12 @@
  * timestamp all have that of importer_new.
  *
  * With a recipe, see store/text/recipe/recipe.h, a file is one of records: CSV
- * and TSV with one header, JSON lines, or a JSON array; each becomes the rows
- * that the recipe says, all of them or none. importer_begin_file begins each of
- * any number of files, which are one import: they share its time, and a cell
- * that a later record replaces is counted. Its rows go to a store or, as JSON,
- * to a function. If its first 1,000 records are all refused it ends.
+ * and TSV with one header, JSON lines, a JSON array, or paragraphs of Debian's
+ * control format; each becomes the rows that the recipe says, all of them or
+ * none. importer_begin_file begins each of any number of files, which are one
+ * import: they share its time, and a cell that a later record replaces is
+ * counted. Its rows go to a store or, as JSON, to a function. If its first
+ * 1,000 records are all refused it ends.
  *
  * One thread at a time uses an importer. An error that a call returns is final:
  * it ends the import, every later call returns it, and lines committed stay.

@@ -5,6 +5,7 @@
 #include "store/text/import/import_line.h"
 #include "store/text/import/import_recipe.h"
 #include "store/text/import/import_state.h"
+#include "store/text/json/json_control.h"
 #include "store/text/json/json_mutation.h"
 
 /* Such a line is skipped, not refused as no JSON. */
@@ -86,4 +87,67 @@ int import_take_json(struct importer *im, bool final)
 	if (!blank(line))
 		err = take_line(im);
 	return err < 0 ? err : import_advance(im, im->at);
+}
+
+/* Of control: the object that it becomes, up to six times as long, is in
+ * memory. dpkg's own are a hundred times shorter. */
+#define PARAGRAPH_MAX ((size_t)4 << 20)
+
+/* The paragraph of size bytes at the front. */
+static int take_paragraph(struct importer *im, size_t size)
+{
+	struct buf *object = &im->by.decoded;
+	int err = 0;
+
+	buf_reset(object);
+	if (size > PARAGRAPH_MAX)
+		err = fail(
+			ERR_bad_line,
+			"a paragraph of more than %zu MiB; is the empty line "
+			"behind it missing?",
+			PARAGRAPH_MAX >> 20);
+	if (!err)
+		err = json_control(bytes_of(im->input.data + im->start, size),
+				   im->line, object);
+	if (err < 0)
+		return import_refuse(im, err);
+	return import_recipe_json(im, buf_bytes(object));
+}
+
+/* What was looked at is done with: a paragraph, or a line between two. */
+static int pass_control(struct importer *im, uint64_t lines)
+{
+	im->line_next = im->line + lines;
+	im->csv_line_at = im->csv_lines = 0;
+	return import_advance(im, im->at);
+}
+
+int import_take_control(struct importer *im, bool final)
+{
+	for (;;) {
+		const uint8_t *base = im->input.data + im->start;
+		size_t size = im->input.size - im->start;
+		size_t begin = im->csv_line_at;
+		const uint8_t *end = NULL;
+		bool is_empty, is_last;
+		int err = 1;
+
+		if (size > im->at)
+			end = memchr(base + im->at, '\n', size - im->at);
+		im->at = end ? (size_t)(end - base) + 1 : size;
+		if (!end && (!final || size == 0))
+			return 0;
+		is_empty = json_control_parts(
+			bytes_of(base + begin, im->at - begin - (end != NULL)));
+		is_last = final && im->at == size;
+		/* Behind the last line's end there is no other. */
+		im->csv_lines += im->at > begin;
+		im->csv_line_at = im->at;
+		if (begin == 0 && (is_empty || base[0] == '#'))
+			return pass_control(im, im->csv_lines);
+		if (!is_empty && !is_last)
+			continue;
+		err = take_paragraph(im, is_empty ? begin : im->at);
+		return err < 0 ? err : pass_control(im, im->csv_lines);
+	}
 }

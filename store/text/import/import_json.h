@@ -10,4 +10,8 @@
  */
 int import_take_json(struct importer *im, bool final);
 
+/* The same of one paragraph of Debian's control format, with the empty line
+ * behind it, or of a line between two. */
+int import_take_control(struct importer *im, bool final);
+
 #endif

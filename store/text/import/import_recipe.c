@@ -361,8 +361,7 @@ int import_recipe_begin(struct importer *im)
 {
 	const struct recipe_source *source = recipe_source(im->recipe);
 
-	if (im->by.format == RECIPE_JSON || im->by.format == RECIPE_JSONL ||
-	    im->by.format == RECIPE_DYNAMODB) {
+	if (im->by.format != RECIPE_CSV && im->by.format != RECIPE_TSV) {
 		im->header = HEADER_DONE;
 		return applier_json(im->by.applier);
 	}

@@ -3,6 +3,7 @@
 
 #include "store/text/import/import_recipe.h"
 #include "store/text/import/import_source.h"
+#include "store/text/json/json_control.h"
 
 int import_source_begin(struct importer *im, struct bytes file,
 			enum recipe_format by_name)
@@ -34,9 +35,13 @@ static struct bytes first_line(struct bytes in)
 }
 
 /* By the content: [ begins an array, { a record, of lines if its line ends with
- * }; else tabs make TSV where there are no commas. */
-static enum recipe_format guess(struct bytes in)
+ * }; a name and a colon begin a paragraph, unless the recipe speaks of columns;
+ * else tabs make TSV where there are no commas. */
+static enum recipe_format guess(const struct recipe_source *source,
+				struct bytes in)
 {
+	bool has_columns =
+		source->header != RECIPE_HEADER || source->delimiter >= 0;
 	struct bytes line;
 	size_t i = 0;
 
@@ -50,6 +55,8 @@ static enum recipe_format guess(struct bytes in)
 	if (line.size > 0 && line.data[0] == '{')
 		return line.data[line.size - 1] == '}' ? RECIPE_JSONL
 						       : RECIPE_JSON;
+	if (!has_columns && json_control_begins(line))
+		return RECIPE_CONTROL;
 	if (line.size > 0 && memchr(line.data, '\t', line.size) &&
 	    !memchr(line.data, ',', line.size))
 		return RECIPE_TSV;
@@ -66,7 +73,7 @@ static void set_characters(struct importer *im)
 		im->delimiter = (uint8_t)source->delimiter;
 	im->quote = source->quote;
 	/* TSV has no quotes: what would part is escaped. */
-	if (im->by.format == RECIPE_TSV)
+	if (im->by.format == RECIPE_TSV || im->by.format == RECIPE_CONTROL)
 		im->quote = -1;
 	im->comment = source->comment;
 }
@@ -170,6 +177,7 @@ static bool has_lone_cr(const struct importer *im, struct bytes line)
 
 int import_source_look(struct importer *im, bool final)
 {
+	const struct recipe_source *source = recipe_source(im->recipe);
 	struct import_recipe *by = &im->by;
 	struct bytes in;
 	int err;
@@ -192,12 +200,14 @@ int import_source_look(struct importer *im, bool final)
 		return 0;
 	/* Lines with one value each that holds others inside are an array's. */
 	if (by->format == RECIPE_UNSAID)
-		by->format = guess(in);
-	else if (by->format == RECIPE_JSON && guess(in) == RECIPE_JSONL &&
-		 recipe_source(im->recipe)->format == RECIPE_UNSAID)
+		by->format = guess(source, in);
+	else if (by->format == RECIPE_JSON &&
+		 guess(source, in) == RECIPE_JSONL &&
+		 source->format == RECIPE_UNSAID)
 		by->format = RECIPE_JSONL;
 	set_characters(im);
-	if ((by->format == RECIPE_CSV || by->format == RECIPE_TSV) &&
+	if ((by->format == RECIPE_CSV || by->format == RECIPE_TSV ||
+	     by->format == RECIPE_CONTROL) &&
 	    has_lone_cr(im, first_line(in)))
 		return fail(ERR_bad_argument,
 			    "%.*s: its lines end with CR alone; tr '\\r' "

@@ -15,8 +15,8 @@ int import_source_begin(struct importer *im, struct bytes file,
  * with a mark or without. 1, or 0 if there are not enough of them yet. */
 int import_source_mark(struct importer *im, bool final);
 
-/* The same of a file, by a recipe, and makes ready for its format. CSV and TSV
- * whose lines end with CR alone are refused. */
+/* The same of a file, by a recipe, and makes ready for its format. CSV, TSV
+ * and control whose lines end with CR alone are refused. */
 int import_source_look(struct importer *im, bool final);
 
 #endif

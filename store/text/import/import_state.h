@@ -178,7 +178,7 @@ struct importer {
 	size_t field_count;    /* of the present record */
 	size_t field_capacity; /* of fields */
 
-	/* CSV */
+	/* CSV; of control, the two of lines */
 	enum csv_state csv;
 	uint8_t delimiter;
 	int quote, comment; /* -1: none */

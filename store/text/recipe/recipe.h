@@ -29,6 +29,7 @@ enum recipe_format {
 	RECIPE_JSONL,
 	RECIPE_JSON,
 	RECIPE_DYNAMODB, /* lines of its export; only if the recipe says so */
+	RECIPE_CONTROL,  /* Debian's, deb822(5) */
 };
 
 enum recipe_header {

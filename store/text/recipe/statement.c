@@ -154,7 +154,7 @@ static int parse_skip(struct recipe *r, const struct line *l,
 	return condition_parse(l, 1, &r->fields, &s->condition);
 }
 
-/* Its field is no column: JSON alone has arrays. */
+/* Its field is no column: JSON alone has arrays and objects. */
 static int parse_explode(struct recipe *r, const struct line *l,
 			 struct statement *s)
 {
@@ -191,10 +191,11 @@ static int parse_format(struct recipe *r, const struct line *l,
 {
 	/* In the order of enum recipe_format. */
 	static const char *const words[] = { "csv",  "tsv",      "jsonl",
-					     "json", "dynamodb", NULL };
+					     "json", "dynamodb", "control",
+					     NULL };
 	int i, err = parse_choice(l, words,
-				  "here csv, tsv, jsonl, json or dynamodb has "
-				  "to follow",
+				  "here csv, tsv, jsonl, json, dynamodb or "
+				  "control has to follow",
 				  &i);
 
 	(void)s;

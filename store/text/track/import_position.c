@@ -96,7 +96,7 @@ int import_position_parse(struct bytes text, struct import_position *p)
 				    fields[i].name);
 	if (text.size > 0 || p->time_us > INT64_MAX ||
 	    p->head_size > IMPORT_HEAD_SIZE || p->head_size > p->offset ||
-	    p->line == 0 || p->format > RECIPE_DYNAMODB)
+	    p->line == 0 || p->format > RECIPE_CONTROL)
 		return fail(ERR_bad_argument, "its numbers cannot be");
 	return 0;
 }
