@@ -148,7 +148,7 @@ hexadecimal() {
 }
 
 for way in "without a mount" "through a mount"; do
-	[ "$way" = "without a mount" ] || start_mount
+	[ "$way" = "without a mount" ] || start_mount || exit 1
 	paragraphs
 	grows
 	objects

@@ -3,7 +3,7 @@
 # A used up quota refuses each, and what was there stays; what only removes goes on.
 . "$(dirname "$0")/lib.sh"
 
-start_mount -o quota=4M
+start_mount -o quota=4M || exit 1
 mkdir -p "$m/t/r/f" "$m/t/s/f" "$m/u/.schema/f"
 head -c 60000 /dev/urandom >"$m/t/r/f/a"
 head -c 60000 /dev/urandom >"$m/t/r/f/b"
@@ -53,8 +53,8 @@ done
 # What is left, of which a flush makes some by itself.
 fill() {
 	for size in 60000 10000 1000 100 1; do
-		while head -c $size noise >"$m/t/s/f/n$((i++))"; do
-			:
+		for i in $(seq $((i + 1)) $((i + 1000))); do
+			head -c $size noise >"$m/t/s/f/n$i" || break
 		done 2>/dev/null
 	done
 }
