@@ -24,19 +24,30 @@ static uint64_t used_size(struct fs *fs)
 	return used;
 }
 
-int fs_check_space(struct fs *fs, uint64_t more)
+/* Whether there is room up to so much beyond the quota. */
+static int check(struct fs *fs, uint64_t beyond, uint64_t more)
 {
-	uint64_t quota = fs->options->quota_size, used;
+	uint64_t quota = fs->options->quota_size, limit = quota + beyond, used;
 
 	if (quota == 0)
 		return 0;
 	used = used_size(fs) + atomic_load(&fs->uncommitted);
-	if (used >= quota || more > quota - used)
+	if (used >= limit || more > limit - used)
 		return fail(ENOSPC,
 			    "the quota of %llu bytes is used up; tabletfs "
 			    "compact frees what was removed",
 			    (unsigned long long)quota);
 	return 0;
+}
+
+int fs_check_space(struct fs *fs, uint64_t more)
+{
+	return check(fs, 0, more);
+}
+
+int fs_check_moved(struct fs *fs, uint64_t more)
+{
+	return check(fs, fs->options->quota_size / 8, more);
 }
 
 int fs_space(struct fs *fs, struct statvfs *st)

@@ -20,4 +20,9 @@ int fs_space(struct fs *fs, struct statvfs *st);
  * taken: by writes to files and imports, not by what deletes. */
 int fs_check_space(struct fs *fs, uint64_t more);
 
+/* The same, of what is written again in another place, as by a rename: who has
+ * filled a quota may still move things, as on any filesystem. That takes room
+ * twice until a compaction, so it ends an eighth beyond the quota. */
+int fs_check_moved(struct fs *fs, uint64_t more);
+
 #endif

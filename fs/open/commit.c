@@ -231,7 +231,7 @@ static int move_newest(const struct stamp *s, struct write *w, uint64_t old)
 
 	if (err <= 0)
 		goto release;
-	err = fs_check_space(s->fs, large ? 0 : cell.value.size);
+	err = fs_check_moved(s->fs, large ? 0 : cell.value.size);
 	if (!err)
 		err = write_row(w, p->table, p->row);
 	if (!err)

@@ -179,7 +179,7 @@ static int check_room(const struct move *m, const struct write *w)
 {
 	uint64_t size = write_size(w), held = m->draft ? m->draft->counted : 0;
 
-	return fs_check_space(m->fs, size > held ? size - held : 0);
+	return fs_check_moved(m->fs, size > held ? size - held : 0);
 }
 
 /* For store_update: a cell's rename, or exchange. */
