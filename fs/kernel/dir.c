@@ -7,6 +7,7 @@
 #include "fs/cells/notify.h"
 #include "fs/kernel/dir.h"
 #include "fs/kernel/listing.h"
+#include "fs/kernel/marks.h"
 #include "fs/state/ino.h"
 #include "fs/tree/lookup.h"
 
@@ -15,36 +16,26 @@
  * says where to go on after it: 1 behind ".", 2 behind "..", n + 3 behind the
  * entry n; so a request at an offset of 2 or more is about ordinal offset - 2.
  *
- *   0        mark             mark       window_start     next
- *   |---------|----------------|--------------|############|-------
- *    listed before; forgotten but for marks    kept          not read yet
+ *   0            window_start     next
+ *   |-----------------|############|-------
+ *    listed before; forgotten but    kept    not read yet
+ *    for marks
  *
  * next is the ordinal of the listing's next entry. The window holds the entries
  * from window_start to before next: all while they are few, else the last
  * reply's, and the one that did not fit in it. The kernel goes on from
  * somewhere in there, mostly at its end. To go elsewhere the listing is put to
- * the nearest mark before, or its start, and stepped through.
+ * a mark and stepped through, see marks.h.
  *
  * A reader goes on in the listing that it began, since another's ordinals count
  * other entries. So a cookie also names its listing, by a number above the
  * ordinal's bits. The kernel joins what it keeps of a list by the cookies, so
  * it never joins the parts of two listings.
- *
- * Every mark_stride-th row is marked; when there are MARKS_MAX, every second is
- * dropped and the stride doubles, so to go back costs a 512th of the directory
- * at most. Only rows are marked: listings are sought by the keys of rows.
  */
 
 /* Beyond this many, readdirplus gives names only: their lookups would cost more
  * than they save, in time and in the kernel's memory. */
 #define PLUS_MAX 4096
-
-/* With keys of 40 bytes they take 64 KiB a directory. */
-#define MARKS_MAX 1024
-static_assert(MARKS_MAX % 2 == 0, "half of the marks are dropped");
-
-/* Entries between marks at first: some two replies with attributes. */
-#define STRIDE_AT_FIRST 256
 
 /* Below a listing's number, in a cookie of 63 bits. */
 #define ORDINAL_BITS 40
@@ -62,13 +53,6 @@ static_assert(OPEN_END_SIZE < FUSE_NAME_OFFSET, "it is no entry");
 /* What glibc asks for; such a reply needs no allocation. */
 #define REPLY_SIZE_USUAL 32768
 
-/* A place that the listing can be put to: before the row with this key. */
-struct mark {
-	uint64_t ordinal; /* of that row's entry */
-	uint8_t *key;     /* owned */
-	size_t key_size;
-};
-
 struct dir {
 	struct node *node;     /* referenced */
 	enum name_level level; /* of the names in it */
@@ -83,13 +67,11 @@ struct dir {
 	uint64_t ino, parent_ino; /* st_ino when it was begun */
 	struct listing *listing;  /* owned; NULL: suspended, or is_complete */
 	bool is_complete;         /* the window has all entries */
-	struct buf last;          /* key of the entry before next */
-	uint64_t next;            /* ordinal of the listing's next entry */
+	bool is_placed;           /* listing is before the entry next */
+	struct marks marks;       /* and next */
+	struct buf place;         /* of the entry at hand */
 	struct buf window;        /* each a window_entry and its key */
 	uint64_t window_start;    /* ordinal of the window's first entry */
-	struct mark *marks;       /* owned, by ordinal; NULL or MARKS_MAX */
-	size_t mark_count;        /* of marks that are set */
-	uint64_t mark_stride;     /* ordinals of marks are multiples of it */
 	struct buf name;          /* of the entry at hand */
 };
 
@@ -128,24 +110,12 @@ int dir_open(struct fs *fs, struct node *node, uint32_t number,
 	return 0;
 }
 
-/* Sets marks to none, as a new listing has. */
-static void forget_marks(struct dir *d)
-{
-	size_t i;
-
-	for (i = 0; i < d->mark_count; i++)
-		free(d->marks[i].key);
-	d->mark_count = 0;
-	d->mark_stride = STRIDE_AT_FIRST;
-}
-
 void dir_close(struct fs *fs, struct dir *d)
 {
 	if (d->listing)
 		listing_close(fs, d->listing);
-	forget_marks(d);
-	free(d->marks);
-	buf_release(&d->last);
+	marks_release(&d->marks);
+	buf_release(&d->place);
 	buf_release(&d->window);
 	buf_release(&d->name);
 	node_put(&fs->nodes, d->node);
@@ -172,11 +142,9 @@ static int begin(struct fs *fs, struct dir *d, uint64_t offset)
 	if (d->listing)
 		listing_close(fs, d->listing);
 	d->listing = NULL;
-	d->next = d->window_start = 0;
+	d->window_start = 0;
 	buf_reset(&d->window);
-	buf_reset(&d->last);
 	d->is_complete = false;
-	forget_marks(d);
 	if (offset > 0)
 		d->number = dir_number_of(offset);
 	else if (d->is_begun)
@@ -187,130 +155,38 @@ static int begin(struct fs *fs, struct dir *d, uint64_t offset)
 	d->ino = node_ino(&fs->nodes, d->node);
 	d->parent_ino = d->node->parent ? node_ino(&fs->nodes, d->node->parent)
 					: d->ino;
-	err = open_listing(fs, d);
-	d->is_begun = !err;
+	err = marks_begin(&d->marks);
+	if (!err)
+		err = open_listing(fs, d);
+	d->is_begun = d->is_placed = !err;
 	d->can_cache =
 		!err && fs->has_epochs && listing_can_be_cached(d->listing);
 	return err;
 }
 
-/* Marks the row of this key, which is the entry d->next, if one is due and it
- * is not marked yet. Without memory there is one mark less. */
-static void save_mark(struct dir *d, struct bytes key)
-{
-	struct mark *m;
-	size_t i;
-
-	if (d->next == 0 || d->next % d->mark_stride != 0 ||
-	    (d->mark_count > 0 &&
-	     d->marks[d->mark_count - 1].ordinal >= d->next))
-		return;
-	if (!d->marks)
-		d->marks = calloc(MARKS_MAX, sizeof(*d->marks));
-	if (!d->marks)
-		return;
-	assert(d->mark_count <= MARKS_MAX && key.size > 0);
-	if (d->mark_count == MARKS_MAX) {
-		for (i = 0; i < MARKS_MAX; i++) {
-			if (i % 2)
-				free(d->marks[i].key);
-			else
-				d->marks[i / 2] = d->marks[i];
-		}
-		d->mark_count = MARKS_MAX / 2;
-		d->mark_stride *= 2;
-	}
-	m = &d->marks[d->mark_count];
-	m->key = malloc(key.size);
-	if (!m->key)
-		return;
-	memcpy(m->key, key.data, key.size);
-	m->key_size = key.size;
-	m->ordinal = d->next;
-	d->mark_count++;
-}
-
-/* The listing has given this entry, as d->next's. */
-static void count(struct dir *d, const struct listing_entry *entry)
-{
-	assert(d->mark_stride >= STRIDE_AT_FIRST);
-	if (entry->kind == NODE_ROW || entry->kind == NODE_AT_ROW)
-		save_mark(d, entry->key);
-	d->next++;
-	/* Without memory its place is found again by counting. */
-	if (listing_is_fixed(entry->kind) || buf_set(&d->last, entry->key))
-		buf_reset(&d->last);
-}
-
-/* The listing's next entry: 1, 0 at the end, or an error. It is not in the
- * window yet. */
-static int produce(struct dir *d, struct listing_entry *entry)
+/* The listing's next entry: 1 with its place in d->place, 0 at the end, or an
+ * error. */
+static int next(struct dir *d, struct listing_entry *entry)
 {
 	int err = listing_next(d->listing, entry);
 
-	if (err == 1)
-		count(d, entry);
+	if (err == 1 && listing_place(d->listing, entry, &d->place))
+		return -ENOMEM;
 	return err;
 }
 
-/* Makes ordinal the next entry to be produced, and empties the window. 0, 1 if
- * the listing ends before it, or an error. */
-static int seek(struct dir *d, uint64_t ordinal)
+/* next, which then is one of those that were given. It is not in the window
+ * yet. */
+static int produce(struct dir *d, struct listing_entry *entry)
 {
-	struct listing_entry entry;
-	size_t i = d->mark_count;
-	int err;
+	int err = next(d, entry);
 
-	buf_reset(&d->window);
-	d->window_start = d->next;
-	/* The last mark at or before ordinal; 0: none, the start. */
-	while (i > 0 && d->marks[i - 1].ordinal > ordinal)
-		i--;
-	/* Back, or on to a mark that is nearer than the present place. */
-	if (ordinal < d->next || (i > 0 && d->marks[i - 1].ordinal > d->next)) {
-		err = listing_seek(d->listing,
-				   i ? bytes_of(d->marks[i - 1].key,
-						d->marks[i - 1].key_size)
-				     : BYTES_NONE);
-		if (err)
-			return err;
-		d->next = i ? d->marks[i - 1].ordinal : 0;
-		d->window_start = d->next;
+	if (err == 1 && marks_count(&d->marks, buf_bytes(&d->place))) {
+		/* It is not lost: who asks again is given it. */
+		d->is_placed = false;
+		return -ENOMEM;
 	}
-	for (; d->next < ordinal; d->window_start = d->next) {
-		err = produce(d, &entry);
-		if (err != 1)
-			return err < 0 ? err : 1;
-	}
-	return 0;
-}
-
-/* Has the window contain ordinal, or end before it, at byte *at; costs nothing
- * while it does. What is before is dropped from a window that is large. 0, 1 if
- * the listing ends before ordinal, or an error. */
-static int place_window(struct dir *d, uint64_t ordinal, size_t *at)
-{
-	struct window_entry entry;
-	uint64_t i;
-
-	*at = 0;
-	if (d->is_complete && ordinal > d->next)
-		return 1;
-	if (ordinal < d->window_start || ordinal > d->next)
-		return seek(d, ordinal);
-	/* Entries have different sizes, so they are walked. */
-	for (i = d->window_start; i < ordinal; i++) {
-		memcpy(&entry, d->window.data + *at, sizeof(entry));
-		*at += sizeof(entry) + entry.key_size;
-	}
-	assert(*at <= d->window.size);
-	if (d->window.size > WINDOW_KEPT && *at > 0) {
-		d->window.size -= *at;
-		memmove(d->window.data, d->window.data + *at, d->window.size);
-		d->window_start = ordinal;
-		*at = 0;
-	}
-	return 0;
+	return err;
 }
 
 /* Room in the window for an entry: before it is produced, or it would be lost.
@@ -335,49 +211,110 @@ static void widen(struct dir *d, const struct listing_entry *made)
 	(void)!buf_add_bytes(&d->window, made->key);
 }
 
-/*
- * Opens the listing again, of a new snapshot, where it was suspended: behind
- * its last entry, so that what is there all the time comes once; or, where
- * entries are not in the order of their keys, by counting. 0 or an error.
- */
-static int resume(struct fs *fs, struct dir *d)
+/* Empties the window and puts the listing before the entry that was given with
+ * this ordinal, or where it was; the entry that is found there may be in the
+ * window then. 0, 1 if the listing ends before it, or an error. */
+static int seek(struct dir *d, uint64_t ordinal)
 {
 	struct listing_entry entry;
-	int err = reserve(d);
+	bool was_placed = d->is_placed;
+	struct marks_way way;
+	int err;
+
+	buf_reset(&d->window);
+	d->is_placed = false;
+	err = reserve(d);
+	if (!err)
+		err = marks_seek(&d->marks, ordinal, &way);
+	d->window_start = d->marks.next;
+	/* What is sought from the start is rather read on. */
+	if (!err &&
+	    (!was_placed || !way.is_ahead || listing_seeks_rows(d->listing)))
+		err = listing_seek(d->listing, way.from);
+	if (err)
+		return err;
+	for (;;) {
+		d->window_start = d->marks.next;
+		if (!way.by_place && d->marks.next == ordinal)
+			break;
+		do
+			err = next(d, &entry);
+		while (err == 1 &&
+		       bytes_compare(buf_bytes(&d->place), way.from) < 0);
+		if (err == 1 && marks_count(&d->marks, buf_bytes(&d->place)))
+			err = -ENOMEM;
+		if (err < 0)
+			return err;
+		if (err == 0) {
+			d->is_placed = true;
+			return !way.by_place;
+		}
+		if (way.by_place &&
+		    bytes_compare(buf_bytes(&d->place), way.until) >= 0) {
+			widen(d, &entry);
+			break;
+		}
+	}
+	d->is_placed = true;
+	return 0;
+}
+
+/* Has the window contain *ordinal, or end before it, at byte *at; costs nothing
+ * while it does. Elsewhere *ordinal is what the entry is given with from now
+ * on. What is before is dropped from a window that is large. 0, 1 if the
+ * listing ends before *ordinal, or an error. */
+static int place_window(struct dir *d, uint64_t *ordinal, size_t *at)
+{
+	struct window_entry entry;
+	uint64_t i;
+	int err;
+
+	*at = 0;
+	if (d->is_complete && *ordinal > d->marks.next)
+		return 1;
+	if (*ordinal < d->window_start || *ordinal > d->marks.next) {
+		err = seek(d, *ordinal);
+		*ordinal = d->window_start;
+		return err;
+	}
+	/* Entries have different sizes, so they are walked. */
+	for (i = d->window_start; i < *ordinal; i++) {
+		memcpy(&entry, d->window.data + *at, sizeof(entry));
+		*at += sizeof(entry) + entry.key_size;
+	}
+	assert(*at <= d->window.size);
+	if (d->window.size > WINDOW_KEPT && *at > 0) {
+		d->window.size -= *at;
+		memmove(d->window.data, d->window.data + *at, d->window.size);
+		d->window_start = *ordinal;
+		*at = 0;
+	}
+	return 0;
+}
+
+/* Opens the listing again, of a new snapshot. 0 or an error. */
+static int resume(struct fs *fs, struct dir *d)
+{
+	uint64_t changes = d->changes;
+	int err;
 
 	assert(d->is_begun && !d->listing);
-	if (!err)
-		err = open_listing(fs, d);
+	err = open_listing(fs, d);
 	if (err)
 		return err;
-	d->is_whole = false;
-	if (d->last.size == 0 ||
-	    (!node_is_data(d->node) && !node_is_past(d->node))) {
-		buf_reset(&d->window);
-		d->next = d->window_start = 0;
-		return 0;
-	}
-	if (d->level == NAME_ROW)
-		err = listing_seek(d->listing, buf_bytes(&d->last));
-	if (err)
-		return err;
-	do
-		err = listing_next(d->listing, &entry);
-	while (err == 1 &&
-	       (listing_is_fixed(entry.kind) ||
-		bytes_compare(entry.key, buf_bytes(&d->last)) <= 0));
-	if (err == 1) {
-		count(d, &entry);
-		widen(d, &entry);
-	}
-	return err < 0 ? err : 0;
+	/* What was counted in one that is the same is counted in this one. */
+	if (d->changes != changes || !listing_can_be_cached(d->listing))
+		marks_renew(&d->marks);
+	d->is_whole = d->is_placed = false;
+	return 0;
 }
 
 /* The window's entry at byte *at, produced if the window ends there; *at moves
- * on behind it. 1, 0 at the end, or an error. *key points into the window,
- * until the next call. */
-static int take(struct dir *d, size_t *at, struct window_entry *entry,
-		struct bytes *key)
+ * on behind it, and *ordinal tells which it is, from that of the one before. 1,
+ * 0 at the end, or an error. *key points into the window, until the next call.
+ */
+static int take(struct dir *d, size_t *at, uint64_t *ordinal,
+		struct window_entry *entry, struct bytes *key)
 {
 	struct listing_entry made;
 	int err;
@@ -385,6 +322,15 @@ static int take(struct dir *d, size_t *at, struct window_entry *entry,
 	assert(*at <= d->window.size);
 	if (*at == d->window.size && d->is_complete)
 		return 0;
+	/* Goes on behind the last one, whatever came or went. */
+	if (*at == d->window.size &&
+	    (!d->is_placed || marks_ended(&d->marks))) {
+		err = seek(d, d->marks.next);
+		if (err < 0)
+			return err;
+		*at = 0;
+		*ordinal = d->window_start;
+	}
 	if (*at == d->window.size) {
 		err = reserve(d);
 		if (!err)
@@ -493,6 +439,8 @@ static int add_entry(struct fs *fs, struct dir *d, struct reply *r,
 	struct fuse_entry_param e;
 	int err;
 
+	if ((ordinal + 3) >> ORDINAL_BITS)
+		return -EOVERFLOW;
 	buf_reset(&d->name);
 	if (entry->kind == NODE_VERSION || listing_is_fixed(entry->kind))
 		err = buf_add_bytes(&d->name, key);
@@ -560,10 +508,10 @@ static int fill(struct fs *fs, struct dir *d, struct reply *r, uint64_t offset)
 		if (!add_dot(d, r, offset))
 			return 0;
 	offset -= 2;
-	err = place_window(d, offset, &at);
+	err = place_window(d, &offset, &at);
 	if (err == 0) {
 		do {
-			err = take(d, &at, &entry, &key);
+			err = take(d, &at, &offset, &entry, &key);
 			if (err == 0)
 				complete(fs, d);
 			if (err == 1)

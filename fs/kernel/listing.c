@@ -10,6 +10,7 @@
 #include "fs/query/query_run.h"
 #include "fs/state/path.h"
 #include "fs/tree/lookup.h"
+#include "store/base/coding.h"
 
 /*
  * Three sources, each in order: control names, which come first; names that are
@@ -377,6 +378,7 @@ int listing_next(struct listing *l, struct listing_entry *entry)
 	if (fixed) {
 		entry->key = bytes_string(fixed->name);
 		entry->kind = fixed->kind;
+		entry->fixed = l->fixed;
 		return 1;
 	}
 	err = look_ahead(l);
@@ -427,7 +429,7 @@ static int seek_start(struct listing *l)
 	return has_scan ? open_scan_again(l) : 0;
 }
 
-/* Before the row with this key. */
+/* Before the first row at or behind this key. */
 static int seek_row(struct listing *l, struct bytes key)
 {
 	int err = l->scan ? 0 : open_scan_again(l);
@@ -451,8 +453,55 @@ void listing_rest(struct listing *l)
 		query_rest(l->query);
 }
 
-int listing_seek(struct listing *l, struct bytes key)
+/* The first byte of a place: control names come before all else. */
+enum { PLACE_FIXED, PLACE_KEY };
+
+/* Appends a key so that a greater one, or a longer, comes first. */
+static int add_reversed(struct buf *place, struct bytes key)
 {
-	l->error = key.size > 0 ? seek_row(l, key) : seek_start(l);
+	size_t i;
+
+	if (buf_reserve(place, 2 * key.size + 2))
+		return -ENOMEM;
+	for (i = 0; i < key.size; i++) {
+		(void)!buf_add_byte(place, (uint8_t)~key.data[i]);
+		if (key.data[i] == 0)
+			(void)!buf_add_byte(place, 0);
+	}
+	(void)!buf_add(place, "\xff\xff", 2);
+	return 0;
+}
+
+int listing_place(const struct listing *l, const struct listing_entry *entry,
+		  struct buf *place)
+{
+	uint8_t number[8];
+
+	buf_reset(place);
+	if (buf_add_byte(place, entry->fixed ? PLACE_FIXED : PLACE_KEY))
+		return -ENOMEM;
+	if (entry->fixed)
+		return buf_add_byte(place, (uint8_t)entry->fixed);
+	if (entry->kind == NODE_VERSION) {
+		/* Newest first. */
+		put_u64be(number, ~entry->info.timestamp_us);
+		return buf_add(place, number, sizeof(number));
+	}
+	if (l->query && query_is_reverse(l->query))
+		return add_reversed(place, entry->key);
+	return buf_add_bytes(place, entry->key);
+}
+
+bool listing_seeks_rows(const struct listing *l)
+{
+	return l->kind == NODE_ROW || l->kind == NODE_AT_ROW;
+}
+
+int listing_seek(struct listing *l, struct bytes place)
+{
+	bool is_row = listing_seeks_rows(l) && place.size > 1 &&
+		      place.data[0] == PLACE_KEY;
+
+	l->error = is_row ? seek_row(l, bytes_after(place, 1)) : seek_start(l);
 	return l->error;
 }

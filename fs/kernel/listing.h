@@ -14,6 +14,7 @@ struct listing;
 struct listing_entry {
 	struct bytes key; /* in key bytes; valid until the next call */
 	enum node_kind kind;
+	size_t fixed; /* of a control name: which one, from 1; else 0 */
 	/* Of a cell, or of the first cell in a directory, as the snapshot has
 	 * it; seq 0: not known. expiry_us is never set. */
 	struct cell_info info;
@@ -31,11 +32,20 @@ bool listing_can_be_cached(const struct listing *l);
 /* The next entry: 1, 0 at the end, or an error. */
 int listing_next(struct listing *l, struct listing_entry *entry);
 
-/* Goes back or on, in the same snapshot: to before the entry of the row with
- * this key, which it has given before, or, if key is empty, to before the first
- * entry. Only listings of rows are sought by key. After an error only
- * listing_close is allowed. */
-int listing_seek(struct listing *l, struct bytes key);
+/* Where the entry that was given last is in the order of this list, whatever
+ * the snapshot: replaces *place by bytes, never none, that order as entries are
+ * listed. 0 or -ENOMEM. */
+int listing_place(const struct listing *l, const struct listing_entry *entry,
+		  struct buf *place);
+
+/* Goes back or on, in the same snapshot, to before the first entry that is at
+ * this place or behind it; but entries before it may come first, all of them
+ * where entries are no rows of data. After an error only listing_seek and
+ * listing_close are allowed. */
+int listing_seek(struct listing *l, struct bytes place);
+
+/* Whether listing_seek goes to rows without reading what is before them. */
+bool listing_seeks_rows(const struct listing *l);
 
 /* The next call may not come soon: see scan_rest. The entry given last ends. */
 void listing_rest(struct listing *l);

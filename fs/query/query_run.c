@@ -78,6 +78,11 @@ static struct bytes segment_of(const struct query *q, struct bytes row)
 		  : rest;
 }
 
+bool query_is_reverse(const struct query *q)
+{
+	return q->select.reverse;
+}
+
 bool query_is_row(const struct query *q, struct bytes segment)
 {
 	assert(q->delimiter.size > 0);

@@ -42,6 +42,9 @@ int query_next_segment(struct query *q, struct cell *cell,
  * cell given last. */
 void query_rest(struct query *q);
 
+/* Whether rows, or segments, come in descending order. */
+bool query_is_reverse(const struct query *q);
+
 /* Whether a segment ends its row's key, that is, does not end with the
  * delimiter. */
 bool query_is_row(const struct query *q, struct bytes segment);
