@@ -10,9 +10,8 @@
  *
  * The cookie of an entry is its listing's number and its ordinal. Where the
  * kernel may come back to: anywhere in the last reply, whose entries are kept
- * (the window), and anywhere before, by the nearest of at most MARKS_MAX saved
- * row keys and stepping on from there. So memory does not grow with the
- * directory.
+ * (the window), and anywhere before, by what marks.h remembers. So memory does
+ * not grow with the directory.
  *
  * Requests may come from any thread; a lock of its own makes them one at a
  * time. The store's locks and nodes.lock are taken under it.

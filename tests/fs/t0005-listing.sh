@@ -78,6 +78,11 @@ same "with their sizes" $((rows / 10)) \
 python3 "$here/getdents.py" "$m/t/wide/f" 2048 "$seed" >out
 check "resumable as well" cmp columns out
 
+# Who goes back after a pause, in which most names went.
+mkdir "$m/t/back" "$m/t/back/f"
+seq -f '{"row":"back","set":{"f":{"b%04.0f":"v"}}}' 0 1499 >"$m/t/.import/jsonl"
+check "going back after a pause" python3 "$here/goback.py" 6 "$m/t/back/f"
+
 # Who has a directory open and starts over sees what came meanwhile by ways that
 # the kernel does not follow.
 check "rewinddir shows an outside change" python3 - "$m/t" <<'PYTHON'
