@@ -7,7 +7,7 @@
 #include "fs/cells/notify.h"
 #include "fs/kernel/dir.h"
 #include "fs/kernel/listing.h"
-#include "fs/kernel/marks.h"
+#include "fs/state/marks.h"
 #include "fs/state/ino.h"
 #include "fs/tree/lookup.h"
 

@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 
-#include "fs/kernel/marks.h"
+#include "fs/state/marks.h"
 #include "tests/sim/rng.h"
 #include "tests/unit/suite.h"
 

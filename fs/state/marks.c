@@ -1,7 +1,7 @@
 #include <assert.h>
 #include <errno.h>
 
-#include "fs/kernel/marks.h"
+#include "fs/state/marks.h"
 #include "store/base/coding.h"
 
 /*

@@ -1,5 +1,5 @@
-#ifndef FS_KERNEL_MARKS_H
-#define FS_KERNEL_MARKS_H
+#ifndef FS_STATE_MARKS_H
+#define FS_STATE_MARKS_H
 
 #include "store/base/buf.h"
 
