@@ -83,7 +83,7 @@ struct sim {
 
 	struct rng rng;
 	uint64_t now_us;
-	uint64_t gc_us;                /* never goes back */
+	uint64_t gc_us;                /* never goes back; stamps have it */
 	uint32_t row_count, first_row; /* which rows this run uses */
 	uint32_t set_percent;          /* of mutations; others delete */
 	bool imports;                  /* all that only sets comes in bulk */

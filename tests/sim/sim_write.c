@@ -418,7 +418,7 @@ static int resolve(struct sim *s, struct sim_write *p)
 				(int64_t)((uint64_t)m->cell.number * m->times);
 		if (m->is_now)
 			m->cell.timestamp_us =
-				s->now_us - (m->millis ? s->now_us % 1000 : 0);
+				s->gc_us - (m->millis ? s->gc_us % 1000 : 0);
 	}
 	return 0;
 }

@@ -4,8 +4,8 @@
 
 #include "tests/sim/grpc_client.h"
 #include "tests/sim/rng.h"
-#include "tests/sim/volume_mem.h"
 #include "tests/unit/method_seeds.h"
+#include "tests/unit/mem_store.h"
 #include "tests/unit/suite.h"
 #include "tools/serve/method/method.h"
 #include "tools/serve/server.h"
@@ -46,16 +46,11 @@ static void setup(void)
 {
 	struct family_spec family = { .name = BYTES_LITERAL("f") };
 	struct server_options options;
-	struct store_options store;
-	struct volume *volume;
 	struct write *w;
 	unsigned int i;
 	char row[16];
 
-	store_options_init(&store);
-	store.create = true;
-	ck_assert_int_eq(volume_mem_new(&volume), 0);
-	ck_assert_int_eq(store_open_volume(volume, &store, &service.store), 0);
+	service.store = mem_store(NULL);
 	ck_assert_int_eq(store_create_table(service.store,
 					    BYTES_LITERAL("kept"), true,
 					    &family, 1),
