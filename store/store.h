@@ -201,4 +201,9 @@ int store_check(struct store *s,
  * collected. -ERR_no_table. */
 int store_compact(struct store *s, struct bytes table);
 
+/* Something was refused since s takes as much as it may, by a bound that only
+ * the caller knows: in the background what was deleted is given back, as when
+ * the disk is full. From any thread; does not wait. */
+void store_want_room(struct store *s);
+
 #endif

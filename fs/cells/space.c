@@ -32,12 +32,13 @@ static int check(struct fs *fs, uint64_t beyond, uint64_t more)
 	if (quota == 0)
 		return 0;
 	used = used_size(fs) + atomic_load(&fs->uncommitted);
-	if (used >= limit || more > limit - used)
-		return fail(ENOSPC,
-			    "the quota of %llu bytes is used up; tabletfs "
-			    "compact frees what was removed",
-			    (unsigned long long)quota);
-	return 0;
+	if (used < limit && more <= limit - used)
+		return 0;
+	store_want_room(fs->store);
+	return fail(ENOSPC,
+		    "the quota of %llu bytes is used up; tabletfs compact "
+		    "frees what was removed",
+		    (unsigned long long)quota);
 }
 
 int fs_check_space(struct fs *fs, uint64_t more)

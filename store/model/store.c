@@ -310,6 +310,11 @@ int store_compact(struct store *s, struct bytes name)
 				    bytes_of(end, sizeof(end)));
 }
 
+void store_want_room(struct store *s)
+{
+	engine_want_room(s->engine);
+}
+
 /* What is told of a running store; most of it is the engine's. */
 void store_stats(struct store *s, struct store_stats *out)
 {

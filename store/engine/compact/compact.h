@@ -80,6 +80,9 @@ struct compaction {
 	struct sst_file **inputs[2]; /* of level and of output_level */
 	size_t input_count[2];
 	bool trivial; /* the inputs just move down */
+	/* Chunks move out of blob files one in so many of whose bytes is
+	 * garbage; 0: as of any compaction. See large/blob_gc.h. */
+	unsigned int blob_share;
 	/* Not empty: the only input is written anew as one file at most, in its
 	 * place, without what these cover. They are of any file and stay where
 	 * they are; each live snapshot sees them. Owned. */

@@ -1,5 +1,6 @@
 #include <assert.h>
 
+#include "store/engine/compact/hidden.h"
 #include "store/engine/compact/pick_dead.h"
 #include "store/engine/files/runs.h"
 #include "store/format/key.h"
@@ -10,6 +11,7 @@
 struct sums {
 	uint64_t size, put_count, row_count; /* size in bytes */
 	uint64_t delete_count, tombstone_count;
+	uint64_t blob_size; /* of large values that they refer to, in bytes */
 };
 
 static void add(struct sums *s, const struct sst_file *f)
@@ -21,6 +23,7 @@ static void add(struct sums *s, const struct sst_file *f)
 	s->row_count += p->row_count;
 	s->delete_count += p->delete_count;
 	s->tombstone_count += p->tombstone_count;
+	s->blob_size += sst_file_blob_size(f);
 }
 
 /* Bytes that one of count things takes of size. */
@@ -49,6 +52,16 @@ static bool hides_enough(const struct sums *upper, const struct sums *lower,
 	return gain > 0 && gain * DEAD_SHARE >= upper->size + lower->size;
 }
 
+/* Whether so many bytes of large values that the deletions of upper hide are
+ * enough. */
+static bool hides_large(uint64_t hidden, const struct sums *upper,
+			const struct sums *lower)
+{
+	return hidden > 0 &&
+	       hidden * DEAD_SHARE >= upper->size + upper->blob_size +
+					      lower->size + lower->blob_size;
+}
+
 /* Adds the files of a level that lie between the first key of the upper inputs
  * and their last. */
 static void add_between(struct sums *s, const struct level *level,
@@ -65,23 +78,32 @@ static void add_between(struct sums *s, const struct level *level,
 }
 
 /* Whether what the upper inputs delete is worth the merge, or merges down to a
- * lower level, since a level between may hold little of it. */
-static bool is_worth(const struct compaction *c, const struct version *v)
+ * lower level, since a level between may hold little of it: 1, 0, or an error.
+ */
+static int is_worth(const struct compaction *c, const struct version *v)
 {
 	struct sums upper = { 0 }, lower = { 0 };
 	unsigned int level = c->output_level;
+	uint64_t hidden = 0, size;
 	size_t i;
+	int err = 0;
 
-	for (i = 0; i < c->input_count[0]; i++)
+	for (i = 0; i < c->input_count[0] && err == 0; i++) {
 		add(&upper, c->inputs[0][i]);
+		err = hidden_by_file(v, c->inputs[0][i], &size);
+		hidden += err == 0 ? size : 0;
+	}
+	if (err < 0)
+		return err;
 	for (i = 0; i < c->input_count[1]; i++)
 		add(&lower, c->inputs[1][i]);
-	while (!hides_enough(&upper, &lower, level == BOTTOM)) {
+	while (!hides_enough(&upper, &lower, level == BOTTOM) &&
+	       !hides_large(hidden, &upper, &lower)) {
 		if (level == BOTTOM)
-			return false;
+			return 0;
 		add_between(&lower, &v->levels[++level], c);
 	}
-	return true;
+	return 1;
 }
 
 /* Whether something in f is a deletion. */
@@ -117,9 +139,12 @@ int compact_pick_deletions(const struct version *v, struct compaction *out)
 			if (err < 0)
 				return err;
 			assert(err == 1);
-			if (is_worth(out, v))
+			err = is_worth(out, v);
+			if (err == 1)
 				return 1;
 			compaction_release(out);
+			if (err < 0)
+				return err;
 		}
 	*out = (struct compaction){ 0 };
 	return 0;

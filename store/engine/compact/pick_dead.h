@@ -7,10 +7,11 @@
  * Choosing compactions for the space that they give back, though no level is
  * too large: what was deleted or has expired would else stay for as long as
  * nothing else is written. Each of the calls is a function of the version, the
- * rules and the time, with results as those of pick.h.
+ * rules and the time, with results as those of pick.h, or errors of reading.
  *
  * What a compaction gives back is reckoned from what files say of themselves,
- * and it is worth its while if that is at least an eighth of what it reads: so
+ * of large values by looking for those that deletions hide (hidden.h), and it
+ * is worth its while if that is at least an eighth of what it reads: so
  * at most an eighth of the data stays dead, and no byte is written eight times
  * for one that goes. (RocksDB and Pebble weigh files by their deletions, too,
  * but only for which of a level goes first.)

@@ -147,12 +147,15 @@ struct engine {
 	bool guards_used;     /* by the merge under way; with work */
 	bool dead_turn;  /* whose turn it was in background work; with work */
 	bool asked_turn; /* whose in a compaction that was asked for; as well */
-	atomic_bool at_rest; /* nobody has written for a while */
+	atomic_bool at_rest; /* nobody has written for a second or two */
+	atomic_bool idle;    /* nor for some more */
 	/* Of engine_tick, which one thread calls. */
 	struct engine_ticks {
 		time_t second;       /* of the last one */
 		uint64_t writes;     /* counters.writes then */
 		unsigned int idle_s; /* since that changed */
+		uint64_t looked_seq; /* up to that it was looked for what
+					the memtable hides; 0: never */
 	} tick;
 
 	_Atomic uint64_t loading_size; /* bytes of bulk loads, as each tells */

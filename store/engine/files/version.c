@@ -324,6 +324,17 @@ void version_blob_live(const struct version *v, uint64_t *live)
 		}
 }
 
+uint64_t sst_file_blob_size(const struct sst_file *f)
+{
+	const struct sst_properties *p = sst_properties(f->sst);
+	uint64_t size = 0;
+	size_t i;
+
+	for (i = 0; i < p->blob_count; i++)
+		size += p->blobs[i].size;
+	return size;
+}
+
 /* Each level has few files, and a version is made when one is added or
  * removed: sorting anew is simpler than merging. */
 int version_sort(struct version *v)

@@ -62,6 +62,9 @@ struct sst_file {
 	/* As well: none of what it deletes is of an earlier GC time; 0: not
 	 * known, as after the store was opened. */
 	uint64_t delete_us;
+	/* As well: what its deletions hide of large values; bytes. */
+	uint64_t hidden_size;
+	bool hidden_known;
 };
 
 /* A file of large values' chunks; see large/blobs.h. */
@@ -186,6 +189,9 @@ static inline bool sst_file_deletes(const struct sst_file *f)
 
 	return p->delete_count + p->tombstone_count > 0;
 }
+
+/* The bytes of large values that f refers to. */
+uint64_t sst_file_blob_size(const struct sst_file *f);
 
 /* Whether f may hold something in [start, end); an empty end is unbounded. */
 bool sst_file_overlaps(const struct sst_file *f, struct bytes start,

@@ -16,19 +16,32 @@
  * settled and not held will not be asked for by anyone who comes.
  */
 
-/* Whether every commit that refers to f has been flushed and no other may come.
- * One that grows is not. Needs lock. */
-static bool is_settled(const struct engine *e, const struct blob_file *f)
+/* Whether every commit that refers to f has been flushed, and no other is on
+ * its way. Needs lock. */
+static bool is_named_no_more(const struct engine *e, const struct blob_file *f)
 {
-	return atomic_load(&f->size) > 0 && f->holders == 0 &&
-	       f->named_seq <= atomic_load(&e->flushed_seq);
+	return f->holders == 0 && f->named_seq <= atomic_load(&e->flushed_seq);
 }
 
-/* More than half of it is garbage. live may be too much, as what two ssts share
- * is counted twice: then it is collected later. */
-static bool is_mostly_garbage(const struct blob_file *f, uint64_t live)
+/* As that, and no other may come: one that grows is not. Needs lock. */
+static bool is_settled(const struct engine *e, const struct blob_file *f)
 {
-	return atomic_load(&f->size) - BLOB_HEADER_SIZE > 2 * live;
+	return atomic_load(&f->size) > 0 && is_named_no_more(e, f);
+}
+
+/* Garbage of a file with so many bytes. live may be too much, as what two ssts
+ * share is counted twice: then it is collected later. */
+static uint64_t garbage_size(uint64_t size, uint64_t live)
+{
+	return size > BLOB_HEADER_SIZE + live ? size - BLOB_HEADER_SIZE - live
+					      : 0;
+}
+
+/* Whether more than one in share of its bytes is garbage. */
+static bool is_worth(uint64_t size, uint64_t live, unsigned int share)
+{
+	return size > BLOB_HEADER_SIZE &&
+	       garbage_size(size, live) > (size - BLOB_HEADER_SIZE) / share;
 }
 
 /* Live bytes by index of v->blobs, to be freed; NULL without memory. */
@@ -121,7 +134,7 @@ put:
 	return err;
 }
 
-int blob_drop_growing(struct engine *e)
+int blob_end_growing(struct engine *e, unsigned int share, bool settled)
 {
 	struct version *v = engine_version(e);
 	uint64_t *live = count_live(v), size = atomic_load(&e->blobs->size);
@@ -129,49 +142,129 @@ int blob_drop_growing(struct engine *e)
 	size_t i;
 	int err = live ? 0 : -ENOMEM;
 
+	pthread_mutex_lock(&e->lock);
 	for (i = 0; i < v->blob_count && err == 0; i++)
 		garbage |= atomic_load(&v->blobs[i]->size) == 0 &&
-			   size > BLOB_HEADER_SIZE + 2 * live[i];
+			   is_worth(size, live[i], share) &&
+			   (!settled || is_named_no_more(e, v->blobs[i]));
+	pthread_mutex_unlock(&e->lock);
 	free(live);
 	version_put(v);
-	if (garbage)
-		err = blob_finish(e);
-	return err < 0 ? err : blob_drop_unused(e);
+	return err == 0 && garbage ? blob_finish(e) : err;
 }
 
-/* The files of v to be emptied, at *out, which has room for all: how many. One
- * without live bytes is dropped instead, see doom. */
-static size_t find_sources(struct engine *e, const struct version *v,
-			   const uint64_t *live, struct blob_file **out)
+bool blob_is_dead(struct engine *e, unsigned int share)
+{
+	struct version *v = engine_version(e);
+	uint64_t *live = count_live(v), all = 0, garbage = 0, size;
+	size_t i;
+
+	pthread_mutex_lock(&e->lock);
+	for (i = 0; live && i < v->blob_count; i++) {
+		size = atomic_load(&v->blobs[i]->size);
+		if (size == 0)
+			size = atomic_load(&e->blobs->size);
+		all += size;
+		if (is_named_no_more(e, v->blobs[i]) && !v->blobs[i]->stuck)
+			garbage += garbage_size(size, live[i]);
+	}
+	pthread_mutex_unlock(&e->lock);
+	free(live);
+	version_put(v);
+	return garbage > 0 && garbage >= all / share;
+}
+
+/* A file to be emptied. */
+struct candidate {
+	struct blob_file *file;
+	uint64_t live, size; /* bytes */
+};
+
+/* Those with the most garbage first, of their bytes; of equals the oldest. */
+static int by_garbage(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+	double left = (double)x->live * (double)y->size;
+	double right = (double)y->live * (double)x->size;
+
+	if (left != right)
+		return left < right ? -1 : 1;
+	return x->file->id < y->file->id ? -1 : 1;
+}
+
+/* The files of v that are worth it by share, worst first, at *out, which has
+ * room for all: how many. One without live bytes is dropped instead, see doom.
+ */
+static size_t find_candidates(struct engine *e, const struct version *v,
+			      const uint64_t *live, unsigned int share,
+			      struct candidate *out)
 {
 	size_t count = 0, i;
 
 	pthread_mutex_lock(&e->lock);
 	for (i = 0; i < v->blob_count; i++) {
 		struct blob_file *f = v->blobs[i];
+		uint64_t size = atomic_load(&f->size);
 
 		if (live[i] > 0 && !f->stuck && is_settled(e, f) &&
-		    is_mostly_garbage(f, live[i]))
-			out[count++] = f;
+		    is_worth(size, live[i], share))
+			out[count++] = (struct candidate){ f, live[i], size };
 	}
 	pthread_mutex_unlock(&e->lock);
+	qsort(out, count, sizeof(*out), by_garbage);
 	return count;
 }
 
-int blob_mover_init(struct blob_mover *m, struct engine *e,
-		    const struct version *v)
+/* Takes those of the candidates as sources whose live bytes fit into half of
+ * what is free, as they are there twice until their file goes. A file that is
+ * half moved has less of them, and so is among the first until it is empty. */
+static int take_sources(struct blob_mover *m, const struct candidate *files,
+			size_t count)
 {
+	struct volume *volume = m->e->volume;
+	struct volume_space space;
+	uint64_t room;
+	size_t i;
+	int err;
+
+	if (count == 0)
+		return 0;
+	err = volume->ops->space(volume, &space);
+	if (err < 0)
+		return err;
+	room = space.available_size / 2;
+	for (i = 0; i < count; i++) {
+		if (files[i].live > room) {
+			m->left_out = true;
+			continue;
+		}
+		room -= files[i].live;
+		m->sources[m->source_count++] = files[i].file;
+	}
+	return 0;
+}
+
+int blob_mover_init(struct blob_mover *m, struct engine *e,
+		    const struct version *v, unsigned int share)
+{
+	struct candidate *files;
 	uint64_t *live;
+	int err = -ENOMEM;
 
 	*m = (struct blob_mover){ .e = e, .version = v };
 	if (v->blob_count == 0)
 		return 0;
 	m->sources = malloc(v->blob_count * sizeof(struct blob_file *));
+	files = malloc(v->blob_count * sizeof(*files));
 	live = count_live(v);
-	if (m->sources && live)
-		m->source_count = find_sources(e, v, live, m->sources);
+	if (m->sources && files && live)
+		err = take_sources(m, files,
+				   find_candidates(e, v, live,
+						   share ? share : BLOB_SHARE,
+						   files));
+	free(files);
 	free(live);
-	return m->sources && live ? 0 : -ENOMEM;
+	return err;
 }
 
 void blob_mover_release(struct blob_mover *m)
@@ -185,17 +278,55 @@ void blob_mover_release(struct blob_mover *m)
 	free(m->sources);
 }
 
+/* Sources in the mover's order. Each has live bytes, so an sst refers to it. */
+static int pick(struct engine *e, struct version *v,
+		const struct compaction_options *o, unsigned int share,
+		struct compaction *out)
+{
+	struct blob_mover m;
+	int err = blob_mover_init(&m, e, v, share);
+	size_t i;
+
+	*out = (struct compaction){ 0 };
+	for (i = 0; i < m.source_count && err == 0; i++)
+		err = compact_pick_blob(v, o, m.sources[i]->id, out);
+	out->blob_share = share;
+	blob_mover_release(&m);
+	return err;
+}
+
 int blob_pick(struct engine *e, struct version *v,
 	      const struct compaction_options *o, struct compaction *out)
 {
-	struct blob_mover m;
-	int err = blob_mover_init(&m, e, v);
-	size_t i;
+	return pick(e, v, o, BLOB_SHARE, out);
+}
 
-	/* Oldest file first. Each has live bytes, so an sst refers to it. */
-	for (i = 0; i < m.source_count && err == 0; i++)
-		err = compact_pick_blob(v, o, m.sources[i]->id, out);
+int blob_pick_dead(struct engine *e, struct version *v,
+		   const struct compaction_options *o, struct compaction *out)
+{
+	return pick(e, v, o, BLOB_DEAD_SHARE, out);
+}
+
+int blob_pick_asked(struct engine *e, struct version *v,
+		    const struct compaction_options *o, struct compaction *out)
+{
+	return pick(e, v, o, BLOB_ASKED_SHARE, out);
+}
+
+int blob_left_out(struct engine *e)
+{
+	struct version *v = engine_version(e);
+	struct blob_mover m;
+	int err = blob_mover_init(&m, e, v, BLOB_ASKED_SHARE);
+
+	if (err == 0 && m.left_out)
+		err = fail(ENOSPC,
+			   "%s: large values that were deleted lie beside "
+			   "others, and to move these there is no room; delete "
+			   "more or make space",
+			   e->volume->path);
 	blob_mover_release(&m);
+	version_put(v);
 	return err;
 }
 

@@ -11,14 +11,18 @@
 
 /*
  * The life of a blob file: begun under the manifest's eyes (size 0), appended
- * to until it has blob_file_size, finished by an edit that tells its size,
- * emptied by compactions (blob_gc.c), dropped by an edit, removed when the last
- * version that names it goes. What a crash leaves growing is finished by
- * blob_recover.
+ * to until it is large enough, finished by an edit that tells its size, emptied
+ * by compactions (blob_gc.c), dropped by an edit, removed when the last version
+ * that names it goes. What a crash leaves growing is finished by blob_recover.
  *
  * An append takes `lock` alone, so that many can go on while one thread waits
  * for a sync under `syncing`.
  */
+
+/* A file is no larger than such a part of the disk, but for the chunk that ends
+ * it, and no smaller than so many bytes, if that is not asked for. */
+#define FILE_SHARE 64
+#define FILE_MIN (UINT64_C(256) << 10)
 
 int blobs_new(struct blobs **out)
 {
@@ -238,6 +242,22 @@ static int replace(struct engine *e, struct log *log, uint64_t id,
 	return 0;
 }
 
+/* Bytes that a file begun now is to have: on a small disk less, so that there
+ * is room to empty one when it is full. */
+static uint64_t file_size(struct engine *e)
+{
+	uint64_t size = e->options.blob_file_size, share;
+	struct volume_space space;
+
+	if (e->volume->ops->space(e->volume, &space) < 0) {
+		err_clear();
+		return size;
+	}
+	share = space.total_size / FILE_SHARE;
+	share = share < FILE_MIN ? FILE_MIN : share;
+	return share < size ? share : size;
+}
+
 /* Ends the present file and, with next, begins another, by one edit. Synced
  * first, since a finished file is never synced again. Needs both locks. */
 static int turn(struct engine *e, bool next)
@@ -258,6 +278,7 @@ static int turn(struct engine *e, bool next)
 		err = edit_add_blob(&edit, old, size);
 	}
 	if (next && err == 0) {
+		b->file_size = file_size(e);
 		id = engine_new_id(e);
 		err = edit_add_blob(&edit, id, 0);
 		if (err == 0)
@@ -301,13 +322,10 @@ int blob_finish(struct engine *e)
 
 /* Whether the present file takes another chunk. One that is empty does, however
  * small a file is to be. Needs lock. */
-static bool has_room(const struct engine *e)
+static bool has_room(const struct blobs *b)
 {
-	const struct blobs *b = e->blobs;
-
 	return b->log && !b->broken &&
-	       (b->size == BLOB_HEADER_SIZE ||
-		b->size < e->options.blob_file_size);
+	       (b->size == BLOB_HEADER_SIZE || b->size < b->file_size);
 }
 
 /* Begins another file where the present one has no room; another thread may
@@ -319,7 +337,7 @@ static int make_room(struct engine *e)
 
 	pthread_mutex_lock(&b->syncing);
 	pthread_mutex_lock(&b->lock);
-	if (!has_room(e))
+	if (!has_room(b))
 		err = turn(e, true);
 	pthread_mutex_unlock(&b->lock);
 	pthread_mutex_unlock(&b->syncing);
@@ -343,7 +361,7 @@ static int append(struct engine *e, struct bytes raw, struct buf *scratch,
 		return err;
 	pthread_mutex_lock(&b->lock);
 	/* Again each time, since others fill what was made. */
-	while (!has_room(e)) {
+	while (!has_room(b)) {
 		pthread_mutex_unlock(&b->lock);
 		err = make_room(e);
 		if (err < 0)

@@ -32,6 +32,7 @@ struct blobs {
 	struct log *log;        /* NULL: none begun; changed under both */
 	struct blob_file *file; /* of log; referenced; NULL with it */
 	_Atomic uint64_t size;  /* of log, in bytes; changed under lock */
+	uint64_t file_size;     /* that it is to have; protected by lock */
 	uint64_t synced;        /* of them, durable; protected by syncing */
 	bool broken;            /* an append failed, and left an end that is
 				   not known; protected by lock */

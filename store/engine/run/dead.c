@@ -1,7 +1,9 @@
 #include <time.h>
 
 #include "store/base/err.h"
+#include "store/engine/compact/hidden.h"
 #include "store/engine/compact/pick_dead.h"
+#include "store/engine/large/blobs.h"
 #include "store/engine/run/covered.h"
 #include "store/engine/run/dead.h"
 #include "store/engine/run/hold.h"
@@ -56,8 +58,30 @@ static struct sums sum_up(const struct version *v, const struct memtable *m)
 	return s;
 }
 
+/* Whether m hides a DEAD_SHARE of all in large values; the ssts of v have so
+ * many bytes. Of what was written it is looked for once. */
+static bool hides_large(struct engine *e, const struct memtable *m,
+			const struct version *v, uint64_t sst_size)
+{
+	uint64_t size = atomic_load(&e->blobs->size), hidden;
+	uint64_t seq = atomic_load(&e->visible_seq);
+	size_t i;
+
+	for (i = 0; i < v->blob_count; i++)
+		size += atomic_load(&v->blobs[i]->size);
+	if (size == 0 || e->tick.looked_seq == seq)
+		return false;
+	e->tick.looked_seq = seq;
+	if (hidden_by_memtable(v, m, &hidden) < 0) {
+		err_clear();
+		return false;
+	}
+	return hidden * DEAD_SHARE >= size + sst_size;
+}
+
 /* Whether m, the present memtable, is worth a flush for what it deletes. */
-static bool is_worth(struct memtable *m, const struct version *v, bool idle)
+static bool is_worth(struct engine *e, struct memtable *m,
+		     const struct version *v, bool idle)
 {
 	uint64_t deletions = atomic_load(&m->delete_count) +
 			     (uint64_t)atomic_load(&m->tombstone_count);
@@ -73,8 +97,10 @@ static bool is_worth(struct memtable *m, const struct version *v, bool idle)
 	/* A deletion hides a row, as far as it goes. */
 	if (s.rows > 0 && deletions * DEAD_SHARE >= s.rows)
 		return true;
-	return arena_used(&m->arena) >= WORTH_SIZE &&
-	       deletions * DEAD_SHARE >= atomic_load(&m->cell_count);
+	if (arena_used(&m->arena) >= WORTH_SIZE &&
+	    deletions * DEAD_SHARE >= atomic_load(&m->cell_count))
+		return true;
+	return hides_large(e, m, v, s.size);
 }
 
 /* Gives the present memtable to a flush, unless somebody writes just now or
@@ -127,7 +153,8 @@ void engine_tick(struct engine *e)
 	v = version_get(e->version);
 	pthread_mutex_unlock(&e->lock);
 	atomic_store(&e->at_rest, idle_s >= REST_S);
-	worth = is_worth(m, v, idle_s >= IDLE_S);
+	atomic_store(&e->idle, idle_s >= IDLE_S);
+	worth = is_worth(e, m, v, idle_s >= IDLE_S);
 	memtable_put(m);
 	version_put(v);
 	if (worth)

@@ -79,6 +79,19 @@ static int collect_blobs(struct engine *e)
 	return err == 0 ? run_picked(e, "garbage", blob_pick) : err;
 }
 
+/* As collect_blobs, of less garbage, when nobody writes. */
+static int free_dead_blobs(struct engine *e)
+{
+	int err;
+
+	if (!atomic_load(&e->idle) || !blob_is_dead(e, BLOB_DEAD_SHARE))
+		return 0;
+	err = blob_end_growing(e, BLOB_DEAD_SHARE, true);
+	if (err == 0)
+		err = blob_drop_unused(e);
+	return err == 0 ? run_picked(e, "garbage", blob_pick_dead) : err;
+}
+
 int engine_remove_unused(struct engine *e)
 {
 	struct unused_file file = { 0 };
@@ -143,6 +156,8 @@ static int free_dead(struct engine *e)
 	err = engine_drop_dead(e);
 	if (err == 0)
 		err = run_picked(e, "dead", engine_pick_dead);
+	if (err == 0)
+		err = free_dead_blobs(e);
 	if (err != 0)
 		atomic_store(&e->dead_wanted, true);
 	return err;
@@ -199,7 +214,9 @@ static int free_room(struct engine *e, int failed)
 	int err = free_covered(e);
 
 	if (err == 0 || err == -ENOSPC)
-		err = blob_drop_growing(e);
+		err = blob_end_growing(e, BLOB_DEAD_SHARE, false);
+	if (err == 0)
+		err = blob_drop_unused(e);
 	if (err > 0 || (err < 0 && err != -ENOSPC))
 		return err;
 	err = failed < 0 ? failed : tidy(e);
@@ -207,6 +224,8 @@ static int free_room(struct engine *e, int failed)
 		return err;
 	atomic_store(&e->room_wanted, false);
 	err = run_picked(e, "room", pick_deletions);
+	if (err == 0)
+		err = run_picked(e, "room", blob_pick_dead);
 	/* Until nothing more is found. */
 	if (err > 0)
 		atomic_store(&e->room_wanted, true);
@@ -379,7 +398,9 @@ static int compact_range_step(struct engine *e, struct bytes start,
 	}
 	version_put(v);
 	if (err == 0)
-		err = collect_blobs(e);
+		err = blob_drop_unused(e);
+	if (err == 0)
+		err = run_picked(e, "garbage", blob_pick_asked);
 unlock:
 	/* As it goes, or it would need twice the space. */
 	remove_all_unused(e);
@@ -403,5 +424,11 @@ int engine_compact_range(struct engine *e, struct bytes start, struct bytes end)
 		do {
 			err = compact_range_step(e, start, end, before);
 		} while (err > 0);
-	return err < 0 ? engine_work_failed(e, err) : 0;
+	if (err < 0)
+		return engine_work_failed(e, err);
+	/* That is for who asked: it is no trouble of the background. */
+	pthread_mutex_lock(&e->work);
+	err = blob_left_out(e);
+	pthread_mutex_unlock(&e->work);
+	return err;
 }

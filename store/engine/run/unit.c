@@ -316,7 +316,7 @@ static int merge_inputs(struct engine *e, struct version *v,
 			struct merge_context *context, struct edit *edit)
 {
 	struct blob_mover mover;
-	int err = blob_mover_init(&mover, e, v);
+	int err = blob_mover_init(&mover, e, v, c->blob_share);
 
 	/* What is written anew for lack of room moves nothing. */
 	if (mover.source_count > 0 && c->above.count == 0) {

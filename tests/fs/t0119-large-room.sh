@@ -1,0 +1,100 @@
+#!/bin/bash
+# The room of large values that were removed comes back: by itself, by compact,
+# and when a quota or the disk is full.
+. "$(dirname "$0")/lib.sh"
+
+# KiB that the mount takes.
+taken() {
+	df --output=used -k "$m" | tail -n 1
+}
+
+# fill NAME COUNT: so many files of 1 MB that no codec shortens.
+fill() {
+	local i
+	for i in $(seq "$2"); do
+		head -c 1000000 /dev/urandom >"$m/t/r/f/$1$i" || return
+	done
+}
+
+# within SECONDS KIB: whether the mount takes no more than that before long.
+within() {
+	local i
+	for i in $(seq $((2 * $1 * ${SLOW:-1}))); do
+		[ "$(taken)" -le "$2" ] && return
+		sleep 0.5
+	done
+	taken >&2
+	return 1
+}
+
+# again COMMAND...: until it succeeds, or for some seconds.
+again() {
+	local i
+	for i in $(seq $((20 * ${SLOW:-1}))); do
+		"$@" 2>/dev/null && return
+		sleep 0.5
+	done
+}
+
+# Of a quota: less than half is removed, and lies in the file of the rest.
+stop_mount
+start_mount -o quota=20M
+mkdir -p "$m/t/r/f"
+fill v 19
+sum=$(cat "$m"/t/r/f/v{9,1?} | sha256sum)
+rm "$m"/t/r/f/v[1-8]
+check "what was removed comes back by itself" within 20 12000
+check "so that more can be written" cp "$m/t/r/f/v9" "$m/t/r/f/new"
+same "what stays is whole" "$sum" "$(cat "$m"/t/r/f/v{9,1?} | sha256sum)"
+
+# Too little to be moved by itself.
+before=$(taken)
+rm "$m/t/r/f/v9"
+T compact
+check "compact frees less than an eighth" [ "$(taken)" -le $((before - 900)) ]
+
+# All of it; and what a former life removed.
+rm "$m"/t/r/f/*
+check "all comes back by itself" within 20 200
+fill v 10
+rm "$m"/t/r/f/v[1-4]
+remount -o quota=20M
+check "so it does when it was mounted anew" within 20 6200
+
+# A quota refuses, and what was removed makes room.
+fill w 12
+rm "$m"/t/r/f/w[1-4]
+cat "$m"/t/r/f/w[5-8] >all
+errno ENOSPC cp all "$m/t/r/f/all"
+rm "$m/t/r/f/all"
+check "after a write that was refused it comes back, too" within 20 15000
+again cp all "$m/t/r/f/all"
+check "and takes that write" cmp all "$m/t/r/f/all"
+stop_mount
+
+# A disk that is full: of each pair of files one is removed.
+small=$work/small
+mkdir "$small"
+if ! mount -t tmpfs -o size=24M none "$small" 2>/dev/null; then
+	skip "no tmpfs can be mounted"
+	exit 0
+fi
+# Before what lib.sh does at the end.
+trap 'stop_mount 2>/dev/null; umount -l "$small"; finish' EXIT
+store=$small/store
+start_mount
+mkdir -p "$m/t/r/f"
+i=0
+while head -c 200000 /dev/urandom >"$m/t/r/f/v$((i + 1))" 2>/dev/null; do
+	i=$((i + 1))
+done
+rm -f "$m/t/r/f/v$((i + 1))"
+check "a disk is full" [ $i -gt 60 ]
+rm -f "$m"/t/r/f/v*[02468]
+check "half of it is removed and comes back" within 30 16000
+head -c 5000000 /dev/urandom >five
+again cp five "$m/t/r/f/five"
+check "and takes others" cmp five "$m/t/r/f/five"
+check "there is room for what compact moves" T compact
+stop_mount
+check "the store is sound" T check
