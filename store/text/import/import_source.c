@@ -26,11 +26,14 @@ int import_source_begin(struct importer *im, struct bytes file,
 	return buf_set(&by->file, file);
 }
 
-/* The first line, or what there is of it. */
+/* The first line that is not blank, or what there is of it. */
 static struct bytes first_line(struct bytes in)
 {
-	const uint8_t *end = in.size ? memchr(in.data, '\n', in.size) : NULL;
+	const uint8_t *end;
 
+	while (in.size > 0 && in.data[0] <= ' ')
+		in = bytes_after(in, 1);
+	end = in.size ? memchr(in.data, '\n', in.size) : NULL;
 	return bytes_of(in.data, end ? (size_t)(end - in.data) : in.size);
 }
 
@@ -42,12 +45,8 @@ static enum recipe_format guess(const struct recipe_source *source,
 {
 	bool has_columns =
 		source->header != RECIPE_HEADER || source->delimiter >= 0;
-	struct bytes line;
-	size_t i = 0;
+	struct bytes line = first_line(in);
 
-	while (i < in.size && in.data[i] <= ' ')
-		i++;
-	line = first_line(bytes_after(in, i));
 	while (line.size > 0 && line.data[line.size - 1] <= ' ')
 		line.size--;
 	if (line.size > 0 && line.data[0] == '[')
@@ -179,7 +178,7 @@ int import_source_look(struct importer *im, bool final)
 {
 	const struct recipe_source *source = recipe_source(im->recipe);
 	struct import_recipe *by = &im->by;
-	struct bytes in;
+	struct bytes in, line;
 	int err;
 
 	if (by->looked)
@@ -196,7 +195,9 @@ int import_source_look(struct importer *im, bool final)
 			    undone_by(in));
 	if (im->resume.saved.format)
 		by->format = (enum recipe_format)im->resume.saved.format;
-	if (!final && first_line(in).size == in.size && in.size < 65536)
+	line = first_line(in);
+	if (!final && line.data + line.size == in.data + in.size &&
+	    in.size < 65536)
 		return 0;
 	/* Lines with one value each that holds others inside are an array's. */
 	if (by->format == RECIPE_UNSAID)
@@ -208,7 +209,7 @@ int import_source_look(struct importer *im, bool final)
 	set_characters(im);
 	if ((by->format == RECIPE_CSV || by->format == RECIPE_TSV ||
 	     by->format == RECIPE_CONTROL) &&
-	    has_lone_cr(im, first_line(in)))
+	    has_lone_cr(im, line))
 		return fail(ERR_bad_argument,
 			    "%.*s: its lines end with CR alone; tr '\\r' "
 			    "'\\n' makes LF of them",
