@@ -114,7 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct pool *pool;
 	struct server_options options;
-	struct memory_token token = { false, false };
+	struct memory_token token = { .taken = false };
 	struct transport t = { .options = &options,
 			       .routes = routes,
 			       .token = &token };
