@@ -196,7 +196,7 @@ bench-engine: deps
 	@$(MAKE) --no-print-directory $(B)/tests/bench-engine
 	@B=$(B) tests/bench/run-engine
 
-# What samples for heat maps cost an operation, in instructions
+# What samples for heat maps cost, in instructions
 bench-heat: deps
 	@tools/install-packages tests/packages-debug
 	@$(MAKE) --no-print-directory $(B)/tests/bench/heat
