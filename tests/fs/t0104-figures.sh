@@ -57,7 +57,7 @@ same "of which nothing was changed" "" "$(ls -A "$m/t/r/f")"
 check "it is written at once" await [ -s prom/x.prom ]
 refused "the same file" "another mount or server writes it" \
 	-o metrics-file=prom/x.prom
-status 1 "refused: by a server" "$TABLETFS" serve store2 listen=:0 \
+status 1 "refused: by a server" timeout 60 "$TABLETFS" serve store2 listen=:0 \
 	metrics-file=prom/x.prom
 told "another mount or server writes it"
 check "beside it is room" "$TABLETFS" mount -o metrics-file=prom/y.prom \
