@@ -48,7 +48,9 @@ int fs_check_space(struct fs *fs, uint64_t more)
 
 int fs_check_moved(struct fs *fs, uint64_t more)
 {
-	return check(fs, fs->options->quota_size / 8, more);
+	uint64_t quota = fs->options->quota_size, rest = UINT64_MAX - quota;
+
+	return check(fs, quota / 8 < rest ? quota / 8 : rest, more);
 }
 
 int fs_space(struct fs *fs, struct statvfs *st)

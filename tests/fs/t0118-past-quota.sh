@@ -121,5 +121,8 @@ check "for all of it" mv "$m/t/q/f/a" "$m/t/q/f/c"
 check "again" touch -d 2020-01-01 "$m/t/q/f/c"
 check "and a recipe" cp recipe "$m/t/.recipes/two"
 stop_mount
+start_mount -o quota=16397105843297379215
+check "a quota whose eighth wraps around has room beyond it" mv "$m/t/q/f/c" "$m/t/q/f/a"
+stop_mount
 check "the store is whole" T check >/dev/null
 finish
