@@ -1,5 +1,6 @@
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "store/base/err.h"
 #include "tests/sim/script.h"
@@ -15,7 +16,7 @@
  * is none, until the script has ended. Then the same store has to go on,
  * without being opened again.
  *
- *   main_io [n [full]]
+ *   main_io [-every N] [n [full]]
  */
 static unsigned int passed, failed;
 static unsigned long faults;
@@ -113,14 +114,14 @@ static bool run_full(uint64_t n)
 	return happened;
 }
 
-static void sweep(uint64_t n)
+static void sweep(uint64_t n, uint64_t every)
 {
 	static const int errors[] = { EIO, ENOSPC };
 	uint64_t first = n ? n : 1;
 	bool more = true;
 	size_t i;
 
-	for (; more; first++) {
+	for (; more; first += every) {
 		more = false;
 		for (i = 0; i < 4; i++)
 			more |= run(first, errors[i % 2], i / 2);
@@ -131,13 +132,20 @@ static void sweep(uint64_t n)
 
 int main(int argc, char **argv)
 {
-	uint64_t n = argc > 1 ? strtoull(argv[1], NULL, 0) : 0;
+	uint64_t every = 1, n;
 
+	if (argc > 2 && strcmp(argv[1], "-every") == 0) {
+		every = strtoull(argv[2], NULL, 0);
+		every += every == 0;
+		argc -= 2;
+		argv += 2;
+	}
+	n = argc > 1 ? strtoull(argv[1], NULL, 0) : 0;
 	if (argc < 3)
-		sweep(n);
+		sweep(n, every);
 	if (argc > 2)
 		run_full(n);
-	for (n = n ? UINT64_MAX : 1; n != UINT64_MAX && run_full(n); n++)
+	for (n = n ? UINT64_MAX : 1; n != UINT64_MAX && run_full(n); n += every)
 		;
 	printf("%lu failures injected\n", faults);
 	printf("%u passed, %u failed, 0 skipped\n", passed, failed);
