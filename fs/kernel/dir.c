@@ -7,8 +7,8 @@
 #include "fs/cells/notify.h"
 #include "fs/kernel/dir.h"
 #include "fs/kernel/listing.h"
-#include "fs/state/marks.h"
 #include "fs/state/ino.h"
+#include "fs/state/marks.h"
 #include "fs/tree/lookup.h"
 
 /*

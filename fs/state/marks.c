@@ -23,15 +23,6 @@ struct mark {
 	uint32_t run;
 };
 
-static size_t shared_size(struct bytes a, struct bytes b)
-{
-	size_t n = 0;
-
-	while (n < a.size && n < b.size && a.data[n] == b.data[n])
-		n++;
-	return n;
-}
-
 void marks_release(struct marks *m)
 {
 	buf_release(&m->here);
@@ -74,7 +65,7 @@ static bool walk(struct marks *m, struct mark *at)
 static int add(struct marks *m, uint64_t ordinal, uint32_t run,
 	       struct bytes place)
 {
-	size_t shared = shared_size(buf_bytes(&m->last), place);
+	size_t shared = bytes_shared(buf_bytes(&m->last), place);
 	size_t most = 4 * VARINT_MAX_SIZE + place.size - shared;
 	uint8_t *p;
 
@@ -185,7 +176,7 @@ bool marks_ended(const struct marks *m)
 
 int marks_count(struct marks *m, struct bytes place)
 {
-	size_t size = shared_size(buf_bytes(&m->here), place) + 1;
+	size_t size = bytes_shared(buf_bytes(&m->here), place) + 1;
 	int err = 0;
 
 	if (m->next >= m->ordinal + m->stride)

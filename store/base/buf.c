@@ -14,7 +14,6 @@ void buf_release(struct buf *b)
 int buf_grow(struct buf *b, size_t extra)
 {
 	size_t need, capacity;
-	uint8_t *data;
 
 	/* The half keeps the steps below from wrapping around. */
 	if (extra > SIZE_MAX / 2 - b->size)
@@ -25,12 +24,7 @@ int buf_grow(struct buf *b, size_t extra)
 	 * copied twice on average. */
 	while (capacity < need)
 		capacity += capacity / 2 + 32;
-	data = realloc(b->data, capacity);
-	if (!data)
-		return -ENOMEM;
-	b->data = data;
-	b->capacity = capacity;
-	return 0;
+	return buf_fit(b, capacity);
 }
 
 int buf_fit(struct buf *b, size_t capacity)

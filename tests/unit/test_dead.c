@@ -120,38 +120,6 @@ static void delete_rows(const char *table, unsigned int first,
 	}
 }
 
-static void work(void)
-{
-	int err = 1, steps;
-
-	for (steps = 0; err > 0 && steps < 10000; steps++)
-		err = engine_step(store_engine(store));
-	ck_assert_int_eq(err, 0);
-}
-
-static void flush(void)
-{
-	ck_assert_int_eq(engine_flush(store_engine(store)), 0);
-	work();
-}
-
-/* So many seconds without a write. */
-static void wait_for(unsigned int ticks)
-{
-	while (ticks-- > 0) {
-		engine_tick(store_engine(store));
-		work();
-	}
-}
-
-static struct store_stats stats(void)
-{
-	struct store_stats s;
-
-	store_stats(store, &s);
-	return s;
-}
-
 static uint64_t sst_bytes(void)
 {
 	return small_store_sst_bytes(store);
@@ -280,7 +248,7 @@ START_TEST(what_has_become_the_newest_stays)
 	now_us += DAY;
 	merge_bottom();
 	ck_assert_uint_eq(versions("some", 0), 1);
-	flush();
+	small_store_flush(store);
 	merge_bottom();
 	ck_assert_uint_eq(versions("some", 0), 1);
 	ck_assert_uint_eq(versions("some", 1), 1);
@@ -326,11 +294,11 @@ START_TEST(deleted_rows_come_back)
 	uint64_t full;
 
 	fill("t", "kept", 0, ROWS);
-	flush();
+	small_store_flush(store);
 	full = sst_bytes();
 	ck_assert_uint_gt(full, ROWS * 100);
 	delete_rows("t", 0, ROWS, 1);
-	wait_for(IDLE);
+	small_store_wait(store, IDLE);
 	ck_assert_uint_lt(sst_bytes(), full / 50);
 	ck_assert_uint_eq(count("t"), 0);
 }
@@ -343,14 +311,14 @@ START_TEST(snapshots_keep_them)
 	uint64_t full;
 
 	fill("t", "kept", 0, ROWS);
-	flush();
+	small_store_flush(store);
 	full = sst_bytes();
 	ck_assert_int_eq(store_snapshot(store, &snapshot), 0);
 	delete_rows("t", 0, ROWS, 1);
-	wait_for(IDLE);
+	small_store_wait(store, IDLE);
 	ck_assert_uint_ge(sst_bytes(), full);
 	store_snapshot_release(store, snapshot);
-	wait_for(IDLE);
+	small_store_wait(store, IDLE);
 	/* What merges found too early is left to those that come by itself. */
 	ck_assert_uint_eq(count("t"), 0);
 }
@@ -362,16 +330,16 @@ START_TEST(few_deletions_wait)
 	uint64_t compacted, flushes;
 
 	fill("t", "kept", 0, ROWS);
-	flush();
+	small_store_flush(store);
 	ck_assert_int_eq(store_compact(store, bytes_string("t")), 0);
-	compacted = stats().compacted_size;
-	flushes = stats().flush_count;
+	compacted = small_store_stats(store).compacted_size;
+	flushes = small_store_stats(store).flush_count;
 	delete_rows("t", 0, ROWS, 50);
-	wait_for(IDLE);
-	ck_assert_uint_eq(stats().flush_count, flushes);
-	flush();
-	wait_for(IDLE);
-	ck_assert_uint_eq(stats().compacted_size, compacted);
+	small_store_wait(store, IDLE);
+	ck_assert_uint_eq(small_store_stats(store).flush_count, flushes);
+	small_store_flush(store);
+	small_store_wait(store, IDLE);
+	ck_assert_uint_eq(small_store_stats(store).compacted_size, compacted);
 	ck_assert_uint_eq(count("t"), ROWS - ROWS / 50);
 }
 END_TEST
@@ -381,12 +349,12 @@ START_TEST(a_dropped_table_comes_back)
 	uint64_t other;
 
 	fill("u", "kept", 0, ROWS / 10);
-	flush();
+	small_store_flush(store);
 	other = sst_bytes();
 	fill("t", "kept", 0, ROWS);
-	flush();
+	small_store_flush(store);
 	ck_assert_int_eq(store_drop_table(store, bytes_string("t"), false), 0);
-	wait_for(1);
+	small_store_wait(store, 1);
 	ck_assert_uint_lt(sst_bytes(), 2 * other + (32 << 10));
 	ck_assert_uint_eq(count("u"), ROWS / 10);
 }
@@ -399,7 +367,7 @@ START_TEST(an_emptied_table_comes_back)
 	uint64_t full;
 
 	fill("t", "kept", 0, ROWS);
-	flush();
+	small_store_flush(store);
 	full = sst_bytes();
 	w = begin();
 	ck_assert_int_eq(write_delete_range(w, BYTES_LITERAL("t"), BYTES_NONE,
@@ -407,7 +375,7 @@ START_TEST(an_emptied_table_comes_back)
 			 0);
 	commit(w);
 	fill("u", "kept", 0, 1);
-	wait_for(1);
+	small_store_wait(store, 1);
 	ck_assert_uint_lt(sst_bytes(), full / 10);
 	ck_assert_uint_eq(count("t"), 0);
 	ck_assert_uint_eq(count("u"), 1);
@@ -419,12 +387,12 @@ START_TEST(what_has_expired_comes_back)
 	uint64_t full;
 
 	fill("t", "aged", 0, ROWS);
-	flush();
+	small_store_flush(store);
 	full = sst_bytes();
-	wait_for(IDLE);
+	small_store_wait(store, IDLE);
 	ck_assert_uint_gt(sst_bytes(), full * 9 / 10);
 	now_us += DAY + 1;
-	wait_for(1);
+	small_store_wait(store, 1);
 	ck_assert_uint_lt(sst_bytes(), full / 50);
 	ck_assert_uint_eq(count("t"), 0);
 }
@@ -440,14 +408,14 @@ START_TEST(what_stays_is_left_alone)
 		fill("t", i % 20 ? "kept" : "aged", i, 10);
 		now_us += DAY / 1000;
 	}
-	flush();
+	small_store_flush(store);
 	now_us += DAY;
-	wait_for(IDLE);
+	small_store_wait(store, IDLE);
 	ck_assert_uint_eq(count("t"), ROWS / 2);
-	compacted = stats().compacted_size;
+	compacted = small_store_stats(store).compacted_size;
 	now_us += 50 * DAY;
-	wait_for(10 * IDLE);
-	ck_assert_uint_eq(stats().compacted_size, compacted);
+	small_store_wait(store, 10 * IDLE);
+	ck_assert_uint_eq(small_store_stats(store).compacted_size, compacted);
 }
 END_TEST
 
@@ -461,9 +429,9 @@ START_TEST(a_memtable_of_deletions_goes)
 		fill("t", "kept", 7, 1);
 		delete_rows("t", 7, 1, 1);
 	}
-	wait_for(IDLE);
+	small_store_wait(store, IDLE);
 	ck_assert_uint_lt(sst_bytes(), 4 << 10);
-	ck_assert_uint_lt(stats().log_size, 200 << 10);
+	ck_assert_uint_lt(small_store_stats(store).log_size, 200 << 10);
 }
 END_TEST
 

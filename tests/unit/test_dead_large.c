@@ -117,42 +117,10 @@ static void delete_cells(unsigned int count, unsigned int step)
 	}
 }
 
-static void work(void)
-{
-	int err = 1, steps;
-
-	for (steps = 0; err > 0 && steps < 10000; steps++)
-		err = engine_step(store_engine(store));
-	ck_assert_int_eq(err, 0);
-}
-
-static void flush(void)
-{
-	ck_assert_int_eq(engine_flush(store_engine(store)), 0);
-	work();
-}
-
-/* So many seconds without a write. */
-static void wait_for(unsigned int ticks)
-{
-	while (ticks-- > 0) {
-		engine_tick(store_engine(store));
-		work();
-	}
-}
-
-static struct store_stats stats(void)
-{
-	struct store_stats s;
-
-	store_stats(store, &s);
-	return s;
-}
-
 /* How many large values there is room taken for. */
 static unsigned int taken(void)
 {
-	return (unsigned int)(stats().blob_size / SIZE);
+	return (unsigned int)(small_store_stats(store).blob_size / SIZE);
 }
 
 static unsigned int count_cells(void)
@@ -173,10 +141,10 @@ static unsigned int count_cells(void)
 START_TEST(deleted_ones_come_back)
 {
 	fill(0, COUNT, SIZE);
-	wait_for(IDLE);
+	small_store_wait(store, IDLE);
 	ck_assert_uint_eq(taken(), COUNT);
 	delete_cells(8, 1);
-	wait_for(IDLE);
+	small_store_wait(store, IDLE);
 	ck_assert_uint_eq(taken(), COUNT - 8);
 	ck_assert_uint_eq(count_cells(), COUNT - 8);
 }
@@ -186,7 +154,7 @@ START_TEST(and_all_of_them)
 {
 	fill(0, COUNT, SIZE);
 	delete_cells(COUNT, 1);
-	wait_for(IDLE);
+	small_store_wait(store, IDLE);
 	ck_assert_uint_eq(taken(), 0);
 }
 END_TEST
@@ -194,9 +162,9 @@ END_TEST
 START_TEST(flushed_ones_come_back)
 {
 	fill(0, COUNT, SIZE);
-	flush();
+	small_store_flush(store);
 	delete_cells(3, 1);
-	wait_for(IDLE);
+	small_store_wait(store, IDLE);
 	ck_assert_uint_eq(taken(), COUNT - 3);
 	ck_assert_uint_eq(count_cells(), COUNT - 3);
 }
@@ -208,12 +176,12 @@ START_TEST(they_come_back_after_opening)
 	fill(0, COUNT, SIZE);
 	delete_cells(8, 1);
 	reopen();
-	wait_for(IDLE);
+	small_store_wait(store, IDLE);
 	ck_assert_uint_eq(taken(), COUNT - 8);
 	delete_cells(12, 1);
-	flush();
+	small_store_flush(store);
 	reopen();
-	wait_for(IDLE);
+	small_store_wait(store, IDLE);
 	ck_assert_uint_eq(taken(), COUNT - 12);
 	ck_assert_uint_eq(count_cells(), COUNT - 12);
 }
@@ -225,12 +193,12 @@ static void beside_small_ones(bool flushed)
 {
 	fill(1000, 4000, 20);
 	fill(0, COUNT * 4, SIZE);
-	flush();
+	small_store_flush(store);
 	ck_assert_int_eq(store_compact(store, BYTES_NONE), 0);
 	delete_cells(COUNT * 2, 1);
 	if (flushed)
-		flush();
-	wait_for(IDLE);
+		small_store_flush(store);
+	small_store_wait(store, IDLE);
 	ck_assert_uint_eq(taken(), COUNT * 2);
 	ck_assert_uint_eq(count_cells(), 4000 + COUNT * 2);
 }
@@ -254,16 +222,16 @@ START_TEST(a_compaction_frees_more)
 	uint64_t compacted;
 
 	fill(0, COUNT, SIZE);
-	flush();
+	small_store_flush(store);
 	delete_cells(2, 1);
-	wait_for(IDLE);
+	small_store_wait(store, IDLE);
 	ck_assert_uint_eq(taken(), COUNT);
-	flush();
-	compacted = stats().compacted_size;
-	wait_for(IDLE);
-	ck_assert_uint_eq(stats().compacted_size, compacted);
+	small_store_flush(store);
+	compacted = small_store_stats(store).compacted_size;
+	small_store_wait(store, IDLE);
+	ck_assert_uint_eq(small_store_stats(store).compacted_size, compacted);
 	ck_assert_int_eq(store_compact(store, BYTES_NONE), 0);
-	work();
+	small_store_work(store);
 	ck_assert_uint_eq(taken(), COUNT - 2);
 	ck_assert_uint_eq(count_cells(), COUNT - 2);
 }
@@ -276,10 +244,10 @@ START_TEST(writers_are_left_alone)
 
 	fill(0, COUNT, SIZE);
 	delete_cells(8, 1);
-	flush();
+	small_store_flush(store);
 	for (i = 0; i < IDLE; i++) {
 		fill(1000, 1, 20);
-		wait_for(1);
+		small_store_wait(store, 1);
 	}
 	ck_assert_uint_eq(taken(), COUNT);
 }
@@ -292,8 +260,8 @@ static void fill_a_disk(uint64_t left)
 	tear_down();
 	begin(4 * SIZE);
 	fill(0, 40, SIZE);
-	flush();
-	ck_assert_uint_ge(stats().blob_count, 8);
+	small_store_flush(store);
+	ck_assert_uint_ge(small_store_stats(store).blob_count, 8);
 	delete_cells(20, 2);
 	volume_mem_available(volume, left);
 }
@@ -302,7 +270,7 @@ START_TEST(a_full_disk_gets_room_in_pieces)
 {
 	fill_a_disk(5 * SIZE);
 	store_want_room(store);
-	work();
+	small_store_work(store);
 	ck_assert_uint_le(taken(), 22);
 	ck_assert_uint_eq(count_cells(), 20);
 }
@@ -317,7 +285,7 @@ START_TEST(a_compaction_says_what_it_lacks)
 	ck_assert_int_eq(engine_no_room(store_engine(store)), 0);
 	volume_mem_available(volume, 5 * SIZE);
 	ck_assert_int_eq(store_compact(store, BYTES_NONE), 0);
-	work();
+	small_store_work(store);
 	ck_assert_uint_le(taken(), 22);
 }
 END_TEST

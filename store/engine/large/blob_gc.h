@@ -57,7 +57,7 @@ int blob_left_out(struct engine *e);
 struct blob_mover {
 	struct engine *e;
 	const struct version *version; /* borrowed */
-	struct blob_file **sources;    /* to be emptied, by id; of version */
+	struct blob_file **sources; /* to be emptied, worst first; of version */
 	size_t source_count;
 	bool left_out;           /* another would be one, if there were room */
 	struct blob_holds holds; /* where the chunks went, until it is released:
