@@ -89,6 +89,10 @@ print(a[0])' $hold)" = 0 ]; do
 killed csv from_csv
 killed gzip from_gzip
 killed pipe from_pipe
+loads=$(grep -c ' bulk_loaded ' "$store/LOG")
+least=0.5 killed bulk from_file
+check "it was a bulk load" \
+	[ "$(grep -c ' bulk_loaded ' "$store/LOG")" -gt "$loads" ]
 grows
 refuses
 wrongs
