@@ -35,6 +35,7 @@ bool named_has(const struct named *n, const char *file)
 
 	if (strcmp(file, "root") == 0 || strcmp(file, "lock") == 0 ||
 	    strcmp(file, "tabletfs") == 0 || strncmp(file, "LOG", 3) == 0 ||
+	    strncmp(file, VOLUME_HEAT, strlen(VOLUME_HEAT)) == 0 ||
 	    strstr(file, ".spare"))
 		return true;
 	if (!manifest_parse_name(file, &id, &suffix))

@@ -187,6 +187,45 @@ START_TEST(they_come_back_after_opening)
 }
 END_TEST
 
+/* No deletion tells of these: of what was not flushed nobody knows which is
+ * garbage. */
+START_TEST(overwritten_ones_come_back)
+{
+	fill(0, COUNT, SIZE);
+	fill(0, COUNT, SIZE);
+	small_store_wait(store, IDLE);
+	ck_assert_uint_eq(taken(), COUNT);
+	fill(0, COUNT, SIZE);
+	small_store_wait(store, IDLE);
+	ck_assert_uint_eq(taken(), COUNT);
+	ck_assert_uint_eq(count_cells(), COUNT);
+}
+END_TEST
+
+START_TEST(and_after_opening)
+{
+	fill(0, COUNT, SIZE);
+	fill(0, COUNT, SIZE);
+	reopen();
+	small_store_wait(store, IDLE);
+	ck_assert_uint_eq(taken(), COUNT);
+	ck_assert_uint_eq(count_cells(), COUNT);
+}
+END_TEST
+
+/* A few bytes are not worth a flush each time that nobody writes. */
+START_TEST(one_that_is_overwritten_waits)
+{
+	uint64_t flushes;
+
+	fill(0, 1, SIZE);
+	flushes = small_store_stats(store).flush_count;
+	fill(0, 1, SIZE);
+	small_store_wait(store, IDLE);
+	ck_assert_uint_eq(small_store_stats(store).flush_count, flushes);
+}
+END_TEST
+
 /* Of many cells few are large: what counts is bytes, in the memtable and in
  * files. */
 static void beside_small_ones(bool flushed)
@@ -297,6 +336,9 @@ int main(void)
 		and_all_of_them,
 		flushed_ones_come_back,
 		they_come_back_after_opening,
+		overwritten_ones_come_back,
+		and_after_opening,
+		one_that_is_overwritten_waits,
 		few_among_many_cells_come_back,
 		few_that_were_flushed_come_back,
 		a_compaction_frees_more,

@@ -62,6 +62,21 @@ static bool hides_large(uint64_t hidden, const struct sums *upper,
 					      lower->size + lower->blob_size;
 }
 
+/* Whether so many bytes of large values may have been overwritten, or be older
+ * versions that go: nobody knows before the merge, but at the least one file of
+ * upper, or all of lower, remains. What is below stays there, so each file is
+ * merged for that once a level. */
+static bool may_supersede_large(uint64_t largest, const struct sums *upper,
+				const struct sums *lower)
+{
+	uint64_t all = upper->blob_size + lower->blob_size;
+	uint64_t least =
+		lower->blob_size > largest ? lower->blob_size : largest;
+
+	return all > least &&
+	       (all - least) * DEAD_SHARE >= upper->size + lower->size + all;
+}
+
 /* Adds the files of a level that lie between the first key of the upper inputs
  * and their last. */
 static void add_between(struct sums *s, const struct level *level,
@@ -77,19 +92,21 @@ static void add_between(struct sums *s, const struct level *level,
 			add(s, level->files[i]);
 }
 
-/* Whether what the upper inputs delete is worth the merge, or merges down to a
- * lower level, since a level between may hold little of it: 1, 0, or an error.
- */
+/* Whether what the upper inputs supersede is worth the merge, or merges down to
+ * a lower level, since a level between may hold little of it: 1, 0, or an
+ * error. */
 static int is_worth(const struct compaction *c, const struct version *v)
 {
 	struct sums upper = { 0 }, lower = { 0 };
 	unsigned int level = c->output_level;
-	uint64_t hidden = 0, size;
+	uint64_t hidden = 0, largest = 0, size;
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < c->input_count[0] && err == 0; i++) {
 		add(&upper, c->inputs[0][i]);
+		size = sst_file_blob_size(c->inputs[0][i]);
+		largest = size > largest ? size : largest;
 		err = hidden_by_file(v, c->inputs[0][i], &size);
 		hidden += err == 0 ? size : 0;
 	}
@@ -98,7 +115,8 @@ static int is_worth(const struct compaction *c, const struct version *v)
 	for (i = 0; i < c->input_count[1]; i++)
 		add(&lower, c->inputs[1][i]);
 	while (!hides_enough(&upper, &lower, level == BOTTOM) &&
-	       !hides_large(hidden, &upper, &lower)) {
+	       !hides_large(hidden, &upper, &lower) &&
+	       !may_supersede_large(largest, &upper, &lower)) {
 		if (level == BOTTOM)
 			return 0;
 		add_between(&lower, &v->levels[++level], c);
@@ -106,12 +124,12 @@ static int is_worth(const struct compaction *c, const struct version *v)
 	return 1;
 }
 
-/* Whether something in f is a deletion. */
-static bool deletes(const struct sst_file *f)
+/* Whether something in f is a deletion, or a large value. */
+static bool supersedes(const struct sst_file *f)
 {
 	const struct sst_properties *p = sst_properties(f->sst);
 
-	return p->delete_count + p->tombstone_count > 0;
+	return p->delete_count + p->tombstone_count + p->blob_count > 0;
 }
 
 /* The next level below that has files, or the lowest: what lies in between is
@@ -132,7 +150,7 @@ int compact_pick_deletions(const struct version *v, struct compaction *out)
 
 	for (level = 0; level < BOTTOM; level++)
 		for (i = 0; i < v->levels[level].count; i++) {
-			if (!deletes(v->levels[level].files[i]))
+			if (!supersedes(v->levels[level].files[i]))
 				continue;
 			err = compact_pick_file(v, level, i,
 						level_below(v, level), out);

@@ -19,7 +19,8 @@
 
 #define DEAD_SHARE 8
 
-/* Files of a level whose deletions hide enough of what lies below. */
+/* Files of a level whose deletions hide enough of what lies below, or whose
+ * large values may supersede enough of others. */
 int compact_pick_deletions(const struct version *v, struct compaction *out);
 
 /* A file of a sorted level to be written anew in its place, because a quarter

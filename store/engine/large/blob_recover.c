@@ -59,6 +59,7 @@ int blob_check_record(struct engine *e, const struct batch *batch,
 	struct blob_list list;
 	struct batch_record r;
 	size_t position = 0;
+	uint32_t i;
 	int err = 0;
 
 	while (err == 0 && batch_next(batch, &position, &r)) {
@@ -68,6 +69,9 @@ int blob_check_record(struct engine *e, const struct batch *batch,
 		if (err < 0)
 			break;
 		err = check_list(e, &list, !record_synced);
+		for (i = 0; i < list.count && err == 0; i++)
+			atomic_fetch_add(&e->blobs->fresh,
+					 blob_stored_size(&list.chunks[i]));
 		blob_list_release(&list);
 	}
 	return err;

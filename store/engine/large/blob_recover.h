@@ -12,7 +12,8 @@
  * While logs are replayed: whether what batch refers to is there. 0 yes, 1 no,
  * but the record was not known durable; negative: it cannot be told, such as
  * -EIO, or a list that is damaged. record_synced tells that the record was
- * known durable: then only places are looked at, else each chunk is read.
+ * known durable: then only places are looked at, else each chunk is read. What
+ * is there counts as fresh, for it came with the present memtable (blobs.h).
  */
 int blob_check_record(struct engine *e, const struct batch *batch,
 		      bool record_synced);

@@ -17,6 +17,9 @@
  * for what it has itself, if it takes so many bytes and as large a share of its
  * cells are deletions. */
 #define WORTH_SIZE ((size_t)1 << 20)
+/* Large values are worth one if they take one byte in so many of a blob file,
+ * and a DEAD_SHARE of all of them. */
+#define WORTH_LARGE_SHARE 64
 
 /* Of the files of v. */
 struct sums {
@@ -58,17 +61,34 @@ static struct sums sum_up(const struct version *v, const struct memtable *m)
 	return s;
 }
 
+static uint64_t blob_size(const struct engine *e, const struct version *v)
+{
+	uint64_t size = atomic_load(&e->blobs->size);
+	size_t i;
+
+	for (i = 0; i < v->blob_count; i++)
+		size += atomic_load(&v->blobs[i]->size);
+	return size;
+}
+
+/* Whether so many large values came with the present memtable that they are
+ * worth its flush: which of them are superseded only ssts tell. */
+static bool brought_large(struct engine *e, const struct version *v)
+{
+	uint64_t fresh = atomic_load(&e->blobs->fresh);
+
+	return fresh >= e->options.blob_file_size / WORTH_LARGE_SHARE &&
+	       fresh * DEAD_SHARE >= blob_size(e, v);
+}
+
 /* Whether m hides a DEAD_SHARE of all in large values; the ssts of v have so
  * many bytes. Of what was written it is looked for once. */
 static bool hides_large(struct engine *e, const struct memtable *m,
 			const struct version *v, uint64_t sst_size)
 {
-	uint64_t size = atomic_load(&e->blobs->size), hidden;
+	uint64_t size = blob_size(e, v), hidden;
 	uint64_t seq = atomic_load(&e->visible_seq);
-	size_t i;
 
-	for (i = 0; i < v->blob_count; i++)
-		size += atomic_load(&v->blobs[i]->size);
 	if (size == 0 || e->tick.looked_seq == seq)
 		return false;
 	e->tick.looked_seq = seq;
@@ -79,7 +99,7 @@ static bool hides_large(struct engine *e, const struct memtable *m,
 	return hidden * DEAD_SHARE >= size + sst_size;
 }
 
-/* Whether m, the present memtable, is worth a flush for what it deletes. */
+/* Whether m, the present memtable, is worth a flush for what it supersedes. */
 static bool is_worth(struct engine *e, struct memtable *m,
 		     const struct version *v, bool idle)
 {
@@ -87,6 +107,8 @@ static bool is_worth(struct engine *e, struct memtable *m,
 			     (uint64_t)atomic_load(&m->tombstone_count);
 	struct sums s;
 
+	if (idle && brought_large(e, v))
+		return true;
 	if (memtable_first_delete(m) == UINT64_MAX)
 		return false;
 	s = sum_up(v, m);
