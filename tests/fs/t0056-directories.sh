@@ -107,7 +107,7 @@ all=$(($(bytes_read) - before - first))
 check "read $first bytes, all of it $all" [ $((first * 4)) -lt "$all" ]
 same "all are listed" 60000 "$(wc -l <out)"
 check "nodes for the first ones only" [ "$(figure nodes)" -lt 4500 ]
-if ! ldd "$TABLETFS" | grep -q asan; then
+if ! ldd "$TABLETFS" | grep -qE '[at]san'; then
 	resident() {
 		sed -n 's/^VmRSS:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$daemon/status"
 	}
