@@ -56,9 +56,17 @@ void write_rewind(struct write *w, struct write_mark mark);
 int write_row(struct write *w, struct bytes table, struct bytes row);
 
 /* Until a row is named, STORE_NOW is in milliseconds, whatever the table has,
- * and so many later than the commit: so that what is set again by the same
- * write can be seen as newer. A row was named. */
-void write_later(struct write *w, uint32_t ms);
+ * and so many before the commit: so that what the same write sets again is a
+ * version of its own, and newer. (Never behind the commit: what is written next
+ * would be hidden.) A row was named. */
+void write_earlier(struct write *w, uint32_t ms);
+
+/* What is set at STORE_NOW in milliseconds in the row that was named is to be
+ * later than what others, whose times are finer, wrote there before this call:
+ * the commit is to wait for write_wait_us microseconds then, 1,000 at most and
+ * mostly 0. */
+void write_follow(struct write *w);
+uint64_t write_wait_us(const struct write *w);
 
 /* Sets a cell: a version of a column. timestamp_us may be STORE_NOW.
  * -ERR_no_family, bad_timestamp, qualifier_too_long, value_too_large,

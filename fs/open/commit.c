@@ -199,13 +199,16 @@ int draft_commit_locked(struct fs *fs, struct draft *d, bool sync)
 
 int draft_flush(struct fs *fs, struct draft *d, bool sync)
 {
+	uint64_t written_us;
 	int err;
 
 	tree_hold(fs);
 	pthread_mutex_lock(&d->lock);
 	err = draft_commit_locked(fs, d, sync);
+	written_us = d->session_us;
 	pthread_mutex_unlock(&d->lock);
 	tree_let_go(fs);
+	fs_reach(fs, written_us);
 	return err;
 }
 

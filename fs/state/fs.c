@@ -1,5 +1,6 @@
 #include <assert.h>
 #include <errno.h>
+#include <unistd.h>
 
 #include "fs/state/fs.h"
 #include "fs/state/path.h"
@@ -7,6 +8,16 @@
 uint64_t fs_now(const struct fs *fs)
 {
 	return store_now(fs->store);
+}
+
+#define REACH_US 5000
+
+void fs_reach(const struct fs *fs, uint64_t us)
+{
+	uint64_t now = fs_now(fs);
+
+	if (us > now && us - now <= REACH_US)
+		usleep((useconds_t)(us - now));
 }
 
 uint64_t fs_steady(void)

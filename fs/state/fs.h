@@ -126,6 +126,11 @@ struct fs {
 /* Microseconds since 1970, as store_now: it is compared with timestamps of
  * cells, and becomes one. */
 uint64_t fs_now(const struct fs *fs);
+/* Waits until us is no time to come, if that is no more than some milliseconds:
+ * what a call wrote in a table of milliseconds may be newer than the clock, as
+ * it had to be newer than what was there, and then what others write next by
+ * the clock would not be the newest. Without locks. */
+void fs_reach(const struct fs *fs, uint64_t us);
 /* Microseconds by the clock that nobody sets, for how long ago a thing was. */
 uint64_t fs_steady(void);
 

@@ -624,6 +624,8 @@ static int rename_keys(struct fs *fs, struct node *directory,
 		err = rename_known(fs, directory, node, target,
 				   buf_bytes(to_key), flags);
 	tree_let_go_alone(fs);
+	if (!err && node->kind == NODE_CELL)
+		fs_reach(fs, atomic_load(&node->timestamp_us));
 	node_put(&fs->nodes, node);
 	node_put(&fs->nodes, target);
 	return err;

@@ -96,17 +96,16 @@ static int revalidate(struct write *w)
  */
 static void patch_now(struct write *w)
 {
-	uint64_t now = store_now(w->s), millis = now - now % 1000, note;
+	uint64_t now = store_now(w->s), note;
 	struct bytes notes = buf_bytes(&w->now_places);
 
 	while (take_u64le(&notes, &note)) {
 		bool in_millis = note & (WRITE_NOTE_TABLE | WRITE_NOTE_ALWAYS);
-		uint64_t later = 1000 * (note >> 32);
 		size_t place = write_note_place(note);
 
 		assert(place + KEY_TIMESTAMP_SIZE <= w->batch.data.size);
 		put_u64be(w->batch.data.data + place,
-			  ~(in_millis ? millis + later : now));
+			  ~(in_millis ? write_millis(now, note >> 32) : now));
 	}
 }
 
@@ -194,6 +193,10 @@ int commit_locked(struct store *s, struct write *w, uint64_t *seq)
 		err = write_hidden(w);
 	if (err == 0 && s->look)
 		look_note(s->look, &w->batch);
+	/* Of several rows the last: who writes more than one waits for none. */
+	if (err == 0 && w->row_end > 0 && !w->table->millis && !w->in_millis)
+		recent_note(&s->recent, bytes_of(w->key.data, w->row_end),
+			    store_now(s));
 	if (err == 0)
 		err = engine_write(s->engine, &w->batch, false, seq);
 	if (err == 0)

@@ -7,6 +7,7 @@
 #include "store/base/bg.h"
 #include "store/engine/core/engine.h"
 #include "store/format/key.h"
+#include "store/model/recent/recent.h"
 #include "store/model/sample/sample.h"
 #include "store/store.h"
 
@@ -61,6 +62,7 @@ struct store {
 	pthread_mutex_t schema_lock;
 	_Atomic(struct schema *) schema; /* referenced; never NULL once open */
 
+	struct recent recent;
 	struct look *look; /* what notes commits, or NULL; protected by
 			      writing */
 

@@ -83,6 +83,7 @@ void write_reset(struct write *w)
 	blob_release(w->s->engine, &w->holds);
 	w->hidden_count = 0;
 	w->row_end = 0;
+	w->after_us = 0;
 	w->stale = false;
 }
 
@@ -187,7 +188,7 @@ int write_row(struct write *w, struct bytes table, struct bytes row)
 
 	w->row_end = 0;
 	w->in_millis = false;
-	w->later_ms = 0;
+	w->earlier_ms = 0;
 	if (row.size == 0)
 		return fail(ERR_row_key_empty, "%s",
 			    err_text(ERR_row_key_empty));
@@ -262,14 +263,39 @@ uint64_t write_now(const struct write *w)
 {
 	if (!w->table->millis && !w->in_millis)
 		return w->now_us;
-	return w->now_us - w->now_us % 1000 + 1000 * (uint64_t)w->later_ms;
+	return write_millis(w->now_us, w->earlier_ms);
 }
 
-void write_later(struct write *w, uint32_t ms)
+void write_earlier(struct write *w, uint32_t ms)
 {
 	assert(w->row_end > 0);
 	w->in_millis = true;
-	w->later_ms = ms;
+	w->earlier_ms = ms;
+}
+
+/* The clock may be read before the row's time is: that only waits longer. */
+void write_follow(struct write *w)
+{
+	struct bytes row = bytes_of(w->key.data, w->row_end);
+	uint64_t us;
+
+	assert(w->row_end > 0);
+	if (w->table->millis)
+		return;
+	us = recent_get(&w->s->recent, row, store_now(w->s));
+	if (us > w->after_us)
+		w->after_us = us;
+}
+
+uint64_t write_wait_us(const struct write *w)
+{
+	uint64_t next = (w->after_us / 1000 + 1) * 1000, now;
+
+	if (w->after_us == 0)
+		return 0;
+	now = store_now(w->s);
+	/* A clock that was set back is not waited for. */
+	return next > now && next - now <= 1000 ? next - now : 0;
 }
 
 /* A time before 1970 comes as a number above INT64_MAX, and is shown as the
@@ -331,7 +357,7 @@ static int add_version(struct write *w, uint64_t timestamp_us,
 			&w->now_places,
 			write_note(w->batch.data.size - value_size -
 					   KEY_TIMESTAMP_SIZE,
-				   w->later_ms,
+				   w->earlier_ms,
 				   (w->table->millis ? WRITE_NOTE_TABLE : 0) |
 					   (w->in_millis ? WRITE_NOTE_ALWAYS
 							 : 0)));

@@ -35,8 +35,9 @@ struct write {
 	uint32_t table_id;
 	const struct table *table;   /* of schema; NULL: none yet */
 	const struct family *family; /* last used; of schema; or NULL */
-	bool in_millis;              /* see write_later */
-	uint32_t later_ms;
+	bool in_millis;              /* see write_earlier */
+	uint32_t earlier_ms;
+	uint64_t after_us; /* see write_follow; 0: after nothing */
 
 	struct buf now_places;   /* u64 each: see write_note */
 	struct blob_holds holds; /* what its large values refer to */
@@ -70,14 +71,22 @@ uint64_t write_now(const struct write *w);
 int write_check_timestamp(const struct table *table, uint64_t timestamp_us);
 
 /* A timestamp that is that of the commit: where it is in the batch, which is
- * below 2^30, how much later than the commit, and whether in milliseconds
+ * below 2^30, how much before the commit, and whether in milliseconds
  * because its table has those, or in any case. */
 #define WRITE_NOTE_TABLE 1
 #define WRITE_NOTE_ALWAYS 2
-static inline uint64_t write_note(uint64_t place, uint32_t later_ms,
+static inline uint64_t write_note(uint64_t place, uint32_t earlier_ms,
 				  unsigned int millis)
 {
-	return (uint64_t)later_ms << 32 | place << 2 | millis;
+	return (uint64_t)earlier_ms << 32 | place << 2 | millis;
+}
+
+/* The millisecond of a time, or so many before it. */
+static inline uint64_t write_millis(uint64_t us, uint64_t earlier_ms)
+{
+	uint64_t ms = us / 1000;
+
+	return 1000 * (ms > earlier_ms ? ms - earlier_ms : 0);
 }
 
 static inline size_t write_note_place(uint64_t note)

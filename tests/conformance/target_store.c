@@ -96,7 +96,7 @@ static int mutate(struct run *r, struct bytes table, struct bytes row,
 		return err;
 	err = write_row(w, table, row);
 	if (!err)
-		err = wire_mutations(w, mutations, count, 0);
+		err = wire_mutations(w, mutations, count, NULL);
 	if (!err)
 		err = store_commit(r->store, w, false);
 	write_free(w);

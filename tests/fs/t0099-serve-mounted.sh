@@ -63,12 +63,15 @@ check "in microseconds" [ -e "$m/made/r/f/.versions/q/1001" ]
 at $data/MutateRow 1=$p/tables/made 2=r 3{ 1{ 1=f 2=now 3:-1 4=v } }
 check "where the server's time is a millisecond" \
 	eval 'ls "$m/made/r/f/.versions/now" | grep -q "000$"'
+mkdir -p "$m/made/both/f"
+check "rounds each way in microseconds" "$(dirname "$wire")/rounds" "$address" \
+	"$m/made/both/f" made "${ROUNDS:-300}"
 rm -r "$m/made/r"
 check "which goes" at $admin/DeleteTable 1=$p/tables/made
 check "from the mount" [ ! -e "$m/made" ]
 
 check "rounds each way" "$(dirname "$wire")/rounds" "$address" \
-	"$m/t/both/f" "${ROUNDS:-300}"
+	"$m/t/both/f" t "${ROUNDS:-300}"
 
 # Verbs go through the mount as ever.
 check "a command" T set t v f:q=verb

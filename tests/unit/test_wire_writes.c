@@ -1,3 +1,4 @@
+#include "store/base/clock.h"
 #include "store/base/coding.h"
 #include "tests/sim/fake_call.h"
 #include "tests/unit/mem_store.h"
@@ -264,21 +265,23 @@ static uint64_t time_of(const char *table, const char *row, const char *value)
 	return us;
 }
 
-/* -1 is a millisecond on every table, and rises from entry to entry of a row;
- * what a client says itself has the table's granularity. */
+/* -1 is a millisecond on every table, never one ahead of the clock, and rises
+ * from entry to entry that sets a column again; what a client says itself has
+ * the table's granularity. */
 START_TEST(the_time_of_the_server)
 {
 	struct family_spec family = { .name = str("f") };
-	struct proto_set_cell sets[4] = { 0 };
-	struct proto_mutation all[4];
-	struct proto_mutate_entry entries[4] = { 0 };
-	static const char *const rows[] = { "b", "a", "b", "b" };
-	static const char *const values[] = { "0", "1", "2", "3" };
+	struct proto_set_cell sets[5] = { 0 };
+	struct proto_mutation all[5];
+	struct proto_mutate_entry entries[5] = { 0 };
+	static const char *const rows[] = { "b", "a", "b", "b", "b" };
+	static const char *const columns[] = { "q", "q", "q", "p", "q" };
+	static const char *const values[] = { "0", "1", "2", "3", "4" };
 	const char *tables[] = { "t", "fine" };
 	struct bytes names[] = {
 		TABLE_NAME, BYTES_LITERAL("projects/p/instances/i/tables/fine")
 	};
-	struct proto_mutate_rows q = { .entries = { entries, 4 } };
+	struct proto_mutate_rows q = { .entries = { entries, 5 } };
 	struct proto_mutate_row own = { .table_name = names[1],
 					.row_key = str("own"),
 					.mutations = { all, 1 } };
@@ -287,25 +290,27 @@ START_TEST(the_time_of_the_server)
 	ck_assert_int_eq(store_create_table(service.store, str("fine"), false,
 					    &family, 1),
 			 0);
-	for (i = 0; i < 4; i++) {
-		sets[i] = (struct proto_set_cell){ str("f"), str("q"), -1,
-						   str(values[i]), 0 };
+	for (i = 0; i < 5; i++) {
+		sets[i] = (struct proto_set_cell){ str("f"), str(columns[i]),
+						   -1, str(values[i]), 0 };
 		all[i] = set_of(&sets[i]);
 		entries[i] = (struct proto_mutate_entry){
 			.row_key = str(rows[i]), .mutations = { &all[i], 1 }
 		};
 	}
 	for (j = 0; j < 2; j++) {
-		uint64_t first;
+		uint64_t now;
 
 		q.table_name = names[j];
 		ck_assert_int_eq(RUN("MutateRows", mutate_rows, &q), CALL_OK);
-		first = time_of(tables[j], "a", "1");
-		ck_assert_uint_gt(first, 0);
-		ck_assert_uint_eq(first % 1000, 0);
-		ck_assert_uint_eq(time_of(tables[j], "b", "0"), first);
-		ck_assert_uint_eq(time_of(tables[j], "b", "2"), first + 1000);
-		ck_assert_uint_eq(time_of(tables[j], "b", "3"), first + 2000);
+		now = time_of(tables[j], "a", "1");
+		ck_assert_uint_gt(now, 1000000000000000);
+		ck_assert_uint_le(now, clock_now(&clock_real));
+		ck_assert_uint_eq(now % 1000, 0);
+		ck_assert_uint_eq(time_of(tables[j], "b", "0"), now - 2000);
+		ck_assert_uint_eq(time_of(tables[j], "b", "2"), now - 1000);
+		ck_assert_uint_eq(time_of(tables[j], "b", "3"), now);
+		ck_assert_uint_eq(time_of(tables[j], "b", "4"), now);
 	}
 	sets[0].value = str("own");
 	ck_assert_int_eq(RUN("MutateRow", mutate_row, &own), CALL_OK);

@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "tools/serve/data/mutate.h"
 #include "tools/serve/data/wire_filter.h"
@@ -14,10 +15,23 @@ static int table_of(const struct service *s, struct proto_arena *arena,
 	return resource_table(s->store, arena, "table_name", name, table);
 }
 
-/* Commits the mutations of one row. */
-static int mutate_one(const struct service *s, struct bytes table,
-		      struct bytes row, const struct proto_mutation *mutations,
-		      size_t count)
+/* Until w, whose row is named, is later than what the row holds: 0, or 1 where
+ * nobody may wait, so that the call has to run again elsewhere. */
+static int await_row(const struct call *c, const struct write *w)
+{
+	uint64_t us = write_wait_us(w);
+
+	if (us > 0 && call_is_inline(c))
+		return 1;
+	if (us > 0)
+		usleep((useconds_t)us);
+	return 0;
+}
+
+/* Commits the mutations of one row: 0, 1 as await_row, or an error. */
+static int mutate_one(const struct call *c, const struct service *s,
+		      struct bytes table, struct bytes row,
+		      const struct proto_mutation *mutations, size_t count)
 {
 	struct write *w;
 	int err = write_new(s->store, &w);
@@ -26,7 +40,9 @@ static int mutate_one(const struct service *s, struct bytes table,
 		return err;
 	err = write_row(w, table, row);
 	if (!err)
-		err = wire_mutations(w, mutations, count, 0);
+		err = wire_mutations(w, mutations, count, NULL);
+	if (!err)
+		err = await_row(c, w);
 	if (!err) {
 		err = store_commit(s->store, w, s->sync);
 		method_changed(s);
@@ -39,6 +55,7 @@ enum call_result mutate_row(struct call *c, void *context)
 {
 	const struct service *s = context;
 	struct proto_arena arena = { .chunks = NULL };
+	enum call_result result = CALL_DONE;
 	const struct proto_mutate_row *q;
 	struct bytes table;
 	int err = 0;
@@ -51,15 +68,36 @@ enum call_result mutate_row(struct call *c, void *context)
 	err = table_of(s, &arena, q->table_name, q->authorized_view_name,
 		       &table);
 	if (!err)
-		err = mutate_one(s, table, q->row_key, q->mutations.at,
+		err = mutate_one(c, s, table, q->row_key, q->mutations.at,
 				 q->mutations.count);
-	if (err < 0)
+	if (err > 0)
+		result = CALL_AGAIN;
+	else if (err < 0)
 		method_failed(c, err);
 	else
 		method_answer(c, &proto_empty_type, &(struct proto_empty){ 0 });
 release:
 	proto_arena_release(&arena);
-	return CALL_DONE;
+	return result;
+}
+
+/* Before an update of the row, in which nobody may wait: as await_row, or an
+ * error. */
+static int await_update(const struct call *c, const struct service *s,
+			struct bytes table, struct bytes row)
+{
+	struct write *w;
+	int err = write_new(s->store, &w);
+
+	if (err < 0)
+		return err;
+	err = write_row(w, table, row);
+	if (!err) {
+		write_follow(w);
+		err = await_row(c, w);
+	}
+	write_free(w);
+	return err;
 }
 
 enum call_result check_and_mutate_row(struct call *c, void *context)
@@ -70,6 +108,7 @@ enum call_result check_and_mutate_row(struct call *c, void *context)
 		method_request(c, &proto_check_and_mutate_row_type, &arena);
 	struct proto_check_and_mutate_row_answer answer = { false };
 	struct row_check check = { .context = q };
+	enum call_result result = CALL_DONE;
 	int err = 0;
 
 	if (!q)
@@ -81,20 +120,24 @@ enum call_result check_and_mutate_row(struct call *c, void *context)
 		       &check.table);
 	if (!err)
 		err = wire_filter(q->predicate_filter, &check.filter);
+	if (!err)
+		err = await_update(c, s, check.table, check.row);
 	if (!err) {
 		err = store_check_and_mutate(s->store, &check, s->sync,
 					     &answer.predicate_matched);
 		method_changed(s);
 	}
 	filter_free(check.filter);
-	if (err < 0)
+	if (err > 0)
+		result = CALL_AGAIN;
+	else if (err < 0)
 		method_failed(c, err);
 	else
 		method_answer(c, &proto_check_and_mutate_row_answer_type,
 			      &answer);
 release:
 	proto_arena_release(&arena);
-	return CALL_DONE;
+	return result;
 }
 
 static int take_rules(const struct proto_read_modify_write_row *q,

@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "tools/serve/data/mutate_rows.h"
 #include "tools/serve/data/repeats.h"
@@ -16,9 +17,10 @@ struct batch_call {
 	const struct proto_mutate_rows *request;
 	struct bytes table;
 	struct write *w;
-	size_t next;       /* entry */
-	size_t committed;  /* entries before this one are settled */
-	uint32_t *repeats; /* NULL: no row comes twice */
+	size_t next;             /* entry */
+	size_t committed;        /* entries before this one are settled */
+	const uint32_t *repeats; /* of the next entry's mutations; NULL: nothing
+				    is set twice */
 	struct proto_mutate_entry_answer *answers;
 	struct proto_status *statuses;
 };
@@ -94,8 +96,9 @@ static int add_entry(struct batch_call *b, size_t i)
 
 	if (!err)
 		err = wire_mutations(b->w, entry->mutations.at,
-				     entry->mutations.count,
-				     b->repeats ? b->repeats[i] : 0);
+				     entry->mutations.count, b->repeats);
+	if (b->repeats)
+		b->repeats += entry->mutations.count;
 	if (!err)
 		return 0;
 	write_rewind(b->w, mark);
@@ -104,11 +107,18 @@ static int add_entry(struct batch_call *b, size_t i)
 	return set_status(b, i, err);
 }
 
-/* Commits what has been added. If that fails, so has each entry of it. */
-static int commit(struct batch_call *b)
+/* Commits what has been added. If that fails, so has each entry of it. 0; 1 if
+ * it is to wait, and nobody may here; or an error. */
+static int commit(const struct call *c, struct batch_call *b)
 {
+	uint64_t us = write_wait_us(b->w);
 	int error = 0, err = 0;
 	size_t i;
+
+	if (us > 0 && call_is_inline(c))
+		return 1;
+	if (us > 0)
+		usleep((useconds_t)us);
 
 	if (write_count(b->w) > 0) {
 		error = store_commit(b->service->store, b->w, b->service->sync);
@@ -140,14 +150,14 @@ static int go_on(struct call *c, struct batch_call *b)
 		err = add_entry(b, b->next);
 		b->next++;
 		if (!err && write_size(b->w) >= COMMIT_SIZE) {
-			err = commit(b);
+			err = commit(c, b);
 			if (!err && call_cancelled(c))
 				err = fail(ECANCELED, "the call was cancelled");
 			if (!err && call_out_of_time(c))
 				return 0;
 		}
 	}
-	return err < 0 ? err : commit(b);
+	return err ? err : commit(c, b);
 }
 
 enum call_result mutate_rows(struct call *c, void *context)

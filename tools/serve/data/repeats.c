@@ -2,20 +2,30 @@
 #include "tools/serve/data/repeats.h"
 #include "tools/serve/data/wire_mutation.h"
 
-static bool has_server_time(const struct proto_mutate_entry *entries,
-			    size_t count)
+/* A mutation that sets a cell at the time of the server. */
+struct setting {
+	size_t entry;
+	const struct proto_set_cell *cell; /* NULL: the slot is free */
+	uint32_t behind;                   /* entries behind that set it, too */
+};
+
+static const struct proto_set_cell *set_now(const struct proto_mutation *m)
 {
-	size_t i, j;
+	return m->mutation_case == nr_mutation_set_cell &&
+			       m->set_cell->timestamp_micros == SERVER_TIME
+		       ? m->set_cell
+		       : NULL;
+}
 
-	for (i = 0; i < count; i++) {
-		const struct proto_mutation *m = entries[i].mutations.at;
+static size_t count_settings(const struct proto_mutate_entry *entries,
+			     size_t count)
+{
+	size_t n = 0, i, j;
 
+	for (i = 0; i < count; i++)
 		for (j = 0; j < entries[i].mutations.count; j++)
-			if (m[j].mutation_case == nr_mutation_set_cell &&
-			    m[j].set_cell->timestamp_micros == SERVER_TIME)
-				return true;
-	}
-	return false;
+			n += set_now(&entries[i].mutations.at[j]) != NULL;
+	return n;
 }
 
 /* Most clients send rows in order: then none comes twice. */
@@ -30,45 +40,85 @@ static bool ascends(const struct proto_mutate_entry *entries, size_t count)
 	return true;
 }
 
-/* The slot of the row, with the last entry of it that was seen plus 1, or 0.
- * Nobody knows where the slots are, so nobody can choose rows that meet. */
-static size_t find(const struct proto_mutate_entry *entries,
-		   const uint32_t *slots, size_t mask, struct bytes row)
+static bool is_of(const struct setting *s, struct bytes row,
+		  const struct proto_mutate_entry *entries,
+		  const struct proto_set_cell *cell)
 {
-	size_t i = XXH3_64bits_withSeed(row.data, row.size, (uintptr_t)slots) &
-		   mask;
+	return bytes_equal(entries[s->entry].row_key, row) &&
+	       bytes_equal(s->cell->family_name, cell->family_name) &&
+	       bytes_equal(s->cell->column_qualifier, cell->column_qualifier);
+}
 
-	while (slots[i] && !bytes_equal(entries[slots[i] - 1].row_key, row))
+/* The slot of the column, or a free one for it. Nobody knows where the slots
+ * are, so nobody can choose columns that meet. */
+static struct setting *find(const struct proto_mutate_entry *entries,
+			    struct setting *slots, size_t mask,
+			    struct bytes row, const struct proto_set_cell *cell)
+{
+	struct bytes q = cell->column_qualifier, f = cell->family_name;
+	uint64_t h = XXH3_64bits_withSeed(row.data, row.size, (uintptr_t)slots);
+	size_t i;
+
+	h = XXH3_64bits_withSeed(f.data, f.size, h);
+	i = XXH3_64bits_withSeed(q.data, q.size, h) & mask;
+	while (slots[i].cell && !is_of(&slots[i], row, entries, cell))
 		i = (i + 1) & mask;
-	return i;
+	return &slots[i];
+}
+
+/* From the last entry to the first. slots has room for all settings, zeroed,
+ * and counts for all mutations. Whether anything is set twice. */
+static bool count_behind(const struct proto_mutate_entry *entries, size_t count,
+			 struct setting *slots, size_t mask, uint32_t *counts,
+			 size_t mutations)
+{
+	const struct proto_set_cell *cell;
+	struct setting *slot;
+	bool repeated = false;
+	size_t i, j;
+
+	for (i = count; i-- > 0;)
+		for (j = entries[i].mutations.count; j-- > 0;) {
+			mutations--;
+			cell = set_now(&entries[i].mutations.at[j]);
+			if (!cell)
+				continue;
+			slot = find(entries, slots, mask, entries[i].row_key,
+				    cell);
+			if (slot->cell && slot->entry != i) {
+				slot->behind++;
+				repeated = true;
+			}
+			slot->entry = i;
+			slot->cell = cell;
+			counts[mutations] = slot->behind;
+		}
+	return repeated;
 }
 
 int repeats_count(const struct proto_mutate_entry *entries, size_t count,
-		  struct proto_arena *arena, uint32_t **out)
+		  struct proto_arena *arena, const uint32_t **out)
 {
-	size_t room = 2, i, slot;
-	uint32_t *slots, *counts;
-	bool repeated = false;
+	size_t settings, room = 2, mutations = 0, i;
+	struct setting *slots;
+	uint32_t *counts;
 	int err = 0;
 
 	*out = NULL;
-	if (ascends(entries, count) || !has_server_time(entries, count))
+	if (ascends(entries, count))
 		return 0;
-	while (room < 2 * count)
+	settings = count_settings(entries, count);
+	if (settings == 0)
+		return 0;
+	while (room < 2 * settings)
 		room *= 2;
+	for (i = 0; i < count; i++)
+		mutations += entries[i].mutations.count;
 	slots = proto_alloc(arena, room * sizeof(*slots), &err);
-	counts = proto_alloc(arena, count * sizeof(*counts), &err);
+	counts = proto_alloc(arena, mutations * sizeof(*counts), &err);
 	if (!slots || !counts)
 		return err;
-	for (i = 0; i < count; i++) {
-		slot = find(entries, slots, room - 1, entries[i].row_key);
-		if (slots[slot]) {
-			counts[i] = counts[slots[slot] - 1] + 1;
-			repeated = true;
-		}
-		slots[slot] = (uint32_t)i + 1;
-	}
-	if (repeated)
+	if (count_behind(entries, count, slots, room - 1, counts, mutations))
 		*out = counts;
 	return 0;
 }

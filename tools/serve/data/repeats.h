@@ -4,12 +4,13 @@
 #include "tools/serve/proto/messages.h"
 
 /*
- * How many entries before each one of a MutateRows are of the same row: those
- * at the time of the server get times that rise by it. *out is the arena's, and
- * NULL if no row comes twice, or none is at that time. 0, or an error of
- * proto_alloc.
+ * How many entries behind that of each mutation of a MutateRows set the same
+ * column again, at the time of the server: so many milliseconds it is to be
+ * earlier, and the last one is never ahead of the clock. *out has a number for
+ * each mutation of each entry in turn; it is the arena's, and NULL if nothing
+ * comes twice. 0, or an error of proto_alloc.
  */
 int repeats_count(const struct proto_mutate_entry *entries, size_t count,
-		  struct proto_arena *arena, uint32_t **out);
+		  struct proto_arena *arena, const uint32_t **out);
 
 #endif

@@ -120,16 +120,18 @@ static int mutate(struct write *w, const struct proto_mutation *m)
 }
 
 int wire_mutations(struct write *w, const struct proto_mutation *mutations,
-		   size_t count, uint32_t later_ms)
+		   size_t count, const uint32_t *earlier)
 {
 	size_t i;
 	int err = 0;
 
 	if (count == 0)
 		return fail(ERR_bad_argument, "No mutations provided");
-	write_later(w, later_ms);
-	for (i = 0; i < count && !err; i++)
+	write_follow(w);
+	for (i = 0; i < count && !err; i++) {
+		write_earlier(w, earlier ? earlier[i] : 0);
 		err = mutate(w, &mutations[i]);
+	}
 	return err;
 }
 
@@ -138,7 +140,7 @@ int wire_if_true(void *context, struct write *w)
 	const struct proto_check_and_mutate_row *q = context;
 
 	return wire_mutations(w, q->true_mutations.at, q->true_mutations.count,
-			      0);
+			      NULL);
 }
 
 int wire_if_false(void *context, struct write *w)
@@ -146,5 +148,5 @@ int wire_if_false(void *context, struct write *w)
 	const struct proto_check_and_mutate_row *q = context;
 
 	return wire_mutations(w, q->false_mutations.at,
-			      q->false_mutations.count, 0);
+			      q->false_mutations.count, NULL);
 }

@@ -10,9 +10,9 @@
 /* Adds count mutations of a request to w, whose row is named: 0, or an error of
  * the store, or -ERR_bad_argument if one says nothing, or there is none; then a
  * part of them may have been added. The server's time is in milliseconds, and
- * so many later. */
+ * of the n-th mutation earlier[n] before; NULL: 0 of each. */
 int wire_mutations(struct write *w, const struct proto_mutation *mutations,
-		   size_t count, uint32_t later_ms);
+		   size_t count, const uint32_t *earlier);
 
 /* The branches of a check, as struct row_check has them; context is a
  * proto_check_and_mutate_row. As wire_mutations. */
