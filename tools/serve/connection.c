@@ -639,6 +639,11 @@ int connection_stop(struct connection *c, enum connection_stop how)
 			err = answer_abort(c->session, call, CALL_UNAVAILABLE,
 					   "The server stops.");
 		break;
+	case STOP_CUT:
+		for (call = c->calls; call && err == 0; call = call->next)
+			if (call->current)
+				err = answer_reset(c->session, call);
+		break;
 	}
 	return err ? -EPROTO : 0;
 }

@@ -43,7 +43,8 @@ int connection_refuse(struct connection *c, uint32_t code, const char *text);
 enum connection_stop {
 	STOP_NOTICE, /* the peer is asked to send no more calls */
 	STOP_GOAWAY, /* no new one is taken; over when those here ended */
-	STOP_CALLS   /* those end, UNAVAILABLE */
+	STOP_CALLS,  /* those end, UNAVAILABLE */
+	STOP_CUT     /* and those whose peers still take a message, by resets */
 };
 int connection_stop(struct connection *c, enum connection_stop how);
 

@@ -26,8 +26,10 @@
  * its GOAWAY. */
 #define LINGER_MS 1000
 #define NOTICE_MS 100
-/* For what is left after the calls have ended. */
+/* For what is left after the calls have ended, and for the resets of those
+ * that then are within a message. */
 #define END_MS 500
+#define CUT_MS 100
 /* Sockets that wait so for their peers, at a time: then the oldest ends. */
 #define LINGERING_MAX 256
 
@@ -50,7 +52,7 @@ struct clients {
 	unsigned int count;
 };
 
-enum phase { RUNNING, NOTICED, GOING, ENDING, STOPPED };
+enum phase { RUNNING, NOTICED, GOING, ENDING, CUTTING, STOPPED };
 
 struct loop {
 	struct transport transport;
@@ -411,17 +413,19 @@ static void stop_further(struct loop *l, uint64_t now_ms)
 		[RUNNING] = STOP_NOTICE,
 		[NOTICED] = STOP_GOAWAY,
 		[GOING] = STOP_CALLS,
+		[ENDING] = STOP_CUT,
 	};
 	uint64_t waits[] = { [RUNNING] = 0,
 			     [NOTICED] = NOTICE_MS,
 			     [GOING] = l->transport.options->stop_ms,
-			     [ENDING] = END_MS };
+			     [ENDING] = END_MS,
+			     [CUTTING] = CUT_MS };
 
 	if (l->phase == STOPPED || now_ms < l->phase_ms + waits[l->phase])
 		return;
 	if (l->phase == RUNNING)
 		set_accepting(l, false);
-	if (l->phase < ENDING) {
+	if (l->phase < CUTTING) {
 		stop_connections(l, steps[l->phase]);
 	} else {
 		kill_all(l, &l->clients);
