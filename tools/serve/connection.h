@@ -29,6 +29,10 @@ int connection_receive(struct connection *c, struct bytes data);
 int connection_output(struct connection *c, struct bytes *out);
 void connection_sent(struct connection *c, size_t size);
 
+/* How many bytes the peer has taken so far: that is a sign of life, as what
+ * comes from it is, but for the frame that asks for one. */
+void connection_taken(struct connection *c, uint64_t taken);
+
 /* The time has come to this: whatever waited too long ends. */
 int connection_tick(struct connection *c, uint64_t now_ms);
 
