@@ -204,6 +204,12 @@ static int parse_value(struct mount_options *o, const char *word,
 			      : fail(ERR_bad_argument, "delimiter= is empty");
 	}
 	if (!strcmp(word, "serve")) {
+		/* Who gives two addresses wants both. */
+		if (o->serve)
+			return fail(ERR_bad_argument,
+				    "serve=%s: there is serve=%s already, and "
+				    "a mount has one address",
+				    value, o->serve);
 		o->serve = value;
 		return *value ? 0 : fail(ERR_bad_argument, "serve= is empty");
 	}

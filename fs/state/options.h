@@ -95,10 +95,10 @@ int log_to_parse(const char *value);
  * -ERR_bad_argument, with its sentence. */
 int slow_parse(const char *value, uint64_t *us);
 
-/* Parses one -o argument ("quiet,commit=5"), a later word over an earlier one;
- * -ERR_bad_argument names the word that is unknown or out of range, after those
- * before it were taken; -ERR_bad_gc_policy and -ENOMEM of gc=. Strings point
- * into argument, which is changed. */
+/* Parses one -o argument ("quiet,commit=5"), a later word over an earlier one,
+ * but serve= only once; -ERR_bad_argument names the word that is unknown or out
+ * of range, after those before it were taken; -ERR_bad_gc_policy and -ENOMEM of
+ * gc=. Strings point into argument, which is changed. */
 int mount_options_parse(struct mount_options *o, char *argument);
 
 #endif

@@ -108,13 +108,14 @@ static int encode(const struct gc_policy *p, struct buf *out)
 	return err < 0 ? err : encode(p->right, out);
 }
 
-/* A type of 0 is the policy that keeps all; it stands at the top only. */
+/* A type of 0 is the policy that keeps all; it stands at the top only. Pairs
+ * are no rules to who wrote them. */
 int gc_policy_encode(const struct gc_policy *p, struct buf *out)
 {
 	if (node_count(p) > STORED_NODES_MAX)
 		return fail(ERR_bad_argument,
 			    "a GC policy of %zu rules, which may have %d",
-			    node_count(p), STORED_NODES_MAX);
+			    (node_count(p) + 1) / 2, STORED_NODES_MAX / 2);
 	return encode(p, out);
 }
 

@@ -115,7 +115,17 @@ fi
 new=$work/new
 refuse "an address of another machine" "$TABLETFS" mount \
 	-o serve=192.0.2.1:1 "$new" "$m"
-refuse "one that others reach" "$TABLETFS" mount -o serve=0.0.0.0:0 "$new" "$m"
+# says TEXT OPTION...: a mount that is refused, and what it says.
+says() {
+	local text=$1
+	shift
+	! "$TABLETFS" mount "$@" "$new" "$m" >/dev/null 2>said &&
+		grep -q "$text" said
+}
+check "one that others reach" says \
+	'Listening: 0.0.0.0:.* say 127.0.0.1 .* tabletfs serve' \
+	-o serve=0.0.0.0:0
+check "two" says 'serve=:0 already' -o serve=:0,ro -o serve=:0
 refuse "none" "$TABLETFS" mount -o serve= "$new" "$m"
 check "no store was made for them" [ ! -e "$new" ]
 check "to be read only" start_mount -o ro,serve=127.0.0.1:0 >said

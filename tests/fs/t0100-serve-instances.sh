@@ -66,6 +66,15 @@ check "new words" at 0 $instances/PartialUpdateInstance \
 	1{ 1=$mine 2=Later } 2{ 1=display_name }
 at 0 $instances/GetInstance 1=$mine
 check "are kept, beside the old" grep -q "Later.*key.*label" answer
+stays() {
+	at 9 "$instances/$1" "${@:2}" &&
+		grep -q '"tabletfs" is that of every store' answer
+}
+every=projects/p/instances/tabletfs
+check "that of the files is not deleted" stays DeleteInstance 1=$every
+check "nor changed" stays UpdateInstance 1=$every 2=x
+check "nor in part" stays PartialUpdateInstance 1{ 1=$every 2=x } \
+	2{ 1=display_name }
 check "none of an instance that is not" at 5 \
 	$instances/PartialUpdateInstance 1{ 1=$other 2=x } 2{ 1=display_name }
 

@@ -280,4 +280,38 @@ static inline struct bytes stream_of(uint8_t out[8], uint32_t count,
 	return bytes_of(out, 8);
 }
 
+/* What a connection begins with. */
+#define PREFACE "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+
+/* A frame of HTTP/2: its head and payload. */
+static inline void add_frame(struct buf *b, size_t size, uint8_t type,
+			     uint8_t flags, uint32_t stream,
+			     const void *payload)
+{
+	uint8_t head[9] = { (uint8_t)(size >> 16), (uint8_t)(size >> 8),
+			    (uint8_t)size, type, flags };
+
+	put_u32be(head + 5, stream);
+	ck_assert_int_eq(buf_add(b, head, sizeof(head)), 0);
+	ck_assert_int_eq(buf_add(b, payload, size), 0);
+}
+
+/* Until the server has closed the connection. */
+static inline void wait_gone(struct grpc_client *c)
+{
+	UNTIL(!grpc_turn(c, 1) && c->gone);
+}
+
+/* The server goes on. */
+static inline void check_alive(void)
+{
+	struct grpc_client c;
+	struct grpc_call call = { .path = "/t/EchoLater" };
+
+	grpc_open(&c, server_address(server));
+	ck_assert_int_eq(grpc_do(&c, &call), CALL_OK);
+	grpc_release(&call);
+	grpc_close(&c);
+}
+
 #endif

@@ -212,6 +212,38 @@ START_TEST(what_is_refused)
 }
 END_TEST
 
+/* Keys are taken apart into more than they were; ranges, while they are. */
+START_TEST(what_is_too_much_names_the_limit)
+{
+	enum { KEYS = 700000, RANGES = 300000 };
+	struct bytes *keys = calloc(KEYS, sizeof(*keys));
+	struct proto_row_range *ranges = calloc(RANGES, sizeof(*ranges));
+	struct proto_row_set rows = { .row_keys = { keys, KEYS } };
+	struct proto_read_rows q = { .table_name = TABLE_NAME, .rows = &rows };
+	static struct call c;
+	size_t i;
+
+	for (i = 0; i < KEYS; i++)
+		keys[i] = str("some row");
+	for (i = 0; i < RANGES; i++) {
+		ranges[i].start_key_case = nr_row_range_start_key_closed;
+		ranges[i].start_key_closed = str("some row");
+	}
+	for (i = 0; i < 2; i++) {
+		c = (struct call){ .route = NULL };
+		read_with(&c, &q);
+		ck_assert_int_eq(c.status, CALL_RESOURCE_EXHAUSTED);
+		ck_assert_ptr_nonnull(strstr(c.text, "more than 64 MiB"));
+		fake_release(&c);
+		rows.row_keys.count = 0;
+		rows.row_ranges.at = ranges;
+		rows.row_ranges.count = RANGES;
+	}
+	free(keys);
+	free(ranges);
+}
+END_TEST
+
 /* A chunk that commits is two bytes longer, and its length may be. */
 START_TEST(every_length)
 {
@@ -488,6 +520,7 @@ int main(void)
 	const TTest *tests[] = { names_stand_where_they_change,
 				 rows_of_a_set,
 				 what_is_refused,
+				 what_is_too_much_names_the_limit,
 				 every_length,
 				 in_pieces,
 				 in_one_table_only,

@@ -109,6 +109,18 @@ START_TEST(requests_that_are_wrong)
 }
 END_TEST
 
+START_TEST(an_unknown_method_is_named)
+{
+	struct grpc_call call = { .path = "/t/CreateBackup" };
+
+	open_client();
+	ck_assert_int_eq(grpc_do(&client, &call), CALL_UNIMPLEMENTED);
+	ck_assert_str_eq(call.text, "There is no method /t/CreateBackup here.");
+	grpc_release(&call);
+	grpc_close(&client);
+}
+END_TEST
+
 /* Two messages where one belongs. */
 START_TEST(bytes_behind_the_message)
 {
@@ -387,6 +399,7 @@ int main(void)
 		echoes,
 		a_status_has_a_text,
 		requests_that_are_wrong,
+		an_unknown_method_is_named,
 		bytes_behind_the_message,
 		short_requests_run_inline,
 		streams_arrive_whole_and_in_order,

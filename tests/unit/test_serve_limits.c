@@ -8,43 +8,12 @@
 /* What a peer can have of the server, how long it is waited for, and who may
  * be a peer at all. */
 
-#define PREFACE "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-
 static struct grpc_client client;
 
 static void open_client(void)
 {
 	begin();
 	grpc_open(&client, server_address(server));
-}
-
-/* Until the server has closed the connection. */
-static void wait_gone(struct grpc_client *c)
-{
-	UNTIL(!grpc_turn(c, 1) && c->gone);
-}
-
-static void check_alive(void)
-{
-	struct grpc_client c;
-	struct grpc_call call = { .path = "/t/EchoLater" };
-
-	grpc_open(&c, server_address(server));
-	ck_assert_int_eq(grpc_do(&c, &call), CALL_OK);
-	grpc_release(&call);
-	grpc_close(&c);
-}
-
-/* A frame of HTTP/2: its head and payload. */
-static void add_frame(struct buf *b, size_t size, uint8_t type, uint8_t flags,
-		      uint32_t stream, const void *payload)
-{
-	uint8_t head[9] = { (uint8_t)(size >> 16), (uint8_t)(size >> 8),
-			    (uint8_t)size, type, flags };
-
-	put_u32be(head + 5, stream);
-	ck_assert_int_eq(buf_add(b, head, sizeof(head)), 0);
-	ck_assert_int_eq(buf_add(b, payload, size), 0);
 }
 
 static void start_bytes(struct buf *b)
@@ -143,26 +112,6 @@ START_TEST(a_stalled_reader_of_large_messages)
 	options.rest_ms = 100;
 	options.stall_ms = 500 * slow();
 	check_stalled("/t/Stream", 1 << 20);
-}
-END_TEST
-
-/* One that takes nothing off its socket. */
-START_TEST(a_peer_that_does_not_read_at_all)
-{
-	uint8_t message[8];
-	struct grpc_call call = { .path = "/t/Stream" };
-
-	options.idle_ms = 200 * slow();
-	options.ping_ms = 200 * slow();
-	open_client();
-	call.message = stream_of(message, 1 << 30, 100000);
-	grpc_start(&client, &call);
-	while (call.messages < 100)
-		(void)grpc_turn(&client, 10);
-	UNTIL(releases == 1);
-	check_alive();
-	grpc_release(&call);
-	grpc_close(&client);
 }
 END_TEST
 
@@ -378,28 +327,6 @@ START_TEST(half_a_request_is_not_waited_for)
 	ck_assert_uint_ge(call.sent, sizeof(data) / 2);
 	UNTIL(memory_used(memory, MEMORY_WIRE) == 0);
 	check_alive();
-	grpc_close(&client);
-}
-END_TEST
-
-/* A peer that is there, and answers, keeps its connection; one that does not
- * loses it. */
-START_TEST(silent_peers_are_asked)
-{
-	struct grpc_call call = { .path = "/t/Echo" };
-	unsigned int i;
-
-	options.idle_ms = 100;
-	options.ping_ms = 400 * slow();
-	open_client();
-	for (i = 0; i < 10; i++) {
-		(void)grpc_turn(&client, 60);
-		usleep(40000);
-	}
-	ck_assert_int_eq(grpc_do(&client, &call), CALL_OK);
-	grpc_release(&call);
-	usleep(2000000 * slow());
-	wait_gone(&client);
 	grpc_close(&client);
 }
 END_TEST
@@ -667,7 +594,6 @@ int main(void)
 	const TTest *tests[] = {
 		a_stalled_reader_costs_its_own_queue,
 		a_stalled_reader_of_large_messages,
-		a_peer_that_does_not_read_at_all,
 		streams_and_connections_are_counted,
 		a_stream_too_many_is_refused,
 		resets_are_counted,
@@ -675,7 +601,6 @@ int main(void)
 		pings_are_answered,
 		who_says_nothing_is_not_waited_for,
 		half_a_request_is_not_waited_for,
-		silent_peers_are_asked,
 		large_requests_wait_for_memory,
 		a_slow_request_holds_up_nobody,
 		what_is_announced_costs_nothing,

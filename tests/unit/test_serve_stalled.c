@@ -52,8 +52,10 @@ START_TEST(a_call_that_ran_is_not_refused)
 }
 END_TEST
 
-/* Within a message there is no place for a status. */
-START_TEST(an_answer_that_is_cut_is_not_refused)
+/* Within a message there is no place for a status. That is so for the last one,
+ * too, behind which the answer has ended well; a client takes CANCEL for its
+ * own wish, and the answer for whole. */
+static void check_cut(uint32_t count)
 {
 	struct grpc_client client;
 	struct grpc_call call = { .path = "/t/Stream" };
@@ -63,7 +65,7 @@ START_TEST(an_answer_that_is_cut_is_not_refused)
 	options.stop_ms = 1000 * slow();
 	begin();
 	open_stalled(&client, 1000);
-	call.message = stream_of(message, 10, 5000);
+	call.message = stream_of(message, count, 5000);
 	grpc_start(&client, &call);
 	while (call.body.size < 1000)
 		(void)grpc_turn(&client, 10);
@@ -79,6 +81,80 @@ START_TEST(an_answer_that_is_cut_is_not_refused)
 		(void)grpc_turn(&client, 1);
 	}
 	ck_assert(grpc_wait(&client, &call));
+	ck_assert_int_eq(call.status, -1);
+	ck_assert_uint_eq(call.error, NGHTTP2_INTERNAL_ERROR);
+	grpc_close(&client);
+	pthread_join(thread, NULL);
+	grpc_release(&call);
+}
+
+START_TEST(an_answer_that_is_cut_is_not_refused)
+{
+	check_cut(10);
+}
+END_TEST
+
+START_TEST(an_answer_whose_last_message_is_cut_is_not_whole)
+{
+	check_cut(1);
+}
+END_TEST
+
+/* Nor is one of a message that others waited for the memory of. */
+START_TEST(an_answer_that_is_cut_for_its_memory_is_not_whole)
+{
+	struct grpc_client clients[2];
+	struct grpc_call calls[2];
+	uint8_t message[8];
+	size_t i;
+
+	options.piece_ms = 200 * slow();
+	begin();
+	memset(calls, 0, sizeof(calls));
+	for (i = 0; i < 2; i++) {
+		open_stalled(&clients[i], 1000);
+		calls[i].path = "/t/KeepStream";
+		calls[i].message = stream_of(message, 1, MEMORY_LIMIT);
+		grpc_start(&clients[i], &calls[i]);
+		do
+			(void)grpc_turn(&clients[i], 10);
+		while (i == 0 && calls[i].body.size < 1000);
+	}
+	ck_assert(grpc_wait(&clients[0], &calls[0]));
+	ck_assert_int_eq(calls[0].status, -1);
+	ck_assert_uint_eq(calls[0].error, NGHTTP2_INTERNAL_ERROR);
+	for (i = 0; i < 2; i++) {
+		grpc_close(&clients[i]);
+		grpc_release(&calls[i]);
+	}
+	UNTIL(memory_used(memory, MEMORY_WIRE) == 0);
+}
+END_TEST
+
+/* A reader that is as slow as it may be when the server stops: its connection
+ * is not closed without a word. */
+START_TEST(a_slow_answer_is_not_cut_without_a_word)
+{
+	struct grpc_client client;
+	struct grpc_call call = { .path = "/t/Stream" };
+	uint8_t message[8];
+	pthread_t thread;
+
+	options.stop_ms = 100;
+	begin();
+	open_stalled(&client, 1000);
+	call.message = stream_of(message, 1, 60000);
+	grpc_start(&client, &call);
+	while (call.body.size < 1000)
+		(void)grpc_turn(&client, 10);
+	pthread_create(&thread, NULL, stop, server);
+	while (!call.closed && !client.gone) {
+		(void)nghttp2_submit_window_update(
+			client.session, NGHTTP2_FLAG_NONE, call.stream, 10);
+		(void)grpc_turn(&client, 0);
+		usleep(20000);
+	}
+	ck_assert(call.closed);
 	ck_assert_int_eq(call.status, -1);
 	ck_assert_uint_eq(call.error, NGHTTP2_INTERNAL_ERROR);
 	grpc_close(&client);
@@ -360,6 +436,9 @@ int main(void)
 	const TTest *tests[] = {
 		a_call_that_ran_is_not_refused,
 		an_answer_that_is_cut_is_not_refused,
+		an_answer_whose_last_message_is_cut_is_not_whole,
+		an_answer_that_is_cut_for_its_memory_is_not_whole,
+		a_slow_answer_is_not_cut_without_a_word,
 		all_stalled_readers_are_bounded_together,
 		first_messages_are_bounded,
 		a_small_read_waits_for_no_stalled_one,

@@ -487,6 +487,91 @@ START_TEST(tables_are_made_and_changed)
 }
 END_TEST
 
+/* What would be passed over is refused. */
+START_TEST(what_is_not_known_is_told)
+{
+	struct proto_gc_rule leaf = { .rule_case = nr_gc_rule_max_num_versions,
+				      .max_num_versions = 2 };
+	struct proto_column_family family = { .gc_rule = &leaf };
+	struct bytes path = str("gc_rule.max_num_versions");
+	struct proto_field_mask mask = { .paths = { &path, 1 } };
+	struct proto_modification change = { .id = str("f"),
+					     .mod_case = nr_modification_update,
+					     .update = &family,
+					     .update_mask = &mask };
+	struct proto_modify_families modify = {
+		.name = TABLE_NAME, .modifications = { &change, 1 }
+	};
+	struct proto_table table = { .granularity = 1 };
+	struct proto_create_table create = { .parent = INSTANCE,
+					     .table_id = str("u"),
+					     .table = &table };
+
+	ck_assert_int_eq(RUN("ModifyColumnFamilies", modify_families, &modify),
+			 CALL_OK);
+	path = str("gc_rules");
+	ck_assert_int_eq(RUN("ModifyColumnFamilies", modify_families, &modify),
+			 CALL_INVALID_ARGUMENT);
+	ck_assert_ptr_nonnull(strstr(last.text, "gc_rules"));
+	ck_assert_int_eq(RUN("CreateTable", create_table, &create), CALL_OK);
+	create.table_id = str("v");
+	table.granularity = 2;
+	ck_assert_int_eq(RUN("CreateTable", create_table, &create),
+			 CALL_INVALID_ARGUMENT);
+	table.granularity = -1;
+	ck_assert_int_eq(RUN("CreateTable", create_table, &create),
+			 CALL_INVALID_ARGUMENT);
+	table.granularity = 0;
+	ck_assert_int_eq(RUN("CreateTable", create_table, &create), CALL_OK);
+}
+END_TEST
+
+/* Too many rules are counted as they were written, whatever pairs they are kept
+ * as. */
+START_TEST(too_many_rules_are_counted)
+{
+	static struct proto_gc_rule many[100000];
+	struct proto_gc_rules all = { .rules = { many, 64 } };
+	struct proto_gc_rules half = { .rules = { many + 1, 40 } };
+	struct proto_gc_rule rule = { .rule_case = nr_gc_rule_union_,
+				      .union_ = (void *)&all };
+	struct proto_column_family family = { .gc_rule = &rule };
+	struct proto_modification change = { .id = str("f"),
+					     .mod_case = nr_modification_update,
+					     .update = &family };
+	struct proto_modify_families modify = {
+		.name = TABLE_NAME, .modifications = { &change, 1 }
+	};
+	static const size_t counts[] = { 65, 400, 100000 };
+	char want[64];
+	size_t i;
+
+	for (i = 0; i < COUNT(many); i++)
+		many[i] = (struct proto_gc_rule){
+			.rule_case = nr_gc_rule_max_num_versions,
+			.max_num_versions = 2,
+		};
+	ck_assert_int_eq(RUN("ModifyColumnFamilies", modify_families, &modify),
+			 CALL_OK);
+	for (i = 0; i < COUNT(counts); i++) {
+		all.rules.count = counts[i];
+		ck_assert_int_eq(
+			RUN("ModifyColumnFamilies", modify_families, &modify),
+			CALL_INVALID_ARGUMENT);
+		snprintf(want, sizeof(want), "of %zu rules, which may have 64",
+			 counts[i]);
+		ck_assert_ptr_nonnull(strstr(last.text, want));
+	}
+	/* Two of which each alone would do. */
+	many[0].rule_case = nr_gc_rule_intersection;
+	many[0].intersection = (void *)&half;
+	all.rules.count = 41;
+	ck_assert_int_eq(RUN("ModifyColumnFamilies", modify_families, &modify),
+			 CALL_INVALID_ARGUMENT);
+	ck_assert_ptr_nonnull(strstr(last.text, "of 80 rules"));
+}
+END_TEST
+
 /* Every method, of nothing, and of bytes that are no message. */
 START_TEST(every_method_of_nothing)
 {
@@ -508,9 +593,10 @@ END_TEST
 int main(void)
 {
 	const TTest *tests[] = {
-		mutations_of_each_kind, nothing_of_what_fails,
-		the_time_of_the_server, each_entry_has_a_status,
-		checks_and_modifies,    tables_are_made_and_changed,
+		mutations_of_each_kind,    nothing_of_what_fails,
+		the_time_of_the_server,    each_entry_has_a_status,
+		checks_and_modifies,       tables_are_made_and_changed,
+		what_is_not_known_is_told, too_many_rules_are_counted,
 		every_method_of_nothing
 	};
 

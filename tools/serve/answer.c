@@ -196,19 +196,13 @@ int answer_abort(nghttp2_session *session, struct call *c,
 }
 
 /* Not REFUSED_STREAM: by that a client is told that nothing was done, and may
- * do all again. The status does not change any more, as the call is
- * cancelled. */
+ * do all again. Nor CANCEL: some take that for their own wish, and what they
+ * have for all. */
 int answer_reset(nghttp2_session *session, struct call *c)
 {
-	uint32_t code = NGHTTP2_CANCEL;
-
-	pthread_mutex_lock(&c->lock);
-	if (c->status == CALL_UNAVAILABLE)
-		code = NGHTTP2_INTERNAL_ERROR;
-	pthread_mutex_unlock(&c->lock);
 	c->sending_ms = 0;
 	return nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, c->stream,
-					 code);
+					 NGHTTP2_INTERNAL_ERROR);
 }
 
 void answer_rest(struct call *c)

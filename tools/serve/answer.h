@@ -25,7 +25,7 @@ int answer_abort(nghttp2_session *session, struct call *c,
 		 enum call_status status, const char *text);
 
 /* Ends by a reset a call that was ended so, within a message: INTERNAL_ERROR,
- * after which clients repeat what only reads, or CANCEL. */
+ * after which clients repeat what only reads. */
 int answer_reset(nghttp2_session *session, struct call *c);
 
 /* Has the handler of a blocked call give back what others wait for, once. */

@@ -21,6 +21,9 @@
 /* An answer that was cut off: how long the peer may take for the rest. */
 #define CUT_MS 1000
 
+/* Of a frame of HTTP/2 that is a ping. */
+#define PING_SIZE 17
+
 /* For how many times rest_ms a peer that took nothing counts as stalled: its
  * next calls may do the same. */
 #define STALLED_RESTS 10
@@ -42,11 +45,12 @@ struct connection {
 	size_t sent;
 	size_t counted; /* of out's capacity, in the account */
 	struct allowance control, resets;
-	uint64_t head_ms;     /* since when a head is incomplete; 0: none is */
-	int32_t head_stream;  /* its stream; 0: the connection's own */
-	uint64_t received_ms; /* the last bytes */
-	uint64_t pinged_ms;   /* 0, or an answer is waited for */
-	uint64_t stalled_ms;  /* when it last was; 0: never */
+	uint64_t head_ms;    /* since when a head is incomplete; 0: none is */
+	int32_t head_stream; /* its stream; 0: the connection's own */
+	uint64_t alive_ms;   /* the last bytes that came, or were taken */
+	uint64_t taken;      /* so many were then */
+	uint64_t pinged_ms;  /* 0, or an answer is waited for */
+	uint64_t stalled_ms; /* when it last was; 0: never */
 	bool refused, going;
 };
 
@@ -242,7 +246,7 @@ static int take_data(nghttp2_session *session, uint8_t flags, int32_t stream,
 		return NGHTTP2_ERR_CALLBACK_FAILURE;
 	if (!call || call->complete)
 		return 0;
-	call->received_ms = c->received_ms;
+	call->received_ms = c->alive_ms;
 	request_data(call, bytes_of(data, size));
 	look_ready(c, call);
 	window = request_window(call);
@@ -356,7 +360,7 @@ int connection_new(struct transport *t, void *owner, struct connection **out)
 	c->transport = t;
 	c->owner = owner;
 	c->share = share_new();
-	c->received_ms = c->head_ms = transport_ms();
+	c->alive_ms = c->head_ms = transport_ms();
 	c->control =
 		(struct allowance){ o->control_burst * 1000ull, c->head_ms };
 	c->resets = (struct allowance){ o->resets_burst * 1000ull, c->head_ms };
@@ -453,7 +457,7 @@ int connection_receive(struct connection *c, struct bytes data)
 
 	if (c->refused)
 		return 0;
-	c->received_ms = transport_ms();
+	c->alive_ms = transport_ms();
 	c->pinged_ms = 0;
 	n = nghttp2_session_mem_recv(c->session, data.data, data.size);
 	/* A head in more pieces than nghttp2 takes ends it, without a word. */
@@ -490,6 +494,17 @@ void connection_sent(struct connection *c, size_t size)
 {
 	assert(size <= c->out.size - c->sent);
 	c->sent += size;
+}
+
+/* A slow reader may have megabytes before it that were sent before the ping. Of
+ * a peer whose process stands still the kernel takes the ping, all the same. */
+void connection_taken(struct connection *c, uint64_t taken)
+{
+	if (taken <= c->taken + (c->pinged_ms ? PING_SIZE : 0))
+		return;
+	c->taken = taken;
+	c->alive_ms = transport_ms();
+	c->pinged_ms = 0;
 }
 
 /* Ends a call for the memory that it has: one for each who waits. */
@@ -570,6 +585,30 @@ static int tick_call(struct connection *c, struct call *call, uint64_t now_ms)
 	return tick_short(c, call, now_ms);
 }
 
+/* All calls end; cut: those within a message are not waited for. */
+static int end_calls(struct connection *c, const char *text, bool cut)
+{
+	struct call *call;
+	int err = 0;
+
+	for (call = c->calls; call && err == 0; call = call->next) {
+		err = answer_abort(c->session, call, CALL_UNAVAILABLE, text);
+		if (err == 0 && cut && call->current)
+			err = answer_reset(c->session, call);
+	}
+	return err;
+}
+
+/* The peer is told, for which it has until the next tick. */
+static int end_late(struct connection *c, const char *why)
+{
+	if (c->refused)
+		return -ETIMEDOUT;
+	if (end_calls(c, why, true))
+		return -EPROTO;
+	return connection_refuse(c, NGHTTP2_NO_ERROR, why);
+}
+
 int connection_tick(struct connection *c, uint64_t now_ms)
 {
 	const struct server_options *o = c->transport->options;
@@ -577,10 +616,10 @@ int connection_tick(struct connection *c, uint64_t now_ms)
 	int err = 0;
 
 	if (c->head_ms && now_ms > c->head_ms + o->handshake_ms)
-		return -ETIMEDOUT;
+		return end_late(c, "The rest of a head did not come.");
 	if (c->pinged_ms && now_ms > c->pinged_ms + o->ping_ms)
-		return -ETIMEDOUT;
-	if (!c->pinged_ms && now_ms > c->received_ms + o->idle_ms) {
+		return end_late(c, "A ping was not answered.");
+	if (!c->pinged_ms && now_ms > c->alive_ms + o->idle_ms) {
 		c->pinged_ms = now_ms;
 		err = nghttp2_submit_ping(c->session, NGHTTP2_FLAG_NONE, NULL);
 	}
@@ -620,7 +659,6 @@ int connection_refuse(struct connection *c, uint32_t code, const char *text)
 
 int connection_stop(struct connection *c, enum connection_stop how)
 {
-	struct call *call;
 	int err = 0;
 
 	switch (how) {
@@ -635,9 +673,8 @@ int connection_stop(struct connection *c, enum connection_stop how)
 			NGHTTP2_NO_ERROR, NULL, 0);
 		break;
 	case STOP_CALLS:
-		for (call = c->calls; call && err == 0; call = call->next)
-			err = answer_abort(c->session, call, CALL_UNAVAILABLE,
-					   "The server stops.");
+	case STOP_CUT:
+		err = end_calls(c, "The server stops.", how == STOP_CUT);
 		break;
 	}
 	return err ? -EPROTO : 0;

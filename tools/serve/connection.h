@@ -29,6 +29,10 @@ int connection_receive(struct connection *c, struct bytes data);
 int connection_output(struct connection *c, struct bytes *out);
 void connection_sent(struct connection *c, size_t size);
 
+/* How many bytes the peer has taken so far: that is a sign of life, as what
+ * comes from it is, but for the frame that asks for one. */
+void connection_taken(struct connection *c, uint64_t taken);
+
 /* The time has come to this: whatever waited too long ends. */
 int connection_tick(struct connection *c, uint64_t now_ms);
 
@@ -43,7 +47,8 @@ int connection_refuse(struct connection *c, uint32_t code, const char *text);
 enum connection_stop {
 	STOP_NOTICE, /* the peer is asked to send no more calls */
 	STOP_GOAWAY, /* no new one is taken; over when those here ended */
-	STOP_CALLS   /* those end, UNAVAILABLE */
+	STOP_CALLS,  /* those end, UNAVAILABLE */
+	STOP_CUT     /* and those whose peers still take a message, by resets */
 };
 int connection_stop(struct connection *c, enum connection_stop how);
 

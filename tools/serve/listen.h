@@ -29,8 +29,8 @@ struct listener {
  *
  * One that was handed over and is not used is an error.
  *
- * An address that is not this machine's alone is refused without insecure. 0,
- * or negative with a sentence by fail().
+ * An address that is not this machine's alone is refused without insecure;
+ * remote and address say so then. 0, or negative with a sentence by fail().
  */
 int listen_open(const char *word, bool users_all, bool insecure,
 		struct listener *out);

@@ -1,11 +1,13 @@
 #include <assert.h>
 #include <errno.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <nghttp2/nghttp2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -26,8 +28,10 @@
  * its GOAWAY. */
 #define LINGER_MS 1000
 #define NOTICE_MS 100
-/* For what is left after the calls have ended. */
+/* For what is left after the calls have ended, and for the resets of those
+ * that then are within a message. */
 #define END_MS 500
+#define CUT_MS 100
 /* Sockets that wait so for their peers, at a time: then the oldest ends. */
 #define LINGERING_MAX 256
 
@@ -37,6 +41,8 @@ struct client {
 	struct client *next, *previous;
 	int fd;
 	uint32_t events; /* that epoll waits for */
+	uint64_t sent;   /* bytes that the kernel has, */
+	uint64_t taken;  /* and of these the peer */
 	struct connection *connection;
 	bool refused; /* not counted among those that there may be */
 	bool dirty;   /* has something to send; in the list of these */
@@ -50,7 +56,7 @@ struct clients {
 	unsigned int count;
 };
 
-enum phase { RUNNING, NOTICED, GOING, ENDING, STOPPED };
+enum phase { RUNNING, NOTICED, GOING, ENDING, CUTTING, STOPPED };
 
 struct loop {
 	struct transport transport;
@@ -305,8 +311,10 @@ static int send_once(struct loop *l, struct client *c)
 	n = send(c->fd, out.data, out.size, MSG_NOSIGNAL | MSG_DONTWAIT);
 	if (n < 0 && errno != EAGAIN && errno != EINTR)
 		return -errno;
-	if (n > 0)
+	if (n > 0) {
 		connection_sent(c->connection, (size_t)n);
+		c->sent += (size_t)n;
+	}
 	/* Nothing is read meanwhile: the answers would have no place. */
 	if (n < (ssize_t)out.size) {
 		set_events(l, c, EPOLLOUT);
@@ -363,6 +371,20 @@ static void read_inbox(struct loop *l)
 	}
 }
 
+/* What the kernel still has of it is what the peer's has not acknowledged, or
+ * of a socket of a path what the peer has not read, and something for each
+ * piece. */
+static void look_taken(struct client *c)
+{
+	int queued;
+
+	if (c->taken == c->sent || ioctl(c->fd, SIOCOUTQ, &queued) < 0 ||
+	    queued < 0 || c->sent < (uint64_t)queued + c->taken)
+		return;
+	c->taken = c->sent - (uint64_t)queued;
+	connection_taken(c->connection, c->taken);
+}
+
 static void tick(struct loop *l, uint64_t now_ms)
 {
 	struct client *c;
@@ -371,6 +393,7 @@ static void tick(struct loop *l, uint64_t now_ms)
 	if (l->phase == RUNNING)
 		set_accepting(l, true);
 	for (c = l->clients.first; c; c = c->next) {
+		look_taken(c);
 		if (connection_tick(c->connection, now_ms) < 0)
 			kill_client(l, c);
 		mark(l, c);
@@ -411,17 +434,19 @@ static void stop_further(struct loop *l, uint64_t now_ms)
 		[RUNNING] = STOP_NOTICE,
 		[NOTICED] = STOP_GOAWAY,
 		[GOING] = STOP_CALLS,
+		[ENDING] = STOP_CUT,
 	};
 	uint64_t waits[] = { [RUNNING] = 0,
 			     [NOTICED] = NOTICE_MS,
 			     [GOING] = l->transport.options->stop_ms,
-			     [ENDING] = END_MS };
+			     [ENDING] = END_MS,
+			     [CUTTING] = CUT_MS };
 
 	if (l->phase == STOPPED || now_ms < l->phase_ms + waits[l->phase])
 		return;
 	if (l->phase == RUNNING)
 		set_accepting(l, false);
-	if (l->phase < ENDING) {
+	if (l->phase < CUTTING) {
 		stop_connections(l, steps[l->phase]);
 	} else {
 		kill_all(l, &l->clients);

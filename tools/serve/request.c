@@ -1,5 +1,7 @@
+#include <stdio.h>
 #include <string.h>
 
+#include "store/base/err.h"
 #include "tools/serve/request.h"
 
 static void refuse(struct call *c, enum call_status status, const char *text)
@@ -31,6 +33,18 @@ void request_header(struct call *c, struct bytes name, struct bytes value)
 	(void)buf_add_byte(b, 0);
 	(void)buf_add_bytes(b, value);
 	(void)buf_add_byte(b, 0);
+}
+
+/* Clients print the sentence, and some of them not what they asked for. */
+static void refuse_unknown(struct call *c)
+{
+	struct bytes path = BYTES_NONE;
+	char text[256];
+
+	(void)call_header(c, ":path", &path);
+	snprintf(text, sizeof(text), "There is no method %s here.",
+		 err_name(path));
+	refuse(c, CALL_UNIMPLEMENTED, text);
 }
 
 static bool header_is(const struct call *c, const char *name, const char *want)
@@ -83,7 +97,7 @@ void request_head(struct call *c)
 	}
 	c->route = find_route(c);
 	if (!c->route) {
-		refuse(c, CALL_UNIMPLEMENTED, "There is no such method here.");
+		refuse_unknown(c);
 		return;
 	}
 	if (!call_header(c, "grpc-timeout", &value))

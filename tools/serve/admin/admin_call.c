@@ -71,21 +71,43 @@ int admin_answer(struct admin_call *a, struct bytes name,
 	return 0;
 }
 
+/* Whether a path of a mask is this field, or a part of it. */
+static bool is_of(struct bytes path, const char *field)
+{
+	struct bytes name = bytes_string(field);
+
+	return bytes_equal(path, name) ||
+	       (bytes_starts_with(path, name) && path.data[name.size] == '.');
+}
+
+int admin_check_mask(const struct proto_field_mask *mask,
+		     const char *const *fields, size_t count)
+{
+	size_t i, k;
+
+	for (i = 0; mask && i < mask->paths.count; i++) {
+		for (k = 0; k < count; k++)
+			if (is_of(mask->paths.at[i], fields[k]))
+				break;
+		if (k == count)
+			return fail(ERR_bad_argument,
+				    "Error in field 'update_mask' : %s is "
+				    "nothing that can be updated",
+				    err_name(mask->paths.at[i]));
+	}
+	return 0;
+}
+
 bool admin_updates(const struct proto_field_mask *mask, const char *field,
 		   bool set)
 {
-	struct bytes name = bytes_string(field), path;
 	size_t i;
 
 	if (!mask || mask->paths.count == 0)
 		return set;
-	for (i = 0; i < mask->paths.count; i++) {
-		path = mask->paths.at[i];
-		/* Also of a part of it. */
-		if (bytes_equal(path, name) || (bytes_starts_with(path, name) &&
-						path.data[name.size] == '.'))
+	for (i = 0; i < mask->paths.count; i++)
+		if (is_of(mask->paths.at[i], field))
 			return true;
-	}
 	return false;
 }
 

@@ -43,6 +43,11 @@ int admin_answer(struct admin_call *a, struct bytes name,
 bool admin_updates(const struct proto_field_mask *mask, const char *field,
 		   bool set);
 
+/* -ERR_bad_argument if the mask names anything but these fields, or parts of
+ * them: it would be passed over. */
+int admin_check_mask(const struct proto_field_mask *mask,
+		     const char *const *fields, size_t count);
+
 /* The table of a resource's name, see resource_table. */
 int admin_table(struct admin_call *a, struct bytes name, struct bytes *table);
 

@@ -8,6 +8,18 @@
 #define READY 1      /* of Instance.State */
 #define PRODUCTION 1 /* of Instance.Type */
 
+/* The one that is there without a record: it is listed, and told. */
+static bool is_default(struct bytes id)
+{
+	return bytes_equal(id, BYTES_LITERAL(DEFAULT_INSTANCE));
+}
+
+/* What to say of an instance without a record that is to change. */
+static int no_record(const struct record *r)
+{
+	return is_default(r->instance) ? record_stays(r) : record_missing(r);
+}
+
 /* Of a record, or of a name without one, as an answer has it. */
 static int fill(struct admin_call *a, struct bytes project,
 		const struct record *r, struct proto_instance *out)
@@ -103,10 +115,8 @@ static int do_create(struct admin_call *a)
 	records_lock();
 	err = check_unused(a, q->instance_id);
 	if (!err)
-		err = records_create(
-			a, records, q->clusters.count + 1,
-			bytes_equal(q->instance_id,
-				    BYTES_LITERAL(DEFAULT_INSTANCE)));
+		err = records_create(a, records, q->clusters.count + 1,
+				     is_default(q->instance_id));
 	records_unlock();
 	if (!err)
 		err = fill(a, parts[0], records, &answer);
@@ -127,8 +137,7 @@ int instance_get(struct admin_call *a, struct bytes name)
 	if (!err)
 		err = record_read(a, &r);
 	/* As lists have it, so that who asks first makes the one he means. */
-	if (err == 0 &&
-	    !bytes_equal(r.instance, BYTES_LITERAL(DEFAULT_INSTANCE)))
+	if (err == 0 && !is_default(r.instance))
 		err = record_missing(&r);
 	if (err >= 0)
 		err = fill(a, parts[0], &r, &answer);
@@ -191,7 +200,7 @@ static int change(struct admin_call *a, const struct proto_instance *to,
 	records_lock();
 	err = record_read(a, &r);
 	if (err == 0)
-		err = record_missing(&r);
+		err = no_record(&r);
 	if (err > 0) {
 		kept = r.message;
 		if (admin_updates(mask, "display_name", true))
@@ -267,7 +276,7 @@ static int delete (struct admin_call *a, struct record *r)
 	int err = record_read(a, r);
 
 	if (err == 0)
-		return record_missing(r);
+		return no_record(r);
 	if (err > 0)
 		err = find_tables(a, r->instance, &tables, &table_count);
 	if (!err)

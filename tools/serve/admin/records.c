@@ -228,6 +228,14 @@ int record_exists(const struct record *r)
 	return say(ERR_table_exists, r, "exists already");
 }
 
+int record_stays(const struct record *r)
+{
+	return say(EPERM, r,
+		   r->kind == RECORD_INSTANCE
+			   ? "is that of every store, and stays as it is"
+			   : "is that of every instance, and stays");
+}
+
 int records_create(struct admin_call *a, const struct record *records,
 		   size_t count, bool is_default)
 {
@@ -244,7 +252,7 @@ int record_remove(struct admin_call *a, const struct record *r)
 	struct record gone = *r;
 
 	if (!r->message)
-		return say(EPERM, r, "is that of every instance, and stays");
+		return record_stays(r);
 	gone.message = NULL;
 	return records_write(a, &gone, 1);
 }

@@ -50,4 +50,7 @@ int records_list(struct admin_call *a, enum record_kind kind,
 int record_missing(const struct record *r);
 int record_exists(const struct record *r);
 
+/* -EPERM, FAILED_PRECONDITION: it was never made, and nobody removes it. */
+int record_stays(const struct record *r);
+
 #endif

@@ -167,6 +167,10 @@ static int do_create_table(struct admin_call *a)
 	struct specs specs = { .count = 0 };
 	int err = resource_parse("parent", q->parent, RESOURCE_INSTANCE, parts);
 
+	if (!err && q->table && q->table->granularity != 0 &&
+	    q->table->granularity != TABLE_MILLIS)
+		err = fail(ERR_bad_argument,
+			   "Error in field 'granularity' : must be MILLIS");
 	if (!err && q->table)
 		err = take_families(a, q->table, &specs);
 	if (!err)
@@ -325,7 +329,9 @@ static int do_delete_table(struct admin_call *a)
 static int take_change(const struct proto_modification *m,
 		       struct family_change *change)
 {
+	static const char *const fields[] = { "gc_rule", "value_type" };
 	const struct proto_column_family *f = NULL;
+	int err;
 
 	change->family.name = m->id;
 	switch (m->mod_case) {
@@ -336,6 +342,10 @@ static int take_change(const struct proto_modification *m,
 	case nr_modification_update:
 		change->kind = FAMILY_UPDATE;
 		f = m->update;
+		err = admin_check_mask(m->update_mask, fields,
+				       sizeof(fields) / sizeof(*fields));
+		if (err < 0)
+			return err;
 		change->set_gc = admin_updates(m->update_mask, "gc_rule", true);
 		change->set_type = admin_updates(m->update_mask, "value_type",
 						 f->value_type != NULL);

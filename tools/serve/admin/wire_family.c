@@ -61,6 +61,11 @@ static int make_pairs(enum gc_type type, const struct proto_gc_rule *rules,
 		return fail(ERR_bad_gc_policy, "a rule of several has none");
 	if (count == 1)
 		return make(rules, depth, out);
+	/* As the store would, before so many pairs are too deep. */
+	if (count > GC_NODES_MAX)
+		return fail(ERR_bad_gc_policy,
+			    "a GC policy of %zu rules, which may have %d",
+			    count, GC_NODES_MAX);
 	if (depth >= GC_DEPTH_MAX)
 		return fail(ERR_bad_gc_policy,
 			    "rules are nested deeper than %d", GC_DEPTH_MAX);

@@ -5,8 +5,7 @@
 #include "tools/serve/admin/wire_table.h"
 #include "tools/serve/method/attributes.h"
 
-#define MILLIS 1 /* of TimestampGranularity */
-#define READY 4  /* of ReplicationState */
+#define READY 4 /* of ReplicationState */
 
 static int add_name(const struct table *t, struct bytes instance,
 		    struct proto_arena *arena, struct bytes *out)
@@ -54,7 +53,7 @@ static int add_families(const struct table *t, struct proto_arena *arena,
 	}
 	out->column_families.at = entries;
 	out->column_families.count = t->family_count;
-	out->granularity = t->millis ? MILLIS : 0;
+	out->granularity = t->millis ? TABLE_MILLIS : 0;
 	out->deletion_protection = attributes_find(
 		&t->attributes, BYTES_LITERAL(STORE_PROTECTED), NULL);
 	return err;

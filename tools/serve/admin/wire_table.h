@@ -14,6 +14,8 @@ enum table_view {
 	TABLE_ENCRYPTION = 5,
 };
 
+#define TABLE_MILLIS 1 /* of Table.TimestampGranularity */
+
 /* Fills *out from t, a table of the schema, whose name is instance/tables/NAME,
  * with its name within the instance. What it refers to is the arena's and the
  * schema's. 0, -E2BIG, -ENOMEM. */

@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "store/base/err.h"
 #include "tools/serve/proto/proto.h"
 
 /* The first is small, so that a point request costs one allocation for many;
@@ -24,7 +25,11 @@ static int add_chunk(struct proto_arena *a, size_t size)
 	if (room > limit - a->total)
 		room = limit - a->total;
 	if (room < size)
-		return -E2BIG;
+		return fail(E2BIG,
+			    "the parts of the request, keys and ranges as "
+			    "well, take more than %zu MiB: send fewer at a "
+			    "time",
+			    limit >> 20);
 	if (a->take && !a->take(a->owner, sizeof(*chunk) + room))
 		return -EAGAIN;
 	chunk = malloc(sizeof(*chunk) + room);

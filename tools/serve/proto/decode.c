@@ -278,8 +278,6 @@ int proto_decode(const struct proto_type *type, struct bytes in,
 	if (!message)
 		return err;
 	err = decode_fields(&d, type, in, message);
-	if (err == -E2BIG)
-		return fail(E2BIG, "the request has too many parts");
 	if (!err)
 		*out = message;
 	return err;

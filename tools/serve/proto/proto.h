@@ -71,7 +71,7 @@ struct proto_arena {
 
 /* Zeroed and aligned for any struct; NULL when there is no memory, or the limit
  * is reached, or take says no, which the error tells apart: it is set to
- * -ENOMEM, -E2BIG, or -EAGAIN. */
+ * -ENOMEM, -E2BIG with a sentence that names the limit, or -EAGAIN. */
 void *proto_alloc(struct proto_arena *a, size_t size, int *err);
 
 /* All that was allocated ends; one chunk stays for what comes next. */

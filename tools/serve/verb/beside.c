@@ -61,6 +61,14 @@ int beside_open(struct beside *b, struct mount_options *o)
 	if (!o->serve)
 		return 0;
 	err = listen_open(o->serve, false, false, &b->listener);
+	/* Which a mount cannot be told to mean. */
+	if (err < 0 && b->listener.remote)
+		err = fail(ERR_bad_argument,
+			   "%s is reached from other machines, where a mount "
+			   "serves nobody: say 127.0.0.1 and have ssh forward "
+			   "the port, or have tabletfs serve do it, with "
+			   "insecure=yes",
+			   b->listener.address);
 	if (err < 0)
 		return err;
 	o->server = b;
