@@ -445,9 +445,9 @@ static bool in_filtered_row(const struct scan *scan)
 
 /* Lets the filter decide about the row that begins with the present cell, which
  * is the present one again afterwards: each pass goes over the row and then
- * back to its start; but at a cell that is shown nothing pauses. 1, 0 if nothing
- * is left there (a moment's GC time is fixed, so that does not happen), or an
- * error: after -EAGAIN it goes on. */
+ * back to its start; but at a cell that is shown nothing pauses. 1, 0 if
+ * nothing is left there (a moment's GC time is fixed, so that does not happen),
+ * or an error: after -EAGAIN it goes on. */
 static int decide_row(struct scan *scan)
 {
 	struct filter_run *run = scan->run;

@@ -416,8 +416,8 @@ static int begin_cell(struct filter_run *r, const struct cell *cell)
 	return err;
 }
 
-/* Cells before this one may have taken so long that it has to wait; then nothing
- * was begun. */
+/* Cells before this one may have taken so long that it has to wait; then
+ * nothing was begun. */
 int filter_run_cell(struct filter_run *r, const struct cell *cell)
 {
 	struct filter_cell c = { .cell = *cell };
