@@ -266,15 +266,18 @@ START_TEST(pauses_change_nothing)
 {
 	static const struct bytes all[2] = { { 0 } };
 	const struct bytes part[2] = { str("row05"), str("row4") };
+	const struct bytes few[2] = { str("row3"), str("row36") };
 	unsigned int kind, seed;
 
 	for (kind = 0; kind < ALL_KINDS; kind++) {
 		unsigned int before = pauses;
 
-		for (seed = 1; seed < (kind < KINDS ? 6 : 2); seed++) {
+		for (seed = 1; kind < KINDS && seed < 6; seed++) {
 			compare(kind, seed % 2, seed, seed < 4 ? all : part);
 			compare(kind, seed % 2 == 0, seed, all);
 		}
+		for (seed = 1; kind >= KINDS && seed < 3; seed++)
+			compare(kind, seed % 2, seed, few);
 		ck_assert_uint_gt(pauses, before);
 	}
 	ck_assert_int_eq(store_compact(s, BYTES_NONE), 0);
