@@ -18,11 +18,15 @@
 struct regex;
 
 /* Over all matches of one scan, or of one update: when they have to end. Some
- * tens of milliseconds of matching lie between two looks. */
+ * milliseconds of matching lie between two looks, or a byte of a subject that
+ * is at thousands of places of the pattern. */
 struct regex_watch {
 	/* If not NULL, asked now and then; once it is true, the match ends with
 	 * -EINTR. */
 	bool (*stop)(void);
+	/* If not NULL, asked as often; once it is true, the match is left with
+	 * -EAGAIN, to go on with. */
+	bool (*pause)(void);
 	/* If not 0, the processor time that the matches may take from the first
 	 * one on; after it they end with -ERR_bad_argument. */
 	uint64_t limit_ns;
@@ -30,14 +34,24 @@ struct regex_watch {
 	 * began. */
 	uint64_t work, begun_ns;
 };
+/* How much work, by a count of their own, lies between two looks: about a
+ * millisecond at most. */
+#define REGEX_WATCH_WORK (UINT64_C(1) << 22)
 /* For what others have to wait for. */
 #define REGEX_LOCKED_NS UINT64_C(100000000)
+
+/* Counts other work of the same scan or update, which has no limit: 0, or as a
+ * match would end. w may be NULL. */
+int regex_watched(struct regex_watch *w, uint64_t work);
 
 /* -ERR_bad_argument says what is wrong with the pattern. */
 int regex_new(struct bytes pattern, struct regex **out);
 void regex_free(struct regex *r);
-/* 1 if it matches, 0 if not, or an error. w may be NULL. */
+/* 1 if it matches, 0 if not, or an error. w may be NULL. After -EAGAIN the next
+ * call, with the same subject, goes on with the match, by a piece of it at
+ * least; or regex_forget comes before it. */
 int regex_match(struct regex *r, struct bytes subject, struct regex_watch *w);
+void regex_forget(struct regex *r);
 /* The bytes that every match begins with; often empty. Lives as long as r. */
 struct bytes regex_head(const struct regex *r);
 /* Nothing but the head matches. */

@@ -47,12 +47,12 @@ struct scan_range {
 	 * those that it does not give included, and before each chunk of a
 	 * large value; once it is true, the scan ends with -EINTR. */
 	bool (*stop)(void);
-	/* If not NULL, asked as often as stop; once it is true, scan_next or
-	 * scan_seek returns -EAGAIN. Not if rows are all that is wanted and
-	 * there is no filter. */
+	/* If not NULL, asked as often as stop, and within what the filter does
+	 * with a cell; once it is true, scan_next or scan_seek returns -EAGAIN.
+	 * Not if rows are all that is wanted and there is no filter. */
 	bool (*pause)(void);
-	/* If not NULL, watches over the filter's matches; without one stop is
-	 * asked during matches. */
+	/* If not NULL, watches over the filter's work; without one stop and
+	 * pause are asked during that. */
 	struct regex_watch *watch;
 	/* Large values are not read: of such a cell value is empty, and
 	 * cell_size and scan_open_large tell of it. */
@@ -116,9 +116,10 @@ int scan_next(struct scan *scan, enum cursor_step step, struct cell *cell);
 /*
  * Both may also return -EAGAIN, where pause says so: the scan has come so far,
  * past cells that it does not give, and the next scan_next, with whatever step,
- * goes on from there with what was begun. Each passes STORE_STOP_CELLS cells or
- * a row at least, so it comes to an end. It does not pause inside a row that a
- * condition of the filter decides about, nor backwards in one that has no cell.
+ * goes on from there with what was begun. Each comes further, so it ends: by
+ * STORE_STOP_CELLS cells, or by some of what the filter does with one. Inside a
+ * row that a condition of the filter decides about, only cells that it is shown
+ * count, and backwards nothing pauses in one that has no cell.
  *
  * scan_position, after -EAGAIN only: the row that it came to, of which some may
  * be left; all rows before it in the scan's order are done. Empty: it has not

@@ -45,12 +45,14 @@ struct scan {
 
 	/* With a filter. The present cell is the one the cursor is at. */
 	struct filter_run *run;   /* NULL: no filter */
-	struct regex_watch watch; /* asks stop within matches */
+	struct regex_watch watch; /* asks stop and pause within matches */
 	struct filter_need need;  /* its */
 	int at;                   /* what the last raw step returned */
 	struct cell raw;          /* the cell it gave: the present one */
 	bool started;             /* there was a step */
 	bool shown;               /* the filter has seen the present cell */
+	bool held;     /* it paused over it: it is to be shown again */
+	bool deciding; /* about the row: decide_row is under way */
 
 	/* The step under way, which goes on if it paused. */
 	struct filtered_step {
@@ -143,6 +145,7 @@ static int start_filter(struct scan *scan, const struct scan_range *range)
 		return -ENOMEM;
 	filter_run_start(scan->run, range->filter);
 	scan->watch.stop = range->stop;
+	scan->watch.pause = range->pause;
 	scan->run->watch = range->watch ? range->watch : &scan->watch;
 	scan->run->load = load_value;
 	scan->run->load_context = scan;
@@ -240,7 +243,7 @@ void scan_close(struct scan *scan)
 /* A filter that has something to give yet points at what would go. */
 void scan_rest(struct scan *scan)
 {
-	if (scan->paused)
+	if (scan->paused || scan->held)
 		return;
 	if (scan->run && ((scan->at > 0 && !scan->shown) ||
 			  scan->run->taken < scan->run->count))
@@ -442,12 +445,13 @@ static bool in_filtered_row(const struct scan *scan)
 
 /* Lets the filter decide about the row that begins with the present cell, which
  * is the present one again afterwards: each pass goes over the row and then
- * back to its start; nothing pauses between. 1, 0 if nothing is left there (a
- * moment's GC time is fixed, so that does not happen), or an error. */
+ * back to its start; but at a cell that is shown nothing pauses. 1, 0 if
+ * nothing is left there (a moment's GC time is fixed, so that does not happen),
+ * or an error: after -EAGAIN it goes on. */
 static int decide_row(struct scan *scan)
 {
 	struct filter_run *run = scan->run;
-	int err = filter_run_row(run, scan->raw.row);
+	int err = scan->deciding ? 0 : filter_run_row(run, scan->raw.row);
 
 	cursor_pause(scan->cursor, NULL);
 	while (err == 0 && filter_run_decides(run)) {
@@ -464,6 +468,7 @@ static int decide_row(struct scan *scan)
 		filter_run_again(run);
 	}
 	cursor_pause(scan->cursor, scan->pause);
+	scan->deciding = err == -EAGAIN;
 	return err < 0 ? err : scan->at;
 }
 
@@ -485,7 +490,7 @@ static int settle(struct scan *scan, enum cursor_step step, bool may_leave,
 		entered = scan->paused && scan->reverse && !scan->in_row;
 		if (scan->paused)
 			scan->at = raw_resume(scan, &scan->raw);
-		else if (scan->shown)
+		else if (scan->shown && !scan->held)
 			advance(scan, step);
 		step = CURSOR_VERSION;
 		/* Within a row a reverse scan has ended; rows go on. */
@@ -494,9 +499,12 @@ static int settle(struct scan *scan, enum cursor_step step, bool may_leave,
 		if (scan->at <= 0)
 			return scan->at;
 		/* A cell of another row: the filter begins anew. */
-		err = in_filtered_row(scan) ? 1 : decide_row(scan);
+		err = in_filtered_row(scan) && !scan->deciding
+			      ? 1
+			      : decide_row(scan);
 		if (err == 1)
 			err = show(scan);
+		scan->held = err == -EAGAIN;
 		if (err < 0)
 			return err;
 	}
@@ -536,7 +544,7 @@ static int filtered_next(struct scan *scan, enum cursor_step step,
 {
 	bool first = !scan->started;
 
-	if (scan->paused)
+	if (scan->paused || scan->held)
 		return finish_step(scan, cell);
 	scan->step = (struct filtered_step){
 		.step = step,
@@ -573,7 +581,7 @@ int scan_seek(struct scan *scan, struct bytes row, struct cell *cell)
 	if (!scan->run)
 		return give(scan, raw_seek(scan, row, cell), cell);
 	scan->started = true;
-	scan->shown = false;
+	scan->shown = scan->held = scan->deciding = false;
 	while (filter_run_take(scan->run))
 		;
 	scan->run->row.size = 0;
@@ -590,8 +598,13 @@ int scan_position(struct scan *scan, struct bytes *row)
 	struct bytes place;
 	size_t end;
 
-	assert(scan->paused);
+	assert(scan->paused || scan->held);
 	*row = BYTES_NONE;
+	if (scan->held) {
+		*row = scan->deciding ? buf_bytes(&scan->run->row)
+				      : scan->raw.row;
+		return 0;
+	}
 	place = scan->in_row ? buf_bytes(&scan->row)
 			     : cursor_place(scan->cursor);
 	return place.size == 0 ? 0

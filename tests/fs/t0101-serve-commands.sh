@@ -85,6 +85,50 @@ s.shutdown(socket.SHUT_WR)
 sys.stdout.buffer.write(b"".join(iter(lambda: s.recv(1000), b"")))' \
 	"$store/ctl.sock" >reply
 check "what is no request is told" grep -q "begins with w" reply
+# Pagers, more than run at once, hold up nobody; one command too many is told.
+for i in $(seq 8); do
+	python3 - "$TABLETFS" "$store" "$work/paged$i" <<'PYTHON' &
+import subprocess, sys, time
+p = subprocess.Popen([sys.argv[1], "-store", sys.argv[2], "read", "t"],
+                     stdout=subprocess.PIPE)
+p.stdout.read(1)
+open(sys.argv[3], "w").close()
+time.sleep(600)
+PYTHON
+	silent="$silent $!"
+done
+for i in $(seq 8); do
+	for j in $(seq 300); do
+		[ -e "$work/paged$i" ] && break
+		sleep 0.1
+	done
+	check "pager $i has begun" [ -e "$work/paged$i" ]
+done
+soon() {
+	timeout $((15 * ${SLOW:-1})) "$TABLETFS" -store "$store" "$@"
+}
+check "a command beside pagers" soon set t paged f:q=1
+same "is done" 1 "$(soon count t prefix=paged)"
+python3 - "$store" <<'PYTHON' &
+import os, socket, sys, time
+os.chdir(sys.argv[1])
+many = []
+for i in range(64):
+    s = socket.socket(socket.AF_UNIX)
+    s.connect("ctl.sock")
+    s.send(b"w100\nnot all")
+    many.append(s)
+time.sleep(1)
+open("../full", "w").close()
+time.sleep(600)
+PYTHON
+silent="$silent $!"
+for i in $(seq 600); do
+	[ -e full ] && break
+	sleep 0.1
+done
+status 1 "one that is too many" soon lookup t r
+told "64 commands"
 check "the server ends beside who stalls" stop
 kill $silent 2>/dev/null
 wait $silent 2>/dev/null

@@ -150,6 +150,31 @@ static struct filter *value_is(const char *pattern)
 	return f;
 }
 
+/* Lets "b" pass and nothing, and is at so many places of the pattern that each
+ * match can pause. */
+#define COSTLY "(b?){140}"
+#define KINDS 8 /* of filters that are cheap, */
+#define ALL_KINDS 13
+
+static struct filter *chain(struct filter *first, struct filter *second)
+{
+	struct filter *parts[] = { first, second }, *f;
+
+	ck_assert_int_eq(filter_new_chain(parts, 2, &f), 0);
+	return f;
+}
+
+/* Two copies of each cell, of which one has lost its value. */
+static struct filter *copies(void)
+{
+	struct filter *parts[2], *f;
+
+	ck_assert_int_eq(filter_new_strip(&parts[0]), 0);
+	ck_assert_int_eq(filter_new_pass(&parts[1]), 0);
+	ck_assert_int_eq(filter_new_interleave(parts, 2, &f), 0);
+	return f;
+}
+
 static struct filter *make_filter(unsigned int kind)
 {
 	struct filter *parts[2], *f = NULL;
@@ -181,6 +206,31 @@ static struct filter *make_filter(unsigned int kind)
 	case 7:
 		ck_assert_int_eq(filter_new_column_limit(1, &f), 0);
 		return f;
+	case 8:
+		return value_is(COSTLY);
+	case 9:
+		ck_assert_int_eq(filter_new_row_offset(5, &f), 0);
+		f = chain(f, value_is(COSTLY));
+		ck_assert_int_eq(filter_new_row_limit(7, &parts[1]), 0);
+		return chain(f, parts[1]);
+	case 10:
+		ck_assert_int_eq(filter_new_row_limit(7, &f), 0);
+		return chain(chain(copies(), f), value_is(COSTLY));
+	case 11:
+		ck_assert_int_eq(filter_new_column_limit(1, &f), 0);
+		f = chain(f, value_is(COSTLY "|z"));
+		ck_assert_int_eq(filter_new_row(str("row(.?){140}"), &parts[0]),
+				 0);
+		ck_assert_int_eq(filter_new_condition(
+					 chain(parts[0], value_is("b")), f,
+					 chain(copies(), value_is(COSTLY)), &f),
+				 0);
+		return f;
+	case 12:
+		parts[0] = value_is(COSTLY);
+		parts[1] = value_is(COSTLY "|z");
+		ck_assert_int_eq(filter_new_union(parts, 2, &f), 0);
+		return chain(f, value_is(COSTLY));
 	default:
 		return NULL;
 	}
@@ -216,19 +266,22 @@ START_TEST(pauses_change_nothing)
 {
 	static const struct bytes all[2] = { { 0 } };
 	const struct bytes part[2] = { str("row05"), str("row4") };
+	const struct bytes few[2] = { str("row3"), str("row36") };
 	unsigned int kind, seed;
 
-	for (kind = 0; kind < 8; kind++) {
+	for (kind = 0; kind < ALL_KINDS; kind++) {
 		unsigned int before = pauses;
 
-		for (seed = 1; seed < 6; seed++) {
+		for (seed = 1; kind < KINDS && seed < 6; seed++) {
 			compare(kind, seed % 2, seed, seed < 4 ? all : part);
 			compare(kind, seed % 2 == 0, seed, all);
 		}
+		for (seed = 1; kind >= KINDS && seed < 3; seed++)
+			compare(kind, seed % 2, seed, few);
 		ck_assert_uint_gt(pauses, before);
 	}
 	ck_assert_int_eq(store_compact(s, BYTES_NONE), 0);
-	for (kind = 0; kind < 8; kind++)
+	for (kind = 0; kind < KINDS; kind++)
 		for (seed = 1; seed < 4; seed++)
 			compare(kind, seed % 2, seed, part);
 }
@@ -262,18 +315,53 @@ START_TEST(a_pause_comes_soon)
 }
 END_TEST
 
-/* A seek ends what has paused. */
+/* Nor does one that takes long over each cell, in a row whose cells a condition
+ * has to see as well. */
+START_TEST(a_pause_comes_within_a_row)
+{
+	struct scan_range range = { .table = str("t"),
+				    .row = str("row350"),
+				    .pause = pause_now };
+	struct bytes row;
+	struct scan *scan;
+	struct cell cell;
+	int condition;
+
+	pausing = true;
+	for (condition = 0; condition < 2; condition++) {
+		unsigned int before = pauses;
+
+		range.filter = value_is("(c?){140}");
+		if (condition)
+			ck_assert_int_eq(filter_new_condition(range.filter,
+							      NULL, NULL,
+							      &range.filter),
+					 0);
+		ck_assert_int_eq(scan_open(s, NULL, &range, &scan), 0);
+		while (scan_next(scan, CURSOR_VERSION, &cell) == -EAGAIN) {
+			pauses++;
+			ck_assert_int_eq(scan_position(scan, &row), 0);
+			ck_assert(row.size == 0 || bytes_equal(row, range.row));
+		}
+		ck_assert_uint_ge(pauses - before, LONG_ROW);
+		scan_close(scan);
+		filter_free(range.filter);
+	}
+}
+END_TEST
+
+/* A seek ends what has paused, within a match as well. */
 START_TEST(a_seek_goes_elsewhere)
 {
 	struct scan_range range = { .table = str("t"), .pause = pause_now };
 	struct scan *scan;
 	struct cell cell;
-	int reverse, got;
+	int i, got;
 
-	for (reverse = 0; reverse < 2; reverse++) {
+	for (i = 0; i < 4; i++) {
 		pausing = true;
-		range.reverse = reverse;
-		range.filter = make_filter(1);
+		range.reverse = i % 2;
+		range.filter = make_filter(i < 2 ? 1 : 8);
 		ck_assert_int_eq(scan_open(s, NULL, &range, &scan), 0);
 		while ((got = scan_next(scan, CURSOR_ROW, &cell)) == 1)
 			;
@@ -291,7 +379,8 @@ END_TEST
 int main(void)
 {
 	const TTest *tests[] = { pauses_change_nothing, a_pause_comes_soon,
+				 a_pause_comes_within_a_row,
 				 a_seek_goes_elsewhere };
 
-	return run_suite("pause", setup, teardown, tests, 3);
+	return run_suite("pause", setup, teardown, tests, 4);
 }

@@ -478,6 +478,55 @@ static size_t count_places(const struct call *c, bool reversed)
 	return places;
 }
 
+/* A run does not go on for as long as a filter looks at cells, or a row has
+ * values, least of all while others wait; and the client hears how far it
+ * came. */
+START_TEST(slow_ways)
+{
+	static uint8_t value[30000];
+	struct bytes key = str("large");
+	struct proto_row_set rows = { .row_keys = { &key, 1 } };
+	struct proto_row_filter filter = {
+		.filter_case = nr_row_filter_value_regex_filter,
+		.value_regex_filter = str("(y?){140}"),
+	};
+	struct proto_read_rows q = { .table_name = TABLE_NAME,
+				     .filter = &filter };
+	static struct call c;
+	char name[8];
+	int i;
+
+	for (i = 0; i < 200; i++) {
+		snprintf(name, sizeof(name), "r%03d", i);
+		set(name, "f", "a", 1000, str("x"));
+	}
+	c = (struct call){ .hurried = true };
+	read_with(&c, &q);
+	ck_assert_int_eq(c.status, CALL_OK);
+	ck_assert_uint_ge(c.runs, 200);
+	ck_assert_uint_ge(count_places(&c, false), 3);
+	fake_release(&c);
+	for (i = 0; i < 50; i++) {
+		snprintf(name, sizeof(name), "%d", i);
+		set("large", "g", name, 1000, bytes_of(value, sizeof(value)));
+	}
+	q.rows = &rows;
+	filter.value_regex_filter = str("(\\C?){140}");
+	c = (struct call){ .hurried = true, .is_inline = true };
+	read_with(&c, &q);
+	ck_assert_uint_ge(c.runs, 50);
+	ck_assert_uint_eq(c.count, 0);
+	fake_release(&c);
+	q.filter = NULL;
+	c = (struct call){ .hurried = true };
+	read_with(&c, &q);
+	ck_assert_uint_ge(c.runs, 50 * sizeof(value) / 100000);
+	ck_assert_uint_eq(c.count, 1);
+	ck_assert_uint_gt(c.messages[0].size, 50 * sizeof(value));
+	fake_release(&c);
+}
+END_TEST
+
 /* What a filter drops is passed in many runs, in which the client hears how far
  * they came; what passes is the same, and comes before the next is found. */
 START_TEST(long_ways)
@@ -527,7 +576,8 @@ int main(void)
 				 while_others_wait,
 				 stats_are_told,
 				 cancelled_calls_end,
-				 long_ways };
+				 long_ways,
+				 slow_ways };
 
 	return run_suite("read_rows", setup, teardown, tests,
 			 sizeof(tests) / sizeof(tests[0]));

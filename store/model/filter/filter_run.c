@@ -10,6 +10,12 @@ static_assert(CURSOR_ROW < CURSOR_FAMILY && CURSOR_FAMILY < CURSOR_COLUMN &&
 		      CURSOR_COLUMN < CURSOR_VERSION,
 	      "steps go from wide to narrow");
 
+/* What things cost, as regex_watched counts: as many cells as a cursor passes
+ * before it looks; a part's work with a cell; a byte of a large value. */
+#define CELL_WORK (REGEX_WATCH_WORK / CURSOR_STOP_CELLS)
+#define STEP_WORK 64
+#define BYTE_WORK 4
+
 /*
  * The tree is walked once, before the first row, to tell each part where the
  * cells that it passes go next. So a cell goes from part to part in a loop;
@@ -61,6 +67,7 @@ static unsigned int link_parts(struct filter_run *r, struct filter *f,
 	f->next = next;
 	f->decides = decides;
 	f->epoch = 0;
+	f->counted = f->answers[0].showing = f->answers[1].showing = 0;
 	f->number = r->linked++;
 	switch (f->kind) {
 	case FILTER_CHAIN:
@@ -78,11 +85,24 @@ static unsigned int link_parts(struct filter_run *r, struct filter *f,
 	}
 }
 
+/* Matches that were left, with a cell that is: they would be gone on with. */
+static void forget_matches(struct filter *f)
+{
+	size_t i;
+
+	if (f->regex)
+		regex_forget(f->regex);
+	for (i = 0; i < f->part_count; i++)
+		if (f->parts[i])
+			forget_matches(f->parts[i]);
+}
+
 /* As many passes decide as there are levels: what comes out of the root rests
  * on that many. */
 void filter_run_start(struct filter_run *r, struct filter *root)
 {
 	*r = (struct filter_run){ .root = root };
+	forget_matches(root);
 	r->levels = link_parts(r, root, NULL, NULL, 0);
 }
 
@@ -102,6 +122,9 @@ static void begin_pass(struct filter_run *r)
 {
 	const struct filter *f;
 
+	if (r->paused)
+		forget_matches(r->root);
+	r->paused = false;
 	r->row_epoch++;
 	r->family_epoch++;
 	r->column_epoch++;
@@ -214,13 +237,36 @@ static int match_once(const struct filter_run *r, struct filter *f,
 	return matched;
 }
 
-/* The number of this cell among those that f was given in the epoch, from 1. */
-static uint64_t count_cell(struct filter *f, uint64_t epoch)
+/* The number of this cell among those that f was given in the epoch, from 1. Of
+ * a cell that is shown again the copies are counted anew. */
+static uint64_t count_cell(const struct filter_run *r, struct filter *f,
+			   uint64_t epoch)
 {
-	if (f->epoch != epoch)
-		f->count = 0;
+	if (f->counted < r->first_showing)
+		f->count_before = f->epoch == epoch ? f->count : 0;
+	if (f->counted < r->showing)
+		f->count = f->count_before;
+	f->counted = r->showing;
 	f->epoch = epoch;
 	return ++f->count;
+}
+
+/* Asked once about a cell, however many copies come and however often it is
+ * shown: they have its value, or lost it. */
+static int match_value(const struct filter_run *r, struct filter *f,
+		       struct bytes value)
+{
+	bool some = value.size > 0;
+	int matched;
+
+	if (f->answers[some].showing >= r->first_showing)
+		return f->answers[some].matched;
+	matched = regex_match(f->regex, value, r->watch);
+	if (matched < 0)
+		return matched;
+	f->answers[some].showing = r->showing;
+	f->answers[some].matched = matched;
+	return matched;
 }
 
 static bool has_bits(struct bytes value, struct bytes mask)
@@ -249,6 +295,7 @@ static int passes(struct filter_run *r, struct filter *f, struct filter_cell *c)
 		err = r->load(r->load_context, &c->cell);
 		if (err < 0)
 			return err;
+		r->work += c->cell.value.size * BYTE_WORK;
 	}
 	switch (f->kind) {
 	case FILTER_STRIP:
@@ -265,7 +312,7 @@ static int passes(struct filter_run *r, struct filter *f, struct filter_cell *c)
 	case FILTER_QUALIFIER:
 		return match_once(r, f, r->column_epoch, cell->qualifier);
 	case FILTER_VALUE:
-		return regex_match(f->regex, cell->value, r->watch);
+		return match_value(r, f, cell->value);
 	case FILTER_COLUMNS:
 		return bytes_equal(cell->family, buf_bytes(&f->name)) &&
 		       in_range(&f->range, cell->qualifier);
@@ -277,11 +324,11 @@ static int passes(struct filter_run *r, struct filter *f, struct filter_cell *c)
 		return cell->timestamp_us >= f->from_us &&
 		       cell->timestamp_us < f->to_us;
 	case FILTER_ROW_LIMIT:
-		return count_cell(f, r->row_epoch) <= f->limit;
+		return count_cell(r, f, r->row_epoch) <= f->limit;
 	case FILTER_ROW_OFFSET:
-		return count_cell(f, r->row_epoch) > f->limit;
+		return count_cell(r, f, r->row_epoch) > f->limit;
 	case FILTER_COLUMN_LIMIT:
-		return count_cell(f, r->column_epoch) <= f->limit;
+		return count_cell(r, f, r->column_epoch) <= f->limit;
 	case FILTER_BLOCK:
 		return 0;
 	default:
@@ -312,6 +359,7 @@ static int send(struct filter_run *r, struct filter *f, struct filter_cell c)
 	for (;;) {
 		struct filter *next = f->next;
 
+		r->work += STEP_WORK;
 		switch (f->kind) {
 		case FILTER_SINK:
 			return output(r, &c);
@@ -350,9 +398,8 @@ static int send(struct filter_run *r, struct filter *f, struct filter_cell c)
 
 /* Finds out what has begun by comparing names, since whoever shows cells may
  * have stepped over many. */
-int filter_run_cell(struct filter_run *r, const struct cell *cell)
+static int begin_cell(struct filter_run *r, const struct cell *cell)
 {
-	struct filter_cell c = { .cell = *cell };
 	bool same_family = bytes_equal(buf_bytes(&r->family), cell->family);
 	int err = 0;
 
@@ -365,8 +412,31 @@ int filter_run_cell(struct filter_run *r, const struct cell *cell)
 			err = buf_set(&r->qualifier, cell->qualifier);
 	}
 	r->timestamp_us = cell->timestamp_us;
+	r->first_showing = r->showing;
+	return err;
+}
+
+/* Cells before this one may have taken so long that it has to wait; then
+ * nothing was begun. */
+int filter_run_cell(struct filter_run *r, const struct cell *cell)
+{
+	struct filter_cell c = { .cell = *cell };
+	int err = regex_watched(r->watch, r->work);
+
 	r->count = r->taken = 0;
-	return err < 0 ? err : send(r, r->root, c);
+	r->work = 0;
+	if (err < 0)
+		return err;
+	r->work = CELL_WORK;
+	r->showing++;
+	if (!r->paused)
+		err = begin_cell(r, cell);
+	if (!err)
+		err = send(r, r->root, c);
+	r->paused = err == -EAGAIN;
+	if (err < 0)
+		r->count = 0;
+	return err;
 }
 
 /* Copies come in the order of the parts of interleaves. */

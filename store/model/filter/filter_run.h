@@ -82,6 +82,15 @@ struct filter {
 	uint64_t epoch;
 	uint64_t count; /* cells so far */
 	bool matched;   /* the row, family, column; predicate */
+	/* By which showing the count grew last, and what it was before this
+	 * cell. */
+	uint64_t counted, count_before;
+	/* By which showing a regex of values answered, about the cell's value
+	 * and about none: see filter_run_cell. */
+	struct {
+		uint64_t showing;
+		bool matched;
+	} answers[2];
 };
 
 /* A cell as it comes out. Its bytes are those of the cell shown, or the run's
@@ -102,6 +111,9 @@ struct filter_run {
 	/* Counters that change when another row, family, column begins, so
 	 * that parts need not be told. They never go back; 0 is none. */
 	uint64_t row_epoch, family_epoch, column_epoch;
+	/* Showings of cells, the present one and the first of its cell. */
+	uint64_t showing, first_showing;
+	bool paused; /* the cell is to be shown once more */
 
 	struct buf row;               /* under way */
 	struct buf family, qualifier; /* of the cell shown last */
@@ -116,7 +128,8 @@ struct filter_run {
 	 * negative result ends the call that needed it. */
 	int (*load)(void *context, struct cell *cell);
 	void *load_context;
-	struct regex_watch *watch; /* over all matches; NULL: none */
+	struct regex_watch *watch; /* over all that is done; NULL: none */
+	uint64_t work;             /* it was not told of yet */
 };
 
 /* Links the tree and begins; load and its context are the caller's to set. root
@@ -140,7 +153,9 @@ void filter_run_again(struct filter_run *r);
 
 /* Shows the row's next cell, whose bytes must stay until its copies are taken;
  * in the last pass they are what filter_run_take gives. 0, -ENOMEM, and errors
- * of load and regex_match. */
+ * of load and regex_match. After -EAGAIN, which is for the watch to say, the
+ * same cell is to be shown again, before any other of its row: what was found
+ * out about it is kept. */
 int filter_run_cell(struct filter_run *r, const struct cell *cell);
 
 /* The next copy, valid until the next cell is shown; NULL if there is none

@@ -1,4 +1,5 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
+#include <assert.h>
 #include <pcre2.h>
 #include <stdlib.h>
 #include <time.h>
@@ -11,10 +12,13 @@
  * PCRE2's DFA is at several places of the pattern at once, and for each byte it
  * compares them with each other. So a byte costs at most the square of their
  * number, which its workspace bounds, and the subject is given to it in pieces
- * that cost at most PIECE_WORK. A match begins with room for few places; if
- * that is not enough, it begins anew with room for more and in smaller pieces.
+ * that cost at most PIECE_WORK, or of one byte: between two of them a
+ * match can pause, as the workspace says where it is. A match begins with room
+ * for few places; if that is not enough, it begins anew with room for more and
+ * in smaller pieces. To go on with places costs as much as a byte, so that
+ * pieces have some.
  */
-#define PIECE_WORK (UINT64_C(1) << 26)
+#define PIECE_WORK (UINT64_C(1) << 24)
 #define PLACES_MIN 32
 #define PLACES_MAX 8192
 #define PLACES_GROWTH 4
@@ -28,7 +32,9 @@ struct regex {
 	pcre2_match_data *match;
 	uint8_t *tables; /* of bytes in upper and lower case; code's */
 	int *workspace;
-	size_t places; /* that the workspace has room for */
+	size_t places;  /* that the workspace has room for */
+	size_t reached; /* of the subject whose match is under way */
+	bool paused;    /* it is, and was left */
 	struct buf head;
 	bool is_literal; /* the head is all that matches */
 };
@@ -141,52 +147,77 @@ static uint64_t processor_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Counts what has been done, and asks whether to go on when it is enough. */
-static int watched(struct regex_watch *w, uint64_t work)
+int regex_watched(struct regex_watch *w, uint64_t work)
 {
 	if (!w)
 		return 0;
-	if (w->limit_ns > 0 && w->begun_ns == 0)
-		w->begun_ns = processor_ns();
 	w->work += work;
-	if (w->work < PIECE_WORK)
+	if (w->work < REGEX_WATCH_WORK)
 		return 0;
 	w->work = 0;
 	if (w->stop && w->stop())
 		return -EINTR;
-	if (w->limit_ns > 0 && processor_ns() - w->begun_ns > w->limit_ns)
+	return w->pause && w->pause() ? -EAGAIN : 0;
+}
+
+/* The same for work of a match, whose time is limited. */
+static int watched(struct regex_watch *w, uint64_t work)
+{
+	bool limited = w && w->limit_ns > 0;
+
+	if (limited && w->begun_ns == 0)
+		w->begun_ns = processor_ns();
+	if (limited && w->work + work >= REGEX_WATCH_WORK &&
+	    processor_ns() - w->begun_ns > w->limit_ns)
 		return fail(ERR_bad_argument,
 			    "regexps take longer to match than the %u ms in "
 			    "which others may wait for this: ask about less or "
 			    "smaller cells, or with simpler regexps",
 			    (unsigned int)(w->limit_ns / 1000000));
-	return 0;
+	return regex_watched(w, work);
 }
 
-/* As regex_match, or -ENOBUFS if the workspace has not places enough. */
+void regex_forget(struct regex *r)
+{
+	r->reached = 0;
+	r->paused = false;
+}
+
+/* The work that so many bytes are. */
+static uint64_t work_of(const struct regex *r, size_t size)
+{
+	return (size + MATCH_BYTES) * r->places * r->places;
+}
+
+/* As regex_match, or -ENOBUFS if the workspace has not places enough. Whoever
+ * goes on is not asked before the first piece, and so comes further. */
 static int match_pieces(struct regex *r, struct bytes subject,
 			struct regex_watch *w)
 {
 	const uint8_t *data = subject.data ? subject.data : (const uint8_t *)"";
-	size_t end = 0, start, piece = PIECE_WORK / (r->places * r->places);
-	uint32_t options = 0;
+	size_t piece = PIECE_WORK / (r->places * r->places);
+	size_t start, end;
+	uint32_t options;
 	int found, err;
 
+	if (piece == 0)
+		piece = 1;
 	do {
-		start = end;
+		start = r->reached;
+		assert(start <= subject.size);
 		end = subject.size - start > piece ? start + piece
 						   : subject.size;
-		err = watched(w, (end - start + MATCH_BYTES) * r->places *
-					 r->places);
+		err = r->paused ? 0 : watched(w, work_of(r, end - start));
+		r->paused = err == -EAGAIN;
 		if (err < 0)
 			return err;
-		options &= ~PCRE2_PARTIAL_HARD;
+		options = start > 0 ? PCRE2_DFA_RESTART : 0;
 		if (end < subject.size)
 			options |= PCRE2_PARTIAL_HARD;
 		found = pcre2_dfa_match(r->code, data, end, start, options,
 					r->match, NULL, r->workspace,
 					WORKSPACE(r->places));
-		options |= PCRE2_DFA_RESTART;
+		r->reached = end;
 	} while (found == PCRE2_ERROR_PARTIAL);
 	/* The longest match comes first: is it the whole? */
 	if (found >= 0)
@@ -209,6 +240,8 @@ int regex_match(struct regex *r, struct bytes subject, struct regex_watch *w)
 		return bytes_equal(subject, buf_bytes(&r->head));
 	for (;;) {
 		result = match_pieces(r, subject, w);
+		if (result != -EAGAIN)
+			regex_forget(r);
 		if (result != -ENOBUFS)
 			return result;
 		if (r->places == PLACES_MAX)

@@ -35,6 +35,7 @@ struct reading {
 	struct buf reached;  /* where the scan paused last: all rows before it
 				are done; empty: not behind last_row */
 	unsigned int silent; /* runs since a message was sent */
+	size_t unlooked;     /* bytes of values since the time was looked at */
 	bool leaving;        /* the scan paused on its way to another row */
 	bool told;           /* the stats are in the message */
 	int64_t row_count, cell_count;
@@ -332,6 +333,16 @@ static int add_cell(struct call *c, struct reading *r)
 	return err < 0 ? err : SHORT;
 }
 
+/* Whether the run's time is up inside a row: large values take long. */
+static bool row_is_late(const struct call *c, struct reading *r)
+{
+	r->unlooked += r->cell.value.size;
+	if (r->unlooked < SEND_SIZE)
+		return false;
+	r->unlooked = 0;
+	return call_out_of_time(c);
+}
+
 static bool at_limit(const struct reading *r)
 {
 	return r->request->rows_limit > 0 &&
@@ -450,6 +461,8 @@ static int go_on(struct call *c, struct reading *r)
 			close_scan(r);
 			return AGAIN;
 		}
+		if (row_is_late(c, r))
+			return AGAIN;
 	}
 }
 

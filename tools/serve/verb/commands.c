@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,11 +22,21 @@
 #include "tools/serve/verb/serve_figures.h"
 #include "tools/verb/verb.h"
 
-/* Commands at once. */
-#define RUNNERS 4
+/* Commands that run at once. One whose reader takes nothing, as a pager does,
+ * does not run; its thread is one of these. */
+#define RUNNING_MAX 4
+#define RUNNERS 64
 #define REQUEST_MAX ((size_t)9 << 20)
-/* For more of a request, or for a reader to take some of the reply. */
+/* For more of a request, or for one that is refused. */
 #define WAIT_MS 60000
+#define REFUSED_MS 1000
+
+/* A thread, once there was so much to do, and the command that it has. */
+struct runner {
+	struct commands *all;
+	struct bg *bg; /* NULL: not started */
+	atomic_int fd; /* -1: it is free, for the taker to change */
+};
 
 struct commands {
 	struct service *service;
@@ -34,13 +45,19 @@ struct commands {
 	int listener;
 	int ending; /* an eventfd, readable at the end */
 	atomic_bool ended;
-	struct bg *runners[RUNNERS];
+	struct bg *taker; /* of connections */
+	struct runner runners[RUNNERS];
+
+	pthread_mutex_t lock;
+	pthread_cond_t left;  /* there is one less, or the end */
+	unsigned int running; /* protected by lock */
 };
 
 /* One under way. */
 struct command {
 	struct commands *all;
 	int fd;
+	bool running;           /* as one of RUNNING_MAX */
 	bool broken;            /* nobody takes the reply */
 	struct backup_pin *pin; /* or NULL */
 };
@@ -66,6 +83,41 @@ static bool await(const struct command *c, short events, int ms)
 	return n > 0 && !fds[1].revents;
 }
 
+/* Waits to be one of those that run: whether the server does not end. */
+static bool enter(struct command *c)
+{
+	struct commands *all = c->all;
+
+	pthread_mutex_lock(&all->lock);
+	while (all->running == RUNNING_MAX && !atomic_load(&all->ended))
+		pthread_cond_wait(&all->left, &all->lock);
+	all->running++;
+	pthread_mutex_unlock(&all->lock);
+	c->running = true;
+	return !atomic_load(&all->ended);
+}
+
+static void leave(struct command *c)
+{
+	pthread_mutex_lock(&c->all->lock);
+	c->all->running--;
+	pthread_cond_signal(&c->all->left);
+	pthread_mutex_unlock(&c->all->lock);
+	c->running = false;
+}
+
+/* Waits for the reader, for as long as it is there: whether it takes more. Who
+ * waits holds up no other command. */
+static bool await_reader(struct command *c)
+{
+	bool ran = c->running, ready;
+
+	if (ran)
+		leave(c);
+	ready = await(c, POLLOUT, -1);
+	return ran ? enter(c) && ready : ready;
+}
+
 /* As command_stream.write. */
 static bool send_bytes(void *context, struct bytes data)
 {
@@ -78,7 +130,7 @@ static bool send_bytes(void *context, struct bytes data)
 		if (n > 0)
 			data = bytes_after(data, (size_t)n);
 		else if (n < 0 && errno == EAGAIN)
-			c->broken = !await(c, POLLOUT, WAIT_MS);
+			c->broken = !await_reader(c);
 		else
 			c->broken = true;
 	}
@@ -207,9 +259,11 @@ static void serve(struct command *c)
 
 	if (got > 0)
 		got = command_split(request, words);
-	if (got > 0)
+	if (got > 0 && enter(c))
 		run(c, got, words);
-	else if (got < 0)
+	if (c->running)
+		leave(c);
+	if (got < 0)
 		refuse(c);
 	if (c->pin && !c->broken)
 		(void)await(c, POLLIN, -1);
@@ -218,25 +272,74 @@ static void serve(struct command *c)
 	free(words);
 }
 
-/* As bg_start's step: waits for the next command, and runs it. */
-static int step(void *context)
+/* As bg_start's step: serves the command that the runner was given. */
+static int work(void *context)
+{
+	struct runner *r = context;
+	struct command c = { .all = r->all, .fd = atomic_load(&r->fd) };
+	uid_t uid;
+
+	if (c.fd < 0)
+		return 0;
+	running = r->all;
+	if (peer_uid(c.fd, &uid) == 0 && (uid == 0 || uid == geteuid()))
+		serve(&c);
+	running = NULL;
+	close(c.fd);
+	atomic_store(&r->fd, -1);
+	return 0;
+}
+
+/* Gives the command to a runner: whether there is one. */
+static bool hand_on(struct commands *all, int fd)
+{
+	struct runner *r = all->runners;
+
+	while (r < all->runners + RUNNERS && atomic_load(&r->fd) >= 0)
+		r++;
+	if (r == all->runners + RUNNERS)
+		return false;
+	atomic_store(&r->fd, fd);
+	if (r->bg)
+		bg_wake(r->bg);
+	else if (bg_start(work, NULL, 0, r, &r->bg) < 0)
+		atomic_store(&r->fd, -1);
+	return r->bg;
+}
+
+/* Tells one that is too many so, when its request has come, which would get an
+ * error otherwise. All are held up by others as it is. */
+static void turn_away(struct commands *all, int fd)
+{
+	struct command c = { .all = all, .fd = fd };
+	char buffer[65536];
+
+	if (await(&c, POLLIN, REFUSED_MS))
+		while (recv(fd, buffer, sizeof(buffer), MSG_DONTWAIT) > 0)
+			;
+	(void)fail(EBUSY,
+		   "%d commands are under way in the server already, or wait "
+		   "for who reads what they print; end one, such as a pager, "
+		   "and try again",
+		   RUNNERS);
+	refuse(&c);
+}
+
+/* As bg_start's step: waits for the next command. */
+static int take(void *context)
 {
 	struct commands *all = context;
 	struct command c = { .all = all, .fd = all->listener };
-	uid_t uid;
 	int fd;
 
 	if (!await(&c, POLLIN, -1))
 		return atomic_load(&all->ended) ? 0 : 1;
-	/* Another one may have taken it. */
 	fd = accept4(all->listener, NULL, NULL, SOCK_CLOEXEC);
 	if (fd < 0)
 		return errno == EMFILE || errno == ENFILE ? -errno : 1;
-	c.fd = fd;
-	running = all;
-	if (peer_uid(fd, &uid) == 0 && (uid == 0 || uid == geteuid()))
-		serve(&c);
-	running = NULL;
+	if (hand_on(all, fd))
+		return 1;
+	turn_away(all, fd);
 	close(fd);
 	return 1;
 }
@@ -275,9 +378,15 @@ int commands_open(const char *directory, struct service *service,
 	c->service = service;
 	c->store = service->store;
 	c->directory = c->listener = c->ending = -1;
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_cond_init(&c->left, NULL);
+	for (i = 0; i < RUNNERS; i++) {
+		c->runners[i].all = c;
+		atomic_init(&c->runners[i].fd, -1);
+	}
 	err = open_socket(c, directory);
-	for (i = 0; i < RUNNERS && !err; i++)
-		err = bg_start(step, NULL, 0, c, &c->runners[i]);
+	if (!err)
+		err = bg_start(take, NULL, 0, c, &c->taker);
 	if (err < 0)
 		commands_close(c);
 	else
@@ -295,8 +404,17 @@ void commands_close(struct commands *c)
 	atomic_store(&c->ended, true);
 	if (c->ending >= 0)
 		(void)!write(c->ending, &one, sizeof(one));
-	for (i = 0; i < RUNNERS; i++)
-		bg_stop(c->runners[i]);
+	bg_stop(c->taker);
+	pthread_mutex_lock(&c->lock);
+	pthread_cond_broadcast(&c->left);
+	pthread_mutex_unlock(&c->lock);
+	for (i = 0; i < RUNNERS; i++) {
+		bg_stop(c->runners[i].bg);
+		if (atomic_load(&c->runners[i].fd) >= 0)
+			close(c->runners[i].fd);
+	}
+	pthread_cond_destroy(&c->left);
+	pthread_mutex_destroy(&c->lock);
 	if (c->listener >= 0) {
 		(void)unlinkat(c->directory, SERVED_SOCKET, 0);
 		close(c->listener);

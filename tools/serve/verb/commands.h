@@ -4,8 +4,9 @@
 /*
  * Commands for a store that a server without a mount has: its socket in the
  * store's directory, for its user and root, where they come as to a mount
- * (fs/kernel/served.h). Some run at once; others wait for these. One that
- * names a path does so in its own process, as with a mount.
+ * (fs/kernel/served.h). Some run at once; others wait for these, but not for
+ * one whose reply nobody reads on; one more than there may be is told so. One
+ * that names a path does so in its own process, as with a mount.
  */
 struct commands;
 struct service;
