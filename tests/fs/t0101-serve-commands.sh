@@ -52,24 +52,37 @@ told "pid $server"
 status 1 "a mount" timeout 60 "$TABLETFS" mount "$store" "$m"
 told "tabletfs serve"
 
-# Many at once, and some that say nothing, more than there are runners.
-python3 - "$store" <<'PYTHON' &
+# begun FILE: waits until FILE is there, a minute at most.
+begun() {
+	local i
+	for i in $(seq 600); do
+		[ -e "$1" ] && return
+		sleep 0.1
+	done
+	return 1
+}
+# stalls COUNT FILE: so many connections that send half a command and no more,
+# all there once FILE is; adds who holds them to $silent.
+stalls() {
+	python3 - "$store" "$@" <<'PYTHON' &
 import os, socket, sys, time
 os.chdir(sys.argv[1])
 silent = []
-for i in range(3):
+for i in range(int(sys.argv[2])):
     s = socket.socket(socket.AF_UNIX)
     s.connect("ctl.sock")
     s.send(b"w100\nnot all")
     silent.append(s)
-open("../silent", "w").close()
-time.sleep(30)
+time.sleep(1)
+open("../" + sys.argv[3], "w").close()
+time.sleep(600)
 PYTHON
-silent=$!
-for i in $(seq 300); do
-	[ -e silent ] && break
-	sleep 0.1
-done
+	silent="${silent:-} $!"
+	check "$1 stall" begun "$2"
+}
+
+# Many at once, and some that say nothing, more than there are runners.
+stalls 3 silent
 many=
 for i in $(seq 12); do
 	T set t "many$i" f:q=1 2>/dev/null &
@@ -98,35 +111,14 @@ PYTHON
 	silent="$silent $!"
 done
 for i in $(seq 8); do
-	for j in $(seq 300); do
-		[ -e "$work/paged$i" ] && break
-		sleep 0.1
-	done
-	check "pager $i has begun" [ -e "$work/paged$i" ]
+	check "pager $i has begun" begun "paged$i"
 done
 soon() {
 	timeout $((15 * ${SLOW:-1})) "$TABLETFS" -store "$store" "$@"
 }
 check "a command beside pagers" soon set t paged f:q=1
 same "is done" 1 "$(soon count t prefix=paged)"
-python3 - "$store" <<'PYTHON' &
-import os, socket, sys, time
-os.chdir(sys.argv[1])
-many = []
-for i in range(64):
-    s = socket.socket(socket.AF_UNIX)
-    s.connect("ctl.sock")
-    s.send(b"w100\nnot all")
-    many.append(s)
-time.sleep(1)
-open("../full", "w").close()
-time.sleep(600)
-PYTHON
-silent="$silent $!"
-for i in $(seq 600); do
-	[ -e full ] && break
-	sleep 0.1
-done
+stalls 64 full
 status 1 "one that is too many" soon lookup t r
 told "64 commands"
 check "the server ends beside who stalls" stop

@@ -1,5 +1,4 @@
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "tools/serve/data/mutate.h"
 #include "tools/serve/data/wire_filter.h"
@@ -15,20 +14,7 @@ static int table_of(const struct service *s, struct proto_arena *arena,
 	return resource_table(s->store, arena, "table_name", name, table);
 }
 
-/* Until w, whose row is named, is later than what the row holds: 0, or 1 where
- * nobody may wait, so that the call has to run again elsewhere. */
-static int await_row(const struct call *c, const struct write *w)
-{
-	uint64_t us = write_wait_us(w);
-
-	if (us > 0 && call_is_inline(c))
-		return 1;
-	if (us > 0)
-		usleep((useconds_t)us);
-	return 0;
-}
-
-/* Commits the mutations of one row: 0, 1 as await_row, or an error. */
+/* Commits the mutations of one row: 0, 1 as method_await, or an error. */
 static int mutate_one(const struct call *c, const struct service *s,
 		      struct bytes table, struct bytes row,
 		      const struct proto_mutation *mutations, size_t count)
@@ -42,7 +28,7 @@ static int mutate_one(const struct call *c, const struct service *s,
 	if (!err)
 		err = wire_mutations(w, mutations, count, NULL);
 	if (!err)
-		err = await_row(c, w);
+		err = method_await(c, w);
 	if (!err) {
 		err = store_commit(s->store, w, s->sync);
 		method_changed(s);
@@ -81,7 +67,7 @@ release:
 	return result;
 }
 
-/* Before an update of the row, in which nobody may wait: as await_row, or an
+/* Before an update of the row, in which nobody may wait: as method_await, or an
  * error. */
 static int await_update(const struct call *c, const struct service *s,
 			struct bytes table, struct bytes row)
@@ -94,7 +80,7 @@ static int await_update(const struct call *c, const struct service *s,
 	err = write_row(w, table, row);
 	if (!err) {
 		write_follow(w);
-		err = await_row(c, w);
+		err = method_await(c, w);
 	}
 	write_free(w);
 	return err;

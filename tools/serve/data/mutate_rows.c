@@ -1,5 +1,4 @@
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "tools/serve/data/mutate_rows.h"
 #include "tools/serve/data/repeats.h"
@@ -107,19 +106,15 @@ static int add_entry(struct batch_call *b, size_t i)
 	return set_status(b, i, err);
 }
 
-/* Commits what has been added. If that fails, so has each entry of it. 0; 1 if
- * it is to wait, and nobody may here; or an error. */
+/* Commits what has been added. If that fails, so has each entry of it. 0, 1 as
+ * method_await, or an error. */
 static int commit(const struct call *c, struct batch_call *b)
 {
-	uint64_t us = write_wait_us(b->w);
 	int error = 0, err = 0;
 	size_t i;
 
-	if (us > 0 && call_is_inline(c))
+	if (method_await(c, b->w) > 0)
 		return 1;
-	if (us > 0)
-		usleep((useconds_t)us);
-
 	if (write_count(b->w) > 0) {
 		error = store_commit(b->service->store, b->w, b->service->sync);
 		method_changed(b->service);

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include "tools/serve/method/method.h"
 
 /* What went wrong by whose fault, in the codes that the service documents. */
@@ -111,4 +113,15 @@ enum call_result method_failed(struct call *c, int err)
 {
 	call_end(c, method_status(err), method_text(err));
 	return CALL_DONE;
+}
+
+int method_await(const struct call *c, const struct write *w)
+{
+	uint64_t us = write_wait_us(w);
+
+	if (us > 0 && call_is_inline(c))
+		return 1;
+	if (us > 0)
+		usleep((useconds_t)us);
+	return 0;
 }

@@ -44,6 +44,11 @@ enum call_result method_answer(struct call *c, const struct proto_type *type,
 			       const void *message);
 enum call_result method_failed(struct call *c, int err);
 
+/* Until w, which holds what is to be committed now, is later than what its rows
+ * hold (write_wait_us): 0, or 1 where nobody may wait, so that the call has to
+ * run again elsewhere. */
+int method_await(const struct call *c, const struct write *w);
+
 /* The code that stands for an error, 0 being OK, and the sentence that goes
  * with it, which is valid until the thread's next error. */
 enum call_status method_status(int err);
