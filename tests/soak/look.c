@@ -125,12 +125,21 @@ static uint64_t slack(const struct soak *k)
 	return 3 * (uint64_t)o->memtable_size + 2 * o->file_size + (64 << 10);
 }
 
+/* Of less than some memtables, which is all that a sanitizer writes in a
+ * second, what one merge has under way is a large share. */
+static uint64_t written(const struct soak *k)
+{
+	uint64_t least = 16 * (uint64_t)k->options.memtable_size;
+
+	return k->written > least ? k->written : least;
+}
+
 static uint64_t excess(struct soak *k, const struct listing *l,
 		       unsigned int tenths)
 {
 	uint64_t may = k->live * tenths / 10 + slack(k);
 
-	return l->size > may ? (l->size - may) * 100 / (k->written + 1) : 0;
+	return l->size > may ? (l->size - may) * 100 / written(k) : 0;
 }
 
 uint64_t soak_excess(struct soak *k, unsigned int tenths)
