@@ -198,6 +198,19 @@ START_TEST(what_is_refused)
 	range.end_key_case = nr_row_range_end_key_closed;
 	range.end_key_closed = str("b");
 	expect_rows(&q, "");
+	/* Behind b and before the next key is nothing, but a range. */
+	set("b", "f", "", 1000, str("v"));
+	expect_rows(&q, "b:f::1;");
+	range.start_key_case = nr_row_range_start_key_open;
+	range.start_key_open = range.start_key_closed;
+	range.start_key_closed = BYTES_NONE;
+	expect_error(&q, CALL_INVALID_ARGUMENT);
+	range.end_key_case = nr_row_range_end_key_open;
+	range.end_key_open = bytes_of((const uint8_t *)"b", 2);
+	range.end_key_closed = BYTES_NONE;
+	expect_rows(&q, "");
+	q.reversed = true;
+	expect_rows(&q, "");
 	q.rows = NULL;
 	q.rows_limit = -1;
 	expect_error(&q, CALL_INVALID_ARGUMENT);

@@ -18,28 +18,31 @@ static int behind(struct proto_arena *arena, struct bytes key,
 	return 0;
 }
 
-/* An empty bound is none, open or closed: no key is empty. */
+/* An empty bound is none, open or closed: no key is empty. What lies between a
+ * key and the next one is nothing, and no error: so a client goes on behind the
+ * only row of its range. */
 static int take_range(const struct proto_row_range *r,
 		      struct proto_arena *arena, struct row_span *span)
 {
-	bool closed = r->end_key_case == nr_row_range_end_key_closed;
-	int err = 0;
+	bool after = r->start_key_case == nr_row_range_start_key_open &&
+		     r->start_key_open.size > 0;
+	bool through = r->end_key_case == nr_row_range_end_key_closed &&
+		       r->end_key_closed.size > 0;
+	int order, err = 0;
 
-	span->start = r->start_key_closed;
-	if (r->start_key_case == nr_row_range_start_key_open &&
-	    r->start_key_open.size > 0)
-		err = behind(arena, r->start_key_open, &span->start);
-	span->end = r->end_key_open;
-	if (closed && r->end_key_closed.size > 0)
-		err = err < 0 ? err
-			      : behind(arena, r->end_key_closed, &span->end);
-	if (err < 0)
-		return err;
-	if (span->end.size > 0 && bytes_compare(span->start, span->end) >= 0)
+	span->start = after ? r->start_key_open : r->start_key_closed;
+	span->end = through ? r->end_key_closed : r->end_key_open;
+	order = bytes_compare(span->start, span->end);
+	if (span->end.size > 0 &&
+	    (order > 0 || (order == 0 && (after || !through))))
 		return fail(ERR_bad_argument, "Error in field 'row_ranges' : "
 					      "start_key must be less than "
 					      "end_key");
-	return 0;
+	if (after)
+		err = behind(arena, span->start, &span->start);
+	if (through && !err)
+		err = behind(arena, span->end, &span->end);
+	return err;
 }
 
 static int compare(const void *a, const void *b)

@@ -4,7 +4,7 @@
 #include "tools/serve/proto/messages.h"
 
 /* The rows that a request is about, as ranges that ascend and do not overlap:
- * start <= key < end, of which an empty one is open. */
+ * start <= key < end, of which an empty one is open. Some may hold no key. */
 struct row_span {
 	struct bytes start, end;
 };
@@ -17,7 +17,8 @@ struct row_set {
 
 /* Makes set of the keys and ranges of a request, all rows if there are none;
  * bytes are borrowed from it or in arena. The empty key is no row.
- * -ERR_bad_argument for a range that holds nothing, -E2BIG, -ENOMEM. */
+ * -ERR_bad_argument for a range that ends before it starts, or where it does
+ * without both being part of it; -E2BIG, -ENOMEM. */
 int row_set_init(struct row_set *set, const struct proto_row_set *rows,
 		 struct proto_arena *arena);
 
