@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -112,6 +113,25 @@ START_TEST(a_stalled_reader_of_large_messages)
 	options.rest_ms = 100;
 	options.stall_ms = 500 * slow();
 	check_stalled("/t/Stream", 1 << 20);
+}
+END_TEST
+
+/* The store has to open files too. */
+START_TEST(connections_leave_descriptors)
+{
+	struct rlimit was, few = { 64, 0 };
+	struct server_options o;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &was), 0);
+	few.rlim_max = was.rlim_max;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	server_options_init(&o, NULL);
+	ck_assert_uint_eq(o.connections_max, 16);
+	few.rlim_cur = 10000 < was.rlim_max ? 10000 : was.rlim_max;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	server_options_init(&o, NULL);
+	ck_assert_uint_eq(o.connections_max, 256);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &was), 0);
 }
 END_TEST
 
@@ -594,6 +614,7 @@ int main(void)
 	const TTest *tests[] = {
 		a_stalled_reader_costs_its_own_queue,
 		a_stalled_reader_of_large_messages,
+		connections_leave_descriptors,
 		streams_and_connections_are_counted,
 		a_stream_too_many_is_refused,
 		resets_are_counted,

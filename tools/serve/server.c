@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "store/base/err.h"
@@ -9,6 +10,7 @@
 
 #define LOOPS_MAX 4
 #define WORKERS_MAX 8
+#define CONNECTIONS_MAX 256
 
 struct server {
 	struct server_options options;
@@ -21,6 +23,17 @@ struct server {
 	struct loop *loops[];
 };
 
+/* A quarter of the descriptors at most: the store needs some for its files. */
+static unsigned int connections_max(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) < 0 ||
+	    files.rlim_cur / 4 >= CONNECTIONS_MAX)
+		return CONNECTIONS_MAX;
+	return (unsigned int)files.rlim_cur / 4;
+}
+
 void server_options_init(struct server_options *o, struct memory *memory)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -30,7 +43,7 @@ void server_options_init(struct server_options *o, struct memory *memory)
 				      .loops = n < LOOPS_MAX ? n : LOOPS_MAX,
 				      .workers =
 					      n < WORKERS_MAX ? n : WORKERS_MAX,
-				      .connections_max = 256,
+				      .connections_max = connections_max(),
 				      .streams_max = 100,
 				      .queue_max = 256 << 10,
 				      .control_burst = 10000,
