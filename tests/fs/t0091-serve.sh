@@ -103,6 +103,7 @@ check "no store is made for that" [ ! -e "$work/none" ]
 # What is wrong with the words.
 refuse "an address that is not ours" "$TABLETFS" serve "$store" \
 	listen=192.0.2.1:1
+refuse "a star" "$TABLETFS" serve "$store" 'listen=*:0'
 refuse "a word that there is not" "$TABLETFS" serve "$store" port=1
 refuse "neither yes nor no" "$TABLETFS" serve "$store" sync=1
 same "an address too many" "tabletfs: listen= is given twice" \

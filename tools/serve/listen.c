@@ -155,9 +155,13 @@ static int parse_address(const char *word, union address *out, socklen_t *size)
 	} else if (n == 0 || strcmp(host, "localhost") == 0) {
 		strcpy(host, "127.0.0.1");
 	}
-	if (getaddrinfo(host, colon + 1, &hints, &found) != 0)
+	/* Some systems take a star for the loopback. */
+	if (strcmp(host, "*") == 0 ||
+	    getaddrinfo(host, colon + 1, &hints, &found) != 0)
 		return fail(ERR_bad_argument,
-			    "%s: %s is no address of IPv4 or IPv6", word, host);
+			    "%s: %s is no address of IPv4 or IPv6; 0.0.0.0 "
+			    "and [::] stand for all of them",
+			    word, host);
 	*size = found->ai_addrlen;
 	memcpy(out, found->ai_addr, found->ai_addrlen);
 	freeaddrinfo(found);
