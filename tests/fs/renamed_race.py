@@ -20,30 +20,29 @@ def put(path, text):
         f.write(text)
 
 
-def run(call):
-    """Calls with 0, 1, ... until the time is over; returns how often."""
-    done = 0
+def run(call, counts, n):
+    """Calls with 0, 1, ... until the time is over; counts[n] is how often."""
     try:
         while not over:
-            call(done)
-            done += 1
+            call(counts[n])
+            counts[n] += 1
     except Exception as e:
-        errors.append("%s: %r after %d" % (what, e, done))
-    return done
+        errors.append("%s: %r after %d" % (what, e, counts[n]))
 
 
 def race(a, b, call, threads=2):
-    """call(thread, i) beside renames of a to b and back: calls of each."""
+    """call(thread, i) beside renames of a to b and back: calls of each. On a
+    slow machine it goes on until there was some of all, a minute at most."""
     global over
     counts = [0] * threads
     renames = [0]
 
     def caller(n):
-        counts[n] = run(lambda i: call(n, i))
+        run(lambda i: call(n, i), counts, n)
 
     def renamer():
         names = [m + "/" + a, m + "/" + b]
-        renames[0] = run(lambda i: os.rename(names[i % 2], names[1 - i % 2]))
+        run(lambda i: os.rename(names[i % 2], names[1 - i % 2]), renames, 0)
         if renames[0] % 2:
             os.rename(names[1], names[0])
 
@@ -51,8 +50,14 @@ def race(a, b, call, threads=2):
                    for n in range(threads)] + [threading.Thread(target=renamer)]
     for t in all_threads:
         t.start()
-    end = time.time() + seconds
-    while time.time() < end and not errors:
+    begin = time.time()
+
+    def enough():
+        passed = time.time() - begin
+        some = all(counts) and renames[0] > 1
+        return errors or passed > 60 or (some and passed > seconds)
+
+    while not enough():
         time.sleep(0.05)
     over = True
     for t in all_threads:
