@@ -117,6 +117,31 @@ assert float(kinds["writes"][-1][2]) > 0
 PYTHON
 pass
 
+# Stopped in the midst of what it is asked, a daemon does not keep who asked.
+end_beside_a_stopped() {
+	local i j k asking
+	for i in $(seq 10); do
+		asking=
+		for j in $(seq 8); do
+			"$TABLETFS" top -b -d 0.1 "$m" >/dev/null 2>&1 &
+			asking="$asking $!"
+		done
+		sleep "0.$((RANDOM % 30 + 10))"
+		kill -STOP "$daemon"
+		sleep 0.1
+		kill $asking
+		for k in $(seq $((100 * ${SLOW:-1}))); do
+			kill -0 $asking 2>/dev/null || break
+			sleep 0.1
+		done
+		! kill -0 $asking 2>/dev/null || k=
+		kill -CONT "$daemon"
+		wait $asking
+		[ "$k" ] || return 1
+	done
+}
+check "they end while the daemon is stopped" end_beside_a_stopped
+
 # On a terminal.
 if command -v tmux >/dev/null; then
 	tm() { tmux -S "$socket" -f /dev/null "$@"; }

@@ -27,6 +27,10 @@
 /* No terminal has more: who goes there is in its last one. */
 #define LINES_MAX 9999
 
+/* Of the process that asks, once it is to stop. */
+#define ENDING_MS 500
+#define ENDING_LOOKS 25
+
 #define SECONDS_MAX 3600
 #define ROUNDS_MAX 1000000000
 
@@ -328,15 +332,37 @@ static int run_on_screen(struct verb_call *c, const struct top *t,
 	return wrong;
 }
 
+/* Until the process of the rounds has ended, how is in *ended, or, if this is to
+ * stop, for ENDING_MS: whether it has. One for which the kernel closes a file
+ * that a daemon had begun to answer for before it was stopped ends when that
+ * goes on, whatever signal it gets, and nobody need wait for it. */
+static bool await_end(pid_t pid, int *ended)
+{
+	struct timespec pause = { 0, ENDING_MS * 1000000 / ENDING_LOOKS };
+	pid_t done;
+	int i;
+
+	while ((done = waitpid(pid, ended, 0)) < 0 && !stop_came())
+		;
+	if (done < 0)
+		kill(pid, SIGTERM);
+	for (i = 0; done <= 0 && i < ENDING_LOOKS; i++) {
+		nanosleep(&pause, NULL);
+		done = waitpid(pid, ended, WNOHANG);
+	}
+	return done > 0;
+}
+
 /* All rounds in a process of their own, since who waits for a daemon that is
  * stopped is ended by a signal that ends its process, and by no other. 0, or 1
  * after it said what is wrong. */
-static int run_beside(struct verb_call *c, const struct top *t,
-		      struct sighting *then)
+static int run_beside(struct verb_call *c, const struct top *t)
 {
+	struct sighting then = { .count = 0 };
 	struct buf text = BUF_INIT;
 	pid_t pid;
 	int ended, wrong;
+	bool has_ended;
 
 	fflush(c->out);
 	pid = fork();
@@ -345,35 +371,30 @@ static int run_beside(struct verb_call *c, const struct top *t,
 	if (pid == 0) {
 		stop_by_default();
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
-		wrong = t->is_batch ? run(c, t, then, &text)
-				    : run_on_screen(c, t, then, &text);
+		wrong = look(c, t, &then);
+		if (!wrong)
+			wrong = t->is_batch ? run(c, t, &then, &text)
+					    : run_on_screen(c, t, &then, &text);
 		_exit(fflush(c->out) || fflush(c->err) ? 1 : wrong);
 	}
 	stop_begin();
-	while (waitpid(pid, &ended, 0) < 0 && errno == EINTR)
-		if (stop_came())
-			kill(pid, SIGTERM);
+	has_ended = await_end(pid, &ended);
 	stop_end();
-	if (WIFEXITED(ended))
+	if (has_ended && WIFEXITED(ended))
 		return WEXITSTATUS(ended);
 	if (!t->is_batch)
 		fputs(LEAVE_SCREEN, c->out);
 	fflush(c->out);
-	return stop_came() ? 0
-			   : verb_wrong(c, "its process ended: %s",
-					strsignal(WTERMSIG(ended)));
+	return !has_ended || stop_came()
+		       ? 0
+		       : verb_wrong(c, "its process ended: %s",
+				    strsignal(WTERMSIG(ended)));
 }
 
 int verb_top(struct verb_call *c)
 {
-	struct sighting then = { .count = 0 };
 	struct top t;
 	int wrong = parse(c, &t);
 
-	if (!wrong)
-		wrong = look(c, &t, &then);
-	if (!wrong)
-		wrong = run_beside(c, &t, &then);
-	sighting_release(&then);
-	return wrong;
+	return wrong ? wrong : run_beside(c, &t);
 }
