@@ -332,10 +332,10 @@ static int run_on_screen(struct verb_call *c, const struct top *t,
 	return wrong;
 }
 
-/* Until the process of the rounds has ended, how is in *ended, or, if this is to
- * stop, for ENDING_MS: whether it has. One for which the kernel closes a file
- * that a daemon had begun to answer for before it was stopped ends when that
- * goes on, whatever signal it gets, and nobody need wait for it. */
+/* Until the process of the rounds has ended, how is in *ended, or, if this is
+ * to stop, for ENDING_MS: whether it has. One for which the kernel closes a
+ * file that a daemon had begun to answer for before it was stopped ends when
+ * that goes on, whatever signal it gets, and nobody need wait for it. */
 static bool await_end(pid_t pid, int *ended)
 {
 	struct timespec pause = { 0, ENDING_MS * 1000000 / ENDING_LOOKS };
