@@ -15,8 +15,8 @@
  * pattern of a program is taken for one of the keys. A sample is some 600
  * instructions, a tenth of a cached put or get. One by one, which keeps the
  * pictures of slow loads exact, they are a third of a million a second, which
- * nobody notices; from some 8,000 operations a second on, which even callgrind
- * reaches, all of it is under 1 % of what the operations take themselves
+ * nobody notices; from 8,000 operations a second on, which even callgrind
+ * reaches, all of it is at most 1 % of what the operations take themselves
  * (make bench-heat).
  *
  * A table is sampled from its first operation on and forgotten when there was

@@ -342,8 +342,9 @@ static bool await_end(pid_t pid, int *ended)
 	pid_t done;
 	int i;
 
-	while ((done = waitpid(pid, ended, 0)) < 0 && !stop_came())
-		;
+	do
+		done = waitpid(pid, ended, 0);
+	while (done < 0 && errno == EINTR && !stop_came());
 	if (done < 0)
 		kill(pid, SIGTERM);
 	for (i = 0; done <= 0 && i < ENDING_LOOKS; i++) {
