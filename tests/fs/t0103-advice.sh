@@ -114,10 +114,12 @@ has large '"r" f:c'
 for i in $(seq 25); do mkdir -p "$m/tenant$i/row/g"; echo 1 >"$m/tenant$i/row/g/q"; done
 same "tables alike" "tables alike" "$(advice tenant7)"
 
-# What only the heat map knows: a hot row, a sequence that is written. A load
-# counts by 16 KiB, other writes one by one: a row of many columns beside it has
-# not most of them, and none of its columns is written again.
+# What only the heat map knows: a hot row, also one that is all of its table and
+# so has most lines of the picture; a sequence that is written. A load counts by
+# 16 KiB, other writes one by one: a row of many columns beside it has not most
+# of them, and none of its columns is written again.
 T createtable hot families=f:maxversions=1
+T createtable lone families=f:maxversions=1
 T createtable events families=f
 T createtable loaded families=f,of_loaded
 seq -f '{"row":"%09.0f","set":{"f":{"q":"v"}}}' 100000 >loaded.jsonl
@@ -126,6 +128,7 @@ python3 - "$m" <<'PY'
 import json, os, sys, time
 m = sys.argv[1]
 hot = os.open(m + "/hot/.mutate", os.O_WRONLY)
+lone = os.open(m + "/lone/.mutate", os.O_WRONLY)
 events = os.open(m + "/events/.mutate", os.O_WRONLY)
 loaded = os.open(m + "/loaded/.mutate", os.O_WRONLY)
 for second in range(11):
@@ -135,6 +138,7 @@ for second in range(11):
     text = "".join(json.dumps({"row": "4c410523#memusage" if i % 10 else "other%04d" % i,
                                "set": {"f": {"q": "v"}}}) + "\n" for i in range(800))
     os.write(hot, text.encode())
+    os.write(lone, (json.dumps({"row": "counter", "set": {"f": {"q": "v"}}}) + "\n").encode() * 800)
     os.write(loaded, (json.dumps({"row": "x", "set": {"f": {
         "%d.%d" % (second, i): "v" for i in range(800)}}}) + "\n").encode())
     time.sleep(1)
@@ -143,6 +147,7 @@ same "a hot row" rewriting "$(advice hot)"
 check "a hot row is told with its columns" grep -qE \
 	'^advice rewriting: "4c410523#memusage" has had about [0-9]+ writes, and has 1 columns$' \
 	advice.hot
+same "a hot row, alone" rewriting "$(advice lone)"
 same "a load beside a row of many columns" "" "$(advice loaded)"
 has loaded 'ok rewriting: "x" has had about '
 same "stairs" "rising keys" "$(advice events)"

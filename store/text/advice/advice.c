@@ -236,14 +236,16 @@ static int versions(struct advice *a)
 				 "  recipe key '{id}#{when|time|unix_s}'\n");
 }
 
-/* What was written to a row of the picture, and in all. */
+/* What was written to the keys of a row of the picture, and of those behind it
+ * if it is the first of several parts. */
 static double heat_of(const struct heat_picture *p, size_t row)
 {
+	const double *values = p->values + row * p->columns;
 	double sum = 0;
-	size_t c;
+	size_t i;
 
-	for (c = 0; c < p->columns; c++)
-		sum += p->values[row * p->columns + c];
+	for (i = 0; i < p->row[row].parts * p->columns; i++)
+		sum += values[i];
 	return sum * (double)p->column_s;
 }
 
@@ -289,7 +291,7 @@ static int rewriting(struct advice *a)
 	size_t r, hot = 0;
 	int err;
 
-	for (r = 0; r < p->rows; r++) {
+	for (r = 0; r < p->rows; r += p->row[r].parts) {
 		n = heat_of(p, r);
 		sum += n;
 		if (is_one(&p->row[r]) && n > most) {
