@@ -253,6 +253,7 @@ uninstall:
 		$(DESTDIR)$(ZSHDIR)/_tabletfs \
 		$(UNITS:%=$(DESTDIR)$(UNITDIR)/%)
 	rm -rf $(DESTDIR)$(DOCDIR)
+	-rmdir $(DESTDIR)$(PREFIX)/share/tabletfs
 
 # A Debian package, in build/deb
 deb: deps

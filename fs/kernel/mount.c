@@ -423,9 +423,10 @@ static int mount_session(struct fuse_session *session, const char *path)
 	else if (st.stx_attributes & STATX_ATTR_MOUNT_ROOT)
 		err = fail(EBUSY, "something is mounted there");
 	if (!err && fuse_session_mount(session, path))
-		err = fail(EIO, "the kernel refuses the mount; in a container "
-				"a profile of AppArmor may do so, and "
-				"--security-opt apparmor=unconfined helps");
+		err = fail(EIO, "the kernel refuses the mount, or fusermount3, "
+				"which has said why; in a container a profile "
+				"of AppArmor may do so, and --security-opt "
+				"apparmor=unconfined helps");
 	if (fd >= 0)
 		close(fd);
 	return err;

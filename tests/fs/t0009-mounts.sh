@@ -66,7 +66,7 @@ check "sync" "$TABLETFS" -store "$store" sync
 refuse "a request needs words" sh -c "printf x 1<>'$m/.tabletfs/ctl' >&1"
 
 exec 3<"$m/t/r/f/q"
-says "fuser -vm $m tells who uses it" "$TABLETFS" umount "$m"
+says "fuser -vm $m tells who uses it, of the package psmisc" "$TABLETFS" umount "$m"
 exec 3<&-
 says "no store is mounted there" "$TABLETFS" umount "$work/mnt2"
 

@@ -32,6 +32,10 @@ says "holds a store already$name" create "$store"
 says "$name" create "$m"
 says "$name" create "$m/t"
 says "; " create "$m/u"
+says "; name a directory that is not in a mount" \
+	"$TABLETFS" -store "$m/u" createtable v
+says "; name a directory that is not in a mount" \
+	"$TABLETFS" -store "$store" backup "$m/u"
 same "nothing came of that" t "$(ls "$m")"
 same "what was there is there" x "$(cat "$m/t/r/f/q")"
 stop_mount
@@ -53,6 +57,9 @@ check "what is named counts first" \
 same "and only that is made" "a b" "$(ls -d not-made 'a b' 2>/dev/null)"
 
 rm -r by-* 'a b' message out
+mkdir -p home/tabletfs
+says "home: tabletfs is a directory in it" "$TABLETFS" -store home ls
+rm -r home message out
 before=$(ls -lA)
 says "is empty; say tabletfs create DIR" create ""
 says "is empty; say tabletfs create DIR" "$TABLETFS" -store "" create

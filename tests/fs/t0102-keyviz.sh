@@ -49,7 +49,8 @@ for r in rows:
 tops = [max(places[t])[1] for t in sorted(places)][1:]
 # By the clock a batch may lie in two seconds; test_heat_picture is strict.
 back = sum(a > b for a, b in zip(tops, tops[1:]))
-print(round(total, -3), hot > 0.5 * total,
+# Of 60 %: of the first second it is not known where in all keys it was.
+print(round(total, -3), hot > 0.4 * total,
       back <= 1 and len(tops) > 2 and tops[0] < tops[-1])
 PY
 cp "$k/writes.tsv" writes.tsv

@@ -44,7 +44,8 @@ START_TEST(a_damaged_marker_is_no_hindrance)
 	ck_assert_int_eq(volume_posix_open_damaged(directory, &v), 0);
 	v->ops->close(v);
 	ck_assert_int_eq(mkdir(path, 0700), 0);
-	ck_assert_int_eq(volume_posix_open(directory, false, &v), -EISDIR);
+	ck_assert_int_eq(volume_posix_open(directory, false, &v),
+			 -ERR_not_a_store);
 	ck_assert_int_eq(volume_posix_open_damaged(directory, &v), 0);
 	v->ops->close(v);
 }

@@ -27,8 +27,11 @@ static int parse(struct verb_call *c, struct mount_options *o)
 			if (i >= c->argc)
 				return verb_usage(c);
 			if (mount_options_parse(o, options))
-				return verb_wrong(c, "bad option: %s",
-						  err_detail());
+				return verb_wrong(
+					c,
+					"bad option: %s; tabletfs help "
+					"mount lists them",
+					err_detail());
 		} else if (word[0] == '-' || o->mount_point) {
 			return verb_usage(c);
 		} else if (o->store) {

@@ -49,7 +49,10 @@ static int run_fusermount(const char *path, char *said, size_t size)
 	while (!err && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		continue;
 	if (err)
-		snprintf(said, size, "%s: %s", program, strerror(err));
+		snprintf(said, size, "%s: %s%s", program, strerror(err),
+			 err == ENOENT ? "; the package fuse3 has it, and "
+					 "root can do without, by umount"
+				       : "");
 	else if (WIFSIGNALED(status))
 		snprintf(said, size, "%s: %s", program,
 			 strsignal(WTERMSIG(status)));
@@ -212,8 +215,10 @@ int verb_umount(struct verb_call *c)
 		status = (device && is_mounted_still(c, store, device)) ||
 			 wait_for_store(c, store, device);
 	else if (status && store && strstr(said, "busy"))
-		verb_wrong(c, "%s; fuser -vm %s tells who uses it", said,
-			   c->argv[1]);
+		verb_wrong(c,
+			   "%s; fuser -vm %s tells who uses it, of the package "
+			   "psmisc",
+			   said, c->argv[1]);
 	/* fusermount3 finds there what one's own user has mounted. */
 	else if (status && store && strstr(said, "/etc/mtab") &&
 		 !access("/etc/mtab", R_OK))

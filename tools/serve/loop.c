@@ -190,7 +190,7 @@ static bool may_connect(struct loop *l, int fd, uint32_t *code, char *why,
 		if (uid != o->uid) {
 			snprintf(why, why_size,
 				 "uid %u may not connect, only uid %u; "
-				 "users=all lets everybody in",
+				 "serve users=all lets everybody in",
 				 uid, o->uid);
 			return false;
 		}

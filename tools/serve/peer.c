@@ -98,7 +98,7 @@ static int tcp_uid(const union address *ours, const union address *theirs,
 	close(fd);
 	return err < 0 ? fail(-err,
 			      "whose connection it is, nobody knows: %s; "
-			      "users=all lets everybody in",
+			      "serve users=all lets everybody in",
 			      strerror(-err))
 		       : 0;
 }

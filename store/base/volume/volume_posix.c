@@ -546,13 +546,13 @@ static const struct volume_ops posix_ops = {
 	.close = posix_close,
 };
 
-/* *out is what there is of the volume, or NULL, also on failure: give_volume
- * ends it. */
+/* 1 if it made the directory. *out is what there is of the volume, or NULL,
+ * also on failure: give_volume ends it. */
 static int open_directory(const char *directory, bool create,
 			  struct posix_volume **out)
 {
 	struct posix_volume *v = calloc(1, sizeof(*v));
-	int err = 0;
+	int made = 0, err;
 
 	*out = v;
 	if (!v)
@@ -568,12 +568,13 @@ static int open_directory(const char *directory, bool create,
 		return -ENOMEM;
 	v->volume.path = v->path;
 	if (create)
-		err = posix_make_directory(v);
-	if (err < 0)
-		return err;
+		made = posix_make_directory(v);
+	if (made < 0)
+		return made;
 	v->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return v->directory < 0 ? fail(errno, "%s: cannot open", directory)
-				: posix_check_owner(v);
+	err = v->directory < 0 ? fail(errno, "%s: cannot open", directory)
+			       : posix_check_owner(v);
+	return err < 0 ? err : made;
 }
 
 /* Gives v out, or ends it after an error. */
@@ -588,10 +589,18 @@ static int give_volume(struct posix_volume *v, int err, struct volume **out)
 int volume_posix_open(const char *directory, bool create, struct volume **out)
 {
 	struct posix_volume *v;
-	int err = open_directory(directory, create, &v);
+	int made = open_directory(directory, create, &v), err = made;
 
-	if (err == 0)
+	if (made >= 0)
 		err = posix_check_marker(v, create);
+	/* In a mount it would be a table. */
+	if (err < 0 && made > 0)
+		rmdir(directory);
+	if (err == -EPERM && made > 0)
+		err = fail(EPERM,
+			   "%s: no file may be made there; name a directory "
+			   "that is not in a mount",
+			   directory);
 	return give_volume(v, err, out);
 }
 

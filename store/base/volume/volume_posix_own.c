@@ -320,6 +320,11 @@ static int read_marker(struct posix_volume *v)
 
 	if (!err)
 		err = posix_marker_parse(v->path, buf_bytes(&text));
+	/* As a home has that holds this program's source. */
+	if (err == -EISDIR)
+		err = fail(ERR_not_a_store,
+			   "%s: " POSIX_MARKER " is a directory in it",
+			   v->path);
 	buf_release(&text);
 	return err;
 }
@@ -454,7 +459,7 @@ int posix_make_directory(struct posix_volume *v)
 		close(fd);
 	if (err)
 		rmdir(v->path);
-	return err;
+	return err < 0 ? err : 1;
 }
 
 int volume_posix_free_name(const char *path)

@@ -9,8 +9,8 @@
  * of stores from outside.
  */
 
-/* Makes the directory of v->path, durably, if it is missing; then v need not be
- * open. */
+/* Makes the directory of v->path, durably, if it is missing, and is 1 then; v
+ * need not be open. */
 int posix_make_directory(struct posix_volume *v);
 
 /*
