@@ -10,8 +10,11 @@ at_end() {
 	:
 }
 
+# A child that a signal meets before it has forgotten the traps has nothing to
+# clean up.
 finish() {
 	local status=$?
+	[ "$BASHPID" = $$ ] || exit
 	trap - EXIT INT TERM
 	cd /
 	at_end

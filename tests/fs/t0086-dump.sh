@@ -184,6 +184,7 @@ holder=$!
 exec 7>lines
 until_so grep -q "pid $holder" "$store/lock"
 for words in "2 import odd odd.jsonl" "1 dump never" "1 export odd never"; do
+	rm -f err
 	"$TABLETFS" -store "$store" ${words#* } 2>err & waiter=$!
 	until_so grep -q "waiting for the end" err
 	kill -TERM $waiter
