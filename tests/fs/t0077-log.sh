@@ -135,7 +135,7 @@ its standard error" "$? $said"
 refuse "and nothing is made" test -e other
 said=$("$TABLETFS" mount -f -o log-to=syslog other "$work/other" 2>&1)
 same "another place" "1 tabletfs: bad option: log-to=syslog: there is stderr, \
-which systemd's journal reads" "$? $said"
+which systemd's journal reads; tabletfs help mount lists them" "$? $said"
 mkdir elsewhere
 "$TABLETFS" mount -f -o log-to=stderr other elsewhere >/dev/null 2>errors &
 for i in $(seq 100); do

@@ -500,6 +500,27 @@ START_TEST(handlers_wait_for_memory)
 }
 END_TEST
 
+/* Who is alone gets what it asks for at once, however much of the memory that
+ * is: as who reads one large value. */
+START_TEST(who_is_alone_waits_for_nobody)
+{
+	struct grpc_call call = { .path = "/t/KeepStream" };
+	uint8_t message[8];
+	unsigned int share;
+
+	options.request_ms = 2000 * slow();
+	open_client();
+	for (share = 1; share <= 16; share++) {
+		call.message = stream_of(message, 1, MEMORY_LIMIT / 16 * share);
+		ck_assert_int_eq(grpc_do(&client, &call), CALL_OK);
+		grpc_release(&call);
+		call = (struct grpc_call){ .path = "/t/KeepStream" };
+		UNTIL(memory_used(memory, MEMORY_WIRE) == 0);
+	}
+	grpc_close(&client);
+}
+END_TEST
+
 /* Who gets none for long is told so; and one that is given up while it waits
  * leaves nothing. */
 START_TEST(handlers_do_not_wait_for_ever)
@@ -627,6 +648,7 @@ int main(void)
 		what_is_announced_costs_nothing,
 		requests_are_counted,
 		handlers_wait_for_memory,
+		who_is_alone_waits_for_nobody,
 		handlers_do_not_wait_for_ever,
 		one_client_leaves_something,
 		a_slow_reader_holds_up_nobody,

@@ -209,14 +209,15 @@ static void pass_token(struct call *c)
 }
 
 /* Whether the call may go beyond what there is of memory, as one may. What
- * other uses have of it is waited for. Needs lock. */
+ * other uses have of it is waited for: they have it if a client that has nothing
+ * did not get what any may have. Needs lock. */
 static bool go_beyond(struct call *c, uint64_t size)
 {
 	struct memory_token *token = c->transport->token;
 
 	if (atomic_load(&c->large))
 		return true;
-	if (used(c) < limit(c) / 64 && size <= limit(c) / 2)
+	if (used(c) < limit(c) / 64 && used(c) + size <= limit(c) / 4)
 		return false;
 	if (!atomic_load(&c->share->stalled))
 		atomic_store(&c->large, !atomic_exchange(&token->taken, true));
