@@ -208,9 +208,8 @@ static void pass_token(struct call *c)
 	atomic_store(&token->taken, false);
 }
 
-/* Whether the call may go beyond what there is of memory, as one may. What
- * other uses have of it is waited for: they have it if a client that has nothing
- * did not get what any may have. Needs lock. */
+/* Whether the call may go beyond what there is of memory, as one may. What any
+ * may have is waited for where other uses have it. Needs lock. */
 static bool go_beyond(struct call *c, uint64_t size)
 {
 	struct memory_token *token = c->transport->token;
