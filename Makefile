@@ -253,7 +253,7 @@ uninstall:
 		$(DESTDIR)$(ZSHDIR)/_tabletfs \
 		$(UNITS:%=$(DESTDIR)$(UNITDIR)/%)
 	rm -rf $(DESTDIR)$(DOCDIR)
-	-rmdir $(DESTDIR)$(PREFIX)/share/tabletfs
+	rmdir $(DESTDIR)$(PREFIX)/share/tabletfs 2>/dev/null || true
 
 # A Debian package, in build/deb
 deb: deps
