@@ -70,6 +70,11 @@ void store_note_import(struct store *s, uint64_t rows, uint64_t bytes,
 /* The sequence of the last write that is seen: it grows with each. */
 uint64_t store_seq(struct store *s);
 
+/* The place of that write: `id:epoch:sequence`, as store/README.md has it, with
+ * zeros for the id of a store that has none yet. */
+#define STORE_POSITION_SIZE 65
+void store_position(struct store *s, char text[STORE_POSITION_SIZE]);
+
 /* 0, or why it cannot take writes for ever, if nothing changes: an error that
  * made it read-only, or the trouble that background work has. */
 int store_health(struct store *s);

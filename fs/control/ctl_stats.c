@@ -42,24 +42,27 @@ static int print_memory(const struct store_stats *s, struct buf *out)
 
 int ctl_print_stats(struct fs *fs, struct buf *out)
 {
+	char position[STORE_POSITION_SIZE];
 	struct store_stats store;
 	struct readings f;
 	int err;
 
 	read_figures(fs, &f);
 	store_stats(fs->store, &store);
+	store_position(fs->store, position);
 	err = buf_printf(
 		out,
 		"uptime_seconds %llu\nnodes %llu\nnode_bytes %llu\n"
 		"exports %llu\n"
 		"requests %llu\nchanges %llu\nerrors %llu\n"
-		"store_device %llu\nstore_inode %llu\ndaemon_pid %d\n",
+		"store_device %llu\nstore_inode %llu\ndaemon_pid %d\n"
+		"position %s\n",
 		(unsigned long long)f.uptime_seconds,
 		(unsigned long long)f.nodes, (unsigned long long)f.node_bytes,
 		(unsigned long long)f.exports, (unsigned long long)f.requests,
 		(unsigned long long)f.changes, (unsigned long long)f.errors,
 		(unsigned long long)fs->store_device,
-		(unsigned long long)fs->store_inode, (int)getpid());
+		(unsigned long long)fs->store_inode, (int)getpid(), position);
 	return err ? err : print_memory(&store, out);
 }
 

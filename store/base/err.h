@@ -63,7 +63,8 @@
 	x(attribute_too_large, 41, EFBIG, "attribute is too large") \
 	x(attributes_full, 42, ENOSPC, "attributes have no room for more") \
 	x(no_recipe, 43, ENOENT, "recipe not found") \
-	x(heat_damaged, 44, EIO, "history of heat is damaged")
+	x(heat_damaged, 44, EIO, "history of heat is damaged") \
+	x(foreign_position, 45, ESTALE, "position is not of this store")
 /* clang-format on */
 
 /* Each x(name, number, errno, text) of the list makes an ERR_name. */

@@ -3,6 +3,7 @@
 
 #include "store/base/coding.h"
 #include "store/base/volume/volume_posix.h"
+#include "store/engine/core/identity.h"
 #include "store/engine/core/space.h"
 #include "store/engine/core/trouble.h"
 #include "store/engine/large/large.h"
@@ -345,6 +346,16 @@ uint64_t store_now(const struct store *s)
 uint64_t store_seq(struct store *s)
 {
 	return engine_visible_seq(s->engine);
+}
+
+static_assert(STORE_POSITION_SIZE == POSITION_TEXT_SIZE, "a position has room");
+
+void store_position(struct store *s, char text[STORE_POSITION_SIZE])
+{
+	struct position p;
+
+	engine_position(s->engine, &p);
+	position_text(&p, text);
 }
 
 int store_health(struct store *s)

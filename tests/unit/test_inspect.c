@@ -110,7 +110,7 @@ static bool is_padding(const char *name, const struct buf *content, size_t at)
 	size_t left = WAL_BLOCK_SIZE - at % WAL_BLOCK_SIZE;
 
 	return (strstr(name, ".log") || strstr(name, ".edits")) &&
-	       left < WAL_HEADER_SIZE && content->data[at] == 0;
+	       left < WAL_BLOCK_END && content->data[at] == 0;
 }
 
 /* Some 150 bytes of the file, and all of the last 200. */
@@ -473,6 +473,24 @@ static void seal(uint8_t *data, size_t size)
 	put_u32le(data + size - 4, crc32c(0, bytes_of(data, size - 4)));
 }
 
+/* The first one, in either format. */
+static void make_newer_edit(const char *name, uint8_t *data)
+{
+	bool is_old = data[WAL_AT_TYPE] <= CHUNK_OLD_PROMISE;
+	size_t at = is_old ? 0 : WAL_HEADER_SIZE + WAL_HEAD_SIZE;
+	size_t head = is_old ? WAL_OLD_HEADER_SIZE : WAL_HEADER_SIZE;
+	const char *suffix;
+	uint64_t id;
+
+	ck_assert(manifest_parse_name(name, &id, &suffix));
+	data[at + head] = 99;
+	put_u32le(data + at,
+		  crc32c(is_old ? 0 : wal_place_crc(id, at),
+			 bytes_of(data + at + WAL_AT_SIZE,
+				  head - WAL_AT_SIZE +
+					  get_u16le(data + at + WAL_AT_SIZE))));
+}
+
 static void make_newer(const char *name, struct buf *content)
 {
 	struct told t = { .lines = BUF_INIT };
@@ -489,14 +507,10 @@ static void make_newer(const char *name, struct buf *content)
 		seal(content->data + 16, 32);
 		seal(content->data, content->size);
 	} else if (strcmp(name, "tabletfs") == 0) {
-		content->data[content->size - 2] = '9';
+		/* The digit of the format. */
+		content->data[strcspn((char *)content->data, "\n") - 1] = '9';
 	} else if (strstr(name, ".edits")) {
-		content->data[WAL_HEADER_SIZE] = 99;
-		put_u32le(content->data,
-			  crc32c(0, bytes_of(content->data + WAL_AT_SIZE,
-					     WAL_HEADER_SIZE - WAL_AT_SIZE +
-						     get_u16le(content->data +
-							       WAL_AT_SIZE))));
+		make_newer_edit(name, content->data);
 	} else {
 		return;
 	}

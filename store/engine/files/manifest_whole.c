@@ -33,9 +33,10 @@ struct search {
 	const struct manifest *m;
 	uint64_t edits_id;
 	const struct edit *all; /* has dropped blob files; or NULL */
-	uint64_t newest_log; /* that m names, or 0; older ones are obsolete */
-	bool any_sst;        /* there is one of this epoch that m lacks */
-	uint64_t mark_seq;   /* of the newest bulk load that logs tell of */
+	uint64_t newest_log;   /* that m names, or 0; older ones are obsolete */
+	bool any_sst;          /* there is one of this epoch that m lacks */
+	uint64_t mark_seq;     /* of the newest bulk load that logs tell of */
+	struct wal_replay log; /* the one that is read */
 };
 
 /* Of a file that m must have lost the edit for. */
@@ -139,7 +140,7 @@ static int note_mark(void *context, struct bytes record)
 	struct search *s = context;
 	struct batch batch;
 	uint64_t seq;
-	int err = batch_parse(record, &batch, &seq);
+	int err = batch_parse(record, s->log.is_old, &batch, &seq);
 
 	if (err == 0)
 		err = batch_is_mark(&batch);
@@ -154,14 +155,13 @@ static int check_named_log(struct search *s, const struct manifest_log *log)
 {
 	struct volume *v = s->m->volume;
 	char name[VOLUME_NAME_MAX + 1];
-	struct wal_replay result;
 	struct reader *reader;
 	int err;
 
 	manifest_name(log->id, "log", name);
 	if (s->any_sst) {
 		err = wal_replay(v, name, log->id, log->final_size, note_mark,
-				 s, &result);
+				 s, &s->log);
 	} else {
 		err = v->ops->open(v, name, &reader);
 		if (err == 0)

@@ -12,6 +12,7 @@ struct log_look {
 	int (*show)(struct log_look *l, uint64_t offset, struct bytes record);
 	uint64_t change_count;
 	uint64_t next_seq; /* of the next record; 0: not known */
+	struct wal_replay result;
 };
 
 /* Tells of a record that is whole, but not what it should be; -ENOMEM is no
@@ -88,7 +89,7 @@ static int show_batch(struct log_look *l, uint64_t offset, struct bytes record)
 {
 	struct batch b;
 	uint64_t seq;
-	int err = batch_parse(record, &b, &seq);
+	int err = batch_parse(record, l->result.is_old, &b, &seq);
 
 	if (err < 0) {
 		l->next_seq = 0;
@@ -235,7 +236,6 @@ static int look(struct log_look *l, struct reader *reader, const uint64_t *id,
 		const struct inspect_facts *facts)
 {
 	const struct wal_walk walk = { take_record, tell_damage, tell_tail, l };
-	struct wal_replay result = { 0 };
 	uint64_t log_id;
 	int err = find_id(l->i, reader, id, &log_id);
 
@@ -243,19 +243,19 @@ static int look(struct log_look *l, struct reader *reader, const uint64_t *id,
 		return err;
 	err = inspect_line(l->i, "id " ID_FORMAT, ID_WORDS(log_id));
 	if (err == 0)
-		err = wal_walk(reader, log_id, facts->size, &walk, &result);
+		err = wal_walk(reader, log_id, facts->size, &walk, &l->result);
 	if (err == 0)
 		err = inspect_line(l->i, "records %llu",
-				   (unsigned long long)result.record_count);
+				   (unsigned long long)l->result.record_count);
 	if (err == 0)
 		err = inspect_line(l->i, "changes %llu",
 				   (unsigned long long)l->change_count);
 	if (err == 0)
 		err = inspect_line(l->i, "good_bytes %llu",
-				   (unsigned long long)result.good_size);
+				   (unsigned long long)l->result.good_size);
 	return err < 0 ? err
 		       : inspect_line(l->i, "finished %s",
-				      result.finished ? "yes" : "no");
+				      l->result.finished ? "yes" : "no");
 }
 
 int inspect_log(struct inspect *i, struct reader *reader, const uint64_t *id,
@@ -274,17 +274,25 @@ int inspect_edits(struct inspect *i, struct reader *reader, const uint64_t *id,
 	return look(&l, reader, id, facts);
 }
 
-/* Ends the walk with the first record: 1 if it is a batch, or else 2. */
+/* What the first record of a log shows. */
+struct judgement {
+	struct wal_replay result;
+	bool is_edits;
+};
+
+/* Ends the walk with the first record. */
 static int judge_record(void *context, uint64_t offset, struct bytes record)
 {
+	struct judgement *j = context;
 	struct edit e;
 	struct batch b;
 	uint64_t seq;
 
 	(void)offset;
-	if (batch_parse(record, &b, &seq) < 0 && edit_decode(record, &e) == 0) {
+	if (batch_parse(record, j->result.is_old, &b, &seq) < 0 &&
+	    edit_decode(record, &e) == 0) {
 		edit_release(&e);
-		*(bool *)context = true;
+		j->is_edits = true;
 	}
 	return -ECANCELED;
 }
@@ -300,14 +308,15 @@ static int pass(void *context, uint64_t offset, uint64_t end, const char *what)
 
 int inspect_is_log(struct reader *reader, bool *is_edits)
 {
-	const struct wal_walk walk = { judge_record, pass, pass, is_edits };
-	struct wal_replay result;
+	struct judgement j = { .is_edits = false };
+	const struct wal_walk walk = { judge_record, pass, pass, &j };
 	uint64_t id;
 	int err = wal_find_id(reader, &id);
 
 	*is_edits = false;
 	if (err <= 0)
 		return err;
-	err = wal_walk(reader, id, 0, &walk, &result);
+	err = wal_walk(reader, id, 0, &walk, &j.result);
+	*is_edits = j.is_edits;
 	return err < 0 && err != -ECANCELED ? err : 1;
 }

@@ -65,27 +65,46 @@ int inspect_root(struct inspect *i, struct reader *reader)
 	return err;
 }
 
-int inspect_marker(struct inspect *i, struct reader *reader)
+static int show_head(struct inspect *i, const struct head *head)
+{
+	char id[STORE_ID_TEXT_SIZE], parent[STORE_ID_TEXT_SIZE];
+	int err = inspect_line(i, "format %u", head->format);
+
+	store_id_text(&head->id, id);
+	store_id_text(&head->parent, parent);
+	if (err == 0 && head->format > 1)
+		err = inspect_line(i, "id %s", id);
+	if (err == 0 && head->format > 1)
+		err = inspect_line(i, "parent %s sequence %llu", parent,
+				   (unsigned long long)head->parent_sequence);
+	if (err == 0 && head->format > 1)
+		err = inspect_line(
+			i,
+			"features incompatible %llx read-only %llx "
+			"optional %llx",
+			(unsigned long long)head->features.incompatible,
+			(unsigned long long)head->features.read_only,
+			(unsigned long long)head->features.optional);
+	return err;
+}
+
+int inspect_head(struct inspect *i, struct reader *reader)
 {
 	struct buf file = BUF_INIT;
-	int err = read_all(reader, &file), judged;
+	struct head head;
+	int err = read_all(reader, &file), judged = 0;
 
 	if (err == 0) {
-		inspect_begin(i);
-		err = inspect_add(i, "text ");
-		if (err == 0)
-			err = i->options->quote(buf_bytes(&file), &i->line);
-		if (err == 0 && !i->is_brief)
-			err = inspect_end(i);
+		judged = head_decode(i->path, buf_bytes(&file), &head);
+		if (judged == 0)
+			err = show_head(i, &head);
+		if (judged == 0)
+			judged = head_check(i->path, &head);
+		if (judged == 0)
+			judged = head_check_writable(i->path, &head);
 	}
-	judged = err < 0 ? 0 : posix_marker_parse(i->path, buf_bytes(&file));
-	if (judged < 0)
-		err = inspect_problem(i, 0, reader->size, "text",
-				      judged == -ERR_format_newer
-					      ? "is of a newer format than "
-						"this program, which reads 1, "
-						"or damaged"
-					      : "is not that of a store");
+	if (err == 0 && judged < 0)
+		err = tell(i, reader, "text", judged);
 	buf_release(&file);
 	return err;
 }

@@ -5,6 +5,7 @@
 #include "store/base/coding.h"
 #include "store/base/err.h"
 #include "store/base/volume/volume_copy.h"
+#include "store/engine/core/identity.h"
 #include "store/engine/files/edit.h"
 #include "store/engine/files/manifest_next.h"
 #include "store/engine/files/wal_read.h"
@@ -458,7 +459,7 @@ static int take_record(void *context, struct bytes record)
 	uint64_t seq, last;
 	int err, fits;
 
-	err = batch_parse(record, &batch, &seq);
+	err = batch_parse(record, r->log.is_old, &batch, &seq);
 	if (err < 0) {
 		fail(-err, "%s: %s", r->log_path, err_detail());
 		return repair_is_final(err)
@@ -514,7 +515,7 @@ static int take_log(struct repair *r, const struct manifest_log *log)
 			       : repair_lose(r, err, BYTES_NONE, BYTES_NONE);
 	r->log_path = reader->path;
 	err = wal_salvage(reader, log->id, log->final_size, take_record,
-			  lost_records, r);
+			  lost_records, r, &r->log);
 	r->from->ops->reader_close(reader);
 	return err;
 }
@@ -587,7 +588,9 @@ static int take_all(struct repair *r)
 	/* No log is left that could have the next one. */
 	if (r->state.last_seq < r->found.given_seq)
 		r->state.last_seq = r->found.given_seq;
-	return manifest_write(r->to, r->epoch, new_id(r), &r->state);
+	err = engine_inherit(r->from, r->to, r->state.last_seq);
+	return err < 0 ? err
+		       : manifest_write(r->to, r->epoch, new_id(r), &r->state);
 }
 
 /* Brings files that came without a manifest, all on level 0, into the order
@@ -622,7 +625,6 @@ int engine_repair(struct volume *from, struct volume *to,
 
 	assert(from != to && report->tell);
 	*result = (struct repair_result){ 0 };
-	/* Until order_levels, which opens the store and takes it itself. */
 	err = to->ops->lease_take(to, "a repair under way");
 	if (err < 0)
 		return err;

@@ -40,14 +40,15 @@
 struct finder {
 	struct repair *r;
 	struct manifest_history history;
-	struct edit others;  /* files that the manifest does not name */
-	uint64_t named_seq;  /* the newest in an sst that is named */
-	uint64_t newest_seq; /* in one that is named or taken */
-	uint64_t missing_id; /* the least of a named sst that is missing */
-	uint64_t logged_seq; /* the newest in a log that is named */
-	uint64_t records;    /* of the log under way */
-	uint64_t load_seq;   /* the newest bulk load that logs tell of */
-	bool edit_lost;      /* for certain */
+	struct edit others;    /* files that the manifest does not name */
+	uint64_t named_seq;    /* the newest in an sst that is named */
+	uint64_t newest_seq;   /* in one that is named or taken */
+	uint64_t missing_id;   /* the least of a named sst that is missing */
+	uint64_t logged_seq;   /* the newest in a log that is named */
+	uint64_t records;      /* of the log under way */
+	struct wal_replay log; /* that log */
+	uint64_t load_seq;     /* the newest bulk load that logs tell of */
+	bool edit_lost;        /* for certain */
 };
 
 /* What an sst says of itself. */
@@ -247,7 +248,7 @@ static int look_at_record(void *context, struct bytes record)
 	struct finder *f = context;
 	struct batch batch;
 	uint64_t seq;
-	int err = batch_parse(record, &batch, &seq);
+	int err = batch_parse(record, f->log.is_old, &batch, &seq);
 
 	if (err < 0 || batch.count == 0)
 		return repair_is_final(err) ? err : 0;
@@ -269,14 +270,13 @@ static int look_at_record(void *context, struct bytes record)
  * the log is taken. */
 static int look_at_log(struct finder *f, const struct manifest_log *log)
 {
-	struct wal_replay result;
 	char name[VOLUME_NAME_MAX + 1];
 	int err;
 
 	f->records = 0;
 	manifest_name(log->id, "log", name);
 	err = wal_replay(f->r->from, name, log->id, log->final_size,
-			 look_at_record, f, &result);
+			 look_at_record, f, &f->log);
 	if (repair_is_final(err))
 		return err;
 	f->r->logs_known &= err == 0 || err == -ENOENT;

@@ -3,6 +3,7 @@
 
 #include "store/engine/files/edit.h"
 #include "store/engine/files/memtable.h"
+#include "store/engine/files/wal_read.h"
 #include "store/engine/repair/repair.h"
 
 /* The insides of a repair, shared by repair.c and repair_find.c: one thread,
@@ -41,7 +42,8 @@ struct repair {
 	struct buf raw, scratch;     /* a chunk, or a piece of a file */
 
 	const char *log_path; /* of the log that is being taken */
-	struct buf taken;     /* spans of the sequences of records that were */
+	struct wal_replay log;
+	struct buf taken; /* spans of the sequences of records that were */
 	struct memtable *memtable; /* of log records; NULL: none yet */
 };
 

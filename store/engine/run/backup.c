@@ -3,6 +3,7 @@
 #include "store/base/coding.h"
 #include "store/base/err.h"
 #include "store/base/volume/volume_copy.h"
+#include "store/engine/core/identity.h"
 #include "store/engine/core/state.h"
 #include "store/engine/core/trouble.h"
 #include "store/engine/files/edit.h"
@@ -207,6 +208,8 @@ int backup_bring(const struct backup_source *from, struct volume *to,
 	ended = from->unpin(from->context);
 	if (ended < 0)
 		err = ended;
+	if (err == 0)
+		err = engine_inherit(from->volume, to, c.state.last_seq);
 	/* Last, as it makes a store of the volume. */
 	if (err == 0)
 		err = manifest_write(to, (uint32_t)c.epoch, c.edits_id,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/engine/core/identity.h"
 #include "store/engine/core/state.h"
 #include "store/engine/core/tell.h"
 #include "store/engine/core/trouble.h"
@@ -248,7 +249,7 @@ static int replay_record(void *context, struct bytes record)
 	uint64_t seq;
 	int err, fits;
 
-	err = batch_parse(record, &batch, &seq);
+	err = batch_parse(record, r->result.is_old, &batch, &seq);
 	if (err < 0)
 		return damaged_record(r, err);
 	/* A log may serve two memtables of which one was flushed. */
@@ -376,7 +377,6 @@ static int mark_loads(struct engine *e, uint64_t first)
 	if (err == 0)
 		err = engine_log_marks(e);
 	if (err == 0) {
-		batch_seal(&mark, e->written_seq);
 		memtable_apply(e->memtable, &mark, e->written_seq);
 	}
 	batch_release(&mark);
@@ -454,6 +454,7 @@ static int recover(struct engine *e)
 			  (unsigned long long)r.lost_load,
 			  (unsigned long long)loaded);
 	}
+	e->opened_seq = e->written_seq;
 	gaps_note_any(&e->gaps, e->written_seq);
 	atomic_store(&e->visible_seq, e->written_seq);
 	atomic_store(&e->synced_seq, e->written_seq);
@@ -549,6 +550,9 @@ int engine_open(struct volume *v, const struct engine_options *o,
 	e->lease = true;
 	if (!o->read_only)
 		hold_early(e);
+	err = engine_identify(e);
+	if (err < 0)
+		goto abandon;
 	err = manifest_open(v, e->cache, &e->owner, o->create, o->read_only,
 			    &e->manifest);
 	if (err < 0)
