@@ -32,6 +32,8 @@ struct family {
 	struct bytes name; /* owned */
 	enum family_type type;
 	uint64_t birth_seq;   /* cells with smaller sequences are not its */
+	uint64_t rules_seq;   /* since then it has this policy, and merges or
+				 not as it does */
 	struct gc_policy *gc; /* owned; NULL keeps all */
 };
 
@@ -64,6 +66,11 @@ struct schema {
 
 /* The schema of now, with a reference for the caller. Never NULL. */
 struct schema *store_schema(struct store *s);
+
+/* That of a snapshot's moment, as store_schema; of NULL, that of now. */
+struct snapshot;
+struct schema *store_schema_at(struct store *s,
+			       const struct snapshot *snapshot);
 
 /* Gives a reference back; NULL is allowed. */
 void schema_put(struct schema *schema);

@@ -8,6 +8,7 @@
 #include "store/model/filter/filter_run.h"
 #include "store/model/model.h"
 #include "store/model/filter/scan_bounds.h"
+#include "store/model/schema.h"
 
 static_assert(STORE_STOP_CELLS == CURSOR_STOP_CELLS, "as scan.h says");
 
@@ -166,15 +167,12 @@ static int no_table(struct bytes name)
 int scan_open(struct store *s, const struct snapshot *snapshot,
 	      const struct scan_range *range, struct scan **out)
 {
-	struct schema *schema = store_schema(s);
-	const struct table *table = schema_table(schema, range->table);
-	uint32_t id = table ? table->id : 0;
+	uint32_t id = table_id_at(s, snapshot, range->table);
 	struct scan *scan;
 	size_t prefix;
 	int err = 0;
 
 	*out = NULL;
-	schema_put(schema);
 	if (id == 0)
 		return no_table(range->table);
 	scan = malloc(sizeof(*scan));

@@ -534,7 +534,8 @@ static uint64_t flush_three(uint64_t rules_seq, uint64_t above)
 	uint64_t seqs[SNAPSHOTS_MAX + 1], i, left;
 
 	setup();
-	rules->tables[0].rules_seq = rules_seq;
+	for (i = 0; i < rules->tables[0].family_count; i++)
+		rules->tables[0].families[i].rules_seq = rules_seq;
 	for (i = 1; i <= 3; i++) {
 		buf_reset(&key);
 		check(key_add_table(&key, 1));

@@ -26,7 +26,8 @@
  *   - of adjacent KEY_MERGE entries of one version, and a put below them, all
  *     but the first, which takes their values, if each live snapshot that sees
  *     one sees the others
- *   - everything of a dropped table or family (seq < its birth, or unknown)
+ *   - everything of a dropped table or family (seq < its birth, or unknown),
+ *     by the rules of now and by those of each live snapshot
  *   - tombstones, point or range, with seq <= oldest, when no older file below
  *     the output level overlaps them
  * Where a live snapshot lies between two writes of one version, both stay.
@@ -39,6 +40,8 @@
 struct merge_context {
 	struct volume *volume;     /* the outputs are written to it */
 	struct gc_rules *rules;    /* NULL: not known yet, keep all */
+	struct gc_rules **moments; /* other ones, of live snapshots */
+	size_t moment_count;
 	const uint64_t *snapshots; /* live, ascending; the visible seq is
 					   the last */
 	size_t snapshot_count;     /* at least 1 */

@@ -28,6 +28,23 @@ void sieve_release(struct sieve *s)
 	buf_release(&s->scratch);
 }
 
+/* The least birth by the rules of now and of the live snapshots: what is older
+ * is of no moment that anybody can look at. */
+static uint64_t find_birth(const struct sieve *s, uint32_t table,
+			   struct bytes family)
+{
+	const struct merge_context *c = s->context;
+	uint64_t birth = gc_rules_birth(c->rules, table, family), other;
+	size_t i;
+
+	for (i = 0; i < c->moment_count; i++) {
+		other = gc_rules_birth(c->moments[i], table, family);
+		if (other < birth)
+			birth = other;
+	}
+	return birth;
+}
+
 /* Finds what is to be known of the column's table and family. */
 static int find_family(struct sieve *s)
 {
@@ -41,27 +58,18 @@ static int find_family(struct sieve *s)
 	s->birth_seq = 0;
 	if (!rules)
 		return 0;
-	/* Without a table or family it was dropped: all of it is older than a
-	 * birth that never comes. */
+	err = key_part(column, s->parts.row_end, &s->scratch, &name, &end);
+	if (err < 0)
+		return err;
 	table = gc_rules_table(rules, key_table(column));
-	if (table) {
-		err = key_part(column, s->parts.row_end, &s->scratch, &name,
-			       &end);
-		if (err < 0)
-			return err;
+	if (table)
 		s->family = gc_table_family(table, name);
-	}
-	if (!s->family)
-		s->birth_seq = UINT64_MAX;
-	else
-		s->birth_seq = table->birth_seq > s->family->birth_seq
-				       ? table->birth_seq
-				       : s->family->birth_seq;
+	s->birth_seq = find_birth(s, key_table(column), name);
 	/* Deletions that are older than the rules may lie elsewhere: versions
 	 * that they delete would be counted. Or a snapshot goes by other rules.
 	 */
-	if (table && (table->rules_seq > s->context->above_seq ||
-		      table->rules_seq > s->context->rules_seq))
+	if (s->family && (s->family->rules_seq > s->context->above_seq ||
+			  s->family->rules_seq > s->context->rules_seq))
 		s->family = NULL;
 	return 0;
 }

@@ -97,9 +97,10 @@ struct version {
 	struct blob_file **blobs; /* by id; each with a reference */
 	size_t blob_count;
 	atomic_uint references;
-	/* Protected by the engine's lock work: the rules, only compared, and
-	 * the oldest snapshot, by which no file of it could be dropped. */
-	const void *looked_rules;
+	/* Protected by the engine's lock work: the rules, those of now and of
+	 * the oldest snapshot, only compared, and its sequence, by which no
+	 * file of it could be dropped. */
+	const void *looked_rules, *looked_oldest;
 	uint64_t looked_seq;
 };
 

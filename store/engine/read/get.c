@@ -75,7 +75,7 @@ static int find_family(struct get *g)
 	err = key_part(g->column, key_row_end(g->column), &scratch, &name,
 		       &end);
 	if (!err)
-		g->family = sources_family(&g->sources, table, name);
+		g->family = gc_table_family(table, name);
 	buf_release(&scratch);
 	g->hidden = !g->family;
 	return err;

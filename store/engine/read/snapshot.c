@@ -38,6 +38,8 @@ int engine_snapshot(struct engine *e, struct engine_snapshot **out)
 
 void engine_snapshot_release(struct engine *e, struct engine_snapshot *s)
 {
+	bool other;
+
 	if (!s)
 		return;
 	/* That of pending_view stands in no list and is freed by its owner. */
@@ -51,9 +53,53 @@ void engine_snapshot_release(struct engine *e, struct engine_snapshot *s)
 		s->newer->older = s->older;
 	else
 		e->newest = s->older;
+	other = s->rules != e->rules;
 	pthread_mutex_unlock(&e->lock);
+	/* What it saw of tables that were dropped since goes now. */
+	if (other)
+		atomic_store(&e->rules_changed, true);
 	gc_rules_put(s->rules);
 	free(s);
+}
+
+const struct gc_rules *engine_snapshot_rules(const struct engine_snapshot *s)
+{
+	return s->rules;
+}
+
+int rules_seen_locked(struct engine *e, struct rules_seen *out)
+{
+	const struct engine_snapshot *s;
+	size_t count = 1;
+
+	for (s = e->oldest; s; s = s->newer)
+		count++;
+	*out = (struct rules_seen){ malloc(count * sizeof(*out->items)), 0 };
+	if (!out->items)
+		return -ENOMEM;
+	out->items[out->count++] = gc_rules_get(e->rules);
+	/* Those of neighbours are the same, or follow one another. */
+	for (s = e->newest; s; s = s->older)
+		if (s->rules && s->rules != out->items[out->count - 1])
+			out->items[out->count++] = gc_rules_get(s->rules);
+	return 0;
+}
+
+int rules_seen_take(struct engine *e, struct rules_seen *out)
+{
+	int err;
+
+	pthread_mutex_lock(&e->lock);
+	err = rules_seen_locked(e, out);
+	pthread_mutex_unlock(&e->lock);
+	return err;
+}
+
+void rules_seen_release(struct rules_seen *r)
+{
+	while (r->count > 0)
+		gc_rules_put(r->items[--r->count]);
+	free(r->items);
 }
 
 uint64_t engine_snapshot_seq(const struct engine_snapshot *s)

@@ -59,19 +59,18 @@ static void take(struct engine *e, const struct engine_snapshot *snapshot,
 			memtable_get(e->immutables[i - 1]);
 	s->version = version_get(e->version);
 	s->epoch = atomic_load(&e->rests.epoch);
-	s->rules = gc_rules_get(e->rules);
-	s->then = snapshot ? gc_rules_get(snapshot->rules) : NULL;
+	s->rules = gc_rules_get(snapshot && snapshot->rules ? snapshot->rules
+							    : e->rules);
+	/* What is pending is in no sequence, and what other rules hid may be
+	 * seen by the snapshot's. */
+	s->gaps = s->rules == e->rules && !(snapshot && snapshot->pending)
+			  ? &e->gaps
+			  : NULL;
 	s->seq = snapshot ? snapshot->seq : atomic_load(&e->visible_seq);
 	if (with_time)
 		s->gc_time_us =
 			snapshot ? snapshot->gc_time_us : engine_gc_time(e);
 	pthread_mutex_unlock(&e->lock);
-	/* What is pending is in no sequence, and what other rules hid may be
-	 * seen by the snapshot's. */
-	s->gaps = (s->then && s->then != s->rules) ||
-				  (snapshot && snapshot->pending)
-			  ? NULL
-			  : &e->gaps;
 	assert(s->memtable_count <= IMMUTABLES_MAX + 2);
 	assert(s->version);
 }
@@ -270,7 +269,6 @@ int sources_open_again(const struct sources *of, struct bytes start,
 		memtable_get(s->memtables[i]);
 	version_get(s->version);
 	gc_rules_get(s->rules);
-	gc_rules_get(s->then);
 	return open_iter(s, false, start, end, BYTES_NONE);
 }
 
@@ -288,28 +286,12 @@ void sources_close(struct sources *s)
 		memtable_put(s->memtables[i]);
 	version_put(s->version);
 	gc_rules_put(s->rules);
-	gc_rules_put(s->then);
 	free(s->covers);
 	s->iter = NULL;
 	s->version = NULL;
-	s->rules = s->then = NULL;
+	s->rules = NULL;
 	s->covers = NULL;
 	s->memtable_count = s->cover_count = s->iter_count = 0;
-}
-
-/* One that was dropped and made again is another one: it has another birth. */
-const struct gc_family *sources_family(const struct sources *s,
-				       const struct gc_table *table,
-				       struct bytes name)
-{
-	const struct gc_family *now, *then;
-
-	now = table ? gc_table_family(table, name) : NULL;
-	if (!now || !s->then || s->then == s->rules)
-		return now;
-	table = gc_rules_table(s->then, table->id);
-	then = table ? gc_table_family(table, name) : NULL;
-	return then && then->birth_seq == now->birth_seq ? then : NULL;
 }
 
 void sources_start_run(const struct sources *s, struct gap_run *r)

@@ -33,9 +33,8 @@ struct sources {
 	struct memtable *memtables[IMMUTABLES_MAX + 2];
 	size_t memtable_count;
 	struct version *version; /* referenced */
-	struct gc_rules *rules;  /* referenced; NULL: none are known yet */
-	struct gc_rules *then;   /* the snapshot's, referenced; NULL: it has
-				    none, or there is no snapshot */
+	struct gc_rules *rules;  /* the snapshot's, or those of now,
+				    referenced; NULL: none are known yet */
 	uint64_t seq;            /* later writes are not visible */
 	uint64_t gc_time_us;     /* not set by sources_take */
 	struct iter *iter;       /* owned; NULL: nothing is in the range */
@@ -85,13 +84,6 @@ void sources_close(struct sources *s);
 
 /* The snapshot's GC time, or that of now if it is NULL. Takes lock. */
 uint64_t sources_time(struct engine *e, const struct engine_snapshot *snapshot);
-
-/* The family of this name in table, which is one of rules or NULL: as it was at
- * the read's moment, if it is there still. NULL: it is not, or was made since,
- * and all of it is hidden. */
-const struct gc_family *sources_family(const struct sources *s,
-				       const struct gc_table *table,
-				       struct bytes name);
 
 /* Whether a range tombstone that the read sees hides the entry with this key
  * and seq: 1, 0 or an error of reading. Needs covers, so not after

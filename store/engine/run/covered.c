@@ -5,6 +5,7 @@
 #include "store/engine/core/state.h"
 #include "store/engine/core/trouble.h"
 #include "store/engine/files/edit.h"
+#include "store/engine/read/snapshot.h"
 #include "store/engine/run/covered.h"
 #include "store/engine/run/hold.h"
 #include "store/engine/run/sync.h"
@@ -232,15 +233,20 @@ static int reckon(const struct tombstone_list *list, struct version *v)
 }
 
 /* Whether all of f, its range tombstones included, is of tables that were
- * dropped: for readers it has gone, whatever their snapshot. NULL: nothing is
- * known. */
-static bool is_of_dropped(const struct gc_rules *rules,
+ * dropped, and that no snapshot has. */
+static bool is_of_dropped(const struct rules_seen *rules,
 			  const struct sst_file *f)
 {
-	return rules && f->smallest.size >= KEY_TABLE_SIZE &&
-	       f->largest.size >= KEY_TABLE_SIZE &&
-	       !gc_rules_first(rules, key_table(f->smallest),
-			       key_table(f->largest));
+	size_t i;
+
+	if (!rules->items[0] || f->smallest.size < KEY_TABLE_SIZE ||
+	    f->largest.size < KEY_TABLE_SIZE)
+		return false;
+	for (i = 0; i < rules->count; i++)
+		if (gc_rules_first(rules->items[i], key_table(f->smallest),
+				   key_table(f->largest)))
+			return false;
+	return true;
 }
 
 /* Whether the list covers each entry of f, which has nothing else. */
@@ -253,7 +259,7 @@ static bool is_dead(const struct tombstone_list *list, const struct sst_file *f)
 
 /* Drops the files of which nobody sees anything, at once: 1 if there were some,
  * 0 if not, or an error; why is told. Needs work. */
-static int drop_dead(struct engine *e, const struct gc_rules *rules,
+static int drop_dead(struct engine *e, const struct rules_seen *rules,
 		     const struct tombstone_list *list, struct version *v,
 		     const char *why)
 {
@@ -289,17 +295,6 @@ static int drop_dead(struct engine *e, const struct gc_rules *rules,
 	return err;
 }
 
-/* The rules of now, to be put; NULL: none are known. */
-static struct gc_rules *rules_now(struct engine *e)
-{
-	struct gc_rules *rules;
-
-	pthread_mutex_lock(&e->lock);
-	rules = gc_rules_get(e->rules);
-	pthread_mutex_unlock(&e->lock);
-	return rules;
-}
-
 /* Fills out with f, of this level, if it is to be written anew: 1, 0 if not, or
  * an error. Needs work. */
 static int choose(struct engine *e, const struct tombstone_list *list,
@@ -326,21 +321,24 @@ int engine_free_covered(struct engine *e, struct version *v, bool *more,
 			struct compaction *out)
 {
 	struct tombstone_list list = TOMBSTONE_LIST_INIT;
-	/* After v: a table that v has data of and these lack was dropped. */
-	struct gc_rules *rules = rules_now(e);
+	struct rules_seen rules;
 	unsigned int level;
 	size_t i;
-	int err = 0;
+	int err;
 
 	*out = (struct compaction){ 0 };
 	*more = false;
+	/* After v: a table that v has data of and these lack was dropped. */
+	err = rules_seen_take(e, &rules);
+	if (err < 0)
+		return err;
 	if (v->tombstone_count > 0)
 		err = gather(v, oldest_seq(e), &list);
 	if (err == 0)
 		err = reckon(&list, v);
 	*more = err == 1;
 	if (err >= 0)
-		err = drop_dead(e, rules, &list, v, "room");
+		err = drop_dead(e, &rules, &list, v, "room");
 	if (err > 0) {
 		*more = true;
 		err = 0;
@@ -350,7 +348,7 @@ int engine_free_covered(struct engine *e, struct version *v, bool *more,
 				err = choose(e, &list, level,
 					     v->levels[level].files[i], out);
 	}
-	gc_rules_put(rules);
+	rules_seen_release(&rules);
 	if (err == 1)
 		out->above = list;
 	else
@@ -358,34 +356,41 @@ int engine_free_covered(struct engine *e, struct version *v, bool *more,
 	return err;
 }
 
-/* Whether v was looked at by these rules and for this oldest reader; from now
- * on it was. What the tombstones of v cover does not change by itself. */
-static bool was_looked_at(struct version *v, const struct gc_rules *rules,
+/* Whether v was looked at by these rules, the first and the last of them, and
+ * for this oldest reader; from now on it was. What the tombstones of v cover does not change by itself. */
+static bool was_looked_at(struct version *v, const struct rules_seen *rules,
 			  uint64_t seq)
 {
-	bool was = v->looked_seq == seq && v->looked_rules == rules;
+	const struct gc_rules *now = rules->items[0];
+	const struct gc_rules *oldest = rules->items[rules->count - 1];
+	bool was = v->looked_seq == seq && v->looked_rules == now &&
+		   v->looked_oldest == oldest;
 
 	v->looked_seq = seq;
-	v->looked_rules = rules;
+	v->looked_rules = now;
+	v->looked_oldest = oldest;
 	return was;
 }
 
 int engine_drop_covered(struct engine *e, struct version *v)
 {
 	struct tombstone_list list = TOMBSTONE_LIST_INIT;
-	struct gc_rules *rules = rules_now(e);
 	uint64_t seq = oldest_seq(e), newest = version_largest_seq(v);
-	int err = 0;
+	struct rules_seen rules;
+	int err = rules_seen_take(e, &rules);
+
+	if (err < 0)
+		return err;
 
 	/* No tombstone of v is newer than that. */
-	if (was_looked_at(v, rules, seq < newest ? seq : newest))
+	if (was_looked_at(v, &rules, seq < newest ? seq : newest))
 		goto put_rules;
 	if (v->tombstone_count > 0 && v->tombstone_count <= GATHERED_MAX)
 		err = gather(v, seq, &list);
 	if (err == 0)
-		err = drop_dead(e, rules, &list, v, "dead");
+		err = drop_dead(e, &rules, &list, v, "dead");
 put_rules:
-	gc_rules_put(rules);
+	rules_seen_release(&rules);
 	tombstone_list_release(&list);
 	return err;
 }

@@ -10,6 +10,7 @@
 #include "store/engine/large/blob_gc.h"
 #include "store/engine/large/blobs.h"
 #include "store/engine/read/rest.h"
+#include "store/engine/read/snapshot.h"
 #include "store/engine/run/covered.h"
 #include "store/engine/run/hold.h"
 #include "store/engine/run/rotate.h"
@@ -26,15 +27,44 @@
 #define OUTPUTS 32
 #define OUTPUT_SHARE 8
 
+/* What a context points to, and nobody else owns. */
+struct merge_parts {
+	uint64_t *snapshots;
+	struct rules_seen rules;
+};
+
+static void merge_parts_release(struct merge_parts *p)
+{
+	free(p->snapshots);
+	rules_seen_release(&p->rules);
+}
+
+/* Takes snapshots and rules; needs lock. 0 or -ENOMEM. */
+static int take_parts(struct engine *e, struct merge_parts *p)
+{
+	const struct engine_snapshot *s;
+	size_t count = 1;
+	int err;
+
+	for (s = e->oldest; s; s = s->newer)
+		count++;
+	*p = (struct merge_parts){ malloc(count * sizeof(*p->snapshots)),
+				   { NULL, 0 } };
+	err = p->snapshots ? rules_seen_locked(e, &p->rules) : -ENOMEM;
+	if (err < 0)
+		free(p->snapshots);
+	return err;
+}
+
 /* What a merge may go by, as of this moment: live snapshots, the oldest GC time
- * that any of them goes by, the rules. *snapshots, which c points to, is the
- * caller's to free, and c->rules to put; neither after a failure. */
+ * that any of them goes by, the rules. *parts, which c points to, is to be
+ * released, but not after a failure. */
 static int merge_context(struct engine *e, struct merge_context *c,
-			 uint64_t **snapshots)
+			 struct merge_parts *parts)
 {
 	const struct gc_rules *oldest_rules;
 	struct engine_snapshot *s;
-	size_t count = 1;
+	int err;
 
 	*c = (struct merge_context){
 		.volume = e->volume,
@@ -46,25 +76,24 @@ static int merge_context(struct engine *e, struct merge_context *c,
 	/* One lock around all: a snapshot taken later sees no less than the
 	 * visible sequence does here. */
 	pthread_mutex_lock(&e->lock);
-	for (s = e->oldest; s; s = s->newer)
-		count++;
-	*snapshots = malloc(count * sizeof(**snapshots));
-	if (!*snapshots) {
+	err = take_parts(e, parts);
+	if (err < 0) {
 		pthread_mutex_unlock(&e->lock);
-		return -ENOMEM;
+		return err;
 	}
 	c->now_us = engine_gc_time(e);
 	for (s = e->oldest; s; s = s->newer) {
-		(*snapshots)[c->snapshot_count++] = s->seq;
+		parts->snapshots[c->snapshot_count++] = s->seq;
 		if (s->gc_time_us < c->now_us)
 			c->now_us = s->gc_time_us;
 	}
-	(*snapshots)[c->snapshot_count++] = atomic_load(&e->visible_seq);
-	assert(c->snapshot_count == count);
-	c->snapshots = *snapshots;
-	/* Versions are counted as the oldest snapshot sees them. A table that
-	 * has not changed since has the same rules in all snapshots. */
-	c->rules = gc_rules_get(e->rules);
+	parts->snapshots[c->snapshot_count++] = atomic_load(&e->visible_seq);
+	c->snapshots = parts->snapshots;
+	/* Versions are counted as the oldest snapshot sees them. A family whose
+	 * rules have not changed since has the same ones in all snapshots. */
+	c->rules = parts->rules.items[0];
+	c->moments = parts->rules.items + 1;
+	c->moment_count = parts->rules.count - 1;
 	oldest_rules = e->oldest ? e->oldest->rules : e->rules;
 	c->rules_seq = oldest_rules ? oldest_rules->seq : 0;
 	c->above_seq = UINT64_MAX;
@@ -221,10 +250,11 @@ static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
 {
 	struct edit edit = EDIT_INIT;
 	struct merge_context context;
-	uint64_t *snapshots, start = event_now(&e->events), delete_us, us;
+	struct merge_parts parts;
+	uint64_t start = event_now(&e->events), delete_us, us;
 	int err;
 
-	err = merge_context(e, &context, &snapshots);
+	err = merge_context(e, &context, &parts);
 	if (err < 0)
 		return err;
 	not_above_memtables(e, &context, m);
@@ -268,8 +298,7 @@ static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
 	atomic_fetch_add(&e->counters.flush_us, us);
 release:
 	edit_release(&edit);
-	free(snapshots);
-	gc_rules_put(context.rules);
+	merge_parts_release(&parts);
 	return err;
 }
 
@@ -397,14 +426,15 @@ int engine_merge(struct engine *e, struct version *v,
 {
 	struct edit edit = EDIT_INIT;
 	struct merge_context context;
-	uint64_t *snapshots, start = event_now(&e->events);
+	struct merge_parts parts;
+	uint64_t start = event_now(&e->events);
 	uint64_t above_seq, above_us, us;
 	bool is_inner;
 	int err;
 
 	assert(c->input_count[0] > 0);
 	assert(c->output_level >= c->level && c->output_level < LEVEL_COUNT);
-	err = merge_context(e, &context, &snapshots);
+	err = merge_context(e, &context, &parts);
 	if (err < 0)
 		return err;
 	PROBE(compaction_begin, c->level, c->output_level);
@@ -438,8 +468,7 @@ int engine_merge(struct engine *e, struct version *v,
 		count_compaction(e, c, &edit, us);
 	}
 	edit_release(&edit);
-	free(snapshots);
-	gc_rules_put(context.rules);
+	merge_parts_release(&parts);
 	if (err < 0)
 		return err;
 	engine_end_rests(e);

@@ -325,6 +325,7 @@ static int do_set_gc(struct store *s, struct table *t, void *arg)
 		return err;
 	gc_policy_free(f->gc);
 	f->gc = policy;
+	f->rules_seq = 0; /* see schema_set_births */
 	return 0;
 }
 
@@ -371,8 +372,10 @@ static int do_set_type(struct store *s, struct table *t, void *arg)
 			    "family \"%s\" keeps its aggregate type",
 			    err_name(f->name));
 	f->type = change->type;
-	if (!family_is_aggregate(f) ||
-	    look_holds(&change->look, t->id, f->birth_seq))
+	if (!family_is_aggregate(f))
+		return 0;
+	f->rules_seq = 0; /* how it merges is one of them */
+	if (look_holds(&change->look, t->id, f->birth_seq))
 		return 0;
 	return empty_family(s, t->id, f->name);
 }
