@@ -151,15 +151,13 @@ int batch_append(struct batch *b, const struct batch *other)
 
 struct bytes batch_seal(struct batch *b, uint64_t seq)
 {
-	uint8_t header[2 * VARINT_MAX_SIZE];
-	size_t size = (size_t)(put_varint(put_varint(header, seq), b->count) -
-			       header);
+	size_t size = varint_size(seq) + varint_size(b->count);
 
 	assert(b->start == BATCH_HEADER_SIZE && size <= BATCH_HEADER_SIZE);
 	assert(b->data.size > BATCH_HEADER_SIZE);
 	assert(seq > 0);
 	/* Right before the first of them. */
-	memcpy(b->data.data + b->start - size, header, size);
+	put_varint(put_varint(b->data.data + b->start - size, seq), b->count);
 	return bytes_after(buf_bytes(&b->data), b->start - size);
 }
 

@@ -10,7 +10,7 @@
  *   crc32c u32 | size u16 | type u8 | back u32 | payload
  *
  * crc32c covers the id of the log and the chunk's offset in it, which are not
- * written, and all that follows it: so a chunk of another log, or of another
+ * written (wal_chunk.h), and all that follows it: so a chunk of another log, or of another
  * place in this one, is none here. type: 6 full, 7 first, 8 middle, 9 last, 10
  * promise (no payload), 11 head (the id of the log, the first chunk of it).
  * back promises how far the log was known durable when the chunk was written,

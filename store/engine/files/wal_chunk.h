@@ -21,6 +21,9 @@ enum {
 	WAL_AT_SIZE = 4,
 	WAL_AT_TYPE = 6,
 	WAL_AT_BACK = 7,
+	/* What the checksum is of besides, see wal_place: so that it is of
+	 * whole words before the payload, which is faster. */
+	WAL_PLACE_SIZE = 17,
 	/* As programs of format 1 wrote it, size and type in the same place. */
 	WAL_OLD_HEADER_SIZE = 23,
 	WAL_OLD_AT_LOG_ID = 7,
@@ -32,6 +35,8 @@ enum {
 /* A chunk that promises nothing, as that would lie too far before it. */
 #define WAL_BACK_NONE UINT32_MAX
 
+static_assert((WAL_PLACE_SIZE + WAL_HEADER_SIZE - WAL_AT_SIZE) % 8 == 0,
+	      "words");
 static_assert(WAL_AT_BACK + 4 == WAL_HEADER_SIZE, "the header ends with back");
 static_assert(WAL_OLD_AT_SYNCED + 8 == WAL_OLD_HEADER_SIZE,
 	      "the former header ends with synced");
@@ -54,14 +59,20 @@ enum chunk_type {
 			       log that has lost its name */
 };
 
-/* The checksum of what a chunk's header says of it without having it: of which
- * log it is, and where in it. It goes on with what follows the checksum. */
-static inline uint32_t wal_place_crc(uint64_t log_id, uint64_t offset)
+/* What a chunk is without saying so: of which log, and where in it. Its checksum
+ * is of that, first, and of what follows it. */
+static inline void wal_place(uint64_t log_id, uint64_t offset, uint8_t *place)
 {
-	uint8_t place[16];
-
 	put_u64le(place, log_id);
 	put_u64le(place + 8, offset);
+	place[16] = 0;
+}
+
+static inline uint32_t wal_place_crc(uint64_t log_id, uint64_t offset)
+{
+	uint8_t place[WAL_PLACE_SIZE];
+
+	wal_place(log_id, offset, place);
 	return crc32c(0, bytes_of(place, sizeof(place)));
 }
 
