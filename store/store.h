@@ -171,9 +171,9 @@ int store_sync(struct store *s);
  * A snapshot is the store as it was at one moment, for reads to share; a read
  * that is given none takes the present. What it shows stays the same, whatever
  * is written, expires, is dropped or compacted: tables and families, their
- * policies and types are those of its moment (store_schema_at). A table is found
- * by the name that it had then, or, where none had that, by the one that it has
- * now. As long as it is held, compaction keeps whatever it sees, so hold
+ * policies and types are those of its moment (store_schema_at). A table is
+ * found by the name that it had then, or, where none had that, by the one that
+ * it has now. As long as it is held, compaction keeps whatever it sees, so hold
  * it for minutes, not days.
  */
 struct snapshot;

@@ -20,8 +20,8 @@ int posix_make_directory(struct posix_volume *v);
  */
 int posix_check_owner(const struct posix_volume *v);
 
-/* 0 if the marker, which is the head, says that this is a store of a format that
- * is known, else the errors of head_decode and head_check. With create, a
+/* 0 if the marker, which is the head, says that this is a store of a format
+ * that is known, else the errors of head_decode and head_check. With create, a
  * directory that has none and no other files gets one, with no id yet. */
 int posix_check_marker(struct posix_volume *v, bool create);
 

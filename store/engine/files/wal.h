@@ -10,13 +10,14 @@
  *   crc32c u32 | size u16 | type u8 | back u32 | payload
  *
  * crc32c covers the id of the log and the chunk's offset in it, which are not
- * written (wal_chunk.h), and all that follows it: so a chunk of another log, or of another
- * place in this one, is none here. type: 6 full, 7 first, 8 middle, 9 last, 10
- * promise (no payload), 11 head (the id of the log, the first chunk of it).
- * back promises how far the log was known durable when the chunk was written,
- * in bytes before the chunk; 2^32 - 1 promises nothing. It is what tells a torn
- * tail, which is cut, from damage to acknowledged data, which is refused
- * (Pebble's walSync format). A block's last bytes, fewer than 23, are zero.
+ * written (wal_chunk.h), and all that follows it: so a chunk of another log, or
+ * of another place in this one, is none here. type: 6 full, 7 first, 8 middle,
+ * 9 last, 10 promise (no payload), 11 head (the id of the log, the first chunk
+ * of it). back promises how far the log was known durable when the chunk was
+ * written, in bytes before the chunk; 2^32 - 1 promises nothing. It is what
+ * tells a torn tail, which is cut, from damage to acknowledged data, which is
+ * refused (Pebble's walSync format). A block's last bytes, fewer than 23, are
+ * zero.
  *
  * Logs of format 1, which are only read, have types 1 to 5 for 6 to 10, and
  *

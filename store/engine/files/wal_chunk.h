@@ -59,8 +59,8 @@ enum chunk_type {
 			       log that has lost its name */
 };
 
-/* What a chunk is without saying so: of which log, and where in it. Its checksum
- * is of that, first, and of what follows it. */
+/* What a chunk is without saying so: of which log, and where in it. Its
+ * checksum is of that, first, and of what follows it. */
 static inline void wal_place(uint64_t log_id, uint64_t offset, uint8_t *place)
 {
 	put_u64le(place, log_id);

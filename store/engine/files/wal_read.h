@@ -48,8 +48,8 @@ int wal_promised(struct volume *v, const char *name, uint64_t log_id,
  * is left unfinished at the end of a log, after a crash, is such a stretch too;
  * and so is what a log lacks of the bytes that it was finished with. Negative
  * results of both end it and are returned. problem is one sentence with file
- * and offset. What cannot be read is taken for zeros. *result is kept up to date
- * meanwhile, without cut_size. The reader stays the caller's.
+ * and offset. What cannot be read is taken for zeros. *result is kept up to
+ * date meanwhile, without cut_size. The reader stays the caller's.
  */
 int wal_salvage(struct reader *reader, uint64_t log_id, uint64_t final_size,
 		int (*each)(void *context, struct bytes record),
@@ -79,8 +79,8 @@ int wal_walk(struct reader *reader, uint64_t log_id, uint64_t final_size,
 	     const struct wal_walk *to, struct wal_replay *result);
 
 /* The id that a log says itself that it has, by the chunk that it begins with,
- * or, of format 1, by a whole one in its first block or at the start of another:
- * 1, or 0 if there is none, or an error. */
+ * or, of format 1, by a whole one in its first block or at the start of
+ * another: 1, or 0 if there is none, or an error. */
 int wal_find_id(struct reader *reader, uint64_t *id);
 
 #endif

@@ -8,19 +8,20 @@
  * snapshot is a visible sequence, a GC time and rules: every read through it
  * shows the same cells, whatever is written, flushed, compacted or expires
  * meanwhile and whatever rules are set, tables and families that are dropped
- * since among it. It holds no file and no memory of the store but the rules; but as
- * long as it lives, merges keep what it sees, so one that is forgotten lets
- * garbage grow. All calls may come from any thread and take the engine's lock.
+ * since among it. It holds no file and no memory of the store but the rules;
+ * but as long as it lives, merges keep what it sees, so one that is forgotten
+ * lets garbage grow. All calls may come from any thread and take the engine's
+ * lock.
  *
  * That no answer depends on merges, for the versions of a table that is there:
- * A merge that begins while the snapshot lives goes by a family's policy only if
- * that is not newer than the rules of the oldest snapshot.
- * Then all snapshots have the same policies, and what these hide from the
- * oldest, counted as it sees it and at the least GC time, they hide from all.
- * A merge that began earlier knew no sequence that the snapshot does not see
- * and no later GC time. If it goes by the snapshot's policies, the same holds;
- * if by former ones, then what they hide was deleted before the snapshot's
- * were in force, and it sees that deletion.
+ * A merge that begins while the snapshot lives goes by a family's policy only
+ * if that is not newer than the rules of the oldest snapshot. Then all
+ * snapshots have the same policies, and what these hide from the oldest,
+ * counted as it sees it and at the least GC time, they hide from all. A merge
+ * that began earlier knew no sequence that the snapshot does not see and no
+ * later GC time. If it goes by the snapshot's policies, the same holds; if by
+ * former ones, then what they hide was deleted before the snapshot's were in
+ * force, and it sees that deletion.
  */
 
 /* Who holds the GC time, each one at a time. */
@@ -33,8 +34,8 @@ enum gc_time_holder {
  * else holds it: nothing more expires meanwhile, for any reader. */
 void engine_hold_gc_time(struct engine *e, enum gc_time_holder by, bool hold);
 
-/* The rules of now, the first, and those of live snapshots that are others: what
- * none of them knows, nobody can look at. */
+/* The rules of now, the first, and those of live snapshots that are others:
+ * what none of them knows, nobody can look at. */
 struct rules_seen {
 	struct gc_rules **items; /* owned, each with a reference; only the
 				    first may be NULL */

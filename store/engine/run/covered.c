@@ -357,7 +357,8 @@ int engine_free_covered(struct engine *e, struct version *v, bool *more,
 }
 
 /* Whether v was looked at by these rules, the first and the last of them, and
- * for this oldest reader; from now on it was. What the tombstones of v cover does not change by itself. */
+ * for this oldest reader; from now on it was. What the tombstones of v cover
+ * does not change by itself. */
 static bool was_looked_at(struct version *v, const struct rules_seen *rules,
 			  uint64_t seq)
 {
