@@ -3,7 +3,7 @@
 
 #include "store/base/coding.h"
 #include "store/base/volume/volume_posix.h"
-#include "store/engine/core/identity.h"
+#include "store/engine/core/position.h"
 #include "store/engine/core/space.h"
 #include "store/engine/core/trouble.h"
 #include "store/engine/large/large.h"

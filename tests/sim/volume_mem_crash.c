@@ -45,7 +45,6 @@ int volume_mem_kill_clone(struct volume *volume, struct volume **out)
 		return err;
 	to = mem(*out);
 	to->root_version = v->root_version;
-	to->head = v->head;
 	memcpy(to->spares, v->spares, sizeof(v->spares));
 	to->spare_count = v->spare_count;
 	err = buf_set(&to->root, buf_bytes(&v->root));

@@ -47,20 +47,3 @@ void mem_lease_release(struct volume *volume)
 {
 	mem(volume)->leased = mem(volume)->shared = false;
 }
-
-int mem_head_get(struct volume *volume, struct head *out)
-{
-	*out = mem(volume)->head;
-	return mem_count_call(mem(volume), "read", "head");
-}
-
-int mem_head_set(struct volume *volume, const struct head *head)
-{
-	struct mem_volume *v = mem(volume);
-	int failed = mem_count_call(v, "write", "head");
-
-	if (failed && (failed == -ENOSPC || rng_one_in(&v->rng, 2)))
-		return failed;
-	v->head = *head;
-	return failed;
-}

@@ -32,7 +32,6 @@ struct mem_volume {
 	struct buf root;
 	struct buf notes, old_notes, heat;
 	uint64_t root_version;
-	struct head head;
 	uint64_t spares[VOLUME_SPARES_MAX]; /* bytes; largest first */
 	size_t spare_count;
 	uint64_t wanted[VOLUME_SPARES_MAX];
@@ -89,8 +88,6 @@ int mem_note(struct volume *volume, struct bytes lines, uint64_t size_max);
 int mem_heat_read(struct volume *volume, struct buf *out);
 int mem_heat_append(struct volume *volume, uint64_t size, struct bytes data);
 int mem_heat_replace(struct volume *volume, struct bytes content);
-int mem_head_get(struct volume *volume, struct head *out);
-int mem_head_set(struct volume *volume, const struct head *head);
 int mem_lease_take(struct volume *volume, const char *holder);
 int mem_lease_describe(struct volume *volume, const char *holder);
 int mem_lease_share(struct volume *volume);

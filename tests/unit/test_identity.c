@@ -1,75 +1,86 @@
 #include "store/base/err.h"
-#include "store/engine/core/identity.h"
+#include "store/engine/core/position.h"
 #include "store/engine/core/state.h"
 #include "store/engine/run/backup.h"
 #include "store/model/model.h"
 #include "tests/unit/mem_store.h"
 
 /*
- * Which store one is: its head as text, ids, and positions that are told apart.
+ * Which store one is: the root that says so, ids, and positions that are told
+ * apart.
  */
 
-static struct head example(void)
+static struct manifest_root example(void)
 {
-	struct head head = { .format = HEAD_FORMAT,
-			     .parent_sequence = UINT64_MAX,
-			     .features = { 0, 0, UINT64_C(1) << 63 } };
+	struct manifest_root root = { 7, 8, { .parent_sequence = UINT64_MAX } };
 
-	memset(&head.id, 0xa5, sizeof(head.id));
-	memset(&head.parent, 0x1f, sizeof(head.parent));
-	return head;
+	root.identity.features = (struct features){ 0, 9, UINT32_C(1) << 31 };
+	memset(&root.identity.id, 0xa5, STORE_ID_SIZE);
+	memset(&root.identity.parent, 0x1f, STORE_ID_SIZE);
+	return root;
 }
 
-START_TEST(a_head_is_read_as_it_was_written)
+START_TEST(a_root_is_read_as_it_was_written)
 {
-	struct head head = example(), again;
-	struct buf text = BUF_INIT;
+	struct manifest_root root = example(), again;
+	uint8_t raw[MANIFEST_ROOT_SIZE];
 
-	ck_assert_int_eq(head_encode(&head, &text), 0);
-	ck_assert_int_eq(head_decode("x", buf_bytes(&text), &again), 0);
-	ck_assert(store_id_equal(&head.id, &again.id));
-	ck_assert(store_id_equal(&head.parent, &again.parent));
-	ck_assert_uint_eq(again.parent_sequence, UINT64_MAX);
-	ck_assert_uint_eq(again.features.optional, UINT64_C(1) << 63);
-	ck_assert_int_eq(head_check("x", &again), 0);
-	ck_assert_int_eq(head_check_writable("x", &again), 0);
-	buf_release(&text);
+	manifest_root_encode(&root, raw);
+	ck_assert_int_eq(
+		manifest_root_decode("x", bytes_of(raw, sizeof(raw)), &again),
+		0);
+	ck_assert_uint_eq(again.epoch, 7);
+	ck_assert_uint_eq(again.edits_id, 8);
+	ck_assert(store_id_equal(&root.identity.id, &again.identity.id));
+	ck_assert(
+		store_id_equal(&root.identity.parent, &again.identity.parent));
+	ck_assert_uint_eq(again.identity.parent_sequence, UINT64_MAX);
+	ck_assert_uint_eq(again.identity.features.read_only, 9);
+	ck_assert_uint_eq(again.identity.features.optional, UINT32_C(1) << 31);
 }
 END_TEST
 
-START_TEST(a_head_of_format_1_has_no_id)
+/* As programs of format 1 wrote it. */
+START_TEST(a_root_of_format_1_has_no_id)
 {
-	struct head head;
+	static const uint8_t raw[32] = { 't',  'a',  'b',  'l',  'e', 't', 'f',
+					 's',  1,    0,    0,    0,   0,   0,
+					 0,    0,    0x13, 0,    0,   0,   1,
+					 0,    0,    0,    0x13, 0,   0,   0,
+					 0x77, 0x4d, 0xd1, 0xe0 };
+	struct manifest_root root;
 
-	ck_assert_int_eq(
-		head_decode("x", BYTES_LITERAL("TabletFS store, format 1\n"),
-			    &head),
-		0);
-	ck_assert_uint_eq(head.format, 1);
-	ck_assert(store_id_is_none(&head.id));
+	ck_assert_int_eq(manifest_root_decode("x", bytes_of(raw, 32), &root),
+			 0);
+	ck_assert_uint_eq(root.epoch, 0x13);
+	ck_assert_uint_eq(root.edits_id, UINT64_C(0x1300000001));
+	ck_assert(store_id_is_none(&root.identity.id));
 }
 END_TEST
 
 /* Each changed bit and each cut is told; sanitizers see any read outside. */
-START_TEST(damaged_heads)
+START_TEST(damaged_roots)
 {
-	struct head head = example(), again;
-	struct buf text = BUF_INIT;
+	struct manifest_root root = example(), again;
+	uint8_t raw[MANIFEST_ROOT_SIZE];
 	size_t i;
 	int err;
 
-	ck_assert_int_eq(head_encode(&head, &text), 0);
-	for (i = 0; i < text.size * 8; i++) {
-		text.data[i / 8] ^= (uint8_t)(1 << i % 8);
-		err = head_decode("x", buf_bytes(&text), &again);
-		ck_assert(err == -ERR_not_a_store || err == -ERR_format_newer ||
-			  err == -ERR_manifest_damaged);
-		text.data[i / 8] ^= (uint8_t)(1 << i % 8);
+	manifest_root_encode(&root, raw);
+	for (i = 0; i < sizeof(raw) * 8; i++) {
+		raw[i / 8] ^= (uint8_t)(1 << i % 8);
+		err = manifest_root_decode("x", bytes_of(raw, sizeof(raw)),
+					   &again);
+		/* Of the numbers that say what it is, it may be newer. */
+		ck_assert(
+			err == -ERR_manifest_damaged ||
+			(err == -ERR_format_newer && i / 8 >= 8 && i / 8 < 16));
+		raw[i / 8] ^= (uint8_t)(1 << i % 8);
 	}
-	for (i = 0; i < text.size; i++)
-		ck_assert_int_lt(
-			head_decode("x", bytes_of(text.data, i), &again), 0);
-	buf_release(&text);
+	for (i = 0; i < sizeof(raw); i++)
+		ck_assert_int_eq(
+			manifest_root_decode("x", bytes_of(raw, i), &again),
+			-ERR_manifest_damaged);
 }
 END_TEST
 
@@ -91,29 +102,50 @@ static int open_clone(struct volume *v, bool read_only, struct store **s)
 	return open_mem(clone, read_only, s);
 }
 
-/* A feature that is not known is named; of what only writers must know, readers
- * need not. */
+static struct identity *identity_of(struct store *s)
+{
+	return &store_engine(s)->manifest->identity;
+}
+
+/* Gives the root of v these features. */
+static void set_features(struct volume *v, struct features features)
+{
+	uint8_t raw[MANIFEST_ROOT_SIZE];
+	struct buf content = BUF_INIT;
+	struct manifest_root root;
+	uint64_t version;
+
+	ck_assert_int_eq(v->ops->root_get(v, &version, &content), 0);
+	ck_assert_int_eq(manifest_root_decode("x", buf_bytes(&content), &root),
+			 0);
+	root.identity.features = features;
+	manifest_root_encode(&root, raw);
+	ck_assert_int_eq(
+		v->ops->root_swap(v, version, bytes_of(raw, sizeof(raw))), 0);
+	buf_release(&content);
+}
+
+/* Of what only writers must know, readers need not; what nobody must know
+ * stays. */
 START_TEST(features_that_are_not_known)
 {
 	struct store *s = mem_store(NULL), *other;
 	struct volume *v = s->volume;
-	struct head head;
 
-	ck_assert_int_eq(v->ops->head_get(v, &head), 0);
-	head.features.optional = 5;
-	ck_assert_int_eq(v->ops->head_set(v, &head), 0);
+	set_features(v, (struct features){ 0, 0, 5 });
 	ck_assert_int_eq(open_clone(v, false, &other), 0);
-	ck_assert_uint_eq(store_engine(other)->head.features.optional, 5);
+	ck_assert_uint_eq(identity_of(other)->features.optional, 5);
 	ck_assert_int_eq(store_close(other), 0);
-	head.features.read_only = 8;
-	ck_assert_int_eq(v->ops->head_set(v, &head), 0);
+	set_features(v, (struct features){ 0, 8, 5 });
 	ck_assert_int_eq(open_clone(v, false, &other), -ERR_format_newer);
-	ck_assert_ptr_nonnull(strstr(err_detail(), "read-only feature 3"));
+	ck_assert_ptr_nonnull(strstr(err_detail(), "features 8"));
 	ck_assert_int_eq(open_clone(v, true, &other), 0);
 	ck_assert_int_eq(store_close(other), 0);
-	head.features.incompatible = 2;
-	ck_assert_int_eq(head_check("x", &head), -ERR_format_newer);
-	ck_assert_ptr_nonnull(strstr(err_detail(), "incompatible feature 1"));
+	set_features(v, (struct features){ 2, 0, 0 });
+	ck_assert_int_eq(open_clone(v, false, &other), -ERR_format_newer);
+	ck_assert_int_eq(open_clone(v, true, &other), -ERR_format_newer);
+	ck_assert_ptr_nonnull(strstr(err_detail(), "features 2"));
+	/* s is past all that. */
 	ck_assert_int_eq(store_close(s), 0);
 }
 END_TEST
@@ -122,15 +154,15 @@ END_TEST
 START_TEST(a_store_keeps_its_id)
 {
 	struct store *s = mem_store(NULL), *again;
-	struct store_id id = store_engine(s)->head.id;
+	struct store_id id = identity_of(s)->id;
 
 	ck_assert(!store_id_is_none(&id));
 	ck_assert_int_eq(open_clone(s->volume, false, &again), 0);
-	ck_assert(store_id_equal(&id, &store_engine(again)->head.id));
+	ck_assert(store_id_equal(&id, &identity_of(again)->id));
 	ck_assert_int_eq(store_close(again), 0);
 	ck_assert_int_eq(store_close(s), 0);
 	s = mem_store(NULL);
-	ck_assert(!store_id_equal(&id, &store_engine(s)->head.id));
+	ck_assert(!store_id_equal(&id, &identity_of(s)->id));
 	ck_assert_int_eq(store_close(s), 0);
 }
 END_TEST
@@ -140,12 +172,12 @@ END_TEST
 START_TEST(a_backup_gets_an_id_of_its_own)
 {
 	struct store *s = mem_store(NULL), *copies[2];
-	struct store_id id = store_engine(s)->head.id;
+	struct store_id id = identity_of(s)->id;
 	struct engine_source own;
 	struct backup_source from = engine_source(store_engine(s), &own);
 	struct backup_result result;
 	struct volume *to;
-	struct head head;
+	struct identity child = { .parent_sequence = 0 };
 	int i;
 
 	ck_assert_int_eq(volume_mem_new(&to), 0);
@@ -153,17 +185,17 @@ START_TEST(a_backup_gets_an_id_of_its_own)
 	ck_assert_int_eq(backup_bring(&from, to, &result), 0);
 	to->ops->lease_release(to);
 	ck_assert_int_eq(open_clone(to, true, &copies[0]), 0);
-	ck_assert(store_id_is_none(&store_engine(copies[0])->head.id));
+	ck_assert(store_id_is_none(&identity_of(copies[0])->id));
 	ck_assert_int_eq(store_close(copies[0]), 0);
 	for (i = 0; i < 2; i++) {
 		ck_assert_int_eq(open_clone(to, false, &copies[i]), 0);
-		head = store_engine(copies[i])->head;
-		ck_assert(!store_id_is_none(&head.id));
-		ck_assert(!store_id_equal(&head.id, &id));
-		ck_assert(store_id_equal(&head.parent, &id));
-		ck_assert_uint_eq(head.parent_sequence, store_seq(s));
+		child = *identity_of(copies[i]);
+		ck_assert(!store_id_is_none(&child.id));
+		ck_assert(!store_id_equal(&child.id, &id));
+		ck_assert(store_id_equal(&child.parent, &id));
+		ck_assert_uint_eq(child.parent_sequence, store_seq(s));
 	}
-	ck_assert(!store_id_equal(&head.id, &store_engine(copies[0])->head.id));
+	ck_assert(!store_id_equal(&child.id, &identity_of(copies[0])->id));
 	for (i = 0; i < 2; i++)
 		ck_assert_int_eq(store_close(copies[i]), 0);
 	to->ops->close(to);
@@ -223,14 +255,13 @@ START_TEST(positions_of_others_are_refused)
 	ck_assert_int_eq(open_clone(s->volume, false, &again), 0);
 	make_table(s, "b");
 	engine_position(store_engine(s), &later);
-	/* Of a former epoch only what recovery found, whatever came since. */
 	ck_assert_int_eq(engine_check_position(store_engine(again), &p), 0);
-	make_table(again, "c");
 	ck_assert_int_eq(engine_check_position(store_engine(again), &later),
 			 -ERR_foreign_position);
-	later.epoch = 99;
-	ck_assert_int_eq(engine_check_position(store_engine(again), &later),
+	p.epoch = 99;
+	ck_assert_int_eq(engine_check_position(store_engine(again), &p),
 			 -ERR_foreign_position);
+	p.epoch = 1;
 	p.store.bytes[0] ^= 1;
 	ck_assert_int_eq(engine_check_position(store_engine(s), &p),
 			 -ERR_foreign_position);
@@ -244,18 +275,47 @@ START_TEST(positions_of_others_are_refused)
 }
 END_TEST
 
+/* What a crash could take back, and give again, is in none. */
+START_TEST(positions_are_durable)
+{
+	const struct family_spec f = { .name = BYTES_LITERAL("f") };
+	struct store *s = mem_store(NULL);
+	struct position before, after;
+	struct write *w;
+
+	ck_assert_int_eq(store_create_table(s, bytes_string("a"), false, &f, 1),
+			 0);
+	engine_position(store_engine(s), &before);
+	ck_assert_int_eq(write_new(s, &w), 0);
+	ck_assert_int_eq(write_row(w, bytes_string("a"), bytes_string("r")), 0);
+	ck_assert_int_eq(write_set(w, bytes_string("f"), bytes_string("q"), 1,
+				   bytes_string("v")),
+			 0);
+	ck_assert_int_eq(store_commit(s, w, false), 0);
+	write_free(w);
+	engine_position(store_engine(s), &after);
+	ck_assert_uint_eq(after.sequence, before.sequence);
+	ck_assert_int_eq(store_sync(s), 0);
+	engine_position(store_engine(s), &after);
+	ck_assert_uint_eq(after.sequence, store_seq(s));
+	ck_assert_uint_gt(after.sequence, before.sequence);
+	ck_assert_int_eq(store_close(s), 0);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = {
-		a_head_is_read_as_it_was_written,
-		a_head_of_format_1_has_no_id,
-		damaged_heads,
+		a_root_is_read_as_it_was_written,
+		a_root_of_format_1_has_no_id,
+		damaged_roots,
 		features_that_are_not_known,
 		a_store_keeps_its_id,
 		a_backup_gets_an_id_of_its_own,
 		positions_as_text,
 		positions_of_others_are_refused,
+		positions_are_durable,
 	};
 
-	return run_suite("identity", NULL, NULL, tests, 8);
+	return run_suite("identity", NULL, NULL, tests, 9);
 }

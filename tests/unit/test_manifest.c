@@ -230,11 +230,13 @@ END_TEST
 /* What the 32 bits of an epoch cannot tell apart is not written. */
 START_TEST(there_is_a_last_epoch)
 {
+	const struct manifest_root root = { .epoch = UINT32_MAX - 1,
+					    .edits_id = 1 };
 	struct edit e = EDIT_INIT;
 	struct manifest *m;
 
 	e.last_seq = 5;
-	ck_assert_int_eq(manifest_write(volume, UINT32_MAX - 1, 1, &e), 0);
+	ck_assert_int_eq(manifest_write(volume, &root, &e), 0);
 	m = reopen(NULL);
 	ck_assert_uint_eq(m->epoch, UINT32_MAX);
 	manifest_close(m);
@@ -266,7 +268,7 @@ START_TEST(root_is_swapped_by_one)
 		volume->ops->root_swap(volume, version, buf_bytes(&raw)), 0);
 	ck_assert_int_eq(manifest_open(volume, cache, &owner, true, false, &m),
 			 -ERR_manifest_damaged);
-	raw.data[8] = 2;
+	raw.data[8] = 9;
 	ck_assert_int_eq(
 		volume->ops->root_swap(volume, version + 1, buf_bytes(&raw)),
 		0);

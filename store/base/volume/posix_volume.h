@@ -11,7 +11,7 @@
  * notes, volume_posix_heat.c the heat, volume_posix_file.c what they do to
  * single files. The directory holds
  *
- *   tabletfs    the head: that this is a store, which, and of which format
+ *   tabletfs    says that this is a store, and of which format
  *   root        "tfsroot1" | u64 version | content | crc32c of all before
  *   root.spare  a former root, exchanged for the next
  *   lock        a write lock on it is the lease, a read lock a share of it;

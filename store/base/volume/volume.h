@@ -1,19 +1,18 @@
 #ifndef STORE_BASE_VOLUME_VOLUME_H
 #define STORE_BASE_VOLUME_VOLUME_H
 
-#include "store/base/volume/head.h"
+#include "store/base/buf.h"
 
 /*
  * Volume: everything the engine persists goes through here, so that the same
  * engine runs on a local directory (volume_posix), on a crashable volume in
  * memory (tests/sim), and later on an object store. Nothing
- * that is visible is overwritten or renamed. It holds six kinds of things:
+ * that is visible is overwritten or renamed. It holds five kinds of things:
  *
  *   segment   an immutable object, streamed once and visible only when
  *             finished; finished means durable, its name included
  *   log       an object that grows by appends; what log_sync covered is
  *             durable, its name included; readable while it grows
- *   head      which store it is, see head.h; replaced when that changes
  *   root      one small object, changed only by compare and swap
  *   lease     the right of one process to write, or of any number to read
  *   spare     room that is held in pieces: blocks that no other user of the
@@ -135,13 +134,6 @@ struct volume_ops {
 	 * changed; after any other error it may have, or not. */
 	int (*root_swap)(struct volume *v, uint64_t expected,
 			 struct bytes content);
-
-	/* What the head says, which opening has found to be readable. */
-	int (*head_get)(struct volume *v, struct head *out);
-	/* Replaces it durably, in today's format, by who has the lease to
-	 * write. After -ENOSPC nothing has changed; after any other error it
-	 * may have, or not. */
-	int (*head_set)(struct volume *v, const struct head *head);
 
 	/* Takes the right to write, until lease_release or the end of the
 	 * process, and removes what unfinished segments left. holder is a line

@@ -9,8 +9,7 @@
  * A volume that is a directory of the local file system. With create, makes it
  * (mode 0700) if it is missing; a directory that holds other files but no store
  * is refused (-ERR_not_a_store), and without create so is an empty one.
- * -ERR_format_newer, -ERR_manifest_damaged. Takes no lease. *out is NULL on
- * failure.
+ * -ERR_format_newer. Takes no lease. *out is NULL on failure.
  */
 int volume_posix_open(const char *directory, bool create, struct volume **out);
 

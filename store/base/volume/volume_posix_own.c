@@ -17,6 +17,10 @@
 #include "store/base/volume/volume_posix_own.h"
 #include "store/base/volume/volume_posix_spare.h"
 
+/* The format of names in the directory; formats of files have versions of their
+ * own, see README.md. */
+#define MARKER_NAME "TabletFS store"
+#define MARKER_TEXT MARKER_NAME ", format 1\n"
 #define ROOT_MAGIC "tfsroot1"
 #define ROOT_HEADER_SIZE 16 /* magic, u64 version */
 static_assert(sizeof(ROOT_MAGIC) - 1 + sizeof(uint64_t) == ROOT_HEADER_SIZE,
@@ -25,27 +29,12 @@ static_assert(sizeof(ROOT_MAGIC) - 1 + sizeof(uint64_t) == ROOT_HEADER_SIZE,
 /* Every 10 ms, so that it is two seconds; a swap takes two syncs. */
 #define LOCK_TRIES_MAX 200
 
-/* A new file of this name, or with from_spare a piece in its place. */
-static int create_own(struct posix_volume *v, const char *name,
-		      const char *path, struct bytes content, bool from_spare)
-{
-	uint64_t room;
-	int fd;
-
-	if (from_spare)
-		return posix_spare_take(v, name, content.size, true, path,
-					&room);
-	fd = openat(v->directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-		    0600);
-	return fd < 0 ? fail(errno, "%s: cannot create", path) : fd;
-}
-
 /* Makes or replaces one of the small files that are the volume's own, durably:
  * after a power cut there is the former one or this. -ENOSPC: the former one.
  * The name.tmp of an earlier attempt is removed, not written to: it may be a
  * link. */
 static int write_own(struct posix_volume *v, const char *name,
-		     struct bytes content, bool from_spare)
+		     struct bytes content)
 {
 	char tmp[POSIX_TMP_NAME_SIZE];
 	char *path;
@@ -56,12 +45,13 @@ static int write_own(struct posix_volume *v, const char *name,
 	if (!path)
 		return -ENOMEM;
 	unlinkat(v->directory, tmp, 0);
-	fd = err = create_own(v, tmp, path, content, from_spare);
-	if (fd < 0)
+	fd = openat(v->directory, tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+		    0600);
+	if (fd < 0) {
+		err = fail(errno, "%s: cannot create", path);
 		goto free_path;
+	}
 	err = posix_write_all(fd, content, path);
-	if (!err && from_spare && ftruncate(fd, (off_t)content.size) < 0)
-		err = fail(errno, "%s: cannot cut", path);
 	if (!err)
 		err = posix_sync_file(fd, path);
 	close(fd);
@@ -197,7 +187,7 @@ static int write_root(struct posix_volume *v, struct bytes content, bool first)
 	int err;
 
 	if (first) {
-		err = write_own(v, POSIX_ROOT, content, false);
+		err = write_own(v, POSIX_ROOT, content);
 		if (err == 0 && write_spare_root(v, content) < 0)
 			err_clear();
 		return err;
@@ -311,52 +301,39 @@ static int foreign_entry(void *context, const char *name)
 		    v->path, name);
 }
 
-int posix_head_get(struct volume *volume, struct head *out)
+int posix_marker_parse(const char *directory, struct bytes text)
 {
-	struct posix_volume *v = posix(volume);
-	struct buf text = BUF_INIT;
-	int err = read_own(v, POSIX_MARKER, &text);
-
-	if (!err)
-		err = head_decode(v->path, buf_bytes(&text), out);
-	buf_release(&text);
-	return err;
-}
-
-/* A store that is opened for writing on a full disk has room for it, too. */
-int posix_head_set(struct volume *volume, const struct head *head)
-{
-	struct posix_volume *v = posix(volume);
-	struct buf text = BUF_INIT;
-	int err = head_encode(head, &text);
-
-	if (!err)
-		err = write_own(v, POSIX_MARKER, buf_bytes(&text), false);
-	if (err == -ENOSPC)
-		err = write_own(v, POSIX_MARKER, buf_bytes(&text), true);
-	buf_release(&text);
-	return err;
+	if (bytes_equal(text, BYTES_LITERAL(MARKER_TEXT)))
+		return 0;
+	return fail(bytes_starts_with(text, BYTES_LITERAL(MARKER_NAME))
+			    ? ERR_format_newer
+			    : ERR_not_a_store,
+		    "%s/" POSIX_MARKER ": not a format that is known here",
+		    directory);
 }
 
 /* posix_check_marker without create, but -ENOENT if there is no marker. */
 static int read_marker(struct posix_volume *v)
 {
-	struct head head;
-	int err = posix_head_get(&v->volume, &head);
+	struct buf text = BUF_INIT;
+	int err = read_own(v, POSIX_MARKER, &text);
 
+	if (!err)
+		err = posix_marker_parse(v->path, buf_bytes(&text));
 	/* As a home has that holds this program's source. */
 	if (err == -EISDIR)
 		err = fail(ERR_not_a_store,
 			   "%s: " POSIX_MARKER " is a directory in it",
 			   v->path);
-	return err < 0 ? err : head_check(v->path, &head);
+	buf_release(&text);
+	return err;
 }
 
 /* Whether a directory has the marker of a volume. A program or a source tree
  * may have that name too, so what it says counts. */
 static bool is_volume(int directory)
 {
-	char text[sizeof(HEAD_NAME) - 1];
+	char text[sizeof(MARKER_NAME) - 1];
 	int fd = openat(directory, POSIX_MARKER,
 			O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	bool is;
@@ -364,7 +341,7 @@ static bool is_volume(int directory)
 	if (fd < 0)
 		return false;
 	is = read(fd, text, sizeof(text)) == (ssize_t)sizeof(text) &&
-	     memcmp(text, HEAD_NAME, sizeof(text)) == 0;
+	     memcmp(text, MARKER_NAME, sizeof(text)) == 0;
 	close(fd);
 	return is;
 }
@@ -404,7 +381,6 @@ static int check_above(const struct posix_volume *v, int fd)
  * write to the same name first. */
 static int make_marker(struct posix_volume *v)
 {
-	const struct head head = { .format = HEAD_FORMAT };
 	int fd = lock_directory(v), err;
 
 	if (fd < 0)
@@ -415,7 +391,8 @@ static int make_marker(struct posix_volume *v)
 		if (!err)
 			err = posix_each_entry(v, foreign_entry, v);
 		if (!err)
-			err = posix_head_set(&v->volume, &head);
+			err = write_own(v, POSIX_MARKER,
+					BYTES_LITERAL(MARKER_TEXT));
 	}
 	close(fd);
 	return err;

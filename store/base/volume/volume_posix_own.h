@@ -20,22 +20,22 @@ int posix_make_directory(struct posix_volume *v);
  */
 int posix_check_owner(const struct posix_volume *v);
 
-/* 0 if the marker, which is the head, says that this is a store of a format
- * that is known, else the errors of head_decode and head_check. With create, a
- * directory that has none and no other files gets one, with no id yet. */
+/* 0 if the marker says that this is a store of a format that is known, else
+ * -ERR_not_a_store or -ERR_format_newer. With create, a directory that has none
+ * and no other files gets one. */
 int posix_check_marker(struct posix_volume *v, bool create);
 
-/* Judges the content of that file, wherever it is from: 0 or the errors of
- * root_get. path is for messages; content points into file. */
+/* Judge the content of these files, wherever it is from: 0 or the errors of
+ * root_get and of posix_check_marker. path, of the file, and directory are for
+ * messages; content points into file. */
 int posix_root_parse(const char *path, struct bytes file, uint64_t *version,
 		     struct bytes *content);
+int posix_marker_parse(const char *directory, struct bytes text);
 
 /* These are operations of the volume, see volume.h. */
 int posix_root_get(struct volume *volume, uint64_t *version, struct buf *out);
 int posix_root_swap(struct volume *volume, uint64_t expected,
 		    struct bytes content);
-int posix_head_get(struct volume *volume, struct head *out);
-int posix_head_set(struct volume *volume, const struct head *head);
 
 /* 0 if there is nothing of this name yet, or -EEXIST; -ENOENT of "". Somebody
  * may make it right after, so what needs it to be free must fail by itself. */

@@ -82,8 +82,6 @@ struct engine {
 	struct memory *memory;         /* owned; as the cache */
 	struct manifest *manifest;     /* protected by edits, once open */
 	bool lease;                    /* taken, and to be released */
-	struct head head;              /* not changed once it is open */
-	uint64_t opened_seq;           /* written_seq then */
 	struct buf recovery_text; /* sentences; not changed once it is open */
 	struct event_log events;  /* has locks of its own, below all others */
 

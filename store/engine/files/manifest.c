@@ -2,8 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "store/base/coding.h"
-#include "store/base/crc32c.h"
 #include "store/base/err.h"
 #include "store/engine/files/edit.h"
 #include "store/engine/files/manifest.h"
@@ -13,14 +11,9 @@
 #include "store/engine/files/wal_read.h"
 
 /*
- * The root's content, 32 bytes:
- *
- *   "tabletfs" | u32 format | u32 features | u32 epoch | u64 id of the edit
- *   log | u32 crc32c of all before
- *
- * It is the one thing on a volume that is replaced, by compare and swap of the
- * version beside it, and so where it is decided whose store this is. All else
- * follows from it:
+ * The root (manifest_root.h) is the one thing on a volume that is replaced, by
+ * compare and swap of the version beside it, and so where it is decided whose
+ * store this is, and which. All else follows from it:
  *
  *   root -> edit log -> edit, edit, ... -> ssts, blob files, logs
  *
@@ -28,21 +21,6 @@
  * and only then makes the new version the current one: what readers see is
  * never more than what a crash would leave.
  */
-#define ROOT_MAGIC "tabletfs"
-#define ROOT_FORMAT 1
-#define ROOT_SIZE 32
-
-/* Where the root's fields are. */
-enum {
-	AT_FORMAT = 8,
-	AT_FEATURES = 12,
-	AT_EPOCH = 16,
-	AT_EDITS_ID = 20,
-	AT_CRC = 28,
-};
-
-static_assert(AT_CRC + 4 == ROOT_SIZE, "the root ends with its checksum");
-static_assert(sizeof(ROOT_MAGIC) - 1 == AT_FORMAT, "the magic comes first");
 
 /* An edit log is replaced by one that begins with the whole state when it has
  * grown by this much; opening reads no more. */
@@ -50,48 +28,6 @@ static_assert(sizeof(ROOT_MAGIC) - 1 == AT_FORMAT, "the magic comes first");
 
 /* Room held for edits that are to come, in steps of so many bytes. */
 #define EDITS_STEP (UINT64_C(64) << 10)
-
-/* raw has ROOT_SIZE bytes. */
-static void root_encode(const struct manifest_root *root, uint8_t *raw)
-{
-	memcpy(raw, ROOT_MAGIC, AT_FORMAT);
-	put_u32le(raw + AT_FORMAT, ROOT_FORMAT);
-	put_u32le(raw + AT_FEATURES, 0);
-	put_u32le(raw + AT_EPOCH, root->epoch);
-	put_u64le(raw + AT_EDITS_ID, root->edits_id);
-	put_u32le(raw + AT_CRC, crc32c(0, bytes_of(raw, AT_CRC)));
-}
-
-/* -ERR_format_newer is told apart from damage by the magic alone, as the
- * numbers that follow it may be all that this program can read. */
-int manifest_root_decode(const char *path, struct bytes raw,
-			 struct manifest_root *root)
-{
-	uint32_t crc;
-
-	if (raw.size < ROOT_SIZE ||
-	    memcmp(raw.data, ROOT_MAGIC, AT_FORMAT) != 0)
-		return fail(ERR_manifest_damaged,
-			    "%s: root: %zu bytes, not those of a store", path,
-			    raw.size);
-	/* Before size and checksum, which a later format may have elsewhere. */
-	if (get_u32le(raw.data + AT_FORMAT) != ROOT_FORMAT ||
-	    get_u32le(raw.data + AT_FEATURES) != 0)
-		return fail(
-			ERR_format_newer,
-			"%s: root: format %u with features %x is newer than "
-			"this program, which reads %u",
-			path, get_u32le(raw.data + AT_FORMAT),
-			get_u32le(raw.data + AT_FEATURES), ROOT_FORMAT);
-	crc = crc32c(0, bytes_of(raw.data, AT_CRC));
-	if (raw.size != ROOT_SIZE || get_u32le(raw.data + AT_CRC) != crc)
-		return fail(ERR_manifest_damaged,
-			    "%s: root: checksum of %zu bytes is %08x, not %08x",
-			    path, raw.size, crc, get_u32le(raw.data + AT_CRC));
-	root->epoch = get_u32le(raw.data + AT_EPOCH);
-	root->edits_id = get_u64le(raw.data + AT_EDITS_ID);
-	return 0;
-}
 
 uint64_t manifest_new_id(struct manifest *m)
 {
@@ -284,7 +220,7 @@ int manifest_read(struct volume *v, struct manifest_history *h)
 	struct wal_replay result = { 0 };
 	struct replay r = { .m = &m, .history = h };
 	struct buf raw = BUF_INIT;
-	struct manifest_root root = { 0, 0 };
+	struct manifest_root root = { .epoch = 0 };
 	size_t i;
 	int err;
 
@@ -302,6 +238,7 @@ int manifest_read(struct volume *v, struct manifest_history *h)
 	h->state.gc_time_us = m.gc_time_us;
 	h->state.given_seq = m.given_seq;
 	h->edits_id = root.edits_id;
+	h->identity = root.identity;
 	h->cut_size = result.cut_size;
 	free(m.logs);
 	buf_release(&raw);
@@ -403,9 +340,9 @@ static int create_edits(struct manifest *m, size_t size, uint64_t *id,
  * there is one, unless m is broken: then the root may name either. */
 static int begin_edits(struct manifest *m)
 {
-	struct manifest_root root = { m->epoch, 0 };
+	struct manifest_root root = { m->epoch, 0, m->identity };
 	struct buf record = BUF_INIT;
-	uint8_t raw[ROOT_SIZE];
+	uint8_t raw[MANIFEST_ROOT_SIZE];
 	struct edit state;
 	struct wal *wal;
 	int err;
@@ -420,7 +357,7 @@ static int begin_edits(struct manifest *m)
 		goto release;
 	err = log_edit(wal, &state);
 	if (err == 0) {
-		root_encode(&root, raw);
+		manifest_root_encode(&root, raw);
 		err = m->volume->ops->root_swap(m->volume, m->root_version,
 						bytes_of(raw, sizeof(raw)));
 		/* A conflict has changed nothing, but then another process
@@ -454,7 +391,7 @@ release:
 static int open_root(struct manifest *m, bool create, bool read_only)
 {
 	struct buf raw = BUF_INIT;
-	struct manifest_root root = { 0, 0 };
+	struct manifest_root root = { .epoch = 0 };
 	int err;
 
 	err = m->volume->ops->root_get(m->volume, &m->root_version, &raw);
@@ -466,15 +403,21 @@ static int open_root(struct manifest *m, bool create, bool read_only)
 	} else if (err == 0) {
 		err = manifest_root_decode(m->volume->path, buf_bytes(&raw),
 					   &root);
+		if (err == 0 && !read_only)
+			err = manifest_root_writable(m->volume->path,
+						     &root.identity.features);
 		if (err == 0)
 			err = replay(m, &root);
 	}
 	buf_release(&raw);
+	m->epoch = root.epoch;
+	m->identity = root.identity;
 	if (err < 0 || read_only)
 		return err;
+	if (store_id_is_none(&m->identity.id))
+		arc4random_buf(&m->identity.id, sizeof(m->identity.id));
 	/* Who died between making an edit log and naming it in the root has
 	 * used up an epoch. */
-	m->epoch = root.epoch;
 	do {
 		if (m->epoch == UINT32_MAX)
 			return fail(
@@ -621,23 +564,22 @@ int manifest_apply(struct manifest *m, const struct edit *e)
 	return m->broken ? err : 0;
 }
 
-int manifest_write(struct volume *to, uint32_t epoch, uint64_t edits_id,
+int manifest_write(struct volume *to, const struct manifest_root *root,
 		   const struct edit *state)
 {
-	struct manifest_root root = { epoch, edits_id };
 	char name[VOLUME_NAME_MAX + 1];
-	uint8_t raw[ROOT_SIZE];
+	uint8_t raw[MANIFEST_ROOT_SIZE];
 	struct wal *wal;
 	int err;
 
-	manifest_name(edits_id, "edits", name);
-	err = wal_create(to, name, edits_id, &wal);
+	manifest_name(root->edits_id, "edits", name);
+	err = wal_create(to, name, root->edits_id, &wal);
 	if (err < 0)
 		return err;
 	err = log_edit(wal, state);
 	wal_abandon(wal);
 	if (err < 0)
 		return err;
-	root_encode(&root, raw);
+	manifest_root_encode(root, raw);
 	return to->ops->root_swap(to, 0, bytes_of(raw, sizeof(raw)));
 }

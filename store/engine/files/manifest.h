@@ -2,6 +2,7 @@
 #define STORE_ENGINE_FILES_MANIFEST_H
 
 #include "store/engine/files/manifest_name.h"
+#include "store/engine/files/manifest_root.h"
 #include "store/engine/files/version.h"
 
 /*
@@ -54,7 +55,9 @@ struct manifest {
 	struct volume *volume;    /* borrowed */
 	struct cache *cache;      /* borrowed: for the ssts it opens */
 	struct file_owner *owner; /* borrowed: told of files unused */
-	uint32_t epoch;           /* this life's; 0 if opened read-only */
+	struct identity identity; /* with an id, unless opened read-only */
+	uint32_t epoch;           /* this life's; of the last one if opened
+				     read-only */
 	uint32_t next_number;     /* of files of this epoch */
 	uint64_t root_version;    /* which begin_edits expects to replace */
 	uint64_t edits_id;
@@ -72,8 +75,9 @@ struct manifest {
 /*
  * Reads the root and replays the edits, opening every sst and blob file; with
  * create, a volume without a root becomes an empty store, else it is
- * -ERR_not_a_store. Then takes the next epoch. With read_only it takes none and
- * writes nothing: the manifest cannot be applied to. v, cache and owner outlive
+ * -ERR_not_a_store. Then takes the next epoch, and an id if there is none. With
+ * read_only it takes none and writes nothing: the manifest cannot be applied
+ * to. v, cache and owner outlive
  * it. -EOVERFLOW after the last epoch that there is. Damage is
  * -ERR_manifest_damaged, -ERR_wal_damaged or what opening a file says; a later
  * format is -ERR_format_newer. *out is NULL after an error.
@@ -100,17 +104,6 @@ int manifest_apply(struct manifest *m, const struct edit *e);
 /* The whole state as one edit, which is to be released. 0 or -ENOMEM. */
 int manifest_state(const struct manifest *m, struct edit *e);
 
-/* What the root says; see manifest_root_decode. */
-struct manifest_root {
-	uint32_t epoch;
-	uint64_t edits_id; /* of the edit log */
-};
-
-/* The content of a volume's root; path is the volume's, for messages.
- * -ERR_manifest_damaged, -ERR_format_newer. */
-int manifest_root_decode(const char *path, struct bytes raw,
-			 struct manifest_root *root);
-
 /* What the root and the edit log of a volume say, without opening any other
  * file, since those may be missing. */
 struct manifest_history {
@@ -119,6 +112,7 @@ struct manifest_history {
 	uint64_t edits_id;   /* of the edit log */
 	uint64_t newest_log; /* that an edit names, or 0 */
 	uint64_t cut_size;   /* bytes of an edit at its end that is not whole */
+	struct identity identity;
 };
 
 /* -ENOENT without a root, -ERR_manifest_damaged, -ERR_wal_damaged. state is to
@@ -128,7 +122,7 @@ int manifest_read(struct volume *v, struct manifest_history *h);
 /* Makes a store of a volume that has the files of this state, all durable, and
  * no root. After a failure it may have an edit log, but it is no store, unless
  * it was the swap of the root that failed. */
-int manifest_write(struct volume *to, uint32_t epoch, uint64_t edits_id,
+int manifest_write(struct volume *to, const struct manifest_root *root,
 		   const struct edit *state);
 
 #endif

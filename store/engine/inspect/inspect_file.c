@@ -170,7 +170,7 @@ int inspect_file(struct inspect *i, struct reader *reader,
 	case INSPECT_SPARE_ROOT:
 		return inspect_root(i, &r.reader);
 	case INSPECT_MARKER:
-		return inspect_head(i, &r.reader);
+		return inspect_marker(i, &r.reader);
 	case INSPECT_LOCK:
 		return inspect_lock(i, &r.reader);
 	case INSPECT_HEAT:

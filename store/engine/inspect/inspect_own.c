@@ -31,6 +31,25 @@ static int tell(struct inspect *i, struct reader *reader, const char *part,
 						inspect_reason(i));
 }
 
+/* Of format 1 there is none. */
+static int show_identity(struct inspect *i, const struct identity *identity)
+{
+	char id[STORE_ID_TEXT_SIZE], parent[STORE_ID_TEXT_SIZE];
+	const struct features *f = &identity->features;
+	int err;
+
+	store_id_text(&identity->id, id);
+	store_id_text(&identity->parent, parent);
+	err = inspect_line(i, "id %s", id);
+	if (err == 0)
+		err = inspect_line(
+			i, "parent %s sequence %llu", parent,
+			(unsigned long long)identity->parent_sequence);
+	return err < 0 ? err
+		       : inspect_line(i, "features read-only %x optional %x",
+				      f->read_only, f->optional);
+}
+
 static int show_root(struct inspect *i, struct reader *reader, uint64_t version,
 		     struct bytes content)
 {
@@ -42,10 +61,11 @@ static int show_root(struct inspect *i, struct reader *reader, uint64_t version,
 	err = inspect_line(i, "version %llu", (unsigned long long)version);
 	if (err == 0)
 		err = inspect_line(i, "epoch %08x", root.epoch);
-	return err < 0 ? err
-		       : inspect_line(i, "edits %08x-%08x.edits",
-				      (unsigned int)(root.edits_id >> 32),
-				      (unsigned int)root.edits_id);
+	if (err == 0)
+		err = inspect_line(i, "edits %08x-%08x.edits",
+				   (unsigned int)(root.edits_id >> 32),
+				   (unsigned int)root.edits_id);
+	return err < 0 ? err : show_identity(i, &root.identity);
 }
 
 int inspect_root(struct inspect *i, struct reader *reader)
@@ -65,46 +85,27 @@ int inspect_root(struct inspect *i, struct reader *reader)
 	return err;
 }
 
-static int show_head(struct inspect *i, const struct head *head)
-{
-	char id[STORE_ID_TEXT_SIZE], parent[STORE_ID_TEXT_SIZE];
-	int err = inspect_line(i, "format %u", head->format);
-
-	store_id_text(&head->id, id);
-	store_id_text(&head->parent, parent);
-	if (err == 0 && head->format > 1)
-		err = inspect_line(i, "id %s", id);
-	if (err == 0 && head->format > 1)
-		err = inspect_line(i, "parent %s sequence %llu", parent,
-				   (unsigned long long)head->parent_sequence);
-	if (err == 0 && head->format > 1)
-		err = inspect_line(
-			i,
-			"features incompatible %llx read-only %llx "
-			"optional %llx",
-			(unsigned long long)head->features.incompatible,
-			(unsigned long long)head->features.read_only,
-			(unsigned long long)head->features.optional);
-	return err;
-}
-
-int inspect_head(struct inspect *i, struct reader *reader)
+int inspect_marker(struct inspect *i, struct reader *reader)
 {
 	struct buf file = BUF_INIT;
-	struct head head;
-	int err = read_all(reader, &file), judged = 0;
+	int err = read_all(reader, &file), judged;
 
 	if (err == 0) {
-		judged = head_decode(i->path, buf_bytes(&file), &head);
-		if (judged == 0)
-			err = show_head(i, &head);
-		if (judged == 0)
-			judged = head_check(i->path, &head);
-		if (judged == 0)
-			judged = head_check_writable(i->path, &head);
+		inspect_begin(i);
+		err = inspect_add(i, "text ");
+		if (err == 0)
+			err = i->options->quote(buf_bytes(&file), &i->line);
+		if (err == 0 && !i->is_brief)
+			err = inspect_end(i);
 	}
-	if (err == 0 && judged < 0)
-		err = tell(i, reader, "text", judged);
+	judged = err < 0 ? 0 : posix_marker_parse(i->path, buf_bytes(&file));
+	if (judged < 0)
+		err = inspect_problem(i, 0, reader->size, "text",
+				      judged == -ERR_format_newer
+					      ? "is of a newer format than "
+						"this program, which reads 1, "
+						"or damaged"
+					      : "is not that of a store");
 	buf_release(&file);
 	return err;
 }

@@ -7,7 +7,7 @@
  * inspect_sst: the root, the marker, and the lock, whose line anybody may have
  * written. */
 int inspect_root(struct inspect *i, struct reader *reader);
-int inspect_head(struct inspect *i, struct reader *reader);
+int inspect_marker(struct inspect *i, struct reader *reader);
 int inspect_lock(struct inspect *i, struct reader *reader);
 
 #endif

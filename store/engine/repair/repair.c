@@ -5,7 +5,6 @@
 #include "store/base/coding.h"
 #include "store/base/err.h"
 #include "store/base/volume/volume_copy.h"
-#include "store/engine/core/identity.h"
 #include "store/engine/files/edit.h"
 #include "store/engine/files/manifest_next.h"
 #include "store/engine/files/wal_read.h"
@@ -562,6 +561,7 @@ static int check_levels(struct repair *r)
 /* Takes over what repair_find has found and writes the new store's manifest. */
 static int take_all(struct repair *r)
 {
+	struct manifest_root root;
 	size_t i;
 	int err = 0;
 
@@ -588,9 +588,10 @@ static int take_all(struct repair *r)
 	/* No log is left that could have the next one. */
 	if (r->state.last_seq < r->found.given_seq)
 		r->state.last_seq = r->found.given_seq;
-	err = engine_inherit(r->from, r->to, r->state.last_seq);
-	return err < 0 ? err
-		       : manifest_write(r->to, r->epoch, new_id(r), &r->state);
+	root = (struct manifest_root){ r->epoch, new_id(r),
+				       identity_of_child(&r->identity,
+							 r->state.last_seq) };
+	return manifest_write(r->to, &root, &r->state);
 }
 
 /* Brings files that came without a manifest, all on level 0, into the order
@@ -625,6 +626,7 @@ int engine_repair(struct volume *from, struct volume *to,
 
 	assert(from != to && report->tell);
 	*result = (struct repair_result){ 0 };
+	/* Until order_levels, which opens the store and takes it itself. */
 	err = to->ops->lease_take(to, "a repair under way");
 	if (err < 0)
 		return err;

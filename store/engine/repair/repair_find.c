@@ -607,8 +607,12 @@ int repair_find(struct repair *r)
 	if (err < 0)
 		return err;
 	err = manifest_read(r->from, &f.history);
+	r->identity = f.history.identity;
 	r->has_manifest = err == 0;
-	if (r->has_manifest) {
+	/* What is made of it is opened for writing, to be complete. */
+	if (manifest_root_writable(r->from->path, &r->identity.features) < 0) {
+		err = -ERR_format_newer;
+	} else if (r->has_manifest) {
 		r->found = f.history.state;
 		f.history.state = (struct edit)EDIT_INIT;
 		r->flushed_seq = r->found.last_seq;

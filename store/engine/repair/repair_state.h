@@ -13,11 +13,12 @@ struct repair {
 	const struct engine_options *options;
 	const struct repair_report *report;
 	struct repair_result *result;
-	struct cache *cache;   /* of blocks of ssts that are checked */
-	struct edit found;     /* what there is, or should be */
-	struct edit state;     /* what the new store has */
-	uint32_t epoch;        /* of the new store: after all that were */
-	uint32_t next_number;  /* of files of this epoch */
+	struct cache *cache;      /* of blocks of ssts that are checked */
+	struct identity identity; /* of from; nothing without a root */
+	struct edit found;        /* what there is, or should be */
+	struct edit state;        /* what the new store has */
+	uint32_t epoch;           /* of the new store: after all that were */
+	uint32_t next_number;     /* of files of this epoch */
 	struct version *blobs; /* of the damaged store, that were taken over */
 	bool has_manifest;
 	bool any_order;       /* levels say nothing of which is newer */

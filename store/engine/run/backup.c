@@ -1,9 +1,7 @@
 #include <assert.h>
 
-#include "store/base/coding.h"
 #include "store/base/err.h"
 #include "store/base/volume/volume_copy.h"
-#include "store/engine/core/identity.h"
 #include "store/engine/core/state.h"
 #include "store/engine/core/trouble.h"
 #include "store/engine/files/edit.h"
@@ -21,33 +19,43 @@
  * Who brings them may be another process, which knows of the store what stands
  * in contents and nothing else:
  *
- *   varint epoch | varint id of the edit log | edit, as in an edit log
+ *   the backup's root | edit, as in an edit log
  */
 struct contents {
-	uint64_t epoch; /* of the store: the backup's opening takes the next */
-	uint64_t edits_id; /* of the backup's edit log, new in the store, too */
+	/* With the store's epoch: the backup's opening takes the next; and an
+	 * edit log that is new in the store, too. */
+	struct manifest_root root;
 	struct edit state; /* what the backup's manifest says */
 };
 
 static int encode(const struct contents *c, struct buf *out)
 {
-	int err = buf_add_varint(out, c->epoch);
+	uint8_t raw[MANIFEST_ROOT_SIZE];
+	int err;
 
-	if (err == 0)
-		err = buf_add_varint(out, c->edits_id);
+	manifest_root_encode(&c->root, raw);
+	err = buf_add_bytes(out, bytes_of(raw, sizeof(raw)));
 	return err == 0 ? edit_encode(&c->state, out) : err;
 }
 
 /* To be released, after an error, too. */
 static int decode(struct bytes in, struct contents *c)
 {
+	int err = -ERR_manifest_damaged;
+
 	c->state = (struct edit)EDIT_INIT;
-	if (!take_varint(&in, &c->epoch) || c->epoch > UINT32_MAX ||
-	    !take_varint(&in, &c->edits_id))
-		return fail(ERR_manifest_damaged,
-			    "what is pinned is told in bytes that this "
-			    "program does not know");
-	return edit_decode(in, &c->state);
+	if (in.size >= MANIFEST_ROOT_SIZE)
+		err = manifest_root_decode(
+			"what is pinned", bytes_of(in.data, MANIFEST_ROOT_SIZE),
+			&c->root);
+	if (err == 0)
+		err = edit_decode(bytes_after(in, MANIFEST_ROOT_SIZE),
+				  &c->state);
+	return err < 0 && err != -ENOMEM
+		       ? fail(ERR_manifest_damaged,
+			      "what is pinned is told in bytes that this "
+			      "program does not know")
+		       : err;
 }
 
 /* Takes the manifest's state, in which every blob file is finished, and a
@@ -61,8 +69,11 @@ static int take_state(struct engine *e, struct contents *c,
 	err = manifest_state(e->manifest, &c->state);
 	if (err == 0) {
 		*pin = version_get(e->manifest->current);
-		c->epoch = e->manifest->epoch;
-		c->edits_id = manifest_new_id(e->manifest);
+		c->root = (struct manifest_root){
+			e->manifest->epoch, manifest_new_id(e->manifest),
+			identity_of_child(&e->manifest->identity,
+					  c->state.last_seq)
+		};
 		/* What has expired here is not seen there. */
 		pthread_mutex_lock(&e->lock);
 		c->state.gc_time_us = engine_gc_time(e);
@@ -208,12 +219,9 @@ int backup_bring(const struct backup_source *from, struct volume *to,
 	ended = from->unpin(from->context);
 	if (ended < 0)
 		err = ended;
-	if (err == 0)
-		err = engine_inherit(from->volume, to, c.state.last_seq);
 	/* Last, as it makes a store of the volume. */
 	if (err == 0)
-		err = manifest_write(to, (uint32_t)c.epoch, c.edits_id,
-				     &c.state);
+		err = manifest_write(to, &c.root, &c.state);
 	edit_release(&c.state);
 release:
 	buf_release(&bytes);

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
-#include "store/engine/core/identity.h"
 #include "store/engine/core/state.h"
 #include "store/engine/core/tell.h"
 #include "store/engine/core/trouble.h"
@@ -376,9 +375,8 @@ static int mark_loads(struct engine *e, uint64_t first)
 	e->unmarked_seq = first;
 	if (err == 0)
 		err = engine_log_marks(e);
-	if (err == 0) {
+	if (err == 0)
 		memtable_apply(e->memtable, &mark, e->written_seq);
-	}
 	batch_release(&mark);
 	return err;
 }
@@ -454,7 +452,6 @@ static int recover(struct engine *e)
 			  (unsigned long long)r.lost_load,
 			  (unsigned long long)loaded);
 	}
-	e->opened_seq = e->written_seq;
 	gaps_note_any(&e->gaps, e->written_seq);
 	atomic_store(&e->visible_seq, e->written_seq);
 	atomic_store(&e->synced_seq, e->written_seq);
@@ -550,9 +547,6 @@ int engine_open(struct volume *v, const struct engine_options *o,
 	e->lease = true;
 	if (!o->read_only)
 		hold_early(e);
-	err = engine_identify(e);
-	if (err < 0)
-		goto abandon;
 	err = manifest_open(v, e->cache, &e->owner, o->create, o->read_only,
 			    &e->manifest);
 	if (err < 0)

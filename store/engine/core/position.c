@@ -1,66 +1,29 @@
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "store/base/err.h"
-#include "store/engine/core/identity.h"
+#include "store/engine/core/position.h"
 #include "store/engine/core/state.h"
-
-int engine_identify(struct engine *e)
-{
-	struct volume *v = e->volume;
-	int err = v->ops->head_get(v, &e->head);
-
-	if (err < 0 || e->options.read_only)
-		return err;
-	err = head_check_writable(v->path, &e->head);
-	if (err < 0 || !store_id_is_none(&e->head.id))
-		return err;
-	e->head.format = HEAD_FORMAT;
-	arc4random_buf(&e->head.id, sizeof(e->head.id));
-	return v->ops->head_set(v, &e->head);
-}
-
-int engine_inherit(struct volume *from, struct volume *to, uint64_t sequence)
-{
-	struct head head = { .format = HEAD_FORMAT }, parent;
-	int err = from->ops->head_get(from, &parent);
-
-	if (err == -ENOMEM || err == -ERR_format_newer)
-		return err;
-	if (err < 0)
-		return to->ops->head_set(to, &head);
-	head.features = parent.features;
-	/* What has no id was made of another, and not written to since. */
-	if (store_id_is_none(&parent.id)) {
-		head.parent = parent.parent;
-		head.parent_sequence = parent.parent_sequence;
-	} else {
-		head.parent = parent.id;
-		head.parent_sequence = sequence;
-	}
-	return to->ops->head_set(to, &head);
-}
 
 void engine_position(struct engine *e, struct position *out)
 {
 	*out = (struct position){
-		.store = e->head.id,
+		.store = e->manifest->identity.id,
 		.epoch = e->manifest->epoch,
-		.sequence = atomic_load(&e->visible_seq),
+		.sequence = atomic_load(&e->synced_seq),
 	};
 }
 
-/* Of a former epoch, what recovery found of it is here, and nothing else. */
+/* What a former epoch has told is durable, and here. */
 int engine_check_position(struct engine *e, const struct position *p)
 {
 	char theirs[POSITION_TEXT_SIZE], ours[POSITION_TEXT_SIZE];
 	struct position now;
 
 	engine_position(e, &now);
-	if (store_id_equal(&p->store, &now.store) && p->epoch <= now.epoch &&
-	    p->sequence <=
-		    (p->epoch < now.epoch ? e->opened_seq : now.sequence))
+	if (!store_id_is_none(&p->store) &&
+	    store_id_equal(&p->store, &now.store) && p->epoch <= now.epoch &&
+	    p->sequence <= now.sequence)
 		return 0;
 	position_text(p, theirs);
 	position_text(&now, ours);
