@@ -408,6 +408,47 @@ START_TEST(a_record_has_its_place)
 }
 END_TEST
 
+/* A whole chunk as format 1 has it, that promises what is not there. */
+static size_t put_old(uint8_t *chunk)
+{
+	memset(chunk, 0, WAL_OLD_HEADER_SIZE);
+	chunk[WAL_AT_TYPE] = CHUNK_OLD_PROMISE;
+	put_u64le(chunk + WAL_OLD_AT_LOG_ID, LOG_ID);
+	put_u64le(chunk + WAL_OLD_AT_SYNCED, 1000000);
+	put_u32le(chunk,
+		  crc32c(0, bytes_of(chunk + WAL_AT_SIZE,
+				     WAL_OLD_HEADER_SIZE - WAL_AT_SIZE)));
+	return WAL_OLD_HEADER_SIZE;
+}
+
+/* A value may hold a log of format 1 with the same id: in the tail that a crash
+ * leaves, it promises nothing. */
+START_TEST(chunks_of_format_1_are_none_in_a_log_of_today)
+{
+	struct wal_replay result;
+	uint8_t value[100] = { 0 };
+	uint64_t promised, whole;
+	struct wal *w;
+	int fd;
+
+	put_old(value + 20);
+	ck_assert_int_eq(wal_create(v, "1.log", LOG_ID, &w), 0);
+	ck_assert_int_eq(wal_append(w, bytes_of(value, 5)), 0);
+	whole = wal_size(w);
+	ck_assert_int_eq(wal_append(w, bytes_of(value, sizeof(value))), 0);
+	wal_abandon(w);
+	fd = open_file();
+	ck_assert_int_eq(ftruncate(fd, (off_t)whole + 90), 0);
+	close(fd);
+	ck_assert_int_eq(wal_replay(v, "1.log", LOG_ID, 0, pass, NULL, &result),
+			 0);
+	ck_assert_uint_eq(result.record_count, 1);
+	ck_assert_uint_eq(result.cut_size, 90);
+	ck_assert_int_eq(wal_promised(v, "1.log", LOG_ID, 0, &promised), 0);
+	ck_assert_uint_eq(promised, 0);
+}
+END_TEST
+
 /* Nothing but its head is more than a record has to say for itself. */
 START_TEST(records_are_slim)
 {
@@ -437,8 +478,9 @@ int main(void)
 		damage_in_a_finished_log,
 		salvage_of_a_cut_log,
 		a_record_has_its_place,
+		chunks_of_format_1_are_none_in_a_log_of_today,
 		records_are_slim,
 	};
 
-	return run_suite("wal", set_up, tear_down, tests, 10);
+	return run_suite("wal", set_up, tear_down, tests, 11);
 }

@@ -6,7 +6,6 @@
 #include "store/engine/files/manifest_root.h"
 
 #define MAGIC "tabletfs"
-#define FORMAT 2
 #define OLD_FORMAT 1
 
 /* Where the fields are. */
@@ -33,7 +32,7 @@ void manifest_root_encode(const struct manifest_root *root,
 	const struct identity *i = &root->identity;
 
 	memcpy(raw, MAGIC, AT_FORMAT);
-	put_u32le(raw + AT_FORMAT, FORMAT);
+	put_u32le(raw + AT_FORMAT, MANIFEST_FORMAT);
 	put_u32le(raw + AT_INCOMPATIBLE, i->features.incompatible);
 	put_u32le(raw + AT_EPOCH, root->epoch);
 	put_u64le(raw + AT_EDITS_ID, root->edits_id);
@@ -71,13 +70,13 @@ int manifest_root_decode(const char *path, struct bytes raw,
 	/* Before size and checksum, which a later format may have elsewhere. */
 	format = get_u32le(raw.data + AT_FORMAT);
 	features = get_u32le(raw.data + AT_INCOMPATIBLE);
-	if (format < OLD_FORMAT || format > FORMAT || features != 0)
+	if (format < OLD_FORMAT || format > MANIFEST_FORMAT || features != 0)
 		return fail(
 			ERR_format_newer,
 			"%s: root: format %u with features %x is newer than "
 			"this program, which reads %u",
-			path, format, features, FORMAT);
-	size = format == FORMAT ? AT_CRC : OLD_AT_CRC;
+			path, format, features, MANIFEST_FORMAT);
+	size = format == MANIFEST_FORMAT ? AT_CRC : OLD_AT_CRC;
 	crc = raw.size == size + 4 ? crc32c(0, bytes_of(raw.data, size)) : 0;
 	if (raw.size != size + 4 || get_u32le(raw.data + size) != crc)
 		return fail(ERR_manifest_damaged,
@@ -85,7 +84,7 @@ int manifest_root_decode(const char *path, struct bytes raw,
 			    path, raw.size);
 	root->epoch = get_u32le(raw.data + AT_EPOCH);
 	root->edits_id = get_u64le(raw.data + AT_EDITS_ID);
-	if (format == FORMAT)
+	if (format == MANIFEST_FORMAT)
 		decode_identity(raw.data, &root->identity);
 	return 0;
 }

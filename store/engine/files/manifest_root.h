@@ -15,6 +15,7 @@
  * byte that is read is trusted.
  */
 #define MANIFEST_ROOT_SIZE 80
+#define MANIFEST_FORMAT 2
 
 struct manifest_root {
 	uint32_t epoch;

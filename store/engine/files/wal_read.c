@@ -16,7 +16,8 @@
  * read, durable data was lost, and that is damage; else it is the tail that a
  * crash leaves, and is cut. Chunks behind the wrong place are looked for at
  * every byte, but the checksum of a chunk is one of its log and its place, too,
- * so content of a value or of a log that was there before is not taken for one.
+ * so content of a value or of a log that was there before is not taken for one;
+ * nor is one of format 1, of which that is not true, in a log of today.
  *
  * Blocks bound the size of a chunk, and so what reading holds in memory besides
  * the record itself. (LevelDB's log; the promises are Pebble's.)
@@ -42,6 +43,8 @@ struct replay {
 	struct buf parts; /* the record so far, if it has several chunks */
 	bool in_record;   /* its first chunk was read, its last was not */
 	bool is_damaged;  /* what cannot be read is as good as zeros */
+	bool is_known;    /* a chunk was read, so all are of its format */
+	bool is_old;      /* which is 1 */
 	uint64_t record;  /* where the record begins that was read last */
 	uint32_t stored, computed; /* checksums of the chunk parsed last */
 };
@@ -80,7 +83,6 @@ static const char *parse_old(struct replay *r, struct bytes b,
 	if (b.size < WAL_OLD_HEADER_SIZE)
 		return "chunk is cut off";
 	chunk->type += CHUNK_FULL - CHUNK_OLD_FULL;
-	chunk->is_old = true;
 	chunk->size += WAL_OLD_HEADER_SIZE;
 	chunk->synced = get_u64le(b.data + WAL_OLD_AT_SYNCED);
 	if (get_u64le(b.data + WAL_OLD_AT_LOG_ID) != r->log_id)
@@ -102,13 +104,20 @@ static const char *parse_new(struct replay *r, uint64_t offset, struct bytes b,
 	chunk->size += WAL_HEADER_SIZE;
 	if (chunk->size > b.size)
 		return "chunk is cut off";
-	if (back > offset && back != WAL_BACK_NONE)
+	if ((back > offset && back != WAL_BACK_NONE) ||
+	    (chunk->type == CHUNK_HEAD && offset > 0))
 		return "there is no chunk of this log";
 	chunk->synced = back == WAL_BACK_NONE ? 0 : offset - back;
 	chunk->payload = bytes_of(b.data + WAL_HEADER_SIZE,
 				  chunk->size - WAL_HEADER_SIZE);
 	r->computed = wal_place_crc(r->log_id, offset);
 	return NULL;
+}
+
+static void know_format(struct replay *r, const struct chunk *chunk)
+{
+	r->is_known = true;
+	r->is_old = chunk->is_old;
 }
 
 /* Whether b, at offset, starts with a chunk of this log, as NULL; else what is
@@ -124,15 +133,22 @@ static const char *parse_chunk(struct replay *r, uint64_t offset,
 				 .size = get_u16le(b.data + WAL_AT_SIZE) };
 	if (chunk->type < CHUNK_OLD_FULL || chunk->type > CHUNK_HEAD)
 		return "there is no type of chunk that is known";
-	problem = chunk->type <= CHUNK_OLD_PROMISE
-			  ? parse_old(r, b, chunk)
-			  : parse_new(r, offset, b, chunk);
+	chunk->is_old = chunk->type <= CHUNK_OLD_PROMISE;
+	if (r->is_known && chunk->is_old != r->is_old)
+		return "there is no chunk of this log";
+	problem = chunk->is_old ? parse_old(r, b, chunk)
+				: parse_new(r, offset, b, chunk);
 	if (problem)
 		return problem;
 	r->stored = get_u32le(b.data);
 	r->computed = crc32c(r->computed, bytes_of(b.data + WAL_AT_SIZE,
 						   chunk->size - WAL_AT_SIZE));
-	return r->stored == r->computed ? NULL : "checksum does not match";
+	if (r->stored != r->computed)
+		return "checksum does not match";
+	/* What follows is looked for at every byte, so it may be none. */
+	if (offset == 0)
+		know_format(r, chunk);
+	return NULL;
 }
 
 /*
@@ -173,6 +189,7 @@ static int take_chunk(struct replay *r, const struct chunk *chunk,
 	int err;
 
 	*problem = NULL;
+	know_format(r, chunk);
 	/* A chunk begins a record if and only if none is under way. */
 	if (starts == r->in_record) {
 		*problem = r->in_record ? "record lacks its end"
