@@ -2,7 +2,6 @@
 #include "store/engine/read/get.h"
 #include "store/model/model.h"
 #include "store/model/sample/sample.h"
-#include "store/model/schema.h"
 
 /* Reads of one column, and whether there is anything. */
 
@@ -33,7 +32,7 @@ int store_get_large(struct store *s, const struct snapshot *snapshot,
 		    struct bytes family, struct bytes qualifier,
 		    struct cell *cell, struct buf *memory, struct large **large)
 {
-	uint32_t id = table_id_at(s, snapshot, table_name);
+	uint32_t id = store_table_id(s, snapshot, table_name);
 	struct key_room room;
 	struct buf *column = key_room_init(&room);
 	int err;

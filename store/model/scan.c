@@ -8,7 +8,6 @@
 #include "store/model/filter/filter_run.h"
 #include "store/model/model.h"
 #include "store/model/filter/scan_bounds.h"
-#include "store/model/schema.h"
 
 static_assert(STORE_STOP_CELLS == CURSOR_STOP_CELLS, "as scan.h says");
 
@@ -167,7 +166,9 @@ static int no_table(struct bytes name)
 int scan_open(struct store *s, const struct snapshot *snapshot,
 	      const struct scan_range *range, struct scan **out)
 {
-	uint32_t id = table_id_at(s, snapshot, range->table);
+	uint32_t id = range->table_id
+			      ? range->table_id
+			      : store_table_id(s, snapshot, range->table);
 	struct scan *scan;
 	size_t prefix;
 	int err = 0;

@@ -172,19 +172,19 @@ static uint32_t table_id(const struct schema *schema, struct bytes name)
 	return table ? table->id : 0;
 }
 
-uint32_t table_id_at(struct store *s, const struct snapshot *snapshot,
-		     struct bytes name)
+uint32_t store_table_id(struct store *s, const struct snapshot *snapshot,
+			struct bytes name)
 {
-	struct schema *schema = store_schema_at(s, snapshot);
-	uint32_t id = table_id(schema, name);
+	struct schema *now = store_schema(s), *then;
+	uint32_t id = table_id(now, name), id_then;
 
-	schema_put(schema);
-	if (id > 0 || !snapshot)
+	schema_put(now);
+	if (!snapshot)
 		return id;
-	schema = store_schema(s);
-	id = table_id(schema, name);
-	schema_put(schema);
-	return id;
+	then = store_schema_at(s, snapshot);
+	id_then = id && table_by_id(then, id) ? id : table_id(then, name);
+	schema_put(then);
+	return id_then ? id_then : id;
 }
 
 /* Asked at commits that a schema change has overtaken, by bulk loads, by repair

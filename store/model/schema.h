@@ -49,9 +49,4 @@ void schema_set_births(struct schema *schema, uint64_t seq);
  * It keeps the schema. */
 int schema_rules(struct schema *schema, struct gc_rules **out);
 
-/* The id of the table that had this name at a snapshot's moment, or has it now;
- * 0 if there is none. With NULL, of now. */
-uint32_t table_id_at(struct store *s, const struct snapshot *snapshot,
-		     struct bytes name);
-
 #endif

@@ -157,6 +157,33 @@ START_TEST(a_table_has_the_name_of_the_moment)
 }
 END_TEST
 
+/* Of two that change names while they are read, each is what it is now called:
+ * as in a table that is made anew beside the one in use, and takes its place. */
+START_TEST(tables_that_change_names)
+{
+	struct family_spec family = { .name = BYTES_LITERAL("f") };
+	struct snapshot *before;
+
+	ck_assert_int_eq(store_create_table(store, bytes_string("new"), false,
+					    &family, 1),
+			 0);
+	put("t", "f", 1000);
+	put("t", "g", 1000);
+	put("new", "f", 1000);
+	ck_assert_int_eq(store_snapshot(store, &before), 0);
+	ck_assert_int_eq(store_rename_table(store, bytes_string("t"),
+					    bytes_string("old")),
+			 0);
+	ck_assert_int_eq(store_rename_table(store, bytes_string("new"),
+					    bytes_string("t")),
+			 0);
+	ck_assert_int_eq(seen(before, "old"), 2);
+	ck_assert_int_eq(seen(before, "t"), 1);
+	ck_assert_int_eq(seen(before, "new"), 1);
+	store_snapshot_release(store, before);
+}
+END_TEST
+
 /* What is changed of a table besides its policies does not keep merges from
  * going by them, whoever looks at a moment before. */
 START_TEST(only_policies_hold_up_policies)
@@ -187,8 +214,9 @@ int main(void)
 		a_dropped_family_is_seen_by_its_moment,
 		a_dropped_table_is_seen_by_its_moment,
 		a_table_has_the_name_of_the_moment,
+		tables_that_change_names,
 		only_policies_hold_up_policies,
 	};
 
-	return run_suite("moment", set_up, tear_down, tests, 4);
+	return run_suite("moment", set_up, tear_down, tests, 5);
 }

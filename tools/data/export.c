@@ -331,9 +331,6 @@ static int export_next(struct text_stream *t, struct buf *out)
 		return 0;
 	while (!err && !e->ended && out->size - before < TEXT_STREAM_PIECE)
 		err = step(e, out);
-	/* What was dropped is not read, and that is not its end. */
-	if (!err && e->ended)
-		err = moment_check(e->store, e->table);
 	if (!err && !e->ended && !print_cells_holds(&e->cells))
 		/* Whoever reads it may go away for a while. */
 		select_rest(e->scan);
