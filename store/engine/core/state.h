@@ -108,6 +108,7 @@ struct engine {
 	atomic_bool room_wanted;     /* a write was refused for lack of room */
 	atomic_bool dead_wanted;     /* see run/dead.h */
 	atomic_bool rules_changed;   /* since files of none were looked for */
+	uint64_t rules_turn;         /* how often, in all; protected by lock */
 	atomic_bool spare_short;     /* not all room could be held */
 	atomic_bool spare_surplus;   /* more may be held than is needed */
 	atomic_bool full;      /* data was refused for lack of room, and told */

@@ -97,11 +97,10 @@ struct version {
 	struct blob_file **blobs; /* by id; each with a reference */
 	size_t blob_count;
 	atomic_uint references;
-	/* Protected by the engine's lock work: the rules, those of now and of
-	 * the oldest snapshot, only compared, and its sequence, by which no
-	 * file of it could be dropped. */
-	const void *looked_rules, *looked_oldest;
-	uint64_t looked_seq;
+	/* Protected by the engine's lock work: the turn of rules (see
+	 * rules_seen), 0 at first, and the oldest snapshot's sequence, by
+	 * which no file of it could be dropped. */
+	uint64_t looked_turn, looked_seq;
 };
 
 /* Takes one more reference and returns v; NULL stays NULL. */

@@ -36,10 +36,16 @@ int engine_snapshot(struct engine *e, struct engine_snapshot **out)
 	return 0;
 }
 
+/* Somebody lets go of rules: maybe what only these knew can be dropped. Needs
+ * lock. */
+static void turn_rules(struct engine *e)
+{
+	e->rules_turn++;
+	atomic_store(&e->rules_changed, true);
+}
+
 void engine_snapshot_release(struct engine *e, struct engine_snapshot *s)
 {
-	bool other;
-
 	if (!s)
 		return;
 	/* That of pending_view stands in no list and is freed by its owner. */
@@ -53,11 +59,10 @@ void engine_snapshot_release(struct engine *e, struct engine_snapshot *s)
 		s->newer->older = s->older;
 	else
 		e->newest = s->older;
-	other = s->rules != e->rules;
-	pthread_mutex_unlock(&e->lock);
 	/* What it saw of tables that were dropped since goes now. */
-	if (other)
-		atomic_store(&e->rules_changed, true);
+	if (s->rules != e->rules)
+		turn_rules(e);
+	pthread_mutex_unlock(&e->lock);
 	gc_rules_put(s->rules);
 	free(s);
 }
@@ -74,7 +79,10 @@ int rules_seen_locked(struct engine *e, struct rules_seen *out)
 
 	for (s = e->oldest; s; s = s->newer)
 		count++;
-	*out = (struct rules_seen){ malloc(count * sizeof(*out->items)), 0 };
+	*out = (struct rules_seen){
+		.items = malloc(count * sizeof(*out->items)),
+		.turn = e->rules_turn + 1,
+	};
 	if (!out->items)
 		return -ENOMEM;
 	out->items[out->count++] = gc_rules_get(e->rules);
@@ -123,8 +131,8 @@ void engine_set_rules(struct engine *e, struct gc_rules *rules)
 	old = e->rules;
 	e->rules = gc_rules_get(rules);
 	gaps_set_rules(&e->gaps, rules);
+	turn_rules(e);
 	pthread_mutex_unlock(&e->lock);
-	atomic_store(&e->rules_changed, true);
 	/* Maybe the last reference: then it frees, which takes long. */
 	gc_rules_put(old);
 }

@@ -40,6 +40,7 @@ struct rules_seen {
 	struct gc_rules **items; /* owned, each with a reference; only the
 				    first may be NULL */
 	size_t count;
+	uint64_t turn; /* since it nobody has let go of any; never 0 */
 };
 
 /* 0 or -ENOMEM, and then there is nothing to release. The first needs lock, the

@@ -356,20 +356,15 @@ int engine_free_covered(struct engine *e, struct version *v, bool *more,
 	return err;
 }
 
-/* Whether v was looked at by these rules, the first and the last of them, and
- * for this oldest reader; from now on it was. What the tombstones of v cover
- * does not change by itself. */
+/* Whether v was looked at by these rules and for this oldest reader; from now
+ * on it was. What the tombstones of v cover does not change by itself. */
 static bool was_looked_at(struct version *v, const struct rules_seen *rules,
 			  uint64_t seq)
 {
-	const struct gc_rules *now = rules->items[0];
-	const struct gc_rules *oldest = rules->items[rules->count - 1];
-	bool was = v->looked_seq == seq && v->looked_rules == now &&
-		   v->looked_oldest == oldest;
+	bool was = v->looked_seq == seq && v->looked_turn == rules->turn;
 
 	v->looked_seq = seq;
-	v->looked_rules = now;
-	v->looked_oldest = oldest;
+	v->looked_turn = rules->turn;
 	return was;
 }
 

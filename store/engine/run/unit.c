@@ -49,7 +49,7 @@ static int take_parts(struct engine *e, struct merge_parts *p)
 	for (s = e->oldest; s; s = s->newer)
 		count++;
 	*p = (struct merge_parts){ malloc(count * sizeof(*p->snapshots)),
-				   { NULL, 0 } };
+				   { .count = 0 } };
 	err = p->snapshots ? rules_seen_locked(e, &p->rules) : -ENOMEM;
 	if (err < 0)
 		free(p->snapshots);
