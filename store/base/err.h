@@ -63,7 +63,9 @@
 	x(attribute_too_large, 41, EFBIG, "attribute is too large") \
 	x(attributes_full, 42, ENOSPC, "attributes have no room for more") \
 	x(no_recipe, 43, ENOENT, "recipe not found") \
-	x(heat_damaged, 44, EIO, "history of heat is damaged")
+	x(heat_damaged, 44, EIO, "history of heat is damaged") \
+	x(store_lost, 46, EROFS, "another holder has taken the store") \
+	x(no_such_kind, 47, EINVAL, "no such kind of place for a store")
 /* clang-format on */
 
 /* Each x(name, number, errno, text) of the list makes an ERR_name. */

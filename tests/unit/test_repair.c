@@ -343,9 +343,12 @@ START_TEST(a_bad_sector_costs_what_is_there)
 }
 END_TEST
 
-static int read_only_lease(struct volume *v, const char *holder)
+static int read_only_lease(struct volume *v, const char *holder,
+			   void (*lost)(void *context), void *context)
 {
 	(void)holder;
+	(void)lost;
+	(void)context;
 	return fail(EROFS, "%s/lock: cannot open", v->path);
 }
 

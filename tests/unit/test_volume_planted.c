@@ -79,7 +79,7 @@ START_TEST(a_lock_on_the_directory_is_no_hindrance)
 	int fd = open(directory, O_RDONLY | O_DIRECTORY);
 
 	ck_assert_int_eq(flock(fd, LOCK_EX), 0);
-	ck_assert_int_eq(v->ops->lease_take(v, "me"), 0);
+	ck_assert_int_eq(v->ops->lease_take(v, "me", NULL, NULL), 0);
 	ck_assert_int_eq(v->ops->root_swap(v, 0, BYTES_LITERAL("one")), 0);
 	ck_assert_int_eq(other->ops->root_swap(other, 1, BYTES_LITERAL("x")),
 			 -EBUSY);
@@ -127,7 +127,7 @@ START_TEST(planted_names_do_no_harm)
 		unlink(path);
 		ck_assert_int_eq(mkfifo(path, 0600), 0);
 		v = open_volume();
-		ck_assert_int_eq(v->ops->lease_take(v, ""), 0);
+		ck_assert_int_eq(v->ops->lease_take(v, "", NULL, NULL), 0);
 		ck_assert_int_eq(v->ops->root_swap(v, i, BYTES_LITERAL("x")),
 				 0);
 		v->ops->close(v);
@@ -137,7 +137,7 @@ START_TEST(planted_names_do_no_harm)
 		ck_assert_int_eq(mkdir(path, 0700), 0);
 	}
 	v = open_volume();
-	ck_assert_int_eq(v->ops->lease_take(v, ""), 0);
+	ck_assert_int_eq(v->ops->lease_take(v, "", NULL, NULL), 0);
 	ck_assert_int_eq(
 		v->ops->spare_hold(v,
 				   (uint64_t[]){ 1 << 16, 1 << 16, 1 << 16,
@@ -189,7 +189,8 @@ START_TEST(a_lock_with_another_name_is_not_written_to)
 	fputs("precious", f);
 	fclose(f);
 	ck_assert_int_eq(link(victim, path), 0);
-	ck_assert_int_eq(v->ops->lease_take(v, "a holder"), -EMLINK);
+	ck_assert_int_eq(v->ops->lease_take(v, "a holder", NULL, NULL),
+			 -EMLINK);
 	ck_assert_ptr_nonnull(strstr(err_detail(), path));
 	f = fopen(victim, "r");
 	ck_assert_uint_eq(fread(text, 1, sizeof(text) - 1, f), 8);
@@ -199,10 +200,10 @@ START_TEST(a_lock_with_another_name_is_not_written_to)
 	v->ops->lease_release(v);
 
 	ck_assert_int_eq(unlink(path), 0);
-	ck_assert_int_eq(v->ops->lease_take(v, "a holder"), 0);
+	ck_assert_int_eq(v->ops->lease_take(v, "a holder", NULL, NULL), 0);
 	ck_assert_int_eq(unlink(victim), 0);
 	ck_assert_int_eq(link(path, victim), 0);
-	ck_assert_int_eq(other->ops->lease_take(other, "other"),
+	ck_assert_int_eq(other->ops->lease_take(other, "other", NULL, NULL),
 			 -ERR_store_in_use);
 	ck_assert_ptr_nonnull(strstr(err_detail(), "a holder"));
 	v->ops->close(v);
@@ -217,13 +218,41 @@ START_TEST(a_lock_that_is_no_file_is_refused)
 
 	snprintf(path, sizeof(path), "%s/lock", directory);
 	ck_assert_int_eq(mkfifo(path, 0600), 0);
-	ck_assert_int_eq(v->ops->lease_take(v, "me"), -EINVAL);
+	ck_assert_int_eq(v->ops->lease_take(v, "me", NULL, NULL), -EINVAL);
 	ck_assert_ptr_nonnull(strstr(err_detail(), path));
 	ck_assert_int_eq(v->ops->lease_share(v), -EINVAL);
 	ck_assert_int_eq(unlink(path), 0);
 	ck_assert_int_eq(symlink("/dev/null", path), 0);
-	ck_assert_int_eq(v->ops->lease_take(v, "me"), -ELOOP);
+	ck_assert_int_eq(v->ops->lease_take(v, "me", NULL, NULL), -ELOOP);
 	v->ops->close(v);
+}
+END_TEST
+
+/* Whoever finds no lock file cannot know by it that there is a holder. */
+START_TEST(a_removed_lock_hides_no_holder)
+{
+	struct volume *v = open_volume(), *other = open_volume();
+	char path[160];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/lock", directory);
+	ck_assert_int_eq(v->ops->lease_take(v, "me", NULL, NULL), 0);
+	ck_assert_int_eq(v->ops->root_swap(v, 0, BYTES_LITERAL("one")), 0);
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_int_eq(other->ops->lease_take(other, "other", NULL, NULL),
+			 -ERR_store_in_use);
+	ck_assert_ptr_nonnull(strstr(err_detail(), "was removed"));
+	ck_assert_int_eq(v->ops->root_swap(v, 1, BYTES_LITERAL("two")), 0);
+	v->ops->lease_release(v);
+	ck_assert_int_eq(other->ops->lease_take(other, "other", NULL, NULL), 0);
+	other->ops->lease_release(other);
+	/* A lock on the directory alone is nobody's. */
+	fd = open(directory, O_RDONLY | O_DIRECTORY);
+	ck_assert_int_eq(flock(fd, LOCK_EX), 0);
+	ck_assert_int_eq(v->ops->lease_take(v, "me", NULL, NULL), 0);
+	close(fd);
+	v->ops->close(v);
+	other->ops->close(other);
 }
 END_TEST
 
@@ -239,6 +268,7 @@ int main(void)
 		a_copy_by_links_stays_as_it_is,
 		a_lock_with_another_name_is_not_written_to,
 		a_lock_that_is_no_file_is_refused,
+		a_removed_lock_hides_no_holder,
 	};
 
 	return run_suite("volume_planted", set_up, tear_down, tests,

@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include "store/base/volume/volume_posix.h"
-#include "store/base/volume/volume_posix_lease.h"
+#include "store/base/place/place.h"
 #include "store/base/volume/volume_posix_own.h"
 #include "tools/admin/create.h"
 
@@ -64,6 +64,7 @@ static void undo(const char *directory, int err)
 {
 	struct buf holder = BUF_INIT;
 	struct volume *v;
+	bool here;
 
 	if (err == -ERR_not_a_store || err == -ERR_store_in_use ||
 	    err == -ENOENT)
@@ -73,7 +74,7 @@ static void undo(const char *directory, int err)
 		return;
 	v->ops->close(v);
 	/* Nobody has it, so what lies there is of this call. */
-	if (volume_posix_holder(directory, &holder) == -ENOENT)
+	if (volume_holder(directory, &holder, &here) == -ENOENT)
 		volume_posix_clear(directory);
 	buf_release(&holder);
 }

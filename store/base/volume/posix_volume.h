@@ -2,6 +2,7 @@
 #define STORE_BASE_VOLUME_POSIX_VOLUME_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "store/base/volume/volume.h"
 
@@ -15,7 +16,8 @@
  *   root        "tfsroot1" | u64 version | content | crc32c of all before
  *   root.spare  a former root, exchanged for the next
  *   lock        a write lock on it is the lease, a read lock a share of it;
- *               one line: who has or had it to write
+ *               a line, who has or had it to write, and the same as holder.h
+ *               has it
  *   <name>      a finished segment, or a log
  *   <name>.tmp  a file on its way; swept by whoever takes the lease
  *   <n>.spare   a piece of held room; what is in it means nothing
@@ -53,12 +55,15 @@ struct posix_spares {
 };
 
 struct posix_volume {
-	struct volume volume; /* first, so that it can be cast */
-	char *path;           /* of the directory, for messages; owned */
-	int directory;        /* open for reading; -1 only while opening */
-	int lock;             /* the lock file while the lease is held, or -1;
+	struct volume volume;  /* first, so that it can be cast */
+	char *path;            /* of the directory, for messages; owned */
+	int directory;         /* open for reading; -1 only while opening */
+	int lock;              /* the lock file while the lease is held, or -1;
 				 set by those who take and release it alone */
-	int share;            /* the lock file while the lease is shared, or -1;
+	_Atomic bool shares;   /* it has a share, with a lock file or without */
+	_Atomic bool released; /* it had the lease to write, and has it no
+				  more */
+	int share; /* the lock file while the lease is shared, or -1;
 				 set as lock is */
 	struct posix_spares spares;
 	int notes; /* LOG, once something was noted, or -1; for one thread at a

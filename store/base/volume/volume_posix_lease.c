@@ -2,10 +2,12 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/base/err.h"
+#include "store/base/lease/holder.h"
 #include "store/base/volume/posix_volume.h"
 #include "store/base/volume/volume_posix_file.h"
 #include "store/base/volume/volume_posix_lease.h"
@@ -17,16 +19,20 @@
 /* Who shares the lease, for people. */
 #define READERS "a process that only reads it"
 
-/* Replaces the line in the lock file by the first line of holder. Not at once:
- * who reads it meanwhile may find parts of both. */
+/* Replaces what the lock file says by the first line of holder and this
+ * process. Not at once: who reads it meanwhile may find parts of both. */
 static int write_holder(struct posix_volume *v, int fd, const char *holder)
 {
 	int size = (int)strcspn(holder, "\n");
-	char line[HOLDER_MAX + 2];
+	char line[HOLDER_MAX + HOLDER_TEXT_SIZE + 3];
+	char who[HOLDER_TEXT_SIZE];
+	struct holder self;
 	ssize_t n;
 
-	size = snprintf(line, sizeof(line), "%.*s\n",
-			size < HOLDER_MAX ? size : HOLDER_MAX, holder);
+	holder_self(&self);
+	holder_format(&self, who);
+	size = snprintf(line, sizeof(line), "%.*s\n%s\n",
+			size < HOLDER_MAX ? size : HOLDER_MAX, holder, who);
 	n = pwrite(fd, line, (size_t)size, 0);
 	if (n >= 0 && n < size)
 		return fail(ENOSPC, "%s/" POSIX_LOCK ": cannot write", v->path);
@@ -132,12 +138,39 @@ static int check_one_name(const struct posix_volume *v, int fd)
 		    v->path);
 }
 
-int posix_lease_take(struct volume *volume, const char *holder)
+/*
+ * Notes on the directory that there is a holder, for who finds no lock file. A
+ * lock file in which nobody has written is a new one. If there is a root all
+ * the same, and the directory is locked, the former file was removed under a
+ * holder, or anybody else locks the directory: which of them cannot be told, so
+ * the store is in use. Else a lock on the directory is no hindrance.
+ */
+static int lock_directory_too(const struct posix_volume *v, int fd)
+{
+	struct stat st;
+
+	if (flock(v->directory, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+		return 0;
+	if (fstat(fd, &st) < 0 || st.st_size > 0 ||
+	    faccessat(v->directory, POSIX_ROOT, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+		return 0;
+	return fail(ERR_store_in_use,
+		    "%s: in use by a process that has locked the directory; "
+		    "its file " POSIX_LOCK " was removed meanwhile; end the "
+		    "process, which fuser names, and try again",
+		    v->path);
+}
+
+/* lost is not kept: nobody takes a lock from a process that lives. */
+int posix_lease_take(struct volume *volume, const char *holder,
+		     void (*lost)(void *context), void *context)
 {
 	struct posix_volume *v = posix(volume);
 	struct flock lock = whole_file(F_WRLCK);
 	int fd, err;
 
+	(void)lost;
+	(void)context;
 	fd = open_lock(v, O_RDWR | O_CREAT);
 	if (fd < 0)
 		return fd;
@@ -150,6 +183,8 @@ int posix_lease_take(struct volume *volume, const char *holder)
 		goto close_file;
 	}
 	err = check_one_name(v, fd);
+	if (err == 0)
+		err = lock_directory_too(v, fd);
 	if (err < 0)
 		goto close_file;
 	/* The line is for people: a full disk that does not take it keeps
@@ -158,19 +193,34 @@ int posix_lease_take(struct volume *volume, const char *holder)
 		err_clear();
 	err = posix_each_entry(v, sweep_entry, v);
 	if (err < 0)
-		goto close_file;
+		goto unlock_directory;
 	v->lock = fd;
+	atomic_store(&v->released, false);
 	return 0;
 
+unlock_directory:
+	flock(v->directory, LOCK_UN);
 close_file:
 	close(fd);
 	return err;
 }
 
-int posix_lease_describe(struct volume *volume, const char *holder)
+int posix_lease_check(struct volume *volume)
 {
 	struct posix_volume *v = posix(volume);
 
+	return atomic_load_explicit(&v->shares, memory_order_acquire)
+		       ? 0
+		       : posix_guard(v);
+}
+
+int posix_lease_describe(struct volume *volume, const char *holder)
+{
+	struct posix_volume *v = posix(volume);
+	int err = posix_guard(v);
+
+	if (err < 0)
+		return err;
 	if (v->lock < 0)
 		return fail(EINVAL, "%s: lease is not held", v->path);
 	return write_holder(v, v->lock, holder);
@@ -188,6 +238,7 @@ int posix_lease_share(struct volume *volume)
 	fd = open_lock(v, O_RDONLY);
 	if (fd == -ENOENT)
 		err_clear();
+	atomic_store(&v->shares, fd == -ENOENT);
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
 	if (fcntl(fd, F_OFD_SETLK, &lock) < 0) {
@@ -196,6 +247,7 @@ int posix_lease_share(struct volume *volume)
 		return err;
 	}
 	v->share = fd;
+	atomic_store(&v->shares, true);
 	return 0;
 }
 
@@ -204,20 +256,40 @@ void posix_lease_release(struct volume *volume)
 {
 	struct posix_volume *v = posix(volume);
 
-	if (v->lock >= 0)
+	if (v->lock >= 0) {
+		atomic_store(&v->released, true);
+		flock(v->directory, LOCK_UN);
 		close(v->lock);
+	}
 	if (v->share >= 0)
 		close(v->share);
 	v->lock = v->share = -1;
+	atomic_store(&v->shares, false);
 }
 
-int volume_posix_holder(const char *directory, struct buf *out)
+/* Whether the second line of the lock file is of a holder that is here; who
+ * leaves none, as former programs do, is. */
+static bool is_here(int fd)
+{
+	char text[HOLDER_MAX + HOLDER_TEXT_SIZE + 3];
+	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+	struct holder who;
+	char *second;
+
+	text[n > 0 ? n : 0] = 0;
+	second = strchr(text, '\n');
+	return !second || !holder_parse(second + 1, &who) ||
+	       holder_is_here(&who);
+}
+
+int volume_posix_holder(const char *directory, struct buf *out, bool *here)
 {
 	struct flock lock = whole_file(F_WRLCK);
 	char line[HOLDER_MAX + 1];
 	char *path;
 	int fd, err;
 
+	*here = true;
 	if (asprintf(&path, "%s/" POSIX_LOCK, directory) < 0)
 		return -ENOMEM;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -234,6 +306,7 @@ int volume_posix_holder(const char *directory, struct buf *out)
 		err = err < 0 ? err : 1;
 	} else {
 		read_holder(fd, line);
+		*here = is_here(fd);
 		err = buf_set(out, bytes_string(line));
 	}
 	close(fd);

@@ -55,7 +55,7 @@ static int look_at(char *directory, struct volume **out)
 	}
 	v->lock = v->share = -1;
 	v->path = directory;
-	v->volume = (struct volume){ &look_ops, directory };
+	v->volume = (struct volume){ .ops = &look_ops, .path = directory };
 	*out = &v->volume;
 	return 0;
 

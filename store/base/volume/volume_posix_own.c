@@ -276,8 +276,10 @@ int posix_root_swap(struct volume *volume, uint64_t expected,
 		    struct bytes content)
 {
 	struct posix_volume *v = posix(volume);
-	int fd, err;
+	int fd, err = posix_guard(v);
 
+	if (err < 0)
+		return err;
 	if (v->lock >= 0)
 		return swap(v, expected, content);
 	fd = lock_directory(v);
@@ -491,8 +493,9 @@ static bool is_left_over(const char *directory)
 	int fd = open(directory,
 		      O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	struct buf holder = BUF_INIT;
-	bool is = fd >= 0 && is_volume(fd) &&
-		  volume_posix_holder(directory, &holder) == -ENOENT;
+	bool here,
+		is = fd >= 0 && is_volume(fd) &&
+		     volume_posix_holder(directory, &holder, &here) == -ENOENT;
 
 	if (fd >= 0)
 		close(fd);

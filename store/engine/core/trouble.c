@@ -42,6 +42,14 @@ int engine_poison(struct engine *e, int err)
 	return err;
 }
 
+void engine_lost(void *engine)
+{
+	struct engine *e = engine;
+
+	engine_poison(e, fail(ERR_store_lost, "%s: the lease is another's",
+			      e->volume->path));
+}
+
 int engine_invariant(struct engine *e, bool holds, const char *what, ...)
 {
 	char text[256];
@@ -87,6 +95,12 @@ int engine_work_failed(struct engine *e, int err)
 	return err;
 }
 
+int engine_sync_failed(struct engine *e, int err)
+{
+	return err == -ENOSPC ? engine_work_failed(e, err)
+			      : engine_poison(e, err);
+}
+
 void engine_work_done(struct engine *e)
 {
 	int trouble;
@@ -121,6 +135,12 @@ int engine_writable(struct engine *e)
 			    e->volume->path);
 	if (atomic_load(&e->error) == 0)
 		return 0;
+	if (atomic_load(&e->error) == -ERR_store_lost)
+		return fail(ERR_store_lost,
+			    "%s: another process has taken the store since, "
+			    "and what it did is not to be seen here; open it "
+			    "again",
+			    e->volume->path);
 	/* Set before lock was released, so the text is there. */
 	pthread_mutex_lock(&e->lock);
 	snprintf(text, sizeof(text), "%s", e->trouble_text);

@@ -15,6 +15,14 @@
  */
 int engine_poison(struct engine *e, int err);
 
+/* As engine_poison, of a sync that failed: but for lack of space nothing is
+ * lost, and it is trouble, until a sync succeeds. */
+int engine_sync_failed(struct engine *e, int err);
+
+/* Makes the store read-only because another holder has its volume; engine is a
+ * struct engine. For lease_take. */
+void engine_lost(void *engine);
+
 /* 0 if it holds; else the store is read-only, and it is -ERR_invariant. what
  * says what is wrong; see invariant(). */
 __attribute__((format(printf, 3, 4))) int engine_invariant(struct engine *e,

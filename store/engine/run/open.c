@@ -481,6 +481,7 @@ static struct engine *engine_new(struct volume *v,
 	pthread_mutex_init(&e->rests.lock, NULL);
 	pthread_mutex_init(&e->lock, NULL);
 	pthread_cond_init(&e->progress, NULL);
+	pthread_cond_init(&e->synced, NULL);
 	gaps_init(&e->gaps, o->gap_steps);
 	return e;
 }
@@ -543,7 +544,8 @@ int engine_open(struct volume *v, const struct engine_options *o,
 	if (err < 0)
 		goto abandon;
 	err = o->read_only ? v->ops->lease_share(v)
-			   : v->ops->lease_take(v, o->holder ? o->holder : "");
+			   : v->ops->lease_take(v, o->holder ? o->holder : "",
+						engine_lost, e);
 	if (err < 0)
 		goto abandon;
 	e->lease = true;
@@ -604,6 +606,10 @@ static int finish_log(struct engine *e)
 	pthread_mutex_lock(&e->lock);
 	edit.gc_time_us = engine_gc_time(e);
 	pthread_mutex_unlock(&e->lock);
+	/* What was written is durable whatever becomes of the rest. */
+	err = wal_sync(e->wal);
+	if (err < 0)
+		return err;
 	err = wal_finish(e->wal, &size);
 	if (err == 0)
 		err = edit_add_log(&edit, e->log_id, size);
@@ -680,6 +686,7 @@ void engine_abandon(struct engine *e)
 	gaps_release(&e->gaps);
 	guards_release(&e->guards);
 	pthread_cond_destroy(&e->progress);
+	pthread_cond_destroy(&e->synced);
 	buf_release(&e->recovery_text);
 	event_log_release(&e->events);
 	free(e->unused);

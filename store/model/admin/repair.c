@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "store/base/coding.h"
+#include "store/base/place/place.h"
 #include "store/base/volume/volume_posix.h"
 #include "store/base/volume/volume_posix_own.h"
 #include "store/engine/read/cursor.h"
@@ -519,17 +520,33 @@ static int free_partial(const char *partial)
 		       : err;
 }
 
-/* The volume is closed when the directory is renamed. */
+/* The volume is closed when the directory is renamed; what is no directory has
+ * its name at once: partial is to. */
 static int repair_into(struct volume *from, const char *partial, const char *to,
 		       void (*tell)(void *context, const char *text),
 		       void *context, struct repair_result *result)
 {
 	struct volume *volume;
-	int err = volume_posix_open(partial, true, &volume);
+	int err = volume_open(partial, true, &volume);
 
 	if (err == 0)
 		err = store_repair_volume(from, volume, tell, context, result);
-	return err < 0 ? err : volume_posix_rename(partial, to);
+	return err < 0 || partial == to ? err
+					: volume_posix_rename(partial, to);
+}
+
+/* As volume_posix_open_damaged, of a store wherever it is. */
+static int open_damaged(const char *where, struct volume **out)
+{
+	const struct volume_kind *kind;
+	const char *place;
+	int err = volume_place(where, &kind, &place);
+
+	*out = NULL;
+	if (err < 0)
+		return err;
+	return kind ? kind->open(place, false, out)
+		    : volume_posix_open_damaged(where, out);
 }
 
 /* Names are asked about before the store is touched. What was made is discarded
@@ -540,20 +557,24 @@ int store_repair(const char *directory, const char *to,
 		 struct repair_result *result)
 {
 	struct buf partial = BUF_INIT;
+	const struct volume_kind *kind;
 	struct volume *from = NULL;
-	int err = volume_posix_partial(to, &partial);
+	const char *place;
+	int err = volume_place(to, &kind, &place);
 
 	if (err == 0)
-		err = free_partial((const char *)partial.data);
+		err = volume_posix_partial(to, &partial);
 	if (err == 0)
-		err = volume_posix_open_damaged(directory, &from);
+		err = free_partial((const char *)partial.data);
+	if (err >= 0)
+		err = open_damaged(directory, &from);
 	if (err == 0)
 		err = engine_repairable(from);
 	if (err == 0) {
-		err = repair_into(from, (const char *)partial.data, to, tell,
-				  context, result);
-		if (err < 0 && err != -ERR_check_failed)
-			volume_posix_discard((const char *)partial.data);
+		place = kind ? to : (const char *)partial.data;
+		err = repair_into(from, place, to, tell, context, result);
+		if (!kind && err < 0 && err != -ERR_check_failed)
+			volume_posix_discard(place);
 	}
 	if (from)
 		from->ops->close(from);
