@@ -107,7 +107,8 @@ struct store_options {
 				   that are not visible a scan seeks */
 	/* Line for whoever finds the store in use; NULL is an empty one. */
 	const char *holder;
-	const struct clock *clock; /* copied; its context must outlive s */
+	unsigned int lease_wait_ms; /* see store_answerable; 30,000 */
+	const struct clock *clock;  /* copied; its context must outlive s */
 };
 
 /* The defaults: 32 MiB of memtable and sst, 64 MiB of cache, synced each
@@ -161,11 +162,21 @@ struct memory *store_memory(struct store *s);
 int store_scratch(struct store *s);
 int store_scratch_admit(struct store *s, uint64_t size);
 
+/* Whether what was read, or not found, by now may be told: asked once for an
+ * answer, when all of it was read. 0; while it cannot be known whether another
+ * has the store by now, this waits, for lease_wait_ms at most; -ESTALE after
+ * that, and of a store that another has. Fast where there is nothing to ask: of
+ * a directory. */
+int store_answerable(struct store *s);
+
 /* The volume that s is on, for its path and its space; s goes on owning it. */
 struct volume *store_volume(struct store *s);
 
 /* Makes durable everything committed before. */
 int store_sync(struct store *s);
+/* Waits until everything committed before survives a kill of the process: on a
+ * directory it does at once. */
+int store_settle(struct store *s);
 
 /*
  * A snapshot is the store as it was at one moment, for reads to share; a read
