@@ -125,13 +125,14 @@ void store_options_init(struct store_options *o);
 void store_options_memory(struct store_options *o, uint64_t size);
 
 /*
- * The store in a local directory, or on any volume, which then is the store's
- * to close, also on failure. *out is NULL on failure. Errors, besides those of
- * the system: -ERR_store_in_use names the holder; -ERR_not_a_store;
- * -ERR_format_newer; of damage -ERR_manifest_damaged, -ERR_wal_damaged and
- * others, with the file and the offset. Damage is never repaired by opening.
+ * The store in a local directory, or at KIND:PLACE (store/base/place/place.h),
+ * or on any volume, which then is the store's to close, also on failure. *out is
+ * NULL on failure. Errors, besides those of the system: -ERR_store_in_use names
+ * the holder; -ERR_not_a_store; -ERR_format_newer; of damage
+ * -ERR_manifest_damaged, -ERR_wal_damaged and others, with the file and the
+ * offset. Damage is never repaired by opening.
  */
-int store_open(const char *directory, const struct store_options *o,
+int store_open(const char *where, const struct store_options *o,
 	       struct store **out);
 int store_open_volume(struct volume *v, const struct store_options *o,
 		      struct store **out);

@@ -571,9 +571,9 @@ bool dir_reply(struct fs *fs, struct dir *d, fuse_req_t req, uint64_t offset,
 	if (err)
 		fs_reply_error(fs, req, d->node, NULL, err);
 	else if (ended)
-		fuse_reply_buf(req, open_end, end_size);
+		fs_reply_buf(req, open_end, end_size);
 	else
-		fuse_reply_buf(req, r.data, r.used);
+		fs_reply_buf(req, r.data, r.used);
 	if (r.data != room)
 		free(r.data);
 	return ended;

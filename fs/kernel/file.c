@@ -141,7 +141,7 @@ void file_on_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
 	if (err)
 		fs_reply_error(fs, req, node, NULL, err);
-	else if (fuse_reply_open(req, fi) < 0) /* it will not be released */
+	else if (fs_reply_open(req, fi) < 0) /* it will not be released */
 		close_handle(fs, handle_of(fi));
 }
 
@@ -244,7 +244,7 @@ void file_on_create(fuse_req_t req, fuse_ino_t parent, const char *name,
 
 	if (err) {
 		fs_reply_error(fs, req, directory, name, err);
-	} else if (fuse_reply_create(req, &e, fi) < 0) {
+	} else if (fs_reply_create(req, &e, fi) < 0) {
 		close_handle(fs, handle_of(fi));
 		node_forget(&fs->nodes, node_of(&fs->nodes, e.ino), 1);
 	}
@@ -270,7 +270,7 @@ static void read_ctl(struct fs *fs, fuse_req_t req, struct ctl_file *f,
 	if (err)
 		fs_reply_error(fs, req, f->node, NULL, err);
 	else
-		fuse_reply_buf(req, (char *)out.data, out.size);
+		fs_reply_buf(req, (char *)out.data, out.size);
 	buf_release(&out);
 }
 
@@ -324,7 +324,7 @@ void file_on_write(fuse_req_t req, fuse_ino_t ino, const char *data,
 		fs_reply_error(fs, req, node_of(&fs->nodes, ino), NULL,
 			       (int)taken);
 	else
-		fuse_reply_write(req, (size_t)taken);
+		fs_reply_write(req, (size_t)taken);
 }
 
 int file_truncate(struct fs *fs, struct fuse_file_info *fi, uint64_t size)

@@ -107,7 +107,7 @@ static void on_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	 * for which that holds. */
 	if (err < 0)
 		fs_reply_error(fs, req, directory, name, err);
-	else if (fuse_reply_entry(req, &e) < 0 && e.ino)
+	else if (fs_reply_entry(req, &e) < 0 && e.ino)
 		node_forget(&fs->nodes, node_of(&fs->nodes, e.ino), 1);
 }
 
@@ -142,7 +142,7 @@ static void reply_attr(struct fs *fs, fuse_req_t req, struct node *node)
 	if (err)
 		fs_reply_error(fs, req, node, NULL, err);
 	else
-		fuse_reply_attr(req, &st, attr_keep(fs, node, timeout));
+		fs_reply_attr(req, &st, attr_keep(fs, node, timeout));
 }
 
 static void on_getattr(fuse_req_t req, fuse_ino_t ino,
@@ -368,7 +368,7 @@ static void reply_made(struct fs *fs, fuse_req_t req, struct node *directory,
 	}
 	if (err)
 		fs_reply_error(fs, req, directory, name, err);
-	else if (fuse_reply_entry(req, &e) < 0)
+	else if (fs_reply_entry(req, &e) < 0)
 		node_forget(&fs->nodes, node_of(&fs->nodes, e.ino), 1);
 }
 
@@ -506,7 +506,7 @@ static void on_readlink(fuse_req_t req, fuse_ino_t ino)
 	if (err)
 		fs_reply_error(fs, req, node, NULL, err);
 	else
-		fuse_reply_readlink(req, (char *)target.data);
+		fs_reply_readlink(req, (char *)target.data);
 	buf_release(&target);
 }
 
@@ -550,7 +550,7 @@ static void on_opendir(fuse_req_t req, fuse_ino_t ino,
 	 * sees change it drops itself. */
 	fi->cache_readdir = can_cache_list(fs, node);
 	fi->keep_cache = 1;
-	if (fuse_reply_open(req, fi) < 0) /* it will not be released */
+	if (fs_reply_open(req, fi) < 0) /* it will not be released */
 		dir_close(fs, d);
 }
 
@@ -611,7 +611,7 @@ static void on_statfs(fuse_req_t req, fuse_ino_t ino)
 	if (err)
 		fs_reply_error(fs, req, node_of(&fs->nodes, ino), NULL, err);
 	else
-		fuse_reply_statfs(req, &st);
+		fs_reply_statfs(req, &st);
 }
 
 const struct fuse_lowlevel_ops fs_ops = {

@@ -379,7 +379,7 @@ static void reply_read(struct fs *fs, struct draft *d, fuse_req_t req,
 	if (err)
 		fs_reply_error(fs, req, d->node, NULL, err);
 	else
-		fuse_reply_buf(req, copy, size);
+		fs_reply_buf(req, copy, size);
 	free(copy);
 }
 
@@ -398,13 +398,13 @@ void draft_reply(struct fs *fs, struct draft *d, fuse_req_t req,
 	assert(d->loaded);
 	d->node->given = true;
 	if (offset >= c->size) {
-		fuse_reply_buf(req, NULL, 0);
+		fs_reply_buf(req, NULL, 0);
 	} else {
 		if (size > c->size - offset)
 			size = (size_t)(c->size - offset);
 		if (content_in_memory(c, &all))
-			fuse_reply_buf(req, (const char *)all.data + offset,
-				       size);
+			fs_reply_buf(req, (const char *)all.data + offset,
+				     size);
 		else
 			reply_read(fs, d, req, offset, size);
 	}

@@ -45,6 +45,7 @@ struct store {
 	struct volume *volume; /* owned */
 	struct engine *engine; /* owned; NULL only while opening has failed */
 	struct clock clock;
+	unsigned int lease_wait_ms;
 	size_t memtable_size;   /* bytes; also of a bulk load's buffer */
 	size_t large_size;      /* values from this size on are large */
 	struct bg *bg;          /* NULL: nobody works in the background */

@@ -31,23 +31,6 @@ struct bytes call_message(const struct call *c)
 	return buf_bytes(&c->request);
 }
 
-bool call_header(const struct call *c, const char *name, struct bytes *value)
-{
-	const char *at = (const char *)c->headers.data;
-	const char *end = at + c->headers.size;
-
-	while (at < end) {
-		const char *text = at + strlen(at) + 1;
-
-		if (strcmp(at, name) == 0) {
-			*value = bytes_string(text);
-			return true;
-		}
-		at = text + strlen(text) + 1;
-	}
-	return false;
-}
-
 void *call_state(const struct call *c)
 {
 	return c->state;
@@ -367,6 +350,10 @@ int call_send(struct call *c, struct buf *message)
 
 	if (message->size > CALL_MESSAGE_MAX)
 		return fail(EMSGSIZE, "an answer of %zu bytes", message->size);
+	if (!call_is_answerable(c)) {
+		call_cancel(c, CALL_UNAVAILABLE, err_detail());
+		return -ECANCELED;
+	}
 	m = malloc(sizeof(*m));
 	if (!m)
 		return -ENOMEM;
@@ -411,6 +398,9 @@ void call_end(struct call *c, enum call_status status, const char *text)
 	if (status == CALL_CANCELLED && is_late(c)) {
 		status = CALL_DEADLINE_EXCEEDED;
 		text = "The deadline has passed.";
+	} else if (status != CALL_CANCELLED && !call_is_answerable(c)) {
+		status = CALL_UNAVAILABLE;
+		text = err_detail();
 	}
 	pthread_mutex_lock(&c->lock);
 	if (!c->ended)

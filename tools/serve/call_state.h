@@ -126,6 +126,15 @@ struct call {
 	struct buf text;
 };
 
+/* Whether what a handler tells may be told; asked for all that it sends, and its
+ * end, when that was read. Else the reason is in err_detail(). */
+static inline bool call_is_answerable(const struct call *c)
+{
+	const struct server_options *o = c->transport->options;
+
+	return !o->answerable || o->answerable(c->transport->context) == 0;
+}
+
 /* For a request of this stream, or NULL. */
 struct call *call_new(struct transport *t, struct connection *c,
 		      struct share *share, int32_t stream);

@@ -62,6 +62,11 @@ struct server_options {
 	/* What is worth a line of a log. From any thread; NULL: nothing. */
 	void (*log)(void *context, const char *line);
 	void *log_context;
+	/* Whether what the handlers read by now may be told: asked by the thread
+	 * of a handler, with the handlers' context, for each message that it
+	 * sends and for its end, and may wait. 0, or negative, and then the call
+	 * ends with UNAVAILABLE and err_detail(). NULL: it always may. */
+	int (*answerable)(void *context);
 	/* Draws what is to go wrong with a call of this path; from any thread.
 	 * NULL: nothing. */
 	void (*inject)(void *context, const char *path,
