@@ -88,7 +88,8 @@ struct volume_ops {
 	/* When it returns 0, all that was appended before the call is durable,
 	 * and the name. After -ENOSPC nothing is lost, and it may be tried
 	 * again. After another error it is not known what is durable, and it
-	 * may not be tried again. */
+	 * may not be tried again: no call that is under way then, or comes
+	 * later, returns 0 for what that one was to make durable. */
 	int (*log_sync)(struct log *l);
 	/* Ends l without syncing; the object stays. */
 	void (*log_close)(struct log *l);

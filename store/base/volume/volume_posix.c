@@ -42,10 +42,11 @@ struct posix_log {
 	char *path;                  /* owned */
 	int fd;                      /* its offset is where the log ends */
 	uint64_t held;               /* bytes that need no new space */
-	atomic_bool named;           /* the directory was synced */
-	/* The kernel forgets what it could not write after it has told once,
-	 * so a sync that failed may not be tried again. */
-	atomic_bool broken;
+	/* The kernel forgets what it could not write after it has told one
+	 * caller, so there is one at a time, and none after one that failed. */
+	pthread_mutex_t syncing;
+	bool named;  /* the directory was synced; protected by syncing */
+	bool broken; /* a sync has failed; as well */
 };
 
 /* Files that the engine must neither name nor see. */
@@ -257,6 +258,7 @@ static int log_new(struct posix_volume *v, const char *name,
 		free(l);
 		return -ENOMEM;
 	}
+	pthread_mutex_init(&l->syncing, NULL);
 	l->volume = v;
 	l->log.ops = v->volume.ops;
 	l->log.path = l->path;
@@ -270,6 +272,7 @@ static void posix_log_close(struct log *log)
 
 	if (l->fd >= 0)
 		close(l->fd);
+	pthread_mutex_destroy(&l->syncing);
 	free(l->path);
 	free(l);
 }
@@ -382,17 +385,13 @@ static int posix_log_append(struct log *log, struct bytes data)
 	return -ENOSPC;
 }
 
-/* Several threads may be in it: each makes durable what was written before. For
- * lack of space, too, the kernel drops what it had: that is no -ENOSPC, which
- * may be tried again. */
-static int posix_log_sync(struct log *log)
+/* For lack of space, too, the kernel drops what it had: that is no -ENOSPC,
+ * which may be tried again. Needs syncing. */
+static int sync_once(struct posix_log *l)
 {
-	struct posix_log *l = (struct posix_log *)log;
-	int err = posix_guard(l->volume);
+	int err;
 
-	if (err < 0)
-		return err;
-	if (atomic_load(&l->broken))
+	if (l->broken)
 		return fail(EIO, "%s: an earlier sync failed", l->path);
 	/* Times need not be durable; the size is, as it is needed to read. */
 	do {
@@ -401,14 +400,25 @@ static int posix_log_sync(struct log *log)
 	if (err < 0)
 		err = fail(errno == ENOSPC || errno == EDQUOT ? EIO : errno,
 			   "%s: cannot sync: %s", l->path, strerror(errno));
-	if (!err && !atomic_load(&l->named)) {
+	if (!err && !l->named) {
 		err = posix_sync_directory(l->volume);
-		if (!err)
-			atomic_store(&l->named, true);
+		l->named = !err;
 	}
-	if (err < 0)
-		atomic_store(&l->broken, true);
+	l->broken = err < 0;
 	return err == -ENOSPC ? -EIO : err;
+}
+
+static int posix_log_sync(struct log *log)
+{
+	struct posix_log *l = (struct posix_log *)log;
+	int err = posix_guard(l->volume);
+
+	if (err < 0)
+		return err;
+	pthread_mutex_lock(&l->syncing);
+	err = sync_once(l);
+	pthread_mutex_unlock(&l->syncing);
+	return err;
 }
 
 /* fsync makes durable what any process wrote to the file, so a descriptor that
