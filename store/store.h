@@ -163,12 +163,17 @@ struct memory *store_memory(struct store *s);
 int store_scratch(struct store *s);
 int store_scratch_admit(struct store *s, uint64_t size);
 
-/* Whether what was read, or not found, by now may be told: asked once for an
- * answer, when all of it was read. 0; while it cannot be known whether another
- * has the store by now, this waits, for lease_wait_ms at most; -ESTALE after
- * that, and of a store that another has. Fast where there is nothing to ask: of
- * a directory. */
-int store_answerable(struct store *s);
+/* Whether what was read, or not found, by now may be told: asked for an answer
+ * when all of it was read; that something was committed may be told by itself.
+ * 0; -ESTALE of a store that another has. While it cannot be known whether
+ * another has it this waits, or is -EAGAIN without wait, until it has not been
+ * known for lease_wait_ms, whoever asked first; then it is -ESTALE, too. Fast
+ * where there is nothing to ask: of a directory. From any thread. */
+int store_answerable(struct store *s, bool wait);
+
+/* Whether a commit, with sync or without, waits for more than memory before it
+ * is done: who has others wait lets them go on first. */
+bool store_commit_waits(const struct store *s, bool sync);
 
 /* The volume that s is on, for its path and its space; s goes on owning it. */
 struct volume *store_volume(struct store *s);

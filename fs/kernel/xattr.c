@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "fs/cells/cell.h"
+#include "fs/cells/reply.h"
 #include "fs/kernel/xattr.h"
 #include "fs/state/path.h"
 #include "store/text/value/gcpolicy.h"

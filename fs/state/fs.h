@@ -138,32 +138,9 @@ uint64_t fs_steady(void);
  * see fs_changed_outside (notify.h). */
 void fs_changed(struct fs *fs);
 
-/* Answers req with err, which is 0 or negative. An error that is more than an
- * answer (it has a detail, or means trouble) also becomes a line in
- * .tabletfs/errors, about node, or name in it if that is not NULL. node may be
- * NULL. req is gone afterwards. */
-void fs_reply_error(struct fs *fs, fuse_req_t req, struct node *node,
-		    const char *name, int err);
-
-/*
- * Answers with what was read or done, as the calls of libfuse do; all answers
- * that tell something go by these or by fs_reply_error, for that is where it is
- * asked whether the store may be told of (store_answerable). If not, the answer
- * is ESTALE, and what they return is negative, as if nobody had taken it.
- */
-int fs_reply_entry(fuse_req_t req, const struct fuse_entry_param *e);
-int fs_reply_create(fuse_req_t req, const struct fuse_entry_param *e,
-		    const struct fuse_file_info *fi);
-int fs_reply_attr(fuse_req_t req, const struct stat *st, double timeout);
-int fs_reply_open(fuse_req_t req, const struct fuse_file_info *fi);
-int fs_reply_buf(fuse_req_t req, const char *data, size_t size);
-int fs_reply_write(fuse_req_t req, size_t taken);
-int fs_reply_readlink(fuse_req_t req, const char *target);
-int fs_reply_xattr(fuse_req_t req, size_t size);
-int fs_reply_statfs(fuse_req_t req, const struct statvfs *st);
-
-/* Writes that line only, with the thread's err_detail, for who mounted it to
- * see. Without memory for it there is none. */
+/* Writes a line about node, or name in it if that is not NULL, to
+ * .tabletfs/errors, with the thread's err_detail, for who mounted it to see.
+ * node may be NULL. Without memory for it there is none. */
 void fs_log_error(struct fs *fs, struct node *node, const char *name, int err);
 /* The same, of what uid asked for. */
 void fs_log_error_of(struct fs *fs, struct node *node, const char *name,

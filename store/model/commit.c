@@ -212,9 +212,14 @@ void commit_end(struct store *s, struct write *w)
 	pthread_mutex_unlock(&s->writing);
 }
 
+bool store_commit_waits(const struct store *s, bool sync)
+{
+	return sync || !s->volume->survives_kill;
+}
+
 int commit_wait(struct store *s, bool sync)
 {
-	return sync || !s->volume->survives_kill ? engine_sync(s->engine) : 0;
+	return store_commit_waits(s, sync) ? engine_sync(s->engine) : 0;
 }
 
 /* Spins for the lock: others hold it for microseconds, see mutex_lock_spinning.

@@ -72,6 +72,9 @@ struct store {
 
 	uint32_t next_table_id; /* greater than any used; protected by
 				   writing */
+	/* Since when it is not known who has the lease, 0: it is; and when that
+	 * was seen last. By a clock of store_answerable's. */
+	_Atomic uint64_t unsure_ms, unsure_seen_ms;
 };
 
 /* For repair, and for tests, which step it and look into it. */

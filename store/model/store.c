@@ -261,20 +261,36 @@ static uint64_t boot_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-int store_answerable(struct store *s)
+/* Whether it is worth waiting, of who cannot know who has the lease. It is the
+ * same wait for all, so that nobody waits twice in a row. What was seen long ago
+ * may have passed meanwhile. */
+static bool is_patient(struct store *s)
+{
+	uint64_t now = boot_ms(), since = atomic_load(&s->unsure_ms);
+	int64_t unseen =
+		(int64_t)(now - atomic_exchange(&s->unsure_seen_ms, now));
+
+	if (since == 0 || unseen > (int64_t)s->lease_wait_ms) {
+		atomic_store(&s->unsure_ms, now);
+		return true;
+	}
+	return now - since < s->lease_wait_ms;
+}
+
+int store_answerable(struct store *s, bool wait)
 {
 	const struct timespec pause = { 0, ANSWER_PAUSE_MS * 1000000L };
 	struct volume *v = s->volume;
 	int err = v->ops->lease_check(v);
-	uint64_t start;
 
-	if (err == 0)
-		return 0;
-	start = boot_ms();
-	while (err == -EAGAIN && boot_ms() - start < s->lease_wait_ms) {
+	while (err == -EAGAIN && is_patient(s)) {
+		if (!wait)
+			return err;
 		nanosleep(&pause, NULL);
 		err = v->ops->lease_check(v);
 	}
+	if (err != -EAGAIN && atomic_load(&s->unsure_ms))
+		atomic_store(&s->unsure_ms, 0);
 	return err < 0 ? fail(ESTALE,
 			      "%s: it is not known whether what was read is "
 			      "still so: %s",

@@ -1,4 +1,5 @@
 #include <stdatomic.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "store/base/bg.h"
@@ -86,17 +87,17 @@ static void take_over(void)
 START_TEST(who_lost_it_neither_writes_nor_answers)
 {
 	check(put(store, "mine", false));
-	check(store_answerable(store));
+	check(store_answerable(store, true));
 	take_over();
 	ck_assert(has(other, "mine"));
 	check(put(other, "theirs", true));
-	ck_assert_int_eq(store_answerable(store), -ESTALE);
+	ck_assert_int_eq(store_answerable(store, true), -ESTALE);
 	ck_assert_ptr_nonnull(strstr(err_detail(), "memory"));
 	ck_assert_int_eq(err_errno(put(store, "late", false)), EROFS);
 	ck_assert_int_eq(put(store, "late", true), -ERR_store_lost);
 	ck_assert_ptr_nonnull(strstr(err_detail(), "another process"));
 	ck_assert_int_lt(store_close(store), 0);
-	check(store_answerable(other));
+	check(store_answerable(other, true));
 	ck_assert(!has(other, "late"));
 	/* For tear_down. */
 	store = other;
@@ -118,11 +119,51 @@ START_TEST(what_is_not_known_is_waited_for)
 
 	check(put(store, "mine", true));
 	volume_mem_silence(volume, true);
-	ck_assert_int_eq(store_answerable(store), -ESTALE);
+	ck_assert_int_eq(store_answerable(store, false), -EAGAIN);
 	task_start(&task, true, speak, NULL);
-	check(store_answerable(store));
+	check(store_answerable(store, true));
 	check(task_wait(&task));
 	check(put(store, "more", true));
+}
+END_TEST
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Whoever asks while it goes on waits for no more than is left of one wait. */
+START_TEST(it_is_waited_for_once)
+{
+	int64_t start = now_ms();
+	int i;
+
+	volume_mem_silence(volume, true);
+	for (i = 0; i < 10; i++)
+		ck_assert_int_eq(store_answerable(store, true), -ESTALE);
+	ck_assert_int_ge(now_ms() - start, 300);
+	ck_assert_int_lt(now_ms() - start, 600);
+	ck_assert_int_eq(store_answerable(store, false), -ESTALE);
+	volume_mem_silence(volume, false);
+	check(store_answerable(store, false));
+	volume_mem_silence(volume, true);
+	ck_assert_int_eq(store_answerable(store, false), -EAGAIN);
+	/* What was seen long ago is no wait that goes on. */
+	usleep(400000);
+	ck_assert_int_eq(store_answerable(store, false), -EAGAIN);
+	volume_mem_silence(volume, false);
+}
+END_TEST
+
+START_TEST(a_commit_is_waited_for)
+{
+	ck_assert(!store_commit_waits(store, false));
+	ck_assert(store_commit_waits(store, true));
+	volume_mem_forgetful(volume);
+	ck_assert(store_commit_waits(store, false));
 }
 END_TEST
 
@@ -198,10 +239,13 @@ int main(void)
 	const TTest *tests[] = {
 		who_lost_it_neither_writes_nor_answers,
 		what_is_not_known_is_waited_for,
+		it_is_waited_for_once,
+		a_commit_is_waited_for,
 		a_sync_without_space_is_tried_again,
 		a_sync_that_failed_is_not,
 		what_is_taken_survives_a_kill,
 	};
 
-	return run_suite("lost", set_up, tear_down, tests, 5);
+	return run_suite("lost", set_up, tear_down, tests,
+			 sizeof(tests) / sizeof(*tests));
 }

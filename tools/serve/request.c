@@ -27,7 +27,7 @@ static void refuse(struct call *c, enum call_status status, const char *text)
 	c->complete = true;
 	c->done = true;
 	c->starved = false;
-	call_end(c, status, text);
+	call_refuse(c, status, text);
 }
 
 void request_header(struct call *c, struct bytes name, struct bytes value)

@@ -76,7 +76,7 @@ const struct route routes[] = {
 	{ NULL, NULL, NULL, NULL, 0 },
 };
 
-int routes_answerable(void *service)
+int routes_answerable(void *service, bool wait)
 {
-	return store_answerable(((struct service *)service)->store);
+	return store_answerable(((struct service *)service)->store, wait);
 }

@@ -8,6 +8,6 @@
 extern const struct route routes[];
 
 /* As server_options.answerable, of the store of a struct service. */
-int routes_answerable(void *service);
+int routes_answerable(void *service, bool wait);
 
 #endif

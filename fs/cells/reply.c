@@ -1,12 +1,8 @@
 #include <assert.h>
 #include <errno.h>
 
-#include "fs/state/fs.h"
-
-/*
- * The one place where the lease is asked for before an answer goes out: after
- * all that the answer tells was read.
- */
+#include "fs/cells/loop.h"
+#include "fs/cells/reply.h"
 
 /* Errors that are answers (no such file) come without a detail, and a log of
  * them would push out those that somebody has to act on. */
@@ -15,12 +11,22 @@ static bool is_worth_telling(int err)
 	return *err_detail() || err == -EIO || err == -ENOMEM || err == -ENOSPC;
 }
 
+int fs_answerable(struct fs *fs)
+{
+	int err = store_answerable(fs->store, false);
+
+	if (err != -EAGAIN)
+		return err;
+	loop_hand_over();
+	return store_answerable(fs->store, true);
+}
+
 /* Who writes where another has the store by now is told that; all else that
  * failed may be an answer of what was. */
 void fs_reply_error(struct fs *fs, fuse_req_t req, struct node *node,
 		    const char *name, int err)
 {
-	int stale = err == -ERR_store_lost ? 0 : store_answerable(fs->store);
+	int stale = err == 0 || err == -ERR_store_lost ? 0 : fs_answerable(fs);
 
 	assert(err <= 0);
 	if (stale)
@@ -35,7 +41,7 @@ void fs_reply_error(struct fs *fs, fuse_req_t req, struct node *node,
 static int may_answer(fuse_req_t req)
 {
 	struct fs *fs = fs_of(req);
-	int err = store_answerable(fs->store);
+	int err = fs_answerable(fs);
 
 	if (!err)
 		return 0;
@@ -49,14 +55,6 @@ int fs_reply_entry(fuse_req_t req, const struct fuse_entry_param *e)
 	int err = may_answer(req);
 
 	return err ? err : fuse_reply_entry(req, e);
-}
-
-int fs_reply_create(fuse_req_t req, const struct fuse_entry_param *e,
-		    const struct fuse_file_info *fi)
-{
-	int err = may_answer(req);
-
-	return err ? err : fuse_reply_create(req, e, fi);
 }
 
 int fs_reply_attr(fuse_req_t req, const struct stat *st, double timeout)
@@ -78,13 +76,6 @@ int fs_reply_buf(fuse_req_t req, const char *data, size_t size)
 	int err = may_answer(req);
 
 	return err ? err : fuse_reply_buf(req, data, size);
-}
-
-int fs_reply_write(fuse_req_t req, size_t taken)
-{
-	int err = may_answer(req);
-
-	return err ? err : fuse_reply_write(req, taken);
 }
 
 int fs_reply_readlink(fuse_req_t req, const char *target)
