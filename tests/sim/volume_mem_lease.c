@@ -11,6 +11,8 @@ int mem_guard(struct mem_handle *h)
 {
 	const struct mem_volume *v = h->pool;
 
+	if (h->left || h->shares)
+		return fail(ERR_store_lost, "memory: lease is not held");
 	if (h->fence == 0 || (v->leased == h && v->fence == h->fence))
 		return 0;
 	if (!h->lost_told && h->lost) {
@@ -36,7 +38,7 @@ int mem_lease_take(struct volume *volume, const char *holder,
 	v->expired = false;
 	holder_self(&v->who);
 	h->fence = ++v->fence;
-	h->lost_told = false;
+	h->left = h->lost_told = false;
 	h->lost = lost;
 	h->lost_context = context;
 	snprintf(v->holder, sizeof(v->holder), "%s", holder);
@@ -47,7 +49,7 @@ int mem_lease_check(struct volume *volume)
 {
 	struct mem_handle *h = mem_handle(volume);
 
-	if (h->pool->silent && h->fence > 0)
+	if (h->pool->silent && h->fence > 0 && !h->left)
 		return fail(EAGAIN, "memory: it does not answer");
 	return h->shares ? 0 : mem_guard(h);
 }
@@ -78,6 +80,7 @@ int mem_lease_share(struct volume *volume)
 			    v->holder);
 	v->shared = h;
 	h->shares = true;
+	h->left = false;
 	return 0;
 }
 
@@ -90,6 +93,7 @@ void mem_lease_release(struct volume *volume)
 	if (h->pool->shared == h)
 		h->pool->shared = NULL;
 	h->lost_told = true;
+	h->left |= h->shares || h->fence > 0;
 	h->shares = false;
 }
 

@@ -34,6 +34,7 @@ struct mem_handle {
 	uint64_t fence; /* of the pool when it took the lease; 0: it never did
 			 */
 	bool shares;
+	bool left;      /* it had the lease, or a share */
 	bool lost_told; /* lost was called, or is not to be */
 	void (*lost)(void *context);
 	void *lost_context;

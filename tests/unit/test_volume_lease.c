@@ -72,10 +72,14 @@ START_TEST(readers_share)
 	ck_assert_int_eq(v->ops->lease_check(v), 0);
 	ck_assert_int_eq(other->ops->lease_share(other), 0);
 	ck_assert_int_eq(other->ops->lease_check(other), 0);
+	ck_assert_int_eq(other->ops->root_swap(other, 0, bytes_string("x")),
+			 -ERR_store_lost);
 	v->ops->lease_release(v);
+	ck_assert_int_eq(v->ops->lease_check(v), -ERR_store_lost);
 	ck_assert_int_eq(v->ops->lease_take(v, "a writer", NULL, NULL),
 			 -ERR_store_in_use);
 	other->ops->lease_release(other);
+	ck_assert_int_eq(other->ops->lease_check(other), -ERR_store_lost);
 	take(v, "a writer");
 	ck_assert_int_eq(other->ops->lease_share(other), -ERR_store_in_use);
 	ck_assert_ptr_nonnull(strstr(err_detail(), "a writer"));

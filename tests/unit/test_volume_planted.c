@@ -1,3 +1,5 @@
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -5,6 +7,8 @@
 
 #include "store/base/err.h"
 #include "store/base/volume/volume.h"
+#include "store/base/volume/volume_posix_lease.h"
+#include "store/base/volume/volume_posix_own.h"
 #include "tests/unit/suite.h"
 #include "tests/unit/volume_directory.h"
 
@@ -228,7 +232,29 @@ START_TEST(a_lock_that_is_no_file_is_refused)
 }
 END_TEST
 
-/* Whoever finds no lock file cannot know by it that there is a holder. */
+static void check_in_use(struct volume *v, int (*enter)(struct volume *v))
+{
+	struct buf line = BUF_INIT;
+	bool here;
+
+	ck_assert_int_eq(enter(v), -ERR_store_in_use);
+	ck_assert_ptr_nonnull(strstr(err_detail(), "removed or replaced"));
+	ck_assert_int_eq(volume_posix_holder(directory, &line, &here), 1);
+	buf_release(&line);
+}
+
+static int take(struct volume *v)
+{
+	return v->ops->lease_take(v, "other", NULL, NULL);
+}
+
+static int share(struct volume *v)
+{
+	return v->ops->lease_share(v);
+}
+
+/* Neither the lock file that is missing nor another one hides a holder, from
+ * who is to write nor from who is to read. */
 START_TEST(a_removed_lock_hides_no_holder)
 {
 	struct volume *v = open_volume(), *other = open_volume();
@@ -236,23 +262,114 @@ START_TEST(a_removed_lock_hides_no_holder)
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/lock", directory);
-	ck_assert_int_eq(v->ops->lease_take(v, "me", NULL, NULL), 0);
-	ck_assert_int_eq(v->ops->root_swap(v, 0, BYTES_LITERAL("one")), 0);
+	ck_assert_int_eq(take(v), 0);
 	ck_assert_int_eq(unlink(path), 0);
-	ck_assert_int_eq(other->ops->lease_take(other, "other", NULL, NULL),
-			 -ERR_store_in_use);
-	ck_assert_ptr_nonnull(strstr(err_detail(), "was removed"));
-	ck_assert_int_eq(v->ops->root_swap(v, 1, BYTES_LITERAL("two")), 0);
+	check_in_use(other, share);
+	check_in_use(other, take);
+	ck_assert_int_eq(unlink(path), 0);
+	make_file("lock", "pid 1, mounted at /mnt\n");
+	check_in_use(other, take);
+	check_in_use(other, share);
+	ck_assert_int_eq(v->ops->root_swap(v, 0, BYTES_LITERAL("one")), 0);
 	v->ops->lease_release(v);
-	ck_assert_int_eq(other->ops->lease_take(other, "other", NULL, NULL), 0);
+	ck_assert_int_eq(share(other), 0);
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_int_eq(share(v), 0);
+	v->ops->lease_release(v);
+	check_in_use(v, take);
 	other->ops->lease_release(other);
-	/* A lock on the directory alone is nobody's. */
+	ck_assert_int_eq(take(v), 0);
+	v->ops->lease_release(v);
+	/* A lock on the directory is nobody's. */
 	fd = open(directory, O_RDONLY | O_DIRECTORY);
 	ck_assert_int_eq(flock(fd, LOCK_EX), 0);
-	ck_assert_int_eq(v->ops->lease_take(v, "me", NULL, NULL), 0);
+	ck_assert_int_eq(take(v), 0);
 	close(fd);
 	v->ops->close(v);
 	other->ops->close(other);
+}
+END_TEST
+
+/* Two that make a volume at once: one has it, and the other is told so. */
+struct maker {
+	pthread_barrier_t begin, end;
+	atomic_uint holders;
+};
+
+static void *make_and_take(void *context)
+{
+	struct maker *m = context;
+	struct volume *v;
+	char *why = NULL;
+	int err;
+
+	pthread_barrier_wait(&m->begin);
+	err = volume_posix_open(directory, true, &v);
+	if (err == 0)
+		err = take(v);
+	if (err == 0)
+		m->holders++;
+	else if (err != -ERR_store_in_use)
+		why = strdup(err_detail());
+	pthread_barrier_wait(&m->end);
+	if (v)
+		v->ops->close(v);
+	return why;
+}
+
+START_TEST(of_two_that_make_it_one_has_it)
+{
+	pthread_t threads[2];
+	unsigned int round, i;
+
+	for (round = 0; round < 50; round++) {
+		struct maker m = { .holders = 0 };
+
+		pthread_barrier_init(&m.begin, NULL, 2);
+		pthread_barrier_init(&m.end, NULL, 2);
+		for (i = 0; i < 2; i++)
+			pthread_create(&threads[i], NULL, make_and_take, &m);
+		for (i = 0; i < 2; i++) {
+			void *why;
+
+			pthread_join(threads[i], &why);
+			ck_assert_msg(!why, "%s", (char *)why);
+		}
+		ck_assert_uint_eq(m.holders, 1);
+		pthread_barrier_destroy(&m.begin);
+		pthread_barrier_destroy(&m.end);
+		volume_posix_discard(directory);
+	}
+}
+END_TEST
+
+static void read_lock(char *text, size_t size)
+{
+	char path[160];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/lock", directory);
+	f = fopen(path, "r");
+	ck_assert_ptr_nonnull(f);
+	text[fread(text, 1, size - 1, f)] = 0;
+	fclose(f);
+}
+
+/* Who describes himself anew stays the same. */
+START_TEST(a_holder_has_one_identity)
+{
+	struct volume *v = open_volume();
+	char first[200], second[200], *a, *b;
+
+	ck_assert_int_eq(take(v), 0);
+	read_lock(first, sizeof(first));
+	ck_assert_int_eq(v->ops->lease_describe(v, "mounted"), 0);
+	read_lock(second, sizeof(second));
+	a = strchr(first, '\n');
+	b = strchr(second, '\n');
+	ck_assert(a && b);
+	ck_assert_str_eq(a, b);
+	v->ops->close(v);
 }
 END_TEST
 
@@ -269,6 +386,8 @@ int main(void)
 		a_lock_with_another_name_is_not_written_to,
 		a_lock_that_is_no_file_is_refused,
 		a_removed_lock_hides_no_holder,
+		of_two_that_make_it_one_has_it,
+		a_holder_has_one_identity,
 	};
 
 	return run_suite("volume_planted", set_up, tear_down, tests,

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "store/base/lease/holder.h"
 #include "store/base/volume/volume.h"
 
 /*
@@ -12,7 +13,9 @@
  * notes, volume_posix_heat.c the heat, volume_posix_file.c what they do to
  * single files. The directory holds
  *
- *   tabletfs    says that this is a store, and of which format
+ *   tabletfs    the marker: says that this is a store, and of which format;
+ *               locked as the lock file is, for that may be removed or replaced
+ *               under its holder, while without a marker it is no store
  *   root        "tfsroot1" | u64 version | content | crc32c of all before
  *   root.spare  a former root, exchanged for the next
  *   lock        a write lock on it is the lease, a read lock a share of it;
@@ -54,17 +57,26 @@ struct posix_spares {
 	size_t wanted_count;
 };
 
+/* What a volume has of the lease. */
+enum posix_lease {
+	LEASE_NEVER,  /* had, nor wanted */
+	LEASE_WRITES, /* the right to write */
+	LEASE_SHARES, /* the right to read, with a lock file or without */
+	LEASE_LEFT,   /* had either */
+};
+
 struct posix_volume {
-	struct volume volume;  /* first, so that it can be cast */
-	char *path;            /* of the directory, for messages; owned */
-	int directory;         /* open for reading; -1 only while opening */
-	int lock;              /* the lock file while the lease is held, or -1;
+	struct volume volume; /* first, so that it can be cast */
+	char *path;           /* of the directory, for messages; owned */
+	int directory;        /* open for reading; -1 only while opening */
+	int lock;             /* the lock file while the lease is held, or -1;
 				 set by those who take and release it alone */
-	_Atomic bool shares;   /* it has a share, with a lock file or without */
-	_Atomic bool released; /* it had the lease to write, and has it no
-				  more */
-	int share; /* the lock file while the lease is shared, or -1;
+	int share;            /* the lock file while the lease is shared, or -1;
 				 set as lock is */
+	int marked;           /* the marker, locked as the lock file is, or -1;
+				 set as lock is */
+	struct holder self;   /* while lock is held */
+	_Atomic enum posix_lease lease;
 	struct posix_spares spares;
 	int notes; /* LOG, once something was noted, or -1; for one thread at a
 		      time */

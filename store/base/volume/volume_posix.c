@@ -201,7 +201,7 @@ static void drop_tmp(struct posix_writer *w)
 {
 	char tmp[POSIX_TMP_NAME_SIZE];
 
-	if (atomic_load(&w->volume->released))
+	if (atomic_load(&w->volume->lease) > LEASE_WRITES)
 		return;
 	posix_tmp_name(w->name, tmp);
 	if (!posix_spare_give(w->volume, tmp))
@@ -598,8 +598,7 @@ static int open_directory(const char *directory, bool create,
 	if (!v)
 		return -ENOMEM;
 	v->directory = -1;
-	v->lock = -1;
-	v->share = -1;
+	v->lock = v->share = v->marked = -1;
 	v->notes = -1;
 	posix_spares_init(v);
 	v->volume.ops = &posix_ops;

@@ -2,7 +2,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,19 +17,20 @@
 
 /* Who shares the lease, for people. */
 #define READERS "a process that only reads it"
+/* Who has it without a lock file. */
+#define REPLACED "a process whose file " POSIX_LOCK " was removed or replaced"
 
 /* Replaces what the lock file says by the first line of holder and this
  * process. Not at once: who reads it meanwhile may find parts of both. */
-static int write_holder(struct posix_volume *v, int fd, const char *holder)
+static int write_holder(const struct posix_volume *v, int fd,
+			const char *holder)
 {
 	int size = (int)strcspn(holder, "\n");
 	char line[HOLDER_MAX + HOLDER_TEXT_SIZE + 3];
 	char who[HOLDER_TEXT_SIZE];
-	struct holder self;
 	ssize_t n;
 
-	holder_self(&self);
-	holder_format(&self, who);
+	holder_format(&v->self, who);
 	size = snprintf(line, sizeof(line), "%.*s\n%s\n",
 			size < HOLDER_MAX ? size : HOLDER_MAX, holder, who);
 	n = pwrite(fd, line, (size_t)size, 0);
@@ -138,27 +138,47 @@ static int check_one_name(const struct posix_volume *v, int fd)
 		    v->path);
 }
 
-/*
- * Notes on the directory that there is a holder, for who finds no lock file. A
- * lock file in which nobody has written is a new one. If there is a root all
- * the same, and the directory is locked, the former file was removed under a
- * holder, or anybody else locks the directory: which of them cannot be told, so
- * the store is in use. Else a lock on the directory is no hindrance.
- */
-static int lock_directory_too(const struct posix_volume *v, int fd)
+/* Locks the marker as the lock file was locked, so that who finds no lock file,
+ * or another one, meets its former holder there. One with another name, as a
+ * copy by links has it, is not the store's alone, and tells nothing. */
+static int lock_marker(struct posix_volume *v, short type)
 {
+	struct flock lock = whole_file(type);
+	int flags = type == F_WRLCK ? O_RDWR : O_RDONLY;
+	int fd = openat(v->directory, POSIX_MARKER,
+			flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct stat st;
 
-	if (flock(v->directory, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+	/* A damaged store is read without one. */
+	if (fd < 0)
+		return type == F_WRLCK
+			       ? fail(errno == ENOENT ? ERR_not_a_store : errno,
+				      "%s/" POSIX_MARKER, v->path)
+			       : 0;
+	v->marked = fd;
+	if (fstat(fd, &st) == 0 && st.st_nlink > 1)
 		return 0;
-	if (fstat(fd, &st) < 0 || st.st_size > 0 ||
-	    faccessat(v->directory, POSIX_ROOT, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
-		return 0;
-	return fail(ERR_store_in_use,
-		    "%s: in use by a process that has locked the directory; "
-		    "its file " POSIX_LOCK " was removed meanwhile; end the "
-		    "process, which fuser names, and try again",
-		    v->path);
+	if (fcntl(fd, F_OFD_SETLK, &lock) < 0 &&
+	    (errno == EAGAIN || errno == EACCES))
+		return fail(ERR_store_in_use,
+			    "%s: in use by " REPLACED
+			    "; end the process, which "
+			    "fuser %s/" POSIX_MARKER " names, and try again",
+			    v->path, v->path);
+	/* Who took the lease to remove a store that was not made has ended. */
+	if (type == F_WRLCK && fstat(fd, &st) == 0 && st.st_nlink == 0)
+		return fail(ERR_not_a_store,
+			    "%s/" POSIX_MARKER ": was removed just now",
+			    v->path);
+	return 0;
+}
+
+/* Each is the last descriptor of its description, so closing it unlocks. */
+static void unlock(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
 }
 
 /* lost is not kept: nobody takes a lock from a process that lives. */
@@ -175,7 +195,7 @@ int posix_lease_take(struct volume *volume, const char *holder,
 	if (fd < 0)
 		return fd;
 	/* Who holds it through v itself is told, as another would be. */
-	err = v->lock >= 0 ? EAGAIN : 0;
+	err = v->lock >= 0 || v->marked >= 0 ? EAGAIN : 0;
 	if (!err && fcntl(fd, F_OFD_SETLK, &lock) < 0)
 		err = errno;
 	if (err) {
@@ -184,22 +204,23 @@ int posix_lease_take(struct volume *volume, const char *holder,
 	}
 	err = check_one_name(v, fd);
 	if (err == 0)
-		err = lock_directory_too(v, fd);
+		err = lock_marker(v, F_WRLCK);
 	if (err < 0)
-		goto close_file;
+		goto unlock_marker;
+	holder_self(&v->self);
 	/* The line is for people: a full disk that does not take it keeps
 	 * nobody from the store. */
 	if (write_holder(v, fd, holder) < 0)
 		err_clear();
 	err = posix_each_entry(v, sweep_entry, v);
 	if (err < 0)
-		goto unlock_directory;
+		goto unlock_marker;
 	v->lock = fd;
-	atomic_store(&v->released, false);
+	atomic_store(&v->lease, LEASE_WRITES);
 	return 0;
 
-unlock_directory:
-	flock(v->directory, LOCK_UN);
+unlock_marker:
+	unlock(&v->marked);
 close_file:
 	close(fd);
 	return err;
@@ -209,9 +230,9 @@ int posix_lease_check(struct volume *volume)
 {
 	struct posix_volume *v = posix(volume);
 
-	return atomic_load_explicit(&v->shares, memory_order_acquire)
-		       ? 0
-		       : posix_guard(v);
+	if (atomic_load_explicit(&v->lease, memory_order_acquire) < LEASE_LEFT)
+		return 0;
+	return fail(ERR_store_lost, "%s: its lease was released", v->path);
 }
 
 int posix_lease_describe(struct volume *volume, const char *holder)
@@ -226,45 +247,42 @@ int posix_lease_describe(struct volume *volume, const char *holder)
 	return write_holder(v, v->lock, holder);
 }
 
-/* A lock to read needs a descriptor to read. Without a lock file nobody writes,
- * for a writer makes it first; it is not made here, as that were a change. */
+/* A lock to read needs a descriptor to read. A lock file that is missing is not
+ * made here, as that were a change: then the marker alone is locked. */
 int posix_lease_share(struct volume *volume)
 {
 	struct posix_volume *v = posix(volume);
 	struct flock lock = whole_file(F_RDLCK);
-	int fd, err;
+	int err = 0;
 
-	assert(v->lock < 0 && v->share < 0);
-	fd = open_lock(v, O_RDONLY);
-	if (fd == -ENOENT)
+	assert(v->lock < 0 && v->share < 0 && v->marked < 0);
+	v->share = open_lock(v, O_RDONLY);
+	if (v->share == -ENOENT)
 		err_clear();
-	atomic_store(&v->shares, fd == -ENOENT);
-	if (fd < 0)
-		return fd == -ENOENT ? 0 : fd;
-	if (fcntl(fd, F_OFD_SETLK, &lock) < 0) {
-		err = lock_refused(v, fd, F_RDLCK, errno);
-		close(fd);
-		return err;
+	else if (v->share < 0)
+		err = v->share;
+	else if (fcntl(v->share, F_OFD_SETLK, &lock) < 0)
+		err = lock_refused(v, v->share, F_RDLCK, errno);
+	if (!err)
+		err = lock_marker(v, F_RDLCK);
+	if (!err) {
+		atomic_store(&v->lease, LEASE_SHARES);
+		return 0;
 	}
-	v->share = fd;
-	atomic_store(&v->shares, true);
-	return 0;
+	unlock(&v->share);
+	unlock(&v->marked);
+	return err;
 }
 
-/* Each is the last descriptor of its description, so closing it unlocks. */
 void posix_lease_release(struct volume *volume)
 {
 	struct posix_volume *v = posix(volume);
 
-	if (v->lock >= 0) {
-		atomic_store(&v->released, true);
-		flock(v->directory, LOCK_UN);
-		close(v->lock);
-	}
-	if (v->share >= 0)
-		close(v->share);
-	v->lock = v->share = -1;
-	atomic_store(&v->shares, false);
+	if (atomic_load(&v->lease) != LEASE_NEVER)
+		atomic_store(&v->lease, LEASE_LEFT);
+	unlock(&v->lock);
+	unlock(&v->share);
+	unlock(&v->marked);
 }
 
 /* Whether the second line of the lock file is of a holder that is here; who
@@ -282,6 +300,36 @@ static bool is_here(int fd)
 	       holder_is_here(&who);
 }
 
+/* Whether somebody has the marker locked whose lock file is another's or gone;
+ * path is of the lock file. */
+static bool is_marked(const char *path)
+{
+	struct flock lock = whole_file(F_WRLCK);
+	int size = (int)(strlen(path) - strlen(POSIX_LOCK)), fd;
+	char *marker;
+	bool is;
+
+	if (asprintf(&marker, "%.*s" POSIX_MARKER, size, path) < 0)
+		return false;
+	fd = open(marker, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	free(marker);
+	if (fd < 0)
+		return false;
+	is = fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+	close(fd);
+	return is;
+}
+
+/* Of who wrote no line here: 1 with words for people, or the error. */
+static int holder_unknown(const char *path, struct buf *out, int err)
+{
+	if (err != -ENOENT || !is_marked(path))
+		return err;
+	err_clear();
+	err = buf_set(out, BYTES_LITERAL(REPLACED));
+	return err < 0 ? err : 1;
+}
+
 int volume_posix_holder(const char *directory, struct buf *out, bool *here)
 {
 	struct flock lock = whole_file(F_WRLCK);
@@ -295,12 +343,14 @@ int volume_posix_holder(const char *directory, struct buf *out, bool *here)
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0) {
 		err = fail(errno, "%s: cannot open", path);
+		err = holder_unknown(path, out, err);
 		goto free_path;
 	}
 	if (fcntl(fd, F_OFD_GETLK, &lock) < 0) {
 		err = fail(errno, "%s: cannot ask for its lock", path);
 	} else if (lock.l_type == F_UNLCK) {
 		err = fail(ENOENT, "%s: not held", path);
+		err = holder_unknown(path, out, err);
 	} else if (lock.l_type == F_RDLCK) {
 		err = buf_set(out, BYTES_LITERAL(READERS));
 		err = err < 0 ? err : 1;

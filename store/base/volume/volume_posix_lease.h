@@ -10,8 +10,8 @@
  * The kernel keeps the lock for as long as its holder lives, and no longer, so
  * there is nobody to be deposed but who is dead, or has released it: that is
  * all of the fence. A holder that is stopped has the store until it is killed.
- * Where the lock file was removed the lock on it says nothing more; then a
- * second one, on the directory, tells that there is a holder.
+ * The lock file may be removed or replaced under who has it locked; so he has
+ * the marker locked as well, for as long, without which this is no store.
  */
 
 /* These are operations of the volume, see volume.h. */
