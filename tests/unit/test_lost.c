@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "store/base/bg.h"
+#include "store/bulk_load.h"
 #include "store/store.h"
 #include "tests/sim/volume_mem.h"
 #include "tests/unit/suite.h"
@@ -26,6 +27,7 @@ static struct store *open_on(struct volume *v)
 	o.create = true;
 	o.background = false;
 	o.lease_wait_ms = 300;
+	o.memtable_size = 64 << 10;
 	check(store_open_volume(v, &o, &s));
 	return s;
 }
@@ -189,6 +191,50 @@ START_TEST(a_sync_without_space_is_tried_again)
 }
 END_TEST
 
+static int load_some(const char *row)
+{
+	static const uint8_t value[4096];
+	struct bulk_load *load;
+	struct write *w;
+	int err = store_bulk_begin(store, &load);
+
+	if (err < 0)
+		return err;
+	err = write_new(store, &w);
+	if (err == 0)
+		err = write_row(w, BYTES_LITERAL("t"), bytes_string(row));
+	if (err == 0)
+		err = write_set(w, BYTES_LITERAL("f"), BYTES_LITERAL("q"), 1000,
+				bytes_of(value, sizeof(value)));
+	if (err == 0)
+		err = store_bulk_add(load, w);
+	write_free(w);
+	if (err >= 0)
+		err = store_bulk_publish(load);
+	store_bulk_free(load);
+	return err;
+}
+
+/* Whichever call of a load or a commit it was that lacked space. */
+START_TEST(trouble_of_a_sync_ends)
+{
+	uint64_t n;
+	bool failed = true;
+
+	for (n = 1; failed; n++) {
+		volume_mem_fail(volume, n, ENOSPC, false, n);
+		if (load_some("load") < 0 || put(store, "one", true) < 0)
+			err_clear();
+		failed = volume_mem_failed(volume);
+		volume_mem_fail(volume, 0, 0, false, 1);
+		check(store_sync(store));
+		ck_assert_msg(store_health(store) == 0, "call %d: %s", (int)n,
+			      err_detail());
+	}
+	ck_assert_uint_gt(n, 10);
+}
+END_TEST
+
 /* One that failed in another way has lost what it was for. */
 START_TEST(a_sync_that_failed_is_not)
 {
@@ -242,6 +288,7 @@ int main(void)
 		it_is_waited_for_once,
 		a_commit_is_waited_for,
 		a_sync_without_space_is_tried_again,
+		trouble_of_a_sync_ends,
 		a_sync_that_failed_is_not,
 		what_is_taken_survives_a_kill,
 	};

@@ -94,7 +94,8 @@ struct engine {
 	pthread_cond_t synced;   /* with sync: a sync of the log has ended */
 	unsigned int syncing;    /* syncs of it under way; protected by sync */
 	uint64_t syncing_seq;    /* that the last of them covers; as well */
-	bool sync_short; /* the last one lacked space; protected by sync */
+	atomic_bool sync_short;  /* one lacked space, and none has gone well
+				    since */
 
 	struct gaps gaps;
 	struct rests rests;

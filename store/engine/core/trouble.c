@@ -97,8 +97,19 @@ int engine_work_failed(struct engine *e, int err)
 
 int engine_sync_failed(struct engine *e, int err)
 {
-	return err == -ENOSPC ? engine_work_failed(e, err)
-			      : engine_poison(e, err);
+	if (err != -ENOSPC)
+		return engine_poison(e, err);
+	if (!atomic_exchange(&e->sync_short, true))
+		event_add(&e->events, EVENTS_ERRORS, "trouble why=%s",
+			  err_detail());
+	return err;
+}
+
+void engine_synced(struct engine *e)
+{
+	if (atomic_load(&e->sync_short) &&
+	    atomic_exchange(&e->sync_short, false))
+		event_add(&e->events, EVENTS_ERRORS, "trouble_over");
 }
 
 void engine_work_done(struct engine *e)
@@ -173,5 +184,12 @@ int engine_health(struct engine *e)
 {
 	int err = e->options.read_only ? 0 : engine_writable(e);
 
-	return err < 0 ? err : engine_no_room(e);
+	if (err == 0)
+		err = engine_no_room(e);
+	if (err == 0 && atomic_load(&e->sync_short))
+		err = fail(ENOSPC,
+			   "%s: there was no space to make durable what was "
+			   "written; nothing is lost, and it is tried again",
+			   e->volume->path);
+	return err;
 }

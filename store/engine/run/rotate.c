@@ -56,6 +56,7 @@ static int switch_log(struct engine *e, struct wal *wal, uint64_t id)
 		e->arena_room = 0;
 		atomic_store(&e->synced_seq, e->written_seq);
 		atomic_store(&e->blobs->fresh, 0);
+		engine_synced(e);
 	}
 	engine_sync_let_go(e);
 	edit_release(&edit);

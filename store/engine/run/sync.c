@@ -7,8 +7,14 @@
 #include "store/engine/large/blobs.h"
 #include "store/engine/run/sync.h"
 
-/* Syncs of the log under way at once: while the disk is at one, others wait for
- * the next, which serves them all. */
+/*
+ * Syncs of the log under way at once: while the disk is at one, others wait for
+ * the next, which serves them all. On a directory more gain nothing, as its
+ * syncs exclude each other (volume_posix.c). More are right where the volume
+ * keeps log_sync's word: 0 is for all that was appended before the call, and no
+ * call returns it once another has failed. What is synced is then what the one
+ * covers that got the furthest, and chunks are synced before by each.
+ */
 #define SYNCS_MAX 1
 
 int engine_sync_log(struct engine *e)
@@ -16,7 +22,11 @@ int engine_sync_log(struct engine *e)
 	int err = blob_sync(e);
 
 	/* A durable record's chunks are durable: recovery goes by that. */
-	return err < 0 ? err : wal_sync(e->wal);
+	if (err == 0)
+		err = wal_sync(e->wal);
+	if (err == 0)
+		engine_synced(e);
+	return err;
 }
 
 static void tell_slow(struct engine *e, uint64_t us)
@@ -52,9 +62,6 @@ static int sync_for_all(struct engine *e)
 	e->syncing--;
 	if (err == 0 && atomic_load(&e->synced_seq) < covered)
 		atomic_store(&e->synced_seq, covered);
-	if (err == 0 && e->sync_short)
-		engine_work_done(e);
-	e->sync_short = err == -ENOSPC;
 	pthread_cond_broadcast(&e->synced);
 	return err;
 }
@@ -73,7 +80,9 @@ int engine_sync(struct engine *e)
 	if (e->options.read_only)
 		return 0;
 	pthread_mutex_lock(&e->sync);
-	while (err == 0 && atomic_load(&e->synced_seq) < want) {
+	/* Trouble of a sync ends by one, though nothing may wait for that. */
+	while (err == 0 && (atomic_load(&e->synced_seq) < want ||
+			    atomic_load(&e->sync_short))) {
 		err = engine_writable(e);
 		if (err < 0)
 			break;
