@@ -97,7 +97,7 @@ static int run(unsigned long at, bool forgetful)
 
 int main(int argc, char **argv)
 {
-	unsigned long at, only = 0, every = 1, passed = 0, failed = 0;
+	unsigned long at, only = 0, every = 1, passed = 0, failed = 0, before;
 	int forgetful, result, i;
 
 	for (i = 1; i + 1 < argc; i += 2) {
@@ -107,7 +107,8 @@ int main(int argc, char **argv)
 			every = strtoul(argv[i + 1], NULL, 0);
 	}
 	every += every == 0;
-	for (forgetful = 0; forgetful < 2; forgetful++)
+	for (forgetful = 0; forgetful < 2; forgetful++) {
+		before = passed + failed;
 		for (at = only ? only : 1;; at += every) {
 			result = run(at, forgetful);
 			if (result < 0)
@@ -117,6 +118,12 @@ int main(int argc, char **argv)
 			if (only)
 				break;
 		}
+		/* A test that tries nothing is none. */
+		if (passed + failed == before) {
+			printf("there was no change to take it at\n");
+			failed++;
+		}
+	}
 	printf("%lu passed, %lu failed, 0 skipped\n", passed, failed);
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
