@@ -39,6 +39,18 @@ static void read_text(const char *path, char *text, size_t size)
 		close(fd);
 }
 
+/* Where a process began is told in the time of who asks. In the first time
+ * namespace, or without any, that is the same for all. */
+#define FIRST_TIME_NAMESPACE 0xeffffffaU
+
+static bool tells_start(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/time", &st) < 0 ||
+	       st.st_ino == FIRST_TIME_NAMESPACE;
+}
+
 /* Of a process that /proc does not show, or with a /proc of another namespace,
  * in which the pid is somebody else's: nothing. */
 static struct proc_stat look_at(pid_t pid)
@@ -62,7 +74,7 @@ static struct proc_stat look_at(pid_t pid)
 			out.state = *at;
 		else if (word == STAT_THREADS)
 			out.threads = strtoull(at, NULL, 10);
-		else if (word == STAT_START)
+		else if (word == STAT_START && tells_start())
 			out.start = strtoull(at, NULL, 10);
 		word++;
 	}

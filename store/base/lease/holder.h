@@ -15,7 +15,8 @@ struct holder {
 	char boot[37];          /* the machine's boot id; "": not known */
 	uint64_t pid_namespace; /* its inode; 0: not known */
 	pid_t pid;              /* in that namespace */
-	uint64_t start;         /* in ticks since the boot; 0: not known */
+	uint64_t start;         /* in ticks since the boot; 0: not known, as in
+				   a time namespace */
 	uint64_t nonce;         /* so that no two are the same */
 };
 
@@ -32,8 +33,8 @@ void holder_format(const struct holder *h, char *text);
 /* The holder of such a text; false, and *out is of nobody, if it is none. */
 bool holder_parse(const char *text, struct holder *out);
 
-/* Whether h is of this boot and this pid namespace, so that paths and pids that
- * it names mean here what they mean to it. */
+/* Whether h is of this boot and this pid namespace, so that pids that it names
+ * mean here what they mean to it. */
 bool holder_is_here(const struct holder *h);
 
 /* Whether h is known to be dead: it is here, and there is no process of its
