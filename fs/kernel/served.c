@@ -155,9 +155,8 @@ static int find(const char *directory, const struct answer_teller *teller,
 	if (err)
 		return err;
 	buf_reset(&served->place);
-	/* A path of another machine or container is none here. */
-	if (!here)
-		return 0;
+	/* Of another container, too: a path that means nothing here leads to
+	 * no mount that says it serves this store. */
 	at = strstr((char *)served->holder.data, SERVED_AT);
 	if (!at && strstr((char *)served->holder.data, SERVED_BY_SOCKET))
 		return find_socket(directory, served);

@@ -37,8 +37,9 @@ int volume_open(const char *where, bool create, struct volume **out);
 /* Replaces line by who has the lease there, without taking it: 0 with the line
  * that its holder wrote; 1 if it is shared by readers, with words for people;
  * -ENOENT when nobody has it. *here: the holder is of this machine, this boot
- * and this pid namespace, or does not say; only then do pids and paths in its
- * line mean anything here, and they are to be looked at all the same. */
+ * and this pid namespace, or does not say; only then do pids in its line mean
+ * anything here. A path there may, wherever the holder is, and is to be asked
+ * whether it serves this store. */
 int volume_holder(const char *where, struct buf *line, bool *here);
 
 #endif
