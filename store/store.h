@@ -108,7 +108,8 @@ struct store_options {
 	/* Line for whoever finds the store in use; NULL is an empty one. */
 	const char *holder;
 	unsigned int lease_wait_ms; /* see store_answerable; 30,000 */
-	const struct clock *clock;  /* copied; its context must outlive s */
+	bool fresh; /* with create: -ERR_store_exists if there is one */
+	const struct clock *clock; /* copied; its context must outlive s */
 };
 
 /* The defaults: 32 MiB of memtable and sst, 64 MiB of cache, synced each

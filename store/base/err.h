@@ -65,7 +65,8 @@
 	x(no_recipe, 43, ENOENT, "recipe not found") \
 	x(heat_damaged, 44, EIO, "history of heat is damaged") \
 	x(store_lost, 46, EROFS, "another holder has taken the store") \
-	x(no_such_kind, 47, EINVAL, "no such kind of place for a store")
+	x(no_such_kind, 47, EINVAL, "no such kind of place for a store") \
+	x(store_exists, 48, EEXIST, "there is a store already")
 /* clang-format on */
 
 /* Each x(name, number, errno, text) of the list makes an ERR_name. */

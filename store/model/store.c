@@ -119,6 +119,7 @@ static int open_engine(struct store *s, const struct store_options *o)
 	options.clock = &s->clock;
 	options.holder = o->holder;
 	options.create = o->create;
+	options.fresh = o->fresh;
 	options.read_only = o->read_only;
 	err = engine_open(s->volume, &options, &s->engine);
 	if (err < 0)

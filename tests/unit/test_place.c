@@ -1,5 +1,9 @@
+#include <errno.h>
+#include <stdlib.h>
+
 #include "store/base/err.h"
 #include "store/base/place/place.h"
+#include "store/store.h"
 #include "tests/sim/volume_mem.h"
 #include "tests/unit/suite.h"
 #include "tests/unit/volume_directory.h"
@@ -94,9 +98,54 @@ START_TEST(a_holder)
 }
 END_TEST
 
+/* A kind whose places are one, which stays. */
+static struct volume *kept;
+
+static int open_kept(const char *place, bool create, struct volume **out)
+{
+	(void)place;
+	(void)create;
+	return volume_mem_other(kept, out);
+}
+
+static const struct volume_kind kept_kind = { "kept", open_kept, hold_memory };
+
+static void set_up_kept(void)
+{
+	ck_assert_int_eq(volume_mem_new(&kept), 0);
+	ck_assert_int_eq(volume_register(&kept_kind), 0);
+}
+
+static int open_store(const char *where, bool fresh)
+{
+	struct store_options o;
+	struct store *s;
+	int err;
+
+	store_options_init(&o);
+	o.create = true;
+	o.fresh = fresh;
+	o.background = false;
+	err = store_open(where, &o, &s);
+	return err < 0 ? err : store_close(s);
+}
+
+START_TEST(a_store_is_made_once)
+{
+	set_up_kept();
+	ck_assert_int_eq(open_store("kept:x", true), 0);
+	ck_assert_int_eq(open_store("kept:x", true), -ERR_store_exists);
+	ck_assert_ptr_nonnull(strstr(err_detail(), "holds a store already"));
+	ck_assert_int_eq(open_store("kept:x", false), 0);
+	kept->ops->close(kept);
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *tests[] = { a_directory, a_kind, a_holder };
+	const TTest *tests[] = { a_directory, a_kind, a_holder,
+				 a_store_is_made_once };
 
-	return run_suite("place", set_up, tear_down, tests, 3);
+	return run_suite("place", set_up, tear_down, tests,
+			 sizeof(tests) / sizeof(*tests));
 }

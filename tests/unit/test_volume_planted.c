@@ -369,6 +369,14 @@ START_TEST(a_holder_has_one_identity)
 	b = strchr(second, '\n');
 	ck_assert(a && b);
 	ck_assert_str_eq(a, b);
+	ck_assert(!volume_posix_had_lease(v));
+	v->ops->lease_release(v);
+	ck_assert_int_eq(take(v), 0);
+	ck_assert(volume_posix_had_lease(v));
+	v->ops->lease_release(v);
+	make_file("lock", "me\n00000000-0000-0000-0000-000000000000 1 2 3 4\n");
+	ck_assert_int_eq(take(v), 0);
+	ck_assert(!volume_posix_had_lease(v));
 	v->ops->close(v);
 }
 END_TEST

@@ -76,6 +76,7 @@ struct posix_volume {
 	int marked;           /* the marker, locked as the lock file is, or -1;
 				 set as lock is */
 	struct holder self;   /* while lock is held */
+	struct holder former; /* who had the lease before; pid 0: not known */
 	_Atomic enum posix_lease lease;
 	struct posix_spares spares;
 	int notes; /* LOG, once something was noted, or -1; for one thread at a

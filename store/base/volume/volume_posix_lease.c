@@ -50,6 +50,20 @@ static void read_holder(int fd, char *line)
 	line[strcspn(line, "\n")] = 0;
 }
 
+/* Whether the lock file's second line is of a holder; former programs leave
+ * none. */
+static bool read_who(int fd, struct holder *who)
+{
+	char text[HOLDER_MAX + HOLDER_TEXT_SIZE + 3];
+	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+	char *second;
+
+	*who = (struct holder){ .pid = 0 };
+	text[n > 0 ? n : 0] = 0;
+	second = strchr(text, '\n');
+	return second && holder_parse(second + 1, who);
+}
+
 /*
  * The lease is a lock of the open file description, which ends with the last
  * process that has it, and whose holder can be asked for without taking it.
@@ -207,6 +221,7 @@ int posix_lease_take(struct volume *volume, const char *holder,
 		err = lock_marker(v, F_WRLCK);
 	if (err < 0)
 		goto unlock_marker;
+	(void)read_who(fd, &v->former);
 	holder_self(&v->self);
 	/* The line is for people: a full disk that does not take it keeps
 	 * nobody from the store. */
@@ -224,6 +239,14 @@ unlock_marker:
 close_file:
 	close(fd);
 	return err;
+}
+
+bool volume_posix_had_lease(const struct volume *volume)
+{
+	const struct posix_volume *v = (const struct posix_volume *)volume;
+
+	return v->lock >= 0 && v->former.pid == v->self.pid &&
+	       v->former.start == v->self.start && holder_is_here(&v->former);
 }
 
 int posix_lease_check(struct volume *volume)
@@ -285,21 +308,6 @@ void posix_lease_release(struct volume *volume)
 	unlock(&v->marked);
 }
 
-/* Whether the second line of the lock file is of a holder that is here; who
- * leaves none, as former programs do, is. */
-static bool is_here(int fd)
-{
-	char text[HOLDER_MAX + HOLDER_TEXT_SIZE + 3];
-	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
-	struct holder who;
-	char *second;
-
-	text[n > 0 ? n : 0] = 0;
-	second = strchr(text, '\n');
-	return !second || !holder_parse(second + 1, &who) ||
-	       holder_is_here(&who);
-}
-
 /* Whether somebody has the marker locked whose lock file is another's or gone;
  * path is of the lock file. */
 static bool is_marked(const char *path)
@@ -334,6 +342,7 @@ int volume_posix_holder(const char *directory, struct buf *out, bool *here)
 {
 	struct flock lock = whole_file(F_WRLCK);
 	char line[HOLDER_MAX + 1];
+	struct holder who;
 	char *path;
 	int fd, err;
 
@@ -356,7 +365,7 @@ int volume_posix_holder(const char *directory, struct buf *out, bool *here)
 		err = err < 0 ? err : 1;
 	} else {
 		read_holder(fd, line);
-		*here = is_here(fd);
+		*here = !read_who(fd, &who) || holder_is_here(&who);
 		err = buf_set(out, bytes_string(line));
 	}
 	close(fd);

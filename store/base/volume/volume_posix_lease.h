@@ -22,6 +22,10 @@ int posix_lease_describe(struct volume *volume, const char *holder);
 int posix_lease_share(struct volume *volume);
 void posix_lease_release(struct volume *volume);
 
+/* Of a volume of a directory whose lease is held: whether this process was the
+ * one that had it before, so that nobody has changed anything since. */
+bool volume_posix_had_lease(const struct volume *volume);
+
 /* As volume_holder (place.h), of a directory. Changes nothing. */
 int volume_posix_holder(const char *directory, struct buf *out, bool *here);
 

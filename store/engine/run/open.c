@@ -487,16 +487,21 @@ static struct engine *engine_new(struct volume *v,
 }
 
 /* So that what opening replaces becomes a piece where one is missing. A store
- * that is made comes first, before room for it. */
-static void hold_early(struct engine *e)
+ * that is made comes first, before room for it. -ERR_store_exists if it is to
+ * be fresh, and is not. */
+static int hold_early(struct engine *e)
 {
 	struct buf root = BUF_INIT;
 	uint64_t version;
+	int err = e->volume->ops->root_get(e->volume, &version, &root);
 
-	if (e->volume->ops->root_get(e->volume, &version, &root) < 0 ||
-	    engine_keep_room(e) < 0)
-		err_clear();
 	buf_release(&root);
+	if (err == 0 && e->options.fresh)
+		return fail(ERR_store_exists, "%s: holds a store already",
+			    e->volume->path);
+	if (err < 0 || engine_keep_room(e) < 0)
+		err_clear();
+	return 0;
 }
 
 /* Writes what opening told. If that cannot be written for another reason than a
@@ -549,8 +554,9 @@ int engine_open(struct volume *v, const struct engine_options *o,
 	if (err < 0)
 		goto abandon;
 	e->lease = true;
-	if (!o->read_only)
-		hold_early(e);
+	err = o->read_only ? 0 : hold_early(e);
+	if (err < 0)
+		goto abandon;
 	err = manifest_open(v, e->cache, &e->owner, o->create, o->read_only,
 			    &e->manifest);
 	if (err < 0)
