@@ -3,6 +3,7 @@
 
 #include "store/base/err.h"
 #include "store/base/place/place.h"
+#include "store/repair.h"
 #include "store/store.h"
 #include "tests/sim/volume_mem.h"
 #include "tests/unit/suite.h"
@@ -141,10 +142,47 @@ START_TEST(a_store_is_made_once)
 }
 END_TEST
 
+static void tell(void *context, const char *text)
+{
+	(void)context;
+	(void)text;
+}
+
+static uint64_t root_version(void)
+{
+	struct buf root = BUF_INIT;
+	uint64_t version = 0;
+
+	if (kept->ops->root_get(kept, &version, &root) < 0)
+		version = 0;
+	buf_release(&root);
+	return version;
+}
+
+/* By one swap of the root, its last; and never over another store. */
+START_TEST(a_repair_is_there_when_it_is_whole)
+{
+	struct repair_result result;
+
+	set_up_kept();
+	ck_assert_int_eq(setenv("TMPDIR", top, 1), 0);
+	ck_assert_int_eq(open_store(directory, true), 0);
+	ck_assert_int_eq(store_repair(directory, "kept:x", tell, NULL, &result),
+			 0);
+	ck_assert_uint_eq(root_version(), 1);
+	ck_assert_int_eq(store_repair(directory, "kept:x", tell, NULL, &result),
+			 -EEXIST);
+	ck_assert_uint_eq(root_version(), 1);
+	ck_assert_int_eq(open_store("kept:x", false), 0);
+	kept->ops->close(kept);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = { a_directory, a_kind, a_holder,
-				 a_store_is_made_once };
+				 a_store_is_made_once,
+				 a_repair_is_there_when_it_is_whole };
 
 	return run_suite("place", set_up, tear_down, tests,
 			 sizeof(tests) / sizeof(*tests));

@@ -511,6 +511,19 @@ static int is_in_use(const char *partial)
 		    partial);
 }
 
+int volume_posix_temporary(struct buf *out)
+{
+	const char *base = getenv("TMPDIR");
+	int err = buf_printf(out, "%s/tabletfs-XXXXXX",
+			     base && *base ? base : "/var/tmp");
+
+	if (err == 0)
+		err = buf_terminate(out);
+	if (err == 0 && !mkdtemp((char *)out->data))
+		err = fail(errno, "%s: cannot create", (char *)out->data);
+	return err;
+}
+
 /* Of two that find the same one, one renames it, and looks again whether that
  * is what it saw: it may be another by then, which has its name back. */
 int volume_posix_take_over(const char *partial)

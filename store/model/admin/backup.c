@@ -27,6 +27,18 @@ static int check_empty(struct volume *to)
 	return err < 0 ? err : fail(EEXIST, "%s: is there already", to->path);
 }
 
+int backup_free_place(const char *where)
+{
+	struct volume *to;
+	int err = volume_open(where, true, &to);
+
+	if (err < 0)
+		return err;
+	err = check_empty(to);
+	to->ops->close(to);
+	return err;
+}
+
 /* The lease of the new store is held while it is made, so that nobody opens it
  * half done. */
 static int backup_into(const struct backup_source *from, const char *where,

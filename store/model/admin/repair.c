@@ -520,19 +520,61 @@ static int free_partial(const char *partial)
 		       : err;
 }
 
-/* The volume is closed when the directory is renamed; what is no directory has
- * its name at once: partial is to. */
-static int repair_into(struct volume *from, const char *partial, const char *to,
+static int repair_into(struct volume *from, const char *directory,
 		       void (*tell)(void *context, const char *text),
 		       void *context, struct repair_result *result)
 {
-	struct volume *volume;
-	int err = volume_open(partial, true, &volume);
+	struct volume *to;
+	int err = volume_posix_open(directory, true, &to);
+
+	return err < 0 ? err
+		       : store_repair_volume(from, to, tell, context, result);
+}
+
+/* Copies the repaired store of a directory to a place of another kind, where it
+ * is there when it is whole. */
+static int publish(const char *directory, const char *to)
+{
+	struct store_options options;
+	struct backup_result copied;
+	struct store *s;
+	int err, closed;
+
+	store_options_init(&options);
+	options.background = false;
+	err = store_open(directory, &options, &s);
+	if (err < 0)
+		return err;
+	err = store_backup(s, to, &copied);
+	closed = store_close(s);
+	return err < 0 ? err : closed;
+}
+
+/* A repair opens the new store again and again, and what has no names to be
+ * exchanged would be seen half done: so it is made in a directory for what is
+ * temporary, and copied. What has problems of its own stays there, for a look.
+ */
+static int repair_elsewhere(struct volume *from, const char *to,
+			    void (*tell)(void *context, const char *text),
+			    void *context, struct repair_result *result)
+{
+	struct buf directory = BUF_INIT;
+	int err = backup_free_place(to);
 
 	if (err == 0)
-		err = store_repair_volume(from, volume, tell, context, result);
-	return err < 0 || partial == to ? err
-					: volume_posix_rename(partial, to);
+		err = volume_posix_temporary(&directory);
+	if (err < 0)
+		goto release;
+	err = repair_into(from, (char *)directory.data, tell, context, result);
+	if (err == 0)
+		err = publish((char *)directory.data, to);
+	if (err == -ERR_check_failed)
+		tell(context, (char *)directory.data);
+	else
+		volume_posix_discard((char *)directory.data);
+release:
+	buf_release(&directory);
+	return err;
 }
 
 /* As volume_posix_open_damaged, of a store wherever it is. */
@@ -570,10 +612,14 @@ int store_repair(const char *directory, const char *to,
 		err = open_damaged(directory, &from);
 	if (err == 0)
 		err = engine_repairable(from);
-	if (err == 0) {
-		place = kind ? to : (const char *)partial.data;
-		err = repair_into(from, place, to, tell, context, result);
-		if (!kind && err < 0 && err != -ERR_check_failed)
+	if (err == 0 && kind) {
+		err = repair_elsewhere(from, to, tell, context, result);
+	} else if (err == 0) {
+		place = (const char *)partial.data;
+		err = repair_into(from, place, tell, context, result);
+		if (err == 0)
+			err = volume_posix_rename(place, to);
+		if (err < 0 && err != -ERR_check_failed)
 			volume_posix_discard(place);
 	}
 	if (from)
