@@ -11,8 +11,6 @@ int mem_guard(struct mem_handle *h)
 {
 	const struct mem_volume *v = h->pool;
 
-	if (h->left || h->shares)
-		return fail(ERR_store_lost, "memory: lease is not held");
 	if (h->fence == 0 || (v->leased == h && v->fence == h->fence))
 		return 0;
 	if (!h->lost_told && h->lost) {
@@ -49,7 +47,9 @@ int mem_lease_check(struct volume *volume)
 {
 	struct mem_handle *h = mem_handle(volume);
 
-	if (h->pool->silent && h->fence > 0 && !h->left)
+	if (h->left)
+		return fail(ERR_store_lost, "memory: lease was released");
+	if (h->pool->silent && h->fence > 0)
 		return fail(EAGAIN, "memory: it does not answer");
 	return h->shares ? 0 : mem_guard(h);
 }

@@ -78,6 +78,8 @@ struct posix_volume {
 	struct holder self;   /* while lock is held */
 	struct holder former; /* who had the lease before; pid 0: not known */
 	_Atomic enum posix_lease lease;
+	_Atomic bool released; /* it had the lease to write, and has it no
+				  more */
 	struct posix_spares spares;
 	int notes; /* LOG, once something was noted, or -1; for one thread at a
 		      time */

@@ -61,8 +61,8 @@ struct volume_space {
  * lease_describe) fails with -ERR_store_lost and changes nothing, and what open,
  * pread, list and root_get then tell to the new holder is final but for what
  * that changes itself. What ends an object, segment_abandon and log_close, only
- * frees memory then. Whoever has released the lease, or a share, is a former
- * holder at once, until it takes it again; and whoever shares it is as one. A volume that never took it is none, and is not
+ * frees memory then. Whoever has released the lease is a former holder at once,
+ * until it takes it again. A volume that never took it is none, and is not
  * kept from writing: its user sees to it that nobody else writes.
  */
 struct volume_ops {

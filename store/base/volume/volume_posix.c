@@ -201,7 +201,7 @@ static void drop_tmp(struct posix_writer *w)
 {
 	char tmp[POSIX_TMP_NAME_SIZE];
 
-	if (atomic_load(&w->volume->lease) > LEASE_WRITES)
+	if (atomic_load(&w->volume->released))
 		return;
 	posix_tmp_name(w->name, tmp);
 	if (!posix_spare_give(w->volume, tmp))

@@ -35,11 +35,9 @@ void posix_tmp_name(const char *name, char *tmp)
 
 int posix_guard(const struct posix_volume *v)
 {
-	if (atomic_load_explicit(&v->lease, memory_order_acquire) <=
-	    LEASE_WRITES)
+	if (!atomic_load_explicit(&v->released, memory_order_acquire))
 		return 0;
-	return fail(ERR_store_lost, "%s: the lease to write is not held",
-		    v->path);
+	return fail(ERR_store_lost, "%s: its lease was released", v->path);
 }
 
 char *posix_path(const struct posix_volume *v, const char *name)

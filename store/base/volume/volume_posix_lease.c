@@ -232,6 +232,7 @@ int posix_lease_take(struct volume *volume, const char *holder,
 		goto unlock_marker;
 	v->lock = fd;
 	atomic_store(&v->lease, LEASE_WRITES);
+	atomic_store(&v->released, false);
 	return 0;
 
 unlock_marker:
@@ -301,6 +302,8 @@ void posix_lease_release(struct volume *volume)
 {
 	struct posix_volume *v = posix(volume);
 
+	if (atomic_load(&v->lease) == LEASE_WRITES)
+		atomic_store(&v->released, true);
 	if (atomic_load(&v->lease) != LEASE_NEVER)
 		atomic_store(&v->lease, LEASE_LEFT);
 	unlock(&v->lock);
