@@ -107,6 +107,8 @@ struct store_options {
 				   that are not visible a scan seeks */
 	/* Line for whoever finds the store in use; NULL is an empty one. */
 	const char *holder;
+	unsigned int lease_wait_ms; /* see store_answerable; 30,000 */
+	bool fresh; /* with create: -ERR_store_exists if there is one */
 	const struct clock *clock; /* copied; its context must outlive s */
 };
 
@@ -124,13 +126,14 @@ void store_options_init(struct store_options *o);
 void store_options_memory(struct store_options *o, uint64_t size);
 
 /*
- * The store in a local directory, or on any volume, which then is the store's
- * to close, also on failure. *out is NULL on failure. Errors, besides those of
- * the system: -ERR_store_in_use names the holder; -ERR_not_a_store;
- * -ERR_format_newer; of damage -ERR_manifest_damaged, -ERR_wal_damaged and
- * others, with the file and the offset. Damage is never repaired by opening.
+ * The store in a local directory, or at KIND:PLACE (store/base/place/place.h),
+ * or on any volume, which then is the store's to close, also on failure. *out is
+ * NULL on failure. Errors, besides those of the system: -ERR_store_in_use names
+ * the holder; -ERR_not_a_store; -ERR_format_newer; of damage
+ * -ERR_manifest_damaged, -ERR_wal_damaged and others, with the file and the
+ * offset. Damage is never repaired by opening.
  */
-int store_open(const char *directory, const struct store_options *o,
+int store_open(const char *where, const struct store_options *o,
 	       struct store **out);
 int store_open_volume(struct volume *v, const struct store_options *o,
 		      struct store **out);
@@ -161,11 +164,26 @@ struct memory *store_memory(struct store *s);
 int store_scratch(struct store *s);
 int store_scratch_admit(struct store *s, uint64_t size);
 
+/* Whether what was read, or not found, by now may be told: asked for an answer
+ * when all of it was read; that something was committed may be told by itself.
+ * 0; -ESTALE of a store that another has. While it cannot be known whether
+ * another has it this waits, or is -EAGAIN without wait, until it has not been
+ * known for lease_wait_ms, whoever asked first; then it is -ESTALE, too. Fast
+ * where there is nothing to ask: of a directory. From any thread. */
+int store_answerable(struct store *s, bool wait);
+
+/* Whether a commit, with sync or without, waits for more than memory before it
+ * is done: who has others wait lets them go on first. */
+bool store_commit_waits(const struct store *s, bool sync);
+
 /* The volume that s is on, for its path and its space; s goes on owning it. */
 struct volume *store_volume(struct store *s);
 
 /* Makes durable everything committed before. */
 int store_sync(struct store *s);
+/* Waits until everything committed before survives a kill of the process: on a
+ * directory it does at once. */
+int store_settle(struct store *s);
 
 /*
  * A snapshot is the store as it was at one moment, for reads to share; a read

@@ -127,8 +127,13 @@ int write_delete_range(struct write *w, struct bytes table, struct bytes start,
 		       struct bytes end);
 
 /* Commits w and empties it, also on failure. With sync, it is durable on
- * return; if that alone fails, w is seen all the same. A table or family
- * dropped meanwhile: -ERR_no_table, -ERR_no_family, and nothing is written. */
+ * return, and without it survives a kill of the process; if that alone fails, w
+ * is seen all the same. A table or family dropped meanwhile: -ERR_no_table,
+ * -ERR_no_family, and nothing is written. */
 int store_commit(struct store *s, struct write *w, bool sync);
+
+/* The same, for one of many: it waits for nothing, and whoever says that they
+ * are done calls store_settle, or store_sync, first. */
+int store_commit_more(struct store *s, struct write *w);
 
 #endif

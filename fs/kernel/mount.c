@@ -30,6 +30,7 @@
 #include "fs/state/ino.h"
 #include "fs/state/privilege.h"
 #include "store/base/bg.h"
+#include "store/base/place/place.h"
 #include "store/base/volume/volume_posix.h"
 #include "store/text/value/gcpolicy.h"
 
@@ -114,13 +115,22 @@ static bool is_inside(const char *path, const char *directory)
 }
 
 /* Sets out, of PATH_MAX bytes, to the absolute path of a store that may not
- * exist yet; the directory that it is to be in has to. */
+ * exist yet; the directory that it is to be in has to. Of one that is no
+ * directory to where it is. */
 static int resolve_store(const char *path, char *out)
 {
 	char parent[PATH_MAX];
+	const struct volume_kind *kind;
 	const char *name;
 	size_t n = strlen(path);
+	int err = volume_place(path, &kind, &name);
 
+	if (err < 0)
+		return err;
+	if (kind && n < PATH_MAX) {
+		memcpy(out, path, n + 1);
+		return 0;
+	}
 	if (realpath(path, out))
 		return 0;
 	if (n == 0)

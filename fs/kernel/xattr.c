@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "fs/cells/cell.h"
+#include "fs/cells/reply.h"
 #include "fs/kernel/xattr.h"
 #include "fs/state/path.h"
 #include "store/text/value/gcpolicy.h"
@@ -102,9 +103,9 @@ void xattr_on_get(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 	if (err)
 		fs_reply_error(fs, req, node, NULL, err);
 	else if (size == 0)
-		fuse_reply_xattr(req, out.size);
+		fs_reply_xattr(req, out.size);
 	else
-		fuse_reply_buf(req, (char *)out.data, out.size);
+		fs_reply_buf(req, (char *)out.data, out.size);
 	buf_release(&out);
 }
 
@@ -117,7 +118,7 @@ void xattr_on_list(fuse_req_t req, fuse_ino_t ino, size_t size)
 	if (!fs->options->xattr)
 		fuse_reply_err(req, ENOSYS);
 	else if (size == 0)
-		fuse_reply_xattr(req, 0);
+		fs_reply_xattr(req, 0);
 	else
-		fuse_reply_buf(req, NULL, 0);
+		fs_reply_buf(req, NULL, 0);
 }

@@ -30,9 +30,8 @@ void fs_changed(struct fs *fs)
 	atomic_fetch_add(&fs->changes, 1);
 }
 
-/* As fs_log_error, of what uid asked for. */
-static void log_error(struct fs *fs, struct node *node, const char *name,
-		      int err, uid_t uid)
+void fs_log_error_of(struct fs *fs, struct node *node, const char *name,
+		     int err, uid_t uid)
 {
 	struct buf path = BUF_INIT;
 
@@ -50,22 +49,5 @@ release:
 
 void fs_log_error(struct fs *fs, struct node *node, const char *name, int err)
 {
-	log_error(fs, node, name, err, fs->uid);
-}
-
-/* Errors that are answers (no such file) come without a detail, and a log of
- * them would push out those that somebody has to act on. */
-static bool is_worth_telling(int err)
-{
-	return *err_detail() || err == -EIO || err == -ENOMEM || err == -ENOSPC;
-}
-
-void fs_reply_error(struct fs *fs, fuse_req_t req, struct node *node,
-		    const char *name, int err)
-{
-	assert(err <= 0);
-	/* Told before the reply: who gets the error may read the file. */
-	if (err && is_worth_telling(err))
-		log_error(fs, node, name, err, fuse_req_ctx(req)->uid);
-	fuse_reply_err(req, err ? err_errno(err) : 0);
+	fs_log_error_of(fs, node, name, err, fs->uid);
 }

@@ -64,7 +64,10 @@
 	x(attributes_full, 42, ENOSPC, "attributes have no room for more") \
 	x(no_recipe, 43, ENOENT, "recipe not found") \
 	x(heat_damaged, 44, EIO, "history of heat is damaged") \
-	x(foreign_position, 45, ESTALE, "position is not of this store")
+	x(foreign_position, 45, ESTALE, "position is not of this store") \
+	x(store_lost, 46, EROFS, "another holder has taken the store") \
+	x(no_such_kind, 47, EINVAL, "no such kind of place for a store") \
+	x(store_exists, 48, EEXIST, "there is a store already")
 /* clang-format on */
 
 /* Each x(name, number, errno, text) of the list makes an ERR_name. */

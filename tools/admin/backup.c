@@ -2,7 +2,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "store/base/volume/volume_posix.h"
+#include "store/base/place/place.h"
 #include "tools/admin/backup.h"
 #include "tools/verb/remote.h"
 
@@ -104,7 +104,7 @@ int remote_backup(struct verb_call *c, const struct served *served)
 
 	if (c->argc != 2)
 		return verb_usage(c);
-	err = volume_posix_open(served->directory, false, &from.volume);
+	err = volume_open(served->directory, false, &from.volume);
 	if (err == 0) {
 		err = backup_make(&from, c->argv[1], &r);
 		from.volume->ops->close(from.volume);

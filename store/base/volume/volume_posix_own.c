@@ -276,8 +276,10 @@ int posix_root_swap(struct volume *volume, uint64_t expected,
 		    struct bytes content)
 {
 	struct posix_volume *v = posix(volume);
-	int fd, err;
+	int fd, err = posix_guard(v);
 
+	if (err < 0)
+		return err;
 	if (v->lock >= 0)
 		return swap(v, expected, content);
 	fd = lock_directory(v);
@@ -491,8 +493,9 @@ static bool is_left_over(const char *directory)
 	int fd = open(directory,
 		      O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	struct buf holder = BUF_INIT;
-	bool is = fd >= 0 && is_volume(fd) &&
-		  volume_posix_holder(directory, &holder) == -ENOENT;
+	bool here,
+		is = fd >= 0 && is_volume(fd) &&
+		     volume_posix_holder(directory, &holder, &here) == -ENOENT;
 
 	if (fd >= 0)
 		close(fd);
@@ -506,6 +509,19 @@ static int is_in_use(const char *partial)
 		    "%s is there, and another command makes it, or it is none "
 		    "that one has left; remove it then",
 		    partial);
+}
+
+int volume_posix_temporary(struct buf *out)
+{
+	const char *base = getenv("TMPDIR");
+	int err = buf_printf(out, "%s/tabletfs-XXXXXX",
+			     base && *base ? base : "/var/tmp");
+
+	if (err == 0)
+		err = buf_terminate(out);
+	if (err == 0 && !mkdtemp((char *)out->data))
+		err = fail(errno, "%s: cannot create", (char *)out->data);
+	return err;
 }
 
 /* Of two that find the same one, one renames it, and looks again whether that

@@ -25,7 +25,7 @@
  * below it:
  *   commit         one writer at a time: sequence, log, memtable
  *   work           one unit of background work at a time
- *   sync           the log's file: syncing it, replacing it
+ *   sync           who syncs the log, and up to where; replacing it
  *   blobs.syncing  the blob file: syncing it, replacing it; see large/blobs.h
  *   blobs.lock     appending to the blob file
  *   edits          the manifest: applying an edit
@@ -91,11 +91,17 @@ struct engine {
 	pthread_mutex_t edits;
 	pthread_mutex_t lock;
 	pthread_cond_t progress; /* with lock: work was done, or error set */
+	pthread_cond_t synced;   /* with sync: a sync of the log has ended */
+	unsigned int syncing;    /* syncs of it under way; protected by sync */
+	uint64_t syncing_seq;    /* that the last of them covers; as well */
+	atomic_bool sync_short;  /* one lacked space, and none has gone well
+				    since */
 
 	struct gaps gaps;
 	struct rests rests;
 	struct blobs *blobs; /* large values */
-	struct wal *wal; /* replaced under commit and sync; NULL: read-only */
+	struct wal *wal; /* replaced under commit and sync, while nobody syncs
+			    it; NULL: read-only */
 	uint64_t log_id; /* of wal; protected by commit */
 	uint64_t written_seq; /* in the log; protected by commit */
 	uint64_t arena_room;  /* bytes that the memtable may take up to which

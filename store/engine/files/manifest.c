@@ -282,8 +282,8 @@ static int reserve(struct wal *wal, size_t size)
 }
 
 /* What fails after the append leaves the log with an edit that is not known to
- * be durable: it is broken then. */
-static int log_edit(struct wal *wal, const struct edit *e)
+ * be durable, *logged: nothing may follow it then. */
+static int log_edit(struct wal *wal, const struct edit *e, bool *logged)
 {
 	struct buf record = BUF_INIT;
 	int err = edit_encode(e, &record);
@@ -292,6 +292,7 @@ static int log_edit(struct wal *wal, const struct edit *e)
 		err = reserve(wal, record.size);
 	if (err == 0)
 		err = wal_append(wal, buf_bytes(&record));
+	*logged = err == 0;
 	if (err == 0)
 		err = wal_sync(wal);
 	buf_release(&record);
@@ -345,6 +346,7 @@ static int begin_edits(struct manifest *m)
 	uint8_t raw[MANIFEST_ROOT_SIZE];
 	struct edit state;
 	struct wal *wal;
+	bool logged;
 	int err;
 
 	err = manifest_state(m, &state);
@@ -355,7 +357,7 @@ static int begin_edits(struct manifest *m)
 		err = create_edits(m, record.size, &root.edits_id, &wal);
 	if (err < 0)
 		goto release;
-	err = log_edit(wal, &state);
+	err = log_edit(wal, &state, &logged);
 	if (err == 0) {
 		manifest_root_encode(&root, raw);
 		err = m->volume->ops->root_swap(m->volume, m->root_version,
@@ -517,15 +519,17 @@ static uint64_t dropped_seq(const struct manifest *m, const struct edit *e,
 static int say(struct manifest *m, const struct edit *e, struct version *v,
 	       struct edit *said)
 {
+	bool logged;
 	int err;
 
 	*said = *e;
 	said->given_seq = dropped_seq(m, e, v);
-	err = log_edit(m->edits, said);
-	/* A full disk: the state without its history is short. */
+	err = log_edit(m->edits, said, &logged);
+	/* A full disk: the state without its history is short. An edit that is
+	 * not known to be durable stays behind in the old log. */
 	if (err == -ENOSPC && begin_edits(m) == 0)
-		err = log_edit(m->edits, said);
-	m->broken |= wal_broken(m->edits);
+		err = log_edit(m->edits, said, &logged);
+	m->broken |= wal_broken(m->edits) || (err < 0 && logged);
 	return err;
 }
 
@@ -570,13 +574,14 @@ int manifest_write(struct volume *to, const struct manifest_root *root,
 	char name[VOLUME_NAME_MAX + 1];
 	uint8_t raw[MANIFEST_ROOT_SIZE];
 	struct wal *wal;
+	bool logged;
 	int err;
 
 	manifest_name(root->edits_id, "edits", name);
 	err = wal_create(to, name, root->edits_id, &wal);
 	if (err < 0)
 		return err;
-	err = log_edit(wal, state);
+	err = log_edit(wal, state, &logged);
 	wal_abandon(wal);
 	if (err < 0)
 		return err;

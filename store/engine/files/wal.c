@@ -222,6 +222,7 @@ int wal_sync(struct wal *w)
 {
 	uint64_t size = wal_size(w); /* before: what is added meanwhile may be
 					durable or not */
+	uint64_t synced;
 	int err;
 
 	if (atomic_load(&w->broken))
@@ -229,11 +230,17 @@ int wal_sync(struct wal *w)
 	err = w->log->ops->log_sync(w->log);
 	/* After a failed sync the system may have dropped what was dirty, and
 	 * the next sync would succeed without it. */
-	if (err < 0)
-		atomic_store(&w->broken, true);
-	else
-		atomic_store_explicit(&w->synced, size, memory_order_relaxed);
-	return err;
+	if (err < 0) {
+		if (err != -ENOSPC)
+			atomic_store(&w->broken, true);
+		return err;
+	}
+	/* Another sync may have covered more meanwhile. */
+	synced = atomic_load(&w->synced);
+	while (synced < size &&
+	       !atomic_compare_exchange_weak(&w->synced, &synced, size))
+		;
+	return 0;
 }
 
 bool wal_broken(const struct wal *w)

@@ -24,8 +24,8 @@
  *   crc32c u32 | size u16 | type u8 | log_id u64 | synced u64 | payload
  *
  * A struct wal is a log that is written. One thread at a time appends, finishes
- * or abandons; wal_sync may run in another thread beside wal_append, but no two
- * syncs at once. The log of an earlier life is only read, see wal_read.h.
+ * or abandons; wal_sync may run in any number of threads beside wal_append. The
+ * log of an earlier life is only read, see wal_read.h.
  */
 struct wal;
 
@@ -54,8 +54,8 @@ int wal_reserve(struct wal *w, size_t record_size, uint64_t more);
  * unless the log is broken. */
 int wal_append(struct wal *w, struct bytes record);
 
-/* All records appended before the call are durable when it returns 0. After an
- * error the log is broken. */
+/* All records appended before the call are durable when it returns 0. After
+ * -ENOSPC it may be tried again; after another error the log is broken. */
 int wal_sync(struct wal *w);
 
 /* Whether an append or sync has failed in a way after which the end of the log

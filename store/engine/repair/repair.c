@@ -627,7 +627,7 @@ int engine_repair(struct volume *from, struct volume *to,
 	assert(from != to && report->tell);
 	*result = (struct repair_result){ 0 };
 	/* Until order_levels, which opens the store and takes it itself. */
-	err = to->ops->lease_take(to, "a repair under way");
+	err = to->ops->lease_take(to, "a repair under way", NULL, NULL);
 	if (err < 0)
 		return err;
 	err = cache_new(o->cache_size, &r.cache);

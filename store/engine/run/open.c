@@ -479,21 +479,27 @@ static struct engine *engine_new(struct volume *v,
 	pthread_mutex_init(&e->rests.lock, NULL);
 	pthread_mutex_init(&e->lock, NULL);
 	pthread_cond_init(&e->progress, NULL);
+	pthread_cond_init(&e->synced, NULL);
 	gaps_init(&e->gaps, o->gap_steps);
 	return e;
 }
 
 /* So that what opening replaces becomes a piece where one is missing. A store
- * that is made comes first, before room for it. */
-static void hold_early(struct engine *e)
+ * that is made comes first, before room for it. -ERR_store_exists if it is to
+ * be fresh, and is not. */
+static int hold_early(struct engine *e)
 {
 	struct buf root = BUF_INIT;
 	uint64_t version;
+	int err = e->volume->ops->root_get(e->volume, &version, &root);
 
-	if (e->volume->ops->root_get(e->volume, &version, &root) < 0 ||
-	    engine_keep_room(e) < 0)
-		err_clear();
 	buf_release(&root);
+	if (err == 0 && e->options.fresh)
+		return fail(ERR_store_exists, "%s: holds a store already",
+			    e->volume->path);
+	if (err < 0 || engine_keep_room(e) < 0)
+		err_clear();
+	return 0;
 }
 
 /* Writes what opening told. If that cannot be written for another reason than a
@@ -541,12 +547,14 @@ int engine_open(struct volume *v, const struct engine_options *o,
 	if (err < 0)
 		goto abandon;
 	err = o->read_only ? v->ops->lease_share(v)
-			   : v->ops->lease_take(v, o->holder ? o->holder : "");
+			   : v->ops->lease_take(v, o->holder ? o->holder : "",
+						engine_lost, e);
 	if (err < 0)
 		goto abandon;
 	e->lease = true;
-	if (!o->read_only)
-		hold_early(e);
+	err = o->read_only ? 0 : hold_early(e);
+	if (err < 0)
+		goto abandon;
 	err = manifest_open(v, e->cache, &e->owner, o->create, o->read_only,
 			    &e->manifest);
 	if (err < 0)
@@ -602,6 +610,10 @@ static int finish_log(struct engine *e)
 	pthread_mutex_lock(&e->lock);
 	edit.gc_time_us = engine_gc_time(e);
 	pthread_mutex_unlock(&e->lock);
+	/* What was written is durable whatever becomes of the rest. */
+	err = wal_sync(e->wal);
+	if (err < 0)
+		return err;
 	err = wal_finish(e->wal, &size);
 	if (err == 0)
 		err = edit_add_log(&edit, e->log_id, size);
@@ -678,6 +690,7 @@ void engine_abandon(struct engine *e)
 	gaps_release(&e->gaps);
 	guards_release(&e->guards);
 	pthread_cond_destroy(&e->progress);
+	pthread_cond_destroy(&e->synced);
 	buf_release(&e->recovery_text);
 	event_log_release(&e->events);
 	free(e->unused);

@@ -358,7 +358,7 @@ static int merge_inputs(struct engine *e, struct version *v,
 	if (err == 0 && mover.moved) {
 		err = blob_sync(e);
 		if (err < 0)
-			engine_poison(e, err);
+			engine_sync_failed(e, err);
 	}
 	if (err == 0) {
 		/* What has expired by it may be gone, so it must stay so. */

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "store/base/volume/volume_posix.h"
+#include "store/base/place/place.h"
 #include "store/base/volume/volume_posix_own.h"
 #include "store/engine/run/backup.h"
 #include "store/model/model.h"
@@ -12,17 +12,46 @@
  * went, and is the user's to remove.
  */
 
-/* The lease of the new store is held while it is made, so that nobody opens it
- * half done. */
-static int backup_into(const struct backup_source *from, const char *partial,
-		       struct backup_result *result)
+/* That there is no store yet, where the name alone does not tell it. */
+static int check_empty(struct volume *to)
+{
+	struct buf root = BUF_INIT;
+	uint64_t version;
+	int err = to->ops->root_get(to, &version, &root);
+
+	buf_release(&root);
+	if (err == -ENOENT) {
+		err_clear();
+		return 0;
+	}
+	return err < 0 ? err : fail(EEXIST, "%s: is there already", to->path);
+}
+
+int backup_free_place(const char *where)
 {
 	struct volume *to;
-	int err = volume_posix_open(partial, true, &to);
+	int err = volume_open(where, true, &to);
 
 	if (err < 0)
 		return err;
-	err = to->ops->lease_take(to, "a backup under way");
+	err = check_empty(to);
+	to->ops->close(to);
+	return err;
+}
+
+/* The lease of the new store is held while it is made, so that nobody opens it
+ * half done. */
+static int backup_into(const struct backup_source *from, const char *where,
+		       struct backup_result *result)
+{
+	struct volume *to;
+	int err = volume_open(where, true, &to);
+
+	if (err < 0)
+		return err;
+	err = to->ops->lease_take(to, "a backup under way", NULL, NULL);
+	if (err == 0)
+		err = check_empty(to);
 	if (err == 0) {
 		err = backup_bring(from, to, result);
 		to->ops->lease_release(to);
@@ -32,13 +61,20 @@ static int backup_into(const struct backup_source *from, const char *partial,
 }
 
 /* Both names are asked about before anything is copied. That the rename finds
- * its name taken after all is found by itself. */
+ * its name taken after all is found by itself. A store that is no directory is
+ * there with its root, which is the last to come. */
 int backup_make(const struct backup_source *from, const char *directory,
 		struct backup_result *result)
 {
 	struct buf partial = BUF_INIT;
-	int err = volume_posix_partial(directory, &partial);
+	const struct volume_kind *kind;
+	const char *place;
+	int err = volume_place(directory, &kind, &place);
 
+	if (kind)
+		return backup_into(from, directory, result);
+	if (err == 0)
+		err = volume_posix_partial(directory, &partial);
 	if (err == 0)
 		err = volume_posix_free_name((const char *)partial.data);
 	if (err == 0)

@@ -33,7 +33,7 @@ static int hand_on(struct load_rows *r)
 		assert(err != 0);
 	}
 	if (err >= 0 && r->merges && write_count(r->merges) > 0)
-		err = store_commit(r->store, r->merges, false);
+		err = store_commit_more(r->store, r->merges);
 	r->sets_named = r->merges_named = false;
 	return err < 0 ? err : 0;
 }
