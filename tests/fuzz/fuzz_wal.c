@@ -83,7 +83,7 @@ static void salvage(struct volume *volume, uint64_t final_size, size_t replayed)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct volume volume = { &memory_ops, "memory" };
+	struct volume volume = { .ops = &memory_ops, .path = "memory" };
 	struct wal_replay result = { 0 };
 	uint64_t final_size, promised;
 	size_t total = 0;

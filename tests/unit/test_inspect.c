@@ -361,7 +361,7 @@ static void check_as_replayed(const char *name, const struct buf *content,
 					       .reader_close = NULL };
 	struct told t = { .lines = BUF_INIT };
 	struct volume_ops all = ops;
-	struct volume v = { &all, "memory" };
+	struct volume v = { .ops = &all, .path = "memory" };
 	struct wal_replay result;
 	struct reader *reader;
 	const char *suffix;
