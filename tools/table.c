@@ -426,11 +426,12 @@ const struct verb verbs[] = {
 	  "      \"absent\": true},\n"
 	  "      \"set\": {\"lock\": {\"owner\": \"w7\"}}}'\n",
 	  verb_mutate },
-	{ "protect", 0, "protect <table> [yes|no]",
+	{ "protect", 0, "protect <table> [on|off|yes|no]",
 	  "Protect a table against deletion",
-	  "yes: nobody drops the table or a family of it, not by a command,\n"
-	  "a client or rmdir, until it is no again. Rows can be deleted.\n"
-	  "Without either it tells which it is.\n",
+	  "on: nobody drops or renames the table, drops a family of it or\n"
+	  "deletes all its rows at once, not by a command, a client, rmdir or\n"
+	  "mv, until it is off again. Rows and ranges of them can be deleted.\n"
+	  "yes and no are the same. Without any it tells which it is.\n",
 	  verb_protect },
 	{ "read", VERB_READS, "read <table> [args ...]", "Read rows",
 	  "  start=<row-key>        Start reading at this row\n"
