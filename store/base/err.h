@@ -64,7 +64,10 @@
 	x(attributes_full, 42, ENOSPC, "attributes have no room for more") \
 	x(no_recipe, 43, ENOENT, "recipe not found") \
 	x(heat_damaged, 44, EIO, "history of heat is damaged") \
-	x(foreign_position, 45, ESTALE, "position is not of this store")
+	x(foreign_position, 45, ESTALE, "position is not of this store") \
+	x(not_backups, 46, EINVAL, "directory is not one of backups") \
+	x(foreign_backups, 47, ESTALE, "backups are of another store") \
+	x(no_backup, 48, ENOENT, "backup not found")
 /* clang-format on */
 
 /* Each x(name, number, errno, text) of the list makes an ERR_name. */
