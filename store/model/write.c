@@ -687,7 +687,6 @@ int write_delete_range(struct write *w, struct bytes table, struct bytes start,
 	err = find_table(w, table);
 	if (err < 0)
 		return err;
-	/* Who empties a table might as well drop it. */
 	if (start.size == 0 && end.size == 0)
 		err = table_check_drop(w->table);
 	if (err == 0)
