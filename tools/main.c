@@ -119,10 +119,27 @@ static bool needs_store(const struct verb *v, const struct verb_call *c)
 				  : !(v->flags & VERB_NO_STORE);
 }
 
+/* Whether it is a directory of backups, which scripts may take for one; says so
+ * then. */
+static bool holds_backups(struct verb_call *c, const char *store)
+{
+	struct buf newest = BUF_INIT;
+	bool holds = backup_find(store, &newest) == 0;
+
+	if (holds)
+		verb_wrong(c,
+			   "%s holds backups, each of which is a store; the "
+			   "newest is %s",
+			   store, (const char *)newest.data);
+	buf_release(&newest);
+	return holds;
+}
+
 /* Says why the store cannot be opened and what to do: 1. Damage has an errno of
  * EIO but is an error of our own, where a disk that fails is a plain one. */
 static int cannot_open(struct verb_call *c, const char *store, int err)
 {
+	char why[1024];
 	int status;
 
 	if (err == -ENOENT)
@@ -131,11 +148,15 @@ static int cannot_open(struct verb_call *c, const char *store, int err)
 			"no store at %s; create, createtable or mount "
 			"makes one",
 			store);
-	if (err == -ERR_not_a_store)
+	if (err == -ERR_not_a_store) {
+		snprintf(why, sizeof(why), "%s", verb_error_text(err));
+		if (holds_backups(c, store))
+			return 1;
 		return verb_wrong(c,
 				  "%s; create, createtable or mount makes a "
 				  "store in a new or empty directory",
-				  verb_error_text(err));
+				  why);
+	}
 	status = verb_failed(c, "Opening the store", err);
 	if (-err >= ERR_BASE && err_errno(err) == EIO)
 		verb_wrong(c,

@@ -63,18 +63,31 @@ const struct verb verbs[] = {
 	  "\n"
 	  "    Example: tabletfs advise events | grep -A 3 ^advice\n",
 	  verb_advise },
-	{ "backup", VERB_OUTSIDE, "backup <dir>",
-	  "Make a copy of the store that is a store itself",
-	  "Makes <dir>, which must not be there yet, a store with all that\n"
-	  "was written before; a mount goes on meanwhile, and keeps what is\n"
-	  "to be copied until this command has done so. On the same file\n"
-	  "system files are linked, so that it takes little time and space\n"
-	  "until the store changes; for safety from a failing disk use\n"
-	  "another one. A failure leaves <dir>.partial, which is yours to\n"
-	  "remove. To restore, mount <dir>, or back it up to where the store\n"
-	  "was:\n"
-	  "    tabletfs -store <dir> backup <store>\n",
+	{ "backup", VERB_OUTSIDE, "backup <dir> [keep=<n>] [link=yes|no]",
+	  "Add a copy of the store to a directory of backups",
+	  "Makes, in <dir>, a store with all that was written before, named\n"
+	  "after its moment, of which <dir>/latest is the newest. <dir> is\n"
+	  "made if it is not there, and belongs to one store. What the backup\n"
+	  "before has already is not copied: the file gets another name. A\n"
+	  "mount goes on meanwhile, and keeps what is to be copied until this\n"
+	  "command has done so. What is copied is read back. If it fails, or\n"
+	  "is killed, <dir> has the backups that it had.\n"
+	  "  keep  So many are kept, and older ones removed; without it all\n"
+	  "  link  yes: files may be the store's own, where <dir> is on the\n"
+	  "        same file system; that is quick, but no second copy\n"
+	  "\n"
+	  "A backup is looked at as any store, with -store or mount -o ro;\n"
+	  "once it is written to it is a store of its own. rm -r of one of\n"
+	  "them harms no other. See backups and restore-from.\n"
+	  "\n"
+	  "    Example: tabletfs backup /backup/mystore keep=7\n",
 	  verb_backup },
+	{ "backups", VERB_NO_STORE | VERB_OUTSIDE, "backups <dir>",
+	  "List the backups in a directory",
+	  "A line for each, oldest first: its moment, its size, and what of\n"
+	  "it only it has, in bytes: so much its removal would free; and if\n"
+	  "it was written to since, or is damaged, that.\n",
+	  verb_backups },
 	{ "check", VERB_READS, "check", "Read the whole store and check it",
 	  "Reads every file of the store and checks sums, order and sizes.\n"
 	  "Prints each problem; the exit status is 1 if there is one.\n",
