@@ -7,6 +7,7 @@
 #include "tools/admin/keyviz.h"
 #include "tools/admin/maintain.h"
 #include "tools/admin/recipe.h"
+#include "tools/admin/restore.h"
 #include "tools/admin/schema.h"
 #include "tools/data/delete.h"
 #include "tools/data/export.h"
@@ -500,6 +501,24 @@ const struct verb verbs[] = {
 	  "place:\n"
 	  "    mv <store> <store>.damaged && mv <dir> <store>\n",
 	  verb_repair },
+	{ "restore-from", VERB_NO_STORE | VERB_OUTSIDE | VERB_STOPS,
+	  "restore-from <dir>[@<moment>] <store> [table=<table> [as=<name>]]",
+	  "Make a store, or a table of one, of a backup",
+	  "Makes <store>, which must not be there yet, of the newest backup\n"
+	  "in <dir>, or of the newest whose moment begins so; <dir> may be a\n"
+	  "backup itself. All of it is copied, read back and compared with\n"
+	  "what was backed up. If it fails, nothing is left behind.\n"
+	  "  table  This table is restored into <store>, which is there, and\n"
+	  "         may be mounted or served: with its families, policies,\n"
+	  "         types, attributes and all versions\n"
+	  "  as     The name that it is to have, if not its own. One that is\n"
+	  "         taken is refused. Until it is whole it is <name>.partial\n"
+	  "\n"
+	  "    Example: tabletfs restore-from /backup/mystore@20260105 new\n",
+	  verb_restore },
+	{ "restore-piece", VERB_INNER,
+	  "restore-piece begin|more|end <table> <text>", "Part of restore-from",
+	  "For restore-from alone.\n", verb_restore_piece },
 	{ "samplekeys", VERB_READS, "samplekeys <table>",
 	  "Show rows that part a table into pieces of about one size",
 	  "A line for each: the bytes stored before it, and its key; last the\n"
