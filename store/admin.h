@@ -50,7 +50,8 @@ int store_make_table(struct store *s, const struct table_spec *spec);
 int store_drop_table(struct store *s, struct bytes name, bool only_empty);
 
 /* Keeps all cells. -ERR_table_exists, also if both names are the same;
- * bad_name, name_too_long. */
+ * bad_name, name_too_long. -EPERM as of store_drop_table: whoever looks for the
+ * table by its name would miss it. */
 int store_rename_table(struct store *s, struct bytes from, struct bytes to);
 
 /* What timestamps are: multiples of 1000, or any. -ERR_bad_timestamp if a cell

@@ -122,7 +122,8 @@ int write_delete_prefix(struct write *w, struct bytes table,
 			struct bytes prefix);
 
 /* Deletes all rows with start <= key < end; each may be empty: open. With both
- * empty, all rows of the table. No row is named any more. */
+ * empty, all rows of the table, or -EPERM if that is protected, see
+ * STORE_PROTECTED. No row is named any more. */
 int write_delete_range(struct write *w, struct bytes table, struct bytes start,
 		       struct bytes end);
 

@@ -9,6 +9,7 @@
 #include "tools/admin/dump.h"
 #include "tools/admin/keyviz.h"
 #include "tools/admin/recipe.h"
+#include "tools/admin/restore.h"
 #include "tools/data/export.h"
 #include "tools/import/import.h"
 #include "tools/import/key.h"
@@ -102,6 +103,8 @@ static int through_mount(struct verb_call *c, const struct served *served)
 		return key_at(c, served->root);
 	if (v->run == verb_backup)
 		return remote_backup(c, served);
+	if (v->run == verb_restore)
+		return remote_restore(c, served);
 	if (v->run == verb_export)
 		return remote_export(c, served);
 	if (v->run == verb_dump)
@@ -119,10 +122,27 @@ static bool needs_store(const struct verb *v, const struct verb_call *c)
 				  : !(v->flags & VERB_NO_STORE);
 }
 
+/* Whether it is a directory of backups, which scripts may take for one; says so
+ * then. */
+static bool holds_backups(struct verb_call *c, const char *store)
+{
+	struct buf newest = BUF_INIT;
+	bool holds = backup_find(store, &newest) == 0;
+
+	if (holds)
+		verb_wrong(c,
+			   "%s holds backups, each of which is a store; the "
+			   "newest is %s",
+			   store, (const char *)newest.data);
+	buf_release(&newest);
+	return holds;
+}
+
 /* Says why the store cannot be opened and what to do: 1. Damage has an errno of
  * EIO but is an error of our own, where a disk that fails is a plain one. */
 static int cannot_open(struct verb_call *c, const char *store, int err)
 {
+	char why[1024];
 	int status;
 
 	if (err == -ENOENT)
@@ -131,11 +151,15 @@ static int cannot_open(struct verb_call *c, const char *store, int err)
 			"no store at %s; create, createtable or mount "
 			"makes one",
 			store);
-	if (err == -ERR_not_a_store)
+	if (err == -ERR_not_a_store) {
+		snprintf(why, sizeof(why), "%s", verb_error_text(err));
+		if (holds_backups(c, store))
+			return 1;
 		return verb_wrong(c,
 				  "%s; create, createtable or mount makes a "
 				  "store in a new or empty directory",
-				  verb_error_text(err));
+				  why);
+	}
 	status = verb_failed(c, "Opening the store", err);
 	if (-err >= ERR_BASE && err_errno(err) == EIO)
 		verb_wrong(c,
@@ -290,7 +314,9 @@ int main(int argc, char **argv)
 	/* The status that import has when it is stopped later. */
 	if (v && v->flags & VERB_STOPS)
 		stop_expect(v->run == verb_import ? 2 : 1);
-	if (!v || !needs_store(v, &c)) {
+	if (v && v->run == verb_restore && restore_has_table(&c)) {
+		status = run_at(&c, c.argv[2], v->flags);
+	} else if (!v || !needs_store(v, &c)) {
 		if (store)
 			/* create, mount and repair open the store themselves,
 			 * by this name. */

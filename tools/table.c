@@ -7,6 +7,7 @@
 #include "tools/admin/keyviz.h"
 #include "tools/admin/maintain.h"
 #include "tools/admin/recipe.h"
+#include "tools/admin/restore.h"
 #include "tools/admin/schema.h"
 #include "tools/data/delete.h"
 #include "tools/data/export.h"
@@ -63,18 +64,31 @@ const struct verb verbs[] = {
 	  "\n"
 	  "    Example: tabletfs advise events | grep -A 3 ^advice\n",
 	  verb_advise },
-	{ "backup", VERB_OUTSIDE, "backup <dir>",
-	  "Make a copy of the store that is a store itself",
-	  "Makes <dir>, which must not be there yet, a store with all that\n"
-	  "was written before; a mount goes on meanwhile, and keeps what is\n"
-	  "to be copied until this command has done so. On the same file\n"
-	  "system files are linked, so that it takes little time and space\n"
-	  "until the store changes; for safety from a failing disk use\n"
-	  "another one. A failure leaves <dir>.partial, which is yours to\n"
-	  "remove. To restore, mount <dir>, or back it up to where the store\n"
-	  "was:\n"
-	  "    tabletfs -store <dir> backup <store>\n",
+	{ "backup", VERB_OUTSIDE, "backup <dir> [keep=<n>] [link=yes|no]",
+	  "Add a copy of the store to a directory of backups",
+	  "Makes, in <dir>, a store with all that was written before, named\n"
+	  "after its moment, of which <dir>/latest is the newest. <dir> is\n"
+	  "made if it is not there, and belongs to one store. What the backup\n"
+	  "before has already is not copied: the file gets another name. A\n"
+	  "mount goes on meanwhile, and keeps what is to be copied until this\n"
+	  "command has done so. What is copied is read back. If it fails, or\n"
+	  "is killed, <dir> has the backups that it had.\n"
+	  "  keep  So many are kept, and older ones removed; without it all\n"
+	  "  link  yes: files may be the store's own, where <dir> is on the\n"
+	  "        same file system; that is quick, but no second copy\n"
+	  "\n"
+	  "A backup is looked at as any store, with -store or mount -o ro;\n"
+	  "once it is written to it is a store of its own. rm -r of one of\n"
+	  "them harms no other. See backups and restore-from.\n"
+	  "\n"
+	  "    Example: tabletfs backup /backup/mystore keep=7\n",
 	  verb_backup },
+	{ "backups", VERB_NO_STORE | VERB_OUTSIDE, "backups <dir>",
+	  "List the backups in a directory",
+	  "A line for each, oldest first: its moment, its size, and what of\n"
+	  "it only it has, in bytes: so much its removal would free; and if\n"
+	  "it was written to since, or is damaged, that.\n",
+	  verb_backups },
 	{ "check", VERB_READS, "check", "Read the whole store and check it",
 	  "Reads every file of the store and checks sums, order and sizes.\n"
 	  "Prints each problem; the exit status is 1 if there is one.\n",
@@ -426,11 +440,12 @@ const struct verb verbs[] = {
 	  "      \"absent\": true},\n"
 	  "      \"set\": {\"lock\": {\"owner\": \"w7\"}}}'\n",
 	  verb_mutate },
-	{ "protect", 0, "protect <table> [yes|no]",
+	{ "protect", 0, "protect <table> [on|off|yes|no]",
 	  "Protect a table against deletion",
-	  "yes: nobody drops the table or a family of it, not by a command,\n"
-	  "a client or rmdir, until it is no again. Rows can be deleted.\n"
-	  "Without either it tells which it is.\n",
+	  "on: nobody drops or renames the table, drops a family of it or\n"
+	  "deletes all its rows at once, not by a command, a client, rmdir or\n"
+	  "mv, until it is off again. Rows and ranges of them can be deleted.\n"
+	  "yes and no are the same. Without any it tells which it is.\n",
 	  verb_protect },
 	{ "read", VERB_READS, "read <table> [args ...]", "Read rows",
 	  "  start=<row-key>        Start reading at this row\n"
@@ -486,6 +501,24 @@ const struct verb verbs[] = {
 	  "place:\n"
 	  "    mv <store> <store>.damaged && mv <dir> <store>\n",
 	  verb_repair },
+	{ "restore-from", VERB_NO_STORE | VERB_OUTSIDE | VERB_STOPS,
+	  "restore-from <dir>[@<moment>] <store> [table=<table> [as=<name>]]",
+	  "Make a store, or a table of one, of a backup",
+	  "Makes <store>, which must not be there yet, of the newest backup\n"
+	  "in <dir>, or of the newest whose moment begins so; <dir> may be a\n"
+	  "backup itself. All of it is copied, read back and compared with\n"
+	  "what was backed up. If it fails, nothing is left behind.\n"
+	  "  table  This table is restored into <store>, which is there, and\n"
+	  "         may be mounted or served: with its families, policies,\n"
+	  "         types, attributes and all versions\n"
+	  "  as     The name that it is to have, if not its own. One that is\n"
+	  "         taken is refused. Until it is whole it is <name>.partial\n"
+	  "\n"
+	  "    Example: tabletfs restore-from /backup/mystore@20260105 new\n",
+	  verb_restore },
+	{ "restore-piece", VERB_INNER,
+	  "restore-piece begin|more|end <table> <text>", "Part of restore-from",
+	  "For restore-from alone.\n", verb_restore_piece },
 	{ "samplekeys", VERB_READS, "samplekeys <table>",
 	  "Show rows that part a table into pieces of about one size",
 	  "A line for each: the bytes stored before it, and its key; last the\n"

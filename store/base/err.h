@@ -67,7 +67,10 @@
 	x(foreign_position, 45, ESTALE, "position is not of this store") \
 	x(store_lost, 46, EROFS, "another holder has taken the store") \
 	x(no_such_kind, 47, EINVAL, "no such kind of place for a store") \
-	x(store_exists, 48, EEXIST, "there is a store already")
+	x(store_exists, 48, EEXIST, "there is a store already") \
+	x(not_backups, 49, EINVAL, "directory is not one of backups") \
+	x(foreign_backups, 50, ESTALE, "backups are of another store") \
+	x(no_backup, 51, ENOENT, "backup not found")
 /* clang-format on */
 
 /* Each x(name, number, errno, text) of the list makes an ERR_name. */

@@ -160,7 +160,7 @@ int table_check_drop(const struct table *table)
 		return 0;
 	return fail(EPERM,
 		    "table \"%s\" is protected against deletion: "
-		    "`tabletfs protect %s no`, or UpdateTable without "
+		    "`tabletfs protect %s off`, or UpdateTable without "
 		    "deletion_protection, ends that",
 		    err_name(table->name), err_name(table->name));
 }

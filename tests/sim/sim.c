@@ -298,7 +298,7 @@ static void backup(struct sim *s)
 
 	sim_log(s, "backup");
 	sim_want(s, "volume", volume_mem_new(&to), 0);
-	sim_want(s, "backup", backup_bring(&from, to, &result), 0);
+	sim_want(s, "backup", backup_bring(&from, NULL, to, &result), 0);
 	sim_want(s, "open backup", store_open_volume(to, &s->options, &copy),
 		 0);
 	s->store = copy;

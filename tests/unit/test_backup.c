@@ -135,7 +135,7 @@ static int bring(struct buf *contents, int (*unpin)(void *context),
 	int err;
 
 	ck_assert_int_eq(volume_mem_new(to), 0);
-	err = backup_bring(&from, *to, &result);
+	err = backup_bring(&from, NULL, *to, &result);
 	ck_assert(err < 0 || result.linked_count + result.copied_count > 0);
 	return err;
 }

@@ -182,7 +182,7 @@ START_TEST(a_backup_gets_an_id_of_its_own)
 
 	ck_assert_int_eq(volume_mem_new(&to), 0);
 	ck_assert_int_eq(to->ops->lease_take(to, "test", NULL, NULL), 0);
-	ck_assert_int_eq(backup_bring(&from, to, &result), 0);
+	ck_assert_int_eq(backup_bring(&from, NULL, to, &result), 0);
 	to->ops->lease_release(to);
 	ck_assert_int_eq(open_clone(to, true, &copies[0]), 0);
 	ck_assert(store_id_is_none(&identity_of(copies[0])->id));

@@ -366,7 +366,7 @@ START_TEST(upkeep)
 	      "run tabletfs create [<dir>]\n");
 	check("backup x",
 	      "tabletfs: backup does not run in a daemon, which opens no path; "
-	      "run tabletfs backup <dir>\n");
+	      "run tabletfs backup <dir> [keep=<n>] [link=yes|no]\n");
 	check("mounts",
 	      "tabletfs: mounts does not run in a daemon, which opens no path; "
 	      "run tabletfs mounts\n");

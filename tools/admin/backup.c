@@ -6,25 +6,88 @@
 #include "tools/admin/backup.h"
 #include "tools/verb/remote.h"
 
+/* Takes the words behind the directory: 0, or the status after it said what is
+ * wrong. */
+static int take_options(struct verb_call *c, struct backup_options *o)
+{
+	enum { KEEP, LINK };
+	static const char *const keys[] = { "keep", "link", NULL };
+	const char *values[2] = { NULL, NULL };
+	char *end = NULL;
+	long keep = 0;
+
+	if (c->argc < 2)
+		return verb_usage(c);
+	if (verb_arguments(c, 2, keys, values) || verb_once(c, 2))
+		return 1;
+	o->link = values[LINK] && !strcmp(values[LINK], "yes");
+	if (values[LINK] && !o->link && strcmp(values[LINK], "no") != 0)
+		return verb_wrong(c, "link=%s: neither yes nor no",
+				  values[LINK]);
+	if (values[KEEP])
+		keep = strtol(values[KEEP], &end, 10);
+	if (values[KEEP] && (keep < 1 || keep > 1000000 || *end))
+		return verb_wrong(c, "keep=%s: not a number from 1 to 1000000",
+				  values[KEEP]);
+	o->keep = (unsigned int)keep;
+	return 0;
+}
+
 /* Says what came of it: the exit status. */
 static int tell(struct verb_call *c, int err, const struct backup_result *r)
 {
 	if (err < 0)
 		return verb_failed(c, "Backing up", err);
-	fprintf(c->out, "%llu files linked, %llu copied, %llu bytes\n",
+	fprintf(c->out,
+		"%s: %llu files shared, %llu linked, %llu copied, %llu bytes, "
+		"%llu of them copied\n",
+		r->moment, (unsigned long long)r->shared_count,
 		(unsigned long long)r->linked_count,
 		(unsigned long long)r->copied_count,
-		(unsigned long long)r->size);
+		(unsigned long long)r->size,
+		(unsigned long long)r->copied_size);
+	if (r->removed_count > 0)
+		fprintf(c->out, "%u older backups removed\n", r->removed_count);
+	if (r->busy_count > 0)
+		verb_wrong(c,
+			   "%u older backups stay for now: somebody has them "
+			   "open",
+			   r->busy_count);
 	return 0;
 }
 
 int verb_backup(struct verb_call *c)
 {
-	struct backup_result r = { 0 };
+	struct backup_options o = { .keep = 0 };
+	struct backup_result r = { .size = 0 };
+
+	if (take_options(c, &o))
+		return 1;
+	return tell(c, store_backup(c->store, c->argv[1], &o, &r), &r);
+}
+
+/* As backup_list's each. */
+static int tell_backup(void *context, const struct backup_info *info)
+{
+	struct verb_call *c = context;
+
+	fprintf(c->out, "%s\t%llu\t%llu%s\n", info->moment,
+		(unsigned long long)info->size,
+		(unsigned long long)info->own_size,
+		info->is_damaged       ? "\tdamaged"
+		: info->was_written_to ? "\twritten to since"
+				       : "");
+	return 0;
+}
+
+int verb_backups(struct verb_call *c)
+{
+	int err;
 
 	if (c->argc != 2)
 		return verb_usage(c);
-	return tell(c, store_backup(c->store, c->argv[1], &r), &r);
+	err = backup_list(c->argv[1], tell_backup, c);
+	return err < 0 ? verb_failed(c, "Listing backups", err) : 0;
 }
 
 /* A pin that a daemon holds. */
@@ -87,8 +150,8 @@ static int unpin(void *context)
 
 	if (err)
 		err = fail(err,
-			   "the %s at %s ended before all was copied; remove "
-			   "what there is, and try again",
+			   "the %s at %s ended before all was copied; try "
+			   "again",
 			   p->served->root < 0 ? "server" : "mount",
 			   (char *)p->served->place.data);
 	fclose(p->ctl);
@@ -99,14 +162,15 @@ int remote_backup(struct verb_call *c, const struct served *served)
 {
 	struct remote_pin p = { .served = served };
 	struct backup_source from = { NULL, pin, unpin, &p };
-	struct backup_result r = { 0 };
+	struct backup_options o = { .keep = 0 };
+	struct backup_result r = { .size = 0 };
 	int err;
 
-	if (c->argc != 2)
-		return verb_usage(c);
+	if (take_options(c, &o))
+		return 1;
 	err = volume_open(served->directory, false, &from.volume);
 	if (err == 0) {
-		err = backup_make(&from, c->argv[1], &r);
+		err = backup_make(&from, c->argv[1], &o, &r);
 		from.volume->ops->close(from.volume);
 	}
 	return tell(c, err, &r);

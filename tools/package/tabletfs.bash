@@ -8,7 +8,7 @@
 #   complete -o default -o nospace -F _tabletfs_paths cat ls head
 
 _tabletfs_verbs() {
-	tabletfs help 2>/dev/null | sed -n 's/^tabletfs \([a-z]*\)[[:blank:]].*/\1/p'
+	tabletfs help 2>/dev/null | sed -n 's/^tabletfs \([a-z-]*\)[[:blank:]].*/\1/p'
 }
 
 # Sets words to those of the command line up to the cursor, whole: bash parts

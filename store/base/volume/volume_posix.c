@@ -586,6 +586,21 @@ int volume_posix_stat(struct volume *volume, struct stat *st)
 	return fstat(v->directory, st) < 0 ? fail(errno, "%s", v->path) : 0;
 }
 
+bool volume_posix_mark(struct volume *volume, const char *name,
+		       struct file_mark *out)
+{
+	struct stat st;
+
+	*out = (struct file_mark){ 0 };
+	if (volume->ops != &posix_ops ||
+	    fstatat(posix(volume)->directory, name, &st, AT_SYMLINK_NOFOLLOW))
+		return false;
+	*out = (struct file_mark){ st.st_dev, st.st_ino,
+				   (uint64_t)st.st_mtim.tv_sec * 1000000000 +
+					   (uint64_t)st.st_mtim.tv_nsec };
+	return true;
+}
+
 /* 1 if it made the directory. *out is what there is of the volume, or NULL,
  * also on failure: give_volume ends it. */
 static int open_directory(const char *directory, bool create,

@@ -9,6 +9,8 @@
 #include "store/engine/run/backup.h"
 #include "store/engine/run/rotate.h"
 #include "store/engine/run/step.h"
+#include "store/format/sst/sst.h"
+#include "store/format/sst/sst_verify.h"
 
 /*
  * A backup is a store of its own: the files of one version, linked or copied,
@@ -170,51 +172,196 @@ struct backup_source engine_source(struct engine *e, struct engine_source *own)
 	return (struct backup_source){ e->volume, pin_own, unpin_own, own };
 }
 
-/* Links or copies one file, of this size, and counts it. */
-static int bring(struct volume *from, uint64_t id, const char *suffix,
-		 uint64_t size, struct volume *to, struct backup_result *result)
+int backup_contents(struct volume *v, struct buf *contents)
 {
-	char name[VOLUME_NAME_MAX + 1];
-	int linked;
+	struct manifest_history h;
+	struct contents c = { .state = EDIT_INIT };
+	int err = manifest_read(v, &h);
 
-	manifest_name(id, suffix, name);
-	linked = volume_bring(from, name, size, to);
-	result->linked_count += linked == 1;
-	result->copied_count += linked == 0;
-	result->size += size;
-	return linked < 0 ? linked : 0;
+	if (err == 0 && h.state.log_count > 0)
+		err = fail(EINVAL,
+			   "%s: was written to since it was made, so it is a "
+			   "store and no backup: tabletfs -store %s backup "
+			   "<dir> makes one",
+			   v->path, v->path);
+	c.root = (struct manifest_root){
+		(uint32_t)(h.edits_id >> 32), h.edits_id,
+		identity_of_child(&h.identity, h.state.last_seq)
+	};
+	c.state = h.state;
+	c.state.removed_count = c.state.dropped_count = 0;
+	if (err == 0)
+		err = encode(&c, contents);
+	edit_release(&h.state);
+	return err;
+}
+
+/* Bringing the files of one backup. */
+struct bringing {
+	struct volume *from, *to;
+	struct backup_how how;
+	struct backup_result *result;
+};
+
+/* Whether both are the same file, under two names. */
+static bool is_one_file(const struct bringing *b, const char *name)
+{
+	struct file_mark from, older;
+
+	return volume_posix_mark(b->from, name, &from) &&
+	       volume_posix_mark(b->how.older, name, &older) &&
+	       from.device == older.device && from.inode == older.inode;
+}
+
+/* Whether the older backup has the same as f, whose digest is known then if
+ * anybody ever read it. A file that lies where the older one was copied from,
+ * and was not written since, need not be read for that. */
+static int is_in_older(const struct bringing *b, struct backup_file *f)
+{
+	const struct backup_file *known =
+		b->how.older ? backup_digests_find(b->how.known, f->name)
+			     : NULL;
+	int err;
+
+	if (!known || known->size != f->size)
+		return 0;
+	/* One that was linked to the store is no second copy. */
+	if (is_one_file(b, f->name)) {
+		f->has_digest = known->has_digest;
+		f->digest = known->digest;
+		return !b->how.copies;
+	}
+	if (!known->has_digest)
+		return 0;
+	f->has_digest = true;
+	f->digest = known->digest;
+	if (f->source.inode != 0 && known->source.inode == f->source.inode &&
+	    known->source.written_ns == f->source.written_ns)
+		return 1;
+	err = volume_digest(b->from, f->name, f->size, &f->digest);
+	return err < 0 ? err
+		       : memcmp(&f->digest, &known->digest, DIGEST_SIZE) == 0;
+}
+
+/* Links f from a volume: 1, 0 if it has to be copied. */
+static int link_from(struct volume *from, const struct backup_file *f,
+		     struct volume *to, bool must_be)
+{
+	int err = from->ops->link(from, f->name, to);
+
+	if (err == 0)
+		return 1;
+	if (err != -EXDEV && (must_be || err != -ENOENT))
+		return err;
+	err_clear(); /* that it cannot be linked is no trouble */
+	return 0;
+}
+
+/* Reads all of a copy: what the store's own file had wrong is found here. */
+static int verify_sst(struct volume *v, const struct backup_file *f,
+		      const struct manifest_file *file)
+{
+	struct reader *r;
+	struct sst *sst;
+	int err = v->ops->open(v, f->name, &r);
+
+	if (err < 0)
+		return err;
+	err = sst_open(r, NULL, file->id, &sst);
+	if (err < 0) {
+		v->ops->reader_close(r);
+		return err;
+	}
+	if (file->seq != 0)
+		sst_set_seq(sst, file->seq);
+	err = sst_verify(sst);
+	sst_close(sst);
+	return err;
+}
+
+/* sst is that of the manifest, or NULL of a blob file. */
+static int copy(const struct bringing *b, struct backup_file *f,
+		const struct manifest_file *sst)
+{
+	const struct backup_file *expected =
+		b->how.expected ? backup_digests_find(b->how.expected, f->name)
+				: NULL;
+	int err = volume_copy(b->from, f->name, f->size, b->to, &f->digest);
+
+	f->has_digest = true;
+	if (err == 0 && expected && expected->has_digest &&
+	    memcmp(&expected->digest, &f->digest, DIGEST_SIZE) != 0)
+		err = fail(ERR_check_failed,
+			   "%s/%s: is damaged, it is not what was backed up",
+			   b->from->path, f->name);
+	return err == 0 && sst ? verify_sst(b->to, f, sst) : err;
+}
+
+/* Brings one file, of this size, and counts it; sst is as of copy. */
+static int bring(const struct bringing *b, uint64_t id, uint64_t size,
+		 const struct manifest_file *sst)
+{
+	struct backup_file f = { .size = size };
+	struct backup_result *r = b->result;
+	int shared, linked = 0, err = 0;
+
+	manifest_name(id, sst ? "sst" : "blob", f.name);
+	(void)volume_posix_mark(b->from, f.name, &f.source);
+	shared = is_in_older(b, &f);
+	if (shared > 0)
+		shared = link_from(b->how.older, &f, b->to, false);
+	if (shared == 0 && !b->how.copies)
+		linked = link_from(b->from, &f, b->to, true);
+	if (shared < 0 || linked < 0)
+		return shared < 0 ? shared : linked;
+	if (!shared && !linked)
+		err = copy(b, &f, sst);
+	if (err == 0 && b->how.brought)
+		err = backup_digests_add(b->how.brought, &f);
+	r->size += size;
+	r->shared_count += shared;
+	r->linked_count += linked;
+	r->copied_count += !shared && !linked;
+	r->copied_size += !shared && !linked ? size : 0;
+	return err;
 }
 
 /* All files that the state names. */
-static int bring_all(struct volume *from, const struct edit *state,
-		     struct volume *to, struct backup_result *result)
+static int bring_all(const struct bringing *b, const struct edit *state)
 {
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < state->added_count && err == 0; i++)
-		err = bring(from, state->added[i].id, "sst",
-			    state->added[i].size, to, result);
+		err = bring(b, state->added[i].id, state->added[i].size,
+			    &state->added[i]);
 	for (i = 0; i < state->blob_count && err == 0; i++)
-		err = bring(from, state->blobs[i].id, "blob",
-			    state->blobs[i].final_size, to, result);
+		err = bring(b, state->blobs[i].id, state->blobs[i].final_size,
+			    NULL);
 	return err;
 }
 
-int backup_bring(const struct backup_source *from, struct volume *to,
-		 struct backup_result *result)
+int backup_bring(const struct backup_source *from, const struct backup_how *how,
+		 struct volume *to, struct backup_result *result)
 {
+	struct bringing b = { .from = from->volume,
+			      .to = to,
+			      .result = result };
 	struct contents c = { .state = EDIT_INIT };
 	struct buf bytes = BUF_INIT;
 	int err, ended;
 
-	*result = (struct backup_result){ 0 };
+	*result = (struct backup_result){ .size = 0 };
+	if (how)
+		b.how = *how;
 	err = from->pin(from->context, &bytes);
 	if (err < 0)
 		goto release;
 	err = decode(buf_bytes(&bytes), &c);
+	if (err == 0 && b.how.accept)
+		err = b.how.accept(b.how.context, &c.root);
 	if (err == 0)
-		err = bring_all(from->volume, &c.state, to, result);
+		err = bring_all(&b, &c.state);
 	/* A pin that has ended is why a file is missing. */
 	ended = from->unpin(from->context);
 	if (ended < 0)

@@ -171,8 +171,10 @@ int store_rename_table(struct store *s, struct bytes from, struct bytes to)
 	err = change_begin(s, &c);
 	if (err < 0)
 		return change_end(&c, err);
-	if (!schema_find(c.schema, from))
-		return change_end(&c, no_table(from));
+	t = schema_find(c.schema, from);
+	err = t ? table_check_drop(t) : no_table(from);
+	if (err < 0)
+		return change_end(&c, err);
 	if (schema_find(c.schema, to))
 		return change_end(&c, fail(ERR_table_exists,
 					   "table \"%s\" already exists",

@@ -535,6 +535,7 @@ static int repair_into(struct volume *from, const char *directory,
  * is there when it is whole. */
 static int publish(const char *directory, const char *to)
 {
+	const struct backup_options alone = { .keep = 0 };
 	struct store_options options;
 	struct backup_result copied;
 	struct store *s;
@@ -545,7 +546,7 @@ static int publish(const char *directory, const char *to)
 	err = store_open(directory, &options, &s);
 	if (err < 0)
 		return err;
-	err = store_backup(s, to, &copied);
+	err = store_backup(s, to, &alone, &copied);
 	closed = store_close(s);
 	return err < 0 ? err : closed;
 }

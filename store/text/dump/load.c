@@ -52,6 +52,8 @@ struct loader {
 	bool has_row, has_family, has_qualifier, has_version;
 	uint64_t timestamp_us; /* of the version before */
 	bool head, ended;      /* the first, the last line has come */
+	bool pieces;           /* what comes is one piece of a table */
+	bool begins;           /* which is to be made */
 };
 
 int loader_new(struct store *s, struct loader **out)
@@ -70,6 +72,13 @@ int loader_new(struct store *s, struct loader **out)
 	}
 	XXH64_reset(l->hash, 0);
 	return 0;
+}
+
+void loader_take_pieces(struct loader *l, bool begin)
+{
+	l->pieces = true;
+	l->begins = begin;
+	l->rows.commits = true;
 }
 
 static void drop_attributes(struct loader *l)
@@ -232,6 +241,11 @@ static int make_table(struct loader *l)
 	struct attribute *attributes;
 	int err = -ENOMEM;
 
+	/* What of the schema comes with a piece is there, but of the first. */
+	if (l->pieces && !(l->begins && l->has_table)) {
+		drop_attributes(l);
+		l->made = true;
+	}
 	if (l->made)
 		return 0;
 	families = calloc(spec.family_count + 1, sizeof(*families));
@@ -653,6 +667,8 @@ int loader_finish(struct loader *l)
 			    "the dump is cut off behind line %llu: its last "
 			    "line begins with \"end\"",
 			    (unsigned long long)l->line_number);
+	if (l->pieces)
+		return 0;
 	for (i = 0; !err && i < l->family_count; i++) {
 		const struct load_family *f = &l->families[i];
 

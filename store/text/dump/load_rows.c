@@ -25,7 +25,9 @@ static int hand_on(struct load_rows *r)
 {
 	int err = 0;
 
-	if (r->sets && write_count(r->sets) > 0) {
+	if (r->sets && write_count(r->sets) > 0 && r->commits) {
+		err = store_commit(r->store, r->sets, false);
+	} else if (r->sets && write_count(r->sets) > 0) {
 		if (!r->load)
 			err = store_bulk_begin(r->store, &r->load);
 		if (!err)

@@ -1,0 +1,74 @@
+#ifndef STORE_BASE_BACKUPS_BACKUPS_H
+#define STORE_BASE_BACKUPS_BACKUPS_H
+
+#include "store/base/buf.h"
+
+/*
+ * A directory of backups, as files: which there are, and that each comes and
+ * goes at one moment. It belongs to one store, which its marker names.
+ *
+ *   backups           "TabletFS backups, format 1\n", and the store as a line
+ *   lock              locked (flock) by who makes or removes a backup; a line
+ *                     tells who that is, or was last
+ *   MOMENT            a backup, a directory, named after when it was made; as
+ *                     names they are in the order of time
+ *   MOMENT.partial    one that is being made or removed
+ *   latest            a symbolic link to the newest, if links can be made
+ *
+ * One thread uses a struct backups. Each call tells what is wrong by fail().
+ */
+#define BACKUPS_MOMENT_SIZE 24 /* "20260105T101112.131415Z" and a NUL */
+#define BACKUPS_STORE_MAX 64
+
+struct backups {
+	char *path;                           /* owned */
+	int directory;                        /* open */
+	int lock;                             /* the file, locked, or -1 */
+	char store[BACKUPS_STORE_MAX + 1];    /* "" until it is set */
+	char (*moments)[BACKUPS_MOMENT_SIZE]; /* owned; ascending */
+	size_t count, room;
+};
+
+/* The moment of this time, in microseconds since 1970. */
+void backups_moment(uint64_t us, char moment[BACKUPS_MOMENT_SIZE]);
+
+/* Opens a directory of backups. With create it is made if it is missing, and
+ * one that is empty becomes one. -ENOENT; -ERR_not_backups for a store, and for
+ * a directory that holds anything else; -EPERM if others may exchange what is
+ * in it. *out is NULL on failure. */
+int backups_open(const char *path, bool create, struct backups **out);
+
+/* Ends the lock. NULL is allowed. */
+void backups_close(struct backups *b);
+
+/* Locks it, and removes what a command left that was killed; the moments are
+ * those of now. holder is a line for who comes second: -EBUSY names the one who
+ * has it. */
+int backups_lock(struct backups *b, const char *holder);
+
+/* Makes the directory that of this store, for good. It is locked. */
+int backups_claim(struct backups *b, const char *store);
+
+/* Appends the path of a backup, or of the directory that is to become it; ended
+ * by a NUL that counts as no part. */
+int backups_path(const struct backups *b, const char *moment, bool partial,
+		 struct buf *out);
+
+/* Gives the partial backup its name, durably, as the newest. It is locked. */
+int backups_publish(struct backups *b, const char *moment);
+
+/* Removes a backup: first its name, durably, then its files. It is locked. */
+int backups_remove(struct backups *b, const char *moment);
+
+/* Bytes of a backup's files, and of those no other name is of. */
+int backups_size(const struct backups *b, const char *moment, uint64_t *size,
+		 uint64_t *own);
+
+/* Appends a small file of a directory to out: -ENOENT. */
+int backups_read_file(const char *directory, const char *name, struct buf *out);
+
+/* Makes or replaces one, durably. */
+int backups_write_file(const char *directory, const char *name,
+		       struct bytes content);
+
+#endif
