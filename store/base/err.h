@@ -64,7 +64,9 @@
 	x(attributes_full, 42, ENOSPC, "attributes have no room for more") \
 	x(no_recipe, 43, ENOENT, "recipe not found") \
 	x(heat_damaged, 44, EIO, "history of heat is damaged") \
-	x(foreign_position, 45, ESTALE, "position is not of this store")
+	x(foreign_position, 45, ESTALE, "position is not of this store") \
+	x(no_moment, 46, ENOENT, "the history that is kept begins later") \
+	x(moment_gone, 47, ESTALE, "history was given up for its space")
 /* clang-format on */
 
 /* Each x(name, number, errno, text) of the list makes an ERR_name. */
