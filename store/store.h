@@ -89,10 +89,16 @@ struct store_options {
 			    adds to one begins, and its end waits for */
 	unsigned int sync_interval_ms; /* log is synced at least so often when
 					   background; 0: only on request */
-	size_t memtable_size;    /* bytes; there are at most two and a half */
-	size_t cache_size;       /* bytes, of blocks, filters and indexes */
-	uint64_t shared_size;    /* bytes, that all else shares: memory.h */
-	uint64_t file_size;      /* bytes that an sst is to have */
+	size_t memtable_size; /* bytes; there are at most two and a half */
+	size_t cache_size;    /* bytes, of blocks, filters and indexes */
+	uint64_t shared_size; /* bytes, that all else shares: memory.h */
+	uint64_t file_size;   /* bytes that an sst is to have */
+	/* How far back store_moment reaches, in us, and what may be kept for
+	 * it, in bytes. Without history_us none is kept, and what there was
+	 * goes. Without history_size it may have as much as all data had at
+	 * most within that time, so that a deletion of everything can be read
+	 * past. */
+	uint64_t history_us, history_size;
 	enum event_level events; /* at first, of the event log */
 	/* Borrowed: what the event log tells goes there, too, each line with a
 	 * mark of its level (sd-daemon(3)). A line that it does not take at
@@ -197,6 +203,19 @@ int store_settle(struct store *s);
 struct snapshot;
 
 int store_snapshot(struct store *s, struct snapshot **out);
+
+/*
+ * The store as it was at a time of the recent past, by what history is kept:
+ * at each second of the last ten minutes, at each minute before, so this is the
+ * last of these that is not after time_us. All is as it was then: schema,
+ * policies, what had expired. -ERR_no_moment before the oldest, which it names.
+ * Unlike a snapshot of now, it keeps nothing from being compacted. Where
+ * history has to give way to data, what reads it fails with -ERR_moment_gone.
+ */
+int store_moment(struct store *s, uint64_t time_us, struct snapshot **out);
+
+/* The time of the moment that store_moment has found. */
+uint64_t store_moment_time(const struct snapshot *moment);
 
 /* The sequence of the last write that it sees. */
 uint64_t store_snapshot_seq(const struct snapshot *snapshot);

@@ -70,7 +70,9 @@
 	x(store_exists, 48, EEXIST, "there is a store already") \
 	x(not_backups, 49, EINVAL, "directory is not one of backups") \
 	x(foreign_backups, 50, ESTALE, "backups are of another store") \
-	x(no_backup, 51, ENOENT, "backup not found")
+	x(no_backup, 51, ENOENT, "backup not found") \
+	x(no_moment, 52, ENOENT, "the history that is kept begins later") \
+	x(moment_gone, 53, ESTALE, "history was given up for its space")
 /* clang-format on */
 
 /* Each x(name, number, errno, text) of the list makes an ERR_name. */

@@ -27,7 +27,7 @@ void schema_install(struct store *s, struct schema *schema,
 
 /* What is read of table 0. */
 struct loading {
-	struct store *s;
+	uint32_t *next_id; /* of tables */
 	struct schema *schema;
 	struct buf
 		own; /* the store's attributes, as attributes_decode has them */
@@ -45,7 +45,7 @@ static int load_cell(struct loading *l, const struct cell *cell)
 			return fail(ERR_schema_malformed,
 				    "next table id has %zu bytes",
 				    cell->value.size);
-		l->s->next_table_id = get_u32le(cell->value.data);
+		*l->next_id = get_u32le(cell->value.data);
 		return 0;
 	}
 	if (cell->seq > l->schema->seq)
@@ -62,11 +62,13 @@ static int load_cell(struct loading *l, const struct cell *cell)
 	return err;
 }
 
-/* Reads the records of table 0 into schema. No rules are installed yet, so the
- * cursor hides nothing; the schema's sequence is that of its newest record. */
-static int load(struct store *s, struct schema *schema)
+/* Reads the records of table 0 into schema, as of a snapshot or, if that is
+ * NULL, of now. No rules hide any of them, as there are none yet or those of
+ * table 0 never change; the schema's sequence is that of its newest record. */
+static int load(struct store *s, const struct engine_snapshot *snapshot,
+		struct schema *schema, uint32_t *next_id)
 {
-	struct loading l = { .s = s, .schema = schema };
+	struct loading l = { .next_id = next_id, .schema = schema };
 	uint8_t start[KEY_TABLE_SIZE], end[KEY_TABLE_SIZE];
 	struct cursor *cursor;
 	struct cell cell;
@@ -75,7 +77,7 @@ static int load(struct store *s, struct schema *schema)
 
 	put_u32be(start, SCHEMA_TABLE_ID);
 	put_u32be(end, SCHEMA_TABLE_ID + 1);
-	err = cursor_open(s->engine, NULL, bytes_of(start, sizeof(start)),
+	err = cursor_open(s->engine, snapshot, bytes_of(start, sizeof(start)),
 			  bytes_of(end, sizeof(end)), BYTES_NONE, &cursor);
 	if (err < 0)
 		return err;
@@ -106,7 +108,7 @@ int schema_load(struct store *s)
 	err = schema_new(&schema);
 	if (err < 0)
 		return err;
-	err = load(s, schema);
+	err = load(s, NULL, schema, &s->next_table_id);
 	for (i = 0; i < schema->table_count; i++)
 		if (schema->tables[i].id >= s->next_table_id)
 			s->next_table_id = schema->tables[i].id + 1;
@@ -116,5 +118,22 @@ int schema_load(struct store *s)
 		schema_put(schema);
 	else
 		schema_install(s, schema, rules);
+	return err;
+}
+
+int schema_load_at(struct store *s, const struct engine_snapshot *snapshot,
+		   struct gc_rules **out)
+{
+	struct schema *schema;
+	uint32_t next_id;
+	int err = schema_new(&schema);
+
+	if (err < 0)
+		return err;
+	err = load(s, snapshot, schema, &next_id);
+	if (err == 0)
+		err = schema_rules(schema, out);
+	/* The rules have it. */
+	schema_put(schema);
 	return err;
 }

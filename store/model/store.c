@@ -8,7 +8,7 @@
 #include "store/engine/core/space.h"
 #include "store/engine/core/trouble.h"
 #include "store/engine/large/large.h"
-#include "store/engine/read/snapshot.h"
+#include "store/engine/read/moment.h"
 #include "store/engine/read/statistics.h"
 #include "store/engine/read/verify.h"
 #include "store/engine/run/dead.h"
@@ -106,6 +106,8 @@ static int open_engine(struct store *s, const struct store_options *o)
 	options.file_size = o->file_size;
 	options.rows = o->rows;
 	options.gap_steps = o->gap_steps;
+	options.history_us = o->history_us;
+	options.history_size = o->history_size;
 	options.events = o->events;
 	options.events_fd = o->events_fd;
 	options.beside = o->beside;
@@ -321,6 +323,32 @@ int store_snapshot(struct store *s, struct snapshot **out)
 
 	*out = (struct snapshot *)snapshot;
 	return err;
+}
+
+/* Its rules come from the schema as it was then, which is read with those of
+ * now. */
+int store_moment(struct store *s, uint64_t time_us, struct snapshot **out)
+{
+	struct engine_snapshot *moment;
+	struct gc_rules *rules;
+	int err = engine_moment(s->engine, time_us, &moment);
+
+	*out = NULL;
+	if (err < 0)
+		return err;
+	err = schema_load_at(s, moment, &rules);
+	if (err < 0) {
+		engine_snapshot_release(s->engine, moment);
+		return err;
+	}
+	engine_moment_rules(moment, rules);
+	*out = (struct snapshot *)moment;
+	return 0;
+}
+
+uint64_t store_moment_time(const struct snapshot *moment)
+{
+	return engine_moment_time((const struct engine_snapshot *)moment);
 }
 
 uint64_t store_snapshot_seq(const struct snapshot *snapshot)

@@ -73,6 +73,15 @@ static void remove_file(uint64_t id, const char *suffix)
 
 START_TEST(edits_round_trip)
 {
+	const struct blob_share share = { 4, 5 };
+	const struct past_facts past = { .id = 70,
+					 .size = 71,
+					 .visible_seq = 72,
+					 .largest_exclusive = true,
+					 .smallest = BYTES_LITERAL("a"),
+					 .largest = BYTES_LITERAL("bc"),
+					 .blobs = &share,
+					 .blob_count = 1 };
 	struct edit e = EDIT_INIT, again;
 	struct buf raw = BUF_INIT;
 	size_t size;
@@ -81,6 +90,10 @@ START_TEST(edits_round_trip)
 	ck_assert_int_eq(edit_add_file(&e, 0, UINT64_MAX, 1), 0);
 	ck_assert_int_eq(edit_remove_file(&e, 2, 5), 0);
 	ck_assert_int_eq(edit_add_log(&e, 9, 0), 0);
+	ck_assert_int_eq(edit_add_moment(&e, &(struct moment){ 1, 2, 3 }), 0);
+	ck_assert_int_eq(edit_end_moment(&e, 61), 0);
+	ck_assert_int_eq(edit_add_past(&e, &past), 0);
+	ck_assert_int_eq(edit_drop_past(&e, 62), 0);
 	e.oldest_log = 8;
 	e.last_seq = 1 << 20;
 	e.gc_time_us = 123;
@@ -95,6 +108,13 @@ START_TEST(edits_round_trip)
 	ck_assert_uint_eq(again.last_seq, 1 << 20);
 	ck_assert_uint_eq(again.gc_time_us, 123);
 	ck_assert_uint_eq(again.given_seq, 1 << 21);
+	ck_assert_uint_eq(again.moments[0].seq, 2);
+	ck_assert_uint_eq(again.moments[0].size, 3);
+	ck_assert(edit_ends_moment(&again, 61) && edit_drops_past(&again, 62));
+	ck_assert_uint_eq(again.pasts[0]->visible_seq, 72);
+	ck_assert(again.pasts[0]->largest_exclusive);
+	ck_assert(bytes_equal(again.pasts[0]->largest, past.largest));
+	ck_assert_uint_eq(again.pasts[0]->blobs[0].size, 5);
 	edit_release(&again);
 	/* Cut anywhere, it is refused or a shorter list of whole fields. */
 	for (size = 0; size < raw.size; size++)

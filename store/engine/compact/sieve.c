@@ -54,7 +54,7 @@ static int find_family(struct sieve *s)
 	size_t end;
 	int err;
 
-	s->family = NULL;
+	s->family = s->found = NULL;
 	s->birth_seq = 0;
 	if (!rules)
 		return 0;
@@ -64,6 +64,9 @@ static int find_family(struct sieve *s)
 	table = gc_rules_table(rules, key_table(column));
 	if (table)
 		s->family = gc_table_family(table, name);
+	s->found = s->family;
+	if (s->context->history_count > 0)
+		s->found_birth = gc_rules_birth(rules, key_table(column), name);
 	s->birth_seq = find_birth(s, key_table(column), name);
 	/* Deletions that are older than the rules may lie elsewhere: versions
 	 * that they delete would be counted. Or a snapshot goes by other rules.
@@ -115,9 +118,8 @@ static uint64_t first_reader(const struct sieve *s, uint64_t seq)
 	return low < s->context->snapshot_count ? snapshots[low] : 0;
 }
 
-/* The seq of the range tombstone that a reader at seq visible meets at key. The
- * answer holds for a span, and keys ascend, so mostly it is known. */
-static uint64_t cover(struct sieve *s, struct bytes key, uint64_t visible)
+/* The answer holds for a span, and keys ascend, so mostly it is known. */
+uint64_t sieve_cover(struct sieve *s, struct bytes key, uint64_t visible)
 {
 	if (s->tombstones->count == 0)
 		return 0;
@@ -178,7 +180,7 @@ static bool passes(struct sieve *s, struct bytes key, uint64_t newer,
 
 	if (reader == 0)
 		return true;
-	if (newer <= reader || cover(s, key, reader) > seq)
+	if (newer <= reader || sieve_cover(s, key, reader) > seq)
 		return false;
 	/* What follows would be seen by an older snapshot. */
 	if (reader != s->context->snapshots[0])
@@ -251,10 +253,18 @@ int sieve_entry(struct sieve *s, struct bytes key)
 		       : SIEVE_KEEP;
 }
 
-bool sieve_tombstone(const struct sieve *s, const struct tombstone *t)
+bool sieve_tombstone(const struct sieve *s, const struct tombstone *t,
+		     uint64_t newer)
 {
+	uint64_t reader;
 	unsigned int i;
 	size_t at;
+
+	if (newer != UINT64_MAX) {
+		reader = first_reader(s, t->seq);
+		if (reader > 0 && newer <= reader)
+			return false;
+	}
 
 	/* In use by a snapshot, or there is no telling. */
 	if (!s->version || t->seq > s->context->snapshots[0])

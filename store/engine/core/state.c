@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "store/base/err.h"
+#include "store/engine/core/history_edit.h"
 #include "store/engine/core/state.h"
 #include "store/engine/core/trouble.h"
 
@@ -48,7 +49,9 @@ int engine_apply_flush(struct engine *e, struct edit *edit, struct memtable *m)
 
 	assert(!e->options.read_only);
 	pthread_mutex_lock(&e->edits);
-	err = manifest_apply(e->manifest, edit);
+	err = e->options.history_us ? history_complete(e, edit) : 0;
+	if (err == 0)
+		err = manifest_apply(e->manifest, edit);
 	if (err < 0) {
 		if (e->manifest->broken || err == -ERR_invariant)
 			engine_poison(e, err);

@@ -72,6 +72,9 @@ struct engine_snapshot {
 	struct gc_rules *rules;   /* of its moment, referenced; or NULL */
 	struct memtable *pending; /* on top of what is written; or NULL */
 	struct engine_snapshot *older, *newer; /* protected by lock */
+	bool past; /* of a moment, which history keeps, and not merges; in the
+		      list e->past */
+	bool gone; /* its history was given up; protected by lock */
 };
 
 struct engine {
@@ -113,6 +116,7 @@ struct engine {
 					clock; protected by commit */
 	atomic_bool room_wanted;     /* a write was refused for lack of room */
 	atomic_bool dead_wanted;     /* see run/dead.h */
+	atomic_bool history_wanted;  /* history files may go, see history.h */
 	atomic_bool rules_changed;   /* since files of none were looked for */
 	uint64_t rules_turn;         /* how often, in all; protected by lock */
 	atomic_bool spare_short;     /* not all room could be held */
@@ -138,9 +142,11 @@ struct engine {
 	struct version *version; /* the manifest's, as published */
 	struct gc_rules *rules;  /* NULL: not known yet */
 	struct engine_snapshot *oldest, *newest;
-	_Atomic uint64_t gc_time_us; /* never goes back; also read without */
-	unsigned int gc_time_held;   /* nor on: see engine_hold_gc_time */
-	struct unused_file *unused;  /* to be removed from the volume */
+	struct moments *moments;      /* NULL: no history is kept */
+	struct engine_snapshot *past; /* those of moments */
+	_Atomic uint64_t gc_time_us;  /* never goes back; also read without */
+	unsigned int gc_time_held;    /* nor on: see engine_hold_gc_time */
+	struct unused_file *unused;   /* to be removed from the volume */
 	size_t unused_count, unused_capacity;
 	int trouble;            /* that background work has; 0 */
 	char trouble_text[600]; /* of it or of error */

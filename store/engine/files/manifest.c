@@ -54,8 +54,39 @@ static int set_log(struct manifest *m, const struct manifest_log *log)
 	return 0;
 }
 
+/* Brings the list of durable moments up to date with e. */
+static int apply_moments(struct manifest *m, const struct edit *e)
+{
+	size_t size = (m->moment_count + e->moment_count) * sizeof(*m->moments);
+	struct moment *grown;
+	size_t i, kept = 0;
+
+	if (e->moment_count > 0) {
+		grown = realloc(m->moments, size);
+		if (!grown)
+			return -ENOMEM;
+		m->moments = grown;
+	}
+	for (i = 0; i < m->moment_count; i++)
+		if (!edit_ends_moment(e, m->moments[i].seq))
+			m->moments[kept++] = m->moments[i];
+	m->moment_count = kept;
+	for (i = 0; i < e->moment_count; i++) {
+		struct moment *last = m->moments + kept - 1;
+
+		if (kept > 0 && (last->seq >= e->moments[i].seq ||
+				 last->time_us > e->moments[i].time_us))
+			return fail(ERR_manifest_damaged,
+				    "%s: a moment is named after a later one",
+				    m->volume->path);
+		m->moments[kept++] = e->moments[i];
+		m->moment_count = kept;
+	}
+	return 0;
+}
+
 /* What an edit says besides ssts and blob files. After -ENOMEM, which only a
- * log that begins can meet, m lacks it. */
+ * log or a moment that is new can meet, m lacks it. */
 static int apply_numbers(struct manifest *m, const struct edit *e)
 {
 	size_t i, kept = 0;
@@ -74,7 +105,7 @@ static int apply_numbers(struct manifest *m, const struct edit *e)
 		m->gc_time_us = e->gc_time_us;
 	if (e->given_seq > m->given_seq)
 		m->given_seq = e->given_seq;
-	return err;
+	return err == 0 ? apply_moments(m, e) : err;
 }
 
 /* Files while edits are replayed; ssts are opened once, at the end. */
@@ -108,6 +139,23 @@ static int replay_blobs(struct edit *files, const struct edit *e)
 			err = edit_add_blob(files, e->blobs[i].id,
 					    e->blobs[i].final_size);
 	}
+	return err;
+}
+
+/* As replay_blobs, of history files. */
+static int replay_pasts(struct edit *files, const struct edit *e)
+{
+	size_t i, kept = 0;
+	int err = 0;
+
+	for (i = 0; i < files->past_count; i++)
+		if (edit_drops_past(e, files->pasts[i]->id))
+			past_facts_free(files->pasts[i]);
+		else
+			files->pasts[kept++] = files->pasts[i];
+	files->past_count = kept;
+	for (i = 0; i < e->past_count && err == 0; i++)
+		err = edit_add_past(files, e->pasts[i]);
 	return err;
 }
 
@@ -158,6 +206,8 @@ static int replay_edit(void *context, struct bytes record)
 				      e.added[j].seq);
 	if (err == 0)
 		err = replay_blobs(&r->files, &e);
+	if (err == 0)
+		err = replay_pasts(&r->files, &e);
 	if (err == 0)
 		err = apply_numbers(r->m, &e);
 	if (err == 0 && r->history)
@@ -241,6 +291,7 @@ int manifest_read(struct volume *v, struct manifest_history *h)
 	h->identity = root.identity;
 	h->cut_size = result.cut_size;
 	free(m.logs);
+	free(m.moments);
 	buf_release(&raw);
 	return err;
 }
@@ -265,6 +316,10 @@ int manifest_state(const struct manifest *m, struct edit *e)
 	}
 	for (i = 0; i < m->log_count && err == 0; i++)
 		err = edit_add_log(e, m->logs[i].id, m->logs[i].final_size);
+	for (i = 0; i < m->moment_count && err == 0; i++)
+		err = edit_add_moment(e, &m->moments[i]);
+	for (i = 0; i < m->current->past_count && err == 0; i++)
+		err = edit_add_past(e, m->current->pasts[i]->facts);
 	for (i = 0; i < m->current->blob_count && err == 0; i++)
 		err = edit_add_blob(e, m->current->blobs[i]->id,
 				    atomic_load(&m->current->blobs[i]->size));
@@ -467,6 +522,7 @@ void manifest_close(struct manifest *m)
 		wal_abandon(m->edits);
 	version_put(m->current);
 	free(m->logs);
+	free(m->moments);
 	free(m);
 }
 
@@ -476,13 +532,15 @@ static void mark_files(struct manifest *m, const struct edit *e,
 		       const struct version *v)
 {
 	struct version *old = m->current;
+	struct past_file *past;
 	struct blob_file *blob;
 	struct sst_file *file;
 	size_t i;
 
-	/* A file that moved is in v, too. */
+	/* A file that moved is in v, too, maybe as a history file. */
 	for (i = 0; i < e->removed_count; i++) {
-		if (version_sst(v, e->removed[i].id))
+		if (version_sst(v, e->removed[i].id) ||
+		    version_past(v, e->removed[i].id))
 			continue;
 		file = version_sst(old, e->removed[i].id);
 		atomic_fetch_add(&file->owner->obsolete_size, file->size);
@@ -495,6 +553,14 @@ static void mark_files(struct manifest *m, const struct edit *e,
 		atomic_fetch_add(&blob->owner->obsolete_size,
 				 atomic_load(&blob->size));
 		atomic_store(&blob->obsolete, true);
+	}
+	for (i = 0; i < e->dropped_past_count; i++) {
+		past = version_past(old, e->dropped_pasts[i]);
+		if (!past)
+			continue;
+		atomic_fetch_add(&past->owner->obsolete_size,
+				 past->facts->size);
+		atomic_store(&past->obsolete, true);
 	}
 	for (i = 0; i < e->blob_count; i++)
 		atomic_store(&version_blob(v, e->blobs[i].id)->size,

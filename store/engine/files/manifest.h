@@ -4,6 +4,7 @@
 #include "store/engine/files/manifest_name.h"
 #include "store/engine/files/manifest_root.h"
 #include "store/engine/files/version.h"
+#include "store/engine/history/moments.h"
 
 /*
  * The manifest: which files make up the store. The volume's root names an epoch
@@ -44,6 +45,17 @@ struct edit {
 	uint64_t last_seq;   /* highest seq that was flushed; 0: as is */
 	uint64_t gc_time_us; /* never goes back; 0: as is */
 	uint64_t given_seq;  /* see struct manifest; 0: as is */
+	/* Of the recent past: moments that can be read at, and sequences of
+	 * those that cannot any more; history files, and ids of those that are
+	 * obsolete. */
+	struct moment *moments;
+	size_t moment_count;
+	uint64_t *ended;
+	size_t ended_count;
+	struct past_facts **pasts; /* each owned */
+	size_t past_count;
+	uint64_t *dropped_pasts;
+	size_t dropped_past_count;
 };
 
 #define EDIT_INIT \
@@ -69,7 +81,9 @@ struct manifest {
 	uint64_t given_seq;  /* of a bulk load that has gone with its files: it
 				is not to be given again; 0: none */
 	uint64_t gc_time_us; /* not before that of any merge; never goes back */
-	bool broken;         /* an edit may be durable or not: apply no more */
+	struct moment *moments; /* that are durable; owned; ascending */
+	size_t moment_count;
+	bool broken; /* an edit may be durable or not: apply no more */
 };
 
 /*

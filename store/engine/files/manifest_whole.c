@@ -101,7 +101,8 @@ static bool is_named(const struct manifest *m, uint64_t id)
 	for (i = 0; i < m->log_count; i++)
 		if (m->logs[i].id == id)
 			return true;
-	return version_sst(m->current, id) || version_blob(m->current, id);
+	return version_sst(m->current, id) || version_blob(m->current, id) ||
+	       version_past(m->current, id);
 }
 
 /* For listing. What is older than the edit log was known when that began with

@@ -67,6 +67,9 @@ void version_put(struct version *v)
 	for (j = 0; j < v->blob_count; j++)
 		blob_file_put(v->blobs[j]);
 	free(v->blobs);
+	for (j = 0; j < v->past_count; j++)
+		past_file_put(v->pasts[j]);
+	free(v->pasts);
 	free(v);
 }
 
@@ -303,10 +306,47 @@ struct blob_file *version_blob(const struct version *v, uint64_t id)
 	return i < v->blob_count ? v->blobs[i] : NULL;
 }
 
+int version_add_past(struct version *v, struct past_file *f)
+{
+	struct past_file **grown =
+		realloc(v->pasts, (v->past_count + 1) * sizeof(*grown));
+
+	assert(atomic_load(&v->references) == 1);
+	if (!grown)
+		return -ENOMEM;
+	v->pasts = grown;
+	v->pasts[v->past_count++] = past_file_get(f);
+	return 0;
+}
+
+struct past_file *version_past(const struct version *v, uint64_t id)
+{
+	size_t i;
+
+	for (i = 0; i < v->past_count; i++)
+		if (v->pasts[i]->facts->id == id)
+			return v->pasts[i];
+	return NULL;
+}
+
+/* A file that is not there any more is damage, which the reader of the value
+ * tells. */
+static void add_live(const struct version *v, const struct blob_share *blobs,
+		     size_t count, uint64_t *live)
+{
+	size_t i, at;
+
+	for (i = 0; i < count; i++) {
+		at = find_blob(v, blobs[i].file);
+		if (at < v->blob_count)
+			live[at] += blobs[i].size;
+	}
+}
+
 void version_blob_live(const struct version *v, uint64_t *live)
 {
 	unsigned int level;
-	size_t i, j, at;
+	size_t i;
 
 	memset(live, 0, v->blob_count * sizeof(*live));
 	for (level = 0; level < LEVEL_COUNT; level++)
@@ -314,14 +354,11 @@ void version_blob_live(const struct version *v, uint64_t *live)
 			const struct sst_properties *p =
 				sst_properties(v->levels[level].files[i]->sst);
 
-			/* A file that is not there any more is damage, which
-			 * the reader of the value tells. */
-			for (j = 0; j < p->blob_count; j++) {
-				at = find_blob(v, p->blobs[j].file);
-				if (at < v->blob_count)
-					live[at] += p->blobs[j].size;
-			}
+			add_live(v, p->blobs, p->blob_count, live);
 		}
+	for (i = 0; i < v->past_count; i++)
+		add_live(v, v->pasts[i]->facts->blobs,
+			 v->pasts[i]->facts->blob_count, live);
 }
 
 uint64_t sst_file_blob_size(const struct sst_file *f)

@@ -142,6 +142,35 @@ static int show_files(struct inspect *i, const struct edit *e)
 	return err;
 }
 
+/* What an edit says of the recent past. */
+static int show_history(struct inspect *i, const struct edit *e)
+{
+	size_t n;
+	int err = 0;
+
+	for (n = 0; n < e->moment_count && err == 0; n++)
+		err = inspect_always(i, "moment %llu seq %llu size %llu",
+				     (unsigned long long)e->moments[n].time_us,
+				     (unsigned long long)e->moments[n].seq,
+				     (unsigned long long)e->moments[n].size);
+	for (n = 0; n < e->ended_count && err == 0; n++)
+		err = inspect_always(i, "end moment seq %llu",
+				     (unsigned long long)e->ended[n]);
+	for (n = 0; n < e->past_count && err == 0; n++)
+		err = inspect_always(
+			i,
+			"add history " ID_FORMAT ".sst size %llu seq %llu "
+			"visible %llu",
+			ID_WORDS(e->pasts[n]->id),
+			(unsigned long long)e->pasts[n]->size,
+			(unsigned long long)e->pasts[n]->seq,
+			(unsigned long long)e->pasts[n]->visible_seq);
+	for (n = 0; n < e->dropped_past_count && err == 0; n++)
+		err = inspect_always(i, "drop history " ID_FORMAT ".sst",
+				     ID_WORDS(e->dropped_pasts[n]));
+	return err;
+}
+
 static int show_numbers(struct inspect *i, const struct edit *e)
 {
 	int err = 0;
@@ -169,12 +198,15 @@ static int show_edit(struct log_look *l, uint64_t offset, struct bytes record)
 	if (err < 0)
 		return tell_record(l, offset, record.size, err);
 	l->change_count += e.added_count + e.removed_count + e.log_count +
-			   e.blob_count + e.dropped_count;
+			   e.blob_count + e.dropped_count + e.moment_count +
+			   e.ended_count + e.past_count + e.dropped_past_count;
 	if (inspect_wants(l->i)) {
 		err = inspect_always(l->i, "edit offset %llu size %zu",
 				     (unsigned long long)offset, record.size);
 		if (err == 0)
 			err = show_files(l->i, &e);
+		if (err == 0)
+			err = show_history(l->i, &e);
 		if (err == 0)
 			err = show_numbers(l->i, &e);
 	}

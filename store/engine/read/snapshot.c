@@ -44,12 +44,31 @@ static void turn_rules(struct engine *e)
 	atomic_store(&e->rules_changed, true);
 }
 
+/* Of a moment of the past: no merge goes by it. */
+static void release_past(struct engine *e, struct engine_snapshot *s)
+{
+	pthread_mutex_lock(&e->lock);
+	if (s->older)
+		s->older->newer = s->newer;
+	else
+		e->past = s->newer;
+	if (s->newer)
+		s->newer->older = s->older;
+	pthread_mutex_unlock(&e->lock);
+	gc_rules_put(s->rules);
+	free(s);
+}
+
 void engine_snapshot_release(struct engine *e, struct engine_snapshot *s)
 {
 	if (!s)
 		return;
 	/* That of pending_view stands in no list and is freed by its owner. */
 	assert(!s->pending);
+	if (s->past) {
+		release_past(e, s);
+		return;
+	}
 	pthread_mutex_lock(&e->lock);
 	if (s->older)
 		s->older->newer = s->newer;

@@ -27,6 +27,13 @@ struct cover {
 	bool valid;            /* span is filled */
 };
 
+/* A history file, which the version keeps, as a run. */
+struct past_run {
+	struct level run; /* of one file: */
+	struct sst_file *files[1];
+	struct sst_file file; /* a picture of it; nobody counts references */
+};
+
 struct sources {
 	/* Newest writes first: what is pending, the present memtable, and those
 	 * that wait for their flush. Each referenced. */
@@ -42,6 +49,12 @@ struct sources {
 	struct cover *covers;    /* only of sources that have tombstones */
 	size_t cover_count;
 	size_t iter_count; /* that iter is made of */
+	/* Of a moment of the past: the history files that it reads, each a run
+	 * of its own; owned. */
+	struct past_run *pasts;
+	size_t past_count;
+	bool is_past;
+	bool is_gone; /* its history was given up */
 
 	/* To rest, see rest.h. */
 	struct engine *engine;
@@ -56,7 +69,7 @@ struct sources {
  * Takes what e has now; sequence and GC time are of the snapshot, or of now if
  * it is NULL. The snapshot is needed during the call only. [start, end) and
  * prefix as in cursor_open. On failure nothing is held: -ENOMEM, or an error of
- * reading a filter or an index.
+ * reading a filter or an index; -ERR_moment_gone.
  */
 int sources_open(struct engine *e, const struct engine_snapshot *snapshot,
 		 struct bytes start, struct bytes end, struct bytes prefix,

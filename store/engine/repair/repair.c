@@ -5,6 +5,7 @@
 #include "store/base/coding.h"
 #include "store/base/err.h"
 #include "store/base/volume/volume_copy.h"
+#include "store/engine/compact/read_back.h"
 #include "store/engine/files/edit.h"
 #include "store/engine/files/manifest_next.h"
 #include "store/engine/files/wal_read.h"

@@ -55,6 +55,7 @@ struct finder {
 struct sst_facts {
 	bool is_readable;                   /* else the rest is 0 */
 	bool is_taken;                      /* as one that was flushed */
+	bool is_past;                       /* of history, which is left */
 	struct buf smallest, largest;       /* keys */
 	uint32_t level;                     /* at birth: 0 if it was flushed */
 	uint64_t smallest_seq, largest_seq; /* 0: of a bulk load */
@@ -196,6 +197,7 @@ static int look_at_sst(struct repair *r, uint64_t id, struct sst_facts *facts)
 		return repair_is_final(err) ? err : 0;
 	}
 	facts->is_readable = true;
+	facts->is_past = sst_is_past(sst);
 	facts->level = sst_properties(sst)->level;
 	facts->smallest_seq = sst_properties(sst)->smallest_seq;
 	facts->largest_seq = sst_properties(sst)->largest_seq;
@@ -216,9 +218,9 @@ static void facts_release(struct sst_facts *facts)
  * sequence in them, and the oldest that is missing. */
 static int look_at_named(struct finder *f)
 {
-	const struct edit *found = &f->r->found;
+	struct edit *found = &f->r->found;
 	struct sst_facts facts;
-	size_t i;
+	size_t kept = 0, i;
 	int err = 0;
 
 	f->newest_seq = found->last_seq;
@@ -232,11 +234,17 @@ static int look_at_named(struct finder *f)
 		if (err == -ENOENT)
 			err = 0;
 		facts_release(&facts);
+		if (facts.is_past)
+			continue;
+		found->added[kept++] = *named;
+		named = &found->added[kept - 1];
 		if (facts.largest_seq > f->newest_seq)
 			f->newest_seq = facts.largest_seq;
 		if (named->seq > f->newest_seq)
 			f->newest_seq = named->seq;
 	}
+	if (err == 0)
+		found->added_count = kept;
 	f->named_seq = f->newest_seq;
 	return err;
 }
@@ -325,6 +333,10 @@ static bool is_gone(const struct finder *f, uint64_t id)
 			return true;
 	for (i = 0; i < e->dropped_count; i++)
 		if (e->dropped_blobs[i] == id)
+			return true;
+	/* What was deleted is history, which a repair does not go on with. */
+	for (i = 0; i < e->past_count; i++)
+		if (e->pasts[i]->id == id)
 			return true;
 	return false;
 }
@@ -451,6 +463,10 @@ static int take_sst(struct finder *f, struct manifest_file *file,
 	uint64_t before;
 	int err = 0;
 
+	if (facts->is_past) {
+		file->id = 0;
+		return 0;
+	}
 	if (!facts->is_readable || facts->largest_seq == 0)
 		return 0;
 	before = seq_before(f, all, at);

@@ -84,6 +84,10 @@ static int take_state(struct engine *e, struct contents *c,
 	pthread_mutex_unlock(&e->edits);
 	/* The logs' content is in the ssts. */
 	c->state.log_count = 0;
+	/* Of the past it has nothing. */
+	c->state.moment_count = 0;
+	while (c->state.past_count > 0)
+		past_facts_free(c->state.pasts[--c->state.past_count]);
 	return err;
 }
 

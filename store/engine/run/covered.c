@@ -19,7 +19,8 @@
  * files below is deleted by the same tombstone, which stays until they are
  * merged with it. For the same reason a single entry that one covers may go,
  * and a file of which one covers a part be written anew without it. A file all
- * of which is of tables that were dropped goes, too.
+ * of which is of tables that were dropped goes, too. If a moment may see what
+ * is in it, it goes over as a history file, as it is.
  */
 /* A file is written anew for this part of it, or more. */
 #define COVERED_SHARE 8
@@ -257,18 +258,52 @@ static bool is_dead(const struct tombstone_list *list, const struct sst_file *f)
 	       is_covered(list, f);
 }
 
+/* What is dropped, of files that nobody sees by what is not in the past. */
+struct dropping {
+	struct edit edit;
+	struct moments *history; /* NULL: none is kept */
+	uint64_t visible_seq;    /* after rules and tombstones were taken */
+};
+
+static void take_past(struct engine *e, struct dropping *d)
+{
+	pthread_mutex_lock(&e->lock);
+	d->history = moments_get(e->moments);
+	d->visible_seq = atomic_load(&e->visible_seq);
+	pthread_mutex_unlock(&e->lock);
+}
+
+/* Takes f out, as a history file if a moment may see it. From newer on a range
+ * tombstone hides all of it; 0: its table was dropped, nobody knows when. */
+static int drop_file(struct dropping *d, unsigned int level,
+		     const struct sst_file *f, uint64_t newer)
+{
+	const struct moment *x = NULL;
+	struct past_facts facts;
+	int err = edit_remove_file(&d->edit, level, f->id);
+
+	if (d->history)
+		x = moment_from(d->history->items, d->history->count,
+				f->smallest_seq);
+	if (err < 0 || !x || (newer > 0 && newer <= x->seq))
+		return err;
+	past_facts_of(f->sst, f->id, f->size, f->seq, d->visible_seq, &facts);
+	return edit_add_past(&d->edit, &facts);
+}
+
 /* Drops the files of which nobody sees anything, at once: 1 if there were some,
  * 0 if not, or an error; why is told. Needs work. */
 static int drop_dead(struct engine *e, const struct rules_seen *rules,
 		     const struct tombstone_list *list, struct version *v,
 		     const char *why)
 {
-	struct edit edit = EDIT_INIT;
+	struct dropping d = { .edit = EDIT_INIT };
 	bool ruled = false;
 	unsigned int level;
 	size_t i;
 	int err = 0;
 
+	take_past(e, &d);
 	for (level = 0; level < LEVEL_COUNT; level++)
 		for (i = 0; i < v->levels[level].count && err == 0; i++) {
 			struct sst_file *f = v->levels[level].files[i];
@@ -276,22 +311,26 @@ static int drop_dead(struct engine *e, const struct rules_seen *rules,
 
 			ruled |= dropped;
 			if (dropped || is_dead(list, f))
-				err = edit_remove_file(&edit, level, f->id);
+				err = drop_file(&d, level, f,
+						dropped ? 0
+							: newest_over(list, f));
 		}
-	/* That the table was dropped is durable before what it had goes. */
-	if (err == 0 && ruled)
+	/* That the table was dropped is durable before what it had goes, and so
+	 * is what is visible, see sync_history of unit.c. */
+	if (err == 0 && (ruled || d.edit.past_count > 0))
 		err = engine_sync(e);
-	if (err == 0 && edit.removed_count > 0) {
-		err = engine_apply(e, &edit);
+	if (err == 0 && d.edit.removed_count > 0) {
+		err = engine_apply(e, &d.edit);
 		if (err == 0) {
 			engine_work_done(e);
 			event_add(&e->events, EVENTS_MAIN,
 				  "dropped due=%s ssts=%zu", why,
-				  edit.removed_count);
+				  d.edit.removed_count);
 			err = 1;
 		}
 	}
-	edit_release(&edit);
+	edit_release(&d.edit);
+	moments_put(d.history);
 	return err;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/engine/core/history.h"
 #include "store/engine/core/state.h"
 #include "store/engine/core/tell.h"
 #include "store/engine/core/trouble.h"
@@ -147,7 +148,8 @@ static bool is_live(const struct manifest *m, uint64_t id)
 	for (i = 0; i < m->log_count; i++)
 		if (m->logs[i].id == id)
 			return true;
-	return version_sst(m->current, id) || version_blob(m->current, id);
+	return version_sst(m->current, id) || version_blob(m->current, id) ||
+	       version_past(m->current, id);
 }
 
 /* Removes a file of a former life that the manifest does not name: one that was
@@ -435,6 +437,8 @@ static int recover(struct engine *e)
 			   &e->memtable);
 	if (err == 0)
 		memtable_count(e->memtable, e->memory);
+	if (err == 0)
+		err = history_begin(e);
 	/* Before the first flush: what its ssts refer to must be durable. */
 	if (err == 0 && !e->options.read_only)
 		err = blob_recover(e);
@@ -457,7 +461,8 @@ static int recover(struct engine *e)
 	atomic_store(&e->synced_seq, e->written_seq);
 	if (err < 0 || e->options.read_only)
 		return err;
-	return resume(&r);
+	err = resume(&r);
+	return err < 0 ? err : history_note(e);
 }
 
 /* An engine with its locks, which engine_abandon ends; NULL without memory. */
@@ -615,6 +620,9 @@ static int finish_log(struct engine *e)
 	if (err < 0)
 		return err;
 	err = wal_finish(e->wal, &size);
+	/* So are the moments up to now. */
+	if (err == 0)
+		atomic_store(&e->synced_seq, e->written_seq);
 	if (err == 0)
 		err = edit_add_log(&edit, e->log_id, size);
 	if (err == 0)
@@ -632,9 +640,11 @@ int engine_close(struct engine *e)
 	uint64_t start = event_now(&e->events);
 	int err = 0;
 
-	assert(!e->oldest && !e->newest);
+	assert(!e->oldest && !e->newest && !e->past);
 	if (!e->options.read_only) {
 		err = engine_writable(e);
+		if (err == 0)
+			err = history_note(e);
 		if (err == 0) {
 			flush_for_close(e);
 			err = engine_writable(e);
@@ -675,6 +685,7 @@ void engine_abandon(struct engine *e)
 	version_put(e->version);
 	if (e->manifest)
 		manifest_close(e->manifest);
+	moments_put(e->moments);
 	gc_rules_put(e->rules);
 	if (e->cache)
 		cache_free(e->cache);

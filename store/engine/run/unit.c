@@ -4,6 +4,7 @@
 
 #include "store/base/probe.h"
 #include "store/engine/compact/pick.h"
+#include "store/engine/core/history.h"
 #include "store/engine/core/tell.h"
 #include "store/engine/core/trouble.h"
 #include "store/engine/files/edit.h"
@@ -14,6 +15,7 @@
 #include "store/engine/run/covered.h"
 #include "store/engine/run/hold.h"
 #include "store/engine/run/rotate.h"
+#include "store/engine/run/sync.h"
 #include "store/engine/run/unit.h"
 
 /*
@@ -31,12 +33,16 @@
 struct merge_parts {
 	uint64_t *snapshots;
 	struct rules_seen rules;
+	struct moment *history;
+	uint64_t *readers;
 };
 
 static void merge_parts_release(struct merge_parts *p)
 {
 	free(p->snapshots);
 	rules_seen_release(&p->rules);
+	free(p->history);
+	free(p->readers);
 }
 
 /* Takes snapshots and rules; needs lock. 0 or -ENOMEM. */
@@ -48,12 +54,60 @@ static int take_parts(struct engine *e, struct merge_parts *p)
 
 	for (s = e->oldest; s; s = s->newer)
 		count++;
-	*p = (struct merge_parts){ malloc(count * sizeof(*p->snapshots)),
-				   { .count = 0 } };
+	*p = (struct merge_parts){
+		.snapshots = malloc(count * sizeof(*p->snapshots)),
+	};
 	err = p->snapshots ? rules_seen_locked(e, &p->rules) : -ENOMEM;
 	if (err < 0)
 		free(p->snapshots);
 	return err;
+}
+
+/* Sequences of both, ascending, each once, into readers. */
+static size_t join_readers(const struct merge_context *c, uint64_t *readers)
+{
+	size_t i = 0, j = 0, count = 0;
+	uint64_t seq, at;
+
+	while (i < c->snapshot_count || j < c->history_count) {
+		seq = i < c->snapshot_count ? c->snapshots[i] : UINT64_MAX;
+		at = j < c->history_count ? c->history[j].seq : UINT64_MAX;
+		i += seq <= at;
+		j += at <= seq;
+		at = at < seq ? at : seq;
+		if (count == 0 || readers[count - 1] < at)
+			readers[count++] = at;
+	}
+	return count;
+}
+
+/* Of which moments m the merge is to keep what they see; now is that of c. 0 or
+ * -ENOMEM. */
+static int take_history(struct merge_context *c, struct merge_parts *parts,
+			const struct moments *m, uint64_t now_us)
+{
+	uint64_t visible = c->snapshots[c->snapshot_count - 1];
+	size_t count = m ? m->count : 0;
+
+	/* While logs are replayed there are later ones, which see what is
+	 * there; no rules are known then that could hide it. */
+	while (count > 0 && m->items[count - 1].seq > visible)
+		count--;
+	if (count == 0)
+		return 0;
+	parts->history = malloc((count + 1) * sizeof(*parts->history));
+	parts->readers = malloc((count + 1 + c->snapshot_count) *
+				sizeof(*parts->readers));
+	if (!parts->history || !parts->readers)
+		return -ENOMEM;
+	memcpy(parts->history, m->items, count * sizeof(*m->items));
+	if (m->items[count - 1].seq < visible)
+		parts->history[count++] = (struct moment){ now_us, visible, 0 };
+	c->history = parts->history;
+	c->history_count = count;
+	c->readers = parts->readers;
+	c->reader_count = join_readers(c, parts->readers);
+	return 0;
 }
 
 /* What a merge may go by, as of this moment: live snapshots, the oldest GC time
@@ -64,6 +118,8 @@ static int merge_context(struct engine *e, struct merge_context *c,
 {
 	const struct gc_rules *oldest_rules;
 	struct engine_snapshot *s;
+	struct moments *moments;
+	uint64_t now_us;
 	int err;
 
 	*c = (struct merge_context){
@@ -81,7 +137,8 @@ static int merge_context(struct engine *e, struct merge_context *c,
 		pthread_mutex_unlock(&e->lock);
 		return err;
 	}
-	c->now_us = engine_gc_time(e);
+	c->now_us = now_us = engine_gc_time(e);
+	moments = moments_get(e->moments);
 	for (s = e->oldest; s; s = s->newer) {
 		parts->snapshots[c->snapshot_count++] = s->seq;
 		if (s->gc_time_us < c->now_us)
@@ -99,7 +156,41 @@ static int merge_context(struct engine *e, struct merge_context *c,
 	c->above_seq = UINT64_MAX;
 	c->above_us = c->now_us;
 	pthread_mutex_unlock(&e->lock);
-	return 0;
+	err = take_history(c, parts, moments, now_us);
+	moments_put(moments);
+	if (err < 0)
+		merge_parts_release(parts);
+	return err;
+}
+
+/* What moments up to the visible sequence see is in history files by that
+ * sequence, and so no crash may take it back and give it again. */
+static int sync_history(struct engine *e, const struct edit *edit)
+{
+	bool is_open;
+
+	if (edit->past_count == 0)
+		return 0;
+	/* All may be too much now. */
+	atomic_store(&e->history_wanted, true);
+	/* While logs are replayed, what is visible is flushed by this. */
+	pthread_mutex_lock(&e->sync);
+	is_open = e->wal;
+	pthread_mutex_unlock(&e->sync);
+	return is_open ? engine_sync(e) : 0;
+}
+
+/* There is no room for history: whether there was any, so that the merge is to
+ * be tried without. It goes before anything else does. */
+static bool give_way(struct engine *e, struct merge_context *c,
+		     struct edit *edit)
+{
+	if (c->history_count == 0 ||
+	    history_forget(e, c->snapshots[c->snapshot_count - 1]) < 0)
+		return false;
+	edit_release(edit);
+	c->history_count = 0;
+	return true;
 }
 
 /* A deletion with this sequence and of this GC time, or later ones, may lie
@@ -170,9 +261,12 @@ static void remove_outputs(struct engine *e, const struct edit *edit)
 {
 	size_t i;
 
-	if (atomic_load(&e->error) == 0)
-		for (i = 0; i < edit->added_count; i++)
-			engine_remove(e, edit->added[i].id, "sst");
+	if (atomic_load(&e->error) != 0)
+		return;
+	for (i = 0; i < edit->added_count; i++)
+		engine_remove(e, edit->added[i].id, "sst");
+	for (i = 0; i < edit->past_count; i++)
+		engine_remove(e, edit->pasts[i]->id, "sst");
 }
 
 /* Notes of the files that edit has added: they hold nothing that had expired at
@@ -263,6 +357,8 @@ static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
 	err = cut_flush(e, &context);
 	if (err == 0)
 		err = compact_flush(&context, m, &edit);
+	if (err == -ENOSPC && give_way(e, &context, &edit))
+		err = compact_flush(&context, m, &edit);
 	if (err == -ENOSPC) {
 		/* For this there is held room, as one file. */
 		edit_release(&edit);
@@ -277,7 +373,9 @@ static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
 	delete_us = atomic_load(&m->delete_us);
 	/* Until it is told: others may put it. */
 	memtable_get(m);
-	err = engine_drop_logs(e, &edit, oldest_log, m);
+	err = sync_history(e, &edit);
+	if (err == 0)
+		err = engine_drop_logs(e, &edit, oldest_log, m);
 	if (err == 0)
 		tell_flushed(e, m, &edit, start);
 	us = event_since(&e->events, start);
@@ -363,6 +461,9 @@ static int merge_inputs(struct engine *e, struct version *v,
 	if (err == 0) {
 		/* What has expired by it may be gone, so it must stay so. */
 		edit->gc_time_us = context->now_us;
+		err = sync_history(e, edit);
+	}
+	if (err == 0) {
 		err = engine_apply(e, edit);
 		/* The outputs of a trivial one are its inputs. */
 		if (err < 0 && !c->trivial)
@@ -453,6 +554,8 @@ int engine_merge(struct engine *e, struct version *v,
 	not_above(&context, above_seq, above_us);
 	not_above_memtables(e, &context, NULL);
 	err = merge_inputs(e, v, c, &context, &edit);
+	if (err == -ENOSPC && give_way(e, &context, &edit))
+		err = merge_inputs(e, v, c, &context, &edit);
 	if (err == -ENOSPC && engine_fits_piece(e, c)) {
 		edit_release(&edit);
 		context.spare_size = engine_sst_room(c->rest_size);

@@ -1,0 +1,280 @@
+#include <assert.h>
+#include <stdlib.h>
+
+#include "store/base/err.h"
+#include "store/engine/core/event_log.h"
+#include "store/engine/core/history.h"
+#include "store/engine/files/edit.h"
+
+/* Of the disk; with less that is free, the oldest history goes. */
+#define FREE_SHARE 10
+/* Where the cap is what the tree has, no less than this. */
+#define CAP_MIN (UINT64_C(1) << 20)
+
+/* Drops all that the manifest has of it. */
+static int drop_all(struct engine *e)
+{
+	const struct manifest *m = e->manifest;
+	struct edit edit = EDIT_INIT;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < m->moment_count && err == 0; i++)
+		err = edit_end_moment(&edit, m->moments[i].seq);
+	for (i = 0; i < m->current->past_count && err == 0; i++)
+		err = edit_drop_past(&edit, m->current->pasts[i]->facts->id);
+	if (err == 0 && edit.ended_count + edit.dropped_past_count > 0)
+		err = engine_apply(e, &edit);
+	edit_release(&edit);
+	return err;
+}
+
+int history_begin(struct engine *e)
+{
+	const struct manifest *m = e->manifest;
+
+	if (e->options.history_us == 0 && !e->options.read_only)
+		return drop_all(e);
+	if (e->options.history_us == 0 && m->moment_count == 0)
+		return 0;
+	/* What came after the last flush may have been read at a later one. */
+	if (m->moment_count > 0 &&
+	    m->moments[m->moment_count - 1].time_us > e->gc_time_us)
+		e->gc_time_us = m->moments[m->moment_count - 1].time_us;
+	return moments_new(m->moments, m->moment_count, &e->moments);
+}
+
+/* Sequences of moments that are read at, to be freed: *count of them. Needs
+ * lock. */
+static int take_held(const struct engine *e, uint64_t **out, size_t *count)
+{
+	const struct engine_snapshot *s;
+
+	*count = 0;
+	*out = NULL;
+	for (s = e->past; s; s = s->newer)
+		++*count;
+	if (*count == 0)
+		return 0;
+	*out = malloc(*count * sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	*count = 0;
+	for (s = e->past; s; s = s->newer)
+		(*out)[(*count)++] = s->seq;
+	return 0;
+}
+
+static uint64_t tree_size(const struct version *v)
+{
+	uint64_t size = 0;
+	unsigned int i;
+
+	for (i = 0; i < LEVEL_COUNT; i++)
+		size += v->levels[i].size;
+	return size;
+}
+
+/* The list after that of now. Needs lock. */
+static int next_moments(struct engine *e, struct moments **out)
+{
+	struct moments *m = e->moments;
+	const struct moment *last =
+		m->count > 0 ? &m->items[m->count - 1] : NULL;
+	struct moment now = { engine_gc_time(e), atomic_load(&e->visible_seq),
+			      tree_size(e->version) };
+	bool fresh =
+		!last || (now.seq > last->seq && now.time_us > last->time_us);
+	uint64_t *held;
+	size_t count;
+	int err = take_held(e, &held, &count);
+
+	if (err < 0)
+		return err;
+	err = moments_next(m, fresh ? &now : NULL, now.time_us,
+			   e->options.history_us, held, count, out);
+	free(held);
+	return err;
+}
+
+int history_note(struct engine *e)
+{
+	struct moments *old = NULL;
+	int err;
+
+	if (e->options.history_us == 0 || e->options.read_only)
+		return 0;
+	pthread_mutex_lock(&e->lock);
+	err = next_moments(e, &old);
+	if (err == 0) {
+		struct moments *next = old;
+
+		old = e->moments;
+		e->moments = next;
+		/* Space may have become short, too. */
+		if (e->version->past_count > 0)
+			atomic_store(&e->history_wanted, true);
+	}
+	pthread_mutex_unlock(&e->lock);
+	moments_put(old);
+	return err;
+}
+
+int history_forget(struct engine *e, uint64_t seq)
+{
+	struct engine_snapshot *s;
+	struct moments *old, *next;
+	size_t i = 0;
+	int err;
+
+	pthread_mutex_lock(&e->lock);
+	old = e->moments;
+	while (i < old->count && old->items[i].seq <= seq)
+		i++;
+	err = moments_new(old->items + i, old->count - i, &next);
+	if (err == 0)
+		e->moments = next;
+	for (s = e->past; s && err == 0; s = s->newer)
+		s->gone |= s->seq <= seq;
+	pthread_mutex_unlock(&e->lock);
+	if (err == 0)
+		moments_put(old);
+	return err;
+}
+
+uint64_t history_size(const struct version *v)
+{
+	uint64_t size = 0;
+	size_t i;
+
+	for (i = 0; i < v->past_count; i++)
+		size += v->pasts[i]->facts->size;
+	return size;
+}
+
+/* The least visible_seq of a file that is after seq; UINT64_MAX if none is. */
+static uint64_t next_visible(const struct version *v, uint64_t seq)
+{
+	uint64_t least = UINT64_MAX;
+	size_t i;
+
+	for (i = 0; i < v->past_count; i++) {
+		uint64_t visible = v->pasts[i]->facts->visible_seq;
+
+		if (visible > seq && visible < least)
+			least = visible;
+	}
+	return least;
+}
+
+/* Bytes of files with this visible_seq. */
+static uint64_t size_at(const struct version *v, uint64_t visible_seq)
+{
+	uint64_t size = 0;
+	size_t i;
+
+	for (i = 0; i < v->past_count; i++)
+		if (v->pasts[i]->facts->visible_seq == visible_seq)
+			size += v->pasts[i]->facts->size;
+	return size;
+}
+
+/* What history files may take. */
+static uint64_t cap(const struct engine *e, const struct moments *m)
+{
+	uint64_t most = CAP_MIN;
+	size_t i;
+
+	if (e->options.history_size > 0)
+		return e->options.history_size;
+	for (i = 0; i < m->count; i++)
+		if (m->items[i].size > most)
+			most = m->items[i].size;
+	return most;
+}
+
+/* The moments up to *seq are to go, so that files go that take so many bytes,
+ * the oldest first; or all if that is not enough. */
+static void find_excess(const struct version *v, uint64_t bytes, uint64_t *seq)
+{
+	uint64_t at = next_visible(v, 0), freed = 0;
+
+	while (freed < bytes && at != UINT64_MAX) {
+		freed += size_at(v, at);
+		*seq = at;
+		at = next_visible(v, at);
+	}
+}
+
+/* How many bytes less history is to have for the sake of space; what is
+ * obsolete is free soon. */
+static int missing_space(struct engine *e, uint64_t *bytes)
+{
+	struct volume_space space;
+	int err = e->volume->ops->space(e->volume, &space);
+	uint64_t have, want;
+
+	*bytes = 0;
+	if (err < 0)
+		return err;
+	have = space.available_size + atomic_load(&e->owner.obsolete_size);
+	want = space.total_size / FREE_SHARE;
+	*bytes = have < want ? want - have : 0;
+	return 0;
+}
+
+/* Whether any file of v is of no moment. */
+static bool has_unwanted(const struct version *v, const struct moments *m)
+{
+	return next_visible(v, 0) < moments_first(m);
+}
+
+/* Gives up what is too much, with v and m of now: whether files are to go, or
+ * an error. */
+static int give_up(struct engine *e, const struct version *v,
+		   const struct moments *m)
+{
+	uint64_t size = history_size(v), most = cap(e, m), seq = 0, missing;
+	int err = missing_space(e, &missing);
+
+	if (err < 0)
+		return err;
+	if (size > most && size - most > missing)
+		missing = size - most;
+	if (missing > 0)
+		find_excess(v, missing, &seq);
+	if (seq == 0)
+		return has_unwanted(v, m);
+	err = history_forget(e, seq);
+	return err < 0 ? err : 1;
+}
+
+int history_trim(struct engine *e)
+{
+	struct edit edit = EDIT_INIT;
+	struct version *v;
+	struct moments *m;
+	int err;
+
+	if (e->options.history_us == 0)
+		return 0;
+	pthread_mutex_lock(&e->lock);
+	v = version_get(e->version);
+	m = moments_get(e->moments);
+	pthread_mutex_unlock(&e->lock);
+	err = v->past_count > 0 ? give_up(e, v, m) : 0;
+	moments_put(m);
+	if (err > 0) {
+		/* What goes is said by history_complete. */
+		err = engine_apply(e, &edit);
+		if (err == 0) {
+			event_add(&e->events, EVENTS_MAIN,
+				  "history_dropped ssts=%zu",
+				  edit.dropped_past_count);
+			err = 1;
+		}
+	}
+	version_put(v);
+	edit_release(&edit);
+	return err;
+}

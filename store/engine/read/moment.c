@@ -1,0 +1,78 @@
+#include <stdlib.h>
+#include <time.h>
+
+#include "store/base/err.h"
+#include "store/engine/core/state.h"
+#include "store/engine/read/moment.h"
+
+/* Room for a time as people read it. */
+#define TIME_SIZE 32
+
+static void print_time(uint64_t time_us, char text[TIME_SIZE])
+{
+	time_t seconds = (time_t)(time_us / 1000000);
+	struct tm tm;
+
+	gmtime_r(&seconds, &tm);
+	if (strftime(text, TIME_SIZE, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
+		text[0] = 0;
+}
+
+/* first is the time of the oldest moment; 0: there is none. */
+static int too_old(const struct engine *e, uint64_t time_us, uint64_t first)
+{
+	char wanted[TIME_SIZE], oldest[TIME_SIZE];
+
+	print_time(time_us, wanted);
+	print_time(first, oldest);
+	if (first == 0)
+		return fail(ERR_no_moment, "%s: no history is kept",
+			    e->volume->path);
+	return fail(ERR_no_moment,
+		    "%s: history begins at %s (%llu us), and not "
+		    "before %s",
+		    e->volume->path, oldest, (unsigned long long)first, wanted);
+}
+
+int engine_moment(struct engine *e, uint64_t time_us,
+		  struct engine_snapshot **out)
+{
+	struct engine_snapshot *s = calloc(1, sizeof(*s));
+	const struct moment *at = NULL;
+	uint64_t first = 0;
+
+	*out = s;
+	if (!s)
+		return -ENOMEM;
+	s->past = true;
+	pthread_mutex_lock(&e->lock);
+	if (e->moments && e->moments->count > 0) {
+		first = e->moments->items[0].time_us;
+		at = moments_at(e->moments, time_us);
+	}
+	if (at) {
+		s->seq = at->seq;
+		s->gc_time_us = at->time_us;
+		s->newer = e->past;
+		if (e->past)
+			e->past->older = s;
+		e->past = s;
+	}
+	pthread_mutex_unlock(&e->lock);
+	if (at)
+		return 0;
+	free(s);
+	*out = NULL;
+	return too_old(e, time_us, first);
+}
+
+void engine_moment_rules(struct engine_snapshot *s, struct gc_rules *rules)
+{
+	gc_rules_put(s->rules);
+	s->rules = rules;
+}
+
+uint64_t engine_moment_time(const struct engine_snapshot *s)
+{
+	return s->gc_time_us;
+}

@@ -1,0 +1,30 @@
+#ifndef STORE_ENGINE_READ_MOMENT_H
+#define STORE_ENGINE_READ_MOMENT_H
+
+#include "store/engine/read/snapshot.h"
+
+/*
+ * A snapshot of a moment of the recent past (history/moments.h): reads through
+ * it see what was there then, of memtables, tree and history files. Unlike that
+ * of now, it keeps no merge from dropping anything, since history has it; but
+ * its moment stays one as long as it lives. Only where history has to give way,
+ * for its cap or for space, it goes: reads are -ERR_moment_gone from then on.
+ */
+
+/*
+ * The last moment that is not after time_us, by the clock of GC. Its rules are
+ * those of now until engine_moment_rules is called, which is good for reading
+ * what no rules are about: the schema. To be released as any snapshot.
+ * -ERR_no_moment names the oldest one; -ENOMEM.
+ */
+int engine_moment(struct engine *e, uint64_t time_us,
+		  struct engine_snapshot **out);
+
+/* The rules of its moment, before anybody else has s: takes the reference over.
+ */
+void engine_moment_rules(struct engine_snapshot *s, struct gc_rules *rules);
+
+/* Its time, in us. */
+uint64_t engine_moment_time(const struct engine_snapshot *s);
+
+#endif

@@ -1,0 +1,131 @@
+#include "store/engine/history/moments.h"
+#include "tests/unit/suite.h"
+
+/* Which moments stay: pure functions over lists. */
+
+#define SECOND UINT64_C(1000000)
+#define START (1000000 * SECOND)
+#define DAY (86400 * SECOND)
+
+static struct moments *list;
+
+static void set_up(void)
+{
+	ck_assert_int_eq(moments_new(NULL, 0, &list), 0);
+}
+
+static void tear_down(void)
+{
+	moments_put(list);
+}
+
+/* Goes on to time_us, with a moment of this sequence, or 0: none. */
+static void step(uint64_t time_us, uint64_t seq, uint64_t window_us)
+{
+	struct moment fresh = { time_us, seq, 7 };
+	struct moments *next;
+
+	ck_assert_int_eq(moments_next(list, seq ? &fresh : NULL, time_us,
+				      window_us, NULL, 0, &next),
+			 0);
+	moments_put(list);
+	list = next;
+}
+
+START_TEST(seconds_become_minutes)
+{
+	uint64_t i;
+
+	for (i = 0; i < 1800; i++)
+		step(START + i * SECOND, i + 1, DAY);
+	/* Ten minutes of seconds, and one of each minute before. */
+	ck_assert_uint_ge(list->count, 600 + 20);
+	ck_assert_uint_le(list->count, 601 + 22);
+	for (i = 1; i < list->count; i++)
+		ck_assert_uint_lt(list->items[i - 1].seq, list->items[i].seq);
+	/* The last of a minute is the one that stays. */
+	ck_assert_uint_eq((list->items[1].time_us / SECOND + 1) % 60, 0);
+	ck_assert_uint_eq(list->items[list->count - 1].seq, 1800);
+}
+END_TEST
+
+START_TEST(each_time_of_the_window_has_one)
+{
+	uint64_t now, i;
+
+	for (i = 0; i < 500; i++)
+		step(START + i * 60 * SECOND, i + 1, 3600 * SECOND);
+	now = START + 499 * 60 * SECOND;
+	ck_assert_ptr_nonnull(moments_at(list, now - 3600 * SECOND));
+	ck_assert_ptr_null(moments_at(list, now - 3600 * SECOND - 61 * SECOND));
+	/* Nothing changes: the last one stays, however old. */
+	for (i = 0; i < 23; i++)
+		step(now + i * 3600 * SECOND, 0, 3600 * SECOND);
+	ck_assert_uint_eq(list->count, 1);
+	ck_assert_uint_eq(moments_first(list), 500);
+}
+END_TEST
+
+START_TEST(a_clock_that_jumps_takes_nothing)
+{
+	uint64_t i, years = 3650 * DAY;
+
+	for (i = 0; i < 100; i++)
+		step(START + i * SECOND, i + 1, DAY);
+	step(START + years, 101, DAY);
+	ck_assert_uint_eq(list->count, 101);
+	step(START + years + SECOND, 102, DAY);
+	ck_assert_uint_eq(moments_first(list), 1);
+	/* But time that goes by does. */
+	for (i = 0; i < 26; i++)
+		step(START + years + i * 3600 * SECOND + 2 * SECOND, 103 + i,
+		     DAY);
+	ck_assert_uint_gt(moments_first(list), 100);
+}
+END_TEST
+
+START_TEST(what_is_held_stays)
+{
+	const uint64_t held[] = { 3 };
+	struct moments *next;
+	uint64_t i;
+
+	for (i = 0; i < 10; i++)
+		step(START + i * SECOND, i + 1, DAY);
+	ck_assert_int_eq(moments_next(list, NULL, START + 3600 * SECOND,
+				      60 * SECOND, held, 1, &next),
+			 0);
+	ck_assert_uint_eq(next->count, 2);
+	ck_assert_uint_eq(next->items[0].seq, 3);
+	ck_assert_uint_eq(next->items[1].seq, 10);
+	moments_put(next);
+}
+END_TEST
+
+START_TEST(they_are_found)
+{
+	step(START, 5, DAY);
+	step(START + SECOND, 9, DAY);
+	ck_assert_ptr_null(moments_at(list, START - 1));
+	ck_assert_uint_eq(moments_at(list, START)->seq, 5);
+	ck_assert_uint_eq(moments_at(list, START + SECOND - 1)->seq, 5);
+	ck_assert_uint_eq(moments_at(list, UINT64_MAX)->seq, 9);
+	ck_assert_uint_eq(moment_from(list->items, 2, 0)->seq, 5);
+	ck_assert_uint_eq(moment_from(list->items, 2, 5)->seq, 5);
+	ck_assert_uint_eq(moment_from(list->items, 2, 6)->seq, 9);
+	ck_assert_ptr_null(moment_from(list->items, 2, 10));
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *tests[] = {
+		seconds_become_minutes,
+		each_time_of_the_window_has_one,
+		a_clock_that_jumps_takes_nothing,
+		what_is_held_stays,
+		they_are_found,
+	};
+
+	return run_suite("moments", set_up, tear_down, tests, 5);
+}
