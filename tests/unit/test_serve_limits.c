@@ -576,6 +576,8 @@ START_TEST(one_client_leaves_something)
 		calls[i].path = "/t/Keep";
 		calls[i].message = stream_of(message, 12, 0);
 		grpc_start(&client, &calls[i]);
+		while (keepers < 1)
+			(void)grpc_turn(&client, 1);
 	}
 	while (keepers < 2 || shorts < COUNT - 2)
 		(void)grpc_turn(&client, 1);
