@@ -253,7 +253,8 @@ uninstall:
 		$(DESTDIR)$(ZSHDIR)/_tabletfs \
 		$(UNITS:%=$(DESTDIR)$(UNITDIR)/%)
 	rm -rf $(DESTDIR)$(DOCDIR)
-	rmdir $(DESTDIR)$(PREFIX)/share/tabletfs 2>/dev/null || true
+	[ ! -d $(DESTDIR)$(PREFIX)/share/tabletfs ] || \
+		rmdir --ignore-fail-on-non-empty $(DESTDIR)$(PREFIX)/share/tabletfs
 
 # A Debian package, in build/deb
 deb: deps
