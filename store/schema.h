@@ -72,10 +72,10 @@ struct snapshot;
 struct schema *store_schema_at(struct store *s,
 			       const struct snapshot *snapshot);
 
-/* The id of the table that a name stands for at a snapshot's moment, or now if it
- * is NULL; 0 if there is none. Who has a name knows it from the present: so it is
- * the table that has it now, if the snapshot sees that, or else the one that had
- * it then. */
+/* The id of the table that a name stands for at a snapshot's moment, or now if
+ * it is NULL; 0 if there is none. Who has a name knows it from the present: so
+ * it is the table that has it now, if the snapshot sees that, or else the one
+ * that had it then. */
 uint32_t store_table_id(struct store *s, const struct snapshot *snapshot,
 			struct bytes name);
 

@@ -133,9 +133,9 @@ void store_options_memory(struct store_options *o, uint64_t size);
 
 /*
  * The store in a local directory, or at KIND:PLACE (store/base/place/place.h),
- * or on any volume, which then is the store's to close, also on failure. *out is
- * NULL on failure. Errors, besides those of the system: -ERR_store_in_use names
- * the holder; -ERR_not_a_store; -ERR_format_newer; of damage
+ * or on any volume, which then is the store's to close, also on failure. *out
+ * is NULL on failure. Errors, besides those of the system: -ERR_store_in_use
+ * names the holder; -ERR_not_a_store; -ERR_format_newer; of damage
  * -ERR_manifest_damaged, -ERR_wal_damaged and others, with the file and the
  * offset. Damage is never repaired by opening.
  */

@@ -15,10 +15,10 @@
  * hands the lead over first; so without locks. */
 int fs_answerable(struct fs *fs);
 
-/* Answers req with err, which is 0, of what was done, or negative. An error that
- * is more than an answer (it has a detail, or means trouble) also becomes a line
- * in .tabletfs/errors, about node, or name in it if that is not NULL. node may
- * be NULL. req is gone afterwards. */
+/* Answers req with err, which is 0, of what was done, or negative. An error
+ * that is more than an answer (it has a detail, or means trouble) also becomes
+ * a line in .tabletfs/errors, about node, or name in it if that is not NULL.
+ * node may be NULL. req is gone afterwards. */
 void fs_reply_error(struct fs *fs, fuse_req_t req, struct node *node,
 		    const char *name, int err);
 

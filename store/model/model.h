@@ -78,7 +78,8 @@ struct store {
 };
 
 /* 0 if there is no store at a place that is no directory, or -EEXIST; it may
- * come right after, so that what needs it to be free must ask with the lease. */
+ * come right after, so that what needs it to be free must ask with the
+ * lease. */
 int backup_free_place(const char *where);
 
 /* For repair, and for tests, which step it and look into it. */

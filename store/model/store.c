@@ -266,8 +266,8 @@ static uint64_t boot_ms(void)
 }
 
 /* Whether it is worth waiting, of who cannot know who has the lease. It is the
- * same wait for all, so that nobody waits twice in a row. What was seen long ago
- * may have passed meanwhile. */
+ * same wait for all, so that nobody waits twice in a row. What was seen long
+ * ago may have passed meanwhile. */
 static bool is_patient(struct store *s)
 {
 	uint64_t now = boot_ms(), since = atomic_load(&s->unsure_ms);

@@ -1,7 +1,7 @@
 #ifndef TESTS_FUZZ_CHUNKS_H
 #define TESTS_FUZZ_CHUNKS_H
 
-#include "store/engine/files/wal_chunk.h"
+#include "store/engine/log/wal_chunk.h"
 
 /* Makes the chunks of a log, one after another as their sizes are, those of the
  * log with this id: those of format 1 by name, all by checksum. */

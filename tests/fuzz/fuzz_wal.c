@@ -1,5 +1,5 @@
 #include "store/base/err.h"
-#include "store/engine/files/wal_read.h"
+#include "store/engine/log/wal_read.h"
 #include "tests/fuzz/chunks.h"
 #include "tests/fuzz/target.h"
 

@@ -368,9 +368,9 @@ START_TEST(a_dropped_table_comes_back_with_who_saw_it)
 	uint64_t full;
 
 	ck_assert_int_eq(store_snapshot(store, &before), 0);
-	ck_assert_int_eq(store_create_table(store, bytes_string("v"), false,
-					    &kept, 1),
-			 0);
+	ck_assert_int_eq(
+		store_create_table(store, bytes_string("v"), false, &kept, 1),
+		0);
 	fill("v", "kept", 0, ROWS);
 	small_store_flush(store);
 	full = sst_bytes();

@@ -5,7 +5,7 @@
 #include "store/base/volume/volume_posix.h"
 #include "store/engine/files/edit.h"
 #include "store/engine/files/manifest.h"
-#include "store/engine/files/wal.h"
+#include "store/engine/log/wal.h"
 #include "store/format/blob.h"
 #include "store/format/key.h"
 #include "tests/unit/suite.h"

@@ -158,7 +158,8 @@ START_TEST(a_table_has_the_name_of_the_moment)
 END_TEST
 
 /* Of two that change names while they are read, each is what it is now called:
- * as in a table that is made anew beside the one in use, and takes its place. */
+ * as in a table that is made anew beside the one in use, and takes its
+ * place. */
 START_TEST(tables_that_change_names)
 {
 	struct family_spec family = { .name = BYTES_LITERAL("f") };

@@ -160,7 +160,8 @@ END_TEST
 /* Takes the files that e adds to another volume and makes them a store. */
 static struct volume *other_store(const struct edit *e)
 {
-	const struct manifest_root root = { 9, (UINT64_C(9) << 32) + 1,
+	const struct manifest_root root = { 9,
+					    (UINT64_C(9) << 32) + 1,
 					    { .parent_sequence = 0 } };
 	char name[VOLUME_NAME_MAX + 1];
 	struct volume *other;

@@ -1,6 +1,6 @@
 #include "tests/unit/volume_kinds.h"
 
-/* What volume.h promises of the lease: who writes, and that nobody else does. */
+/* What volume.h promises of the lease: who writes, and that none else does. */
 
 START_TEST(a_second_holder_is_refused)
 {

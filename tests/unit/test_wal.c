@@ -4,9 +4,9 @@
 
 #include "store/base/err.h"
 #include "store/base/volume/volume_posix.h"
-#include "store/engine/files/wal.h"
-#include "store/engine/files/wal_chunk.h"
-#include "store/engine/files/wal_read.h"
+#include "store/engine/log/wal.h"
+#include "store/engine/log/wal_chunk.h"
+#include "store/engine/log/wal_read.h"
 #include "tests/unit/suite.h"
 
 #define LOG_ID 0x100000007

@@ -58,12 +58,12 @@ struct volume_space {
  * change something (segment_create, segment_append, segment_finish, log_create,
  * log_append, log_sync, log_keep, the calls with spare or hold in their names,
  * remove, link into it, root_swap, note, heat_append, heat_replace,
- * lease_describe) fails with -ERR_store_lost and changes nothing, and what open,
- * pread, list and root_get then tell to the new holder is final but for what
- * that changes itself. What ends an object, segment_abandon and log_close, only
- * frees memory then. Whoever has released the lease is a former holder at once,
- * until it takes it again. A volume that never took it is none, and is not
- * kept from writing: its user sees to it that nobody else writes.
+ * lease_describe) fails with -ERR_store_lost and changes nothing, and what
+ * open, pread, list and root_get then tell to the new holder is final but for
+ * what that changes itself. What ends an object, segment_abandon and log_close,
+ * only frees memory then. Whoever has released the lease is a former holder at
+ * once, until it takes it again. A volume that never took it is none, and is
+ * not kept from writing: its user sees to it that nobody else writes.
  */
 struct volume_ops {
 	/* A segment to be written, which nobody sees yet. -EEXIST if the name

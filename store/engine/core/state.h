@@ -15,7 +15,7 @@
 #include "store/engine/core/pace.h"
 #include "store/engine/files/manifest.h"
 #include "store/engine/files/memtable.h"
-#include "store/engine/files/wal.h"
+#include "store/engine/log/wal.h"
 #include "store/stats.h"
 
 /*

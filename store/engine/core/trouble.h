@@ -55,8 +55,8 @@ int engine_writable(struct engine *e);
 int engine_no_room(struct engine *e);
 
 /* 0, or why it cannot take writes for ever, if nothing changes: what
- * engine_writable says or else engine_no_room, or of a sync without space. A store opened for reading only
- * is healthy. */
+ * engine_writable says or else engine_no_room, or of a sync without space. A
+ * store opened for reading only is healthy. */
 int engine_health(struct engine *e);
 
 #endif

@@ -4,9 +4,9 @@
 #include "store/base/buf.h"
 
 /*
- * Which store this is. It has an id of its own from the first time on that it is
- * opened for writing: when it is made, and when a backup, a repaired store or
- * one of format 1 is first written to. So two stores that have part of their
+ * Which store this is. It has an id of its own from the first time on that it
+ * is opened for writing: when it is made, and when a backup, a repaired store
+ * or one of format 1 is first written to. So two stores that have part of their
  * history in common, and use the same epochs and sequences from there on, are
  * told apart. The root has it (manifest_root.h). Pure functions.
  */

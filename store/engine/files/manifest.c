@@ -7,8 +7,8 @@
 #include "store/engine/files/manifest.h"
 #include "store/engine/files/manifest_next.h"
 #include "store/engine/files/manifest_whole.h"
-#include "store/engine/files/wal.h"
-#include "store/engine/files/wal_read.h"
+#include "store/engine/log/wal.h"
+#include "store/engine/log/wal_read.h"
 
 /*
  * The root (manifest_root.h) is the one thing on a volume that is replaced, by

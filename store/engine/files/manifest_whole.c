@@ -4,7 +4,7 @@
 #include "store/engine/files/batch.h"
 #include "store/engine/files/edit.h"
 #include "store/engine/files/manifest_whole.h"
-#include "store/engine/files/wal_read.h"
+#include "store/engine/log/wal_read.h"
 #include "store/format/blob.h"
 
 /*

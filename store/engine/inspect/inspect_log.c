@@ -3,7 +3,7 @@
 #include "store/base/err.h"
 #include "store/engine/files/batch.h"
 #include "store/engine/files/edit.h"
-#include "store/engine/files/wal_read.h"
+#include "store/engine/log/wal_read.h"
 #include "store/engine/inspect/inspect_log.h"
 #include "store/engine/inspect/inspect_sst.h"
 

@@ -8,7 +8,7 @@
 #include "store/engine/compact/read_back.h"
 #include "store/engine/files/edit.h"
 #include "store/engine/files/manifest_next.h"
-#include "store/engine/files/wal_read.h"
+#include "store/engine/log/wal_read.h"
 #include "store/engine/large/large.h"
 #include "store/engine/read/sources.h"
 #include "store/engine/repair/repair_find.h"
@@ -653,51 +653,5 @@ int engine_repair(struct volume *from, struct volume *to,
 	to->ops->lease_release(to);
 	if (err == 0 && r.any_order)
 		err = order_levels(&r);
-	return err;
-}
-
-/* engine_find_parts of one sst. */
-static int find_parts(struct sst *sst, struct bytes start, struct bytes end,
-		      int (*each)(void *context, struct bytes key,
-				  struct bytes value),
-		      void *context)
-{
-	struct iter *it;
-	int err = sst_iter_new(sst, false, &it), result;
-
-	if (err < 0)
-		return err;
-	for (result = iter_seek(it, start); result > 0 && err == 0;
-	     result = iter_next(it)) {
-		if (bytes_compare(it->key, end) >= 0)
-			break;
-		if (key_kind(it->key) == KEY_MERGE)
-			err = each(context, it->key, it->value);
-	}
-	iter_close(it);
-	return err < 0 || result > 0 ? err : result;
-}
-
-int engine_find_parts(struct engine *e, struct bytes start, struct bytes end,
-		      int (*each)(void *context, struct bytes key,
-				  struct bytes value),
-		      void *context)
-{
-	struct sources s;
-	size_t i, j;
-	int err = 0;
-
-	assert(end.size > 0);
-	/* For the version alone: after a repair nothing is in memtables. */
-	sources_take(e, NULL, &s);
-	for (i = 0; i < LEVEL_COUNT; i++) {
-		const struct level *level = &s.version->levels[i];
-
-		for (j = 0; j < level->count && err == 0; j++)
-			if (sst_file_overlaps(level->files[j], start, end))
-				err = find_parts(level->files[j]->sst, start,
-						 end, each, context);
-	}
-	sources_close(&s);
 	return err;
 }

@@ -4,7 +4,7 @@
 
 #include "store/base/err.h"
 #include "store/engine/files/edit.h"
-#include "store/engine/files/wal_read.h"
+#include "store/engine/log/wal_read.h"
 #include "store/engine/repair/repair_find.h"
 #include "store/engine/repair/repair_state.h"
 

@@ -3,7 +3,7 @@
 
 #include "store/engine/files/edit.h"
 #include "store/engine/files/memtable.h"
-#include "store/engine/files/wal_read.h"
+#include "store/engine/log/wal_read.h"
 #include "store/engine/repair/repair.h"
 
 /* The insides of a repair, shared by repair.c and repair_find.c: one thread,

@@ -1,5 +1,5 @@
-#ifndef STORE_ENGINE_FILES_WAL_CHUNK_H
-#define STORE_ENGINE_FILES_WAL_CHUNK_H
+#ifndef STORE_ENGINE_LOG_WAL_CHUNK_H
+#define STORE_ENGINE_LOG_WAL_CHUNK_H
 
 #include <assert.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
 #include "store/base/crc32c.h"
 #include "store/base/err.h"
 #include "store/base/volume/volume_copy.h"
-#include "store/engine/files/wal_chunk.h"
-#include "store/engine/files/wal_read.h"
+#include "store/engine/log/wal_chunk.h"
+#include "store/engine/log/wal_read.h"
 
 /*
  * Reading goes from chunk to chunk until one is wrong. What that means is told

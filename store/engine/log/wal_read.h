@@ -1,5 +1,5 @@
-#ifndef STORE_ENGINE_FILES_WAL_READ_H
-#define STORE_ENGINE_FILES_WAL_READ_H
+#ifndef STORE_ENGINE_LOG_WAL_READ_H
+#define STORE_ENGINE_LOG_WAL_READ_H
 
 #include "store/base/volume/volume.h"
 

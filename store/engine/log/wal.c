@@ -5,8 +5,8 @@
 #include "store/base/coding.h"
 #include "store/base/crc32c.h"
 #include "store/base/err.h"
-#include "store/engine/files/wal.h"
-#include "store/engine/files/wal_chunk.h"
+#include "store/engine/log/wal.h"
+#include "store/engine/log/wal_chunk.h"
 
 /*
  * A record's chunks are put together in memory and handed to the volume by one
