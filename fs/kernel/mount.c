@@ -1,4 +1,5 @@
 #include <assert.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -57,7 +58,28 @@ static int refuse(const struct mount_options *o, int err)
 
 	fprintf(stderr, "tabletfs: cannot mount %s at %s: %s%s%s\n", o->store,
 		o->mount_point, err_text(err), *detail ? ": " : "", detail);
+	if (strstr(detail, "in use by tabletfs serve"))
+		fprintf(stderr,
+			"tabletfs: one process can do both: end that one, and "
+			"mount with -o serve=ADDRESS\n");
 	return err;
+}
+
+/* Says so if the mount point has files, which nobody sees below a mount. */
+static void tell_hidden(const char *mount_point)
+{
+	DIR *d = opendir(mount_point);
+	int entries = 0;
+
+	while (d && entries <= 2 && readdir(d))
+		entries++;
+	if (d)
+		closedir(d);
+	if (entries > 2)
+		fprintf(stderr,
+			"tabletfs: %s has files, which are hidden until it is "
+			"unmounted\n",
+			mount_point);
 }
 
 /* Unmounts mount_point, whoever uses it. A program is needed for that, since it
@@ -647,6 +669,7 @@ int mount_serve(const struct mount_options *o)
 		err = privilege_check(mount_point, o->allow_other);
 	if (err)
 		return refuse(o, err);
+	tell_hidden(mount_point);
 	if (!o->foreground)
 		return daemonize(o, store, mount_point);
 	err = serve(o, store, mount_point, -1);

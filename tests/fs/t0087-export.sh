@@ -33,6 +33,8 @@ T import t odd.jsonl quiet=yes >/dev/null
 T addtocell t 000 n:a=5@1000 n:a=7@1000 n:b=-3@2000 h:who=1@5 h:who=2@5
 T export t jsonl format=jsonl
 check "JSON lines are what .scan writes" test -s jsonl
+refuse "no text gets the name of an archive" T export t t.ZIP
+refuse "nor is there a file of it" test -e t.ZIP
 
 # back NAME WORDS...: the table u has the cells of t's families of values.
 shown() {

@@ -98,6 +98,14 @@ int import_arguments(struct verb_call *c, struct import_arguments *a)
 	return parse_format(c, values[FORMAT], a);
 }
 
+int import_no_table(struct verb_call *c, const char *table)
+{
+	return verb_wrong(c,
+			  "Importing: table \"%s\" not found; createtable %s "
+			  "families=FAMILY makes it",
+			  table, table);
+}
+
 int import_open(struct verb_call *c, const struct import_arguments *a,
 		struct input **out)
 {
@@ -176,7 +184,8 @@ int verb_import(struct verb_call *c)
 		err = feed_all(&a, im, in);
 	input_close(in);
 	if (!im)
-		return verb_failed(c, "Importing", err);
+		return err == -ERR_no_table ? import_no_table(c, a.table)
+					    : verb_failed(c, "Importing", err);
 	status = err < 0 ? verb_wrong(c, "%s", verb_error_text(err)) : 0;
 	result = importer_result(im);
 	/* Nothing came in: the error says all. */

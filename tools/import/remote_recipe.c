@@ -6,6 +6,7 @@
 #include "fs/state/name.h"
 #include "store/text/value/family.h"
 #include "store/text/value/gcpolicy.h"
+#include "tools/import/import.h"
 #include "tools/import/import_report.h"
 #include "tools/import/recipe_report.h"
 #include "tools/import/remote_recipe.h"
@@ -465,7 +466,7 @@ int remote_recipe(struct verb_call *c, const struct served *served)
 	int status;
 
 	if (c->argc > 1 && !has_table(served, c->argv[1])) {
-		verb_wrong(c, "Importing: table \"%s\" not found", c->argv[1]);
+		import_no_table(c, c->argv[1]);
 		return NOT_FINISHED;
 	}
 	status = recipe_import_arguments(c, served->root, &r);
