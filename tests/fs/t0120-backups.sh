@@ -127,7 +127,7 @@ declare -A states
 for moment in $("$TABLETFS" backups backups | cut -f 1); do
 	states[$moment]=$(state "backups/$moment")
 done
-kills=${KILLS:-$((SLOW > 1 ? 4 : 8))}
+kills=${KILLS:-$((${SLOW:-1} > 1 ? 4 : 8))}
 for i in $(seq "$kills"); do
 	write "$i"
 	"$TABLETFS" backup backups keep=3 >killed 2>&1 &
