@@ -89,6 +89,9 @@ START_TEST(who_ended_is_dead)
 	ck_assert_int_eq(h.pid, pid);
 	ck_assert(!holder_is_dead(&h));
 	kill(pid, SIGSTOP);
+	ck_assert_int_eq(
+		waitid(P_PID, (id_t)pid, &(siginfo_t){ 0 }, WSTOPPED | WNOWAIT),
+		0);
 	ck_assert_msg(!holder_is_dead(&h), "it is stopped");
 	kill(pid, SIGKILL);
 	ck_assert_int_eq(
