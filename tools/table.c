@@ -19,6 +19,7 @@
 #include "tools/mount/mount.h"
 #include "tools/mount/mounts.h"
 #include "tools/mount/umount.h"
+#include "tools/past/history.h"
 #include "tools/serve/verb/serve.h"
 #include "tools/verb/verb.h"
 #include "tools/watch/metrics.h"
@@ -197,6 +198,19 @@ const struct verb verbs[] = {
 	  "there is of both. -words <command> prints what may stand behind\n"
 	  "it, for completion.\n",
 	  verb_help },
+	{ "history", 0, "history [<time>|off] [max=<bytes>]",
+	  "Keep the recent past, for restore and undelete",
+	  "<time>, such as 24h: from now on what was deleted or overwritten\n"
+	  "can be read and brought back for so long, at each second of the\n"
+	  "last ten minutes, at each minute before. It takes space, which the\n"
+	  "oldest gives back when there is too much of it, or the disk gets\n"
+	  "full. off ends it, and gives its space back. Without words it\n"
+	  "tells how it is set, the bytes it takes and the oldest moment.\n"
+	  "  max=<bytes>  It never takes more, such as 4G; if not given, as\n"
+	  "               much as all data took at most within that time\n"
+	  "\n"
+	  "    Example: tabletfs history 48h max=4G\n",
+	  verb_history },
 	{ "import", VERB_OUTSIDE | VERB_STOPS,
 	  "import <table> <input-file>|- [format=csv|tsv|jsonl] "
 	  "[column-family=<family-name>] [timestamp=now|value-encoded]",

@@ -3,6 +3,7 @@
 #include "store/engine/read/cursor.h"
 #include "store/engine/read/snapshot.h"
 #include "store/model/events.h"
+#include "store/model/history.h"
 #include "store/model/schema_load.h"
 #include "store/model/schema_record.h"
 
@@ -20,6 +21,7 @@ void schema_install(struct store *s, struct schema *schema,
 	old = s->schema;
 	s->schema = schema;
 	pthread_mutex_unlock(&s->schema_lock);
+	history_install(s, schema);
 	if (old)
 		tell_schema(s, old, schema);
 	schema_put(old);

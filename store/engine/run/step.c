@@ -93,6 +93,18 @@ static int free_dead_blobs(struct engine *e)
 	return err == 0 ? run_picked(e, "garbage", blob_pick_dead) : err;
 }
 
+int engine_trim_history(struct engine *e)
+{
+	int err;
+
+	pthread_mutex_lock(&e->work);
+	do
+		err = history_trim(e);
+	while (err > 0);
+	pthread_mutex_unlock(&e->work);
+	return err;
+}
+
 int engine_remove_unused(struct engine *e)
 {
 	struct unused_file file = { 0 };
