@@ -99,9 +99,11 @@ const struct verb verbs[] = {
 	  "Merges all files of a table, or of all, and drops what was deleted\n"
 	  "or is hidden by garbage-collection policies.\n",
 	  verb_compact },
-	{ "count", VERB_READS, "count <table> [prefix=<row-key-prefix>]",
+	{ "count", VERB_READS,
+	  "count <table> [prefix=<row-key-prefix>] [as-of=<time>]",
 	  "Count rows in a table",
 	  "  key= start= after= end= through= prefix= [or] regex= filter=\n"
+	  "  as-of=\n"
 	  "    Are those of read: rows that it would show are counted.\n",
 	  verb_count },
 	{ "create", VERB_NO_STORE | VERB_OUTSIDE, "create [<dir>]",
@@ -158,7 +160,7 @@ const struct verb verbs[] = {
 	{ "deletetable", 0, "deletetable <table>", "Delete a table",
 	  "Removes the table with all its rows, for good.\n",
 	  verb_deletetable },
-	{ "dump", VERB_READS | VERB_STOPS, "dump [<file>]",
+	{ "dump", VERB_READS | VERB_STOPS, "dump [<file>] [as-of=<time>]",
 	  "Write all that the store shows to one file",
 	  "What all tables hold at one moment, policies and types included,\n"
 	  "as text, from which load makes a store that shows the same. With\n"
@@ -166,6 +168,7 @@ const struct verb verbs[] = {
 	  "<file> it goes to standard output. A mount goes on meanwhile. If\n"
 	  "it fails, <file> is as it was; its last line tells that it is\n"
 	  "whole.\n"
+	  "  as-of  Not now but then, as of read\n"
 	  "\n"
 	  "    Example: tabletfs -store /srv/store dump /backup/today.zst\n",
 	  verb_dump },
@@ -183,7 +186,7 @@ const struct verb verbs[] = {
 	  "  bytes   base64 makes every field base64, as import takes it.\n"
 	  "\n"
 	  "  key= start= after= end= through= prefix= [or] regex= reversed=\n"
-	  "  columns= count= cells-per-column= keys-only= filter=\n"
+	  "  columns= count= cells-per-column= keys-only= filter= as-of=\n"
 	  "    Are those of read: which rows, columns and versions.\n"
 	  "\n"
 	  "Aggregates are numbers in CSV\n"
@@ -361,6 +364,7 @@ const struct verb verbs[] = {
 	  "  columns           Only these, comma-separated\n"
 	  "  cells-per-column  Only so many versions of each column\n"
 	  "  filter            Only what this lets pass, as in read\n"
+	  "  as-of=<time>      Not now but then, as in read\n"
 	  "  keys-only=true    Leave values out\n"
 	  "  include-stats=full  Add a summary\n",
 	  verb_lookup },
@@ -485,6 +489,9 @@ const struct verb verbs[] = {
 	  "  filter=<filter>        Only what this lets pass, such as\n"
 	  "      \"chain(family_name_regex('f'), timestamp_range(0, 5000))\";\n"
 	  "      the names are Bigtable's, tools/README.md has them all\n"
+	  "  as-of=<time>           What was there then, deleted or not: 5m,\n"
+	  "                         2h ago, 2026-01-05T10:11:12Z; as far back\n"
+	  "                         as history is kept (see history)\n"
 	  "\n"
 	  "A row in several keys and ranges comes once.\n"
 	  "\n"
