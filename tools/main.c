@@ -103,8 +103,8 @@ static int through_mount(struct verb_call *c, const struct served *served)
 		return key_at(c, served->root);
 	if (v->run == verb_backup)
 		return remote_backup(c, served);
-	if (v->run == verb_restore)
-		return remote_restore(c, served);
+	if (v->run == verb_restore_from)
+		return remote_restore_from(c, served);
 	if (v->run == verb_export)
 		return remote_export(c, served);
 	if (v->run == verb_dump)
@@ -314,7 +314,7 @@ int main(int argc, char **argv)
 	/* The status that import has when it is stopped later. */
 	if (v && v->flags & VERB_STOPS)
 		stop_expect(v->run == verb_import ? 2 : 1);
-	if (v && v->run == verb_restore && restore_has_table(&c)) {
+	if (v && v->run == verb_restore_from && restore_has_table(&c)) {
 		status = run_at(&c, c.argv[2], v->flags);
 	} else if (!v || !needs_store(v, &c)) {
 		if (store)

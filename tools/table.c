@@ -19,7 +19,10 @@
 #include "tools/mount/mount.h"
 #include "tools/mount/mounts.h"
 #include "tools/mount/umount.h"
+#include "tools/past/diff.h"
 #include "tools/past/history.h"
+#include "tools/past/restore.h"
+#include "tools/past/undelete.h"
 #include "tools/serve/verb/serve.h"
 #include "tools/verb/verb.h"
 #include "tools/watch/metrics.h"
@@ -160,6 +163,19 @@ const struct verb verbs[] = {
 	{ "deletetable", 0, "deletetable <table>", "Delete a table",
 	  "Removes the table with all its rows, for good.\n",
 	  verb_deletetable },
+	{ "diff", VERB_READS | VERB_ANSWERS,
+	  "diff <table> from=<time> [to=<time>]",
+	  "Show what has changed in a table since",
+	  "A line for each version of a cell: - what there was at from and\n"
+	  "not at to, or + what is the other way round; of a value that\n"
+	  "differs both. Without to it is now. Times are those of read's\n"
+	  "as-of. Both are read to their end. The exit status is 0 if nothing\n"
+	  "differs, 1 if anything does, 2 if it could not be told.\n"
+	  "  key= start= after= end= through= prefix= [or]\n"
+	  "    Are those of read: only these rows.\n"
+	  "\n"
+	  "    Example: tabletfs diff users from=10m prefix=a\n",
+	  verb_diff },
 	{ "dump", VERB_READS | VERB_STOPS, "dump [<file>] [as-of=<time>]",
 	  "Write all that the store shows to one file",
 	  "What all tables hold at one moment, policies and types included,\n"
@@ -522,6 +538,29 @@ const struct verb verbs[] = {
 	  "place:\n"
 	  "    mv <store> <store>.damaged && mv <dir> <store>\n",
 	  verb_repair },
+	{ "restore", 0,
+	  "restore <table> as-of=<time> [prefix=<row-key-prefix>]",
+	  "Make rows again what they were",
+	  "Of all rows, or of those that the words say, with what history\n"
+	  "has: what was deleted or overwritten since comes back, with its\n"
+	  "timestamps; what came since goes. Only what differs is written,\n"
+	  "by one commit a row, so that who reads meanwhile never sees half\n"
+	  "a row, and history shows it, too: a restore can be undone by\n"
+	  "another. A row in which more than some 98,000 versions or 200 MiB\n"
+	  "differ takes several commits. Aggregates are what they were, not\n"
+	  "added to. A family that was dropped is made again; without words\n"
+	  "about rows, policies are again what they were, too, which is\n"
+	  "told. What has come to its maxage since stays away.\n"
+	  "  as-of  As of read: 5m, 2h ago, 2026-01-05T10:11:12Z\n"
+	  "  key= start= after= end= through= prefix= [or]\n"
+	  "    Are those of read: only these rows.\n"
+	  "\n"
+	  "What is not written by then goes on when it is run again with the\n"
+	  "same absolute time. See undelete for tables, diff for what there\n"
+	  "is to restore, restore-from for backups.\n"
+	  "\n"
+	  "    Example: tabletfs restore users as-of=10m prefix=alice\n",
+	  verb_restore },
 	{ "restore-from", VERB_NO_STORE | VERB_OUTSIDE | VERB_STOPS,
 	  "restore-from <dir>[@<moment>] <store> [table=<table> [as=<name>]]",
 	  "Make a store, or a table of one, of a backup",
@@ -536,7 +575,7 @@ const struct verb verbs[] = {
 	  "         taken is refused. Until it is whole it is <name>.partial\n"
 	  "\n"
 	  "    Example: tabletfs restore-from /backup/mystore@20260105 new\n",
-	  verb_restore },
+	  verb_restore_from },
 	{ "restore-piece", VERB_INNER,
 	  "restore-piece begin|more|end <table> <text>", "Part of restore-from",
 	  "For restore-from alone.\n", verb_restore_piece },
@@ -624,6 +663,17 @@ const struct verb verbs[] = {
 	  verb_top },
 	{ "umount", VERB_NO_STORE | VERB_OUTSIDE, "umount <dir>",
 	  "End a mount cleanly", "", verb_umount },
+	{ "undelete", 0, "undelete <table> [as=<name>] [as-of=<time>]",
+	  "Bring a dropped table back",
+	  "With all rows and all that it was at the last moment of history\n"
+	  "that has it, which is that before the drop. Prints the moment.\n"
+	  "  as  The name that it is to have, if not its own. One that is\n"
+	  "      taken is refused. Until it is whole it is <name>.partial\n"
+	  "  as-of  Of several that were dropped, and of what it was: the last\n"
+	  "      up to that time, which is said as in read\n"
+	  "\n"
+	  "    Example: tabletfs undelete users\n",
+	  verb_undelete },
 	{ "version", VERB_NO_STORE, "version", "Print the version", "",
 	  verb_version },
 	{ "waitforreplication", 0, "waitforreplication <table>",

@@ -101,8 +101,12 @@ int engine_trim_history(struct engine *e)
 	do
 		err = history_trim(e);
 	while (err > 0);
+	if (err == 0)
+		err = blob_end_growing(e, BLOB_DEAD_SHARE, false);
+	if (err == 0)
+		err = blob_drop_unused(e);
 	pthread_mutex_unlock(&e->work);
-	return err;
+	return err < 0 ? err : 0;
 }
 
 int engine_remove_unused(struct engine *e)
