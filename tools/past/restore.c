@@ -43,6 +43,29 @@ static int make_again(struct restoring *r, const struct family *then)
 	return err < 0 ? err : tell(r, then, "made again,");
 }
 
+/* Whether all families that are there take the values that there were. */
+static int check_types(const struct table *then, const struct table *now)
+{
+	size_t i;
+
+	for (i = 0; i < then->family_count; i++) {
+		const struct family *f = &then->families[i];
+		const struct family *has = table_family(now, f->name);
+
+		if (has && has->type != f->type &&
+		    (family_is_aggregate(has) || family_is_aggregate(f)))
+			return fail(ERR_type_mismatch,
+				    "family \"%.*s\" had the type %s and has "
+				    "%s now; after deletefamily it is made "
+				    "again",
+				    (int)f->name.size,
+				    (const char *)f->name.data,
+				    family_type_word(f->type),
+				    family_type_word(has->type));
+	}
+	return 0;
+}
+
 /* A row has its family's policy, which may hide what comes back, unless all rows
  * are as they were. */
 static int match_family(struct restoring *r, const struct family *then,
@@ -50,14 +73,6 @@ static int match_family(struct restoring *r, const struct family *then,
 {
 	int err;
 
-	if (now->type != then->type &&
-	    (family_is_aggregate(now) || family_is_aggregate(then)))
-		return fail(ERR_type_mismatch,
-			    "family \"%.*s\" had the type %s and has %s now; "
-			    "after deletefamily it is made again",
-			    (int)then->name.size, (const char *)then->name.data,
-			    family_type_word(then->type),
-			    family_type_word(now->type));
 	if (gc_policy_equal(family_gc(now), family_gc(then)))
 		return 0;
 	if (!is_whole(r))
@@ -71,9 +86,9 @@ static int match_schema(struct restoring *r, const struct table *now)
 {
 	const struct table *then = r->x.sides[COMPARE_OLD].table;
 	size_t i;
-	int err = 0;
+	int err = check_types(then, now);
 
-	if (now->millis && !then->millis)
+	if (!err && now->millis && !then->millis)
 		err = store_set_granularity(r->c->store, r->name, false);
 	for (i = 0; i < then->family_count && !err; i++) {
 		const struct family *f = &then->families[i];
