@@ -14,9 +14,10 @@ struct store;
 
 struct history {
 	uint64_t keep_us;   /* how far back; 0: no history is kept */
-	uint64_t max_size;  /* bytes that it may take; 0: as many as all data
-			       took at most within that time */
-	uint64_t size;      /* that it takes */
+	uint64_t max_size;  /* bytes that its files may take, unless someone
+			       reads them; 0: as many as all others took at
+			       most within that time */
+	uint64_t size;      /* that they take; large values are not in them */
 	uint64_t oldest_us; /* the first moment's time; 0: there is none */
 };
 

@@ -206,7 +206,7 @@ int store_snapshot(struct store *s, struct snapshot **out);
  * last of these that is not after time_us. All is as it was then: schema,
  * policies, what had expired. -ERR_no_moment before the oldest, which it names.
  * Unlike a snapshot of now, it keeps nothing from being compacted. Where
- * history has to give way to data, what reads it fails with -ERR_moment_gone.
+ * history has to give way for space, what reads it fails with -ERR_moment_gone.
  */
 int store_moment(struct store *s, uint64_t time_us, struct snapshot **out);
 

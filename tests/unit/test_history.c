@@ -372,6 +372,31 @@ START_TEST(a_moment_that_is_read)
 }
 END_TEST
 
+/* Whoever brings back a moment makes history by that, and keeps it. */
+START_TEST(the_cap_waits_for_readers)
+{
+	struct snapshot *moment;
+	uint64_t full;
+
+	store_close(store);
+	store = make(86400 * SECOND, 1);
+	put("a", "g", 1000, "1");
+	full = tick();
+	settle();
+	ck_assert_int_eq(store_moment(store, full, &moment), 0);
+	delete_row("a");
+	tick();
+	settle();
+	ck_assert_uint_gt(history_files(), 0);
+	ck_assert_int_eq(seen(full), 1);
+	store_snapshot_release(store, moment);
+	tick();
+	settle();
+	ck_assert_uint_eq(history_files(), 0);
+	ck_assert_int_eq(seen(full), -ERR_no_moment);
+}
+END_TEST
+
 /* Without history there is neither a file nor an edit of it. */
 START_TEST(none_is_kept_unless_wanted)
 {
@@ -461,10 +486,11 @@ int main(void)
 		parts_of_a_sum,
 		history_ends,
 		a_moment_that_is_read,
+		the_cap_waits_for_readers,
 		none_is_kept_unless_wanted,
 		the_setting_stays,
 		the_moment_before_a_change,
 	};
 
-	return run_suite("history", set_up, tear_down, tests, 10);
+	return run_suite("history", set_up, tear_down, tests, 11);
 }

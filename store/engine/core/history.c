@@ -197,14 +197,15 @@ static uint64_t cap(const struct engine *e, const struct moments *m)
 }
 
 /* The moments up to *seq are to go, so that files go that take so many bytes,
- * the oldest first; or all if that is not enough. */
-static void find_excess(const struct version *v, uint64_t bytes, uint64_t *seq)
+ * the oldest first; or all before limit if that is not enough. */
+static void find_excess(const struct version *v, uint64_t bytes, uint64_t limit,
+			uint64_t *seq)
 {
 	uint64_t at = next_visible(v, 0), freed = 0;
 
-	while (freed < bytes && at != UINT64_MAX) {
+	while (freed < bytes && at < limit) {
 		freed += size_at(v, at);
-		*seq = at;
+		*seq = at > *seq ? at : *seq;
 		at = next_visible(v, at);
 	}
 }
@@ -232,6 +233,20 @@ static bool has_unwanted(const struct version *v, const struct moments *m)
 	return next_visible(v, 0) < moments_first(m);
 }
 
+/* The sequence of the oldest moment that is being read; UINT64_MAX if none is. */
+static uint64_t oldest_held(struct engine *e)
+{
+	const struct engine_snapshot *s;
+	uint64_t oldest = UINT64_MAX;
+
+	pthread_mutex_lock(&e->lock);
+	for (s = e->past; s; s = s->newer)
+		if (!s->gone && s->seq < oldest)
+			oldest = s->seq;
+	pthread_mutex_unlock(&e->lock);
+	return oldest;
+}
+
 /* Gives up what is too much, with v and m of now: whether files are to go, or
  * an error. */
 static int give_up(struct engine *e, const struct version *v,
@@ -242,10 +257,11 @@ static int give_up(struct engine *e, const struct version *v,
 
 	if (err < 0)
 		return err;
-	if (size > most && size - most > missing)
-		missing = size - most;
-	if (missing > 0)
-		find_excess(v, missing, &seq);
+	/* Who brings much back makes much history, and must not lose by that
+	 * what is being brought back. */
+	if (size > most)
+		find_excess(v, size - most, oldest_held(e), &seq);
+	find_excess(v, missing, UINT64_MAX, &seq);
 	if (seq == 0)
 		return has_unwanted(v, m);
 	err = history_forget(e, seq);
