@@ -25,8 +25,8 @@ struct history {
 void store_history(struct store *s, struct history *out);
 
 /* The setting, durable when it returns 0. What there is too much of goes at
- * once; with keep_us 0 all does, and who reads at a moment is told so. Errors as
- * of store_set_attributes. */
+ * once; with keep_us 0 all does, and who reads at a moment is told so. Errors
+ * as of store_set_attributes. */
 int store_set_history(struct store *s, uint64_t keep_us, uint64_t max_size);
 
 /* The attribute of the store that is the setting: of no use but to tell it from

@@ -672,8 +672,8 @@ const struct verb verbs[] = {
 	  "that has it, which is that before the drop. Prints the moment.\n"
 	  "  as  The name that it is to have, if not its own. One that is\n"
 	  "      taken is refused. Until it is whole it is <name>.partial\n"
-	  "  as-of  Of several that were dropped, and of what it was: the last\n"
-	  "      up to that time, which is said as in read\n"
+	  "  as-of  Of several that were dropped, and of what it was, the\n"
+	  "      last up to this time, which is said as in read\n"
 	  "\n"
 	  "    Example: tabletfs undelete users\n",
 	  verb_undelete },

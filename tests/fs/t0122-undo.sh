@@ -193,6 +193,16 @@ T deletetable t
 undone "a table at rest" undelete t
 status 0 "the store is sound" T check
 
+# A backup has the setting, and nothing of the past; who looks at it changes
+# nothing.
+T backup backups >/dev/null
+same "a backup has the setting" "keep 2d max data bytes 0 oldest -" \
+	"$("$TABLETFS" -store backups/latest history | xargs)"
+status 1 "and no past" "$TABLETFS" -store backups/latest read t as-of=1s
+status 0 "it is one still" "$TABLETFS" restore-from backups restored
+same "as is what is made of it" "keep 2d" \
+	"$("$TABLETFS" -store restored history | head -n 1)"
+
 # Through a server.
 serve
 mark

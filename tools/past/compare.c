@@ -61,8 +61,8 @@ static int load(struct compare_side *at)
 	return scan_load(select_source(at->scan), &at->cell, &at->value);
 }
 
-/* Whether both have the same value: 1, 0 or an error. Large ones mostly refer to
- * the same bytes. */
+/* Whether both have the same value: 1, 0 or an error. Large ones mostly refer
+ * to the same bytes. */
 static int is_same(struct compare *x)
 {
 	struct compare_side *a = &x->sides[COMPARE_OLD];

@@ -42,8 +42,8 @@ struct compare {
 int compare_take(struct compare *x, int side, struct store *s,
 		 struct snapshot *moment, struct bytes table);
 
-/* Begins to read the rows that select says, of which each side has its own; they
- * live until compare_close. */
+/* Begins to read the rows that select says, of which each side has its own;
+ * they live until compare_close. */
 int compare_begin(struct compare *x, struct select *of_old,
 		  struct select *of_new);
 

@@ -66,8 +66,8 @@ static int check_types(const struct table *then, const struct table *now)
 	return 0;
 }
 
-/* A row has its family's policy, which may hide what comes back, unless all rows
- * are as they were. */
+/* A row has its family's policy, which may hide what comes back, unless all
+ * rows are as they were. */
 static int match_family(struct restoring *r, const struct family *then,
 			const struct family *now)
 {

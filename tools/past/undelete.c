@@ -13,7 +13,8 @@ struct undeleting {
 	struct compare x;
 };
 
-/* Whether schema, of a moment, has a table of this name that is not there now. */
+/* Whether schema, of a moment, has a table of this name that is not there now.
+ */
 static bool has_dropped(struct store *s, const struct schema *schema,
 			struct bytes name)
 {

@@ -233,7 +233,8 @@ static bool has_unwanted(const struct version *v, const struct moments *m)
 	return next_visible(v, 0) < moments_first(m);
 }
 
-/* The sequence of the oldest moment that is being read; UINT64_MAX if none is. */
+/* The sequence of the oldest moment that is being read; UINT64_MAX if none is.
+ */
 static uint64_t oldest_held(struct engine *e)
 {
 	const struct engine_snapshot *s;

@@ -20,8 +20,8 @@ int history_begin(struct engine *e);
 
 /* From now on moments go back so far, in us, and history files take up to size
  * bytes, 0: as much as the tree had at most within that time. With keep_us 0
- * there is no history, and what there was goes. Until it is called, which opening
- * a store does, none is noted. Takes lock. */
+ * there is no history, and what there was goes. Until it is called, which
+ * opening a store does, none is noted. Takes lock. */
 void history_keep(struct engine *e, uint64_t keep_us, uint64_t size);
 
 /* Notes the present moment, if something has changed and time has passed since

@@ -16,7 +16,8 @@ static int too_old(const struct engine *e, uint64_t time_us, uint64_t first)
 			    "%s: no history is kept; tabletfs history 24h "
 			    "begins it",
 			    e->volume->path);
-	return fail(ERR_no_moment, "%s: history begins at %s, and not before %s",
+	return fail(ERR_no_moment,
+		    "%s: history begins at %s, and not before %s",
 		    e->volume->path, oldest, wanted);
 }
 

@@ -11,8 +11,8 @@ struct moment {
 };
 
 /* Of a zeroed one the present; or that of the snapshot which it has, as of
- * store_moment, and takes over. To be released. 0 or an error, with nothing to be
- * released. */
+ * store_moment, and takes over. To be released. 0 or an error, with nothing to
+ * be released. */
 int moment_take(struct store *s, struct moment *m);
 /* Of a zeroed one, nothing. */
 void moment_release(struct store *s, struct moment *m);

@@ -25,7 +25,8 @@ int int_parse_added(struct bytes text, int64_t *out);
 bool int_parse_go(struct bytes text, int64_t *out);
 
 /* A number of bytes, which K, M, G or T may follow, times 1024 each, also in
- * small letters. -ERR_bad_argument, where word is what the text is given for. */
+ * small letters. -ERR_bad_argument, where word is what the text is given for.
+ */
 int size_parse(const char *word, const char *text, uint64_t *out);
 
 /* Appends the number that an aggregate cell holds, in decimal;
