@@ -16,6 +16,7 @@
 #include "store/filter.h"
 #include "store/gc_policy.h"
 #include "store/heat.h"
+#include "store/history.h"
 #include "store/inspect.h"
 #include "store/large.h"
 #include "store/regex.h"
@@ -48,6 +49,7 @@
  *   bulk_load.h   much data at once
  *   estimate.h, stats.h     what is told without reading the data
  *   heat.h        where in a table operations happen
+ *   history.h     how much of the recent past is kept, for store_moment
  *   backup.h, repair.h      a second store: of a sound one, of a damaged one
  *   inspect.h     what the bytes of a file are, and where they are wrong
  *   events.h      lines about what the store does
@@ -89,16 +91,10 @@ struct store_options {
 			    adds to one begins, and its end waits for */
 	unsigned int sync_interval_ms; /* log is synced at least so often when
 					   background; 0: only on request */
-	size_t memtable_size; /* bytes; there are at most two and a half */
-	size_t cache_size;    /* bytes, of blocks, filters and indexes */
-	uint64_t shared_size; /* bytes, that all else shares: memory.h */
-	uint64_t file_size;   /* bytes that an sst is to have */
-	/* How far back store_moment reaches, in us, and what may be kept for
-	 * it, in bytes. Without history_us none is kept, and what there was
-	 * goes. Without history_size it may have as much as all data had at
-	 * most within that time, so that a deletion of everything can be read
-	 * past. */
-	uint64_t history_us, history_size;
+	size_t memtable_size;    /* bytes; there are at most two and a half */
+	size_t cache_size;       /* bytes, of blocks, filters and indexes */
+	uint64_t shared_size;    /* bytes, that all else shares: memory.h */
+	uint64_t file_size;      /* bytes that an sst is to have */
 	enum event_level events; /* at first, of the event log */
 	/* Borrowed: what the event log tells goes there, too, each line with a
 	 * mark of its level (sd-daemon(3)). A line that it does not take at
@@ -210,7 +206,7 @@ int store_snapshot(struct store *s, struct snapshot **out);
  * last of these that is not after time_us. All is as it was then: schema,
  * policies, what had expired. -ERR_no_moment before the oldest, which it names.
  * Unlike a snapshot of now, it keeps nothing from being compacted. Where
- * history has to give way to data, what reads it fails with -ERR_moment_gone.
+ * history has to give way for space, what reads it fails with -ERR_moment_gone.
  */
 int store_moment(struct store *s, uint64_t time_us, struct snapshot **out);
 

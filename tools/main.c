@@ -17,6 +17,7 @@
 #include "tools/import/remote_import.h"
 #include "tools/mount/mount_helper.h"
 #include "tools/mount/mount_table.h"
+#include "tools/past/history.h"
 #include "tools/verb/remote.h"
 #include "tools/verb/stop.h"
 
@@ -103,8 +104,8 @@ static int through_mount(struct verb_call *c, const struct served *served)
 		return key_at(c, served->root);
 	if (v->run == verb_backup)
 		return remote_backup(c, served);
-	if (v->run == verb_restore)
-		return remote_restore(c, served);
+	if (v->run == verb_restore_from)
+		return remote_restore_from(c, served);
 	if (v->run == verb_export)
 		return remote_export(c, served);
 	if (v->run == verb_dump)
@@ -282,6 +283,16 @@ static int flush_output(struct verb_call *c, int status)
 	return status;
 }
 
+/* Those of the verb with these words, of which some only read: a store that is
+ * opened to be written is no backup any more. */
+static unsigned int flags_of(const struct verb *v, const struct verb_call *c)
+{
+	bool reads = (v->run == verb_import && recipe_is_dry(c, 2)) ||
+		     (v->run == verb_history && c->argc == 1);
+
+	return reads ? v->flags | VERB_READS : v->flags;
+}
+
 int main(int argc, char **argv)
 {
 	static char help[] = "help";
@@ -290,7 +301,6 @@ int main(int argc, char **argv)
 	struct buf text = BUF_INIT;
 	const char *store = take_flags(&c.argc, &c.argv);
 	const struct verb *v;
-	unsigned int flags;
 	int status;
 
 	fill_standard_streams();
@@ -314,7 +324,7 @@ int main(int argc, char **argv)
 	/* The status that import has when it is stopped later. */
 	if (v && v->flags & VERB_STOPS)
 		stop_expect(v->run == verb_import ? 2 : 1);
-	if (v && v->run == verb_restore && restore_has_table(&c)) {
+	if (v && v->run == verb_restore_from && restore_has_table(&c)) {
 		status = run_at(&c, c.argv[2], v->flags);
 	} else if (!v || !needs_store(v, &c)) {
 		if (store)
@@ -331,10 +341,7 @@ int main(int argc, char **argv)
 	} else if (v->run == verb_recipe && recipe_bring(&c, &text)) {
 		status = 1;
 	} else {
-		flags = v->flags;
-		if (v->run == verb_import && recipe_is_dry(&c, 2))
-			flags |= VERB_READS;
-		status = run_at(&c, store, flags);
+		status = run_at(&c, store, flags_of(v, &c));
 	}
 	buf_release(&text);
 	status = flush_output(&c, status);

@@ -19,6 +19,10 @@
 #include "tools/mount/mount.h"
 #include "tools/mount/mounts.h"
 #include "tools/mount/umount.h"
+#include "tools/past/diff.h"
+#include "tools/past/history.h"
+#include "tools/past/restore.h"
+#include "tools/past/undelete.h"
 #include "tools/serve/verb/serve.h"
 #include "tools/verb/verb.h"
 #include "tools/watch/metrics.h"
@@ -98,9 +102,11 @@ const struct verb verbs[] = {
 	  "Merges all files of a table, or of all, and drops what was deleted\n"
 	  "or is hidden by garbage-collection policies.\n",
 	  verb_compact },
-	{ "count", VERB_READS, "count <table> [prefix=<row-key-prefix>]",
+	{ "count", VERB_READS,
+	  "count <table> [prefix=<row-key-prefix>] [as-of=<time>]",
 	  "Count rows in a table",
 	  "  key= start= after= end= through= prefix= [or] regex= filter=\n"
+	  "  as-of=\n"
 	  "    Are those of read: rows that it would show are counted.\n",
 	  verb_count },
 	{ "create", VERB_NO_STORE | VERB_OUTSIDE, "create [<dir>]",
@@ -157,7 +163,20 @@ const struct verb verbs[] = {
 	{ "deletetable", 0, "deletetable <table>", "Delete a table",
 	  "Removes the table with all its rows, for good.\n",
 	  verb_deletetable },
-	{ "dump", VERB_READS | VERB_STOPS, "dump [<file>]",
+	{ "diff", VERB_READS | VERB_ANSWERS,
+	  "diff <table> from=<time> [to=<time>]",
+	  "Show what has changed in a table since",
+	  "A line for each version of a cell: - what there was at from and\n"
+	  "not at to, or + what is the other way round; of a value that\n"
+	  "differs both. Without to it is now. Times are those of read's\n"
+	  "as-of. Both are read to their end. The exit status is 0 if nothing\n"
+	  "differs, 1 if anything does, 2 if it could not be told.\n"
+	  "  key= start= after= end= through= prefix= [or]\n"
+	  "    Are those of read: only these rows.\n"
+	  "\n"
+	  "    Example: tabletfs diff users from=10m prefix=a\n",
+	  verb_diff },
+	{ "dump", VERB_READS | VERB_STOPS, "dump [<file>] [as-of=<time>]",
 	  "Write all that the store shows to one file",
 	  "What all tables hold at one moment, policies and types included,\n"
 	  "as text, from which load makes a store that shows the same. With\n"
@@ -165,6 +184,7 @@ const struct verb verbs[] = {
 	  "<file> it goes to standard output. A mount goes on meanwhile. If\n"
 	  "it fails, <file> is as it was; its last line tells that it is\n"
 	  "whole.\n"
+	  "  as-of  Not now but then, as of read\n"
 	  "\n"
 	  "    Example: tabletfs -store /srv/store dump /backup/today.zst\n",
 	  verb_dump },
@@ -182,7 +202,7 @@ const struct verb verbs[] = {
 	  "  bytes   base64 makes every field base64, as import takes it.\n"
 	  "\n"
 	  "  key= start= after= end= through= prefix= [or] regex= reversed=\n"
-	  "  columns= count= cells-per-column= keys-only= filter=\n"
+	  "  columns= count= cells-per-column= keys-only= filter= as-of=\n"
 	  "    Are those of read: which rows, columns and versions.\n"
 	  "\n"
 	  "Aggregates are numbers in CSV\n"
@@ -197,6 +217,22 @@ const struct verb verbs[] = {
 	  "there is of both. -words <command> prints what may stand behind\n"
 	  "it, for completion.\n",
 	  verb_help },
+	{ "history", 0, "history [<time>|off] [max=<bytes>]",
+	  "Keep the recent past, for restore and undelete",
+	  "<time>, such as 24h: from now on what was deleted or overwritten\n"
+	  "can be read and brought back for so long, at each second of the\n"
+	  "last ten minutes, at each minute before. It takes space, which the\n"
+	  "oldest gives back when there is too much of it, or the disk gets\n"
+	  "full. off ends it, and gives its space back. Without words it\n"
+	  "tells how it is set, the bytes it takes and the oldest moment.\n"
+	  "  max=<bytes>  Its files take no more, such as 4G, but for a while\n"
+	  "               what a restore reads; if not given, as much as all\n"
+	  "               others took at most within that time. Large values\n"
+	  "               of the past are not in them, but in blob_bytes of\n"
+	  "               stats; only a disk that gets full bounds these\n"
+	  "\n"
+	  "    Example: tabletfs history 48h max=4G\n",
+	  verb_history },
 	{ "import", VERB_OUTSIDE | VERB_STOPS,
 	  "import <table> <input-file>|- [format=csv|tsv|jsonl] "
 	  "[column-family=<family-name>] [timestamp=now|value-encoded]",
@@ -347,6 +383,7 @@ const struct verb verbs[] = {
 	  "  columns           Only these, comma-separated\n"
 	  "  cells-per-column  Only so many versions of each column\n"
 	  "  filter            Only what this lets pass, as in read\n"
+	  "  as-of=<time>      Not now but then, as in read\n"
 	  "  keys-only=true    Leave values out\n"
 	  "  include-stats=full  Add a summary\n",
 	  verb_lookup },
@@ -471,6 +508,9 @@ const struct verb verbs[] = {
 	  "  filter=<filter>        Only what this lets pass, such as\n"
 	  "      \"chain(family_name_regex('f'), timestamp_range(0, 5000))\";\n"
 	  "      the names are Bigtable's, tools/README.md has them all\n"
+	  "  as-of=<time>           What was there then, deleted or not: 5m,\n"
+	  "                         2h ago, 2026-01-05T10:11:12Z; as far back\n"
+	  "                         as history is kept (see history)\n"
 	  "\n"
 	  "A row in several keys and ranges comes once.\n"
 	  "\n"
@@ -501,6 +541,29 @@ const struct verb verbs[] = {
 	  "place:\n"
 	  "    mv <store> <store>.damaged && mv <dir> <store>\n",
 	  verb_repair },
+	{ "restore", 0,
+	  "restore <table> as-of=<time> [prefix=<row-key-prefix>]",
+	  "Make rows again what they were",
+	  "Of all rows, or of those that the words say, with what history\n"
+	  "has: what was deleted or overwritten since comes back, with its\n"
+	  "timestamps; what came since goes. Only what differs is written,\n"
+	  "by one commit a row, so that who reads meanwhile never sees half\n"
+	  "a row, and history shows it, too: a restore can be undone by\n"
+	  "another. A row in which more than some 98,000 versions or 200 MiB\n"
+	  "differ takes several commits. Aggregates are what they were, not\n"
+	  "added to. A family that was dropped is made again; without words\n"
+	  "about rows, policies are again what they were, too, which is\n"
+	  "told. What has come to its maxage since stays away.\n"
+	  "  as-of  As of read: 5m, 2h ago, 2026-01-05T10:11:12Z\n"
+	  "  key= start= after= end= through= prefix= [or]\n"
+	  "    Are those of read: only these rows.\n"
+	  "\n"
+	  "What is not written by then goes on when it is run again with the\n"
+	  "same absolute time. See undelete for tables, diff for what there\n"
+	  "is to restore, restore-from for backups.\n"
+	  "\n"
+	  "    Example: tabletfs restore users as-of=10m prefix=alice\n",
+	  verb_restore },
 	{ "restore-from", VERB_NO_STORE | VERB_OUTSIDE | VERB_STOPS,
 	  "restore-from <dir>[@<moment>] <store> [table=<table> [as=<name>]]",
 	  "Make a store, or a table of one, of a backup",
@@ -515,7 +578,7 @@ const struct verb verbs[] = {
 	  "         taken is refused. Until it is whole it is <name>.partial\n"
 	  "\n"
 	  "    Example: tabletfs restore-from /backup/mystore@20260105 new\n",
-	  verb_restore },
+	  verb_restore_from },
 	{ "restore-piece", VERB_INNER,
 	  "restore-piece begin|more|end <table> <text>", "Part of restore-from",
 	  "For restore-from alone.\n", verb_restore_piece },
@@ -603,6 +666,17 @@ const struct verb verbs[] = {
 	  verb_top },
 	{ "umount", VERB_NO_STORE | VERB_OUTSIDE, "umount <dir>",
 	  "End a mount cleanly", "", verb_umount },
+	{ "undelete", 0, "undelete <table> [as=<name>] [as-of=<time>]",
+	  "Bring a dropped table back",
+	  "With all rows and all that it was at the last moment of history\n"
+	  "that has it, which is that before the drop. Prints the moment.\n"
+	  "  as  The name that it is to have, if not its own. One that is\n"
+	  "      taken is refused. Until it is whole it is <name>.partial\n"
+	  "  as-of  Of several that were dropped, and of what it was, the\n"
+	  "      last up to this time, which is said as in read\n"
+	  "\n"
+	  "    Example: tabletfs undelete users\n",
+	  verb_undelete },
 	{ "version", VERB_NO_STORE, "version", "Print the version", "",
 	  verb_version },
 	{ "waitforreplication", 0, "waitforreplication <table>",

@@ -27,6 +27,19 @@ static void read_figures(struct fs *fs, struct readings *f)
 	pthread_mutex_unlock(&fs->exports.lock);
 }
 
+/* What is kept of the past, where it is. */
+static int print_history(struct store *s, struct buf *out)
+{
+	struct history h;
+
+	store_history(s, &h);
+	if (h.keep_us == 0)
+		return 0;
+	return buf_printf(out, "history_bytes %llu\nhistory_oldest_us %llu\n",
+			  (unsigned long long)h.size,
+			  (unsigned long long)h.oldest_us);
+}
+
 /* Who holds how much memory, a line an account. */
 static int print_memory(const struct store_stats *s, struct buf *out)
 {
@@ -63,6 +76,8 @@ int ctl_print_stats(struct fs *fs, struct buf *out)
 		(unsigned long long)f.changes, (unsigned long long)f.errors,
 		(unsigned long long)fs->store_device,
 		(unsigned long long)fs->store_inode, (int)getpid(), position);
+	if (!err)
+		err = print_history(fs->store, out);
 	return err ? err : print_memory(&store, out);
 }
 

@@ -1,10 +1,23 @@
 #include "store/base/coding.h"
-#include "store/engine/core/engine.h"
+#include "store/engine/core/history.h"
 #include "store/engine/read/cursor.h"
 #include "store/engine/read/snapshot.h"
 #include "store/model/events.h"
 #include "store/model/schema_load.h"
 #include "store/model/schema_record.h"
+
+void schema_history(const struct schema *schema, uint64_t *keep_us,
+		    uint64_t *max_size)
+{
+	struct bytes value;
+
+	if (schema_attribute(schema, BYTES_NONE, BYTES_LITERAL(STORE_HISTORY),
+			     &value) &&
+	    take_varint(&value, keep_us) && take_varint(&value, max_size) &&
+	    value.size == 0)
+		return;
+	*keep_us = *max_size = 0;
+}
 
 /* The engine's rules come first: a reader who takes the new schema must not
  * meet the old rules, while the other way round a table is only seen empty for
@@ -12,6 +25,7 @@
 void schema_install(struct store *s, struct schema *schema,
 		    struct gc_rules *rules)
 {
+	uint64_t keep_us, max_size;
 	struct schema *old;
 
 	engine_set_rules(s->engine, rules);
@@ -20,6 +34,8 @@ void schema_install(struct store *s, struct schema *schema,
 	old = s->schema;
 	s->schema = schema;
 	pthread_mutex_unlock(&s->schema_lock);
+	schema_history(schema, &keep_us, &max_size);
+	history_keep(s->engine, keep_us, max_size);
 	if (old)
 		tell_schema(s, old, schema);
 	schema_put(old);

@@ -14,6 +14,12 @@ struct engine_snapshot;
 int schema_load_at(struct store *s, const struct engine_snapshot *snapshot,
 		   struct gc_rules **out);
 
+/* How much history is to be kept by a schema: the store's attribute
+ * STORE_HISTORY, varint keep_us | varint max_size. Without it, or with another
+ * value, 0 of both. */
+void schema_history(const struct schema *schema, uint64_t *keep_us,
+		    uint64_t *max_size);
+
 /* Makes schema the one in force, and rules, which are its, the engine's: takes
  * over the references to both. Cannot fail, so that what is in the log is in
  * force. Needs writing, or that nobody else has s. */

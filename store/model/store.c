@@ -106,8 +106,6 @@ static int open_engine(struct store *s, const struct store_options *o)
 	options.file_size = o->file_size;
 	options.rows = o->rows;
 	options.gap_steps = o->gap_steps;
-	options.history_us = o->history_us;
-	options.history_size = o->history_size;
 	options.events = o->events;
 	options.events_fd = o->events_fd;
 	options.beside = o->beside;

@@ -377,10 +377,10 @@ void sim_start(struct sim *s, uint64_t seed)
 		(unsigned long long)s->options.file_size, s->options.cache_size,
 		s->options.blob_threshold, s->options.blob_chunk_size,
 		(unsigned long long)s->options.blob_file_size);
-	if (s->past)
-		sim_past_options(s);
 	sim_want(s, "volume", volume_mem_new(&v), 0);
 	open_store(s, v);
+	if (s->past)
+		sim_past_begin(s);
 	mark_durable(s);
 	if (s->past)
 		sim_past_note(s);

@@ -7,18 +7,18 @@
 
 #define SECOND UINT64_C(1000000)
 
-void sim_past_options(struct sim *s)
+void sim_past_begin(struct sim *s)
 {
 	const uint64_t windows[] = { 60, 600, 3600, 86400 };
-
-	s->options.history_us = windows[rng_below(&s->rng, 4)] * SECOND;
+	uint64_t seconds = windows[rng_below(&s->rng, 4)];
 	/* Mostly so much that nothing is given up. */
-	s->options.history_size = rng_one_in(&s->rng, 4)
-					  ? 5000u << rng_below(&s->rng, 8)
-					  : 1u << 30;
+	uint64_t size = rng_one_in(&s->rng, 4) ? 5000u << rng_below(&s->rng, 8)
+					       : 1u << 30;
+
 	sim_log(s, "history of %llu s in %llu bytes",
-		(unsigned long long)(s->options.history_us / SECOND),
-		(unsigned long long)s->options.history_size);
+		(unsigned long long)seconds, (unsigned long long)size);
+	sim_want(s, "keep history",
+		 store_set_history(s->store, seconds * SECOND, size), 0);
 }
 
 void sim_past_note(struct sim *s)
@@ -54,16 +54,29 @@ void sim_past_rewind(struct sim *s, uint64_t engine_seq)
 		naive_schema_release(&p->states[--p->count].schema);
 }
 
-static const struct sim_past_state *state_at(struct sim *s, uint64_t engine_seq)
+/* The state that is seen at a sequence; NULL if that is before the first. What
+ * is buried before a policy is changed lies between two of them, and changes
+ * nothing that is seen. */
+static const struct sim_past_state *state_before(struct sim *s,
+						 uint64_t engine_seq)
 {
 	struct sim_past *p = s->past;
 	size_t i;
 
 	for (i = p->count; i-- > 0;)
-		if (p->states[i].engine_seq == engine_seq)
+		if (p->states[i].engine_seq <= engine_seq)
 			return &p->states[i];
-	sim_fail(s, "moment of sequence %llu, which was no state",
-		 (unsigned long long)engine_seq);
+	return NULL;
+}
+
+static const struct sim_past_state *state_at(struct sim *s, uint64_t engine_seq)
+{
+	const struct sim_past_state *state = state_before(s, engine_seq);
+
+	if (!state)
+		sim_fail(s, "moment of sequence %llu, which was no state",
+			 (unsigned long long)engine_seq);
+	return state;
 }
 
 static struct moments *moments_now(struct sim *s)
@@ -78,6 +91,7 @@ uint64_t sim_past_oldest(struct sim *s)
 	struct sim_past *p = s->past;
 	const struct manifest *m = store_engine(s->store)->manifest;
 	uint64_t least = moments_first(moments_now(s)), seq;
+	const struct sim_past_state *state;
 	size_t i;
 
 	/* A crash may bring back what the manifest has. */
@@ -87,10 +101,10 @@ uint64_t sim_past_oldest(struct sim *s)
 		seq = p->held[i] ? store_snapshot_seq(p->held[i]) : least;
 		least = seq < least ? seq : least;
 	}
-	for (i = 0; i < p->count; i++)
-		if (p->states[i].engine_seq >= least)
-			return p->states[i].naive_seq;
-	return s->naive.seq;
+	state = state_before(s, least);
+	if (!state && p->count > 0)
+		state = &p->states[0];
+	return state ? state->naive_seq : s->naive.seq;
 }
 
 static void compare_cell(struct sim *s, const struct naive_cell *want, int got,

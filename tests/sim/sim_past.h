@@ -24,8 +24,8 @@ struct sim_past {
 	uint64_t files;                       /* the most history files */
 };
 
-/* Options of a run that keeps history, drawn from the seed. */
-void sim_past_options(struct sim *s);
+/* Has the store keep so much of history as the seed says. */
+void sim_past_begin(struct sim *s);
 
 /* After each operation: notes the state that it led to. */
 void sim_past_note(struct sim *s);

@@ -115,7 +115,7 @@ static int dump_text(struct store *s, struct buf *out)
 	struct text_stream *t;
 	int err;
 
-	ck_assert_int_eq(dump_open(s, NULL, &t), 0);
+	ck_assert_int_eq(dump_open(s, NULL, NULL, &t), 0);
 	while ((err = t->next(t, out)) > 0)
 		;
 	t->close(t);
@@ -532,7 +532,7 @@ START_TEST(meanwhile)
 	uint64_t before = content_hash(s), hash;
 	int err;
 
-	ck_assert_int_eq(dump_open(s, NULL, &t), 0);
+	ck_assert_int_eq(dump_open(s, NULL, NULL, &t), 0);
 	ck_assert_int_eq(t->next(t, &text), 1);
 	ck_assert_int_eq(write_new(s, &w), 0);
 	ck_assert_int_eq(write_delete_range(w, BYTES_LITERAL("t"), BYTES_NONE,
@@ -563,7 +563,7 @@ START_TEST(dropped)
 	uint64_t before = content_hash(s), hash;
 	int err;
 
-	ck_assert_int_eq(dump_open(s, NULL, &t), 0);
+	ck_assert_int_eq(dump_open(s, NULL, NULL, &t), 0);
 	ck_assert_int_eq(t->next(t, &text), 1);
 	ck_assert_int_eq(store_drop_table(s, BYTES_LITERAL("t"), false), 0);
 	ck_assert_int_eq(

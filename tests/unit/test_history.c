@@ -35,9 +35,9 @@ static struct store *make(uint64_t window_us, uint64_t size)
 	now_us = UINT64_C(1000000) * SECOND;
 	mem_store_options(&o);
 	o.clock = &test_clock;
-	o.history_us = window_us;
-	o.history_size = size;
 	s = mem_store(&o);
+	if (window_us > 0)
+		ck_assert_int_eq(store_set_history(s, window_us, size), 0);
 	families[0].gc = one;
 	ck_assert_int_eq(
 		store_create_table(s, bytes_string("t"), false, families, 3),
@@ -372,6 +372,31 @@ START_TEST(a_moment_that_is_read)
 }
 END_TEST
 
+/* Whoever brings back a moment makes history by that, and keeps it. */
+START_TEST(the_cap_waits_for_readers)
+{
+	struct snapshot *moment;
+	uint64_t full;
+
+	store_close(store);
+	store = make(86400 * SECOND, 1);
+	put("a", "g", 1000, "1");
+	full = tick();
+	settle();
+	ck_assert_int_eq(store_moment(store, full, &moment), 0);
+	delete_row("a");
+	tick();
+	settle();
+	ck_assert_uint_gt(history_files(), 0);
+	ck_assert_int_eq(seen(full), 1);
+	store_snapshot_release(store, moment);
+	tick();
+	settle();
+	ck_assert_uint_eq(history_files(), 0);
+	ck_assert_int_eq(seen(full), -ERR_no_moment);
+}
+END_TEST
+
 /* Without history there is neither a file nor an edit of it. */
 START_TEST(none_is_kept_unless_wanted)
 {
@@ -388,8 +413,66 @@ START_TEST(none_is_kept_unless_wanted)
 	settle();
 	ck_assert_uint_eq(history_files(), 0);
 	ck_assert_uint_eq(e->manifest->moment_count, 0);
-	ck_assert_ptr_null(e->moments);
+	ck_assert_uint_eq(e->moments->count, 0);
 	ck_assert_int_eq(seen(now_us), -ERR_no_moment);
+}
+END_TEST
+
+/* It is the store's, whoever opens it; and what there is goes with it. */
+START_TEST(the_setting_stays)
+{
+	struct store_options o;
+	struct store *again;
+	struct volume *clone;
+	struct history h;
+	uint64_t full;
+
+	put("a", "g", 1000, "1");
+	full = tick();
+	settle();
+	delete_row("a");
+	tick();
+	settle();
+	ck_assert_int_eq(store_sync(store), 0);
+	ck_assert_int_eq(volume_mem_kill_clone(store_volume(store), &clone), 0);
+	mem_store_options(&o);
+	o.clock = &test_clock;
+	ck_assert_int_eq(store_open_volume(clone, &o, &again), 0);
+	ck_assert_int_eq(store_close(store), 0);
+	store = again;
+	store_history(store, &h);
+	ck_assert_uint_eq(h.keep_us, 86400 * SECOND);
+	ck_assert_uint_eq(h.max_size, 1 << 30);
+	ck_assert_uint_gt(h.size, 0);
+	ck_assert_uint_le(h.oldest_us, full);
+	ck_assert_int_eq(seen(full), 1);
+	ck_assert_int_eq(store_set_history(store, 0, 0), 0);
+	store_history(store, &h);
+	ck_assert_uint_eq(h.keep_us, 0);
+	ck_assert_uint_eq(h.size, 0);
+	ck_assert_uint_eq(h.oldest_us, 0);
+	ck_assert_int_eq(seen(full), -ERR_no_moment);
+	ck_assert_uint_eq(history_files(), 0);
+	ck_assert_uint_eq(store_engine(store)->manifest->moment_count, 0);
+}
+END_TEST
+
+/* What stood before a change of the schema can be read however soon it came. */
+START_TEST(the_moment_before_a_change)
+{
+	uint64_t before;
+
+	tick();
+	now_us += SECOND / 10;
+	put("a", "g", 1000, "1");
+	before = now_us += SECOND / 10;
+	ck_assert_int_eq(store_drop_table(store, bytes_string("t"), false), 0);
+	now_us += SECOND;
+	settle();
+	ck_assert_int_eq(seen(before), 1);
+	ck_assert_int_eq(seen(now_us), 1);
+	tick();
+	ck_assert_int_eq(seen(now_us), -ERR_no_table);
 }
 END_TEST
 
@@ -403,8 +486,11 @@ int main(void)
 		parts_of_a_sum,
 		history_ends,
 		a_moment_that_is_read,
+		the_cap_waits_for_readers,
 		none_is_kept_unless_wanted,
+		the_setting_stays,
+		the_moment_before_a_change,
 	};
 
-	return run_suite("history", set_up, tear_down, tests, 8);
+	return run_suite("history", set_up, tear_down, tests, 11);
 }

@@ -373,7 +373,7 @@ START_TEST(upkeep)
 	check("help nonsense",
 	      "tabletfs: Don't know command or topic \"nonsense\"; tabletfs "
 	      "help lists the commands, and topics are start cookbook "
-	      "operations bigtable emulator dynamodb hbase\n");
+	      "operations undo bigtable emulator dynamodb hbase\n");
 }
 END_TEST
 

@@ -219,7 +219,7 @@ bool restore_has_table(const struct verb_call *c)
 	return c->argc > 3;
 }
 
-int verb_restore(struct verb_call *c)
+int verb_restore_from(struct verb_call *c)
 {
 	struct backup_result r;
 	int err;
@@ -236,7 +236,7 @@ int verb_restore(struct verb_call *c)
 	return 0;
 }
 
-int remote_restore(struct verb_call *c, const struct served *served)
+int remote_restore_from(struct verb_call *c, const struct served *served)
 {
 	return restore_table(c, served);
 }

@@ -13,13 +13,13 @@
  * The statuses are 0, or 1 after it said what is wrong; then what there is of
  * the store or table is removed, unless that fails as well.
  */
-int verb_restore(struct verb_call *c);
+int verb_restore_from(struct verb_call *c);
 
 /* Whether it is about a table, so that the store is there, by c->argv[2]. */
 bool restore_has_table(const struct verb_call *c);
 
 /* A table, into a store that is mounted or served. */
-int remote_restore(struct verb_call *c, const struct served *served);
+int remote_restore_from(struct verb_call *c, const struct served *served);
 
 /* restore-piece, which is for restore-from alone: "begin NAME TEXT" refuses a
  * NAME that is taken, and makes the table of which TEXT is a piece (dump.h);

@@ -8,6 +8,7 @@
 #include "tools/data/wide.h"
 #include "tools/input/input.h"
 #include "tools/verb/stop.h"
+#include "tools/verb/time.h"
 
 /*
  * The words that are export's own are taken out, and what is left is read's.
@@ -404,7 +405,8 @@ static int open_export(struct verb_call *c, const struct export_words *w,
 		(struct text_stream){ "Exporting", export_next, export_close };
 	e->store = c->store;
 	e->stop = stop;
-	wrong = select_parse(&read, SELECT_READ, &e->words);
+	wrong = select_parse(&read, SELECT_READ, &e->words) ||
+		verb_moment(c, e->words.as_of, &e->moment.snapshot);
 	if (!wrong) {
 		err = prepare(e, w);
 		wrong = err < 0 ? verb_failed(c, "Exporting", err) : 0;

@@ -40,10 +40,6 @@ struct engine_options {
 					at twice as many, they wait; 52 */
 	unsigned int rows;           /* for tests: enum row_directory_rule */
 	unsigned int gap_steps;      /* for tests: see gaps.h */
-	uint64_t history_us;         /* how far back moments can be read at;
-					0, which is none */
-	uint64_t history_size;       /* of history files; 0: as large as the
-					tree was within that time */
 	const struct clock *clock;   /* outlives the engine */
 	enum event_level events;     /* at first; EVENTS_MAIN */
 	int events_fd;               /* as in store.h */

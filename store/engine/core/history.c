@@ -11,32 +11,10 @@
 /* Where the cap is what the tree has, no less than this. */
 #define CAP_MIN (UINT64_C(1) << 20)
 
-/* Drops all that the manifest has of it. */
-static int drop_all(struct engine *e)
-{
-	const struct manifest *m = e->manifest;
-	struct edit edit = EDIT_INIT;
-	size_t i;
-	int err = 0;
-
-	for (i = 0; i < m->moment_count && err == 0; i++)
-		err = edit_end_moment(&edit, m->moments[i].seq);
-	for (i = 0; i < m->current->past_count && err == 0; i++)
-		err = edit_drop_past(&edit, m->current->pasts[i]->facts->id);
-	if (err == 0 && edit.ended_count + edit.dropped_past_count > 0)
-		err = engine_apply(e, &edit);
-	edit_release(&edit);
-	return err;
-}
-
 int history_begin(struct engine *e)
 {
 	const struct manifest *m = e->manifest;
 
-	if (e->options.history_us == 0 && !e->options.read_only)
-		return drop_all(e);
-	if (e->options.history_us == 0 && m->moment_count == 0)
-		return 0;
 	/* What came after the last flush may have been read at a later one. */
 	if (m->moment_count > 0 &&
 	    m->moments[m->moment_count - 1].time_us > e->gc_time_us)
@@ -92,31 +70,8 @@ static int next_moments(struct engine *e, struct moments **out)
 	if (err < 0)
 		return err;
 	err = moments_next(m, fresh ? &now : NULL, now.time_us,
-			   e->options.history_us, held, count, out);
+			   atomic_load(&e->history_us), held, count, out);
 	free(held);
-	return err;
-}
-
-int history_note(struct engine *e)
-{
-	struct moments *old = NULL;
-	int err;
-
-	if (e->options.history_us == 0 || e->options.read_only)
-		return 0;
-	pthread_mutex_lock(&e->lock);
-	err = next_moments(e, &old);
-	if (err == 0) {
-		struct moments *next = old;
-
-		old = e->moments;
-		e->moments = next;
-		/* Space may have become short, too. */
-		if (e->version->past_count > 0)
-			atomic_store(&e->history_wanted, true);
-	}
-	pthread_mutex_unlock(&e->lock);
-	moments_put(old);
 	return err;
 }
 
@@ -139,6 +94,54 @@ int history_forget(struct engine *e, uint64_t seq)
 	pthread_mutex_unlock(&e->lock);
 	if (err == 0)
 		moments_put(old);
+	return err;
+}
+
+/* There is to be no history. */
+static int forget_all(struct engine *e)
+{
+	bool any;
+
+	pthread_mutex_lock(&e->lock);
+	any = e->moments->count > 0 || e->version->past_count > 0;
+	pthread_mutex_unlock(&e->lock);
+	if (!any)
+		return 0;
+	atomic_store(&e->history_wanted, true);
+	return history_forget(e, UINT64_MAX);
+}
+
+void history_keep(struct engine *e, uint64_t keep_us, uint64_t size)
+{
+	atomic_store(&e->history_us, keep_us);
+	atomic_store(&e->history_size, size);
+	/* Without memory the next second does it. */
+	if (history_note(e) < 0)
+		err_clear();
+}
+
+int history_note(struct engine *e)
+{
+	struct moments *old = NULL;
+	int err;
+
+	if (e->options.read_only)
+		return 0;
+	if (atomic_load(&e->history_us) == 0)
+		return forget_all(e);
+	pthread_mutex_lock(&e->lock);
+	err = next_moments(e, &old);
+	if (err == 0) {
+		struct moments *next = old;
+
+		old = e->moments;
+		e->moments = next;
+		/* Space may have become short, too. */
+		if (e->version->past_count > 0)
+			atomic_store(&e->history_wanted, true);
+	}
+	pthread_mutex_unlock(&e->lock);
+	moments_put(old);
 	return err;
 }
 
@@ -185,8 +188,8 @@ static uint64_t cap(const struct engine *e, const struct moments *m)
 	uint64_t most = CAP_MIN;
 	size_t i;
 
-	if (e->options.history_size > 0)
-		return e->options.history_size;
+	if (atomic_load(&e->history_size) > 0)
+		return atomic_load(&e->history_size);
 	for (i = 0; i < m->count; i++)
 		if (m->items[i].size > most)
 			most = m->items[i].size;
@@ -194,14 +197,15 @@ static uint64_t cap(const struct engine *e, const struct moments *m)
 }
 
 /* The moments up to *seq are to go, so that files go that take so many bytes,
- * the oldest first; or all if that is not enough. */
-static void find_excess(const struct version *v, uint64_t bytes, uint64_t *seq)
+ * the oldest first; or all before limit if that is not enough. */
+static void find_excess(const struct version *v, uint64_t bytes, uint64_t limit,
+			uint64_t *seq)
 {
 	uint64_t at = next_visible(v, 0), freed = 0;
 
-	while (freed < bytes && at != UINT64_MAX) {
+	while (freed < bytes && at < limit) {
 		freed += size_at(v, at);
-		*seq = at;
+		*seq = at > *seq ? at : *seq;
 		at = next_visible(v, at);
 	}
 }
@@ -229,6 +233,21 @@ static bool has_unwanted(const struct version *v, const struct moments *m)
 	return next_visible(v, 0) < moments_first(m);
 }
 
+/* The sequence of the oldest moment that is being read; UINT64_MAX if none is.
+ */
+static uint64_t oldest_held(struct engine *e)
+{
+	const struct engine_snapshot *s;
+	uint64_t oldest = UINT64_MAX;
+
+	pthread_mutex_lock(&e->lock);
+	for (s = e->past; s; s = s->newer)
+		if (!s->gone && s->seq < oldest)
+			oldest = s->seq;
+	pthread_mutex_unlock(&e->lock);
+	return oldest;
+}
+
 /* Gives up what is too much, with v and m of now: whether files are to go, or
  * an error. */
 static int give_up(struct engine *e, const struct version *v,
@@ -239,10 +258,11 @@ static int give_up(struct engine *e, const struct version *v,
 
 	if (err < 0)
 		return err;
-	if (size > most && size - most > missing)
-		missing = size - most;
-	if (missing > 0)
-		find_excess(v, missing, &seq);
+	/* Who brings much back makes much history, and must not lose by that
+	 * what is being brought back. */
+	if (size > most)
+		find_excess(v, size - most, oldest_held(e), &seq);
+	find_excess(v, missing, UINT64_MAX, &seq);
 	if (seq == 0)
 		return has_unwanted(v, m);
 	err = history_forget(e, seq);
@@ -256,8 +276,6 @@ int history_trim(struct engine *e)
 	struct moments *m;
 	int err;
 
-	if (e->options.history_us == 0)
-		return 0;
 	pthread_mutex_lock(&e->lock);
 	v = version_get(e->version);
 	m = moments_get(e->moments);

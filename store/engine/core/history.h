@@ -14,14 +14,19 @@
  * takes away, and gives its sequences again.
  */
 
-/* At opening, before anything is flushed: takes what the manifest says; or, if
- * no history is to be kept, drops what there is, since from now on merges do
- * not keep it. 0 or an error. */
+/* At opening, before anything is flushed: takes what the manifest says. 0 or
+ * -ENOMEM. */
 int history_begin(struct engine *e);
+
+/* From now on moments go back so far, in us, and history files take up to size
+ * bytes, 0: as much as the tree had at most within that time. With keep_us 0
+ * there is no history, and what there was goes. Until it is called, which
+ * opening a store does, none is noted. Takes lock. */
+void history_keep(struct engine *e, uint64_t keep_us, uint64_t size);
 
 /* Notes the present moment, if something has changed and time has passed since
  * the last one, and lets go of those that are too old: to be called each
- * second. Nothing to do without history. Takes lock. 0 or -ENOMEM. */
+ * second. Without history lets go of all. Takes lock. 0 or -ENOMEM. */
 int history_note(struct engine *e);
 
 /* Gives up the moments up to seq; who reads at one is told that it has gone.

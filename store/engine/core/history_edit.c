@@ -34,7 +34,7 @@ int history_complete(struct engine *e, struct edit *edit)
 	pthread_mutex_lock(&e->lock);
 	now = moments_get(e->moments);
 	pthread_mutex_unlock(&e->lock);
-	/* An edit that drops history, at opening, says so itself. */
+	/* While opening, before what the manifest has was taken. */
 	if (!now)
 		return 0;
 	seq = m->last_seq > seq ? m->last_seq : seq;

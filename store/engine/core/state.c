@@ -49,7 +49,7 @@ int engine_apply_flush(struct engine *e, struct edit *edit, struct memtable *m)
 
 	assert(!e->options.read_only);
 	pthread_mutex_lock(&e->edits);
-	err = e->options.history_us ? history_complete(e, edit) : 0;
+	err = history_complete(e, edit);
 	if (err == 0)
 		err = manifest_apply(e->manifest, edit);
 	if (err < 0) {

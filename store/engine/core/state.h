@@ -142,7 +142,7 @@ struct engine {
 	struct version *version; /* the manifest's, as published */
 	struct gc_rules *rules;  /* NULL: not known yet */
 	struct engine_snapshot *oldest, *newest;
-	struct moments *moments;      /* NULL: no history is kept */
+	struct moments *moments;      /* NULL only while opening */
 	struct engine_snapshot *past; /* those of moments */
 	_Atomic uint64_t gc_time_us;  /* never goes back; also read without */
 	unsigned int gc_time_held;    /* nor on: see engine_hold_gc_time */
@@ -171,6 +171,7 @@ struct engine {
 					the memtable hides; 0: never */
 	} tick;
 
+	_Atomic uint64_t history_us, history_size; /* see history_keep */
 	_Atomic uint64_t loading_size; /* bytes of bulk loads, as each tells */
 	_Atomic int error;             /* the first that made it read-only; 0 */
 	struct engine_counters {

@@ -1,37 +1,24 @@
 #include <stdlib.h>
-#include <time.h>
 
 #include "store/base/err.h"
 #include "store/engine/core/state.h"
 #include "store/engine/read/moment.h"
 
-/* Room for a time as people read it. */
-#define TIME_SIZE 32
-
-static void print_time(uint64_t time_us, char text[TIME_SIZE])
-{
-	time_t seconds = (time_t)(time_us / 1000000);
-	struct tm tm;
-
-	gmtime_r(&seconds, &tm);
-	if (strftime(text, TIME_SIZE, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
-		text[0] = 0;
-}
-
 /* first is the time of the oldest moment; 0: there is none. */
 static int too_old(const struct engine *e, uint64_t time_us, uint64_t first)
 {
-	char wanted[TIME_SIZE], oldest[TIME_SIZE];
+	char wanted[CLOCK_TEXT_SIZE], oldest[CLOCK_TEXT_SIZE];
 
-	print_time(time_us, wanted);
-	print_time(first, oldest);
+	clock_print(time_us, wanted, sizeof(wanted));
+	clock_print(first, oldest, sizeof(oldest));
 	if (first == 0)
-		return fail(ERR_no_moment, "%s: no history is kept",
+		return fail(ERR_no_moment,
+			    "%s: no history is kept; tabletfs history 24h "
+			    "begins it",
 			    e->volume->path);
 	return fail(ERR_no_moment,
-		    "%s: history begins at %s (%llu us), and not "
-		    "before %s",
-		    e->volume->path, oldest, (unsigned long long)first, wanted);
+		    "%s: history begins at %s, and not before %s",
+		    e->volume->path, oldest, wanted);
 }
 
 int engine_moment(struct engine *e, uint64_t time_us,
@@ -46,7 +33,7 @@ int engine_moment(struct engine *e, uint64_t time_us,
 		return -ENOMEM;
 	s->past = true;
 	pthread_mutex_lock(&e->lock);
-	if (e->moments && e->moments->count > 0) {
+	if (e->moments->count > 0) {
 		first = e->moments->items[0].time_us;
 		at = moments_at(e->moments, time_us);
 	}

@@ -7,8 +7,9 @@
  * A snapshot of a moment of the recent past (history/moments.h): reads through
  * it see what was there then, of memtables, tree and history files. Unlike that
  * of now, it keeps no merge from dropping anything, since history has it; but
- * its moment stays one as long as it lives. Only where history has to give way,
- * for its cap or for space, it goes: reads are -ERR_moment_gone from then on.
+ * its moment stays one as long as it lives, whatever the cap. Only where
+ * history has to give way for space it goes: reads are -ERR_moment_gone from
+ * then on.
  */
 
 /*

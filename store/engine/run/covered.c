@@ -261,7 +261,7 @@ static bool is_dead(const struct tombstone_list *list, const struct sst_file *f)
 /* What is dropped, of files that nobody sees by what is not in the past. */
 struct dropping {
 	struct edit edit;
-	struct moments *history; /* NULL: none is kept */
+	struct moments *history; /* owned */
 	uint64_t visible_seq;    /* after rules and tombstones were taken */
 };
 
@@ -278,13 +278,11 @@ static void take_past(struct engine *e, struct dropping *d)
 static int drop_file(struct dropping *d, unsigned int level,
 		     const struct sst_file *f, uint64_t newer)
 {
-	const struct moment *x = NULL;
+	const struct moment *x;
 	struct past_facts facts;
 	int err = edit_remove_file(&d->edit, level, f->id);
 
-	if (d->history)
-		x = moment_from(d->history->items, d->history->count,
-				f->smallest_seq);
+	x = moment_from(d->history->items, d->history->count, f->smallest_seq);
 	if (err < 0 || !x || (newer > 0 && newer <= x->seq))
 		return err;
 	past_facts_of(f->sst, f->id, f->size, f->seq, d->visible_seq, &facts);

@@ -461,8 +461,7 @@ static int recover(struct engine *e)
 	atomic_store(&e->synced_seq, e->written_seq);
 	if (err < 0 || e->options.read_only)
 		return err;
-	err = resume(&r);
-	return err < 0 ? err : history_note(e);
+	return resume(&r);
 }
 
 /* An engine with its locks, which engine_abandon ends; NULL without memory. */

@@ -93,6 +93,22 @@ static int free_dead_blobs(struct engine *e)
 	return err == 0 ? run_picked(e, "garbage", blob_pick_dead) : err;
 }
 
+int engine_trim_history(struct engine *e)
+{
+	int err;
+
+	pthread_mutex_lock(&e->work);
+	do
+		err = history_trim(e);
+	while (err > 0);
+	if (err == 0)
+		err = blob_end_growing(e, BLOB_DEAD_SHARE, false);
+	if (err == 0)
+		err = blob_drop_unused(e);
+	pthread_mutex_unlock(&e->work);
+	return err < 0 ? err : 0;
+}
+
 int engine_remove_unused(struct engine *e)
 {
 	struct unused_file file = { 0 };

@@ -87,7 +87,7 @@ static int take_history(struct merge_context *c, struct merge_parts *parts,
 			const struct moments *m, uint64_t now_us)
 {
 	uint64_t visible = c->snapshots[c->snapshot_count - 1];
-	size_t count = m ? m->count : 0;
+	size_t count = m->count;
 
 	/* While logs are replayed there are later ones, which see what is
 	 * there; no rules are known then that could hide it. */

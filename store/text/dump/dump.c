@@ -364,17 +364,21 @@ static void dump_close(struct text_stream *t)
 	free(d);
 }
 
-static int dump_new(struct store *s, bool (*stop)(void), struct dump **out)
+static int dump_new(struct store *s, struct snapshot *at, bool (*stop)(void),
+		    struct dump **out)
 {
 	struct dump *d = calloc(1, sizeof(*d));
 	int err;
 
 	*out = NULL;
-	if (!d)
+	if (!d) {
+		store_snapshot_release(s, at);
 		return -ENOMEM;
+	}
 	d->stream = (struct text_stream){ "Dumping", dump_next, dump_close };
 	d->store = s;
 	d->stop = stop;
+	d->moment.snapshot = at;
 	d->hash = XXH64_createState();
 	err = d->hash ? moment_take(s, &d->moment) : -ENOMEM;
 	if (err < 0) {
@@ -386,10 +390,11 @@ static int dump_new(struct store *s, bool (*stop)(void), struct dump **out)
 	return 0;
 }
 
-int dump_open(struct store *s, bool (*stop)(void), struct text_stream **out)
+int dump_open(struct store *s, struct snapshot *at, bool (*stop)(void),
+	      struct text_stream **out)
 {
 	struct dump *d;
-	int err = dump_new(s, stop, &d);
+	int err = dump_new(s, at, stop, &d);
 
 	*out = d ? &d->stream : NULL;
 	return err;
@@ -401,7 +406,7 @@ int dump_table_open(struct store *s, struct bytes table, struct bytes name,
 	struct scan_range range = { .keep_large = true };
 	const struct table *t;
 	struct dump *d;
-	int err = dump_new(s, NULL, &d);
+	int err = dump_new(s, NULL, NULL, &d);
 
 	*out = NULL;
 	if (err)

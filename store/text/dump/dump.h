@@ -13,11 +13,13 @@ struct dump_counts {
 };
 
 /*
- * A dump of what s shows now; stop is that of struct scan_range. *out is closed
- * before s is. Its next fails with -ERR_no_table if a table or family was
- * dropped before it was read, as then nothing of it is any more.
+ * A dump of what s shows at a moment, which is taken over in every case, or now
+ * if it is NULL; stop is that of struct scan_range. *out is closed before s is.
+ * Its next fails with -ERR_no_table if a table or family was dropped before it
+ * was read, as then nothing of it is any more.
  */
-int dump_open(struct store *s, bool (*stop)(void), struct text_stream **out);
+int dump_open(struct store *s, struct snapshot *at, bool (*stop)(void),
+	      struct text_stream **out);
 
 /*
  * One table as pieces, by which it comes into another store that goes on, in

@@ -2,7 +2,7 @@
 
 int moment_take(struct store *s, struct moment *m)
 {
-	int err = store_snapshot(s, &m->snapshot);
+	int err = m->snapshot ? 0 : store_snapshot(s, &m->snapshot);
 
 	m->schema = err < 0 ? NULL : store_schema_at(s, m->snapshot);
 	return err;

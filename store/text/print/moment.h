@@ -10,7 +10,9 @@ struct moment {
 	struct snapshot *snapshot; /* owned */
 };
 
-/* To be released. 0 or an error, with nothing to be released. */
+/* Of a zeroed one the present; or that of the snapshot which it has, as of
+ * store_moment, and takes over. To be released. 0 or an error, with nothing to
+ * be released. */
 int moment_take(struct store *s, struct moment *m);
 /* Of a zeroed one, nothing. */
 void moment_release(struct store *s, struct moment *m);
