@@ -39,6 +39,7 @@ struct sized {
 	struct sized *next;
 	uint64_t used_us;
 	unsigned int users;
+	uid_t uid; /* who opened it, of users the first */
 };
 
 /* Guarded by exports.lock, but what follows busy, while it is, by who has set
@@ -444,21 +445,41 @@ int sized_attr(struct fs *fs, struct node *node, struct stat *st,
 	return s ? 0 : -ESTALE;
 }
 
+/* Whether a user has as many open as one may: half, but for root and whose the
+ * mount is. With the lock held. */
+static bool has_share(const struct fs *fs, uid_t uid)
+{
+	const struct sized *s;
+	int open = 0;
+
+	for (s = fs->exports.first; s; s = s->next)
+		open += s->users > 0 && s->uid == uid;
+	return uid != 0 && uid != fs->uid && open >= SIZED_MAX / 2;
+}
+
 int sized_open(struct fs *fs, struct node *node, struct sized **out)
 {
+	uid_t uid = loop_uid();
 	struct sized *s;
+	int err = -ESTALE;
 
 	pthread_mutex_lock(&fs->exports.lock);
 	s = find(fs, node);
-	if (s && !is_whole(fs, s))
-		s = NULL;
-	if (s) {
-		s->users++;
+	if (s && is_whole(fs, s))
+		err = s->users == 0 && has_share(fs, uid) ? -EBUSY : 0;
+	if (!err) {
+		if (s->users++ == 0)
+			s->uid = uid;
 		s->used_us = fs_steady();
 	}
 	pthread_mutex_unlock(&fs->exports.lock);
-	*out = s;
-	return s ? 0 : -ESTALE;
+	*out = err ? NULL : s;
+	return err == -EBUSY
+		       ? fail(EBUSY,
+			      "user %u has %d exports with a size open, half of "
+			      "all; close one, or read .scan/csv, which has none",
+			      (unsigned int)uid, SIZED_MAX / 2)
+		       : err;
 }
 
 void sized_close(struct fs *fs, struct sized *s)

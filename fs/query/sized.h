@@ -38,7 +38,8 @@ int sized_lookup(struct fs *fs, struct node *directory, struct bytes name,
 int sized_attr(struct fs *fs, struct node *node, struct stat *st,
 	       double *timeout);
 
-/* An open export does not end before it is closed. 0 or -ESTALE. */
+/* An open export does not end before it is closed. 0 or -ESTALE, or -EBUSY if
+ * the user has half of all open. */
 int sized_open(struct fs *fs, struct node *node, struct sized **out);
 void sized_close(struct fs *fs, struct sized *s);
 

@@ -189,6 +189,36 @@ PY
 same "16 open are all that may be" 0 $?
 check "and then others" test -s "$s/limit/41/export.csv"
 
+# Half of them is what a user may have open who is neither root nor the mount's.
+if [ "$(id -u)" = 0 ]; then
+	chmod 711 "$work"
+	remount -o allow_other
+	python3 - "$s" <<'PY'
+import errno, os, sys
+def open_all(limits):
+    files = []
+    try:
+        for i in limits:
+            files.append(open("%s/limit/%d/export.csv" % (sys.argv[1], i)))
+    except OSError as e:
+        assert e.errno == errno.EBUSY, e
+    return files
+os.seteuid(65534)
+theirs = open_all(range(1, 40))
+os.seteuid(0)
+assert len(theirs) == 8, len(theirs)
+assert len(open_all(range(101, 140))) == 8
+theirs.pop().close()
+os.seteuid(65534)
+theirs += open_all([1])
+assert len(theirs) == 8, len(theirs)
+PY
+	same "8 open are a user's share" 0 $?
+	remount
+else
+	skip "there is no second user"
+fi
+
 # A signal ends the making of one, and it leaves nothing.
 python3 - "$s" <<'PY'
 import os, signal, subprocess, sys, time
