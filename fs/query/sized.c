@@ -457,6 +457,14 @@ static bool has_share(const struct fs *fs, uid_t uid)
 	return uid != 0 && uid != fs->uid && open >= SIZED_MAX / 2;
 }
 
+static int refuse_share(uid_t uid)
+{
+	return fail(EBUSY,
+		    "user %u has %d exports with a size open, half of all; "
+		    "close one, or read .scan/csv, which has none",
+		    (unsigned int)uid, SIZED_MAX / 2);
+}
+
 int sized_open(struct fs *fs, struct node *node, struct sized **out)
 {
 	uid_t uid = loop_uid();
@@ -466,7 +474,8 @@ int sized_open(struct fs *fs, struct node *node, struct sized **out)
 	pthread_mutex_lock(&fs->exports.lock);
 	s = find(fs, node);
 	if (s && is_whole(fs, s))
-		err = s->users == 0 && has_share(fs, uid) ? -EBUSY : 0;
+		err = s->users == 0 && has_share(fs, uid) ? refuse_share(uid)
+							  : 0;
 	if (!err) {
 		if (s->users++ == 0)
 			s->uid = uid;
@@ -474,12 +483,7 @@ int sized_open(struct fs *fs, struct node *node, struct sized **out)
 	}
 	pthread_mutex_unlock(&fs->exports.lock);
 	*out = err ? NULL : s;
-	return err == -EBUSY
-		       ? fail(EBUSY,
-			      "user %u has %d exports with a size open, half of "
-			      "all; close one, or read .scan/csv, which has none",
-			      (unsigned int)uid, SIZED_MAX / 2)
-		       : err;
+	return err;
 }
 
 void sized_close(struct fs *fs, struct sized *s)
