@@ -322,6 +322,48 @@ START_TEST(one_that_is_damaged_is_no_hindrance)
 }
 END_TEST
 
+/* Of those that are kept, and the one that was just made is. */
+START_TEST(one_that_is_damaged_is_none)
+{
+	struct backup_result first, r;
+
+	put("a", 1, 50);
+	first = back_up(0, false);
+	back_up(0, false);
+	shell("cd $b && rm latest/root");
+	r = back_up(2, false);
+	ck_assert_uint_eq(r.removed_count, 0);
+	ck_assert_uint_eq(rows_of(first.moment, 1), 1);
+	ck_assert_uint_eq(rows_of(r.moment, 1), 1);
+}
+END_TEST
+
+/* Names that somebody else has made. */
+START_TEST(moments_that_are_none)
+{
+	struct backup_result r;
+
+	put("a", 1, 50);
+	back_up(0, false);
+	shell("cd $b && mkdir $b.other && echo x >$b.other/file && "
+	      "ln -s $b.other 20000105T101112.131415Z && "
+	      "touch 99991231T235959.999998Z");
+	r = back_up(1, false);
+	ck_assert_uint_eq(r.removed_count, 1);
+	ck_assert_uint_eq(list().count, 1);
+	shell("cd $b && [ -L 20000105T101112.131415Z ] && "
+	      "[ -f 99991231T235959.999998Z ] && [ -f $b.other/file ] && "
+	      "mkdir 99991231T235959.999999Z");
+	refuse_backup(-EOVERFLOW, "99991231T235959.999999Z");
+	ck_assert_uint_eq(rows_of(r.moment, 1), 1);
+	shell("cd $b && rmdir 9*9Z && mkdir 99991231T235959.000000Z");
+	r = back_up(1, false);
+	ck_assert_str_gt(r.moment, "99991231T235959.000000Z");
+	ck_assert_uint_eq(r.removed_count, 2);
+	ck_assert_uint_eq(rows_of(r.moment, 1), 1);
+}
+END_TEST
+
 START_TEST(what_a_kill_left_goes)
 {
 	struct backup_options o = { 0, false };
@@ -470,6 +512,8 @@ int main(void)
 		directories_of_others_stay,
 		older_ones_are_removed,
 		one_that_is_damaged_is_no_hindrance,
+		one_that_is_damaged_is_none,
+		moments_that_are_none,
 		what_a_kill_left_goes,
 		a_clock_that_is_set_back,
 		backups_are_found,

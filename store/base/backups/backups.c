@@ -147,12 +147,15 @@ static int each_entry(const char *directory,
 	return err;
 }
 
+/* Only a directory is a backup: a link may lead anywhere. */
 static int add_moment(void *context, int at, const char *name)
 {
 	struct backups *b = context;
+	struct stat st;
 
-	(void)at;
-	if (!is_moment(name, strlen(name)))
+	if (!is_moment(name, strlen(name)) ||
+	    fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !S_ISDIR(st.st_mode))
 		return 0;
 	if (b->count == b->room) {
 		size_t room = b->room ? 2 * b->room : 64;

@@ -18,6 +18,7 @@
  * One thread uses a struct backups. Each call tells what is wrong by fail().
  */
 #define BACKUPS_MOMENT_SIZE 24 /* "20260105T101112.131415Z" and a NUL */
+#define BACKUPS_MOMENT_MAX UINT64_C(253402300799999999) /* of the year 9999 */
 #define BACKUPS_STORE_MAX 64
 
 struct backups {
@@ -29,7 +30,8 @@ struct backups {
 	size_t count, room;
 };
 
-/* The moment of this time, in microseconds since 1970. */
+/* The moment of this time, in microseconds since 1970, up to
+ * BACKUPS_MOMENT_MAX. */
 void backups_moment(uint64_t us, char moment[BACKUPS_MOMENT_SIZE]);
 
 /* Opens a directory of backups. With create it is made if it is missing, and

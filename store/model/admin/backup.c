@@ -115,19 +115,32 @@ static int accept(void *context, const struct manifest_root *root)
 	return 0;
 }
 
-/* Later than all that there are, also if the clock was set back: by names the
- * newest is found. */
-static void choose_moment(const struct backups *b,
-			  char moment[BACKUP_MOMENT_SIZE])
+/* The first of now or later that is later than all that there are, also if the
+ * clock was set back: by names the newest is found. */
+static int choose_moment(const struct backups *b,
+			 char moment[BACKUP_MOMENT_SIZE])
 {
 	const char *newest = b->count > 0 ? b->moments[b->count - 1] : "";
-	uint64_t us = clock_now(&clock_real), step;
+	uint64_t now = clock_now(&clock_real), middle;
+	uint64_t low = now < BACKUPS_MOMENT_MAX ? now : BACKUPS_MOMENT_MAX;
+	uint64_t high = BACKUPS_MOMENT_MAX;
 
-	backups_moment(us, moment);
-	for (step = 1; strcmp(moment, newest) <= 0 && step != 0; step *= 2) {
-		us += step;
-		backups_moment(us, moment);
+	backups_moment(low, moment);
+	while (strcmp(moment, newest) <= 0 && low < high) {
+		middle = low + (high - low) / 2;
+		backups_moment(middle, moment);
+		if (strcmp(moment, newest) > 0)
+			high = middle;
+		else
+			low = middle + 1;
+		backups_moment(low, moment);
 	}
+	return strcmp(moment, newest) > 0
+		       ? 0
+		       : fail(EOVERFLOW,
+			      "%s/%s: no name is left behind this one, so no "
+			      "backup could be the newest; move it away",
+			      b->path, newest);
 }
 
 /* What the files hold is told by a file beside them. */
@@ -215,7 +228,8 @@ static int add(struct backups *b, const struct backup_source *from,
 	int err = find_newest(&m);
 
 	how.older = m.older;
-	choose_moment(b, m.moment);
+	if (!err)
+		err = choose_moment(b, m.moment);
 	if (!err)
 		err = backups_path(b, m.moment, true, &m.path);
 	if (!err) {
@@ -289,11 +303,45 @@ static int remove_one(struct backups *b, size_t i)
 	return taken > 0 && err ? err : taken;
 }
 
+/* Whether the i-th is one still, and no store by itself. */
+static bool is_backup(const struct backups *b, size_t i)
+{
+	struct manifest_root root;
+	struct buf path = BUF_INIT;
+	struct volume *v = NULL;
+	int err = backups_path(b, b->moments[i], false, &path);
+
+	if (!err)
+		err = volume_posix_open((const char *)path.data, false, &v);
+	if (!err)
+		err = read_root(v, &root);
+	if (v)
+		v->ops->close(v);
+	buf_release(&path);
+	return !err && store_id_is_none(&root.identity.id);
+}
+
+/* How many entries are older than those that are to be kept: the one that was
+ * just made, and before it only what is a backup still. */
+static size_t count_excess(const struct backups *b, const char *made,
+			   unsigned int keep)
+{
+	unsigned int kept = 1;
+	size_t i = b->count;
+
+	while (i > 0 && strcmp(b->moments[i - 1], made) >= 0)
+		i--;
+	while (i > 0 && kept < keep)
+		kept += is_backup(b, --i);
+	err_clear(); /* what is none is no trouble */
+	return i;
+}
+
 /* Removes the oldest beyond those that are to be kept. */
 static int remove_old(struct backups *b, unsigned int keep,
 		      struct backup_result *result)
 {
-	size_t i = 0, excess = b->count > keep ? b->count - keep : 0;
+	size_t i = 0, excess = count_excess(b, result->moment, keep);
 	int err = 0;
 
 	for (; excess > 0 && err >= 0; excess--) {
