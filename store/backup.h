@@ -21,6 +21,10 @@ struct backup_result {
 	uint64_t shared_count, linked_count, copied_count;
 	uint64_t size;        /* bytes of them all */
 	uint64_t copied_size; /* of the new ones */
+	/* Of those that were to be shared, but are not any more what the
+	 * earlier backup had: they were brought anew. The first's name. */
+	uint64_t damaged_count;
+	char damaged[VOLUME_NAME_MAX + 1];
 	unsigned int
 		removed_count;   /* of earlier backups; and those that were */
 	unsigned int busy_count; /* to be, but somebody has them open */
@@ -59,8 +63,8 @@ struct backup_options {
 /*
  * Adds what is pinned to a directory of backups, as one more store in it, which
  * has its name when it is whole and durable. A file that the newest one has is
- * its file, by a hard link, where links can be made; what it has not is copied,
- * and read back. The directory is locked meanwhile (-EBUSY), made if it is not
+ * its file, by a hard link, where links can be made; what it has not, or has not
+ * any more as it was, is copied, and read back. The directory is locked meanwhile (-EBUSY), made if it is not
  * there, and belongs to one store: -ERR_foreign_backups names both of another,
  * and also says that the directory is ahead of the store. -ERR_not_backups of a
  * directory of anything else, a store among it. A failure leaves what was there

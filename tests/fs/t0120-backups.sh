@@ -56,6 +56,15 @@ check "of which the second has little of its own" \
 	awk -F '\t' '\$3 * 10 > \$2 { exit 1 }'"
 check "the backup is sound" "$TABLETFS" -store backups/latest check
 
+# A file that is damaged is not handed on.
+cp -a backups spoilt
+file=$(ls spoilt/latest/*.sst | head -n 1)
+truncate -s 100 "$file"
+status 0 "a backup after damage" T backup spoilt
+told "1 files of the backup before are damaged, such as ${file##*/}"
+same "has all" "$(state "$m")" "$(state spoilt/latest)"
+rm -r spoilt
+
 # What is wrong is told before anything is done.
 "$TABLETFS" -store "$work/elsewhere" createtable t
 status 1 "another store is refused" "$TABLETFS" -store "$work/elsewhere" backup backups

@@ -322,6 +322,42 @@ START_TEST(one_that_is_damaged_is_no_hindrance)
 }
 END_TEST
 
+/* What is to be shared is looked at, and what is damaged is copied again. */
+START_TEST(damage_of_one_is_not_shared)
+{
+	static const char *const damages[] = {
+		"truncate -s 100 *.sst",
+		"truncate -s +1 *.sst",
+		"printf x | dd of=$(ls *.sst) bs=1 seek=9 conv=notrunc",
+		"printf x | dd of=$(ls *.blob) bs=1 seek=99 conv=notrunc",
+		"rm *.blob",
+		"f=$(ls *.sst) && cp $f $b.sst && ln -sf $b.sst $f",
+	};
+	struct backup_result r;
+	char command[160], new[160];
+	size_t i;
+
+	snprintf(new, sizeof(new), "%s/new", top);
+	put("a", 1, 3000);
+	back_up(0, false);
+	ck_assert_uint_eq(back_up(0, false).damaged_count, 0);
+	for (i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
+		snprintf(command, sizeof(command),
+			 "cd $b/latest/ && { %s; } 2>/dev/null", damages[i]);
+		shell(command);
+		r = back_up(0, false);
+		ck_assert_uint_eq(r.damaged_count, 1);
+		ck_assert_uint_eq(r.copied_count, 1);
+		ck_assert_uint_eq(r.shared_count, 1);
+		ck_assert_ptr_nonnull(
+			strstr(damages[i], strchr(r.damaged, '.')));
+		ck_assert_uint_eq(rows_of(r.moment, 1), 1);
+		ck_assert_int_eq(backup_restore(backups, new, &r), 0);
+		shell("rm -r $b/../new");
+	}
+}
+END_TEST
+
 /* Of those that are kept, and the one that was just made is. */
 START_TEST(one_that_is_damaged_is_none)
 {
@@ -512,6 +548,7 @@ int main(void)
 		directories_of_others_stay,
 		older_ones_are_removed,
 		one_that_is_damaged_is_no_hindrance,
+		damage_of_one_is_not_shared,
 		one_that_is_damaged_is_none,
 		moments_that_are_none,
 		what_a_kill_left_goes,

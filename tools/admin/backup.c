@@ -46,6 +46,11 @@ static int tell(struct verb_call *c, int err, const struct backup_result *r)
 		(unsigned long long)r->copied_count,
 		(unsigned long long)r->size,
 		(unsigned long long)r->copied_size);
+	if (r->damaged_count > 0)
+		verb_wrong(c,
+			   "%llu files of the backup before are damaged, such "
+			   "as %s; this one has them anew",
+			   (unsigned long long)r->damaged_count, r->damaged);
 	if (r->removed_count > 0)
 		fprintf(c->out, "%u older backups removed\n", r->removed_count);
 	if (r->busy_count > 0)

@@ -1,6 +1,8 @@
 #include <assert.h>
 
+#include "store/base/clock.h"
 #include "store/base/err.h"
+#include "store/base/hash.h"
 #include "store/base/volume/volume_copy.h"
 #include "store/engine/core/state.h"
 #include "store/engine/core/trouble.h"
@@ -200,11 +202,18 @@ int backup_contents(struct volume *v, struct buf *contents)
 	return err;
 }
 
+/* Of the files that are shared, so many bytes are read again at least, and such
+ * a part. */
+#define READ_AGAIN_MIN (UINT64_C(1) << 30)
+#define READ_AGAIN_PART 16
+
 /* Bringing the files of one backup. */
 struct bringing {
 	struct volume *from, *to;
 	struct backup_how how;
 	struct backup_result *result;
+	uint64_t size; /* of all files */
+	uint64_t turn; /* another one for each backup */
 };
 
 /* Whether both are the same file, under two names. */
@@ -245,6 +254,61 @@ static int is_in_older(const struct bringing *b, struct backup_file *f)
 	err = volume_digest(b->from, f->name, f->size, &f->digest);
 	return err < 0 ? err
 		       : memcmp(&f->digest, &known->digest, DIGEST_SIZE) == 0;
+}
+
+/* Whether this backup reads f again, of which the older one is believed to have
+ * the bytes: another part of all files each time, so that none is believed for
+ * ever. */
+static bool is_read_again(const struct bringing *b, const struct backup_file *f)
+{
+	uint64_t part = b->size / READ_AGAIN_PART;
+	uint64_t key[2] = { hash64(bytes_string(f->name)), b->turn };
+
+	if (part < READ_AGAIN_MIN)
+		part = READ_AGAIN_MIN;
+	return b->size <= part ||
+	       hash64(bytes_of(key, sizeof(key))) % b->size < part;
+}
+
+/* That a file is there, of this size, and with read that it holds what f has,
+ * if that is known. */
+static int check_file(struct volume *v, const struct backup_file *f, bool read)
+{
+	struct digest digest;
+	struct reader *r;
+	int err = v->ops->open(v, f->name, &r);
+
+	if (err < 0)
+		return err;
+	if (r->size != f->size)
+		err = fail(ERR_check_failed,
+			   "%s: has %llu bytes, and was written with %llu",
+			   r->path, (unsigned long long)r->size,
+			   (unsigned long long)f->size);
+	v->ops->reader_close(r);
+	if (err < 0 || !read || !f->has_digest)
+		return err;
+	err = volume_digest(v, f->name, f->size, &digest);
+	if (err == 0 && memcmp(&digest, &f->digest, DIGEST_SIZE) != 0)
+		err = fail(ERR_check_failed,
+			   "%s/%s: is damaged, it is not what was backed up",
+			   v->path, f->name);
+	return err;
+}
+
+/* Whether the file of the older backup can be shared: 1, 0 if it is damaged,
+ * which is counted, and no trouble. */
+static int is_sound(const struct bringing *b, const struct backup_file *f)
+{
+	struct backup_result *r = b->result;
+	int err = check_file(b->how.older, f, is_read_again(b, f));
+
+	if (err == 0 || err == -ENOMEM)
+		return err < 0 ? err : 1;
+	err_clear();
+	if (r->damaged_count++ == 0)
+		strcpy(r->damaged, f->name);
+	return 0;
 }
 
 /* Links f from a volume: 1, 0 if it has to be copied. */
@@ -313,6 +377,8 @@ static int bring(const struct bringing *b, uint64_t id, uint64_t size,
 	(void)volume_posix_mark(b->from, f.name, &f.source);
 	shared = is_in_older(b, &f);
 	if (shared > 0)
+		shared = is_sound(b, &f);
+	if (shared > 0)
 		shared = link_from(b->how.older, &f, b->to, false);
 	if (shared == 0 && !b->how.copies)
 		linked = link_from(b->from, &f, b->to, true);
@@ -328,6 +394,19 @@ static int bring(const struct bringing *b, uint64_t id, uint64_t size,
 	r->copied_count += !shared && !linked;
 	r->copied_size += !shared && !linked ? size : 0;
 	return err;
+}
+
+/* Bytes of all files that the state names. */
+static uint64_t size_of(const struct edit *state)
+{
+	uint64_t size = 0;
+	size_t i;
+
+	for (i = 0; i < state->added_count; i++)
+		size += state->added[i].size;
+	for (i = 0; i < state->blob_count; i++)
+		size += state->blobs[i].final_size;
+	return size;
 }
 
 /* All files that the state names. */
@@ -362,6 +441,8 @@ int backup_bring(const struct backup_source *from, const struct backup_how *how,
 	if (err < 0)
 		goto release;
 	err = decode(buf_bytes(&bytes), &c);
+	b.size = size_of(&c.state);
+	b.turn = clock_now(&clock_real);
 	if (err == 0 && b.how.accept)
 		err = b.how.accept(b.how.context, &c.root);
 	if (err == 0)
