@@ -82,16 +82,19 @@ int store_backup(struct store *s, const char *directory,
 /* A backup in a directory of them. */
 struct backup_info {
 	char moment[BACKUP_MOMENT_SIZE];
-	uint64_t size;       /* bytes of its files */
-	uint64_t own_size;   /* of those that no other name is of */
-	bool is_damaged;     /* it is no store any more; the rest is 0 */
+	uint64_t size;     /* bytes of its files */
+	uint64_t own_size; /* of those that no other name is of */
+	/* It is no store any more, and sizes are 0, or it was verified, and a
+	 * file is not what it was: err_detail() says what is wrong. */
+	bool is_damaged;
 	bool was_written_to; /* since: it is a store of its own, not removed
 				by keep and not restored from */
 };
 
 /* Calls each with every backup of a directory, oldest first, until that is not
- * 0, which is returned. Takes no lock. -ENOENT, -ERR_not_backups. */
-int backup_list(const char *directory,
+ * 0, which is returned. With verify all files are read, each once, and compared
+ * with what was backed up. Takes no lock. -ENOENT, -ERR_not_backups. */
+int backup_list(const char *directory, bool verify,
 		int (*each)(void *context, const struct backup_info *info),
 		void *context);
 

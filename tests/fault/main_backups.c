@@ -138,7 +138,7 @@ static struct listed list(void)
 {
 	struct listed l = { 0, 0 };
 
-	if (backup_list(backups, look, &l) < 0)
+	if (backup_list(backups, false, look, &l) < 0)
 		complain("listing");
 	return l;
 }

@@ -63,6 +63,13 @@ truncate -s 100 "$file"
 status 0 "a backup after damage" T backup spoilt
 told "1 files of the backup before are damaged, such as ${file##*/}"
 same "has all" "$(state "$m")" "$(state spoilt/latest)"
+status 1 "it is looked for in all" "$TABLETFS" backups spoilt verify=yes
+same "and found in the others" "damaged damaged " \
+	"$(awk -F '\t' '{ printf "%s ", $4 }' out | sed 's/  *$/ /')"
+told "${file##*/}: has 100 bytes"
+status 0 "those are sound" "$TABLETFS" backups backups verify=yes
+status 1 "verify is yes or no" "$TABLETFS" backups backups verify=1
+told "verify=1: neither yes nor no"
 rm -r spoilt
 
 # What is wrong is told before anything is done.

@@ -119,12 +119,18 @@ static int add(void *context, const struct backup_info *info)
 	return 0;
 }
 
-static struct listed list(void)
+static struct listed list_as(bool verify)
 {
 	struct listed l = { .count = 0 };
 
-	ck_assert_msg(backup_list(backups, add, &l) == 0, "%s", err_detail());
+	ck_assert_msg(backup_list(backups, verify, add, &l) == 0, "%s",
+		      err_detail());
 	return l;
+}
+
+static struct listed list(void)
+{
+	return list_as(false);
 }
 
 /* Runs a command of the shell, with the paths of the store and the backups. */
@@ -257,9 +263,10 @@ START_TEST(directories_of_others_stay)
 	shell("rm -r $b && mkdir $b && touch $b/mine");
 	refuse_backup(-ERR_not_backups, "such as mine");
 	shell("[ \"$(ls -A $b)\" = mine ]");
-	ck_assert_int_eq(backup_list(backups, add, NULL), -ERR_not_backups);
+	ck_assert_int_eq(backup_list(backups, false, add, NULL),
+			 -ERR_not_backups);
 	snprintf(backups, sizeof(backups), "%s/none", top);
-	ck_assert_int_eq(backup_list(backups, add, NULL), -ENOENT);
+	ck_assert_int_eq(backup_list(backups, false, add, NULL), -ENOENT);
 	snprintf(backups, sizeof(backups), "%s", kept);
 }
 END_TEST
@@ -355,6 +362,37 @@ START_TEST(damage_of_one_is_not_shared)
 		ck_assert_int_eq(backup_restore(backups, new, &r), 0);
 		shell("rm -r $b/../new");
 	}
+}
+END_TEST
+
+START_TEST(all_files_are_verified)
+{
+	struct listed l;
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		put("a", 1, 3000);
+		put("b", 1, (size_t)i + 1);
+		back_up(0, i == 3);
+	}
+	l = list_as(true);
+	for (i = 0; i < 4; i++)
+		ck_assert(!l.items[i].is_damaged);
+	/* What two share; what three do; what nothing tells of. */
+	shell("cd $b && f=$(find 2* -name '*.sst' -links 2 | sort | head -n 1)"
+	      " && printf x | dd of=$f bs=1 seek=9 conv=notrunc 2>/dev/null");
+	l = list_as(true);
+	ck_assert_uint_eq(l.items[0].is_damaged + l.items[1].is_damaged +
+				  l.items[2].is_damaged + l.items[3].is_damaged,
+			  2);
+	ck_assert_uint_gt(l.items[0].size, 0);
+	shell("cd $b && f=$(find 2* -name '*.blob' -links +2 | sort | head -n 1)"
+	      " && printf x | dd of=$f bs=1 seek=9 conv=notrunc 2>/dev/null");
+	l = list_as(true);
+	ck_assert(l.items[1].is_damaged && l.items[2].is_damaged);
+	ck_assert(!list().items[1].is_damaged);
+	shell("cd $b && rm latest/digests");
+	ck_assert(list_as(true).items[3].is_damaged);
 }
 END_TEST
 
@@ -549,6 +587,7 @@ int main(void)
 		older_ones_are_removed,
 		one_that_is_damaged_is_no_hindrance,
 		damage_of_one_is_not_shared,
+		all_files_are_verified,
 		one_that_is_damaged_is_none,
 		moments_that_are_none,
 		what_a_kill_left_goes,

@@ -49,8 +49,10 @@ static int tell(struct verb_call *c, int err, const struct backup_result *r)
 	if (r->damaged_count > 0)
 		verb_wrong(c,
 			   "%llu files of the backup before are damaged, such "
-			   "as %s; this one has them anew",
-			   (unsigned long long)r->damaged_count, r->damaged);
+			   "as %s; this one has them anew, and backups %s "
+			   "verify=yes tells what else is damaged",
+			   (unsigned long long)r->damaged_count, r->damaged,
+			   c->argv[1]);
 	if (r->removed_count > 0)
 		fprintf(c->out, "%u older backups removed\n", r->removed_count);
 	if (r->busy_count > 0)
@@ -71,28 +73,47 @@ int verb_backup(struct verb_call *c)
 	return tell(c, store_backup(c->store, c->argv[1], &o, &r), &r);
 }
 
+struct telling {
+	struct verb_call *call;
+	bool found_damage;
+};
+
 /* As backup_list's each. */
 static int tell_backup(void *context, const struct backup_info *info)
 {
-	struct verb_call *c = context;
+	struct telling *t = context;
 
-	fprintf(c->out, "%s\t%llu\t%llu%s\n", info->moment,
+	fprintf(t->call->out, "%s\t%llu\t%llu%s\n", info->moment,
 		(unsigned long long)info->size,
 		(unsigned long long)info->own_size,
 		info->is_damaged       ? "\tdamaged"
 		: info->was_written_to ? "\twritten to since"
 				       : "");
+	if (info->is_damaged)
+		verb_wrong(t->call, "%s", err_detail());
+	t->found_damage |= info->is_damaged;
 	return 0;
 }
 
 int verb_backups(struct verb_call *c)
 {
+	static const char *const keys[] = { "verify", NULL };
+	struct telling t = { c, false };
+	const char *verify = NULL;
+	bool is_yes;
 	int err;
 
-	if (c->argc != 2)
+	if (c->argc < 2)
 		return verb_usage(c);
-	err = backup_list(c->argv[1], tell_backup, c);
-	return err < 0 ? verb_failed(c, "Listing backups", err) : 0;
+	if (verb_arguments(c, 2, keys, &verify) || verb_once(c, 2))
+		return 1;
+	is_yes = verify && !strcmp(verify, "yes");
+	if (verify && !is_yes && strcmp(verify, "no") != 0)
+		return verb_wrong(c, "verify=%s: neither yes nor no", verify);
+	err = backup_list(c->argv[1], is_yes, tell_backup, &t);
+	if (err < 0)
+		return verb_failed(c, "Listing backups", err);
+	return is_yes && t.found_damage;
 }
 
 /* A pin that a daemon holds. */

@@ -216,14 +216,14 @@ struct bringing {
 	uint64_t turn; /* another one for each backup */
 };
 
-/* Whether both are the same file, under two names. */
-static bool is_one_file(const struct bringing *b, const char *name)
+/* Whether two volumes have the same file of this name. */
+static bool is_one_file(struct volume *v, struct volume *w, const char *name)
 {
-	struct file_mark from, older;
+	struct file_mark first, second;
 
-	return volume_posix_mark(b->from, name, &from) &&
-	       volume_posix_mark(b->how.older, name, &older) &&
-	       from.device == older.device && from.inode == older.inode;
+	return volume_posix_mark(v, name, &first) &&
+	       volume_posix_mark(w, name, &second) &&
+	       first.device == second.device && first.inode == second.inode;
 }
 
 /* Whether the older backup has the same as f, whose digest is known then if
@@ -239,7 +239,7 @@ static int is_in_older(const struct bringing *b, struct backup_file *f)
 	if (!known || known->size != f->size)
 		return 0;
 	/* One that was linked to the store is no second copy. */
-	if (is_one_file(b, f->name)) {
+	if (is_one_file(b->from, b->how.older, f->name)) {
 		f->has_digest = known->has_digest;
 		f->digest = known->digest;
 		return !b->how.copies;
@@ -457,5 +457,65 @@ int backup_bring(const struct backup_source *from, const struct backup_how *how,
 	edit_release(&c.state);
 release:
 	buf_release(&bytes);
+	return err;
+}
+
+/* A backup that is verified. */
+struct verifying {
+	struct volume *volume;
+	const struct backup_digests *expected;
+	struct volume *like;
+	const struct backup_digests *known;
+};
+
+/* Whether f is one that was read already. */
+static bool is_known(const struct verifying *c, const struct backup_file *f)
+{
+	const struct backup_file *same =
+		c->like ? backup_digests_find(c->known, f->name) : NULL;
+
+	return same && same->size == f->size && same->has_digest &&
+	       f->has_digest &&
+	       memcmp(&same->digest, &f->digest, DIGEST_SIZE) == 0 &&
+	       is_one_file(c->volume, c->like, f->name);
+}
+
+/* id, size and sst are as of bring. */
+static int verify(const struct verifying *c, uint64_t id, uint64_t size,
+		  const struct manifest_file *sst)
+{
+	char name[VOLUME_NAME_MAX + 1];
+	const struct backup_file *f;
+	int err;
+
+	manifest_name(id, sst ? "sst" : "blob", name);
+	f = backup_digests_find(c->expected, name);
+	if (!f || f->size != size)
+		return fail(ERR_check_failed,
+			    "%s/%s: is not the file that its digests tell of",
+			    c->volume->path, name);
+	if (is_known(c, f))
+		return 0;
+	err = check_file(c->volume, f, true);
+	/* What was linked, and never read. */
+	return err == 0 && sst && !f->has_digest ? verify_sst(c->volume, f, sst)
+						 : err;
+}
+
+int backup_verify(struct volume *v, const struct backup_digests *expected,
+		  struct volume *like, const struct backup_digests *known)
+{
+	struct verifying c = { v, expected, like, known };
+	struct manifest_history h;
+	int err = manifest_read(v, &h);
+	size_t i;
+
+	for (i = 0; i < h.state.added_count && err == 0; i++)
+		err = verify(&c, h.state.added[i].id, h.state.added[i].size,
+			     &h.state.added[i]);
+	for (i = 0; i < h.state.blob_count && err == 0; i++)
+		err = verify(&c, h.state.blobs[i].id,
+			     h.state.blobs[i].final_size, NULL);
+	edit_release(&h.state);
 	return err;
 }

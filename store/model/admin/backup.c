@@ -9,6 +9,7 @@
 #include "store/base/volume/volume_posix.h"
 #include "store/base/volume/volume_posix_own.h"
 #include "store/engine/run/backup.h"
+#include "store/model/admin/backup_one.h"
 #include "store/model/model.h"
 
 /*
@@ -17,8 +18,6 @@
  * with that one: files never change, and one that went never comes back, so
  * older backups have nothing that it lacks.
  */
-#define DIGESTS "digests"
-
 /* Making one backup. */
 struct making {
 	struct backups *b;
@@ -32,31 +31,6 @@ struct making {
 
 static_assert(BACKUP_MOMENT_SIZE == BACKUPS_MOMENT_SIZE, "both are names");
 static_assert(STORE_ID_TEXT_SIZE <= BACKUPS_STORE_MAX, "a marker holds an id");
-
-/* Which store the backup at v was made of, and when in it. */
-static int read_root(struct volume *v, struct manifest_root *root)
-{
-	struct buf raw = BUF_INIT;
-	uint64_t version;
-	int err = v->ops->root_get(v, &version, &raw);
-
-	if (!err)
-		err = manifest_root_decode(v->path, buf_bytes(&raw), root);
-	buf_release(&raw);
-	return err;
-}
-
-static int read_digests(const char *directory, struct backup_digests *out)
-{
-	struct buf text = BUF_INIT;
-	int err = backups_read_file(directory, DIGESTS, &text);
-
-	*out = (struct backup_digests){ 0 };
-	if (!err)
-		err = backup_digests_decode(directory, buf_bytes(&text), out);
-	buf_release(&text);
-	return err;
-}
 
 /* Finds what the newest backup has. One that somebody has damaged is no help,
  * and no hindrance. */
@@ -74,9 +48,9 @@ static int find_newest(struct making *m)
 		err = volume_posix_open((const char *)path.data, false,
 					&m->older);
 	if (!err)
-		err = read_root(m->older, &m->newest);
+		err = backup_read_root(m->older, &m->newest);
 	if (!err)
-		err = read_digests((const char *)path.data, &m->known);
+		err = backup_read_digests((const char *)path.data, &m->known);
 	buf_release(&path);
 	if (!err || err == -ENOMEM)
 		return err;
@@ -141,20 +115,6 @@ static int choose_moment(const struct backups *b,
 			      "%s/%s: no name is left behind this one, so no "
 			      "backup could be the newest; move it away",
 			      b->path, newest);
-}
-
-/* What the files hold is told by a file beside them. */
-static int write_digests(const char *directory, struct backup_digests *d)
-{
-	struct buf text = BUF_INIT;
-	int err;
-
-	backup_digests_sort(d);
-	err = backup_digests_encode(d, &text);
-	if (!err)
-		err = backups_write_file(directory, DIGESTS, buf_bytes(&text));
-	buf_release(&text);
-	return err;
 }
 
 /* That there is no store yet, where the name alone does not tell it. */
@@ -237,7 +197,7 @@ static int add(struct backups *b, const struct backup_source *from,
 
 		err = bring_into(from, &how, path, result);
 		if (!err)
-			err = write_digests(path, &m.brought);
+			err = backup_write_digests(path, &m.brought);
 		if (!err)
 			err = backups_publish(b, m.moment);
 		if (err)
@@ -246,13 +206,6 @@ static int add(struct backups *b, const struct backup_source *from,
 	memcpy(result->moment, m.moment, sizeof(m.moment));
 	making_release(&m);
 	return err;
-}
-
-/* Whether it is no store: it was damaged, or removed in part. */
-static bool is_none(int err)
-{
-	return err == -ERR_not_a_store || err == -ERR_manifest_damaged ||
-	       err == -ENOENT;
 }
 
 /* Whether a backup is one still, and nobody has it: 1 with *out, which holds
@@ -264,9 +217,9 @@ static int take_for_removal(const char *path, struct volume **out)
 	int err = volume_posix_open(path, false, out);
 
 	if (err)
-		return is_none(err) ? 1 : err;
-	err = read_root(*out, &root);
-	if (is_none(err)) {
+		return backup_is_none(err) ? 1 : err;
+	err = backup_read_root(*out, &root);
+	if (backup_is_none(err)) {
 		root = (struct manifest_root){ .epoch = 0 };
 		err = 0;
 	}
@@ -314,7 +267,7 @@ static bool is_backup(const struct backups *b, size_t i)
 	if (!err)
 		err = volume_posix_open((const char *)path.data, false, &v);
 	if (!err)
-		err = read_root(v, &root);
+		err = backup_read_root(v, &root);
 	if (v)
 		v->ops->close(v);
 	buf_release(&path);
@@ -424,51 +377,6 @@ void store_unpin(struct store *s, struct backup_pin *pin)
 	engine_unpin(s->engine, (struct version *)pin);
 }
 
-/* What backup_list tells of the i-th. */
-static int describe(const struct backups *b, size_t i, struct backup_info *info)
-{
-	struct manifest_root root;
-	struct buf path = BUF_INIT;
-	struct volume *v = NULL;
-	int err = backups_path(b, b->moments[i], false, &path);
-
-	*info = (struct backup_info){ .size = 0 };
-	memcpy(info->moment, b->moments[i], sizeof(info->moment));
-	if (!err)
-		err = volume_posix_open((const char *)path.data, false, &v);
-	if (!err)
-		err = read_root(v, &root);
-	if (!err)
-		err = backups_size(b, info->moment, &info->size,
-				   &info->own_size);
-	info->was_written_to = !err && !store_id_is_none(&root.identity.id);
-	info->is_damaged = is_none(err);
-	if (v)
-		v->ops->close(v);
-	buf_release(&path);
-	return err;
-}
-
-int backup_list(const char *directory,
-		int (*each)(void *context, const struct backup_info *info),
-		void *context)
-{
-	struct backup_info info;
-	struct backups *b;
-	size_t i;
-	int err = backups_open(directory, false, &b);
-
-	if (err)
-		return err;
-	for (i = 0; i < b->count && !err; i++) {
-		err = describe(b, i, &info);
-		if (!err || info.is_damaged)
-			err = each(context, &info);
-	}
-	backups_close(b);
-	return err;
-}
-
 /* The newest backup whose moment begins so. */
 static int choose(const struct backups *b, const char *moment, struct buf *path)
 {
@@ -543,7 +451,7 @@ static int restore(const char *path, const char *directory,
 	struct backup_digests expected;
 	struct backup_source from = { NULL, pin_files, unpin_files, NULL };
 	struct backup_how how = { .copies = true, .expected = &expected };
-	int err = read_digests(path, &expected);
+	int err = backup_read_digests(path, &expected);
 
 	/* Backups of former releases have none. */
 	if (err == -ENOENT) {

@@ -1,0 +1,48 @@
+#include "store/base/backups/backups.h"
+#include "store/base/err.h"
+#include "store/model/admin/backup_one.h"
+
+#define DIGESTS "digests"
+
+int backup_read_root(struct volume *v, struct manifest_root *root)
+{
+	struct buf raw = BUF_INIT;
+	uint64_t version;
+	int err = v->ops->root_get(v, &version, &raw);
+
+	if (!err)
+		err = manifest_root_decode(v->path, buf_bytes(&raw), root);
+	buf_release(&raw);
+	return err;
+}
+
+bool backup_is_none(int err)
+{
+	return err == -ERR_not_a_store || err == -ERR_manifest_damaged ||
+	       err == -ENOENT;
+}
+
+int backup_read_digests(const char *directory, struct backup_digests *out)
+{
+	struct buf text = BUF_INIT;
+	int err = backups_read_file(directory, DIGESTS, &text);
+
+	*out = (struct backup_digests){ 0 };
+	if (!err)
+		err = backup_digests_decode(directory, buf_bytes(&text), out);
+	buf_release(&text);
+	return err;
+}
+
+int backup_write_digests(const char *directory, struct backup_digests *d)
+{
+	struct buf text = BUF_INIT;
+	int err;
+
+	backup_digests_sort(d);
+	err = backup_digests_encode(d, &text);
+	if (!err)
+		err = backups_write_file(directory, DIGESTS, buf_bytes(&text));
+	buf_release(&text);
+	return err;
+}
