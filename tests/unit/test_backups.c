@@ -4,6 +4,7 @@
 #include "store/base/backups/digests.h"
 #include "store/base/err.h"
 #include "store/base/volume/volume_posix_own.h"
+#include "store/model/admin/backup_one.h"
 #include "tests/unit/small_store.h"
 #include "tests/unit/volume_directory.h"
 
@@ -533,6 +534,46 @@ START_TEST(a_restored_store_is_whole_and_new)
 }
 END_TEST
 
+/* Takes away what the newest backup's digests tell of its first file. */
+static void forget_a_file(void)
+{
+	struct backup_digests d;
+	char path[160];
+
+	snprintf(path, sizeof(path), "%s/latest", backups);
+	ck_assert_int_eq(backup_read_digests(path, &d), 0);
+	d.files[0] = d.files[--d.count];
+	ck_assert_int_eq(backup_write_digests(path, &d), 0);
+	backup_digests_release(&d);
+}
+
+/* Without what tells what it was, a backup is taken for none, but one that a
+ * former release has made. */
+START_TEST(what_nothing_tells_of_is_not_restored)
+{
+	struct backup_result r;
+	char new[160], path[160];
+
+	snprintf(new, sizeof(new), "%s/new", top);
+	put("a", 1, 50);
+	put("b", 1, 3000);
+	r = back_up(0, false);
+	snprintf(path, sizeof(path), "%s/%s", backups, r.moment);
+	shell("cp -a $b/latest/ $b.former && rm $b.former/digests");
+	forget_a_file();
+	ck_assert_int_eq(backup_restore(backups, new, &r), -ERR_check_failed);
+	ck_assert_ptr_nonnull(strstr(err_detail(), ".blob: "));
+	shell("rm $b/latest/digests");
+	ck_assert_int_eq(backup_restore(backups, new, &r), -ERR_check_failed);
+	ck_assert_ptr_nonnull(strstr(err_detail(), "digests"));
+	ck_assert_int_eq(backup_restore(path, new, &r), -ERR_check_failed);
+	shell("[ ! -e $b/../new ]");
+	snprintf(path, sizeof(path), "%s.former", backups);
+	ck_assert_int_eq(backup_restore(path, new, &r), 0);
+	ck_assert_uint_eq(rows_at(new, 1), 2);
+}
+END_TEST
+
 START_TEST(digests_are_not_trusted)
 {
 	struct backup_digests d = { 0 }, read;
@@ -594,6 +635,7 @@ int main(void)
 		a_clock_that_is_set_back,
 		backups_are_found,
 		a_restored_store_is_whole_and_new,
+		what_nothing_tells_of_is_not_restored,
 		digests_are_not_trusted,
 	};
 

@@ -312,6 +312,19 @@ void backups_close(struct backups *b)
 	free(b);
 }
 
+bool backups_hold(const char *backup)
+{
+	int fd = open(backup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat st;
+	bool hold = fd >= 0 &&
+		    fstatat(fd, "../" MARKER, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISREG(st.st_mode);
+
+	if (fd >= 0)
+		close(fd);
+	return hold;
+}
+
 /* Removes a backup that is not whole. */
 static int sweep(void *context, int at, const char *name)
 {

@@ -40,6 +40,9 @@ void backups_moment(uint64_t us, char moment[BACKUPS_MOMENT_SIZE]);
  * in it. *out is NULL on failure. */
 int backups_open(const char *path, bool create, struct backups **out);
 
+/* Whether this directory lies in one of backups. */
+bool backups_hold(const char *backup);
+
 /* Ends the lock. NULL is allowed. */
 void backups_close(struct backups *b);
 

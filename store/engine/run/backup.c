@@ -347,15 +347,35 @@ static int verify_sst(struct volume *v, const struct backup_file *f,
 	return err;
 }
 
+/* What digests have of a file of v; one that they do not tell of is not what it
+ * was, nor are they. */
+static int find_expected(const struct backup_digests *d, struct volume *v,
+			 const char *name, uint64_t size,
+			 const struct backup_file **out)
+{
+	*out = backup_digests_find(d, name);
+	if (*out && (*out)->size == size)
+		return 0;
+	return fail(ERR_check_failed,
+		    "%s/%s: is damaged, or the digests beside it are: they do "
+		    "not tell of it",
+		    v->path, name);
+}
+
 /* sst is that of the manifest, or NULL of a blob file. */
 static int copy(const struct bringing *b, struct backup_file *f,
 		const struct manifest_file *sst)
 {
-	const struct backup_file *expected =
-		b->how.expected ? backup_digests_find(b->how.expected, f->name)
-				: NULL;
-	int err = volume_copy(b->from, f->name, f->size, b->to, &f->digest);
+	const struct backup_file *expected = NULL;
+	int err;
 
+	if (b->how.expected) {
+		err = find_expected(b->how.expected, b->from, f->name, f->size,
+				    &expected);
+		if (err < 0)
+			return err;
+	}
+	err = volume_copy(b->from, f->name, f->size, b->to, &f->digest);
 	f->has_digest = true;
 	if (err == 0 && expected && expected->has_digest &&
 	    memcmp(&expected->digest, &f->digest, DIGEST_SIZE) != 0)
@@ -489,11 +509,9 @@ static int verify(const struct verifying *c, uint64_t id, uint64_t size,
 	int err;
 
 	manifest_name(id, sst ? "sst" : "blob", name);
-	f = backup_digests_find(c->expected, name);
-	if (!f || f->size != size)
-		return fail(ERR_check_failed,
-			    "%s/%s: is not the file that its digests tell of",
-			    c->volume->path, name);
+	err = find_expected(c->expected, c->volume, name, size, &f);
+	if (err < 0)
+		return err;
 	if (is_known(c, f))
 		return 0;
 	err = check_file(c->volume, f, true);

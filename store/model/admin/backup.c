@@ -450,11 +450,13 @@ static int restore(const char *path, const char *directory,
 {
 	struct backup_digests expected;
 	struct backup_source from = { NULL, pin_files, unpin_files, NULL };
-	struct backup_how how = { .copies = true, .expected = &expected };
+	struct backup_how how = { .copies = true };
 	int err = backup_read_digests(path, &expected);
 
 	/* Backups of former releases have none. */
-	if (err == -ENOENT) {
+	if (!err) {
+		how.expected = &expected;
+	} else if (err == -ENOENT) {
 		err_clear();
 		err = 0;
 	}

@@ -28,6 +28,12 @@ int backup_read_digests(const char *directory, struct backup_digests *out)
 	int err = backups_read_file(directory, DIGESTS, &text);
 
 	*out = (struct backup_digests){ 0 };
+	if (err == -ENOENT && backups_hold(directory))
+		err = fail(ERR_check_failed,
+			   "%s: its file " DIGESTS " is missing, so nothing "
+			   "tells whether it is what was backed up; take "
+			   "another one, or copy it by cp -a and look at that",
+			   directory);
 	if (!err)
 		err = backup_digests_decode(directory, buf_bytes(&text), out);
 	buf_release(&text);
