@@ -1,10 +1,13 @@
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "store/base/backups/backups.h"
 #include "store/base/backups/digests.h"
 #include "store/base/err.h"
 #include "store/base/volume/volume_posix_own.h"
 #include "store/model/admin/backup_one.h"
+#include "store/model/model.h"
 #include "tests/unit/small_store.h"
 #include "tests/unit/volume_directory.h"
 
@@ -534,16 +537,54 @@ START_TEST(a_restored_store_is_whole_and_new)
 }
 END_TEST
 
+/* As those of backup_source; the second puts a link in the place of what is
+ * made, as one who may write to the directory can. */
+static int pin(void *context, struct buf *contents)
+{
+	return store_pin(store, contents, context);
+}
+
+static int exchange(void *context)
+{
+	struct backup_pin **pinned = context;
+
+	store_unpin(store, *pinned);
+	shell("cd $b && p=$(ls -d *.partial) && mv $p moved && "
+	      "mkdir $b.other && ln -s $b.other $p");
+	return 0;
+}
+
+START_TEST(links_are_not_followed)
+{
+	struct backup_pin *pinned;
+	struct backup_source from = { store_volume(store), pin, exchange,
+				      &pinned };
+	struct backup_options o = { 0, false };
+	struct backup_result r;
+
+	put("a", 1, 50);
+	ck_assert_int_eq(backup_make(&from, backups, &o, &r), -ENOTDIR);
+	ck_assert_ptr_nonnull(strstr(err_detail(), ".partial"));
+	shell("[ -z \"$(ls -A $b.other)\" ]");
+	ck_assert_uint_eq(list().count, 0);
+}
+END_TEST
+
 /* Takes away what the newest backup's digests tell of its first file. */
 static void forget_a_file(void)
 {
 	struct backup_digests d;
 	char path[160];
 
+	int at;
+
 	snprintf(path, sizeof(path), "%s/latest", backups);
-	ck_assert_int_eq(backup_read_digests(path, &d), 0);
+	at = open(path, O_RDONLY | O_DIRECTORY);
+	ck_assert_int_ge(at, 0);
+	ck_assert_int_eq(backup_read_digests(at, path, &d), 0);
 	d.files[0] = d.files[--d.count];
-	ck_assert_int_eq(backup_write_digests(path, &d), 0);
+	ck_assert_int_eq(backup_write_digests(at, path, &d), 0);
+	close(at);
 	backup_digests_release(&d);
 }
 
@@ -635,6 +676,7 @@ int main(void)
 		a_clock_that_is_set_back,
 		backups_are_found,
 		a_restored_store_is_whole_and_new,
+		links_are_not_followed,
 		what_nothing_tells_of_is_not_restored,
 		digests_are_not_trusted,
 	};

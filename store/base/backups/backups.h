@@ -40,8 +40,8 @@ void backups_moment(uint64_t us, char moment[BACKUPS_MOMENT_SIZE]);
  * in it. *out is NULL on failure. */
 int backups_open(const char *path, bool create, struct backups **out);
 
-/* Whether this directory lies in one of backups. */
-bool backups_hold(const char *backup);
+/* Whether this directory, which is open, lies in one of backups. */
+bool backups_hold(int at);
 
 /* Ends the lock. NULL is allowed. */
 void backups_close(struct backups *b);
@@ -69,11 +69,17 @@ int backups_remove(struct backups *b, const char *moment);
 int backups_size(const struct backups *b, const char *moment, uint64_t *size,
 		 uint64_t *own);
 
-/* Appends a small file of a directory to out: -ENOENT. */
-int backups_read_file(const char *directory, const char *name, struct buf *out);
+/* Opens a backup, or the directory that is to become one, which no link leads
+ * to: a descriptor of the caller's, or an error. */
+int backups_open_one(const struct backups *b, const char *moment, bool partial);
+
+/* Appends a small file of the directory at, whose path is for messages, to out:
+ * -ENOENT. */
+int backups_read_file(int at, const char *directory, const char *name,
+		      struct buf *out);
 
 /* Makes or replaces one, durably. */
-int backups_write_file(const char *directory, const char *name,
+int backups_write_file(int at, const char *directory, const char *name,
 		       struct bytes content);
 
 #endif

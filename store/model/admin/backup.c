@@ -1,4 +1,5 @@
 #include <assert.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -38,11 +39,12 @@ static int find_newest(struct making *m)
 {
 	struct buf path = BUF_INIT;
 	const char *newest;
-	int err;
+	int at, err;
 
 	if (m->b->count == 0)
 		return 0;
 	newest = m->b->moments[m->b->count - 1];
+	at = backups_open_one(m->b, newest, false);
 	err = backups_path(m->b, newest, false, &path);
 	if (!err)
 		err = volume_posix_open((const char *)path.data, false,
@@ -50,7 +52,11 @@ static int find_newest(struct making *m)
 	if (!err)
 		err = backup_read_root(m->older, &m->newest);
 	if (!err)
-		err = backup_read_digests((const char *)path.data, &m->known);
+		err = at < 0 ? at
+			     : backup_read_digests(at, (const char *)path.data,
+						   &m->known);
+	if (at >= 0)
+		close(at);
 	buf_release(&path);
 	if (!err || err == -ENOMEM)
 		return err;
@@ -175,6 +181,17 @@ static void making_release(struct making *m)
 	buf_release(&m->path);
 }
 
+static int write_digests(struct making *m)
+{
+	int at = backups_open_one(m->b, m->moment, true), err;
+
+	if (at < 0)
+		return at;
+	err = backup_write_digests(at, (const char *)m->path.data, &m->brought);
+	close(at);
+	return err;
+}
+
 /* Adds a backup to a directory that is locked. */
 static int add(struct backups *b, const struct backup_source *from,
 	       const struct backup_options *o, struct backup_result *result)
@@ -197,7 +214,7 @@ static int add(struct backups *b, const struct backup_source *from,
 
 		err = bring_into(from, &how, path, result);
 		if (!err)
-			err = backup_write_digests(path, &m.brought);
+			err = write_digests(&m);
 		if (!err)
 			err = backups_publish(b, m.moment);
 		if (err)
@@ -444,6 +461,19 @@ static int unpin_files(void *context)
 	return 0;
 }
 
+/* What the backup at path was when it was made. */
+static int read_expected(const char *path, struct backup_digests *out)
+{
+	int at = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
+
+	*out = (struct backup_digests){ 0 };
+	if (at < 0)
+		return fail(errno, "%s: cannot open", path);
+	err = backup_read_digests(at, path, out);
+	close(at);
+	return err;
+}
+
 /* Restores the backup at path to a directory that is made. */
 static int restore(const char *path, const char *directory,
 		   struct backup_result *result)
@@ -451,7 +481,7 @@ static int restore(const char *path, const char *directory,
 	struct backup_digests expected;
 	struct backup_source from = { NULL, pin_files, unpin_files, NULL };
 	struct backup_how how = { .copies = true };
-	int err = backup_read_digests(path, &expected);
+	int err = read_expected(path, &expected);
 
 	/* Backups of former releases have none. */
 	if (!err) {

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include "store/base/backups/backups.h"
 #include "store/base/err.h"
 #include "store/base/volume/volume_posix.h"
@@ -25,11 +27,16 @@ static void go_on(struct listing *l, struct volume *v, struct backup_digests d)
 	l->known = d;
 }
 
-/* Reads the backup at path; *v is NULL if it was taken over. */
-static int verify(struct listing *l, const char *path, struct volume **v)
+/* Reads the backup of this moment; *v is NULL if it was taken over. */
+static int verify(struct listing *l, const char *moment, struct volume **v)
 {
 	struct backup_digests expected;
-	int err = backup_read_digests(path, &expected);
+	int at = backups_open_one(l->b, moment, false), err;
+
+	if (at < 0)
+		return at;
+	err = backup_read_digests(at, (*v)->path, &expected);
+	close(at);
 
 	if (!err)
 		err = backup_verify(*v, &expected, l->like, &l->known);
@@ -62,7 +69,7 @@ static int describe(struct listing *l, size_t i, struct backup_info *info)
 	info->was_written_to = !err && !store_id_is_none(&root.identity.id);
 	info->is_damaged = backup_is_none(err);
 	if (!err && l->verify && !info->was_written_to) {
-		err = verify(l, (const char *)path.data, &v);
+		err = verify(l, info->moment, &v);
 		info->is_damaged = err < 0 && err != -ENOMEM;
 	}
 	if (v)

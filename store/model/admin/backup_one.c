@@ -22,25 +22,25 @@ bool backup_is_none(int err)
 	       err == -ENOENT;
 }
 
-int backup_read_digests(const char *directory, struct backup_digests *out)
+int backup_read_digests(int at, const char *path, struct backup_digests *out)
 {
 	struct buf text = BUF_INIT;
-	int err = backups_read_file(directory, DIGESTS, &text);
+	int err = backups_read_file(at, path, DIGESTS, &text);
 
 	*out = (struct backup_digests){ 0 };
-	if (err == -ENOENT && backups_hold(directory))
+	if (err == -ENOENT && backups_hold(at))
 		err = fail(ERR_check_failed,
 			   "%s: its file " DIGESTS " is missing, so nothing "
 			   "tells whether it is what was backed up; take "
 			   "another one, or copy it by cp -a and look at that",
-			   directory);
+			   path);
 	if (!err)
-		err = backup_digests_decode(directory, buf_bytes(&text), out);
+		err = backup_digests_decode(path, buf_bytes(&text), out);
 	buf_release(&text);
 	return err;
 }
 
-int backup_write_digests(const char *directory, struct backup_digests *d)
+int backup_write_digests(int at, const char *path, struct backup_digests *d)
 {
 	struct buf text = BUF_INIT;
 	int err;
@@ -48,7 +48,7 @@ int backup_write_digests(const char *directory, struct backup_digests *d)
 	backup_digests_sort(d);
 	err = backup_digests_encode(d, &text);
 	if (!err)
-		err = backups_write_file(directory, DIGESTS, buf_bytes(&text));
+		err = backups_write_file(at, path, DIGESTS, buf_bytes(&text));
 	buf_release(&text);
 	return err;
 }

@@ -17,11 +17,12 @@ int backup_read_root(struct volume *v, struct manifest_root *root);
  * it was damaged, or removed in part. */
 bool backup_is_none(int err);
 
-/* *out is to be released, after an error, too. -ERR_check_failed; -ENOENT of
+/* Of the directory at, whose path is for messages. *out is to be released, after
+ * an error, too. -ERR_check_failed; -ENOENT of
  * what no directory of backups holds, as former releases made them. */
-int backup_read_digests(const char *directory, struct backup_digests *out);
+int backup_read_digests(int at, const char *path, struct backup_digests *out);
 
 /* Sorts them, and makes or replaces the file, durably. */
-int backup_write_digests(const char *directory, struct backup_digests *d);
+int backup_write_digests(int at, const char *path, struct backup_digests *d);
 
 #endif
