@@ -225,32 +225,39 @@ static int add(struct backups *b, const struct backup_source *from,
 	return err;
 }
 
+/* Whether nobody has written to v: 1 or 0, or an error. */
+static int is_unwritten(struct volume *v)
+{
+	struct manifest_root root;
+	int err = backup_read_root(v, &root);
+
+	if (backup_is_none(err))
+		return 1;
+	return err ? err : store_id_is_none(&root.identity.id);
+}
+
 /* Whether a backup is one still, and nobody has it: 1 with *out, which holds
  * its lease and is NULL of what is no store, 0 if it is left alone,
  * -ERR_store_in_use, or an error. */
 static int take_for_removal(const char *path, struct volume **out)
 {
-	struct manifest_root root;
-	int err = volume_posix_open(path, false, out);
+	int err = volume_posix_open(path, false, out), is;
 
 	if (err)
 		return backup_is_none(err) ? 1 : err;
-	err = backup_read_root(*out, &root);
-	if (backup_is_none(err)) {
-		root = (struct manifest_root){ .epoch = 0 };
-		err = 0;
-	}
-	if (!err && store_id_is_none(&root.identity.id))
+	/* A store of its own is not touched; and what is none may have become
+	 * one before its lease was taken. */
+	is = is_unwritten(*out);
+	if (is == 1) {
 		err = (*out)->ops->lease_take(*out, "a backup being removed",
 					      NULL, NULL);
-	else if (!err)
-		goto close;
-	if (!err)
+		is = err ? err : is_unwritten(*out);
+	}
+	if (is == 1)
 		return 1;
-close:
 	(*out)->ops->close(*out);
 	*out = NULL;
-	return err;
+	return is;
 }
 
 /* Removes the i-th backup: 1, 0 if it is left alone, or an error. */
