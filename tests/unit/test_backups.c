@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -615,6 +616,35 @@ START_TEST(what_nothing_tells_of_is_not_restored)
 }
 END_TEST
 
+/* The most memory that was used, in KiB. */
+static long used_memory(void)
+{
+	struct rusage u;
+
+	ck_assert_int_eq(getrusage(RUSAGE_SELF, &u), 0);
+	return u.ru_maxrss;
+}
+
+START_TEST(files_without_an_end_take_no_memory)
+{
+	long before = used_memory();
+	struct backup_result r;
+	char new[160];
+
+	snprintf(new, sizeof(new), "%s/new", top);
+	put("a", 1, 50);
+	back_up(0, false);
+	shell("truncate -s 1G $b/latest/digests");
+	ck_assert_int_eq(backup_restore(backups, new, &r), -ERR_check_failed);
+	ck_assert_ptr_nonnull(strstr(err_detail(), "digests: has more than "));
+	ck_assert(list_as(true).items[0].is_damaged);
+	ck_assert_uint_eq(back_up(0, false).shared_count, 0);
+	shell("truncate -s 1G $b/backups");
+	refuse_backup(-ERR_not_backups, "not a format");
+	ck_assert_int_lt(used_memory() - before, 512 << 10);
+}
+END_TEST
+
 START_TEST(digests_are_not_trusted)
 {
 	struct backup_digests d = { 0 }, read;
@@ -678,6 +708,7 @@ int main(void)
 		a_restored_store_is_whole_and_new,
 		links_are_not_followed,
 		what_nothing_tells_of_is_not_restored,
+		files_without_an_end_take_no_memory,
 		digests_are_not_trusted,
 	};
 

@@ -59,7 +59,7 @@ static bool is_moment(const char *name, size_t size)
 }
 
 int backups_read_file(int at, const char *directory, const char *name,
-		      struct buf *out)
+		      size_t max, struct buf *out)
 {
 	int fd = openat(at, name,
 			O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -80,6 +80,11 @@ int backups_read_file(int at, const char *directory, const char *name,
 				   name);
 		else
 			out->size += (size_t)n;
+		if (!err && out->size > max)
+			err = fail(EFBIG,
+				   "%s/%s: has more than %zu bytes, so it is "
+				   "not what was written there",
+				   directory, name, max);
 	}
 	close(fd);
 	return err;
@@ -139,6 +144,22 @@ static int each_entry(int of, const char *directory,
 			err = each(context, dirfd(d), entry->d_name);
 	closedir(d);
 	return err;
+}
+
+static int count_name(void *context, int at, const char *name)
+{
+	size_t *count = context;
+
+	(void)at;
+	(void)name;
+	++*count;
+	return 0;
+}
+
+int backups_count_names(int at, const char *directory, size_t *count)
+{
+	*count = 0;
+	return each_entry(at, directory, count_name, count);
 }
 
 /* Only a directory is a backup: a link may lead anywhere. */
@@ -202,8 +223,11 @@ static int read_marker(struct backups *b)
 {
 	size_t head = strlen(MARKER_TEXT), size;
 	struct buf text = BUF_INIT;
-	int err = backups_read_file(b->directory, b->path, MARKER, &text);
+	int err = backups_read_file(b->directory, b->path, MARKER,
+				    head + BACKUPS_STORE_MAX + 1, &text);
 
+	if (err == -EFBIG)
+		err = 0;
 	if (err)
 		goto release;
 	size = text.size > head + 1 ? text.size - head - 1 : 0;

@@ -73,10 +73,13 @@ int backups_size(const struct backups *b, const char *moment, uint64_t *size,
  * to: a descriptor of the caller's, or an error. */
 int backups_open_one(const struct backups *b, const char *moment, bool partial);
 
-/* Appends a small file of the directory at, whose path is for messages, to out:
- * -ENOENT. */
+/* Appends a file of the directory at, whose path is for messages, to out, which
+ * is empty: -ENOENT, -EFBIG if it has more than max bytes. */
 int backups_read_file(int at, const char *directory, const char *name,
-		      struct buf *out);
+		      size_t max, struct buf *out);
+
+/* How many names the directory at has. */
+int backups_count_names(int at, const char *directory, size_t *count);
 
 /* Makes or replaces one, durably. */
 int backups_write_file(int at, const char *directory, const char *name,

@@ -3,6 +3,9 @@
 #include "store/model/admin/backup_one.h"
 
 #define DIGESTS "digests"
+/* Bytes that it may have beyond what the files that are there need: some may
+ * have been lost. */
+#define DIGESTS_SPARE (1 << 20)
 
 int backup_read_root(struct volume *v, struct manifest_root *root)
 {
@@ -25,10 +28,17 @@ bool backup_is_none(int err)
 int backup_read_digests(int at, const char *path, struct backup_digests *out)
 {
 	struct buf text = BUF_INIT;
-	int err = backups_read_file(at, path, DIGESTS, &text);
+	size_t names;
+	int err = backups_count_names(at, path, &names);
 
+	if (!err)
+		err = backups_read_file(
+			at, path, DIGESTS,
+			DIGESTS_SPARE + names * BACKUP_FILE_TEXT_MAX, &text);
 	*out = (struct backup_digests){ 0 };
-	if (err == -ENOENT && backups_hold(at))
+	if (err == -EFBIG)
+		err = -ERR_check_failed;
+	else if (err == -ENOENT && backups_hold(at))
 		err = fail(ERR_check_failed,
 			   "%s: its file " DIGESTS " is missing, so nothing "
 			   "tells whether it is what was backed up; take "
