@@ -25,9 +25,10 @@ struct backup_result {
 	 * earlier backup had: they were brought anew. The first's name. */
 	uint64_t damaged_count;
 	char damaged[VOLUME_NAME_MAX + 1];
-	unsigned int
-		removed_count;   /* of earlier backups; and those that were */
-	unsigned int busy_count; /* to be, but somebody has them open */
+	/* Of earlier backups; and of those that were to be, but somebody has
+	 * them open; and that could not be, and why the first could not. */
+	unsigned int removed_count, busy_count, stayed_count;
+	char stayed_why[200];
 };
 
 /* Where a backup's files come from. */
@@ -87,11 +88,13 @@ struct backup_info {
 	/* It is no store any more, and sizes are 0, or it was verified, and a
 	 * file is not what it was: err_detail() says what is wrong. */
 	bool is_damaged;
+	int err;             /* why nothing is known of it, such as -EIO, or 0;
+				err_detail() has more */
 	bool was_written_to; /* since: it is a store of its own, not removed
 				by keep and not restored from */
 };
 
-/* Calls each with every backup of a directory, oldest first, until that is not
+/* Calls each with every entry of a directory, oldest first, until that is not
  * 0, which is returned. With verify all files are read, each once, and compared
  * with what was backed up. Takes no lock. -ENOENT, -ERR_not_backups. */
 int backup_list(const char *directory, bool verify,

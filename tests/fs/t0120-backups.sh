@@ -70,6 +70,12 @@ told "${file##*/}: has 100 bytes"
 status 0 "those are sound" "$TABLETFS" backups backups verify=yes
 status 1 "verify is yes or no" "$TABLETFS" backups backups verify=1
 told "verify=1: neither yes nor no"
+echo "TabletFS store, format 99" >"spoilt/$first/tabletfs"
+status 0 "one of a newer release" "$TABLETFS" backups spoilt
+same "hides no other" "cannot be read" "$(cut -f 4 out | head -n 1)"
+same "of three" 3 "$(wc -l <out)"
+status 0 "nor keeps a backup" T backup spoilt keep=1
+told "1 older backups stay: "
 rm -r spoilt
 
 # What is wrong is told before anything is done.

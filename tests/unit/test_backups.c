@@ -616,6 +616,32 @@ START_TEST(what_nothing_tells_of_is_not_restored)
 }
 END_TEST
 
+/* One that cannot be looked at, as it is of a newer format, hides no other, and
+ * keeps no new one from being made. */
+START_TEST(one_that_cannot_be_read_is_left_alone)
+{
+	struct backup_result r;
+	struct listed l;
+
+	put("a", 1, 50);
+	back_up(0, false);
+	back_up(0, false);
+	back_up(0, false);
+	shell("cd $b && echo 'TabletFS store, format 99' "
+	      ">$(ls -d 2* | head -n 1)/tabletfs");
+	l = list();
+	ck_assert_uint_eq(l.count, 3);
+	ck_assert_int_eq(l.items[0].err, -ERR_format_newer);
+	ck_assert(!l.items[0].is_damaged);
+	ck_assert_int_eq(l.items[1].err, 0);
+	r = back_up(1, false);
+	ck_assert_uint_eq(r.removed_count, 2);
+	ck_assert_uint_eq(r.stayed_count, 1);
+	ck_assert_ptr_nonnull(strstr(r.stayed_why, "not a format"));
+	ck_assert_uint_eq(list().count, 2);
+}
+END_TEST
+
 /* The most memory that was used, in KiB. */
 static long used_memory(void)
 {
@@ -708,6 +734,7 @@ int main(void)
 		a_restored_store_is_whole_and_new,
 		links_are_not_followed,
 		what_nothing_tells_of_is_not_restored,
+		one_that_cannot_be_read_is_left_alone,
 		files_without_an_end_take_no_memory,
 		digests_are_not_trusted,
 	};

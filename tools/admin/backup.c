@@ -60,6 +60,9 @@ static int tell(struct verb_call *c, int err, const struct backup_result *r)
 			   "%u older backups stay for now: somebody has them "
 			   "open",
 			   r->busy_count);
+	if (r->stayed_count > 0)
+		verb_wrong(c, "%u older backups stay: %s", r->stayed_count,
+			   r->stayed_why);
 	return 0;
 }
 
@@ -75,7 +78,7 @@ int verb_backup(struct verb_call *c)
 
 struct telling {
 	struct verb_call *call;
-	bool found_damage;
+	bool is_all_sound;
 };
 
 /* As backup_list's each. */
@@ -87,18 +90,19 @@ static int tell_backup(void *context, const struct backup_info *info)
 		(unsigned long long)info->size,
 		(unsigned long long)info->own_size,
 		info->is_damaged       ? "\tdamaged"
+		: info->err            ? "\tcannot be read"
 		: info->was_written_to ? "\twritten to since"
 				       : "");
-	if (info->is_damaged)
+	if (info->is_damaged || info->err)
 		verb_wrong(t->call, "%s", err_detail());
-	t->found_damage |= info->is_damaged;
+	t->is_all_sound &= !info->is_damaged && !info->err;
 	return 0;
 }
 
 int verb_backups(struct verb_call *c)
 {
 	static const char *const keys[] = { "verify", NULL };
-	struct telling t = { c, false };
+	struct telling t = { c, true };
 	const char *verify = NULL;
 	bool is_yes;
 	int err;
@@ -113,7 +117,7 @@ int verb_backups(struct verb_call *c)
 	err = backup_list(c->argv[1], is_yes, tell_backup, &t);
 	if (err < 0)
 		return verb_failed(c, "Listing backups", err);
-	return is_yes && t.found_damage;
+	return is_yes && !t.is_all_sound;
 }
 
 /* A pin that a daemon holds. */

@@ -314,25 +314,27 @@ static size_t count_excess(const struct backups *b, const char *made,
 	return i;
 }
 
-/* Removes the oldest beyond those that are to be kept. */
-static int remove_old(struct backups *b, unsigned int keep,
-		      struct backup_result *result)
+/* Removes the oldest beyond those that are to be kept. The backup is made: what
+ * cannot be removed is counted. */
+static void remove_old(struct backups *b, unsigned int keep,
+		       struct backup_result *r)
 {
-	size_t i = 0, excess = count_excess(b, result->moment, keep);
-	int err = 0;
+	size_t i = 0, excess = count_excess(b, r->moment, keep);
+	int err;
 
-	for (; excess > 0 && err >= 0; excess--) {
+	for (; excess > 0 && i < b->count; excess--) {
 		err = remove_one(b, i);
-		result->removed_count += err > 0;
+		r->removed_count += err > 0;
 		/* What is left alone stays where it is in the list. */
 		i += err <= 0;
-		if (err == -ERR_store_in_use) {
-			err_clear();
-			result->busy_count++;
-			err = 0;
-		}
+		r->busy_count += err == -ERR_store_in_use;
+		if (err >= 0 || err == -ERR_store_in_use)
+			continue;
+		if (r->stayed_count++ == 0)
+			snprintf(r->stayed_why, sizeof(r->stayed_why), "%s",
+				 err == -ENOMEM ? "no memory" : err_detail());
 	}
-	return err < 0 ? err : 0;
+	err_clear();
 }
 
 /* A place that is no directory takes one backup, which is there with its root,
@@ -372,7 +374,7 @@ int backup_make(const struct backup_source *from, const char *where,
 	if (!err)
 		err = add(b, from, o, result);
 	if (!err && o->keep > 0)
-		err = remove_old(b, o->keep, result);
+		remove_old(b, o->keep, result);
 	backups_close(b);
 	return err;
 }

@@ -91,7 +91,8 @@ int backup_list(const char *directory, bool verify,
 		return err;
 	for (i = 0; i < l.b->count && !err; i++) {
 		err = describe(&l, i, &info);
-		if (!err || info.is_damaged)
+		info.err = info.is_damaged ? 0 : err;
+		if (err != -ENOMEM)
 			err = each(context, &info);
 	}
 	go_on(&l, NULL, (struct backup_digests){ 0 });
