@@ -66,7 +66,7 @@ struct backup_options {
  * has its name when it is whole and durable. A file that the newest one has is
  * its file, by a hard link, where links can be made; what it has not, or has not
  * any more as it was, is copied, and read back. The directory is locked meanwhile (-EBUSY), made if it is not
- * there, and belongs to one store: -ERR_foreign_backups names both of another,
+ * there, and belongs to the store of those in it: -ERR_foreign_backups names both of another,
  * and also says that the directory is ahead of the store. -ERR_not_backups of a
  * directory of anything else, a store among it. A failure leaves what was there
  * as it was; what a kill leaves is removed by the next call. *result counts

@@ -255,6 +255,44 @@ START_TEST(another_store_is_refused)
 }
 END_TEST
 
+/* As those of backup_source. */
+static int pin(void *context, struct buf *contents)
+{
+	return store_pin(store, contents, context);
+}
+
+static int lose(void *context)
+{
+	struct backup_pin **pinned = context;
+
+	store_unpin(store, *pinned);
+	return fail(ENOTCONN, "lost");
+}
+
+/* A directory without a backup is nobody's, whoever has tried. */
+START_TEST(a_failure_binds_nobody)
+{
+	struct backup_pin *pinned;
+	struct backup_source from = { store_volume(store), pin, lose, &pinned };
+	struct backup_options o = { 0, false };
+	struct backup_result r;
+
+	put("a", 1, 50);
+	ck_assert_int_eq(backup_make(&from, backups, &o, &r), -ENOTCONN);
+	ck_assert_uint_eq(list().count, 0);
+	ck_assert_int_eq(store_close(store), 0);
+	shell("rm -r $s");
+	open_store();
+	r = back_up(0, false);
+	shell("rm -r $b/2*");
+	ck_assert_int_eq(store_close(store), 0);
+	shell("rm -r $s");
+	open_store();
+	back_up(0, false);
+	ck_assert_uint_eq(list().count, 1);
+}
+END_TEST
+
 START_TEST(directories_of_others_stay)
 {
 	char kept[96];
@@ -538,13 +576,7 @@ START_TEST(a_restored_store_is_whole_and_new)
 }
 END_TEST
 
-/* As those of backup_source; the second puts a link in the place of what is
- * made, as one who may write to the directory can. */
-static int pin(void *context, struct buf *contents)
-{
-	return store_pin(store, contents, context);
-}
-
+/* As backup_source.unpin; it puts a link in the place of what is made, as one who may write to the directory can. */
 static int exchange(void *context)
 {
 	struct backup_pin **pinned = context;
@@ -721,6 +753,7 @@ int main(void)
 		links_to_the_store_are_asked_for,
 		another_file_of_the_same_name_is_copied,
 		another_store_is_refused,
+		a_failure_binds_nobody,
 		directories_of_others_stay,
 		older_ones_are_removed,
 		one_that_is_damaged_is_no_hindrance,

@@ -5,7 +5,8 @@
 
 /*
  * A directory of backups, as files: which there are, and that each comes and
- * goes at one moment. It belongs to one store, which its marker names.
+ * goes at one moment. With one in it, it belongs to the store that its marker
+ * names.
  *
  *   backups           "TabletFS backups, format 1\n", and the store as a line
  *   lock              locked (flock) by who makes or removes a backup; a line
@@ -51,7 +52,7 @@ void backups_close(struct backups *b);
  * has it. */
 int backups_lock(struct backups *b, const char *holder);
 
-/* Makes the directory that of this store, for good. It is locked. */
+/* Makes the directory, which has no backup, that of this store. It is locked. */
 int backups_claim(struct backups *b, const char *store);
 
 /* Appends the path of a backup, or of the directory that is to become it; ended

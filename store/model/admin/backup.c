@@ -67,7 +67,8 @@ static int find_newest(struct making *m)
 	return 0;
 }
 
-/* As backup_how.accept: the directory is this store's, and behind it. */
+/* As backup_how.accept: the directory is this store's, or nobody's as it has no
+ * backup, and behind it. */
 static int accept(void *context, const struct manifest_root *root)
 {
 	struct making *m = context;
@@ -76,7 +77,7 @@ static int accept(void *context, const struct manifest_root *root)
 
 	newest = &m->newest.identity;
 	store_id_text(&i->parent, store);
-	if (!m->b->store[0])
+	if (m->b->count == 0)
 		return backups_claim(m->b, store);
 	if (strcmp(m->b->store, store) != 0)
 		return fail(ERR_foreign_backups,
