@@ -64,14 +64,15 @@ struct backup_options {
 /*
  * Adds what is pinned to a directory of backups, as one more store in it, which
  * has its name when it is whole and durable. A file that the newest one has is
- * its file, by a hard link, where links can be made; what it has not, or has not
- * any more as it was, is copied, and read back. The directory is locked meanwhile (-EBUSY), made if it is not
- * there, and belongs to the store of those in it: -ERR_foreign_backups names both of another,
- * and also says that the directory is ahead of the store. -ERR_not_backups of a
- * directory of anything else, a store among it. A failure leaves what was there
- * as it was; what a kill leaves is removed by the next call. *result counts
- * what was brought, also after a failure. A place that is no directory takes
- * one backup, with no options: -EEXIST if a store is there.
+ * its file, by a hard link, where links can be made; what it has not, or has
+ * not any more as it was, is copied, and read back. The directory is locked
+ * meanwhile (-EBUSY), made if it is not there, and belongs to the store of
+ * those in it: -ERR_foreign_backups names both of another, and also says that
+ * the directory is ahead of the store. -ERR_not_backups of a directory of
+ * anything else, a store among it. A failure leaves what was there as it was;
+ * what a kill leaves is removed by the next call. *result counts what was
+ * brought, also after a failure. A place that is no directory takes one backup,
+ * with no options: -EEXIST if a store is there.
  */
 int backup_make(const struct backup_source *from, const char *where,
 		const struct backup_options *o, struct backup_result *result);

@@ -52,7 +52,8 @@ void backups_close(struct backups *b);
  * has it. */
 int backups_lock(struct backups *b, const char *holder);
 
-/* Makes the directory, which has no backup, that of this store. It is locked. */
+/* Makes the directory, which has no backup, that of this store. It is locked.
+ */
 int backups_claim(struct backups *b, const char *store);
 
 /* Appends the path of a backup, or of the directory that is to become it; ended

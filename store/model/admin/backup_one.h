@@ -17,9 +17,9 @@ int backup_read_root(struct volume *v, struct manifest_root *root);
  * it was damaged, or removed in part. */
 bool backup_is_none(int err);
 
-/* Of the directory at, whose path is for messages. *out is to be released, after
- * an error, too. -ERR_check_failed; -ENOENT of
- * what no directory of backups holds, as former releases made them. */
+/* Of the directory at; path, its own, is for messages. *out is to be released,
+ * after an error, too. -ERR_check_failed; -ENOENT of what no directory of
+ * backups holds, as former releases made them. */
 int backup_read_digests(int at, const char *path, struct backup_digests *out);
 
 /* Sorts them, and makes or replaces the file, durably. */
