@@ -435,6 +435,13 @@ int backups_open_one(const struct backups *b, const char *moment, bool partial)
 	return fd < 0 ? fail(errno, "%s/%s: cannot open", b->path, name) : fd;
 }
 
+int backups_open_path(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 ? fail(errno, "%s: cannot open", path) : fd;
+}
+
 /* A rename from or to the partial name. */
 static int rename_to(struct backups *b, const char *moment, bool partial)
 {

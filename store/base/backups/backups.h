@@ -75,6 +75,9 @@ int backups_size(const struct backups *b, const char *moment, uint64_t *size,
  * to: a descriptor of the caller's, or an error. */
 int backups_open_one(const struct backups *b, const char *moment, bool partial);
 
+/* The same of a path that a user has named, where links may lead to it. */
+int backups_open_path(const char *path);
+
 /* Appends a file of the directory at, whose path is for messages, to out, which
  * is empty: -ENOENT, -EFBIG if it has more than max bytes. */
 int backups_read_file(int at, const char *directory, const char *name,

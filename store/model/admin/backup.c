@@ -1,5 +1,4 @@
 #include <assert.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -474,11 +473,11 @@ static int unpin_files(void *context)
 /* What the backup at path was when it was made. */
 static int read_expected(const char *path, struct backup_digests *out)
 {
-	int at = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
+	int at = backups_open_path(path), err;
 
 	*out = (struct backup_digests){ 0 };
 	if (at < 0)
-		return fail(errno, "%s: cannot open", path);
+		return at;
 	err = backup_read_digests(at, path, out);
 	close(at);
 	return err;
