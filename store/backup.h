@@ -21,9 +21,14 @@ struct backup_result {
 	uint64_t shared_count, linked_count, copied_count;
 	uint64_t size;        /* bytes of them all */
 	uint64_t copied_size; /* of the new ones */
-	unsigned int
-		removed_count;   /* of earlier backups; and those that were */
-	unsigned int busy_count; /* to be, but somebody has them open */
+	/* Of those that were to be shared, but are not any more what the
+	 * earlier backup had: they were brought anew. The first's name. */
+	uint64_t damaged_count;
+	char damaged[VOLUME_NAME_MAX + 1];
+	/* Of earlier backups; and of those that were to be, but somebody has
+	 * them open; and that could not be, and why the first could not. */
+	unsigned int removed_count, busy_count, stayed_count;
+	char stayed_why[200];
 };
 
 /* Where a backup's files come from. */
@@ -59,14 +64,15 @@ struct backup_options {
 /*
  * Adds what is pinned to a directory of backups, as one more store in it, which
  * has its name when it is whole and durable. A file that the newest one has is
- * its file, by a hard link, where links can be made; what it has not is copied,
- * and read back. The directory is locked meanwhile (-EBUSY), made if it is not
- * there, and belongs to one store: -ERR_foreign_backups names both of another,
- * and also says that the directory is ahead of the store. -ERR_not_backups of a
- * directory of anything else, a store among it. A failure leaves what was there
- * as it was; what a kill leaves is removed by the next call. *result counts
- * what was brought, also after a failure. A place that is no directory takes
- * one backup, with no options: -EEXIST if a store is there.
+ * its file, by a hard link, where links can be made; what it has not, or has
+ * not any more as it was, is copied, and read back. The directory is locked
+ * meanwhile (-EBUSY), made if it is not there, and belongs to the store of
+ * those in it: -ERR_foreign_backups names both of another, and also says that
+ * the directory is ahead of the store. -ERR_not_backups of a directory of
+ * anything else, a store among it. A failure leaves what was there as it was;
+ * what a kill leaves is removed by the next call. *result counts what was
+ * brought, also after a failure. A place that is no directory takes one backup,
+ * with no options: -EEXIST if a store is there.
  */
 int backup_make(const struct backup_source *from, const char *where,
 		const struct backup_options *o, struct backup_result *result);
@@ -78,16 +84,21 @@ int store_backup(struct store *s, const char *directory,
 /* A backup in a directory of them. */
 struct backup_info {
 	char moment[BACKUP_MOMENT_SIZE];
-	uint64_t size;       /* bytes of its files */
-	uint64_t own_size;   /* of those that no other name is of */
-	bool is_damaged;     /* it is no store any more; the rest is 0 */
+	uint64_t size;     /* bytes of its files */
+	uint64_t own_size; /* of those that no other name is of */
+	/* It is no store any more, and sizes are 0, or it was verified, and a
+	 * file is not what it was: err_detail() says what is wrong. */
+	bool is_damaged;
+	int err;             /* why nothing is known of it, such as -EIO, or 0;
+				err_detail() has more */
 	bool was_written_to; /* since: it is a store of its own, not removed
 				by keep and not restored from */
 };
 
-/* Calls each with every backup of a directory, oldest first, until that is not
- * 0, which is returned. Takes no lock. -ENOENT, -ERR_not_backups. */
-int backup_list(const char *directory,
+/* Calls each with every entry of a directory, oldest first, until that is not
+ * 0, which is returned. With verify all files are read, each once, and compared
+ * with what was backed up. Takes no lock. -ENOENT, -ERR_not_backups. */
+int backup_list(const char *directory, bool verify,
 		int (*each)(void *context, const struct backup_info *info),
 		void *context);
 

@@ -87,11 +87,14 @@ const struct verb verbs[] = {
 	  "\n"
 	  "    Example: tabletfs backup /backup/mystore keep=7\n",
 	  verb_backup },
-	{ "backups", VERB_NO_STORE | VERB_OUTSIDE, "backups <dir>",
-	  "List the backups in a directory",
+	{ "backups", VERB_NO_STORE | VERB_OUTSIDE,
+	  "backups <dir> [verify=yes|no]", "List the backups in a directory",
 	  "A line for each, oldest first: its moment, its size, and what of\n"
 	  "it only it has, in bytes: so much its removal would free; and if\n"
-	  "it was written to since, or is damaged, that.\n",
+	  "it was written to since, is damaged or cannot be read, that.\n"
+	  "  verify  yes: all files are read, each once, and compared with\n"
+	  "          what was backed up; the exit status is 1 if one is not\n"
+	  "          what it was\n",
 	  verb_backups },
 	{ "check", VERB_READS, "check", "Read the whole store and check it",
 	  "Reads every file of the store and checks sums, order and sizes.\n"

@@ -14,13 +14,15 @@
  * disk.h): while a second backup is made, which removes the first one then,
  * every n-th call is interrupted, does half of what was asked, or fails with
  * EIO or ENOSPC, once or with all after it. What is listed is whole then, there
- * is one at least, and the next call goes well and cleans up.
+ * is one at least, and the next call goes well and cleans up. And at every
+ * change somebody writes to the first backup, which stays then.
  *
  *   main_backups [-every N] [-seed S]
  */
 static char top[64], directory[80], backups[80], watched[80];
+static char made[160]; /* the last backup */
 static struct store *store;
-static unsigned long passed, failed, faults[3];
+static unsigned long passed, failed, written, faults[3];
 
 struct kind {
 	const char *name;
@@ -57,7 +59,7 @@ static void must(int err, const char *what)
 	}
 }
 
-static void put(const char *row, size_t size)
+static void put(struct store *s, const char *row, size_t size)
 {
 	uint8_t value[3000] = { 0 };
 	struct write *w;
@@ -67,7 +69,7 @@ static void put(const char *row, size_t size)
 	must(write_set(w, BYTES_LITERAL("f"), BYTES_LITERAL("q"), 1,
 		       bytes_of(value, size)),
 	     "set");
-	must(store_commit(store, w, true), "commit");
+	must(store_commit(s, w, true), "commit");
 	write_free(w);
 }
 
@@ -89,8 +91,10 @@ static int back_up(struct buf *contents, unsigned int keep)
 				      contents };
 	struct backup_options o = { keep, false };
 	struct backup_result r;
+	int err = backup_make(&from, backups, &o, &r);
 
-	return backup_make(&from, backups, &o, &r);
+	snprintf(made, sizeof(made), "%s/%s", backups, r.moment);
+	return err;
 }
 
 static unsigned int rows_at(const char *path)
@@ -138,7 +142,7 @@ static struct listed list(void)
 {
 	struct listed l = { 0, 0 };
 
-	if (backup_list(backups, look, &l) < 0)
+	if (backup_list(backups, false, look, &l) < 0)
 		complain("listing");
 	return l;
 }
@@ -205,6 +209,56 @@ static bool run(unsigned long n, const struct kind *k, struct buf contents[2])
 	return happened;
 }
 
+/* Somebody who writes to a backup once. */
+struct writer {
+	char path[160];
+	unsigned long n; /* it comes at the n-th time */
+	bool has_written;
+};
+
+static void write_to(void *context)
+{
+	struct writer *w = context;
+	struct store_options options;
+	struct store *s;
+
+	if (w->n == 0 || --w->n > 0)
+		return;
+	store_options_init(&options);
+	options.background = false;
+	if (store_open(w->path, &options, &s) < 0)
+		return;
+	put(s, "d", 50);
+	must(store_close(s), "close");
+	w->has_written = true;
+}
+
+/* What somebody writes to before the n-th change, or after it, is a store of
+ * its own: it stays. False when there is no n-th. */
+static bool run_writer(unsigned long n, struct buf contents[2])
+{
+	struct writer w = { .n = n };
+
+	problem[0] = 0;
+	shell("rm -rf %s/backups");
+	must(back_up(&contents[0], 0), "the first");
+	memcpy(w.path, made, sizeof(made));
+	disk_watch(watched);
+	disk_hook(write_to, &w);
+	if (back_up(&contents[1], 1) < 0)
+		complain("beside a writer");
+	disk_hook(NULL, NULL);
+	disk_reset();
+	if (w.has_written && rows_at(w.path) != 3)
+		complain("what was written to is gone");
+	written += w.has_written;
+	passed += !problem[0];
+	failed += problem[0] != 0;
+	if (problem[0])
+		printf("a writer, change %lu: %s\n", n, problem);
+	return w.n == 0;
+}
+
 static void make_store(void)
 {
 	struct family_spec family = { .name = BYTES_LITERAL("f") };
@@ -242,24 +296,27 @@ int main(int argc, char **argv)
 			seed = n;
 	}
 	make_store();
-	put("a", 50);
-	put("b", 3000);
+	put(store, "a", 50);
+	put(store, "b", 3000);
 	must(store_pin(store, &contents[0], &pins[0]), "pin");
-	put("c", 50);
+	put(store, "c", 50);
 	must(store_pin(store, &contents[1], &pins[1]), "pin");
 	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		for (n = 1 + seed % every; run(n, &kinds[i], contents);
 		     n += every)
 			;
+	for (n = 1; run_writer(n, contents); n++)
+		;
 	for (i = 0; i < 2; i++) {
 		store_unpin(store, pins[i]);
 		buf_release(&contents[i]);
 	}
 	must(store_close(store), "close");
 	shell("rm -rf %s");
-	printf("%lu errors, %lu interruptions, %lu halves injected\n",
-	       faults[DISK_ERROR], faults[DISK_INTERRUPTED],
-	       faults[DISK_SHORT]);
+	printf("%lu errors, %lu interruptions, %lu halves, %lu writers "
+	       "injected\n",
+	       faults[DISK_ERROR], faults[DISK_INTERRUPTED], faults[DISK_SHORT],
+	       written);
 	printf("%lu passed, %lu failed, 0 skipped\n", passed, failed);
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

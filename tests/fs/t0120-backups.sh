@@ -56,6 +56,28 @@ check "of which the second has little of its own" \
 	awk -F '\t' '\$3 * 10 > \$2 { exit 1 }'"
 check "the backup is sound" "$TABLETFS" -store backups/latest check
 
+# A file that is damaged is not handed on.
+cp -a backups spoilt
+file=$(ls spoilt/latest/*.sst | head -n 1)
+truncate -s 100 "$file"
+status 0 "a backup after damage" T backup spoilt
+told "1 files of the backup before are damaged, such as ${file##*/}"
+same "has all" "$(state "$m")" "$(state spoilt/latest)"
+status 1 "it is looked for in all" "$TABLETFS" backups spoilt verify=yes
+same "and found in the others" "damaged damaged " \
+	"$(awk -F '\t' '{ printf "%s ", $4 }' out | sed 's/  *$/ /')"
+told "${file##*/}: has 100 bytes"
+status 0 "those are sound" "$TABLETFS" backups backups verify=yes
+status 1 "verify is yes or no" "$TABLETFS" backups backups verify=1
+told "verify=1: neither yes nor no"
+echo "TabletFS store, format 99" >"spoilt/$first/tabletfs"
+status 0 "one of a newer release" "$TABLETFS" backups spoilt
+same "hides no other" "cannot be read" "$(cut -f 4 out | head -n 1)"
+same "of three" 3 "$(wc -l <out)"
+status 0 "nor keeps a backup" T backup spoilt keep=1
+told "1 older backups stay: "
+rm -r spoilt
+
 # What is wrong is told before anything is done.
 "$TABLETFS" -store "$work/elsewhere" createtable t
 status 1 "another store is refused" "$TABLETFS" -store "$work/elsewhere" backup backups

@@ -1,142 +1,10 @@
-#include <sys/stat.h>
-
 #include "store/base/backups/backups.h"
-#include "store/base/backups/digests.h"
-#include "store/base/err.h"
-#include "store/base/volume/volume_posix_own.h"
-#include "tests/unit/small_store.h"
-#include "tests/unit/volume_directory.h"
+#include "tests/unit/backups_directory.h"
 
 /*
  * Directories of backups: what a later one copies and shares, whose they are,
- * which are removed, and what becomes of one that is damaged.
+ * and which are removed.
  */
-static struct store_options options;
-static struct store *store; /* at directory */
-static char backups[96];    /* a directory, which is not there yet */
-
-static void open_store(void)
-{
-	small_store_options(&options);
-	options.create = true;
-	ck_assert_int_eq(store_open(directory, &options, &store), 0);
-}
-
-static void begin(void)
-{
-	struct family_spec family = { .name = BYTES_LITERAL("f") };
-
-	set_up();
-	snprintf(backups, sizeof(backups), "%s/backups", top);
-	open_store();
-	ck_assert_int_eq(
-		store_create_table(store, bytes_string("t"), false, &family, 1),
-		0);
-}
-
-static void end(void)
-{
-	ck_assert_int_eq(store_close(store), 0);
-	tear_down();
-}
-
-/* Sets a row to a value of so many of this byte. */
-static void put(const char *row, int byte, size_t size)
-{
-	uint8_t value[4000];
-	struct write *w;
-
-	memset(value, byte, size);
-	ck_assert_int_eq(write_new(store, &w), 0);
-	ck_assert_int_eq(write_row(w, bytes_string("t"), bytes_string(row)), 0);
-	ck_assert_int_eq(write_set(w, bytes_string("f"), bytes_string("q"), 1,
-				   bytes_of(value, size)),
-			 0);
-	ck_assert_int_eq(store_commit(store, w, false), 0);
-	write_free(w);
-}
-
-static struct backup_result back_up(unsigned int keep, bool link)
-{
-	struct backup_options o = { keep, link };
-	struct backup_result r;
-	int err = store_backup(store, backups, &o, &r);
-
-	ck_assert_msg(err == 0, "%s", err_detail());
-	return r;
-}
-
-static void refuse_backup(int wanted, const char *why)
-{
-	struct backup_options o = { 0, false };
-	struct backup_result r;
-
-	ck_assert_int_eq(store_backup(store, backups, &o, &r), wanted);
-	ck_assert_msg(strstr(err_detail(), why), "%s", err_detail());
-}
-
-/* How many rows the store at a path has, each with this byte; it is sound. */
-static unsigned int rows_at(const char *path, uint8_t byte)
-{
-	struct scan_range range = { .table = BYTES_LITERAL("t") };
-	struct store_options o = options;
-	unsigned int rows = 0;
-	struct store *copy;
-	struct scan *scan;
-	struct cell cell;
-
-	o.read_only = true;
-	ck_assert_msg(store_open(path, &o, &copy) == 0, "%s", err_detail());
-	ck_assert_int_eq(scan_open(copy, NULL, &range, &scan), 0);
-	while (scan_next(scan, CURSOR_ROW, &cell) == 1) {
-		rows++;
-		ck_assert(cell.value.size == 0 || cell.value.data[0] == byte);
-	}
-	scan_close(scan);
-	ck_assert_int_eq(store_close(copy), 0);
-	return rows;
-}
-
-static unsigned int rows_of(const char *moment, uint8_t byte)
-{
-	char path[160];
-
-	snprintf(path, sizeof(path), "%s/%s", backups, moment);
-	return rows_at(path, byte);
-}
-
-struct listed {
-	struct backup_info items[8];
-	size_t count;
-};
-
-static int add(void *context, const struct backup_info *info)
-{
-	struct listed *l = context;
-
-	ck_assert_uint_lt(l->count, 8);
-	l->items[l->count++] = *info;
-	return 0;
-}
-
-static struct listed list(void)
-{
-	struct listed l = { .count = 0 };
-
-	ck_assert_msg(backup_list(backups, add, &l) == 0, "%s", err_detail());
-	return l;
-}
-
-/* Runs a command of the shell, with the paths of the store and the backups. */
-static void shell(const char *format)
-{
-	char command[400];
-
-	snprintf(command, sizeof(command), "s=%s b=%s; set -e; %s", directory,
-		 backups, format);
-	ck_assert_msg(system(command) == 0, "%s", command);
-}
-
 START_TEST(a_later_one_copies_what_is_new)
 {
 	struct backup_result first, second, third;
@@ -209,6 +77,7 @@ START_TEST(another_file_of_the_same_name_is_copied)
 	put("b", 2, 50);
 	put("a", 2, 50);
 	r = back_up(0, false);
+	ck_assert_uint_eq(r.damaged_count, 0);
 	ck_assert_uint_eq(rows_of(r.moment, 2), 2);
 	/* The same files elsewhere are read, and then known. */
 	ck_assert_int_eq(store_close(store), 0);
@@ -244,6 +113,39 @@ START_TEST(another_store_is_refused)
 }
 END_TEST
 
+/* As backup_source.unpin. */
+static int lose(void *context)
+{
+	struct backup_pin **pinned = context;
+
+	store_unpin(store, *pinned);
+	return fail(ENOTCONN, "lost");
+}
+
+/* A directory without a backup is nobody's, whoever has tried. */
+START_TEST(a_failure_binds_nobody)
+{
+	struct backup_pin *pinned;
+	struct backup_source from = { store_volume(store), pin, lose, &pinned };
+	struct backup_options o = { 0, false };
+	struct backup_result r;
+
+	put("a", 1, 50);
+	ck_assert_int_eq(backup_make(&from, backups, &o, &r), -ENOTCONN);
+	ck_assert_uint_eq(list().count, 0);
+	ck_assert_int_eq(store_close(store), 0);
+	shell("rm -r $s");
+	open_store();
+	r = back_up(0, false);
+	shell("rm -r $b/2*");
+	ck_assert_int_eq(store_close(store), 0);
+	shell("rm -r $s");
+	open_store();
+	back_up(0, false);
+	ck_assert_uint_eq(list().count, 1);
+}
+END_TEST
+
 START_TEST(directories_of_others_stay)
 {
 	char kept[96];
@@ -257,9 +159,10 @@ START_TEST(directories_of_others_stay)
 	shell("rm -r $b && mkdir $b && touch $b/mine");
 	refuse_backup(-ERR_not_backups, "such as mine");
 	shell("[ \"$(ls -A $b)\" = mine ]");
-	ck_assert_int_eq(backup_list(backups, add, NULL), -ERR_not_backups);
+	ck_assert_int_eq(backup_list(backups, false, add, NULL),
+			 -ERR_not_backups);
 	snprintf(backups, sizeof(backups), "%s/none", top);
-	ck_assert_int_eq(backup_list(backups, add, NULL), -ENOENT);
+	ck_assert_int_eq(backup_list(backups, false, add, NULL), -ENOENT);
 	snprintf(backups, sizeof(backups), "%s", kept);
 }
 END_TEST
@@ -298,27 +201,6 @@ START_TEST(older_ones_are_removed)
 	ck_assert_uint_eq(list().count, 2);
 	ck_assert(list().items[0].was_written_to);
 	ck_assert(!list().items[1].was_written_to);
-}
-END_TEST
-
-START_TEST(one_that_is_damaged_is_no_hindrance)
-{
-	struct backup_result r;
-
-	put("a", 1, 50);
-	back_up(0, false);
-	put("a", 1, 60);
-	back_up(0, false);
-	shell("cd $b && rm $(ls -d 2* | head -n 1)/tabletfs");
-	ck_assert_uint_eq(list().count, 2);
-	ck_assert(list().items[0].is_damaged);
-	ck_assert(!list().items[1].is_damaged);
-	shell("cd $b && rm latest/root");
-	ck_assert(list().items[1].is_damaged);
-	r = back_up(1, false);
-	ck_assert_uint_eq(r.shared_count, 0);
-	ck_assert_uint_eq(r.removed_count, 2);
-	ck_assert_uint_eq(rows_of("latest", 1), 1);
 }
 END_TEST
 
@@ -387,79 +269,6 @@ START_TEST(backups_are_found)
 }
 END_TEST
 
-START_TEST(a_restored_store_is_whole_and_new)
-{
-	struct backup_result r;
-	char new[160];
-
-	snprintf(new, sizeof(new), "%s/new", top);
-	put("a", 1, 50);
-	put("b", 1, 3000);
-	back_up(0, false);
-	put("c", 2, 50);
-	ck_assert_int_eq(backup_restore(backups, directory, &r), -EEXIST);
-	ck_assert_int_eq(backup_restore(backups, new, &r), 0);
-	ck_assert_uint_eq(rows_at(new, 1), 2);
-	ck_assert_uint_eq(r.linked_count + r.shared_count, 0);
-	/* Damage of any kind is found, and nothing is left. */
-	shell("rm -r $b/../new; cd $b/latest/ && f=$(ls *.sst) && "
-	      "printf x | dd of=$f bs=1 seek=9 conv=notrunc 2>/dev/null");
-	ck_assert_int_eq(backup_restore(backups, new, &r), -ERR_check_failed);
-	ck_assert_ptr_nonnull(strstr(err_detail(), ".sst"));
-	shell("[ ! -e $b/../new ] && [ ! -e $b/../new.partial ]");
-	shell("cd $b/latest/ && echo >>digests");
-	ck_assert_int_eq(backup_restore(backups, new, &r), -ERR_check_failed);
-	shell("cd $b/latest/ && rm digests");
-	ck_assert_int_lt(backup_restore(backups, new, &r), 0);
-	/* And it is no base of the next. */
-	ck_assert_uint_eq(back_up(0, false).shared_count, 0);
-	ck_assert_int_eq(backup_restore(backups, new, &r), 0);
-}
-END_TEST
-
-START_TEST(digests_are_not_trusted)
-{
-	struct backup_digests d = { 0 }, read;
-	struct backup_file f = { .size = UINT64_MAX, .has_digest = true };
-	struct buf text = BUF_INIT;
-	const struct backup_file *found;
-	size_t i;
-
-	strcpy(f.name, "b.sst");
-	memset(f.digest.bytes, 0xa5, DIGEST_SIZE);
-	f.source.inode = 7;
-	f.source.written_ns = UINT64_MAX;
-	ck_assert_int_eq(backup_digests_add(&d, &f), 0);
-	strcpy(f.name, "a.sst");
-	f.has_digest = false;
-	ck_assert_int_eq(backup_digests_add(&d, &f), 0);
-	backup_digests_sort(&d);
-	ck_assert_int_eq(backup_digests_encode(&d, &text), 0);
-	ck_assert_int_eq(backup_digests_decode("x", buf_bytes(&text), &read),
-			 0);
-	ck_assert_uint_eq(read.count, 2);
-	ck_assert_ptr_null(backup_digests_find(&read, "c.sst"));
-	ck_assert(!backup_digests_find(&read, "a.sst")->has_digest);
-	found = backup_digests_find(&read, "b.sst");
-	ck_assert_uint_eq(found->size, UINT64_MAX);
-	ck_assert_uint_eq(found->source.written_ns, UINT64_MAX);
-	ck_assert_int_eq(found->digest.bytes[15], 0xa5);
-	backup_digests_release(&read);
-	for (i = 0; i < text.size; i++) {
-		text.data[i] ^= 1;
-		ck_assert_int_eq(
-			backup_digests_decode("x", buf_bytes(&text), &read),
-			-ERR_check_failed);
-		text.data[i] ^= 1;
-		ck_assert_int_eq(backup_digests_decode(
-					 "x", bytes_of(text.data, i), &read),
-				 -ERR_check_failed);
-	}
-	backup_digests_release(&d);
-	buf_release(&text);
-}
-END_TEST
-
 int main(void)
 {
 	const TTest *tests[] = {
@@ -467,14 +276,12 @@ int main(void)
 		links_to_the_store_are_asked_for,
 		another_file_of_the_same_name_is_copied,
 		another_store_is_refused,
+		a_failure_binds_nobody,
 		directories_of_others_stay,
 		older_ones_are_removed,
-		one_that_is_damaged_is_no_hindrance,
 		what_a_kill_left_goes,
 		a_clock_that_is_set_back,
 		backups_are_found,
-		a_restored_store_is_whole_and_new,
-		digests_are_not_trusted,
 	};
 
 	return run_suite("backups", begin, end, tests,

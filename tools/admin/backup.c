@@ -46,6 +46,13 @@ static int tell(struct verb_call *c, int err, const struct backup_result *r)
 		(unsigned long long)r->copied_count,
 		(unsigned long long)r->size,
 		(unsigned long long)r->copied_size);
+	if (r->damaged_count > 0)
+		verb_wrong(c,
+			   "%llu files of the backup before are damaged, such "
+			   "as %s; this one has them anew, and backups %s "
+			   "verify=yes tells what else is damaged",
+			   (unsigned long long)r->damaged_count, r->damaged,
+			   c->argv[1]);
 	if (r->removed_count > 0)
 		fprintf(c->out, "%u older backups removed\n", r->removed_count);
 	if (r->busy_count > 0)
@@ -53,6 +60,9 @@ static int tell(struct verb_call *c, int err, const struct backup_result *r)
 			   "%u older backups stay for now: somebody has them "
 			   "open",
 			   r->busy_count);
+	if (r->stayed_count > 0)
+		verb_wrong(c, "%u older backups stay: %s", r->stayed_count,
+			   r->stayed_why);
 	return 0;
 }
 
@@ -66,28 +76,48 @@ int verb_backup(struct verb_call *c)
 	return tell(c, store_backup(c->store, c->argv[1], &o, &r), &r);
 }
 
+struct telling {
+	struct verb_call *call;
+	bool is_all_sound;
+};
+
 /* As backup_list's each. */
 static int tell_backup(void *context, const struct backup_info *info)
 {
-	struct verb_call *c = context;
+	struct telling *t = context;
 
-	fprintf(c->out, "%s\t%llu\t%llu%s\n", info->moment,
+	fprintf(t->call->out, "%s\t%llu\t%llu%s\n", info->moment,
 		(unsigned long long)info->size,
 		(unsigned long long)info->own_size,
 		info->is_damaged       ? "\tdamaged"
+		: info->err            ? "\tcannot be read"
 		: info->was_written_to ? "\twritten to since"
 				       : "");
+	if (info->is_damaged || info->err)
+		verb_wrong(t->call, "%s", err_detail());
+	t->is_all_sound &= !info->is_damaged && !info->err;
 	return 0;
 }
 
 int verb_backups(struct verb_call *c)
 {
+	static const char *const keys[] = { "verify", NULL };
+	struct telling t = { c, true };
+	const char *verify = NULL;
+	bool is_yes;
 	int err;
 
-	if (c->argc != 2)
+	if (c->argc < 2)
 		return verb_usage(c);
-	err = backup_list(c->argv[1], tell_backup, c);
-	return err < 0 ? verb_failed(c, "Listing backups", err) : 0;
+	if (verb_arguments(c, 2, keys, &verify) || verb_once(c, 2))
+		return 1;
+	is_yes = verify && !strcmp(verify, "yes");
+	if (verify && !is_yes && strcmp(verify, "no") != 0)
+		return verb_wrong(c, "verify=%s: neither yes nor no", verify);
+	err = backup_list(c->argv[1], is_yes, tell_backup, &t);
+	if (err < 0)
+		return verb_failed(c, "Listing backups", err);
+	return is_yes && !t.is_all_sound;
 }
 
 /* A pin that a daemon holds. */

@@ -58,17 +58,16 @@ static bool is_moment(const char *name, size_t size)
 	return true;
 }
 
-int backups_read_file(const char *directory, const char *name, struct buf *out)
+int backups_read_file(int at, const char *directory, const char *name,
+		      size_t max, struct buf *out)
 {
-	int fd, at = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = openat(at, name,
+			O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	ssize_t n = 1;
 	int err = 0;
 
-	if (at < 0)
-		return fail(errno, "%s: cannot open", directory);
-	fd = openat(at, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
-		err = fail(errno, "%s/%s: cannot open", directory, name);
+		return fail(errno, "%s/%s: cannot open", directory, name);
 	while (!err && n > 0) {
 		err = buf_reserve(out, 65536);
 		if (err < 0)
@@ -81,10 +80,13 @@ int backups_read_file(const char *directory, const char *name, struct buf *out)
 				   name);
 		else
 			out->size += (size_t)n;
+		if (!err && out->size > max)
+			err = fail(EFBIG,
+				   "%s/%s: has more than %zu bytes, so it is "
+				   "not what was written there",
+				   directory, name, max);
 	}
-	if (fd >= 0)
-		close(fd);
-	close(at);
+	close(fd);
 	return err;
 }
 
@@ -104,14 +106,12 @@ static int write_tmp(int at, const char *tmp, struct bytes content)
 	return err;
 }
 
-int backups_write_file(const char *directory, const char *name,
+int backups_write_file(int at, const char *directory, const char *name,
 		       struct bytes content)
 {
-	int err, at = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	char tmp[NAME_MAX + 1];
+	int err;
 
-	if (at < 0)
-		return fail(errno, "%s: cannot open", directory);
 	snprintf(tmp, sizeof(tmp), "%s" TMP, name);
 	err = write_tmp(at, tmp, content);
 	if (!err && renameat(at, tmp, at, name) < 0)
@@ -120,16 +120,15 @@ int backups_write_file(const char *directory, const char *name,
 		err = posix_sync_file(at, directory);
 	if (err < 0)
 		unlinkat(at, tmp, 0);
-	close(at);
 	return err;
 }
 
 /* Calls each with every entry but . and .., until that fails. */
-static int each_entry(const char *directory,
+static int each_entry(int of, const char *directory,
 		      int (*each)(void *context, int at, const char *name),
 		      void *context)
 {
-	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
+	int fd = openat(of, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 
@@ -147,12 +146,31 @@ static int each_entry(const char *directory,
 	return err;
 }
 
+static int count_name(void *context, int at, const char *name)
+{
+	size_t *count = context;
+
+	(void)at;
+	(void)name;
+	++*count;
+	return 0;
+}
+
+int backups_count_names(int at, const char *directory, size_t *count)
+{
+	*count = 0;
+	return each_entry(at, directory, count_name, count);
+}
+
+/* Only a directory is a backup: a link may lead anywhere. */
 static int add_moment(void *context, int at, const char *name)
 {
 	struct backups *b = context;
+	struct stat st;
 
-	(void)at;
-	if (!is_moment(name, strlen(name)))
+	if (!is_moment(name, strlen(name)) ||
+	    fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !S_ISDIR(st.st_mode))
 		return 0;
 	if (b->count == b->room) {
 		size_t room = b->room ? 2 * b->room : 64;
@@ -178,7 +196,7 @@ static int list(struct backups *b)
 	int err;
 
 	b->count = 0;
-	err = each_entry(b->path, add_moment, b);
+	err = each_entry(b->directory, b->path, add_moment, b);
 	if (b->count > 0)
 		qsort(b->moments, b->count, sizeof(*b->moments), compare);
 	return err;
@@ -205,8 +223,11 @@ static int read_marker(struct backups *b)
 {
 	size_t head = strlen(MARKER_TEXT), size;
 	struct buf text = BUF_INIT;
-	int err = backups_read_file(b->path, MARKER, &text);
+	int err = backups_read_file(b->directory, b->path, MARKER,
+				    head + BACKUPS_STORE_MAX + 1, &text);
 
+	if (err == -EFBIG)
+		err = 0;
 	if (err)
 		goto release;
 	size = text.size > head + 1 ? text.size - head - 1 : 0;
@@ -234,7 +255,7 @@ static int check(struct backups *b, bool create)
 			    "%s: is a store, as a backup by a former release "
 			    "is; backups go to a directory of their own",
 			    b->path);
-	return create ? each_entry(b->path, foreign_entry, b)
+	return create ? each_entry(b->directory, b->path, foreign_entry, b)
 		      : fail(ERR_not_backups, "%s: holds no backups", b->path);
 }
 
@@ -309,6 +330,14 @@ void backups_close(struct backups *b)
 	free(b);
 }
 
+bool backups_hold(int at)
+{
+	struct stat st;
+
+	return fstatat(at, "../" MARKER, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       S_ISREG(st.st_mode);
+}
+
 /* Removes a backup that is not whole. */
 static int sweep(void *context, int at, const char *name)
 {
@@ -366,7 +395,7 @@ int backups_lock(struct backups *b, const char *holder)
 	/* Another may have made it one of another store by now. */
 	err = check(b, true);
 	if (!err)
-		err = each_entry(b->path, sweep, b);
+		err = each_entry(b->directory, b->path, sweep, b);
 	return err ? err : list(b);
 }
 
@@ -378,7 +407,8 @@ int backups_claim(struct backups *b, const char *store)
 	assert(b->lock >= 0 && strlen(store) <= BACKUPS_STORE_MAX);
 	err = buf_printf(&text, MARKER_TEXT "%s\n", store);
 	if (!err)
-		err = backups_write_file(b->path, MARKER, buf_bytes(&text));
+		err = backups_write_file(b->directory, b->path, MARKER,
+					 buf_bytes(&text));
 	if (!err)
 		strcpy(b->store, store);
 	buf_release(&text);
@@ -392,6 +422,24 @@ int backups_path(const struct backups *b, const char *moment, bool partial,
 			     partial ? PARTIAL : "");
 
 	return err ? err : buf_terminate(out);
+}
+
+int backups_open_one(const struct backups *b, const char *moment, bool partial)
+{
+	char name[BACKUPS_MOMENT_SIZE + sizeof(PARTIAL)];
+	int fd;
+
+	snprintf(name, sizeof(name), "%s%s", moment, partial ? PARTIAL : "");
+	fd = openat(b->directory, name,
+		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? fail(errno, "%s/%s: cannot open", b->path, name) : fd;
+}
+
+int backups_open_path(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 ? fail(errno, "%s: cannot open", path) : fd;
 }
 
 /* A rename from or to the partial name. */
@@ -462,12 +510,12 @@ int backups_size(const struct backups *b, const char *moment, uint64_t *size,
 		 uint64_t *own)
 {
 	struct sizes sizes = { 0, 0 };
-	struct buf path = BUF_INIT;
-	int err = backups_path(b, moment, false, &path);
+	int at = backups_open_one(b, moment, false), err = at;
 
-	if (!err)
-		err = each_entry((const char *)path.data, add_size, &sizes);
-	buf_release(&path);
+	if (at >= 0) {
+		err = each_entry(at, moment, add_size, &sizes);
+		close(at);
+	}
 	*size = sizes.size;
 	*own = sizes.own;
 	return err;

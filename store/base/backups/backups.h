@@ -5,7 +5,8 @@
 
 /*
  * A directory of backups, as files: which there are, and that each comes and
- * goes at one moment. It belongs to one store, which its marker names.
+ * goes at one moment. With one in it, it belongs to the store that its marker
+ * names.
  *
  *   backups           "TabletFS backups, format 1\n", and the store as a line
  *   lock              locked (flock) by who makes or removes a backup; a line
@@ -18,6 +19,7 @@
  * One thread uses a struct backups. Each call tells what is wrong by fail().
  */
 #define BACKUPS_MOMENT_SIZE 24 /* "20260105T101112.131415Z" and a NUL */
+#define BACKUPS_MOMENT_MAX UINT64_C(253402300799999999) /* of the year 9999 */
 #define BACKUPS_STORE_MAX 64
 
 struct backups {
@@ -29,7 +31,8 @@ struct backups {
 	size_t count, room;
 };
 
-/* The moment of this time, in microseconds since 1970. */
+/* The moment of this time, in microseconds since 1970, up to
+ * BACKUPS_MOMENT_MAX. */
 void backups_moment(uint64_t us, char moment[BACKUPS_MOMENT_SIZE]);
 
 /* Opens a directory of backups. With create it is made if it is missing, and
@@ -37,6 +40,9 @@ void backups_moment(uint64_t us, char moment[BACKUPS_MOMENT_SIZE]);
  * a directory that holds anything else; -EPERM if others may exchange what is
  * in it. *out is NULL on failure. */
 int backups_open(const char *path, bool create, struct backups **out);
+
+/* Whether this directory, which is open, lies in one of backups. */
+bool backups_hold(int at);
 
 /* Ends the lock. NULL is allowed. */
 void backups_close(struct backups *b);
@@ -46,7 +52,8 @@ void backups_close(struct backups *b);
  * has it. */
 int backups_lock(struct backups *b, const char *holder);
 
-/* Makes the directory that of this store, for good. It is locked. */
+/* Makes the directory, which has no backup, that of this store. It is locked.
+ */
 int backups_claim(struct backups *b, const char *store);
 
 /* Appends the path of a backup, or of the directory that is to become it; ended
@@ -64,11 +71,23 @@ int backups_remove(struct backups *b, const char *moment);
 int backups_size(const struct backups *b, const char *moment, uint64_t *size,
 		 uint64_t *own);
 
-/* Appends a small file of a directory to out: -ENOENT. */
-int backups_read_file(const char *directory, const char *name, struct buf *out);
+/* Opens a backup, or the directory that is to become one, which no link leads
+ * to: a descriptor of the caller's, or an error. */
+int backups_open_one(const struct backups *b, const char *moment, bool partial);
+
+/* The same of a path that a user has named, where links may lead to it. */
+int backups_open_path(const char *path);
+
+/* Appends a file of the directory at, whose path is for messages, to out, which
+ * is empty: -ENOENT, -EFBIG if it has more than max bytes. */
+int backups_read_file(int at, const char *directory, const char *name,
+		      size_t max, struct buf *out);
+
+/* How many names the directory at has. */
+int backups_count_names(int at, const char *directory, size_t *count);
 
 /* Makes or replaces one, durably. */
-int backups_write_file(const char *directory, const char *name,
+int backups_write_file(int at, const char *directory, const char *name,
 		       struct bytes content);
 
 #endif

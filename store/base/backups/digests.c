@@ -9,8 +9,6 @@
 #define HEAD "tabletfs-digests 1\n"
 #define END "end "
 #define HASH_DIGITS 16
-/* Of a line, longer than any: a name, three numbers and a digest. */
-#define LINE_MAX_SIZE (VOLUME_NAME_MAX + 3 * 21 + 2 * DIGEST_SIZE + 8)
 
 int backup_digests_add(struct backup_digests *d, const struct backup_file *f)
 {
@@ -102,7 +100,7 @@ static_assert(VOLUME_NAME_MAX == 63 && DIGEST_SIZE == 16,
 /* Takes a line, without its newline: whether it is one of a file. */
 static bool parse_line(struct bytes line, struct backup_file *f)
 {
-	char text[LINE_MAX_SIZE], digest[2 * DIGEST_SIZE + 1];
+	char text[BACKUP_FILE_TEXT_MAX], digest[2 * DIGEST_SIZE + 1];
 	int end = -1;
 
 	*f = (struct backup_file){ .size = 0 };

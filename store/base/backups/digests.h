@@ -20,6 +20,9 @@ struct backup_file {
 	struct file_mark source; /* without its device; zeros: unknown */
 };
 
+/* Of the text of one, longer than any. */
+#define BACKUP_FILE_TEXT_MAX (VOLUME_NAME_MAX + 3 * 21 + 2 * DIGEST_SIZE + 8)
+
 /* Zeroed, there are none. */
 struct backup_digests {
 	struct backup_file *files; /* owned */

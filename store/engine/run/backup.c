@@ -1,6 +1,8 @@
 #include <assert.h>
 
+#include "store/base/clock.h"
 #include "store/base/err.h"
+#include "store/base/hash.h"
 #include "store/base/volume/volume_copy.h"
 #include "store/engine/core/state.h"
 #include "store/engine/core/trouble.h"
@@ -200,21 +202,28 @@ int backup_contents(struct volume *v, struct buf *contents)
 	return err;
 }
 
+/* Of the files that are shared, so many bytes are read again at least, and such
+ * a part. */
+#define READ_AGAIN_MIN (UINT64_C(1) << 30)
+#define READ_AGAIN_PART 16
+
 /* Bringing the files of one backup. */
 struct bringing {
 	struct volume *from, *to;
 	struct backup_how how;
 	struct backup_result *result;
+	uint64_t size; /* of all files */
+	uint64_t turn; /* another one for each backup */
 };
 
-/* Whether both are the same file, under two names. */
-static bool is_one_file(const struct bringing *b, const char *name)
+/* Whether two volumes have the same file of this name. */
+static bool is_one_file(struct volume *v, struct volume *w, const char *name)
 {
-	struct file_mark from, older;
+	struct file_mark first, second;
 
-	return volume_posix_mark(b->from, name, &from) &&
-	       volume_posix_mark(b->how.older, name, &older) &&
-	       from.device == older.device && from.inode == older.inode;
+	return volume_posix_mark(v, name, &first) &&
+	       volume_posix_mark(w, name, &second) &&
+	       first.device == second.device && first.inode == second.inode;
 }
 
 /* Whether the older backup has the same as f, whose digest is known then if
@@ -230,7 +239,7 @@ static int is_in_older(const struct bringing *b, struct backup_file *f)
 	if (!known || known->size != f->size)
 		return 0;
 	/* One that was linked to the store is no second copy. */
-	if (is_one_file(b, f->name)) {
+	if (is_one_file(b->from, b->how.older, f->name)) {
 		f->has_digest = known->has_digest;
 		f->digest = known->digest;
 		return !b->how.copies;
@@ -245,6 +254,61 @@ static int is_in_older(const struct bringing *b, struct backup_file *f)
 	err = volume_digest(b->from, f->name, f->size, &f->digest);
 	return err < 0 ? err
 		       : memcmp(&f->digest, &known->digest, DIGEST_SIZE) == 0;
+}
+
+/* Whether this backup reads f again, of which the older one is believed to have
+ * the bytes: another part of all files each time, so that none is believed for
+ * ever. */
+static bool is_read_again(const struct bringing *b, const struct backup_file *f)
+{
+	uint64_t part = b->size / READ_AGAIN_PART;
+	uint64_t key[2] = { hash64(bytes_string(f->name)), b->turn };
+
+	if (part < READ_AGAIN_MIN)
+		part = READ_AGAIN_MIN;
+	return b->size <= part ||
+	       hash64(bytes_of(key, sizeof(key))) % b->size < part;
+}
+
+/* That a file is there, of this size, and with read that it holds what f has,
+ * if that is known. */
+static int check_file(struct volume *v, const struct backup_file *f, bool read)
+{
+	struct digest digest;
+	struct reader *r;
+	int err = v->ops->open(v, f->name, &r);
+
+	if (err < 0)
+		return err;
+	if (r->size != f->size)
+		err = fail(ERR_check_failed,
+			   "%s: has %llu bytes, and was written with %llu",
+			   r->path, (unsigned long long)r->size,
+			   (unsigned long long)f->size);
+	v->ops->reader_close(r);
+	if (err < 0 || !read || !f->has_digest)
+		return err;
+	err = volume_digest(v, f->name, f->size, &digest);
+	if (err == 0 && memcmp(&digest, &f->digest, DIGEST_SIZE) != 0)
+		err = fail(ERR_check_failed,
+			   "%s/%s: is damaged, it is not what was backed up",
+			   v->path, f->name);
+	return err;
+}
+
+/* Whether the file of the older backup can be shared: 1, 0 if it is damaged,
+ * which is counted, and no trouble. */
+static int is_sound(const struct bringing *b, const struct backup_file *f)
+{
+	struct backup_result *r = b->result;
+	int err = check_file(b->how.older, f, is_read_again(b, f));
+
+	if (err == 0 || err == -ENOMEM)
+		return err < 0 ? err : 1;
+	err_clear();
+	if (r->damaged_count++ == 0)
+		strcpy(r->damaged, f->name);
+	return 0;
 }
 
 /* Links f from a volume: 1, 0 if it has to be copied. */
@@ -283,15 +347,35 @@ static int verify_sst(struct volume *v, const struct backup_file *f,
 	return err;
 }
 
+/* What digests have of a file of v; one that they do not tell of is not what it
+ * was, nor are they. */
+static int find_expected(const struct backup_digests *d, struct volume *v,
+			 const char *name, uint64_t size,
+			 const struct backup_file **out)
+{
+	*out = backup_digests_find(d, name);
+	if (*out && (*out)->size == size)
+		return 0;
+	return fail(ERR_check_failed,
+		    "%s/%s: is damaged, or the digests beside it are: they do "
+		    "not tell of it",
+		    v->path, name);
+}
+
 /* sst is that of the manifest, or NULL of a blob file. */
 static int copy(const struct bringing *b, struct backup_file *f,
 		const struct manifest_file *sst)
 {
-	const struct backup_file *expected =
-		b->how.expected ? backup_digests_find(b->how.expected, f->name)
-				: NULL;
-	int err = volume_copy(b->from, f->name, f->size, b->to, &f->digest);
+	const struct backup_file *expected = NULL;
+	int err;
 
+	if (b->how.expected) {
+		err = find_expected(b->how.expected, b->from, f->name, f->size,
+				    &expected);
+		if (err < 0)
+			return err;
+	}
+	err = volume_copy(b->from, f->name, f->size, b->to, &f->digest);
 	f->has_digest = true;
 	if (err == 0 && expected && expected->has_digest &&
 	    memcmp(&expected->digest, &f->digest, DIGEST_SIZE) != 0)
@@ -313,6 +397,8 @@ static int bring(const struct bringing *b, uint64_t id, uint64_t size,
 	(void)volume_posix_mark(b->from, f.name, &f.source);
 	shared = is_in_older(b, &f);
 	if (shared > 0)
+		shared = is_sound(b, &f);
+	if (shared > 0)
 		shared = link_from(b->how.older, &f, b->to, false);
 	if (shared == 0 && !b->how.copies)
 		linked = link_from(b->from, &f, b->to, true);
@@ -328,6 +414,19 @@ static int bring(const struct bringing *b, uint64_t id, uint64_t size,
 	r->copied_count += !shared && !linked;
 	r->copied_size += !shared && !linked ? size : 0;
 	return err;
+}
+
+/* Bytes of all files that the state names. */
+static uint64_t size_of(const struct edit *state)
+{
+	uint64_t size = 0;
+	size_t i;
+
+	for (i = 0; i < state->added_count; i++)
+		size += state->added[i].size;
+	for (i = 0; i < state->blob_count; i++)
+		size += state->blobs[i].final_size;
+	return size;
 }
 
 /* All files that the state names. */
@@ -362,6 +461,8 @@ int backup_bring(const struct backup_source *from, const struct backup_how *how,
 	if (err < 0)
 		goto release;
 	err = decode(buf_bytes(&bytes), &c);
+	b.size = size_of(&c.state);
+	b.turn = clock_now(&clock_real);
 	if (err == 0 && b.how.accept)
 		err = b.how.accept(b.how.context, &c.root);
 	if (err == 0)
@@ -376,5 +477,63 @@ int backup_bring(const struct backup_source *from, const struct backup_how *how,
 	edit_release(&c.state);
 release:
 	buf_release(&bytes);
+	return err;
+}
+
+/* A backup that is verified. */
+struct verifying {
+	struct volume *volume;
+	const struct backup_digests *expected;
+	struct volume *like;
+	const struct backup_digests *known;
+};
+
+/* Whether f is one that was read already. */
+static bool is_known(const struct verifying *c, const struct backup_file *f)
+{
+	const struct backup_file *same =
+		c->like ? backup_digests_find(c->known, f->name) : NULL;
+
+	return same && same->size == f->size && same->has_digest &&
+	       f->has_digest &&
+	       memcmp(&same->digest, &f->digest, DIGEST_SIZE) == 0 &&
+	       is_one_file(c->volume, c->like, f->name);
+}
+
+/* id, size and sst are as of bring. */
+static int verify(const struct verifying *c, uint64_t id, uint64_t size,
+		  const struct manifest_file *sst)
+{
+	char name[VOLUME_NAME_MAX + 1];
+	const struct backup_file *f;
+	int err;
+
+	manifest_name(id, sst ? "sst" : "blob", name);
+	err = find_expected(c->expected, c->volume, name, size, &f);
+	if (err < 0)
+		return err;
+	if (is_known(c, f))
+		return 0;
+	err = check_file(c->volume, f, true);
+	/* What was linked, and never read. */
+	return err == 0 && sst && !f->has_digest ? verify_sst(c->volume, f, sst)
+						 : err;
+}
+
+int backup_verify(struct volume *v, const struct backup_digests *expected,
+		  struct volume *like, const struct backup_digests *known)
+{
+	struct verifying c = { v, expected, like, known };
+	struct manifest_history h;
+	int err = manifest_read(v, &h);
+	size_t i;
+
+	for (i = 0; i < h.state.added_count && err == 0; i++)
+		err = verify(&c, h.state.added[i].id, h.state.added[i].size,
+			     &h.state.added[i]);
+	for (i = 0; i < h.state.blob_count && err == 0; i++)
+		err = verify(&c, h.state.blobs[i].id,
+			     h.state.blobs[i].final_size, NULL);
+	edit_release(&h.state);
 	return err;
 }

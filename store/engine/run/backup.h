@@ -56,4 +56,13 @@ struct backup_how {
 int backup_bring(const struct backup_source *from, const struct backup_how *how,
 		 struct volume *to, struct backup_result *result);
 
+/*
+ * That the backup at v has every file that its manifest names, and each holds
+ * what expected has of it: -ERR_check_failed, or the error of reading it. like,
+ * a backup for which this was 0, with its digests known, may be NULL; a file
+ * that both have is not read again.
+ */
+int backup_verify(struct volume *v, const struct backup_digests *expected,
+		  struct volume *like, const struct backup_digests *known);
+
 #endif

@@ -9,6 +9,7 @@
 #include "store/base/volume/volume_posix.h"
 #include "store/base/volume/volume_posix_own.h"
 #include "store/engine/run/backup.h"
+#include "store/model/admin/backup_one.h"
 #include "store/model/model.h"
 
 /*
@@ -17,8 +18,6 @@
  * with that one: files never change, and one that went never comes back, so
  * older backups have nothing that it lacks.
  */
-#define DIGESTS "digests"
-
 /* Making one backup. */
 struct making {
 	struct backups *b;
@@ -33,50 +32,30 @@ struct making {
 static_assert(BACKUP_MOMENT_SIZE == BACKUPS_MOMENT_SIZE, "both are names");
 static_assert(STORE_ID_TEXT_SIZE <= BACKUPS_STORE_MAX, "a marker holds an id");
 
-/* Which store the backup at v was made of, and when in it. */
-static int read_root(struct volume *v, struct manifest_root *root)
-{
-	struct buf raw = BUF_INIT;
-	uint64_t version;
-	int err = v->ops->root_get(v, &version, &raw);
-
-	if (!err)
-		err = manifest_root_decode(v->path, buf_bytes(&raw), root);
-	buf_release(&raw);
-	return err;
-}
-
-static int read_digests(const char *directory, struct backup_digests *out)
-{
-	struct buf text = BUF_INIT;
-	int err = backups_read_file(directory, DIGESTS, &text);
-
-	*out = (struct backup_digests){ 0 };
-	if (!err)
-		err = backup_digests_decode(directory, buf_bytes(&text), out);
-	buf_release(&text);
-	return err;
-}
-
 /* Finds what the newest backup has. One that somebody has damaged is no help,
  * and no hindrance. */
 static int find_newest(struct making *m)
 {
 	struct buf path = BUF_INIT;
 	const char *newest;
-	int err;
+	int at, err;
 
 	if (m->b->count == 0)
 		return 0;
 	newest = m->b->moments[m->b->count - 1];
+	at = backups_open_one(m->b, newest, false);
 	err = backups_path(m->b, newest, false, &path);
 	if (!err)
 		err = volume_posix_open((const char *)path.data, false,
 					&m->older);
 	if (!err)
-		err = read_root(m->older, &m->newest);
+		err = backup_read_root(m->older, &m->newest);
 	if (!err)
-		err = read_digests((const char *)path.data, &m->known);
+		err = at < 0 ? at
+			     : backup_read_digests(at, (const char *)path.data,
+						   &m->known);
+	if (at >= 0)
+		close(at);
 	buf_release(&path);
 	if (!err || err == -ENOMEM)
 		return err;
@@ -87,7 +66,8 @@ static int find_newest(struct making *m)
 	return 0;
 }
 
-/* As backup_how.accept: the directory is this store's, and behind it. */
+/* As backup_how.accept: the directory is this store's, or nobody's as it has no
+ * backup, and behind it. */
 static int accept(void *context, const struct manifest_root *root)
 {
 	struct making *m = context;
@@ -96,7 +76,7 @@ static int accept(void *context, const struct manifest_root *root)
 
 	newest = &m->newest.identity;
 	store_id_text(&i->parent, store);
-	if (!m->b->store[0])
+	if (m->b->count == 0)
 		return backups_claim(m->b, store);
 	if (strcmp(m->b->store, store) != 0)
 		return fail(ERR_foreign_backups,
@@ -115,33 +95,32 @@ static int accept(void *context, const struct manifest_root *root)
 	return 0;
 }
 
-/* Later than all that there are, also if the clock was set back: by names the
- * newest is found. */
-static void choose_moment(const struct backups *b,
-			  char moment[BACKUP_MOMENT_SIZE])
+/* The first of now or later that is later than all that there are, also if the
+ * clock was set back: by names the newest is found. */
+static int choose_moment(const struct backups *b,
+			 char moment[BACKUP_MOMENT_SIZE])
 {
 	const char *newest = b->count > 0 ? b->moments[b->count - 1] : "";
-	uint64_t us = clock_now(&clock_real), step;
+	uint64_t now = clock_now(&clock_real), middle;
+	uint64_t low = now < BACKUPS_MOMENT_MAX ? now : BACKUPS_MOMENT_MAX;
+	uint64_t high = BACKUPS_MOMENT_MAX;
 
-	backups_moment(us, moment);
-	for (step = 1; strcmp(moment, newest) <= 0 && step != 0; step *= 2) {
-		us += step;
-		backups_moment(us, moment);
+	backups_moment(low, moment);
+	while (strcmp(moment, newest) <= 0 && low < high) {
+		middle = low + (high - low) / 2;
+		backups_moment(middle, moment);
+		if (strcmp(moment, newest) > 0)
+			high = middle;
+		else
+			low = middle + 1;
+		backups_moment(low, moment);
 	}
-}
-
-/* What the files hold is told by a file beside them. */
-static int write_digests(const char *directory, struct backup_digests *d)
-{
-	struct buf text = BUF_INIT;
-	int err;
-
-	backup_digests_sort(d);
-	err = backup_digests_encode(d, &text);
-	if (!err)
-		err = backups_write_file(directory, DIGESTS, buf_bytes(&text));
-	buf_release(&text);
-	return err;
+	return strcmp(moment, newest) > 0
+		       ? 0
+		       : fail(EOVERFLOW,
+			      "%s/%s: no name is left behind this one, so no "
+			      "backup could be the newest; move it away",
+			      b->path, newest);
 }
 
 /* That there is no store yet, where the name alone does not tell it. */
@@ -202,6 +181,17 @@ static void making_release(struct making *m)
 	buf_release(&m->path);
 }
 
+static int write_digests(struct making *m)
+{
+	int at = backups_open_one(m->b, m->moment, true), err;
+
+	if (at < 0)
+		return at;
+	err = backup_write_digests(at, (const char *)m->path.data, &m->brought);
+	close(at);
+	return err;
+}
+
 /* Adds a backup to a directory that is locked. */
 static int add(struct backups *b, const struct backup_source *from,
 	       const struct backup_options *o, struct backup_result *result)
@@ -215,7 +205,8 @@ static int add(struct backups *b, const struct backup_source *from,
 	int err = find_newest(&m);
 
 	how.older = m.older;
-	choose_moment(b, m.moment);
+	if (!err)
+		err = choose_moment(b, m.moment);
 	if (!err)
 		err = backups_path(b, m.moment, true, &m.path);
 	if (!err) {
@@ -223,7 +214,7 @@ static int add(struct backups *b, const struct backup_source *from,
 
 		err = bring_into(from, &how, path, result);
 		if (!err)
-			err = write_digests(path, &m.brought);
+			err = write_digests(&m);
 		if (!err)
 			err = backups_publish(b, m.moment);
 		if (err)
@@ -234,11 +225,15 @@ static int add(struct backups *b, const struct backup_source *from,
 	return err;
 }
 
-/* Whether it is no store: it was damaged, or removed in part. */
-static bool is_none(int err)
+/* Whether nobody has written to v: 1 or 0, or an error. */
+static int is_unwritten(struct volume *v)
 {
-	return err == -ERR_not_a_store || err == -ERR_manifest_damaged ||
-	       err == -ENOENT;
+	struct manifest_root root;
+	int err = backup_read_root(v, &root);
+
+	if (backup_is_none(err))
+		return 1;
+	return err ? err : store_id_is_none(&root.identity.id);
 }
 
 /* Whether a backup is one still, and nobody has it: 1 with *out, which holds
@@ -246,27 +241,23 @@ static bool is_none(int err)
  * -ERR_store_in_use, or an error. */
 static int take_for_removal(const char *path, struct volume **out)
 {
-	struct manifest_root root;
-	int err = volume_posix_open(path, false, out);
+	int err = volume_posix_open(path, false, out), is;
 
 	if (err)
-		return is_none(err) ? 1 : err;
-	err = read_root(*out, &root);
-	if (is_none(err)) {
-		root = (struct manifest_root){ .epoch = 0 };
-		err = 0;
-	}
-	if (!err && store_id_is_none(&root.identity.id))
+		return backup_is_none(err) ? 1 : err;
+	/* A store of its own is not touched; and what is none may have become
+	 * one before its lease was taken. */
+	is = is_unwritten(*out);
+	if (is == 1) {
 		err = (*out)->ops->lease_take(*out, "a backup being removed",
 					      NULL, NULL);
-	else if (!err)
-		goto close;
-	if (!err)
+		is = err ? err : is_unwritten(*out);
+	}
+	if (is == 1)
 		return 1;
-close:
 	(*out)->ops->close(*out);
 	*out = NULL;
-	return err;
+	return is;
 }
 
 /* Removes the i-th backup: 1, 0 if it is left alone, or an error. */
@@ -289,25 +280,61 @@ static int remove_one(struct backups *b, size_t i)
 	return taken > 0 && err ? err : taken;
 }
 
-/* Removes the oldest beyond those that are to be kept. */
-static int remove_old(struct backups *b, unsigned int keep,
-		      struct backup_result *result)
+/* Whether the i-th is one still, and no store by itself. */
+static bool is_backup(const struct backups *b, size_t i)
 {
-	size_t i = 0, excess = b->count > keep ? b->count - keep : 0;
-	int err = 0;
+	struct manifest_root root;
+	struct buf path = BUF_INIT;
+	struct volume *v = NULL;
+	int err = backups_path(b, b->moments[i], false, &path);
 
-	for (; excess > 0 && err >= 0; excess--) {
+	if (!err)
+		err = volume_posix_open((const char *)path.data, false, &v);
+	if (!err)
+		err = backup_read_root(v, &root);
+	if (v)
+		v->ops->close(v);
+	buf_release(&path);
+	return !err && store_id_is_none(&root.identity.id);
+}
+
+/* How many entries are older than those that are to be kept: the one that was
+ * just made, and before it only what is a backup still. */
+static size_t count_excess(const struct backups *b, const char *made,
+			   unsigned int keep)
+{
+	unsigned int kept = 1;
+	size_t i = b->count;
+
+	while (i > 0 && strcmp(b->moments[i - 1], made) >= 0)
+		i--;
+	while (i > 0 && kept < keep)
+		kept += is_backup(b, --i);
+	err_clear(); /* what is none is no trouble */
+	return i;
+}
+
+/* Removes the oldest beyond those that are to be kept. The backup is made: what
+ * cannot be removed is counted. */
+static void remove_old(struct backups *b, unsigned int keep,
+		       struct backup_result *r)
+{
+	size_t i = 0, excess = count_excess(b, r->moment, keep);
+	int err;
+
+	for (; excess > 0 && i < b->count; excess--) {
 		err = remove_one(b, i);
-		result->removed_count += err > 0;
+		r->removed_count += err > 0;
 		/* What is left alone stays where it is in the list. */
 		i += err <= 0;
-		if (err == -ERR_store_in_use) {
-			err_clear();
-			result->busy_count++;
-			err = 0;
-		}
+		r->busy_count += err == -ERR_store_in_use;
+		if (err >= 0 || err == -ERR_store_in_use)
+			continue;
+		if (r->stayed_count++ == 0)
+			snprintf(r->stayed_why, sizeof(r->stayed_why), "%s",
+				 err == -ENOMEM ? "no memory" : err_detail());
 	}
-	return err < 0 ? err : 0;
+	err_clear();
 }
 
 /* A place that is no directory takes one backup, which is there with its root,
@@ -347,7 +374,7 @@ int backup_make(const struct backup_source *from, const char *where,
 	if (!err)
 		err = add(b, from, o, result);
 	if (!err && o->keep > 0)
-		err = remove_old(b, o->keep, result);
+		remove_old(b, o->keep, result);
 	backups_close(b);
 	return err;
 }
@@ -374,51 +401,6 @@ int store_pin(struct store *s, struct buf *contents, struct backup_pin **out)
 void store_unpin(struct store *s, struct backup_pin *pin)
 {
 	engine_unpin(s->engine, (struct version *)pin);
-}
-
-/* What backup_list tells of the i-th. */
-static int describe(const struct backups *b, size_t i, struct backup_info *info)
-{
-	struct manifest_root root;
-	struct buf path = BUF_INIT;
-	struct volume *v = NULL;
-	int err = backups_path(b, b->moments[i], false, &path);
-
-	*info = (struct backup_info){ .size = 0 };
-	memcpy(info->moment, b->moments[i], sizeof(info->moment));
-	if (!err)
-		err = volume_posix_open((const char *)path.data, false, &v);
-	if (!err)
-		err = read_root(v, &root);
-	if (!err)
-		err = backups_size(b, info->moment, &info->size,
-				   &info->own_size);
-	info->was_written_to = !err && !store_id_is_none(&root.identity.id);
-	info->is_damaged = is_none(err);
-	if (v)
-		v->ops->close(v);
-	buf_release(&path);
-	return err;
-}
-
-int backup_list(const char *directory,
-		int (*each)(void *context, const struct backup_info *info),
-		void *context)
-{
-	struct backup_info info;
-	struct backups *b;
-	size_t i;
-	int err = backups_open(directory, false, &b);
-
-	if (err)
-		return err;
-	for (i = 0; i < b->count && !err; i++) {
-		err = describe(b, i, &info);
-		if (!err || info.is_damaged)
-			err = each(context, &info);
-	}
-	backups_close(b);
-	return err;
 }
 
 /* The newest backup whose moment begins so. */
@@ -488,17 +470,32 @@ static int unpin_files(void *context)
 	return 0;
 }
 
+/* What the backup at path was when it was made. */
+static int read_expected(const char *path, struct backup_digests *out)
+{
+	int at = backups_open_path(path), err;
+
+	*out = (struct backup_digests){ 0 };
+	if (at < 0)
+		return at;
+	err = backup_read_digests(at, path, out);
+	close(at);
+	return err;
+}
+
 /* Restores the backup at path to a directory that is made. */
 static int restore(const char *path, const char *directory,
 		   struct backup_result *result)
 {
 	struct backup_digests expected;
 	struct backup_source from = { NULL, pin_files, unpin_files, NULL };
-	struct backup_how how = { .copies = true, .expected = &expected };
-	int err = read_digests(path, &expected);
+	struct backup_how how = { .copies = true };
+	int err = read_expected(path, &expected);
 
 	/* Backups of former releases have none. */
-	if (err == -ENOENT) {
+	if (!err) {
+		how.expected = &expected;
+	} else if (err == -ENOENT) {
 		err_clear();
 		err = 0;
 	}
