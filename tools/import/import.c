@@ -98,14 +98,6 @@ int import_arguments(struct verb_call *c, struct import_arguments *a)
 	return parse_format(c, values[FORMAT], a);
 }
 
-int import_no_table(struct verb_call *c, const char *table)
-{
-	return verb_wrong(c,
-			  "Importing: table \"%s\" not found; createtable %s "
-			  "families=FAMILY makes it",
-			  table, table);
-}
-
 int import_open(struct verb_call *c, const struct import_arguments *a,
 		struct input **out)
 {

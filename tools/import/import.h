@@ -29,9 +29,6 @@ int import_arguments(struct verb_call *c, struct import_arguments *a);
 int import_open(struct verb_call *c, const struct import_arguments *a,
 		struct input **out);
 
-/* There is no such table: tells it, and what makes one. 1. */
-int import_no_table(struct verb_call *c, const char *table);
-
 /* The verb, on a store: 0 if every line is in, durably; else 1, or of one by a
  * recipe 2 if it did not come to its end. All that it
  * prints is on c->err: progress on a terminal, refused lines, the count of

@@ -1,6 +1,5 @@
 #include <stdlib.h>
 
-#include "tools/import/import.h"
 #include "tools/import/import_report.h"
 #include "tools/input/input.h"
 #include "tools/import/progress.h"

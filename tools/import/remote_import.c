@@ -5,6 +5,7 @@
 #include "fs/state/name.h"
 #include "store/text/value/text_format.h"
 #include "tools/import/import.h"
+#include "tools/import/import_report.h"
 #include "tools/import/progress.h"
 #include "tools/import/recipe_words.h"
 #include "tools/import/remote_import.h"

@@ -6,7 +6,6 @@
 #include "fs/state/name.h"
 #include "store/text/value/family.h"
 #include "store/text/value/gcpolicy.h"
-#include "tools/import/import.h"
 #include "tools/import/import_report.h"
 #include "tools/import/recipe_report.h"
 #include "tools/import/remote_recipe.h"
