@@ -1,5 +1,9 @@
+#include <stdio.h>
+
+#include "store/base/err.h"
 #include "store/engine/core/history.h"
 #include "store/engine/core/state.h"
+#include "store/engine/files/manifest_name.h"
 #include "store/engine/run/dead.h"
 #include "store/engine/run/step.h"
 #include "store/model/model.h"
@@ -22,6 +26,15 @@ static uint64_t now(void *context)
 
 static const struct clock test_clock = { now, NULL };
 
+static void history_options(struct store_options *o, uint64_t window_us,
+			    uint64_t size)
+{
+	mem_store_options(o);
+	o->clock = &test_clock;
+	o->history_us = window_us;
+	o->history_size = size;
+}
+
 static struct store *make(uint64_t window_us, uint64_t size)
 {
 	struct store_options o;
@@ -33,10 +46,7 @@ static struct store *make(uint64_t window_us, uint64_t size)
 	struct store *s;
 
 	now_us = UINT64_C(1000000) * SECOND;
-	mem_store_options(&o);
-	o.clock = &test_clock;
-	o.history_us = window_us;
-	o.history_size = size;
+	history_options(&o, window_us, size);
 	s = mem_store(&o);
 	families[0].gc = one;
 	ck_assert_int_eq(
@@ -56,8 +66,8 @@ static void tear_down(void)
 	ck_assert_int_eq(store_close(store), 0);
 }
 
-static void put(const char *row, const char *family, uint64_t time,
-		const char *value)
+static void write_put(const char *row, const char *family, uint64_t time,
+		      const char *value, bool sync)
 {
 	struct write *w;
 
@@ -66,8 +76,14 @@ static void put(const char *row, const char *family, uint64_t time,
 	ck_assert_int_eq(write_set(w, bytes_string(family), bytes_string("q"),
 				   time, bytes_string(value)),
 			 0);
-	ck_assert_int_eq(store_commit(store, w, false), 0);
+	ck_assert_int_eq(store_commit(store, w, sync), 0);
 	write_free(w);
+}
+
+static void put(const char *row, const char *family, uint64_t time,
+		const char *value)
+{
+	write_put(row, family, time, value, false);
 }
 
 static void delete_row(const char *row)
@@ -393,6 +409,184 @@ START_TEST(none_is_kept_unless_wanted)
 }
 END_TEST
 
+/* The store as a kill would leave it. */
+static struct store *killed(bool read_only)
+{
+	struct store_options o;
+	struct volume *clone;
+	struct store *s;
+
+	history_options(&o, 86400 * SECOND, 1 << 30);
+	o.read_only = read_only;
+	ck_assert_int_eq(volume_mem_kill_clone(store->volume, &clone), 0);
+	ck_assert_int_eq(store_open_volume(clone, &o, &s), 0);
+	return s;
+}
+
+/* As seen, of another store. */
+static int seen_of(struct store *other, uint64_t time_us)
+{
+	struct store *here = store;
+	int count;
+
+	store = other;
+	count = seen(time_us);
+	store = here;
+	return count;
+}
+
+/* What came after the last moment that the manifest has was there since nobody
+ * knows when. */
+START_TEST(a_gap_after_a_kill_is_told)
+{
+	struct store *s;
+	uint64_t known, killed_us;
+
+	put("a", "g", 1000, "1");
+	known = tick();
+	settle();
+	now_us += 1800 * SECOND;
+	write_put("b", "g", 1000, "1", true);
+	now_us += 1800 * SECOND;
+	write_put("c", "g", 1000, "1", true);
+	killed_us = now_us += 1800 * SECOND;
+	s = killed(true);
+	ck_assert_int_eq(seen_of(s, known), 1);
+	ck_assert_int_eq(seen_of(s, known + 1), -ERR_no_moment);
+	ck_assert_int_eq(seen_of(s, killed_us), -ERR_no_moment);
+	ck_assert_int_eq(seen_of(s, 0), 3);
+	ck_assert_int_eq(store_close(s), 0);
+	s = killed(false);
+	ck_assert_int_eq(seen_of(s, known), 1);
+	ck_assert_int_eq(seen_of(s, known + 1800 * SECOND), -ERR_no_moment);
+	ck_assert_ptr_nonnull(strstr(err_detail(), "1970-01-12T13:46:41Z"));
+	ck_assert_ptr_nonnull(strstr(err_detail(), "1970-01-12T15:16:41Z"));
+	ck_assert_int_eq(seen_of(s, killed_us), 3);
+	store_close(store);
+	store = s;
+	/* It is one as long as its ends are there. */
+	for (now_us += 3600 * SECOND; now_us < killed_us + 8000 * SECOND;) {
+		put("d", "g", 1000, "1");
+		tick();
+		settle();
+		s = killed(false);
+		ck_assert_int_eq(seen_of(s, known), 1);
+		ck_assert_int_eq(seen_of(s, killed_us - 1), -ERR_no_moment);
+		ck_assert_int_eq(seen_of(s, killed_us), 3);
+		ck_assert_int_eq(seen_of(s, now_us), 4);
+		ck_assert_int_eq(store_close(s), 0);
+		now_us += 2000 * SECOND;
+	}
+}
+END_TEST
+
+/* What is closed has none, however long ago it was. */
+START_TEST(no_gap_after_a_close)
+{
+	struct store_options o;
+	struct volume *v = store->volume;
+	uint64_t last;
+
+	put("a", "g", 1000, "1");
+	tick();
+	now_us += 100 * SECOND;
+	put("b", "g", 1000, "1");
+	last = now_us += SECOND;
+	volume_mem_keep(v);
+	ck_assert_int_eq(store_close(store), 0);
+	now_us += 1000 * SECOND;
+	history_options(&o, 86400 * SECOND, 1 << 30);
+	ck_assert_int_eq(store_open_volume(v, &o, &store), 0);
+	ck_assert_int_eq(seen(last - SECOND), 1);
+	ck_assert_int_eq(seen(last), 2);
+	ck_assert_int_eq(seen(last + 500 * SECOND), 2);
+	ck_assert_int_eq(seen(now_us), 2);
+}
+END_TEST
+
+/* A store that is written to tells of each minute, though nothing is flushed. */
+START_TEST(moments_are_told_each_minute)
+{
+	struct store *s;
+	char row[8];
+	int i;
+
+	tick();
+	settle();
+	for (i = 0; i < 200; i++) {
+		snprintf(row, sizeof(row), "%d", i);
+		write_put(row, "g", 1000, "1", true);
+		now_us += SECOND;
+		engine_tick(store_engine(store));
+		while (engine_step(store_engine(store)) > 0)
+			;
+	}
+	s = killed(false);
+	ck_assert_int_eq(seen_of(s, now_us - 100 * SECOND), 100);
+	ck_assert_int_ge(seen_of(s, now_us - 61 * SECOND), 139);
+	ck_assert_int_eq(seen_of(s, now_us - SECOND / 2), -ERR_no_moment);
+	ck_assert_int_eq(store_close(s), 0);
+}
+END_TEST
+
+struct around {
+	struct version *before, *after; /* a merge */
+};
+
+/* An output is live then. An input may still be there, if it was its removal
+ * that failed. */
+static int must_be_live(void *context, const char *name)
+{
+	const struct around *a = context;
+	const char *suffix;
+	uint64_t id;
+
+	if (manifest_parse_name(name, &id, &suffix) &&
+	    strcmp(suffix, "sst") == 0)
+		ck_assert_msg(version_sst(a->before, id) ||
+				      version_sst(a->after, id) ||
+				      version_past(a->after, id),
+			      "%s is of no use", name);
+	return 0;
+}
+
+/* A merge that fails for lack of space leaves nothing behind, wherever that is.
+ */
+START_TEST(a_merge_that_fails_leaves_nothing)
+{
+	uint64_t n;
+	bool failed = true;
+	int i;
+
+	for (n = 1; failed; n++) {
+		struct engine *e = store_engine(store);
+		struct volume *v = store->volume;
+		struct around around;
+
+		for (i = 0; i < 4; i++) {
+			put("a", "g", 1000, "1");
+			tick();
+			ck_assert_int_eq(engine_flush(e), 0);
+		}
+		put("b", "g", 1000, "1");
+		around.before = engine_version(e);
+		volume_mem_fail(v, n, ENOSPC, false, n);
+		engine_step(e);
+		failed = volume_mem_failed(v);
+		volume_mem_fail(v, 0, 0, false, 0);
+		while (engine_step(e) > 0)
+			;
+		around.after = engine_version(e);
+		ck_assert_int_eq(v->ops->list(v, must_be_live, &around), 0);
+		version_put(around.before);
+		version_put(around.after);
+		ck_assert_int_eq(store_close(store), 0);
+		store = make(86400 * SECOND, 1 << 30);
+	}
+	ck_assert_uint_gt(n, 5);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = {
@@ -404,7 +598,11 @@ int main(void)
 		history_ends,
 		a_moment_that_is_read,
 		none_is_kept_unless_wanted,
+		a_gap_after_a_kill_is_told,
+		no_gap_after_a_close,
+		moments_are_told_each_minute,
+		a_merge_that_fails_leaves_nothing,
 	};
 
-	return run_suite("history", set_up, tear_down, tests, 8);
+	return run_suite("history", set_up, tear_down, tests, 12);
 }

@@ -90,7 +90,7 @@ START_TEST(edits_round_trip)
 	ck_assert_int_eq(edit_add_file(&e, 0, UINT64_MAX, 1), 0);
 	ck_assert_int_eq(edit_remove_file(&e, 2, 5), 0);
 	ck_assert_int_eq(edit_add_log(&e, 9, 0), 0);
-	ck_assert_int_eq(edit_add_moment(&e, &(struct moment){ 1, 2, 3 }), 0);
+	ck_assert_int_eq(edit_add_moment(&e, &(struct moment){ 1, 2, 3, 0 }), 0);
 	ck_assert_int_eq(edit_end_moment(&e, 61), 0);
 	ck_assert_int_eq(edit_add_past(&e, &past), 0);
 	ck_assert_int_eq(edit_drop_past(&e, 62), 0);

@@ -22,7 +22,7 @@ static void tear_down(void)
 /* Goes on to time_us, with a moment of this sequence, or 0: none. */
 static void step(uint64_t time_us, uint64_t seq, uint64_t window_us)
 {
-	struct moment fresh = { time_us, seq, 7 };
+	struct moment fresh = { time_us, seq, 7, 0 };
 	struct moments *next;
 
 	ck_assert_int_eq(moments_next(list, seq ? &fresh : NULL, time_us,
@@ -84,6 +84,27 @@ START_TEST(a_clock_that_jumps_takes_nothing)
 }
 END_TEST
 
+/* Whoever reads between them has to be told that there is one. */
+START_TEST(both_ends_of_a_gap_stay)
+{
+	const struct moment ends[] = { { START, 1, 7, 0 },
+				       { START + SECOND, 2, 7, 0 },
+				       { START + 3 * SECOND, 3, 7,
+					 MOMENT_AFTER_GAP },
+				       { START + 4 * SECOND, 4, 7, 0 },
+				       { START + 5 * SECOND, 5, 7, 0 } };
+
+	moments_put(list);
+	ck_assert_int_eq(moments_new(ends, 5, &list), 0);
+	step(START + 3600 * SECOND, 6, DAY);
+	ck_assert_uint_eq(list->count, 4);
+	ck_assert_uint_eq(list->items[0].seq, 2);
+	ck_assert_uint_eq(list->items[1].seq, 3);
+	ck_assert_uint_eq(list->items[1].flags, MOMENT_AFTER_GAP);
+	ck_assert_uint_eq(list->items[2].seq, 5);
+}
+END_TEST
+
 START_TEST(what_is_held_stays)
 {
 	const uint64_t held[] = { 3 };
@@ -123,9 +144,10 @@ int main(void)
 		seconds_become_minutes,
 		each_time_of_the_window_has_one,
 		a_clock_that_jumps_takes_nothing,
+		both_ends_of_a_gap_stay,
 		what_is_held_stays,
 		they_are_found,
 	};
 
-	return run_suite("moments", set_up, tear_down, tests, 5);
+	return run_suite("moments", set_up, tear_down, tests, 6);
 }

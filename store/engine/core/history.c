@@ -6,6 +6,9 @@
 #include "store/engine/core/history.h"
 #include "store/engine/files/edit.h"
 
+/* Of a store that is written to, the manifest has a moment of each minute, so
+ * that no more than that is lost of what is durable. */
+#define TOLD_US UINT64_C(60000000)
 /* Of the disk; with less that is free, the oldest history goes. */
 #define FREE_SHARE 10
 /* Where the cap is what the tree has, no less than this. */
@@ -37,11 +40,20 @@ int history_begin(struct engine *e)
 		return drop_all(e);
 	if (e->options.history_us == 0 && m->moment_count == 0)
 		return 0;
+	if (m->moment_count > 0)
+		e->told_us = m->moments[m->moment_count - 1].time_us;
 	/* What came after the last flush may have been read at a later one. */
-	if (m->moment_count > 0 &&
-	    m->moments[m->moment_count - 1].time_us > e->gc_time_us)
-		e->gc_time_us = m->moments[m->moment_count - 1].time_us;
+	if (e->told_us > e->gc_time_us)
+		e->gc_time_us = e->told_us;
 	return moments_new(m->moments, m->moment_count, &e->moments);
+}
+
+void history_recovered(struct engine *e)
+{
+	const struct moments *m = e->moments;
+
+	if (m && m->count > 0 && e->written_seq > m->items[m->count - 1].seq)
+		e->moment_flags = MOMENT_AFTER_GAP;
 }
 
 /* Sequences of moments that are read at, to be freed: *count of them. Needs
@@ -82,7 +94,7 @@ static int next_moments(struct engine *e, struct moments **out)
 	const struct moment *last =
 		m->count > 0 ? &m->items[m->count - 1] : NULL;
 	struct moment now = { engine_gc_time(e), atomic_load(&e->visible_seq),
-			      tree_size(e->version) };
+			      tree_size(e->version), e->moment_flags };
 	bool fresh =
 		!last || (now.seq > last->seq && now.time_us > last->time_us);
 	uint64_t *held;
@@ -94,7 +106,22 @@ static int next_moments(struct engine *e, struct moments **out)
 	err = moments_next(m, fresh ? &now : NULL, now.time_us,
 			   e->options.history_us, held, count, out);
 	free(held);
+	if (err == 0 && fresh)
+		e->moment_flags = 0;
 	return err;
+}
+
+/* Whether the manifest lacks a moment of the last minute that may be in it.
+ * Needs lock. */
+static bool is_untold(const struct engine *e)
+{
+	const struct moments *m = e->moments;
+	uint64_t synced = atomic_load(&e->synced_seq);
+	size_t i = m ? m->count : 0;
+
+	while (i > 0 && m->items[i - 1].seq > synced)
+		i--;
+	return i > 0 && m->items[i - 1].time_us >= e->told_us + TOLD_US;
 }
 
 int history_note(struct engine *e)
@@ -112,7 +139,7 @@ int history_note(struct engine *e)
 		old = e->moments;
 		e->moments = next;
 		/* Space may have become short, too. */
-		if (e->version->past_count > 0)
+		if (e->version->past_count > 0 || is_untold(e))
 			atomic_store(&e->history_wanted, true);
 	}
 	pthread_mutex_unlock(&e->lock);
@@ -254,6 +281,7 @@ int history_trim(struct engine *e)
 	struct edit edit = EDIT_INIT;
 	struct version *v;
 	struct moments *m;
+	bool untold;
 	int err;
 
 	if (e->options.history_us == 0)
@@ -261,18 +289,21 @@ int history_trim(struct engine *e)
 	pthread_mutex_lock(&e->lock);
 	v = version_get(e->version);
 	m = moments_get(e->moments);
+	untold = is_untold(e);
 	pthread_mutex_unlock(&e->lock);
 	err = v->past_count > 0 ? give_up(e, v, m) : 0;
+	if (err == 0 && untold)
+		err = 1;
 	moments_put(m);
 	if (err > 0) {
 		/* What goes is said by history_complete. */
 		err = engine_apply(e, &edit);
-		if (err == 0) {
+		if (err == 0 && edit.dropped_past_count > 0)
 			event_add(&e->events, EVENTS_MAIN,
 				  "history_dropped ssts=%zu",
 				  edit.dropped_past_count);
+		if (err == 0)
 			err = 1;
-		}
 	}
 	version_put(v);
 	edit_release(&edit);

@@ -11,13 +11,20 @@
  * file goes by the edit that says that the moments before it have gone.
  *
  * A moment becomes durable when what it sees is: what was not synced a crash
- * takes away, and gives its sequences again.
+ * takes away, and gives its sequences again. Of a store that is written to, one
+ * of each minute does; what a crash leaves beyond the last one was there since
+ * nobody knows when, so in the time from that moment to the first one after it
+ * there is none to be read at (MOMENT_AFTER_GAP).
  */
 
 /* At opening, before anything is flushed: takes what the manifest says; or, if
  * no history is to be kept, drops what there is, since from now on merges do
  * not keep it. 0 or an error. */
 int history_begin(struct engine *e);
+
+/* When all logs are replayed: what they had beyond the last moment was written
+ * nobody knows when, and until the next one there is a gap. */
+void history_recovered(struct engine *e);
 
 /* Notes the present moment, if something has changed and time has passed since
  * the last one, and lets go of those that are too old: to be called each
@@ -32,8 +39,9 @@ int history_forget(struct engine *e, uint64_t seq);
 uint64_t history_size(const struct version *v);
 
 /* Drops history files that no moment wants any more, and the oldest if all take
- * more than they may, or space is short: 1, 0 if there were none, or an error.
- * Needs work. */
+ * more than they may, or space is short; tells the manifest each minute which
+ * moments there are: 1, 0 if there was none of that to do, or an error. Needs
+ * work. */
 int history_trim(struct engine *e);
 
 #endif

@@ -109,6 +109,14 @@ static uint64_t between(uint64_t from_us, uint64_t to_us)
 	return to_us - from_us > GAP_US ? 0 : to_us - from_us;
 }
 
+/* Whether a and next, which follows it or is NULL, are in one minute, so that
+ * the later one stands for both: not around a gap, whose ends stay. */
+static bool stands_for(const struct moment *next, const struct moment *a)
+{
+	return next && ((a->flags | next->flags) & MOMENT_AFTER_GAP) == 0 &&
+	       a->time_us / MINUTE_US == next->time_us / MINUTE_US;
+}
+
 /* Leaves out of m, from its end on, what is not wanted at now_us. */
 static void thin(struct moments *m, uint64_t now_us, uint64_t window_us,
 		 const uint64_t *held, size_t held_count)
@@ -119,12 +127,11 @@ static void thin(struct moments *m, uint64_t now_us, uint64_t window_us,
 
 	for (i = m->count; i-- > 0;) {
 		struct moment *at = &m->items[i];
-		bool same_minute = next && at->time_us / MINUTE_US ==
-						   next->time_us / MINUTE_US;
 
 		age += between(at->time_us, next ? next->time_us : now_us);
 		if (!next || is_held(at->seq, held, held_count) ||
-		    (next_age <= window_us && (age <= FINE_US || !same_minute)))
+		    (next_age <= window_us &&
+		     (age <= FINE_US || !stands_for(next, at))))
 			*--to = *at;
 		next = at;
 		next_age = age;

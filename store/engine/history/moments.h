@@ -20,6 +20,16 @@ struct moment {
 	uint64_t time_us; /* GC time, which never goes back */
 	uint64_t seq;     /* of the last write that it sees */
 	uint64_t size;    /* bytes of the tree then */
+	uint64_t flags;   /* of enum moment_flags */
+};
+
+/* Of a moment and the time between it and the one before, if there is one. Both
+ * it and the one before are kept as long as they are within the window. */
+enum moment_flags {
+	/* What was written in between is there, but nobody knows when that was:
+	 * the store was not closed, and came back with more than was noted. */
+	MOMENT_AFTER_GAP = 1,
+	MOMENT_FLAGS = 1, /* all that are known */
 };
 
 struct moments {
@@ -37,7 +47,8 @@ struct moments *moments_get(struct moments *m);
 /* Frees with the last reference. NULL is allowed. */
 void moments_put(struct moments *m);
 
-/* The last moment that is not after time_us; NULL if all are. */
+/* The last moment that is not after time_us; NULL if all are. Whether it is
+ * known to be what was there then, its neighbour says, see moment_flags. */
 const struct moment *moments_at(const struct moments *m, uint64_t time_us);
 
 /* The first of count moments, or of those of m, that sees what was written with

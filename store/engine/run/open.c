@@ -483,6 +483,7 @@ static int recover(struct engine *e)
 	/* Who writes flushes what is not known durable before all else. */
 	atomic_store(&e->synced_seq,
 		     e->options.read_only ? r.durable_seq : e->written_seq);
+	history_recovered(e);
 	if (err < 0 || e->options.read_only)
 		return err;
 	err = resume(&r);
