@@ -3,6 +3,7 @@
 #include "store/base/err.h"
 #include "store/engine/core/history.h"
 #include "store/engine/core/state.h"
+#include "store/engine/files/edit.h"
 #include "store/engine/files/manifest_name.h"
 #include "store/engine/run/dead.h"
 #include "store/engine/run/step.h"
@@ -409,6 +410,125 @@ START_TEST(none_is_kept_unless_wanted)
 }
 END_TEST
 
+/* A large value, of no value twice. */
+static void put_large(const char *row, char fill)
+{
+	static char value[100001];
+	struct rng rng = { (uint64_t)fill };
+	size_t i;
+
+	for (i = 0; i < sizeof(value) - 1; i++)
+		value[i] = (char)('!' + rng_below(&rng, 90));
+	put(row, "g", 1000, value);
+}
+
+static size_t blob_files(void)
+{
+	struct version *v = engine_version(store_engine(store));
+	size_t count = v->blob_count;
+
+	version_put(v);
+	return count;
+}
+
+static uint64_t taken(void)
+{
+	struct version *v = engine_version(store_engine(store));
+	uint64_t size = history_size(v);
+
+	version_put(v);
+	return size;
+}
+
+/* What large values take that only history has is history's. */
+START_TEST(large_values_count)
+{
+	struct engine *e = store_engine(store);
+	uint64_t full, i;
+
+	put_large("a", 1);
+	put_large("b", 2);
+	full = tick();
+	settle();
+	delete_row("a");
+	tick();
+	ck_assert_uint_gt(e->moments->items[e->moments->count - 1].size,
+			  200000);
+	settle();
+	ck_assert_int_eq(seen(full), 2);
+	ck_assert_uint_gt(taken(), 100000);
+	ck_assert_uint_lt(taken(), 110000);
+	/* Now under a cap that one of them fits into, and not two. */
+	store_close(store);
+	store = make(86400 * SECOND, 150000);
+	for (i = 1; i < 10; i++) {
+		put_large("a", (char)i);
+		tick();
+		settle();
+	}
+	ck_assert_uint_gt(history_files(), 0);
+	ck_assert_uint_lt(taken(), 150000);
+	ck_assert_int_eq(seen(0), 1);
+}
+END_TEST
+
+/* To move what lives out of a file that history keeps gains nothing. */
+START_TEST(what_history_keeps_is_not_emptied)
+{
+	int i;
+
+	put_large("a", 1);
+	put_large("b", 2);
+	for (i = 3; i < 10; i++)
+		put_large("c", (char)i);
+	tick();
+	settle();
+	ck_assert_uint_eq(blob_files(), 1);
+	delete_row("a");
+	tick();
+	settle();
+	settle();
+	ck_assert_uint_eq(blob_files(), 1);
+	ck_assert_int_eq(seen(now_us), 2);
+}
+END_TEST
+
+/* More history files than a read should ask are not kept. */
+START_TEST(so_many_files_are_kept)
+{
+	struct past_facts facts = { .size = 1,
+				    .smallest = BYTES_LITERAL("a"),
+				    .largest = BYTES_LITERAL("b") };
+	struct engine *e = store_engine(store);
+	struct edit edit = EDIT_INIT;
+	uint64_t first;
+	int i;
+
+	put("a", "g", 1000, "1");
+	tick();
+	put("a", "g", 1000, "2");
+	tick();
+	settle();
+	first = e->moments->items[0].time_us;
+	facts.visible_seq = e->moments->items[0].seq + 1;
+	for (i = 0; i < HISTORY_FILES_MAX + 100; i++) {
+		facts.id = engine_new_id(e);
+		ck_assert_int_eq(edit_add_past(&edit, &facts), 0);
+		if (i == 200)
+			facts.visible_seq =
+				e->moments->items[e->moments->count - 1].seq;
+	}
+	ck_assert_int_eq(engine_apply(e, &edit), 0);
+	edit_release(&edit);
+	ck_assert_uint_gt(history_files(), HISTORY_FILES_MAX);
+	tick();
+	settle();
+	ck_assert_uint_le(history_files(), HISTORY_FILES_MAX);
+	ck_assert_uint_gt(history_files(), 3800);
+	ck_assert_int_eq(seen(first), -ERR_no_moment);
+}
+END_TEST
+
 /* The store as a kill would leave it. */
 static struct store *killed(bool read_only)
 {
@@ -598,11 +718,14 @@ int main(void)
 		history_ends,
 		a_moment_that_is_read,
 		none_is_kept_unless_wanted,
+		large_values_count,
+		what_history_keeps_is_not_emptied,
+		so_many_files_are_kept,
 		a_gap_after_a_kill_is_told,
 		no_gap_after_a_close,
 		moments_are_told_each_minute,
 		a_merge_that_fails_leaves_nothing,
 	};
 
-	return run_suite("history", set_up, tear_down, tests, 12);
+	return run_suite("history", set_up, tear_down, tests, 15);
 }

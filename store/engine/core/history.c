@@ -77,24 +77,29 @@ static int take_held(const struct engine *e, uint64_t **out, size_t *count)
 	return 0;
 }
 
+/* With its large values. */
 static uint64_t tree_size(const struct version *v)
 {
 	uint64_t size = 0;
 	unsigned int i;
+	size_t j;
 
-	for (i = 0; i < LEVEL_COUNT; i++)
+	for (i = 0; i < LEVEL_COUNT; i++) {
 		size += v->levels[i].size;
+		for (j = 0; j < v->levels[i].count; j++)
+			size += sst_file_blob_size(v->levels[i].files[j]);
+	}
 	return size;
 }
 
-/* The list after that of now. Needs lock. */
-static int next_moments(struct engine *e, struct moments **out)
+/* The list after that of now, when the tree has so many bytes. Needs lock. */
+static int next_moments(struct engine *e, uint64_t size, struct moments **out)
 {
 	struct moments *m = e->moments;
 	const struct moment *last =
 		m->count > 0 ? &m->items[m->count - 1] : NULL;
 	struct moment now = { engine_gc_time(e), atomic_load(&e->visible_seq),
-			      tree_size(e->version), e->moment_flags };
+			      size, e->moment_flags };
 	bool fresh =
 		!last || (now.seq > last->seq && now.time_us > last->time_us);
 	uint64_t *held;
@@ -127,12 +132,17 @@ static bool is_untold(const struct engine *e)
 int history_note(struct engine *e)
 {
 	struct moments *old = NULL;
+	struct version *v;
+	uint64_t size;
 	int err;
 
 	if (e->options.history_us == 0 || e->options.read_only)
 		return 0;
+	v = engine_version(e);
+	size = tree_size(v);
+	version_put(v);
 	pthread_mutex_lock(&e->lock);
-	err = next_moments(e, &old);
+	err = next_moments(e, size, &old);
 	if (err == 0) {
 		struct moments *next = old;
 
@@ -169,9 +179,33 @@ int history_forget(struct engine *e, uint64_t seq)
 	return err;
 }
 
+/* What of the blob files of v is there for history alone: of each no more than
+ * what the tree leaves of it, as both may refer to the same. */
+static uint64_t blobs_size(const struct version *v)
+{
+	uint64_t *past = malloc(2 * (v->blob_count + 1) * sizeof(*past));
+	uint64_t *live = past ? past + v->blob_count : NULL, all = 0;
+	size_t i;
+
+	if (!past)
+		return 0;
+	version_blob_past(v, past);
+	version_blob_live(v, live);
+	for (i = 0; i < v->blob_count; i++) {
+		uint64_t tree = live[i] - past[i];
+		/* 0 for the one that grows. */
+		uint64_t size = atomic_load(&v->blobs[i]->size);
+		uint64_t rest = size > tree ? size - tree : 0;
+
+		all += size > 0 && rest < past[i] ? rest : past[i];
+	}
+	free(past);
+	return all;
+}
+
 uint64_t history_size(const struct version *v)
 {
-	uint64_t size = 0;
+	uint64_t size = v->blob_count > 0 ? blobs_size(v) : 0;
 	size_t i;
 
 	for (i = 0; i < v->past_count; i++)
@@ -194,15 +228,37 @@ static uint64_t next_visible(const struct version *v, uint64_t seq)
 	return least;
 }
 
-/* Bytes of files with this visible_seq. */
-static uint64_t size_at(const struct version *v, uint64_t visible_seq)
+/* Bytes of f and of the large values that it refers to: of a blob file that was
+ * ended no more than that has. */
+static uint64_t past_size(const struct version *v, const struct past_facts *f)
+{
+	uint64_t size = f->size, most, share;
+	const struct blob_file *blob;
+	size_t i;
+
+	for (i = 0; i < f->blob_count; i++) {
+		blob = version_blob(v, f->blobs[i].file);
+		most = blob ? atomic_load(&blob->size) : 0;
+		share = f->blobs[i].size;
+		size += most > 0 && share > most ? most : share;
+	}
+	return size;
+}
+
+/* Bytes of files with this visible_seq, of which there are so many. */
+static uint64_t size_at(const struct version *v, uint64_t visible_seq,
+			size_t *count)
 {
 	uint64_t size = 0;
 	size_t i;
 
-	for (i = 0; i < v->past_count; i++)
-		if (v->pasts[i]->facts->visible_seq == visible_seq)
-			size += v->pasts[i]->facts->size;
+	*count = 0;
+	for (i = 0; i < v->past_count; i++) {
+		if (v->pasts[i]->facts->visible_seq != visible_seq)
+			continue;
+		++*count;
+		size += past_size(v, v->pasts[i]->facts);
+	}
 	return size;
 }
 
@@ -220,14 +276,17 @@ static uint64_t cap(const struct engine *e, const struct moments *m)
 	return most;
 }
 
-/* The moments up to *seq are to go, so that files go that take so many bytes,
- * the oldest first; or all if that is not enough. */
-static void find_excess(const struct version *v, uint64_t bytes, uint64_t *seq)
+/* The moments up to *seq are to go, so that so many files go, and such that take
+ * so many bytes, the oldest first; or all if that is not enough. */
+static void find_excess(const struct version *v, uint64_t bytes, size_t files,
+			uint64_t *seq)
 {
 	uint64_t at = next_visible(v, 0), freed = 0;
+	size_t gone = 0, count;
 
-	while (freed < bytes && at != UINT64_MAX) {
-		freed += size_at(v, at);
+	while ((freed < bytes || gone < files) && at != UINT64_MAX) {
+		freed += size_at(v, at, &count);
+		gone += count;
 		*seq = at;
 		at = next_visible(v, at);
 	}
@@ -268,8 +327,11 @@ static int give_up(struct engine *e, const struct version *v,
 		return err;
 	if (size > most && size - most > missing)
 		missing = size - most;
-	if (missing > 0)
-		find_excess(v, missing, &seq);
+	find_excess(v, missing,
+		    v->past_count > HISTORY_FILES_MAX
+			    ? v->past_count - HISTORY_FILES_MAX
+			    : 0,
+		    &seq);
 	if (seq == 0)
 		return has_unwanted(v, m);
 	err = history_forget(e, seq);

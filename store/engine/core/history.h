@@ -17,6 +17,11 @@
  * there is none to be read at (MOMENT_AFTER_GAP).
  */
 
+/* More history files are given up, the oldest first: an edit log begins with
+ * all, each takes a descriptor once it was read, and a read of the past asks
+ * those that overlap. */
+#define HISTORY_FILES_MAX 4096
+
 /* At opening, before anything is flushed: takes what the manifest says; or, if
  * no history is to be kept, drops what there is, since from now on merges do
  * not keep it. 0 or an error. */
@@ -35,7 +40,8 @@ int history_note(struct engine *e);
  * 0 or -ENOMEM. */
 int history_forget(struct engine *e, uint64_t seq);
 
-/* Bytes of the history files of v. */
+/* Bytes of the history files of v, and of the large values that are there for
+ * them alone; without memory to find these, of the files. */
 uint64_t history_size(const struct version *v);
 
 /* Drops history files that no moment wants any more, and the oldest if all take
