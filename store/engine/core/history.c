@@ -1,5 +1,6 @@
 #include <assert.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "store/base/err.h"
 #include "store/engine/core/event_log.h"
@@ -32,10 +33,20 @@ static int drop_all(struct engine *e)
 	return err;
 }
 
+/* The time since the machine was started: nobody sets it. */
+static uint64_t real_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
 int history_begin(struct engine *e)
 {
 	const struct manifest *m = e->manifest;
 
+	e->noted_us = real_us();
 	if (e->options.history_us == 0 && !e->options.read_only)
 		return drop_all(e);
 	if (e->options.history_us == 0 && m->moment_count == 0)
@@ -109,10 +120,13 @@ static int next_moments(struct engine *e, uint64_t size, struct moments **out)
 	if (err < 0)
 		return err;
 	err = moments_next(m, fresh ? &now : NULL, now.time_us,
-			   e->options.history_us, held, count, out);
+			   real_us() - e->noted_us, e->options.history_us, held,
+			   count, out);
 	free(held);
-	if (err == 0 && fresh)
+	if (err == 0 && fresh) {
 		e->moment_flags = 0;
+		e->noted_us = real_us();
+	}
 	return err;
 }
 

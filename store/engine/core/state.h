@@ -145,6 +145,7 @@ struct engine {
 	struct moments *moments;      /* NULL: no history is kept */
 	struct engine_snapshot *past; /* those of moments */
 	uint64_t moment_flags;        /* of the next one that is noted */
+	uint64_t noted_us;            /* the last one, or opening, by real_us */
 	uint64_t told_us;            /* of the last one that the manifest has */
 	_Atomic uint64_t gc_time_us; /* never goes back; also read without */
 	unsigned int gc_time_held;   /* nor on: see engine_hold_gc_time */

@@ -29,7 +29,9 @@ enum moment_flags {
 	/* What was written in between is there, but nobody knows when that was:
 	 * the store was not closed, and came back with more than was noted. */
 	MOMENT_AFTER_GAP = 1,
-	MOMENT_FLAGS = 1, /* all that are known */
+	/* It was more than a day, and that did go by. */
+	MOMENT_PASSED = 2,
+	MOMENT_FLAGS = 3, /* all that are known */
 };
 
 struct moments {
@@ -67,14 +69,16 @@ uint64_t moments_first(const struct moments *m);
  * moments that are being read, which stay whatever their age.
  *
  * How old a moment is follows from the list: the time from each to the next,
- * but none at all where that is more than a day. So a clock that jumps by years
- * and back takes nothing away, not even if the store was closed in between; the
- * price is that a store nobody writes to keeps its past for longer.
+ * but none at all where that is more than a day, unless half of it or more was
+ * seen to go by: seen_us is since m's last moment, or since the store was opened,
+ * by a clock that nobody sets. So a clock that jumps by years and back takes
+ * nothing away, not even if the store was closed in between; the price is that
+ * a store which is closed for days keeps its past for longer.
  *
  * 0 or -ENOMEM. *out is m itself, with one more reference, if nothing changes.
  */
 int moments_next(struct moments *m, const struct moment *fresh, uint64_t now_us,
-		 uint64_t window_us, const uint64_t *held, size_t count,
-		 struct moments **out);
+		 uint64_t seen_us, uint64_t window_us, const uint64_t *held,
+		 size_t count, struct moments **out);
 
 #endif
