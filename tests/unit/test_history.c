@@ -529,6 +529,74 @@ START_TEST(so_many_files_are_kept)
 }
 END_TEST
 
+/* Who has no room for history writes none, and tells what was lost. */
+START_TEST(history_goes_for_lack_of_space)
+{
+	struct engine *e = store_engine(store);
+	struct bytes log;
+	uint64_t full, sparse;
+
+	put("a", "g", 1000, "1");
+	full = tick();
+	settle();
+	delete_row("a");
+	tick();
+	settle();
+	ck_assert_uint_gt(history_files(), 0);
+	volume_mem_available(store->volume, 80 << 20);
+	put("b", "g", 1000, "1");
+	tick();
+	settle();
+	ck_assert_int_eq(seen(full), -ERR_no_moment);
+	ck_assert_uint_eq(history_files(), 0);
+	engine_write_events(e);
+	log = volume_mem_file(store->volume, "LOG");
+	ck_assert_ptr_nonnull(
+		memmem(log.data, log.size, " history_lost before_us=", 24));
+	/* What leaves nothing out needs no room. */
+	sparse = tick();
+	put("c", "g", 1000, "1");
+	tick();
+	ck_assert_int_eq(engine_flush(e), 0);
+	ck_assert_int_eq(seen(sparse), 1);
+	delete_row("c");
+	put("c", "g", 1000, "2");
+	ck_assert_int_eq(engine_flush(e), 0);
+	ck_assert_int_eq(store_compact(store, BYTES_NONE), 0);
+	ck_assert_uint_eq(history_files(), 0);
+	ck_assert_int_eq(seen(sparse), -ERR_no_moment);
+	ck_assert_int_eq(seen(0), 2);
+}
+END_TEST
+
+/* By its own time a moment sees what has expired since, though nothing was
+ * written after it. */
+START_TEST(what_expires_after_the_last_moment)
+{
+	struct gc_policy *hour =
+		gc_policy_leaf(GC_MAX_AGE, (int64_t)(3600 * SECOND));
+	uint64_t full;
+
+	store_close(store);
+	store = make(3600 * SECOND, 1 << 30);
+	ck_assert_int_eq(
+		store_set_gc(store, bytes_string("t"), bytes_string("g"), hour),
+		0);
+	put("a", "g", now_us, "1");
+	full = tick();
+	settle();
+	now_us += 7200 * SECOND;
+	tick();
+	settle();
+	tick();
+	settle();
+	ck_assert_int_eq(seen(0), 0);
+	ck_assert_uint_gt(history_files(), 0);
+	ck_assert_int_eq(seen(full), 1);
+	gc_policy_free(hour);
+}
+END_TEST
+
 /* The store as a kill would leave it. */
 static struct store *killed(bool read_only)
 {
@@ -721,11 +789,13 @@ int main(void)
 		large_values_count,
 		what_history_keeps_is_not_emptied,
 		so_many_files_are_kept,
+		history_goes_for_lack_of_space,
+		what_expires_after_the_last_moment,
 		a_gap_after_a_kill_is_told,
 		no_gap_after_a_close,
 		moments_are_told_each_minute,
 		a_merge_that_fails_leaves_nothing,
 	};
 
-	return run_suite("history", set_up, tear_down, tests, 15);
+	return run_suite("history", set_up, tear_down, tests, 17);
 }

@@ -193,6 +193,31 @@ int history_forget(struct engine *e, uint64_t seq)
 	return err;
 }
 
+/* The time of the oldest moment; 0 if there is none. */
+static uint64_t oldest_time(struct engine *e)
+{
+	uint64_t time_us;
+
+	pthread_mutex_lock(&e->lock);
+	time_us = e->moments->count > 0 ? e->moments->items[0].time_us : 0;
+	pthread_mutex_unlock(&e->lock);
+	return time_us;
+}
+
+int history_give_up(struct engine *e, uint64_t seq)
+{
+	uint64_t before_us = oldest_time(e), since_us;
+	int err = history_forget(e, seq);
+
+	since_us = oldest_time(e);
+	if (err == 0 && since_us != before_us)
+		event_add(&e->events, EVENTS_ERRORS,
+			  "history_lost before_us=%llu since_us=%llu",
+			  (unsigned long long)before_us,
+			  (unsigned long long)since_us);
+	return err;
+}
+
 /* What of the blob files of v is there for history alone: of each no more than
  * what the tree leaves of it, as both may refer to the same. */
 static uint64_t blobs_size(const struct version *v)
@@ -323,6 +348,23 @@ static int missing_space(struct engine *e, uint64_t *bytes)
 	return 0;
 }
 
+bool history_has_no_room(struct engine *e)
+{
+	uint64_t missing;
+	size_t count;
+
+	pthread_mutex_lock(&e->lock);
+	count = e->version->past_count;
+	pthread_mutex_unlock(&e->lock);
+	if (count > 0)
+		return false;
+	if (missing_space(e, &missing) < 0) {
+		err_clear();
+		return false;
+	}
+	return missing > 0;
+}
+
 /* Whether any file of v is of no moment. */
 static bool has_unwanted(const struct version *v, const struct moments *m)
 {
@@ -336,6 +378,7 @@ static int give_up(struct engine *e, const struct version *v,
 {
 	uint64_t size = history_size(v), most = cap(e, m), seq = 0, missing;
 	int err = missing_space(e, &missing);
+	bool is_short = missing > 0;
 
 	if (err < 0)
 		return err;
@@ -348,7 +391,7 @@ static int give_up(struct engine *e, const struct version *v,
 		    &seq);
 	if (seq == 0)
 		return has_unwanted(v, m);
-	err = history_forget(e, seq);
+	err = is_short ? history_give_up(e, seq) : history_forget(e, seq);
 	return err < 0 ? err : 1;
 }
 

@@ -40,6 +40,13 @@ int history_note(struct engine *e);
  * 0 or -ENOMEM. */
 int history_forget(struct engine *e, uint64_t seq);
 
+/* The same for lack of space, which the event log tells. */
+int history_give_up(struct engine *e, uint64_t seq);
+
+/* Whether space is short and no history file is left that could go: one that was
+ * written now would go the next second. Takes lock. */
+bool history_has_no_room(struct engine *e);
+
 /* Bytes of the history files of v, and of the large values that are there for
  * them alone; without memory to find these, of the files. */
 uint64_t history_size(const struct version *v);

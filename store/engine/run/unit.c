@@ -159,6 +159,7 @@ static int merge_context(struct engine *e, struct merge_context *c,
 	pthread_mutex_unlock(&e->lock);
 	err = take_history(c, parts, moments, now_us);
 	moments_put(moments);
+	c->no_room = c->history_count > 0 && history_has_no_room(e);
 	if (err < 0)
 		merge_parts_release(parts);
 	return err;
@@ -187,7 +188,7 @@ static bool give_way(struct engine *e, struct merge_context *c,
 		     struct edit *edit)
 {
 	if (c->history_count == 0 ||
-	    history_forget(e, c->snapshots[c->snapshot_count - 1]) < 0)
+	    history_give_up(e, c->snapshots[c->snapshot_count - 1]) < 0)
 		return false;
 	edit_release(edit);
 	c->history_count = 0;
