@@ -8,6 +8,7 @@
 #include "store/engine/run/dead.h"
 #include "store/engine/run/step.h"
 #include "store/model/model.h"
+#include "store/repair.h"
 #include "store/store.h"
 #include "tests/unit/mem_store.h"
 
@@ -668,6 +669,53 @@ START_TEST(a_gap_after_a_kill_is_told)
 }
 END_TEST
 
+static void note_doubt(void *context, const char *text)
+{
+	if (strstr(text, "what was deleted may be back"))
+		*(bool *)context = true;
+}
+
+/* An sst that became a history file as it is looks as others do: who repairs a
+ * store without its manifest is told what that means. */
+START_TEST(repair_tells_of_ssts_that_were_dropped)
+{
+	struct repair_result result;
+	struct volume *clone, *repaired;
+	struct write *w;
+	bool told = false;
+	char row[8];
+	int i;
+
+	settle();
+	for (i = 0; i < 100; i++) {
+		snprintf(row, sizeof(row), "%d", i);
+		put(row, "g", 1000, "1");
+	}
+	tick();
+	ck_assert_int_eq(engine_flush(store_engine(store)), 0);
+	ck_assert_int_eq(write_new(store, &w), 0);
+	ck_assert_int_eq(write_delete_range(w, bytes_string("t"), BYTES_NONE,
+					    BYTES_NONE),
+			 0);
+	ck_assert_int_eq(store_commit(store, w, false), 0);
+	write_free(w);
+	tick();
+	ck_assert_int_eq(engine_flush(store_engine(store)), 0);
+	engine_tick(store_engine(store));
+	while (engine_step(store_engine(store)) > 0)
+		;
+	ck_assert_uint_gt(history_files(), 0);
+	ck_assert_int_eq(volume_mem_kill_clone(store->volume, &clone), 0);
+	ck_assert_int_eq(volume_mem_new(&repaired), 0);
+	((uint8_t *)volume_mem_file(clone, "root").data)[40] ^= 1;
+	ck_assert_int_eq(store_repair_volume(clone, repaired, note_doubt, &told,
+					     &result),
+			 0);
+	ck_assert(told);
+	clone->ops->close(clone);
+}
+END_TEST
+
 /* What is closed has none, however long ago it was. */
 START_TEST(no_gap_after_a_close)
 {
@@ -792,10 +840,11 @@ int main(void)
 		history_goes_for_lack_of_space,
 		what_expires_after_the_last_moment,
 		a_gap_after_a_kill_is_told,
+		repair_tells_of_ssts_that_were_dropped,
 		no_gap_after_a_close,
 		moments_are_told_each_minute,
 		a_merge_that_fails_leaves_nothing,
 	};
 
-	return run_suite("history", set_up, tear_down, tests, 17);
+	return run_suite("history", set_up, tear_down, tests, 18);
 }
