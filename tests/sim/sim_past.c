@@ -299,6 +299,22 @@ static void try_too_old(struct sim *s)
 			 -ERR_no_moment);
 }
 
+/* Nor is there within a gap. */
+static void try_gaps(struct sim *s)
+{
+	struct moments *m = moments_now(s);
+	struct snapshot *moment;
+	size_t i;
+
+	for (i = 1; i < m->count; i++)
+		if ((m->items[i].flags & MOMENT_AFTER_GAP) &&
+		    m->items[i].time_us - 1 > m->items[i - 1].time_us)
+			sim_want(s, "moment in a gap",
+				 store_moment(s->store, m->items[i].time_us - 1,
+					      &moment),
+				 -ERR_no_moment);
+}
+
 void sim_past_op(struct sim *s)
 {
 	struct sim_past *p = s->past;
@@ -309,6 +325,7 @@ void sim_past_op(struct sim *s)
 	p->files = v->past_count > p->files ? v->past_count : p->files;
 	version_put(v);
 	try_too_old(s);
+	try_gaps(s);
 	if (*held) {
 		compare_moment(s, *held);
 		if (rng_one_in(&s->rng, 3)) {

@@ -279,7 +279,7 @@ END_TEST
 START_TEST(positions_are_durable)
 {
 	const struct family_spec f = { .name = BYTES_LITERAL("f") };
-	struct store *s = mem_store(NULL);
+	struct store *s = mem_store(NULL), *reader;
 	struct position before, after;
 	struct write *w;
 
@@ -295,6 +295,14 @@ START_TEST(positions_are_durable)
 	write_free(w);
 	engine_position(store_engine(s), &after);
 	ck_assert_uint_eq(after.sequence, before.sequence);
+	/* Nor for who reads what a kill has left, which is all of it. */
+	ck_assert_int_eq(open_clone(s->volume, true, &reader), 0);
+	engine_position(store_engine(reader), &after);
+	ck_assert_uint_eq(after.sequence, before.sequence);
+	ck_assert_uint_eq(store_seq(reader), store_seq(s));
+	ck_assert_int_eq(engine_check_position(store_engine(reader), &before),
+			 0);
+	ck_assert_int_eq(store_close(reader), 0);
 	ck_assert_int_eq(store_sync(s), 0);
 	engine_position(store_engine(s), &after);
 	ck_assert_uint_eq(after.sequence, store_seq(s));

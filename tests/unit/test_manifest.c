@@ -90,7 +90,10 @@ START_TEST(edits_round_trip)
 	ck_assert_int_eq(edit_add_file(&e, 0, UINT64_MAX, 1), 0);
 	ck_assert_int_eq(edit_remove_file(&e, 2, 5), 0);
 	ck_assert_int_eq(edit_add_log(&e, 9, 0), 0);
-	ck_assert_int_eq(edit_add_moment(&e, &(struct moment){ 1, 2, 3 }), 0);
+	ck_assert_int_eq(edit_add_moment(&e, &(struct moment){ 1, 2, 3, 0 }),
+			 0);
+	ck_assert_int_eq(edit_add_moment(&e, &(struct moment){ 4, 5, 6, 1 }),
+			 0);
 	ck_assert_int_eq(edit_end_moment(&e, 61), 0);
 	ck_assert_int_eq(edit_add_past(&e, &past), 0);
 	ck_assert_int_eq(edit_drop_past(&e, 62), 0);
@@ -110,6 +113,9 @@ START_TEST(edits_round_trip)
 	ck_assert_uint_eq(again.given_seq, 1 << 21);
 	ck_assert_uint_eq(again.moments[0].seq, 2);
 	ck_assert_uint_eq(again.moments[0].size, 3);
+	ck_assert_uint_eq(again.moments[0].flags, 0);
+	ck_assert_uint_eq(again.moments[1].seq, 5);
+	ck_assert_uint_eq(again.moments[1].flags, MOMENT_AFTER_GAP);
 	ck_assert(edit_ends_moment(&again, 61) && edit_drops_past(&again, 62));
 	ck_assert_uint_eq(again.pasts[0]->visible_seq, 72);
 	ck_assert(again.pasts[0]->largest_exclusive);
@@ -493,6 +499,40 @@ START_TEST(a_store_that_lost_its_root_is_not_made_anew)
 }
 END_TEST
 
+/* An edit log that begins with more than it may grow by is not begun anew for
+ * each edit. */
+START_TEST(a_large_state_is_written_once)
+{
+	struct past_facts past = { .size = 71, .visible_seq = 72 };
+	struct buf key = BUF_INIT;
+	struct edit e = EDIT_INIT;
+	struct manifest *m = reopen(NULL);
+	uint64_t begun, i;
+
+	for (i = 0; i < 60 << 10; i++)
+		ck_assert_int_eq(buf_add_bytes(&key, bytes_string("k")), 0);
+	past.smallest = past.largest = buf_bytes(&key);
+	for (i = 0; i < 80; i++) {
+		past.id = manifest_new_id(m);
+		ck_assert_int_eq(edit_add_past(&e, &past), 0);
+	}
+	ck_assert_int_eq(manifest_apply(m, &e), 0);
+	edit_release(&e);
+	begun = m->edits_id;
+	for (i = 0; i < 10; i++) {
+		e.gc_time_us = i + 1;
+		ck_assert_int_eq(manifest_apply(m, &e), 0);
+	}
+	ck_assert_uint_eq(m->edits_id, begun);
+	ck_assert_uint_eq(m->current->past_count, 80);
+	ck_assert_ptr_null(version_past(m->current, past.id + 1));
+	for (i = 0; i < 80; i++)
+		ck_assert_ptr_nonnull(version_past(m->current, past.id - i));
+	manifest_close(m);
+	buf_release(&key);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = {
@@ -507,6 +547,7 @@ int main(void)
 		a_lost_edit_is_noticed,
 		a_missing_log_takes_no_epoch,
 		a_store_that_lost_its_root_is_not_made_anew,
+		a_large_state_is_written_once,
 	};
 
 	return run_suite("manifest", setup, teardown, tests,

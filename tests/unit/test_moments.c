@@ -19,17 +19,24 @@ static void tear_down(void)
 	moments_put(list);
 }
 
-/* Goes on to time_us, with a moment of this sequence, or 0: none. */
-static void step(uint64_t time_us, uint64_t seq, uint64_t window_us)
+/* Goes on to time_us, with a moment of this sequence, or 0: none; seen_us was
+ * seen to go by. */
+static void step_seen(uint64_t time_us, uint64_t seen_us, uint64_t seq,
+		      uint64_t window_us)
 {
-	struct moment fresh = { time_us, seq, 7 };
+	struct moment fresh = { time_us, seq, 7, 0 };
 	struct moments *next;
 
 	ck_assert_int_eq(moments_next(list, seq ? &fresh : NULL, time_us,
-				      window_us, NULL, 0, &next),
+				      seen_us, window_us, NULL, 0, &next),
 			 0);
 	moments_put(list);
 	list = next;
+}
+
+static void step(uint64_t time_us, uint64_t seq, uint64_t window_us)
+{
+	step_seen(time_us, 0, seq, window_us);
 }
 
 START_TEST(seconds_become_minutes)
@@ -84,6 +91,58 @@ START_TEST(a_clock_that_jumps_takes_nothing)
 }
 END_TEST
 
+/* A day that was seen to go by is one, however rarely something is written. */
+START_TEST(time_that_goes_by_counts)
+{
+	uint64_t week = 7 * DAY, i;
+
+	for (i = 0; i < 4; i++) {
+		step(START + i * week, 2 * i + 1, DAY);
+		step(START + i * week + SECOND, 2 * i + 2, DAY);
+	}
+	ck_assert_uint_eq(moments_first(list), 1);
+	/* Nothing is written, and the store is open. */
+	step_seen(START + 3 * week + 20 * DAY, 20 * DAY - SECOND, 0, 21 * DAY);
+	ck_assert_uint_eq(moments_first(list), 2);
+	step_seen(START + 3 * week + 22 * DAY, 22 * DAY - SECOND, 0, 21 * DAY);
+	ck_assert_uint_eq(moments_first(list), 8);
+	/* The next one knows, though the clock that nobody sets is new. */
+	step_seen(START + 9 * week, 6 * week - SECOND, 9, 50 * DAY);
+	ck_assert_uint_eq(moments_first(list), 8);
+	ck_assert_uint_eq(list->items[1].flags, MOMENT_PASSED);
+	step(START + 9 * week + SECOND, 10, 10 * DAY);
+	ck_assert_uint_eq(moments_first(list), 8);
+	for (i = 1; i < 12; i++)
+		step(START + 9 * week + i * DAY / 2 + SECOND, 10 + i, 5 * DAY);
+	ck_assert_uint_gt(moments_first(list), 9);
+	/* But not what a clock says that is set forward. */
+	step_seen(START + 90 * week, DAY, 100, 5 * DAY);
+	ck_assert_uint_eq(list->items[list->count - 1].flags, 0);
+	ck_assert_uint_gt(list->count, 2);
+}
+END_TEST
+
+/* Whoever reads between them has to be told that there is one. */
+START_TEST(both_ends_of_a_gap_stay)
+{
+	const struct moment ends[] = { { START, 1, 7, 0 },
+				       { START + SECOND, 2, 7, 0 },
+				       { START + 3 * SECOND, 3, 7,
+					 MOMENT_AFTER_GAP },
+				       { START + 4 * SECOND, 4, 7, 0 },
+				       { START + 5 * SECOND, 5, 7, 0 } };
+
+	moments_put(list);
+	ck_assert_int_eq(moments_new(ends, 5, &list), 0);
+	step(START + 3600 * SECOND, 6, DAY);
+	ck_assert_uint_eq(list->count, 4);
+	ck_assert_uint_eq(list->items[0].seq, 2);
+	ck_assert_uint_eq(list->items[1].seq, 3);
+	ck_assert_uint_eq(list->items[1].flags, MOMENT_AFTER_GAP);
+	ck_assert_uint_eq(list->items[2].seq, 5);
+}
+END_TEST
+
 START_TEST(what_is_held_stays)
 {
 	const uint64_t held[] = { 3 };
@@ -92,7 +151,7 @@ START_TEST(what_is_held_stays)
 
 	for (i = 0; i < 10; i++)
 		step(START + i * SECOND, i + 1, DAY);
-	ck_assert_int_eq(moments_next(list, NULL, START + 3600 * SECOND,
+	ck_assert_int_eq(moments_next(list, NULL, START + 3600 * SECOND, 0,
 				      60 * SECOND, held, 1, &next),
 			 0);
 	ck_assert_uint_eq(next->count, 2);
@@ -123,9 +182,11 @@ int main(void)
 		seconds_become_minutes,
 		each_time_of_the_window_has_one,
 		a_clock_that_jumps_takes_nothing,
+		time_that_goes_by_counts,
+		both_ends_of_a_gap_stay,
 		what_is_held_stays,
 		they_are_found,
 	};
 
-	return run_suite("moments", set_up, tear_down, tests, 5);
+	return run_suite("moments", set_up, tear_down, tests, 7);
 }

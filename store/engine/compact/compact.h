@@ -50,6 +50,7 @@ struct merge_context {
 	size_t snapshot_count;     /* at least 1 */
 	/* Moments that the past can be read at; the last has the visible seq,
 	 * whether it is one or not. With 0 of them no history is kept. */
+	bool no_room; /* for history files: to begin one is -ENOSPC */
 	const struct moment *history;
 	size_t history_count;
 	const uint64_t *readers; /* snapshots and moments, ascending; only if

@@ -29,6 +29,9 @@ static int begin_output(struct past *p)
 	char name[VOLUME_NAME_MAX + 1];
 	int err;
 
+	if (p->context->no_room)
+		return fail(ENOSPC, "%s: space is too short for history",
+			    v->path);
 	p->id = p->context->new_id(p->context->new_id_context);
 	manifest_name(p->id, "sst", name);
 	err = v->ops->segment_create(v, name, &writer);

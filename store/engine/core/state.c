@@ -63,6 +63,9 @@ int engine_apply_flush(struct engine *e, struct edit *edit, struct memtable *m)
 	pthread_mutex_lock(&e->lock);
 	old = e->version;
 	e->version = version_get(e->manifest->current);
+	if (e->manifest->moment_count > 0)
+		e->told_us = e->manifest->moments[e->manifest->moment_count - 1]
+				     .time_us;
 	if (m)
 		drop_oldest(e, m);
 	pthread_mutex_unlock(&e->lock);

@@ -144,9 +144,12 @@ struct engine {
 	struct engine_snapshot *oldest, *newest;
 	struct moments *moments;      /* NULL only while opening */
 	struct engine_snapshot *past; /* those of moments */
-	_Atomic uint64_t gc_time_us;  /* never goes back; also read without */
-	unsigned int gc_time_held;    /* nor on: see engine_hold_gc_time */
-	struct unused_file *unused;   /* to be removed from the volume */
+	uint64_t moment_flags;        /* of the next one that is noted */
+	uint64_t noted_us;            /* the last one, or opening, by real_us */
+	uint64_t told_us;            /* of the last one that the manifest has */
+	_Atomic uint64_t gc_time_us; /* never goes back; also read without */
+	unsigned int gc_time_held;   /* nor on: see engine_hold_gc_time */
+	struct unused_file *unused;  /* to be removed from the volume */
 	size_t unused_count, unused_capacity;
 	int trouble;            /* that background work has; 0 */
 	char trouble_text[600]; /* of it or of error */

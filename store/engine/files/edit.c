@@ -33,14 +33,15 @@ enum edit_tag {
 	TAG_PAST = 13,      /* id, size, seq, visible seq, largest is exclusive;
 			       see add_past */
 	TAG_NO_PAST = 14,   /* id */
+	TAG_FLAGGED = 15,   /* as TAG_MOMENT, flags */
 };
 
 /* How many numbers follow each tag. */
 static const uint8_t number_counts[] = { 0, 3, 2, 2, 1, 1, 1, 4,
-					 2, 1, 1, 3, 1, 5, 1 };
+					 2, 1, 1, 3, 1, 5, 1, 4 };
 #define TAG_COUNT (sizeof(number_counts) / sizeof(number_counts[0]))
 
-static_assert(TAG_COUNT == TAG_NO_PAST + 1, "each tag has its count");
+static_assert(TAG_COUNT == TAG_FLAGGED + 1, "each tag has its count");
 
 /* One more element each time: edits have a few files, and the first one of an
  * edit log, which has all, is made once in many. */
@@ -253,9 +254,11 @@ static int add_history(struct buf *out, const struct edit *e)
 
 	for (i = 0; i < e->moment_count && err == 0; i++) {
 		const struct moment *m = &e->moments[i];
-		uint64_t values[] = { m->time_us, m->seq, m->size };
+		uint64_t values[] = { m->time_us, m->seq, m->size, m->flags };
 
-		err = add_field(out, TAG_MOMENT, values);
+		/* The latter takes the first three of them. */
+		err = add_field(out, m->flags ? TAG_FLAGGED : TAG_MOMENT,
+				values);
 	}
 	for (i = 0; i < e->ended_count && err == 0; i++)
 		err = add_field(out, TAG_NO_MOMENT, &e->ended[i]);
@@ -388,7 +391,11 @@ static int take_field(struct bytes *in, struct edit *e, enum edit_tag tag,
 		e->given_seq = v[0];
 		break;
 	case TAG_MOMENT:
-		return edit_add_moment(e, &(struct moment){ v[0], v[1], v[2] });
+		return edit_add_moment(e,
+				       &(struct moment){ v[0], v[1], v[2], 0 });
+	case TAG_FLAGGED:
+		return edit_add_moment(
+			e, &(struct moment){ v[0], v[1], v[2], v[3] });
 	case TAG_NO_MOMENT:
 		return edit_end_moment(e, v[0]);
 	case TAG_PAST:
@@ -417,9 +424,14 @@ static int decode_field(struct bytes *in, uint64_t tag, struct edit *e)
 		return fail(ERR_manifest_damaged,
 			    "manifest edit names level %llu",
 			    (unsigned long long)v[0]);
+	if (tag == TAG_FLAGGED && (v[3] & ~(uint64_t)MOMENT_FLAGS) != 0)
+		return fail(ERR_format_newer,
+			    "manifest edit has a moment with flags %llu, of a "
+			    "newer format",
+			    (unsigned long long)v[3]);
 	seq = tag == TAG_LOADED || tag == TAG_PAST          ? v[3]
 	      : tag == TAG_LAST_SEQ || tag == TAG_GIVEN_SEQ ? v[0]
-	      : tag == TAG_MOMENT                           ? v[1]
+	      : tag == TAG_MOMENT || tag == TAG_FLAGGED     ? v[1]
 							    : 0;
 	if (tag == TAG_PAST && v[2] > seq)
 		seq = v[2];

@@ -23,7 +23,7 @@
  */
 
 /* An edit log is replaced by one that begins with the whole state when it has
- * grown by this much; opening reads no more. */
+ * grown by this much since it began; opening reads no more. */
 #define EDITS_SIZE_MAX (UINT64_C(4) << 20)
 
 /* Room held for edits that are to come, in steps of so many bytes. */
@@ -434,6 +434,7 @@ static int begin_edits(struct manifest *m)
 	m->root_version++;
 	m->edits = wal;
 	m->edits_id = root.edits_id;
+	m->edits_begun_size = wal_size(wal);
 release:
 	buf_release(&record);
 	edit_release(&state);
@@ -628,7 +629,9 @@ int manifest_apply(struct manifest *m, const struct edit *e)
 	mark_files(m, e, v);
 	version_put(m->current);
 	m->current = v;
-	err = wal_size(m->edits) > EDITS_SIZE_MAX ? begin_edits(m) : 0;
+	err = wal_size(m->edits) - m->edits_begun_size > EDITS_SIZE_MAX
+		      ? begin_edits(m)
+		      : 0;
 	/* A new edit log that cannot be begun can wait for the next edit. */
 	assert(err < 0 || !m->broken);
 	return m->broken ? err : 0;

@@ -74,6 +74,7 @@ struct manifest {
 	uint64_t root_version;    /* which begin_edits expects to replace */
 	uint64_t edits_id;
 	struct wal *edits;         /* NULL if opened read-only */
+	uint64_t edits_begun_size; /* bytes of it that are its first edit */
 	struct version *current;   /* referenced; never NULL */
 	struct manifest_log *logs; /* live, oldest first */
 	size_t log_count;

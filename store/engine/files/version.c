@@ -321,12 +321,19 @@ int version_add_past(struct version *v, struct past_file *f)
 
 struct past_file *version_past(const struct version *v, uint64_t id)
 {
-	size_t i;
+	size_t low = 0, high = v->past_count;
 
-	for (i = 0; i < v->past_count; i++)
-		if (v->pasts[i]->facts->id == id)
-			return v->pasts[i];
-	return NULL;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (v->pasts[middle]->facts->id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < v->past_count && v->pasts[low]->facts->id == id
+		       ? v->pasts[low]
+		       : NULL;
 }
 
 /* A file that is not there any more is damage, which the reader of the value
@@ -343,12 +350,22 @@ static void add_live(const struct version *v, const struct blob_share *blobs,
 	}
 }
 
+void version_blob_past(const struct version *v, uint64_t *past)
+{
+	size_t i;
+
+	memset(past, 0, v->blob_count * sizeof(*past));
+	for (i = 0; i < v->past_count; i++)
+		add_live(v, v->pasts[i]->facts->blobs,
+			 v->pasts[i]->facts->blob_count, past);
+}
+
 void version_blob_live(const struct version *v, uint64_t *live)
 {
 	unsigned int level;
 	size_t i;
 
-	memset(live, 0, v->blob_count * sizeof(*live));
+	version_blob_past(v, live);
 	for (level = 0; level < LEVEL_COUNT; level++)
 		for (i = 0; i < v->levels[level].count; i++) {
 			const struct sst_properties *p =
@@ -356,9 +373,6 @@ void version_blob_live(const struct version *v, uint64_t *live)
 
 			add_live(v, p->blobs, p->blob_count, live);
 		}
-	for (i = 0; i < v->past_count; i++)
-		add_live(v, v->pasts[i]->facts->blobs,
-			 v->pasts[i]->facts->blob_count, live);
 }
 
 uint64_t sst_file_blob_size(const struct sst_file *f)
@@ -372,6 +386,14 @@ uint64_t sst_file_blob_size(const struct sst_file *f)
 	return size;
 }
 
+static int by_past_id(const void *a, const void *b)
+{
+	const struct past_file *x = *(struct past_file *const *)a;
+	const struct past_file *y = *(struct past_file *const *)b;
+
+	return x->facts->id < y->facts->id ? -1 : x->facts->id > y->facts->id;
+}
+
 /* Each level has few files, and a version is made when one is added or
  * removed: sorting anew is simpler than merging. */
 int version_sort(struct version *v)
@@ -383,6 +405,8 @@ int version_sort(struct version *v)
 			qsort(v->levels[i].files, v->levels[i].count,
 			      sizeof(*v->levels[i].files),
 			      i == 0 ? by_newest : by_key);
+	if (v->past_count > 1)
+		qsort(v->pasts, v->past_count, sizeof(*v->pasts), by_past_id);
 	return version_make_runs(v);
 }
 

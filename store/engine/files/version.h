@@ -86,7 +86,8 @@ struct version {
 	size_t tombstone_count;   /* range tombstones of all files */
 	struct blob_file **blobs; /* by id; each with a reference */
 	size_t blob_count;
-	struct past_file **pasts; /* of no level; each with a reference */
+	struct past_file **pasts; /* of no level, by id; each with a
+				     reference */
 	size_t past_count;
 	atomic_uint references;
 	/* Protected by the engine's lock work: the turn of rules (see
@@ -173,13 +174,16 @@ struct blob_file *version_blob(const struct version *v, uint64_t id);
  * -ENOMEM. */
 int version_add_past(struct version *v, struct past_file *f);
 
-/* The history file with this id, or NULL. No reference is taken. */
+/* The history file with this id of a version that is sorted, or NULL. No reference is taken. */
 struct past_file *version_past(const struct version *v, uint64_t id);
 
 /* live has v->blob_count elements and gets, for each blob file of v, how many
  * of its bytes the ssts refer to, history files among them; what two columns or
  * two ssts share is counted twice. */
 void version_blob_live(const struct version *v, uint64_t *live);
+
+/* The same of the history files alone. */
+void version_blob_past(const struct version *v, uint64_t *past);
 
 /* Whether f holds deletions. */
 static inline bool sst_file_deletes(const struct sst_file *f)

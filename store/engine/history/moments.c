@@ -103,15 +103,39 @@ static bool is_held(uint64_t seq, const uint64_t *held, size_t count)
 }
 
 /* How much later than from it was at to, as far as that counts. */
-static uint64_t between(uint64_t from_us, uint64_t to_us)
+static uint64_t between(uint64_t from_us, uint64_t to_us, bool passed)
 {
 	assert(to_us >= from_us);
-	return to_us - from_us > GAP_US ? 0 : to_us - from_us;
+	return to_us - from_us > GAP_US && !passed ? 0 : to_us - from_us;
+}
+
+static bool has_passed(uint64_t from_us, uint64_t to_us, uint64_t seen_us)
+{
+	return seen_us > 0 && seen_us >= (to_us - from_us) / 2;
+}
+
+/* How long it is from at to next, or to now_us if it is NULL. */
+static uint64_t age_until(const struct moment *at, const struct moment *next,
+			  uint64_t now_us, uint64_t seen_us)
+{
+	if (next)
+		return between(at->time_us, next->time_us,
+			       next->flags & MOMENT_PASSED);
+	return between(at->time_us, now_us,
+		       has_passed(at->time_us, now_us, seen_us));
+}
+
+/* Whether a and next, which follows it or is NULL, are in one minute, so that
+ * the later one stands for both: not around a gap, whose ends stay. */
+static bool stands_for(const struct moment *next, const struct moment *a)
+{
+	return next && a->flags == 0 && !(next->flags & MOMENT_AFTER_GAP) &&
+	       a->time_us / MINUTE_US == next->time_us / MINUTE_US;
 }
 
 /* Leaves out of m, from its end on, what is not wanted at now_us. */
-static void thin(struct moments *m, uint64_t now_us, uint64_t window_us,
-		 const uint64_t *held, size_t held_count)
+static void thin(struct moments *m, uint64_t now_us, uint64_t seen_us,
+		 uint64_t window_us, const uint64_t *held, size_t held_count)
 {
 	struct moment *to = m->items + m->count, *next = NULL;
 	uint64_t age = 0, next_age = 0;
@@ -119,12 +143,11 @@ static void thin(struct moments *m, uint64_t now_us, uint64_t window_us,
 
 	for (i = m->count; i-- > 0;) {
 		struct moment *at = &m->items[i];
-		bool same_minute = next && at->time_us / MINUTE_US ==
-						   next->time_us / MINUTE_US;
 
-		age += between(at->time_us, next ? next->time_us : now_us);
+		age += age_until(at, next, now_us, seen_us);
 		if (!next || is_held(at->seq, held, held_count) ||
-		    (next_age <= window_us && (age <= FINE_US || !same_minute)))
+		    (next_age <= window_us &&
+		     (age <= FINE_US || !stands_for(next, at))))
 			*--to = *at;
 		next = at;
 		next_age = age;
@@ -134,9 +157,11 @@ static void thin(struct moments *m, uint64_t now_us, uint64_t window_us,
 }
 
 int moments_next(struct moments *m, const struct moment *fresh, uint64_t now_us,
-		 uint64_t window_us, const uint64_t *held, size_t count,
-		 struct moments **out)
+		 uint64_t seen_us, uint64_t window_us, const uint64_t *held,
+		 size_t count, struct moments **out)
 {
+	const struct moment *last =
+		m->count > 0 ? &m->items[m->count - 1] : NULL;
 	struct moments *next;
 	int err = list_new(m->count + 1, &next);
 
@@ -145,12 +170,16 @@ int moments_next(struct moments *m, const struct moment *fresh, uint64_t now_us,
 	memcpy(next->items, m->items, m->count * sizeof(*m->items));
 	next->count = m->count;
 	if (fresh) {
-		assert(m->count == 0 ||
-		       (m->items[m->count - 1].seq < fresh->seq &&
-			m->items[m->count - 1].time_us <= fresh->time_us));
-		next->items[next->count++] = *fresh;
+		assert(!last || (last->seq < fresh->seq &&
+				 last->time_us <= fresh->time_us));
+		next->items[next->count] = *fresh;
+		if (last && fresh->time_us - last->time_us > GAP_US &&
+		    has_passed(last->time_us, fresh->time_us, seen_us))
+			next->items[next->count].flags |= MOMENT_PASSED;
+		next->count++;
+		seen_us = 0;
 	}
-	thin(next, now_us, window_us, held, count);
+	thin(next, now_us, seen_us, window_us, held, count);
 	if (!fresh && next->count == m->count) {
 		moments_put(next);
 		next = moments_get(m);

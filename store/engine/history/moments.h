@@ -20,6 +20,18 @@ struct moment {
 	uint64_t time_us; /* GC time, which never goes back */
 	uint64_t seq;     /* of the last write that it sees */
 	uint64_t size;    /* bytes of the tree then */
+	uint64_t flags;   /* of enum moment_flags */
+};
+
+/* Of a moment and the time between it and the one before, if there is one. Both
+ * it and the one before are kept as long as they are within the window. */
+enum moment_flags {
+	/* What was written in between is there, but nobody knows when that was:
+	 * the store was not closed, and came back with more than was noted. */
+	MOMENT_AFTER_GAP = 1,
+	/* It was more than a day, and that did go by. */
+	MOMENT_PASSED = 2,
+	MOMENT_FLAGS = 3, /* all that are known */
 };
 
 struct moments {
@@ -37,7 +49,8 @@ struct moments *moments_get(struct moments *m);
 /* Frees with the last reference. NULL is allowed. */
 void moments_put(struct moments *m);
 
-/* The last moment that is not after time_us; NULL if all are. */
+/* The last moment that is not after time_us; NULL if all are. Whether it is
+ * known to be what was there then, its neighbour says, see moment_flags. */
 const struct moment *moments_at(const struct moments *m, uint64_t time_us);
 
 /* The first of count moments, or of those of m, that sees what was written with
@@ -56,14 +69,16 @@ uint64_t moments_first(const struct moments *m);
  * moments that are being read, which stay whatever their age.
  *
  * How old a moment is follows from the list: the time from each to the next,
- * but none at all where that is more than a day. So a clock that jumps by years
- * and back takes nothing away, not even if the store was closed in between; the
- * price is that a store nobody writes to keeps its past for longer.
+ * but none at all where that is more than a day, unless half of it or more was
+ * seen to go by: seen_us is since m's last moment, or since the store was opened,
+ * by a clock that nobody sets. So a clock that jumps by years and back takes
+ * nothing away, not even if the store was closed in between; the price is that
+ * a store which is closed for days keeps its past for longer.
  *
  * 0 or -ENOMEM. *out is m itself, with one more reference, if nothing changes.
  */
 int moments_next(struct moments *m, const struct moment *fresh, uint64_t now_us,
-		 uint64_t window_us, const uint64_t *held, size_t count,
-		 struct moments **out);
+		 uint64_t seen_us, uint64_t window_us, const uint64_t *held,
+		 size_t count, struct moments **out);
 
 #endif

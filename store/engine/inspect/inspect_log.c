@@ -149,10 +149,13 @@ static int show_history(struct inspect *i, const struct edit *e)
 	int err = 0;
 
 	for (n = 0; n < e->moment_count && err == 0; n++)
-		err = inspect_always(i, "moment %llu seq %llu size %llu",
+		err = inspect_always(i, "moment %llu seq %llu size %llu%s",
 				     (unsigned long long)e->moments[n].time_us,
 				     (unsigned long long)e->moments[n].seq,
-				     (unsigned long long)e->moments[n].size);
+				     (unsigned long long)e->moments[n].size,
+				     e->moments[n].flags & MOMENT_AFTER_GAP
+					     ? " after a gap"
+					     : "");
 	for (n = 0; n < e->ended_count && err == 0; n++)
 		err = inspect_always(i, "end moment seq %llu",
 				     (unsigned long long)e->ended[n]);

@@ -251,25 +251,35 @@ static int show_past(struct past_file *f, struct past_run *p)
 	return err;
 }
 
+/* Whether the moment needs f, which was written since, for [start, end). */
+static bool is_asked(const struct sources *s, const struct past_file *f,
+		     struct bytes start, struct bytes end)
+{
+	return f->facts->visible_seq >= s->seq &&
+	       past_file_overlaps(f, start, end);
+}
+
 /* Adds the history files that the moment needs: those that were written since.
  */
 static int add_pasts(struct sources *s, struct collector *c, struct bytes start,
 		     struct bytes end, struct bytes prefix)
 {
 	const struct version *v = s->version;
-	size_t i;
+	size_t count = 0, i;
 	int err = 0;
 
-	/* One more, since malloc(0) may be NULL. */
-	s->pasts = malloc((v->past_count + 1) * sizeof(*s->pasts));
+	for (i = 0; i < v->past_count; i++)
+		count += is_asked(s, v->pasts[i], start, end);
+	if (count == 0)
+		return 0;
+	s->pasts = malloc(count * sizeof(*s->pasts));
 	if (!s->pasts)
 		return -ENOMEM;
 	c->seq = s->seq;
 	for (i = 0; i < v->past_count && err == 0; i++) {
 		struct past_run *p = &s->pasts[s->past_count];
 
-		if (v->pasts[i]->facts->visible_seq < s->seq ||
-		    !past_file_overlaps(v->pasts[i], start, end))
+		if (!is_asked(s, v->pasts[i], start, end))
 			continue;
 		err = show_past(v->pasts[i], p);
 		s->past_count++;

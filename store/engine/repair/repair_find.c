@@ -581,6 +581,22 @@ static int find_others(struct finder *f)
 	return err < 0 ? err : take_ssts(f);
 }
 
+/* An sst all of which a deletion hides goes as it is, or becomes a history file
+ * as it is; only the manifest tells. */
+static int doubt_ssts(struct repair *r)
+{
+	int err;
+
+	if (r->found.added_count == 0)
+		return 0;
+	err = fail(ERR_manifest_damaged,
+		   "%s: without root and edits nothing tells which ssts had "
+		   "been dropped, or were kept as history alone; what was "
+		   "deleted may be back",
+		   r->from->path);
+	return repair_lose(r, err, BYTES_NONE, BYTES_NONE);
+}
+
 /* Without a manifest every file counts, and only sequences tell which is
  * newer. */
 static int find_all(struct finder *f)
@@ -595,6 +611,8 @@ static int find_all(struct finder *f)
 	r->any_order = true;
 	if (err == 0)
 		err = look_at_named(f);
+	if (err == 0)
+		err = doubt_ssts(r);
 	if (err == 0)
 		err = look_at_logs(f);
 	settle_load_seq(f);

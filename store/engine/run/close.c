@@ -67,8 +67,9 @@ int engine_close(struct engine *e)
 	assert(!e->oldest && !e->newest && !e->past);
 	if (!e->options.read_only) {
 		err = engine_writable(e);
-		if (err == 0)
-			err = history_note(e);
+		/* Without memory it ends with the moment before. */
+		if (err == 0 && history_note(e) < 0)
+			err_clear();
 		if (err == 0) {
 			flush_for_close(e);
 			err = engine_writable(e);

@@ -102,12 +102,28 @@ struct recovery {
 	size_t log_count;               /* of logs that the manifest names */
 	const struct manifest_log *log; /* the one under way */
 	struct wal_replay result;       /* of it, so far */
-	uint64_t promised;  /* bytes of it that were known durable */
-	bool promise_known; /* promised is set, as a first record needed it */
-	bool torn;          /* a log was not closed cleanly */
-	uint64_t lost_load; /* sequence of the first bulk load without a mark;
+	uint64_t promised;    /* bytes of it that were known durable */
+	bool promise_known;   /* promised is set, as a first record needed it */
+	uint64_t durable_seq; /* of the last record that was known durable */
+	bool torn;            /* a log was not closed cleanly */
+	uint64_t lost_load;   /* sequence of the first bulk load without a mark;
 				0 */
 };
+
+/* Finds how far the log under way was known durable. */
+static int find_promise(struct recovery *r)
+{
+	char name[VOLUME_NAME_MAX + 1];
+	int err;
+
+	if (r->promise_known)
+		return 0;
+	manifest_name(r->log->id, "log", name);
+	err = wal_promised(r->e->volume, name, r->log->id, r->log->final_size,
+			   &r->promised);
+	r->promise_known = err == 0;
+	return err;
+}
 
 /* Whether the large values of a record are there: 0; 1 if not, and the log ends
  * before the record; negative if it was durable, so that they are damaged, or
@@ -116,16 +132,11 @@ static int check_blobs(struct recovery *r, const struct batch *batch)
 {
 	char name[VOLUME_NAME_MAX + 1];
 	bool synced;
-	int err;
+	int err = find_promise(r);
 
+	if (err < 0)
+		return err;
 	manifest_name(r->log->id, "log", name);
-	if (!r->promise_known) {
-		err = wal_promised(r->e->volume, name, r->log->id,
-				   r->log->final_size, &r->promised);
-		if (err < 0)
-			return err;
-		r->promise_known = true;
-	}
 	/* The record begins at good_size. What is durable ends with a record,
 	 * so this one is durable as a whole or not. */
 	synced = r->result.good_size < r->promised;
@@ -240,6 +251,17 @@ static int damaged_record(struct recovery *r, int err)
 		    (unsigned long long)r->result.good_size, err_detail());
 }
 
+/* Who only reads makes nothing durable, and a power cut may take back what was
+ * not: notes whether the record up to e->written_seq was. */
+static int note_durable(struct recovery *r)
+{
+	int err = find_promise(r);
+
+	if (err == 0 && r->result.good_size < r->promised)
+		r->durable_seq = r->e->written_seq;
+	return err;
+}
+
 /* Applies one log record, for wal_replay, whose results these are: 0, 1 if the
  * log is to end before it, or an error. */
 static int replay_record(void *context, struct bytes record)
@@ -281,7 +303,7 @@ static int replay_record(void *context, struct bytes record)
 		return fits;
 	memtable_apply(e->memtable, &batch, seq);
 	e->written_seq = seq + batch.count - 1;
-	return 0;
+	return e->options.read_only ? note_durable(r) : 0;
 }
 
 /* Replays one log into the memtable; meanwhile e->log_id is its id, for
@@ -428,7 +450,7 @@ static int recover(struct engine *e)
 	uint64_t loaded;
 	int err;
 
-	e->written_seq = e->manifest->last_seq;
+	e->written_seq = r.durable_seq = e->manifest->last_seq;
 	atomic_store(&e->flushed_seq, e->manifest->last_seq);
 	e->gc_time_us = e->manifest->gc_time_us;
 	e->version = version_get(e->manifest->current);
@@ -450,7 +472,7 @@ static int recover(struct engine *e)
 		loaded = e->manifest->given_seq;
 	if (loaded > e->written_seq) {
 		r.lost_load = e->written_seq + 1;
-		e->written_seq = loaded;
+		e->written_seq = r.durable_seq = loaded;
 		event_add(&e->events, EVENTS_MAIN,
 			  "loads_recovered first_seq=%llu last_seq=%llu",
 			  (unsigned long long)r.lost_load,
@@ -458,7 +480,10 @@ static int recover(struct engine *e)
 	}
 	gaps_note_any(&e->gaps, e->written_seq);
 	atomic_store(&e->visible_seq, e->written_seq);
-	atomic_store(&e->synced_seq, e->written_seq);
+	/* Who writes flushes what is not known durable before all else. */
+	atomic_store(&e->synced_seq,
+		     e->options.read_only ? r.durable_seq : e->written_seq);
+	history_recovered(e);
 	if (err < 0 || e->options.read_only)
 		return err;
 	return resume(&r);

@@ -102,7 +102,8 @@ static int take_history(struct merge_context *c, struct merge_parts *parts,
 		return -ENOMEM;
 	memcpy(parts->history, m->items, count * sizeof(*m->items));
 	if (m->items[count - 1].seq < visible)
-		parts->history[count++] = (struct moment){ now_us, visible, 0 };
+		parts->history[count++] =
+			(struct moment){ now_us, visible, 0, 0 };
 	c->history = parts->history;
 	c->history_count = count;
 	c->readers = parts->readers;
@@ -158,6 +159,7 @@ static int merge_context(struct engine *e, struct merge_context *c,
 	pthread_mutex_unlock(&e->lock);
 	err = take_history(c, parts, moments, now_us);
 	moments_put(moments);
+	c->no_room = c->history_count > 0 && history_has_no_room(e);
 	if (err < 0)
 		merge_parts_release(parts);
 	return err;
@@ -186,7 +188,7 @@ static bool give_way(struct engine *e, struct merge_context *c,
 		     struct edit *edit)
 {
 	if (c->history_count == 0 ||
-	    history_forget(e, c->snapshots[c->snapshot_count - 1]) < 0)
+	    history_give_up(e, c->snapshots[c->snapshot_count - 1]) < 0)
 		return false;
 	edit_release(edit);
 	c->history_count = 0;
@@ -434,6 +436,24 @@ int engine_flush_oldest(struct engine *e)
 	return err < 0 ? err : 1;
 }
 
+/* What a merge has made, chunks that it moved among it, is durable and then
+ * named. */
+static int publish_merge(struct engine *e, const struct blob_mover *mover,
+			 struct edit *edit)
+{
+	int err = 0;
+
+	/* Moved chunks are durable before references to them. */
+	if (mover->moved) {
+		err = blob_sync(e);
+		if (err < 0)
+			engine_sync_failed(e, err);
+	}
+	if (err == 0)
+		err = sync_history(e, edit);
+	return err < 0 ? err : engine_apply(e, edit);
+}
+
 /* Merges c's inputs and applies the edit. Chunks that the merge meets in blob
  * files full of garbage move to the present one, which is held until the edit
  * refers to it. After a failure no output is left but for those that the
@@ -452,19 +472,10 @@ static int merge_inputs(struct engine *e, struct version *v,
 	}
 	if (err == 0)
 		err = compact_run(context, v, c, edit);
-	/* Moved chunks are durable before references to them. */
-	if (err == 0 && mover.moved) {
-		err = blob_sync(e);
-		if (err < 0)
-			engine_sync_failed(e, err);
-	}
 	if (err == 0) {
 		/* What has expired by it may be gone, so it must stay so. */
 		edit->gc_time_us = context->now_us;
-		err = sync_history(e, edit);
-	}
-	if (err == 0) {
-		err = engine_apply(e, edit);
+		err = publish_merge(e, &mover, edit);
 		/* The outputs of a trivial one are its inputs. */
 		if (err < 0 && !c->trivial)
 			remove_outputs(e, edit);
