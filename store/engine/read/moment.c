@@ -22,22 +22,42 @@ static int too_old(const struct engine *e, uint64_t time_us, uint64_t first)
 		    e->volume->path, oldest, (unsigned long long)first, wanted);
 }
 
+/* The last moment not after time_us, or NULL; *first is the oldest one's time,
+ * 0 if there is none. Needs lock. */
+static const struct moment *find(const struct engine *e, uint64_t time_us,
+				 uint64_t *first)
+{
+	const struct moments *m = e->moments;
+
+	*first = m->count > 0 ? m->items[0].time_us : 0;
+	return moments_at(m, time_us);
+}
+
+int engine_find_moment(struct engine *e, uint64_t time_us, uint64_t *found_us)
+{
+	const struct moment *at;
+	uint64_t first;
+
+	pthread_mutex_lock(&e->lock);
+	at = find(e, time_us, &first);
+	*found_us = at ? at->time_us : 0;
+	pthread_mutex_unlock(&e->lock);
+	return at ? 0 : too_old(e, time_us, first);
+}
+
 int engine_moment(struct engine *e, uint64_t time_us,
 		  struct engine_snapshot **out)
 {
 	struct engine_snapshot *s = calloc(1, sizeof(*s));
-	const struct moment *at = NULL;
-	uint64_t first = 0;
+	const struct moment *at;
+	uint64_t first;
 
 	*out = s;
 	if (!s)
 		return -ENOMEM;
 	s->past = true;
 	pthread_mutex_lock(&e->lock);
-	if (e->moments->count > 0) {
-		first = e->moments->items[0].time_us;
-		at = moments_at(e->moments, time_us);
-	}
+	at = find(e, time_us, &first);
 	if (at) {
 		s->seq = at->seq;
 		s->gc_time_us = at->time_us;
