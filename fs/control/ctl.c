@@ -426,7 +426,7 @@ int ctl_open(struct fs *fs, struct node *node, int flags, struct ctl_file **out)
 
 	assert(!S_ISDIR(mode) && !S_ISLNK(mode));
 	if (writes && node_is_past(node))
-		return -EROFS;
+		return fs_refuse(node);
 	/* Root passes the kernel's check of modes; a file that has nothing to
 	 * read, or takes nothing, refuses root too. */
 	if ((reads && !(mode & 0400)) || (writes && !(mode & 0200)))

@@ -249,7 +249,7 @@ static int set_owner_and_mode(struct fs *fs, struct node *node,
 	      (FUSE_SET_ATTR_MODE | FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID)))
 		return 0;
 	if (node_is_past(node))
-		return -EROFS;
+		return fs_refuse(node);
 	err = entry_attr(fs, node, &st, &timeout);
 	if (err)
 		return err;
@@ -351,7 +351,7 @@ static void on_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr,
 
 	/* A path's truncate opens nothing that could refuse it. */
 	if (!err && to_set & (FUSE_SET_ATTR_SIZE | FUSE_SET_ATTR_MTIME))
-		err = node_is_past(node)           ? -EROFS
+		err = node_is_past(node)           ? fs_refuse(node)
 		      : node->kind == NODE_VERSION ? -EACCES
 						   : 0;
 	if (!err && node->kind == NODE_CELL && to_set & FUSE_SET_ATTR_SIZE)
@@ -403,7 +403,7 @@ static void on_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name,
 static int refuse_special(const struct node *directory)
 {
 	return node_is_past(directory)
-		       ? -EROFS
+		       ? fs_refuse(directory)
 		       : fail(EPERM, "there are no links, pipes or devices");
 }
 

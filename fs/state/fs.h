@@ -134,6 +134,10 @@ void fs_reach(const struct fs *fs, uint64_t us);
 /* Microseconds by the clock that nobody sets, for how long ago a thing was. */
 uint64_t fs_steady(void);
 
+/* What a change of names in a control directory is answered with: -EROFS in the
+ * past, with its reason, else -EPERM. */
+int fs_refuse(const struct node *directory);
+
 /* Notes a change through a path, which the kernel follows by itself. For others
  * see fs_changed_outside (notify.h). */
 void fs_changed(struct fs *fs);
