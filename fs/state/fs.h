@@ -43,10 +43,11 @@ struct sized;
 struct sized_cursor;
 struct begun;
 
-/* Snapshots that .at/now shows, see pin.h. */
+/* Snapshots that .at/now and .as-of show, see pin.h. */
 struct pins {
-	pthread_mutex_t lock; /* guards first, the list and all in it */
+	pthread_mutex_t lock; /* guards what follows, the list and all in it */
 	struct pin *first;
+	size_t moments; /* how many of these are of moments */
 };
 
 /* Exports with a size, see sized.h. */
