@@ -180,6 +180,10 @@ errno ENOENT ls "$m/later/.as-of/$then"
 check "that it was not there" grep -q 'no such table at' <(why)
 cd / && remount -o xattr && cd "$work" || exit 1
 was "after a remount" "$m/t/.as-of/$then"
+cd / && remount -o ro && cd "$work" || exit 1
+was "by who only reads" "$m/t/.as-of/$then"
+cd / && remount -o xattr && cd "$work" || exit 1
+was "again" "$m/t/.as-of/$then"
 check "who holds memory for it" \
 	grep -q '^memory_moments [1-9]' "$m/.tabletfs/stats"
 
