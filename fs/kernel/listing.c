@@ -96,7 +96,6 @@ static int read_schema(struct listing *l)
 	for (i = 0; i < count && !err; i++)
 		err = names_add(&l->names, t ? t->families[i].name
 					     : schema->tables[i].name);
-	names_sort(&l->names);
 	return err;
 }
 
@@ -183,37 +182,56 @@ static int read_memory(struct listing *l)
 	return err;
 }
 
+/* Finds the names that l has at its place, where no scan gives them: 1, 0 where
+ * one does, or an error. */
+static int prepare_names(struct listing *l)
+{
+	int err;
+
+	switch (l->node->kind) {
+	case NODE_ROOT:
+		l->kind = NODE_TABLE;
+		err = read_schema(l);
+		break;
+	case NODE_SCHEMA:
+		l->kind = NODE_SCHEMA_FAMILY;
+		err = read_schema(l);
+		break;
+	case NODE_AT_SCHEMA:
+		l->kind = NODE_AT_SCHEMA_FAMILY;
+		err = read_schema(l);
+		break;
+	case NODE_AS_OF_STORE:
+		l->kind = NODE_AT_TIME;
+		err = read_schema(l);
+		break;
+	case NODE_AS_OF:
+		l->kind = NODE_AS_OF_LINK;
+		err = as_of_add_names(l->fs, &l->names);
+		break;
+	case NODE_RECIPES:
+		l->kind = NODE_RECIPE;
+		err = recipe_add_names(l->place.table, &l->names);
+		break;
+	default:
+		return 0;
+	}
+	names_sort(&l->names);
+	return err ? err : 1;
+}
+
 /* Finds the sources of l at its place, by the kind of its directory, but for a
  * query. A directory that has control names only ends at once. */
 static int prepare(struct listing *l)
 {
 	struct node *node = l->node;
-	int err = 0;
+	int err;
 
 	tree_assert_held(l->fs);
+	err = prepare_names(l);
+	if (err)
+		return err < 0 ? err : 0;
 	switch (node->kind) {
-	case NODE_ROOT:
-		l->kind = NODE_TABLE;
-		return read_schema(l);
-	case NODE_SCHEMA:
-		l->kind = NODE_SCHEMA_FAMILY;
-		return read_schema(l);
-	case NODE_AT_SCHEMA:
-		l->kind = NODE_AT_SCHEMA_FAMILY;
-		return read_schema(l);
-	case NODE_AS_OF_STORE:
-		l->kind = NODE_AT_TIME;
-		return read_schema(l);
-	case NODE_AS_OF:
-		l->kind = NODE_AS_OF_LINK;
-		err = as_of_add_names(l->fs, &l->names);
-		names_sort(&l->names);
-		return err;
-	case NODE_RECIPES:
-		l->kind = NODE_RECIPE;
-		err = recipe_add_names(l->place.table, &l->names);
-		names_sort(&l->names);
-		return err;
 	case NODE_SCAN_ROWS:
 		l->kind = NODE_SCAN_LINK;
 		return 0;
