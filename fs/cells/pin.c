@@ -16,9 +16,11 @@ struct pin {
 	struct node *node; /* of the name now, referenced; of a moment NULL */
 	uint64_t time_us;  /* of a moment */
 	uint64_t size;     /* bytes that it takes, as accounts have it */
-	struct snapshot *snapshot; /* owned; for good, as long as users > 0 */
+	struct snapshot *snapshot; /* owned; for good, as long as users > 0;
+				      NULL of a moment that rests */
 	uint64_t made_us, used_us; /* as fs_steady told */
 	unsigned int users;        /* views */
+	bool alone; /* of one view, in no list, since the moment rests */
 };
 
 void pins_init(struct pins *pins)
@@ -26,6 +28,18 @@ void pins_init(struct pins *pins)
 	pthread_mutex_init(&pins->lock, NULL);
 	pins->first = NULL;
 	pins->moments = 0;
+}
+
+/* The moment is no longer held. With the lock held, or at the end. */
+static void let_go(struct fs *fs, struct pin *p)
+{
+	assert(p->users == 0 && !p->node);
+	if (!p->snapshot)
+		return;
+	store_snapshot_release(fs->store, p->snapshot);
+	memory_give(store_memory(fs->store), MEMORY_MOMENTS, p->size);
+	p->snapshot = NULL;
+	fs->pins.moments--;
 }
 
 /* Ends the pin that *at points to; *at is then the next. Its node lives on
@@ -37,13 +51,13 @@ static void end_pin(struct fs *fs, struct pin **at)
 
 	assert(p->users == 0);
 	*at = p->next;
-	if (p->node)
+	if (p->node) {
 		node_detach(&fs->nodes, p->node);
-	else
-		fs->pins.moments--;
-	memory_give(store_memory(fs->store), MEMORY_MOMENTS, p->size);
-	node_put(&fs->nodes, p->node);
-	store_snapshot_release(fs->store, p->snapshot);
+		node_put(&fs->nodes, p->node);
+		store_snapshot_release(fs->store, p->snapshot);
+	} else {
+		let_go(fs, p);
+	}
 	free(p);
 }
 
@@ -54,22 +68,31 @@ void pins_release(struct fs *fs)
 	pthread_mutex_destroy(&fs->pins.lock);
 }
 
-/* A pin that the kernel knows the name of may have somebody in it, who is let
- * be for an hour; a moment may have, too. */
+/* Whether a pin ends, which nobody uses. One that the kernel knows the name of
+ * may have somebody in it, who is let be for an hour; a moment may have, too,
+ * and then rests. With the lock held. */
+static bool is_over(struct fs *fs, struct pin *p, uint64_t now_us)
+{
+	uint64_t age_us = now_us - p->made_us;
+
+	if (p->node)
+		return age_us >= AT_KEPT_US ||
+		       (now_us - p->used_us >= AT_SHARED_US &&
+			!node_is_remembered(&fs->nodes, p->node));
+	if (age_us >= AT_KEPT_US)
+		let_go(fs, p);
+	return age_us >= AT_KEPT_US + MOMENT_RESTS_US;
+}
+
 static void sweep_locked(struct fs *fs, uint64_t now_us)
 {
 	struct pin **at = &fs->pins.first;
 
 	while (*at) {
-		struct pin *p = *at;
-		bool unused = p->node && now_us - p->used_us >= AT_SHARED_US &&
-			      !node_is_remembered(&fs->nodes, p->node);
-
-		if (p->users == 0 &&
-		    (unused || now_us - p->made_us >= AT_KEPT_US))
+		if ((*at)->users == 0 && is_over(fs, *at, now_us))
 			end_pin(fs, at);
 		else
-			at = &p->next;
+			at = &(*at)->next;
 	}
 }
 
@@ -146,23 +169,27 @@ static const struct node *root_of(const struct node *node)
 	return node;
 }
 
-/* Uses the pin of this node, or of this moment if that is NULL, for view: false
- * if there is none. With the lock held. */
-static bool use_pin(struct fs *fs, const struct node *node, uint64_t time_us,
-		    struct at_view *view)
+static void use_pin(struct pin *p, struct at_view *view)
+{
+	p->users++;
+	p->used_us = fs_steady();
+	view->pin = p;
+	view->snapshot = p->snapshot;
+}
+
+/* The pin of this node, or of this moment if that is NULL, in use by view if it
+ * does not rest; NULL if there is none. With the lock held. */
+static struct pin *find_pin(struct fs *fs, const struct node *node,
+			    uint64_t time_us, struct at_view *view)
 {
 	struct pin *p = fs->pins.first;
 
 	/* Also one that is not shared any more: this node is its own. */
 	while (p && (p->node != node || p->time_us != time_us))
 		p = p->next;
-	if (!p)
-		return false;
-	p->users++;
-	p->used_us = fs_steady();
-	view->pin = p;
-	view->snapshot = p->snapshot;
-	return true;
+	if (p && p->snapshot)
+		use_pin(p, view);
+	return p;
 }
 
 /* Ends the moment that was used longest ago, if one is not in use: whether it
@@ -172,7 +199,7 @@ static bool end_oldest(struct fs *fs)
 	struct pin **at, **oldest = NULL;
 
 	for (at = &fs->pins.first; *at; at = &(*at)->next)
-		if (!(*at)->node && (*at)->users == 0 &&
+		if (!(*at)->node && (*at)->snapshot && (*at)->users == 0 &&
 		    (!oldest || (*at)->used_us < (*oldest)->used_us))
 			oldest = at;
 	if (oldest)
@@ -225,9 +252,30 @@ static int open_snapshot(struct fs *fs, uint64_t time_us, struct snapshot **out)
 	return -ERR_no_moment;
 }
 
-/* Holds the moment, and uses it for view. Without the lock, as the schema is
- * read; another may do the same meanwhile. */
-static int hold_moment(struct fs *fs, uint64_t time_us, struct at_view *view)
+/* Takes p, of a moment that is in no list, for view, and into the list unless
+ * another has that by now, or rests there. With the lock held. */
+static void enter_moment(struct fs *fs, struct pin *p, struct at_view *view)
+{
+	struct pin *other = find_pin(fs, NULL, p->time_us, view);
+
+	if (other && other->snapshot) {
+		store_snapshot_release(fs->store, p->snapshot);
+		free(p);
+		return;
+	}
+	use_pin(p, view);
+	p->alone = other != NULL;
+	if (p->alone)
+		return;
+	make_room(fs, p->size);
+	p->next = fs->pins.first;
+	fs->pins.first = p;
+	fs->pins.moments++;
+}
+
+/* Opens the moment for view. Without the lock, as the schema is read; another
+ * may do the same meanwhile. */
+static int open_moment(struct fs *fs, uint64_t time_us, struct at_view *view)
 {
 	struct pin *p = calloc(1, sizeof(*p));
 	int err = p ? open_snapshot(fs, time_us, &p->snapshot) : -ENOMEM;
@@ -240,16 +288,7 @@ static int hold_moment(struct fs *fs, uint64_t time_us, struct at_view *view)
 	p->size = size_of(fs, p->snapshot);
 	p->made_us = fs_steady();
 	pthread_mutex_lock(&fs->pins.lock);
-	if (use_pin(fs, NULL, time_us, view)) {
-		store_snapshot_release(fs->store, p->snapshot);
-		free(p);
-	} else {
-		make_room(fs, p->size);
-		p->next = fs->pins.first;
-		fs->pins.first = p;
-		fs->pins.moments++;
-		use_pin(fs, NULL, time_us, view);
-	}
+	enter_moment(fs, p, view);
 	pthread_mutex_unlock(&fs->pins.lock);
 	return 0;
 }
@@ -260,19 +299,18 @@ int at_open_moment(struct fs *fs, uint64_t time_us, struct at_view *view)
 	char text[CLOCK_TEXT_SIZE];
 	uint64_t found_us;
 	int err = store_find_moment(fs->store, time_us, &found_us);
-	bool held;
 
 	*view = (struct at_view){ .time_us = INT64_MAX };
 	if (!err && found_us != time_us)
 		err = -ERR_no_moment;
 	if (!err) {
 		pthread_mutex_lock(&fs->pins.lock);
-		held = use_pin(fs, NULL, time_us, view);
+		find_pin(fs, NULL, time_us, view);
 		pthread_mutex_unlock(&fs->pins.lock);
-		if (held)
+		if (view->pin)
 			return 0;
 		loop_hand_over();
-		err = hold_moment(fs, time_us, view);
+		err = open_moment(fs, time_us, view);
 	}
 	if (err != -ERR_no_moment)
 		return err;
@@ -286,7 +324,6 @@ int at_open_moment(struct fs *fs, uint64_t time_us, struct at_view *view)
 int at_open(struct fs *fs, struct node *node, struct at_view *view)
 {
 	const struct node *root;
-	bool held;
 	int err;
 
 	assert(node_is_past(node) && node->kind != NODE_AT);
@@ -301,19 +338,25 @@ int at_open(struct fs *fs, struct node *node, struct at_view *view)
 	if (!bytes_equal(node_name(root), BYTES_LITERAL("now")))
 		return time_parse(node_name(root), &view->time_us);
 	pthread_mutex_lock(&fs->pins.lock);
-	held = use_pin(fs, root, 0, view);
+	find_pin(fs, root, 0, view);
 	pthread_mutex_unlock(&fs->pins.lock);
-	return held ? 0 : -ESTALE;
+	return view->pin ? 0 : -ESTALE;
 }
 
 void at_close(struct fs *fs, struct at_view *view)
 {
-	if (!view->pin)
+	struct pin *p = view->pin;
+
+	if (!p)
 		return;
 	pthread_mutex_lock(&fs->pins.lock);
-	assert(view->pin->users > 0);
-	view->pin->users--;
+	assert(p->users > 0);
+	p->users--;
 	pthread_mutex_unlock(&fs->pins.lock);
+	if (p->alone) {
+		store_snapshot_release(fs->store, p->snapshot);
+		free(p);
+	}
 	view->pin = NULL;
 }
 

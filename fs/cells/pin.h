@@ -15,14 +15,19 @@
  * Below .as-of/<time> a node sees a moment of the store's history, which its
  * ancestor names by time_us. One that is looked at is held, for all who do, for
  * an hour at most, or until there is no room for another, of which there are
- * MOMENTS_HELD, and it is the one that was used longest ago. Then it is opened anew, as long as history has it; once that has
- * not, what is under it is ESTALE (ERR_moment_gone).
+ * MOMENTS_HELD, and it is the one that was used
+ * longest ago. Then it is opened anew, as long as history has it, at first for
+ * each request by itself; once history has not, what is under it is ESTALE
+ * (ERR_moment_gone).
  *
  * From any thread. A pin of now holds a reference of its node; one in use by a
  * view is not ended, however old it is.
  */
 #define AT_SHARED_US UINT64_C(60000000)
 #define AT_KEPT_US UINT64_C(3600000000)
+/* How long a moment is not held that was for an hour, so that history can let it
+ * go if that wants to, whoever goes on asking for it. */
+#define MOMENT_RESTS_US UINT64_C(60000000)
 /* Each has a schema in memory, which is in the account MEMORY_MOMENTS. */
 #define MOMENTS_HELD 16
 

@@ -6,6 +6,7 @@
 #include "fs/query/at.h"
 #include "fs/state/options.h"
 #include "store/engine/core/history.h"
+#include "store/engine/core/state.h"
 #include "store/engine/run/step.h"
 #include "store/model/model.h"
 #include "tests/unit/mem_store.h"
@@ -251,6 +252,28 @@ START_TEST(those_held_are_bounded)
 }
 END_TEST
 
+/* Whoever goes on asking, history can let go of it. */
+START_TEST(after_an_hour_it_is_not_held)
+{
+	struct node *node = at(tick());
+	struct at_view v;
+
+	pins_sweep(&fs, fs_steady() + AT_KEPT_US + 1);
+	ck_assert_uint_eq(fs.pins.moments, 0);
+	ck_assert_uint_eq(held(), 0);
+	ck_assert_int_eq(at_open(&fs, node, &v), 0);
+	ck_assert_uint_eq(store_moment_time(v.snapshot), now_us);
+	ck_assert_uint_eq(fs.pins.moments, 0);
+	at_close(&fs, &v);
+	ck_assert_ptr_null(store_engine(fs.store)->past);
+	pins_sweep(&fs, fs_steady() + AT_KEPT_US + MOMENT_RESTS_US + 1);
+	ck_assert_ptr_null(fs.pins.first);
+	ck_assert_int_eq(view(node), 0);
+	ck_assert_uint_eq(fs.pins.moments, 1);
+	node_put(&fs.nodes, node);
+}
+END_TEST
+
 /* Seconds become minutes: who is in one of them stays there as long as it is
  * held. */
 START_TEST(one_that_is_held_stays)
@@ -334,11 +357,15 @@ END_TEST
 int main(void)
 {
 	const TTest *tests[] = {
-		names_of_times,         what_is_listed,
-		two_look_at_one,        those_held_are_bounded,
-		one_that_is_held_stays, what_is_given_up_is_gone,
+		names_of_times,
+		what_is_listed,
+		two_look_at_one,
+		those_held_are_bounded,
+		after_an_hour_it_is_not_held,
+		one_that_is_held_stays,
+		what_is_given_up_is_gone,
 		which_table_it_is,
 	};
 
-	return run_suite("as_of", set_up, tear_down, tests, 7);
+	return run_suite("as_of", set_up, tear_down, tests, 8);
 }
