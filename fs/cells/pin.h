@@ -25,8 +25,8 @@
  */
 #define AT_SHARED_US UINT64_C(60000000)
 #define AT_KEPT_US UINT64_C(3600000000)
-/* How long a moment is not held that was for an hour, so that history can let it
- * go if that wants to, whoever goes on asking for it. */
+/* How long a moment is not held that was for an hour, so that history can let
+ * it go if that wants to, whoever goes on asking for it. */
 #define MOMENT_RESTS_US UINT64_C(60000000)
 /* Each has a schema in memory, which is in the account MEMORY_MOMENTS. */
 #define MOMENTS_HELD 16
@@ -60,8 +60,8 @@ struct at_moment {
 	uint32_t table_id; /* of the table, then; else 0 */
 };
 
-/* The node of this kind and name in directory, referenced, which is entered as m
- * says if there is none; what it stands for stays. 0 or -ENOMEM. */
+/* The node of this kind and name in directory, referenced, which is entered as
+ * m says if there is none; what it stands for stays. 0 or -ENOMEM. */
 int at_enter(struct fs *fs, struct node *directory, const struct at_moment *m,
 	     struct node **out);
 /* That node, referenced, if there is one, or NULL. */

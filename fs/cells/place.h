@@ -47,8 +47,8 @@ struct place {
 	struct cell_rules rules;   /* without a table nothing is set */
 };
 
-/* Holds fs->tree and fills *place, below a moment (pin.h) by the schema of that,
- * or the error of at_open: 0, -ERR_no_table if node is in a table that
+/* Holds fs->tree and fills *place, below a moment (pin.h) by the schema of
+ * that, or the error of at_open: 0, -ERR_no_table if node is in a table that
  * the store does not have, -ESTALE if another table has taken the name of that,
  * both with all else filled, or -ENOMEM. To be left in every case. If a rename
  * is under way, hands the lead over and waits. */

@@ -110,7 +110,8 @@ static int lookup_column(struct fs *fs, struct node *versions,
 	return err;
 }
 
-/* In .schema, also that of a moment. Names of families have one spelling, their bytes. */
+/* In .schema, also that of a moment. Names of families have one spelling, their
+ * bytes. */
 static int lookup_family(struct fs *fs, struct node *directory,
 			 struct bytes name, struct fuse_entry_param *e)
 {

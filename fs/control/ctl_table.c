@@ -21,7 +21,8 @@
  */
 static const struct ctl_entry entries[] = {
 	{ NODE_ROOT, ".tabletfs", NODE_INSTANCE, DIR_R },
-	/* The past, at.c, as_of.c; and ranges of rows to be deleted, ctl_drop.c. */
+	/* The past, at.c, as_of.c; and ranges of rows to be deleted,
+	 * ctl_drop.c. */
 	{ NODE_TABLE, ".at", NODE_AT, DIR_R },
 	{ NODE_AT, "now", NODE_AT_TIME, DIR_R },
 	{ NODE_TABLE, ".as-of", NODE_AS_OF, DIR_R },

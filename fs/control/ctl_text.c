@@ -68,7 +68,7 @@ static const char help_text[] =
 	"  TABLE/.keyviz/reads.html   heat map; reads writes bytes, svg tsv\n"
 	"  .tabletfs/                 help version stats metrics\n"
 	"                             errors log ctl\n"
-	"  .tabletfs/as-of/5m/        all tables as they were, dropped ones, too\n";
+	"  .tabletfs/as-of/5m/        all tables of then, dropped ones, too\n";
 
 static const char version_text[] = "tabletfs " TABLETFS_VERSION "\n";
 

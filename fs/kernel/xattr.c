@@ -16,9 +16,9 @@ static_assert(NODE_FAMILY < NODE_CELL, "kinds are in the order of depth");
 static_assert(NODE_AT_CELL - NODE_AT_TIME == NODE_CELL - NODE_TABLE,
 	      "those of the past are in the same order");
 
-/* Counts the versions that view sees of the cell at p, up to most, and tells the
- * newest one's timestamp: 0 or an error. They are read one by one, but no large
- * value is. */
+/* Counts the versions that view sees of the cell at p, up to most, and tells
+ * the newest one's timestamp: 0 or an error. They are read one by one, but no
+ * large value is. */
 static int count_versions(struct fs *fs, const struct at_view *view,
 			  const struct path *p, uint64_t most, uint64_t *count,
 			  uint64_t *timestamp_us)
@@ -48,8 +48,8 @@ static int count_versions(struct fs *fs, const struct at_view *view,
 	return err < 0 ? err : 0;
 }
 
-/* Appends how many versions the cell at p has, as view sees it, or the timestamp
- * of the newest. -ENODATA: one that is only local has none yet. */
+/* Appends how many versions the cell at p has, as view sees it, or the
+ * timestamp of the newest. -ENODATA: one that is only local has none yet. */
 static int print_versions(struct fs *fs, const struct at_view *view,
 			  const struct path *p, bool counts, struct buf *out)
 {
@@ -76,8 +76,8 @@ static int print_policy(const struct place *place, struct buf *out)
 		      : -ENODATA;
 }
 
-/* The kind of node if it is data, or that of what it was at a moment; NODE_ROOT,
- * which has no attributes, of all else. */
+/* The kind of node if it is data, or that of what it was at a moment;
+ * NODE_ROOT, which has no attributes, of all else. */
 static enum node_kind data_kind(const struct node *node)
 {
 	if (node_is_data(node))

@@ -39,8 +39,8 @@ static bool parse_age(struct bytes name, uint64_t *seconds)
 	return true;
 }
 
-/* The moment that an age or OLDEST means: 1 with its time, 0 if name is neither,
- * or -ERR_no_moment. */
+/* The moment that an age or OLDEST means: 1 with its time, 0 if name is
+ * neither, or -ERR_no_moment. */
 static int find_link(struct fs *fs, struct bytes name, uint64_t *moment_us)
 {
 	uint64_t now = fs_now(fs), seconds;
@@ -142,7 +142,8 @@ static int enter_time(struct fs *fs, struct node *directory, struct bytes name,
 	if (find_node(fs, directory, &m, out))
 		return 1;
 	err = store_find_moment(fs->store, us, &m.time_us);
-	/* Moments are in the order of time also where the clock was set back. */
+	/* Moments are in the order of time also where the clock was set back.
+	 */
 	if (!err && us > fs_now(fs) && us != m.time_us)
 		err = fail(ENOENT, "%.*s is a time to come", (int)name.size,
 			   name.data);

@@ -13,8 +13,8 @@
 
 /*
  * A node in the past is a path of the table and a view: a snapshot, or a time
- * that a filter of timestamps stands for. Nothing of it is local and no draft is
- * asked, so each question is one short scan of the row.
+ * that a filter of timestamps stands for. Nothing of it is local and no draft
+ * is asked, so each question is one short scan of the row.
  *
  * Kinds stand in the order of depth, which find and lookup_kind count on.
  */
@@ -196,8 +196,8 @@ int at_attr(struct fs *fs, struct node *node, const struct path *path,
 	/* What stands for a moment has its time. */
 	if (node->timestamp_us)
 		attr_directory(fs, ino, node->timestamp_us, st);
-	/* The root of a time is there as long as its table is, and what a schema
-	 * has, as long as the moment. */
+	/* The root of a time is there as long as its table is, and what a
+	 * schema has, as long as the moment. */
 	if (!is_of_cells(node->kind))
 		goto close_view;
 	err = find(fs, &view, path, node->kind, &info, NULL);

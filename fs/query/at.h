@@ -5,13 +5,13 @@
 
 /*
  * The past as files: TABLE/.at/<time>, TABLE/.as-of/<time>, and the rows,
- * families, cells and versions in them. pin.h decides what a time shows, as_of.h
- * what names the times of .as-of have; here names of keys are looked up,
- * attributes told and cells read. Nothing is kept between calls, which may come
- * from any thread.
+ * families, cells and versions in them. pin.h decides what a time shows,
+ * as_of.h what names the times of .as-of have; here names of keys are looked
+ * up, attributes told and cells read. Nothing is kept between calls, which may
+ * come from any thread.
  *
- * Below a pin (.at/now) that has ended all of it is -ESTALE, below a moment that
- * is no longer kept -ERR_moment_gone.
+ * Below a pin (.at/now) that has ended all of it is -ESTALE, below a moment
+ * that is no longer kept -ERR_moment_gone.
  */
 
 /* The child called name of directory, which is .at or .as-of or a directory in
@@ -23,8 +23,8 @@ int at_lookup(struct fs *fs, struct node *directory, struct bytes name,
 
 /* Fills *st, whose mode is that of a control name and whose owner and
  * permissions the caller then sets as the table has them, and *timeout, in
- * seconds; path is node's. Of what has no time, *st is left as it was; data of a
- * moment have the modes of data. -ENOENT if the node's cells have gone. */
+ * seconds; path is node's. Of what has no time, *st is left as it was; data of
+ * a moment have the modes of data. -ENOENT if the node's cells have gone. */
 int at_attr(struct fs *fs, struct node *node, const struct path *path,
 	    uint64_t ino, struct stat *st, double *timeout)
 	NEEDS_SHARED(fs->tree);

@@ -33,8 +33,8 @@ struct maker {
  * do it. What is unset in access stays in *st. */
 void access_apply(const struct table_access *access, struct stat *st);
 
-/* Owner and mode of a table that has this set, over what the mount says: none is
- * unset. */
+/* Owner and mode of a table that has this set, over what the mount says: none
+ * is unset. */
 struct table_access access_of(struct fs *fs, const struct table_access *set);
 
 /* Takes from mode whatever by does not give all who may be of that class: what
