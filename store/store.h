@@ -210,6 +210,10 @@ int store_snapshot(struct store *s, struct snapshot **out);
  */
 int store_moment(struct store *s, uint64_t time_us, struct snapshot **out);
 
+/* The time of the moment that store_moment would find, without what it costs to
+ * read there: 0 or -ERR_no_moment. */
+int store_find_moment(struct store *s, uint64_t time_us, uint64_t *found_us);
+
 /* The time of the moment that store_moment has found. */
 uint64_t store_moment_time(const struct snapshot *moment);
 

@@ -358,9 +358,12 @@ static mode_t type_of(enum node_kind kind)
 	case NODE_SCHEMA_FAMILY:
 	case NODE_AT_ROW:
 	case NODE_AT_FAMILY:
+	case NODE_AT_COLUMN:
+	case NODE_AT_SCHEMA_FAMILY:
 		return S_IFDIR;
 	case NODE_SCAN_LINK:
 	case NODE_SCAN_SEGMENT:
+	case NODE_AS_OF_LINK:
 		return S_IFLNK;
 	default:
 		return S_IFREG;
@@ -443,7 +446,8 @@ static int add_entry(struct fs *fs, struct dir *d, struct reply *r,
 	if ((ordinal + 3) >> ORDINAL_BITS)
 		return -EOVERFLOW;
 	buf_reset(&d->name);
-	if (entry->kind == NODE_VERSION || listing_is_fixed(entry->kind))
+	if (entry->kind == NODE_VERSION || entry->kind == NODE_AT_VERSION ||
+	    listing_is_fixed(entry->kind))
 		err = buf_add_bytes(&d->name, key);
 	else
 		err = name_encode(d->level, key, &d->name);

@@ -117,6 +117,7 @@ static int open_node(struct fs *fs, struct node *node,
 		err = ctl_open(fs, node, fi->flags, &h->ctl);
 		fi->direct_io = node->kind != NODE_VERSION &&
 				node->kind != NODE_AT_CELL &&
+				node->kind != NODE_AT_VERSION &&
 				node->kind != NODE_SCAN_EXPORT;
 		/* Another text is another node. */
 		fi->keep_cache = node->kind == NODE_SCAN_EXPORT;

@@ -18,6 +18,7 @@
 #include "fs/kernel/xattr.h"
 #include "fs/open/commit.h"
 #include "fs/open/draft.h"
+#include "fs/query/as_of.h"
 #include "fs/query/query.h"
 #include "fs/state/path.h"
 #include "fs/tree/access.h"
@@ -249,7 +250,7 @@ static int set_owner_and_mode(struct fs *fs, struct node *node,
 	      (FUSE_SET_ATTR_MODE | FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID)))
 		return 0;
 	if (node_is_past(node))
-		return -EROFS;
+		return fs_refuse(node);
 	err = entry_attr(fs, node, &st, &timeout);
 	if (err)
 		return err;
@@ -351,7 +352,7 @@ static void on_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr,
 
 	/* A path's truncate opens nothing that could refuse it. */
 	if (!err && to_set & (FUSE_SET_ATTR_SIZE | FUSE_SET_ATTR_MTIME))
-		err = node_is_past(node)           ? -EROFS
+		err = node_is_past(node)           ? fs_refuse(node)
 		      : node->kind == NODE_VERSION ? -EACCES
 						   : 0;
 	if (!err && node->kind == NODE_CELL && to_set & FUSE_SET_ATTR_SIZE)
@@ -403,7 +404,7 @@ static void on_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name,
 static int refuse_special(const struct node *directory)
 {
 	return node_is_past(directory)
-		       ? -EROFS
+		       ? fs_refuse(directory)
 		       : fail(EPERM, "there are no links, pipes or devices");
 }
 
@@ -495,25 +496,30 @@ static void on_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent,
 	fs_reply_error(fs, req, directory, name, refuse_special(directory));
 }
 
-/* Links are in .scan only: to a row, or to a segment's rows. */
+/* A row, or a segment's rows, in .scan. 0 or -ENOMEM. */
+static int print_scan_link(struct fs *fs, struct node *node, struct buf *target)
+{
+	size_t depth = query_depth(fs, node->parent);
+	int err = 0;
+
+	/* It says the way up itself. */
+	if (node->kind == NODE_SCAN_SEGMENT)
+		return query_link(fs, node->parent, node_name(node), target);
+	while (!err && depth-- > 0)
+		err = buf_add_string(target, "../");
+	return err ? err : name_encode(NAME_ROW, node_name(node), target);
+}
+
+/* Links are in .scan and .as-of only. */
 static void on_readlink(fuse_req_t req, fuse_ino_t ino)
 {
 	struct fs *fs = enter(req);
 	struct node *node = node_of(&fs->nodes, ino);
 	struct buf target = BUF_INIT;
-	size_t depth = query_depth(fs, node->parent);
-	int err = 0;
+	int err = node->kind == NODE_AS_OF_LINK
+			  ? as_of_target(fs, node, &target)
+			  : print_scan_link(fs, node, &target);
 
-	assert(node->kind == NODE_SCAN_LINK || node->kind == NODE_SCAN_SEGMENT);
-	if (node->kind == NODE_SCAN_SEGMENT) {
-		/* It says the way up itself. */
-		depth = 0;
-		err = query_link(fs, node->parent, node_name(node), &target);
-	}
-	while (!err && depth-- > 0)
-		err = buf_add_string(&target, "../");
-	if (!err && node->kind == NODE_SCAN_LINK)
-		err = name_encode(NAME_ROW, node_name(node), &target);
 	if (!err)
 		err = buf_terminate(&target);
 	if (err)

@@ -25,6 +25,14 @@ uint64_t fs_steady(void)
 	return histogram_now_ns() / 1000;
 }
 
+int fs_refuse(const struct node *directory)
+{
+	if (!node_is_past(directory))
+		return -EPERM;
+	return fail(EROFS, "the past does not change; copy what is wanted from "
+			   "it into the table");
+}
+
 void fs_changed(struct fs *fs)
 {
 	atomic_fetch_add(&fs->changes, 1);

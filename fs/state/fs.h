@@ -43,10 +43,11 @@ struct sized;
 struct sized_cursor;
 struct begun;
 
-/* Snapshots that .at/now shows, see pin.h. */
+/* Snapshots that .at/now and .as-of show, see pin.h. */
 struct pins {
-	pthread_mutex_t lock; /* guards first, the list and all in it */
+	pthread_mutex_t lock; /* guards what follows, the list and all in it */
 	struct pin *first;
+	size_t moments; /* how many of these are of moments */
 };
 
 /* Exports with a size, see sized.h. */
@@ -133,6 +134,10 @@ uint64_t fs_now(const struct fs *fs);
 void fs_reach(const struct fs *fs, uint64_t us);
 /* Microseconds by the clock that nobody sets, for how long ago a thing was. */
 uint64_t fs_steady(void);
+
+/* What a change of names in a control directory is answered with: -EROFS in the
+ * past, with its reason, else -EPERM. */
+int fs_refuse(const struct node *directory);
 
 /* Notes a change through a path, which the kernel follows by itself. For others
  * see fs_changed_outside (notify.h). */

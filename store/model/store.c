@@ -344,6 +344,11 @@ int store_moment(struct store *s, uint64_t time_us, struct snapshot **out)
 	return 0;
 }
 
+int store_find_moment(struct store *s, uint64_t time_us, uint64_t *found_us)
+{
+	return engine_find_moment(s->engine, time_us, found_us);
+}
+
 uint64_t store_moment_time(const struct snapshot *moment)
 {
 	return engine_moment_time((const struct engine_snapshot *)moment);

@@ -155,7 +155,7 @@ _tabletfs_paths() {
 			esac
 		done ;;
 	esac
-	for name in .tabletfs .schema .granularity .at .drop .import .mutate \
+	for name in .tabletfs .schema .granularity .as-of .at .drop .import .mutate \
 		.recipes .scan .stats .advice .keyviz .row.jsonl .versions; do
 		case $name in "$base"*) ;; *) continue ;; esac
 		[ -n "$base" ] || continue

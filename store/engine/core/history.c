@@ -12,8 +12,9 @@
 #define TOLD_US UINT64_C(60000000)
 /* Of the disk; with less that is free, the oldest history goes. */
 #define FREE_SHARE 10
-/* Where the cap is what the tree has, no less than this. */
-#define CAP_MIN (UINT64_C(1) << 20)
+/* Where the cap is what the tree had, no less than this: what memtables and
+ * their large values have is in no tree yet. */
+#define CAP_MIN (UINT64_C(256) << 20)
 
 /* The time since the machine was started: nobody sets it. */
 static uint64_t real_us(void)

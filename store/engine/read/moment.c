@@ -47,26 +47,59 @@ static int in_gap(const struct engine *e, uint64_t start_us, uint64_t end_us)
 		    e->volume->path, start, end);
 }
 
+/* Why there is no moment of a time: there is none before first_us, 0 if there is
+ * none at all; or it is in the gap from gap_us to gap_end_us. */
+struct no_moment {
+	uint64_t first_us, gap_us, gap_end_us;
+};
+
+/* The last moment not after time_us, or NULL and why. Needs lock. */
+static const struct moment *find(struct engine *e, uint64_t time_us,
+				 struct no_moment *why)
+{
+	const struct moments *m = e->moments;
+	const struct moment *at = moments_at(m, time_us);
+
+	*why = (struct no_moment){ m->count > 0 ? m->items[0].time_us : 0, 0,
+				   0 };
+	if (!at || !is_in_gap(e, at, time_us, &why->gap_end_us))
+		return at;
+	why->gap_us = at->time_us;
+	return NULL;
+}
+
+static int tell(const struct engine *e, uint64_t time_us,
+		const struct no_moment *why)
+{
+	return why->gap_us > 0 ? in_gap(e, why->gap_us, why->gap_end_us)
+			       : too_old(e, time_us, why->first_us);
+}
+
+int engine_find_moment(struct engine *e, uint64_t time_us, uint64_t *found_us)
+{
+	const struct moment *at;
+	struct no_moment why;
+
+	pthread_mutex_lock(&e->lock);
+	at = find(e, time_us, &why);
+	*found_us = at ? at->time_us : 0;
+	pthread_mutex_unlock(&e->lock);
+	return at ? 0 : tell(e, time_us, &why);
+}
+
 int engine_moment(struct engine *e, uint64_t time_us,
 		  struct engine_snapshot **out)
 {
 	struct engine_snapshot *s = calloc(1, sizeof(*s));
-	const struct moment *at = NULL;
-	uint64_t first = 0, gap_us = 0, end_us;
+	const struct moment *at;
+	struct no_moment why;
 
 	*out = s;
 	if (!s)
 		return -ENOMEM;
 	s->past = true;
 	pthread_mutex_lock(&e->lock);
-	if (e->moments->count > 0) {
-		first = e->moments->items[0].time_us;
-		at = moments_at(e->moments, time_us);
-	}
-	if (at && is_in_gap(e, at, time_us, &end_us)) {
-		gap_us = at->time_us;
-		at = NULL;
-	}
+	at = find(e, time_us, &why);
 	if (at) {
 		s->seq = at->seq;
 		s->gc_time_us = at->time_us;
@@ -80,7 +113,7 @@ int engine_moment(struct engine *e, uint64_t time_us,
 		return 0;
 	free(s);
 	*out = NULL;
-	return gap_us ? in_gap(e, gap_us, end_us) : too_old(e, time_us, first);
+	return tell(e, time_us, &why);
 }
 
 void engine_moment_rules(struct engine_snapshot *s, struct gc_rules *rules)

@@ -22,6 +22,10 @@
 int engine_moment(struct engine *e, uint64_t time_us,
 		  struct engine_snapshot **out);
 
+/* The time of the moment that engine_moment would find, and nothing else: 0 or
+ * -ERR_no_moment. */
+int engine_find_moment(struct engine *e, uint64_t time_us, uint64_t *found_us);
+
 /* The rules of its moment, before anybody else has s: takes the reference over.
  */
 void engine_moment_rules(struct engine_snapshot *s, struct gc_rules *rules);
