@@ -193,8 +193,8 @@ int store_settle(struct store *s);
  * is written, expires, is dropped or compacted: tables and families, their
  * policies and types are those of its moment (store_schema_at). A table is
  * found as store_table_id says: it is the one that has the name now, or, where
- * that was not there yet, the one that had it then. As long as it is held, compaction keeps whatever it sees, so hold
- * it for minutes, not days.
+ * that was not there yet, the one that had it then. As long as it is held,
+ * compaction keeps whatever it sees, so hold it for minutes, not days.
  */
 struct snapshot;
 

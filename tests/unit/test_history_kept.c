@@ -337,7 +337,7 @@ START_TEST(no_gap_after_a_close)
 }
 END_TEST
 
-/* A store that is written to tells of each minute, though nothing is flushed. */
+/* A store that is written to tells of each minute, though none is flushed. */
 START_TEST(moments_are_told_each_minute)
 {
 	struct store *s;

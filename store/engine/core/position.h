@@ -17,8 +17,8 @@ struct position {
 
 #define POSITION_TEXT_SIZE (STORE_ID_TEXT_SIZE + 32)
 
-/* The last write that is known to be durable; with no id if the store was opened
- * for reading and has none yet. */
+/* The last write that is known to be durable; with no id if the store was
+ * opened for reading and has none yet. */
 void engine_position(struct engine *e, struct position *out);
 
 /* 0 if what e holds has this position, or -ERR_foreign_position, which names

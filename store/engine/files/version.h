@@ -174,7 +174,8 @@ struct blob_file *version_blob(const struct version *v, uint64_t id);
  * -ENOMEM. */
 int version_add_past(struct version *v, struct past_file *f);
 
-/* The history file with this id of a version that is sorted, or NULL. No reference is taken. */
+/* The history file with this id of a version that is sorted, or NULL. No
+ * reference is taken. */
 struct past_file *version_past(const struct version *v, uint64_t id);
 
 /* live has v->blob_count elements and gets, for each blob file of v, how many

@@ -70,10 +70,10 @@ uint64_t moments_first(const struct moments *m);
  *
  * How old a moment is follows from the list: the time from each to the next,
  * but none at all where that is more than a day, unless half of it or more was
- * seen to go by: seen_us is since m's last moment, or since the store was opened,
- * by a clock that nobody sets. So a clock that jumps by years and back takes
- * nothing away, not even if the store was closed in between; the price is that
- * a store which is closed for days keeps its past for longer.
+ * seen to go by: seen_us is since m's last moment, or since the store was
+ * opened, by a clock that nobody sets. So a clock that jumps by years and back
+ * takes nothing away, not even if the store was closed in between; the price is
+ * that a store which is closed for days keeps its past for longer.
  *
  * 0 or -ENOMEM. *out is m itself, with one more reference, if nothing changes.
  */

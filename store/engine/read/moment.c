@@ -47,8 +47,8 @@ static int in_gap(const struct engine *e, uint64_t start_us, uint64_t end_us)
 		    e->volume->path, start, end);
 }
 
-/* Why there is no moment of a time: there is none before first_us, 0 if there is
- * none at all; or it is in the gap from gap_us to gap_end_us. */
+/* Why there is no moment of a time: there is none before first_us, 0 if there
+ * is none at all; or it is in the gap from gap_us to gap_end_us. */
 struct no_moment {
 	uint64_t first_us, gap_us, gap_end_us;
 };
