@@ -15,9 +15,10 @@ struct store;
 struct history {
 	uint64_t keep_us;   /* how far back; 0: no history is kept */
 	uint64_t max_size;  /* bytes that its files may take, unless someone
-			       reads them; 0: as many as all others took at
-			       most within that time */
-	uint64_t size;      /* that they take; large values are not in them */
+			       reads them, with their large values; 0: as
+			       many as all others took at most within that
+			       time, and 256 MiB at least */
+	uint64_t size;      /* that they take, with large values */
 	uint64_t oldest_us; /* the first moment's time; 0: there is none */
 };
 

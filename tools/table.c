@@ -229,10 +229,9 @@ const struct verb verbs[] = {
 	  "full. off ends it, and gives its space back. Without words it\n"
 	  "tells how it is set, the bytes it takes and the oldest moment.\n"
 	  "  max=<bytes>  Its files take no more, such as 4G, but for a while\n"
-	  "               what a restore reads; if not given, as much as all\n"
-	  "               others took at most within that time. Large values\n"
-	  "               of the past are not in them, but in blob_bytes of\n"
-	  "               stats; only a disk that gets full bounds these\n"
+	  "               what a restore reads, large values of the past\n"
+	  "               included; if not given, as much as all others took\n"
+	  "               at most within that time, and 256M at least\n"
 	  "\n"
 	  "    Example: tabletfs history 48h max=4G\n",
 	  verb_history },
