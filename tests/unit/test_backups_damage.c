@@ -67,6 +67,57 @@ START_TEST(damage_of_one_is_not_shared)
 }
 END_TEST
 
+/* Bytes of the store's last blob file. */
+static void spoil_blob(const char *at)
+{
+	char command[160];
+
+	snprintf(command, sizeof(command),
+		 "cd $s && f=$(ls *.blob | tail -n 1) && "
+		 "printf '\\377\\0' | dd of=$f bs=1 seek=%s conv=notrunc "
+		 "2>/dev/null",
+		 at);
+	shell(command);
+}
+
+/* A large value that the store itself has damaged makes no backup, but what no
+ * value refers to is no matter. */
+START_TEST(damage_of_the_store_is_found)
+{
+	char new[160], made[160];
+	struct backup_result r;
+
+	snprintf(new, sizeof(new), "%s/new", top);
+	/* Two chunks each, in one file. */
+	put("a", 1, 2000);
+	put("b", 1, 2000);
+	small_store_flush(store);
+	r = back_up(0, true);
+	ck_assert(!list_as(true).items[0].is_damaged);
+	shell("mv $b $b.linked");
+	spoil_blob("40");
+	refuse_backup(-ERR_blob_damaged, "chunk of a large value");
+	shell("[ -z \"$(ls -d $b/2* 2>/dev/null)\" ]");
+	/* Its file is one of the backup, too, as it was asked for. */
+	shell("rm -rf $b && mv $b.linked $b");
+	ck_assert(list_as(true).items[0].is_damaged);
+	snprintf(made, sizeof(made), "%s/%s", backups, r.moment);
+	ck_assert_int_eq(backup_restore(made, new, &r), -ERR_blob_damaged);
+	/* Nothing refers to it any more. */
+	shell("rm -r $b");
+	put("a", 1, 50);
+	small_store_flush(store);
+	ck_assert_int_eq(store_compact(store, bytes_string("t")), 0);
+	r = back_up(0, false);
+	ck_assert_uint_eq(rows_of(r.moment, 1), 2);
+	/* Nor to a header, and what a later one copies is looked at, too. */
+	put("c", 1, 2000);
+	small_store_flush(store);
+	spoil_blob("20");
+	refuse_backup(-ERR_blob_damaged, "header checksum");
+}
+END_TEST
+
 START_TEST(all_files_are_verified)
 {
 	struct listed l;
@@ -346,6 +397,7 @@ int main(void)
 	const TTest *tests[] = {
 		one_that_is_damaged_is_no_hindrance,
 		damage_of_one_is_not_shared,
+		damage_of_the_store_is_found,
 		all_files_are_verified,
 		one_that_is_damaged_is_none,
 		moments_that_are_none,
