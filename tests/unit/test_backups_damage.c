@@ -118,6 +118,30 @@ START_TEST(damage_of_the_store_is_found)
 }
 END_TEST
 
+/* Until a store has its marker, too; what else is there stays. */
+START_TEST(what_a_killed_restore_left_goes)
+{
+	struct backup_result r;
+	char new[160];
+
+	snprintf(new, sizeof(new), "%s/new", top);
+	put("a", 1, 50);
+	back_up(0, false);
+	shell("mkdir -m 700 $b/../new.partial && "
+	      "echo Tablet >$b/../new.partial/tabletfs.tmp");
+	ck_assert_msg(backup_restore(backups, new, &r) == 0, "%s",
+		      err_detail());
+	ck_assert_uint_eq(rows_at(new, 1), 1);
+	shell("cd $b/.. && ! ls -d new.* 2>/dev/null && mv new new.partial && "
+	      "cd new.partial && rm tabletfs && touch tabletfs.tmp");
+	ck_assert_int_eq(backup_restore(backups, new, &r), -EEXIST);
+	shell("rm -r $b/../new.partial && mkdir $b/../new.partial && "
+	      "cd $b/../new.partial && touch tabletfs.tmp mine");
+	ck_assert_int_eq(backup_restore(backups, new, &r), -EEXIST);
+	shell("[ -f $b/../new.partial/mine ]");
+}
+END_TEST
+
 START_TEST(all_files_are_verified)
 {
 	struct listed l;
@@ -398,6 +422,7 @@ int main(void)
 		one_that_is_damaged_is_no_hindrance,
 		damage_of_one_is_not_shared,
 		damage_of_the_store_is_found,
+		what_a_killed_restore_left_goes,
 		all_files_are_verified,
 		one_that_is_damaged_is_none,
 		moments_that_are_none,
