@@ -267,7 +267,22 @@ refuse "nothing else is there" sh -c "ls '$m' | grep partial"
 T createtable once.partial
 status 1 "what a kill left" T restore-from tables "$m" table=all as=once
 told "deletetable removes it"
+told "a restore of it is under way"
 T deletetable once.partial
+# What is filled is known, whatever gets its name meanwhile.
+"$TABLETFS" restore-from tables "$m" table=all as=swapped >out 2>err &
+command=$!
+until [ -e "$m/swapped.partial" ] || ! kill -0 $command; do :; done
+kill -STOP $command
+T deletetable swapped.partial && mkdir -p "$m/swapped.partial/mine/f"
+echo mine >"$m/swapped.partial/mine/f/q"
+kill -CONT $command
+wait $command
+same "a table that was exchanged" 1 $?
+told "dropped meanwhile, and another has its name"
+same "stays what it is" mine "$(ls "$m/swapped.partial")"
+refuse "and gets no name" ls "$m/swapped"
+T deletetable swapped.partial
 "$TABLETFS" restore-from tables "$m" table=all as=killed >out 2>&1 &
 command=$!
 sleep 0.2
