@@ -258,8 +258,8 @@ START_TEST(a_table_and_its_names)
 	check("count w", 0, "1\n");
 	check("createtable v.partial", 0, "");
 	check("undelete u as=v", 1,
-	      "there is a table \"v.partial\", as an undelete leaves it that "
-	      "was killed; deletetable removes it\n");
+	      "there is a table \"v.partial\": an undelete of it is under "
+	      "way, or was killed; then deletetable removes it\n");
 	check("ls", 0, "u\nv.partial\nw\n");
 }
 END_TEST
