@@ -8,6 +8,7 @@ at_end() {
 	[ -z "$server" ] || kill "$server" 2>/dev/null
 	stop_mount 2>/dev/null
 	[ -z "$other" ] || rm -rf "$other"
+	umount -l "$work/tiny" 2>/dev/null
 }
 other=
 export TABLETFS_STORE=$store
@@ -305,3 +306,21 @@ stop
 same "has it, too" "$wanted" "$(content small all)"
 same "protected" yes "$("$TABLETFS" -store small protect all)"
 same "and nothing else" all "$("$TABLETFS" -store small ls)"
+
+# A disk that is full is why, and no reason to unmount what is on it.
+mkdir tiny
+if mount -t tmpfs -o size=80m none tiny 2>/dev/null; then
+	store=$work/tiny/store
+	start_mount
+	head -c 128m /dev/zero >tiny/ballast 2>/dev/null
+	status 1 "into a full one" \
+		"$TABLETFS" restore-from tables "$store" table=all
+	told "No space left on device"
+	refuse "is told as such" grep -q unmount err
+	rm tiny/ballast
+	status 0 "with room it goes on" "$TABLETFS" restore-from tables \
+		"$store" table=all as=again
+	same "with nothing left" again "$("$TABLETFS" -store "$store" ls)"
+	stop_mount
+	umount -l tiny
+fi
