@@ -142,6 +142,31 @@ START_TEST(what_a_killed_restore_left_goes)
 }
 END_TEST
 
+/* What was written to is no backup; one that is is named. */
+START_TEST(another_is_named)
+{
+	struct backup_result first, r;
+	struct store *written;
+	char path[160];
+
+	put("a", 1, 50);
+	first = back_up(0, false);
+	r = back_up(0, false);
+	snprintf(path, sizeof(path), "%s/%s", backups, r.moment);
+	ck_assert_int_eq(store_open(path, &options, &written), 0);
+	ck_assert_int_eq(store_close(written), 0);
+	snprintf(path, sizeof(path), "%s/new", top);
+	ck_assert_int_eq(backup_restore(backups, path, &r), -EINVAL);
+	snprintf(path, sizeof(path), "%s@%s is the newest", backups,
+		 first.moment);
+	ck_assert_msg(strstr(err_detail(), path), "%s", err_detail());
+	snprintf(path, sizeof(path), "%s/20990105T101112.131415Z", backups);
+	ck_assert_int_eq(backup_restore(backups, path, &r), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(err_detail(), "lies in a directory of"));
+	ck_assert_uint_eq(list().count, 2);
+}
+END_TEST
+
 START_TEST(all_files_are_verified)
 {
 	struct listed l;
@@ -423,6 +448,7 @@ int main(void)
 		damage_of_one_is_not_shared,
 		damage_of_the_store_is_found,
 		what_a_killed_restore_left_goes,
+		another_is_named,
 		all_files_are_verified,
 		one_that_is_damaged_is_none,
 		moments_that_are_none,
