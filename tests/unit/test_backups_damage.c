@@ -142,6 +142,17 @@ START_TEST(what_a_killed_restore_left_goes)
 }
 END_TEST
 
+/* A directory, say, that somebody copied it to. */
+START_TEST(a_latest_that_is_no_link_stays)
+{
+	put("a", 1, 50);
+	ck_assert(!back_up(0, false).is_latest_taken);
+	shell("cd $b && rm latest && mkdir latest && touch latest/mine");
+	ck_assert(back_up(0, false).is_latest_taken);
+	shell("cd $b && [ -f latest/mine ] && ! ls latest.tmp 2>/dev/null");
+}
+END_TEST
+
 /* What was written to is no backup; one that is is named. */
 START_TEST(another_is_named)
 {
@@ -448,6 +459,7 @@ int main(void)
 		damage_of_one_is_not_shared,
 		damage_of_the_store_is_found,
 		what_a_killed_restore_left_goes,
+		a_latest_that_is_no_link_stays,
 		another_is_named,
 		all_files_are_verified,
 		one_that_is_damaged_is_none,

@@ -344,8 +344,8 @@ static void bring_pieces(struct store *s, struct bytes table, struct store *to)
 		ck_assert_int_eq(loader_finish(l), 0);
 		loader_free(l);
 		buf_reset(&text);
-		ck_assert_uint_eq(
-			id, store_table_id(to, NULL, BYTES_LITERAL("n")));
+		ck_assert_uint_eq(id,
+				  store_table_id(to, NULL, BYTES_LITERAL("n")));
 	}
 	ck_assert_int_eq(more, 0);
 	ck_assert_uint_ne(id, 0);

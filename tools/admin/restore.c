@@ -202,8 +202,8 @@ static int bring_table(struct restoring *r, const struct table *t)
 				NULL);
 	if (!status && attributes_find(&t->attributes,
 				       BYTES_LITERAL(STORE_PROTECTED), NULL))
-		status = run_words(r, r->c->out, "protect", r->name, "on",
-				   NULL);
+		status =
+			run_words(r, r->c->out, "protect", r->name, "on", NULL);
 	return status;
 }
 

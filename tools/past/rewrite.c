@@ -20,8 +20,7 @@ static int name_row(struct rewriting *r)
 {
 	int err = write_row(r->w, r->table, buf_bytes(&r->x->row));
 
-	if (!err &&
-	    write_table_id(r->w) != r->x->sides[COMPARE_NEW].table->id)
+	if (!err && write_table_id(r->w) != r->x->sides[COMPARE_NEW].table->id)
 		err = fail(ERR_no_table,
 			   "table \"%s\" was dropped meanwhile, and another "
 			   "has its name",

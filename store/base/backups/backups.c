@@ -470,21 +470,25 @@ static int rename_to(struct backups *b, const char *moment, bool partial)
 	return err;
 }
 
-/* Where links cannot be made there is none. */
-static void point_latest(struct backups *b, const char *moment)
+/* Where links cannot be made there is none. False if something has its name. */
+static bool point_latest(struct backups *b, const char *moment)
 {
 	unlinkat(b->directory, LATEST TMP, 0);
-	if (symlinkat(moment, b->directory, LATEST TMP) == 0)
-		renameat(b->directory, LATEST TMP, b->directory, LATEST);
+	if (symlinkat(moment, b->directory, LATEST TMP) < 0 ||
+	    renameat(b->directory, LATEST TMP, b->directory, LATEST) == 0)
+		return true;
+	unlinkat(b->directory, LATEST TMP, 0);
+	return false;
 }
 
-int backups_publish(struct backups *b, const char *moment)
+int backups_publish(struct backups *b, const char *moment,
+		    bool *is_latest_taken)
 {
 	int err = rename_to(b, moment, false);
 
 	if (err)
 		return err;
-	point_latest(b, moment);
+	*is_latest_taken = !point_latest(b, moment);
 	return list(b);
 }
 

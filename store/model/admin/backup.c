@@ -216,7 +216,8 @@ static int add(struct backups *b, const struct backup_source *from,
 		if (!err)
 			err = write_digests(&m);
 		if (!err)
-			err = backups_publish(b, m.moment);
+			err = backups_publish(b, m.moment,
+					      &result->is_latest_taken);
 		if (err)
 			volume_posix_discard(path);
 	}
