@@ -25,6 +25,7 @@ struct backup_result {
 	 * earlier backup had: they were brought anew. The first's name. */
 	uint64_t damaged_count;
 	char damaged[VOLUME_NAME_MAX + 1];
+	bool is_latest_taken; /* by what cannot be replaced by the link */
 	/* Of earlier backups; and of those that were to be, but somebody has
 	 * them open; and that could not be, and why the first could not. */
 	unsigned int removed_count, busy_count, stayed_count;

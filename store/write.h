@@ -51,6 +51,10 @@ struct write_mark write_mark(const struct write *w);
 /* Forgets what was added since mark was taken; the next call names a row. */
 void write_rewind(struct write *w, struct write_mark mark);
 
+/* The id of the table whose row was named last, which a name may not have any
+ * more when the next is named. */
+uint32_t write_table_id(const struct write *w);
+
 /* The mutations that follow are of this row. -ERR_no_table, row_key_empty,
  * row_key_too_long; no row is named then. */
 int write_row(struct write *w, struct bytes table, struct bytes row);

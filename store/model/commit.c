@@ -235,6 +235,11 @@ int store_commit_more(struct store *s, struct write *w)
 	return err;
 }
 
+uint32_t write_table_id(const struct write *w)
+{
+	return w->table_id;
+}
+
 /* The wait comes without the lock, so that others are served by it, too. */
 int store_commit(struct store *s, struct write *w, bool sync)
 {

@@ -8,6 +8,7 @@ at_end() {
 	[ -z "$server" ] || kill "$server" 2>/dev/null
 	stop_mount 2>/dev/null
 	[ -z "$other" ] || rm -rf "$other"
+	umount -l "$work/tiny" 2>/dev/null
 }
 other=
 export TABLETFS_STORE=$store
@@ -267,7 +268,22 @@ refuse "nothing else is there" sh -c "ls '$m' | grep partial"
 T createtable once.partial
 status 1 "what a kill left" T restore-from tables "$m" table=all as=once
 told "deletetable removes it"
+told "a restore of it is under way"
 T deletetable once.partial
+# What is filled is known, whatever gets its name meanwhile.
+"$TABLETFS" restore-from tables "$m" table=all as=swapped >out 2>err &
+command=$!
+until [ -e "$m/swapped.partial" ] || ! kill -0 $command; do :; done
+kill -STOP $command
+T deletetable swapped.partial && mkdir -p "$m/swapped.partial/mine/f"
+echo mine >"$m/swapped.partial/mine/f/q"
+kill -CONT $command
+wait $command
+same "a table that was exchanged" 1 $?
+told "dropped meanwhile, and another has its name"
+same "stays what it is" mine "$(ls "$m/swapped.partial")"
+refuse "and gets no name" ls "$m/swapped"
+T deletetable swapped.partial
 "$TABLETFS" restore-from tables "$m" table=all as=killed >out 2>&1 &
 command=$!
 sleep 0.2
@@ -290,3 +306,21 @@ stop
 same "has it, too" "$wanted" "$(content small all)"
 same "protected" yes "$("$TABLETFS" -store small protect all)"
 same "and nothing else" all "$("$TABLETFS" -store small ls)"
+
+# A disk that is full is why, and no reason to unmount what is on it.
+mkdir tiny
+if mount -t tmpfs -o size=80m none tiny 2>/dev/null; then
+	store=$work/tiny/store
+	start_mount
+	head -c 128m /dev/zero >tiny/ballast 2>/dev/null
+	status 1 "into a full one" \
+		"$TABLETFS" restore-from tables "$store" table=all
+	told "No space left on device"
+	refuse "is told as such" grep -q unmount err
+	rm tiny/ballast
+	status 0 "with room it goes on" "$TABLETFS" restore-from tables \
+		"$store" table=all as=again
+	same "with nothing left" again "$("$TABLETFS" -store "$store" ls)"
+	stop_mount
+	umount -l tiny
+fi

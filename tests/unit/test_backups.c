@@ -228,6 +228,27 @@ START_TEST(what_a_kill_left_goes)
 }
 END_TEST
 
+/* Before there is a marker, and so nothing tells whose it is. */
+START_TEST(what_a_kill_left_of_the_first_goes)
+{
+	struct backups *b;
+
+	put("a", 1, 50);
+	/* While the first is made, it is the second that waits. */
+	ck_assert_int_eq(backups_open(backups, true, &b), 0);
+	ck_assert_int_eq(backups_lock(b, "somebody, pid 1"), 0);
+	shell("cd $b && mkdir -m 700 20990105T101112.131415Z.partial && "
+	      "touch backups.tmp 20990105T101112.131415Z.partial/tabletfs.tmp");
+	refuse_backup(-EBUSY, "somebody, pid 1");
+	backups_close(b);
+	back_up(0, false);
+	shell("cd $b && ! ls -d *.partial *.tmp 2>/dev/null");
+	/* But what is not of a backup is somebody's. */
+	shell("rm -r $b && mkdir -p -m 700 $b/x.partial");
+	refuse_backup(-ERR_not_backups, "such as x.partial");
+}
+END_TEST
+
 START_TEST(a_clock_that_is_set_back)
 {
 	struct backup_result r;
@@ -236,7 +257,8 @@ START_TEST(a_clock_that_is_set_back)
 	r = back_up(0, false);
 	shell("cd $b && mv 2* 20990105T101112.131415Z");
 	r = back_up(0, false);
-	ck_assert_str_gt(r.moment, "20990105T101112.131415Z");
+	ck_assert_str_eq(r.moment, "20990105T101112.131416Z");
+	ck_assert_str_eq(back_up(0, false).moment, "20990105T101112.131417Z");
 	ck_assert_uint_eq(r.shared_count, 1);
 	ck_assert_str_eq(list().items[1].moment, r.moment);
 }
@@ -280,6 +302,7 @@ int main(void)
 		directories_of_others_stay,
 		older_ones_are_removed,
 		what_a_kill_left_goes,
+		what_a_kill_left_of_the_first_goes,
 		a_clock_that_is_set_back,
 		backups_are_found,
 	};

@@ -67,6 +67,117 @@ START_TEST(damage_of_one_is_not_shared)
 }
 END_TEST
 
+/* Bytes of the store's last blob file. */
+static void spoil_blob(const char *at)
+{
+	char command[160];
+
+	snprintf(command, sizeof(command),
+		 "cd $s && f=$(ls *.blob | tail -n 1) && "
+		 "printf '\\377\\0' | dd of=$f bs=1 seek=%s conv=notrunc "
+		 "2>/dev/null",
+		 at);
+	shell(command);
+}
+
+/* A large value that the store itself has damaged makes no backup, but what no
+ * value refers to is no matter. */
+START_TEST(damage_of_the_store_is_found)
+{
+	char new[160], made[160];
+	struct backup_result r;
+
+	snprintf(new, sizeof(new), "%s/new", top);
+	/* Two chunks each, in one file. */
+	put("a", 1, 2000);
+	put("b", 1, 2000);
+	small_store_flush(store);
+	r = back_up(0, true);
+	ck_assert(!list_as(true).items[0].is_damaged);
+	shell("mv $b $b.linked");
+	spoil_blob("40");
+	refuse_backup(-ERR_blob_damaged, "chunk of a large value");
+	shell("[ -z \"$(ls -d $b/2* 2>/dev/null)\" ]");
+	/* Its file is one of the backup, too, as it was asked for. */
+	shell("rm -rf $b && mv $b.linked $b");
+	ck_assert(list_as(true).items[0].is_damaged);
+	snprintf(made, sizeof(made), "%s/%s", backups, r.moment);
+	ck_assert_int_eq(backup_restore(made, new, &r), -ERR_blob_damaged);
+	/* Nothing refers to it any more. */
+	shell("rm -r $b");
+	put("a", 1, 50);
+	small_store_flush(store);
+	ck_assert_int_eq(store_compact(store, bytes_string("t")), 0);
+	r = back_up(0, false);
+	ck_assert_uint_eq(rows_of(r.moment, 1), 2);
+	/* Nor to a header, and what a later one copies is looked at, too. */
+	put("c", 1, 2000);
+	small_store_flush(store);
+	spoil_blob("20");
+	refuse_backup(-ERR_blob_damaged, "header checksum");
+}
+END_TEST
+
+/* Until a store has its marker, too; what else is there stays. */
+START_TEST(what_a_killed_restore_left_goes)
+{
+	struct backup_result r;
+	char new[160];
+
+	snprintf(new, sizeof(new), "%s/new", top);
+	put("a", 1, 50);
+	back_up(0, false);
+	shell("mkdir -m 700 $b/../new.partial && "
+	      "echo Tablet >$b/../new.partial/tabletfs.tmp");
+	ck_assert_msg(backup_restore(backups, new, &r) == 0, "%s",
+		      err_detail());
+	ck_assert_uint_eq(rows_at(new, 1), 1);
+	shell("cd $b/.. && ! ls -d new.* 2>/dev/null && mv new new.partial && "
+	      "cd new.partial && rm tabletfs && touch tabletfs.tmp");
+	ck_assert_int_eq(backup_restore(backups, new, &r), -EEXIST);
+	shell("rm -r $b/../new.partial && mkdir $b/../new.partial && "
+	      "cd $b/../new.partial && touch tabletfs.tmp mine");
+	ck_assert_int_eq(backup_restore(backups, new, &r), -EEXIST);
+	shell("[ -f $b/../new.partial/mine ]");
+}
+END_TEST
+
+/* A directory, say, that somebody copied it to. */
+START_TEST(a_latest_that_is_no_link_stays)
+{
+	put("a", 1, 50);
+	ck_assert(!back_up(0, false).is_latest_taken);
+	shell("cd $b && rm latest && mkdir latest && touch latest/mine");
+	ck_assert(back_up(0, false).is_latest_taken);
+	shell("cd $b && [ -f latest/mine ] && ! ls latest.tmp 2>/dev/null");
+}
+END_TEST
+
+/* What was written to is no backup; one that is is named. */
+START_TEST(another_is_named)
+{
+	struct backup_result first, r;
+	struct store *written;
+	char path[160];
+
+	put("a", 1, 50);
+	first = back_up(0, false);
+	r = back_up(0, false);
+	snprintf(path, sizeof(path), "%s/%s", backups, r.moment);
+	ck_assert_int_eq(store_open(path, &options, &written), 0);
+	ck_assert_int_eq(store_close(written), 0);
+	snprintf(path, sizeof(path), "%s/new", top);
+	ck_assert_int_eq(backup_restore(backups, path, &r), -EINVAL);
+	snprintf(path, sizeof(path), "%s@%s is the newest", backups,
+		 first.moment);
+	ck_assert_msg(strstr(err_detail(), path), "%s", err_detail());
+	snprintf(path, sizeof(path), "%s/20990105T101112.131415Z", backups);
+	ck_assert_int_eq(backup_restore(backups, path, &r), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(err_detail(), "lies in a directory of"));
+	ck_assert_uint_eq(list().count, 2);
+}
+END_TEST
+
 START_TEST(all_files_are_verified)
 {
 	struct listed l;
@@ -346,6 +457,10 @@ int main(void)
 	const TTest *tests[] = {
 		one_that_is_damaged_is_no_hindrance,
 		damage_of_one_is_not_shared,
+		damage_of_the_store_is_found,
+		what_a_killed_restore_left_goes,
+		a_latest_that_is_no_link_stays,
+		another_is_named,
 		all_files_are_verified,
 		one_that_is_damaged_is_none,
 		moments_that_are_none,

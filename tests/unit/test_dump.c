@@ -331,23 +331,24 @@ static void bring_pieces(struct store *s, struct bytes table, struct store *to)
 	struct buf text = BUF_INIT;
 	struct dump *pieces;
 	struct loader *l;
-	bool begin = true;
+	uint32_t id = 0;
 	int more;
 
 	ck_assert_int_eq(dump_table_open(s, table, BYTES_LITERAL("n"), &pieces),
 			 0);
 	while ((more = dump_piece(pieces, &text)) > 0) {
 		ck_assert_int_eq(loader_new(to, &l), 0);
-		loader_take_pieces(l, begin);
+		loader_take_pieces(l, &id);
 		ck_assert_msg(loader_feed(l, buf_bytes(&text)) == 0, "%s",
 			      err_detail());
 		ck_assert_int_eq(loader_finish(l), 0);
 		loader_free(l);
 		buf_reset(&text);
-		begin = false;
+		ck_assert_uint_eq(id,
+				  store_table_id(to, NULL, BYTES_LITERAL("n")));
 	}
 	ck_assert_int_eq(more, 0);
-	ck_assert(!begin);
+	ck_assert_uint_ne(id, 0);
 	dump_table_close(pieces);
 	buf_release(&text);
 }

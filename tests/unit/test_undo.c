@@ -258,8 +258,8 @@ START_TEST(a_table_and_its_names)
 	check("count w", 0, "1\n");
 	check("createtable v.partial", 0, "");
 	check("undelete u as=v", 1,
-	      "there is a table \"v.partial\", as an undelete leaves it that "
-	      "was killed; deletetable removes it\n");
+	      "there is a table \"v.partial\": an undelete of it is under "
+	      "way, or was killed; then deletetable removes it\n");
 	check("ls", 0, "u\nv.partial\nw\n");
 }
 END_TEST
@@ -296,6 +296,32 @@ START_TEST(differences)
 }
 END_TEST
 
+/* What is filled under another name is the one of its id. */
+START_TEST(a_table_is_no_other_of_its_name)
+{
+	struct bytes partial = bytes_string("x.partial");
+	uint32_t id = 0;
+	struct table_spec spec = { .name = partial, .id = &id };
+
+	ck_assert_int_eq(store_make_table(store, &spec), 0);
+	ck_assert_uint_eq(id, store_table_id(store, NULL, partial));
+	ck_assert_int_eq(store_drop_table(store, partial, false), 0);
+	spec.id = NULL;
+	ck_assert_int_eq(store_make_table(store, &spec), 0);
+	ck_assert_int_eq(
+		store_finish_table(store, id, bytes_string("x"), NULL, 0),
+		-ERR_no_table);
+	ck_assert_int_eq(store_discard_table(store, id), -ERR_no_table);
+	id = store_table_id(store, NULL, partial);
+	ck_assert_uint_ne(id, 0);
+	ck_assert_int_eq(
+		store_finish_table(store, id, bytes_string("x"), NULL, 0), 0);
+	ck_assert_uint_eq(store_table_id(store, NULL, bytes_string("x")), id);
+	ck_assert_int_eq(store_discard_table(store, id), 0);
+	ck_assert_uint_eq(store_table_id(store, NULL, bytes_string("x")), 0);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = {
@@ -304,8 +330,9 @@ int main(void)
 		a_huge_row,
 		the_schema_comes_back,
 		a_table_and_its_names,
+		a_table_is_no_other_of_its_name,
 		differences,
 	};
 
-	return run_suite("undo", set_up, tear_down, tests, 6);
+	return run_suite("undo", set_up, tear_down, tests, 7);
 }

@@ -53,6 +53,11 @@ static int tell(struct verb_call *c, int err, const struct backup_result *r)
 			   "verify=yes tells what else is damaged",
 			   (unsigned long long)r->damaged_count, r->damaged,
 			   c->argv[1]);
+	if (r->is_latest_taken)
+		verb_wrong(c,
+			   "%s/latest is no link, and stays as it is; move it "
+			   "away, and it leads to the newest again",
+			   c->argv[1]);
 	if (r->removed_count > 0)
 		fprintf(c->out, "%u older backups removed\n", r->removed_count);
 	if (r->busy_count > 0)

@@ -19,21 +19,22 @@ struct restoring {
 	char partial[STORE_TABLE_NAME_MAX + 1]; /* the name until it is whole */
 	struct store *backup;                   /* owned; open to read */
 	struct schema *schema;                  /* its; referenced */
-	bool begun; /* there is a table of that name, and it is this one */
+	char id[16]; /* the table's, as text, by which it is known, or "" */
 };
 
 /* Runs a command where the store is: its exit status. */
-static int run(const struct restoring *r, int argc, char **argv)
+static int run(const struct restoring *r, FILE *out, int argc, char **argv)
 {
-	struct verb_call c = { NULL, argc, argv, r->c->out, r->c->err };
+	struct verb_call c = { NULL, argc, argv, out, r->c->err };
 
 	return r->served ? remote_run(&c, r->served)
 			 : verb_run(r->c->store, argc, argv, c.out, c.err);
 }
 
-/* run with words that are not changed, of which there are up to four. */
-static int run_words(const struct restoring *r, const char *a, const char *b,
-		     const char *c, const char *d)
+/* run of restore-piece, or protect, with words that are not changed, of which
+ * there are up to four. */
+static int run_words(const struct restoring *r, FILE *out, const char *a,
+		     const char *b, const char *c, const char *d)
 {
 	const char *given[] = { a, b, c, d };
 	char *words[5] = { NULL };
@@ -41,7 +42,7 @@ static int run_words(const struct restoring *r, const char *a, const char *b,
 
 	for (count = 0; count < 4 && given[count]; count++)
 		words[count] = (char *)(uintptr_t)given[count];
-	return run(r, count, words);
+	return run(r, out, count, words);
 }
 
 /* The table of the backup, or NULL after it said that there is none. */
@@ -77,15 +78,21 @@ static int open_backup(struct restoring *r)
  * whether there is one to be removed. */
 static int begin(struct restoring *r, const char *text)
 {
+	FILE *out = fmemopen(r->id, sizeof(r->id), "w");
 	sigset_t stops, before;
 	int status;
+
+	if (!out)
+		return verb_failed(r->c, "Restoring", -ENOMEM);
 
 	sigemptyset(&stops);
 	sigaddset(&stops, SIGINT);
 	sigaddset(&stops, SIGTERM);
 	sigprocmask(SIG_BLOCK, &stops, &before);
-	status = run_words(r, "restore-piece", "begin", r->name, text);
-	r->begun = !status;
+	status = run_words(r, out, "restore-piece", "begin", r->name, text);
+	fclose(out);
+	if (status)
+		r->id[0] = 0;
 	stop_begin();
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return status;
@@ -106,12 +113,13 @@ static int send_pieces(struct restoring *r)
 		if (err <= 0)
 			break;
 		err = buf_terminate(&text);
-		if (!err && r->begun)
+		if (!err && r->id[0])
 			err = stop_check();
 		if (err)
 			break;
-		status = r->begun ? run_words(r, "restore-piece", "more",
-					      (const char *)text.data, NULL)
+		status = r->id[0] ? run_words(r, r->c->out, "restore-piece",
+					      "more", r->id,
+					      (const char *)text.data)
 				  : begin(r, (const char *)text.data);
 	}
 	if (err < 0)
@@ -121,15 +129,23 @@ static int send_pieces(struct restoring *r)
 	return status;
 }
 
-/* Policies come into force when all versions are there: none is hidden that the
- * backup shows. */
-static int set_policies(const struct restoring *r, const struct table *t)
+/* Adds a word, ended by a NUL, to a command; text has its bytes. */
+static int add_word(struct buf *text, size_t *count, struct bytes word)
 {
-	struct buf family = BUF_INIT, policy = BUF_INIT;
-	int status = 0, err = 0;
-	size_t i;
+	int err = buf_add_bytes(text, word);
 
-	for (i = 0; i < t->family_count && !status && !err; i++) {
+	++*count;
+	return err ? err : buf_add_byte(text, 0);
+}
+
+/* All families that have a policy, and it. */
+static int add_policies(const struct table *t, struct buf *text, size_t *count)
+{
+	struct buf policy = BUF_INIT;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < t->family_count && !err; i++) {
 		const struct family *f = &t->families[i];
 
 		if (!family_gc(f))
@@ -137,19 +153,41 @@ static int set_policies(const struct restoring *r, const struct table *t)
 		buf_reset(&policy);
 		err = gc_policy_print_words(family_gc(f), &policy);
 		if (!err)
-			err = buf_terminate(&policy);
+			err = add_word(text, count, f->name);
 		if (!err)
-			err = buf_set(&family, f->name);
-		if (!err)
-			err = buf_terminate(&family);
-		if (!err)
-			status = run_words(r, "setgcpolicy", r->partial,
-					   (const char *)family.data,
-					   (const char *)policy.data);
+			err = add_word(text, count, buf_bytes(&policy));
 	}
-	buf_release(&family);
 	buf_release(&policy);
-	return err ? verb_failed(r->c, "Setting policies", err) : status;
+	return err;
+}
+
+/* Policies come into force when all versions are there: none is hidden that the
+ * backup shows. */
+static int end(const struct restoring *r, const struct table *t)
+{
+	const char *first[] = { "restore-piece", "end", r->id, r->name };
+	struct buf text = BUF_INIT;
+	char **words = NULL, *at;
+	size_t count = 0, i;
+	int status = 1, err = 0;
+
+	for (i = 0; i < 4 && !err; i++)
+		err = add_word(&text, &count, bytes_string(first[i]));
+	if (!err)
+		err = add_policies(t, &text, &count);
+	if (!err)
+		words = calloc(count + 1, sizeof(*words));
+	if (words) {
+		at = (char *)text.data;
+		for (i = 0; i < count; i++, at += strlen(at) + 1)
+			words[i] = at;
+		status = run(r, r->c->out, (int)count, words);
+	} else {
+		verb_failed(r->c, "Restoring", -ENOMEM);
+	}
+	free(words);
+	buf_release(&text);
+	return status;
 }
 
 /* What of the table is there goes, if it does not get its name. */
@@ -158,15 +196,14 @@ static int bring_table(struct restoring *r, const struct table *t)
 	int status = send_pieces(r);
 
 	if (!status)
-		status = set_policies(r, t);
-	if (!status)
-		status = run_words(r, "restore-piece", "end", r->partial,
-				   r->name);
-	if (status && r->begun)
-		(void)run_words(r, "deletetable", r->partial, NULL, NULL);
+		status = end(r, t);
+	if (status && r->id[0])
+		(void)run_words(r, r->c->out, "restore-piece", "drop", r->id,
+				NULL);
 	if (!status && attributes_find(&t->attributes,
 				       BYTES_LITERAL(STORE_PROTECTED), NULL))
-		status = run_words(r, "protect", r->name, "on", NULL);
+		status =
+			run_words(r, r->c->out, "protect", r->name, "on", NULL);
 	return status;
 }
 
@@ -250,14 +287,14 @@ static bool has_table(struct store *s, const char *name)
 	return has;
 }
 
-static int load_piece(struct store *s, const char *text, bool begin)
+static int load_piece(struct store *s, const char *text, uint32_t *table_id)
 {
 	struct loader *l;
 	int err = loader_new(s, &l);
 
 	if (err)
 		return err;
-	loader_take_pieces(l, begin);
+	loader_take_pieces(l, table_id);
 	err = loader_feed(l, bytes_string(text));
 	if (!err)
 		err = loader_finish(l);
@@ -265,31 +302,70 @@ static int load_piece(struct store *s, const char *text, bool begin)
 	return err;
 }
 
+/* Makes the table, and prints its id: the status. */
+static int begin_table(struct verb_call *c, const char *name, const char *text)
+{
+	uint32_t id = 0;
+	int err;
+
+	if (has_table(c->store, name))
+		return verb_wrong(c,
+				  "there is a table \"%s\" already; as= gives "
+				  "another name",
+				  name);
+	err = load_piece(c->store, text, &id);
+	if (err == -ERR_table_exists)
+		return verb_wrong(c,
+				  "there is a table \"%s" PARTIAL
+				  "\": a restore of it is under way, or was "
+				  "killed; then deletetable removes it",
+				  name);
+	if (err < 0)
+		return verb_failed(c, "Restoring", err);
+	fprintf(c->out, "%u", (unsigned int)id);
+	return 0;
+}
+
+/* Ends the table by the words behind its name: families, each with its policy.
+ */
+static int finish_table(struct verb_call *c, uint32_t id)
+{
+	size_t count = (size_t)(c->argc - 4) / 2, i;
+	struct family_spec *families = calloc(count + 1, sizeof(*families));
+	struct gc_policy *gc;
+	int err = families ? 0 : -ENOMEM;
+
+	for (i = 0; i < count && !err; i++) {
+		families[i].name = bytes_string(c->argv[4 + 2 * i]);
+		err = gc_policy_parse(bytes_string(c->argv[5 + 2 * i]), &gc);
+		families[i].gc = err ? NULL : gc;
+	}
+	if (!err)
+		err = store_finish_table(c->store, id, bytes_string(c->argv[3]),
+					 families, count);
+	for (i = 0; i < count && families; i++)
+		gc_policy_free((struct gc_policy *)(uintptr_t)families[i].gc);
+	free(families);
+	return err;
+}
+
 int verb_restore_piece(struct verb_call *c)
 {
 	const char *word = c->argc > 2 ? c->argv[1] : "";
+	uint32_t id = c->argc > 2 ? (uint32_t)strtoul(c->argv[2], NULL, 10) : 0;
 	int err;
 
-	if (!strcmp(word, "begin") && c->argc == 4) {
-		if (has_table(c->store, c->argv[2]))
-			return verb_wrong(c,
-					  "there is a table \"%s\" already; "
-					  "as= gives another name",
-					  c->argv[2]);
-		err = load_piece(c->store, c->argv[3], true);
-		if (err == -ERR_table_exists)
-			return verb_wrong(c,
-					  "there is a table \"%s" PARTIAL
-					  "\", as a restore leaves it that was "
-					  "killed; deletetable removes it",
-					  c->argv[2]);
-	} else if (!strcmp(word, "more") && c->argc == 3) {
-		err = load_piece(c->store, c->argv[2], false);
-	} else if (!strcmp(word, "end") && c->argc == 4) {
-		err = store_rename_table(c->store, bytes_string(c->argv[2]),
-					 bytes_string(c->argv[3]));
-	} else {
+	if (!strcmp(word, "begin") && c->argc == 4)
+		return begin_table(c, c->argv[2], c->argv[3]);
+	if (id == 0)
 		return verb_usage(c);
-	}
+	if (!strcmp(word, "more") && c->argc == 4)
+		err = load_piece(c->store, c->argv[3], &id);
+	else if (!strcmp(word, "end") && c->argc >= 4 && c->argc % 2 == 0)
+		err = finish_table(c, id);
+	else if (!strcmp(word, "drop") && c->argc == 3)
+		err = store_discard_table(c->store, id);
+	else
+		return verb_usage(c);
 	return err < 0 ? verb_failed(c, "Restoring", err) : 0;
 }

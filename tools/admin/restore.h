@@ -22,8 +22,10 @@ bool restore_has_table(const struct verb_call *c);
 int remote_restore_from(struct verb_call *c, const struct served *served);
 
 /* restore-piece, which is for restore-from alone: "begin NAME TEXT" refuses a
- * NAME that is taken, and makes the table of which TEXT is a piece (dump.h);
- * "more TEXT" adds one; "end PARTIAL NAME" renames the table. */
+ * NAME that is taken, makes the table of which TEXT is a piece (dump.h), and
+ * prints its id, by which the rest knows it, whatever has its name by then:
+ * "more ID TEXT" adds a piece, "end ID NAME [FAMILY POLICY]..." sets policies
+ * and renames it, "drop ID" drops it. */
 int verb_restore_piece(struct verb_call *c);
 
 #endif

@@ -14,6 +14,20 @@ static int commit(struct rewriting *r)
 	return write_count(r->w) > 0 ? store_commit_more(r->x->store, r->w) : 0;
 }
 
+/* Names the row in the write, of the table that is compared: its name may have
+ * become another's. */
+static int name_row(struct rewriting *r)
+{
+	int err = write_row(r->w, r->table, buf_bytes(&r->x->row));
+
+	if (!err && write_table_id(r->w) != r->x->sides[COMPARE_NEW].table->id)
+		err = fail(ERR_no_table,
+			   "table \"%s\" was dropped meanwhile, and another "
+			   "has its name",
+			   err_name(r->table));
+	return err;
+}
+
 /* The changes that follow are of another row. */
 static int begin_row(struct rewriting *r)
 {
@@ -24,7 +38,7 @@ static int begin_row(struct rewriting *r)
 		err = commit(r);
 	r->row_number = r->x->row_number;
 	r->parted = false;
-	return err < 0 ? err : write_row(r->w, r->table, buf_bytes(&r->x->row));
+	return err < 0 ? err : name_row(r);
 }
 
 /* What was collected goes ahead of the rest of its row. */
@@ -34,7 +48,7 @@ static int part_row(struct rewriting *r)
 
 	r->counts->parted += !r->parted;
 	r->parted = true;
-	return err < 0 ? err : write_row(r->w, r->table, buf_bytes(&r->x->row));
+	return err < 0 ? err : name_row(r);
 }
 
 /* Whatever the version is now, hidden or not, an aggregate must not be added

@@ -10,6 +10,7 @@ struct undeleting {
 	struct verb_call *c;
 	struct bytes name, as;
 	char partial[STORE_TABLE_NAME_MAX + 1];
+	uint32_t id; /* of the table that is made, by which it is known */
 	struct compare x;
 };
 
@@ -63,7 +64,8 @@ static int make_table(struct undeleting *u, const struct table *then)
 				   .access = &then->access,
 				   .family_count = then->family_count,
 				   .attributes = then->attributes.items,
-				   .attribute_count = then->attributes.count };
+				   .attribute_count = then->attributes.count,
+				   .id = &u->id };
 	struct family_spec *families =
 		calloc(then->family_count + 1, sizeof(*families));
 	size_t i;
@@ -82,8 +84,9 @@ static int make_table(struct undeleting *u, const struct table *then)
 	free(families);
 	if (err == -ERR_table_exists)
 		return fail(ERR_table_exists,
-			    "there is a table \"%s\", as an undelete leaves it "
-			    "that was killed; deletetable removes it",
+			    "there is a table \"%s\": an undelete of it is "
+			    "under way, or was killed; then deletetable "
+			    "removes it",
 			    u->partial);
 	return err;
 }
@@ -94,6 +97,9 @@ static int bring_rows(struct undeleting *u, struct rewrite_counts *counts)
 	struct bytes partial = bytes_string(u->partial);
 	int err = compare_take(&u->x, COMPARE_NEW, u->c->store, NULL, partial);
 
+	if (!err && u->x.sides[COMPARE_NEW].table->id != u->id)
+		err = fail(ERR_no_table, "table \"%s\" was dropped meanwhile",
+			   u->partial);
 	if (!err)
 		err = compare_begin(&u->x, &all[COMPARE_OLD],
 				    &all[COMPARE_NEW]);
@@ -109,15 +115,14 @@ static int bring_rows(struct undeleting *u, struct rewrite_counts *counts)
 /* Without its name it is of no use. */
 static int name_table(struct undeleting *u, int err)
 {
-	struct bytes partial = bytes_string(u->partial);
 	char why[512];
 
 	if (!err)
-		err = store_rename_table(u->c->store, partial, u->as);
+		err = store_finish_table(u->c->store, u->id, u->as, NULL, 0);
 	if (!err)
 		return 0;
 	snprintf(why, sizeof(why), "%s", err_detail());
-	store_drop_table(u->c->store, partial, false);
+	store_discard_table(u->c->store, u->id);
 	return err == -ENOMEM ? err : fail(-err, "%s", why);
 }
 

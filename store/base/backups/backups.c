@@ -202,15 +202,23 @@ static int list(struct backups *b)
 	return err;
 }
 
+/* Whether a backup that is not whole has this name. */
+static bool is_partial(const char *name)
+{
+	return ends_with(name, PARTIAL) &&
+	       is_moment(name, strlen(name) - strlen(PARTIAL));
+}
+
 /* Fails on what a directory that is to hold backups may not have: anything, but
- * what an earlier attempt left, and what a new ext4 has in its root. */
+ * what a first backup has before it makes the marker, and what a new ext4 has
+ * in its root. */
 static int foreign_entry(void *context, int at, const char *name)
 {
 	const struct backups *b = context;
 
 	(void)at;
 	if (!strcmp(name, LOCK) || !strcmp(name, MARKER TMP) ||
-	    !strcmp(name, "lost+found"))
+	    !strcmp(name, "lost+found") || is_partial(name))
 		return 0;
 	return fail(ERR_not_backups,
 		    "%s: holds other files, such as %s; backups need a "
@@ -243,10 +251,11 @@ release:
 	return err;
 }
 
-/* That it is one of backups, or with create may become one. */
+/* That it is one of backups, or with create may become one, or has become one
+ * while it was looked at. */
 static int check(struct backups *b, bool create)
 {
-	int err = read_marker(b);
+	int err = read_marker(b), foreign;
 
 	if (err != -ENOENT)
 		return err;
@@ -255,8 +264,12 @@ static int check(struct backups *b, bool create)
 			    "%s: is a store, as a backup by a former release "
 			    "is; backups go to a directory of their own",
 			    b->path);
-	return create ? each_entry(b->directory, b->path, foreign_entry, b)
-		      : fail(ERR_not_backups, "%s: holds no backups", b->path);
+	if (!create)
+		return fail(ERR_not_backups, "%s: holds no backups", b->path);
+	foreign = each_entry(b->directory, b->path, foreign_entry, b);
+	return !foreign || faccessat(b->directory, MARKER, F_OK, 0) < 0
+		       ? foreign
+		       : read_marker(b);
 }
 
 static int open_lock(struct backups *b)
@@ -345,8 +358,7 @@ static int sweep(void *context, int at, const char *name)
 	struct buf path = BUF_INIT;
 	int err = 0;
 
-	if (is_moment(name, strlen(name) - strlen(PARTIAL)) &&
-	    ends_with(name, PARTIAL)) {
+	if (is_partial(name)) {
 		err = buf_printf(&path, "%s/%s", b->path, name);
 		if (!err)
 			err = buf_terminate(&path);
@@ -458,21 +470,25 @@ static int rename_to(struct backups *b, const char *moment, bool partial)
 	return err;
 }
 
-/* Where links cannot be made there is none. */
-static void point_latest(struct backups *b, const char *moment)
+/* Where links cannot be made there is none. False if something has its name. */
+static bool point_latest(struct backups *b, const char *moment)
 {
 	unlinkat(b->directory, LATEST TMP, 0);
-	if (symlinkat(moment, b->directory, LATEST TMP) == 0)
-		renameat(b->directory, LATEST TMP, b->directory, LATEST);
+	if (symlinkat(moment, b->directory, LATEST TMP) < 0 ||
+	    renameat(b->directory, LATEST TMP, b->directory, LATEST) == 0)
+		return true;
+	unlinkat(b->directory, LATEST TMP, 0);
+	return false;
 }
 
-int backups_publish(struct backups *b, const char *moment)
+int backups_publish(struct backups *b, const char *moment,
+		    bool *is_latest_taken)
 {
 	int err = rename_to(b, moment, false);
 
 	if (err)
 		return err;
-	point_latest(b, moment);
+	*is_latest_taken = !point_latest(b, moment);
 	return list(b);
 }
 

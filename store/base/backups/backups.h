@@ -61,8 +61,10 @@ int backups_claim(struct backups *b, const char *store);
 int backups_path(const struct backups *b, const char *moment, bool partial,
 		 struct buf *out);
 
-/* Gives the partial backup its name, durably, as the newest. It is locked. */
-int backups_publish(struct backups *b, const char *moment);
+/* Gives the partial backup its name, durably, as the newest. It is locked.
+ * *is_latest_taken: a directory has the name of the link to it, and stays. */
+int backups_publish(struct backups *b, const char *moment,
+		    bool *is_latest_taken);
 
 /* Removes a backup: first its name, durably, then its files. It is locked. */
 int backups_remove(struct backups *b, const char *moment);

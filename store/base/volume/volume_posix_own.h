@@ -51,7 +51,7 @@ int volume_posix_partial(const char *directory, struct buf *out);
 int volume_posix_temporary(struct buf *out);
 
 /* Makes the name of a partial directory free: 0 if it was, 1 if a process that
- * was killed had left a store there, which is removed, or an empty directory;
+ * was killed had left a store there, or the beginning of one, which is removed;
  * -EEXIST if a process has it, or it is something else. */
 int volume_posix_take_over(const char *partial);
 

@@ -1,4 +1,5 @@
 #include <assert.h>
+#include <stdlib.h>
 
 #include "store/base/clock.h"
 #include "store/base/err.h"
@@ -7,6 +8,7 @@
 #include "store/engine/core/state.h"
 #include "store/engine/core/trouble.h"
 #include "store/engine/files/edit.h"
+#include "store/engine/large/blob_verify.h"
 #include "store/engine/large/blobs.h"
 #include "store/engine/run/backup.h"
 #include "store/engine/run/rotate.h"
@@ -385,7 +387,8 @@ static int copy(const struct bringing *b, struct backup_file *f,
 	return err == 0 && sst ? verify_sst(b->to, f, sst) : err;
 }
 
-/* Brings one file, of this size, and counts it; sst is as of copy. */
+/* Brings one file, of this size, and counts it: 1 if it was copied. sst is as of
+ * copy. */
 static int bring(const struct bringing *b, uint64_t id, uint64_t size,
 		 const struct manifest_file *sst)
 {
@@ -413,7 +416,7 @@ static int bring(const struct bringing *b, uint64_t id, uint64_t size,
 	r->linked_count += linked;
 	r->copied_count += !shared && !linked;
 	r->copied_size += !shared && !linked ? size : 0;
-	return err;
+	return err < 0 ? err : !shared && !linked;
 }
 
 /* Bytes of all files that the state names. */
@@ -429,18 +432,28 @@ static uint64_t size_of(const struct edit *state)
 	return size;
 }
 
-/* All files that the state names. */
+/* All files that the state names. Of blob files that are copied the chunks are
+ * verified that something refers to, when all ssts are there to tell. */
 static int bring_all(const struct bringing *b, const struct edit *state)
 {
-	size_t i;
-	int err = 0;
+	struct manifest_log *copied =
+		calloc(state->blob_count + 1, sizeof(*copied));
+	size_t i, count = 0;
+	int err = copied ? 0 : -ENOMEM;
 
-	for (i = 0; i < state->added_count && err == 0; i++)
+	for (i = 0; i < state->added_count && err >= 0; i++)
 		err = bring(b, state->added[i].id, state->added[i].size,
 			    &state->added[i]);
-	for (i = 0; i < state->blob_count && err == 0; i++)
+	for (i = 0; i < state->blob_count && err >= 0; i++) {
 		err = bring(b, state->blobs[i].id, state->blobs[i].final_size,
 			    NULL);
+		if (err > 0)
+			copied[count++] = state->blobs[i];
+	}
+	if (err >= 0)
+		err = blob_verify_files(b->to, copied, count, state->added,
+					state->added_count);
+	free(copied);
 	return err;
 }
 
@@ -500,7 +513,8 @@ static bool is_known(const struct verifying *c, const struct backup_file *f)
 	       is_one_file(c->volume, c->like, f->name);
 }
 
-/* id, size and sst are as of bring. */
+/* 1 if it was linked, so that nobody has read it; id, size and sst are as of
+ * bring. */
 static int verify(const struct verifying *c, uint64_t id, uint64_t size,
 		  const struct manifest_file *sst)
 {
@@ -515,9 +529,33 @@ static int verify(const struct verifying *c, uint64_t id, uint64_t size,
 	if (is_known(c, f))
 		return 0;
 	err = check_file(c->volume, f, true);
-	/* What was linked, and never read. */
-	return err == 0 && sst && !f->has_digest ? verify_sst(c->volume, f, sst)
-						 : err;
+	if (err == 0 && sst && !f->has_digest)
+		err = verify_sst(c->volume, f, sst);
+	return err < 0 ? err : !f->has_digest;
+}
+
+/* All files that the state names. */
+static int verify_all(const struct verifying *c, const struct edit *state)
+{
+	struct manifest_log *linked =
+		calloc(state->blob_count + 1, sizeof(*linked));
+	size_t i, count = 0;
+	int err = linked ? 0 : -ENOMEM;
+
+	for (i = 0; i < state->added_count && err >= 0; i++)
+		err = verify(c, state->added[i].id, state->added[i].size,
+			     &state->added[i]);
+	for (i = 0; i < state->blob_count && err >= 0; i++) {
+		err = verify(c, state->blobs[i].id, state->blobs[i].final_size,
+			     NULL);
+		if (err > 0)
+			linked[count++] = state->blobs[i];
+	}
+	if (err >= 0)
+		err = blob_verify_files(c->volume, linked, count, state->added,
+					state->added_count);
+	free(linked);
+	return err;
 }
 
 int backup_verify(struct volume *v, const struct backup_digests *expected,
@@ -526,14 +564,9 @@ int backup_verify(struct volume *v, const struct backup_digests *expected,
 	struct verifying c = { v, expected, like, known };
 	struct manifest_history h;
 	int err = manifest_read(v, &h);
-	size_t i;
 
-	for (i = 0; i < h.state.added_count && err == 0; i++)
-		err = verify(&c, h.state.added[i].id, h.state.added[i].size,
-			     &h.state.added[i]);
-	for (i = 0; i < h.state.blob_count && err == 0; i++)
-		err = verify(&c, h.state.blobs[i].id,
-			     h.state.blobs[i].final_size, NULL);
+	if (err == 0)
+		err = verify_all(&c, &h.state);
 	edit_release(&h.state);
 	return err;
 }

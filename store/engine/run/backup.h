@@ -49,9 +49,10 @@ struct backup_how {
 /*
  * Makes of to, an empty volume whose lease the caller holds, a store that holds
  * what from pins: the pin begins and ends in here. What is copied is read back,
- * and ssts are verified. how may be NULL: zeroed. *result counts what was
- * brought, also after a failure; then to is no store, as it has no root, and
- * its files are the caller's to remove.
+ * and ssts and large values are verified: -ERR_blob_damaged and the like. how
+ * may be NULL: zeroed. *result counts what was brought, also after a failure;
+ * then to is no store, as it has no root, and its files are the caller's to
+ * remove.
  */
 int backup_bring(const struct backup_source *from, const struct backup_how *how,
 		 struct volume *to, struct backup_result *result);

@@ -216,7 +216,8 @@ static int add(struct backups *b, const struct backup_source *from,
 		if (!err)
 			err = write_digests(&m);
 		if (!err)
-			err = backups_publish(b, m.moment);
+			err = backups_publish(b, m.moment,
+					      &result->is_latest_taken);
 		if (err)
 			volume_posix_discard(path);
 	}
@@ -513,6 +514,62 @@ release:
 	return err;
 }
 
+/* Opens the directory of backups in which path lies, if it is one. */
+static struct backups *open_above(const char *path)
+{
+	size_t n = strlen(path);
+	struct backups *b;
+	char *above;
+
+	while (n > 0 && path[n - 1] == '/')
+		n--;
+	while (n > 0 && path[n - 1] != '/')
+		n--;
+	above = n > 0 ? strndup(path, n > 1 ? n - 1 : n) : strdup(".");
+	if (!above || backups_open(above, false, &b))
+		b = NULL;
+	free(above);
+	return b;
+}
+
+/* Adds to why the backup at path is none another that is one. */
+static int name_other(const char *path, int err)
+{
+	struct backups *b;
+	char why[512];
+	size_t i;
+
+	snprintf(why, sizeof(why), "%s", err_detail());
+	b = open_above(path);
+	i = b ? b->count : 0;
+	while (i > 0 && !is_backup(b, i - 1))
+		i--;
+	if (i > 0)
+		err = fail(-err, "%s; %s@%s is the newest that was not", why,
+			   b->path, b->moments[i - 1]);
+	else
+		err = fail(-err, "%s", why);
+	backups_close(b);
+	return err;
+}
+
+/* A store that lies with backups would be taken for one. */
+static int check_apart(const char *directory)
+{
+	struct backups *b = open_above(directory);
+	int err = 0;
+
+	if (b)
+		err = fail(EINVAL,
+			   "%s: lies in a directory of backups; name a store "
+			   "elsewhere",
+			   directory);
+	else
+		err_clear();
+	backups_close(b);
+	return err;
+}
+
 int backup_restore(const char *from, const char *directory,
 		   struct backup_result *result)
 {
@@ -521,12 +578,16 @@ int backup_restore(const char *from, const char *directory,
 
 	*result = (struct backup_result){ .size = 0 };
 	if (!err)
+		err = check_apart(directory);
+	if (!err)
 		err = volume_posix_partial(directory, &partial);
 	if (!err)
 		err = volume_posix_take_over((const char *)partial.data);
 	if (err >= 0) {
 		err = restore((const char *)path.data,
 			      (const char *)partial.data, result);
+		if (err == -EINVAL)
+			err = name_other((const char *)path.data, err);
 		if (!err)
 			err = volume_posix_rename((const char *)partial.data,
 						  directory);

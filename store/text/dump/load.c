@@ -53,7 +53,7 @@ struct loader {
 	uint64_t timestamp_us; /* of the version before */
 	bool head, ended;      /* the first, the last line has come */
 	bool pieces;           /* what comes is one piece of a table */
-	bool begins;           /* which is to be made */
+	uint32_t *begins;      /* which is to be made, and its id told here */
 };
 
 int loader_new(struct store *s, struct loader **out)
@@ -74,10 +74,11 @@ int loader_new(struct store *s, struct loader **out)
 	return 0;
 }
 
-void loader_take_pieces(struct loader *l, bool begin)
+void loader_take_pieces(struct loader *l, uint32_t *table_id)
 {
 	l->pieces = true;
-	l->begins = begin;
+	l->begins = *table_id == 0 ? table_id : NULL;
+	l->rows.table_id = *table_id;
 	l->rows.commits = true;
 }
 
@@ -236,6 +237,7 @@ static int make_table(struct loader *l)
 		.access = &l->access,
 		.family_count = l->family_count - l->table_families,
 		.attribute_count = l->attribute_count,
+		.id = l->begins,
 	};
 	struct family_spec *families;
 	struct attribute *attributes;

@@ -65,6 +65,17 @@ int load_rows_row(struct load_rows *r, struct bytes row)
 	return buf_set(&r->row, row);
 }
 
+/* By its name the table was found; is it the one that is meant? */
+static int check_table(const struct load_rows *r, const struct write *w)
+{
+	return r->table_id == 0 || write_table_id(w) == r->table_id
+		       ? 0
+		       : fail(ERR_no_table,
+			      "table \"%s\" was dropped meanwhile, and another "
+			      "has its name",
+			      err_name(buf_bytes(&r->table)));
+}
+
 /* The write that takes the next cell, with its row named; or an error. */
 static int collect(struct load_rows *r, struct write **out)
 {
@@ -77,6 +88,8 @@ static int collect(struct load_rows *r, struct write **out)
 		err = hand_on(r);
 	if (!err && !*named)
 		err = write_row(*w, buf_bytes(&r->table), buf_bytes(&r->row));
+	if (!err)
+		err = check_table(r, *w);
 	*named = !err;
 	*out = *w;
 	return err;

@@ -12,6 +12,7 @@
 struct load_rows {
 	struct store *store; /* borrowed */
 	bool commits;
+	uint32_t table_id; /* the one that has the name; 0: whichever has */
 	struct bulk_load *load;
 	struct write *sets, *merges;
 	bool sets_named, merges_named; /* the row is named in them */
