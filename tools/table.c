@@ -582,7 +582,7 @@ const struct verb verbs[] = {
 	  "    Example: tabletfs restore-from /backup/mystore@20260105 new\n",
 	  verb_restore_from },
 	{ "restore-piece", VERB_INNER,
-	  "restore-piece begin|more|end|drop <table> <text>", "Part of restore-from",
+	  "restore-piece begin|more|end|drop <words>", "Part of restore-from",
 	  "For restore-from alone.\n", verb_restore_piece },
 	{ "samplekeys", VERB_READS, "samplekeys <table>",
 	  "Show rows that part a table into pieces of about one size",

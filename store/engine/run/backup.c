@@ -387,8 +387,8 @@ static int copy(const struct bringing *b, struct backup_file *f,
 	return err == 0 && sst ? verify_sst(b->to, f, sst) : err;
 }
 
-/* Brings one file, of this size, and counts it: 1 if it was copied. sst is as of
- * copy. */
+/* Brings one file, of this size, and counts it: 1 if it was copied. sst is as
+ * of copy. */
 static int bring(const struct bringing *b, uint64_t id, uint64_t size,
 		 const struct manifest_file *sst)
 {
