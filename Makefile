@@ -315,7 +315,7 @@ $(MAIN_BIN): $(B)/%: $(B)/obj/%.o $(B)/libsim.a $(B)/libfs.a $(B)/libstore.a
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LDFLAGS)
 
 # Its system calls go through tests/sim/disk.c.
-$(B)/tests/fault/main_posix: ALL_LDFLAGS += $(addprefix -Wl$(comma)--wrap=, \
+$(addprefix $(B)/tests/fault/main_,posix backups): ALL_LDFLAGS += $(addprefix -Wl$(comma)--wrap=, \
 	open64 openat64 close closedir read write pread64 pwrite64 fsync fdatasync \
 	ftruncate64 renameat2 linkat unlinkat)
 

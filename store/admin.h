@@ -40,6 +40,7 @@ struct table_spec {
 	size_t family_count;
 	const struct attribute *attributes; /* as store_set_attributes */
 	size_t attribute_count;
+	uint32_t *id; /* told when it is made, or NULL */
 };
 
 /* Makes it. Errors as of store_create_table and store_set_attributes. */
@@ -50,8 +51,20 @@ int store_make_table(struct store *s, const struct table_spec *spec);
 int store_drop_table(struct store *s, struct bytes name, bool only_empty);
 
 /* Keeps all cells. -ERR_table_exists, also if both names are the same;
- * bad_name, name_too_long. */
+ * bad_name, name_too_long. -EPERM as of store_drop_table: whoever looks for the
+ * table by its name would miss it. */
 int store_rename_table(struct store *s, struct bytes from, struct bytes to);
+
+/*
+ * For who fills a table under another name than it is to have, and so that it
+ * is not taken for one that somebody makes of this name meanwhile: by its id.
+ * -ERR_no_table if it was dropped. The first sets the policies of families that
+ * have none and renames it, at once; other errors as of store_set_gc and
+ * store_rename_table. The second drops it, as store_drop_table does.
+ */
+int store_finish_table(struct store *s, uint32_t id, struct bytes name,
+		       const struct family_spec *families, size_t count);
+int store_discard_table(struct store *s, uint32_t id);
 
 /* What timestamps are: multiples of 1000, or any. -ERR_bad_timestamp if a cell
  * that is there has none of the former; for this all of the table is read while

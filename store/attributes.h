@@ -24,8 +24,9 @@
 #define STORE_ATTRIBUTES_MAX ((size_t)1 << 20)
 #define STORE_ATTRIBUTES_ALL_MAX ((size_t)4 << 20)
 
-/* A table that has this one is not dropped, nor are families of it, by anybody:
- * -EPERM. Its rows are not protected. */
+/* A table that has this one is not dropped, renamed or emptied by one deletion
+ * of all rows, nor are families of it dropped, by anybody: -EPERM. Single rows
+ * and ranges of them are not protected. */
 #define STORE_PROTECTED "bigtable/protected"
 
 struct attribute {

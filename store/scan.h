@@ -26,7 +26,8 @@ struct scan;
  * one column if has_qualifier.
  */
 struct scan_range {
-	struct bytes table;
+	struct bytes table; /* as store_table_id finds it */
+	uint32_t table_id;  /* not 0: that table, whatever its name is or was */
 	struct bytes start, end;
 	struct bytes row;
 	bool has_family, has_qualifier;

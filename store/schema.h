@@ -32,6 +32,8 @@ struct family {
 	struct bytes name; /* owned */
 	enum family_type type;
 	uint64_t birth_seq;   /* cells with smaller sequences are not its */
+	uint64_t rules_seq;   /* since then it has this policy, and merges or
+				 not as it does */
 	struct gc_policy *gc; /* owned; NULL keeps all */
 };
 
@@ -64,6 +66,18 @@ struct schema {
 
 /* The schema of now, with a reference for the caller. Never NULL. */
 struct schema *store_schema(struct store *s);
+
+/* That of a snapshot's moment, as store_schema; of NULL, that of now. */
+struct snapshot;
+struct schema *store_schema_at(struct store *s,
+			       const struct snapshot *snapshot);
+
+/* The id of the table that a name stands for at a snapshot's moment, or now if
+ * it is NULL; 0 if there is none. Who has a name knows it from the present: so
+ * it is the table that has it now, if the snapshot sees that, or else the one
+ * that had it then. */
+uint32_t store_table_id(struct store *s, const struct snapshot *snapshot,
+			struct bytes name);
 
 /* Gives a reference back; NULL is allowed. */
 void schema_put(struct schema *schema);

@@ -26,6 +26,9 @@ struct store_stats {
 	/* Of large values. Garbage: what nothing refers to, of files that no
 	 * commit still in a memtable refers to. */
 	uint64_t blob_count, blob_size, blob_garbage;
+	/* Of the recent past: history files, and since when it can be read; 0
+	 * if it cannot. */
+	uint64_t history_count, history_size, history_since_us;
 	/* Of files that are no part of the store any more: a reader has them
 	 * yet, or they are about to be removed. */
 	uint64_t obsolete_size;
@@ -69,6 +72,11 @@ void store_note_import(struct store *s, uint64_t rows, uint64_t bytes,
 
 /* The sequence of the last write that is seen: it grows with each. */
 uint64_t store_seq(struct store *s);
+
+/* The place of that write: `id:epoch:sequence`, as store/README.md has it, with
+ * zeros for the id of a store that has none yet. */
+#define STORE_POSITION_SIZE 65
+void store_position(struct store *s, char text[STORE_POSITION_SIZE]);
 
 /* 0, or why it cannot take writes for ever, if nothing changes: an error that
  * made it read-only, or the trouble that background work has. */

@@ -16,6 +16,7 @@
 #include "store/filter.h"
 #include "store/gc_policy.h"
 #include "store/heat.h"
+#include "store/history.h"
 #include "store/inspect.h"
 #include "store/large.h"
 #include "store/regex.h"
@@ -48,6 +49,7 @@
  *   bulk_load.h   much data at once
  *   estimate.h, stats.h     what is told without reading the data
  *   heat.h        where in a table operations happen
+ *   history.h     how much of the recent past is kept, for store_moment
  *   backup.h, repair.h      a second store: of a sound one, of a damaged one
  *   inspect.h     what the bytes of a file are, and where they are wrong
  *   events.h      lines about what the store does
@@ -107,6 +109,8 @@ struct store_options {
 				   that are not visible a scan seeks */
 	/* Line for whoever finds the store in use; NULL is an empty one. */
 	const char *holder;
+	unsigned int lease_wait_ms; /* see store_answerable; 30,000 */
+	bool fresh; /* with create: -ERR_store_exists if there is one */
 	const struct clock *clock; /* copied; its context must outlive s */
 };
 
@@ -124,13 +128,14 @@ void store_options_init(struct store_options *o);
 void store_options_memory(struct store_options *o, uint64_t size);
 
 /*
- * The store in a local directory, or on any volume, which then is the store's
- * to close, also on failure. *out is NULL on failure. Errors, besides those of
- * the system: -ERR_store_in_use names the holder; -ERR_not_a_store;
- * -ERR_format_newer; of damage -ERR_manifest_damaged, -ERR_wal_damaged and
- * others, with the file and the offset. Damage is never repaired by opening.
+ * The store in a local directory, or at KIND:PLACE (store/base/place/place.h),
+ * or on any volume, which then is the store's to close, also on failure. *out
+ * is NULL on failure. Errors, besides those of the system: -ERR_store_in_use
+ * names the holder; -ERR_not_a_store; -ERR_format_newer; of damage
+ * -ERR_manifest_damaged, -ERR_wal_damaged and others, with the file and the
+ * offset. Damage is never repaired by opening.
  */
-int store_open(const char *directory, const struct store_options *o,
+int store_open(const char *where, const struct store_options *o,
 	       struct store **out);
 int store_open_volume(struct volume *v, const struct store_options *o,
 		      struct store **out);
@@ -161,25 +166,56 @@ struct memory *store_memory(struct store *s);
 int store_scratch(struct store *s);
 int store_scratch_admit(struct store *s, uint64_t size);
 
+/* Whether what was read, or not found, by now may be told: asked for an answer
+ * when all of it was read; that something was committed may be told by itself.
+ * 0; -ESTALE of a store that another has. While it cannot be known whether
+ * another has it this waits, or is -EAGAIN without wait, until it has not been
+ * known for lease_wait_ms, whoever asked first; then it is -ESTALE, too. Fast
+ * where there is nothing to ask: of a directory. From any thread. */
+int store_answerable(struct store *s, bool wait);
+
+/* Whether a commit, with sync or without, waits for more than memory before it
+ * is done: who has others wait lets them go on first. */
+bool store_commit_waits(const struct store *s, bool sync);
+
 /* The volume that s is on, for its path and its space; s goes on owning it. */
 struct volume *store_volume(struct store *s);
 
 /* Makes durable everything committed before. */
 int store_sync(struct store *s);
+/* Waits until everything committed before survives a kill of the process: on a
+ * directory it does at once. */
+int store_settle(struct store *s);
 
 /*
  * A snapshot is the store as it was at one moment, for reads to share; a read
  * that is given none takes the present. What it shows stays the same, whatever
- * is written, expires or is compacted: policies and types of families are those
- * of its moment, whichever are set later. Only names and drops are the
- * present's: a table is found by the name that it has now, and of a table or
- * family that was dropped since nothing is shown, also if one of its name was
- * made again. As long as it is held, compaction keeps whatever it sees, so hold
- * it for minutes, not days.
+ * is written, expires, is dropped or compacted: tables and families, their
+ * policies and types are those of its moment (store_schema_at). A table is
+ * found as store_table_id says: it is the one that has the name now, or, where
+ * that was not there yet, the one that had it then. As long as it is held,
+ * compaction keeps whatever it sees, so hold it for minutes, not days.
  */
 struct snapshot;
 
 int store_snapshot(struct store *s, struct snapshot **out);
+
+/*
+ * The store as it was at a time of the recent past, by what history is kept:
+ * at each second of the last ten minutes, at each minute before, so this is the
+ * last of these that is not after time_us. All is as it was then: schema,
+ * policies, what had expired. -ERR_no_moment before the oldest, which it names.
+ * Unlike a snapshot of now, it keeps nothing from being compacted. Where
+ * history has to give way for space, what reads it fails with -ERR_moment_gone.
+ */
+int store_moment(struct store *s, uint64_t time_us, struct snapshot **out);
+
+/* The time of the moment that store_moment would find, without what it costs to
+ * read there: 0 or -ERR_no_moment. */
+int store_find_moment(struct store *s, uint64_t time_us, uint64_t *found_us);
+
+/* The time of the moment that store_moment has found. */
+uint64_t store_moment_time(const struct snapshot *moment);
 
 /* The sequence of the last write that it sees. */
 uint64_t store_snapshot_seq(const struct snapshot *snapshot);

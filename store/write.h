@@ -51,6 +51,10 @@ struct write_mark write_mark(const struct write *w);
 /* Forgets what was added since mark was taken; the next call names a row. */
 void write_rewind(struct write *w, struct write_mark mark);
 
+/* The id of the table whose row was named last, which a name may not have any
+ * more when the next is named. */
+uint32_t write_table_id(const struct write *w);
+
 /* The mutations that follow are of this row. -ERR_no_table, row_key_empty,
  * row_key_too_long; no row is named then. */
 int write_row(struct write *w, struct bytes table, struct bytes row);
@@ -122,13 +126,19 @@ int write_delete_prefix(struct write *w, struct bytes table,
 			struct bytes prefix);
 
 /* Deletes all rows with start <= key < end; each may be empty: open. With both
- * empty, all rows of the table. No row is named any more. */
+ * empty, all rows of the table, or -EPERM if that is protected, see
+ * STORE_PROTECTED. No row is named any more. */
 int write_delete_range(struct write *w, struct bytes table, struct bytes start,
 		       struct bytes end);
 
 /* Commits w and empties it, also on failure. With sync, it is durable on
- * return; if that alone fails, w is seen all the same. A table or family
- * dropped meanwhile: -ERR_no_table, -ERR_no_family, and nothing is written. */
+ * return, and without it survives a kill of the process; if that alone fails, w
+ * is seen all the same. A table or family dropped meanwhile: -ERR_no_table,
+ * -ERR_no_family, and nothing is written. */
 int store_commit(struct store *s, struct write *w, bool sync);
+
+/* The same, for one of many: it waits for nothing, and whoever says that they
+ * are done calls store_settle, or store_sync, first. */
+int store_commit_more(struct store *s, struct write *w);
 
 #endif

@@ -72,7 +72,9 @@ int verb_help(struct verb_call *c)
 	      "    \tare taken and mean nothing.\n\n",
 	      c->out);
 	for (v = verbs; v->name; v++)
-		fprintf(c->out, "tabletfs %-15s\t%s\n", v->name, v->summary);
+		if (!(v->flags & VERB_INNER))
+			fprintf(c->out, "tabletfs %-15s\t%s\n", v->name,
+				v->summary);
 	fputs("\nMore of a command: tabletfs help <command>\n"
 	      "Pages to read: tabletfs help <topic>\n\n",
 	      c->out);

@@ -9,6 +9,7 @@
 #include "tools/admin/dump.h"
 #include "tools/admin/keyviz.h"
 #include "tools/admin/recipe.h"
+#include "tools/admin/restore.h"
 #include "tools/data/export.h"
 #include "tools/import/import.h"
 #include "tools/import/key.h"
@@ -16,6 +17,7 @@
 #include "tools/import/remote_import.h"
 #include "tools/mount/mount_helper.h"
 #include "tools/mount/mount_table.h"
+#include "tools/past/history.h"
 #include "tools/verb/remote.h"
 #include "tools/verb/stop.h"
 
@@ -102,6 +104,8 @@ static int through_mount(struct verb_call *c, const struct served *served)
 		return key_at(c, served->root);
 	if (v->run == verb_backup)
 		return remote_backup(c, served);
+	if (v->run == verb_restore_from)
+		return remote_restore_from(c, served);
 	if (v->run == verb_export)
 		return remote_export(c, served);
 	if (v->run == verb_dump)
@@ -119,10 +123,27 @@ static bool needs_store(const struct verb *v, const struct verb_call *c)
 				  : !(v->flags & VERB_NO_STORE);
 }
 
+/* Whether it is a directory of backups, which scripts may take for one; says so
+ * then. */
+static bool holds_backups(struct verb_call *c, const char *store)
+{
+	struct buf newest = BUF_INIT;
+	bool holds = backup_find(store, &newest) == 0;
+
+	if (holds)
+		verb_wrong(c,
+			   "%s holds backups, each of which is a store; the "
+			   "newest is %s",
+			   store, (const char *)newest.data);
+	buf_release(&newest);
+	return holds;
+}
+
 /* Says why the store cannot be opened and what to do: 1. Damage has an errno of
  * EIO but is an error of our own, where a disk that fails is a plain one. */
 static int cannot_open(struct verb_call *c, const char *store, int err)
 {
+	char why[1024];
 	int status;
 
 	if (err == -ENOENT)
@@ -131,11 +152,15 @@ static int cannot_open(struct verb_call *c, const char *store, int err)
 			"no store at %s; create, createtable or mount "
 			"makes one",
 			store);
-	if (err == -ERR_not_a_store)
+	if (err == -ERR_not_a_store) {
+		snprintf(why, sizeof(why), "%s", verb_error_text(err));
+		if (holds_backups(c, store))
+			return 1;
 		return verb_wrong(c,
 				  "%s; create, createtable or mount makes a "
 				  "store in a new or empty directory",
-				  verb_error_text(err));
+				  why);
+	}
 	status = verb_failed(c, "Opening the store", err);
 	if (-err >= ERR_BASE && err_errno(err) == EIO)
 		verb_wrong(c,
@@ -258,6 +283,16 @@ static int flush_output(struct verb_call *c, int status)
 	return status;
 }
 
+/* Those of the verb with these words, of which some only read: a store that is
+ * opened to be written is no backup any more. */
+static unsigned int flags_of(const struct verb *v, const struct verb_call *c)
+{
+	bool reads = (v->run == verb_import && recipe_is_dry(c, 2)) ||
+		     (v->run == verb_history && c->argc == 1);
+
+	return reads ? v->flags | VERB_READS : v->flags;
+}
+
 int main(int argc, char **argv)
 {
 	static char help[] = "help";
@@ -266,7 +301,6 @@ int main(int argc, char **argv)
 	struct buf text = BUF_INIT;
 	const char *store = take_flags(&c.argc, &c.argv);
 	const struct verb *v;
-	unsigned int flags;
 	int status;
 
 	fill_standard_streams();
@@ -290,7 +324,9 @@ int main(int argc, char **argv)
 	/* The status that import has when it is stopped later. */
 	if (v && v->flags & VERB_STOPS)
 		stop_expect(v->run == verb_import ? 2 : 1);
-	if (!v || !needs_store(v, &c)) {
+	if (v && v->run == verb_restore_from && restore_has_table(&c)) {
+		status = run_at(&c, c.argv[2], v->flags);
+	} else if (!v || !needs_store(v, &c)) {
 		if (store)
 			/* create, mount and repair open the store themselves,
 			 * by this name. */
@@ -305,10 +341,7 @@ int main(int argc, char **argv)
 	} else if (v->run == verb_recipe && recipe_bring(&c, &text)) {
 		status = 1;
 	} else {
-		flags = v->flags;
-		if (v->run == verb_import && recipe_is_dry(&c, 2))
-			flags |= VERB_READS;
-		status = run_at(&c, store, flags);
+		status = run_at(&c, store, flags_of(v, &c));
 	}
 	buf_release(&text);
 	status = flush_output(&c, status);

@@ -7,6 +7,7 @@
 #include "tools/admin/keyviz.h"
 #include "tools/admin/maintain.h"
 #include "tools/admin/recipe.h"
+#include "tools/admin/restore.h"
 #include "tools/admin/schema.h"
 #include "tools/data/delete.h"
 #include "tools/data/export.h"
@@ -18,6 +19,10 @@
 #include "tools/mount/mount.h"
 #include "tools/mount/mounts.h"
 #include "tools/mount/umount.h"
+#include "tools/past/diff.h"
+#include "tools/past/history.h"
+#include "tools/past/restore.h"
+#include "tools/past/undelete.h"
 #include "tools/serve/verb/serve.h"
 #include "tools/verb/verb.h"
 #include "tools/watch/metrics.h"
@@ -63,18 +68,34 @@ const struct verb verbs[] = {
 	  "\n"
 	  "    Example: tabletfs advise events | grep -A 3 ^advice\n",
 	  verb_advise },
-	{ "backup", VERB_OUTSIDE, "backup <dir>",
-	  "Make a copy of the store that is a store itself",
-	  "Makes <dir>, which must not be there yet, a store with all that\n"
-	  "was written before; a mount goes on meanwhile, and keeps what is\n"
-	  "to be copied until this command has done so. On the same file\n"
-	  "system files are linked, so that it takes little time and space\n"
-	  "until the store changes; for safety from a failing disk use\n"
-	  "another one. A failure leaves <dir>.partial, which is yours to\n"
-	  "remove. To restore, mount <dir>, or back it up to where the store\n"
-	  "was:\n"
-	  "    tabletfs -store <dir> backup <store>\n",
+	{ "backup", VERB_OUTSIDE, "backup <dir> [keep=<n>] [link=yes|no]",
+	  "Add a copy of the store to a directory of backups",
+	  "Makes, in <dir>, a store with all that was written before, named\n"
+	  "after its moment, of which <dir>/latest is the newest. <dir> is\n"
+	  "made if it is not there, and belongs to one store. What the backup\n"
+	  "before has already is not copied: the file gets another name. A\n"
+	  "mount goes on meanwhile, and keeps what is to be copied until this\n"
+	  "command has done so. What is copied is read back. If it fails, or\n"
+	  "is killed, <dir> has the backups that it had.\n"
+	  "  keep  So many are kept, and older ones removed; without it all\n"
+	  "  link  yes: files may be the store's own, where <dir> is on the\n"
+	  "        same file system; that is quick, but no second copy\n"
+	  "\n"
+	  "A backup is looked at as any store, with -store or mount -o ro;\n"
+	  "once it is written to it is a store of its own. rm -r of one of\n"
+	  "them harms no other. See backups and restore-from.\n"
+	  "\n"
+	  "    Example: tabletfs backup /backup/mystore keep=7\n",
 	  verb_backup },
+	{ "backups", VERB_NO_STORE | VERB_OUTSIDE,
+	  "backups <dir> [verify=yes|no]", "List the backups in a directory",
+	  "A line for each, oldest first: its moment, its size, and what of\n"
+	  "it only it has, in bytes: so much its removal would free; and if\n"
+	  "it was written to since, is damaged or cannot be read, that.\n"
+	  "  verify  yes: all files are read, each once, and compared with\n"
+	  "          what was backed up; the exit status is 1 if one is not\n"
+	  "          what it was\n",
+	  verb_backups },
 	{ "check", VERB_READS, "check", "Read the whole store and check it",
 	  "Reads every file of the store and checks sums, order and sizes.\n"
 	  "Prints each problem; the exit status is 1 if there is one.\n",
@@ -84,9 +105,11 @@ const struct verb verbs[] = {
 	  "Merges all files of a table, or of all, and drops what was deleted\n"
 	  "or is hidden by garbage-collection policies.\n",
 	  verb_compact },
-	{ "count", VERB_READS, "count <table> [prefix=<row-key-prefix>]",
+	{ "count", VERB_READS,
+	  "count <table> [prefix=<row-key-prefix>] [as-of=<time>]",
 	  "Count rows in a table",
 	  "  key= start= after= end= through= prefix= [or] regex= filter=\n"
+	  "  as-of=\n"
 	  "    Are those of read: rows that it would show are counted.\n",
 	  verb_count },
 	{ "create", VERB_NO_STORE | VERB_OUTSIDE, "create [<dir>]",
@@ -143,7 +166,20 @@ const struct verb verbs[] = {
 	{ "deletetable", 0, "deletetable <table>", "Delete a table",
 	  "Removes the table with all its rows, for good.\n",
 	  verb_deletetable },
-	{ "dump", VERB_READS | VERB_STOPS, "dump [<file>]",
+	{ "diff", VERB_READS | VERB_ANSWERS,
+	  "diff <table> from=<time> [to=<time>]",
+	  "Show what has changed in a table since",
+	  "A line for each version of a cell: - what there was at from and\n"
+	  "not at to, or + what is the other way round; of a value that\n"
+	  "differs both. Without to it is now. Times are those of read's\n"
+	  "as-of. Both are read to their end. The exit status is 0 if nothing\n"
+	  "differs, 1 if anything does, 2 if it could not be told.\n"
+	  "  key= start= after= end= through= prefix= [or]\n"
+	  "    Are those of read: only these rows.\n"
+	  "\n"
+	  "    Example: tabletfs diff users from=10m prefix=a\n",
+	  verb_diff },
+	{ "dump", VERB_READS | VERB_STOPS, "dump [<file>] [as-of=<time>]",
 	  "Write all that the store shows to one file",
 	  "What all tables hold at one moment, policies and types included,\n"
 	  "as text, from which load makes a store that shows the same. With\n"
@@ -151,6 +187,7 @@ const struct verb verbs[] = {
 	  "<file> it goes to standard output. A mount goes on meanwhile. If\n"
 	  "it fails, <file> is as it was; its last line tells that it is\n"
 	  "whole.\n"
+	  "  as-of  Not now but then, as of read\n"
 	  "\n"
 	  "    Example: tabletfs -store /srv/store dump /backup/today.zst\n",
 	  verb_dump },
@@ -168,7 +205,7 @@ const struct verb verbs[] = {
 	  "  bytes   base64 makes every field base64, as import takes it.\n"
 	  "\n"
 	  "  key= start= after= end= through= prefix= [or] regex= reversed=\n"
-	  "  columns= count= cells-per-column= keys-only= filter=\n"
+	  "  columns= count= cells-per-column= keys-only= filter= as-of=\n"
 	  "    Are those of read: which rows, columns and versions.\n"
 	  "\n"
 	  "Aggregates are numbers in CSV\n"
@@ -183,6 +220,21 @@ const struct verb verbs[] = {
 	  "there is of both. -words <command> prints what may stand behind\n"
 	  "it, for completion.\n",
 	  verb_help },
+	{ "history", 0, "history [<time>|off] [max=<bytes>]",
+	  "Keep the recent past, for restore and undelete",
+	  "<time>, such as 24h: from now on what was deleted or overwritten\n"
+	  "can be read and brought back for so long, at each second of the\n"
+	  "last ten minutes, at each minute before. It takes space, which the\n"
+	  "oldest gives back when there is too much of it, or the disk gets\n"
+	  "full. off ends it, and gives its space back. Without words it\n"
+	  "tells how it is set, the bytes it takes and the oldest moment.\n"
+	  "  max=<bytes>  Its files take no more, such as 4G, but for a while\n"
+	  "               what a restore reads, large values of the past\n"
+	  "               included; if not given, as much as all others took\n"
+	  "               at most within that time, and 256M at least\n"
+	  "\n"
+	  "    Example: tabletfs history 48h max=4G\n",
+	  verb_history },
 	{ "import", VERB_OUTSIDE | VERB_STOPS,
 	  "import <table> <input-file>|- [format=csv|tsv|jsonl] "
 	  "[column-family=<family-name>] [timestamp=now|value-encoded]",
@@ -333,6 +385,7 @@ const struct verb verbs[] = {
 	  "  columns           Only these, comma-separated\n"
 	  "  cells-per-column  Only so many versions of each column\n"
 	  "  filter            Only what this lets pass, as in read\n"
+	  "  as-of=<time>      Not now but then, as in read\n"
 	  "  keys-only=true    Leave values out\n"
 	  "  include-stats=full  Add a summary\n",
 	  verb_lookup },
@@ -426,11 +479,12 @@ const struct verb verbs[] = {
 	  "      \"absent\": true},\n"
 	  "      \"set\": {\"lock\": {\"owner\": \"w7\"}}}'\n",
 	  verb_mutate },
-	{ "protect", 0, "protect <table> [yes|no]",
+	{ "protect", 0, "protect <table> [on|off|yes|no]",
 	  "Protect a table against deletion",
-	  "yes: nobody drops the table or a family of it, not by a command,\n"
-	  "a client or rmdir, until it is no again. Rows can be deleted.\n"
-	  "Without either it tells which it is.\n",
+	  "on: nobody drops or renames the table, drops a family of it or\n"
+	  "deletes all its rows at once, not by a command, a client, rmdir or\n"
+	  "mv, until it is off again. Rows and ranges of them can be deleted.\n"
+	  "yes and no are the same. Without any it tells which it is.\n",
 	  verb_protect },
 	{ "read", VERB_READS, "read <table> [args ...]", "Read rows",
 	  "  start=<row-key>        Start reading at this row\n"
@@ -456,6 +510,9 @@ const struct verb verbs[] = {
 	  "  filter=<filter>        Only what this lets pass, such as\n"
 	  "      \"chain(family_name_regex('f'), timestamp_range(0, 5000))\";\n"
 	  "      the names are Bigtable's, tools/README.md has them all\n"
+	  "  as-of=<time>           What was there then, deleted or not: 5m,\n"
+	  "                         2h ago, 2026-01-05T10:11:12Z; as far back\n"
+	  "                         as history is kept (see history)\n"
 	  "\n"
 	  "A row in several keys and ranges comes once.\n"
 	  "\n"
@@ -486,6 +543,47 @@ const struct verb verbs[] = {
 	  "place:\n"
 	  "    mv <store> <store>.damaged && mv <dir> <store>\n",
 	  verb_repair },
+	{ "restore", 0,
+	  "restore <table> as-of=<time> [prefix=<row-key-prefix>]",
+	  "Make rows again what they were",
+	  "Of all rows, or of those that the words say, with what history\n"
+	  "has: what was deleted or overwritten since comes back, with its\n"
+	  "timestamps; what came since goes. Only what differs is written,\n"
+	  "by one commit a row, so that who reads meanwhile never sees half\n"
+	  "a row, and history shows it, too: a restore can be undone by\n"
+	  "another. A row in which more than some 98,000 versions or 200 MiB\n"
+	  "differ takes several commits. Aggregates are what they were, not\n"
+	  "added to. A family that was dropped is made again; without words\n"
+	  "about rows, policies are again what they were, too, which is\n"
+	  "told. What has come to its maxage since stays away.\n"
+	  "  as-of  As of read: 5m, 2h ago, 2026-01-05T10:11:12Z\n"
+	  "  key= start= after= end= through= prefix= [or]\n"
+	  "    Are those of read: only these rows.\n"
+	  "\n"
+	  "What is not written by then goes on when it is run again with the\n"
+	  "same absolute time. See undelete for tables, diff for what there\n"
+	  "is to restore, restore-from for backups.\n"
+	  "\n"
+	  "    Example: tabletfs restore users as-of=10m prefix=alice\n",
+	  verb_restore },
+	{ "restore-from", VERB_NO_STORE | VERB_OUTSIDE | VERB_STOPS,
+	  "restore-from <dir>[@<moment>] <store> [table=<table> [as=<name>]]",
+	  "Make a store, or a table of one, of a backup",
+	  "Makes <store>, which must not be there yet, of the newest backup\n"
+	  "in <dir>, or of the newest whose moment begins so; <dir> may be a\n"
+	  "backup itself. All of it is copied, read back and compared with\n"
+	  "what was backed up. If it fails, nothing is left behind.\n"
+	  "  table  This table is restored into <store>, which is there, and\n"
+	  "         may be mounted or served: with its families, policies,\n"
+	  "         types, attributes and all versions\n"
+	  "  as     The name that it is to have, if not its own. One that is\n"
+	  "         taken is refused. Until it is whole it is <name>.partial\n"
+	  "\n"
+	  "    Example: tabletfs restore-from /backup/mystore@20260105 new\n",
+	  verb_restore_from },
+	{ "restore-piece", VERB_INNER,
+	  "restore-piece begin|more|end|drop <words>", "Part of restore-from",
+	  "For restore-from alone.\n", verb_restore_piece },
 	{ "samplekeys", VERB_READS, "samplekeys <table>",
 	  "Show rows that part a table into pieces of about one size",
 	  "A line for each: the bytes stored before it, and its key; last the\n"
@@ -570,6 +668,17 @@ const struct verb verbs[] = {
 	  verb_top },
 	{ "umount", VERB_NO_STORE | VERB_OUTSIDE, "umount <dir>",
 	  "End a mount cleanly", "", verb_umount },
+	{ "undelete", 0, "undelete <table> [as=<name>] [as-of=<time>]",
+	  "Bring a dropped table back",
+	  "With all rows and all that it was at the last moment of history\n"
+	  "that has it, which is that before the drop. Prints the moment.\n"
+	  "  as  The name that it is to have, if not its own. One that is\n"
+	  "      taken is refused. Until it is whole it is <name>.partial\n"
+	  "  as-of  Of several that were dropped, and of what it was, the\n"
+	  "      last up to this time, which is said as in read\n"
+	  "\n"
+	  "    Example: tabletfs undelete users\n",
+	  verb_undelete },
 	{ "version", VERB_NO_STORE, "version", "Print the version", "",
 	  verb_version },
 	{ "waitforreplication", 0, "waitforreplication <table>",

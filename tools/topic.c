@@ -8,6 +8,7 @@
 	x(start, "From nothing to rows of your own, without root") \
 	x(cookbook, "Jobs from beginning to end, in commands only") \
 	x(operations, "Keeping a store: durable, backed up, mounted, watched") \
+	x(undo, "I deleted it: what to do in the first minute") \
 	x(bigtable, "For who knows Bigtable and cbt") \
 	x(emulator, "For who runs against Google's emulator of Bigtable") \
 	x(dynamodb, "For who knows DynamoDB") \

@@ -110,9 +110,8 @@ int cell_stat(struct fs *fs, const struct path *path, uint64_t size,
 	return err;
 }
 
-/* Digits only, without leading zeros: each timestamp has one name. INT64_MAX,
- * the last one, has 19. */
-static bool timestamp_of(struct bytes name, uint64_t *timestamp_us)
+/* So each timestamp has one name. INT64_MAX, the last one, has 19 digits. */
+bool cell_timestamp(struct bytes name, uint64_t *timestamp_us)
 {
 	size_t i;
 
@@ -133,7 +132,7 @@ int cell_version(struct fs *fs, const struct path *path, struct cell_info *info,
 {
 	uint64_t timestamp_us;
 
-	return timestamp_of(path->leaf, &timestamp_us)
+	return cell_timestamp(path->leaf, &timestamp_us)
 		       ? cell_version_at(fs, path, timestamp_us, info, shown)
 		       : 0;
 }

@@ -57,6 +57,10 @@ int cell_newest(struct fs *fs, const struct path *path, struct cell_info *info,
 int cell_stat(struct fs *fs, const struct path *path, uint64_t size,
 	      struct cell_info *info) NEEDS_SHARED(fs->tree);
 
+/* The timestamp that is a version's name: digits only, without leading zeros.
+ * False if it is none. */
+bool cell_timestamp(struct bytes name, uint64_t *timestamp_us);
+
 /* The version of path's column with the timestamp that is path's leaf: 1, 0
  * (also if the leaf is no timestamp as a listing spells it) or an error; shown,
  * if not NULL, gets what cell_open gives, with its errors. */

@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "fs/cells/loop.h"
+#include "fs/cells/pin.h"
 #include "fs/cells/place.h"
 
 /* The filesystem whose tree this thread holds. */
@@ -63,9 +64,8 @@ static bool table_expires(const struct table *table)
 	return false;
 }
 
-/* What is set in over counts. */
-static void access_lay_over(struct table_access *access,
-			    const struct table_access *over)
+void access_lay_over(struct table_access *access,
+		     const struct table_access *over)
 {
 	if (over->mode != TABLE_ACCESS_UNSET)
 		access->mode = over->mode;
@@ -75,12 +75,19 @@ static void access_lay_over(struct table_access *access,
 		access->gid = over->gid;
 }
 
+/* The rules of the place's table. */
+static void take_rules(struct place *place)
+{
+	place->rules.millis = place->table->millis;
+	access_lay_over(&place->rules.access, &place->table->access);
+	place->rules.expires = table_expires(place->table);
+}
+
 /* Looks the path's table up, which has this id, or any if that is 0. 0, also in
  * a path without one, -ERR_no_table, or -ESTALE if another has the name. */
 static int find_table(struct place *place, uint32_t id)
 {
 	struct bytes name = place->path.table;
-	struct cell_rules *rules = &place->rules;
 
 	place->table = schema_table(place->schema, name);
 	if (name.size == 0)
@@ -95,9 +102,7 @@ static int find_table(struct place *place, uint32_t id)
 			    "called %.*s is another",
 			    (int)name.size, (const char *)name.data);
 	}
-	rules->millis = place->table->millis;
-	access_lay_over(&rules->access, &place->table->access);
-	rules->expires = table_expires(place->table);
+	take_rules(place);
 	return 0;
 }
 
@@ -132,8 +137,14 @@ int place_find(struct fs *fs, struct node *node, struct place *place)
 	err = node_path(&fs->nodes, node, &place->path);
 	if (err)
 		return err;
-	place->schema = store_schema(fs->store);
-	err = find_table(place, table_id_of(node));
+	if (at_is_moment(node)) {
+		err = at_schema(fs, node, &place->schema, &place->table);
+		if (place->table)
+			take_rules(place);
+	} else {
+		place->schema = store_schema(fs->store);
+		err = find_table(place, table_id_of(node));
+	}
 	find_family(place);
 	return err;
 }

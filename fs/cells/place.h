@@ -41,12 +41,14 @@ struct cell_rules {
 /* It points into itself: do not copy. */
 struct place {
 	struct path path;
-	struct schema *schema;     /* owned; NULL: there was no memory */
+	struct schema *schema;     /* owned, of now, or below a moment of then;
+				      NULL: there was no memory */
 	const struct table *table; /* path's, in schema; NULL: there is none */
 	struct cell_rules rules;   /* without a table nothing is set */
 };
 
-/* Holds fs->tree and fills *place: 0, -ERR_no_table if node is in a table that
+/* Holds fs->tree and fills *place, below a moment (pin.h) by the schema of
+ * that, or the error of at_open: 0, -ERR_no_table if node is in a table that
  * the store does not have, -ESTALE if another table has taken the name of that,
  * both with all else filled, or -ENOMEM. To be left in every case. If a rename
  * is under way, hands the lead over and waits. */
@@ -80,6 +82,10 @@ void tree_hold(struct fs *fs) ACQUIRES_SHARED(fs->tree) EXCLUDES(fs->tree);
 void tree_let_go(struct fs *fs) RELEASES_SHARED(fs->tree);
 void tree_hold_alone(struct fs *fs) ACQUIRES(fs->tree) EXCLUDES(fs->tree);
 void tree_let_go_alone(struct fs *fs) RELEASES(fs->tree);
+
+/* What is set in over counts. */
+void access_lay_over(struct table_access *access,
+		     const struct table_access *over);
 
 /* Asserts that this thread holds fs->tree, for reading or alone. */
 void tree_assert_held(struct fs *fs) ASSERTS_SHARED(fs->tree);

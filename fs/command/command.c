@@ -5,7 +5,8 @@
 #include "store/base/err.h"
 #include "store/text/print/text_stream.h"
 
-#define REQUEST_SIZE_MAX (UINT32_C(8) << 20)
+/* The largest value as base64, and what stands beside it: restore-from. */
+#define REQUEST_SIZE_MAX (UINT32_C(160) << 20)
 /* "w", ten digits, a newline: a length has come whole by then. */
 #define HEAD_SIZE_MAX 12
 

@@ -110,21 +110,25 @@ static int lookup_column(struct fs *fs, struct node *versions,
 	return err;
 }
 
-/* In .schema. Names of families have one spelling, their bytes. */
+/* In .schema, also that of a moment. Names of families have one spelling, their
+ * bytes. */
 static int lookup_family(struct fs *fs, struct node *directory,
 			 struct bytes name, struct fuse_entry_param *e)
 {
+	enum node_kind kind = directory->kind == NODE_SCHEMA
+				      ? NODE_SCHEMA_FAMILY
+				      : NODE_AT_SCHEMA_FAMILY;
 	struct place place;
 	bool has_family;
 	int err = place_enter(fs, directory, &place);
 
 	if (!err)
-		err = place_step(&place, NODE_SCHEMA_FAMILY, name);
+		err = place_step(&place, kind, name);
 	has_family = place.rules.has_family;
 	place_leave(fs, &place);
 	if (err || !has_family)
 		return err;
-	return found(fs, directory, NODE_SCHEMA_FAMILY, name, e);
+	return found(fs, directory, kind, name, e);
 }
 
 /* In a step's name: any value that parses is there, as a directory of kind. A
@@ -222,7 +226,7 @@ static int lookup_segment(struct fs *fs, struct node *segments,
 	return err;
 }
 
-/* In .at and below. */
+/* In .at and .as-of, and below. */
 static int lookup_past(struct fs *fs, struct node *directory, struct bytes name,
 		       struct fuse_entry_param *e)
 {
@@ -232,8 +236,9 @@ static int lookup_past(struct fs *fs, struct node *directory, struct bytes name,
 	if (err == 1)
 		err = reply(fs, node, e);
 	/* Each lookup of now counts as a use of the pin, and may lead to
-	 * another pin, so the kernel is to ask every time. */
-	if (directory->kind == NODE_AT)
+	 * another pin, and a time to another moment, so the kernel is to ask
+	 * every time. */
+	if (directory->kind == NODE_AT || directory->kind == NODE_AS_OF)
 		e->entry_timeout = 0;
 	return err;
 }
@@ -272,7 +277,7 @@ int ctl_lookup(struct fs *fs, struct node *directory, struct bytes name,
 	assert(name.size > 0);
 	if (!node_is_data(directory))
 		e->entry_timeout = 0;
-	if (node_is_past(directory))
+	if (directory->kind == NODE_AT)
 		return lookup_past(fs, directory, name, e);
 	if (sized_is_name(directory, name))
 		return lookup_export(fs, directory, name, e);
@@ -289,6 +294,7 @@ int ctl_lookup(struct fs *fs, struct node *directory, struct bytes name,
 	case NODE_COLUMN:
 		return lookup_version(fs, directory, name, e);
 	case NODE_SCHEMA:
+	case NODE_AT_SCHEMA:
 		return lookup_family(fs, directory, name, e);
 	case NODE_RECIPES:
 		return lookup_recipe(fs, directory, name, e);
@@ -304,7 +310,9 @@ int ctl_lookup(struct fs *fs, struct node *directory, struct bytes name,
 	case NODE_SCAN_SEGMENTS:
 		return lookup_segment(fs, directory, name, e);
 	default:
-		return no_step(directory, name);
+		return node_is_past(directory)
+			       ? lookup_past(fs, directory, name, e)
+			       : no_step(directory, name);
 	}
 }
 
@@ -377,6 +385,7 @@ int ctl_attr(struct fs *fs, struct node *node, struct stat *st, double *timeout)
 		err = sized_attr(fs, node, st, timeout);
 	if (!err && node_is_past(node))
 		err = at_attr(fs, node, &place.path, ino, st, timeout);
+	at_narrow(fs, node, &place.rules.access);
 	/* A link's mode is always the same. */
 	if (!err && !S_ISLNK(st->st_mode))
 		apply_access(&place.rules.access, st);
@@ -408,6 +417,7 @@ static const struct ctl_ops *ops_of(enum node_kind kind)
 		return &ctl_aggregate_ops;
 	case NODE_VERSION:
 	case NODE_AT_CELL:
+	case NODE_AT_VERSION:
 		return &ctl_version_ops;
 	default:
 		return &ctl_text_ops;
@@ -426,7 +436,7 @@ int ctl_open(struct fs *fs, struct node *node, int flags, struct ctl_file **out)
 
 	assert(!S_ISDIR(mode) && !S_ISLNK(mode));
 	if (writes && node_is_past(node))
-		return -EROFS;
+		return fs_refuse(node);
 	/* Root passes the kernel's check of modes; a file that has nothing to
 	 * read, or takes nothing, refuses root too. */
 	if ((reads && !(mode & 0400)) || (writes && !(mode & 0200)))

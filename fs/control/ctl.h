@@ -90,7 +90,7 @@ struct ctl_file {
 
 /* Opens a control file, or a cell of an aggregate family, with the flags of
  * open(2). On 0 the caller owns *out, to be closed by ctl_close. -EACCES if it
- * is not to be read, or not to be written, by anybody; -EROFS in .at. */
+ * is not to be read, or not to be written, by anybody; -EROFS in the past. */
 int ctl_open(struct fs *fs, struct node *node, int flags, struct ctl_file **out)
 	EXCLUDES(fs->tree);
 void ctl_close(struct fs *fs, struct ctl_file *f) EXCLUDES(fs->tree);

@@ -27,6 +27,19 @@ static void read_figures(struct fs *fs, struct readings *f)
 	pthread_mutex_unlock(&fs->exports.lock);
 }
 
+/* What is kept of the past, where it is. */
+static int print_history(struct store *s, struct buf *out)
+{
+	struct history h;
+
+	store_history(s, &h);
+	if (h.keep_us == 0)
+		return 0;
+	return buf_printf(out, "history_bytes %llu\nhistory_oldest_us %llu\n",
+			  (unsigned long long)h.size,
+			  (unsigned long long)h.oldest_us);
+}
+
 /* Who holds how much memory, a line an account. */
 static int print_memory(const struct store_stats *s, struct buf *out)
 {
@@ -42,24 +55,29 @@ static int print_memory(const struct store_stats *s, struct buf *out)
 
 int ctl_print_stats(struct fs *fs, struct buf *out)
 {
+	char position[STORE_POSITION_SIZE];
 	struct store_stats store;
 	struct readings f;
 	int err;
 
 	read_figures(fs, &f);
 	store_stats(fs->store, &store);
+	store_position(fs->store, position);
 	err = buf_printf(
 		out,
 		"uptime_seconds %llu\nnodes %llu\nnode_bytes %llu\n"
 		"exports %llu\n"
 		"requests %llu\nchanges %llu\nerrors %llu\n"
-		"store_device %llu\nstore_inode %llu\ndaemon_pid %d\n",
+		"store_device %llu\nstore_inode %llu\ndaemon_pid %d\n"
+		"position %s\n",
 		(unsigned long long)f.uptime_seconds,
 		(unsigned long long)f.nodes, (unsigned long long)f.node_bytes,
 		(unsigned long long)f.exports, (unsigned long long)f.requests,
 		(unsigned long long)f.changes, (unsigned long long)f.errors,
 		(unsigned long long)fs->store_device,
-		(unsigned long long)fs->store_inode, (int)getpid());
+		(unsigned long long)fs->store_inode, (int)getpid(), position);
+	if (!err)
+		err = print_history(fs->store, out);
 	return err ? err : print_memory(&store, out);
 }
 

@@ -1,5 +1,6 @@
 #include <assert.h>
 
+#include "fs/cells/pin.h"
 #include "fs/control/ctl_table.h"
 #include "fs/query/query.h"
 
@@ -20,15 +21,22 @@
  */
 static const struct ctl_entry entries[] = {
 	{ NODE_ROOT, ".tabletfs", NODE_INSTANCE, DIR_R },
-	/* The past, at.c; and ranges of rows to be deleted, ctl_drop.c. */
+	/* The past, at.c, as_of.c; and ranges of rows to be deleted,
+	 * ctl_drop.c. */
 	{ NODE_TABLE, ".at", NODE_AT, DIR_R },
 	{ NODE_AT, "now", NODE_AT_TIME, DIR_R },
+	{ NODE_TABLE, ".as-of", NODE_AS_OF, DIR_R },
+	{ NODE_AT_TIME, ".schema", NODE_AT_SCHEMA, DIR_R },
+	{ NODE_AT_SCHEMA_FAMILY, "gc", NODE_AT_GC, FILE_R },
+	{ NODE_AT_SCHEMA_FAMILY, "type", NODE_AT_TYPE, FILE_R },
+	{ NODE_AT_FAMILY, ".versions", NODE_AT_VERSIONS, DIR_R },
 	{ NODE_TABLE, ".drop", NODE_DROP, DIR_R },
 	{ NODE_DROP, "prefix", NODE_DROP_STEP, DIR_R },
 	{ NODE_DROP, "range", NODE_DROP_STEP, DIR_R },
 	{ NODE_DROP_RANGE, "preview", NODE_DROP_PREVIEW, FILE_R },
 	{ NODE_DROP_RANGE, "apply", NODE_DROP_APPLY, FILE_W },
 	/* Of the mount: texts, ctl_text.c; commands, ctl_verb.c. */
+	{ NODE_INSTANCE, "as-of", NODE_AS_OF, DIR_R },
 	{ NODE_INSTANCE, "help", NODE_HELP, FILE_R },
 	{ NODE_INSTANCE, "version", NODE_PROGRAM_VERSION, FILE_R },
 	{ NODE_INSTANCE, "stats", NODE_STATS, FILE_R },
@@ -139,6 +147,9 @@ bool ctl_is_offered(struct fs *fs, struct node *directory,
 	case NODE_SCAN:
 	case NODE_SCAN_STEP:
 		return !query_has_step(fs, directory, entry->name);
+	case NODE_AT_SCHEMA:
+	case NODE_AT_VERSIONS:
+		return at_is_moment(directory);
 	case NODE_IMPORT_STEP:
 	case NODE_IMPORT_FILE:
 	case NODE_IMPORT_LAST:
@@ -162,10 +173,12 @@ mode_t ctl_mode(const struct node *node)
 		return FILE_RW;
 	case NODE_VERSION:
 	case NODE_AT_CELL:
+	case NODE_AT_VERSION:
 	case NODE_SCAN_EXPORT: /* of no listing: to look at it makes it */
 		return FILE_R;
 	case NODE_SCAN_LINK:
 	case NODE_SCAN_SEGMENT:
+	case NODE_AS_OF_LINK:
 		return S_IFLNK | 0777;
 	default:
 		break;

@@ -60,12 +60,15 @@ static const char help_text[] =
 	"                export.csv export.tsv export.jsonl: with a size\n"
 	"                rows segments\n"
 	"  TABLE/.at/TIME/ROW/...     as it was; .at/now pins a snapshot\n"
+	"  TABLE/.as-of/5m/ROW/...    the same, what was removed since, too,\n"
+	"                             if history is kept; a time or 2h, 1d\n"
 	"  TABLE/.drop/prefix/P/      preview, apply: delete a range of rows\n"
 	"  TABLE/.stats               figures of the table\n"
 	"  TABLE/.advice              what speaks against its schema\n"
 	"  TABLE/.keyviz/reads.html   heat map; reads writes bytes, svg tsv\n"
 	"  .tabletfs/                 help version stats metrics\n"
-	"                             errors log ctl\n";
+	"                             errors log ctl\n"
+	"  .tabletfs/as-of/5m/        all tables of then, dropped ones, too\n";
 
 static const char version_text[] = "tabletfs " TABLETFS_VERSION "\n";
 
@@ -89,10 +92,12 @@ static int show_table(const struct table *t, const struct node *node,
 		err = buf_add_string(out, t->millis ? "millis" : "micros");
 		break;
 	case NODE_GC:
+	case NODE_AT_GC:
 		assert(family);
 		err = gc_policy_print_words(family_gc(family), out);
 		break;
 	case NODE_TYPE:
+	case NODE_AT_TYPE:
 		assert(family);
 		err = buf_add_string(out, family_type_word(family->type));
 		break;
@@ -387,8 +392,8 @@ static int show_version(struct fs *fs, struct ctl_file *f,
 	struct place place;
 	int err = place_enter(fs, f->node, &place);
 
-	assert(f->node->kind == NODE_VERSION || f->node->kind == NODE_AT_CELL);
-	if (!err && f->node->kind == NODE_AT_CELL) {
+	assert(f->node->kind == NODE_VERSION || node_is_past(f->node));
+	if (!err && node_is_past(f->node)) {
 		err = at_show(fs, f->node, &place.path, shown);
 	} else if (!err) {
 		err = cell_version(fs, &place.path, &info, shown);

@@ -27,6 +27,7 @@
 struct verb {
 	FILE *reply; /* owned; NULL until a request ran */
 	bool ended;  /* it ran or was refused: nothing more is taken */
+	int why;     /* an error if it was refused */
 	struct backup_pin *pin; /* owned; NULL: nothing is pinned */
 	/* A reply that is made as it is read; f->out then begins at base. */
 	bool streams;
@@ -180,6 +181,9 @@ static ssize_t verb_write(struct fs *fs, struct ctl_file *f, struct bytes data,
 	int err;
 
 	(void)offset;
+	/* Who has written more is told of a part of it first. */
+	if (v->why)
+		return fail(-v->why, "a part of this request was refused");
 	if (v->ended)
 		return fail(EINVAL, "one request for each open");
 	if (data.size == 0)
@@ -192,6 +196,7 @@ static ssize_t verb_write(struct fs *fs, struct ctl_file *f, struct bytes data,
 	v->ended = err != 0;
 	if (err == 1)
 		err = run_request(fs, v, words);
+	v->why = err;
 	return err ? err : (ssize_t)data.size;
 }
 

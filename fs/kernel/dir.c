@@ -5,6 +5,7 @@
 
 #include "fs/cells/loop.h"
 #include "fs/cells/notify.h"
+#include "fs/cells/reply.h"
 #include "fs/kernel/dir.h"
 #include "fs/kernel/listing.h"
 #include "fs/state/ino.h"
@@ -357,9 +358,12 @@ static mode_t type_of(enum node_kind kind)
 	case NODE_SCHEMA_FAMILY:
 	case NODE_AT_ROW:
 	case NODE_AT_FAMILY:
+	case NODE_AT_COLUMN:
+	case NODE_AT_SCHEMA_FAMILY:
 		return S_IFDIR;
 	case NODE_SCAN_LINK:
 	case NODE_SCAN_SEGMENT:
+	case NODE_AS_OF_LINK:
 		return S_IFLNK;
 	default:
 		return S_IFREG;
@@ -442,7 +446,8 @@ static int add_entry(struct fs *fs, struct dir *d, struct reply *r,
 	if ((ordinal + 3) >> ORDINAL_BITS)
 		return -EOVERFLOW;
 	buf_reset(&d->name);
-	if (entry->kind == NODE_VERSION || listing_is_fixed(entry->kind))
+	if (entry->kind == NODE_VERSION || entry->kind == NODE_AT_VERSION ||
+	    listing_is_fixed(entry->kind))
 		err = buf_add_bytes(&d->name, key);
 	else
 		err = name_encode(d->level, key, &d->name);
@@ -527,6 +532,20 @@ static int fill(struct fs *fs, struct dir *d, struct reply *r, uint64_t offset)
 	return 0;
 }
 
+/* The kernel was not told of the entries, so it will not forget them. */
+static void forget_entries(struct fs *fs, const struct reply *r)
+{
+	struct fuse_direntplus e;
+	size_t at;
+
+	for (at = 0; r->plus && at < r->used; at += FUSE_DIRENTPLUS_SIZE(&e)) {
+		memcpy(&e, r->data + at, sizeof(e));
+		if (e.entry_out.nodeid)
+			node_forget(&fs->nodes,
+				    node_of(&fs->nodes, e.entry_out.nodeid), 1);
+	}
+}
+
 /* Before it is answered that there is no more, by which the kernel takes for
  * whole what it kept of this list: the size of that answer. If it may not, it
  * is told an end that it does not remember, or what it kept is dropped first.
@@ -571,9 +590,9 @@ bool dir_reply(struct fs *fs, struct dir *d, fuse_req_t req, uint64_t offset,
 	if (err)
 		fs_reply_error(fs, req, d->node, NULL, err);
 	else if (ended)
-		fuse_reply_buf(req, open_end, end_size);
-	else
-		fuse_reply_buf(req, r.data, r.used);
+		fs_reply_buf(req, open_end, end_size);
+	else if (fs_reply_buf(req, r.data, r.used) < 0)
+		forget_entries(fs, &r);
 	if (r.data != room)
 		free(r.data);
 	return ended;

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "fs/cells/reply.h"
 #include "fs/kernel/dir.h"
 #include "fs/kernel/dirs.h"
 

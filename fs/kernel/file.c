@@ -5,6 +5,7 @@
 
 #include "fs/cells/loop.h"
 #include "fs/cells/notify.h"
+#include "fs/cells/reply.h"
 #include "fs/cells/space.h"
 #include "fs/control/ctl_recipe.h"
 #include "fs/kernel/entry.h"
@@ -116,6 +117,7 @@ static int open_node(struct fs *fs, struct node *node,
 		err = ctl_open(fs, node, fi->flags, &h->ctl);
 		fi->direct_io = node->kind != NODE_VERSION &&
 				node->kind != NODE_AT_CELL &&
+				node->kind != NODE_AT_VERSION &&
 				node->kind != NODE_SCAN_EXPORT;
 		/* Another text is another node. */
 		fi->keep_cache = node->kind == NODE_SCAN_EXPORT;
@@ -141,7 +143,7 @@ void file_on_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
 	if (err)
 		fs_reply_error(fs, req, node, NULL, err);
-	else if (fuse_reply_open(req, fi) < 0) /* it will not be released */
+	else if (fs_reply_open(req, fi) < 0) /* it will not be released */
 		close_handle(fs, handle_of(fi));
 }
 
@@ -227,6 +229,12 @@ static int create_or_open(struct fs *fs, struct node *directory,
 		return err ? err : -ENOENT;
 	node = node_of(&fs->nodes, e->ino);
 	err = open_node(fs, node, fi);
+	/* Not made, but found. */
+	if (!err) {
+		err = fs_answerable(fs);
+		if (err)
+			close_handle(fs, handle_of(fi));
+	}
 	/* The kernel will not hear of the lookup. */
 	if (err)
 		node_forget(&fs->nodes, node, 1);
@@ -270,7 +278,7 @@ static void read_ctl(struct fs *fs, fuse_req_t req, struct ctl_file *f,
 	if (err)
 		fs_reply_error(fs, req, f->node, NULL, err);
 	else
-		fuse_reply_buf(req, (char *)out.data, out.size);
+		fs_reply_buf(req, (char *)out.data, out.size);
 	buf_release(&out);
 }
 
@@ -287,12 +295,17 @@ void file_on_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 		read_ctl(fs, req, h->ctl, (uint64_t)offset, size);
 }
 
+static bool commits_wait(const struct fs *fs)
+{
+	return store_commit_waits(fs->store, fs->options->sync);
+}
+
 /* Whether f may take long for so many bytes: others are to be served meanwhile.
- * A commit waits for the disk only if it is to be durable. */
+ * Where a commit waits for nothing, one of a few bytes does not. */
 static bool takes_long(const struct fs *fs, const struct ctl_file *f,
 		       size_t size)
 {
-	return fs->options->sync || f->ops->brief_size == 0 ||
+	return commits_wait(fs) || f->ops->brief_size == 0 ||
 	       size > f->ops->brief_size;
 }
 
@@ -357,7 +370,7 @@ void file_on_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	struct handle *h = handle_of(fi);
 	int err = 0;
 
-	if (h->ctl ? takes_long(fs, h->ctl, 0) : fs->options->sync)
+	if (h->ctl ? takes_long(fs, h->ctl, 0) : commits_wait(fs))
 		loop_hand_over();
 	if (h->ctl)
 		err = ctl_flush(fs, h->ctl, fi->lock_owner);

@@ -7,6 +7,7 @@
 #include "fs/control/ctl_recipe.h"
 #include "fs/control/ctl_table.h"
 #include "fs/kernel/listing.h"
+#include "fs/query/as_of.h"
 #include "fs/query/query_run.h"
 #include "fs/state/path.h"
 #include "fs/tree/lookup.h"
@@ -50,21 +51,30 @@ bool listing_is_fixed(enum node_kind kind)
 	       kind != NODE_SCHEMA_FAMILY && kind != NODE_SCAN_LINK &&
 	       kind != NODE_SCAN_SEGMENT && kind != NODE_VERSION &&
 	       kind != NODE_AT_ROW && kind != NODE_AT_FAMILY &&
-	       kind != NODE_AT_CELL;
+	       kind != NODE_AT_CELL && kind != NODE_AT_COLUMN &&
+	       kind != NODE_AT_VERSION && kind != NODE_AT_SCHEMA_FAMILY &&
+	       kind != NODE_AS_OF_LINK;
 }
 
 mode_t listing_fixed_type(enum node_kind kind, struct bytes name)
 {
 	/* All directories that have control names. */
 	static const enum node_kind parents[] = {
-		NODE_ROOT,   NODE_INSTANCE,      NODE_TABLE,      NODE_ROW,
-		NODE_FAMILY, NODE_SCHEMA_FAMILY, NODE_IMPORT,     NODE_SCAN,
-		NODE_AT,     NODE_DROP,          NODE_DROP_RANGE,
+		NODE_ROOT,       NODE_INSTANCE,
+		NODE_TABLE,      NODE_ROW,
+		NODE_FAMILY,     NODE_SCHEMA_FAMILY,
+		NODE_IMPORT,     NODE_SCAN,
+		NODE_AT,         NODE_DROP,
+		NODE_DROP_RANGE, NODE_AT_TIME,
+		NODE_AT_FAMILY,  NODE_AT_SCHEMA_FAMILY,
 	};
 	const struct ctl_entry *entry;
 	size_t i, at;
 
 	assert(listing_is_fixed(kind));
+	/* now, or a table of .tabletfs/as-of. */
+	if (kind == NODE_AT_TIME)
+		return S_IFDIR;
 	for (i = 0; i < sizeof(parents) / sizeof(*parents); i++)
 		for (at = 0; (entry = ctl_entry_at(parents[i], &at)); at++)
 			if (entry->kind == kind &&
@@ -81,12 +91,11 @@ static int read_schema(struct listing *l)
 	size_t count = schema->table_count, i;
 	int err = 0;
 
-	if (l->node->kind == NODE_SCHEMA)
+	if (l->node->kind == NODE_SCHEMA || l->node->kind == NODE_AT_SCHEMA)
 		count = t ? t->family_count : 0;
 	for (i = 0; i < count && !err; i++)
 		err = names_add(&l->names, t ? t->families[i].name
 					     : schema->tables[i].name);
-	names_sort(&l->names);
 	return err;
 }
 
@@ -101,6 +110,7 @@ static int open_scan(struct listing *l, struct bytes table)
 {
 	struct scan_range range = {
 		.table = table,
+		.table_id = l->view.table_id,
 		.filter = l->filter,
 		.keep_large = true,
 	};
@@ -115,12 +125,14 @@ static int open_scan(struct listing *l, struct bytes table)
 		range.rows_only = true;
 		break;
 	case NODE_COLUMN:
+	case NODE_AT_COLUMN:
 		range.has_qualifier = true;
 		range.qualifier = l->place.path.qualifier;
 		/* fallthrough */
 	case NODE_FAMILY:
 	case NODE_AT_FAMILY:
 	case NODE_VERSIONS:
+	case NODE_AT_VERSIONS:
 		range.has_family = true;
 		range.family = l->place.path.family;
 		/* fallthrough */
@@ -131,7 +143,7 @@ static int open_scan(struct listing *l, struct bytes table)
 	}
 	if (l->node->kind == NODE_ROW || l->node->kind == NODE_AT_ROW)
 		l->step = CURSOR_FAMILY;
-	if (l->node->kind == NODE_COLUMN)
+	if (l->node->kind == NODE_COLUMN || l->node->kind == NODE_AT_COLUMN)
 		l->step = CURSOR_VERSION;
 	return scan_open(l->fs->store,
 			 l->view.snapshot ? l->view.snapshot : l->snapshot,
@@ -170,26 +182,56 @@ static int read_memory(struct listing *l)
 	return err;
 }
 
+/* Finds the names that l has at its place, where no scan gives them: 1, 0 where
+ * one does, or an error. */
+static int prepare_names(struct listing *l)
+{
+	int err;
+
+	switch (l->node->kind) {
+	case NODE_ROOT:
+		l->kind = NODE_TABLE;
+		err = read_schema(l);
+		break;
+	case NODE_SCHEMA:
+		l->kind = NODE_SCHEMA_FAMILY;
+		err = read_schema(l);
+		break;
+	case NODE_AT_SCHEMA:
+		l->kind = NODE_AT_SCHEMA_FAMILY;
+		err = read_schema(l);
+		break;
+	case NODE_AS_OF_STORE:
+		l->kind = NODE_AT_TIME;
+		err = read_schema(l);
+		break;
+	case NODE_AS_OF:
+		l->kind = NODE_AS_OF_LINK;
+		err = as_of_add_names(l->fs, &l->names);
+		break;
+	case NODE_RECIPES:
+		l->kind = NODE_RECIPE;
+		err = recipe_add_names(l->place.table, &l->names);
+		break;
+	default:
+		return 0;
+	}
+	names_sort(&l->names);
+	return err ? err : 1;
+}
+
 /* Finds the sources of l at its place, by the kind of its directory, but for a
  * query. A directory that has control names only ends at once. */
 static int prepare(struct listing *l)
 {
 	struct node *node = l->node;
-	int err = 0;
+	int err;
 
 	tree_assert_held(l->fs);
+	err = prepare_names(l);
+	if (err)
+		return err < 0 ? err : 0;
 	switch (node->kind) {
-	case NODE_ROOT:
-		l->kind = NODE_TABLE;
-		return read_schema(l);
-	case NODE_SCHEMA:
-		l->kind = NODE_SCHEMA_FAMILY;
-		return read_schema(l);
-	case NODE_RECIPES:
-		l->kind = NODE_RECIPE;
-		err = recipe_add_names(l->place.table, &l->names);
-		names_sort(&l->names);
-		return err;
 	case NODE_SCAN_ROWS:
 		l->kind = NODE_SCAN_LINK;
 		return 0;
@@ -209,6 +251,8 @@ static int prepare(struct listing *l)
 	case NODE_AT_TIME:
 	case NODE_AT_ROW:
 	case NODE_AT_FAMILY:
+	case NODE_AT_VERSIONS:
+	case NODE_AT_COLUMN:
 		l->kind = lookup_kind(node);
 		err = at_open(l->fs, node, &l->view);
 		if (!err)
@@ -230,6 +274,13 @@ static int prepare(struct listing *l)
 	return err ? err : open_scan(l, l->place.path.table);
 }
 
+/* Whether node is data, or as data were. */
+static bool is_of_data(const struct node *node)
+{
+	return node_is_data(node) ||
+	       (node->kind >= NODE_AT_TIME && node->kind <= NODE_AT_FAMILY);
+}
+
 int listing_open(struct fs *fs, struct node *node, struct listing **out)
 {
 	struct listing *l = malloc(sizeof(*l));
@@ -240,7 +291,7 @@ int listing_open(struct fs *fs, struct node *node, struct listing **out)
 	*l = (struct listing){
 		.fs = fs,
 		.node = node,
-		.shows_fixed = !node_is_data(node) || fs->options->show_control,
+		.shows_fixed = !is_of_data(node) || fs->options->show_control,
 	};
 	/* Path and snapshot are of one moment. */
 	tree_hold(fs);
@@ -312,6 +363,7 @@ static struct bytes key_of_cell(struct listing *l)
 	case NODE_AT_FAMILY:
 		return l->cell.family;
 	case NODE_VERSION:
+	case NODE_AT_VERSION:
 		n = snprintf(l->timestamp, sizeof(l->timestamp), "%llu",
 			     (unsigned long long)l->cell.timestamp_us);
 		return bytes_of(l->timestamp, (size_t)n);
@@ -482,7 +534,7 @@ int listing_place(const struct listing *l, const struct listing_entry *entry,
 		return -ENOMEM;
 	if (entry->fixed)
 		return buf_add_byte(place, (uint8_t)entry->fixed);
-	if (entry->kind == NODE_VERSION) {
+	if (entry->kind == NODE_VERSION || entry->kind == NODE_AT_VERSION) {
 		/* Newest first. */
 		put_u64be(number, ~entry->info.timestamp_us);
 		return buf_add(place, number, sizeof(number));

@@ -1,4 +1,5 @@
 #include <assert.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -30,6 +31,7 @@
 #include "fs/state/ino.h"
 #include "fs/state/privilege.h"
 #include "store/base/bg.h"
+#include "store/base/place/place.h"
 #include "store/base/volume/volume_posix.h"
 #include "store/text/value/gcpolicy.h"
 
@@ -56,7 +58,28 @@ static int refuse(const struct mount_options *o, int err)
 
 	fprintf(stderr, "tabletfs: cannot mount %s at %s: %s%s%s\n", o->store,
 		o->mount_point, err_text(err), *detail ? ": " : "", detail);
+	if (strstr(detail, "in use by tabletfs serve"))
+		fprintf(stderr,
+			"tabletfs: one process can do both: end that one, and "
+			"mount with -o serve=ADDRESS\n");
 	return err;
+}
+
+/* Says so if the mount point has files, which nobody sees below a mount. */
+static void tell_hidden(const char *mount_point)
+{
+	DIR *d = opendir(mount_point);
+	int entries = 0;
+
+	while (d && entries <= 2 && readdir(d))
+		entries++;
+	if (d)
+		closedir(d);
+	if (entries > 2)
+		fprintf(stderr,
+			"tabletfs: %s has files, which are hidden until it is "
+			"unmounted\n",
+			mount_point);
 }
 
 /* Unmounts mount_point, whoever uses it. A program is needed for that, since it
@@ -114,13 +137,22 @@ static bool is_inside(const char *path, const char *directory)
 }
 
 /* Sets out, of PATH_MAX bytes, to the absolute path of a store that may not
- * exist yet; the directory that it is to be in has to. */
+ * exist yet; the directory that it is to be in has to. Of one that is no
+ * directory to where it is. */
 static int resolve_store(const char *path, char *out)
 {
 	char parent[PATH_MAX];
+	const struct volume_kind *kind;
 	const char *name;
 	size_t n = strlen(path);
+	int err = volume_place(path, &kind, &name);
 
+	if (err < 0)
+		return err;
+	if (kind && n < PATH_MAX) {
+		memcpy(out, path, n + 1);
+		return 0;
+	}
 	if (realpath(path, out))
 		return 0;
 	if (n == 0)
@@ -637,6 +669,7 @@ int mount_serve(const struct mount_options *o)
 		err = privilege_check(mount_point, o->allow_other);
 	if (err)
 		return refuse(o, err);
+	tell_hidden(mount_point);
 	if (!o->foreground)
 		return daemonize(o, store, mount_point);
 	err = serve(o, store, mount_point, -1);

@@ -8,6 +8,7 @@
 #include "fs/cells/loop.h"
 #include "fs/cells/notify.h"
 #include "fs/cells/prune.h"
+#include "fs/cells/reply.h"
 #include "fs/cells/space.h"
 #include "fs/control/ctl_recipe.h"
 #include "fs/kernel/dir.h"
@@ -17,6 +18,7 @@
 #include "fs/kernel/xattr.h"
 #include "fs/open/commit.h"
 #include "fs/open/draft.h"
+#include "fs/query/as_of.h"
 #include "fs/query/query.h"
 #include "fs/state/path.h"
 #include "fs/tree/access.h"
@@ -52,6 +54,16 @@ static struct fs *enter(fuse_req_t req)
 	err_clear();
 	loop_begin(req);
 	atomic_fetch_add_explicit(&fs->requests, 1, memory_order_relaxed);
+	return fs;
+}
+
+/* The same for what commits at once: others are served while it waits. */
+static struct fs *enter_to_change(fuse_req_t req)
+{
+	struct fs *fs = enter(req);
+
+	if (store_commit_waits(fs->store, fs->options->sync))
+		loop_hand_over();
 	return fs;
 }
 
@@ -107,7 +119,7 @@ static void on_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	 * for which that holds. */
 	if (err < 0)
 		fs_reply_error(fs, req, directory, name, err);
-	else if (fuse_reply_entry(req, &e) < 0 && e.ino)
+	else if (fs_reply_entry(req, &e) < 0 && e.ino)
 		node_forget(&fs->nodes, node_of(&fs->nodes, e.ino), 1);
 }
 
@@ -132,8 +144,9 @@ static void on_forget_multi(fuse_req_t req, size_t count,
 	fuse_reply_none(req);
 }
 
-/* Answers with node's attributes. */
-static void reply_attr(struct fs *fs, fuse_req_t req, struct node *node)
+/* Answers with node's attributes: of what was done, or of what was read. */
+static void reply_attr(struct fs *fs, fuse_req_t req, struct node *node,
+		       bool done)
 {
 	struct stat st;
 	double timeout;
@@ -142,7 +155,8 @@ static void reply_attr(struct fs *fs, fuse_req_t req, struct node *node)
 	if (err)
 		fs_reply_error(fs, req, node, NULL, err);
 	else
-		fuse_reply_attr(req, &st, attr_keep(fs, node, timeout));
+		(done ? fuse_reply_attr
+		      : fs_reply_attr)(req, &st, attr_keep(fs, node, timeout));
 }
 
 static void on_getattr(fuse_req_t req, fuse_ino_t ino,
@@ -151,7 +165,7 @@ static void on_getattr(fuse_req_t req, fuse_ino_t ino,
 	struct fs *fs = enter(req);
 
 	(void)fi;
-	reply_attr(fs, req, node_of(&fs->nodes, ino));
+	reply_attr(fs, req, node_of(&fs->nodes, ino), false);
 }
 
 /* A cell that was made with a mode of its own and is still open shows the usual
@@ -236,7 +250,7 @@ static int set_owner_and_mode(struct fs *fs, struct node *node,
 	      (FUSE_SET_ATTR_MODE | FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID)))
 		return 0;
 	if (node_is_past(node))
-		return -EROFS;
+		return fs_refuse(node);
 	err = entry_attr(fs, node, &st, &timeout);
 	if (err)
 		return err;
@@ -332,13 +346,13 @@ static int set_time(struct fs *fs, struct node *node, const struct stat *attr,
 static void on_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr,
 		       int to_set, struct fuse_file_info *fi)
 {
-	struct fs *fs = enter(req);
+	struct fs *fs = enter_to_change(req);
 	struct node *node = node_of(&fs->nodes, ino);
 	int err = set_owner_and_mode(fs, node, attr, to_set);
 
 	/* A path's truncate opens nothing that could refuse it. */
 	if (!err && to_set & (FUSE_SET_ATTR_SIZE | FUSE_SET_ATTR_MTIME))
-		err = node_is_past(node)           ? -EROFS
+		err = node_is_past(node)           ? fs_refuse(node)
 		      : node->kind == NODE_VERSION ? -EACCES
 						   : 0;
 	if (!err && node->kind == NODE_CELL && to_set & FUSE_SET_ATTR_SIZE)
@@ -351,7 +365,7 @@ static void on_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr,
 	if (err)
 		fs_reply_error(fs, req, node, NULL, err);
 	else
-		reply_attr(fs, req, node);
+		reply_attr(fs, req, node, true);
 }
 
 /* Answers a request that was to make name: with the error, or with what name
@@ -390,7 +404,7 @@ static void on_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name,
 static int refuse_special(const struct node *directory)
 {
 	return node_is_past(directory)
-		       ? -EROFS
+		       ? fs_refuse(directory)
 		       : fail(EPERM, "there are no links, pipes or devices");
 }
 
@@ -398,7 +412,7 @@ static int refuse_special(const struct node *directory)
 static void on_mknod(fuse_req_t req, fuse_ino_t parent, const char *name,
 		     mode_t mode, dev_t device)
 {
-	struct fs *fs = enter(req);
+	struct fs *fs = enter_to_change(req);
 	struct node *directory = node_of(&fs->nodes, parent), *node;
 	struct maker maker = { fuse_req_ctx(req)->uid, mode };
 	struct draft *draft;
@@ -424,7 +438,7 @@ static void on_mknod(fuse_req_t req, fuse_ino_t parent, const char *name,
 /* Removes a cell, a version or a recipe. */
 static void on_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
-	struct fs *fs = enter(req);
+	struct fs *fs = enter_to_change(req);
 	struct node *directory = node_of(&fs->nodes, parent);
 
 	fs_reply_error(
@@ -437,7 +451,7 @@ static void on_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
 /* Drops an empty table, or family of the schema, or ends a local directory. */
 static void on_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
-	struct fs *fs = enter(req);
+	struct fs *fs = enter_to_change(req);
 	struct node *directory = node_of(&fs->nodes, parent);
 
 	fs_reply_error(fs, req, directory, name,
@@ -449,7 +463,7 @@ static void on_rename(fuse_req_t req, fuse_ino_t parent, const char *name,
 		      fuse_ino_t to_parent, const char *to_name,
 		      unsigned int flags)
 {
-	struct fs *fs = enter(req);
+	struct fs *fs = enter_to_change(req);
 	struct node *directory = node_of(&fs->nodes, parent);
 	struct node *to = node_of(&fs->nodes, to_parent);
 
@@ -482,31 +496,36 @@ static void on_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent,
 	fs_reply_error(fs, req, directory, name, refuse_special(directory));
 }
 
-/* Links are in .scan only: to a row, or to a segment's rows. */
+/* A row, or a segment's rows, in .scan. 0 or -ENOMEM. */
+static int print_scan_link(struct fs *fs, struct node *node, struct buf *target)
+{
+	size_t depth = query_depth(fs, node->parent);
+	int err = 0;
+
+	/* It says the way up itself. */
+	if (node->kind == NODE_SCAN_SEGMENT)
+		return query_link(fs, node->parent, node_name(node), target);
+	while (!err && depth-- > 0)
+		err = buf_add_string(target, "../");
+	return err ? err : name_encode(NAME_ROW, node_name(node), target);
+}
+
+/* Links are in .scan and .as-of only. */
 static void on_readlink(fuse_req_t req, fuse_ino_t ino)
 {
 	struct fs *fs = enter(req);
 	struct node *node = node_of(&fs->nodes, ino);
 	struct buf target = BUF_INIT;
-	size_t depth = query_depth(fs, node->parent);
-	int err = 0;
+	int err = node->kind == NODE_AS_OF_LINK
+			  ? as_of_target(fs, node, &target)
+			  : print_scan_link(fs, node, &target);
 
-	assert(node->kind == NODE_SCAN_LINK || node->kind == NODE_SCAN_SEGMENT);
-	if (node->kind == NODE_SCAN_SEGMENT) {
-		/* It says the way up itself. */
-		depth = 0;
-		err = query_link(fs, node->parent, node_name(node), &target);
-	}
-	while (!err && depth-- > 0)
-		err = buf_add_string(&target, "../");
-	if (!err && node->kind == NODE_SCAN_LINK)
-		err = name_encode(NAME_ROW, node_name(node), &target);
 	if (!err)
 		err = buf_terminate(&target);
 	if (err)
 		fs_reply_error(fs, req, node, NULL, err);
 	else
-		fuse_reply_readlink(req, (char *)target.data);
+		fs_reply_readlink(req, (char *)target.data);
 	buf_release(&target);
 }
 
@@ -550,7 +569,7 @@ static void on_opendir(fuse_req_t req, fuse_ino_t ino,
 	 * sees change it drops itself. */
 	fi->cache_readdir = can_cache_list(fs, node);
 	fi->keep_cache = 1;
-	if (fuse_reply_open(req, fi) < 0) /* it will not be released */
+	if (fs_reply_open(req, fi) < 0) /* it will not be released */
 		dir_close(fs, d);
 }
 
@@ -611,7 +630,7 @@ static void on_statfs(fuse_req_t req, fuse_ino_t ino)
 	if (err)
 		fs_reply_error(fs, req, node_of(&fs->nodes, ino), NULL, err);
 	else
-		fuse_reply_statfs(req, &st);
+		fs_reply_statfs(req, &st);
 }
 
 const struct fuse_lowlevel_ops fs_ops = {

@@ -13,7 +13,7 @@
 
 #include "fs/kernel/answer.h"
 #include "fs/kernel/served.h"
-#include "store/base/volume/volume_posix_lease.h"
+#include "store/base/place/place.h"
 
 /* How long to wait, for a daemon that does not know yet that its mount has gone
  * and for others; when to say so, and how often to look. */
@@ -145,7 +145,8 @@ static int find(const char *directory, const struct answer_teller *teller,
 {
 	struct stat store;
 	const char *at;
-	int err = volume_posix_holder(directory, &served->holder);
+	bool here;
+	int err = volume_holder(directory, &served->holder, &here);
 
 	if (err >= 0)
 		err = buf_terminate(&served->holder);
@@ -154,6 +155,8 @@ static int find(const char *directory, const struct answer_teller *teller,
 	if (err)
 		return err;
 	buf_reset(&served->place);
+	/* Of another container, too: a path that means nothing here leads to
+	 * no mount that says it serves this store. */
 	at = strstr((char *)served->holder.data, SERVED_AT);
 	if (!at && strstr((char *)served->holder.data, SERVED_BY_SOCKET))
 		return find_socket(directory, served);

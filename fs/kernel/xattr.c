@@ -2,6 +2,8 @@
 #include <errno.h>
 
 #include "fs/cells/cell.h"
+#include "fs/cells/pin.h"
+#include "fs/cells/reply.h"
 #include "fs/kernel/xattr.h"
 #include "fs/state/path.h"
 #include "store/text/value/gcpolicy.h"
@@ -10,13 +12,20 @@
 
 /* What a family has, its cells have too. */
 static_assert(NODE_FAMILY < NODE_CELL, "kinds are in the order of depth");
+/* See data_kind. */
+static_assert(NODE_AT_CELL - NODE_AT_TIME == NODE_CELL - NODE_TABLE,
+	      "those of the past are in the same order");
 
-/* Appends how many versions the cell at p has, in decimal. They are read one by
- * one, but no large value is. */
-static int count_versions(struct fs *fs, const struct path *p, struct buf *out)
+/* Counts the versions that view sees of the cell at p, up to most, and tells
+ * the newest one's timestamp: 0 or an error. They are read one by one, but no
+ * large value is. */
+static int count_versions(struct fs *fs, const struct at_view *view,
+			  const struct path *p, uint64_t most, uint64_t *count,
+			  uint64_t *timestamp_us)
 {
 	struct scan_range range = {
 		.table = p->table,
+		.table_id = view->table_id,
 		.row = p->row,
 		.has_family = true,
 		.has_qualifier = true,
@@ -24,17 +33,36 @@ static int count_versions(struct fs *fs, const struct path *p, struct buf *out)
 		.qualifier = p->qualifier,
 		.keep_large = true,
 	};
-	unsigned long long count = 0;
 	struct scan *scan;
 	struct cell cell;
-	int err = scan_open(fs->store, NULL, &range, &scan);
+	int err = scan_open(fs->store, view->snapshot, &range, &scan);
 
+	*count = *timestamp_us = 0;
 	if (err)
 		return err;
-	while ((err = scan_next(scan, CURSOR_VERSION, &cell)) == 1)
-		count++;
+	while (*count < most &&
+	       (err = scan_next(scan, CURSOR_VERSION, &cell)) == 1)
+		if ((*count)++ == 0)
+			*timestamp_us = cell.timestamp_us;
 	scan_close(scan);
-	return err ? err : buf_printf(out, "%llu", count);
+	return err < 0 ? err : 0;
+}
+
+/* Appends how many versions the cell at p has, as view sees it, or the
+ * timestamp of the newest. -ENODATA: one that is only local has none yet. */
+static int print_versions(struct fs *fs, const struct at_view *view,
+			  const struct path *p, bool counts, struct buf *out)
+{
+	uint64_t count, timestamp_us;
+	int err = count_versions(fs, view, p, counts ? UINT64_MAX : 1, &count,
+				 &timestamp_us);
+
+	if (!err && !counts && count == 0)
+		return -ENODATA;
+	return err ? err
+		   : buf_printf(out, "%llu",
+				(unsigned long long)(counts ? count
+							    : timestamp_us));
 }
 
 /* Appends the GC policy of the place's family, in cbt's words. -ENODATA if the
@@ -48,35 +76,47 @@ static int print_policy(const struct place *place, struct buf *out)
 		      : -ENODATA;
 }
 
+/* The kind of node if it is data, or that of what it was at a moment;
+ * NODE_ROOT, which has no attributes, of all else. */
+static enum node_kind data_kind(const struct node *node)
+{
+	if (node_is_data(node))
+		return node->kind;
+	if (node->kind < NODE_AT_TIME || node->kind > NODE_AT_CELL ||
+	    !at_is_moment(node))
+		return NODE_ROOT;
+	return node->kind - NODE_AT_TIME + NODE_TABLE;
+}
+
 /* Appends the value of node's attribute name to out. -ENODATA if it has none of
  * that name. */
-static int get(struct fs *fs, const struct node *node,
-	       const struct place *place, const char *name, struct buf *out)
-	NEEDS_SHARED(fs->tree)
+static int get(struct fs *fs, struct node *node, const struct place *place,
+	       const char *name, struct buf *out) NEEDS_SHARED(fs->tree)
 {
+	enum node_kind kind = data_kind(node);
 	const struct path *p = &place->path;
-	struct cell_info info;
-	int n;
+	struct at_view view = { .pin = NULL };
+	bool counts;
+	int err = 0;
 
-	if (strncmp(name, PREFIX, strlen(PREFIX)) || !node_is_data(node))
+	if (strncmp(name, PREFIX, strlen(PREFIX)) || kind == NODE_ROOT)
 		return -ENODATA;
 	/* Not all kinds have all of them, see xattr.h. */
 	name += strlen(PREFIX);
-	if (!strcmp(name, "key") && node->kind != NODE_ROOT)
-		return buf_add_bytes(out, p->leaf);
-	if (!strcmp(name, "family_gc") && node->kind >= NODE_FAMILY)
+	if (!strcmp(name, "key"))
+		return buf_add_bytes(
+			out, kind == NODE_TABLE ? place->table->name : p->leaf);
+	if (!strcmp(name, "family_gc") && kind >= NODE_FAMILY)
 		return print_policy(place, out);
-	if (node->kind != NODE_CELL)
+	counts = !strcmp(name, "versions");
+	if (kind != NODE_CELL || (!counts && strcmp(name, "timestamp") != 0))
 		return -ENODATA;
-	if (!strcmp(name, "versions"))
-		return count_versions(fs, p, out);
-	if (strcmp(name, "timestamp"))
-		return -ENODATA;
-	/* A cell that is only local has no timestamp yet. */
-	n = cell_newest(fs, p, &info, 1);
-	if (n <= 0)
-		return n ? n : -ENODATA;
-	return buf_printf(out, "%llu", (unsigned long long)info.timestamp_us);
+	if (node_is_past(node))
+		err = at_open(fs, node, &view);
+	if (!err)
+		err = print_versions(fs, &view, p, counts, out);
+	at_close(fs, &view);
+	return err;
 }
 
 void xattr_on_get(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
@@ -102,9 +142,9 @@ void xattr_on_get(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 	if (err)
 		fs_reply_error(fs, req, node, NULL, err);
 	else if (size == 0)
-		fuse_reply_xattr(req, out.size);
+		fs_reply_xattr(req, out.size);
 	else
-		fuse_reply_buf(req, (char *)out.data, out.size);
+		fs_reply_buf(req, (char *)out.data, out.size);
 	buf_release(&out);
 }
 
@@ -117,7 +157,7 @@ void xattr_on_list(fuse_req_t req, fuse_ino_t ino, size_t size)
 	if (!fs->options->xattr)
 		fuse_reply_err(req, ENOSYS);
 	else if (size == 0)
-		fuse_reply_xattr(req, 0);
+		fs_reply_xattr(req, 0);
 	else
-		fuse_reply_buf(req, NULL, 0);
+		fs_reply_buf(req, NULL, 0);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "fs/cells/notify.h"
+#include "fs/cells/reply.h"
 #include "fs/cells/space.h"
 #include "fs/open/commit.h"
 #include "fs/open/draft.h"
@@ -367,48 +368,44 @@ void draft_give(struct fs *fs, struct draft *d)
 	pthread_mutex_unlock(&d->lock);
 }
 
-/* draft_reply for a content that is not in memory: size bytes at offset, all
- * within it and more than none. */
-static void reply_read(struct fs *fs, struct draft *d, fuse_req_t req,
-		       uint64_t offset, size_t size)
-{
-	char *copy = malloc(size);
-	int err =
-		copy ? content_read(&d->content, offset, copy, size) : -ENOMEM;
-
-	if (err)
-		fs_reply_error(fs, req, d->node, NULL, err);
-	else
-		fuse_reply_buf(req, copy, size);
-	free(copy);
-}
-
+/* Whether it may be told is asked without the draft's lock, for which others
+ * wait: of what is in memory, which was read before, at first; what is not is
+ * read into a copy, and asked about when it is told. */
 void draft_reply(struct fs *fs, struct draft *d, fuse_req_t req,
 		 uint64_t offset, size_t size)
 {
 	const struct content *c = &d->content;
+	int err = fs_answerable(fs);
+	char *copy = NULL;
 	struct bytes all;
 
 	/* With the reply the handle may be closed by another thread. */
 	pthread_mutex_lock(&fs->nodes.lock);
 	d->references++;
 	pthread_mutex_unlock(&fs->nodes.lock);
-	/* Held until the bytes were copied, which the reply does. */
+	/* Held until the bytes were copied, which the reply does, too. */
 	pthread_mutex_lock(&d->lock);
 	assert(d->loaded);
 	d->node->given = true;
-	if (offset >= c->size) {
+	if (offset > c->size)
+		offset = c->size;
+	if (size > c->size - offset)
+		size = (size_t)(c->size - offset);
+	if (!err && size == 0) {
 		fuse_reply_buf(req, NULL, 0);
-	} else {
-		if (size > c->size - offset)
-			size = (size_t)(c->size - offset);
-		if (content_in_memory(c, &all))
-			fuse_reply_buf(req, (const char *)all.data + offset,
-				       size);
-		else
-			reply_read(fs, d, req, offset, size);
+	} else if (!err && content_in_memory(c, &all)) {
+		fuse_reply_buf(req, (const char *)all.data + offset, size);
+	} else if (!err) {
+		copy = malloc(size);
+		err = copy ? content_read(&d->content, offset, copy, size)
+			   : -ENOMEM;
 	}
 	pthread_mutex_unlock(&d->lock);
+	if (err)
+		fs_reply_error(fs, req, d->node, NULL, err);
+	else if (copy)
+		fs_reply_buf(req, copy, size);
+	free(copy);
 	draft_put(fs, d);
 }
 

@@ -3,16 +3,18 @@
 
 #include "fs/cells/cell.h"
 #include "fs/cells/pin.h"
+#include "fs/query/as_of.h"
 #include "fs/query/at.h"
 #include "fs/state/path.h"
+#include "fs/tree/access.h"
 #include "fs/tree/attr.h"
 #include "fs/tree/lookup.h"
 #include "store/text/value/time.h"
 
 /*
- * A node in .at is a path of the table and a view: a snapshot, or a time that a
- * filter of timestamps stands for. Nothing of it is local and no draft is
- * asked, so each question is one short scan of the row.
+ * A node in the past is a path of the table and a view: a snapshot, or a time
+ * that a filter of timestamps stands for. Nothing of it is local and no draft
+ * is asked, so each question is one short scan of the row.
  *
  * Kinds stand in the order of depth, which find and lookup_kind count on.
  */
@@ -31,9 +33,32 @@ static_assert(NODE_AT_TIME == NODE_AT + 1 && NODE_AT_ROW == NODE_AT + 2 &&
  * as many as lookup.c looks at in the present, so that both tell the same. */
 #define COLUMNS_SEEN 1000
 
+/* Whether nodes of this kind are there as cells are. */
+static bool is_of_cells(enum node_kind kind)
+{
+	return (kind >= NODE_AT_ROW && kind <= NODE_AT_CELL) ||
+	       kind == NODE_AT_COLUMN || kind == NODE_AT_VERSION;
+}
+
+/* The next cell of scan for find: of a version, the one with that timestamp,
+ * since versions descend. */
+static int next_cell(struct scan *scan, enum node_kind kind,
+		     uint64_t timestamp_us, struct cell *cell)
+{
+	int err;
+
+	if (kind != NODE_AT_VERSION)
+		return scan_next(scan, CURSOR_COLUMN, cell);
+	do
+		err = scan_next(scan, CURSOR_VERSION, cell);
+	while (err == 1 && cell->timestamp_us > timestamp_us);
+	return err == 1 && cell->timestamp_us != timestamp_us ? 0 : err;
+}
+
 /* What view sees at path, down to the part that is kind's: 1, 0 or an error. Of
  * a row or family, info has the newest timestamp of its first columns; of a
- * cell timestamp and size; shown, if not NULL, gets what cell_open gives. */
+ * cell or version timestamp and size; shown, if not NULL, gets what cell_open
+ * gives. A version's timestamp is path's leaf. */
 static int find(struct fs *fs, const struct at_view *view,
 		const struct path *path, enum node_kind kind,
 		struct cell_info *info, struct cell_bytes *shown)
@@ -41,29 +66,34 @@ static int find(struct fs *fs, const struct at_view *view,
 {
 	struct scan_range range = {
 		.table = path->table,
+		.table_id = view->table_id,
 		.row = path->row,
-		.has_family = kind >= NODE_AT_FAMILY,
+		.has_family = kind != NODE_AT_ROW,
 		.family = path->family,
-		.has_qualifier = kind == NODE_AT_CELL,
+		.has_qualifier = kind >= NODE_AT_CELL,
 		.qualifier = path->qualifier,
 		.keep_large = true,
 	};
-	unsigned int columns = kind == NODE_AT_CELL ? 1 : COLUMNS_SEEN;
+	unsigned int columns = range.has_qualifier ? 1 : COLUMNS_SEEN;
+	uint64_t timestamp_us = 0;
 	struct scan *scan = NULL;
 	struct cell cell;
 	int err, found = 0;
 
-	assert(kind >= NODE_AT_ROW && kind <= NODE_AT_CELL);
+	assert(is_of_cells(kind));
+	memset(info, 0, sizeof(*info));
 	/* A name may stand for the empty key, which no row has; to a scan it
 	 * would mean all rows. */
 	if (path->row.size == 0 || path->row.size > STORE_ROW_KEY_MAX)
 		return 0;
+	if (kind == NODE_AT_VERSION &&
+	    !cell_timestamp(path->leaf, &timestamp_us))
+		return 0;
 	err = at_filter(view, &range.filter);
 	if (!err)
 		err = scan_open(fs->store, view->snapshot, &range, &scan);
-	memset(info, 0, sizeof(*info));
 	while (!err && columns-- > 0) {
-		err = scan_next(scan, CURSOR_COLUMN, &cell);
+		err = next_cell(scan, kind, timestamp_us, &cell);
 		if (err != 1)
 			break;
 		found = 1;
@@ -97,7 +127,7 @@ static int enter_time(struct fs *fs, struct node *directory, struct bytes name,
 	return err ? err : 1;
 }
 
-/* Whether view sees a child of this key: 1, 0 or an error. */
+/* Whether view sees a child of this key, or timestamp: 1, 0 or an error. */
 static int find_child(struct fs *fs, struct node *directory,
 		      const struct at_view *view, struct bytes key)
 {
@@ -106,7 +136,9 @@ static int find_child(struct fs *fs, struct node *directory,
 	struct place place;
 	int err = place_enter(fs, directory, &place);
 
-	if (!err)
+	if (kind == NODE_AT_VERSION)
+		place.path.leaf = key;
+	else if (!err)
 		err = place_step(&place, kind, key);
 	if (!err)
 		err = find(fs, view, &place.path, kind, &info, NULL);
@@ -122,9 +154,12 @@ int at_lookup(struct fs *fs, struct node *directory, struct bytes name,
 	struct at_view view;
 	int err;
 
-	assert(node_is_past(directory) && directory->kind != NODE_AT_CELL);
+	assert(node_is_past(directory));
 	if (directory->kind == NODE_AT)
 		return enter_time(fs, directory, name, out);
+	if (directory->kind == NODE_AS_OF ||
+	    directory->kind == NODE_AS_OF_STORE)
+		return as_of_lookup(fs, directory, name, out);
 	err = at_open(fs, directory, &view);
 	if (err)
 		return err;
@@ -143,19 +178,27 @@ int at_lookup(struct fs *fs, struct node *directory, struct bytes name,
 int at_attr(struct fs *fs, struct node *node, const struct path *path,
 	    uint64_t ino, struct stat *st, double *timeout)
 {
+	mode_t mode = st->st_mode;
 	struct cell_info info;
 	struct at_view view;
 	int err;
 
 	assert(node_is_past(node));
-	if (node->kind == NODE_AT)
+	if (node->kind == NODE_AS_OF_LINK)
+		*timeout = 0;
+	if (node->kind == NODE_AT || node->kind == NODE_AS_OF ||
+	    node->kind == NODE_AS_OF_LINK)
 		return 0;
 	err = at_open(fs, node, &view);
 	if (err)
 		return err;
 	*timeout = view.pin ? PIN_TIMEOUT_S : PAST_TIMEOUT_S;
-	/* The root of a time is there as long as its table is. */
-	if (node->kind == NODE_AT_TIME)
+	/* What stands for a moment has its time. */
+	if (node->timestamp_us)
+		attr_directory(fs, ino, node->timestamp_us, st);
+	/* The root of a time is there as long as its table is, and what a
+	 * schema has, as long as the moment. */
+	if (!is_of_cells(node->kind))
 		goto close_view;
 	err = find(fs, &view, path, node->kind, &info, NULL);
 	if (err <= 0) {
@@ -163,15 +206,53 @@ int at_attr(struct fs *fs, struct node *node, const struct path *path,
 		goto close_view;
 	}
 	err = 0;
-	if (node->kind == NODE_AT_CELL)
+	if (S_ISREG(mode))
 		attr_cell(fs, ino, &info, st);
 	else
 		attr_directory(fs, ino, info.timestamp_us, st);
-	st->st_mode =
-		node->kind == NODE_AT_CELL ? S_IFREG | 0444 : S_IFDIR | 0555;
 close_view:
+	/* What is copied out of a moment is to look as it did. */
+	if (!view.table_id || node->kind > NODE_AT_CELL)
+		st->st_mode = mode;
 	at_close(fs, &view);
 	return err;
+}
+
+/* Takes from access what the table with this id, if there is one now, does not
+ * give; the first that there is says whose it is. */
+static void narrow_by(struct fs *fs, const struct schema *now, uint32_t id,
+		      struct table_access *access, bool *is_owned)
+{
+	const struct table *table = id ? table_by_id(now, id) : NULL;
+	struct table_access by;
+
+	if (!table)
+		return;
+	by = access_of(fs, &table->access);
+	if (*is_owned) {
+		access_narrow(access, &by);
+		return;
+	}
+	access_narrow(&by, access);
+	*access = by;
+	*is_owned = true;
+}
+
+void at_narrow(struct fs *fs, const struct node *node,
+	       struct table_access *access)
+{
+	struct schema *now;
+	bool is_owned = false;
+
+	if (!at_is_moment(node))
+		return;
+	now = store_schema(fs->store);
+	*access = access_of(fs, access);
+	/* The table that it was, and the one that it is looked at through. */
+	for (; node; node = node->parent)
+		if (node->kind == NODE_AT_TIME || node->kind == NODE_TABLE)
+			narrow_by(fs, now, node->table_id, access, &is_owned);
+	schema_put(now);
 }
 
 int at_show(struct fs *fs, struct node *node, const struct path *path,
@@ -181,7 +262,7 @@ int at_show(struct fs *fs, struct node *node, const struct path *path,
 	struct at_view view;
 	int err = at_open(fs, node, &view);
 
-	assert(node->kind == NODE_AT_CELL);
+	assert(node->kind == NODE_AT_CELL || node->kind == NODE_AT_VERSION);
 	if (err)
 		return err;
 	err = find(fs, &view, path, node->kind, &info, shown);

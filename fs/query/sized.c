@@ -179,7 +179,7 @@ static int measure(struct fs *fs, struct sized *s)
 	s->size = t.made;
 	sized_text_close(fs, &t);
 	buf_release(&text);
-	return err ? err : moment_check(fs->store, s->table);
+	return err;
 }
 
 /* Makes the text of a picture, and counts its memory. */
@@ -313,7 +313,7 @@ void exports_sweep(struct fs *fs, uint64_t now_us)
  * whose pages are others. */
 static bool is_whole(struct fs *fs, const struct sized *s)
 {
-	return moment_check(fs->store, s->table) == 0;
+	return moment_is_present(fs->store, s->table);
 }
 
 /* One that may be shared, counted as used; or NULL. With the lock held. */
@@ -664,9 +664,6 @@ int sized_read(struct fs *fs, struct sized *s, uint64_t offset, size_t size,
 	err = place_cursor(fs, c, offset);
 	if (!err)
 		err = make_until(c, offset, end);
-	/* What was made before is whole if nothing was dropped until now. */
-	if (!err)
-		err = moment_check(fs->store, s->table);
 	if (place_is_dropped(err))
 		err = fail(ESTALE, "%s", err_detail());
 	if (!err)

@@ -25,14 +25,21 @@ uint64_t fs_steady(void)
 	return histogram_now_ns() / 1000;
 }
 
+int fs_refuse(const struct node *directory)
+{
+	if (!node_is_past(directory))
+		return -EPERM;
+	return fail(EROFS, "the past does not change; copy what is wanted from "
+			   "it into the table");
+}
+
 void fs_changed(struct fs *fs)
 {
 	atomic_fetch_add(&fs->changes, 1);
 }
 
-/* As fs_log_error, of what uid asked for. */
-static void log_error(struct fs *fs, struct node *node, const char *name,
-		      int err, uid_t uid)
+void fs_log_error_of(struct fs *fs, struct node *node, const char *name,
+		     int err, uid_t uid)
 {
 	struct buf path = BUF_INIT;
 
@@ -50,22 +57,5 @@ release:
 
 void fs_log_error(struct fs *fs, struct node *node, const char *name, int err)
 {
-	log_error(fs, node, name, err, fs->uid);
-}
-
-/* Errors that are answers (no such file) come without a detail, and a log of
- * them would push out those that somebody has to act on. */
-static bool is_worth_telling(int err)
-{
-	return *err_detail() || err == -EIO || err == -ENOMEM || err == -ENOSPC;
-}
-
-void fs_reply_error(struct fs *fs, fuse_req_t req, struct node *node,
-		    const char *name, int err)
-{
-	assert(err <= 0);
-	/* Told before the reply: who gets the error may read the file. */
-	if (err && is_worth_telling(err))
-		log_error(fs, node, name, err, fuse_req_ctx(req)->uid);
-	fuse_reply_err(req, err ? err_errno(err) : 0);
+	fs_log_error_of(fs, node, name, err, fs->uid);
 }

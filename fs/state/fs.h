@@ -43,10 +43,11 @@ struct sized;
 struct sized_cursor;
 struct begun;
 
-/* Snapshots that .at/now shows, see pin.h. */
+/* Snapshots that .at/now and .as-of show, see pin.h. */
 struct pins {
-	pthread_mutex_t lock; /* guards first, the list and all in it */
+	pthread_mutex_t lock; /* guards what follows, the list and all in it */
 	struct pin *first;
+	size_t moments; /* how many of these are of moments */
 };
 
 /* Exports with a size, see sized.h. */
@@ -134,20 +135,21 @@ void fs_reach(const struct fs *fs, uint64_t us);
 /* Microseconds by the clock that nobody sets, for how long ago a thing was. */
 uint64_t fs_steady(void);
 
+/* What a change of names in a control directory is answered with: -EROFS in the
+ * past, with its reason, else -EPERM. */
+int fs_refuse(const struct node *directory);
+
 /* Notes a change through a path, which the kernel follows by itself. For others
  * see fs_changed_outside (notify.h). */
 void fs_changed(struct fs *fs);
 
-/* Answers req with err, which is 0 or negative. An error that is more than an
- * answer (it has a detail, or means trouble) also becomes a line in
- * .tabletfs/errors, about node, or name in it if that is not NULL. node may be
- * NULL. req is gone afterwards. */
-void fs_reply_error(struct fs *fs, fuse_req_t req, struct node *node,
-		    const char *name, int err);
-
-/* Writes that line only, with the thread's err_detail, for who mounted it to
- * see. Without memory for it there is none. */
+/* Writes a line about node, or name in it if that is not NULL, to
+ * .tabletfs/errors, with the thread's err_detail, for who mounted it to see.
+ * node may be NULL. Without memory for it there is none. */
 void fs_log_error(struct fs *fs, struct node *node, const char *name, int err);
+/* The same, of what uid asked for. */
+void fs_log_error_of(struct fs *fs, struct node *node, const char *name,
+		     int err, uid_t uid);
 
 static inline struct fs *fs_of(fuse_req_t req)
 {

@@ -29,7 +29,8 @@ struct held_ino;
 /*
  * The first five are the data, and part of st_ino, which is the same for good:
  * never renumber. A child of a directory of data, or of .at/<time>, has the
- * kind that follows its directory's.
+ * kind that follows its directory's; of a control directory, so it is where
+ * names are keys.
  */
 enum node_kind {
 	NODE_ROOT = 0,
@@ -65,13 +66,24 @@ enum node_kind {
 	NODE_SCAN_SEGMENTS, /* the terminal with links by segment of the key */
 	NODE_SCAN_SEGMENT,
 	NODE_AT,      /* table/.at */
-	NODE_AT_TIME, /* .at/<time>, and the table under it as it was */
+	NODE_AT_TIME, /* .at/<time>, and the table under it as it was; also
+			 .as-of/<time>, and a table of NODE_AS_OF_STORE */
 	NODE_AT_ROW,
 	NODE_AT_FAMILY,
 	NODE_AT_CELL,
-	NODE_DROP,       /* table/.drop */
-	NODE_DROP_STEP,  /* .drop/prefix, range */
-	NODE_DROP_RANGE, /* its value */
+	NODE_AT_VERSIONS, /* of a moment: what is data's without AT */
+	NODE_AT_COLUMN,
+	NODE_AT_VERSION,
+	NODE_AT_SCHEMA,
+	NODE_AT_SCHEMA_FAMILY,
+	NODE_AT_GC,
+	NODE_AT_TYPE,
+	NODE_AS_OF,       /* table/.as-of, .tabletfs/as-of */
+	NODE_AS_OF_LINK,  /* a time by another name: 5m, oldest */
+	NODE_AS_OF_STORE, /* .tabletfs/as-of/<time>: all tables */
+	NODE_DROP,        /* table/.drop */
+	NODE_DROP_STEP,   /* .drop/prefix, range */
+	NODE_DROP_RANGE,  /* its value */
 	NODE_DROP_PREVIEW,
 	NODE_DROP_APPLY,
 	NODE_INSTANCE, /* .tabletfs */
@@ -98,7 +110,8 @@ struct node {
 	_Atomic bool given;
 	/* Of a cell, its newest version's as last seen; of a directory, the
 	 * time of its newest change, as far as the mount knows, which never
-	 * goes back. */
+	 * goes back; of one that stands for a moment, the moment's, for good.
+	 */
 	_Atomic uint64_t timestamp_us;
 	/* Of a cell: its size as last seen, to choose how to look at it. Of a
 	 * version, size and time are what its open files show when it has
@@ -108,7 +121,8 @@ struct node {
 		/* Of a row: cells up to this sequence came with its last
 		 * rename. */
 		_Atomic uint64_t moved_seq;
-		/* Of a table: its id, for good; 0 until it was looked up. */
+		/* Of a table, or one at a moment: its id, for good; 0 until it
+		 * was looked up, and of .at/<time>. */
 		_Atomic uint32_t table_id;
 		/* Of a cell that is open: its inode number; else NULL. Guarded
 		 * by nodes.lock; see ino.h. */
@@ -201,10 +215,10 @@ static inline bool node_is_data(const struct node *node)
 	return node->kind <= NODE_CELL;
 }
 
-/* In .at, which is read-only. */
+/* In .at or .as-of, which are read-only. */
 static inline bool node_is_past(const struct node *node)
 {
-	return node->kind >= NODE_AT && node->kind <= NODE_AT_CELL;
+	return node->kind >= NODE_AT && node->kind <= NODE_AS_OF_STORE;
 }
 
 /* The node of an id that the kernel was given and has not forgotten. Takes no

@@ -8,6 +8,7 @@
 #include "fs/state/options.h"
 #include "store/text/value/duration.h"
 #include "store/text/value/gcpolicy.h"
+#include "store/text/value/number.h"
 
 void mount_options_init(struct mount_options *o)
 {
@@ -57,37 +58,10 @@ static const char *const ignored[] = {
 	"suid",     "nosuid", "nodiratime", "relatime",
 };
 
-/* A number that K, M, G or T, times 1024 each, may follow, also in small
- * letters. */
-static int parse_number(const char *word, const char *text, uint64_t *out)
-{
-	static const char units[] = "KMGT";
-	unsigned long long n;
-	unsigned int shift = 0;
-	const char *unit;
-	char *end;
-
-	errno = 0;
-	n = strtoull(text, &end, 10);
-	unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
-	if (unit) {
-		shift = 10 * (unsigned int)(unit - units + 1);
-		end++;
-	}
-	/* strtoull takes blanks, and a sign, and negates. */
-	if (*end || !isdigit((unsigned char)*text))
-		return fail(ERR_bad_argument,
-			    "%s=%s: not a number, such as 512M", word, text);
-	if (errno || n > UINT64_MAX >> shift)
-		return fail(ERR_bad_argument, "%s=%s: too large", word, text);
-	*out = n << shift;
-	return 0;
-}
-
 /* "memory=": at least what a store needs. */
 static int parse_memory(struct mount_options *o, const char *value)
 {
-	int err = parse_number("memory", value, &o->memory_size);
+	int err = size_parse("memory", value, &o->memory_size);
 
 	if (!err && o->memory_size < STORE_MEMORY_MIN)
 		err = fail(ERR_bad_argument, "memory=%s: at least 16M", value);
@@ -214,9 +188,9 @@ static int parse_value(struct mount_options *o, const char *word,
 		return *value ? 0 : fail(ERR_bad_argument, "serve= is empty");
 	}
 	if (!strcmp(word, "quota"))
-		return parse_number(word, value, &o->quota_size);
+		return size_parse(word, value, &o->quota_size);
 	if (!strcmp(word, "export-max"))
-		return parse_number(word, value, &o->export_max_size);
+		return size_parse(word, value, &o->export_max_size);
 	if (!strcmp(word, "memory"))
 		return parse_memory(o, value);
 	if (!strcmp(word, "uid"))

@@ -20,10 +20,12 @@ struct bytes *path_part(struct path *path, enum node_kind kind)
 	case NODE_FAMILY:
 	case NODE_AT_FAMILY:
 	case NODE_SCHEMA_FAMILY:
+	case NODE_AT_SCHEMA_FAMILY:
 		return &path->family;
 	case NODE_CELL:
 	case NODE_COLUMN:
 	case NODE_AT_CELL:
+	case NODE_AT_COLUMN:
 		return &path->qualifier;
 	default: /* a timestamp, a step, or a name that is always the same */
 		return NULL;
@@ -95,10 +97,12 @@ static enum name_level level_of(enum node_kind kind)
 	case NODE_FAMILY:
 	case NODE_AT_FAMILY:
 	case NODE_SCHEMA_FAMILY:
+	case NODE_AT_SCHEMA_FAMILY:
 		return NAME_FAMILY;
 	case NODE_CELL:
 	case NODE_COLUMN:
 	case NODE_AT_CELL:
+	case NODE_AT_COLUMN:
 		return NAME_QUALIFIER;
 	default:
 		return NAME_VALUE;

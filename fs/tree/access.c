@@ -41,6 +41,31 @@ void access_apply(const struct table_access *access, struct stat *st)
 	st->st_mode = (st->st_mode & S_IFMT) | mode;
 }
 
+struct table_access access_of(struct fs *fs, const struct table_access *set)
+{
+	struct table_access access = { ACCESS_DIRECTORY_MODE, fs->uid,
+				       fs->gid };
+
+	access_lay_over(&access, &fs->options->access);
+	access_lay_over(&access, set);
+	return access;
+}
+
+/* An owner of one may be of the other's group or of neither, and so on. */
+void access_narrow(struct table_access *access, const struct table_access *by)
+{
+	bool same_uid = access->uid == by->uid,
+	     same_gid = access->gid == by->gid;
+	mode_t owner = bits(by->mode, OWNER), group = bits(by->mode, GROUP),
+	       others = bits(by->mode, OTHERS), either = group & others,
+	       not_owner = same_uid ? 7 : owner;
+
+	access->mode &= (by->mode & 07000) |
+			(same_uid ? owner : either) << OWNER |
+			((same_gid ? group : either) & not_owner) << GROUP |
+			((same_gid ? others : either) & not_owner) << OTHERS;
+}
+
 mode_t access_mode(const struct table_access *access, mode_t type)
 {
 	struct stat st = { .st_mode = type };

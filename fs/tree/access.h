@@ -33,6 +33,15 @@ struct maker {
  * do it. What is unset in access stays in *st. */
 void access_apply(const struct table_access *access, struct stat *st);
 
+/* Owner and mode of a table that has this set, over what the mount says: none
+ * is unset. */
+struct table_access access_of(struct fs *fs, const struct table_access *set);
+
+/* Takes from mode whatever by does not give all who may be of that class: what
+ * is left lets nobody do what they may not do by both. Nothing of either is
+ * unset. */
+void access_narrow(struct table_access *access, const struct table_access *by);
+
 /* The permissions that a cell, type S_IFREG, or a directory, S_IFDIR, shows in
  * a table. */
 mode_t access_mode(const struct table_access *access, mode_t type);

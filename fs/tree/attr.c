@@ -1,6 +1,7 @@
 #include <assert.h>
 #include <errno.h>
 
+#include "fs/cells/pin.h"
 #include "fs/open/commit.h"
 #include "fs/open/draft.h"
 #include "fs/state/ino.h"
@@ -100,14 +101,15 @@ double attr_keep(struct fs *fs, struct node *node, double timeout)
 {
 	assert(timeout >= 0);
 	/* A cell's change is seen by the kernel or gives the name a new node;
-	 * of control, nothing that changes is kept. */
-	if (!node_is_data(node) || node->kind == NODE_CELL)
+	 * of control, nothing that changes is kept, but permissions. */
+	if ((!node_is_data(node) && !at_is_moment(node)) ||
+	    node->kind == NODE_CELL)
 		return timeout;
 	/* Such a mount lets the kernel check permissions, for which it would
 	 * ask again for each directory that was made to forget. */
 	if (fs->options->allow_other)
 		return timeout < SHORT_TIMEOUT_S ? timeout : SHORT_TIMEOUT_S;
-	node->shown = true;
+	node->shown = node_is_data(node);
 	return timeout;
 }
 

@@ -25,7 +25,9 @@ static_assert(NODE_TABLE == NODE_ROOT + 1 && NODE_ROW == NODE_TABLE + 1 &&
 	      "see lookup_kind");
 static_assert(NODE_AT_TIME == NODE_AT + 1 && NODE_AT_ROW == NODE_AT_TIME + 1 &&
 		      NODE_AT_FAMILY == NODE_AT_ROW + 1 &&
-		      NODE_AT_CELL == NODE_AT_FAMILY + 1,
+		      NODE_AT_CELL == NODE_AT_FAMILY + 1 &&
+		      NODE_AT_COLUMN == NODE_AT_VERSIONS + 1 &&
+		      NODE_AT_VERSION == NODE_AT_COLUMN + 1,
 	      "see lookup_kind");
 
 enum name_level lookup_level(const struct node *directory)
@@ -40,10 +42,12 @@ enum name_level lookup_level(const struct node *directory)
 	case NODE_ROW:
 	case NODE_AT_ROW:
 	case NODE_SCHEMA:
+	case NODE_AT_SCHEMA:
 		return NAME_FAMILY;
 	case NODE_FAMILY:
 	case NODE_VERSIONS:
 	case NODE_AT_FAMILY:
+	case NODE_AT_VERSIONS:
 		return NAME_QUALIFIER;
 	default: /* the value of a step, or a name that is always the same */
 		return NAME_VALUE;
@@ -53,7 +57,9 @@ enum name_level lookup_level(const struct node *directory)
 enum node_kind lookup_kind(const struct node *directory)
 {
 	assert((node_is_data(directory) && directory->kind != NODE_CELL) ||
-	       (node_is_past(directory) && directory->kind != NODE_AT_CELL));
+	       (directory->kind >= NODE_AT_TIME &&
+		directory->kind < NODE_AT_VERSION));
+	assert(directory->kind != NODE_AT_CELL);
 	return directory->kind + 1;
 }
 
@@ -102,6 +108,7 @@ static int find_cut_key(struct fs *fs, struct node *directory,
 	loop_hand_over();
 	err = place_enter(fs, directory, &place);
 	range.table = place.path.table;
+	range.table_id = view.table_id;
 	if (rows) {
 		range.start = head;
 		range.rows_only = true;

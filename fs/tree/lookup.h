@@ -18,7 +18,8 @@
  * directory whose names are keys; elsewhere NAME_VALUE. */
 enum name_level lookup_level(const struct node *directory);
 
-/* The kind of the children of a directory of data, or of its past. */
+/* The kind of the children that are keys, or timestamps, of a directory of
+ * data, or of its past. */
 enum node_kind lookup_kind(const struct node *directory);
 
 /*

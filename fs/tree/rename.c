@@ -582,8 +582,7 @@ static int check_places(const struct node *directory, struct bytes name,
 			const struct node *to)
 {
 	if (!node_is_data(directory) || !node_is_data(to))
-		return node_is_past(directory) || node_is_past(to) ? -EROFS
-								   : -EPERM;
+		return fs_refuse(node_is_past(to) ? to : directory);
 	/* Control names stay where they are. */
 	if (bytes_equal(name, BYTES_LITERAL(".versions")) ||
 	    (name.data[0] == '.' && directory->kind != NODE_FAMILY))

@@ -42,7 +42,7 @@ int tree_key(struct node *directory, struct bytes name, struct buf *key)
 
 	assert(name.size > 0);
 	if (!node_is_data(directory) || directory->kind == NODE_CELL)
-		return node_is_past(directory) ? -EROFS : -EPERM;
+		return fs_refuse(directory);
 	if (name.data[0] == '.' && level != NAME_QUALIFIER)
 		return fail(EPERM, "names with a leading dot are reserved; "
 				   "write %%2E for the dot of a key");
@@ -210,7 +210,7 @@ int tree_mkdir(struct fs *fs, struct node *directory, struct bytes name,
 	if (directory->kind == NODE_SCHEMA)
 		return mkdir_schema(fs, directory, name);
 	if (!node_is_data(directory) || directory->kind == NODE_FAMILY)
-		return node_is_past(directory) ? -EROFS : -EPERM;
+		return fs_refuse(directory);
 	/* The kernel has found no such name, but others make some as well. */
 	err = tree_key(directory, name, &key);
 	tree_hold(fs);
@@ -339,7 +339,7 @@ int tree_rmdir(struct fs *fs, struct node *directory, struct bytes name)
 	if (directory->kind == NODE_SCHEMA)
 		return rmdir_schema(fs, directory, name);
 	if (!node_is_data(directory) || name.data[0] == '.')
-		return node_is_past(directory) ? -EROFS : -EPERM;
+		return fs_refuse(directory);
 	if (directory->kind == NODE_FAMILY)
 		return -ENOTDIR;
 	err = lookup_key(fs, directory, lookup_level(directory), name, &key);
@@ -548,7 +548,7 @@ int tree_unlink(struct fs *fs, struct node *directory, struct bytes name)
 		return unlink_version(fs, directory, name);
 	/* Of a directory, the kernel tells EISDIR itself. */
 	if (directory->kind != NODE_FAMILY)
-		return node_is_past(directory) ? -EROFS : -EPERM;
+		return fs_refuse(directory);
 	if (bytes_equal(name, BYTES_LITERAL(".versions")))
 		return -EISDIR;
 	err = lookup_key(fs, directory, NAME_QUALIFIER, name, &key);
@@ -622,7 +622,7 @@ int tree_create(struct fs *fs, struct node *directory, struct bytes name,
 
 	*draft = NULL;
 	if (node_is_past(directory))
-		return -EROFS;
+		return fs_refuse(directory);
 	/* In control directories too: their files are there already. */
 	if (directory->kind != NODE_FAMILY)
 		return fail(EPERM, "only a family's directory holds files");

@@ -63,7 +63,16 @@
 	x(attribute_too_large, 41, EFBIG, "attribute is too large") \
 	x(attributes_full, 42, ENOSPC, "attributes have no room for more") \
 	x(no_recipe, 43, ENOENT, "recipe not found") \
-	x(heat_damaged, 44, EIO, "history of heat is damaged")
+	x(heat_damaged, 44, EIO, "history of heat is damaged") \
+	x(foreign_position, 45, ESTALE, "position is not of this store") \
+	x(store_lost, 46, EROFS, "another holder has taken the store") \
+	x(no_such_kind, 47, EINVAL, "no such kind of place for a store") \
+	x(store_exists, 48, EEXIST, "there is a store already") \
+	x(not_backups, 49, EINVAL, "directory is not one of backups") \
+	x(foreign_backups, 50, ESTALE, "backups are of another store") \
+	x(no_backup, 51, ENOENT, "backup not found") \
+	x(no_moment, 52, ENOENT, "the history that is kept begins later") \
+	x(moment_gone, 53, ESTALE, "history was given up for its space")
 /* clang-format on */
 
 /* Each x(name, number, errno, text) of the list makes an ERR_name. */

@@ -36,7 +36,8 @@
 		x(WIRE, wire)       /* requests and answers of the network */ \
 		x(EXPORTS, exports) /* of the mount: places and text of     \
 					 exports with a size */ \
-		x(HEAT, heat)       /* where operations happen: heat.h */
+		x(HEAT, heat)       /* where operations happen: heat.h */     \
+		x(MOMENTS, moments) /* of the mount: schemas of the past */
 
 enum memory_account {
 #define x(name, word) MEMORY_##name,

@@ -212,9 +212,19 @@ void commit_end(struct store *s, struct write *w)
 	pthread_mutex_unlock(&s->writing);
 }
 
+bool store_commit_waits(const struct store *s, bool sync)
+{
+	return sync || !s->volume->survives_kill;
+}
+
+int commit_wait(struct store *s, bool sync)
+{
+	return store_commit_waits(s, sync) ? engine_sync(s->engine) : 0;
+}
+
 /* Spins for the lock: others hold it for microseconds, see mutex_lock_spinning.
  * w is emptied whether or not it was committed. */
-int store_commit(struct store *s, struct write *w, bool sync)
+int store_commit_more(struct store *s, struct write *w)
 {
 	int err;
 
@@ -222,7 +232,24 @@ int store_commit(struct store *s, struct write *w, bool sync)
 	err = commit_locked(s, w, NULL);
 	commit_end(s, w);
 	write_reset(w);
-	if (err == 0 && sync)
-		err = engine_sync(s->engine);
 	return err;
+}
+
+uint32_t write_table_id(const struct write *w)
+{
+	return w->table_id;
+}
+
+/* The wait comes without the lock, so that others are served by it, too. */
+int store_commit(struct store *s, struct write *w, bool sync)
+{
+	int err = store_commit_more(s, w);
+
+	return err < 0 ? err : commit_wait(s, sync);
+}
+
+/* For who has committed more than once. */
+int store_settle(struct store *s)
+{
+	return commit_wait(s, false);
 }

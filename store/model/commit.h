@@ -28,6 +28,10 @@ int commit_locked(struct store *s, struct write *w, uint64_t *seq);
  * meanwhile. */
 void commit_end(struct store *s, struct write *w);
 
+/* What whoever says that a commit is done waits for, without s->writing: that
+ * it is durable, with sync or where no less survives a kill of the process. */
+int commit_wait(struct store *s, bool sync);
+
 /* Checks w against the schema of now and gives it its time. The batch is w's.
  * -ERR_no_table, -ERR_no_family, -ERR_type_mismatch. May be called again on
  * what it was called on: the time is then a later one. */

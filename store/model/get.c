@@ -32,16 +32,13 @@ int store_get_large(struct store *s, const struct snapshot *snapshot,
 		    struct bytes family, struct bytes qualifier,
 		    struct cell *cell, struct buf *memory, struct large **large)
 {
-	struct schema *schema = store_schema(s);
-	const struct table *table = schema_table(schema, table_name);
-	uint32_t id = table ? table->id : 0;
+	uint32_t id = store_table_id(s, snapshot, table_name);
 	struct key_room room;
 	struct buf *column = key_room_init(&room);
 	int err;
 
 	*large = NULL;
-	schema_put(schema);
-	if (!table)
+	if (id == 0)
 		return fail(ERR_no_table, "table \"%s\" not found",
 			    err_name(table_name));
 	if (row.size == 0 || row.size > STORE_ROW_KEY_MAX ||

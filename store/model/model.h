@@ -45,6 +45,7 @@ struct store {
 	struct volume *volume; /* owned */
 	struct engine *engine; /* owned; NULL only while opening has failed */
 	struct clock clock;
+	unsigned int lease_wait_ms;
 	size_t memtable_size;   /* bytes; also of a bulk load's buffer */
 	size_t large_size;      /* values from this size on are large */
 	struct bg *bg;          /* NULL: nobody works in the background */
@@ -71,7 +72,15 @@ struct store {
 
 	uint32_t next_table_id; /* greater than any used; protected by
 				   writing */
+	/* Since when it is not known who has the lease, 0: it is; and when that
+	 * was seen last. By a clock of store_answerable's. */
+	_Atomic uint64_t unsure_ms, unsure_seen_ms;
 };
+
+/* 0 if there is no store at a place that is no directory, or -EEXIST; it may
+ * come right after, so that what needs it to be free must ask with the
+ * lease. */
+int backup_free_place(const char *where);
 
 /* For repair, and for tests, which step it and look into it. */
 static inline struct engine *store_engine(struct store *s)

@@ -166,15 +166,14 @@ static int no_table(struct bytes name)
 int scan_open(struct store *s, const struct snapshot *snapshot,
 	      const struct scan_range *range, struct scan **out)
 {
-	struct schema *schema = store_schema(s);
-	const struct table *table = schema_table(schema, range->table);
-	uint32_t id = table ? table->id : 0;
+	uint32_t id = range->table_id
+			      ? range->table_id
+			      : store_table_id(s, snapshot, range->table);
 	struct scan *scan;
 	size_t prefix;
 	int err = 0;
 
 	*out = NULL;
-	schema_put(schema);
 	if (id == 0)
 		return no_table(range->table);
 	scan = malloc(sizeof(*scan));

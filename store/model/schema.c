@@ -1,6 +1,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "store/engine/read/snapshot.h"
 #include "store/model/attributes.h"
 #include "store/model/model.h"
 #include "store/model/schema.h"
@@ -77,6 +78,21 @@ struct schema *store_schema(struct store *s)
 	return schema;
 }
 
+/* The rules of a moment keep its schema, see schema_rules. */
+struct schema *store_schema_at(struct store *s, const struct snapshot *snapshot)
+{
+	const struct gc_rules *rules =
+		snapshot ? engine_snapshot_rules(
+				   (const struct engine_snapshot *)snapshot)
+			 : NULL;
+	struct schema *schema = rules ? rules->schema : NULL;
+
+	if (!schema)
+		return store_schema(s);
+	atomic_fetch_add(&schema->references, 1);
+	return schema;
+}
+
 /* The last reference frees it, without any lock: nobody can get it any more. */
 void schema_put(struct schema *schema)
 {
@@ -144,9 +160,31 @@ int table_check_drop(const struct table *table)
 		return 0;
 	return fail(EPERM,
 		    "table \"%s\" is protected against deletion: "
-		    "`tabletfs protect %s no`, or UpdateTable without "
+		    "`tabletfs protect %s off`, or UpdateTable without "
 		    "deletion_protection, ends that",
 		    err_name(table->name), err_name(table->name));
+}
+
+static uint32_t table_id(const struct schema *schema, struct bytes name)
+{
+	const struct table *table = schema_table(schema, name);
+
+	return table ? table->id : 0;
+}
+
+uint32_t store_table_id(struct store *s, const struct snapshot *snapshot,
+			struct bytes name)
+{
+	struct schema *now = store_schema(s), *then;
+	uint32_t id = table_id(now, name), id_then;
+
+	schema_put(now);
+	if (!snapshot)
+		return id;
+	then = store_schema_at(s, snapshot);
+	id_then = id && table_by_id(then, id) ? id : table_id(then, name);
+	schema_put(then);
+	return id_then ? id_then : id;
 }
 
 /* Asked at commits that a schema change has overtaken, by bulk loads, by repair
@@ -293,6 +331,8 @@ static int copy_family(const struct family *from, struct table *table)
 	err = table_add_family(table, &spec, &to);
 	if (err == 0)
 		to->birth_seq = from->birth_seq;
+	if (err == 0)
+		to->rules_seq = from->rules_seq;
 	return err;
 }
 
@@ -347,6 +387,7 @@ static int family_rules(const struct family *from, struct gc_family *to)
 	int err = copy_bytes(from->name, &to->name);
 
 	to->birth_seq = from->birth_seq;
+	to->rules_seq = from->rules_seq;
 	to->merge = family_aggregate(from);
 	return err < 0 ? err : gc_policy_copy(from->gc, &to->policy);
 }
@@ -370,10 +411,15 @@ static int schema_table_rules(struct gc_table *t)
 	return err;
 }
 
+static void put_schema(void *schema)
+{
+	schema_put(schema);
+}
+
 /* What was made so far is freed by gc_rules_put on failure, for which the
  * counts always say how much of it there is. The schema sorts tables by name,
  * the rules by id. */
-int schema_rules(const struct schema *schema, struct gc_rules **out)
+int schema_rules(struct schema *schema, struct gc_rules **out)
 {
 	struct gc_rules *rules = calloc(1, sizeof(*rules));
 	size_t i, j;
@@ -390,6 +436,9 @@ int schema_rules(const struct schema *schema, struct gc_rules **out)
 	}
 	rules->table_count = schema->table_count + 1;
 	rules->seq = schema->seq;
+	atomic_fetch_add(&schema->references, 1);
+	rules->schema = schema;
+	rules->put_schema = put_schema;
 	err = schema_table_rules(&rules->tables[0]);
 	for (i = 0; i < schema->table_count && err == 0; i++) {
 		const struct table *from = &schema->tables[i];
@@ -397,7 +446,6 @@ int schema_rules(const struct schema *schema, struct gc_rules **out)
 
 		to->id = from->id;
 		to->birth_seq = from->birth_seq;
-		to->rules_seq = from->record_seq;
 		to->families =
 			calloc(from->family_count + 1, sizeof(*to->families));
 		if (!to->families)
@@ -471,6 +519,14 @@ int store_check_family_name(struct bytes name)
 	return check_name(name, "family", STORE_FAMILY_NAME_MAX);
 }
 
+static void set_family_births(struct family *f, uint64_t seq)
+{
+	if (f->birth_seq == 0)
+		f->birth_seq = seq;
+	if (f->rules_seq == 0)
+		f->rules_seq = seq;
+}
+
 /* So what is in memory is what a restart would read. */
 void schema_set_births(struct schema *schema, uint64_t seq)
 {
@@ -484,7 +540,6 @@ void schema_set_births(struct schema *schema, uint64_t seq)
 		if (t->record_seq == 0)
 			t->record_seq = seq;
 		for (j = 0; j < t->family_count; j++)
-			if (t->families[j].birth_seq == 0)
-				t->families[j].birth_seq = seq;
+			set_family_births(&t->families[j], seq);
 	}
 }

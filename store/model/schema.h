@@ -40,13 +40,13 @@ int table_add_family(struct table *table, const struct family_spec *spec,
 /* Frees family, which is one of table's. */
 void table_remove_family(struct table *table, struct family *family);
 
-/* Births and sequences of records that are still 0 become seq, that of a
- * change's first record, which is what a reader of the records concludes too:
- * the record that changed is always the first. */
+/* Births and sequences of records and rules that are still 0 become seq, that
+ * of a change's first record, which is what a reader of the records concludes
+ * too: the record that changed is always the first. */
 void schema_set_births(struct schema *schema, uint64_t seq);
 
 /* What the engine has to know of it, with one reference; table 0 is there too.
- */
-int schema_rules(const struct schema *schema, struct gc_rules **out);
+ * It keeps the schema. */
+int schema_rules(struct schema *schema, struct gc_rules **out);
 
 #endif

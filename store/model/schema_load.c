@@ -1,10 +1,23 @@
 #include "store/base/coding.h"
-#include "store/engine/core/engine.h"
+#include "store/engine/core/history.h"
 #include "store/engine/read/cursor.h"
 #include "store/engine/read/snapshot.h"
 #include "store/model/events.h"
 #include "store/model/schema_load.h"
 #include "store/model/schema_record.h"
+
+void schema_history(const struct schema *schema, uint64_t *keep_us,
+		    uint64_t *max_size)
+{
+	struct bytes value;
+
+	if (schema_attribute(schema, BYTES_NONE, BYTES_LITERAL(STORE_HISTORY),
+			     &value) &&
+	    take_varint(&value, keep_us) && take_varint(&value, max_size) &&
+	    value.size == 0)
+		return;
+	*keep_us = *max_size = 0;
+}
 
 /* The engine's rules come first: a reader who takes the new schema must not
  * meet the old rules, while the other way round a table is only seen empty for
@@ -12,6 +25,7 @@
 void schema_install(struct store *s, struct schema *schema,
 		    struct gc_rules *rules)
 {
+	uint64_t keep_us, max_size;
 	struct schema *old;
 
 	engine_set_rules(s->engine, rules);
@@ -20,6 +34,8 @@ void schema_install(struct store *s, struct schema *schema,
 	old = s->schema;
 	s->schema = schema;
 	pthread_mutex_unlock(&s->schema_lock);
+	schema_history(schema, &keep_us, &max_size);
+	history_keep(s->engine, keep_us, max_size);
 	if (old)
 		tell_schema(s, old, schema);
 	schema_put(old);
@@ -27,7 +43,7 @@ void schema_install(struct store *s, struct schema *schema,
 
 /* What is read of table 0. */
 struct loading {
-	struct store *s;
+	uint32_t *next_id; /* of tables */
 	struct schema *schema;
 	struct buf
 		own; /* the store's attributes, as attributes_decode has them */
@@ -45,7 +61,7 @@ static int load_cell(struct loading *l, const struct cell *cell)
 			return fail(ERR_schema_malformed,
 				    "next table id has %zu bytes",
 				    cell->value.size);
-		l->s->next_table_id = get_u32le(cell->value.data);
+		*l->next_id = get_u32le(cell->value.data);
 		return 0;
 	}
 	if (cell->seq > l->schema->seq)
@@ -62,11 +78,13 @@ static int load_cell(struct loading *l, const struct cell *cell)
 	return err;
 }
 
-/* Reads the records of table 0 into schema. No rules are installed yet, so the
- * cursor hides nothing; the schema's sequence is that of its newest record. */
-static int load(struct store *s, struct schema *schema)
+/* Reads the records of table 0 into schema, as of a snapshot or, if that is
+ * NULL, of now. No rules hide any of them, as there are none yet or those of
+ * table 0 never change; the schema's sequence is that of its newest record. */
+static int load(struct store *s, const struct engine_snapshot *snapshot,
+		struct schema *schema, uint32_t *next_id)
 {
-	struct loading l = { .s = s, .schema = schema };
+	struct loading l = { .next_id = next_id, .schema = schema };
 	uint8_t start[KEY_TABLE_SIZE], end[KEY_TABLE_SIZE];
 	struct cursor *cursor;
 	struct cell cell;
@@ -75,7 +93,7 @@ static int load(struct store *s, struct schema *schema)
 
 	put_u32be(start, SCHEMA_TABLE_ID);
 	put_u32be(end, SCHEMA_TABLE_ID + 1);
-	err = cursor_open(s->engine, NULL, bytes_of(start, sizeof(start)),
+	err = cursor_open(s->engine, snapshot, bytes_of(start, sizeof(start)),
 			  bytes_of(end, sizeof(end)), BYTES_NONE, &cursor);
 	if (err < 0)
 		return err;
@@ -106,7 +124,7 @@ int schema_load(struct store *s)
 	err = schema_new(&schema);
 	if (err < 0)
 		return err;
-	err = load(s, schema);
+	err = load(s, NULL, schema, &s->next_table_id);
 	for (i = 0; i < schema->table_count; i++)
 		if (schema->tables[i].id >= s->next_table_id)
 			s->next_table_id = schema->tables[i].id + 1;
@@ -116,5 +134,22 @@ int schema_load(struct store *s)
 		schema_put(schema);
 	else
 		schema_install(s, schema, rules);
+	return err;
+}
+
+int schema_load_at(struct store *s, const struct engine_snapshot *snapshot,
+		   struct gc_rules **out)
+{
+	struct schema *schema;
+	uint32_t next_id;
+	int err = schema_new(&schema);
+
+	if (err < 0)
+		return err;
+	err = load(s, snapshot, schema, &next_id);
+	if (err == 0)
+		err = schema_rules(schema, out);
+	/* The rules have it. */
+	schema_put(schema);
 	return err;
 }

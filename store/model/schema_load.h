@@ -8,6 +8,18 @@
  * -ERR_schema_malformed, -ERR_format_newer, -ENOMEM, errors of reading. */
 int schema_load(struct store *s);
 
+/* The rules of a moment, which have its schema: read from table 0 there.
+ * snapshot's own rules are not asked. As schema_load. */
+struct engine_snapshot;
+int schema_load_at(struct store *s, const struct engine_snapshot *snapshot,
+		   struct gc_rules **out);
+
+/* How much history is to be kept by a schema: the store's attribute
+ * STORE_HISTORY, varint keep_us | varint max_size. Without it, or with another
+ * value, 0 of both. */
+void schema_history(const struct schema *schema, uint64_t *keep_us,
+		    uint64_t *max_size);
+
 /* Makes schema the one in force, and rules, which are its, the engine's: takes
  * over the references to both. Cannot fail, so that what is in the log is in
  * force. Needs writing, or that nobody else has s. */

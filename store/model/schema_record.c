@@ -9,42 +9,29 @@
 /*
  * A table's record:
  *
- *   u8 version (1) | varint id | varint birth | u8 millis |
- *   varint family count | family*
- *   family = sized name | u8 type | varint birth | policy (gc_policy.c)
+ *   u8 version (4) | varint id | varint birth | u8 millis |
+ *   varint family count | family* |
+ *   varint mode + 1 | varint uid + 1 | varint gid + 1; 0 is unset |
+ *   varint attribute count | (sized name | sized value)*, names ascending
+ *   family = sized name | u8 type | varint birth | varint rules |
+ *            policy (gc_policy.c)
  *
- * A birth of 0 is the record's own sequence. Version 2 has more at its end, and
- * is written only where that says something:
- *
- *   varint mode + 1 | varint uid + 1 | varint gid + 1; 0 is unset
- *
- * Version 3 has that and behind it, names strictly ascending, and is written
- * only where there is an attribute:
- *
- *   varint count | (sized name | sized value)*
+ * A birth of 0 is the record's own sequence, and so are rules, since when the
+ * family has its policy. Versions 1 to 3, which are only read, have no rules,
+ * for which the record's own sequence stands; 1 and 2 have no attributes, 1 no
+ * access.
  *
  * The record of an attribute of the store's own is
  *
  *   u8 version (3) | value
  *
- * since an older program, which takes every cell of table 0 but the next id's
- * for a table's record, refuses that as newer than itself.
- */
-#define RECORD_VERSION 1
-
-/* Says whose the table is. An older program refuses it, as that of attributes.
+ * as those of format 1 are.
  */
 #define RECORD_VERSION_ACCESS 2
 #define RECORD_VERSION_ATTRIBUTES 3
+#define RECORD_VERSION 4
 
 static_assert(TABLE_ACCESS_UNSET + UINT32_C(1) == 0, "unset is stored as 0");
-
-/* Whether anything of it is set, so that the record needs version 2. */
-static bool has_access(const struct table_access *a)
-{
-	return a->mode != TABLE_ACCESS_UNSET || a->uid != TABLE_ACCESS_UNSET ||
-	       a->gid != TABLE_ACCESS_UNSET;
-}
 
 /* Each plus one, in 32 bits: unset is the greatest number, and becomes 0. */
 static int encode_access(const struct table_access *a, struct buf *out)
@@ -72,16 +59,7 @@ static int encode_attributes(const struct attributes *a, struct buf *out)
 	return err;
 }
 
-/* The least version that can say all of it. */
-static uint8_t version_of(const struct table *table)
-{
-	if (table->attributes.count > 0)
-		return RECORD_VERSION_ATTRIBUTES;
-	return has_access(&table->access) ? RECORD_VERSION_ACCESS
-					  : RECORD_VERSION;
-}
-
-/* One family; the births of those that have none yet are written as 0. */
+/* One family; births and rules of those that have none yet are written as 0. */
 static int encode_family(const struct family *f, struct buf *out)
 {
 	int err;
@@ -91,18 +69,19 @@ static int encode_family(const struct family *f, struct buf *out)
 		err = buf_add_byte(out, (uint8_t)f->type);
 	if (err == 0)
 		err = buf_add_varint(out, f->birth_seq);
+	if (err == 0)
+		err = buf_add_varint(out, f->rules_seq);
 	return err < 0 ? err : gc_policy_encode(f->gc, out);
 }
 
 /* Families are in the order of their names, but table_decode takes any. */
 int table_encode(const struct table *table, struct buf *out)
 {
-	uint8_t version = version_of(table);
 	size_t i;
 	int err;
 
 	assert(table->id != SCHEMA_TABLE_ID);
-	err = buf_add_byte(out, version);
+	err = buf_add_byte(out, RECORD_VERSION);
 	if (err == 0)
 		err = buf_add_varint(out, table->id);
 	if (err == 0)
@@ -113,9 +92,9 @@ int table_encode(const struct table *table, struct buf *out)
 		err = buf_add_varint(out, table->family_count);
 	for (i = 0; i < table->family_count && err == 0; i++)
 		err = encode_family(&table->families[i], out);
-	if (err == 0 && version >= RECORD_VERSION_ACCESS)
+	if (err == 0)
 		err = encode_access(&table->access, out);
-	if (err == 0 && version >= RECORD_VERSION_ATTRIBUTES)
+	if (err == 0)
 		err = encode_attributes(&table->attributes, out);
 	return err;
 }
@@ -131,16 +110,18 @@ static int malformed(struct bytes table, const char *what)
 /* Takes a family off in and adds it. A type that is greater than those known is
  * a newer program's. The policy is decoded into the family itself, which frees
  * it with the schema if something fails later. */
-static int decode_family(struct table *t, uint64_t seq, struct bytes *in)
+static int decode_family(uint8_t version, struct table *t, uint64_t seq,
+			 struct bytes *in)
 {
 	struct family_spec spec = { .gc = NULL };
 	struct bytes type;
 	struct family *f;
-	uint64_t birth;
+	uint64_t birth, rules = 0;
 	int err;
 
 	if (!take_sized(in, &spec.name) || !take_bytes(in, 1, &type) ||
-	    !take_varint(in, &birth))
+	    !take_varint(in, &birth) ||
+	    (version >= RECORD_VERSION && !take_varint(in, &rules)))
 		return malformed(t->name, "family is cut off");
 	if (type.data[0] > FAMILY_INTHLL)
 		return fail(ERR_format_newer, "table \"%s\": family type %u",
@@ -152,10 +133,11 @@ static int decode_family(struct table *t, uint64_t seq, struct bytes *in)
 	if (err < 0)
 		return err;
 	f->birth_seq = birth ? birth : seq;
+	f->rules_seq = rules ? rules : seq;
 	return gc_policy_decode(in, &f->gc);
 }
 
-/* One number of version 2; 0 becomes the greatest, which is unset. */
+/* One number of the access; 0 becomes the greatest, which is unset. */
 static bool take_access(struct bytes *in, uint32_t *value)
 {
 	uint64_t n;
@@ -228,8 +210,7 @@ int table_decode(struct schema *schema, struct bytes name, uint64_t seq,
 
 	if (!take_bytes(&in, 1, &version))
 		return malformed(name, "record is empty");
-	if (version.data[0] < RECORD_VERSION ||
-	    version.data[0] > RECORD_VERSION_ATTRIBUTES)
+	if (version.data[0] == 0 || version.data[0] > RECORD_VERSION)
 		return fail(ERR_format_newer,
 			    "table \"%s\": schema record version %u",
 			    err_name(name), version.data[0]);
@@ -245,7 +226,7 @@ int table_decode(struct schema *schema, struct bytes name, uint64_t seq,
 	t->record_seq = seq;
 	t->millis = millis.data[0] != 0;
 	for (i = 0; i < count && err == 0; i++)
-		err = decode_family(t, seq, &in);
+		err = decode_family(version.data[0], t, seq, &in);
 	if (err == 0)
 		err = decode_rest(version.data[0], t, &in);
 	if (err < 0)

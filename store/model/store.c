@@ -1,12 +1,14 @@
 #include <assert.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "store/base/coding.h"
-#include "store/base/volume/volume_posix.h"
+#include "store/base/place/place.h"
+#include "store/engine/core/position.h"
 #include "store/engine/core/space.h"
 #include "store/engine/core/trouble.h"
 #include "store/engine/large/large.h"
-#include "store/engine/read/snapshot.h"
+#include "store/engine/read/moment.h"
 #include "store/engine/read/statistics.h"
 #include "store/engine/read/verify.h"
 #include "store/engine/run/dead.h"
@@ -33,6 +35,7 @@ void store_options_init(struct store_options *o)
 	*o = (struct store_options){
 		.background = true,
 		.sync_interval_ms = 1000,
+		.lease_wait_ms = 30000,
 		.memtable_size = 32 << 20,
 		.cache_size = 64 << 20,
 		.shared_size = STORE_MEMORY_SHARED,
@@ -117,6 +120,7 @@ static int open_engine(struct store *s, const struct store_options *o)
 	options.clock = &s->clock;
 	options.holder = o->holder;
 	options.create = o->create;
+	options.fresh = o->fresh;
 	options.read_only = o->read_only;
 	err = engine_open(s->volume, &options, &s->engine);
 	if (err < 0)
@@ -152,6 +156,7 @@ int store_open_volume(struct volume *v, const struct store_options *o,
 	s->volume = v;
 	s->clock = *o->clock;
 	s->memtable_size = o->memtable_size;
+	s->lease_wait_ms = o->lease_wait_ms;
 	pthread_mutex_init(&s->looking, NULL);
 	pthread_mutex_init(&s->writing, NULL);
 	pthread_mutex_init(&s->schema_lock, NULL);
@@ -169,14 +174,14 @@ int store_open_volume(struct volume *v, const struct store_options *o,
 
 /* *out is NULL on failure. Of a directory that is not there, create makes one.
  */
-int store_open(const char *directory, const struct store_options *o,
+int store_open(const char *where, const struct store_options *o,
 	       struct store **out)
 {
 	struct volume *v;
 	int err;
 
 	*out = NULL;
-	err = volume_posix_open(directory, o->create, &v);
+	err = volume_open(where, o->create, &v);
 	if (err < 0)
 		return err;
 	return store_open_volume(v, o, out);
@@ -246,6 +251,55 @@ int store_scratch_admit(struct store *s, uint64_t size)
 	return engine_admit_data(s->engine, size);
 }
 
+/* How often it is asked again. */
+#define ANSWER_PAUSE_MS 5
+
+/* By a clock that also goes while the machine sleeps, as its lease does. */
+static uint64_t boot_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* Whether it is worth waiting, of who cannot know who has the lease. It is the
+ * same wait for all, so that nobody waits twice in a row. What was seen long
+ * ago may have passed meanwhile. */
+static bool is_patient(struct store *s)
+{
+	uint64_t now = boot_ms(), since = atomic_load(&s->unsure_ms);
+	int64_t unseen =
+		(int64_t)(now - atomic_exchange(&s->unsure_seen_ms, now));
+
+	if (since == 0 || unseen > (int64_t)s->lease_wait_ms) {
+		atomic_store(&s->unsure_ms, now);
+		return true;
+	}
+	return now - since < s->lease_wait_ms;
+}
+
+int store_answerable(struct store *s, bool wait)
+{
+	const struct timespec pause = { 0, ANSWER_PAUSE_MS * 1000000L };
+	struct volume *v = s->volume;
+	int err = v->ops->lease_check(v);
+
+	while (err == -EAGAIN && is_patient(s)) {
+		if (!wait)
+			return err;
+		nanosleep(&pause, NULL);
+		err = v->ops->lease_check(v);
+	}
+	if (err != -EAGAIN && atomic_load(&s->unsure_ms))
+		atomic_store(&s->unsure_ms, 0);
+	return err < 0 ? fail(ESTALE,
+			      "%s: it is not known whether what was read is "
+			      "still so: %s",
+			      v->path, err_text(err))
+		       : 0;
+}
+
 /* Still the store's to close. */
 struct volume *store_volume(struct store *s)
 {
@@ -267,6 +321,37 @@ int store_snapshot(struct store *s, struct snapshot **out)
 
 	*out = (struct snapshot *)snapshot;
 	return err;
+}
+
+/* Its rules come from the schema as it was then, which is read with those of
+ * now. */
+int store_moment(struct store *s, uint64_t time_us, struct snapshot **out)
+{
+	struct engine_snapshot *moment;
+	struct gc_rules *rules;
+	int err = engine_moment(s->engine, time_us, &moment);
+
+	*out = NULL;
+	if (err < 0)
+		return err;
+	err = schema_load_at(s, moment, &rules);
+	if (err < 0) {
+		engine_snapshot_release(s->engine, moment);
+		return err;
+	}
+	engine_moment_rules(moment, rules);
+	*out = (struct snapshot *)moment;
+	return 0;
+}
+
+int store_find_moment(struct store *s, uint64_t time_us, uint64_t *found_us)
+{
+	return engine_find_moment(s->engine, time_us, found_us);
+}
+
+uint64_t store_moment_time(const struct snapshot *moment)
+{
+	return engine_moment_time((const struct engine_snapshot *)moment);
 }
 
 uint64_t store_snapshot_seq(const struct snapshot *snapshot)
@@ -345,6 +430,16 @@ uint64_t store_now(const struct store *s)
 uint64_t store_seq(struct store *s)
 {
 	return engine_visible_seq(s->engine);
+}
+
+static_assert(STORE_POSITION_SIZE == POSITION_TEXT_SIZE, "a position has room");
+
+void store_position(struct store *s, char text[STORE_POSITION_SIZE])
+{
+	struct position p;
+
+	engine_position(s->engine, &p);
+	position_text(&p, text);
 }
 
 int store_health(struct store *s)

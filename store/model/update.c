@@ -35,9 +35,7 @@ int store_update_seq(struct store *s,
 		err = commit_locked(s, w, seq);
 	commit_end(s, w);
 	write_free(w);
-	if (err == 0 && sync)
-		err = engine_sync(s->engine);
-	return err;
+	return err < 0 ? err : commit_wait(s, sync);
 }
 
 /* What deletions hide has to be in the batch before the view is made, because

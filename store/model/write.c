@@ -687,7 +687,10 @@ int write_delete_range(struct write *w, struct bytes table, struct bytes start,
 	err = find_table(w, table);
 	if (err < 0)
 		return err;
-	err = key_row_range(w->table_id, start, end, &w->key, &end_key);
+	if (start.size == 0 && end.size == 0)
+		err = table_check_drop(w->table);
+	if (err == 0)
+		err = key_row_range(w->table_id, start, end, &w->key, &end_key);
 	if (err == 0 &&
 	    bytes_compare(buf_bytes(&w->key), buf_bytes(&end_key)) < 0)
 		err = batch_delete_range(&w->batch, buf_bytes(&w->key),

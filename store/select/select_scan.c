@@ -10,44 +10,16 @@ struct select_scan {
 	const struct select *select;
 	const struct snapshot *snapshot; /* NULL: there is but one scan */
 	struct snapshot *own;            /* owned, or NULL */
-	struct scan_range how;           /* its table borrowed from name */
-	struct buf name;
-	uint32_t table_id;   /* 0 until there was a scan */
-	struct buf from;     /* rows start, in reverse end here; empty: all */
-	struct scan *scan;   /* of the present span; NULL: of none */
-	size_t begun;        /* spans that had a scan, or lie before from */
-	struct buf row;      /* of the cell given last */
-	uint64_t row_count;  /* rows with a cell that was given */
+	struct scan_range how; /* its table by its id: others may get the name
+				  from one scan to the next */
+	struct buf from;       /* rows start, in reverse end here; empty: all */
+	struct scan *scan;     /* of the present span; NULL: of none */
+	size_t begun;          /* spans that had a scan, or lie before from */
+	struct buf row;        /* of the cell given last */
+	uint64_t row_count;    /* rows with a cell that was given */
 	bool limited, ended; /* there is no more to give, by the limit or so */
 	int error;           /* that ended it */
 };
-
-/* 0 if there is no such table, which scan_open tells. */
-static uint32_t find_table(struct store *s, struct bytes name)
-{
-	struct schema *schema = store_schema(s);
-	const struct table *table = schema_table(schema, name);
-	uint32_t id = table ? table->id : 0;
-
-	schema_put(schema);
-	return id;
-}
-
-/* Sets the name to that which the table has now: -ESTALE if it is no more, or
- * -ENOMEM. */
-static int find_name(struct select_scan *w)
-{
-	struct schema *schema = store_schema(w->store);
-	const struct table *table = table_by_id(schema, w->table_id);
-	int err = table ? buf_set(&w->name, table->name)
-			: fail(ESTALE,
-			       "table \"%.*s\" was dropped while it was read",
-			       (int)w->name.size, (const char *)w->name.data);
-
-	schema_put(schema);
-	w->how.table = buf_bytes(&w->name);
-	return err;
-}
 
 /* Whether a span has one row only, whose key it starts with. */
 static bool is_row(const struct select_span *span)
@@ -105,33 +77,6 @@ static void narrow(const struct select_scan *w, struct scan_range *range)
 	}
 }
 
-/* Opens a scan of the table that the first one was of, which may be renamed at
- * any time, and another take its name. */
-static int open_same(struct select_scan *w, struct scan_range *range)
-{
-	uint32_t id;
-	int err = 0;
-
-	for (;;) {
-		if (w->table_id > 0)
-			err = find_name(w);
-		if (err < 0)
-			return err;
-		range->table = w->how.table;
-		id = w->table_id ? w->table_id
-				 : find_table(w->store, range->table);
-		err = scan_open(w->store, w->snapshot, range, &w->scan);
-		if (err < 0 && (err != -ERR_no_table || w->table_id == 0))
-			return err;
-		if (!err && find_table(w->store, range->table) == id)
-			break;
-		scan_close(w->scan);
-		w->scan = NULL;
-	}
-	w->table_id = id;
-	return 0;
-}
-
 /* Sets what of range says the rows to those of span. */
 static void set_rows(const struct select_span *span, struct scan_range *range)
 {
@@ -154,7 +99,7 @@ static int begin_span(struct select_scan *w)
 	set_rows(next_span(w), &range);
 	if (range.row.size == 0)
 		narrow(w, &range);
-	err = open_same(w, &range);
+	err = scan_open(w->store, w->snapshot, &range, &w->scan);
 	w->begun += !err;
 	return err;
 }
@@ -164,6 +109,7 @@ static int begin_span(struct select_scan *w)
 static int look_up(struct select_scan *w)
 {
 	struct scan_range range = { .table = w->how.table,
+				    .table_id = w->how.table_id,
 				    .end = BYTES_LITERAL("\0") };
 
 	w->ended = true;
@@ -185,10 +131,7 @@ static int open_from(struct store *s, const struct snapshot *snapshot,
 	w->select = select;
 	w->snapshot = snapshot;
 	w->how = *how;
-	err = buf_set(&w->name, how->table);
-	w->how.table = buf_bytes(&w->name);
-	if (!err)
-		err = select_settle(select);
+	err = select_settle(select);
 	w->how.reverse = select->reverse;
 	w->how.filter = select->filter_count ? select->filters[0] : NULL;
 	/* Of who wants rows, no value is looked at. */
@@ -199,6 +142,8 @@ static int open_from(struct store *s, const struct snapshot *snapshot,
 		err = store_snapshot(s, &w->own);
 		w->snapshot = w->own;
 	}
+	if (!err && w->how.table_id == 0)
+		w->how.table_id = store_table_id(s, w->snapshot, how->table);
 	if (!err && row)
 		err = start_at(w, *row);
 	if (!err)
@@ -209,6 +154,7 @@ static int open_from(struct store *s, const struct snapshot *snapshot,
 		select_close(w);
 		return err;
 	}
+	w->how.table = BYTES_NONE;
 	*out = w;
 	return 0;
 }
@@ -233,7 +179,6 @@ void select_close(struct select_scan *w)
 		return;
 	scan_close(w->scan);
 	store_snapshot_release(w->store, w->own);
-	buf_release(&w->name);
 	buf_release(&w->from);
 	buf_release(&w->row);
 	free(w);

@@ -35,6 +35,7 @@ static int begin(struct run *r)
 	r->wire->service.store = r->store;
 	server_options_init(&options, store_memory(r->store));
 	options.listen = ":0";
+	options.answerable = routes_answerable;
 	err = server_new(&options, routes, &r->wire->service, &r->wire->server);
 	if (!err)
 		err = server_start(r->wire->server);

@@ -3,6 +3,7 @@
 
 #include "store/base/coding.h"
 #include "store/base/err.h"
+#include "store/engine/log/wal_chunk.h"
 #include "tests/sim/ruin.h"
 
 /*
@@ -21,7 +22,6 @@
  *   main_repair_cut [every-n-th-change [first]]
  */
 #define CUTS 4 /* how many edits are cut off, at most */
-#define HEADER 23
 
 struct sweep {
 	struct rng rng;
@@ -132,9 +132,12 @@ static struct edits list_edits(struct volume *v)
 
 	must(v->ops->list(v, find_edits, &e), "list");
 	log = volume_mem_file(v, e.name);
-	while (at + HEADER <= log.size && e.count < 1000 && log.data[at + 6]) {
-		at += HEADER + get_u16le(log.data + at + 4);
-		if (at <= log.size)
+	while (at + WAL_HEADER_SIZE <= log.size && e.count < 1000 &&
+	       log.data[at + WAL_AT_TYPE]) {
+		bool head = log.data[at + WAL_AT_TYPE] == CHUNK_HEAD;
+
+		at += WAL_HEADER_SIZE + get_u16le(log.data + at + WAL_AT_SIZE);
+		if (at <= log.size && !head)
 			e.ends[e.count++] = at;
 	}
 	return e;

@@ -107,7 +107,7 @@ static void repair(const struct ruin *r, enum whose whose, uint64_t n,
 		o->problem = "something was not closed";
 	if (sum_of(from) != r->sum)
 		o->problem = "the damaged store was changed";
-	if (from->ops->lease_take(from, "test") < 0)
+	if (from->ops->lease_take(from, "test", NULL, NULL) < 0)
 		o->problem = "the damaged store's lease was not given back";
 	from->ops->close(from);
 	if (o->err < 0)

@@ -44,7 +44,7 @@ check "rm -r removes the row" rm -r "$m/t/r1"
 check "it is gone" [ ! -e "$m/t/r1" ]
 check "an empty table is removed" rmdir "$m/t"
 same "the root is empty again" "" "$(ls -A "$m")"
-same "control names of the root" "ctl errors help log metrics stats \
+same "control names of the root" "as-of ctl errors help log metrics stats \
 version" \
 	"$(ls "$m/.tabletfs" | xargs)"
 check "help" grep -q versions "$m/.tabletfs/help"

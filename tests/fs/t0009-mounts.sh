@@ -97,6 +97,13 @@ for place in to-mnt twice twice/ "$work/twice"; do
 	refuse "and is gone from $m" mountpoint -q "$m"
 done
 
+mkdir full
+touch full/file
+"$TABLETFS" mount "$store" full 2>told
+same "what a mount hides is told" "has files, which are hidden" \
+	"$(grep -o "has files, which are hidden" told)"
+check "is ended" "$TABLETFS" umount full
+
 # What a daemon that died left is unmounted, also where the kernel keeps what it
 # knew of it.
 start_mount

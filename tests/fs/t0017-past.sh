@@ -67,6 +67,17 @@ same "diff against the present" "Only in c d" \
 errno EROFS mkdir "$a/now/x"
 mkdir "$m/u"
 same "each table has its own" "" "$(ls "$m/u/.at/now")"
+mkdir -p "$m/w/r/g" "$m/w/r/h"
+echo kept >"$m/w/r/g/q" && echo other >"$m/w/r/h/q"
+same "two families" "g h" "$(ls "$m/w/.at/now/r" | xargs)"
+"$TABLETFS" -store "$store" deletefamily w g
+"$TABLETFS" -store "$store" compact
+same "one that is dropped is in the pinned one" kept \
+	"$(cat "$m/w/.at/now/r/g/q")"
+same "and listed" "g h" "$(ls "$m/w/.at/now/r" | xargs)"
+same "but not in the present" h "$(ls "$m/w/r")"
+"$TABLETFS" -store "$store" createfamily w g
+same "nor with its name" h "$(ls "$m/w/r")"
 rm -r "$m/t"/[abc]
 check "a pin does not keep a table" rmdir "$m/t"
 errno ENOENT ls "$a/now"

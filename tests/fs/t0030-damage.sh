@@ -98,7 +98,7 @@ rm "$(only edits)"
 says ".edits" "$TABLETFS" read t
 back
 python3 - "$store/root" <<'PY'
-# The root as a version to come would write it: format 2, checksums right.
+# The root as a version to come would write it: format 3, checksums right.
 import struct, sys
 def crc32c(data):
     crc = 0xffffffff
@@ -110,8 +110,8 @@ def crc32c(data):
 path = sys.argv[1]
 data = bytearray(open(path, "rb").read())
 at = data.index(b"tabletfs")
-struct.pack_into("<I", data, at + 8, 2)
-struct.pack_into("<I", data, at + 28, crc32c(data[at:at + 28]))
+struct.pack_into("<I", data, at + 8, 3)
+struct.pack_into("<I", data, at + 76, crc32c(data[at:at + 76]))
 struct.pack_into("<I", data, len(data) - 4, crc32c(data[:-4]))
 open(path, "wb").write(data)
 PY

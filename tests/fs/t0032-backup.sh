@@ -16,26 +16,36 @@ mkdir -p "$m/t/row6/f"
 cp large "$m/t/row6/f/large"
 sync "$m/t/row6/f/large"
 "$TABLETFS" read t >before
-check "a backup through the mount" "$TABLETFS" backup online
-refuse "its place is taken" "$TABLETFS" backup online
-taken=$("$TABLETFS" backup online 2>&1)
+check "a backup through the mount" "$TABLETFS" backup backups
+online=$(readlink -f backups/latest)
+"$TABLETFS" -store "$work/foreign" createtable t
+foreign=$("$TABLETFS" -store "$work/foreign" backup backups 2>&1 |
+	sed 's/and this is store .*//')
+touch plain
+taken=$("$TABLETFS" backup plain 2>&1)
 rm -r "$m/t/row2"
 echo new >"$m/t/row1/f/q"
 "$TABLETFS" compact
-same "the backup is as the store was" "$(cat before)" "$(dump online)"
-check "and nothing is wrong with it" "$TABLETFS" -store online check
-check "it can be written" "$TABLETFS" -store online set t row9 f:q=nine
+same "the backup is as the store was" "$(cat before)" "$(dump "$online")"
+check "and nothing is wrong with it" "$TABLETFS" -store "$online" check
+check "it can be written" "$TABLETFS" -store "$online" set t row9 f:q=nine
 check "which the store does not see" \
 	sh -c "! '$TABLETFS' read t | grep -q nine"
 stop_mount
 
 same "what is wrong is told alike, mounted or not" \
-	"tabletfs: Backing up: online: is there already: File exists" "$taken"
-same "when it is not" "$taken" "$("$TABLETFS" backup online 2>&1)"
+	"tabletfs: Backing up: plain: cannot open: Not a directory" "$taken"
+same "when it is not" "$taken" "$("$TABLETFS" backup plain 2>&1)"
+same "also of another store" "$foreign" \
+	"tabletfs: Backing up: backups: holds backups of store $(sed -n 2p \
+	backups/backups), "
 
-# Restoring is a backup of the backup, to where the store was.
+# One that was written to is a store, which is backed up as any other.
 mv "$store" lost
-check "restoring" "$TABLETFS" -store online backup "$store"
+status 1 "it is no backup any more" "$TABLETFS" restore-from "$online" "$store"
+told "was written to since"
+check "but can be backed up" "$TABLETFS" -store "$online" backup again
+check "and be restored" "$TABLETFS" restore-from again "$store"
 start_mount
 same "a row of before" "value 2" "$(cat "$m/t/row2/f/q")"
 check "a large value" cmp large "$m/t/row6/f/large"
@@ -44,10 +54,9 @@ check "nothing is wrong" "$TABLETFS" check
 
 # To another file system files are copied.
 if [ -d /dev/shm ] && other=$(mktemp -d /dev/shm/tabletfs-test.XXXXXX); then
-	check "a backup elsewhere" sh -c \
-		"'$TABLETFS' backup '$other/copy' | grep -q '^0 files linked'"
+	check "a backup elsewhere" "$TABLETFS" backup "$other/copy"
 	same "has it all" "$("$TABLETFS" read t | md5sum)" \
-		"$(dump "$other/copy" | md5sum)"
+		"$(dump "$other/copy/latest" | md5sum)"
 	rm -r "$other"
 fi
 errno ENOENT "$TABLETFS" backup "$work/no/such/place"
@@ -96,7 +105,7 @@ check "and says what to do" \
 exec 7<>"$m/.tabletfs/ctl"
 printf 'w%d\nbackup\0%s\0' $((8 + ${#work})) "$work" >&7
 same "so are those with one" "tabletfs: backup does not run in a daemon, \
-which opens no path; run tabletfs backup <dir>" \
+which opens no path; run tabletfs backup <dir> [keep=<n>] [link=yes|no]" \
 	"$(python3 -c 'import os; print(os.pread(7, 4096, 0).decode())' |
 		sed -n 2p)"
 exec 7<&-
@@ -126,9 +135,9 @@ for i in 1 2 3 4; do
 	check "backup $i of a store in change" "$TABLETFS" backup "$work/two$i"
 	check "and the one beside it" wait $one
 	for copy in one two; do
-		check "$copy$i is whole" "$TABLETFS" -store "$work/$copy$i" check
+		check "$copy$i is whole" "$TABLETFS" -store "$work/$copy$i/latest" check
 		same "$copy$i has what did not change" "$kept" \
-			"$("$TABLETFS" -store "$work/$copy$i" read kept | md5sum)"
+			"$("$TABLETFS" -store "$work/$copy$i/latest" read kept | md5sum)"
 	done
 done
 touch "$work/enough"
@@ -141,14 +150,14 @@ if unshare -m mount -t tmpfs none "$work" 2>/dev/null; then
 	same "a place that only the command sees" "no problem found" \
 		"$(unshare -m sh -c "mount -t tmpfs none private &&
 			'$TABLETFS' backup private/copy >/dev/null &&
-			'$TABLETFS' -store private/copy check" 2>&1)"
+			'$TABLETFS' -store private/copy/latest check" 2>&1)"
 	same "nothing is at it here" "" "$(ls private)"
 	head -c 3000000 /dev/urandom >"$m/t/row/f/large"
 	out=$(unshare -m sh -c "mount -t tmpfs -o size=1m none private &&
 		'$TABLETFS' backup private/copy" 2>&1)
 	same "a full target fails" 1 $?
 	case $out in
-	*private/copy.partial/*"No space left on device") pass ;;
+	*private/copy/*.partial/*"No space left on device") pass ;;
 	*) fail "a full target: $out" ;;
 	esac
 	check "the store goes on" "$TABLETFS" set t row f:q=more
@@ -161,13 +170,14 @@ stop_amid() {
 	local tries
 	text=$work/text
 	for tries in 1 2 3 4 5 6 7 8 9 10; do
-		rm -rf "$1" "$1.partial"
+		rm -rf "$1"
 		"$TABLETFS" backup "$1" >"$text" 2>&1 &
 		command=$!
-		until compgen -G "$1.partial/*.blob.tmp" >/dev/null ||
-			[ -e "$1.partial/root" ] || [ -e "$1" ]; do :; done
+		until compgen -G "$1/*.partial/*.blob.tmp" >/dev/null ||
+			compgen -G "$1/*/root" >/dev/null; do :; done
 		kill -STOP $command
-		[ -e "$1.partial" ] && [ ! -e "$1.partial/root" ] && return
+		compgen -G "$1/*.partial" >/dev/null &&
+			! compgen -G "$1/*/root" >/dev/null && return
 		kill -CONT $command
 		wait $command
 	done
@@ -197,10 +207,10 @@ if [ -d /dev/shm ] && other=$(mktemp -d /dev/shm/tabletfs-test.XXXXXX); then
 	kill -CONT $command
 	check "the backup goes on" wait $command
 	check "then what it copied goes" gone $pinned
-	check "and is whole" "$TABLETFS" -store "$other/copy" check
-	check "as it was" [ -s "$other/copy/root" -a ! -e "$other/copy.partial" ]
+	check "and is whole" "$TABLETFS" -store "$other/copy/latest" check
+	refuse "with nothing beside it" compgen -G "$other/copy/*.partial"
 	same "with what was there" "row" \
-		"$("$TABLETFS" -store "$other/copy" read t keys-only=true |
+		"$("$TABLETFS" -store "$other/copy/latest" read t keys-only=true |
 			sed -n 2p)"
 
 	set_large
@@ -210,9 +220,11 @@ if [ -d /dev/shm ] && other=$(mktemp -d /dev/shm/tabletfs-test.XXXXXX); then
 	kill -KILL $command
 	wait $command 2>/dev/null
 	check "of a command that was killed nothing stays pinned" gone $pinned
-	check "nor is there a backup" [ ! -e "$other/copy" ]
-	refuse "what it left is no store" "$TABLETFS" -store "$other/copy.partial" ls
-	errno EEXIST "$TABLETFS" backup "$other/copy"
+	same "nor is there a backup" "" "$("$TABLETFS" backups "$other/copy")"
+	refuse "what it left is no store" \
+		"$TABLETFS" -store "$(compgen -G "$other/copy/*.partial")" ls
+	check "it may be done again" "$TABLETFS" backup "$other/copy"
+	refuse "and removes that" compgen -G "$other/copy/*.partial"
 
 	for signal in TERM KILL; do
 		for i in 1 2 3; do
@@ -231,9 +243,8 @@ if [ -d /dev/shm ] && other=$(mktemp -d /dev/shm/tabletfs-test.XXXXXX); then
 		"tabletfs: Backing up: the mount at $m ended before all was"*) pass ;;
 		*) fail "$signal: $(cat "$text")" ;;
 		esac
-		check "there is none" [ ! -e "$other/copy" ]
-		refuse "nor is what it left a store" \
-			"$TABLETFS" -store "$other/copy.partial" ls
+		same "there is none" "" "$("$TABLETFS" backups "$other/copy")"
+		refuse "and nothing is left of it" compgen -G "$other/copy/*.partial"
 	done
 	rm -r "$other"
 fi

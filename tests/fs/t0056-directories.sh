@@ -63,7 +63,7 @@ f
 %25~ a b" "$(names)"
 remount -o showctl
 same "with showctl control names come first" ".tabletfs t u
-.at .drop .schema .granularity .import .mutate .recipes .scan .stats .advice \
+.at .as-of .drop .schema .granularity .import .mutate .recipes .scan .stats .advice \
 .keyviz r s
 .row.jsonl f
 .versions %25~ a b" "$(names)"

@@ -55,6 +55,12 @@ daemon=
 # A request that is more than the kernel takes at once: all of it, or nothing.
 start_mount
 on "$store" createtable t families=f
+# The pid in the line is one of another namespace: the place is no less its own.
+line=$(head -n 1 "$store/lock")
+printf '%s\n%s\n' "$line" "00000000-0000-0000-0000-000000000000 1 2 3 4" \
+	>"$store/lock"
+same "who is in another container is reached" "t users" \
+	"$(on "$store" ls | xargs)"
 check "long requests" python3 - "$m/.tabletfs/ctl" <<'PYTHON'
 import errno, os, sys
 

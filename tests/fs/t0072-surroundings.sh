@@ -24,7 +24,7 @@ within() {
 # whom they wait, and after a minute that they do so in vain. Looked at below.
 mkdir stuck
 "$TABLETFS" mount stuck-store stuck || exit 1
-stuck=$(sed 's/pid \([0-9]*\),.*/\1/' stuck-store/lock)
+stuck=$(sed -n 's/pid \([0-9]*\),.*/\1/p' stuck-store/lock)
 at_end() {
 	kill -CONT "$stuck" 2>/dev/null
 	fusermount3 -u "$work/stuck" 2>/dev/null

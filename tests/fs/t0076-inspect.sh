@@ -39,7 +39,7 @@ mkdir -p "$m/t/large/f" && cp large "$m/t/large/f/q"
 printf 'a\nb' >"$m/t/large/f/n\"x"
 state >before
 inspects 0 "$store"
-says '^file root root 52$'
+says '^file root root 100$'
 says '^file [0-9a-f-]*\.log log [0-9]* live$'
 says '^file [0-9a-f-]*\.blob blob [0-9]* live$'
 says '^file [0-9a-f-]*\.edits edits [0-9]* current$'
@@ -104,7 +104,7 @@ says '^manifest live$'
 says '^note '
 poke "$log" 30
 inspects 1 "$log"
-says "^problem $log: offset 0 to [0-9]*: record: checksum of a chunk is "
+says "^problem $log: offset [0-9]* to [0-9]*: record: checksum of a chunk is "
 back
 
 # A finished log that is cut is damage if the manifest beside it is known.
@@ -141,13 +141,13 @@ def crc32c(data):
             crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
     return (crc ^ 0xffffffff).to_bytes(4, "little")
 root = bytearray(open(sys.argv[1], "rb").read())
-root[24] = 2
-root[44:48] = crc32c(root[16:44])
-root[48:52] = crc32c(root[:48])
+root[24] = 3
+root[92:96] = crc32c(root[16:92])
+root[96:100] = crc32c(root[:96])
 open(sys.argv[1], "wb").write(root)
 EOF
 inspects 1 "$store"
-says "^problem $store/root: offset 0 to 52: root: root: format 2 .* is newer than this program, which reads 1$"
+says "^problem $store/root: offset 0 to 100: root: root: format 3 .* is newer than this program, which reads 2$"
 poke "$store/root" 20
 inspects 1 "$store/root"
 says ': root: checksum is '
@@ -156,8 +156,8 @@ back
 # The former root is of no use: that it is damaged is no problem.
 poke "$store/root.spare" 30
 inspects 0 "$store"
-says "^file root.spare spare-root 52$"
-says "^note $store/root.spare: offset 0 to 52: root: checksum is "
+says "^file root.spare spare-root 100$"
+says "^note $store/root.spare: offset 0 to 100: root: checksum is "
 inspects 0 "$store/root.spare"
 says '^note '
 back

@@ -120,7 +120,7 @@ rm "$log"
 # It is no part of a store.
 "$TABLETFS" -store "$store" set t r f:q=1
 check "a backup" "$TABLETFS" -store "$store" backup "$work/copy" >/dev/null
-refuse "has none" [ -e "$work/copy/LOG" ]
+refuse "has none" [ -e "$work/copy/latest/LOG" ]
 check "check" "$TABLETFS" -store "$store" check >/dev/null
 sum=$(sha256sum "$log")
 start_mount -o ro

@@ -219,7 +219,7 @@ check "a loaded one, too" cmp good \
 	<("$TABLETFS" -store "$work/loaded" recipe u show hourly)
 check "a backup" T backup "$work/backup"
 check "has it" cmp good \
-	<("$TABLETFS" -store "$work/backup" recipe u show hourly)
+	<("$TABLETFS" -store "$work/backup/latest" recipe u show hourly)
 check "a repaired store" "$TABLETFS" -store "$store" repair "$work/repaired"
 check "has it" cmp good \
 	<("$TABLETFS" -store "$work/repaired" recipe u show hourly)

@@ -149,6 +149,7 @@ check "a protected table stays" at 9 $tables/DeleteTable 1=$mine/tables/t
 check "its families stay" at 9 $tables/ModifyColumnFamilies 1=$mine/tables/t \
 	2{ 1=f 4:1 }
 check "and its instance" at 9 $instances/DeleteInstance 1=$mine
+check "and its rows, together" at 9 $tables/DropRowRange 1=$mine/tables/t 3:1
 same "with its data" v-mine "$(rows $mine/tables/t)"
 check "nothing else of it is updated" at 12 $tables/UpdateTable \
 	1{ 1=$mine/tables/t } 2{ 1=change_stream_config }
@@ -174,15 +175,22 @@ rm -r "$m/mine~t/r"
 errno EPERM rmdir "$m/mine~t"
 errno EPERM rmdir "$m/mine~t/.schema/f"
 check "nor does a command drop it" eval '! T deletetable mine~t 2>said'
-check "which says what to do" grep -q 'tabletfs protect mine~t no' said
+check "which says what to do" grep -q 'tabletfs protect mine~t off' said
 refuse "nor a family" T deletefamily mine~t f
 same "it is told" yes "$(T protect mine~t)"
 same "by ls, behind the families" "Protected against deletion" \
 	"$(T ls mine~t | tail -n 1)"
 check "a table of the mount" mkdir "$m/own"
-check "is protected by a command" T protect own yes
+check "is protected by a command" T protect own on
 errno EPERM rmdir "$m/own"
-check "until that ends" T protect own no
+errno EPERM mv "$m/own" "$m/other"
+mkdir -p "$m/own/r1/f" "$m/own/r2/f"
+echo 1 >"$m/own/r1/f/q" && echo 2 >"$m/own/r2/f/q"
+errno EPERM T deleteallrows own
+check "a range of rows goes" T deleterows own prefix=r1
+same "and the rest stays" 2 "$(cat "$m/own/r2/f/q")"
+check "until that ends" T protect own off
+check "and all rows go" T deleteallrows own
 refuse "which ls shows" grep -i protected <(T ls own)
 check "and goes" rmdir "$m/own"
 refuse "none that is not there" T protect own

@@ -136,7 +136,7 @@ kill -9 "$daemon" && await_end
 fusermount3 -uz "$m"
 check "after a kill" T keyviz t metric=writes killed.tsv
 T backup copy
-refuse "a backup has none" test -e copy/HEAT
+refuse "a backup has none" test -e copy/latest/HEAT
 rm "$store/HEAT" && mkdir "$store/HEAT"
 check "a directory in its place" T set t two f:q=1
 check "is told in LOG" grep -q 'heat_lost why=' "$store/LOG"

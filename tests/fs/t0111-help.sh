@@ -5,7 +5,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 top=$(cd "$here/../.." && pwd)
 PATH=$(dirname "$TABLETFS"):$PATH
-verbs=$(tabletfs help | sed -n 's/^tabletfs \([a-z]*\)[[:blank:]].*/\1/p')
+verbs=$(tabletfs help | sed -n 's/^tabletfs \([a-z-]*\)[[:blank:]].*/\1/p')
 topics=$(tabletfs help | sed -n 's/^  \([a-z][a-z]*\) *	.*/\1/p')
 
 # Pages.

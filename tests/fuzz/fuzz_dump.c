@@ -36,7 +36,7 @@ static void dump(struct store *s, struct buf *out)
 	struct text_stream *t;
 	int err;
 
-	MUST(dump_open(s, NULL, &t) == 0);
+	MUST(dump_open(s, NULL, NULL, &t) == 0);
 	while ((err = t->next(t, out)) > 0)
 		;
 	MUST(err == 0);

@@ -4,9 +4,9 @@
 #include "store/base/coding.h"
 #include "store/base/crc32c.h"
 #include "store/base/err.h"
-#include "store/engine/files/wal_chunk.h"
 #include "store/engine/inspect/inspect_file.h"
 #include "store/text/value/quote.h"
+#include "tests/fuzz/chunks.h"
 #include "tests/fuzz/target.h"
 #include "tests/sim/memory_file.h"
 
@@ -51,30 +51,6 @@ static void seal(uint8_t *data, size_t size)
 {
 	if (size >= 4)
 		put_u32le(data + size - 4, crc32c(0, bytes_of(data, size - 4)));
-}
-
-static void seal_log(uint8_t *data, size_t size)
-{
-	size_t at = 0;
-
-	while (at + WAL_HEADER_SIZE <= size) {
-		size_t left = wal_left_in_block(at), payload;
-
-		if (left < WAL_HEADER_SIZE) {
-			at += left;
-			continue;
-		}
-		payload = get_u16le(data + at + WAL_AT_SIZE);
-		if (payload > left - WAL_HEADER_SIZE ||
-		    payload > size - at - WAL_HEADER_SIZE)
-			return;
-		put_u64le(data + at + WAL_AT_LOG_ID, ID);
-		put_u32le(data + at,
-			  crc32c(0, bytes_of(data + at + WAL_AT_SIZE,
-					     WAL_HEADER_SIZE - WAL_AT_SIZE +
-						     payload)));
-		at += WAL_HEADER_SIZE + payload;
-	}
 }
 
 /* The parts behind the data by their sizes in the footer, and the data as one
@@ -129,7 +105,7 @@ static void put_right(enum inspect_kind kind, uint8_t *data, size_t size)
 	if (kind == INSPECT_SST)
 		seal_sst(data, size);
 	else if (kind == INSPECT_LOG || kind == INSPECT_EDITS)
-		seal_log(data, size);
+		chunks_put_right(data, size, ID);
 	else if (kind == INSPECT_BLOB)
 		seal_blob(data, size);
 	else if (kind == INSPECT_ROOT && size > 20) {

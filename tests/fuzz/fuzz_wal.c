@@ -1,7 +1,6 @@
-#include "store/base/coding.h"
-#include "store/base/crc32c.h"
 #include "store/base/err.h"
-#include "store/engine/files/wal_read.h"
+#include "store/engine/log/wal_read.h"
+#include "tests/fuzz/chunks.h"
 #include "tests/fuzz/target.h"
 
 /*
@@ -10,8 +9,6 @@
  * which nothing but the first chunk would ever be looked into.
  */
 enum {
-	BLOCK = 32 << 10,
-	HEAD = 23,
 	LOG_ID = 7,
 };
 
@@ -47,27 +44,6 @@ static const struct volume_ops memory_ops = {
 	.reader_close = memory_close,
 };
 
-static void put_right(uint8_t *data, size_t size)
-{
-	size_t at = 0;
-
-	while (at + HEAD <= size) {
-		size_t left = BLOCK - at % BLOCK, payload;
-
-		if (left < HEAD) {
-			at += left;
-			continue;
-		}
-		payload = get_u16le(data + at + 4);
-		if (payload > left - HEAD || payload > size - at - HEAD)
-			return;
-		put_u64le(data + at + 7, LOG_ID);
-		put_u32le(data + at, crc32c(0, bytes_of(data + at + 4,
-							HEAD - 4 + payload)));
-		at += HEAD + payload;
-	}
-}
-
 static int count(void *context, struct bytes record)
 {
 	size_t *total = context;
@@ -94,18 +70,20 @@ static bool is_room(struct bytes b)
 /* Salvage gives at least what a replay gives. */
 static void salvage(struct volume *volume, uint64_t final_size, size_t replayed)
 {
+	struct wal_replay result;
 	struct reader *reader;
 	size_t total = 0;
 
 	MUST(volume->ops->open(volume, "log", &reader) == 0);
-	MUST(wal_salvage(reader, LOG_ID, final_size, count, lost, &total) == 0);
+	MUST(wal_salvage(reader, LOG_ID, final_size, count, lost, &total,
+			 &result) == 0);
 	MUST(total >= replayed);
 	volume->ops->reader_close(reader);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct volume volume = { &memory_ops, "memory" };
+	struct volume volume = { .ops = &memory_ops, .path = "memory" };
 	struct wal_replay result = { 0 };
 	uint64_t final_size, promised;
 	size_t total = 0;
@@ -118,7 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	MUST(copy);
 	memcpy(copy, data + 1, size - 1);
 	if (*data & 1)
-		put_right(copy, size - 1);
+		chunks_put_right(copy, size - 1, LOG_ID);
 	content = bytes_of(copy, size - 1);
 	final_size = *data & 2 ? size - 1 : 0;
 	err = wal_replay(&volume, "log", LOG_ID, final_size, count, &total,

@@ -340,10 +340,18 @@ int __wrap_ftruncate64(int fd, off_t size)
 	return __real_ftruncate64(fd, size);
 }
 
+/* What this name leads to; NULL of one that was there before, or elsewhere. */
+static struct inode *find_inode(const char *name)
+{
+	struct entry *entry = entries_find(&disk.now, name);
+
+	return entry ? entry->inode : NULL;
+}
+
 int __wrap_renameat2(int from_at, const char *from, int at, const char *name,
 		     unsigned int flags)
 {
-	struct entry *entry = entries_find(&disk.now, from);
+	struct inode *inode = find_inode(from);
 	struct inode *other = NULL;
 	int err;
 
@@ -351,18 +359,16 @@ int __wrap_renameat2(int from_at, const char *from, int at, const char *name,
 		return -1;
 	call_hook();
 	if (disk.on && (flags & RENAME_EXCHANGE))
-		other = entries_find(&disk.now, name)->inode;
+		other = find_inode(name);
 	err = __real_renameat2(from_at, from, at, name, flags);
 	if (!disk.on || err < 0)
 		return err;
 	if (flags & RENAME_EXCHANGE) {
-		struct inode *inode = entry->inode;
-
 		/* By two changes: that is no less than what may be left. */
 		change(name, "", inode);
 		change(from, "", other);
 	} else {
-		change(name, from, entry->inode);
+		change(name, from, inode);
 	}
 	return err;
 }
@@ -370,7 +376,7 @@ int __wrap_renameat2(int from_at, const char *from, int at, const char *name,
 int __wrap_linkat(int from_at, const char *from, int at, const char *name,
 		  int flags)
 {
-	struct entry *entry = entries_find(&disk.now, from);
+	struct inode *inode = find_inode(from);
 	int err;
 
 	if (fails())
@@ -378,7 +384,7 @@ int __wrap_linkat(int from_at, const char *from, int at, const char *name,
 	call_hook();
 	err = __real_linkat(from_at, from, at, name, flags);
 	if (disk.on && err == 0)
-		change(name, "", entry->inode);
+		change(name, "", inode);
 	return err;
 }
 

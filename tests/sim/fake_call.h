@@ -117,6 +117,11 @@ void call_give(struct call *c, size_t size)
 	c->kept -= size;
 }
 
+void call_committed(struct call *c)
+{
+	(void)c;
+}
+
 void call_end(struct call *c, enum call_status status, const char *text)
 {
 	FAKE_MUST(!c->ended);

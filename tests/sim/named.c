@@ -47,6 +47,9 @@ bool named_has(const struct named *n, const char *file)
 	for (i = 0; i < n->state.added_count; i++)
 		if (n->state.added[i].id == id)
 			return true;
+	for (i = 0; i < n->state.past_count; i++)
+		if (n->state.pasts[i]->id == id)
+			return true;
 	return false;
 }
 

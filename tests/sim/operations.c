@@ -353,6 +353,11 @@ static int set_own_attributes(struct store *s)
 	return set_attributes_of(s, BYTES_NONE);
 }
 
+static int keep_history(struct store *s)
+{
+	return store_set_history(s, UINT64_C(3600000000), 0);
+}
+
 static int create_family(struct store *s)
 {
 	const struct family_spec family = { .name = NAME("new") };
@@ -404,6 +409,7 @@ const struct operation operations[] = {
 	{ "a table's access", .call = set_access },
 	{ "a table's attributes", .call = set_attributes },
 	{ "the store's attributes", .call = set_own_attributes },
+	{ "keep history", .call = keep_history },
 	{ "create a family", .call = create_family },
 	{ "drop a family", .call = drop_family },
 };

@@ -176,7 +176,8 @@ void script_run(struct volume *v, struct script *r)
 	}
 	if (r->before_close)
 		r->before_close(r, s);
-	if (told(r, "close", store_close(s)) == 0)
+	r->closed = told(r, "close", store_close(s)) == 0;
+	if (r->closed)
 		for (row = 0; row < SCRIPT_ROWS; row++)
 			r->durable[row] |= r->acknowledged[row];
 }
@@ -248,6 +249,41 @@ void script_look(struct volume *v, struct script *r, bool power_cut)
 		script_complain(r, "cannot be written again");
 	if (store_close(s) < 0)
 		script_complain(r, "cannot be closed again");
+}
+
+struct store *script_take(struct volume *v, struct script *r, bool *seen)
+{
+	struct store_options o;
+	struct store *s;
+	unsigned int row;
+	char text[500];
+	int err;
+
+	memset(seen, 0, SCRIPT_ROWS * sizeof(*seen));
+	options(&o);
+	err = store_open_volume(v, &o, &s);
+	if (err < 0) {
+		snprintf(text, sizeof(text), "cannot be taken over: %s: %s",
+			 err_detail(), err_text(err));
+		script_complain(r, text);
+		return NULL;
+	}
+	err = read_all(s, r, seen);
+	if (err < 0 && (err != -ERR_no_table || r->table))
+		script_complain(r, "cannot be read by the next holder");
+	r->table = err == 0;
+	for (row = 0; row < SCRIPT_ROWS; row++)
+		if (r->acknowledged[row] && !seen[row])
+			script_complain(r, "an acknowledged row was lost");
+	script_must_go_on(r, s);
+	return s;
+}
+
+void script_end(struct store *s, struct script *r)
+{
+	script_must_go_on(r, s);
+	if (told(r, "close", store_close(s)) < 0)
+		script_complain(r, "the next holder cannot close");
 }
 
 void script_try(struct volume *v, struct script *r)

@@ -18,6 +18,7 @@ struct script {
 	bool durable[SCRIPT_ROWS];      /* so did a sync after it */
 	bool table;                     /* create table returned 0 */
 	char problem[600];              /* the first that was found; or "" */
+	bool closed;                    /* close returned 0 */
 	/* Called before the store is closed; may be NULL. */
 	void (*before_close)(struct script *r, struct store *s);
 };
@@ -30,6 +31,15 @@ void script_run(struct volume *v, struct script *r);
  * to be there. Ends v.
  */
 void script_look(struct volume *v, struct script *r, bool power_cut);
+/*
+ * Takes over what a run, which goes on, has: opens v, looks whether what was
+ * acknowledged is there, tells which rows are, and writes, so that nothing of
+ * it is as it was. NULL, with a problem told, after a failure. script_end goes
+ * on with it, looks once more, and ends it and v.
+ */
+struct store *script_take(struct volume *v, struct script *r, bool *seen);
+void script_end(struct store *s, struct script *r);
+
 /* Only opens, reads what can be read, and closes; everything may fail. */
 void script_try(struct volume *v, struct script *r);
 

@@ -3,9 +3,10 @@
 #include <stdlib.h>
 
 #include "store/engine/run/backup.h"
+#include "store/engine/run/dead.h"
 #include "store/engine/run/step.h"
 #include "store/model/model.h"
-#include "tests/sim/sim.h"
+#include "tests/sim/sim_past.h"
 
 void sim_fail(struct sim *s, const char *fmt, ...)
 {
@@ -129,6 +130,8 @@ static struct volume *close_store(struct sim *s)
 	sim_close_scans(s);
 	sim_release_snapshots(s);
 	sim_drop_pending(s);
+	if (s->past)
+		sim_past_release(s);
 	count_work(s);
 	volume_mem_keep(v);
 	s->store = NULL;
@@ -254,6 +257,10 @@ static void crash(struct sim *s)
 	}
 	drop_clone_schema(s);
 	naive_rewind(&s->naive, state->naive_seq);
+	if (s->past) {
+		sim_past_rewind(s, state->engine_seq);
+		sim_past_note(s);
+	}
 	mark_durable(s);
 	if (s->crash_is_kill)
 		s->counts.kills++;
@@ -298,7 +305,7 @@ static void backup(struct sim *s)
 
 	sim_log(s, "backup");
 	sim_want(s, "volume", volume_mem_new(&to), 0);
-	sim_want(s, "backup", backup_bring(&from, to, &result), 0);
+	sim_want(s, "backup", backup_bring(&from, NULL, to, &result), 0);
 	sim_want(s, "open backup", store_open_volume(to, &s->options, &copy),
 		 0);
 	s->store = copy;
@@ -372,7 +379,11 @@ void sim_start(struct sim *s, uint64_t seed)
 		(unsigned long long)s->options.blob_file_size);
 	sim_want(s, "volume", volume_mem_new(&v), 0);
 	open_store(s, v);
+	if (s->past)
+		sim_past_begin(s);
 	mark_durable(s);
+	if (s->past)
+		sim_past_note(s);
 }
 
 void sim_end(struct sim *s)
@@ -380,6 +391,8 @@ void sim_end(struct sim *s)
 	sim_close_scans(s);
 	sim_release_snapshots(s);
 	sim_drop_pending(s);
+	if (s->past)
+		sim_past_release(s);
 	if (s->store)
 		store_close(s->store);
 	else if (s->volume)
@@ -425,8 +438,20 @@ static void purge(struct sim *s)
 	for (i = 0; i < SIM_SNAPSHOTS; i++)
 		if (s->snapshots[i].snapshot && s->snapshots[i].seq < seq)
 			seq = s->snapshots[i].seq;
+	if (s->past && sim_past_oldest(s) < seq)
+		seq = sim_past_oldest(s);
 	if (!s->clone)
 		naive_purge(&s->naive, seq);
+}
+
+/* Part of the operation that was done: its crash may come here. */
+static void past_op(struct sim *s)
+{
+	sim_past_note(s);
+	if (rng_one_in(&s->rng, 3))
+		engine_tick(store_engine(s->store));
+	if (rng_one_in(&s->rng, 6))
+		sim_past_op(s);
 }
 
 void sim_step(struct sim *s)
@@ -470,6 +495,8 @@ void sim_step(struct sim *s)
 	if (kind >= 930 && kind < 960)
 		mark_durable(s);
 	add_state(s, &s->states);
+	if (s->past)
+		past_op(s);
 	if (s->clone) {
 		s->crash_in = 0;
 		crash(s);

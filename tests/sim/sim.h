@@ -109,7 +109,8 @@ struct sim {
 	struct sim_states clone_states;
 	struct naive_schema clone_schema; /* as of before the operation */
 	bool have_clone_schema;
-	bool buries; /* the operation under way makes two steps */
+	struct sim_past *past; /* see sim_past.h; NULL: no history is kept */
+	bool buries;           /* the operation under way makes two steps */
 
 	struct sim_counts {
 		uint64_t writes, reads, cells; /* cells that were compared */

@@ -39,30 +39,31 @@ static void reverse_rows(struct naive_cell *cells, size_t count)
 	free(copy);
 }
 
-/* The policy that the family had then; NULL if there was none, or no such
- * family yet. */
-static struct gc_policy *policy_then(const struct naive_schema *then,
-				     uint32_t family_id)
+/* What a name that is t's now stands for in a snapshot: t as it was then, or
+ * what had its name, or nothing. */
+static struct naive_table table_then(const struct naive_schema *then,
+				     const struct naive_table *t)
 {
-	size_t i, j;
+	struct naive_table none = *t;
+	size_t i;
 
 	for (i = 0; i < then->table_count; i++)
-		for (j = 0; j < then->tables[i].family_count; j++)
-			if (then->tables[i].families[j].id == family_id)
-				return then->tables[i].families[j].gc;
-	return NULL;
+		if (then->tables[i].id == t->id)
+			return then->tables[i];
+	for (i = 0; i < then->table_count; i++)
+		if (bytes_equal(then->tables[i].name, t->name))
+			return then->tables[i];
+	none.family_count = 0;
+	return none;
 }
 
 /* What a reader has to see of t, of snapshot or, if that is NULL, of now. */
 static void view_of(struct sim *s, const struct naive_table *t,
 		    const struct sim_snapshot *snapshot, struct naive_view *out)
 {
-	struct naive_table seen = *t;
-	size_t i;
+	struct naive_table seen =
+		snapshot ? table_then(&snapshot->schema, t) : *t;
 
-	for (i = 0; snapshot && i < seen.family_count; i++)
-		seen.families[i].gc =
-			policy_then(&snapshot->schema, seen.families[i].id);
 	sim_want(s, "view",
 		 naive_view(&s->naive, &seen,
 			    snapshot ? snapshot->seq : s->naive.seq,

@@ -213,6 +213,8 @@ void sim_compare_attributes(struct sim *s, struct bytes table)
 				 (const char *)table.data);
 		count++;
 	}
+	if (attributes_find(have, BYTES_LITERAL(STORE_HISTORY), NULL))
+		count++;
 	if (have->count != count)
 		sim_fail(s, "\"%.*s\" has %zu attributes, not %zu",
 			 (int)table.size, (const char *)table.data, have->count,

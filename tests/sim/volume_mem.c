@@ -9,6 +9,7 @@
 
 struct mem_writer {
 	struct segment_writer writer;
+	struct mem_handle *handle;
 	struct mem_volume *volume;
 	struct content *content;
 	uint64_t room; /* bytes that need no space */
@@ -17,6 +18,7 @@ struct mem_writer {
 
 struct mem_log {
 	struct log log;
+	struct mem_handle *handle;
 	struct mem_volume *volume;
 	struct mem_file *file;
 	uint64_t held; /* bytes that need no space */
@@ -67,7 +69,18 @@ void mem_content_put(struct content *c)
 static void call_hook(struct mem_volume *v)
 {
 	if (v->hook)
-		v->hook(v->hook_context, &v->volume);
+		v->hook(v->hook_context, &v->own.volume);
+}
+
+/* Before a change: who is deposed meanwhile changes nothing. */
+static int begin_change(struct mem_handle *h)
+{
+	int err = mem_guard(h);
+
+	if (err < 0)
+		return err;
+	call_hook(h->pool);
+	return mem_guard(h);
 }
 
 static bool takes_space(const char *what)
@@ -108,7 +121,7 @@ int mem_count_call(struct mem_volume *v, const char *what, const char *name)
 	return count_roomy(v, what, name, false);
 }
 
-static struct mem_file *find(struct mem_volume *v, const char *name)
+struct mem_file *mem_find(struct mem_volume *v, const char *name)
 {
 	struct mem_file *f;
 
@@ -146,9 +159,10 @@ struct mem_file *mem_add_file(struct mem_volume *v, const char *name,
 }
 
 /* A writer with room for so many bytes. */
-static int writer_new(struct mem_volume *v, const char *name, uint64_t room,
+static int writer_new(struct mem_handle *h, const char *name, uint64_t room,
 		      struct segment_writer **out)
 {
+	struct mem_volume *v = h->pool;
 	struct mem_writer *w = calloc(1, sizeof(*w));
 
 	if (!w)
@@ -158,6 +172,7 @@ static int writer_new(struct mem_volume *v, const char *name, uint64_t room,
 		free(w);
 		return -ENOMEM;
 	}
+	w->handle = h;
 	w->volume = v;
 	w->room = room;
 	snprintf(w->name, sizeof(w->name), "%s", name);
@@ -172,35 +187,41 @@ static int mem_segment_create(struct volume *volume, const char *name,
 			      struct segment_writer **out)
 {
 	struct mem_volume *v = mem(volume);
-	int err = mem_count_call(v, "create", name);
+	int err = mem_guard(mem_handle(volume));
 
 	*out = NULL;
 	if (!err)
+		err = mem_count_call(v, "create", name);
+	if (!err)
 		err = check_free(v, name);
-	return err < 0 ? err : writer_new(v, name, 0, out);
+	return err < 0 ? err : writer_new(mem_handle(volume), name, 0, out);
 }
 
 static int mem_segment_from_spare(struct volume *volume, const char *name,
 				  uint64_t size, struct segment_writer **out)
 {
 	struct mem_volume *v = mem(volume);
-	int err = count_roomy(v, "create", name, true);
+	int err = mem_guard(mem_handle(volume));
 	uint64_t room;
 
 	*out = NULL;
 	if (!err)
+		err = count_roomy(v, "create", name, true);
+	if (!err)
 		err = check_free(v, name);
 	if (!err)
 		err = mem_take_spare(v, name, size, true, &room);
-	return err < 0 ? err : writer_new(v, name, room, out);
+	return err < 0 ? err : writer_new(mem_handle(volume), name, room, out);
 }
 
 static int mem_segment_append(struct segment_writer *writer, struct bytes data)
 {
 	struct mem_writer *w = (struct mem_writer *)writer;
-	int err = count_roomy(w->volume, "write", w->name,
-			      writer->size + data.size <= w->room);
+	int err = mem_guard(w->handle);
 
+	if (!err)
+		err = count_roomy(w->volume, "write", w->name,
+				  writer->size + data.size <= w->room);
 	if (!err)
 		err = buf_add_bytes(&w->content->data, data);
 	if (!err)
@@ -213,7 +234,8 @@ static void mem_segment_abandon(struct segment_writer *writer)
 	struct mem_writer *w = (struct mem_writer *)writer;
 
 	w->volume->open_count--;
-	mem_give_spare(w->volume, w->room);
+	if (mem_guard(w->handle) == 0)
+		mem_give_spare(w->volume, w->room);
 	mem_content_put(w->content);
 	free(w);
 }
@@ -224,11 +246,10 @@ static int mem_segment_finish(struct segment_writer *writer)
 	struct mem_volume *v = w->volume;
 	int failed = count_roomy(v, "finish", w->name, writer->size <= w->room);
 	struct mem_file *f;
-	int err = 0;
+	int err = begin_change(w->handle);
 
-	call_hook(v);
 	/* A name that was made and taken back may come back. */
-	if (!failed || rng_one_in(&v->rng, 2)) {
+	if (!err && (!failed || rng_one_in(&v->rng, 2))) {
 		err = check_free(v, w->name);
 		f = err ? NULL : mem_add_file(v, w->name, w->content);
 		if (f) {
@@ -240,31 +261,34 @@ static int mem_segment_finish(struct segment_writer *writer)
 			err = -ENOMEM;
 		}
 	}
-	call_hook(v);
 	if (!failed && !err)
 		w->room = 0;
+	if (err != -ERR_store_lost)
+		call_hook(v);
 	mem_segment_abandon(writer);
 	return failed ? failed : err;
 }
 
 /* A log with room for so many bytes. */
-static int log_new(struct mem_volume *v, const char *name, uint64_t held,
+static int log_new(struct mem_handle *h, const char *name, uint64_t held,
 		   struct log **out)
 {
+	struct mem_volume *v = h->pool;
 	struct mem_log *l = calloc(1, sizeof(*l));
 	struct content *content = mem_content_new();
+	int err = begin_change(h);
 	struct mem_file *f;
 
-	call_hook(v);
-	f = l && content ? mem_add_file(v, name, content) : NULL;
+	f = l && content && !err ? mem_add_file(v, name, content) : NULL;
 	if (!f) {
 		mem_content_put(content);
 		free(l);
-		return -ENOMEM;
+		return err ? err : -ENOMEM;
 	}
 	f->grows = true;
 	l->file = f;
 	l->held = f->room = held;
+	l->handle = h;
 	l->volume = v;
 	l->log.ops = &mem_ops;
 	l->log.path = l->file->name;
@@ -277,34 +301,40 @@ static int mem_log_create(struct volume *volume, const char *name,
 			  struct log **out)
 {
 	struct mem_volume *v = mem(volume);
-	int err = mem_count_call(v, "create", name);
+	int err = mem_guard(mem_handle(volume));
 
 	*out = NULL;
 	if (!err)
+		err = mem_count_call(v, "create", name);
+	if (!err)
 		err = check_free(v, name);
-	return err < 0 ? err : log_new(v, name, 0, out);
+	return err < 0 ? err : log_new(mem_handle(volume), name, 0, out);
 }
 
 static int mem_log_from_spare(struct volume *volume, const char *name,
 			      uint64_t size, struct log **out)
 {
 	struct mem_volume *v = mem(volume);
-	int err = count_roomy(v, "create", name, true);
+	int err = mem_guard(mem_handle(volume));
 	uint64_t room;
 
 	*out = NULL;
 	if (!err)
+		err = count_roomy(v, "create", name, true);
+	if (!err)
 		err = check_free(v, name);
 	if (!err)
 		err = mem_take_spare(v, name, size, false, &room);
-	return err < 0 ? err : log_new(v, name, room, out);
+	return err < 0 ? err : log_new(mem_handle(volume), name, room, out);
 }
 
 static int mem_log_hold(struct log *log, uint64_t size)
 {
 	struct mem_log *l = (struct mem_log *)log;
-	int err = 0;
+	int err = mem_guard(l->handle);
 
+	if (err < 0)
+		return err;
 	if (size <= l->held || l->volume->no_room)
 		return 0;
 	err = mem_is_full(l->volume)
@@ -320,22 +350,24 @@ static int mem_log_append(struct log *log, struct bytes data)
 	struct mem_log *l = (struct mem_log *)log;
 	int failed = count_roomy(l->volume, "write", l->file->name,
 				 log->size + data.size <= l->held);
-	int err;
+	int err = begin_change(l->handle);
 
-	call_hook(l->volume);
+	if (err < 0)
+		return err;
 	if (failed)
 		data.size = rng_below(&l->volume->rng, (uint32_t)data.size + 1);
 	err = buf_add_bytes(&l->file->content->data, data);
 	if (!err && !failed)
 		log->size += data.size;
 	call_hook(l->volume);
-	if (failed == -ENOSPC) {
+	if (failed == -ENOSPC && mem_guard(l->handle) == 0) {
 		l->file->content->data.size = log->size;
 		call_hook(l->volume);
 	}
 	return failed ? failed : err;
 }
 
+/* For lack of space nothing has gone. */
 static int mem_log_sync(struct log *log)
 {
 	struct mem_log *l = (struct mem_log *)log;
@@ -344,10 +376,11 @@ static int mem_log_sync(struct log *log)
 	if (l->broken)
 		return fail(EIO, "memory/%s: an earlier sync failed",
 			    l->file->name);
-	l->broken = err < 0;
+	l->broken = err < 0 && err != -ENOSPC;
+	if (err == 0)
+		err = begin_change(l->handle);
 	if (err < 0)
 		return err;
-	call_hook(l->volume);
 	l->file->synced = l->file->content->data.size;
 	l->file->name_synced = true;
 	call_hook(l->volume);
@@ -365,14 +398,16 @@ static void mem_log_close(struct log *log)
 static int mem_log_keep(struct volume *volume, const char *name)
 {
 	struct mem_volume *v = mem(volume);
-	struct mem_file *f = find(v, name);
+	struct mem_file *f = mem_find(v, name);
 	int err = mem_count_call(v, "sync", name);
 
 	if (err < 0)
 		return err;
 	if (!f)
 		return fail(ENOENT, "memory/%s: cannot open", name);
-	call_hook(v);
+	err = begin_change(mem_handle(volume));
+	if (err < 0)
+		return err;
 	f->synced = f->content->data.size;
 	f->name_synced = true;
 	call_hook(v);
@@ -383,7 +418,7 @@ static int mem_open(struct volume *volume, const char *name,
 		    struct reader **out)
 {
 	struct mem_volume *v = mem(volume);
-	struct mem_file *f = find(v, name);
+	struct mem_file *f = mem_find(v, name);
 	struct mem_reader *r;
 	int err = mem_count_call(v, "open", name);
 
@@ -435,14 +470,17 @@ static void mem_reader_close(struct reader *reader)
 static int mem_remove(struct volume *volume, const char *name)
 {
 	struct mem_volume *v = mem(volume);
-	struct mem_file *f = find(v, name);
+	struct mem_file *f = mem_find(v, name);
 	int err = mem_count_call(v, "remove", name);
 
 	if (err < 0)
 		return err;
 	if (!f)
 		return fail(ENOENT, "memory/%s: cannot remove", name);
-	call_hook(v);
+	err = begin_change(mem_handle(volume));
+	/* Somebody else may have removed it meanwhile. */
+	if (err < 0)
+		return err;
 	f->state = FILE_REMOVED;
 	mem_give_spare(v, f->room > f->content->data.size
 				  ? f->room
@@ -453,9 +491,11 @@ static int mem_remove(struct volume *volume, const char *name)
 static int mem_link(struct volume *volume, const char *name, struct volume *to)
 {
 	struct mem_volume *v = mem(volume);
-	struct mem_file *f = find(v, name), *link;
-	int err = mem_count_call(mem(to), "create", name);
+	struct mem_file *f = mem_find(v, name), *link;
+	int err = mem_guard(mem_handle(to));
 
+	if (err == 0)
+		err = mem_count_call(mem(to), "create", name);
 	if (err == 0)
 		err = f ? check_free(mem(to), name)
 			: fail(ENOENT, "memory/%s: cannot link", name);
@@ -504,12 +544,13 @@ static int mem_root_swap(struct volume *volume, uint64_t expected,
 {
 	struct mem_volume *v = mem(volume);
 	int failed = count_roomy(v, "write", "root", expected > 0);
-	int err;
+	int err = begin_change(mem_handle(volume));
 
+	if (err < 0)
+		return err;
 	if (v->root_version != expected)
 		return fail(ERR_volume_conflict, "memory/root: version %llu",
 			    (unsigned long long)v->root_version);
-	call_hook(v);
 	if (failed && (failed == -ENOSPC || rng_one_in(&v->rng, 2)))
 		return failed;
 	err = buf_set(&v->root, content);
@@ -520,12 +561,27 @@ static int mem_root_swap(struct volume *volume, uint64_t expected,
 	return failed;
 }
 
+/* Ends a handle that is not the volume's own. */
+static void close_other(struct mem_handle *h)
+{
+	struct mem_handle **at = &h->pool->others;
+
+	while (*at != h)
+		at = &(*at)->next;
+	*at = h->next;
+	free(h);
+}
+
 static void mem_close(struct volume *volume)
 {
 	struct mem_volume *v = mem(volume);
 	struct mem_file *f, *next;
 
 	mem_lease_release(volume);
+	if (mem_handle(volume) != &v->own) {
+		close_other(mem_handle(volume));
+		return;
+	}
 	if (v->kept > 0) {
 		v->kept--;
 		return;
@@ -565,6 +621,7 @@ static const struct volume_ops mem_ops = {
 	.root_get = mem_root_get,
 	.root_swap = mem_root_swap,
 	.lease_take = mem_lease_take,
+	.lease_check = mem_lease_check,
 	.lease_describe = mem_lease_describe,
 	.lease_share = mem_lease_share,
 	.lease_release = mem_lease_release,
@@ -585,104 +642,10 @@ int volume_mem_new(struct volume **out)
 	if (!v)
 		return -ENOMEM;
 	v->available = 1 << 29;
-	v->volume.ops = &mem_ops;
-	v->volume.path = "memory";
-	*out = &v->volume;
+	v->own.volume.ops = &mem_ops;
+	v->own.volume.path = "memory";
+	v->own.volume.survives_kill = true;
+	v->own.pool = v;
+	*out = &v->own.volume;
 	return 0;
-}
-
-void volume_mem_keep(struct volume *v)
-{
-	mem(v)->kept++;
-}
-
-void volume_mem_fail(struct volume *volume, uint64_t n, int error, bool forever,
-		     uint64_t seed)
-{
-	struct mem_volume *v = mem(volume);
-
-	v->fail_at = n ? v->calls + n : 0;
-	v->fail_error = error;
-	v->fail_forever = forever;
-	v->fail_space_only = false;
-	v->failed = false;
-	v->rng.state = seed;
-}
-
-void volume_mem_fill(struct volume *volume, uint64_t n, uint64_t seed)
-{
-	volume_mem_fail(volume, n, ENOSPC, true, seed);
-	mem(volume)->fail_space_only = n > 0;
-}
-
-void volume_mem_fill_suffix(struct volume *v, const char *suffix)
-{
-	mem(v)->full_suffix = suffix;
-}
-
-void volume_mem_no_room(struct volume *v)
-{
-	mem(v)->no_room = true;
-}
-
-bool volume_mem_failed(const struct volume *v)
-{
-	return ((const struct mem_volume *)v)->failed;
-}
-
-uint64_t volume_mem_calls(const struct volume *v)
-{
-	return ((const struct mem_volume *)v)->calls;
-}
-
-void volume_mem_hook(struct volume *volume,
-		     void (*hook)(void *context, struct volume *v),
-		     void *context)
-{
-	mem(volume)->hook = hook;
-	mem(volume)->hook_context = context;
-}
-
-struct bytes volume_mem_file(struct volume *volume, const char *name)
-{
-	struct mem_volume *v = mem(volume);
-	struct mem_file *f = find(v, name);
-
-	if (strcmp(name, "root") == 0)
-		return buf_bytes(&v->root);
-	if (strcmp(name, VOLUME_NOTES) == 0)
-		return buf_bytes(&v->notes);
-	if (strcmp(name, VOLUME_NOTES_OLD) == 0)
-		return buf_bytes(&v->old_notes);
-	return f ? buf_bytes(&f->content->data) : BYTES_NONE;
-}
-
-void volume_mem_truncate(struct volume *volume, const char *name, size_t size)
-{
-	struct mem_file *f = find(mem(volume), name);
-
-	if (f && size < f->content->data.size) {
-		f->content->data.size = size;
-		f->synced = size < f->synced ? size : f->synced;
-	}
-}
-
-void volume_mem_forget(struct volume *volume)
-{
-	struct mem_file **at = &mem(volume)->files, *f;
-
-	while ((f = *at)) {
-		if (f->state == FILE_LIVE) {
-			at = &f->next;
-			continue;
-		}
-		*at = f->next;
-		mem_content_put(f->content);
-		free(f);
-	}
-}
-
-size_t volume_mem_open_count(const struct volume *v)
-{
-	return ((const struct mem_volume *)v)->open_count;
 }

@@ -1,6 +1,7 @@
 #ifndef TESTS_SIM_VOLUME_MEM_H
 #define TESTS_SIM_VOLUME_MEM_H
 
+#include "store/base/lease/holder.h"
 #include "store/base/volume/volume.h"
 #include "tests/sim/rng.h"
 
@@ -13,6 +14,19 @@
  * name, and a removed file may come back, because nobody syncs a removal.
  */
 int volume_mem_new(struct volume **out);
+/* The same volume as another process has it: with a lease of its own. It is
+ * ended by close, before v. */
+int volume_mem_other(struct volume *v, struct volume **out);
+/* Who has the lease is past its time, or with who of such an identity: whoever
+ * takes it next deposes it, if it is not alive. */
+void volume_mem_expire(struct volume *v);
+void volume_mem_held_by(struct volume *v, const struct holder *who);
+/* Whether it can be known who has the lease. */
+void volume_mem_silence(struct volume *v, bool silent);
+/* From now on a kill leaves of logs only what was synced. */
+void volume_mem_forgetful(struct volume *v);
+/* As such a kill, here and now. */
+void volume_mem_forget_unsynced(struct volume *v);
 /* One more call of close is needed to end v, so that it outlives a store. */
 void volume_mem_keep(struct volume *v);
 

@@ -6,6 +6,20 @@
 /* What a power cut or a kill leaves of a volume in memory. */
 #define PAGE_SIZE 4096
 
+/* Who has a log open goes on with what is left of it. */
+void volume_mem_forget_unsynced(struct volume *v)
+{
+	struct mem_file *f;
+
+	for (f = mem(v)->files; f; f = f->next) {
+		if (!f->grows)
+			continue;
+		f->content->data.size = f->synced;
+		if (f->state == FILE_LIVE && !f->name_synced)
+			f->state = FILE_REMOVED;
+	}
+}
+
 /* Copies a log; segments never change and are shared. */
 static int clone_file(struct mem_volume *to, const struct mem_file *from)
 {
@@ -56,6 +70,9 @@ int volume_mem_kill_clone(struct volume *volume, struct volume **out)
 		err = buf_set(&to->heat, buf_bytes(&v->heat));
 	for (f = v->files; f && !err; f = f->next)
 		err = clone_file(to, f);
+	to->own.volume.survives_kill = v->own.volume.survives_kill;
+	if (err == 0 && !to->own.volume.survives_kill)
+		volume_mem_forget_unsynced(*out);
 	if (err < 0) {
 		(*out)->ops->close(*out);
 		*out = NULL;

@@ -14,9 +14,11 @@ static int end_line(struct mem_volume *v)
 int mem_note(struct volume *volume, struct bytes lines, uint64_t size_max)
 {
 	struct mem_volume *v = mem(volume);
-	int err;
+	int err = mem_guard(mem_handle(volume));
 
-	if (!v->leased)
+	if (err < 0)
+		return err;
+	if (v->leased != mem_handle(volume))
 		return fail(EINVAL, "memory: lease is not held");
 	err = end_line(v);
 	if (err == 0 && v->notes.size > 0 &&
@@ -45,11 +47,16 @@ int mem_heat_read(struct volume *volume, struct buf *out)
 int mem_heat_append(struct volume *volume, uint64_t size, struct bytes data)
 {
 	struct mem_volume *v = mem(volume);
+	int err = mem_guard(mem_handle(volume));
 
+	if (err < 0)
+		return err;
 	return v->heat.size == size ? buf_add_bytes(&v->heat, data) : -ESTALE;
 }
 
 int mem_heat_replace(struct volume *volume, struct bytes content)
 {
-	return buf_set(&mem(volume)->heat, content);
+	int err = mem_guard(mem_handle(volume));
+
+	return err < 0 ? err : buf_set(&mem(volume)->heat, content);
 }

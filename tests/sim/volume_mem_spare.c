@@ -64,9 +64,11 @@ int mem_spare_hold(struct volume *volume, const uint64_t *sizes, size_t count,
 		   bool keep)
 {
 	struct mem_volume *v = mem(volume);
-	int err = 0;
+	int err = mem_guard(mem_handle(volume));
 	size_t i;
 
+	if (err < 0)
+		return err;
 	if (v->no_room)
 		return 0;
 	for (i = 0; i < count; i++)

@@ -1,6 +1,7 @@
 #ifndef TESTS_SIM_VOLUME_MEM_STATE_H
 #define TESTS_SIM_VOLUME_MEM_STATE_H
 
+#include "store/base/lease/holder.h"
 #include "tests/sim/volume_mem.h"
 
 /* The insides of a volume in memory, for volume_mem.c and what clones it. */
@@ -26,8 +27,23 @@ struct mem_file {
 	struct mem_file *next;
 };
 
+/* One of those who use a volume, each of whom may be another process. */
+struct mem_handle {
+	struct volume volume; /* first, so that it can be cast */
+	struct mem_volume *pool;
+	uint64_t fence; /* of the pool when it took the lease; 0: it never did
+			 */
+	bool shares;
+	bool left;      /* it had the lease, or a share */
+	bool lost_told; /* lost was called, or is not to be */
+	void (*lost)(void *context);
+	void *lost_context;
+	struct mem_handle *next; /* in the pool's list of others */
+};
+
 struct mem_volume {
-	struct volume volume;
+	struct mem_handle own; /* first, so that it can be cast */
+	struct mem_handle *others;
 	struct mem_file *files;
 	struct buf root;
 	struct buf notes, old_notes, heat;
@@ -38,8 +54,12 @@ struct mem_volume {
 	size_t wanted_count;
 	bool no_room;       /* holds none */
 	uint64_t available; /* bytes that space tells while it is not full */
-	bool leased;
-	bool shared; /* by whoever reads */
+	struct mem_handle *leased; /* who has the lease; NULL: nobody */
+	uint64_t fence;            /* raised by each taking */
+	struct holder who;         /* has the lease */
+	bool expired;              /* its time has passed */
+	_Atomic bool silent;       /* nobody can know who has it */
+	struct mem_handle *shared; /* whoever reads, the last of them */
 	char holder[200];
 	size_t open_count;
 	unsigned int kept;
@@ -56,10 +76,18 @@ struct mem_volume {
 	void *hook_context;
 };
 
+static inline struct mem_handle *mem_handle(struct volume *v)
+{
+	return (struct mem_handle *)v;
+}
+
 static inline struct mem_volume *mem(struct volume *v)
 {
-	return (struct mem_volume *)v;
+	return mem_handle(v)->pool;
 }
+
+/* 0, or -ERR_store_lost if h was deposed or has released the lease. */
+int mem_guard(struct mem_handle *h);
 
 struct content *mem_content_new(void);
 struct content *mem_content_get(struct content *c);
@@ -67,6 +95,9 @@ void mem_content_put(struct content *c);
 /* Takes the reference to content; NULL when there is no memory. */
 struct mem_file *mem_add_file(struct mem_volume *v, const char *name,
 			      struct content *content);
+
+/* A file that is there, or NULL. */
+struct mem_file *mem_find(struct mem_volume *v, const char *name);
 
 /* Counts a call that can fail; 0 or the error that was asked for. */
 int mem_count_call(struct mem_volume *v, const char *what, const char *name);
@@ -88,7 +119,9 @@ int mem_note(struct volume *volume, struct bytes lines, uint64_t size_max);
 int mem_heat_read(struct volume *volume, struct buf *out);
 int mem_heat_append(struct volume *volume, uint64_t size, struct bytes data);
 int mem_heat_replace(struct volume *volume, struct bytes content);
-int mem_lease_take(struct volume *volume, const char *holder);
+int mem_lease_take(struct volume *volume, const char *holder,
+		   void (*lost)(void *context), void *context);
+int mem_lease_check(struct volume *volume);
 int mem_lease_describe(struct volume *volume, const char *holder);
 int mem_lease_share(struct volume *volume);
 void mem_lease_release(struct volume *volume);

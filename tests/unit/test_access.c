@@ -169,6 +169,58 @@ START_TEST(a_table_with_other_access_has_no_makers)
 }
 END_TEST
 
+/* What a user of these groups, a bit each, may do: rwx. */
+static mode_t may(const struct table_access *a, uid_t uid, unsigned int groups)
+{
+	if (uid == a->uid)
+		return a->mode >> 6 & 7;
+	return (groups >> a->gid & 1 ? a->mode >> 3 : a->mode) & 7;
+}
+
+/* All bits of a class come and go alike, so one of them will do. */
+static void check_narrowed(const struct table_access *a,
+			   const struct table_access *b)
+{
+	struct table_access both = *a;
+	unsigned int groups;
+	uid_t uid;
+
+	access_narrow(&both, b);
+	ck_assert_uint_eq(both.uid, a->uid);
+	ck_assert_uint_eq(both.gid, a->gid);
+	for (uid = 1; uid <= 3; uid++)
+		for (groups = 0; groups < 4; groups++)
+			ck_assert_uint_eq(may(&both, uid, groups) &
+						  ~(may(a, uid, groups) &
+						    may(b, uid, groups)),
+					  0);
+	if (a->uid == b->uid && a->gid == b->gid)
+		ck_assert_uint_eq(both.mode, a->mode & b->mode);
+}
+
+START_TEST(what_two_allow)
+{
+	uint32_t i, j, ids;
+
+	/* Modes of r alone, in all combinations. */
+	for (i = 0; i < 8; i++)
+		for (j = 0; j < 8; j++)
+			for (ids = 0; ids < 4; ids++) {
+				struct table_access a = { (i & 4) << 6 |
+								  (i & 2) << 4 |
+								  (i & 1) << 2,
+							  1, 0 };
+				struct table_access b = { (j & 4) << 6 |
+								  (j & 2) << 4 |
+								  (j & 1) << 2,
+							  1 + (ids & 1),
+							  ids >> 1 };
+
+				check_narrowed(&a, &b);
+			}
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = {
@@ -176,7 +228,8 @@ int main(void)
 		chmod_is_taken_if_it_changes_nothing,
 		who_makes_it_in_a_shared_table_owns_it,
 		a_table_with_other_access_has_no_makers,
+		what_two_allow,
 	};
 
-	return run_suite("access", NULL, NULL, tests, 4);
+	return run_suite("access", NULL, NULL, tests, 5);
 }

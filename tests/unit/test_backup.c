@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "store/base/err.h"
+#include "store/engine/files/manifest_root.h"
 #include "store/engine/run/backup.h"
 #include "store/engine/run/step.h"
 #include "store/model/model.h"
@@ -134,7 +135,7 @@ static int bring(struct buf *contents, int (*unpin)(void *context),
 	int err;
 
 	ck_assert_int_eq(volume_mem_new(to), 0);
-	err = backup_bring(&from, *to, &result);
+	err = backup_bring(&from, NULL, *to, &result);
 	ck_assert(err < 0 || result.linked_count + result.copied_count > 0);
 	return err;
 }
@@ -191,19 +192,32 @@ END_TEST
 
 START_TEST(contents_are_not_trusted)
 {
-	static const char *const wrong[] = { "", "\x01", "\xff\xff",
-					     "\x01\x02\x63" };
-	struct buf contents = BUF_INIT;
+	struct buf contents = BUF_INIT, wrong = BUF_INIT;
+	struct backup_pin *pin;
 	struct volume *to;
 	size_t i;
 
-	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
-		ck_assert_int_eq(buf_set(&contents, bytes_string(wrong[i])), 0);
-		ck_assert_int_eq(bring(&contents, let_be, &to),
-				 i == 3 ? -ERR_format_newer
-					: -ERR_manifest_damaged);
+	fill(1);
+	ck_assert_int_eq(store_pin(store, &contents, &pin), 0);
+	store_unpin(store, pin);
+	for (i = 0; i < MANIFEST_ROOT_SIZE; i++) {
+		ck_assert_int_eq(buf_set(&wrong, bytes_of(contents.data, i)),
+				 0);
+		ck_assert_int_eq(bring(&wrong, let_be, &to),
+				 -ERR_manifest_damaged);
+		to->ops->close(to);
+		ck_assert_int_eq(buf_set(&wrong, buf_bytes(&contents)), 0);
+		wrong.data[i] ^= 1;
+		ck_assert_int_eq(bring(&wrong, let_be, &to),
+				 -ERR_manifest_damaged);
 		to->ops->close(to);
 	}
+	/* An edit that is none. */
+	ck_assert_int_eq(buf_set(&wrong, bytes_of(contents.data, i)), 0);
+	ck_assert_int_eq(buf_add_byte(&wrong, 99), 0);
+	ck_assert_int_eq(bring(&wrong, let_be, &to), -ERR_manifest_damaged);
+	to->ops->close(to);
+	buf_release(&wrong);
 	buf_release(&contents);
 }
 END_TEST

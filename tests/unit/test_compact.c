@@ -18,7 +18,7 @@
 #define VISIBLE_MAX 4000
 #define SNAPSHOTS_MAX 4
 
-struct moment {
+struct point {
 	uint64_t seq, now_us;
 };
 
@@ -28,7 +28,7 @@ static struct manifest *manifest;
 static struct memtable *memtable;
 static struct gc_rules *rules;
 static struct history history;
-static struct moment snapshots[SNAPSHOTS_MAX];
+static struct point snapshots[SNAPSHOTS_MAX];
 static size_t snapshot_count;
 static uint64_t seq, now_us, birth_seq;
 static size_t flushed_count; /* of the history's records */
@@ -333,7 +333,7 @@ static void read_store(struct history *h)
 	}
 }
 
-static void compare_at(const struct history *h, struct moment m)
+static void compare_at(const struct history *h, struct point m)
 {
 	static struct bytes wanted[VISIBLE_MAX], found[VISIBLE_MAX];
 	size_t count, i;
@@ -378,7 +378,7 @@ static void check_store(void)
 	read_store(&h);
 	for (i = 0; i < snapshot_count; i++)
 		compare_at(&h, snapshots[i]);
-	compare_at(&h, (struct moment){ seq, now_us });
+	compare_at(&h, (struct point){ seq, now_us });
 	history_release(&h);
 	check_levels();
 }
@@ -388,7 +388,7 @@ static void change_snapshots(void)
 	size_t i;
 
 	if (snapshot_count < SNAPSHOTS_MAX && draw(2)) {
-		snapshots[snapshot_count++] = (struct moment){ seq, now_us };
+		snapshots[snapshot_count++] = (struct point){ seq, now_us };
 		return;
 	}
 	if (snapshot_count == 0)
@@ -534,7 +534,8 @@ static uint64_t flush_three(uint64_t rules_seq, uint64_t above)
 	uint64_t seqs[SNAPSHOTS_MAX + 1], i, left;
 
 	setup();
-	rules->tables[0].rules_seq = rules_seq;
+	for (i = 0; i < rules->tables[0].family_count; i++)
+		rules->tables[0].families[i].rules_seq = rules_seq;
 	for (i = 1; i <= 3; i++) {
 		buf_reset(&key);
 		check(key_add_table(&key, 1));

@@ -360,6 +360,31 @@ START_TEST(a_dropped_table_comes_back)
 }
 END_TEST
 
+/* Which one knew, of several, though the others stay. */
+START_TEST(a_dropped_table_comes_back_with_who_saw_it)
+{
+	struct family_spec kept = { .name = BYTES_LITERAL("kept") };
+	struct snapshot *before, *between;
+	uint64_t full;
+
+	ck_assert_int_eq(store_snapshot(store, &before), 0);
+	ck_assert_int_eq(
+		store_create_table(store, bytes_string("v"), false, &kept, 1),
+		0);
+	fill("v", "kept", 0, ROWS);
+	small_store_flush(store);
+	full = sst_bytes();
+	ck_assert_int_eq(store_snapshot(store, &between), 0);
+	ck_assert_int_eq(store_drop_table(store, bytes_string("v"), false), 0);
+	small_store_wait(store, 1);
+	ck_assert_uint_ge(sst_bytes(), full);
+	store_snapshot_release(store, between);
+	small_store_wait(store, 1);
+	ck_assert_uint_lt(sst_bytes(), full / 10);
+	store_snapshot_release(store, before);
+}
+END_TEST
+
 /* One tombstone in a memtable, beside a writer. */
 START_TEST(an_emptied_table_comes_back)
 {
@@ -501,6 +526,7 @@ int main(void)
 		snapshots_keep_them,
 		few_deletions_wait,
 		a_dropped_table_comes_back,
+		a_dropped_table_comes_back_with_who_saw_it,
 		an_emptied_table_comes_back,
 		what_has_expired_comes_back,
 		what_stays_is_left_alone,

@@ -22,7 +22,7 @@ static void set_up(void)
 {
 	now_us = UINT64_C(1767607872131415); /* 2026-01-05T10:11:12.131415Z */
 	ck_assert_int_eq(volume_mem_new(&volume), 0);
-	ck_assert_int_eq(volume->ops->lease_take(volume, ""), 0);
+	ck_assert_int_eq(volume->ops->lease_take(volume, "", NULL, NULL), 0);
 	events = (struct event_log){ .volume = NULL };
 	ck_assert_int_eq(event_log_init(&events, volume, &test_clock, true, -1),
 			 0);

@@ -187,7 +187,7 @@ START_TEST(a_life_is_told)
 
 	rewind_log();
 	ck_assert_str_eq(next_line(), "opened");
-	check_has(" format=1 epoch=1 ");
+	check_has(" format=2 epoch=1 ");
 	check_has(" by=\"the test\"");
 	ck_assert_uint_eq(pair("ssts"), 0);
 	ck_assert_uint_eq(pair("memtable"), 64 << 10);

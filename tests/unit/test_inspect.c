@@ -5,8 +5,8 @@
 #include "store/base/crc32c.h"
 #include "store/base/err.h"
 #include "store/engine/files/manifest_name.h"
-#include "store/engine/files/wal_chunk.h"
-#include "store/engine/files/wal_read.h"
+#include "store/engine/log/wal_chunk.h"
+#include "store/engine/log/wal_read.h"
 #include "store/engine/inspect/inspect_file.h"
 #include "store/format/key.h"
 #include "store/format/sst/sst.h"
@@ -110,7 +110,7 @@ static bool is_padding(const char *name, const struct buf *content, size_t at)
 	size_t left = WAL_BLOCK_SIZE - at % WAL_BLOCK_SIZE;
 
 	return (strstr(name, ".log") || strstr(name, ".edits")) &&
-	       left < WAL_HEADER_SIZE && content->data[at] == 0;
+	       left < WAL_BLOCK_END && content->data[at] == 0;
 }
 
 /* Some 150 bytes of the file, and all of the last 200. */
@@ -361,7 +361,7 @@ static void check_as_replayed(const char *name, const struct buf *content,
 					       .reader_close = NULL };
 	struct told t = { .lines = BUF_INIT };
 	struct volume_ops all = ops;
-	struct volume v = { &all, "memory" };
+	struct volume v = { .ops = &all, .path = "memory" };
 	struct wal_replay result;
 	struct reader *reader;
 	const char *suffix;
@@ -412,12 +412,13 @@ START_TEST(torn_logs_are_told_as_recovery_sees_them)
 }
 END_TEST
 
-/* What lies behind damage is shown. */
+/* What lies behind damage is shown: of a log with many records in a block. */
 static void harm_log(const char *name, struct buf *content)
 {
 	struct told t = { .lines = BUF_INIT };
 
-	if (!strstr(name, ".log") || content->size < 10000)
+	if (!strstr(name, ".log") || content->size < 10000 ||
+	    content->data[WAL_AT_TYPE] != CHUNK_OLD_FULL)
 		return;
 	content->data[200] ^= 1;
 	inspect(content, name, 0, &t);
@@ -473,6 +474,24 @@ static void seal(uint8_t *data, size_t size)
 	put_u32le(data + size - 4, crc32c(0, bytes_of(data, size - 4)));
 }
 
+/* The first one, in either format. */
+static void make_newer_edit(const char *name, uint8_t *data)
+{
+	bool is_old = data[WAL_AT_TYPE] <= CHUNK_OLD_PROMISE;
+	size_t at = is_old ? 0 : WAL_HEADER_SIZE + WAL_HEAD_SIZE;
+	size_t head = is_old ? WAL_OLD_HEADER_SIZE : WAL_HEADER_SIZE;
+	const char *suffix;
+	uint64_t id;
+
+	ck_assert(manifest_parse_name(name, &id, &suffix));
+	data[at + head] = 99;
+	put_u32le(data + at,
+		  crc32c(is_old ? 0 : wal_place_crc(id, at),
+			 bytes_of(data + at + WAL_AT_SIZE,
+				  head - WAL_AT_SIZE +
+					  get_u16le(data + at + WAL_AT_SIZE))));
+}
+
 static void make_newer(const char *name, struct buf *content)
 {
 	struct told t = { .lines = BUF_INIT };
@@ -489,21 +508,17 @@ static void make_newer(const char *name, struct buf *content)
 		seal(content->data + 16, 32);
 		seal(content->data, content->size);
 	} else if (strcmp(name, "tabletfs") == 0) {
-		content->data[content->size - 2] = '9';
+		/* The digit of the format. */
+		content->data[strcspn((char *)content->data, "\n") - 1] = '9';
 	} else if (strstr(name, ".edits")) {
-		content->data[WAL_HEADER_SIZE] = 99;
-		put_u32le(content->data,
-			  crc32c(0, bytes_of(content->data + WAL_AT_SIZE,
-					     WAL_HEADER_SIZE - WAL_AT_SIZE +
-						     get_u16le(content->data +
-							       WAL_AT_SIZE))));
+		make_newer_edit(name, content->data);
 	} else {
 		return;
 	}
 	inspect(content, name, 0, &t);
 	ck_assert_msg(t.problem_count == 1, "%.2000s", text_of(&t));
 	check_says(&t, strstr(name, ".edits")   ? " 99, of a newer format; "
-						  "this program knows 1 to 10"
+						  "this program knows 1 to 15"
 		       : strstr(name, "tablet") ? "format 9"
 						: " 9 with features ");
 	check_says(&t, "newer");

@@ -5,7 +5,7 @@
 #include "store/base/volume/volume_posix.h"
 #include "store/engine/files/edit.h"
 #include "store/engine/files/manifest.h"
-#include "store/engine/files/wal.h"
+#include "store/engine/log/wal.h"
 #include "store/format/blob.h"
 #include "store/format/key.h"
 #include "tests/unit/suite.h"
@@ -71,8 +71,32 @@ static void remove_file(uint64_t id, const char *suffix)
 	ck_assert_int_eq(volume->ops->remove(volume, name), 0);
 }
 
+/* What edits_round_trip says of history. */
+static void expect_history(const struct edit *e)
+{
+	ck_assert_uint_eq(e->moments[0].seq, 2);
+	ck_assert_uint_eq(e->moments[0].size, 3);
+	ck_assert_uint_eq(e->moments[0].flags, 0);
+	ck_assert_uint_eq(e->moments[1].seq, 5);
+	ck_assert_uint_eq(e->moments[1].flags, MOMENT_AFTER_GAP);
+	ck_assert(edit_ends_moment(e, 61) && edit_drops_past(e, 62));
+	ck_assert_uint_eq(e->pasts[0]->visible_seq, 72);
+	ck_assert(e->pasts[0]->largest_exclusive);
+	ck_assert(bytes_equal(e->pasts[0]->largest, BYTES_LITERAL("bc")));
+	ck_assert_uint_eq(e->pasts[0]->blobs[0].size, 5);
+}
+
 START_TEST(edits_round_trip)
 {
+	const struct blob_share share = { 4, 5 };
+	const struct past_facts past = { .id = 70,
+					 .size = 71,
+					 .visible_seq = 72,
+					 .largest_exclusive = true,
+					 .smallest = BYTES_LITERAL("a"),
+					 .largest = BYTES_LITERAL("bc"),
+					 .blobs = &share,
+					 .blob_count = 1 };
 	struct edit e = EDIT_INIT, again;
 	struct buf raw = BUF_INIT;
 	size_t size;
@@ -81,6 +105,13 @@ START_TEST(edits_round_trip)
 	ck_assert_int_eq(edit_add_file(&e, 0, UINT64_MAX, 1), 0);
 	ck_assert_int_eq(edit_remove_file(&e, 2, 5), 0);
 	ck_assert_int_eq(edit_add_log(&e, 9, 0), 0);
+	ck_assert_int_eq(edit_add_moment(&e, &(struct moment){ 1, 2, 3, 0 }),
+			 0);
+	ck_assert_int_eq(edit_add_moment(&e, &(struct moment){ 4, 5, 6, 1 }),
+			 0);
+	ck_assert_int_eq(edit_end_moment(&e, 61), 0);
+	ck_assert_int_eq(edit_add_past(&e, &past), 0);
+	ck_assert_int_eq(edit_drop_past(&e, 62), 0);
 	e.oldest_log = 8;
 	e.last_seq = 1 << 20;
 	e.gc_time_us = 123;
@@ -95,6 +126,7 @@ START_TEST(edits_round_trip)
 	ck_assert_uint_eq(again.last_seq, 1 << 20);
 	ck_assert_uint_eq(again.gc_time_us, 123);
 	ck_assert_uint_eq(again.given_seq, 1 << 21);
+	expect_history(&again);
 	edit_release(&again);
 	/* Cut anywhere, it is refused or a shorter list of whole fields. */
 	for (size = 0; size < raw.size; size++)
@@ -230,11 +262,13 @@ END_TEST
 /* What the 32 bits of an epoch cannot tell apart is not written. */
 START_TEST(there_is_a_last_epoch)
 {
+	const struct manifest_root root = { .epoch = UINT32_MAX - 1,
+					    .edits_id = 1 };
 	struct edit e = EDIT_INIT;
 	struct manifest *m;
 
 	e.last_seq = 5;
-	ck_assert_int_eq(manifest_write(volume, UINT32_MAX - 1, 1, &e), 0);
+	ck_assert_int_eq(manifest_write(volume, &root, &e), 0);
 	m = reopen(NULL);
 	ck_assert_uint_eq(m->epoch, UINT32_MAX);
 	manifest_close(m);
@@ -266,7 +300,7 @@ START_TEST(root_is_swapped_by_one)
 		volume->ops->root_swap(volume, version, buf_bytes(&raw)), 0);
 	ck_assert_int_eq(manifest_open(volume, cache, &owner, true, false, &m),
 			 -ERR_manifest_damaged);
-	raw.data[8] = 2;
+	raw.data[8] = 9;
 	ck_assert_int_eq(
 		volume->ops->root_swap(volume, version + 1, buf_bytes(&raw)),
 		0);
@@ -471,6 +505,40 @@ START_TEST(a_store_that_lost_its_root_is_not_made_anew)
 }
 END_TEST
 
+/* An edit log that begins with more than it may grow by is not begun anew for
+ * each edit. */
+START_TEST(a_large_state_is_written_once)
+{
+	struct past_facts past = { .size = 71, .visible_seq = 72 };
+	struct buf key = BUF_INIT;
+	struct edit e = EDIT_INIT;
+	struct manifest *m = reopen(NULL);
+	uint64_t begun, i;
+
+	for (i = 0; i < 60 << 10; i++)
+		ck_assert_int_eq(buf_add_bytes(&key, bytes_string("k")), 0);
+	past.smallest = past.largest = buf_bytes(&key);
+	for (i = 0; i < 80; i++) {
+		past.id = manifest_new_id(m);
+		ck_assert_int_eq(edit_add_past(&e, &past), 0);
+	}
+	ck_assert_int_eq(manifest_apply(m, &e), 0);
+	edit_release(&e);
+	begun = m->edits_id;
+	for (i = 0; i < 10; i++) {
+		e.gc_time_us = i + 1;
+		ck_assert_int_eq(manifest_apply(m, &e), 0);
+	}
+	ck_assert_uint_eq(m->edits_id, begun);
+	ck_assert_uint_eq(m->current->past_count, 80);
+	ck_assert_ptr_null(version_past(m->current, past.id + 1));
+	for (i = 0; i < 80; i++)
+		ck_assert_ptr_nonnull(version_past(m->current, past.id - i));
+	manifest_close(m);
+	buf_release(&key);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = {
@@ -485,6 +553,7 @@ int main(void)
 		a_lost_edit_is_noticed,
 		a_missing_log_takes_no_epoch,
 		a_store_that_lost_its_root_is_not_made_anew,
+		a_large_state_is_written_once,
 	};
 
 	return run_suite("manifest", setup, teardown, tests,

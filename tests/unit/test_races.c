@@ -249,7 +249,7 @@ static void back_up(void)
 	snprintf(name, sizeof(name), "%s-backup", directory);
 	snprintf(command, sizeof(command), "rm -rf %s", name);
 	if (volume_posix_open(name, true, &to) < 0 ||
-	    backup_bring(&from, to, &result) < 0) {
+	    backup_bring(&from, NULL, to, &result) < 0) {
 		problem("backup");
 		return;
 	}

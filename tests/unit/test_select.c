@@ -386,7 +386,8 @@ START_TEST(table_is_renamed)
 }
 END_TEST
 
-/* A second range is not looked for in another table of the name. */
+/* A second range is not looked for in another table of the name; the moment of
+ * the first has it still. */
 START_TEST(table_is_the_same)
 {
 	struct select select = SELECT_INIT;
@@ -400,8 +401,9 @@ START_TEST(table_is_the_same)
 	ck_assert_int_eq(store_drop_table(s, bytes_string("t"), false), 0);
 	ck_assert_int_eq(
 		store_create_table(s, bytes_string("t"), false, NULL, 0), 0);
-	ck_assert_int_eq(select_next(scan, CURSOR_ROW, &cell), -ESTALE);
-	ck_assert_int_eq(select_next(scan, CURSOR_ROW, &cell), -ESTALE);
+	ck_assert_int_eq(select_next(scan, CURSOR_ROW, &cell), 1);
+	ck_assert(bytes_equal(cell.row, bytes_string(keys[9])));
+	ck_assert_int_eq(select_next(scan, CURSOR_ROW, &cell), 0);
 	select_close(scan);
 	select_release(&select);
 }

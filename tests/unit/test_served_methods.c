@@ -73,6 +73,7 @@ static void setup(void)
 	write_free(w);
 	server_options_init(&options, store_memory(service.store));
 	options.listen = ":0";
+	options.answerable = routes_answerable;
 	/* Calls that end by an error are given up in numbers here. */
 	options.resets_burst = 1000000;
 	ck_assert_int_eq(server_new(&options, routes, &service, &server), 0);

@@ -366,14 +366,14 @@ START_TEST(upkeep)
 	      "run tabletfs create [<dir>]\n");
 	check("backup x",
 	      "tabletfs: backup does not run in a daemon, which opens no path; "
-	      "run tabletfs backup <dir>\n");
+	      "run tabletfs backup <dir> [keep=<n>] [link=yes|no]\n");
 	check("mounts",
 	      "tabletfs: mounts does not run in a daemon, which opens no path; "
 	      "run tabletfs mounts\n");
 	check("help nonsense",
 	      "tabletfs: Don't know command or topic \"nonsense\"; tabletfs "
 	      "help lists the commands, and topics are start cookbook "
-	      "operations bigtable emulator dynamodb hbase\n");
+	      "operations undo bigtable emulator dynamodb hbase\n");
 }
 END_TEST
 

@@ -160,6 +160,9 @@ END_TEST
 /* Takes the files that e adds to another volume and makes them a store. */
 static struct volume *other_store(const struct edit *e)
 {
+	const struct manifest_root root = { 9,
+					    (UINT64_C(9) << 32) + 1,
+					    { .parent_sequence = 0 } };
 	char name[VOLUME_NAME_MAX + 1];
 	struct volume *other;
 	size_t i;
@@ -169,7 +172,7 @@ static struct volume *other_store(const struct edit *e)
 		manifest_name(e->added[i].id, "sst", name);
 		check(volume->ops->link(volume, name, other));
 	}
-	check(manifest_write(other, 9, (UINT64_C(9) << 32) + 1, e));
+	check(manifest_write(other, &root, e));
 	return other;
 }
 

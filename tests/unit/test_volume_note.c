@@ -12,7 +12,7 @@ static void begin(void)
 {
 	set_up();
 	volume = open_volume();
-	ck_assert_int_eq(volume->ops->lease_take(volume, "me"), 0);
+	ck_assert_int_eq(volume->ops->lease_take(volume, "me", NULL, NULL), 0);
 }
 
 static void end(void)
@@ -52,7 +52,7 @@ static void reopen(void)
 {
 	volume->ops->close(volume);
 	volume = open_volume();
-	ck_assert_int_eq(volume->ops->lease_take(volume, "me"), 0);
+	ck_assert_int_eq(volume->ops->lease_take(volume, "me", NULL, NULL), 0);
 }
 
 START_TEST(notes_are_appended_by_who_has_the_lease)

@@ -1,3 +1,5 @@
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -5,6 +7,8 @@
 
 #include "store/base/err.h"
 #include "store/base/volume/volume.h"
+#include "store/base/volume/volume_posix_lease.h"
+#include "store/base/volume/volume_posix_own.h"
 #include "tests/unit/suite.h"
 #include "tests/unit/volume_directory.h"
 
@@ -79,7 +83,7 @@ START_TEST(a_lock_on_the_directory_is_no_hindrance)
 	int fd = open(directory, O_RDONLY | O_DIRECTORY);
 
 	ck_assert_int_eq(flock(fd, LOCK_EX), 0);
-	ck_assert_int_eq(v->ops->lease_take(v, "me"), 0);
+	ck_assert_int_eq(v->ops->lease_take(v, "me", NULL, NULL), 0);
 	ck_assert_int_eq(v->ops->root_swap(v, 0, BYTES_LITERAL("one")), 0);
 	ck_assert_int_eq(other->ops->root_swap(other, 1, BYTES_LITERAL("x")),
 			 -EBUSY);
@@ -127,7 +131,7 @@ START_TEST(planted_names_do_no_harm)
 		unlink(path);
 		ck_assert_int_eq(mkfifo(path, 0600), 0);
 		v = open_volume();
-		ck_assert_int_eq(v->ops->lease_take(v, ""), 0);
+		ck_assert_int_eq(v->ops->lease_take(v, "", NULL, NULL), 0);
 		ck_assert_int_eq(v->ops->root_swap(v, i, BYTES_LITERAL("x")),
 				 0);
 		v->ops->close(v);
@@ -137,7 +141,7 @@ START_TEST(planted_names_do_no_harm)
 		ck_assert_int_eq(mkdir(path, 0700), 0);
 	}
 	v = open_volume();
-	ck_assert_int_eq(v->ops->lease_take(v, ""), 0);
+	ck_assert_int_eq(v->ops->lease_take(v, "", NULL, NULL), 0);
 	ck_assert_int_eq(
 		v->ops->spare_hold(v,
 				   (uint64_t[]){ 1 << 16, 1 << 16, 1 << 16,
@@ -189,7 +193,8 @@ START_TEST(a_lock_with_another_name_is_not_written_to)
 	fputs("precious", f);
 	fclose(f);
 	ck_assert_int_eq(link(victim, path), 0);
-	ck_assert_int_eq(v->ops->lease_take(v, "a holder"), -EMLINK);
+	ck_assert_int_eq(v->ops->lease_take(v, "a holder", NULL, NULL),
+			 -EMLINK);
 	ck_assert_ptr_nonnull(strstr(err_detail(), path));
 	f = fopen(victim, "r");
 	ck_assert_uint_eq(fread(text, 1, sizeof(text) - 1, f), 8);
@@ -199,10 +204,10 @@ START_TEST(a_lock_with_another_name_is_not_written_to)
 	v->ops->lease_release(v);
 
 	ck_assert_int_eq(unlink(path), 0);
-	ck_assert_int_eq(v->ops->lease_take(v, "a holder"), 0);
+	ck_assert_int_eq(v->ops->lease_take(v, "a holder", NULL, NULL), 0);
 	ck_assert_int_eq(unlink(victim), 0);
 	ck_assert_int_eq(link(path, victim), 0);
-	ck_assert_int_eq(other->ops->lease_take(other, "other"),
+	ck_assert_int_eq(other->ops->lease_take(other, "other", NULL, NULL),
 			 -ERR_store_in_use);
 	ck_assert_ptr_nonnull(strstr(err_detail(), "a holder"));
 	v->ops->close(v);
@@ -217,12 +222,161 @@ START_TEST(a_lock_that_is_no_file_is_refused)
 
 	snprintf(path, sizeof(path), "%s/lock", directory);
 	ck_assert_int_eq(mkfifo(path, 0600), 0);
-	ck_assert_int_eq(v->ops->lease_take(v, "me"), -EINVAL);
+	ck_assert_int_eq(v->ops->lease_take(v, "me", NULL, NULL), -EINVAL);
 	ck_assert_ptr_nonnull(strstr(err_detail(), path));
 	ck_assert_int_eq(v->ops->lease_share(v), -EINVAL);
 	ck_assert_int_eq(unlink(path), 0);
 	ck_assert_int_eq(symlink("/dev/null", path), 0);
-	ck_assert_int_eq(v->ops->lease_take(v, "me"), -ELOOP);
+	ck_assert_int_eq(v->ops->lease_take(v, "me", NULL, NULL), -ELOOP);
+	v->ops->close(v);
+}
+END_TEST
+
+static void check_in_use(struct volume *v, int (*enter)(struct volume *v))
+{
+	struct buf line = BUF_INIT;
+	bool here;
+
+	ck_assert_int_eq(enter(v), -ERR_store_in_use);
+	ck_assert_ptr_nonnull(strstr(err_detail(), "removed or replaced"));
+	ck_assert_int_eq(volume_posix_holder(directory, &line, &here), 1);
+	buf_release(&line);
+}
+
+static int take(struct volume *v)
+{
+	return v->ops->lease_take(v, "other", NULL, NULL);
+}
+
+static int share(struct volume *v)
+{
+	return v->ops->lease_share(v);
+}
+
+/* Neither the lock file that is missing nor another one hides a holder, from
+ * who is to write nor from who is to read. */
+START_TEST(a_removed_lock_hides_no_holder)
+{
+	struct volume *v = open_volume(), *other = open_volume();
+	char path[160];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/lock", directory);
+	ck_assert_int_eq(take(v), 0);
+	ck_assert_int_eq(unlink(path), 0);
+	check_in_use(other, share);
+	check_in_use(other, take);
+	ck_assert_int_eq(unlink(path), 0);
+	make_file("lock", "pid 1, mounted at /mnt\n");
+	check_in_use(other, take);
+	check_in_use(other, share);
+	ck_assert_int_eq(v->ops->root_swap(v, 0, BYTES_LITERAL("one")), 0);
+	v->ops->lease_release(v);
+	ck_assert_int_eq(share(other), 0);
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_int_eq(share(v), 0);
+	v->ops->lease_release(v);
+	check_in_use(v, take);
+	other->ops->lease_release(other);
+	ck_assert_int_eq(take(v), 0);
+	v->ops->lease_release(v);
+	/* A lock on the directory is nobody's. */
+	fd = open(directory, O_RDONLY | O_DIRECTORY);
+	ck_assert_int_eq(flock(fd, LOCK_EX), 0);
+	ck_assert_int_eq(take(v), 0);
+	close(fd);
+	v->ops->close(v);
+	other->ops->close(other);
+}
+END_TEST
+
+/* Two that make a volume at once: one has it, and the other is told so. */
+struct maker {
+	pthread_barrier_t begin, end;
+	atomic_uint holders;
+};
+
+static void *make_and_take(void *context)
+{
+	struct maker *m = context;
+	struct volume *v;
+	char *why = NULL;
+	int err;
+
+	pthread_barrier_wait(&m->begin);
+	err = volume_posix_open(directory, true, &v);
+	if (err == 0)
+		err = take(v);
+	if (err == 0)
+		m->holders++;
+	else if (err != -ERR_store_in_use)
+		why = strdup(err_detail());
+	pthread_barrier_wait(&m->end);
+	if (v)
+		v->ops->close(v);
+	return why;
+}
+
+START_TEST(of_two_that_make_it_one_has_it)
+{
+	pthread_t threads[2];
+	unsigned int round, i;
+
+	for (round = 0; round < 50; round++) {
+		struct maker m = { .holders = 0 };
+
+		pthread_barrier_init(&m.begin, NULL, 2);
+		pthread_barrier_init(&m.end, NULL, 2);
+		for (i = 0; i < 2; i++)
+			pthread_create(&threads[i], NULL, make_and_take, &m);
+		for (i = 0; i < 2; i++) {
+			void *why;
+
+			pthread_join(threads[i], &why);
+			ck_assert_msg(!why, "%s", (char *)why);
+		}
+		ck_assert_uint_eq(m.holders, 1);
+		pthread_barrier_destroy(&m.begin);
+		pthread_barrier_destroy(&m.end);
+		volume_posix_discard(directory);
+	}
+}
+END_TEST
+
+static void read_lock(char *text, size_t size)
+{
+	char path[160];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/lock", directory);
+	f = fopen(path, "r");
+	ck_assert_ptr_nonnull(f);
+	text[fread(text, 1, size - 1, f)] = 0;
+	fclose(f);
+}
+
+/* Who describes himself anew stays the same. */
+START_TEST(a_holder_has_one_identity)
+{
+	struct volume *v = open_volume();
+	char first[200], second[200], *a, *b;
+
+	ck_assert_int_eq(take(v), 0);
+	read_lock(first, sizeof(first));
+	ck_assert_int_eq(v->ops->lease_describe(v, "mounted"), 0);
+	read_lock(second, sizeof(second));
+	a = strchr(first, '\n');
+	b = strchr(second, '\n');
+	ck_assert(a && b);
+	ck_assert_str_eq(a, b);
+	ck_assert(!volume_posix_had_lease(v));
+	v->ops->lease_release(v);
+	ck_assert_int_eq(take(v), 0);
+	ck_assert(volume_posix_had_lease(v));
+	v->ops->lease_release(v);
+	make_file("lock", "me\n00000000-0000-0000-0000-000000000000 1 2 3 4\n");
+	ck_assert_int_eq(take(v), 0);
+	ck_assert(!volume_posix_had_lease(v));
 	v->ops->close(v);
 }
 END_TEST
@@ -239,6 +393,9 @@ int main(void)
 		a_copy_by_links_stays_as_it_is,
 		a_lock_with_another_name_is_not_written_to,
 		a_lock_that_is_no_file_is_refused,
+		a_removed_lock_hides_no_holder,
+		of_two_that_make_it_one_has_it,
+		a_holder_has_one_identity,
 	};
 
 	return run_suite("volume_planted", set_up, tear_down, tests,

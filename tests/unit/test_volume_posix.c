@@ -230,7 +230,8 @@ END_TEST
 static void check_holder(const char *want)
 {
 	struct buf line = BUF_INIT;
-	int err = volume_posix_holder(directory, &line);
+	bool here;
+	int err = volume_posix_holder(directory, &line, &here);
 
 	ck_assert_int_eq(err, want ? 0 : -ENOENT);
 	ck_assert_int_eq(buf_terminate(&line), 0);
@@ -244,8 +245,9 @@ START_TEST(lease)
 	struct segment_writer *w;
 
 	check_holder(NULL);
-	ck_assert_int_eq(v->ops->lease_take(v, "first, a long line"), 0);
-	ck_assert_int_eq(other->ops->lease_take(other, "second"),
+	ck_assert_int_eq(
+		v->ops->lease_take(v, "first, a long line", NULL, NULL), 0);
+	ck_assert_int_eq(other->ops->lease_take(other, "second", NULL, NULL),
 			 -ERR_store_in_use);
 	ck_assert_ptr_nonnull(strstr(err_detail(), "first, a long line"));
 	check_holder("first, a long line");
@@ -257,7 +259,8 @@ START_TEST(lease)
 	v->ops->lease_release(v);
 	check_holder(NULL);
 	ck_assert(exists("1.sst.tmp"));
-	ck_assert_int_eq(other->ops->lease_take(other, "second"), 0);
+	ck_assert_int_eq(other->ops->lease_take(other, "second", NULL, NULL),
+			 0);
 	ck_assert(!exists("1.sst.tmp"));
 	v->ops->segment_abandon(w);
 	v->ops->close(v);
@@ -278,14 +281,16 @@ START_TEST(shared_lease)
 	ck_assert_int_eq(v->ops->lease_share(v), 0);
 	ck_assert_int_eq(other->ops->lease_share(other), 0);
 	other->ops->lease_release(other);
-	ck_assert_int_eq(other->ops->lease_take(other, "a writer"),
+	ck_assert_int_eq(other->ops->lease_take(other, "a writer", NULL, NULL),
 			 -ERR_store_in_use);
 	ck_assert_ptr_nonnull(strstr(err_detail(), "only reads"));
-	ck_assert_int_eq(volume_posix_holder(directory, &line), 1);
+	ck_assert_int_eq(volume_posix_holder(directory, &line, &(bool){ 0 }),
+			 1);
 	ck_assert_int_eq(v->ops->lease_describe(v, "a reader"), -EINVAL);
 	v->ops->lease_release(v);
 	check_holder(NULL);
-	ck_assert_int_eq(other->ops->lease_take(other, "a writer"), 0);
+	ck_assert_int_eq(other->ops->lease_take(other, "a writer", NULL, NULL),
+			 0);
 	ck_assert_int_eq(v->ops->lease_share(v), -ERR_store_in_use);
 	ck_assert_ptr_nonnull(strstr(err_detail(), "a writer"));
 	buf_release(&line);
@@ -383,7 +388,7 @@ START_TEST(pieces)
 	struct segment_writer *w;
 	ino_t large, small;
 
-	ck_assert_int_eq(v->ops->lease_take(v, "me"), 0);
+	ck_assert_int_eq(v->ops->lease_take(v, "me", NULL, NULL), 0);
 	ck_assert_int_eq(v->ops->spare_hold(v, sizes, 2, false), 0);
 	check_list(v, "");
 	ck_assert_uint_eq(blocks_of("0.spare"), 2 * PIECE);
@@ -416,7 +421,7 @@ START_TEST(pieces)
 	rename_file("3.spare", "3.sst.tmp");
 	ck_assert_uint_eq(inode_of("3.sst.tmp"), small);
 	v = open_volume();
-	ck_assert_int_eq(v->ops->lease_take(v, "me"), 0);
+	ck_assert_int_eq(v->ops->lease_take(v, "me", NULL, NULL), 0);
 	ck_assert_int_eq(v->ops->spare_hold(v, sizes, 1, false), 0);
 	ck_assert(!exists("3.sst.tmp"));
 	ck_assert_int_eq(v->ops->segment_from_spare(v, "3.sst", 1, &w), 0);
@@ -437,11 +442,11 @@ START_TEST(kept_pieces)
 	const uint64_t sizes[] = { 4 << 20, PIECE, PIECE }, one = PIECE;
 	struct volume *v = open_volume();
 
-	ck_assert_int_eq(v->ops->lease_take(v, "me"), 0);
+	ck_assert_int_eq(v->ops->lease_take(v, "me", NULL, NULL), 0);
 	ck_assert_int_eq(v->ops->spare_hold(v, sizes, 3, false), 0);
 	v->ops->close(v);
 	v = open_volume();
-	ck_assert_int_eq(v->ops->lease_take(v, "me"), 0);
+	ck_assert_int_eq(v->ops->lease_take(v, "me", NULL, NULL), 0);
 	ck_assert_int_eq(v->ops->spare_hold(v, &one, 1, true), 0);
 	ck_assert_uint_eq(blocks_of("0.spare"), 4 << 20);
 	ck_assert(exists("2.spare"));
@@ -461,7 +466,7 @@ START_TEST(pieces_without_fallocate)
 	struct log *l;
 
 	no_fallocate = true;
-	ck_assert_int_eq(v->ops->lease_take(v, "me"), 0);
+	ck_assert_int_eq(v->ops->lease_take(v, "me", NULL, NULL), 0);
 	ck_assert_int_eq(v->ops->spare_hold(v, sizes, 2, false), 0);
 	ck_assert_uint_ge(blocks_of("0.spare"), 2 * PIECE);
 	ck_assert_uint_ge(blocks_of("1.spare"), PIECE);
@@ -577,7 +582,7 @@ START_TEST(log_in_a_piece)
 	size_t i;
 
 	memset(text, 'x', sizeof(text));
-	ck_assert_int_eq(v->ops->lease_take(v, "me"), 0);
+	ck_assert_int_eq(v->ops->lease_take(v, "me", NULL, NULL), 0);
 	ck_assert_int_eq(v->ops->spare_hold(v, &size, 1, false), 0);
 	ck_assert_int_eq(v->ops->log_from_spare(v, "1.log", PIECE, &l), 0);
 	ck_assert_int_eq(v->ops->log_append(l, bytes_of(text, sizeof(text))),
@@ -613,7 +618,7 @@ START_TEST(no_piece_of_what_others_read)
 	char byte;
 	int i;
 
-	ck_assert_int_eq(v->ops->lease_take(v, "me"), 0);
+	ck_assert_int_eq(v->ops->lease_take(v, "me", NULL, NULL), 0);
 	for (i = 0; i < 2; i++) {
 		ck_assert_int_eq(v->ops->spare_hold(v, &size, 1, false), 0);
 		ck_assert_int_eq(v->ops->segment_from_spare(

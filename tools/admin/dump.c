@@ -5,49 +5,79 @@
 #include "tools/admin/dump.h"
 #include "tools/input/input.h"
 #include "tools/verb/stop.h"
+#include "tools/verb/time.h"
 
 /* Of a dump, as it is handed to the loader. */
 #define PIECE_SIZE (256 << 10)
 
-int dump_stream(struct verb_call *c, bool (*stop)(void),
-		struct text_stream **out)
+#define AS_OF "as-of="
+
+/* FILE and as-of=, each NULL for none; false if there are other arguments. */
+static bool take_words(const struct verb_call *c, const char **path,
+		       char **as_of)
 {
+	int i;
+
+	*path = NULL;
+	*as_of = NULL;
+	for (i = 1; i < c->argc; i++) {
+		if (!strncmp(c->argv[i], AS_OF, strlen(AS_OF)))
+			*as_of = c->argv[i];
+		else if (i == 1)
+			*path = c->argv[i];
+		else
+			return false;
+	}
+	return true;
+}
+
+/* A stream of the moment of as_of, or of now: 0, or 1 after it said what is
+ * wrong. */
+static int open_stream(struct verb_call *c, const char *as_of,
+		       bool (*stop)(void), struct text_stream **out)
+{
+	struct snapshot *at;
 	int err;
 
-	*out = NULL;
-	if (c->argc != 1)
-		return verb_usage(c);
-	err = dump_open(c->store, stop, out);
+	if (verb_moment(c, as_of ? as_of + strlen(AS_OF) : NULL, &at))
+		return 1;
+	err = dump_open(c->store, at, stop, out);
 	return err < 0 ? verb_failed(c, "Dumping", err) : 0;
 }
 
-/* FILE, or NULL for none; false if there are other arguments. */
-static bool file_argument(const struct verb_call *c, const char **path)
+int dump_stream(struct verb_call *c, bool (*stop)(void),
+		struct text_stream **out)
 {
-	*path = c->argc == 2 ? c->argv[1] : NULL;
-	return c->argc <= 2;
+	const char *path;
+	char *as_of;
+
+	*out = NULL;
+	if (!take_words(c, &path, &as_of) || path)
+		return verb_usage(c);
+	return open_stream(c, as_of, stop, out);
 }
 
 int verb_dump(struct verb_call *c)
 {
 	struct text_stream *t;
 	const char *path;
-	int err;
+	char *as_of;
 
-	if (!file_argument(c, &path))
+	if (!take_words(c, &path, &as_of))
 		return verb_usage(c);
-	err = dump_open(c->store, stop_came, &t);
-	return err < 0 ? verb_failed(c, "Dumping", err)
-		       : output_text(c, path, t);
+	if (open_stream(c, as_of, stop_came, &t))
+		return 1;
+	return output_text(c, path, t);
 }
 
 int remote_dump(struct verb_call *c, const struct served *served)
 {
 	const char *path;
+	char *argv[2] = { c->argv[0], NULL };
 
-	if (!file_argument(c, &path))
+	if (!take_words(c, &path, &argv[1]))
 		return verb_usage(c);
-	return output_remote(c, served, path, 1, c->argv);
+	return output_remote(c, served, path, argv[1] ? 2 : 1, argv);
 }
 
 /* Loads all of in into s: 0 or an error. */

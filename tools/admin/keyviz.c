@@ -4,9 +4,8 @@
 
 #include "store/text/heat/heat_print.h"
 #include "store/text/heat/heat_terminal.h"
-#include "store/text/value/duration.h"
-#include "store/text/value/time.h"
 #include "tools/admin/keyviz.h"
+#include "tools/verb/time.h"
 
 /*
  * What the words mean. Of the terminal only the command knows, so it tells a
@@ -67,29 +66,6 @@ static int parse_path(struct verb_call *c, struct keyviz *k)
 			  "%s: a file ends in .svg, .html or .tsv, and words "
 			  "are metric=, from=, to= and key=",
 			  k->path);
-}
-
-/* A moment, or how long ago it was. */
-static int parse_time(struct verb_call *c, const char *text, uint64_t *us)
-{
-	uint64_t ago, now = clock_now(&clock_real);
-	int err;
-
-	if (!text)
-		return 0;
-	if (duration_parse(bytes_string(text), &ago) == 0) {
-		*us = ago < now ? now - ago : 1;
-		return 0;
-	}
-	err = time_parse(bytes_string(text), us);
-	if (err < 0)
-		return verb_wrong(c,
-				  "\"%s\": a time is like "
-				  "2023-09-10T15:21:48Z, or 90m for 90 minutes "
-				  "ago",
-				  text);
-	*us += *us == 0;
-	return 0;
 }
 
 static size_t parse_size(const char *text, size_t usual)
@@ -180,9 +156,9 @@ static int parse(struct verb_call *c, struct keyviz *k)
 		return verb_wrong(c, "a daemon writes to no file that a "
 				     "command names");
 	if (parse_style(c, k) ||
-	    parse_time(c, k->values[FROM], &k->query.from_us))
+	    verb_parse_time(c, k->values[FROM], &k->query.from_us))
 		return 1;
-	if (parse_time(c, k->values[TO], &k->query.to_us))
+	if (verb_parse_time(c, k->values[TO], &k->query.to_us))
 		return 1;
 	size_picture(k);
 	return 0;

@@ -236,12 +236,13 @@ static int tell_protection(struct verb_call *c)
 
 int verb_protect(struct verb_call *c)
 {
-	bool yes = c->argc == 3 && !strcmp(c->argv[2], "yes");
+	const char *word = c->argc == 3 ? c->argv[2] : "";
+	bool yes = !strcmp(word, "on") || !strcmp(word, "yes");
 	int err;
 
 	if (c->argc == 2)
 		return tell_protection(c);
-	if (c->argc != 3 || (!yes && strcmp(c->argv[2], "no") != 0))
+	if (!yes && strcmp(word, "off") != 0 && strcmp(word, "no") != 0)
 		return verb_usage(c);
 	err = store_set_attribute(c->store, bytes_string(c->argv[1]),
 				  BYTES_LITERAL(STORE_PROTECTED),

@@ -8,6 +8,7 @@
 #include "tools/data/wide.h"
 #include "tools/input/input.h"
 #include "tools/verb/stop.h"
+#include "tools/verb/time.h"
 
 /*
  * The words that are export's own are taken out, and what is left is read's.
@@ -331,9 +332,6 @@ static int export_next(struct text_stream *t, struct buf *out)
 		return 0;
 	while (!err && !e->ended && out->size - before < TEXT_STREAM_PIECE)
 		err = step(e, out);
-	/* What was dropped is not read, and that is not its end. */
-	if (!err && e->ended)
-		err = moment_check(e->store, e->table);
 	if (!err && !e->ended && !print_cells_holds(&e->cells))
 		/* Whoever reads it may go away for a while. */
 		select_rest(e->scan);
@@ -407,7 +405,8 @@ static int open_export(struct verb_call *c, const struct export_words *w,
 		(struct text_stream){ "Exporting", export_next, export_close };
 	e->store = c->store;
 	e->stop = stop;
-	wrong = select_parse(&read, SELECT_READ, &e->words);
+	wrong = select_parse(&read, SELECT_READ, &e->words) ||
+		verb_moment(c, e->words.as_of, &e->moment.snapshot);
 	if (!wrong) {
 		err = prepare(e, w);
 		wrong = err < 0 ? verb_failed(c, "Exporting", err) : 0;

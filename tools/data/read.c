@@ -3,6 +3,7 @@
 #include "tools/data/read.h"
 #include "tools/data/select.h"
 #include "tools/data/select_print.h"
+#include "tools/verb/time.h"
 
 /*
  * read, lookup and count are the same but for their words: what select.c makes
@@ -101,17 +102,22 @@ static int read_rows(struct verb_call *c, struct select_words *w,
 	return err;
 }
 
-/* What follows the words: of one moment, if it is read twice. */
+/* What follows the words: of one moment, if it is read twice. 0, or 1 after it
+ * said what is wrong. */
 static int run_words(struct verb_call *c, struct select_words *w,
-		     struct read_counts *counts)
+		     const char *doing, struct read_counts *counts)
 {
-	struct snapshot *snapshot = NULL;
-	int err = w->stats ? store_snapshot(c->store, &snapshot) : 0;
+	struct snapshot *snapshot;
+	int err = 0;
 
+	if (verb_moment(c, w->as_of, &snapshot))
+		return 1;
+	if (w->stats && !snapshot)
+		err = store_snapshot(c->store, &snapshot);
 	if (!err)
 		err = read_rows(c, w, snapshot, counts);
 	store_snapshot_release(c->store, snapshot);
-	return err;
+	return err < 0 ? verb_failed(c, doing, err) : 0;
 }
 
 /* explain=yes: how the rows are read, and what that costs, instead of them. */
@@ -120,8 +126,13 @@ static int explain(struct verb_call *c, struct select_words *w)
 	const struct scan_range how = { .table = bytes_string(c->argv[1]),
 					.keep_large = true };
 	struct buf text = BUF_INIT;
-	int err = explain_print(c->store, NULL, &w->select, &how, &text);
+	struct snapshot *moment;
+	int err;
 
+	if (verb_moment(c, w->as_of, &moment))
+		return 1;
+	err = explain_print(c->store, moment, &w->select, &how, &text);
+	store_snapshot_release(c->store, moment);
 	fwrite(text.data, 1, text.size, c->out);
 	buf_release(&text);
 	return err < 0 ? verb_failed(c, "Reading rows", err) : 0;
@@ -131,7 +142,7 @@ int verb_read(struct verb_call *c)
 {
 	struct read_counts counts = { 0 };
 	struct select_words w;
-	int err, wrong;
+	int wrong;
 
 	if (c->argc < 2)
 		return verb_usage(c);
@@ -139,10 +150,8 @@ int verb_read(struct verb_call *c)
 	if (!wrong && w.explained) {
 		wrong = explain(c, &w);
 	} else if (!wrong) {
-		err = run_words(c, &w, &counts);
-		if (err < 0)
-			wrong = verb_failed(c, "Reading rows", err);
-		else if (w.stats)
+		wrong = run_words(c, &w, "Reading rows", &counts);
+		if (!wrong && w.stats)
 			print_stats(c->out, &counts);
 	}
 	select_words_release(&w);
@@ -157,15 +166,13 @@ int verb_lookup(struct verb_call *c)
 {
 	struct read_counts counts = { 0 };
 	struct select_words w;
-	int err, wrong;
+	int wrong;
 
 	if (c->argc < 3)
 		return verb_usage(c);
 	wrong = select_parse(c, SELECT_LOOKUP, &w);
 	if (!wrong) {
-		err = run_words(c, &w, &counts);
-		if (err < 0)
-			wrong = verb_failed(c, "Reading row", err);
+		wrong = run_words(c, &w, "Reading row", &counts);
 		if (!wrong && counts.rows_returned == 0 && w.select.count <= 1)
 			fputs(MISSING_ROW, c->out);
 		if (!wrong && w.stats)
@@ -181,16 +188,18 @@ int verb_count(struct verb_call *c)
 {
 	struct scan_range how = { .rows_only = true };
 	struct select_scan *scan = NULL;
+	struct snapshot *moment = NULL;
 	struct select_words w;
 	struct cell cell;
 	int err, wrong;
 
 	if (c->argc < 2)
 		return verb_usage(c);
-	wrong = select_parse(c, SELECT_COUNT, &w);
+	wrong = select_parse(c, SELECT_COUNT, &w) ||
+		verb_moment(c, w.as_of, &moment);
 	if (!wrong) {
 		how.table = bytes_string(c->argv[1]);
-		err = select_open(c->store, NULL, &w.select, &how, &scan);
+		err = select_open(c->store, moment, &w.select, &how, &scan);
 		while (!err &&
 		       (err = select_next(scan, CURSOR_ROW, &cell)) == 1)
 			err = 0;
@@ -201,6 +210,7 @@ int verb_count(struct verb_call *c)
 				(unsigned long long)select_row_count(scan));
 		select_close(scan);
 	}
+	store_snapshot_release(c->store, moment);
 	select_words_release(&w);
 	return wrong;
 }

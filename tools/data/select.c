@@ -34,6 +34,9 @@ enum {
 	AUTHORIZED_VIEW,
 	FORMAT_FILE,
 	FILTER,
+	AS_OF,
+	FROM,
+	TO,
 	WORD_COUNT,
 };
 
@@ -41,6 +44,9 @@ enum {
 #define BY_READ (1u << SELECT_READ)
 #define BY_LOOKUP (1u << SELECT_LOOKUP)
 #define BY_COUNT (1u << SELECT_COUNT)
+#define BY_ROWS (1u << SELECT_ROWS)
+#define BY_DIFF (1u << SELECT_DIFF)
+#define BY_RANGE (BY_READ | BY_COUNT | BY_ROWS | BY_DIFF)
 
 /* Who knows which. Some are cbt's and refused or ignored here: a word that is
  * known can be told from a slip. */
@@ -48,12 +54,12 @@ static const struct word {
 	const char *name;
 	unsigned int verbs;
 } words[] = {
-	[START] = { "start", BY_READ | BY_COUNT },
-	[AFTER] = { "after", BY_READ | BY_COUNT },
-	[END] = { "end", BY_READ | BY_COUNT },
-	[THROUGH] = { "through", BY_READ | BY_COUNT },
-	[PREFIX] = { "prefix", BY_READ | BY_COUNT },
-	[KEY] = { "key", BY_READ | BY_LOOKUP | BY_COUNT },
+	[START] = { "start", BY_RANGE },
+	[AFTER] = { "after", BY_RANGE },
+	[END] = { "end", BY_RANGE },
+	[THROUGH] = { "through", BY_RANGE },
+	[PREFIX] = { "prefix", BY_RANGE },
+	[KEY] = { "key", BY_RANGE | BY_LOOKUP },
 	[REGEX] = { "regex", BY_READ | BY_COUNT },
 	[REVERSED] = { "reversed", BY_READ },
 	[COUNT] = { "count", BY_READ },
@@ -68,6 +74,9 @@ static const struct word {
 	[AUTHORIZED_VIEW] = { "authorized-view", BY_READ | BY_LOOKUP },
 	[FORMAT_FILE] = { "format-file", BY_READ | BY_LOOKUP },
 	[FILTER] = { "filter", BY_READ | BY_LOOKUP | BY_COUNT },
+	[AS_OF] = { "as-of", BY_READ | BY_LOOKUP | BY_COUNT | BY_ROWS },
+	[FROM] = { "from", BY_DIFF },
+	[TO] = { "to", BY_DIFF },
 };
 
 static_assert(sizeof(words) / sizeof(words[0]) == WORD_COUNT,
@@ -308,6 +317,9 @@ int select_parse(struct verb_call *c, enum select_verb verb,
 	*w = (struct select_words){ .select = SELECT_INIT };
 	if (take_words(c, verb, first, values))
 		return 1;
+	w->as_of = values[AS_OF];
+	w->from = values[FROM];
+	w->to = values[TO];
 	if (values[LIMIT])
 		return verb_wrong(
 			c, "Unknown arg key 'limit'; did you mean 'end'?");

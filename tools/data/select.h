@@ -12,6 +12,8 @@ struct select_words {
 	bool stats;           /* a summary is wanted */
 	bool explained; /* not the rows are wanted, but how they are read */
 	bool paged;     /* and a token for the rows that the limit left */
+	/* For verb_moment, which takes NULL for the present. */
+	const char *as_of, *from, *to;
 };
 
 /* Which words a verb knows. */
@@ -19,6 +21,8 @@ enum select_verb {
 	SELECT_READ,   /* all */
 	SELECT_LOOKUP, /* no ranges: the key argv[2] and others by key= */
 	SELECT_COUNT,  /* nothing about cells but filter= */
+	SELECT_ROWS,   /* nothing but which rows, and as-of= */
+	SELECT_DIFF,   /* which rows, from= and to= */
 };
 
 /* Takes the words of the verb, which has its table and a lookup its key. 0, or

@@ -176,7 +176,8 @@ int verb_import(struct verb_call *c)
 		err = feed_all(&a, im, in);
 	input_close(in);
 	if (!im)
-		return verb_failed(c, "Importing", err);
+		return err == -ERR_no_table ? import_no_table(c, a.table)
+					    : verb_failed(c, "Importing", err);
 	status = err < 0 ? verb_wrong(c, "%s", verb_error_text(err)) : 0;
 	result = importer_result(im);
 	/* Nothing came in: the error says all. */

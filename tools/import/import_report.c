@@ -25,6 +25,14 @@ void import_tell_refused(struct verb_call *c, uint64_t refused,
 			   (unsigned long long)refused);
 }
 
+int import_no_table(struct verb_call *c, const char *table)
+{
+	return verb_wrong(c,
+			  "Importing: table \"%s\" not found; createtable %s "
+			  "families=FAMILY makes it",
+			  table, table);
+}
+
 int import_quiet(struct verb_call *c, const char *value)
 {
 	if (!value || !strcmp(value, "no"))

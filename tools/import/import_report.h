@@ -3,7 +3,10 @@
 
 #include "tools/verb/verb.h"
 
-/* What an import tells at its end, wherever it ran. */
+/* What an import tells, wherever it ran. */
+
+/* There is no such table: tells it, and what makes one. 1. */
+int import_no_table(struct verb_call *c, const char *table);
 
 /* The value of quiet=, or NULL: 1 for yes, 0 for no, -1 after it said what is
  * wrong. */

@@ -332,7 +332,7 @@ static int run_dry(struct verb_call *c, struct recipe_import *r)
 	if (table)
 		status = recipe_import_dry(c, r, table);
 	else
-		verb_wrong(c, "Importing: table \"%s\" not found", r->table);
+		import_no_table(c, r->table);
 	schema_put(schema);
 	return status;
 }
@@ -345,7 +345,10 @@ static int run_import(struct verb_call *c, struct recipe_import *r)
 	int err = importer_new(c->store, TEXT_CSV, &options, &im), status;
 
 	if (err < 0) {
-		verb_failed(c, "Importing", err);
+		if (err == -ERR_no_table)
+			import_no_table(c, r->table);
+		else
+			verb_failed(c, "Importing", err);
 		return NOT_FINISHED;
 	}
 	o.err = recipe_import_feed(c, r, im);

@@ -5,6 +5,7 @@
 #include "fs/state/name.h"
 #include "store/text/value/text_format.h"
 #include "tools/import/import.h"
+#include "tools/import/import_report.h"
 #include "tools/import/progress.h"
 #include "tools/import/recipe_words.h"
 #include "tools/import/remote_import.h"
@@ -113,8 +114,7 @@ int remote_import(struct verb_call *c, const struct served *served)
 		return 1;
 	/* A name that no table can have would be a path to somewhere else. */
 	if (store_check_table_name(bytes_string(a.table)) < 0)
-		return verb_wrong(c, "Importing: table \"%s\" not found",
-				  a.table);
+		return import_no_table(c, a.table);
 	if (import_open(c, &a, &in))
 		return 1;
 	path = control_path(&a);
@@ -122,7 +122,7 @@ int remote_import(struct verb_call *c, const struct served *served)
 		verb_failed(c, "Importing", -ENOMEM);
 	else if (faccessat(served->root, a.table, F_OK, 0) < 0 &&
 		 errno == ENOENT)
-		verb_wrong(c, "Importing: table \"%s\" not found", a.table);
+		import_no_table(c, a.table);
 	else
 		status = import_through(c, served, &a, in, path);
 	free(path);

@@ -465,7 +465,7 @@ int remote_recipe(struct verb_call *c, const struct served *served)
 	int status;
 
 	if (c->argc > 1 && !has_table(served, c->argv[1])) {
-		verb_wrong(c, "Importing: table \"%s\" not found", c->argv[1]);
+		import_no_table(c, c->argv[1]);
 		return NOT_FINISHED;
 	}
 	status = recipe_import_arguments(c, served->root, &r);

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "fs/kernel/served.h"
-#include "store/base/volume/volume_posix_lease.h"
+#include "store/base/place/place.h"
 #include "tools/mount/mount_table.h"
 #include "tools/mount/mounts.h"
 
@@ -152,14 +152,15 @@ static void ask(const struct mount_list *list, const struct mount_entry *m,
 		struct answer *a)
 {
 	struct buf line = BUF_INIT;
-	int got = volume_posix_holder(m->store, &line), pid, at = 0;
+	bool here;
+	int got = volume_holder(m->store, &line, &here), pid, at = 0;
 	int err = got < 0 ? got : buf_terminate(&line);
 	const char *text = "";
 
 	if (!err)
 		text = (char *)line.data;
-	if (sscanf(text, "pid %d, mounted at %n", &pid, &at) == 1 && at > 0 &&
-	    is_at(list, m, text + at) && holds(pid, m->store) &&
+	if (here && sscanf(text, "pid %d, mounted at %n", &pid, &at) == 1 &&
+	    at > 0 && is_at(list, m, text + at) && holds(pid, m->store) &&
 	    start_time(pid, &a->since))
 		a->pid = pid;
 	else if (is_dead(m))

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "store/base/volume/volume_posix_lease.h"
+#include "store/base/place/place.h"
 #include "tools/mount/mount_table.h"
 #include "tools/mount/umount.h"
 #include "tools/verb/verb.h"
@@ -158,14 +158,14 @@ static int wait_for_store(struct verb_call *c, const char *store,
 	const struct timespec pause = { 0, POLL_MS * 1000000L };
 	struct buf holder = BUF_INIT;
 	struct timespec start, now;
-	bool has_said = false, has_looked = false, goes_on = false;
+	bool here, has_said = false, has_looked = false, goes_on = false;
 	int64_t past = 0;
 	int err = 0;
 
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	while (!err && !goes_on && past < WAIT_MAX_MS) {
 		buf_reset(&holder);
-		err = volume_posix_holder(store, &holder);
+		err = volume_holder(store, &holder, &here);
 		if (err)
 			break;
 		if (past >= SAY_AFTER_MS && !has_said) {

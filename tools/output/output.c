@@ -60,6 +60,25 @@ static const struct output_kind *kind_of(const char *path)
 	return &plain;
 }
 
+/* An archive has several files: a text of that name opens nowhere. */
+static int refuse_archive(const char *path)
+{
+	static const char *const suffixes[] = { ".zip", ".7z",  ".tar",
+						".tgz", ".rar", NULL };
+	size_t size = strlen(path), i;
+
+	for (i = 0; suffixes[i]; i++) {
+		size_t n = strlen(suffixes[i]);
+
+		if (size > n && !strcasecmp(path + size - n, suffixes[i]))
+			return fail(EINVAL,
+				    "%s: %s is none of .gz, .lz4, .zst, .xz "
+				    "and .bz2, by which a file is compressed",
+				    path, suffixes[i]);
+	}
+	return 0;
+}
+
 /* Whether o->partial is the name of o->fd still, which another command may have
  * given its file's name or removed before this one had the lock. */
 static bool is_named(const struct output *o)
@@ -189,10 +208,13 @@ int output_open(const char *path, struct output **out)
 {
 	const struct output_kind *kind =
 		path && strcmp(path, "-") ? kind_of(path) : &plain;
-	struct output *o = calloc(1, sizeof(*o));
-	int err;
+	struct output *o;
+	int err = path ? refuse_archive(path) : 0;
 
 	*out = NULL;
+	if (err < 0)
+		return err;
+	o = calloc(1, sizeof(*o));
 	if (!o)
 		return -ENOMEM;
 	signal(SIGPIPE, SIG_IGN);

@@ -23,8 +23,8 @@
 struct output;
 
 /* NULL and "-" are standard output, never compressed. 0, or an error and *out
- * is NULL: -EEXIST if another command writes
- * PATH.partial. */
+ * is NULL: -EEXIST if another command writes PATH.partial, -EINVAL if path has
+ * the name of an archive, as of .zip. */
 int output_open(const char *path, struct output **out);
 
 /* All of it or an error, which stays. */

@@ -8,7 +8,7 @@
 #   complete -o default -o nospace -F _tabletfs_paths cat ls head
 
 _tabletfs_verbs() {
-	tabletfs help 2>/dev/null | sed -n 's/^tabletfs \([a-z]*\)[[:blank:]].*/\1/p'
+	tabletfs help 2>/dev/null | sed -n 's/^tabletfs \([a-z-]*\)[[:blank:]].*/\1/p'
 }
 
 # Sets words to those of the command line up to the cursor, whole: bash parts
@@ -155,7 +155,7 @@ _tabletfs_paths() {
 			esac
 		done ;;
 	esac
-	for name in .tabletfs .schema .granularity .at .drop .import .mutate \
+	for name in .tabletfs .schema .granularity .as-of .at .drop .import .mutate \
 		.recipes .scan .stats .advice .keyviz .row.jsonl .versions; do
 		case $name in "$base"*) ;; *) continue ;; esac
 		[ -n "$base" ] || continue

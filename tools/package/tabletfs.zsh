@@ -21,7 +21,7 @@ _tabletfs_place() {
 _tabletfs_verbs() {
 	local -a verbs
 	verbs=(${(f)"$(tabletfs help 2>/dev/null |
-		sed -n 's/^tabletfs \([a-z]*\) *\t/\1:/p')"})
+		sed -n 's/^tabletfs \([a-z-]*\) *\t/\1:/p')"})
 	_describe command verbs
 }
 

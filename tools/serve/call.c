@@ -1,7 +1,5 @@
 #include <assert.h>
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "store/base/err.h"
@@ -31,23 +29,6 @@ struct bytes call_message(const struct call *c)
 	return buf_bytes(&c->request);
 }
 
-bool call_header(const struct call *c, const char *name, struct bytes *value)
-{
-	const char *at = (const char *)c->headers.data;
-	const char *end = at + c->headers.size;
-
-	while (at < end) {
-		const char *text = at + strlen(at) + 1;
-
-		if (strcmp(at, name) == 0) {
-			*value = bytes_string(text);
-			return true;
-		}
-		at = text + strlen(text) + 1;
-	}
-	return false;
-}
-
 void *call_state(const struct call *c)
 {
 	return c->state;
@@ -58,15 +39,10 @@ void call_set_state(struct call *c, void *state)
 	c->state = state;
 }
 
-static bool is_late(const struct call *c)
-{
-	return c->deadline_us && transport_us() >= c->deadline_us;
-}
-
 bool call_cancelled(const struct call *c)
 {
 	return atomic_load_explicit(&c->cancelled, memory_order_relaxed) ||
-	       is_late(c);
+	       call_is_late(c);
 }
 
 bool call_out_of_time(const struct call *c)
@@ -367,6 +343,10 @@ int call_send(struct call *c, struct buf *message)
 
 	if (message->size > CALL_MESSAGE_MAX)
 		return fail(EMSGSIZE, "an answer of %zu bytes", message->size);
+	if (!call_may_tell(c, !c->is_inline)) {
+		call_cancel(c, CALL_UNAVAILABLE, err_detail());
+		return -ECANCELED;
+	}
 	m = malloc(sizeof(*m));
 	if (!m)
 		return -ENOMEM;
@@ -394,30 +374,6 @@ int call_send(struct call *c, struct buf *message)
 	return 0;
 }
 
-/* Needs lock. */
-static void set_end(struct call *c, enum call_status status, const char *text)
-{
-	c->ended = true;
-	c->status = status;
-	buf_reset(&c->text);
-	/* Without memory for the text the status has to do. */
-	if (text)
-		(void)grpc_add_text(&c->text, bytes_string(text));
-}
-
-/* A handler that is stopped by the deadline does not know it from others. */
-void call_end(struct call *c, enum call_status status, const char *text)
-{
-	if (status == CALL_CANCELLED && is_late(c)) {
-		status = CALL_DEADLINE_EXCEEDED;
-		text = "The deadline has passed.";
-	}
-	pthread_mutex_lock(&c->lock);
-	if (!c->ended)
-		set_end(c, status, text);
-	pthread_mutex_unlock(&c->lock);
-}
-
 /* The messages that are queued, but not current, are dropped. Needs lock. */
 static void drop(struct call *c)
 {
@@ -439,20 +395,9 @@ void call_cancel(struct call *c, enum call_status status, const char *text)
 	atomic_store(&c->cancelled, true);
 	pthread_mutex_lock(&c->lock);
 	if (!c->ended || c->first)
-		set_end(c, status, text);
+		call_set_end(c, status, text);
 	drop(c);
 	pthread_mutex_unlock(&c->lock);
-}
-
-void call_fail(struct call *c, enum call_status status, const char *fmt, ...)
-{
-	char text[GRPC_TEXT_MAX + 1];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	call_end(c, status, text);
 }
 
 void call_wake(struct call *c)
@@ -508,9 +453,9 @@ static void end_state(struct call *c)
 static void finish(struct call *c)
 {
 	end_state(c);
-	if (is_late(c))
-		call_end(c, CALL_CANCELLED, NULL);
-	call_end(c, CALL_INTERNAL, "The handler gave no answer.");
+	if (call_is_late(c))
+		call_refuse(c, CALL_DEADLINE_EXCEEDED, CALL_TOO_LATE);
+	call_refuse(c, CALL_INTERNAL, "The handler gave no answer.");
 }
 
 /* Whether the run has ended for want of memory, and the call has not. */

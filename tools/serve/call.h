@@ -129,6 +129,10 @@ bool call_take(struct call *c, size_t size);
 void call_hold(struct call *c, size_t size);
 void call_give(struct call *c, size_t size);
 
+/* What the call tells was committed by it, so that nobody makes that untrue:
+ * whether it may be told is asked no more. */
+void call_committed(struct call *c);
+
 /* Ends the answer, behind what was sent: the run returns CALL_DONE. text, which
  * is copied, is one sentence for people, in UTF-8 and cut after 1,023 bytes, or
  * NULL. No call follows on c by this run. */

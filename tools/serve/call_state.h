@@ -101,6 +101,7 @@ struct call {
 	void *state;
 	uint64_t out_of_time_us;
 	bool is_inline;
+	bool committed; /* see call_committed */
 	/* Of all runs so far; begun_ns 0: there was none. */
 	uint64_t begun_ns, busy_ns;
 	struct cost cost;
@@ -125,6 +126,24 @@ struct call {
 	enum call_status status;
 	struct buf text;
 };
+
+static inline bool call_is_late(const struct call *c)
+{
+	return c->deadline_us && transport_us() >= c->deadline_us;
+}
+
+#define CALL_TOO_LATE "The deadline has passed."
+
+/* Whether what a handler has read by now may be told: asked for all that it
+ * sends, and its end. If not, the reason is in err_detail(). May take long with
+ * wait; without it, not to know is no. */
+bool call_may_tell(const struct call *c, bool wait);
+
+/* As call_end, of what tells nothing of the store: it is not asked. */
+void call_refuse(struct call *c, enum call_status status, const char *text);
+
+/* The same, whatever it ended with before. Needs lock. */
+void call_set_end(struct call *c, enum call_status status, const char *text);
 
 /* For a request of this stream, or NULL. */
 struct call *call_new(struct transport *t, struct connection *c,

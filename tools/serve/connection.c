@@ -414,7 +414,7 @@ static bool inject(struct connection *c, struct call *call)
 	o->inject(o->inject_context, call->route->path, &fault);
 	if (fault.status != CALL_OK) {
 		call->done = true;
-		call_end(call, fault.status, "This fault was injected.");
+		call_refuse(call, fault.status, "This fault was injected.");
 	}
 	if (fault.latency_ms > 0)
 		call->due_ms = transport_ms() + fault.latency_ms;
@@ -441,7 +441,8 @@ static int run_ready(struct connection *c)
 			continue;
 		if (!call->done) {
 			if (call->request.size <= r->inline_max &&
-			    r->inline_max > 0 && transport_us() < until_us)
+			    r->inline_max > 0 && transport_us() < until_us &&
+			    call_may_tell(call, false))
 				call_run_inline(call, until_us);
 			else
 				call_run_later(call);

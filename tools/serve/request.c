@@ -4,12 +4,30 @@
 #include "store/base/err.h"
 #include "tools/serve/request.h"
 
+/* Of call.h: what request_header has put there. */
+bool call_header(const struct call *c, const char *name, struct bytes *value)
+{
+	const char *at = (const char *)c->headers.data;
+	const char *end = at + c->headers.size;
+
+	while (at < end) {
+		const char *text = at + strlen(at) + 1;
+
+		if (strcmp(at, name) == 0) {
+			*value = bytes_string(text);
+			return true;
+		}
+		at = text + strlen(text) + 1;
+	}
+	return false;
+}
+
 static void refuse(struct call *c, enum call_status status, const char *text)
 {
 	c->complete = true;
 	c->done = true;
 	c->starved = false;
-	call_end(c, status, text);
+	call_refuse(c, status, text);
 }
 
 void request_header(struct call *c, struct bytes name, struct bytes value)

@@ -62,6 +62,12 @@ struct server_options {
 	/* What is worth a line of a log. From any thread; NULL: nothing. */
 	void (*log)(void *context, const char *line);
 	void *log_context;
+	/* Whether what the handlers read by now may be told: asked with their
+	 * context for each message and for the end of a call, but of what was
+	 * committed. 0, or negative, and then the call ends with UNAVAILABLE
+	 * and err_detail(); without wait, for which nobody may, -EAGAIN while
+	 * it is not known. From any thread; NULL: it always may. */
+	int (*answerable)(void *context, bool wait);
 	/* Draws what is to go wrong with a call of this path; from any thread.
 	 * NULL: nothing. */
 	void (*inject)(void *context, const char *path,

@@ -93,12 +93,26 @@ static int open_ctl(const struct served *served)
 	return fd < 0 ? -errno : fd;
 }
 
+/* What helps against an error of reaching who has the store; opened: of asking
+ * it then, which it answers by what is wrong. */
+static const char *advice(const struct served *served, int err, bool opened)
+{
+	if (err == ECONNABORTED || err == ENOTCONN || err == ECONNRESET ||
+	    err == EPIPE)
+		return "; it has ended, try again";
+	if (opened || err == EACCES || err == EPERM)
+		return "";
+	return served->root < 0 ? "; end that to use the store itself"
+				: "; unmount it to use the store itself";
+}
+
 /* Opens the control file and writes the request, with the number of an error
  * that tells all in its detail. */
 static int send_request(const struct served *served, struct bytes request,
 			FILE **ctl)
 {
 	int fd = open_ctl(served);
+	bool opened = fd >= 0;
 	int err = fd < 0 ? -fd : remote_write(fd, request);
 
 	/* The request moved the offset; the reply is read from 0. */
@@ -117,12 +131,11 @@ static int send_request(const struct served *served, struct bytes request,
 	if (fd >= 0)
 		close(fd);
 	return fail(ERR_store_in_use,
-		    served->root < 0 ? "the store is served, but %s: %s; end "
-				       "that to use the store itself"
+		    served->root < 0 ? "the store is served, but %s: %s%s"
 				     : "the store is mounted, but %s/" CTL
-				       ": %s; unmount it to use the store "
-				       "itself",
-		    (char *)served->place.data, strerror(err));
+				       ": %s%s",
+		    (char *)served->place.data, strerror(err),
+		    advice(served, err, opened));
 }
 
 int remote_send(const struct served *served, int argc, char **argv, FILE **ctl)

@@ -33,6 +33,7 @@ enum verb_flags {
 			      2, also before and after the verb runs */
 	VERB_STOPS = 32,   /* ends what it began after SIGINT and SIGTERM, see
 			      stop.h */
+	VERB_INNER = 64,   /* for other verbs alone: help does not list it */
 };
 
 struct verb {

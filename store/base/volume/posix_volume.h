@@ -2,7 +2,9 @@
 #define STORE_BASE_VOLUME_POSIX_VOLUME_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
+#include "store/base/lease/holder.h"
 #include "store/base/volume/volume.h"
 
 /*
@@ -11,11 +13,14 @@
  * notes, volume_posix_heat.c the heat, volume_posix_file.c what they do to
  * single files. The directory holds
  *
- *   tabletfs    says that this is a store, and of which format
+ *   tabletfs    the marker: says that this is a store, and of which format;
+ *               locked as the lock file is, for that may be removed or replaced
+ *               under its holder, while without a marker it is no store
  *   root        "tfsroot1" | u64 version | content | crc32c of all before
  *   root.spare  a former root, exchanged for the next
  *   lock        a write lock on it is the lease, a read lock a share of it;
- *               one line: who has or had it to write
+ *               a line, who has or had it to write, and the same as holder.h
+ *               has it
  *   <name>      a finished segment, or a log
  *   <name>.tmp  a file on its way; swept by whoever takes the lease
  *   <n>.spare   a piece of held room; what is in it means nothing
@@ -52,6 +57,14 @@ struct posix_spares {
 	size_t wanted_count;
 };
 
+/* What a volume has of the lease. */
+enum posix_lease {
+	LEASE_NEVER,  /* had, nor wanted */
+	LEASE_WRITES, /* the right to write */
+	LEASE_SHARES, /* the right to read, with a lock file or without */
+	LEASE_LEFT,   /* had either */
+};
+
 struct posix_volume {
 	struct volume volume; /* first, so that it can be cast */
 	char *path;           /* of the directory, for messages; owned */
@@ -60,6 +73,13 @@ struct posix_volume {
 				 set by those who take and release it alone */
 	int share;            /* the lock file while the lease is shared, or -1;
 				 set as lock is */
+	int marked;           /* the marker, locked as the lock file is, or -1;
+				 set as lock is */
+	struct holder self;   /* while lock is held */
+	struct holder former; /* who had the lease before; pid 0: not known */
+	_Atomic enum posix_lease lease;
+	_Atomic bool released; /* it had the lease to write, and has it no
+				  more */
 	struct posix_spares spares;
 	int notes; /* LOG, once something was noted, or -1; for one thread at a
 		      time */

@@ -14,7 +14,7 @@
  *   log       an object that grows by appends; what log_sync covered is
  *             durable, its name included; readable while it grows
  *   root      one small object, changed only by compare and swap
- *   lease     the right of one process to write, or of any number to read
+ *   lease     the right of one holder to write, or of any number to read
  *   spare     room that is held in pieces: blocks that no other user of the
  *             disk can take, for a segment or a log that must be written when
  *             it is full
@@ -28,7 +28,8 @@
  * Every call returns 0 (or a count) or a negative error with err_detail() set,
  * naming the file; -ENOMEM may come without. On failure *out is NULL. Calls on
  * different objects may run in parallel; of one writer or log only reads may
- * run beside another call, and of the lease only one call at a time.
+ * run beside another call, but log_sync, which any number of threads may call
+ * beside one that appends; of the lease one call at a time, but lease_check.
  */
 #define VOLUME_NAME_MAX 63
 #define VOLUME_SPARES_MAX 96
@@ -49,7 +50,21 @@ struct volume_space {
 	uint64_t available_size; /* to an unprivileged user */
 };
 
-/* What a volume can do; every volume has all of these. */
+/*
+ * What a volume can do; every volume has all of these.
+ *
+ * Who has, or had, the lease to write is a holder. When lease_take has returned
+ * 0, every former holder is deposed: whatever it calls from then on that would
+ * change something (segment_create, segment_append, segment_finish, log_create,
+ * log_append, log_sync, log_keep, the calls with spare or hold in their names,
+ * remove, link into it, root_swap, note, heat_append, heat_replace,
+ * lease_describe) fails with -ERR_store_lost and changes nothing, and what
+ * open, pread, list and root_get then tell to the new holder is final but for
+ * what that changes itself. What ends an object, segment_abandon and log_close,
+ * only frees memory then. Whoever has released the lease is a former holder at
+ * once, until it takes it again. A volume that never took it is none, and is
+ * not kept from writing: its user sees to it that nobody else writes.
+ */
 struct volume_ops {
 	/* A segment to be written, which nobody sees yet. -EEXIST if the name
 	 * is taken. */
@@ -65,12 +80,16 @@ struct volume_ops {
 	/* An empty log, open for appending; it may be gone after a power cut
 	 * until it is synced. -EEXIST if the name is taken. */
 	int (*log_create)(struct volume *v, const char *name, struct log **out);
-	/* All of data or an error. After -ENOSPC, which stands for a quota too,
-	 * nothing of it is there and it may be tried again; after any other
-	 * error the end is undefined. */
+	/* All of data behind what was appended before, or an error; it may be
+	 * on its way when this returns. After -ENOSPC, which stands for a quota
+	 * too, and -ERR_store_lost nothing of it is there, and after -ENOSPC it
+	 * may be tried again; after any other error the end is undefined. */
 	int (*log_append)(struct log *l, struct bytes data);
-	/* Makes durable all that was appended, and the name. After an error it
-	 * is not known what is durable, and it may not be tried again. */
+	/* When it returns 0, all that was appended before the call is durable,
+	 * and the name. After -ENOSPC nothing is lost, and it may be tried
+	 * again. After another error it is not known what is durable, and it
+	 * may not be tried again: no call that is under way then, or comes
+	 * later, returns 0 for what that one was to make durable. */
 	int (*log_sync)(struct log *l);
 	/* Ends l without syncing; the object stays. */
 	void (*log_close)(struct log *l);
@@ -135,14 +154,30 @@ struct volume_ops {
 	int (*root_swap)(struct volume *v, uint64_t expected,
 			 struct bytes content);
 
-	/* Takes the right to write, until lease_release or the end of the
-	 * process, and removes what unfinished segments left. holder is a line
-	 * for people, shown to whoever comes second, in this process or
-	 * another: -ERR_store_in_use, with the present holder's line in
-	 * err_detail(). */
-	int (*lease_take)(struct volume *v, const char *holder);
+	/*
+	 * Takes the right to write, until lease_release or the end of the
+	 * process, deposes every former holder, and removes what unfinished
+	 * segments left. A holder that is known to be dead, or past its time,
+	 * gives way (holder.h has what is known); any other one does not:
+	 * -ERR_store_in_use, with its line in err_detail(), be it of this
+	 * process or of another. holder is such a line, for people.
+	 *
+	 * lost, if it is not NULL, is called with context when it is seen that
+	 * another holder has deposed this one: once, by whichever thread saw
+	 * it, maybe within a call of the volume, and never after lease_release
+	 * has returned. It may not call the volume, nor wait for who does. It
+	 * is not called while the holder cannot know.
+	 */
+	int (*lease_take)(struct volume *v, const char *holder,
+			  void (*lost)(void *context), void *context);
+	/* Whether what was read by now was read while the lease, to write or a
+	 * share, was this volume's: 0; -EAGAIN while that cannot be known, as
+	 * of a volume elsewhere that does not answer; -ERR_store_lost once
+	 * another has it, or it was released. 0 if it never was taken. From any
+	 * thread, beside all else, and fast: it is asked for every answer. */
+	int (*lease_check)(struct volume *v);
 	/* A new line, such as one that names the mount point. -EINVAL if the
-	 * lease is not held. */
+	 * lease was never held. */
 	int (*lease_describe)(struct volume *v, const char *holder);
 	/* Takes the right to read with nobody writing, which any number of
 	 * volumes may have at once, until lease_release or the end of the
@@ -187,6 +222,10 @@ struct volume_ops {
 struct volume {
 	const struct volume_ops *ops;
 	const char *path; /* for messages; owned by the volume */
+	/* What log_append took is there after the process was killed. Without
+	 * it only what log_sync covered is: whoever says that something is done
+	 * waits for that. */
+	bool survives_kill;
 };
 
 /* Embed as the first member of the real reader. */

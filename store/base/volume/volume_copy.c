@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/base/hash.h"
 #include "store/base/volume/volume.h"
 #include "store/base/volume/volume_copy.h"
 
@@ -25,28 +26,53 @@ void volume_read_damaged(struct reader *r, uint64_t offset, uint8_t *data,
 	}
 }
 
-/* Appends the first size bytes of r to w. */
-static int copy_bytes_of(struct reader *r, uint64_t size,
-			 struct segment_writer *w)
+/* Reads the first size bytes of r: appends them to w, unless it is NULL, and
+ * takes their digest. */
+static int read_through(struct reader *r, uint64_t size,
+			struct segment_writer *w, struct digest *out)
 {
+	XXH3_state_t *hash = XXH3_createState();
 	uint8_t *part = malloc(COPY_SIZE);
+	XXH128_canonical_t sum;
 	uint64_t at = 0;
 	size_t n;
-	int err = part ? 0 : -ENOMEM;
+	int err = part && hash ? 0 : -ENOMEM;
 
+	if (err == 0)
+		XXH3_128bits_reset(hash);
 	for (; err == 0 && at < size; at += n) {
 		n = size - at < COPY_SIZE ? (size_t)(size - at) : COPY_SIZE;
 		err = r->ops->pread(r, at, part, n);
-		if (err == 0)
+		if (err == 0 && w)
 			err = w->ops->segment_append(w, bytes_of(part, n));
+		if (err == 0)
+			XXH3_128bits_update(hash, part, n);
 	}
+	if (err == 0) {
+		XXH128_canonicalFromHash(&sum, XXH3_128bits_digest(hash));
+		memcpy(out->bytes, sum.digest, DIGEST_SIZE);
+	}
+	XXH3_freeState(hash);
 	free(part);
+	return err;
+}
+
+int volume_digest(struct volume *v, const char *name, uint64_t size,
+		  struct digest *out)
+{
+	struct reader *r;
+	int err = v->ops->open(v, name, &r);
+
+	if (err < 0)
+		return err;
+	err = read_through(r, size, NULL, out);
+	v->ops->reader_close(r);
 	return err;
 }
 
 /* As a segment, so that to has all of it or nothing. */
 static int copy_file(struct volume *from, const char *name, uint64_t size,
-		     struct volume *to)
+		     struct volume *to, struct digest *out)
 {
 	struct segment_writer *w;
 	struct reader *r;
@@ -56,7 +82,7 @@ static int copy_file(struct volume *from, const char *name, uint64_t size,
 		return err;
 	err = to->ops->segment_create(to, name, &w);
 	if (err == 0) {
-		err = copy_bytes_of(r, size, w);
+		err = read_through(r, size, w, out);
 		if (err == 0)
 			err = to->ops->segment_finish(w);
 		else
@@ -66,13 +92,31 @@ static int copy_file(struct volume *from, const char *name, uint64_t size,
 	return err;
 }
 
+int volume_copy(struct volume *from, const char *name, uint64_t size,
+		struct volume *to, struct digest *out)
+{
+	struct digest written;
+	int err = copy_file(from, name, size, to, out);
+
+	if (err < 0)
+		return err;
+	err = volume_digest(to, name, size, &written);
+	if (err == 0 && memcmp(&written, out, sizeof(written)) != 0)
+		err = fail(EIO, "%s/%s: reads other bytes than were written",
+			   to->path, name);
+	if (err < 0)
+		to->ops->remove(to, name);
+	return err;
+}
+
 int volume_bring(struct volume *from, const char *name, uint64_t size,
 		 struct volume *to)
 {
 	int err = from->ops->link(from, name, to);
+	struct digest digest;
 
 	if (err != -EXDEV)
 		return err < 0 ? err : 1;
 	err_clear(); /* that it cannot be linked is no trouble */
-	return copy_file(from, name, size, to);
+	return copy_file(from, name, size, to, &digest);
 }

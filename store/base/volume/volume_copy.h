@@ -20,4 +20,20 @@ void volume_read_damaged(struct reader *r, uint64_t offset, uint8_t *data,
 int volume_bring(struct volume *from, const char *name, uint64_t size,
 		 struct volume *to);
 
+/* XXH3 with 128 bits of what a file holds: whether two are the same, and
+ * whether one is still what it was. No defence against who makes such files. */
+#define DIGEST_SIZE 16
+struct digest {
+	uint8_t bytes[DIGEST_SIZE];
+};
+
+/* Of the first size bytes of a file, of which -EIO says that it has fewer. */
+int volume_digest(struct volume *v, const char *name, uint64_t size,
+		  struct digest *out);
+
+/* As volume_bring, but never linked, and read back: *out is what was read and
+ * what was written. -EIO if these differ; then to has no such file. */
+int volume_copy(struct volume *from, const char *name, uint64_t size,
+		struct volume *to, struct digest *out);
+
 #endif

@@ -42,10 +42,11 @@ struct posix_log {
 	char *path;                  /* owned */
 	int fd;                      /* its offset is where the log ends */
 	uint64_t held;               /* bytes that need no new space */
-	bool named;                  /* the directory was synced */
-	/* The kernel forgets what it could not write after it has told once,
-	 * so a sync that failed may not be tried again. */
-	bool broken;
+	/* The kernel forgets what it could not write after it has told one
+	 * caller, so there is one at a time, and none after one that failed. */
+	pthread_mutex_t syncing;
+	bool named;  /* the directory was synced; protected by syncing */
+	bool broken; /* a sync has failed; as well */
 };
 
 /* Files that the engine must neither name nor see. */
@@ -75,12 +76,20 @@ static int check_name(const struct posix_volume *v, const char *name)
 	return 0;
 }
 
+/* The same, of what is to be changed. */
+static int check_change(const struct posix_volume *v, const char *name)
+{
+	int err = posix_guard(v);
+
+	return err < 0 ? err : check_name(v, name);
+}
+
 /* A writer without its file; *out is NULL on failure. */
 static int writer_new(struct posix_volume *v, const char *name,
 		      struct posix_writer **out)
 {
 	struct posix_writer *w;
-	int err = check_name(v, name);
+	int err = check_change(v, name);
 
 	*out = NULL;
 	if (err < 0)
@@ -169,8 +178,10 @@ static int posix_segment_append(struct segment_writer *writer,
 {
 	struct posix_writer *w = (struct posix_writer *)writer;
 	uint64_t fresh;
-	int err = posix_write_all(w->fd, data, w->path);
+	int err = posix_guard(w->volume);
 
+	if (err == 0)
+		err = posix_write_all(w->fd, data, w->path);
 	if (err < 0)
 		return err;
 	writer->size += data.size;
@@ -184,11 +195,14 @@ static int posix_segment_append(struct segment_writer *writer,
 	return 0;
 }
 
-/* What was not finished is held as a piece if one is missing. */
+/* What was not finished is held as a piece if one is missing. Whoever takes the
+ * lease does that for who has it no more. */
 static void drop_tmp(struct posix_writer *w)
 {
 	char tmp[POSIX_TMP_NAME_SIZE];
 
+	if (atomic_load(&w->volume->released))
+		return;
 	posix_tmp_name(w->name, tmp);
 	if (!posix_spare_give(w->volume, tmp))
 		posix_remove_tmp(w->volume, w->name);
@@ -199,10 +213,10 @@ static void drop_tmp(struct posix_writer *w)
 static int posix_segment_finish(struct segment_writer *writer)
 {
 	struct posix_writer *w = (struct posix_writer *)writer;
-	int err = 0;
+	int err = posix_guard(w->volume);
 
 	assert(writer->size <= INT64_MAX);
-	if (w->from_spare && ftruncate(w->fd, (off_t)writer->size) < 0)
+	if (!err && w->from_spare && ftruncate(w->fd, (off_t)writer->size) < 0)
 		err = fail(errno, "%s: cannot cut", w->path);
 	if (!err)
 		err = posix_sync_file(w->fd, w->path);
@@ -231,7 +245,7 @@ static int log_new(struct posix_volume *v, const char *name,
 		   struct posix_log **out)
 {
 	struct posix_log *l;
-	int err = check_name(v, name);
+	int err = check_change(v, name);
 
 	*out = NULL;
 	if (err < 0)
@@ -244,6 +258,7 @@ static int log_new(struct posix_volume *v, const char *name,
 		free(l);
 		return -ENOMEM;
 	}
+	pthread_mutex_init(&l->syncing, NULL);
 	l->volume = v;
 	l->log.ops = v->volume.ops;
 	l->log.path = l->path;
@@ -257,6 +272,7 @@ static void posix_log_close(struct log *log)
 
 	if (l->fd >= 0)
 		close(l->fd);
+	pthread_mutex_destroy(&l->syncing);
 	free(l->path);
 	free(l);
 }
@@ -334,8 +350,10 @@ static int posix_log_from_spare(struct volume *volume, const char *name,
 static int posix_log_hold(struct log *log, uint64_t size)
 {
 	struct posix_log *l = (struct posix_log *)log;
-	int err = l->held < size ? posix_allocate(l->fd, size, l->path) : 0;
+	int err = posix_guard(l->volume);
 
+	if (err == 0 && l->held < size)
+		err = posix_allocate(l->fd, size, l->path);
 	if (err == 0 && l->held < size)
 		l->held = size;
 	return err == -EDQUOT ? -ENOSPC : err;
@@ -347,9 +365,9 @@ static int posix_log_hold(struct log *log, uint64_t size)
 static int posix_log_append(struct log *log, struct bytes data)
 {
 	struct posix_log *l = (struct posix_log *)log;
-	int err = 0;
+	int err = posix_guard(l->volume);
 
-	if (l->held > 0 && log->size + data.size > l->held)
+	if (err == 0 && l->held > 0 && log->size + data.size > l->held)
 		err = posix_log_hold(log, log->size + data.size);
 	if (err < 0)
 		return err;
@@ -367,9 +385,10 @@ static int posix_log_append(struct log *log, struct bytes data)
 	return -ENOSPC;
 }
 
-static int posix_log_sync(struct log *log)
+/* For lack of space, too, the kernel drops what it had: that is no -ENOSPC,
+ * which may be tried again. Needs syncing. */
+static int sync_once(struct posix_log *l)
 {
-	struct posix_log *l = (struct posix_log *)log;
 	int err;
 
 	if (l->broken)
@@ -379,12 +398,26 @@ static int posix_log_sync(struct log *log)
 		err = fdatasync(l->fd);
 	} while (err < 0 && errno == EINTR);
 	if (err < 0)
-		err = fail(errno, "%s: cannot sync", l->path);
+		err = fail(errno == ENOSPC || errno == EDQUOT ? EIO : errno,
+			   "%s: cannot sync: %s", l->path, strerror(errno));
 	if (!err && !l->named) {
 		err = posix_sync_directory(l->volume);
 		l->named = !err;
 	}
 	l->broken = err < 0;
+	return err == -ENOSPC ? -EIO : err;
+}
+
+static int posix_log_sync(struct log *log)
+{
+	struct posix_log *l = (struct posix_log *)log;
+	int err = posix_guard(l->volume);
+
+	if (err < 0)
+		return err;
+	pthread_mutex_lock(&l->syncing);
+	err = sync_once(l);
+	pthread_mutex_unlock(&l->syncing);
 	return err;
 }
 
@@ -393,7 +426,7 @@ static int posix_log_sync(struct log *log)
 static int posix_log_keep(struct volume *volume, const char *name)
 {
 	struct posix_volume *v = posix(volume);
-	int err = check_name(v, name), fd;
+	int err = check_change(v, name), fd;
 	char *path;
 
 	if (err < 0)
@@ -426,7 +459,7 @@ static int posix_open(struct volume *volume, const char *name,
 static int posix_remove(struct volume *volume, const char *name)
 {
 	struct posix_volume *v = posix(volume);
-	int err = check_name(v, name);
+	int err = check_change(v, name);
 
 	if (err < 0)
 		return err;
@@ -442,9 +475,13 @@ static int posix_link(struct volume *volume, const char *name,
 		      struct volume *to)
 {
 	struct posix_volume *v = posix(volume), *other = posix(to);
+	int err;
 
 	if (to->ops != volume->ops)
 		return fail(EXDEV, "%s/%s: cannot link", v->path, name);
+	err = posix_guard(other);
+	if (err < 0)
+		return err;
 	if (linkat(v->directory, name, other->directory, name, 0) < 0)
 		return fail(
 			errno == EPERM || errno == EMLINK || errno == EOPNOTSUPP
@@ -491,13 +528,6 @@ static int posix_space(struct volume *volume, struct volume_space *out)
 	return 0;
 }
 
-int volume_posix_stat(struct volume *volume, struct stat *st)
-{
-	struct posix_volume *v = posix(volume);
-
-	return fstat(v->directory, st) < 0 ? fail(errno, "%s", v->path) : 0;
-}
-
 static void posix_close(struct volume *volume)
 {
 	struct posix_volume *v = posix(volume);
@@ -534,6 +564,7 @@ static const struct volume_ops posix_ops = {
 	.root_get = posix_root_get,
 	.root_swap = posix_root_swap,
 	.lease_take = posix_lease_take,
+	.lease_check = posix_lease_check,
 	.lease_describe = posix_lease_describe,
 	.lease_share = posix_lease_share,
 	.lease_release = posix_lease_release,
@@ -545,6 +576,30 @@ static const struct volume_ops posix_ops = {
 	.space = posix_space,
 	.close = posix_close,
 };
+
+int volume_posix_stat(struct volume *volume, struct stat *st)
+{
+	struct posix_volume *v = posix(volume);
+
+	if (volume->ops != &posix_ops)
+		return fail(ENOTDIR, "%s: is no directory", volume->path);
+	return fstat(v->directory, st) < 0 ? fail(errno, "%s", v->path) : 0;
+}
+
+bool volume_posix_mark(struct volume *volume, const char *name,
+		       struct file_mark *out)
+{
+	struct stat st;
+
+	*out = (struct file_mark){ 0 };
+	if (volume->ops != &posix_ops ||
+	    fstatat(posix(volume)->directory, name, &st, AT_SYMLINK_NOFOLLOW))
+		return false;
+	*out = (struct file_mark){ st.st_dev, st.st_ino,
+				   (uint64_t)st.st_mtim.tv_sec * 1000000000 +
+					   (uint64_t)st.st_mtim.tv_nsec };
+	return true;
+}
 
 /* 1 if it made the directory. *out is what there is of the volume, or NULL,
  * also on failure: give_volume ends it. */
@@ -558,11 +613,11 @@ static int open_directory(const char *directory, bool create,
 	if (!v)
 		return -ENOMEM;
 	v->directory = -1;
-	v->lock = -1;
-	v->share = -1;
+	v->lock = v->share = v->marked = -1;
 	v->notes = -1;
 	posix_spares_init(v);
 	v->volume.ops = &posix_ops;
+	v->volume.survives_kill = true;
 	v->path = strdup(directory);
 	if (!v->path)
 		return -ENOMEM;

@@ -21,4 +21,16 @@ int volume_posix_open_damaged(const char *directory, struct volume **out);
  * an error. */
 int volume_posix_stat(struct volume *volume, struct stat *st);
 
+/* By what a file of a volume, which never changes, is known again without being
+ * read. Zeroed, it is known by nothing. */
+struct file_mark {
+	uint64_t device, inode;
+	uint64_t written_ns; /* since 1970 */
+};
+
+/* False, with err_detail() as it was, if volume is of another kind, such as one
+ * in memory, or the file is not there. */
+bool volume_posix_mark(struct volume *volume, const char *name,
+		       struct file_mark *out);
+
 #endif

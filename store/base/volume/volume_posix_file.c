@@ -33,6 +33,13 @@ void posix_tmp_name(const char *name, char *tmp)
 	snprintf(tmp, POSIX_TMP_NAME_SIZE, "%s" POSIX_TMP, name);
 }
 
+int posix_guard(const struct posix_volume *v)
+{
+	if (!atomic_load_explicit(&v->released, memory_order_acquire))
+		return 0;
+	return fail(ERR_store_lost, "%s: its lease was released", v->path);
+}
+
 char *posix_path(const struct posix_volume *v, const char *name)
 {
 	char *path;

@@ -8,6 +8,10 @@
  * calls and holds no state but the errors that it tells; path is for messages.
  */
 
+/* 0, or -ERR_store_lost if v had the lease and has it no more: for all that
+ * changes something. */
+int posix_guard(const struct posix_volume *v);
+
 /* "directory/name", to be freed, or NULL when there is no memory. */
 char *posix_path(const struct posix_volume *v, const char *name);
 

@@ -59,8 +59,10 @@ int posix_heat_append(struct volume *volume, uint64_t size, struct bytes data)
 {
 	struct posix_volume *v = posix(volume);
 	struct stat st;
-	int fd, err;
+	int fd, err = posix_guard(v);
 
+	if (err < 0)
+		return err;
 	if (v->lock < 0)
 		return fail(EINVAL, "%s: lease is not held", v->path);
 	fd = open_heat(v, O_WRONLY | O_APPEND, &st);
@@ -84,8 +86,10 @@ int posix_heat_replace(struct volume *volume, struct bytes content)
 {
 	struct posix_volume *v = posix(volume);
 	char tmp[POSIX_TMP_NAME_SIZE];
-	int fd, err;
+	int fd, err = posix_guard(v);
 
+	if (err < 0)
+		return err;
 	if (v->lock < 0)
 		return fail(EINVAL, "%s: lease is not held", v->path);
 	posix_tmp_name(VOLUME_HEAT, tmp);

@@ -53,9 +53,9 @@ static int look_at(char *directory, struct volume **out)
 		err = fail(errno, "%s: cannot open", directory);
 		goto free_directory;
 	}
-	v->lock = v->share = -1;
+	v->lock = v->share = v->marked = -1;
 	v->path = directory;
-	v->volume = (struct volume){ &look_ops, directory };
+	v->volume = (struct volume){ .ops = &look_ops, .path = directory };
 	*out = &v->volume;
 	return 0;
 

@@ -83,8 +83,10 @@ int posix_note(struct volume *volume, struct bytes lines, uint64_t size_max)
 	struct posix_volume *v = posix(volume);
 	bool opened = v->notes >= 0;
 	struct stat st = { 0 };
-	int err;
+	int err = posix_guard(v);
 
+	if (err < 0)
+		return err;
 	if (v->lock < 0)
 		return fail(EINVAL, "%s: lease is not held", v->path);
 	err = prepare(v, lines.size, size_max, &st);

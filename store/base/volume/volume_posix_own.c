@@ -276,8 +276,10 @@ int posix_root_swap(struct volume *volume, uint64_t expected,
 		    struct bytes content)
 {
 	struct posix_volume *v = posix(volume);
-	int fd, err;
+	int fd, err = posix_guard(v);
 
+	if (err < 0)
+		return err;
 	if (v->lock >= 0)
 		return swap(v, expected, content);
 	fd = lock_directory(v);
@@ -485,17 +487,34 @@ int volume_posix_partial(const char *directory, struct buf *out)
 	return err < 0 ? err : buf_terminate(out);
 }
 
-/* Whether a directory is a store that no process has. */
+/* Whether a directory has what comes before a store's marker, and no process is
+ * about to make that. */
+static bool is_begun(int fd, const char *directory)
+{
+	struct posix_volume v = { .path = (char *)(uintptr_t)directory,
+				  .directory = fd };
+	bool is = flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+		  faccessat(fd, POSIX_MARKER, F_OK, AT_SYMLINK_NOFOLLOW) < 0 &&
+		  posix_each_entry(&v, foreign_entry, &v) == 0;
+
+	err_clear();
+	return is;
+}
+
+/* Whether a directory is a store, or becomes one, that no process has. */
 static bool is_left_over(const char *directory)
 {
 	int fd = open(directory,
 		      O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	struct buf holder = BUF_INIT;
-	bool is = fd >= 0 && is_volume(fd) &&
-		  volume_posix_holder(directory, &holder) == -ENOENT;
+	bool here, is;
 
-	if (fd >= 0)
-		close(fd);
+	if (fd < 0)
+		return false;
+	is = is_begun(fd, directory) ||
+	     (is_volume(fd) &&
+	      volume_posix_holder(directory, &holder, &here) == -ENOENT);
+	close(fd);
 	buf_release(&holder);
 	return is;
 }
@@ -506,6 +525,19 @@ static int is_in_use(const char *partial)
 		    "%s is there, and another command makes it, or it is none "
 		    "that one has left; remove it then",
 		    partial);
+}
+
+int volume_posix_temporary(struct buf *out)
+{
+	const char *base = getenv("TMPDIR");
+	int err = buf_printf(out, "%s/tabletfs-XXXXXX",
+			     base && *base ? base : "/var/tmp");
+
+	if (err == 0)
+		err = buf_terminate(out);
+	if (err == 0 && !mkdtemp((char *)out->data))
+		err = fail(errno, "%s: cannot create", (char *)out->data);
+	return err;
 }
 
 /* Of two that find the same one, one renames it, and looks again whether that

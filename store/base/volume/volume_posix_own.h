@@ -46,8 +46,12 @@ int volume_posix_free_name(const char *path);
  * end its own. Whether that is free is not asked. */
 int volume_posix_partial(const char *directory, struct buf *out);
 
+/* Makes a new directory, in TMPDIR or /var/tmp, for a store on its way to a
+ * place that is none, and sets out to its name, ended by a NUL. */
+int volume_posix_temporary(struct buf *out);
+
 /* Makes the name of a partial directory free: 0 if it was, 1 if a process that
- * was killed had left a store there, which is removed, or an empty directory;
+ * was killed had left a store there, or the beginning of one, which is removed;
  * -EEXIST if a process has it, or it is something else. */
 int volume_posix_take_over(const char *partial);
 

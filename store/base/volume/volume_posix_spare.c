@@ -187,9 +187,11 @@ int posix_spare_hold(struct volume *volume, const uint64_t *sizes, size_t count,
 {
 	struct posix_volume *v = posix(volume);
 	struct posix_spares *s = &v->spares;
-	int err = 0;
+	int err = posix_guard(v);
 	size_t i;
 
+	if (err < 0)
+		return err;
 	assert(count <= VOLUME_SPARES_MAX);
 	pthread_mutex_lock(&s->lock);
 	if (count > 0)

@@ -301,16 +301,12 @@ static unsigned int find_level(const struct version *v, const struct run *run)
 	return LEVEL_COUNT - 1;
 }
 
-/* Needs commit: nothing is written to the log meanwhile. A failure makes the
- * store read-only. */
+/* Needs commit: nothing is written to the log meanwhile. */
 static int sync_log(struct engine *e)
 {
-	int err;
+	int err = engine_sync_log(e);
 
-	pthread_mutex_lock(&e->sync);
-	err = engine_sync_log(e);
-	pthread_mutex_unlock(&e->sync);
-	return err < 0 ? engine_poison(e, err) : 0;
+	return err < 0 ? engine_sync_failed(e, err) : 0;
 }
 
 /* The log gets the load's sequence, which is written_seq. A full disk is no
@@ -323,11 +319,15 @@ static int log_mark(struct engine *e)
 	if (e->unmarked_seq == 0)
 		e->unmarked_seq = e->written_seq;
 	err = engine_log_marks(e);
+	if (err < 0 && err != -ENOSPC)
+		return engine_poison(e, err);
+	if (err == 0)
+		err = sync_log(e);
 	if (err == -ENOSPC) {
 		err_clear();
 		return 0;
 	}
-	return err < 0 ? engine_poison(e, err) : sync_log(e);
+	return err;
 }
 
 /*

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "store/engine/compact/compact.h"
+#include "store/engine/compact/read_back.h"
 #include "store/engine/core/space.h"
 #include "store/engine/bulk/bulk_run.h"
 

@@ -6,12 +6,12 @@
 #include "store/base/err.h"
 #include "store/engine/compact/compact.h"
 #include "store/engine/compact/merge.h"
-#include "store/engine/compact/sieve.h"
+#include "store/engine/compact/past.h"
+#include "store/engine/compact/read_back.h"
 #include "store/engine/compact/window.h"
 #include "store/engine/files/edit.h"
 #include "store/format/sst/sst_build.h"
 #include "store/format/sst/sst_iter.h"
-#include "store/format/sst/sst_read_back.h"
 
 /*
  * Outputs are cut at the start of a row; where one row alone is larger than two
@@ -45,6 +45,7 @@ struct merge_job {
 	 * or of a memtable, all in one. Owned. */
 	struct window window;
 	struct sieve sieve;
+	struct past past; /* if the context has moments */
 
 	struct sst_builder *builder; /* NULL: none begun */
 	uint64_t id;                 /* of the output under way */
@@ -95,6 +96,25 @@ static int begin_output(struct merge_job *j)
 	return sst_build_new(writer, &options, &j->builder);
 }
 
+/* Whether the tree needs no piece t of the i-th range tombstone any more, by
+ * which it may go over into history. */
+static int leave_out(struct merge_job *j, size_t i, const struct tombstone *t)
+{
+	const struct tombstone *items = j->window.list.items;
+	uint64_t newer = UINT64_MAX;
+	int err;
+
+	/* Of equal bounds the newer one comes first. */
+	if (j->context->history_count > 0 && i > 0 &&
+	    bytes_equal(items[i - 1].start, items[i].start))
+		newer = items[i - 1].seq;
+	if (sieve_tombstone(&j->sieve, t, newer))
+		return 0;
+	err = j->context->history_count > 0 ? past_tombstone(&j->past, t, newer)
+					    : 0;
+	return err < 0 ? err : 1;
+}
+
 /* Adds the pieces of range tombstones that lie in [start, end) of the output.
  * An empty end is unbounded. A stretch that has only tombstones gets an output
  * for them. */
@@ -113,9 +133,15 @@ static int add_tombstones(struct merge_job *j, struct bytes end)
 			t.start = start;
 		if (end.size > 0 && bytes_compare(t.end, end) > 0)
 			t.end = end;
-		if (bytes_compare(t.start, t.end) >= 0 ||
-		    !sieve_tombstone(&j->sieve, &t))
+		if (bytes_compare(t.start, t.end) >= 0)
 			continue;
+		err = leave_out(j, i, &t);
+		if (err < 0)
+			break;
+		if (err > 0) {
+			err = 0;
+			continue;
+		}
 		if (!j->builder)
 			err = begin_output(j);
 		if (!err)
@@ -127,30 +153,6 @@ static int add_tombstones(struct merge_job *j, struct bytes end)
 	while (end.size > 0 && j->tombstone < j->window.list.count &&
 	       bytes_compare(j->window.list.items[j->tombstone].end, end) <= 0)
 		j->tombstone++;
-	return err;
-}
-
-int compact_read_back(struct volume *v, uint64_t id, uint64_t digest,
-		      uint64_t *size)
-{
-	char name[VOLUME_NAME_MAX + 1];
-	struct reader *reader;
-	struct sst *sst;
-	int err;
-
-	manifest_name(id, "sst", name);
-	err = v->ops->open(v, name, &reader);
-	if (err < 0)
-		return err;
-	*size = reader->size;
-	/* Past the cache: from the volume is what matters. */
-	err = sst_open(reader, NULL, id, &sst);
-	if (err < 0) {
-		v->ops->reader_close(reader);
-		return err;
-	}
-	err = sst_read_back(sst, digest);
-	sst_close(sst);
 	return err;
 }
 
@@ -374,6 +376,9 @@ static int merge_entries(struct merge_job *j, struct iter *it)
 		}
 		verdict = sieve_entry(&j->sieve, it->key);
 		result = verdict > 0 ? take_entry(j, it, verdict) : verdict;
+		if (j->context->history_count > 0 && result >= 0)
+			result = past_entry(&j->past, it->key, it->value,
+					    verdict);
 		if (result >= 0)
 			result = yield(j, it);
 		if (result < 0)
@@ -384,16 +389,25 @@ static int merge_entries(struct merge_job *j, struct iter *it)
 		result = add_held(j);
 	while (result == 0 && j->window.end.size > 0)
 		result = leave_window(j);
-	return result < 0 ? result : end_output(j, BYTES_NONE);
+	if (result >= 0)
+		result = end_output(j, BYTES_NONE);
+	if (j->context->history_count > 0 && result >= 0)
+		result = past_finish(&j->past);
+	return result;
 }
 
 /* Of a merge that failed, those that were finished: nothing names them yet. */
 static void remove_outputs(const struct merge_context *c, struct edit *edit)
 {
 	char name[VOLUME_NAME_MAX + 1];
+	size_t i;
 
 	while (edit->added_count > 0) {
 		manifest_name(edit->added[--edit->added_count].id, "sst", name);
+		c->volume->ops->remove(c->volume, name);
+	}
+	for (i = 0; i < edit->past_count; i++) {
+		manifest_name(edit->pasts[i]->id, "sst", name);
 		c->volume->ops->remove(c->volume, name);
 	}
 }
@@ -409,6 +423,9 @@ static int run_job(struct merge_job *j, struct iter *it,
 	assert(j->context->snapshot_count > 0);
 	sieve_init(&j->sieve, j->context, j->above ? j->above : &j->window.list,
 		   version, j->output_level);
+	if (j->context->history_count > 0)
+		past_init(&j->past, j->context, &j->sieve, j->edit,
+			  j->output_level);
 	err = merge_entries(j, it);
 	iter_close(it);
 	if (err < 0) {
@@ -419,6 +436,7 @@ static int run_job(struct merge_job *j, struct iter *it,
 		if (err != -ENOMEM)
 			fail(-err, "%s", reason);
 	}
+	past_release(&j->past);
 	sieve_release(&j->sieve);
 	buf_release(&j->start);
 	buf_release(&j->last_key);

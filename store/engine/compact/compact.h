@@ -26,10 +26,14 @@
  *   - of adjacent KEY_MERGE entries of one version, and a put below them, all
  *     but the first, which takes their values, if each live snapshot that sees
  *     one sees the others
- *   - everything of a dropped table or family (seq < its birth, or unknown)
+ *   - everything of a dropped table or family (seq < its birth, or unknown),
+ *     by the rules of now and by those of each live snapshot
  *   - tombstones, point or range, with seq <= oldest, when no older file below
  *     the output level overlaps them
  * Where a live snapshot lies between two writes of one version, both stay.
+ *
+ * Of what it drops, what some moment sees (history/moments.h) goes into history
+ * files by the same edit; past.h says what that is.
  */
 
 /* Of entries that go in: a fraction of a millisecond. */
@@ -39,19 +43,29 @@
 struct merge_context {
 	struct volume *volume;     /* the outputs are written to it */
 	struct gc_rules *rules;    /* NULL: not known yet, keep all */
+	struct gc_rules **moments; /* other ones, of live snapshots */
+	size_t moment_count;
 	const uint64_t *snapshots; /* live, ascending; the visible seq is
 					   the last */
 	size_t snapshot_count;     /* at least 1 */
-	uint64_t now_us;           /* GC time */
-	uint64_t rules_seq;        /* of the oldest snapshot's rules */
-	uint64_t above_seq;        /* not above that of any deletion which
+	/* Moments that the past can be read at; the last has the visible seq,
+	 * whether it is one or not. With 0 of them no history is kept. */
+	bool no_room; /* for history files: to begin one is -ENOSPC */
+	const struct moment *history;
+	size_t history_count;
+	const uint64_t *readers; /* snapshots and moments, ascending; only if
+				    there are moments */
+	size_t reader_count;
+	uint64_t now_us;     /* GC time */
+	uint64_t rules_seq;  /* of the oldest snapshot's rules */
+	uint64_t above_seq;  /* not above that of any deletion which
 				      is not of the inputs and that snapshot
 				      sees; UINT64_MAX: there is none */
-	uint64_t above_us;         /* no later than the GC time of the first
+	uint64_t above_us;   /* no later than the GC time of the first
 				      of these, nor than now_us; 0: not
 				      known */
-	uint64_t file_size;        /* target of an output; bytes */
-	uint64_t spare_size;       /* not 0: outputs take pieces of held room,
+	uint64_t file_size;  /* target of an output; bytes */
+	uint64_t spare_size; /* not 0: outputs take pieces of held room,
 				      of so many bytes if there are */
 	enum row_directory_rule rows;
 	const struct bytes *guards; /* row prefixes, ascending, at which
@@ -115,12 +129,5 @@ int compact_flush(const struct merge_context *c, struct memtable *m,
  */
 int compact_run(const struct merge_context *c, struct version *v,
 		const struct compaction *compaction, struct edit *edit);
-
-/*
- * Reads a finished sst again, all of it: what cannot be read must not take the
- * place of what can. digest is that of sst_build_finish. *size is its bytes.
- */
-int compact_read_back(struct volume *v, uint64_t id, uint64_t digest,
-		      uint64_t *size);
 
 #endif

@@ -34,6 +34,8 @@ void gc_rules_put(struct gc_rules *r)
 		free(r->tables[i].families);
 	}
 	free(r->tables);
+	if (r->put_schema)
+		r->put_schema(r->schema);
 	free(r);
 }
 
@@ -78,6 +80,17 @@ const struct gc_family *gc_table_family(const struct gc_table *t,
 			high = middle;
 	}
 	return NULL;
+}
+
+uint64_t gc_rules_birth(const struct gc_rules *r, uint32_t table,
+			struct bytes family)
+{
+	const struct gc_table *t = gc_rules_table(r, table);
+	const struct gc_family *f = t ? gc_table_family(t, family) : NULL;
+
+	if (!f)
+		return UINT64_MAX;
+	return t->birth_seq > f->birth_seq ? t->birth_seq : f->birth_seq;
 }
 
 void gc_column_start(struct gc_column *c, const struct gc_family *family,

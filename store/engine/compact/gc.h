@@ -36,6 +36,7 @@
 struct gc_family {
 	struct bytes name; /* owned by the rules */
 	uint64_t birth_seq;
+	uint64_t rules_seq;        /* what follows is since then */
 	struct gc_policy *policy;  /* owned; NULL keeps all */
 	enum aggregate_kind merge; /* of KEY_MERGE entries; or NONE */
 };
@@ -43,7 +44,6 @@ struct gc_family {
 struct gc_table {
 	uint32_t id; /* that its keys begin with */
 	uint64_t birth_seq;
-	uint64_t rules_seq;         /* policies are not older than this */
 	struct gc_family *families; /* by name */
 	size_t family_count;
 };
@@ -51,13 +51,15 @@ struct gc_table {
 /*
  * The rules of all tables at one moment, the schema's own (id 0) among them:
  * immutable once shared, counted by references. A key of a table or family that
- * is not here belongs to a dropped one: readers never see it and compaction
- * drops it.
+ * is not here belongs to a dropped one: readers of this moment never see it,
+ * and compaction drops it unless a snapshot has rules in which it is.
  */
 struct gc_rules {
 	struct gc_table *tables; /* by id */
 	size_t table_count;
 	uint64_t seq; /* no rules_seq is greater, but those of later changes */
+	void *schema; /* that they were made of, for who made them; or NULL */
+	void (*put_schema)(void *schema); /* ends it with the rules */
 	atomic_uint references;
 };
 
@@ -78,6 +80,11 @@ const struct gc_table *gc_rules_first(const struct gc_rules *r, uint32_t id,
 /* NULL if the family was dropped. name is as it is written, not escaped. */
 const struct gc_family *gc_table_family(const struct gc_table *t,
 					struct bytes name);
+
+/* From which sequence on the cells of a column in this table and family are
+ * seen by these rules; UINT64_MAX: none are. */
+uint64_t gc_rules_birth(const struct gc_rules *r, uint32_t table,
+			struct bytes family);
 
 /*
  * One column's versions on their way past, newest first. Start it for each

@@ -28,6 +28,23 @@ void sieve_release(struct sieve *s)
 	buf_release(&s->scratch);
 }
 
+/* The least birth by the rules of now and of the live snapshots: what is older
+ * is of no moment that anybody can look at. */
+static uint64_t find_birth(const struct sieve *s, uint32_t table,
+			   struct bytes family)
+{
+	const struct merge_context *c = s->context;
+	uint64_t birth = gc_rules_birth(c->rules, table, family), other;
+	size_t i;
+
+	for (i = 0; i < c->moment_count; i++) {
+		other = gc_rules_birth(c->moments[i], table, family);
+		if (other < birth)
+			birth = other;
+	}
+	return birth;
+}
+
 /* Finds what is to be known of the column's table and family. */
 static int find_family(struct sieve *s)
 {
@@ -37,31 +54,25 @@ static int find_family(struct sieve *s)
 	size_t end;
 	int err;
 
-	s->family = NULL;
+	s->family = s->found = NULL;
 	s->birth_seq = 0;
 	if (!rules)
 		return 0;
-	/* Without a table or family it was dropped: all of it is older than a
-	 * birth that never comes. */
+	err = key_part(column, s->parts.row_end, &s->scratch, &name, &end);
+	if (err < 0)
+		return err;
 	table = gc_rules_table(rules, key_table(column));
-	if (table) {
-		err = key_part(column, s->parts.row_end, &s->scratch, &name,
-			       &end);
-		if (err < 0)
-			return err;
+	if (table)
 		s->family = gc_table_family(table, name);
-	}
-	if (!s->family)
-		s->birth_seq = UINT64_MAX;
-	else
-		s->birth_seq = table->birth_seq > s->family->birth_seq
-				       ? table->birth_seq
-				       : s->family->birth_seq;
+	s->found = s->family;
+	if (s->context->history_count > 0)
+		s->found_birth = gc_rules_birth(rules, key_table(column), name);
+	s->birth_seq = find_birth(s, key_table(column), name);
 	/* Deletions that are older than the rules may lie elsewhere: versions
 	 * that they delete would be counted. Or a snapshot goes by other rules.
 	 */
-	if (table && (table->rules_seq > s->context->above_seq ||
-		      table->rules_seq > s->context->rules_seq))
+	if (s->family && (s->family->rules_seq > s->context->above_seq ||
+			  s->family->rules_seq > s->context->rules_seq))
 		s->family = NULL;
 	return 0;
 }
@@ -107,9 +118,8 @@ static uint64_t first_reader(const struct sieve *s, uint64_t seq)
 	return low < s->context->snapshot_count ? snapshots[low] : 0;
 }
 
-/* The seq of the range tombstone that a reader at seq visible meets at key. The
- * answer holds for a span, and keys ascend, so mostly it is known. */
-static uint64_t cover(struct sieve *s, struct bytes key, uint64_t visible)
+/* The answer holds for a span, and keys ascend, so mostly it is known. */
+uint64_t sieve_cover(struct sieve *s, struct bytes key, uint64_t visible)
 {
 	if (s->tombstones->count == 0)
 		return 0;
@@ -170,7 +180,7 @@ static bool passes(struct sieve *s, struct bytes key, uint64_t newer,
 
 	if (reader == 0)
 		return true;
-	if (newer <= reader || cover(s, key, reader) > seq)
+	if (newer <= reader || sieve_cover(s, key, reader) > seq)
 		return false;
 	/* What follows would be seen by an older snapshot. */
 	if (reader != s->context->snapshots[0])
@@ -243,10 +253,18 @@ int sieve_entry(struct sieve *s, struct bytes key)
 		       : SIEVE_KEEP;
 }
 
-bool sieve_tombstone(const struct sieve *s, const struct tombstone *t)
+bool sieve_tombstone(const struct sieve *s, const struct tombstone *t,
+		     uint64_t newer)
 {
+	uint64_t reader;
 	unsigned int i;
 	size_t at;
+
+	if (newer != UINT64_MAX) {
+		reader = first_reader(s, t->seq);
+		if (reader > 0 && newer <= reader)
+			return false;
+	}
 
 	/* In use by a snapshot, or there is no telling. */
 	if (!s->version || t->seq > s->context->snapshots[0])

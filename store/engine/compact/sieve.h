@@ -26,7 +26,12 @@ struct sieve {
 	struct buf scratch;             /* a decoded family name */
 	const struct gc_family *family; /* NULL: none is to be asked */
 	uint64_t birth_seq;             /* what is older is dropped */
-	struct gc_column gc;            /* if family is set */
+	/* By the rules of now, whether they may be asked or not: NULL if the
+	 * family was dropped or none are known; and, if history is kept, its
+	 * birth. */
+	const struct gc_family *found;
+	uint64_t found_birth;
+	struct gc_column gc; /* if family is set */
 
 	uint64_t last_timestamp; /* of the entry before */
 	uint64_t last_seq;       /* of the entry before: what a repair gathers
@@ -76,7 +81,14 @@ static inline void sieve_forget_span(struct sieve *s)
 }
 
 /* Whether a range tombstone is still needed: a snapshot may see past it, or
- * older data below the output lies in its range. */
-bool sieve_tombstone(const struct sieve *s, const struct tombstone *t);
+ * older data below the output lies in its range. newer is the sequence of the
+ * one before it with the same bounds, if that may be there for a moment's sake
+ * alone; else UINT64_MAX. */
+bool sieve_tombstone(const struct sieve *s, const struct tombstone *t,
+		     uint64_t newer);
+
+/* The seq of the range tombstone that a reader at seq visible meets at key; 0
+ * if there is none. */
+uint64_t sieve_cover(struct sieve *s, struct bytes key, uint64_t visible);
 
 #endif

@@ -116,11 +116,19 @@ static int collect(struct window *w, struct window_source *s)
  * its arena: 1,024 for one of 32 MiB. */
 #define ARENA_PART ((size_t)32 << 10)
 
+/* Who may look past a tombstone to another: *count of them. */
+static const uint64_t *readers(const struct merge_context *c, size_t *count)
+{
+	*count = c->history_count > 0 ? c->reader_count : c->snapshot_count;
+	return c->history_count > 0 ? c->readers : c->snapshots;
+}
+
 static int next_of_memtable(struct window *w)
 {
 	struct bytes end;
-	int err = memtable_tombstones_part(w->memtable, w->context->snapshots,
-					   w->context->snapshot_count,
+	size_t count;
+	const uint64_t *seqs = readers(w->context, &count);
+	int err = memtable_tombstones_part(w->memtable, seqs, count,
 					   w->memtable->arena.size / ARENA_PART,
 					   &w->place, &end, &w->list);
 
@@ -130,7 +138,8 @@ static int next_of_memtable(struct window *w)
 int window_next(struct window *w)
 {
 	const struct tombstone *items;
-	size_t pieces = 1, count, i;
+	size_t pieces = 1, count, seq_count, i;
+	const uint64_t *seqs;
 	struct bytes end;
 	int err;
 
@@ -150,8 +159,8 @@ int window_next(struct window *w)
 	if (err < 0)
 		return err;
 	items = tombstone_pile_take(&w->pile, &count);
-	return tombstone_fragment(items, count, w->context->snapshots,
-				  w->context->snapshot_count, &w->list);
+	seqs = readers(w->context, &seq_count);
+	return tombstone_fragment(items, count, seqs, seq_count, &w->list);
 }
 
 bool window_is_past(const struct window *w, struct bytes key)

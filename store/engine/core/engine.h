@@ -47,6 +47,7 @@ struct engine_options {
 	const char *holder;          /* of the lease, for people; may be NULL */
 	bool create;                 /* a store where there is none */
 	bool read_only;              /* no change; the lease is shared */
+	bool fresh; /* with create: -ERR_store_exists where there is one */
 };
 
 #endif

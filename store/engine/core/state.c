@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "store/base/err.h"
+#include "store/engine/core/history_edit.h"
 #include "store/engine/core/state.h"
 #include "store/engine/core/trouble.h"
 
@@ -48,7 +49,9 @@ int engine_apply_flush(struct engine *e, struct edit *edit, struct memtable *m)
 
 	assert(!e->options.read_only);
 	pthread_mutex_lock(&e->edits);
-	err = manifest_apply(e->manifest, edit);
+	err = history_complete(e, edit);
+	if (err == 0)
+		err = manifest_apply(e->manifest, edit);
 	if (err < 0) {
 		if (e->manifest->broken || err == -ERR_invariant)
 			engine_poison(e, err);
@@ -60,6 +63,9 @@ int engine_apply_flush(struct engine *e, struct edit *edit, struct memtable *m)
 	pthread_mutex_lock(&e->lock);
 	old = e->version;
 	e->version = version_get(e->manifest->current);
+	if (e->manifest->moment_count > 0)
+		e->told_us = e->manifest->moments[e->manifest->moment_count - 1]
+				     .time_us;
 	if (m)
 		drop_oldest(e, m);
 	pthread_mutex_unlock(&e->lock);

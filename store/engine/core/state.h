@@ -15,7 +15,7 @@
 #include "store/engine/core/pace.h"
 #include "store/engine/files/manifest.h"
 #include "store/engine/files/memtable.h"
-#include "store/engine/files/wal.h"
+#include "store/engine/log/wal.h"
 #include "store/stats.h"
 
 /*
@@ -25,7 +25,7 @@
  * below it:
  *   commit         one writer at a time: sequence, log, memtable
  *   work           one unit of background work at a time
- *   sync           the log's file: syncing it, replacing it
+ *   sync           who syncs the log, and up to where; replacing it
  *   blobs.syncing  the blob file: syncing it, replacing it; see large/blobs.h
  *   blobs.lock     appending to the blob file
  *   edits          the manifest: applying an edit
@@ -72,6 +72,9 @@ struct engine_snapshot {
 	struct gc_rules *rules;   /* of its moment, referenced; or NULL */
 	struct memtable *pending; /* on top of what is written; or NULL */
 	struct engine_snapshot *older, *newer; /* protected by lock */
+	bool past; /* of a moment, which history keeps, and not merges; in the
+		      list e->past */
+	bool gone; /* its history was given up; protected by lock */
 };
 
 struct engine {
@@ -91,11 +94,17 @@ struct engine {
 	pthread_mutex_t edits;
 	pthread_mutex_t lock;
 	pthread_cond_t progress; /* with lock: work was done, or error set */
+	pthread_cond_t synced;   /* with sync: a sync of the log has ended */
+	unsigned int syncing;    /* syncs of it under way; protected by sync */
+	uint64_t syncing_seq;    /* that the last of them covers; as well */
+	atomic_bool sync_short;  /* one lacked space, and none has gone well
+				    since */
 
 	struct gaps gaps;
 	struct rests rests;
 	struct blobs *blobs; /* large values */
-	struct wal *wal; /* replaced under commit and sync; NULL: read-only */
+	struct wal *wal; /* replaced under commit and sync, while nobody syncs
+			    it; NULL: read-only */
 	uint64_t log_id; /* of wal; protected by commit */
 	uint64_t written_seq; /* in the log; protected by commit */
 	uint64_t arena_room;  /* bytes that the memtable may take up to which
@@ -107,7 +116,9 @@ struct engine {
 					clock; protected by commit */
 	atomic_bool room_wanted;     /* a write was refused for lack of room */
 	atomic_bool dead_wanted;     /* see run/dead.h */
+	atomic_bool history_wanted;  /* history files may go, see history.h */
 	atomic_bool rules_changed;   /* since files of none were looked for */
+	uint64_t rules_turn;         /* how often, in all; protected by lock */
 	atomic_bool spare_short;     /* not all room could be held */
 	atomic_bool spare_surplus;   /* more may be held than is needed */
 	atomic_bool full;      /* data was refused for lack of room, and told */
@@ -131,6 +142,11 @@ struct engine {
 	struct version *version; /* the manifest's, as published */
 	struct gc_rules *rules;  /* NULL: not known yet */
 	struct engine_snapshot *oldest, *newest;
+	struct moments *moments;      /* NULL only while opening */
+	struct engine_snapshot *past; /* those of moments */
+	uint64_t moment_flags;        /* of the next one that is noted */
+	uint64_t noted_us;            /* the last one, or opening, by real_us */
+	uint64_t told_us;            /* of the last one that the manifest has */
 	_Atomic uint64_t gc_time_us; /* never goes back; also read without */
 	unsigned int gc_time_held;   /* nor on: see engine_hold_gc_time */
 	struct unused_file *unused;  /* to be removed from the volume */
@@ -158,6 +174,7 @@ struct engine {
 					the memtable hides; 0: never */
 	} tick;
 
+	_Atomic uint64_t history_us, history_size; /* see history_keep */
 	_Atomic uint64_t loading_size; /* bytes of bulk loads, as each tells */
 	_Atomic int error;             /* the first that made it read-only; 0 */
 	struct engine_counters {

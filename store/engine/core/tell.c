@@ -148,14 +148,14 @@ void tell_opened(struct engine *e, uint64_t start_us)
 		size += v->levels[i].size;
 	}
 	event_add(&e->events, EVENTS_MAIN,
-		  "opened program=" TABLETFS_VERSION " format=1 epoch=%u "
+		  "opened program=" TABLETFS_VERSION " format=%u epoch=%u "
 		  "memtable=%zu cache=%zu file=%llu level0=%u,%u,%u "
 		  "ssts=%zu level0_ssts=%zu bytes=%llu blobs=%zu seq=%llu "
 		  "us=%llu by=%s",
-		  e->manifest->epoch, o->memtable_size, o->cache_size,
-		  (unsigned long long)o->file_size, o->level0_trigger,
-		  o->level0_slow, o->level0_stop, files, v->levels[0].count,
-		  (unsigned long long)size, v->blob_count,
+		  MANIFEST_FORMAT, e->manifest->epoch, o->memtable_size,
+		  o->cache_size, (unsigned long long)o->file_size,
+		  o->level0_trigger, o->level0_slow, o->level0_stop, files,
+		  v->levels[0].count, (unsigned long long)size, v->blob_count,
 		  (unsigned long long)e->written_seq,
 		  (unsigned long long)event_since(&e->events, start_us),
 		  o->holder ? o->holder : "");

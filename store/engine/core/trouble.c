@@ -42,6 +42,14 @@ int engine_poison(struct engine *e, int err)
 	return err;
 }
 
+void engine_lost(void *engine)
+{
+	struct engine *e = engine;
+
+	engine_poison(e, fail(ERR_store_lost, "%s: the lease is another's",
+			      e->volume->path));
+}
+
 int engine_invariant(struct engine *e, bool holds, const char *what, ...)
 {
 	char text[256];
@@ -87,6 +95,23 @@ int engine_work_failed(struct engine *e, int err)
 	return err;
 }
 
+int engine_sync_failed(struct engine *e, int err)
+{
+	if (err != -ENOSPC)
+		return engine_poison(e, err);
+	if (!atomic_exchange(&e->sync_short, true))
+		event_add(&e->events, EVENTS_ERRORS, "trouble why=%s",
+			  err_detail());
+	return err;
+}
+
+void engine_synced(struct engine *e)
+{
+	if (atomic_load(&e->sync_short) &&
+	    atomic_exchange(&e->sync_short, false))
+		event_add(&e->events, EVENTS_ERRORS, "trouble_over");
+}
+
 void engine_work_done(struct engine *e)
 {
 	int trouble;
@@ -121,6 +146,12 @@ int engine_writable(struct engine *e)
 			    e->volume->path);
 	if (atomic_load(&e->error) == 0)
 		return 0;
+	if (atomic_load(&e->error) == -ERR_store_lost)
+		return fail(ERR_store_lost,
+			    "%s: another process has taken the store since, "
+			    "and what it did is not to be seen here; open it "
+			    "again",
+			    e->volume->path);
 	/* Set before lock was released, so the text is there. */
 	pthread_mutex_lock(&e->lock);
 	snprintf(text, sizeof(text), "%s", e->trouble_text);
@@ -153,5 +184,12 @@ int engine_health(struct engine *e)
 {
 	int err = e->options.read_only ? 0 : engine_writable(e);
 
-	return err < 0 ? err : engine_no_room(e);
+	if (err == 0)
+		err = engine_no_room(e);
+	if (err == 0 && atomic_load(&e->sync_short))
+		err = fail(ENOSPC,
+			   "%s: there was no space to make durable what was "
+			   "written; nothing is lost, and it is tried again",
+			   e->volume->path);
+	return err;
 }

@@ -15,6 +15,16 @@
  */
 int engine_poison(struct engine *e, int err);
 
+/* As engine_poison, of a sync that failed: but for lack of space nothing is
+ * lost, and it is trouble of its own, until engine_synced: the log, and the
+ * chunks that it refers to, were synced. */
+int engine_sync_failed(struct engine *e, int err);
+void engine_synced(struct engine *e);
+
+/* Makes the store read-only because another holder has its volume; engine is a
+ * struct engine. For lease_take. */
+void engine_lost(void *engine);
+
 /* 0 if it holds; else the store is read-only, and it is -ERR_invariant. what
  * says what is wrong; see invariant(). */
 __attribute__((format(printf, 3, 4))) int engine_invariant(struct engine *e,
@@ -45,8 +55,8 @@ int engine_writable(struct engine *e);
 int engine_no_room(struct engine *e);
 
 /* 0, or why it cannot take writes for ever, if nothing changes: what
- * engine_writable says or else engine_no_room. A store opened for reading only
- * is healthy. */
+ * engine_writable says or else engine_no_room, or of a sync without space. A
+ * store opened for reading only is healthy. */
 int engine_health(struct engine *e);
 
 #endif

@@ -5,8 +5,10 @@
 #include "store/engine/files/batch.h"
 #include "store/format/blob.h"
 
-static_assert(BATCH_HEADER_SIZE == sizeof(uint64_t) + sizeof(uint32_t),
-	      "the header is a sequence and a count");
+/* Seven bits a byte. */
+static_assert(KEY_SEQ_MAX < UINT64_C(1) << 56 && BATCH_RECORDS_MAX < 1 << 21 &&
+		      BATCH_HEADER_SIZE >= 8 + 3,
+	      "the header holds a sequence and a count");
 static_assert(BATCH_RANGE != KEY_DELETE && BATCH_RANGE != KEY_PUT &&
 		      BATCH_RANGE != KEY_BLOB && BATCH_RANGE != KEY_MERGE,
 	      "a range is told from a key by its kind");
@@ -52,6 +54,7 @@ static int add(struct batch *b, uint8_t kind, struct bytes key,
 	/* The header is filled in by batch_seal. */
 	if (b->data.size == 0)
 		buf_add(&b->data, header, sizeof(header));
+	b->start = sizeof(header);
 	p = b->data.data + b->data.size;
 	*p++ = kind;
 	p = put_varint(p, key.size);
@@ -146,12 +149,16 @@ int batch_append(struct batch *b, const struct batch *other)
 	return err;
 }
 
-void batch_seal(struct batch *b, uint64_t seq)
+struct bytes batch_seal(struct batch *b, uint64_t seq)
 {
-	assert(b->data.size >= BATCH_HEADER_SIZE);
+	size_t size = varint_size(seq) + varint_size(b->count);
+
+	assert(b->start == BATCH_HEADER_SIZE && size <= BATCH_HEADER_SIZE);
+	assert(b->data.size > BATCH_HEADER_SIZE);
 	assert(seq > 0);
-	put_u64le(b->data.data, seq);
-	put_u32le(b->data.data + 8, b->count);
+	/* Right before the first of them. */
+	put_varint(put_varint(b->data.data + b->start - size, seq), b->count);
+	return bytes_after(buf_bytes(&b->data), b->start - size);
 }
 
 /* Takes a record from the front of in; false if it is cut off. */
@@ -206,20 +213,38 @@ static bool is_sound(const struct batch_record *r)
 	}
 }
 
-int batch_parse(struct bytes record, struct batch *b, uint64_t *seq)
+/* Takes what comes before the records; false if it is cut off. */
+static bool take_header(struct bytes *in, bool is_old, uint64_t *seq,
+			uint64_t *count)
+{
+	uint32_t old_count = 0;
+
+	if (!is_old)
+		return take_varint(in, seq) && take_varint(in, count);
+	if (!take_u64le(in, seq) || !take_u32le(in, &old_count))
+		return false;
+	*count = old_count;
+	return true;
+}
+
+int batch_parse(struct bytes record, bool is_old, struct batch *b,
+		uint64_t *seq)
 {
 	struct bytes rest = record;
 	struct batch_record r;
-	uint32_t count, i;
+	uint64_t count;
+	uint32_t i;
 
 	*b = (struct batch)BATCH_INIT;
-	if (!take_u64le(&rest, seq) || !take_u32le(&rest, &count))
+	if (!take_header(&rest, is_old, seq, &count))
 		return fail(ERR_wal_malformed, "batch of %zu bytes",
 			    record.size);
+	b->start = record.size - rest.size;
 	if (count == 0 || count > BATCH_RECORDS_MAX || *seq == 0 ||
 	    *seq > KEY_SEQ_MAX - count)
-		return fail(ERR_wal_malformed, "batch of %u at sequence %llu",
-			    count, (unsigned long long)*seq);
+		return fail(ERR_wal_malformed, "batch of %llu at sequence %llu",
+			    (unsigned long long)count,
+			    (unsigned long long)*seq);
 	for (i = 0; i < count; i++) {
 		size_t offset = record.size - rest.size;
 
@@ -227,7 +252,8 @@ int batch_parse(struct bytes record, struct batch *b, uint64_t *seq)
 			return fail(ERR_wal_malformed,
 				    "batch at sequence %llu: change %u of %u, "
 				    "offset %zu, is malformed",
-				    (unsigned long long)*seq, i, count, offset);
+				    (unsigned long long)*seq, i,
+				    (uint32_t)count, offset);
 		b->range_count += r.kind == BATCH_RANGE;
 		b->blob_count += r.kind == KEY_BLOB;
 	}
@@ -235,7 +261,7 @@ int batch_parse(struct bytes record, struct batch *b, uint64_t *seq)
 		return fail(ERR_wal_malformed,
 			    "batch at sequence %llu: %zu bytes too many",
 			    (unsigned long long)*seq, rest.size);
-	b->count = count;
+	b->count = (uint32_t)count;
 	/* Never written to: a batch that is parsed is only stepped through. */
 	b->data.data = (uint8_t *)(uintptr_t)record.data;
 	b->data.size = record.size;
@@ -248,10 +274,10 @@ bool batch_next(const struct batch *b, size_t *position,
 	struct bytes rest = buf_bytes(&b->data);
 
 	if (*position == 0)
-		*position = BATCH_HEADER_SIZE;
+		*position = b->start;
 	if (*position >= rest.size)
 		return false;
-	assert(*position >= BATCH_HEADER_SIZE);
+	assert(*position >= b->start);
 	rest = bytes_after(rest, *position);
 	if (!take_record(&rest, record))
 		return false;

@@ -8,7 +8,7 @@
  * A batch: changes that become visible and durable together. It is a byte
  * string, and that string is a record of the log:
  *
- *   u64 first seq | u32 record count | record*
+ *   varint first seq | varint record count | record*
  *   record = u8 kind | varint size, key | varint size, value
  *
  * For KEY_PUT, KEY_BLOB, KEY_MERGE and KEY_DELETE the key is a version key
@@ -16,8 +16,12 @@
  * start and the value the end of a range tombstone. The n-th record has
  * sequence first + n, counted from 0.
  *
+ * In logs of format 1 both are fixed: u64, u32.
+ *
  * One thread at a time uses a batch.
  */
+
+/* Before the first record of a batch that is made there is room for the two. */
 #define BATCH_HEADER_SIZE 12
 
 /* A kind of record beside those of keys. It is what KEY_ has left free. */
@@ -29,14 +33,15 @@
 
 struct batch {
 	struct buf data; /* empty, or header and records */
+	size_t start;    /* of the records, if there are any */
 	uint32_t count;
 	uint32_t range_count; /* records of BATCH_RANGE */
 	uint32_t blob_count;  /* records of KEY_BLOB */
 };
 
-#define BATCH_INIT                \
-	{                         \
-		BUF_INIT, 0, 0, 0 \
+#define BATCH_INIT                   \
+	{                            \
+		BUF_INIT, 0, 0, 0, 0 \
 	}
 
 /* A record, borrowed from its batch. */
@@ -83,14 +88,15 @@ int batch_is_mark(const struct batch *b);
 /* Adds all records of other; after an error some may have been added. */
 int batch_append(struct batch *b, const struct batch *other);
 
-/* Writes count and seq into the header, so that data can be logged. b must not
- * be empty. */
-void batch_seal(struct batch *b, uint64_t seq);
+/* Writes count and seq before the records: what is to be logged, borrowed from
+ * b, which must not be empty. */
+struct bytes batch_seal(struct batch *b, uint64_t seq);
 
-/* A log record as a batch that borrows it, and its first seq. Checks every
- * record, so that what is made of it may take keys for valid;
- * -ERR_wal_malformed. Do not release it. */
-int batch_parse(struct bytes record, struct batch *b, uint64_t *seq);
+/* A log record as a batch that borrows it, and its first seq; with is_old, of a
+ * log of format 1. Checks every record, so that what is made of it may take
+ * keys for valid; -ERR_wal_malformed. Do not release it. */
+int batch_parse(struct bytes record, bool is_old, struct batch *b,
+		uint64_t *seq);
 
 /* Steps through a batch: start with *position 0; false after the last. The
  * record is valid until b changes. */

@@ -34,6 +34,15 @@ int edit_add_blob(struct edit *e, uint64_t id, uint64_t final_size);
 /* A blob file to which nothing refers any more. */
 int edit_drop_blob(struct edit *e, uint64_t id);
 
+/* A moment that can be read at; one that cannot any more. */
+int edit_add_moment(struct edit *e, const struct moment *moment);
+int edit_end_moment(struct edit *e, uint64_t seq);
+
+/* A history file, of which facts are copied; one that is obsolete. An sst may
+ * become a history file as it is: then the edit removes it from its level. */
+int edit_add_past(struct edit *e, const struct past_facts *facts);
+int edit_drop_past(struct edit *e, uint64_t id);
+
 /* Frees the arrays and leaves EDIT_INIT, to be filled again. */
 void edit_release(struct edit *e);
 
@@ -42,6 +51,12 @@ bool edit_removes(const struct edit *e, unsigned int level, uint64_t id);
 
 /* Whether e takes this blob file out. */
 bool edit_drops_blob(const struct edit *e, uint64_t id);
+
+/* Whether e takes this history file out. */
+bool edit_drops_past(const struct edit *e, uint64_t id);
+
+/* Whether e ends the moment of this sequence. */
+bool edit_ends_moment(const struct edit *e, uint64_t seq);
 
 /* Appends the bytes of e to out. 0 or -ENOMEM. */
 int edit_encode(const struct edit *e, struct buf *out);

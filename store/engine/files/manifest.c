@@ -2,25 +2,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "store/base/coding.h"
-#include "store/base/crc32c.h"
 #include "store/base/err.h"
 #include "store/engine/files/edit.h"
 #include "store/engine/files/manifest.h"
 #include "store/engine/files/manifest_next.h"
 #include "store/engine/files/manifest_whole.h"
-#include "store/engine/files/wal.h"
-#include "store/engine/files/wal_read.h"
+#include "store/engine/log/wal.h"
+#include "store/engine/log/wal_read.h"
 
 /*
- * The root's content, 32 bytes:
- *
- *   "tabletfs" | u32 format | u32 features | u32 epoch | u64 id of the edit
- *   log | u32 crc32c of all before
- *
- * It is the one thing on a volume that is replaced, by compare and swap of the
- * version beside it, and so where it is decided whose store this is. All else
- * follows from it:
+ * The root (manifest_root.h) is the one thing on a volume that is replaced, by
+ * compare and swap of the version beside it, and so where it is decided whose
+ * store this is, and which. All else follows from it:
  *
  *   root -> edit log -> edit, edit, ... -> ssts, blob files, logs
  *
@@ -28,70 +21,13 @@
  * and only then makes the new version the current one: what readers see is
  * never more than what a crash would leave.
  */
-#define ROOT_MAGIC "tabletfs"
-#define ROOT_FORMAT 1
-#define ROOT_SIZE 32
-
-/* Where the root's fields are. */
-enum {
-	AT_FORMAT = 8,
-	AT_FEATURES = 12,
-	AT_EPOCH = 16,
-	AT_EDITS_ID = 20,
-	AT_CRC = 28,
-};
-
-static_assert(AT_CRC + 4 == ROOT_SIZE, "the root ends with its checksum");
-static_assert(sizeof(ROOT_MAGIC) - 1 == AT_FORMAT, "the magic comes first");
 
 /* An edit log is replaced by one that begins with the whole state when it has
- * grown by this much; opening reads no more. */
+ * grown by this much since it began; opening reads no more. */
 #define EDITS_SIZE_MAX (UINT64_C(4) << 20)
 
 /* Room held for edits that are to come, in steps of so many bytes. */
 #define EDITS_STEP (UINT64_C(64) << 10)
-
-/* raw has ROOT_SIZE bytes. */
-static void root_encode(const struct manifest_root *root, uint8_t *raw)
-{
-	memcpy(raw, ROOT_MAGIC, AT_FORMAT);
-	put_u32le(raw + AT_FORMAT, ROOT_FORMAT);
-	put_u32le(raw + AT_FEATURES, 0);
-	put_u32le(raw + AT_EPOCH, root->epoch);
-	put_u64le(raw + AT_EDITS_ID, root->edits_id);
-	put_u32le(raw + AT_CRC, crc32c(0, bytes_of(raw, AT_CRC)));
-}
-
-/* -ERR_format_newer is told apart from damage by the magic alone, as the
- * numbers that follow it may be all that this program can read. */
-int manifest_root_decode(const char *path, struct bytes raw,
-			 struct manifest_root *root)
-{
-	uint32_t crc;
-
-	if (raw.size < ROOT_SIZE ||
-	    memcmp(raw.data, ROOT_MAGIC, AT_FORMAT) != 0)
-		return fail(ERR_manifest_damaged,
-			    "%s: root: %zu bytes, not those of a store", path,
-			    raw.size);
-	/* Before size and checksum, which a later format may have elsewhere. */
-	if (get_u32le(raw.data + AT_FORMAT) != ROOT_FORMAT ||
-	    get_u32le(raw.data + AT_FEATURES) != 0)
-		return fail(
-			ERR_format_newer,
-			"%s: root: format %u with features %x is newer than "
-			"this program, which reads %u",
-			path, get_u32le(raw.data + AT_FORMAT),
-			get_u32le(raw.data + AT_FEATURES), ROOT_FORMAT);
-	crc = crc32c(0, bytes_of(raw.data, AT_CRC));
-	if (raw.size != ROOT_SIZE || get_u32le(raw.data + AT_CRC) != crc)
-		return fail(ERR_manifest_damaged,
-			    "%s: root: checksum of %zu bytes is %08x, not %08x",
-			    path, raw.size, crc, get_u32le(raw.data + AT_CRC));
-	root->epoch = get_u32le(raw.data + AT_EPOCH);
-	root->edits_id = get_u64le(raw.data + AT_EDITS_ID);
-	return 0;
-}
 
 uint64_t manifest_new_id(struct manifest *m)
 {
@@ -118,8 +54,39 @@ static int set_log(struct manifest *m, const struct manifest_log *log)
 	return 0;
 }
 
+/* Brings the list of durable moments up to date with e. */
+static int apply_moments(struct manifest *m, const struct edit *e)
+{
+	size_t size = (m->moment_count + e->moment_count) * sizeof(*m->moments);
+	struct moment *grown;
+	size_t i, kept = 0;
+
+	if (e->moment_count > 0) {
+		grown = realloc(m->moments, size);
+		if (!grown)
+			return -ENOMEM;
+		m->moments = grown;
+	}
+	for (i = 0; i < m->moment_count; i++)
+		if (!edit_ends_moment(e, m->moments[i].seq))
+			m->moments[kept++] = m->moments[i];
+	m->moment_count = kept;
+	for (i = 0; i < e->moment_count; i++) {
+		struct moment *last = m->moments + kept - 1;
+
+		if (kept > 0 && (last->seq >= e->moments[i].seq ||
+				 last->time_us > e->moments[i].time_us))
+			return fail(ERR_manifest_damaged,
+				    "%s: a moment is named after a later one",
+				    m->volume->path);
+		m->moments[kept++] = e->moments[i];
+		m->moment_count = kept;
+	}
+	return 0;
+}
+
 /* What an edit says besides ssts and blob files. After -ENOMEM, which only a
- * log that begins can meet, m lacks it. */
+ * log or a moment that is new can meet, m lacks it. */
 static int apply_numbers(struct manifest *m, const struct edit *e)
 {
 	size_t i, kept = 0;
@@ -138,7 +105,7 @@ static int apply_numbers(struct manifest *m, const struct edit *e)
 		m->gc_time_us = e->gc_time_us;
 	if (e->given_seq > m->given_seq)
 		m->given_seq = e->given_seq;
-	return err;
+	return err == 0 ? apply_moments(m, e) : err;
 }
 
 /* Files while edits are replayed; ssts are opened once, at the end. */
@@ -172,6 +139,23 @@ static int replay_blobs(struct edit *files, const struct edit *e)
 			err = edit_add_blob(files, e->blobs[i].id,
 					    e->blobs[i].final_size);
 	}
+	return err;
+}
+
+/* As replay_blobs, of history files. */
+static int replay_pasts(struct edit *files, const struct edit *e)
+{
+	size_t i, kept = 0;
+	int err = 0;
+
+	for (i = 0; i < files->past_count; i++)
+		if (edit_drops_past(e, files->pasts[i]->id))
+			past_facts_free(files->pasts[i]);
+		else
+			files->pasts[kept++] = files->pasts[i];
+	files->past_count = kept;
+	for (i = 0; i < e->past_count && err == 0; i++)
+		err = edit_add_past(files, e->pasts[i]);
 	return err;
 }
 
@@ -222,6 +206,8 @@ static int replay_edit(void *context, struct bytes record)
 				      e.added[j].seq);
 	if (err == 0)
 		err = replay_blobs(&r->files, &e);
+	if (err == 0)
+		err = replay_pasts(&r->files, &e);
 	if (err == 0)
 		err = apply_numbers(r->m, &e);
 	if (err == 0 && r->history)
@@ -284,7 +270,7 @@ int manifest_read(struct volume *v, struct manifest_history *h)
 	struct wal_replay result = { 0 };
 	struct replay r = { .m = &m, .history = h };
 	struct buf raw = BUF_INIT;
-	struct manifest_root root = { 0, 0 };
+	struct manifest_root root = { .epoch = 0 };
 	size_t i;
 	int err;
 
@@ -302,8 +288,10 @@ int manifest_read(struct volume *v, struct manifest_history *h)
 	h->state.gc_time_us = m.gc_time_us;
 	h->state.given_seq = m.given_seq;
 	h->edits_id = root.edits_id;
+	h->identity = root.identity;
 	h->cut_size = result.cut_size;
 	free(m.logs);
+	free(m.moments);
 	buf_release(&raw);
 	return err;
 }
@@ -328,6 +316,10 @@ int manifest_state(const struct manifest *m, struct edit *e)
 	}
 	for (i = 0; i < m->log_count && err == 0; i++)
 		err = edit_add_log(e, m->logs[i].id, m->logs[i].final_size);
+	for (i = 0; i < m->moment_count && err == 0; i++)
+		err = edit_add_moment(e, &m->moments[i]);
+	for (i = 0; i < m->current->past_count && err == 0; i++)
+		err = edit_add_past(e, m->current->pasts[i]->facts);
 	for (i = 0; i < m->current->blob_count && err == 0; i++)
 		err = edit_add_blob(e, m->current->blobs[i]->id,
 				    atomic_load(&m->current->blobs[i]->size));
@@ -345,8 +337,8 @@ static int reserve(struct wal *wal, size_t size)
 }
 
 /* What fails after the append leaves the log with an edit that is not known to
- * be durable: it is broken then. */
-static int log_edit(struct wal *wal, const struct edit *e)
+ * be durable, *logged: nothing may follow it then. */
+static int log_edit(struct wal *wal, const struct edit *e, bool *logged)
 {
 	struct buf record = BUF_INIT;
 	int err = edit_encode(e, &record);
@@ -355,6 +347,7 @@ static int log_edit(struct wal *wal, const struct edit *e)
 		err = reserve(wal, record.size);
 	if (err == 0)
 		err = wal_append(wal, buf_bytes(&record));
+	*logged = err == 0;
 	if (err == 0)
 		err = wal_sync(wal);
 	buf_release(&record);
@@ -403,11 +396,12 @@ static int create_edits(struct manifest *m, size_t size, uint64_t *id,
  * there is one, unless m is broken: then the root may name either. */
 static int begin_edits(struct manifest *m)
 {
-	struct manifest_root root = { m->epoch, 0 };
+	struct manifest_root root = { m->epoch, 0, m->identity };
 	struct buf record = BUF_INIT;
-	uint8_t raw[ROOT_SIZE];
+	uint8_t raw[MANIFEST_ROOT_SIZE];
 	struct edit state;
 	struct wal *wal;
+	bool logged;
 	int err;
 
 	err = manifest_state(m, &state);
@@ -418,9 +412,9 @@ static int begin_edits(struct manifest *m)
 		err = create_edits(m, record.size, &root.edits_id, &wal);
 	if (err < 0)
 		goto release;
-	err = log_edit(wal, &state);
+	err = log_edit(wal, &state, &logged);
 	if (err == 0) {
-		root_encode(&root, raw);
+		manifest_root_encode(&root, raw);
 		err = m->volume->ops->root_swap(m->volume, m->root_version,
 						bytes_of(raw, sizeof(raw)));
 		/* A conflict has changed nothing, but then another process
@@ -440,6 +434,7 @@ static int begin_edits(struct manifest *m)
 	m->root_version++;
 	m->edits = wal;
 	m->edits_id = root.edits_id;
+	m->edits_begun_size = wal_size(wal);
 release:
 	buf_release(&record);
 	edit_release(&state);
@@ -454,7 +449,7 @@ release:
 static int open_root(struct manifest *m, bool create, bool read_only)
 {
 	struct buf raw = BUF_INIT;
-	struct manifest_root root = { 0, 0 };
+	struct manifest_root root = { .epoch = 0 };
 	int err;
 
 	err = m->volume->ops->root_get(m->volume, &m->root_version, &raw);
@@ -466,15 +461,21 @@ static int open_root(struct manifest *m, bool create, bool read_only)
 	} else if (err == 0) {
 		err = manifest_root_decode(m->volume->path, buf_bytes(&raw),
 					   &root);
+		if (err == 0 && !read_only)
+			err = manifest_root_writable(m->volume->path,
+						     &root.identity.features);
 		if (err == 0)
 			err = replay(m, &root);
 	}
 	buf_release(&raw);
+	m->epoch = root.epoch;
+	m->identity = root.identity;
 	if (err < 0 || read_only)
 		return err;
+	if (store_id_is_none(&m->identity.id))
+		arc4random_buf(&m->identity.id, sizeof(m->identity.id));
 	/* Who died between making an edit log and naming it in the root has
 	 * used up an epoch. */
-	m->epoch = root.epoch;
 	do {
 		if (m->epoch == UINT32_MAX)
 			return fail(
@@ -522,6 +523,7 @@ void manifest_close(struct manifest *m)
 		wal_abandon(m->edits);
 	version_put(m->current);
 	free(m->logs);
+	free(m->moments);
 	free(m);
 }
 
@@ -531,13 +533,15 @@ static void mark_files(struct manifest *m, const struct edit *e,
 		       const struct version *v)
 {
 	struct version *old = m->current;
+	struct past_file *past;
 	struct blob_file *blob;
 	struct sst_file *file;
 	size_t i;
 
-	/* A file that moved is in v, too. */
+	/* A file that moved is in v, too, maybe as a history file. */
 	for (i = 0; i < e->removed_count; i++) {
-		if (version_sst(v, e->removed[i].id))
+		if (version_sst(v, e->removed[i].id) ||
+		    version_past(v, e->removed[i].id))
 			continue;
 		file = version_sst(old, e->removed[i].id);
 		atomic_fetch_add(&file->owner->obsolete_size, file->size);
@@ -550,6 +554,14 @@ static void mark_files(struct manifest *m, const struct edit *e,
 		atomic_fetch_add(&blob->owner->obsolete_size,
 				 atomic_load(&blob->size));
 		atomic_store(&blob->obsolete, true);
+	}
+	for (i = 0; i < e->dropped_past_count; i++) {
+		past = version_past(old, e->dropped_pasts[i]);
+		if (!past)
+			continue;
+		atomic_fetch_add(&past->owner->obsolete_size,
+				 past->facts->size);
+		atomic_store(&past->obsolete, true);
 	}
 	for (i = 0; i < e->blob_count; i++)
 		atomic_store(&version_blob(v, e->blobs[i].id)->size,
@@ -574,15 +586,17 @@ static uint64_t dropped_seq(const struct manifest *m, const struct edit *e,
 static int say(struct manifest *m, const struct edit *e, struct version *v,
 	       struct edit *said)
 {
+	bool logged;
 	int err;
 
 	*said = *e;
 	said->given_seq = dropped_seq(m, e, v);
-	err = log_edit(m->edits, said);
-	/* A full disk: the state without its history is short. */
+	err = log_edit(m->edits, said, &logged);
+	/* A full disk: the state without its history is short. An edit that is
+	 * not known to be durable stays behind in the old log. */
 	if (err == -ENOSPC && begin_edits(m) == 0)
-		err = log_edit(m->edits, said);
-	m->broken |= wal_broken(m->edits);
+		err = log_edit(m->edits, said, &logged);
+	m->broken |= wal_broken(m->edits) || (err < 0 && logged);
 	return err;
 }
 
@@ -615,29 +629,31 @@ int manifest_apply(struct manifest *m, const struct edit *e)
 	mark_files(m, e, v);
 	version_put(m->current);
 	m->current = v;
-	err = wal_size(m->edits) > EDITS_SIZE_MAX ? begin_edits(m) : 0;
+	err = wal_size(m->edits) - m->edits_begun_size > EDITS_SIZE_MAX
+		      ? begin_edits(m)
+		      : 0;
 	/* A new edit log that cannot be begun can wait for the next edit. */
 	assert(err < 0 || !m->broken);
 	return m->broken ? err : 0;
 }
 
-int manifest_write(struct volume *to, uint32_t epoch, uint64_t edits_id,
+int manifest_write(struct volume *to, const struct manifest_root *root,
 		   const struct edit *state)
 {
-	struct manifest_root root = { epoch, edits_id };
 	char name[VOLUME_NAME_MAX + 1];
-	uint8_t raw[ROOT_SIZE];
+	uint8_t raw[MANIFEST_ROOT_SIZE];
 	struct wal *wal;
+	bool logged;
 	int err;
 
-	manifest_name(edits_id, "edits", name);
-	err = wal_create(to, name, edits_id, &wal);
+	manifest_name(root->edits_id, "edits", name);
+	err = wal_create(to, name, root->edits_id, &wal);
 	if (err < 0)
 		return err;
-	err = log_edit(wal, state);
+	err = log_edit(wal, state, &logged);
 	wal_abandon(wal);
 	if (err < 0)
 		return err;
-	root_encode(&root, raw);
+	manifest_root_encode(root, raw);
 	return to->ops->root_swap(to, 0, bytes_of(raw, sizeof(raw)));
 }

@@ -2,7 +2,9 @@
 #define STORE_ENGINE_FILES_MANIFEST_H
 
 #include "store/engine/files/manifest_name.h"
+#include "store/engine/files/manifest_root.h"
 #include "store/engine/files/version.h"
+#include "store/engine/history/moments.h"
 
 /*
  * The manifest: which files make up the store. The volume's root names an epoch
@@ -43,6 +45,17 @@ struct edit {
 	uint64_t last_seq;   /* highest seq that was flushed; 0: as is */
 	uint64_t gc_time_us; /* never goes back; 0: as is */
 	uint64_t given_seq;  /* see struct manifest; 0: as is */
+	/* Of the recent past: moments that can be read at, and sequences of
+	 * those that cannot any more; history files, and ids of those that are
+	 * obsolete. */
+	struct moment *moments;
+	size_t moment_count;
+	uint64_t *ended;
+	size_t ended_count;
+	struct past_facts **pasts; /* each owned */
+	size_t past_count;
+	uint64_t *dropped_pasts;
+	size_t dropped_past_count;
 };
 
 #define EDIT_INIT \
@@ -54,11 +67,14 @@ struct manifest {
 	struct volume *volume;    /* borrowed */
 	struct cache *cache;      /* borrowed: for the ssts it opens */
 	struct file_owner *owner; /* borrowed: told of files unused */
-	uint32_t epoch;           /* this life's; 0 if opened read-only */
+	struct identity identity; /* with an id, unless opened read-only */
+	uint32_t epoch;           /* this life's; of the last one if opened
+				     read-only */
 	uint32_t next_number;     /* of files of this epoch */
 	uint64_t root_version;    /* which begin_edits expects to replace */
 	uint64_t edits_id;
 	struct wal *edits;         /* NULL if opened read-only */
+	uint64_t edits_begun_size; /* bytes of it that are its first edit */
 	struct version *current;   /* referenced; never NULL */
 	struct manifest_log *logs; /* live, oldest first */
 	size_t log_count;
@@ -66,14 +82,17 @@ struct manifest {
 	uint64_t given_seq;  /* of a bulk load that has gone with its files: it
 				is not to be given again; 0: none */
 	uint64_t gc_time_us; /* not before that of any merge; never goes back */
-	bool broken;         /* an edit may be durable or not: apply no more */
+	struct moment *moments; /* that are durable; owned; ascending */
+	size_t moment_count;
+	bool broken; /* an edit may be durable or not: apply no more */
 };
 
 /*
  * Reads the root and replays the edits, opening every sst and blob file; with
  * create, a volume without a root becomes an empty store, else it is
- * -ERR_not_a_store. Then takes the next epoch. With read_only it takes none and
- * writes nothing: the manifest cannot be applied to. v, cache and owner outlive
+ * -ERR_not_a_store. Then takes the next epoch, and an id if there is none. With
+ * read_only it takes none and writes nothing: the manifest cannot be applied
+ * to. v, cache and owner outlive
  * it. -EOVERFLOW after the last epoch that there is. Damage is
  * -ERR_manifest_damaged, -ERR_wal_damaged or what opening a file says; a later
  * format is -ERR_format_newer. *out is NULL after an error.
@@ -100,17 +119,6 @@ int manifest_apply(struct manifest *m, const struct edit *e);
 /* The whole state as one edit, which is to be released. 0 or -ENOMEM. */
 int manifest_state(const struct manifest *m, struct edit *e);
 
-/* What the root says; see manifest_root_decode. */
-struct manifest_root {
-	uint32_t epoch;
-	uint64_t edits_id; /* of the edit log */
-};
-
-/* The content of a volume's root; path is the volume's, for messages.
- * -ERR_manifest_damaged, -ERR_format_newer. */
-int manifest_root_decode(const char *path, struct bytes raw,
-			 struct manifest_root *root);
-
 /* What the root and the edit log of a volume say, without opening any other
  * file, since those may be missing. */
 struct manifest_history {
@@ -119,6 +127,7 @@ struct manifest_history {
 	uint64_t edits_id;   /* of the edit log */
 	uint64_t newest_log; /* that an edit names, or 0 */
 	uint64_t cut_size;   /* bytes of an edit at its end that is not whole */
+	struct identity identity;
 };
 
 /* -ENOENT without a root, -ERR_manifest_damaged, -ERR_wal_damaged. state is to
@@ -128,7 +137,7 @@ int manifest_read(struct volume *v, struct manifest_history *h);
 /* Makes a store of a volume that has the files of this state, all durable, and
  * no root. After a failure it may have an edit log, but it is no store, unless
  * it was the swap of the root that failed. */
-int manifest_write(struct volume *to, uint32_t epoch, uint64_t edits_id,
+int manifest_write(struct volume *to, const struct manifest_root *root,
 		   const struct edit *state);
 
 #endif

@@ -105,6 +105,31 @@ static int next_blobs(struct manifest *m, const struct edit *e,
 	return err;
 }
 
+/* The history files that e makes of the present ones. */
+static int next_pasts(struct manifest *m, const struct edit *e,
+		      struct version *v)
+{
+	const struct version *old = m->current;
+	char name[VOLUME_NAME_MAX + 1];
+	struct past_file *f;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < old->past_count && err == 0; i++)
+		if (!edit_drops_past(e, old->pasts[i]->facts->id))
+			err = version_add_past(v, old->pasts[i]);
+	for (i = 0; i < e->past_count && err == 0; i++) {
+		manifest_name(e->pasts[i]->id, "sst", name);
+		err = past_file_new(e->pasts[i], name, m->volume, m->cache,
+				    m->owner, &f);
+		if (err < 0)
+			break;
+		err = version_add_past(v, f);
+		past_file_put(f);
+	}
+	return err;
+}
+
 /* The ssts of the present version that e leaves where they are. */
 static int keep_ssts(struct manifest *m, const struct edit *e,
 		     struct version *v)
@@ -164,6 +189,8 @@ int manifest_next(struct manifest *m, const struct edit *e,
 		err = add_ssts(m, e, v);
 	if (err == 0)
 		err = next_blobs(m, e, v);
+	if (err == 0)
+		err = next_pasts(m, e, v);
 	if (err == 0)
 		err = version_sort(v);
 	if (err < 0) {

@@ -4,7 +4,7 @@
 #include "store/engine/files/batch.h"
 #include "store/engine/files/edit.h"
 #include "store/engine/files/manifest_whole.h"
-#include "store/engine/files/wal_read.h"
+#include "store/engine/log/wal_read.h"
 #include "store/format/blob.h"
 
 /*
@@ -33,9 +33,10 @@ struct search {
 	const struct manifest *m;
 	uint64_t edits_id;
 	const struct edit *all; /* has dropped blob files; or NULL */
-	uint64_t newest_log; /* that m names, or 0; older ones are obsolete */
-	bool any_sst;        /* there is one of this epoch that m lacks */
-	uint64_t mark_seq;   /* of the newest bulk load that logs tell of */
+	uint64_t newest_log;   /* that m names, or 0; older ones are obsolete */
+	bool any_sst;          /* there is one of this epoch that m lacks */
+	uint64_t mark_seq;     /* of the newest bulk load that logs tell of */
+	struct wal_replay log; /* the one that is read */
 };
 
 /* Of a file that m must have lost the edit for. */
@@ -100,7 +101,8 @@ static bool is_named(const struct manifest *m, uint64_t id)
 	for (i = 0; i < m->log_count; i++)
 		if (m->logs[i].id == id)
 			return true;
-	return version_sst(m->current, id) || version_blob(m->current, id);
+	return version_sst(m->current, id) || version_blob(m->current, id) ||
+	       version_past(m->current, id);
 }
 
 /* For listing. What is older than the edit log was known when that began with
@@ -139,7 +141,7 @@ static int note_mark(void *context, struct bytes record)
 	struct search *s = context;
 	struct batch batch;
 	uint64_t seq;
-	int err = batch_parse(record, &batch, &seq);
+	int err = batch_parse(record, s->log.is_old, &batch, &seq);
 
 	if (err == 0)
 		err = batch_is_mark(&batch);
@@ -154,14 +156,13 @@ static int check_named_log(struct search *s, const struct manifest_log *log)
 {
 	struct volume *v = s->m->volume;
 	char name[VOLUME_NAME_MAX + 1];
-	struct wal_replay result;
 	struct reader *reader;
 	int err;
 
 	manifest_name(log->id, "log", name);
 	if (s->any_sst) {
 		err = wal_replay(v, name, log->id, log->final_size, note_mark,
-				 s, &result);
+				 s, &s->log);
 	} else {
 		err = v->ops->open(v, name, &reader);
 		if (err == 0)

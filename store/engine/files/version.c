@@ -67,6 +67,9 @@ void version_put(struct version *v)
 	for (j = 0; j < v->blob_count; j++)
 		blob_file_put(v->blobs[j]);
 	free(v->blobs);
+	for (j = 0; j < v->past_count; j++)
+		past_file_put(v->pasts[j]);
+	free(v->pasts);
 	free(v);
 }
 
@@ -303,24 +306,72 @@ struct blob_file *version_blob(const struct version *v, uint64_t id)
 	return i < v->blob_count ? v->blobs[i] : NULL;
 }
 
+int version_add_past(struct version *v, struct past_file *f)
+{
+	struct past_file **grown =
+		realloc(v->pasts, (v->past_count + 1) * sizeof(*grown));
+
+	assert(atomic_load(&v->references) == 1);
+	if (!grown)
+		return -ENOMEM;
+	v->pasts = grown;
+	v->pasts[v->past_count++] = past_file_get(f);
+	return 0;
+}
+
+struct past_file *version_past(const struct version *v, uint64_t id)
+{
+	size_t low = 0, high = v->past_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (v->pasts[middle]->facts->id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < v->past_count && v->pasts[low]->facts->id == id
+		       ? v->pasts[low]
+		       : NULL;
+}
+
+/* A file that is not there any more is damage, which the reader of the value
+ * tells. */
+static void add_live(const struct version *v, const struct blob_share *blobs,
+		     size_t count, uint64_t *live)
+{
+	size_t i, at;
+
+	for (i = 0; i < count; i++) {
+		at = find_blob(v, blobs[i].file);
+		if (at < v->blob_count)
+			live[at] += blobs[i].size;
+	}
+}
+
+void version_blob_past(const struct version *v, uint64_t *past)
+{
+	size_t i;
+
+	memset(past, 0, v->blob_count * sizeof(*past));
+	for (i = 0; i < v->past_count; i++)
+		add_live(v, v->pasts[i]->facts->blobs,
+			 v->pasts[i]->facts->blob_count, past);
+}
+
 void version_blob_live(const struct version *v, uint64_t *live)
 {
 	unsigned int level;
-	size_t i, j, at;
+	size_t i;
 
-	memset(live, 0, v->blob_count * sizeof(*live));
+	version_blob_past(v, live);
 	for (level = 0; level < LEVEL_COUNT; level++)
 		for (i = 0; i < v->levels[level].count; i++) {
 			const struct sst_properties *p =
 				sst_properties(v->levels[level].files[i]->sst);
 
-			/* A file that is not there any more is damage, which
-			 * the reader of the value tells. */
-			for (j = 0; j < p->blob_count; j++) {
-				at = find_blob(v, p->blobs[j].file);
-				if (at < v->blob_count)
-					live[at] += p->blobs[j].size;
-			}
+			add_live(v, p->blobs, p->blob_count, live);
 		}
 }
 
@@ -335,6 +386,14 @@ uint64_t sst_file_blob_size(const struct sst_file *f)
 	return size;
 }
 
+static int by_past_id(const void *a, const void *b)
+{
+	const struct past_file *x = *(struct past_file *const *)a;
+	const struct past_file *y = *(struct past_file *const *)b;
+
+	return x->facts->id < y->facts->id ? -1 : x->facts->id > y->facts->id;
+}
+
 /* Each level has few files, and a version is made when one is added or
  * removed: sorting anew is simpler than merging. */
 int version_sort(struct version *v)
@@ -346,6 +405,8 @@ int version_sort(struct version *v)
 			qsort(v->levels[i].files, v->levels[i].count,
 			      sizeof(*v->levels[i].files),
 			      i == 0 ? by_newest : by_key);
+	if (v->past_count > 1)
+		qsort(v->pasts, v->past_count, sizeof(*v->pasts), by_past_id);
 	return version_make_runs(v);
 }
 

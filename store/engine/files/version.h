@@ -3,6 +3,7 @@
 
 #include <stdatomic.h>
 
+#include "store/engine/history/past_file.h"
 #include "store/format/sst/sst.h"
 
 /*
@@ -24,17 +25,6 @@
  * file is handed to its owner for removal.
  */
 #define LEVEL_COUNT 7
-
-/* Told of an obsolete file that nobody uses any more; the file is closed. Any
- * thread that puts a version may call it, so it only notes the id for later,
- * under the engine's lock `lock`: no version or file is put with that held. */
-struct file_owner {
-	void (*unused)(struct file_owner *owner, uint64_t id, uint64_t size);
-	void (*unused_blob)(struct file_owner *owner, uint64_t id,
-			    uint64_t size);
-	/* Bytes of files that are obsolete. Who removes one takes its off. */
-	_Atomic uint64_t obsolete_size;
-};
 
 /* An sst that is open. Once it is made only references, obsolete and what is
  * reckoned of it change. */
@@ -96,11 +86,14 @@ struct version {
 	size_t tombstone_count;   /* range tombstones of all files */
 	struct blob_file **blobs; /* by id; each with a reference */
 	size_t blob_count;
+	struct past_file **pasts; /* of no level, by id; each with a
+				     reference */
+	size_t past_count;
 	atomic_uint references;
-	/* Protected by the engine's lock work: the rules, only compared, and
-	 * the oldest snapshot, by which no file of it could be dropped. */
-	const void *looked_rules;
-	uint64_t looked_seq;
+	/* Protected by the engine's lock work: the turn of rules (see
+	 * rules_seen), 0 at first, and the oldest snapshot's sequence, by
+	 * which no file of it could be dropped. */
+	uint64_t looked_turn, looked_seq;
 };
 
 /* Takes one more reference and returns v; NULL stays NULL. */
@@ -177,10 +170,21 @@ int version_add_blob(struct version *v, struct blob_file *f);
 /* NULL if v has none with this id. No reference is taken. */
 struct blob_file *version_blob(const struct version *v, uint64_t id);
 
+/* While v is made: adds a history file, with a reference of v's own. 0 or
+ * -ENOMEM. */
+int version_add_past(struct version *v, struct past_file *f);
+
+/* The history file with this id of a version that is sorted, or NULL. No
+ * reference is taken. */
+struct past_file *version_past(const struct version *v, uint64_t id);
+
 /* live has v->blob_count elements and gets, for each blob file of v, how many
- * of its bytes the ssts refer to; what two columns or two ssts share is counted
- * twice. */
+ * of its bytes the ssts refer to, history files among them; what two columns or
+ * two ssts share is counted twice. */
 void version_blob_live(const struct version *v, uint64_t *live);
+
+/* The same of the history files alone. */
+void version_blob_past(const struct version *v, uint64_t *past);
 
 /* Whether f holds deletions. */
 static inline bool sst_file_deletes(const struct sst_file *f)

@@ -3,7 +3,7 @@
 #include "store/base/err.h"
 #include "store/engine/files/batch.h"
 #include "store/engine/files/edit.h"
-#include "store/engine/files/wal_read.h"
+#include "store/engine/log/wal_read.h"
 #include "store/engine/inspect/inspect_log.h"
 #include "store/engine/inspect/inspect_sst.h"
 
@@ -12,6 +12,7 @@ struct log_look {
 	int (*show)(struct log_look *l, uint64_t offset, struct bytes record);
 	uint64_t change_count;
 	uint64_t next_seq; /* of the next record; 0: not known */
+	struct wal_replay result;
 };
 
 /* Tells of a record that is whole, but not what it should be; -ENOMEM is no
@@ -88,7 +89,7 @@ static int show_batch(struct log_look *l, uint64_t offset, struct bytes record)
 {
 	struct batch b;
 	uint64_t seq;
-	int err = batch_parse(record, &b, &seq);
+	int err = batch_parse(record, l->result.is_old, &b, &seq);
 
 	if (err < 0) {
 		l->next_seq = 0;
@@ -141,6 +142,38 @@ static int show_files(struct inspect *i, const struct edit *e)
 	return err;
 }
 
+/* What an edit says of the recent past. */
+static int show_history(struct inspect *i, const struct edit *e)
+{
+	size_t n;
+	int err = 0;
+
+	for (n = 0; n < e->moment_count && err == 0; n++)
+		err = inspect_always(i, "moment %llu seq %llu size %llu%s",
+				     (unsigned long long)e->moments[n].time_us,
+				     (unsigned long long)e->moments[n].seq,
+				     (unsigned long long)e->moments[n].size,
+				     e->moments[n].flags & MOMENT_AFTER_GAP
+					     ? " after a gap"
+					     : "");
+	for (n = 0; n < e->ended_count && err == 0; n++)
+		err = inspect_always(i, "end moment seq %llu",
+				     (unsigned long long)e->ended[n]);
+	for (n = 0; n < e->past_count && err == 0; n++)
+		err = inspect_always(
+			i,
+			"add history " ID_FORMAT ".sst size %llu seq %llu "
+			"visible %llu",
+			ID_WORDS(e->pasts[n]->id),
+			(unsigned long long)e->pasts[n]->size,
+			(unsigned long long)e->pasts[n]->seq,
+			(unsigned long long)e->pasts[n]->visible_seq);
+	for (n = 0; n < e->dropped_past_count && err == 0; n++)
+		err = inspect_always(i, "drop history " ID_FORMAT ".sst",
+				     ID_WORDS(e->dropped_pasts[n]));
+	return err;
+}
+
 static int show_numbers(struct inspect *i, const struct edit *e)
 {
 	int err = 0;
@@ -168,12 +201,15 @@ static int show_edit(struct log_look *l, uint64_t offset, struct bytes record)
 	if (err < 0)
 		return tell_record(l, offset, record.size, err);
 	l->change_count += e.added_count + e.removed_count + e.log_count +
-			   e.blob_count + e.dropped_count;
+			   e.blob_count + e.dropped_count + e.moment_count +
+			   e.ended_count + e.past_count + e.dropped_past_count;
 	if (inspect_wants(l->i)) {
 		err = inspect_always(l->i, "edit offset %llu size %zu",
 				     (unsigned long long)offset, record.size);
 		if (err == 0)
 			err = show_files(l->i, &e);
+		if (err == 0)
+			err = show_history(l->i, &e);
 		if (err == 0)
 			err = show_numbers(l->i, &e);
 	}
@@ -235,7 +271,6 @@ static int look(struct log_look *l, struct reader *reader, const uint64_t *id,
 		const struct inspect_facts *facts)
 {
 	const struct wal_walk walk = { take_record, tell_damage, tell_tail, l };
-	struct wal_replay result = { 0 };
 	uint64_t log_id;
 	int err = find_id(l->i, reader, id, &log_id);
 
@@ -243,19 +278,19 @@ static int look(struct log_look *l, struct reader *reader, const uint64_t *id,
 		return err;
 	err = inspect_line(l->i, "id " ID_FORMAT, ID_WORDS(log_id));
 	if (err == 0)
-		err = wal_walk(reader, log_id, facts->size, &walk, &result);
+		err = wal_walk(reader, log_id, facts->size, &walk, &l->result);
 	if (err == 0)
 		err = inspect_line(l->i, "records %llu",
-				   (unsigned long long)result.record_count);
+				   (unsigned long long)l->result.record_count);
 	if (err == 0)
 		err = inspect_line(l->i, "changes %llu",
 				   (unsigned long long)l->change_count);
 	if (err == 0)
 		err = inspect_line(l->i, "good_bytes %llu",
-				   (unsigned long long)result.good_size);
+				   (unsigned long long)l->result.good_size);
 	return err < 0 ? err
 		       : inspect_line(l->i, "finished %s",
-				      result.finished ? "yes" : "no");
+				      l->result.finished ? "yes" : "no");
 }
 
 int inspect_log(struct inspect *i, struct reader *reader, const uint64_t *id,
@@ -274,17 +309,25 @@ int inspect_edits(struct inspect *i, struct reader *reader, const uint64_t *id,
 	return look(&l, reader, id, facts);
 }
 
-/* Ends the walk with the first record: 1 if it is a batch, or else 2. */
+/* What the first record of a log shows. */
+struct judgement {
+	struct wal_replay result;
+	bool is_edits;
+};
+
+/* Ends the walk with the first record. */
 static int judge_record(void *context, uint64_t offset, struct bytes record)
 {
+	struct judgement *j = context;
 	struct edit e;
 	struct batch b;
 	uint64_t seq;
 
 	(void)offset;
-	if (batch_parse(record, &b, &seq) < 0 && edit_decode(record, &e) == 0) {
+	if (batch_parse(record, j->result.is_old, &b, &seq) < 0 &&
+	    edit_decode(record, &e) == 0) {
 		edit_release(&e);
-		*(bool *)context = true;
+		j->is_edits = true;
 	}
 	return -ECANCELED;
 }
@@ -300,14 +343,15 @@ static int pass(void *context, uint64_t offset, uint64_t end, const char *what)
 
 int inspect_is_log(struct reader *reader, bool *is_edits)
 {
-	const struct wal_walk walk = { judge_record, pass, pass, is_edits };
-	struct wal_replay result;
+	struct judgement j = { .is_edits = false };
+	const struct wal_walk walk = { judge_record, pass, pass, &j };
 	uint64_t id;
 	int err = wal_find_id(reader, &id);
 
 	*is_edits = false;
 	if (err <= 0)
 		return err;
-	err = wal_walk(reader, id, 0, &walk, &result);
+	err = wal_walk(reader, id, 0, &walk, &j.result);
+	*is_edits = j.is_edits;
 	return err < 0 && err != -ECANCELED ? err : 1;
 }

@@ -31,6 +31,25 @@ static int tell(struct inspect *i, struct reader *reader, const char *part,
 						inspect_reason(i));
 }
 
+/* Of format 1 there is none. */
+static int show_identity(struct inspect *i, const struct identity *identity)
+{
+	char id[STORE_ID_TEXT_SIZE], parent[STORE_ID_TEXT_SIZE];
+	const struct features *f = &identity->features;
+	int err;
+
+	store_id_text(&identity->id, id);
+	store_id_text(&identity->parent, parent);
+	err = inspect_line(i, "id %s", id);
+	if (err == 0)
+		err = inspect_line(
+			i, "parent %s sequence %llu", parent,
+			(unsigned long long)identity->parent_sequence);
+	return err < 0 ? err
+		       : inspect_line(i, "features read-only %x optional %x",
+				      f->read_only, f->optional);
+}
+
 static int show_root(struct inspect *i, struct reader *reader, uint64_t version,
 		     struct bytes content)
 {
@@ -42,10 +61,11 @@ static int show_root(struct inspect *i, struct reader *reader, uint64_t version,
 	err = inspect_line(i, "version %llu", (unsigned long long)version);
 	if (err == 0)
 		err = inspect_line(i, "epoch %08x", root.epoch);
-	return err < 0 ? err
-		       : inspect_line(i, "edits %08x-%08x.edits",
-				      (unsigned int)(root.edits_id >> 32),
-				      (unsigned int)root.edits_id);
+	if (err == 0)
+		err = inspect_line(i, "edits %08x-%08x.edits",
+				   (unsigned int)(root.edits_id >> 32),
+				   (unsigned int)root.edits_id);
+	return err < 0 ? err : show_identity(i, &root.identity);
 }
 
 int inspect_root(struct inspect *i, struct reader *reader)

@@ -54,6 +54,16 @@ static uint64_t *count_live(const struct version *v)
 	return live;
 }
 
+/* The same of history files alone. */
+static uint64_t *count_past(const struct version *v)
+{
+	uint64_t *past = malloc((v->blob_count + 1) * sizeof(*past));
+
+	if (past)
+		version_blob_past(v, past);
+	return past;
+}
+
 /* Marks the files that nothing refers to and adds their drop to edit. Nothing
  * can refer to a doomed file from then on: engine_write takes no reference to
  * it, nor does blob_hold. */
@@ -156,20 +166,23 @@ int blob_end_growing(struct engine *e, unsigned int share, bool settled)
 bool blob_is_dead(struct engine *e, unsigned int share)
 {
 	struct version *v = engine_version(e);
-	uint64_t *live = count_live(v), all = 0, garbage = 0, size;
+	uint64_t *live = count_live(v), *past = count_past(v);
+	uint64_t all = 0, garbage = 0, size;
 	size_t i;
 
 	pthread_mutex_lock(&e->lock);
-	for (i = 0; live && i < v->blob_count; i++) {
+	for (i = 0; live && past && i < v->blob_count; i++) {
 		size = atomic_load(&v->blobs[i]->size);
 		if (size == 0)
 			size = atomic_load(&e->blobs->size);
 		all += size;
-		if (is_named_no_more(e, v->blobs[i]) && !v->blobs[i]->stuck)
+		if (is_named_no_more(e, v->blobs[i]) && past[i] == 0 &&
+		    !v->blobs[i]->stuck)
 			garbage += garbage_size(size, live[i]);
 	}
 	pthread_mutex_unlock(&e->lock);
 	free(live);
+	free(past);
 	version_put(v);
 	return garbage > 0 && garbage >= all / share;
 }
@@ -194,10 +207,10 @@ static int by_garbage(const void *a, const void *b)
 
 /* The files of v that are worth it by share, worst first, at *out, which has
  * room for all: how many. One without live bytes is dropped instead, see doom.
- */
+ * From one that history refers to nothing is moved: it would stay. */
 static size_t find_candidates(struct engine *e, const struct version *v,
-			      const uint64_t *live, unsigned int share,
-			      struct candidate *out)
+			      const uint64_t *live, const uint64_t *past,
+			      unsigned int share, struct candidate *out)
 {
 	size_t count = 0, i;
 
@@ -206,8 +219,8 @@ static size_t find_candidates(struct engine *e, const struct version *v,
 		struct blob_file *f = v->blobs[i];
 		uint64_t size = atomic_load(&f->size);
 
-		if (live[i] > 0 && !f->stuck && is_settled(e, f) &&
-		    is_worth(size, live[i], share))
+		if (live[i] > 0 && past[i] == 0 && !f->stuck &&
+		    is_settled(e, f) && is_worth(size, live[i], share))
 			out[count++] = (struct candidate){ f, live[i], size };
 	}
 	pthread_mutex_unlock(&e->lock);
@@ -248,7 +261,7 @@ int blob_mover_init(struct blob_mover *m, struct engine *e,
 		    const struct version *v, unsigned int share)
 {
 	struct candidate *files;
-	uint64_t *live;
+	uint64_t *live, *past;
 	int err = -ENOMEM;
 
 	*m = (struct blob_mover){ .e = e, .version = v };
@@ -257,11 +270,13 @@ int blob_mover_init(struct blob_mover *m, struct engine *e,
 	m->sources = malloc(v->blob_count * sizeof(struct blob_file *));
 	files = malloc(v->blob_count * sizeof(*files));
 	live = count_live(v);
-	if (m->sources && files && live)
+	past = count_past(v);
+	if (m->sources && files && live && past)
 		err = take_sources(m, files,
-				   find_candidates(e, v, live,
+				   find_candidates(e, v, live, past,
 						   share ? share : BLOB_SHARE,
 						   files));
+	free(past);
 	free(files);
 	free(live);
 	return err;

@@ -272,7 +272,7 @@ static int turn(struct engine *e, bool next)
 		err = sync_log(b, b->size);
 		/* Commits refer to what may be lost now. */
 		if (err < 0)
-			return engine_poison(e, err);
+			return engine_sync_failed(e, err);
 		old = b->file->id;
 		size = b->size;
 		err = edit_add_blob(&edit, old, size);

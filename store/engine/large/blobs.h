@@ -70,8 +70,8 @@ void blob_release(struct engine *e, struct blob_holds *h);
 int blob_append(struct engine *e, struct bytes raw, struct buf *scratch,
 		struct blob_holds *h, struct blob_chunk *c);
 
-/* Makes durable all that was appended before. After a failure the store has to
- * go read-only, which is the caller's to do. Nothing to do without a file. */
+/* Makes durable all that was appended before. What a failure means is the
+ * caller's to tell, see engine_sync_failed. Nothing to do without a file. */
 int blob_sync(struct engine *e);
 
 /* Ends the present file, if there is one, so that it can be collected. */

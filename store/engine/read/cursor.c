@@ -175,7 +175,8 @@ static void find_rule(struct cursor *c)
 
 	c->hidden = false;
 	if (c->sources.rules) {
-		family = sources_family(&c->sources, c->table, c->family_part);
+		family = c->table ? gc_table_family(c->table, c->family_part)
+				  : NULL;
 		c->hidden = !family;
 	}
 	c->gc.family = family ? family : &keep_all;

@@ -75,7 +75,7 @@ static int find_family(struct get *g)
 	err = key_part(g->column, key_row_end(g->column), &scratch, &name,
 		       &end);
 	if (!err)
-		g->family = sources_family(&g->sources, table, name);
+		g->family = gc_table_family(table, name);
 	buf_release(&scratch);
 	g->hidden = !g->family;
 	return err;
@@ -300,6 +300,23 @@ static bool is_kept(const struct get *g, const struct engine_snapshot *snapshot)
 	return gc_column_keep(&gc, g->cell->timestamp_us);
 }
 
+/* Shows the value that was found, if one was. Only at last, as memory may have
+ * moved with each byte added. */
+static int finish(struct get *g, int result)
+{
+	struct cell *cell = g->cell;
+
+	if (result == 1) {
+		cell->value = bytes_after(buf_bytes(g->memory), g->value_start);
+		cell->blob = BYTES_NONE;
+		if (g->is_large) {
+			cell->blob = cell->value;
+			cell->value = BYTES_NONE;
+		}
+	}
+	return result;
+}
+
 /* As cursor_get, but a large value is left as its list in memory. */
 static int get(struct engine *e, const struct engine_snapshot *snapshot,
 	       struct bytes column, bool time_only, struct cell *cell,
@@ -321,6 +338,9 @@ static int get(struct engine *e, const struct engine_snapshot *snapshot,
 	memcpy(after, column.data, column.size);
 	after[column.size - 1]++;
 	g.after = bytes_of(after, column.size);
+	/* History has no order that tells which write is newer. */
+	if (snapshot && snapshot->past)
+		return finish(&g, by_cursor(&g, snapshot));
 	sources_take(e, snapshot, &g.sources);
 	result = look_everywhere(&g);
 	if (result == 0 && g.has_best)
@@ -328,16 +348,7 @@ static int get(struct engine *e, const struct engine_snapshot *snapshot,
 	sources_close(&g.sources);
 	if (result == TAKES_CURSOR)
 		result = by_cursor(&g, snapshot);
-	/* Only now, as memory may have moved with each byte added. */
-	if (result == 1) {
-		cell->value = bytes_after(buf_bytes(memory), g.value_start);
-		cell->blob = BYTES_NONE;
-		if (g.is_large) {
-			cell->blob = cell->value;
-			cell->value = BYTES_NONE;
-		}
-	}
-	return result;
+	return finish(&g, result);
 }
 
 int cursor_get(struct engine *e, const struct engine_snapshot *snapshot,

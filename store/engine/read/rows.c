@@ -89,7 +89,7 @@ static int find_family(struct rows *r, struct bytes name)
 		return 0;
 	r->table = id;
 	table = gc_rules_table(r->sources.rules, id);
-	r->family = sources_family(&r->sources, table, name);
+	r->family = table ? gc_table_family(table, name) : NULL;
 	return buf_set(&r->family_name, name);
 }
 

@@ -7,20 +7,21 @@
  * Moments of the store, and the rules by which it is read from now on. A
  * snapshot is a visible sequence, a GC time and rules: every read through it
  * shows the same cells, whatever is written, flushed, compacted or expires
- * meanwhile and whatever rules are set, but for tables and families that are
- * dropped. It holds no file and no memory of the store but the rules; but as
- * long as it lives, merges keep what it sees, so one that is forgotten lets
- * garbage grow. All calls may come from any thread and take the engine's lock.
+ * meanwhile and whatever rules are set, tables and families that are dropped
+ * since among it. It holds no file and no memory of the store but the rules;
+ * but as long as it lives, merges keep what it sees, so one that is forgotten
+ * lets garbage grow. All calls may come from any thread and take the engine's
+ * lock.
  *
  * That no answer depends on merges, for the versions of a table that is there:
- * A merge that begins while the snapshot lives goes by the table's policies
- * only if their record is not newer than the rules of the oldest snapshot.
- * Then all snapshots have the same policies, and what these hide from the
- * oldest, counted as it sees it and at the least GC time, they hide from all.
- * A merge that began earlier knew no sequence that the snapshot does not see
- * and no later GC time. If it goes by the snapshot's policies, the same holds;
- * if by former ones, then what they hide was deleted before the snapshot's
- * were in force, and it sees that deletion.
+ * A merge that begins while the snapshot lives goes by a family's policy only
+ * if that is not newer than the rules of the oldest snapshot. Then all
+ * snapshots have the same policies, and what these hide from the oldest,
+ * counted as it sees it and at the least GC time, they hide from all. A merge
+ * that began earlier knew no sequence that the snapshot does not see and no
+ * later GC time. If it goes by the snapshot's policies, the same holds; if by
+ * former ones, then what they hide was deleted before the snapshot's were in
+ * force, and it sees that deletion.
  */
 
 /* Who holds the GC time, each one at a time. */
@@ -32,6 +33,24 @@ enum gc_time_holder {
 /* Holds the time that rules go by where it is, or lets it go on once nobody
  * else holds it: nothing more expires meanwhile, for any reader. */
 void engine_hold_gc_time(struct engine *e, enum gc_time_holder by, bool hold);
+
+/* The rules of now, the first, and those of live snapshots that are others:
+ * what none of them knows, nobody can look at. */
+struct rules_seen {
+	struct gc_rules **items; /* owned, each with a reference; only the
+				    first may be NULL */
+	size_t count;
+	uint64_t turn; /* since it nobody has let go of any; never 0 */
+};
+
+/* 0 or -ENOMEM, and then there is nothing to release. The first needs lock, the
+ * second takes it. */
+int rules_seen_locked(struct engine *e, struct rules_seen *out);
+int rules_seen_take(struct engine *e, struct rules_seen *out);
+void rules_seen_release(struct rules_seen *r);
+
+/* Those of the snapshot's moment, as long as it lives, or NULL. */
+const struct gc_rules *engine_snapshot_rules(const struct engine_snapshot *s);
 
 /* The present moment, to be released: 0 or -ENOMEM. */
 int engine_snapshot(struct engine *e, struct engine_snapshot **out);

@@ -6,6 +6,7 @@
 #include "store/base/hash.h"
 #include "store/engine/compact/merge.h"
 #include "store/engine/files/runs.h"
+#include "store/engine/history/past_iter.h"
 #include "store/engine/read/row_view.h"
 #include "store/engine/read/sources.h"
 #include "store/format/sst/sst_iter.h"
@@ -26,6 +27,7 @@
 /* Iterators while they are collected; owned until the merge takes them. */
 struct collector {
 	bool rows;           /* over rows */
+	uint64_t seq;        /* that history files are read at */
 	struct iter **iters; /* first, or what has become of it */
 	size_t count;
 	size_t capacity; /* of iters */
@@ -42,6 +44,9 @@ static void take(struct engine *e, const struct engine_snapshot *snapshot,
 	s->iter = NULL;
 	s->covers = NULL;
 	s->memtable_count = s->cover_count = s->iter_count = 0;
+	s->pasts = NULL;
+	s->past_count = 0;
+	s->is_past = snapshot && snapshot->past;
 	s->engine = e;
 	s->snapshot = snapshot && !snapshot->pending ? snapshot : NULL;
 	s->resting = s->listed = false;
@@ -59,19 +64,20 @@ static void take(struct engine *e, const struct engine_snapshot *snapshot,
 			memtable_get(e->immutables[i - 1]);
 	s->version = version_get(e->version);
 	s->epoch = atomic_load(&e->rests.epoch);
-	s->rules = gc_rules_get(e->rules);
-	s->then = snapshot ? gc_rules_get(snapshot->rules) : NULL;
+	s->rules = gc_rules_get(snapshot && snapshot->rules ? snapshot->rules
+							    : e->rules);
+	/* What is pending is in no sequence, and what other rules hid may be
+	 * seen by the snapshot's. */
+	s->is_gone = s->is_past && snapshot->gone;
+	s->gaps = s->rules == e->rules && !s->is_past &&
+				  !(snapshot && snapshot->pending)
+			  ? &e->gaps
+			  : NULL;
 	s->seq = snapshot ? snapshot->seq : atomic_load(&e->visible_seq);
 	if (with_time)
 		s->gc_time_us =
 			snapshot ? snapshot->gc_time_us : engine_gc_time(e);
 	pthread_mutex_unlock(&e->lock);
-	/* What is pending is in no sequence, and what other rules hid may be
-	 * seen by the snapshot's. */
-	s->gaps = (s->then && s->then != s->rules) ||
-				  (snapshot && snapshot->pending)
-			  ? NULL
-			  : &e->gaps;
 	assert(s->memtable_count <= IMMUTABLES_MAX + 2);
 	assert(s->version);
 }
@@ -156,6 +162,19 @@ static int open_cells(struct sst *t, struct iter **out)
 	return sst_iter_new(t, true, out);
 }
 
+/* What a moment sees of a history file. */
+static int open_past(const struct collector *c, struct sst *t,
+		     struct iter **out)
+{
+	int err = open_cells(t, out);
+
+	if (err == 0)
+		err = past_iter_new(*out, c->seq, out);
+	if (err == 0 && c->rows)
+		err = row_view_new(*out, true, out);
+	return err;
+}
+
 /* Adds an iterator over f unless its filter excludes prefix. */
 static int add_file(struct collector *c, const struct sst_file *f,
 		    struct bytes prefix)
@@ -169,7 +188,11 @@ static int add_file(struct collector *c, const struct sst_file *f,
 		if (err <= 0)
 			return err;
 	}
-	err = c->rows ? row_view_of_sst(f->sst, &it) : open_cells(f->sst, &it);
+	if (sst_is_past(f->sst))
+		err = open_past(c, f->sst, &it);
+	else
+		err = c->rows ? row_view_of_sst(f->sst, &it)
+			      : open_cells(f->sst, &it);
 	return err < 0 ? err : add_iter(c, it);
 }
 
@@ -206,6 +229,66 @@ static int add_run(struct sources *s, struct collector *c,
 	return err < 0 ? err : add_iter(c, it);
 }
 
+/* Shows f as a run of one file. */
+static int show_past(struct past_file *f, struct past_run *p)
+{
+	const struct past_facts *facts = f->facts;
+	int err;
+
+	*p = (struct past_run){ .run = { .count = 1, .size = facts->size } };
+	p->run.files = p->files;
+	p->files[0] = &p->file;
+	p->file.id = facts->id;
+	p->file.size = facts->size;
+	p->file.seq = facts->seq;
+	p->file.smallest = facts->smallest;
+	p->file.largest = facts->largest;
+	p->file.largest_exclusive = facts->largest_exclusive;
+	err = past_file_open(f, &p->file.sst);
+	if (err == 0)
+		p->file.max_timestamp =
+			sst_properties(p->file.sst)->max_timestamp;
+	return err;
+}
+
+/* Whether the moment needs f, which was written since, for [start, end). */
+static bool is_asked(const struct sources *s, const struct past_file *f,
+		     struct bytes start, struct bytes end)
+{
+	return f->facts->visible_seq >= s->seq &&
+	       past_file_overlaps(f, start, end);
+}
+
+/* Adds the history files that the moment needs: those that were written since.
+ */
+static int add_pasts(struct sources *s, struct collector *c, struct bytes start,
+		     struct bytes end, struct bytes prefix)
+{
+	const struct version *v = s->version;
+	size_t count = 0, i;
+	int err = 0;
+
+	for (i = 0; i < v->past_count; i++)
+		count += is_asked(s, v->pasts[i], start, end);
+	if (count == 0)
+		return 0;
+	s->pasts = malloc(count * sizeof(*s->pasts));
+	if (!s->pasts)
+		return -ENOMEM;
+	c->seq = s->seq;
+	for (i = 0; i < v->past_count && err == 0; i++) {
+		struct past_run *p = &s->pasts[s->past_count];
+
+		if (!is_asked(s, v->pasts[i], start, end))
+			continue;
+		err = show_past(v->pasts[i], p);
+		s->past_count++;
+		if (err == 0)
+			err = add_run(s, c, &p->run, start, end, prefix);
+	}
+	return err;
+}
+
 /* Opens s->iter over what s refers to, a merge if there is more than one; on
  * failure all of s is given back. */
 static int open_iter(struct sources *s, bool rows, struct bytes start,
@@ -217,11 +300,17 @@ static int open_iter(struct sources *s, bool rows, struct bytes start,
 
 	assert(!s->iter && s->cover_count == 0);
 	c.iters = c.first;
+	if (s->is_gone)
+		err = fail(ERR_moment_gone,
+			   "%s: the moment that was read at is none any more",
+			   s->engine->volume->path);
 	for (i = 0; i < s->memtable_count && err == 0; i++)
 		err = add_memtable(s, &c, s->memtables[i], prefix);
 	for (i = 0; i < version_run_count(s->version) && err == 0; i++)
 		err = add_run(s, &c, version_run(s->version, i), start, end,
 			      prefix);
+	if (s->is_past && err == 0)
+		err = add_pasts(s, &c, start, end, prefix);
 	if (err < 0) {
 		for (i = 0; i < c.count; i++)
 			iter_close(c.iters[i]);
@@ -263,6 +352,8 @@ int sources_open_again(const struct sources *of, struct bytes start,
 	s->iter = NULL;
 	s->covers = NULL;
 	s->cover_count = 0;
+	s->pasts = NULL;
+	s->past_count = 0;
 	/* It goes with of, and does not rest by itself. */
 	s->snapshot = NULL;
 	s->resting = s->listed = false;
@@ -270,7 +361,6 @@ int sources_open_again(const struct sources *of, struct bytes start,
 		memtable_get(s->memtables[i]);
 	version_get(s->version);
 	gc_rules_get(s->rules);
-	gc_rules_get(s->then);
 	return open_iter(s, false, start, end, BYTES_NONE);
 }
 
@@ -288,28 +378,15 @@ void sources_close(struct sources *s)
 		memtable_put(s->memtables[i]);
 	version_put(s->version);
 	gc_rules_put(s->rules);
-	gc_rules_put(s->then);
 	free(s->covers);
+	free(s->pasts);
+	s->pasts = NULL;
+	s->past_count = 0;
 	s->iter = NULL;
 	s->version = NULL;
-	s->rules = s->then = NULL;
+	s->rules = NULL;
 	s->covers = NULL;
 	s->memtable_count = s->cover_count = s->iter_count = 0;
-}
-
-/* One that was dropped and made again is another one: it has another birth. */
-const struct gc_family *sources_family(const struct sources *s,
-				       const struct gc_table *table,
-				       struct bytes name)
-{
-	const struct gc_family *now, *then;
-
-	now = table ? gc_table_family(table, name) : NULL;
-	if (!now || !s->then || s->then == s->rules)
-		return now;
-	table = gc_rules_table(s->then, table->id);
-	then = table ? gc_table_family(table, name) : NULL;
-	return then && then->birth_seq == now->birth_seq ? then : NULL;
 }
 
 void sources_start_run(const struct sources *s, struct gap_run *r)

@@ -27,15 +27,21 @@ struct cover {
 	bool valid;            /* span is filled */
 };
 
+/* A history file, which the version keeps, as a run. */
+struct past_run {
+	struct level run; /* of one file: */
+	struct sst_file *files[1];
+	struct sst_file file; /* a picture of it; nobody counts references */
+};
+
 struct sources {
 	/* Newest writes first: what is pending, the present memtable, and those
 	 * that wait for their flush. Each referenced. */
 	struct memtable *memtables[IMMUTABLES_MAX + 2];
 	size_t memtable_count;
 	struct version *version; /* referenced */
-	struct gc_rules *rules;  /* referenced; NULL: none are known yet */
-	struct gc_rules *then;   /* the snapshot's, referenced; NULL: it has
-				    none, or there is no snapshot */
+	struct gc_rules *rules;  /* the snapshot's, or those of now,
+				    referenced; NULL: none are known yet */
 	uint64_t seq;            /* later writes are not visible */
 	uint64_t gc_time_us;     /* not set by sources_take */
 	struct iter *iter;       /* owned; NULL: nothing is in the range */
@@ -43,6 +49,12 @@ struct sources {
 	struct cover *covers;    /* only of sources that have tombstones */
 	size_t cover_count;
 	size_t iter_count; /* that iter is made of */
+	/* Of a moment of the past: the history files that it reads, each a run
+	 * of its own; owned. */
+	struct past_run *pasts;
+	size_t past_count;
+	bool is_past;
+	bool is_gone; /* its history was given up */
 
 	/* To rest, see rest.h. */
 	struct engine *engine;
@@ -57,7 +69,7 @@ struct sources {
  * Takes what e has now; sequence and GC time are of the snapshot, or of now if
  * it is NULL. The snapshot is needed during the call only. [start, end) and
  * prefix as in cursor_open. On failure nothing is held: -ENOMEM, or an error of
- * reading a filter or an index.
+ * reading a filter or an index; -ERR_moment_gone.
  */
 int sources_open(struct engine *e, const struct engine_snapshot *snapshot,
 		 struct bytes start, struct bytes end, struct bytes prefix,
@@ -85,13 +97,6 @@ void sources_close(struct sources *s);
 
 /* The snapshot's GC time, or that of now if it is NULL. Takes lock. */
 uint64_t sources_time(struct engine *e, const struct engine_snapshot *snapshot);
-
-/* The family of this name in table, which is one of rules or NULL: as it was at
- * the read's moment, if it is there still. NULL: it is not, or was made since,
- * and all of it is hidden. */
-const struct gc_family *sources_family(const struct sources *s,
-				       const struct gc_table *table,
-				       struct bytes name);
 
 /* Whether a range tombstone that the read sees hides the entry with this key
  * and seq: 1, 0 or an error of reading. Needs covers, so not after

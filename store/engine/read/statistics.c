@@ -1,6 +1,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "store/engine/core/history.h"
 #include "store/engine/core/state.h"
 #include "store/engine/large/blobs.h"
 #include "store/engine/read/statistics.h"
@@ -51,6 +52,8 @@ static struct version *table_stats(struct engine *e, struct store_stats *out)
 		out->sst_size[i] = e->version->levels[i].size;
 	}
 	v = version_get(e->version);
+	if (e->moments->count > 0)
+		out->history_since_us = e->moments->items[0].time_us;
 	out->memtable_count = 1 + e->immutable_count;
 	out->memtable_used = arena_used(&e->memtable->arena);
 	for (i = 0; i < e->immutable_count; i++)
@@ -89,6 +92,8 @@ static void blob_stats(struct engine *e, const struct version *v,
 			out->blob_garbage += size - live[i];
 	}
 	free(live);
+	out->history_count = v->past_count;
+	out->history_size = history_size(v);
 	out->blob_size += atomic_load(&e->blobs->size);
 	out->obsolete_size = atomic_load(&e->owner.obsolete_size);
 	out->loading_size = atomic_load(&e->loading_size);

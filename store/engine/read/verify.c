@@ -58,17 +58,33 @@ static void verify_large(struct verification *v, const struct version *version,
 /* The large values of an sst that is not whole itself are not looked for: its
  * iterator would stop at the damage that was just told. */
 static void verify_file(struct verification *v, const struct version *version,
-			const struct sst_file *f)
+			struct sst *t)
 {
 	struct iter *it = NULL;
-	int err = sst_verify(f->sst);
+	int err = sst_verify(t);
 
 	if (err < 0)
 		tell(v, err);
-	if (err < 0 || sst_properties(f->sst)->blob_count == 0)
+	if (err < 0 || sst_properties(t)->blob_count == 0)
 		return;
-	err = sst_iter_new(f->sst, false, &it);
+	err = sst_iter_new(t, false, &it);
 	verify_large(v, version, err, it);
+}
+
+/* They are opened for that, and stay so. */
+static void verify_pasts(struct verification *v, const struct version *version)
+{
+	struct sst *t;
+	size_t i;
+	int err;
+
+	for (i = 0; i < version->past_count; i++) {
+		err = past_file_open(version->pasts[i], &t);
+		if (err < 0)
+			tell(v, err);
+		else
+			verify_file(v, version, t);
+	}
 }
 
 /* Large values of what is not in an sst yet. Its entries themselves are only in
@@ -123,13 +139,14 @@ int engine_verify(struct engine *e,
 		const struct level *level = &version->levels[i];
 
 		for (j = 0; j < level->count; j++) {
-			verify_file(&v, version, level->files[j]);
+			verify_file(&v, version, level->files[j]->sst);
 			if (i > 0 && j > 0)
 				verify_order(&v, e->volume, i,
 					     level->files[j - 1],
 					     level->files[j]);
 		}
 	}
+	verify_pasts(&v, version);
 	version_put(version);
 	verify_memtables(&v, e);
 	if (v.error < 0)

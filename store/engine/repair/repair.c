@@ -5,9 +5,10 @@
 #include "store/base/coding.h"
 #include "store/base/err.h"
 #include "store/base/volume/volume_copy.h"
+#include "store/engine/compact/read_back.h"
 #include "store/engine/files/edit.h"
 #include "store/engine/files/manifest_next.h"
-#include "store/engine/files/wal_read.h"
+#include "store/engine/log/wal_read.h"
 #include "store/engine/large/large.h"
 #include "store/engine/read/sources.h"
 #include "store/engine/repair/repair_find.h"
@@ -458,7 +459,7 @@ static int take_record(void *context, struct bytes record)
 	uint64_t seq, last;
 	int err, fits;
 
-	err = batch_parse(record, &batch, &seq);
+	err = batch_parse(record, r->log.is_old, &batch, &seq);
 	if (err < 0) {
 		fail(-err, "%s: %s", r->log_path, err_detail());
 		return repair_is_final(err)
@@ -514,7 +515,7 @@ static int take_log(struct repair *r, const struct manifest_log *log)
 			       : repair_lose(r, err, BYTES_NONE, BYTES_NONE);
 	r->log_path = reader->path;
 	err = wal_salvage(reader, log->id, log->final_size, take_record,
-			  lost_records, r);
+			  lost_records, r, &r->log);
 	r->from->ops->reader_close(reader);
 	return err;
 }
@@ -561,6 +562,7 @@ static int check_levels(struct repair *r)
 /* Takes over what repair_find has found and writes the new store's manifest. */
 static int take_all(struct repair *r)
 {
+	struct manifest_root root;
 	size_t i;
 	int err = 0;
 
@@ -587,7 +589,10 @@ static int take_all(struct repair *r)
 	/* No log is left that could have the next one. */
 	if (r->state.last_seq < r->found.given_seq)
 		r->state.last_seq = r->found.given_seq;
-	return manifest_write(r->to, r->epoch, new_id(r), &r->state);
+	root = (struct manifest_root){ r->epoch, new_id(r),
+				       identity_of_child(&r->identity,
+							 r->state.last_seq) };
+	return manifest_write(r->to, &root, &r->state);
 }
 
 /* Brings files that came without a manifest, all on level 0, into the order
@@ -623,7 +628,7 @@ int engine_repair(struct volume *from, struct volume *to,
 	assert(from != to && report->tell);
 	*result = (struct repair_result){ 0 };
 	/* Until order_levels, which opens the store and takes it itself. */
-	err = to->ops->lease_take(to, "a repair under way");
+	err = to->ops->lease_take(to, "a repair under way", NULL, NULL);
 	if (err < 0)
 		return err;
 	err = cache_new(o->cache_size, &r.cache);
@@ -648,51 +653,5 @@ int engine_repair(struct volume *from, struct volume *to,
 	to->ops->lease_release(to);
 	if (err == 0 && r.any_order)
 		err = order_levels(&r);
-	return err;
-}
-
-/* engine_find_parts of one sst. */
-static int find_parts(struct sst *sst, struct bytes start, struct bytes end,
-		      int (*each)(void *context, struct bytes key,
-				  struct bytes value),
-		      void *context)
-{
-	struct iter *it;
-	int err = sst_iter_new(sst, false, &it), result;
-
-	if (err < 0)
-		return err;
-	for (result = iter_seek(it, start); result > 0 && err == 0;
-	     result = iter_next(it)) {
-		if (bytes_compare(it->key, end) >= 0)
-			break;
-		if (key_kind(it->key) == KEY_MERGE)
-			err = each(context, it->key, it->value);
-	}
-	iter_close(it);
-	return err < 0 || result > 0 ? err : result;
-}
-
-int engine_find_parts(struct engine *e, struct bytes start, struct bytes end,
-		      int (*each)(void *context, struct bytes key,
-				  struct bytes value),
-		      void *context)
-{
-	struct sources s;
-	size_t i, j;
-	int err = 0;
-
-	assert(end.size > 0);
-	/* For the version alone: after a repair nothing is in memtables. */
-	sources_take(e, NULL, &s);
-	for (i = 0; i < LEVEL_COUNT; i++) {
-		const struct level *level = &s.version->levels[i];
-
-		for (j = 0; j < level->count && err == 0; j++)
-			if (sst_file_overlaps(level->files[j], start, end))
-				err = find_parts(level->files[j]->sst, start,
-						 end, each, context);
-	}
-	sources_close(&s);
 	return err;
 }

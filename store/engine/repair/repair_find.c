@@ -4,7 +4,7 @@
 
 #include "store/base/err.h"
 #include "store/engine/files/edit.h"
-#include "store/engine/files/wal_read.h"
+#include "store/engine/log/wal_read.h"
 #include "store/engine/repair/repair_find.h"
 #include "store/engine/repair/repair_state.h"
 
@@ -40,20 +40,22 @@
 struct finder {
 	struct repair *r;
 	struct manifest_history history;
-	struct edit others;  /* files that the manifest does not name */
-	uint64_t named_seq;  /* the newest in an sst that is named */
-	uint64_t newest_seq; /* in one that is named or taken */
-	uint64_t missing_id; /* the least of a named sst that is missing */
-	uint64_t logged_seq; /* the newest in a log that is named */
-	uint64_t records;    /* of the log under way */
-	uint64_t load_seq;   /* the newest bulk load that logs tell of */
-	bool edit_lost;      /* for certain */
+	struct edit others;    /* files that the manifest does not name */
+	uint64_t named_seq;    /* the newest in an sst that is named */
+	uint64_t newest_seq;   /* in one that is named or taken */
+	uint64_t missing_id;   /* the least of a named sst that is missing */
+	uint64_t logged_seq;   /* the newest in a log that is named */
+	uint64_t records;      /* of the log under way */
+	struct wal_replay log; /* that log */
+	uint64_t load_seq;     /* the newest bulk load that logs tell of */
+	bool edit_lost;        /* for certain */
 };
 
 /* What an sst says of itself. */
 struct sst_facts {
 	bool is_readable;                   /* else the rest is 0 */
 	bool is_taken;                      /* as one that was flushed */
+	bool is_past;                       /* of history, which is left */
 	struct buf smallest, largest;       /* keys */
 	uint32_t level;                     /* at birth: 0 if it was flushed */
 	uint64_t smallest_seq, largest_seq; /* 0: of a bulk load */
@@ -195,6 +197,7 @@ static int look_at_sst(struct repair *r, uint64_t id, struct sst_facts *facts)
 		return repair_is_final(err) ? err : 0;
 	}
 	facts->is_readable = true;
+	facts->is_past = sst_is_past(sst);
 	facts->level = sst_properties(sst)->level;
 	facts->smallest_seq = sst_properties(sst)->smallest_seq;
 	facts->largest_seq = sst_properties(sst)->largest_seq;
@@ -215,9 +218,9 @@ static void facts_release(struct sst_facts *facts)
  * sequence in them, and the oldest that is missing. */
 static int look_at_named(struct finder *f)
 {
-	const struct edit *found = &f->r->found;
+	struct edit *found = &f->r->found;
 	struct sst_facts facts;
-	size_t i;
+	size_t kept = 0, i;
 	int err = 0;
 
 	f->newest_seq = found->last_seq;
@@ -231,11 +234,17 @@ static int look_at_named(struct finder *f)
 		if (err == -ENOENT)
 			err = 0;
 		facts_release(&facts);
+		if (facts.is_past)
+			continue;
+		found->added[kept++] = *named;
+		named = &found->added[kept - 1];
 		if (facts.largest_seq > f->newest_seq)
 			f->newest_seq = facts.largest_seq;
 		if (named->seq > f->newest_seq)
 			f->newest_seq = named->seq;
 	}
+	if (err == 0)
+		found->added_count = kept;
 	f->named_seq = f->newest_seq;
 	return err;
 }
@@ -247,7 +256,7 @@ static int look_at_record(void *context, struct bytes record)
 	struct finder *f = context;
 	struct batch batch;
 	uint64_t seq;
-	int err = batch_parse(record, &batch, &seq);
+	int err = batch_parse(record, f->log.is_old, &batch, &seq);
 
 	if (err < 0 || batch.count == 0)
 		return repair_is_final(err) ? err : 0;
@@ -269,14 +278,13 @@ static int look_at_record(void *context, struct bytes record)
  * the log is taken. */
 static int look_at_log(struct finder *f, const struct manifest_log *log)
 {
-	struct wal_replay result;
 	char name[VOLUME_NAME_MAX + 1];
 	int err;
 
 	f->records = 0;
 	manifest_name(log->id, "log", name);
 	err = wal_replay(f->r->from, name, log->id, log->final_size,
-			 look_at_record, f, &result);
+			 look_at_record, f, &f->log);
 	if (repair_is_final(err))
 		return err;
 	f->r->logs_known &= err == 0 || err == -ENOENT;
@@ -325,6 +333,10 @@ static bool is_gone(const struct finder *f, uint64_t id)
 			return true;
 	for (i = 0; i < e->dropped_count; i++)
 		if (e->dropped_blobs[i] == id)
+			return true;
+	/* What was deleted is history, which a repair does not go on with. */
+	for (i = 0; i < e->past_count; i++)
+		if (e->pasts[i]->id == id)
 			return true;
 	return false;
 }
@@ -451,6 +463,10 @@ static int take_sst(struct finder *f, struct manifest_file *file,
 	uint64_t before;
 	int err = 0;
 
+	if (facts->is_past) {
+		file->id = 0;
+		return 0;
+	}
 	if (!facts->is_readable || facts->largest_seq == 0)
 		return 0;
 	before = seq_before(f, all, at);
@@ -565,6 +581,22 @@ static int find_others(struct finder *f)
 	return err < 0 ? err : take_ssts(f);
 }
 
+/* An sst all of which a deletion hides goes as it is, or becomes a history file
+ * as it is; only the manifest tells. */
+static int doubt_ssts(struct repair *r)
+{
+	int err;
+
+	if (r->found.added_count == 0)
+		return 0;
+	err = fail(ERR_manifest_damaged,
+		   "%s: without root and edits nothing tells which ssts had "
+		   "been dropped, or were kept as history alone; what was "
+		   "deleted may be back",
+		   r->from->path);
+	return repair_lose(r, err, BYTES_NONE, BYTES_NONE);
+}
+
 /* Without a manifest every file counts, and only sequences tell which is
  * newer. */
 static int find_all(struct finder *f)
@@ -579,6 +611,8 @@ static int find_all(struct finder *f)
 	r->any_order = true;
 	if (err == 0)
 		err = look_at_named(f);
+	if (err == 0)
+		err = doubt_ssts(r);
 	if (err == 0)
 		err = look_at_logs(f);
 	settle_load_seq(f);
@@ -607,8 +641,12 @@ int repair_find(struct repair *r)
 	if (err < 0)
 		return err;
 	err = manifest_read(r->from, &f.history);
+	r->identity = f.history.identity;
 	r->has_manifest = err == 0;
-	if (r->has_manifest) {
+	/* What is made of it is opened for writing, to be complete. */
+	if (manifest_root_writable(r->from->path, &r->identity.features) < 0) {
+		err = -ERR_format_newer;
+	} else if (r->has_manifest) {
 		r->found = f.history.state;
 		f.history.state = (struct edit)EDIT_INIT;
 		r->flushed_seq = r->found.last_seq;

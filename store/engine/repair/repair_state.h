@@ -3,6 +3,7 @@
 
 #include "store/engine/files/edit.h"
 #include "store/engine/files/memtable.h"
+#include "store/engine/log/wal_read.h"
 #include "store/engine/repair/repair.h"
 
 /* The insides of a repair, shared by repair.c and repair_find.c: one thread,
@@ -12,11 +13,12 @@ struct repair {
 	const struct engine_options *options;
 	const struct repair_report *report;
 	struct repair_result *result;
-	struct cache *cache;   /* of blocks of ssts that are checked */
-	struct edit found;     /* what there is, or should be */
-	struct edit state;     /* what the new store has */
-	uint32_t epoch;        /* of the new store: after all that were */
-	uint32_t next_number;  /* of files of this epoch */
+	struct cache *cache;      /* of blocks of ssts that are checked */
+	struct identity identity; /* of from; nothing without a root */
+	struct edit found;        /* what there is, or should be */
+	struct edit state;        /* what the new store has */
+	uint32_t epoch;           /* of the new store: after all that were */
+	uint32_t next_number;     /* of files of this epoch */
 	struct version *blobs; /* of the damaged store, that were taken over */
 	bool has_manifest;
 	bool any_order;       /* levels say nothing of which is newer */
@@ -41,7 +43,8 @@ struct repair {
 	struct buf raw, scratch;     /* a chunk, or a piece of a file */
 
 	const char *log_path; /* of the log that is being taken */
-	struct buf taken;     /* spans of the sequences of records that were */
+	struct wal_replay log;
+	struct buf taken; /* spans of the sequences of records that were */
 	struct memtable *memtable; /* of log records; NULL: none yet */
 };
 

@@ -5,6 +5,7 @@
 #include "store/engine/core/state.h"
 #include "store/engine/core/trouble.h"
 #include "store/engine/files/edit.h"
+#include "store/engine/read/snapshot.h"
 #include "store/engine/run/covered.h"
 #include "store/engine/run/hold.h"
 #include "store/engine/run/sync.h"
@@ -18,7 +19,8 @@
  * files below is deleted by the same tombstone, which stays until they are
  * merged with it. For the same reason a single entry that one covers may go,
  * and a file of which one covers a part be written anew without it. A file all
- * of which is of tables that were dropped goes, too.
+ * of which is of tables that were dropped goes, too. If a moment may see what
+ * is in it, it goes over as a history file, as it is.
  */
 /* A file is written anew for this part of it, or more. */
 #define COVERED_SHARE 8
@@ -232,15 +234,20 @@ static int reckon(const struct tombstone_list *list, struct version *v)
 }
 
 /* Whether all of f, its range tombstones included, is of tables that were
- * dropped: for readers it has gone, whatever their snapshot. NULL: nothing is
- * known. */
-static bool is_of_dropped(const struct gc_rules *rules,
+ * dropped, and that no snapshot has. */
+static bool is_of_dropped(const struct rules_seen *rules,
 			  const struct sst_file *f)
 {
-	return rules && f->smallest.size >= KEY_TABLE_SIZE &&
-	       f->largest.size >= KEY_TABLE_SIZE &&
-	       !gc_rules_first(rules, key_table(f->smallest),
-			       key_table(f->largest));
+	size_t i;
+
+	if (!rules->items[0] || f->smallest.size < KEY_TABLE_SIZE ||
+	    f->largest.size < KEY_TABLE_SIZE)
+		return false;
+	for (i = 0; i < rules->count; i++)
+		if (gc_rules_first(rules->items[i], key_table(f->smallest),
+				   key_table(f->largest)))
+			return false;
+	return true;
 }
 
 /* Whether the list covers each entry of f, which has nothing else. */
@@ -251,18 +258,50 @@ static bool is_dead(const struct tombstone_list *list, const struct sst_file *f)
 	       is_covered(list, f);
 }
 
+/* What is dropped, of files that nobody sees by what is not in the past. */
+struct dropping {
+	struct edit edit;
+	struct moments *history; /* owned */
+	uint64_t visible_seq;    /* after rules and tombstones were taken */
+};
+
+static void take_past(struct engine *e, struct dropping *d)
+{
+	pthread_mutex_lock(&e->lock);
+	d->history = moments_get(e->moments);
+	d->visible_seq = atomic_load(&e->visible_seq);
+	pthread_mutex_unlock(&e->lock);
+}
+
+/* Takes f out, as a history file if a moment may see it. From newer on a range
+ * tombstone hides all of it; 0: its table was dropped, nobody knows when. */
+static int drop_file(struct dropping *d, unsigned int level,
+		     const struct sst_file *f, uint64_t newer)
+{
+	const struct moment *x;
+	struct past_facts facts;
+	int err = edit_remove_file(&d->edit, level, f->id);
+
+	x = moment_from(d->history->items, d->history->count, f->smallest_seq);
+	if (err < 0 || !x || (newer > 0 && newer <= x->seq))
+		return err;
+	past_facts_of(f->sst, f->id, f->size, f->seq, d->visible_seq, &facts);
+	return edit_add_past(&d->edit, &facts);
+}
+
 /* Drops the files of which nobody sees anything, at once: 1 if there were some,
  * 0 if not, or an error; why is told. Needs work. */
-static int drop_dead(struct engine *e, const struct gc_rules *rules,
+static int drop_dead(struct engine *e, const struct rules_seen *rules,
 		     const struct tombstone_list *list, struct version *v,
 		     const char *why)
 {
-	struct edit edit = EDIT_INIT;
+	struct dropping d = { .edit = EDIT_INIT };
 	bool ruled = false;
 	unsigned int level;
 	size_t i;
 	int err = 0;
 
+	take_past(e, &d);
 	for (level = 0; level < LEVEL_COUNT; level++)
 		for (i = 0; i < v->levels[level].count && err == 0; i++) {
 			struct sst_file *f = v->levels[level].files[i];
@@ -270,34 +309,27 @@ static int drop_dead(struct engine *e, const struct gc_rules *rules,
 
 			ruled |= dropped;
 			if (dropped || is_dead(list, f))
-				err = edit_remove_file(&edit, level, f->id);
+				err = drop_file(&d, level, f,
+						dropped ? 0
+							: newest_over(list, f));
 		}
-	/* That the table was dropped is durable before what it had goes. */
-	if (err == 0 && ruled)
+	/* That the table was dropped is durable before what it had goes, and so
+	 * is what is visible, see sync_history of unit.c. */
+	if (err == 0 && (ruled || d.edit.past_count > 0))
 		err = engine_sync(e);
-	if (err == 0 && edit.removed_count > 0) {
-		err = engine_apply(e, &edit);
+	if (err == 0 && d.edit.removed_count > 0) {
+		err = engine_apply(e, &d.edit);
 		if (err == 0) {
 			engine_work_done(e);
 			event_add(&e->events, EVENTS_MAIN,
 				  "dropped due=%s ssts=%zu", why,
-				  edit.removed_count);
+				  d.edit.removed_count);
 			err = 1;
 		}
 	}
-	edit_release(&edit);
+	edit_release(&d.edit);
+	moments_put(d.history);
 	return err;
-}
-
-/* The rules of now, to be put; NULL: none are known. */
-static struct gc_rules *rules_now(struct engine *e)
-{
-	struct gc_rules *rules;
-
-	pthread_mutex_lock(&e->lock);
-	rules = gc_rules_get(e->rules);
-	pthread_mutex_unlock(&e->lock);
-	return rules;
 }
 
 /* Fills out with f, of this level, if it is to be written anew: 1, 0 if not, or
@@ -326,21 +358,24 @@ int engine_free_covered(struct engine *e, struct version *v, bool *more,
 			struct compaction *out)
 {
 	struct tombstone_list list = TOMBSTONE_LIST_INIT;
-	/* After v: a table that v has data of and these lack was dropped. */
-	struct gc_rules *rules = rules_now(e);
+	struct rules_seen rules;
 	unsigned int level;
 	size_t i;
-	int err = 0;
+	int err;
 
 	*out = (struct compaction){ 0 };
 	*more = false;
+	/* After v: a table that v has data of and these lack was dropped. */
+	err = rules_seen_take(e, &rules);
+	if (err < 0)
+		return err;
 	if (v->tombstone_count > 0)
 		err = gather(v, oldest_seq(e), &list);
 	if (err == 0)
 		err = reckon(&list, v);
 	*more = err == 1;
 	if (err >= 0)
-		err = drop_dead(e, rules, &list, v, "room");
+		err = drop_dead(e, &rules, &list, v, "room");
 	if (err > 0) {
 		*more = true;
 		err = 0;
@@ -350,7 +385,7 @@ int engine_free_covered(struct engine *e, struct version *v, bool *more,
 				err = choose(e, &list, level,
 					     v->levels[level].files[i], out);
 	}
-	gc_rules_put(rules);
+	rules_seen_release(&rules);
 	if (err == 1)
 		out->above = list;
 	else
@@ -360,32 +395,35 @@ int engine_free_covered(struct engine *e, struct version *v, bool *more,
 
 /* Whether v was looked at by these rules and for this oldest reader; from now
  * on it was. What the tombstones of v cover does not change by itself. */
-static bool was_looked_at(struct version *v, const struct gc_rules *rules,
+static bool was_looked_at(struct version *v, const struct rules_seen *rules,
 			  uint64_t seq)
 {
-	bool was = v->looked_seq == seq && v->looked_rules == rules;
+	bool was = v->looked_seq == seq && v->looked_turn == rules->turn;
 
 	v->looked_seq = seq;
-	v->looked_rules = rules;
+	v->looked_turn = rules->turn;
 	return was;
 }
 
 int engine_drop_covered(struct engine *e, struct version *v)
 {
 	struct tombstone_list list = TOMBSTONE_LIST_INIT;
-	struct gc_rules *rules = rules_now(e);
 	uint64_t seq = oldest_seq(e), newest = version_largest_seq(v);
-	int err = 0;
+	struct rules_seen rules;
+	int err = rules_seen_take(e, &rules);
+
+	if (err < 0)
+		return err;
 
 	/* No tombstone of v is newer than that. */
-	if (was_looked_at(v, rules, seq < newest ? seq : newest))
+	if (was_looked_at(v, &rules, seq < newest ? seq : newest))
 		goto put_rules;
 	if (v->tombstone_count > 0 && v->tombstone_count <= GATHERED_MAX)
 		err = gather(v, seq, &list);
 	if (err == 0)
-		err = drop_dead(e, rules, &list, v, "dead");
+		err = drop_dead(e, &rules, &list, v, "dead");
 put_rules:
-	gc_rules_put(rules);
+	rules_seen_release(&rules);
 	tombstone_list_release(&list);
 	return err;
 }

@@ -2,6 +2,7 @@
 
 #include "store/base/err.h"
 #include "store/engine/compact/hidden.h"
+#include "store/engine/core/history.h"
 #include "store/engine/compact/pick_dead.h"
 #include "store/engine/large/blobs.h"
 #include "store/engine/run/covered.h"
@@ -170,6 +171,9 @@ void engine_tick(struct engine *e)
 	if (e->options.read_only || atomic_load(&e->error) != 0 ||
 	    !second(e, &idle_s))
 		return;
+	/* Without memory it is the next second's. */
+	if (history_note(e) < 0)
+		err_clear();
 	pthread_mutex_lock(&e->lock);
 	m = memtable_get(e->memtable);
 	v = version_get(e->version);

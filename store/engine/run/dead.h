@@ -9,7 +9,8 @@
  * compactions that are worth their while (compact/pick_dead.h).
  */
 
-/* To be called each second or so, from any thread: has background work look for
+/* To be called each second or so, from any thread: notes a moment of the recent
+ * past, see core/history.h; has background work look for
  * what is dead, and gives a memtable to a flush whose deletions hide much, but
  * those of single rows only when nothing is written for some seconds. Without a
  * background each call counts as a second. Waits for no writer. */

@@ -3,11 +3,12 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/engine/core/history.h"
 #include "store/engine/core/state.h"
 #include "store/engine/core/tell.h"
 #include "store/engine/core/trouble.h"
 #include "store/engine/files/edit.h"
-#include "store/engine/files/wal_read.h"
+#include "store/engine/log/wal_read.h"
 #include "store/engine/large/blob_recover.h"
 #include "store/engine/run/open.h"
 #include "store/engine/run/hold.h"
@@ -101,12 +102,28 @@ struct recovery {
 	size_t log_count;               /* of logs that the manifest names */
 	const struct manifest_log *log; /* the one under way */
 	struct wal_replay result;       /* of it, so far */
-	uint64_t promised;  /* bytes of it that were known durable */
-	bool promise_known; /* promised is set, as a first record needed it */
-	bool torn;          /* a log was not closed cleanly */
-	uint64_t lost_load; /* sequence of the first bulk load without a mark;
+	uint64_t promised;    /* bytes of it that were known durable */
+	bool promise_known;   /* promised is set, as a first record needed it */
+	uint64_t durable_seq; /* of the last record that was known durable */
+	bool torn;            /* a log was not closed cleanly */
+	uint64_t lost_load;   /* sequence of the first bulk load without a mark;
 				0 */
 };
+
+/* Finds how far the log under way was known durable. */
+static int find_promise(struct recovery *r)
+{
+	char name[VOLUME_NAME_MAX + 1];
+	int err;
+
+	if (r->promise_known)
+		return 0;
+	manifest_name(r->log->id, "log", name);
+	err = wal_promised(r->e->volume, name, r->log->id, r->log->final_size,
+			   &r->promised);
+	r->promise_known = err == 0;
+	return err;
+}
 
 /* Whether the large values of a record are there: 0; 1 if not, and the log ends
  * before the record; negative if it was durable, so that they are damaged, or
@@ -115,16 +132,11 @@ static int check_blobs(struct recovery *r, const struct batch *batch)
 {
 	char name[VOLUME_NAME_MAX + 1];
 	bool synced;
-	int err;
+	int err = find_promise(r);
 
+	if (err < 0)
+		return err;
 	manifest_name(r->log->id, "log", name);
-	if (!r->promise_known) {
-		err = wal_promised(r->e->volume, name, r->log->id,
-				   r->log->final_size, &r->promised);
-		if (err < 0)
-			return err;
-		r->promise_known = true;
-	}
 	/* The record begins at good_size. What is durable ends with a record,
 	 * so this one is durable as a whole or not. */
 	synced = r->result.good_size < r->promised;
@@ -147,7 +159,8 @@ static bool is_live(const struct manifest *m, uint64_t id)
 	for (i = 0; i < m->log_count; i++)
 		if (m->logs[i].id == id)
 			return true;
-	return version_sst(m->current, id) || version_blob(m->current, id);
+	return version_sst(m->current, id) || version_blob(m->current, id) ||
+	       version_past(m->current, id);
 }
 
 /* Removes a file of a former life that the manifest does not name: one that was
@@ -238,6 +251,17 @@ static int damaged_record(struct recovery *r, int err)
 		    (unsigned long long)r->result.good_size, err_detail());
 }
 
+/* Who only reads makes nothing durable, and a power cut may take back what was
+ * not: notes whether the record up to e->written_seq was. */
+static int note_durable(struct recovery *r)
+{
+	int err = find_promise(r);
+
+	if (err == 0 && r->result.good_size < r->promised)
+		r->durable_seq = r->e->written_seq;
+	return err;
+}
+
 /* Applies one log record, for wal_replay, whose results these are: 0, 1 if the
  * log is to end before it, or an error. */
 static int replay_record(void *context, struct bytes record)
@@ -248,7 +272,7 @@ static int replay_record(void *context, struct bytes record)
 	uint64_t seq;
 	int err, fits;
 
-	err = batch_parse(record, &batch, &seq);
+	err = batch_parse(record, r->result.is_old, &batch, &seq);
 	if (err < 0)
 		return damaged_record(r, err);
 	/* A log may serve two memtables of which one was flushed. */
@@ -279,7 +303,7 @@ static int replay_record(void *context, struct bytes record)
 		return fits;
 	memtable_apply(e->memtable, &batch, seq);
 	e->written_seq = seq + batch.count - 1;
-	return 0;
+	return e->options.read_only ? note_durable(r) : 0;
 }
 
 /* Replays one log into the memtable; meanwhile e->log_id is its id, for
@@ -375,10 +399,8 @@ static int mark_loads(struct engine *e, uint64_t first)
 	e->unmarked_seq = first;
 	if (err == 0)
 		err = engine_log_marks(e);
-	if (err == 0) {
-		batch_seal(&mark, e->written_seq);
+	if (err == 0)
 		memtable_apply(e->memtable, &mark, e->written_seq);
-	}
 	batch_release(&mark);
 	return err;
 }
@@ -428,7 +450,7 @@ static int recover(struct engine *e)
 	uint64_t loaded;
 	int err;
 
-	e->written_seq = e->manifest->last_seq;
+	e->written_seq = r.durable_seq = e->manifest->last_seq;
 	atomic_store(&e->flushed_seq, e->manifest->last_seq);
 	e->gc_time_us = e->manifest->gc_time_us;
 	e->version = version_get(e->manifest->current);
@@ -437,6 +459,8 @@ static int recover(struct engine *e)
 			   &e->memtable);
 	if (err == 0)
 		memtable_count(e->memtable, e->memory);
+	if (err == 0)
+		err = history_begin(e);
 	/* Before the first flush: what its ssts refer to must be durable. */
 	if (err == 0 && !e->options.read_only)
 		err = blob_recover(e);
@@ -448,7 +472,7 @@ static int recover(struct engine *e)
 		loaded = e->manifest->given_seq;
 	if (loaded > e->written_seq) {
 		r.lost_load = e->written_seq + 1;
-		e->written_seq = loaded;
+		e->written_seq = r.durable_seq = loaded;
 		event_add(&e->events, EVENTS_MAIN,
 			  "loads_recovered first_seq=%llu last_seq=%llu",
 			  (unsigned long long)r.lost_load,
@@ -456,7 +480,10 @@ static int recover(struct engine *e)
 	}
 	gaps_note_any(&e->gaps, e->written_seq);
 	atomic_store(&e->visible_seq, e->written_seq);
-	atomic_store(&e->synced_seq, e->written_seq);
+	/* Who writes flushes what is not known durable before all else. */
+	atomic_store(&e->synced_seq,
+		     e->options.read_only ? r.durable_seq : e->written_seq);
+	history_recovered(e);
 	if (err < 0 || e->options.read_only)
 		return err;
 	return resume(&r);
@@ -481,21 +508,27 @@ static struct engine *engine_new(struct volume *v,
 	pthread_mutex_init(&e->rests.lock, NULL);
 	pthread_mutex_init(&e->lock, NULL);
 	pthread_cond_init(&e->progress, NULL);
+	pthread_cond_init(&e->synced, NULL);
 	gaps_init(&e->gaps, o->gap_steps);
 	return e;
 }
 
 /* So that what opening replaces becomes a piece where one is missing. A store
- * that is made comes first, before room for it. */
-static void hold_early(struct engine *e)
+ * that is made comes first, before room for it. -ERR_store_exists if it is to
+ * be fresh, and is not. */
+static int hold_early(struct engine *e)
 {
 	struct buf root = BUF_INIT;
 	uint64_t version;
+	int err = e->volume->ops->root_get(e->volume, &version, &root);
 
-	if (e->volume->ops->root_get(e->volume, &version, &root) < 0 ||
-	    engine_keep_room(e) < 0)
-		err_clear();
 	buf_release(&root);
+	if (err == 0 && e->options.fresh)
+		return fail(ERR_store_exists, "%s: holds a store already",
+			    e->volume->path);
+	if (err < 0 || engine_keep_room(e) < 0)
+		err_clear();
+	return 0;
 }
 
 /* Writes what opening told. If that cannot be written for another reason than a
@@ -543,12 +576,14 @@ int engine_open(struct volume *v, const struct engine_options *o,
 	if (err < 0)
 		goto abandon;
 	err = o->read_only ? v->ops->lease_share(v)
-			   : v->ops->lease_take(v, o->holder ? o->holder : "");
+			   : v->ops->lease_take(v, o->holder ? o->holder : "",
+						engine_lost, e);
 	if (err < 0)
 		goto abandon;
 	e->lease = true;
-	if (!o->read_only)
-		hold_early(e);
+	err = o->read_only ? 0 : hold_early(e);
+	if (err < 0)
+		goto abandon;
 	err = manifest_open(v, e->cache, &e->owner, o->create, o->read_only,
 			    &e->manifest);
 	if (err < 0)
@@ -577,111 +612,4 @@ abandon:
 const char *engine_recovery_text(const struct engine *e)
 {
 	return e->recovery_text.data ? (const char *)e->recovery_text.data : "";
-}
-
-/* So that the next opening has nothing to replay, unless that is little, an
- * eighth of the memtable: not every closing is to make an sst. What cannot be
- * flushed is in the log. */
-static void flush_for_close(struct engine *e)
-{
-	struct memtable *m = e->memtable;
-
-	if ((e->immutable_count > 0 ||
-	     arena_used(&m->arena) > m->arena.size / 8) &&
-	    engine_flush(e) < 0)
-		err_clear();
-}
-
-/* Ends the log as finished. For lack of space it stays as a kill would leave
- * it: durable, which the next opening finds out by itself. */
-static int finish_log(struct engine *e)
-{
-	struct edit edit = EDIT_INIT;
-	uint64_t size;
-	int err;
-
-	/* Whatever the clock says then, what has expired stays so. */
-	pthread_mutex_lock(&e->lock);
-	edit.gc_time_us = engine_gc_time(e);
-	pthread_mutex_unlock(&e->lock);
-	err = wal_finish(e->wal, &size);
-	if (err == 0)
-		err = edit_add_log(&edit, e->log_id, size);
-	if (err == 0)
-		err = engine_apply(e, &edit);
-	edit_release(&edit);
-	if (err == -ENOSPC && !wal_broken(e->wal) && !e->manifest->broken) {
-		err_clear();
-		err = 0;
-	}
-	return err;
-}
-
-int engine_close(struct engine *e)
-{
-	uint64_t start = event_now(&e->events);
-	int err = 0;
-
-	assert(!e->oldest && !e->newest);
-	if (!e->options.read_only) {
-		err = engine_writable(e);
-		if (err == 0) {
-			flush_for_close(e);
-			err = engine_writable(e);
-		}
-		if (err == 0)
-			err = blob_finish(e);
-		if (err == 0)
-			err = finish_log(e);
-		engine_drop_next_log(e);
-		/* The next opening would remove them, but has to list all. */
-		while (err == 0 && engine_remove_unused(e) > 0)
-			;
-		/* What the next opening needs stays. */
-		if (err == 0 && engine_hold_room(e, 0) < 0)
-			err_clear();
-		event_add(&e->events, EVENTS_MAIN, "closed err=%d us=%llu",
-			  -err,
-			  (unsigned long long)event_since(&e->events, start));
-		engine_write_events(e);
-	}
-	engine_abandon(e);
-	return err;
-}
-
-void engine_abandon(struct engine *e)
-{
-	size_t i;
-
-	/* Any of it may be missing if the opening failed. */
-	if (e->wal)
-		wal_abandon(e->wal);
-	wal_abandon(e->next_wal);
-	if (e->memtable)
-		memtable_put(e->memtable);
-	for (i = 0; i < e->immutable_count; i++)
-		memtable_put(e->immutables[i]);
-	blobs_free(e->blobs);
-	version_put(e->version);
-	if (e->manifest)
-		manifest_close(e->manifest);
-	gc_rules_put(e->rules);
-	if (e->cache)
-		cache_free(e->cache);
-	memory_free(e->memory);
-	if (e->lease)
-		e->volume->ops->lease_release(e->volume);
-	pthread_mutex_destroy(&e->commit);
-	pthread_mutex_destroy(&e->work);
-	pthread_mutex_destroy(&e->sync);
-	pthread_mutex_destroy(&e->edits);
-	pthread_mutex_destroy(&e->rests.lock);
-	pthread_mutex_destroy(&e->lock);
-	gaps_release(&e->gaps);
-	guards_release(&e->guards);
-	pthread_cond_destroy(&e->progress);
-	buf_release(&e->recovery_text);
-	event_log_release(&e->events);
-	free(e->unused);
-	free(e);
 }

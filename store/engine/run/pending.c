@@ -23,22 +23,17 @@ void pending_release(struct pending *p)
 	*p = (struct pending){ 0 };
 }
 
-/* The records that are not in yet, as a batch that borrows them. It begins a
- * header's size before them, so that batch_next starts in the right place; what
- * stands there is no header and is not looked at. */
+/* The records that are not in yet, as a batch that borrows them. */
 static struct batch rest_of(const struct pending *p, const struct batch *batch)
 {
-	/* Nothing is in yet: then the batch's own header goes before. */
-	size_t start = p->count > 0 ? p->position - BATCH_HEADER_SIZE : 0;
-	struct batch rest = { .count = batch->count - p->count,
-			      .range_count =
-				      batch->range_count - p->range_count };
+	struct batch rest = *batch;
 
 	assert(p->count <= batch->count);
 	assert(p->range_count <= batch->range_count);
-	assert(start <= batch->data.size);
-	rest.data.data = batch->data.data + start;
-	rest.data.size = batch->data.size - start;
+	rest.count -= p->count;
+	rest.range_count -= p->range_count;
+	if (p->count > 0)
+		rest.start = p->position;
 	return rest;
 }
 

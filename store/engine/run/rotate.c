@@ -32,11 +32,11 @@ static int switch_log(struct engine *e, struct wal *wal, uint64_t id)
 	uint64_t size;
 	int err;
 
-	pthread_mutex_lock(&e->sync);
+	engine_sync_hold(e);
 	/* The log's records refer to chunks, which must be durable before. */
 	err = blob_sync(e);
 	if (err < 0)
-		engine_poison(e, err);
+		engine_sync_failed(e, err);
 	else
 		err = wal_finish(e->wal, &size);
 	if (wal_broken(e->wal))
@@ -56,8 +56,9 @@ static int switch_log(struct engine *e, struct wal *wal, uint64_t id)
 		e->arena_room = 0;
 		atomic_store(&e->synced_seq, e->written_seq);
 		atomic_store(&e->blobs->fresh, 0);
+		engine_synced(e);
 	}
-	pthread_mutex_unlock(&e->sync);
+	engine_sync_let_go(e);
 	edit_release(&edit);
 	return err;
 }

@@ -7,6 +7,7 @@
 #include "store/base/err.h"
 #include "store/base/probe.h"
 #include "store/engine/compact/pick.h"
+#include "store/engine/core/history.h"
 #include "store/engine/core/tell.h"
 #include "store/engine/core/trouble.h"
 #include "store/engine/files/edit.h"
@@ -90,6 +91,22 @@ static int free_dead_blobs(struct engine *e)
 	if (err == 0)
 		err = blob_drop_unused(e);
 	return err == 0 ? run_picked(e, "garbage", blob_pick_dead) : err;
+}
+
+int engine_trim_history(struct engine *e)
+{
+	int err;
+
+	pthread_mutex_lock(&e->work);
+	do
+		err = history_trim(e);
+	while (err > 0);
+	if (err == 0)
+		err = blob_end_growing(e, BLOB_DEAD_SHARE, false);
+	if (err == 0)
+		err = blob_drop_unused(e);
+	pthread_mutex_unlock(&e->work);
+	return err < 0 ? err : 0;
 }
 
 int engine_remove_unused(struct engine *e)
@@ -177,6 +194,13 @@ static int tidy(struct engine *e)
 			return err;
 		}
 	}
+	if (atomic_exchange(&e->history_wanted, false)) {
+		err = history_trim(e);
+		if (err != 0) {
+			atomic_store(&e->history_wanted, true);
+			return err;
+		}
+	}
 	/* In turn, or beside steady writers what is dead never has one. */
 	e->dead_turn = !e->dead_turn;
 	err = e->dead_turn ? free_dead(e) : 0;
@@ -211,8 +235,10 @@ static int free_covered(struct engine *e)
  * unless it helped. Needs work. */
 static int free_room(struct engine *e, int failed)
 {
-	int err = free_covered(e);
+	int err = history_trim(e);
 
+	if (err == 0)
+		err = free_covered(e);
 	if (err == 0 || err == -ENOSPC)
 		err = blob_end_growing(e, BLOB_DEAD_SHARE, false);
 	if (err == 0)

@@ -40,6 +40,11 @@ int engine_flush_deletions(struct engine *e);
 int engine_compact_range(struct engine *e, struct bytes start,
 			 struct bytes end);
 
+/* Drops history files that are of no moment, or too much, as background work
+ * does, and large values of theirs as far as that needs no writing. 0 or an
+ * error. */
+int engine_trim_history(struct engine *e);
+
 /* Removes one file that no version holds any more: 1, or 0 if there is none, or
  * the store is read-only after an error. Takes lock, not work. */
 int engine_remove_unused(struct engine *e);

@@ -4,15 +4,18 @@
 
 #include "store/base/probe.h"
 #include "store/engine/compact/pick.h"
+#include "store/engine/core/history.h"
 #include "store/engine/core/tell.h"
 #include "store/engine/core/trouble.h"
 #include "store/engine/files/edit.h"
 #include "store/engine/large/blob_gc.h"
 #include "store/engine/large/blobs.h"
 #include "store/engine/read/rest.h"
+#include "store/engine/read/snapshot.h"
 #include "store/engine/run/covered.h"
 #include "store/engine/run/hold.h"
 #include "store/engine/run/rotate.h"
+#include "store/engine/run/sync.h"
 #include "store/engine/run/unit.h"
 
 /*
@@ -26,15 +29,99 @@
 #define OUTPUTS 32
 #define OUTPUT_SHARE 8
 
+/* What a context points to, and nobody else owns. */
+struct merge_parts {
+	uint64_t *snapshots;
+	struct rules_seen rules;
+	struct moment *history;
+	uint64_t *readers;
+};
+
+static void merge_parts_release(struct merge_parts *p)
+{
+	free(p->snapshots);
+	rules_seen_release(&p->rules);
+	free(p->history);
+	free(p->readers);
+}
+
+/* Takes snapshots and rules; needs lock. 0 or -ENOMEM. */
+static int take_parts(struct engine *e, struct merge_parts *p)
+{
+	const struct engine_snapshot *s;
+	size_t count = 1;
+	int err;
+
+	for (s = e->oldest; s; s = s->newer)
+		count++;
+	*p = (struct merge_parts){
+		.snapshots = malloc(count * sizeof(*p->snapshots)),
+	};
+	err = p->snapshots ? rules_seen_locked(e, &p->rules) : -ENOMEM;
+	if (err < 0)
+		free(p->snapshots);
+	return err;
+}
+
+/* Sequences of both, ascending, each once, into readers. */
+static size_t join_readers(const struct merge_context *c, uint64_t *readers)
+{
+	size_t i = 0, j = 0, count = 0;
+	uint64_t seq, at;
+
+	while (i < c->snapshot_count || j < c->history_count) {
+		seq = i < c->snapshot_count ? c->snapshots[i] : UINT64_MAX;
+		at = j < c->history_count ? c->history[j].seq : UINT64_MAX;
+		i += seq <= at;
+		j += at <= seq;
+		at = at < seq ? at : seq;
+		if (count == 0 || readers[count - 1] < at)
+			readers[count++] = at;
+	}
+	return count;
+}
+
+/* Of which moments m the merge is to keep what they see; now is that of c. 0 or
+ * -ENOMEM. */
+static int take_history(struct merge_context *c, struct merge_parts *parts,
+			const struct moments *m, uint64_t now_us)
+{
+	uint64_t visible = c->snapshots[c->snapshot_count - 1];
+	size_t count = m->count;
+
+	/* While logs are replayed there are later ones, which see what is
+	 * there; no rules are known then that could hide it. */
+	while (count > 0 && m->items[count - 1].seq > visible)
+		count--;
+	if (count == 0)
+		return 0;
+	parts->history = malloc((count + 1) * sizeof(*parts->history));
+	parts->readers = malloc((count + 1 + c->snapshot_count) *
+				sizeof(*parts->readers));
+	if (!parts->history || !parts->readers)
+		return -ENOMEM;
+	memcpy(parts->history, m->items, count * sizeof(*m->items));
+	if (m->items[count - 1].seq < visible)
+		parts->history[count++] =
+			(struct moment){ now_us, visible, 0, 0 };
+	c->history = parts->history;
+	c->history_count = count;
+	c->readers = parts->readers;
+	c->reader_count = join_readers(c, parts->readers);
+	return 0;
+}
+
 /* What a merge may go by, as of this moment: live snapshots, the oldest GC time
- * that any of them goes by, the rules. *snapshots, which c points to, is the
- * caller's to free, and c->rules to put; neither after a failure. */
+ * that any of them goes by, the rules. *parts, which c points to, is to be
+ * released, but not after a failure. */
 static int merge_context(struct engine *e, struct merge_context *c,
-			 uint64_t **snapshots)
+			 struct merge_parts *parts)
 {
 	const struct gc_rules *oldest_rules;
 	struct engine_snapshot *s;
-	size_t count = 1;
+	struct moments *moments;
+	uint64_t now_us;
+	int err;
 
 	*c = (struct merge_context){
 		.volume = e->volume,
@@ -46,31 +133,66 @@ static int merge_context(struct engine *e, struct merge_context *c,
 	/* One lock around all: a snapshot taken later sees no less than the
 	 * visible sequence does here. */
 	pthread_mutex_lock(&e->lock);
-	for (s = e->oldest; s; s = s->newer)
-		count++;
-	*snapshots = malloc(count * sizeof(**snapshots));
-	if (!*snapshots) {
+	err = take_parts(e, parts);
+	if (err < 0) {
 		pthread_mutex_unlock(&e->lock);
-		return -ENOMEM;
+		return err;
 	}
-	c->now_us = engine_gc_time(e);
+	c->now_us = now_us = engine_gc_time(e);
+	moments = moments_get(e->moments);
 	for (s = e->oldest; s; s = s->newer) {
-		(*snapshots)[c->snapshot_count++] = s->seq;
+		parts->snapshots[c->snapshot_count++] = s->seq;
 		if (s->gc_time_us < c->now_us)
 			c->now_us = s->gc_time_us;
 	}
-	(*snapshots)[c->snapshot_count++] = atomic_load(&e->visible_seq);
-	assert(c->snapshot_count == count);
-	c->snapshots = *snapshots;
-	/* Versions are counted as the oldest snapshot sees them. A table that
-	 * has not changed since has the same rules in all snapshots. */
-	c->rules = gc_rules_get(e->rules);
+	parts->snapshots[c->snapshot_count++] = atomic_load(&e->visible_seq);
+	c->snapshots = parts->snapshots;
+	/* Versions are counted as the oldest snapshot sees them. A family whose
+	 * rules have not changed since has the same ones in all snapshots. */
+	c->rules = parts->rules.items[0];
+	c->moments = parts->rules.items + 1;
+	c->moment_count = parts->rules.count - 1;
 	oldest_rules = e->oldest ? e->oldest->rules : e->rules;
 	c->rules_seq = oldest_rules ? oldest_rules->seq : 0;
 	c->above_seq = UINT64_MAX;
 	c->above_us = c->now_us;
 	pthread_mutex_unlock(&e->lock);
-	return 0;
+	err = take_history(c, parts, moments, now_us);
+	moments_put(moments);
+	c->no_room = c->history_count > 0 && history_has_no_room(e);
+	if (err < 0)
+		merge_parts_release(parts);
+	return err;
+}
+
+/* What moments up to the visible sequence see is in history files by that
+ * sequence, and so no crash may take it back and give it again. */
+static int sync_history(struct engine *e, const struct edit *edit)
+{
+	bool is_open;
+
+	if (edit->past_count == 0)
+		return 0;
+	/* All may be too much now. */
+	atomic_store(&e->history_wanted, true);
+	/* While logs are replayed, what is visible is flushed by this. */
+	pthread_mutex_lock(&e->sync);
+	is_open = e->wal;
+	pthread_mutex_unlock(&e->sync);
+	return is_open ? engine_sync(e) : 0;
+}
+
+/* There is no room for history: whether there was any, so that the merge is to
+ * be tried without. It goes before anything else does. */
+static bool give_way(struct engine *e, struct merge_context *c,
+		     struct edit *edit)
+{
+	if (c->history_count == 0 ||
+	    history_give_up(e, c->snapshots[c->snapshot_count - 1]) < 0)
+		return false;
+	edit_release(edit);
+	c->history_count = 0;
+	return true;
 }
 
 /* A deletion with this sequence and of this GC time, or later ones, may lie
@@ -141,9 +263,12 @@ static void remove_outputs(struct engine *e, const struct edit *edit)
 {
 	size_t i;
 
-	if (atomic_load(&e->error) == 0)
-		for (i = 0; i < edit->added_count; i++)
-			engine_remove(e, edit->added[i].id, "sst");
+	if (atomic_load(&e->error) != 0)
+		return;
+	for (i = 0; i < edit->added_count; i++)
+		engine_remove(e, edit->added[i].id, "sst");
+	for (i = 0; i < edit->past_count; i++)
+		engine_remove(e, edit->pasts[i]->id, "sst");
 }
 
 /* Notes of the files that edit has added: they hold nothing that had expired at
@@ -221,10 +346,11 @@ static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
 {
 	struct edit edit = EDIT_INIT;
 	struct merge_context context;
-	uint64_t *snapshots, start = event_now(&e->events), delete_us, us;
+	struct merge_parts parts;
+	uint64_t start = event_now(&e->events), delete_us, us;
 	int err;
 
-	err = merge_context(e, &context, &snapshots);
+	err = merge_context(e, &context, &parts);
 	if (err < 0)
 		return err;
 	not_above_memtables(e, &context, m);
@@ -232,6 +358,8 @@ static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
 	context.yield_context = e;
 	err = cut_flush(e, &context);
 	if (err == 0)
+		err = compact_flush(&context, m, &edit);
+	if (err == -ENOSPC && give_way(e, &context, &edit))
 		err = compact_flush(&context, m, &edit);
 	if (err == -ENOSPC) {
 		/* For this there is held room, as one file. */
@@ -247,7 +375,9 @@ static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
 	delete_us = atomic_load(&m->delete_us);
 	/* Until it is told: others may put it. */
 	memtable_get(m);
-	err = engine_drop_logs(e, &edit, oldest_log, m);
+	err = sync_history(e, &edit);
+	if (err == 0)
+		err = engine_drop_logs(e, &edit, oldest_log, m);
 	if (err == 0)
 		tell_flushed(e, m, &edit, start);
 	us = event_since(&e->events, start);
@@ -268,8 +398,7 @@ static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
 	atomic_fetch_add(&e->counters.flush_us, us);
 release:
 	edit_release(&edit);
-	free(snapshots);
-	gc_rules_put(context.rules);
+	merge_parts_release(&parts);
 	return err;
 }
 
@@ -307,6 +436,24 @@ int engine_flush_oldest(struct engine *e)
 	return err < 0 ? err : 1;
 }
 
+/* What a merge has made, chunks that it moved among it, is durable and then
+ * named. */
+static int publish_merge(struct engine *e, const struct blob_mover *mover,
+			 struct edit *edit)
+{
+	int err = 0;
+
+	/* Moved chunks are durable before references to them. */
+	if (mover->moved) {
+		err = blob_sync(e);
+		if (err < 0)
+			engine_sync_failed(e, err);
+	}
+	if (err == 0)
+		err = sync_history(e, edit);
+	return err < 0 ? err : engine_apply(e, edit);
+}
+
 /* Merges c's inputs and applies the edit. Chunks that the merge meets in blob
  * files full of garbage move to the present one, which is held until the edit
  * refers to it. After a failure no output is left but for those that the
@@ -325,16 +472,10 @@ static int merge_inputs(struct engine *e, struct version *v,
 	}
 	if (err == 0)
 		err = compact_run(context, v, c, edit);
-	/* Moved chunks are durable before references to them. */
-	if (err == 0 && mover.moved) {
-		err = blob_sync(e);
-		if (err < 0)
-			engine_poison(e, err);
-	}
 	if (err == 0) {
 		/* What has expired by it may be gone, so it must stay so. */
 		edit->gc_time_us = context->now_us;
-		err = engine_apply(e, edit);
+		err = publish_merge(e, &mover, edit);
 		/* The outputs of a trivial one are its inputs. */
 		if (err < 0 && !c->trivial)
 			remove_outputs(e, edit);
@@ -397,14 +538,15 @@ int engine_merge(struct engine *e, struct version *v,
 {
 	struct edit edit = EDIT_INIT;
 	struct merge_context context;
-	uint64_t *snapshots, start = event_now(&e->events);
+	struct merge_parts parts;
+	uint64_t start = event_now(&e->events);
 	uint64_t above_seq, above_us, us;
 	bool is_inner;
 	int err;
 
 	assert(c->input_count[0] > 0);
 	assert(c->output_level >= c->level && c->output_level < LEVEL_COUNT);
-	err = merge_context(e, &context, &snapshots);
+	err = merge_context(e, &context, &parts);
 	if (err < 0)
 		return err;
 	PROBE(compaction_begin, c->level, c->output_level);
@@ -423,6 +565,8 @@ int engine_merge(struct engine *e, struct version *v,
 	not_above(&context, above_seq, above_us);
 	not_above_memtables(e, &context, NULL);
 	err = merge_inputs(e, v, c, &context, &edit);
+	if (err == -ENOSPC && give_way(e, &context, &edit))
+		err = merge_inputs(e, v, c, &context, &edit);
 	if (err == -ENOSPC && engine_fits_piece(e, c)) {
 		edit_release(&edit);
 		context.spare_size = engine_sst_room(c->rest_size);
@@ -438,8 +582,7 @@ int engine_merge(struct engine *e, struct version *v,
 		count_compaction(e, c, &edit, us);
 	}
 	edit_release(&edit);
-	free(snapshots);
-	gc_rules_put(context.rules);
+	merge_parts_release(&parts);
 	if (err < 0)
 		return err;
 	engine_end_rests(e);

@@ -203,8 +203,7 @@ int engine_log_marks(struct engine *e)
 
 	assert(e->unmarked_seq <= e->written_seq);
 	while (err == 0 && e->unmarked_seq) {
-		batch_seal(&mark, e->unmarked_seq);
-		err = wal_append(e->wal, buf_bytes(&mark.data));
+		err = wal_append(e->wal, batch_seal(&mark, e->unmarked_seq));
 		if (err == 0)
 			e->unmarked_seq = e->unmarked_seq < e->written_seq
 						  ? e->unmarked_seq + 1
@@ -216,13 +215,13 @@ int engine_log_marks(struct engine *e)
 	return err;
 }
 
-static int log_batch(struct engine *e, const struct batch *batch)
+static int log_batch(struct engine *e, struct batch *batch, uint64_t seq)
 {
 	int err = engine_log_marks(e);
 
 	assert(e->wal && batch->count > 0);
 	if (err == 0)
-		err = wal_append(e->wal, buf_bytes(&batch->data));
+		err = wal_append(e->wal, batch_seal(batch, seq));
 	if (err < 0 && wal_broken(e->wal))
 		engine_poison(e, err);
 	return err;
@@ -284,8 +283,7 @@ int engine_write(struct engine *e, struct batch *batch, bool sync,
 		err = blob_name(e, batch, last);
 	if (err < 0)
 		goto unlock;
-	batch_seal(batch, first);
-	err = log_batch(e, batch);
+	err = log_batch(e, batch, first);
 	if (err < 0)
 		goto unlock;
 	e->written_seq = last;

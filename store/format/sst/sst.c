@@ -113,6 +113,11 @@ bool sst_has_rows(const struct sst *t)
 	return t->footer.row_index_size > 0;
 }
 
+bool sst_is_past(const struct sst *t)
+{
+	return t->footer.is_past;
+}
+
 /* A file whose filter cannot be held answers "perhaps": the data block tells.
  */
 int sst_may_contain(struct sst *t, uint64_t prefix_hash)

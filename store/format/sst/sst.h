@@ -106,6 +106,11 @@ int sst_may_contain(struct sst *t, uint64_t prefix_hash);
  * into the processor's cache if the filter is in memory. */
 void sst_prefetch_filter(const struct sst *t, uint64_t prefix_hash);
 
+/* Whether the file was written as one of the recent past, and so is no part of
+ * the tree. Values of its merges (KEY_MERGE) have a varint before them: the
+ * sequence from which on they are part of another merge, 0: of none. */
+bool sst_is_past(const struct sst *t);
+
 /* Whether the file has a filter. Only what is soon merged has none. */
 bool sst_has_filter(const struct sst *t);
 

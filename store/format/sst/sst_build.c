@@ -29,6 +29,7 @@ enum {
 struct sst_builder {
 	struct segment_writer *writer; /* owned */
 	struct sst_options options;
+	bool is_past;                 /* the file is one of history */
 	struct block_builder data;    /* the block under way */
 	struct block_builder index;   /* no sharing: searched, never scanned */
 	struct sst_index_entry block; /* of data; offset and size are set at
@@ -248,6 +249,12 @@ static int add_blob(struct sst_builder *b, size_t shared, struct bytes value)
 	return err;
 }
 
+/* A bit of the footer, which is written last. */
+void sst_build_past(struct sst_builder *b)
+{
+	b->is_past = true;
+}
+
 /* The order matters: a block ends before the entry that would make it too
  * large, and the separator needs last_key, so key becomes last_key at the very
  * end. A block of one entry may be larger than BLOCK_SIZE. */
@@ -414,6 +421,7 @@ static int append_parts(struct sst_builder *b, struct sst_footer *footer)
 	b->properties.blobs = b->blobs.shares;
 	b->properties.blob_count = b->blobs.count;
 	footer->has_blobs = b->blobs.count > 0;
+	footer->is_past = b->is_past;
 	err = sst_properties_encode(&b->properties, &properties);
 	if (!err)
 		err = append_part(b, buf_bytes(&properties),

@@ -31,6 +31,9 @@ struct sst_options {
 int sst_build_new(struct segment_writer *writer,
 		  const struct sst_options *options, struct sst_builder **out);
 
+/* The file is of the recent past: sst_is_past. Before it is finished. */
+void sst_build_past(struct sst_builder *b);
+
 /* A full key, with its trailer, and its value; copied. After an error only
  * abandon is allowed. -ERR_key_malformed, also for a key out of order;
  * -ERR_blob_damaged for a KEY_BLOB whose value is no list; -ENOMEM and the

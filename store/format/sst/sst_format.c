@@ -22,6 +22,13 @@ static_assert(ZERO_AT + 12 == CRC_AT, "footer is 64 bytes");
 
 /* Features are not the caller's to choose: they follow from what the file has.
  */
+uint32_t sst_footer_features(const struct sst_footer *f)
+{
+	return (f->row_index_size ? SST_FEATURE_ROWS : 0) |
+	       (f->has_blobs ? SST_FEATURE_BLOBS : 0) |
+	       (f->is_past ? SST_FEATURE_PAST : 0);
+}
+
 void sst_footer_encode(const struct sst_footer *f, uint8_t *raw)
 {
 	int i;
@@ -31,9 +38,7 @@ void sst_footer_encode(const struct sst_footer *f, uint8_t *raw)
 	memset(raw, 0, SST_FOOTER_SIZE);
 	memcpy(raw, SST_MAGIC, VERSION_AT);
 	put_u32le(raw + VERSION_AT, SST_VERSION);
-	put_u32le(raw + FEATURES_AT,
-		  (f->row_index_size ? SST_FEATURE_ROWS : 0) |
-			  (f->has_blobs ? SST_FEATURE_BLOBS : 0));
+	put_u32le(raw + FEATURES_AT, sst_footer_features(f));
 	put_u32le(raw + ROW_INDEX_AT, f->row_index_size);
 	put_u64le(raw + DATA_SIZE_AT, f->data_size);
 	for (i = 0; i < SST_PARTS; i++)
@@ -70,6 +75,7 @@ int sst_footer_decode(const uint8_t *raw, uint64_t file_size, const char *path,
 			    path, version, features, SST_VERSION,
 			    SST_FEATURES_KNOWN);
 	f->has_blobs = features & SST_FEATURE_BLOBS;
+	f->is_past = features & SST_FEATURE_PAST;
 	f->data_size = get_u64le(raw + DATA_SIZE_AT);
 	for (i = 0; i < SST_PARTS; i++) {
 		f->part_size[i] = get_u32le(raw + SIZES_AT + 4 * i);

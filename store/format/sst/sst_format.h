@@ -32,7 +32,11 @@
 /* It refers to blob files. */
 #define SST_FEATURE_BLOBS 2
 
-#define SST_FEATURES_KNOWN (SST_FEATURE_ROWS | SST_FEATURE_BLOBS)
+/* It is of the recent past, and no part of the tree. */
+#define SST_FEATURE_PAST 4
+
+#define SST_FEATURES_KNOWN \
+	(SST_FEATURE_ROWS | SST_FEATURE_BLOBS | SST_FEATURE_PAST)
 
 /* The parts behind the data, in the order in which they lie in the file and
  * their sizes in the footer. */
@@ -57,7 +61,11 @@ struct sst_footer {
 	uint32_t row_index_size; /* the last part of the row directory; 0
 				    just where there is no directory */
 	bool has_blobs;          /* the properties name blob files */
+	bool is_past;            /* of the recent past */
 };
+
+/* The bits that a file with this footer has. */
+uint32_t sst_footer_features(const struct sst_footer *f);
 
 /* Writes SST_FOOTER_SIZE bytes to raw, with version, features and checksum. */
 void sst_footer_encode(const struct sst_footer *f, uint8_t *raw);

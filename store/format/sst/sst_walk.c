@@ -367,9 +367,7 @@ static int walk_parts(struct walk *w)
 	const struct sst_walk *to = w->to;
 	const struct sst_footer *f = &w->sst.footer;
 	struct sst_handle at = { 0, f->data_size };
-	int err = to->format(to->context, SST_VERSION,
-			     (f->row_index_size ? SST_FEATURE_ROWS : 0) |
-				     (f->has_blobs ? SST_FEATURE_BLOBS : 0));
+	int err = to->format(to->context, SST_VERSION, sst_footer_features(f));
 	enum sst_part part;
 
 	if (err == 0)

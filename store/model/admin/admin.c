@@ -97,6 +97,7 @@ int store_make_table(struct store *s, const struct table_spec *spec)
 {
 	struct change c;
 	struct table *t = NULL;
+	uint32_t id = 0;
 	int err;
 
 	err = spec->in_instance ? store_check_instance_table_name(spec->name)
@@ -108,9 +109,14 @@ int store_make_table(struct store *s, const struct table_spec *spec)
 		err = add_table(&c, spec, &t);
 	if (err == 0)
 		err = change_put(&c, t);
-	if (err == 0)
+	if (err == 0) {
+		id = t->id;
 		err = change_put_next_id(&c);
-	return change_end(&c, err);
+	}
+	err = change_end(&c, err);
+	if (err == 0 && spec->id)
+		*spec->id = id;
+	return err;
 }
 
 int store_create_table(struct store *s, struct bytes name, bool millis,
@@ -132,66 +138,89 @@ int store_create_table_for(struct store *s, struct bytes name,
 	return store_make_table(s, &spec);
 }
 
+/* As table_by_id, of a copy. */
+static struct table *find_by_id(struct schema *schema, uint32_t id)
+{
+	const struct table *t = table_by_id(schema, id);
+
+	return t ? schema_find(schema, t->name) : NULL;
+}
+
 /* Nothing but the record is deleted; see change_delete. */
+static int drop(struct change *c, struct table *t)
+{
+	int err = table_check_drop(t);
+
+	if (err == 0)
+		err = change_delete(c, t->name);
+	if (err == 0)
+		schema_remove_table(c->schema, t);
+	return err;
+}
+
 int store_drop_table(struct store *s, struct bytes name, bool only_empty)
 {
 	struct change c;
-	struct table *t;
-	int err;
+	struct table *t = NULL;
+	int err = change_begin(s, &c);
 
-	err = change_begin(s, &c);
-	if (err < 0)
-		return change_end(&c, err);
-	t = schema_find(c.schema, name);
-	if (!t)
-		return change_end(&c, no_table(name));
-	err = table_check_drop(t);
+	if (err == 0) {
+		t = schema_find(c.schema, name);
+		err = t ? table_check_drop(t) : no_table(name);
+	}
 	if (err == 0 && only_empty)
 		err = empty_table(s, name);
 	if (err == 0)
-		err = change_delete(&c, name);
-	if (err == 0)
-		schema_remove_table(c.schema, t);
+		err = drop(&c, t);
 	return change_end(&c, err);
 }
 
 /* Cells are kept by table id, so only the record moves. In the copy, the
  * content changes places with a new, empty table, which then goes: the array is
  * sorted by name. */
-int store_rename_table(struct store *s, struct bytes from, struct bytes to)
+static int rename_table(struct change *c, struct table *t, struct bytes to)
 {
-	struct change c;
-	struct table *t, *fresh;
+	struct table *fresh;
 	struct table moved;
-	int err;
+	uint32_t id = t->id;
+	int err = table_check_drop(t);
 
-	err = store_check_table_name(to);
 	if (err < 0)
 		return err;
-	err = change_begin(s, &c);
+	if (schema_find(c->schema, to))
+		return fail(ERR_table_exists, "table \"%s\" already exists",
+			    err_name(to));
+	err = schema_add_table(c->schema, to, &fresh);
 	if (err < 0)
-		return change_end(&c, err);
-	if (!schema_find(c.schema, from))
-		return change_end(&c, no_table(from));
-	if (schema_find(c.schema, to))
-		return change_end(&c, fail(ERR_table_exists,
-					   "table \"%s\" already exists",
-					   err_name(to)));
-	err = schema_add_table(c.schema, to, &fresh);
-	if (err < 0)
-		return change_end(&c, err);
-	t = schema_find(c.schema, from);
+		return err;
+	t = find_by_id(c->schema, id);
 	moved = *t;
 	*t = *fresh;
 	*fresh = moved;
 	moved.name = t->name;
 	t->name = fresh->name;
 	fresh->name = moved.name;
-	err = change_put(&c, fresh);
+	err = change_put(c, fresh);
 	if (err == 0)
-		err = change_delete(&c, from);
+		err = change_delete(c, t->name);
 	if (err == 0)
-		schema_remove_table(c.schema, t);
+		schema_remove_table(c->schema, t);
+	return err;
+}
+
+int store_rename_table(struct store *s, struct bytes from, struct bytes to)
+{
+	struct change c;
+	struct table *t;
+	int err = store_check_table_name(to);
+
+	if (err < 0)
+		return err;
+	err = change_begin(s, &c);
+	if (err == 0) {
+		t = schema_find(c.schema, from);
+		err = t ? rename_table(&c, t, to) : no_table(from);
+	}
 	return change_end(&c, err);
 }
 
@@ -325,6 +354,7 @@ static int do_set_gc(struct store *s, struct table *t, void *arg)
 		return err;
 	gc_policy_free(f->gc);
 	f->gc = policy;
+	f->rules_seq = 0; /* see schema_set_births */
 	return 0;
 }
 
@@ -343,6 +373,59 @@ int store_set_gc(struct store *s, struct bytes table, struct bytes family,
 	if (err == 0 && engine_flush_deletions(s->engine) < 0)
 		err_clear();
 	return err;
+}
+
+static int dropped_meanwhile(void)
+{
+	return fail(ERR_no_table, "the table was dropped meanwhile");
+}
+
+/* Without a policy nothing is hidden that the first one could show again. */
+static int set_first_gc(struct table *t, const struct family_spec *family)
+{
+	struct family *f = table_find_family(t, family->name);
+
+	if (!f)
+		return no_family("no such", family->name);
+	if (f->gc)
+		return 0;
+	f->rules_seq = 0; /* see schema_set_births */
+	return gc_policy_copy(family->gc, &f->gc);
+}
+
+int store_finish_table(struct store *s, uint32_t id, struct bytes name,
+		       const struct family_spec *families, size_t count)
+{
+	struct change c;
+	struct table *t = NULL;
+	size_t i;
+	int err = store_check_table_name(name);
+
+	if (err < 0)
+		return err;
+	err = change_begin(s, &c);
+	if (err == 0) {
+		t = find_by_id(c.schema, id);
+		err = t ? 0 : dropped_meanwhile();
+	}
+	for (i = 0; i < count && err == 0; i++)
+		err = set_first_gc(t, &families[i]);
+	if (err == 0)
+		err = rename_table(&c, t, name);
+	return change_end(&c, err);
+}
+
+int store_discard_table(struct store *s, uint32_t id)
+{
+	struct change c;
+	struct table *t;
+	int err = change_begin(s, &c);
+
+	if (err == 0) {
+		t = find_by_id(c.schema, id);
+		err = t ? drop(&c, t) : dropped_meanwhile();
+	}
+	return change_end(&c, err);
 }
 
 /* The argument of do_set_type. */
@@ -371,8 +454,10 @@ static int do_set_type(struct store *s, struct table *t, void *arg)
 			    "family \"%s\" keeps its aggregate type",
 			    err_name(f->name));
 	f->type = change->type;
-	if (!family_is_aggregate(f) ||
-	    look_holds(&change->look, t->id, f->birth_seq))
+	if (!family_is_aggregate(f))
+		return 0;
+	f->rules_seq = 0; /* how it merges is one of them */
+	if (look_holds(&change->look, t->id, f->birth_seq))
 		return 0;
 	return empty_family(s, t->id, f->name);
 }

@@ -1,6 +1,7 @@
 #include <assert.h>
 
 #include "store/base/coding.h"
+#include "store/engine/core/history.h"
 #include "store/engine/run/room.h"
 #include "store/engine/run/write.h"
 #include "store/model/admin/change.h"
@@ -16,6 +17,10 @@ int change_begin(struct store *s, struct change *c)
 {
 	*c = (struct change){ .s = s };
 	pthread_mutex_lock(&s->writing);
+	/* What goes with the change can be read at once more; without memory,
+	 * of a second ago. */
+	if (history_note(s->engine) < 0)
+		err_clear();
 	c->next_table_id = s->next_table_id;
 	return schema_copy(s->schema, &c->schema);
 }

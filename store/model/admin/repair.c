@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "store/base/coding.h"
+#include "store/base/place/place.h"
 #include "store/base/volume/volume_posix.h"
 #include "store/base/volume/volume_posix_own.h"
 #include "store/engine/read/cursor.h"
@@ -519,17 +520,76 @@ static int free_partial(const char *partial)
 		       : err;
 }
 
-/* The volume is closed when the directory is renamed. */
-static int repair_into(struct volume *from, const char *partial, const char *to,
+static int repair_into(struct volume *from, const char *directory,
 		       void (*tell)(void *context, const char *text),
 		       void *context, struct repair_result *result)
 {
-	struct volume *volume;
-	int err = volume_posix_open(partial, true, &volume);
+	struct volume *to;
+	int err = volume_posix_open(directory, true, &to);
+
+	return err < 0 ? err
+		       : store_repair_volume(from, to, tell, context, result);
+}
+
+/* Copies the repaired store of a directory to a place of another kind, where it
+ * is there when it is whole. */
+static int publish(const char *directory, const char *to)
+{
+	const struct backup_options alone = { .keep = 0 };
+	struct store_options options;
+	struct backup_result copied;
+	struct store *s;
+	int err, closed;
+
+	store_options_init(&options);
+	options.background = false;
+	err = store_open(directory, &options, &s);
+	if (err < 0)
+		return err;
+	err = store_backup(s, to, &alone, &copied);
+	closed = store_close(s);
+	return err < 0 ? err : closed;
+}
+
+/* A repair opens the new store again and again, and what has no names to be
+ * exchanged would be seen half done: so it is made in a directory for what is
+ * temporary, and copied. What has problems of its own stays there, for a look.
+ */
+static int repair_elsewhere(struct volume *from, const char *to,
+			    void (*tell)(void *context, const char *text),
+			    void *context, struct repair_result *result)
+{
+	struct buf directory = BUF_INIT;
+	int err = backup_free_place(to);
 
 	if (err == 0)
-		err = store_repair_volume(from, volume, tell, context, result);
-	return err < 0 ? err : volume_posix_rename(partial, to);
+		err = volume_posix_temporary(&directory);
+	if (err < 0)
+		goto release;
+	err = repair_into(from, (char *)directory.data, tell, context, result);
+	if (err == 0)
+		err = publish((char *)directory.data, to);
+	if (err == -ERR_check_failed)
+		tell(context, (char *)directory.data);
+	else
+		volume_posix_discard((char *)directory.data);
+release:
+	buf_release(&directory);
+	return err;
+}
+
+/* As volume_posix_open_damaged, of a store wherever it is. */
+static int open_damaged(const char *where, struct volume **out)
+{
+	const struct volume_kind *kind;
+	const char *place;
+	int err = volume_place(where, &kind, &place);
+
+	*out = NULL;
+	if (err < 0)
+		return err;
+	return kind ? kind->open(place, false, out)
+		    : volume_posix_open_damaged(where, out);
 }
 
 /* Names are asked about before the store is touched. What was made is discarded
@@ -540,20 +600,28 @@ int store_repair(const char *directory, const char *to,
 		 struct repair_result *result)
 {
 	struct buf partial = BUF_INIT;
+	const struct volume_kind *kind;
 	struct volume *from = NULL;
-	int err = volume_posix_partial(to, &partial);
+	const char *place;
+	int err = volume_place(to, &kind, &place);
 
 	if (err == 0)
-		err = free_partial((const char *)partial.data);
+		err = volume_posix_partial(to, &partial);
 	if (err == 0)
-		err = volume_posix_open_damaged(directory, &from);
+		err = free_partial((const char *)partial.data);
+	if (err >= 0)
+		err = open_damaged(directory, &from);
 	if (err == 0)
 		err = engine_repairable(from);
-	if (err == 0) {
-		err = repair_into(from, (const char *)partial.data, to, tell,
-				  context, result);
+	if (err == 0 && kind) {
+		err = repair_elsewhere(from, to, tell, context, result);
+	} else if (err == 0) {
+		place = (const char *)partial.data;
+		err = repair_into(from, place, tell, context, result);
+		if (err == 0)
+			err = volume_posix_rename(place, to);
 		if (err < 0 && err != -ERR_check_failed)
-			volume_posix_discard((const char *)partial.data);
+			volume_posix_discard(place);
 	}
 	if (from)
 		from->ops->close(from);

@@ -23,6 +23,9 @@ struct dump {
 	struct dump_counts counts;
 	XXH64_state_t *hash; /* of all text; owned */
 	bool begun, ended;
+	struct buf
+		name; /* of what is dumped as pieces, for table; else empty */
+	bool named;   /* a piece has told what the table is */
 	/* Of the cell before; an empty row: none yet. */
 	struct buf row, family, qualifier;
 	/* Of a value that is parted: what is left from at on. */
@@ -103,17 +106,37 @@ static int add_table_attributes(const struct schema *schema,
 	return err ? err : add_attributes(a, &i, BYTES_NONE, out);
 }
 
-static int add_table(const struct schema *schema, const struct table *t,
-		     struct buf *out)
+/* Those that the same table has in another store. */
+static int add_own_attributes(const struct table *t, struct buf *out)
 {
-	int err = add_line(t->millis ? "table millis " : "table micros ",
-			   t->name, out);
+	size_t i;
+	int err = 0;
+
+	for (i = 0; !err && i < t->attributes.count; i++) {
+		struct bytes name = t->attributes.items[i].name;
+		struct attributes one = { &t->attributes.items[i], 1, 0, NULL };
+		size_t first = 0;
+
+		if (!bytes_equal(name, BYTES_LITERAL(IMPORT_TABLE)) &&
+		    !bytes_equal(name, BYTES_LITERAL(STORE_PROTECTED)))
+			err = add_attributes(&one, &first, BYTES_NONE, out);
+	}
+	return err;
+}
+
+/* The line that begins a table of this name. */
+static int add_table_line(const struct table *t, struct bytes name,
+			  struct buf *out)
+{
+	return add_line(t->millis ? "table millis " : "table micros ", name,
+			out);
+}
+
+static int add_families(const struct table *t, struct buf *out)
+{
+	int err = 0;
 	size_t i;
 
-	if (!err)
-		err = add_access(&t->access, out);
-	if (!err)
-		err = add_table_attributes(schema, t, out);
 	for (i = 0; !err && i < t->family_count; i++) {
 		const struct family *f = &t->families[i];
 
@@ -124,6 +147,18 @@ static int add_table(const struct schema *schema, const struct table *t,
 			err = add_line(" ", f->name, out);
 	}
 	return err;
+}
+
+static int add_table(const struct schema *schema, const struct table *t,
+		     struct buf *out)
+{
+	int err = add_table_line(t, t->name, out);
+
+	if (!err)
+		err = add_access(&t->access, out);
+	if (!err)
+		err = add_table_attributes(schema, t, out);
+	return err < 0 ? err : add_families(t, out);
 }
 
 /* Begins the present table. */
@@ -140,11 +175,11 @@ static int enter_table(struct dump *d, struct buf *out)
 	return err;
 }
 
-static int leave_table(struct dump *d)
+static void leave_table(struct dump *d)
 {
 	scan_close(d->scan);
 	d->scan = NULL;
-	return moment_check(d->store, &d->moment.schema->tables[d->table++]);
+	d->table++;
 }
 
 /* The lines of what the cell has another of than the one before. */
@@ -196,11 +231,21 @@ static int add_part(struct dump *d, struct buf *out)
 	}
 	if (err)
 		return err;
+	/* What is to fit into one piece. */
+	if (d->name.size > 0) {
+		err = buf_add_string(out, "+ ");
+		if (!err)
+			err = dump_text_add_base64(part, out);
+		if (!err)
+			err = buf_add_byte(out, '\n');
+		goto advance;
+	}
 	/* Of UTF-8 a part ends with a character. */
 	whole = size < left ? utf8_whole(part) : size;
 	if (whole > 0 && utf8_valid(bytes_of(part.data, whole)))
 		part.size = whole;
 	err = add_line("+ ", part, out);
+advance:
 	d->at += part.size;
 	if (d->at == d->size) {
 		large_put(d->large);
@@ -263,14 +308,13 @@ static int step(struct dump *d, struct buf *out)
 	if (err > 0)
 		err = add_cell(d, &cell, out);
 	else if (err == 0)
-		err = leave_table(d);
+		leave_table(d);
 	return err;
 }
 
 /* The last line, with the hash of all before it. */
 static int add_end(struct dump *d, struct buf *out)
 {
-	d->ended = true;
 	return buf_printf(out, "end %llu %llu %llu %016llx\n",
 			  (unsigned long long)d->counts.tables,
 			  (unsigned long long)d->counts.rows,
@@ -293,7 +337,8 @@ static int dump_next(struct text_stream *t, struct buf *out)
 	if (err < 0)
 		return err;
 	XXH64_update(d->hash, out->data + before, out->size - before);
-	if (d->table == d->moment.schema->table_count)
+	d->ended = d->table == d->moment.schema->table_count;
+	if (d->ended)
 		err = add_end(d, out);
 	else if (d->scan)
 		/* Whoever reads it may go away for a while. */
@@ -315,20 +360,25 @@ static void dump_close(struct text_stream *t)
 	buf_release(&d->qualifier);
 	buf_release(&d->value);
 	buf_release(&d->part);
+	buf_release(&d->name);
 	free(d);
 }
 
-int dump_open(struct store *s, bool (*stop)(void), struct text_stream **out)
+static int dump_new(struct store *s, struct snapshot *at, bool (*stop)(void),
+		    struct dump **out)
 {
 	struct dump *d = calloc(1, sizeof(*d));
 	int err;
 
 	*out = NULL;
-	if (!d)
+	if (!d) {
+		store_snapshot_release(s, at);
 		return -ENOMEM;
+	}
 	d->stream = (struct text_stream){ "Dumping", dump_next, dump_close };
 	d->store = s;
 	d->stop = stop;
+	d->moment.snapshot = at;
 	d->hash = XXH64_createState();
 	err = d->hash ? moment_take(s, &d->moment) : -ENOMEM;
 	if (err < 0) {
@@ -336,6 +386,90 @@ int dump_open(struct store *s, bool (*stop)(void), struct text_stream **out)
 		return err;
 	}
 	XXH64_reset(d->hash, 0);
-	*out = &d->stream;
+	*out = d;
 	return 0;
+}
+
+int dump_open(struct store *s, struct snapshot *at, bool (*stop)(void),
+	      struct text_stream **out)
+{
+	struct dump *d;
+	int err = dump_new(s, at, stop, &d);
+
+	*out = d ? &d->stream : NULL;
+	return err;
+}
+
+int dump_table_open(struct store *s, struct bytes table, struct bytes name,
+		    struct dump **out)
+{
+	struct scan_range range = { .keep_large = true };
+	const struct table *t;
+	struct dump *d;
+	int err = dump_new(s, NULL, NULL, &d);
+
+	*out = NULL;
+	if (err)
+		return err;
+	t = schema_table(d->moment.schema, table);
+	err = t ? buf_set(&d->name, name)
+		: fail(ERR_no_table, "table \"%s\" not found", err_name(table));
+	if (!err) {
+		d->begun = true;
+		d->table = (size_t)(t - d->moment.schema->tables);
+		err = moment_scan(s, &d->moment, t, &range, &d->scan);
+	}
+	if (err)
+		dump_close(&d->stream);
+	else
+		*out = d;
+	return err;
+}
+
+/* What comes before the rows of a piece: of the first all that the table is, of
+ * others what their rows need. */
+static int add_piece_head(const struct dump *d, const struct table *t,
+			  struct buf *out)
+{
+	int err = buf_add_string(out, DUMP_HEAD "\n");
+
+	if (!err)
+		err = add_table_line(t, buf_bytes(&d->name), out);
+	if (!err && !d->named)
+		err = add_access(&t->access, out);
+	if (!err && !d->named)
+		err = add_own_attributes(t, out);
+	return err < 0 ? err : add_families(t, out);
+}
+
+/* A value is never parted over two pieces: what takes one begins and ends with
+ * it. */
+int dump_piece(struct dump *d, struct buf *out)
+{
+	size_t before = out->size, head;
+	int err;
+
+	if (d->ended)
+		return 0;
+	buf_reset(&d->row);
+	d->counts = (struct dump_counts){ .tables = 1 };
+	err = add_piece_head(d, &d->moment.schema->tables[d->table], out);
+	head = out->size;
+	while (err >= 0 && d->named && d->scan &&
+	       (out->size - head < DUMP_PIECE || d->at < d->size))
+		err = step(d, out);
+	if (err < 0)
+		return err;
+	XXH64_reset(d->hash, 0);
+	XXH64_update(d->hash, out->data + before, out->size - before);
+	d->named = true;
+	d->ended = !d->scan;
+	err = add_end(d, out);
+	return err < 0 ? err : 1;
+}
+
+void dump_table_close(struct dump *d)
+{
+	if (d)
+		dump_close(&d->stream);
 }

@@ -31,15 +31,20 @@ static int add_escaped(uint8_t c, struct buf *out)
 	}
 }
 
+int dump_text_add_base64(struct bytes s, struct buf *out)
+{
+	int err = buf_add_byte(out, '=');
+
+	return err < 0 ? err : base64_encode(s, out);
+}
+
 int dump_text_add(struct bytes s, struct buf *out)
 {
 	size_t i, from = 0;
 	int err;
 
-	if (!utf8_valid(s)) {
-		err = buf_add_byte(out, '=');
-		return err < 0 ? err : base64_encode(s, out);
-	}
+	if (!utf8_valid(s))
+		return dump_text_add_base64(s, out);
 	err = buf_add_byte(out, '\'');
 	for (i = 0; !err && i < s.size; i++) {
 		if (!is_control(s.data[i]) && s.data[i] != '\\')

@@ -22,6 +22,10 @@
 /* 0 or -ENOMEM. s must not lie in out. */
 int dump_text_add(struct bytes s, struct buf *out);
 
+/* The same as base64, whatever s is, so that it takes a third more and never
+ * four times as much. */
+int dump_text_add_base64(struct bytes s, struct buf *out);
+
 /* Appends the bytes that text stands for. -ERR_bad_line, with what is wrong and
  * where in text, or -ENOMEM. */
 int dump_text_take(struct bytes text, struct buf *out);

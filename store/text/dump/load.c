@@ -52,6 +52,8 @@ struct loader {
 	bool has_row, has_family, has_qualifier, has_version;
 	uint64_t timestamp_us; /* of the version before */
 	bool head, ended;      /* the first, the last line has come */
+	bool pieces;           /* what comes is one piece of a table */
+	uint32_t *begins;      /* which is to be made, and its id told here */
 };
 
 int loader_new(struct store *s, struct loader **out)
@@ -70,6 +72,14 @@ int loader_new(struct store *s, struct loader **out)
 	}
 	XXH64_reset(l->hash, 0);
 	return 0;
+}
+
+void loader_take_pieces(struct loader *l, uint32_t *table_id)
+{
+	l->pieces = true;
+	l->begins = *table_id == 0 ? table_id : NULL;
+	l->rows.table_id = *table_id;
+	l->rows.commits = true;
 }
 
 static void drop_attributes(struct loader *l)
@@ -227,11 +237,17 @@ static int make_table(struct loader *l)
 		.access = &l->access,
 		.family_count = l->family_count - l->table_families,
 		.attribute_count = l->attribute_count,
+		.id = l->begins,
 	};
 	struct family_spec *families;
 	struct attribute *attributes;
 	int err = -ENOMEM;
 
+	/* What of the schema comes with a piece is there, but of the first. */
+	if (l->pieces && !(l->begins && l->has_table)) {
+		drop_attributes(l);
+		l->made = true;
+	}
 	if (l->made)
 		return 0;
 	families = calloc(spec.family_count + 1, sizeof(*families));
@@ -653,6 +669,8 @@ int loader_finish(struct loader *l)
 			    "the dump is cut off behind line %llu: its last "
 			    "line begins with \"end\"",
 			    (unsigned long long)l->line_number);
+	if (l->pieces)
+		return 0;
 	for (i = 0; !err && i < l->family_count; i++) {
 		const struct load_family *f = &l->families[i];
 

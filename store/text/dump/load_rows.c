@@ -25,7 +25,9 @@ static int hand_on(struct load_rows *r)
 {
 	int err = 0;
 
-	if (r->sets && write_count(r->sets) > 0) {
+	if (r->sets && write_count(r->sets) > 0 && r->commits) {
+		err = store_commit(r->store, r->sets, false);
+	} else if (r->sets && write_count(r->sets) > 0) {
 		if (!r->load)
 			err = store_bulk_begin(r->store, &r->load);
 		if (!err)
@@ -33,7 +35,7 @@ static int hand_on(struct load_rows *r)
 		assert(err != 0);
 	}
 	if (err >= 0 && r->merges && write_count(r->merges) > 0)
-		err = store_commit(r->store, r->merges, false);
+		err = store_commit_more(r->store, r->merges);
 	r->sets_named = r->merges_named = false;
 	return err < 0 ? err : 0;
 }
@@ -63,6 +65,17 @@ int load_rows_row(struct load_rows *r, struct bytes row)
 	return buf_set(&r->row, row);
 }
 
+/* By its name the table was found; is it the one that is meant? */
+static int check_table(const struct load_rows *r, const struct write *w)
+{
+	return r->table_id == 0 || write_table_id(w) == r->table_id
+		       ? 0
+		       : fail(ERR_no_table,
+			      "table \"%s\" was dropped meanwhile, and another "
+			      "has its name",
+			      err_name(buf_bytes(&r->table)));
+}
+
 /* The write that takes the next cell, with its row named; or an error. */
 static int collect(struct load_rows *r, struct write **out)
 {
@@ -75,6 +88,8 @@ static int collect(struct load_rows *r, struct write **out)
 		err = hand_on(r);
 	if (!err && !*named)
 		err = write_row(*w, buf_bytes(&r->table), buf_bytes(&r->row));
+	if (!err)
+		err = check_table(r, *w);
 	*named = !err;
 	*out = *w;
 	return err;

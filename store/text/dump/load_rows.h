@@ -5,11 +5,14 @@
 
 /*
  * Where the cells of a dump go: values into a bulk load, states of aggregates
- * by the log. A zeroed struct with its store set is ready; what it names is
- * copied. After an error only load_rows_release is allowed.
+ * by the log, as are values with commits. A zeroed struct with its store set is
+ * ready; what it names is copied. After an error only load_rows_release is
+ * allowed.
  */
 struct load_rows {
 	struct store *store; /* borrowed */
+	bool commits;
+	uint32_t table_id; /* the one that has the name; 0: whichever has */
 	struct bulk_load *load;
 	struct write *sets, *merges;
 	bool sets_named, merges_named; /* the row is named in them */

@@ -414,9 +414,14 @@ int importer_begin_file(struct importer *im, struct bytes file,
 
 int importer_settle(struct importer *im)
 {
+	int err;
+
 	if (im->failed < 0)
 		return im->failed;
-	return end_call(im, import_hand_on(im));
+	err = import_hand_on(im);
+	if (err == 0 && im->store)
+		err = store_settle(im->store);
+	return end_call(im, err);
 }
 
 int importer_mark(struct importer *im, const struct import_position *upto)

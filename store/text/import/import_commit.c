@@ -115,7 +115,7 @@ int import_hand_on(struct importer *im)
 	if (err == 0)
 		err = import_resume_add(im);
 	if (err == 0)
-		err = store_commit(im->store, im->w, false);
+		err = store_commit_more(im->store, im->w);
 	if (err < 0)
 		return err;
 	import_resume_committed(im);
@@ -149,8 +149,8 @@ int import_commit(struct importer *im, bool sync)
 		err = import_resume_settle(im);
 	if (err == 0)
 		im->result.committed_line = im->result.line_count;
-	if (err == 0 && sync && im->store)
-		err = store_sync(im->store);
+	if (err == 0 && im->store)
+		err = sync ? store_sync(im->store) : store_settle(im->store);
 	return err;
 }
 

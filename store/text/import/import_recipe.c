@@ -21,8 +21,11 @@ static int check_family(const struct table *t, struct bytes name,
 	const struct family *f = table_family(t, name);
 
 	if (!f)
-		return fail(ERR_no_family, "unknown family \"%.*s\"",
-			    (int)name.size, name.data);
+		return fail(ERR_no_family,
+			    "unknown family \"%.*s\"; createfamily %.*s %.*s "
+			    "makes it",
+			    (int)name.size, name.data, (int)t->name.size,
+			    t->name.data, (int)name.size, name.data);
 	if (family_is_aggregate(f) && !aggregate)
 		return fail(ERR_type_mismatch,
 			    "family \"%.*s\" is one of aggregates, to which "

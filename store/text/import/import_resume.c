@@ -304,7 +304,7 @@ int import_resume_settle(struct importer *im)
 	if (im->w) {
 		err = import_resume_add(im);
 		if (!err)
-			err = store_commit(im->store, im->w, false);
+			err = store_commit_more(im->store, im->w);
 	} else if (r->hand_on) {
 		err = r->hand_on(r->context, &r->now);
 	}

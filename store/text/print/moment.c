@@ -2,74 +2,35 @@
 
 int moment_take(struct store *s, struct moment *m)
 {
-	struct schema *after;
-	bool same;
-	int err;
+	int err = m->snapshot ? 0 : store_snapshot(s, &m->snapshot);
 
-	for (;;) {
-		m->schema = store_schema(s);
-		err = store_snapshot(s, &m->snapshot);
-		if (err < 0) {
-			schema_put(m->schema);
-			m->schema = NULL;
-			return err;
-		}
-		/* If it changed in between, which of them the snapshot sees is
-		 * not known. */
-		after = store_schema(s);
-		same = after->seq == m->schema->seq;
-		schema_put(after);
-		if (same)
-			return 0;
-		moment_release(s, m);
-	}
+	m->schema = err < 0 ? NULL : store_schema_at(s, m->snapshot);
+	return err;
 }
 
 void moment_release(struct store *s, struct moment *m)
 {
-	store_snapshot_release(s, m->snapshot);
 	schema_put(m->schema);
+	store_snapshot_release(s, m->snapshot);
 	*m = (struct moment){ NULL, NULL };
-}
-
-static int is_gone(const struct table *t)
-{
-	return fail(ERR_no_table,
-		    "table %.*s, or a family of it, was dropped meanwhile",
-		    (int)t->name.size, (const char *)t->name.data);
 }
 
 int moment_scan(struct store *s, const struct moment *m, const struct table *t,
 		struct scan_range *range, struct scan **out)
 {
-	struct schema *now = store_schema(s);
-	const struct table *found = table_by_id(now, t->id);
-	int err;
-
-	*out = NULL;
-	range->table = found ? found->name : BYTES_NONE;
-	err = found ? scan_open(s, m->snapshot, range, out) : is_gone(t);
-	schema_put(now);
-	return err;
+	range->table_id = t->id;
+	return scan_open(s, m->snapshot, range, out);
 }
 
 int moment_select(struct store *s, const struct moment *m,
 		  const struct table *t, struct select *select,
 		  struct scan_range *how, struct select_scan **out)
 {
-	struct schema *now = store_schema(s);
-	const struct table *found = table_by_id(now, t->id);
-	int err;
-
-	*out = NULL;
-	how->table = found ? found->name : BYTES_NONE;
-	err = found ? select_open(s, m->snapshot, select, how, out)
-		    : is_gone(t);
-	schema_put(now);
-	return err;
+	how->table_id = t->id;
+	return select_open(s, m->snapshot, select, how, out);
 }
 
-int moment_check(struct store *s, const struct table *t)
+bool moment_is_present(struct store *s, const struct table *t)
 {
 	struct schema *now = store_schema(s);
 	const struct table *found = table_by_id(now, t->id);
@@ -83,5 +44,5 @@ int moment_check(struct store *s, const struct table *t)
 			found = NULL;
 	}
 	schema_put(now);
-	return found ? 0 : is_gone(t);
+	return found != NULL;
 }

@@ -3,23 +3,21 @@
 
 #include "store/store.h"
 
-/*
- * A moment of the store: what its tables were and held. What is dropped later
- * is not shown by any scan, which is no error of the scan; so who has to have
- * all of a table asks in the end whether it is still there.
- */
+/* A moment of the store: what its tables were and held, whatever is renamed,
+ * dropped or made since. */
 struct moment {
 	struct schema *schema;     /* referenced */
 	struct snapshot *snapshot; /* owned */
 };
 
-/* To be released. 0 or an error, with nothing to be released. */
+/* Of a zeroed one the present; or that of the snapshot which it has, as of
+ * store_moment, and takes over. To be released. 0 or an error, with nothing to
+ * be released. */
 int moment_take(struct store *s, struct moment *m);
 /* Of a zeroed one, nothing. */
 void moment_release(struct store *s, struct moment *m);
 
-/* A scan of t, a table of m's schema, under the name that it has now. range has
- * all but the table. -ERR_no_table. */
+/* A scan of t, a table of m's schema. range has all but the table. */
 int moment_scan(struct store *s, const struct moment *m, const struct table *t,
 		struct scan_range *range, struct scan **out);
 
@@ -28,8 +26,7 @@ int moment_select(struct store *s, const struct moment *m,
 		  const struct table *t, struct select *select,
 		  struct scan_range *how, struct select_scan **out);
 
-/* 0 if t and all its families are still there, whatever their names, so that
- * scans until now have missed nothing; else -ERR_no_table, with its name. */
-int moment_check(struct store *s, const struct table *t);
+/* Whether t and all its families are still there, whatever their names. */
+bool moment_is_present(struct store *s, const struct table *t);
 
 #endif

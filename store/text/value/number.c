@@ -1,4 +1,8 @@
 #include <assert.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "store/text/value/number.h"
 
@@ -117,6 +121,31 @@ int aggregate_print(const struct cell *cell, struct buf *out)
 	int64_t number = aggregate_number(cell->aggregate, cell->value);
 
 	return buf_printf(out, "%lld", (long long)number);
+}
+
+int size_parse(const char *word, const char *text, uint64_t *out)
+{
+	static const char units[] = "KMGT";
+	unsigned long long n;
+	unsigned int shift = 0;
+	const char *unit;
+	char *end;
+
+	errno = 0;
+	n = strtoull(text, &end, 10);
+	unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+	if (unit) {
+		shift = 10 * (unsigned int)(unit - units + 1);
+		end++;
+	}
+	/* strtoull takes blanks, and a sign, and negates. */
+	if (*end || !isdigit((unsigned char)*text))
+		return fail(ERR_bad_argument,
+			    "%s=%s: not a number, such as 512M", word, text);
+	if (errno || n > UINT64_MAX >> shift)
+		return fail(ERR_bad_argument, "%s=%s: too large", word, text);
+	*out = n << shift;
+	return 0;
 }
 
 int print_u64(uint64_t v, unsigned int digits, struct buf *out)

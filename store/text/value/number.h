@@ -24,6 +24,11 @@ int int_parse_added(struct bytes text, int64_t *out);
  * fit; then *out is untouched. */
 bool int_parse_go(struct bytes text, int64_t *out);
 
+/* A number of bytes, which K, M, G or T may follow, times 1024 each, also in
+ * small letters. -ERR_bad_argument, where word is what the text is given for.
+ */
+int size_parse(const char *word, const char *text, uint64_t *out);
+
 /* Appends the number that an aggregate cell holds, in decimal;
  * store/aggregate.h says what that is. */
 int aggregate_print(const struct cell *cell, struct buf *out);

@@ -89,6 +89,8 @@ static void space(const struct store_stats *s, struct figures *f)
 	figures_level(f, "obsolete_bytes", (double)s->obsolete_size,
 		      "Bytes of files that are to be removed, or that a reader "
 		      "has yet.");
+	figures_level(f, "history_bytes", (double)s->history_size,
+		      "Bytes that are kept for reading the recent past.");
 	figures_level(f, "space_amplification", space_amplification(s),
 		      "Bytes of all ssts and large values, beside those of the "
 		      "lowest level and of large values that are alive.");

@@ -292,7 +292,7 @@ static int delete (struct admin_call *a, struct record *r)
 			  &err);
 	for (i = 0; i < table_count && !err; i++) {
 		err = store_drop_table(a->service->store, tables[i], false);
-		method_changed(a->service);
+		method_changed(a->c, a->service, err);
 	}
 	if (err < 0)
 		return err;

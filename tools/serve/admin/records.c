@@ -151,7 +151,7 @@ int records_write(struct admin_call *a, const struct record *records,
 	if (!err) {
 		err = store_set_attributes(a->service->store, BYTES_NONE,
 					   changes, count);
-		method_changed(a->service);
+		method_changed(a->c, a->service, err);
 	}
 	return err;
 }

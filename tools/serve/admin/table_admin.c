@@ -153,7 +153,7 @@ static int make_table(struct admin_call *a, struct bytes instance,
 		err = resource_place(s, &a->arena, instance, id, &spec->name);
 	if (!err) {
 		err = store_make_table(s, spec);
-		method_changed(a->service);
+		method_changed(a->c, a->service, err);
 	}
 	records_unlock();
 	return err;
@@ -297,7 +297,7 @@ static int do_update_table(struct admin_call *a)
 					  q->table->deletion_protection
 						  ? BYTES_LITERAL("1")
 						  : BYTES_NONE);
-		method_changed(a->service);
+		method_changed(a->c, a->service, err);
 	}
 	if (err < 0)
 		return err;
@@ -321,7 +321,7 @@ static int do_delete_table(struct admin_call *a)
 
 	if (!err) {
 		err = store_drop_table(a->service->store, table, false);
-		method_changed(a->service);
+		method_changed(a->c, a->service, err);
 	}
 	return err < 0 ? err : admin_answer_empty(a);
 }
@@ -396,7 +396,7 @@ static int do_modify(struct admin_call *a)
 		err = take_change(&q->modifications.at[made], &changes[made]);
 	if (!err) {
 		err = change_families(a, table, changes, count);
-		method_changed(a->service);
+		method_changed(a->c, a->service, err);
 	}
 	while (made > 0)
 		gc_policy_free((struct gc_policy *)(uintptr_t)changes[--made]
@@ -426,7 +426,7 @@ static int do_drop_rows(struct admin_call *a)
 			   "be set");
 	if (!err) {
 		err = store_commit(s->store, w, true);
-		method_changed(s);
+		method_changed(a->c, s, err);
 	}
 	write_free(w);
 	return err < 0 ? err : admin_answer_empty(a);

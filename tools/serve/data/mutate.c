@@ -15,7 +15,7 @@ static int table_of(const struct service *s, struct proto_arena *arena,
 }
 
 /* Commits the mutations of one row: 0, 1 as method_await, or an error. */
-static int mutate_one(const struct call *c, const struct service *s,
+static int mutate_one(struct call *c, const struct service *s,
 		      struct bytes table, struct bytes row,
 		      const struct proto_mutation *mutations, size_t count)
 {
@@ -31,7 +31,7 @@ static int mutate_one(const struct call *c, const struct service *s,
 		err = method_await(c, w);
 	if (!err) {
 		err = store_commit(s->store, w, s->sync);
-		method_changed(s);
+		method_changed(c, s, err);
 	}
 	write_free(w);
 	return err;
@@ -46,7 +46,7 @@ enum call_result mutate_row(struct call *c, void *context)
 	struct bytes table;
 	int err = 0;
 
-	if (s->sync && call_is_inline(c))
+	if (store_commit_waits(s->store, s->sync) && call_is_inline(c))
 		return CALL_AGAIN;
 	q = method_request(c, &proto_mutate_row_type, &arena);
 	if (!q)
@@ -86,6 +86,14 @@ static int await_update(const struct call *c, const struct service *s,
 	return err;
 }
 
+/* Whether there was anything to be committed; else it was a read. */
+static bool wrote(const struct proto_check_and_mutate_row *q,
+		  const struct proto_check_and_mutate_row_answer *answer)
+{
+	return answer->predicate_matched ? q->true_mutations.count > 0
+					 : q->false_mutations.count > 0;
+}
+
 enum call_result check_and_mutate_row(struct call *c, void *context)
 {
 	const struct service *s = context;
@@ -111,7 +119,8 @@ enum call_result check_and_mutate_row(struct call *c, void *context)
 	if (!err) {
 		err = store_check_and_mutate(s->store, &check, s->sync,
 					     &answer.predicate_matched);
-		method_changed(s);
+		if (wrote(q, &answer))
+			method_changed(c, s, err);
 	}
 	filter_free(check.filter);
 	if (err > 0)
@@ -208,7 +217,7 @@ static int modify(struct call *c, const struct service *s,
 	if (!err) {
 		err = store_modify(s->store, table, q->row_key, rules, count,
 				   s->sync, cells, &memory);
-		method_changed(s);
+		method_changed(c, s, err);
 	}
 	if (err > 0)
 		err = answer_cells(c, arena, q->row_key, cells, (size_t)err);

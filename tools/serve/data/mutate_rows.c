@@ -108,7 +108,7 @@ static int add_entry(struct batch_call *b, size_t i)
 
 /* Commits what has been added. If that fails, so has each entry of it. 0, 1 as
  * method_await, or an error. */
-static int commit(const struct call *c, struct batch_call *b)
+static int commit(struct call *c, struct batch_call *b)
 {
 	int error = 0, err = 0;
 	size_t i;
@@ -117,7 +117,7 @@ static int commit(const struct call *c, struct batch_call *b)
 		return 1;
 	if (write_count(b->w) > 0) {
 		error = store_commit(b->service->store, b->w, b->service->sync);
-		method_changed(b->service);
+		method_changed(c, b->service, error);
 	}
 	for (i = b->committed; error < 0 && !err && i < b->next; i++)
 		if (b->statuses[i].code == CALL_OK)
@@ -161,7 +161,7 @@ enum call_result mutate_rows(struct call *c, void *context)
 	struct batch_call *b = call_state(c);
 	int err = 0;
 
-	if (s->sync && call_is_inline(c))
+	if (store_commit_waits(s->store, s->sync) && call_is_inline(c))
 		return CALL_AGAIN;
 	if (!b) {
 		b = calloc(1, sizeof(*b));

@@ -24,10 +24,13 @@ struct service {
 	struct requests calls;
 };
 
-/* After whatever may have changed the store, failed or not, and before anything
- * is answered. */
-static inline void method_changed(const struct service *s)
+/* After whatever may have changed the store, and before anything is answered;
+ * err: what came of it. */
+static inline void method_changed(struct call *c, const struct service *s,
+				  int err)
 {
+	if (err >= 0)
+		call_committed(c);
 	if (s->changed)
 		s->changed(s->changed_context);
 }

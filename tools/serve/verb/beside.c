@@ -16,6 +16,7 @@ static int start(void *context, struct store *s, bool sync,
 
 	server_options_init(&o, store_memory(s));
 	o.listener = &b->listener;
+	o.answerable = routes_answerable;
 	b->told = *mount;
 	o.log = b->told.log;
 	o.log_context = b->told.context;

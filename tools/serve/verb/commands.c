@@ -15,6 +15,7 @@
 #include "fs/kernel/served.h"
 #include "store/base/bg.h"
 #include "store/store.h"
+#include "store/text/spill/spill.h"
 #include "store/text/watch/store_figures.h"
 #include "tools/admin/streams.h"
 #include "tools/serve/peer.h"
@@ -26,7 +27,8 @@
  * does not run; its thread is one of these. */
 #define RUNNING_MAX 4
 #define RUNNERS 64
-#define REQUEST_MAX ((size_t)9 << 20)
+#define REQUEST_MAX ((size_t)161 << 20)
+#define RECEIVED_MAX 65536
 /* For more of a request, or for one that is refused. */
 #define WAIT_MS 60000
 #define REFUSED_MS 1000
@@ -139,27 +141,26 @@ static bool send_bytes(void *context, struct bytes data)
 
 /* Takes a request into in: 1 with *words, 0 if the peer went or the server
  * ends, or an error. */
-static int receive(struct command *c, struct buf *in, struct bytes *words)
+static int receive(struct command *c, struct spill *in, struct bytes *words)
 {
+	uint8_t part[RECEIVED_MAX];
 	int err = 0;
 
 	while (err == 0) {
 		ssize_t n;
 
-		if (in->size > REQUEST_MAX)
+		if (in->size > REQUEST_MAX - sizeof(part))
 			return fail(EFBIG, "a request of more than %zu bytes",
 				    REQUEST_MAX);
 		if (!await(c, POLLIN, WAIT_MS))
 			return 0;
-		err = buf_reserve(in, 65536);
-		if (err < 0)
-			return err;
-		n = recv(c->fd, in->data + in->size, 65536, MSG_DONTWAIT);
+		n = recv(c->fd, part, sizeof(part), MSG_DONTWAIT);
 		if (n == 0 || (n < 0 && errno != EAGAIN))
 			return 0;
-		in->size += n > 0 ? (size_t)n : 0;
-		if (in->size > 0)
-			err = command_find(buf_bytes(in), words);
+		if (n > 0)
+			err = spill_add(in, bytes_of(part, (size_t)n));
+		if (err == 0 && in->size > 0)
+			err = command_find(spill_bytes(in), words);
 	}
 	return err;
 }
@@ -253,10 +254,12 @@ static void refuse(struct command *c)
 static void serve(struct command *c)
 {
 	char **words = calloc(COMMAND_WORDS_MAX + 1, sizeof(*words));
-	struct buf in = BUF_INIT;
 	struct bytes request = BYTES_NONE;
-	int got = words ? receive(c, &in, &request) : 0;
+	struct spill in;
+	int got;
 
+	spill_init(&in, c->all->store, MEMORY_REQUESTS, REQUEST_MAX);
+	got = words ? receive(c, &in, &request) : 0;
 	if (got > 0)
 		got = command_split(request, words);
 	if (got > 0 && enter(c))
@@ -268,7 +271,7 @@ static void serve(struct command *c)
 	if (c->pin && !c->broken)
 		(void)await(c, POLLIN, -1);
 	store_unpin(c->all->store, c->pin);
-	buf_release(&in);
+	spill_release(&in);
 	free(words);
 }
 

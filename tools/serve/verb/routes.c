@@ -75,3 +75,8 @@ const struct route routes[] = {
 	{ OPERATIONS "ListOperations", list_operations, NULL, NULL, 0 },
 	{ NULL, NULL, NULL, NULL, 0 },
 };
+
+int routes_answerable(void *service, bool wait)
+{
+	return store_answerable(((struct service *)service)->store, wait);
+}

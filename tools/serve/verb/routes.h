@@ -7,4 +7,7 @@
  * without path. */
 extern const struct route routes[];
 
+/* As server_options.answerable, of the store of a struct service. */
+int routes_answerable(void *service, bool wait);
+
 #endif

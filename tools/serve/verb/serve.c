@@ -76,6 +76,7 @@ static int parse(struct verb_call *c, struct serving *s)
 	    verb_once(c, has_path ? 2 : 1))
 		return 1;
 	server_options_init(&s->server, NULL);
+	s->server.answerable = routes_answerable;
 	s->server.listen = values[LISTEN];
 	if (values[USERS] && strcmp(values[USERS], "all") &&
 	    strcmp(values[USERS], "own"))

@@ -6,8 +6,8 @@
 #include "store/base/crc32c.h"
 #include "store/base/err.h"
 #include "store/base/volume/volume_copy.h"
-#include "store/engine/files/wal_chunk.h"
-#include "store/engine/files/wal_read.h"
+#include "store/engine/log/wal_chunk.h"
+#include "store/engine/log/wal_read.h"
 
 /*
  * Reading goes from chunk to chunk until one is wrong. What that means is told
@@ -15,8 +15,9 @@
  * was written. If any chunk behind the wrong place promises more than what was
  * read, durable data was lost, and that is damage; else it is the tail that a
  * crash leaves, and is cut. Chunks behind the wrong place are looked for at
- * every byte, but a chunk names its log and has a checksum, so content of a
- * value or of a log that was there before is not taken for one.
+ * every byte, but the checksum of a chunk is one of its log and its place, too,
+ * so content of a value or of a log that was there before is not taken for one;
+ * nor is one of format 1, of which that is not true, in a log of today.
  *
  * Blocks bound the size of a chunk, and so what reading holds in memory besides
  * the record itself. (LevelDB's log; the promises are Pebble's.)
@@ -24,7 +25,8 @@
 
 /* A chunk as read. */
 struct chunk {
-	enum chunk_type type;
+	enum chunk_type type; /* of format 1, that for it of today */
+	bool is_old;          /* it is of format 1 */
 	struct bytes payload; /* in the block */
 	uint64_t synced;
 	size_t size; /* with its header */
@@ -41,6 +43,8 @@ struct replay {
 	struct buf parts; /* the record so far, if it has several chunks */
 	bool in_record;   /* its first chunk was read, its last was not */
 	bool is_damaged;  /* what cannot be read is as good as zeros */
+	bool is_known;    /* a chunk was read, so all are of its format */
+	bool is_old;      /* which is 1 */
 	uint64_t record;  /* where the record begins that was read last */
 	uint32_t stored, computed; /* checksums of the chunk parsed last */
 };
@@ -72,30 +76,79 @@ static int read_block(struct replay *r, uint64_t offset, struct bytes *out)
 	return 0;
 }
 
-/* Whether b starts with a chunk of this log, as NULL; else what is wrong, which
- * stays until the next chunk that is read. */
-static const char *parse_chunk(struct replay *r, struct bytes b,
-			       struct chunk *chunk)
+/* The same of a chunk of format 1, which says of which log it is. */
+static const char *parse_old(struct replay *r, struct bytes b,
+			     struct chunk *chunk)
 {
-	size_t size;
+	if (b.size < WAL_OLD_HEADER_SIZE)
+		return "chunk is cut off";
+	chunk->type += CHUNK_FULL - CHUNK_OLD_FULL;
+	chunk->size += WAL_OLD_HEADER_SIZE;
+	chunk->synced = get_u64le(b.data + WAL_OLD_AT_SYNCED);
+	if (get_u64le(b.data + WAL_OLD_AT_LOG_ID) != r->log_id)
+		return "there is no chunk of this log";
+	if (chunk->size > b.size)
+		return "chunk is cut off";
+	chunk->payload = bytes_of(b.data + WAL_OLD_HEADER_SIZE,
+				  chunk->size - WAL_OLD_HEADER_SIZE);
+	r->computed = 0;
+	return NULL;
+}
+
+/* The same of one of today. */
+static const char *parse_new(struct replay *r, uint64_t offset, struct bytes b,
+			     struct chunk *chunk)
+{
+	uint32_t back = get_u32le(b.data + WAL_AT_BACK);
+
+	chunk->size += WAL_HEADER_SIZE;
+	if (chunk->size > b.size)
+		return "chunk is cut off";
+	if ((back > offset && back != WAL_BACK_NONE) ||
+	    (chunk->type == CHUNK_HEAD && offset > 0))
+		return "there is no chunk of this log";
+	chunk->synced = back == WAL_BACK_NONE ? 0 : offset - back;
+	chunk->payload = bytes_of(b.data + WAL_HEADER_SIZE,
+				  chunk->size - WAL_HEADER_SIZE);
+	r->computed = wal_place_crc(r->log_id, offset);
+	return NULL;
+}
+
+static void know_format(struct replay *r, const struct chunk *chunk)
+{
+	r->is_known = true;
+	r->is_old = chunk->is_old;
+}
+
+/* Whether b, at offset, starts with a chunk of this log, as NULL; else what is
+ * wrong, which stays until the next chunk that is read. */
+static const char *parse_chunk(struct replay *r, uint64_t offset,
+			       struct bytes b, struct chunk *chunk)
+{
+	const char *problem;
 
 	if (b.size < WAL_HEADER_SIZE)
 		return "chunk is cut off";
-	size = get_u16le(b.data + WAL_AT_SIZE);
-	chunk->type = b.data[WAL_AT_TYPE];
-	chunk->synced = get_u64le(b.data + WAL_AT_SYNCED);
-	chunk->size = WAL_HEADER_SIZE + size;
-	if (get_u64le(b.data + WAL_AT_LOG_ID) != r->log_id)
-		return "there is no chunk of this log";
-	if (chunk->type < CHUNK_FULL || chunk->type > CHUNK_PROMISE)
+	*chunk = (struct chunk){ .type = b.data[WAL_AT_TYPE],
+				 .size = get_u16le(b.data + WAL_AT_SIZE) };
+	if (chunk->type < CHUNK_OLD_FULL || chunk->type > CHUNK_HEAD)
 		return "there is no type of chunk that is known";
-	if (chunk->size > b.size)
-		return "chunk is cut off";
-	chunk->payload = bytes_of(b.data + WAL_HEADER_SIZE, size);
+	chunk->is_old = chunk->type <= CHUNK_OLD_PROMISE;
+	if (r->is_known && chunk->is_old != r->is_old)
+		return "there is no chunk of this log";
+	problem = chunk->is_old ? parse_old(r, b, chunk)
+				: parse_new(r, offset, b, chunk);
+	if (problem)
+		return problem;
 	r->stored = get_u32le(b.data);
-	r->computed = crc32c(
-		0, bytes_of(b.data + WAL_AT_SIZE, chunk->size - WAL_AT_SIZE));
-	return r->stored == r->computed ? NULL : "checksum does not match";
+	r->computed = crc32c(r->computed, bytes_of(b.data + WAL_AT_SIZE,
+						   chunk->size - WAL_AT_SIZE));
+	if (r->stored != r->computed)
+		return "checksum does not match";
+	/* What follows is looked for at every byte, so it may be none. */
+	if (offset == 0)
+		know_format(r, chunk);
+	return NULL;
 }
 
 /*
@@ -116,7 +169,7 @@ static int find_promise(struct replay *r, uint64_t offset, uint64_t *furthest)
 			return err;
 		offset += b.size;
 		for (; b.size >= WAL_HEADER_SIZE; b = bytes_after(b, 1))
-			if (!parse_chunk(r, b, &chunk) &&
+			if (!parse_chunk(r, offset - b.size, b, &chunk) &&
 			    chunk.synced > *furthest)
 				*furthest = chunk.synced;
 	}
@@ -131,12 +184,12 @@ static int take_chunk(struct replay *r, const struct chunk *chunk,
 		      void *context, struct wal_replay *result,
 		      const char **problem)
 {
-	bool starts = chunk->type == CHUNK_FULL || chunk->type == CHUNK_FIRST ||
-		      chunk->type == CHUNK_PROMISE;
+	bool starts = chunk->type != CHUNK_MIDDLE && chunk->type != CHUNK_LAST;
 	struct bytes record = chunk->payload;
 	int err;
 
 	*problem = NULL;
+	know_format(r, chunk);
 	/* A chunk begins a record if and only if none is under way. */
 	if (starts == r->in_record) {
 		*problem = r->in_record ? "record lacks its end"
@@ -147,8 +200,9 @@ static int take_chunk(struct replay *r, const struct chunk *chunk,
 		r->record = offset;
 	/* The end of a log that was closed; if closing failed, more records may
 	 * follow and take that back. */
-	if (chunk->type == CHUNK_PROMISE) {
-		result->finished = chunk->synced == offset;
+	if (chunk->type == CHUNK_PROMISE || chunk->type == CHUNK_HEAD) {
+		result->finished =
+			chunk->type == CHUNK_PROMISE && chunk->synced == offset;
 		result->good_size = offset + chunk->size;
 		return 0;
 	}
@@ -163,6 +217,7 @@ static int take_chunk(struct replay *r, const struct chunk *chunk,
 		if (r->in_record)
 			return 0;
 	}
+	result->is_old = chunk->is_old;
 	err = each(context, record);
 	if (err < 0)
 		return err;
@@ -192,14 +247,14 @@ static int read_records(struct replay *r,
 	while (*offset < r->size) {
 		size_t left = wal_left_in_block(*offset);
 
-		if (left < WAL_HEADER_SIZE) {
+		if (left < WAL_BLOCK_END) {
 			*offset += left;
 			continue;
 		}
 		err = read_block(r, *offset, &b);
 		if (err < 0)
 			return err;
-		*problem = parse_chunk(r, b, &chunk);
+		*problem = parse_chunk(r, *offset, b, &chunk);
 		if (*problem)
 			return 0;
 		err = take_chunk(r, &chunk, *offset, each, context, result,
@@ -353,7 +408,7 @@ static int find_start(struct replay *r, uint64_t *offset)
 			return err;
 		for (; b.size >= WAL_HEADER_SIZE;
 		     b = bytes_after(b, 1), ++*offset)
-			if (!parse_chunk(r, b, &chunk) &&
+			if (!parse_chunk(r, *offset, b, &chunk) &&
 			    chunk.type != CHUNK_MIDDLE &&
 			    chunk.type != CHUNK_LAST)
 				return 0;
@@ -390,25 +445,26 @@ static int pass_over(struct replay *r, uint64_t *offset, const char *problem,
 
 int wal_salvage(struct reader *reader, uint64_t log_id, uint64_t final_size,
 		int (*each)(void *context, struct bytes record),
-		int (*lost)(void *context, const char *problem), void *context)
+		int (*lost)(void *context, const char *problem), void *context,
+		struct wal_replay *result)
 {
 	struct replay r = { .reader = reader,
 			    .log_id = log_id,
 			    .size = reader->size,
 			    .parts = BUF_INIT,
 			    .is_damaged = true };
-	struct wal_replay result = { 0 };
 	uint64_t offset = 0;
 	const char *problem;
 	int err = 0;
 
+	*result = (struct wal_replay){ 0 };
 	r.block = malloc(WAL_BLOCK_SIZE);
 	if (!r.block)
 		return -ENOMEM;
 	if (final_size > 0 && final_size < r.size)
 		r.size = final_size;
 	while (err == 0 && offset < r.size) {
-		err = read_records(&r, each, context, &result, &offset,
+		err = read_records(&r, each, context, result, &offset,
 				   &problem);
 		if (err < 0 || !problem)
 			break;
@@ -519,14 +575,20 @@ int wal_walk(struct reader *reader, uint64_t log_id, uint64_t final_size,
 	return err < 0 ? err : 0;
 }
 
-/* Whether b starts with a whole chunk of any log, whose id r then has. */
-static bool names_id(struct replay *r, struct bytes b)
+/* Whether b, at offset, starts with a whole chunk that names its log, whose id
+ * r then has: one of format 1, or the head of a log. */
+static bool names_id(struct replay *r, uint64_t offset, struct bytes b)
 {
 	struct chunk chunk;
+	size_t at = WAL_OLD_AT_LOG_ID;
 
-	if (b.size >= WAL_HEADER_SIZE)
-		r->log_id = get_u64le(b.data + WAL_AT_LOG_ID);
-	return !parse_chunk(r, b, &chunk);
+	if (b.size > WAL_AT_TYPE && b.data[WAL_AT_TYPE] == CHUNK_HEAD)
+		at = WAL_HEADER_SIZE;
+	if (b.size >= at + WAL_HEAD_SIZE)
+		r->log_id = get_u64le(b.data + at);
+	return !parse_chunk(r, offset, b, &chunk) &&
+	       (chunk.is_old || (chunk.type == CHUNK_HEAD &&
+				 chunk.payload.size == WAL_HEAD_SIZE));
 }
 
 /* In the first block at every byte, as it may be all that there is. */
@@ -545,10 +607,10 @@ int wal_find_id(struct reader *reader, uint64_t *id)
 		err = read_block(&r, offset, &b);
 		if (err < 0)
 			break;
-		found = names_id(&r, b);
+		found = names_id(&r, offset, b);
 		for (; offset == 0 && !found && b.size > 0;
 		     b = bytes_after(b, 1))
-			found = names_id(&r, b);
+			found = names_id(&r, r.have - b.size, b);
 	}
 	*id = r.log_id;
 	free(r.block);

@@ -1,5 +1,5 @@
-#ifndef STORE_ENGINE_FILES_WAL_H
-#define STORE_ENGINE_FILES_WAL_H
+#ifndef STORE_ENGINE_LOG_WAL_H
+#define STORE_ENGINE_LOG_WAL_H
 
 #include "store/base/volume/volume.h"
 
@@ -7,22 +7,30 @@
  * The framing of the write-ahead log and of the manifest's edit log: records of
  * any size in 32 KiB blocks, each record a sequence of chunks
  *
+ *   crc32c u32 | size u16 | type u8 | back u32 | payload
+ *
+ * crc32c covers the id of the log and the chunk's offset in it, which are not
+ * written (wal_chunk.h), and all that follows it: so a chunk of another log, or
+ * of another place in this one, is none here. type: 6 full, 7 first, 8 middle,
+ * 9 last, 10 promise (no payload), 11 head (the id of the log, the first chunk
+ * of it). back promises how far the log was known durable when the chunk was
+ * written, in bytes before the chunk; 2^32 - 1 promises nothing. It is what
+ * tells a torn tail, which is cut, from damage to acknowledged data, which is
+ * refused (Pebble's walSync format). A block's last bytes, fewer than 23, are
+ * zero.
+ *
+ * Logs of format 1, which are only read, have types 1 to 5 for 6 to 10, and
+ *
  *   crc32c u32 | size u16 | type u8 | log_id u64 | synced u64 | payload
  *
- * crc32c covers all that follows it. type: 1 full, 2 first, 3 middle, 4 last,
- * 5 promise (no payload). synced promises how far the log was known durable
- * when the chunk was written; it is what tells a torn tail, which is cut, from
- * damage to acknowledged data, which is refused (Pebble's walSync format). A
- * block's last bytes, too few for a header, are zero.
- *
  * A struct wal is a log that is written. One thread at a time appends, finishes
- * or abandons; wal_sync may run in another thread beside wal_append, but no two
- * syncs at once. The log of an earlier life is only read, see wal_read.h.
+ * or abandons; wal_sync may run in any number of threads beside wal_append. The
+ * log of an earlier life is only read, see wal_read.h.
  */
 struct wal;
 
 /* The log is a new one of v under this name, empty and not yet durable. log_id
- * goes into each chunk, so that bytes of another log are not taken for its own.
+ * counts in each chunk, so that bytes of another log are not taken for its own.
  * -EEXIST if the name is taken; -ENOMEM; errors of the volume. */
 int wal_create(struct volume *v, const char *name, uint64_t log_id,
 	       struct wal **out);
@@ -46,8 +54,8 @@ int wal_reserve(struct wal *w, size_t record_size, uint64_t more);
  * unless the log is broken. */
 int wal_append(struct wal *w, struct bytes record);
 
-/* All records appended before the call are durable when it returns 0. After an
- * error the log is broken. */
+/* All records appended before the call are durable when it returns 0. After
+ * -ENOSPC it may be tried again; after another error the log is broken. */
 int wal_sync(struct wal *w);
 
 /* Whether an append or sync has failed in a way after which the end of the log

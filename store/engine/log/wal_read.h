@@ -1,5 +1,5 @@
-#ifndef STORE_ENGINE_FILES_WAL_READ_H
-#define STORE_ENGINE_FILES_WAL_READ_H
+#ifndef STORE_ENGINE_LOG_WAL_READ_H
+#define STORE_ENGINE_LOG_WAL_READ_H
 
 #include "store/base/volume/volume.h"
 
@@ -16,6 +16,8 @@ struct wal_replay {
 	uint64_t good_size; /* end of the last whole record, in bytes */
 	uint64_t cut_size;  /* bytes after it that were dropped: torn tail */
 	bool finished;      /* the log ends with its promise */
+	bool is_old;        /* the record that each is called with is as format
+			       1 has it, see batch_parse */
 };
 
 /*
@@ -46,12 +48,13 @@ int wal_promised(struct volume *v, const char *name, uint64_t log_id,
  * is left unfinished at the end of a log, after a crash, is such a stretch too;
  * and so is what a log lacks of the bytes that it was finished with. Negative
  * results of both end it and are returned. problem is one sentence with file
- * and offset. What cannot be read is taken for zeros. The reader stays the
- * caller's.
+ * and offset. What cannot be read is taken for zeros. *result is kept up to
+ * date meanwhile, without cut_size. The reader stays the caller's.
  */
 int wal_salvage(struct reader *reader, uint64_t log_id, uint64_t final_size,
 		int (*each)(void *context, struct bytes record),
-		int (*lost)(void *context, const char *problem), void *context);
+		int (*lost)(void *context, const char *problem), void *context,
+		struct wal_replay *result);
 
 /* What looking at a log tells; a negative result of a call ends it and is
  * returned. */
@@ -75,8 +78,9 @@ struct wal_walk {
 int wal_walk(struct reader *reader, uint64_t log_id, uint64_t final_size,
 	     const struct wal_walk *to, struct wal_replay *result);
 
-/* The id that a log says itself that it has, by a whole chunk in its first
- * block or at the start of another: 1, or 0 if there is none, or an error. */
+/* The id that a log says itself that it has, by the chunk that it begins with,
+ * or, of format 1, by a whole one in its first block or at the start of
+ * another: 1, or 0 if there is none, or an error. */
 int wal_find_id(struct reader *reader, uint64_t *id);
 
 #endif

@@ -5,8 +5,8 @@
 #include "store/base/coding.h"
 #include "store/base/crc32c.h"
 #include "store/base/err.h"
-#include "store/engine/files/wal.h"
-#include "store/engine/files/wal_chunk.h"
+#include "store/engine/log/wal.h"
+#include "store/engine/log/wal_chunk.h"
 
 /*
  * A record's chunks are put together in memory and handed to the volume by one
@@ -67,6 +67,15 @@ int wal_from_spare(struct volume *v, const char *name, uint64_t log_id,
 	return 0;
 }
 
+/* A header, and perhaps zeros before it. Of two, what is less in fact makes up
+ * for the head of a log. */
+#define CHUNK_COST_MAX (2 * (size_t)WAL_BLOCK_END)
+
+static_assert(2 * (WAL_HEADER_SIZE + WAL_BLOCK_END) + WAL_HEADER_SIZE +
+			      WAL_HEAD_SIZE <=
+		      2 * CHUNK_COST_MAX,
+	      "two chunks leave room for the head of a log");
+
 /* Chunks of a record: one more for the rest of the present block, one for the
  * last. */
 static size_t chunks_of(size_t record_size)
@@ -78,7 +87,7 @@ static size_t chunks_of(size_t record_size)
 static uint64_t size_with(const struct wal *w, size_t record_size)
 {
 	return wal_size(w) + record_size +
-	       (chunks_of(record_size) + 2) * 2 * WAL_HEADER_SIZE;
+	       (chunks_of(record_size) + 2) * CHUNK_COST_MAX;
 }
 
 bool wal_has_room(const struct wal *w, size_t record_size)
@@ -99,49 +108,67 @@ int wal_reserve(struct wal *w, size_t record_size, uint64_t more)
 	return err;
 }
 
-/* Room for it was reserved. */
-static void add_chunk(struct wal *w, enum chunk_type type, struct bytes payload)
+/* The chunk that comes next, at offset in the log. Room for it was reserved. */
+static void add_chunk(struct wal *w, uint64_t offset, enum chunk_type type,
+		      struct bytes payload)
 {
-	uint8_t header[WAL_HEADER_SIZE];
+	uint64_t back =
+		offset - atomic_load_explicit(&w->synced, memory_order_relaxed);
+	/* The header, with its place, which is not written, over and before the
+	 * checksum, so that all that this is of stands together, in words. */
+	_Alignas(8) uint8_t place[WAL_PLACE_SIZE + WAL_HEADER_SIZE];
+	uint8_t *header = place + WAL_PLACE_SIZE - WAL_AT_SIZE;
 	uint32_t crc;
 
 	assert(payload.size <= WAL_BLOCK_SIZE - WAL_HEADER_SIZE);
 	assert(w->chunks.capacity - w->chunks.size >=
 	       WAL_HEADER_SIZE + payload.size);
+	wal_place(w->id, offset, place);
 	put_u16le(header + WAL_AT_SIZE, (uint16_t)payload.size);
 	header[WAL_AT_TYPE] = (uint8_t)type;
-	put_u64le(header + WAL_AT_LOG_ID, w->id);
-	put_u64le(header + WAL_AT_SYNCED,
-		  atomic_load_explicit(&w->synced, memory_order_relaxed));
-	crc = crc32c(0, bytes_of(header + WAL_AT_SIZE,
-				 WAL_HEADER_SIZE - WAL_AT_SIZE));
+	put_u32le(header + WAL_AT_BACK,
+		  back < WAL_BACK_NONE ? (uint32_t)back : WAL_BACK_NONE);
+	crc = crc32c(0, bytes_of(place, WAL_PLACE_SIZE + WAL_HEADER_SIZE -
+						WAL_AT_SIZE));
 	put_u32le(header, crc32c(crc, payload));
-	buf_add(&w->chunks, header, sizeof(header));
+	buf_add(&w->chunks, header, WAL_HEADER_SIZE);
 	buf_add_bytes(&w->chunks, payload);
+}
+
+/* What a log begins with. Rarely called, so that add_chunk is made part of what
+ * writes records. */
+__attribute__((cold)) static void add_head(struct wal *w)
+{
+	uint8_t id[WAL_HEAD_SIZE];
+
+	put_u64le(id, w->id);
+	add_chunk(w, 0, CHUNK_HEAD, bytes_of(id, sizeof(id)));
 }
 
 /* Fills w->chunks with the record, or with a promise. */
 static int assemble(struct wal *w, struct bytes record, bool promise)
 {
-	static const uint8_t zeros[WAL_HEADER_SIZE];
-	size_t chunk_count = chunks_of(record.size);
+	static const uint8_t zeros[WAL_BLOCK_END];
 	uint64_t start = wal_size(w);
 	bool first = true, last;
 	int err;
 
 	assert(!promise || record.size == 0);
 	buf_reset(&w->chunks);
-	/* Each has a header and perhaps zeros before it, fewer than one. */
-	err = buf_reserve(&w->chunks,
-			  record.size + chunk_count * 2 * WAL_HEADER_SIZE);
+	err = buf_reserve(&w->chunks, record.size + chunks_of(record.size) *
+							    CHUNK_COST_MAX);
 	if (err < 0)
 		return err;
+	if (start == 0)
+		add_head(w);
 	do {
-		size_t left = wal_left_in_block(start + w->chunks.size);
+		uint64_t offset = start + w->chunks.size;
+		size_t left = wal_left_in_block(offset);
 		struct bytes payload = record;
 
-		if (left < WAL_HEADER_SIZE) {
+		if (left < WAL_BLOCK_END) {
 			buf_add(&w->chunks, zeros, left);
+			offset += left;
 			left = WAL_BLOCK_SIZE;
 		}
 		left -= WAL_HEADER_SIZE;
@@ -149,7 +176,7 @@ static int assemble(struct wal *w, struct bytes record, bool promise)
 		if (!last)
 			payload.size = left;
 		record = bytes_after(record, payload.size);
-		add_chunk(w,
+		add_chunk(w, offset,
 			  promise         ? CHUNK_PROMISE
 			  : first && last ? CHUNK_FULL
 			  : first         ? CHUNK_FIRST
@@ -195,6 +222,7 @@ int wal_sync(struct wal *w)
 {
 	uint64_t size = wal_size(w); /* before: what is added meanwhile may be
 					durable or not */
+	uint64_t synced;
 	int err;
 
 	if (atomic_load(&w->broken))
@@ -202,11 +230,17 @@ int wal_sync(struct wal *w)
 	err = w->log->ops->log_sync(w->log);
 	/* After a failed sync the system may have dropped what was dirty, and
 	 * the next sync would succeed without it. */
-	if (err < 0)
-		atomic_store(&w->broken, true);
-	else
-		atomic_store_explicit(&w->synced, size, memory_order_relaxed);
-	return err;
+	if (err < 0) {
+		if (err != -ENOSPC)
+			atomic_store(&w->broken, true);
+		return err;
+	}
+	/* Another sync may have covered more meanwhile. */
+	synced = atomic_load(&w->synced);
+	while (synced < size &&
+	       !atomic_compare_exchange_weak(&w->synced, &synced, size))
+		;
+	return 0;
 }
 
 bool wal_broken(const struct wal *w)

@@ -1,0 +1,35 @@
+#ifndef FS_CELLS_REPLY_H
+#define FS_CELLS_REPLY_H
+
+#include "fs/state/fs.h"
+
+/*
+ * Answers to the kernel. What tells of something that was read or not found
+ * goes by these, for here is where it is asked whether the store may be told of
+ * (store_answerable). What was done is told by libfuse's own calls: a commit
+ * that succeeded is so whoever has the store by now, and Linux does again what
+ * ends with ESTALE.
+ */
+
+/* 0, or -ESTALE if what was read by now may not be told. May wait, for which it
+ * hands the lead over first; so without locks. */
+int fs_answerable(struct fs *fs);
+
+/* Answers req with err, which is 0, of what was done, or negative. An error
+ * that is more than an answer (it has a detail, or means trouble) also becomes
+ * a line in .tabletfs/errors, about node, or name in it if that is not NULL.
+ * node may be NULL. req is gone afterwards. */
+void fs_reply_error(struct fs *fs, fuse_req_t req, struct node *node,
+		    const char *name, int err);
+
+/* As the calls of libfuse; but if it may not be told, the answer is ESTALE, and
+ * what they return is negative, as if nobody had taken it. */
+int fs_reply_entry(fuse_req_t req, const struct fuse_entry_param *e);
+int fs_reply_attr(fuse_req_t req, const struct stat *st, double timeout);
+int fs_reply_open(fuse_req_t req, const struct fuse_file_info *fi);
+int fs_reply_buf(fuse_req_t req, const char *data, size_t size);
+int fs_reply_readlink(fuse_req_t req, const char *target);
+int fs_reply_xattr(fuse_req_t req, size_t size);
+int fs_reply_statfs(fuse_req_t req, const struct statvfs *st);
+
+#endif

@@ -1,0 +1,45 @@
+#ifndef STORE_BASE_PLACE_PLACE_H
+#define STORE_BASE_PLACE_PLACE_H
+
+#include "store/base/volume/volume.h"
+
+/*
+ * Where a store is, as users say it: a directory, or KIND:PLACE, a place of a
+ * kind of volume that was registered. A KIND is a lower-case letter and more of
+ * them or digits, two at least; what begins otherwise, or has a slash before
+ * its colon, is a directory, so that ./ab:c is one.
+ *
+ * Kinds are registered before there are threads, and stay.
+ */
+struct volume_kind {
+	const char *name;
+	/* As volume_posix_open; place is what follows the colon. */
+	int (*open)(const char *place, bool create, struct volume **out);
+	/* As volume_holder. */
+	int (*holder)(const char *place, struct buf *line, bool *here);
+};
+
+#define VOLUME_KINDS_MAX 8
+
+/* kind is borrowed. -EEXIST if there is one of its name, -ENOSPC if there are
+ * too many. */
+int volume_register(const struct volume_kind *kind);
+
+/* 0 if where is a directory: *kind is NULL and *place is where. 1 if it is of a
+ * kind. -ERR_no_such_kind if it is of none that is known. */
+int volume_place(const char *where, const struct volume_kind **kind,
+		 const char **place);
+
+/* The volume that is there; takes no lease. With create, one that is made if it
+ * is missing. *out is NULL on failure. */
+int volume_open(const char *where, bool create, struct volume **out);
+
+/* Replaces line by who has the lease there, without taking it: 0 with the line
+ * that its holder wrote; 1 if it is shared by readers, with words for people;
+ * -ENOENT when nobody has it. *here: the holder is of this machine, this boot
+ * and this pid namespace, or does not say; only then do pids in its line mean
+ * anything here. A path there may, wherever the holder is, and is to be asked
+ * whether it serves this store. */
+int volume_holder(const char *where, struct buf *line, bool *here);
+
+#endif

@@ -1,0 +1,450 @@
+#include <assert.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "store/base/err.h"
+#include "store/engine/core/event_log.h"
+#include "store/engine/core/history.h"
+#include "store/engine/files/edit.h"
+
+/* Of a store that is written to, the manifest has a moment of each minute, so
+ * that no more than that is lost of what is durable. */
+#define TOLD_US UINT64_C(60000000)
+/* Of the disk; with less that is free, the oldest history goes. */
+#define FREE_SHARE 10
+/* Where the cap is what the tree had, no less than this: what memtables and
+ * their large values have is in no tree yet. */
+#define CAP_MIN (UINT64_C(256) << 20)
+
+/* The time since the machine was started: nobody sets it. */
+static uint64_t real_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+int history_begin(struct engine *e)
+{
+	const struct manifest *m = e->manifest;
+
+	e->noted_us = real_us();
+	if (m->moment_count > 0)
+		e->told_us = m->moments[m->moment_count - 1].time_us;
+	/* What came after the last flush may have been read at a later one. */
+	if (e->told_us > e->gc_time_us)
+		e->gc_time_us = e->told_us;
+	return moments_new(m->moments, m->moment_count, &e->moments);
+}
+
+void history_recovered(struct engine *e)
+{
+	const struct moments *m = e->moments;
+
+	if (m && m->count > 0 && e->written_seq > m->items[m->count - 1].seq)
+		e->moment_flags = MOMENT_AFTER_GAP;
+}
+
+/* Sequences of moments that are read at, to be freed: *count of them. Needs
+ * lock. */
+static int take_held(const struct engine *e, uint64_t **out, size_t *count)
+{
+	const struct engine_snapshot *s;
+
+	*count = 0;
+	*out = NULL;
+	for (s = e->past; s; s = s->newer)
+		++*count;
+	if (*count == 0)
+		return 0;
+	*out = malloc(*count * sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	*count = 0;
+	for (s = e->past; s; s = s->newer)
+		(*out)[(*count)++] = s->seq;
+	return 0;
+}
+
+/* With its large values. */
+static uint64_t tree_size(const struct version *v)
+{
+	uint64_t size = 0;
+	unsigned int i;
+	size_t j;
+
+	for (i = 0; i < LEVEL_COUNT; i++) {
+		size += v->levels[i].size;
+		for (j = 0; j < v->levels[i].count; j++)
+			size += sst_file_blob_size(v->levels[i].files[j]);
+	}
+	return size;
+}
+
+/* The list after that of now, when the tree has so many bytes. Needs lock. */
+static int next_moments(struct engine *e, uint64_t size, struct moments **out)
+{
+	struct moments *m = e->moments;
+	const struct moment *last =
+		m->count > 0 ? &m->items[m->count - 1] : NULL;
+	struct moment now = { engine_gc_time(e), atomic_load(&e->visible_seq),
+			      size, e->moment_flags };
+	bool fresh =
+		!last || (now.seq > last->seq && now.time_us > last->time_us);
+	uint64_t *held;
+	size_t count;
+	int err = take_held(e, &held, &count);
+
+	if (err < 0)
+		return err;
+	err = moments_next(m, fresh ? &now : NULL, now.time_us,
+			   real_us() - e->noted_us, atomic_load(&e->history_us),
+			   held, count, out);
+	free(held);
+	if (err == 0 && fresh) {
+		e->moment_flags = 0;
+		e->noted_us = real_us();
+	}
+	return err;
+}
+
+/* Whether the manifest lacks a moment of the last minute that may be in it.
+ * Needs lock. */
+static bool is_untold(const struct engine *e)
+{
+	const struct moments *m = e->moments;
+	uint64_t synced = atomic_load(&e->synced_seq);
+	size_t i = m ? m->count : 0;
+
+	while (i > 0 && m->items[i - 1].seq > synced)
+		i--;
+	return i > 0 && m->items[i - 1].time_us >= e->told_us + TOLD_US;
+}
+
+int history_forget(struct engine *e, uint64_t seq)
+{
+	struct engine_snapshot *s;
+	struct moments *old, *next;
+	size_t i = 0;
+	int err;
+
+	pthread_mutex_lock(&e->lock);
+	old = e->moments;
+	while (i < old->count && old->items[i].seq <= seq)
+		i++;
+	err = moments_new(old->items + i, old->count - i, &next);
+	if (err == 0)
+		e->moments = next;
+	for (s = e->past; s && err == 0; s = s->newer)
+		s->gone |= s->seq <= seq;
+	pthread_mutex_unlock(&e->lock);
+	if (err == 0)
+		moments_put(old);
+	return err;
+}
+
+/* There is to be no history. */
+static int forget_all(struct engine *e)
+{
+	bool any;
+
+	pthread_mutex_lock(&e->lock);
+	any = e->moments->count > 0 || e->version->past_count > 0;
+	pthread_mutex_unlock(&e->lock);
+	if (!any)
+		return 0;
+	atomic_store(&e->history_wanted, true);
+	return history_forget(e, UINT64_MAX);
+}
+
+void history_keep(struct engine *e, uint64_t keep_us, uint64_t size)
+{
+	atomic_store(&e->history_us, keep_us);
+	atomic_store(&e->history_size, size);
+	/* Without memory the next second does it. */
+	if (history_note(e) < 0)
+		err_clear();
+}
+
+int history_note(struct engine *e)
+{
+	struct moments *old = NULL;
+	struct version *v;
+	uint64_t size;
+	int err;
+
+	if (e->options.read_only)
+		return 0;
+	if (atomic_load(&e->history_us) == 0)
+		return forget_all(e);
+	v = engine_version(e);
+	size = tree_size(v);
+	version_put(v);
+	pthread_mutex_lock(&e->lock);
+	err = next_moments(e, size, &old);
+	if (err == 0) {
+		struct moments *next = old;
+
+		old = e->moments;
+		e->moments = next;
+		/* Space may have become short, too. */
+		if (e->version->past_count > 0 || is_untold(e))
+			atomic_store(&e->history_wanted, true);
+	}
+	pthread_mutex_unlock(&e->lock);
+	moments_put(old);
+	return err;
+}
+
+/* The time of the oldest moment; 0 if there is none. */
+static uint64_t oldest_time(struct engine *e)
+{
+	uint64_t time_us;
+
+	pthread_mutex_lock(&e->lock);
+	time_us = e->moments->count > 0 ? e->moments->items[0].time_us : 0;
+	pthread_mutex_unlock(&e->lock);
+	return time_us;
+}
+
+int history_give_up(struct engine *e, uint64_t seq)
+{
+	uint64_t before_us = oldest_time(e), since_us;
+	int err = history_forget(e, seq);
+
+	since_us = oldest_time(e);
+	if (err == 0 && since_us != before_us)
+		event_add(&e->events, EVENTS_ERRORS,
+			  "history_lost before_us=%llu since_us=%llu",
+			  (unsigned long long)before_us,
+			  (unsigned long long)since_us);
+	return err;
+}
+
+/* What of the blob files of v is there for history alone: of each no more than
+ * what the tree leaves of it, as both may refer to the same. */
+static uint64_t blobs_size(const struct version *v)
+{
+	uint64_t *past = malloc(2 * (v->blob_count + 1) * sizeof(*past));
+	uint64_t *live = past ? past + v->blob_count : NULL, all = 0;
+	size_t i;
+
+	if (!past)
+		return 0;
+	version_blob_past(v, past);
+	version_blob_live(v, live);
+	for (i = 0; i < v->blob_count; i++) {
+		uint64_t tree = live[i] - past[i];
+		/* 0 for the one that grows. */
+		uint64_t size = atomic_load(&v->blobs[i]->size);
+		uint64_t rest = size > tree ? size - tree : 0;
+
+		all += size > 0 && rest < past[i] ? rest : past[i];
+	}
+	free(past);
+	return all;
+}
+
+uint64_t history_size(const struct version *v)
+{
+	uint64_t size = v->blob_count > 0 ? blobs_size(v) : 0;
+	size_t i;
+
+	for (i = 0; i < v->past_count; i++)
+		size += v->pasts[i]->facts->size;
+	return size;
+}
+
+/* The least visible_seq of a file that is after seq; UINT64_MAX if none is. */
+static uint64_t next_visible(const struct version *v, uint64_t seq)
+{
+	uint64_t least = UINT64_MAX;
+	size_t i;
+
+	for (i = 0; i < v->past_count; i++) {
+		uint64_t visible = v->pasts[i]->facts->visible_seq;
+
+		if (visible > seq && visible < least)
+			least = visible;
+	}
+	return least;
+}
+
+/* Bytes of f and of the large values that it refers to: of a blob file that was
+ * ended no more than that has. */
+static uint64_t past_size(const struct version *v, const struct past_facts *f)
+{
+	uint64_t size = f->size, most, share;
+	const struct blob_file *blob;
+	size_t i;
+
+	for (i = 0; i < f->blob_count; i++) {
+		blob = version_blob(v, f->blobs[i].file);
+		most = blob ? atomic_load(&blob->size) : 0;
+		share = f->blobs[i].size;
+		size += most > 0 && share > most ? most : share;
+	}
+	return size;
+}
+
+/* Bytes of files with this visible_seq, of which there are so many. */
+static uint64_t size_at(const struct version *v, uint64_t visible_seq,
+			size_t *count)
+{
+	uint64_t size = 0;
+	size_t i;
+
+	*count = 0;
+	for (i = 0; i < v->past_count; i++) {
+		if (v->pasts[i]->facts->visible_seq != visible_seq)
+			continue;
+		++*count;
+		size += past_size(v, v->pasts[i]->facts);
+	}
+	return size;
+}
+
+/* What history files may take. */
+static uint64_t cap(const struct engine *e, const struct moments *m)
+{
+	uint64_t most = CAP_MIN;
+	size_t i;
+
+	if (atomic_load(&e->history_size) > 0)
+		return atomic_load(&e->history_size);
+	for (i = 0; i < m->count; i++)
+		if (m->items[i].size > most)
+			most = m->items[i].size;
+	return most;
+}
+
+/* The moments up to *seq are to go, so that so many files go, and such that
+ * take so many bytes, the oldest first; or all before limit if that is not
+ * enough. */
+static void find_excess(const struct version *v, uint64_t bytes, size_t files,
+			uint64_t limit, uint64_t *seq)
+{
+	uint64_t at = next_visible(v, 0), freed = 0;
+	size_t gone = 0, count;
+
+	while ((freed < bytes || gone < files) && at < limit) {
+		freed += size_at(v, at, &count);
+		gone += count;
+		*seq = at > *seq ? at : *seq;
+		at = next_visible(v, at);
+	}
+}
+
+/* How many bytes less history is to have for the sake of space; what is
+ * obsolete is free soon. */
+static int missing_space(struct engine *e, uint64_t *bytes)
+{
+	struct volume_space space;
+	int err = e->volume->ops->space(e->volume, &space);
+	uint64_t have, want;
+
+	*bytes = 0;
+	if (err < 0)
+		return err;
+	have = space.available_size + atomic_load(&e->owner.obsolete_size);
+	want = space.total_size / FREE_SHARE;
+	*bytes = have < want ? want - have : 0;
+	return 0;
+}
+
+bool history_has_no_room(struct engine *e)
+{
+	uint64_t missing;
+	size_t count;
+
+	pthread_mutex_lock(&e->lock);
+	count = e->version->past_count;
+	pthread_mutex_unlock(&e->lock);
+	if (count > 0)
+		return false;
+	if (missing_space(e, &missing) < 0) {
+		err_clear();
+		return false;
+	}
+	return missing > 0;
+}
+
+/* Whether any file of v is of no moment. */
+static bool has_unwanted(const struct version *v, const struct moments *m)
+{
+	return next_visible(v, 0) < moments_first(m);
+}
+
+/* The sequence of the oldest moment that is being read; UINT64_MAX if none is.
+ */
+static uint64_t oldest_held(struct engine *e)
+{
+	const struct engine_snapshot *s;
+	uint64_t oldest = UINT64_MAX;
+
+	pthread_mutex_lock(&e->lock);
+	for (s = e->past; s; s = s->newer)
+		if (!s->gone && s->seq < oldest)
+			oldest = s->seq;
+	pthread_mutex_unlock(&e->lock);
+	return oldest;
+}
+
+/* Gives up what is too much, with v and m of now: whether files are to go, or
+ * an error. */
+static int give_up(struct engine *e, const struct version *v,
+		   const struct moments *m)
+{
+	uint64_t size = history_size(v), most = cap(e, m), seq = 0, missing;
+	int err = missing_space(e, &missing);
+	bool is_short = missing > 0;
+
+	if (err < 0)
+		return err;
+	/* Who brings much back makes much history, and must not lose by that
+	 * what is being brought back. */
+	if (size > most)
+		find_excess(v, size - most, 0, oldest_held(e), &seq);
+	find_excess(v, missing,
+		    v->past_count > HISTORY_FILES_MAX
+			    ? v->past_count - HISTORY_FILES_MAX
+			    : 0,
+		    UINT64_MAX, &seq);
+	if (seq == 0)
+		return has_unwanted(v, m);
+	err = is_short ? history_give_up(e, seq) : history_forget(e, seq);
+	return err < 0 ? err : 1;
+}
+
+int history_trim(struct engine *e)
+{
+	struct edit edit = EDIT_INIT;
+	struct version *v;
+	struct moments *m;
+	bool untold;
+	int err;
+
+	pthread_mutex_lock(&e->lock);
+	v = version_get(e->version);
+	m = moments_get(e->moments);
+	untold = is_untold(e);
+	pthread_mutex_unlock(&e->lock);
+	err = v->past_count > 0 ? give_up(e, v, m) : 0;
+	if (err == 0 && untold)
+		err = 1;
+	moments_put(m);
+	if (err > 0) {
+		/* What goes is said by history_complete. */
+		err = engine_apply(e, &edit);
+		if (err == 0 && edit.dropped_past_count > 0)
+			event_add(&e->events, EVENTS_MAIN,
+				  "history_dropped ssts=%zu",
+				  edit.dropped_past_count);
+		if (err == 0)
+			err = 1;
+	}
+	version_put(v);
+	edit_release(&edit);
+	return err;
+}

@@ -1,0 +1,51 @@
+#include "store/engine/core/history_edit.h"
+#include "store/engine/files/edit.h"
+
+/* Those that end, and those that what is durable now has. Both lists ascend,
+ * and moments become durable in their order. */
+static int add_moments(const struct manifest *m, const struct moments *now,
+		       uint64_t durable_seq, struct edit *edit)
+{
+	size_t i = 0, j = 0;
+	int err = 0;
+
+	for (; i < m->moment_count && err == 0; i++) {
+		if (j < now->count && now->items[j].seq == m->moments[i].seq)
+			j++;
+		else
+			err = edit_end_moment(edit, m->moments[i].seq);
+	}
+	for (; j < now->count && err == 0; j++) {
+		if (now->items[j].seq > durable_seq)
+			break;
+		err = edit_add_moment(edit, &now->items[j]);
+	}
+	return err;
+}
+
+int history_complete(struct engine *e, struct edit *edit)
+{
+	const struct manifest *m = e->manifest;
+	uint64_t seq = atomic_load(&e->synced_seq);
+	struct moments *now;
+	size_t i;
+	int err;
+
+	pthread_mutex_lock(&e->lock);
+	now = moments_get(e->moments);
+	pthread_mutex_unlock(&e->lock);
+	/* While opening, before what the manifest has was taken. */
+	if (!now)
+		return 0;
+	seq = m->last_seq > seq ? m->last_seq : seq;
+	seq = edit->last_seq > seq ? edit->last_seq : seq;
+	err = add_moments(m, now, seq, edit);
+	for (i = 0; i < m->current->past_count && err == 0; i++) {
+		const struct past_facts *f = m->current->pasts[i]->facts;
+
+		if (f->visible_seq < moments_first(now))
+			err = edit_drop_past(edit, f->id);
+	}
+	moments_put(now);
+	return err;
+}

@@ -1,0 +1,128 @@
+#include <stdlib.h>
+
+#include "store/base/err.h"
+#include "store/engine/core/state.h"
+#include "store/engine/read/moment.h"
+
+/* first is the time of the oldest moment; 0: there is none. */
+static int too_old(const struct engine *e, uint64_t time_us, uint64_t first)
+{
+	char wanted[CLOCK_TEXT_SIZE], oldest[CLOCK_TEXT_SIZE];
+
+	clock_print(time_us, wanted, sizeof(wanted));
+	clock_print(first, oldest, sizeof(oldest));
+	if (first == 0)
+		return fail(ERR_no_moment,
+			    "%s: no history is kept; tabletfs history 24h "
+			    "begins it",
+			    e->volume->path);
+	return fail(ERR_no_moment,
+		    "%s: history begins at %s, and not before %s",
+		    e->volume->path, oldest, wanted);
+}
+
+/* Whether nobody knows what was there at time_us, at being the last moment
+ * before, and until when: *end_us, as far as it is over. Needs lock. */
+static bool is_in_gap(struct engine *e, const struct moment *at,
+		      uint64_t time_us, uint64_t *end_us)
+{
+	const struct moments *m = e->moments;
+	const struct moment *next = at + 1;
+	bool is_last = next == m->items + m->count;
+
+	*end_us = is_last ? engine_gc_time(e) : next->time_us;
+	return time_us > at->time_us &&
+	       ((is_last ? e->moment_flags : next->flags) & MOMENT_AFTER_GAP);
+}
+
+static int in_gap(const struct engine *e, uint64_t start_us, uint64_t end_us)
+{
+	char start[CLOCK_TEXT_SIZE], end[CLOCK_TEXT_SIZE];
+
+	clock_print(start_us, start, sizeof(start));
+	clock_print(end_us, end, sizeof(end));
+	return fail(ERR_no_moment,
+		    "%s: what was there between %s and %s is not known, as "
+		    "the store was not closed; read at another time",
+		    e->volume->path, start, end);
+}
+
+/* Why there is no moment of a time: there is none before first_us, 0 if there
+ * is none at all; or it is in the gap from gap_us to gap_end_us. */
+struct no_moment {
+	uint64_t first_us, gap_us, gap_end_us;
+};
+
+/* The last moment not after time_us, or NULL and why. Needs lock. */
+static const struct moment *find(struct engine *e, uint64_t time_us,
+				 struct no_moment *why)
+{
+	const struct moments *m = e->moments;
+	const struct moment *at = moments_at(m, time_us);
+
+	*why = (struct no_moment){ m->count > 0 ? m->items[0].time_us : 0, 0,
+				   0 };
+	if (!at || !is_in_gap(e, at, time_us, &why->gap_end_us))
+		return at;
+	why->gap_us = at->time_us;
+	return NULL;
+}
+
+static int tell(const struct engine *e, uint64_t time_us,
+		const struct no_moment *why)
+{
+	return why->gap_us > 0 ? in_gap(e, why->gap_us, why->gap_end_us)
+			       : too_old(e, time_us, why->first_us);
+}
+
+int engine_find_moment(struct engine *e, uint64_t time_us, uint64_t *found_us)
+{
+	const struct moment *at;
+	struct no_moment why;
+
+	pthread_mutex_lock(&e->lock);
+	at = find(e, time_us, &why);
+	*found_us = at ? at->time_us : 0;
+	pthread_mutex_unlock(&e->lock);
+	return at ? 0 : tell(e, time_us, &why);
+}
+
+int engine_moment(struct engine *e, uint64_t time_us,
+		  struct engine_snapshot **out)
+{
+	struct engine_snapshot *s = calloc(1, sizeof(*s));
+	const struct moment *at;
+	struct no_moment why;
+
+	*out = s;
+	if (!s)
+		return -ENOMEM;
+	s->past = true;
+	pthread_mutex_lock(&e->lock);
+	at = find(e, time_us, &why);
+	if (at) {
+		s->seq = at->seq;
+		s->gc_time_us = at->time_us;
+		s->newer = e->past;
+		if (e->past)
+			e->past->older = s;
+		e->past = s;
+	}
+	pthread_mutex_unlock(&e->lock);
+	if (at)
+		return 0;
+	free(s);
+	*out = NULL;
+	return tell(e, time_us, &why);
+}
+
+void engine_moment_rules(struct engine_snapshot *s, struct gc_rules *rules)
+{
+	gc_rules_put(s->rules);
+	s->rules = rules;
+}
+
+uint64_t engine_moment_time(const struct engine_snapshot *s)
+{
+	return s->gc_time_us;
+}

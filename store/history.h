@@ -1,0 +1,37 @@
+#ifndef STORE_HISTORY_H
+#define STORE_HISTORY_H
+
+#include <stdint.h>
+
+/*
+ * How much of the recent past a store keeps, for store_moment: a setting of the
+ * store, which it has until it is changed, and what there is by it. A store has
+ * none at first. What merges would drop and some moment still sees takes space
+ * of its own; it goes when it is older, more than it may be, or when space is
+ * short. The past begins when it is switched on.
+ */
+struct store;
+
+struct history {
+	uint64_t keep_us;   /* how far back; 0: no history is kept */
+	uint64_t max_size;  /* bytes that its files may take, unless someone
+			       reads them, with their large values; 0: as
+			       many as all others took at most within that
+			       time, and 256 MiB at least */
+	uint64_t size;      /* that they take, with large values */
+	uint64_t oldest_us; /* the first moment's time; 0: there is none */
+};
+
+/* What it is now. */
+void store_history(struct store *s, struct history *out);
+
+/* The setting, durable when it returns 0. What there is too much of goes at
+ * once; with keep_us 0 all does, and who reads at a moment is told so. Errors
+ * as of store_set_attributes. */
+int store_set_history(struct store *s, uint64_t keep_us, uint64_t max_size);
+
+/* The attribute of the store that is the setting: of no use but to tell it from
+ * others. */
+#define STORE_HISTORY "history"
+
+#endif

@@ -1,0 +1,373 @@
+#include <stdlib.h>
+
+#include "store/engine/core/history.h"
+#include "store/engine/core/state.h"
+#include "store/model/model.h"
+#include "tests/sim/sim_past.h"
+
+#define SECOND UINT64_C(1000000)
+
+void sim_past_begin(struct sim *s)
+{
+	const uint64_t windows[] = { 60, 600, 3600, 86400 };
+	uint64_t seconds = windows[rng_below(&s->rng, 4)];
+	/* Mostly so much that nothing is given up. */
+	uint64_t size = rng_one_in(&s->rng, 4) ? 5000u << rng_below(&s->rng, 8)
+					       : 1u << 30;
+
+	sim_log(s, "history of %llu s in %llu bytes",
+		(unsigned long long)seconds, (unsigned long long)size);
+	sim_want(s, "keep history",
+		 store_set_history(s->store, seconds * SECOND, size), 0);
+}
+
+void sim_past_note(struct sim *s)
+{
+	struct sim_past *p = s->past;
+	uint64_t seq = store_seq(s->store);
+	struct sim_past_state *state;
+
+	/* A change that changes nothing may have no sequence. */
+	if (p->count > 0 && p->states[p->count - 1].engine_seq == seq) {
+		p->states[p->count - 1].naive_seq = s->naive.seq;
+		return;
+	}
+	if (p->count == p->capacity) {
+		p->capacity = p->capacity * 2 + 64;
+		p->states =
+			realloc(p->states, p->capacity * sizeof(*p->states));
+		if (!p->states)
+			abort();
+	}
+	state = &p->states[p->count++];
+	state->engine_seq = seq;
+	state->naive_seq = s->naive.seq;
+	if (naive_schema_copy(&s->naive.schema, &state->schema) < 0)
+		abort();
+}
+
+void sim_past_rewind(struct sim *s, uint64_t engine_seq)
+{
+	struct sim_past *p = s->past;
+
+	while (p->count > 0 && p->states[p->count - 1].engine_seq > engine_seq)
+		naive_schema_release(&p->states[--p->count].schema);
+}
+
+/* The state that is seen at a sequence; NULL if that is before the first. What
+ * is buried before a policy is changed lies between two of them, and changes
+ * nothing that is seen. */
+static const struct sim_past_state *state_before(struct sim *s,
+						 uint64_t engine_seq)
+{
+	struct sim_past *p = s->past;
+	size_t i;
+
+	for (i = p->count; i-- > 0;)
+		if (p->states[i].engine_seq <= engine_seq)
+			return &p->states[i];
+	return NULL;
+}
+
+static const struct sim_past_state *state_at(struct sim *s, uint64_t engine_seq)
+{
+	const struct sim_past_state *state = state_before(s, engine_seq);
+
+	if (!state)
+		sim_fail(s, "moment of sequence %llu, which was no state",
+			 (unsigned long long)engine_seq);
+	return state;
+}
+
+static struct moments *moments_now(struct sim *s)
+{
+	struct engine *e = store_engine(s->store);
+
+	return e->moments;
+}
+
+uint64_t sim_past_oldest(struct sim *s)
+{
+	struct sim_past *p = s->past;
+	const struct manifest *m = store_engine(s->store)->manifest;
+	uint64_t least = moments_first(moments_now(s)), seq;
+	const struct sim_past_state *state;
+	size_t i;
+
+	/* A crash may bring back what the manifest has. */
+	if (m->moment_count > 0 && m->moments[0].seq < least)
+		least = m->moments[0].seq;
+	for (i = 0; i < SIM_PAST_HELD; i++) {
+		seq = p->held[i] ? store_snapshot_seq(p->held[i]) : least;
+		least = seq < least ? seq : least;
+	}
+	state = state_before(s, least);
+	if (!state && p->count > 0)
+		state = &p->states[0];
+	return state ? state->naive_seq : s->naive.seq;
+}
+
+static void compare_cell(struct sim *s, const struct naive_cell *want, int got,
+			 const struct cell *cell, uint64_t seq)
+{
+	struct buf value = BUF_INIT;
+	bool same;
+
+	if (got == 0 && !want)
+		return;
+	if (got == 0)
+		sim_fail(s, "moment %llu: lacks %.*s of model sequence %llu",
+			 (unsigned long long)seq, (int)want->row.size,
+			 want->row.data, (unsigned long long)want->seq);
+	if (!want)
+		sim_fail(s, "moment %llu: has %.*s of sequence %llu too many",
+			 (unsigned long long)seq, (int)cell->row.size,
+			 cell->row.data, (unsigned long long)cell->seq);
+	if (naive_value(want, &value) < 0)
+		abort();
+	same = bytes_equal(cell->row, want->row) &&
+	       bytes_equal(cell->family, want->family) &&
+	       bytes_equal(cell->qualifier, want->qualifier) &&
+	       cell->timestamp_us == want->timestamp_us &&
+	       bytes_equal(cell->value, buf_bytes(&value));
+	buf_release(&value);
+	if (!same)
+		sim_fail(s,
+			 "moment %llu: got %.*s %.*s@%llu of sequence %llu, "
+			 "wanted %.*s %.*s@%llu of model sequence %llu",
+			 (unsigned long long)seq, (int)cell->row.size,
+			 cell->row.data, (int)cell->family.size,
+			 cell->family.data,
+			 (unsigned long long)cell->timestamp_us,
+			 (unsigned long long)cell->seq, (int)want->row.size,
+			 want->row.data, (int)want->family.size,
+			 want->family.data,
+			 (unsigned long long)want->timestamp_us,
+			 (unsigned long long)want->seq);
+}
+
+/* False if the moment has gone. */
+static bool compare_cells(struct sim *s, const struct snapshot *moment,
+			  const struct naive_view *view, uint32_t id)
+{
+	struct scan_range range = { .table_id = id };
+	uint64_t seq = store_snapshot_seq(moment);
+	struct scan *scan;
+	struct cell cell;
+	size_t i;
+	int got = scan_open(s->store, moment, &range, &scan);
+
+	if (got == -ERR_moment_gone)
+		return false;
+	sim_want(s, "scan of a moment", got, 0);
+	for (i = 0; i <= view->count; i++) {
+		got = scan_next(scan, CURSOR_VERSION, &cell);
+		if (got == -ERR_moment_gone) {
+			scan_close(scan);
+			return false;
+		}
+		if (got < 0)
+			sim_want(s, "step at a moment", got, 0);
+		compare_cell(s, i < view->count ? view->items[i] : NULL, got,
+			     &cell, seq);
+		s->counts.cells++;
+		if (rng_one_in(&s->rng, 16))
+			scan_rest(scan);
+	}
+	scan_close(scan);
+	return true;
+}
+
+/* Rows alone, and one column by a get. */
+static bool compare_rows(struct sim *s, const struct snapshot *moment,
+			 const struct naive_view *view, uint32_t id)
+{
+	struct scan_range range = { .table_id = id, .rows_only = true };
+	struct scan *scan;
+	struct cell cell;
+	size_t i;
+	int got = scan_open(s->store, moment, &range, &scan);
+
+	if (got == -ERR_moment_gone)
+		return false;
+	sim_want(s, "scan of a moment's rows", got, 0);
+	for (i = 0; i < view->count; i++) {
+		if (i > 0 &&
+		    bytes_equal(view->items[i]->row, view->items[i - 1]->row))
+			continue;
+		got = scan_next(scan, CURSOR_ROW, &cell);
+		if (got != 1 || !bytes_equal(cell.row, view->items[i]->row))
+			sim_fail(s, "moment %llu: rows: got %d, wanted %.*s",
+				 (unsigned long long)store_snapshot_seq(moment),
+				 got, (int)view->items[i]->row.size,
+				 view->items[i]->row.data);
+	}
+	got = scan_next(scan, CURSOR_ROW, &cell);
+	scan_close(scan);
+	sim_want(s, "end of a moment's rows", got, 0);
+	return true;
+}
+
+/* Of a table at a moment, what the schema says. */
+static void compare_families(struct sim *s, const struct table *have,
+			     const struct naive_table *want)
+{
+	size_t i;
+
+	if (!have || have->family_count != want->family_count ||
+	    have->millis != want->millis)
+		sim_fail(s, "table %.*s of a moment is another one",
+			 (int)want->name.size, want->name.data);
+	for (i = 0; i < want->family_count; i++) {
+		const struct naive_family *w = &want->families[i];
+		const struct family *f = table_family(have, w->name);
+
+		if (!f || f->type != w->type || !gc_policy_equal(f->gc, w->gc))
+			sim_fail(s, "family %.*s of a moment is another one",
+				 (int)w->name.size, w->name.data);
+	}
+}
+
+/* False if the moment has gone. */
+static bool compare_table(struct sim *s, const struct snapshot *moment,
+			  const struct sim_past_state *state,
+			  const struct schema *schema,
+			  const struct naive_table *t)
+{
+	const struct table *have = schema_table(schema, t->name);
+	struct naive_view view;
+	bool is_there;
+
+	compare_families(s, have, t);
+	sim_want(s, "view",
+		 naive_view(&s->naive, t, state->naive_seq,
+			    store_moment_time(moment), &view),
+		 0);
+	is_there = compare_cells(s, moment, &view, have->id) &&
+		   compare_rows(s, moment, &view, have->id);
+	free(view.items);
+	return is_there;
+}
+
+static void compare_moment(struct sim *s, const struct snapshot *moment)
+{
+	const struct sim_past_state *state =
+		state_at(s, store_snapshot_seq(moment));
+	struct schema *schema = store_schema_at(s->store, moment);
+	bool is_there = true;
+	size_t i;
+
+	sim_log(s, "at the moment %llu of %llu",
+		(unsigned long long)store_snapshot_seq(moment),
+		(unsigned long long)store_moment_time(moment));
+	if (schema->table_count != state->schema.table_count)
+		sim_fail(s, "%zu tables at a moment, not %zu",
+			 schema->table_count, state->schema.table_count);
+	for (i = 0; i < state->schema.table_count && is_there; i++)
+		is_there = compare_table(s, moment, state, schema,
+					 &state->schema.tables[i]);
+	schema_put(schema);
+	s->past->checked++;
+	s->past->gone += !is_there;
+}
+
+/* The i-th of those that there are. */
+static struct snapshot *open_moment(struct sim *s, size_t i)
+{
+	const struct moment *at = &moments_now(s)->items[i];
+	struct snapshot *moment;
+	uint64_t seq = at->seq;
+
+	sim_want(s, "moment", store_moment(s->store, at->time_us, &moment), 0);
+	if (store_snapshot_seq(moment) != seq)
+		sim_fail(s, "moment of sequence %llu, not %llu",
+			 (unsigned long long)store_snapshot_seq(moment),
+			 (unsigned long long)seq);
+	return moment;
+}
+
+/* Before the first moment there is none. */
+static void try_too_old(struct sim *s)
+{
+	struct moments *m = moments_now(s);
+	struct snapshot *moment;
+
+	if (m->count > 0)
+		sim_want(s, "moment before all",
+			 store_moment(s->store, m->items[0].time_us - 1,
+				      &moment),
+			 -ERR_no_moment);
+}
+
+/* Nor is there within a gap. */
+static void try_gaps(struct sim *s)
+{
+	struct moments *m = moments_now(s);
+	struct snapshot *moment;
+	size_t i;
+
+	for (i = 1; i < m->count; i++)
+		if ((m->items[i].flags & MOMENT_AFTER_GAP) &&
+		    m->items[i].time_us - 1 > m->items[i - 1].time_us)
+			sim_want(s, "moment in a gap",
+				 store_moment(s->store, m->items[i].time_us - 1,
+					      &moment),
+				 -ERR_no_moment);
+}
+
+void sim_past_op(struct sim *s)
+{
+	struct sim_past *p = s->past;
+	struct snapshot **held = &p->held[rng_below(&s->rng, SIM_PAST_HELD)];
+	struct moments *m = moments_now(s);
+	struct version *v = engine_version(store_engine(s->store));
+
+	p->files = v->past_count > p->files ? v->past_count : p->files;
+	version_put(v);
+	try_too_old(s);
+	try_gaps(s);
+	if (*held) {
+		compare_moment(s, *held);
+		if (rng_one_in(&s->rng, 3)) {
+			store_snapshot_release(s->store, *held);
+			*held = NULL;
+		}
+	} else if (m->count > 0) {
+		*held = open_moment(s, rng_below(&s->rng, (uint32_t)m->count));
+		compare_moment(s, *held);
+		if (rng_one_in(&s->rng, 2)) {
+			store_snapshot_release(s->store, *held);
+			*held = NULL;
+		}
+	}
+}
+
+void sim_past_compare_all(struct sim *s)
+{
+	struct snapshot *moment;
+	size_t i;
+
+	for (i = 0; i < moments_now(s)->count; i++) {
+		moment = open_moment(s, i);
+		compare_moment(s, moment);
+		store_snapshot_release(s->store, moment);
+	}
+}
+
+void sim_past_release(struct sim *s)
+{
+	size_t i;
+
+	for (i = 0; i < SIM_PAST_HELD; i++) {
+		store_snapshot_release(s->store, s->past->held[i]);
+		s->past->held[i] = NULL;
+	}
+}
+
+void sim_past_end(struct sim *s)
+{
+	sim_past_rewind(s, 0);
+	if (s->past->count > 0)
+		naive_schema_release(&s->past->states[0].schema);
+	free(s->past->states);
+}

@@ -1,0 +1,199 @@
+#include <stdlib.h>
+
+#include "tools/past/rewrite.h"
+#include "tools/past/undelete.h"
+#include "tools/verb/time.h"
+
+#define PARTIAL ".partial"
+
+struct undeleting {
+	struct verb_call *c;
+	struct bytes name, as;
+	char partial[STORE_TABLE_NAME_MAX + 1];
+	uint32_t id; /* of the table that is made, by which it is known */
+	struct compare x;
+};
+
+/* Whether schema, of a moment, has a table of this name that is not there now.
+ */
+static bool has_dropped(struct store *s, const struct schema *schema,
+			struct bytes name)
+{
+	const struct table *t = schema_table(schema, name);
+	struct schema *now = store_schema(s);
+	bool has = t && !table_by_id(now, t->id);
+
+	schema_put(now);
+	return has;
+}
+
+/* The last moment up to us that has it, from one to the one before. */
+static int find_moment(struct undeleting *u, uint64_t us, struct snapshot **out)
+{
+	struct store *s = u->c->store;
+	bool any = false;
+	struct schema *schema;
+	bool has = false;
+	int err;
+
+	do {
+		err = store_moment(s, us, out);
+		if (err < 0)
+			break;
+		any = true;
+		schema = store_schema_at(s, *out);
+		has = has_dropped(s, schema, u->name);
+		schema_put(schema);
+		if (!has) {
+			us = store_moment_time(*out) - 1;
+			store_snapshot_release(s, *out);
+		}
+	} while (!has);
+	if (err != -ERR_no_moment || !any)
+		return err;
+	return fail(ERR_no_table,
+		    "history has no table \"%s\" that was dropped",
+		    err_name(u->name));
+}
+
+/* An empty table of what then was one. */
+static int make_table(struct undeleting *u, const struct table *then)
+{
+	struct table_spec spec = { .name = bytes_string(u->partial),
+				   .millis = then->millis,
+				   .access = &then->access,
+				   .family_count = then->family_count,
+				   .attributes = then->attributes.items,
+				   .attribute_count = then->attributes.count,
+				   .id = &u->id };
+	struct family_spec *families =
+		calloc(then->family_count + 1, sizeof(*families));
+	size_t i;
+	int err;
+
+	if (!families)
+		return -ENOMEM;
+	for (i = 0; i < then->family_count; i++)
+		families[i] = (struct family_spec){
+			.name = then->families[i].name,
+			.gc = family_gc(&then->families[i]),
+			.type = then->families[i].type
+		};
+	spec.families = families;
+	err = store_make_table(u->c->store, &spec);
+	free(families);
+	if (err == -ERR_table_exists)
+		return fail(ERR_table_exists,
+			    "there is a table \"%s\": an undelete of it is "
+			    "under way, or was killed; then deletetable "
+			    "removes it",
+			    u->partial);
+	return err;
+}
+
+static int bring_rows(struct undeleting *u, struct rewrite_counts *counts)
+{
+	struct select all[COMPARE_SIDES] = { SELECT_INIT, SELECT_INIT };
+	struct bytes partial = bytes_string(u->partial);
+	int err = compare_take(&u->x, COMPARE_NEW, u->c->store, NULL, partial);
+
+	if (!err && u->x.sides[COMPARE_NEW].table->id != u->id)
+		err = fail(ERR_no_table, "table \"%s\" was dropped meanwhile",
+			   u->partial);
+	if (!err)
+		err = compare_begin(&u->x, &all[COMPARE_OLD],
+				    &all[COMPARE_NEW]);
+	if (!err)
+		err = rewrite_rows(&u->x, partial, counts);
+	compare_close(&u->x);
+	u->x = (struct compare){ 0 };
+	select_release(&all[COMPARE_OLD]);
+	select_release(&all[COMPARE_NEW]);
+	return err;
+}
+
+/* Without its name it is of no use. */
+static int name_table(struct undeleting *u, int err)
+{
+	char why[512];
+
+	if (!err)
+		err = store_finish_table(u->c->store, u->id, u->as, NULL, 0);
+	if (!err)
+		return 0;
+	snprintf(why, sizeof(why), "%s", err_detail());
+	store_discard_table(u->c->store, u->id);
+	return err == -ENOMEM ? err : fail(-err, "%s", why);
+}
+
+static int bring_table(struct undeleting *u, struct rewrite_counts *counts,
+		       uint64_t *us)
+{
+	struct snapshot *moment;
+	int err = find_moment(u, *us, &moment);
+
+	if (err < 0)
+		return err;
+	*us = store_moment_time(moment);
+	err = compare_take(&u->x, COMPARE_OLD, u->c->store, moment, u->name);
+	if (!err)
+		err = make_table(u, u->x.sides[COMPARE_OLD].table);
+	if (err < 0)
+		return err;
+	return name_table(u, bring_rows(u, counts));
+}
+
+/* Whether the name can be given to the table, and before that another: 0, or 1
+ * after it said what is wrong. */
+static int check_name(struct undeleting *u)
+{
+	struct schema *now = store_schema(u->c->store);
+	bool taken = schema_table(now, u->as);
+	int n = snprintf(u->partial, sizeof(u->partial), "%.*s" PARTIAL,
+			 (int)u->as.size, u->as.data);
+
+	schema_put(now);
+	if (taken)
+		return verb_wrong(u->c,
+				  "there is a table \"%s\"; as= brings the "
+				  "dropped one back under another name",
+				  err_name(u->as));
+	if (n >= (int)sizeof(u->partial) || store_check_table_name(u->as) < 0)
+		return verb_wrong(
+			u->c,
+			"a table cannot come back as \"%s\": as= gives "
+			"it a name of up to %zu letters, digits, _ - "
+			"and .",
+			err_name(u->as), sizeof(u->partial) - sizeof(PARTIAL));
+	return 0;
+}
+
+int verb_undelete(struct verb_call *c)
+{
+	enum { AS, AS_OF };
+	static const char *const keys[] = { "as", "as-of", NULL };
+	struct undeleting u = { .c = c };
+	struct rewrite_counts counts = { 0 };
+	char moment[CLOCK_TEXT_SIZE];
+	const char *values[2] = { NULL, NULL };
+	uint64_t us = UINT64_MAX;
+	int err;
+
+	if (c->argc < 2)
+		return verb_usage(c);
+	if (verb_arguments(c, 2, keys, values) || verb_once(c, 2) ||
+	    verb_parse_time(c, values[AS_OF], &us))
+		return 1;
+	u.name = bytes_string(c->argv[1]);
+	u.as = values[AS] ? bytes_string(values[AS]) : u.name;
+	if (check_name(&u))
+		return 1;
+	err = bring_table(&u, &counts, &us);
+	compare_close(&u.x);
+	if (err < 0)
+		return verb_failed(c, "Bringing the table back", err);
+	clock_print(us, moment, sizeof(moment));
+	fprintf(c->out, "%llu rows, as of %s\n",
+		(unsigned long long)counts.rows, moment);
+	return 0;
+}
