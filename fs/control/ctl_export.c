@@ -1,15 +1,15 @@
 #include "fs/control/ctl.h"
 #include "fs/query/sized.h"
 
-/* An export, open: a ctl_file's state is the struct sized. */
+/* An export, open: a ctl_file's state is the struct sized_user. */
 
 /* As ctl_ops.open. */
 static int export_open(struct fs *fs, struct ctl_file *f)
 {
-	struct sized *s;
-	int err = sized_open(fs, f->node, &s);
+	struct sized_user *user;
+	int err = sized_open(fs, f->node, &user);
 
-	f->state = err ? NULL : s;
+	f->state = err ? NULL : user;
 	return err;
 }
 

@@ -38,8 +38,15 @@ struct sized {
 	/* Guarded by exports.lock. */
 	struct sized *next;
 	uint64_t used_us;
-	unsigned int users;
-	uid_t uid; /* who opened it, of users the first */
+	struct sized_user *users; /* owned; none: nobody has it open */
+};
+
+/* Guarded by exports.lock, but sized and uid, which stay. */
+struct sized_user {
+	struct sized *sized;
+	uid_t uid;
+	unsigned int opens; /* at least 1 */
+	struct sized_user *next;
 };
 
 /* Guarded by exports.lock, but what follows busy, while it is, by who has set
@@ -83,8 +90,13 @@ bool sized_is_name(const struct node *directory, struct bytes name)
 /* Frees what s owns, and s. No cursor is at it. */
 static void free_sized(struct fs *fs, struct sized *s)
 {
+	struct sized_user *user;
 	size_t i;
 
+	while ((user = s->users)) {
+		s->users = user->next;
+		free(user);
+	}
 	for (i = 0; i < s->count; i++)
 		free((uint8_t *)(uintptr_t)s->points[i].row.data);
 	free(s->points);
@@ -260,13 +272,12 @@ static void leave_cursors(struct fs *fs, const struct sized *s)
 			assign_cursor(fs, &x->cursors[i], NULL);
 }
 
-/* Ends the export that *at points to, which nobody has open; *at is then the
- * next. With the lock held, or at the end. */
+/* Ends the export that *at points to; *at is then the next. With the lock held,
+ * and nobody has it open, or at the end. */
 static void end_sized(struct fs *fs, struct sized **at)
 {
 	struct sized *s = *at;
 
-	assert(s->users == 0);
 	leave_cursors(fs, s);
 	*at = s->next;
 	fs->exports.count--;
@@ -276,11 +287,9 @@ static void end_sized(struct fs *fs, struct sized **at)
 
 void exports_release(struct fs *fs)
 {
-	while (fs->exports.first) {
-		/* Whoever has it open is not told any more. */
-		fs->exports.first->users = 0;
+	/* Whoever has one open is not told any more. */
+	while (fs->exports.first)
 		end_sized(fs, &fs->exports.first);
-	}
 	free(fs->exports.cursors);
 	pthread_cond_destroy(&fs->exports.idle);
 	pthread_mutex_destroy(&fs->exports.lock);
@@ -288,7 +297,7 @@ void exports_release(struct fs *fs)
 
 static bool is_unused(struct fs *fs, const struct sized *s, uint64_t now_us)
 {
-	if (s->users > 0)
+	if (s->users)
 		return false;
 	return now_us - s->made_us >= SIZED_KEPT_US ||
 	       (now_us - s->used_us >= SIZED_SHARED_US &&
@@ -346,7 +355,7 @@ static int make_room(struct fs *fs)
 	if (fs->exports.count < SIZED_MAX)
 		return 0;
 	for (at = &fs->exports.first; *at; at = &(*at)->next)
-		if ((*at)->users == 0 &&
+		if (!(*at)->users &&
 		    (!oldest || (*at)->used_us < (*oldest)->used_us))
 			oldest = at;
 	if (!oldest)
@@ -445,27 +454,54 @@ int sized_attr(struct fs *fs, struct node *node, struct stat *st,
 	return s ? 0 : -ESTALE;
 }
 
-/* Whether a user has as many open as one may: half, but for root and whose the
- * mount is. With the lock held. */
-static bool has_share(const struct fs *fs, uid_t uid)
+/* The user of s with this uid, or NULL. With the lock held. */
+static struct sized_user *find_user(const struct sized *s, uid_t uid)
+{
+	struct sized_user *user = s->users;
+
+	while (user && user->uid != uid)
+		user = user->next;
+	return user;
+}
+
+/* Refuses one more export to a user who has half of all open; root and whose
+ * the mount is may have all. With the lock held. */
+static int check_share(const struct fs *fs, uid_t uid)
 {
 	const struct sized *s;
 	int open = 0;
 
 	for (s = fs->exports.first; s; s = s->next)
-		open += s->users > 0 && s->uid == uid;
-	return uid != 0 && uid != fs->uid && open >= SIZED_MAX / 2;
-}
-
-static int refuse_share(uid_t uid)
-{
+		open += find_user(s, uid) != NULL;
+	if (uid == 0 || uid == fs->uid || open < SIZED_MAX / 2)
+		return 0;
 	return fail(EBUSY,
 		    "user %u has %d exports with a size open, half of all; "
 		    "close one, or read .scan/csv, which has none",
 		    (unsigned int)uid, SIZED_MAX / 2);
 }
 
-int sized_open(struct fs *fs, struct node *node, struct sized **out)
+/* Makes uid a user of s, who has not opened it yet. With the lock held. */
+static int add_user(const struct fs *fs, struct sized *s, uid_t uid,
+		    struct sized_user **out)
+{
+	struct sized_user *user;
+	int err = check_share(fs, uid);
+
+	if (err)
+		return err;
+	user = calloc(1, sizeof(*user));
+	if (!user)
+		return -ENOMEM;
+	user->sized = s;
+	user->uid = uid;
+	user->next = s->users;
+	s->users = user;
+	*out = user;
+	return 0;
+}
+
+int sized_open(struct fs *fs, struct node *node, struct sized_user **out)
 {
 	uid_t uid = loop_uid();
 	struct sized *s;
@@ -473,26 +509,33 @@ int sized_open(struct fs *fs, struct node *node, struct sized **out)
 
 	pthread_mutex_lock(&fs->exports.lock);
 	s = find(fs, node);
-	if (s && is_whole(fs, s))
-		err = s->users == 0 && has_share(fs, uid) ? refuse_share(uid)
-							  : 0;
+	if (s && is_whole(fs, s)) {
+		*out = find_user(s, uid);
+		err = *out ? 0 : add_user(fs, s, uid, out);
+	}
 	if (!err) {
-		if (s->users++ == 0)
-			s->uid = uid;
+		(*out)->opens++;
 		s->used_us = fs_steady();
 	}
 	pthread_mutex_unlock(&fs->exports.lock);
-	*out = err ? NULL : s;
 	return err;
 }
 
-void sized_close(struct fs *fs, struct sized *s)
+void sized_close(struct fs *fs, struct sized_user *user)
 {
+	struct sized *s = user->sized;
+	struct sized_user **at = &s->users;
+
 	pthread_mutex_lock(&fs->exports.lock);
-	assert(s->users > 0);
-	s->users--;
 	s->used_us = fs_steady();
-	if (s->users == 0)
+	assert(user->opens > 0);
+	if (--user->opens == 0) {
+		while (*at != user)
+			at = &(*at)->next;
+		*at = user->next;
+		free(user);
+	}
+	if (!s->users)
 		leave_cursors(fs, s);
 	pthread_mutex_unlock(&fs->exports.lock);
 }
@@ -643,9 +686,10 @@ static void count_window(struct fs *fs, struct sized_cursor *c)
 	memory_hold(m, MEMORY_EXPORTS, c->held);
 }
 
-int sized_read(struct fs *fs, struct sized *s, uint64_t offset, size_t size,
-	       struct buf *out)
+int sized_read(struct fs *fs, struct sized_user *user, uint64_t offset,
+	       size_t size, struct buf *out)
 {
+	struct sized *s = user->sized;
 	struct sized_cursor *c;
 	uint64_t end;
 	int err;

@@ -3,6 +3,8 @@
 
 #include "fs/state/fs.h"
 
+struct sized_user;
+
 /*
  * Exports with a size: .scan/<steps>/export.csv, .tsv and .jsonl, the text of
  * .scan/<steps>/csv and so on for programs that go by st_size, seek or map. The
@@ -38,15 +40,17 @@ int sized_lookup(struct fs *fs, struct node *directory, struct bytes name,
 int sized_attr(struct fs *fs, struct node *node, struct stat *st,
 	       double *timeout);
 
-/* An open export does not end before it is closed. 0 or -ESTALE, or -EBUSY if
- * the user has half of all open. */
-int sized_open(struct fs *fs, struct node *node, struct sized **out);
-void sized_close(struct fs *fs, struct sized *s);
+/* An open export does not end before it is closed, as often as it was opened:
+ * *out stands for what the caller's user (loop_uid) has of it. 0 or -ESTALE, or
+ * -EBUSY if it were that user's ninth: one who is neither root nor whose the
+ * mount is may have half of all open, each counted once, whoever else has it. */
+int sized_open(struct fs *fs, struct node *node, struct sized_user **out);
+void sized_close(struct fs *fs, struct sized_user *user);
 
 /* Appends the bytes from offset on, as many as there are up to size; or an
  * error: -ESTALE if they cannot be read any more. */
-int sized_read(struct fs *fs, struct sized *s, uint64_t offset, size_t size,
-	       struct buf *out) EXCLUDES(fs->tree);
+int sized_read(struct fs *fs, struct sized_user *user, uint64_t offset,
+	       size_t size, struct buf *out) EXCLUDES(fs->tree);
 
 /* Ends those that nobody can or may use any more, as of now_us; all, when no
  * request is served any more. */

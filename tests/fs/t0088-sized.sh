@@ -214,6 +214,29 @@ theirs += open_all([1])
 assert len(theirs) == 8, len(theirs)
 PY
 	same "8 open are a user's share" 0 $?
+	remount -o allow_other
+	python3 - "$s" <<'PY'
+import errno, os, sys
+def open_all(uid, limits):
+    files = []
+    os.seteuid(uid)
+    try:
+        for i in limits:
+            files.append(open("%s/limit/%d/export.csv" % (sys.argv[1], i)))
+    except OSError as e:
+        assert e.errno == errno.EBUSY, e
+    os.seteuid(0)
+    return files
+first = open_all(65534, range(1, 9))
+second = open_all(65533, range(1, 40))
+assert (len(first), len(second)) == (8, 8), (len(first), len(second))
+for f in first:
+    f.close()
+assert not open_all(65533, [9])
+first = open_all(65534, range(9, 40))
+assert len(first) == 8, len(first)
+PY
+	same "whoever opened them first" 0 $?
 	remount
 else
 	skip "there is no second user"
