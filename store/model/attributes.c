@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/base/reference.h"
 #include "store/model/attributes.h"
 
 /* The bytes of names and values lie behind the items. */
@@ -64,13 +65,13 @@ size_t attributes_from(const struct attributes *a, struct bytes name)
 struct attributes attributes_share(const struct attributes *a)
 {
 	if (a->shared)
-		atomic_fetch_add(&a->shared->references, 1);
+		reference_take(&a->shared->references);
 	return *a;
 }
 
 void attributes_release(struct attributes *a)
 {
-	if (a->shared && atomic_fetch_sub(&a->shared->references, 1) == 1)
+	if (a->shared && reference_drop(&a->shared->references))
 		free(a->shared);
 	*a = (struct attributes){ .count = 0 };
 }
@@ -112,7 +113,7 @@ int attributes_new(const struct attribute *items, size_t count,
 	shared = malloc(sizeof(*shared) + size);
 	if (!shared)
 		return -ENOMEM;
-	atomic_init(&shared->references, 1);
+	reference_init(&shared->references);
 	place = (uint8_t *)&shared->items[count];
 	for (i = 0; i < count; i++) {
 		assert(i == 0 ||

@@ -1,6 +1,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "store/base/reference.h"
 #include "store/engine/read/snapshot.h"
 #include "store/model/attributes.h"
 #include "store/model/model.h"
@@ -60,7 +61,7 @@ int schema_new(struct schema **out)
 	*out = schema;
 	if (!schema)
 		return -ENOMEM;
-	atomic_init(&schema->references, 1);
+	reference_init(&schema->references);
 	return 0;
 }
 
@@ -73,7 +74,7 @@ struct schema *store_schema(struct store *s)
 	pthread_mutex_lock(&s->schema_lock);
 	schema = s->schema;
 	assert(schema);
-	atomic_fetch_add(&schema->references, 1);
+	reference_take(&schema->references);
 	pthread_mutex_unlock(&s->schema_lock);
 	return schema;
 }
@@ -89,7 +90,7 @@ struct schema *store_schema_at(struct store *s, const struct snapshot *snapshot)
 
 	if (!schema)
 		return store_schema(s);
-	atomic_fetch_add(&schema->references, 1);
+	reference_take(&schema->references);
 	return schema;
 }
 
@@ -98,9 +99,7 @@ void schema_put(struct schema *schema)
 {
 	size_t i;
 
-	/* Sequentially consistent, so that whoever frees sees what others did.
-	 */
-	if (!schema || atomic_fetch_sub(&schema->references, 1) > 1)
+	if (!schema || !reference_drop(&schema->references))
 		return;
 	for (i = 0; i < schema->table_count; i++)
 		table_release(&schema->tables[i]);
@@ -428,7 +427,7 @@ int schema_rules(struct schema *schema, struct gc_rules **out)
 	*out = NULL;
 	if (!rules)
 		return -ENOMEM;
-	atomic_init(&rules->references, 1);
+	reference_init(&rules->references);
 	rules->tables = calloc(schema->table_count + 1, sizeof(*rules->tables));
 	if (!rules->tables) {
 		gc_rules_put(rules);
@@ -436,7 +435,7 @@ int schema_rules(struct schema *schema, struct gc_rules **out)
 	}
 	rules->table_count = schema->table_count + 1;
 	rules->seq = schema->seq;
-	atomic_fetch_add(&schema->references, 1);
+	reference_take(&schema->references);
 	rules->schema = schema;
 	rules->put_schema = put_schema;
 	err = schema_table_rules(&rules->tables[0]);

@@ -1,12 +1,13 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "store/base/reference.h"
 #include "store/engine/compact/gc.h"
 
 struct gc_rules *gc_rules_get(struct gc_rules *r)
 {
 	if (r)
-		atomic_fetch_add(&r->references, 1);
+		reference_take(&r->references);
 	return r;
 }
 
@@ -19,14 +20,9 @@ static void family_release(struct gc_family *f)
 
 void gc_rules_put(struct gc_rules *r)
 {
-	unsigned int before;
 	size_t i, j;
 
-	if (!r)
-		return;
-	before = atomic_fetch_sub(&r->references, 1);
-	assert(before > 0);
-	if (before > 1)
+	if (!r || !reference_drop(&r->references))
 		return;
 	for (i = 0; i < r->table_count; i++) {
 		for (j = 0; j < r->tables[i].family_count; j++)

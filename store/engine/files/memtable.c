@@ -4,6 +4,7 @@
 
 #include "store/base/coding.h"
 #include "store/base/err.h"
+#include "store/base/reference.h"
 #include "store/engine/files/memtable.h"
 #include "store/engine/memory/covers.h"
 #include "store/engine/memory/parts.h"
@@ -79,7 +80,7 @@ int memtable_new(size_t arena_size, struct memtable **out)
 	m = calloc(1, sizeof(*m));
 	if (!m)
 		return -ENOMEM;
-	atomic_init(&m->references, 1);
+	reference_init(&m->references);
 	err = prefix_filter_init(&m->filter, arena_size / FILTER_SHARE + 1);
 	if (!err)
 		err = arena_init(&m->arena, arena_size);
@@ -104,24 +105,13 @@ void memtable_count(struct memtable *m, struct memory *memory)
 
 struct memtable *memtable_get(struct memtable *m)
 {
-	unsigned int before = atomic_fetch_add_explicit(&m->references, 1,
-							memory_order_relaxed);
-
-	assert(before > 0);
-	(void)before;
+	reference_take(&m->references);
 	return m;
 }
 
 void memtable_put(struct memtable *m)
 {
-	unsigned int before;
-
-	if (!m)
-		return;
-	before = atomic_fetch_sub_explicit(&m->references, 1,
-					   memory_order_acq_rel);
-	assert(before > 0);
-	if (before != 1)
+	if (!m || !reference_drop(&m->references))
 		return;
 	if (m->memory)
 		memory_give(m->memory, MEMORY_MEMTABLES, m->arena.size);

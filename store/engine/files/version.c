@@ -3,41 +3,27 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/base/reference.h"
 #include "store/engine/files/manifest_name.h"
 #include "store/engine/files/runs.h"
 #include "store/engine/files/version.h"
 
-/*
- * Counting references: a put that finds one left is the last, since whoever
- * could get another would have to hold one. Atomics are sequentially
- * consistent, so what others did with the object happened before it is freed.
- */
-
 struct version *version_get(struct version *v)
 {
 	if (v)
-		atomic_fetch_add(&v->references, 1);
+		reference_take(&v->references);
 	return v;
 }
 
 struct sst_file *sst_file_get(struct sst_file *f)
 {
-	unsigned int before = atomic_fetch_add(&f->references, 1);
-
-	assert(before > 0);
-	(void)before;
+	reference_take(&f->references);
 	return f;
 }
 
 void sst_file_put(struct sst_file *f)
 {
-	unsigned int before;
-
-	if (!f)
-		return;
-	before = atomic_fetch_sub(&f->references, 1);
-	assert(before > 0);
-	if (before > 1)
+	if (!f || !reference_drop(&f->references))
 		return;
 	/* Closed first: the owner may remove the file at once. */
 	sst_close(f->sst);
@@ -49,14 +35,10 @@ void sst_file_put(struct sst_file *f)
 
 void version_put(struct version *v)
 {
-	unsigned int before, i;
+	unsigned int i;
 	size_t j;
 
-	if (!v)
-		return;
-	before = atomic_fetch_sub(&v->references, 1);
-	assert(before > 0);
-	if (before > 1)
+	if (!v || !reference_drop(&v->references))
 		return;
 	for (i = 0; i < LEVEL_COUNT; i++) {
 		for (j = 0; j < v->levels[i].count; j++)
@@ -106,29 +88,20 @@ int sst_file_open(struct sst *sst, uint64_t id, uint64_t size, uint64_t seq,
 	if (seq)
 		sst_set_seq(sst, seq);
 	f->owner = owner;
-	atomic_init(&f->references, 1);
+	reference_init(&f->references);
 	*out = f;
 	return 0;
 }
 
 struct blob_file *blob_file_get(struct blob_file *f)
 {
-	unsigned int before = atomic_fetch_add(&f->references, 1);
-
-	assert(before > 0);
-	(void)before;
+	reference_take(&f->references);
 	return f;
 }
 
 void blob_file_put(struct blob_file *f)
 {
-	unsigned int before;
-
-	if (!f)
-		return;
-	before = atomic_fetch_sub(&f->references, 1);
-	assert(before > 0);
-	if (before > 1)
+	if (!f || !reference_drop(&f->references))
 		return;
 	f->reader->ops->reader_close(f->reader);
 	if (atomic_load(&f->obsolete))
@@ -146,7 +119,7 @@ int blob_file_new(struct reader *reader, uint64_t id, uint64_t size,
 		return -ENOMEM;
 	f->id = id;
 	atomic_init(&f->size, size);
-	atomic_init(&f->references, 1);
+	reference_init(&f->references);
 	f->reader = reader;
 	f->owner = owner;
 	return 0;
@@ -230,7 +203,7 @@ int version_new(struct version **out)
 	*out = v;
 	if (!v)
 		return -ENOMEM;
-	atomic_init(&v->references, 1);
+	reference_init(&v->references);
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/base/reference.h"
 #include "store/engine/history/moments.h"
 
 #define SECOND_US UINT64_C(1000000)
@@ -20,7 +21,7 @@ static int list_new(size_t capacity, struct moments **out)
 	*out = m;
 	if (!m)
 		return -ENOMEM;
-	atomic_init(&m->references, 1);
+	reference_init(&m->references);
 	m->count = 0;
 	return 0;
 }
@@ -40,19 +41,13 @@ int moments_new(const struct moment *items, size_t count, struct moments **out)
 struct moments *moments_get(struct moments *m)
 {
 	if (m)
-		atomic_fetch_add(&m->references, 1);
+		reference_take(&m->references);
 	return m;
 }
 
 void moments_put(struct moments *m)
 {
-	unsigned int before;
-
-	if (!m)
-		return;
-	before = atomic_fetch_sub(&m->references, 1);
-	assert(before > 0);
-	if (before == 1)
+	if (m && reference_drop(&m->references))
 		free(m);
 }
 

@@ -1,9 +1,9 @@
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "store/base/err.h"
+#include "store/base/reference.h"
 #include "store/engine/history/past_file.h"
 
 /* Facts, shares and both keys are one allocation, in this order. */
@@ -72,29 +72,20 @@ int past_file_new(const struct past_facts *facts, const char *name,
 	f->volume = volume;
 	f->cache = cache;
 	f->owner = owner;
-	atomic_init(&f->references, 1);
+	reference_init(&f->references);
 	pthread_mutex_init(&f->lock, NULL);
 	return 0;
 }
 
 struct past_file *past_file_get(struct past_file *f)
 {
-	unsigned int before = atomic_fetch_add(&f->references, 1);
-
-	assert(before > 0);
-	(void)before;
+	reference_take(&f->references);
 	return f;
 }
 
 void past_file_put(struct past_file *f)
 {
-	unsigned int before;
-
-	if (!f)
-		return;
-	before = atomic_fetch_sub(&f->references, 1);
-	assert(before > 0);
-	if (before > 1)
+	if (!f || !reference_drop(&f->references))
 		return;
 	/* Closed first: the owner may remove the file at once. */
 	sst_close(f->sst);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/base/reference.h"
 #include "store/base/watch/cost.h"
 #include "store/engine/core/space.h"
 #include "store/engine/core/state.h"
@@ -91,7 +92,7 @@ static int value_new(struct engine *e, struct large **out)
 	if (!v)
 		return -ENOMEM;
 	v->e = e;
-	atomic_init(&v->references, 1);
+	reference_init(&v->references);
 	pthread_mutex_init(&v->lock, NULL);
 	return 0;
 }
@@ -115,7 +116,7 @@ int large_open(struct engine *e, struct bytes list, struct large **out)
 struct large *large_get(struct large *v)
 {
 	if (v)
-		atomic_fetch_add(&v->references, 1);
+		reference_take(&v->references);
 	return v;
 }
 
@@ -131,13 +132,7 @@ static void drop_chunk(struct large *v)
 
 void large_put(struct large *v)
 {
-	unsigned int before;
-
-	if (!v)
-		return;
-	before = atomic_fetch_sub(&v->references, 1);
-	assert(before > 0);
-	if (before > 1)
+	if (!v || !reference_drop(&v->references))
 		return;
 	drop_chunk(v);
 	blob_release(v->e, &v->holds);
