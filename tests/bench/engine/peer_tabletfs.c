@@ -28,6 +28,7 @@ static void *open_store(const char *directory)
 		{ .name = BYTES_LITERAL("sum"), .type = FAMILY_INTSUM },
 	};
 	struct store_options o;
+	uint64_t history_s = bench_number("HISTORY", 0);
 	struct schema *schema;
 	struct store *s;
 
@@ -44,6 +45,7 @@ static void *open_store(const char *directory)
 		      "create table");
 	schema_put(schema);
 	gc_policy_free(gc);
+	check(store_set_history(s, history_s * 1000000, 0), "history");
 	return s;
 }
 
