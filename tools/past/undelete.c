@@ -195,5 +195,11 @@ int verb_undelete(struct verb_call *c)
 	clock_print(us, moment, sizeof(moment));
 	fprintf(c->out, "%llu rows, as of %s\n",
 		(unsigned long long)counts.rows, moment);
+	/* rm -r drops a table only after its rows. */
+	if (counts.rows == 0)
+		fprintf(c->err,
+			"It had no row when it was dropped; tabletfs restore "
+			"%s as-of=TIME brings back those of a time before.\n",
+			err_name(u.as));
 	return 0;
 }
