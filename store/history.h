@@ -5,12 +5,14 @@
 
 /*
  * How much of the recent past a store keeps, for store_moment: a setting of the
- * store, which it has until it is changed, and what there is by it. A store has
- * none at first. What merges would drop and some moment still sees takes space
+ * store, which it has until it is changed, and what there is by it. A new store
+ * has what its opening said, and programs for users say a day. What merges would drop and some moment still sees takes space
  * of its own; it goes when it is older, more than it may be, or when space is
  * short. The past begins when it is switched on.
  */
 struct store;
+
+#define STORE_HISTORY_DAY_US UINT64_C(86400000000)
 
 struct history {
 	uint64_t keep_us;   /* how far back; 0: no history is kept */

@@ -26,9 +26,11 @@ struct store_stats {
 	/* Of large values. Garbage: what nothing refers to, of files that no
 	 * commit still in a memtable refers to. */
 	uint64_t blob_count, blob_size, blob_garbage;
-	/* Of the recent past: history files, and since when it can be read; 0
-	 * if it cannot. */
-	uint64_t history_count, history_size, history_since_us;
+	/* Of the recent past: history files, with their large values, which
+	 * are part of blob_size, and these alone; and since when it can be
+	 * read; 0 if it cannot. */
+	uint64_t history_count, history_size, history_large_size;
+	uint64_t history_since_us;
 	/* Of files that are no part of the store any more: a reader has them
 	 * yet, or they are about to be removed. */
 	uint64_t obsolete_size;

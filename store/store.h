@@ -81,6 +81,9 @@ struct store;
 /* Start from store_options_init. The struct is read by the open alone. */
 struct store_options {
 	bool create; /* make the store if there is none */
+	/* With create: what history (history.h) a store has that was never
+	 * written to, in us; 0: none. */
+	uint64_t history_us;
 	/* Nothing is changed on the volume, which need not be writable: every
 	 * write is refused with -ERR_store_readonly. Any number may have the
 	 * store open so at once, but nobody to write meanwhile. With create, a
@@ -241,5 +244,9 @@ int store_compact(struct store *s, struct bytes table);
  * the caller knows: in the background what was deleted is given back, as when
  * the disk is full. From any thread; does not wait. */
 void store_want_room(struct store *s);
+
+/* A bound that only the caller knows, in bytes, 0: none. History gives way to
+ * it, as to the disk's end, within a second or two. From any thread. */
+void store_set_quota(struct store *s, uint64_t bytes);
 
 #endif

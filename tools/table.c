@@ -226,8 +226,9 @@ const struct verb verbs[] = {
 	  "can be read and brought back for so long, at each second of the\n"
 	  "last ten minutes, at each minute before. It takes space, which the\n"
 	  "oldest gives back when there is too much of it, or the disk gets\n"
-	  "full. off ends it, and gives its space back. Without words it\n"
-	  "tells how it is set, the bytes it takes and the oldest moment.\n"
+	  "full. off ends it, and gives its space back. A new store keeps\n"
+	  "24h. Without words it tells how it is set, the bytes it takes and\n"
+	  "the oldest moment.\n"
 	  "  max=<bytes>  Its files take no more, such as 4G, but for a while\n"
 	  "               what a restore reads, large values of the past\n"
 	  "               included; if not given, as much as all others took\n"
@@ -675,7 +676,9 @@ const struct verb verbs[] = {
 	  "  as  The name that it is to have, if not its own. One that is\n"
 	  "      taken is refused. Until it is whole it is <name>.partial\n"
 	  "  as-of  Of several that were dropped, and of what it was, the\n"
-	  "      last up to this time, which is said as in read\n"
+	  "      last up to this time, which is said as in read. Of a table\n"
+	  "      that rm -r removed, which deletes the rows first, it brings\n"
+	  "      back those of a time before\n"
 	  "\n"
 	  "    Example: tabletfs undelete users\n",
 	  verb_undelete },

@@ -9,7 +9,7 @@
 
 /* Bytes that count for the quota: what the store's files have of live data and
  * of what a compaction has not yet removed or a reader has yet, the log, and
- * what is loaded in bulk and not seen yet. */
+ * what is loaded in bulk and not seen yet. History takes what these leave. */
 static uint64_t used_size(struct fs *fs)
 {
 	struct store_stats stats;
@@ -21,7 +21,9 @@ static uint64_t used_size(struct fs *fs)
 	used += stats.blob_size + stats.obsolete_size + stats.loading_size;
 	for (i = 0; i < sizeof(stats.sst_size) / sizeof(*stats.sst_size); i++)
 		used += stats.sst_size[i];
-	return used;
+	/* The figures are not of one moment. */
+	return used > stats.history_large_size ? used - stats.history_large_size
+					       : 0;
 }
 
 /* Whether there is room up to so much beyond the quota. */

@@ -229,6 +229,7 @@ static int open_store(const struct mount_options *o, const char *store,
 	store_options_init(&so);
 	so.beside = true;
 	so.create = !o->read_only;
+	so.history_us = STORE_HISTORY_DAY_US;
 	so.read_only = o->read_only;
 	so.background = true;
 	so.sync_interval_ms = o->commit_seconds * 1000;
@@ -245,6 +246,8 @@ static int open_store(const struct mount_options *o, const char *store,
 		so.holder = (char *)holder.data;
 		err = served_open(store, &so, out, &served);
 	}
+	if (!err)
+		store_set_quota(*out, o->quota_size);
 	if (err == 1) {
 		err = fail(ERR_store_in_use, "%s: in use by %s", store,
 			   (char *)served.holder.data);

@@ -161,6 +161,9 @@ int store_open_volume(struct volume *v, const struct store_options *o,
 	pthread_mutex_init(&s->writing, NULL);
 	pthread_mutex_init(&s->schema_lock, NULL);
 	err = open_engine(s, o);
+	if (err == 0 && o->create && o->history_us > 0 && !o->read_only &&
+	    engine_visible_seq(s->engine) == 0)
+		err = store_set_history(s, o->history_us, 0);
 	if (err < 0) {
 		if (s->engine)
 			engine_abandon(s->engine);
@@ -398,6 +401,11 @@ int store_compact(struct store *s, struct bytes name)
 void store_want_room(struct store *s)
 {
 	engine_want_room(s->engine);
+}
+
+void store_set_quota(struct store *s, uint64_t bytes)
+{
+	atomic_store(&s->engine->quota, bytes);
 }
 
 /* What is told of a running store; most of it is the engine's. */

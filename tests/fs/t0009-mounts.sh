@@ -236,7 +236,8 @@ rm -r "$m/q/s"
 "$TABLETFS" -store "$store" compact
 
 # What is kept for a backup counts until that has ended, without anybody's doing;
-# for a reader who rests nothing is kept.
+# for a reader who rests nothing is kept. No history has these files, too.
+"$TABLETFS" -store "$store" history off
 figure() {
 	"$TABLETFS" -store "$store" stats | sed -n "s/^$1 //p"
 }

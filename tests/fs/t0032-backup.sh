@@ -80,8 +80,9 @@ change() {
 		"$TABLETFS" set t row f:q="now $RANDOM" && "$TABLETFS" compact
 }
 
-# A pin is the open file's, and ends with it.
+# A pin is the open file's, and ends with it. No history has these files, too.
 start_mount
+"$TABLETFS" history off
 before=$("$TABLETFS" read t | md5sum)
 exec 7<>"$m/.tabletfs/ctl"
 printf 'w4\npin\0' >&7

@@ -32,6 +32,7 @@ why() {
 
 mkdir -p "$m/tick/r/f" "$m/t/a/f"
 echo 1 >"$m/t/a/f/q"
+T history off
 same "without history nothing is listed" "" "$(ls "$m/t/.as-of")"
 errno ENOENT ls "$m/t/.as-of/5m"
 check "how there is some" grep -q 'tabletfs history 24h' <(why)

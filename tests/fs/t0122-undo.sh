@@ -29,7 +29,12 @@ undone() {
 
 # The setting.
 start_mount
-same "no history is kept at first" off "$(T history)"
+same "a new store keeps a day" "keep 1d max data" "$(T history | head -n 2 | xargs)"
+check "with its first moment at once" grep -q '^oldest 20' <(T history)
+T history off
+same "none is kept if that was said" off "$(T history)"
+remount
+same "for good" off "$(T history)"
 check "nor a figure of it" sh -c "! grep -q history '$m/.tabletfs/stats'"
 status 1 "so there is no past" T read t as-of=1m
 told "no history is kept; tabletfs history 24h begins it"
@@ -165,6 +170,12 @@ undone "and as it was before that" restore t as-of="$now"
 mark
 T deletetable t
 undone "a dropped table" undelete t
+rm -r "$m/t"
+undone "rm -r of a table" undelete t as-of="$now"
+rm -r "$m/t"
+status 0 "without a time it is empty" T undelete t
+told "It had no row when it was dropped; tabletfs restore t as-of=TIME brings back"
+undone "rm -r, in two steps" restore t as-of="$now"
 T deletetable t
 T createtable t families=other
 status 1 "not by a name that is taken" T undelete t

@@ -314,6 +314,45 @@ START_TEST(the_setting_stays)
 }
 END_TEST
 
+/* store, closed without an end and opened again, to keep a day if it is new. */
+static void open_again(void)
+{
+	struct store_options o;
+	struct volume *clone;
+	struct store *again;
+
+	history_options(&o);
+	o.create = true;
+	o.history_us = STORE_HISTORY_DAY_US;
+	ck_assert_int_eq(volume_mem_kill_clone(store_volume(store), &clone), 0);
+	ck_assert_int_eq(store_open_volume(clone, &o, &again), 0);
+	ck_assert_int_eq(store_close(store), 0);
+	store = again;
+}
+
+/* What a new store keeps its opening says; one that was written to keeps what
+ * it kept. */
+START_TEST(a_new_store_keeps_what_was_said)
+{
+	struct store_options o;
+	struct history h;
+
+	store_close(store);
+	history_options(&o);
+	store = mem_store(&o);
+	store_history(store, &h);
+	ck_assert_uint_eq(h.keep_us, 0);
+	open_again();
+	store_history(store, &h);
+	ck_assert_uint_eq(h.keep_us, STORE_HISTORY_DAY_US);
+	ck_assert_uint_gt(h.oldest_us, 0);
+	ck_assert_int_eq(store_set_history(store, 0, 0), 0);
+	open_again();
+	store_history(store, &h);
+	ck_assert_uint_eq(h.keep_us, 0);
+}
+END_TEST
+
 /* What stood before a change of the schema can be read however soon it came. */
 START_TEST(the_moment_before_a_change)
 {
@@ -346,8 +385,9 @@ int main(void)
 		the_cap_waits_for_readers,
 		none_is_kept_unless_wanted,
 		the_setting_stays,
+		a_new_store_keeps_what_was_said,
 		the_moment_before_a_change,
 	};
 
-	return run_suite("history", set_up, tear_down, tests, 11);
+	return run_suite("history", set_up, tear_down, tests, 12);
 }

@@ -167,6 +167,32 @@ START_TEST(history_goes_for_lack_of_space)
 }
 END_TEST
 
+/* A quota is another end of the disk. */
+START_TEST(history_goes_for_the_quota)
+{
+	uint64_t full;
+
+	put_large("a", 1);
+	put_large("b", 2);
+	full = tick();
+	settle();
+	delete_row("a");
+	tick();
+	settle();
+	store_set_quota(store, 1000000);
+	tick();
+	settle();
+	ck_assert_int_eq(seen(full), 2);
+	/* What is to be seen takes half of it, and history the rest. */
+	store_set_quota(store, 200000);
+	tick();
+	settle();
+	ck_assert_int_eq(seen(full), -ERR_no_moment);
+	ck_assert_uint_eq(taken(), 0);
+	ck_assert_int_eq(seen(0), 1);
+}
+END_TEST
+
 /* By its own time a moment sees what has expired since, though nothing was
  * written after it. */
 START_TEST(what_expires_after_the_last_moment)
@@ -427,6 +453,7 @@ int main(void)
 		what_history_keeps_is_not_emptied,
 		so_many_files_are_kept,
 		history_goes_for_lack_of_space,
+		history_goes_for_the_quota,
 		what_expires_after_the_last_moment,
 		a_gap_after_a_kill_is_told,
 		repair_tells_of_ssts_that_were_dropped,
@@ -435,5 +462,5 @@ int main(void)
 		a_merge_that_fails_leaves_nothing,
 	};
 
-	return run_suite("history_kept", set_up, tear_down, tests, 10);
+	return run_suite("history_kept", set_up, tear_down, tests, 11);
 }

@@ -222,9 +222,9 @@ int history_give_up(struct engine *e, uint64_t seq)
 	return err;
 }
 
-/* What of the blob files of v is there for history alone: of each no more than
- * what the tree leaves of it, as both may refer to the same. */
-static uint64_t blobs_size(const struct version *v)
+/* Of a blob file that was ended all that the tree leaves of it, if history has
+ * any: both may refer to the same, and what neither does stays with it. */
+uint64_t history_large_size(const struct version *v)
 {
 	uint64_t *past = malloc(2 * (v->blob_count + 1) * sizeof(*past));
 	uint64_t *live = past ? past + v->blob_count : NULL, all = 0;
@@ -240,7 +240,7 @@ static uint64_t blobs_size(const struct version *v)
 		uint64_t size = atomic_load(&v->blobs[i]->size);
 		uint64_t rest = size > tree ? size - tree : 0;
 
-		all += size > 0 && rest < past[i] ? rest : past[i];
+		all += size > 0 && past[i] > 0 ? rest : past[i];
 	}
 	free(past);
 	return all;
@@ -248,7 +248,7 @@ static uint64_t blobs_size(const struct version *v)
 
 uint64_t history_size(const struct version *v)
 {
-	uint64_t size = v->blob_count > 0 ? blobs_size(v) : 0;
+	uint64_t size = v->blob_count > 0 ? history_large_size(v) : 0;
 	size_t i;
 
 	for (i = 0; i < v->past_count; i++)
@@ -336,37 +336,45 @@ static void find_excess(const struct version *v, uint64_t bytes, size_t files,
 	}
 }
 
-/* How many bytes less history is to have for the sake of space; what is
- * obsolete is free soon. */
-static int missing_space(struct engine *e, uint64_t *bytes)
+/* What have lacks of the share of all that is to be free. */
+static uint64_t missing_of(uint64_t all, uint64_t have)
 {
+	uint64_t want = all / FREE_SHARE;
+
+	return have < want ? want - have : 0;
+}
+
+/* How many bytes less history is to have for the sake of space, of the disk,
+ * where what is obsolete is free soon, or of the quota. */
+static int missing_space(struct engine *e, const struct version *v,
+			 uint64_t *bytes)
+{
+	uint64_t quota = atomic_load(&e->quota), used = 0, missing;
 	struct volume_space space;
 	int err = e->volume->ops->space(e->volume, &space);
-	uint64_t have, want;
 
 	*bytes = 0;
 	if (err < 0)
 		return err;
-	have = space.available_size + atomic_load(&e->owner.obsolete_size);
-	want = space.total_size / FREE_SHARE;
-	*bytes = have < want ? want - have : 0;
+	*bytes = missing_of(
+		space.total_size,
+		space.available_size + atomic_load(&e->owner.obsolete_size));
+	if (quota > 0)
+		used = tree_size(v) + history_size(v);
+	missing = missing_of(quota, used < quota ? quota - used : 0);
+	if (missing > *bytes)
+		*bytes = missing;
 	return 0;
 }
 
 bool history_has_no_room(struct engine *e)
 {
-	uint64_t missing;
-	size_t count;
+	struct version *v = engine_version(e);
+	uint64_t missing = 0;
 
-	pthread_mutex_lock(&e->lock);
-	count = e->version->past_count;
-	pthread_mutex_unlock(&e->lock);
-	if (count > 0)
-		return false;
-	if (missing_space(e, &missing) < 0) {
+	if (v->past_count == 0 && missing_space(e, v, &missing) < 0)
 		err_clear();
-		return false;
-	}
+	version_put(v);
 	return missing > 0;
 }
 
@@ -397,7 +405,7 @@ static int give_up(struct engine *e, const struct version *v,
 		   const struct moments *m)
 {
 	uint64_t size = history_size(v), most = cap(e, m), seq = 0, missing;
-	int err = missing_space(e, &missing);
+	int err = missing_space(e, v, &missing);
 	bool is_short = missing > 0;
 
 	if (err < 0)

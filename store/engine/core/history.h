@@ -48,13 +48,16 @@ int history_forget(struct engine *e, uint64_t seq);
 /* The same for lack of space, which the event log tells. */
 int history_give_up(struct engine *e, uint64_t seq);
 
-/* Whether space is short and no history file is left that could go: one that
+/* Whether space, of the disk or of quota, is short and no history file is left that could go: one that
  * was written now would go the next second. Takes lock. */
 bool history_has_no_room(struct engine *e);
 
 /* Bytes of the history files of v, and of the large values that are there for
  * them alone; without memory to find these, of the files. */
 uint64_t history_size(const struct version *v);
+
+/* Of these, the bytes of large values. */
+uint64_t history_large_size(const struct version *v);
 
 /* Drops history files that no moment wants any more, and the oldest if all take
  * more than they may, or space is short; tells the manifest each minute which

@@ -94,6 +94,8 @@ static void blob_stats(struct engine *e, const struct version *v,
 	free(live);
 	out->history_count = v->past_count;
 	out->history_size = history_size(v);
+	if (v->past_count > 0)
+		out->history_large_size = history_large_size(v);
 	out->blob_size += atomic_load(&e->blobs->size);
 	out->obsolete_size = atomic_load(&e->owner.obsolete_size);
 	out->loading_size = atomic_load(&e->loading_size);
