@@ -6,9 +6,10 @@
 /*
  * How much of the recent past a store keeps, for store_moment: a setting of the
  * store, which it has until it is changed, and what there is by it. A new store
- * has what its opening said, and programs for users say a day. What merges would drop and some moment still sees takes space
- * of its own; it goes when it is older, more than it may be, or when space is
- * short. The past begins when it is switched on.
+ * has what its opening said, and programs for users say a day. What merges would
+ * drop and some moment still sees takes space of its own; it goes when it is
+ * older, more than it may be, or when space is short. The past begins when it is
+ * switched on.
  */
 struct store;
 

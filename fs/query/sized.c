@@ -4,12 +4,9 @@
 #include "fs/cells/loop.h"
 #include "fs/query/sized.h"
 #include "fs/query/sized_picture.h"
+#include "fs/query/sized_points.h"
 #include "fs/query/sized_text.h"
 #include "store/text/print/moment.h"
-
-/* The text between two points, at first; while there is no memory for as many,
- * every other one goes. */
-#define STRIDE (UINT64_C(1) << 20)
 
 /* Places in texts at which reads are under way, of the mount, and how much of
  * the text before such a place is kept: the kernel reads ahead by several
@@ -29,10 +26,8 @@ struct sized {
 	enum text_format format;
 	uint64_t size;
 	struct buf whole;           /* owned; all of the text, of a picture */
-	struct sized_point *points; /* owned, with their rows */
-	size_t count, room;
-	uint64_t stride;
-	uint64_t memory; /* taken for the points */
+	uint64_t memory;            /* taken for that */
+	struct sized_points points; /* of any other */
 	uint64_t made_us, time_us;
 
 	/* Guarded by exports.lock. */
@@ -91,76 +86,18 @@ bool sized_is_name(const struct node *directory, struct bytes name)
 static void free_sized(struct fs *fs, struct sized *s)
 {
 	struct sized_user *user;
-	size_t i;
 
 	while ((user = s->users)) {
 		s->users = user->next;
 		free(user);
 	}
-	for (i = 0; i < s->count; i++)
-		free((uint8_t *)(uintptr_t)s->points[i].row.data);
-	free(s->points);
+	sized_points_release(&s->points, store_memory(fs->store));
 	memory_give(store_memory(fs->store), MEMORY_EXPORTS, s->memory);
 	moment_release(fs->store, &s->moment);
 	buf_release(&s->whole);
 	if (s->node)
 		node_put(&fs->nodes, s->node);
 	free(s);
-}
-
-static uint64_t point_memory(const struct sized_point *p)
-{
-	return sizeof(*p) + p->row.size;
-}
-
-/* Keeps every other point. */
-static void thin(struct fs *fs, struct sized *s)
-{
-	size_t i, kept = 0;
-
-	for (i = 0; i < s->count; i++) {
-		if (i % 2) {
-			s->points[kept++] = s->points[i];
-			continue;
-		}
-		memory_give(store_memory(fs->store), MEMORY_EXPORTS,
-			    point_memory(&s->points[i]));
-		s->memory -= point_memory(&s->points[i]);
-		free((uint8_t *)(uintptr_t)s->points[i].row.data);
-	}
-	s->count = kept;
-	s->stride *= 2;
-}
-
-/* Keeps where the row begins that t has stopped at. */
-static int add_point(struct fs *fs, struct sized *s, const struct sized_text *t)
-{
-	struct sized_point p = { t->made, t->first.row };
-	struct sized_point *grown = s->points;
-	uint8_t *row;
-
-	while (!memory_take(store_memory(fs->store), MEMORY_EXPORTS,
-			    point_memory(&p), 0)) {
-		/* Without any it is read from its beginning. */
-		if (s->count == 0)
-			return 0;
-		thin(fs, s);
-	}
-	s->memory += point_memory(&p);
-	if (s->count == s->room) {
-		s->room = s->room ? 2 * s->room : 16;
-		grown = reallocarray(s->points, s->room, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		s->points = grown;
-	}
-	row = malloc(p.row.size + 1);
-	if (!row)
-		return -ENOMEM;
-	memcpy(row, p.row.data, p.row.size);
-	p.row.data = row;
-	s->points[s->count++] = p;
-	return 0;
 }
 
 /* Makes all of the text, and throws it away. */
@@ -174,7 +111,7 @@ static int measure(struct fs *fs, struct sized *s)
 
 	if (err)
 		return err;
-	t.wanted = s->stride;
+	t.wanted = s->points.stride;
 	while (!err && !t.ended) {
 		buf_reset(&text);
 		err = sized_text_make(&t, &text);
@@ -184,8 +121,10 @@ static int measure(struct fs *fs, struct sized *s)
 				   "tabletfs export writes as much as there is",
 				   (unsigned long long)max);
 		if (!err && t.stopped) {
-			err = add_point(fs, s, &t);
-			t.wanted = t.made + s->stride;
+			err = sized_points_add(&s->points,
+					       store_memory(fs->store), t.made,
+					       t.first.row);
+			t.wanted = t.made + s->points.stride;
 		}
 	}
 	s->size = t.made;
@@ -221,7 +160,7 @@ static int make(struct fs *fs, struct node *node, struct sized **out)
 		return -ENOMEM;
 	s->node = node;
 	node_get(&fs->nodes, node);
-	s->stride = STRIDE;
+	s->points = SIZED_POINTS_INIT;
 	s->made_us = fs_steady();
 	s->time_us = fs_now(fs);
 	err = moment_take(fs->store, &s->moment);
@@ -546,7 +485,7 @@ static bool is_near(const struct sized_cursor *c, const struct sized *s,
 {
 	return c->sized == s && c->placed &&
 	       offset >= c->text.made - c->window.size &&
-	       offset <= c->text.made + s->stride;
+	       offset <= c->text.made + s->points.stride;
 }
 
 /* The cursor for a read of s, which then is busy: one that is near, else the
@@ -596,23 +535,6 @@ static void give_cursor(struct fs *fs, struct sized_cursor *c)
 	pthread_mutex_unlock(&fs->exports.lock);
 }
 
-/* The last point at or before offset; NULL: the beginning. */
-static const struct sized_point *point_before(const struct sized *s,
-					      uint64_t offset)
-{
-	size_t low = 0, high = s->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->points[middle].offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low > 0 ? &s->points[low - 1] : NULL;
-}
-
 /* For the scans of reads. */
 static bool has_given_up(void)
 {
@@ -634,7 +556,8 @@ static int place_cursor(struct fs *fs, struct sized_cursor *c, uint64_t offset)
 		return err;
 	c->text.query->stop = has_given_up;
 	buf_reset(&c->window);
-	err = sized_text_seek(fs, &c->text, point_before(s, offset));
+	err = sized_text_seek(fs, &c->text,
+			      sized_points_before(&s->points, offset));
 	c->placed = !err;
 	return err;
 }

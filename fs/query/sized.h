@@ -42,8 +42,8 @@ int sized_attr(struct fs *fs, struct node *node, struct stat *st,
 
 /* An open export does not end before it is closed, as often as it was opened:
  * *out stands for what the caller's user (loop_uid) has of it. 0 or -ESTALE, or
- * -EBUSY if it were that user's ninth: one who is neither root nor whose the
- * mount is may have half of all open, each counted once, whoever else has it. */
+ * -EBUSY if it were that user's ninth: who is neither root nor whose the mount
+ * is may have half of all open, each counted once, whoever else has it. */
 int sized_open(struct fs *fs, struct node *node, struct sized_user **out);
 void sized_close(struct fs *fs, struct sized_user *user);
 

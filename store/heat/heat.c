@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
-#include "store/base/mutex.h"
+#include "store/base/threads/mutex.h"
 #include "store/heat/heat.h"
 #include "store/heat/heat_map.h"
 

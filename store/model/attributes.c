@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
-#include "store/base/reference.h"
+#include "store/base/threads/reference.h"
 #include "store/model/attributes.h"
 
 /* The bytes of names and values lie behind the items. */

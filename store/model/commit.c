@@ -1,7 +1,7 @@
 #include <assert.h>
 
 #include "store/base/coding.h"
-#include "store/base/mutex.h"
+#include "store/base/threads/mutex.h"
 #include "store/engine/read/snapshot.h"
 #include "store/engine/run/write.h"
 #include "store/model/bury.h"

@@ -1,7 +1,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "store/base/reference.h"
+#include "store/base/threads/reference.h"
 #include "store/engine/read/snapshot.h"
 #include "store/model/attributes.h"
 #include "store/model/model.h"

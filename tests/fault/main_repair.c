@@ -122,6 +122,7 @@ static void damage(struct sweep *w, const char *name, size_t every,
 	/* The store's own handle has given its lease back. */
 	must(volume_mem_other(w->volume, &other), "another");
 	must(other->ops->remove(other, name), "remove");
+	other->ops->close(other);
 	judge(w, name, "removed, of", content.size, RUIN_CELLS);
 	w->volume->ops->close(w->volume);
 	w->volume = whole;

@@ -1,7 +1,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "store/base/reference.h"
+#include "store/base/threads/reference.h"
 #include "store/engine/compact/gc.h"
 
 struct gc_rules *gc_rules_get(struct gc_rules *r)

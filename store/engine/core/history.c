@@ -356,9 +356,9 @@ static int missing_space(struct engine *e, const struct version *v,
 	*bytes = 0;
 	if (err < 0)
 		return err;
-	*bytes = missing_of(
-		space.total_size,
-		space.available_size + atomic_load(&e->owner.obsolete_size));
+	*bytes = missing_of(space.total_size,
+			    space.available_size +
+				    atomic_load(&e->owner.obsolete_size));
 	if (quota > 0)
 		used = tree_size(v) + history_size(v);
 	missing = missing_of(quota, used < quota ? quota - used : 0);

@@ -48,8 +48,9 @@ int history_forget(struct engine *e, uint64_t seq);
 /* The same for lack of space, which the event log tells. */
 int history_give_up(struct engine *e, uint64_t seq);
 
-/* Whether space, of the disk or of quota, is short and no history file is left that could go: one that
- * was written now would go the next second. Takes lock. */
+/* Whether space, of the disk or of the quota, is short and no history file is
+ * left that could go: one that was written now would go the next second. Takes
+ * lock. */
 bool history_has_no_room(struct engine *e);
 
 /* Bytes of the history files of v, and of the large values that are there for

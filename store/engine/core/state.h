@@ -175,7 +175,7 @@ struct engine {
 	} tick;
 
 	_Atomic uint64_t history_us, history_size; /* see history_keep */
-	_Atomic uint64_t quota; /* see store_set_quota */
+	_Atomic uint64_t quota;                    /* see store_set_quota */
 	_Atomic uint64_t loading_size; /* bytes of bulk loads, as each tells */
 	_Atomic int error;             /* the first that made it read-only; 0 */
 	struct engine_counters {

@@ -4,7 +4,7 @@
 
 #include "store/base/coding.h"
 #include "store/base/err.h"
-#include "store/base/reference.h"
+#include "store/base/threads/reference.h"
 #include "store/engine/files/memtable.h"
 #include "store/engine/memory/covers.h"
 #include "store/engine/memory/parts.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
-#include "store/base/reference.h"
+#include "store/base/threads/reference.h"
 #include "store/engine/files/manifest_name.h"
 #include "store/engine/files/runs.h"
 #include "store/engine/files/version.h"

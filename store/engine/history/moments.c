@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/base/reference.h"
+#include "store/base/threads/reference.h"
 #include "store/engine/history/moments.h"
 
 #define SECOND_US UINT64_C(1000000)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "store/base/err.h"
-#include "store/base/reference.h"
+#include "store/base/threads/reference.h"
 #include "store/engine/history/past_file.h"
 
 /* Facts, shares and both keys are one allocation, in this order. */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
-#include "store/base/reference.h"
+#include "store/base/threads/reference.h"
 #include "store/base/watch/cost.h"
 #include "store/engine/core/space.h"
 #include "store/engine/core/state.h"

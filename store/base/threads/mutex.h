@@ -1,5 +1,5 @@
-#ifndef STORE_BASE_MUTEX_H
-#define STORE_BASE_MUTEX_H
+#ifndef STORE_BASE_THREADS_MUTEX_H
+#define STORE_BASE_THREADS_MUTEX_H
 
 #include <pthread.h>
 

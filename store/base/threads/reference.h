@@ -1,5 +1,5 @@
-#ifndef STORE_BASE_REFERENCE_H
-#define STORE_BASE_REFERENCE_H
+#ifndef STORE_BASE_THREADS_REFERENCE_H
+#define STORE_BASE_THREADS_REFERENCE_H
 
 #include <assert.h>
 #include <stdatomic.h>
