@@ -5,13 +5,14 @@
 
 /*
  * How much of the recent past a store keeps, for store_moment: a setting of the
- * store, which it has until it is changed, and what there is by it. A new store
- * has what its opening said, and programs for users say a day. What merges would
- * drop and some moment still sees takes space of its own; it goes when it is
- * older, more than it may be, or when space is short. The past begins when it is
+ * store, which it has until it is changed, and what there is by it. A store has
+ * none at first, but what programs for users make keeps a day. What merges drop
+ * and some moment still sees takes space of its own; it goes when it is older,
+ * more than it may be, or when space is short. The past begins when it is
  * switched on.
  */
 struct store;
+struct store_options;
 
 #define STORE_HISTORY_DAY_US UINT64_C(86400000000)
 
@@ -32,6 +33,13 @@ void store_history(struct store *s, struct history *out);
  * once; with keep_us 0 all does, and who reads at a moment is told so. Errors
  * as of store_set_attributes. */
 int store_set_history(struct store *s, uint64_t keep_us, uint64_t max_size);
+
+/* store_set_history, if s was never written to. */
+int store_begin_history(struct store *s, uint64_t keep_us);
+
+/* As store_open; with create, what was never written to keeps a day of it. */
+int store_open_kept(const char *where, const struct store_options *o,
+		    struct store **out);
 
 /* The attribute of the store that is the setting: of no use but to tell it from
  * others. */

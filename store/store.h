@@ -81,9 +81,6 @@ struct store;
 /* Start from store_options_init. The struct is read by the open alone. */
 struct store_options {
 	bool create; /* make the store if there is none */
-	/* With create: what history (history.h) a store has that was never
-	 * written to, in us; 0: none. */
-	uint64_t history_us;
 	/* Nothing is changed on the volume, which need not be writable: every
 	 * write is refused with -ERR_store_readonly. Any number may have the
 	 * store open so at once, but nobody to write meanwhile. With create, a

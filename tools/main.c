@@ -182,7 +182,6 @@ static int open_store(const char *directory, unsigned int flags,
 	store_options_init(&options);
 	options.beside = true;
 	options.create = flags & VERB_CREATES;
-	options.history_us = STORE_HISTORY_DAY_US;
 	options.read_only = flags & VERB_READS;
 	options.background = false;
 	options.holder = holder;

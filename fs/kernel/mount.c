@@ -229,7 +229,6 @@ static int open_store(const struct mount_options *o, const char *store,
 	store_options_init(&so);
 	so.beside = true;
 	so.create = !o->read_only;
-	so.history_us = STORE_HISTORY_DAY_US;
 	so.read_only = o->read_only;
 	so.background = true;
 	so.sync_interval_ms = o->commit_seconds * 1000;

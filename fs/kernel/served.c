@@ -242,7 +242,7 @@ int served_open(const char *directory, const struct store_options *o,
 
 	*served = (struct served){ .directory = directory, .root = -1 };
 	do {
-		err = store_open(directory, o, out);
+		err = store_open_kept(directory, o, out);
 		if (err != -ERR_store_in_use)
 			break;
 		served_release(served);

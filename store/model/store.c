@@ -161,9 +161,6 @@ int store_open_volume(struct volume *v, const struct store_options *o,
 	pthread_mutex_init(&s->writing, NULL);
 	pthread_mutex_init(&s->schema_lock, NULL);
 	err = open_engine(s, o);
-	if (err == 0 && o->create && o->history_us > 0 && !o->read_only &&
-	    engine_visible_seq(s->engine) == 0)
-		err = store_set_history(s, o->history_us, 0);
 	if (err < 0) {
 		if (s->engine)
 			engine_abandon(s->engine);

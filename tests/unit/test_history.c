@@ -322,12 +322,11 @@ static void open_again(void)
 	struct store *again;
 
 	history_options(&o);
-	o.create = true;
-	o.history_us = STORE_HISTORY_DAY_US;
 	ck_assert_int_eq(volume_mem_kill_clone(store_volume(store), &clone), 0);
 	ck_assert_int_eq(store_open_volume(clone, &o, &again), 0);
 	ck_assert_int_eq(store_close(store), 0);
 	store = again;
+	ck_assert_int_eq(store_begin_history(store, STORE_HISTORY_DAY_US), 0);
 }
 
 /* What a new store keeps its opening says; one that was written to keeps what

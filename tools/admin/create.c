@@ -50,10 +50,9 @@ static int make_store(const char *directory)
 		 (int)getpid());
 	store_options_init(&options);
 	options.create = options.fresh = true;
-	options.history_us = STORE_HISTORY_DAY_US;
 	options.background = false;
 	options.holder = holder;
-	err = store_open(directory, &options, &s);
+	err = store_open_kept(directory, &options, &s);
 	return err < 0 ? err : store_close(s);
 }
 

@@ -118,9 +118,8 @@ static int load_into(const char *directory, struct input *in,
 	store_options_init(&options);
 	options.beside = true;
 	options.create = true;
-	options.history_us = STORE_HISTORY_DAY_US;
 	options.holder = "a tabletfs load";
-	err = store_open(directory, &options, &s);
+	err = store_open_kept(directory, &options, &s);
 	if (err < 0)
 		return err;
 	err = load_all(s, in, counts);

@@ -1,5 +1,10 @@
+#include <errno.h>
+#include <stdio.h>
+
 #include "store/base/coding.h"
+#include "store/base/err.h"
 #include "store/engine/run/step.h"
+#include "store/engine/run/write.h"
 #include "store/model/schema_load.h"
 
 /* The setting of how much of the past is kept; it is read in schema_load.c. */
@@ -27,4 +32,28 @@ int store_set_history(struct store *s, uint64_t keep_us, uint64_t max_size)
 
 	/* The space is there when this is done. */
 	return err < 0 ? err : engine_trim_history(s->engine);
+}
+
+int store_begin_history(struct store *s, uint64_t keep_us)
+{
+	return engine_visible_seq(s->engine) > 0
+		       ? 0
+		       : store_set_history(s, keep_us, 0);
+}
+
+int store_open_kept(const char *where, const struct store_options *o,
+		    struct store **out)
+{
+	char why[512];
+	int err = store_open(where, o, out);
+
+	if (err < 0 || !o->create || o->read_only)
+		return err;
+	err = store_begin_history(*out, STORE_HISTORY_DAY_US);
+	if (err == 0)
+		return 0;
+	snprintf(why, sizeof(why), "%s", err_detail());
+	store_close(*out);
+	*out = NULL;
+	return err == -ENOMEM ? err : fail(-err, "%s", why);
 }

@@ -123,7 +123,6 @@ static int open_store(struct verb_call *c, struct serving *s)
 	store_options_init(&options);
 	options.beside = true;
 	options.create = true;
-	options.history_us = STORE_HISTORY_DAY_US;
 	options.holder = holder;
 	options.events_fd = s->events_fd;
 	err = served_open(s->directory, &options, &s->service.store, &served);
