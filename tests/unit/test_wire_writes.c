@@ -422,6 +422,64 @@ START_TEST(checks_and_modifies)
 }
 END_TEST
 
+/* The rules of one column make one value, for which the call asks before there
+ * is one; who is not waited for writes nothing; and there are not too many. */
+START_TEST(a_modification_has_one_value)
+{
+	static uint8_t value[1 << 20];
+	static struct proto_read_modify_write_rule rules[100001];
+	struct proto_set_cell set = { str("f"), str("q"), 1000,
+				      bytes_of(value, sizeof(value)), 0 };
+	struct proto_mutation mutation = set_of(&set);
+	struct proto_mutate_row first = { .table_name = TABLE_NAME,
+					  .row_key = str("r"),
+					  .mutations = { &mutation, 1 } };
+	struct proto_read_modify_write_row q = { .table_name = TABLE_NAME,
+						 .row_key = str("r"),
+						 .rules = { rules, 1000 } };
+	struct buf request = BUF_INIT;
+	uint64_t before;
+	size_t i;
+
+	for (i = 0; i < COUNT(rules); i++)
+		rules[i] = (struct proto_read_modify_write_rule){
+			.family_name = str("f"),
+			.column_qualifier = str("q"),
+			.rule_case = nr_read_modify_write_rule_append_value,
+			.append_value = str("."),
+		};
+	ck_assert_int_eq(RUN("MutateRow", mutate_row, &first), CALL_OK);
+	ck_assert_int_eq(
+		proto_encode(&proto_read_modify_write_row_type, &q, &request),
+		0);
+	fake_release(&last);
+	before = count_commits();
+	last = (struct call){ .route = fake_route("ReadModifyWriteRow"),
+			      .request = buf_bytes(&request),
+			      .cancelled = true };
+	fake_run(&last, &service);
+	ck_assert_int_eq(last.status, CALL_CANCELLED);
+	ck_assert_uint_eq(count_commits(), before);
+	last = (struct call){ .route = fake_route("ReadModifyWriteRow"),
+			      .request = buf_bytes(&request),
+			      .is_short = true };
+	fake_run(&last, &service);
+	ck_assert_int_eq(last.status, CALL_OK);
+	ck_assert_uint_ge(last.granted, 2 * sizeof(value));
+	ck_assert_uint_le(last.granted, 3 * sizeof(value));
+	ck_assert_uint_eq(count_commits(), before + 1);
+	ck_assert_uint_eq(
+		ANSWER(read_modify_write_row_answer)
+			->row->families.at->columns.at->cells.at->value.size,
+		sizeof(value) + 1000);
+	buf_release(&request);
+	q.rules.count = COUNT(rules);
+	ck_assert_int_eq(RUN("ReadModifyWriteRow", read_modify_write_row, &q),
+			 CALL_INVALID_ARGUMENT);
+	ck_assert_ptr_nonnull(strstr(last.text, "100001 are more than"));
+}
+END_TEST
+
 START_TEST(tables_are_made_and_changed)
 {
 	struct proto_gc_rule two = { .rule_case = nr_gc_rule_max_num_versions,
@@ -593,11 +651,11 @@ END_TEST
 int main(void)
 {
 	const TTest *tests[] = {
-		mutations_of_each_kind,    nothing_of_what_fails,
-		the_time_of_the_server,    each_entry_has_a_status,
-		checks_and_modifies,       tables_are_made_and_changed,
-		what_is_not_known_is_told, too_many_rules_are_counted,
-		every_method_of_nothing
+		mutations_of_each_kind,      nothing_of_what_fails,
+		the_time_of_the_server,      each_entry_has_a_status,
+		checks_and_modifies,         a_modification_has_one_value,
+		tables_are_made_and_changed, what_is_not_known_is_told,
+		too_many_rules_are_counted,  every_method_of_nothing
 	};
 
 	return run_suite("wire_writes", setup, teardown, tests, COUNT(tests));
