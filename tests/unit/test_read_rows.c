@@ -225,6 +225,36 @@ START_TEST(what_is_refused)
 }
 END_TEST
 
+/* However deep it is, a filter is wrong, and not we. */
+START_TEST(filters_too_deep_are_refused)
+{
+	struct proto_row_filter filters[120], pair[120][2];
+	struct proto_filter_chain chains[120];
+	struct proto_read_rows q = { .table_name = TABLE_NAME };
+	int i;
+
+	filters[0] = (struct proto_row_filter){
+		.filter_case = nr_row_filter_pass_all_filter,
+		.pass_all_filter = true,
+	};
+	for (i = 1; i < 120; i++) {
+		pair[i][0] = filters[0];
+		pair[i][1] = filters[i - 1];
+		chains[i] = (struct proto_filter_chain){ .filters = { pair[i],
+								      2 } };
+		filters[i] = (struct proto_row_filter){
+			.filter_case = nr_row_filter_chain,
+			.chain = &chains[i],
+		};
+		q.filter = &filters[i];
+		if (i <= FILTER_DEPTH_MAX)
+			expect_rows(&q, "");
+		else
+			expect_error(&q, CALL_INVALID_ARGUMENT);
+	}
+}
+END_TEST
+
 /* Keys are taken apart into more than they were; ranges, while they are. */
 START_TEST(what_is_too_much_names_the_limit)
 {
@@ -685,6 +715,7 @@ int main(void)
 	const TTest *tests[] = { names_stand_where_they_change,
 				 rows_of_a_set,
 				 what_is_refused,
+				 filters_too_deep_are_refused,
 				 what_is_too_much_names_the_limit,
 				 every_length,
 				 in_pieces,

@@ -506,6 +506,8 @@ START_TEST(tables_are_made_and_changed)
 	};
 	struct proto_list_tables list = { .parent = INSTANCE, .page_size = 1 };
 	struct proto_delete_table drop = { .name = get.name };
+	struct proto_list_profiles profiles = { .parent = INSTANCE,
+						.page_token = str("t") };
 	struct proto_list_tables_answer *page;
 	struct proto_table *t;
 
@@ -539,6 +541,12 @@ START_TEST(tables_are_made_and_changed)
 	page = ANSWER(list_tables_answer);
 	ck_assert(bytes_equal(page->tables.at->name, get.name));
 	ck_assert_uint_eq(page->next_page_token.size, 0);
+	/* Not what a page ended with, though it is a table's name. */
+	list.page_token = str("t");
+	ck_assert_int_eq(RUN("ListTables", list_tables, &list),
+			 CALL_INVALID_ARGUMENT);
+	ck_assert_int_eq(RUN("ListAppProfiles", list_profiles, &profiles),
+			 CALL_INVALID_ARGUMENT);
 	ck_assert_int_eq(RUN("DeleteTable", delete_table, &drop), CALL_OK);
 	ck_assert_int_eq(RUN("DeleteTable", delete_table, &drop),
 			 CALL_NOT_FOUND);
@@ -581,6 +589,44 @@ START_TEST(what_is_not_known_is_told)
 			 CALL_INVALID_ARGUMENT);
 	table.granularity = 0;
 	ck_assert_int_eq(RUN("CreateTable", create_table, &create), CALL_OK);
+}
+END_TEST
+
+/* A duration is seconds and a part of one, of one sign. */
+START_TEST(durations_are_checked)
+{
+	static const struct {
+		int64_t seconds;
+		int32_t nanos;
+		enum call_status status;
+	} ages[] = {
+		{ 1, 0, CALL_OK },
+		{ 0, 999999999, CALL_OK },
+		{ 0, 1000000000, CALL_INVALID_ARGUMENT },
+		{ 5, INT32_MAX, CALL_INVALID_ARGUMENT },
+		{ 5, -1, CALL_INVALID_ARGUMENT },
+		{ -1, 5, CALL_INVALID_ARGUMENT },
+		{ INT64_MAX, 0, CALL_INVALID_ARGUMENT },
+	};
+	struct proto_duration age = { .seconds = 0 };
+	struct proto_gc_rule rule = { .rule_case = nr_gc_rule_max_age,
+				      .max_age = &age };
+	struct proto_column_family family = { .gc_rule = &rule };
+	struct proto_modification change = { .id = str("f"),
+					     .mod_case = nr_modification_update,
+					     .update = &family };
+	struct proto_modify_families modify = {
+		.name = TABLE_NAME, .modifications = { &change, 1 }
+	};
+	size_t i;
+
+	for (i = 0; i < COUNT(ages); i++) {
+		age.seconds = ages[i].seconds;
+		age.nanos = ages[i].nanos;
+		ck_assert_int_eq(
+			RUN("ModifyColumnFamilies", modify_families, &modify),
+			ages[i].status);
+	}
 }
 END_TEST
 
@@ -655,6 +701,7 @@ int main(void)
 		the_time_of_the_server,      each_entry_has_a_status,
 		checks_and_modifies,         a_modification_has_one_value,
 		tables_are_made_and_changed, what_is_not_known_is_told,
+		durations_are_checked,       durations_are_checked,
 		too_many_rules_are_counted,  every_method_of_nothing
 	};
 
