@@ -1,147 +1,7 @@
-#include "store/base/clock.h"
-#include "store/base/coding.h"
-#include "tests/sim/fake_call.h"
-#include "tests/unit/mem_store.h"
-#include "tests/unit/suite.h"
+#include "tests/unit/wire_fixture.h"
 
 /* Writes over the wire, and tables: what is answered, and what is in the store
  * afterwards. */
-static struct service service;
-static struct proto_arena arena;
-static struct call last; /* the call before */
-
-#define INSTANCE BYTES_LITERAL("projects/p/instances/i")
-#define TABLE_NAME BYTES_LITERAL("projects/p/instances/i/tables/t")
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-
-static struct bytes str(const char *text)
-{
-	return bytes_string(text);
-}
-
-static void setup(void)
-{
-	struct family_spec families[] = {
-		{ .name = str("f") },
-		{ .name = str("sum"), .type = FAMILY_INTSUM },
-	};
-
-	service.store = mem_store(NULL);
-	ck_assert_int_eq(
-		store_create_table(service.store, str("t"), true, families, 2),
-		0);
-}
-
-static void teardown(void)
-{
-	fake_release(&last);
-	proto_arena_release(&arena);
-	ck_assert_int_eq(store_close(service.store), 0);
-}
-
-/* What changes the store says so, and before it is answered: a fake call that
- * sends is told of no change after it. */
-static unsigned int tellings;
-
-static void note_change(void *context)
-{
-	ck_assert_ptr_eq(context, &tellings);
-	ck_assert(!last.ended && last.count == 0);
-	tellings++;
-}
-
-static uint64_t count_commits(void)
-{
-	struct schema *schema = store_schema(service.store);
-	uint64_t count = schema->seq;
-
-	schema_put(schema);
-	return count + store_seq(service.store);
-}
-
-static enum call_status run_bytes(const char *method, struct bytes request)
-{
-	uint64_t before = count_commits();
-	unsigned int told = tellings;
-
-	fake_release(&last);
-	last = (struct call){ .route = fake_route(method), .request = request };
-	service.changed = note_change;
-	service.changed_context = &tellings;
-	fake_run(&last, &service);
-	ck_assert(count_commits() == before || tellings > told);
-	/* A failure says why, and sends nothing. */
-	ck_assert(last.status == CALL_OK || last.text[0]);
-	return last.status;
-}
-
-#define RUN(method, type, request) \
-	run_message(method, &proto_##type##_type, request)
-
-static enum call_status run_message(const char *method,
-				    const struct proto_type *type,
-				    const void *message)
-{
-	struct buf request = BUF_INIT;
-	enum call_status status;
-
-	ck_assert_int_eq(proto_encode(type, message, &request), 0);
-	status = run_bytes(method, buf_bytes(&request));
-	buf_release(&request);
-	return status;
-}
-
-/* The only message of the answer. */
-#define ANSWER(type) ((struct proto_##type *)answer(&proto_##type##_type))
-
-static void *answer(const struct proto_type *type)
-{
-	void *out;
-
-	ck_assert_uint_eq(last.count, 1);
-	ck_assert_int_eq(
-		proto_decode(type, buf_bytes(&last.messages[0]), &arena, &out),
-		0);
-	return out;
-}
-
-/* All cells of the table as "row:family:qualifier:value@time;". */
-static const char *dump(void)
-{
-	static struct buf out;
-	struct scan_range range = { .table = str("t") };
-	struct scan *scan;
-	struct cell c;
-
-	buf_reset(&out);
-	ck_assert_int_eq(scan_open(service.store, NULL, &range, &scan), 0);
-	while (scan_next(scan, CURSOR_VERSION, &c) == 1) {
-		bool is_sum = c.aggregate == AGGREGATE_SUM;
-
-		buf_printf(&out, "%.*s:%.*s:%.*s:", (int)c.row.size, c.row.data,
-			   (int)c.family.size, c.family.data,
-			   (int)c.qualifier.size, c.qualifier.data);
-		if (is_sum)
-			buf_printf(&out, "%lld",
-				   (long long)get_u64be(c.value.data));
-		else
-			buf_printf(&out, "%.*s", (int)c.value.size,
-				   c.value.data);
-		buf_printf(&out, "@%llu;", (unsigned long long)c.timestamp_us);
-	}
-	scan_close(scan);
-	ck_assert_int_eq(buf_terminate(&out), 0);
-	return (const char *)out.data;
-}
-
-static struct proto_mutation set_of(struct proto_set_cell *set)
-{
-	return (struct proto_mutation){
-		.mutation_case = nr_mutation_set_cell,
-		.set_cell = set,
-	};
-}
-
 START_TEST(mutations_of_each_kind)
 {
 	struct proto_set_cell set = { str("f"), str("q"), 1000, str("v"), 0 };
@@ -506,8 +366,6 @@ START_TEST(tables_are_made_and_changed)
 	};
 	struct proto_list_tables list = { .parent = INSTANCE, .page_size = 1 };
 	struct proto_delete_table drop = { .name = get.name };
-	struct proto_list_profiles profiles = { .parent = INSTANCE,
-						.page_token = str("t") };
 	struct proto_list_tables_answer *page;
 	struct proto_table *t;
 
@@ -541,12 +399,6 @@ START_TEST(tables_are_made_and_changed)
 	page = ANSWER(list_tables_answer);
 	ck_assert(bytes_equal(page->tables.at->name, get.name));
 	ck_assert_uint_eq(page->next_page_token.size, 0);
-	/* Not what a page ended with, though it is a table's name. */
-	list.page_token = str("t");
-	ck_assert_int_eq(RUN("ListTables", list_tables, &list),
-			 CALL_INVALID_ARGUMENT);
-	ck_assert_int_eq(RUN("ListAppProfiles", list_profiles, &profiles),
-			 CALL_INVALID_ARGUMENT);
 	ck_assert_int_eq(RUN("DeleteTable", delete_table, &drop), CALL_OK);
 	ck_assert_int_eq(RUN("DeleteTable", delete_table, &drop),
 			 CALL_NOT_FOUND);
@@ -592,90 +444,6 @@ START_TEST(what_is_not_known_is_told)
 }
 END_TEST
 
-/* A duration is seconds and a part of one, of one sign. */
-START_TEST(durations_are_checked)
-{
-	static const struct {
-		int64_t seconds;
-		int32_t nanos;
-		enum call_status status;
-	} ages[] = {
-		{ 1, 0, CALL_OK },
-		{ 0, 999999999, CALL_OK },
-		{ 0, 1000000000, CALL_INVALID_ARGUMENT },
-		{ 5, INT32_MAX, CALL_INVALID_ARGUMENT },
-		{ 5, -1, CALL_INVALID_ARGUMENT },
-		{ -1, 5, CALL_INVALID_ARGUMENT },
-		{ INT64_MAX, 0, CALL_INVALID_ARGUMENT },
-	};
-	struct proto_duration age = { .seconds = 0 };
-	struct proto_gc_rule rule = { .rule_case = nr_gc_rule_max_age,
-				      .max_age = &age };
-	struct proto_column_family family = { .gc_rule = &rule };
-	struct proto_modification change = { .id = str("f"),
-					     .mod_case = nr_modification_update,
-					     .update = &family };
-	struct proto_modify_families modify = {
-		.name = TABLE_NAME, .modifications = { &change, 1 }
-	};
-	size_t i;
-
-	for (i = 0; i < COUNT(ages); i++) {
-		age.seconds = ages[i].seconds;
-		age.nanos = ages[i].nanos;
-		ck_assert_int_eq(
-			RUN("ModifyColumnFamilies", modify_families, &modify),
-			ages[i].status);
-	}
-}
-END_TEST
-
-/* Too many rules are counted as they were written, whatever pairs they are kept
- * as. */
-START_TEST(too_many_rules_are_counted)
-{
-	static struct proto_gc_rule many[100000];
-	struct proto_gc_rules all = { .rules = { many, 64 } };
-	struct proto_gc_rules half = { .rules = { many + 1, 40 } };
-	struct proto_gc_rule rule = { .rule_case = nr_gc_rule_union_,
-				      .union_ = (void *)&all };
-	struct proto_column_family family = { .gc_rule = &rule };
-	struct proto_modification change = { .id = str("f"),
-					     .mod_case = nr_modification_update,
-					     .update = &family };
-	struct proto_modify_families modify = {
-		.name = TABLE_NAME, .modifications = { &change, 1 }
-	};
-	static const size_t counts[] = { 65, 400, 100000 };
-	char want[64];
-	size_t i;
-
-	for (i = 0; i < COUNT(many); i++)
-		many[i] = (struct proto_gc_rule){
-			.rule_case = nr_gc_rule_max_num_versions,
-			.max_num_versions = 2,
-		};
-	ck_assert_int_eq(RUN("ModifyColumnFamilies", modify_families, &modify),
-			 CALL_OK);
-	for (i = 0; i < COUNT(counts); i++) {
-		all.rules.count = counts[i];
-		ck_assert_int_eq(
-			RUN("ModifyColumnFamilies", modify_families, &modify),
-			CALL_INVALID_ARGUMENT);
-		snprintf(want, sizeof(want), "of %zu rules, which may have 64",
-			 counts[i]);
-		ck_assert_ptr_nonnull(strstr(last.text, want));
-	}
-	/* Two of which each alone would do. */
-	many[0].rule_case = nr_gc_rule_intersection;
-	many[0].intersection = (void *)&half;
-	all.rules.count = 41;
-	ck_assert_int_eq(RUN("ModifyColumnFamilies", modify_families, &modify),
-			 CALL_INVALID_ARGUMENT);
-	ck_assert_ptr_nonnull(strstr(last.text, "of 80 rules"));
-}
-END_TEST
-
 /* Every method, of nothing, and of bytes that are no message. */
 START_TEST(every_method_of_nothing)
 {
@@ -701,8 +469,7 @@ int main(void)
 		the_time_of_the_server,      each_entry_has_a_status,
 		checks_and_modifies,         a_modification_has_one_value,
 		tables_are_made_and_changed, what_is_not_known_is_told,
-		durations_are_checked,       durations_are_checked,
-		too_many_rules_are_counted,  every_method_of_nothing
+		every_method_of_nothing
 	};
 
 	return run_suite("wire_writes", setup, teardown, tests, COUNT(tests));
