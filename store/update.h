@@ -50,6 +50,13 @@ int write_append(struct write *w, struct bytes family, struct bytes qualifier,
 int write_increment(struct write *w, struct bytes family,
 		    struct bytes qualifier, int64_t amount, struct cell *cell);
 
+/* As write_append, but a large value is not read, and of what it has only the
+ * last chunk is written anew: *large is the new one, to be put, and cell->value
+ * empty. Else *large is NULL. */
+int write_append_large(struct write *w, struct bytes family,
+		       struct bytes qualifier, struct bytes value,
+		       struct cell *cell, struct large **large);
+
 /* For decide: as write_add_all, to the column's newest version, or one at the
  * time of the update if there is none; *timestamp_us, if not NULL, is which. */
 int write_add_newest(struct write *w, struct bytes family,

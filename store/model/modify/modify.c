@@ -199,6 +199,7 @@ static int measure_rule(struct modifying *m, struct column *c,
 			const struct modify_rule *r)
 {
 	uint64_t before = c->size;
+	int err;
 
 	if (r->is_increment && c->exists && c->size != 8)
 		return fail(ERR_not_a_number,
@@ -207,16 +208,13 @@ static int measure_rule(struct modifying *m, struct column *c,
 	c->size = r->is_increment ? 8 : c->size + r->value.size;
 	c->exists = true;
 	m->total += c->size - before;
-	if (c->size > STORE_VALUE_MAX)
-		return fail(ERR_value_too_large,
-			    "value has %llu bytes, at most %u are allowed",
-			    (unsigned long long)c->size, STORE_VALUE_MAX);
-	if (m->total > BATCH_SIZE_MAX)
+	err = write_check_size(c->size);
+	if (err == 0 && m->total > BATCH_SIZE_MAX)
 		return fail(ERR_batch_too_large,
 			    "the new values have more than %u bytes together: "
 			    "change fewer columns at once",
 			    BATCH_SIZE_MAX);
-	return 0;
+	return err;
 }
 
 /* Looks the columns up and follows the rules in their order, so that of what is
