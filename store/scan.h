@@ -58,6 +58,12 @@ struct scan_range {
 	/* Large values are not read: of such a cell value is empty, and
 	 * cell_size and scan_open_large tell of it. */
 	bool keep_large;
+	/* If not NULL, asked before a large value is brought into memory, be it
+	 * to be given or for the filter: whether the scan may have so many
+	 * bytes for values, in all; it has one at a time. If not, scan_next or
+	 * scan_seek returns -EAGAIN, and the next scan_next asks again. Without
+	 * it what the scan has counts as MEMORY_VALUES, in any case. */
+	bool (*room)(uint64_t size);
 };
 
 /* range is borrowed for the call, but for its filter. */
@@ -115,12 +121,13 @@ void scan_rest(struct scan *scan);
 int scan_next(struct scan *scan, enum cursor_step step, struct cell *cell);
 
 /*
- * Both may also return -EAGAIN, where pause says so: the scan has come so far,
- * past cells that it does not give, and the next scan_next, with whatever step,
- * goes on from there with what was begun. Each comes further, so it ends: by
- * STORE_STOP_CELLS cells, or by some of what the filter does with one. Inside a
- * row that a condition of the filter decides about, only cells that it is shown
- * count, and backwards nothing pauses in one that has no cell.
+ * Both may also return -EAGAIN, where pause or room say so: the scan has come
+ * so far, past cells that it does not give, and the next scan_next, with
+ * whatever step, goes on from there with what was begun. Each of pause comes
+ * further, so it ends: by STORE_STOP_CELLS cells, or by some of what the filter
+ * does with one. Inside a row that a condition of the filter decides about,
+ * only cells that it is shown count, and backwards nothing pauses in one that
+ * has no cell.
  *
  * scan_position, after -EAGAIN only: the row that it came to, of which some may
  * be left; all rows before it in the scan's order are done. Empty: it has not
@@ -131,6 +138,9 @@ int scan_position(struct scan *scan, struct bytes *row);
 /* Continues with the first row at or after (reverse: at or before) row. Returns
  * what scan_next does. */
 int scan_seek(struct scan *scan, struct bytes row, struct cell *cell);
+
+/* The bytes of memory that the scan has for a large value now. */
+size_t scan_value_memory(const struct scan *scan);
 
 /* What a filter labelled the cell given last; mostly empty. Lives as long as
  * the filter. */

@@ -19,6 +19,7 @@
 #include "store/history.h"
 #include "store/inspect.h"
 #include "store/large.h"
+#include "store/modify.h"
 #include "store/regex.h"
 #include "store/repair.h"
 #include "store/scan.h"
@@ -42,7 +43,8 @@
  *   admin.h       making and changing them
  *   cell.h        what reads give
  *   write.h       collecting mutations, committing them
- *   update.h      writes that depend on what is there
+ *   update.h      writes that depend on what is there; modify.h, appending
+ *                 and adding to columns
  *   scan.h        reading; with it filter.h and regex.h, what a scan gives
  *   select.h      what to read, as a user says it; select_scan.h reads it
  *   large.h       values that are read and written in pieces

@@ -50,30 +50,18 @@ int write_append(struct write *w, struct bytes family, struct bytes qualifier,
 int write_increment(struct write *w, struct bytes family,
 		    struct bytes qualifier, int64_t amount, struct cell *cell);
 
+/* As write_append, but a large value is not read, and of what it has only the
+ * last chunk is written anew: *large is the new one, to be put, and cell->value
+ * empty. Else *large is NULL. */
+int write_append_large(struct write *w, struct bytes family,
+		       struct bytes qualifier, struct bytes value,
+		       struct cell *cell, struct large **large);
+
 /* For decide: as write_add_all, to the column's newest version, or one at the
  * time of the update if there is none; *timestamp_us, if not NULL, is which. */
 int write_add_newest(struct write *w, struct bytes family,
 		     struct bytes qualifier, const int64_t *numbers,
 		     size_t count, uint64_t *timestamp_us);
-
-/* A rule of Bigtable's ReadModifyWriteRow. */
-struct modify_rule {
-	struct bytes family, qualifier;
-	bool is_increment;
-	struct bytes value; /* to append */
-	int64_t amount;     /* to add */
-};
-
-/*
- * Bigtable's ReadModifyWriteRow: applies the rules in order, all or none.
- * cells, room for count, is set to the new versions in scan order, one a
- * column, and their number is returned. Their values live in memory, whose
- * content they replace; the rest is as in the rules. -ERR_bad_argument without
- * rules, and what write_append and write_increment fail with.
- */
-int store_modify(struct store *s, struct bytes table, struct bytes row,
-		 const struct modify_rule *rules, size_t count, bool sync,
-		 struct cell *cells, struct buf *memory);
 
 /* Bigtable's CheckAndMutateRow: what to ask of a row, and what to do then. As
  * every other commit waits, the filter's regular expressions may take 100 ms of

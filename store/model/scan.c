@@ -66,6 +66,11 @@ struct scan {
 	bool loaded;
 	struct buf value;
 	struct bytes blob; /* its references, when it is loaded; the cursor's */
+	bool (*room)(uint64_t size); /* for it; NULL: it is */
+	size_t counted;              /* as so many bytes of memory's */
+	struct memory *memory;
+	bool owes; /* owed is to be given, when there is room for its value */
+	struct cell owed;
 
 	/* Of the cell given last: the run's epochs, and its label. */
 	uint64_t given_family, given_column;
@@ -75,12 +80,50 @@ struct scan {
 /* Bytes: a buffer that has grown larger is not kept for the next value. */
 #define KEEP_SIZE (4 << 20)
 
+/* Counts the memory of the value as it is now, unless others do. */
+static void count_value(struct scan *scan)
+{
+	size_t now = scan->room ? 0 : scan->value.capacity;
+
+	if (now == scan->counted)
+		return;
+	memory_hold(scan->memory, MEMORY_VALUES, now);
+	memory_give(scan->memory, MEMORY_VALUES, scan->counted);
+	scan->counted = now;
+}
+
+static void release_value(struct scan *scan)
+{
+	scan->loaded = false;
+	buf_release(&scan->value);
+	count_value(scan);
+}
+
 /* The present cell is left. */
 static void forget_value(struct scan *scan)
 {
-	scan->loaded = false;
+	scan->loaded = scan->owes = false;
 	if (scan->value.capacity > KEEP_SIZE)
-		buf_release(&scan->value);
+		release_value(scan);
+}
+
+/* Memory for a large value, and no more. -EAGAIN if there is no room. */
+static int fit_value(struct scan *scan, const struct cell *cell)
+{
+	size_t size = (size_t)cell_size(cell);
+	int err;
+
+	buf_reset(&scan->value);
+	/* No value has more: reading it tells what is wrong. */
+	if (size <= scan->value.capacity || size > BLOB_VALUE_SIZE_MAX)
+		return 0;
+	/* What is there goes first: the two are never there at once. */
+	release_value(scan);
+	if (scan->room && !scan->room(size))
+		return -EAGAIN;
+	err = buf_fit(&scan->value, size);
+	count_value(scan);
+	return err;
 }
 
 /* Brings the large value of the present cell, or of a copy, into memory, where
@@ -91,14 +134,17 @@ static int load_value(void *context, struct cell *cell)
 	int err = 0;
 
 	if (!scan->loaded) {
-		buf_reset(&scan->value);
 		scan->blob = cell->blob;
-		err = cursor_load(scan->cursor, cell, &scan->value);
+		err = fit_value(scan, cell);
+		if (err == 0)
+			err = cursor_load(scan->cursor, cell, &scan->value);
 		scan->loaded = err == 0;
 	}
+	if (err < 0)
+		return err;
 	cell->value = buf_bytes(&scan->value);
 	cell->blob = BYTES_NONE;
-	return err;
+	return 0;
 }
 
 /* A scan is a read where it begins, and then for as much as a block. */
@@ -116,13 +162,17 @@ static void sample(struct scan *scan, const struct cell *cell)
 
 /* Ends each call that gives a cell: counts it, brings a large value into memory
  * or, if it is to be kept where it is, forgets it there again, which a filter
- * may have asked for. 1, 0 or an error. */
+ * may have asked for. A cell for whose value there is no room is owed. 1, 0 or
+ * an error. */
 static int give(struct scan *scan, int result, struct cell *cell)
 {
 	int err = 0;
 
 	if (result == 1 && cell->blob.size > 0 && !scan->keep_large)
 		err = load_value(scan, cell);
+	scan->owes = err == -EAGAIN;
+	if (scan->owes)
+		scan->owed = *cell;
 	if (scan->loaded && scan->keep_large) {
 		if (result == 1 && cell->value.size > 0 &&
 		    cell->value.data == scan->value.data) {
@@ -181,6 +231,8 @@ int scan_open(struct store *s, const struct snapshot *snapshot,
 		return -ENOMEM;
 	*scan = (struct scan){
 		.engine = s->engine,
+		.memory = store_memory(s),
+		.room = range->room,
 		.heat = s->sampler.heat,
 		.table = id,
 		.reverse = range->reverse,
@@ -232,7 +284,7 @@ void scan_close(struct scan *scan)
 	free(scan->run);
 	rows_close(scan->rows);
 	buf_release(&scan->decoded);
-	buf_release(&scan->value);
+	release_value(scan);
 	buf_release(&scan->start);
 	buf_release(&scan->end);
 	buf_release(&scan->row);
@@ -242,13 +294,12 @@ void scan_close(struct scan *scan)
 /* A filter that has something to give yet points at what would go. */
 void scan_rest(struct scan *scan)
 {
-	if (scan->paused || scan->held)
+	if (scan->paused || scan->held || scan->owes)
 		return;
 	if (scan->run && ((scan->at > 0 && !scan->shown) ||
 			  scan->run->taken < scan->run->count))
 		return;
-	scan->loaded = false;
-	buf_release(&scan->value);
+	release_value(scan);
 	if (scan->rows)
 		rows_rest(scan->rows);
 	else
@@ -567,6 +618,10 @@ static int filtered_next(struct scan *scan, enum cursor_step step,
 /* With a filter, what is given is what comes out of it. */
 int scan_next(struct scan *scan, enum cursor_step step, struct cell *cell)
 {
+	if (scan->owes) {
+		*cell = scan->owed;
+		return give(scan, 1, cell);
+	}
 	return give(scan,
 		    scan->run ? filtered_next(scan, step, cell)
 			      : raw_next(scan, step, cell),
@@ -577,6 +632,7 @@ int scan_next(struct scan *scan, enum cursor_step step, struct cell *cell)
  * new one, even if it is the same again. */
 int scan_seek(struct scan *scan, struct bytes row, struct cell *cell)
 {
+	scan->owes = false;
 	if (!scan->run)
 		return give(scan, raw_seek(scan, row, cell), cell);
 	scan->started = true;
@@ -597,11 +653,12 @@ int scan_position(struct scan *scan, struct bytes *row)
 	struct bytes place;
 	size_t end;
 
-	assert(scan->paused || scan->held);
+	assert(scan->paused || scan->held || scan->owes);
 	*row = BYTES_NONE;
-	if (scan->held) {
-		*row = scan->deciding ? buf_bytes(&scan->run->row)
-				      : scan->raw.row;
+	if (scan->owes || scan->held) {
+		*row = scan->owes       ? scan->owed.row
+		       : scan->deciding ? buf_bytes(&scan->run->row)
+					: scan->raw.row;
 		return 0;
 	}
 	place = scan->in_row ? buf_bytes(&scan->row)
@@ -609,6 +666,11 @@ int scan_position(struct scan *scan, struct bytes *row)
 	return place.size == 0 ? 0
 			       : key_part(place, KEY_TABLE_SIZE, &scan->decoded,
 					  row, &end);
+}
+
+size_t scan_value_memory(const struct scan *scan)
+{
+	return scan->value.capacity;
 }
 
 /* Also of a copy: only blob and value are looked at. */

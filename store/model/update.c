@@ -1,6 +1,5 @@
-#include <stdlib.h>
-
 #include "store/base/coding.h"
+#include "store/engine/large/large.h"
 #include "store/engine/read/get.h"
 #include "store/engine/read/snapshot.h"
 #include "store/engine/run/write.h"
@@ -61,25 +60,31 @@ int write_view(struct write *w, const struct snapshot **out)
 	return err;
 }
 
+/* A value up to this is read where it is looked up. */
+#define READ_AT_ONCE ((size_t)64 << 10)
+
 /* The newest version of the column in w->key, as the view shows it: 1 with its
- * time and value, which is all of w->memory, 0 if there is none. A large value
- * is loaded: it is about to be changed. */
-static int newest(struct write *w, struct cell *cell)
+ * time and value, which is all of w->memory, 0 if there is none. A value that
+ * is very large is *large instead, to be put; else that is NULL. */
+static int newest(struct write *w, struct cell *cell, struct large **large)
 {
 	const struct snapshot *view;
-	struct large *large;
 	int result, err = write_view(w, &view);
 
+	*large = NULL;
 	buf_reset(&w->memory);
 	if (err < 0)
 		return err;
 	result = cursor_get(w->s->engine, (const struct engine_snapshot *)view,
-			    buf_bytes(&w->key), cell, &w->memory, &large);
-	if (large) {
-		buf_reset(&w->memory);
-		err = large_load(large, &w->memory);
-		large_put(large);
-	}
+			    buf_bytes(&w->key), cell, &w->memory, large);
+	if (!*large)
+		return result;
+	buf_reset(&w->memory);
+	if (large_size(*large) > READ_AT_ONCE)
+		return result;
+	err = large_load(*large, &w->memory);
+	large_put(*large);
+	*large = NULL;
 	return err < 0 ? err : result;
 }
 
@@ -93,17 +98,18 @@ static int put(struct write *w, struct cell *cell)
 			 cell->value);
 }
 
-/* Begins the new version of a column: its value so far is in w->memory. 1, or 0
- * if there is none. Its time is the update's, but never before that of the
- * newest, or it would not be the newest itself. */
+/* Begins the new version of a column: its value so far is in w->memory, or
+ * *large. 1, or 0 if there is none. Its time is the update's, but never before
+ * that of the newest, or it would not be the newest itself. */
 static int begin(struct write *w, struct bytes family, struct bytes qualifier,
-		 struct cell *cell)
+		 struct cell *cell, struct large **large)
 {
 	int err = write_plain_column(w, family, qualifier);
 	uint64_t now;
 
+	*large = NULL;
 	if (err == 0)
-		err = newest(w, cell);
+		err = newest(w, cell, large);
 	if (err < 0)
 		return err;
 	now = write_now(w);
@@ -116,17 +122,57 @@ static int begin(struct write *w, struct bytes family, struct bytes qualifier,
 	return err;
 }
 
+/* Puts a new version of base, which is put, and value: *large, to be put. */
+static int append_to_large(struct write *w, struct large *base,
+			   struct bytes value, const struct cell *cell,
+			   struct large **large)
+{
+	int err = write_check_size(large_size(base) + value.size);
+
+	if (err == 0)
+		err = large_append(w->s->engine, base, value, large);
+	large_put(base);
+	if (err == 0)
+		err = write_set_large(w, cell->family, cell->qualifier,
+				      cell->timestamp_us, *large);
+	if (err < 0) {
+		large_put(*large);
+		*large = NULL;
+	}
+	return err;
+}
+
 /* Appending nothing to a column that is not there makes an empty version. */
+int write_append_large(struct write *w, struct bytes family,
+		       struct bytes qualifier, struct bytes value,
+		       struct cell *cell, struct large **large)
+{
+	struct large *base;
+	int err = begin(w, family, qualifier, cell, &base);
+
+	*large = NULL;
+	if (err < 0)
+		return err;
+	cell->value = cell->blob = BYTES_NONE;
+	if (base)
+		return append_to_large(w, base, value, cell, large);
+	err = buf_add_bytes(&w->memory, value);
+	return err < 0 ? err : put(w, cell);
+}
+
 int write_append(struct write *w, struct bytes family, struct bytes qualifier,
 		 struct bytes value, struct cell *cell)
 {
+	struct large *large;
 	struct cell made;
-	int err = begin(w, family, qualifier, &made);
+	int err =
+		write_append_large(w, family, qualifier, value, &made, &large);
 
-	if (err >= 0)
-		err = buf_add_bytes(&w->memory, value);
-	if (err == 0)
-		err = put(w, &made);
+	if (err == 0 && large && cell)
+		err = large_load(large, &w->memory);
+	if (err == 0 && large && cell)
+		made.value = buf_bytes(&w->memory);
+	large_put(large);
 	if (err == 0 && cell)
 		*cell = made;
 	return err;
@@ -137,17 +183,20 @@ int write_increment(struct write *w, struct bytes family,
 		    struct bytes qualifier, int64_t amount, struct cell *cell)
 {
 	struct cell made;
-	uint64_t number = 0;
+	uint64_t number = 0, size;
 	uint8_t bytes[8];
-	int err = begin(w, family, qualifier, &made);
+	struct large *large;
+	int err = begin(w, family, qualifier, &made, &large);
 
+	size = large ? large_size(large) : w->memory.size;
+	large_put(large);
 	if (err < 0)
 		return err;
 	/* A value that is there has to be a number, even an empty one. */
-	if (err == 1 && w->memory.size != 8)
+	if (err == 1 && size != 8)
 		return fail(ERR_not_a_number,
-			    "increment on non-64-bit value: it has %zu bytes",
-			    w->memory.size);
+			    "increment on non-64-bit value: it has %llu bytes",
+			    (unsigned long long)size);
 	if (err == 1)
 		number = get_u64be(w->memory.data);
 	buf_reset(&w->memory);
@@ -186,109 +235,6 @@ int write_add_newest(struct write *w, struct bytes family,
 	if (timestamp_us)
 		*timestamp_us = timestamp;
 	return write_add_all(w, family, qualifier, timestamp, numbers, count);
-}
-
-/* What decide_modify needs, and its results. */
-struct modify {
-	struct bytes table, row;
-	const struct modify_rule *rules;
-	size_t count;       /* of rules */
-	struct cell *cells; /* room for one of each rule */
-	size_t cell_count;  /* results so far */
-	struct buf *memory; /* values, one after another */
-};
-
-/* Takes the cell as a result. Until all are there its value is an offset, in
- * seq, because memory may move; names stay those of the rules. */
-static int take_result(struct modify *m, const struct cell *cell)
-{
-	struct cell *result = &m->cells[m->cell_count++];
-
-	*result = *cell;
-	result->row = m->row;
-	result->seq = m->memory->size;
-	return buf_add_bytes(m->memory, cell->value);
-}
-
-/* In scan order. */
-static int compare_columns(const struct cell *a, const struct cell *b)
-{
-	int order = bytes_compare(a->family, b->family);
-
-	return order ? order : bytes_compare(a->qualifier, b->qualifier);
-}
-
-/* By column, and of one column in the order of the rules: values lie in memory
- * in that order. Only an empty one lies where the next begins, and comes first.
- */
-static int compare_results(const void *a, const void *b)
-{
-	const struct cell *left = a, *right = b;
-	int order = compare_columns(left, right);
-
-	if (order)
-		return order;
-	if (left->seq != right->seq)
-		return left->seq < right->seq ? -1 : 1;
-	return (left->value.size > right->value.size) -
-	       (left->value.size < right->value.size);
-}
-
-/* Sorts the results and keeps the last of each column: a later rule replaced
- * what an earlier one wrote. Returns how many. */
-static int settle_results(struct modify *m)
-{
-	struct cell *cells = m->cells;
-	size_t i, count = 0;
-
-	qsort(cells, m->cell_count, sizeof(*cells), compare_results);
-	for (i = 0; i < m->cell_count; i++) {
-		cells[i].value.data = m->memory->data + cells[i].seq;
-		cells[i].seq = 0;
-		if (count > 0 &&
-		    compare_columns(&cells[count - 1], &cells[i]) == 0)
-			count--;
-		cells[count++] = cells[i];
-	}
-	return (int)count;
-}
-
-/* Each rule sees what the ones before it wrote, through the view. */
-static int decide_modify(void *context, struct write *w)
-{
-	struct modify *m = context;
-	struct cell cell;
-	size_t i;
-	int err = write_row(w, m->table, m->row);
-
-	for (i = 0; i < m->count && err == 0; i++) {
-		const struct modify_rule *r = &m->rules[i];
-
-		err = r->is_increment
-			      ? write_increment(w, r->family, r->qualifier,
-						r->amount, &cell)
-			      : write_append(w, r->family, r->qualifier,
-					     r->value, &cell);
-		if (err == 0)
-			err = take_result(m, &cell);
-	}
-	return err;
-}
-
-/* The results' values are found again by settle_results, when memory moves no
- * more. */
-int store_modify(struct store *s, struct bytes table, struct bytes row,
-		 const struct modify_rule *rules, size_t count, bool sync,
-		 struct cell *cells, struct buf *memory)
-{
-	struct modify m = { table, row, rules, count, cells, 0, memory };
-	int err;
-
-	if (count == 0)
-		return fail(ERR_bad_argument, "no rules were given");
-	buf_reset(memory);
-	err = store_update(s, decide_modify, &m, sync);
-	return err < 0 ? err : settle_results(&m);
 }
 
 /* What decide_check needs. */

@@ -315,7 +315,7 @@ int write_check_timestamp(const struct table *table, uint64_t timestamp_us)
 }
 
 /* The limit is the store's, far below what a list of references could hold. */
-static int check_size(uint64_t size)
+int write_check_size(uint64_t size)
 {
 	if (size > STORE_VALUE_MAX)
 		return fail(ERR_value_too_large,
@@ -441,7 +441,7 @@ int write_set_large(struct write *w, struct bytes family,
 		    struct bytes qualifier, uint64_t timestamp_us,
 		    struct large *value)
 {
-	int err = check_size(large_size(value));
+	int err = write_check_size(large_size(value));
 
 	buf_reset(&w->references);
 	if (err == 0)
@@ -482,7 +482,7 @@ int write_set(struct write *w, struct bytes family, struct bytes qualifier,
 	      uint64_t timestamp_us, struct bytes value)
 {
 	struct large *large;
-	int err = check_size(value.size);
+	int err = write_check_size(value.size);
 
 	if (err == 0)
 		err = write_plain_column(w, family, qualifier);

@@ -70,6 +70,9 @@ uint64_t write_now(const struct write *w);
 /* -ERR_bad_timestamp of one that the table, as it is now, does not take. */
 int write_check_timestamp(const struct table *table, uint64_t timestamp_us);
 
+/* -ERR_value_too_large beyond STORE_VALUE_MAX. */
+int write_check_size(uint64_t size);
+
 /* A timestamp that is that of the commit: where it is in the batch, which is
  * below 2^30, how much before the commit, and whether in milliseconds
  * because its table has those, or in any case. */

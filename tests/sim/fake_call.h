@@ -32,7 +32,8 @@ struct call {
 	bool refused;  /* the last one */
 	bool is_short; /* of memory beyond granted, which is what it lacked */
 	bool lacked;
-	uint64_t kept, granted;
+	bool is_hard; /* what is given back is granted no more */
+	uint64_t kept, granted, wanted;
 	unsigned int runs, rests;
 	void (*at_rest)(void); /* NULL: nothing happens meanwhile */
 	enum call_status status;
@@ -98,7 +99,7 @@ int call_send(struct call *c, struct buf *message)
 bool call_take(struct call *c, size_t size)
 {
 	if (c->is_short && c->kept + size > c->granted) {
-		c->granted = c->kept + size;
+		c->wanted = c->kept + size;
 		c->lacked = true;
 		return false;
 	}
@@ -115,6 +116,16 @@ void call_give(struct call *c, size_t size)
 {
 	FAKE_MUST(size <= c->kept);
 	c->kept -= size;
+	if (c->is_hard)
+		c->granted = c->kept;
+}
+
+/* Before a run: what the one before lacked is there. */
+static inline void fake_grant(struct call *c)
+{
+	if (c->lacked)
+		c->granted = c->wanted;
+	c->lacked = false;
 }
 
 void call_committed(struct call *c)
@@ -174,7 +185,7 @@ static inline void fake_run(struct call *c, struct service *service)
 	enum call_result result;
 
 	do {
-		c->lacked = false;
+		fake_grant(c);
 		result = c->route->run(c, service);
 		FAKE_MUST(result != CALL_PARKED);
 		FAKE_MUST(result != CALL_SHORT || c->lacked);

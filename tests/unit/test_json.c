@@ -302,6 +302,40 @@ START_TEST(appends_and_increments)
 }
 END_TEST
 
+/* However many operations a column has, the result holds its last version; and
+ * no more than some of those before, while it is made. */
+START_TEST(a_result_has_the_last)
+{
+	struct json_result result = JSON_RESULT_INIT;
+	struct buf line = BUF_INIT;
+	struct cell cell;
+	int i;
+
+	buf_add_string(&line, "{\"mutations\": [{\"set\": {\"f\": {\"b\": \"");
+	for (i = 0; i < 100000; i++)
+		buf_add_byte(&line, 'x');
+	buf_add_string(&line, "\"}}}");
+	for (i = 0; i < 300; i++)
+		buf_add_string(&line,
+			       ", {\"increment\": {\"f\": {\"a\": 1}}}"
+			       ", {\"append\": {\"f\": {\"b\": \".\"}}}");
+	buf_add_string(&line, "]}");
+	ck_assert_int_eq(mutation_run_json(store, BYTES_LITERAL("t"),
+					   BYTES_LITERAL("r"), buf_bytes(&line),
+					   false, &result),
+			 0);
+	ck_assert_uint_eq(result.count, 2);
+	ck_assert_uint_le(result.room, 12);
+	json_result_cell(&result, 0, &cell);
+	ck_assert(bytes_equal(cell.value, bytes_of("\0\0\0\0\0\0\1\x2c", 8)));
+	json_result_cell(&result, 1, &cell);
+	ck_assert_uint_eq(cell.value.size, 100300);
+	ck_assert_int_eq(cell.value.data[100299], '.');
+	json_result_release(&result);
+	buf_release(&line);
+}
+END_TEST
+
 START_TEST(adds_and_merges)
 {
 	ck_assert_int_eq(apply("{'add': {'sum': {'a': [{'value': 5, "
@@ -423,7 +457,8 @@ int main(void)
 				 appends_and_increments,
 				 conditions,
 				 otherwise,
+				 a_result_has_the_last,
 				 adds_and_merges };
 
-	return run_suite("json", setup, teardown, tests, 10);
+	return run_suite("json", setup, teardown, tests, 11);
 }

@@ -164,6 +164,10 @@ START_TEST(values_that_grow)
 	const struct modify_rule two = { .family = BYTES_LITERAL("f"),
 					 .qualifier = BYTES_LITERAL("q"),
 					 .value = BYTES_LITERAL("xx") };
+	static const char *const names[] = { "a", "b", "c" };
+	struct modify_rule three[3];
+	struct cell cells[3];
+	size_t i;
 	struct buf memory = BUF_INIT;
 	struct cell cell;
 
@@ -175,6 +179,22 @@ START_TEST(values_that_grow)
 				      &cell, &memory),
 			 -ERR_value_too_large);
 	ck_assert_uint_eq(cell_count(), 1);
+	/* Three together are more than a request may make. */
+	for (i = 0; i < 3; i++) {
+		three[i] = two;
+		three[i].qualifier = str(names[i]);
+		three[i].value = BYTES_NONE;
+		ck_assert_int_eq(write_row(w, str("t"), str("r")), 0);
+		ck_assert_int_eq(write_set(w, str("f"), three[i].qualifier, 1,
+					   bytes_of(zeros, size)),
+				 0);
+		ck_assert_int_eq(store_commit(s, w, false), 0);
+	}
+	ck_assert_int_eq(store_modify(s, str("t"), str("r"), three, 3, false,
+				      cells, &memory),
+			 -ERR_batch_too_large);
+	ck_assert_uint_eq(memory.capacity, 0);
+	ck_assert_uint_eq(cell_count(), 4);
 	buf_release(&memory);
 	munmap(zeros, size);
 }

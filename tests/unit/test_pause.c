@@ -12,8 +12,8 @@
 #define LONG_ROW 5000
 
 static struct store *s;
-static bool pausing;
-static unsigned int pauses;
+static bool pausing, refusing;
+static unsigned int pauses, asked;
 
 static struct bytes str(const char *text)
 {
@@ -23,6 +23,13 @@ static struct bytes str(const char *text)
 static bool pause_now(void)
 {
 	return pausing;
+}
+
+/* Two of three values have to wait. */
+static bool has_room(uint64_t size)
+{
+	ck_assert_uint_gt(size, 0);
+	return !refusing || asked++ % 3 == 0;
 }
 
 /* Rows of CELLS cells, one that is long, and some that are dead but for
@@ -243,14 +250,17 @@ static void compare(unsigned int kind, bool reverse, uint64_t seed,
 				    .start = bounds[0],
 				    .end = bounds[1],
 				    .reverse = reverse,
-				    .pause = pause_now };
+				    .pause = pause_now,
+				    .room = has_room };
 	struct buf plain = BUF_INIT, paused = BUF_INIT;
+	bool refuse = refusing;
 
-	pausing = false;
+	pausing = refusing = false;
 	range.filter = make_filter(kind);
 	read_all(&range, seed, &plain);
 	filter_free(range.filter);
-	pausing = true;
+	pausing = !refuse || seed % 2;
+	refusing = refuse;
 	range.filter = make_filter(kind);
 	read_all(&range, seed, &paused);
 	filter_free(range.filter);
@@ -284,6 +294,93 @@ START_TEST(pauses_change_nothing)
 	for (kind = 0; kind < KINDS; kind++)
 		for (seed = 1; seed < 4; seed++)
 			compare(kind, seed % 2, seed, part);
+}
+END_TEST
+
+/* A store whose values are all large. */
+static void only_large_values(void)
+{
+	struct family_spec specs[] = { { .name = str("f") },
+				       { .name = str("g") } };
+	struct store_options options;
+	char row[16], qualifier[16];
+	unsigned int i, j;
+	struct write *w;
+
+	ck_assert_int_eq(store_close(s), 0);
+	mem_store_options(&options);
+	options.blob_threshold = 1;
+	s = mem_store(&options);
+	ck_assert_int_eq(store_create_table(s, str("t"), false, specs, 2), 0);
+	ck_assert_int_eq(write_new(s, &w), 0);
+	for (i = 0; i < 12; i++) {
+		snprintf(row, sizeof(row), "row3%02u", i);
+		ck_assert_int_eq(write_row(w, str("t"), str(row)), 0);
+		for (j = 0; j < CELLS; j++) {
+			snprintf(qualifier, sizeof(qualifier), "q%04u", j / 2);
+			ck_assert_int_eq(write_set(w, str(j % 3 ? "f" : "g"),
+						   str(qualifier), j,
+						   str(i % 5 ? "a" : "b")),
+					 0);
+		}
+	}
+	ck_assert_int_eq(store_commit(s, w, false), 0);
+	write_free(w);
+}
+
+/* Nor does it change anything if there is no room for values now and then, be
+ * they asked for by a filter or given. */
+START_TEST(want_of_room_changes_nothing)
+{
+	static const struct bytes all[2] = { { 0 } };
+	unsigned int kind, seed;
+
+	only_large_values();
+	for (kind = 0; kind < ALL_KINDS; kind++) {
+		unsigned int before = pauses;
+
+		for (seed = 1; seed < (kind < KINDS ? 5 : 3); seed++) {
+			refusing = true;
+			compare(kind, seed / 2 % 2, seed, all);
+		}
+		ck_assert_uint_gt(pauses, before);
+	}
+	refusing = false;
+}
+END_TEST
+
+/* What a scan has of a value counts for who asks, or as the store's memory, and
+ * a value that is left does not. */
+START_TEST(values_are_counted)
+{
+	static uint8_t value[5 << 20];
+	struct scan_range range = { .table = str("t"), .row = str("row9") };
+	struct memory *memory = store_memory(s);
+	struct scan *scan;
+	struct write *w;
+	struct cell cell;
+	int i;
+
+	ck_assert_int_eq(write_new(s, &w), 0);
+	ck_assert_int_eq(write_row(w, str("t"), str("row9")), 0);
+	ck_assert_int_eq(write_set(w, str("f"), str("q"), 1,
+				   bytes_of(value, sizeof(value))),
+			 0);
+	ck_assert_int_eq(store_commit(s, w, false), 0);
+	write_free(w);
+	for (i = 0; i < 2; i++) {
+		range.room = i ? has_room : NULL;
+		ck_assert_int_eq(scan_open(s, NULL, &range, &scan), 0);
+		ck_assert_int_eq(scan_next(scan, CURSOR_VERSION, &cell), 1);
+		ck_assert_uint_eq(cell.value.size, sizeof(value));
+		ck_assert_uint_eq(scan_value_memory(scan), sizeof(value));
+		ck_assert_uint_eq(memory_used(memory, MEMORY_VALUES),
+				  i ? 0 : sizeof(value));
+		ck_assert_int_eq(scan_next(scan, CURSOR_VERSION, &cell), 0);
+		ck_assert_uint_eq(scan_value_memory(scan), 0);
+		ck_assert_uint_eq(memory_used(memory, MEMORY_VALUES), 0);
+		scan_close(scan);
+	}
 }
 END_TEST
 
@@ -378,9 +475,11 @@ END_TEST
 
 int main(void)
 {
-	const TTest *tests[] = { pauses_change_nothing, a_pause_comes_soon,
-				 a_pause_comes_within_a_row,
-				 a_seek_goes_elsewhere };
+	const TTest *tests[] = {
+		pauses_change_nothing,      want_of_room_changes_nothing,
+		values_are_counted,         a_pause_comes_soon,
+		a_pause_comes_within_a_row, a_seek_goes_elsewhere
+	};
 
-	return run_suite("pause", setup, teardown, tests, 4);
+	return run_suite("pause", setup, teardown, tests, 6);
 }

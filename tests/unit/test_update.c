@@ -263,6 +263,61 @@ START_TEST(many_increments)
 }
 END_TEST
 
+static uint8_t three_mib[3 << 20];
+
+static int grow_large(void *context, struct write *w)
+{
+	struct large *large = NULL;
+	struct cell cell;
+	int i, err = write_row(w, str("t"), str("r"));
+
+	(void)context;
+	for (i = 0; i < 20 && err == 0; i++) {
+		large_put(large);
+		err = write_append_large(w, str("f"), str("large"), str("."),
+					 &cell, &large);
+		ck_assert_uint_eq(large_size(large),
+				  sizeof(three_mib) + 1 + (uint64_t)i);
+		ck_assert_uint_eq(cell.value.size, 0);
+	}
+	large_put(large);
+	if (err == 0)
+		ck_assert_int_eq(
+			write_increment(w, str("f"), str("large"), 1, NULL),
+			-ERR_not_a_number);
+	if (err == 0)
+		err = write_append(w, str("f"), str("large"), str("!"), &cell);
+	ck_assert_uint_eq(cell.value.size, sizeof(three_mib) + 21);
+	ck_assert_mem_eq(cell.value.data, three_mib, sizeof(three_mib));
+	ck_assert_mem_eq(cell.value.data + sizeof(three_mib),
+			 "....................!", 21);
+	return err;
+}
+
+/* What is appended to a large value is written, and no more of it. */
+START_TEST(large_values_are_borrowed)
+{
+	struct store_stats before, after;
+	struct write *w;
+	size_t i;
+
+	for (i = 0; i < sizeof(three_mib); i++)
+		three_mib[i] = (uint8_t)(i * i * 2654435761 >> 13);
+	ck_assert_int_eq(write_new(s, &w), 0);
+	ck_assert_int_eq(write_row(w, str("t"), str("r")), 0);
+	ck_assert_int_eq(write_set(w, str("f"), str("large"), 1,
+				   bytes_of(three_mib, sizeof(three_mib))),
+			 0);
+	ck_assert_int_eq(store_commit(s, w, false), 0);
+	write_free(w);
+	store_stats(s, &before);
+	ck_assert_uint_gt(before.blob_size, 1 << 20);
+	ck_assert_int_eq(store_update(s, grow_large, NULL, false), 0);
+	store_stats(s, &after);
+	ck_assert_uint_lt(after.blob_size - before.blob_size, 10000);
+}
+END_TEST
+
 static void *increments(void *context)
 {
 	struct modify_rule rule = { .family = str("f"),
@@ -322,8 +377,9 @@ int main(void)
 				 expired_stays_expired,
 				 nothing_comes_back_under_a_new_policy,
 				 many_increments,
+				 large_values_are_borrowed,
 				 threads_lose_nothing,
 				 refused_outside };
 
-	return run_suite("update", setup, teardown, tests, 8);
+	return run_suite("update", setup, teardown, tests, 9);
 }

@@ -1,147 +1,7 @@
-#include "store/base/clock.h"
-#include "store/base/coding.h"
-#include "tests/sim/fake_call.h"
-#include "tests/unit/mem_store.h"
-#include "tests/unit/suite.h"
+#include "tests/unit/wire_fixture.h"
 
 /* Writes over the wire, and tables: what is answered, and what is in the store
  * afterwards. */
-static struct service service;
-static struct proto_arena arena;
-static struct call last; /* the call before */
-
-#define INSTANCE BYTES_LITERAL("projects/p/instances/i")
-#define TABLE_NAME BYTES_LITERAL("projects/p/instances/i/tables/t")
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-
-static struct bytes str(const char *text)
-{
-	return bytes_string(text);
-}
-
-static void setup(void)
-{
-	struct family_spec families[] = {
-		{ .name = str("f") },
-		{ .name = str("sum"), .type = FAMILY_INTSUM },
-	};
-
-	service.store = mem_store(NULL);
-	ck_assert_int_eq(
-		store_create_table(service.store, str("t"), true, families, 2),
-		0);
-}
-
-static void teardown(void)
-{
-	fake_release(&last);
-	proto_arena_release(&arena);
-	ck_assert_int_eq(store_close(service.store), 0);
-}
-
-/* What changes the store says so, and before it is answered: a fake call that
- * sends is told of no change after it. */
-static unsigned int tellings;
-
-static void note_change(void *context)
-{
-	ck_assert_ptr_eq(context, &tellings);
-	ck_assert(!last.ended && last.count == 0);
-	tellings++;
-}
-
-static uint64_t count_commits(void)
-{
-	struct schema *schema = store_schema(service.store);
-	uint64_t count = schema->seq;
-
-	schema_put(schema);
-	return count + store_seq(service.store);
-}
-
-static enum call_status run_bytes(const char *method, struct bytes request)
-{
-	uint64_t before = count_commits();
-	unsigned int told = tellings;
-
-	fake_release(&last);
-	last = (struct call){ .route = fake_route(method), .request = request };
-	service.changed = note_change;
-	service.changed_context = &tellings;
-	fake_run(&last, &service);
-	ck_assert(count_commits() == before || tellings > told);
-	/* A failure says why, and sends nothing. */
-	ck_assert(last.status == CALL_OK || last.text[0]);
-	return last.status;
-}
-
-#define RUN(method, type, request) \
-	run_message(method, &proto_##type##_type, request)
-
-static enum call_status run_message(const char *method,
-				    const struct proto_type *type,
-				    const void *message)
-{
-	struct buf request = BUF_INIT;
-	enum call_status status;
-
-	ck_assert_int_eq(proto_encode(type, message, &request), 0);
-	status = run_bytes(method, buf_bytes(&request));
-	buf_release(&request);
-	return status;
-}
-
-/* The only message of the answer. */
-#define ANSWER(type) ((struct proto_##type *)answer(&proto_##type##_type))
-
-static void *answer(const struct proto_type *type)
-{
-	void *out;
-
-	ck_assert_uint_eq(last.count, 1);
-	ck_assert_int_eq(
-		proto_decode(type, buf_bytes(&last.messages[0]), &arena, &out),
-		0);
-	return out;
-}
-
-/* All cells of the table as "row:family:qualifier:value@time;". */
-static const char *dump(void)
-{
-	static struct buf out;
-	struct scan_range range = { .table = str("t") };
-	struct scan *scan;
-	struct cell c;
-
-	buf_reset(&out);
-	ck_assert_int_eq(scan_open(service.store, NULL, &range, &scan), 0);
-	while (scan_next(scan, CURSOR_VERSION, &c) == 1) {
-		bool is_sum = c.aggregate == AGGREGATE_SUM;
-
-		buf_printf(&out, "%.*s:%.*s:%.*s:", (int)c.row.size, c.row.data,
-			   (int)c.family.size, c.family.data,
-			   (int)c.qualifier.size, c.qualifier.data);
-		if (is_sum)
-			buf_printf(&out, "%lld",
-				   (long long)get_u64be(c.value.data));
-		else
-			buf_printf(&out, "%.*s", (int)c.value.size,
-				   c.value.data);
-		buf_printf(&out, "@%llu;", (unsigned long long)c.timestamp_us);
-	}
-	scan_close(scan);
-	ck_assert_int_eq(buf_terminate(&out), 0);
-	return (const char *)out.data;
-}
-
-static struct proto_mutation set_of(struct proto_set_cell *set)
-{
-	return (struct proto_mutation){
-		.mutation_case = nr_mutation_set_cell,
-		.set_cell = set,
-	};
-}
-
 START_TEST(mutations_of_each_kind)
 {
 	struct proto_set_cell set = { str("f"), str("q"), 1000, str("v"), 0 };
@@ -422,6 +282,64 @@ START_TEST(checks_and_modifies)
 }
 END_TEST
 
+/* The rules of one column make one value, for which the call asks before there
+ * is one; who is not waited for writes nothing; and there are not too many. */
+START_TEST(a_modification_has_one_value)
+{
+	static uint8_t value[1 << 20];
+	static struct proto_read_modify_write_rule rules[100001];
+	struct proto_set_cell set = { str("f"), str("q"), 1000,
+				      bytes_of(value, sizeof(value)), 0 };
+	struct proto_mutation mutation = set_of(&set);
+	struct proto_mutate_row first = { .table_name = TABLE_NAME,
+					  .row_key = str("r"),
+					  .mutations = { &mutation, 1 } };
+	struct proto_read_modify_write_row q = { .table_name = TABLE_NAME,
+						 .row_key = str("r"),
+						 .rules = { rules, 1000 } };
+	struct buf request = BUF_INIT;
+	uint64_t before;
+	size_t i;
+
+	for (i = 0; i < COUNT(rules); i++)
+		rules[i] = (struct proto_read_modify_write_rule){
+			.family_name = str("f"),
+			.column_qualifier = str("q"),
+			.rule_case = nr_read_modify_write_rule_append_value,
+			.append_value = str("."),
+		};
+	ck_assert_int_eq(RUN("MutateRow", mutate_row, &first), CALL_OK);
+	ck_assert_int_eq(
+		proto_encode(&proto_read_modify_write_row_type, &q, &request),
+		0);
+	fake_release(&last);
+	before = count_commits();
+	last = (struct call){ .route = fake_route("ReadModifyWriteRow"),
+			      .request = buf_bytes(&request),
+			      .cancelled = true };
+	fake_run(&last, &service);
+	ck_assert_int_eq(last.status, CALL_CANCELLED);
+	ck_assert_uint_eq(count_commits(), before);
+	last = (struct call){ .route = fake_route("ReadModifyWriteRow"),
+			      .request = buf_bytes(&request),
+			      .is_short = true };
+	fake_run(&last, &service);
+	ck_assert_int_eq(last.status, CALL_OK);
+	ck_assert_uint_ge(last.granted, 2 * sizeof(value));
+	ck_assert_uint_le(last.granted, 3 * sizeof(value));
+	ck_assert_uint_eq(count_commits(), before + 1);
+	ck_assert_uint_eq(
+		ANSWER(read_modify_write_row_answer)
+			->row->families.at->columns.at->cells.at->value.size,
+		sizeof(value) + 1000);
+	buf_release(&request);
+	q.rules.count = COUNT(rules);
+	ck_assert_int_eq(RUN("ReadModifyWriteRow", read_modify_write_row, &q),
+			 CALL_INVALID_ARGUMENT);
+	ck_assert_ptr_nonnull(strstr(last.text, "100001 are more than"));
+}
+END_TEST
+
 START_TEST(tables_are_made_and_changed)
 {
 	struct proto_gc_rule two = { .rule_case = nr_gc_rule_max_num_versions,
@@ -526,52 +444,6 @@ START_TEST(what_is_not_known_is_told)
 }
 END_TEST
 
-/* Too many rules are counted as they were written, whatever pairs they are kept
- * as. */
-START_TEST(too_many_rules_are_counted)
-{
-	static struct proto_gc_rule many[100000];
-	struct proto_gc_rules all = { .rules = { many, 64 } };
-	struct proto_gc_rules half = { .rules = { many + 1, 40 } };
-	struct proto_gc_rule rule = { .rule_case = nr_gc_rule_union_,
-				      .union_ = (void *)&all };
-	struct proto_column_family family = { .gc_rule = &rule };
-	struct proto_modification change = { .id = str("f"),
-					     .mod_case = nr_modification_update,
-					     .update = &family };
-	struct proto_modify_families modify = {
-		.name = TABLE_NAME, .modifications = { &change, 1 }
-	};
-	static const size_t counts[] = { 65, 400, 100000 };
-	char want[64];
-	size_t i;
-
-	for (i = 0; i < COUNT(many); i++)
-		many[i] = (struct proto_gc_rule){
-			.rule_case = nr_gc_rule_max_num_versions,
-			.max_num_versions = 2,
-		};
-	ck_assert_int_eq(RUN("ModifyColumnFamilies", modify_families, &modify),
-			 CALL_OK);
-	for (i = 0; i < COUNT(counts); i++) {
-		all.rules.count = counts[i];
-		ck_assert_int_eq(
-			RUN("ModifyColumnFamilies", modify_families, &modify),
-			CALL_INVALID_ARGUMENT);
-		snprintf(want, sizeof(want), "of %zu rules, which may have 64",
-			 counts[i]);
-		ck_assert_ptr_nonnull(strstr(last.text, want));
-	}
-	/* Two of which each alone would do. */
-	many[0].rule_case = nr_gc_rule_intersection;
-	many[0].intersection = (void *)&half;
-	all.rules.count = 41;
-	ck_assert_int_eq(RUN("ModifyColumnFamilies", modify_families, &modify),
-			 CALL_INVALID_ARGUMENT);
-	ck_assert_ptr_nonnull(strstr(last.text, "of 80 rules"));
-}
-END_TEST
-
 /* Every method, of nothing, and of bytes that are no message. */
 START_TEST(every_method_of_nothing)
 {
@@ -593,10 +465,10 @@ END_TEST
 int main(void)
 {
 	const TTest *tests[] = {
-		mutations_of_each_kind,    nothing_of_what_fails,
-		the_time_of_the_server,    each_entry_has_a_status,
-		checks_and_modifies,       tables_are_made_and_changed,
-		what_is_not_known_is_told, too_many_rules_are_counted,
+		mutations_of_each_kind,      nothing_of_what_fails,
+		the_time_of_the_server,      each_entry_has_a_status,
+		checks_and_modifies,         a_modification_has_one_value,
+		tables_are_made_and_changed, what_is_not_known_is_told,
 		every_method_of_nothing
 	};
 

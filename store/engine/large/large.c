@@ -368,23 +368,60 @@ void large_writer_finish(struct large_writer *w, struct large **out)
 	large_writer_free(w);
 }
 
-int large_make(struct engine *e, struct bytes value, struct large **out)
+/* The chunk of so many bytes at offset, of what base has there and of tail, of
+ * which the part is taken: in place if that is all, else in scratch. */
+static int make_chunk(struct large *base, uint64_t offset, uint32_t size,
+		      struct bytes *tail, struct buf *scratch,
+		      struct bytes *out)
 {
+	uint64_t base_size = base ? large_size(base) : 0;
+	size_t old = offset < base_size ? (size_t)(base_size - offset) : 0;
+	int err;
+
+	*out = bytes_of(tail->data, size);
+	if (old > 0) {
+		err = buf_fit(scratch, size);
+		if (err == 0)
+			err = large_read(base, offset, scratch->data, old);
+		if (err < 0)
+			return err;
+		scratch->size = old;
+		err = buf_add(scratch, tail->data, size - old);
+		assert(err == 0);
+		*out = buf_bytes(scratch);
+	}
+	*tail = bytes_after(*tail, size - old);
+	return 0;
+}
+
+int large_append(struct engine *e, struct large *base, struct bytes tail,
+		 struct large **out)
+{
+	uint64_t size = (base ? large_size(base) : 0) + tail.size, offset = 0;
+	struct buf scratch = BUF_INIT;
 	struct large_writer *w;
-	uint32_t size, i;
-	int err = large_writer_new(e, NULL, value.size, &w);
+	struct bytes raw;
+	uint32_t part, i;
+	int err = large_writer_new(e, base, size, &w);
 
 	*out = NULL;
-	for (i = 0; err == 0 && value.size > 0; i++) {
-		size = large_writer_chunk_size(w);
-		if (size > value.size)
-			size = (uint32_t)value.size;
-		err = large_writer_put(w, i, bytes_of(value.data, size));
-		value = bytes_after(value, size);
+	for (i = 0; err == 0 && offset < size; i++, offset += part) {
+		part = blob_chunk_raw_size(&w->value->list, i);
+		if (large_writer_has(w, i))
+			continue;
+		err = make_chunk(base, offset, part, &tail, &scratch, &raw);
+		if (err == 0)
+			err = large_writer_put(w, i, raw);
 	}
+	buf_release(&scratch);
 	if (err == 0)
 		large_writer_finish(w, out);
 	else
 		large_writer_free(w);
 	return err;
+}
+
+int large_make(struct engine *e, struct bytes value, struct large **out)
+{
+	return large_append(e, NULL, value, out);
 }

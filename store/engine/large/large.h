@@ -32,6 +32,12 @@ int large_writer_new(struct engine *e, struct large *base, uint64_t size,
 /* Writes value, which is not empty, as a large one of one reference. */
 int large_make(struct engine *e, struct bytes value, struct large **out);
 
+/* A value that is base's and then tail, of one reference; either may be empty,
+ * base by being NULL, but not both. The whole chunks of base are borrowed. As
+ * store_large_new, and errors of reading the last chunk of base. */
+int large_append(struct engine *e, struct large *base, struct bytes tail,
+		 struct large **out);
+
 /* Reads a chunk of f, of raw_size bytes when it is unpacked, to raw. scratch is
  * for the bytes as stored. -ERR_blob_damaged, -ENOMEM, errors of reading. */
 int blob_read(const struct blob_file *f, const struct blob_chunk *c,

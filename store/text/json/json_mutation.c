@@ -286,14 +286,19 @@ static int append_value(struct mutation *m, struct bytes family,
 			struct bytes qualifier, const struct json_node *n)
 {
 	struct bytes value = n->text;
+	struct large *large = NULL;
 	struct cell made;
 	int err = 0;
 
 	if (!json_is_text(n))
 		err = json_bytes(m, n, &m->value, &value);
 	if (!err)
-		err = write_append(m->w, family, qualifier, value, &made);
-	return !err && m->result ? json_result_add(m->result, &made) : err;
+		err = write_append_large(m->w, family, qualifier, value, &made,
+					 &large);
+	if (!err && m->result)
+		return json_result_add(m->result, &made, large);
+	large_put(large);
+	return err;
 }
 
 /* Only a JSON number: "1" in quotes is a slip, here, not a value. */
@@ -307,7 +312,8 @@ static int increment_value(struct mutation *m, struct bytes family,
 	if (err < 0)
 		return err;
 	err = write_increment(m->w, family, qualifier, amount, &made);
-	return !err && m->result ? json_result_add(m->result, &made) : err;
+	return !err && m->result ? json_result_add(m->result, &made, NULL)
+				 : err;
 }
 
 /* {family: {qualifier: value}}: does what for each value, in the order of the
@@ -675,7 +681,7 @@ int mutation_run_json(struct store *s, struct bytes table, struct bytes row,
 	if (!err)
 		err = json_mutation_update(&c, body, sync, NULL);
 	if (!err && result)
-		json_result_settle(result);
+		err = json_result_settle(result);
 	json_release(&j);
 	return err;
 }

@@ -127,6 +127,11 @@ static int do_list(struct admin_call *a)
 	int err = resource_parse("parent", q->parent, RESOURCE_INSTANCE, parts);
 	bool all = !err && bytes_equal(parts[1], BYTES_LITERAL("-"));
 
+	/* All are on one page. */
+	if (!err && q->page_token.size > 0)
+		err = fail(ERR_bad_argument,
+			   "Error in field 'page_token' : must be a "
+			   "next_page_token of ListAppProfiles");
 	if (!err)
 		err = records_list(a, RECORD_PROFILE,
 				   all ? BYTES_NONE : parts[1], &records,

@@ -184,16 +184,33 @@ static int do_create_table(struct admin_call *a)
 		       : answer_table(a, q->parent, spec.name, TABLE_SCHEMA);
 }
 
+/* A page's token is this and the name of its last table, which may be gone when
+ * it comes back; what is none is not taken for a name. */
+#define TOKEN BYTES_LITERAL("after:")
+
+static int take_token(struct bytes token, struct bytes *last)
+{
+	*last = BYTES_NONE;
+	if (token.size == 0)
+		return 0;
+	if (!bytes_starts_with(token, TOKEN))
+		return fail(ERR_bad_argument,
+			    "Error in field 'page_token' : must be a "
+			    "next_page_token of ListTables");
+	*last = bytes_after(token, TOKEN.size);
+	return 0;
+}
+
 /* Whether the table is listed: of the instance by this name and a ~, or of all
  * that have no ~ if that is empty; behind the one that a page ended with. */
 static bool is_listed(const struct table *t, struct bytes prefix,
-		      struct bytes token)
+		      struct bytes last)
 {
 	if (prefix.size > 0 ? !bytes_starts_with(t->name, prefix)
 			    : memchr(t->name.data, '~', t->name.size) != NULL)
 		return false;
-	return token.size == 0 ||
-	       bytes_compare(bytes_after(t->name, prefix.size), token) > 0;
+	return last.size == 0 ||
+	       bytes_compare(bytes_after(t->name, prefix.size), last) > 0;
 }
 
 static int add_tables(struct admin_call *a, const struct schema *schema,
@@ -202,19 +219,23 @@ static int add_tables(struct admin_call *a, const struct schema *schema,
 {
 	const struct proto_list_tables *q = a->request;
 	size_t i, max = q->page_size > 0 ? (size_t)q->page_size : SIZE_MAX;
-	struct bytes last = BYTES_NONE;
-	int err = 0;
+	struct bytes last;
+	int err = take_token(q->page_token, &last);
 
+	if (err < 0)
+		return err;
 	answer->tables.at = proto_alloc(
 		&a->arena,
 		(schema->table_count + 1) * sizeof(*answer->tables.at), &err);
 	for (i = 0; i < schema->table_count && !err; i++) {
 		const struct table *t = &schema->tables[i];
 
-		if (!is_listed(t, prefix, q->page_token))
+		if (!is_listed(t, prefix, last))
 			continue;
 		if (answer->tables.count == max) {
-			answer->next_page_token = last;
+			err = admin_print(a, &answer->next_page_token,
+					  "after:%.*s", (int)last.size,
+					  (const char *)last.data);
 			break;
 		}
 		last = bytes_after(t->name, prefix.size);

@@ -2,6 +2,8 @@
 
 #define US_PER_MS 1000
 #define US_PER_S 1000000
+/* Of a duration, beside whole seconds. */
+#define NANOS_MAX 999999999
 
 /* Both kinds of several rules: fields and meaning are the same. */
 static int make_pairs(enum gc_type type, const struct proto_gc_rule *rules,
@@ -11,9 +13,12 @@ static int make_age(const struct proto_duration *age, struct gc_policy **out)
 {
 	uint64_t us;
 
-	if (age->seconds < 0 || age->nanos < 0 ||
-	    age->seconds > INT64_MAX / US_PER_S - 1)
+	if (age->seconds < 0 || age->seconds > INT64_MAX / US_PER_S - 1)
 		return fail(ERR_bad_gc_policy, "max_age is out of range");
+	if (age->nanos < 0 || age->nanos > NANOS_MAX)
+		return fail(ERR_bad_gc_policy,
+			    "the nanos of max_age are %d, not from 0 to %d",
+			    age->nanos, NANOS_MAX);
 	us = (uint64_t)age->seconds * US_PER_S + (uint64_t)age->nanos / 1000;
 	if (us < US_PER_MS)
 		return fail(ERR_bad_gc_policy,

@@ -194,29 +194,66 @@ static int answer_cells(struct call *c, struct proto_arena *arena,
 	return 0;
 }
 
-/* All rules, or none. */
+/* What modify has of memory besides its request. */
+struct modifying {
+	struct call *call;
+	uint64_t taken;
+};
+
+/* For the new values, and for the message that they are copied to. */
+static bool take_values(void *context, uint64_t size)
+{
+	struct modifying *m = context;
+	uint64_t need = 2 * size;
+
+	if (need <= m->taken)
+		return true;
+	if (!call_take(m->call, (size_t)(need - m->taken)))
+		return false;
+	m->taken = need;
+	return true;
+}
+
+static bool is_over(void *context)
+{
+	const struct modifying *m = context;
+
+	return call_cancelled(m->call);
+}
+
+/* All rules, or none. -EAGAIN: there is no memory for the new values, and the
+ * call begins anew when there is. */
 static int modify(struct call *c, const struct service *s,
 		  const struct proto_read_modify_write_row *q,
 		  struct proto_arena *arena)
 {
+	struct modifying m = { .call = c };
+	struct modify all = { .row = q->row_key,
+			      .count = q->rules.count,
+			      .take = take_values,
+			      .stop = is_over,
+			      .context = &m };
 	struct buf memory = BUF_INIT;
-	size_t count = q->rules.count;
 	struct modify_rule *rules;
 	struct cell *cells;
-	struct bytes table;
 	int err = table_of(s, arena, q->table_name, q->authorized_view_name,
-			   &table);
+			   &all.table);
 
+	/* Before there is room for as many. */
+	if (!err && all.count > STORE_MUTATIONS_MAX)
+		err = fail(ERR_batch_too_large,
+			   "Error in field 'rules' : %zu are more than %d",
+			   all.count, STORE_MUTATIONS_MAX);
 	if (err < 0)
 		return err;
-	rules = proto_alloc(arena, (count + 1) * sizeof(*rules), &err);
-	cells = proto_alloc(arena, (count + 1) * sizeof(*cells), &err);
+	rules = proto_alloc(arena, (all.count + 1) * sizeof(*rules), &err);
+	cells = proto_alloc(arena, (all.count + 1) * sizeof(*cells), &err);
 	if (!rules || !cells)
 		return err;
+	all.rules = rules;
 	err = take_rules(q, rules);
 	if (!err) {
-		err = store_modify(s->store, table, q->row_key, rules, count,
-				   s->sync, cells, &memory);
+		err = store_modify_row(s->store, &all, s->sync, cells, &memory);
 		method_changed(c, s, err);
 	}
 	if (err > 0)
@@ -232,7 +269,7 @@ enum call_result read_modify_write_row(struct call *c, void *context)
 		method_request(c, &proto_read_modify_write_row_type, &arena);
 	int err = q ? modify(c, context, q, &arena) : 0;
 
-	if (err < 0)
+	if (err < 0 && err != -EAGAIN)
 		method_failed(c, err);
 	proto_arena_release(&arena);
 	return CALL_DONE;

@@ -30,7 +30,11 @@ struct reading {
 	bool has_cell;     /* cell is the scan's and to be added */
 	struct cell cell;
 	struct chunks chunks;
-	size_t counted;      /* of chunks, as the call's */
+	size_t counted; /* of chunks, as the call's */
+	size_t room;    /* for a large value in the scan, as the call's */
+	/* Of this run: room was asked for, there was none, and the scan has
+	 * come to another row than that for which it was asked. */
+	bool asked_room, lacks_room, left_room;
 	struct buf last_row; /* all rows up to it are done; empty: none yet */
 	struct buf reached;  /* where the scan paused last: all rows before it
 				are done; empty: not behind last_row */
@@ -44,7 +48,7 @@ struct reading {
 
 /* The call that this thread works for: scans ask without saying whose they
  * are. */
-static _Thread_local const struct call *asked;
+static _Thread_local struct call *asked;
 
 static bool stop(void)
 {
@@ -54,6 +58,22 @@ static bool stop(void)
 static bool pause_now(void)
 {
 	return call_out_of_time(asked);
+}
+
+/* Where others wait for their frames, large values are not for this thread. */
+static bool has_room(uint64_t size)
+{
+	struct reading *r = call_state(asked);
+
+	if (call_is_inline(asked) && size > SEND_SIZE)
+		return false;
+	r->asked_room = true;
+	if (size <= r->room)
+		return true;
+	r->lacks_room = !call_take(asked, size - r->room);
+	if (!r->lacks_room)
+		r->room = size;
+	return !r->lacks_room;
 }
 
 void read_rows_release(void *state)
@@ -80,6 +100,19 @@ static void close_scan(struct reading *r)
 	buf_reset(&r->reached);
 }
 
+/* Gives back what the scan has no value for. Within a row it is to be kept: the
+ * next value needs it, and a row that had to begin anew for it might never
+ * end. */
+static void trim_room(struct call *c, struct reading *r)
+{
+	size_t now = r->scan ? scan_value_memory(r->scan) : 0;
+
+	if (r->chunks.in_row || now >= r->room)
+		return;
+	call_give(c, r->room - now);
+	r->room = now;
+}
+
 /* Counts the memory of the rows that are not sent: whether there is as much. */
 static bool count_rows(struct call *c, struct reading *r)
 {
@@ -101,6 +134,7 @@ static int give_back(struct call *c, struct reading *r)
 	int err;
 
 	close_scan(r);
+	trim_room(c, r);
 	err = buf_set(&whole, buf_bytes(&r->chunks.message));
 	if (err < 0)
 		return err;
@@ -175,6 +209,7 @@ static int open_scan(struct reading *r)
 		.filter = r->filter,
 		.stop = stop,
 		.pause = pause_now,
+		.room = has_room,
 	};
 	int err = 0;
 
@@ -367,6 +402,7 @@ static int between_rows(struct call *c, struct reading *r, bool further)
 		return err;
 	if (ended)
 		return ENDED;
+	r->left_room |= late;
 	return late ? AGAIN : GO_ON;
 }
 
@@ -377,6 +413,7 @@ static int reach(struct reading *r, struct bytes row)
 
 	if (row.size == 0 || bytes_equal(row, buf_bytes(&r->reached)))
 		return 0;
+	r->left_room = !r->asked_room;
 	if (r->reached.size > 0)
 		err = buf_set(&r->last_row, buf_bytes(&r->reached));
 	return err < 0 ? err : buf_set(&r->reached, row);
@@ -402,8 +439,19 @@ static int send_place(struct call *c, struct reading *r)
 	return err == -EAGAIN ? 0 : err;
 }
 
-/* The scan has paused, since the run's time is up. What there is of whole rows
- * is sent: the next may be long in coming. */
+/* The scan has no room for a value. It stays where it is, as the filter may
+ * have taken long to come there; but a row that is begun is memory that others
+ * may wait for. */
+static int lack_room(struct call *c, struct reading *r)
+{
+	int err = r->chunks.in_row ? give_back(c, r) : 0;
+
+	trim_room(c, r);
+	return err < 0 ? err : SHORT;
+}
+
+/* The scan has paused, since the run's time is up, or there is no room. What
+ * there is of whole rows is sent: the next may be long in coming. */
 static int pause_reading(struct call *c, struct reading *r)
 {
 	struct bytes row;
@@ -412,8 +460,10 @@ static int pause_reading(struct call *c, struct reading *r)
 	if (!err && r->chunks.in_row && row.size > 0 &&
 	    !chunks_same_row(&r->chunks, row))
 		err = end_row(r);
-	if (err < 0 || r->chunks.in_row)
-		return err < 0 ? err : AGAIN;
+	if (err < 0)
+		return err;
+	if (r->chunks.in_row)
+		return r->lacks_room ? lack_room(c, r) : AGAIN;
 	if (at_limit(r))
 		return between_rows(c, r, true);
 	err = reach(r, row);
@@ -422,7 +472,9 @@ static int pause_reading(struct call *c, struct reading *r)
 						 : send_place(c, r);
 	if (err == -EAGAIN)
 		return BLOCKED;
-	return err < 0 ? err : AGAIN;
+	if (err < 0)
+		return err;
+	return r->lacks_room ? lack_room(c, r) : AGAIN;
 }
 
 /* Reads until there is nothing more or something to wait for. */
@@ -499,9 +551,12 @@ enum call_result read_rows(struct call *c, void *context)
 	if (!err && call_is_inline(c) && !r->rows.one_row)
 		return CALL_AGAIN;
 	asked = c;
+	r->asked_room = r->lacks_room = r->left_room = false;
 	if (!err)
 		err = go_on(c, r);
 	asked = NULL;
+	if (err == BLOCKED || (err >= 0 && r->left_room))
+		trim_room(c, r);
 	if (err < 0)
 		return method_failed(c, err);
 	if (err == BLOCKED)

@@ -199,8 +199,13 @@ static int decode_inner(struct decoder *d, const struct proto_field *f,
 			memcpy(place, &inner, sizeof(inner));
 		}
 	}
+	/* It is a protocol buffer, but for who reads it: as of a filter that is
+	 * not quite so deep. */
 	if (++d->depth > PROTO_DEPTH_MAX)
-		return malformed("messages are too deep");
+		return fail(ERR_bad_argument,
+			    "the request has messages nested deeper than %d: "
+			    "nest filters or rules less",
+			    PROTO_DEPTH_MAX);
 	err = decode_fields(d, f->type, content, inner);
 	d->depth--;
 	return err;
