@@ -162,6 +162,17 @@ static int begin_headers(nghttp2_session *session, const nghttp2_frame *frame,
 						    frame->hd.stream_id, call);
 }
 
+/* A head that nghttp2 refuses, as of one stream too many: there is no call. */
+static int take_invalid(nghttp2_session *session, const nghttp2_frame *frame,
+			int error, void *user)
+{
+	(void)session;
+	(void)error;
+	if (frame->hd.type == NGHTTP2_HEADERS)
+		spend_control(user);
+	return 0;
+}
+
 static int take_header(nghttp2_session *session, const nghttp2_frame *frame,
 		       const uint8_t *name, size_t name_size,
 		       const uint8_t *value, size_t value_size, uint8_t flags,
@@ -213,7 +224,8 @@ static int take_frame(nghttp2_session *session, const nghttp2_frame *frame,
 		spend_control(c);
 		break;
 	case NGHTTP2_DATA:
-		if (frame->hd.length == 0 &&
+		/* Padding, and the byte that says how much, is no data. */
+		if (frame->hd.length <= frame->data.padlen &&
 		    !(frame->hd.flags & NGHTTP2_FLAG_END_STREAM))
 			spend_control(c);
 		break;
@@ -324,6 +336,8 @@ static int open_session(struct connection *c)
 							    (uint8_t)type);
 	nghttp2_session_callbacks_set_unpack_extension_callback(callbacks,
 								pass_over);
+	nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(
+		callbacks, take_invalid);
 	nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks,
 								begin_headers);
 	nghttp2_session_callbacks_set_on_header_callback(callbacks,
