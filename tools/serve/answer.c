@@ -243,10 +243,11 @@ static void rest_handler(struct call *c)
 		call_run_later(c);
 }
 
-/* A call that may be short of memory for its handler. */
+/* A call that may be short of memory for its handler. While its peer still has
+ * something to read, nobody else needs to have that. */
 static int tick_short(nghttp2_session *session, struct call *c, uint64_t now_ms)
 {
-	if (!call_retry(c))
+	if (!call_retry(c) || c->sending_ms)
 		c->short_ms = 0;
 	else if (!c->short_ms)
 		c->short_ms = now_ms;
