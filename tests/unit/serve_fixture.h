@@ -136,6 +136,41 @@ static enum call_result keep_stream(struct call *c, void *context)
 	return stream(c, context);
 }
 
+/* As a scan: what it is decoded to, and then each message before there is one.
+ * Without memory it has only the former. */
+#define SCAN_BASE ((size_t)4 << 10)
+static enum call_result scan(struct call *c, void *context)
+{
+	struct stream *s = call_state(c);
+	int err;
+
+	(void)context;
+	if (!s) {
+		if (!call_take(c, SCAN_BASE))
+			return CALL_SHORT;
+		starts++;
+		s = calloc(1, sizeof(*s));
+		s->left = get_u32be(call_message(c).data);
+		s->size = get_u32be(call_message(c).data + 4);
+		call_set_state(c, s);
+	}
+	for (; s->left > 0; s->left--) {
+		if (s->next.size == 0) {
+			if (!call_take(c, s->size))
+				return CALL_SHORT;
+			ck_assert_int_eq(buf_fit(&s->next, s->size), 0);
+			s->next.size = s->size;
+			memset(s->next.data, 's', s->size);
+		}
+		err = call_send(c, &s->next);
+		if (err < 0)
+			return err == -EAGAIN ? CALL_BLOCKED : CALL_DONE;
+		call_give(c, s->size);
+	}
+	call_end(c, CALL_OK, NULL);
+	return CALL_DONE;
+}
+
 static void rest_stream(struct call *c, void *context)
 {
 	(void)context;
@@ -248,6 +283,7 @@ static const struct route routes[] = {
 	{ "/t/Keep", keep, NULL, NULL, 0 },
 	{ "/t/KeepAnew", keep, NULL, NULL, 0 },
 	{ "/t/KeepStream", keep_stream, NULL, end_stream, 0 },
+	{ "/t/Scan", scan, rest_stream, end_stream, 0 },
 	{ NULL, NULL, NULL, NULL, 0 }
 };
 

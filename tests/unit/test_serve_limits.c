@@ -1,5 +1,4 @@
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -116,25 +115,6 @@ START_TEST(a_stalled_reader_of_large_messages)
 }
 END_TEST
 
-/* The store has to open files too. */
-START_TEST(connections_leave_descriptors)
-{
-	struct rlimit was, few = { 64, 0 };
-	struct server_options o;
-
-	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &was), 0);
-	few.rlim_max = was.rlim_max;
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
-	server_options_init(&o, NULL);
-	ck_assert_uint_eq(o.connections_max, 16);
-	few.rlim_cur = 10000 < was.rlim_max ? 10000 : was.rlim_max;
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
-	server_options_init(&o, NULL);
-	ck_assert_uint_eq(o.connections_max, 256);
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &was), 0);
-}
-END_TEST
-
 START_TEST(streams_and_connections_are_counted)
 {
 	struct grpc_client c[3];
@@ -176,14 +156,22 @@ START_TEST(streams_and_connections_are_counted)
 }
 END_TEST
 
+/* The block of a head that asks for /t/Work. */
+static const uint8_t work_head[] = { 0x83, 0x86, 0x44, 0x07, '/',  't',  '/',
+				     'W',  'o',  'r',  'k',  0x41, 0x01, 'x',
+				     0x5f, 0x10, 'a',  'p',  'p',  'l',  'i',
+				     'c',  'a',  't',  'i',  'o',  'n',  '/',
+				     'g',  'r',  'p',  'c' };
+
+static void add_head(struct buf *b, uint32_t stream)
+{
+	add_frame(b, sizeof(work_head), NGHTTP2_HEADERS,
+		  NGHTTP2_FLAG_END_HEADERS, stream, work_head);
+}
+
 /* Streams that the client opens although it knows better. */
 START_TEST(a_stream_too_many_is_refused)
 {
-	static const uint8_t head[] = { 0x83, 0x86, 0x44, 0x07, '/',  't',  '/',
-					'W',  'o',  'r',  'k',  0x41, 0x01, 'x',
-					0x5f, 0x10, 'a',  'p',  'p',  'l',  'i',
-					'c',  'a',  't',  'i',  'o',  'n',  '/',
-					'g',  'r',  'p',  'c' };
 	static const uint8_t message[5] = { 0 };
 	struct buf b = BUF_INIT;
 	uint32_t i;
@@ -193,8 +181,7 @@ START_TEST(a_stream_too_many_is_refused)
 	begin();
 	start_bytes(&b);
 	for (i = 0; i < 50; i++) {
-		add_frame(&b, sizeof(head), NGHTTP2_HEADERS,
-			  NGHTTP2_FLAG_END_HEADERS, 2 * i + 1, head);
+		add_head(&b, 2 * i + 1);
 		add_frame(&b, sizeof(message), NGHTTP2_DATA,
 			  NGHTTP2_FLAG_END_STREAM, 2 * i + 1, message);
 	}
@@ -274,6 +261,44 @@ START_TEST(floods_are_ended)
 		}
 		ck_assert_msg(send_until_told(fd, &b, 100000),
 			      "flood %u is ended without a word", kind);
+		close(fd);
+		check_alive();
+	}
+	buf_release(&b);
+}
+END_TEST
+
+/* The same of streams: one that is open gets padding alone, and ever more are
+ * opened than there may be. */
+START_TEST(floods_of_streams_are_ended)
+{
+	struct buf b = BUF_INIT;
+	unsigned int kind;
+	uint32_t i;
+	int fd;
+
+	options.streams_max = 1;
+	options.control_burst = 100;
+	options.control_rate = 1;
+	begin();
+	for (kind = 0; kind < 3; kind++) {
+		buf_reset(&b);
+		start_bytes(&b);
+		add_head(&b, 1);
+		add_head(&b, 3);
+		fd = grpc_socket(server_address(server));
+		ck_assert_int_eq(send(fd, b.data, b.size, 0), b.size);
+		buf_reset(&b);
+		if (kind == 0)
+			add_frame(&b, 4, NGHTTP2_DATA, NGHTTP2_FLAG_PADDED, 1,
+				  "\3\0\0");
+		else if (kind == 1)
+			add_frame(&b, 1, NGHTTP2_DATA, NGHTTP2_FLAG_PADDED, 1,
+				  "");
+		for (i = 0; kind == 2 && i < 1000; i++)
+			add_head(&b, 2 * i + 5);
+		ck_assert_msg(send_until_told(fd, &b, kind == 2 ? 1 : 10000),
+			      "flood %u of streams goes on", kind);
 		close(fd);
 		check_alive();
 	}
@@ -637,11 +662,11 @@ int main(void)
 	const TTest *tests[] = {
 		a_stalled_reader_costs_its_own_queue,
 		a_stalled_reader_of_large_messages,
-		connections_leave_descriptors,
 		streams_and_connections_are_counted,
 		a_stream_too_many_is_refused,
 		resets_are_counted,
 		floods_are_ended,
+		floods_of_streams_are_ended,
 		pings_are_answered,
 		who_says_nothing_is_not_waited_for,
 		half_a_request_is_not_waited_for,

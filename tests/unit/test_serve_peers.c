@@ -1,6 +1,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -374,6 +375,25 @@ START_TEST(stopping_does_not_wait_for_peers)
 }
 END_TEST
 
+/* The store has to open files too. */
+START_TEST(connections_leave_descriptors)
+{
+	struct rlimit was, few = { 64, 0 };
+	struct server_options o;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &was), 0);
+	few.rlim_max = was.rlim_max;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	server_options_init(&o, NULL);
+	ck_assert_uint_eq(o.connections_max, 16);
+	few.rlim_cur = 10000 < was.rlim_max ? 10000 : was.rlim_max;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	server_options_init(&o, NULL);
+	ck_assert_uint_eq(o.connections_max, 256);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &was), 0);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = {
@@ -386,6 +406,7 @@ int main(void)
 		a_socket_of_systemd_is_taken,
 		stopping_gives_calls_time,
 		stopping_does_not_wait_for_peers,
+		connections_leave_descriptors,
 	};
 
 	return run_suite("serve peers", setup_directory, teardown_directory,

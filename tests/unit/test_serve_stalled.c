@@ -275,7 +275,7 @@ START_TEST(first_messages_are_bounded)
 		}
 	}
 	ck_assert_uint_ge(memory_used(memory, MEMORY_WIRE),
-			  MEMORY_LIMIT / 4 * 3 - (1 << 20));
+			  MEMORY_LIMIT / 2 - (1 << 20));
 	/* Those that were let in run when there is room. */
 	for (i = 1; i < CLIENTS; i++)
 		grpc_close(&clients[i]);

@@ -11,6 +11,8 @@
 #define HEADER_LITERAL(name, value) HEADER(name, value, sizeof(value) - 1)
 
 #define HEAD_MAX 4
+/* An answer that was cut off: how long the peer may take for the rest. */
+#define CUT_MS 1000
 
 /* The fields of the head; status_text is theirs. How many. */
 static size_t make_head(const struct call *c, char status_text[4],
@@ -175,13 +177,6 @@ int answer_attend(nghttp2_session *session, struct call *c)
 	return err;
 }
 
-bool answer_is_too_slow(struct call *c, uint64_t now_ms)
-{
-	return c->sending_ms &&
-	       now_ms > c->piece_ms + c->transport->options->piece_ms &&
-	       call_is_greedy(c);
-}
-
 /* Between two messages the status goes out even if the peer takes none: then
  * nothing of what it has been sent is cut. */
 int answer_abort(nghttp2_session *session, struct call *c,
@@ -205,7 +200,35 @@ int answer_reset(nghttp2_session *session, struct call *c)
 					 NGHTTP2_INTERNAL_ERROR);
 }
 
-void answer_rest(struct call *c)
+/* How long the peer has taken nothing of what there is. */
+static uint64_t stalled_ms(const struct call *c, uint64_t now_ms)
+{
+	return c->sending_ms && now_ms > c->sending_ms ? now_ms - c->sending_ms
+						       : 0;
+}
+
+int answer_cut(nghttp2_session *session, struct call *c, uint64_t now_ms)
+{
+	return stalled_ms(c, now_ms) < CUT_MS ? 0 : answer_reset(session, c);
+}
+
+int answer_end_greedy(nghttp2_session *session, struct call *c,
+		      const char *text)
+{
+	atomic_store(&c->transport->token->wanted_ms, 0);
+	return answer_abort(session, c, CALL_RESOURCE_EXHAUSTED, text);
+}
+
+/* Whether others wait for what the peer is too slow to take. */
+static bool is_too_slow(struct call *c, uint64_t now_ms)
+{
+	return c->sending_ms &&
+	       now_ms > c->piece_ms + c->transport->options->piece_ms &&
+	       call_is_greedy(c);
+}
+
+/* Has the handler of a blocked call give back what others wait for, once. */
+static void rest_handler(struct call *c)
 {
 	bool rest;
 
@@ -218,4 +241,36 @@ void answer_rest(struct call *c)
 	pthread_mutex_unlock(&c->lock);
 	if (rest)
 		call_run_later(c);
+}
+
+/* A call that may be short of memory for its handler. While its peer still has
+ * something to read, nobody else needs to have that. */
+static int tick_short(nghttp2_session *session, struct call *c, uint64_t now_ms)
+{
+	if (!call_retry(c) || c->sending_ms)
+		c->short_ms = 0;
+	else if (!c->short_ms)
+		c->short_ms = now_ms;
+	else if (now_ms > c->short_ms + c->transport->options->request_ms)
+		return answer_abort(session, c, CALL_RESOURCE_EXHAUSTED,
+				    "There was no memory for this call.");
+	return 0;
+}
+
+int answer_tick(nghttp2_session *session, struct call *c, uint64_t now_ms)
+{
+	const struct server_options *o = c->transport->options;
+	uint64_t stalled = stalled_ms(c, now_ms);
+
+	if (is_too_slow(c, now_ms))
+		return answer_end_greedy(
+			session, c,
+			"Others waited for the memory of this answer, which "
+			"was read too slowly.");
+	if (stalled >= o->stall_ms)
+		return answer_abort(session, c, CALL_UNAVAILABLE,
+				    "The answer was not read for too long.");
+	if (stalled >= o->rest_ms)
+		rest_handler(c);
+	return tick_short(session, c, now_ms);
 }

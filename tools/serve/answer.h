@@ -15,9 +15,6 @@
 /* Goes on with what there is to send, and with a blocked call that has room. */
 int answer_attend(nghttp2_session *session, struct call *c);
 
-/* Whether others wait for what the peer is too slow to take. */
-bool answer_is_too_slow(struct call *c, uint64_t now_ms);
-
 /* Ends the call with this status, unless all its answer is on the way: at once,
  * or behind the message of which a part is. If the peer does not take the rest
  * of that, it is not the end: see answer_reset. */
@@ -28,7 +25,15 @@ int answer_abort(nghttp2_session *session, struct call *c,
  * after which clients repeat what only reads. */
 int answer_reset(nghttp2_session *session, struct call *c);
 
-/* Has the handler of a blocked call give back what others wait for, once. */
-void answer_rest(struct call *c);
+/* The time has come to this: a call that waited too long for its peer, or for
+ * memory, ends; one that waits goes on if it can. */
+int answer_tick(nghttp2_session *session, struct call *c, uint64_t now_ms);
+
+/* The same of a call that was cancelled, whose last message is on the way. */
+int answer_cut(nghttp2_session *session, struct call *c, uint64_t now_ms);
+
+/* Ends a call for the memory that it has: one for each who waits. */
+int answer_end_greedy(nghttp2_session *session, struct call *c,
+		      const char *text);
 
 #endif

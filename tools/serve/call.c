@@ -17,6 +17,13 @@
  * of a small row; and of a client with little a read of some rows. */
 #define CALL_SMALL ((uint64_t)8 << 10)
 #define CALL_MEDIUM ((uint64_t)64 << 10)
+/* Parts of the limit: a client that has no more has little, or next to nothing,
+ * as who makes one short call after another. All clients that there may be have
+ * a quarter together then. */
+#define CLIENT_SMALL 64
+#define CLIENT_TINY 1024
+/* And a message of an answer that has more is a large one. */
+#define LARGE 16
 #define STREAM_SIZE 512 /* of nghttp2, more or less */
 
 const char *call_path(const struct call *c)
@@ -88,6 +95,21 @@ static uint64_t used_within(const struct call *c)
 	return b < all ? all - b : 0;
 }
 
+/* How much calls may have together for this one to have a little more. A client
+ * that has much leaves something to those that have less, and one that does not
+ * read what there is more of it. */
+static uint64_t reach(const struct call *c)
+{
+	uint64_t held = atomic_load(&c->share->held);
+	bool stalled = atomic_load(&c->share->stalled);
+
+	if (held <= limit(c) / CLIENT_TINY)
+		return limit(c) / 4 * 3;
+	if (held <= limit(c) / CLIENT_SMALL)
+		return stalled ? limit(c) / 2 : limit(c) / 8 * 5;
+	return bound(c);
+}
+
 /* Others are to give something back. */
 static void want(struct call *c)
 {
@@ -131,38 +153,18 @@ static bool take_within(struct call *c, uint64_t size)
 /* What one client sends unasked leaves others something, too. */
 bool call_admit(struct call *c, uint64_t size)
 {
+	uint64_t arrived = atomic_load(&c->share->arrived) + size;
+	uint64_t most = arrived <= limit(c) / CLIENT_TINY ? limit(c) / 4 * 3
+							  : limit(c) / 8 * 5;
+
 	if (used(c) + size > limit(c) / 2 &&
-	    (used_within(c) + size > limit(c) / 4 * 3 ||
-	     atomic_load(&c->share->arrived) + size > limit(c) / 16)) {
+	    (used_within(c) + size > most || arrived > limit(c) / 16)) {
 		want(c);
 		return false;
 	}
 	call_count(c, size);
 	atomic_fetch_add(&c->share->arrived, size);
 	c->admitted += size;
-	return true;
-}
-
-/* Whether a message of this size goes into the queue; then it is counted.
- * Needs lock. */
-static bool has_room(struct call *c, size_t size)
-{
-	const struct server_options *o = c->transport->options;
-
-	if (c->queued > 0 && c->queued + size > o->queue_max) {
-		c->resume_below = o->queue_max / 2;
-		return false;
-	}
-	if (c->queued > 0 && !take_within(c, size)) {
-		c->resume_below = 0;
-		return false;
-	}
-	if (c->queued == 0) {
-		call_count(c, size);
-		if (used(c) > bound(c) && !atomic_load(&c->large))
-			want(c);
-	}
-	c->queued += size;
 	return true;
 }
 
@@ -201,12 +203,47 @@ static bool go_beyond(struct call *c, uint64_t size)
 	return atomic_load(&c->large);
 }
 
-/* Needs lock. */
+/* The only message of a queue is there in any case. If it is large, and its
+ * method did not ask before, it goes beyond what calls may have by the token,
+ * so that others are not refused for it. Needs lock. */
+static void count_first(struct call *c, uint64_t size)
+{
+	bool over = used(c) + size > bound(c);
+
+	if (over && size > limit(c) / LARGE)
+		(void)go_beyond(c, size);
+	call_count(c, size);
+	if (over && !atomic_load(&c->large))
+		want(c);
+}
+
+/* Whether a message of this size goes into the queue; then it is counted.
+ * Needs lock. */
+static bool has_room(struct call *c, size_t size)
+{
+	const struct server_options *o = c->transport->options;
+
+	if (c->queued > 0 && c->queued + size > o->queue_max) {
+		c->resume_below = o->queue_max / 2;
+		return false;
+	}
+	if (c->queued > 0 && !take_within(c, size)) {
+		c->resume_below = 0;
+		return false;
+	}
+	if (c->queued == 0)
+		count_first(c, size);
+	c->queued += size;
+	return true;
+}
+
+/* Who goes beyond all bounds does so by one row or request at a time: by none
+ * while one is read. Needs lock. */
 static bool take_share(struct call *c, uint64_t size)
 {
 	if (take_within(c, size))
 		return true;
-	if (!go_beyond(c, size))
+	if (c->queued > limit(c) / LARGE || !go_beyond(c, size))
 		return false;
 	call_count(c, size);
 	return true;
@@ -241,11 +278,11 @@ static bool is_modest(struct call *c, uint64_t kept, uint64_t more)
 {
 	if (used(c) + more <= bound(c))
 		return kept <= CALL_FREE;
-	if (used_within(c) + more > limit(c) / 8 * 5)
+	if (used_within(c) + more > reach(c))
 		return false;
 	return kept <= CALL_SMALL ||
 	       (kept <= CALL_MEDIUM && !atomic_load(&c->share->stalled) &&
-		atomic_load(&c->share->held) <= limit(c) / 64);
+		atomic_load(&c->share->held) <= limit(c) / CLIENT_SMALL);
 }
 
 /* Counts up to what is kept, if that is allowed. Needs lock. */
@@ -308,10 +345,13 @@ void call_give_all(struct call *c)
 }
 
 /* Whether a call may have its first run. A message of its answer it has in any
- * case, so that it waits while calls together have too much. */
+ * case, so that it waits while calls together have too much; not for what it
+ * has much of itself, which only its run gives back. */
 static bool may_begin(struct call *c)
 {
-	if (used_within(c) <= limit(c) / 4 * 3)
+	uint64_t most = c->taken > CALL_FREE ? limit(c) / 4 * 3 : reach(c);
+
+	if (used_within(c) <= most)
 		return true;
 	want(c);
 	return false;

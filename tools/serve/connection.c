@@ -18,8 +18,8 @@
 #define FRAME_TYPES_KNOWN 10
 /* How long the calls of one read may run in this thread. */
 #define INLINE_US 2000
-/* An answer that was cut off: how long the peer may take for the rest. */
-#define CUT_MS 1000
+/* How often one that sends no more is asked whether it is there. */
+#define PROBE_MS 500
 
 /* Of a frame of HTTP/2 that is a ping. */
 #define PING_SIZE 17
@@ -52,6 +52,8 @@ struct connection {
 	uint64_t pinged_ms;  /* 0, or an answer is waited for */
 	uint64_t stalled_ms; /* when it last was; 0: never */
 	bool refused, going;
+	bool deaf;          /* the peer sends no more, */
+	uint64_t probed_ms; /* and had something to take then */
 };
 
 /* The call of a stream that is open, or NULL. */
@@ -162,6 +164,17 @@ static int begin_headers(nghttp2_session *session, const nghttp2_frame *frame,
 						    frame->hd.stream_id, call);
 }
 
+/* A head that nghttp2 refuses, as of one stream too many: there is no call. */
+static int take_invalid(nghttp2_session *session, const nghttp2_frame *frame,
+			int error, void *user)
+{
+	(void)session;
+	(void)error;
+	if (frame->hd.type == NGHTTP2_HEADERS)
+		spend_control(user);
+	return 0;
+}
+
 static int take_header(nghttp2_session *session, const nghttp2_frame *frame,
 		       const uint8_t *name, size_t name_size,
 		       const uint8_t *value, size_t value_size, uint8_t flags,
@@ -213,7 +226,8 @@ static int take_frame(nghttp2_session *session, const nghttp2_frame *frame,
 		spend_control(c);
 		break;
 	case NGHTTP2_DATA:
-		if (frame->hd.length == 0 &&
+		/* Padding, and the byte that says how much, is no data. */
+		if (frame->hd.length <= frame->data.padlen &&
 		    !(frame->hd.flags & NGHTTP2_FLAG_END_STREAM))
 			spend_control(c);
 		break;
@@ -324,6 +338,8 @@ static int open_session(struct connection *c)
 							    (uint8_t)type);
 	nghttp2_session_callbacks_set_unpack_extension_callback(callbacks,
 								pass_over);
+	nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(
+		callbacks, take_invalid);
 	nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks,
 								begin_headers);
 	nghttp2_session_callbacks_set_on_header_callback(callbacks,
@@ -470,6 +486,20 @@ int connection_receive(struct connection *c, struct bytes data)
 	return run_ready(c);
 }
 
+bool connection_end_input(struct connection *c)
+{
+	struct call *call;
+	int err = 0;
+
+	c->deaf = true;
+	for (call = c->calls; call && err == 0; call = call->next)
+		if (!call->complete)
+			err = answer_abort(
+				c->session, call, CALL_UNAVAILABLE,
+				"The rest of the request did not come.");
+	return err == 0 && !c->refused && c->calls;
+}
+
 int connection_output(struct connection *c, struct bytes *out)
 {
 	const uint8_t *data;
@@ -508,13 +538,6 @@ void connection_taken(struct connection *c, uint64_t taken)
 	c->pinged_ms = 0;
 }
 
-/* Ends a call for the memory that it has: one for each who waits. */
-static int end_greedy(struct connection *c, struct call *call, const char *text)
-{
-	atomic_store(&c->transport->token->wanted_ms, 0);
-	return answer_abort(c->session, call, CALL_RESOURCE_EXHAUSTED, text);
-}
-
 /* The request that a call waits for. */
 static int tick_request(struct connection *c, struct call *call,
 			uint64_t now_ms)
@@ -522,9 +545,10 @@ static int tick_request(struct connection *c, struct call *call,
 	uint32_t window;
 
 	if (request_is_too_slow(call, now_ms))
-		return end_greedy(c, call,
-				  "Others waited for the memory that this "
-				  "request came too slowly to use.");
+		return answer_end_greedy(
+			c->session, call,
+			"Others waited for the memory that this "
+			"request came too slowly to use.");
 	if (call->starved && request_retry(call)) {
 		call->received_ms = call->piece_ms = now_ms;
 		look_ready(c, call);
@@ -543,28 +567,10 @@ static int tick_request(struct connection *c, struct call *call,
 			    "The rest of the request did not come.");
 }
 
-/* A call that may be short of memory for its handler. */
-static int tick_short(struct connection *c, struct call *call, uint64_t now_ms)
-{
-	if (!call_retry(call))
-		call->short_ms = 0;
-	else if (!call->short_ms)
-		call->short_ms = now_ms;
-	else if (now_ms > call->short_ms + c->transport->options->request_ms)
-		return answer_abort(c->session, call, CALL_RESOURCE_EXHAUSTED,
-				    "There was no memory for this call.");
-	return 0;
-}
-
 static int tick_call(struct connection *c, struct call *call, uint64_t now_ms)
 {
-	const struct server_options *o = c->transport->options;
-	uint64_t stalled = call->sending_ms && now_ms > call->sending_ms
-				   ? now_ms - call->sending_ms
-				   : 0;
-
 	if (atomic_load(&call->cancelled))
-		return stalled < CUT_MS ? 0 : answer_reset(c->session, call);
+		return answer_cut(c->session, call, now_ms);
 	if (call->deadline_us && now_ms >= call->deadline_us / 1000)
 		return answer_abort(c->session, call, CALL_DEADLINE_EXCEEDED,
 				    "The deadline has passed.");
@@ -574,16 +580,7 @@ static int tick_call(struct connection *c, struct call *call, uint64_t now_ms)
 		call->due_ms = 0;
 		look_ready(c, call);
 	}
-	if (answer_is_too_slow(call, now_ms))
-		return end_greedy(c, call,
-				  "Others waited for the memory of this "
-				  "answer, which was read too slowly.");
-	if (stalled >= o->stall_ms)
-		return answer_abort(c->session, call, CALL_UNAVAILABLE,
-				    "The answer was not read for too long.");
-	if (stalled >= o->rest_ms)
-		answer_rest(call);
-	return tick_short(c, call, now_ms);
+	return answer_tick(c->session, call, now_ms);
 }
 
 /* All calls end; cut: those within a message are not waited for. */
@@ -624,6 +621,12 @@ int connection_tick(struct connection *c, uint64_t now_ms)
 		c->pinged_ms = now_ms;
 		err = nghttp2_submit_ping(c->session, NGHTTP2_FLAG_NONE, NULL);
 	}
+	/* It says next to nothing, and needs no answer. */
+	if (err == 0 && c->deaf && now_ms > c->probed_ms + PROBE_MS) {
+		c->probed_ms = now_ms;
+		err = nghttp2_submit_window_update(c->session,
+						   NGHTTP2_FLAG_NONE, 0, 1);
+	}
 	for (call = c->calls; call && err == 0; call = call->next) {
 		if (call->sending_ms && now_ms > call->sending_ms + o->rest_ms)
 			c->stalled_ms = now_ms;
@@ -639,7 +642,7 @@ int connection_tick(struct connection *c, uint64_t now_ms)
 
 bool connection_is_over(const struct connection *c)
 {
-	return (c->refused || (c->going && !c->calls) ||
+	return (c->refused || ((c->going || c->deaf) && !c->calls) ||
 		!nghttp2_session_want_read(c->session)) &&
 	       !nghttp2_session_want_write(c->session) &&
 	       c->sent == c->out.size;

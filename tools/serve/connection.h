@@ -24,6 +24,11 @@ void *connection_owner(const struct connection *c);
 #define CONNECTION_READ_MAX 65536
 int connection_receive(struct connection *c, struct bytes data);
 
+/* The peer sends no more, as it may when it has asked for all that it wants:
+ * whether there are answers that it may wait for. Requests that are not whole
+ * end. There is something to send now and then, which shows if it is gone. */
+bool connection_end_input(struct connection *c);
+
 /* What is to be sent to the peer: some 64 KiB of it, or all. Borrowed, until
  * any other call; of which connection_sent tells how much went out. */
 int connection_output(struct connection *c, struct bytes *out);

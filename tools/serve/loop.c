@@ -45,6 +45,7 @@ struct client {
 	uint64_t taken;  /* and of these the peer */
 	struct connection *connection;
 	bool refused; /* not counted among those that there may be */
+	bool deaf;    /* the peer sends no more: nothing is read */
 	bool dirty;   /* has something to send; in the list of these */
 	bool dead;    /* to be freed; then it is dirty too */
 	struct client *next_dirty;
@@ -150,12 +151,16 @@ static void free_client(struct loop *l, struct client *c)
 	free(c);
 }
 
+/* Errors, and that the peer is gone, epoll tells in any case. */
 static void set_events(struct loop *l, struct client *c, uint32_t events)
 {
-	struct epoll_event e = { .events = events, .data.ptr = c };
+	struct epoll_event e = { .data.ptr = c };
 
+	if (c->deaf)
+		events &= ~(uint32_t)EPOLLIN;
 	if (c->events == events)
 		return;
+	e.events = events;
 	c->events = events;
 	if (epoll_ctl(l->epoll, EPOLL_CTL_MOD, c->fd, &e) < 0)
 		kill_client(l, c);
@@ -264,14 +269,28 @@ static void accept_some(struct loop *l)
 	}
 }
 
-static void read_client(struct loop *l, struct client *c)
+/* The peer sends no more. Of TCP nobody knows yet whether it still reads: if
+ * not, what it is sent comes back as an error, which epoll tells in any
+ * case. */
+static void end_input(struct loop *l, struct client *c, bool gone)
+{
+	if (gone || c->deaf || !c->connection ||
+	    !connection_end_input(c->connection)) {
+		kill_client(l, c);
+		return;
+	}
+	c->deaf = true;
+	mark(l, c);
+}
+
+static void read_client(struct loop *l, struct client *c, uint32_t events)
 {
 	ssize_t n = recv(c->fd, l->input, sizeof(l->input), 0);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n <= 0) {
-		kill_client(l, c);
+		end_input(l, c, n < 0 || events & (EPOLLHUP | EPOLLERR));
 		return;
 	}
 	if (!c->connection)
@@ -494,7 +513,7 @@ static int step(void *context)
 			read_inbox(l);
 		} else if (!c->dead) {
 			if (events[i].events & ~(uint32_t)EPOLLOUT)
-				read_client(l, c);
+				read_client(l, c, events[i].events);
 			mark(l, c);
 		}
 	}

@@ -64,7 +64,7 @@ static uint8_t *put_sized(uint8_t *p, uint8_t number, struct bytes b)
 {
 	*p++ = TAG_SIZED(number);
 	p = put_varint(p, b.size);
-	if (b.size > 0)
+	if (b.data && b.size > 0)
 		memcpy(p, b.data, b.size);
 	return p + b.size;
 }

@@ -25,7 +25,8 @@ void chunks_release(struct chunks *c);
 bool chunks_same_row(const struct chunks *c, struct bytes row);
 
 /* Adds a cell, with its label if that is not empty, of the row that is begun or
- * of a new one. 0 or -ENOMEM. */
+ * of a new one. 0 or -ENOMEM. A value without data is to be written where it
+ * belongs: it is the last of message. */
 int chunks_add(struct chunks *c, const struct cell *cell, struct bytes label);
 
 /* The row is whole. 0 or -ENOMEM. */

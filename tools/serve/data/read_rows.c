@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "store/base/err.h"
 #include "store/regex.h"
 #include "tools/serve/data/chunks.h"
 #include "tools/serve/data/read_rows.h"
@@ -14,6 +15,9 @@
 /* After so many runs that gave nothing the client is told how far they came:
  * some 100 ms. */
 #define SILENT_RUNS 50
+
+/* Of a chunk, what is neither name nor value, and what commits its row. */
+#define CHUNK_EXTRA 128
 
 #define STATS_FULL 2 /* of RequestStatsView */
 
@@ -207,6 +211,7 @@ static int open_scan(struct reading *r)
 		.end = r->rows.spans[r->rows.count - 1].end,
 		.reverse = r->request->reversed,
 		.filter = r->filter,
+		.keep_large = !r->filter,
 		.stop = stop,
 		.pause = pause_now,
 		.room = has_room,
@@ -341,30 +346,94 @@ static int end_row(struct reading *r)
 /* How it goes on after a cell, a row, or a run. */
 enum { GO_ON = 0, ENDED, BLOCKED, AGAIN, SHORT };
 
-/* Adds the cell, unless its row becomes too large. */
+/* Memory for a large value in the message, before it is there, and no more than
+ * that: 1, 0 if there is none, or -ENOMEM. */
+static int fit_value(struct call *c, struct reading *r)
+{
+	const struct cell *cell = &r->cell;
+	size_t size = r->chunks.message.size + cell->row.size +
+		      cell->family.size + cell->qualifier.size +
+		      cell->value.size + CHUNK_EXTRA;
+	int err;
+
+	if (cell->value.size < SEND_SIZE || size <= r->counted)
+		return 1;
+	if (!call_take(c, size - r->counted))
+		return 0;
+	r->counted = size;
+	err = buf_fit(&r->chunks.message, size);
+	return err < 0 ? err : 1;
+}
+
+/* Reads the value of the last chunk, which the scan has left where it is, to
+ * its place, where there is room for it. */
+static int read_value(struct reading *r)
+{
+	struct cell large = r->cell;
+
+	r->chunks.message.size -= large.value.size;
+	large.value = BYTES_NONE;
+	return scan_load(r->scan, &large, &r->chunks.message);
+}
+
+/* The row, as -EMSGSIZE tells of it. */
+static int too_large(const struct reading *r)
+{
+	struct buf row = BUF_INIT;
+	int err = -ENOMEM;
+
+	if (!buf_add_visible(&row, r->cell.row) && !buf_terminate(&row))
+		err = fail(EMSGSIZE,
+			   "row %.200s is larger than the 256 MiB that can be "
+			   "read at once; a filter makes it less",
+			   (char *)row.data);
+	buf_release(&row);
+	return err;
+}
+
+/* Adds the cell to its row, which may become too large: GO_ON, or SHORT if
+ * there is no memory for it. */
+static int add_to_row(struct call *c, struct reading *r)
+{
+	bool is_large = r->cell.value.size == 0 && r->cell.blob.size > 0;
+	size_t row =
+		r->chunks.in_row && chunks_same_row(&r->chunks, r->cell.row)
+			? r->chunks.message.size - r->chunks.row_start
+			: 0;
+	int err;
+
+	if (is_large)
+		r->cell.value = bytes_of(NULL, (size_t)cell_size(&r->cell));
+	if (row + r->cell.value.size > CALL_MESSAGE_MAX - SEND_SIZE)
+		return too_large(r);
+	err = fit_value(c, r);
+	if (err <= 0)
+		return err < 0 ? err : SHORT;
+	err = chunks_add(&r->chunks, &r->cell, scan_label(r->scan));
+	if (!err && is_large)
+		err = read_value(r);
+	return err;
+}
+
+/* Adds the cell, unless its row becomes too large. Where others wait for their
+ * frames no large value is read. */
 static int add_cell(struct call *c, struct reading *r)
 {
-	int err = chunks_add(&r->chunks, &r->cell, scan_label(r->scan));
-	size_t size = r->chunks.message.size - r->chunks.row_start;
+	int err;
 
-	if (!err && size > CALL_MESSAGE_MAX - SEND_SIZE) {
-		struct buf row = BUF_INIT;
-
-		if (!buf_add_visible(&row, r->cell.row) && !buf_terminate(&row))
-			err = fail(EMSGSIZE,
-				   "row %.200s is larger than the 256 MiB that "
-				   "can be read at once; a filter makes it "
-				   "less",
-				   (char *)row.data);
-		else
-			err = -ENOMEM;
-		buf_release(&row);
+	if (call_is_inline(c) && r->cell.blob.size > 0) {
+		close_scan(r);
+		return AGAIN;
 	}
-	r->begun_cells++;
-	r->has_cell = false;
-	if (err < 0 || count_rows(c, r))
-		return err;
-	err = give_back(c, r);
+	err = add_to_row(c, r);
+	if (err == GO_ON) {
+		r->begun_cells++;
+		r->has_cell = false;
+		if (count_rows(c, r))
+			return GO_ON;
+	}
+	if (err >= 0)
+		err = give_back(c, r);
 	return err < 0 ? err : SHORT;
 }
 
