@@ -20,6 +20,7 @@
 #include "store/inspect.h"
 #include "store/large.h"
 #include "store/modify.h"
+#include "store/purge.h"
 #include "store/regex.h"
 #include "store/repair.h"
 #include "store/scan.h"
@@ -52,6 +53,7 @@
  *   estimate.h, stats.h     what is told without reading the data
  *   heat.h        where in a table operations happen
  *   history.h     how much of the recent past is kept, for store_moment
+ *   purge.h       rows that are erased from all files, the past's among them
  *   backup.h, repair.h      a second store: of a sound one, of a damaged one
  *   inspect.h     what the bytes of a file are, and where they are wrong
  *   events.h      lines about what the store does

@@ -21,6 +21,7 @@
 #include "tools/mount/umount.h"
 #include "tools/past/diff.h"
 #include "tools/past/history.h"
+#include "tools/past/purge.h"
 #include "tools/past/restore.h"
 #include "tools/past/undelete.h"
 #include "tools/serve/verb/serve.h"
@@ -487,6 +488,15 @@ const struct verb verbs[] = {
 	  "mv, until it is off again. Rows and ranges of them can be deleted.\n"
 	  "yes and no are the same. Without any it tells which it is.\n",
 	  verb_protect },
+	{ "purge", 0, "purge <table> key=<row> | prefix=<prefix> | rows=all",
+	  "Erase rows for good, from history too",
+	  "Deletes rows, and leaves nothing of them in any file of the store:\n"
+	  "no restore brings them back. Once more ends what failed. Backups\n"
+	  "are not touched, nor what was copied: see help undo.\n"
+	  "  key= start= after= end= through= prefix= [or]\n"
+	  "    Are those of read: which rows.\n"
+	  "  rows=all  All of them\n",
+	  verb_purge },
 	{ "read", VERB_READS, "read <table> [args ...]", "Read rows",
 	  "  start=<row-key>        Start reading at this row\n"
 	  "  end=<row-key>          Stop reading before this row\n"

@@ -434,3 +434,27 @@ int heat_collect(struct heat *h, uint32_t table, struct buf *file,
 	pthread_mutex_unlock(&h->writing);
 	return err;
 }
+
+/* What waits may have the table, too: it takes the way to the file that leaves
+ * that out. */
+int heat_erase(struct heat *h, uint32_t table)
+{
+	struct buf records;
+	size_t i;
+	int err = 0;
+
+	pthread_mutex_lock(&h->writing);
+	pthread_mutex_lock(&h->lock);
+	for (i = h->count; i > 0; i--) {
+		h->tables[i - 1]->file_version = 0;
+		if (h->tables[i - 1]->id == table)
+			forget(h, i - 1);
+	}
+	take_waiting(h, &records);
+	pthread_mutex_unlock(&h->lock);
+	if (h->file && heat_file_writes(h->file))
+		err = heat_file_erase(h->file, buf_bytes(&records), table);
+	buf_release(&records);
+	pthread_mutex_unlock(&h->writing);
+	return err;
+}

@@ -100,6 +100,10 @@ bool heat_counts(struct heat *h, uint32_t table, uint64_t counts[HEAT_METRICS]);
 int heat_hottest(struct heat *h, uint32_t table, struct buf *start,
 		 struct buf *end, double *share);
 
+/* Forgets a table, in memory and in the file, since fences are row keys. What
+ * comes from now on is sampled as ever. 0, or an error of the file. */
+int heat_erase(struct heat *h, uint32_t table);
+
 /* Each second, or seldom: ends what has passed, forgets what is idle, and
  * writes. At the end, all. 0, or why minutes are lost, with err_detail(). */
 int heat_tick(struct heat *h, bool at_end);

@@ -282,3 +282,43 @@ int heat_file_append(struct heat_file *f, struct bytes records, uint64_t now_s,
 	*anew = true;
 	return prune(f, now_s);
 }
+
+/* Appends those of records, which are whole, that are of other tables. */
+static int add_others(struct bytes records, uint32_t table, struct buf *out)
+{
+	struct heat_record *record = malloc(sizeof(*record));
+	struct bytes rest = records;
+	const uint8_t *start;
+	int err = record ? 0 : -ENOMEM;
+
+	while (err == 0) {
+		start = rest.data;
+		if (heat_take_record(&rest, record) != 1)
+			break;
+		if (record->table != table)
+			err = buf_add(out, start, (size_t)(rest.data - start));
+	}
+	free(record);
+	return err;
+}
+
+/* What is there is written anew also if it has nothing of the table, since
+ * bytes behind the last whole record may. */
+int heat_file_erase(struct heat_file *f, struct bytes records, uint32_t table)
+{
+	struct buf file = BUF_INIT, kept = BUF_INIT;
+	struct bytes whole = BYTES_NONE;
+	int err = f->volume->ops->heat_read(f->volume, &file);
+
+	if (err == 0)
+		err = whole_records(buf_bytes(&file), &whole);
+	if (err == 0)
+		err = add_others(whole, table, &kept);
+	if (err == 0)
+		err = add_others(records, table, &kept);
+	if (err == 0 && file.size + kept.size > 0)
+		err = replace(f, buf_bytes(&kept));
+	buf_release(&file);
+	buf_release(&kept);
+	return err;
+}

@@ -33,6 +33,10 @@ bool heat_file_writes(const struct heat_file *f);
 int heat_file_append(struct heat_file *f, struct bytes records, uint64_t now_s,
 		     bool *anew);
 
+/* Appends records and leaves nothing in the file that is of the table: its
+ * fences are row keys. */
+int heat_file_erase(struct heat_file *f, struct bytes records, uint32_t table);
+
 /* Appends the records of the file, without its header, as far as they are
  * whole, to out. 0 also if there is none, or nothing in it is whole. */
 int heat_file_read(struct heat_file *f, struct buf *out);

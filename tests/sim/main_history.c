@@ -65,6 +65,7 @@ int main(int argc, char **argv)
 	static struct sim_past past;
 	unsigned long long seeds = 60, first = 1, seed, moments = 0, gone = 0;
 	unsigned long long files = 0, crashes = 0, compactions = 0;
+	unsigned long long purges = 0, erased = 0;
 	unsigned int ops = 600, failed = 0;
 	bool verbose = false;
 	int i;
@@ -90,13 +91,16 @@ int main(int argc, char **argv)
 		moments += past.checked;
 		gone += past.gone;
 		files = past.files > files ? past.files : files;
+		purges += past.purges;
+		erased += past.erased;
 		crashes += s.counts.crashes + s.counts.kills;
 		compactions += s.counts.compactions;
 	}
 	printf("seeds %llu to %llu: %llu moments read, %llu of them given up, "
-	       "up to %llu history files\n%llu crashes, %llu compactions\n",
+	       "up to %llu history files\n%llu crashes, %llu compactions, %llu "
+	       "purges of %llu entries\n",
 	       first, first + seeds - 1, moments, gone, files, crashes,
-	       compactions);
+	       compactions, purges, erased);
 	printf("%llu passed, %u failed, 0 skipped\n", seeds - failed, failed);
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -231,6 +231,16 @@ void naive_delete(struct naive *n, const struct naive_match *match)
 			n->cells[i].dead_seq = n->seq;
 }
 
+void naive_erase(struct naive *n, const struct naive_match *match)
+{
+	size_t i, count = 0;
+
+	for (i = 0; i < n->count; i++)
+		if (!matches(match, &n->cells[i]))
+			n->cells[count++] = n->cells[i];
+	n->count = count;
+}
+
 static int compare_cells(const void *left, const void *right)
 {
 	const struct naive_cell *a = *(const struct naive_cell *const *)left;

@@ -96,6 +96,8 @@ struct naive_match {
 /* Of an aggregate, cell's number is added to what is there. */
 int naive_put(struct naive *n, const struct naive_cell *cell);
 void naive_delete(struct naive *n, const struct naive_match *match);
+/* Erases the rows of any table that match, as if they had never been. */
+void naive_erase(struct naive *n, const struct naive_match *match);
 /* What a rule hides now of the cells that match is gone for good. */
 int naive_bury(struct naive *n, const struct naive_match *match,
 	       uint64_t now_us);

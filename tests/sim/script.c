@@ -141,6 +141,32 @@ static int read_all(struct store *s, struct script *r, bool *seen)
 	return err;
 }
 
+/* Writes a row of a table of its own and erases it, for which large values of
+ * others move. */
+static void purge_one(struct store *s, struct script *r)
+{
+	const struct purge_span all = { BYTES_NONE, BYTES_NONE };
+	struct family_spec family = { .name = BYTES_LITERAL("f") };
+	struct bytes table = BYTES_LITERAL("gone");
+	struct purge_result result;
+	struct write *w;
+	char text[100];
+	int err = store_create_table(s, table, false, &family, 1);
+
+	if (told(r, "create table", err) < 0 ||
+	    told(r, "write_new", write_new(s, &w)) < 0)
+		return;
+	err = write_row(w, table, BYTES_LITERAL("gone"));
+	if (err == 0)
+		err = write_set(w, BYTES_LITERAL("f"), BYTES_LITERAL("q"), 1000,
+				cell_value(1, 1, text));
+	if (err == 0)
+		err = store_commit(s, w, false);
+	write_free(w);
+	if (told(r, "commit", err) == 0)
+		told(r, "purge", store_purge(s, table, &all, 1, 0, &result));
+}
+
 void script_run(struct volume *v, struct script *r)
 {
 	struct family_spec family = { .name = BYTES_LITERAL("f") };
@@ -171,6 +197,8 @@ void script_run(struct volume *v, struct script *r)
 			told(r, "step", engine_step(store_engine(s)));
 		if (row % 25 == 24)
 			told(r, "compact", store_compact(s, BYTES_NONE));
+		if (row == 33)
+			purge_one(s, r);
 		if (row % 10 == 7 && r->table)
 			read_all(s, r, NULL);
 	}

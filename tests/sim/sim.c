@@ -452,6 +452,13 @@ static void past_op(struct sim *s)
 		engine_tick(store_engine(s->store));
 	if (rng_one_in(&s->rng, 6))
 		sim_past_op(s);
+	/* A crash within it has a test of its own: what it leaves of the past
+	 * is no state of the model. */
+	if (s->crash_in == 0 && !s->clone && rng_one_in(&s->rng, 40) &&
+	    sim_past_purge(s)) {
+		mark_durable(s);
+		sim_past_note(s);
+	}
 }
 
 void sim_step(struct sim *s)

@@ -354,6 +354,106 @@ void sim_past_compare_all(struct sim *s)
 	}
 }
 
+/* Of a table that has or had this name, and has no other by now. */
+static void erase_table(struct sim *s, uint32_t id, struct bytes name,
+			struct naive_match *match)
+{
+	const struct naive_schema *now = &s->naive.schema;
+	size_t i;
+
+	for (i = 0; i < now->table_count; i++)
+		if (now->tables[i].id == id &&
+		    !bytes_equal(now->tables[i].name, name))
+			return;
+	match->table = id;
+	naive_erase(&s->naive, match);
+}
+
+static void erase(struct sim *s, struct bytes name, struct naive_match *match)
+{
+	const struct sim_past *p = s->past;
+	size_t i, j;
+
+	match->table = naive_table(&s->naive, name)->id;
+	naive_delete(&s->naive, match);
+	naive_erase(&s->naive, match);
+	for (i = 0; i < p->count; i++)
+		for (j = 0; j < p->states[i].schema.table_count; j++) {
+			const struct naive_table *t =
+				&p->states[i].schema.tables[j];
+
+			if (bytes_equal(t->name, name))
+				erase_table(s, t->id, name, match);
+		}
+}
+
+/* Whether a table that was dropped had this name and another one: which of the
+ * two a purge finds is left to what files have. */
+static bool is_ambiguous(struct sim *s, struct bytes name)
+{
+	const struct sim_past *p = s->past;
+	bool named[256] = { false }, other[256] = { false };
+	size_t i, j;
+
+	for (i = 0; i < p->count; i++)
+		for (j = 0; j < p->states[i].schema.table_count; j++) {
+			const struct naive_table *t =
+				&p->states[i].schema.tables[j];
+			bool same = bytes_equal(t->name, name);
+
+			named[t->id % 256] |= same;
+			other[t->id % 256] |= !same;
+		}
+	for (i = 0; i < 256; i++)
+		if (named[i] && other[i])
+			return true;
+	return false;
+}
+
+bool sim_past_purge(struct sim *s)
+{
+	struct bytes name = sim_draw_table(s), row = sim_draw_row(s);
+	uint8_t last[64];
+	struct purge_span span = { row, bytes_of(last, row.size + 1) };
+	struct naive_match match = { .row = row, .has_row = true };
+	struct purge_result r;
+	bool prefix = rng_one_in(&s->rng, 3);
+
+	if (!naive_table(&s->naive, name) || is_ambiguous(s, name) ||
+	    row.size == 0 || row.size >= sizeof(last) ||
+	    row.data[row.size - 1] == 255)
+		return false;
+	sim_log(s, "purge of %.*s%s in %.*s", (int)row.size, row.data,
+		prefix ? " and what begins so" : "", (int)name.size, name.data);
+	sim_close_scans(s);
+	sim_release_snapshots(s);
+	sim_drop_pending(s);
+	sim_past_release(s);
+	memcpy(last, row.data, row.size);
+	last[row.size] = 0;
+	if (prefix) {
+		match = (struct naive_match){ .prefix = row };
+		last[row.size - 1]++;
+		span.end.size--;
+	}
+	sim_want(s, "purge", store_purge(s->store, name, &span, 1, 0, &r), 0);
+	erase(s, name, &match);
+	s->past->purges++;
+	s->past->erased += r.entries;
+	if (!rng_one_in(&s->rng, 4))
+		return true;
+	sim_want(s, "purge", store_purge(s->store, name, &span, 1, 0, &r), 0);
+	erase(s, name, &match);
+	if (r.rows > 0 || r.past_files > 0 || r.blob_files > 0)
+		sim_fail(s,
+			 "a second purge erased %llu rows from %llu files of "
+			 "history, and dropped %llu of large values",
+			 (unsigned long long)r.rows,
+			 (unsigned long long)r.past_files,
+			 (unsigned long long)r.blob_files);
+	return true;
+}
+
 void sim_past_release(struct sim *s)
 {
 	size_t i;

@@ -22,6 +22,7 @@ struct sim_past {
 	struct snapshot *held[SIM_PAST_HELD]; /* moments that stay open */
 	uint64_t checked, gone;               /* moments read; given up */
 	uint64_t files;                       /* the most history files */
+	uint64_t purges, erased;              /* entries */
 };
 
 /* Has the store keep so much of history as the seed says. */
@@ -42,6 +43,10 @@ void sim_past_op(struct sim *s);
 
 /* All moments that there are. */
 void sim_past_compare_all(struct sim *s);
+
+/* Purges rows of a table that is there, from the model, too: true if all that
+ * is there now is durable then. Nothing of a moment is held afterwards. */
+bool sim_past_purge(struct sim *s);
 
 /* Ends what is held: before the store is closed. */
 void sim_past_release(struct sim *s);

@@ -612,6 +612,7 @@ static const struct volume_ops mem_ops = {
 	.spare_hold = mem_spare_hold,
 	.segment_from_spare = mem_segment_from_spare,
 	.log_from_spare = mem_log_from_spare,
+	.spare_wipe = mem_spare_wipe,
 	.open = mem_open,
 	.pread = mem_pread,
 	.reader_close = mem_reader_close,

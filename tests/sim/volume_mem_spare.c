@@ -100,6 +100,14 @@ int mem_spare_hold(struct volume *volume, const uint64_t *sizes, size_t count,
 	return err;
 }
 
+/* Pieces have no content here. */
+int mem_spare_wipe(struct volume *volume)
+{
+	int err = mem_guard(mem_handle(volume));
+
+	return err < 0 ? err : mem_count_call(mem(volume), "sync", "spare");
+}
+
 int mem_space(struct volume *volume, struct volume_space *out)
 {
 	uint64_t left = mem_is_full(mem(volume)) ? 0 : mem(volume)->available;

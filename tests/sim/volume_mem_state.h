@@ -113,6 +113,7 @@ int mem_take_spare(struct mem_volume *v, const char *name, uint64_t size,
 int mem_space(struct volume *volume, struct volume_space *out);
 int mem_spare_hold(struct volume *volume, const uint64_t *sizes, size_t count,
 		   bool keep);
+int mem_spare_wipe(struct volume *volume);
 
 /* These are operations of the volume, see volume.h. */
 int mem_note(struct volume *volume, struct bytes lines, uint64_t size_max);

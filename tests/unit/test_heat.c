@@ -343,6 +343,45 @@ START_TEST(an_idle_table_is_forgotten)
 }
 END_TEST
 
+/* Whether the file has these bytes. */
+static bool file_has(const char *text)
+{
+	struct buf file = BUF_INIT;
+	bool has;
+
+	ck_assert_int_eq(volume->ops->heat_read(volume, &file), 0);
+	has = file.size > 0 &&
+	      memmem(file.data, file.size, text, strlen(text)) != NULL;
+	buf_release(&file);
+	return has;
+}
+
+/* In memory, on its way, and in the file; others stay. */
+START_TEST(an_erased_table_leaves_no_key)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2000; i++) {
+		read_row(TABLE, i);
+		heat_note(heat, TABLE + 1, bytes_string(i % 2 ? "bb" : "aa"),
+			  HEAT_READS, 1);
+		if (i % 20 == 0)
+			pass(1);
+	}
+	pass(60);
+	ck_assert(file_has("prefix/"));
+	read_row(TABLE, 1);
+	pass(1);
+	ck_assert_int_eq(heat_erase(heat, TABLE), 0);
+	ck_assert(!file_has("prefix/"));
+	pass(60);
+	pass(60);
+	ck_assert(!file_has("prefix/"));
+	ck_assert(sum(TABLE, HEAT_READS, START_S, now_us / 1000000) == 0);
+	ck_assert(sum(TABLE + 1, HEAT_READS, START_S, now_us / 1000000) > 0);
+}
+END_TEST
+
 START_TEST(without_memory_nothing_is_sampled)
 {
 	ck_assert(memory_take(memory, MEMORY_IMPORTS, 32 << 20, 0));
@@ -388,6 +427,7 @@ int main(void)
 		a_removed_file_begins_anew,
 		the_past_is_pruned,
 		an_idle_table_is_forgotten,
+		an_erased_table_leaves_no_key,
 		without_memory_nothing_is_sampled,
 		prefixes_shrink,
 	};

@@ -113,6 +113,7 @@ static void check_changes_nothing(struct volume *v, struct volume *to)
 	LOST(log_from_spare(v, "n.log", 1, &l));
 	LOST(log_keep(v, "kept.log"));
 	LOST(spare_hold(v, &size, 1, false));
+	LOST(spare_wipe(v));
 	LOST(remove(v, "kept.sst"));
 	LOST(root_swap(v, 1, bytes_string("late")));
 	LOST(note(v, bytes_string("late\n"), 1000));

@@ -121,6 +121,10 @@ struct volume_ops {
 	 * if zeros followed what was appended. */
 	int (*log_from_spare)(struct volume *v, const char *name, uint64_t size,
 			      struct log **out);
+	/* Zeros, durably, in the place of what pieces have of files that were
+	 * removed; and what was removed before the call is not back after a
+	 * power cut either. */
+	int (*spare_wipe)(struct volume *v);
 
 	/* A finished segment, or a log as long as it is now; -ENOENT. */
 	int (*open)(struct volume *v, const char *name, struct reader **out);

@@ -298,28 +298,6 @@ static int posix_log_create(struct volume *volume, const char *name,
 	return 0;
 }
 
-/* Overwrites what the piece l was held, which leaves its blocks. */
-static int write_zeros(struct posix_log *l)
-{
-	static const uint8_t zeros[64 << 10];
-	struct stat st;
-	int err = 0;
-
-	if (fstat(l->fd, &st) < 0)
-		return fail(errno, "%s: cannot tell its size", l->path);
-	while (err == 0 && st.st_size > 0) {
-		size_t n = st.st_size < (off_t)sizeof(zeros)
-				   ? (size_t)st.st_size
-				   : sizeof(zeros);
-
-		err = posix_write_all(l->fd, bytes_of(zeros, n), l->path);
-		st.st_size -= (off_t)n;
-	}
-	if (err == 0 && lseek(l->fd, 0, SEEK_SET) < 0)
-		err = fail(errno, "%s: cannot go to its start", l->path);
-	return err;
-}
-
 static int posix_log_from_spare(struct volume *volume, const char *name,
 				uint64_t size, struct log **out)
 {
@@ -334,7 +312,7 @@ static int posix_log_from_spare(struct volume *volume, const char *name,
 	/* Under its own name it would look like a log with a wrong end. */
 	posix_tmp_name(name, tmp);
 	l->fd = posix_spare_take(v, tmp, size, false, l->path, &l->held);
-	err = l->fd < 0 ? l->fd : write_zeros(l);
+	err = l->fd < 0 ? l->fd : posix_zero(l->fd, l->path);
 	if (err == 0)
 		err = posix_publish(v, name, false);
 	if (err < 0) {
@@ -555,6 +533,7 @@ static const struct volume_ops posix_ops = {
 	.spare_hold = posix_spare_hold,
 	.segment_from_spare = posix_segment_from_spare,
 	.log_from_spare = posix_log_from_spare,
+	.spare_wipe = posix_spare_wipe,
 	.open = posix_open,
 	.pread = posix_pread,
 	.reader_close = posix_reader_close,

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/base/err.h"
@@ -76,6 +77,26 @@ int posix_write_at(int fd, struct bytes data, uint64_t offset, const char *path)
 		offset += (uint64_t)n;
 	}
 	return 0;
+}
+
+int posix_zero(int fd, const char *path)
+{
+	static const uint8_t zeros[64 << 10];
+	uint64_t at = 0, size;
+	struct stat st;
+	int err = 0;
+
+	if (fstat(fd, &st) < 0)
+		return fail(errno, "%s: cannot tell its size", path);
+	while (err == 0 && at < (uint64_t)st.st_size) {
+		size = (uint64_t)st.st_size - at;
+		if (size > sizeof(zeros))
+			size = sizeof(zeros);
+		err = posix_write_at(fd, bytes_of(zeros, (size_t)size), at,
+				     path);
+		at += size;
+	}
+	return err;
 }
 
 int posix_sync_file(int fd, const char *path)

@@ -53,6 +53,9 @@ bool posix_is_spare(const char *name);
 int posix_write_at(int fd, struct bytes data, uint64_t offset,
 		   const char *path);
 
+/* Zeros over all that the file has, which leaves its blocks and its length. */
+int posix_zero(int fd, const char *path);
+
 /* As volume_ops.scratch. */
 int posix_scratch(struct volume *volume);
 

@@ -221,6 +221,40 @@ static bool is_missing(const struct posix_spares *s, uint64_t size)
 	return false;
 }
 
+/* Needs lock. */
+static int wipe_piece(struct posix_volume *v, uint64_t number)
+{
+	char name[PIECE_NAME_SIZE];
+	int fd, err;
+
+	piece_name(number, name);
+	fd = openat(v->directory, name,
+		    O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	/* Who has no lock may have deleted it. */
+	if (fd < 0)
+		return errno == ENOENT ? 0
+				       : fail(errno, "%s/%s: cannot open",
+					      v->path, name);
+	err = posix_zero(fd, name);
+	if (err == 0)
+		err = posix_sync_file(fd, name);
+	close(fd);
+	return err;
+}
+
+int posix_spare_wipe(struct volume *volume)
+{
+	struct posix_volume *v = posix(volume);
+	int err = posix_guard(v);
+	size_t i;
+
+	pthread_mutex_lock(&v->spares.lock);
+	for (i = 0; i < v->spares.count && err == 0; i++)
+		err = wipe_piece(v, v->spares.items[i].number);
+	pthread_mutex_unlock(&v->spares.lock);
+	return err < 0 ? err : posix_sync_directory(v);
+}
+
 bool posix_has_one_name(int fd)
 {
 	struct stat st;

@@ -18,6 +18,9 @@ void posix_spares_end(struct posix_volume *v);
 int posix_spare_hold(struct volume *volume, const uint64_t *sizes, size_t count,
 		     bool keep);
 
+/* See spare_wipe. */
+int posix_spare_wipe(struct volume *volume);
+
 /* Whoever takes the lease tells of the files of a former life that it finds:
  * true if name is a piece or became one, false if it is to be removed. */
 bool posix_spare_found(struct posix_volume *v, const char *name);

@@ -43,7 +43,8 @@ int history_complete(struct engine *e, struct edit *edit)
 	for (i = 0; i < m->current->past_count && err == 0; i++) {
 		const struct past_facts *f = m->current->pasts[i]->facts;
 
-		if (f->visible_seq < moments_first(now))
+		if (f->visible_seq < moments_first(now) &&
+		    !edit_drops_past(edit, f->id))
 			err = edit_drop_past(edit, f->id);
 	}
 	moments_put(now);

@@ -83,6 +83,18 @@ int engine_apply(struct engine *e, struct edit *edit)
 	return engine_apply_flush(e, edit, NULL);
 }
 
+int engine_renew_edits(struct engine *e)
+{
+	int err;
+
+	pthread_mutex_lock(&e->edits);
+	err = manifest_renew(e->manifest);
+	if (err < 0 && e->manifest->broken)
+		engine_poison(e, err);
+	pthread_mutex_unlock(&e->edits);
+	return err;
+}
+
 void engine_remove(struct engine *e, uint64_t id, const char *suffix)
 {
 	char name[VOLUME_NAME_MAX + 1], detail[1024]; /* as err.c has it */
@@ -90,8 +102,10 @@ void engine_remove(struct engine *e, uint64_t id, const char *suffix)
 	/* What the caller may be failing of is what is to be told. */
 	snprintf(detail, sizeof(detail), "%s", err_detail());
 	manifest_name(id, suffix, name);
-	if (e->volume->ops->remove(e->volume, name) < 0)
+	if (e->volume->ops->remove(e->volume, name) < 0) {
+		atomic_fetch_add(&e->stuck_count, 1);
 		fail(EIO, "%s", detail);
+	}
 }
 
 uint64_t engine_gc_time(struct engine *e)

@@ -176,6 +176,8 @@ struct engine {
 
 	_Atomic uint64_t history_us, history_size; /* see history_keep */
 	_Atomic uint64_t quota;                    /* see store_set_quota */
+	atomic_uint pin_count;                     /* of backups under way */
+	atomic_uint stuck_count;       /* files that could not be removed */
 	_Atomic uint64_t loading_size; /* bytes of bulk loads, as each tells */
 	_Atomic int error;             /* the first that made it read-only; 0 */
 	struct engine_counters {
@@ -209,6 +211,10 @@ int engine_apply(struct engine *e, struct edit *edit);
  * that waits, which goes at the same moment: a reader sees one or the other, or
  * what adds up would be added twice. Puts m on success; NULL: there is none. */
 int engine_apply_flush(struct engine *e, struct edit *edit, struct memtable *m);
+
+/* The manifest's edits begin anew, without what former ones had: see
+ * manifest_renew. Takes edits. */
+int engine_renew_edits(struct engine *e);
 
 /* The present version, with a reference for the caller. Takes lock. */
 struct version *engine_version(struct engine *e);

@@ -637,6 +637,12 @@ int manifest_apply(struct manifest *m, const struct edit *e)
 	return m->broken ? err : 0;
 }
 
+int manifest_renew(struct manifest *m)
+{
+	assert(m->edits); /* not opened read-only */
+	return begin_edits(m);
+}
+
 int manifest_write(struct volume *to, const struct manifest_root *root,
 		   const struct edit *state)
 {

@@ -116,6 +116,11 @@ uint64_t manifest_new_id(struct manifest *m);
  */
 int manifest_apply(struct manifest *m, const struct edit *e);
 
+/* Begins an edit log with the whole state in the place of the present one, in
+ * which keys stand that bounded files which have gone. After a failure that one
+ * goes on, unless m is broken. */
+int manifest_renew(struct manifest *m);
+
 /* The whole state as one edit, which is to be released. 0 or -ENOMEM. */
 int manifest_state(const struct manifest *m, struct edit *e);
 

@@ -141,6 +141,8 @@ int engine_pin(struct engine *e, struct buf *contents, struct version **pin)
 		*pin = NULL;
 	}
 	if (err == 0)
+		atomic_fetch_add(&e->pin_count, 1);
+	if (err == 0)
 		event_add(&e->events, EVENTS_MAIN,
 			  "pinned ssts=%zu blobs=%zu us=%llu",
 			  c.state.added_count, c.state.blob_count,
@@ -154,6 +156,7 @@ void engine_unpin(struct engine *e, struct version *pin)
 	if (!pin)
 		return;
 	version_put(pin);
+	atomic_fetch_sub(&e->pin_count, 1);
 	event_add(&e->events, EVENTS_MAIN, "unpinned");
 }
 

@@ -521,9 +521,8 @@ static uint64_t output_size(const struct engine *e, const struct version *v)
 	return size < most ? size : most;
 }
 
-/* Flushes go before a merge that is under way: writers wait for them. What they
- * add is newer than the merge and above it. Needs work. */
-static int yield(void *context)
+/* What a flush adds is newer than the merge and above it. */
+int engine_yield(void *context)
 {
 	struct engine *e = context;
 	int err = engine_rotate_ahead(e);
@@ -553,7 +552,7 @@ int engine_merge(struct engine *e, struct version *v,
 	is_inner = pace_work_begin(e);
 	note_work(e, WORK_COMPACTION, start);
 	context.file_size = output_size(e, v);
-	context.yield = yield;
+	context.yield = engine_yield;
 	context.yield_context = e;
 	/* So that the next merge of this part of level 0 has no more below it
 	 * than belongs to it. */

@@ -15,6 +15,10 @@ int engine_flush_oldest(struct engine *e);
 int engine_merge(struct engine *e, struct version *v,
 		 const struct compaction *c, const char *why);
 
+/* Flushes go before other work that is under way: writers wait for them. For
+ * merge_context: context is a struct engine. Needs work. */
+int engine_yield(void *context);
+
 /* Forgets the logs with an id before oldest_log by applying edit, which may say
  * more, then removes their files. flushed, if not NULL: see engine_apply_flush.
  * Takes edits and lock, not work. After a failure nothing of edit has happened,
