@@ -19,7 +19,6 @@
 #include "store/history.h"
 #include "store/inspect.h"
 #include "store/large.h"
-#include "store/modify.h"
 #include "store/purge.h"
 #include "store/regex.h"
 #include "store/repair.h"
@@ -44,7 +43,7 @@
  *   admin.h       making and changing them
  *   cell.h        what reads give
  *   write.h       collecting mutations, committing them
- *   update.h      writes that depend on what is there; modify.h, appending
+ *   update.h      writes that depend on what is there; appending
  *                 and adding to columns
  *   scan.h        reading; with it filter.h and regex.h, what a scan gives
  *   select.h      what to read, as a user says it; select_scan.h reads it

@@ -228,8 +228,7 @@ const struct verb verbs[] = {
 	  "last ten minutes, at each minute before. It takes space, which the\n"
 	  "oldest gives back when there is too much of it, or the disk gets\n"
 	  "full. off ends it, and gives its space back. A new store keeps\n"
-	  "24h. Without words it tells how it is set, the bytes it takes and\n"
-	  "the oldest moment.\n"
+	  "24h. Without words: the setting, its bytes, the oldest moment.\n"
 	  "  max=<bytes>  Its files take no more, such as 4G, but for a while\n"
 	  "               what a restore reads, large values of the past\n"
 	  "               included; if not given, as much as all others took\n"
@@ -493,9 +492,8 @@ const struct verb verbs[] = {
 	  "Deletes rows, and leaves nothing of them in any file of the store:\n"
 	  "no restore brings them back. Once more ends what failed. Backups\n"
 	  "are not touched, nor what was copied: see help undo.\n"
-	  "  key= start= after= end= through= prefix= [or]\n"
-	  "    Are those of read: which rows.\n"
-	  "  rows=all  All of them\n",
+	  "  key= start= after= end= through= prefix= [or]  As those of read\n"
+	  "  rows=all                                       All of them\n",
 	  verb_purge },
 	{ "read", VERB_READS, "read <table> [args ...]", "Read rows",
 	  "  start=<row-key>        Start reading at this row\n"
@@ -686,9 +684,8 @@ const struct verb verbs[] = {
 	  "  as  The name that it is to have, if not its own. One that is\n"
 	  "      taken is refused. Until it is whole it is <name>.partial\n"
 	  "  as-of  Of several that were dropped, and of what it was, the\n"
-	  "      last up to this time, which is said as in read. Of a table\n"
-	  "      that rm -r removed, which deletes the rows first, it brings\n"
-	  "      back those of a time before\n"
+	  "      last up to this time, as in read; after rm -r, which deletes\n"
+	  "      the rows before the table, a time before that\n"
 	  "\n"
 	  "    Example: tabletfs undelete users\n",
 	  verb_undelete },
