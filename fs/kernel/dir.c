@@ -572,7 +572,7 @@ bool dir_reply(struct fs *fs, struct dir *d, fuse_req_t req, uint64_t offset,
 	};
 	int err = r.data ? 0 : -ENOMEM;
 	size_t end_size;
-	bool ended;
+	bool ended, given;
 
 	/* What a query's next row is may take long to find. */
 	if (d->node->kind == NODE_SCAN_ROWS ||
@@ -585,6 +585,7 @@ bool dir_reply(struct fs *fs, struct dir *d, fuse_req_t req, uint64_t offset,
 		listing_rest(d->listing);
 	ended = !err && r.used == 0;
 	end_size = ended ? prepare_end(fs, d) : 0;
+	given = ended || d->is_complete;
 	pthread_mutex_unlock(&d->lock);
 	/* With the reply d may be closed by another thread. */
 	if (err)
@@ -595,7 +596,7 @@ bool dir_reply(struct fs *fs, struct dir *d, fuse_req_t req, uint64_t offset,
 		forget_entries(fs, &r);
 	if (r.data != room)
 		free(r.data);
-	return ended;
+	return given;
 }
 
 void dir_suspend(struct fs *fs, struct dir *d)

@@ -35,8 +35,9 @@ void dir_suspend(struct fs *fs, struct dir *d);
 
 /* Answers a readdir request, or with plus a readdirplus request, whose entries
  * are nodes that the kernel then knows. offset is a cookie, or 0 for the start;
- * size is what the reply may take, in bytes. Whether it was the end. Where the
- * kernel keeps a list, this is when it takes it for whole, see notify.h. */
+ * size is what the reply may take, in bytes. Whether it was the end, or nothing
+ * but the end can follow. Where the kernel keeps a list, the end is when it
+ * takes it for whole, see notify.h. */
 bool dir_reply(struct fs *fs, struct dir *d, fuse_req_t req, uint64_t offset,
 	       size_t size, bool plus);
 

@@ -7,9 +7,9 @@
 #include "fs/kernel/dirs.h"
 
 /* Which of the two lists of struct dirs. */
-enum { BEGUN, ENDED };
+enum { BEGUN, GIVEN };
 
-static const size_t most[] = { DIRS_BEGUN_MAX, DIRS_ENDED_MAX };
+static const size_t most[] = { DIRS_BEGUN_MAX, DIRS_GIVEN_MAX };
 
 /* A listing that is begun; guarded by dirs.lock but for what is for good. */
 struct begun {
@@ -17,7 +17,7 @@ struct begun {
 	struct dir *dir;    /* owned; for good */
 	struct node *node;  /* that it lists; for good, referenced by dir */
 	uint32_t number;    /* for good */
-	int list;           /* where it is, BEGUN or ENDED */
+	int list;           /* where it is, BEGUN or GIVEN */
 	unsigned int users; /* threads that may use dir */
 	bool suspended;     /* since it was last used */
 	uint64_t used_us;   /* when, as fs_steady tells */
@@ -62,7 +62,7 @@ static struct begun *find(struct dirs *dirs, const struct node *node,
 	int list;
 
 	pthread_mutex_lock(&dirs->lock);
-	for (list = BEGUN; list <= ENDED && !b; list++)
+	for (list = BEGUN; list <= GIVEN && !b; list++)
 		for (b = dirs->first[list]; b; b = b->next)
 			if (b->number == number && b->node == node)
 				break;
@@ -124,7 +124,7 @@ void dirs_reply(struct fs *fs, struct node *node, fuse_req_t req,
 {
 	uint32_t number = dir_number_of(offset);
 	struct begun *b = NULL;
-	bool ended;
+	bool given;
 
 	if (offset == 0)
 		number = dir_next_number(fs);
@@ -136,8 +136,8 @@ void dirs_reply(struct fs *fs, struct node *node, fuse_req_t req,
 		fs_reply_error(fs, req, node, NULL, -ENOMEM);
 		return;
 	}
-	ended = dir_reply(fs, b->dir, req, offset, size, plus);
-	give(fs, b, ended ? ENDED : BEGUN);
+	given = dir_reply(fs, b->dir, req, offset, size, plus);
+	give(fs, b, given ? GIVEN : BEGUN);
 }
 
 static bool is_idle(const struct begun *b, uint64_t now_us)
@@ -152,7 +152,7 @@ static struct begun *find_idle(struct dirs *dirs, uint64_t now_us)
 	int list;
 
 	pthread_mutex_lock(&dirs->lock);
-	for (list = BEGUN; list <= ENDED && !b; list++)
+	for (list = BEGUN; list <= GIVEN && !b; list++)
 		for (b = dirs->first[list]; b; b = b->next)
 			if (b->users == 0 && !b->suspended &&
 			    is_idle(b, now_us))
@@ -183,7 +183,7 @@ void dirs_release(struct fs *fs)
 	struct begun *b;
 	int list;
 
-	for (list = BEGUN; list <= ENDED; list++) {
+	for (list = BEGUN; list <= GIVEN; list++) {
 		while ((b = dirs->first[list])) {
 			assert(b->users == 0);
 			take_out(dirs, b);

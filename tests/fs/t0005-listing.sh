@@ -83,6 +83,23 @@ mkdir "$m/t/back" "$m/t/back/f"
 seq -f '{"row":"back","set":{"f":{"b%04.0f":"v"}}}' 0 1499 >"$m/t/.import/jsonl"
 check "going back after a pause" python3 "$here/goback.py" 6 "$m/t/back/f"
 
+# Who removes a tree comes back to a large list after many small ones, of which
+# all was given and nobody asked for the end, as rm does.
+"$TABLETFS" -store "$store" createtable tree families=f
+seq -f '{"row":"%05.0f","set":{"f":{"q":"v"}}}' 3000 >"$m/tree/.import/jsonl"
+check "a tree is removed whole" python3 - "$m/tree" <<'PYTHON'
+import os, shutil, sys
+removed = 0
+with os.scandir(sys.argv[1]) as rows:
+    for row in rows:
+        with os.scandir(row.path) as families:
+            next(families)
+        shutil.rmtree(row.path)
+        removed += 1
+assert removed == 3000 and not os.listdir(sys.argv[1]), removed
+os.rmdir(sys.argv[1])
+PYTHON
+
 # Who has a directory open and starts over sees what came meanwhile by ways that
 # the kernel does not follow.
 check "rewinddir shows an outside change" python3 - "$m/t" <<'PYTHON'
