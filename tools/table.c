@@ -565,7 +565,7 @@ const struct verb verbs[] = {
 	  "added to. A family that was dropped is made again; without words\n"
 	  "about rows, policies are again what they were, too, which is\n"
 	  "told. What has come to its maxage since stays away.\n"
-	  "  as-of  As of read: 5m, 2h ago, 2026-01-05T10:11:12Z\n"
+	  "  as-of  As of read: 5m, oldest, 2026-01-05T10:11:12Z\n"
 	  "  key= start= after= end= through= prefix= [or]\n"
 	  "    Are those of read: only these rows.\n"
 	  "\n"

@@ -179,7 +179,7 @@ undone "rm -r, in two steps" restore t as-of="$now"
 T deletetable t
 T createtable t families=other
 status 1 "not by a name that is taken" T undelete t
-told 'there is a table "t"; as= brings the dropped one back under another name'
+told 'there is a table "t"; as= brings one that was dropped back under another name, and restore rows of this one'
 T undelete t as=back >/dev/null
 same "but by another" 200 "$(T count back)"
 T deletetable t
@@ -189,6 +189,14 @@ status 1 "what never was" T undelete nothing
 told 'history has no table "nothing" that was dropped'
 status 1 "a name that is none" T undelete t as=a/b
 told 'a table cannot come back as "a/b"'
+for verb in "read t as-of" "restore t as-of" "dump as-of" "undelete back as-of"; do
+	status 1 "$verb a time to come" T $verb=2262-01-01T00:00:00Z
+	told "2262-01-01T00:00:00Z is a time to come"
+done
+status 2 "diff from a time to come" T diff t from=2262-01-01T00:00:00Z
+status 0 "the oldest moment" T dump as-of=oldest
+same "by its name" "$(T dump as-of="$(T history | sed -n 's/^oldest //p')" | sha1sum)" \
+	"$(T dump as-of=oldest | sha1sum)"
 
 # Of a store at rest, and a restore undone by a restore.
 stop_mount

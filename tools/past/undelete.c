@@ -155,8 +155,9 @@ static int check_name(struct undeleting *u)
 	schema_put(now);
 	if (taken)
 		return verb_wrong(u->c,
-				  "there is a table \"%s\"; as= brings the "
-				  "dropped one back under another name",
+				  "there is a table \"%s\"; as= brings one "
+				  "that was dropped back under another "
+				  "name, and restore rows of this one",
 				  err_name(u->as));
 	if (n >= (int)sizeof(u->partial) || store_check_table_name(u->as) < 0)
 		return verb_wrong(
@@ -182,7 +183,7 @@ int verb_undelete(struct verb_call *c)
 	if (c->argc < 2)
 		return verb_usage(c);
 	if (verb_arguments(c, 2, keys, values) || verb_once(c, 2) ||
-	    verb_parse_time(c, values[AS_OF], &us))
+	    verb_parse_moment(c, values[AS_OF], &us))
 		return 1;
 	u.name = bytes_string(c->argv[1]);
 	u.as = values[AS] ? bytes_string(values[AS]) : u.name;

@@ -8,6 +8,10 @@
  * wrong. */
 int verb_parse_time(struct verb_call *c, const char *text, uint64_t *us);
 
+/* As verb_parse_time, of the store's past: "oldest", too, and no time that is
+ * to come by the store's clock, which may be ahead. */
+int verb_parse_moment(struct verb_call *c, const char *text, uint64_t *us);
+
 /* The moment of the store's past that as-of=TEXT means, to be released, or with
  * NULL, which is the present, NULL. 0, or 1 after it said what is wrong: which
  * is the oldest, for example. */
