@@ -86,8 +86,9 @@ stop_mount
 
 # What is open lies beside the store, whose disk fills up: a write that fails
 # leaves no bytes of its own, and what came before it is committed once there is
-# space for it.
+# space for it. No history gives way.
 start_mount
+"$TABLETFS" history off
 fill
 truncate -s -6M "$small/ballast"
 check "a write that fails is cut off" python3 - "$m/t/row0/f/draft" \

@@ -98,3 +98,20 @@ check "and takes others" cmp five "$m/t/r/f/five"
 check "there is room for what compact moves" T compact
 stop_mount
 check "the store is sound" T check
+rm -rf "$store"
+
+# History goes before anything is refused, its oldest first: here all that was
+# ever written is far more than there is room for.
+start_mount -o commit=1
+mkdir -p "$m/t/r/f"
+echo kept >"$m/t/r/f/kept"
+refused=0
+for i in $(seq 20); do
+	head -c 2000000 /dev/urandom >"$m/t/r/f/v" || refused=$((refused + 1))
+	sleep 1.1
+	rm -f "$m/t/r/f/v"
+done 2>/dev/null
+same "no write is refused while history could go" 0 "$refused"
+check "and some went" grep -q " history_lost " "$store/LOG"
+stop_mount
+check "this store is sound" T check

@@ -252,8 +252,8 @@ START_TEST(a_table_and_its_names)
 	check("restore u TIME", 1, "table \"u\" not found then\n");
 	tick();
 	check("undelete u", 1,
-	      "there is a table \"u\"; as= brings the dropped one back under "
-	      "another name\n");
+	      "there is a table \"u\"; as= brings one that was dropped back "
+	      "under another name, and restore rows of this one\n");
 	check("undelete u as=w", 0, "Z\n");
 	check("count w", 0, "1\n");
 	check("createtable v.partial", 0, "");

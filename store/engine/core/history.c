@@ -271,26 +271,78 @@ static uint64_t next_visible(const struct version *v, uint64_t seq)
 	return least;
 }
 
-/* Bytes of f and of the large values that it refers to: of a blob file that was
- * ended no more than that has. */
-static uint64_t past_size(const struct version *v, const struct past_facts *f)
-{
-	uint64_t size = f->size, most, share;
+/* What giving up history gives back of a blob file: its room comes back when no
+ * history file refers to it, and all but what the tree has in it. */
+struct blob_rest {
 	const struct blob_file *blob;
+	uint64_t bytes;
+	size_t past_count; /* history files that refer to it */
+};
+
+static struct blob_rest *find_rest(struct blob_rest *rests,
+				   const struct version *v, uint64_t id)
+{
+	const struct blob_file *blob = version_blob(v, id);
+	size_t i = 0;
+
+	while (blob && i < v->blob_count && rests[i].blob != blob)
+		i++;
+	return blob && i < v->blob_count ? &rests[i] : NULL;
+}
+
+/* One of each blob file of v, to be freed; NULL without memory. The one that
+ * grows gives back nothing. */
+static struct blob_rest *blob_rests(const struct version *v)
+{
+	struct blob_rest *rests = calloc(v->blob_count + 1, sizeof(*rests));
+	uint64_t *past = malloc(2 * (v->blob_count + 1) * sizeof(*past));
+	uint64_t *live = past ? past + v->blob_count : NULL, size, tree;
+	size_t i, j;
+
+	if (!rests || !past) {
+		free(rests);
+		free(past);
+		return NULL;
+	}
+	version_blob_past(v, past);
+	version_blob_live(v, live);
+	for (i = 0; i < v->blob_count; i++) {
+		size = atomic_load(&v->blobs[i]->size);
+		tree = live[i] - past[i];
+		rests[i].blob = v->blobs[i];
+		rests[i].bytes = size > tree ? size - tree : 0;
+	}
+	free(past);
+	for (i = 0; i < v->past_count; i++)
+		for (j = 0; j < v->pasts[i]->facts->blob_count; j++) {
+			struct blob_rest *rest = find_rest(
+				rests, v, v->pasts[i]->facts->blobs[j].file);
+
+			if (rest)
+				rest->past_count++;
+		}
+	return rests;
+}
+
+/* What goes with f, and what that gives back. */
+static uint64_t give_back(struct blob_rest *rests, const struct version *v,
+			  const struct past_facts *f)
+{
+	uint64_t size = f->size;
 	size_t i;
 
 	for (i = 0; i < f->blob_count; i++) {
-		blob = version_blob(v, f->blobs[i].file);
-		most = blob ? atomic_load(&blob->size) : 0;
-		share = f->blobs[i].size;
-		size += most > 0 && share > most ? most : share;
+		struct blob_rest *rest = find_rest(rests, v, f->blobs[i].file);
+
+		if (rest && --rest->past_count == 0)
+			size += rest->bytes;
 	}
 	return size;
 }
 
-/* Bytes of files with this visible_seq, of which there are so many. */
-static uint64_t size_at(const struct version *v, uint64_t visible_seq,
-			size_t *count)
+/* Of all files with this visible_seq, of which there are so many. */
+static uint64_t give_back_at(struct blob_rest *rests, const struct version *v,
+			     uint64_t visible_seq, size_t *count)
 {
 	uint64_t size = 0;
 	size_t i;
@@ -300,7 +352,7 @@ static uint64_t size_at(const struct version *v, uint64_t visible_seq,
 		if (v->pasts[i]->facts->visible_seq != visible_seq)
 			continue;
 		++*count;
-		size += past_size(v, v->pasts[i]->facts);
+		size += give_back(rests, v, v->pasts[i]->facts);
 	}
 	return size;
 }
@@ -319,21 +371,45 @@ static uint64_t cap(const struct engine *e, const struct moments *m)
 	return most;
 }
 
-/* The moments up to *seq are to go, so that so many files go, and such that
- * take so many bytes, the oldest first; or all before limit if that is not
- * enough. */
-static void find_excess(const struct version *v, uint64_t bytes, size_t files,
-			uint64_t limit, uint64_t *seq)
+/* The moments up to *seq are to go, so that so many files go, and such that give
+ * back so many bytes, the oldest first; or all before limit if that is not
+ * enough. 0 or -ENOMEM. */
+static int find_excess(const struct version *v, uint64_t bytes, size_t files,
+		       uint64_t limit, uint64_t *seq)
 {
 	uint64_t at = next_visible(v, 0), freed = 0;
+	struct blob_rest *rests;
 	size_t gone = 0, count;
 
+	if (bytes == 0 && files == 0)
+		return 0;
+	rests = blob_rests(v);
+	if (!rests)
+		return -ENOMEM;
 	while ((freed < bytes || gone < files) && at < limit) {
-		freed += size_at(v, at, &count);
+		freed += give_back_at(rests, v, at, &count);
 		gone += count;
 		*seq = at > *seq ? at : *seq;
 		at = next_visible(v, at);
 	}
+	free(rests);
+	return 0;
+}
+
+/* Bytes of blob files that come back by themselves: what is garbage in those
+ * that history has nothing of, if it is enough to be looked for. */
+static uint64_t coming_back(const struct version *v)
+{
+	struct blob_rest *rests = v->blob_count > 0 ? blob_rests(v) : NULL;
+	uint64_t bytes = 0;
+	size_t i;
+
+	for (i = 0; rests && i < v->blob_count; i++)
+		if (rests[i].past_count == 0 &&
+		    rests[i].bytes >= atomic_load(&v->blobs[i]->size) / 16)
+			bytes += rests[i].bytes;
+	free(rests);
+	return bytes;
 }
 
 /* What have lacks of the share of all that is to be free. */
@@ -345,20 +421,21 @@ static uint64_t missing_of(uint64_t all, uint64_t have)
 }
 
 /* How many bytes less history is to have for the sake of space, of the disk,
- * where what is obsolete is free soon, or of the quota. */
+ * where what is obsolete or garbage is free soon, or of the quota. */
 static int missing_space(struct engine *e, const struct version *v,
 			 uint64_t *bytes)
 {
-	uint64_t quota = atomic_load(&e->quota), used = 0, missing;
+	uint64_t quota = atomic_load(&e->quota), used = 0, have, missing;
 	struct volume_space space;
 	int err = e->volume->ops->space(e->volume, &space);
 
 	*bytes = 0;
 	if (err < 0)
 		return err;
-	*bytes = missing_of(space.total_size,
-			    space.available_size +
-				    atomic_load(&e->owner.obsolete_size));
+	have = space.available_size + atomic_load(&e->owner.obsolete_size);
+	*bytes = missing_of(space.total_size, have);
+	if (*bytes > 0)
+		*bytes = missing_of(space.total_size, have + coming_back(v));
 	if (quota > 0)
 		used = tree_size(v) + history_size(v);
 	missing = missing_of(quota, used < quota ? quota - used : 0);
@@ -406,19 +483,25 @@ static int give_up(struct engine *e, const struct version *v,
 {
 	uint64_t size = history_size(v), most = cap(e, m), seq = 0, missing;
 	int err = missing_space(e, v, &missing);
-	bool is_short = missing > 0;
+	uint64_t asked = atomic_exchange(&e->history_asked, 0);
+	bool is_short = missing > 0 || asked > 0;
 
 	if (err < 0)
 		return err;
+	if (asked > missing)
+		missing = asked;
 	/* Who brings much back makes much history, and must not lose by that
 	 * what is being brought back. */
 	if (size > most)
-		find_excess(v, size - most, 0, oldest_held(e), &seq);
-	find_excess(v, missing,
-		    v->past_count > HISTORY_FILES_MAX
-			    ? v->past_count - HISTORY_FILES_MAX
-			    : 0,
-		    UINT64_MAX, &seq);
+		err = find_excess(v, size - most, 0, oldest_held(e), &seq);
+	if (err == 0)
+		err = find_excess(v, missing,
+				  v->past_count > HISTORY_FILES_MAX
+					  ? v->past_count - HISTORY_FILES_MAX
+					  : 0,
+				  UINT64_MAX, &seq);
+	if (err < 0)
+		return err;
 	if (seq == 0)
 		return has_unwanted(v, m);
 	err = is_short ? history_give_up(e, seq) : history_forget(e, seq);

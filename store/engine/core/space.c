@@ -1,3 +1,5 @@
+#include <time.h>
+
 #include "store/base/err.h"
 #include "store/engine/core/space.h"
 #include "store/engine/core/trouble.h"
@@ -6,6 +8,12 @@
 #define FREE_MIN (UINT64_C(1) << 20)
 #define FREE_MAX (UINT64_C(64) << 20)
 #define FREE_SHARE 16
+
+/* How long who writes waits for history to give way, how often it looks, and how
+ * long after there is none left. */
+#define GIVE_WAY_MS 2000
+#define PAUSE_MS 10
+#define SETTLE_MS 300
 
 static uint64_t kept_size(const struct volume_space *space)
 {
@@ -27,13 +35,61 @@ bool engine_space_short(const struct volume_space *space)
 	return engine_data_space(space) < kept_size(space);
 }
 
+/* Whether there is history that could give way, or will be when what is in
+ * memory was flushed. */
+static bool has_history(struct engine *e)
+{
+	bool has;
+
+	pthread_mutex_lock(&e->lock);
+	has = e->version->past_count > 0 ||
+	      (e->moments->count > 0 &&
+	       (e->immutable_count > 0 ||
+		memtable_first_delete(e->memtable) != UINT64_MAX));
+	pthread_mutex_unlock(&e->lock);
+	return has;
+}
+
+/* Looks at the disk: whether size bytes may be written, or an error. */
+static int admits(struct engine *e, uint64_t size, struct volume_space *space)
+{
+	int err = e->volume->ops->space(e->volume, space);
+
+	return err < 0 ? err : size <= engine_data_space(space);
+}
+
+/* Has history give way to size bytes: as admits. What it gave up is on the disk
+ * for a moment yet. */
+static int wait_for_history(struct engine *e, uint64_t size,
+			    struct volume_space *space)
+{
+	const struct timespec pause = { 0, PAUSE_MS * 1000000L };
+	unsigned int waited = 0, gone = 0;
+	int result = 0;
+
+	if (!e->wake || !has_history(e))
+		return 0;
+	atomic_store(&e->history_asked, size + kept_size(space));
+	while (result == 0 && waited < GIVE_WAY_MS && gone < SETTLE_MS) {
+		atomic_store(&e->history_wanted, true);
+		engine_want_room(e);
+		nanosleep(&pause, NULL);
+		waited += PAUSE_MS;
+		gone = has_history(e) ? 0 : gone + PAUSE_MS;
+		result = admits(e, size, space);
+	}
+	return result;
+}
+
 int engine_admit_data(struct engine *e, uint64_t size)
 {
 	struct volume_space space;
-	int err = e->volume->ops->space(e->volume, &space);
+	int result = admits(e, size, &space);
 
-	if (err < 0 || size <= engine_data_space(&space))
-		return err;
+	if (result == 0)
+		result = wait_for_history(e, size, &space);
+	if (result != 0)
+		return result < 0 ? result : 0;
 	engine_want_room(e);
 	return fail(ENOSPC,
 		    "%s: the rest of the disk is kept for compactions, which "

@@ -176,10 +176,11 @@ struct engine {
 
 	_Atomic uint64_t history_us, history_size; /* see history_keep */
 	_Atomic uint64_t quota;                    /* see store_set_quota */
-	atomic_uint pin_count;                     /* of backups under way */
-	atomic_uint stuck_count;       /* files that could not be removed */
-	_Atomic uint64_t loading_size; /* bytes of bulk loads, as each tells */
-	_Atomic int error;             /* the first that made it read-only; 0 */
+	_Atomic uint64_t history_asked; /* bytes that it is to give up */
+	atomic_uint pin_count;          /* of backups under way */
+	atomic_uint stuck_count;        /* files that could not be removed */
+	_Atomic uint64_t loading_size;  /* bytes of bulk loads, as each tells */
+	_Atomic int error; /* the first that made it read-only; 0 */
 	struct engine_counters {
 		_Atomic uint64_t flushes, compactions, trivial_moves;
 		_Atomic uint64_t written_size, compacted_size; /* bytes */
