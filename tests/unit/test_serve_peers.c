@@ -1,4 +1,5 @@
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/resource.h>
@@ -174,6 +175,56 @@ START_TEST(all_that_are_too_many_are_told)
 				 "there are 0 connections, and no more");
 		grpc_close(&c[i]);
 	}
+}
+END_TEST
+
+/* The descriptors of this process that are open. */
+static unsigned int open_descriptors(void)
+{
+	unsigned int count = 0;
+	DIR *fds = opendir("/proc/self/fd");
+
+	ck_assert_ptr_nonnull(fds);
+	while (readdir(fds))
+		count++;
+	closedir(fds);
+	return count;
+}
+
+/* Who comes in crowds, to be refused, takes no more descriptors than that, and
+ * who comes after them has an answer. */
+START_TEST(crowds_leave_descriptors)
+{
+	enum { COUNT = 150 };
+	struct sockaddr_in to = { .sin_family = AF_INET };
+	struct grpc_call call = { .path = "/t/Echo" };
+	int crowd[COUNT], i;
+	unsigned int before, most = 0, now;
+
+	options.loops = 1;
+	options.connections_max = 1;
+	options.others_max = 10;
+	begin();
+	grpc_open(&client, server_address(server));
+	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	to.sin_port =
+		htons((uint16_t)atoi(strrchr(server_address(server), ':') + 1));
+	before = open_descriptors();
+	for (i = 0; i < COUNT; i++) {
+		crowd[i] = socket(AF_INET, SOCK_STREAM, 0);
+		ck_assert_int_eq(
+			connect(crowd[i], (struct sockaddr *)&to, sizeof(to)),
+			0);
+		now = open_descriptors() - (unsigned int)i - 1;
+		most = now > most ? now : most;
+		usleep(1000);
+	}
+	ck_assert_uint_le(most, before + 12);
+	ck_assert_int_eq(grpc_do(&client, &call), CALL_OK);
+	grpc_release(&call);
+	for (i = 0; i < COUNT; i++)
+		close(crowd[i]);
+	grpc_close(&client);
 }
 END_TEST
 
@@ -386,6 +437,7 @@ START_TEST(connections_leave_descriptors)
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
 	server_options_init(&o, NULL);
 	ck_assert_uint_eq(o.connections_max, 16);
+	ck_assert_uint_le(o.others_max * o.loops, 24);
 	few.rlim_cur = 10000 < was.rlim_max ? 10000 : was.rlim_max;
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
 	server_options_init(&o, NULL);
@@ -401,6 +453,7 @@ int main(void)
 		another_users_process_is_refused,
 		who_has_closed_is_nobody,
 		all_that_are_too_many_are_told,
+		crowds_leave_descriptors,
 		addresses,
 		a_socket_that_nobody_has_is_replaced,
 		a_socket_of_systemd_is_taken,

@@ -260,6 +260,12 @@ START_TEST(checks_and_modifies)
 			 CALL_OK);
 	ck_assert(ANSWER(check_and_mutate_row_answer)->predicate_matched);
 	ck_assert_str_eq(dump(), "r:f:no:n@1000;r:f:yes:y@1000;");
+	/* Of a kind that is not known it decides nothing. */
+	filter.filter_case = 0;
+	yes.value = str("z");
+	ck_assert_int_eq(RUN("CheckAndMutateRow", check_and_mutate_row, &q),
+			 CALL_UNIMPLEMENTED);
+	ck_assert_str_eq(dump(), "r:f:no:n@1000;r:f:yes:y@1000;");
 	ck_assert_int_eq(
 		RUN("ReadModifyWriteRow", read_modify_write_row, &modify),
 		CALL_OK);

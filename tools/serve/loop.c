@@ -32,8 +32,6 @@
  * that then are within a message. */
 #define END_MS 500
 #define CUT_MS 100
-/* Sockets that wait so for their peers, at a time: then the oldest ends. */
-#define LINGERING_MAX 256
 
 /* A socket, and its connection until that has ended: then it waits for the peer
  * to close, so that what was sent last arrives. */
@@ -67,6 +65,7 @@ struct loop {
 	int epoll;
 	struct clients clients;   /* with a connection */
 	struct clients lingering; /* without; the oldest first */
+	unsigned int refused;     /* clients that are not counted */
 	struct client *dirty;
 	bool accepting;
 	enum phase phase;
@@ -136,7 +135,9 @@ static void drop_connection(struct loop *l, struct client *c)
 {
 	connection_free(c->connection);
 	c->connection = NULL;
-	if (!c->refused)
+	if (c->refused)
+		l->refused--;
+	else
 		atomic_fetch_sub(l->connections, 1);
 	remove_from(&l->clients, c);
 }
@@ -229,6 +230,7 @@ static int add_client(struct loop *l, int fd)
 	    (c->refused && connection_refuse(c->connection, code, why) < 0) ||
 	    epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &e) < 0)
 		goto uncount;
+	l->refused += c->refused;
 	add_to(&l->clients, c);
 	mark(l, c);
 	return 0;
@@ -244,13 +246,28 @@ close_fd:
 	return -ENOMEM;
 }
 
+/* Whether there are as many sockets besides those of connections as may be, so
+ * that who comes in crowds leaves the store its descriptors. The oldest end
+ * then, which is when others can be accepted. */
+static bool is_crowded(struct loop *l)
+{
+	unsigned int most = l->transport.options->others_max, i;
+	struct client *c = l->lingering.first;
+
+	if (l->refused + l->lingering.count < most)
+		return false;
+	for (i = 0; c && i <= most / 4; i++, c = c->next)
+		kill_client(l, c);
+	return true;
+}
+
 /* Without descriptors or memory the listener stays readable: it is left alone
  * until the next tick. */
 static void accept_some(struct loop *l)
 {
 	int i, fd, one = 1;
 
-	for (i = 0; i < EVENTS; i++) {
+	for (i = 0; i < EVENTS && !is_crowded(l); i++) {
 		fd = accept4(l->listener->fd, NULL, NULL,
 			     SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (fd < 0) {
@@ -307,8 +324,6 @@ static void read_client(struct loop *l, struct client *c, uint32_t events)
 static void linger(struct loop *l, struct client *c)
 {
 	drop_connection(l, c);
-	if (l->lingering.count >= LINGERING_MAX)
-		kill_client(l, l->lingering.first);
 	add_to(&l->lingering, c);
 	c->linger_ms = transport_ms();
 	shutdown(c->fd, SHUT_WR);

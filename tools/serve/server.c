@@ -23,27 +23,31 @@ struct server {
 	struct loop *loops[];
 };
 
-/* A quarter of the descriptors at most: the store needs some for its files. */
-static unsigned int connections_max(void)
+/* The share of the descriptors, and no more than CONNECTIONS_MAX: the store
+ * needs some for its files. */
+static unsigned int descriptors_max(unsigned int share)
 {
 	struct rlimit files;
 
 	if (getrlimit(RLIMIT_NOFILE, &files) < 0 ||
-	    files.rlim_cur / 4 >= CONNECTIONS_MAX)
+	    files.rlim_cur / share >= CONNECTIONS_MAX)
 		return CONNECTIONS_MAX;
-	return (unsigned int)files.rlim_cur / 4;
+	return (unsigned int)files.rlim_cur / share;
 }
 
 void server_options_init(struct server_options *o, struct memory *memory)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	unsigned int n = cpus < 2 ? 2 : (unsigned int)cpus;
+	unsigned int n = cpus < 2           ? 2
+			 : cpus < LOOPS_MAX ? (unsigned int)cpus
+					    : LOOPS_MAX;
 
 	*o = (struct server_options){ .uid = geteuid(),
-				      .loops = n < LOOPS_MAX ? n : LOOPS_MAX,
+				      .loops = n,
 				      .workers =
 					      n < WORKERS_MAX ? n : WORKERS_MAX,
-				      .connections_max = connections_max(),
+				      .connections_max = descriptors_max(4),
+				      .others_max = descriptors_max(4 * n) + 1,
 				      .streams_max = 100,
 				      .queue_max = 256 << 10,
 				      .control_burst = 10000,

@@ -40,6 +40,8 @@ struct server_options {
 	uid_t uid;      /* whose connections are taken */
 	unsigned int loops, workers;
 	unsigned int connections_max;
+	unsigned int others_max;    /* sockets of a loop that are told no, or
+				       whose connection has ended; from 1 */
 	unsigned int streams_max;   /* a connection */
 	unsigned int queue_max;     /* bytes of answers a call, see call_send */
 	unsigned int control_burst; /* frames without data or request, and */

@@ -214,5 +214,7 @@ int wire_filter(const struct proto_row_filter *f, struct filter **out)
 		return fail(ERR_bad_argument,
 			    "Error in field 'filter' : more than %d bytes",
 			    FILTER_SIZE_MAX);
-	return f && f->filter_case != 0 ? make(f, out) : 0;
+	/* One of a kind that is not known is not the same as none: what it was
+	 * to decide would come out as yes. */
+	return f ? make(f, out) : 0;
 }
