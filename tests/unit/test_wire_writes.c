@@ -264,7 +264,7 @@ START_TEST(checks_and_modifies)
 	filter.filter_case = 0;
 	yes.value = str("z");
 	ck_assert_int_eq(RUN("CheckAndMutateRow", check_and_mutate_row, &q),
-			 CALL_UNIMPLEMENTED);
+			 CALL_INVALID_ARGUMENT);
 	ck_assert_str_eq(dump(), "r:f:no:n@1000;r:f:yes:y@1000;");
 	ck_assert_int_eq(
 		RUN("ReadModifyWriteRow", read_modify_write_row, &modify),

@@ -371,8 +371,8 @@ static uint64_t cap(const struct engine *e, const struct moments *m)
 	return most;
 }
 
-/* The moments up to *seq are to go, so that so many files go, and such that give
- * back so many bytes, the oldest first; or all before limit if that is not
+/* The moments up to *seq are to go, so that so many files go, and such that
+ * give back so many bytes, the oldest first; or all before limit if that is not
  * enough. 0 or -ENOMEM. */
 static int find_excess(const struct version *v, uint64_t bytes, size_t files,
 		       uint64_t limit, uint64_t *seq)

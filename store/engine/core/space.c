@@ -9,8 +9,8 @@
 #define FREE_MAX (UINT64_C(64) << 20)
 #define FREE_SHARE 16
 
-/* How long who writes waits for history to give way, how often it looks, and how
- * long after there is none left. */
+/* How long who writes waits for history to give way, how often it looks, and
+ * how long after there is none left. */
 #define GIVE_WAY_MS 2000
 #define PAUSE_MS 10
 #define SETTLE_MS 300

@@ -15,9 +15,9 @@ uint64_t engine_data_space(const struct volume_space *space);
 bool engine_space_short(const struct volume_space *space);
 
 /* 0 if size bytes of data outside the log may be written, which only looks. If
- * not, history gives way, for which it waits two seconds at most, where there is
- * a background and history; or -ENOSPC, and the background looks for what can be
- * given back. */
+ * not, history gives way, for which it waits two seconds at most, where there
+ * is a background and history; or -ENOSPC, and the background looks for what
+ * can be given back. */
 int engine_admit_data(struct engine *e, uint64_t size);
 
 #endif

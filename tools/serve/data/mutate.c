@@ -113,7 +113,7 @@ enum call_result check_and_mutate_row(struct call *c, void *context)
 	err = table_of(s, &arena, q->table_name, q->authorized_view_name,
 		       &check.table);
 	if (!err)
-		err = wire_filter(q->predicate_filter, &check.filter);
+		err = wire_predicate(q->predicate_filter, &check.filter);
 	if (!err)
 		err = await_update(c, s, check.table, check.row);
 	if (!err) {

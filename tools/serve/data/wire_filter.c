@@ -214,7 +214,36 @@ int wire_filter(const struct proto_row_filter *f, struct filter **out)
 		return fail(ERR_bad_argument,
 			    "Error in field 'filter' : more than %d bytes",
 			    FILTER_SIZE_MAX);
-	/* One of a kind that is not known is not the same as none: what it was
-	 * to decide would come out as yes. */
-	return f ? make(f, out) : 0;
+	return f && f->filter_case != 0 ? make(f, out) : 0;
+}
+
+/* Whether every part is of a kind that is known. */
+static bool is_known(const struct proto_row_filter *f)
+{
+	const struct proto_filter_condition *c = f->condition;
+	bool known = f->filter_case != 0;
+	size_t i;
+
+	if (f->filter_case == nr_row_filter_chain)
+		for (i = 0; known && i < f->chain->filters.count; i++)
+			known = is_known(&f->chain->filters.at[i]);
+	if (f->filter_case == nr_row_filter_interleave)
+		for (i = 0; known && i < f->interleave->filters.count; i++)
+			known = is_known(&f->interleave->filters.at[i]);
+	if (f->filter_case == nr_row_filter_condition)
+		known = (!c->predicate_filter ||
+			 is_known(c->predicate_filter)) &&
+			(!c->true_filter || is_known(c->true_filter)) &&
+			(!c->false_filter || is_known(c->false_filter));
+	return known;
+}
+
+int wire_predicate(const struct proto_row_filter *f, struct filter **out)
+{
+	*out = NULL;
+	if (f && !is_known(f))
+		return fail(ERR_bad_argument,
+			    "Error in field 'predicate_filter' : a filter is "
+			    "empty, or of a kind that is not known");
+	return wire_filter(f, out);
 }
