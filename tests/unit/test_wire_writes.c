@@ -260,12 +260,6 @@ START_TEST(checks_and_modifies)
 			 CALL_OK);
 	ck_assert(ANSWER(check_and_mutate_row_answer)->predicate_matched);
 	ck_assert_str_eq(dump(), "r:f:no:n@1000;r:f:yes:y@1000;");
-	/* Of a kind that is not known it decides nothing. */
-	filter.filter_case = 0;
-	yes.value = str("z");
-	ck_assert_int_eq(RUN("CheckAndMutateRow", check_and_mutate_row, &q),
-			 CALL_INVALID_ARGUMENT);
-	ck_assert_str_eq(dump(), "r:f:no:n@1000;r:f:yes:y@1000;");
 	ck_assert_int_eq(
 		RUN("ReadModifyWriteRow", read_modify_write_row, &modify),
 		CALL_OK);
@@ -285,6 +279,41 @@ START_TEST(checks_and_modifies)
 	ck_assert_int_eq(
 		RUN("ReadModifyWriteRow", read_modify_write_row, &modify),
 		CALL_FAILED_PRECONDITION);
+}
+END_TEST
+
+/* A filter in which nothing is set, as in one of a kind that is not known here,
+ * decides nothing, wherever it stands. */
+START_TEST(an_unknown_condition_writes_nothing)
+{
+	struct proto_set_cell yes = { str("f"), str("yes"), 1000, str("y"), 0 };
+	struct proto_mutation if_true = set_of(&yes);
+	struct proto_row_filter parts[] = {
+		{ .filter_case = nr_row_filter_pass_all_filter,
+		  .pass_all_filter = true },
+		{ .filter_case = 0 },
+	};
+	struct proto_filter_chain chain = { .filters = { parts, 2 } };
+	struct proto_row_filter filter = { .filter_case = nr_row_filter_chain,
+					   .chain = &chain };
+	struct proto_check_and_mutate_row q = {
+		.table_name = TABLE_NAME,
+		.row_key = str("r"),
+		.predicate_filter = &filter,
+		.true_mutations = { &if_true, 1 },
+		.false_mutations = { &if_true, 1 },
+	};
+
+	ck_assert_int_eq(RUN("CheckAndMutateRow", check_and_mutate_row, &q),
+			 CALL_INVALID_ARGUMENT);
+	q.predicate_filter = &parts[1];
+	ck_assert_int_eq(RUN("CheckAndMutateRow", check_and_mutate_row, &q),
+			 CALL_INVALID_ARGUMENT);
+	ck_assert_str_eq(dump(), "");
+	q.predicate_filter = &parts[0];
+	ck_assert_int_eq(RUN("CheckAndMutateRow", check_and_mutate_row, &q),
+			 CALL_OK);
+	ck_assert_str_eq(dump(), "r:f:yes:y@1000;");
 }
 END_TEST
 
@@ -470,13 +499,16 @@ END_TEST
 
 int main(void)
 {
-	const TTest *tests[] = {
-		mutations_of_each_kind,      nothing_of_what_fails,
-		the_time_of_the_server,      each_entry_has_a_status,
-		checks_and_modifies,         a_modification_has_one_value,
-		tables_are_made_and_changed, what_is_not_known_is_told,
-		every_method_of_nothing
-	};
+	const TTest *tests[] = { mutations_of_each_kind,
+				 nothing_of_what_fails,
+				 the_time_of_the_server,
+				 each_entry_has_a_status,
+				 checks_and_modifies,
+				 an_unknown_condition_writes_nothing,
+				 a_modification_has_one_value,
+				 tables_are_made_and_changed,
+				 what_is_not_known_is_told,
+				 every_method_of_nothing };
 
 	return run_suite("wire_writes", setup, teardown, tests, COUNT(tests));
 }

@@ -10,8 +10,8 @@
 int wire_filter(const struct proto_row_filter *f, struct filter **out);
 
 /* As wire_filter, of what decides whether something is written:
- * -ERR_bad_argument too where nothing is set in a part, as in one of a kind that
- * is not known here, since passing all would write. */
+ * -ERR_bad_argument too where nothing is set in a part, as in one of a kind
+ * that is not known here, since passing all would write. */
 int wire_predicate(const struct proto_row_filter *f, struct filter **out);
 
 #endif
