@@ -51,6 +51,9 @@ static_assert(OPEN_END_SIZE < FUSE_NAME_OFFSET, "it is no entry");
  * back to. */
 #define WINDOW_KEPT 32768
 
+/* What a thin one remembers of what it has given. */
+#define THIN_SIZE 512
+
 /* What glibc asks for; such a reply needs no allocation. */
 #define REPLY_SIZE_USUAL 32768
 
@@ -599,11 +602,31 @@ bool dir_reply(struct fs *fs, struct dir *d, fuse_req_t req, uint64_t offset,
 	return given;
 }
 
-void dir_suspend(struct fs *fs, struct dir *d)
+/* Needs lock. */
+static void suspend(struct fs *fs, struct dir *d)
 {
-	pthread_mutex_lock(&d->lock);
 	if (d->listing)
 		listing_close(fs, d->listing);
 	d->listing = NULL;
+}
+
+void dir_suspend(struct fs *fs, struct dir *d)
+{
+	pthread_mutex_lock(&d->lock);
+	suspend(fs, d);
+	pthread_mutex_unlock(&d->lock);
+}
+
+void dir_thin(struct fs *fs, struct dir *d)
+{
+	pthread_mutex_lock(&d->lock);
+	suspend(fs, d);
+	d->is_complete = false;
+	d->window_start = d->marks.next;
+	buf_release(&d->window);
+	buf_release(&d->place);
+	buf_release(&d->name);
+	/* Without memory they are as they were. */
+	(void)marks_thin(&d->marks, THIN_SIZE);
 	pthread_mutex_unlock(&d->lock);
 }

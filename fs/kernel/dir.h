@@ -33,6 +33,11 @@ void dir_close(struct fs *fs, struct dir *d);
  */
 void dir_suspend(struct fs *fs, struct dir *d);
 
+/* The same, and forgets most of what it has given: who goes on where it stopped
+ * finds the next entry, and who goes back is given some again. Then it has some
+ * hundreds of bytes. */
+void dir_thin(struct fs *fs, struct dir *d);
+
 /* Answers a readdir request, or with plus a readdirplus request, whose entries
  * are nodes that the kernel then knows. offset is a cookie, or 0 for the start;
  * size is what the reply may take, in bytes. Whether it was the end, or nothing

@@ -6,10 +6,10 @@
 #include "fs/kernel/dir.h"
 #include "fs/kernel/dirs.h"
 
-/* Which of the two lists of struct dirs. */
-enum { BEGUN, GIVEN };
+/* Which of the lists of struct dirs. */
+enum { BEGUN, GIVEN, THIN, LISTS };
 
-static const size_t most[] = { DIRS_BEGUN_MAX, DIRS_GIVEN_MAX };
+static const size_t most[] = { DIRS_BEGUN_MAX, DIRS_GIVEN_MAX, DIRS_THIN_MAX };
 
 /* A listing that is begun; guarded by dirs.lock but for what is for good. */
 struct begun {
@@ -17,7 +17,7 @@ struct begun {
 	struct dir *dir;    /* owned; for good */
 	struct node *node;  /* that it lists; for good, referenced by dir */
 	uint32_t number;    /* for good */
-	int list;           /* where it is, BEGUN or GIVEN */
+	int list;           /* where it is */
 	unsigned int users; /* threads that may use dir */
 	bool suspended;     /* since it was last used */
 	uint64_t used_us;   /* when, as fs_steady tells */
@@ -31,6 +31,8 @@ static void put_in(struct dirs *dirs, struct begun *b, int list)
 	b->next = dirs->first[list];
 	if (b->next)
 		b->next->previous = b;
+	else
+		dirs->last[list] = b;
 	dirs->first[list] = b;
 	dirs->count[list]++;
 }
@@ -45,6 +47,8 @@ static void take_out(struct dirs *dirs, struct begun *b)
 		dirs->first[b->list] = b->next;
 	if (b->next)
 		b->next->previous = b->previous;
+	else
+		dirs->last[b->list] = b->previous;
 	dirs->count[b->list]--;
 }
 
@@ -62,7 +66,7 @@ static struct begun *find(struct dirs *dirs, const struct node *node,
 	int list;
 
 	pthread_mutex_lock(&dirs->lock);
-	for (list = BEGUN; list <= GIVEN && !b; list++)
+	for (list = BEGUN; list < LISTS && !b; list++)
 		for (b = dirs->first[list]; b; b = b->next)
 			if (b->number == number && b->node == node)
 				break;
@@ -91,12 +95,28 @@ static struct begun *begin(struct fs *fs, struct node *node, uint32_t number)
 	return b;
 }
 
-/* The caller has used b, and stops. Ends what is too much, which is one at most
- * unless many were in use. */
+/* Takes out of a list what is too much of it, in use by the caller: one at
+ * most, unless many were in use; NULL: none. With the lock held. */
+static struct begun *take_last(struct dirs *dirs, int list)
+{
+	struct begun *b = NULL;
+
+	if (dirs->count[list] > most[list])
+		for (b = dirs->last[list]; b && b->users > 0; b = b->previous)
+			;
+	if (b) {
+		take_out(dirs, b);
+		b->users = 1;
+	}
+	return b;
+}
+
+/* The caller has used b, and stops: it is the first of list. What is too much
+ * there is thin or ends. */
 static void give(struct fs *fs, struct begun *b, int list)
 {
 	struct dirs *dirs = &fs->dirs;
-	struct begun *last;
+	struct begun *thin = NULL, *last;
 
 	pthread_mutex_lock(&dirs->lock);
 	assert(b->users > 0);
@@ -105,18 +125,23 @@ static void give(struct fs *fs, struct begun *b, int list)
 	b->suspended = false;
 	take_out(dirs, b);
 	put_in(dirs, b, list);
-	last = NULL;
-	if (dirs->count[list] > most[list]) {
-		for (last = dirs->first[list]; last->next; last = last->next)
-			;
-		while (last && last->users > 0)
-			last = last->previous;
+	last = take_last(dirs, list);
+	if (last && list == BEGUN) {
+		thin = last;
+		thin->suspended = true;
+		put_in(dirs, thin, THIN);
+		last = take_last(dirs, THIN);
 	}
-	if (last)
-		take_out(dirs, last);
 	pthread_mutex_unlock(&dirs->lock);
 	if (last)
 		end(fs, last);
+	if (!thin)
+		return;
+	/* Who comes back to it meanwhile finds it, before or after. */
+	dir_thin(fs, thin->dir);
+	pthread_mutex_lock(&dirs->lock);
+	thin->users--;
+	pthread_mutex_unlock(&dirs->lock);
 }
 
 void dirs_reply(struct fs *fs, struct node *node, fuse_req_t req,
@@ -152,7 +177,7 @@ static struct begun *find_idle(struct dirs *dirs, uint64_t now_us)
 	int list;
 
 	pthread_mutex_lock(&dirs->lock);
-	for (list = BEGUN; list <= GIVEN && !b; list++)
+	for (list = BEGUN; list < LISTS && !b; list++)
 		for (b = dirs->first[list]; b; b = b->next)
 			if (b->users == 0 && !b->suspended &&
 			    is_idle(b, now_us))
@@ -183,7 +208,7 @@ void dirs_release(struct fs *fs)
 	struct begun *b;
 	int list;
 
-	for (list = BEGUN; list <= GIVEN; list++) {
+	for (list = BEGUN; list < LISTS; list++) {
 		while ((b = dirs->first[list])) {
 			assert(b->users == 0);
 			take_out(dirs, b);

@@ -7,17 +7,19 @@
  * Listings between their requests, where the kernel opens directories by itself
  * (see on_opendir) and its requests have no handle. A request says by its
  * offset which listing it goes on with; one for the start begins another.
- * Nobody tells when a reader is gone, so there are at most so many, of which
- * the one unused for longest ends: those of which all was given, apart from the
- * others, as who removes a tree reads the small lists in a large one before it
- * comes back to that. One that is unused for some seconds lets its snapshot go.
- * Who comes back to one that has ended goes on in a new one, by counting
- * entries.
+ * Nobody tells when a reader is gone, so there are at most so many: those of
+ * which all was given apart from the others, as who removes a tree reads the
+ * small lists in a large one before it comes back to that. The one unused for
+ * longest ends if all of it was given, else it is thin (dir_thin): whoever
+ * comes back goes on where he was. One that is unused for some seconds lets its
+ * snapshot go. Who comes back to one that has ended goes on in a new one, by
+ * counting entries.
  *
  * From any thread; see struct dirs in fs.h.
  */
 #define DIRS_BEGUN_MAX 128
 #define DIRS_GIVEN_MAX 64
+#define DIRS_THIN_MAX 4096
 #define DIRS_IDLE_US UINT64_C(5000000)
 
 /* Answers a readdir of node without a handle, as dir_reply does. */

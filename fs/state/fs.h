@@ -60,12 +60,13 @@ struct exports {
 	uint64_t uses;                /* of cursors, so far */
 };
 
-/* Listings that are begun, see dirs.h: those to go on with, and those that were
- * read to their end; of each kind the one used last comes first. */
+/* Listings that are begun, see dirs.h: those to go on with, those that were
+ * read to their end, and thin ones; of each kind the one used last comes first.
+ */
 struct dirs {
 	pthread_mutex_t lock; /* guards what follows and all in it */
-	struct begun *first[2];
-	size_t count[2];
+	struct begun *first[3], *last[3];
+	size_t count[3];
 };
 
 /* Holds names still: taken by what place.h has for it. */

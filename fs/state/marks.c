@@ -131,20 +131,26 @@ static int halve(struct marks *m)
 	return 0;
 }
 
+int marks_thin(struct marks *m, size_t size)
+{
+	size_t before = m->data.size + 1;
+	int err = 0;
+
+	while (!err && m->data.size > size && m->data.size < before) {
+		before = m->data.size;
+		err = halve(m);
+	}
+	return err;
+}
+
 /* add, after which there are not too many. */
 static int save(struct marks *m, uint64_t ordinal, uint32_t run,
 		struct bytes place)
 {
 	int err = add(m, ordinal, run, place);
-	size_t before;
 
-	if (m->data.size <= MARKS_SIZE_MAX)
-		return err;
-	do {
-		before = m->data.size;
-		err = err ? err : halve(m);
-	} while (!err && m->data.size > MARKS_SIZE_MAX / 2 &&
-		 m->data.size < before);
+	if (!err && m->data.size > MARKS_SIZE_MAX)
+		err = marks_thin(m, MARKS_SIZE_MAX / 2);
 	return err;
 }
 

@@ -66,6 +66,10 @@ void marks_renew(struct marks *m);
  * and it was not given. */
 int marks_count(struct marks *m, struct bytes place);
 
+/* Keeps marks of size bytes at most, or few; of the rest only next is exact. 0,
+ * or -ENOMEM, and some are left. */
+int marks_thin(struct marks *m, size_t size);
+
 /* Whether the next entry cannot have the ordinal next, which is another's: then
  * marks_seek for next finds it another. */
 bool marks_ended(const struct marks *m);

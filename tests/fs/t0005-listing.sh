@@ -100,6 +100,31 @@ assert removed == 3000 and not os.listdir(sys.argv[1]), removed
 os.rmdir(sys.argv[1])
 PYTHON
 
+# Who comes back to one of more lists than are kept whole, of which names that
+# were given have gone.
+"$TABLETFS" -store "$store" createtable wide families=f
+python3 -c '
+for row in range(150):
+    cells = ",".join("\"q%03d\":\"v\"" % i for i in range(600))
+    print("{\"row\":\"%03d\",\"set\":{\"f\":{%s}}}" % (row, cells))
+' >"$m/wide/.import/jsonl"
+check "150 lists read in turn lack no name" python3 - "$m/wide" <<'PYTHON'
+import os, sys
+lists, names = [], []
+for row in range(150):
+    path = "%s/%03d/f" % (sys.argv[1], row)
+    lists.append((path, os.scandir(path)))
+    names.append({next(lists[-1][1]).name})
+for path, _ in lists:
+    for i in range(50):
+        os.unlink("%s/q%03d" % (path, i))
+for (path, entries), seen in zip(lists, names):
+    for entry in entries:
+        seen.add(entry.name)
+    lacking = {"q%03d" % i for i in range(600)} - seen
+    assert not lacking, (path, len(lacking), sorted(lacking)[:3])
+PYTHON
+
 # Who has a directory open and starts over sees what came meanwhile by ways that
 # the kernel does not follow.
 check "rewinddir shows an outside change" python3 - "$m/t" <<'PYTHON'

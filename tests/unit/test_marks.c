@@ -21,6 +21,7 @@ static int given[ORDINALS];  /* ordinal to name, less 1 */
 static int count;            /* of names, those that are there or not */
 static int position;         /* the listing's next name, unless it is absent */
 static bool is_placed;
+static size_t thin; /* bytes of marks that are left now and then; 0: all */
 static struct marks marks;
 static struct rng rng;
 
@@ -157,6 +158,11 @@ static int run(int steps, bool is_exact)
 			change();
 		if (rng_one_in(&rng, 4))
 			resume();
+		if (thin > 0 && rng_one_in(&rng, 5)) {
+			ck_assert_int_eq(marks_thin(&marks, thin), 0);
+			ck_assert_uint_le(marks.data.size, thin);
+			resume();
+		}
 		if (rng_below(&rng, 2) || used == 0)
 			continue;
 		do
@@ -197,6 +203,19 @@ START_TEST(offsets_of_a_large_one_leave_out_nothing)
 }
 END_TEST
 
+START_TEST(thin_marks_leave_out_nothing)
+{
+	thin = 128;
+	begin(300, (uint64_t)_i + 1);
+	run(60, false);
+	begin(NAMES, (uint64_t)_i + 1);
+	run(60, false);
+	marks_release(&marks);
+	marks = (struct marks){ .next = 0 };
+	thin = 0;
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("marks");
@@ -208,6 +227,7 @@ int main(void)
 	tcase_set_timeout(tcase, 600);
 	tcase_add_loop_test(tcase, offsets_of_a_small_directory_are_exact, 0,
 			    30);
+	tcase_add_loop_test(tcase, thin_marks_leave_out_nothing, 0, 5);
 	tcase_add_loop_test(tcase, offsets_of_a_large_one_leave_out_nothing, 0,
 			    2);
 	srunner_run_all(runner, CK_NORMAL);
