@@ -38,16 +38,16 @@ static unsigned int descriptors_max(unsigned int share)
 void server_options_init(struct server_options *o, struct memory *memory)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	unsigned int n = cpus < 2           ? 2
-			 : cpus < LOOPS_MAX ? (unsigned int)cpus
-					    : LOOPS_MAX;
+	unsigned int n = cpus < 2 ? 2 : (unsigned int)cpus;
+	unsigned int loops = n < LOOPS_MAX ? n : LOOPS_MAX;
 
 	*o = (struct server_options){ .uid = geteuid(),
-				      .loops = n,
+				      .loops = loops,
 				      .workers =
 					      n < WORKERS_MAX ? n : WORKERS_MAX,
 				      .connections_max = descriptors_max(4),
-				      .others_max = descriptors_max(4 * n) + 1,
+				      .others_max =
+					      descriptors_max(4 * loops) + 1,
 				      .streams_max = 100,
 				      .queue_max = 256 << 10,
 				      .control_burst = 10000,
