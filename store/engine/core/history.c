@@ -274,24 +274,13 @@ static uint64_t next_visible(const struct version *v, uint64_t seq)
 /* What giving up history gives back of a blob file: its room comes back when no
  * history file refers to it, and all but what the tree has in it. */
 struct blob_rest {
-	const struct blob_file *blob;
 	uint64_t bytes;
 	size_t past_count; /* history files that refer to it */
 };
 
-static struct blob_rest *find_rest(struct blob_rest *rests,
-				   const struct version *v, uint64_t id)
-{
-	const struct blob_file *blob = version_blob(v, id);
-	size_t i = 0;
-
-	while (blob && i < v->blob_count && rests[i].blob != blob)
-		i++;
-	return blob && i < v->blob_count ? &rests[i] : NULL;
-}
-
-/* One of each blob file of v, to be freed; NULL without memory. The one that
- * grows gives back nothing. */
+/* One of each blob file of v, in their order, and one more for those that it
+ * lacks, to be freed; NULL without memory. The one that grows gives back
+ * nothing. */
 static struct blob_rest *blob_rests(const struct version *v)
 {
 	struct blob_rest *rests = calloc(v->blob_count + 1, sizeof(*rests));
@@ -309,18 +298,16 @@ static struct blob_rest *blob_rests(const struct version *v)
 	for (i = 0; i < v->blob_count; i++) {
 		size = atomic_load(&v->blobs[i]->size);
 		tree = live[i] - past[i];
-		rests[i].blob = v->blobs[i];
 		rests[i].bytes = size > tree ? size - tree : 0;
 	}
 	free(past);
-	for (i = 0; i < v->past_count; i++)
-		for (j = 0; j < v->pasts[i]->facts->blob_count; j++) {
-			struct blob_rest *rest = find_rest(
-				rests, v, v->pasts[i]->facts->blobs[j].file);
+	for (i = 0; i < v->past_count; i++) {
+		const struct past_facts *f = v->pasts[i]->facts;
 
-			if (rest)
-				rest->past_count++;
-		}
+		for (j = 0; j < f->blob_count; j++)
+			rests[version_blob_index(v, f->blobs[j].file)]
+				.past_count++;
+	}
 	return rests;
 }
 
@@ -332,9 +319,10 @@ static uint64_t give_back(struct blob_rest *rests, const struct version *v,
 	size_t i;
 
 	for (i = 0; i < f->blob_count; i++) {
-		struct blob_rest *rest = find_rest(rests, v, f->blobs[i].file);
+		struct blob_rest *rest =
+			&rests[version_blob_index(v, f->blobs[i].file)];
 
-		if (rest && --rest->past_count == 0)
+		if (--rest->past_count == 0)
 			size += rest->bytes;
 	}
 	return size;

@@ -255,8 +255,7 @@ int version_add_blob(struct version *v, struct blob_file *f)
 	return 0;
 }
 
-/* The index of the blob file with this id, or blob_count. */
-static size_t find_blob(const struct version *v, uint64_t id)
+size_t version_blob_index(const struct version *v, uint64_t id)
 {
 	size_t low = 0, high = v->blob_count;
 
@@ -274,7 +273,7 @@ static size_t find_blob(const struct version *v, uint64_t id)
 
 struct blob_file *version_blob(const struct version *v, uint64_t id)
 {
-	size_t i = find_blob(v, id);
+	size_t i = version_blob_index(v, id);
 
 	return i < v->blob_count ? v->blobs[i] : NULL;
 }
@@ -317,7 +316,7 @@ static void add_live(const struct version *v, const struct blob_share *blobs,
 	size_t i, at;
 
 	for (i = 0; i < count; i++) {
-		at = find_blob(v, blobs[i].file);
+		at = version_blob_index(v, blobs[i].file);
 		if (at < v->blob_count)
 			live[at] += blobs[i].size;
 	}

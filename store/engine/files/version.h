@@ -167,6 +167,9 @@ void blob_file_put(struct blob_file *f);
  * the order of their ids: -ERR_manifest_damaged if not; -ENOMEM. */
 int version_add_blob(struct version *v, struct blob_file *f);
 
+/* The index of the blob file with this id, or blob_count. */
+size_t version_blob_index(const struct version *v, uint64_t id);
+
 /* NULL if v has none with this id. No reference is taken. */
 struct blob_file *version_blob(const struct version *v, uint64_t id);
 
