@@ -245,8 +245,11 @@ static int open_store(const struct mount_options *o, const char *store,
 		so.holder = (char *)holder.data;
 		err = served_open(store, &so, out, &served);
 	}
-	if (!err)
+	if (!err) {
 		store_set_quota(*out, o->quota_size);
+		/* Other requests go on while one waits. */
+		store_on_wait(*out, loop_hand_over);
+	}
 	if (err == 1) {
 		err = fail(ERR_store_in_use, "%s: in use by %s", store,
 			   (char *)served.holder.data);

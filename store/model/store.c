@@ -400,6 +400,11 @@ void store_want_room(struct store *s)
 	engine_want_room(s->engine);
 }
 
+void store_on_wait(struct store *s, void (*about_to_wait)(void))
+{
+	s->engine->about_to_wait = about_to_wait;
+}
+
 void store_set_quota(struct store *s, uint64_t bytes)
 {
 	atomic_store(&s->engine->quota, bytes);

@@ -96,13 +96,13 @@ check "a write that fails is cut off" python3 - "$m/t/row0/f/draft" \
 import errno, os, sys
 fd = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
 taken, piece = 0, b"x" * (256 << 10)
-while taken < 8 << 20:
+while taken < 64 << 20:
     try:
         taken += os.write(fd, piece)
     except OSError as e:
         assert e.errno == errno.ENOSPC, e
         break
-assert 1 << 20 < taken < 8 << 20, taken
+assert 1 << 20 < taken < 64 << 20, taken
 assert os.fstat(fd).st_size == taken, (os.fstat(fd).st_size, taken)
 assert os.pread(fd, taken + 1, 0) == b"x" * taken
 # What the store has given back meanwhile is taken, too.
@@ -113,7 +113,7 @@ try:
 except OSError as e:
     assert e.errno == errno.ENOSPC, e
 try:
-    os.pwrite(fd, piece, 6 << 20)
+    os.pwrite(fd, piece, taken + (1 << 20))
     sys.exit("a write beyond the end was taken")
 except OSError as e:
     assert e.errno == errno.ENOSPC, e

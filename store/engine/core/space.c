@@ -9,9 +9,9 @@
 #define FREE_MAX (UINT64_C(64) << 20)
 #define FREE_SHARE 16
 
-/* How long who writes waits for history to give way, how often it looks, and
- * how long after there is none left. */
-#define GIVE_WAY_MS 2000
+/* How long who writes waits for room, how often it looks, and how long after
+ * the background has found all that there was. */
+#define WAIT_MS 2000
 #define PAUSE_MS 10
 #define SETTLE_MS 300
 
@@ -35,19 +35,23 @@ bool engine_space_short(const struct volume_space *space)
 	return engine_data_space(space) < kept_size(space);
 }
 
-/* Whether there is history that could give way, or will be when what is in
- * memory was flushed. */
-static bool has_history(struct engine *e)
+bool engine_space_left(const struct volume_space *space)
 {
-	bool has;
+	return space->available_size >= kept_size(space) / 2;
+}
+
+/* Whether something may come back: history that could give way, and what
+ * commits in memory supersede, which is known when they were flushed. */
+static bool may_give_back(struct engine *e)
+{
+	bool may;
 
 	pthread_mutex_lock(&e->lock);
-	has = e->version->past_count > 0 ||
-	      (e->moments->count > 0 &&
-	       (e->immutable_count > 0 ||
-		memtable_first_delete(e->memtable) != UINT64_MAX));
+	may = e->version->past_count > 0 || e->immutable_count > 0 ||
+	      memtable_first_delete(e->memtable) != UINT64_MAX ||
+	      atomic_load(&e->fresh_large) > 0;
 	pthread_mutex_unlock(&e->lock);
-	return has;
+	return may;
 }
 
 /* Looks at the disk: whether size bytes may be written, or an error. */
@@ -58,26 +62,34 @@ static int admits(struct engine *e, uint64_t size, struct volume_space *space)
 	return err < 0 ? err : size <= engine_data_space(space);
 }
 
-/* Has history give way to size bytes: as admits. What it gave up is on the disk
- * for a moment yet. */
-static int wait_for_history(struct engine *e, uint64_t size,
-			    struct volume_space *space)
+/* Waits while the background looks for room for size bytes, and history gives
+ * way to them: as admits. What it found is on the disk for a moment yet. A wait
+ * that was in vain is not tried again before something is written. */
+static int wait_for_room(struct engine *e, uint64_t size,
+			 struct volume_space *space)
 {
 	const struct timespec pause = { 0, PAUSE_MS * 1000000L };
-	unsigned int waited = 0, gone = 0;
+	unsigned int waited = 0, settled = 0;
 	int result = 0;
 
-	if (!e->wake || !has_history(e))
+	if (!e->wake ||
+	    atomic_load(&e->vain_seq) == atomic_load(&e->visible_seq) + 1)
 		return 0;
+	if (e->about_to_wait)
+		e->about_to_wait();
 	atomic_store(&e->history_asked, size + kept_size(space));
-	while (result == 0 && waited < GIVE_WAY_MS && gone < SETTLE_MS) {
-		atomic_store(&e->history_wanted, true);
-		engine_want_room(e);
+	while (result == 0 && waited < WAIT_MS && settled < SETTLE_MS) {
+		if (may_give_back(e)) {
+			atomic_store(&e->history_wanted, true);
+			engine_want_room(e);
+		}
 		nanosleep(&pause, NULL);
 		waited += PAUSE_MS;
-		gone = has_history(e) ? 0 : gone + PAUSE_MS;
+		settled = atomic_load(&e->room_wanted) ? 0 : settled + PAUSE_MS;
 		result = admits(e, size, space);
 	}
+	if (result == 0)
+		atomic_store(&e->vain_seq, atomic_load(&e->visible_seq) + 1);
 	return result;
 }
 
@@ -87,7 +99,7 @@ int engine_admit_data(struct engine *e, uint64_t size)
 	int result = admits(e, size, &space);
 
 	if (result == 0)
-		result = wait_for_history(e, size, &space);
+		result = wait_for_room(e, size, &space);
 	if (result != 0)
 		return result < 0 ? result : 0;
 	engine_want_room(e);

@@ -102,7 +102,9 @@ struct engine {
 
 	struct gaps gaps;
 	struct rests rests;
-	struct blobs *blobs; /* large values */
+	struct blobs *blobs;          /* large values */
+	_Atomic uint64_t fresh_large; /* bytes of those written since the
+					 memtable began */
 	struct wal *wal; /* replaced under commit and sync, while nobody syncs
 			    it; NULL: read-only */
 	uint64_t log_id; /* of wal; protected by commit */
@@ -111,10 +113,12 @@ struct engine {
 				  held room does for its flush; protected by
 				  commit */
 	_Atomic uint64_t spare_unit; /* bytes; see run/room.c; 0: not known */
-	time_t rotated_s;            /* when deletions last were given to a
-					flush for their room; of the monotonic
-					clock; protected by commit */
+	time_t rotated_s;            /* when what commits supersede was last
+					given to a flush for its room; of the
+					monotonic clock; protected by commit */
 	atomic_bool room_wanted;     /* a write was refused for lack of room */
+	_Atomic uint64_t vain_seq;   /* which was to be the next one when a wait
+					for room was in vain; 0: none was */
 	atomic_bool dead_wanted;     /* see run/dead.h */
 	atomic_bool history_wanted;  /* history files may go, see history.h */
 	atomic_bool rules_changed;   /* since files of none were looked for */
@@ -157,6 +161,7 @@ struct engine {
 	/* Set before other threads know the engine, cleared after them. */
 	void (*wake)(void *context); /* NULL: no background */
 	void *wake_context;
+	void (*about_to_wait)(void); /* see store_on_wait; NULL: nothing */
 
 	struct pace pace;     /* of writers; has its own words on locks */
 	struct guards guards; /* where flushes are cut; protected by work */

@@ -13,7 +13,7 @@
  * but the record was not known durable; negative: it cannot be told, such as
  * -EIO, or a list that is damaged. record_synced tells that the record was
  * known durable: then only places are looked at, else each chunk is read. What
- * is there counts as fresh, for it came with the present memtable (blobs.h).
+ * is there is fresh_large, for it came with the present memtable.
  */
 int blob_check_record(struct engine *e, const struct batch *batch,
 		      bool record_synced);

@@ -76,7 +76,7 @@ static uint64_t blob_size(const struct engine *e, const struct version *v)
  * worth its flush: which of them are superseded only ssts tell. */
 static bool brought_large(struct engine *e, const struct version *v)
 {
-	uint64_t fresh = atomic_load(&e->blobs->fresh);
+	uint64_t fresh = atomic_load(&e->fresh_large);
 
 	return fresh >= e->options.blob_file_size / WORTH_LARGE_SHARE &&
 	       fresh * DEAD_SHARE >= blob_size(e, v);

@@ -8,6 +8,7 @@
 #include "store/base/probe.h"
 #include "store/engine/compact/pick.h"
 #include "store/engine/core/history.h"
+#include "store/engine/core/space.h"
 #include "store/engine/core/tell.h"
 #include "store/engine/core/trouble.h"
 #include "store/engine/files/edit.h"
@@ -249,7 +250,9 @@ static int free_room(struct engine *e, int failed)
 	if (err != 0)
 		return err;
 	atomic_store(&e->room_wanted, false);
-	err = run_picked(e, "room", pick_deletions);
+	err = run_picked(e, "room", engine_pick_dead);
+	if (err == 0)
+		err = run_picked(e, "room", pick_deletions);
 	if (err == 0)
 		err = run_picked(e, "room", blob_pick_dead);
 	/* Until nothing more is found. */
@@ -258,14 +261,31 @@ static int free_room(struct engine *e, int failed)
 	return err;
 }
 
-/* Whether deletions in the memtable are to be flushed for the room that they
- * give back. Beside a background, whose steps follow each other closely, each
- * second once, or there would be many small files. Needs commit. */
+/* Whether the memtable has large values, of which those before may be given
+ * back, and the disk still has what data leaves of it: where others have taken
+ * that, the pieces are for deletions. */
+static bool brings_large(struct engine *e)
+{
+	struct volume_space space;
+
+	if (atomic_load(&e->fresh_large) == 0)
+		return false;
+	if (e->volume->ops->space(e->volume, &space) == 0)
+		return engine_space_left(&space);
+	err_clear();
+	return false;
+}
+
+/* Whether the memtable is to be flushed for the room that its deletions give
+ * back, or its large values. Beside a background, whose steps follow each other
+ * closely, each second once, or there would be many small files. Needs commit.
+ */
 static bool is_rotation_due(struct engine *e)
 {
 	struct timespec now;
 
-	if (memtable_first_delete(e->memtable) == UINT64_MAX)
+	if (memtable_first_delete(e->memtable) == UINT64_MAX &&
+	    !brings_large(e))
 		return false;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	if (e->wake && now.tv_sec == e->rotated_s)
@@ -275,10 +295,10 @@ static bool is_rotation_due(struct engine *e)
 	return engine_hold_room(e, arena_used(&e->memtable->arena)) == 0;
 }
 
-/* On a full disk deletions that are only in the memtable free nothing: it goes
- * to those that wait. Whoever has commit may be waiting for this, so that is
- * not waited for. */
-static void rotate_deletions(struct engine *e)
+/* On a full disk what only the memtable supersedes frees nothing: it goes to
+ * those that wait. Whoever has commit may be waiting for this, so that is not
+ * waited for. */
+static void rotate_for_room(struct engine *e)
 {
 	bool due;
 
@@ -318,7 +338,7 @@ int engine_step(struct engine *e)
 
 	if (e->options.read_only)
 		return 0;
-	rotate_deletions(e);
+	rotate_for_room(e);
 	pthread_mutex_lock(&e->work);
 	err = atomic_load(&e->error);
 	if (err == 0)
