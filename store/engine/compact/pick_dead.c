@@ -168,6 +168,41 @@ int compact_pick_deletions(const struct version *v, struct compaction *out)
 	return 0;
 }
 
+/* The bytes of c's inputs of a side. */
+static uint64_t input_size(const struct compaction *c, int side)
+{
+	struct sums s = { 0 };
+	size_t i;
+
+	for (i = 0; i < c->input_count[side]; i++)
+		add(&s, c->inputs[side][i]);
+	return s.size;
+}
+
+int compact_pick_upper(const struct version *v, uint64_t most,
+		       struct compaction *out)
+{
+	uint64_t upper, all;
+	unsigned int level;
+	size_t i;
+	int err;
+
+	for (level = 0; level < BOTTOM; level++)
+		for (i = 0; i < v->levels[level].count; i++) {
+			err = compact_pick_file(v, level, i,
+						level_below(v, level), out);
+			if (err < 0)
+				return err;
+			upper = input_size(out, 0);
+			all = upper + input_size(out, 1);
+			if (upper * DEAD_SHARE >= all && all <= most)
+				return 1;
+			compaction_release(out);
+		}
+	*out = (struct compaction){ 0 };
+	return 0;
+}
+
 /* What ages of the tables that a file may have something of. */
 struct ages {
 	const struct gc_rules *rules;

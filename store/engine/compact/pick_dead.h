@@ -23,6 +23,12 @@
  * large values may supersede enough of others. */
 int compact_pick_deletions(const struct version *v, struct compaction *out);
 
+/* A file above others, where it is a DEAD_SHARE of what is merged: it may
+ * supersede as much of them, which nobody knows before. What is merged has most
+ * bytes at most. For use when room is wanted: it may have been in vain. */
+int compact_pick_upper(const struct version *v, uint64_t most,
+		       struct compaction *out);
+
 /* A file of a sorted level to be written anew in its place, because a quarter
  * of it has expired by its age since it was made. Its timestamps are taken for
  * spread evenly. */

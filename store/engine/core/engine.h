@@ -24,7 +24,8 @@ struct cursor;
 
 /* Numbers in comments are those of engine_options_init; sizes are in bytes. */
 struct engine_options {
-	size_t memtable_size;        /* of a memtable's arena; 32 MiB */
+	size_t memtable_size;        /* of a memtable's arena; 32 MiB, and
+				        less on a small disk */
 	size_t cache_size;           /* blocks, filters, indexes; 64 MiB */
 	uint64_t shared_size;        /* what else shares; 48 MiB; memory.h */
 	uint64_t file_size;          /* target of an sst; 32 MiB */

@@ -36,6 +36,10 @@
 static_assert(offsetof(struct engine, owner) == 0,
 	      "a file's owner is cast to the engine");
 
+/* A memtable is to take one byte in so many of the disk, or so many bytes. */
+#define MEMTABLE_SHARE 8
+#define MEMTABLE_MIN (UINT64_C(2) << 20)
+
 void engine_options_init(struct engine_options *o)
 {
 	*o = (struct engine_options){
@@ -489,6 +493,23 @@ static int recover(struct engine *e)
 	return resume(&r);
 }
 
+/* On a small disk memtables are small, too: there is room to merge what they
+ * leave, and for their logs. */
+static void fit_disk(struct engine *e)
+{
+	struct volume_space space;
+	uint64_t share;
+
+	if (e->volume->ops->space(e->volume, &space) < 0) {
+		err_clear();
+		return;
+	}
+	share = space.total_size / MEMTABLE_SHARE;
+	share = share < MEMTABLE_MIN ? MEMTABLE_MIN : share;
+	if (share < e->options.memtable_size)
+		e->options.memtable_size = share;
+}
+
 /* An engine with its locks, which engine_abandon ends; NULL without memory. */
 static struct engine *engine_new(struct volume *v,
 				 const struct engine_options *o)
@@ -510,6 +531,7 @@ static struct engine *engine_new(struct volume *v,
 	pthread_cond_init(&e->progress, NULL);
 	pthread_cond_init(&e->synced, NULL);
 	gaps_init(&e->gaps, o->gap_steps);
+	fit_disk(e);
 	return e;
 }
 

@@ -7,6 +7,7 @@
 #include "store/base/err.h"
 #include "store/base/probe.h"
 #include "store/engine/compact/pick.h"
+#include "store/engine/compact/pick_dead.h"
 #include "store/engine/core/history.h"
 #include "store/engine/core/space.h"
 #include "store/engine/core/tell.h"
@@ -31,6 +32,8 @@
  * above it; that one begins at so many files. */
 #define FAN_OUT 10
 #define BASE_FILES 8
+/* A memtable of so many bytes is flushed for room. */
+#define ROTATED_SIZE ((size_t)1 << 20)
 
 /* Runs what pick picks, and tells why; NULL: for the shape of its level. 1, 0
  * if that is nothing, or an error. Needs work. */
@@ -164,6 +167,22 @@ static int pick_deletions(struct engine *e, struct version *v,
 	return 0;
 }
 
+/* What may supersede much of what lies below it, while there is room to merge
+ * it. */
+static int pick_upper(struct engine *e, struct version *v,
+		      const struct compaction_options *o,
+		      struct compaction *out)
+{
+	struct volume_space space;
+	int err = e->volume->ops->space(e->volume, &space);
+
+	(void)o;
+	*out = (struct compaction){ 0 };
+	if (err < 0)
+		return err;
+	return compact_pick_upper(v, space.available_size, out);
+}
+
 /* Gives back what is dead, if engine_tick has asked for it: as tidy. */
 static int free_dead(struct engine *e)
 {
@@ -254,6 +273,8 @@ static int free_room(struct engine *e, int failed)
 	if (err == 0)
 		err = run_picked(e, "room", pick_deletions);
 	if (err == 0)
+		err = run_picked(e, "room", pick_upper);
+	if (err == 0)
 		err = run_picked(e, "room", blob_pick_dead);
 	/* Until nothing more is found. */
 	if (err > 0)
@@ -261,14 +282,15 @@ static int free_room(struct engine *e, int failed)
 	return err;
 }
 
-/* Whether the memtable has large values, of which those before may be given
- * back, and the disk still has what data leaves of it: where others have taken
+/* Whether the memtable has large values, or much, which may supersede what came
+ * before, and the disk still has what data leaves of it: where others have taken
  * that, the pieces are for deletions. */
-static bool brings_large(struct engine *e)
+static bool may_supersede(struct engine *e)
 {
 	struct volume_space space;
 
-	if (atomic_load(&e->fresh_large) == 0)
+	if (atomic_load(&e->fresh_large) == 0 &&
+	    arena_used(&e->memtable->arena) < ROTATED_SIZE)
 		return false;
 	if (e->volume->ops->space(e->volume, &space) == 0)
 		return engine_space_left(&space);
@@ -277,7 +299,7 @@ static bool brings_large(struct engine *e)
 }
 
 /* Whether the memtable is to be flushed for the room that its deletions give
- * back, or its large values. Beside a background, whose steps follow each other
+ * back, or what else supersedes something. Beside a background, whose steps follow each other
  * closely, each second once, or there would be many small files. Needs commit.
  */
 static bool is_rotation_due(struct engine *e)
@@ -285,7 +307,7 @@ static bool is_rotation_due(struct engine *e)
 	struct timespec now;
 
 	if (memtable_first_delete(e->memtable) == UINT64_MAX &&
-	    !brings_large(e))
+	    !may_supersede(e))
 		return false;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	if (e->wake && now.tv_sec == e->rotated_s)
