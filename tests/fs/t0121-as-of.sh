@@ -197,6 +197,25 @@ exec 4<&-
 errno ENOENT ls "$before"
 same "nothing is listed" "" "$(ls "$all")"
 
+# What was closed is known, though the next mount is killed.
+T history 48h
+mkdir -p "$m/t/kept/f" && echo closed >"$m/t/kept/f/q"
+sleep 2.2
+between=$(date -u +%FT%T.%6NZ)
+sleep 1
+remount -o xattr || exit 1
+opened=$(date -u +%FT%T.%6NZ)
+echo killed >"$m/t/kept/f/q" && sync "$m/t/kept/f/q"
+kill -9 "$daemon"
+fusermount3 -uz "$m"
+await_end
+start_mount -o xattr || exit 1
+same "what is there after a kill" killed "$(cat "$m/t/kept/f/q")"
+same "a time before the store was closed" closed \
+	"$(cat "$m/t/.as-of/$between/kept/f/q")"
+errno ENOENT cat "$m/t/.as-of/$opened/kept/f/q"
+check "since when it is not known" grep -q 'between 20.* is not known' <(why)
+
 # Who may read it.
 [ "$(id -u)" = 0 ] || { skip "no other users"; exit 0; }
 chmod 755 "$work"
