@@ -245,6 +245,12 @@ int store_compact(struct store *s, struct bytes table);
  * the disk is full. From any thread; does not wait. */
 void store_want_room(struct store *s);
 
+/* The same, and waits two seconds at most for history to give way, of which size
+ * bytes are to go, while fits says 0: what it says last, 1 or an error. 0 at
+ * once where nothing could. Not in fits, nor with a lock that it takes. */
+int store_wait_for_room(struct store *s, uint64_t size,
+			int (*fits)(void *context), void *context);
+
 /* A bound that only the caller knows, in bytes, 0: none. History gives way to
  * it, as to the disk's end, within a second or two. From any thread. */
 void store_set_quota(struct store *s, uint64_t bytes);

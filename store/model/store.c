@@ -400,6 +400,16 @@ void store_want_room(struct store *s)
 	engine_want_room(s->engine);
 }
 
+int store_wait_for_room(struct store *s, uint64_t size,
+			int (*fits)(void *context), void *context)
+{
+	int result = engine_wait_for_history(s->engine, size, fits, context);
+
+	if (result == 0)
+		engine_want_room(s->engine);
+	return result;
+}
+
 void store_set_quota(struct store *s, uint64_t bytes)
 {
 	atomic_store(&s->engine->quota, bytes);

@@ -397,8 +397,9 @@ static int find_excess(const struct version *v, uint64_t bytes, size_t files,
 }
 
 /* Bytes of blob files that come back by themselves: what is garbage in those
- * that history has nothing of, if it is enough to be looked for. */
-static uint64_t coming_back(const struct version *v)
+ * that history has nothing of, if it is so large a share that it is looked for.
+ */
+static uint64_t coming_back(const struct version *v, unsigned int share)
 {
 	struct blob_rest *rests = v->blob_count > 0 ? blob_rests(v) : NULL;
 	uint64_t bytes = 0;
@@ -406,7 +407,7 @@ static uint64_t coming_back(const struct version *v)
 
 	for (i = 0; rests && i < v->blob_count; i++)
 		if (rests[i].past_count == 0 &&
-		    rests[i].bytes >= atomic_load(&v->blobs[i]->size) / 16)
+		    rests[i].bytes >= atomic_load(&v->blobs[i]->size) / share)
 			bytes += rests[i].bytes;
 	free(rests);
 	return bytes;
@@ -435,7 +436,7 @@ static int missing_space(struct engine *e, const struct version *v,
 	have = space.available_size + atomic_load(&e->owner.obsolete_size);
 	*bytes = missing_of(space.total_size, have);
 	if (*bytes > 0)
-		*bytes = missing_of(space.total_size, have + coming_back(v));
+		*bytes = missing_of(space.total_size, have + coming_back(v, 16));
 	if (quota > 0)
 		used = tree_size(v) + history_size(v);
 	missing = missing_of(quota, used < quota ? quota - used : 0);
@@ -453,6 +454,11 @@ bool history_has_no_room(struct engine *e)
 		err_clear();
 	version_put(v);
 	return missing > 0;
+}
+
+bool history_comes_back(const struct version *v)
+{
+	return v->past_count == 0 && coming_back(v, 8) > 0;
 }
 
 /* Whether any file of v is of no moment. */

@@ -54,6 +54,10 @@ int history_give_up(struct engine *e, uint64_t seq);
  * lock. */
 bool history_has_no_room(struct engine *e);
 
+/* Whether history has gone of v, and what of large values that gives back is on
+ * its way. */
+bool history_comes_back(const struct version *v);
+
 /* Bytes of the history files of v, and of the large values that are there for
  * them alone; without memory to find these, of the files. */
 uint64_t history_size(const struct version *v);

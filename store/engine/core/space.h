@@ -20,4 +20,15 @@ bool engine_space_short(const struct volume_space *space);
  * can be given back. */
 int engine_admit_data(struct engine *e, uint64_t size);
 
+/* Waits as long for history to give way, of which size bytes are to go, while
+ * fits says 0: what it says last, 1 or an error. 0 at once where there is no
+ * background or no history. Not with a lock that commits or background work
+ * need. */
+int engine_wait_for_history(struct engine *e, uint64_t size,
+			    int (*fits)(void *context), void *context);
+
+/* Whether so many large values came with the present memtable that it may be
+ * worth a flush what they supersede, when room is short. */
+bool engine_brought_large(const struct engine *e);
+
 #endif

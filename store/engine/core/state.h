@@ -177,6 +177,8 @@ struct engine {
 	_Atomic uint64_t history_us, history_size; /* see history_keep */
 	_Atomic uint64_t quota;                    /* see store_set_quota */
 	_Atomic uint64_t history_asked; /* bytes that it is to give up */
+	_Atomic uint64_t large_fresh;   /* bytes of large values that came
+					   with the present memtable */
 	atomic_uint pin_count;          /* of backups under way */
 	atomic_uint stuck_count;        /* files that could not be removed */
 	_Atomic uint64_t loading_size;  /* bytes of bulk loads, as each tells */

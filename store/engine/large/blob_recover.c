@@ -70,7 +70,7 @@ int blob_check_record(struct engine *e, const struct batch *batch,
 			break;
 		err = check_list(e, &list, !record_synced);
 		for (i = 0; i < list.count && err == 0; i++)
-			atomic_fetch_add(&e->blobs->fresh,
+			atomic_fetch_add(&e->large_fresh,
 					 blob_stored_size(&list.chunks[i]));
 		blob_list_release(&list);
 	}

@@ -376,7 +376,7 @@ static int append(struct engine *e, struct bytes raw, struct buf *scratch,
 		b->broken = err != -ENOSPC;
 	} else {
 		b->size += scratch->size;
-		atomic_fetch_add(&b->fresh, scratch->size);
+		atomic_fetch_add(&e->large_fresh, scratch->size);
 		pthread_mutex_lock(&e->lock);
 		add_hold(h, b->file);
 		pthread_mutex_unlock(&e->lock);

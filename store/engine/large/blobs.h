@@ -36,7 +36,6 @@ struct blobs {
 	uint64_t synced;        /* of them, durable; protected by syncing */
 	bool broken;            /* an append failed, and left an end that is
 				   not known; protected by lock */
-	_Atomic uint64_t fresh; /* bytes since the memtable was rotated */
 };
 
 /* 0 or -ENOMEM. No file is begun before the first append. */

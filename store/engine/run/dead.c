@@ -3,6 +3,7 @@
 #include "store/base/err.h"
 #include "store/engine/compact/hidden.h"
 #include "store/engine/core/history.h"
+#include "store/engine/core/space.h"
 #include "store/engine/compact/pick_dead.h"
 #include "store/engine/large/blobs.h"
 #include "store/engine/run/covered.h"
@@ -18,9 +19,6 @@
  * for what it has itself, if it takes so many bytes and as large a share of its
  * cells are deletions. */
 #define WORTH_SIZE ((size_t)1 << 20)
-/* Large values are worth one if they take one byte in so many of a blob file,
- * and a DEAD_SHARE of all of them. */
-#define WORTH_LARGE_SHARE 64
 
 /* Of the files of v. */
 struct sums {
@@ -72,14 +70,13 @@ static uint64_t blob_size(const struct engine *e, const struct version *v)
 	return size;
 }
 
-/* Whether so many large values came with the present memtable that they are
- * worth its flush: which of them are superseded only ssts tell. */
+/* Whether so many large values came with the present memtable, a DEAD_SHARE of
+ * all, that they are worth its flush: which of them are superseded only ssts tell. */
 static bool brought_large(struct engine *e, const struct version *v)
 {
-	uint64_t fresh = atomic_load(&e->blobs->fresh);
+	uint64_t fresh = atomic_load(&e->large_fresh);
 
-	return fresh >= e->options.blob_file_size / WORTH_LARGE_SHARE &&
-	       fresh * DEAD_SHARE >= blob_size(e, v);
+	return engine_brought_large(e) && fresh * DEAD_SHARE >= blob_size(e, v);
 }
 
 /* Whether m hides a DEAD_SHARE of all in large values; the ssts of v have so

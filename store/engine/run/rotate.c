@@ -55,7 +55,7 @@ static int switch_log(struct engine *e, struct wal *wal, uint64_t id)
 		/* Of the new memtable nothing has been asked yet. */
 		e->arena_room = 0;
 		atomic_store(&e->synced_seq, e->written_seq);
-		atomic_store(&e->blobs->fresh, 0);
+		atomic_store(&e->large_fresh, 0);
 		engine_synced(e);
 	}
 	engine_sync_let_go(e);

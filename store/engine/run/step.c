@@ -8,6 +8,7 @@
 #include "store/base/probe.h"
 #include "store/engine/compact/pick.h"
 #include "store/engine/core/history.h"
+#include "store/engine/core/space.h"
 #include "store/engine/core/tell.h"
 #include "store/engine/core/trouble.h"
 #include "store/engine/files/edit.h"
@@ -259,13 +260,15 @@ static int free_room(struct engine *e, int failed)
 }
 
 /* Whether deletions in the memtable are to be flushed for the room that they
- * give back. Beside a background, whose steps follow each other closely, each
+ * give back, or large values, which may supersede others, for that of a quota:
+ * on a full disk a flush that gives nothing takes what deletions need. Beside a background, whose steps follow each other closely, each
  * second once, or there would be many small files. Needs commit. */
 static bool is_rotation_due(struct engine *e)
 {
 	struct timespec now;
 
-	if (memtable_first_delete(e->memtable) == UINT64_MAX)
+	if (memtable_first_delete(e->memtable) == UINT64_MAX &&
+	    (atomic_load(&e->quota) == 0 || atomic_load(&e->large_fresh) == 0))
 		return false;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	if (e->wake && now.tv_sec == e->rotated_s)

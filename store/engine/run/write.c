@@ -160,7 +160,7 @@ static int reserve_memory(struct engine *e, const struct batch *batch)
 	if (fits < 0)
 		return fits;
 	if (fits &&
-	    (atomic_load(&e->blobs->fresh) < e->options.blob_flush_size ||
+	    (atomic_load(&e->large_fresh) < e->options.blob_flush_size ||
 	     e->memtable->last_seq == 0))
 		return 0;
 	err = relieve(e, engine_frees_space(batch));
