@@ -243,6 +243,23 @@ for name in open closed given dropped; do
 	done
 	same "root reads $name" secret "$(cat "$all/$then/$name/r/f/q")"
 done
+# Of a dropped table nobody reads more than they could at its end.
+mkdir -p "$m/ended/r/f" && echo secret >"$m/ended/r/f/q"
+mkdir -p "$m/sold/r/f" && echo secret >"$m/sold/r/f/q"
+chmod 755 "$m/ended" "$m/sold"
+open=$(moment)
+chmod 700 "$m/ended"
+chown 1001:1001 "$m/sold" && chmod 700 "$m/sold"
+T deletetable ended
+rm -r "$m/sold"
+same "root reads what was closed before its end" secret \
+	"$(cat "$all/$open/ended/r/f/q")"
+errno EACCES user 1003 cat "$all/$open/ended/r/f/q"
+errno EACCES user 1003 ls "$all/$open/ended"
+errno EACCES user 1003 cat "$all/$open/sold/r/f/q"
+remount -o allow_other || exit 1
+errno EACCES user 1003 cat "$all/$open/sold/r/f/q"
+same "root reads what was sold" secret "$(cat "$all/$open/sold/r/f/q")"
 for name in open closed given; do
 	errno EACCES user 1003 ls "$m/$name/.as-of/$then"
 done

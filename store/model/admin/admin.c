@@ -1,6 +1,7 @@
 #include "store/engine/read/snapshot.h"
 #include "store/engine/run/step.h"
 #include "store/model/admin/change.h"
+#include "store/model/admin/dropped.h"
 #include "store/model/attributes.h"
 #include "store/model/bury.h"
 #include "store/model/look.h"
@@ -146,13 +147,15 @@ static struct table *find_by_id(struct schema *schema, uint32_t id)
 	return t ? schema_find(schema, t->name) : NULL;
 }
 
-/* Nothing but the record is deleted; see change_delete. */
+/* Nothing but the record is deleted; see change_delete. Whose it was stays. */
 static int drop(struct change *c, struct table *t)
 {
 	int err = table_check_drop(t);
 
 	if (err == 0)
 		err = change_delete(c, t->name);
+	if (err == 0)
+		err = dropped_note(c, t);
 	if (err == 0)
 		schema_remove_table(c->schema, t);
 	return err;
