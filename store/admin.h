@@ -58,12 +58,14 @@ int store_rename_table(struct store *s, struct bytes from, struct bytes to);
 /*
  * For who fills a table under another name than it is to have, and so that it
  * is not taken for one that somebody makes of this name meanwhile: by its id.
- * -ERR_no_table if it was dropped. The first sets the policies of families that
- * have none and renames it, at once; other errors as of store_set_gc and
+ * -ERR_no_table if it was dropped. The first goes by the name, the families and
+ * the attributes of last: it sets policies of families that have none, changes
+ * attributes as store_set_attributes does and renames the table, at once, also
+ * if it is protected; other errors as of store_set_gc, store_set_attributes and
  * store_rename_table. The second drops it, as store_drop_table does.
  */
-int store_finish_table(struct store *s, uint32_t id, struct bytes name,
-		       const struct family_spec *families, size_t count);
+int store_finish_table(struct store *s, uint32_t id,
+		       const struct table_spec *last);
 int store_discard_table(struct store *s, uint32_t id);
 
 /* What timestamps are: multiples of 1000, or any. -ERR_bad_timestamp if a cell

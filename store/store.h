@@ -245,11 +245,17 @@ int store_compact(struct store *s, struct bytes table);
  * the disk is full. From any thread; does not wait. */
 void store_want_room(struct store *s);
 
+/* The same, and waits two seconds at most for what is given back, by history
+ * size bytes, while fits says 0: what it says last, 1 or an error. 0 at once
+ * where a wait was in vain and nothing was written since. Not in fits, nor with
+ * a lock that it or a commit takes. */
+int store_wait_for_room(struct store *s, uint64_t size,
+			int (*fits)(void *context), void *context);
+
 /* Called by a thread that is in a call of s, and is about to wait there for
- * room that history has: for two seconds at most, so that it can let others go
+ * room: for two seconds at most, so that it can let others go
  * on. To be set before other threads use s. */
 void store_on_wait(struct store *s, void (*about_to_wait)(void));
-
 /* A bound that only the caller knows, in bytes, 0: none. History gives way to
  * it, as to the disk's end, within a second or two. From any thread. */
 void store_set_quota(struct store *s, uint64_t bytes);

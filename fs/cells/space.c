@@ -3,7 +3,12 @@
 
 #include "fs/cells/space.h"
 #include "fs/state/name.h"
+#include "store/base/err.h"
 
+/* Of the quota: so much more than is missing is looked for. */
+#define SPARE_SHARE 32
+/* With less than this of it left room is looked for. */
+#define NEAR_SHARE 8
 /* The unit in which statfs tells sizes. */
 #define BLOCK_SIZE 4096
 
@@ -26,15 +31,37 @@ static uint64_t used_size(struct fs *fs)
 					       : 0;
 }
 
-/* Whether there is room up to so much beyond the quota. */
+/* What is to be written. */
+struct need {
+	struct fs *fs;
+	uint64_t limit, more;
+	uint64_t missing; /* bytes, when it was looked at */
+};
+
+/* Whether there is room for it now. */
+static int fits(void *context)
+{
+	struct need *n = context;
+	uint64_t used = used_size(n->fs) + atomic_load(&n->fs->uncommitted);
+	bool is_used_up = used >= n->limit;
+
+	n->missing = used + n->more - n->limit;
+	return !is_used_up && n->more <= n->limit - used;
+}
+
+/* Whether there is room up to so much beyond the quota. Of history more than is
+ * missing goes, so that not each write waits for it. */
 static int check(struct fs *fs, uint64_t beyond, uint64_t more)
 {
-	uint64_t quota = fs->options->quota_size, limit = quota + beyond, used;
+	uint64_t quota = fs->options->quota_size;
+	struct need n = { .fs = fs, .limit = quota + beyond, .more = more };
 
-	if (quota == 0)
+	if (quota == 0 || fits(&n))
 		return 0;
-	used = used_size(fs) + atomic_load(&fs->uncommitted);
-	if (used < limit && more <= limit - used)
+	/* What can never fit is not waited for. */
+	if (more <= n.limit &&
+	    store_wait_for_room(fs->store, n.missing + quota / SPARE_SHARE,
+				fits, &n))
 		return 0;
 	store_want_room(fs->store);
 	return fail(ENOSPC,
@@ -48,11 +75,38 @@ int fs_check_space(struct fs *fs, uint64_t more)
 	return check(fs, 0, more);
 }
 
+bool fs_has_space(struct fs *fs, uint64_t more)
+{
+	uint64_t quota = fs->options->quota_size;
+	struct need n = { .fs = fs, .limit = quota, .more = more };
+
+	return quota == 0 || fits(&n);
+}
+
 int fs_check_moved(struct fs *fs, uint64_t more)
 {
 	uint64_t quota = fs->options->quota_size, rest = UINT64_MAX - quota;
 
 	return check(fs, quota / 8 < rest ? quota / 8 : rest, more);
+}
+
+void fs_tend_space(struct fs *fs)
+{
+	if (!fs_has_space(fs, fs->options->quota_size / NEAR_SHARE))
+		store_want_room(fs->store);
+}
+
+void fs_await_space(struct fs *fs, uint64_t size)
+{
+	uint64_t quota = fs->options->quota_size;
+	struct need n = { .fs = fs,
+			  .limit = quota,
+			  .more = size + quota / SPARE_SHARE };
+
+	/* Whoever writes is told if there is none. */
+	if (quota > 0 && size < quota && !fits(&n) &&
+	    store_wait_for_room(fs->store, n.missing, fits, &n) < 0)
+		err_clear();
 }
 
 int fs_space(struct fs *fs, struct statvfs *st)

@@ -17,6 +17,7 @@
 #include "fs/cells/prune.h"
 #include "fs/query/sized.h"
 #include "fs/cells/seen.h"
+#include "fs/cells/space.h"
 #include "fs/command/metrics_writer.h"
 #include "fs/control/ctl_import.h"
 #include "fs/control/ctl_stats.h"
@@ -424,6 +425,7 @@ static void tick(void *context)
 	pins_sweep(fs, fs_steady());
 	exports_sweep(fs, fs_steady());
 	dirs_sweep(fs, fs_steady());
+	fs_tend_space(fs);
 	metrics_writer_tick(fs->metrics_writer, fs_steady());
 	store_write_events(fs->store);
 }

@@ -275,14 +275,16 @@ static int set_owner_and_mode(struct fs *fs, struct node *node,
 /* A longer cell counts for the quota as what is written does. */
 static int check_growth(struct fs *fs, struct node *node, uint64_t size)
 {
-	int err = fs_check_space(fs, size), failed;
 	struct stat st;
 	double timeout;
+	int err;
 
-	if (!err)
+	if (fs_has_space(fs, size))
 		return 0;
-	failed = entry_attr(fs, node, &st, &timeout);
-	return failed ? failed : size > (uint64_t)st.st_size ? err : 0;
+	err = entry_attr(fs, node, &st, &timeout);
+	if (err || size <= (uint64_t)st.st_size)
+		return err;
+	return fs_check_space(fs, size);
 }
 
 /* truncate(2), or with fi ftruncate(2), of a cell. The former commits at once,

@@ -255,6 +255,8 @@ static int start(struct fs *fs, struct draft *d, const struct place *place,
 		return 1;
 	d->millis = place->rules.millis;
 	if (mode == DRAFT_WRITE) {
+		if (!d->loaded && d->node->size >= store_large_size(fs->store))
+			fs_await_space(fs, d->node->size);
 		err = load(fs, d, place);
 		if (err)
 			return err;

@@ -218,17 +218,32 @@ close_view:
 	return err;
 }
 
-/* Takes from access what the table with this id, if there is one now, does not
- * give; the first that there is says whose it is. */
+/* Whose the table of this id is now, or was when it was dropped; if that is not
+ * known, only who mounts may read it. */
+static struct table_access last_access(struct fs *fs, const struct schema *now,
+				       uint32_t id)
+{
+	const struct table *table = table_by_id(now, id);
+	struct table_access last = { 0700, TABLE_ACCESS_UNSET,
+				     TABLE_ACCESS_UNSET };
+
+	if (table)
+		last = table->access;
+	else
+		schema_dropped_access(now, id, &last);
+	return access_of(fs, &last);
+}
+
+/* Takes from access what the table with this id does not give by now; the first
+ * of them says whose it is. */
 static void narrow_by(struct fs *fs, const struct schema *now, uint32_t id,
 		      struct table_access *access, bool *is_owned)
 {
-	const struct table *table = id ? table_by_id(now, id) : NULL;
 	struct table_access by;
 
-	if (!table)
+	if (id == 0)
 		return;
-	by = access_of(fs, &table->access);
+	by = last_access(fs, now, id);
 	if (*is_owned) {
 		access_narrow(access, &by);
 		return;

@@ -405,6 +405,16 @@ void store_on_wait(struct store *s, void (*about_to_wait)(void))
 	s->engine->about_to_wait = about_to_wait;
 }
 
+int store_wait_for_room(struct store *s, uint64_t size,
+			int (*fits)(void *context), void *context)
+{
+	int result = engine_wait_for_room(s->engine, size, fits, context);
+
+	if (result == 0)
+		engine_want_room(s->engine);
+	return result;
+}
+
 void store_set_quota(struct store *s, uint64_t bytes)
 {
 	atomic_store(&s->engine->quota, bytes);

@@ -4,6 +4,8 @@
 . "$(dirname "$0")/lib.sh"
 
 start_mount -o quota=4M || exit 1
+# Which would give way.
+T history off
 mkdir -p "$m/t/r/f" "$m/t/s/f" "$m/u/.schema/f"
 head -c 60000 /dev/urandom >"$m/t/r/f/a"
 head -c 60000 /dev/urandom >"$m/t/r/f/b"
@@ -134,4 +136,27 @@ start_mount -o quota=16397105843297379215
 check "a quota whose eighth wraps around has room beyond it" mv "$m/t/q/f/c" "$m/t/q/f/a"
 stop_mount
 check "the store is whole" T check >/dev/null
+
+# History gives way before a write is refused: of a large value that is written
+# in part again and again, all that was would be more than there is room for.
+store=$work/past
+start_mount -o quota=100M || exit 1
+mkdir -p "$m/t/.schema/f" && echo maxversions=1 >"$m/t/.schema/f/gc"
+mkdir -p "$m/t/r/f" && head -c 20000000 /dev/urandom >"$m/t/r/f/v"
+refused=0
+for i in $(seq 60); do
+	dd if=/dev/urandom of="$m/t/r/f/v" bs=1M count=3 seek=$((i * 3 % 17)) \
+		conv=notrunc status=none 2>err || refused=$((refused + 1))
+	sleep 0.3
+done
+check "few of 60 writes are refused while history could go: $refused" \
+	[ $refused -le 3 ]
+check "since it went" grep -q " history_lost " "$store/LOG"
+for i in 1 2; do
+	mkdir -p "$m/t/r$i/f" || break
+	cp "$m/t/r/f/v" "$m/t/r$i/f/v" || break
+done
+same "copies find room" 2 "$i"
+stop_mount
+check "this store is whole" T check
 finish

@@ -197,6 +197,25 @@ exec 4<&-
 errno ENOENT ls "$before"
 same "nothing is listed" "" "$(ls "$all")"
 
+# What was closed is known, though the next mount is killed.
+T history 48h
+mkdir -p "$m/t/kept/f" && echo closed >"$m/t/kept/f/q"
+sleep 2.2
+between=$(date -u +%FT%T.%6NZ)
+sleep 1
+remount -o xattr || exit 1
+opened=$(date -u +%FT%T.%6NZ)
+echo killed >"$m/t/kept/f/q" && sync "$m/t/kept/f/q"
+kill -9 "$daemon"
+fusermount3 -uz "$m"
+await_end
+start_mount -o xattr || exit 1
+same "what is there after a kill" killed "$(cat "$m/t/kept/f/q")"
+same "a time before the store was closed" closed \
+	"$(cat "$m/t/.as-of/$between/kept/f/q")"
+errno ENOENT cat "$m/t/.as-of/$opened/kept/f/q"
+check "since when it is not known" grep -q 'between 20.* is not known' <(why)
+
 # Who may read it.
 [ "$(id -u)" = 0 ] || { skip "no other users"; exit 0; }
 chmod 755 "$work"
@@ -224,6 +243,23 @@ for name in open closed given dropped; do
 	done
 	same "root reads $name" secret "$(cat "$all/$then/$name/r/f/q")"
 done
+# Of a dropped table nobody reads more than they could at its end.
+mkdir -p "$m/ended/r/f" && echo secret >"$m/ended/r/f/q"
+mkdir -p "$m/sold/r/f" && echo secret >"$m/sold/r/f/q"
+chmod 755 "$m/ended" "$m/sold"
+open=$(moment)
+chmod 700 "$m/ended"
+chown 1001:1001 "$m/sold" && chmod 700 "$m/sold"
+T deletetable ended
+rm -r "$m/sold"
+same "root reads what was closed before its end" secret \
+	"$(cat "$all/$open/ended/r/f/q")"
+errno EACCES user 1003 cat "$all/$open/ended/r/f/q"
+errno EACCES user 1003 ls "$all/$open/ended"
+errno EACCES user 1003 cat "$all/$open/sold/r/f/q"
+remount -o allow_other || exit 1
+errno EACCES user 1003 cat "$all/$open/sold/r/f/q"
+same "root reads what was sold" secret "$(cat "$all/$open/sold/r/f/q")"
 for name in open closed given; do
 	errno EACCES user 1003 ls "$m/$name/.as-of/$then"
 done

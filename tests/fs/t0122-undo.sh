@@ -189,6 +189,38 @@ status 1 "what never was" T undelete nothing
 told 'history has no table "nothing" that was dropped'
 status 1 "a name that is none" T undelete t as=a/b
 told 'a table cannot come back as "a/b"'
+# A protected one, and one that is killed while it comes back.
+mark
+T protect t on
+mark
+T protect t off
+T deletetable t
+undone "a protected table" undelete t as-of="$now"
+same "it is protected" yes "$(T protect t)"
+T protect t off
+seq 100000 | sed 's/.*/{"row":"&","set":{"f":{"q":"&"}}}/' >many.jsonl
+T createtable many families=f && cat many.jsonl >"$m/many/.import/jsonl"
+T protect many on
+mark
+stop_mount
+for i in $(seq 50); do
+	T protect many off && T deletetable many
+	"$TABLETFS" undelete many as-of="$now" >/dev/null 2>&1 &
+	undeleting=$!
+	sleep 0.0$i
+	kill -9 $undeleting 2>/dev/null
+	wait $undeleting 2>/dev/null
+	T ls >tables
+	grep -qx many.partial tables && break
+	grep -qx many tables || T undelete many as-of="$now" >/dev/null
+done
+check "one that was killed leaves something" grep -qx many.partial tables
+undone "a killed one" undelete many as-of="$now"
+check "after which nothing of it is left" sh -c "! '$TABLETFS' ls | grep partial"
+same "all rows are there" 100000 "$(T count many)"
+start_mount
+T protect many off
+T deletetable many
 for verb in "read t as-of" "restore t as-of" "dump as-of" "undelete back as-of"; do
 	status 1 "$verb a time to come" T $verb=2262-01-01T00:00:00Z
 	told "2262-01-01T00:00:00Z is a time to come"

@@ -331,6 +331,63 @@ static void open_again(void)
 
 /* What a new store keeps its opening says; one that was written to keeps what
  * it kept. */
+/* Makes and drops a table with this mode: its id. */
+static uint32_t drop_one(uint32_t mode)
+{
+	const struct table_access access = { mode, 7, 8 };
+	struct bytes name = bytes_string("gone");
+	uint32_t id;
+
+	ck_assert_int_eq(store_create_table_for(store, name, &access), 0);
+	id = store_table_id(store, NULL, name);
+	ck_assert_int_eq(store_drop_table(store, name, false), 0);
+	return id;
+}
+
+/* Whether the store knows whose it was; *out is that. */
+static bool is_known(uint32_t id, struct table_access *out)
+{
+	struct schema *schema = store_schema(store);
+	bool known = schema_dropped_access(schema, id, out);
+
+	schema_put(schema);
+	return known;
+}
+
+/* As long as history has the table, and not if there are too many. */
+START_TEST(whose_a_dropped_table_was)
+{
+	struct table_access access;
+	uint32_t first, second, i;
+
+	tick();
+	first = drop_one(0700);
+	tick();
+	second = drop_one(0750);
+	ck_assert(is_known(first, &access));
+	ck_assert_uint_eq(access.mode, 0700);
+	ck_assert_uint_eq(access.uid, 7);
+	ck_assert_uint_eq(access.gid, 8);
+	ck_assert(is_known(second, &access));
+	ck_assert_uint_eq(access.mode, 0750);
+	ck_assert(!is_known(second + 1, &access));
+	for (i = 0; i < 1000; i++)
+		drop_one(0);
+	ck_assert(!is_known(second, &access));
+	ck_assert(is_known(second + 1000, &access));
+	now_us += 2 * 86400 * SECOND;
+	put("a", "g", 1000, "1");
+	tick();
+	put("b", "g", 1000, "1");
+	for (i = 0; i < 10; i++)
+		tick();
+	ck_assert_int_eq(store_set_history(store, 0, 0), 0);
+	i = drop_one(0);
+	ck_assert(!is_known(i, &access));
+	ck_assert(!is_known(second + 1000, &access));
+}
+END_TEST
+
 START_TEST(a_new_store_keeps_what_was_said)
 {
 	struct store_options o;
@@ -384,9 +441,10 @@ int main(void)
 		the_cap_waits_for_readers,
 		none_is_kept_unless_wanted,
 		the_setting_stays,
+		whose_a_dropped_table_was,
 		a_new_store_keeps_what_was_said,
 		the_moment_before_a_change,
 	};
 
-	return run_suite("history", set_up, tear_down, tests, 12);
+	return run_suite("history", set_up, tear_down, tests, 13);
 }

@@ -292,6 +292,45 @@ START_TEST(a_gap_after_a_kill_is_told)
 }
 END_TEST
 
+/* What was closed is known up to then, and up to the next opening, though that
+ * one is killed; also when edits are begun anew. */
+START_TEST(a_gap_begins_when_what_was_there_is_known)
+{
+	struct store_options o;
+	struct volume *v = store->volume;
+	uint64_t opened;
+	struct store *s;
+
+	put("a", "g", 1000, "1");
+	tick();
+	now_us += 100 * SECOND;
+	volume_mem_keep(v);
+	ck_assert_int_eq(store_close(store), 0);
+	opened = now_us += 1000 * SECOND;
+	history_options(&o);
+	ck_assert_int_eq(store_open_volume(v, &o, &store), 0);
+	now_us += 30 * SECOND;
+	write_put("b", "g", 1000, "1", true);
+	now_us += SECOND;
+	s = killed(false);
+	ck_assert_int_eq(seen_of(s, opened - 1000 * SECOND), 1);
+	ck_assert_int_eq(seen_of(s, opened), 1);
+	ck_assert_int_eq(seen_of(s, opened + 1), -ERR_no_moment);
+	ck_assert_int_eq(seen_of(s, now_us - 1), -ERR_no_moment);
+	ck_assert_ptr_nonnull(strstr(err_detail(), "1970-01-12T14:05:01"));
+	ck_assert_int_eq(store_close(store), 0);
+	store = s;
+	now_us += SECOND;
+	put("c", "g", 1000, "1");
+	tick();
+	settle();
+	s = killed(false);
+	ck_assert_int_eq(seen_of(s, opened), 1);
+	ck_assert_int_eq(seen_of(s, opened + 1), -ERR_no_moment);
+	ck_assert_int_eq(store_close(s), 0);
+}
+END_TEST
+
 static void note_doubt(void *context, const char *text)
 {
 	if (strstr(text, "what was deleted may be back"))
@@ -456,11 +495,12 @@ int main(void)
 		history_goes_for_the_quota,
 		what_expires_after_the_last_moment,
 		a_gap_after_a_kill_is_told,
+		a_gap_begins_when_what_was_there_is_known,
 		repair_tells_of_ssts_that_were_dropped,
 		no_gap_after_a_close,
 		moments_are_told_each_minute,
 		a_merge_that_fails_leaves_nothing,
 	};
 
-	return run_suite("history_kept", set_up, tear_down, tests, 11);
+	return run_suite("history_kept", set_up, tear_down, tests, 12);
 }

@@ -518,7 +518,7 @@ static void make_newer(const char *name, struct buf *content)
 	inspect(content, name, 0, &t);
 	ck_assert_msg(t.problem_count == 1, "%.2000s", text_of(&t));
 	check_says(&t, strstr(name, ".edits")   ? " 99, of a newer format; "
-						  "this program knows 1 to 15"
+						  "this program knows 1 to 16"
 		       : strstr(name, "tablet") ? "format 9"
 						: " 9 with features ");
 	check_says(&t, "newer");

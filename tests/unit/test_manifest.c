@@ -79,6 +79,8 @@ static void expect_history(const struct edit *e)
 	ck_assert_uint_eq(e->moments[0].flags, 0);
 	ck_assert_uint_eq(e->moments[1].seq, 5);
 	ck_assert_uint_eq(e->moments[1].flags, MOMENT_AFTER_GAP);
+	ck_assert_uint_eq(e->quiets[0].seq, 5);
+	ck_assert_uint_eq(e->quiets[0].until_us, 9);
 	ck_assert(edit_ends_moment(e, 61) && edit_drops_past(e, 62));
 	ck_assert_uint_eq(e->pasts[0]->visible_seq, 72);
 	ck_assert(e->pasts[0]->largest_exclusive);
@@ -105,9 +107,10 @@ START_TEST(edits_round_trip)
 	ck_assert_int_eq(edit_add_file(&e, 0, UINT64_MAX, 1), 0);
 	ck_assert_int_eq(edit_remove_file(&e, 2, 5), 0);
 	ck_assert_int_eq(edit_add_log(&e, 9, 0), 0);
-	ck_assert_int_eq(edit_add_moment(&e, &(struct moment){ 1, 2, 3, 0 }),
+	ck_assert_int_eq(edit_add_moment(&e, &(struct moment){ 1, 2, 3, 0, 0 }),
 			 0);
-	ck_assert_int_eq(edit_add_moment(&e, &(struct moment){ 4, 5, 6, 1 }),
+	ck_assert_int_eq(edit_add_quiet(&e, 5, 9), 0);
+	ck_assert_int_eq(edit_add_moment(&e, &(struct moment){ 4, 5, 6, 1, 0 }),
 			 0);
 	ck_assert_int_eq(edit_end_moment(&e, 61), 0);
 	ck_assert_int_eq(edit_add_past(&e, &past), 0);

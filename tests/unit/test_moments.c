@@ -24,7 +24,7 @@ static void tear_down(void)
 static void step_seen(uint64_t time_us, uint64_t seen_us, uint64_t seq,
 		      uint64_t window_us)
 {
-	struct moment fresh = { time_us, seq, 7, 0 };
+	struct moment fresh = { time_us, seq, 7, 0, 0 };
 	struct moments *next;
 
 	ck_assert_int_eq(moments_next(list, seq ? &fresh : NULL, time_us,
@@ -125,12 +125,12 @@ END_TEST
 /* Whoever reads between them has to be told that there is one. */
 START_TEST(both_ends_of_a_gap_stay)
 {
-	const struct moment ends[] = { { START, 1, 7, 0 },
-				       { START + SECOND, 2, 7, 0 },
+	const struct moment ends[] = { { START, 1, 7, 0, 0 },
+				       { START + SECOND, 2, 7, 0, 0 },
 				       { START + 3 * SECOND, 3, 7,
-					 MOMENT_AFTER_GAP },
-				       { START + 4 * SECOND, 4, 7, 0 },
-				       { START + 5 * SECOND, 5, 7, 0 } };
+					 MOMENT_AFTER_GAP, 0 },
+				       { START + 4 * SECOND, 4, 7, 0, 0 },
+				       { START + 5 * SECOND, 5, 7, 0, 0 } };
 
 	moments_put(list);
 	ck_assert_int_eq(moments_new(ends, 5, &list), 0);

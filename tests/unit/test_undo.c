@@ -258,9 +258,52 @@ START_TEST(a_table_and_its_names)
 	check("count w", 0, "1\n");
 	check("createtable v.partial", 0, "");
 	check("undelete u as=v", 1,
-	      "there is a table \"v.partial\": an undelete of it is under "
-	      "way, or was killed; then deletetable removes it\n");
+	      "there is a table \"v.partial\", which no undelete made: as= "
+	      "gives another name, and deletetable removes it\n");
 	check("ls", 0, "u\nv.partial\nw\n");
+}
+END_TEST
+
+/* A protected table is one again, and protected again only when it is whole. */
+START_TEST(a_protected_table)
+{
+	check("createtable t families=f", 0, "");
+	check("set t a f:q=1@1", 0, "");
+	check("protect t on", 0, "");
+	mark();
+	check("protect t off", 0, "");
+	check("deletetable t", 0, "");
+	check("undelete t TIME", 0, "Z\n");
+	same_as_before();
+	check("protect t", 0, "yes\n");
+	check("ls", 0, "t\n");
+	check("deletetable t", 1, "Operation not permitted\n");
+}
+END_TEST
+
+/* What one that was killed has left is in no other's way, whatever it was to be
+ * of; nor is what it is of, under another name. */
+START_TEST(one_that_was_killed)
+{
+	const struct attribute of_t = { bytes_string("undelete/as"),
+					bytes_string("t") };
+	struct table_spec left = { .name = bytes_string("t.partial"),
+				   .attributes = &of_t,
+				   .attribute_count = 1 };
+
+	check("createtable t families=f", 0, "");
+	check("set t a f:q=1@1", 0, "");
+	mark();
+	check("deletetable t", 0, "");
+	ck_assert_int_eq(store_make_table(store, &left), 0);
+	check("undelete t", 0, "Z\n");
+	same_as_before();
+	check("ls", 0, "t\n");
+	left.name = bytes_string("u.partial");
+	check("deletetable t", 0, "");
+	ck_assert_int_eq(store_make_table(store, &left), 0);
+	check("undelete t as=u", 1, "deletetable removes it\n");
+	check("ls", 0, "u.partial\n");
 }
 END_TEST
 
@@ -302,20 +345,18 @@ START_TEST(a_table_is_no_other_of_its_name)
 	struct bytes partial = bytes_string("x.partial");
 	uint32_t id = 0;
 	struct table_spec spec = { .name = partial, .id = &id };
+	const struct table_spec last = { .name = bytes_string("x") };
 
 	ck_assert_int_eq(store_make_table(store, &spec), 0);
 	ck_assert_uint_eq(id, store_table_id(store, NULL, partial));
 	ck_assert_int_eq(store_drop_table(store, partial, false), 0);
 	spec.id = NULL;
 	ck_assert_int_eq(store_make_table(store, &spec), 0);
-	ck_assert_int_eq(
-		store_finish_table(store, id, bytes_string("x"), NULL, 0),
-		-ERR_no_table);
+	ck_assert_int_eq(store_finish_table(store, id, &last), -ERR_no_table);
 	ck_assert_int_eq(store_discard_table(store, id), -ERR_no_table);
 	id = store_table_id(store, NULL, partial);
 	ck_assert_uint_ne(id, 0);
-	ck_assert_int_eq(
-		store_finish_table(store, id, bytes_string("x"), NULL, 0), 0);
+	ck_assert_int_eq(store_finish_table(store, id, &last), 0);
 	ck_assert_uint_eq(store_table_id(store, NULL, bytes_string("x")), id);
 	ck_assert_int_eq(store_discard_table(store, id), 0);
 	ck_assert_uint_eq(store_table_id(store, NULL, bytes_string("x")), 0);
@@ -331,8 +372,10 @@ int main(void)
 		the_schema_comes_back,
 		a_table_and_its_names,
 		a_table_is_no_other_of_its_name,
+		a_protected_table,
+		one_that_was_killed,
 		differences,
 	};
 
-	return run_suite("undo", set_up, tear_down, tests, 7);
+	return run_suite("undo", set_up, tear_down, tests, 9);
 }

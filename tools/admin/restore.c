@@ -332,6 +332,9 @@ static int finish_table(struct verb_call *c, uint32_t id)
 {
 	size_t count = (size_t)(c->argc - 4) / 2, i;
 	struct family_spec *families = calloc(count + 1, sizeof(*families));
+	struct table_spec last = { .name = bytes_string(c->argv[3]),
+				   .families = families,
+				   .family_count = count };
 	struct gc_policy *gc;
 	int err = families ? 0 : -ENOMEM;
 
@@ -341,8 +344,7 @@ static int finish_table(struct verb_call *c, uint32_t id)
 		families[i].gc = err ? NULL : gc;
 	}
 	if (!err)
-		err = store_finish_table(c->store, id, bytes_string(c->argv[3]),
-					 families, count);
+		err = store_finish_table(c->store, id, &last);
 	for (i = 0; i < count && families; i++)
 		gc_policy_free((struct gc_policy *)(uintptr_t)families[i].gc);
 	free(families);

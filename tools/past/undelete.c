@@ -1,3 +1,4 @@
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "tools/past/rewrite.h"
@@ -5,6 +6,9 @@
 #include "tools/verb/time.h"
 
 #define PARTIAL ".partial"
+/* The attribute of a table that is not whole: its value is the name that it is
+ * to have. */
+#define MARK BYTES_LITERAL("undelete/as")
 
 struct undeleting {
 	struct verb_call *c;
@@ -12,7 +16,14 @@ struct undeleting {
 	char partial[STORE_TABLE_NAME_MAX + 1];
 	uint32_t id; /* of the table that is made, by which it is known */
 	struct compare x;
+	struct select rows[COMPARE_SIDES]; /* all of them */
+	struct undeleting *next;           /* under way in this process */
 };
+
+/* All that are under way: what else has a mark was killed, since one process
+ * writes a store. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct undeleting *all; /* protected by lock */
 
 /* Whether schema, of a moment, has a table of this name that is not there now.
  */
@@ -56,15 +67,65 @@ static int find_moment(struct undeleting *u, uint64_t us, struct snapshot **out)
 		    err_name(u->name));
 }
 
-/* An empty table of what then was one. */
+/* Notes that it is under way, unless another to the same name is. */
+static int begin(struct undeleting *u)
+{
+	const struct undeleting *other;
+
+	pthread_mutex_lock(&lock);
+	for (other = all; other; other = other->next)
+		if (other->c->store == u->c->store &&
+		    bytes_equal(other->as, u->as))
+			break;
+	if (!other) {
+		u->next = all;
+		all = u;
+	}
+	pthread_mutex_unlock(&lock);
+	return other ? fail(ERR_table_exists,
+			    "another undelete is bringing table \"%s\" back; "
+			    "wait for it, or say another name by as=",
+			    err_name(u->as))
+		     : 0;
+}
+
+static void end(struct undeleting *u)
+{
+	struct undeleting **at = &all;
+
+	pthread_mutex_lock(&lock);
+	while (*at != u)
+		at = &(*at)->next;
+	*at = u->next;
+	pthread_mutex_unlock(&lock);
+}
+
+/* What one that was killed, to this name, has left goes. */
+static int drop_left(struct undeleting *u)
+{
+	struct schema *now = store_schema(u->c->store);
+	const struct table *left = schema_table(now, bytes_string(u->partial));
+	struct bytes as;
+	bool has_mark = left && attributes_find(&left->attributes, MARK, &as);
+	int err = 0;
+
+	if (has_mark && bytes_equal(as, u->as))
+		err = store_discard_table(u->c->store, left->id);
+	schema_put(now);
+	return err;
+}
+
+/* An empty table of what then was one. Its attributes come last: one of them
+ * may be that nobody drops it. */
 static int make_table(struct undeleting *u, const struct table *then)
 {
+	const struct attribute mark = { MARK, u->as };
 	struct table_spec spec = { .name = bytes_string(u->partial),
 				   .millis = then->millis,
 				   .access = &then->access,
 				   .family_count = then->family_count,
-				   .attributes = then->attributes.items,
-				   .attribute_count = then->attributes.count,
+				   .attributes = &mark,
+				   .attribute_count = 1,
 				   .id = &u->id };
 	struct family_spec *families =
 		calloc(then->family_count + 1, sizeof(*families));
@@ -84,16 +145,15 @@ static int make_table(struct undeleting *u, const struct table *then)
 	free(families);
 	if (err == -ERR_table_exists)
 		return fail(ERR_table_exists,
-			    "there is a table \"%s\": an undelete of it is "
-			    "under way, or was killed; then deletetable "
-			    "removes it",
+			    "there is a table \"%s\", which no undelete made: "
+			    "as= gives another name, and deletetable removes "
+			    "it",
 			    u->partial);
 	return err;
 }
 
 static int bring_rows(struct undeleting *u, struct rewrite_counts *counts)
 {
-	struct select all[COMPARE_SIDES] = { SELECT_INIT, SELECT_INIT };
 	struct bytes partial = bytes_string(u->partial);
 	int err = compare_take(&u->x, COMPARE_NEW, u->c->store, NULL, partial);
 
@@ -101,14 +161,27 @@ static int bring_rows(struct undeleting *u, struct rewrite_counts *counts)
 		err = fail(ERR_no_table, "table \"%s\" was dropped meanwhile",
 			   u->partial);
 	if (!err)
-		err = compare_begin(&u->x, &all[COMPARE_OLD],
-				    &all[COMPARE_NEW]);
-	if (!err)
-		err = rewrite_rows(&u->x, partial, counts);
-	compare_close(&u->x);
-	u->x = (struct compare){ 0 };
-	select_release(&all[COMPARE_OLD]);
-	select_release(&all[COMPARE_NEW]);
+		err = compare_begin(&u->x, &u->rows[COMPARE_OLD],
+				    &u->rows[COMPARE_NEW]);
+	return err < 0 ? err : rewrite_rows(&u->x, partial, counts);
+}
+
+/* It gets its name, and all attributes that it had. */
+static int finish_table(struct undeleting *u, const struct attributes *had)
+{
+	struct attribute *changes = calloc(had->count + 1, sizeof(*changes));
+	struct table_spec last = { .name = u->as,
+				   .attributes = changes,
+				   .attribute_count = had->count + 1 };
+	int err;
+
+	if (!changes)
+		return -ENOMEM;
+	if (had->count > 0)
+		memcpy(changes, had->items, had->count * sizeof(*changes));
+	changes[had->count].name = MARK;
+	err = store_finish_table(u->c->store, u->id, &last);
+	free(changes);
 	return err;
 }
 
@@ -118,7 +191,8 @@ static int name_table(struct undeleting *u, int err)
 	char why[512];
 
 	if (!err)
-		err = store_finish_table(u->c->store, u->id, u->as, NULL, 0);
+		err = finish_table(u,
+				   &u->x.sides[COMPARE_OLD].table->attributes);
 	if (!err)
 		return 0;
 	snprintf(why, sizeof(why), "%s", err_detail());
@@ -137,10 +211,27 @@ static int bring_table(struct undeleting *u, struct rewrite_counts *counts,
 	*us = store_moment_time(moment);
 	err = compare_take(&u->x, COMPARE_OLD, u->c->store, moment, u->name);
 	if (!err)
+		err = drop_left(u);
+	if (!err)
 		err = make_table(u, u->x.sides[COMPARE_OLD].table);
 	if (err < 0)
 		return err;
 	return name_table(u, bring_rows(u, counts));
+}
+
+static int undelete(struct undeleting *u, struct rewrite_counts *counts,
+		    uint64_t *us)
+{
+	int err = begin(u);
+
+	if (err < 0)
+		return err;
+	err = bring_table(u, counts, us);
+	compare_close(&u->x);
+	select_release(&u->rows[COMPARE_OLD]);
+	select_release(&u->rows[COMPARE_NEW]);
+	end(u);
+	return err;
 }
 
 /* Whether the name can be given to the table, and before that another: 0, or 1
@@ -173,7 +264,7 @@ int verb_undelete(struct verb_call *c)
 {
 	enum { AS, AS_OF };
 	static const char *const keys[] = { "as", "as-of", NULL };
-	struct undeleting u = { .c = c };
+	struct undeleting u = { .c = c, .rows = { SELECT_INIT, SELECT_INIT } };
 	struct rewrite_counts counts = { 0 };
 	char moment[CLOCK_TEXT_SIZE];
 	const char *values[2] = { NULL, NULL };
@@ -189,8 +280,7 @@ int verb_undelete(struct verb_call *c)
 	u.as = values[AS] ? bytes_string(values[AS]) : u.name;
 	if (check_name(&u))
 		return 1;
-	err = bring_table(&u, &counts, &us);
-	compare_close(&u.x);
+	err = undelete(&u, &counts, &us);
 	if (err < 0)
 		return verb_failed(c, "Bringing the table back", err);
 	clock_print(us, moment, sizeof(moment));

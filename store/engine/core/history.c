@@ -89,7 +89,7 @@ static int next_moments(struct engine *e, uint64_t size, struct moments **out)
 	const struct moment *last =
 		m->count > 0 ? &m->items[m->count - 1] : NULL;
 	struct moment now = { engine_gc_time(e), atomic_load(&e->visible_seq),
-			      size, e->moment_flags };
+			      size, e->moment_flags, 0 };
 	bool fresh =
 		!last || (now.seq > last->seq && now.time_us > last->time_us);
 	uint64_t *held;

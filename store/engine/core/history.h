@@ -14,7 +14,8 @@
  * takes away, and gives its sequences again. Of a store that is written to, one
  * of each minute does; what a crash leaves beyond the last one was there since
  * nobody knows when, so in the time from that moment to the first one after it
- * there is none to be read at (MOMENT_AFTER_GAP).
+ * there is none to be read at (MOMENT_AFTER_GAP), but as long as an edit said
+ * that nothing had come: those of closing and opening do.
  */
 
 /* More history files are given up, the oldest first: an edit log begins with

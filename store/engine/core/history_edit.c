@@ -23,6 +23,25 @@ static int add_moments(const struct manifest *m, const struct moments *now,
 	return err;
 }
 
+/* Says that up to now nothing came after the last moment, if that is so and it
+ * is durable. The time comes first: what is not visible after it was not then.
+ */
+static int add_quiet(struct engine *e, const struct moments *now,
+		     uint64_t durable_seq, struct edit *edit)
+{
+	const struct moment *last =
+		now->count > 0 ? &now->items[now->count - 1] : NULL;
+	uint64_t time_us;
+
+	pthread_mutex_lock(&e->lock);
+	time_us = engine_gc_time(e);
+	pthread_mutex_unlock(&e->lock);
+	if (!last || last->seq > durable_seq || time_us <= last->time_us ||
+	    atomic_load(&e->visible_seq) != last->seq)
+		return 0;
+	return edit_add_quiet(edit, last->seq, time_us);
+}
+
 int history_complete(struct engine *e, struct edit *edit)
 {
 	const struct manifest *m = e->manifest;
@@ -40,6 +59,8 @@ int history_complete(struct engine *e, struct edit *edit)
 	seq = m->last_seq > seq ? m->last_seq : seq;
 	seq = edit->last_seq > seq ? edit->last_seq : seq;
 	err = add_moments(m, now, seq, edit);
+	if (err == 0)
+		err = add_quiet(e, now, seq, edit);
 	for (i = 0; i < m->current->past_count && err == 0; i++) {
 		const struct past_facts *f = m->current->pasts[i]->facts;
 

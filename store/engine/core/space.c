@@ -49,24 +49,14 @@ static bool may_give_back(struct engine *e)
 	pthread_mutex_lock(&e->lock);
 	may = e->version->past_count > 0 || e->immutable_count > 0 ||
 	      memtable_first_delete(e->memtable) != UINT64_MAX ||
-	      atomic_load(&e->fresh_large) > 0;
+	      atomic_load(&e->fresh_large) > 0 ||
+	      arena_used(&e->memtable->arena) >= SPACE_MEMTABLE_MIN;
 	pthread_mutex_unlock(&e->lock);
 	return may;
 }
 
-/* Looks at the disk: whether size bytes may be written, or an error. */
-static int admits(struct engine *e, uint64_t size, struct volume_space *space)
-{
-	int err = e->volume->ops->space(e->volume, space);
-
-	return err < 0 ? err : size <= engine_data_space(space);
-}
-
-/* Waits while the background looks for room for size bytes, and history gives
- * way to them: as admits. What it found is on the disk for a moment yet. A wait
- * that was in vain is not tried again before something is written. */
-static int wait_for_room(struct engine *e, uint64_t size,
-			 struct volume_space *space)
+int engine_wait_for_room(struct engine *e, uint64_t size,
+			 int (*fits)(void *context), void *context)
 {
 	const struct timespec pause = { 0, PAUSE_MS * 1000000L };
 	unsigned int waited = 0, settled = 0;
@@ -77,7 +67,7 @@ static int wait_for_room(struct engine *e, uint64_t size,
 		return 0;
 	if (e->about_to_wait)
 		e->about_to_wait();
-	atomic_store(&e->history_asked, size + kept_size(space));
+	atomic_store(&e->history_asked, size);
 	while (result == 0 && waited < WAIT_MS && settled < SETTLE_MS) {
 		if (may_give_back(e)) {
 			atomic_store(&e->history_wanted, true);
@@ -86,20 +76,37 @@ static int wait_for_room(struct engine *e, uint64_t size,
 		nanosleep(&pause, NULL);
 		waited += PAUSE_MS;
 		settled = atomic_load(&e->room_wanted) ? 0 : settled + PAUSE_MS;
-		result = admits(e, size, space);
+		result = fits(context);
 	}
 	if (result == 0)
 		atomic_store(&e->vain_seq, atomic_load(&e->visible_seq) + 1);
 	return result;
 }
 
+/* What is to be written. */
+struct admission {
+	struct engine *e;
+	uint64_t size;
+	struct volume_space space; /* when it was looked at */
+};
+
+/* Whether it may be, as the disk is: 1, 0, or an error. */
+static int admits(void *context)
+{
+	struct admission *a = context;
+	int err = a->e->volume->ops->space(a->e->volume, &a->space);
+
+	return err < 0 ? err : a->size <= engine_data_space(&a->space);
+}
+
 int engine_admit_data(struct engine *e, uint64_t size)
 {
-	struct volume_space space;
-	int result = admits(e, size, &space);
+	struct admission a = { .e = e, .size = size };
+	int result = admits(&a);
 
 	if (result == 0)
-		result = wait_for_room(e, size, &space);
+		result = engine_wait_for_room(e, size + kept_size(&a.space),
+					      admits, &a);
 	if (result != 0)
 		return result < 0 ? result : 0;
 	engine_want_room(e);

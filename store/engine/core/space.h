@@ -17,10 +17,20 @@ bool engine_space_short(const struct volume_space *space);
 /* Whether at least half of what data leaves is there. */
 bool engine_space_left(const struct volume_space *space);
 
-/* 0 if size bytes of data outside the log may be written, which only looks. If
- * not, history gives way and what is dead is given back, for which it waits two
- * seconds at most, where there is a background; or -ENOSPC, and the background
- * goes on looking. With no lock that a commit or the background takes. */
+/* A memtable of so many bytes is flushed for room: it may supersede as much. */
+#define SPACE_MEMTABLE_MIN ((size_t)1 << 20)
+
+/* Waits while the background looks for what is dead, and history of size bytes
+ * gives way, until fits says 1 or an error, or it is 0 for two seconds, or
+ * there is nothing more: what fits said last. 0 at once where there is no
+ * background, and after a wait in vain, until something is written. With no
+ * lock that a commit or the background takes. */
+int engine_wait_for_room(struct engine *e, uint64_t size,
+			 int (*fits)(void *context), void *context);
+
+/* 0 if size bytes of data outside the log may be written, which only looks, or
+ * waits as engine_wait_for_room; or -ENOSPC, and the background goes on
+ * looking. */
 int engine_admit_data(struct engine *e, uint64_t size);
 
 #endif

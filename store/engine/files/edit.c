@@ -34,14 +34,15 @@ enum edit_tag {
 			       see add_past */
 	TAG_NO_PAST = 14,   /* id */
 	TAG_FLAGGED = 15,   /* as TAG_MOMENT, flags */
+	TAG_QUIET = 16,     /* microseconds, seq */
 };
 
 /* How many numbers follow each tag. */
-static const uint8_t number_counts[] = { 0, 3, 2, 2, 1, 1, 1, 4,
-					 2, 1, 1, 3, 1, 5, 1, 4 };
+static const uint8_t number_counts[] = { 0, 3, 2, 2, 1, 1, 1, 4, 2,
+					 1, 1, 3, 1, 5, 1, 4, 2 };
 #define TAG_COUNT (sizeof(number_counts) / sizeof(number_counts[0]))
 
-static_assert(TAG_COUNT == TAG_FLAGGED + 1, "each tag has its count");
+static_assert(TAG_COUNT == TAG_QUIET + 1, "each tag has its count");
 
 /* One more element each time: edits have a few files, and the first one of an
  * edit log, which has all, is made once in many. */
@@ -135,6 +136,18 @@ int edit_end_moment(struct edit *e, uint64_t seq)
 	return add_id(&e->ended, &e->ended_count, seq);
 }
 
+int edit_add_quiet(struct edit *e, uint64_t seq, uint64_t until_us)
+{
+	struct quiet *grown =
+		realloc(e->quiets, (e->quiet_count + 1) * sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	e->quiets = grown;
+	grown[e->quiet_count++] = (struct quiet){ seq, until_us };
+	return 0;
+}
+
 int edit_add_past(struct edit *e, const struct past_facts *facts)
 {
 	struct past_facts **grown =
@@ -163,6 +176,7 @@ void edit_release(struct edit *e)
 	free(e->dropped_pasts);
 	free(e->moments);
 	free(e->ended);
+	free(e->quiets);
 	free(e->added);
 	free(e->removed);
 	free(e->logs);
@@ -262,6 +276,11 @@ static int add_history(struct buf *out, const struct edit *e)
 	}
 	for (i = 0; i < e->ended_count && err == 0; i++)
 		err = add_field(out, TAG_NO_MOMENT, &e->ended[i]);
+	for (i = 0; i < e->quiet_count && err == 0; i++) {
+		uint64_t values[] = { e->quiets[i].until_us, e->quiets[i].seq };
+
+		err = add_field(out, TAG_QUIET, values);
+	}
 	for (i = 0; i < e->past_count && err == 0; i++)
 		err = add_past(out, e->pasts[i]);
 	for (i = 0; i < e->dropped_past_count && err == 0; i++)
@@ -391,13 +410,15 @@ static int take_field(struct bytes *in, struct edit *e, enum edit_tag tag,
 		e->given_seq = v[0];
 		break;
 	case TAG_MOMENT:
-		return edit_add_moment(e,
-				       &(struct moment){ v[0], v[1], v[2], 0 });
+		return edit_add_moment(
+			e, &(struct moment){ v[0], v[1], v[2], 0, 0 });
 	case TAG_FLAGGED:
 		return edit_add_moment(
-			e, &(struct moment){ v[0], v[1], v[2], v[3] });
+			e, &(struct moment){ v[0], v[1], v[2], v[3], 0 });
 	case TAG_NO_MOMENT:
 		return edit_end_moment(e, v[0]);
+	case TAG_QUIET:
+		return edit_add_quiet(e, v[1], v[0]);
 	case TAG_PAST:
 		return take_past(in, e, v);
 	case TAG_NO_PAST:
@@ -431,8 +452,9 @@ static int decode_field(struct bytes *in, uint64_t tag, struct edit *e)
 			    (unsigned long long)v[3]);
 	seq = tag == TAG_LOADED || tag == TAG_PAST          ? v[3]
 	      : tag == TAG_LAST_SEQ || tag == TAG_GIVEN_SEQ ? v[0]
-	      : tag == TAG_MOMENT || tag == TAG_FLAGGED     ? v[1]
-							    : 0;
+	      : tag == TAG_MOMENT || tag == TAG_FLAGGED || tag == TAG_QUIET
+		      ? v[1]
+		      : 0;
 	if (tag == TAG_PAST && v[2] > seq)
 		seq = v[2];
 	if (seq > KEY_SEQ_MAX || (tag == TAG_LOADED && seq == 0))

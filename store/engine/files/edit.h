@@ -38,6 +38,9 @@ int edit_drop_blob(struct edit *e, uint64_t id);
 int edit_add_moment(struct edit *e, const struct moment *moment);
 int edit_end_moment(struct edit *e, uint64_t seq);
 
+/* Nothing came after the moment of this sequence until then. */
+int edit_add_quiet(struct edit *e, uint64_t seq, uint64_t until_us);
+
 /* A history file, of which facts are copied; one that is obsolete. An sst may
  * become a history file as it is: then the edit removes it from its level. */
 int edit_add_past(struct edit *e, const struct past_facts *facts);

@@ -54,6 +54,20 @@ static int set_log(struct manifest *m, const struct manifest_log *log)
 	return 0;
 }
 
+/* Notes how long after moments that there are nothing came. */
+static void apply_quiets(struct manifest *m, const struct edit *e)
+{
+	size_t i, j;
+
+	for (i = 0; i < e->quiet_count; i++) {
+		j = m->moment_count;
+		while (j > 0 && m->moments[j - 1].seq > e->quiets[i].seq)
+			j--;
+		if (j > 0 && m->moments[j - 1].seq == e->quiets[i].seq)
+			m->moments[j - 1].until_us = e->quiets[i].until_us;
+	}
+}
+
 /* Brings the list of durable moments up to date with e. */
 static int apply_moments(struct manifest *m, const struct edit *e)
 {
@@ -82,6 +96,7 @@ static int apply_moments(struct manifest *m, const struct edit *e)
 		m->moments[kept++] = e->moments[i];
 		m->moment_count = kept;
 	}
+	apply_quiets(m, e);
 	return 0;
 }
 
@@ -296,6 +311,16 @@ int manifest_read(struct volume *v, struct manifest_history *h)
 	return err;
 }
 
+/* A moment and what is known of the time after it. */
+static int add_moment(struct edit *e, const struct moment *m)
+{
+	int err = edit_add_moment(e, m);
+
+	if (err == 0 && m->until_us > 0)
+		err = edit_add_quiet(e, m->seq, m->until_us);
+	return err;
+}
+
 int manifest_state(const struct manifest *m, struct edit *e)
 {
 	unsigned int level;
@@ -317,7 +342,7 @@ int manifest_state(const struct manifest *m, struct edit *e)
 	for (i = 0; i < m->log_count && err == 0; i++)
 		err = edit_add_log(e, m->logs[i].id, m->logs[i].final_size);
 	for (i = 0; i < m->moment_count && err == 0; i++)
-		err = edit_add_moment(e, &m->moments[i]);
+		err = add_moment(e, &m->moments[i]);
 	for (i = 0; i < m->current->past_count && err == 0; i++)
 		err = edit_add_past(e, m->current->pasts[i]->facts);
 	for (i = 0; i < m->current->blob_count && err == 0; i++)

@@ -29,6 +29,11 @@ struct manifest_log {
 	uint64_t final_size; /* bytes; 0 while it is written */
 };
 
+/* Nothing came after the moment of this sequence until then. */
+struct quiet {
+	uint64_t seq, until_us;
+};
+
 /* One change; see edit.h. Arrays are owned; zeroed, it changes nothing. */
 struct edit {
 	struct manifest_file *added;
@@ -46,12 +51,14 @@ struct edit {
 	uint64_t gc_time_us; /* never goes back; 0: as is */
 	uint64_t given_seq;  /* see struct manifest; 0: as is */
 	/* Of the recent past: moments that can be read at, and sequences of
-	 * those that cannot any more; history files, and ids of those that are
-	 * obsolete. */
+	 * those that cannot any more; what came after some of them; history
+	 * files, and ids of those that are obsolete. */
 	struct moment *moments;
 	size_t moment_count;
 	uint64_t *ended;
 	size_t ended_count;
+	struct quiet *quiets;
+	size_t quiet_count;
 	struct past_facts **pasts; /* each owned */
 	size_t past_count;
 	uint64_t *dropped_pasts;

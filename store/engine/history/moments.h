@@ -17,10 +17,12 @@
  * would copy thousands of moments under a lock.
  */
 struct moment {
-	uint64_t time_us; /* GC time, which never goes back */
-	uint64_t seq;     /* of the last write that it sees */
-	uint64_t size;    /* bytes of the tree then */
-	uint64_t flags;   /* of enum moment_flags */
+	uint64_t time_us;  /* GC time, which never goes back */
+	uint64_t seq;      /* of the last write that it sees */
+	uint64_t size;     /* bytes of the tree then */
+	uint64_t flags;    /* of enum moment_flags */
+	uint64_t until_us; /* until then nothing came after it, as far as that
+			      is known; 0 or later than time_us */
 };
 
 /* Of a moment and the time between it and the one before, if there is one. Both

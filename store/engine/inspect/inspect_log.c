@@ -202,7 +202,8 @@ static int show_edit(struct log_look *l, uint64_t offset, struct bytes record)
 		return tell_record(l, offset, record.size, err);
 	l->change_count += e.added_count + e.removed_count + e.log_count +
 			   e.blob_count + e.dropped_count + e.moment_count +
-			   e.ended_count + e.past_count + e.dropped_past_count;
+			   e.ended_count + e.quiet_count + e.past_count +
+			   e.dropped_past_count;
 	if (inspect_wants(l->i)) {
 		err = inspect_always(l->i, "edit offset %llu size %zu",
 				     (unsigned long long)offset, record.size);

@@ -21,17 +21,24 @@ static int too_old(const struct engine *e, uint64_t time_us, uint64_t first)
 		    e->volume->path, oldest, wanted);
 }
 
+/* Why there is no moment of a time: there is none before first_us, 0 if there
+ * is none at all; or it is in the gap from gap_us to gap_end_us. */
+struct no_moment {
+	uint64_t first_us, gap_us, gap_end_us;
+};
+
 /* Whether nobody knows what was there at time_us, at being the last moment
- * before, and until when: *end_us, as far as it is over. Needs lock. */
+ * before, and since when and until when, as far as it is over. Needs lock. */
 static bool is_in_gap(struct engine *e, const struct moment *at,
-		      uint64_t time_us, uint64_t *end_us)
+		      uint64_t time_us, struct no_moment *why)
 {
 	const struct moments *m = e->moments;
 	const struct moment *next = at + 1;
 	bool is_last = next == m->items + m->count;
 
-	*end_us = is_last ? engine_gc_time(e) : next->time_us;
-	return time_us > at->time_us &&
+	why->gap_us = at->until_us > at->time_us ? at->until_us : at->time_us;
+	why->gap_end_us = is_last ? engine_gc_time(e) : next->time_us;
+	return time_us > why->gap_us &&
 	       ((is_last ? e->moment_flags : next->flags) & MOMENT_AFTER_GAP);
 }
 
@@ -47,12 +54,6 @@ static int in_gap(const struct engine *e, uint64_t start_us, uint64_t end_us)
 		    e->volume->path, start, end);
 }
 
-/* Why there is no moment of a time: there is none before first_us, 0 if there
- * is none at all; or it is in the gap from gap_us to gap_end_us. */
-struct no_moment {
-	uint64_t first_us, gap_us, gap_end_us;
-};
-
 /* The last moment not after time_us, or NULL and why. Needs lock. */
 static const struct moment *find(struct engine *e, uint64_t time_us,
 				 struct no_moment *why)
@@ -62,10 +63,7 @@ static const struct moment *find(struct engine *e, uint64_t time_us,
 
 	*why = (struct no_moment){ m->count > 0 ? m->items[0].time_us : 0, 0,
 				   0 };
-	if (!at || !is_in_gap(e, at, time_us, &why->gap_end_us))
-		return at;
-	why->gap_us = at->time_us;
-	return NULL;
+	return at && is_in_gap(e, at, time_us, why) ? NULL : at;
 }
 
 static int tell(const struct engine *e, uint64_t time_us,

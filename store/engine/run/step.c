@@ -32,8 +32,6 @@
  * above it; that one begins at so many files. */
 #define FAN_OUT 10
 #define BASE_FILES 8
-/* A memtable of so many bytes is flushed for room. */
-#define ROTATED_SIZE ((size_t)1 << 20)
 
 /* Runs what pick picks, and tells why; NULL: for the shape of its level. 1, 0
  * if that is nothing, or an error. Needs work. */
@@ -283,14 +281,14 @@ static int free_room(struct engine *e, int failed)
 }
 
 /* Whether the memtable has large values, or much, which may supersede what came
- * before, and the disk still has what data leaves of it: where others have taken
- * that, the pieces are for deletions. */
+ * before, and the disk still has what data leaves of it: where others have
+ * taken that, the pieces are for deletions. */
 static bool may_supersede(struct engine *e)
 {
 	struct volume_space space;
 
 	if (atomic_load(&e->fresh_large) == 0 &&
-	    arena_used(&e->memtable->arena) < ROTATED_SIZE)
+	    arena_used(&e->memtable->arena) < SPACE_MEMTABLE_MIN)
 		return false;
 	if (e->volume->ops->space(e->volume, &space) == 0)
 		return engine_space_left(&space);
@@ -299,9 +297,9 @@ static bool may_supersede(struct engine *e)
 }
 
 /* Whether the memtable is to be flushed for the room that its deletions give
- * back, or what else supersedes something. Beside a background, whose steps follow each other
- * closely, each second once, or there would be many small files. Needs commit.
- */
+ * back, or what else supersedes something. Beside a background, whose steps
+ * follow each other closely, each second once, or there would be many small
+ * files. Needs commit. */
 static bool is_rotation_due(struct engine *e)
 {
 	struct timespec now;

@@ -103,7 +103,7 @@ static int take_history(struct merge_context *c, struct merge_parts *parts,
 	memcpy(parts->history, m->items, count * sizeof(*m->items));
 	if (m->items[count - 1].seq < visible)
 		parts->history[count++] =
-			(struct moment){ now_us, visible, 0, 0 };
+			(struct moment){ now_us, visible, 0, 0, 0 };
 	c->history = parts->history;
 	c->history_count = count;
 	c->readers = parts->readers;

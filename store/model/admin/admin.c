@@ -1,6 +1,7 @@
 #include "store/engine/read/snapshot.h"
 #include "store/engine/run/step.h"
 #include "store/model/admin/change.h"
+#include "store/model/admin/dropped.h"
 #include "store/model/attributes.h"
 #include "store/model/bury.h"
 #include "store/model/look.h"
@@ -146,13 +147,15 @@ static struct table *find_by_id(struct schema *schema, uint32_t id)
 	return t ? schema_find(schema, t->name) : NULL;
 }
 
-/* Nothing but the record is deleted; see change_delete. */
+/* Nothing but the record is deleted; see change_delete. Whose it was stays. */
 static int drop(struct change *c, struct table *t)
 {
 	int err = table_check_drop(t);
 
 	if (err == 0)
 		err = change_delete(c, t->name);
+	if (err == 0)
+		err = dropped_note(c, t);
 	if (err == 0)
 		schema_remove_table(c->schema, t);
 	return err;
@@ -183,10 +186,8 @@ static int rename_table(struct change *c, struct table *t, struct bytes to)
 	struct table *fresh;
 	struct table moved;
 	uint32_t id = t->id;
-	int err = table_check_drop(t);
+	int err;
 
-	if (err < 0)
-		return err;
 	if (schema_find(c->schema, to))
 		return fail(ERR_table_exists, "table \"%s\" already exists",
 			    err_name(to));
@@ -219,8 +220,10 @@ int store_rename_table(struct store *s, struct bytes from, struct bytes to)
 	err = change_begin(s, &c);
 	if (err == 0) {
 		t = schema_find(c.schema, from);
-		err = t ? rename_table(&c, t, to) : no_table(from);
+		err = t ? table_check_drop(t) : no_table(from);
 	}
+	if (err == 0)
+		err = rename_table(&c, t, to);
 	return change_end(&c, err);
 }
 
@@ -393,13 +396,13 @@ static int set_first_gc(struct table *t, const struct family_spec *family)
 	return gc_policy_copy(family->gc, &f->gc);
 }
 
-int store_finish_table(struct store *s, uint32_t id, struct bytes name,
-		       const struct family_spec *families, size_t count)
+int store_finish_table(struct store *s, uint32_t id,
+		       const struct table_spec *last)
 {
 	struct change c;
 	struct table *t = NULL;
 	size_t i;
-	int err = store_check_table_name(name);
+	int err = store_check_table_name(last->name);
 
 	if (err < 0)
 		return err;
@@ -408,10 +411,13 @@ int store_finish_table(struct store *s, uint32_t id, struct bytes name,
 		t = find_by_id(c.schema, id);
 		err = t ? 0 : dropped_meanwhile();
 	}
-	for (i = 0; i < count && err == 0; i++)
-		err = set_first_gc(t, &families[i]);
+	for (i = 0; i < last->family_count && err == 0; i++)
+		err = set_first_gc(t, &last->families[i]);
 	if (err == 0)
-		err = rename_table(&c, t, name);
+		err = change_attributes(&c, &t->attributes, last->attributes,
+					last->attribute_count);
+	if (err == 0)
+		err = rename_table(&c, t, last->name);
 	return change_end(&c, err);
 }
 
