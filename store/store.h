@@ -245,9 +245,9 @@ int store_compact(struct store *s, struct bytes table);
  * the disk is full. From any thread; does not wait. */
 void store_want_room(struct store *s);
 
-/* The same, and waits two seconds at most for history to give way, of which size
- * bytes are to go, while fits says 0: what it says last, 1 or an error. 0 at
- * once where nothing could. Not in fits, nor with a lock that it takes. */
+/* The same, and waits two seconds at most for history to give way, of which
+ * size bytes are to go, while fits says 0: what it says last, 1 or an error. 0
+ * at once where nothing could. Not in fits, nor with a lock that it takes. */
 int store_wait_for_room(struct store *s, uint64_t size,
 			int (*fits)(void *context), void *context);
 

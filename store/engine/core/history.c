@@ -436,7 +436,8 @@ static int missing_space(struct engine *e, const struct version *v,
 	have = space.available_size + atomic_load(&e->owner.obsolete_size);
 	*bytes = missing_of(space.total_size, have);
 	if (*bytes > 0)
-		*bytes = missing_of(space.total_size, have + coming_back(v, 16));
+		*bytes =
+			missing_of(space.total_size, have + coming_back(v, 16));
 	if (quota > 0)
 		used = tree_size(v) + history_size(v);
 	missing = missing_of(quota, used < quota ? quota - used : 0);

@@ -71,7 +71,8 @@ static uint64_t blob_size(const struct engine *e, const struct version *v)
 }
 
 /* Whether so many large values came with the present memtable, a DEAD_SHARE of
- * all, that they are worth its flush: which of them are superseded only ssts tell. */
+ * all, that they are worth its flush: which of them are superseded only ssts
+ * tell. */
 static bool brought_large(struct engine *e, const struct version *v)
 {
 	uint64_t fresh = atomic_load(&e->large_fresh);

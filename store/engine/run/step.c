@@ -261,8 +261,9 @@ static int free_room(struct engine *e, int failed)
 
 /* Whether deletions in the memtable are to be flushed for the room that they
  * give back, or large values, which may supersede others, for that of a quota:
- * on a full disk a flush that gives nothing takes what deletions need. Beside a background, whose steps follow each other closely, each
- * second once, or there would be many small files. Needs commit. */
+ * on a full disk a flush that gives nothing takes what deletions need. Beside a
+ * background, whose steps follow each other closely, each second once, or there
+ * would be many small files. Needs commit. */
 static bool is_rotation_due(struct engine *e)
 {
 	struct timespec now;
