@@ -99,6 +99,9 @@ const struct attributes *schema_attributes(const struct schema *schema,
 bool schema_attribute(const struct schema *schema, struct bytes table,
 		      struct bytes name, struct bytes *value);
 
+/* What the store's own attributes begin with that say so. */
+#define STORE_DROPPED "dropped/"
+
 /* Whose the table of this id was when it was dropped: true with *out, if that
  * was while history was kept, and history may have it still. */
 bool schema_dropped_access(const struct schema *schema, uint32_t id,

@@ -147,7 +147,7 @@ refused=0
 for i in $(seq 60); do
 	dd if=/dev/urandom of="$m/t/r/f/v" bs=1M count=3 seek=$((i * 3 % 17)) \
 		conv=notrunc status=none 2>err || refused=$((refused + 1))
-	sleep 0.3
+	sleep 0.1
 done
 check "few of 60 writes are refused while history could go: $refused" \
 	[ $refused -le 3 ]
@@ -157,6 +157,34 @@ for i in 1 2; do
 	cp "$m/t/r/f/v" "$m/t/r$i/f/v" || break
 done
 same "copies find room" 2 "$i"
+# As fast as it goes, each as large as a seventh of the quota.
+head -c 15000000 /dev/urandom >noise
+for how in rm true; do
+	refused=0
+	for i in $(seq 15); do
+		cp noise "$m/t/r/f/v" 2>err || refused=$((refused + 1))
+		$how "$m/t/r/f/v"
+	done
+	same "none is refused that follows at once: $how" 0 "$refused"
+done
 stop_mount
 check "this store is whole" T check
+
+# What is written over and over is a third of the quota at any time.
+store=$work/over
+start_mount -o quota=12M || exit 1
+T createtable t families=f:maxversions=1
+check "no write is refused while what was written over could go" \
+	python3 - "$m/t" <<'PYTHON'
+import os, sys
+for turn in range(12):
+    for row in range(2000):
+        path = "%s/r%d/f" % (sys.argv[1], row)
+        if turn == 0:
+            os.makedirs(path)
+        with open(path + "/v", "wb") as f:
+            f.write(os.urandom(2000))
+PYTHON
+stop_mount
+check "and this one" T check
 finish

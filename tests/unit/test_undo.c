@@ -204,6 +204,22 @@ START_TEST(a_huge_row)
 }
 END_TEST
 
+/* One that has come since stays, and is told. */
+START_TEST(a_later_family_is_told)
+{
+	check("createtable t families=f", 0, "");
+	check("set t a f:q=1@1", 0, "");
+	mark();
+	free(before);
+	check("createfamily t late:maxversions=2", 0, "");
+	check("set t a late:q=1@1", 0, "");
+	check("restore t TIME prefix=a", 0, "1 rows restored, 0 deleted\n");
+	check("restore t TIME", 0,
+	      "family \"late\": stays, made after that; bytes maxversions=2\n"
+	      "0 rows restored, 0 deleted\n");
+}
+END_TEST
+
 START_TEST(the_schema_comes_back)
 {
 	check("createtable t families=f:maxversions=3,n:never:intsum,x", 0, "");
@@ -261,6 +277,28 @@ START_TEST(a_table_and_its_names)
 	      "there is a table \"v.partial\", which no undelete made: as= "
 	      "gives another name, and deletetable removes it\n");
 	check("ls", 0, "u\nv.partial\nw\n");
+}
+END_TEST
+
+/* Of one that was emptied its rows come back by the name that it had then. */
+START_TEST(an_emptied_table_that_was_renamed)
+{
+	check("createtable t families=f", 0, "");
+	check("set t a f:q=1@1", 0, "");
+	mark();
+	free(before);
+	ck_assert_int_eq(
+		store_rename_table(store, bytes_string("t"), bytes_string("u")),
+		0);
+	check("deleterow u a", 0, "");
+	tick();
+	check("deletetable u", 0, "");
+	check("undelete u", 0,
+	      "of a time when it had another name, tabletfs undelete NAME "
+	      "as=OTHER as-of=TIME.\n");
+	check("restore u TIME", 1, "table \"u\" not found then\n");
+	check("undelete t TIME as=y", 0, "Z\n");
+	check("count y", 0, "1\n");
 }
 END_TEST
 
@@ -369,13 +407,15 @@ int main(void)
 		a_row_is_what_it_was,
 		an_aggregate_is_not_added_to,
 		a_huge_row,
+		a_later_family_is_told,
 		the_schema_comes_back,
 		a_table_and_its_names,
 		a_table_is_no_other_of_its_name,
+		an_emptied_table_that_was_renamed,
 		a_protected_table,
 		one_that_was_killed,
 		differences,
 	};
 
-	return run_suite("undo", set_up, tear_down, tests, 9);
+	return run_suite("undo", set_up, tear_down, tests, 11);
 }

@@ -81,6 +81,21 @@ static int match_family(struct restoring *r, const struct family *then,
 	return err < 0 ? err : tell(r, then, "again");
 }
 
+/* What was made after the moment stays, with its policy, for who writes to it;
+ * of all rows its cells go. */
+static int tell_later(struct restoring *r, const struct table *now)
+{
+	const struct table *then = r->x.sides[COMPARE_OLD].table;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < now->family_count && is_whole(r) && !err; i++)
+		if (!table_family(then, now->families[i].name))
+			err = tell(r, &now->families[i],
+				   "stays, made after that;");
+	return err;
+}
+
 /* What the rows need of the schema; then and now are of the moments. */
 static int match_schema(struct restoring *r, const struct table *now)
 {
@@ -96,7 +111,7 @@ static int match_schema(struct restoring *r, const struct table *now)
 
 		err = has ? match_family(r, f, has) : make_again(r, f);
 	}
-	return err;
+	return err < 0 ? err : tell_later(r, now);
 }
 
 /* The table as it is before anything is changed. */

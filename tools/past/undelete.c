@@ -290,7 +290,9 @@ int verb_undelete(struct verb_call *c)
 	if (counts.rows == 0)
 		fprintf(c->err,
 			"It had no row when it was dropped; tabletfs restore "
-			"%s as-of=TIME brings back those of a time before.\n",
+			"%s as-of=TIME brings back those of a time before; of "
+			"a time when it had another name, tabletfs undelete "
+			"NAME as=OTHER as-of=TIME.\n",
 			err_name(u.as));
 	return 0;
 }

@@ -31,11 +31,10 @@ static int add_quiet(struct engine *e, const struct moments *now,
 {
 	const struct moment *last =
 		now->count > 0 ? &now->items[now->count - 1] : NULL;
-	uint64_t time_us;
+	uint64_t time_us = clock_now(e->options.clock);
 
-	pthread_mutex_lock(&e->lock);
-	time_us = engine_gc_time(e);
-	pthread_mutex_unlock(&e->lock);
+	if (time_us < e->gc_time_us)
+		time_us = e->gc_time_us;
 	if (!last || last->seq > durable_seq || time_us <= last->time_us ||
 	    atomic_load(&e->visible_seq) != last->seq)
 		return 0;

@@ -4,17 +4,17 @@
 #include "store/base/coding.h"
 #include "store/base/err.h"
 #include "store/engine/core/state.h"
-#include "store/history.h"
 #include "store/model/admin/dropped.h"
 #include "store/model/attributes.h"
+#include "store/model/schema_load.h"
 
-#define PREFIX BYTES_LITERAL("dropped/")
+#define PREFIX BYTES_LITERAL(STORE_DROPPED)
 #define NAME_SIZE sizeof("dropped/01234567")
 #define VALUE_SIZE 20
 
 static struct bytes name_of(uint32_t id, char name[NAME_SIZE])
 {
-	snprintf(name, NAME_SIZE, "dropped/%08x", (unsigned int)id);
+	snprintf(name, NAME_SIZE, STORE_DROPPED "%08x", (unsigned int)id);
 	return bytes_string(name);
 }
 
@@ -83,26 +83,37 @@ static int put(struct change *c, struct attribute *changes, size_t count)
 	return 0;
 }
 
+/* The time of the oldest moment; 0: there is none. */
+static uint64_t oldest_moment(struct engine *e)
+{
+	uint64_t time_us;
+
+	pthread_mutex_lock(&e->lock);
+	time_us = e->moments->count > 0 ? e->moments->items[0].time_us : 0;
+	pthread_mutex_unlock(&e->lock);
+	return time_us;
+}
+
 int dropped_note(struct change *c, const struct table *table)
 {
 	const struct attributes *a = &c->schema->attributes;
 	struct attribute *changes = calloc(a->count + 2, sizeof(*changes));
 	char name[NAME_SIZE];
 	uint8_t value[VALUE_SIZE];
-	struct history h;
+	uint64_t keep_us, max_size, since_us;
 	size_t count;
 	int err;
 
 	if (!changes)
 		return -ENOMEM;
-	store_history(c->s, &h);
-	count = find_unwanted(a, h.keep_us > 0 ? h.oldest_us : UINT64_MAX,
-			      changes);
+	schema_history(c->schema, &keep_us, &max_size);
+	since_us = keep_us > 0 ? oldest_moment(c->s->engine) : UINT64_MAX;
+	count = find_unwanted(a, since_us, changes);
 	put_u32le(value, table->access.mode);
 	put_u32le(value + 4, table->access.uid);
 	put_u32le(value + 8, table->access.gid);
 	put_u64le(value + 12, engine_now(c->s->engine));
-	if (h.keep_us > 0)
+	if (keep_us > 0)
 		changes[count++] =
 			(struct attribute){ name_of(table->id, name),
 					    bytes_of(value, sizeof(value)) };

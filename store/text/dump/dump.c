@@ -69,7 +69,8 @@ static int add_line(const char *words, struct bytes s, struct buf *out)
 	return err < 0 ? err : buf_add_byte(out, '\n');
 }
 
-/* A line for each from *i on, up to one of this name; empty: all. */
+/* A line for each from *i on, up to one of this name; empty: all. Whose dropped
+ * tables were goes by ids, which another store has not. */
 static int add_attributes(const struct attributes *a, size_t *i,
 			  struct bytes name, struct buf *out)
 {
@@ -78,6 +79,9 @@ static int add_attributes(const struct attributes *a, size_t *i,
 	for (; !err && *i < a->count &&
 	       (name.size == 0 || bytes_compare(a->items[*i].name, name) < 0);
 	     ++*i) {
+		if (bytes_starts_with(a->items[*i].name,
+				      BYTES_LITERAL(STORE_DROPPED)))
+			continue;
 		err = buf_add_string(out, "attribute ");
 		if (!err)
 			err = buf_add_bytes(out, a->items[*i].name);
