@@ -17,8 +17,8 @@ int fs_space(struct fs *fs, struct statvfs *st);
 
 /* -ENOSPC if a quota is used up, by the store and by what is written to open
  * cells, or would be with so many bytes more. To be asked before data are
- * taken: by writes to files and imports, not by what deletes. As long as history
- * could give way this waits for it, two seconds at most. */
+ * taken: by writes to files and imports, not by what deletes. As long as
+ * history could give way this waits for it, two seconds at most. */
 int fs_check_space(struct fs *fs, uint64_t more);
 
 /* Whether it would be 0 now; does not wait. */
@@ -29,13 +29,14 @@ bool fs_has_space(struct fs *fs, uint64_t more);
  * twice until a compaction, so it ends an eighth beyond the quota. */
 int fs_check_moved(struct fs *fs, uint64_t more);
 
-/* To be called each second or so: before a quota is used up, the background looks
- * for what can be given back. */
+/* To be called each second or so: before a quota is used up, the background
+ * looks for what can be given back. */
 void fs_tend_space(struct fs *fs);
 
 /* To be called before a large value is opened to be written, of which so many
- * bytes then count for the quota: as long as it is open the room of others beside
- * it cannot be given back. If that is not left, waits as fs_check_space does. */
+ * bytes then count for the quota: as long as it is open the room of others
+ * beside it cannot be given back. If that is not left, waits as fs_check_space
+ * does. */
 void fs_await_space(struct fs *fs, uint64_t size);
 
 #endif

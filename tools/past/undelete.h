@@ -5,8 +5,8 @@
 
 /* A table that was dropped comes back, of the last moment that has it, up to a
  * time, with all that it was. Until it is whole it is NAME.partial, which goes
- * if it fails, or, if it was killed, when the next one begins. Prints the moment
- * and how many rows. */
+ * if it fails, or, if it was killed, when the next one begins. Prints the
+ * moment and how many rows. */
 int verb_undelete(struct verb_call *c);
 
 #endif

@@ -7,9 +7,10 @@
  * Whose tables were when they were dropped, as attributes of the store's own:
  * moments of the past have the tables, but not that one of them was closed to
  * others between two moments that stayed. STORE_DROPPED and the table's id in
- * eight hexadecimal digits is the name; mode, uid and gid, 4 bytes each, and the
- * time in microseconds, 8 bytes, little-endian, are the value. They are kept
- * while history is, and as long as it reaches back to the drop, DROPPED_MAX at most.
+ * eight hexadecimal digits is the name; mode, uid and gid, 4 bytes each, and
+ * the time in microseconds, 8 bytes, little-endian, are the value. They are
+ * kept while history is, and as long as it reaches back to the drop,
+ * DROPPED_MAX at most.
  */
 #define DROPPED_MAX 1000
 
