@@ -68,16 +68,24 @@ release:
 }
 
 /* Before an update of the row, in which nobody may wait: as method_await, or an
- * error. */
+ * error, also of the branch that will not be taken. */
 static int await_update(const struct call *c, const struct service *s,
-			struct bytes table, struct bytes row)
+			struct bytes table,
+			const struct proto_check_and_mutate_row *q)
 {
 	struct write *w;
 	int err = write_new(s->store, &w);
 
 	if (err < 0)
 		return err;
-	err = write_row(w, table, row);
+	err = wire_check(w, table, q->row_key, q->true_mutations.at,
+			 q->true_mutations.count);
+	if (!err)
+		err = wire_check(w, table, q->row_key, q->false_mutations.at,
+				 q->false_mutations.count);
+	write_reset(w);
+	if (!err)
+		err = write_row(w, table, q->row_key);
 	if (!err) {
 		write_follow(w);
 		err = method_await(c, w);
@@ -115,7 +123,7 @@ enum call_result check_and_mutate_row(struct call *c, void *context)
 	if (!err)
 		err = wire_predicate(q->predicate_filter, &check.filter);
 	if (!err)
-		err = await_update(c, s, check.table, check.row);
+		err = await_update(c, s, check.table, q);
 	if (!err) {
 		err = store_check_and_mutate(s->store, &check, s->sync,
 					     &answer.predicate_matched);
