@@ -14,6 +14,8 @@
  * of a small row; and of a client with little a read of some rows. */
 #define CALL_SMALL ((uint64_t)8 << 10)
 #define CALL_MEDIUM ((uint64_t)64 << 10)
+/* What is given back at once and worth a look at the heap. */
+#define TRIM_MIN ((uint64_t)1 << 20)
 /* Parts of the limit: a client that has no more has little, or next to nothing,
  * as who makes one short call after another. All clients that there may be have
  * a quarter together then. */
@@ -81,6 +83,8 @@ void share_uncount(struct call *c, uint64_t size)
 {
 	_Atomic uint64_t *beyond = &c->transport->token->beyond;
 
+	if (size >= TRIM_MIN)
+		atomic_store(&c->transport->token->given, true);
 	atomic_fetch_sub(&c->share->held, size);
 	memory_give(c->transport->options->memory, MEMORY_WIRE, size);
 	/* What it had before it went beyond is not in that. */
