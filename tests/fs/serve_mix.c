@@ -369,6 +369,61 @@ static void measure_flood(const char *address, unsigned int count, size_t rows)
 	free(text);
 }
 
+/* A check of 100,000 mutations, which are taken apart and not done. */
+static void start_check(struct wire_call *w)
+{
+	enum { COUNT = 100000 };
+	static struct proto_set_cell set;
+	static struct proto_mutation many[COUNT];
+	static struct proto_row_filter none = {
+		.filter_case = nr_row_filter_block_all_filter,
+		.block_all_filter = true,
+	};
+	struct proto_check_and_mutate_row q = {
+		.table_name = bytes_string(name),
+		.row_key = bytes_string("rest"),
+		.predicate_filter = &none,
+		.true_mutations = { many, COUNT },
+		.false_mutations = { many, 1 },
+	};
+	size_t i;
+
+	set.family_name = bytes_string("f");
+	set.column_qualifier = bytes_string("q");
+	set.value = bytes_string("v");
+	for (i = 0; i < COUNT; i++) {
+		many[i].mutation_case = nr_mutation_set_cell;
+		many[i].set_cell = &set;
+	}
+	wire_start(&client, w, WIRE_DATA "CheckAndMutateRow",
+		   &proto_check_and_mutate_row_type, &q);
+}
+
+/* What stays in memory of large calls, some seconds after they ended. */
+static void measure_rest(void)
+{
+	enum { AT_ONCE = 8, TIMES = 3 };
+	struct wire_call calls[AT_ONCE];
+	size_t before, i, k;
+
+	/* What was written is in files then. */
+	sleep(3);
+	before = rss_kib();
+	for (k = 0; k < TIMES; k++) {
+		for (i = 0; i < AT_ONCE; i++)
+			start_check(&calls[i]);
+		for (i = 0; i < AT_ONCE; i++) {
+			must(grpc_wait(&client, &calls[i].call) &&
+				     calls[i].call.status == 0,
+			     "a check was not done");
+			wire_end(&calls[i]);
+		}
+	}
+	printf("rest at once KiB %zd\n", (ssize_t)rss_kib() - (ssize_t)before);
+	sleep(4);
+	printf("rest later KiB %zd\n", (ssize_t)rss_kib() - (ssize_t)before);
+}
+
 int main(int argc, char **argv)
 {
 	size_t rows, i;
@@ -384,6 +439,7 @@ int main(int argc, char **argv)
 	grpc_open(&client, argv[1]);
 	must(wire_create(&client, "mix") == 0, "no table");
 	fill(rows);
+	measure_rest();
 	measure_alone(rows);
 	measure_beside(rows, strtoull(argv[4], NULL, 10));
 	measure_cancel();

@@ -33,7 +33,7 @@ check "it comes" at $data/MutateRows 1=$p/tables/t \
 	2{ 1=r 2{ 1{ 1=f 2=late 3:1000 4=three } } }
 same "and is there" three "$(cat "$m/t/r/f/late")"
 check "a condition" at $data/CheckAndMutateRow 1=$p/tables/t 2=r \
-	4{ 1{ 1=f 2=checked 3:1000 4=yes } } 5{ 1{ 1=f 2=no 3:1 4=no } }
+	4{ 1{ 1=f 2=checked 3:1000 4=yes } } 5{ 1{ 1=f 2=no 3:1000 4=no } }
 same "its branch is a file" yes "$(cat "$m/t/r/f/checked")"
 check "appending" at $data/ReadModifyWriteRow 1=$p/tables/t 2=r \
 	3{ 1=f 2=q 3=more }

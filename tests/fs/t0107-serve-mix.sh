@@ -1,7 +1,7 @@
 #!/bin/bash
 # What short calls wait for behind a scan that finds nothing and a large write on
 # one connection, how soon a scan that was given up ends, and what a reader who
-# takes nothing costs, and requests that decode to thirty times as much. LONG=1,
+# takes nothing costs, what large calls leave in memory, and requests that decode to thirty times as much. LONG=1,
 # as in make check-serve-long, has 1 GiB and 100 MiB and holds the times against
 # their bounds, which are for a machine that does little else; else only memory is.
 fs_tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -38,6 +38,8 @@ for sync in no yes; do
 	# Sanitizers keep what is freed.
 	grep -qE '__(asan|tsan)_init' "$TABLETFS" || {
 		below "KiB of a stalled reader" 10240 "$(figure stalled each)"
+		below "KiB that large calls leave" 8192 \
+			"$(figure "rest later" KiB)"
 		below "KiB of a flood" 200000 "$(figure flood KiB)"
 	}
 	[ -z "$long" ] || {

@@ -399,19 +399,30 @@ START_TEST(large_requests_wait_for_memory)
 }
 END_TEST
 
+/* One call of a client of its own, with a request of so many bytes. */
+static void check_request(size_t size)
+{
+	static uint8_t data[20 << 20];
+	struct grpc_call call = { .path = "/t/Where",
+				  .message = bytes_of(data, size) };
+	struct grpc_client other;
+
+	grpc_open(&other, server_address(server));
+	ck_assert_int_eq(grpc_do(&other, &call), CALL_OK);
+	grpc_close(&other);
+}
+
 /* A request that has much of the memory and then comes no further, or next to
- * nothing of it, ends when another one waits, and not before; that goes on. */
+ * nothing of it, ends when another one waits that is as large, and not before;
+ * that goes on. */
 START_TEST(a_slow_request_holds_up_nobody)
 {
 	enum { SIZE = 40 << 20 };
 	static uint8_t data[SIZE];
-	struct grpc_client other;
 	struct grpc_call slow_one = { .path = "/t/Where",
 				      .message = bytes_of(data, SIZE),
 				      .cut = 2 << 20,
 				      .unfinished = true };
-	struct grpc_call call = { .path = "/t/Where",
-				  .message = bytes_of(data, 3 << 20) };
 
 	options.piece_ms = 100 * slow();
 	open_client();
@@ -422,11 +433,13 @@ START_TEST(a_slow_request_holds_up_nobody)
 		;
 	ck_assert(!slow_one.closed);
 	ck_assert_uint_gt(memory_used(memory, MEMORY_WIRE), MEMORY_LIMIT / 2);
-	grpc_open(&other, server_address(server));
-	ck_assert_int_eq(grpc_do(&other, &call), CALL_OK);
+	check_request(3 << 20);
+	while (grpc_turn(&client, 200 * (int)slow()))
+		;
+	ck_assert(!slow_one.closed);
+	check_request(20 << 20);
 	ck_assert(grpc_wait(&client, &slow_one));
 	ck_assert_int_eq(slow_one.status, CALL_RESOURCE_EXHAUSTED);
-	grpc_close(&other);
 	grpc_close(&client);
 	UNTIL(memory_used(memory, MEMORY_WIRE) == 0);
 }
@@ -625,15 +638,11 @@ START_TEST(one_client_leaves_something)
 END_TEST
 
 /* An answer that went beyond the limit, and is not read, ends when another one
- * waits, and not before. */
+ * waits for that, and not before. */
 START_TEST(a_slow_reader_holds_up_nobody)
 {
-	static uint8_t data[3 << 20];
-	struct grpc_client other;
 	uint8_t message[8];
 	struct grpc_call stalled = { .path = "/t/KeepStream" };
-	struct grpc_call call = { .path = "/t/Where",
-				  .message = bytes_of(data, sizeof(data)) };
 
 	options.piece_ms = 100 * slow();
 	open_client();
@@ -646,11 +655,13 @@ START_TEST(a_slow_reader_holds_up_nobody)
 		;
 	ck_assert(!stalled.closed);
 	ck_assert_uint_ge(memory_used(memory, MEMORY_WIRE), 40 << 20);
-	grpc_open(&other, server_address(server));
-	ck_assert_int_eq(grpc_do(&other, &call), CALL_OK);
+	check_request(3 << 20);
+	while (grpc_turn(&client, 200 * (int)slow()))
+		;
+	ck_assert(!stalled.closed);
+	check_request(20 << 20);
 	ck_assert(grpc_wait(&client, &stalled));
 	ck_assert_int_ne(stalled.status, CALL_OK);
-	grpc_close(&other);
 	grpc_release(&stalled);
 	grpc_close(&client);
 	UNTIL(memory_used(memory, MEMORY_WIRE) == 0);

@@ -317,6 +317,67 @@ START_TEST(an_unknown_condition_writes_nothing)
 }
 END_TEST
 
+/* Both lists are looked at, whichever is taken, so that a client does not learn
+ * of a mistake when the other is for the first time. */
+static void check_untaken(struct proto_check_and_mutate_row *q,
+			  struct proto_mutation *mutations, size_t count,
+			  enum call_status status)
+{
+	static struct proto_row_filter filters[] = {
+		{ .filter_case = nr_row_filter_pass_all_filter,
+		  .pass_all_filter = true },
+		{ .filter_case = nr_row_filter_block_all_filter,
+		  .block_all_filter = true },
+	};
+	struct proto_set_cell set = { str("f"), str("set"), 1000, str("s"), 0 };
+	struct proto_mutation good = set_of(&set);
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		q->predicate_filter = &filters[i];
+		q->true_mutations.at = i == 0 ? &good : mutations;
+		q->true_mutations.count = i == 0 ? 1 : count;
+		q->false_mutations.at = i == 0 ? mutations : &good;
+		q->false_mutations.count = i == 0 ? count : 1;
+		ck_assert_int_eq(
+			RUN("CheckAndMutateRow", check_and_mutate_row, q),
+			status);
+	}
+}
+
+START_TEST(the_branch_that_is_not_taken_is_checked)
+{
+	static struct proto_mutation many[100001];
+	static uint8_t value[(100 << 20) + 1];
+	struct proto_set_cell set = { str("f"), str("q"), 1000, str("v"), 0 };
+	struct proto_set_cell early = { str("f"), str("q"), -5, str("v"), 0 };
+	struct proto_set_cell none = { str("g"), str("q"), 1000, str("v"), 0 };
+	struct proto_set_cell large = { str("f"), str("q"), 1000,
+					bytes_of(value, sizeof(value)), 0 };
+	struct proto_mutation two[2] = { set_of(&set), { .mutation_case = 0 } };
+	struct proto_check_and_mutate_row q = { .table_name = TABLE_NAME,
+						.row_key = str("r") };
+	size_t i;
+
+	check_untaken(&q, two, 2, CALL_INVALID_ARGUMENT);
+	two[1] = set_of(&early);
+	check_untaken(&q, two, 2, CALL_INVALID_ARGUMENT);
+	two[1] = set_of(&none);
+	check_untaken(&q, two, 2, CALL_NOT_FOUND);
+	two[1] = set_of(&large);
+	check_untaken(&q, two, 2, CALL_INVALID_ARGUMENT);
+	for (i = 0; i < 100001; i++)
+		many[i] = set_of(&set);
+	check_untaken(&q, many, 100001, CALL_INVALID_ARGUMENT);
+	ck_assert_str_eq(dump(), "");
+	/* What is allowed stays so: as many, or as large. */
+	large.value.size--;
+	check_untaken(&q, two, 2, CALL_OK);
+	check_untaken(&q, many, 100000, CALL_OK);
+	check_untaken(&q, NULL, 0, CALL_OK);
+}
+END_TEST
+
 /* The rules of one column make one value, for which the call asks before there
  * is one; who is not waited for writes nothing; and there are not too many. */
 START_TEST(a_modification_has_one_value)
@@ -360,8 +421,10 @@ START_TEST(a_modification_has_one_value)
 			      .is_short = true };
 	fake_run(&last, &service);
 	ck_assert_int_eq(last.status, CALL_OK);
-	ck_assert_uint_ge(last.granted, 2 * sizeof(value));
-	ck_assert_uint_le(last.granted, 3 * sizeof(value));
+	ck_assert_uint_ge(last.granted, sizeof(value));
+	ck_assert_uint_le(last.granted, sizeof(value) + (600 << 10));
+	/* The answer is in the same memory. */
+	ck_assert_uint_le(last.messages[0].capacity, sizeof(value) + 1500);
 	ck_assert_uint_eq(count_commits(), before + 1);
 	ck_assert_uint_eq(
 		ANSWER(read_modify_write_row_answer)
@@ -504,6 +567,7 @@ int main(void)
 				 the_time_of_the_server,
 				 each_entry_has_a_status,
 				 checks_and_modifies,
+				 the_branch_that_is_not_taken_is_checked,
 				 an_unknown_condition_writes_nothing,
 				 a_modification_has_one_value,
 				 tables_are_made_and_changed,

@@ -110,6 +110,8 @@ static ssize_t read_answer(nghttp2_session *session, int32_t stream,
 
 	(void)stream;
 	(void)user;
+	if (c->cut)
+		return NGHTTP2_ERR_DEFERRED;
 	while (size < room) {
 		if (!c->current) {
 			c->current = call_take_message(c);
@@ -162,6 +164,8 @@ int answer_attend(nghttp2_session *session, struct call *c)
 	bool queued, ended;
 	int err = 0;
 
+	if (c->cut)
+		return 0;
 	look(c, &queued, &ended);
 	if (!c->answering && (queued || ended)) {
 		err = begin(session, c, queued);
@@ -187,15 +191,23 @@ int answer_abort(nghttp2_session *session, struct call *c,
 	call_cancel(c, status, text);
 	if (!c->answering)
 		return answer_attend(session, c);
-	return c->trailed || c->current ? 0 : send_trailers(session, c);
+	return c->trailed || c->current || c->cut ? 0
+						  : send_trailers(session, c);
 }
 
 /* Not REFUSED_STREAM: by that a client is told that nothing was done, and may
  * do all again. Nor CANCEL: some take that for their own wish, and what they
- * have for all. */
+ * have for all. The rest of the message is gone at once: a peer that reads
+ * nothing takes no reset, either. */
 int answer_reset(nghttp2_session *session, struct call *c)
 {
+	struct message *m = c->current;
+
 	c->sending_ms = 0;
+	c->cut = true;
+	c->current = NULL;
+	if (m)
+		call_message_free(c, m);
 	return nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, c->stream,
 					 NGHTTP2_INTERNAL_ERROR);
 }
@@ -219,12 +231,17 @@ int answer_end_greedy(nghttp2_session *session, struct call *c,
 	return answer_abort(session, c, CALL_RESOURCE_EXHAUSTED, text);
 }
 
-/* Whether others wait for what the peer is too slow to take. */
+/* Whether others wait for what the peer is too slow to take, or for what has
+ * gone beyond the memory and it takes nothing of. */
 static bool is_too_slow(struct call *c, uint64_t now_ms)
 {
-	return c->sending_ms &&
-	       now_ms > c->piece_ms + c->transport->options->piece_ms &&
-	       call_is_greedy(c);
+	const struct server_options *o = c->transport->options;
+	uint64_t stalled = stalled_ms(c, now_ms);
+
+	if (c->sending_ms && now_ms > c->piece_ms + o->piece_ms)
+		return share_is_greedy(c);
+	return stalled >= o->rest_ms && atomic_load(&c->large) &&
+	       share_is_greedy(c);
 }
 
 /* Has the handler of a blocked call give back what others wait for, once. */

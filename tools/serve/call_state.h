@@ -3,11 +3,11 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
 #include "store/base/watch/cost.h"
 #include "tools/serve/call.h"
 #include "tools/serve/grpc.h"
+#include "tools/serve/share.h"
 #include "tools/serve/transport.h"
 
 /*
@@ -18,31 +18,6 @@
  * thread, when its stream has ended and no handler has it.
  */
 struct connection;
-
-/* What all calls of one connection have of memory; it is freed with the last
- * who knows it. */
-struct share {
-	atomic_uint users;
-	_Atomic uint64_t held;
-	_Atomic uint64_t arrived; /* of that, what came unasked: call_admit */
-	atomic_bool stalled; /* the peer did not take what there was of one */
-};
-
-/* With one user, or NULL; and one less. */
-static inline struct share *share_new(void)
-{
-	struct share *s = calloc(1, sizeof(*s));
-
-	if (s)
-		atomic_init(&s->users, 1);
-	return s;
-}
-
-static inline void share_put(struct share *s)
-{
-	if (s && atomic_fetch_sub(&s->users, 1) == 1)
-		free(s);
-}
 
 /* A message of an answer, as it is sent. */
 struct message {
@@ -84,7 +59,7 @@ struct call {
 	bool starved;             /* waits for memory for its request */
 	size_t prefix_size;       /* how much of prefix is here */
 	uint64_t base;            /* of the account, for itself and its head */
-	uint64_t admitted;        /* what it came to by call_admit */
+	uint64_t admitted;        /* what it came to by share_admit */
 	uint64_t taken;           /* of the account, for the request */
 	bool injected;            /* faults were drawn */
 	uint64_t due_ms;          /* it is not run before; 0: at once */
@@ -93,6 +68,7 @@ struct call {
 				      there is; 0: there is nothing */
 	struct message *current;  /* taken off the queue; sent up to */
 	size_t sent;
+	bool cut;          /* within a message, by a reset: no more is sent */
 	uint64_t piece_ms; /* since when it has the last piece of memory, or
 				      the peer the last one of an answer */
 	uint64_t short_ms; /* since when it is short; 0: it is not */
@@ -160,29 +136,9 @@ void call_run_later(struct call *c);
  * and the call ends so, unless it ended before and nothing was dropped. */
 void call_cancel(struct call *c, enum call_status status, const char *text);
 
-/* Takes memory of the account for what a peer sends unasked, of which there is
- * some when others have what calls may have together: whether there was. If
- * not, it is not to be kept. The connection's thread's alone. */
-bool call_admit(struct call *c, uint64_t size);
-
-/* Takes memory of the account for the call, of which a connection has half at
- * most, and leaves half if its peer is stalled; or goes beyond that if no other
- * call does so. What is not to be had others are asked to give back soon. */
-bool call_share(struct call *c, uint64_t size);
-
-/* Takes it in any case. */
-void call_count(struct call *c, uint64_t size);
-
-/* Whether others wait for memory such as the call has. */
-bool call_is_greedy(struct call *c);
-
 /* A call that the connection's thread has: runs it, if it was short of memory
  * and now is not. Whether it is. */
 bool call_retry(struct call *c);
-
-/* All memory that is counted for it, but that of the queue and of the call
- * itself, is given back: the request is gone, and no handler has the call. */
-void call_give_all(struct call *c);
 
 /* Queue's first, or NULL; it stays counted, see call_message_free. */
 struct message *call_take_message(struct call *c);

@@ -105,27 +105,14 @@ static void spend_control(struct connection *c)
 			  transport_ms()));
 }
 
-/* A call without stream: frees it, unless a handler has it, or will: to end its
- * state. */
+/* A call without stream: frees it, unless a handler has it, or will. Who handed
+ * it back put it into the inbox before, and nobody else does after: it is
+ * looked at again when it is taken out. */
 static void settle(struct call *call)
 {
-	bool held, run;
-
-	pthread_mutex_lock(&call->lock);
-	held = call->holder != HELD_BY_CONNECTION;
-	run = !held && !call->done && call->state;
-	pthread_mutex_unlock(&call->lock);
-	/* Who handed it back put it into the inbox before, and nobody else does
-	 * after: it is looked at again when it is taken out. */
-	if (held || call->ready ||
-	    inbox_has(&call->transport->inbox, &call->note))
-		return;
-	if (run) {
-		call_run_later(call);
-		return;
-	}
-	request_release(call);
-	call_free(call);
+	if (request_over(call) && !call->ready &&
+	    !inbox_has(&call->transport->inbox, &call->note))
+		call_free(call);
 }
 
 /* The call's stream has ended. */
@@ -569,6 +556,7 @@ static int tick_request(struct connection *c, struct call *call,
 
 static int tick_call(struct connection *c, struct call *call, uint64_t now_ms)
 {
+	(void)request_over(call);
 	if (atomic_load(&call->cancelled))
 		return answer_cut(c->session, call, now_ms);
 	if (call->deadline_us && now_ms >= call->deadline_us / 1000)

@@ -41,7 +41,7 @@ void request_header(struct call *c, struct bytes name, struct bytes value)
 		c->metadata_over = true;
 		return;
 	}
-	if (buf_reserve(b, size) < 0 || !call_admit(c, b->capacity - before)) {
+	if (buf_reserve(b, size) < 0 || !share_admit(c, b->capacity - before)) {
 		c->unwelcome = true;
 		buf_release(b);
 		return;
@@ -144,7 +144,7 @@ static bool reserve(struct call *c)
 
 	if (next > REQUEST_PIECE)
 		next = REQUEST_PIECE;
-	if (!call_share(c, next))
+	if (!share_ask(c, next))
 		return false;
 	add_piece(c, next);
 	return true;
@@ -165,7 +165,7 @@ static void announced(struct call *c)
 	else if (size > CALL_MESSAGE_MAX)
 		refuse(c, CALL_RESOURCE_EXHAUSTED,
 		       "The request is larger than 257 MiB.");
-	else if (!call_admit(c, first))
+	else if (!share_admit(c, first))
 		refuse(c, CALL_UNAVAILABLE,
 		       "There is no memory for the request now.");
 	else
@@ -224,7 +224,7 @@ bool request_is_too_slow(struct call *c, uint64_t now_ms)
 {
 	return !c->complete && !c->starved &&
 	       now_ms > c->piece_ms + c->transport->options->piece_ms &&
-	       call_is_greedy(c);
+	       share_is_greedy(c);
 }
 
 uint32_t request_window(const struct call *c)
@@ -247,8 +247,22 @@ void request_end(struct call *c)
 	c->complete = true;
 }
 
-void request_release(struct call *c)
+bool request_over(struct call *c)
 {
-	call_give_all(c);
+	bool held, run, over;
+
+	pthread_mutex_lock(&c->lock);
+	held = c->holder != HELD_BY_CONNECTION || c->ready;
+	over = c->done || atomic_load(&c->cancelled);
+	run = !held && !c->done && c->state;
+	pthread_mutex_unlock(&c->lock);
+	if (held || !over)
+		return false;
+	if (run) {
+		call_run_later(c);
+		return false;
+	}
+	share_give_all(c);
 	buf_release(&c->request);
+	return true;
 }

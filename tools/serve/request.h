@@ -43,7 +43,9 @@ void request_end(struct call *c);
  * from its start: more than REQUEST_WINDOW, or 0. */
 uint32_t request_window(const struct call *c);
 
-/* The request's memory is given back, as when the call ends. */
-void request_release(struct call *c);
+/* Whether no handler has the call, nor will: it is done, or was cancelled.
+ * Then the request's memory is given back, whatever the peer takes of the
+ * answer; or if a handler has kept something, it is run to give that back. */
+bool request_over(struct call *c);
 
 #endif

@@ -7,6 +7,7 @@
 #include "store/base/err.h"
 #include "tools/serve/loop.h"
 #include "tools/serve/server.h"
+#include "tools/serve/trim.h"
 
 #define LOOPS_MAX 4
 #define WORKERS_MAX 8
@@ -18,6 +19,7 @@ struct server {
 	struct pool *pool;
 	atomic_uint connections;
 	struct memory_token token;
+	struct trim *trim;
 	bool started;
 	unsigned int count;
 	struct loop *loops[];
@@ -112,6 +114,7 @@ int server_start(struct server *s)
 	int err = 0;
 
 	s->started = true;
+	s->trim = trim_start(&s->token.given);
 	for (i = 0; i < s->count && err == 0; i++)
 		err = loop_start(s->loops[i]);
 	if (err < 0)
@@ -131,6 +134,7 @@ void server_stop(struct server *s)
 	for (i = 0; i < s->count; i++)
 		loop_join(s->loops[i]);
 	listen_close(&s->listener);
+	trim_stop(s->trim);
 	s->started = false;
 }
 

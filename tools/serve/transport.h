@@ -6,8 +6,8 @@
 #include <time.h>
 
 #include "store/base/memory.h"
-#include "tools/serve/inbox.h"
-#include "tools/serve/pool.h"
+#include "tools/serve/jobs/inbox.h"
+#include "tools/serve/jobs/pool.h"
 #include "tools/serve/server.h"
 
 /* What one call may have, to go beyond the memory that there is (call_state.h):
@@ -17,6 +17,7 @@ struct memory_token {
 	atomic_bool taken;
 	_Atomic uint64_t beyond;
 	_Atomic uint64_t wanted_ms;
+	atomic_bool given; /* a call gave back much: see trim.h */
 };
 
 /*

@@ -3,6 +3,7 @@
 #include "tools/serve/data/mutate.h"
 #include "tools/serve/data/wire_filter.h"
 #include "tools/serve/data/wire_mutation.h"
+#include "tools/serve/data/wire_row.h"
 #include "tools/serve/method/resource.h"
 
 /* The table of a request that may name a view instead. */
@@ -68,16 +69,24 @@ release:
 }
 
 /* Before an update of the row, in which nobody may wait: as method_await, or an
- * error. */
+ * error, also of the branch that will not be taken. */
 static int await_update(const struct call *c, const struct service *s,
-			struct bytes table, struct bytes row)
+			struct bytes table,
+			const struct proto_check_and_mutate_row *q)
 {
 	struct write *w;
 	int err = write_new(s->store, &w);
 
 	if (err < 0)
 		return err;
-	err = write_row(w, table, row);
+	err = wire_check(w, table, q->row_key, q->true_mutations.at,
+			 q->true_mutations.count);
+	if (!err)
+		err = wire_check(w, table, q->row_key, q->false_mutations.at,
+				 q->false_mutations.count);
+	write_reset(w);
+	if (!err)
+		err = write_row(w, table, q->row_key);
 	if (!err) {
 		write_follow(w);
 		err = method_await(c, w);
@@ -115,7 +124,7 @@ enum call_result check_and_mutate_row(struct call *c, void *context)
 	if (!err)
 		err = wire_predicate(q->predicate_filter, &check.filter);
 	if (!err)
-		err = await_update(c, s, check.table, check.row);
+		err = await_update(c, s, check.table, q);
 	if (!err) {
 		err = store_check_and_mutate(s->store, &check, s->sync,
 					     &answer.predicate_matched);
@@ -159,58 +168,26 @@ static int take_rules(const struct proto_read_modify_write_row *q,
 	return 0;
 }
 
-/* The new cells, which are in scan order, one a column, as a row. */
-static int answer_cells(struct call *c, struct proto_arena *arena,
-			struct bytes key, const struct cell *cells,
-			size_t count)
-{
-	struct proto_row row = { .key = key };
-	struct proto_read_modify_write_row_answer answer = { .row = &row };
-	struct proto_column *columns;
-	struct proto_cell *values;
-	struct proto_family *f = NULL;
-	size_t i;
-	int err = 0;
-
-	row.families.at = proto_alloc(arena, count * sizeof(*f), &err);
-	columns = proto_alloc(arena, count * sizeof(*columns), &err);
-	values = proto_alloc(arena, count * sizeof(*values), &err);
-	if (!row.families.at || !columns || !values)
-		return err;
-	for (i = 0; i < count; i++) {
-		values[i].timestamp_micros = (int64_t)cells[i].timestamp_us;
-		values[i].value = cells[i].value;
-		columns[i].qualifier = cells[i].qualifier;
-		columns[i].cells.at = &values[i];
-		columns[i].cells.count = 1;
-		if (!f || !bytes_equal(f->name, cells[i].family)) {
-			f = &row.families.at[row.families.count++];
-			f->name = cells[i].family;
-			f->columns.at = &columns[i];
-		}
-		f->columns.count++;
-	}
-	method_answer(c, &proto_read_modify_write_row_answer_type, &answer);
-	return 0;
-}
-
 /* What modify has of memory besides its request. */
 struct modifying {
 	struct call *call;
+	size_t key_size;
+	struct buf memory; /* the new values, and then the answer */
 	uint64_t taken;
 };
 
-/* For the new values, and for the message that they are copied to. */
+/* For the new values and what the answer has around them, in one piece. Where
+ * there is none it is tried again, and said, by who needs it. */
 static bool take_values(void *context, uint64_t size)
 {
 	struct modifying *m = context;
-	uint64_t need = 2 * size;
+	uint64_t need = size + m->key_size + WIRE_ROW_EXTRA;
 
-	if (need <= m->taken)
-		return true;
-	if (!call_take(m->call, (size_t)(need - m->taken)))
+	if (need > m->taken && !call_take(m->call, (size_t)(need - m->taken)))
 		return false;
-	m->taken = need;
+	if (need > m->taken)
+		m->taken = need;
+	(void)buf_fit(&m->memory, need);
 	return true;
 }
 
@@ -227,13 +204,12 @@ static int modify(struct call *c, const struct service *s,
 		  const struct proto_read_modify_write_row *q,
 		  struct proto_arena *arena)
 {
-	struct modifying m = { .call = c };
+	struct modifying m = { .call = c, .key_size = q->row_key.size };
 	struct modify all = { .row = q->row_key,
 			      .count = q->rules.count,
 			      .take = take_values,
 			      .stop = is_over,
 			      .context = &m };
-	struct buf memory = BUF_INIT;
 	struct modify_rule *rules;
 	struct cell *cells;
 	int err = table_of(s, arena, q->table_name, q->authorized_view_name,
@@ -253,12 +229,15 @@ static int modify(struct call *c, const struct service *s,
 	all.rules = rules;
 	err = take_rules(q, rules);
 	if (!err) {
-		err = store_modify_row(s->store, &all, s->sync, cells, &memory);
+		err = store_modify_row(s->store, &all, s->sync, cells,
+				       &m.memory);
 		method_changed(c, s, err);
 	}
 	if (err > 0)
-		err = answer_cells(c, arena, q->row_key, cells, (size_t)err);
-	buf_release(&memory);
+		err = wire_row(q->row_key, cells, (size_t)err, &m.memory);
+	if (!err)
+		err = method_send(c, &m.memory);
+	buf_release(&m.memory);
 	return err;
 }
 

@@ -1,6 +1,11 @@
 #include "store/store.h"
 #include "tools/serve/data/wire_mutation.h"
 
+/* Of a value that is only checked: nothing that is written to a file. */
+#define CHECKED_MAX ((size_t)1 << 10)
+/* What is kept of mutations that are only checked. */
+#define CHECKED_TOGETHER ((size_t)1 << 20)
+
 static int bad_timestamp(int64_t us)
 {
 	return fail(ERR_bad_timestamp, "invalid timestamp %lld", (long long)us);
@@ -131,6 +136,47 @@ int wire_mutations(struct write *w, const struct proto_mutation *mutations,
 	for (i = 0; i < count && !err; i++) {
 		write_earlier(w, earlier ? earlier[i] : 0);
 		err = mutate(w, &mutations[i]);
+	}
+	return err;
+}
+
+/* Adds one mutation to w with no more of its value than is needed to know that
+ * it could be added. */
+static int check_one(struct write *w, const struct proto_mutation *m)
+{
+	struct proto_mutation less = *m;
+	struct proto_set_cell set;
+
+	if (m->mutation_case != nr_mutation_set_cell)
+		return mutate(w, m);
+	set = *m->set_cell;
+	if (set.value.size > STORE_VALUE_MAX)
+		return fail(ERR_value_too_large,
+			    "a value of %zu bytes is larger than %u",
+			    set.value.size, STORE_VALUE_MAX);
+	if (set.value.size > CHECKED_MAX)
+		set.value.size = CHECKED_MAX;
+	less.set_cell = &set;
+	return mutate(w, &less);
+}
+
+int wire_check(struct write *w, struct bytes table, struct bytes row,
+	       const struct proto_mutation *mutations, size_t count)
+{
+	size_t i;
+	int err = 0;
+
+	if (count > STORE_MUTATIONS_MAX)
+		return fail(ERR_batch_too_large,
+			    "Error in field 'mutations' : %zu are more than %d",
+			    count, STORE_MUTATIONS_MAX);
+	for (i = 0; i < count && !err; i++) {
+		if (i == 0 || write_size(w) > CHECKED_TOGETHER) {
+			write_reset(w);
+			err = write_row(w, table, row);
+		}
+		if (!err)
+			err = check_one(w, &mutations[i]);
 	}
 	return err;
 }

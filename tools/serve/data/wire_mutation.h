@@ -14,6 +14,12 @@
 int wire_mutations(struct write *w, const struct proto_mutation *mutations,
 		   size_t count, const uint32_t *earlier);
 
+/* Whether the mutations could be added to w, for this row, as far as each of
+ * them alone and their number say: the same errors, but that there may be none
+ * of them. w holds nothing that is to be committed, before and after. */
+int wire_check(struct write *w, struct bytes table, struct bytes row,
+	       const struct proto_mutation *mutations, size_t count);
+
 /* The branches of a check, as struct row_check has them; context is a
  * proto_check_and_mutate_row. As wire_mutations. */
 int wire_if_true(void *context, struct write *w);

@@ -94,6 +94,15 @@ void *method_request(struct call *c, const struct proto_type *type,
 	return message;
 }
 
+int method_send(struct call *c, struct buf *message)
+{
+	int err = call_send(c, message);
+
+	if (err == 0)
+		call_end(c, CALL_OK, NULL);
+	return err;
+}
+
 enum call_result method_answer(struct call *c, const struct proto_type *type,
 			       const void *message)
 {
@@ -103,12 +112,9 @@ enum call_result method_answer(struct call *c, const struct proto_type *type,
 	err_clear();
 	err = proto_encode(type, message, &b);
 	if (err == 0)
-		err = call_send(c, &b);
+		err = method_send(c, &b);
 	buf_release(&b);
-	if (err < 0)
-		return method_failed(c, err);
-	call_end(c, CALL_OK, NULL);
-	return CALL_DONE;
+	return err < 0 ? method_failed(c, err) : CALL_DONE;
 }
 
 enum call_result method_failed(struct call *c, int err)

@@ -41,6 +41,10 @@ static inline void method_changed(struct call *c, const struct service *s,
 void *method_request(struct call *c, const struct proto_type *type,
 		     struct proto_arena *arena);
 
+/* Sends the only message of an answer, whose bytes it takes over, and ends the
+ * call by OK: 0, or as call_send, and the call has not ended. */
+int method_send(struct call *c, struct buf *message);
+
 /* Each ends the call and returns CALL_DONE: with one message and OK, or by an
  * error of the store. */
 enum call_result method_answer(struct call *c, const struct proto_type *type,

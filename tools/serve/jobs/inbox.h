@@ -1,5 +1,5 @@
-#ifndef TOOLS_SERVE_INBOX_H
-#define TOOLS_SERVE_INBOX_H
+#ifndef TOOLS_SERVE_JOBS_INBOX_H
+#define TOOLS_SERVE_JOBS_INBOX_H
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "store/base/bg.h"
-#include "tools/serve/pool.h"
+#include "tools/serve/jobs/pool.h"
 
 struct queue {
 	struct pool_job *first, *last;

@@ -1,5 +1,5 @@
-#ifndef TOOLS_SERVE_POOL_H
-#define TOOLS_SERVE_POOL_H
+#ifndef TOOLS_SERVE_JOBS_POOL_H
+#define TOOLS_SERVE_JOBS_POOL_H
 
 #include <stdbool.h>
 

@@ -3,7 +3,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "tools/serve/inbox.h"
+#include "tools/serve/jobs/inbox.h"
 
 int inbox_init(struct inbox *i)
 {
