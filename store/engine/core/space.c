@@ -61,6 +61,7 @@ int engine_wait_for_room(struct engine *e, uint64_t size,
 	const struct timespec pause = { 0, PAUSE_MS * 1000000L };
 	unsigned int waited = 0, settled = 0;
 	int result = 0;
+	bool may;
 
 	if (!e->wake ||
 	    atomic_load(&e->vain_seq) == atomic_load(&e->visible_seq) + 1)
@@ -69,13 +70,15 @@ int engine_wait_for_room(struct engine *e, uint64_t size,
 		e->about_to_wait();
 	atomic_store(&e->history_asked, size);
 	while (result == 0 && waited < WAIT_MS && settled < SETTLE_MS) {
-		if (may_give_back(e)) {
+		may = may_give_back(e);
+		if (may) {
 			atomic_store(&e->history_wanted, true);
 			engine_want_room(e);
 		}
 		nanosleep(&pause, NULL);
 		waited += PAUSE_MS;
-		settled = atomic_load(&e->room_wanted) ? 0 : settled + PAUSE_MS;
+		may |= atomic_load(&e->room_wanted);
+		settled = may ? 0 : settled + PAUSE_MS;
 		result = fits(context);
 	}
 	if (result == 0)
