@@ -49,19 +49,13 @@ static int fits(void *context)
 	return !is_used_up && n->more <= n->limit - used;
 }
 
-/* Whether there is room up to so much beyond the quota. Of history more than is
- * missing goes, so that not each write waits for it. */
+/* Whether there is room up to so much beyond the quota. */
 static int check(struct fs *fs, uint64_t beyond, uint64_t more)
 {
 	uint64_t quota = fs->options->quota_size;
 	struct need n = { .fs = fs, .limit = quota + beyond, .more = more };
 
 	if (quota == 0 || fits(&n))
-		return 0;
-	/* What can never fit is not waited for. */
-	if (more <= n.limit &&
-	    store_wait_for_room(fs->store, n.missing + quota / SPARE_SHARE,
-				fits, &n))
 		return 0;
 	store_want_room(fs->store);
 	return fail(ENOSPC,
@@ -96,16 +90,17 @@ void fs_tend_space(struct fs *fs)
 		store_want_room(fs->store);
 }
 
-void fs_await_space(struct fs *fs, uint64_t size)
+void fs_await_space(struct fs *fs, uint64_t more)
 {
 	uint64_t quota = fs->options->quota_size;
-	struct need n = { .fs = fs,
-			  .limit = quota,
-			  .more = size + quota / SPARE_SHARE };
+	struct need n = { .fs = fs, .limit = quota, .more = more };
 
-	/* Whoever writes is told if there is none. */
-	if (quota > 0 && size < quota && !fits(&n) &&
-	    store_wait_for_room(fs->store, n.missing, fits, &n) < 0)
+	/* What can never fit is not waited for. */
+	if (quota == 0 || more > quota || fits(&n))
+		return;
+	/* So that not each write waits. Who asks next tells of errors. */
+	if (store_wait_for_room(fs->store, n.missing + quota / SPARE_SHARE,
+				fits, &n) < 0)
 		err_clear();
 }
 

@@ -17,11 +17,10 @@ int fs_space(struct fs *fs, struct statvfs *st);
 
 /* -ENOSPC if a quota is used up, by the store and by what is written to open
  * cells, or would be with so many bytes more. To be asked before data are
- * taken: by writes to files and imports, not by what deletes. Waits for what
- * history and dead data give back, two seconds at most. */
+ * taken: by writes to files and imports, not by what deletes. */
 int fs_check_space(struct fs *fs, uint64_t more);
 
-/* Whether it would be 0 now; does not wait. */
+/* Whether it would be 0 now. */
 bool fs_has_space(struct fs *fs, uint64_t more);
 
 /* The same, of what is written again in another place, as by a rename: who has
@@ -33,10 +32,11 @@ int fs_check_moved(struct fs *fs, uint64_t more);
  * looks for what can be given back. */
 void fs_tend_space(struct fs *fs);
 
-/* To be called before a large value is opened to be written, of which so many
- * bytes then count for the quota: as long as it is open the room of others
- * beside it cannot be given back. If that is not left, waits as fs_check_space
- * does. */
-void fs_await_space(struct fs *fs, uint64_t size);
+/* If there is no room for so many bytes more, waits for what history and dead
+ * data give back, two seconds at most: before data are taken, or a large value
+ * is opened to be written, beside which the room of others cannot be given
+ * back. Whoever waits has no lock of struct fs, or others would wait for that.
+ */
+void fs_await_space(struct fs *fs, uint64_t more);
 
 #endif

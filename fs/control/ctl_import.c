@@ -513,6 +513,7 @@ static ssize_t import_write(struct fs *fs, struct ctl_file *f,
 	/* A used up quota does not end the import: the writer may go on when
 	 * there is room again. Who gives up has not sent the end of its line,
 	 * which a close is then not taken for. */
+	fs_await_space(fs, data.size);
 	err = fs_check_space(fs, data.size);
 	im->is_cut = err != 0;
 	if (err)

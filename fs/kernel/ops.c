@@ -284,6 +284,7 @@ static int check_growth(struct fs *fs, struct node *node, uint64_t size)
 	err = entry_attr(fs, node, &st, &timeout);
 	if (err || size <= (uint64_t)st.st_size)
 		return err;
+	fs_await_space(fs, size);
 	return fs_check_space(fs, size);
 }
 
@@ -396,6 +397,7 @@ static void on_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name,
 	struct node *directory = node_of(&fs->nodes, parent);
 	struct maker maker = { fuse_req_ctx(req)->uid, mode };
 
+	fs_await_space(fs, 0);
 	reply_made(fs, req, directory, name,
 		   tree_mkdir(fs, directory, bytes_string(name), &maker));
 }

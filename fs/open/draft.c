@@ -255,8 +255,6 @@ static int start(struct fs *fs, struct draft *d, const struct place *place,
 		return 1;
 	d->millis = place->rules.millis;
 	if (mode == DRAFT_WRITE) {
-		if (!d->loaded && d->node->size >= store_large_size(fs->store))
-			fs_await_space(fs, d->node->size);
 		err = load(fs, d, place);
 		if (err)
 			return err;
@@ -295,6 +293,8 @@ int draft_open(struct fs *fs, struct node *node, enum draft_mode mode,
 	struct draft *d;
 	int err;
 
+	if (mode == DRAFT_WRITE && node->size >= store_large_size(fs->store))
+		fs_await_space(fs, node->size);
 	/* Found and made under one lock, so that there is one a node. */
 	pthread_mutex_lock(&fs->nodes.lock);
 	d = node->draft ? node->draft : make_draft(fs, node);
@@ -435,6 +435,7 @@ int draft_write(struct fs *fs, struct draft *d, struct bytes data,
 	uint64_t end;
 	int err;
 
+	fs_await_space(fs, data.size);
 	pthread_mutex_lock(&d->lock);
 	assert(d->loaded);
 	if (append)

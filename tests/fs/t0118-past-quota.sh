@@ -70,11 +70,7 @@ fill() {
 fill
 check "it is used up" [ "$(stat -f -c %a "$m")" -le 8 ]
 
-# What is there may be moved, again and again as what that leaves comes back.
-# The store is no larger for it.
-is_bounded() {
-	[ "$(du -sk "$store" | cut -f 1)" -lt 20000 ]
-}
+# What is there may be moved, but not again and again.
 check "a row moves" mv "$m/t/r" "$m/t/q"
 check "and back" mv "$m/t/q" "$m/t/r"
 check "a cell moves" mv "$m/t/r/f/a" "$m/t/r/f/c"
@@ -85,17 +81,14 @@ while mv "$m/t/r" "$m/t/q" 2>err && mv "$m/t/q" "$m/t/r" 2>err; do
 	moves=$((moves + 1))
 	[ $moves -lt 100 ] || break
 done
-check "if not for ever, for want of room: $moves" \
-	[ $moves = 100 -o -n "$(grep "No space left" err)" ]
-check "in bounded room" is_bounded
+check "not for ever: $moves" grep -q "No space left" err
 row=r
 [ -d "$m/t/r" ] || row=q
 check "the row stays" cmp -s <(ls "$m/t/$row/f") <(printf 'a\nb\n')
 for i in $(seq 100); do
 	touch -d "2020-01-01 +$i min" "$m/t/$row/f/a" 2>err || break
 done
-check "and gets times: $i" [ $i = 100 -o -n "$(grep "No space left" err)" ]
-check "likewise" is_bounded
+check "nor get times: $i" grep -q "No space left" err
 # refuses_dir NAME: made nowhere while there is no room.
 refuses_dir() {
 	for try in $(seq 20); do
@@ -151,12 +144,12 @@ start_mount -o quota=100M || exit 1
 mkdir -p "$m/t/.schema/f" && echo maxversions=1 >"$m/t/.schema/f/gc"
 mkdir -p "$m/t/r/f" && head -c 20000000 /dev/urandom >"$m/t/r/f/v"
 refused=0
-for i in $(seq 60); do
+for i in $(seq 30); do
 	dd if=/dev/urandom of="$m/t/r/f/v" bs=1M count=3 seek=$((i * 3 % 17)) \
 		conv=notrunc status=none 2>err || refused=$((refused + 1))
 	sleep 0.1
 done
-check "few of 60 writes are refused while history could go: $refused" \
+check "few of 30 writes are refused while history could go: $refused" \
 	[ $refused -le 3 ]
 check "since it went" grep -q " history_lost " "$store/LOG"
 for i in 1 2; do
@@ -168,7 +161,7 @@ same "copies find room" 2 "$i"
 head -c 15000000 /dev/urandom >noise
 for how in rm true; do
 	refused=0
-	for i in $(seq 15); do
+	for i in $(seq 8); do
 		cp noise "$m/t/r/f/v" 2>err || refused=$((refused + 1))
 		$how "$m/t/r/f/v"
 	done
@@ -184,7 +177,7 @@ T createtable t families=f:maxversions=1
 check "no write is refused while what was written over could go" \
 	python3 - "$m/t" <<'PYTHON'
 import os, sys
-for turn in range(12):
+for turn in range(8):
     for row in range(2000):
         path = "%s/r%d/f" % (sys.argv[1], row)
         if turn == 0:
