@@ -177,6 +177,10 @@ int wire_check(struct write *w, struct bytes table, struct bytes row,
 		}
 		if (!err)
 			err = check_one(w, &mutations[i]);
+		if (err == -ERR_no_family) {
+			err_clear();
+			err = 0;
+		}
 	}
 	return err;
 }
