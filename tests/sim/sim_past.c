@@ -42,6 +42,10 @@ void sim_past_note(struct sim *s)
 	state = &p->states[p->count++];
 	state->engine_seq = seq;
 	state->naive_seq = s->naive.seq;
+	/* Its own time does not go back when the clock does. */
+	state->time_us = atomic_load(&store_engine(s->store)->gc_time_us);
+	if (state->time_us < s->now_us)
+		state->time_us = s->now_us;
 	if (naive_schema_copy(&s->naive.schema, &state->schema) < 0)
 		abort();
 }
@@ -299,20 +303,53 @@ static void try_too_old(struct sim *s)
 			 -ERR_no_moment);
 }
 
-/* Nor is there within a gap. */
+/* Until then nothing came after the moment, or it says so in vain. */
+static void try_quiet(struct sim *s, const struct moment *at)
+{
+	const struct sim_past_state *next = s->past->states;
+	const struct sim_past_state *end = next + s->past->count;
+	uint64_t seq = at->seq, until_us = at->until_us;
+	struct snapshot *moment;
+
+	while (next < end && next->engine_seq <= seq)
+		next++;
+	if (next < end && next->time_us < until_us)
+		sim_fail(s, "quiet until %llu, but state %llu was at %llu",
+			 (unsigned long long)until_us,
+			 (unsigned long long)next->engine_seq,
+			 (unsigned long long)next->time_us);
+	sim_want(s, "moment before a gap",
+		 store_moment(s->store, until_us, &moment), 0);
+	if (store_snapshot_seq(moment) != seq)
+		sim_fail(s, "moment of sequence %llu before a gap, not %llu",
+			 (unsigned long long)store_snapshot_seq(moment),
+			 (unsigned long long)seq);
+	store_snapshot_release(s->store, moment);
+}
+
+/* Nor is there within a gap, which begins when the store last was quiet. */
 static void try_gaps(struct sim *s)
 {
 	struct moments *m = moments_now(s);
 	struct snapshot *moment;
 	size_t i;
 
-	for (i = 1; i < m->count; i++)
-		if ((m->items[i].flags & MOMENT_AFTER_GAP) &&
-		    m->items[i].time_us - 1 > m->items[i - 1].time_us)
+	for (i = 1; i < m->count; i++) {
+		const struct moment *last = &m->items[i - 1];
+		uint64_t start_us = last->until_us > last->time_us
+					    ? last->until_us
+					    : last->time_us;
+
+		if (!(m->items[i].flags & MOMENT_AFTER_GAP))
+			continue;
+		if (m->items[i].time_us - 1 > start_us)
 			sim_want(s, "moment in a gap",
 				 store_moment(s->store, m->items[i].time_us - 1,
 					      &moment),
 				 -ERR_no_moment);
+		if (start_us > last->time_us && start_us < m->items[i].time_us)
+			try_quiet(s, last);
+	}
 }
 
 void sim_past_op(struct sim *s)

@@ -13,6 +13,7 @@
 
 struct sim_past_state {
 	uint64_t engine_seq, naive_seq;
+	uint64_t time_us; /* when it was there already */
 	struct naive_schema schema;
 };
 

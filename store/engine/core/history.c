@@ -42,6 +42,7 @@ void history_recovered(struct engine *e)
 {
 	const struct moments *m = e->moments;
 
+	e->is_recovered = true;
 	if (m && m->count > 0 && e->written_seq > m->items[m->count - 1].seq)
 		e->moment_flags = MOMENT_AFTER_GAP;
 }

@@ -35,6 +35,9 @@ static int add_quiet(struct engine *e, const struct moments *now,
 
 	if (time_us < e->gc_time_us)
 		time_us = e->gc_time_us;
+	/* Before, logs may have more. */
+	if (!e->is_recovered)
+		return 0;
 	if (!last || last->seq > durable_seq || time_us <= last->time_us ||
 	    atomic_load(&e->visible_seq) != last->seq)
 		return 0;

@@ -149,6 +149,8 @@ struct engine {
 	struct moments *moments;      /* NULL only while opening */
 	struct engine_snapshot *past; /* those of moments */
 	uint64_t moment_flags;        /* of the next one that is noted */
+	bool is_recovered;            /* logs have no more to say; set while
+					 opening */
 	uint64_t noted_us;            /* the last one, or opening, by real_us */
 	uint64_t told_us;            /* of the last one that the manifest has */
 	_Atomic uint64_t gc_time_us; /* never goes back; also read without */
