@@ -374,7 +374,7 @@ START_TEST(the_branch_that_is_not_taken_is_checked)
 	check_untaken(&q, two, 2, CALL_OK);
 	check_untaken(&q, many, 100000, CALL_OK);
 	check_untaken(&q, NULL, 0, CALL_OK);
-	/* By now the row has something that matches: families are not asked for. */
+	/* By now the row has something that matches. */
 	two[1] = set_of(&none);
 	check_untaken(&q, two, 2, CALL_OK);
 }

@@ -16,7 +16,8 @@ int wire_mutations(struct write *w, const struct proto_mutation *mutations,
 
 /* Whether the mutations could be added to w, for this row, as far as each of
  * them alone and their number say: the same errors, but that there may be none
- * of them, and their families are not asked for, as the service does. w holds nothing that is to be committed, before and after. */
+ * of them, and that families are not asked for, as the service does. w holds
+ * nothing that is to be committed, before and after. */
 int wire_check(struct write *w, struct bytes table, struct bytes row,
 	       const struct proto_mutation *mutations, size_t count);
 
