@@ -191,8 +191,10 @@ rm -r linked
 # A full disk leaves those that are there.
 if unshare -m mount -t tmpfs none "$work" 2>/dev/null; then
 	mkdir private
+	T compact
+	size=$(($(cat "$store"/*.{sst,blob,log} | wc -c) / 1024 + 1500))
 	same "a full target" "1 $(state "$m")" "$(unshare -m sh -c "
-		mount -t tmpfs -o size=2m none private &&
+		mount -t tmpfs -o size=${size}k none private &&
 		'$TABLETFS' backup private/backups >/dev/null 2>&1 || exit 9
 		was=\$(ls private/backups)
 		head -c 3000000 /dev/urandom >'$m/t/row/f/large3'
