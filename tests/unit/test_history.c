@@ -381,7 +381,10 @@ START_TEST(whose_a_dropped_table_was)
 	put("b", "g", 1000, "1");
 	for (i = 0; i < 10; i++)
 		tick();
+	i = drop_one(0);
+	ck_assert(is_known(i, &access));
 	ck_assert_int_eq(store_set_history(store, 0, 0), 0);
+	ck_assert(!is_known(i, &access));
 	i = drop_one(0);
 	ck_assert(!is_known(i, &access));
 	ck_assert(!is_known(second + 1000, &access));

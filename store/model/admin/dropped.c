@@ -64,6 +64,15 @@ static size_t find_unwanted(const struct attributes *a, uint64_t since_us,
 	return count;
 }
 
+size_t dropped_all(const struct attributes *a, struct attribute *out)
+{
+	size_t i = attributes_from(a, PREFIX), count = 0;
+
+	for (; i < a->count && bytes_starts_with(a->items[i].name, PREFIX); i++)
+		out[count++] = (struct attribute){ .name = a->items[i].name };
+	return count;
+}
+
 /* Removes and sets, by one change. What there is no room for is not kept: then
  * nobody but the table's owner reads its past. */
 static int put(struct change *c, struct attribute *changes, size_t count)
@@ -97,27 +106,27 @@ static uint64_t oldest_moment(struct engine *e)
 int dropped_note(struct change *c, const struct table *table)
 {
 	const struct attributes *a = &c->schema->attributes;
-	struct attribute *changes = calloc(a->count + 2, sizeof(*changes));
+	struct attribute *changes;
 	char name[NAME_SIZE];
 	uint8_t value[VALUE_SIZE];
-	uint64_t keep_us, max_size, since_us;
+	uint64_t keep_us, max_size;
 	size_t count;
 	int err;
 
+	schema_history(c->schema, &keep_us, &max_size);
+	if (keep_us == 0)
+		return 0;
+	changes = calloc(a->count + 2, sizeof(*changes));
 	if (!changes)
 		return -ENOMEM;
-	schema_history(c->schema, &keep_us, &max_size);
-	since_us = keep_us > 0 ? oldest_moment(c->s->engine) : UINT64_MAX;
-	count = find_unwanted(a, since_us, changes);
+	count = find_unwanted(a, oldest_moment(c->s->engine), changes);
 	put_u32le(value, table->access.mode);
 	put_u32le(value + 4, table->access.uid);
 	put_u32le(value + 8, table->access.gid);
 	put_u64le(value + 12, engine_now(c->s->engine));
-	if (keep_us > 0)
-		changes[count++] =
-			(struct attribute){ name_of(table->id, name),
-					    bytes_of(value, sizeof(value)) };
-	err = count > 0 ? put(c, changes, count) : 0;
+	changes[count++] = (struct attribute){ name_of(table->id, name),
+					       bytes_of(value, sizeof(value)) };
+	err = put(c, changes, count);
 	free(changes);
 	return err;
 }

@@ -18,4 +18,8 @@
  * no longer wanted. */
 int dropped_note(struct change *c, const struct table *table);
 
+/* All that a has, as changes that remove them, in out, which has room for
+ * DROPPED_MAX: how many. Names are borrowed from a. */
+size_t dropped_all(const struct attributes *a, struct attribute *out);
+
 #endif

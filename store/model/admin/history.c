@@ -1,10 +1,12 @@
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "store/base/coding.h"
 #include "store/base/err.h"
 #include "store/engine/run/step.h"
 #include "store/engine/run/write.h"
+#include "store/model/admin/dropped.h"
 #include "store/model/schema_load.h"
 
 /* The setting of how much of the past is kept; it is read in schema_load.c. */
@@ -21,14 +23,34 @@ void store_history(struct store *s, struct history *out)
 	out->oldest_us = stats.history_since_us;
 }
 
+/* Keeps none, nor what is noted for it. */
+static int keep_nothing(struct store *s)
+{
+	struct attribute *changes = calloc(DROPPED_MAX + 1, sizeof(*changes));
+	struct schema *schema = store_schema(s);
+	size_t count;
+	int err = -ENOMEM;
+
+	if (changes) {
+		count = dropped_all(&schema->attributes, changes);
+		changes[count++].name = BYTES_LITERAL(STORE_HISTORY);
+		err = store_set_attributes(s, BYTES_NONE, changes, count);
+	}
+	schema_put(schema);
+	free(changes);
+	return err;
+}
+
 int store_set_history(struct store *s, uint64_t keep_us, uint64_t max_size)
 {
 	uint8_t text[2 * VARINT_MAX_SIZE];
 	uint8_t *end = put_varint(put_varint(text, keep_us), max_size);
-	int err = store_set_attribute(
-		s, BYTES_NONE, BYTES_LITERAL(STORE_HISTORY),
-		keep_us > 0 ? bytes_of(text, (size_t)(end - text))
-			    : BYTES_NONE);
+	struct bytes value = bytes_of(text, (size_t)(end - text));
+	int err = keep_us > 0
+			  ? store_set_attribute(s, BYTES_NONE,
+						BYTES_LITERAL(STORE_HISTORY),
+						value)
+			  : keep_nothing(s);
 
 	/* The space is there when this is done. */
 	return err < 0 ? err : engine_trim_history(s->engine);
