@@ -252,10 +252,11 @@ void store_want_room(struct store *s);
 int store_wait_for_room(struct store *s, uint64_t size,
 			int (*fits)(void *context), void *context);
 
-/* Called by a thread that is in a call of s, and is about to wait there for
- * room: for two seconds at most, so that it can let others go
- * on. To be set before other threads use s. */
-void store_on_wait(struct store *s, void (*about_to_wait)(void));
+/* Called by a thread that is in a call of s and is about to wait there for
+ * room, for two seconds at most: it can let others go on, and close what keeps
+ * the past of s, but not wait itself. To be set before other threads use s. */
+void store_on_wait(struct store *s, void (*about_to_wait)(void *context),
+		   void *context);
 /* A bound that only the caller knows, in bytes, 0: none. History gives way to
  * it, as to the disk's end, within a second or two. From any thread. */
 void store_set_quota(struct store *s, uint64_t bytes);

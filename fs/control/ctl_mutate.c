@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "fs/cells/notify.h"
+#include "fs/cells/space.h"
 #include "fs/control/ctl_file.h"
 #include "store/text/print/print_result.h"
 
@@ -160,6 +161,7 @@ static ssize_t mutate_write(struct fs *fs, struct ctl_file *f,
 	(void)offset;
 	if (m->failed)
 		return m->failed;
+	fs_await_space(fs, data.size);
 	if (m->ended)
 		return fail(EINVAL,
 			    "the last line was taken without a newline");

@@ -562,6 +562,14 @@ static size_t prepare_end(struct fs *fs, struct dir *d)
 	return 0;
 }
 
+/* Needs lock. */
+static void suspend(struct fs *fs, struct dir *d)
+{
+	if (d->listing)
+		listing_close(fs, d->listing);
+	d->listing = NULL;
+}
+
 bool dir_reply(struct fs *fs, struct dir *d, fuse_req_t req, uint64_t offset,
 	       size_t size, bool plus)
 {
@@ -589,6 +597,9 @@ bool dir_reply(struct fs *fs, struct dir *d, fuse_req_t req, uint64_t offset,
 	ended = !err && r.used == 0;
 	end_size = ended ? prepare_end(fs, d) : 0;
 	given = ended || d->is_complete;
+	/* Who comes back to it is an exception, and its snapshot takes room. */
+	if (ended)
+		suspend(fs, d);
 	pthread_mutex_unlock(&d->lock);
 	/* With the reply d may be closed by another thread. */
 	if (err)
@@ -602,19 +613,20 @@ bool dir_reply(struct fs *fs, struct dir *d, fuse_req_t req, uint64_t offset,
 	return given;
 }
 
-/* Needs lock. */
-static void suspend(struct fs *fs, struct dir *d)
-{
-	if (d->listing)
-		listing_close(fs, d->listing);
-	d->listing = NULL;
-}
-
 void dir_suspend(struct fs *fs, struct dir *d)
 {
 	pthread_mutex_lock(&d->lock);
 	suspend(fs, d);
 	pthread_mutex_unlock(&d->lock);
+}
+
+bool dir_try_suspend(struct fs *fs, struct dir *d)
+{
+	if (pthread_mutex_trylock(&d->lock) != 0)
+		return false;
+	suspend(fs, d);
+	pthread_mutex_unlock(&d->lock);
+	return true;
 }
 
 void dir_thin(struct fs *fs, struct dir *d)

@@ -33,6 +33,10 @@ void dir_close(struct fs *fs, struct dir *d);
  */
 void dir_suspend(struct fs *fs, struct dir *d);
 
+/* The same, unless a request is under way, which is not waited for: whether it
+ * did. */
+bool dir_try_suspend(struct fs *fs, struct dir *d);
+
 /* The same, and forgets most of what it has given: who goes on where it stopped
  * finds the next entry, and who goes back is given some again. Then it has some
  * hundreds of bytes. */

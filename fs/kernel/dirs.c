@@ -202,6 +202,41 @@ void dirs_sweep(struct fs *fs, uint64_t now_us)
 	}
 }
 
+/* Those that are not suspended and in which no request is under way, in use by
+ * the caller: how many, up to size. */
+static size_t take_open(struct dirs *dirs, struct begun **out, size_t size)
+{
+	struct begun *b;
+	size_t count = 0;
+	int list;
+
+	pthread_mutex_lock(&dirs->lock);
+	for (list = BEGUN; list < LISTS; list++)
+		for (b = dirs->first[list]; b && count < size; b = b->next)
+			if (b->users == 0 && !b->suspended) {
+				b->users++;
+				out[count++] = b;
+			}
+	pthread_mutex_unlock(&dirs->lock);
+	return count;
+}
+
+void dirs_let_go(struct fs *fs)
+{
+	struct begun *open[DIRS_BEGUN_MAX + DIRS_GIVEN_MAX];
+	size_t count = take_open(&fs->dirs, open, sizeof(open) / sizeof(*open));
+	bool done;
+
+	while (count-- > 0) {
+		done = dir_try_suspend(fs, open[count]->dir);
+		pthread_mutex_lock(&fs->dirs.lock);
+		open[count]->users--;
+		/* Unless somebody came back to it meanwhile. */
+		open[count]->suspended = done && open[count]->users == 0;
+		pthread_mutex_unlock(&fs->dirs.lock);
+	}
+}
+
 void dirs_release(struct fs *fs)
 {
 	struct dirs *dirs = &fs->dirs;

@@ -30,6 +30,10 @@ void dirs_reply(struct fs *fs, struct node *node, fuse_req_t req,
  */
 void dirs_sweep(struct fs *fs, uint64_t now_us);
 
+/* Suspends all that no request is under way in: for room, which what their
+ * snapshots see takes. Waits for none of them. */
+void dirs_let_go(struct fs *fs);
+
 /* Ends all. No request may be under way. */
 void dirs_release(struct fs *fs);
 

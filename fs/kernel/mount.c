@@ -246,11 +246,8 @@ static int open_store(const struct mount_options *o, const char *store,
 		so.holder = (char *)holder.data;
 		err = served_open(store, &so, out, &served);
 	}
-	if (!err) {
+	if (!err)
 		store_set_quota(*out, o->quota_size);
-		/* Other requests go on while one waits. */
-		store_on_wait(*out, loop_hand_over);
-	}
 	if (err == 1) {
 		err = fail(ERR_store_in_use, "%s: in use by %s", store,
 			   (char *)served.holder.data);
@@ -532,6 +529,16 @@ static int serve_session(struct fs *fs, const sigset_t *ending,
 	return err;
 }
 
+/* As store_on_wait has it: other requests go on while one waits, and what
+ * paused listings see is not kept meanwhile. */
+static void about_to_wait(void *context)
+{
+	struct fs *fs = context;
+
+	loop_hand_over();
+	dirs_let_go(fs);
+}
+
 /* All of a mount's life in the process that serves it. ready_fd is the pipe to
  * who waits for it, -1 in the foreground. */
 static int serve(const struct mount_options *o, const char *store_path,
@@ -557,6 +564,7 @@ static int serve(const struct mount_options *o, const char *store_path,
 	err = fs_init(&fs, o, store);
 	if (err)
 		goto close_store;
+	store_on_wait(store, about_to_wait, &fs);
 	/* Closed by tell_ready, or with the process. */
 	fs.ready_fd = ready_fd;
 	/* A full disk takes them later. */
@@ -579,6 +587,7 @@ static int serve(const struct mount_options *o, const char *store_path,
 	} else {
 		metrics_file_close(figures);
 	}
+	store_on_wait(store, NULL, NULL);
 	fs_release(&fs);
 close_store:
 	heap_unwatch(heap);

@@ -429,13 +429,31 @@ static int check_quota(struct fs *fs, const struct draft *d, uint64_t size)
 	return fs_check_space(fs, size > d->counted ? size - d->counted : 0);
 }
 
+/* Waits for what the quota has no room for, as check_quota reckons it; with no
+ * lock, so that it may be another need by then. */
+static void await_quota(struct fs *fs, struct draft *d, size_t size,
+			uint64_t offset, bool append)
+{
+	uint64_t all, more;
+
+	if (fs->options->quota_size == 0)
+		return;
+	pthread_mutex_lock(&d->lock);
+	all = (append ? d->content.size : offset) + size;
+	if (all < d->content.size)
+		all = d->content.size;
+	more = all > d->counted ? all - d->counted : 0;
+	pthread_mutex_unlock(&d->lock);
+	fs_await_space(fs, more);
+}
+
 int draft_write(struct fs *fs, struct draft *d, struct bytes data,
 		uint64_t offset, bool append)
 {
 	uint64_t end;
 	int err;
 
-	fs_await_space(fs, data.size);
+	await_quota(fs, d, data.size, offset, append);
 	pthread_mutex_lock(&d->lock);
 	assert(d->loaded);
 	if (append)

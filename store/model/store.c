@@ -400,9 +400,11 @@ void store_want_room(struct store *s)
 	engine_want_room(s->engine);
 }
 
-void store_on_wait(struct store *s, void (*about_to_wait)(void))
+void store_on_wait(struct store *s, void (*about_to_wait)(void *context),
+		   void *context)
 {
 	s->engine->about_to_wait = about_to_wait;
+	s->engine->wait_context = context;
 }
 
 int store_wait_for_room(struct store *s, uint64_t size,

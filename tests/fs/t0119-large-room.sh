@@ -133,6 +133,47 @@ stop_mount
 check "that store is sound" T check
 rm -rf "$store"
 
+# So it is beside who has stopped in the middle of a list, and after one who read
+# rows meanwhile.
+start_mount
+T createtable t families=f:maxversions=1
+check "nor beside who paused in a list, nor after who read" \
+	python3 - "$m/t" <<'PYTHON'
+import os, sys, time
+table = sys.argv[1]
+for row in range(300):
+    os.makedirs("%s/r%d/f" % (table, row))
+    with open("%s/r%d/f/a" % (table, row), "w") as f:
+        f.write("x" * 1000)
+def put():
+    with open(table + "/r/f/k", "wb", buffering=0) as f:
+        f.write(os.urandom(3000000))
+os.makedirs(table + "/r/f")
+put()
+time.sleep(1.2)
+names = os.scandir(table)
+next(names)
+for i in range(8):
+    put()
+names.close()
+rows = open(table + "/.scan/jsonl", "rb", buffering=0)
+rows.read(10)
+refused = 0
+for i in range(8):
+    try:
+        put()
+    except OSError:
+        refused += 1
+rows.close()
+# The kernel tells of it a moment later.
+time.sleep(0.5)
+for i in range(8):
+    put()
+PYTHON
+stop_mount
+check "that one, too" T check
+rm -rf "$store"
+
 # The same of small ones, which the memtable may hold many times: four megabytes
 # are there at any time.
 start_mount

@@ -203,6 +203,45 @@ int compact_pick_upper(const struct version *v, uint64_t most,
 	return 0;
 }
 
+static bool may_have_held(const struct sst_file *f, uint64_t oldest_seq)
+{
+	if (f->is_clean)
+		return false;
+	if (f->held_seq > 0)
+		return f->held_seq < oldest_seq;
+	return f->size * DEAD_SHARE <= sst_file_blob_size(f);
+}
+
+int compact_pick_held(const struct version *v, uint64_t oldest_seq,
+		      uint64_t most, struct compaction *out)
+{
+	unsigned int level;
+	size_t i;
+	int err;
+
+	for (level = 0; level < LEVEL_COUNT; level++)
+		for (i = 0; i < v->levels[level].count; i++) {
+			struct sst_file *f = v->levels[level].files[i];
+
+			*out = (struct compaction){ .level = level,
+						    .output_level = level };
+			if (!may_have_held(f, oldest_seq))
+				continue;
+			err = level > 0
+				      ? compact_add_input(out, 0, f)
+				      : compact_pick_file(v, level, i,
+							  level_below(v, level),
+							  out);
+			if (err < 0)
+				return err;
+			if (input_size(out, 0) + input_size(out, 1) <= most)
+				return 1;
+			compaction_release(out);
+		}
+	*out = (struct compaction){ 0 };
+	return 0;
+}
+
 /* What ages of the tables that a file may have something of. */
 struct ages {
 	const struct gc_rules *rules;

@@ -29,6 +29,14 @@ int compact_pick_deletions(const struct version *v, struct compaction *out);
 int compact_pick_upper(const struct version *v, uint64_t most,
 		       struct compaction *out);
 
+/* A file that may have kept what only readers saw that are gone, to be written
+ * anew in its place, or of level 0 merged with what is below; the oldest
+ * snapshot now is oldest_seq. Of one of which that is not known, if it is small
+ * beside its large values. It has most bytes at most. For use when room is
+ * wanted: it may have been in vain, and each is written so once. */
+int compact_pick_held(const struct version *v, uint64_t oldest_seq,
+		      uint64_t most, struct compaction *out);
+
 /* A file of a sorted level to be written anew in its place, because a quarter
  * of it has expired by its age since it was made. Its timestamps are taken for
  * spread evenly. */

@@ -12,6 +12,8 @@
 /* How long who writes waits for room, how often it looks, and how long after
  * the background has found all that there was. */
 #define WAIT_MS 2000
+/* And how long after a wait in vain it does not, if nothing is written. */
+#define VAIN_MS 400
 #define PAUSE_MS 10
 #define SETTLE_MS 300
 
@@ -55,6 +57,21 @@ static bool may_give_back(struct engine *e)
 	return may;
 }
 
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Whether somebody just waited in vain, and nothing was written since. */
+static bool was_in_vain(const struct engine *e)
+{
+	return atomic_load(&e->vain_seq) == atomic_load(&e->visible_seq) + 1 &&
+	       now_ms() < atomic_load(&e->vain_ms) + VAIN_MS;
+}
+
 int engine_wait_for_room(struct engine *e, uint64_t size,
 			 int (*fits)(void *context), void *context)
 {
@@ -63,12 +80,12 @@ int engine_wait_for_room(struct engine *e, uint64_t size,
 	int result = 0;
 	bool may;
 
-	if (!e->wake ||
-	    atomic_load(&e->vain_seq) == atomic_load(&e->visible_seq) + 1)
+	if (!e->wake || was_in_vain(e))
 		return 0;
 	if (e->about_to_wait)
-		e->about_to_wait();
+		e->about_to_wait(e->wait_context);
 	atomic_store(&e->history_asked, size);
+	engine_want_room(e);
 	while (result == 0 && waited < WAIT_MS && settled < SETTLE_MS) {
 		may = may_give_back(e);
 		if (may) {
@@ -81,8 +98,10 @@ int engine_wait_for_room(struct engine *e, uint64_t size,
 		settled = may ? 0 : settled + PAUSE_MS;
 		result = fits(context);
 	}
-	if (result == 0)
+	if (result == 0) {
 		atomic_store(&e->vain_seq, atomic_load(&e->visible_seq) + 1);
+		atomic_store(&e->vain_ms, now_ms());
+	}
 	return result;
 }
 

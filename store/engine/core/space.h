@@ -23,8 +23,8 @@ bool engine_space_left(const struct volume_space *space);
 /* Waits while the background looks for what is dead, and history of size bytes
  * gives way, until fits says 1 or an error, or it is 0 for two seconds, or
  * there is nothing more: what fits said last. 0 at once where there is no
- * background, and after a wait in vain, until something is written. With no
- * lock that a commit or the background takes. */
+ * background, and for some time after a wait in vain, unless something was
+ * written. With no lock that a commit or the background takes. */
 int engine_wait_for_room(struct engine *e, uint64_t size,
 			 int (*fits)(void *context), void *context);
 

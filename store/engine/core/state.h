@@ -119,6 +119,7 @@ struct engine {
 	atomic_bool room_wanted;     /* a write was refused for lack of room */
 	_Atomic uint64_t vain_seq;   /* which was to be the next one when a wait
 					for room was in vain; 0: none was */
+	_Atomic uint64_t vain_ms;    /* when that was */
 	atomic_bool dead_wanted;     /* see run/dead.h */
 	atomic_bool history_wanted;  /* history files may go, see history.h */
 	atomic_bool rules_changed;   /* since files of none were looked for */
@@ -163,7 +164,9 @@ struct engine {
 	/* Set before other threads know the engine, cleared after them. */
 	void (*wake)(void *context); /* NULL: no background */
 	void *wake_context;
-	void (*about_to_wait)(void); /* see store_on_wait; NULL: nothing */
+	/* See store_on_wait; NULL: nothing. */
+	void (*about_to_wait)(void *context);
+	void *wait_context;
 
 	struct pace pace;     /* of writers; has its own words on locks */
 	struct guards guards; /* where flushes are cut; protected by work */

@@ -52,6 +52,11 @@ struct sst_file {
 	/* As well: none of what it deletes is of an earlier GC time; 0: not
 	 * known, as after the store was opened. */
 	uint64_t delete_us;
+	/* As well: the newest snapshot, but for the visible sequence, that
+	 * there was when it was written, for which it may have kept what nobody
+	 * else sees; or it kept nothing so. 0 and false: not known. */
+	uint64_t held_seq;
+	bool is_clean;
 	/* As well: what its deletions hide of large values; bytes. */
 	uint64_t hidden_size;
 	bool hidden_known;

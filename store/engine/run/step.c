@@ -181,6 +181,24 @@ static int pick_upper(struct engine *e, struct version *v,
 	return compact_pick_upper(v, space.available_size, out);
 }
 
+/* What was kept for readers that have gone. */
+static int pick_held(struct engine *e, struct version *v,
+		     const struct compaction_options *o, struct compaction *out)
+{
+	struct volume_space space;
+	uint64_t oldest_seq;
+	int err = e->volume->ops->space(e->volume, &space);
+
+	(void)o;
+	*out = (struct compaction){ 0 };
+	if (err < 0)
+		return err;
+	pthread_mutex_lock(&e->lock);
+	oldest_seq = e->oldest ? e->oldest->seq : UINT64_MAX;
+	pthread_mutex_unlock(&e->lock);
+	return compact_pick_held(v, oldest_seq, space.available_size, out);
+}
+
 /* Gives back what is dead, if engine_tick has asked for it: as tidy. */
 static int free_dead(struct engine *e)
 {
@@ -272,6 +290,8 @@ static int free_room(struct engine *e, int failed)
 		err = run_picked(e, "room", pick_deletions);
 	if (err == 0)
 		err = run_picked(e, "room", pick_upper);
+	if (err == 0)
+		err = run_picked(e, "room", pick_held);
 	if (err == 0)
 		err = run_picked(e, "room", blob_pick_dead);
 	/* Until nothing more is found. */

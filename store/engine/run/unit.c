@@ -271,22 +271,30 @@ static void remove_outputs(struct engine *e, const struct edit *edit)
 		engine_remove(e, edit->pasts[i]->id, "sst");
 }
 
-/* Notes of the files that edit has added: they hold nothing that had expired at
- * gc_time_us, but what does not age, and delete nothing at a time before
- * delete_us. Needs work. */
-static void note_times(struct engine *e, const struct edit *edit,
-		       uint64_t gc_time_us, uint64_t delete_us)
+/* Notes of the files that edit has added by context: they hold nothing that had
+ * expired at gc_time_us, but what does not age, and delete nothing at a time
+ * before delete_us. Needs work. */
+static void note_added(struct engine *e, const struct edit *edit,
+		       const struct merge_context *context, uint64_t gc_time_us,
+		       uint64_t delete_us)
 {
 	struct version *v = engine_version(e);
+	size_t i, j, count = context->snapshot_count;
 	const struct level *level;
-	size_t i, j;
 
 	for (i = 0; i < edit->added_count; i++) {
 		level = &v->levels[edit->added[i].level];
 		for (j = 0; j < level->count; j++)
 			if (level->files[j]->id == edit->added[i].id) {
-				level->files[j]->gc_time_us = gc_time_us;
-				level->files[j]->delete_us = delete_us;
+				struct sst_file *f = level->files[j];
+
+				f->gc_time_us = gc_time_us;
+				f->delete_us = delete_us;
+				f->is_clean = count < 2;
+				f->held_seq =
+					f->is_clean
+						? 0
+						: context->snapshots[count - 2];
 			}
 	}
 	version_put(v);
@@ -386,7 +394,7 @@ static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
 		remove_outputs(e, &edit);
 		goto release;
 	}
-	note_times(e, &edit, 0, delete_us);
+	note_added(e, &edit, &context, 0, delete_us);
 	engine_end_rests(e);
 
 	/* An empty memtable has no sequence. */
@@ -480,7 +488,7 @@ static int merge_inputs(struct engine *e, struct version *v,
 		if (err < 0 && !c->trivial)
 			remove_outputs(e, edit);
 		else if (err == 0 && !c->trivial)
-			note_times(e, edit, edit->gc_time_us,
+			note_added(e, edit, context, edit->gc_time_us,
 				   compact_delete_us(c));
 	}
 	blob_mover_release(&mover);
