@@ -562,14 +562,6 @@ static size_t prepare_end(struct fs *fs, struct dir *d)
 	return 0;
 }
 
-/* Needs lock. */
-static void suspend(struct fs *fs, struct dir *d)
-{
-	if (d->listing)
-		listing_close(fs, d->listing);
-	d->listing = NULL;
-}
-
 bool dir_reply(struct fs *fs, struct dir *d, fuse_req_t req, uint64_t offset,
 	       size_t size, bool plus)
 {
@@ -597,9 +589,6 @@ bool dir_reply(struct fs *fs, struct dir *d, fuse_req_t req, uint64_t offset,
 	ended = !err && r.used == 0;
 	end_size = ended ? prepare_end(fs, d) : 0;
 	given = ended || d->is_complete;
-	/* Who comes back to it is an exception, and its snapshot takes room. */
-	if (ended)
-		suspend(fs, d);
 	pthread_mutex_unlock(&d->lock);
 	/* With the reply d may be closed by another thread. */
 	if (err)
@@ -611,6 +600,14 @@ bool dir_reply(struct fs *fs, struct dir *d, fuse_req_t req, uint64_t offset,
 	if (r.data != room)
 		free(r.data);
 	return given;
+}
+
+/* Needs lock. */
+static void suspend(struct fs *fs, struct dir *d)
+{
+	if (d->listing)
+		listing_close(fs, d->listing);
+	d->listing = NULL;
 }
 
 void dir_suspend(struct fs *fs, struct dir *d)
