@@ -44,6 +44,10 @@ struct regex_watch {
  * match would end. w may be NULL. */
 int regex_watched(struct regex_watch *w, uint64_t work);
 
+/* Asks stop at once, and not pause: 0 or -EINTR. For work that cannot be left
+ * and gone on with. */
+int regex_stopped(const struct regex_watch *w);
+
 /* -ERR_bad_argument says what is wrong with the pattern. */
 int regex_new(struct bytes pattern, struct regex **out);
 void regex_free(struct regex *r);

@@ -1,7 +1,7 @@
 #ifndef STORE_UPDATE_H
 #define STORE_UPDATE_H
 
-#include "store/filter.h"
+#include "store/regex.h"
 #include "store/write.h"
 
 /*
@@ -9,6 +9,7 @@
  * no other commit under way, so that what it has read still holds when it is
  * written; keep it short, as all writers wait for it.
  */
+struct scan_range;
 struct snapshot;
 
 /*
@@ -63,9 +64,38 @@ int write_add_newest(struct write *w, struct bytes family,
 		     struct bytes qualifier, const int64_t *numbers,
 		     size_t count, uint64_t *timestamp_us);
 
+/*
+ * Watches over the conditions of an update, which other commits wait for: asks
+ * whether anybody waits for the update, and ends a condition that takes long.
+ * Used by the thread that began it, which has one at a time:
+ *
+ *   condition_begin
+ *   scans of ranges that were given to condition_watch
+ *   condition_end of what these came to
+ */
+struct condition_watch {
+	struct regex_watch regex;
+	bool (*stop)(void *context);
+	void *context;
+	uint64_t begun_ns; /* of the thread's processor time */
+	bool late;
+};
+/* The processor time of all conditions of an update. */
+#define CONDITION_LIMIT_NS UINT64_C(1000000000)
+
+/* stop may be NULL: nobody is asked. Else it is asked about every millisecond,
+ * and once it is true, scans end with -EINTR. */
+void condition_begin(struct condition_watch *w, bool (*stop)(void *context),
+		     void *context);
+void condition_watch(struct condition_watch *w, struct scan_range *range);
+/* Returns result, or of a scan that ended because it took longer than
+ * CONDITION_LIMIT_NS -ERR_bad_argument. */
+int condition_end(struct condition_watch *w, int result);
+
 /* Bigtable's CheckAndMutateRow: what to ask of a row, and what to do then. As
- * every other commit waits, the filter's regular expressions may take 100 ms of
- * processor time in all; else -ERR_bad_argument. */
+ * every other commit waits, asking may take CONDITION_LIMIT_NS of processor
+ * time, of which the filter's regular expressions REGEX_LOCKED_NS; else
+ * -ERR_bad_argument. */
 struct row_check {
 	struct bytes table, row;
 	struct filter *filter; /* sees all versions; NULL passes all */
@@ -73,7 +103,10 @@ struct row_check {
 	 * and changes nothing. */
 	int (*if_true)(void *context, struct write *w);
 	int (*if_false)(void *context, struct write *w);
-	void *context;
+	/* If not NULL, asked before the filter, within it about every
+	 * millisecond, and after it; once it is true: -EINTR. */
+	bool (*stop)(void *context);
+	void *context; /* of all three */
 };
 
 /* If the filter lets any cell of the row pass, w is filled by if_true, else by

@@ -28,6 +28,9 @@ static inline uint64_t clock_now(const struct clock *c)
 #define CLOCK_TEXT_SIZE 48
 void clock_print(uint64_t us, char *text, size_t size);
 
+/* Nanoseconds that the calling thread has had of a processor. */
+uint64_t clock_processor_ns(void);
+
 /* As clock_now, but of the machine's clock it is the time of its last tick, up
  * to some milliseconds ago, which costs a fifth of the time. */
 uint64_t clock_coarse(const struct clock *c);

@@ -1,10 +1,15 @@
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 
 #include "store/base/coding.h"
 #include "store/engine/run/step.h"
 #include "store/model/model.h"
+#include "store/regex.h"
 #include "store/store.h"
+#include "store/text/filter/filter_text.h"
+#include "store/text/json/json_mutation.h"
 #include "tests/sim/volume_mem.h"
 #include "tests/unit/mem_store.h"
 #include "tests/unit/suite.h"
@@ -369,6 +374,138 @@ START_TEST(refused_outside)
 }
 END_TEST
 
+static unsigned int stops, stops_at_most;
+
+static bool stop(void *context)
+{
+	ck_assert_ptr_eq(context, &stops);
+	return ++stops > stops_at_most;
+}
+
+static int set_it(void *context, struct write *w)
+{
+	ck_assert_ptr_eq(context, &stops);
+	return write_set(w, str("f"), str("set"), 1, str("v"));
+}
+
+/* Many columns in the row. */
+static void fill_row(size_t count)
+{
+	struct write *w;
+	char name[32];
+	size_t i;
+
+	ck_assert_int_eq(write_new(s, &w), 0);
+	ck_assert_int_eq(write_row(w, str("t"), str("r")), 0);
+	for (i = 0; i < count; i++) {
+		snprintf(name, sizeof(name), "q%06zu", i);
+		ck_assert_int_eq(write_set(w, str("f"), str(name), 1, str("v")),
+				 0);
+	}
+	ck_assert_int_eq(store_commit(s, w, false), 0);
+	write_free(w);
+}
+
+/* Thousand copies of a cell, each through so many parts that let it pass, and
+ * the last that does not. */
+static const char *copies(size_t parts)
+{
+	static struct buf text;
+	size_t i;
+
+	buf_reset(&text);
+	for (i = 0; i < 70; i++)
+		buf_printf(&text, "%s%s",
+			   i == 0    ? "chain(interleave("
+			   : i == 20 ? "), interleave("
+				     : ", ",
+			   "pass_all");
+	buf_printf(&text, ")");
+	for (i = 0; i < parts; i++)
+		buf_printf(&text, ", value_range(>= 'a')");
+	buf_printf(&text, ", value_range(>= 'z'))");
+	ck_assert_int_eq(buf_terminate(&text), 0);
+	return (const char *)text.data;
+}
+
+/* What a check with that filter comes to; at_most: how often stop says no. */
+static int check(const char *filter, unsigned int at_most, bool *matched)
+{
+	struct row_check c = { .table = str("t"),
+			       .row = str("r"),
+			       .if_true = set_it,
+			       .if_false = set_it,
+			       .stop = stop,
+			       .context = &stops };
+	int err;
+
+	ck_assert_int_eq(filter_parse(str(filter), &c.filter), 0);
+	stops = 0;
+	stops_at_most = at_most;
+	err = store_check_and_mutate(s, &c, false, matched);
+	filter_free(c.filter);
+	return err;
+}
+
+/* A condition ends when nobody waits for it any more, be it about many cells or
+ * about many copies of one, and whether it looks at them or steps over them. */
+START_TEST(a_condition_can_be_stopped)
+{
+	bool matched;
+
+	fill_row(1);
+	ck_assert_int_eq(check("value_range(>= 'a')", 0, &matched), -EINTR);
+	ck_assert_int_eq(check(copies(900), 4, &matched), -EINTR);
+	ck_assert_uint_eq(stops, 5);
+	fill_row(20000);
+	ck_assert_int_eq(check("value_range(>= 'z')", 8, &matched), -EINTR);
+	ck_assert_int_eq(check("value_regex('a+z')", 8, &matched), -EINTR);
+	ck_assert_int_eq(check("chain(value_range(>= 'z'), "
+			       "interleave(pass_all, strip_value))",
+			       8, &matched),
+			 -EINTR);
+	ck_assert_int_eq(check("condition(value_range(>= 'z'), pass_all, "
+			       "block_all)",
+			       8, &matched),
+			 -EINTR);
+	ck_assert_int_eq(check("timestamp_range(5)", 8, &matched), -EINTR);
+	expect("f", "set", NULL);
+}
+END_TEST
+
+/* One that many writers would wait for is refused, also one of JSON; a plain
+ * one of a long row is none. */
+START_TEST(a_condition_has_a_second)
+{
+	static const char *const plain[] = {
+		"value_range(>= 'z')",
+		"column_range('f', >= 'z')",
+		"cells_per_row_offset(100000)",
+	};
+	struct buf line = BUF_INIT;
+	bool matched = true;
+	size_t i;
+
+	fill_row(20000);
+	ck_assert_int_eq(check(copies(300), UINT_MAX, &matched),
+			 -ERR_bad_argument);
+	ck_assert_ptr_nonnull(strstr(err_detail(), "condition takes longer"));
+	buf_printf(&line, "{\"if\": {\"filter\": \"%s\"}, \"delete\": true}",
+		   copies(300));
+	ck_assert_int_eq(mutation_run_json(s, str("t"), str("r"),
+					   buf_bytes(&line), false, NULL),
+			 -ERR_bad_argument);
+	ck_assert_ptr_nonnull(strstr(err_detail(), "condition takes longer"));
+	buf_release(&line);
+	expect("f", "set", NULL);
+	for (i = 0; i < 3; i++) {
+		ck_assert_int_eq(check(plain[i], UINT_MAX, &matched), 0);
+		ck_assert(!matched);
+	}
+	expect("f", "set", "v");
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = { sees_what_it_wrote,
@@ -379,7 +516,9 @@ int main(void)
 				 many_increments,
 				 large_values_are_borrowed,
 				 threads_lose_nothing,
-				 refused_outside };
+				 refused_outside,
+				 a_condition_can_be_stopped,
+				 a_condition_has_a_second };
 
-	return run_suite("update", setup, teardown, tests, 9);
+	return run_suite("update", setup, teardown, tests, 11);
 }

@@ -16,6 +16,8 @@ START_TEST(durations_are_checked)
 		{ 5, -1, CALL_INVALID_ARGUMENT },
 		{ -1, 5, CALL_INVALID_ARGUMENT },
 		{ INT64_MAX, 0, CALL_INVALID_ARGUMENT },
+		{ 315576000000, 999999999, CALL_OK },
+		{ 315576000001, 0, CALL_INVALID_ARGUMENT },
 	};
 	struct proto_duration age = { .seconds = 0 };
 	struct proto_gc_rule rule = { .rule_case = nr_gc_rule_max_age,
@@ -36,6 +38,23 @@ START_TEST(durations_are_checked)
 			RUN("ModifyColumnFamilies", modify_families, &modify),
 			ages[i].status);
 	}
+}
+END_TEST
+
+/* The age of a policy that a mount set may be more than a duration says. */
+START_TEST(a_longer_age_is_told_as_the_longest)
+{
+	struct gc_policy *old = gc_policy_leaf(GC_MAX_AGE, INT64_MAX);
+	struct proto_get_table get = { .name = TABLE_NAME };
+	const struct proto_duration *age;
+
+	ck_assert_int_eq(store_set_gc(service.store, str("t"), str("f"), old),
+			 0);
+	gc_policy_free(old);
+	ck_assert_int_eq(RUN("GetTable", get_table, &get), CALL_OK);
+	age = ANSWER(table)->column_families.at->value->gc_rule->max_age;
+	ck_assert_int_eq(age->seconds, 315576000000);
+	ck_assert_int_eq(age->nanos, 0);
 }
 END_TEST
 
@@ -103,6 +122,7 @@ END_TEST
 int main(void)
 {
 	const TTest *tests[] = { durations_are_checked,
+				 a_longer_age_is_told_as_the_longest,
 				 too_many_rules_are_counted,
 				 page_tokens_are_checked };
 

@@ -380,6 +380,36 @@ START_TEST(the_branch_that_is_not_taken_is_checked)
 }
 END_TEST
 
+/* Whoever is gone changes nothing by a condition that holds, or does not. */
+START_TEST(a_condition_of_nobody)
+{
+	struct proto_set_cell set = { str("f"), str("q"), 1000, str("v"), 0 };
+	struct proto_mutation mutation = set_of(&set);
+	struct proto_check_and_mutate_row q = {
+		.table_name = TABLE_NAME,
+		.row_key = str("r"),
+		.true_mutations = { &mutation, 1 },
+		.false_mutations = { &mutation, 1 },
+	};
+	struct buf request = BUF_INIT;
+
+	ck_assert_int_eq(
+		proto_encode(&proto_check_and_mutate_row_type, &q, &request),
+		0);
+	fake_release(&last);
+	last = (struct call){ .route = fake_route("CheckAndMutateRow"),
+			      .request = buf_bytes(&request),
+			      .cancelled = true };
+	fake_run(&last, &service);
+	ck_assert_int_eq(last.status, CALL_CANCELLED);
+	ck_assert_str_eq(dump(), "");
+	buf_release(&request);
+	ck_assert_int_eq(RUN("CheckAndMutateRow", check_and_mutate_row, &q),
+			 CALL_OK);
+	ck_assert_str_eq(dump(), "r:f:q:v@1000;");
+}
+END_TEST
+
 /* The rules of one column make one value, for which the call asks before there
  * is one; who is not waited for writes nothing; and there are not too many. */
 START_TEST(a_modification_has_one_value)
@@ -571,6 +601,7 @@ int main(void)
 				 checks_and_modifies,
 				 the_branch_that_is_not_taken_is_checked,
 				 an_unknown_condition_writes_nothing,
+				 a_condition_of_nobody,
 				 a_modification_has_one_value,
 				 tables_are_made_and_changed,
 				 what_is_not_known_is_told,

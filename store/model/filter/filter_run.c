@@ -11,10 +11,12 @@ static_assert(CURSOR_ROW < CURSOR_FAMILY && CURSOR_FAMILY < CURSOR_COLUMN &&
 	      "steps go from wide to narrow");
 
 /* What things cost, as regex_watched counts: as many cells as a cursor passes
- * before it looks; a part's work with a cell; a byte of a large value. */
+ * before it looks; a part's work with a cell; a byte of a large value, or
+ * of one whose bits are looked at; some bytes that are compared. */
 #define CELL_WORK (REGEX_WATCH_WORK / CURSOR_STOP_CELLS)
 #define STEP_WORK 64
 #define BYTE_WORK 4
+#define COMPARE_WORK(size) ((size) / 4)
 
 /*
  * The tree is walked once, before the first row, to tell each part where the
@@ -281,6 +283,15 @@ static bool has_bits(struct bytes value, struct bytes mask)
 	return true;
 }
 
+/* in_range, as work: at most all bytes of one with those of each bound. */
+static uint64_t range_work(const struct filter_range *range, struct bytes b)
+{
+	size_t start = range->start.size, end = range->end.size;
+
+	return COMPARE_WORK(start < b.size ? start : b.size) +
+	       COMPARE_WORK(end < b.size ? end : b.size);
+}
+
 /* Whether a part that is not composed of others passes the cell, which it may
  * change: 1, 0 or an error. Only values that are looked at are loaded, once for
  * all copies of a cell: load keeps them. */
@@ -314,11 +325,16 @@ static int passes(struct filter_run *r, struct filter *f, struct filter_cell *c)
 	case FILTER_VALUE:
 		return match_value(r, f, cell->value);
 	case FILTER_COLUMNS:
+		r->work += range_work(&f->range, cell->qualifier);
 		return bytes_equal(cell->family, buf_bytes(&f->name)) &&
 		       in_range(&f->range, cell->qualifier);
 	case FILTER_VALUES:
+		r->work += range_work(&f->range, cell->value);
 		return in_range(&f->range, cell->value);
 	case FILTER_BITMASK:
+		r->work += f->name.size == cell->value.size
+				   ? f->name.size * BYTE_WORK
+				   : 0;
 		return has_bits(cell->value, buf_bytes(&f->name));
 	case FILTER_TIMESTAMPS:
 		return cell->timestamp_us >= f->from_us &&
@@ -347,6 +363,17 @@ static struct filter *branch(const struct filter_run *r, const struct filter *f)
 	return f->matched ? f->parts[1] : f->parts[2];
 }
 
+/* Counts a step with a cell, of which there may be millions: now and then
+ * whether to stop is asked in the middle, where it cannot pause. */
+static int count_step(struct filter_run *r)
+{
+	r->work += STEP_WORK;
+	if (r->work < r->look_at)
+		return 0;
+	r->look_at = r->work + REGEX_WATCH_WORK;
+	return regex_stopped(r->watch);
+}
+
 /* One cell from part f on to the end of its way. An interleave sends copies, by
  * value, so that one branch's changes are not seen by the others; all else goes
  * on in the loop. What passes the end of a predicate decides and goes no
@@ -359,7 +386,9 @@ static int send(struct filter_run *r, struct filter *f, struct filter_cell c)
 	for (;;) {
 		struct filter *next = f->next;
 
-		r->work += STEP_WORK;
+		err = count_step(r);
+		if (err < 0)
+			return err;
 		switch (f->kind) {
 		case FILTER_SINK:
 			return output(r, &c);
@@ -428,6 +457,7 @@ int filter_run_cell(struct filter_run *r, const struct cell *cell)
 	if (err < 0)
 		return err;
 	r->work = CELL_WORK;
+	r->look_at = REGEX_WATCH_WORK;
 	r->showing++;
 	if (!r->paused)
 		err = begin_cell(r, cell);

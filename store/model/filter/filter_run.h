@@ -129,7 +129,8 @@ struct filter_run {
 	int (*load)(void *context, struct cell *cell);
 	void *load_context;
 	struct regex_watch *watch; /* over all that is done; NULL: none */
-	uint64_t work;             /* it was not told of yet */
+	uint64_t work;             /* it was not told of yet, of this cell */
+	uint64_t look_at;          /* with how much it is asked to stop */
 };
 
 /* Links the tree and begins; load and its context are the caller's to set. root

@@ -2,8 +2,8 @@
 #include <assert.h>
 #include <pcre2.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "store/base/clock.h"
 #include "store/base/err.h"
 #include "store/model/filter/regex_rewrite.h"
 #include "store/regex.h"
@@ -139,12 +139,9 @@ void regex_free(struct regex *r)
 	free(r);
 }
 
-static uint64_t processor_ns(void)
+int regex_stopped(const struct regex_watch *w)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	return w && w->stop && w->stop() ? -EINTR : 0;
 }
 
 int regex_watched(struct regex_watch *w, uint64_t work)
@@ -155,7 +152,7 @@ int regex_watched(struct regex_watch *w, uint64_t work)
 	if (w->work < REGEX_WATCH_WORK)
 		return 0;
 	w->work = 0;
-	if (w->stop && w->stop())
+	if (regex_stopped(w) < 0)
 		return -EINTR;
 	return w->pause && w->pause() ? -EAGAIN : 0;
 }
@@ -166,9 +163,9 @@ static int watched(struct regex_watch *w, uint64_t work)
 	bool limited = w && w->limit_ns > 0;
 
 	if (limited && w->begun_ns == 0)
-		w->begun_ns = processor_ns();
+		w->begun_ns = clock_processor_ns();
 	if (limited && w->work + work >= REGEX_WATCH_WORK &&
-	    processor_ns() - w->begun_ns > w->limit_ns)
+	    clock_processor_ns() - w->begun_ns > w->limit_ns)
 		return fail(ERR_bad_argument,
 			    "regexps take longer to match than the %u ms in "
 			    "which others may wait for this: ask about less or "

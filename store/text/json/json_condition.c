@@ -159,15 +159,14 @@ static int select_columns(const struct condition *c, struct select *select)
 /* Whether the condition holds: 1, 0 or an error. A test of values is of the
  * newest version, unless any will do. Takes c->test. */
 static int evaluate(struct store *s, struct condition *c, struct bytes table,
-		    struct bytes row, struct regex_watch *watch)
+		    struct bytes row, struct condition_watch *watch)
 {
-	const struct scan_range how = { .table = table,
-					.watch = watch,
-					.rows_only = true };
+	struct scan_range how = { .table = table, .rows_only = true };
 	struct select select = SELECT_INIT;
 	struct filter *f;
 	int err = c->has_family ? check_family(s, table, c->family) : 0;
 
+	condition_watch(watch, &how);
 	if (!err)
 		err = select_add_row(&select, row);
 	if (!err)
@@ -189,7 +188,7 @@ static int evaluate(struct store *s, struct condition *c, struct bytes table,
 /* One condition from its node to its answer. */
 static int holds(struct store *s, struct mutation *m, const struct json_node *n,
 		 struct bytes table, struct bytes row,
-		 struct regex_watch *watch)
+		 struct condition_watch *watch)
 {
 	struct condition c = { .memory = BUF_INIT };
 	int err = take_condition(&c, m, n);
@@ -206,14 +205,16 @@ int json_condition(struct store *s, struct mutation *m,
 		   const struct json_node *n, struct bytes table,
 		   struct bytes row)
 {
-	struct regex_watch watch = { .limit_ns = REGEX_LOCKED_NS };
+	struct condition_watch watch;
 	int err = 1;
 
+	condition_begin(&watch, NULL, NULL);
 	if (n->type != JSON_ARRAY)
-		return holds(s, m, n, table, row, &watch);
+		return condition_end(&watch,
+				     holds(s, m, n, table, row, &watch));
 	n = json_first(m->json, n);
 	/* An empty list holds. */
 	for (; err == 1 && n; n = json_next(m->json, n))
 		err = holds(s, m, n, table, row, &watch);
-	return err;
+	return condition_end(&watch, err);
 }

@@ -8,8 +8,9 @@
  * one condition, or a list of which all must hold. It sees what is committed,
  * and not what m has added to its write; so it is to be asked inside an update,
  * before anything is added. Uses m->key. Errors: -ERR_bad_line,
- * -ERR_bad_argument of a regex or filter or because regexes took longer than
- * REGEX_LOCKED_NS in all, -ERR_no_table, -ERR_no_family, or those of reading.
+ * -ERR_bad_argument of a regex or filter or because all conditions together
+ * took longer than those of a row_check may, -ERR_no_table, -ERR_no_family, or
+ * those of reading.
  */
 int json_condition(struct store *s, struct mutation *m,
 		   const struct json_node *n, struct bytes table,

@@ -4,6 +4,8 @@
 #define US_PER_S 1000000
 /* Of a duration, beside whole seconds. */
 #define NANOS_MAX 999999999
+/* Of a duration, which has 10,000 years. */
+#define SECONDS_MAX INT64_C(315576000000)
 
 /* Both kinds of several rules: fields and meaning are the same. */
 static int make_pairs(enum gc_type type, const struct proto_gc_rule *rules,
@@ -13,8 +15,11 @@ static int make_age(const struct proto_duration *age, struct gc_policy **out)
 {
 	uint64_t us;
 
-	if (age->seconds < 0 || age->seconds > INT64_MAX / US_PER_S - 1)
-		return fail(ERR_bad_gc_policy, "max_age is out of range");
+	if (age->seconds < 0 || age->seconds > SECONDS_MAX)
+		return fail(ERR_bad_gc_policy,
+			    "the seconds of max_age are %lld, not from 0 to "
+			    "%lld",
+			    (long long)age->seconds, (long long)SECONDS_MAX);
 	if (age->nanos < 0 || age->nanos > NANOS_MAX)
 		return fail(ERR_bad_gc_policy,
 			    "the nanos of max_age are %d, not from 0 to %d",
@@ -185,7 +190,11 @@ int wire_gc_answer(const struct gc_policy *p, struct proto_arena *arena,
 	}
 	rule->rule_case = nr_gc_rule_max_age;
 	rule->max_age = age = proto_alloc(arena, sizeof(*age), &err);
-	if (age) {
+	if (!age)
+		return err;
+	age->seconds = SECONDS_MAX;
+	/* One that no duration says is of a mount or command. */
+	if (p->limit / US_PER_S <= (uint64_t)SECONDS_MAX) {
 		age->seconds = (int64_t)(p->limit / US_PER_S);
 		age->nanos = (int32_t)(p->limit % US_PER_S) * 1000;
 	}

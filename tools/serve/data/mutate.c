@@ -103,6 +103,33 @@ static bool wrote(const struct proto_check_and_mutate_row *q,
 					 : q->false_mutations.count > 0;
 }
 
+/* The context of a check. */
+struct checking {
+	const struct call *call;
+	struct proto_check_and_mutate_row *q;
+};
+
+static int if_true(void *context, struct write *w)
+{
+	const struct checking *c = context;
+
+	return wire_if_true(c->q, w);
+}
+
+static int if_false(void *context, struct write *w)
+{
+	const struct checking *c = context;
+
+	return wire_if_false(c->q, w);
+}
+
+static bool check_is_over(void *context)
+{
+	const struct checking *c = context;
+
+	return call_cancelled(c->call);
+}
+
 enum call_result check_and_mutate_row(struct call *c, void *context)
 {
 	const struct service *s = context;
@@ -110,15 +137,17 @@ enum call_result check_and_mutate_row(struct call *c, void *context)
 	struct proto_check_and_mutate_row *q =
 		method_request(c, &proto_check_and_mutate_row_type, &arena);
 	struct proto_check_and_mutate_row_answer answer = { false };
-	struct row_check check = { .context = q };
+	struct checking checking = { .call = c, .q = q };
+	struct row_check check = { .stop = check_is_over,
+				   .context = &checking };
 	enum call_result result = CALL_DONE;
 	int err = 0;
 
 	if (!q)
 		goto release;
 	check.row = q->row_key;
-	check.if_true = q->true_mutations.count > 0 ? wire_if_true : NULL;
-	check.if_false = q->false_mutations.count > 0 ? wire_if_false : NULL;
+	check.if_true = q->true_mutations.count > 0 ? if_true : NULL;
+	check.if_false = q->false_mutations.count > 0 ? if_false : NULL;
 	err = table_of(s, &arena, q->table_name, q->authorized_view_name,
 		       &check.table);
 	if (!err)
