@@ -52,4 +52,14 @@ void clock_print(uint64_t us, char *text, size_t size)
 		 (unsigned int)(us % 1000000));
 }
 
+static uint64_t steady_now(void *context)
+{
+	struct timespec t;
+
+	(void)context;
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
 const struct clock clock_real = { real_now, NULL };
+const struct clock clock_steady = { steady_now, NULL };

@@ -16,6 +16,9 @@ struct clock {
 /* The machine's real time. */
 extern const struct clock clock_real;
 
+/* The time since the machine was started, asleep or not: nobody sets it. */
+extern const struct clock clock_steady;
+
 /* Microseconds since 1970. It may go back, as the machine's clock does when it
  * is set: who needs order goes by sequences. */
 static inline uint64_t clock_now(const struct clock *c)

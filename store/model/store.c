@@ -118,6 +118,8 @@ static int open_engine(struct store *s, const struct store_options *o)
 	assert(options.blob_threshold > 0);
 	s->large_size = options.blob_threshold;
 	options.clock = &s->clock;
+	if (s->clock.now != clock_real.now)
+		options.steady = NULL;
 	options.holder = o->holder;
 	options.create = o->create;
 	options.fresh = o->fresh;

@@ -3,6 +3,7 @@
 #include "store/base/err.h"
 #include "store/engine/files/edit.h"
 #include "store/engine/files/manifest_name.h"
+#include "store/engine/read/snapshot.h"
 #include "store/engine/run/dead.h"
 #include "store/repair.h"
 #include "tests/unit/history_store.h"
@@ -292,6 +293,134 @@ START_TEST(a_gap_after_a_kill_is_told)
 }
 END_TEST
 
+static uint64_t steady_us;
+
+static uint64_t steady(void *context)
+{
+	(void)context;
+	return steady_us;
+}
+
+/* A second goes by on both clocks, and its moment is noted: its time by that
+ * which can be set. */
+static uint64_t true_tick(void)
+{
+	steady_us += SECOND;
+	return tick();
+}
+
+/* A store with something in it and its clock, which is right: that time. */
+static uint64_t begin_by_true_clock(void)
+{
+	static const struct clock clock = { steady, NULL };
+
+	steady_us = SECOND;
+	store_engine(store)->options.steady = &clock;
+	true_tick();
+	put("a", "g", 1000, "1");
+	return true_tick();
+}
+
+/* A clock that was ahead for some seconds: what was there until it was right
+ * again and had caught up is not known, nor told as if it was. */
+START_TEST(a_clock_that_was_ahead_makes_a_gap)
+{
+	uint64_t good = begin_by_true_clock(), ahead, caught;
+	int i;
+
+	now_us += 86400 * SECOND;
+	put("b", "g", 1000, "1");
+	ahead = true_tick();
+	ck_assert_int_eq(seen(good), 1);
+	ck_assert_int_eq(seen(good + 3 * SECOND), -ERR_no_moment);
+	ck_assert_ptr_nonnull(strstr(err_detail(), "or the clock was set"));
+	ck_assert_int_eq(seen(ahead), 2);
+	now_us -= 86400 * SECOND;
+	for (i = 0; i < 20; i++) {
+		put("c", "g", 1000, "1");
+		true_tick();
+	}
+	ck_assert_int_eq(seen(now_us), -ERR_no_moment);
+	ck_assert_int_eq(seen(ahead), 2);
+	ck_assert_int_eq(seen(ahead + 1), -ERR_no_moment);
+	now_us += 86400 * SECOND;
+	steady_us += 86400 * SECOND;
+	caught = true_tick();
+	ck_assert_int_eq(seen(caught - 1), -ERR_no_moment);
+	ck_assert_int_eq(seen(caught), 3);
+	put("d", "g", 1000, "1");
+	true_tick();
+	ck_assert_int_eq(seen(now_us - 1), 3);
+}
+END_TEST
+
+/* Nothing was written while it was ahead, but then. */
+START_TEST(a_clock_that_was_ahead_of_nothing)
+{
+	uint64_t good = begin_by_true_clock(), late;
+
+	now_us += 86400 * SECOND;
+	true_tick();
+	ck_assert_int_eq(seen(good + SECOND), 1);
+	now_us -= 86400 * SECOND;
+	true_tick();
+	late = true_tick();
+	ck_assert_int_eq(seen(late), 1);
+	put("b", "g", 1000, "1");
+	true_tick();
+	ck_assert_int_eq(seen(late), -ERR_no_moment);
+	ck_assert_int_eq(seen(good), 1);
+}
+END_TEST
+
+/* Nor do edits say that nothing came in a time that did not go by. */
+START_TEST(a_clock_that_was_ahead_says_nothing)
+{
+	uint64_t good = begin_by_true_clock();
+	struct store *s;
+
+	settle();
+	now_us += 86400 * SECOND;
+	true_tick();
+	ck_assert_int_eq(engine_apply(store_engine(store), &(struct edit){ 0 }),
+			 0);
+	write_put("b", "g", 1000, "1", true);
+	s = killed(false);
+	ck_assert_int_eq(seen_of(s, good), 1);
+	ck_assert_int_eq(seen_of(s, good + 60 * SECOND), -ERR_no_moment);
+	ck_assert_int_eq(store_close(s), 0);
+}
+END_TEST
+
+/* By less than some seconds it may be set, and be wrong by a thousandth; and
+ * what GC time is held for is in no way strange. */
+START_TEST(a_clock_that_is_a_little_wrong)
+{
+	uint64_t good = begin_by_true_clock();
+
+	now_us += 4 * SECOND;
+	put("b", "g", 1000, "1");
+	true_tick();
+	ck_assert_int_eq(seen(good + SECOND), 1);
+	now_us += 40060 * SECOND;
+	steady_us += 40030 * SECOND;
+	good = now_us;
+	put("c", "g", 1000, "1");
+	true_tick();
+	ck_assert_int_eq(seen(good), 2);
+	engine_hold_gc_time(store_engine(store), GC_HELD_BY_LOOK, true);
+	true_tick();
+	now_us += 30 * SECOND;
+	steady_us += 30 * SECOND;
+	true_tick();
+	engine_hold_gc_time(store_engine(store), GC_HELD_BY_LOOK, false);
+	good = now_us;
+	put("d", "g", 1000, "1");
+	true_tick();
+	ck_assert_int_eq(seen(good), 3);
+}
+END_TEST
+
 /* What was closed is known up to then, and up to the next opening, though that
  * one is killed; also when edits are begun anew. */
 START_TEST(a_gap_begins_when_what_was_there_is_known)
@@ -495,6 +624,10 @@ int main(void)
 		history_goes_for_the_quota,
 		what_expires_after_the_last_moment,
 		a_gap_after_a_kill_is_told,
+		a_clock_that_was_ahead_makes_a_gap,
+		a_clock_that_was_ahead_of_nothing,
+		a_clock_that_was_ahead_says_nothing,
+		a_clock_that_is_a_little_wrong,
 		a_gap_begins_when_what_was_there_is_known,
 		repair_tells_of_ssts_that_were_dropped,
 		no_gap_after_a_close,
@@ -502,5 +635,5 @@ int main(void)
 		a_merge_that_fails_leaves_nothing,
 	};
 
-	return run_suite("history_kept", set_up, tear_down, tests, 12);
+	return run_suite("history_kept", set_up, tear_down, tests, 16);
 }

@@ -42,6 +42,8 @@ struct engine_options {
 	unsigned int rows;           /* for tests: enum row_directory_rule */
 	unsigned int gap_steps;      /* for tests: see gaps.h */
 	const struct clock *clock;   /* outlives the engine */
+	const struct clock *steady;  /* goes on as the time does and is never
+					set; NULL: clock jumps as it likes */
 	enum event_level events;     /* at first; EVENTS_MAIN */
 	int events_fd;               /* as in store.h */
 	bool beside;                 /* a bulk load may use a thread */

@@ -1,6 +1,5 @@
 #include <assert.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "store/base/err.h"
 #include "store/engine/core/event_log.h"
@@ -16,20 +15,22 @@
  * their large values have is in no tree yet. */
 #define CAP_MIN (UINT64_C(256) << 20)
 
-/* The time since the machine was started: nobody sets it. */
-static uint64_t real_us(void)
-{
-	struct timespec now;
+/* GC time may go on by so much more than the time does, and by a thousandth of
+ * it, as a clock does that is being corrected; or stand for so long. */
+#define SLACK_US UINT64_C(5000000)
+#define SLACK_SHARE 1000
 
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+/* 0 of a clock that has no such time beside it. */
+static uint64_t steady_us(const struct engine *e)
+{
+	return e->options.steady ? clock_now(e->options.steady) : 0;
 }
 
 int history_begin(struct engine *e)
 {
 	const struct manifest *m = e->manifest;
 
-	e->noted_us = real_us();
+	e->noted_us = steady_us(e);
 	if (m->moment_count > 0)
 		e->told_us = m->moments[m->moment_count - 1].time_us;
 	/* What came after the last flush may have been read at a later one. */
@@ -83,6 +84,41 @@ static uint64_t tree_size(const struct version *v)
 	return size;
 }
 
+/* Whether GC time has gone on further since it was seen than the time has. */
+static bool has_jumped(const struct clock_seen *seen, uint64_t time_us,
+		       uint64_t steady)
+{
+	uint64_t passed = steady - seen->steady_us;
+
+	return seen->steady_us > 0 &&
+	       time_us - seen->time_us >
+		       passed + passed / SLACK_SHARE + SLACK_US;
+}
+
+/* Nobody knows when what came after the last moment was written, if the clock
+ * was set forward since, or back, so that GC time stands and nothing is noted
+ * until it has caught up: that is a gap. Needs lock. */
+static void look_at_clock(struct engine *e, const struct moment *last,
+			  const struct moment *now)
+{
+	struct clock_seen *seen = &e->seen;
+	uint64_t steady = steady_us(e);
+
+	/* When it is let go on, it goes on by all that has passed. */
+	if (steady == 0 || e->gc_time_held > 0)
+		return;
+	if (has_jumped(seen, now->time_us, steady))
+		e->moment_flags |= MOMENT_AFTER_GAP;
+	seen->time_us = now->time_us;
+	seen->steady_us = steady;
+	if (!last || now->seq == last->seq || now->time_us > last->time_us)
+		seen->stuck_us = 0;
+	else if (seen->stuck_us == 0)
+		seen->stuck_us = steady;
+	else if (steady - seen->stuck_us > SLACK_US)
+		e->moment_flags |= MOMENT_AFTER_GAP;
+}
+
 /* The list after that of now, when the tree has so many bytes. Needs lock. */
 static int next_moments(struct engine *e, uint64_t size, struct moments **out)
 {
@@ -90,7 +126,7 @@ static int next_moments(struct engine *e, uint64_t size, struct moments **out)
 	const struct moment *last =
 		m->count > 0 ? &m->items[m->count - 1] : NULL;
 	struct moment now = { engine_gc_time(e), atomic_load(&e->visible_seq),
-			      size, e->moment_flags, 0 };
+			      size, 0, 0 };
 	bool fresh =
 		!last || (now.seq > last->seq && now.time_us > last->time_us);
 	uint64_t *held;
@@ -99,13 +135,15 @@ static int next_moments(struct engine *e, uint64_t size, struct moments **out)
 
 	if (err < 0)
 		return err;
+	look_at_clock(e, last, &now);
+	now.flags = last ? e->moment_flags : 0;
 	err = moments_next(m, fresh ? &now : NULL, now.time_us,
-			   real_us() - e->noted_us, atomic_load(&e->history_us),
-			   held, count, out);
+			   steady_us(e) - e->noted_us,
+			   atomic_load(&e->history_us), held, count, out);
 	free(held);
 	if (err == 0 && fresh) {
 		e->moment_flags = 0;
-		e->noted_us = real_us();
+		e->noted_us = steady_us(e);
 	}
 	return err;
 }

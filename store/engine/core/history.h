@@ -16,6 +16,12 @@
  * nobody knows when, so in the time from that moment to the first one after it
  * there is none to be read at (MOMENT_AFTER_GAP), but as long as an edit said
  * that nothing had come: those of closing and opening do.
+ *
+ * A clock that is set makes a gap, too. Set forward, GC time goes on further
+ * than the time does, and of what is before and after one is not true. Set
+ * back, GC time stands, and nothing can be noted until it goes on. Both are
+ * seen by a clock that nobody sets, to some seconds, while the store is open;
+ * of the time between two openings nothing tells it.
  */
 
 /* More history files are given up, the oldest first: an edit log begins with

@@ -23,11 +23,11 @@ static int add_moments(const struct manifest *m, const struct moments *now,
 	return err;
 }
 
-/* Says that up to now nothing came after the last moment, if that is so and it
- * is durable. The time comes first: what is not visible after it was not then.
- */
+/* Says that up to now nothing came after the last moment, if that is so, it is
+ * durable and the clock was not set since: flags are those of the next one. The
+ * time comes first: what is not visible after it was not then. */
 static int add_quiet(struct engine *e, const struct moments *now,
-		     uint64_t durable_seq, struct edit *edit)
+		     uint64_t flags, uint64_t durable_seq, struct edit *edit)
 {
 	const struct moment *last =
 		now->count > 0 ? &now->items[now->count - 1] : NULL;
@@ -36,7 +36,7 @@ static int add_quiet(struct engine *e, const struct moments *now,
 	if (time_us < e->gc_time_us)
 		time_us = e->gc_time_us;
 	/* Before, logs may have more. */
-	if (!e->is_recovered)
+	if (!e->is_recovered || (flags & MOMENT_AFTER_GAP))
 		return 0;
 	if (!last || last->seq > durable_seq || time_us <= last->time_us ||
 	    atomic_load(&e->visible_seq) != last->seq)
@@ -47,13 +47,14 @@ static int add_quiet(struct engine *e, const struct moments *now,
 int history_complete(struct engine *e, struct edit *edit)
 {
 	const struct manifest *m = e->manifest;
-	uint64_t seq = atomic_load(&e->synced_seq);
+	uint64_t seq = atomic_load(&e->synced_seq), flags;
 	struct moments *now;
 	size_t i;
 	int err;
 
 	pthread_mutex_lock(&e->lock);
 	now = moments_get(e->moments);
+	flags = e->moment_flags;
 	pthread_mutex_unlock(&e->lock);
 	/* While opening, before what the manifest has was taken. */
 	if (!now)
@@ -62,7 +63,7 @@ int history_complete(struct engine *e, struct edit *edit)
 	seq = edit->last_seq > seq ? edit->last_seq : seq;
 	err = add_moments(m, now, seq, edit);
 	if (err == 0)
-		err = add_quiet(e, now, seq, edit);
+		err = add_quiet(e, now, flags, seq, edit);
 	for (i = 0; i < m->current->past_count && err == 0; i++) {
 		const struct past_facts *f = m->current->pasts[i]->facts;
 

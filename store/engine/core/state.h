@@ -152,7 +152,13 @@ struct engine {
 	uint64_t moment_flags;        /* of the next one that is noted */
 	bool is_recovered;            /* logs have no more to say; set while
 					 opening */
-	uint64_t noted_us;            /* the last one, or opening, by real_us */
+	uint64_t noted_us; /* the last one, or opening, by options.steady */
+	struct clock_seen {
+		uint64_t time_us;    /* of GC */
+		uint64_t steady_us;  /* by options.steady then; 0: never */
+		uint64_t stuck_us;   /* since when what was written can have no
+				       moment, as GC time stands; 0: it can */
+	} seen;                      /* when moments were noted last */
 	uint64_t told_us;            /* of the last one that the manifest has */
 	_Atomic uint64_t gc_time_us; /* never goes back; also read without */
 	unsigned int gc_time_held;   /* nor on: see engine_hold_gc_time */

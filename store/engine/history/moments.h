@@ -29,7 +29,8 @@ struct moment {
  * it and the one before are kept as long as they are within the window. */
 enum moment_flags {
 	/* What was written in between is there, but nobody knows when that was:
-	 * the store was not closed, and came back with more than was noted. */
+	 * the store was not closed, and came back with more than was noted, or
+	 * the clock was set meanwhile. */
 	MOMENT_AFTER_GAP = 1,
 	/* It was more than a day, and that did go by. */
 	MOMENT_PASSED = 2,

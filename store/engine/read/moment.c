@@ -38,8 +38,13 @@ static bool is_in_gap(struct engine *e, const struct moment *at,
 
 	why->gap_us = at->until_us > at->time_us ? at->until_us : at->time_us;
 	why->gap_end_us = is_last ? engine_gc_time(e) : next->time_us;
-	return time_us > why->gap_us &&
-	       ((is_last ? e->moment_flags : next->flags) & MOMENT_AFTER_GAP);
+	if (time_us <= why->gap_us)
+		return false;
+	if (!is_last)
+		return next->flags & MOMENT_AFTER_GAP;
+	/* As long as nothing came after it, it is what is there. */
+	return (e->moment_flags & MOMENT_AFTER_GAP) &&
+	       atomic_load(&e->visible_seq) > at->seq;
 }
 
 static int in_gap(const struct engine *e, uint64_t start_us, uint64_t end_us)
@@ -50,7 +55,8 @@ static int in_gap(const struct engine *e, uint64_t start_us, uint64_t end_us)
 	clock_print(end_us, end, sizeof(end));
 	return fail(ERR_no_moment,
 		    "%s: what was there between %s and %s is not known, as "
-		    "the store was not closed; read at another time",
+		    "the store was not closed or the clock was set; read at "
+		    "another time",
 		    e->volume->path, start, end);
 }
 

@@ -55,6 +55,7 @@ void engine_options_init(struct engine_options *o)
 		.level0_slow = 36,
 		.level0_stop = 52,
 		.clock = &clock_real,
+		.steady = &clock_steady,
 		.events = EVENTS_MAIN,
 		.events_fd = -1,
 	};
