@@ -213,6 +213,10 @@ int store_snapshot(struct store *s, struct snapshot **out);
  */
 int store_moment(struct store *s, uint64_t time_us, struct snapshot **out);
 
+/* The same, also where nobody knows what was there from that moment to time_us,
+ * as after a kill: for who looks for the last that has something. */
+int store_last_moment(struct store *s, uint64_t time_us, struct snapshot **out);
+
 /* The time of the moment that store_moment would find, without what it costs to
  * read there: 0 or -ERR_no_moment. */
 int store_find_moment(struct store *s, uint64_t time_us, uint64_t *found_us);
@@ -257,6 +261,7 @@ int store_wait_for_room(struct store *s, uint64_t size,
  * the past of s, but not wait itself. To be set before other threads use s. */
 void store_on_wait(struct store *s, void (*about_to_wait)(void *context),
 		   void *context);
+
 /* A bound that only the caller knows, in bytes, 0: none. History gives way to
  * it, as to the disk's end, within a second or two. From any thread. */
 void store_set_quota(struct store *s, uint64_t bytes);

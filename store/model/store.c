@@ -327,11 +327,12 @@ int store_snapshot(struct store *s, struct snapshot **out)
 
 /* Its rules come from the schema as it was then, which is read with those of
  * now. */
-int store_moment(struct store *s, uint64_t time_us, struct snapshot **out)
+static int open_moment(struct store *s, uint64_t time_us, bool known,
+		       struct snapshot **out)
 {
 	struct engine_snapshot *moment;
 	struct gc_rules *rules;
-	int err = engine_moment(s->engine, time_us, &moment);
+	int err = engine_moment(s->engine, time_us, known, &moment);
 
 	*out = NULL;
 	if (err < 0)
@@ -344,6 +345,16 @@ int store_moment(struct store *s, uint64_t time_us, struct snapshot **out)
 	engine_moment_rules(moment, rules);
 	*out = (struct snapshot *)moment;
 	return 0;
+}
+
+int store_moment(struct store *s, uint64_t time_us, struct snapshot **out)
+{
+	return open_moment(s, time_us, true, out);
+}
+
+int store_last_moment(struct store *s, uint64_t time_us, struct snapshot **out)
+{
+	return open_moment(s, time_us, false, out);
 }
 
 int store_find_moment(struct store *s, uint64_t time_us, uint64_t *found_us)

@@ -302,6 +302,29 @@ START_TEST(an_emptied_table_that_was_renamed)
 }
 END_TEST
 
+/* Nobody knows when what came after its drop was written, as after a kill or
+ * beside a clock that is behind: the last moment that has it is known. */
+START_TEST(a_table_from_before_a_gap)
+{
+	check("createtable t families=f", 0, "");
+	check("createtable u families=f", 0, "");
+	check("set t a f:q=1@1", 0, "");
+	mark();
+	free(before);
+	check("deletetable t", 0, "");
+	tick();
+	store_engine(store)->moment_flags = MOMENT_AFTER_GAP;
+	check("set u a f:q=1@1", 0, "");
+	now_us += SECOND;
+	check("undelete t as=beside", 0, "Z\n");
+	tick();
+	tick();
+	check("undelete t", 0, "Z\n");
+	check("count t", 0, "1\n");
+	check("count beside", 0, "1\n");
+}
+END_TEST
+
 /* A protected table is one again, and protected again only when it is whole. */
 START_TEST(a_protected_table)
 {
@@ -412,6 +435,7 @@ int main(void)
 		a_table_and_its_names,
 		a_table_is_no_other_of_its_name,
 		an_emptied_table_that_was_renamed,
+		a_table_from_before_a_gap,
 		a_protected_table,
 		one_that_was_killed,
 		differences,

@@ -48,7 +48,7 @@ static int find_moment(struct undeleting *u, uint64_t us, struct snapshot **out)
 	int err;
 
 	do {
-		err = store_moment(s, us, out);
+		err = store_last_moment(s, us, out);
 		if (err < 0)
 			break;
 		any = true;

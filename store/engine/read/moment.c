@@ -60,8 +60,9 @@ static int in_gap(const struct engine *e, uint64_t start_us, uint64_t end_us)
 		    e->volume->path, start, end);
 }
 
-/* The last moment not after time_us, or NULL and why. Needs lock. */
-static const struct moment *find(struct engine *e, uint64_t time_us,
+/* The last moment not after time_us, or NULL and why: with known, also because
+ * nobody knows what came between. Needs lock. */
+static const struct moment *find(struct engine *e, uint64_t time_us, bool known,
 				 struct no_moment *why)
 {
 	const struct moments *m = e->moments;
@@ -69,7 +70,7 @@ static const struct moment *find(struct engine *e, uint64_t time_us,
 
 	*why = (struct no_moment){ m->count > 0 ? m->items[0].time_us : 0, 0,
 				   0 };
-	return at && is_in_gap(e, at, time_us, why) ? NULL : at;
+	return at && known && is_in_gap(e, at, time_us, why) ? NULL : at;
 }
 
 static int tell(const struct engine *e, uint64_t time_us,
@@ -85,13 +86,13 @@ int engine_find_moment(struct engine *e, uint64_t time_us, uint64_t *found_us)
 	struct no_moment why;
 
 	pthread_mutex_lock(&e->lock);
-	at = find(e, time_us, &why);
+	at = find(e, time_us, true, &why);
 	*found_us = at ? at->time_us : 0;
 	pthread_mutex_unlock(&e->lock);
 	return at ? 0 : tell(e, time_us, &why);
 }
 
-int engine_moment(struct engine *e, uint64_t time_us,
+int engine_moment(struct engine *e, uint64_t time_us, bool known,
 		  struct engine_snapshot **out)
 {
 	struct engine_snapshot *s = calloc(1, sizeof(*s));
@@ -103,7 +104,7 @@ int engine_moment(struct engine *e, uint64_t time_us,
 		return -ENOMEM;
 	s->past = true;
 	pthread_mutex_lock(&e->lock);
-	at = find(e, time_us, &why);
+	at = find(e, time_us, known, &why);
 	if (at) {
 		s->seq = at->seq;
 		s->gc_time_us = at->time_us;

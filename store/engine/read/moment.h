@@ -16,10 +16,10 @@
  * The last moment that is not after time_us, by the clock of GC. Its rules are
  * those of now until engine_moment_rules is called, which is good for reading
  * what no rules are about: the schema. To be released as any snapshot.
- * -ERR_no_moment names the oldest one, or both ends of a gap after a crash;
- * -ENOMEM.
+ * -ERR_no_moment names the oldest one, or with known both ends of a gap, of
+ * which nobody knows what was there; -ENOMEM.
  */
-int engine_moment(struct engine *e, uint64_t time_us,
+int engine_moment(struct engine *e, uint64_t time_us, bool known,
 		  struct engine_snapshot **out);
 
 /* The time of the moment that engine_moment would find, and nothing else: 0 or
