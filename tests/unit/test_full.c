@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "store/base/err.h"
+#include "store/engine/core/trouble.h"
 #include "store/engine/run/room.h"
 #include "store/engine/run/step.h"
 #include "store/model/model.h"
@@ -17,6 +18,7 @@
 
 static struct volume *volume;
 static struct store *store;
+static uint32_t salt; /* of the bytes of rows */
 
 static void open_store(void)
 {
@@ -49,7 +51,7 @@ static void tear_down(void)
 /* The write of a row of 2000 bytes that do not repeat. */
 static struct write *row(unsigned int number)
 {
-	uint32_t state = number + 1;
+	uint32_t state = number + 1 + salt;
 	uint8_t data[2000];
 	struct write *w;
 	char key[16];
@@ -249,6 +251,53 @@ START_TEST(what_a_snapshot_sees_stays)
 END_TEST
 
 /* A load of all rows. */
+/* There is a reader when all is merged, and another one whenever room is wanted
+ * after that, so many times: bytes that merges write then. */
+static uint64_t written_beside_readers(unsigned int turns)
+{
+	struct engine *e = store_engine(store);
+	struct snapshot *last, *next;
+	uint64_t before;
+
+	ck_assert_int_eq(store_snapshot(store, &last), 0);
+	put_all();
+	ck_assert_int_eq(store_compact(store, BYTES_NONE), 0);
+	before = atomic_load(&e->counters.merged_size);
+	while (turns-- > 0) {
+		ck_assert_int_eq(store_snapshot(store, &next), 0);
+		store_snapshot_release(store, last);
+		last = next;
+		/* So that what is written next is not all that it sees. */
+		delete_row(ROWS);
+		engine_want_room(e);
+		work();
+	}
+	store_snapshot_release(store, last);
+	return atomic_load(&e->counters.merged_size) - before;
+}
+
+/* Once, and not again and again beside readers that come and go. */
+START_TEST(what_readers_kept_comes_back)
+{
+	struct snapshot *s;
+	uint64_t size;
+
+	put_all();
+	ck_assert_int_eq(store_snapshot(store, &s), 0);
+	salt = ROWS;
+	put_all();
+	ck_assert_int_eq(store_compact(store, BYTES_NONE), 0);
+	size = sst_bytes();
+	ck_assert_uint_gt(size, 2 * ROWS * 2000);
+	store_snapshot_release(store, s);
+	engine_want_room(store_engine(store));
+	work();
+	ck_assert_uint_lt(sst_bytes(), size / 3 * 2);
+	ck_assert_uint_eq(count(NULL), ROWS);
+	ck_assert_uint_lt(written_beside_readers(10), size);
+}
+END_TEST
+
 static int load(void)
 {
 	struct bulk_load *l;
@@ -422,6 +471,7 @@ int main(void)
 		a_part_of_the_lowest_level_comes_back,
 		a_part_of_level_0_comes_back,
 		what_a_snapshot_sees_stays,
+		what_readers_kept_comes_back,
 		data_leaves_room_for_compactions,
 		files_of_deleted_rows_go_without_any_sst,
 		a_dropped_table_goes_without_any_sst,

@@ -93,7 +93,8 @@ struct compaction {
 				      written anew in its place */
 	struct sst_file **inputs[2]; /* of level and of output_level */
 	size_t input_count[2];
-	bool trivial; /* the inputs just move down */
+	bool trivial;  /* the inputs just move down */
+	bool for_held; /* see compact_pick_held */
 	/* Chunks move out of blob files one in so many of whose bytes is
 	 * garbage; 0: as of any compaction. See large/blob_gc.h. */
 	unsigned int blob_share;

@@ -234,6 +234,9 @@ int compact_pick_held(const struct version *v, uint64_t oldest_seq,
 							  out);
 			if (err < 0)
 				return err;
+			/* It has to be written anew. */
+			out->trivial = false;
+			out->for_held = true;
 			if (input_size(out, 0) + input_size(out, 1) <= most)
 				return 1;
 			compaction_release(out);

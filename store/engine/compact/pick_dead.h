@@ -33,7 +33,8 @@ int compact_pick_upper(const struct version *v, uint64_t most,
  * anew in its place, or of level 0 merged with what is below; the oldest
  * snapshot now is oldest_seq. Of one of which that is not known, if it is small
  * beside its large values. It has most bytes at most. For use when room is
- * wanted: it may have been in vain, and each is written so once. */
+ * wanted: it may have been in vain. What gives back less than a DEAD_SHARE so
+ * is not to be tried again, or beside steady readers there would be no end. */
 int compact_pick_held(const struct version *v, uint64_t oldest_seq,
 		      uint64_t most, struct compaction *out);
 

@@ -4,6 +4,7 @@
 
 #include "store/base/probe.h"
 #include "store/engine/compact/pick.h"
+#include "store/engine/compact/pick_dead.h"
 #include "store/engine/core/history.h"
 #include "store/engine/core/tell.h"
 #include "store/engine/core/trouble.h"
@@ -271,31 +272,66 @@ static void remove_outputs(struct engine *e, const struct edit *edit)
 		engine_remove(e, edit->pasts[i]->id, "sst");
 }
 
-/* Notes of the files that edit has added by context: they hold nothing that had
- * expired at gc_time_us, but what does not age, and delete nothing at a time
- * before delete_us. Needs work. */
+/* The file of v that an edit has added; NULL: it has gone since. */
+static struct sst_file *added_file(const struct version *v,
+				   const struct manifest_file *added)
+{
+	const struct level *level = &v->levels[added->level];
+	size_t i;
+
+	for (i = 0; i < level->count; i++)
+		if (level->files[i]->id == added->id)
+			return level->files[i];
+	return NULL;
+}
+
+/* Bytes of a file, with the large values that it refers to. */
+static uint64_t whole_size(const struct sst_file *f)
+{
+	return f->size + sst_file_blob_size(f);
+}
+
+/* Whether what c has written anew for readers that have gone, size bytes, is
+ * little less than what it was: what it still keeps others see, or nobody
+ * keeps anything. */
+static bool was_in_vain(const struct compaction *c, uint64_t size)
+{
+	uint64_t before = 0;
+	size_t i, side;
+
+	for (side = 0; side < 2; side++)
+		for (i = 0; i < c->input_count[side]; i++)
+			before += whole_size(c->inputs[side][i]);
+	return size > before - before / DEAD_SHARE;
+}
+
+/* Notes of the files that edit has added by context, of c unless it is a flush:
+ * they hold nothing that had expired at gc_time_us, but what does not age, and
+ * delete nothing at a time before delete_us. Needs work. */
 static void note_added(struct engine *e, const struct edit *edit,
-		       const struct merge_context *context, uint64_t gc_time_us,
+		       const struct merge_context *context,
+		       const struct compaction *c, uint64_t gc_time_us,
 		       uint64_t delete_us)
 {
+	size_t i, count = context->snapshot_count;
 	struct version *v = engine_version(e);
-	size_t i, j, count = context->snapshot_count;
-	const struct level *level;
+	struct sst_file *f;
+	uint64_t size = 0;
+	bool clean;
 
 	for (i = 0; i < edit->added_count; i++) {
-		level = &v->levels[edit->added[i].level];
-		for (j = 0; j < level->count; j++)
-			if (level->files[j]->id == edit->added[i].id) {
-				struct sst_file *f = level->files[j];
-
-				f->gc_time_us = gc_time_us;
-				f->delete_us = delete_us;
-				f->is_clean = count < 2;
-				f->held_seq =
-					f->is_clean
-						? 0
-						: context->snapshots[count - 2];
-			}
+		f = added_file(v, &edit->added[i]);
+		size += f ? whole_size(f) : 0;
+	}
+	clean = count < 2 || (c && c->for_held && was_in_vain(c, size));
+	for (i = 0; i < edit->added_count; i++) {
+		f = added_file(v, &edit->added[i]);
+		if (!f)
+			continue;
+		f->gc_time_us = gc_time_us;
+		f->delete_us = delete_us;
+		f->is_clean = clean;
+		f->held_seq = clean ? 0 : context->snapshots[count - 2];
 	}
 	version_put(v);
 }
@@ -394,7 +430,7 @@ static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
 		remove_outputs(e, &edit);
 		goto release;
 	}
-	note_added(e, &edit, &context, 0, delete_us);
+	note_added(e, &edit, &context, NULL, 0, delete_us);
 	engine_end_rests(e);
 
 	/* An empty memtable has no sequence. */
@@ -488,7 +524,7 @@ static int merge_inputs(struct engine *e, struct version *v,
 		if (err < 0 && !c->trivial)
 			remove_outputs(e, edit);
 		else if (err == 0 && !c->trivial)
-			note_added(e, edit, context, edit->gc_time_us,
+			note_added(e, edit, context, c, edit->gc_time_us,
 				   compact_delete_us(c));
 	}
 	blob_mover_release(&mover);
