@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "fs/cells/notify.h"
 #include "fs/cells/space.h"
 #include "fs/control/ctl_file.h"
+#include "store/text/json/json_mutation.h"
 #include "store/text/print/print_result.h"
 
 /*
@@ -147,6 +149,19 @@ static int mutate_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
 	return 0;
 }
 
+/* Before lines that add, as the first one tells: what only removes is how there
+ * is room again, and waits for nobody. */
+static void await_space(struct fs *fs, struct bytes data)
+{
+	const uint8_t *end =
+		data.size > 0 ? memchr(data.data, '\n', data.size) : NULL;
+	struct bytes line = { data.data,
+			      end ? (size_t)(end - data.data) : data.size };
+
+	if (!fs_has_space(fs, data.size) && mutation_adds(line))
+		fs_await_space(fs, data.size);
+}
+
 static ssize_t mutate_write(struct fs *fs, struct ctl_file *f,
 			    struct bytes data, uint64_t offset)
 {
@@ -161,10 +176,10 @@ static ssize_t mutate_write(struct fs *fs, struct ctl_file *f,
 	(void)offset;
 	if (m->failed)
 		return m->failed;
-	fs_await_space(fs, data.size);
 	if (m->ended)
 		return fail(EINVAL,
 			    "the last line was taken without a newline");
+	await_space(fs, data);
 	assert(f->in.size <= CTL_WRITTEN_MAX);
 	err = place_enter(fs, f->node, &place);
 	target.table = place.path.table;
