@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "store/base/err.h"
+#include "store/base/threads/trim.h"
 #include "tools/serve/loop.h"
 #include "tools/serve/server.h"
-#include "tools/serve/trim.h"
 
 #define LOOPS_MAX 4
 #define WORKERS_MAX 8
@@ -108,13 +108,20 @@ const char *server_address(const struct server *s)
 }
 
 /* Loops that did not start end nothing and are waited for by nobody. */
+/* As trim_start has it. */
+static bool was_given(void *context)
+{
+	return atomic_exchange((atomic_bool *)context, false);
+}
+
 int server_start(struct server *s)
 {
 	unsigned int i;
 	int err = 0;
 
 	s->started = true;
-	s->trim = trim_start(&s->token.given);
+	trim_init();
+	s->trim = trim_start(was_given, &s->token.given);
 	for (i = 0; i < s->count && err == 0; i++)
 		err = loop_start(s->loops[i]);
 	if (err < 0)

@@ -17,7 +17,7 @@ struct memory_token {
 	atomic_bool taken;
 	_Atomic uint64_t beyond;
 	_Atomic uint64_t wanted_ms;
-	atomic_bool given; /* a call gave back much: see trim.h */
+	atomic_bool given; /* a call gave back much, for the heap's trim */
 };
 
 /*

@@ -2,20 +2,27 @@
 #include <stdlib.h>
 
 #include "store/base/bg.h"
-#include "tools/serve/trim.h"
+#include "store/base/threads/trim.h"
 
 #define LOOK_MS 1000
-/* Pieces from this size on are mapped each by itself, and gone when they are
- * freed; of a thread's heap twice as much may stay behind its last piece, where
- * malloc_trim does not look. Set, they stay: else each large piece that is
- * freed would raise both. */
+/* Chunks of large values, which come and go, are smaller. */
 #define LARGE_PIECE (2 << 20)
 
+/* The ticker's alone, but for bg. */
 struct trim {
-	atomic_bool *given;
+	bool (*is_due)(void *context);
+	void *context;
 	struct bg *bg;
-	bool due; /* the ticker's */
+	bool due;
 };
+
+void trim_init(void)
+{
+	/* Set, they stay: else each large piece that was freed would have the
+	 * next ones come from the heap, where one keeps all below it. */
+	mallopt(M_MMAP_THRESHOLD, LARGE_PIECE);
+	mallopt(M_TRIM_THRESHOLD, 2 * LARGE_PIECE);
+}
 
 /* All is done by the ticker. */
 static int no_step(void *context)
@@ -32,18 +39,17 @@ static void look(void *context)
 
 	if (t->due)
 		malloc_trim(0);
-	t->due = atomic_exchange(t->given, false);
+	t->due = t->is_due(t->context);
 }
 
-struct trim *trim_start(atomic_bool *given)
+struct trim *trim_start(bool (*is_due)(void *context), void *context)
 {
 	struct trim *t = calloc(1, sizeof(*t));
 
-	mallopt(M_MMAP_THRESHOLD, LARGE_PIECE);
-	mallopt(M_TRIM_THRESHOLD, 2 * LARGE_PIECE);
 	if (!t)
 		return NULL;
-	t->given = given;
+	t->is_due = is_due;
+	t->context = context;
 	if (bg_start(no_step, look, LOOK_MS, t, &t->bg) == 0)
 		return t;
 	free(t);
