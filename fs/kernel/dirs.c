@@ -9,6 +9,10 @@
 /* Which of the lists of struct dirs. */
 enum { BEGUN, GIVEN, THIN, LISTS };
 
+static_assert(LISTS == sizeof(((struct dirs *)0)->first) /
+			       sizeof(((struct dirs *)0)->first[0]),
+	      "struct dirs has each");
+
 static const size_t most[] = { DIRS_BEGUN_MAX, DIRS_GIVEN_MAX, DIRS_THIN_MAX };
 
 /* A listing that is begun; guarded by dirs.lock but for what is for good. */

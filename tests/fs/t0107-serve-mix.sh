@@ -1,9 +1,10 @@
 #!/bin/bash
 # What short calls wait for behind a scan that finds nothing and a large write on
-# one connection, how soon a scan that was given up ends, and what a reader who
-# takes nothing costs, what large calls leave in memory, and requests that decode to thirty times as much. LONG=1,
-# as in make check-serve-long, has 1 GiB and 100 MiB and holds the times against
-# their bounds, which are for a machine that does little else; else only memory is.
+# one connection, how soon a scan that was given up ends, what a reader who takes
+# nothing costs, and requests that decode to thirty times as much, and what large
+# calls leave in memory. LONG=1, as in make check-serve-long, has 1 GiB and 100 MiB
+# and holds the times against their bounds, which are for a machine that does
+# little else; else only memory is.
 fs_tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 TABLETFS=${TABLETFS:-$(cd "$fs_tests/../.." && pwd)/build/tabletfs}
 . "$fs_tests/../lib.sh"

@@ -1,7 +1,8 @@
 #!/bin/bash
 # Ways past a quota: what is not whole yet, what moves, what is made beside data.
 # A used up quota refuses each, and what was there stays; what only removes goes on.
-. "$(dirname "$0")/lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
 
 start_mount -o quota=4M || exit 1
 # Which would give way.
@@ -175,16 +176,7 @@ store=$work/over
 start_mount -o quota=12M || exit 1
 T createtable t families=f:maxversions=1
 check "no write is refused while what was written over could go" \
-	python3 - "$m/t" <<'PYTHON'
-import os, sys
-for turn in range(8):
-    for row in range(2000):
-        path = "%s/r%d/f" % (sys.argv[1], row)
-        if turn == 0:
-            os.makedirs(path)
-        with open(path + "/v", "wb") as f:
-            f.write(os.urandom(2000))
-PYTHON
+	python3 "$here/over.py" "$m/t" 8
 stop_mount
 check "and this one" T check
 finish

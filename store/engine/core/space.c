@@ -12,10 +12,10 @@
 /* How long who writes waits for room, how often it looks, and how long after
  * the background has found all that there was. */
 #define WAIT_MS 2000
-/* And how long after a wait in vain it does not, if nothing is written. */
-#define VAIN_MS 400
 #define PAUSE_MS 10
 #define SETTLE_MS 300
+/* How long after a wait in vain nobody waits, if nothing is written. */
+#define VAIN_MS 400
 
 static uint64_t kept_size(const struct volume_space *space)
 {
