@@ -100,7 +100,7 @@ refuses_dir() {
 	check "$1 is not made: $(cat err)" grep -q "No space left" err
 }
 refuses_dir new
-refuses_dir t/r/new
+refuses_dir "t/$row/new"
 refuses_dir t/.schema/another
 for try in $(seq 20); do
 	fill
