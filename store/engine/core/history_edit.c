@@ -2,7 +2,8 @@
 #include "store/engine/files/edit.h"
 
 /* Those that end, and those that what is durable now has. Both lists ascend,
- * and moments become durable in their order. */
+ * and moments become durable in their order. One that was given up may have
+ * been noted again, as of a later time. */
 static int add_moments(const struct manifest *m, const struct moments *now,
 		       uint64_t durable_seq, struct edit *edit)
 {
@@ -10,7 +11,8 @@ static int add_moments(const struct manifest *m, const struct moments *now,
 	int err = 0;
 
 	for (; i < m->moment_count && err == 0; i++) {
-		if (j < now->count && now->items[j].seq == m->moments[i].seq)
+		if (j < now->count && now->items[j].seq == m->moments[i].seq &&
+		    now->items[j].time_us == m->moments[i].time_us)
 			j++;
 		else
 			err = edit_end_moment(edit, m->moments[i].seq);
