@@ -64,6 +64,7 @@ int main(int argc, char **argv)
 	static struct sim s;
 	static struct sim_past past;
 	unsigned long long seeds = 60, first = 1, seed, moments = 0, gone = 0;
+	unsigned long long seconds = 0;
 	unsigned long long files = 0, crashes = 0, compactions = 0;
 	unsigned long long purges = 0, erased = 0;
 	unsigned int ops = 600, failed = 0;
@@ -90,6 +91,7 @@ int main(int argc, char **argv)
 			failed++;
 		moments += past.checked;
 		gone += past.gone;
+		seconds += past.seconds;
 		files = past.files > files ? past.files : files;
 		purges += past.purges;
 		erased += past.erased;
@@ -97,9 +99,9 @@ int main(int argc, char **argv)
 		compactions += s.counts.compactions;
 	}
 	printf("seeds %llu to %llu: %llu moments read, %llu of them given up, "
-	       "up to %llu history files\n%llu crashes, %llu compactions, %llu "
-	       "purges of %llu entries\n",
-	       first, first + seeds - 1, moments, gone, files, crashes,
+	       "%llu seconds found, up to %llu history files\n%llu crashes, "
+	       "%llu compactions, %llu purges of %llu entries\n",
+	       first, first + seeds - 1, moments, gone, seconds, files, crashes,
 	       compactions, purges, erased);
 	printf("%llu passed, %u failed, 0 skipped\n", seeds - failed, failed);
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -44,6 +44,7 @@ void sim_past_note(struct sim *s)
 	state->naive_seq = s->naive.seq;
 	/* Its own time does not go back when the clock does. */
 	state->time_us = atomic_load(&store_engine(s->store)->gc_time_us);
+	state->is_behind = state->time_us > s->now_us;
 	if (state->time_us < s->now_us)
 		state->time_us = s->now_us;
 	if (naive_schema_copy(&s->naive.schema, &state->schema) < 0)
@@ -334,7 +335,7 @@ static void try_gaps(struct sim *s)
 	struct snapshot *moment;
 	size_t i;
 
-	for (i = 1; i < m->count; i++) {
+	for (i = m->outlived + 1; i < m->count; i++) {
 		const struct moment *last = &m->items[i - 1];
 		uint64_t start_us = last->until_us > last->time_us
 					    ? last->until_us
@@ -352,6 +353,44 @@ static void try_gaps(struct sim *s)
 	}
 }
 
+/* At the second of one of the last ten minutes' states there is what was there
+ * when it began, if anything is known and the clock did tell. */
+static void try_second(struct sim *s)
+{
+	const struct sim_past_state *next = s->past->states;
+	const struct sim_past_state *end = next + s->past->count;
+	struct moments *m = moments_now(s);
+	struct snapshot *moment;
+	uint64_t seq, time_us;
+
+	if (s->past->count == 0)
+		return;
+	time_us = next[rng_below(&s->rng, (uint32_t)s->past->count)].time_us;
+	time_us -= time_us % SECOND;
+	while (next < end && next->time_us < time_us)
+		next++;
+	if (next->is_behind || time_us + 600 * SECOND <= s->now_us ||
+	    m->count == 0 || time_us < m->items[0].time_us ||
+	    store_moment(s->store, time_us, &moment) < 0)
+		return;
+	seq = store_snapshot_seq(moment);
+	store_snapshot_release(s->store, moment);
+	next = s->past->states;
+	while (next < end && next->engine_seq <= seq)
+		next++;
+	if ((next > s->past->states && next[-1].time_us > time_us) ||
+	    (next < end && next->time_us < time_us))
+		sim_fail(s,
+			 "at %llu the moment of sequence %llu, of %llu; the "
+			 "next state was at %llu",
+			 (unsigned long long)time_us, (unsigned long long)seq,
+			 next > s->past->states
+				 ? (unsigned long long)next[-1].time_us
+				 : 0,
+			 next < end ? (unsigned long long)next->time_us : 0);
+	s->past->seconds++;
+}
+
 void sim_past_op(struct sim *s)
 {
 	struct sim_past *p = s->past;
@@ -363,6 +402,7 @@ void sim_past_op(struct sim *s)
 	version_put(v);
 	try_too_old(s);
 	try_gaps(s);
+	try_second(s);
 	if (*held) {
 		compare_moment(s, *held);
 		if (rng_one_in(&s->rng, 3)) {

@@ -14,6 +14,7 @@
 struct sim_past_state {
 	uint64_t engine_seq, naive_seq;
 	uint64_t time_us; /* when it was there already */
+	bool is_behind;   /* the clock was behind that */
 	struct naive_schema schema;
 };
 
@@ -22,6 +23,7 @@ struct sim_past {
 	size_t count, capacity;
 	struct snapshot *held[SIM_PAST_HELD]; /* moments that stay open */
 	uint64_t checked, gone;               /* moments read; given up */
+	uint64_t seconds;                     /* looked for by their time */
 	uint64_t files;                       /* the most history files */
 	uint64_t purges, erased;              /* entries */
 };

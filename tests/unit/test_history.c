@@ -425,9 +425,78 @@ START_TEST(the_moment_before_a_change)
 	now_us += SECOND;
 	settle();
 	ck_assert_int_eq(seen(before), 1);
-	ck_assert_int_eq(seen(now_us), 1);
 	tick();
 	ck_assert_int_eq(seen(now_us), -ERR_no_table);
+}
+END_TEST
+
+/* What was given up and noted again later does not come back as of before. */
+START_TEST(noted_again_it_is_of_a_later_time)
+{
+	uint64_t first, later;
+
+	put("a", "g", 1000, "1");
+	first = tick();
+	ck_assert_int_eq(engine_flush(store_engine(store)), 0);
+	ck_assert_uint_gt(store_engine(store)->manifest->moment_count, 0);
+	ck_assert_int_eq(history_forget(store_engine(store), UINT64_MAX), 0);
+	now_us += 100 * SECOND;
+	later = tick();
+	store_engine(store)->told_us = 0;
+	ck_assert_int_eq(history_trim(store_engine(store)), 1);
+	ck_assert_int_eq(seen(first), -ERR_no_moment);
+	open_again();
+	ck_assert_int_eq(seen(first), -ERR_no_moment);
+	ck_assert_int_eq(seen(later), 1);
+}
+END_TEST
+
+/* A time that is told to the second is when that began, however late in it the
+ * next commit comes and moments are noted. */
+START_TEST(a_second_begins_with_what_was_there)
+{
+	uint64_t whole = now_us + 3 * SECOND;
+
+	tick();
+	now_us = whole - SECOND / 4;
+	put("a", "g", 1000, "1");
+	now_us = whole + SECOND / 4;
+	put("b", "g", 1000, "1");
+	put("c", "g", 1000, "1");
+	delete_row("a");
+	now_us = whole + SECOND / 2;
+	ck_assert_int_eq(history_note(store_engine(store)), 0);
+	settle();
+	ck_assert_int_eq(seen(whole - 1), 0);
+	ck_assert_int_eq(seen(whole), 1);
+	ck_assert_int_eq(seen(whole + SECOND / 2), 2);
+	/* Nor is it known later than then, if nothing came after it. */
+	put("a", "g", 1000, "1");
+	now_us = whole + 5 * SECOND + SECOND / 2;
+	ck_assert_int_eq(history_note(store_engine(store)), 0);
+	ck_assert_int_eq(seen(whole + 5 * SECOND - 1), 2);
+	ck_assert_int_eq(seen(whole + 5 * SECOND), 3);
+}
+END_TEST
+
+/* What expires in a second was there when it began, though a merge that comes
+ * before the next moment leaves it out. */
+START_TEST(a_merge_is_later_than_its_second)
+{
+	struct gc_policy *age = gc_policy_leaf(GC_MAX_AGE, 2 * SECOND);
+	uint64_t whole = now_us + 5 * SECOND;
+
+	ck_assert_int_eq(
+		store_set_gc(store, bytes_string("t"), bytes_string("g"), age),
+		0);
+	gc_policy_free(age);
+	tick();
+	now_us = whole - SECOND;
+	put("a", "g", whole - 2 * SECOND + SECOND / 4, "1");
+	now_us = whole + SECOND / 2;
+	settle();
+	ck_assert_int_eq(seen(0), 0);
+	ck_assert_int_eq(seen(whole), 1);
 }
 END_TEST
 
@@ -447,7 +516,10 @@ int main(void)
 		whose_a_dropped_table_was,
 		a_new_store_keeps_what_was_said,
 		the_moment_before_a_change,
+		noted_again_it_is_of_a_later_time,
+		a_second_begins_with_what_was_there,
+		a_merge_is_later_than_its_second,
 	};
 
-	return run_suite("history", set_up, tear_down, tests, 13);
+	return run_suite("history", set_up, tear_down, tests, 16);
 }

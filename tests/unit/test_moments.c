@@ -50,9 +50,39 @@ START_TEST(seconds_become_minutes)
 	ck_assert_uint_le(list->count, 601 + 22);
 	for (i = 1; i < list->count; i++)
 		ck_assert_uint_lt(list->items[i - 1].seq, list->items[i].seq);
-	/* The last of a minute is the one that stays. */
-	ck_assert_uint_eq((list->items[1].time_us / SECOND + 1) % 60, 0);
+	/* The last of a minute is the one that stays, and a whole one. */
+	ck_assert_uint_eq(list->items[1].time_us % (60 * SECOND), 0);
 	ck_assert_uint_eq(list->items[list->count - 1].seq, 1800);
+}
+END_TEST
+
+/* What stays for its reader alone does not answer for what came after it. */
+START_TEST(one_that_is_read_stays_for_its_reader)
+{
+	const uint64_t held[] = { 1 };
+	struct moments *next;
+
+	step(START, 1, 60 * SECOND);
+	step(START + 10 * SECOND, 2, 60 * SECOND);
+	step(START + 20 * SECOND, 3, 60 * SECOND);
+	ck_assert_int_eq(moments_next(list, NULL, START + 75 * SECOND, 0,
+				      60 * SECOND, held, 1, &next),
+			 0);
+	ck_assert_uint_eq(next->count, 3);
+	ck_assert_uint_eq(moments_oldest(next)->seq, 2);
+	ck_assert_ptr_null(moments_at(next, START + 5 * SECOND));
+	ck_assert_uint_eq(moments_at(next, START + 15 * SECOND)->seq, 2);
+	moments_put(next);
+	ck_assert_int_eq(moments_next(list, NULL, START + 200 * SECOND, 0,
+				      60 * SECOND, held, 1, &next),
+			 0);
+	ck_assert_uint_eq(next->count, 2);
+	ck_assert_uint_eq(moments_first(next), 1);
+	ck_assert_uint_eq(moments_oldest(next)->seq, 3);
+	ck_assert_ptr_null(moments_at(next, START + 15 * SECOND));
+	ck_assert_uint_eq(moments_at(next, START)->seq, 1);
+	ck_assert_uint_eq(moments_at(next, START + 20 * SECOND)->seq, 3);
+	moments_put(next);
 }
 END_TEST
 
@@ -180,6 +210,7 @@ int main(void)
 {
 	const TTest *tests[] = {
 		seconds_become_minutes,
+		one_that_is_read_stays_for_its_reader,
 		each_time_of_the_window_has_one,
 		a_clock_that_jumps_takes_nothing,
 		time_that_goes_by_counts,
@@ -188,5 +219,5 @@ int main(void)
 		they_are_found,
 	};
 
-	return run_suite("moments", set_up, tear_down, tests, 7);
+	return run_suite("moments", set_up, tear_down, tests, 8);
 }

@@ -3,6 +3,7 @@
 
 #include "store/base/err.h"
 #include "store/base/bg.h"
+#include "store/engine/core/history.h"
 #include "store/engine/core/state.h"
 #include "store/engine/core/trouble.h"
 #include "store/engine/files/edit.h"
@@ -351,6 +352,7 @@ static int name_files(struct bulk *b, struct batch *mark)
 	int err = 0;
 
 	assert(b->run_count > 0 && !b->disordered);
+	history_before(e, clock_coarse(e->options.clock));
 	for (i = 0; i < b->run_count && err == 0; i++)
 		err = edit_add_loaded(&edit, find_level(v, &b->runs[i]),
 				      b->runs[i].id, b->runs[i].size, seq);

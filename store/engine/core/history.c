@@ -29,13 +29,18 @@ static uint64_t steady_us(const struct engine *e)
 int history_begin(struct engine *e)
 {
 	const struct manifest *m = e->manifest;
+	uint64_t now_us;
 
 	e->noted_us = steady_us(e);
+	/* What is replayed may have been written in this one. */
+	now_us = clock_now(e->options.clock);
+	atomic_store(&e->second_us, now_us - now_us % HISTORY_SECOND);
 	if (m->moment_count > 0)
 		e->told_us = m->moments[m->moment_count - 1].time_us;
 	/* What came after the last flush may have been read at a later one. */
 	if (e->told_us > e->gc_time_us)
 		e->gc_time_us = e->told_us;
+	e->merged_us = e->gc_time_us;
 	return moments_new(m->moments, m->moment_count, &e->moments);
 }
 
@@ -119,25 +124,59 @@ static void look_at_clock(struct engine *e, const struct moment *last,
 		e->moment_flags |= MOMENT_AFTER_GAP;
 }
 
+/* Which moments are noted: of the beginning of this second alone, if that may
+ * be (TURN), or also the present one, where this second has none (TICK) or in
+ * any case (NOTE). */
+enum note { TURN, TICK, NOTE };
+
+/* Sets now, which is the present, to the beginning of its second if what there
+ * is was there then: whether it did. GC time may be ahead of the clock, which
+ * tells when the last commit was. Needs lock. */
+static bool go_back(struct engine *e, struct moment *now)
+{
+	uint64_t second = now->time_us - now->time_us % HISTORY_SECOND;
+
+	if (atomic_load(&e->second_us) >= second || e->merged_us > second ||
+	    clock_now(e->options.clock) < second)
+		return false;
+	now->time_us = second;
+	return true;
+}
+
+/* Whether now is to be noted, and as of which time. Needs lock. */
+static bool is_fresh(struct engine *e, const struct moment *last,
+		     enum note note, struct moment *now)
+{
+	uint64_t second = now->time_us - now->time_us % HISTORY_SECOND;
+	bool whole = go_back(e, now);
+
+	if (!whole &&
+	    (note == TURN || (note == TICK && last && last->time_us >= second)))
+		return false;
+	return !last || (now->seq > last->seq && now->time_us > last->time_us);
+}
+
 /* The list after that of now, when the tree has so many bytes. Needs lock. */
-static int next_moments(struct engine *e, uint64_t size, struct moments **out)
+static int next_moments(struct engine *e, uint64_t size, enum note note,
+			struct moments **out)
 {
 	struct moments *m = e->moments;
 	const struct moment *last =
 		m->count > 0 ? &m->items[m->count - 1] : NULL;
-	struct moment now = { engine_gc_time(e), atomic_load(&e->visible_seq),
-			      size, 0, 0 };
-	bool fresh =
-		!last || (now.seq > last->seq && now.time_us > last->time_us);
+	uint64_t time_us = engine_gc_time(e);
+	struct moment now = { time_us, atomic_load(&e->visible_seq), size, 0,
+			      0 };
 	uint64_t *held;
 	size_t count;
+	bool fresh;
 	int err = take_held(e, &held, &count);
 
 	if (err < 0)
 		return err;
 	look_at_clock(e, last, &now);
+	fresh = is_fresh(e, last, note, &now);
 	now.flags = last ? e->moment_flags : 0;
-	err = moments_next(m, fresh ? &now : NULL, now.time_us,
+	err = moments_next(m, fresh ? &now : NULL, time_us,
 			   steady_us(e) - e->noted_us,
 			   atomic_load(&e->history_us), held, count, out);
 	free(held);
@@ -173,8 +212,10 @@ int history_forget(struct engine *e, uint64_t seq)
 	while (i < old->count && old->items[i].seq <= seq)
 		i++;
 	err = moments_new(old->items + i, old->count - i, &next);
-	if (err == 0)
+	if (err == 0) {
+		next->outlived = old->outlived > i ? old->outlived - i : 0;
 		e->moments = next;
+	}
 	for (s = e->past; s && err == 0; s = s->newer)
 		s->gone |= s->seq <= seq;
 	pthread_mutex_unlock(&e->lock);
@@ -206,7 +247,7 @@ void history_keep(struct engine *e, uint64_t keep_us, uint64_t size)
 		err_clear();
 }
 
-int history_note(struct engine *e)
+static int note_moment(struct engine *e, enum note note)
 {
 	struct moments *old = NULL;
 	struct version *v;
@@ -221,7 +262,7 @@ int history_note(struct engine *e)
 	size = tree_size(v);
 	version_put(v);
 	pthread_mutex_lock(&e->lock);
-	err = next_moments(e, size, &old);
+	err = next_moments(e, size, note, &old);
 	if (err == 0) {
 		struct moments *next = old;
 
@@ -236,13 +277,42 @@ int history_note(struct engine *e)
 	return err;
 }
 
+int history_note(struct engine *e)
+{
+	return note_moment(e, NOTE);
+}
+
+int history_tick(struct engine *e)
+{
+	/* Without a background whoever ticks says when. */
+	return note_moment(e, e->wake ? TICK : NOTE);
+}
+
+void history_turn(struct engine *e, uint64_t now_us)
+{
+	uint64_t seq;
+
+	if (e->options.read_only || atomic_load(&e->history_us) == 0 ||
+	    now_us - atomic_load(&e->second_us) < HISTORY_SECOND)
+		return;
+	pthread_mutex_lock(&e->lock);
+	seq = e->moments->count > 0
+		      ? e->moments->items[e->moments->count - 1].seq
+		      : UINT64_MAX;
+	pthread_mutex_unlock(&e->lock);
+	if (seq != atomic_load(&e->visible_seq) && note_moment(e, TURN) < 0)
+		err_clear();
+}
+
 /* The time of the oldest moment; 0 if there is none. */
 static uint64_t oldest_time(struct engine *e)
 {
+	const struct moment *oldest;
 	uint64_t time_us;
 
 	pthread_mutex_lock(&e->lock);
-	time_us = e->moments->count > 0 ? e->moments->items[0].time_us : 0;
+	oldest = moments_oldest(e->moments);
+	time_us = oldest ? oldest->time_us : 0;
 	pthread_mutex_unlock(&e->lock);
 	return time_us;
 }

@@ -17,6 +17,11 @@
  * there is none to be read at (MOMENT_AFTER_GAP), but as long as an edit said
  * that nothing had come: those of closing and opening do.
  *
+ * Whole seconds are exact, as people name them: before the first commit of a
+ * second, and before a merge that may leave out what has expired in it, what is
+ * there is noted as of its beginning (history_turn). A store that is at rest is
+ * noted each second as of the beginning of that one.
+ *
  * A clock that is set makes a gap, too. Set forward, GC time goes on further
  * than the time does, and of what is before and after one is not true. Set
  * back, GC time stands, and nothing can be noted until it goes on. Both are
@@ -44,9 +49,33 @@ void history_keep(struct engine *e, uint64_t keep_us, uint64_t size);
 void history_recovered(struct engine *e);
 
 /* Notes the present moment, if something has changed and time has passed since
- * the last one, and lets go of those that are too old: to be called each
- * second. Without history lets go of all. Takes lock. 0 or -ENOMEM. */
+ * the last one, and lets go of those that are too old. Without history lets go
+ * of all. If nothing was written in this second, the moment is its beginning.
+ * Takes lock. 0 or -ENOMEM. */
 int history_note(struct engine *e);
+
+/* The same each second; beside commits that have made a moment of this second
+ * it is enough to let go. */
+int history_tick(struct engine *e);
+
+/* Notes the beginning of the second, by the clock, at now_us, if something has
+ * changed since the last moment and nothing has since then. Without memory this
+ * is left to the tick. Takes lock. */
+void history_turn(struct engine *e, uint64_t now_us);
+
+#define HISTORY_SECOND UINT64_C(1000000)
+
+/* For who is about to commit, at now_us by the clock. Needs commit. */
+static inline void history_before(struct engine *e, uint64_t now_us)
+{
+	uint64_t second_us =
+		atomic_load_explicit(&e->second_us, memory_order_relaxed);
+
+	if (now_us - second_us < HISTORY_SECOND)
+		return;
+	history_turn(e, now_us);
+	atomic_store(&e->second_us, now_us - now_us % HISTORY_SECOND);
+}
 
 /* Gives up the moments up to seq; who reads at one is told that it has gone.
  * 0 or -ENOMEM. */

@@ -130,6 +130,9 @@ struct engine {
 	uint64_t unmarked_seq; /* of the first bulk load that the log does not
 				  know of yet, nor of those after it up to
 				  written_seq; 0: none; protected by commit */
+	_Atomic uint64_t second_us; /* when the second of the last commit began,
+					 by the clock; set under commit before
+					 it is visible */
 	_Atomic uint64_t synced_seq;  /* durable; set under sync */
 	_Atomic uint64_t flushed_seq; /* from memtables to ssts; set under
 					 work */
@@ -154,12 +157,14 @@ struct engine {
 					 opening */
 	uint64_t noted_us; /* the last one, or opening, by options.steady */
 	struct clock_seen {
-		uint64_t time_us;    /* of GC */
-		uint64_t steady_us;  /* by options.steady then; 0: never */
-		uint64_t stuck_us;   /* since when what was written can have no
+		uint64_t time_us;   /* of GC */
+		uint64_t steady_us; /* by options.steady then; 0: never */
+		uint64_t stuck_us;  /* since when what was written can have no
 				       moment, as GC time stands; 0: it can */
-	} seen;                      /* when moments were noted last */
-	uint64_t told_us;            /* of the last one that the manifest has */
+	} seen;                     /* when moments were noted last */
+	uint64_t told_us;           /* of the last one that the manifest has */
+	uint64_t merged_us; /* GC time of the last merge: of what had expired by
+			       then none is to be noted as of before */
 	_Atomic uint64_t gc_time_us; /* never goes back; also read without */
 	unsigned int gc_time_held;   /* nor on: see engine_hold_gc_time */
 	struct unused_file *unused;  /* to be removed from the volume */

@@ -22,7 +22,7 @@ static int list_new(size_t capacity, struct moments **out)
 	if (!m)
 		return -ENOMEM;
 	reference_init(&m->references);
-	m->count = 0;
+	m->count = m->outlived = 0;
 	return 0;
 }
 
@@ -51,6 +51,11 @@ void moments_put(struct moments *m)
 		free(m);
 }
 
+const struct moment *moments_oldest(const struct moments *m)
+{
+	return m->outlived < m->count ? &m->items[m->outlived] : NULL;
+}
+
 const struct moment *moments_at(const struct moments *m, uint64_t time_us)
 {
 	size_t low = 0, high = m->count;
@@ -63,7 +68,10 @@ const struct moment *moments_at(const struct moments *m, uint64_t time_us)
 		else
 			high = middle;
 	}
-	return low > 0 ? &m->items[low - 1] : NULL;
+	if (low == 0 ||
+	    (low <= m->outlived && m->items[low - 1].time_us != time_us))
+		return NULL;
+	return &m->items[low - 1];
 }
 
 const struct moment *moment_from(const struct moment *items, size_t count,
@@ -121,11 +129,12 @@ static uint64_t age_until(const struct moment *at, const struct moment *next,
 }
 
 /* Whether a and next, which follows it or is NULL, are in one minute, so that
- * the later one stands for both: not around a gap, whose ends stay. */
+ * the later one stands for both: not around a gap, whose ends stay. A minute
+ * ends with its last second, which has the whole one's name. */
 static bool stands_for(const struct moment *next, const struct moment *a)
 {
 	return next && a->flags == 0 && !(next->flags & MOMENT_AFTER_GAP) &&
-	       a->time_us / MINUTE_US == next->time_us / MINUTE_US;
+	       (a->time_us - 1) / MINUTE_US == (next->time_us - 1) / MINUTE_US;
 }
 
 /* Leaves out of m, from its end on, what is not wanted at now_us. */
@@ -136,14 +145,17 @@ static void thin(struct moments *m, uint64_t now_us, uint64_t seen_us,
 	uint64_t age = 0, next_age = 0;
 	size_t i;
 
+	m->outlived = 0;
 	for (i = m->count; i-- > 0;) {
 		struct moment *at = &m->items[i];
 
 		age += age_until(at, next, now_us, seen_us);
 		if (!next || is_held(at->seq, held, held_count) ||
 		    (next_age <= window_us &&
-		     (age <= FINE_US || !stands_for(next, at))))
+		     (age <= FINE_US || !stands_for(next, at)))) {
 			*--to = *at;
+			m->outlived += next_age > window_us;
+		}
 		next = at;
 		next_age = age;
 	}
@@ -175,7 +187,8 @@ int moments_next(struct moments *m, const struct moment *fresh, uint64_t now_us,
 		seen_us = 0;
 	}
 	thin(next, now_us, seen_us, window_us, held, count);
-	if (!fresh && next->count == m->count) {
+	if (!fresh && next->count == m->count &&
+	    next->outlived == m->outlived) {
 		moments_put(next);
 		next = moments_get(m);
 	}

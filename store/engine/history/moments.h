@@ -40,6 +40,8 @@ enum moment_flags {
 struct moments {
 	atomic_uint references;
 	size_t count;
+	size_t outlived; /* the first so many are there for who reads at them
+			    alone: what lay between them may be gone */
 	struct moment items[]; /* ascending by seq, and so by time */
 };
 
@@ -52,8 +54,12 @@ struct moments *moments_get(struct moments *m);
 /* Frees with the last reference. NULL is allowed. */
 void moments_put(struct moments *m);
 
-/* The last moment that is not after time_us; NULL if all are. Whether it is
- * known to be what was there then, its neighbour says, see moment_flags. */
+/* The oldest that can be asked for by any time since; NULL if there is none. */
+const struct moment *moments_oldest(const struct moments *m);
+
+/* The last moment that is not after time_us; NULL if all are, or it has
+ * outlived others and is not of this very time. Whether it is known to be what
+ * was there then, its neighbour says, see moment_flags. */
 const struct moment *moments_at(const struct moments *m, uint64_t time_us);
 
 /* The first of count moments, or of those of m, that sees what was written with

@@ -67,9 +67,9 @@ static const struct moment *find(struct engine *e, uint64_t time_us, bool known,
 {
 	const struct moments *m = e->moments;
 	const struct moment *at = moments_at(m, time_us);
+	const struct moment *oldest = moments_oldest(m);
 
-	*why = (struct no_moment){ m->count > 0 ? m->items[0].time_us : 0, 0,
-				   0 };
+	*why = (struct no_moment){ oldest ? oldest->time_us : 0, 0, 0 };
 	return at && known && is_in_gap(e, at, time_us, why) ? NULL : at;
 }
 

@@ -172,7 +172,7 @@ void engine_tick(struct engine *e)
 	    !second(e, &idle_s))
 		return;
 	/* Without memory it is the next second's. */
-	if (history_note(e) < 0)
+	if (history_tick(e) < 0)
 		err_clear();
 	pthread_mutex_lock(&e->lock);
 	m = memtable_get(e->memtable);

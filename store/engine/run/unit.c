@@ -131,6 +131,7 @@ static int merge_context(struct engine *e, struct merge_context *c,
 		.new_id = engine_new_id,
 		.new_id_context = e,
 	};
+	history_turn(e, clock_now(e->options.clock));
 	/* One lock around all: a snapshot taken later sees no less than the
 	 * visible sequence does here. */
 	pthread_mutex_lock(&e->lock);
@@ -139,7 +140,7 @@ static int merge_context(struct engine *e, struct merge_context *c,
 		pthread_mutex_unlock(&e->lock);
 		return err;
 	}
-	c->now_us = now_us = engine_gc_time(e);
+	c->now_us = now_us = e->merged_us = engine_gc_time(e);
 	moments = moments_get(e->moments);
 	for (s = e->oldest; s; s = s->newer) {
 		parts->snapshots[c->snapshot_count++] = s->seq;

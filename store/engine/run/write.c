@@ -2,6 +2,7 @@
 
 #include "store/base/err.h"
 #include "store/base/probe.h"
+#include "store/engine/core/history.h"
 #include "store/engine/core/state.h"
 #include "store/engine/core/trouble.h"
 #include "store/engine/large/blobs.h"
@@ -273,6 +274,7 @@ int engine_write(struct engine *e, struct batch *batch, bool sync,
 	if (err < 0)
 		goto unlock;
 	pace_writer(e, batch->data.size);
+	history_before(e, clock_coarse(e->options.clock));
 	first = e->written_seq + 1;
 	last = e->written_seq + batch->count;
 	err = engine_invariant(e, e->memtable->last_seq < first,
