@@ -20,7 +20,7 @@
 
 /* setup and teardown run around each test and may be NULL. A test may take a
  * minute, since sanitizers are slow. */
-static inline int run_suite(const char *name, void (*setup)(void),
+static inline int run_tests(const char *name, void (*setup)(void),
 			    void (*teardown)(void), const TTest *const *tests,
 			    size_t count)
 {
@@ -41,5 +41,18 @@ static inline int run_suite(const char *name, void (*setup)(void),
 	srunner_free(runner);
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
+
+/* tests is an array: with a count that leaves one of it out, which would never
+ * be run, this does not compile. */
+#define run_suite(name, setup, teardown, tests, count)                        \
+	run_tests(name, setup, teardown, tests,                               \
+		  (count) +                                                   \
+			  0 * sizeof(struct {                                 \
+				  _Static_assert(                             \
+					  sizeof(tests) ==                    \
+						  (count) * sizeof(*(tests)), \
+					  "the count is not that of tests");  \
+				  char member;                                \
+			  }))
 
 #endif

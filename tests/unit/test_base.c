@@ -207,5 +207,5 @@ int main(void)
 		the_coarse_clock_is_the_same,
 	};
 
-	return run_suite("base", NULL, NULL, tests, 8);
+	return run_suite("base", NULL, NULL, tests, 10);
 }

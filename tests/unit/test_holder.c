@@ -157,7 +157,7 @@ int main(void)
 	struct holder me = { .pid = 0 };
 	int skipped = in_another_time(is_dead_there, &me) == NO_NAMESPACE;
 	int status =
-		run_suite("holder", NULL, NULL, tests, (size_t)(5 - skipped));
+		run_tests("holder", NULL, NULL, tests, (size_t)(5 - skipped));
 
 	if (skipped && !status)
 		printf("4 passed, 0 failed, 1 skipped\n");

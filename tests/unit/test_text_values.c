@@ -292,5 +292,5 @@ int main(void)
 		integers_are_decimal,
 	};
 
-	return run_suite("text values", NULL, NULL, tests, 7);
+	return run_suite("text values", NULL, NULL, tests, 8);
 }

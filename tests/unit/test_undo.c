@@ -441,5 +441,5 @@ int main(void)
 		differences,
 	};
 
-	return run_suite("undo", set_up, tear_down, tests, 11);
+	return run_suite("undo", set_up, tear_down, tests, 12);
 }
