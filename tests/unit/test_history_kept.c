@@ -168,6 +168,58 @@ START_TEST(history_goes_for_lack_of_space)
 }
 END_TEST
 
+/* What is told of a time at which nothing is to be seen. */
+static const char *why_not(uint64_t time_us)
+{
+	ck_assert_int_eq(seen(time_us), -ERR_no_moment);
+	return err_detail();
+}
+
+/* Who loses history for lack of room is not told that none was kept. */
+START_TEST(what_gave_way_is_told)
+{
+	uint64_t full, first;
+	struct history h;
+
+	ck_assert_ptr_nonnull(strstr(why_not(1), "history begins at "));
+	ck_assert_ptr_null(strstr(err_detail(), "lack of room"));
+	put("a", "g", 1000, "1");
+	full = tick();
+	settle();
+	delete_row("a");
+	tick();
+	settle();
+	store_history(store, &h);
+	first = h.oldest_us;
+	ck_assert_uint_eq(h.lost_us, 0);
+	volume_mem_available(store->volume, 80 << 20);
+	tick();
+	settle();
+	store_history(store, &h);
+	ck_assert_uint_ne(h.lost_us, 0);
+	ck_assert_ptr_nonnull(strstr(why_not(full), "for lack of room"));
+	ck_assert_int_eq(history_give_up(store_engine(store), UINT64_MAX), 0);
+	store_history(store, &h);
+	ck_assert_uint_eq(h.oldest_us, 0);
+	ck_assert_uint_eq(h.lost_us, now_us);
+	ck_assert_ptr_nonnull(strstr(why_not(full), "for lack of room"));
+	ck_assert_ptr_nonnull(strstr(why_not(1), "begins again"));
+	put("b", "g", 1000, "1");
+	tick();
+	ck_assert_ptr_nonnull(strstr(why_not(full), "for lack of room"));
+	ck_assert_ptr_nonnull(strstr(err_detail(), "history begins at "));
+	/* What had been too old before. */
+	ck_assert_ptr_null(strstr(why_not(first - 1), "lack of room"));
+	/* It is told as long as it could have been there. */
+	now_us += 90000 * SECOND;
+	tick();
+	store_history(store, &h);
+	ck_assert_uint_eq(h.lost_us, 0);
+	ck_assert_int_eq(store_set_history(store, 0, 0), 0);
+	ck_assert_ptr_nonnull(strstr(why_not(full), "no history is kept"));
+}
+END_TEST
+
 /* A quota is another end of the disk. */
 START_TEST(history_goes_for_the_quota)
 {
@@ -621,6 +673,7 @@ int main(void)
 		what_history_keeps_is_not_emptied,
 		so_many_files_are_kept,
 		history_goes_for_lack_of_space,
+		what_gave_way_is_told,
 		history_goes_for_the_quota,
 		what_expires_after_the_last_moment,
 		a_gap_after_a_kill_is_told,
@@ -635,5 +688,5 @@ int main(void)
 		a_merge_that_fails_leaves_nothing,
 	};
 
-	return run_suite("history_kept", set_up, tear_down, tests, 16);
+	return run_suite("history_kept", set_up, tear_down, tests, 17);
 }

@@ -281,6 +281,28 @@ START_TEST(a_table_and_its_names)
 END_TEST
 
 /* Of one that was emptied its rows come back by the name that it had then. */
+/* Who looks for it in vain is told that there was more once. */
+START_TEST(a_table_whose_history_gave_way)
+{
+	const char *want = "history has no table \"t\" that was dropped; "
+			   "before 1970-01-12T13:46:43.000000Z it was given "
+			   "up for lack of room, and what was then is in a "
+			   "backup or nowhere\n";
+
+	check("createtable t families=f", 0, "");
+	mark();
+	free(before);
+	check("deletetable t", 0, "");
+	tick();
+	ck_assert_int_eq(history_give_up(store_engine(store), UINT64_MAX), 0);
+	check("undelete t", 1,
+	      "a tenth of it is to be free; it begins again within a second\n");
+	tick();
+	check("undelete t", 1, want);
+	check("history", 0, "lost 1970-01-12T13:46:43.000000Z\n");
+}
+END_TEST
+
 START_TEST(an_emptied_table_that_was_renamed)
 {
 	check("createtable t families=f", 0, "");
@@ -434,6 +456,7 @@ int main(void)
 		the_schema_comes_back,
 		a_table_and_its_names,
 		a_table_is_no_other_of_its_name,
+		a_table_whose_history_gave_way,
 		an_emptied_table_that_was_renamed,
 		a_table_from_before_a_gap,
 		a_protected_table,
@@ -441,5 +464,5 @@ int main(void)
 		differences,
 	};
 
-	return run_suite("undo", set_up, tear_down, tests, 12);
+	return run_suite("undo", set_up, tear_down, tests, 13);
 }

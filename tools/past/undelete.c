@@ -38,6 +38,22 @@ static bool has_dropped(struct store *s, const struct schema *schema,
 	return has;
 }
 
+static int none_dropped(struct undeleting *u)
+{
+	char lost[CLOCK_TEXT_SIZE];
+	struct history h;
+
+	store_history(u->c->store, &h);
+	clock_print(h.lost_us, lost, sizeof(lost));
+	return fail(ERR_no_table,
+		    "history has no table \"%s\" that was dropped%s%s%s",
+		    err_name(u->name), h.lost_us > 0 ? "; before " : "",
+		    h.lost_us > 0 ? lost : "",
+		    h.lost_us > 0 ? " it was given up for lack of room, and "
+				    "what was then is in a backup or nowhere"
+				  : "");
+}
+
 /* The last moment up to us that has it, from one to the one before. */
 static int find_moment(struct undeleting *u, uint64_t us, struct snapshot **out)
 {
@@ -62,9 +78,7 @@ static int find_moment(struct undeleting *u, uint64_t us, struct snapshot **out)
 	} while (!has);
 	if (err != -ERR_no_moment || !any)
 		return err;
-	return fail(ERR_no_table,
-		    "history has no table \"%s\" that was dropped",
-		    err_name(u->name));
+	return none_dropped(u);
 }
 
 /* Notes that it is under way, unless another to the same name is. */

@@ -247,6 +247,19 @@ static uint64_t oldest_time(struct engine *e)
 	return time_us;
 }
 
+/* Those from before_us to since_us, 0: to now. */
+static void note_lost(struct engine *e, uint64_t before_us, uint64_t since_us)
+{
+	pthread_mutex_lock(&e->lock);
+	if (e->lost.until_us == 0)
+		e->lost.from_us = before_us;
+	e->lost.until_us = since_us > 0 ? since_us : engine_gc_time(e);
+	pthread_mutex_unlock(&e->lock);
+	event_add(&e->events, EVENTS_ERRORS,
+		  "history_lost before_us=%llu since_us=%llu",
+		  (unsigned long long)before_us, (unsigned long long)since_us);
+}
+
 int history_give_up(struct engine *e, uint64_t seq)
 {
 	uint64_t before_us = oldest_time(e), since_us;
@@ -254,10 +267,7 @@ int history_give_up(struct engine *e, uint64_t seq)
 
 	since_us = oldest_time(e);
 	if (err == 0 && since_us != before_us)
-		event_add(&e->events, EVENTS_ERRORS,
-			  "history_lost before_us=%llu since_us=%llu",
-			  (unsigned long long)before_us,
-			  (unsigned long long)since_us);
+		note_lost(e, before_us, since_us);
 	return err;
 }
 
