@@ -98,7 +98,7 @@ const struct verb verbs[] = {
 	  "          what it was\n",
 	  verb_backups },
 	{ "check", VERB_READS, "check", "Read the whole store and check it",
-	  "Reads every file of the store and checks sums, order and sizes.\n"
+	  "Reads all files: sums, order, sizes, of a backup also its digests.\n"
 	  "Prints each problem; the exit status is 1 if there is one.\n",
 	  verb_check },
 	{ "compact", 0, "compact [<table>]",

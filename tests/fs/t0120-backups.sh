@@ -69,6 +69,10 @@ same "and found in the others" "damaged damaged " \
 	"$(awk -F '\t' '{ printf "%s ", $4 }' out | sed 's/  *$/ /')"
 told "${file##*/}: has 100 bytes"
 status 0 "those are sound" "$TABLETFS" backups backups verify=yes
+newest=spoilt/$(ls spoilt | grep '^2' | tail -n 1)
+rm -f "$newest/digests"
+status 1 "a check of one without digests" "$TABLETFS" -store "$newest" check
+check "names them" grep -q "digests is missing" out
 status 1 "verify is yes or no" "$TABLETFS" backups backups verify=1
 told "verify=1: neither yes nor no"
 echo "TabletFS store, format 99" >"spoilt/$first/tabletfs"
