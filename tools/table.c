@@ -680,7 +680,7 @@ const struct verb verbs[] = {
 	{ "undelete", 0, "undelete <table> [as=<name>] [as-of=<time>]",
 	  "Bring a dropped table back",
 	  "With all rows and all that it was at the last moment of history\n"
-	  "that has it, which is that before the drop. Prints the moment.\n"
+	  "that has it, and its last owner and mode. Prints the moment.\n"
 	  "  as  The name that it is to have, if not its own. One that is\n"
 	  "      taken is refused. Until it is whole it is <name>.partial\n"
 	  "  as-of  Of several that were dropped, and of what it was, the\n"

@@ -364,6 +364,66 @@ START_TEST(a_protected_table)
 }
 END_TEST
 
+/* All that is noted of who had tables that were dropped. */
+static void forget_whose(void)
+{
+	struct attribute gone[8] = { 0 };
+	struct schema *schema = store_schema(store);
+	size_t i, count = 0;
+
+	for (i = 0; i < schema->attributes.count; i++)
+		if (bytes_starts_with(schema->attributes.items[i].name,
+				      BYTES_LITERAL(STORE_DROPPED)))
+			gone[count++].name = schema->attributes.items[i].name;
+	ck_assert_uint_gt(count, 0);
+	ck_assert_int_eq(store_set_attributes(store, BYTES_NONE, gone, count),
+			 0);
+	schema_put(schema);
+}
+
+static struct table_access access_of_t(void)
+{
+	struct schema *schema = store_schema(store);
+	struct table_access access =
+		schema_table(schema, bytes_string("t"))->access;
+
+	schema_put(schema);
+	return access;
+}
+
+/* One that was closed to others before it was dropped is not open again, as it
+ * was at an older moment. */
+START_TEST(a_table_that_was_closed_to_others)
+{
+	struct table_access open = { 0755, 7, 8 }, closed = { 0700, 9, 8 };
+	struct table_access now;
+
+	check("createtable t families=f", 0, "");
+	check("set t a f:q=1@1", 0, "");
+	ck_assert_int_eq(store_set_access(store, bytes_string("t"), &open), 0);
+	mark();
+	free(before);
+	check("deleterow t a", 0, "");
+	ck_assert_int_eq(store_set_access(store, bytes_string("t"), &closed),
+			 0);
+	tick();
+	check("deletetable t", 0, "");
+	check("undelete t TIME", 0, "Z\n");
+	check("count t", 0, "1\n");
+	now = access_of_t();
+	ck_assert_uint_eq(now.mode, 0700);
+	ck_assert_uint_eq(now.uid, 9);
+	ck_assert_uint_eq(now.gid, 8);
+	/* Of which nobody knows it is its maker's alone. */
+	check("deletetable t", 0, "");
+	forget_whose();
+	check("undelete t TIME", 0, "Z\n");
+	now = access_of_t();
+	ck_assert_uint_eq(now.mode, 0700);
+	ck_assert_uint_eq(now.uid, TABLE_ACCESS_UNSET);
+}
+END_TEST
+
 /* What one that was killed has left is in no other's way, whatever it was to be
  * of; nor is what it is of, under another name. */
 START_TEST(one_that_was_killed)
@@ -460,9 +520,10 @@ int main(void)
 		an_emptied_table_that_was_renamed,
 		a_table_from_before_a_gap,
 		a_protected_table,
+		a_table_that_was_closed_to_others,
 		one_that_was_killed,
 		differences,
 	};
 
-	return run_suite("undo", set_up, tear_down, tests, 13);
+	return run_suite("undo", set_up, tear_down, tests, 14);
 }

@@ -129,14 +129,29 @@ static int drop_left(struct undeleting *u)
 	return err;
 }
 
+/* Whose the table of this id was last: one that was closed to others after the
+ * moment is not opened to them by that. Where that is not noted it is that of
+ * who mounts. */
+static struct table_access last_access(struct store *s, uint32_t id)
+{
+	struct table_access last = { 0700, TABLE_ACCESS_UNSET,
+				     TABLE_ACCESS_UNSET };
+	struct schema *now = store_schema(s);
+
+	schema_dropped_access(now, id, &last);
+	schema_put(now);
+	return last;
+}
+
 /* An empty table of what then was one. Its attributes come last: one of them
  * may be that nobody drops it. */
 static int make_table(struct undeleting *u, const struct table *then)
 {
+	const struct table_access last = last_access(u->c->store, then->id);
 	const struct attribute mark = { MARK, u->as };
 	struct table_spec spec = { .name = bytes_string(u->partial),
 				   .millis = then->millis,
-				   .access = &then->access,
+				   .access = &last,
 				   .family_count = then->family_count,
 				   .attributes = &mark,
 				   .attribute_count = 1,
