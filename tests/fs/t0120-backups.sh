@@ -272,10 +272,29 @@ same "a sum of it goes on" 16 \
 	"$(echo 1 >>"$m/mounted/row/s/sum"; cat "$m/mounted/row/s/sum")"
 refuse "nothing else is there" sh -c "ls '$m' | grep partial"
 T createtable once.partial
-status 1 "what a kill left" T restore-from tables "$m" table=all as=once
+status 1 "a table that has its name meanwhile" \
+	T restore-from tables "$m" table=all as=once
 told "deletetable removes it"
-told "a restore of it is under way"
+told 'there is a table "once.partial"'
 T deletetable once.partial
+# One that is killed leaves what the next one replaces, and no other while it is
+# alive.
+"$TABLETFS" restore-from tables "$m" table=all as=once >out 2>err &
+command=$!
+until [ -e "$m/once.partial" ] || ! kill -0 $command; do :; done
+kill -STOP $command
+status 1 "one that is under way" T restore-from tables "$m" table=all as=once
+told "which process $command restores or undeletes"
+check "which ls tells" grep -q '^Not whole: it is to be "once"' <(T ls once.partial)
+kill -KILL $command
+wait $command 2>/dev/null
+check "a kill leaves a part" [ -e "$m/once.partial" ]
+status 0 "which the next one replaces" T restore-from tables "$m" table=all as=once
+same "it is whole" "$wanted" "$(content "$m" once)"
+refuse "with nothing beside it" [ -e "$m/once.partial" ]
+refuse "nor a mark" grep -q "^Not whole" <(T ls once)
+T protect once off
+T deletetable once
 # What is filled is known, whatever gets its name meanwhile.
 "$TABLETFS" restore-from tables "$m" table=all as=swapped >out 2>err &
 command=$!

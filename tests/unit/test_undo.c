@@ -1,3 +1,6 @@
+#include <unistd.h>
+
+#include "store/base/lease/holder.h"
 #include "store/engine/core/history.h"
 #include "store/engine/run/step.h"
 #include "store/model/model.h"
@@ -274,13 +277,13 @@ START_TEST(a_table_and_its_names)
 	check("count w", 0, "1\n");
 	check("createtable v.partial", 0, "");
 	check("undelete u as=v", 1,
-	      "there is a table \"v.partial\", which no undelete made: as= "
-	      "gives another name, and deletetable removes it\n");
+	      "there is a table \"v.partial\", which no restore-from or "
+	      "undelete made: as= gives another name, and deletetable "
+	      "removes it\n");
 	check("ls", 0, "u\nv.partial\nw\n");
 }
 END_TEST
 
-/* Of one that was emptied its rows come back by the name that it had then. */
 /* Who looks for it in vain is told that there was more once. */
 START_TEST(a_table_whose_history_gave_way)
 {
@@ -303,6 +306,7 @@ START_TEST(a_table_whose_history_gave_way)
 }
 END_TEST
 
+/* Of one that was emptied its rows come back by the name that it had then. */
 START_TEST(an_emptied_table_that_was_renamed)
 {
 	check("createtable t families=f", 0, "");
@@ -428,11 +432,13 @@ END_TEST
  * of; nor is what it is of, under another name. */
 START_TEST(one_that_was_killed)
 {
-	const struct attribute of_t = { bytes_string("undelete/as"),
-					bytes_string("t") };
+	struct attribute of_t = { bytes_string("partial/as"),
+				  bytes_string("t") };
 	struct table_spec left = { .name = bytes_string("t.partial"),
 				   .attributes = &of_t,
 				   .attribute_count = 1 };
+	char by[2 + HOLDER_TEXT_SIZE];
+	struct holder other;
 
 	check("createtable t families=f", 0, "");
 	check("set t a f:q=1@1", 0, "");
@@ -442,6 +448,23 @@ START_TEST(one_that_was_killed)
 	check("undelete t", 0, "Z\n");
 	same_as_before();
 	check("ls", 0, "t\n");
+	/* By another process. */
+	snprintf(by, sizeof(by), "t ");
+	holder_self(&other);
+	other.pid = getppid();
+	other.start = 0;
+	holder_format(&other, by + 2);
+	of_t.value = bytes_string(by);
+	check("deletetable t", 0, "");
+	ck_assert_int_eq(store_make_table(store, &left), 0);
+	check("undelete t", 1, "deletetable removes it\n");
+	check("ls t.partial", 0, "if it was killed; deletetable removes it\n");
+	other.boot[0] ^= 1;
+	holder_format(&other, by + 2);
+	ck_assert_int_eq(store_set_attributes(store, left.name, &of_t, 1), 0);
+	check("undelete t", 0, "Z\n");
+	check("ls", 0, "t\n");
+	check("ls t", 0, "{}\n");
 	left.name = bytes_string("u.partial");
 	check("deletetable t", 0, "");
 	ck_assert_int_eq(store_make_table(store, &left), 0);
