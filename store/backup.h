@@ -104,6 +104,18 @@ int backup_list(const char *directory, bool verify,
 		void *context);
 
 /*
+ * Whether s, if it is a backup in a directory that nobody has written to since,
+ * is what was backed up: its digests are there and whole, and each file is what
+ * they tell. All files are read. Former releases made some without digests, of
+ * which nothing is told, as of what is no backup. Each problem is told to
+ * report, as of store_check: -ERR_check_failed; or what kept something from
+ * being read.
+ */
+int store_check_backup(struct store *s,
+		       void (*report)(void *context, const char *problem),
+		       void *context);
+
+/*
  * Sets path to that of the store which from names, ended by a NUL: DIR@MOMENT,
  * of which the beginning is enough and the newest that begins so is meant; DIR
  * for the newest one; or a DIR that is a backup itself. -ERR_no_backup names

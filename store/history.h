@@ -24,6 +24,9 @@ struct history {
 			       time, and 256 MiB at least */
 	uint64_t size;      /* that they take, with large values */
 	uint64_t oldest_us; /* the first moment's time; 0: there is none */
+	uint64_t lost_us;   /* what was kept of the time before it was given up
+			       for lack of room, since the store was opened
+			       and no longer ago than keep_us; 0: nothing was */
 };
 
 /* What it is now. */

@@ -28,9 +28,10 @@ struct store_stats {
 	uint64_t blob_count, blob_size, blob_garbage;
 	/* Of the recent past: history files, with their large values, which
 	 * are part of blob_size, and these alone; and since when it can be
-	 * read; 0 if it cannot. */
+	 * read; 0 if it cannot. What there was before history_lost_us was given
+	 * up for lack of room; 0: nothing was. */
 	uint64_t history_count, history_size, history_large_size;
-	uint64_t history_since_us;
+	uint64_t history_since_us, history_lost_us;
 	/* Of files that are no part of the store any more: a reader has them
 	 * yet, or they are about to be removed. */
 	uint64_t obsolete_size;

@@ -98,7 +98,7 @@ const struct verb verbs[] = {
 	  "          what it was\n",
 	  verb_backups },
 	{ "check", VERB_READS, "check", "Read the whole store and check it",
-	  "Reads every file of the store and checks sums, order and sizes.\n"
+	  "Reads all files: sums, order, sizes, of a backup also its digests.\n"
 	  "Prints each problem; the exit status is 1 if there is one.\n",
 	  verb_check },
 	{ "compact", 0, "compact [<table>]",
@@ -227,8 +227,8 @@ const struct verb verbs[] = {
 	  "can be read and brought back for so long, at each second of the\n"
 	  "last ten minutes, at each minute before. It takes space, which the\n"
 	  "oldest gives back when there is too much of it, or the disk gets\n"
-	  "full. off ends it, and gives its space back. A new store keeps\n"
-	  "24h. Without words: the setting, its bytes, the oldest moment.\n"
+	  "full. off ends it and gives back its space. A new store keeps 24h.\n"
+	  "Without words: setting, bytes, oldest moment, up to which lost.\n"
 	  "  max=<bytes>  Its files take no more, such as 4G, but for a while\n"
 	  "               what a restore reads, large values of the past\n"
 	  "               included; if not given, as much as all others took\n"
@@ -680,7 +680,7 @@ const struct verb verbs[] = {
 	{ "undelete", 0, "undelete <table> [as=<name>] [as-of=<time>]",
 	  "Bring a dropped table back",
 	  "With all rows and all that it was at the last moment of history\n"
-	  "that has it, which is that before the drop. Prints the moment.\n"
+	  "that has it, and its last owner and mode. Prints the moment.\n"
 	  "  as  The name that it is to have, if not its own. One that is\n"
 	  "      taken is refused. Until it is whole it is <name>.partial\n"
 	  "  as-of  Of several that were dropped, and of what it was, the\n"

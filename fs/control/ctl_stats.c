@@ -35,9 +35,12 @@ static int print_history(struct store *s, struct buf *out)
 	store_history(s, &h);
 	if (h.keep_us == 0)
 		return 0;
-	return buf_printf(out, "history_bytes %llu\nhistory_oldest_us %llu\n",
+	return buf_printf(out,
+			  "history_bytes %llu\nhistory_oldest_us %llu\n"
+			  "history_lost_us %llu\n",
 			  (unsigned long long)h.size,
-			  (unsigned long long)h.oldest_us);
+			  (unsigned long long)h.oldest_us,
+			  (unsigned long long)h.lost_us);
 }
 
 /* Who holds how much memory, a line an account. */

@@ -69,6 +69,10 @@ same "and found in the others" "damaged damaged " \
 	"$(awk -F '\t' '{ printf "%s ", $4 }' out | sed 's/  *$/ /')"
 told "${file##*/}: has 100 bytes"
 status 0 "those are sound" "$TABLETFS" backups backups verify=yes
+newest=spoilt/$(ls spoilt | grep '^2' | tail -n 1)
+rm -f "$newest/digests"
+status 1 "a check of one without digests" "$TABLETFS" -store "$newest" check
+check "names them" grep -q "digests is missing" out
 status 1 "verify is yes or no" "$TABLETFS" backups backups verify=1
 told "verify=1: neither yes nor no"
 echo "TabletFS store, format 99" >"spoilt/$first/tabletfs"
@@ -268,10 +272,29 @@ same "a sum of it goes on" 16 \
 	"$(echo 1 >>"$m/mounted/row/s/sum"; cat "$m/mounted/row/s/sum")"
 refuse "nothing else is there" sh -c "ls '$m' | grep partial"
 T createtable once.partial
-status 1 "what a kill left" T restore-from tables "$m" table=all as=once
+status 1 "a table that has its name meanwhile" \
+	T restore-from tables "$m" table=all as=once
 told "deletetable removes it"
-told "a restore of it is under way"
+told 'there is a table "once.partial"'
 T deletetable once.partial
+# One that is killed leaves what the next one replaces, and no other while it is
+# alive.
+"$TABLETFS" restore-from tables "$m" table=all as=once >out 2>err &
+command=$!
+until [ -e "$m/once.partial" ] || ! kill -0 $command; do :; done
+kill -STOP $command
+status 1 "one that is under way" T restore-from tables "$m" table=all as=once
+told "which process $command restores or undeletes"
+check "which ls tells" grep -q '^Not whole: it is to be "once"' <(T ls once.partial)
+kill -KILL $command
+wait $command 2>/dev/null
+check "a kill leaves a part" [ -e "$m/once.partial" ]
+status 0 "which the next one replaces" T restore-from tables "$m" table=all as=once
+same "it is whole" "$wanted" "$(content "$m" once)"
+refuse "with nothing beside it" [ -e "$m/once.partial" ]
+refuse "nor a mark" grep -q "^Not whole" <(T ls once)
+T protect once off
+T deletetable once
 # What is filled is known, whatever gets its name meanwhile.
 "$TABLETFS" restore-from tables "$m" table=all as=swapped >out 2>err &
 command=$!

@@ -409,6 +409,89 @@ START_TEST(files_without_an_end_take_no_memory)
 }
 END_TEST
 
+static char problems[4000];
+
+static void note_problem(void *context, const char *problem)
+{
+	size_t size = strlen(problems);
+
+	(void)context;
+	snprintf(problems + size, sizeof(problems) - size, "%s\n", problem);
+}
+
+/* What a check of the newest backup comes to; problems are what it tells. */
+static int check_latest(void)
+{
+	struct store_options o = options;
+	char path[160];
+	struct store *s;
+	int err;
+
+	snprintf(path, sizeof(path), "%s/latest", backups);
+	o.read_only = true;
+	problems[0] = 0;
+	ck_assert_msg(store_open(path, &o, &s) == 0, "%s", err_detail());
+	err = store_check_backup(s, note_problem, NULL);
+	ck_assert_int_eq(store_close(s), 0);
+	return err;
+}
+
+/* Digests that do not tell any more what a backup has to be are told when it is
+ * checked, and not when it is needed. */
+START_TEST(a_check_looks_at_digests)
+{
+	put("a", 1, 50);
+	put("b", 1, 3000);
+	back_up(0, false);
+	shell("cp -a $b/latest/digests $b.other");
+	put("c", 1, 3000);
+	back_up(0, false);
+	ck_assert_msg(check_latest() == 0, "%s", err_detail());
+	shell("cd $b/latest/ && cp -a digests $b.digests && "
+	      "sed -i '2s/ [0-9]* / 1x /' digests");
+	ck_assert_int_eq(check_latest(), -ERR_check_failed);
+	ck_assert_ptr_nonnull(strstr(problems, "/digests: line 2 is not a "));
+	shell("cd $b/latest/ && sed '2s/$/1/' $b.digests >digests");
+	ck_assert_int_eq(check_latest(), -ERR_check_failed);
+	ck_assert_ptr_nonnull(strstr(problems, " has not the sum of "));
+	shell("cd $b/latest/ && head -n 3 $b.digests >digests");
+	ck_assert_int_eq(check_latest(), -ERR_check_failed);
+	ck_assert_ptr_nonnull(strstr(problems, "line 4 is missing"));
+	shell("cd $b/latest/ && cp $b.other digests");
+	ck_assert_int_eq(check_latest(), -ERR_check_failed);
+	ck_assert_ptr_nonnull(strstr(problems, ": they do not tell of it\n"));
+	shell("cd $b/latest/ && rm digests");
+	ck_assert_int_eq(check_latest(), -ERR_check_failed);
+	ck_assert_ptr_nonnull(strstr(problems, "digests is missing"));
+}
+END_TEST
+
+/* Of files, each that is not what it was is told. */
+START_TEST(a_check_looks_at_what_was_backed_up)
+{
+	char path[160];
+	struct store *s;
+
+	put("s", 1, 3000);
+	back_up(0, false);
+	shell("cd $b/latest/ && for f in *.blob; do "
+	      "printf x | dd of=$f bs=1 seek=$(($(wc -c <$f) / 2)) "
+	      "conv=notrunc 2>/dev/null; done");
+	ck_assert_int_eq(check_latest(), -ERR_check_failed);
+	ck_assert_ptr_nonnull(
+		strstr(problems, ".blob: is damaged, it is not "));
+	/* It is a store of its own when it was written to. */
+	shell("rm -r $b");
+	back_up(0, false);
+	shell("cd $b/latest/ && rm digests");
+	ck_assert_int_eq(check_latest(), -ERR_check_failed);
+	snprintf(path, sizeof(path), "%s/latest", backups);
+	ck_assert_int_eq(store_open(path, &options, &s), 0);
+	ck_assert_int_eq(store_close(s), 0);
+	ck_assert_msg(check_latest() == 0, "%s", err_detail());
+}
+END_TEST
+
 START_TEST(digests_are_not_trusted)
 {
 	struct backup_digests d = { 0 }, read;
@@ -469,6 +552,8 @@ int main(void)
 		what_nothing_tells_of_is_not_restored,
 		one_that_cannot_be_read_is_left_alone,
 		files_without_an_end_take_no_memory,
+		a_check_looks_at_digests,
+		a_check_looks_at_what_was_backed_up,
 		digests_are_not_trusted,
 	};
 

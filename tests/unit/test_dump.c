@@ -338,7 +338,7 @@ static void bring_pieces(struct store *s, struct bytes table, struct store *to)
 			 0);
 	while ((more = dump_piece(pieces, &text)) > 0) {
 		ck_assert_int_eq(loader_new(to, &l), 0);
-		loader_take_pieces(l, &id);
+		loader_take_pieces(l, &id, NULL);
 		ck_assert_msg(loader_feed(l, buf_bytes(&text)) == 0, "%s",
 			      err_detail());
 		ck_assert_int_eq(loader_finish(l), 0);

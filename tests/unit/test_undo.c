@@ -1,3 +1,6 @@
+#include <unistd.h>
+
+#include "store/base/lease/holder.h"
 #include "store/engine/core/history.h"
 #include "store/engine/run/step.h"
 #include "store/model/model.h"
@@ -274,9 +277,32 @@ START_TEST(a_table_and_its_names)
 	check("count w", 0, "1\n");
 	check("createtable v.partial", 0, "");
 	check("undelete u as=v", 1,
-	      "there is a table \"v.partial\", which no undelete made: as= "
-	      "gives another name, and deletetable removes it\n");
+	      "there is a table \"v.partial\", which no restore-from or "
+	      "undelete made: as= gives another name, and deletetable "
+	      "removes it\n");
 	check("ls", 0, "u\nv.partial\nw\n");
+}
+END_TEST
+
+/* Who looks for it in vain is told that there was more once. */
+START_TEST(a_table_whose_history_gave_way)
+{
+	const char *want = "history has no table \"t\" that was dropped; "
+			   "before 1970-01-12T13:46:43.000000Z it was given "
+			   "up for lack of room, and what was then is in a "
+			   "backup or nowhere\n";
+
+	check("createtable t families=f", 0, "");
+	mark();
+	free(before);
+	check("deletetable t", 0, "");
+	tick();
+	ck_assert_int_eq(history_give_up(store_engine(store), UINT64_MAX), 0);
+	check("undelete t", 1,
+	      "a tenth of it is to be free; it begins again within a second\n");
+	tick();
+	check("undelete t", 1, want);
+	check("history", 0, "lost 1970-01-12T13:46:43.000000Z\n");
 }
 END_TEST
 
@@ -342,15 +368,77 @@ START_TEST(a_protected_table)
 }
 END_TEST
 
+/* All that is noted of who had tables that were dropped. */
+static void forget_whose(void)
+{
+	struct attribute gone[8] = { 0 };
+	struct schema *schema = store_schema(store);
+	size_t i, count = 0;
+
+	for (i = 0; i < schema->attributes.count; i++)
+		if (bytes_starts_with(schema->attributes.items[i].name,
+				      BYTES_LITERAL(STORE_DROPPED)))
+			gone[count++].name = schema->attributes.items[i].name;
+	ck_assert_uint_gt(count, 0);
+	ck_assert_int_eq(store_set_attributes(store, BYTES_NONE, gone, count),
+			 0);
+	schema_put(schema);
+}
+
+static struct table_access access_of_t(void)
+{
+	struct schema *schema = store_schema(store);
+	struct table_access access =
+		schema_table(schema, bytes_string("t"))->access;
+
+	schema_put(schema);
+	return access;
+}
+
+/* One that was closed to others before it was dropped is not open again, as it
+ * was at an older moment. */
+START_TEST(a_table_that_was_closed_to_others)
+{
+	struct table_access open = { 0755, 7, 8 }, closed = { 0700, 9, 8 };
+	struct table_access now;
+
+	check("createtable t families=f", 0, "");
+	check("set t a f:q=1@1", 0, "");
+	ck_assert_int_eq(store_set_access(store, bytes_string("t"), &open), 0);
+	mark();
+	free(before);
+	check("deleterow t a", 0, "");
+	ck_assert_int_eq(store_set_access(store, bytes_string("t"), &closed),
+			 0);
+	tick();
+	check("deletetable t", 0, "");
+	check("undelete t TIME", 0, "Z\n");
+	check("count t", 0, "1\n");
+	now = access_of_t();
+	ck_assert_uint_eq(now.mode, 0700);
+	ck_assert_uint_eq(now.uid, 9);
+	ck_assert_uint_eq(now.gid, 8);
+	/* Of which nobody knows it is its maker's alone. */
+	check("deletetable t", 0, "");
+	forget_whose();
+	check("undelete t TIME", 0, "Z\n");
+	now = access_of_t();
+	ck_assert_uint_eq(now.mode, 0700);
+	ck_assert_uint_eq(now.uid, TABLE_ACCESS_UNSET);
+}
+END_TEST
+
 /* What one that was killed has left is in no other's way, whatever it was to be
  * of; nor is what it is of, under another name. */
 START_TEST(one_that_was_killed)
 {
-	const struct attribute of_t = { bytes_string("undelete/as"),
-					bytes_string("t") };
+	struct attribute of_t = { bytes_string("partial/as"),
+				  bytes_string("t") };
 	struct table_spec left = { .name = bytes_string("t.partial"),
 				   .attributes = &of_t,
 				   .attribute_count = 1 };
+	char by[2 + HOLDER_TEXT_SIZE];
+	struct holder other;
 
 	check("createtable t families=f", 0, "");
 	check("set t a f:q=1@1", 0, "");
@@ -360,6 +448,23 @@ START_TEST(one_that_was_killed)
 	check("undelete t", 0, "Z\n");
 	same_as_before();
 	check("ls", 0, "t\n");
+	/* By another process. */
+	snprintf(by, sizeof(by), "t ");
+	holder_self(&other);
+	other.pid = getppid();
+	other.start = 0;
+	holder_format(&other, by + 2);
+	of_t.value = bytes_string(by);
+	check("deletetable t", 0, "");
+	ck_assert_int_eq(store_make_table(store, &left), 0);
+	check("undelete t", 1, "deletetable removes it\n");
+	check("ls t.partial", 0, "if it was killed; deletetable removes it\n");
+	other.boot[0] ^= 1;
+	holder_format(&other, by + 2);
+	ck_assert_int_eq(store_set_attributes(store, left.name, &of_t, 1), 0);
+	check("undelete t", 0, "Z\n");
+	check("ls", 0, "t\n");
+	check("ls t", 0, "{}\n");
 	left.name = bytes_string("u.partial");
 	check("deletetable t", 0, "");
 	ck_assert_int_eq(store_make_table(store, &left), 0);
@@ -434,12 +539,14 @@ int main(void)
 		the_schema_comes_back,
 		a_table_and_its_names,
 		a_table_is_no_other_of_its_name,
+		a_table_whose_history_gave_way,
 		an_emptied_table_that_was_renamed,
 		a_table_from_before_a_gap,
 		a_protected_table,
+		a_table_that_was_closed_to_others,
 		one_that_was_killed,
 		differences,
 	};
 
-	return run_suite("undo", set_up, tear_down, tests, 12);
+	return run_suite("undo", set_up, tear_down, tests, 14);
 }

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "store/backup.h"
 #include "tools/admin/maintain.h"
 
 /* Verbs that look after the store: each is a call of it, and figures of that as
@@ -17,13 +18,18 @@ static void report(void *context, const char *problem)
  * output, not of errors: it is what was asked for. */
 int verb_check(struct verb_call *c)
 {
-	int err;
+	int err, failed = 0;
 
 	if (c->argc != 1)
 		return verb_usage(c);
 	err = store_check(c->store, report, c);
 	if (err < 0)
-		return verb_failed(c, "Checking", err);
+		failed = verb_failed(c, "Checking", err);
+	err = store_check_backup(c->store, report, c);
+	if (err < 0)
+		failed = verb_failed(c, "Checking", err);
+	if (failed)
+		return failed;
 	/* Said, since reading a large store takes long and no word might be a
 	 * hang. */
 	fputs("no problem found\n", c->out);

@@ -5,20 +5,20 @@
 #include "store/text/dump/dump.h"
 #include "store/text/dump/load.h"
 #include "store/text/value/gcpolicy.h"
+#include "tools/admin/partial.h"
 #include "tools/admin/restore.h"
 #include "tools/verb/remote.h"
 #include "tools/verb/stop.h"
-
-#define PARTIAL ".partial"
 
 /* A table on its way into a store. */
 struct restoring {
 	struct verb_call *c;
 	const struct served *served; /* NULL: c->store is open */
 	const char *from, *table, *name;
-	char partial[STORE_TABLE_NAME_MAX + 1]; /* the name until it is whole */
-	struct store *backup;                   /* owned; open to read */
-	struct schema *schema;                  /* its; referenced */
+	char holder[HOLDER_TEXT_SIZE]; /* this process */
+	struct partial partial;        /* what it is until it is whole */
+	struct store *backup;          /* owned; open to read */
+	struct schema *schema;         /* its; referenced */
 	char id[16]; /* the table's, as text, by which it is known, or "" */
 };
 
@@ -32,15 +32,15 @@ static int run(const struct restoring *r, FILE *out, int argc, char **argv)
 }
 
 /* run of restore-piece, or protect, with words that are not changed, of which
- * there are up to four. */
-static int run_words(const struct restoring *r, FILE *out, const char *a,
-		     const char *b, const char *c, const char *d)
+ * there are up to WORDS_MAX, and NULL. */
+#define WORDS_MAX 5
+static int run_words(const struct restoring *r, FILE *out,
+		     const char *const *given)
 {
-	const char *given[] = { a, b, c, d };
-	char *words[5] = { NULL };
+	char *words[WORDS_MAX + 1] = { NULL };
 	int count;
 
-	for (count = 0; count < 4 && given[count]; count++)
+	for (count = 0; count < WORDS_MAX && given[count]; count++)
 		words[count] = (char *)(uintptr_t)given[count];
 	return run(r, out, count, words);
 }
@@ -78,6 +78,8 @@ static int open_backup(struct restoring *r)
  * whether there is one to be removed. */
 static int begin(struct restoring *r, const char *text)
 {
+	const char *const words[] = { "restore-piece", "begin", r->name,
+				      r->holder,       text,    NULL };
 	FILE *out = fmemopen(r->id, sizeof(r->id), "w");
 	sigset_t stops, before;
 	int status;
@@ -89,13 +91,21 @@ static int begin(struct restoring *r, const char *text)
 	sigaddset(&stops, SIGINT);
 	sigaddset(&stops, SIGTERM);
 	sigprocmask(SIG_BLOCK, &stops, &before);
-	status = run_words(r, out, "restore-piece", "begin", r->name, text);
+	status = run_words(r, out, words);
 	fclose(out);
 	if (status)
 		r->id[0] = 0;
 	stop_begin();
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return status;
+}
+
+static int send_piece(struct restoring *r, const char *text)
+{
+	const char *const words[] = { "restore-piece", "more", r->id, text,
+				      NULL };
+
+	return r->id[0] ? run_words(r, r->c->out, words) : begin(r, text);
 }
 
 /* All pieces, one command for each. */
@@ -105,7 +115,7 @@ static int send_pieces(struct restoring *r)
 	struct buf text = BUF_INIT;
 	int status = 0;
 	int err = dump_table_open(r->backup, bytes_string(r->table),
-				  bytes_string(r->partial), &pieces);
+				  bytes_string(r->partial.name), &pieces);
 
 	while (!err && !status) {
 		buf_reset(&text);
@@ -117,10 +127,7 @@ static int send_pieces(struct restoring *r)
 			err = stop_check();
 		if (err)
 			break;
-		status = r->id[0] ? run_words(r, r->c->out, "restore-piece",
-					      "more", r->id,
-					      (const char *)text.data)
-				  : begin(r, (const char *)text.data);
+		status = send_piece(r, (const char *)text.data);
 	}
 	if (err < 0)
 		status = verb_failed(r->c, "Reading the backup", err);
@@ -193,17 +200,17 @@ static int end(const struct restoring *r, const struct table *t)
 /* What of the table is there goes, if it does not get its name. */
 static int bring_table(struct restoring *r, const struct table *t)
 {
+	const char *const drop[] = { "restore-piece", "drop", r->id, NULL };
+	const char *const protect[] = { "protect", r->name, "on", NULL };
 	int status = send_pieces(r);
 
 	if (!status)
 		status = end(r, t);
 	if (status && r->id[0])
-		(void)run_words(r, r->c->out, "restore-piece", "drop", r->id,
-				NULL);
+		(void)run_words(r, r->c->out, drop);
 	if (!status && attributes_find(&t->attributes,
 				       BYTES_LITERAL(STORE_PROTECTED), NULL))
-		status =
-			run_words(r, r->c->out, "protect", r->name, "on", NULL);
+		status = run_words(r, r->c->out, protect);
 	return status;
 }
 
@@ -213,7 +220,7 @@ static int take_words(struct restoring *r)
 	enum { TABLE, AS };
 	static const char *const keys[] = { "table", "as", NULL };
 	const char *values[2] = { NULL, NULL };
-	int n;
+	struct holder self;
 
 	if (verb_arguments(r->c, 3, keys, values) || verb_once(r->c, 3))
 		return 1;
@@ -222,15 +229,14 @@ static int take_words(struct restoring *r)
 	r->from = r->c->argv[1];
 	r->table = values[TABLE];
 	r->name = values[AS] ? values[AS] : r->table;
-	n = snprintf(r->partial, sizeof(r->partial), "%s" PARTIAL, r->name);
-	if (n >= (int)sizeof(r->partial) ||
-	    store_check_table_name(bytes_string(r->name)) < 0)
+	holder_self(&self);
+	holder_format(&self, r->holder);
+	if (!partial_init(&r->partial, bytes_string(r->name), r->holder))
 		return verb_wrong(r->c,
 				  "a table cannot be restored as \"%s\": as= "
 				  "gives it a name of up to %zu letters, "
 				  "digits, _ - and .",
-				  r->name,
-				  sizeof(r->partial) - sizeof(PARTIAL));
+				  r->name, PARTIAL_OF_MAX);
 	return 0;
 }
 
@@ -287,14 +293,16 @@ static bool has_table(struct store *s, const char *name)
 	return has;
 }
 
-static int load_piece(struct store *s, const char *text, uint32_t *table_id)
+/* As loader_take_pieces. */
+static int load_piece(struct store *s, const char *text, uint32_t *table_id,
+		      const struct attribute *mark)
 {
 	struct loader *l;
 	int err = loader_new(s, &l);
 
 	if (err)
 		return err;
-	loader_take_pieces(l, table_id);
+	loader_take_pieces(l, table_id, mark);
 	err = loader_feed(l, bytes_string(text));
 	if (!err)
 		err = loader_finish(l);
@@ -302,9 +310,12 @@ static int load_piece(struct store *s, const char *text, uint32_t *table_id)
 	return err;
 }
 
-/* Makes the table, and prints its id: the status. */
-static int begin_table(struct verb_call *c, const char *name, const char *text)
+/* Makes the table, which the process of holder brings, and prints its id: the
+ * status. */
+static int begin_table(struct verb_call *c, const char *name,
+		       const char *holder, const char *text)
 {
+	struct partial p;
 	uint32_t id = 0;
 	int err;
 
@@ -313,13 +324,11 @@ static int begin_table(struct verb_call *c, const char *name, const char *text)
 				  "there is a table \"%s\" already; as= gives "
 				  "another name",
 				  name);
-	err = load_piece(c->store, text, &id);
-	if (err == -ERR_table_exists)
-		return verb_wrong(c,
-				  "there is a table \"%s" PARTIAL
-				  "\": a restore of it is under way, or was "
-				  "killed; then deletetable removes it",
-				  name);
+	if (!partial_init(&p, bytes_string(name), holder))
+		return verb_usage(c);
+	err = partial_drop_left(c->store, &p, false);
+	if (!err)
+		err = load_piece(c->store, text, &id, &p.mark);
 	if (err < 0)
 		return verb_failed(c, "Restoring", err);
 	fprintf(c->out, "%u", (unsigned int)id);
@@ -332,9 +341,12 @@ static int finish_table(struct verb_call *c, uint32_t id)
 {
 	size_t count = (size_t)(c->argc - 4) / 2, i;
 	struct family_spec *families = calloc(count + 1, sizeof(*families));
+	const struct attribute unmark = partial_unmark();
 	struct table_spec last = { .name = bytes_string(c->argv[3]),
 				   .families = families,
-				   .family_count = count };
+				   .family_count = count,
+				   .attributes = &unmark,
+				   .attribute_count = 1 };
 	struct gc_policy *gc;
 	int err = families ? 0 : -ENOMEM;
 
@@ -357,12 +369,12 @@ int verb_restore_piece(struct verb_call *c)
 	uint32_t id = c->argc > 2 ? (uint32_t)strtoul(c->argv[2], NULL, 10) : 0;
 	int err;
 
-	if (!strcmp(word, "begin") && c->argc == 4)
-		return begin_table(c, c->argv[2], c->argv[3]);
+	if (!strcmp(word, "begin") && c->argc == 5)
+		return begin_table(c, c->argv[2], c->argv[3], c->argv[4]);
 	if (id == 0)
 		return verb_usage(c);
 	if (!strcmp(word, "more") && c->argc == 4)
-		err = load_piece(c->store, c->argv[3], &id);
+		err = load_piece(c->store, c->argv[3], &id, NULL);
 	else if (!strcmp(word, "end") && c->argc >= 4 && c->argc % 2 == 0)
 		err = finish_table(c, id);
 	else if (!strcmp(word, "drop") && c->argc == 3)

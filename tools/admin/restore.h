@@ -21,11 +21,12 @@ bool restore_has_table(const struct verb_call *c);
 /* A table, into a store that is mounted or served. */
 int remote_restore_from(struct verb_call *c, const struct served *served);
 
-/* restore-piece, which is for restore-from alone: "begin NAME TEXT" refuses a
- * NAME that is taken, makes the table of which TEXT is a piece (dump.h), and
- * prints its id, by which the rest knows it, whatever has its name by then:
- * "more ID TEXT" adds a piece, "end ID NAME [FAMILY POLICY]..." sets policies
- * and renames it, "drop ID" drops it. */
+/* restore-piece, which is for restore-from alone: "begin NAME HOLDER TEXT"
+ * refuses a NAME that is taken, drops what one that was killed has left, makes
+ * the table of which TEXT is a piece (dump.h), and prints its id, by which the
+ * rest knows it, whatever has its name by then: "more ID TEXT" adds a piece,
+ * "end ID NAME [FAMILY POLICY]..." sets policies and renames it, "drop ID"
+ * drops it. */
 int verb_restore_piece(struct verb_call *c);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "store/text/value/family.h"
 #include "store/text/value/gcpolicy.h"
+#include "tools/admin/partial.h"
 #include "tools/admin/schema.h"
 #include "tools/verb/verb.h"
 
@@ -319,6 +320,7 @@ static int list_families(struct verb_call *c, const struct table *t)
 	static const char *const heads[] = { "Family Name", "GC Policy",
 					     "Value Type" };
 	size_t names = strlen(heads[0]), policies = strlen(heads[1]), i;
+	struct bytes as;
 	int err = find_widths(t, &names, &policies);
 
 	put_aligned(c->out, heads[0], names);
@@ -331,6 +333,12 @@ static int list_families(struct verb_call *c, const struct table *t)
 		err = list_family(c->out, &t->families[i], names, policies);
 	if (!err && is_protected(t))
 		fputs("Protected against deletion\n", c->out);
+	if (!err && partial_is(t, &as))
+		fprintf(c->out,
+			"Not whole: it is to be \"%s\", by restore-from or "
+			"undelete, which begins anew if it was killed; "
+			"deletetable removes it\n",
+			err_name(as));
 	return err;
 }
 

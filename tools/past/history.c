@@ -27,6 +27,10 @@ static int show(struct verb_call *c)
 		clock_print(h.oldest_us, oldest, sizeof(oldest));
 	fprintf(c->out, "bytes %llu\noldest %s\n", (unsigned long long)h.size,
 		oldest);
+	if (h.lost_us > 0) {
+		clock_print(h.lost_us, oldest, sizeof(oldest));
+		fprintf(c->out, "lost %s\n", oldest);
+	}
 	return 0;
 }
 

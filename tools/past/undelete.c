@@ -1,27 +1,22 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "tools/admin/partial.h"
 #include "tools/past/rewrite.h"
 #include "tools/past/undelete.h"
 #include "tools/verb/time.h"
 
-#define PARTIAL ".partial"
-/* The attribute of a table that is not whole: its value is the name that it is
- * to have. */
-#define MARK BYTES_LITERAL("undelete/as")
-
 struct undeleting {
 	struct verb_call *c;
 	struct bytes name, as;
-	char partial[STORE_TABLE_NAME_MAX + 1];
+	struct partial partial;
 	uint32_t id; /* of the table that is made, by which it is known */
 	struct compare x;
 	struct select rows[COMPARE_SIDES]; /* all of them */
 	struct undeleting *next;           /* under way in this process */
 };
 
-/* All that are under way: what else has a mark was killed, since one process
- * writes a store. */
+/* All that are under way: what else this process has marked failed. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct undeleting *all; /* protected by lock */
 
@@ -36,6 +31,22 @@ static bool has_dropped(struct store *s, const struct schema *schema,
 
 	schema_put(now);
 	return has;
+}
+
+static int none_dropped(struct undeleting *u)
+{
+	char lost[CLOCK_TEXT_SIZE];
+	struct history h;
+
+	store_history(u->c->store, &h);
+	clock_print(h.lost_us, lost, sizeof(lost));
+	return fail(ERR_no_table,
+		    "history has no table \"%s\" that was dropped%s%s%s",
+		    err_name(u->name), h.lost_us > 0 ? "; before " : "",
+		    h.lost_us > 0 ? lost : "",
+		    h.lost_us > 0 ? " it was given up for lack of room, and "
+				    "what was then is in a backup or nowhere"
+				  : "");
 }
 
 /* The last moment up to us that has it, from one to the one before. */
@@ -62,9 +73,7 @@ static int find_moment(struct undeleting *u, uint64_t us, struct snapshot **out)
 	} while (!has);
 	if (err != -ERR_no_moment || !any)
 		return err;
-	return fail(ERR_no_table,
-		    "history has no table \"%s\" that was dropped",
-		    err_name(u->name));
+	return none_dropped(u);
 }
 
 /* Notes that it is under way, unless another to the same name is. */
@@ -100,31 +109,30 @@ static void end(struct undeleting *u)
 	pthread_mutex_unlock(&lock);
 }
 
-/* What one that was killed, to this name, has left goes. */
-static int drop_left(struct undeleting *u)
+/* Whose the table of this id was last: one that was closed to others after the
+ * moment is not opened to them by that. Where that is not noted it is that of
+ * who mounts. */
+static struct table_access last_access(struct store *s, uint32_t id)
 {
-	struct schema *now = store_schema(u->c->store);
-	const struct table *left = schema_table(now, bytes_string(u->partial));
-	struct bytes as;
-	bool has_mark = left && attributes_find(&left->attributes, MARK, &as);
-	int err = 0;
+	struct table_access last = { 0700, TABLE_ACCESS_UNSET,
+				     TABLE_ACCESS_UNSET };
+	struct schema *now = store_schema(s);
 
-	if (has_mark && bytes_equal(as, u->as))
-		err = store_discard_table(u->c->store, left->id);
+	schema_dropped_access(now, id, &last);
 	schema_put(now);
-	return err;
+	return last;
 }
 
 /* An empty table of what then was one. Its attributes come last: one of them
  * may be that nobody drops it. */
 static int make_table(struct undeleting *u, const struct table *then)
 {
-	const struct attribute mark = { MARK, u->as };
-	struct table_spec spec = { .name = bytes_string(u->partial),
+	const struct table_access last = last_access(u->c->store, then->id);
+	struct table_spec spec = { .name = bytes_string(u->partial.name),
 				   .millis = then->millis,
-				   .access = &then->access,
+				   .access = &last,
 				   .family_count = then->family_count,
-				   .attributes = &mark,
+				   .attributes = &u->partial.mark,
 				   .attribute_count = 1,
 				   .id = &u->id };
 	struct family_spec *families =
@@ -143,23 +151,17 @@ static int make_table(struct undeleting *u, const struct table *then)
 	spec.families = families;
 	err = store_make_table(u->c->store, &spec);
 	free(families);
-	if (err == -ERR_table_exists)
-		return fail(ERR_table_exists,
-			    "there is a table \"%s\", which no undelete made: "
-			    "as= gives another name, and deletetable removes "
-			    "it",
-			    u->partial);
 	return err;
 }
 
 static int bring_rows(struct undeleting *u, struct rewrite_counts *counts)
 {
-	struct bytes partial = bytes_string(u->partial);
+	struct bytes partial = bytes_string(u->partial.name);
 	int err = compare_take(&u->x, COMPARE_NEW, u->c->store, NULL, partial);
 
 	if (!err && u->x.sides[COMPARE_NEW].table->id != u->id)
 		err = fail(ERR_no_table, "table \"%s\" was dropped meanwhile",
-			   u->partial);
+			   u->partial.name);
 	if (!err)
 		err = compare_begin(&u->x, &u->rows[COMPARE_OLD],
 				    &u->rows[COMPARE_NEW]);
@@ -179,7 +181,7 @@ static int finish_table(struct undeleting *u, const struct attributes *had)
 		return -ENOMEM;
 	if (had->count > 0)
 		memcpy(changes, had->items, had->count * sizeof(*changes));
-	changes[had->count].name = MARK;
+	changes[had->count] = partial_unmark();
 	err = store_finish_table(u->c->store, u->id, &last);
 	free(changes);
 	return err;
@@ -211,7 +213,7 @@ static int bring_table(struct undeleting *u, struct rewrite_counts *counts,
 	*us = store_moment_time(moment);
 	err = compare_take(&u->x, COMPARE_OLD, u->c->store, moment, u->name);
 	if (!err)
-		err = drop_left(u);
+		err = partial_drop_left(u->c->store, &u->partial, true);
 	if (!err)
 		err = make_table(u, u->x.sides[COMPARE_OLD].table);
 	if (err < 0)
@@ -240,9 +242,11 @@ static int check_name(struct undeleting *u)
 {
 	struct schema *now = store_schema(u->c->store);
 	bool taken = schema_table(now, u->as);
-	int n = snprintf(u->partial, sizeof(u->partial), "%.*s" PARTIAL,
-			 (int)u->as.size, u->as.data);
+	char holder[HOLDER_TEXT_SIZE];
+	struct holder self;
 
+	holder_self(&self);
+	holder_format(&self, holder);
 	schema_put(now);
 	if (taken)
 		return verb_wrong(u->c,
@@ -250,13 +254,13 @@ static int check_name(struct undeleting *u)
 				  "that was dropped back under another "
 				  "name, and restore rows of this one",
 				  err_name(u->as));
-	if (n >= (int)sizeof(u->partial) || store_check_table_name(u->as) < 0)
+	if (!partial_init(&u->partial, u->as, holder))
 		return verb_wrong(
 			u->c,
 			"a table cannot come back as \"%s\": as= gives "
 			"it a name of up to %zu letters, digits, _ - "
 			"and .",
-			err_name(u->as), sizeof(u->partial) - sizeof(PARTIAL));
+			err_name(u->as), PARTIAL_OF_MAX);
 	return 0;
 }
 

@@ -6,7 +6,7 @@
 #include "store/base/err.h"
 #include "store/base/hash.h"
 
-#define HEAD "tabletfs-digests 1\n"
+#define HEAD "tabletfs-digests 1"
 #define END "end "
 #define HASH_DIGITS 16
 
@@ -53,7 +53,7 @@ const struct backup_file *backup_digests_find(const struct backup_digests *d,
 int backup_digests_encode(const struct backup_digests *d, struct buf *out)
 {
 	size_t start = out->size, i, j;
-	int err = buf_add_string(out, HEAD);
+	int err = buf_add_string(out, HEAD "\n");
 
 	for (i = 0; i < d->count && !err; i++) {
 		const struct backup_file *f = &d->files[i];
@@ -114,51 +114,81 @@ static bool parse_line(struct bytes line, struct backup_file *f)
 	       end == (int)line.size && parse_digest(digest, f);
 }
 
-/* The text before its last line, if that is right. */
-static bool take_end(struct bytes text, struct bytes *body)
+/* Takes the next line of text off it, without its newline: whether there is
+ * one. */
+static bool take_line(struct bytes *text, struct bytes *line)
 {
-	size_t size = strlen(END) + HASH_DIGITS + 1;
-	char end[sizeof(END) + HASH_DIGITS + 1];
+	const uint8_t *end =
+		text->size > 0 ? memchr(text->data, '\n', text->size) : NULL;
 
-	if (text.size < size + strlen(HEAD) ||
-	    !bytes_starts_with(text, BYTES_LITERAL(HEAD)))
+	if (!end)
 		return false;
-	*body = bytes_of(text.data, text.size - size);
-	snprintf(end, sizeof(end), END "%016" PRIx64 "\n", hash64(*body));
-	return memcmp(text.data + body->size, end, size) == 0;
+	*line = bytes_of(text->data, (size_t)(end - text->data));
+	*text = bytes_after(*text, line->size + 1);
+	return true;
+}
+
+/* Whether line, of text, has the hash of all lines before it. */
+static bool is_end(struct bytes text, struct bytes line)
+{
+	size_t before = (size_t)(line.data - text.data);
+	char end[sizeof(END) + HASH_DIGITS];
+
+	snprintf(end, sizeof(end), END "%016" PRIx64,
+		 hash64(bytes_of(text.data, before)));
+	return bytes_equal(line, bytes_string(end));
+}
+
+/* Takes the files of text; *number counts lines. NULL, or what is wrong with
+ * the line that is number, with *err, as of adding a file, if it is 0. */
+static const char *take_files(struct bytes text, struct backup_digests *d,
+			      size_t *number, int *err)
+{
+	struct bytes rest = text, line;
+	struct backup_file f;
+
+	for (*number = 1; !*err; ++*number) {
+		if (!take_line(&rest, &line))
+			return "is missing or cut off, and so is what follows";
+		if (*number == 1 && !bytes_equal(line, BYTES_LITERAL(HEAD)))
+			return "is not " HEAD;
+		if (*number == 1)
+			continue;
+		if (bytes_starts_with(line, BYTES_LITERAL(END)))
+			break;
+		if (!parse_line(line, &f))
+			return "is not a file's name, size, digest, inode and "
+			       "time";
+		*err = backup_digests_add(d, &f);
+	}
+	if (!*err && !is_end(text, line))
+		return "has not the sum of the lines before it, one of which "
+		       "was changed";
+	return !*err && rest.size > 0 ? "is the last, and something follows"
+				      : NULL;
 }
 
 int backup_digests_decode(const char *path, struct bytes text,
 			  struct backup_digests *d)
 {
-	struct backup_file f;
-	struct bytes body;
-	bool good;
+	const char *wrong;
+	size_t number;
 	int err = 0;
 
 	*d = (struct backup_digests){ 0 };
-	good = take_end(text, &body);
-	if (good)
-		body = bytes_after(body, strlen(HEAD));
-	while (good && !err && body.size > 0) {
-		const uint8_t *end = memchr(body.data, '\n', body.size);
-		size_t size = end ? (size_t)(end - body.data) : 0;
-
-		good = end && parse_line(bytes_of(body.data, size), &f);
-		if (good)
-			err = backup_digests_add(d, &f);
-		body = bytes_after(body, size + 1);
-	}
-	if (good && !err) {
+	wrong = take_files(text, d, &number, &err);
+	if (wrong)
+		err = fail(ERR_check_failed,
+			   "%s: line %zu %s; without it nothing tells whether "
+			   "the files beside it are what was backed up: take "
+			   "another backup, or copy this one by cp -a and look "
+			   "at that",
+			   path, number, wrong);
+	if (err)
+		backup_digests_release(d);
+	else
 		backup_digests_sort(d);
-		return 0;
-	}
-	backup_digests_release(d);
-	return err ? err
-		   : fail(ERR_check_failed,
-			  "%s: is not what was written there; without it "
-			  "nothing tells whether the files beside it are",
-			  path);
+	return err;
 }
 
 void backup_digests_release(struct backup_digests *d)

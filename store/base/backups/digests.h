@@ -44,7 +44,7 @@ int backup_digests_encode(const struct backup_digests *d, struct buf *out);
 
 /* Replaces *d, which is not released before; its files are sorted.
  * -ERR_check_failed, and then it has none, if the text was changed by anybody.
- * path is for the message. */
+ * path, of its file, is for the message, which names the line. */
 int backup_digests_decode(const char *path, struct bytes text,
 			  struct backup_digests *d);
 

@@ -26,10 +26,29 @@ static uint64_t steady_us(const struct engine *e)
 	return e->options.steady ? clock_now(e->options.steady) : 0;
 }
 
+/* The clock is before moments of m, with none for a while, and so it was ahead
+ * when the first of them was noted: from the one before on nobody knows what
+ * was there. If it was right then and is behind now, what is not answered by
+ * this is little, and only until the next opening. */
+static void find_ahead(struct moments *m, uint64_t now_us)
+{
+	const struct moment *before = moments_at(m, now_us);
+	struct moment *at;
+
+	if (!before || before == &m->items[m->count - 1])
+		return;
+	at = m->items + (before - m->items);
+	if (at[1].time_us <= now_us + SLACK_US)
+		return;
+	at->until_us = 0;
+	at[1].flags |= MOMENT_AFTER_GAP;
+}
+
 int history_begin(struct engine *e)
 {
 	const struct manifest *m = e->manifest;
 	uint64_t now_us;
+	int err;
 
 	e->noted_us = steady_us(e);
 	/* What is replayed may have been written in this one. */
@@ -41,7 +60,10 @@ int history_begin(struct engine *e)
 	if (e->told_us > e->gc_time_us)
 		e->gc_time_us = e->told_us;
 	e->merged_us = e->gc_time_us;
-	return moments_new(m->moments, m->moment_count, &e->moments);
+	err = moments_new(m->moments, m->moment_count, &e->moments);
+	if (err == 0)
+		find_ahead(e->moments, now_us);
+	return err;
 }
 
 void history_recovered(struct engine *e)
@@ -317,6 +339,19 @@ static uint64_t oldest_time(struct engine *e)
 	return time_us;
 }
 
+/* Those from before_us to since_us, 0: to now. */
+static void note_lost(struct engine *e, uint64_t before_us, uint64_t since_us)
+{
+	pthread_mutex_lock(&e->lock);
+	if (e->lost.until_us == 0)
+		e->lost.from_us = before_us;
+	e->lost.until_us = since_us > 0 ? since_us : engine_gc_time(e);
+	pthread_mutex_unlock(&e->lock);
+	event_add(&e->events, EVENTS_ERRORS,
+		  "history_lost before_us=%llu since_us=%llu",
+		  (unsigned long long)before_us, (unsigned long long)since_us);
+}
+
 int history_give_up(struct engine *e, uint64_t seq)
 {
 	uint64_t before_us = oldest_time(e), since_us;
@@ -324,10 +359,7 @@ int history_give_up(struct engine *e, uint64_t seq)
 
 	since_us = oldest_time(e);
 	if (err == 0 && since_us != before_us)
-		event_add(&e->events, EVENTS_ERRORS,
-			  "history_lost before_us=%llu since_us=%llu",
-			  (unsigned long long)before_us,
-			  (unsigned long long)since_us);
+		note_lost(e, before_us, since_us);
 	return err;
 }
 

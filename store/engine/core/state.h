@@ -153,7 +153,11 @@ struct engine {
 	struct moments *moments;      /* NULL only while opening */
 	struct engine_snapshot *past; /* those of moments */
 	uint64_t moment_flags;        /* of the next one that is noted */
-	bool is_recovered;            /* logs have no more to say; set while
+	struct lost_history {
+		uint64_t from_us, until_us;
+	} lost;            /* times whose moments were given up for lack of
+			      room, by GC's clock; until_us 0: none was */
+	bool is_recovered; /* logs have no more to say; set while
 					 opening */
 	uint64_t noted_us; /* the last one, or opening, by options.steady */
 	struct clock_seen {

@@ -4,28 +4,55 @@
 #include "store/engine/core/state.h"
 #include "store/engine/read/moment.h"
 
-/* first is the time of the oldest moment; 0: there is none. */
-static int too_old(const struct engine *e, uint64_t time_us, uint64_t first)
-{
-	char wanted[CLOCK_TEXT_SIZE], oldest[CLOCK_TEXT_SIZE];
+/* Why there is no moment of a time: there is none before first_us, 0 if there
+ * is none at all, and those of lost were given up; or it is in the gap from
+ * gap_us to gap_end_us. */
+struct no_moment {
+	uint64_t first_us, gap_us, gap_end_us;
+	struct lost_history lost;
+};
 
-	clock_print(time_us, wanted, sizeof(wanted));
-	clock_print(first, oldest, sizeof(oldest));
-	if (first == 0)
+#define MAKE_ROOM                                                         \
+	"for lack of room; make some, or raise the quota: a tenth of it " \
+	"is to be free"
+
+static int none_kept(const struct engine *e, const struct no_moment *why)
+{
+	const char *path = e->volume->path;
+
+	if (atomic_load(&e->history_us) == 0)
 		return fail(ERR_no_moment,
 			    "%s: no history is kept; tabletfs history 24h "
 			    "begins it",
-			    e->volume->path);
+			    path);
+	if (why->lost.until_us > 0)
+		return fail(ERR_no_moment,
+			    "%s: history was given up " MAKE_ROOM
+			    "; it begins again within a second",
+			    path);
 	return fail(ERR_no_moment,
-		    "%s: history begins at %s, and not before %s",
-		    e->volume->path, oldest, wanted);
+		    "%s: has nothing of the past, as a backup, or as it was "
+		    "given up for lack of room; history begins when it is "
+		    "opened to be written",
+		    path);
 }
 
-/* Why there is no moment of a time: there is none before first_us, 0 if there
- * is none at all; or it is in the gap from gap_us to gap_end_us. */
-struct no_moment {
-	uint64_t first_us, gap_us, gap_end_us;
-};
+static int too_old(const struct engine *e, uint64_t time_us,
+		   const struct no_moment *why)
+{
+	char wanted[CLOCK_TEXT_SIZE], oldest[CLOCK_TEXT_SIZE];
+	bool is_lost =
+		time_us >= why->lost.from_us && time_us < why->lost.until_us;
+
+	if (why->first_us == 0)
+		return none_kept(e, why);
+	clock_print(time_us, wanted, sizeof(wanted));
+	clock_print(why->first_us, oldest, sizeof(oldest));
+	return fail(ERR_no_moment,
+		    "%s: history begins at %s, and not before %s%s",
+		    e->volume->path, oldest, wanted,
+		    is_lost ? ", of which it was given up " MAKE_ROOM : "");
+}
 
 /* Whether nobody knows what was there at time_us, at being the last moment
  * before, and since when and until when, as far as it is over. Needs lock. */
@@ -69,7 +96,10 @@ static const struct moment *find(struct engine *e, uint64_t time_us, bool known,
 	const struct moment *at = moments_at(m, time_us);
 	const struct moment *oldest = moments_oldest(m);
 
-	*why = (struct no_moment){ oldest ? oldest->time_us : 0, 0, 0 };
+	*why = (struct no_moment){
+		.first_us = oldest ? oldest->time_us : 0,
+		.lost = e->lost,
+	};
 	return at && known && is_in_gap(e, at, time_us, why) ? NULL : at;
 }
 
@@ -77,7 +107,7 @@ static int tell(const struct engine *e, uint64_t time_us,
 		const struct no_moment *why)
 {
 	return why->gap_us > 0 ? in_gap(e, why->gap_us, why->gap_end_us)
-			       : too_old(e, time_us, why->first_us);
+			       : too_old(e, time_us, why);
 }
 
 int engine_find_moment(struct engine *e, uint64_t time_us, uint64_t *found_us)

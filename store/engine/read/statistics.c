@@ -54,6 +54,7 @@ static struct version *table_stats(struct engine *e, struct store_stats *out)
 	v = version_get(e->version);
 	if (moments_oldest(e->moments))
 		out->history_since_us = moments_oldest(e->moments)->time_us;
+	out->history_lost_us = e->lost.until_us;
 	out->memtable_count = 1 + e->immutable_count;
 	out->memtable_used = arena_used(&e->memtable->arena);
 	for (i = 0; i < e->immutable_count; i++)

@@ -573,3 +573,83 @@ int backup_verify(struct volume *v, const struct backup_digests *expected,
 	edit_release(&h.state);
 	return err;
 }
+
+/* A backup that is held against its digests. */
+struct comparing {
+	struct volume *volume;
+	const struct backup_digests *expected;
+	bool *seen; /* of each file of expected */
+	void (*report)(void *context, const char *problem);
+	void *context;
+	int count; /* of problems */
+};
+
+static void tell(struct comparing *c)
+{
+	c->count++;
+	c->report(c->context, err_detail());
+}
+
+/* Without memory nothing is wrong with a file. */
+static int compare_file(struct comparing *c, uint64_t id, uint64_t size,
+			const char *suffix)
+{
+	char name[VOLUME_NAME_MAX + 1];
+	const struct backup_file *f;
+	int err;
+
+	manifest_name(id, suffix, name);
+	err = find_expected(c->expected, c->volume, name, size, &f);
+	if (f)
+		c->seen[f - c->expected->files] = true;
+	if (err == 0)
+		err = check_file(c->volume, f, true);
+	if (err < 0 && err != -ENOMEM)
+		tell(c);
+	return err == -ENOMEM ? err : 0;
+}
+
+static int compare_files(struct comparing *c, const struct edit *state)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < state->added_count && err == 0; i++)
+		err = compare_file(c, state->added[i].id, state->added[i].size,
+				   "sst");
+	for (i = 0; i < state->blob_count && err == 0; i++)
+		err = compare_file(c, state->blobs[i].id,
+				   state->blobs[i].final_size, "blob");
+	for (i = 0; i < c->expected->count && err == 0; i++) {
+		if (c->seen[i])
+			continue;
+		fail(ERR_check_failed,
+		     "%s/%s: is in the digests of this backup and not in its "
+		     "manifest: one of them is another backup's",
+		     c->volume->path, c->expected->files[i].name);
+		tell(c);
+	}
+	return err;
+}
+
+int backup_compare(struct volume *v, const struct backup_digests *expected,
+		   void (*report)(void *context, const char *problem),
+		   void *context)
+{
+	struct comparing c = { .volume = v,
+			       .expected = expected,
+			       .seen = calloc(expected->count + 1,
+					      sizeof(*c.seen)),
+			       .report = report,
+			       .context = context };
+	struct manifest_history h;
+	int err = c.seen ? manifest_read(v, &h) : -ENOMEM;
+
+	if (c.seen) {
+		if (err == 0)
+			err = compare_files(&c, &h.state);
+		edit_release(&h.state);
+	}
+	free(c.seen);
+	return err < 0 ? err : c.count;
+}

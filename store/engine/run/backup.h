@@ -66,4 +66,14 @@ int backup_bring(const struct backup_source *from, const struct backup_how *how,
 int backup_verify(struct volume *v, const struct backup_digests *expected,
 		  struct volume *like, const struct backup_digests *known);
 
+/*
+ * The same, of what expected tells alone: each file that is not what it has of
+ * it, and each of which it tells and that the manifest does not name, is told
+ * to report, a sentence each, and the next one looked at. How many were told,
+ * or the error of reading the manifest, or -ENOMEM.
+ */
+int backup_compare(struct volume *v, const struct backup_digests *expected,
+		   void (*report)(void *context, const char *problem),
+		   void *context);
+
 #endif

@@ -27,7 +27,7 @@ bool backup_is_none(int err)
 
 int backup_read_digests(int at, const char *path, struct backup_digests *out)
 {
-	struct buf text = BUF_INIT;
+	struct buf text = BUF_INIT, file = BUF_INIT;
 	size_t names;
 	int err = backups_count_names(at, path, &names);
 
@@ -45,8 +45,14 @@ int backup_read_digests(int at, const char *path, struct backup_digests *out)
 			   "another one, or copy it by cp -a and look at that",
 			   path);
 	if (!err)
-		err = backup_digests_decode(path, buf_bytes(&text), out);
+		err = buf_printf(&file, "%s/" DIGESTS, path);
+	if (!err)
+		err = buf_terminate(&file);
+	if (!err)
+		err = backup_digests_decode((const char *)file.data,
+					    buf_bytes(&text), out);
 	buf_release(&text);
+	buf_release(&file);
 	return err;
 }
 

@@ -21,6 +21,10 @@ void store_history(struct store *s, struct history *out)
 	store_stats(s, &stats);
 	out->size = stats.history_size;
 	out->oldest_us = stats.history_since_us;
+	out->lost_us = stats.history_lost_us;
+	/* By now it would have gone anyway. */
+	if (out->lost_us + out->keep_us < engine_now(s->engine))
+		out->lost_us = 0;
 }
 
 /* Keeps none, nor what is noted for it. */

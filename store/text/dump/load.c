@@ -54,6 +54,7 @@ struct loader {
 	bool head, ended;      /* the first, the last line has come */
 	bool pieces;           /* what comes is one piece of a table */
 	uint32_t *begins;      /* which is to be made, and its id told here */
+	const struct attribute *mark; /* that it is to have, or NULL */
 };
 
 int loader_new(struct store *s, struct loader **out)
@@ -74,10 +75,12 @@ int loader_new(struct store *s, struct loader **out)
 	return 0;
 }
 
-void loader_take_pieces(struct loader *l, uint32_t *table_id)
+void loader_take_pieces(struct loader *l, uint32_t *table_id,
+			const struct attribute *mark)
 {
 	l->pieces = true;
 	l->begins = *table_id == 0 ? table_id : NULL;
+	l->mark = mark;
 	l->rows.table_id = *table_id;
 	l->rows.commits = true;
 }
@@ -218,6 +221,8 @@ static int make_of(struct loader *l, struct table_spec *spec,
 		attributes[spec->attribute_count++] =
 			(struct attribute){ BYTES_LITERAL(IMPORT_TABLE),
 					    BYTES_LITERAL("0") };
+	if (l->has_table && l->mark)
+		attributes[spec->attribute_count++] = *l->mark;
 	spec->families = families;
 	spec->attributes = attributes;
 	return l->has_table ? store_make_table(l->rows.store, spec)
@@ -251,7 +256,8 @@ static int make_table(struct loader *l)
 	if (l->made)
 		return 0;
 	families = calloc(spec.family_count + 1, sizeof(*families));
-	attributes = calloc(spec.attribute_count + 1, sizeof(*attributes));
+	/* And a number, and a mark. */
+	attributes = calloc(spec.attribute_count + 2, sizeof(*attributes));
 	if (families && attributes)
 		err = make_of(l, &spec, families, attributes);
 	free(families);

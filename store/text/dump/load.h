@@ -21,11 +21,13 @@ int loader_new(struct store *s, struct loader **out);
 
 /* Before anything is fed: l takes one piece of a table (dump.h), into a store
  * that goes on, by commits. With *table_id 0 it makes the table, which may not
- * be there yet, and tells its id there; else it is there, with this id:
+ * be there yet, with mark, borrowed, among its attributes, and tells its id
+ * there; else it is there, with this id:
  * -ERR_no_table if another has its name by now. Policies are left to be set
  * when the last piece has come, and what loader_finish returns 0 for is durable
  * with what is made so next. */
-void loader_take_pieces(struct loader *l, uint32_t *table_id);
+void loader_take_pieces(struct loader *l, uint32_t *table_id,
+			const struct attribute *mark);
 
 /* NULL is allowed. */
 void loader_free(struct loader *l);
