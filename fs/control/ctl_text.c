@@ -220,23 +220,6 @@ static int text_open(struct fs *fs, struct ctl_file *f)
 	return (f->flags & O_ACCMODE) == O_WRONLY ? 0 : text_show(fs, f);
 }
 
-/* As ctl_ops.write: keeps it for the close. -EFBIG, and nothing is taken. */
-static ssize_t text_write(struct fs *fs, struct ctl_file *f, struct bytes data,
-			  uint64_t offset)
-{
-	size_t max = f->node->kind == NODE_ROW_JSON ? CTL_WRITTEN_MAX
-						    : SMALL_SIZE_MAX;
-	int err;
-
-	(void)fs;
-	(void)offset;
-	assert(f->in.size <= max);
-	if (data.size > max - f->in.size)
-		return fail(EFBIG, "more than %zu bytes", max);
-	err = spill_add(&f->in, data);
-	return err ? err : (ssize_t)data.size;
-}
-
 /* .row.jsonl: one atomic mutation of the row, durable with -o sync. Changes of
  * the schema are always durable. */
 static int take_row(struct fs *fs, const struct path *p, struct bytes text)
@@ -268,15 +251,22 @@ static int take_type(struct fs *fs, const struct path *p, struct bytes text)
 	return err ? err : store_set_type(fs->store, p->table, p->family, type);
 }
 
+static int parse_granularity(struct bytes text, bool *millis)
+{
+	*millis = bytes_equal(text, BYTES_LITERAL("millis"));
+	if (!*millis && !bytes_equal(text, BYTES_LITERAL("micros")))
+		return fail(EINVAL, "the words are micros and millis");
+	return 0;
+}
+
 /* .granularity. */
 static int take_granularity(struct fs *fs, const struct path *p,
 			    struct bytes text) NEEDS_SHARED(fs->tree)
 {
-	bool millis = bytes_equal(text, BYTES_LITERAL("millis"));
+	bool millis;
+	int err = parse_granularity(text, &millis);
 
-	if (!millis && !bytes_equal(text, BYTES_LITERAL("micros")))
-		return fail(EINVAL, "the words are micros and millis");
-	return store_set_granularity(fs->store, p->table, millis);
+	return err ? err : store_set_granularity(fs->store, p->table, millis);
 }
 
 /* It is no data that changes. */
@@ -288,6 +278,54 @@ static int take_log(struct fs *fs, struct bytes text)
 	if (!err)
 		store_set_event_level(fs->store, level);
 	return err;
+}
+
+/* Whether a text says anything to a file of this kind. */
+static int check_words(enum node_kind kind, struct bytes text)
+{
+	struct gc_policy *policy = NULL;
+	enum family_type type;
+	enum event_level level;
+	bool millis;
+	int err;
+
+	switch (kind) {
+	case NODE_GC:
+		err = gc_policy_parse(text, &policy);
+		gc_policy_free(policy);
+		return err;
+	case NODE_TYPE:
+		return family_type_parse(text, &type);
+	case NODE_GRANULARITY:
+		return parse_granularity(text, &millis);
+	case NODE_LOG:
+		return event_level_parse(text, &level);
+	default:
+		return 0;
+	}
+}
+
+/* As ctl_ops.write: keeps it for the close. -EFBIG, and nothing is taken. A line
+ * that is written as one is refused at once, as no shell looks at what its close
+ * comes to. */
+static ssize_t text_write(struct fs *fs, struct ctl_file *f, struct bytes data,
+			  uint64_t offset)
+{
+	size_t max = f->node->kind == NODE_ROW_JSON ? CTL_WRITTEN_MAX
+						    : SMALL_SIZE_MAX;
+	int err = 0;
+
+	(void)fs;
+	(void)offset;
+	assert(f->in.size <= max);
+	if (data.size > max - f->in.size)
+		return fail(EFBIG, "more than %zu bytes", max);
+	if (f->in.size == 0 && data.size > 1 &&
+	    data.data[data.size - 1] == '\n')
+		err = check_words(f->node->kind, bytes_trim(data));
+	if (!err)
+		err = spill_add(&f->in, data);
+	return err ? err : (ssize_t)data.size;
 }
 
 /* Does what the whole text of a file of this kind, which is not empty, says at

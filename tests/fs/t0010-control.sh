@@ -12,6 +12,11 @@ same "a policy in cbt's words" 'maxversions=2||maxage=30d' \
 	"$(cat "$s/f/gc" | tr -d ' ()')"
 echo nonsense >nonsense
 refuse "a wrong one is refused" cp nonsense "$s/f/gc"
+refuse "so is one that a shell writes" sh -c "echo maxversion=3 >'$s/f/gc'"
+check "which tells the reason" grep -q 'gc: .*maxversion' "$m/.tabletfs/errors"
+refuse "and a type" sh -c "echo intsome >'$s/f/type'"
+refuse "and a granularity" sh -c "echo nanos >'$m/t/.granularity'"
+refuse "and a level of events" sh -c "echo loud >'$m/.tabletfs/log'"
 same "type" bytes "$(cat "$s/g/type")"
 check "a type is set" sh -c "echo stringutf8bytes >'$s/g/type'"
 same "and read" stringutf8bytes "$(cat "$s/g/type")"
