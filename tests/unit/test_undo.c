@@ -219,7 +219,8 @@ START_TEST(a_later_family_is_told)
 	check("restore t TIME prefix=a", 0, "1 rows restored, 0 deleted\n");
 	check("restore t TIME", 0,
 	      "family \"late\": stays, made after that; bytes maxversions=2\n"
-	      "0 rows restored, 0 deleted\n");
+	      "As of 1970-01-12T13:46:41.000000Z: 0 rows restored, "
+	      "0 deleted\n");
 }
 END_TEST
 
@@ -241,10 +242,12 @@ START_TEST(the_schema_comes_back)
 	      "family \"f\": keeps its policy, which was bytes maxversions=3\n"
 	      "family \"n\": made again, intsum never\n"
 	      "family \"x\": made again, bytes never\n"
-	      "0 rows restored, 0 deleted\n");
+	      "As of 1970-01-12T13:46:41.000000Z: 0 rows restored, "
+	      "0 deleted\n");
 	check("restore t TIME", 0,
 	      "family \"f\": again bytes maxversions=3\n"
-	      "1 rows restored, 0 deleted\n");
+	      "As of 1970-01-12T13:46:41.000000Z: 1 rows restored, "
+	      "0 deleted\n");
 	same_as_before();
 }
 END_TEST

@@ -143,6 +143,7 @@ static int bring_rows(struct restoring *r, struct rewrite_counts *counts)
 static int run(struct restoring *r, struct snapshot *moment)
 {
 	struct rewrite_counts counts = { 0 };
+	char text[CLOCK_TEXT_SIZE];
 	int err =
 		compare_take(&r->x, COMPARE_OLD, r->c->store, moment, r->name);
 
@@ -150,8 +151,10 @@ static int run(struct restoring *r, struct snapshot *moment)
 		err = bring_schema(r);
 	if (!err)
 		err = bring_rows(r, &counts);
+	clock_print(store_moment_time(moment), text, sizeof(text));
 	if (!err || counts.rows + counts.deleted > 0)
-		fprintf(r->c->out, "%llu rows restored, %llu deleted\n",
+		fprintf(r->c->out,
+			"As of %s: %llu rows restored, %llu deleted\n", text,
 			(unsigned long long)counts.rows,
 			(unsigned long long)counts.deleted);
 	if (counts.parted > 0)
