@@ -26,9 +26,28 @@ static uint64_t steady_us(const struct engine *e)
 	return e->options.steady ? clock_now(e->options.steady) : 0;
 }
 
+/* The clock is before moments of m, with none for a while, and so it was ahead
+ * when the first of them was noted: from the one before on nobody knows what
+ * was there. If it was right then and is behind now, what is not answered by
+ * this is little, and only until the next opening. */
+static void find_ahead(struct moments *m, uint64_t now_us)
+{
+	const struct moment *before = moments_at(m, now_us);
+	struct moment *at;
+
+	if (!before || before == &m->items[m->count - 1])
+		return;
+	at = m->items + (before - m->items);
+	if (at[1].time_us <= now_us + SLACK_US)
+		return;
+	at->until_us = 0;
+	at[1].flags |= MOMENT_AFTER_GAP;
+}
+
 int history_begin(struct engine *e)
 {
 	const struct manifest *m = e->manifest;
+	int err;
 
 	e->noted_us = steady_us(e);
 	if (m->moment_count > 0)
@@ -36,7 +55,10 @@ int history_begin(struct engine *e)
 	/* What came after the last flush may have been read at a later one. */
 	if (e->told_us > e->gc_time_us)
 		e->gc_time_us = e->told_us;
-	return moments_new(m->moments, m->moment_count, &e->moments);
+	err = moments_new(m->moments, m->moment_count, &e->moments);
+	if (err == 0)
+		find_ahead(e->moments, clock_now(e->options.clock));
+	return err;
 }
 
 void history_recovered(struct engine *e)

@@ -20,8 +20,11 @@
  * A clock that is set makes a gap, too. Set forward, GC time goes on further
  * than the time does, and of what is before and after one is not true. Set
  * back, GC time stands, and nothing can be noted until it goes on. Both are
- * seen by a clock that nobody sets, to some seconds, while the store is open;
- * of the time between two openings nothing tells it.
+ * seen by a clock that nobody sets, to some seconds, while the store is open.
+ * Of the time between two openings nothing tells it but that the clock is
+ * before moments that were noted: then the time between them and those before
+ * is a gap, until the clock has caught up. Times that it showed twice, once
+ * with moments each second, are answered by those.
  */
 
 /* More history files are given up, the oldest first: an edit log begins with
