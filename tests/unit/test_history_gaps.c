@@ -216,6 +216,7 @@ END_TEST
 START_TEST(a_clock_that_was_ahead_when_opened)
 {
 	uint64_t good = begin_by_true_clock(), ahead;
+	struct edit edit = EDIT_INIT;
 	struct store *s;
 
 	settle();
@@ -225,8 +226,8 @@ START_TEST(a_clock_that_was_ahead_when_opened)
 	store = s;
 	write_put("b", "g", 1000, "1", true);
 	ahead = tick();
-	ck_assert_int_eq(engine_apply(store_engine(store), &(struct edit){ 0 }),
-			 0);
+	ck_assert_int_eq(engine_apply(store_engine(store), &edit), 0);
+	edit_release(&edit);
 	ck_assert_int_eq(seen(ahead), 2);
 	now_us = good + 4 * SECOND;
 	s = killed(false);
