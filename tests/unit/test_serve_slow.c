@@ -93,12 +93,20 @@ static void start_read(struct grpc_client *c, struct wire_call *w, size_t mib,
 
 static atomic_bool over;
 
+/* What is to be done in a turn's time, and the rest of that. */
+static void turn_once(struct grpc_client *c)
+{
+	uint64_t end = clock_now(&clock_steady) + TURN_MS * 1000;
+
+	while (clock_now(&clock_steady) < end)
+		(void)grpc_turn(c, 10);
+}
+
 /* Reads the largest row at 0.8 MiB a second. */
 static void *read_slowly(void *context)
 {
 	struct grpc_client *c = context;
 	struct wire_call w;
-	uint64_t next = clock_now(&clock_steady);
 
 	c->stalled = true;
 	start_read(c, &w, HUGE_ROW, NULL);
@@ -106,12 +114,34 @@ static void *read_slowly(void *context)
 		(void)nghttp2_submit_window_update(c->session, 0, w.call.stream,
 						   PER_TURN);
 		(void)nghttp2_submit_window_update(c->session, 0, 0, PER_TURN);
-		next += TURN_MS * 1000;
-		while (clock_now(&clock_steady) < next)
-			(void)grpc_turn(c, 10);
+		turn_once(c);
 	}
 	ck_assert(!w.call.closed);
 	wire_end(&w);
+	return NULL;
+}
+
+/* Brings a request as large, at first half of it at once. */
+static void *write_slowly(void *context)
+{
+	struct grpc_client *c = context;
+	uint8_t *data = calloc(HUGE_ROW, MIB);
+	struct grpc_call call = { .path = WIRE_DATA "MutateRow",
+				  .message = bytes_of(data, HUGE_ROW * MIB),
+				  .cut = HUGE_ROW * MIB / 2,
+				  .unfinished = true };
+
+	grpc_start(c, &call);
+	while (call.sent + call.cut < call.message.size)
+		(void)grpc_turn(c, 10);
+	while (!over && !call.closed) {
+		call.cut -= PER_TURN;
+		(void)nghttp2_session_resume_data(c->session, call.stream);
+		turn_once(c);
+	}
+	ck_assert(!call.closed);
+	grpc_release(&call);
+	free(data);
 	return NULL;
 }
 
@@ -136,7 +166,7 @@ static void check_row(size_t mib, struct proto_row_filter *filter)
 
 /* A quarter of the memory is 12 MiB: rows up to that come beside the one that
  * has gone beyond, whether a filter is asked about their values or not. */
-START_TEST(a_slow_reader_leaves_the_rest)
+static void check_beside(void *(*slowly)(void *context), size_t mib)
 {
 	struct proto_row_filter newest = {
 		.filter_case = nr_row_filter_cells_per_column_limit_filter,
@@ -156,9 +186,9 @@ START_TEST(a_slow_reader_leaves_the_rest)
 		put_row(sizes[i]);
 	grpc_open(&slow, server_address(server));
 	over = false;
-	ck_assert_int_eq(pthread_create(&thread, NULL, read_slowly, &slow), 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, slowly, &slow), 0);
 	while (memory_used(store_memory(service.store), MEMORY_WIRE) <
-	       HUGE_ROW * MIB)
+	       mib * MIB)
 		usleep(1000);
 	for (i = 0; i < 3; i++) {
 		check_row(sizes[i], NULL);
@@ -169,11 +199,23 @@ START_TEST(a_slow_reader_leaves_the_rest)
 	pthread_join(thread, NULL);
 	grpc_close(&slow);
 }
+
+START_TEST(a_slow_reader_leaves_the_rest)
+{
+	check_beside(read_slowly, HUGE_ROW);
+}
+END_TEST
+
+START_TEST(a_slow_writer_leaves_the_rest)
+{
+	check_beside(write_slowly, HUGE_ROW / 2);
+}
 END_TEST
 
 int main(void)
 {
-	const TTest *tests[] = { a_slow_reader_leaves_the_rest };
+	const TTest *tests[] = { a_slow_reader_leaves_the_rest,
+				 a_slow_writer_leaves_the_rest };
 
-	return run_suite("serve slow", setup, teardown, tests, 1);
+	return run_suite("serve slow", setup, teardown, tests, 2);
 }
