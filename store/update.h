@@ -65,37 +65,71 @@ int write_add_newest(struct write *w, struct bytes family,
 		     size_t count, uint64_t *timestamp_us);
 
 /*
- * Watches over the conditions of an update, which other commits wait for: asks
- * whether anybody waits for the update, and ends a condition that takes long.
- * Used by the thread that began it, which has one at a time:
+ * Updates with a condition about one row, which may be long: it is asked with
+ * no other commit under way for about a millisecond only. What takes longer is
+ * asked anew while others write; if none of them has changed the row or a
+ * schema by then, the answer is that of the commit. Else it is asked again, a
+ * few times, and at last while others wait. What expires by its age meanwhile
+ * was there when the asking began, for its own answer.
  *
- *   condition_begin
- *   scans of ranges that were given to condition_watch
- *   condition_end of what these came to
+ * The processor time that asking may take: CONDITION_LOCKED_NS while others
+ * wait, of which regular expressions may take REGEX_LOCKED_NS; and beside
+ * others CONDITION_ALL_NS, however often it is asked, or CONDITION_LOCKED_NS if
+ * nobody can stop it. Beyond that: -ERR_bad_argument.
  */
+#define CONDITION_FIRST_NS UINT64_C(1000000)
+#define CONDITION_LOCKED_NS UINT64_C(1000000000)
+#define CONDITION_ALL_NS UINT64_C(10000000000)
+
+/* Watches over the scans of an asking. Nobody looks into it. */
 struct condition_watch {
 	struct regex_watch regex;
 	bool (*stop)(void *context);
-	void *context;
+	bool (*pause)(void *context);
+	void *context; /* of both */
+	uint64_t limit_ns;
 	uint64_t begun_ns; /* of the thread's processor time */
 	bool late;
 };
-/* The processor time of all conditions of an update. */
-#define CONDITION_LIMIT_NS UINT64_C(1000000000)
 
-/* stop may be NULL: nobody is asked. Else it is asked about every millisecond,
- * and once it is true, scans end with -EINTR. */
-void condition_begin(struct condition_watch *w, bool (*stop)(void *context),
-		     void *context);
+/* Before a scan is opened: it ends, with -EINTR, when its time is up or nobody
+ * waits for it, and pauses where it may. */
 void condition_watch(struct condition_watch *w, struct scan_range *range);
-/* Returns result, or of a scan that ended because it took longer than
- * CONDITION_LIMIT_NS -ERR_bad_argument. */
-int condition_end(struct condition_watch *w, int result);
 
-/* Bigtable's CheckAndMutateRow: what to ask of a row, and what to do then. As
- * every other commit waits, asking may take CONDITION_LIMIT_NS of processor
- * time, of which the filter's regular expressions REGEX_LOCKED_NS; else
- * -ERR_bad_argument. */
+struct row_condition {
+	struct bytes table, row;
+	/* Asks, by scans that are watched over, which see what is committed: 1
+	 * if it holds, 0 if not, or an error. -EAGAIN where a scan has paused,
+	 * and the next call goes on with it. */
+	int (*ask)(void *context, struct condition_watch *w);
+	/* Fills w, in which the row is named already. */
+	int (*decide)(void *context, bool holds, struct write *w);
+	/* Each may be NULL. stop is asked before and after asking, and within
+	 * about every millisecond; once it is true: -EINTR. pause is asked as
+	 * often while nobody waits; once it is true, conditional_run returns.
+	 */
+	bool (*stop)(void *context);
+	bool (*pause)(void *context);
+	void *context; /* of all */
+};
+
+/*
+ * Such an update, from run to run; by one thread at a time, and not necessarily
+ * the same. What c points to lives as long as it does; c is copied. run: 0
+ * when it is committed, 1 when it has paused and is to be called again, or an
+ * error.
+ */
+struct conditional;
+int conditional_new(struct store *s, const struct row_condition *c,
+		    struct conditional **out);
+int conditional_run(struct conditional *c, bool sync);
+void conditional_free(struct conditional *c);
+
+/* The same at once; pause is NULL. */
+int store_update_if(struct store *s, const struct row_condition *c, bool sync);
+
+/* Bigtable's CheckAndMutateRow: what to ask of a row, and what to do then; an
+ * update as above. */
 struct row_check {
 	struct bytes table, row;
 	struct filter *filter; /* sees all versions; NULL passes all */
@@ -103,16 +137,24 @@ struct row_check {
 	 * and changes nothing. */
 	int (*if_true)(void *context, struct write *w);
 	int (*if_false)(void *context, struct write *w);
-	/* If not NULL, asked before the filter, within it about every
-	 * millisecond, and after it; once it is true: -EINTR. */
+	/* As in struct row_condition. */
 	bool (*stop)(void *context);
-	void *context; /* of all three */
+	bool (*pause)(void *context);
+	void *context; /* of all four */
 };
 
 /* If the filter lets any cell of the row pass, w is filled by if_true, else by
- * if_false; *matched tells which it was. -ERR_bad_argument if both are NULL. */
+ * if_false; *matched tells which it was. -ERR_bad_argument if both are NULL.
+ * pause is not asked. */
 int store_check_and_mutate(struct store *s, const struct row_check *check,
 			   bool sync, bool *matched);
+
+/* The same from run to run: as conditional_new and the like. */
+struct row_checking;
+int row_checking_new(struct store *s, const struct row_check *check,
+		     struct row_checking **out);
+int row_checking_run(struct row_checking *c, bool sync, bool *matched);
+void row_checking_free(struct row_checking *c);
 
 /*
  * Bigtable's ReadModifyWriteRow: rules that append to columns of a row and add

@@ -189,6 +189,7 @@ int store_bulk_publish(struct bulk_load *load)
 	pthread_mutex_lock(&s->writing);
 	err = check_schema(load->schema, s->schema);
 	look_note_all(s->look);
+	row_guards_note_all(&s->guards);
 	if (err == 0)
 		err = bulk_publish(load->bulk);
 	pthread_mutex_unlock(&s->writing);

@@ -193,6 +193,8 @@ int commit_locked(struct store *s, struct write *w, uint64_t *seq)
 		err = write_hidden(w);
 	if (err == 0 && s->look)
 		look_note(s->look, &w->batch);
+	if (err == 0)
+		row_guards_note(&s->guards, &w->batch);
 	/* Of several rows the last: who writes more than one waits for none. */
 	if (err == 0 && w->row_end > 0 && !w->table->millis && !w->in_millis)
 		recent_note(&s->recent, bytes_of(w->key.data, w->row_end),

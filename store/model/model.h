@@ -7,6 +7,7 @@
 #include "store/base/bg.h"
 #include "store/engine/core/engine.h"
 #include "store/format/key.h"
+#include "store/model/guard/guard.h"
 #include "store/model/recent/recent.h"
 #include "store/model/sample/sample.h"
 #include "store/store.h"
@@ -66,6 +67,8 @@ struct store {
 	struct recent recent;
 	struct look *look; /* what notes commits, or NULL; protected by
 			      writing */
+
+	struct row_guards guards; /* protected by writing */
 
 	/* What store_note_import was told. */
 	_Atomic uint64_t import_rows, import_bytes, import_refused;

@@ -173,7 +173,8 @@ static int give(struct scan *scan, int result, struct cell *cell)
 	scan->owes = err == -EAGAIN;
 	if (scan->owes)
 		scan->owed = *cell;
-	if (scan->loaded && scan->keep_large) {
+	/* Who has paused over it goes on with it. */
+	if (scan->loaded && scan->keep_large && result != -EAGAIN) {
 		if (result == 1 && cell->value.size > 0 &&
 		    cell->value.data == scan->value.data) {
 			cell->value = BYTES_NONE;

@@ -1,6 +1,5 @@
 #include <assert.h>
 
-#include "store/base/clock.h"
 #include "store/base/coding.h"
 #include "store/engine/large/large.h"
 #include "store/engine/read/get.h"
@@ -8,7 +7,6 @@
 #include "store/engine/run/write.h"
 #include "store/model/commit.h"
 #include "store/model/write.h"
-#include "store/scan.h"
 #include "store/update.h"
 
 /*
@@ -239,109 +237,4 @@ int write_add_newest(struct write *w, struct bytes family,
 	if (timestamp_us)
 		*timestamp_us = timestamp;
 	return write_add_all(w, family, qualifier, timestamp, numbers, count);
-}
-
-/* Of this thread, between condition_begin and condition_end: scans ask without
- * saying whose they are. */
-static _Thread_local struct condition_watch *watching;
-
-static bool stop_condition(void)
-{
-	struct condition_watch *w = watching;
-
-	if (clock_processor_ns() - w->begun_ns > CONDITION_LIMIT_NS)
-		w->late = true;
-	return w->late || (w->stop && w->stop(w->context));
-}
-
-void condition_begin(struct condition_watch *w, bool (*stop)(void *context),
-		     void *context)
-{
-	assert(!watching);
-	*w = (struct condition_watch){
-		.regex = { .stop = stop_condition,
-			   .limit_ns = REGEX_LOCKED_NS },
-		.stop = stop,
-		.context = context,
-		.begun_ns = clock_processor_ns(),
-	};
-	watching = w;
-}
-
-void condition_watch(struct condition_watch *w, struct scan_range *range)
-{
-	assert(watching == w);
-	range->watch = &w->regex;
-	range->stop = stop_condition;
-}
-
-int condition_end(struct condition_watch *w, int result)
-{
-	assert(watching == w);
-	watching = NULL;
-	if (result != -EINTR || !w->late)
-		return result;
-	return fail(ERR_bad_argument,
-		    "the condition takes longer than the %u ms in which others "
-		    "may wait for it, as nobody writes meanwhile: ask about "
-		    "fewer or smaller cells, or by fewer filters",
-		    (unsigned int)(CONDITION_LIMIT_NS / 1000000));
-}
-
-/* What decide_check needs. */
-struct check {
-	struct store *s;
-	const struct row_check *check;
-	bool *matched;
-};
-
-static bool is_over(const struct row_check *check)
-{
-	return check->stop && check->stop(check->context);
-}
-
-/* The filter is asked about the store without w: nothing is in w yet. One cell
- * that passes is enough. */
-static int ask(struct store *s, const struct row_check *check)
-{
-	struct scan_range range = { .table = check->table,
-				    .row = check->row,
-				    .filter = check->filter };
-	struct condition_watch watch;
-	int result;
-
-	if (is_over(check))
-		return -EINTR;
-	condition_begin(&watch, check->stop, check->context);
-	condition_watch(&watch, &range);
-	result = condition_end(&watch, scan_any(s, &range));
-	return result >= 0 && is_over(check) ? -EINTR : result;
-}
-
-static int decide_check(void *context, struct write *w)
-{
-	struct check *c = context;
-	const struct row_check *check = c->check;
-	int (*branch)(void *context, struct write *w);
-	int err = write_row(w, check->table, check->row);
-
-	if (err == 0)
-		err = ask(c->s, check);
-	if (err < 0)
-		return err;
-	*c->matched = err == 1;
-	branch = err == 1 ? check->if_true : check->if_false;
-	return branch ? branch(check->context, w) : 0;
-}
-
-/* *matched is told also if the commit fails after that. */
-int store_check_and_mutate(struct store *s, const struct row_check *check,
-			   bool sync, bool *matched)
-{
-	struct check c = { s, check, matched };
-
-	*matched = false;
-	if (!check->if_true && !check->if_false)
-		return fail(ERR_bad_argument, "no mutation was given");
-	return store_update(s, decide_check, &c, sync);
 }

@@ -203,18 +203,15 @@ static int holds(struct store *s, struct mutation *m, const struct json_node *n,
 
 int json_condition(struct store *s, struct mutation *m,
 		   const struct json_node *n, struct bytes table,
-		   struct bytes row)
+		   struct bytes row, struct condition_watch *watch)
 {
-	struct condition_watch watch;
 	int err = 1;
 
-	condition_begin(&watch, NULL, NULL);
 	if (n->type != JSON_ARRAY)
-		return condition_end(&watch,
-				     holds(s, m, n, table, row, &watch));
+		return holds(s, m, n, table, row, watch);
 	n = json_first(m->json, n);
 	/* An empty list holds. */
 	for (; err == 1 && n; n = json_next(m->json, n))
-		err = holds(s, m, n, table, row, &watch);
-	return condition_end(&watch, err);
+		err = holds(s, m, n, table, row, watch);
+	return err;
 }

@@ -5,9 +5,7 @@
 #include "store/text/json/json_mutation.h"
 #include "store/text/json/json_newest.h"
 #include "store/text/json/json_value.h"
-#include "store/text/value/base64.h"
 #include "store/text/value/number.h"
-#include "store/text/value/time.h"
 
 /*
  * A row mutation as JSON; fs/README.md has the forms. Everything is added to
@@ -18,62 +16,6 @@
  * apply adds it. Both must agree on what keys there are: both ask kinds[].
  * Shapes of values are checked as they are added: an error rewinds the write.
  */
-
-/* A qualifier where it stands as an object's key: what begins with base64: is
- * the rest of it decoded into m->key. The printer writes it so, too. */
-static int qualifier_key(struct mutation *m, struct bytes key,
-			 struct bytes *out)
-{
-	struct bytes prefix = BYTES_LITERAL("base64:");
-	int err;
-
-	*out = key;
-	if (!bytes_starts_with(key, prefix))
-		return 0;
-	buf_reset(&m->key);
-	err = base64_decode(bytes_after(key, prefix.size), &m->key);
-	*out = buf_bytes(&m->key);
-	return err;
-}
-
-/* A number, or a string that may also be a date: what time_parse takes. A
- * number with a fraction or an exponent is refused there. */
-static int timestamp_value(const struct json_node *n, uint64_t *us)
-{
-	if (n->type != JSON_NUMBER && n->type != JSON_STRING)
-		return fail(ERR_bad_timestamp,
-			    "a timestamp must be a number of microseconds");
-	return time_parse(n->text, us);
-}
-
-/* {"value": ..., "timestamp": ...} or {"base64": ..., "timestamp": ...}. */
-static int version_object(struct mutation *m, const struct json_node *n,
-			  uint64_t *timestamp, struct bytes *value)
-{
-	const struct json_node *child = json_first(m->json, n);
-	unsigned int values = 0; /* keys that give one */
-	int err = 0;
-
-	for (; !err && child; child = json_next(m->json, child)) {
-		if (bytes_equal(child->key, BYTES_LITERAL("timestamp"))) {
-			err = timestamp_value(child, timestamp);
-		} else if (bytes_equal(child->key, BYTES_LITERAL("base64"))) {
-			err = json_base64(m->json, child, &m->value, value);
-			values++;
-		} else if (bytes_equal(child->key, BYTES_LITERAL("value")) &&
-			   json_is_text(child)) {
-			*value = child->text;
-			values++;
-		} else {
-			err = json_wrong("wrong key or value in a version",
-					 child->key);
-		}
-	}
-	if (!err && values != 1)
-		err = fail(ERR_bad_line,
-			   "a version needs one of \"value\" and \"base64\"");
-	return err;
-}
 
 /* One value of set or merge: text at the time of the mutation, or an object.
  * *timestamp is set to the one it has. */
@@ -86,7 +28,7 @@ static int set_version(struct mutation *m, struct bytes family,
 
 	*timestamp = m->now_us;
 	if (n->type == JSON_OBJECT)
-		err = version_object(m, n, timestamp, &value);
+		err = json_version(m, n, timestamp, &value);
 	else if (!json_is_text(n))
 		err = json_wrong("a version is neither text nor an object",
 				 qualifier);
@@ -170,9 +112,9 @@ static int delete_range(struct mutation *m, struct bytes family,
 			err = json_bytes(m, child, &m->key, &qualifier);
 			named = true;
 		} else if (bytes_equal(child->key, BYTES_LITERAL("from"))) {
-			err = timestamp_value(child, &from);
+			err = json_timestamp(child, &from);
 		} else if (bytes_equal(child->key, BYTES_LITERAL("to"))) {
-			err = timestamp_value(child, &to);
+			err = json_timestamp(child, &to);
 			if (!err && to == 0)
 				err = fail(ERR_bad_timestamp,
 					   "\"to\" must be more than 0");
@@ -252,7 +194,7 @@ static int add_number(struct mutation *m, struct bytes family,
 	int err = 0;
 
 	if (n->type == JSON_OBJECT)
-		err = version_object(m, n, &timestamp, &text);
+		err = json_version(m, n, &timestamp, &text);
 	else
 		err = json_integer("what is added", n, &number);
 	if (!err && n->type == JSON_OBJECT && !int_parse(text, &number))
@@ -337,7 +279,7 @@ static int apply_columns(struct mutation *m, const struct json_node *families,
 					  family->key);
 		column = json_first(m->json, family);
 		for (; !err && column; column = json_next(m->json, column)) {
-			err = qualifier_key(m, column->key, &qualifier);
+			err = json_qualifier(m, column->key, &qualifier);
 			if (!err)
 				err = what(m, family->key, qualifier, column);
 		}
@@ -592,55 +534,54 @@ static int note_result(struct json_result *r, struct bytes row,
 	return buf_set(&r->row, row);
 }
 
-/* The row is named before the condition is asked, so that an unknown table or a
- * bad key is told as such. The condition sees the row before w; nothing is in w
- * yet but, in an import, other lines, and those never stand beside one that
- * reads. */
-int json_mutation_add(const struct json_context *c,
-		      const struct json_node *body, struct write *w)
+static struct mutation mutation_of(const struct json_context *c,
+				   struct write *w)
 {
-	struct mutation m = {
+	return (struct mutation){
 		.json = c->json,
 		.w = w,
 		.now_us = c->now_us,
 		.put = write_set,
 		.result = c->result,
 	};
-	const struct json_node *condition = json_find(c->json, body, "if");
+}
+
+static void release(struct mutation *m)
+{
+	buf_release(&m->row);
+	buf_release(&m->key);
+	buf_release(&m->value);
+}
+
+int json_mutation_add(const struct json_context *c,
+		      const struct json_node *body, struct write *w)
+{
+	struct mutation m = mutation_of(c, w);
 	struct write_mark mark = write_mark(w);
 	struct bytes row;
-	int err, holds = 1;
+	int err;
 
-	assert(body->type == JSON_OBJECT);
+	assert(body->type == JSON_OBJECT && !json_find(c->json, body, "if"));
 	err = find_row(&m, body, c->row, &row);
 	if (!err)
 		err = write_row(w, c->table, row);
-	if (!err && condition) {
-		holds = json_condition(c->store, &m, condition, c->table, row);
-		err = holds < 0 ? holds : 0;
-	}
-	/* What "if" stands beside is for when it holds. */
-	if (!err && !holds)
-		body = json_find(c->json, body, "else");
 	if (!err && c->result)
-		err = note_result(c->result, row, condition, holds, body);
-	else if (!err && !body)
-		err = fail(ERR_condition_failed, "the condition does not hold");
-	if (!err && body)
+		err = note_result(c->result, row, NULL, true, body);
+	if (!err)
 		err = apply(&m, body);
 	if (err < 0)
 		write_rewind(w, mark);
-	buf_release(&m.row);
-	buf_release(&m.key);
-	buf_release(&m.value);
+	release(&m);
 	return err;
 }
 
-/* What decide needs: it runs inside store_update, with no other commit. */
+/* What an update needs, which has body in w when no other commits. */
 struct line {
 	struct json_context context;
 	const struct json_node *body;
-	size_t count; /* mutations made; set by decide */
+	const struct json_node *condition;
+	struct bytes row; /* with a condition */
+	size_t count;     /* mutations made; set by decide */
 };
 
 /* The callback of store_update: its error commits nothing. */
@@ -653,12 +594,66 @@ static int decide(void *context, struct write *w)
 	return err ? err : mapped_error();
 }
 
+static int ask(void *context, struct condition_watch *watch)
+{
+	const struct line *line = context;
+	const struct json_context *c = &line->context;
+	struct mutation m = mutation_of(c, NULL);
+	int holds = json_condition(c->store, &m, line->condition, c->table,
+				   line->row, watch);
+
+	release(&m);
+	return holds;
+}
+
+/* What "if" stands beside is for when it holds. */
+static int decide_if(void *context, bool holds, struct write *w)
+{
+	struct line *line = context;
+	const struct json_context *c = &line->context;
+	struct mutation m = mutation_of(c, w);
+	const struct json_node *body =
+		holds ? line->body : json_find(c->json, line->body, "else");
+	int err = 0;
+
+	if (c->result)
+		err = note_result(c->result, line->row, line->condition, holds,
+				  body);
+	else if (!body)
+		err = fail(ERR_condition_failed, "the condition does not hold");
+	if (!err && body)
+		err = apply(&m, body);
+	line->count = write_count(w);
+	release(&m);
+	return err ? err : mapped_error();
+}
+
+static int update_if(struct line *line, bool sync)
+{
+	const struct json_context *c = &line->context;
+	struct row_condition q = { .table = c->table,
+				   .ask = ask,
+				   .decide = decide_if,
+				   .context = line };
+	struct mutation m = mutation_of(c, NULL);
+	int err = find_row(&m, line->body, c->row, &line->row);
+
+	q.row = line->row;
+	if (!err)
+		err = store_update_if(c->store, &q, sync);
+	release(&m);
+	return err;
+}
+
 int json_mutation_update(const struct json_context *c,
 			 const struct json_node *body, bool sync, size_t *count)
 {
-	struct line line = { *c, body, 0 };
-	int err = store_update(c->store, decide, &line, sync);
+	struct line line = { .context = *c, .body = body };
+	int err;
 
+	line.condition = json_find(c->json, body, "if");
+	err = line.condition ? update_if(&line, sync)
+			     : store_update(c->store, decide, &line, sync);
 	if (count)
 		*count = line.count;
 	return err;

@@ -48,13 +48,14 @@ bool mutation_adds(struct bytes text);
 int json_mutation_parse(struct json *j, struct bytes line,
 			const struct json_node **body, bool *reads);
 
-/* Adds a parsed body to w; on an error w is as before. One that reads can be
- * added inside an update only. */
+/* Adds a parsed body without "if" to w; on an error w is as before. One that
+ * reads can be added inside an update only. */
 int json_mutation_add(const struct json_context *c,
 		      const struct json_node *body, struct write *w);
 
 /* Runs a parsed body as an update of its own, durable with sync; *count, if not
- * NULL, is how many mutations that made. */
+ * NULL, is how many mutations that made. Its "if", which is a row_condition of
+ * store/update.h, is not to be stopped. */
 int json_mutation_update(const struct json_context *c,
 			 const struct json_node *body, bool sync,
 			 size_t *count);

@@ -2,6 +2,7 @@
 #include "store/text/json/json_value.h"
 #include "store/text/value/base64.h"
 #include "store/text/value/number.h"
+#include "store/text/value/time.h"
 
 /* Texts that may be long are cut where they are quoted. */
 static struct bytes shown(struct bytes s)
@@ -99,4 +100,56 @@ int json_bytes(struct mutation *m, const struct json_node *n,
 	}
 	return fail(ERR_bad_line,
 		    "a key must be a string or {\"base64\": ...}");
+}
+
+/* The printer writes it so, too. */
+int json_qualifier(struct mutation *m, struct bytes key, struct bytes *out)
+{
+	struct bytes prefix = BYTES_LITERAL("base64:");
+	int err;
+
+	*out = key;
+	if (!bytes_starts_with(key, prefix))
+		return 0;
+	buf_reset(&m->key);
+	err = base64_decode(bytes_after(key, prefix.size), &m->key);
+	*out = buf_bytes(&m->key);
+	return err;
+}
+
+/* A number with a fraction or an exponent is refused by time_parse. */
+int json_timestamp(const struct json_node *n, uint64_t *us)
+{
+	if (n->type != JSON_NUMBER && n->type != JSON_STRING)
+		return fail(ERR_bad_timestamp,
+			    "a timestamp must be a number of microseconds");
+	return time_parse(n->text, us);
+}
+
+int json_version(struct mutation *m, const struct json_node *n,
+		 uint64_t *timestamp, struct bytes *value)
+{
+	const struct json_node *child = json_first(m->json, n);
+	unsigned int values = 0; /* keys that give one */
+	int err = 0;
+
+	for (; !err && child; child = json_next(m->json, child)) {
+		if (bytes_equal(child->key, BYTES_LITERAL("timestamp"))) {
+			err = json_timestamp(child, timestamp);
+		} else if (bytes_equal(child->key, BYTES_LITERAL("base64"))) {
+			err = json_base64(m->json, child, &m->value, value);
+			values++;
+		} else if (bytes_equal(child->key, BYTES_LITERAL("value")) &&
+			   json_is_text(child)) {
+			*value = child->text;
+			values++;
+		} else {
+			err = json_wrong("wrong key or value in a version",
+					 child->key);
+		}
+	}
+	if (!err && values != 1)
+		err = fail(ERR_bad_line,
+			   "a version needs one of \"value\" and \"base64\"");
+	return err;
 }

@@ -44,4 +44,18 @@ int json_base64(struct json *j, const struct json_node *n, struct buf *memory,
 int json_bytes(struct mutation *m, const struct json_node *n,
 	       struct buf *memory, struct bytes *out);
 
+/* A qualifier where it stands as an object's key: what begins with base64: is
+ * the rest of it decoded into m->key. -ERR_bad_line or -ENOMEM. */
+int json_qualifier(struct mutation *m, struct bytes key, struct bytes *out);
+
+/* A number, or a string that may also be a date: what time_parse takes.
+ * -ERR_bad_timestamp. */
+int json_timestamp(const struct json_node *n, uint64_t *us);
+
+/* {"value": ..., "timestamp": ...} or {"base64": ..., "timestamp": ...}: what
+ * is not given of the time stays. Errors as of json_base64 and json_timestamp.
+ */
+int json_version(struct mutation *m, const struct json_node *n,
+		 uint64_t *timestamp, struct bytes *value);
+
 #endif

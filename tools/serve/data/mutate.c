@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "tools/serve/data/mutate.h"
@@ -95,82 +96,120 @@ static int await_update(const struct call *c, const struct service *s,
 	return err;
 }
 
-/* Whether there was anything to be committed; else it was a read. */
-static bool wrote(const struct proto_check_and_mutate_row *q,
-		  const struct proto_check_and_mutate_row_answer *answer)
-{
-	return answer->predicate_matched ? q->true_mutations.count > 0
-					 : q->false_mutations.count > 0;
-}
-
-/* The context of a check. */
+/* A check, from run to run. */
 struct checking {
-	const struct call *call;
+	struct call *call; /* of the present run */
+	struct proto_arena arena;
 	struct proto_check_and_mutate_row *q;
+	struct row_check check;
+	struct row_checking *run;
 };
 
 static int if_true(void *context, struct write *w)
 {
-	const struct checking *c = context;
+	const struct checking *k = context;
 
-	return wire_if_true(c->q, w);
+	return wire_if_true(k->q, w);
 }
 
 static int if_false(void *context, struct write *w)
 {
-	const struct checking *c = context;
+	const struct checking *k = context;
 
-	return wire_if_false(c->q, w);
+	return wire_if_false(k->q, w);
 }
 
 static bool check_is_over(void *context)
 {
-	const struct checking *c = context;
+	const struct checking *k = context;
 
-	return call_cancelled(c->call);
+	return call_cancelled(k->call);
+}
+
+static bool check_pauses(void *context)
+{
+	const struct checking *k = context;
+
+	return call_out_of_time(k->call);
+}
+
+void check_and_mutate_row_release(void *state)
+{
+	struct checking *k = state;
+
+	row_checking_free(k->run);
+	filter_free(k->check.filter);
+	proto_arena_release(&k->arena);
+	free(k);
+}
+
+/* Takes the request apart: 0 or an error. No check is inline, so it may wait
+ * here. */
+static int begin_check(struct call *c, const struct service *s,
+		       struct checking *k)
+{
+	struct proto_check_and_mutate_row *q = k->q;
+	int err;
+
+	k->check = (struct row_check){
+		.row = q->row_key,
+		.if_true = q->true_mutations.count > 0 ? if_true : NULL,
+		.if_false = q->false_mutations.count > 0 ? if_false : NULL,
+		.stop = check_is_over,
+		.pause = check_pauses,
+		.context = k,
+	};
+	err = table_of(s, &k->arena, q->table_name, q->authorized_view_name,
+		       &k->check.table);
+	if (!err)
+		err = wire_predicate(q->predicate_filter, &k->check.filter);
+	if (!err)
+		err = await_update(c, s, k->check.table, q);
+	assert(err <= 0);
+	if (!err)
+		err = row_checking_new(s->store, &k->check, &k->run);
+	return err;
+}
+
+/* Until it is decided and committed, or others want to run. Where there was
+ * nothing to be committed it was a read. */
+static enum call_result go_on(struct call *c, const struct service *s,
+			      struct checking *k)
+{
+	const struct proto_check_and_mutate_row *q = k->q;
+	struct proto_check_and_mutate_row_answer answer = { false };
+	int err;
+
+	k->call = c;
+	err = row_checking_run(k->run, s->sync, &answer.predicate_matched);
+	if (err > 0)
+		return CALL_AGAIN;
+	if (answer.predicate_matched ? q->true_mutations.count > 0
+				     : q->false_mutations.count > 0)
+		method_changed(c, s, err);
+	if (err < 0)
+		return method_failed(c, err);
+	return method_answer(c, &proto_check_and_mutate_row_answer_type,
+			     &answer);
 }
 
 enum call_result check_and_mutate_row(struct call *c, void *context)
 {
 	const struct service *s = context;
-	struct proto_arena arena = { .chunks = NULL };
-	struct proto_check_and_mutate_row *q =
-		method_request(c, &proto_check_and_mutate_row_type, &arena);
-	struct proto_check_and_mutate_row_answer answer = { false };
-	struct checking checking = { .call = c, .q = q };
-	struct row_check check = { .stop = check_is_over,
-				   .context = &checking };
-	enum call_result result = CALL_DONE;
-	int err = 0;
+	struct checking *k = call_state(c);
+	int err;
 
-	if (!q)
-		goto release;
-	check.row = q->row_key;
-	check.if_true = q->true_mutations.count > 0 ? if_true : NULL;
-	check.if_false = q->false_mutations.count > 0 ? if_false : NULL;
-	err = table_of(s, &arena, q->table_name, q->authorized_view_name,
-		       &check.table);
-	if (!err)
-		err = wire_predicate(q->predicate_filter, &check.filter);
-	if (!err)
-		err = await_update(c, s, check.table, q);
-	if (!err) {
-		err = store_check_and_mutate(s->store, &check, s->sync,
-					     &answer.predicate_matched);
-		if (wrote(q, &answer))
-			method_changed(c, s, err);
-	}
-	filter_free(check.filter);
-	if (err > 0)
-		result = CALL_AGAIN;
-	else if (err < 0)
-		method_failed(c, err);
-	else
-		method_answer(c, &proto_check_and_mutate_row_answer_type,
-			      &answer);
-release:
-	proto_arena_release(&arena);
-	return result;
+	if (k)
+		return go_on(c, s, k);
+	k = calloc(1, sizeof(*k));
+	if (!k)
+		return method_failed(c, -ENOMEM);
+	call_set_state(c, k);
+	k->q = method_request(c, &proto_check_and_mutate_row_type, &k->arena);
+	if (!k->q)
+		return CALL_DONE;
+	err = begin_check(c, s, k);
+	return err < 0 ? method_failed(c, err) : go_on(c, s, k);
 }
 
 static int take_rules(const struct proto_read_modify_write_row *q,

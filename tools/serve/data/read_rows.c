@@ -211,7 +211,7 @@ static int open_scan(struct reading *r)
 		.end = r->rows.spans[r->rows.count - 1].end,
 		.reverse = r->request->reversed,
 		.filter = r->filter,
-		.keep_large = !r->filter,
+		.keep_large = true,
 		.stop = stop,
 		.pause = pause_now,
 		.room = has_room,
@@ -346,6 +346,23 @@ static int end_row(struct reading *r)
 /* How it goes on after a cell, a row, or a run. */
 enum { GO_ON = 0, ENDED, BLOCKED, AGAIN, SHORT };
 
+/* Takes memory for the message: first what the scan has for a value that the
+ * filter has seen, as that is not there any more and is read once more, into
+ * the message. */
+static bool take_for_message(struct call *c, struct reading *r, size_t size)
+{
+	size_t has = scan_value_memory(r->scan);
+	size_t spare = r->room > has ? r->room - has : 0;
+
+	if (spare > size)
+		spare = size;
+	if (!call_take(c, size - spare))
+		return false;
+	r->room -= spare;
+	r->counted += size;
+	return true;
+}
+
 /* Memory for a large value in the message, before it is there, and no more than
  * that: 1, 0 if there is none, or -ENOMEM. */
 static int fit_value(struct call *c, struct reading *r)
@@ -358,9 +375,8 @@ static int fit_value(struct call *c, struct reading *r)
 
 	if (cell->value.size < SEND_SIZE || size <= r->counted)
 		return 1;
-	if (!call_take(c, size - r->counted))
+	if (!take_for_message(c, r, size - r->counted))
 		return 0;
-	r->counted = size;
 	err = buf_fit(&r->chunks.message, size);
 	return err < 0 ? err : 1;
 }
